@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unskew.h - put the traces of many machines on one clock, after the fact
+ *
+ *     read -> match -> fit -> solve -> write, judge beside it
+ *
+ * Two tables are the waist: messages (struct usk_msg) and clocks (struct
+ * usk_clocks). usk_sync() walks the whole way; each stage can be called alone.
+ *
+ * Units     times, spans, offsets and delays are int64_t nanoseconds, at most
+ *           USK_TIME_MAX in size. Rates are rate - 1 in parts per 10^12 (e12) where
+ *           they are exact integers, in ppm where they are printed.
+ * Sign      offset = reference - local: *add it to a local stamp*. drift > 0
+ *           means the clock runs fast, so its offset falls.
+ * Errors    a function that can fail returns enum usk_status and writes one
+ *           sentence into the caller's struct usk_err (which may be NULL). The
+ *           library never prints or exits. Weak data is not an error but a
+ *           quality of the answer.
+ * Memory    `const T *` is borrowed, `T **out` hands over; new/free and open/close
+ *           pair up, and free(NULL) is allowed. A failed allocation calls the
+ *           handler of usk_on_out_of_memory(), which does not return.
+ * Threads   no global state but that handler; distinct objects may be used by
+ *           distinct threads.
+ */
+#ifndef UNSKEW_H
+#define UNSKEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define USK_TIME_MAX (INT64_C(1) << 62) /* 146 years */
+#define USK_NONE     INT64_MIN          /* no bound, no value: null in JSON */
+
+/* ---- errors ---------------------------------------------------------------- */
+
+enum usk_status {
+	USK_OK = 0,
+	USK_EINPUT, /* the input is not what it should be */
+	USK_ERANGE, /* a time, span or offset over USK_TIME_MAX */
+	USK_EIO,    /* the system refused: open, read, write, rename */
+	USK_EUSAGE, /* the caller's arguments contradict each other */
+};
+
+/* Why a call failed. Owned by the caller, filled by the callee, printed only by the CLI. */
+struct usk_err {
+	enum usk_status code;
+	uint64_t at; /* byte offset or line in the input; 0 = unknown */
+	char msg[512];
+};
+
+/** Called once when memory is exhausted; must not return. Default: abort(). */
+void usk_on_out_of_memory(void (*handler)(size_t bytes));
+
+const char *usk_version(void);
+const char *usk_features(void); /* the optional parts built in, e.g. "libpcap 1.10.3, jansson 2.14" */
+
+/* ---- messages: one row per thing sent and received ------------------------- */
+
+/* Sent by clock `from` at sent_ns on its own clock, received by clock `to` at received_ns on its. */
+struct usk_msg {
+	int64_t sent_ns;
+	int64_t received_ns;
+	uint32_t from, to; /* indices into a table of clocks */
+	uint32_t bytes;    /* payload, for the minimum-delay model */
+};
+
+/* ---- clocks: one map to the common timeline per clock ---------------------- */
+
+enum usk_quality {
+	USK_REFERENCE,    /* the common timeline itself */
+	USK_BOUNDED,      /* a band above and below */
+	USK_ONE_SIDED,    /* messages in one direction only: one side of the band */
+	USK_ABSENT,       /* no message ties it to the reference */
+	USK_CONTRADICTED, /* no clock of the stated model fits the messages */
+};
+
+/* "reference", "bounded", "one-sided", "absent", "contradicted". */
+const char *usk_quality_name(enum usk_quality q);
+
+/*
+ * A corner of a correction. Between knots everything is a straight line: the offset is
+ * rounded down, lo down, hi up. Beyond the outermost knots the outermost slope goes on, hi
+ * rises and lo falls by max_skew x distance. lo_ns <= offset_ns <= hi_ns where known.
+ */
+struct usk_knot {
+	int64_t local_ns;
+	int64_t offset_ns;    /* reference - local; USK_NONE if one-sided */
+	int64_t lo_ns, hi_ns; /* the band; USK_NONE where nothing bounds it */
+	uint32_t epoch;       /* jumps back before it; 0 for a clock that never was put back */
+};
+
+struct usk_clock {
+	char *name;
+	uint32_t reference; /* index of its island's reference */
+	enum usk_quality quality;
+	uint32_t *path; /* from the reference to this clock, both included */
+	size_t n_path;
+	int64_t resolution_ns; /* what its stamps are rounded down to */
+	double drift_ppm;      /* -1e6 x slope of the outer knots; NAN unknown */
+	double drift_min_ppm, drift_max_ppm; /* the feasible rates; NAN unknown */
+	struct usk_knot *knot; /* sorted by (epoch, local_ns); none if absent or contradicted */
+	size_t n_knots;        /* 0 or at least 2 */
+};
+
+/* A file that was read, and whose clock stamped it. */
+struct usk_trace_info {
+	uint32_t clock;
+	char *path;
+	const char *kind; /* name of the reader's row, static */
+	uint64_t events;
+	bool truncated;
+	char **local; /* addresses that were found to be the trace's own, as text */
+	size_t n_local;
+};
+
+/* A message that no line of the model could take in, left out of the fit. */
+struct usk_outlier {
+	struct usk_msg msg;
+	int64_t excess_ns; /* by how much it misses the corridor of the others */
+};
+
+/* How a pair's senders were told from its receivers: matched packets by kind of evidence. */
+struct usk_evidence {
+	uint64_t option;    /* --local */
+	uint64_t link;      /* packet type of a cooked capture, direction flag of pcapng */
+	uint64_t interface; /* addresses of a pcapng interface */
+	uint64_t address;   /* an address that ends every unicast packet of one capture */
+	uint64_t ttl;       /* hops left: larger is nearer the sender */
+	uint64_t exchange;  /* gaps between request and answer */
+};
+
+/* A point of the corridor: what a message says of the offset at a moment of the local clock. */
+struct usk_point {
+	int64_t local_ns;
+	int64_t offset_ns;
+};
+
+/* One-way delays of a direction: received - sent, each on its own clock, or corrected. */
+struct usk_delays {
+	uint64_t n;
+	int64_t min_ns, median_ns, p99_ns, max_ns; /* quantiles to 1 %; USK_NONE if n is 0 */
+};
+
+struct usk_pair {
+	uint32_t a, b; /* reference side, local side */
+	uint64_t a_to_b, b_to_a;
+	enum usk_quality quality;
+	int64_t half_width_ns, half_width_at_ns; /* smallest, and where on b's clock; USK_NONE */
+	struct usk_evidence evidence;
+	struct usk_outlier *outlier;
+	size_t n_outliers;
+	struct usk_msg *contradiction; /* the fewest messages that contradict each other */
+	size_t n_contradiction;
+	/* What can be drawn: at most 4,000 points a side, the extreme one of each bucket. */
+	int64_t bucket_ns;
+	struct usk_point *floor, *ceiling;
+	size_t n_floor, n_ceiling;
+	uint64_t hull_floor, hull_ceiling; /* vertices of the two hulls */
+	struct usk_delays recorded_a_to_b, recorded_b_to_a; /* by the stamps as recorded */
+	int64_t min_delay_a_to_b_ns, min_delay_b_to_a_ns;   /* corrected, smallest; USK_NONE */
+};
+
+struct usk_counts {
+	uint64_t matched, unmatched, ambiguous, expired, direction_unknown, outliers;
+	uint64_t fragments, not_ip, loopback; /* packets left out while reading */
+};
+
+struct usk_violations {
+	uint64_t count;
+	double percent;
+	int64_t max_ns, mean_ns;
+};
+
+struct usk_evaluation {
+	uint64_t recorded_inversions, corrected_inversions;
+	struct usk_violations too_fast;
+	int64_t half_best_ns, half_worst_ns, half_mean_ns; /* USK_NONE unknown */
+};
+
+struct usk_island {
+	uint32_t reference;
+	uint32_t *clock;
+	size_t n_clocks;
+};
+
+/* The answer: what clocks.json holds. One owner, one usk_clocks_free(). */
+struct usk_clocks {
+	char *model;          /* "linear" */
+	char *method;         /* row of the table of estimators */
+	char *solve, *how;    /* "joint", "lp" */
+	char *min_delay;      /* the model as given, "0" */
+	int64_t max_skew_e12; /* |rate - 1| of no pair exceeds this, parts per 10^12 */
+	struct usk_trace_info *trace;
+	size_t n_traces;
+	struct usk_counts counts;
+	struct usk_island *island;
+	size_t n_islands;
+	struct usk_clock *clock;
+	size_t n_clocks;
+	struct usk_pair *pair;
+	size_t n_pairs;
+	struct usk_evaluation evaluation;
+	char **note; /* sentences for the user: damage, doubts, what would help */
+	size_t n_notes;
+};
+
+void usk_clocks_free(struct usk_clocks *c);
+
+/* ---- read: traces -> events ------------------------------------------------ */
+
+struct usk_trace; /* one opened file */
+
+/* Addresses are 128 bits in two big-endian words; IPv4 as ::ffff:a.b.c.d. */
+struct usk_addr {
+	uint64_t hi, lo;
+};
+
+/* Who sent a packet, as the link layer tells it. */
+enum usk_side { USK_SIDE_UNKNOWN, USK_SIDE_SENT, USK_SIDE_RECEIVED };
+
+struct usk_iface {
+	char *name; /* NULL if the format has none */
+	uint16_t link_type;
+	uint32_t snap_length;
+	int64_t resolution_ns; /* declared; 0 for 1 ns or finer */
+	struct usk_addr *addr; /* addresses the file states for it */
+	size_t n_addrs;
+};
+
+/* A packet as the file holds it. data points into the reader's buffer until the next call. */
+struct usk_record {
+	int64_t time_ns;
+	uint64_t at; /* byte offset of the record in the file */
+	const uint8_t *data;
+	uint32_t captured, length;
+	uint32_t iface;
+	enum usk_side side;
+};
+
+/* A packet as the matcher sees it: what survives the way between two vantage points. */
+struct usk_packet {
+	int64_t time_ns;
+	uint64_t key; /* hash of what routers and NAT leave alone; 0 = no use for matching */
+	struct usk_addr src, dst;
+	uint16_t sport, dport; /* in host order, 0 where the protocol has none */
+	uint8_t proto;         /* IP protocol */
+	uint8_t flags;         /* TCP flags */
+	uint8_t ttl;           /* or hop limit */
+	uint8_t side;          /* enum usk_side */
+	uint32_t seq, ack, tsval, tsecr; /* TCP */
+	uint32_t bytes; /* payload on the wire; from the IP header, never from the capture */
+	uint16_t ip_id;
+	uint8_t has_ip_id, has_ts;
+	uint32_t iface;
+};
+
+enum usk_trace_class { USK_TRACE_CAPTURE, USK_TRACE_TABLE };
+
+/**
+ * Open a trace; what it is is found from its content.
+ *
+ * name   clock name, or NULL for the path's base name less known suffixes. Tables carry
+ *        their own names.
+ * A path that cannot be read twice (a pipe) is spooled to a temporary file first.
+ */
+enum usk_status usk_trace_open(const char *path, const char *name, struct usk_trace **out,
+			       struct usk_err *err);
+
+/** The same from memory, which is borrowed until usk_trace_close(): for tests and fuzzers. */
+enum usk_status usk_trace_open_memory(const void *data, size_t size, const char *name,
+				      struct usk_trace **out, struct usk_err *err);
+void usk_trace_close(struct usk_trace *t);
+
+const char *usk_trace_path(const struct usk_trace *t);
+const char *usk_trace_name(const struct usk_trace *t);
+const char *usk_trace_kind(const struct usk_trace *t);
+enum usk_trace_class usk_trace_class(const struct usk_trace *t);
+uint64_t usk_trace_size(const struct usk_trace *t); /* bytes */
+uint64_t usk_trace_pos(const struct usk_trace *t);  /* bytes read so far, for progress */
+
+/** Interfaces seen so far; classic captures have one. */
+const struct usk_iface *usk_trace_ifaces(const struct usk_trace *t, size_t *n);
+
+/** Start again at the first record. */
+enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err);
+
+/**
+ * The next records of a capture, in file order: *n of at most cap, 0 at the end.
+ * Input cut short is not an error: what is whole is handed out, then usk_trace_damage()
+ * is a sentence that says how much was lost and where.
+ */
+enum usk_status usk_trace_records(struct usk_trace *t, struct usk_record *out, size_t cap, size_t *n,
+				  struct usk_err *err);
+
+/** The next messages of a table; from and to index usk_trace_clock_name(). */
+enum usk_status usk_trace_messages(struct usk_trace *t, struct usk_msg *out, size_t cap, size_t *n,
+				   struct usk_err *err);
+size_t usk_trace_clocks(const struct usk_trace *t); /* names seen so far in a table */
+const char *usk_trace_clock_name(const struct usk_trace *t, size_t i);
+
+/** NULL, or one sentence on what was lost to damage. Valid once the end was reached. */
+const char *usk_trace_damage(const struct usk_trace *t);
+
+/**
+ * Decode one record. Returns false if it takes no part in matching (not IP, a fragment,
+ * cut before its transport header, loopback): *why then counts it in one of counts' fields.
+ * prefix: payload bytes that go into the key of packets without sequence numbers (0 to 16);
+ * both captures of a pair must use the same.
+ */
+bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, unsigned prefix,
+		       struct usk_packet *out, struct usk_counts *left_out);
+
+void usk_addr_text(struct usk_addr a, char out[46]);
+bool usk_addr_parse(const char *text, struct usk_addr *out);
+
+/* The table of readers: the last row is { NULL }. */
+struct usk_reader_info {
+	const char *name, *help;
+	enum usk_trace_class class_;
+};
+const struct usk_reader_info *usk_readers(void);
+
+/* ---- match: events -> messages --------------------------------------------- */
+
+/* Takes messages a batch at a time. Returns false to stop (the caller's own reason). */
+struct usk_sink {
+	void *ctx;
+	bool (*start)(void *ctx); /* a new round begins: forget what came before; may be NULL */
+	bool (*put)(void *ctx, const struct usk_msg *msg, size_t n);
+};
+
+/* ---- fit: messages of a pair -> corridor -> band and estimate -------------- */
+
+/*
+ * The corridor of a pair with reference a and local clock b.
+ *
+ * A message a->b (sent x, received y) is a floor: offset(y) >= x - y + delta.
+ * A message b->a (sent y, received x) is a ceiling: offset(y) <= x - y - delta.
+ * State: the upper hull of the floors, the lower hull of the ceilings, sums for the support
+ * lines, and per aligned second of local time the points that are undominated under a cone of
+ * slope kappa around the coarse rate (design 2). States of the same origin and rate merge by
+ * union, in any order, with the same result.
+ */
+struct usk_corridor;
+
+struct usk_frame {
+	int64_t local_ns, offset_ns; /* origin that is subtracted from every point, as integers */
+	int64_t rate_e12;            /* coarse slope of the offset, parts per 10^12 */
+	int64_t kappa_e12;           /* cone's slope, parts per 10^12; at least 400,000 (0.4 ppm) */
+};
+
+struct usk_corridor *usk_corridor_new(const struct usk_frame *frame);
+void usk_corridor_free(struct usk_corridor *c);
+
+/**
+ * Add messages between a (reference) and b; all others are skipped. Any order.
+ * USK_ERANGE: a point further than USK_TIME_MAX from the origin; none is added then.
+ * Cost: O(1) amortised per message, O(log) if they come unsorted.
+ */
+enum usk_status usk_corridor_add(struct usk_corridor *c, uint32_t a, uint32_t b,
+				 const struct usk_msg *msg, size_t n, struct usk_err *err);
+
+/** into becomes the union; from stays. USK_EUSAGE if their frames differ. */
+enum usk_status usk_corridor_merge(struct usk_corridor *into, const struct usk_corridor *from,
+				   struct usk_err *err);
+
+/** Hull vertices, absolute, sorted by local time; valid until the corridor changes. */
+const struct usk_point *usk_corridor_hull(struct usk_corridor *c, bool ceiling, size_t *n);
+/** The undominated points, absolute, sorted by local time; valid until the corridor changes. */
+const struct usk_point *usk_corridor_kept(struct usk_corridor *c, bool ceiling, size_t *n);
+uint64_t usk_corridor_count(const struct usk_corridor *c, bool ceiling);
+
+/*
+ * All lines of constant rate that fit a corridor, and the band they fill (Duda, Ashton,
+ * Poirier), exactly. Each floor is weakened by the local clock's resolution q_b, each ceiling
+ * by the reference's q_a (stamps round down).
+ */
+struct usk_lines;
+
+struct usk_rate {
+	int64_t num, den; /* slope of the offset = num / den, den > 0 */
+};
+
+/**
+ * Build the feasible polygon from both hulls, rates limited to +-max_skew_e12.
+ * Never fails: what the data allow is usk_lines_quality().
+ * Cost: O(h log h) for h hull vertices.
+ */
+struct usk_lines *usk_lines_new(struct usk_corridor *c, int64_t q_a_ns, int64_t q_b_ns,
+				int64_t max_skew_e12);
+void usk_lines_free(struct usk_lines *l);
+enum usk_quality usk_lines_quality(const struct usk_lines *l); /* bounded, one-sided, absent, contradicted */
+/** Smallest and largest feasible slope of the offset. */
+void usk_lines_rates(const struct usk_lines *l, struct usk_rate *min, struct usk_rate *max);
+/** The band at a local time: lo rounded down, hi rounded up, USK_NONE if unbounded. O(log h). */
+void usk_lines_at(const struct usk_lines *l, int64_t local_ns, int64_t *lo_ns, int64_t *hi_ns);
+/**
+ * Where no line fits: the fewest points (2 or 3, absolute) that contradict each other.
+ * side[i] is true for a ceiling. Returns how many; 0 if the polygon is not empty.
+ */
+size_t usk_lines_contradiction(const struct usk_lines *l, struct usk_point point[3], bool side[3]);
+
+/* ---- estimators ------------------------------------------------------------ */
+
+struct usk_fit {
+	struct usk_corridor *corridor;
+	const struct usk_lines *lines;
+	int64_t first_local_ns, last_local_ns; /* first and last event of the local clock */
+};
+
+/*
+ * An estimator draws an offset into the band. out: a straight line or polyline as knots
+ * (local_ns, offset_ns), at least two, sorted; usk_knots_settle() then rounds it into the
+ * band. Returns USK_OK, or USK_EINPUT with a sentence when it has no answer.
+ */
+struct usk_estimator {
+	const char *name;
+	const char *source; /* paper and section */
+	const char *help;
+	enum usk_status (*estimate)(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				    struct usk_err *err);
+};
+const struct usk_estimator *usk_estimators(void); /* the last row has name NULL */
+const struct usk_estimator *usk_estimator_find(const char *name);
+
+/**
+ * Fit one pair in the `linear` model: knots at the first and last event and at every vertex of
+ * both hulls, band exact at each, estimate inside it and, where that is feasible, at least
+ * 1 ns inside the unweakened corridor, checked in integers.
+ * clock: quality, drift, knots are written (names, path and reference are the caller's).
+ */
+enum usk_status usk_fit_linear(const struct usk_fit *fit, const struct usk_estimator *method,
+			       struct usk_clock *clock, struct usk_err *err);
+
+/* ---- the correction, applied ----------------------------------------------- */
+
+/* What a local stamp is on the reference's clock. */
+struct usk_stamp {
+	int64_t reference_ns; /* USK_NONE if one-sided */
+	int64_t lo_ns, hi_ns; /* absolute; USK_NONE if unbounded */
+};
+
+struct usk_map; /* a clock's knots, prepared for conversion */
+
+/** NULL if the clock has no knots. The clock may go before the map. */
+struct usk_map *usk_map_new(const struct usk_clock *clock, int64_t max_skew_e12);
+void usk_map_free(struct usk_map *m);
+
+/** One stamp with its band: the definition, in 128-bit. Epoch 0. O(log knots). */
+enum usk_status usk_map_at(const struct usk_map *m, int64_t local_ns, struct usk_stamp *out,
+			   struct usk_err *err);
+
+/**
+ * Many stamps, any order (fastest when sorted); equals usk_map_at() for every stamp.
+ * local and out may be the same array. A clock without an offset: USK_EINPUT.
+ * Cost: a multiplication and a correction step (after Loser's fixed point, 2003, section 3.1).
+ */
+enum usk_status usk_map_many(const struct usk_map *m, const int64_t *local_ns, size_t n,
+			     int64_t *out, struct usk_err *err);
+
+/* ---- the whole way --------------------------------------------------------- */
+
+struct usk_sync_options {
+	const char *model;     /* NULL = "linear" */
+	const char *method;    /* NULL = "middle" */
+	const char *reference; /* clock name or NULL */
+	int64_t max_skew_e12;  /* 0 = 500 ppm */
+	int64_t max_outliers;  /* -1 = max(10, 0.01 %) */
+	/* "NAME=VALUE" rows */
+	const char *const *resolution; /* "client=1us" */
+	size_t n_resolution;
+	const char *const *local; /* "client=10.0.0.1" */
+	size_t n_local;
+	int64_t from_ns, to_ns; /* stamps of the reference; USK_NONE = all */
+	const struct usk_sink *messages; /* every message used, or NULL */
+	/* Called now and then with the share of the work done, 0 to 1; may be NULL. */
+	void (*progress)(void *ctx, double done, const char *what);
+	void *progress_ctx;
+};
+
+/**
+ * Match, fit and solve. Traces stay the caller's and may be read again.
+ * *out is handed over; the answer may be partly or wholly absent (see the qualities).
+ */
+enum usk_status usk_sync(struct usk_trace *const *trace, size_t n, const struct usk_sync_options *opt,
+			 struct usk_clocks **out, struct usk_err *err);
+
+/**
+ * Score traces as recorded: match, then count inversions and delays by the stamps as they are.
+ * No clock is corrected: all are USK_ABSENT but the reference.
+ */
+enum usk_status usk_check(struct usk_trace *const *trace, size_t n,
+			  const struct usk_sync_options *opt, struct usk_clocks **out,
+			  struct usk_err *err);
+
+/* ---- write ----------------------------------------------------------------- */
+
+/** clocks.json as design section 8 states it; a malloc'ed string. */
+char *usk_clocks_to_json(const struct usk_clocks *c);
+enum usk_status usk_clocks_from_json(const char *text, size_t size, struct usk_clocks **out,
+				     struct usk_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/base.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void (*out_of_memory)(size_t);
+
+void usk_on_out_of_memory(void (*handler)(size_t bytes))
+{
+	out_of_memory = handler;
+}
+
+static void *checked(void *p, size_t bytes)
+{
+	if (!p && bytes) {
+		if (out_of_memory) {
+			out_of_memory(bytes);
+		}
+		abort();
+	}
+	return p;
+}
+
+static size_t product(size_t n, size_t size)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(n, size, &bytes)) {
+		checked(NULL, SIZE_MAX);
+	}
+	return bytes;
+}
+
+void *usk_alloc(size_t n, size_t size)
+{
+	size_t bytes = product(n, size);
+	return checked(calloc(1, bytes ? bytes : 1), bytes);
+}
+
+void *usk_grow(void *p, size_t n, size_t size)
+{
+	size_t bytes = product(n, size);
+	return checked(realloc(p, bytes ? bytes : 1), bytes);
+}
+
+void *usk_room(void *p, size_t n, size_t *cap, size_t size)
+{
+	if (n < *cap) {
+		return p;
+	}
+	*cap = *cap ? *cap * 2 : 16;
+	return usk_grow(p, *cap, size);
+}
+
+char *usk_strdup(const char *s)
+{
+	size_t n = strlen(s) + 1;
+	return memcpy(usk_alloc(n, 1), s, n);
+}
+
+char *usk_format(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	char *s = usk_alloc((size_t)(n < 0 ? 0 : n) + 1, 1);
+	va_start(ap, fmt);
+	vsnprintf(s, (size_t)(n < 0 ? 0 : n) + 1, fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+enum usk_status usk_fail(struct usk_err *err, enum usk_status code, uint64_t at, const char *fmt, ...)
+{
+	if (err) {
+		va_list ap;
+		err->code = code;
+		err->at = at;
+		va_start(ap, fmt);
+		vsnprintf(err->msg, sizeof err->msg, fmt, ap);
+		va_end(ap);
+	}
+	return code;
+}
+
+enum usk_status usk_fail_in(struct usk_err *err, const char *fmt, ...)
+{
+	if (!err) {
+		return USK_EINPUT;
+	}
+	char was[sizeof err->msg];
+	memcpy(was, err->msg, sizeof was);
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vsnprintf(err->msg, sizeof err->msg, fmt, ap);
+	va_end(ap);
+	if (n >= 0 && (size_t)n < sizeof err->msg) {
+		size_t left = sizeof err->msg - (size_t)n;
+		if (left > 3) {
+			memcpy(err->msg + n, ": ", 2);
+			size_t len = strnlen(was, left - 3);
+			memcpy(err->msg + n + 2, was, len);
+			err->msg[(size_t)n + 2 + len] = 0;
+		}
+	}
+	return err->code;
+}
+
+/* xoshiro256** (Blackman, Vigna 2018), seeded by SplitMix64 as its authors advise. */
+void usk_rng_seed(struct usk_rng *r, uint64_t seed)
+{
+	for (int i = 0; i < 4; i++) {
+		seed += UINT64_C(0x9e3779b97f4a7c15);
+		r->s[i] = usk_mix(seed);
+	}
+}
+
+static uint64_t rotl(uint64_t x, int k)
+{
+	return x << k | x >> (64 - k);
+}
+
+uint64_t usk_rng_next(struct usk_rng *r)
+{
+	uint64_t *s = r->s;
+	uint64_t out = rotl(s[1] * 5, 7) * 9;
+	uint64_t t = s[1] << 17;
+	s[2] ^= s[0];
+	s[3] ^= s[1];
+	s[1] ^= s[2];
+	s[0] ^= s[3];
+	s[2] ^= t;
+	s[3] = rotl(s[3], 45);
+	return out;
+}
+
+uint64_t usk_rng_below(struct usk_rng *r, uint64_t n)
+{
+	/* Reject the short last block, so that every value is equally likely. */
+	uint64_t limit = UINT64_MAX - UINT64_MAX % n;
+	uint64_t x;
+	do {
+		x = usk_rng_next(r);
+	} while (x >= limit);
+	return x % n;
+}
+
+double usk_rng_unit(struct usk_rng *r)
+{
+	return (double)(usk_rng_next(r) >> 11) * 0x1p-53;
+}
+
+double usk_rng_exponential(struct usk_rng *r, double mean)
+{
+	return -mean * log1p(-usk_rng_unit(r));
+}
+
+double usk_rng_normal(struct usk_rng *r)
+{
+	/* Box and Muller; the second value is not kept, so that a draw has no hidden state. */
+	double radius = sqrt(usk_rng_exponential(r, 2.0));
+	return radius * cos(6.283185307179586 * usk_rng_unit(r));
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * base.h - errors, memory, integers, hashing and random numbers: know nothing of clocks
+ */
+#ifndef USK_BASE_H
+#define USK_BASE_H
+
+#include "unskew.h"
+
+#include <stdarg.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+#if defined(__SIZEOF_INT128__)
+__extension__ typedef __int128 usk_i128;
+__extension__ typedef unsigned __int128 usk_u128;
+#else
+#error "unskew needs a 64-bit machine with __int128"
+#endif
+
+/** Format one sentence into err, if there is one, and return code: a failure is one statement. */
+enum usk_status usk_fail(struct usk_err *err, enum usk_status code, uint64_t at, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/** Put "context: " before the sentence that is already in err; returns its code. */
+enum usk_status usk_fail_in(struct usk_err *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Allocation that does not return on exhaustion. Sizes are checked against overflow. */
+void *usk_alloc(size_t n, size_t size);  /* zeroed */
+void *usk_grow(void *p, size_t n, size_t size); /* realloc to n items */
+char *usk_strdup(const char *s);
+char *usk_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Append room for one more item to an array of n items with capacity *cap:
+ *     p = usk_room(p, n, &cap, sizeof *p); p[n++] = item;
+ */
+void *usk_room(void *p, size_t n, size_t *cap, size_t size);
+
+/* Floor and ceiling of a / b for b > 0. */
+static inline usk_i128 usk_floor_div(usk_i128 a, usk_i128 b)
+{
+	usk_i128 q = a / b;
+	return a % b < 0 ? q - 1 : q;
+}
+
+static inline usk_i128 usk_ceil_div(usk_i128 a, usk_i128 b)
+{
+	usk_i128 q = a / b;
+	return a % b > 0 ? q + 1 : q;
+}
+
+/* A strong 64-bit finaliser (Steele's SplitMix64): every input bit moves every output bit. */
+static inline uint64_t usk_mix(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= UINT64_C(0xbf58476d1ce4e5b9);
+	x ^= x >> 27;
+	x *= UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+/* Own seeded generator, so that the same seed gives the same bytes everywhere. */
+struct usk_rng {
+	uint64_t s[4];
+};
+void usk_rng_seed(struct usk_rng *r, uint64_t seed);
+uint64_t usk_rng_next(struct usk_rng *r);
+uint64_t usk_rng_below(struct usk_rng *r, uint64_t n); /* 0 <= x < n, n > 0, unbiased */
+double usk_rng_unit(struct usk_rng *r);                /* 0 <= x < 1 */
+double usk_rng_exponential(struct usk_rng *r, double mean);
+double usk_rng_normal(struct usk_rng *r);
+
+#endif

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BLOCK ((size_t)1 << 20)
+
+static enum usk_status spool(int from, const char *path, int *spooled, struct usk_err *err)
+{
+	const char *dir = getenv("TMPDIR");
+	char *name = usk_format("%s/unskew-XXXXXX", dir && *dir ? dir : "/tmp");
+	int to = mkstemp(name);
+	if (to < 0) {
+		enum usk_status s = usk_fail(err, USK_EIO, 0, "%s: cannot spool it to %s: %s", path,
+					     name, strerror(errno));
+		free(name);
+		return s;
+	}
+	unlink(name);
+	free(name);
+	uint8_t *block = usk_alloc(BLOCK, 1);
+	enum usk_status status = USK_OK;
+	for (;;) {
+		ssize_t n = read(from, block, BLOCK);
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n < 0) {
+			status = usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
+		}
+		if (n <= 0) {
+			break;
+		}
+		for (ssize_t done = 0; done < n;) {
+			ssize_t m = write(to, block + done, (size_t)(n - done));
+			if (m < 0 && errno == EINTR) {
+				continue;
+			}
+			if (m < 0) {
+				status = usk_fail(err, USK_EIO, 0,
+						  "%s: cannot spool it to a temporary file: %s",
+						  path, strerror(errno));
+				goto out;
+			}
+			done += m;
+		}
+	}
+out:
+	free(block);
+	if (status) {
+		close(to);
+	} else {
+		*spooled = to;
+	}
+	return status;
+}
+
+enum usk_status usk_input_open(struct usk_input *in, const char *path, struct usk_err *err)
+{
+	memset(in, 0, sizeof *in);
+	in->fd = -1;
+	bool standard = !strcmp(path, "-");
+	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
+	}
+	struct stat st;
+	if (fstat(fd, &st)) {
+		enum usk_status s = usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
+		close(fd);
+		return s;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		close(fd);
+		return usk_fail(err, USK_EIO, 0, "%s: is a directory, not a trace file", path);
+	}
+	if (!S_ISREG(st.st_mode) || (standard && lseek(fd, 0, SEEK_CUR) != 0)) {
+		int copy;
+		enum usk_status s = spool(fd, path, &copy, err);
+		close(fd);
+		if (s) {
+			return s;
+		}
+		fd = copy;
+		if (fstat(fd, &st)) {
+			s = usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
+			close(fd);
+			return s;
+		}
+	}
+	in->fd = fd;
+	in->size = (uint64_t)st.st_size;
+	in->capacity = BLOCK;
+	in->buffer = usk_alloc(in->capacity, 1);
+	in->data = in->buffer;
+	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	return USK_OK;
+}
+
+void usk_input_memory(struct usk_input *in, const void *data, size_t size)
+{
+	memset(in, 0, sizeof *in);
+	in->fd = -1;
+	in->memory = data;
+	in->data = data;
+	in->have = size;
+	in->size = size;
+	in->end = true;
+}
+
+void usk_input_close(struct usk_input *in)
+{
+	if (in->fd >= 0) {
+		close(in->fd);
+	}
+	free(in->buffer);
+	memset(in, 0, sizeof *in);
+	in->fd = -1;
+}
+
+enum usk_status usk_input_seek(struct usk_input *in, uint64_t at, struct usk_err *err)
+{
+	(void)err;
+	if (at > in->size) {
+		at = in->size;
+	}
+	in->at = at;
+	if (in->memory) {
+		in->data = in->memory + at;
+		in->have = (size_t)(in->size - at);
+		return USK_OK;
+	}
+	in->data = in->buffer;
+	in->have = 0;
+	in->end = false;
+	return USK_OK;
+}
+
+enum usk_status usk_input_need(struct usk_input *in, size_t used, size_t want, struct usk_err *err)
+{
+	in->data += used;
+	in->have -= used;
+	in->at += used;
+	if (in->have >= want || in->end) {
+		return USK_OK;
+	}
+	if (want > in->capacity) {
+		/* Bounded by the bytes present: a header's claim alone allocates nothing. */
+		uint64_t present = in->size > in->at ? in->size - in->at : 0;
+		if (want > present) {
+			want = (size_t)present;
+		}
+		if (want > in->capacity) {
+			uint8_t *bigger = usk_alloc(want, 1);
+			memcpy(bigger, in->data, in->have);
+			free(in->buffer);
+			in->buffer = bigger;
+			in->capacity = want;
+			in->data = bigger;
+		}
+	}
+	if (in->have && in->data != in->buffer) {
+		memmove(in->buffer, in->data, in->have);
+	}
+	in->data = in->buffer;
+	while (in->have < in->capacity) {
+		ssize_t n = pread(in->fd, in->buffer + in->have, in->capacity - in->have,
+				  (off_t)(in->at + in->have));
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n < 0) {
+			return usk_fail(err, USK_EIO, in->at, "reading failed at byte %llu: %s",
+					(unsigned long long)(in->at + in->have), strerror(errno));
+		}
+		if (n == 0) {
+			in->end = true;
+			break;
+		}
+		in->have += (size_t)n;
+		if (in->have >= want) {
+			break;
+		}
+	}
+	return USK_OK;
+}
+
+/* ---- output ---------------------------------------------------------------- */
+
+/* Temporary names for the signal handler: fixed slots, set and cleared whole. */
+static char *volatile open_temporary[64];
+
+void usk_output_abandon_all(void)
+{
+	for (size_t i = 0; i < COUNT(open_temporary); i++) {
+		char *name = open_temporary[i];
+		if (name) {
+			unlink(name);
+		}
+	}
+}
+
+static void remember(char *name)
+{
+	for (size_t i = 0; i < COUNT(open_temporary); i++) {
+		if (!open_temporary[i]) {
+			open_temporary[i] = name;
+			return;
+		}
+	}
+}
+
+static void forget(const char *name)
+{
+	for (size_t i = 0; i < COUNT(open_temporary); i++) {
+		if (open_temporary[i] == name) {
+			open_temporary[i] = NULL;
+		}
+	}
+}
+
+enum usk_status usk_output_open(struct usk_output *out, const char *path, bool force,
+				struct usk_err *err)
+{
+	memset(out, 0, sizeof *out);
+	struct stat st;
+	bool exists = !stat(path, &st);
+	if (exists && S_ISDIR(st.st_mode)) {
+		out->fd = -1;
+		return usk_fail(err, USK_EIO, 0, "%s: is a directory; name a file", path);
+	}
+	out->direct = exists && !S_ISREG(st.st_mode);
+	if (out->direct) {
+		out->fd = open(path, O_WRONLY | O_CLOEXEC);
+		out->temporary = NULL;
+	} else if (exists && !force) {
+		out->fd = -1;
+		return usk_fail(err, USK_EIO, 0, "%s: exists already; use --force to replace it",
+				path);
+	} else {
+		out->temporary = usk_format("%s.XXXXXX", path);
+		out->fd = mkstemp(out->temporary);
+		if (out->fd >= 0) {
+			/* mkstemp makes 0600; give what open(2) would have given. */
+			mode_t mask = umask(0);
+			umask(mask);
+			(void)fchmod(out->fd, exists ? (st.st_mode & 07777) : (0666 & ~mask));
+			remember(out->temporary);
+		}
+	}
+	if (out->fd < 0) {
+		enum usk_status s = usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
+		free(out->temporary);
+		out->temporary = NULL;
+		return s;
+	}
+	out->path = usk_strdup(path);
+	out->buffer = usk_alloc(BLOCK, 1);
+	return USK_OK;
+}
+
+static void flush(struct usk_output *out)
+{
+	for (size_t done = 0; done < out->used && !out->failed;) {
+		ssize_t n = write(out->fd, out->buffer + done, out->used - done);
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n < 0) {
+			out->failed = true;
+			out->error = errno;
+			break;
+		}
+		done += (size_t)n;
+	}
+	out->written += out->used;
+	out->used = 0;
+}
+
+void usk_output_write(struct usk_output *out, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+	while (n) {
+		if (out->used == BLOCK) {
+			flush(out);
+		}
+		size_t m = BLOCK - out->used < n ? BLOCK - out->used : n;
+		memcpy(out->buffer + out->used, p, m);
+		out->used += m;
+		p += m;
+		n -= m;
+	}
+}
+
+void usk_output_format(struct usk_output *out, const char *fmt, ...)
+{
+	char line[1024];
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vsnprintf(line, sizeof line, fmt, ap);
+	va_end(ap);
+	if (n >= 0 && (size_t)n < sizeof line) {
+		usk_output_write(out, line, (size_t)n);
+	} else if (n >= 0) {
+		char *all = usk_alloc((size_t)n + 1, 1);
+		va_start(ap, fmt);
+		vsnprintf(all, (size_t)n + 1, fmt, ap);
+		va_end(ap);
+		usk_output_write(out, all, (size_t)n);
+		free(all);
+	}
+}
+
+void usk_output_restart(struct usk_output *out)
+{
+	out->used = 0;
+	out->written = 0;
+	if (!out->direct && (ftruncate(out->fd, 0) || lseek(out->fd, 0, SEEK_SET) < 0)) {
+		out->failed = true;
+		out->error = errno;
+	}
+}
+
+enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err)
+{
+	flush(out);
+	if (!out->failed && close(out->fd)) {
+		out->failed = true;
+		out->error = errno;
+	}
+	if (!out->failed) {
+		out->fd = -1;
+	}
+	if (!out->failed && out->temporary && rename(out->temporary, out->path)) {
+		out->failed = true;
+		out->error = errno;
+	}
+	if (out->failed) {
+		enum usk_status s = usk_fail(err, USK_EIO, out->written, "%s: not written: %s",
+					     out->path, strerror(out->error));
+		usk_output_close(out);
+		return s;
+	}
+	if (out->temporary) {
+		forget(out->temporary);
+		free(out->temporary);
+		out->temporary = NULL;
+	}
+	usk_output_close(out);
+	return USK_OK;
+}
+
+void usk_output_close(struct usk_output *out)
+{
+	if (out->fd >= 0 && out->path) {
+		close(out->fd);
+	}
+	if (out->temporary) {
+		unlink(out->temporary);
+		forget(out->temporary);
+		free(out->temporary);
+	}
+	free(out->path);
+	free(out->buffer);
+	memset(out, 0, sizeof *out);
+	out->fd = -1;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * io.h - one door for input (file, pipe or memory) and one for output (whole or not at all)
+ */
+#ifndef USK_IO_H
+#define USK_IO_H
+
+#include "base/base.h"
+
+/*
+ * A window that slides over the input. data[0..have) is what is there now; usk_input_need()
+ * slides and refills. read(2) in 1 MiB blocks costs 0.067 s for 1 GB where a mapped walk costs
+ * 0.057 s; it bounds resident memory by itself, and a file that another process cuts short is
+ * an end of input instead of a SIGBUS.
+ */
+struct usk_input {
+	const uint8_t *data; /* the window */
+	size_t have;         /* bytes in it */
+	uint64_t at;         /* offset of data[0] in the input */
+	uint64_t size;       /* of the whole input */
+	bool end;            /* the window reaches the end of the input */
+	/* private */
+	uint8_t *buffer;
+	size_t capacity;
+	const uint8_t *memory;
+	int fd;
+};
+
+/** Regular files are read in place; anything else is spooled to an unlinked temporary file. */
+enum usk_status usk_input_open(struct usk_input *in, const char *path, struct usk_err *err);
+void usk_input_memory(struct usk_input *in, const void *data, size_t size);
+void usk_input_close(struct usk_input *in);
+enum usk_status usk_input_seek(struct usk_input *in, uint64_t at, struct usk_err *err);
+
+/**
+ * Drop the first `used` bytes of the window and make at least `want` bytes available if the
+ * input has them; in->have < want only at its end. Bytes move only when a refill is needed.
+ */
+enum usk_status usk_input_need(struct usk_input *in, size_t used, size_t want, struct usk_err *err);
+
+/*
+ * A file that appears complete or not at all: written to a temporary file in the same folder,
+ * renamed by usk_output_commit(). usk_output_close() without commit leaves nothing.
+ */
+struct usk_output {
+	int fd;
+	char *path, *temporary;
+	uint8_t *buffer;
+	size_t used;
+	uint64_t written;
+	bool failed, direct; /* direct: not a regular file (a pipe, /dev/null), written in place */
+	int error;
+};
+
+/** force: an existing file may be replaced; otherwise it is USK_EIO with a sentence. */
+enum usk_status usk_output_open(struct usk_output *out, const char *path, bool force,
+				struct usk_err *err);
+/** Buffered; a failed write is remembered and reported by commit. */
+void usk_output_write(struct usk_output *out, const void *data, size_t n);
+void usk_output_format(struct usk_output *out, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/** Start again with an empty file. */
+void usk_output_restart(struct usk_output *out);
+enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err);
+void usk_output_close(struct usk_output *out);
+/** Remove the temporary files of all outputs that are open: safe in a signal handler. */
+void usk_output_abandon_all(void);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* The ground everything stands on: division, random numbers, the input window, whole outputs. */
+#include "base/io.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void test_division(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t a, b, floor, ceil;
+	} cases[] = {
+		{ 7, 2, 3, 4 },	  { -7, 2, -4, -3 }, { 6, 3, 2, 2 },
+		{ -6, 3, -2, -2 }, { 0, 5, 0, 0 },    { INT64_MIN, 1, INT64_MIN, INT64_MIN },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		assert_int_equal((int64_t)usk_floor_div(cases[i].a, cases[i].b), cases[i].floor);
+		assert_int_equal((int64_t)usk_ceil_div(cases[i].a, cases[i].b), cases[i].ceil);
+	}
+}
+
+static void test_random_is_seeded(void **state)
+{
+	(void)state;
+	struct usk_rng a, b;
+	double sum = 0;
+	usk_rng_seed(&a, 1);
+	usk_rng_seed(&b, 1);
+	for (int i = 0; i < 100000; i++) {
+		double x = usk_rng_unit(&a);
+		assert_true(x >= 0 && x < 1);
+		assert_true(x == usk_rng_unit(&b));
+		sum += usk_rng_exponential(&a, 3.0);
+		usk_rng_exponential(&b, 3.0);
+		assert_true(usk_rng_below(&a, 10) < 10);
+		usk_rng_below(&b, 10);
+	}
+	assert_true(sum / 100000 > 2.9 && sum / 100000 < 3.1);
+}
+
+/* The window shows the same bytes as the file, whatever is asked for and wherever it slides. */
+static void test_window(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/unskew-test-XXXXXX";
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	size_t size = 3000000;
+	uint8_t *bytes = usk_alloc(size, 1);
+	struct usk_rng r;
+	usk_rng_seed(&r, 7);
+	for (size_t i = 0; i < size; i++) {
+		bytes[i] = (uint8_t)usk_rng_next(&r);
+	}
+	assert_int_equal(write(fd, bytes, size), (ssize_t)size);
+	close(fd);
+
+	struct usk_input in;
+	assert_int_equal(usk_input_open(&in, path, NULL), USK_OK);
+	size_t pos = 0;
+	while (pos < size) {
+		size_t want = (size_t)usk_rng_below(&r, usk_rng_below(&r, 50) ? 3000 : 2500000) + 1;
+		assert_int_equal(usk_input_need(&in, 0, want, NULL), USK_OK);
+		assert_true(in.have >= want || (in.end && in.have == size - pos));
+		size_t n = want < in.have ? want : in.have;
+		assert_int_equal(in.at, pos);
+		assert_memory_equal(in.data, bytes + pos, n);
+		pos += n;
+		assert_int_equal(usk_input_need(&in, n, 0, NULL), USK_OK);
+	}
+	assert_int_equal(usk_input_seek(&in, 12345, NULL), USK_OK);
+	assert_int_equal(usk_input_need(&in, 0, 10, NULL), USK_OK);
+	assert_memory_equal(in.data, bytes + 12345, 10);
+	usk_input_close(&in);
+	unlink(path);
+	free(bytes);
+}
+
+static void test_output_is_whole_or_absent(void **state)
+{
+	(void)state;
+	char dir[] = "/tmp/unskew-test-XXXXXX";
+	assert_non_null(mkdtemp(dir));
+	char *path = usk_format("%s/out", dir);
+	struct usk_output out;
+	struct usk_err err;
+
+	assert_int_equal(usk_output_open(&out, path, false, &err), USK_OK);
+	usk_output_format(&out, "%d\n", 42);
+	assert_int_equal(access(path, F_OK), -1);
+	usk_output_close(&out);
+	assert_int_equal(access(path, F_OK), -1);
+
+	assert_int_equal(usk_output_open(&out, path, false, &err), USK_OK);
+	usk_output_write(&out, "abandoned", 9);
+	usk_output_restart(&out);
+	usk_output_write(&out, "kept", 4);
+	assert_int_equal(usk_output_commit(&out, &err), USK_OK);
+	struct usk_input in;
+	assert_int_equal(usk_input_open(&in, path, &err), USK_OK);
+	assert_int_equal(in.size, 4);
+	usk_input_close(&in);
+
+	assert_int_equal(usk_output_open(&out, path, false, &err), USK_EIO);
+	assert_non_null(strstr(err.msg, "--force"));
+	assert_int_equal(usk_output_open(&out, path, true, &err), USK_OK);
+	usk_output_close(&out);
+
+	assert_int_equal(usk_output_open(&out, "/dev/full", false, &err), USK_OK);
+	usk_output_write(&out, "x", 1);
+	assert_int_equal(usk_output_commit(&out, &err), USK_EIO);
+	assert_non_null(strstr(err.msg, "No space"));
+
+	unlink(path);
+	rmdir(dir); /* fails, and the next line with it, if a temporary file was left */
+	assert_int_equal(access(dir, F_OK), -1);
+	free(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_division),
+		cmocka_unit_test(test_random_is_seeded),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_output_is_whole_or_absent),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
