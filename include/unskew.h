@@ -505,6 +505,65 @@ char *usk_clocks_to_json(const struct usk_clocks *c);
 enum usk_status usk_clocks_from_json(const char *text, size_t size, struct usk_clocks **out,
 				     struct usk_err *err);
 
+#define USK_NO_CLOCK UINT32_MAX
+
+/**
+ * The clock that stamped a trace: by name (of NAME=, or NULL), else by path among the traces of
+ * c, else by other_name (usk_trace_name(), or NULL). USK_NO_CLOCK if none fits; a name that was
+ * given and is unknown is not guessed around.
+ */
+uint32_t usk_clocks_find(const struct usk_clocks *c, const char *name, const char *path,
+			 const char *other_name);
+
+/* Sentences for the user that come up while writing: damage, what was left as it was. */
+struct usk_notes {
+	char **note;
+	size_t n;
+};
+void usk_notes_free(struct usk_notes *notes); /* the rows, not the struct */
+
+struct usk_write_options {
+	bool force;	      /* an existing file may be replaced */
+	bool allow_unbounded; /* a clock that is not bounded goes along uncorrected, with a note */
+	/* Called now and then with the share of the work done, 0 to 1; may be NULL. */
+	void (*progress)(void *ctx, double done, const char *what);
+	void *progress_ctx;
+};
+
+/**
+ * Merge captures into one pcapng in corrected order: an interface per clock and link type
+ * (if_name = the clock's name, ns), the stamp as recorded in a comment of each packet.
+ *
+ * trace[n]  captures, read from their start; tables are USK_EUSAGE
+ * clock[n]  index of each trace's clock in c; NULL: usk_clocks_find() by path, then by name
+ * opt       may be NULL;  notes  may be NULL, else zeroed or filled before
+ *
+ * Packets of one corrected stamp: a packet that another trace saw being sent comes after it.
+ * Records up to 1 s out of order in their trace are sorted (at most 64 MiB are held in all);
+ * later ones are written where they come and counted in a note. The file appears whole or not
+ * at all. A clock that is not bounded is USK_EINPUT unless opt allows it; a corrected stamp
+ * before 1970 is USK_ERANGE, as pcapng has no negative stamps.
+ */
+enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock, size_t n,
+			  const struct usk_clocks *c, const char *path,
+			  const struct usk_write_options *opt, struct usk_notes *notes,
+			  struct usk_err *err);
+
+/**
+ * Re-time one trace into the same format: pcap, pcapng or message table; record order is kept.
+ *
+ * in     path of the trace
+ * clock  index of its clock in c; a table names its own clocks, pass USK_NO_CLOCK
+ * out    path of the new file, which appears whole or not at all
+ *
+ * pcap comes out with ns stamps in the input's byte order, pcapng with all other blocks and
+ * options as they were and the stamp as recorded in a comment, a table with the recorded
+ * stamps in added columns. Refusals and notes as in usk_merge().
+ */
+enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clocks *c,
+			  const char *out, const struct usk_write_options *opt,
+			  struct usk_notes *notes, struct usk_err *err);
+
 #ifdef __cplusplus
 }
 #endif
