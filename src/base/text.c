@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The text for an error sentence: printable, and short enough for one line. */
+static const char *quoted(const char *text, size_t n, char out[48])
+{
+	size_t m = 0;
+	for (size_t i = 0; i < n && m < 40; i++) {
+		out[m++] = (char)(text[i] >= 32 && text[i] < 127 ? text[i] : '?');
+	}
+	if (n > m) {
+		memcpy(out + m, "...", 3);
+		m += 3;
+	}
+	out[m] = 0;
+	return out;
+}
+
+enum usk_status usk_parse_int(const char *text, size_t n, int64_t *out, struct usk_err *err)
+{
+	char q[48];
+	bool minus = n && text[0] == '-';
+	size_t i = n && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+	if (i == n) {
+		return usk_fail(err, USK_EINPUT, 0, "\"%s\" is not a whole number",
+				quoted(text, n, q));
+	}
+	uint64_t limit = (uint64_t)INT64_MAX + (minus ? 1 : 0);
+	uint64_t value = 0;
+	for (; i < n; i++) {
+		if (!digit(text[i])) {
+			return usk_fail(err, USK_EINPUT, i, "\"%s\" is not a whole number",
+					quoted(text, n, q));
+		}
+		uint64_t d = (uint64_t)(text[i] - '0');
+		if (value > (limit - d) / 10) {
+			return usk_fail(err, USK_ERANGE, i, "%s does not fit into 64 bits",
+					quoted(text, n, q));
+		}
+		value = value * 10 + d;
+	}
+	*out = minus ? (int64_t)(0 - value) : (int64_t)value;
+	return USK_OK;
+}
+
+/*
+ * sign, digits, optional point and digits: the integer value x 10^shift, rounded towards zero.
+ * Returns how many characters were taken, 0 if none make a number. *out saturates over 2^100.
+ */
+static size_t scan_decimal(const char *text, size_t n, unsigned shift, usk_u128 *out, bool *exact)
+{
+	const usk_u128 enough = (usk_u128)1 << 100;
+	size_t i = 0, digits = 0;
+	usk_u128 value = 0;
+	*exact = true;
+	for (; i < n && digit(text[i]); i++, digits++) {
+		value = value < enough ? value * 10 + (unsigned)(text[i] - '0') : value;
+	}
+	unsigned places = 0;
+	if (i < n && text[i] == '.') {
+		i++;
+		for (; i < n && digit(text[i]); i++, digits++) {
+			if (places < shift) {
+				value = value < enough ? value * 10 + (unsigned)(text[i] - '0')
+						       : value;
+				places++;
+			} else if (text[i] != '0') {
+				*exact = false;
+			}
+		}
+	}
+	for (; places < shift; places++) {
+		value = value < enough ? value * 10 : value;
+	}
+	*out = value;
+	return digits ? i : 0;
+}
+
+static enum usk_status settle(usk_u128 value, bool minus, bool exact, const char *text, size_t n,
+			      int64_t *out, struct usk_err *err)
+{
+	char q[48];
+	if (minus && !exact) {
+		value++; /* down is away from zero here */
+	}
+	if (value > (usk_u128)USK_TIME_MAX) {
+		return usk_fail(err, USK_ERANGE, 0, "%s is out of range", quoted(text, n, q));
+	}
+	*out = minus ? -(int64_t)value : (int64_t)value;
+	return USK_OK;
+}
+
+enum usk_status usk_parse_decimal(const char *text, size_t n, unsigned shift, int64_t *out,
+				  bool *exact, struct usk_err *err)
+{
+	char q[48];
+	size_t sign = n && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+	usk_u128 value;
+	bool whole;
+	size_t used = scan_decimal(text + sign, n - sign, shift, &value, &whole);
+	if (!used || used != n - sign) {
+		return usk_fail(err, USK_EINPUT, sign + used, "\"%s\" is not a decimal number",
+				quoted(text, n, q));
+	}
+	if (exact) {
+		*exact = whole;
+	}
+	return settle(value, sign && text[0] == '-', whole, text, n, out, err);
+}
+
+static const struct unit {
+	const char *name;
+	unsigned shift; /* decimal places down to a nanosecond */
+	unsigned times; /* and a factor beyond them */
+} units[] = {
+	{ "ns", 0, 1 },	       { "us", 3, 1 },	 { "\xc2\xb5s", 3, 1 },
+	{ "\xce\xbcs", 3, 1 }, { "ms", 6, 1 },	 { "s", 9, 1 },
+	{ "min", 9, 60 },      { "h", 9, 3600 }, { "d", 9, 86400 },
+};
+
+/* The unit that the text begins with, up to the next digit. */
+static const struct unit *scan_unit(const char *text, size_t n, size_t *used)
+{
+	size_t len = 0;
+	while (len < n && !digit(text[len]) && text[len] != '.') {
+		len++;
+	}
+	for (size_t i = 0; i < COUNT(units); i++) {
+		if (strlen(units[i].name) == len && !memcmp(units[i].name, text, len)) {
+			*used = len;
+			return &units[i];
+		}
+	}
+	return NULL;
+}
+
+enum usk_status usk_parse_duration(const char *text, size_t n, int64_t *ns, struct usk_err *err)
+{
+	char q[48];
+	size_t i = n && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+	bool minus = i && text[0] == '-';
+	usk_u128 sum = 0;
+	if (i == n) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"\"%s\" is not a duration such as 30min or 39us",
+				quoted(text, n, q));
+	}
+	while (i < n) {
+		usk_u128 value;
+		bool exact;
+		size_t used = scan_decimal(text + i, n - i, 0, &value, &exact);
+		if (!used) {
+			return usk_fail(err, USK_EINPUT, i,
+					"\"%s\" is not a duration such as 30min or 39us",
+					quoted(text, n, q));
+		}
+		if (i + used == n && exact && !value) {
+			i = n; /* zero needs no unit */
+			break;
+		}
+		size_t length = 0;
+		const struct unit *unit = scan_unit(text + i + used, n - i - used, &length);
+		if (!unit) {
+			return usk_fail(err, USK_EINPUT, i + used,
+					"\"%s\" needs a unit: ns, us, ms, s, min, h or d",
+					quoted(text, n, q));
+		}
+		/* Scaled by 10^6 beyond the unit's own places, so that 0.1min is exact. */
+		scan_decimal(text + i, n - i, unit->shift + 6, &value, &exact);
+		value *= unit->times;
+		if (!exact || value % 1000000) {
+			return usk_fail(err, USK_EINPUT, i, "%s is finer than 1 ns",
+					quoted(text, n, q));
+		}
+		sum += value / 1000000;
+		if (sum > (usk_u128)USK_TIME_MAX) {
+			return usk_fail(err, USK_ERANGE, 0, "%s is out of range",
+					quoted(text, n, q));
+		}
+		i += used + length;
+	}
+	return settle(sum, minus, true, text, n, ns, err);
+}
+
+/* Days from 1970-01-01 in the proleptic Gregorian calendar, with March as the first month. */
+static int64_t days_from_civil(int64_t year, int64_t month, int64_t day)
+{
+	year -= month <= 2;
+	int64_t era = (year >= 0 ? year : year - 399) / 400;
+	int64_t of_era = year - era * 400;
+	int64_t of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+static void civil_from_days(int64_t days, int64_t *year, int64_t *month, int64_t *day)
+{
+	days += 719468;
+	int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+	int64_t of_era = days - era * 146097;
+	int64_t y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	int64_t of_year = of_era - (365 * y + y / 4 - y / 100);
+	int64_t m = (5 * of_year + 2) / 153;
+	*day = of_year - (153 * m + 2) / 5 + 1;
+	*month = m < 10 ? m + 3 : m - 9;
+	*year = y + era * 400 + (*month <= 2);
+}
+
+static int64_t days_in_month(int64_t year, int64_t month)
+{
+	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+	return month == 2					       ? (leap ? 29 : 28)
+	       : month == 4 || month == 6 || month == 9 || month == 11 ? 30
+								       : 31;
+}
+
+/* `pattern` against text: '0' takes a digit, 'T' also a blank or t, the rest itself. */
+static bool matches(const char *text, size_t n, const char *pattern)
+{
+	size_t len = strlen(pattern);
+	if (n < len) {
+		return false;
+	}
+	for (size_t i = 0; i < len; i++) {
+		char c = text[i];
+		bool fits = pattern[i] == '0'	? digit(c)
+			    : pattern[i] == 'T' ? c == 'T' || c == 't' || c == ' '
+						: c == pattern[i];
+		if (!fits) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static int64_t number(const char *text, size_t digits)
+{
+	int64_t value = 0;
+	for (size_t i = 0; i < digits; i++) {
+		value = value * 10 + (text[i] - '0');
+	}
+	return value;
+}
+
+enum usk_status usk_parse_rfc3339(const char *text, size_t n, int64_t *ns, struct usk_err *err)
+{
+	char q[48];
+	static const char form[] = "0000-00-00T00:00:00";
+	size_t i = sizeof form - 1;
+	if (!matches(text, n, form)) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"\"%s\" is not a time such as 2023-11-14T22:13:20.5Z",
+				quoted(text, n, q));
+	}
+	int64_t year = number(text, 4), month = number(text + 5, 2), day = number(text + 8, 2);
+	int64_t hour = number(text + 11, 2), minute = number(text + 14, 2);
+	int64_t second = number(text + 17, 2);
+	if (year < 1 || month < 1 || month > 12 || day < 1 || day > days_in_month(year, month) ||
+	    hour > 23 || minute > 59 || second > 60) {
+		return usk_fail(err, USK_EINPUT, 0, "there is no such moment as \"%s\"",
+				quoted(text, n, q));
+	}
+	int64_t fraction = 0;
+	if (i < n && text[i] == '.') {
+		size_t digits = 0;
+		for (i++; i < n && digit(text[i]); i++, digits++) {
+			if (digits < 9) {
+				fraction = fraction * 10 + (text[i] - '0');
+			}
+		}
+		for (size_t k = digits; k < 9; k++) {
+			fraction *= 10;
+		}
+		if (!digits) {
+			return usk_fail(err, USK_EINPUT, i, "\"%s\" has no digits after its point",
+					quoted(text, n, q));
+		}
+	}
+	int64_t zone = 0; /* minutes east of UTC */
+	bool zoned = true;
+	if (i + 1 == n && (text[i] == 'Z' || text[i] == 'z')) {
+		zone = 0;
+	} else if (n - i == 6 &&
+		   (matches(text + i, 6, "+00:00") || matches(text + i, 6, "-00:00"))) {
+		int64_t east = number(text + i + 1, 2) * 60 + number(text + i + 4, 2);
+		if (number(text + i + 1, 2) > 23 || number(text + i + 4, 2) > 59) {
+			return usk_fail(err, USK_EINPUT, i, "\"%s\": no such time zone",
+					quoted(text, n, q));
+		}
+		zone = text[i] == '-' ? -east : east;
+	} else {
+		zoned = false;
+	}
+	if (!zoned) {
+		return usk_fail(err, USK_EINPUT, i,
+				"\"%s\" lacks its time zone: end it with Z or +01:00",
+				quoted(text, n, q));
+	}
+	usk_i128 total = (usk_i128)days_from_civil(year, month, day) * 86400 + hour * 3600 +
+			 minute * 60 + second - zone * 60;
+	total = total * 1000000000 + fraction;
+	if (total > USK_TIME_MAX || total < -USK_TIME_MAX) {
+		return usk_fail(err, USK_ERANGE, 0, "%s is further than 146 years from 1970",
+				quoted(text, n, q));
+	}
+	*ns = (int64_t)total;
+	return USK_OK;
+}
+
+enum usk_status usk_parse_time(const char *text, size_t n, int64_t *ns, struct usk_err *err)
+{
+	char q[48];
+	if (n > 10 && text[4] == '-' && text[7] == '-') {
+		return usk_parse_rfc3339(text, n, ns, err);
+	}
+	size_t number_end = n;
+	while (number_end && !digit(text[number_end - 1]) && text[number_end - 1] != '.') {
+		number_end--;
+	}
+	unsigned shift = 0;
+	if (number_end < n) {
+		size_t used;
+		const struct unit *unit = scan_unit(text + number_end, n - number_end, &used);
+		if (!unit || unit->times > 1) {
+			return usk_fail(err, USK_EINPUT, number_end,
+					"\"%s\" is not a time: write ns, 1700000000.5s or "
+					"2023-11-14T22:13:20.5Z",
+					quoted(text, n, q));
+		}
+		shift = unit->shift;
+	} else if (memchr(text, '.', n)) {
+		return usk_fail(err, USK_EINPUT, 0, "\"%s\" needs a unit: for seconds write %ss",
+				quoted(text, n, q), q);
+	}
+	return usk_parse_decimal(text, number_end, shift, ns, NULL, err);
+}
+
+void usk_time_text(int64_t ns, char out[64])
+{
+	int64_t seconds = (int64_t)usk_floor_div(ns, 1000000000);
+	int64_t fraction = ns - seconds * 1000000000;
+	int64_t days = (int64_t)usk_floor_div(seconds, 86400);
+	int64_t of_day = seconds - days * 86400;
+	int64_t year, month, day;
+	civil_from_days(days, &year, &month, &day);
+	snprintf(out, 64, "%04d-%02d-%02dT%02d:%02d:%02d.%09dZ", (int)year, (int)month, (int)day,
+		 (int)(of_day / 3600), (int)(of_day / 60 % 60), (int)(of_day % 60), (int)fraction);
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * args.c - argv against the tables of options
+ *
+ * In    a command's groups of rows, and what the user wrote
+ * Out   values that are of their type and within their limits, or one sentence and status 2
+ * Not   what options mean together: that is the command's
+ */
+#include "cmd.h"
+#include "base/text.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_ROWS 96
+
+struct value {
+	const struct option_row *row;
+	bool given;
+	int64_t integer; /* INT, DURATION, TIME; PPM in parts per 10^12; CHOICE: its index */
+	double number;
+	const char **text; /* as given: one, or all of a repeated option's */
+	size_t n_text, cap_text;
+};
+
+struct args {
+	const struct command *command;
+	struct value value[MAX_ROWS];
+	size_t n_values;
+	const char **operand;
+	size_t n_operands, cap_operands;
+};
+
+static enum usk_status parse_number(const char *text, bool percent, double *out,
+				    struct usk_err *err)
+{
+	char *end;
+	errno = 0;
+	*out = strtod(text, &end);
+	if (end != text && percent && !strcmp(end, "%")) {
+		*out /= 100;
+		end++;
+	}
+	if (end == text || *end || errno || !isfinite(*out)) {
+		return usk_fail(err, USK_EUSAGE, 0, "\"%s\" is not a number", text);
+	}
+	return USK_OK;
+}
+
+static enum usk_status parse_ppm(const char *text, int64_t *e12, struct usk_err *err)
+{
+	size_t n = strlen(text);
+	if (n > 3 && !strcmp(text + n - 3, "ppm")) {
+		n -= 3;
+	}
+	bool exact;
+	if (usk_parse_decimal(text, n, 6, e12, &exact, err)) {
+		return usk_fail(err, USK_EUSAGE, 0, "\"%s\" is not a number of ppm", text);
+	}
+	if (!exact) {
+		return usk_fail(err, USK_EUSAGE, 0, "%s ppm is finer than 0.000001 ppm", text);
+	}
+	return USK_OK;
+}
+
+static const char *word(const struct option_row *row, size_t i, char *out, size_t size)
+{
+	if (row->choice) {
+		return row->choice(i);
+	}
+	const char *p = row->value;
+	for (; i && p; i--) {
+		p = strchr(p, '|');
+		p = p ? p + 1 : NULL;
+	}
+	if (!p) {
+		return NULL;
+	}
+	snprintf(out, size, "%.*s", (int)strcspn(p, "|"), p);
+	return out;
+}
+
+struct words {
+	const struct option_row *row;
+	size_t i;
+	char text[64];
+};
+
+static const char *next_word(void *ctx)
+{
+	struct words *w = ctx;
+	return word(w->row, w->i++, w->text, sizeof w->text);
+}
+
+static enum usk_status parse_choice(const struct option_row *row, const char *text, int64_t *out,
+				    struct usk_err *err)
+{
+	char list[256] = "", one[64];
+	size_t used = 0;
+	for (size_t i = 0;; i++) {
+		const char *w = word(row, i, one, sizeof one);
+		if (!w) {
+			break;
+		}
+		if (!strcmp(w, text)) {
+			*out = (int64_t)i;
+			return USK_OK;
+		}
+		int n = snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", w);
+		used += n > 0 && (size_t)n < sizeof list - used ? (size_t)n : 0;
+	}
+	struct words words = { row, 0, "" };
+	const char *near = nearest_name(text, next_word, &words);
+	if (near) {
+		return usk_fail(err, USK_EUSAGE, 0, "\"%s\" is not known; did you mean %s?", text,
+				near);
+	}
+	return usk_fail(err, USK_EUSAGE, 0, "\"%s\" is not known; choose from: %s", text, list);
+}
+
+/* The value of one text; integer and number both, so that limits compare whichever counts. */
+static enum usk_status parse_value(const struct option_row *row, const char *text,
+				   struct value *out, struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	switch (row->type) {
+	case OPTION_FLAG:
+	case OPTION_STRING:
+	case OPTION_FILE:
+		if (!*text) {
+			status = usk_fail(err, USK_EUSAGE, 0, "its value is empty");
+		}
+		return status;
+	case OPTION_INT:
+		status = usk_parse_int(text, strlen(text), &out->integer, err);
+		break;
+	case OPTION_DURATION:
+		status = usk_parse_duration(text, strlen(text), &out->integer, err);
+		break;
+	case OPTION_TIME:
+		status = usk_parse_time(text, strlen(text), &out->integer, err);
+		break;
+	case OPTION_PPM:
+		status = parse_ppm(text, &out->integer, err);
+		out->number = (double)out->integer / 1e6;
+		return status;
+	case OPTION_NUMBER:
+	case OPTION_PROBABILITY:
+		status = parse_number(text, row->type == OPTION_PROBABILITY, &out->number, err);
+		return status;
+	case OPTION_CHOICE:
+		return parse_choice(row, text, &out->integer, err);
+	}
+	out->number = (double)out->integer;
+	return status;
+}
+
+static bool real(enum option_type type)
+{
+	return type == OPTION_NUMBER || type == OPTION_PROBABILITY;
+}
+
+static enum usk_status check_limit(const struct value *v, const char *limit, bool upper,
+				   const char *text, struct usk_err *err)
+{
+	struct value l = { .row = v->row };
+	if (!limit || parse_value(v->row, limit, &l, NULL)) {
+		return USK_OK;
+	}
+	bool outside = real(v->row->type)
+			       ? (upper ? v->number > l.number : v->number < l.number)
+			       : (upper ? v->integer > l.integer : v->integer < l.integer);
+	if (outside) {
+		return usk_fail(err, USK_EUSAGE, 0, "%s is %s %s", text,
+				upper ? "more than" : "less than", limit);
+	}
+	return USK_OK;
+}
+
+static int set_value(struct value *v, const char *text)
+{
+	struct usk_err err = { 0 };
+	enum usk_status status = parse_value(v->row, text, v, &err);
+	const char *max = v->row->type == OPTION_PROBABILITY && !v->row->max ? "1" : v->row->max;
+	const char *min = v->row->type == OPTION_PROBABILITY && !v->row->min ? "0" : v->row->min;
+	if (!status) {
+		status = check_limit(v, min, false, text, &err);
+	}
+	if (!status) {
+		status = check_limit(v, max, true, text, &err);
+	}
+	if (status) {
+		return say_usage("--%s: %s", v->row->name, err.msg);
+	}
+	if (!v->row->repeated) {
+		v->n_text = 0;
+	}
+	v->text = usk_room(v->text, v->n_text, &v->cap_text, sizeof *v->text);
+	v->text[v->n_text++] = text;
+	v->given = true;
+	return EXIT_DONE;
+}
+
+static void collect_rows(struct args *args)
+{
+	for (const struct option_group *const *g = args->command->group; *g; g++) {
+		for (const struct option_row *row = (*g)->row; row->name; row++) {
+			assert(args->n_values < MAX_ROWS);
+			struct value *v = &args->value[args->n_values++];
+			v->row = row;
+			if (row->initial) {
+				struct usk_err err = { 0 };
+				enum usk_status status = parse_value(row, row->initial, v, &err);
+				assert(!status);
+				(void)status;
+			}
+		}
+	}
+}
+
+static struct value *find_row(struct args *args, const char *name, size_t n)
+{
+	for (size_t i = 0; i < args->n_values; i++) {
+		const char *have = args->value[i].row->name;
+		if (strlen(have) == n && !memcmp(have, name, n)) {
+			return &args->value[i];
+		}
+	}
+	return NULL;
+}
+
+static struct value *find_letter(struct args *args, char letter)
+{
+	for (size_t i = 0; i < args->n_values; i++) {
+		if (args->value[i].row->letter == letter) {
+			return &args->value[i];
+		}
+	}
+	return NULL;
+}
+
+struct names {
+	const struct args *args;
+	size_t i;
+};
+
+static const char *next_option(void *ctx)
+{
+	struct names *n = ctx;
+	return n->i < n->args->n_values ? n->args->value[n->i++].row->name : NULL;
+}
+
+static int unknown_option(const struct args *args, const char *shown, const char *name)
+{
+	struct names names = { args, 0 };
+	const char *near = nearest_name(name, next_option, &names);
+	if (near) {
+		return say_usage("%s: no such option; did you mean --%s?", shown, near);
+	}
+	return say_usage("%s: no such option; see `unskew help %s`", shown, args->command->name);
+}
+
+/* "--name", "--name=value", "--name value": *i moves over what was used. */
+static int parse_long(struct args *args, int n, char *const *argv, int *i)
+{
+	const char *name = argv[*i] + 2;
+	size_t len = strcspn(name, "=");
+	struct value *v = find_row(args, name, len);
+	if (!v) {
+		char *wrong = usk_format("%.*s", (int)len, name);
+		char *shown = usk_format("--%s", wrong);
+		int status = unknown_option(args, shown, wrong);
+		free(shown);
+		free(wrong);
+		return status;
+	}
+	if (v->row->type == OPTION_FLAG) {
+		v->given = true;
+		return name[len] ? say_usage("--%s takes no value", v->row->name) : EXIT_DONE;
+	}
+	if (name[len]) {
+		return set_value(v, name + len + 1);
+	}
+	if (*i + 1 >= n) {
+		return say_usage("--%s needs a value: --%s %s", v->row->name, v->row->name,
+				 v->row->value);
+	}
+	return set_value(v, argv[++*i]);
+}
+
+/* "-q", "-qf", "-oFILE", "-o FILE". */
+static int parse_short(struct args *args, int n, char *const *argv, int *i)
+{
+	for (const char *p = argv[*i] + 1; *p; p++) {
+		struct value *v = find_letter(args, *p);
+		if (!v) {
+			char shown[3] = { '-', *p, 0 };
+			/* A long option with one dash is the usual slip. */
+			return unknown_option(args, p == argv[*i] + 1 ? argv[*i] : shown,
+					      argv[*i] + 1);
+		}
+		if (v->row->type == OPTION_FLAG) {
+			v->given = true;
+			continue;
+		}
+		if (p[1]) {
+			return set_value(v, p + 1);
+		}
+		if (*i + 1 >= n) {
+			return say_usage("-%c needs a value: -%c %s", *p, *p, v->row->value);
+		}
+		return set_value(v, argv[++*i]);
+	}
+	return EXIT_DONE;
+}
+
+int args_parse(const struct command *command, int n, char *const *argv, struct args **out)
+{
+	struct args *args = usk_alloc(1, sizeof *args);
+	bool only_operands = false;
+	int status = EXIT_DONE;
+	args->command = command;
+	collect_rows(args);
+	for (int i = 0; i < n && !status; i++) {
+		const char *a = argv[i];
+		/* A number with a minus is an operand: stamps before 1970 are stamps. */
+		bool number = a[0] == '-' && a[1] >= '0' && a[1] <= '9';
+		if (only_operands || a[0] != '-' || !a[1] || number) {
+			args->operand = usk_room(args->operand, args->n_operands,
+						 &args->cap_operands, sizeof *args->operand);
+			args->operand[args->n_operands++] = a;
+		} else if (!strcmp(a, "--")) {
+			only_operands = true;
+		} else if (a[1] == '-') {
+			status = parse_long(args, n, argv, &i);
+		} else {
+			status = parse_short(args, n, argv, &i);
+		}
+	}
+	bool help = !status && args_flag(args, "help");
+	if (!status && !help && args->n_operands < command->min_operands) {
+		status = say_usage("%s needs %s; see `unskew help %s`", command->name,
+				   command->operands, command->name);
+	} else if (!status && !help && args->n_operands > command->max_operands) {
+		status = say_usage("%s: too many arguments; see `unskew help %s`",
+				   args->operand[command->max_operands], command->name);
+	}
+	if (status) {
+		args_free(args);
+		args = NULL;
+	}
+	*out = args;
+	return status;
+}
+
+void args_free(struct args *args)
+{
+	if (args) {
+		for (size_t i = 0; i < args->n_values; i++) {
+			free(args->value[i].text);
+		}
+		free(args->operand);
+		free(args);
+	}
+}
+
+const struct command *args_command(const struct args *args)
+{
+	return args->command;
+}
+
+size_t args_operands(const struct args *args)
+{
+	return args->n_operands;
+}
+
+const char *args_operand(const struct args *args, size_t i)
+{
+	assert(i < args->n_operands);
+	return args->operand[i];
+}
+
+static const struct value *value_of(const struct args *args, const char *name)
+{
+	size_t i = 0;
+	while (i < args->n_values && strcmp(args->value[i].row->name, name)) {
+		i++;
+	}
+	assert(i < args->n_values);
+	return &args->value[i];
+}
+
+bool args_given(const struct args *args, const char *name)
+{
+	return value_of(args, name)->given;
+}
+
+bool args_flag(const struct args *args, const char *name)
+{
+	const struct value *v = value_of(args, name);
+	assert(v->row->type == OPTION_FLAG);
+	return v->given;
+}
+
+const char *args_string(const struct args *args, const char *name)
+{
+	const struct value *v = value_of(args, name);
+	assert(!v->row->repeated && v->row->type != OPTION_FLAG);
+	return v->n_text ? v->text[0] : v->row->initial;
+}
+
+int64_t args_int(const struct args *args, const char *name)
+{
+	const struct value *v = value_of(args, name);
+	assert(v->row->type == OPTION_INT || v->row->type == OPTION_CHOICE);
+	return v->integer;
+}
+
+int64_t args_ns(const struct args *args, const char *name)
+{
+	const struct value *v = value_of(args, name);
+	assert(v->row->type == OPTION_DURATION || v->row->type == OPTION_TIME);
+	return v->integer;
+}
+
+int64_t args_e12(const struct args *args, const char *name)
+{
+	const struct value *v = value_of(args, name);
+	assert(v->row->type == OPTION_PPM);
+	return v->integer;
+}
+
+double args_number(const struct args *args, const char *name)
+{
+	const struct value *v = value_of(args, name);
+	assert(real(v->row->type) || v->row->type == OPTION_PPM);
+	return v->number;
+}
+
+const char *const *args_list(const struct args *args, const char *name, size_t *n)
+{
+	const struct value *v = value_of(args, name);
+	assert(v->row->repeated);
+	*n = v->n_text;
+	return (const char *const *)v->text;
+}
+
+const char *args_split_name(const char *operand, char **name)
+{
+	const char *eq = strchr(operand, '=');
+	const char *slash = strchr(operand, '/');
+	*name = NULL;
+	/* "./a=b.pcap" and a file that is there under the whole name are paths. */
+	if (!eq || eq == operand || (slash && slash < eq) ||
+	    (access(operand, F_OK) == 0 && access(eq + 1, F_OK) != 0)) {
+		return operand;
+	}
+	*name = usk_format("%.*s", (int)(eq - operand), operand);
+	return eq + 1;
+}

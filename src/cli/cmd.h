@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd.h - commands and options as tables; what a command needs to talk to people
+ *
+ * Parsing, range checks, help, man pages and completion are all made from the tables.
+ * To add a command: write cmd_foo.c with its rows of options and a `const struct command
+ * cmd_foo`, declare that below, add it to the table in main.c and to src/cli/meson.build.
+ */
+#ifndef CMD_H
+#define CMD_H
+
+#include "base/base.h"
+
+#include <stdio.h>
+
+/* Exit status, as users and scripts rely on it. */
+enum {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,  /* could not do it; one sentence said why */
+	EXIT_USAGE = 2,	  /* wrong usage */
+	EXIT_PARTIAL = 3, /* done, but some clock is not bounded */
+};
+
+enum option_type {
+	OPTION_FLAG,
+	OPTION_STRING,
+	OPTION_FILE,	    /* a string that completion completes to a path */
+	OPTION_INT,	    /* args_int() */
+	OPTION_DURATION,    /* "30min": args_ns() */
+	OPTION_TIME,	    /* ns, "1700000000.5s", RFC 3339: args_ns() */
+	OPTION_PPM,	    /* decimal, exact to parts per 10^12: args_e12(), args_number() */
+	OPTION_NUMBER,	    /* args_number() */
+	OPTION_PROBABILITY, /* 0 to 1, or "5%": args_number() */
+	OPTION_CHOICE,	    /* one of value's words "a|b|c", or of choice() */
+};
+
+/* One row: everything there is to know about an option. */
+struct option_row {
+	const char *name; /* without its dashes */
+	char letter;	  /* 0: no short form */
+	enum option_type type;
+	bool repeated;			 /* may be given several times: args_list() */
+	const char *value;		 /* what help calls the value, "FILE"; choices "a|b" */
+	const char *initial;		 /* the default as a user would write it; NULL: none */
+	const char *min, *max;		 /* as a user would write them; NULL: no limit */
+	const char *help;		 /* lower case, no full stop */
+	const char *(*choice)(size_t i); /* choices that live in a table; NULL at its end */
+};
+
+/* Rows that belong together under one heading; the last row has no name. */
+struct option_group {
+	const char *title;
+	const struct option_row *row;
+};
+
+struct args;
+
+struct command {
+	const char *name;
+	int (*run)(const struct args *args); /* returns the exit status */
+	const char *operands;		     /* "TRACE..." */
+	size_t min_operands, max_operands;   /* SIZE_MAX: any number */
+	const char *help;		     /* one line, lower case, no full stop */
+	const char *more;		     /* paragraphs for the manual; may be NULL */
+	const struct option_group *group[8]; /* ends with NULL */
+};
+
+/* Groups that several commands share. */
+extern const struct option_group options_common; /* --quiet --help: every command has it */
+extern const struct option_group options_force;	 /* --force */
+extern const struct option_group options_match;	 /* --reference --resolution --local --from --to */
+extern const struct option_group options_model; /* --model --method --max-skew-ppm --max-outliers */
+
+/* ---- parsed arguments ------------------------------------------------------- */
+
+/** Fills *out or prints one sentence and returns EXIT_USAGE. argv[n] are those after the command.
+ */
+int args_parse(const struct command *command, int n, char *const *argv, struct args **out);
+void args_free(struct args *args);
+
+const struct command *args_command(const struct args *args);
+size_t args_operands(const struct args *args);
+const char *args_operand(const struct args *args, size_t i);
+
+/*
+ * Values by option name, its dashes left out. Asking for an option that the command does not
+ * have, or by the wrong type, is a bug and asserts. Without a value and a default: NULL, 0.
+ */
+bool args_given(const struct args *args, const char *name); /* by the user */
+bool args_flag(const struct args *args, const char *name);
+const char *args_string(const struct args *args, const char *name);
+int64_t args_int(const struct args *args, const char *name);
+int64_t args_ns(const struct args *args, const char *name);
+int64_t args_e12(const struct args *args, const char *name);
+double args_number(const struct args *args, const char *name);
+const char *const *args_list(const struct args *args, const char *name, size_t *n);
+
+/** "NAME=PATH" or "PATH": *name is malloc'ed, or NULL; returns the path inside operand. */
+const char *args_split_name(const char *operand, char **name);
+
+/* ---- talking to people: data on stdout, everything else on stderr ------------ */
+
+/** Print "unskew: sentence"; returns EXIT_FAILED, or EXIT_USAGE for USK_EUSAGE. */
+int say_error(const struct usk_err *err);
+/** The same for a sentence of the command's own. */
+int say_failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int say_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/** A line on stderr, unless --quiet. */
+void say(const struct args *args, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** Escape sequence on a terminal that takes colour, else "". what: "bold", "red", "dim", "off". */
+const char *colour(FILE *to, const char *what);
+
+/*
+ * Progress bar on stderr, when that is a terminal and the work lasts over half a second.
+ * progress_show fits usk_sync_options.progress with a struct progress as context.
+ */
+struct progress {
+	int64_t start_ns, shown_ns;
+	bool off, visible;
+};
+struct progress progress_start(const struct args *args);
+void progress_show(void *ctx, double done, const char *what);
+void progress_end(struct progress *p);
+
+/**
+ * Open [NAME=]PATH operands from the first-th on. Clocks without NAME= that would share a name
+ * take their parent folders' names. Prints and returns the exit status on failure.
+ */
+int traces_open(const struct args *args, size_t first, struct usk_trace ***out, size_t *n);
+void traces_close(struct usk_trace **trace, size_t n);
+
+/** Read a whole clocks.json; prints and returns the exit status on failure. */
+int clocks_read(const char *path, struct usk_clocks **out);
+
+/* ---- help, made from the tables ---------------------------------------------- */
+
+extern const struct command *const commands[]; /* ends with NULL */
+const struct command *command_find(const char *name);
+/** The nearest of the names given one after another by next(ctx), or NULL if none is near. */
+const char *nearest_name(const char *wrong, const char *(*next)(void *ctx), void *ctx);
+
+void help_program(FILE *out);
+void help_command(FILE *out, const struct command *command);
+void help_man(FILE *out, const struct command *command); /* NULL: the page of the program */
+void help_completion(FILE *out);			 /* bash */
+
+/* ---- the commands -------------------------------------------------------------- */
+
+extern const struct command cmd_sync, cmd_check, cmd_apply, cmd_convert, cmd_simulate;
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/* help.c - help, manual pages and completion, all from the tables of commands and options. */
+#include "cmd.h"
+
+#include <string.h>
+
+enum { WIDTH = 79, HELP_COLUMN = 26 };
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *const *c = commands; *c; c++) {
+		if (!strcmp((*c)->name, name)) {
+			return *c;
+		}
+	}
+	return NULL;
+}
+
+/* Edits that turn a into b; what is longer than a name of ours counts as far away. */
+static size_t distance(const char *a, const char *b)
+{
+	enum { LONGEST = 40 };
+	size_t n = strlen(b), row[LONGEST + 1];
+	if (n > LONGEST || strlen(a) > LONGEST) {
+		return SIZE_MAX;
+	}
+	for (size_t j = 0; j <= n; j++) {
+		row[j] = j;
+	}
+	for (size_t i = 1; a[i - 1]; i++) {
+		size_t diagonal = row[0];
+		row[0] = i;
+		for (size_t j = 1; j <= n; j++) {
+			size_t best = diagonal + (a[i - 1] != b[j - 1]);
+			diagonal = row[j];
+			best = row[j] + 1 < best ? row[j] + 1 : best;
+			row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+		}
+	}
+	return row[n];
+}
+
+const char *nearest_name(const char *wrong, const char *(*next)(void *ctx), void *ctx)
+{
+	static _Thread_local char best[64];
+	size_t length = strlen(wrong), least = length / 3 + 2;
+	bool found = false;
+	for (const char *name = next(ctx); name; name = next(ctx)) {
+		/* The beginning of a name is nearer than any misspelling. */
+		size_t d = length >= 2 && !strncmp(wrong, name, length) ? 0 : distance(wrong, name);
+		if (d < least && d < strlen(name)) {
+			least = d;
+			found = true;
+			snprintf(best, sizeof best, "%s", name);
+		}
+	}
+	return found ? best : NULL;
+}
+
+/* Words of text, folded, continuing a line that is at column `at`. */
+static void fold(FILE *out, const char *text, int at, int indent, int width)
+{
+	while (*text) {
+		int word = (int)strcspn(text, " \n");
+		if (at > indent && at + word > width) {
+			fprintf(out, "\n%*s", indent, "");
+			at = indent;
+		}
+		fprintf(out, "%.*s", word, text);
+		at += word;
+		text += word;
+		if (*text == '\n') {
+			fprintf(out, "\n%*s", indent, "");
+			at = indent;
+			text++;
+		}
+		if (*text == ' ') {
+			text++;
+			if (at + 1 + (int)strcspn(text, " \n") <= width && *text) {
+				fputc(' ', out);
+				at++;
+			} else if (*text) {
+				fprintf(out, "\n%*s", indent, "");
+				at = indent;
+			}
+		}
+	}
+	fputc('\n', out);
+}
+
+/* "one, two or three" of the choices, the default, the limits: what follows an option's help. */
+static void facts(const struct option_row *row, char *out, size_t size)
+{
+	size_t used = 0;
+	out[0] = 0;
+	int n = 0;
+	if (row->choice) {
+		n = snprintf(out, size, " (");
+		used += (size_t)n;
+		for (size_t i = 0; row->choice(i); i++) {
+			n = snprintf(out + used, size - used, "%s%s", i ? ", " : "",
+				     row->choice(i));
+			used += n > 0 && (size_t)n < size - used ? (size_t)n : 0;
+		}
+		n = snprintf(out + used, size - used, ")");
+		used += n > 0 && (size_t)n < size - used ? (size_t)n : 0;
+	}
+	if (row->initial) {
+		snprintf(out + used, size - used, " [%s]", row->initial);
+	}
+}
+
+static void usage_line(FILE *out, const struct command *c)
+{
+	fprintf(out, "unskew %s [options]%s%s", c->name, *c->operands ? " " : "", c->operands);
+}
+
+void help_program(FILE *out)
+{
+	fprintf(out, "unskew - put the traces of many machines on one clock, after the fact\n\n"
+		     "usage: unskew COMMAND [options] ...\n\n");
+	for (const struct command *const *c = commands; *c; c++) {
+		fprintf(out, "  %-10s", (*c)->name);
+		fold(out, (*c)->help, 12, 12, WIDTH);
+	}
+	fprintf(out,
+		"  %-10sthis, or a command's own help: unskew help sync\n\n"
+		"unskew --version says what is built in.\n"
+		"Exit status: 0 done; 1 could not do it; 2 wrong usage; 3 done, but some clock "
+		"is\nnot bounded.\n",
+		"help");
+}
+
+static void option_line(FILE *out, const struct option_row *row)
+{
+	char left[80], text[512], more[320];
+	char letter[5] = "    ";
+	if (row->letter) {
+		snprintf(letter, sizeof letter, "-%c, ", row->letter);
+	}
+	int at = snprintf(left, sizeof left, "  %s--%s%s%s", letter, row->name,
+			  row->value ? " " : "", row->value ? row->value : "");
+	fputs(left, out);
+	if (at + 2 > HELP_COLUMN) {
+		fputc('\n', out);
+		at = 0;
+	}
+	fprintf(out, "%*s", HELP_COLUMN - at, "");
+	facts(row, more, sizeof more);
+	snprintf(text, sizeof text, "%s%s%s", row->help, row->repeated ? "; may be repeated" : "",
+		 more);
+	fold(out, text, HELP_COLUMN, HELP_COLUMN, WIDTH);
+}
+
+void help_command(FILE *out, const struct command *command)
+{
+	fprintf(out, "unskew %s - %s\n\nusage: ", command->name, command->help);
+	usage_line(out, command);
+	fputc('\n', out);
+	if (command->more) {
+		fputc('\n', out);
+		fold(out, command->more, 0, 0, WIDTH);
+	}
+	for (const struct option_group *const *g = command->group; *g; g++) {
+		fprintf(out, "\n%s:\n", (*g)->title);
+		for (const struct option_row *row = (*g)->row; row->name; row++) {
+			option_line(out, row);
+		}
+	}
+}
+
+/* troff: a backslash, a dash, and a dot or quote that begins a line mean something to it. */
+static void troff(FILE *out, const char *text)
+{
+	bool begins = true;
+	for (; *text; text++) {
+		if (begins && (*text == '.' || *text == '\'')) {
+			fputs("\\&", out);
+		}
+		begins = *text == '\n';
+		if (*text == '\\') {
+			fputs("\\e", out);
+		} else if (*text == '-') {
+			fputs("\\-", out);
+		} else if (*text == '\n' && text[1] == '\n') {
+			fputs("\n.PP", out);
+		} else {
+			fputc(*text, out);
+		}
+	}
+}
+
+static void man_options(FILE *out, const struct command *c)
+{
+	for (const struct option_group *const *g = c->group; *g; g++) {
+		fprintf(out, ".SS %s\n", (*g)->title);
+		for (const struct option_row *row = (*g)->row; row->name; row++) {
+			char more[320];
+			facts(row, more, sizeof more);
+			fputs(".TP\n.B ", out);
+			if (row->letter) {
+				fprintf(out, "\\-%c\\fR, \\fB", row->letter);
+			}
+			fputs("\\-\\-", out);
+			troff(out, row->name);
+			if (row->value) {
+				fputs(" \\fI", out);
+				troff(out, row->value);
+				fputs("\\fR", out);
+			}
+			fputc('\n', out);
+			troff(out, row->help);
+			fputs(row->repeated ? "; may be repeated" : "", out);
+			troff(out, more);
+			if (row->min && row->max) {
+				fputs("; from ", out);
+				troff(out, row->min);
+				fputs(" to ", out);
+				troff(out, row->max);
+			}
+			fputs(".\n", out);
+		}
+	}
+}
+
+void help_man(FILE *out, const struct command *command)
+{
+	/* No date, so that two builds give the same bytes. */
+	fprintf(out, ".TH UNSKEW%s%s 1 \"\" \"unskew %s\" \"User Commands\"\n", command ? "-" : "",
+		command ? command->name : "", usk_version());
+	fputs(".SH NAME\nunskew", out);
+	if (command) {
+		fprintf(out, "\\-%s \\- ", command->name);
+		troff(out, command->help);
+		fprintf(out, "\n.SH SYNOPSIS\n.B unskew %s\n[\\fIoptions\\fR] ", command->name);
+		troff(out, command->operands);
+		fputs("\n.SH DESCRIPTION\n", out);
+		troff(out, command->more ? command->more : command->help);
+		fputs("\n.SH OPTIONS\n", out);
+		man_options(out, command);
+	} else {
+		fputs(" \\- put the traces of many machines on one clock, after the fact\n"
+		      ".SH SYNOPSIS\n.B unskew\n\\fICOMMAND\\fR [\\fIoptions\\fR] ...\n"
+		      ".SH COMMANDS\n",
+		      out);
+		for (const struct command *const *c = commands; *c; c++) {
+			fprintf(out, ".TP\n.BR unskew\\-%s (1)\n", (*c)->name);
+			troff(out, (*c)->help);
+			fputs(".\n", out);
+		}
+	}
+	fputs(".SH EXIT STATUS\n0 done; 1 could not do it, one sentence says why; 2 wrong usage; "
+	      "3 done, but some clock is not bounded.\n.SH ENVIRONMENT\n"
+	      ".B NO_COLOR\nturns colour off. "
+	      ".B TMPDIR\nis where input that cannot be read twice is kept meanwhile.\n",
+	      out);
+}
+
+void help_completion(FILE *out)
+{
+	fputs("# bash completion for unskew, made from its tables of options\n"
+	      "_unskew()\n{\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} cmd=${COMP_WORDS[1]} words\n"
+	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\twords=\"help --version",
+	      out);
+	for (const struct command *const *c = commands; *c; c++) {
+		fprintf(out, " %s", (*c)->name);
+	}
+	fputs("\"\n\telse\n\t\tcase $cmd in\n", out);
+	for (const struct command *const *c = commands; *c; c++) {
+		fprintf(out, "\t\t%s) words=\"", (*c)->name);
+		const char *space = "";
+		for (const struct option_group *const *g = (*c)->group; *g; g++) {
+			for (const struct option_row *row = (*g)->row; row->name; row++) {
+				fprintf(out, "%s--%s", space, row->name);
+				space = " ";
+			}
+		}
+		fputs("\" ;;\n", out);
+	}
+	fputs("\t\thelp) words=\"", out);
+	for (const struct command *const *c = commands; *c; c++) {
+		fprintf(out, "%s%s", c == commands ? "" : " ", (*c)->name);
+	}
+	fputs("\" ;;\n\t\t*) words=\"\" ;;\n\t\tesac\n\tfi\n"
+	      "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\n"
+	      "complete -o default -F _unskew unskew\n",
+	      out);
+}

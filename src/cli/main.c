@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * main.c - the front door: a command is looked up in a table and run
+ *
+ * To add a command see cmd.h.
+ */
+#include "cmd.h"
+#include "base/io.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct command *const commands[] = {
+	NULL,
+};
+
+static void out_of_memory(size_t bytes)
+{
+	/* No allocation here, and no stdio buffers that might want one. */
+	static const char sentence[] = "unskew: out of memory; close other programs, or cut the "
+				       "work into pieces with --from and --to\n";
+	(void)bytes;
+	usk_output_abandon_all();
+	ssize_t ignored = write(STDERR_FILENO, sentence, sizeof sentence - 1);
+	(void)ignored;
+	_exit(EXIT_FAILED);
+}
+
+/* Leave nothing half-written behind, then die of the signal as anybody would. */
+static void on_signal(int number)
+{
+	usk_output_abandon_all();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static void catch_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ };
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		struct sigaction action = { .sa_handler = on_signal };
+		sigemptyset(&action.sa_mask);
+		action.sa_flags = (int)SA_RESETHAND;
+		sigaction(numbers[i], &action, NULL);
+	}
+	/* A file that grows past its limit is a failed write with a sentence, not a death. */
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+static const char *next_command(void *ctx)
+{
+	const struct command *const **at = ctx;
+	return **at ? (*(*at)++)->name : NULL;
+}
+
+static int unknown_command(const char *name)
+{
+	const struct command *const *at = commands;
+	const char *near = nearest_name(name, next_command, &at);
+	if (near) {
+		return say_usage("%s: no such command; did you mean %s?", name, near);
+	}
+	return say_usage("%s: no such command; see `unskew help`", name);
+}
+
+static int run_command(const struct command *command, int n, char **argv)
+{
+	struct args *args;
+	int status = args_parse(command, n, argv, &args);
+	if (!status && args_flag(args, "help")) {
+		help_command(stdout, command);
+	} else if (!status) {
+		status = command->run(args);
+	}
+	args_free(args);
+	return status;
+}
+
+/* `unskew help [COMMAND]`, and `unskew --man [COMMAND]` for the build. */
+static int run_help(int n, char **argv, void (*program)(FILE *),
+		    void (*page)(FILE *, const struct command *))
+{
+	if (n == 0) {
+		program(stdout);
+		return EXIT_DONE;
+	}
+	const struct command *command = command_find(argv[0]);
+	if (!command) {
+		return unknown_command(argv[0]);
+	}
+	page(stdout, command);
+	return EXIT_DONE;
+}
+
+static void man_program(FILE *out)
+{
+	help_man(out, NULL);
+}
+
+static int run(int argc, char **argv)
+{
+	const char *verb = argc > 1 ? argv[1] : "";
+	const struct command *command = command_find(verb);
+	if (command) {
+		return run_command(command, argc - 2, argv + 2);
+	}
+	if (!strcmp(verb, "help") || !strcmp(verb, "--help") || !strcmp(verb, "-h")) {
+		return run_help(argc - 2, argv + 2, help_program, help_command);
+	}
+	if (!strcmp(verb, "--man")) {
+		return run_help(argc - 2, argv + 2, man_program, help_man);
+	}
+	if (!strcmp(verb, "--completion")) {
+		help_completion(stdout);
+		return EXIT_DONE;
+	}
+	if (!strcmp(verb, "--version") || !strcmp(verb, "-V")) {
+		printf("unskew %s\nbuilt with %s\n", usk_version(), usk_features());
+		return EXIT_DONE;
+	}
+	if (argc < 2) {
+		help_program(stderr);
+		return EXIT_USAGE;
+	}
+	if (verb[0] == '-') {
+		return say_usage("%s: a command comes first; see `unskew help`", verb);
+	}
+	return unknown_command(verb);
+}
+
+int main(int argc, char **argv)
+{
+	usk_on_out_of_memory(out_of_memory);
+	catch_signals();
+	int status = run(argc, argv);
+	/* A full disk is a failed command; a reader that went away is nobody's business. */
+	bool failed = ferror(stdout) != 0;
+	if ((fclose(stdout) || failed) && errno != EPIPE) {
+		fprintf(stderr, "unskew: standard output: %s\n",
+			errno ? strerror(errno) : "not written");
+		return status == EXIT_USAGE ? status : EXIT_FAILED;
+	}
+	return status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The options that choose the clock model and the estimator. */
+#include "cmd.h"
+
+static const char *method_name(size_t i)
+{
+	return usk_estimators()[i].name;
+}
+
+const struct option_group options_model = {
+	"Model",
+	(const struct option_row[]){
+		{ .name = "model",
+		  .letter = 'm',
+		  .type = OPTION_CHOICE,
+		  .value = "linear",
+		  .initial = "linear",
+		  .help = "what the clocks may do; linear: every clock keeps one rate" },
+		{ .name = "method",
+		  .type = OPTION_CHOICE,
+		  .value = "NAME",
+		  .initial = "middle",
+		  .choice = method_name,
+		  .help = "the estimator that draws the correction into the band" },
+		{ .name = "max-skew-ppm",
+		  .type = OPTION_PPM,
+		  .value = "PPM",
+		  .initial = "500",
+		  .min = "0.001",
+		  .max = "100000",
+		  .help = "no two clocks run further apart than this" },
+		{ .name = "max-outliers",
+		  .type = OPTION_INT,
+		  .value = "N",
+		  .min = "0",
+		  .max = "1000000000",
+		  .help = "messages that may be left out where they contradict the others; "
+			  "otherwise 10, or 0.01 % if that is more" },
+		{ 0 },
+	},
+};

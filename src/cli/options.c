@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* The groups of options that several commands share; a command's own rows are in its file. */
+#include "cmd.h"
+
+const struct option_group options_common = {
+	"Common",
+	(const struct option_row[]){
+		{ .name = "quiet", .letter = 'q', .help = "print nothing but errors and data" },
+		{ .name = "help", .letter = 'h', .help = "print this help" },
+		{ 0 },
+	},
+};
+
+const struct option_group options_force = {
+	"Writing",
+	(const struct option_row[]){
+		{ .name = "force", .letter = 'f', .help = "replace files that exist" },
+		{ 0 },
+	},
+};
+
+const struct option_group options_match = {
+	"Matching",
+	(const struct option_row[]){
+		{ .name = "reference",
+		  .letter = 'r',
+		  .type = OPTION_STRING,
+		  .value = "NAME",
+		  .help = "the clock that is the common timeline; otherwise the one that ties the "
+			  "others best" },
+		{ .name = "local",
+		  .type = OPTION_STRING,
+		  .repeated = true,
+		  .value = "NAME=ADDR",
+		  .help = "an address of the machine that recorded NAME, where the captures do not "
+			  "show who sent what" },
+		{ .name = "resolution",
+		  .type = OPTION_STRING,
+		  .repeated = true,
+		  .value = "NAME=DURATION",
+		  .help = "what NAME's stamps are rounded down to, if coarser than the file says" },
+		{ .name = "from",
+		  .type = OPTION_TIME,
+		  .value = "TIME",
+		  .help = "leave out what the reference stamped before" },
+		{ .name = "to",
+		  .type = OPTION_TIME,
+		  .value = "TIME",
+		  .help = "leave out what the reference stamped after" },
+		{ 0 },
+	},
+};

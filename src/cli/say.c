@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* What goes to people: sentences, colour, progress. Nothing of it goes to stdout. */
+#include "cmd.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *colour(FILE *to, const char *what)
+{
+	static const struct {
+		const char *name, *code;
+	} codes[] = {
+		{ "off", "\033[0m" },  { "bold", "\033[1m" },	{ "dim", "\033[2m" },
+		{ "red", "\033[31m" }, { "green", "\033[32m" }, { "yellow", "\033[33m" },
+	};
+	const char *no = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+	if ((no && *no) || !term || !strcmp(term, "dumb") || !isatty(fileno(to))) {
+		return "";
+	}
+	for (size_t i = 0; i < COUNT(codes); i++) {
+		if (!strcmp(codes[i].name, what)) {
+			return codes[i].code;
+		}
+	}
+	return "";
+}
+
+static void sentence(const char *fmt, va_list ap)
+{
+	fflush(stdout);
+	fprintf(stderr, "%sunskew:%s ", colour(stderr, "red"), colour(stderr, "off"));
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+int say_error(const struct usk_err *err)
+{
+	return err->code == USK_EUSAGE ? say_usage("%s", err->msg) : say_failed("%s", err->msg);
+}
+
+int say_failed(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	sentence(fmt, ap);
+	va_end(ap);
+	return EXIT_FAILED;
+}
+
+int say_usage(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	sentence(fmt, ap);
+	va_end(ap);
+	return EXIT_USAGE;
+}
+
+void say(const struct args *args, const char *fmt, ...)
+{
+	if (args_flag(args, "quiet")) {
+		return;
+	}
+	va_list ap;
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+struct progress progress_start(const struct args *args)
+{
+	return (struct progress){
+		.start_ns = now_ns(),
+		.off = args_flag(args, "quiet") || !isatty(STDERR_FILENO),
+	};
+}
+
+void progress_show(void *ctx, double done, const char *what)
+{
+	enum { WIDTH = 30 };
+	struct progress *p = ctx;
+	if (p->off) {
+		return;
+	}
+	int64_t now = now_ns();
+	if (now - p->start_ns < 500000000 || now - p->shown_ns < 50000000) {
+		return;
+	}
+	p->shown_ns = now;
+	p->visible = true;
+	done = done < 0 ? 0 : done > 1 ? 1 : done;
+	int full = (int)(done * WIDTH);
+	static const char bar[] = "##############################";
+	fprintf(stderr, "\r[%.*s%*s] %3d %% %-24.24s", full, bar, WIDTH - full, "",
+		(int)(done * 100), what ? what : "");
+}
+
+void progress_end(struct progress *p)
+{
+	if (p->visible) {
+		fprintf(stderr, "\r%60s\r", "");
+		p->visible = false;
+	}
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* traces.c - operands [NAME=]PATH opened as traces, each under a name that tells it apart. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* "x/run/a.pcap", "a": "run/a"; the same name if there is no folder more to tell. */
+static char *with_folder(const char *path, const char *name)
+{
+	size_t depth = 1;
+	for (const char *p = name; *p; p++) {
+		depth += *p == '/';
+	}
+	/* The end of the folder part that `name` does not show yet. */
+	const char *end = path + strlen(path);
+	for (size_t i = 0; i < depth && end; i++) {
+		end = memrchr(path, '/', (size_t)(end - path));
+	}
+	if (!end || end == path) {
+		return usk_strdup(name);
+	}
+	const char *begin = memrchr(path, '/', (size_t)(end - path));
+	begin = begin ? begin + 1 : path;
+	return usk_format("%.*s/%s", (int)(end - begin), begin, name);
+}
+
+struct opened {
+	const char *path;
+	char *name;
+	bool named;
+	dev_t device;
+	ino_t inode;
+};
+
+/* Names by the file's base name that clash take one more parent folder, until none does. */
+static void tell_apart(struct opened *o, size_t n)
+{
+	for (int round = 0; round < 16; round++) {
+		bool *clash = usk_alloc(n, sizeof *clash);
+		bool any = false;
+		for (size_t i = 0; i < n; i++) {
+			for (size_t j = 0; j < n; j++) {
+				clash[i] |= i != j && o[i].name && o[j].name && !o[i].named &&
+					    !strcmp(o[i].name, o[j].name);
+			}
+		}
+		for (size_t i = 0; i < n; i++) {
+			if (clash[i]) {
+				char *longer = with_folder(o[i].path, o[i].name);
+				any |= strcmp(longer, o[i].name) != 0;
+				free(o[i].name);
+				o[i].name = longer;
+			}
+		}
+		free(clash);
+		if (!any) {
+			return;
+		}
+	}
+}
+
+static int same_file(const struct opened *o, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (o[i].inode && o[i].device == o[j].device && o[i].inode == o[j].inode) {
+				return say_failed("%s and %s are the same file; give the trace of "
+						  "another machine",
+						  o[j].path, o[i].path);
+			}
+		}
+	}
+	return EXIT_DONE;
+}
+
+int traces_open(const struct args *args, size_t first, struct usk_trace ***out, size_t *n)
+{
+	size_t count = args_operands(args) - first;
+	struct opened *o = usk_alloc(count, sizeof *o);
+	struct usk_trace **trace = usk_alloc(count, sizeof(struct usk_trace *));
+	struct usk_err err = { 0 };
+	int status = EXIT_DONE;
+	for (size_t i = 0; i < count; i++) {
+		o[i].path = args_split_name(args_operand(args, first + i), &o[i].name);
+		o[i].named = o[i].name != NULL;
+		struct stat st;
+		if (!stat(o[i].path, &st) && S_ISREG(st.st_mode)) {
+			o[i].device = st.st_dev;
+			o[i].inode = st.st_ino;
+		}
+	}
+	status = same_file(o, count);
+	for (size_t i = 0; i < count && !status; i++) {
+		if (usk_trace_open(o[i].path, o[i].name, &trace[i], &err)) {
+			status = say_error(&err);
+		} else if (!o[i].name && usk_trace_class(trace[i]) == USK_TRACE_CAPTURE) {
+			o[i].name = usk_strdup(usk_trace_name(trace[i]));
+		}
+	}
+	if (!status) {
+		tell_apart(o, count);
+	}
+	for (size_t i = 0; i < count && !status; i++) {
+		if (o[i].name && strcmp(o[i].name, usk_trace_name(trace[i]))) {
+			usk_trace_close(trace[i]);
+			trace[i] = NULL;
+			if (usk_trace_open(o[i].path, o[i].name, &trace[i], &err)) {
+				status = say_error(&err);
+			}
+		}
+	}
+	for (size_t i = 0; i < count; i++) {
+		free(o[i].name);
+	}
+	free(o);
+	if (status) {
+		traces_close(trace, count);
+		return status;
+	}
+	*out = trace;
+	*n = count;
+	return EXIT_DONE;
+}
+
+void traces_close(struct usk_trace **trace, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		usk_trace_close(trace[i]);
+	}
+	free(trace);
+}
