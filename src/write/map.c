@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * map.c - a clock's knots turned into corrected stamps
+ *
+ * In    integer knots (local, offset, lo, hi) of one clock
+ * Out   reference time and band of a stamp; bulk conversion of many
+ * Why   one definition in 128-bit integers, so that everyone who applies the knots gets the same
+ *       bits; the fast way must equal it for every stamp
+ * Not   choosing knots (fit/, solve/), stamps of later epochs
+ *
+ * Between knots x0 < x <= x1:  T(x) = x + o0 + floor((o1 - o0)(x - x0) / (x1 - x0)).
+ *
+ * The fast way: with d = x1 - x0 and T1 - T0 = d + o1 - o0 = k*d + b, 0 <= b < d, the same is
+ *
+ *     T(x) = T0 + k*n + floor(n*b / d),   n = x - x0
+ *
+ * for rising and falling offsets alike (the floor passes over whole multiples of d). The quotient
+ * is Loser's fixed point (2003, section 3.1): m = ceil(b * 2^64 / d), q = high half of n*m. As
+ * m = b * 2^64 / d + e with 0 <= e < 1 and n < 2^64, q is the true quotient or one more, and
+ * r = n*b - q*d, which lies in [-d, d) and so survives modulo 2^64 for d <= 2^63, is negative
+ * exactly if it is one more. b < d keeps m below 2^64; |x| <= 2^62 keeps d <= 2^63. So it is
+ * exact for every segment, and only stamps whose result would leave the range go the slow way.
+ */
+#include "base/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One straight piece, prepared; unsigned numbers are modulo 2^64. */
+struct segment {
+	int64_t first, last; /* stamps whose result is in range; first > last: none */
+	uint64_t x0, t0;     /* origin; n = x - x0 is in [0, 2^64) */
+	uint64_t k, b, d, m;
+};
+
+struct usk_map {
+	struct usk_knot *knot; /* of epoch 0 */
+	size_t n_knots;
+	struct segment *segment; /* n_knots + 1: before the first knot, between, behind the last */
+	int64_t max_skew_e12;
+	bool has_offset;
+};
+
+/* How many knots lie before x: the index of x's segment. */
+static size_t segment_of(const struct usk_map *m, int64_t x)
+{
+	size_t below = 0, above = m->n_knots;
+	while (below < above) {
+		size_t middle = below + (above - below) / 2;
+		if (m->knot[middle].local_ns < x) {
+			below = middle + 1;
+		} else {
+			above = middle;
+		}
+	}
+	return below;
+}
+
+/* The knots whose line segment i follows; the outermost go on. */
+static const struct usk_knot *line_of(const struct usk_map *m, size_t i)
+{
+	size_t left = i == 0 ? 0 : i == m->n_knots ? m->n_knots - 2 : i - 1;
+	return &m->knot[left];
+}
+
+/* The definition: T(x) on the line through k[0] and k[1]. |result| < 2^127. */
+static usk_i128 exact(const struct usk_knot *k, int64_t x)
+{
+	usk_i128 rise = (usk_i128)k[1].offset_ns - k[0].offset_ns;
+	usk_i128 n = (usk_i128)x - k[0].local_ns;
+	usk_i128 d = (usk_i128)k[1].local_ns - k[0].local_ns;
+	return (usk_i128)x + k[0].offset_ns + usk_floor_div(rise * n, d);
+}
+
+static bool in_range(usk_i128 t)
+{
+	return t >= -USK_TIME_MAX && t <= USK_TIME_MAX;
+}
+
+/* The stamps of [first, last] that T, which does not fall, keeps in range. */
+static void clip(const struct usk_knot *k, int64_t *first, int64_t *last)
+{
+	int64_t lo = *first, hi = *last;
+	if (lo <= hi && exact(k, lo) < -USK_TIME_MAX) {
+		while (lo < hi) { /* the first x with T(x) >= -max; hi + 1 if none */
+			int64_t x = lo + (int64_t)(((uint64_t)hi - (uint64_t)lo) / 2);
+			if (exact(k, x) >= -USK_TIME_MAX) {
+				hi = x;
+			} else {
+				lo = x + 1;
+			}
+		}
+		*first = exact(k, lo) >= -USK_TIME_MAX ? lo : lo + 1;
+	}
+	lo = *first;
+	hi = *last;
+	if (lo <= hi && exact(k, hi) > USK_TIME_MAX) {
+		while (lo < hi) { /* the last x with T(x) <= max; lo - 1 if none */
+			int64_t x = hi - (int64_t)(((uint64_t)hi - (uint64_t)lo) / 2);
+			if (exact(k, x) <= USK_TIME_MAX) {
+				lo = x;
+			} else {
+				hi = x - 1;
+			}
+		}
+		*last = exact(k, hi) <= USK_TIME_MAX ? hi : hi - 1;
+	}
+}
+
+static struct segment prepare(const struct usk_map *m, size_t i)
+{
+	const struct usk_knot *k = line_of(m, i);
+	struct segment s = {
+		.first = i == 0 ? -USK_TIME_MAX : m->knot[i - 1].local_ns + 1,
+		.last = i == m->n_knots ? USK_TIME_MAX : m->knot[i].local_ns,
+	};
+	usk_i128 d = (usk_i128)k[1].local_ns - k[0].local_ns;
+	usk_i128 climb = d + k[1].offset_ns - k[0].offset_ns;
+	if (climb < 0) { /* not a clock's map; leave it to the definition */
+		s.last = s.first - 1;
+		return s;
+	}
+	/* Before the first knot n would be negative: start whole lengths d earlier. */
+	usk_i128 back = i ? 0 : usk_ceil_div((usk_i128)k[0].local_ns + USK_TIME_MAX, d);
+	usk_i128 b = climb % d;
+	s.d = (uint64_t)d;
+	s.k = (uint64_t)(climb / d);
+	s.b = (uint64_t)b;
+	s.m = (uint64_t)((((usk_u128)b << 64) + (usk_u128)(d - 1)) / (usk_u128)d);
+	s.x0 = (uint64_t)k[0].local_ns - (uint64_t)back * s.d;
+	s.t0 = (uint64_t)k[0].local_ns + (uint64_t)k[0].offset_ns -
+	       (uint64_t)back * (uint64_t)climb;
+	clip(k, &s.first, &s.last);
+	return s;
+}
+
+struct usk_map *usk_map_new(const struct usk_clock *clock, int64_t max_skew_e12)
+{
+	size_t n = 0;
+	while (n < clock->n_knots && clock->knot[n].epoch == 0) {
+		n++;
+	}
+	if (n < 2) {
+		return NULL;
+	}
+	struct usk_map *m = usk_alloc(1, sizeof *m);
+	m->knot = usk_alloc(n, sizeof *m->knot);
+	memcpy(m->knot, clock->knot, n * sizeof *m->knot);
+	m->n_knots = n;
+	m->max_skew_e12 = max_skew_e12;
+	m->has_offset = true;
+	for (size_t i = 0; i < n; i++) {
+		m->has_offset = m->has_offset && m->knot[i].offset_ns != USK_NONE;
+	}
+	if (m->has_offset) {
+		m->segment = usk_alloc(n + 1, sizeof *m->segment);
+		for (size_t i = 0; i <= n; i++) {
+			m->segment[i] = prepare(m, i);
+		}
+	}
+	return m;
+}
+
+void usk_map_free(struct usk_map *m)
+{
+	if (m) {
+		free(m->knot);
+		free(m->segment);
+		free(m);
+	}
+}
+
+static enum usk_status out_of_range(struct usk_err *err, uint64_t at, int64_t x)
+{
+	return usk_fail(
+		err, USK_ERANGE, at,
+		"stamp %lld ns: it or its corrected time is further than 146 years from 1970",
+		(long long)x);
+}
+
+/* hi (sign 1) or lo (sign -1) at x as an absolute time; false if nothing bounds it there. */
+static bool bound_at(const struct usk_map *m, size_t i, int64_t x, int sign, usk_i128 *out)
+{
+	/* Both are the ceiling of sign * bound, so rounding outward is written once. */
+	const struct usk_knot *k = m->knot;
+	bool outside = i == m->n_knots || (i == 0 && x < k[0].local_ns);
+	size_t right = i == m->n_knots ? i - 1 : i;
+	int64_t v1 = sign > 0 ? k[right].hi_ns : k[right].lo_ns;
+	usk_i128 bound;
+	if (outside) {
+		usk_i128 away = (usk_i128)x - k[right].local_ns;
+		usk_i128 widen =
+			usk_ceil_div((away < 0 ? -away : away) * m->max_skew_e12, 1000000000000);
+		bound = sign * (usk_i128)v1 + widen;
+	} else if (x == k[right].local_ns) {
+		bound = sign * (usk_i128)v1;
+	} else {
+		int64_t v0 = sign > 0 ? k[i - 1].hi_ns : k[i - 1].lo_ns;
+		usk_i128 rise = sign * ((usk_i128)v1 - v0);
+		usk_i128 n = (usk_i128)x - k[i - 1].local_ns;
+		usk_i128 d = (usk_i128)k[i].local_ns - k[i - 1].local_ns;
+		if (v0 == USK_NONE) {
+			return false;
+		}
+		bound = sign * (usk_i128)v0 + usk_ceil_div(rise * n, d);
+	}
+	*out = x + sign * bound;
+	return v1 != USK_NONE;
+}
+
+enum usk_status usk_map_at(const struct usk_map *m, int64_t local_ns, struct usk_stamp *out,
+			   struct usk_err *err)
+{
+	if (!in_range(local_ns)) {
+		return out_of_range(err, 0, local_ns);
+	}
+	size_t i = segment_of(m, local_ns);
+	usk_i128 value = 0, lo, hi;
+	out->reference_ns = out->lo_ns = out->hi_ns = USK_NONE;
+	if (m->has_offset) {
+		value = exact(line_of(m, i), local_ns);
+		out->reference_ns = (int64_t)value;
+	}
+	bool has_lo = bound_at(m, i, local_ns, -1, &lo);
+	bool has_hi = bound_at(m, i, local_ns, 1, &hi);
+	if (!in_range(value) || (has_lo && !in_range(lo)) || (has_hi && !in_range(hi))) {
+		return out_of_range(err, 0, local_ns);
+	}
+	out->lo_ns = has_lo ? (int64_t)lo : USK_NONE;
+	out->hi_ns = has_hi ? (int64_t)hi : USK_NONE;
+	return USK_OK;
+}
+
+/* Converts the stamps up to the first outside the segment; returns how many. */
+static size_t run(const struct segment *s, const int64_t *x, size_t n, int64_t *out)
+{
+	const uint64_t first = (uint64_t)s->first, span = (uint64_t)s->last - first;
+	const uint64_t x0 = s->x0, t0 = s->t0, k = s->k, b = s->b, d = s->d, m = s->m;
+	size_t i = 0;
+	if (s->first > s->last) {
+		return 0;
+	}
+	for (; i < n && (uint64_t)x[i] - first <= span; i++) {
+		uint64_t from = (uint64_t)x[i] - x0;
+		uint64_t q = (uint64_t)((usk_u128)from * m >> 64);
+		uint64_t r = from * b - q * d;
+		out[i] = (int64_t)(t0 + from * k + q - (r >> 63));
+	}
+	return i;
+}
+
+enum usk_status usk_map_many(const struct usk_map *m, const int64_t *local_ns, size_t n,
+			     int64_t *out, struct usk_err *err)
+{
+	if (!m->has_offset) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"the clock is bounded on one side only, so it has no offset");
+	}
+	size_t at = 0;
+	for (size_t i = 0; i < n;) {
+		i += run(&m->segment[at], local_ns + i, n - i, out + i);
+		if (i == n) {
+			break;
+		}
+		int64_t x = local_ns[i];
+		bool next = at < m->n_knots && x > m->knot[at].local_ns &&
+			    (at + 1 == m->n_knots || x <= m->knot[at + 1].local_ns);
+		at = next ? at + 1 : segment_of(m, x);
+		const struct segment *s = &m->segment[at];
+		if (s->first <= s->last && x >= s->first && x <= s->last) {
+			continue;
+		}
+		usk_i128 t = exact(line_of(m, at), x);
+		if (!in_range(x) || !in_range(t)) {
+			return out_of_range(err, i, x);
+		}
+		out[i++] = (int64_t)t;
+	}
+	return USK_OK;
+}
