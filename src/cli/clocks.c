@@ -21,3 +21,14 @@ int clocks_read(const char *path, struct usk_clocks **out)
 	usk_input_close(&in);
 	return status ? say_error(&err) : EXIT_DONE;
 }
+
+int clocks_status(const struct usk_clocks *c)
+{
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		enum usk_quality q = c->clock[i].quality;
+		if (q != USK_REFERENCE && q != USK_BOUNDED) {
+			return EXIT_PARTIAL;
+		}
+	}
+	return EXIT_DONE;
+}

@@ -130,6 +130,18 @@ void progress_end(struct progress *p);
 int traces_open(const struct args *args, size_t first, struct usk_trace ***out, size_t *n);
 void traces_close(struct usk_trace **trace, size_t n);
 
+/**
+ * Are there traces of at least two machines, and no two copies of one trace? Otherwise prints
+ * why not and returns EXIT_FAILED. A table names its own clocks and may stand alone.
+ */
+int traces_tell(struct usk_trace *const *trace, size_t n);
+
+/** The values of options_match, and of options_model if the command has those. */
+void sync_options(const struct args *args, bool model, struct usk_sync_options *out);
+
+/** EXIT_PARTIAL if some clock is neither the reference nor bounded. */
+int clocks_status(const struct usk_clocks *c);
+
 /** Read a whole clocks.json; prints and returns the exit status on failure. */
 int clocks_read(const char *path, struct usk_clocks **out);
 

@@ -2,6 +2,8 @@
 /* The options that choose the clock model and the estimator. */
 #include "cmd.h"
 
+#include <string.h>
+
 static const char *method_name(size_t i)
 {
 	return usk_estimators()[i].name;
@@ -39,3 +41,23 @@ const struct option_group options_model = {
 		{ 0 },
 	},
 };
+
+/* Take the values of options_match and options_model; lists stay args' own. */
+void sync_options(const struct args *args, bool model, struct usk_sync_options *out)
+{
+	memset(out, 0, sizeof *out);
+	out->reference = args_string(args, "reference");
+	out->resolution = args_list(args, "resolution", &out->n_resolution);
+	out->local = args_list(args, "local", &out->n_local);
+	out->from_ns = args_given(args, "from") ? args_ns(args, "from") : USK_NONE;
+	out->to_ns = args_given(args, "to") ? args_ns(args, "to") : USK_NONE;
+	out->max_outliers = -1;
+	if (model) {
+		out->model = args_string(args, "model");
+		out->method = args_string(args, "method");
+		out->max_skew_e12 = args_e12(args, "max-skew-ppm");
+		if (args_given(args, "max-outliers")) {
+			out->max_outliers = args_int(args, "max-outliers");
+		}
+	}
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* traces.c - operands [NAME=]PATH opened as traces, each under a name that tells it apart. */
 #include "cmd.h"
+#include "base/io.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -131,4 +132,66 @@ void traces_close(struct usk_trace **trace, size_t n)
 		usk_trace_close(trace[i]);
 	}
 	free(trace);
+}
+
+/* Two traces of one size: do their bytes differ anywhere? Ends at the first byte that does. */
+static enum usk_status same_bytes(const char *a, const char *b, bool *same, struct usk_err *err)
+{
+	struct usk_input x, y = { .fd = -1 };
+	enum usk_status status = usk_input_open(&x, a, err);
+	if (status) {
+		return status;
+	}
+	status = usk_input_open(&y, b, err);
+	*same = !status && x.size == y.size;
+	for (size_t n = 0; !status && *same;) {
+		enum { STEP = 1 << 16 };
+		status = usk_input_need(&x, n, STEP, err);
+		if (!status) {
+			status = usk_input_need(&y, n, STEP, err);
+		}
+		n = x.have < y.have ? x.have : y.have;
+		if (status || n == 0) {
+			break;
+		}
+		*same = !memcmp(x.data, y.data, n);
+	}
+	usk_input_close(&x);
+	usk_input_close(&y);
+	return status;
+}
+
+int traces_tell(struct usk_trace *const *trace, size_t n)
+{
+	size_t captures = 0;
+	for (size_t i = 0; i < n; i++) {
+		captures += usk_trace_class(trace[i]) == USK_TRACE_CAPTURE;
+	}
+	if (n == 1 && captures == 1) {
+		return say_failed("%s: one capture alone tells nothing of another clock; give the "
+				  "capture of a second machine with it",
+				  usk_trace_path(trace[0]));
+	}
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < i; j++) {
+			struct usk_err err;
+			bool same = false;
+			const char *a = usk_trace_path(trace[j]), *b = usk_trace_path(trace[i]);
+			struct stat st;
+			/* A pipe was read away already; only files can be looked at again. */
+			if (usk_trace_size(trace[i]) != usk_trace_size(trace[j]) || stat(a, &st) ||
+			    !S_ISREG(st.st_mode) || stat(b, &st) || !S_ISREG(st.st_mode)) {
+				continue;
+			}
+			if (same_bytes(a, b, &same, &err)) {
+				return say_error(&err);
+			}
+			if (same) {
+				return say_failed("%s and %s hold the same bytes; give the trace "
+						  "of another machine",
+						  a, b);
+			}
+		}
+	}
+	return EXIT_DONE;
 }

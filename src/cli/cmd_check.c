@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_check.c - score traces as they were recorded: no clock is corrected
+ *
+ * In    traces of machines that exchanged messages
+ * Out   per direction: messages, those received before they were sent, one-way delays
+ * Why   tells whether traces need correction at all, and whether a correction helped
+ * Not   a verdict: the status is 0 whatever it counts
+ */
+#include "cmd.h"
+#include "print.h"
+#include "units.h"
+
+#include <jansson.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_row(struct table *t, const struct usk_clocks *c, uint32_t from, uint32_t to,
+		    const struct usk_delays *d)
+{
+	char text[UNIT_TEXT];
+	char *a = printable(c->clock[from].name), *b = printable(c->clock[to].name);
+	char *direction = usk_format("%s -> %s", a, b);
+	table_cell(t, direction);
+	free(direction);
+	free(a);
+	free(b);
+	unit_count(d->n, text);
+	table_cell(t, text);
+	unit_count(d->inversions, text);
+	table_cell(t, text);
+	const int64_t delays[] = { d->min_ns, d->median_ns, d->p99_ns, d->max_ns };
+	for (size_t i = 0; i < COUNT(delays); i++) {
+		unit_span(d->n ? delays[i] : USK_NONE, text);
+		table_cell(t, text);
+	}
+}
+
+static void print_table(FILE *out, const struct usk_clocks *c)
+{
+	static const char *const heading[] = { "direction", "messages", "inversions", "min delay",
+					       "median",    "p99",	"max" };
+	static const bool right[] = { false, true, true, true, true, true, true };
+	struct table t = { .columns = COUNT(heading), .right = right };
+	for (size_t i = 0; i < COUNT(heading); i++) {
+		table_cell(&t, heading[i]);
+	}
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct usk_pair *p = &c->pair[i];
+		add_row(&t, c, p->a, p->b, &p->recorded_a_to_b);
+		add_row(&t, c, p->b, p->a, &p->recorded_b_to_a);
+	}
+	table_print(out, &t);
+	fputc('\n', out);
+	print_counts(out, &c->counts);
+	fputs("An inversion is a message received before it was sent, by the stamps as recorded.\n",
+	      out);
+	print_notes(out, c);
+}
+
+static json_t *ns_json(int64_t ns)
+{
+	char text[32];
+	if (ns == USK_NONE) {
+		return json_null();
+	}
+	snprintf(text, sizeof text, "%" PRId64, ns);
+	return json_string(text);
+}
+
+static json_t *delays_json(const struct usk_delays *d)
+{
+	return json_pack("{s:I,s:I,s:o,s:o,s:o,s:o}", "messages", (json_int_t)d->n, "inversions",
+			 (json_int_t)d->inversions, "min_ns", ns_json(d->n ? d->min_ns : USK_NONE),
+			 "median_ns", ns_json(d->n ? d->median_ns : USK_NONE), "p99_ns",
+			 ns_json(d->n ? d->p99_ns : USK_NONE), "max_ns",
+			 ns_json(d->n ? d->max_ns : USK_NONE));
+}
+
+static void print_json(FILE *out, const struct usk_clocks *c)
+{
+	const struct usk_counts *n = &c->counts;
+	json_t *pairs = json_array(), *notes = json_array();
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct usk_pair *p = &c->pair[i];
+		json_array_append_new(pairs,
+				      json_pack("{s:s,s:s,s:o,s:o}", "a", c->clock[p->a].name, "b",
+						c->clock[p->b].name, "a_to_b",
+						delays_json(&p->recorded_a_to_b), "b_to_a",
+						delays_json(&p->recorded_b_to_a)));
+	}
+	for (size_t i = 0; i < c->n_notes; i++) {
+		json_array_append_new(notes, json_string(c->note[i]));
+	}
+	json_t *root = json_pack("{s:i,s:{s:I,s:I,s:I,s:I,s:I},s:o,s:o}", "unskew_check", 1,
+				 "messages", "matched", (json_int_t)n->matched, "unmatched",
+				 (json_int_t)n->unmatched, "ambiguous", (json_int_t)n->ambiguous,
+				 "expired", (json_int_t)n->expired, "direction_unknown",
+				 (json_int_t)n->direction_unknown, "pairs", pairs, "notes", notes);
+	json_dumpf(root, out, JSON_INDENT(2));
+	fputc('\n', out);
+	json_decref(root);
+}
+
+static int check_run(const struct args *args)
+{
+	struct usk_trace **trace = NULL;
+	struct usk_clocks *clocks = NULL;
+	struct usk_err err = { 0 };
+	struct usk_sync_options options;
+	size_t n = 0;
+	int status = traces_open(args, 0, &trace, &n);
+	if (!status) {
+		status = traces_tell(trace, n);
+	}
+	if (!status) {
+		struct progress progress = progress_start(args);
+		sync_options(args, false, &options);
+		options.progress = progress_show;
+		options.progress_ctx = &progress;
+		enum usk_status done = usk_check(trace, n, &options, &clocks, &err);
+		progress_end(&progress);
+		if (done) {
+			status = say_error(&err);
+		} else if (args_flag(args, "json")) {
+			print_json(stdout, clocks);
+		} else {
+			print_table(stdout, clocks);
+		}
+	}
+	usk_clocks_free(clocks);
+	traces_close(trace, n);
+	return status;
+}
+
+static const struct option_group check_output = {
+	"Output",
+	(const struct option_row[]){
+		{ .name = "json", .help = "print JSON instead of the table" },
+		{ 0 },
+	},
+};
+
+const struct command cmd_check = {
+	.name = "check",
+	.run = check_run,
+	.operands = "[NAME=]TRACE...",
+	.min_operands = 1,
+	.max_operands = SIZE_MAX,
+	.help = "score traces as recorded: messages received before sent, one-way delays",
+	.more = "Nothing is corrected. Delays are received - sent, each by its own clock, so they "
+		"hold the clocks' offset too. Run it on traces before and after `unskew apply`.",
+	.group = { &check_output, &options_match, &options_common },
+};

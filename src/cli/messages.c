@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "messages.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool start(void *ctx)
+{
+	struct messages *m = ctx;
+	rewind(m->spool);
+	return !ftruncate(fileno(m->spool), 0);
+}
+
+static bool put(void *ctx, const struct usk_msg *msg, size_t n)
+{
+	struct messages *m = ctx;
+	return fwrite(msg, sizeof *msg, n, m->spool) == n;
+}
+
+enum usk_status messages_open(struct messages *m, const char *path, bool force, struct usk_err *err)
+{
+	memset(m, 0, sizeof *m);
+	m->out.fd = -1;
+	m->spool = tmpfile();
+	if (!m->spool) {
+		return usk_fail(err, USK_EIO, 0, "no temporary file for the messages: %s",
+				strerror(errno));
+	}
+	m->sink = (struct usk_sink){ m, start, put };
+	return usk_output_open(&m->out, path, force, err);
+}
+
+/* RFC 4180: a name with a comma, quote or line break is quoted, its quotes doubled. */
+static char *csv_name(const char *name)
+{
+	if (!strpbrk(name, ",\"\r\n")) {
+		return usk_strdup(name);
+	}
+	char *quoted = usk_alloc(2 * strlen(name) + 3, 1), *to = quoted;
+	*to++ = '"';
+	for (; *name; name++) {
+		if (*name == '"') {
+			*to++ = '"';
+		}
+		*to++ = *name;
+	}
+	*to++ = '"';
+	return quoted;
+}
+
+enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clocks,
+				struct usk_err *err)
+{
+	char **name = usk_alloc(clocks->n_clocks, sizeof *name);
+	for (size_t i = 0; i < clocks->n_clocks; i++) {
+		name[i] = csv_name(clocks->clock[i].name);
+	}
+	usk_output_format(&m->out, "sender,receiver,sent_ns,received_ns,bytes\n");
+	rewind(m->spool);
+	struct usk_msg msg[1024];
+	for (size_t n; (n = fread(msg, sizeof *msg, COUNT(msg), m->spool)) > 0;) {
+		for (size_t i = 0; i < n; i++) {
+			usk_output_format(&m->out, "%s,%s,%" PRId64 ",%" PRId64 ",%" PRIu32 "\n",
+					  name[msg[i].from], name[msg[i].to], msg[i].sent_ns,
+					  msg[i].received_ns, msg[i].bytes);
+		}
+	}
+	for (size_t i = 0; i < clocks->n_clocks; i++) {
+		free(name[i]);
+	}
+	free(name);
+	if (ferror(m->spool)) {
+		return usk_fail(err, USK_EIO, 0, "%s: not written: the temporary file failed",
+				m->out.path);
+	}
+	return usk_output_commit(&m->out, err);
+}
+
+void messages_close(struct messages *m)
+{
+	if (m->spool) {
+		fclose(m->spool);
+	}
+	if (m->out.path) {
+		usk_output_close(&m->out);
+	}
+	memset(m, 0, sizeof *m);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * messages.h - every message that was used, as a CSV table: --messages FILE
+ *
+ * Names of clocks are settled only when the work is done, and a round may begin anew. So rows
+ * are kept in binary in an unlinked temporary file and written as text at the end.
+ */
+#ifndef MESSAGES_H
+#define MESSAGES_H
+
+#include "base/io.h"
+
+#include <stdio.h>
+
+struct messages {
+	struct usk_output out;
+	FILE *spool;
+	struct usk_sink sink; /* give this to usk_sync() */
+};
+
+/** Refuses early what cannot be written; the file itself appears at messages_commit(). */
+enum usk_status messages_open(struct messages *m, const char *path, bool force,
+			      struct usk_err *err);
+enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clocks,
+				struct usk_err *err);
+void messages_close(struct messages *m);
+
+#endif

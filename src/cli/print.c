@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+#include "print.h"
+#include "units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void offset_at_middle(const struct usk_clocks *c, const struct usk_clock *clock,
+			     char out[UNIT_TEXT])
+{
+	strcpy(out, clock->quality == USK_REFERENCE ? "0" : "-");
+	if (clock->quality == USK_REFERENCE || clock->n_knots < 2) {
+		return;
+	}
+	int64_t first = clock->knot[0].local_ns, last = clock->knot[clock->n_knots - 1].local_ns;
+	int64_t middle = first + (int64_t)(((uint64_t)last - (uint64_t)first) / 2);
+	struct usk_map *map = usk_map_new(clock, c->max_skew_e12);
+	struct usk_stamp s;
+	char side[UNIT_TEXT];
+	if (!map || usk_map_at(map, middle, &s, NULL)) {
+		usk_map_free(map);
+		return;
+	}
+	if (s.reference_ns != USK_NONE && s.lo_ns != USK_NONE && s.hi_ns != USK_NONE) {
+		unit_between(s.reference_ns - middle, s.lo_ns - middle, s.hi_ns - middle, out);
+	} else if (s.lo_ns != USK_NONE) {
+		unit_span(s.lo_ns - middle, side);
+		snprintf(out, UNIT_TEXT, "at least %.40s", side);
+	} else if (s.hi_ns != USK_NONE) {
+		unit_span(s.hi_ns - middle, side);
+		snprintf(out, UNIT_TEXT, "at most %.40s", side);
+	}
+	usk_map_free(map);
+}
+
+static void print_table(FILE *out, const struct usk_clocks *c)
+{
+	static const char *const heading[] = { "clock",	     "quality", "offset at the middle",
+					       "drift, ppm", "sent",	"received" };
+	static const bool right[] = { false, false, false, false, true, true };
+	struct table t = { .columns = COUNT(heading), .right = right };
+	uint64_t *sent = usk_alloc(c->n_clocks, sizeof *sent);
+	uint64_t *received = usk_alloc(c->n_clocks, sizeof *received);
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct usk_pair *p = &c->pair[i];
+		sent[p->a] += p->a_to_b;
+		received[p->b] += p->a_to_b;
+		sent[p->b] += p->b_to_a;
+		received[p->a] += p->b_to_a;
+	}
+	for (size_t i = 0; i < COUNT(heading); i++) {
+		table_cell(&t, heading[i]);
+	}
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		const struct usk_clock *clock = &c->clock[i];
+		char text[UNIT_TEXT];
+		char *name = printable(clock->name);
+		table_cell(&t, name);
+		free(name);
+		table_cell(&t, usk_quality_name(clock->quality));
+		offset_at_middle(c, clock, text);
+		table_cell(&t, text);
+		if (clock->quality == USK_REFERENCE) {
+			strcpy(text, "0");
+		} else {
+			unit_drift(clock->drift_ppm, clock->drift_min_ppm, clock->drift_max_ppm,
+				   text);
+		}
+		table_cell(&t, text);
+		unit_count(sent[i], text);
+		table_cell(&t, text);
+		unit_count(received[i], text);
+		table_cell(&t, text);
+	}
+	free(sent);
+	free(received);
+	table_print(out, &t);
+}
+
+void print_counts(FILE *out, const struct usk_counts *n)
+{
+	const struct {
+		uint64_t n;
+		const char *what;
+	} rows[] = {
+		{ n->unmatched, "unmatched" },	   { n->ambiguous, "ambiguous" },
+		{ n->expired, "expired" },	   { n->direction_unknown, "of unknown direction" },
+		{ n->outliers, "outliers" },	   { n->fragments, "fragments" },
+		{ n->not_ip, "not IP" },	   { n->loopback, "loopback" },
+		{ n->cut_short, "cut too short" },
+	};
+	char text[UNIT_TEXT];
+	unit_count(n->matched, text);
+	fprintf(out, "Matched %s message%s", text, n->matched == 1 ? "" : "s");
+	const char *before = "; left out: ";
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		if (rows[i].n) {
+			unit_count(rows[i].n, text);
+			fprintf(out, "%s%s %s", before, text, rows[i].what);
+			before = ", ";
+		}
+	}
+	fputs(".\n", out);
+}
+
+void print_notes(FILE *out, const struct usk_clocks *c)
+{
+	for (size_t i = 0; i < c->n_notes; i++) {
+		fprintf(out, "%sNote:%s %s\n", colour(out, "yellow"), colour(out, "off"),
+			c->note[i]);
+	}
+}
+
+static void print_message(FILE *out, const struct usk_clocks *c, const struct usk_msg *m)
+{
+	char *from = printable(c->clock[m->from].name), *to = printable(c->clock[m->to].name);
+	fprintf(out, "  %s -> %s, sent %lld, received %lld", from, to, (long long)m->sent_ns,
+		(long long)m->received_ns);
+	free(from);
+	free(to);
+}
+
+/* Messages that no clock of the model explains: those left out, those that forbid an answer. */
+static void print_guilty(FILE *out, const struct usk_clocks *c)
+{
+	enum { MOST = 5 };
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct usk_pair *p = &c->pair[i];
+		char text[UNIT_TEXT];
+		char *a = printable(c->clock[p->a].name), *b = printable(c->clock[p->b].name);
+		if (p->n_contradiction) {
+			fprintf(out,
+				"No clock of this model fits %s and %s; these messages "
+				"contradict each other:\n",
+				a, b);
+		}
+		for (size_t k = 0; k < p->n_contradiction; k++) {
+			print_message(out, c, &p->contradiction[k]);
+			fputc('\n', out);
+		}
+		if (p->n_outliers) {
+			fprintf(out, "Left out between %s and %s, against all others:\n", a, b);
+		}
+		for (size_t k = 0; k < p->n_outliers && k < MOST; k++) {
+			print_message(out, c, &p->outlier[k].msg);
+			unit_span(p->outlier[k].excess_ns, text);
+			fprintf(out, ", by %s\n", text);
+		}
+		if (p->n_outliers > MOST) {
+			unit_count(p->n_outliers - MOST, text);
+			fprintf(out, "  and %s more, which clocks.json lists\n", text);
+		}
+		free(a);
+		free(b);
+	}
+}
+
+static void print_islands(FILE *out, const struct usk_clocks *c)
+{
+	if (c->n_islands < 2) {
+		return;
+	}
+	fprintf(out, "No messages tie these to each other, so they cannot be compared:");
+	for (size_t i = 0; i < c->n_islands; i++) {
+		const struct usk_island *island = &c->island[i];
+		fputs(i ? "; " : " ", out);
+		for (size_t k = 0; k < island->n_clocks; k++) {
+			char *name = printable(c->clock[island->clock[k]].name);
+			fprintf(out, "%s%s", k ? ", " : "", name);
+			free(name);
+		}
+	}
+	fputs(".\n", out);
+}
+
+static void print_evaluation(FILE *out, const struct usk_clocks *c)
+{
+	const struct usk_evaluation *e = &c->evaluation;
+	char recorded[UNIT_TEXT], corrected[UNIT_TEXT], best[UNIT_TEXT], worst[UNIT_TEXT];
+	unit_count(e->recorded_inversions, recorded);
+	unit_count(e->corrected_inversions, corrected);
+	fprintf(out, "Received before sent: %s as recorded, %s corrected.", recorded, corrected);
+	if (e->half_best_ns != USK_NONE && e->half_worst_ns != USK_NONE) {
+		unit_bound(e->half_best_ns, best);
+		unit_bound(e->half_worst_ns, worst);
+		fprintf(out, " Half widths: %s to %s.", best, worst);
+	}
+	fputc('\n', out);
+}
+
+/* 500000000 parts per 10^12 as "500". */
+static void ppm_text(int64_t e12, char out[UNIT_TEXT])
+{
+	snprintf(out, UNIT_TEXT, "%lld.%06lld", (long long)(e12 / 1000000),
+		 (long long)(e12 % 1000000));
+	size_t n = strlen(out);
+	while (out[n - 1] == '0') {
+		out[--n] = 0;
+	}
+	if (out[n - 1] == '.') {
+		out[n - 1] = 0;
+	}
+}
+
+void print_clocks(FILE *out, const struct usk_clocks *c)
+{
+	char skew[UNIT_TEXT];
+	bool bounded = false;
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		bounded |= c->clock[i].quality == USK_BOUNDED;
+	}
+	print_table(out, c);
+	fputc('\n', out);
+	print_counts(out, &c->counts);
+	if (bounded) {
+		print_evaluation(out, c);
+	}
+	print_islands(out, c);
+	print_guilty(out, c);
+	print_notes(out, c);
+	ppm_text(c->max_skew_e12, skew);
+	fprintf(out,
+		"Model %s: every clock keeps one rate, no two differ by more than %s ppm, no "
+		"message "
+		"takes\nless than its minimum delay (%s). The bands hold if that does.\n",
+		c->model ? c->model : "linear", skew,
+		!c->min_delay || !strcmp(c->min_delay, "0") ? "0 ns" : c->min_delay);
+}
+
+void print_score(FILE *out, const struct usk_clock *clock, const struct truth_score *score)
+{
+	char *name = printable(clock->name);
+	char worst[UNIT_TEXT], outside[UNIT_TEXT];
+	if (!score->known) {
+		fprintf(out, "Truth: %s cannot be compared.\n", name);
+	} else {
+		unit_span(score->worst_ns, worst);
+		unit_span(score->outside_ns, outside);
+		fprintf(out, "Truth: %s's estimate is off by at most %s; its band ", name, worst);
+		if (score->outside_ns) {
+			fprintf(out, "MISSES the truth by up to %s.\n", outside);
+		} else {
+			fprintf(out, "holds the truth throughout.\n");
+		}
+	}
+	free(name);
+}

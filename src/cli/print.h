@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* print.h - answers for people: tables and sentences */
+#ifndef PRINT_H
+#define PRINT_H
+
+#include "cmd.h"
+#include "truth.h"
+
+/** The table of clocks, what was left out, what contradicts what, notes, and the assumptions. */
+void print_clocks(FILE *out, const struct usk_clocks *c);
+/** "Matched 6,112 messages; left out: 12 unmatched." */
+void print_counts(FILE *out, const struct usk_counts *n);
+void print_notes(FILE *out, const struct usk_clocks *c);
+/** One line: how far the estimate was from the truth, and whether the band held it. */
+void print_score(FILE *out, const struct usk_clock *clock, const struct truth_score *score);
+
+#endif

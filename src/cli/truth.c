@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+#include "truth.h"
+#include "base/io.h"
+#include "base/text.h"
+
+#include <jansson.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+struct truth {
+	json_t *root, *clocks;
+	size_t n; /* moments */
+};
+
+static enum usk_status moments(const json_t *array, size_t n, const char *what, int64_t **out,
+			       struct usk_err *err)
+{
+	if (!json_is_array(array) || json_array_size(array) != n) {
+		return usk_fail(err, USK_EINPUT, 0, "\"%s\" is not a list of %zu times", what, n);
+	}
+	*out = usk_alloc(n, sizeof **out);
+	for (size_t i = 0; i < n; i++) {
+		const char *text = json_string_value(json_array_get(array, i));
+		if (!text || usk_parse_int(text, strlen(text), &(*out)[i], NULL)) {
+			free(*out);
+			return usk_fail(err, USK_EINPUT, 0, "\"%s\" number %zu is not a time in ns",
+					what, i);
+		}
+	}
+	return USK_OK;
+}
+
+enum usk_status truth_open(const char *path, struct truth **out, struct usk_err *err)
+{
+	struct usk_input in;
+	struct truth *t = usk_alloc(1, sizeof *t);
+	json_error_t at;
+	enum usk_status status = usk_input_open(&in, path, err);
+	if (status) {
+		free(t);
+		return status;
+	}
+	status = usk_input_need(&in, 0, (size_t)in.size, err);
+	if (!status) {
+		t->root = json_loadb((const char *)in.data, in.have, JSON_REJECT_DUPLICATES, &at);
+		t->clocks = json_object_get(t->root, "clock_ns");
+		t->n = json_array_size(json_object_get(t->root, "true_ns"));
+		if (!t->root) {
+			status = usk_fail(err, USK_EINPUT, (uint64_t)at.position, "%s: line %d: %s",
+					  path, at.line, at.text);
+		} else if (!json_is_object(t->clocks) || t->n < 2) {
+			status = usk_fail(err, USK_EINPUT, 0,
+					  "%s: is not a truth.json as `unskew simulate` writes it",
+					  path);
+		}
+	}
+	usk_input_close(&in);
+	if (status) {
+		truth_free(t);
+		t = NULL;
+	}
+	*out = t;
+	return status;
+}
+
+void truth_free(struct truth *t)
+{
+	if (t) {
+		json_decref(t->root);
+		free(t);
+	}
+}
+
+/* The reference's stamp when the clock shows `local`, on the truth's piece i to i + 1. */
+static int64_t true_offset(const int64_t *local_ns, const int64_t *ref_ns, size_t i, int64_t local)
+{
+	usk_i128 span = (usk_i128)local_ns[i + 1] - local_ns[i];
+	usk_i128 rise = (usk_i128)ref_ns[i + 1] - ref_ns[i];
+	usk_i128 into = (usk_i128)local - local_ns[i];
+	usk_i128 ref = ref_ns[i] + (span > 0 ? usk_floor_div(rise * into, span) : 0);
+	return (int64_t)(ref - local);
+}
+
+struct comparison {
+	const struct usk_map *map;
+	const struct usk_clock *clock;
+	struct truth_score *score;
+};
+
+static enum usk_status compare_at(struct comparison *c, int64_t local, int64_t offset,
+				  struct usk_err *err)
+{
+	struct usk_stamp s;
+	enum usk_status status = usk_map_at(c->map, local, &s, err);
+	if (status) {
+		return status;
+	}
+	int64_t ref = local + offset;
+	int64_t below = s.lo_ns == USK_NONE ? 0 : s.lo_ns - ref - 1;
+	int64_t above = s.hi_ns == USK_NONE ? 0 : ref - s.hi_ns - 1;
+	int64_t outside = below > above ? below : above;
+	if (outside > c->score->outside_ns) {
+		c->score->outside_ns = outside;
+	}
+	const struct usk_knot *first = c->clock->knot, *last = first + c->clock->n_knots - 1;
+	if (s.reference_ns != USK_NONE && local >= first->local_ns && local <= last->local_ns) {
+		int64_t error = s.reference_ns > ref ? s.reference_ns - ref : ref - s.reference_ns;
+		if (error > c->score->worst_ns) {
+			c->score->worst_ns = error;
+			c->score->worst_at_ns = local;
+		}
+	}
+	return USK_OK;
+}
+
+static enum usk_status compare_all(struct comparison *c, const int64_t *local_ns,
+				   const int64_t *ref_ns, size_t n, struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < n && !status; i++) {
+		status = compare_at(c, local_ns[i], ref_ns[i] - local_ns[i], err);
+	}
+	for (size_t k = 0, i = 0; k < c->clock->n_knots && !status; k++) {
+		int64_t local = c->clock->knot[k].local_ns;
+		while (i + 2 < n && local_ns[i + 1] < local) {
+			i++;
+		}
+		if (local >= local_ns[i] && local <= local_ns[i + 1]) {
+			status = compare_at(c, local, true_offset(local_ns, ref_ns, i, local), err);
+		}
+	}
+	return status;
+}
+
+enum usk_status truth_compare(const struct truth *t, const struct usk_clocks *c, size_t clock,
+			      struct truth_score *out, struct usk_err *err)
+{
+	const struct usk_clock *k = &c->clock[clock];
+	const char *reference = c->clock[k->reference].name;
+	const json_t *local = json_object_get(t->clocks, k->name);
+	const json_t *ref = json_object_get(t->clocks, reference);
+	int64_t *local_ns = NULL, *ref_ns = NULL;
+	*out = (struct truth_score){ .worst_ns = USK_NONE, .known = local && ref && k->n_knots };
+	if (!out->known) {
+		return USK_OK;
+	}
+	enum usk_status status = moments(local, t->n, k->name, &local_ns, err);
+	if (!status) {
+		status = moments(ref, t->n, reference, &ref_ns, err);
+	}
+	if (!status) {
+		struct usk_map *map = usk_map_new(k, c->max_skew_e12);
+		struct comparison comparison = { map, k, out };
+		status = compare_all(&comparison, local_ns, ref_ns, t->n, err);
+		usk_map_free(map);
+	}
+	free(local_ns);
+	free(ref_ns);
+	return status;
+}

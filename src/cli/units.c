@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include "units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	int64_t ns;
+	int places; /* decimal places down to 1 ns */
+} scales[] = {
+	{ "ns", 1, 0 },
+	{ "us", 1000, 3 },
+	{ "ms", 1000000, 6 },
+	{ "s", 1000000000, 9 },
+};
+
+static uint64_t size_of(int64_t ns)
+{
+	return ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+}
+
+static uint64_t power10(int n)
+{
+	uint64_t p = 1;
+	while (n-- > 0) {
+		p *= 10;
+	}
+	return p;
+}
+
+static int digits_of(uint64_t n)
+{
+	int digits = 1;
+	for (; n > 9; n /= 10) {
+		digits++;
+	}
+	return digits;
+}
+
+enum rounding { NEAREST, AWAY };
+
+/* Round to a multiple of step, then print in the unit that suits the larger of ns and beside. */
+static int print_rounded(char *out, size_t size, int64_t ns, uint64_t beside, uint64_t step,
+			 enum rounding mode)
+{
+	uint64_t n = size_of(ns);
+	uint64_t rest = n % step;
+	n -= rest;
+	if (rest && (mode == AWAY || rest >= step - rest)) {
+		n += step;
+	}
+	size_t s = 0;
+	uint64_t larger = n > beside ? n : beside;
+	while (s + 1 < COUNT(scales) && larger >= (uint64_t)scales[s + 1].ns) {
+		s++;
+	}
+	int places = scales[s].places - (digits_of(step) - 1);
+	uint64_t whole = n / (uint64_t)scales[s].ns, part = n % (uint64_t)scales[s].ns;
+	const char *sign = ns < 0 && n ? "-" : "";
+	if (places <= 0) {
+		return snprintf(out, size, "%s%llu %s", sign, (unsigned long long)whole,
+				scales[s].name);
+	}
+	part /= power10(scales[s].places - places);
+	return snprintf(out, size, "%s%llu.%0*llu %s", sign, (unsigned long long)whole, places,
+			(unsigned long long)part, scales[s].name);
+}
+
+static uint64_t step_for(uint64_t n, int significant)
+{
+	int digits = digits_of(n);
+	return power10(digits > significant ? digits - significant : 0);
+}
+
+void unit_span(int64_t ns, char out[UNIT_TEXT])
+{
+	if (ns == USK_NONE) {
+		strcpy(out, "-");
+		return;
+	}
+	print_rounded(out, UNIT_TEXT, ns, 0, step_for(size_of(ns), 3), NEAREST);
+}
+
+void unit_bound(int64_t ns, char out[UNIT_TEXT])
+{
+	if (ns == USK_NONE) {
+		strcpy(out, "-");
+		return;
+	}
+	print_rounded(out, UNIT_TEXT, ns, 0, step_for(size_of(ns), 3), AWAY);
+}
+
+void unit_between(int64_t value_ns, int64_t lo_ns, int64_t hi_ns, char out[UNIT_TEXT])
+{
+	/* The larger of both sides, so that value +- half holds the band whatever the estimator. */
+	uint64_t below = (uint64_t)value_ns - (uint64_t)lo_ns;
+	uint64_t above = (uint64_t)hi_ns - (uint64_t)value_ns;
+	uint64_t half = below > above ? below : above;
+	half = half > (uint64_t)INT64_MAX ? (uint64_t)INT64_MAX : half;
+	char side[UNIT_TEXT];
+	unit_bound((int64_t)half, side);
+	int n = print_rounded(out, UNIT_TEXT, value_ns, half, step_for(half, 2), NEAREST);
+	if (n > 0 && n < UNIT_TEXT) {
+		snprintf(out + n, UNIT_TEXT - (size_t)n, " \xc2\xb1 %.40s", side);
+	}
+}
+
+void unit_drift(double ppm, double min, double max, char out[UNIT_TEXT])
+{
+	if (isnan(ppm)) {
+		strcpy(out, "-");
+		return;
+	}
+	if (isnan(min) || isnan(max)) {
+		snprintf(out, UNIT_TEXT, "%.3g", ppm);
+		return;
+	}
+	double half = (max - min) / 2;
+	int places = half > 0 ? 1 - (int)floor(log10(half)) : 6;
+	places = places < 0 ? 0 : places > 6 ? 6 : places;
+	double scale = (double)power10(places);
+	/* + 0.0 turns a negative zero into zero. */
+	snprintf(out, UNIT_TEXT, "%.*f (%.*f to %.*f)", places, round(ppm * scale) / scale + 0.0,
+		 places, floor(min * scale) / scale + 0.0, places, ceil(max * scale) / scale + 0.0);
+}
+
+void unit_count(uint64_t n, char out[UNIT_TEXT])
+{
+	char plain[24];
+	int len = snprintf(plain, sizeof plain, "%llu", (unsigned long long)n);
+	char *to = out;
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0) {
+			*to++ = ',';
+		}
+		*to++ = plain[i];
+	}
+	*to = 0;
+}
+
+/* Columns that a text takes on a terminal: one for each UTF-8 sequence. */
+static int columns_of(const char *text)
+{
+	int n = 0;
+	for (; *text; text++) {
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	}
+	return n;
+}
+
+void table_cell(struct table *t, const char *text)
+{
+	t->cell = usk_room(t->cell, t->n, &t->cap, sizeof *t->cell);
+	t->cell[t->n++] = usk_strdup(text);
+}
+
+void table_print(FILE *out, struct table *t)
+{
+	int *width = usk_alloc(t->columns, sizeof *width);
+	for (size_t i = 0; i < t->n; i++) {
+		int w = columns_of(t->cell[i]);
+		size_t c = i % t->columns;
+		width[c] = w > width[c] ? w : width[c];
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		size_t c = i % t->columns, row = i - c;
+		size_t last = t->columns; /* cells after the last one with text need no padding */
+		while (last > 1 && (row + last > t->n || !*t->cell[row + last - 1])) {
+			last--;
+		}
+		int pad = width[c] - columns_of(t->cell[i]);
+		if (c == 0) {
+			fputs(i == 0 ? colour(out, "bold") : "", out);
+		}
+		if (c < last) {
+			fprintf(out, "%s%*s%s%*s", c ? "  " : "", t->right[c] ? pad : 0, "",
+				t->cell[i], !t->right[c] && c + 1 < last ? pad : 0, "");
+		}
+		if (c + 1 == t->columns) {
+			fprintf(out, "%s\n", row == 0 ? colour(out, "off") : "");
+		}
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		free(t->cell[i]);
+	}
+	free(t->cell);
+	free(width);
+	t->cell = NULL;
+	t->n = t->cap = 0;
+}
+
+char *printable(const char *name)
+{
+	char *copy = usk_strdup(name);
+	for (unsigned char *p = (unsigned char *)copy; *p; p++) {
+		if (*p < 32 || *p == 127) {
+			*p = '?';
+		}
+	}
+	return copy;
+}

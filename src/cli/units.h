@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * units.h - quantities for people: with a unit, and with no more digits than are known
+ *
+ * In    integers in ns, doubles in ppm
+ * Out   short text; the exact values are in clocks.json
+ */
+#ifndef UNITS_H
+#define UNITS_H
+
+#include "cmd.h"
+
+enum { UNIT_TEXT = 64 };
+
+/** "39.4 us": three significant digits, rounded to nearest. USK_NONE is "-". */
+void unit_span(int64_t ns, char out[UNIT_TEXT]);
+/** The same, rounded away from zero: for what is promised not to be exceeded. */
+void unit_bound(int64_t ns, char out[UNIT_TEXT]);
+/** "-957.333 ms +- 39.4 us", the value cut to the second significant digit of its half width. */
+void unit_between(int64_t value_ns, int64_t lo_ns, int64_t hi_ns, char out[UNIT_TEXT]);
+/** "21.0 (18.3 to 23.7)", the range rounded outwards; "-" if NAN. */
+void unit_drift(double ppm, double min, double max, char out[UNIT_TEXT]);
+/** "6,112" */
+void unit_count(uint64_t n, char out[UNIT_TEXT]);
+
+/*
+ * A table with aligned columns: cells are added row by row, widths are found at the end.
+ */
+struct table {
+	size_t columns;
+	const bool *right; /* right-aligned columns */
+	char **cell;
+	size_t n, cap;
+};
+void table_cell(struct table *t, const char *text); /* copied */
+void table_print(FILE *out, struct table *t);	    /* the first row is the heading; frees cells */
+
+/** Print a name so that a terminal survives it: control characters as ?. malloc'ed. */
+char *printable(const char *name);
+
+#endif
