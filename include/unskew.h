@@ -143,6 +143,7 @@ struct usk_point {
 /* One-way delays of a direction: received - sent, each on its own clock, or corrected. */
 struct usk_delays {
 	uint64_t n;
+	uint64_t inversions; /* received before sent by more than the receiver's resolution */
 	int64_t min_ns, median_ns, p99_ns, max_ns; /* quantiles to 1 %; USK_NONE if n is 0 */
 };
 
@@ -167,7 +168,7 @@ struct usk_pair {
 
 struct usk_counts {
 	uint64_t matched, unmatched, ambiguous, expired, direction_unknown, outliers;
-	uint64_t fragments, not_ip, loopback; /* packets left out while reading */
+	uint64_t fragments, not_ip, loopback, cut_short; /* packets left out while reading */
 };
 
 struct usk_violations {
@@ -254,10 +255,11 @@ struct usk_packet {
 	uint8_t side;          /* enum usk_side */
 	uint32_t seq, ack, tsval, tsecr; /* TCP */
 	uint32_t bytes; /* payload on the wire; from the IP header, never from the capture */
-	uint16_t ip_id;
-	uint8_t has_ip_id, has_ts;
-	uint32_t iface;
+	uint16_t ip_id, window;
+	uint8_t has; /* USK_HAS_...: what the packet carries and the capture kept */
 };
+
+enum { USK_HAS_IP_ID = 1, USK_HAS_TIMESTAMPS = 2, USK_HAS_WINDOW = 4 };
 
 enum usk_trace_class { USK_TRACE_CAPTURE, USK_TRACE_TABLE };
 
@@ -307,12 +309,17 @@ const char *usk_trace_clock_name(const struct usk_trace *t, size_t i);
 const char *usk_trace_damage(const struct usk_trace *t);
 
 /**
- * Decode one record. Returns false if it takes no part in matching (not IP, a fragment,
- * cut before its transport header, loopback): *why then counts it in one of counts' fields.
- * prefix: payload bytes that go into the key of packets without sequence numbers (0 to 16);
- * both captures of a pair must use the same.
+ * Bytes of each IP packet that a capture surely holds: its snap length less the link header and
+ * two VLAN tags. The smaller one of two captures is the depth to which their keys agree.
  */
-bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, unsigned prefix,
+uint32_t usk_trace_depth(const struct usk_trace *t);
+
+/**
+ * Decode one record. Returns false if it takes no part in matching (not IP, a fragment, cut
+ * before its sequence number, loopback) and counts it in one of left_out's fields (may be NULL).
+ * depth: only what lies in the first `depth` bytes of the IP packet goes into the key.
+ */
+bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t depth,
 		       struct usk_packet *out, struct usk_counts *left_out);
 
 void usk_addr_text(struct usk_addr a, char out[46]);

@@ -82,7 +82,7 @@ enum usk_status usk_input_open(struct usk_input *in, const char *path, struct us
 		return usk_fail(err, USK_EIO, 0, "%s: is a directory, not a trace file", path);
 	}
 	if (!S_ISREG(st.st_mode) || (standard && lseek(fd, 0, SEEK_CUR) != 0)) {
-		int copy;
+		int copy = -1;
 		enum usk_status s = spool(fd, path, &copy, err);
 		close(fd);
 		if (s) {

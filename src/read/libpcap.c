@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libpcap.c - read whatever else libpcap opens
+ *
+ * In    capture files of other vendors' variants (modified, Navtel, IXIA, NetTL-like headers)
+ * Out   records with ns stamps
+ * Why   libpcap knows their history; the two formats that everyone writes are read by pcap.c and
+ *       pcapng.c, and the tests compare those with libpcap packet by packet
+ * Not   live capture
+ */
+#include "read/read.h"
+
+#include <pcap/pcap.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct state {
+	pcap_t *pcap;
+	/* libpcap reuses its buffer for each packet, so a batch is copied. */
+	uint8_t *bytes;
+	size_t capacity;
+};
+
+static bool sniff(const uint8_t *d, size_t n)
+{
+	static const uint32_t magics[] = {
+		0xa1b2cd34,		/* Kuznetsov's modified libpcap */
+		0xa1b234cd,		/* Navtel */
+		0x1c0001ac, 0x1c0001ab, /* IXIA hardware and software captures */
+		0xa1b2c3d4, 0xa1b23c4d, /* versions that pcap.c leaves to libpcap */
+	};
+	for (size_t i = 0; n >= 24 && i < COUNT(magics); i++) {
+		if (get32(d, false) == magics[i] || get32(d, true) == magics[i]) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void stop(struct usk_trace *t)
+{
+	struct state *s = t->state;
+	if (s) {
+		if (s->pcap) {
+			pcap_close(s->pcap);
+		}
+		free(s->bytes);
+	}
+	free(s);
+	t->state = NULL;
+}
+
+static enum usk_status start(struct usk_trace *t, struct usk_err *err)
+{
+	stop(t);
+	struct state *s = usk_alloc(1, sizeof *s);
+	t->state = s;
+	FILE *f = NULL;
+	if (t->in.memory) {
+		f = fmemopen((void *)(uintptr_t)t->in.memory, (size_t)t->in.size, "rb");
+	} else {
+		int fd = dup(t->in.fd);
+		if (fd >= 0 && lseek(fd, 0, SEEK_SET) == 0) {
+			f = fdopen(fd, "rb");
+		}
+		if (!f && fd >= 0) {
+			close(fd);
+		}
+	}
+	if (!f) {
+		return usk_fail(err, USK_EIO, 0, "%s: cannot be read again", t->path);
+	}
+	char text[PCAP_ERRBUF_SIZE];
+	s->pcap = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, text);
+	if (!s->pcap) {
+		fclose(f);
+		return usk_fail(err, USK_EINPUT, 0, "%s: libpcap cannot read it: %s", t->path,
+				text);
+	}
+	if (!t->n_ifaces) {
+		struct usk_iface *i = usk_trace_add_iface(t);
+		int snap = pcap_snapshot(s->pcap);
+		i->link_type = (uint16_t)pcap_datalink(s->pcap);
+		i->snap_length = snap > 0 ? (uint32_t)snap : 262144;
+		i->resolution_ns = 1000;
+	}
+	return USK_OK;
+}
+
+static enum usk_status records(struct usk_trace *t, struct usk_record *out, size_t cap, size_t *n,
+			       struct usk_err *err)
+{
+	struct state *s = t->state;
+	size_t used = 0;
+	(void)err;
+	*n = 0;
+	while (*n < cap) {
+		/* The buffer must not move under the records already made. */
+		if (*n && s->capacity - used < USK_RECORD_MAX / 64) {
+			break;
+		}
+		struct pcap_pkthdr *h;
+		const u_char *data;
+		int got = pcap_next_ex(s->pcap, &h, &data);
+		if (got != 1) {
+			if (got == PCAP_ERROR) {
+				usk_trace_damaged(t, "libpcap stops after %llu packets: %s",
+						  (unsigned long long)(t->handed + *n),
+						  pcap_geterr(s->pcap));
+			}
+			t->done = true;
+			break;
+		}
+		if (used + h->caplen > s->capacity) {
+			s->capacity = used + h->caplen + USK_RECORD_MAX / 16;
+			uint8_t *was = s->bytes;
+			s->bytes = usk_grow(s->bytes, s->capacity, 1);
+			for (size_t i = 0; i < *n; i++) {
+				out[i].data = s->bytes + (out[i].data - was);
+			}
+		}
+		memcpy(s->bytes + used, data, h->caplen);
+		struct usk_record *r = &out[(*n)++];
+		r->time_ns = (int64_t)h->ts.tv_sec * 1000000000 + (int64_t)h->ts.tv_usec;
+		r->at = t->handed + *n - 1;
+		r->data = s->bytes + used;
+		r->captured = h->caplen;
+		r->length = h->len;
+		r->iface = 0;
+		r->side = USK_SIDE_UNKNOWN;
+		used += h->caplen;
+	}
+	return USK_OK;
+}
+
+const struct reader usk_reader_libpcap = {
+	.info = { "libpcap", "other capture files that libpcap opens", USK_TRACE_CAPTURE },
+	.sniff = sniff,
+	.start = start,
+	.records = records,
+	.stop = stop,
+};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read.h - inside of the reading stage: the shape of a reader and of an opened trace
+ *
+ * To add a format: write a file with sniff, start and records (or messages), and add its row to
+ * readers[] in trace.c. Nothing else knows of it.
+ */
+#ifndef USK_READ_H
+#define USK_READ_H
+
+#include "base/io.h"
+
+struct reader {
+	struct usk_reader_info info;
+	/* Is this the start of such a file? n may be as small as 0. */
+	bool (*sniff)(const uint8_t *data, size_t n);
+	/* Read what precedes the first record; also called to start again. */
+	enum usk_status (*start)(struct usk_trace *t, struct usk_err *err);
+	enum usk_status (*records)(struct usk_trace *t, struct usk_record *out, size_t cap,
+				   size_t *n, struct usk_err *err);
+	enum usk_status (*messages)(struct usk_trace *t, struct usk_msg *out, size_t cap, size_t *n,
+				    struct usk_err *err);
+	void (*stop)(struct usk_trace *t); /* free what start() made in t->state; may be NULL */
+};
+
+struct usk_trace {
+	struct usk_input in;
+	const struct reader *reader;
+	char *path, *name;
+	struct usk_iface *iface;
+	size_t n_ifaces, cap_ifaces;
+	char *damage;
+	bool done;	   /* nothing more will come: the end, or damage */
+	size_t used;	   /* bytes at the front of the window that were handed out */
+	uint64_t handed;   /* records or messages so far */
+	void *state;	   /* the reader's own */
+	char **clock_name; /* tables: names seen so far */
+	size_t n_clocks, cap_clocks;
+};
+
+/* More than any capture interface hands out; a larger claim is damage, not a packet. */
+#define USK_RECORD_MAX (UINT32_C(1) << 24)
+
+struct usk_iface *usk_trace_add_iface(struct usk_trace *t);
+
+/** Remember one sentence on what was lost and end the trace here. */
+void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/** A stamp beyond USK_TIME_MAX is an error of the whole run, not damage. */
+enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, struct usk_err *err);
+
+extern const struct reader usk_reader_pcap, usk_reader_pcapng, usk_reader_libpcap,
+	usk_reader_messages;
+
+/* Unaligned loads; swap for the other byte order. */
+static inline uint16_t get16(const uint8_t *p, bool swap)
+{
+	uint16_t x;
+	__builtin_memcpy(&x, p, sizeof x);
+	return swap ? __builtin_bswap16(x) : x;
+}
+
+static inline uint32_t get32(const uint8_t *p, bool swap)
+{
+	uint32_t x;
+	__builtin_memcpy(&x, p, sizeof x);
+	return swap ? __builtin_bswap32(x) : x;
+}
+
+static inline uint64_t get64(const uint8_t *p, bool swap)
+{
+	uint64_t x;
+	__builtin_memcpy(&x, p, sizeof x);
+	return swap ? __builtin_bswap64(x) : x;
+}
+
+static inline uint16_t be16(const uint8_t *p)
+{
+	return get16(p, true);
+}
+
+static inline uint32_t be32(const uint8_t *p)
+{
+	return get32(p, true);
+}
+
+static inline uint64_t be64(const uint8_t *p)
+{
+	return get64(p, true);
+}
+
+#endif
