@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+# Verbs over Meson and ninja. `make help` lists them; missing packages are installed where root.
+# Each compiler and each instrumentation has a build folder of its own.
+
+export LC_ALL = C
+ifeq ($(origin CC),default)
+CC = cc
+BUILD ?= build
+else
+BUILD ?= build-$(notdir $(firstword $(CC)))
+endif
+export CC
+MESON_FLAGS ?=
+SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized \
+	-Dc_args=-fno-sanitize-recover=undefined
+export ASAN_OPTIONS ?= detect_leaks=1:allocator_may_return_null=1
+export UBSAN_OPTIONS ?= print_stacktrace=1
+
+R ?= text
+T ?= 60
+N ?= 100
+PREFIX ?= /usr/local
+
+.PHONY: all demo check san fuzz bench sim bless fmt fmt-check doc install dist tidy cover clean help
+
+all: $(BUILD)/build.ninja ## build the library, build/unskew and the manual
+	@ninja -C $(BUILD) $(NINJAFLAGS)
+
+$(BUILD)/build.ninja:
+	@tools/need.sh build
+	@meson setup $(BUILD) $(MESON_FLAGS)
+
+demo: all ## make example captures and run the main job on them
+	@tools/demo.sh $(BUILD)/unskew demo
+
+check: ## build everything and run all tests
+	@tools/need.sh check
+	@tools/check.sh $(BUILD) $(MESON_FLAGS)
+
+san: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@tools/need.sh check
+	@tools/check.sh $(BUILD)-san $(SANITIZE)
+
+fuzz: ## fuzz one parser: make fuzz R=pcap T=60 (seconds); crashes end up in fuzz/
+	@tools/need.sh fuzz
+	@tools/fuzz.sh $(R) $(T)
+
+sim: all ## N simulated traces against their truth: make sim N=1000
+	@tools/need.sh check
+	@tools/sim.sh $(BUILD) $(N)
+
+bench: ## throughput, and ratios to tcpdump and mergecap in the same run
+	@tools/need.sh bench
+	@$(MAKE) --no-print-directory all
+	@bench/run.sh $(BUILD)
+
+bless: all ## accept the present output of golden tests: make bless T=name, or all of them
+	@tests/golden/run.sh bless $(BUILD)/unskew $(if $(filter command,$(origin T)),$(T))
+
+fmt: ## lay out the C files
+	@tools/need.sh fmt
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+fmt-check: ## is anything laid out differently?
+	@tools/need.sh fmt
+	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
+
+doc: all ## the manual pages, as text: build/doc/man
+	@for page in $(BUILD)/doc/man/*.1; do echo $$page; done
+
+install: all ## install under PREFIX (/usr/local); DESTDIR is honoured
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@meson install -C $(BUILD) --quiet
+
+dist: all ## a tarball of the last commit
+	@meson dist -C $(BUILD) --no-tests --allow-dirty
+
+tidy: all ## static analysis
+	@tools/need.sh tidy
+	@git ls-files 'src/*.c' 'sim/*.c' | xargs clang-tidy -p $(BUILD) --quiet \
+		--checks='-*,bugprone-*,-bugprone-easily-swappable-parameters,clang-analyzer-*,-clang-analyzer-security.insecureAPI.*'
+
+cover: ## line coverage of the tests
+	@tools/need.sh cover
+	@tools/need.sh check
+	@tools/check.sh build-cover -Db_coverage=true -Dbuildtype=debug || true
+	@gcovr -r . --object-directory build-cover -e tests -e bench --exclude-unreachable-branches
+
+clean: ## remove everything that was built
+	@rm -rf build build-* demo fuzz
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# need.sh build|check|fmt|fuzz|tidy|cover|ci - have the Debian packages that a verb needs
+#
+# Nothing happens where all are there. As root, the missing ones are installed; otherwise the
+# command that would is printed and the status is 1.
+set -eu
+
+# verb     package           what it is for
+table='
+build      libc6-dev         C library headers
+build      meson             the build description
+build      ninja-build       runs the build
+build      pkg-config        finds libraries
+build      libjansson-dev    JSON: clocks.json
+build      libpcap-dev       the rarer capture formats
+check      libcmocka-dev     unit tests
+check      libgmp-dev        exact rationals, the oracle of the geometry
+check      tcpdump           records and reads captures, independently of us
+check      tshark            dissects captures, independently of us; mergecap, editcap
+check      iproute2          network namespaces for a real recording
+check      iperf3            traffic for it
+check      curl              traffic for it
+check      util-linux        setpriv: tests of refused permissions
+check      python3           answers requests of curl in the recording
+bench      tcpdump           the yardstick
+bench      wireshark-common  mergecap, the other yardstick
+fmt        clang-format      the layout
+fuzz       clang             libFuzzer
+fuzz       libclang-rt-dev   and its run time
+tidy       clang-tidy        static analysis
+cover      gcovr             line coverage
+ci         gcc               one compiler
+ci         clang             the other
+ci         valgrind          uninitialised memory, which ASan does not see
+ci         git               a clean checkout
+'
+
+wanted() {
+	for verb; do
+		echo "$table" | awk -v verb="$verb" '$1 == verb { print $2 }'
+	done
+	case ${CC:-cc} in
+	cc | gcc) echo gcc ;;
+	clang) echo clang ;;
+	esac
+}
+
+# Every other verb builds first; ci does everything.
+case ${1:-build} in
+build) verbs=build ;;
+ci) verbs="build check fmt ci" ;;
+check | fuzz | bench | cover | tidy) verbs="build $1" ;;
+*) verbs=$1 ;;
+esac
+
+if ! command -v dpkg-query >/dev/null; then
+	echo "need.sh: this is no Debian; install what these packages hold: $(wanted $verbs | sort -u | tr '\n' ' ')" >&2
+	exit 0
+fi
+
+missing=
+for package in $(wanted $verbs | sort -u); do
+	status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+	[ "$status" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+	echo "unskew: these packages are missing:$missing" >&2
+	echo "unskew: install them with: sudo apt-get install --no-install-recommends$missing" >&2
+	exit 1
+fi
+echo "installing:$missing" >&2
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+if ! { apt-get update -q && apt-get install -q -y --no-install-recommends $missing; } >"$log" 2>&1; then
+	tail -n 20 "$log" >&2
+	rm -f "$log"
+	echo "unskew: apt-get could not install:$missing" >&2
+	exit 1
+fi
+rm -f "$log"
