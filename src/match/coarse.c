@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * coarse.c - how two clocks lie to each other, roughly and robustly
+ *
+ * In    sightings: pairs of stamps of nearly one moment, some of them wrong
+ * Out   a piecewise map from one clock to the other, its spread, a robust rate
+ * Why   medians of groups follow drift, slews and steps and ignore wrong joins; the walk only
+ *       needs to know where to look, the corridor needs an origin and a slope
+ * Not   an estimate: nothing of this reaches the answer
+ */
+#include "match/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUP = 15, MAX_GROUPS = 512, SLOPES = 4096 };
+
+static int by_q(const void *a, const void *b)
+{
+	const struct usk_sighting *x = a, *y = b;
+	if (x->q_ns != y->q_ns) {
+		return x->q_ns < y->q_ns ? -1 : 1;
+	}
+	return (x->p_ns > y->p_ns) - (x->p_ns < y->p_ns);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+static int by_rate(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/* The median slope between sightings of the first and of the last third (after Theil and Sen). */
+static double robust_rate(const struct usk_sighting *s, size_t n)
+{
+	size_t third = n / 3, step = third / SLOPES + 1, m = 0;
+	double slope[SLOPES];
+	for (size_t i = 0; i < third && m < SLOPES; i += step) {
+		const struct usk_sighting *a = &s[i], *b = &s[n - third + i];
+		if (b->q_ns > a->q_ns) {
+			/* Differences of stamps first: what is left fits a double. */
+			double run = (double)(b->q_ns - a->q_ns);
+			double rise = (double)(usk_i128)((usk_i128)b->p_ns - b->q_ns -
+							 ((usk_i128)a->p_ns - a->q_ns));
+			slope[m++] = rise / run;
+		}
+	}
+	if (!m) {
+		return 0;
+	}
+	qsort(slope, m, sizeof *slope, by_rate);
+	return slope[m / 2];
+}
+
+static int64_t clamp(usk_i128 x)
+{
+	return x > INT64_MAX ? INT64_MAX : x < INT64_MIN ? INT64_MIN : (int64_t)x;
+}
+
+void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
+{
+	memset(out, 0, sizeof *out);
+	out->joins = n;
+	if (!n) {
+		return;
+	}
+	qsort(s, n, sizeof *s, by_q);
+	out->rate = robust_rate(s, n);
+	size_t groups = n / GROUP;
+	groups = groups < 1 ? 1 : groups > MAX_GROUPS ? MAX_GROUPS : groups;
+	out->knot = usk_alloc(groups, sizeof *out->knot);
+	int64_t *d = usk_alloc(n, sizeof *d);
+	for (size_t g = 0; g < groups; g++) {
+		size_t from = n * g / groups, to = n * (g + 1) / groups;
+		for (size_t i = from; i < to; i++) {
+			d[i - from] = clamp((usk_i128)s[i].p_ns - s[i].q_ns);
+		}
+		qsort(d, to - from, sizeof *d, by_value);
+		struct usk_coarse_knot k = { s[from + (to - from) / 2].q_ns, d[(to - from) / 2] };
+		if (!out->n_knots || k.q_ns > out->knot[out->n_knots - 1].q_ns) {
+			out->knot[out->n_knots++] = k;
+		}
+	}
+	/* Wrong joins may lie anywhere: what is far beyond the bulk does not count. */
+	size_t hint = 0;
+	out->p_first_ns = INT64_MAX;
+	out->p_last_ns = INT64_MIN;
+	for (size_t i = 0; i < n; i++) {
+		usk_i128 r = (usk_i128)s[i].p_ns - usk_coarse_to_p(out, s[i].q_ns, &hint);
+		d[i] = clamp(r < 0 ? -r : r);
+		out->p_first_ns = s[i].p_ns < out->p_first_ns ? s[i].p_ns : out->p_first_ns;
+		out->p_last_ns = s[i].p_ns > out->p_last_ns ? s[i].p_ns : out->p_last_ns;
+	}
+	qsort(d, n, sizeof *d, by_value);
+	usk_i128 bulk = (usk_i128)d[n - 1 - n / 20] * 8 + 1000000;
+	out->spread_ns = clamp(d[n - 1] < bulk ? d[n - 1] : bulk);
+	free(d);
+}
+
+/* Where a key stands in one survey; 0 = nowhere, UINT32_MAX = more than once. */
+struct where {
+	uint64_t key;
+	uint32_t p, q;
+};
+
+static struct where *find(struct where *table, size_t mask, uint64_t key)
+{
+	size_t i = (size_t)usk_mix(key) & mask;
+	while (table[i].key && table[i].key != key) {
+		i = (i + 1) & mask;
+	}
+	return &table[i];
+}
+
+void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, struct usk_coarse *out)
+{
+	size_t size = 64;
+	while (size < 2 * (p->n_samples + q->n_samples)) {
+		size *= 2;
+	}
+	struct where *table = usk_alloc(size, sizeof *table);
+	for (size_t i = 0; i < p->n_samples; i++) {
+		struct where *w = find(table, size - 1, p->sample[i].key);
+		w->key = p->sample[i].key;
+		w->p = w->p ? UINT32_MAX : (uint32_t)i + 1;
+	}
+	for (size_t i = 0; i < q->n_samples; i++) {
+		struct where *w = find(table, size - 1, q->sample[i].key);
+		w->key = q->sample[i].key;
+		w->q = w->q ? UINT32_MAX : (uint32_t)i + 1;
+	}
+	struct usk_sighting *s = NULL;
+	size_t n = 0, cap = 0, with_id = 0, same_id = 0;
+	for (size_t i = 0; i < q->n_samples; i++) {
+		const struct where *w = find(table, size - 1, q->sample[i].key);
+		if (!w->p || w->p == UINT32_MAX || w->q != (uint32_t)i + 1) {
+			continue;
+		}
+		const struct usk_sample *a = &p->sample[w->p - 1], *b = &q->sample[i];
+		s = usk_room(s, n, &cap, sizeof *s);
+		s[n++] = (struct usk_sighting){ a->time_ns, b->time_ns };
+		if (a->has & b->has & USK_HAS_IP_ID && (a->ip_id || b->ip_id)) {
+			with_id++;
+			same_id += a->ip_id == b->ip_id;
+		}
+	}
+	free(table);
+	usk_coarse_fit(s, n, out);
+	free(s);
+	out->ip_id_kept = with_id && same_id * 10 >= with_id * 9;
+}
+
+void usk_coarse_free(struct usk_coarse *c)
+{
+	free(c->knot);
+	memset(c, 0, sizeof *c);
+}
+
+int64_t usk_coarse_to_p(const struct usk_coarse *c, int64_t q_ns, size_t *hint)
+{
+	const struct usk_coarse_knot *k = c->knot;
+	size_t last = c->n_knots - 1, i = *hint;
+	while (i < last && k[i + 1].q_ns <= q_ns) {
+		i++;
+	}
+	while (i > 0 && k[i].q_ns > q_ns) {
+		i--;
+	}
+	*hint = i;
+	usk_i128 p = (usk_i128)q_ns + k[i].p_minus_q_ns;
+	if (i < last && q_ns > k[i].q_ns) {
+		double share = (double)(q_ns - k[i].q_ns) / (double)(k[i + 1].q_ns - k[i].q_ns);
+		p += (int64_t)(share * (double)(k[i + 1].p_minus_q_ns - k[i].p_minus_q_ns));
+	}
+	return clamp(p);
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pair.c - which send does this packet come from?
+ *
+ * In    a packet that is old enough for its send to have been read, the window of both sides
+ * Out   a message, or a count: ambiguous, direction unknown
+ * Why   ranges of bytes survive offload, which cuts and merges segments: a received segment
+ *       belongs to the send that covers its first byte. Everything else matches whole, by content.
+ *       Copies are told apart by IP-ID and by the sender's time stamp, or dropped
+ * Not   time: two stamps are compared only to exclude sends far after their receive
+ *
+ * After Clement and Dagenais 2009, section 7 (TCP by sequence numbers, retransmissions and
+ * duplicate acknowledgements left out), with ranges instead of equal segments.
+ */
+#include "match/walk.h"
+
+#include <stdlib.h>
+
+enum { MAX_COPIES = 8, MAX_CHAIN = 64 };
+
+/* What the IP-ID says of two sightings. */
+enum identity { ID_SILENT, ID_SAME, ID_OTHER };
+
+/* ---- messages out ------------------------------------------------------------- */
+
+int usk_msg_order(const void *a, const void *b)
+{
+	const struct usk_msg *x = a, *y = b;
+	if (x->sent_ns != y->sent_ns) {
+		return x->sent_ns < y->sent_ns ? -1 : 1;
+	}
+	if (x->received_ns != y->received_ns) {
+		return x->received_ns < y->received_ns ? -1 : 1;
+	}
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+void usk_walk_flush(struct walk *w)
+{
+	if (w->n_out && !w->stopped && !w->sink->put(w->sink->ctx, w->out, w->n_out)) {
+		w->stopped = true;
+	}
+	w->n_out = 0;
+}
+
+static void count_evidence(struct usk_evidence *e, uint8_t source)
+{
+	switch (source) {
+	case FROM_OPTION:
+		e->option++;
+		break;
+	case FROM_LINK:
+		e->link++;
+		break;
+	case FROM_INTERFACE:
+		e->interface++;
+		break;
+	case FROM_ADDRESS:
+		e->address++;
+		break;
+	case FROM_TTL:
+		e->ttl++;
+		break;
+	case FROM_EXCHANGE:
+		e->exchange++;
+		break;
+	default:
+		break;
+	}
+}
+
+static void emit(struct walk *w, int64_t p_ns, int64_t q_ns, uint32_t bytes, bool p_sends,
+		 uint8_t source)
+{
+	struct usk_msg m = {
+		.sent_ns = p_sends ? p_ns : q_ns,
+		.received_ns = p_sends ? q_ns : p_ns,
+		.from = p_sends ? w->opt->p : w->opt->q,
+		.to = p_sends ? w->opt->q : w->opt->p,
+		.bytes = bytes,
+	};
+	if (w->opt->n_exclude &&
+	    bsearch(&m, w->exclude, w->opt->n_exclude, sizeof m, usk_msg_order)) {
+		return;
+	}
+	w->counts->matched++;
+	count_evidence(w->evidence, source);
+	w->out[w->n_out++] = m;
+	if (w->n_out == OUT_BATCH) {
+		usk_walk_flush(w);
+	}
+}
+
+static void settle(struct walk *w, struct way *way, bool last)
+{
+	enum role role = usk_way_decide(way, last);
+	if (role == ROLE_UNKNOWN && !last) {
+		return;
+	}
+	for (size_t i = 0; i < way->n_doubts; i++) {
+		const struct doubt *d = &way->doubt[i];
+		if (role == ROLE_UNKNOWN) {
+			w->counts->direction_unknown++;
+		} else {
+			emit(w, d->p_ns, d->q_ns, d->bytes, role == ROLE_SENDS, way->source);
+		}
+	}
+	way->n_doubts = 0;
+}
+
+void usk_walk_settle_doubts(struct walk *w)
+{
+	for (size_t i = 0; i < w->ways.n; i++) {
+		settle(w, &w->ways.way[i], true);
+	}
+}
+
+/* Doubts are held until evidence comes, within reason. */
+static void doubt(struct walk *w, uint32_t which, const struct seen *p, const struct seen *q)
+{
+	enum { HOLD = 4096 };
+	if (which == NOBODY) {
+		w->counts->direction_unknown++;
+		return;
+	}
+	usk_way_vote(&w->ways, which, p->ttl, q->ttl, p->time_ns, q->common_ns);
+	struct way *way = &w->ways.way[which];
+	if (way->n_doubts == HOLD) {
+		settle(w, way, true);
+	}
+	way->doubt = usk_room(way->doubt, way->n_doubts, &way->cap_doubts, sizeof *way->doubt);
+	way->doubt[way->n_doubts++] = (struct doubt){ p->time_ns, q->time_ns, p->bytes };
+	settle(w, way, false);
+}
+
+/* Two sightings of one packet: who sent it? */
+static void sighting(struct walk *w, struct seen *p, struct seen *q)
+{
+	p->state |= SEEN_MATCHED;
+	q->state |= SEEN_MATCHED;
+	struct stream *st = &w->side[0].stream[p->stream];
+	if (st->role == ROLE_UNKNOWN) {
+		if (st->way == NOBODY) {
+			st->way = usk_way_find(&w->ways, st->src, st->dst);
+		}
+		doubt(w, st->way, p, q);
+		if (st->way != NOBODY && w->ways.way[st->way].role != ROLE_UNKNOWN &&
+		    st->peer != NOBODY) {
+			usk_walk_agree(w, p->stream, st->peer);
+		}
+		return;
+	}
+	/* The payload as the receiver saw it: a large segment of the sender is many messages. */
+	bool p_sends = st->role == ROLE_SENDS;
+	emit(w, p->time_ns, q->time_ns, p_sends ? q->bytes : p->bytes, p_sends, st->source);
+}
+
+/* ---- streams of both captures ------------------------------------------------- */
+
+void usk_walk_agree(struct walk *w, uint32_t p, uint32_t q)
+{
+	struct stream *a = &w->side[0].stream[p], *b = &w->side[1].stream[q];
+	if (a->way != NOBODY && w->ways.way[a->way].role != ROLE_UNKNOWN) {
+		a->role = w->ways.way[a->way].role;
+		a->source = w->ways.way[a->way].source;
+		b->role = ROLE_UNKNOWN;
+	}
+	if (a->role == ROLE_UNKNOWN && b->role == ROLE_UNKNOWN) {
+		return;
+	}
+	if (a->role == b->role && a->source == b->source) {
+		/* Both claim to send, on equal grounds: neither is believed. */
+		a->role = b->role = ROLE_UNKNOWN;
+		return;
+	}
+	bool from_a =
+		b->role == ROLE_UNKNOWN || (a->role != ROLE_UNKNOWN && a->source <= b->source);
+	struct stream *known = from_a ? a : b, *other = from_a ? b : a;
+	other->role = known->role == ROLE_SENDS ? ROLE_RECEIVES : ROLE_SENDS;
+	other->source = known->source;
+}
+
+void usk_walk_link(struct walk *w, uint32_t p, uint32_t q)
+{
+	struct stream *a = &w->side[0].stream[p], *b = &w->side[1].stream[q];
+	a->peer = q;
+	b->peer = p;
+	usk_walk_agree(w, p, q);
+	if (a->reverse != NOBODY && b->reverse != NOBODY) {
+		struct stream *ar = &w->side[0].stream[a->reverse];
+		struct stream *br = &w->side[1].stream[b->reverse];
+		if (ar->peer == NOBODY && br->peer == NOBODY) {
+			ar->peer = b->reverse;
+			br->peer = a->reverse;
+			usk_walk_agree(w, a->reverse, b->reverse);
+		}
+	}
+}
+
+/* ---- identity of copies ------------------------------------------------------- */
+
+static enum identity identity(const struct walk *w, const struct seen *sent, const struct seen *got,
+			      uint64_t offset)
+{
+	if (!w->ip_id_kept || !(sent->has & got->has & USK_HAS_IP_ID) ||
+	    (!sent->ip_id && !got->ip_id)) {
+		return ID_SILENT;
+	}
+	/* The segments that offload cuts from one count on from its IP-ID, or all keep it. The
+	 * smallest segment that anyone cuts is a good deal larger than 64 bytes. */
+	uint16_t ahead = (uint16_t)(got->ip_id - sent->ip_id);
+	return ahead == 0 || (offset && ahead <= offset / 64 + 1) ? ID_SAME : ID_OTHER;
+}
+
+static bool same_content(const struct seen *a, const struct seen *b)
+{
+	uint8_t both = a->has & b->has;
+	return !(both & USK_HAS_TIMESTAMPS && a->tsval != b->tsval) &&
+	       !(both & USK_HAS_WINDOW && a->window != b->window);
+}
+
+/* Could this send, by its stamp, come before that receive? */
+static bool in_time(const struct walk *w, const struct seen *sent, const struct seen *got)
+{
+	return sent->common_ns <= got->common_ns + w->lag_ns;
+}
+
+static void ambiguous(struct walk *w, struct seen *got)
+{
+	if (!(got->state & SEEN_AMBIGUOUS)) {
+		got->state |= SEEN_AMBIGUOUS;
+		w->counts->ambiguous++;
+	}
+}
+
+/* ---- ranges of bytes ----------------------------------------------------------- */
+
+static bool was_lost(const struct stream *st, uint32_t seq)
+{
+	for (unsigned i = 0; i < COUNT(st->lost) && i < st->n_lost; i++) {
+		if (st->lost[i] == seq) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void pair_range(struct walk *w, int me, struct seen *got)
+{
+	struct side *mine = &w->side[me], *theirs = &w->side[!me];
+	struct stream *st = &mine->stream[got->stream];
+	if (st->peer == NOBODY) {
+		return;
+	}
+	struct stream *from = &theirs->stream[st->peer];
+	uint64_t copy[MAX_COPIES], position = usk_unwrap(from, got->seq);
+	size_t n = usk_stream_covering(theirs, from, position, copy, COUNT(copy));
+	struct seen *sent = NULL;
+	enum identity id = ID_SILENT;
+	size_t possible = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct seen *c = usk_seen(theirs, copy[i]);
+		uint32_t offset = got->seq - c->seq;
+		uint8_t both = c->has & got->has;
+		enum identity this = identity(w, c, got, offset);
+		if (!in_time(w, c, got) || this == ID_OTHER ||
+		    (both & USK_HAS_TIMESTAMPS && c->tsval != got->tsval) ||
+		    (st->role == ROLE_UNKNOWN && offset)) {
+			continue;
+		}
+		possible++;
+		sent = c;
+		id = this;
+	}
+	if (!possible) {
+		if (n == COUNT(copy)) {
+			ambiguous(w, got);
+		}
+		return;
+	}
+	if (possible > 1 || n == COUNT(copy)) {
+		ambiguous(w, got);
+		return;
+	}
+	bool told_apart = id == ID_SAME || (sent->has & got->has & USK_HAS_TIMESTAMPS &&
+					    !(sent->state & SEEN_RESENT));
+	/* The capture of the sender may have missed a copy: it shows in a send below what was sent
+	 * before, or in duplicate acknowledgements. */
+	if (!told_apart &&
+	    (sent->state & SEEN_RESENT || was_lost(st, got->seq) || was_lost(from, got->seq))) {
+		ambiguous(w, got);
+		return;
+	}
+	/* Bytes that came twice: the later one is a copy made on the way. */
+	uint32_t offset = got->seq - sent->seq;
+	uint64_t bit = UINT64_C(1) << (sent->span ? (uint64_t)offset * 64 / sent->span : 0);
+	if (sent->taken & bit) {
+		ambiguous(w, got);
+		return;
+	}
+	sent->taken |= bit;
+	sighting(w, me ? sent : got, me ? got : sent);
+}
+
+/* ---- whole packets --------------------------------------------------------------- */
+
+static void pair_whole(struct walk *w, int me, uint64_t number)
+{
+	struct side *mine = &w->side[me], *theirs = &w->side[!me];
+	struct seen *got = usk_seen(mine, number);
+	const struct stream *st = &mine->stream[got->stream];
+	struct seen *sent = NULL;
+	size_t possible = 0, steps = 0;
+	enum identity id = ID_SILENT;
+	for (uint64_t i = usk_side_find(theirs, got->key); i != UINT64_MAX && steps < MAX_CHAIN;
+	     i = usk_side_older(theirs, i), steps++) {
+		struct seen *c = usk_seen(theirs, i);
+		/* Tied streams match each other only, untied ones only untied ones. */
+		if (st->peer != NOBODY ? c->stream != st->peer
+				       : theirs->stream[c->stream].peer != NOBODY) {
+			continue;
+		}
+		enum identity this = identity(w, c, got, 0);
+		if (!same_content(c, got) || !in_time(w, c, got) || this == ID_OTHER) {
+			continue;
+		}
+		possible++;
+		sent = c;
+		id = this;
+	}
+	if (!possible) {
+		return;
+	}
+	size_t twins = 0;
+	bool first = true;
+	for (uint64_t i = usk_side_find(mine, got->key); i != UINT64_MAX && steps < 2 * MAX_CHAIN;
+	     i = usk_side_older(mine, i), steps++) {
+		const struct seen *c = usk_seen(mine, i);
+		bool related = st->peer != NOBODY ? c->stream == got->stream
+						  : mine->stream[c->stream].peer == NOBODY;
+		if (i != number && related && same_content(c, got) &&
+		    identity(w, c, got, 0) != ID_OTHER) {
+			twins++;
+			first = first && i > number;
+		}
+	}
+	bool copied_on_the_way = twins && id == ID_SAME && first;
+	if (possible > 1 || steps >= MAX_CHAIN || (twins && !copied_on_the_way) ||
+	    sent->state & SEEN_MATCHED) {
+		ambiguous(w, got);
+		return;
+	}
+	sighting(w, me ? sent : got, me ? got : sent);
+}
+
+void usk_walk_pair(struct walk *w, int me, uint64_t number)
+{
+	struct side *mine = &w->side[me];
+	struct seen *got = usk_seen(mine, number);
+	const struct stream *st = &mine->stream[got->stream];
+	if (st->role == ROLE_SENDS || got->state & SEEN_MATCHED) {
+		return;
+	}
+	if (got->state & SEEN_RANGE) {
+		pair_range(w, me, got);
+	} else {
+		pair_whole(w, me, number);
+	}
+}

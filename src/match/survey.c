@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * survey.c - pass 1: what one reading of a capture tells before matching begins
+ *
+ * In    a capture
+ * Out   a sample of its packets, its first and last stamp, the grid of its stamps, the addresses
+ *       that are its own
+ * Why   the walk needs to know how the two clocks lie to each other; two captures keep the same
+ *       packets because the rule looks only at what both saw: key hash = 0 mod 2^k
+ * Not   pairs (coarse.c, walk.c)
+ */
+#include "match/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 256 };
+
+struct sampler {
+	struct usk_sample *sample;
+	size_t n, cap;
+	uint64_t mask; /* keep keys whose upper half is 0 under it */
+};
+
+static void keep(struct sampler *s, const struct usk_packet *p)
+{
+	if (p->key >> 32 & s->mask) {
+		return;
+	}
+	while (s->n == USK_SAMPLES) {
+		s->mask = s->mask * 2 + 1;
+		size_t kept = 0;
+		for (size_t i = 0; i < s->n; i++) {
+			if (!(s->sample[i].key >> 32 & s->mask)) {
+				s->sample[kept++] = s->sample[i];
+			}
+		}
+		s->n = kept;
+		if (s->mask == UINT32_MAX) {
+			return; /* one packet, over and over */
+		}
+	}
+	if (p->key >> 32 & s->mask) {
+		return;
+	}
+	s->sample = usk_room(s->sample, s->n, &s->cap, sizeof *s->sample);
+	s->sample[s->n++] = (struct usk_sample){ p->key, p->time_ns, p->ip_id, p->has };
+}
+
+/* The addresses that every packet so far had at one of its ends. */
+struct ends {
+	struct usk_addr addr[2];
+	size_t n;
+	bool begun;
+};
+
+static bool same(struct usk_addr a, struct usk_addr b)
+{
+	return a.hi == b.hi && a.lo == b.lo;
+}
+
+static bool is_v4(struct usk_addr a)
+{
+	return a.hi == 0 && a.lo >> 32 == 0xffff;
+}
+
+/* Multicast, broadcast, unspecified and link-local traffic says nothing about who one is. */
+static bool is_unicast(struct usk_addr a)
+{
+	if (is_v4(a)) {
+		uint32_t v4 = (uint32_t)a.lo;
+		return v4 != 0 && v4 >> 28 < 14 && v4 >> 16 != 0xa9fe;
+	}
+	return a.hi >> 56 != 0xff && a.hi >> 54 != 0xfe80 >> 6 && (a.hi || a.lo);
+}
+
+static void narrow(struct ends *e, const struct usk_packet *p)
+{
+	if (!e->begun) {
+		if (is_unicast(p->src) && is_unicast(p->dst)) {
+			e->begun = true;
+			e->addr[0] = p->src;
+			e->addr[1] = p->dst;
+			e->n = 2;
+		}
+		return;
+	}
+	bool left[2];
+	size_t stay = 0;
+	for (size_t i = 0; i < e->n; i++) {
+		left[i] = same(e->addr[i], p->src) || same(e->addr[i], p->dst);
+		stay += left[i];
+	}
+	if (stay == e->n || !is_unicast(p->src) || !is_unicast(p->dst)) {
+		return;
+	}
+	size_t n = 0;
+	for (size_t i = 0; i < e->n; i++) {
+		if (left[i]) {
+			e->addr[n++] = e->addr[i];
+		}
+	}
+	e->n = n;
+}
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t r = a % b;
+		a = b;
+		b = r;
+	}
+	return a;
+}
+
+enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
+				   void (*progress)(void *ctx, uint64_t bytes), void *ctx,
+				   struct usk_survey *out, struct usk_err *err)
+{
+	struct usk_record record[BATCH];
+	struct sampler sampler = { 0 };
+	struct ends ends[2] = { 0 };
+	struct usk_packet p;
+	uint64_t reported = 0;
+	int64_t previous = 0;
+	memset(out, 0, sizeof *out);
+	enum usk_status status = usk_trace_rewind(t, err);
+	for (size_t n = 1; !status && n;) {
+		status = usk_trace_records(t, record, BATCH, &n, err);
+		size_t n_ifaces;
+		const struct usk_iface *iface = usk_trace_ifaces(t, &n_ifaces);
+		if (n && !out->records) {
+			previous = out->first_ns = out->last_ns = record[0].time_ns;
+		}
+		for (size_t i = 0; i < n; i++) {
+			int64_t at = record[i].time_ns;
+			out->first_ns = at < out->first_ns ? at : out->first_ns;
+			out->last_ns = at > out->last_ns ? at : out->last_ns;
+			/* Most captures are on a 1 ns grid within a few packets: then no more. */
+			if (out->grid_ns != 1 && at != previous) {
+				int64_t d = at > previous ? at - previous : previous - at;
+				if (!out->grid_ns || d % out->grid_ns) {
+					out->grid_ns = gcd(d, out->grid_ns);
+				}
+			}
+			previous = at;
+			if (usk_packet_decode(&record[i], iface[record[i].iface].link_type, depth,
+					      &p, &out->left_out)) {
+				out->packets++;
+				keep(&sampler, &p);
+				narrow(&ends[is_v4(p.src)], &p);
+			}
+		}
+		out->records += n;
+		uint64_t pos = usk_trace_pos(t);
+		if (progress && pos - reported > 1 << 24) {
+			progress(ctx, pos);
+			reported = pos;
+		}
+	}
+	if (status) {
+		free(sampler.sample);
+		return status;
+	}
+	out->sample = sampler.sample;
+	out->n_samples = sampler.n;
+	for (int f = 0; f < 2; f++) {
+		for (size_t i = 0; i < ends[f].n; i++) {
+			out->local[out->n_local++] = ends[f].addr[i];
+		}
+	}
+	return USK_OK;
+}
+
+void usk_survey_free(struct usk_survey *s)
+{
+	free(s->sample);
+	memset(s, 0, sizeof *s);
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * walk.c - pass 2: read two captures in step and let each packet find its other sighting
+ *
+ * In    two captures, their surveys, the coarse map between their clocks
+ * Out   messages
+ * Why   in step, only a window of both has to be remembered, whatever the captures' length and
+ *       however far apart their clocks are
+ * Not   which packets belong together (pair.c)
+ *
+ * A packet becomes a receive when the walk has come `lag` beyond it: by then its send was read
+ * for certain, and so were the copies that could be confused with it.
+ */
+#include "match/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 256, STEP = 32, RENDEZVOUS = 64 };
+
+enum { TCP = 6, FIN = 1, SYN = 2, RST = 4 };
+
+/* One capture being read: its next packet and where that lies on the common clock. */
+struct feed {
+	struct usk_trace *trace;
+	const struct usk_coarse *map; /* NULL for the first capture: its clock is the common one */
+	size_t hint;
+	struct usk_record record[BATCH];
+	size_t n, at;
+	bool end;
+	struct usk_packet packet;
+	int64_t common_ns;
+	int64_t from_ns, to_ns; /* own stamps outside of which the other capture has nothing */
+	const struct usk_iface *iface;
+	size_t n_ifaces;
+	const struct usk_addr *stated, *found; /* own addresses: by option, by survey */
+	size_t n_stated, n_found;
+};
+
+static int64_t common(struct feed *f, int64_t t)
+{
+	return f->map ? usk_coarse_to_p(f->map, t, &f->hint) : t;
+}
+
+/* The next packet that can have a counterpart; f->end when there is none. */
+static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_err *err)
+{
+	struct usk_counts nothing = { 0 };
+	for (;;) {
+		while (f->at < f->n) {
+			const struct usk_record *r = &f->record[f->at++];
+			if (r->time_ns < f->from_ns || r->time_ns > f->to_ns) {
+				w->counts->unmatched++;
+				continue;
+			}
+			if (usk_packet_decode(r, f->iface[r->iface].link_type, w->opt->depth,
+					      &f->packet, &nothing)) {
+				f->common_ns = common(f, r->time_ns);
+				return USK_OK;
+			}
+		}
+		enum usk_status status = usk_trace_records(f->trace, f->record, BATCH, &f->n, err);
+		if (status) {
+			return status;
+		}
+		f->at = 0;
+		f->iface = usk_trace_ifaces(f->trace, &f->n_ifaces);
+		if (!f->n) {
+			f->end = true;
+			f->common_ns = INT64_MAX;
+			return USK_OK;
+		}
+	}
+}
+
+/* ---- who is who ------------------------------------------------------------------ */
+
+static bool among(struct usk_addr a, const struct usk_addr *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].hi == a.hi && list[i].lo == a.lo) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool by_list(struct stream *st, const struct usk_addr *list, size_t n,
+		    enum role_source source)
+{
+	bool sends = among(st->src, list, n), receives = among(st->dst, list, n);
+	if (sends == receives) {
+		return false;
+	}
+	st->role = sends ? ROLE_SENDS : ROLE_RECEIVES;
+	st->source = source;
+	return true;
+}
+
+static void by_link(struct stream *st, uint8_t side)
+{
+	if (side != USK_SIDE_UNKNOWN) {
+		st->role = side == USK_SIDE_SENT ? ROLE_SENDS : ROLE_RECEIVES;
+		st->source = FROM_LINK;
+	}
+}
+
+/* The evidence that needs no match, strongest first. */
+static void find_role(const struct feed *f, struct stream *st, uint8_t side)
+{
+	if (by_list(st, f->stated, f->n_stated, FROM_OPTION)) {
+		return;
+	}
+	by_link(st, side);
+	if (st->role != ROLE_UNKNOWN) {
+		return;
+	}
+	for (size_t i = 0; i < f->n_ifaces; i++) {
+		if (by_list(st, f->iface[i].addr, f->iface[i].n_addrs, FROM_INTERFACE)) {
+			return;
+		}
+	}
+	by_list(st, f->found, f->n_found, FROM_ADDRESS);
+}
+
+/* A host that forwards has every packet twice, in and out: then its link layer tells nothing. */
+static void forwarded(struct walk *w, int me, uint32_t which)
+{
+	struct stream *st = &w->side[me].stream[which];
+	st->role = ROLE_UNKNOWN;
+	st->source = FROM_NOTHING;
+	if (st->peer != NOBODY) {
+		struct stream *peer = &w->side[!me].stream[st->peer];
+		if (peer->source == FROM_LINK) {
+			peer->role = ROLE_UNKNOWN;
+		}
+		usk_walk_agree(w, me ? st->peer : which, me ? which : st->peer);
+	}
+}
+
+static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
+{
+	const struct usk_packet *p = &f->packet;
+	struct side *mine = &w->side[me], *theirs = &w->side[!me];
+	uint32_t which = usk_stream_find(mine, p->src, p->dst, p->sport, p->dport, p->proto);
+	if (which != NOBODY) {
+		struct stream *st = &mine->stream[which];
+		uint8_t sides = (uint8_t)(st->sides | 1u << p->side);
+		if (sides != st->sides) {
+			st->sides = sides;
+			if (sides >> USK_SIDE_SENT == 3 && st->source == FROM_LINK) {
+				forwarded(w, me, which);
+			}
+		}
+		return which;
+	}
+	if (mine->live >= mine->sweep_at) {
+		usk_side_sweep(mine, theirs);
+	}
+	which = usk_stream_new(mine, p);
+	struct stream *st = &mine->stream[which];
+	st->sides = (uint8_t)(1u << p->side);
+	find_role(f, st, p->side);
+	uint32_t other = usk_stream_find(theirs, p->src, p->dst, p->sport, p->dport, p->proto);
+	if (other == NOBODY && st->reverse != NOBODY) {
+		/* Behind NAT: the way back is tied already. */
+		uint32_t back = mine->stream[st->reverse].peer;
+		other = back != NOBODY ? theirs->stream[back].reverse : NOBODY;
+	}
+	if (other != NOBODY && theirs->stream[other].peer == NOBODY) {
+		usk_walk_link(w, me ? other : which, me ? which : other);
+	}
+	return which;
+}
+
+/* Behind NAT the streams of one connection find each other by a packet that both captures saw. */
+static void rendezvous(struct walk *w, int me, uint32_t which, uint64_t key)
+{
+	struct side *theirs = &w->side[!me];
+	for (uint64_t i = usk_side_find(theirs, key); i != UINT64_MAX;
+	     i = usk_side_older(theirs, i)) {
+		uint32_t other = usk_seen(theirs, i)->stream;
+		const struct stream *st = &theirs->stream[other];
+		if (st->peer == NOBODY && st->proto == TCP) {
+			usk_walk_link(w, me ? other : which, me ? which : other);
+			return;
+		}
+	}
+}
+
+/* Three acknowledgements of the same byte ask for it again: a copy may follow unseen. */
+static void note_duplicate_ack(struct walk *w, int me, struct stream *st, uint32_t ack)
+{
+	if (st->packets <= 1 || ack != st->last_ack) {
+		st->last_ack = ack;
+		st->dup_acks = 0;
+		return;
+	}
+	if (++st->dup_acks == 3 && st->reverse != NOBODY) {
+		struct stream *data = &w->side[me].stream[st->reverse];
+		memmove(data->lost + 1, data->lost, sizeof data->lost - sizeof data->lost[0]);
+		data->lost[0] = ack;
+		data->n_lost += data->n_lost < COUNT(data->lost);
+	}
+}
+
+/* ---- one packet in ----------------------------------------------------------------- */
+
+static void take(struct walk *w, int me, const struct feed *f)
+{
+	const struct usk_packet *p = &f->packet;
+	struct side *mine = &w->side[me];
+	uint32_t which = stream_of(w, me, f);
+	struct seen *s = usk_side_push(mine);
+	struct stream *st = &mine->stream[which];
+	uint64_t number = mine->head - 1;
+	mine->recent = which;
+	s->time_ns = p->time_ns;
+	s->common_ns = f->common_ns;
+	s->key = p->key;
+	s->stream = which;
+	s->seq = p->seq;
+	s->tsval = p->tsval;
+	s->bytes = p->bytes;
+	s->ip_id = p->ip_id;
+	s->window = p->window;
+	s->ttl = p->ttl;
+	s->has = p->has;
+	st->last = number;
+	st->packets++;
+	if (p->proto != TCP) {
+		s->span = 0;
+		usk_side_index(mine, number);
+		return;
+	}
+	if (!st->anchored) {
+		/* Room below, so that a first packet out of order does not wrap below zero. */
+		st->anchored = 1;
+		st->position = (UINT64_C(1) << 40) + p->seq;
+	}
+	s->span = p->flags & RST ? 0 : p->bytes + !!(p->flags & SYN) + (p->flags & FIN);
+	if (st->peer == NOBODY && (st->packets <= RENDEZVOUS || !(p->key >> 8 & 15))) {
+		/* Later on only a sixteenth, the same one on both sides. */
+		rendezvous(w, me, which, p->key);
+		st = &mine->stream[which];
+		if (st->peer == NOBODY && s->span) {
+			usk_side_index(mine, number);
+		}
+	}
+	if (!s->span) {
+		usk_side_index(mine, number);
+		if (!(p->flags & RST)) {
+			note_duplicate_ack(w, me, st, p->ack);
+		}
+		return;
+	}
+	s->state |= SEEN_RANGE;
+	if (st->role != ROLE_RECEIVES) {
+		if (!usk_stream_send(mine, st, number)) {
+			/* The same packet on another interface: its first sighting stands for it.
+			 */
+			s->state |= SEEN_AMBIGUOUS;
+			w->counts->ambiguous++;
+		}
+	}
+	uint64_t position = usk_unwrap(st, p->seq);
+	st->position = position > st->position ? position : st->position;
+}
+
+/* ---- forward in time ----------------------------------------------------------------- */
+
+static void drain(struct walk *w, int64_t until)
+{
+	for (int me = 0; me < 2; me++) {
+		struct side *s = &w->side[me];
+		while (s->drained < s->head && usk_seen(s, s->drained)->common_ns <= until) {
+			usk_walk_pair(w, me, s->drained++);
+		}
+	}
+}
+
+static void expire(struct walk *w, int64_t before, uint64_t *count)
+{
+	for (int me = 0; me < 2; me++) {
+		struct side *s = &w->side[me];
+		while (s->tail < s->drained && usk_seen(s, s->tail)->common_ns < before) {
+			*count += !(usk_seen(s, s->tail)->state & (SEEN_MATCHED | SEEN_AMBIGUOUS));
+			s->tail++;
+		}
+	}
+}
+
+static int64_t saturate(usk_i128 x)
+{
+	return x > INT64_MAX ? INT64_MAX : x < INT64_MIN ? INT64_MIN : (int64_t)x;
+}
+
+/* Own stamps between which the other capture has something within the window. */
+static void overlap(struct feed *p, struct feed *q, const struct usk_survey *sp,
+		    const struct usk_survey *sq, const struct usk_coarse *c, int64_t window)
+{
+	size_t hint = 0;
+	/* Twice the window: the coarse map may err outside of its joins. */
+	usk_i128 margin = (usk_i128)window * 2;
+	p->from_ns = saturate(usk_coarse_to_p(c, sq->first_ns, &hint) - margin);
+	p->to_ns = saturate(usk_coarse_to_p(c, sq->last_ns, &hint) + margin);
+	const struct usk_coarse_knot *k = c->knot, *l = c->knot + c->n_knots - 1;
+	int64_t first = saturate((usk_i128)sp->first_ns - k->p_minus_q_ns);
+	int64_t last = saturate((usk_i128)sp->last_ns - l->p_minus_q_ns);
+	q->from_ns = saturate((first < last ? first : last) - margin);
+	q->to_ns = saturate((first < last ? last : first) + margin);
+}
+
+enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct usk_survey *sp,
+			 const struct usk_survey *sq, const struct usk_coarse *coarse,
+			 const struct usk_walk_options *opt, const struct usk_sink *sink,
+			 struct usk_counts *counts, struct usk_evidence *evidence,
+			 struct usk_err *err)
+{
+	struct walk *w = usk_alloc(1, sizeof *w);
+	struct feed *feed = usk_alloc(2, sizeof *feed);
+	int64_t window = saturate((usk_i128)coarse->spread_ns * 4 + 2000000000);
+	w->opt = opt;
+	w->sink = sink;
+	w->counts = counts;
+	w->evidence = evidence;
+	w->ip_id_kept = coarse->ip_id_kept;
+	w->lag_ns = saturate((usk_i128)coarse->spread_ns * 2 + 1000000);
+	w->exclude = usk_alloc(opt->n_exclude, sizeof *w->exclude);
+	if (opt->n_exclude) {
+		memcpy(w->exclude, opt->exclude, opt->n_exclude * sizeof *w->exclude);
+		qsort(w->exclude, opt->n_exclude, sizeof *w->exclude, usk_msg_order);
+	}
+	feed[0] = (struct feed){ .trace = p, .stated = opt->local_p, .n_stated = opt->n_local_p };
+	feed[1] = (struct feed){
+		.trace = q, .stated = opt->local_q, .n_stated = opt->n_local_q, .map = coarse
+	};
+	overlap(&feed[0], &feed[1], sp, sq, coarse, window);
+	/* An address that ends every packet of both captures does not tell them apart. */
+	struct usk_addr own[2][COUNT(sp->local)];
+	const struct usk_survey *survey[2] = { sp, sq };
+	for (int me = 0; me < 2; me++) {
+		feed[me].found = own[me];
+		for (size_t i = 0; i < survey[me]->n_local; i++) {
+			if (!among(survey[me]->local[i], survey[!me]->local,
+				   survey[!me]->n_local)) {
+				own[me][feed[me].n_found++] = survey[me]->local[i];
+			}
+		}
+		usk_side_init(&w->side[me]);
+	}
+	if (sink->start && !sink->start(sink->ctx)) {
+		w->stopped = true;
+	}
+	enum usk_status status = USK_OK;
+	for (int me = 0; me < 2 && !status; me++) {
+		status = usk_trace_rewind(feed[me].trace, err);
+		if (!status) {
+			status = advance(&feed[me], w, err);
+		}
+	}
+	uint64_t taken = 0;
+	while (!status && !w->stopped && !(feed[0].end && feed[1].end)) {
+		int me = feed[1].common_ns < feed[0].common_ns;
+		take(w, me, &feed[me]);
+		status = advance(&feed[me], w, err);
+		if (++taken % STEP == 0) {
+			int64_t now = feed[0].common_ns < feed[1].common_ns ? feed[0].common_ns
+									    : feed[1].common_ns;
+			if (now != INT64_MAX) {
+				drain(w, saturate((usk_i128)now - w->lag_ns));
+				expire(w, saturate((usk_i128)now - w->lag_ns - window),
+				       &counts->expired);
+			}
+			if (opt->progress && taken % (STEP * 2048) == 0) {
+				opt->progress(opt->progress_ctx,
+					      usk_trace_pos(p) + usk_trace_pos(q));
+			}
+		}
+	}
+	drain(w, INT64_MAX);
+	expire(w, INT64_MAX, &counts->unmatched);
+	usk_walk_settle_doubts(w);
+	usk_walk_flush(w);
+	for (int me = 0; me < 2; me++) {
+		usk_side_free(&w->side[me]);
+	}
+	usk_ways_free(&w->ways);
+	free(w->exclude);
+	free(w);
+	free(feed);
+	return status;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * walk.h - the state of one walk, shared by reading in step (walk.c) and pairing (pair.c)
+ */
+#ifndef USK_WALK_H
+#define USK_WALK_H
+
+#include "match/match.h"
+#include "match/way.h"
+#include "match/window.h"
+
+enum { OUT_BATCH = 512 };
+
+struct walk {
+	const struct usk_walk_options *opt;
+	struct side side[2];
+	struct ways ways;
+	bool ip_id_kept;
+	int64_t lag_ns; /* a send is surely read when its receive is this old */
+	/* Out */
+	const struct usk_sink *sink;
+	struct usk_msg out[OUT_BATCH];
+	size_t n_out;
+	struct usk_msg *exclude; /* sorted */
+	struct usk_counts *counts;
+	struct usk_evidence *evidence;
+	bool stopped; /* the sink wants no more */
+};
+
+/** Tie a stream of the first capture to the same stream of the second. */
+void usk_walk_link(struct walk *w, uint32_t p, uint32_t q);
+/** Look for the send of a packet that has become old enough. */
+void usk_walk_pair(struct walk *w, int side, uint64_t number);
+/** The way of a stream became known or doubtful: set the roles of it and of its peer. */
+void usk_walk_agree(struct walk *w, uint32_t p, uint32_t q);
+/** Hand out what was in doubt until now. */
+void usk_walk_settle_doubts(struct walk *w);
+void usk_walk_flush(struct walk *w);
+/** Order of messages by their stamps, for qsort and bsearch. */
+int usk_msg_order(const void *a, const void *b);
+
+#endif

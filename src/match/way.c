@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * way.c - who sent it, where no address tells
+ *
+ * In    sightings of one packet in both captures
+ * Out   which capture is nearer the sender, for each pair of addresses
+ * Why   hops left (TTL) fall on the way; and where no router lies between, an exchange tells
+ *       without any clock: if a request passes p first and its answer passes q first, the gap
+ *       between them is longer at p than at q, by the two transit times
+ * Not   addresses, link types, options: those are known before a packet is matched (walk.c)
+ *
+ * Under 90 % agreement is no evidence.
+ */
+#include "match/way.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_WAYS = 65536, ENOUGH_TTL = 8, ENOUGH_GAPS = 32 };
+
+/* Gaps longer than this say more about drift than about transit. */
+#define LONGEST_GAP_NS INT64_C(100000000)
+
+void usk_ways_free(struct ways *w)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		free(w->way[i].doubt);
+	}
+	free(w->way);
+	free(w->slot);
+}
+
+static size_t hash(struct usk_addr src, struct usk_addr dst)
+{
+	uint64_t h = usk_mix(src.hi ^ usk_mix(src.lo));
+	return (size_t)usk_mix(h + dst.hi + usk_mix(dst.lo));
+}
+
+static bool same(struct usk_addr a, struct usk_addr b)
+{
+	return a.hi == b.hi && a.lo == b.lo;
+}
+
+static uint32_t *slot_of(const struct ways *w, struct usk_addr src, struct usk_addr dst)
+{
+	size_t i = hash(src, dst) & (w->n_slots - 1);
+	while (w->slot[i]) {
+		const struct way *way = &w->way[w->slot[i] - 1];
+		if (same(way->src, src) && same(way->dst, dst)) {
+			break;
+		}
+		i = (i + 1) & (w->n_slots - 1);
+	}
+	return &w->slot[i];
+}
+
+uint32_t usk_way_find(struct ways *w, struct usk_addr src, struct usk_addr dst)
+{
+	if (!w->n_slots) {
+		w->n_slots = (size_t)MAX_WAYS * 2;
+		w->slot = usk_alloc(w->n_slots, sizeof *w->slot);
+	}
+	uint32_t *slot = slot_of(w, src, dst);
+	if (*slot) {
+		return *slot - 1;
+	}
+	if (w->n == MAX_WAYS) {
+		return NOBODY;
+	}
+	w->way = usk_room(w->way, w->n, &w->cap, sizeof *w->way);
+	uint32_t which = (uint32_t)w->n++;
+	struct way *way = &w->way[which];
+	memset(way, 0, sizeof *way);
+	way->src = src;
+	way->dst = dst;
+	*slot = which + 1;
+	uint32_t back = *slot_of(w, dst, src);
+	way->reverse = back && back - 1 != which ? back - 1 : NOBODY;
+	if (way->reverse != NOBODY) {
+		w->way[way->reverse].reverse = which;
+	}
+	return which;
+}
+
+void usk_way_vote(struct ways *w, uint32_t which, uint8_t ttl_p, uint8_t ttl_q, int64_t p_ns,
+		  int64_t q_on_p_ns)
+{
+	struct way *way = &w->way[which];
+	if (ttl_p != ttl_q) {
+		way->ttl[ttl_p < ttl_q]++;
+	}
+	int64_t p_minus_q = p_ns - q_on_p_ns;
+	if (way->reverse != NOBODY && w->way[way->reverse].seen) {
+		struct way *back = &w->way[way->reverse];
+		int64_t gap = p_ns - back->last_p_ns, longer = p_minus_q - back->last_p_minus_q;
+		if (gap <= LONGEST_GAP_NS && gap >= -LONGEST_GAP_NS && longer) {
+			/* Gap at p longer: the earlier one passed p first, this one q. */
+			way->gap[longer > 0]++;
+			back->gap[longer < 0]++;
+		}
+	}
+	way->seen = true;
+	way->last_p_ns = p_ns;
+	way->last_p_minus_q = p_minus_q;
+}
+
+static bool clear(const uint64_t vote[2], uint64_t enough, uint8_t *role)
+{
+	uint64_t all = vote[0] + vote[1];
+	*role = vote[0] > vote[1] ? ROLE_SENDS : ROLE_RECEIVES;
+	uint64_t most = vote[0] > vote[1] ? vote[0] : vote[1];
+	return all >= enough && most * 10 >= all * 9;
+}
+
+enum role usk_way_decide(struct way *way, bool last)
+{
+	if (way->role == ROLE_UNKNOWN) {
+		uint8_t role;
+		if (clear(way->ttl, last ? 1 : ENOUGH_TTL, &role)) {
+			way->role = role;
+			way->source = FROM_TTL;
+		} else if (way->ttl[0] + way->ttl[1] == 0 &&
+			   clear(way->gap, last ? 1 : ENOUGH_GAPS, &role)) {
+			way->role = role;
+			way->source = FROM_EXCHANGE;
+		}
+	}
+	return way->role;
+}

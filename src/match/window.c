@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * window.c - recent packets and streams of one side of the walk
+ *
+ * In    packets in the order they were read
+ * Out   the ones of a key, the sends that cover a byte
+ * Why   everything is found in O(1): hash chains for packets that match whole, a sorted list per
+ *       stream for ranges of bytes; expiry costs nothing
+ * Not   the decision which two packets are one (walk.c)
+ */
+#include "match/window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_RING = 4096, FIRST_SLOTS = 1024 };
+
+void usk_side_init(struct side *s)
+{
+	memset(s, 0, sizeof *s);
+	s->mask = FIRST_RING - 1;
+	s->ring = usk_alloc(FIRST_RING, sizeof *s->ring);
+	s->bucket = usk_alloc(FIRST_RING, sizeof *s->bucket);
+	s->n_slots = FIRST_SLOTS;
+	s->slot = usk_alloc(s->n_slots, sizeof *s->slot);
+	s->sweep_at = FIRST_SLOTS / 2;
+	s->recent = NOBODY;
+	/* Number 0 is never given, so that 0 can mean none. */
+	s->tail = s->drained = s->head = 1;
+}
+
+void usk_side_free(struct side *s)
+{
+	for (size_t i = 0; i < s->n_streams; i++) {
+		free(s->stream[i].send);
+	}
+	free(s->ring);
+	free(s->bucket);
+	free(s->stream);
+	free(s->slot);
+	free(s->free_stream);
+}
+
+/* ---- packets by key --------------------------------------------------------- */
+
+/* A running number from its low 32 bits: the window is far shorter than 2^32 packets. */
+static uint64_t whole_number(const struct side *s, uint32_t low)
+{
+	return s->head - (uint32_t)((uint32_t)s->head - low);
+}
+
+static bool in_window(const struct side *s, uint64_t number)
+{
+	return number >= s->tail && number < s->head;
+}
+
+void usk_side_index(struct side *s, uint64_t number)
+{
+	struct seen *p = usk_seen(s, number);
+	uint32_t *b = &s->bucket[(size_t)p->key & s->mask];
+	p->number = *b;
+	p->state |= SEEN_INDEXED;
+	*b = (uint32_t)number;
+}
+
+static uint64_t follow(const struct side *s, uint32_t low, uint64_t below, uint64_t key)
+{
+	for (;;) {
+		uint64_t number = whole_number(s, low);
+		/* Numbers only fall along a chain; anything else is a leftover of an old lap. */
+		if (!low || !in_window(s, number) || number >= below) {
+			return UINT64_MAX;
+		}
+		const struct seen *p = usk_seen(s, number);
+		if (p->key == key) {
+			return number;
+		}
+		below = number;
+		low = p->number;
+	}
+}
+
+uint64_t usk_side_find(const struct side *s, uint64_t key)
+{
+	return follow(s, s->bucket[(size_t)key & s->mask], UINT64_MAX, key);
+}
+
+uint64_t usk_side_older(const struct side *s, uint64_t number)
+{
+	const struct seen *p = usk_seen(s, number);
+	return follow(s, p->number, number, p->key);
+}
+
+static void grow_ring(struct side *s)
+{
+	size_t size = (s->mask + 1) * 2;
+	struct seen *ring = usk_alloc(size, sizeof *ring);
+	for (uint64_t i = s->tail; i < s->head; i++) {
+		ring[i & (size - 1)] = *usk_seen(s, i);
+	}
+	free(s->ring);
+	free(s->bucket);
+	s->ring = ring;
+	s->mask = size - 1;
+	s->bucket = usk_alloc(size, sizeof *s->bucket);
+	for (uint64_t i = s->tail; i < s->head; i++) {
+		if (usk_seen(s, i)->state & SEEN_INDEXED) {
+			usk_side_index(s, i);
+		}
+	}
+}
+
+struct seen *usk_side_push(struct side *s)
+{
+	if (s->head - s->tail > s->mask) {
+		grow_ring(s);
+	}
+	struct seen *p = usk_seen(s, s->head++);
+	p->state = 0;
+	p->taken = 0;
+	p->number = 0;
+	return p;
+}
+
+/* ---- streams ----------------------------------------------------------------- */
+
+static size_t tuple_hash(struct usk_addr src, struct usk_addr dst, uint16_t sport, uint16_t dport,
+			 uint8_t proto)
+{
+	uint64_t h = src.hi * UINT64_C(0x9e3779b97f4a7c15) + src.lo;
+	h = h * UINT64_C(0xff51afd7ed558ccd) + dst.hi;
+	h = h * UINT64_C(0xff51afd7ed558ccd) + dst.lo;
+	return (size_t)usk_mix(h + ((uint64_t)proto << 32 | (uint32_t)sport << 16 | dport));
+}
+
+static bool same(struct usk_addr a, struct usk_addr b)
+{
+	return a.hi == b.hi && a.lo == b.lo;
+}
+
+static bool is_stream(const struct stream *st, struct usk_addr src, struct usk_addr dst,
+		      uint16_t sport, uint16_t dport, uint8_t proto)
+{
+	return st->sport == sport && st->dport == dport && st->proto == proto &&
+	       same(st->src, src) && same(st->dst, dst);
+}
+
+uint32_t usk_stream_find(const struct side *s, struct usk_addr src, struct usk_addr dst,
+			 uint16_t sport, uint16_t dport, uint8_t proto)
+{
+	if (s->recent != NOBODY &&
+	    is_stream(&s->stream[s->recent], src, dst, sport, dport, proto)) {
+		return s->recent;
+	}
+	size_t i = tuple_hash(src, dst, sport, dport, proto) & (s->n_slots - 1);
+	for (; s->slot[i]; i = (i + 1) & (s->n_slots - 1)) {
+		if (is_stream(&s->stream[s->slot[i] - 1], src, dst, sport, dport, proto)) {
+			return s->slot[i] - 1;
+		}
+	}
+	return NOBODY;
+}
+
+static void place(struct side *s, uint32_t which)
+{
+	const struct stream *st = &s->stream[which];
+	size_t i = tuple_hash(st->src, st->dst, st->sport, st->dport, st->proto) & (s->n_slots - 1);
+	while (s->slot[i]) {
+		i = (i + 1) & (s->n_slots - 1);
+	}
+	s->slot[i] = which + 1;
+}
+
+static void rebuild(struct side *s, size_t n_slots)
+{
+	free(s->slot);
+	s->n_slots = n_slots;
+	s->slot = usk_alloc(n_slots, sizeof *s->slot);
+	for (size_t i = 0; i < s->n_streams; i++) {
+		if (s->stream[i].alive) {
+			place(s, (uint32_t)i);
+		}
+	}
+}
+
+uint32_t usk_stream_new(struct side *s, const struct usk_packet *p)
+{
+	uint32_t which;
+	if (s->n_free) {
+		which = s->free_stream[--s->n_free];
+	} else {
+		s->stream = usk_room(s->stream, s->n_streams, &s->cap_streams, sizeof *s->stream);
+		which = (uint32_t)s->n_streams++;
+	}
+	struct stream *st = &s->stream[which];
+	memset(st, 0, sizeof *st);
+	st->src = p->src;
+	st->dst = p->dst;
+	st->sport = p->sport;
+	st->dport = p->dport;
+	st->proto = p->proto;
+	st->alive = 1;
+	st->peer = st->way = NOBODY;
+	st->reverse = usk_stream_find(s, p->dst, p->src, p->dport, p->sport, p->proto);
+	if (st->reverse != NOBODY && st->reverse != which) {
+		s->stream[st->reverse].reverse = which;
+	} else {
+		st->reverse = NOBODY;
+	}
+	s->live++;
+	if (s->live * 2 > s->n_slots) {
+		rebuild(s, s->n_slots * 2);
+	} else {
+		place(s, which);
+	}
+	return which;
+}
+
+void usk_side_sweep(struct side *s, struct side *other)
+{
+	for (size_t i = 0; i < s->n_streams; i++) {
+		struct stream *st = &s->stream[i];
+		if (!st->alive || st->last >= s->tail) {
+			continue;
+		}
+		if (st->peer != NOBODY) {
+			other->stream[st->peer].peer = NOBODY;
+		}
+		if (st->reverse != NOBODY) {
+			s->stream[st->reverse].reverse = NOBODY;
+		}
+		free(st->send);
+		st->send = NULL;
+		st->alive = 0;
+		s->free_stream =
+			usk_room(s->free_stream, s->n_free, &s->cap_free, sizeof *s->free_stream);
+		s->free_stream[s->n_free++] = (uint32_t)i;
+		s->live--;
+	}
+	s->recent = NOBODY;
+	rebuild(s, s->n_slots);
+	s->sweep_at = s->live * 2 > FIRST_SLOTS / 2 ? s->live * 2 : FIRST_SLOTS / 2;
+}
+
+/* ---- sends of a stream -------------------------------------------------------- */
+
+static void drop_expired(const struct side *s, struct stream *st)
+{
+	while (st->n_sends && st->send[st->head].number < s->tail) {
+		st->head++;
+		st->n_sends--;
+	}
+	if (!st->n_sends) {
+		st->head = 0;
+	}
+}
+
+/* How many sends start at or before a position. */
+static uint32_t upto(const struct stream *st, uint64_t position)
+{
+	const struct send *v = st->send + st->head;
+	uint32_t lo = 0, hi = st->n_sends;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (v[mid].start <= position) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
+}
+
+static void make_room(const struct side *s, struct stream *st)
+{
+	if (st->head + st->n_sends < st->cap_sends) {
+		return;
+	}
+	drop_expired(s, st);
+	if (st->head > st->cap_sends / 2) {
+		memmove(st->send, st->send + st->head, st->n_sends * sizeof *st->send);
+		st->head = 0;
+	}
+	if (st->head + st->n_sends == st->cap_sends) {
+		st->cap_sends = st->cap_sends ? st->cap_sends * 2 : 8;
+		st->send = usk_grow(st->send, st->cap_sends, sizeof *st->send);
+	}
+}
+
+bool usk_stream_send(struct side *s, struct stream *st, uint64_t number)
+{
+	struct seen *p = usk_seen(s, number);
+	uint64_t start = usk_unwrap(st, p->seq), end = start + p->span;
+	make_room(s, st);
+	struct send *v = st->send + st->head;
+	if (st->n_sends && start >= v[st->n_sends - 1].end && start >= st->highest) {
+		/* The next bytes, or later ones if the capture missed some: nearly every packet. */
+		v[st->n_sends++] = (struct send){ start, end, number };
+	} else if (!st->n_sends && start >= st->highest) {
+		v[st->n_sends++] = (struct send){ start, end, number };
+	} else {
+		uint64_t copy[8];
+		size_t n = usk_stream_covering(s, st, start, copy, COUNT(copy));
+		for (size_t i = 0; i < n; i++) {
+			const struct seen *c = usk_seen(s, copy[i]);
+			/* One packet on two interfaces of a host: same identity, same bytes. */
+			if (c->seq == p->seq && c->span == p->span && c->has == p->has &&
+			    p->has & USK_HAS_IP_ID && p->ip_id && c->ip_id == p->ip_id &&
+			    c->tsval == p->tsval) {
+				return false;
+			}
+		}
+		if (!n && start < st->highest) {
+			p->state |= SEEN_RESENT;
+		}
+		make_room(s, st);
+		v = st->send + st->head;
+		uint32_t i = upto(st, start);
+		bool overlaps =
+			(i && v[i - 1].end > start) || (i < st->n_sends && v[i].start < end) || n;
+		memmove(v + i + 1, v + i, (st->n_sends - i) * sizeof *v);
+		v[i] = (struct send){ start, end, number };
+		st->n_sends++;
+		if (overlaps) {
+			st->messy = number;
+		}
+	}
+	st->longest = p->span > st->longest ? p->span : st->longest;
+	st->highest = end > st->highest ? end : st->highest;
+	return true;
+}
+
+size_t usk_stream_covering(struct side *s, struct stream *st, uint64_t position, uint64_t *out,
+			   size_t cap)
+{
+	drop_expired(s, st);
+	size_t n = 0;
+	uint32_t i = upto(st, position);
+	const struct send *v = st->send + st->head;
+	bool messy = st->messy >= s->tail && st->messy;
+	while (i-- && n < cap) {
+		if (v[i].end > position && v[i].number >= s->tail) {
+			out[n++] = v[i].number;
+		}
+		/* Without overlaps only the nearest can cover it; with them, none longer than the
+		 * longest. */
+		if (!messy || v[i].start + st->longest <= position) {
+			break;
+		}
+	}
+	return n;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * window.h - what one side of the walk remembers: recent packets and the streams they belong to
+ *
+ * Packets stand in a ring in the order they were read and are named by their running number; a
+ * number below `tail` has expired, so that chains and lists need no deletion.
+ */
+#ifndef USK_WINDOW_H
+#define USK_WINDOW_H
+
+#include "base/base.h"
+
+#define NOBODY UINT32_MAX
+
+enum role { ROLE_UNKNOWN, ROLE_SENDS, ROLE_RECEIVES };
+
+enum role_source {
+	FROM_NOTHING,
+	FROM_OPTION,
+	FROM_LINK,
+	FROM_INTERFACE,
+	FROM_ADDRESS,
+	FROM_TTL,
+	FROM_EXCHANGE,
+};
+
+enum {
+	SEEN_MATCHED = 1,
+	SEEN_AMBIGUOUS = 2,
+	SEEN_RESENT = 4, /* a send whose original the capture missed */
+	SEEN_RANGE = 8,	 /* covers bytes of a stream: matched by range, not whole */
+	SEEN_INDEXED = 16,
+};
+
+/* A packet in the window. */
+struct seen {
+	int64_t time_ns;   /* as recorded */
+	int64_t common_ns; /* on the first capture's clock, roughly */
+	uint64_t key;	   /* content; see usk_packet */
+	uint64_t taken;	   /* sends: which 64ths of the range were received already */
+	uint32_t number;   /* low bits of the running number of the older packet with its key */
+	uint32_t stream;
+	uint32_t seq, span; /* range of sequence numbers: payload, SYN and FIN */
+	uint32_t tsval;
+	uint32_t bytes;
+	uint16_t ip_id, window;
+	uint8_t ttl, has, state;
+};
+
+/* A send of a range of the byte stream, sorted by start. */
+struct send {
+	uint64_t start, end;
+	uint64_t number;
+};
+
+struct stream {
+	struct usk_addr src, dst;
+	uint16_t sport, dport;
+	uint8_t proto;
+	uint8_t role, source; /* enum role, enum role_source */
+	uint8_t alive, anchored;
+	uint8_t sides;	  /* bit per enum usk_side seen by the link layer */
+	uint8_t dup_acks; /* of last_ack, in a row */
+	uint8_t n_lost;
+	uint32_t last_ack;
+	uint32_t lost[4]; /* sequence numbers that three duplicate ACKs asked for again */
+	uint32_t peer;	  /* the same stream in the other capture */
+	uint32_t reverse; /* the other direction in this capture */
+	uint32_t way;	  /* evidence who sends, see way.c */
+	uint32_t packets;
+	uint64_t last;	   /* number of its latest packet */
+	uint64_t position; /* unwrapped sequence number it has come to */
+	uint64_t highest;  /* end of what was sent so far */
+	uint64_t messy;	   /* number of the latest send that overlaps another; 0 = none */
+	uint64_t longest;  /* range */
+	struct send *send;
+	uint32_t head, n_sends, cap_sends;
+};
+
+struct side {
+	struct seen *ring;
+	size_t mask; /* ring size - 1 */
+	uint64_t tail, drained, head;
+	uint32_t *bucket; /* by key: low bits of the running number + 1 of the newest */
+	struct stream *stream;
+	size_t n_streams, cap_streams, live, sweep_at;
+	uint32_t *slot; /* by addresses and ports: stream + 1 */
+	size_t n_slots;
+	uint32_t *free_stream;
+	size_t n_free, cap_free;
+	uint32_t recent; /* stream of the latest packet */
+};
+
+void usk_side_init(struct side *s);
+void usk_side_free(struct side *s);
+
+static inline struct seen *usk_seen(const struct side *s, uint64_t number)
+{
+	return &s->ring[number & s->mask];
+}
+
+/** A place for one more packet; its number is s->head - 1 afterwards. */
+struct seen *usk_side_push(struct side *s);
+
+/* Packets of one key, newest first. */
+void usk_side_index(struct side *s, uint64_t number);
+/** The newest packet of this key, UINT64_MAX if none. */
+uint64_t usk_side_find(const struct side *s, uint64_t key);
+/** The next older packet of the same key, UINT64_MAX if none. */
+uint64_t usk_side_older(const struct side *s, uint64_t number);
+
+/** The stream of a packet, NOBODY if there is none yet. */
+uint32_t usk_stream_find(const struct side *s, struct usk_addr src, struct usk_addr dst,
+			 uint16_t sport, uint16_t dport, uint8_t proto);
+uint32_t usk_stream_new(struct side *s, const struct usk_packet *p);
+
+/** Sequence number -> position in 64 bits, nearest to where the stream is. */
+static inline uint64_t usk_unwrap(const struct stream *st, uint32_t seq)
+{
+	return st->position + (uint64_t)(int64_t)(int32_t)(seq - (uint32_t)st->position);
+}
+
+/**
+ * Add a send to its stream's list. Sets SEEN_RESENT on a packet whose range lies below what was
+ * sent before and was not seen: the capture missed its original. False: the very packet was
+ * seen already (another interface of the same host).
+ */
+bool usk_stream_send(struct side *s, struct stream *st, uint64_t number);
+
+/** The sends that cover a position and have not expired: at most cap, latest first. */
+size_t usk_stream_covering(struct side *s, struct stream *st, uint64_t position, uint64_t *out,
+			   size_t cap);
+
+/** Forget streams without a packet in the window; links to them are cut on both sides. */
+void usk_side_sweep(struct side *s, struct side *other);
+
+#endif
