@@ -366,7 +366,8 @@ void usk_corridor_free(struct usk_corridor *c);
 
 /**
  * Add messages between a (reference) and b; all others are skipped. Any order.
- * USK_ERANGE: a point further than USK_TIME_MAX from the origin; none is added then.
+ * USK_ERANGE: a stamp or an offset over USK_TIME_MAX, or a point USK_TIME_MAX or more from the
+ * origin; none is added then.
  * Cost: O(1) amortised per message, O(log) if they come unsorted.
  */
 enum usk_status usk_corridor_add(struct usk_corridor *c, uint32_t a, uint32_t b,
@@ -394,7 +395,8 @@ struct usk_rate {
 };
 
 /**
- * Build the feasible polygon from both hulls, rates limited to +-max_skew_e12.
+ * Build the feasible polygon from both hulls, rates limited to +-max_skew_e12, at most 5e11 (half
+ * as fast, half as fast again).
  * Never fails: what the data allow is usk_lines_quality().
  * Cost: O(h log h) for h hull vertices.
  */

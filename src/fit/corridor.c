@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * corridor.c - what the messages of a pair leave free for the offset, in little memory
+ *
+ * In    messages of a pair, in any order, a batch at a time; other corridors of the same frame
+ * Out   per direction the hull, the points that are undominated in their second, count and sum
+ * Why   a trace of any length leaves a few points a second, and states that processes share can
+ *       be united in any order with the same result
+ * Not   which lines fit (lines.c), how stamps are rounded (there too)
+ *
+ * Points wait in a block, so that late ones are sorted with their neighbours. A block is thinned
+ * by itself and its survivors are put behind what there is. Where they come late, the end that
+ * they overlap is merged again; where that end is long, they wait until there are enough of them
+ * to pay for it. Hull of hulls and undominated of undominated are those of the union, so none of
+ * this shows in the result.
+ */
+#include "fit/fit.h"
+#include "num/cone.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 4096 };
+
+enum rule { HULL, CONE };
+
+/* Points that survived a rule, sorted by x, and late survivors of single blocks, unsorted. */
+struct set {
+	enum rule rule;
+	struct usk_xy *p, *late;
+	size_t n, cap, n_late, cap_late;
+};
+
+struct side {
+	struct usk_xy block[BLOCK];
+	size_t n_block;
+	uint64_t count; /* without the block */
+	usk_i128 sum;
+	struct set hull, kept;
+	struct usk_cone cone;
+	struct usk_point *out_hull, *out_kept;
+};
+
+struct usk_corridor {
+	struct usk_frame frame;
+	struct side side[2];
+	struct usk_xy scratch[BLOCK];
+};
+
+static void room(struct usk_xy **p, size_t n, size_t *cap)
+{
+	if (n > *cap) {
+		*cap = n + n / 2 + 64;
+		*p = usk_grow(*p, *cap, sizeof **p);
+	}
+}
+
+static size_t push(const struct side *s, enum rule rule, struct usk_xy *p, size_t n,
+		   struct usk_xy q)
+{
+	return rule == HULL ? usk_hull_push(p, n, q)
+			    : usk_cone_push(&s->cone, p, n, q, usk_cone_second(&s->cone, q.x));
+}
+
+/* The undominated of p[n], sorted by x, into k. */
+static size_t cone_of_sorted(const struct usk_cone *c, const struct usk_xy *p, size_t n,
+			     struct usk_xy *k)
+{
+	size_t m = 0;
+	int64_t start = 0, end = INT64_MIN;
+	for (size_t i = 0; i < n; i++) {
+		if (p[i].x >= end) {
+			start = usk_cone_second(c, p[i].x);
+			end = start + USK_SECOND;
+		}
+		m = usk_cone_push(c, k, m, p[i], start);
+	}
+	return m;
+}
+
+static size_t thin(const struct side *s, enum rule rule, const struct usk_xy *p, size_t n,
+		   struct usk_xy *out)
+{
+	return rule == HULL ? usk_hull_of_sorted(p, n, out) : cone_of_sorted(&s->cone, p, n, out);
+}
+
+/* Unite set with add[n], sorted by x; the set's points before `from` cannot be touched by them
+ * other than from behind. */
+static void absorb(const struct side *s, struct set *set, size_t from, const struct usk_xy *add,
+		   size_t n)
+{
+	size_t m = set->n - from, i = 0, j = 0;
+	struct usk_xy *end = usk_alloc(m, sizeof *end);
+	if (m) {
+		memcpy(end, set->p + from, m * sizeof *end);
+	}
+	room(&set->p, set->n + n, &set->cap);
+	set->n = from;
+	while (i < m || j < n) {
+		bool first = j == n || (i < m && end[i].x <= add[j].x);
+		set->n = push(s, set->rule, set->p, set->n, first ? end[i++] : add[j++]);
+	}
+	free(end);
+}
+
+/* Where the set's points begin that add may have a say in. */
+static size_t touched(const struct side *s, const struct set *set, int64_t x)
+{
+	return usk_xy_find(set->p, set->n, set->rule == HULL ? x : usk_cone_second(&s->cone, x));
+}
+
+static void absorb_late(const struct side *s, struct set *set)
+{
+	if (set->n_late) {
+		struct usk_xy *thinned = usk_alloc(set->n_late, sizeof *thinned);
+		usk_xy_sort(set->late, set->n_late);
+		size_t n = thin(s, set->rule, set->late, set->n_late, thinned);
+		absorb(s, set, touched(s, set, thinned[0].x), thinned, n);
+		free(thinned);
+		set->n_late = 0;
+	}
+}
+
+/* Add points that are sorted and thinned. */
+static void take(const struct side *s, struct set *set, const struct usk_xy *add, size_t n)
+{
+	if (!n) {
+		return;
+	}
+	if (!set->n || add[0].x >= set->p[set->n - 1].x) {
+		room(&set->p, set->n + n, &set->cap);
+		for (size_t i = 0; i < n; i++) {
+			set->n = push(s, set->rule, set->p, set->n, add[i]);
+		}
+		return;
+	}
+	size_t from = touched(s, set, add[0].x);
+	if (set->n - from <= 4 * n + BLOCK) {
+		absorb(s, set, from, add, n);
+		return;
+	}
+	room(&set->late, set->n_late + n, &set->cap_late);
+	memcpy(set->late + set->n_late, add, n * sizeof *add);
+	set->n_late += n;
+	if (set->n_late > BLOCK + set->n / 2) {
+		absorb_late(s, set);
+	}
+}
+
+/* Sort p[n] and add it; scratch has room for n. */
+static void take_block(struct side *s, struct usk_xy *p, size_t n, struct usk_xy *scratch)
+{
+	bool sorted = true;
+	for (size_t i = 0; i < n; i++) {
+		s->sum += p[i].x;
+		sorted &= !i || p[i - 1].x <= p[i].x;
+	}
+	s->count += n;
+	if (!sorted) {
+		usk_xy_sort(p, n);
+	}
+	take(s, &s->hull, scratch, thin(s, HULL, p, n, scratch));
+	take(s, &s->kept, scratch, thin(s, CONE, p, n, scratch));
+}
+
+static void flush(struct usk_corridor *c, struct side *s)
+{
+	take_block(s, s->block, s->n_block, c->scratch);
+	s->n_block = 0;
+}
+
+static void flush_all(struct usk_corridor *c, struct side *s)
+{
+	flush(c, s);
+	absorb_late(s, &s->hull);
+	absorb_late(s, &s->kept);
+}
+
+struct usk_corridor *usk_corridor_new(const struct usk_frame *frame)
+{
+	struct usk_corridor *c = usk_alloc(1, sizeof *c);
+	c->frame = *frame;
+	for (int i = 0; i < 2; i++) {
+		struct side *s = &c->side[i];
+		int64_t rate = frame->rate_e12, kappa = frame->kappa_e12;
+		rate = rate > USK_E12 ? USK_E12 : rate < -USK_E12 ? -USK_E12 : rate;
+		kappa = kappa > USK_E12 ? USK_E12 : kappa < 400000 ? 400000 : kappa;
+		int64_t phase = frame->local_ns % USK_SECOND;
+		s->cone = (struct usk_cone){ i == USK_CEILING ? -rate : rate, kappa,
+					     phase < 0 ? phase + USK_SECOND : phase };
+		s->hull.rule = HULL;
+		s->kept.rule = CONE;
+	}
+	return c;
+}
+
+void usk_corridor_free(struct usk_corridor *c)
+{
+	if (!c) {
+		return;
+	}
+	for (int i = 0; i < 2; i++) {
+		struct side *s = &c->side[i];
+		free(s->hull.p);
+		free(s->hull.late);
+		free(s->kept.p);
+		free(s->kept.late);
+		free(s->out_hull);
+		free(s->out_kept);
+	}
+	free(c);
+}
+
+/* |v| <= 2^62, and |v| < 2^62, without overflow or branch. */
+static inline unsigned in_range(uint64_t v)
+{
+	return v + (uint64_t)USK_TIME_MAX <= 2 * (uint64_t)USK_TIME_MAX;
+}
+
+static inline unsigned near_origin(uint64_t v)
+{
+	return v + ((uint64_t)USK_TIME_MAX - 1) <= 2 * ((uint64_t)USK_TIME_MAX - 1);
+}
+
+/*
+ * A message as a point: (local stamp, reference's stamp - local stamp), less the origin. All
+ * arithmetic wraps; usk_corridor_add() has made sure beforehand that nothing did.
+ */
+struct seen {
+	unsigned floor, ceiling; /* 0 or 1 */
+	uint64_t local, remote, offset, x, y;
+};
+
+static inline struct seen look(const struct usk_frame *f, uint32_t a, uint32_t b,
+			       const struct usk_msg *m)
+{
+	struct seen s = { .floor = (unsigned)(m->from == a) & (unsigned)(m->to == b),
+			  .ceiling = (unsigned)(m->from == b) & (unsigned)(m->to == a) };
+	s.local = (uint64_t)(s.floor ? m->received_ns : m->sent_ns);
+	s.remote = (uint64_t)(s.floor ? m->sent_ns : m->received_ns);
+	s.offset = s.remote - s.local;
+	s.x = s.local - (uint64_t)f->local_ns;
+	s.y = s.offset - (uint64_t)f->offset_ns;
+	return s;
+}
+
+static inline unsigned fits(const struct seen *s)
+{
+	/* With both stamps in range the offset is at most 2^63 in size, where wrapping makes -2^63
+	 * of 2^63: neither is in range. The same goes for x and y once local and offset are. */
+	return in_range(s->local) & in_range(s->remote) & in_range(s->offset) & near_origin(s->x) &
+	       near_origin(s->y);
+}
+
+enum usk_status usk_corridor_add(struct usk_corridor *c, uint32_t a, uint32_t b,
+				 const struct usk_msg *msg, size_t n, struct usk_err *err)
+{
+	if (a == b) {
+		return USK_OK;
+	}
+	const struct usk_frame f = c->frame;
+	unsigned bad = 1 ^ (in_range((uint64_t)f.local_ns) & in_range((uint64_t)f.offset_ns));
+	for (size_t i = 0; i < n; i++) {
+		struct seen s = look(&f, a, b, &msg[i]);
+		bad |= (s.floor | s.ceiling) & (1 ^ fits(&s));
+	}
+	if (bad) {
+		size_t i = 0;
+		for (; i + 1 < n; i++) {
+			struct seen s = look(&f, a, b, &msg[i]);
+			if ((s.floor | s.ceiling) && !fits(&s)) {
+				break;
+			}
+		}
+		return usk_fail(err, USK_ERANGE, i,
+				"a message sent at %lld ns and received at %lld ns is 2^62 ns (146 "
+				"years) or more from the others, or its clocks are that far apart",
+				n ? (long long)msg[i].sent_ns : 0,
+				n ? (long long)msg[i].received_ns : 0);
+	}
+	struct side *fl = &c->side[USK_FLOOR], *ce = &c->side[USK_CEILING];
+	while (n) {
+		size_t more = fl->n_block > ce->n_block ? fl->n_block : ce->n_block;
+		more = BLOCK - more < n ? BLOCK - more : n;
+		size_t nf = fl->n_block, nc = ce->n_block;
+		for (size_t i = 0; i + 1 < more; i++) {
+			struct seen s = look(&f, a, b, &msg[i]);
+			/* Both are written and one is counted: the direction is a coin's toss. */
+			fl->block[nf] = (struct usk_xy){ (int64_t)s.x, (int64_t)s.y };
+			ce->block[nc] = (struct usk_xy){ (int64_t)s.x, (int64_t)-s.y };
+			nf += s.floor;
+			nc += s.ceiling;
+		}
+		struct seen s = look(&f, a, b, &msg[more - 1]);
+		fl->block[nf] = (struct usk_xy){ (int64_t)s.x, (int64_t)s.y };
+		ce->block[nc] = (struct usk_xy){ (int64_t)s.x, (int64_t)-s.y };
+		fl->n_block = nf + s.floor;
+		ce->n_block = nc + s.ceiling;
+		if (fl->n_block == BLOCK) {
+			flush(c, fl);
+		}
+		if (ce->n_block == BLOCK) {
+			flush(c, ce);
+		}
+		msg += more;
+		n -= more;
+	}
+	return USK_OK;
+}
+
+enum usk_status usk_corridor_merge(struct usk_corridor *into, const struct usk_corridor *from,
+				   struct usk_err *err)
+{
+	const struct usk_frame *f = &into->frame, *g = &from->frame;
+	if (f->local_ns != g->local_ns || f->offset_ns != g->offset_ns ||
+	    f->rate_e12 != g->rate_e12 || f->kappa_e12 != g->kappa_e12) {
+		return usk_fail(err, USK_EUSAGE, 0,
+				"corridors of different frames cannot be merged");
+	}
+	if (into == from) {
+		return usk_fail(err, USK_EUSAGE, 0, "a corridor cannot be merged into itself");
+	}
+	for (int i = 0; i < 2; i++) {
+		struct side *s = &into->side[i];
+		const struct side *t = &from->side[i];
+		const struct set *old[2] = { &t->hull, &t->kept };
+		struct set *new[2] = { &s->hull, &s->kept };
+		struct usk_xy block[BLOCK];
+		flush(into, s);
+		memcpy(block, t->block, t->n_block * sizeof *block);
+		take_block(s, block, t->n_block, into->scratch);
+		for (int k = 0; k < 2; k++) {
+			take(s, new[k], old[k]->p, old[k]->n);
+			if (old[k]->n_late) {
+				struct set *set = new[k];
+				room(&set->late, set->n_late + old[k]->n_late, &set->cap_late);
+				memcpy(set->late + set->n_late, old[k]->late,
+				       old[k]->n_late * sizeof *set->late);
+				set->n_late += old[k]->n_late;
+			}
+		}
+		s->count += t->count;
+		s->sum += t->sum;
+	}
+	return USK_OK;
+}
+
+static const struct usk_point *absolute(const struct usk_corridor *c, bool ceiling,
+					const struct set *set, struct usk_point **out, size_t *n)
+{
+	free(*out);
+	*out = usk_alloc(set->n ? set->n : 1, sizeof **out);
+	for (size_t i = 0; i < set->n; i++) {
+		struct usk_xy p = set->p[i];
+		(*out)[i] = (struct usk_point){ c->frame.local_ns + p.x,
+						c->frame.offset_ns + (ceiling ? -p.y : p.y) };
+	}
+	*n = set->n;
+	return *out;
+}
+
+const struct usk_point *usk_corridor_hull(struct usk_corridor *c, bool ceiling, size_t *n)
+{
+	struct side *s = &c->side[ceiling];
+	flush_all(c, s);
+	return absolute(c, ceiling, &s->hull, &s->out_hull, n);
+}
+
+const struct usk_point *usk_corridor_kept(struct usk_corridor *c, bool ceiling, size_t *n)
+{
+	struct side *s = &c->side[ceiling];
+	flush_all(c, s);
+	return absolute(c, ceiling, &s->kept, &s->out_kept, n);
+}
+
+uint64_t usk_corridor_count(const struct usk_corridor *c, bool ceiling)
+{
+	return c->side[ceiling].count + c->side[ceiling].n_block;
+}
+
+const struct usk_frame *usk_corridor_frame(const struct usk_corridor *c)
+{
+	return &c->frame;
+}
+
+const struct usk_xy *usk_corridor_half(struct usk_corridor *c, bool ceiling, size_t *n)
+{
+	struct side *s = &c->side[ceiling];
+	flush_all(c, s);
+	*n = s->hull.n;
+	return s->hull.p;
+}
+
+usk_i128 usk_corridor_sum(const struct usk_corridor *c, bool ceiling, uint64_t *n)
+{
+	const struct side *s = &c->side[ceiling];
+	usk_i128 sum = s->sum;
+	for (size_t i = 0; i < s->n_block; i++) {
+		sum += s->block[i].x;
+	}
+	*n = usk_corridor_count(c, ceiling);
+	return sum;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * estimators.c - the table of estimators, and what they share
+ *
+ * In    the corridor and the feasible lines of a pair
+ * Out   a line or polyline, not yet rounded into the band
+ * Why   papers differ in the point of the band that they pick; everything else is common
+ * Not   the band (lines.c), order and rounding (settle.c)
+ *
+ * To add an estimator: write usk_est_foo() in est_foo.c, naming its source; declare it in fit.h;
+ * add its file to meson.build and a row here. Help, man page and completion are made from the rows.
+ */
+#include "fit/fit.h"
+
+#include <string.h>
+
+static const struct usk_estimator estimators[] = {
+	{ "middle", "unskew",
+	  "the middle of the band: support where it is feasible, else the mean of the extreme "
+	  "lines",
+	  usk_est_middle },
+	{ "hull", "Duda et al., ICDCS 1987; Haddad 1988; Ashton 1995, section 3",
+	  "bisects the angle of the two extreme lines that messages allow", usk_est_hull },
+	{ "support", "Moon, Skelly, Towsley, INFOCOM 1999; Zhang, Liu, Xia, INFOCOM 2002",
+	  "the mean of the lines that lean on each direction's fastest messages", usk_est_support },
+	{ NULL, NULL, NULL, NULL },
+};
+
+const struct usk_estimator *usk_estimators(void)
+{
+	return estimators;
+}
+
+const struct usk_estimator *usk_estimator_find(const char *name)
+{
+	for (const struct usk_estimator *e = estimators; e->name; e++) {
+		if (!strcmp(e->name, name)) {
+			return e;
+		}
+	}
+	return NULL;
+}
+
+void usk_fit_span(const struct usk_fit *fit, usk_i128 *x0, usk_i128 *x1)
+{
+	int64_t first = fit->first_local_ns, last = fit->last_local_ns;
+	const struct usk_lines *l = fit->lines;
+	for (int side = 0; side < 2; side++) {
+		const struct usk_half *h = &l->half[side];
+		if (h->n) {
+			int64_t a = l->frame.local_ns + h->hull[0].x;
+			int64_t b = l->frame.local_ns + h->hull[h->n - 1].x;
+			first = a < first ? a : first;
+			last = b > last ? b : last;
+		}
+	}
+	if (first >= last) { /* one instant: any line needs two */
+		last = first < USK_TIME_MAX ? first + 1 : first;
+		first = last - 1;
+	}
+	*x0 = (usk_i128)first - l->frame.local_ns;
+	*x1 = (usk_i128)last - l->frame.local_ns;
+}
+
+enum usk_status usk_fit_straight(const struct usk_fit *fit, usk_i128 y0, usk_i128 y1,
+				 struct usk_knot **out, size_t *n)
+{
+	const struct usk_frame *f = &fit->lines->frame;
+	usk_i128 x0, x1;
+	usk_fit_span(fit, &x0, &x1);
+	struct usk_knot *k = usk_alloc(2, sizeof *k);
+	k[0].local_ns = (int64_t)(f->local_ns + x0);
+	k[1].local_ns = (int64_t)(f->local_ns + x1);
+	k[0].offset_ns = usk_cut(f->offset_ns + y0);
+	k[1].offset_ns = usk_cut(f->offset_ns + y1);
+	*out = k;
+	*n = 2;
+	return USK_OK;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fit.h - what the files of this folder share
+ *
+ * Everything here is relative to the corridor's origin. Side 0 is the floor as it is; side 1 is
+ * the ceiling with its offsets negated, so that both are upper hulls and one piece of code does
+ * for both.
+ */
+#ifndef USK_FIT_FIT_H
+#define USK_FIT_FIT_H
+
+#include "num/hull.h"
+
+enum usk_corridor_side { USK_FLOOR, USK_CEILING };
+
+/* The steepest rate that may be asked for: what usk_knots_settle() needs for its proof. */
+#define USK_MAX_SKEW_E12 INT64_C(500000000000)
+
+struct usk_half {
+	struct usk_xy *hull;
+	size_t n;
+	size_t touch_steep,
+		touch_flat; /* where lines of the half's largest, smallest slope touch */
+};
+
+struct usk_lines {
+	struct usk_frame frame;
+	struct usk_half half[2]; /* weakened */
+	int64_t q_ns[2];	 /* by so much */
+	enum usk_quality quality;
+	struct usk_slope limit;	   /* the skew limit, >= 0 */
+	struct usk_slope min, max; /* feasible slopes of the offset */
+	/* What the messages alone allow, and the two vertices each that say so. */
+	bool has_free_min, has_free_max;
+	struct usk_slope free_min, free_max;
+	struct usk_xy min_floor, min_ceiling, max_floor, max_ceiling;
+	struct usk_xy point[3]; /* the contradiction, mirrored and weakened as the halves are */
+	bool side[3];
+	size_t n_points;
+};
+
+const struct usk_frame *usk_corridor_frame(const struct usk_corridor *c);
+/** A side's hull, relative and mirrored; valid until the corridor changes. */
+const struct usk_xy *usk_corridor_half(struct usk_corridor *c, bool ceiling, size_t *n);
+/** Sum of the relative local times of all points of a side, and how many there are. */
+usk_i128 usk_corridor_sum(const struct usk_corridor *c, bool ceiling, uint64_t *n);
+
+/** The band at a relative x: floor's bound rounded down; mirrored for the ceiling. */
+usk_i128 usk_lines_half_floor(const struct usk_lines *l, bool ceiling, usk_i128 x);
+
+static inline struct usk_slope usk_slope_neg(struct usk_slope s)
+{
+	return (struct usk_slope){ -s.num, s.den };
+}
+
+/* A value cut at +-USK_TIME_MAX. */
+static inline int64_t usk_cut(usk_i128 v)
+{
+	return v > USK_TIME_MAX ? USK_TIME_MAX : v < -USK_TIME_MAX ? -USK_TIME_MAX : (int64_t)v;
+}
+
+/** Where an answer begins and ends, relative: events and hull vertices; x0 < x1. */
+void usk_fit_span(const struct usk_fit *fit, usk_i128 *x0, usk_i128 *x1);
+
+/** An estimator's answer: the straight line through (x0, y0) and (x1, y1), relative. */
+enum usk_status usk_fit_straight(const struct usk_fit *fit, usk_i128 y0, usk_i128 y1,
+				 struct usk_knot **out, size_t *n);
+
+/**
+ * Give each knot (local, lo and hi are set) the offset nearest to line[n_line] that is in order:
+ *
+ * - T(x) = x + offset(x) never falls, and lo <= offset <= hi;
+ * - it lies in the weakened corridor; in the unweakened one where lines of that fit (strict), else
+ *   where there is room at the knot;
+ * - 1 ns off that one's walls where there is room.
+ *
+ * That there is such an offset is proved in doc/guarantees.md.
+ */
+void usk_knots_settle(const struct usk_lines *l, bool strict, const struct usk_knot *line,
+		      size_t n_line, struct usk_knot *knot, size_t n);
+
+enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+			       struct usk_err *err);
+enum usk_status usk_est_hull(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+			     struct usk_err *err);
+enum usk_status usk_est_support(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hull.c - upper convex hulls of integer points
+ *
+ * In    points sorted by x
+ * Out   the strictly convex upper hull, its value at x, its touching point for a slope
+ * Why   a band is two hulls and two slopes (fit/lines.c)
+ * Not   what the points mean, unsorted streams (fit/corridor.c)
+ */
+#include "num/hull.h"
+
+#include <stdlib.h>
+
+static bool before(struct usk_xy a, struct usk_xy b)
+{
+	return a.x < b.x || (a.x == b.x && a.y > b.y);
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct usk_xy *a = pa, *b = pb;
+	return before(*b, *a) - before(*a, *b);
+}
+
+void usk_xy_sort(struct usk_xy *p, size_t n)
+{
+	/* Insertion, as long as points move a few places; equal points cannot be told apart, so
+	 * that the result does not depend on which sort finished the work. */
+	size_t budget = 8 * n;
+	for (size_t i = 1; i < n; i++) {
+		struct usk_xy v = p[i];
+		size_t j = i;
+		while (j && before(v, p[j - 1])) {
+			p[j] = p[j - 1];
+			j--;
+		}
+		p[j] = v;
+		if (i - j > budget) {
+			qsort(p, n, sizeof *p, compare);
+			return;
+		}
+		budget -= i - j;
+	}
+}
+
+size_t usk_hull_of_sorted(const struct usk_xy *p, size_t n, struct usk_xy *h)
+{
+	size_t k = 0;
+	for (size_t i = 0; i < n; i++) {
+		k = usk_hull_push(h, k, p[i]);
+	}
+	return k;
+}
+
+size_t usk_xy_find(const struct usk_xy *p, size_t n, int64_t x)
+{
+	size_t lo = 0, hi = n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (p[mid].x < x) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
+}
+
+/* (y - a.y)(b.x - a.x) of the hull's edge a-b at x, and b.x - a.x. */
+static struct usk_slope rise_at(const struct usk_xy *h, size_t n, int64_t x, int64_t *from)
+{
+	size_t i = usk_xy_find(h, n, x);
+	if (h[i].x == x) {
+		*from = h[i].y;
+		return (struct usk_slope){ 0, 1 };
+	}
+	struct usk_xy a = h[i - 1], b = h[i];
+	*from = a.y;
+	return (struct usk_slope){ (usk_i128)(b.y - a.y) * (x - a.x), b.x - a.x };
+}
+
+int64_t usk_hull_floor(const struct usk_xy *h, size_t n, int64_t x)
+{
+	int64_t from;
+	struct usk_slope rise = rise_at(h, n, x, &from);
+	return (int64_t)(from + usk_floor_div(rise.num, rise.den));
+}
+
+int64_t usk_hull_ceil(const struct usk_xy *h, size_t n, int64_t x)
+{
+	int64_t from;
+	struct usk_slope rise = rise_at(h, n, x, &from);
+	return (int64_t)(from + usk_ceil_div(rise.num, rise.den));
+}
+
+size_t usk_hull_touch(const struct usk_xy *h, size_t n, struct usk_slope s)
+{
+	/* The edges' slopes fall, so y - s x rises while they are over s. */
+	size_t lo = 0, hi = n - 1;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		struct usk_slope edge = { h[mid + 1].y - h[mid].y, h[mid + 1].x - h[mid].x };
+		if (usk_slope_cmp(edge, s) > 0) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
+}
+
+usk_i128 usk_line_floor(struct usk_xy p, struct usk_slope s, usk_i128 x)
+{
+	return p.y + usk_floor_div(s.num * (x - p.x), s.den);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* The linear model's answer: band and order, checked on the integer map against every message. */
+#include "cases.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The correction as it is defined: T(x) - x. */
+static int64_t offset_at(const struct usk_clock *k, int64_t x)
+{
+	size_t i = 0;
+	while (i + 2 < k->n_knots && k->knot[i + 1].local_ns < x) {
+		i++;
+	}
+	const struct usk_knot *a = &k->knot[i], *b = a + 1;
+	usk_i128 rise = (usk_i128)b->offset_ns - a->offset_ns;
+	usk_i128 run = (usk_i128)b->local_ns - a->local_ns;
+	return (int64_t)(a->offset_ns + usk_floor_div(rise * ((usk_i128)x - a->local_ns), run));
+}
+
+static void check_knots(const struct fit_case *c, const struct usk_clock *k, const struct oracle *o)
+{
+	CHECK(k->n_knots >= 2, c);
+	for (size_t i = 0; i < k->n_knots; i++) {
+		const struct usk_knot *n = &k->knot[i];
+		int64_t lo, hi;
+		oracle_at(o, n->local_ns, &lo, &hi);
+		CHECK(n->lo_ns == lo && n->hi_ns == hi && n->epoch == 0, c);
+		if (i) {
+			CHECK(n[-1].local_ns < n->local_ns, c);
+		}
+		if (k->quality == USK_ONE_SIDED) {
+			CHECK(n->offset_ns == USK_NONE, c);
+			continue;
+		}
+		CHECK(n->offset_ns >= lo && (hi == USK_NONE || n->offset_ns <= hi), c);
+		if (i) { /* T never falls */
+			CHECK((usk_i128)n->offset_ns - n[-1].offset_ns >=
+				      -((usk_i128)n->local_ns - n[-1].local_ns),
+			      c);
+		}
+	}
+}
+
+/* By how much the map clears each message: of a->b T_b(received) - sent, of b->a the other way. */
+static void check_messages(const struct fit_case *c, const struct usk_clock *k, int64_t strict)
+{
+	for (size_t i = 0; i < c->pts.n; i++) {
+		struct usk_point p = c->pts.p[i];
+		usk_i128 off = offset_at(k, p.local_ns);
+		usk_i128 clear = c->pts.ceiling[i] ? p.offset_ns - off : off - p.offset_ns;
+		CHECK(clear >= -(c->pts.ceiling[i] ? c->q_a : c->q_b), c);
+		if (strict >= 0) {
+			CHECK(clear >= strict, c);
+		}
+	}
+}
+
+/* The largest distance from the messages, 0 or 1, that any line keeps; -1 none. */
+static int64_t strictest(const struct fit_case *c)
+{
+	int64_t d = -1;
+	for (int64_t q = 0; q < 2; q++) {
+		struct oracle *o = oracle_new(&c->pts, -q, -q, c->max_skew_e12);
+		d = o->n ? q : d;
+		oracle_free(o);
+	}
+	return d;
+}
+
+static void check_drift(const struct fit_case *c, const struct usk_clock *k, const struct oracle *o)
+{
+	if (k->quality == USK_ONE_SIDED) {
+		CHECK(isnan(k->drift_ppm) && isnan(k->drift_min_ppm) && isnan(k->drift_max_ppm), c);
+		return;
+	}
+	mpq_t min, max;
+	mpq_inits(min, max, NULL);
+	oracle_slopes(o, min, max);
+	CHECK(fabs(k->drift_min_ppm + 1e6 * mpq_get_d(max)) <= 1e-9 * fabs(k->drift_min_ppm), c);
+	CHECK(fabs(k->drift_max_ppm + 1e6 * mpq_get_d(min)) <= 1e-9 * fabs(k->drift_max_ppm), c);
+	mpq_clears(min, max, NULL);
+	const struct usk_knot *a = &k->knot[0], *b = &k->knot[k->n_knots - 1];
+	double want = -1e6 * ((double)b->offset_ns - (double)a->offset_ns) /
+		      ((double)b->local_ns - (double)a->local_ns);
+	if (a->offset_ns < INT64_C(1) << 50 && a->offset_ns > -(INT64_C(1) << 50) &&
+	    fabs((double)a->local_ns) < 1e15) {
+		CHECK(fabs(k->drift_ppm - want) <= 1e-6 * fabs(want) + 1e-9, c);
+	}
+}
+
+static void test_every_estimator_is_in_order(void **state)
+{
+	(void)state;
+	uint64_t answers = 0, one_off = 0, weak = 0;
+	for (uint64_t seed = 1; seed <= fit_cases(12000); seed++) {
+		struct fit_case c;
+		fit_case_make(&c, seed);
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		struct usk_corridor *corridor = fit_case_corridor(&c);
+		struct usk_lines *l = usk_lines_new(corridor, c.q_a, c.q_b, c.max_skew_e12);
+		struct oracle *o = oracle_new(&c.pts, c.q_a, c.q_b, c.max_skew_e12);
+		int64_t strict = strictest(&c);
+		struct usk_fit fit = { corridor, l, USK_TIME_MAX, -USK_TIME_MAX };
+		for (size_t i = 0; i < c.pts.n; i++) {
+			int64_t t = c.pts.p[i].local_ns;
+			fit.first_local_ns = t < fit.first_local_ns ? t : fit.first_local_ns;
+			fit.last_local_ns = t > fit.last_local_ns ? t : fit.last_local_ns;
+		}
+		if (fit.first_local_ns > -USK_TIME_MAX / 2 &&
+		    fit.last_local_ns < USK_TIME_MAX / 2) {
+			fit.first_local_ns -= (int64_t)usk_rng_below(&r, 3);
+			fit.last_local_ns += (int64_t)usk_rng_below(&r, 1 << 20);
+		}
+		for (const struct usk_estimator *e = usk_estimators(); e->name; e++) {
+			struct usk_clock k;
+			memset(&k, 0, sizeof k);
+			struct usk_err err = { 0 };
+			enum usk_status status = usk_fit_linear(&fit, e, &k, &err);
+			if (status) { /* only support has no answer, when it has no slope */
+				CHECK(status == USK_EINPUT && !strcmp(e->name, "support"), &c);
+				CHECK(!strstr(err.msg, "check"), &c);
+				continue;
+			}
+			CHECK(k.quality == usk_lines_quality(l), &c);
+			if (!o->n) {
+				CHECK(!k.knot && !k.n_knots, &c);
+				continue;
+			}
+			check_knots(&c, &k, o);
+			check_drift(&c, &k, o);
+			CHECK(k.knot[0].local_ns <= fit.first_local_ns &&
+				      k.knot[k.n_knots - 1].local_ns >= fit.last_local_ns,
+			      &c);
+			if (k.quality == USK_BOUNDED) {
+				check_messages(&c, &k, strict);
+				answers++;
+				one_off += strict == 1;
+				weak += strict < 0;
+			}
+			free(k.knot);
+		}
+		oracle_free(o);
+		usk_lines_free(l);
+		usk_corridor_free(corridor);
+	}
+	print_message(
+		"%llu answers; of these %llu can keep 1 ns off, %llu only the rounded stamps\n",
+		(unsigned long long)answers, (unsigned long long)one_off, (unsigned long long)weak);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_estimator_is_in_order),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
