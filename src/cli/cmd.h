@@ -62,7 +62,7 @@ struct command {
 	size_t min_operands, max_operands;   /* SIZE_MAX: any number */
 	const char *help;		     /* one line, lower case, no full stop */
 	const char *more;		     /* paragraphs for the manual; may be NULL */
-	const struct option_group *group[8]; /* ends with NULL */
+	const struct option_group *group[12]; /* ends with NULL */
 };
 
 /* Groups that several commands share. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
+	&cmd_simulate,
 	NULL,
 };
 

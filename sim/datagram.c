@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * datagram.c - UDP and ICMP echo: a request, a moment later its answer
+ */
+#include "world.h"
+
+#include <math.h>
+
+uint32_t message_bytes(struct world *w)
+{
+	double most = log((double)w->o->bytes / 16.0);
+	return (uint32_t)(16.0 * exp(most * usk_rng_unit(&w->traffic)));
+}
+
+int64_t pause_ns(struct world *w, double mean_ns)
+{
+	double x = usk_rng_exponential(&w->traffic, mean_ns);
+	return 1 + (x < 1e18 ? (int64_t)x : INT64_C(1000000000000000000));
+}
+
+static struct sim_packet blank(struct world *w, uint32_t index, bool from_client)
+{
+	struct flow *f = &w->flow[index];
+	struct side *s = &f->side[from_client ? CLIENT : SERVER];
+	bool with_id = w->o->ip_id && !w->o->ipv6;
+	return (struct sim_packet){
+		.flow = index,
+		.generation = f->generation,
+		.client = f->client,
+		.server = f->server,
+		.client_port = f->client_port,
+		.nat_port = f->nat_port,
+		.server_port = f->server_port,
+		.proto = f->proto,
+		.v6 = w->o->ipv6,
+		.nat = w->o->nat,
+		.hops = (uint8_t)w->o->hops,
+		.from_client = from_client,
+		.with_ip_id = with_id,
+		.ip_id = with_id ? s->ip_id++ : 0,
+	};
+}
+
+/* Eight letters and signs: binary noise looks like one protocol or another to decoders. */
+static uint64_t draw_text(struct world *w)
+{
+	return (usk_rng_next(&w->traffic) & UINT64_C(0x3f3f3f3f3f3f3f3f)) +
+	       UINT64_C(0x3b3b3b3b3b3b3b3b);
+}
+
+static uint32_t datagram_bytes(struct world *w)
+{
+	uint32_t n = message_bytes(w), most = w->o->mtu - (w->o->ipv6 ? 48 : 28);
+	return n < most ? n : most;
+}
+
+void datagram_request(struct world *w, uint32_t index)
+{
+	struct flow *f = &w->flow[index];
+	struct sim_packet p = blank(w, index, true);
+	p.len = datagram_bytes(w);
+	p.nonce[0] = draw_text(w);
+	p.nonce[1] = draw_text(w);
+	p.seq = f->seq++;
+	net_send(w, f, &p);
+	queue_push(&w->queue, w->now_ns + pause_ns(w, 1e9 / f->rate), EVENT_REQUEST, index);
+}
+
+void datagram_input(struct world *w, const struct sim_packet *p)
+{
+	if (!p->from_client) {
+		return;
+	}
+	struct sim_packet answer = blank(w, p->flow, false);
+	bool echo = p->proto == PROTO_ICMP;
+	answer.seq = p->seq;
+	answer.len = echo ? p->len : datagram_bytes(w);
+	answer.nonce[0] = echo ? p->nonce[0] : draw_text(w);
+	answer.nonce[1] = echo ? p->nonce[1] : draw_text(w);
+	uint32_t slot = pool_take(&w->pool);
+	w->pool.slot[slot] = answer;
+	queue_push(&w->queue, w->now_ns + pause_ns(w, echo ? 5e3 : 1e5), EVENT_SEND, slot);
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c - make the world, let its events happen, keep the files
+ */
+#include "world.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- who talks to whom ----------------------------------------------------------- */
+
+static bool linked(const struct sim_options *o, uint32_t i, uint32_t j)
+{
+	switch (o->topology) {
+	case SIM_MESH:
+		return true;
+	case SIM_CHAIN:
+		return j == i + 1;
+	case SIM_STAR:
+		return i == 0;
+	case SIM_RING:
+		return j == i + 1 || (i == 0 && j == o->hosts - 1);
+	}
+	return false;
+}
+
+size_t sim_paths(const struct sim_options *o, struct path **out)
+{
+	size_t n = 0, cap = 0;
+	struct path *path = NULL;
+	for (uint32_t i = 0; i < o->hosts; i++) {
+		for (uint32_t j = i + 1; j < o->hosts; j++) {
+			if (!linked(o, i, j)) {
+				continue;
+			}
+			path = usk_room(path, n, &cap, sizeof *path);
+			path[n++] = (struct path){ i, j, o->dmin_ns + o->asym_ns, INT64_MIN };
+			path = usk_room(path, n, &cap, sizeof *path);
+			path[n++] = (struct path){ j, i, o->dmin_ns, INT64_MIN };
+		}
+	}
+	*out = path;
+	return n;
+}
+
+static void add_flow(struct world *w, size_t *cap, size_t pair, uint8_t proto, uint32_t k,
+		     double rate)
+{
+	/* Connections are opened from both sides, unless one of them hides behind a NAT. */
+	bool turned = k % 2 && !w->o->nat;
+	uint32_t forth = (uint32_t)(2 * pair), back = forth + 1;
+	w->flow = usk_room(w->flow, w->n_flows, cap, sizeof *w->flow);
+	w->flow[w->n_flows++] = (struct flow){
+		.proto = proto,
+		.lasting = k == 0,
+		.idle = true,
+		.client = (uint16_t)w->path[turned ? back : forth].from,
+		.server = (uint16_t)w->path[turned ? back : forth].to,
+		.path = { turned ? back : forth, turned ? forth : back },
+		.server_port = (uint16_t)(40000 + k),
+		.rate = rate,
+	};
+}
+
+static void add_flows(struct world *w)
+{
+	const struct sim_options *o = w->o;
+	size_t cap = 0;
+	for (size_t pair = 0; pair < w->n_paths / 2; pair++) {
+		bool mix = o->traffic == SIM_MIX;
+		uint8_t proto = o->traffic == SIM_UDP	 ? PROTO_UDP
+				: o->traffic == SIM_ICMP ? PROTO_ICMP
+							 : PROTO_TCP;
+		double rate = o->rate * (mix ? 0.8 : 1.0) / o->connections;
+		for (uint32_t k = 0; k < o->connections; k++) {
+			add_flow(w, &cap, pair, proto, k, rate);
+		}
+		if (mix) {
+			add_flow(w, &cap, pair, PROTO_UDP, 0, o->rate * 0.1);
+			add_flow(w, &cap, pair, PROTO_ICMP, 1, o->rate * 0.1);
+		}
+	}
+}
+
+static void start_flows(struct world *w)
+{
+	for (uint32_t i = 0; i < w->n_flows; i++) {
+		struct flow *f = &w->flow[i];
+		f->client_port = (uint16_t)(50000 + usk_rng_below(&w->traffic, 15000));
+		f->nat_port = (uint16_t)(1024 + usk_rng_below(&w->traffic, 38000));
+		for (int s = 0; s < 2; s++) {
+			f->side[s].ip_id = (uint16_t)usk_rng_next(&w->traffic);
+		}
+		int64_t soon = w->now_ns + (int64_t)usk_rng_below(&w->traffic, 2000000);
+		if (f->proto == PROTO_TCP) {
+			queue_push(&w->queue, soon, EVENT_OPEN, i);
+		}
+		queue_push(&w->queue, soon + pause_ns(w, 1e9 / f->rate), EVENT_REQUEST, i);
+	}
+}
+
+/* ---- the world ---------------------------------------------------------------------- */
+
+static void world_init(struct world *w, const struct sim_options *o)
+{
+	*w = (struct world){ .o = o };
+	usk_rng_seed(&w->traffic, o->seed);
+	usk_rng_seed(&w->network, ~o->seed);
+	usk_rng_seed(&w->recorder, usk_mix(o->seed + 1));
+	w->now_ns = o->start_ns;
+	w->end_ns = o->start_ns + o->duration_ns;
+	w->mss = o->mtu - (o->ipv6 ? 60 : 40) - (o->timestamps ? 12 : 0);
+	w->largest = o->tso ? (65535 - 100) / w->mss * w->mss : w->mss;
+	w->host = usk_alloc(o->hosts, sizeof *w->host);
+	for (uint32_t h = 0; h < o->hosts; h++) {
+		struct sim_capture *c = &w->host[h].capture;
+		sim_options_clock(o, h, &w->host[h].clock);
+		w->host[h].from_ns = o->start_ns + (h ? o->late_ns : 0);
+		c->ng = o->format == SIM_PCAPNG;
+		c->link = (enum sim_link)o->link.v[h < o->link.n ? h : o->link.n - 1];
+		c->vlan = (unsigned)o->vlan.v[h < o->vlan.n ? h : o->vlan.n - 1];
+		c->snaplen = o->snaplen;
+		c->resolution_ns = o->resolution_ns;
+	}
+	w->n_paths = sim_paths(o, &w->path);
+	add_flows(w);
+	start_flows(w);
+	net_start_chatter(w);
+}
+
+static void world_free(struct world *w)
+{
+	for (uint32_t h = 0; h < w->o->hosts; h++) {
+		sim_clock_free(&w->host[h].clock);
+		sim_capture_close(&w->host[h].capture);
+	}
+	for (size_t i = 0; i < w->n_flows; i++) {
+		free(w->flow[i].request);
+	}
+	truth_free(w->truth);
+	free(w->host);
+	free(w->path);
+	free(w->flow);
+	free(w->queue.heap);
+	free(w->pool.slot);
+	free(w->pool.vacant);
+}
+
+/* Takes a packet out of the pool: what happens next may move the pool. */
+static struct sim_packet unpool(struct world *w, uint32_t slot)
+{
+	struct sim_packet p = w->pool.slot[slot];
+	pool_give(&w->pool, slot);
+	return p;
+}
+
+static void happen(struct world *w, enum event_kind kind, uint32_t i)
+{
+	struct sim_packet p;
+	switch (kind) {
+	case EVENT_ARRIVE:
+		p = unpool(w, i);
+		net_arrive(w, &p);
+		break;
+	case EVENT_SEND:
+		p = unpool(w, i);
+		net_send(w, &w->flow[p.flow], &p);
+		break;
+	case EVENT_AGAIN:
+		p = unpool(w, i);
+		tcp_again(w, &p);
+		break;
+	case EVENT_RESPOND:
+		p = unpool(w, i);
+		tcp_respond(w, &p);
+		break;
+	case EVENT_REQUEST:
+		if (w->flow[i].proto == PROTO_TCP) {
+			tcp_request(w, i);
+		} else {
+			datagram_request(w, i);
+		}
+		break;
+	case EVENT_OPEN:
+		tcp_open(w, i);
+		break;
+	case EVENT_RTO:
+		tcp_rto(w, i);
+		break;
+	case EVENT_DELACK:
+		tcp_delack(w, i);
+		break;
+	case EVENT_GRO:
+		net_merged(w, i);
+		break;
+	case EVENT_CHATTER:
+		net_chatter(w, i);
+		break;
+	}
+}
+
+static void world_run(struct world *w)
+{
+	while (w->queue.n && w->queue.heap[0].at_ns <= w->end_ns) {
+		struct event e = queue_pop(&w->queue);
+		w->now_ns = e.at_ns;
+		happen(w, (enum event_kind)(e.what >> 28), e.what & 0xfffffff);
+	}
+}
+
+/* ---- a rate for a number of packets -------------------------------------------------- */
+
+/* Records a second of one capture at this rate, by a rehearsal that writes nothing. */
+static double rehearse(const struct sim_options *o, double rate)
+{
+	struct sim_options r = *o;
+	struct world w;
+	r.rate = rate;
+	r.late_ns = 0;
+	double seconds = 20000.0 / rate, whole = (double)o->duration_ns * 1e-9;
+	seconds = seconds < whole ? seconds : whole;
+	r.duration_ns = 1 + (int64_t)(seconds * 1e9);
+	world_init(&w, &r);
+	world_run(&w);
+	double records = (double)w.records / o->hosts;
+	world_free(&w);
+	return records / ((double)r.duration_ns * 1e-9);
+}
+
+static double rate_for(const struct sim_options *o)
+{
+	double wanted =
+		(double)o->packets / ((double)o->duration_ns * 1e-9) / (1 - o->capture_loss);
+	double rate = wanted / 3;
+	for (int i = 0; i < 4; i++) {
+		double got = rehearse(o, rate);
+		if (got <= 0 || fabs(got / wanted - 1) < 0.002) {
+			break;
+		}
+		rate *= wanted / got;
+	}
+	return rate;
+}
+
+/* ---- truth.json ------------------------------------------------------------------------ */
+
+static char *list_json(const struct sim_list *l)
+{
+	char *all = usk_strdup("");
+	for (size_t i = 0; i < l->n; i++) {
+		char *longer = usk_format("%s%s%lld", all, i ? ", " : "", (long long)l->v[i]);
+		free(all);
+		all = longer;
+	}
+	return all;
+}
+
+static const char *yes(bool b)
+{
+	return b ? "true" : "false";
+}
+
+static char *options_json(const struct sim_options *o)
+{
+	static const char *const topology[] = { "mesh", "chain", "star", "ring" };
+	static const char *const traffic[] = { "tcp", "udp", "icmp", "mix" };
+	static const char *const format[] = { "pcap", "pcapng", "table" };
+	char *offset = list_json(&o->offset_ns), *drift = list_json(&o->drift_e12);
+	char *link = list_json(&o->link), *vlan = list_json(&o->vlan);
+	char *clocks = usk_format("\"offset_ns\": [%s], \"drift_e12\": [%s]", offset, drift);
+	char *captures =
+		usk_format("\"link\": [%s], \"vlan\": [%s], \"resolution_ns\": %lld, "
+			   "\"snaplen\": %u, \"late_ns\": \"%lld\", \"capture_loss\": %.9g, "
+			   "\"chatter\": %.9g, \"format\": \"%s\"",
+			   link, vlan, (long long)o->resolution_ns, o->snaplen,
+			   (long long)o->late_ns, o->capture_loss, o->chatter, format[o->format]);
+	char *network = usk_format(
+		"\"dmin_ns\": %lld, \"tail_ns\": %lld, \"asym_ns\": %lld, \"heavy\": %.9g, "
+		"\"loss\": %.9g, \"dup\": %.9g, \"reorder\": %.9g, \"retrans\": %.9g, "
+		"\"hops\": %u, \"nat\": %s, \"mtu\": %u",
+		(long long)o->dmin_ns, (long long)o->tail_ns, (long long)o->asym_ns, o->heavy,
+		o->loss, o->dup, o->reorder, o->retrans, o->hops, yes(o->nat), o->mtu);
+	char *stacks = usk_format("\"tso\": %s, \"gro\": %s, \"ipv6\": %s, \"timestamps\": %s, "
+				  "\"sack\": %s, \"ip_id\": %s",
+				  yes(o->tso), yes(o->gro), yes(o->ipv6), yes(o->timestamps),
+				  yes(o->sack), yes(o->ip_id));
+	char *all = usk_format(
+		"{\"hosts\": %u, \"topology\": \"%s\", \"proto\": \"%s\", \"start_ns\": \"%lld\", "
+		"\"seconds\": %.9g, \"rate\": %.9g, \"connections\": %u, \"bytes\": %u,\n    %s,\n"
+		"    %s,\n    %s,\n    %s}",
+		o->hosts, topology[o->topology], traffic[o->traffic], (long long)o->start_ns,
+		(double)o->duration_ns * 1e-9, o->rate, o->connections, o->bytes, clocks, network,
+		stacks, captures);
+	char *parts[] = { offset, drift, link, vlan, clocks, captures, network, stacks };
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		free(parts[i]);
+	}
+	return all;
+}
+
+static enum usk_status write_truth(const struct sim_options *o, const char *dir, bool force,
+				   struct usk_err *err)
+{
+	char **name = usk_alloc(o->hosts, sizeof *name);
+	struct sim_clock *clock = usk_alloc(o->hosts, sizeof *clock);
+	for (uint32_t h = 0; h < o->hosts; h++) {
+		name[h] = usk_format("host%u", h);
+		sim_options_clock(o, h, &clock[h]);
+	}
+	char *path = usk_format("%s/truth.json", dir), *options = options_json(o);
+	enum usk_status status = sim_truth_json(path, force, o->seed, options, o->start_ns,
+						o->start_ns + o->duration_ns,
+						(const char *const *)name, clock, o->hosts, err);
+	for (uint32_t h = 0; h < o->hosts; h++) {
+		free(name[h]);
+		sim_clock_free(&clock[h]);
+	}
+	free(name);
+	free(clock);
+	free(path);
+	free(options);
+	return status;
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
+
+static enum usk_status open_captures(struct world *w, const char *dir, bool force,
+				     struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	for (uint32_t h = 0; h < w->o->hosts && !status; h++) {
+		struct sim_capture *c = &w->host[h].capture;
+		char *name = usk_format("host%u", h);
+		char *path = usk_format("%s/%s.%s", dir, name, c->ng ? "pcapng" : "pcap");
+		status = sim_capture_open(c, path, name, force, err);
+		free(name);
+		free(path);
+	}
+	return status;
+}
+
+static enum usk_status run_captures(const struct sim_options *o, const char *dir, const char *table,
+				    bool force, struct sim_result *result, struct usk_err *err)
+{
+	struct world w;
+	world_init(&w, o);
+	bool hold = !o->ip_id || o->ipv6;
+	enum usk_status status = truth_open(&w.truth, table, force, hold, err);
+	if (!status) {
+		status = open_captures(&w, dir, force, err);
+	}
+	if (!status) {
+		world_run(&w);
+		result->packets = w.records;
+	}
+	for (uint32_t h = 0; h < o->hosts && !status; h++) {
+		status = sim_capture_commit(&w.host[h].capture, err);
+	}
+	if (!status) {
+		status = truth_commit(w.truth, result, err);
+	}
+	world_free(&w);
+	return status;
+}
+
+enum usk_status sim_run(const struct sim_options *o, const char *dir, bool force,
+			struct sim_result *result, struct usk_err *err)
+{
+	enum usk_status status = sim_options_check(o, err);
+	struct sim_options chosen = *o;
+	struct sim_result counts = { 0 };
+	if (status) {
+		return status;
+	}
+	if (mkdir(dir, 0777) && errno != EEXIST) {
+		return usk_fail(err, USK_EIO, 0, "%s: %s", dir, strerror(errno));
+	}
+	if (o->packets) {
+		chosen.rate = rate_for(o);
+	}
+	char *table = usk_format("%s/messages.csv", dir);
+	if (o->format == SIM_TABLE) {
+		status = table_run(&chosen, table, force, &counts, err);
+	} else {
+		status = run_captures(&chosen, dir, table, force, &counts, err);
+	}
+	if (!status) {
+		status = write_truth(&chosen, dir, force, err);
+	}
+	if (result) {
+		*result = counts;
+	}
+	free(table);
+	return status;
+}

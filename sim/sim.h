@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sim.h - clocks and networks of known truth -> captures, message tables and the truth itself
+ *
+ * sim_run() is the whole simulator. The clock, the frame builder and the capture writer can
+ * be used alone: tools/record-two-hosts.sh distorts real captures with them.
+ *
+ * Sign: offsets here are local - true, "how far the clock is ahead"; unskew's own offset,
+ * reference - local, has the other sign. Drift > 0 runs fast, in both.
+ */
+#ifndef SIM_H
+#define SIM_H
+
+#include "base/io.h"
+
+/* ---- clocks ---------------------------------------------------------------- */
+
+/* From true_ns on: reads local_ns + elapsed + floor(elapsed x rate_e12 / 10^12). */
+struct sim_piece {
+	int64_t true_ns, local_ns;
+	int64_t rate_e12; /* rate - 1 in parts per 10^12 */
+};
+
+/* Pieces sorted by true_ns; the first holds before its start too, the last for ever. */
+struct sim_clock {
+	struct sim_piece *piece;
+	size_t n;
+};
+
+#define SIM_RATE_MAX INT64_C(10000000000) /* 1 % */
+
+/** A clock that is ahead by offset_ns at true time at_ns and gains rate_e12. */
+void sim_clock_init(struct sim_clock *c, int64_t at_ns, int64_t offset_ns, int64_t rate_e12);
+void sim_clock_free(struct sim_clock *c);
+/** What it reads at a true time: exact, rounded down; never falls while rates are > -1. */
+int64_t sim_clock_read(const struct sim_clock *c, int64_t true_ns);
+/** The earliest true time, from the first piece that gets there, at which it reads at least this.
+ */
+int64_t sim_clock_when(const struct sim_clock *c, int64_t local_ns);
+
+/* ---- options --------------------------------------------------------------- */
+
+enum sim_topology { SIM_MESH, SIM_CHAIN, SIM_STAR, SIM_RING };
+enum sim_traffic { SIM_TCP, SIM_UDP, SIM_ICMP, SIM_MIX };
+enum sim_format { SIM_PCAP, SIM_PCAPNG, SIM_TABLE };
+
+/* Link types as the file formats number them. */
+enum sim_link {
+	SIM_NULL = 0,
+	SIM_ETHERNET = 1,
+	SIM_RAW = 101,
+	SIM_SLL = 113,
+	SIM_SLL2 = 276,
+};
+
+/* A value per host, host0 first; the last one serves all further hosts. */
+struct sim_list {
+	const int64_t *v;
+	size_t n;
+};
+
+struct sim_options {
+	uint64_t seed;
+	uint32_t hosts;
+	enum sim_topology topology;
+	enum sim_traffic traffic;
+	enum sim_format format;
+	int64_t start_ns, duration_ns; /* true time */
+	double rate;		       /* messages a second and direction, of each pair of hosts */
+	uint64_t packets; /* choose the rate so that a capture has about so many; 0 = as given */
+	uint32_t connections; /* TCP connections (or flows) of a pair at a time */
+	uint32_t bytes;	      /* of the largest message */
+	uint32_t mtu;
+	/* network */
+	int64_t dmin_ns, tail_ns, asym_ns; /* asym: lower to higher host takes so much longer */
+	double heavy, loss, dup, reorder, retrans; /* shares of packets, 0 to 1 */
+	uint32_t hops;
+	bool nat;
+	/* clocks: a list of one value spares host0, which then keeps true time */
+	struct sim_list offset_ns, drift_e12;
+	/* stacks */
+	bool tso, gro, ipv6, timestamps, sack, ip_id;
+	/* captures */
+	struct sim_list link, vlan; /* enum sim_link; number of VLAN tags, 0 to 2 */
+	int64_t resolution_ns;	    /* 1 or 1000 */
+	uint32_t snaplen;
+	int64_t late_ns;     /* every capture but host0's starts so much later */
+	double capture_loss; /* share of packets that a capture misses */
+	double chatter;	     /* unrelated packets a second at each host */
+};
+
+/** Two hosts, 60 s, 100 messages a second and direction, 50 us + Exp(50 us), 1 s, 20 ppm. */
+void sim_options_init(struct sim_options *o);
+
+/** USK_EUSAGE with a sentence if the options contradict each other, USK_ERANGE if stamps do not
+ * fit. */
+enum usk_status sim_options_check(const struct sim_options *o, struct usk_err *err);
+
+/** The clock of a host under these options. */
+void sim_options_clock(const struct sim_options *o, uint32_t host, struct sim_clock *out);
+
+struct sim_result {
+	uint64_t packets;  /* records in all captures */
+	uint64_t messages; /* rows of messages.csv */
+	uint64_t unambiguous;
+};
+
+/**
+ * Simulate and write HOST.pcap or HOST.pcapng per host, messages.csv and truth.json into dir,
+ * which is made if missing. Same options, same bytes. result may be NULL.
+ *
+ * messages.csv: sender,receiver,sent_ns,received_ns,bytes,id,unambiguous in local stamps as
+ * recorded: a row for each recorded receive event whose send event was recorded. A part of
+ * a segment pairs with the send event that covers its first byte. id numbers send events.
+ * unambiguous: 1 if the byte range was sent once, or its copies differ in IP-ID or TSval; for
+ * packets without bytes in the stream and for datagrams, if their content is seen once within
+ * 8 s or IP-ID tells the copies apart. The second of two copies that the network made has 0.
+ */
+enum usk_status sim_run(const struct sim_options *o, const char *dir, bool force,
+			struct sim_result *result, struct usk_err *err);
+
+/* ---- truth.json ------------------------------------------------------------ */
+
+/** Clocks at moments start, end and a grid of 1000 steps between. options: a JSON object. */
+enum usk_status sim_truth_json(const char *path, bool force, uint64_t seed, const char *options,
+			       int64_t start_ns, int64_t end_ns, const char *const *name,
+			       const struct sim_clock *clock, size_t n, struct usk_err *err);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * world.h - what the parts of the simulator share: hosts, paths, flows and the queue of events
+ *
+ *     tcp.c, datagram.c --send--> net.c --events--> run.c --arrive--> net.c --deliver--> tcp.c, ...
+ *
+ * net.c is where captures and the truth are told of each packet.
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "capture.h"
+
+/* ---- queue.c: events in order of true time, first in first out among equals -- */
+
+enum event_kind {
+	EVENT_ARRIVE,  /* a packet; index into the pool */
+	EVENT_SEND,    /* a datagram that waited for its moment; index into the pool */
+	EVENT_AGAIN,   /* a segment that TCP sends once more for no reason; index into the pool */
+	EVENT_RESPOND, /* a TCP response of len bytes; index into the pool */
+	EVENT_REQUEST, /* a flow's next request */
+	EVENT_OPEN,    /* a flow's next connection */
+	EVENT_RTO,     /* 2 x flow + side */
+	EVENT_DELACK,  /* 2 x flow + side */
+	EVENT_GRO,     /* 2 x flow + side */
+	EVENT_CHATTER, /* host */
+};
+
+struct event {
+	int64_t at_ns;
+	uint32_t order;
+	uint32_t what; /* kind << 28 | index */
+};
+
+struct queue {
+	struct event *heap;
+	size_t n, cap;
+	uint32_t order;
+};
+
+void queue_push(struct queue *q, int64_t at_ns, enum event_kind kind, uint32_t index);
+struct event queue_pop(struct queue *q); /* of a queue that is not empty */
+
+/* Packets in flight: slots of a pool, taken and given back without allocation. */
+struct pool {
+	struct sim_packet *slot;
+	uint32_t *vacant;
+	size_t n, cap, n_vacant, cap_vacant;
+};
+
+uint32_t pool_take(struct pool *p);
+void pool_give(struct pool *p, uint32_t i);
+
+/* ---- truth.c: the true message table ------------------------------------------ */
+
+struct truth;
+
+/** hold: rows wait until nothing can make them ambiguous any more; else they are final at once. */
+enum usk_status truth_open(struct truth **out, const char *path, bool force, bool hold,
+			   struct usk_err *err);
+/** visible: bytes of a datagram that both captures show. */
+void truth_sent(struct truth *t, const struct sim_packet *p, int64_t now_ns, uint32_t visible);
+/** Both sides recorded it: a row. */
+void truth_received(struct truth *t, const struct sim_packet *p, int64_t now_ns,
+		    int64_t received_ns, uint32_t visible);
+enum usk_status truth_commit(struct truth *t, struct sim_result *result, struct usk_err *err);
+void truth_free(struct truth *t);
+
+/* One line of messages.csv. */
+void truth_row(struct usk_output *out, uint32_t from, uint32_t to, int64_t sent_ns,
+	       int64_t received_ns, uint32_t bytes, uint64_t id, bool unambiguous);
+void truth_header(struct usk_output *out);
+
+/* ---- the world ---------------------------------------------------------------- */
+
+struct host {
+	struct sim_clock clock;
+	struct sim_capture capture;
+	int64_t from_ns; /* true time from which it captures */
+	uint16_t ip_id;
+};
+
+struct path {
+	uint32_t from, to;
+	int64_t dmin_ns;
+	int64_t last_ns; /* arrival of the last packet that was not reordered */
+};
+
+struct span {
+	uint64_t start, end;
+};
+
+#define OOO_MAX 32
+
+/* One end of a TCP connection. Offsets count from its own SYN. */
+struct side {
+	uint32_t isn, ts_base;
+	uint64_t una, nxt, end;	  /* oldest unacknowledged, next to send, end of what to send */
+	uint64_t rcv;		  /* next wanted of the other side's stream */
+	struct span ooo[OOO_MAX]; /* received beyond rcv, sorted, disjoint */
+	unsigned n_ooo;
+	uint32_t ts_recent;
+	uint32_t cwnd, dupacks;
+	uint64_t recover;
+	bool recovering;
+	bool fin, fin_sent;
+	uint16_t ip_id;
+	int64_t rto_ns, rto_at_ns; /* at: 0 = not armed */
+	bool rto_queued;
+	int64_t delack_at_ns; /* 0 = nothing to acknowledge */
+	bool delack_queued;
+	unsigned unacked; /* segments since the last acknowledgement */
+};
+
+/* Segments that the receiver's stack is merging into one. */
+struct merge {
+	bool open, recorded, hardware;
+	struct sim_packet packet;
+	uint32_t pieces, piece;
+	int64_t stamp_ns, close_at_ns;
+	uint64_t ticket;
+};
+
+struct request {
+	uint64_t end;
+	uint32_t response;
+};
+
+enum { CLIENT, SERVER };
+
+struct flow {
+	uint8_t proto;
+	bool lasting; /* never closes */
+	bool ending;  /* its last request was made */
+	bool idle;    /* between two connections */
+	uint16_t client, server;
+	uint32_t path[2]; /* from client, from server */
+	uint16_t client_port, nat_port, server_port;
+	uint32_t generation;
+	double rate;
+	uint32_t left;	   /* requests until it closes */
+	uint32_t thinking; /* answers that the server is about to give */
+	uint16_t seq;	   /* echo */
+	struct side side[2];
+	struct merge merge[2];	 /* at the client, at the server */
+	struct request *request; /* a ring */
+	size_t first, n_requests, cap;
+};
+
+struct world {
+	const struct sim_options *o;
+	struct usk_rng traffic, network, recorder;
+	struct queue queue;
+	struct pool pool;
+	struct host *host;
+	struct path *path;
+	size_t n_paths;
+	struct flow *flow;
+	size_t n_flows;
+	struct truth *truth; /* NULL: a rehearsal that only counts */
+	uint64_t records;
+	uint64_t next_id;
+	int64_t now_ns, end_ns;
+	uint32_t mss, largest; /* payload of a wire segment, of what the stack hands down */
+};
+
+/* pairs.c: who talks to whom */
+/** Ordered pairs of the topology: pair i is path 2i forth and 2i + 1 back. */
+size_t sim_paths(const struct sim_options *o, struct path **out);
+
+/* net.c */
+int64_t net_delay(const struct sim_options *o, struct usk_rng *r, const struct path *path);
+void net_send(struct world *w, struct flow *f, struct sim_packet *p);
+void net_arrive(struct world *w, const struct sim_packet *p);
+void net_merged(struct world *w, uint32_t flow_and_side);
+void net_chatter(struct world *w, uint32_t host);
+void net_start_chatter(struct world *w);
+
+/* tcp.c */
+void tcp_open(struct world *w, uint32_t flow);
+void tcp_request(struct world *w, uint32_t flow);
+void tcp_respond(struct world *w, const struct sim_packet *p);
+void tcp_again(struct world *w, const struct sim_packet *p);
+void tcp_input(struct world *w, const struct sim_packet *p);
+void tcp_rto(struct world *w, uint32_t flow_and_side);
+void tcp_delack(struct world *w, uint32_t flow_and_side);
+
+/* datagram.c */
+void datagram_request(struct world *w, uint32_t flow);
+void datagram_input(struct world *w, const struct sim_packet *p);
+
+/* size of a message: log-uniform from 16 bytes */
+uint32_t message_bytes(struct world *w);
+int64_t pause_ns(struct world *w, double mean_ns); /* exponential, at least 1 ns */
+
+/* table.c */
+enum usk_status table_run(const struct sim_options *o, const char *path, bool force,
+			  struct sim_result *result, struct usk_err *err);
+
+#endif
