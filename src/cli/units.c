@@ -74,22 +74,28 @@ static uint64_t step_for(uint64_t n, int significant)
 	return power10(digits > significant ? digits - significant : 0);
 }
 
-void unit_span(int64_t ns, char out[UNIT_TEXT])
+static void print_span(int64_t ns, enum rounding mode, char out[UNIT_TEXT])
 {
 	if (ns == USK_NONE) {
 		strcpy(out, "-");
 		return;
 	}
-	print_rounded(out, UNIT_TEXT, ns, 0, step_for(size_of(ns), 3), NEAREST);
+	uint64_t n = size_of(ns), step = step_for(n, 3);
+	/* 999,999 rounds to 1,000,000: a digit more, which three digits do not hold. */
+	if (digits_of(n + (mode == AWAY ? step - 1 : step / 2)) > digits_of(n) && step > 1) {
+		step *= 10;
+	}
+	print_rounded(out, UNIT_TEXT, ns, 0, step, mode);
+}
+
+void unit_span(int64_t ns, char out[UNIT_TEXT])
+{
+	print_span(ns, NEAREST, out);
 }
 
 void unit_bound(int64_t ns, char out[UNIT_TEXT])
 {
-	if (ns == USK_NONE) {
-		strcpy(out, "-");
-		return;
-	}
-	print_rounded(out, UNIT_TEXT, ns, 0, step_for(size_of(ns), 3), AWAY);
+	print_span(ns, AWAY, out);
 }
 
 void unit_between(int64_t value_ns, int64_t lo_ns, int64_t hi_ns, char out[UNIT_TEXT])
