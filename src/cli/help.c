@@ -2,6 +2,7 @@
 /* help.c - help, manual pages and completion, all from the tables of commands and options. */
 #include "cmd.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { WIDTH = 79, HELP_COLUMN = 26 };
@@ -226,8 +227,11 @@ static void man_options(FILE *out, const struct command *c)
 void help_man(FILE *out, const struct command *command)
 {
 	/* No date, so that two builds give the same bytes. */
-	fprintf(out, ".TH UNSKEW%s%s 1 \"\" \"unskew %s\" \"User Commands\"\n", command ? "-" : "",
-		command ? command->name : "", usk_version());
+	fputs(".TH UNSKEW", out);
+	for (const char *p = command ? command->name : ""; *p; p++) {
+		fprintf(out, "%s%c", p == command->name ? "\\-" : "", toupper((unsigned char)*p));
+	}
+	fprintf(out, " 1 \"\" \"unskew %s\" \"User Commands\"\n", usk_version());
 	fputs(".SH NAME\nunskew", out);
 	if (command) {
 		fprintf(out, "\\-%s \\- ", command->name);
