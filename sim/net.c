@@ -117,8 +117,8 @@ void net_send(struct world *w, struct flow *f, struct sim_packet *p)
 		w->records++;
 		p->sent_ns = stamp(w, from);
 	}
-	if (w->truth) {
-		truth_sent(w->truth, p, w->now_ns, visible(w, p));
+	if (w->ledger) {
+		ledger_sent(w->ledger, p, w->now_ns, visible(w, p));
 		if (p->sent_recorded) {
 			sim_capture_write(&w->host[from].capture, p->sent_ns, p, p->from_client,
 					  false, w->o->tso);
@@ -155,8 +155,8 @@ static void deliver(struct world *w, const struct sim_packet *p)
 
 static void tell_truth(struct world *w, const struct sim_packet *p, int64_t received_ns)
 {
-	if (w->truth && p->sent_recorded) {
-		truth_received(w->truth, p, w->now_ns, received_ns, visible(w, p));
+	if (w->ledger && p->sent_recorded) {
+		ledger_received(w->ledger, p, w->now_ns, received_ns, visible(w, p));
 	}
 }
 
@@ -170,7 +170,7 @@ static void settle(struct world *w, struct merge *m)
 {
 	struct sim_packet p = m->packet;
 	m->open = false;
-	if (m->recorded && w->truth) {
+	if (m->recorded && w->ledger) {
 		/* Software merging leaves the sum to be filled in later, as the tap shows it. */
 		sim_capture_settle(&w->host[receiver(&p)].capture, m->ticket, &p, m->pieces > 1);
 		tell_truth(w, &p, m->stamp_ns);
@@ -207,7 +207,7 @@ static void merge(struct world *w, const struct sim_packet *p)
 			w->records++;
 			m->stamp_ns = stamp(w, to);
 		}
-		if (m->recorded && w->truth) {
+		if (m->recorded && w->ledger) {
 			m->ticket = sim_capture_reserve(&w->host[to].capture, m->stamp_ns, p,
 							!p->from_client);
 		}
@@ -244,7 +244,7 @@ void net_arrive(struct world *w, const struct sim_packet *p)
 	if (records(w, to)) {
 		int64_t at = stamp(w, to);
 		w->records++;
-		if (w->truth) {
+		if (w->ledger) {
 			sim_capture_write(&w->host[to].capture, at, p, !p->from_client, true,
 					  false);
 			tell_truth(w, p, at);
@@ -296,7 +296,7 @@ void net_chatter(struct world *w, uint32_t host)
 	}
 	if (records(w, host)) {
 		w->records++;
-		if (w->truth) {
+		if (w->ledger) {
 			sim_capture_write(&w->host[host].capture, stamp(w, host), &p, true,
 					  !p.from_client, false);
 		}

@@ -140,7 +140,7 @@ static void world_free(struct world *w)
 	for (size_t i = 0; i < w->n_flows; i++) {
 		free(w->flow[i].request);
 	}
-	truth_free(w->truth);
+	ledger_free(w->ledger);
 	free(w->host);
 	free(w->path);
 	free(w->flow);
@@ -348,7 +348,7 @@ static enum usk_status run_captures(const struct sim_options *o, const char *dir
 	struct world w;
 	world_init(&w, o);
 	bool hold = !o->ip_id || o->ipv6;
-	enum usk_status status = truth_open(&w.truth, table, force, hold, err);
+	enum usk_status status = ledger_open(&w.ledger, table, force, hold, err);
 	if (!status) {
 		status = open_captures(&w, dir, force, err);
 	}
@@ -360,7 +360,7 @@ static enum usk_status run_captures(const struct sim_options *o, const char *dir
 		status = sim_capture_commit(&w.host[h].capture, err);
 	}
 	if (!status) {
-		status = truth_commit(w.truth, result, err);
+		status = ledger_commit(w.ledger, result, err);
 	}
 	world_free(&w);
 	return status;

@@ -31,7 +31,7 @@ enum usk_status table_run(const struct sim_options *o, const char *path, bool fo
 		sim_options_clock(o, h, &clock[h]);
 	}
 	w.n_paths = sim_paths(o, &w.path);
-	truth_header(&out);
+	ledger_header(&out);
 	double gap = 1e9 / o->rate;
 	for (uint32_t i = 0; i < w.n_paths; i++) {
 		queue_push(&w.queue, w.now_ns + pause_ns(&w, gap), EVENT_REQUEST, i);
@@ -44,8 +44,8 @@ enum usk_status table_run(const struct sim_options *o, const char *path, bool fo
 		int64_t arrival = e.at_ns + net_delay(o, &w.network, p);
 		bool lost = o->loss > 0 && usk_rng_unit(&w.network) < o->loss;
 		if (!lost && arrival <= w.end_ns) {
-			truth_row(&out, p->from, p->to, sim_clock_read(&clock[p->from], e.at_ns),
-				  sim_clock_read(&clock[p->to], arrival), bytes, w.next_id, true);
+			ledger_row(&out, p->from, p->to, sim_clock_read(&clock[p->from], e.at_ns),
+				   sim_clock_read(&clock[p->to], arrival), bytes, w.next_id, true);
 			result->messages++;
 			result->unambiguous++;
 		}

@@ -51,25 +51,25 @@ struct pool {
 uint32_t pool_take(struct pool *p);
 void pool_give(struct pool *p, uint32_t i);
 
-/* ---- truth.c: the true message table ------------------------------------------ */
+/* ---- ledger.c: the true message table ------------------------------------------ */
 
-struct truth;
+struct ledger;
 
 /** hold: rows wait until nothing can make them ambiguous any more; else they are final at once. */
-enum usk_status truth_open(struct truth **out, const char *path, bool force, bool hold,
-			   struct usk_err *err);
+enum usk_status ledger_open(struct ledger **out, const char *path, bool force, bool hold,
+			    struct usk_err *err);
 /** visible: bytes of a datagram that both captures show. */
-void truth_sent(struct truth *t, const struct sim_packet *p, int64_t now_ns, uint32_t visible);
+void ledger_sent(struct ledger *t, const struct sim_packet *p, int64_t now_ns, uint32_t visible);
 /** Both sides recorded it: a row. */
-void truth_received(struct truth *t, const struct sim_packet *p, int64_t now_ns,
-		    int64_t received_ns, uint32_t visible);
-enum usk_status truth_commit(struct truth *t, struct sim_result *result, struct usk_err *err);
-void truth_free(struct truth *t);
+void ledger_received(struct ledger *t, const struct sim_packet *p, int64_t now_ns,
+		     int64_t received_ns, uint32_t visible);
+enum usk_status ledger_commit(struct ledger *t, struct sim_result *result, struct usk_err *err);
+void ledger_free(struct ledger *t);
 
 /* One line of messages.csv. */
-void truth_row(struct usk_output *out, uint32_t from, uint32_t to, int64_t sent_ns,
-	       int64_t received_ns, uint32_t bytes, uint64_t id, bool unambiguous);
-void truth_header(struct usk_output *out);
+void ledger_row(struct usk_output *out, uint32_t from, uint32_t to, int64_t sent_ns,
+		int64_t received_ns, uint32_t bytes, uint64_t id, bool unambiguous);
+void ledger_header(struct usk_output *out);
 
 /* ---- the world ---------------------------------------------------------------- */
 
@@ -157,7 +157,7 @@ struct world {
 	size_t n_paths;
 	struct flow *flow;
 	size_t n_flows;
-	struct truth *truth; /* NULL: a rehearsal that only counts */
+	struct ledger *ledger; /* NULL: a rehearsal that only counts */
 	uint64_t records;
 	uint64_t next_id;
 	int64_t now_ns, end_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * truth.c - the true message table, and which of its rows a matcher can be sure of
+ * ledger.c - the true message table, and which of its rows a matcher can be sure of
  *
  * In    every send, and every receive whose send was recorded
  * Out   messages.csv
@@ -58,7 +58,7 @@ struct contents {
 	size_t n, cap;
 };
 
-struct truth {
+struct ledger {
 	struct usk_output out;
 	bool is_open, hold;
 	struct sim_result result;
@@ -104,13 +104,13 @@ static char *put_host(char *p, uint32_t host)
 	return p;
 }
 
-void truth_header(struct usk_output *out)
+void ledger_header(struct usk_output *out)
 {
 	usk_output_format(out, "sender,receiver,sent_ns,received_ns,bytes,id,unambiguous\n");
 }
 
-void truth_row(struct usk_output *out, uint32_t from, uint32_t to, int64_t sent_ns,
-	       int64_t received_ns, uint32_t bytes, uint64_t id, bool unambiguous)
+void ledger_row(struct usk_output *out, uint32_t from, uint32_t to, int64_t sent_ns,
+		int64_t received_ns, uint32_t bytes, uint64_t id, bool unambiguous)
 {
 	char line[160], *p = put_host(put_host(line, from), to);
 	p = put_signed(p, sent_ns);
@@ -128,20 +128,20 @@ void truth_row(struct usk_output *out, uint32_t from, uint32_t to, int64_t sent_
 
 /* ---- rows that wait ----------------------------------------------------------------- */
 
-static struct row *row_of(struct truth *t, uint64_t number)
+static struct row *row_of(struct ledger *t, uint64_t number)
 {
 	return number >= t->first && number < t->last ? &t->row[number & (t->cap - 1)] : NULL;
 }
 
-static void write_row(struct truth *t, const struct row *r)
+static void write_row(struct ledger *t, const struct row *r)
 {
-	truth_row(&t->out, r->from, r->to, r->sent_ns, r->received_ns, r->bytes, r->id,
-		  r->unambiguous);
+	ledger_row(&t->out, r->from, r->to, r->sent_ns, r->received_ns, r->bytes, r->id,
+		   r->unambiguous);
 	t->result.messages++;
 	t->result.unambiguous += r->unambiguous;
 }
 
-static void release(struct truth *t, int64_t before_ns)
+static void release(struct ledger *t, int64_t before_ns)
 {
 	while (t->first < t->last) {
 		const struct row *r = row_of(t, t->first);
@@ -153,7 +153,7 @@ static void release(struct truth *t, int64_t before_ns)
 	}
 }
 
-static void hold_row(struct truth *t, const struct row *r)
+static void hold_row(struct ledger *t, const struct row *r)
 {
 	if (t->last - t->first == t->cap) {
 		size_t cap = t->cap ? 2 * t->cap : 1024;
@@ -170,7 +170,7 @@ static void hold_row(struct truth *t, const struct row *r)
 
 /* ---- byte ranges ------------------------------------------------------------------- */
 
-static struct stream *stream_of(struct truth *t, const struct sim_packet *p)
+static struct stream *stream_of(struct ledger *t, const struct sim_packet *p)
 {
 	size_t i = 2 * (size_t)p->flow + !p->from_client;
 	if (i >= t->n_streams) {
@@ -201,7 +201,7 @@ static bool overlap(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 }
 
 /* A range is sent again: whatever it shares with a send that looks the same is in doubt. */
-static void doubt_repeated(struct truth *t, struct stream *s, const struct sim_packet *p,
+static void doubt_repeated(struct ledger *t, struct stream *s, const struct sim_packet *p,
 			   const struct range *x)
 {
 	int64_t since = INT64_MAX;
@@ -232,7 +232,7 @@ static void doubt_repeated(struct truth *t, struct stream *s, const struct sim_p
 	}
 }
 
-static void range_sent(struct truth *t, const struct sim_packet *p, int64_t now_ns)
+static void range_sent(struct ledger *t, const struct sim_packet *p, int64_t now_ns)
 {
 	struct stream *s = stream_of(t, p);
 	struct range x = { now_ns,	  p->id,   p->offset, p->offset + sim_span(p),
@@ -248,7 +248,7 @@ static void range_sent(struct truth *t, const struct sim_packet *p, int64_t now_
 	add_range(&s->sent, &x);
 }
 
-static bool range_is_doubtful(struct truth *t, const struct sim_packet *p)
+static bool range_is_doubtful(struct ledger *t, const struct sim_packet *p)
 {
 	const struct stream *s = stream_of(t, p);
 	for (size_t i = s->doubtful.first; i < s->doubtful.n; i++) {
@@ -298,7 +298,7 @@ static struct seen *insert(struct contents *c, uint64_t key)
 }
 
 /* The entry of a content, new or from either period. *old: it was there. */
-static struct seen *content(struct truth *t, uint64_t key, int64_t now_ns, bool *old)
+static struct seen *content(struct ledger *t, uint64_t key, int64_t now_ns, bool *old)
 {
 	if (!t->turned || now_ns - t->turned_ns >= HOLD_NS) {
 		free(t->before.v);
@@ -344,10 +344,10 @@ static uint64_t key_of(const struct sim_packet *p, uint32_t visible)
 
 /* ---- what net.c tells ------------------------------------------------------------------ */
 
-enum usk_status truth_open(struct truth **out, const char *path, bool force, bool hold,
-			   struct usk_err *err)
+enum usk_status ledger_open(struct ledger **out, const char *path, bool force, bool hold,
+			    struct usk_err *err)
 {
-	struct truth *t = usk_alloc(1, sizeof *t);
+	struct ledger *t = usk_alloc(1, sizeof *t);
 	enum usk_status status = usk_output_open(&t->out, path, force, err);
 	if (status) {
 		free(t);
@@ -355,12 +355,12 @@ enum usk_status truth_open(struct truth **out, const char *path, bool force, boo
 	}
 	t->is_open = true;
 	t->hold = hold;
-	truth_header(&t->out);
+	ledger_header(&t->out);
 	*out = t;
 	return USK_OK;
 }
 
-void truth_sent(struct truth *t, const struct sim_packet *p, int64_t now_ns, uint32_t visible)
+void ledger_sent(struct ledger *t, const struct sim_packet *p, int64_t now_ns, uint32_t visible)
 {
 	if (!t->hold) {
 		return;
@@ -381,8 +381,8 @@ void truth_sent(struct truth *t, const struct sim_packet *p, int64_t now_ns, uin
 	}
 }
 
-void truth_received(struct truth *t, const struct sim_packet *p, int64_t now_ns,
-		    int64_t received_ns, uint32_t visible)
+void ledger_received(struct ledger *t, const struct sim_packet *p, int64_t now_ns,
+		     int64_t received_ns, uint32_t visible)
 {
 	bool range = p->proto == PROTO_TCP && sim_span(p);
 	struct row r = {
@@ -416,7 +416,7 @@ void truth_received(struct truth *t, const struct sim_packet *p, int64_t now_ns,
 	hold_row(t, &r);
 }
 
-enum usk_status truth_commit(struct truth *t, struct sim_result *result, struct usk_err *err)
+enum usk_status ledger_commit(struct ledger *t, struct sim_result *result, struct usk_err *err)
 {
 	release(t, INT64_MAX);
 	t->is_open = false;
@@ -425,7 +425,7 @@ enum usk_status truth_commit(struct truth *t, struct sim_result *result, struct 
 	return usk_output_commit(&t->out, err);
 }
 
-void truth_free(struct truth *t)
+void ledger_free(struct ledger *t)
 {
 	if (!t) {
 		return;
