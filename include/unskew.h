@@ -414,6 +414,27 @@ void usk_lines_at(const struct usk_lines *l, int64_t local_ns, int64_t *lo_ns, i
  */
 size_t usk_lines_contradiction(const struct usk_lines *l, struct usk_point point[3], bool side[3]);
 
+/* A message that other messages speak against. (local_ns, offset_ns) tells both its stamps. */
+struct usk_suspect {
+	struct usk_point point; /* absolute */
+	bool ceiling;
+	int64_t excess_ns; /* by how much it misses the band of the others, at least 1 */
+};
+
+/**
+ * Where no line fits: which messages to leave out, worst first, so that one fits the others that
+ * the corridor remembers. The line of least total violation over the hull vertices (after Ashton
+ * 1995, 4.2.2) is asked again and again who is furthest on its wrong side; who fits in the end is
+ * taken back. What hid behind a suspect is gone from the hulls: read the messages again without
+ * them, and ask again.
+ *
+ * Returns how many, 0 if l is not contradicted. More than max: more than max would have to go, or
+ * all of a direction; the first of them, at least one, are in *out all the same, no more than max
+ * + 1. *out is handed over, NULL if 0; n_out says how many it holds.
+ */
+size_t usk_corridor_suspects(struct usk_corridor *c, const struct usk_lines *l, size_t max,
+			     struct usk_suspect **out, size_t *n_out);
+
 /* ---- estimators ------------------------------------------------------------ */
 
 struct usk_fit {
@@ -445,6 +466,27 @@ const struct usk_estimator *usk_estimator_find(const char *name);
  */
 enum usk_status usk_fit_linear(const struct usk_fit *fit, const struct usk_estimator *method,
 			       struct usk_clock *clock, struct usk_err *err);
+
+/* ---- solve: pairs -> one clock per host ------------------------------------- */
+
+/* Half the width of a clock's band between its outermost knots, rounded up. */
+struct usk_widths {
+	int64_t best_ns, best_at_ns; /* smallest, and the first local time that has it */
+	int64_t worst_ns, mean_ns;   /* mean over time */
+};
+
+/** All are USK_NONE if the band has a side only, or none. Exact: bands are straight between knots. */
+struct usk_widths usk_band_widths(const struct usk_clock *clock);
+
+/** The reference as a clock: two knots of offset 0, at its first and last event. */
+void usk_clock_reference(struct usk_clock *clock, int64_t first_ns, int64_t last_ns);
+
+/**
+ * Smallest corrected one-way delays of the messages at the corridor's hull vertices, a->b and b->a;
+ * USK_NONE where there are none, or no estimate.
+ */
+void usk_min_delays(const struct usk_clock *clock, struct usk_corridor *c, int64_t *a_to_b_ns,
+		    int64_t *b_to_a_ns);
 
 /* ---- the correction, applied ----------------------------------------------- */
 

@@ -391,6 +391,14 @@ const struct usk_xy *usk_corridor_half(struct usk_corridor *c, bool ceiling, siz
 	return s->hull.p;
 }
 
+const struct usk_xy *usk_corridor_undominated(struct usk_corridor *c, bool ceiling, size_t *n)
+{
+	struct side *s = &c->side[ceiling];
+	flush_all(c, s);
+	*n = s->kept.n;
+	return s->kept.p;
+}
+
 usk_i128 usk_corridor_sum(const struct usk_corridor *c, bool ceiling, uint64_t *n)
 {
 	const struct side *s = &c->side[ceiling];

@@ -42,8 +42,14 @@ struct usk_lines {
 const struct usk_frame *usk_corridor_frame(const struct usk_corridor *c);
 /** A side's hull, relative and mirrored; valid until the corridor changes. */
 const struct usk_xy *usk_corridor_half(struct usk_corridor *c, bool ceiling, size_t *n);
+/** Its undominated points, likewise. */
+const struct usk_xy *usk_corridor_undominated(struct usk_corridor *c, bool ceiling, size_t *n);
 /** Sum of the relative local times of all points of a side, and how many there are. */
 usk_i128 usk_corridor_sum(const struct usk_corridor *c, bool ceiling, uint64_t *n);
+
+/** As usk_lines_new(), of hulls that are weakened by q[2] already; they are copied. */
+struct usk_lines *usk_lines_of(const struct usk_frame *frame, const struct usk_xy *const hull[2],
+			       const size_t n[2], const int64_t q[2], int64_t max_skew_e12);
 
 /** The band at a relative x: floor's bound rounded down; mirrored for the ceiling. */
 usk_i128 usk_lines_half_floor(const struct usk_lines *l, bool ceiling, usk_i128 x);

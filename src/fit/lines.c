@@ -122,18 +122,6 @@ static bool accuse_instant(struct usk_lines *l)
 	return worst > 0;
 }
 
-static void weaken(struct usk_lines *l, struct usk_corridor *c)
-{
-	for (int side = 0; side < 2; side++) {
-		struct usk_half *h = &l->half[side];
-		const struct usk_xy *p = usk_corridor_half(c, side, &h->n);
-		h->hull = usk_alloc(h->n ? h->n : 1, sizeof *h->hull);
-		for (size_t i = 0; i < h->n; i++) {
-			h->hull[i] = (struct usk_xy){ p[i].x, p[i].y - l->q_ns[side] };
-		}
-	}
-}
-
 static void find_slopes(struct usk_lines *l)
 {
 	struct usk_half *f = &l->half[USK_FLOOR], *c = &l->half[USK_CEILING];
@@ -180,29 +168,58 @@ static int64_t between(int64_t v, int64_t lo, int64_t hi)
 	return v < lo ? lo : v > hi ? hi : v;
 }
 
+struct usk_lines *usk_lines_of(const struct usk_frame *frame, const struct usk_xy *const hull[2],
+			       const size_t n[2], const int64_t q[2], int64_t max_skew_e12)
+{
+	struct usk_lines *l = usk_alloc(1, sizeof *l);
+	l->frame = *frame;
+	l->limit = (struct usk_slope){ between(max_skew_e12, 0, USK_MAX_SKEW_E12),
+				       INT64_C(1000000000000) };
+	for (int side = 0; side < 2; side++) {
+		struct usk_half *h = &l->half[side];
+		l->q_ns[side] = q[side];
+		h->n = n[side];
+		h->hull = usk_alloc(h->n ? h->n : 1, sizeof *h->hull);
+		if (h->n) {
+			memcpy(h->hull, hull[side], h->n * sizeof *h->hull);
+		}
+	}
+	find_slopes(l);
+	if (l->quality != USK_BOUNDED && l->quality != USK_ONE_SIDED) {
+		return l;
+	}
+	for (int side = 0; side < 2; side++) {
+		struct usk_half *h = &l->half[side];
+		bool up = side == USK_FLOOR;
+		if (h->n) {
+			h->touch_steep =
+				usk_hull_touch(h->hull, h->n, up ? l->max : usk_slope_neg(l->min));
+			h->touch_flat =
+				usk_hull_touch(h->hull, h->n, up ? l->min : usk_slope_neg(l->max));
+		}
+	}
+	return l;
+}
+
 struct usk_lines *usk_lines_new(struct usk_corridor *c, int64_t q_a_ns, int64_t q_b_ns,
 				int64_t max_skew_e12)
 {
-	struct usk_lines *l = usk_alloc(1, sizeof *l);
-	l->frame = *usk_corridor_frame(c);
-	l->q_ns[USK_FLOOR] = between(q_b_ns, 0, USK_TIME_MAX / 4);
-	l->q_ns[USK_CEILING] = between(q_a_ns, 0, USK_TIME_MAX / 4);
-	l->limit = (struct usk_slope){ between(max_skew_e12, 0, USK_MAX_SKEW_E12),
-				       INT64_C(1000000000000) };
-	weaken(l, c);
-	find_slopes(l);
-	if (l->quality == USK_BOUNDED || l->quality == USK_ONE_SIDED) {
-		for (int side = 0; side < 2; side++) {
-			struct usk_half *h = &l->half[side];
-			if (h->n) {
-				bool up = side == USK_FLOOR;
-				h->touch_steep = usk_hull_touch(
-					h->hull, h->n, up ? l->max : usk_slope_neg(l->min));
-				h->touch_flat = usk_hull_touch(h->hull, h->n,
-							       up ? l->min : usk_slope_neg(l->max));
-			}
+	int64_t q[2] = { between(q_b_ns, 0, USK_TIME_MAX / 4),
+			 between(q_a_ns, 0, USK_TIME_MAX / 4) };
+	struct usk_xy *weak[2];
+	size_t n[2];
+	for (int side = 0; side < 2; side++) {
+		const struct usk_xy *p = usk_corridor_half(c, side, &n[side]);
+		weak[side] = usk_alloc(n[side] ? n[side] : 1, sizeof *weak[side]);
+		for (size_t i = 0; i < n[side]; i++) {
+			weak[side][i] = (struct usk_xy){ p[i].x, p[i].y - q[side] };
 		}
 	}
+	struct usk_lines *l = usk_lines_of(usk_corridor_frame(c),
+					   (const struct usk_xy *const[2]){ weak[0], weak[1] }, n,
+					   q, max_skew_e12);
+	free(weak[0]);
+	free(weak[1]);
 	return l;
 }
 

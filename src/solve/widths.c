@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * widths.c - how wide a clock's band is, and what is left of the delays
+ *
+ * In    a clock's knots
+ * Out   half widths: best, worst, mean over time; smallest corrected delays
+ * Why   bands are straight between knots, so knots and trapezoids say all, exactly
+ * Not   the band itself (fit/), statistics of all messages (judge/)
+ */
+#include "base/base.h"
+
+struct usk_widths usk_band_widths(const struct usk_clock *clock)
+{
+	const struct usk_widths none = { USK_NONE, USK_NONE, USK_NONE, USK_NONE };
+	struct usk_widths w = none;
+	usk_u128 area = 0, span = 0; /* area / (4 span) is the mean; area <= 2^127 */
+	for (size_t i = 0; i < clock->n_knots; i++) {
+		const struct usk_knot *k = &clock->knot[i];
+		if (k->lo_ns == USK_NONE || k->hi_ns == USK_NONE) {
+			return none;
+		}
+		uint64_t width = (uint64_t)k->hi_ns - (uint64_t)k->lo_ns;
+		int64_t half = (int64_t)(width / 2 + width % 2);
+		if (!i || half < w.best_ns) {
+			w.best_ns = half;
+			w.best_at_ns = k->local_ns;
+		}
+		if (!i || half > w.worst_ns) {
+			w.worst_ns = half;
+		}
+		if (i && k[-1].epoch == k->epoch) {
+			uint64_t before = (uint64_t)k[-1].hi_ns - (uint64_t)k[-1].lo_ns;
+			uint64_t run = (uint64_t)k->local_ns - (uint64_t)k[-1].local_ns;
+			area += ((usk_u128)width + before) * run;
+			span += run;
+		}
+	}
+	w.mean_ns = span ? (int64_t)((area + 4 * span - 1) / (4 * span)) : w.best_ns;
+	return w;
+}
+
+void usk_clock_reference(struct usk_clock *clock, int64_t first_ns, int64_t last_ns)
+{
+	if (first_ns >= last_ns) {
+		last_ns = first_ns < USK_TIME_MAX ? first_ns + 1 : first_ns;
+		first_ns = last_ns - 1;
+	}
+	clock->quality = USK_REFERENCE;
+	clock->drift_ppm = clock->drift_min_ppm = clock->drift_max_ppm = 0;
+	clock->n_knots = 2;
+	clock->knot = usk_alloc(2, sizeof *clock->knot);
+	clock->knot[0].local_ns = first_ns;
+	clock->knot[1].local_ns = last_ns;
+}
+
+/* The offset at a knot's time; USK_NONE if there is no such knot. */
+static int64_t at_knot(const struct usk_clock *clock, int64_t local_ns)
+{
+	size_t lo = 0, hi = clock->n_knots;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (clock->knot[mid].local_ns < local_ns) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo < clock->n_knots && clock->knot[lo].local_ns == local_ns
+		       ? clock->knot[lo].offset_ns
+		       : USK_NONE;
+}
+
+void usk_min_delays(const struct usk_clock *clock, struct usk_corridor *c, int64_t *a_to_b_ns,
+		    int64_t *b_to_a_ns)
+{
+	for (int side = 0; side < 2; side++) {
+		size_t n;
+		const struct usk_point *p = usk_corridor_hull(c, side, &n);
+		int64_t min = USK_NONE;
+		for (size_t i = 0; i < n; i++) {
+			int64_t offset = at_knot(clock, p[i].local_ns);
+			if (offset == USK_NONE) {
+				continue;
+			}
+			usk_i128 d = (usk_i128)offset - p[i].offset_ns;
+			d = side ? -d : d;
+			d = d > USK_TIME_MAX ? USK_TIME_MAX : d < -USK_TIME_MAX ? -USK_TIME_MAX : d;
+			min = min == USK_NONE || d < min ? (int64_t)d : min;
+		}
+		*(side ? b_to_a_ns : a_to_b_ns) = min;
+	}
+}
