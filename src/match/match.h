@@ -75,6 +75,9 @@ int64_t usk_coarse_to_p(const struct usk_coarse *c, int64_t q_ns, size_t *hint);
 
 /* ---- pass 2 ---- */
 
+/** Order of messages by their stamps, for qsort and bsearch. */
+int usk_msg_order(const void *a, const void *b);
+
 struct usk_walk_options {
 	uint32_t depth;
 	uint32_t p, q;				  /* clock numbers that go into the messages */

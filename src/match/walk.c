@@ -159,7 +159,7 @@ static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
 	}
 	which = usk_stream_new(mine, p);
 	struct stream *st = &mine->stream[which];
-	st->sides = (uint8_t)(1u << p->side);
+	st->sides = (uint8_t)(1 << p->side);
 	find_role(f, st, p->side);
 	uint32_t other = usk_stream_find(theirs, p->src, p->dst, p->sport, p->dport, p->proto);
 	if (other == NOBODY && st->reverse != NOBODY) {
@@ -200,7 +200,7 @@ static void note_duplicate_ack(struct walk *w, int me, struct stream *st, uint32
 		struct stream *data = &w->side[me].stream[st->reverse];
 		memmove(data->lost + 1, data->lost, sizeof data->lost - sizeof data->lost[0]);
 		data->lost[0] = ack;
-		data->n_lost += data->n_lost < COUNT(data->lost);
+		data->n_lost = (uint8_t)(data->n_lost + (data->n_lost < COUNT(data->lost)));
 	}
 }
 

@@ -36,7 +36,5 @@ void usk_walk_agree(struct walk *w, uint32_t p, uint32_t q);
 /** Hand out what was in doubt until now. */
 void usk_walk_settle_doubts(struct walk *w);
 void usk_walk_flush(struct walk *w);
-/** Order of messages by their stamps, for qsort and bsearch. */
-int usk_msg_order(const void *a, const void *b);
 
 #endif

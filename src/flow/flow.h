@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * flow.h - the stages in a row: who takes part, one pair after the other, all clocks
+ */
+#ifndef USK_FLOW_H
+#define USK_FLOW_H
+
+#include "judge/judge.h"
+#include "match/match.h"
+
+/* A clock that takes part: the one of a capture, or one that tables name. */
+struct party {
+	char *name;
+	size_t trace; /* its capture, SIZE_MAX if only tables name it */
+	bool stamped; /* first and last are known */
+	int64_t first_ns, last_ns;
+	int64_t grid_ns; /* gcd of stamp differences */
+	uint64_t stamps;
+	int64_t resolution_ns;
+	struct usk_survey survey;
+	struct usk_addr *stated; /* --local */
+	size_t n_stated;
+};
+
+struct parties {
+	struct usk_trace *const *trace;
+	size_t n_traces;
+	uint64_t *events; /* per trace */
+	uint32_t **clock; /* per table: its numbers -> parties */
+	struct party *party;
+	size_t n;
+	uint32_t depth;
+	uint32_t reference;
+	struct usk_counts left_out;
+	/* Work in bytes, for progress. */
+	const struct usk_sync_options *opt;
+	uint64_t work_done, work_all;
+	const char *doing;
+};
+
+/** Pass 1 over every trace: names, spans, resolutions, samples. */
+enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
+				 const struct usk_sync_options *opt, struct parties *out,
+				 struct usk_err *err);
+void usk_parties_free(struct parties *p);
+void usk_parties_progress(struct parties *p, uint64_t bytes);
+
+/* The messages of one pair, which can be read as often as needed. */
+struct pair_source {
+	struct parties *parties;
+	uint32_t a, b; /* parties; a is the reference side */
+	struct usk_coarse coarse;
+	struct usk_msg *exclude; /* left out in the next reading */
+	size_t n_exclude;
+};
+
+/** Look how the two lie to each other; coarse.joins is 0 if they share nothing. */
+enum usk_status usk_pair_open(struct parties *p, uint32_t a, uint32_t b, struct pair_source *out,
+			      struct usk_err *err);
+void usk_pair_close(struct pair_source *s);
+/** Read every message; numbers in them are parties. counts and evidence may be NULL. */
+enum usk_status usk_pair_read(struct pair_source *s, const struct usk_sink *sink,
+			      struct usk_counts *counts, struct usk_evidence *evidence,
+			      struct usk_err *err);
+
+/** Fit b against a: fills pair and clock. */
+enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struct usk_clock *clock,
+			     struct usk_counts *counts, struct usk_evaluation *evaluation,
+			     struct usk_err *err);
+/** Only count and measure, as recorded. */
+enum usk_status usk_pair_check(struct pair_source *s, struct usk_pair *pair,
+			       struct usk_counts *counts, struct usk_evaluation *evaluation,
+			       struct usk_err *err);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * judge.c - delays and violations of messages
+ *
+ * In    messages of a pair, and the two clocks' corrections or none
+ * Out   inversions, too fast ones, delays in each direction
+ * Why   Ashton 6.1 and Poirier 4.1: what a correction is worth shows in what it leaves wrong
+ * Not   the truth, which only a simulation knows
+ */
+#include "judge/judge.h"
+
+#include <stdlib.h>
+
+enum { STEPS = 64, OCTAVES = 64, SIDE = STEPS * (OCTAVES - 5) };
+
+/* Small values have a bucket each; above, the top 7 bits name it. */
+static size_t bucket_of(uint64_t size)
+{
+	if (size < 2 * STEPS) {
+		return (size_t)size;
+	}
+	unsigned shift = 57u - (unsigned)__builtin_clzll(size);
+	return (size_t)shift * STEPS + (size_t)(size >> shift);
+}
+
+static uint64_t bucket_top(size_t b)
+{
+	if (b < 2 * STEPS) {
+		return b;
+	}
+	unsigned shift = (unsigned)(b / STEPS) - 1;
+	return ((uint64_t)(b % STEPS + STEPS) << shift) + (((uint64_t)1 << shift) - 1);
+}
+
+void usk_histogram_add(struct usk_histogram *h, int64_t v)
+{
+	if (!h->bucket) {
+		h->bucket = usk_alloc(2 * SIDE, sizeof *h->bucket);
+		h->min = h->max = v;
+	}
+	h->n++;
+	h->min = v < h->min ? v : h->min;
+	h->max = v > h->max ? v : h->max;
+	if (v >= 0) {
+		h->bucket[SIDE + bucket_of((uint64_t)v)]++;
+	} else {
+		h->bucket[SIDE - 1 - bucket_of(~(uint64_t)v)]++;
+	}
+}
+
+int64_t usk_histogram_quantile(const struct usk_histogram *h, double share)
+{
+	if (!h->n) {
+		return USK_NONE;
+	}
+	uint64_t want = (uint64_t)(share * (double)h->n);
+	uint64_t sum = 0;
+	for (size_t i = 0; i < 2 * SIDE; i++) {
+		sum += h->bucket[i];
+		if (sum > want || sum == h->n) {
+			int64_t v = i >= SIDE ? (int64_t)bucket_top(i - SIDE)
+					      : (int64_t)~bucket_top(SIDE - 1 - i);
+			return v < h->min ? h->min : v > h->max ? h->max : v;
+		}
+	}
+	return h->max;
+}
+
+void usk_histogram_free(struct usk_histogram *h)
+{
+	free(h->bucket);
+	h->bucket = NULL;
+}
+
+/* A stamp on the common timeline; a correction that cannot be applied leaves it as it is. */
+static int64_t corrected(const struct usk_map *m, int64_t t)
+{
+	struct usk_stamp s;
+	return m && !usk_map_at(m, t, &s, NULL) && s.reference_ns != USK_NONE ? s.reference_ns : t;
+}
+
+void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct usk_msg *m = &msg[i];
+		bool forth = m->from == j->a;
+		int64_t sent = m->sent_ns, received = m->received_ns;
+		if (j->map_a || j->map_b) {
+			sent = corrected(forth ? j->map_a : j->map_b, sent);
+			received = corrected(forth ? j->map_b : j->map_a, received);
+		}
+		/* Stamps are at most 2^62 in size, so their difference fits. */
+		int64_t delay = received - sent;
+		j->count[!forth]++;
+		j->inversions[!forth] += delay < -(forth ? j->q_b_ns : j->q_a_ns);
+		if (delay < 0) {
+			j->too_fast++;
+			j->violation_sum -= delay;
+			j->violation_max = -delay > j->violation_max ? -delay : j->violation_max;
+		}
+		if (j->with_delays) {
+			usk_histogram_add(&j->delay[!forth], delay);
+		}
+	}
+}
+
+struct usk_delays usk_judge_delays(const struct usk_judge *j, bool back)
+{
+	const struct usk_histogram *h = &j->delay[back];
+	struct usk_delays d = {
+		.n = j->count[back],
+		.inversions = j->inversions[back],
+		.min_ns = USK_NONE,
+		.median_ns = USK_NONE,
+		.p99_ns = USK_NONE,
+		.max_ns = USK_NONE,
+	};
+	if (h->n) {
+		d.min_ns = h->min;
+		d.median_ns = usk_histogram_quantile(h, 0.5);
+		d.p99_ns = usk_histogram_quantile(h, 0.99);
+		d.max_ns = h->max;
+	}
+	return d;
+}
+
+struct usk_violations usk_judge_violations(const struct usk_judge *j)
+{
+	uint64_t all = j->count[0] + j->count[1];
+	return (struct usk_violations){
+		.count = j->too_fast,
+		.percent = all ? 100.0 * (double)j->too_fast / (double)all : 0,
+		.max_ns = j->violation_max,
+		.mean_ns = j->too_fast ? (int64_t)(j->violation_sum / (usk_i128)j->too_fast) : 0,
+	};
+}
+
+void usk_judge_free(struct usk_judge *j)
+{
+	usk_histogram_free(&j->delay[0]);
+	usk_histogram_free(&j->delay[1]);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * judge.h - delays and violations of messages, as recorded or as corrected
+ */
+#ifndef USK_JUDGE_H
+#define USK_JUDGE_H
+
+#include "base/base.h"
+
+/* Counts of values by size: 64 steps an octave on either side of zero, so 1.6 % at worst. */
+struct usk_histogram {
+	uint64_t n;
+	int64_t min, max;
+	uint64_t *bucket; /* allocated at the first value */
+};
+
+void usk_histogram_add(struct usk_histogram *h, int64_t value);
+/** The smallest value v such that share of all values are at most v, to 1.6 %; cut to min, max. */
+int64_t usk_histogram_quantile(const struct usk_histogram *h, double share);
+void usk_histogram_free(struct usk_histogram *h);
+
+/* Messages received before they were sent (by more than the receiver's resolution), or faster
+ * than they can be. Reads messages as a sink would. */
+struct usk_judge {
+	uint32_t a, b;
+	int64_t q_a_ns, q_b_ns;
+	const struct usk_map *map_a, *map_b;	    /* NULL: as recorded */
+	uint64_t count[2], inversions[2], too_fast; /* [0] a to b, [1] b to a */
+	usk_i128 violation_sum;
+	int64_t violation_max;
+	struct usk_histogram delay[2];
+	bool with_delays;
+};
+
+void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n);
+struct usk_delays usk_judge_delays(const struct usk_judge *j, bool back);
+struct usk_violations usk_judge_violations(const struct usk_judge *j);
+void usk_judge_free(struct usk_judge *j);
+
+#endif
