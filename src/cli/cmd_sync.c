@@ -32,7 +32,6 @@ static enum usk_status outputs_open(struct outputs *o, const struct args *args, 
 	o->clocks.fd = -1;
 	o->clocks_path = args_string(args, "output");
 	o->messages_path = args_string(args, "messages");
-	o->merge_path = args_string(args, "merge");
 	o->force = args_flag(args, "force");
 	enum usk_status status = USK_OK;
 	if (o->clocks_path) {
@@ -60,43 +59,13 @@ static void outputs_close(struct outputs *o)
 	messages_close(&o->messages);
 }
 
-static enum usk_status write_merged(const struct outputs *o, struct usk_trace **trace, size_t n,
-				    const struct usk_clocks *c, struct progress *progress,
-				    const struct args *args, struct usk_err *err)
-{
-	struct usk_notes notes = { 0 };
-	struct usk_write_options options = {
-		.force = o->force,
-		.progress = progress_show,
-		.progress_ctx = progress,
-	};
-	uint32_t *clock = usk_alloc(n, sizeof *clock);
-	enum usk_status status = USK_OK;
-	for (size_t i = 0; i < n && !status; i++) {
-		clock[i] = i < c->n_traces ? c->trace[i].clock : USK_NO_CLOCK;
-		status = usk_trace_rewind(trace[i], err);
-	}
-	if (!status) {
-		status = usk_merge(trace, clock, n, c, o->merge_path, &options, &notes, err);
-	}
-	progress_end(progress);
-	for (size_t i = 0; i < notes.n; i++) {
-		say(args, "unskew: note: %s", notes.note[i]);
-	}
-	usk_notes_free(&notes);
-	free(clock);
-	return status;
-}
-
 static enum usk_status write_all(struct outputs *o, struct usk_trace **trace, size_t n,
 				 const struct usk_clocks *c, const char *json,
 				 struct progress *progress, const struct args *args,
 				 struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
-	if (o->merge_path) {
-		status = write_merged(o, trace, n, c, progress, args, err);
-	}
+	(void)trace, (void)n, (void)progress, (void)args;
 	if (!status && o->messages_path) {
 		status = messages_commit(&o->messages, c, err);
 	}
@@ -226,10 +195,6 @@ static const struct option_group sync_output = {
 		  .value = "FILE",
 		  .help = "write the corrections: clocks.json, which apply and convert read" },
 		{ .name = "json", .help = "print clocks.json instead of the table" },
-		{ .name = "merge",
-		  .type = OPTION_FILE,
-		  .value = "FILE",
-		  .help = "write one pcapng of all captures in corrected order" },
 		{ .name = "messages",
 		  .type = OPTION_FILE,
 		  .value = "FILE",

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
+	&cmd_sync,
+	&cmd_check,
 	&cmd_simulate,
 	NULL,
 };
