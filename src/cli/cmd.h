@@ -136,8 +136,8 @@ void traces_close(struct usk_trace **trace, size_t n);
  */
 int traces_tell(struct usk_trace *const *trace, size_t n);
 
-/** The values of options_match, and of options_model if the command has those. */
-void sync_options(const struct args *args, bool model, struct usk_sync_options *out);
+/** The values of options_match, and of options_model if the command has those; or a usage error. */
+int sync_options(const struct args *args, bool model, struct usk_sync_options *out);
 
 /** EXIT_PARTIAL if some clock is neither the reference nor bounded. */
 int clocks_status(const struct usk_clocks *c);

@@ -111,13 +111,15 @@ static int check_run(const struct args *args)
 	struct usk_err err = { 0 };
 	struct usk_sync_options options;
 	size_t n = 0;
-	int status = traces_open(args, 0, &trace, &n);
+	int status = sync_options(args, false, &options);
+	if (!status) {
+		status = traces_open(args, 0, &trace, &n);
+	}
 	if (!status) {
 		status = traces_tell(trace, n);
 	}
 	if (!status) {
 		struct progress progress = progress_start(args);
-		sync_options(args, false, &options);
 		options.progress = progress_show;
 		options.progress_ctx = &progress;
 		enum usk_status done = usk_check(trace, n, &options, &clocks, &err);

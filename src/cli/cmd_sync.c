@@ -155,7 +155,10 @@ static int sync_run(const struct args *args)
 	struct outputs outputs = { .clocks = { .fd = -1 } };
 	struct usk_sync_options options;
 	size_t n = 0;
-	int status = traces_open(args, 0, &trace, &n);
+	int status = sync_options(args, true, &options);
+	if (!status) {
+		status = traces_open(args, 0, &trace, &n);
+	}
 	if (!status) {
 		status = traces_tell(trace, n);
 	}
@@ -164,7 +167,6 @@ static int sync_run(const struct args *args)
 	}
 	if (!status) {
 		struct progress progress = progress_start(args);
-		sync_options(args, true, &options);
 		options.messages = outputs.messages_path ? &outputs.messages.sink : NULL;
 		options.progress = progress_show;
 		options.progress_ctx = &progress;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The options that choose the clock model and the estimator. */
 #include "cmd.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -42,8 +43,26 @@ const struct option_group options_model = {
 	},
 };
 
+/* Rows are NAME=VALUE; whether there is such a clock is known when the traces are. */
+static int check_rows(const char *option, const char *const *row, size_t n, bool duration)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *eq = strchr(row[i], '=');
+		struct usk_err err;
+		int64_t ns;
+		if (!eq || eq == row[i] || !eq[1]) {
+			return say_usage("--%s: \"%s\" should be NAME=%s", option, row[i],
+					 duration ? "DURATION" : "ADDR");
+		}
+		if (duration && usk_parse_duration(eq + 1, strlen(eq + 1), &ns, &err)) {
+			return say_usage("--%s %s: %s", option, row[i], err.msg);
+		}
+	}
+	return EXIT_DONE;
+}
+
 /* Take the values of options_match and options_model; lists stay args' own. */
-void sync_options(const struct args *args, bool model, struct usk_sync_options *out)
+int sync_options(const struct args *args, bool model, struct usk_sync_options *out)
 {
 	memset(out, 0, sizeof *out);
 	out->reference = args_string(args, "reference");
@@ -60,4 +79,9 @@ void sync_options(const struct args *args, bool model, struct usk_sync_options *
 			out->max_outliers = args_int(args, "max-outliers");
 		}
 	}
+	if (out->from_ns != USK_NONE && out->to_ns != USK_NONE && out->from_ns > out->to_ns) {
+		return say_usage("--from lies after --to: nothing is left between them");
+	}
+	int status = check_rows("resolution", out->resolution, out->n_resolution, true);
+	return status ? status : check_rows("local", out->local, out->n_local, false);
 }

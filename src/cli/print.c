@@ -86,7 +86,7 @@ void print_counts(FILE *out, const struct usk_counts *n)
 	} rows[] = {
 		{ n->unmatched, "unmatched" },	   { n->ambiguous, "ambiguous" },
 		{ n->expired, "expired" },	   { n->direction_unknown, "of unknown direction" },
-		{ n->outliers, "outliers" },	   { n->fragments, "fragments" },
+		{ n->outliers, "as outliers" },	   { n->fragments, "fragments" },
 		{ n->not_ip, "not IP" },	   { n->loopback, "loopback" },
 		{ n->cut_short, "cut too short" },
 	};
@@ -158,7 +158,8 @@ static void print_guilty(FILE *out, const struct usk_clocks *c)
 
 static void print_islands(FILE *out, const struct usk_clocks *c)
 {
-	if (c->n_islands < 2) {
+	/* Of two clocks a note says it already. */
+	if (c->n_islands < 2 || c->n_clocks < 3) {
 		return;
 	}
 	fprintf(out, "No messages tie these to each other, so they cannot be compared:");
@@ -206,9 +207,11 @@ static void ppm_text(int64_t e12, char out[UNIT_TEXT])
 void print_clocks(FILE *out, const struct usk_clocks *c)
 {
 	char skew[UNIT_TEXT];
-	bool bounded = false;
+	bool bounded = false, banded = false;
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		bounded |= c->clock[i].quality == USK_BOUNDED;
+		banded |=
+			c->clock[i].quality == USK_BOUNDED || c->clock[i].quality == USK_ONE_SIDED;
 	}
 	print_table(out, c);
 	fputc('\n', out);
@@ -219,6 +222,9 @@ void print_clocks(FILE *out, const struct usk_clocks *c)
 	print_islands(out, c);
 	print_guilty(out, c);
 	print_notes(out, c);
+	if (!banded) {
+		return;
+	}
 	ppm_text(c->max_skew_e12, skew);
 	fprintf(out,
 		"Model %s: every clock keeps one rate, no two differ by more than %s ppm, no "

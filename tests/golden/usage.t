@@ -1,12 +1,17 @@
 # Wrong usage: status 2, one sentence, and a way on.
 $ unskew snyc
-! unskew: snyc: no such command; see `unskew help`
+! unskew: snyc: no such command; did you mean sync?
 ? 2
 $ unskew
 ! unskew - put the traces of many machines on one clock, after the fact
 ! 
 ! usage: unskew COMMAND [options] ...
 ! 
+!   sync      find out how the clocks ran: match, fit, solve; print the table of
+!             clocks
+!   check     score traces as recorded: messages received before sent, one-way
+!             delays
+!   simulate  make captures or message tables whose truth is known
 !   help      this, or a command's own help: unskew help sync
 ! 
 ! unskew --version says what is built in.

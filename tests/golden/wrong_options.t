@@ -1,0 +1,52 @@
+# Every wrong value: status 2, and the sentence says what would be right.
+$ unskew sync --max-skew 5 a b
+! unskew: --max-skew: no such option; did you mean --max-skew-ppm?
+? 2
+$ unskew sync --max-skew-ppm 1e6 a b
+! unskew: --max-skew-ppm: "1e6" is not a number of ppm
+? 2
+$ unskew sync --max-skew-ppm 200000 a b
+! unskew: --max-skew-ppm: 200000 is more than 100000
+? 2
+$ unskew sync --model wander a b
+! unskew: --model: "wander" is not known; choose from: linear
+? 2
+$ unskew sync --method midle a b
+! unskew: --method: "midle" is not known; did you mean middle?
+? 2
+$ unskew sync --method nonsense a b
+! unskew: --method: "nonsense" is not known; choose from: middle, hull, support
+? 2
+$ unskew sync --from yesterday a b
+! unskew: --from: "yesterday" is not a time: write ns, 1700000000.5s or 2023-11-14T22:13:20.5Z
+? 2
+$ unskew sync --max-outliers -1 a b
+! unskew: --max-outliers: -1 is less than 0
+? 2
+$ unskew sync --resolution host0 a b
+! unskew: --resolution: "host0" should be NAME=DURATION
+? 2
+$ unskew sync --resolution host0=soon a b
+! unskew: --resolution host0=soon: "soon" is not a duration such as 30min or 39us
+? 2
+$ unskew sync --from 2s --to 1s a b
+! unskew: --from lies after --to: nothing is left between them
+? 2
+$ unskew sync -x a b
+! unskew: -x: no such option; see `unskew help sync`
+? 2
+$ unskew sync -json a b
+! unskew: -json: no such option; did you mean --json?
+? 2
+$ unskew sync --json=yes a b
+! unskew: --json takes no value
+? 2
+$ unskew sync -o
+! unskew: -o needs a value: -o FILE
+? 2
+$ unskew sync
+! unskew: sync needs [NAME=]TRACE...; see `unskew help sync`
+? 2
+$ unskew help snyc
+! unskew: snyc: no such command; did you mean sync?
+? 2
