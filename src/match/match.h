@@ -23,6 +23,9 @@ struct usk_sample {
 	uint8_t has;
 };
 
+/** Neither multicast, broadcast, unspecified nor link-local: an address that says who one is. */
+bool usk_addr_is_unicast(struct usk_addr a);
+
 /* What one reading of a capture tells. */
 struct usk_survey {
 	struct usk_sample *sample;

@@ -133,51 +133,70 @@ static void doubt(struct walk *w, uint32_t which, const struct seen *p, const st
 	settle(w, way, false);
 }
 
+/* What two captures, each on its own grounds, make of one stream: the role of the first. */
+static enum role combine(const struct stream *a, const struct stream *b, uint8_t *source)
+{
+	bool from_a = b->role == ROLE_UNKNOWN || (a->role != ROLE_UNKNOWN && a->source < b->source);
+	bool clash = a->role == b->role && a->source == b->source;
+	const struct stream *known = from_a ? a : b;
+	*source = known->source;
+	if (clash) {
+		/* Both received it: a third party's multicast. Both sent it: neither is believed.
+		 */
+		bool third = a->role == ROLE_RECEIVES && a->source == FROM_LINK;
+		return third ? ROLE_NEITHER : ROLE_UNKNOWN;
+	}
+	if (from_a || b->role == ROLE_NEITHER) {
+		return known->role;
+	}
+	return b->role == ROLE_SENDS ? ROLE_RECEIVES : ROLE_SENDS;
+}
+
 /* Two sightings of one packet: who sent it? */
 static void sighting(struct walk *w, struct seen *p, struct seen *q)
 {
 	p->state |= SEEN_MATCHED;
 	q->state |= SEEN_MATCHED;
-	struct stream *st = &w->side[0].stream[p->stream];
-	if (st->role == ROLE_UNKNOWN) {
-		if (st->way == NOBODY) {
-			st->way = usk_way_find(&w->ways, st->src, st->dst);
+	struct stream *a = &w->side[0].stream[p->stream];
+	uint8_t source = a->source;
+	enum role role =
+		a->peer != NOBODY ? a->role : combine(a, &w->side[1].stream[q->stream], &source);
+	if (role == ROLE_NEITHER) {
+		w->counts->direction_unknown++;
+	} else if (role == ROLE_UNKNOWN) {
+		if (a->way == NOBODY) {
+			a->way = usk_way_find(&w->ways, a->src, a->dst);
 		}
-		doubt(w, st->way, p, q);
-		if (st->way != NOBODY && w->ways.way[st->way].role != ROLE_UNKNOWN &&
-		    st->peer != NOBODY) {
-			usk_walk_agree(w, p->stream, st->peer);
+		doubt(w, a->way, p, q);
+		if (a->way != NOBODY && w->ways.way[a->way].role != ROLE_UNKNOWN &&
+		    a->peer != NOBODY) {
+			usk_walk_agree(w, p->stream, a->peer);
 		}
-		return;
+	} else {
+		/* The payload as the receiver saw it: a large segment is many messages. */
+		bool p_sends = role == ROLE_SENDS;
+		emit(w, p->time_ns, q->time_ns, p_sends ? q->bytes : p->bytes, p_sends, source);
 	}
-	/* The payload as the receiver saw it: a large segment of the sender is many messages. */
-	bool p_sends = st->role == ROLE_SENDS;
-	emit(w, p->time_ns, q->time_ns, p_sends ? q->bytes : p->bytes, p_sends, st->source);
 }
 
 /* ---- streams of both captures ------------------------------------------------- */
 
 void usk_walk_agree(struct walk *w, uint32_t p, uint32_t q)
 {
+	static const uint8_t opposite[] = { [ROLE_UNKNOWN] = ROLE_UNKNOWN,
+					    [ROLE_SENDS] = ROLE_RECEIVES,
+					    [ROLE_RECEIVES] = ROLE_SENDS,
+					    [ROLE_NEITHER] = ROLE_NEITHER };
 	struct stream *a = &w->side[0].stream[p], *b = &w->side[1].stream[q];
-	if (a->way != NOBODY && w->ways.way[a->way].role != ROLE_UNKNOWN) {
-		a->role = w->ways.way[a->way].role;
-		a->source = w->ways.way[a->way].source;
-		b->role = ROLE_UNKNOWN;
+	uint8_t source;
+	enum role role = combine(a, b, &source);
+	if (role == ROLE_UNKNOWN && a->way != NOBODY) {
+		role = w->ways.way[a->way].role;
+		source = w->ways.way[a->way].source;
 	}
-	if (a->role == ROLE_UNKNOWN && b->role == ROLE_UNKNOWN) {
-		return;
-	}
-	if (a->role == b->role && a->source == b->source) {
-		/* Both claim to send, on equal grounds: neither is believed. */
-		a->role = b->role = ROLE_UNKNOWN;
-		return;
-	}
-	bool from_a =
-		b->role == ROLE_UNKNOWN || (a->role != ROLE_UNKNOWN && a->source <= b->source);
-	struct stream *known = from_a ? a : b, *other = from_a ? b : a;
-	other->role = known->role == ROLE_SENDS ? ROLE_RECEIVES : ROLE_SENDS;
-	other->source = known->source;
+	a->role = (uint8_t)role;
+	b->role = opposite[role];
+	a->source = b->source = source;
 }
 
 void usk_walk_link(struct walk *w, uint32_t p, uint32_t q)
@@ -304,6 +323,23 @@ static void pair_range(struct walk *w, int me, struct seen *got)
 
 /* ---- whole packets --------------------------------------------------------------- */
 
+/* Could these be one stream, before and after NAT? */
+static bool kin(const struct stream *a, const struct stream *b)
+{
+	return a->proto == b->proto && (a->sport == b->sport || a->dport == b->dport) &&
+	       usk_addr_is_unicast(a->dst) && usk_addr_is_unicast(b->dst);
+}
+
+/* Tied streams match each other only, untied ones only untied ones. */
+static bool may_pair(const struct stream *st, const struct seen *other, const struct side *theirs)
+{
+	if (st->peer != NOBODY) {
+		return other->stream == st->peer;
+	}
+	const struct stream *b = &theirs->stream[other->stream];
+	return b->peer == NOBODY && kin(st, b);
+}
+
 static void pair_whole(struct walk *w, int me, uint64_t number)
 {
 	struct side *mine = &w->side[me], *theirs = &w->side[!me];
@@ -315,9 +351,7 @@ static void pair_whole(struct walk *w, int me, uint64_t number)
 	for (uint64_t i = usk_side_find(theirs, got->key); i != UINT64_MAX && steps < MAX_CHAIN;
 	     i = usk_side_older(theirs, i), steps++) {
 		struct seen *c = usk_seen(theirs, i);
-		/* Tied streams match each other only, untied ones only untied ones. */
-		if (st->peer != NOBODY ? c->stream != st->peer
-				       : theirs->stream[c->stream].peer != NOBODY) {
+		if (!may_pair(st, c, theirs)) {
 			continue;
 		}
 		enum identity this = identity(w, c, got, 0);
@@ -337,7 +371,8 @@ static void pair_whole(struct walk *w, int me, uint64_t number)
 	     i = usk_side_older(mine, i), steps++) {
 		const struct seen *c = usk_seen(mine, i);
 		bool related = st->peer != NOBODY ? c->stream == got->stream
-						  : mine->stream[c->stream].peer == NOBODY;
+						  : mine->stream[c->stream].peer == NOBODY &&
+							    kin(st, &mine->stream[c->stream]);
 		if (i != number && related && same_content(c, got) &&
 		    identity(w, c, got, 0) != ID_OTHER) {
 			twins++;

@@ -65,7 +65,7 @@ static bool is_v4(struct usk_addr a)
 }
 
 /* Multicast, broadcast, unspecified and link-local traffic says nothing about who one is. */
-static bool is_unicast(struct usk_addr a)
+bool usk_addr_is_unicast(struct usk_addr a)
 {
 	if (is_v4(a)) {
 		uint32_t v4 = (uint32_t)a.lo;
@@ -77,7 +77,7 @@ static bool is_unicast(struct usk_addr a)
 static void narrow(struct ends *e, const struct usk_packet *p)
 {
 	if (!e->begun) {
-		if (is_unicast(p->src) && is_unicast(p->dst)) {
+		if (usk_addr_is_unicast(p->src) && usk_addr_is_unicast(p->dst)) {
 			e->begun = true;
 			e->addr[0] = p->src;
 			e->addr[1] = p->dst;
@@ -91,7 +91,7 @@ static void narrow(struct ends *e, const struct usk_packet *p)
 		left[i] = same(e->addr[i], p->src) || same(e->addr[i], p->dst);
 		stay += left[i];
 	}
-	if (stay == e->n || !is_unicast(p->src) || !is_unicast(p->dst)) {
+	if (stay == e->n || !usk_addr_is_unicast(p->src) || !usk_addr_is_unicast(p->dst)) {
 		return;
 	}
 	size_t n = 0;

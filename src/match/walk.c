@@ -131,8 +131,10 @@ static void forwarded(struct walk *w, int me, uint32_t which)
 	st->source = FROM_NOTHING;
 	if (st->peer != NOBODY) {
 		struct stream *peer = &w->side[!me].stream[st->peer];
-		if (peer->source == FROM_LINK) {
+		if (peer->source == FROM_LINK && peer->sides >> USK_SIDE_SENT == 0) {
+			/* It had its role from here. */
 			peer->role = ROLE_UNKNOWN;
+			peer->source = FROM_NOTHING;
 		}
 		usk_walk_agree(w, me ? st->peer : which, me ? which : st->peer);
 	}
@@ -217,7 +219,8 @@ static void take(struct walk *w, int me, const struct feed *f)
 	mine->recent = which;
 	s->time_ns = p->time_ns;
 	s->common_ns = f->common_ns;
-	s->key = p->key;
+	/* Copies of one content have IP-IDs of their own: no need to look at each. */
+	s->key = w->ip_id_kept && p->has & USK_HAS_IP_ID ? usk_mix(p->key + p->ip_id) : p->key;
 	s->stream = which;
 	s->seq = p->seq;
 	s->tsval = p->tsval;
@@ -241,7 +244,7 @@ static void take(struct walk *w, int me, const struct feed *f)
 	s->span = p->flags & RST ? 0 : p->bytes + !!(p->flags & SYN) + (p->flags & FIN);
 	if (st->peer == NOBODY && (st->packets <= RENDEZVOUS || !(p->key >> 8 & 15))) {
 		/* Later on only a sixteenth, the same one on both sides. */
-		rendezvous(w, me, which, p->key);
+		rendezvous(w, me, which, s->key);
 		st = &mine->stream[which];
 		if (st->peer == NOBODY && s->span) {
 			usk_side_index(mine, number);

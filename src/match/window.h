@@ -12,7 +12,8 @@
 
 #define NOBODY UINT32_MAX
 
-enum role { ROLE_UNKNOWN, ROLE_SENDS, ROLE_RECEIVES };
+/* ROLE_NEITHER: a third party sent it, both received it. */
+enum role { ROLE_UNKNOWN, ROLE_SENDS, ROLE_RECEIVES, ROLE_NEITHER };
 
 enum role_source {
 	FROM_NOTHING,

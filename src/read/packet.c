@@ -326,6 +326,11 @@ static bool is_loopback(struct usk_addr a)
 	return a.hi == 0 && (a.lo == 1 || a.lo >> 24 == (V4_MAPPED | 0x7f000000u) >> 24);
 }
 
+static bool is_unspecified(struct usk_addr a)
+{
+	return a.hi == 0 && (a.lo == 0 || a.lo == V4_MAPPED);
+}
+
 /* Into GRE and VXLAN: the host at the tunnel's other end sees only what is inside. */
 static const uint8_t *strip_tunnel(const struct ip *ip, size_t *left)
 {
@@ -410,6 +415,10 @@ bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t 
 	depth = depth > tunnels ? depth - tunnels : 0;
 	if (is_loopback(out->src) || is_loopback(out->dst)) {
 		c->loopback++;
+		return false;
+	}
+	if (is_unspecified(out->src)) {
+		c->not_ip++; /* a host without an address yet: they all say the same */
 		return false;
 	}
 	out->time_ns = r->time_ns;
