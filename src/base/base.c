@@ -73,7 +73,8 @@ char *usk_format(const char *fmt, ...)
 	return s;
 }
 
-enum usk_status usk_fail(struct usk_err *err, enum usk_status code, uint64_t at, const char *fmt, ...)
+enum usk_status usk_fail(struct usk_err *err, enum usk_status code, uint64_t at, const char *fmt,
+			 ...)
 {
 	if (err) {
 		va_list ap;

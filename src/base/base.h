@@ -19,14 +19,14 @@ __extension__ typedef unsigned __int128 usk_u128;
 #endif
 
 /** Format one sentence into err, if there is one, and return code: a failure is one statement. */
-enum usk_status usk_fail(struct usk_err *err, enum usk_status code, uint64_t at, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+enum usk_status usk_fail(struct usk_err *err, enum usk_status code, uint64_t at, const char *fmt,
+			 ...) __attribute__((format(printf, 4, 5)));
 /** Put "context: " before the sentence that is already in err; returns its code. */
 enum usk_status usk_fail_in(struct usk_err *err, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Allocation that does not return on exhaustion. Sizes are checked against overflow. */
-void *usk_alloc(size_t n, size_t size);  /* zeroed */
+void *usk_alloc(size_t n, size_t size);		/* zeroed */
 void *usk_grow(void *p, size_t n, size_t size); /* realloc to n items */
 char *usk_strdup(const char *s);
 char *usk_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -67,7 +67,7 @@ struct usk_rng {
 void usk_rng_seed(struct usk_rng *r, uint64_t seed);
 uint64_t usk_rng_next(struct usk_rng *r);
 uint64_t usk_rng_below(struct usk_rng *r, uint64_t n); /* 0 <= x < n, n > 0, unbiased */
-double usk_rng_unit(struct usk_rng *r);                /* 0 <= x < 1 */
+double usk_rng_unit(struct usk_rng *r);		       /* 0 <= x < 1 */
 double usk_rng_exponential(struct usk_rng *r, double mean);
 double usk_rng_normal(struct usk_rng *r);
 

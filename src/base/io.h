@@ -15,10 +15,10 @@
  */
 struct usk_input {
 	const uint8_t *data; /* the window */
-	size_t have;         /* bytes in it */
-	uint64_t at;         /* offset of data[0] in the input */
-	uint64_t size;       /* of the whole input */
-	bool end;            /* the window reaches the end of the input */
+	size_t have;	     /* bytes in it */
+	uint64_t at;	     /* offset of data[0] in the input */
+	uint64_t size;	     /* of the whole input */
+	bool end;	     /* the window reaches the end of the input */
 	/* private */
 	uint8_t *buffer;
 	size_t capacity;

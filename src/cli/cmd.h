@@ -57,11 +57,11 @@ struct args;
 
 struct command {
 	const char *name;
-	int (*run)(const struct args *args); /* returns the exit status */
-	const char *operands;		     /* "TRACE..." */
-	size_t min_operands, max_operands;   /* SIZE_MAX: any number */
-	const char *help;		     /* one line, lower case, no full stop */
-	const char *more;		     /* paragraphs for the manual; may be NULL */
+	int (*run)(const struct args *args);  /* returns the exit status */
+	const char *operands;		      /* "TRACE..." */
+	size_t min_operands, max_operands;    /* SIZE_MAX: any number */
+	const char *help;		      /* one line, lower case, no full stop */
+	const char *more;		      /* paragraphs for the manual; may be NULL */
 	const struct option_group *group[12]; /* ends with NULL */
 };
 

@@ -19,7 +19,7 @@ static void test_division(void **state)
 	static const struct {
 		int64_t a, b, floor, ceil;
 	} cases[] = {
-		{ 7, 2, 3, 4 },	  { -7, 2, -4, -3 }, { 6, 3, 2, 2 },
+		{ 7, 2, 3, 4 },	   { -7, 2, -4, -3 }, { 6, 3, 2, 2 },
 		{ -6, 3, -2, -2 }, { 0, 5, 0, 0 },    { INT64_MIN, 1, INT64_MIN, INT64_MIN },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
