@@ -10,9 +10,9 @@ if [ ! -f tests/fuzz/fuzz_"$target".c ]; then
 	exit 2
 fi
 if [ ! -f $build/build.ninja ]; then
-	CC=clang meson setup $build -Dfuzzer=true -Dtests=disabled -Ddefault_library=static \
+	CC=clang meson setup $build -Dfuzzer=true -Dtests=disabled \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized \
-		-Dc_args='-fsanitize=fuzzer-no-link -fno-sanitize-recover=undefined' >/dev/null
+		-Dc_args='-fsanitize=fuzzer-no-link -fno-sanitize-recover=undefined'
 fi
 ninja -C $build tests/fuzz/fuzz_"$target"
 mkdir -p fuzz/"$target"
