@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clocks.c - the table of clocks as an owned whole: freeing it, finding a trace's clock in it
+ */
+#include "write/write.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const qualities[] = {
+	[USK_REFERENCE] = "reference",	     [USK_BOUNDED] = "bounded",
+	[USK_ONE_SIDED] = "one-sided",	     [USK_ABSENT] = "absent",
+	[USK_CONTRADICTED] = "contradicted",
+};
+
+const char *usk_quality_name(enum usk_quality q)
+{
+	return (size_t)q < COUNT(qualities) ? qualities[q] : "absent";
+}
+
+static void free_strings(char **s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(s[i]);
+	}
+	free(s);
+}
+
+void usk_clocks_free(struct usk_clocks *c)
+{
+	if (!c) {
+		return;
+	}
+	free(c->model);
+	free(c->method);
+	free(c->solve);
+	free(c->how);
+	free(c->min_delay);
+	for (size_t i = 0; i < c->n_traces; i++) {
+		free(c->trace[i].path);
+		free_strings(c->trace[i].local, c->trace[i].n_local);
+	}
+	free(c->trace);
+	for (size_t i = 0; i < c->n_islands; i++) {
+		free(c->island[i].clock);
+	}
+	free(c->island);
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		free(c->clock[i].name);
+		free(c->clock[i].path);
+		free(c->clock[i].knot);
+	}
+	free(c->clock);
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		free(c->pair[i].outlier);
+		free(c->pair[i].contradiction);
+		free(c->pair[i].floor);
+		free(c->pair[i].ceiling);
+	}
+	free(c->pair);
+	free_strings(c->note, c->n_notes);
+	free(c);
+}
+
+/* Length of the UTF-8 sequence at s, 0 if it is none: overlong, a surrogate, over U+10FFFF. */
+static size_t utf8_length(const unsigned char *s)
+{
+	size_t n = s[0] < 0x80	 ? 1
+		   : s[0] < 0xc2 ? 0
+		   : s[0] < 0xe0 ? 2
+		   : s[0] < 0xf0 ? 3
+		   : s[0] < 0xf5 ? 4
+				 : 0;
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80) {
+			return 0;
+		}
+	}
+	bool bad = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+		   (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f);
+	return n && !bad ? n : 0;
+}
+
+char *usk_shown(const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	char *out = usk_alloc(strlen(text) + 1, 4), *to = out;
+	while (*s) {
+		size_t n = utf8_length(s);
+		if (n) {
+			memcpy(to, s, n);
+			to += n;
+			s += n;
+		} else {
+			to += sprintf(to, "\\x%02x", *s++);
+		}
+	}
+	*to = 0;
+	return out;
+}
+
+static bool same(const char *stored, const char *shown)
+{
+	char *s = usk_shown(stored);
+	bool equal = !strcmp(s, shown);
+	free(s);
+	return equal;
+}
+
+static uint32_t find_name(const struct usk_clocks *c, const char *name)
+{
+	char *shown = usk_shown(name);
+	uint32_t found = USK_NO_CLOCK;
+	for (size_t i = 0; i < c->n_clocks && found == USK_NO_CLOCK; i++) {
+		if (same(c->clock[i].name, shown)) {
+			found = (uint32_t)i;
+		}
+	}
+	free(shown);
+	return found;
+}
+
+uint32_t usk_clocks_find(const struct usk_clocks *c, const char *name, const char *path,
+			 const char *other_name)
+{
+	if (name) {
+		return find_name(c, name);
+	}
+	uint32_t found = USK_NO_CLOCK;
+	if (path) {
+		char *shown = usk_shown(path);
+		for (size_t i = 0; i < c->n_traces && found == USK_NO_CLOCK; i++) {
+			if (same(c->trace[i].path, shown)) {
+				found = c->trace[i].clock;
+			}
+		}
+		free(shown);
+	}
+	return found == USK_NO_CLOCK && other_name ? find_name(c, other_name) : found;
+}
+
+void usk_note(struct usk_notes *notes, const char *fmt, ...)
+{
+	if (!notes) {
+		return;
+	}
+	va_list ap, again;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	char *s = usk_alloc((size_t)(n < 0 ? 0 : n) + 1, 1);
+	vsnprintf(s, (size_t)(n < 0 ? 0 : n) + 1, fmt, again);
+	va_end(again);
+	va_end(ap);
+	notes->note = usk_grow(notes->note, notes->n + 1, sizeof *notes->note);
+	notes->note[notes->n++] = s;
+}
+
+void usk_notes_free(struct usk_notes *notes)
+{
+	free_strings(notes->note, notes->n);
+	memset(notes, 0, sizeof *notes);
+}
+
+enum usk_status usk_write_map(const struct usk_clocks *c, uint32_t i, const char *what,
+			      const struct usk_write_options *opt, struct usk_map **map,
+			      struct usk_notes *notes, struct usk_err *err)
+{
+	*map = NULL;
+	if (i >= c->n_clocks) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"%s: no clock is known for it; name one with NAME=%s", what, what);
+	}
+	const struct usk_clock *clock = &c->clock[i];
+	if (clock->quality == USK_REFERENCE || clock->quality == USK_BOUNDED) {
+		*map = usk_map_new(clock, c->max_skew_e12);
+		if (*map) {
+			return USK_OK;
+		}
+	}
+	const char *quality = usk_quality_name(clock->quality);
+	if (!opt || !opt->allow_unbounded) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"%s: clock %s is %s, so its stamps cannot be corrected; "
+				"--allow-unbounded leaves them as recorded",
+				what, clock->name, quality);
+	}
+	usk_note(notes, "%s: clock %s is %s: its stamps are left as recorded", what, clock->name,
+		 quality);
+	return USK_OK;
+}
+
+size_t usk_seconds_text(int64_t ns, char out[USK_RECORDED_MAX])
+{
+	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+	char digits[20];
+	size_t n = 0, at = 0;
+	for (; size || n < 10; size /= 10) {
+		digits[n++] = (char)('0' + size % 10);
+	}
+	if (ns < 0) {
+		out[at++] = '-';
+	}
+	while (n) {
+		if (n == 9) {
+			out[at++] = '.';
+		}
+		out[at++] = digits[--n];
+	}
+	out[at] = 0;
+	return at;
+}
+
+size_t usk_recorded_text(int64_t ns, char out[USK_RECORDED_MAX])
+{
+	static const char word[] = "recorded ";
+	memcpy(out, word, sizeof word - 1);
+	char seconds[USK_RECORDED_MAX];
+	size_t n = usk_seconds_text(ns, seconds);
+	memcpy(out + sizeof word - 1, seconds, n + 1);
+	return sizeof word - 1 + n;
+}

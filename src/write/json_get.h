@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json_get.h - typed values out of JSON that may be anything, with a sentence that says where
+ *
+ * In    jansson values, the place where they stand
+ * Out   numbers, times, names, clocks; the first failure is kept in the reader
+ * Why   after a failure every getter returns something harmless (0, NULL, an empty string, an
+ *       array of size 0), so that the code that reads a format reads like the format
+ */
+#ifndef USK_JSON_GET_H
+#define USK_JSON_GET_H
+
+#include "base/base.h"
+
+#include <jansson.h>
+
+/* Where a value stands: a chain from the inside out, put into words only for a sentence. */
+struct place {
+	const struct place *up;
+	const char *key; /* NULL: the index counts */
+	size_t index;
+};
+
+struct reader {
+	struct usk_clocks *c;
+	const char **name; /* sorted, to find clocks by name */
+	uint32_t *index;
+	struct usk_err *err;
+	enum usk_status status;
+};
+
+/* Put "place.key: sentence" into the error, unless there is one already. key may be NULL. */
+void usk_json_wrong(struct reader *r, const struct place *up, const char *key, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* A member of o that must be there. */
+const json_t *usk_json_get(struct reader *r, const struct place *at, const json_t *o,
+			   const char *key);
+const json_t *usk_json_object(struct reader *r, const struct place *at, const json_t *o,
+			      const char *key);
+const json_t *usk_json_array(struct reader *r, const struct place *at, const json_t *o,
+			     const char *key);
+char *usk_json_string(struct reader *r, const struct place *at, const json_t *o, const char *key);
+
+/* A decimal string, at most `limit` in size; null where that is allowed. */
+int64_t usk_json_ns_value(struct reader *r, const struct place *at, const char *key,
+			  const json_t *v, uint64_t limit, bool nullable);
+/* A time: at most USK_TIME_MAX in size. */
+int64_t usk_json_ns(struct reader *r, const struct place *at, const json_t *o, const char *key);
+int64_t usk_json_ns_or_null(struct reader *r, const struct place *at, const json_t *o,
+			    const char *key);
+/* The difference of two stamps, which may be twice as large as a stamp. */
+int64_t usk_json_span_or_null(struct reader *r, const struct place *at, const json_t *o,
+			      const char *key);
+
+uint64_t usk_json_count(struct reader *r, const struct place *at, const json_t *o, const char *key);
+/* A count that others than unskew need not write: 0 if it is not there. */
+uint64_t usk_json_count_if(struct reader *r, const struct place *at, const json_t *o,
+			   const char *key);
+/* NAN for null. */
+double usk_json_number(struct reader *r, const struct place *at, const json_t *o, const char *key,
+		       bool nullable);
+
+/* The index of a clock by its name; r->name must stand. */
+uint32_t usk_json_clock_value(struct reader *r, const struct place *at, const char *key,
+			      const json_t *v);
+uint32_t usk_json_clock(struct reader *r, const struct place *at, const json_t *o, const char *key);
+uint32_t *usk_json_clocks(struct reader *r, const struct place *up, const json_t *o,
+			  const char *key, size_t *n);
+enum usk_quality usk_json_quality(struct reader *r, const struct place *at, const json_t *o);
+
+/* Grows an array of rows as they turn out well, so that memory follows what is there. */
+#define NEW_ROW(array, n, cap)                                                                     \
+	((array) = usk_room((array), (n), &(cap), sizeof *(array)),                                \
+	 memset(&(array)[n], 0, sizeof *(array)), &(array)[(n)++])
+
+#endif

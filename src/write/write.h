@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * write.h - inside of the writing stage: text that can be shown, notes, blocks of pcapng
+ */
+#ifndef USK_WRITE_H
+#define USK_WRITE_H
+
+#include "base/io.h"
+
+/*
+ * Names and paths are bytes; JSON and terminals want UTF-8. Bytes that are not UTF-8 come out as
+ * \xff, all else as it is. A malloc'ed string. Apply it to both sides before comparing.
+ */
+char *usk_shown(const char *text);
+
+/** Add a sentence; notes may be NULL. */
+void usk_note(struct usk_notes *notes, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/**
+ * The map of clock i. *map is NULL and a note is made if opt lets a clock that is not bounded go
+ * along; otherwise that is USK_EINPUT. what: whose stamps they are, for the sentence.
+ */
+enum usk_status usk_write_map(const struct usk_clocks *c, uint32_t i, const char *what,
+			      const struct usk_write_options *opt, struct usk_map **map,
+			      struct usk_notes *notes, struct usk_err *err);
+
+/* "recorded 1700000000.123456789": the comment that keeps a stamp. Returns its length. */
+enum { USK_RECORDED_MAX = 40 };
+size_t usk_recorded_text(int64_t ns, char out[USK_RECORDED_MAX]);
+
+/* Seconds with 9 digits, "-0.000000001". Returns the length. */
+size_t usk_seconds_text(int64_t ns, char out[USK_RECORDED_MAX]);
+
+/* Blocks and options of pcapng that are written or changed here. */
+enum {
+	NG_SECTION = 0x0a0d0d0a,
+	NG_INTERFACE = 1,
+	NG_OLD_PACKET = 2,
+	NG_SIMPLE_PACKET = 3,
+	NG_STATISTICS = 5,
+	NG_PACKET = 6,
+	NG_BYTE_ORDER = 0x1a2b3c4d,
+	NG_END_OF_OPTIONS = 0,
+	NG_COMMENT = 1,
+	NG_IF_NAME = 2,
+	NG_IF_DESCRIPTION = 3,
+	NG_PACKET_FLAGS = 2,
+	NG_STATISTICS_START = 2,
+	NG_STATISTICS_END = 3,
+	NG_IF_RESOLUTION = 9,
+	NG_IF_OFFSET = 14,
+	NG_SECTION_APPLICATION = 4,
+};
+
+#endif
