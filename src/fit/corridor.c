@@ -252,60 +252,73 @@ static inline unsigned fits(const struct seen *s)
 	       near_origin(s->y);
 }
 
-enum usk_status usk_corridor_add(struct usk_corridor *c, uint32_t a, uint32_t b,
-				 const struct usk_msg *msg, size_t n, struct usk_err *err)
+static enum usk_status refuse(const struct usk_frame *f, uint32_t a, uint32_t b,
+			      const struct usk_msg *msg, size_t n, struct usk_err *err)
 {
-	if (a == b) {
-		return USK_OK;
+	size_t i = 0;
+	for (; i + 1 < n; i++) {
+		struct seen s = look(f, a, b, &msg[i]);
+		if ((s.floor | s.ceiling) && !fits(&s)) {
+			break;
+		}
+	}
+	return usk_fail(
+		err, USK_ERANGE, i,
+		"a message sent at %lld ns and received at %lld ns is 2^62 ns (146 years) or "
+		"more from the others, or its clocks are that far apart",
+		(long long)msg[i].sent_ns, (long long)msg[i].received_ns);
+}
+
+/* Add n <= BLOCK messages, all or none. */
+static bool add_some(struct usk_corridor *c, uint32_t a, uint32_t b, const struct usk_msg *msg,
+		     size_t n)
+{
+	struct side *fl = &c->side[USK_FLOOR], *ce = &c->side[USK_CEILING];
+	if (fl->n_block + n > BLOCK) {
+		flush(c, fl);
+	}
+	if (ce->n_block + n > BLOCK) {
+		flush(c, ce);
 	}
 	const struct usk_frame f = c->frame;
-	unsigned bad = 1 ^ (in_range((uint64_t)f.local_ns) & in_range((uint64_t)f.offset_ns));
+	struct usk_xy *pf = fl->block + fl->n_block, *pc = ce->block + ce->n_block;
+	unsigned bad = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct seen s = look(&f, a, b, &msg[i]);
 		bad |= (s.floor | s.ceiling) & (1 ^ fits(&s));
+		/* Both are written and one is counted: the direction is a coin's toss. */
+		*pf = (struct usk_xy){ (int64_t)s.x, (int64_t)s.y };
+		*pc = (struct usk_xy){ (int64_t)s.x, (int64_t)(0 - s.y) };
+		pf += s.floor;
+		pc += s.ceiling;
 	}
 	if (bad) {
-		size_t i = 0;
-		for (; i + 1 < n; i++) {
-			struct seen s = look(&f, a, b, &msg[i]);
-			if ((s.floor | s.ceiling) && !fits(&s)) {
-				break;
-			}
-		}
-		return usk_fail(err, USK_ERANGE, i,
-				"a message sent at %lld ns and received at %lld ns is 2^62 ns (146 "
-				"years) or more from the others, or its clocks are that far apart",
-				n ? (long long)msg[i].sent_ns : 0,
-				n ? (long long)msg[i].received_ns : 0);
+		return false;
 	}
-	struct side *fl = &c->side[USK_FLOOR], *ce = &c->side[USK_CEILING];
-	while (n) {
-		size_t more = fl->n_block > ce->n_block ? fl->n_block : ce->n_block;
-		more = BLOCK - more < n ? BLOCK - more : n;
-		size_t nf = fl->n_block, nc = ce->n_block;
-		for (size_t i = 0; i + 1 < more; i++) {
-			struct seen s = look(&f, a, b, &msg[i]);
-			/* Both are written and one is counted: the direction is a coin's toss. */
-			fl->block[nf] = (struct usk_xy){ (int64_t)s.x, (int64_t)s.y };
-			ce->block[nc] = (struct usk_xy){ (int64_t)s.x, (int64_t)-s.y };
-			nf += s.floor;
-			nc += s.ceiling;
-		}
-		struct seen s = look(&f, a, b, &msg[more - 1]);
-		fl->block[nf] = (struct usk_xy){ (int64_t)s.x, (int64_t)s.y };
-		ce->block[nc] = (struct usk_xy){ (int64_t)s.x, (int64_t)-s.y };
-		fl->n_block = nf + s.floor;
-		ce->n_block = nc + s.ceiling;
-		if (fl->n_block == BLOCK) {
-			flush(c, fl);
-		}
-		if (ce->n_block == BLOCK) {
-			flush(c, ce);
-		}
-		msg += more;
-		n -= more;
+	fl->n_block = (size_t)(pf - fl->block);
+	ce->n_block = (size_t)(pc - ce->block);
+	return true;
+}
+
+enum usk_status usk_corridor_add(struct usk_corridor *c, uint32_t a, uint32_t b,
+				 const struct usk_msg *msg, size_t n, struct usk_err *err)
+{
+	const struct usk_frame *f = &c->frame;
+	if (a == b || !n) {
+		return USK_OK;
 	}
-	return USK_OK;
+	if (!in_range((uint64_t)f->local_ns) || !in_range((uint64_t)f->offset_ns)) {
+		return refuse(f, a, b, msg, n, err);
+	}
+	unsigned bad = 0;
+	for (size_t i = 0; i < n && n > BLOCK; i++) {
+		struct seen s = look(f, a, b, &msg[i]);
+		bad |= (s.floor | s.ceiling) & (1 ^ fits(&s));
+	}
+	for (size_t i = 0; i < n && !bad; i += BLOCK) {
+		bad = !add_some(c, a, b, msg + i, n - i < BLOCK ? n - i : BLOCK);
+	}
+	return bad ? refuse(f, a, b, msg, n, err) : USK_OK;
 }
 
 enum usk_status usk_corridor_merge(struct usk_corridor *into, const struct usk_corridor *from,
