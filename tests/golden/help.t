@@ -1,0 +1,44 @@
+# Help, manual and completion come from one table; this shows what it makes of it.
+# needs: bash
+$ unskew help check
+unskew check - score traces as recorded: messages received before sent, one-way delays
+
+usage: unskew check [options] [NAME=]TRACE...
+
+Nothing is corrected. Delays are received - sent, each by its own clock, so
+they hold the clocks' offset too. Run it on traces before and after `unskew
+apply`.
+
+Output:
+      --json              print JSON instead of the table
+
+Matching:
+  -r, --reference NAME    the clock that is the common timeline; otherwise the
+                          one that ties the others best
+      --local NAME=ADDR   an address of the machine that recorded NAME, where
+                          the captures do not show who sent what; may be
+                          repeated
+      --resolution NAME=DURATION
+                          what NAME's stamps are rounded down to, if coarser
+                          than the file says; may be repeated
+      --from TIME         leave out what the reference stamped before
+      --to TIME           leave out what the reference stamped after
+
+Common:
+  -q, --quiet             print nothing but errors and data
+  -h, --help              print this help
+$ unskew help check >help; unskew check --help | cmp - help && echo same
+same
+$ unskew --man check | sed -n 1,8p
+.TH UNSKEW\-CHECK 1 "" "unskew 0.1.0" "User Commands"
+.SH NAME
+unskew\-check \- score traces as recorded: messages received before sent, one\-way delays
+.SH SYNOPSIS
+.B unskew check
+[\fIoptions\fR] [NAME=]TRACE...
+.SH DESCRIPTION
+Nothing is corrected. Delays are received \- sent, each by its own clock, so they hold the clocks' offset too. Run it on traces before and after `unskew apply`.
+$ unskew --completion >complete; bash -c '. ./complete; COMP_WORDS=(unskew sync --me); COMP_CWORD=2; _unskew; echo ${COMPREPLY[@]}'
+--messages --method
+# Every command has a help, a manual page and completion.
+$ for c in $(unskew help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v help); do unskew help $c >/dev/null && unskew --man $c | grep -q "^.B unskew $c" && grep -q "^.*$c) words" complete || echo $c lacks something; done
