@@ -28,7 +28,7 @@ all: $(BUILD)/build.ninja ## build the library, build/unskew and the manual
 
 $(BUILD)/build.ninja:
 	@tools/need.sh build
-	@meson setup $(BUILD) $(MESON_FLAGS)
+	@meson setup $(BUILD) -Dtests=disabled $(MESON_FLAGS)
 
 demo: all ## make example captures and run the main job on them
 	@tools/demo.sh $(BUILD)/unskew demo
