@@ -12,6 +12,7 @@
 #
 # Exits with 77 and a sentence where it is not allowed to, or a tool is missing.
 
+# shellcheck disable=SC2086,SC2016 # commands in variables are split; perl has its own $
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -67,6 +68,7 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/unskew-record-XXXXXX")
 started=
 
 # Processes first, else the namespaces live on; then what they were in.
+# shellcheck disable=SC2317 # traps call it
 clean() {
 	trap - EXIT INT TERM HUP
 	for pid in $started; do
@@ -166,6 +168,7 @@ wait "$dump_a" 2>/dev/null || :
 wait "$dump_b" 2>/dev/null || :
 
 mkdir -p "$out"
+rm -f "$out/b.pcap" "$out/b.pcapng"
 cp "$tmp/a.pcap" "$out/a.pcap"
 for name in b.pcap b.pcapng; do
 	if "$distort" --force --offset "$offset" --drift-ppm "$drift" --truth "$out/truth.json" \

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_truth.c - `unskew sync` against the truth, over a mesh of scenarios
+ *
+ * In    path of unskew; [--only TEXT] [--seed N] [--keep]
+ * Out   a line per scenario; for a failure what was wrong and the commands that repeat it
+ *
+ * Each scenario is simulated and synchronised by the commands a user would type. Then, with the
+ * clocks' exact maps: at 1,000 random true moments the band holds the true offset, knots of the
+ * band taken as the contract defines them; no corrected message is received before it was sent;
+ * of the messages that captures can tell apart 99.9 % are matched; every matched message is a
+ * true one.
+ */
+#include "truth_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SHORT "--seconds 20 --rate 100 "
+
+static const struct scenario scenarios[] = {
+	{ "plain", SHORT, "" },
+	{ "equal clocks", SHORT "--offset 0 --drift-ppm 0", "" },
+	{ "268 days", SHORT "--offset 6432h", "" },
+	{ "-50 years", SHORT "--offset -438000h", "" },
+	{ "behind and slow", SHORT "--offset -1s --drift-ppm -120.123456", "" },
+	{ "reference drifts", SHORT "--offset 3us,-7ms --drift-ppm -80,90", "" },
+	{ "reference host1", SHORT "--offset 2h", "--reference host1" },
+	{ "loss", SHORT "--loss 0.03", "" },
+	{ "loss, no ids", SHORT "--loss 0.03 --ip-id off", "" },
+	{ "loss, no marks at all", SHORT "--loss 0.02 --ip-id off --timestamps off", "" },
+	{ "loss, no sack", SHORT "--loss 0.02 --sack off --bytes 9000", "" },
+	{ "dup", SHORT "--dup 0.05", "" },
+	{ "dup, no ids", SHORT "--dup 0.05 --ip-id off", "" },
+	{ "dup, no marks", SHORT "--dup 0.05 --ip-id off --timestamps off", "" },
+	{ "retrans", SHORT "--retrans 0.05", "" },
+	{ "retrans, no ids", SHORT "--retrans 0.05 --ip-id off", "" },
+	{ "retrans, no marks", SHORT "--retrans 0.05 --ip-id off --timestamps off", "" },
+	{ "reorder", SHORT "--reorder 0.05 --bytes 20000", "" },
+	{ "everything at once",
+	  SHORT "--loss 0.02 --dup 0.02 --retrans 0.02 --reorder 0.02 --heavy 0.02", "" },
+	{ "everything, nat", SHORT "--loss 0.02 --dup 0.02 --retrans 0.02 --reorder 0.02 --nat",
+	  "" },
+	{ "nat", SHORT "--nat", "" },
+	{ "nat, no ids", SHORT "--nat --ip-id off", "" },
+	{ "nat, udp", SHORT "--nat --proto udp", "" },
+	{ "nat, mix, no ids", SHORT "--nat --proto mix --ip-id off --loss 0.01", "" },
+	{ "tso", SHORT "--tso --rate 20", "" },
+	{ "gro", SHORT "--gro --bytes 60000 --rate 20", "" },
+	{ "tso and gro", SHORT "--tso --gro --rate 20", "" },
+	{ "tso, loss", SHORT "--tso --loss 0.005 --rate 20", "" },
+	{ "tso and gro, loss, no ids", SHORT "--tso --gro --loss 0.005 --rate 20 --ip-id off", "" },
+	{ "tso and gro, nat, retrans", SHORT "--tso --gro --retrans 0.05 --rate 20 --nat", "" },
+	{ "jumbo", SHORT "--mtu 9000 --tso --gro --rate 20", "" },
+	{ "ipv6", SHORT "--ipv6", "" },
+	{ "ipv6, loss", SHORT "--ipv6 --loss 0.02", "" },
+	{ "ipv6, mix, dup", SHORT "--ipv6 --proto mix --dup 0.02", "" },
+	{ "ipv6, nat, tso", SHORT "--ipv6 --nat --tso --rate 20", "" },
+	{ "vlan on one side", SHORT "--vlan 0,1", "" },
+	{ "qinq", SHORT "--vlan 2,0 --loss 0.01", "" },
+	{ "ipv6, qinq", SHORT "--vlan 2,1 --ipv6 --loss 0.01", "" },
+	{ "sll and sll2", SHORT "--link sll,sll2 --loss 0.01", "" },
+	{ "raw and null", SHORT "--link raw,null --loss 0.01", "" },
+	{ "raw, no hops", SHORT "--link raw --ttl-hops 0 --proto udp", "" },
+	{ "null, ipv6, mix", SHORT "--link null,ethernet --ipv6 --proto mix", "" },
+	{ "snaplen 68", SHORT "--snaplen 68 --loss 0.01", "" },
+	{ "snaplen 68, mix, vlan", SHORT "--snaplen 68 --proto mix --vlan 1", "" },
+	{ "snaplen 68, ipv6", SHORT "--snaplen 68 --ipv6", "" },
+	{ "snaplen 68, ipv6, mix", SHORT "--snaplen 68 --ipv6 --proto mix", "" },
+	{ "microseconds", SHORT "--resolution us", "" },
+	{ "microseconds, short delays", SHORT "--resolution us --dmin 2us --tail 3us", "" },
+	{ "pcapng, microseconds", SHORT "--resolution us --format pcapng --loss 0.01", "" },
+	{ "pcapng near 2^62", SHORT "--format pcapng --start 4611685990000000000", "" },
+	{ "pcapng near 2^62, host1 in 1970",
+	  SHORT "--format pcapng --start 4611685990000000000 --offset -4611685980s", "" },
+	{ "1970", SHORT "--start 100s --offset 10s", "" },
+	{ "udp", SHORT "--proto udp --loss 0.02 --reorder 0.02", "" },
+	{ "udp, no ids, dup", SHORT "--proto udp --dup 0.02 --ip-id off", "" },
+	{ "icmp", SHORT "--proto icmp --loss 0.02 --ip-id off", "" },
+	{ "chatter", SHORT "--chatter 300 --capture-loss 0.01", "" },
+	{ "captures miss packets", SHORT "--capture-loss 0.05 --loss 0.01", "" },
+	{ "asymmetry", SHORT "--asym 5ms --heavy 0.05", "" },
+	{ "long way, no hops", SHORT "--dmin 80ms --tail 5ms --ttl-hops 0", "" },
+	{ "one connection, late", "--seconds 200 --rate 20 --connections 1 --late 100s", "" },
+	{ "90 minutes late", "--seconds 6000 --rate 2 --late 90min --offset -3h", "" },
+	{ "dense", "--seconds 5 --rate 3000 --connections 20", "" },
+	{ "few", "--seconds 20 --rate 0.5 --connections 1", "" },
+	{ "table, 10 hours", "--format table --seconds 36000 --rate 1", "" },
+	{ "table near 2^62", "--format table --seconds 36000 --rate 1 --start 4611640000000000000",
+	  "" },
+	{ "table, far below zero", "--format table --offset -500000h --drift-ppm 400", "" },
+	{ "table, dense", "--format table --seconds 100 --rate 1000 --heavy 0.01 --asym 1ms", "" },
+};
+
+int main(int argc, char **argv)
+{
+	struct job job = { .seed = 1 };
+	const char *only = "";
+	bool keep = false;
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--only") && i + 1 < argc) {
+			only = argv[++i];
+		} else if (!strcmp(argv[i], "--seed") && i + 1 < argc) {
+			job.seed = strtoull(argv[++i], NULL, 10);
+		} else if (!strcmp(argv[i], "--keep")) {
+			keep = true;
+		} else {
+			job.unskew = argv[i];
+		}
+	}
+	if (!job.unskew) {
+		fprintf(stderr, "usage: test_truth UNSKEW [--only TEXT] [--seed N] [--keep]\n");
+		return 2;
+	}
+	char dir[] = "/tmp/unskew-truth-XXXXXX";
+	if (!mkdtemp(dir)) {
+		perror(dir);
+		return 1;
+	}
+	job.dir = dir;
+	size_t failed = 0, ran = 0;
+	for (size_t i = 0; i < COUNT(scenarios); i++) {
+		if (!*only || !strcmp(only, scenarios[i].name)) {
+			ran++;
+			failed += !check_scenario(&job, &scenarios[i]);
+		}
+	}
+	printf("%zu of %zu scenarios hold, seed %llu\n", ran - failed, ran,
+	       (unsigned long long)job.seed);
+	if (keep) {
+		printf("kept: %s\n", dir);
+	} else {
+		char *clean = usk_format("rm -rf '%s'", dir);
+		if (system(clean)) {
+			perror(clean);
+		}
+		free(clean);
+	}
+	return failed || !ran;
+}

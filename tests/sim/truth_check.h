@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* truth_check.h - one simulated scenario, synchronised and held against its truth */
+#ifndef TRUTH_CHECK_H
+#define TRUTH_CHECK_H
+
+#include "sim.h"
+
+struct job {
+	const char *unskew, *dir;
+	uint64_t seed;
+};
+
+struct scenario {
+	const char *name;
+	const char *simulate; /* options of `unskew simulate` */
+	const char *sync;     /* further options of `unskew sync` */
+};
+
+/** Prints a line, and on failure why and the commands; returns whether all held. */
+bool check_scenario(const struct job *job, const struct scenario *s);
+
+/** Two hosts' clocks as truth.json's options state them: exact at any moment. */
+struct true_clocks {
+	struct sim_clock clock[2]; /* host0, host1 */
+	int64_t start_ns, end_ns, resolution_ns;
+	bool table;
+};
+
+/** why: the first thing that is wrong, or left empty. */
+bool true_clocks_read(const char *path, struct true_clocks *out, char why[512]);
+void true_clocks_free(struct true_clocks *t);
+
+/** The band of the sync answer at random true moments; *width_ns: its mean half width. */
+bool check_band(const char *json_path, const struct true_clocks *t, uint64_t seed, double *width_ns,
+		char why[512]);
+
+struct match_counts {
+	size_t expected, found; /* unambiguous true messages, and those of them that were matched */
+	size_t matched;
+};
+
+/** Matched messages against true ones. */
+bool check_messages(const char *true_path, const char *matched_path, struct match_counts *counts,
+		    char why[512]);
+
+#endif
