@@ -135,14 +135,14 @@ static void take(const struct side *s, struct set *set, const struct usk_xy *add
 		return;
 	}
 	size_t from = touched(s, set, add[0].x);
-	if (set->n - from <= 4 * n + BLOCK) {
+	if (set->n - from <= 2 * n + BLOCK) {
 		absorb(s, set, from, add, n);
 		return;
 	}
 	room(&set->late, set->n_late + n, &set->cap_late);
 	memcpy(set->late + set->n_late, add, n * sizeof *add);
 	set->n_late += n;
-	if (set->n_late > BLOCK + set->n / 2) {
+	if (set->n_late > BLOCK + set->n / 4) {
 		absorb_late(s, set);
 	}
 }
