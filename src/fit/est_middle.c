@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-/* The slope of the two knots is within the limit, and no vertex is on the wrong side by over 1 ns,
- * which is what rounding the line's two ends may have cost. */
+/* The slope of the two knots is within the limit, they are in the band, and no vertex is on the
+ * wrong side of the line: by no more than 1 ns, which is what rounding the two may have cost. */
 static bool fits(const struct usk_lines *l, const struct usk_knot k[2])
 {
 	usk_i128 x0 = (usk_i128)k[0].local_ns - l->frame.local_ns;
@@ -22,6 +22,14 @@ static bool fits(const struct usk_lines *l, const struct usk_knot k[2])
 	usk_i128 size = s.num < 0 ? -s.num : s.num;
 	if (size > 1 && (size - 1) * l->limit.den > l->limit.num * s.den) {
 		return false;
+	}
+	for (int i = 0; i < 2; i++) {
+		int64_t lo, hi;
+		usk_lines_at(l, k[i].local_ns, &lo, &hi);
+		if ((lo != USK_NONE && k[i].offset_ns < lo - 1) ||
+		    (hi != USK_NONE && k[i].offset_ns > hi + 1)) {
+			return false;
+		}
 	}
 	for (int side = 0; side < 2; side++) {
 		const struct usk_half *h = &l->half[side];
