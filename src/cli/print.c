@@ -239,7 +239,11 @@ void print_score(FILE *out, const struct usk_clock *clock, const struct truth_sc
 	char *name = printable(clock->name);
 	char worst[UNIT_TEXT], outside[UNIT_TEXT];
 	if (!score->known) {
-		fprintf(out, "Truth: %s cannot be compared.\n", name);
+		fprintf(out,
+			"Truth: nothing to compare for %s: it has no correction, or the truth "
+			"knows it by "
+			"another name.\n",
+			name);
 	} else {
 		unit_span(score->worst_ns, worst);
 		unit_span(score->outside_ns, outside);
