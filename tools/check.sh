@@ -3,16 +3,7 @@
 # check.sh BUILD [MESON OPTIONS] - build everything, run all tests, end with a line of counts
 set -eu
 build=$1
-shift
-
-if [ ! -f "$build/build.ninja" ]; then
-	meson setup "$build" -Dtests=enabled "$@" >/dev/null
-elif [ ! -f "$build/.tests" ]; then
-	# Set up before the test packages were there.
-	meson setup --reconfigure "$build" -Dtests=enabled "$@" >/dev/null
-fi
-: >"$build/.tests"
-ninja -C "$build"
+tools/build_tests.sh "$@"
 
 log=$build/meson-logs/testlog.json
 rm -f "$log"

@@ -59,6 +59,8 @@ enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clo
 		name[i] = csv_name(clocks->clock[i].name);
 	}
 	usk_output_format(&m->out, "sender,receiver,sent_ns,received_ns,bytes\n");
+	/* rewind() alone would flush too, and forget that it failed. */
+	bool spooled = !fflush(m->spool) && !ferror(m->spool);
 	rewind(m->spool);
 	struct usk_msg msg[1024];
 	for (size_t n; (n = fread(msg, sizeof *msg, COUNT(msg), m->spool)) > 0;) {
@@ -72,8 +74,10 @@ enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clo
 		free(name[i]);
 	}
 	free(name);
-	if (ferror(m->spool)) {
-		return usk_fail(err, USK_EIO, 0, "%s: not written: the temporary file failed",
+	if (!spooled || ferror(m->spool)) {
+		return usk_fail(err, USK_EIO, 0,
+				"%s: not written: the temporary file for the messages failed; is "
+				"its disk full?",
 				m->out.path);
 	}
 	return usk_output_commit(&m->out, err);

@@ -1,6 +1,6 @@
 # What is no trace, or cannot be read: one sentence, status 1, and nothing is left behind.
 # needs: nobody
-$ unskew simulate -o t --seconds 2 --rate 20 --seed 7 --quiet && mkdir w
+$ mkdir w t; cp $DATA/host?.pcap t
 $ : >empty.pcap; unskew sync empty.pcap t/host0.pcap -o w/clocks.json
 ! unskew: empty.pcap: is empty
 ? 1

@@ -1,5 +1,5 @@
 # Output that cannot be written: status 1, one sentence, nothing half-written.
-$ unskew simulate -o t --seconds 2 --rate 200 --seed 7 --quiet && mkdir w
+$ mkdir w t; cp $DATA/host?.pcap t
 $ unskew sync -q t/host0.pcap t/host1.pcap -o /dev/full
 ! unskew: /dev/full: not written: No space left on device
 ? 1

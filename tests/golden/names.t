@@ -1,17 +1,17 @@
 # Clocks are called after their files; equal names take their folders; NAME= decides.
-$ unskew simulate -o a --seconds 1 --rate 20 --seed 7 --quiet
+$ mkdir a; cp $DATA/host?.pcap a
 $ mkdir -p run1/x run2/x; cp a/host0.pcap run1/x/eth0.pcap; cp a/host1.pcap run2/x/eth0.pcap
 $ unskew check run1/x/eth0.pcap run2/x/eth0.pcap | sed 1d
-run1/x/eth0 -> run2/x/eth0        18           0     1.00 s   1.00 s   1.00 s   1.00 s
-run2/x/eth0 -> run1/x/eth0        20          20    -1.00 s  -1.00 s  -1.00 s  -1.00 s
+run1/x/eth0 -> run2/x/eth0        55           0     1.00 s   1.00 s   1.00 s   1.00 s
+run2/x/eth0 -> run1/x/eth0        57          57    -1.00 s  -1.00 s  -1.00 s  -1.00 s
 
-Matched 38 messages.
+Matched 112 messages.
 An inversion is a message received before it was sent, by the stamps as recorded.
 $ unskew check client=run1/x/eth0.pcap run2/x/eth0.pcap | sed 1d
-client -> eth0        18           0     1.00 s   1.00 s   1.00 s   1.00 s
-eth0 -> client        20          20    -1.00 s  -1.00 s  -1.00 s  -1.00 s
+client -> eth0        55           0     1.00 s   1.00 s   1.00 s   1.00 s
+eth0 -> client        57          57    -1.00 s  -1.00 s  -1.00 s  -1.00 s
 
-Matched 38 messages.
+Matched 112 messages.
 An inversion is a message received before it was sent, by the stamps as recorded.
 $ unskew sync --reference nobody a/host0.pcap a/host1.pcap
 ! unskew: --reference nobody: there is no such clock; "host0" is one

@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# build_tests.sh BUILD [MESON OPTIONS] - build everything, the tests too
+set -eu
+build=$1
+shift
+
+if [ ! -f "$build/build.ninja" ]; then
+	meson setup "$build" -Dtests=enabled "$@"
+elif [ ! -f "$build/.tests" ]; then
+	# Set up before the test packages were there.
+	meson setup --reconfigure "$build" -Dtests=enabled "$@"
+fi
+: >"$build/.tests"
+ninja -C "$build"
