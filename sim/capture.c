@@ -33,7 +33,8 @@ enum usk_status sim_capture_holds(bool ng, const char *name, int64_t stamp_ns, s
 				name);
 	}
 	if (stamp_ns > USK_TIME_MAX) {
-		return usk_fail(err, USK_ERANGE, 0, "the clock of %s reads more than 2^62 ns", name);
+		return usk_fail(err, USK_ERANGE, 0, "the clock of %s reads more than 2^62 ns",
+				name);
 	}
 	if (!ng && stamp_ns / 1000000000 > UINT32_MAX) {
 		return usk_fail(err, USK_ERANGE, 0,

@@ -62,7 +62,7 @@ void datagram_request(struct world *w, uint32_t index)
 	p.nonce[0] = draw_text(w);
 	p.nonce[1] = draw_text(w);
 	p.seq = f->seq++;
-	net_send(w, f, &p);
+	net_submit(w, &p);
 	queue_push(&w->queue, w->now_ns + pause_ns(w, 1e9 / f->rate), EVENT_REQUEST, index);
 }
 

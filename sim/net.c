@@ -17,6 +17,9 @@
 
 #define DELAY_MAX  INT64_C(2000000000)
 #define MERGE_WAIT 15000 /* ns that the receiving card waits for more */
+#define STACK_MIN  500	 /* ns from a cause to the packet that it makes */
+#define STACK_MORE 2500
+#define SEND_GAP   300 /* ns between packets of a host */
 
 /* ---- delays ------------------------------------------------------------------ */
 
@@ -107,9 +110,20 @@ static void transmit(struct world *w, struct path *path, struct sim_packet *p, i
 	}
 }
 
-void net_send(struct world *w, struct flow *f, struct sim_packet *p)
+void net_submit(struct world *w, const struct sim_packet *p)
 {
-	struct path *path = &w->path[f->path[p->from_client ? CLIENT : SERVER]];
+	struct host *h = &w->host[sender(p)];
+	int64_t at = w->now_ns + STACK_MIN + (int64_t)usk_rng_below(&w->traffic, STACK_MORE);
+	at = at > h->tx_free_ns ? at : h->tx_free_ns;
+	h->tx_free_ns = at + SEND_GAP;
+	uint32_t slot = pool_take(&w->pool);
+	w->pool.slot[slot] = *p;
+	queue_push(&w->queue, at, EVENT_SEND, slot);
+}
+
+void net_send(struct world *w, struct sim_packet *p)
+{
+	struct path *path = &w->path[w->flow[p->flow].path[p->from_client ? CLIENT : SERVER]];
 	uint32_t from = sender(p);
 	p->id = w->next_id++;
 	p->sent_recorded = records(w, from);

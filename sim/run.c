@@ -167,7 +167,7 @@ static void happen(struct world *w, enum event_kind kind, uint32_t i)
 		break;
 	case EVENT_SEND:
 		p = unpool(w, i);
-		net_send(w, &w->flow[p.flow], &p);
+		net_send(w, &p);
 		break;
 	case EVENT_AGAIN:
 		p = unpool(w, i);

@@ -84,8 +84,7 @@ static struct sim_packet blank(struct world *w, uint32_t index, int me)
 
 static void emit(struct world *w, uint32_t index, int me, struct sim_packet *p)
 {
-	struct flow *f = &w->flow[index];
-	struct side *s = &f->side[me];
+	struct side *s = &w->flow[index].side[me];
 	p->seq = s->isn + (uint32_t)p->offset;
 	if (p->with_ip_id) {
 		p->ip_id = s->ip_id;
@@ -95,7 +94,7 @@ static void emit(struct world *w, uint32_t index, int me, struct sim_packet *p)
 		s->delack_at_ns = 0;
 		s->unacked = 0;
 	}
-	net_send(w, f, p);
+	net_submit(w, p);
 }
 
 static void send_syn(struct world *w, uint32_t index, int me)

@@ -15,7 +15,7 @@
 
 enum event_kind {
 	EVENT_ARRIVE,  /* a packet; index into the pool */
-	EVENT_SEND,    /* a datagram that waited for its moment; index into the pool */
+	EVENT_SEND,    /* a packet that waited for its moment; index into the pool */
 	EVENT_AGAIN,   /* a segment that TCP sends once more for no reason; index into the pool */
 	EVENT_RESPOND, /* a TCP response of len bytes; index into the pool */
 	EVENT_REQUEST, /* a flow's next request */
@@ -76,7 +76,8 @@ void ledger_header(struct usk_output *out);
 struct host {
 	struct sim_clock clock;
 	struct sim_capture capture;
-	int64_t from_ns; /* true time from which it captures */
+	int64_t from_ns;    /* true time from which it captures */
+	int64_t tx_free_ns; /* its card takes no packet before */
 	uint16_t ip_id;
 };
 
@@ -170,7 +171,8 @@ size_t sim_paths(const struct sim_options *o, struct path **out);
 
 /* net.c */
 int64_t net_delay(const struct sim_options *o, struct usk_rng *r, const struct path *path);
-void net_send(struct world *w, struct flow *f, struct sim_packet *p);
+void net_send(struct world *w, struct sim_packet *p);
+void net_submit(struct world *w, const struct sim_packet *p); /* after the stack's own time */
 void net_arrive(struct world *w, const struct sim_packet *p);
 void net_merged(struct world *w, uint32_t flow_and_side);
 void net_chatter(struct world *w, uint32_t host);

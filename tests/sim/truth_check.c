@@ -235,7 +235,7 @@ static struct row *rows_read(const char *path, size_t *n, char why[512])
 		int from, to, unambiguous = 1;
 		if (sscanf(line, "host%d,host%d,%lld,%lld,%*u,%*u,%d", &from, &to, &sent, &received,
 			   &unambiguous) < 4) {
-			snprintf(why, 512, "%s: not a message: %s", path, line);
+			snprintf(why, 512, "%s: not a message: %.200s", path, line);
 			break;
 		}
 		row = usk_room(row, *n, &cap, sizeof *row);
@@ -312,7 +312,6 @@ bool check_scenario(const struct job *job, const struct scenario *s)
 	struct match_counts counts = { 0 };
 	double width = 0;
 	bool good = false;
-	char also[sizeof why] = "";
 	int status = system(simulate);
 	if (status) {
 		snprintf(why, sizeof why, "simulate ended with %d", status >> 8);
