@@ -21,7 +21,8 @@ static const char usage[] =
 	"IN OUT\n"
 	"\n"
 	"Writes the packets of IN, a pcap file, to OUT as a clock would have stamped them that is\n"
-	"ahead by DURATION at IN's first packet and gains PPM. OUT is ns pcap, or pcapng if it "
+	"ahead by DURATION at the first packet, of IN or A, and gains PPM. OUT is ns pcap, or "
+	"pcapng if it "
 	"ends\n"
 	"in .pcapng. --truth writes truth.json for that clock and the one of capture A, which has\n"
 	"true time; clocks are named after the files.\n";
@@ -150,21 +151,15 @@ static enum usk_status write_distorted(const struct job *j, const struct sim_clo
 static enum usk_status write_truth(const struct job *j, const struct sim_clock *clock,
 				   int64_t first_ns, int64_t last_ns, struct usk_err *err)
 {
-	int64_t first, last;
-	enum usk_status status = find_span(j->beside, &first, &last, err);
-	if (status) {
-		return status;
-	}
-	first = first < first_ns ? first : first_ns;
-	last = last > last_ns ? last : last_ns;
 	char *names[2] = { clock_name(j->beside), clock_name(j->out) };
-	char *options = usk_format("{\"offset_ns\": \"%lld\", \"drift_e12\": %lld}",
+	char *options = usk_format("{\"format\": \"pcap\", \"resolution_ns\": 1, "
+				   "\"offset_ns\": [0, %lld], \"drift_e12\": [0, %lld]}",
 				   (long long)j->offset_ns, (long long)j->rate_e12);
-	struct sim_clock clocks[2] = { 0 };
-	sim_clock_init(&clocks[0], first, 0, 0);
+	struct sim_clock clocks[2];
+	sim_clock_init(&clocks[0], first_ns, 0, 0);
 	clocks[1] = *clock;
-	status = sim_truth_json(j->truth, j->force, 0, options, first, last,
-				(const char *const *)names, clocks, 2, err);
+	enum usk_status status = sim_truth_json(j->truth, j->force, 0, options, first_ns, last_ns,
+						(const char *const *)names, clocks, 2, err);
 	sim_clock_free(&clocks[0]);
 	free(options);
 	free(names[0]);
@@ -176,6 +171,14 @@ static enum usk_status distort(const struct job *j, struct usk_err *err)
 {
 	int64_t first, last;
 	enum usk_status status = find_span(j->in, &first, &last, err);
+	if (!status && j->beside) {
+		int64_t from, to;
+		status = find_span(j->beside, &from, &to, err);
+		if (!status) {
+			first = from < first ? from : first;
+			last = to > last ? to : last;
+		}
+	}
 	if (status) {
 		return status;
 	}

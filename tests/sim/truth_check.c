@@ -25,7 +25,8 @@ static int64_t item(const json_t *list, size_t host)
 	return json_integer_value(json_array_get(list, host < n ? host : n - 1));
 }
 
-bool true_clocks_read(const char *path, struct true_clocks *out, char why[512])
+bool true_clocks_read(const char *path, const char *const name[2], struct true_clocks *out,
+		      char why[512])
 {
 	json_t *j = json_load_file(path, 0, NULL);
 	json_t *o = json_object_get(j, "options"), *moments = json_object_get(j, "true_ns");
@@ -38,14 +39,15 @@ bool true_clocks_read(const char *path, struct true_clocks *out, char why[512])
 	out->start_ns = text_ns(json_array_get(moments, 0));
 	out->end_ns = text_ns(json_array_get(moments, n - 1));
 	out->resolution_ns = json_integer_value(json_object_get(o, "resolution_ns"));
-	out->table = !strcmp(json_string_value(json_object_get(o, "format")), "table");
+	out->name[0] = name[0];
+	out->name[1] = name[1];
 	bool good = true;
 	for (size_t h = 0; h < 2; h++) {
 		sim_clock_init(&out->clock[h], out->start_ns,
 			       item(json_object_get(o, "offset_ns"), h),
 			       item(json_object_get(o, "drift_e12"), h));
 		json_t *clocks = json_object_get(j, "clock_ns");
-		json_t *readings = json_object_get(clocks, h ? "host1" : "host0");
+		json_t *readings = json_object_get(clocks, name[h]);
 		for (size_t i = 0; i < n; i++) {
 			int64_t at = text_ns(json_array_get(moments, i));
 			good = good && text_ns(json_array_get(readings, i)) ==
@@ -126,7 +128,7 @@ static int64_t side_at(const struct knots *k, const int64_t *value, int64_t x, b
 }
 
 static bool check_moments(const struct knots *k, const struct true_clocks *t, bool swapped,
-			  uint64_t seed, double *width_ns, char why[512])
+			  uint64_t seed, bool strict, double *width_ns, char why[512])
 {
 	struct usk_rng r;
 	usk_rng_seed(&r, seed);
@@ -148,14 +150,24 @@ static bool check_moments(const struct knots *k, const struct true_clocks *t, bo
 				 (long long)hi);
 			return false;
 		}
+		int64_t error = llabs(side_at(k, k->offset, y, false) - truth);
+		bool inside = y >= k->local[0] && y <= k->local[k->n - 1];
+		if (strict && inside && 4 * error > hi - lo) {
+			snprintf(
+				why, 512,
+				"at local %lld the estimate is wrong by %lld ns, the half width is "
+				"%lld ns",
+				(long long)y, (long long)error, (long long)(hi - lo) / 2);
+			return false;
+		}
 		width += ((double)hi - (double)lo) / 2;
 	}
 	*width_ns = width / MOMENTS;
 	return true;
 }
 
-bool check_band(const char *json_path, const struct true_clocks *t, uint64_t seed, double *width_ns,
-		char why[512])
+bool check_band(const char *json_path, const struct true_clocks *t, uint64_t seed, bool strict,
+		double *width_ns, char why[512])
 {
 	json_error_t error;
 	json_t *j = json_load_file(json_path, 0, &error);
@@ -175,7 +187,8 @@ bool check_band(const char *json_path, const struct true_clocks *t, uint64_t see
 		if (good && !strcmp(quality, "bounded")) {
 			seen = true;
 			good = knots_read(clock, &k, why) &&
-			       check_moments(&k, t, !strcmp(name, "host0"), seed, width_ns, why);
+			       check_moments(&k, t, !strcmp(name, t->name[0]), seed, strict,
+					     width_ns, why);
 		} else if (good && strcmp(quality, "reference") != 0) {
 			good = false;
 			snprintf(why, 512, "%s is %s", name, quality);
@@ -294,6 +307,7 @@ bool check_messages(const char *true_path, const char *matched_path, struct matc
 
 bool check_scenario(const struct job *job, const struct scenario *s)
 {
+	static const char *const hosts[] = { "host0", "host1" };
 	char why[512] = "";
 	const char *d = job->dir;
 	bool table = strstr(s->simulate, "--format table") != NULL;
@@ -317,10 +331,10 @@ bool check_scenario(const struct job *job, const struct scenario *s)
 		snprintf(why, sizeof why, "simulate ended with %d", status >> 8);
 	} else if ((status = system(to_file)) != 0) {
 		snprintf(why, sizeof why, "sync ended with %d", status >> 8);
-	} else if (true_clocks_read(truth, &clocks, why)) {
+	} else if (true_clocks_read(truth, hosts, &clocks, why)) {
 		/* Both are said, so that one failure does not hide the other. */
 		char also[512] = "";
-		bool band = check_band(json, &clocks, job->seed, &width, why);
+		bool band = check_band(json, &clocks, job->seed, false, &width, why);
 		bool messages = check_messages(rows, matched, &counts, also);
 		good = band && messages;
 		if (*also) {
