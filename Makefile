@@ -54,7 +54,8 @@ sim: ## every simulated scenario under N more seeds: make sim N=20
 bench: ## throughput, and ratios to tcpdump and mergecap in the same run
 	@tools/need.sh bench
 	@$(MAKE) --no-print-directory all
-	@bench/run.sh $(BUILD)
+	@ninja -C $(BUILD) bench/bench_convert bench/bench_fit bench/bench_walk
+	@bench/run.py $(BUILD) $(PACKETS)
 
 bless: all ## accept the present output of golden tests: make bless T=name, or all of them
 	@tests/golden/run.sh bless $(BUILD)/unskew $(if $(filter command,$(origin T)),$(T))

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""run.py BUILD [PACKETS] - what unskew costs, beside other tools in the same run
+
+Captures of PACKETS packets each (default 2,000,000; the goals are stated for 10,000,000) over
+1,000 s are simulated, then every command runs three times; the best counts. All on one thread,
+files in the page cache. Ratios are to `tcpdump -r A -w /dev/null` plus the same for B.
+"""
+import os, shutil, subprocess, sys, tempfile, time
+
+build = os.path.abspath(sys.argv[1])
+packets = int(sys.argv[2]) if len(sys.argv) > 2 else 2000000
+unskew = os.path.join(build, "unskew")
+walk = os.path.join(build, "bench", "bench_walk")
+
+
+def run(*commands):
+    """Seconds and peak MB of commands one after another: best of three, worst of memory."""
+    best, peak = None, 0
+    for _ in range(3):
+        begun = time.perf_counter()
+        for command in commands:
+            with open(os.devnull, "w") as null:
+                child = subprocess.Popen(command, stdout=null, stderr=null)
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            if child.returncode not in (0, 3):
+                sys.exit("bench: failed: " + " ".join(command))
+            peak = max(peak, usage.ru_maxrss / 1024)
+        spent = time.perf_counter() - begun
+        best = spent if best is None else min(best, spent)
+    return best, peak
+
+
+def simulate(where, *options):
+    subprocess.run([unskew, "simulate", "-q", "--force", "-o", where, "--seconds", "1000",
+                    "--packets", str(packets), "--snaplen", "96", *options], check=True)
+    os.remove(os.path.join(where, "messages.csv"))
+    return [os.path.join(where, name) for name in ("host0.pcap", "host1.pcap")]
+
+
+def line(what, seconds, peak, unit, yardstick):
+    rate = 2 * packets / seconds / 1e6
+    ratio = "%8.2f" % (seconds / yardstick) if yardstick else ""
+    print("%-38s %8.3f s %8.1f M%s/s %7.0f MB %s" % (what, seconds, rate, unit, peak, ratio))
+
+
+scratch = tempfile.mkdtemp(prefix="unskew-bench-")
+try:
+    a, b = simulate(os.path.join(scratch, "near"))
+    print("two captures of about %d packets, %.0f MB each" % (packets, os.path.getsize(a) / 1e6))
+    print("%-38s %10s %18s %10s %s" % ("", "best of 3", "packets", "peak", "to tcpdump"))
+    tcpdump, peak = run(["tcpdump", "-r", a, "-w", "/dev/null"],
+                        ["tcpdump", "-r", b, "-w", "/dev/null"])
+    line("tcpdump -r A, then B, -w /dev/null", tcpdump, peak, "p", tcpdump)
+    for what, command in (("mergecap -w /dev/null A B", ["mergecap", "-w", "/dev/null", a, b]),
+                          ("bare walk over A and B", [walk, a, b]),
+                          ("unskew sync A B", [unskew, "sync", a, b]),
+                          ("unskew check A B", [unskew, "check", a, b])):
+        seconds, peak = run(command)
+        line(what, seconds, peak, "p", tcpdump)
+    a, b = simulate(os.path.join(scratch, "far"), "--offset", "1h")
+    seconds, peak = run([unskew, "sync", a, b])
+    line("unskew sync, clocks an hour apart", seconds, peak, "p", tcpdump)
+    shutil.rmtree(os.path.join(scratch, "far"))
+finally:
+    shutil.rmtree(scratch, ignore_errors=True)
+for name in ("fit", "convert"):
+    subprocess.run([os.path.join(build, "bench", "bench_" + name)], check=True)
