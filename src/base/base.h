@@ -60,6 +60,14 @@ static inline uint64_t usk_mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
+/* Two words into one: the halves of their 128-bit product, folded. One multiplication. */
+static inline uint64_t usk_fold(uint64_t a, uint64_t b)
+{
+	usk_u128 p =
+		(usk_u128)(a ^ UINT64_C(0x9e3779b97f4a7c15)) * (b ^ UINT64_C(0xd1b54a32d192ed03));
+	return (uint64_t)p ^ (uint64_t)(p >> 64);
+}
+
 /* Own seeded generator, so that the same seed gives the same bytes everywhere. */
 struct usk_rng {
 	uint64_t s[4];

@@ -70,7 +70,13 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 	if (!n) {
 		return;
 	}
-	qsort(s, n, sizeof *s, by_q);
+	bool sorted = true;
+	for (size_t i = 1; i < n && sorted; i++) {
+		sorted = s[i - 1].q_ns <= s[i].q_ns;
+	}
+	if (!sorted) {
+		qsort(s, n, sizeof *s, by_q);
+	}
 	out->rate = robust_rate(s, n);
 	size_t groups = n / GROUP;
 	groups = groups < 1 ? 1 : groups > MAX_GROUPS ? MAX_GROUPS : groups;
@@ -82,10 +88,16 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 			d[i - from] = clamp((usk_i128)s[i].p_ns - s[i].q_ns);
 		}
 		qsort(d, to - from, sizeof *d, by_value);
-		struct usk_coarse_knot k = { s[from + (to - from) / 2].q_ns, d[(to - from) / 2] };
+		struct usk_coarse_knot k = { s[from + (to - from) / 2].q_ns, d[(to - from) / 2],
+					     0 };
 		if (!out->n_knots || k.q_ns > out->knot[out->n_knots - 1].q_ns) {
 			out->knot[out->n_knots++] = k;
 		}
+	}
+	for (size_t g = 0; g + 1 < out->n_knots; g++) {
+		struct usk_coarse_knot *k = &out->knot[g];
+		k->slope = (double)(usk_i128)((usk_i128)k[1].p_minus_q_ns - k[0].p_minus_q_ns) /
+			   (double)(usk_i128)((usk_i128)k[1].q_ns - k[0].q_ns);
 	}
 	/* Wrong joins may lie anywhere: what is far beyond the bulk does not count. */
 	size_t hint = 0;
@@ -160,23 +172,4 @@ void usk_coarse_free(struct usk_coarse *c)
 {
 	free(c->knot);
 	memset(c, 0, sizeof *c);
-}
-
-int64_t usk_coarse_to_p(const struct usk_coarse *c, int64_t q_ns, size_t *hint)
-{
-	const struct usk_coarse_knot *k = c->knot;
-	size_t last = c->n_knots - 1, i = *hint;
-	while (i < last && k[i + 1].q_ns <= q_ns) {
-		i++;
-	}
-	while (i > 0 && k[i].q_ns > q_ns) {
-		i--;
-	}
-	*hint = i;
-	usk_i128 p = (usk_i128)q_ns + k[i].p_minus_q_ns;
-	if (i < last && q_ns > k[i].q_ns) {
-		double share = (double)(q_ns - k[i].q_ns) / (double)(k[i + 1].q_ns - k[i].q_ns);
-		p += (int64_t)(share * (double)(k[i + 1].p_minus_q_ns - k[i].p_minus_q_ns));
-	}
-	return clamp(p);
 }

@@ -58,6 +58,7 @@ struct usk_coarse {
 	struct usk_coarse_knot {
 		int64_t q_ns;
 		int64_t p_minus_q_ns;
+		double slope; /* of p - q up to the next knot */
 	} * knot;
 	size_t n_knots;
 	size_t joins;
@@ -73,8 +74,28 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q,
 /** The same from sightings, which are sorted in place. */
 void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out);
 void usk_coarse_free(struct usk_coarse *c);
+
 /** q's stamp on p's clock. *hint speeds up ascending calls; start it at 0. */
-int64_t usk_coarse_to_p(const struct usk_coarse *c, int64_t q_ns, size_t *hint);
+static inline int64_t usk_coarse_to_p(const struct usk_coarse *c, int64_t q_ns, size_t *hint)
+{
+	const struct usk_coarse_knot *k = c->knot;
+	size_t last = c->n_knots - 1, i = *hint;
+	while (i < last && k[i + 1].q_ns <= q_ns) {
+		i++;
+	}
+	while (i > 0 && k[i].q_ns > q_ns) {
+		i--;
+	}
+	*hint = i;
+	int64_t offset = k[i].p_minus_q_ns, p;
+	if (q_ns > k[i].q_ns) {
+		offset += (int64_t)(k[i].slope * (double)(q_ns - k[i].q_ns));
+	}
+	if (__builtin_add_overflow(q_ns, offset, &p)) {
+		return offset > 0 ? INT64_MAX : INT64_MIN;
+	}
+	return p;
+}
 
 /* ---- pass 2 ---- */
 

@@ -24,9 +24,6 @@ struct sampler {
 
 static void keep(struct sampler *s, const struct usk_packet *p)
 {
-	if (p->key >> 32 & s->mask) {
-		return;
-	}
 	while (s->n == USK_SAMPLES) {
 		s->mask = s->mask * 2 + 1;
 		size_t kept = 0;
@@ -74,8 +71,16 @@ bool usk_addr_is_unicast(struct usk_addr a)
 	return a.hi >> 56 != 0xff && a.hi >> 54 != 0xfe80 >> 6 && (a.hi || a.lo);
 }
 
-static void narrow(struct ends *e, const struct usk_packet *p)
+static inline void narrow(struct ends *e, const struct usk_packet *p)
 {
+	if (e->begun && !e->n) {
+		return;
+	}
+	/* The two of a conversation, in this or that direction: nothing changes. */
+	if (e->n == 2 && ((same(e->addr[0], p->src) && same(e->addr[1], p->dst)) ||
+			  (same(e->addr[1], p->src) && same(e->addr[0], p->dst)))) {
+		return;
+	}
 	if (!e->begun) {
 		if (usk_addr_is_unicast(p->src) && usk_addr_is_unicast(p->dst)) {
 			e->begun = true;
@@ -147,7 +152,9 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 			if (usk_packet_decode(&record[i], iface[record[i].iface].link_type, depth,
 					      &p, &out->left_out)) {
 				out->packets++;
-				keep(&sampler, &p);
+				if (!(p.key >> 32 & sampler.mask)) {
+					keep(&sampler, &p);
+				}
 				narrow(&ends[is_v4(p.src)], &p);
 			}
 		}

@@ -29,6 +29,7 @@ struct feed {
 	size_t n, at;
 	bool end;
 	struct usk_packet packet;
+	struct usk_counts left_out; /* counted in pass 1 already */
 	int64_t common_ns;
 	int64_t from_ns, to_ns; /* own stamps outside of which the other capture has nothing */
 	const struct usk_iface *iface;
@@ -45,7 +46,6 @@ static int64_t common(struct feed *f, int64_t t)
 /* The next packet that can have a counterpart; f->end when there is none. */
 static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_err *err)
 {
-	struct usk_counts nothing = { 0 };
 	for (;;) {
 		while (f->at < f->n) {
 			const struct usk_record *r = &f->record[f->at++];
@@ -54,7 +54,7 @@ static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_
 				continue;
 			}
 			if (usk_packet_decode(r, f->iface[r->iface].link_type, w->opt->depth,
-					      &f->packet, &nothing)) {
+					      &f->packet, &f->left_out)) {
 				f->common_ns = common(f, r->time_ns);
 				return USK_OK;
 			}
@@ -220,7 +220,9 @@ static void take(struct walk *w, int me, const struct feed *f)
 	s->time_ns = p->time_ns;
 	s->common_ns = f->common_ns;
 	/* Copies of one content have IP-IDs of their own: no need to look at each. */
-	s->key = w->ip_id_kept && p->has & USK_HAS_IP_ID ? usk_mix(p->key + p->ip_id) : p->key;
+	s->key = w->ip_id_kept && p->has & USK_HAS_IP_ID
+			 ? p->key + p->ip_id * UINT64_C(0x9e3779b97f4a7c15)
+			 : p->key;
 	s->stream = which;
 	s->seq = p->seq;
 	s->tsval = p->tsval;
@@ -229,6 +231,9 @@ static void take(struct walk *w, int me, const struct feed *f)
 	s->window = p->window;
 	s->ttl = p->ttl;
 	s->has = p->has;
+	if (st->role == ROLE_SENDS) {
+		s->state |= SEEN_SENT;
+	}
 	st->last = number;
 	st->packets++;
 	if (p->proto != TCP) {
@@ -276,18 +281,30 @@ static void drain(struct walk *w, int64_t until)
 {
 	for (int me = 0; me < 2; me++) {
 		struct side *s = &w->side[me];
-		while (s->drained < s->head && usk_seen(s, s->drained)->common_ns <= until) {
-			usk_walk_pair(w, me, s->drained++);
+		while (s->drained < s->head) {
+			const struct seen *p = usk_seen(s, s->drained);
+			if (p->common_ns > until) {
+				break;
+			}
+			if (!(p->state & SEEN_SENT)) {
+				usk_walk_pair(w, me, s->drained);
+			}
+			s->drained++;
 		}
 	}
 }
 
+/* Let go of what lies before the window; count what found no counterpart. */
 static void expire(struct walk *w, int64_t before, uint64_t *count)
 {
 	for (int me = 0; me < 2; me++) {
 		struct side *s = &w->side[me];
-		while (s->tail < s->drained && usk_seen(s, s->tail)->common_ns < before) {
-			*count += !(usk_seen(s, s->tail)->state & (SEEN_MATCHED | SEEN_AMBIGUOUS));
+		while (s->tail < s->drained) {
+			const struct seen *p = usk_seen(s, s->tail);
+			if (p->common_ns >= before) {
+				break;
+			}
+			*count += !(p->state & (SEEN_MATCHED | SEEN_AMBIGUOUS));
 			s->tail++;
 		}
 	}

@@ -91,7 +91,7 @@ uint64_t usk_side_older(const struct side *s, uint64_t number)
 	return follow(s, p->number, number, p->key);
 }
 
-static void grow_ring(struct side *s)
+void usk_side_grow(struct side *s)
 {
 	size_t size = (s->mask + 1) * 2;
 	struct seen *ring = usk_alloc(size, sizeof *ring);
@@ -110,27 +110,13 @@ static void grow_ring(struct side *s)
 	}
 }
 
-struct seen *usk_side_push(struct side *s)
-{
-	if (s->head - s->tail > s->mask) {
-		grow_ring(s);
-	}
-	struct seen *p = usk_seen(s, s->head++);
-	p->state = 0;
-	p->taken = 0;
-	p->number = 0;
-	return p;
-}
-
 /* ---- streams ----------------------------------------------------------------- */
 
 static size_t tuple_hash(struct usk_addr src, struct usk_addr dst, uint16_t sport, uint16_t dport,
 			 uint8_t proto)
 {
-	uint64_t h = src.hi * UINT64_C(0x9e3779b97f4a7c15) + src.lo;
-	h = h * UINT64_C(0xff51afd7ed558ccd) + dst.hi;
-	h = h * UINT64_C(0xff51afd7ed558ccd) + dst.lo;
-	return (size_t)usk_mix(h + ((uint64_t)proto << 32 | (uint32_t)sport << 16 | dport));
+	uint64_t ports = (uint64_t)sport << 32 | (uint64_t)dport << 16 | proto;
+	return (size_t)usk_fold(src.lo + dst.hi * 3, dst.lo + src.hi * 5 + (ports << 16));
 }
 
 static bool same(struct usk_addr a, struct usk_addr b)
@@ -148,9 +134,13 @@ static bool is_stream(const struct stream *st, struct usk_addr src, struct usk_a
 uint32_t usk_stream_find(const struct side *s, struct usk_addr src, struct usk_addr dst,
 			 uint16_t sport, uint16_t dport, uint8_t proto)
 {
-	if (s->recent != NOBODY &&
-	    is_stream(&s->stream[s->recent], src, dst, sport, dport, proto)) {
-		return s->recent;
+	/* The stream of the packet before, or its answer. */
+	uint32_t guess = s->recent;
+	for (int i = 0; i < 2 && guess != NOBODY; i++) {
+		if (is_stream(&s->stream[guess], src, dst, sport, dport, proto)) {
+			return guess;
+		}
+		guess = s->stream[guess].reverse;
 	}
 	size_t i = tuple_hash(src, dst, sport, dport, proto) & (s->n_slots - 1);
 	for (; s->slot[i]; i = (i + 1) & (s->n_slots - 1)) {
@@ -256,10 +246,19 @@ static void drop_expired(const struct side *s, struct stream *st)
 }
 
 /* How many sends start at or before a position. */
-static uint32_t upto(const struct stream *st, uint64_t position)
+static uint32_t upto(struct stream *st, uint64_t position)
 {
 	const struct send *v = st->send + st->head;
 	uint32_t lo = 0, hi = st->n_sends;
+	/* Mostly the one after the one found last. */
+	uint32_t guess = st->hint > st->head ? st->hint - st->head : 0;
+	for (int i = 0; i < 2 && guess < hi; i++, guess++) {
+		if (v[guess].start <= position &&
+		    (guess + 1 == hi || v[guess + 1].start > position)) {
+			st->hint = st->head + guess;
+			return guess + 1;
+		}
+	}
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 		if (v[mid].start <= position) {
@@ -268,6 +267,7 @@ static uint32_t upto(const struct stream *st, uint64_t position)
 			hi = mid;
 		}
 	}
+	st->hint = st->head + (lo ? lo - 1 : 0);
 	return lo;
 }
 

@@ -31,6 +31,7 @@ enum {
 	SEEN_RESENT = 4, /* a send whose original the capture missed */
 	SEEN_RANGE = 8,	 /* covers bytes of a stream: matched by range, not whole */
 	SEEN_INDEXED = 16,
+	SEEN_SENT = 32, /* this capture's host sent it: nothing to look for */
 };
 
 /* A packet in the window. */
@@ -76,6 +77,7 @@ struct stream {
 	uint64_t longest;  /* range */
 	struct send *send;
 	uint32_t head, n_sends, cap_sends;
+	uint32_t hint; /* where in send[] the latest search ended */
 };
 
 struct side {
@@ -100,8 +102,20 @@ static inline struct seen *usk_seen(const struct side *s, uint64_t number)
 	return &s->ring[number & s->mask];
 }
 
+void usk_side_grow(struct side *s);
+
 /** A place for one more packet; its number is s->head - 1 afterwards. */
-struct seen *usk_side_push(struct side *s);
+static inline struct seen *usk_side_push(struct side *s)
+{
+	if (s->head - s->tail > s->mask) {
+		usk_side_grow(s);
+	}
+	struct seen *p = usk_seen(s, s->head++);
+	p->state = 0;
+	p->taken = 0;
+	p->number = 0;
+	return p;
+}
 
 /* Packets of one key, newest first. */
 void usk_side_index(struct side *s, uint64_t number);

@@ -47,44 +47,57 @@ enum {
 	MAX_TUNNELS = 4,
 };
 
+/* No packet has the key 0. */
+#define KEY_IN_USE (UINT64_C(1) << 63)
+
 #define V4_MAPPED UINT64_C(0xffff00000000)
 
 /* The packet cooked captures call outgoing; 0 is to us, 1 to 2 to everyone, 3 to others. */
-static enum usk_side cooked_side(unsigned type)
+static uint8_t cooked_side(unsigned type)
 {
 	return type == 4 ? USK_SIDE_SENT : type <= 2 ? USK_SIDE_RECEIVED : USK_SIDE_UNKNOWN;
 }
 
-/* Where the IP packet starts, or NULL. */
-static const uint8_t *strip_link(const uint8_t *d, size_t n, uint16_t link, size_t *left,
-				 enum usk_side *side)
+/* Past VLAN tags to the IP packet, or NULL. */
+static inline const uint8_t *strip_tags(const uint8_t *d, size_t n, size_t at, unsigned type,
+					size_t *left)
 {
-	size_t at;
-	unsigned type;
-	switch (link) {
-	case LINK_ETHERNET:
-		if (n < 14) {
+	while (type != ETHER_IPV4 && type != ETHER_IPV6) {
+		bool tag = type == ETHER_VLAN || type == ETHER_QINQ || type == ETHER_QINQ_OLD;
+		if (!tag || n < at + 4) {
 			return NULL;
 		}
-		type = be16(d + 12);
-		at = 14;
-		break;
+		type = be16(d + at + 2);
+		at += 4;
+	}
+	*left = n - at;
+	return d + at;
+}
+
+static inline const uint8_t *strip_ethernet(const uint8_t *d, size_t n, size_t *left)
+{
+	return n < 14 ? NULL : strip_tags(d, n, 14, be16(d + 12), left);
+}
+
+/* Where the IP packet starts, or NULL. */
+static inline const uint8_t *strip_link(const uint8_t *d, size_t n, uint16_t link, size_t *left,
+					uint8_t *side)
+{
+	switch (link) {
+	case LINK_ETHERNET:
+		return strip_ethernet(d, n, left);
 	case LINK_COOKED:
 		if (n < 16) {
 			return NULL;
 		}
 		*side = cooked_side(be16(d));
-		type = be16(d + 14);
-		at = 16;
-		break;
+		return strip_tags(d, n, 16, be16(d + 14), left);
 	case LINK_COOKED2:
 		if (n < 20) {
 			return NULL;
 		}
 		*side = cooked_side(d[10]);
-		type = be16(d);
-		at = 20;
-		break;
+		return strip_tags(d, n, 20, be16(d), left);
 	case LINK_NULL:
 	case LINK_LOOP:
 		/* Four bytes of address family in somebody's byte order: the version nibble of the
@@ -104,18 +117,6 @@ static const uint8_t *strip_link(const uint8_t *d, size_t n, uint16_t link, size
 	default:
 		return NULL;
 	}
-	while (type == ETHER_VLAN || type == ETHER_QINQ || type == ETHER_QINQ_OLD) {
-		if (n < at + 4) {
-			return NULL;
-		}
-		type = be16(d + at + 2);
-		at += 4;
-	}
-	if (type != ETHER_IPV4 && type != ETHER_IPV6) {
-		return NULL;
-	}
-	*left = n - at;
-	return d + at;
 }
 
 struct ip {
@@ -125,9 +126,12 @@ struct ip {
 	uint32_t header;	/* bytes of IP header before it */
 	uint8_t proto;
 	bool fragment;
+	bool loopback;	  /* from or to the host itself */
+	bool unspecified; /* from a host without an address yet */
 };
 
-static bool ipv4(const uint8_t *d, size_t n, uint32_t wire, struct usk_packet *p, struct ip *ip)
+static inline bool ipv4(const uint8_t *d, size_t n, uint32_t wire, struct usk_packet *p,
+			struct ip *ip)
 {
 	if (n < 20) {
 		return false;
@@ -143,11 +147,14 @@ static bool ipv4(const uint8_t *d, size_t n, uint32_t wire, struct usk_packet *p
 	if (total < header) {
 		return false;
 	}
-	p->src = (struct usk_addr){ 0, V4_MAPPED | be32(d + 12) };
+	uint32_t src = be32(d + 12);
+	p->src = (struct usk_addr){ 0, V4_MAPPED | src };
 	p->dst = (struct usk_addr){ 0, V4_MAPPED | be32(d + 16) };
 	p->ttl = d[8];
 	p->ip_id = be16(d + 4);
-	p->has |= USK_HAS_IP_ID;
+	p->has = USK_HAS_IP_ID;
+	ip->loopback = (d[12] == 127) | (d[16] == 127);
+	ip->unspecified = src == 0;
 	ip->fragment = (be16(d + 6) & 0x3fff) != 0;
 	ip->proto = d[9];
 	ip->payload = d + header;
@@ -155,6 +162,11 @@ static bool ipv4(const uint8_t *d, size_t n, uint32_t wire, struct usk_packet *p
 	ip->header = header;
 	ip->bytes = total - header;
 	return true;
+}
+
+static bool is_loopback(struct usk_addr a)
+{
+	return a.hi == 0 && (a.lo == 1 || a.lo >> 24 == (V4_MAPPED | 0x7f000000u) >> 24);
 }
 
 static bool ipv6(const uint8_t *d, size_t n, uint32_t wire, struct usk_packet *p, struct ip *ip)
@@ -169,6 +181,10 @@ static bool ipv6(const uint8_t *d, size_t n, uint32_t wire, struct usk_packet *p
 	p->src = (struct usk_addr){ be64(d + 8), be64(d + 16) };
 	p->dst = (struct usk_addr){ be64(d + 24), be64(d + 32) };
 	p->ttl = d[7];
+	p->ip_id = 0;
+	p->has = 0;
+	ip->loopback = is_loopback(p->src) || is_loopback(p->dst);
+	ip->unspecified = p->src.hi == 0 && p->src.lo == 0;
 	uint8_t next = d[6];
 	ip->fragment = false;
 	/* Extension headers: hop-by-hop 0, routing 43, fragment 44, AH 51, destination 60,
@@ -233,12 +249,7 @@ static void tcp_timestamps(const uint8_t *d, size_t n, struct usk_packet *p)
 	}
 }
 
-static uint64_t fold(uint64_t h, uint64_t x)
-{
-	return usk_mix(h ^ x) + UINT64_C(0x9e3779b97f4a7c15);
-}
-
-static bool tcp(const struct ip *ip, uint32_t depth, struct usk_packet *p)
+static inline bool tcp(const struct ip *ip, uint32_t depth, struct usk_packet *p)
 {
 	const uint8_t *d = ip->payload;
 	/* Ports, sequence numbers, length of the header and flags are what matching needs. */
@@ -253,6 +264,8 @@ static bool tcp(const struct ip *ip, uint32_t depth, struct usk_packet *p)
 	p->dport = be16(d + 2);
 	p->seq = be32(d + 4);
 	p->ack = be32(d + 8);
+	p->window = 0;
+	p->tsval = p->tsecr = 0;
 	p->flags = d[13];
 	p->bytes = ip->bytes - header;
 	if (ip->left >= 16) {
@@ -265,14 +278,14 @@ static bool tcp(const struct ip *ip, uint32_t depth, struct usk_packet *p)
 	/* SYN, RST, and FIN where no payload hides it (only the last segment of an offloaded one
 	 * carries FIN). */
 	uint64_t kind = (p->flags & 6u) | (p->bytes ? 8u : p->flags & 1u);
-	uint64_t h = usk_mix((uint64_t)p->seq << 32 | p->ack) + kind;
+	uint64_t ends = (uint64_t)p->seq << 32 | p->ack, rest = kind << 60;
 	if (ip->header + header <= depth && p->has & USK_HAS_TIMESTAMPS) {
-		h ^= (uint64_t)p->tsval << 32 | p->tsecr;
+		rest ^= (uint64_t)p->tsval << 32 | p->tsecr;
 	}
 	if (!p->bytes && ip->header + 16 <= depth) {
-		h += (uint64_t)p->window << 16;
+		rest += (uint64_t)p->window << 16;
 	}
-	p->key = usk_mix(h) | 1;
+	p->key = usk_fold(ends, rest) | KEY_IN_USE;
 	return true;
 }
 
@@ -281,7 +294,10 @@ static bool datagram(const struct ip *ip, uint32_t depth, struct usk_packet *p)
 {
 	const uint8_t *d = ip->payload;
 	size_t skip = 0;
-	uint64_t h = fold(ip->proto, ip->bytes);
+	p->sport = p->dport = p->window = 0;
+	p->flags = 0;
+	p->seq = p->ack = p->tsval = p->tsecr = 0;
+	uint64_t h = usk_fold(ip->proto, ip->bytes);
 	switch (ip->proto) {
 	case PROTO_UDP:
 		if (ip->left < 8) {
@@ -297,7 +313,7 @@ static bool datagram(const struct ip *ip, uint32_t depth, struct usk_packet *p)
 			return false;
 		}
 		/* Type, code and sequence number; NAT rewrites the identifier and the checksum. */
-		h = fold(h, (uint64_t)d[0] << 24 | (uint64_t)d[1] << 16 | be16(d + 6));
+		h = usk_fold(h, (uint64_t)d[0] << 24 | (uint64_t)d[1] << 16 | be16(d + 6));
 		skip = 8;
 		break;
 	default:
@@ -315,20 +331,9 @@ static bool datagram(const struct ip *ip, uint32_t depth, struct usk_packet *p)
 	}
 	uint8_t bytes[KEY_PAYLOAD] = { 0 };
 	memcpy(bytes, d + skip, take);
-	h = fold(h, get64(bytes, false));
-	h = fold(h, get64(bytes + 8, false));
-	p->key = h | 1;
+	h = usk_fold(h + get64(bytes, false), get64(bytes + 8, false));
+	p->key = h | KEY_IN_USE;
 	return true;
-}
-
-static bool is_loopback(struct usk_addr a)
-{
-	return a.hi == 0 && (a.lo == 1 || a.lo >> 24 == (V4_MAPPED | 0x7f000000u) >> 24);
-}
-
-static bool is_unspecified(struct usk_addr a)
-{
-	return a.hi == 0 && (a.lo == 0 || a.lo == V4_MAPPED);
 }
 
 /* Into GRE and VXLAN: the host at the tunnel's other end sees only what is inside. */
@@ -336,7 +341,6 @@ static const uint8_t *strip_tunnel(const struct ip *ip, size_t *left)
 {
 	const uint8_t *d = ip->payload;
 	size_t n = ip->left;
-	enum usk_side none;
 	if (ip->proto == PROTO_IPIP || ip->proto == PROTO_IPV6) {
 		*left = n;
 		return d;
@@ -352,39 +356,59 @@ static const uint8_t *strip_tunnel(const struct ip *ip, size_t *left)
 			*left = n - at;
 			return d + at;
 		}
-		return type == 0x6558 ? strip_link(d + at, n - at, LINK_ETHERNET, left, &none)
-				      : NULL;
+		return type == 0x6558 ? strip_ethernet(d + at, n - at, left) : NULL;
 	}
 	/* VXLAN: the flag that says that its network number is valid, all reserved bits zero. */
 	if (ip->proto == PROTO_UDP && n >= 16 && be16(d + 2) == 4789 && be32(d + 8) == 0x08000000 &&
 	    !d[15]) {
-		return strip_link(d + 16, n - 16, LINK_ETHERNET, left, &none);
+		return strip_ethernet(d + 16, n - 16, left);
 	}
 	return NULL;
+}
+
+/*
+ * What most packets are: TCP over IPv4 without options on untagged Ethernet. Only the questions
+ * that remain open are asked; false says nothing.
+ */
+static inline bool plain(const struct usk_record *r, uint32_t depth, struct usk_packet *out)
+{
+	const uint8_t *d = r->data;
+	struct ip ip;
+	if (r->captured < 54 || get32(d + 12, true) >> 8 != (ETHER_IPV4 << 8 | 0x45) ||
+	    d[23] != PROTO_TCP || be16(d + 20) & 0x3fff || !be16(d + 16) ||
+	    !ipv4(d + 14, r->captured - 14, 0, out, &ip) || ip.loopback || ip.unspecified) {
+		return false;
+	}
+	out->time_ns = r->time_ns;
+	out->proto = PROTO_TCP;
+	out->side = (uint8_t)r->side;
+	return tcp(&ip, depth, out);
 }
 
 bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t depth,
 		       struct usk_packet *out, struct usk_counts *left_out)
 {
+	if (link_type == LINK_ETHERNET && plain(r, depth, out)) {
+		return true;
+	}
 	if (!left_out) {
 		struct usk_counts nobody = { 0 };
 		return usk_packet_decode(r, link_type, depth, out, &nobody);
 	}
 	struct usk_counts *c = left_out;
-	enum usk_side side = USK_SIDE_UNKNOWN;
+	uint8_t side = USK_SIDE_UNKNOWN;
 	size_t left;
 	const uint8_t *d = strip_link(r->data, r->captured, link_type, &left, &side);
 	if (!d || !left) {
 		c->not_ip++;
 		return false;
 	}
-	uint32_t before = (uint32_t)(d - r->data);
-	uint32_t wire = r->length > before ? r->length - before : 0;
-	uint32_t tunnels = 0; /* bytes of outer headers */
+	const uint8_t *outer = d;
 	struct ip ip;
 	for (int level = 0;; level++) {
-		out->has = 0;
-		bool good;
+		uint32_t before = (uint32_t)(d - r->data);
+		uint32_t wire = r->length > before ? r->length - before : 0;
+		bool good = false;
 		if (d[0] >> 4 == 4) {
 			good = ipv4(d, left, wire, out, &ip);
 		} else if (d[0] >> 4 == 6) {
@@ -401,33 +425,31 @@ bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t 
 			c->fragments++;
 			return false;
 		}
+		if (ip.proto == PROTO_TCP || level == MAX_TUNNELS) {
+			break;
+		}
 		size_t inner_left;
-		const uint8_t *inner = level < MAX_TUNNELS ? strip_tunnel(&ip, &inner_left) : NULL;
+		const uint8_t *inner = strip_tunnel(&ip, &inner_left);
 		if (!inner || !inner_left) {
 			break;
 		}
-		tunnels += (uint32_t)(inner - d);
-		wire = wire > (uint32_t)(inner - d) ? wire - (uint32_t)(inner - d) : 0;
 		d = inner;
 		left = inner_left;
 	}
-	/* Inside of a tunnel less of the packet lies within the snap length. */
-	depth = depth > tunnels ? depth - tunnels : 0;
-	if (is_loopback(out->src) || is_loopback(out->dst)) {
+	if (ip.loopback) {
 		c->loopback++;
 		return false;
 	}
-	if (is_unspecified(out->src)) {
-		c->not_ip++; /* a host without an address yet: they all say the same */
+	if (ip.unspecified) {
+		c->not_ip++; /* all hosts without an address say the same */
 		return false;
 	}
+	/* Inside of a tunnel less of the packet lies within the snap length. */
+	uint32_t tunnels = (uint32_t)(d - outer);
+	depth = depth > tunnels ? depth - tunnels : 0;
 	out->time_ns = r->time_ns;
 	out->proto = ip.proto;
-	out->side = (uint8_t)(r->side != USK_SIDE_UNKNOWN ? r->side : side);
-	out->sport = out->dport = 0;
-	out->flags = 0;
-	out->seq = out->ack = out->tsval = out->tsecr = 0;
-	out->window = 0;
+	out->side = r->side != USK_SIDE_UNKNOWN ? (uint8_t)r->side : side;
 	if (!(ip.proto == PROTO_TCP ? tcp(&ip, depth, out) : datagram(&ip, depth, out))) {
 		c->cut_short++;
 		return false;
