@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write.h - inside of the writing stage: text that can be shown, notes, blocks of pcapng
+ * write.h - inside of the writing stage: text that can be shown, notes, recorded stamps
  */
 #ifndef USK_WRITE_H
 #define USK_WRITE_H
@@ -30,26 +30,5 @@ size_t usk_recorded_text(int64_t ns, char out[USK_RECORDED_MAX]);
 
 /* Seconds with 9 digits, "-0.000000001". Returns the length. */
 size_t usk_seconds_text(int64_t ns, char out[USK_RECORDED_MAX]);
-
-/* Blocks and options of pcapng that are written or changed here. */
-enum {
-	NG_SECTION = 0x0a0d0d0a,
-	NG_INTERFACE = 1,
-	NG_OLD_PACKET = 2,
-	NG_SIMPLE_PACKET = 3,
-	NG_STATISTICS = 5,
-	NG_PACKET = 6,
-	NG_BYTE_ORDER = 0x1a2b3c4d,
-	NG_END_OF_OPTIONS = 0,
-	NG_COMMENT = 1,
-	NG_IF_NAME = 2,
-	NG_IF_DESCRIPTION = 3,
-	NG_PACKET_FLAGS = 2,
-	NG_STATISTICS_START = 2,
-	NG_STATISTICS_END = 3,
-	NG_IF_RESOLUTION = 9,
-	NG_IF_OFFSET = 14,
-	NG_SECTION_APPLICATION = 4,
-};
 
 #endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * apply.c - one trace, re-timed into the same format
+ *
+ * In    a trace, the table of clocks, which of them stamped it
+ * Out   the trace with corrected stamps, whole or not at all
+ * Why   each tool goes on with its own format
+ * Not   merging (merge.c), formats of other capture libraries
+ */
+#include "write/block.h"
+#include "write/retime.h"
+
+#include <string.h>
+
+static bool is_pcap(const uint8_t *d, size_t n)
+{
+	static const uint32_t magics[] = { 0xa1b2c3d4, 0xa1b23c4d };
+	for (size_t i = 0; n >= 8 && i < COUNT(magics); i++) {
+		for (int swap = 0; swap < 2; swap++) {
+			/* Before version 2.3 the two lengths of a record were exchanged. */
+			if (usk_load32(d, swap) == magics[i] && usk_load16(d + 4, swap) == 2 &&
+			    usk_load16(d + 6, swap) >= 3) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static bool is_pcapng(const uint8_t *d, size_t n)
+{
+	return n >= 4 && usk_load32(d, false) == NG_SECTION;
+}
+
+/* A first line of text with commas: which columns it has is the table's business. */
+static bool is_table(const uint8_t *d, size_t n)
+{
+	const uint8_t *nl = n ? memchr(d, '\n', n) : NULL;
+	size_t line = nl ? (size_t)(nl - d) : n;
+	return line && !memchr(d, 0, line) && memchr(d, ',', line);
+}
+
+static const struct format {
+	bool (*sniff)(const uint8_t *d, size_t n);
+	enum usk_status (*retime)(struct retime *t);
+	bool one_clock; /* the whole file is stamped by one */
+} formats[] = {
+	{ is_pcapng, usk_retime_pcapng, true },
+	{ is_pcap, usk_retime_pcap, true },
+	{ is_table, usk_retime_messages, false },
+};
+
+enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, size_t n, int64_t *out)
+{
+	enum usk_status status = usk_map_many(t->map, local_ns, n, out, t->err);
+	return status ? usk_fail_in(t->err, "%s", t->path) : USK_OK;
+}
+
+enum usk_status usk_retime_unfit(struct retime *t, uint64_t at, int64_t time_ns, const char *why)
+{
+	char text[USK_RECORDED_MAX];
+	usk_seconds_text(time_ns, text);
+	return usk_fail(t->err, USK_ERANGE, at,
+			"%s: the packet at byte %llu would be stamped %s s, %s, which its format "
+			"cannot hold; another reference may help",
+			t->path, (unsigned long long)at, text, why);
+}
+
+void usk_retime_progress(const struct retime *t)
+{
+	if (t->opt && t->opt->progress && t->in.size) {
+		t->opt->progress(t->opt->progress_ctx, (double)t->in.at / (double)t->in.size,
+				 "re-timing");
+	}
+}
+
+/* A clock that may go along uncorrected: the same bytes. */
+static enum usk_status copy(struct retime *t)
+{
+	while (t->in.have && !t->out.failed) {
+		usk_output_write(&t->out, t->in.data, t->in.have);
+		enum usk_status status = usk_input_need(&t->in, t->in.have, 1, t->err);
+		if (status) {
+			return status;
+		}
+	}
+	return USK_OK;
+}
+
+static enum usk_status run(struct retime *t, uint32_t clock)
+{
+	enum usk_status status = usk_input_need(&t->in, 0, 4096, t->err);
+	if (status) {
+		return usk_fail_in(t->err, "%s", t->path);
+	}
+	if (!t->in.have) {
+		return usk_fail(t->err, USK_EINPUT, 0, "%s: is empty", t->path);
+	}
+	for (size_t i = 0; i < COUNT(formats); i++) {
+		if (!formats[i].sniff(t->in.data, t->in.have)) {
+			continue;
+		}
+		if (formats[i].one_clock) {
+			status = usk_write_map(t->clocks, clock, t->path, t->opt, &t->map, t->notes,
+					       t->err);
+			if (!status && !t->map) {
+				return copy(t);
+			}
+		}
+		return status ? status : formats[i].retime(t);
+	}
+	return usk_fail(t->err, USK_EINPUT, 0,
+			"%s: not a trace that can be re-timed: neither pcap nor pcapng nor a CSV "
+			"message table",
+			t->path);
+}
+
+enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clocks *c,
+			  const char *out, const struct usk_write_options *opt,
+			  struct usk_notes *notes, struct usk_err *err)
+{
+	struct retime t = { .path = in, .clocks = c, .opt = opt, .notes = notes, .err = err };
+	enum usk_status status = usk_input_open(&t.in, in, err);
+	if (status) {
+		return status;
+	}
+	status = usk_output_open(&t.out, out, opt && opt->force, err);
+	if (!status) {
+		status = run(&t, clock);
+		status = status ? status : usk_output_commit(&t.out, err);
+		usk_output_close(&t.out);
+	}
+	usk_map_free(t.map);
+	usk_input_close(&t.in);
+	return status;
+}

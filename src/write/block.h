@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * block.h - blocks of pcapng, built byte by byte in either byte order
+ */
+#ifndef USK_BLOCK_H
+#define USK_BLOCK_H
+
+#include "base/io.h"
+
+enum {
+	NG_SECTION = 0x0a0d0d0a,
+	NG_INTERFACE = 1,
+	NG_OLD_PACKET = 2,
+	NG_STATISTICS = 5,
+	NG_PACKET = 6,
+	NG_BYTE_ORDER = 0x1a2b3c4d,
+	/* options of any block, then by block */
+	NG_END_OF_OPTIONS = 0,
+	NG_COMMENT = 1,
+	NG_SECTION_APPLICATION = 4,
+	NG_IF_NAME = 2,
+	NG_IF_DESCRIPTION = 3,
+	NG_IF_RESOLUTION = 9,
+	NG_IF_OFFSET = 14,
+	NG_PACKET_FLAGS = 2,
+	NG_STATISTICS_START = 2,
+	NG_STATISTICS_END = 3,
+};
+
+/* A block being built: its bytes, and whether numbers are swapped. */
+struct block {
+	uint8_t *bytes;
+	size_t n, capacity;
+	bool swap;
+};
+
+void usk_block_begin(struct block *b, uint32_t type);
+void usk_block_16(struct block *b, uint16_t v);
+void usk_block_32(struct block *b, uint32_t v);
+void usk_block_64(struct block *b, uint64_t v); /* in the block's byte order */
+/** A packet's stamp: upper half first, whatever the byte order. */
+void usk_block_stamp(struct block *b, uint64_t ticks);
+void usk_block_bytes(struct block *b, const void *data, size_t n);
+void usk_block_pad(struct block *b); /* zeros up to a multiple of 4 */
+/** Longer values than an option holds are cut. */
+void usk_block_option(struct block *b, uint16_t code, const void *value, size_t n);
+/** Writes both lengths and hands the block to out. */
+void usk_block_end(struct block *b, struct usk_output *out);
+void usk_block_free(struct block *b);
+
+static inline uint32_t usk_swap_if(uint32_t v, bool swap)
+{
+	return swap ? __builtin_bswap32(v) : v;
+}
+
+/* Unaligned loads. */
+static inline uint16_t usk_load16(const uint8_t *p, bool swap)
+{
+	uint16_t v;
+	__builtin_memcpy(&v, p, sizeof v);
+	return swap ? __builtin_bswap16(v) : v;
+}
+
+static inline uint32_t usk_load32(const uint8_t *p, bool swap)
+{
+	uint32_t v;
+	__builtin_memcpy(&v, p, sizeof v);
+	return usk_swap_if(v, swap);
+}
+
+static inline uint64_t usk_load64(const uint8_t *p, bool swap)
+{
+	uint64_t v;
+	__builtin_memcpy(&v, p, sizeof v);
+	return swap ? __builtin_bswap64(v) : v;
+}
+
+#endif

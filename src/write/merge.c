@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * merge.c - the captures of several hosts as one pcapng in corrected order
+ *
+ * In    captures, and the clocks that stamped them
+ * Out   a pcapng with an interface per clock and link type, ns stamps on the reference's clock
+ * Why   what analysers want: one file in which nothing arrives before it was sent
+ * Not   leaving out packets that two hosts saw: both sightings are the point
+ *
+ * Each trace has a queue (queue.c) that is kept filled for one second of its trace, so that
+ * records out of order by less come out sorted; the earliest head of all queues is written next.
+ */
+#include "write/block.h"
+#include "write/queue.h"
+#include "write/ties.h"
+#include "write/write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 256 };
+static const int64_t window_ns = 1000000000;
+static const size_t budget_bytes = (size_t)64 << 20;
+
+/* An interface of the output. */
+struct face {
+	uint32_t clock;
+	uint16_t link_type;
+};
+
+struct source {
+	struct usk_trace *trace;
+	uint32_t clock;
+	struct usk_map *map; /* NULL: stamps stay as recorded */
+	struct queue queue;
+	bool ended;
+	uint64_t late;	/* packets that came after their place was written */
+	uint32_t *face; /* of the output, by interface of the trace; UINT32_MAX unknown */
+	size_t n_faces;
+};
+
+struct merge {
+	struct source *source;
+	size_t n;
+	size_t *heap; /* of sources that have a head, earliest first */
+	size_t n_heap;
+	const struct usk_clocks *clocks;
+	struct face *face;
+	size_t n_faces, cap_faces;
+	uint32_t snap_length;
+	int64_t written_ns; /* of the last packet */
+	struct usk_output out;
+	struct block block;
+	struct usk_record *batch;
+	struct tie *tie;
+	size_t cap_ties;
+	const struct usk_write_options *opt;
+	struct usk_err *err;
+};
+
+/* ---- reading ------------------------------------------------------------------ */
+
+static enum usk_status read_batch(struct merge *m, struct source *s)
+{
+	size_t n;
+	enum usk_status status = usk_trace_records(s->trace, m->batch, BATCH, &n, m->err);
+	if (status) {
+		return status;
+	}
+	int64_t time_ns[BATCH];
+	for (size_t i = 0; i < n; i++) {
+		time_ns[i] = m->batch[i].time_ns;
+	}
+	if (s->map && usk_map_many(s->map, time_ns, n, time_ns, m->err)) {
+		return usk_fail_in(m->err, "%s", usk_trace_path(s->trace));
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (time_ns[i] < 0) {
+			char text[USK_RECORDED_MAX];
+			usk_seconds_text(time_ns[i], text);
+			return usk_fail(
+				m->err, USK_ERANGE, m->batch[i].at,
+				"%s: the packet at byte %llu would be stamped %s s, before "
+				"1970, which pcapng cannot hold; another --reference may help",
+				usk_trace_path(s->trace), (unsigned long long)m->batch[i].at, text);
+		}
+		usk_queue_put(&s->queue, &m->batch[i], time_ns[i]);
+	}
+	s->ended = n == 0;
+	return USK_OK;
+}
+
+/* Until what comes out is surely in order, the budget is used up, or the trace ends. */
+static enum usk_status fill(struct merge *m, struct source *s)
+{
+	while (!s->ended) {
+		const struct packet *head = usk_queue_head(&s->queue);
+		size_t waiting = (s->queue.n + s->queue.n_heap) * sizeof *head;
+		if (head && ((usk_i128)s->queue.newest_ns - head->local_ns >= window_ns ||
+			     s->queue.bytes + waiting > budget_bytes / m->n)) {
+			break;
+		}
+		enum usk_status status = read_batch(m, s);
+		if (status) {
+			return status;
+		}
+	}
+	return USK_OK;
+}
+
+/* ---- choosing ----------------------------------------------------------------- */
+
+/* Earlier head first; of the same time, the trace that was named first. */
+static bool earlier(const struct merge *m, size_t a, size_t b)
+{
+	int64_t x = usk_queue_head(&m->source[a].queue)->time_ns;
+	int64_t y = usk_queue_head(&m->source[b].queue)->time_ns;
+	return x != y ? x < y : a < b;
+}
+
+static void sift_down(struct merge *m, size_t i)
+{
+	size_t moving = m->heap[i];
+	for (;;) {
+		size_t child = 2 * i + 1;
+		if (child >= m->n_heap) {
+			break;
+		}
+		if (child + 1 < m->n_heap && earlier(m, m->heap[child + 1], m->heap[child])) {
+			child++;
+		}
+		if (!earlier(m, m->heap[child], moving)) {
+			break;
+		}
+		m->heap[i] = m->heap[child];
+		i = child;
+	}
+	m->heap[i] = moving;
+}
+
+/* The head of the first source was taken: fill its queue and find its new place. */
+static enum usk_status advance(struct merge *m)
+{
+	struct source *s = &m->source[m->heap[0]];
+	enum usk_status status = fill(m, s);
+	if (status) {
+		return status;
+	}
+	if (!usk_queue_head(&s->queue)) {
+		m->heap[0] = m->heap[--m->n_heap];
+	}
+	if (m->n_heap) {
+		sift_down(m, 0);
+	}
+	return USK_OK;
+}
+
+/* ---- writing ------------------------------------------------------------------ */
+
+static void write_section(struct merge *m)
+{
+	static const char application[] = "unskew " USK_VERSION;
+	const struct usk_clocks *c = m->clocks;
+	struct block *b = &m->block;
+	usk_block_begin(b, NG_SECTION);
+	usk_block_32(b, NG_BYTE_ORDER);
+	usk_block_16(b, 1);
+	usk_block_16(b, 0);
+	usk_block_64(b, UINT64_MAX); /* length of the section: not stated */
+	char *text =
+		usk_format("stamps corrected to the clock of %s; clock model %s, method %s",
+			   c->n_islands ? c->clock[c->island[0].reference].name : "the reference",
+			   c->model ? c->model : "", c->method ? c->method : "");
+	usk_block_option(b, NG_COMMENT, text, strlen(text));
+	usk_block_option(b, NG_SECTION_APPLICATION, application, sizeof application - 1);
+	usk_block_option(b, NG_END_OF_OPTIONS, NULL, 0);
+	usk_block_end(b, &m->out);
+	free(text);
+}
+
+static void write_interface(struct merge *m, const struct face *f, const char *path,
+			    uint32_t snap_length)
+{
+	static const uint8_t nanoseconds = 9;
+	const char *name = m->clocks->clock[f->clock].name;
+	struct block *b = &m->block;
+	char *text = usk_format("recorded in %s", path);
+	usk_block_begin(b, NG_INTERFACE);
+	usk_block_16(b, f->link_type);
+	usk_block_16(b, 0);
+	usk_block_32(b, snap_length);
+	usk_block_option(b, NG_IF_NAME, name, strlen(name));
+	usk_block_option(b, NG_IF_DESCRIPTION, text, strlen(text));
+	usk_block_option(b, NG_IF_RESOLUTION, &nanoseconds, 1);
+	usk_block_option(b, NG_END_OF_OPTIONS, NULL, 0);
+	usk_block_end(b, &m->out);
+	free(text);
+}
+
+/* The output's interface for one of the source's; described when it is first needed. */
+static uint32_t face_of(struct merge *m, struct source *s, uint32_t iface)
+{
+	if (iface < s->n_faces && s->face[iface] != UINT32_MAX) {
+		return s->face[iface];
+	}
+	size_t n;
+	const struct usk_iface *faces = usk_trace_ifaces(s->trace, &n);
+	if (s->n_faces < n) {
+		s->face = usk_grow(s->face, n, sizeof *s->face);
+		memset(s->face + s->n_faces, 0xff, (n - s->n_faces) * sizeof *s->face);
+		s->n_faces = n;
+	}
+	struct face f = { s->clock, faces[iface].link_type };
+	size_t i = 0;
+	while (i < m->n_faces &&
+	       (m->face[i].clock != f.clock || m->face[i].link_type != f.link_type)) {
+		i++;
+	}
+	if (i == m->n_faces) {
+		m->face = usk_room(m->face, i, &m->cap_faces, sizeof *m->face);
+		m->face[m->n_faces++] = f;
+		/* The same for all: libpcap refuses files whose interfaces differ in it. */
+		uint32_t snap = faces[iface].snap_length;
+		write_interface(m, &f, usk_trace_path(s->trace),
+				snap > m->snap_length ? snap : m->snap_length);
+	}
+	s->face[iface] = (uint32_t)i;
+	return (uint32_t)i;
+}
+
+static void write_packet(struct merge *m, struct source *s, const struct packet *p)
+{
+	static const uint32_t flags[] = { [USK_SIDE_RECEIVED] = 1, [USK_SIDE_SENT] = 2 };
+	uint32_t face = face_of(m, s, p->iface); /* may write a block of its own */
+	struct block *b = &m->block;
+	char comment[USK_RECORDED_MAX];
+	size_t n = usk_recorded_text(p->local_ns, comment);
+	usk_block_begin(b, NG_PACKET);
+	usk_block_32(b, face);
+	usk_block_stamp(b, (uint64_t)p->time_ns);
+	usk_block_32(b, p->captured);
+	usk_block_32(b, p->length);
+	usk_block_bytes(b, p->data, p->captured);
+	usk_block_pad(b);
+	usk_block_option(b, NG_COMMENT, comment, n);
+	if (p->side != USK_SIDE_UNKNOWN) {
+		uint32_t v = flags[p->side];
+		usk_block_option(b, NG_PACKET_FLAGS, &v, sizeof v);
+	}
+	usk_block_option(b, NG_END_OF_OPTIONS, NULL, 0);
+	usk_block_end(b, &m->out);
+	s->late += p->time_ns < m->written_ns;
+	m->written_ns = p->time_ns > m->written_ns ? p->time_ns : m->written_ns;
+}
+
+/* ---- the way through ------------------------------------------------------------ */
+
+/* All packets of one corrected time, of several traces: the sends first. */
+static enum usk_status write_tied(struct merge *m, int64_t time_ns)
+{
+	enum usk_status status = USK_OK;
+	size_t n = 0;
+	while (!status && m->n_heap && n < USK_TIES_MAX) {
+		struct source *s = &m->source[m->heap[0]];
+		if (usk_queue_head(&s->queue)->time_ns != time_ns) {
+			break;
+		}
+		m->tie = usk_room(m->tie, n, &m->cap_ties, sizeof *m->tie);
+		m->tie[n++] = (struct tie){ .packet = usk_queue_pop(&s->queue),
+					    .trace = s->trace,
+					    .source = m->heap[0],
+					    .clock = s->clock };
+		status = advance(m);
+	}
+	usk_ties_order(m->tie, n, m->clocks);
+	for (size_t i = 0; i < n; i++) {
+		struct source *s = &m->source[m->tie[i].source];
+		write_packet(m, s, &m->tie[i].packet);
+		usk_queue_drop(&s->queue, &m->tie[i].packet);
+	}
+	return status;
+}
+
+/* Is the second earliest head of the same time? It is one of the heap's next two. */
+static bool tied(const struct merge *m)
+{
+	int64_t t = usk_queue_head(&m->source[m->heap[0]].queue)->time_ns;
+	for (size_t i = 1; i < 3 && i < m->n_heap; i++) {
+		if (usk_queue_head(&m->source[m->heap[i]].queue)->time_ns == t) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void show_progress(const struct merge *m)
+{
+	if (m->opt && m->opt->progress) {
+		double read = 0, all = 0;
+		for (size_t i = 0; i < m->n; i++) {
+			read += (double)usk_trace_pos(m->source[i].trace);
+			all += (double)usk_trace_size(m->source[i].trace);
+		}
+		m->opt->progress(m->opt->progress_ctx, all > 0 ? read / all : 1, "merging");
+	}
+}
+
+static enum usk_status run(struct merge *m)
+{
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < m->n && !status; i++) {
+		struct source *s = &m->source[i];
+		status = usk_trace_rewind(s->trace, m->err);
+		status = status ? status : fill(m, s);
+		size_t n;
+		const struct usk_iface *face = usk_trace_ifaces(s->trace, &n);
+		for (size_t k = 0; k < n && !status; k++) {
+			m->snap_length = face[k].snap_length > m->snap_length ? face[k].snap_length
+									      : m->snap_length;
+		}
+		if (!status && usk_queue_head(&s->queue)) {
+			m->heap[m->n_heap++] = i;
+		}
+	}
+	for (size_t i = m->n_heap; i-- > 0 && !status;) {
+		sift_down(m, i);
+	}
+	write_section(m);
+	for (uint64_t turn = 0; !status && m->n_heap; turn++) {
+		struct source *s = &m->source[m->heap[0]];
+		if (tied(m)) {
+			status = write_tied(m, usk_queue_head(&s->queue)->time_ns);
+		} else {
+			struct packet p = usk_queue_pop(&s->queue);
+			write_packet(m, s, &p);
+			usk_queue_drop(&s->queue, &p);
+			status = advance(m);
+		}
+		if (turn % 65536 == 65535) {
+			show_progress(m);
+		}
+		if (m->out.failed) {
+			break; /* a full disk: commit says so */
+		}
+	}
+	return status;
+}
+
+static enum usk_status add_source(struct merge *m, struct usk_trace *t, const uint32_t *clock,
+				  const struct usk_write_options *opt, struct usk_notes *notes)
+{
+	struct source *s = &m->source[m->n];
+	const char *path = usk_trace_path(t);
+	if (usk_trace_class(t) != USK_TRACE_CAPTURE) {
+		return usk_fail(m->err, USK_EUSAGE, 0,
+				"%s: is a message table; only captures can be merged into one",
+				path);
+	}
+	usk_queue_init(&s->queue);
+	s->trace = t;
+	s->clock = clock ? *clock : usk_clocks_find(m->clocks, NULL, path, usk_trace_name(t));
+	m->n++;
+	return usk_write_map(m->clocks, s->clock, path, opt, &s->map, notes, m->err);
+}
+
+static void add_notes(const struct merge *m, struct usk_notes *notes)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		const struct source *s = &m->source[i];
+		const char *damage = usk_trace_damage(s->trace);
+		if (damage) {
+			usk_note(notes, "%s", damage);
+		}
+		if (s->late) {
+			usk_note(notes,
+				 "%s: %llu packets were more than 1 s out of order and are not in "
+				 "order in the merged file",
+				 usk_trace_path(s->trace), (unsigned long long)s->late);
+		}
+	}
+}
+
+enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock, size_t n,
+			  const struct usk_clocks *c, const char *path,
+			  const struct usk_write_options *opt, struct usk_notes *notes,
+			  struct usk_err *err)
+{
+	struct merge m = { .clocks = c, .opt = opt, .err = err, .written_ns = INT64_MIN };
+	m.source = usk_alloc(n, sizeof *m.source);
+	m.heap = usk_alloc(n, sizeof *m.heap);
+	m.batch = usk_alloc(BATCH, sizeof *m.batch);
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < n && !status; i++) {
+		status = add_source(&m, trace[i], clock ? &clock[i] : NULL, opt, notes);
+	}
+	if (!status) {
+		status = usk_output_open(&m.out, path, opt && opt->force, err);
+		if (!status) {
+			status = run(&m);
+			status = status ? status : usk_output_commit(&m.out, err);
+			usk_output_close(&m.out);
+		}
+	}
+	if (!status) {
+		add_notes(&m, notes);
+	}
+	for (size_t i = 0; i < m.n; i++) {
+		usk_map_free(m.source[i].map);
+		usk_queue_free(&m.source[i].queue);
+		free(m.source[i].face);
+	}
+	usk_block_free(&m.block);
+	free(m.source);
+	free(m.heap);
+	free(m.batch);
+	free(m.face);
+	free(m.tie);
+	return status;
+}

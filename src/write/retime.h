@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * retime.h - inside of usk_apply(): one input, one output, one clock; a function per format
+ *
+ * To add a format: write a file with usk_retime_FORMAT() and its row in formats[] of apply.c.
+ */
+#ifndef USK_RETIME_H
+#define USK_RETIME_H
+
+#include "write/write.h"
+
+struct retime {
+	const char *path; /* of the input */
+	struct usk_input in;
+	struct usk_output out;
+	const struct usk_clocks *clocks;
+	struct usk_map *map; /* of captures */
+	const struct usk_write_options *opt;
+	struct usk_notes *notes;
+	struct usk_err *err;
+};
+
+/* More than any capture interface hands out; a larger claim is damage, not a packet. */
+#define USK_RETIME_PACKET_MAX (UINT32_C(1) << 24)
+
+/** Corrected stamps; a failure names the file. */
+enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, size_t n,
+				  int64_t *out);
+/** A corrected stamp that the format cannot hold: the sentence, USK_ERANGE. */
+enum usk_status usk_retime_unfit(struct retime *t, uint64_t at, int64_t time_ns, const char *why);
+/** Progress, now and then. */
+void usk_retime_progress(const struct retime *t);
+
+enum usk_status usk_retime_pcap(struct retime *t);
+enum usk_status usk_retime_pcapng(struct retime *t);
+enum usk_status usk_retime_messages(struct retime *t);
+
+#endif

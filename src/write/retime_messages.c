@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * retime_messages.c - a message table again, with corrected stamps
+ *
+ * In    CSV with sender, receiver, and their times as NAME_ns, NAME_s or NAME (RFC 3339)
+ * Out   the same rows; the times corrected in their own notation, the recorded ones in new
+ *       columns sent_raw_ns and received_raw_ns beside them; other fields byte for byte
+ * Why   the new columns stand beside the old, not at the end, so that rows with fewer or more
+ *       fields than the header stay aligned
+ * Not   a table that has such columns already keeps what they say: it was corrected before
+ */
+#include "base/text.h"
+#include "write/retime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LINE ((size_t)1 << 20)
+
+enum column { SENDER, RECEIVER, SENT, RECEIVED, N_COLUMNS };
+
+enum unit { UNIT_NS, UNIT_S, UNIT_RFC3339 };
+
+/* raw as it stands in the line, quotes included; text without them. */
+struct field {
+	const char *raw, *text;
+	size_t n_raw, n;
+};
+
+struct named {
+	char *shown;
+	uint32_t clock;
+};
+
+struct table {
+	struct retime *t;
+	size_t where[N_COLUMNS];
+	enum unit unit[N_COLUMNS];
+	bool keep_raw[N_COLUMNS]; /* the table has recorded stamps of its own */
+	struct field *field;
+	size_t n, cap;
+	char *scratch;
+	size_t cap_scratch;
+	uint64_t line;
+	struct named *name;   /* sorted */
+	struct usk_map **map; /* by clock */
+	bool *asked;
+};
+
+static bool is(struct field f, const char *name)
+{
+	return f.n == strlen(name) && !memcmp(f.text, name, f.n);
+}
+
+/* Splits a line as RFC 4180 says; false if a quote is not closed. */
+static bool split(struct table *b, const char *s, const char *end)
+{
+	if (b->cap_scratch < (size_t)(end - s)) {
+		b->cap_scratch = (size_t)(end - s);
+		b->scratch = usk_grow(b->scratch, b->cap_scratch, 1);
+	}
+	char *to = b->scratch;
+	b->n = 0;
+	for (bool more = true; more;) {
+		struct field f = { .raw = s, .text = s };
+		if (s < end && *s == '"') {
+			f.text = to;
+			for (s++; s < end && !(*s == '"' && (s + 1 == end || s[1] != '"')); s++) {
+				s += *s == '"';
+				*to++ = *s;
+			}
+			if (s == end) {
+				return false;
+			}
+			f.n = (size_t)(to - f.text);
+			s++;
+			if (s < end && *s != ',') {
+				return false;
+			}
+		} else {
+			const char *comma = memchr(s, ',', (size_t)(end - s));
+			s = comma ? comma : end;
+			f.n = (size_t)(s - f.raw);
+		}
+		f.n_raw = (size_t)(s - f.raw);
+		more = s < end;
+		s += more;
+		b->field = usk_room(b->field, b->n, &b->cap, sizeof *b->field);
+		b->field[b->n++] = f;
+	}
+	return true;
+}
+
+static enum usk_status read_header(struct table *b)
+{
+	static const char *const names[N_COLUMNS] = { "sender", "receiver", "sent", "received" };
+	static const char *const endings[] = { "_ns", "_s", "" };
+	for (int c = 0; c < N_COLUMNS; c++) {
+		b->where[c] = SIZE_MAX;
+		for (size_t i = 0; i < b->n; i++) {
+			struct field f = b->field[i];
+			size_t len = strlen(names[c]);
+			if (f.n < len || memcmp(f.text, names[c], len) != 0) {
+				continue;
+			}
+			f.text += len;
+			f.n -= len;
+			b->keep_raw[c] = b->keep_raw[c] || (c >= SENT && is(f, "_raw_ns"));
+			for (size_t e = c < SENT ? 2 : 0; e < COUNT(endings); e++) {
+				if (b->where[c] == SIZE_MAX && is(f, endings[e])) {
+					b->where[c] = i;
+					b->unit[c] = (enum unit)e;
+				}
+			}
+		}
+		if (b->where[c] == SIZE_MAX) {
+			return usk_fail(b->t->err, USK_EINPUT, 1,
+					"%s: the message table has no column %s%s", b->t->path,
+					names[c], c >= SENT ? "_ns" : "");
+		}
+	}
+	return USK_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct named *)a)->shown, ((const struct named *)b)->shown);
+}
+
+static enum usk_status find_clock(struct table *b, struct field f, struct usk_map **map,
+				  struct usk_err *err)
+{
+	struct retime *t = b->t;
+	const struct usk_clocks *c = t->clocks;
+	char *name = usk_alloc(f.n + 1, 1);
+	memcpy(name, f.text, f.n);
+	struct named key = { usk_shown(name), 0 };
+	const struct named *found =
+		c->n_clocks ? bsearch(&key, b->name, c->n_clocks, sizeof key, by_name) : NULL;
+	enum usk_status status = USK_OK;
+	if (!found || strlen(name) != f.n) {
+		status = usk_fail(err, USK_EINPUT, b->line,
+				  "%s: line %llu: clock %.60s is not in the table of clocks",
+				  t->path, (unsigned long long)b->line, key.shown);
+	} else if (!b->asked[found->clock]) {
+		b->asked[found->clock] = true;
+		status = usk_write_map(c, found->clock, t->path, t->opt, &b->map[found->clock],
+				       t->notes, err);
+	}
+	*map = status ? NULL : b->map[found->clock];
+	free(name);
+	free(key.shown);
+	return status;
+}
+
+static enum usk_status parse(struct field f, enum unit unit, int64_t *out, struct usk_err *err)
+{
+	enum usk_status status = unit == UNIT_NS ? usk_parse_int(f.text, f.n, out, err)
+				 : unit == UNIT_S
+					 ? usk_parse_decimal(f.text, f.n, 9, out, NULL, err)
+					 : usk_parse_rfc3339(f.text, f.n, out, err);
+	if (!status && (*out > USK_TIME_MAX || *out < -USK_TIME_MAX)) {
+		status = usk_fail(err, USK_ERANGE, 0, "a stamp is over 2^62 ns (146 years)");
+	}
+	return status;
+}
+
+static void write_time(struct usk_output *out, enum unit unit, int64_t ns)
+{
+	char text[64];
+	if (unit == UNIT_NS) {
+		usk_output_format(out, "%lld", (long long)ns);
+		return;
+	}
+	if (unit == UNIT_S) {
+		usk_seconds_text(ns, text);
+	} else {
+		usk_time_text(ns, text);
+	}
+	usk_output_format(out, "%s", text);
+}
+
+/*
+ * One row. A stamp or shape that cannot be read is damage: *why is set, nothing is written. A
+ * clock that cannot be applied is an error.
+ */
+static enum usk_status row(struct table *b, const char *s, const char *end, bool *damaged,
+			   struct usk_err *why)
+{
+	struct retime *t = b->t;
+	size_t last = 0;
+	for (int c = 0; c < N_COLUMNS; c++) {
+		last = b->where[c] > last ? b->where[c] : last;
+	}
+	*damaged = true;
+	if (!split(b, s, end)) {
+		usk_fail(why, USK_EINPUT, 0, "has a quote that is not closed");
+		return USK_OK;
+	}
+	if (b->n <= last) {
+		usk_fail(why, USK_EINPUT, 0, "has %zu columns where %zu are needed", b->n,
+			 last + 1);
+		return USK_OK;
+	}
+	int64_t was[N_COLUMNS] = { 0 }, now[N_COLUMNS] = { 0 };
+	for (int c = SENT; c < N_COLUMNS; c++) {
+		enum usk_status status = parse(b->field[b->where[c]], b->unit[c], &was[c], why);
+		if (status == USK_ERANGE) {
+			return usk_fail(t->err, status, b->line, "%s: line %llu: %s", t->path,
+					(unsigned long long)b->line, why->msg);
+		}
+		if (status) {
+			return USK_OK;
+		}
+	}
+	*damaged = false;
+	for (int c = SENT; c < N_COLUMNS; c++) {
+		struct usk_map *map;
+		enum usk_status status =
+			find_clock(b, b->field[b->where[c - SENT + SENDER]], &map, t->err);
+		now[c] = was[c];
+		if (!status && map && usk_map_many(map, &was[c], 1, &now[c], t->err)) {
+			status = usk_fail_in(t->err, "%s: line %llu", t->path,
+					     (unsigned long long)b->line);
+		}
+		if (status) {
+			return status;
+		}
+	}
+	for (size_t i = 0; i < b->n; i++) {
+		struct usk_output *out = &t->out;
+		int c = i == b->where[SENT] ? SENT : i == b->where[RECEIVED] ? RECEIVED : SENDER;
+		usk_output_write(out, ",", i ? 1 : 0);
+		if (c == SENDER) {
+			usk_output_write(out, b->field[i].raw, b->field[i].n_raw);
+			continue;
+		}
+		write_time(out, b->unit[c], now[c]);
+		if (!b->keep_raw[c]) {
+			usk_output_format(out, ",%lld", (long long)was[c]);
+		}
+	}
+	return USK_OK;
+}
+
+static void header(struct table *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		struct usk_output *out = &b->t->out;
+		usk_output_write(out, ",", i ? 1 : 0);
+		usk_output_write(out, b->field[i].raw, b->field[i].n_raw);
+		if (i == b->where[SENT] && !b->keep_raw[SENT]) {
+			usk_output_format(out, ",sent_raw_ns");
+		}
+		if (i == b->where[RECEIVED] && !b->keep_raw[RECEIVED]) {
+			usk_output_format(out, ",received_raw_ns");
+		}
+	}
+}
+
+static enum usk_status header_row(struct table *b, const char *s, const char *end)
+{
+	static const char bom[] = "\xef\xbb\xbf";
+	if (end - s >= 3 && !memcmp(s, bom, 3)) {
+		usk_output_write(&b->t->out, bom, 3);
+		s += 3;
+	}
+	if (!split(b, s, end)) {
+		return usk_fail(b->t->err, USK_EINPUT, 1,
+				"%s: line 1: a quote is not closed in the header", b->t->path);
+	}
+	enum usk_status status = read_header(b);
+	if (!status) {
+		header(b);
+	}
+	return status;
+}
+
+/* The next line, its end included, at `used` of the window; *n is 0 at the end of the input. */
+static enum usk_status next_line(struct retime *t, size_t *used, size_t *n)
+{
+	struct usk_input *in = &t->in;
+	for (size_t want = 1 << 12;; want *= 2) {
+		const uint8_t *d = in->data + *used;
+		size_t left = in->have - *used;
+		const uint8_t *nl = left ? memchr(d, '\n', left) : NULL;
+		if (nl || in->end) {
+			*n = nl ? (size_t)(nl - d) + 1 : left;
+			return USK_OK;
+		}
+		if (left > MAX_LINE) {
+			return usk_fail(t->err, USK_EINPUT, in->at + *used,
+					"%s: a line is longer than 1 MiB", t->path);
+		}
+		enum usk_status status = usk_input_need(in, *used, left + want, t->err);
+		*used = 0;
+		if (status) {
+			return status;
+		}
+	}
+}
+
+static enum usk_status rows(struct table *b)
+{
+	struct retime *t = b->t;
+	size_t used = 0, n = 0;
+	for (b->line = 1; !t->out.failed; b->line++) {
+		enum usk_status status = next_line(t, &used, &n);
+		if (status || !n) {
+			return status;
+		}
+		const char *s = (const char *)t->in.data + used, *end = s + n;
+		used += n;
+		while (end > s && (end[-1] == '\n' || end[-1] == '\r')) {
+			end--;
+		}
+		bool damaged = false;
+		struct usk_err why = { 0 };
+		if (b->line == 1) {
+			status = header_row(b, s, end);
+		} else if (end > s) {
+			status = row(b, s, end, &damaged, &why);
+		}
+		if (damaged && !status) {
+			usk_note(t->notes, "%s: line %llu: %s: it and what follows are left out",
+				 t->path, (unsigned long long)b->line, why.msg);
+		}
+		if (damaged || status) {
+			return status;
+		}
+		usk_output_write(&t->out, end, (size_t)(s + n - end));
+		if (b->line % 65536 == 0) {
+			usk_retime_progress(t);
+		}
+	}
+	return USK_OK;
+}
+
+enum usk_status usk_retime_messages(struct retime *t)
+{
+	const struct usk_clocks *c = t->clocks;
+	struct table b = { .t = t };
+	b.name = usk_alloc(c->n_clocks, sizeof *b.name);
+	b.map = usk_alloc(c->n_clocks, sizeof *b.map);
+	b.asked = usk_alloc(c->n_clocks, sizeof *b.asked);
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		b.name[i] = (struct named){ usk_shown(c->clock[i].name), (uint32_t)i };
+	}
+	qsort(b.name, c->n_clocks, sizeof *b.name, by_name);
+	enum usk_status status = rows(&b);
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		free(b.name[i].shown);
+		usk_map_free(b.map[i]);
+	}
+	free(b.name);
+	free(b.map);
+	free(b.asked);
+	free(b.field);
+	free(b.scratch);
+	return status;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * retime_pcapng.c - a pcapng capture again, with corrected stamps
+ *
+ * In    a pcapng capture: any sections, byte orders, units of time
+ * Out   the same blocks and options in the same order; stamps of packets and of interface
+ *       statistics corrected, in ns; the recorded stamp in a comment of its packet
+ * Why   what other tools have put into the file (names, secrets, comments) survives
+ * Not   simple packet blocks: they have no stamp and stay as they are
+ *
+ * Interfaces that do not count ns from 1970 are described anew: if_tsresol 9, no if_tsoffset.
+ * The section's length becomes "not stated", since comments make it longer.
+ */
+#include "write/block.h"
+#include "write/retime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How an interface counts: ns = ticks * multiply / divide, or * 10^9 >> shift; then + offset. */
+struct unit {
+	uint64_t multiply, divide;
+	unsigned shift;
+	bool binary;
+	int64_t offset_s;
+};
+
+struct ng {
+	struct retime *t;
+	struct block block; /* being built; its swap is the section's */
+	struct unit *unit;  /* of the section's interfaces */
+	size_t n_units, cap_units;
+};
+
+/* The option at d, if it lies wholly within n bytes: *code, *value, *size; its length or 0. */
+static size_t option(const uint8_t *d, size_t n, bool swap, unsigned *code, const uint8_t **value,
+		     size_t *size)
+{
+	if (n < 4) {
+		return 0;
+	}
+	*code = usk_load16(d, swap);
+	*size = usk_load16(d + 2, swap);
+	*value = d + 4;
+	size_t padded = (*size + 3) & ~(size_t)3;
+	return padded > n - 4 || *code == NG_END_OF_OPTIONS ? 0 : 4 + padded;
+}
+
+static struct unit resolution(uint8_t v)
+{
+	struct unit u = { .multiply = 1, .divide = 1, .binary = v & 0x80, .shift = v & 0x7f };
+	for (unsigned digits = v; !u.binary && digits < 9; digits++) {
+		u.multiply *= 10;
+	}
+	for (unsigned digits = 9; !u.binary && digits < v && digits < 28; digits++) {
+		u.divide *= 10;
+	}
+	return u;
+}
+
+static bool recorded(const struct unit *u, uint64_t ticks, int64_t *out)
+{
+	usk_i128 ns = u->binary ? (usk_i128)((usk_u128)ticks * 1000000000u >> u->shift)
+				: (usk_i128)((usk_u128)ticks * u->multiply / u->divide);
+	ns += (usk_i128)u->offset_s * 1000000000;
+	if (ns > USK_TIME_MAX || ns < -USK_TIME_MAX) {
+		return false;
+	}
+	*out = (int64_t)ns;
+	return true;
+}
+
+/* Ticks of interface i as recorded ns and as corrected ns. */
+static enum usk_status correct(struct ng *g, const struct unit *u, uint64_t ticks, int64_t *was,
+			       int64_t *is)
+{
+	struct retime *t = g->t;
+	if (!recorded(u, ticks, was)) {
+		return usk_fail(t->err, USK_ERANGE, t->in.at,
+				"%s: the stamp at byte %llu is more than 2^62 ns (146 years) from "
+				"1970",
+				t->path, (unsigned long long)t->in.at);
+	}
+	enum usk_status status = usk_retime_stamps(t, was, 1, is);
+	if (!status && *is < 0) {
+		status = usk_retime_unfit(t, t->in.at, *is, "before 1970");
+	}
+	return status;
+}
+
+static void copy(struct ng *g, const uint8_t *d, size_t size)
+{
+	usk_output_write(&g->t->out, d, size);
+}
+
+static void section(struct ng *g, const uint8_t *d, size_t size)
+{
+	static const uint8_t not_stated[8] = { 255, 255, 255, 255, 255, 255, 255, 255 };
+	g->n_units = 0;
+	copy(g, d, 16);
+	copy(g, not_stated, sizeof not_stated);
+	copy(g, d + 24, size - 24);
+}
+
+static void interface(struct ng *g, const uint8_t *d, size_t size)
+{
+	const bool swap = g->block.swap;
+	struct unit u = resolution(6);
+	bool has_resolution = false;
+	unsigned code;
+	const uint8_t *value;
+	size_t n, step, end = size - 4;
+	for (size_t pos = 16; (step = option(d + pos, end - pos, swap, &code, &value, &n));
+	     pos += step) {
+		if (code == NG_IF_RESOLUTION && n >= 1) {
+			int64_t offset_s = u.offset_s;
+			u = resolution(value[0]);
+			u.offset_s = offset_s;
+			has_resolution = true;
+		} else if (code == NG_IF_OFFSET && n >= 8) {
+			u.offset_s = (int64_t)usk_load64(value, swap);
+		}
+	}
+	g->unit = usk_room(g->unit, g->n_units, &g->cap_units, sizeof *g->unit);
+	g->unit[g->n_units++] = u;
+	if (!u.binary && u.multiply == 1 && u.divide == 1 && !u.offset_s) {
+		copy(g, d, size);
+		return;
+	}
+	static const uint8_t nanoseconds = 9;
+	struct block *b = &g->block;
+	usk_block_begin(b, NG_INTERFACE);
+	usk_block_bytes(b, d + 8, 8);
+	for (size_t pos = 16; (step = option(d + pos, end - pos, swap, &code, &value, &n));
+	     pos += step) {
+		if (code == NG_IF_RESOLUTION && n >= 1) {
+			usk_block_option(b, NG_IF_RESOLUTION, &nanoseconds, 1);
+		} else if (code != NG_IF_OFFSET) {
+			usk_block_bytes(b, d + pos, step);
+		}
+	}
+	if (!has_resolution) {
+		usk_block_option(b, NG_IF_RESOLUTION, &nanoseconds, 1);
+	}
+	usk_block_option(b, NG_END_OF_OPTIONS, NULL, 0);
+	usk_block_end(b, &g->t->out);
+}
+
+/* Enhanced and obsolete packet blocks differ only in how they name the interface. */
+static enum usk_status packet(struct ng *g, uint32_t type, const uint8_t *d, size_t size,
+			      bool *damaged)
+{
+	const bool swap = g->block.swap;
+	*damaged = true;
+	if (size < 32) {
+		return USK_OK;
+	}
+	size_t iface = type == NG_PACKET ? usk_load32(d + 8, swap) : usk_load16(d + 8, swap);
+	uint32_t captured = usk_load32(d + 20, swap);
+	if (iface >= g->n_units || captured > size - 32) {
+		return USK_OK;
+	}
+	*damaged = false;
+	uint64_t ticks = (uint64_t)usk_load32(d + 12, swap) << 32 | usk_load32(d + 16, swap);
+	int64_t was, is;
+	enum usk_status status = correct(g, &g->unit[iface], ticks, &was, &is);
+	if (status) {
+		return status;
+	}
+	struct block *b = &g->block;
+	char comment[USK_RECORDED_MAX];
+	size_t n = usk_recorded_text(was, comment);
+	size_t padded = ((size_t)captured + 3) & ~(size_t)3, options = 28 + padded;
+	options = options > size - 4 ? size - 4 : options;
+	usk_block_begin(b, type);
+	usk_block_bytes(b, d + 8, 4);
+	usk_block_stamp(b, (uint64_t)is);
+	usk_block_bytes(b, d + 20, options - 20);
+	usk_block_pad(b);
+	usk_block_option(b, NG_COMMENT, comment, n);
+	if (options < size - 4) {
+		usk_block_bytes(b, d + options, size - 4 - options);
+	} else {
+		usk_block_option(b, NG_END_OF_OPTIONS, NULL, 0);
+	}
+	usk_block_end(b, &g->t->out);
+	return USK_OK;
+}
+
+/* Halves of a stamp at p, corrected in place. Zero is what tools write where they know none. */
+static enum usk_status correct_at(struct ng *g, const struct unit *u, uint8_t *p)
+{
+	const bool swap = g->block.swap;
+	uint64_t ticks = (uint64_t)usk_load32(p, swap) << 32 | usk_load32(p + 4, swap);
+	int64_t was, is = 0;
+	enum usk_status status = ticks ? correct(g, u, ticks, &was, &is) : USK_OK;
+	uint32_t half[2] = { usk_swap_if((uint32_t)((uint64_t)is >> 32), swap),
+			     usk_swap_if((uint32_t)is, swap) };
+	memcpy(p, half, sizeof half);
+	return status;
+}
+
+static enum usk_status statistics(struct ng *g, const uint8_t *d, size_t size, bool *damaged)
+{
+	const bool swap = g->block.swap;
+	*damaged = size < 24 || usk_load32(d + 8, swap) >= g->n_units;
+	if (*damaged) {
+		return USK_OK;
+	}
+	const struct unit *u = &g->unit[usk_load32(d + 8, swap)];
+	uint8_t *own = memcpy(usk_alloc(size, 1), d, size);
+	enum usk_status status = correct_at(g, u, own + 12);
+	unsigned code;
+	const uint8_t *value;
+	size_t n, step;
+	for (size_t pos = 20;
+	     !status && (step = option(own + pos, size - 4 - pos, swap, &code, &value, &n));
+	     pos += step) {
+		if ((code == NG_STATISTICS_START || code == NG_STATISTICS_END) && n >= 8) {
+			status = correct_at(g, u, own + pos + 4);
+		}
+	}
+	copy(g, own, size);
+	free(own);
+	return status;
+}
+
+static enum usk_status one_block(struct ng *g, uint32_t type, const uint8_t *d, size_t size,
+				 bool *damaged)
+{
+	switch (type) {
+	case NG_SECTION:
+		*damaged = size < 28;
+		if (!*damaged) {
+			section(g, d, size);
+		}
+		return USK_OK;
+	case NG_INTERFACE:
+		*damaged = size < 20;
+		if (!*damaged) {
+			interface(g, d, size);
+		}
+		return USK_OK;
+	case NG_PACKET:
+	case NG_OLD_PACKET:
+		return packet(g, type, d, size, damaged);
+	case NG_STATISTICS:
+		return statistics(g, d, size, damaged);
+	default:
+		copy(g, d, size);
+		return USK_OK;
+	}
+}
+
+/* The next whole block at the front of the window; *size 0 at the end, *why set at damage. */
+static enum usk_status next_block(struct ng *g, size_t used, uint32_t *type, size_t *size,
+				  const char **why)
+{
+	struct usk_input *in = &g->t->in;
+	enum usk_status status = usk_input_need(in, used, 12, g->t->err);
+	*size = 0;
+	*why = NULL;
+	if (status || !in->have) {
+		return status;
+	}
+	if (in->have < 12) {
+		*why = "is cut short";
+		return USK_OK;
+	}
+	const uint8_t *d = in->data;
+	if (usk_load32(d, false) == NG_SECTION) { /* the same in both byte orders */
+		uint32_t order = usk_load32(d + 8, false);
+		g->block.swap = order != NG_BYTE_ORDER;
+		if (usk_swap_if(order, g->block.swap) != NG_BYTE_ORDER) {
+			*why = "has no byte order";
+			return USK_OK;
+		}
+	}
+	*type = usk_load32(d, g->block.swap);
+	size_t n = usk_load32(d + 4, g->block.swap);
+	if (n < 12 || n % 4 || n > USK_RETIME_PACKET_MAX + 65536) {
+		*why = "claims an impossible length";
+		return USK_OK;
+	}
+	status = usk_input_need(in, 0, n, g->t->err);
+	if (status) {
+		return status;
+	}
+	if (in->have < n) {
+		*why = "is cut short";
+	} else if (usk_load32(in->data + n - 4, g->block.swap) != n) {
+		*why = "contradicts itself";
+	} else {
+		*size = n;
+	}
+	return USK_OK;
+}
+
+enum usk_status usk_retime_pcapng(struct retime *t)
+{
+	struct ng g = { .t = t };
+	enum usk_status status = USK_OK;
+	size_t used = 0;
+	for (uint64_t turn = 0; !status && !t->out.failed; turn++) {
+		uint32_t type = 0;
+		size_t size;
+		const char *why;
+		status = next_block(&g, used, &type, &size, &why);
+		bool damaged = false;
+		if (!status && size) {
+			status = one_block(&g, type, t->in.data, size, &damaged);
+			why = damaged ? "contradicts itself" : NULL;
+		}
+		if (!status && why) {
+			usk_note(t->notes,
+				 "%s: the block at byte %llu %s: the last %llu bytes are left out",
+				 t->path, (unsigned long long)t->in.at, why,
+				 (unsigned long long)(t->in.size - t->in.at));
+		}
+		if (why || !size) {
+			break;
+		}
+		used = size;
+		if (turn % 65536 == 65535) {
+			usk_retime_progress(t);
+		}
+	}
+	usk_block_free(&g.block);
+	free(g.unit);
+	return status;
+}
