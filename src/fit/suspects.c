@@ -7,11 +7,15 @@
  * Why   one wrong pair is poison for a hull: it hides every right one, and nothing fits any more
  * Not   reading the messages again without them, which is the caller's
  *
- * Source  the line of least total violation over hull vertices: Ashton 1995, 4.2.2
+ * Source  the line of least total violation: Ashton 1995, 4.2.2, over hull vertices
  *
- * The sum of violations is convex in (intercept, slope), and it is smallest on a line through a
- * vertex. For a fixed vertex it is convex and piecewise straight in the slope, with corners at the
- * slopes to the other vertices: sort these, and walk until the derivative turns. One far point
+ * Two wrong pairs can be most of a hull's vertices. So the fastest messages of each of some hundred
+ * spans of time have their say too: wrong ones are few among these, and right ones cost nothing on
+ * the right side of a line.
+ *
+ * The sum of violations is convex in (intercept, slope), and it is smallest on a line through one
+ * of the points. For a fixed one it is convex and piecewise straight in the slope, with corners at
+ * the slopes to the others: sort these, and walk until the derivative turns. One far point
  * pulls the line no harder than one near point, but several pull it over as many of the other
  * side. So only those that are over half as far out as the furthest go at a time, and in the end
  * those come back that fit the line of the others.
@@ -23,20 +27,24 @@
 
 struct point {
 	struct usk_xy p; /* relative, weakened, mirrored if a ceiling */
-	bool ceiling, out;
+	bool ceiling, out, asked;
 	usk_i128 excess;
 };
+
+/* Spans of time, each of whose fastest message of a direction is asked. */
+enum { SPANS = 200 };
 
 struct crowd {
 	struct point *point; /* floors, then ceilings; each sorted */
 	size_t n, n_floor, n_out;
-	struct usk_xy *hull[2];
-	size_t n_hull[2];
+	struct usk_xy *hull[2], *asked[2];
+	size_t n_hull[2], n_asked[2];
+	int64_t rate_e12;
 };
 
-/* A line through p, not mirrored. */
+/* A line through p and q, or p alone if its slope is at the limit; not mirrored. */
 struct line {
-	struct usk_xy p;
+	struct usk_xy p, q;
 	struct usk_slope s;
 	usk_i128 total; /* violation, each rounded up */
 	size_t wrong;	/* vertices on the wrong side */
@@ -55,18 +63,18 @@ static void score(const struct crowd *c, struct line *l)
 	l->total = 0;
 	l->wrong = 0;
 	for (int side = 0; side < 2; side++) {
-		for (size_t i = 0; i < c->n_hull[side]; i++) {
-			usk_i128 e = excess(l, c->hull[side][i], side);
+		for (size_t i = 0; i < c->n_asked[side]; i++) {
+			usk_i128 e = excess(l, c->asked[side][i], side);
 			l->total += e > 0 ? e : 0;
 			l->wrong += e > 0;
 		}
 	}
 }
 
-static void keep_better(const struct crowd *c, struct line *best, struct usk_xy p,
+static void keep_better(const struct crowd *c, struct line *best, struct usk_xy p, struct usk_xy q,
 			struct usk_slope s)
 {
-	struct line l = { .p = p, .s = s };
+	struct line l = { .p = p, .q = q, .s = s };
 	score(c, &l);
 	if (!best->s.den || l.total < best->total ||
 	    (l.total == best->total && l.wrong < best->wrong)) {
@@ -74,9 +82,10 @@ static void keep_better(const struct crowd *c, struct line *best, struct usk_xy 
 	}
 }
 
-/* Where the violation of another vertex begins or ends as the line turns. */
+/* Where the violation of another point begins or ends as the line turns. */
 struct corner {
 	struct usk_slope s;
+	struct usk_xy q; /* the other */
 	usk_i128 weight;
 	bool below; /* violated while the slope is under s; else while it is over s */
 };
@@ -86,7 +95,7 @@ static int compare_corners(const void *pa, const void *pb)
 	return usk_slope_cmp(((const struct corner *)pa)->s, ((const struct corner *)pb)->s);
 }
 
-/* The best lines through p. corner has room for all vertices. */
+/* The best lines through p. corner has room for all points. */
 static void turn(const struct crowd *c, struct usk_xy p, struct usk_slope limit,
 		 struct corner *corner, struct line *best)
 {
@@ -94,17 +103,20 @@ static void turn(const struct crowd *c, struct usk_xy p, struct usk_slope limit,
 	usk_i128 down = 0; /* derivative just over the lower limit */
 	struct usk_slope lowest = usk_slope_neg(limit);
 	for (int side = 0; side < 2; side++) {
-		for (size_t i = 0; i < c->n_hull[side]; i++) {
-			struct usk_xy q = c->hull[side][i];
+		for (size_t i = 0; i < c->n_asked[side]; i++) {
+			struct usk_xy q = c->asked[side][i];
 			usk_i128 dx = (usk_i128)q.x - p.x;
 			usk_i128 dy = (side == USK_CEILING ? -(usk_i128)q.y : q.y) - p.y;
 			if (!dx) {
 				continue;
 			}
 			bool right = dx > 0;
-			struct corner k = { { right ? dy : -dy, right ? dx : -dx },
-					    right ? dx : -dx,
-					    right == (side == USK_FLOOR) };
+			struct corner k = {
+				.s = { right ? dy : -dy, right ? dx : -dx },
+				.q = { q.x, side == USK_CEILING ? -q.y : q.y },
+				.weight = right ? dx : -dx,
+				.below = right == (side == USK_FLOOR),
+			};
 			bool passed = usk_slope_cmp(k.s, lowest) <= 0;
 			if (k.below && !passed) {
 				down -= k.weight;
@@ -119,52 +131,100 @@ static void turn(const struct crowd *c, struct usk_xy p, struct usk_slope limit,
 	if (n) {
 		qsort(corner, n, sizeof *corner, compare_corners);
 	}
-	struct usk_slope at = lowest;
+	struct corner at = { .s = lowest, .q = p };
 	for (size_t i = 0; down < 0; i++) {
 		if (i == n || usk_slope_cmp(corner[i].s, limit) >= 0) {
-			at = limit;
+			at = (struct corner){ .s = limit, .q = p };
 			break;
 		}
-		at = corner[i].s;
+		at = corner[i];
 		down += corner[i].weight;
 		if (!down && i + 1 < n) { /* flat up to the next corner: both ends are best */
-			struct usk_slope next = corner[i + 1].s;
-			keep_better(c, best, p, usk_slope_cmp(next, limit) > 0 ? limit : next);
+			struct corner next = corner[i + 1];
+			bool over = usk_slope_cmp(next.s, limit) > 0;
+			keep_better(c, best, p, over ? p : next.q, over ? limit : next.s);
 		}
 	}
-	keep_better(c, best, p, at);
+	keep_better(c, best, p, at.q, at.s);
 }
 
 /* The line of least total violation. */
 static struct line least_violation(const struct crowd *c, struct usk_slope limit)
 {
-	/* All vertices are tried while there are few, else a share of them: the square of their
-	 * number is what it costs. */
-	enum { WORK = 4000000 };
-	size_t all = c->n_hull[0] + c->n_hull[1];
+	/* All are tried while there are few, else a share of them: the square of their number is
+	 * what it costs. From there on the line turns about the other of its two points. */
+	enum { WORK = 40000 };
+	size_t all = c->n_asked[0] + c->n_asked[1];
 	size_t step = 1 + all * all / WORK;
 	struct corner *corner = usk_alloc(all, sizeof *corner);
 	struct line best = { .s = { 0, 0 } };
 	for (size_t i = 0; i < all; i += step) {
-		bool ceiling = i >= c->n_hull[0];
-		struct usk_xy p = ceiling ? c->hull[1][i - c->n_hull[0]] : c->hull[0][i];
+		bool ceiling = i >= c->n_asked[0];
+		struct usk_xy p = ceiling ? c->asked[1][i - c->n_asked[0]] : c->asked[0][i];
 		p.y = ceiling ? -p.y : p.y;
 		turn(c, p, limit, corner, &best);
+	}
+	for (usk_i128 total = best.total + 1; best.total < total;) {
+		total = best.total;
+		turn(c, best.q, limit, corner, &best);
 	}
 	free(corner);
 	return best;
 }
 
-/* Hulls of those that are still in. */
+/* Of each span of time the point furthest over the trend. */
+static void ask_fastest(struct crowd *c, bool ceiling, size_t from, size_t to)
+{
+	usk_i128 first = c->point[from].p.x;
+	usk_i128 span = (c->point[to - 1].p.x - first) / SPANS + 1;
+	usk_i128 best = 0, end = first;
+	struct point *fastest = NULL;
+	for (size_t i = from; i < to; i++) {
+		struct point *p = &c->point[i];
+		usk_i128 over = (usk_i128)p->p.y * INT64_C(1000000000000) -
+				(usk_i128)p->p.x * (ceiling ? -c->rate_e12 : c->rate_e12);
+		p->asked = false;
+		if (p->p.x >= end) {
+			fastest = NULL;
+			end = p->p.x + span - (p->p.x - first) % span;
+		}
+		if (!p->out && (!fastest || over > best)) {
+			if (fastest) {
+				fastest->asked = false;
+			}
+			best = over;
+			fastest = p;
+			p->asked = true;
+		}
+	}
+}
+
+/* Hulls of those that are still in, and who is asked of them: vertices and fastest points. */
 static void rehull(struct crowd *c)
 {
-	c->n_hull[0] = c->n_hull[1] = 0;
-	for (size_t i = 0; i < c->n; i++) {
-		const struct point *p = &c->point[i];
-		if (!p->out) {
-			c->n_hull[p->ceiling] =
-				usk_hull_push(c->hull[p->ceiling], c->n_hull[p->ceiling], p->p);
+	for (int side = 0; side < 2; side++) {
+		size_t from = side ? c->n_floor : 0, to = side ? c->n : c->n_floor;
+		size_t n = 0, m = 0, v = 0;
+		for (size_t i = from; i < to; i++) {
+			if (!c->point[i].out) {
+				n = usk_hull_push(c->hull[side], n, c->point[i].p);
+			}
 		}
+		if (n) {
+			ask_fastest(c, side, from, to);
+		}
+		for (size_t i = from; i < to && n; i++) {
+			const struct point *p = &c->point[i];
+			while (v + 1 < n && c->hull[side][v].x < p->p.x) {
+				v++;
+			}
+			if (p->asked || (!p->out && p->p.x == c->hull[side][v].x &&
+					 p->p.y == c->hull[side][v].y)) {
+				c->asked[side][m++] = p->p;
+			}
+		}
+		c->n_hull[side] = n;
+		c->n_asked[side] = m;
 	}
 }
 
@@ -198,7 +258,7 @@ static size_t remember(struct usk_corridor *c, bool ceiling, int64_t q, struct p
 
 static struct crowd gather(struct usk_corridor *c, const struct usk_lines *l)
 {
-	struct crowd k = { .n = 0 };
+	struct crowd k = { .rate_e12 = l->frame.rate_e12 };
 	size_t n = 0, m;
 	for (int side = 0; side < 2; side++) {
 		usk_corridor_half(c, side, &m);
@@ -211,6 +271,7 @@ static struct crowd gather(struct usk_corridor *c, const struct usk_lines *l)
 	k.n = k.n_floor + remember(c, USK_CEILING, l->q_ns[USK_CEILING], k.point + k.n_floor);
 	for (int side = 0; side < 2; side++) {
 		k.hull[side] = usk_alloc(k.n + 1, sizeof *k.hull[side]);
+		k.asked[side] = usk_alloc(k.n + 1, sizeof *k.asked[side]);
 	}
 	rehull(&k);
 	return k;
@@ -349,7 +410,9 @@ size_t usk_corridor_suspects(struct usk_corridor *c, const struct usk_lines *l, 
 	*n_out = n;
 	free(guilty);
 	free(k.point);
-	free(k.hull[0]);
-	free(k.hull[1]);
+	for (int side = 0; side < 2; side++) {
+		free(k.hull[side]);
+		free(k.asked[side]);
+	}
 	return found;
 }

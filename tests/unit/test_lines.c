@@ -226,7 +226,9 @@ static void test_shifted_host(void **state)
 			usk_lines_at(l, c.pts.p[i].local_ns, &a[0], &a[1]);
 			usk_lines_at(n, d.pts.p[i].local_ns, &b[0], &b[1]);
 			for (int j = 0; j < 2; j++) {
-				CHECK(a[j] == USK_NONE ? b[j] == USK_NONE : a[j] - by == b[j], &c);
+				if (a[j] <= USK_TIME_MAX / 2 && a[j] >= -USK_TIME_MAX / 2) {
+					CHECK(a[j] - by == b[j], &c); /* not cut at the range */
+				}
 			}
 		}
 		usk_lines_free(l);
