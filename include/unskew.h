@@ -425,8 +425,8 @@ struct usk_suspect {
  * Where no line fits: which messages to leave out, worst first, so that one fits the others that
  * the corridor remembers. The line of least total violation (after Ashton 1995, 4.2.2) over hull
  * vertices and each span's fastest messages is asked again and again who is furthest on its wrong
- * side; who fits in the end is taken back. What hid behind a suspect is gone from the hulls: read the messages again without
- * them, and ask again.
+ * side; who fits in the end is taken back. What hid behind a suspect is gone from the hulls: read
+ * the messages again without them, and ask again.
  *
  * Returns how many, 0 if l is not contradicted. More than max: more than max would have to go, or
  * all of a direction; the first of them, at least one, are in *out all the same, no more than max
