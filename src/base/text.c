@@ -163,8 +163,7 @@ enum usk_status usk_parse_duration(const char *text, size_t n, int64_t *ns, stru
 					quoted(text, n, q));
 		}
 		if (i + used == n && exact && !value) {
-			i = n; /* zero needs no unit */
-			break;
+			break; /* zero needs no unit */
 		}
 		size_t length = 0;
 		const struct unit *unit = scan_unit(text + i + used, n - i - used, &length);

@@ -24,6 +24,8 @@ struct outputs {
 	struct messages messages;
 	const char *clocks_path, *messages_path, *merge_path;
 	bool force;
+	const char *written[3];
+	size_t n_written;
 };
 
 static enum usk_status outputs_open(struct outputs *o, const struct args *args, struct usk_err *err)
@@ -32,7 +34,17 @@ static enum usk_status outputs_open(struct outputs *o, const struct args *args, 
 	o->clocks.fd = -1;
 	o->clocks_path = args_string(args, "output");
 	o->messages_path = args_string(args, "messages");
+	o->merge_path = args_string(args, "merge");
 	o->force = args_flag(args, "force");
+	const char *path[] = { o->clocks_path, o->messages_path, o->merge_path };
+	for (size_t i = 0; i < COUNT(path); i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (path[i] && path[j] && !strcmp(path[i], path[j])) {
+				return usk_fail(err, USK_EUSAGE, 0,
+						"%s: two outputs cannot share it", path[i]);
+			}
+		}
+	}
 	enum usk_status status = USK_OK;
 	if (o->clocks_path) {
 		status = usk_output_open(&o->clocks, o->clocks_path, o->force, err);
@@ -59,69 +71,94 @@ static void outputs_close(struct outputs *o)
 	messages_close(&o->messages);
 }
 
+static enum usk_status write_merged(const struct outputs *o, struct usk_trace **trace, size_t n,
+				    const struct usk_clocks *c, struct progress *progress,
+				    const struct args *args, struct usk_err *err)
+{
+	struct usk_notes notes = { 0 };
+	struct usk_write_options options = {
+		.force = o->force,
+		.allow_unbounded = args_flag(args, "allow-unbounded"),
+		.progress = progress_show,
+		.progress_ctx = progress,
+	};
+	uint32_t *clock = usk_alloc(n, sizeof *clock);
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < n && !status; i++) {
+		clock[i] = i < c->n_traces ? c->trace[i].clock : USK_NO_CLOCK;
+		status = usk_trace_rewind(trace[i], err);
+	}
+	if (!status) {
+		status = usk_merge(trace, clock, n, c, o->merge_path, &options, &notes, err);
+	}
+	progress_end(progress);
+	for (size_t i = 0; i < notes.n; i++) {
+		say(args, "unskew: note: %s", notes.note[i]);
+	}
+	usk_notes_free(&notes);
+	free(clock);
+	return status;
+}
+
+/* The merged capture comes last: where a clock cannot be corrected, the rest stands already. */
 static enum usk_status write_all(struct outputs *o, struct usk_trace **trace, size_t n,
 				 const struct usk_clocks *c, const char *json,
 				 struct progress *progress, const struct args *args,
 				 struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
-	(void)trace, (void)n, (void)progress, (void)args;
-	if (!status && o->messages_path) {
-		status = messages_commit(&o->messages, c, err);
-	}
-	if (!status && o->clocks_path) {
+	if (o->clocks_path) {
 		usk_output_write(&o->clocks, json, strlen(json));
 		status = usk_output_commit(&o->clocks, err);
+		o->written[o->n_written] = o->clocks_path;
+		o->n_written += !status;
+	}
+	if (!status && o->messages_path) {
+		status = messages_commit(&o->messages, c, err);
+		o->written[o->n_written] = o->messages_path;
+		o->n_written += !status;
+	}
+	if (!status && o->merge_path) {
+		status = write_merged(o, trace, n, c, progress, args, err);
+		o->written[o->n_written] = o->merge_path;
+		o->n_written += !status;
 	}
 	return status;
 }
 
-static int compare_with_truth(const char *path, const struct usk_clocks *c, FILE *out)
+static int compare_with_truth(const struct truth *truth, const char *path,
+			      const struct usk_clocks *c, FILE *out)
 {
 	struct usk_err err;
-	struct truth *truth;
-	if (truth_open(path, &truth, &err)) {
-		return say_error(&err);
-	}
-	int status = EXIT_DONE;
-	for (size_t i = 0; i < c->n_clocks && !status; i++) {
+	for (size_t i = 0; i < c->n_clocks; i++) {
 		struct truth_score score;
 		if (c->clock[i].quality == USK_REFERENCE) {
 			continue;
 		}
 		if (truth_compare(truth, c, i, &score, &err)) {
-			status = say_error(&err);
-		} else {
-			print_score(out, &c->clock[i], &score);
+			usk_fail_in(&err, "%s", path);
+			return say_error(&err);
 		}
+		print_score(out, &c->clock[i], &score);
 	}
-	truth_free(truth);
-	return status;
+	return EXIT_DONE;
 }
 
 static void print_written(const struct outputs *o)
 {
-	const char *path[] = { o->clocks_path, o->messages_path, o->merge_path };
-	const char *word = "Wrote";
-	for (size_t i = 0; i < COUNT(path); i++) {
-		if (path[i]) {
-			printf("%s %s", word, path[i]);
-			word = ",";
-		}
-	}
-	if (*word == ',') {
-		printf(".\n");
+	for (size_t i = 0; i < o->n_written; i++) {
+		printf("%s%s%s", i ? ", " : "Wrote ", o->written[i],
+		       i + 1 == o->n_written ? ".\n" : "");
 	}
 }
 
 /* Say, write, say what was written. */
 static int tell(const struct args *args, struct outputs *o, struct usk_trace **trace, size_t n,
-		const struct usk_clocks *c, struct progress *progress)
+		const struct usk_clocks *c, const struct truth *truth, struct progress *progress)
 {
 	struct usk_err err = { 0 };
 	bool json_out = args_flag(args, "json");
 	bool table = !json_out && !args_flag(args, "quiet");
-	const char *truth = args_string(args, "truth");
 	char *json = usk_clocks_to_json(c);
 	int status = clocks_status(c);
 	if (table) {
@@ -134,14 +171,18 @@ static int tell(const struct args *args, struct outputs *o, struct usk_trace **t
 		}
 	}
 	if (truth) {
-		int failed = compare_with_truth(truth, c, json_out ? stderr : stdout);
-		status = failed ? failed : status;
+		int compared = compare_with_truth(truth, args_string(args, "truth"), c,
+						  json_out ? stderr : stdout);
+		status = compared ? compared : status;
 	}
 	fflush(stdout);
-	if (status != EXIT_FAILED && write_all(o, trace, n, c, json, progress, args, &err)) {
-		status = say_error(&err);
-	} else if (table && status != EXIT_FAILED) {
+	bool failed =
+		status == EXIT_FAILED || write_all(o, trace, n, c, json, progress, args, &err);
+	if (table) {
 		print_written(o);
+	}
+	if (failed && status != EXIT_FAILED) {
+		status = say_error(&err);
 	}
 	free(json);
 	return status;
@@ -151,6 +192,7 @@ static int sync_run(const struct args *args)
 {
 	struct usk_trace **trace = NULL;
 	struct usk_clocks *clocks = NULL;
+	struct truth *truth = NULL;
 	struct usk_err err = { 0 };
 	struct outputs outputs = { .clocks = { .fd = -1 } };
 	struct usk_sync_options options;
@@ -161,6 +203,17 @@ static int sync_run(const struct args *args)
 	}
 	if (!status) {
 		status = traces_tell(trace, n);
+	}
+	for (size_t i = 0; i < n && !status && args_given(args, "merge"); i++) {
+		if (usk_trace_class(trace[i]) == USK_TRACE_TABLE) {
+			status = say_usage("--merge: %s is a table of messages; only captures can "
+					   "be merged",
+					   usk_trace_path(trace[i]));
+		}
+	}
+	if (!status && args_given(args, "truth") &&
+	    truth_open(args_string(args, "truth"), &truth, &err)) {
+		status = say_error(&err);
 	}
 	if (!status && outputs_open(&outputs, args, &err)) {
 		status = say_error(&err);
@@ -179,10 +232,11 @@ static int sync_run(const struct args *args)
 		} else if (done) {
 			status = say_error(&err);
 		} else {
-			status = tell(args, &outputs, trace, n, clocks, &progress);
+			status = tell(args, &outputs, trace, n, clocks, truth, &progress);
 		}
 	}
 	outputs_close(&outputs);
+	truth_free(truth);
 	usk_clocks_free(clocks);
 	traces_close(trace, n);
 	return status;
@@ -197,6 +251,12 @@ static const struct option_group sync_output = {
 		  .value = "FILE",
 		  .help = "write the corrections: clocks.json, which apply and convert read" },
 		{ .name = "json", .help = "print clocks.json instead of the table" },
+		{ .name = "merge",
+		  .type = OPTION_FILE,
+		  .value = "FILE",
+		  .help = "write one pcapng of all captures in corrected order" },
+		{ .name = "allow-unbounded",
+		  .help = "merge packets of clocks that are not bounded too, as recorded" },
 		{ .name = "messages",
 		  .type = OPTION_FILE,
 		  .value = "FILE",

@@ -24,6 +24,7 @@ static enum usk_status moments(const json_t *array, size_t n, const char *what, 
 		const char *text = json_string_value(json_array_get(array, i));
 		if (!text || usk_parse_int(text, strlen(text), &(*out)[i], NULL)) {
 			free(*out);
+			*out = NULL;
 			return usk_fail(err, USK_EINPUT, 0, "\"%s\" number %zu is not a time in ns",
 					what, i);
 		}

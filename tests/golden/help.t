@@ -39,6 +39,6 @@ unskew\-check \- score traces as recorded: messages received before sent, one\-w
 .SH DESCRIPTION
 Nothing is corrected. Delays are received \- sent, each by its own clock, so they hold the clocks' offset too. Run it on traces before and after `unskew apply`.
 $ unskew --completion >complete; bash -c '. ./complete; COMP_WORDS=(unskew sync --me); COMP_CWORD=2; _unskew; echo ${COMPREPLY[@]}'
---messages --method
+--merge --messages --method
 # Every command has a help, a manual page and completion.
 $ for c in $(unskew help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v help); do unskew help $c >/dev/null && unskew --man $c | grep -q "^.B unskew $c" && grep -q "^.*$c) words" complete || echo $c lacks something; done
