@@ -65,13 +65,13 @@ static uint16_t fold(uint64_t sum)
 	return (uint16_t)sum;
 }
 
-uint32_t sim_host_ip4(uint32_t host)
+static uint32_t host_ip4(uint32_t host)
 {
 	return UINT32_C(0x0a000000) | (host / 250) << 8 | (host % 250 + 1);
 }
 
 /* What others see of a host behind its NAT: 198.18.0.0/15, kept for tests. */
-uint32_t sim_nat_ip4(uint32_t host)
+static uint32_t nat_ip4(uint32_t host)
 {
 	return UINT32_C(0xc6120000) | (host / 250) << 8 | (host % 250 + 1);
 }
@@ -83,7 +83,7 @@ static uint32_t address(const struct sim_packet *p, bool client, bool at_client)
 		return p->remote;
 	}
 	uint32_t host = client ? p->client : p->server;
-	return client && p->nat && !at_client ? sim_nat_ip4(host) : sim_host_ip4(host);
+	return client && p->nat && !at_client ? nat_ip4(host) : host_ip4(host);
 }
 
 static uint8_t *put_mac(uint8_t *p, uint32_t host)

@@ -53,20 +53,12 @@ struct sim_frame {
 	uint32_t n_body, n_pad;
 };
 
-uint32_t sim_host_ip4(uint32_t host);
-uint32_t sim_nat_ip4(uint32_t host);
-
 /** Cost: the headers only; payload is a periodic text whose sum is known. */
 void sim_frame_build(struct sim_frame *f, const struct sim_packet *p, const struct sim_view *v);
 
 /** Payload bytes of a datagram that a capture of this snap length shows. */
 uint32_t sim_visible(const struct sim_packet *p, enum sim_link link, unsigned vlan,
 		     uint32_t snaplen);
-
-static inline bool sim_is_syn_or_fin(const struct sim_packet *p)
-{
-	return p->proto == PROTO_TCP && (p->flags & (TCP_SYN | TCP_FIN));
-}
 
 /* Bytes of sequence space it takes. */
 static inline uint32_t sim_span(const struct sim_packet *p)
