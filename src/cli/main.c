@@ -15,6 +15,8 @@
 
 const struct command *const commands[] = {
 	&cmd_sync,
+	&cmd_apply,
+	&cmd_convert,
 	&cmd_check,
 	&cmd_simulate,
 	NULL,

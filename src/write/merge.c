@@ -326,6 +326,12 @@ static enum usk_status run(struct merge *m)
 		sift_down(m, i);
 	}
 	write_section(m);
+	for (size_t i = 0; i < m->n && !status; i++) { /* interfaces in the order of the traces */
+		const struct packet *head = usk_queue_head(&m->source[i].queue);
+		if (head) {
+			face_of(m, &m->source[i], head->iface);
+		}
+	}
 	for (uint64_t turn = 0; !status && m->n_heap; turn++) {
 		struct source *s = &m->source[m->heap[0]];
 		if (tied(m)) {

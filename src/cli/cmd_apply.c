@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_apply.c - re-time traces by a table of clocks that an earlier sync wrote
+ *
+ * In    clocks.json, traces
+ * Out   each trace in its own format with corrected stamps, or all captures merged into one
+ * Why   the table can be kept, sent and applied again; estimating it needs all traces, applying
+ *       it one at a time
+ * Not   clocks that are not bounded, unless asked for: they stay as recorded, with status 3
+ */
+#include "cmd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct job {
+	const char *path;
+	char *name; /* of NAME=, or NULL */
+	char *out;
+	uint32_t clock; /* USK_NO_CLOCK: not found, or a table with clocks of its own */
+};
+
+/* The last n parts of a path: how a trace is called where it has no clock of its path. */
+static const char *tail(const char *path, size_t n)
+{
+	const char *p = path + strlen(path);
+	while (p > path && n) {
+		p--;
+		n -= *p == '/';
+	}
+	return *p == '/' ? p + 1 : p;
+}
+
+/* By NAME=, by path, else "folder/base", "base" and both without the suffix. */
+static uint32_t find_clock(const struct usk_clocks *c, const struct job *j)
+{
+	uint32_t found = usk_clocks_find(c, j->name, j->path, NULL);
+	for (size_t n = 2; n > 0 && found == USK_NO_CLOCK && !j->name; n--) {
+		char *name = usk_strdup(tail(j->path, n));
+		found = usk_clocks_find(c, NULL, NULL, name);
+		char *dot = strrchr(name, '.');
+		if (found == USK_NO_CLOCK && dot && !strchr(dot, '/')) {
+			*dot = 0;
+			found = usk_clocks_find(c, NULL, NULL, name);
+		}
+		free(name);
+	}
+	return found;
+}
+
+static bool bounded(const struct usk_clocks *c, uint32_t clock)
+{
+	enum usk_quality q = clock < c->n_clocks ? c->clock[clock].quality : USK_BOUNDED;
+	return q == USK_BOUNDED || q == USK_REFERENCE;
+}
+
+/* Names in the folder: the file's own, with as many parents as tell the traces apart. */
+static int name_outputs(struct job *job, size_t n, const char *folder)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t parts = 1;
+		for (size_t k = 0; k < n; k++) {
+			while (k != i && parts < 9 &&
+			       !strcmp(tail(job[i].path, parts), tail(job[k].path, parts))) {
+				parts++;
+			}
+		}
+		const char *name = tail(job[i].path, parts);
+		if (parts == 9 || strstr(name, "..") || !*name) {
+			return say_usage("%s: has no name of its own for the folder %s; apply it "
+					 "alone with -o FILE",
+					 job[i].path, folder);
+		}
+		job[i].out = usk_format("%s/%s", folder, name);
+	}
+	return EXIT_DONE;
+}
+
+/* Makes the folders of a path; *made is the first that was not there, to be taken away again. */
+static int make_folders(const char *path, char **made)
+{
+	char *p = usk_strdup(path);
+	int status = EXIT_DONE;
+	for (char *slash = strchr(p + 1, '/'); slash && !status; slash = strchr(slash + 1, '/')) {
+		*slash = 0;
+		if (!mkdir(p, 0777)) {
+			*made = *made ? *made : usk_strdup(p);
+		} else if (errno != EEXIST) {
+			status = say_failed("%s: %s", p, strerror(errno));
+		}
+		*slash = '/';
+	}
+	free(p);
+	return status;
+}
+
+static int plan(const struct args *args, const struct usk_clocks *c, struct job *job, size_t n)
+{
+	const char *out = args_string(args, "output");
+	struct stat st;
+	bool folder = out && (n > 1 || out[strlen(out) - 1] == '/' ||
+			      (!stat(out, &st) && S_ISDIR(st.st_mode)));
+	for (size_t i = 0; i < n; i++) {
+		job[i].path = args_split_name(args_operand(args, i + 1), &job[i].name);
+		job[i].clock = find_clock(c, &job[i]);
+		if (job[i].name && job[i].clock == USK_NO_CLOCK) {
+			return say_failed("%s: the table has no clock of that name", job[i].name);
+		}
+		if (!bounded(c, job[i].clock) && !args_flag(args, "allow-unbounded")) {
+			const struct usk_clock *k = &c->clock[job[i].clock];
+			return say_failed("%s: clock %s is %s, so its stamps cannot be corrected; "
+					  "--allow-unbounded leaves them as recorded",
+					  job[i].path, k->name, usk_quality_name(k->quality));
+		}
+		job[i].out = out && !folder ? usk_strdup(out) : NULL;
+	}
+	return folder ? name_outputs(job, n, out) : EXIT_DONE;
+}
+
+static int retime_all(const struct args *args, const struct usk_clocks *c, const struct job *job,
+		      size_t n, const struct usk_write_options *opt, struct usk_notes *notes)
+{
+	int status = EXIT_DONE;
+	for (size_t i = 0; i < n && !status; i++) {
+		struct usk_err err = { 0 };
+		char *made = NULL;
+		status = n > 1 || strcmp(job[i].out, args_string(args, "output")) != 0
+				 ? make_folders(job[i].out, &made)
+				 : EXIT_DONE;
+		if (!status &&
+		    usk_apply(job[i].path, job[i].clock, c, job[i].out, opt, notes, &err)) {
+			status = say_error(&err);
+		}
+		if (status && made) {
+			rmdir(made);
+		} else if (!status) {
+			say(args, "Wrote %s.", job[i].out);
+		}
+		free(made);
+	}
+	return status;
+}
+
+static int merge_all(const struct args *args, const struct usk_clocks *c, const struct job *job,
+		     size_t n, const struct usk_write_options *opt, struct usk_notes *notes)
+{
+	struct usk_err err = { 0 };
+	struct usk_trace **trace = NULL;
+	const char *path = args_string(args, "merge");
+	uint32_t *clock = usk_alloc(n, sizeof *clock);
+	int status = traces_open(args, 1, &trace, &n);
+	for (size_t i = 0; i < n && !status; i++) {
+		clock[i] = job[i].clock;
+	}
+	if (!status && usk_merge(trace, clock, n, c, path, opt, notes, &err)) {
+		status = say_error(&err);
+	} else if (!status) {
+		say(args, "Wrote %s.", path);
+	}
+	if (trace) {
+		traces_close(trace, n);
+	}
+	free(clock);
+	return status;
+}
+
+static int apply_run(const struct args *args)
+{
+	const char *out = args_string(args, "output"), *merge = args_string(args, "merge");
+	if (!out && !merge) {
+		return say_usage("apply needs somewhere to write to: -o FILE, -o FOLDER or "
+				 "--merge FILE");
+	}
+	if (out && !*out) {
+		return say_usage("-o needs the name of a file or folder");
+	}
+	struct usk_clocks *c = NULL;
+	int status = clocks_read(args_operand(args, 0), &c);
+	if (status) {
+		return status;
+	}
+	size_t n = args_operands(args) - 1;
+	struct job *job = usk_alloc(n, sizeof *job);
+	struct usk_notes notes = { 0 };
+	struct progress progress = progress_start(args);
+	const struct usk_write_options opt = { .force = args_flag(args, "force"),
+					       .allow_unbounded =
+						       args_flag(args, "allow-unbounded"),
+					       .progress = progress_show,
+					       .progress_ctx = &progress };
+	status = plan(args, c, job, n);
+	if (!status && out) {
+		status = retime_all(args, c, job, n, &opt, &notes);
+	}
+	if (!status && merge) {
+		status = merge_all(args, c, job, n, &opt, &notes);
+	}
+	progress_end(&progress);
+	for (size_t i = 0; i < notes.n; i++) {
+		say(args, "unskew: note: %s", notes.note[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		status = status || bounded(c, job[i].clock) ? status : EXIT_PARTIAL;
+		free(job[i].name);
+		free(job[i].out);
+	}
+	free(job);
+	usk_notes_free(&notes);
+	usk_clocks_free(c);
+	return status;
+}
+
+static const struct option_group apply_output = {
+	"Output",
+	(const struct option_row[]){
+		{ .name = "output",
+		  .letter = 'o',
+		  .type = OPTION_FILE,
+		  .value = "OUT",
+		  .help = "the re-timed trace; with several traces a folder, made if need be" },
+		{ .name = "merge",
+		  .type = OPTION_FILE,
+		  .value = "FILE",
+		  .help = "all captures as one pcapng in corrected order, an interface per clock" },
+		{ .name = "allow-unbounded",
+		  .help = "take traces along whose clock is not bounded; they stay as recorded" },
+		{ 0 },
+	},
+};
+
+const struct command cmd_apply = {
+	.name = "apply",
+	.run = apply_run,
+	.operands = "CLOCKS [NAME=]TRACE...",
+	.min_operands = 2,
+	.max_operands = SIZE_MAX,
+	.help = "re-time traces by clocks.json, each in its own format, or merge them",
+	.more = "A trace's clock is found by NAME=, else by the paths in CLOCKS, else by the "
+		"file's "
+		"name. pcap becomes pcap with ns stamps. pcapng keeps its other blocks and "
+		"options; "
+		"the stamp as recorded is kept in a comment of each packet. A message table keeps "
+		"the recorded stamps in new columns sent_raw_ns and received_raw_ns. Records stay "
+		"in "
+		"the order of their file; --merge sorts.",
+	.group = { &apply_output, &options_force, &options_common },
+};
