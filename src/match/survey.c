@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 256 };
+enum { BATCH = 64 };
 
 struct sampler {
 	struct usk_sample *sample;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 256, STEP = 32, RENDEZVOUS = 64 };
+enum { BATCH = 64, STEP = 32, RENDEZVOUS = 64 };
 
 enum { TCP = 6, FIN = 1, SYN = 2, RST = 4 };
 

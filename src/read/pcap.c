@@ -13,6 +13,9 @@
 
 #include <stdlib.h>
 
+/* Bytes that are fetched ahead of the record being read: a dozen small ones. */
+enum { AHEAD = 1536 };
+
 struct state {
 	bool swap;
 	uint32_t unit_ns;
@@ -119,6 +122,9 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 			}
 			continue;
 		}
+		/* What comes is asked for early: the kernel's copy leaves it far from the core. */
+		__builtin_prefetch(d + AHEAD);
+		__builtin_prefetch(d + AHEAD + 64);
 		struct usk_record *r = &out[made++];
 		r->time_ns = (int64_t)get32(d, s->swap) * 1000000000 +
 			     (int64_t)get32(d + 4, s->swap) * s->unit_ns;
