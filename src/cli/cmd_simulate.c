@@ -314,7 +314,8 @@ static enum usk_status parse_list(const struct args *args, const char *option, i
 		if (status) {
 			free(v);
 			usk_fail_in(err, "--%s", option);
-			return usk_fail(err, USK_EUSAGE, 0, "%s", err->msg);
+			err->code = USK_EUSAGE; /* whatever it is, it came from the command line */
+			return USK_EUSAGE;
 		}
 		if (!text[len]) {
 			break;
