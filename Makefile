@@ -16,6 +16,7 @@ SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugopti
 export ASAN_OPTIONS ?= detect_leaks=1:allocator_may_return_null=1
 export UBSAN_OPTIONS ?= print_stacktrace=1
 
+C_FOLDERS = include src sim tests bench
 R ?= text
 T ?= 60
 N ?= 10
@@ -62,11 +63,11 @@ bless: all ## accept the present output of golden tests: make bless T=name, or a
 
 fmt: ## lay out the C files
 	@tools/need.sh fmt
-	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@find $(C_FOLDERS) -name '*.[ch]' | xargs clang-format -i
 
 fmt-check: ## is anything laid out differently?
 	@tools/need.sh fmt
-	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run -Werror
+	@find $(C_FOLDERS) -name '*.[ch]' | xargs clang-format --dry-run -Werror
 
 doc: all ## the manual pages, as text: build/doc/man
 	@for page in $(BUILD)/doc/man/*.1; do echo $$page; done
@@ -80,7 +81,7 @@ dist: all ## a tarball of the last commit
 
 tidy: all ## static analysis
 	@tools/need.sh tidy
-	@git ls-files 'src/*.c' 'sim/*.c' | xargs clang-tidy -p $(BUILD) --quiet \
+	@find src sim -name '*.c' | xargs clang-tidy -p $(BUILD) --quiet \
 		--checks='-*,bugprone-*,-bugprone-easily-swappable-parameters,-bugprone-suspicious-string-compare,-bugprone-implicit-widening*,clang-analyzer-*,-clang-analyzer-security.insecureAPI.*'
 
 cover: ## line coverage of the tests

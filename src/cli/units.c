@@ -123,8 +123,7 @@ void unit_drift(double ppm, double min, double max, char out[UNIT_TEXT])
 		snprintf(out, UNIT_TEXT, "%.3g", ppm);
 		return;
 	}
-	/* Over a span of a few ns the knots' rounding to whole ns tilts the line out of its range.
-	 */
+	/* Over a span of a few ns, knots rounded to whole ns tilt the line out of its range. */
 	ppm = ppm < min ? min : ppm > max ? max : ppm;
 	double half = (max - min) / 2;
 	int places = half > 0 ? 1 - (int)floor(log10(half)) : 6;

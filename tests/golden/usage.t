@@ -2,21 +2,11 @@
 $ unskew snyc
 ! unskew: snyc: no such command; did you mean sync?
 ? 2
-$ unskew
-! unskew - put the traces of many machines on one clock, after the fact
-! 
-! usage: unskew COMMAND [options] ...
-! 
-!   sync      find out how the clocks ran: match, fit, solve; print the table of
-!             clocks
-!   check     score traces as recorded: messages received before sent, one-way
-!             delays
-!   simulate  make captures or message tables whose truth is known
-!   help      this, or a command's own help: unskew help sync
-! 
-! unskew --version says what is built in.
-! Exit status: 0 done; 1 could not do it; 2 wrong usage; 3 done, but some clock is
-! not bounded.
+$ unskew 2>&1 | sed 4q; unskew 2>/dev/null
+unskew - put the traces of many machines on one clock, after the fact
+
+usage: unskew COMMAND [options] ...
+
 ? 2
 $ unskew --frobnicate
 ! unskew: --frobnicate: a command comes first; see `unskew help`

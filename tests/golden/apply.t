@@ -1,0 +1,40 @@
+# Re-timed traces have no inversions, and the stamps as recorded are kept.
+$ cp $DATA/host?.pcap .; unskew sync -q host0.pcap host1.pcap -o clocks.json
+$ mkdir out; unskew apply clocks.json host0.pcap host1.pcap -o out
+! Wrote out/host0.pcap.
+! Wrote out/host1.pcap.
+$ ls out
+host0.pcap
+host1.pcap
+$ unskew check out/host0.pcap out/host1.pcap | sed 1d | tr -s ' ' | cut -d ' ' -f 1-5
+host0 -> host1 55 0
+host1 -> host0 57 0
+
+Matched 112 messages.
+An inversion is a message
+$ cmp host0.pcap out/host0.pcap >/dev/null && echo the reference keeps its stamps
+the reference keeps its stamps
+# A stamp of the reference stays; one of the other clock moves, and its bounds are absolute.
+$ unskew convert clocks.json --clock host0 1700000000500000000
+1700000000500000000	1700000000500000000	1700000000500000000	1700000000500000000
+$ unskew convert clocks.json host1:1700000001.5s host1:2023-11-14T22:13:21.5Z
+1700000001500000000	1700000000499989935	1700000000499939013	1700000000500040859
+1700000001500000000	1700000000499989935	1700000000499939013	1700000000500040859
+$ printf '1700000001500000000\n' | unskew convert clocks.json --clock host1
+1700000001500000000	1700000000499989935	1700000000499939013	1700000000500040859
+$ unskew convert clocks.json --clock host7 5
+! unskew: host7: the table has no clock of that name
+? 1
+$ unskew convert clocks.json --clock host1 soon
+! unskew: "soon" is not a time: write ns, 1700000000.5s or 2023-11-14T22:13:20.5Z
+? 1
+$ unskew convert out/host0.pcap --clock host1 5
+! unskew: out/host0.pcap: line 1: not JSON: '[' or '{' expected near 'M'
+? 1
+# What exists is not replaced, and a trace that clocks.json does not know is refused.
+$ unskew apply clocks.json host0.pcap -o out/host0.pcap
+! unskew: out/host0.pcap: exists already; use --force to replace it
+? 1
+$ cp $DATA/other.pcap .; unskew apply clocks.json other.pcap -o out
+! unskew: other.pcap: none of the clocks is known to have stamped it; say which with NAME=other.pcap
+? 1
