@@ -27,13 +27,13 @@ static void tiny_grid(struct fit_case *c, struct usk_rng *r)
 static void ordinary(struct fit_case *c, struct usk_rng *r)
 {
 	int64_t t0 = within(r, 0, 2) * 850000000000000000, span = INT64_C(1) << within(r, 1, 45);
-	int64_t ppb = within(r, -600000, 600000),
-		theta = within(r, -1, 1) * (INT64_C(1) << within(r, 0, 60));
+	int64_t ppb = within(r, -600000, 600000), theta = INT64_C(1) << within(r, 0, 60);
+	theta *= within(r, -1, 1);
 	for (size_t i = 0; i < c->pts.n; i++) {
 		int64_t t = within(r, 0, span);
 		int64_t off = theta + (int64_t)((usk_i128)t * ppb / 1000000000);
-		int64_t delay =
-			within(r, 0, INT64_C(1) << within(r, 0, 20)) - within(r, 0, 20) / 20;
+		int64_t delay = within(r, 0, INT64_C(1) << within(r, 0, 20));
+		delay -= within(r, 0, 20) / 20;
 		c->pts.p[i].local_ns = t0 + t;
 		c->pts.p[i].offset_ns = c->pts.ceiling[i] ? off + delay : off - delay;
 	}
@@ -56,6 +56,23 @@ static void thin(struct fit_case *c, struct usk_rng *r)
 	}
 	c->max_skew_e12 = 500000000000;
 	c->frame.local_ns = within(r, -span, span);
+}
+
+/* A waist between two curves: hulls of many vertices. */
+static void curved(struct fit_case *c, struct usk_rng *r)
+{
+	int64_t half = within(r, 1, 1000), unit = within(r, 0, 1) ? 1 : within(r, 1, 1000000000);
+	int64_t gap = within(r, -2, 4), tilt = within(r, -half, half),
+		bend = within(r, 1, 3 * half);
+	c->pts.n = (size_t)within(r, 10, ORACLE_MAX);
+	for (size_t i = 0; i < c->pts.n; i++) {
+		int64_t t = within(r, -half, half), curve = t * t / bend + gap;
+		c->pts.ceiling[i] = within(r, 0, 1);
+		c->pts.p[i].local_ns = t * unit;
+		c->pts.p[i].offset_ns = t * tilt / half / 2 + (c->pts.ceiling[i] ? curve : -curve);
+	}
+	c->max_skew_e12 = within(r, 0, 3) ? 500000000000 : 1000000000;
+	c->frame.local_ns = within(r, -half, half);
 }
 
 static void extreme(struct fit_case *c, struct usk_rng *r)
@@ -88,7 +105,7 @@ void fit_case_make(struct fit_case *c, uint64_t seed)
 		c->pts.ceiling[i] = sides < 2 ? sides == 1 : within(&r, 0, 1) == 1;
 	}
 	static void (*const kinds[])(struct fit_case *, struct usk_rng *) = {
-		tiny_grid, tiny_grid, ordinary, thin, thin, extreme,
+		tiny_grid, tiny_grid, ordinary, thin, thin, extreme, curved, curved,
 	};
 	kinds[usk_rng_below(&r, COUNT(kinds))](c, &r);
 	if (!within(&r, 0, 2)) {

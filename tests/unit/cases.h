@@ -2,8 +2,9 @@
 /*
  * cases.h - random small corridors, and what the tests of fitting share
  *
- * Four kinds: tiny grids, where everything degenerate happens; ordinary traces at an epoch;
- * thin corridors around a line, where rounding decides; coordinates at the ends of the range.
+ * Five kinds: tiny grids, where everything degenerate happens; ordinary traces at an epoch; thin
+ * corridors around a line, where rounding decides; coordinates at the ends of the range; curves,
+ * whose hulls have many vertices.
  */
 #ifndef USK_TESTS_CASES_H
 #define USK_TESTS_CASES_H

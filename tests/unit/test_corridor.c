@@ -22,8 +22,8 @@ static void traffic_make(struct traffic *t, uint64_t seed, size_t n)
 	struct usk_rng r;
 	usk_rng_seed(&r, seed);
 	*t = (struct traffic){ .seed = seed, .n = n, .msg = usk_alloc(n, sizeof *t->msg) };
-	int64_t start = (int64_t)usk_rng_below(&r, 2) * INT64_C(1700000000123456789) -
-			(int64_t)usk_rng_below(&r, 2) * 999999999;
+	int64_t start = (int64_t)usk_rng_below(&r, 2) * INT64_C(1700000000123456789);
+	start -= (int64_t)usk_rng_below(&r, 2) * 999999999;
 	int64_t span = 1 + (int64_t)usk_rng_below(&r, UINT64_C(1) << (1 + usk_rng_below(&r, 47)));
 	int64_t tail = 1 + (int64_t)usk_rng_below(&r, 1 << (1 + usk_rng_below(&r, 18)));
 	for (size_t i = 0; i < n; i++) {
@@ -34,7 +34,8 @@ static void traffic_make(struct traffic *t, uint64_t seed, size_t n)
 		t->msg[i] = usk_rng_below(&r, 2) ? (struct usk_msg){ x - d, y, other, 3, 0 }
 						 : (struct usk_msg){ y, x + d, 3, other, 0 };
 	}
-	t->frame = (struct usk_frame){ start + (int64_t)usk_rng_below(&r, 1000), 5000, -50000000,
+	int64_t origin = start + (int64_t)usk_rng_below(&r, 1000);
+	t->frame = (struct usk_frame){ origin, 5000, -50000000,
 				       usk_rng_below(&r, 2) ? 400000 : 40000000000 };
 }
 

@@ -228,6 +228,28 @@ static void test_middle_is_inside(void **state)
 	}
 }
 
+/* The smallest corrected delay of all messages, by the integer map. */
+static int64_t fastest(const struct usk_clock *k, const struct usk_msg *msg, size_t n)
+{
+	int64_t least = INT64_MAX;
+	for (size_t i = 0; i < n; i++) {
+		int64_t local = msg[i].to ? msg[i].received_ns : msg[i].sent_ns;
+		int64_t remote = msg[i].to ? msg[i].sent_ns : msg[i].received_ns;
+		size_t j = 0;
+		while (j + 2 < k->n_knots && k->knot[j + 1].local_ns < local) {
+			j++;
+		}
+		const struct usk_knot *a = &k->knot[j], *b = a + 1;
+		int64_t offset = (int64_t)(a->offset_ns +
+					   usk_floor_div((usk_i128)(b->offset_ns - a->offset_ns) *
+								 (local - a->local_ns),
+							 b->local_ns - a->local_ns));
+		int64_t delay = msg[i].to ? local + offset - remote : remote - local - offset;
+		least = delay < least ? delay : least;
+	}
+	return least;
+}
+
 /* Truth in the band, errors as small as they should be, on an hour's traffic. */
 static void test_accuracy(void **state)
 {
@@ -242,14 +264,14 @@ static void test_accuracy(void **state)
 		const int64_t span = INT64_C(600000000000), epoch = INT64_C(1700000000000000000);
 		struct usk_frame f = { epoch, 0, 0, 400000 };
 		struct usk_corridor *k = usk_corridor_new(&f);
+		struct usk_msg *msg = usk_alloc(N, sizeof *msg);
 		for (int i = 0; i < N; i++) {
 			int64_t x = (int64_t)usk_rng_below(&r, (uint64_t)span);
 			int64_t y = epoch + x + x / 50000 - 77000000;
 			int64_t delay = 50000 + (int64_t)usk_rng_exponential(&r, 50000);
-			struct usk_msg m =
-				i & 1 ? (struct usk_msg){ epoch + x - delay, y, 0, 1, 0 }
-				      : (struct usk_msg){ y, epoch + x + delay, 1, 0, 0 };
-			CHECK(!usk_corridor_add(k, 0, 1, &m, 1, NULL), &c);
+			msg[i] = i & 1 ? (struct usk_msg){ epoch + x - delay, y, 0, 1, 0 }
+				       : (struct usk_msg){ y, epoch + x + delay, 1, 0, 0 };
+			CHECK(!usk_corridor_add(k, 0, 1, &msg[i], 1, NULL), &c);
 		}
 		struct usk_lines *l = usk_lines_new(k, 0, 0, 500000000);
 		struct usk_fit fit = { k, l, epoch - 77000000,
@@ -271,10 +293,17 @@ static void test_accuracy(void **state)
 				rms[e] += error * error / (RUNS * (double)clock.n_knots);
 			}
 			CHECK(fabs(clock.drift_ppm - 20) < 0.1, &c);
+			/* every message in order, and the hulls' smallest delays are those of all
+			 */
+			int64_t least = fastest(&clock, msg, N), there, back;
+			CHECK(least >= 1, &c);
+			usk_min_delays(&clock, k, &there, &back);
+			CHECK(least == (there < back ? there : back), &c);
 			free(clock.knot);
 		}
 		usk_lines_free(l);
 		usk_corridor_free(k);
+		free(msg);
 	}
 	print_message("rms at the knots, ns: hull %.0f, support %.0f, middle %.0f\n", sqrt(rms[0]),
 		      sqrt(rms[1]), sqrt(rms[2]));

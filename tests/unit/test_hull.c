@@ -69,16 +69,18 @@ static struct usk_xy random_point(struct usk_rng *r, int kind, uint64_t i, uint6
 {
 	int64_t max = USK_TIME_MAX - 1;
 	struct usk_xy p;
+	/* one after the other: a compiler may take arguments in any order */
+	uint64_t u = usk_rng_next(r), v = usk_rng_next(r);
 	switch (kind) {
 	case 0: /* a grid */
-		p = (struct usk_xy){ (int64_t)usk_rng_below(r, 10), (int64_t)usk_rng_below(r, 10) };
+		p = (struct usk_xy){ (int64_t)(u % 10), (int64_t)(v % 10) };
 		break;
 	case 1: /* anywhere */
-		p = (struct usk_xy){ (int64_t)usk_rng_below(r, 2 * (uint64_t)max + 1) - max,
-				     (int64_t)usk_rng_below(r, 2 * (uint64_t)max + 1) - max };
+		p = (struct usk_xy){ (int64_t)(u % (2 * (uint64_t)max + 1)) - max,
+				     (int64_t)(v % (2 * (uint64_t)max + 1)) - max };
 		break;
 	case 2: /* traffic */
-		p = (struct usk_xy){ (int64_t)i * 100000 + (int64_t)usk_rng_below(r, 300000), 0 };
+		p = (struct usk_xy){ (int64_t)i * 100000 + (int64_t)(u % 300000), 0 };
 		p.y = p.x / 50000 - (int64_t)usk_rng_exponential(r, 50000);
 		break;
 	case 3: /* a dome: all are vertices */
@@ -91,11 +93,10 @@ static struct usk_xy random_point(struct usk_rng *r, int kind, uint64_t i, uint6
 		break;
 	case 5: /* one line, with some under it */
 		p.x = (int64_t)i;
-		p.y = 3 * p.x - (int64_t)usk_rng_below(r, 2);
+		p.y = 3 * p.x - (int64_t)(u & 1);
 		break;
 	default: /* the corners of the range */
-		p = (struct usk_xy){ usk_rng_below(r, 2) ? max : -max,
-				     usk_rng_below(r, 2) ? max : -max };
+		p = (struct usk_xy){ u & 1 ? max : -max, v & 1 ? max : -max };
 		break;
 	}
 	return p;

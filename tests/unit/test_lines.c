@@ -203,7 +203,8 @@ static void test_shifted_host(void **state)
 		fit_case_make(&c, seed);
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
-		int64_t by = (int64_t)usk_rng_below(&r, 1 << 20) << usk_rng_below(&r, 38);
+		int64_t by = (int64_t)usk_rng_below(&r, 1 << 20);
+		by <<= usk_rng_below(&r, 38);
 		d = c;
 		bool fits = true;
 		for (size_t i = 0; i < c.pts.n; i++) { /* same sent and received on a's clock */

@@ -104,8 +104,8 @@ static void test_wrong_pairs(void **state)
 		for (size_t i = 0; i < n_bad; i++) {
 			size_t k = usk_rng_below(&r, N);
 			bad[k] = true;
-			msg[k].received_ns -= 1000000 + (int64_t)(usk_rng_below(&r, 1 << 20)
-								  << usk_rng_below(&r, 18));
+			int64_t early = (int64_t)usk_rng_below(&r, 1 << 20);
+			msg[k].received_ns -= 1000000 + (early << usk_rng_below(&r, 18));
 		}
 		struct usk_frame f = { msg[0].received_ns, -1000000, -20000000, 400000 };
 		for (int round = 0;; round++) {
