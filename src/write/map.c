@@ -147,7 +147,8 @@ struct usk_map *usk_map_new(const struct usk_clock *clock, int64_t max_skew_e12)
 	m->knot = usk_alloc(n, sizeof *m->knot);
 	memcpy(m->knot, clock->knot, n * sizeof *m->knot);
 	m->n_knots = n;
-	m->max_skew_e12 = max_skew_e12;
+	/* The reference is the timeline itself: nothing to doubt, however far from its knots. */
+	m->max_skew_e12 = clock->quality == USK_REFERENCE ? 0 : max_skew_e12;
 	m->has_offset = true;
 	for (size_t i = 0; i < n; i++) {
 		m->has_offset = m->has_offset && m->knot[i].offset_ns != USK_NONE;

@@ -40,22 +40,24 @@ static bool precedes(const struct tie *a, const struct tie *b, const struct usk_
 static void decode(struct tie *tie, size_t n)
 {
 	uint32_t depth = UINT32_MAX;
-	for (size_t i = 0; i < n; i++) {
-		uint32_t d = usk_trace_depth(tie[i].trace);
-		depth = d < depth ? d : depth;
-	}
-	for (size_t i = 0; i < n; i++) {
-		const struct packet *p = &tie[i].packet;
-		struct usk_record r = { .time_ns = p->local_ns,
-					.data = p->data,
-					.captured = p->captured,
-					.length = p->length,
-					.iface = p->iface,
-					.side = p->side };
-		size_t faces;
-		const struct usk_iface *face = usk_trace_ifaces(tie[i].trace, &faces);
-		if (!usk_packet_decode(&r, face[p->iface].link_type, depth, &tie[i].seen, NULL)) {
-			memset(&tie[i].seen, 0, sizeof tie[i].seen);
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < n; i++) {
+			const struct packet *p = &tie[i].packet;
+			struct usk_record r = { .time_ns = p->local_ns,
+						.data = p->data,
+						.captured = p->captured,
+						.length = p->length,
+						.iface = p->iface,
+						.side = p->side };
+			size_t faces;
+			const struct usk_iface *face = usk_trace_ifaces(tie[i].trace, &faces);
+			uint16_t link = face[p->iface].link_type;
+			if (!pass) {
+				uint32_t d = usk_packet_depth(&r, link);
+				depth = d < depth ? d : depth;
+			} else if (!usk_packet_decode(&r, link, depth, &tie[i].seen, NULL)) {
+				memset(&tie[i].seen, 0, sizeof tie[i].seen);
+			}
 		}
 	}
 }

@@ -75,7 +75,7 @@ static bool oracle(const struct usk_knot *k, size_t n, int64_t x, int64_t *out)
 
 static struct usk_map *map_of(struct usk_knot *k, size_t n, int64_t skew_e12)
 {
-	struct usk_clock clock = { .knot = k, .n_knots = n };
+	struct usk_clock clock = { .quality = USK_BOUNDED, .knot = k, .n_knots = n };
 	return usk_map_new(&clock, skew_e12);
 }
 
@@ -367,6 +367,19 @@ static void test_band(void **state)
 	}
 }
 
+/* The reference has no doubt about itself, even far from its knots. */
+static void test_reference(void **state)
+{
+	(void)state;
+	struct usk_knot k[] = { { .local_ns = 0 }, { .local_ns = 100 } };
+	struct usk_clock clock = { .quality = USK_REFERENCE, .knot = k, .n_knots = 2 };
+	struct usk_map *m = usk_map_new(&clock, 500000000);
+	struct usk_stamp s;
+	assert_int_equal(usk_map_at(m, -HOUR, &s, NULL), USK_OK);
+	assert_true(s.reference_ns == -HOUR && s.lo_ns == -HOUR && s.hi_ns == -HOUR);
+	usk_map_free(m);
+}
+
 static void test_without_offset(void **state)
 {
 	(void)state;
@@ -401,7 +414,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_near_multiples), cmocka_unit_test(test_random),
 		cmocka_unit_test(test_extremes),       cmocka_unit_test(test_never_falls),
-		cmocka_unit_test(test_band),	       cmocka_unit_test(test_without_offset),
+		cmocka_unit_test(test_band),	       cmocka_unit_test(test_reference),
+		cmocka_unit_test(test_without_offset),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
