@@ -311,7 +311,12 @@ enum usk_status usk_retime_pcapng(struct retime *t)
 			status = one_block(&g, type, t->in.data, size, &damaged);
 			why = damaged ? "contradicts itself" : NULL;
 		}
-		if (!status && why) {
+		if (!status && why && !t->in.at) {
+			status = usk_fail(
+				t->err, USK_EINPUT, 0,
+				"%s: the block at its start %s: nothing is left to re-time",
+				t->path, why);
+		} else if (!status && why) {
 			usk_note(t->notes,
 				 "%s: the block at byte %llu %s: the last %llu bytes are left out",
 				 t->path, (unsigned long long)t->in.at, why,
