@@ -309,10 +309,14 @@ const char *usk_trace_clock_name(const struct usk_trace *t, size_t i);
 const char *usk_trace_damage(const struct usk_trace *t);
 
 /**
- * Bytes of each IP packet that a capture surely holds: its snap length less the link header and
- * two VLAN tags. The smaller one of two captures is the depth to which their keys agree.
+ * Bytes of each IP packet that a capture surely holds: its snap length less the link headers of its
+ * first packets. The smaller one of two captures is the depth to which their keys agree.
+ * UINT32_MAX if there is no IP packet among them. Reads a little and starts again.
  */
-uint32_t usk_trace_depth(const struct usk_trace *t);
+enum usk_status usk_trace_depth(struct usk_trace *t, uint32_t *depth, struct usk_err *err);
+
+/** Bytes of its IP packet that a record holds; UINT32_MAX if it is whole, or none is in it. */
+uint32_t usk_packet_depth(const struct usk_record *r, uint16_t link_type);
 
 /**
  * Decode one record. Returns false if it takes no part in matching (not IP, a fragment, cut

@@ -238,16 +238,17 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 	out->events = usk_alloc(n, sizeof *out->events);
 	out->clock = usk_alloc(n, sizeof *out->clock);
 	out->depth = UINT32_MAX;
-	for (size_t i = 0; i < n; i++) {
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < n && !status; i++) {
 		/* Every trace is read twice at the least. */
 		out->work_all += 2 * usk_trace_size(trace[i]);
 		if (usk_trace_class(trace[i]) == USK_TRACE_CAPTURE) {
-			uint32_t depth = usk_trace_depth(trace[i]);
+			uint32_t depth = UINT32_MAX;
+			status = usk_trace_depth(trace[i], &depth, err);
 			out->depth = depth < out->depth ? depth : out->depth;
 		}
 	}
 	size_t cap = 0;
-	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < n && !status; i++) {
 		status = usk_trace_class(trace[i]) == USK_TRACE_CAPTURE
 				 ? scan_capture(out, i, &cap, err)
@@ -399,8 +400,9 @@ static bool thin(void *ctx, const struct usk_msg *m, size_t n)
 		}
 		bool forth = m[i].from == t->a;
 		t->s = usk_room(t->s, t->n, &t->cap, sizeof *t->s);
-		t->s[t->n++] = (struct usk_sighting){ forth ? m[i].sent_ns : m[i].received_ns,
-						      forth ? m[i].received_ns : m[i].sent_ns };
+		t->s[t->n++] =
+			(struct usk_sighting){ forth ? m[i].sent_ns : m[i].received_ns,
+					       forth ? m[i].received_ns : m[i].sent_ns, 0, 0, 0 };
 	}
 	return true;
 }

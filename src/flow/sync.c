@@ -43,8 +43,14 @@ static void describe_traces(struct usk_clocks *c, const struct parties *p)
 				continue;
 			}
 			t->clock = (uint32_t)k;
-			const struct usk_addr *own = y->n_stated ? y->stated : y->survey.local;
-			size_t n = y->n_stated ? y->n_stated : y->survey.n_local;
+			/* What tells who sent: an address that the reference does not share. */
+			struct usk_addr found[2];
+			const struct party *other =
+				&p->party[k != p->reference ? p->reference : !k];
+			const struct usk_addr *own = y->n_stated ? y->stated : found;
+			size_t n = y->n_stated ? y->n_stated
+				   : p->n < 2  ? 0
+					       : usk_survey_own(&y->survey, &other->survey, found);
 			t->local = usk_alloc(n, sizeof *t->local);
 			for (size_t m = 0; m < n; m++) {
 				char text[46];

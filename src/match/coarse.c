@@ -101,13 +101,9 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 	}
 	/* Wrong joins may lie anywhere: what is far beyond the bulk does not count. */
 	size_t hint = 0;
-	out->p_first_ns = INT64_MAX;
-	out->p_last_ns = INT64_MIN;
 	for (size_t i = 0; i < n; i++) {
 		usk_i128 r = (usk_i128)s[i].p_ns - usk_coarse_to_p(out, s[i].q_ns, &hint);
 		d[i] = clamp(r < 0 ? -r : r);
-		out->p_first_ns = s[i].p_ns < out->p_first_ns ? s[i].p_ns : out->p_first_ns;
-		out->p_last_ns = s[i].p_ns > out->p_last_ns ? s[i].p_ns : out->p_last_ns;
 	}
 	qsort(d, n, sizeof *d, by_value);
 	usk_i128 bulk = (usk_i128)d[n - 1 - n / 20] * 8 + 1000000;
@@ -156,7 +152,7 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, str
 		}
 		const struct usk_sample *a = &p->sample[w->p - 1], *b = &q->sample[i];
 		s = usk_room(s, n, &cap, sizeof *s);
-		s[n++] = (struct usk_sighting){ a->time_ns, b->time_ns };
+		s[n++] = (struct usk_sighting){ a->time_ns, b->time_ns, a->way, a->ttl, b->ttl };
 		if (a->has & b->has & USK_HAS_IP_ID && (a->ip_id || b->ip_id)) {
 			with_id++;
 			same_id += a->ip_id == b->ip_id;
@@ -164,12 +160,13 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, str
 	}
 	free(table);
 	usk_coarse_fit(s, n, out);
-	free(s);
+	out->seen = s;
 	out->ip_id_kept = with_id && same_id * 10 >= with_id * 9;
 }
 
 void usk_coarse_free(struct usk_coarse *c)
 {
 	free(c->knot);
+	free(c->seen);
 	memset(c, 0, sizeof *c);
 }

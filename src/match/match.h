@@ -19,8 +19,13 @@
 struct usk_sample {
 	uint64_t key;
 	int64_t time_ns;
+	uint32_t way; /* from where to where: index into ways */
 	uint16_t ip_id;
-	uint8_t has;
+	uint8_t has, ttl;
+};
+
+struct usk_ends {
+	struct usk_addr src, dst;
 };
 
 /** Neither multicast, broadcast, unspecified nor link-local: an address that says who one is. */
@@ -30,14 +35,24 @@ bool usk_addr_is_unicast(struct usk_addr a);
 struct usk_survey {
 	struct usk_sample *sample;
 	size_t n_samples;
+	struct usk_ends *way; /* of the samples */
+	size_t n_ways;
 	uint64_t records, packets;
 	int64_t first_ns, last_ns; /* smallest and largest stamp; meaningless if no records */
 	int64_t grid_ns;	   /* gcd of stamp differences; 0 if there is no difference */
 	struct usk_counts left_out;
-	/* Addresses that end every unicast packet: at most two a family. */
-	struct usk_addr local[4];
-	size_t n_local;
+	/* Addresses that end every unicast packet: at most two for IPv6 [0] and for IPv4 [1]. */
+	struct usk_addr end[2][2];
+	size_t n_ends[2];
 };
+
+/**
+ * The addresses that are surely mine: the one of a family that ends every unicast packet of my
+ * capture and not of the other's. Where both captures hold one conversation only, nobody can say
+ * (behind NAT, the peer's address too would stand in one capture alone). Returns how many.
+ */
+size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *other,
+		      struct usk_addr own[2]);
 
 /** Read trace from its start to its end. depth: see usk_packet_decode(). */
 enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
@@ -48,6 +63,8 @@ void usk_survey_free(struct usk_survey *s);
 /* Two stamps of one moment, nearly: a message, or one packet seen twice. */
 struct usk_sighting {
 	int64_t p_ns, q_ns;
+	uint32_t way; /* p's */
+	uint8_t ttl_p, ttl_q;
 };
 
 /*
@@ -65,7 +82,7 @@ struct usk_coarse {
 	double rate;	   /* robust slope of p - q against q */
 	int64_t spread_ns; /* how far joins lie from the map: delays, and the map's own error */
 	bool ip_id_kept;   /* IP-ID survives the way between the two vantage points */
-	int64_t p_first_ns, p_last_ns; /* of the joins */
+	struct usk_sighting *seen; /* the joins, sorted by q_ns; NULL after usk_coarse_fit() */
 };
 
 /** Join two surveys. joins == 0: they share nothing. */

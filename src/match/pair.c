@@ -190,6 +190,9 @@ void usk_walk_agree(struct walk *w, uint32_t p, uint32_t q)
 	struct stream *a = &w->side[0].stream[p], *b = &w->side[1].stream[q];
 	uint8_t source;
 	enum role role = combine(a, b, &source);
+	if (role == ROLE_UNKNOWN && a->way == NOBODY) {
+		a->way = usk_way_known(&w->ways, a->src, a->dst);
+	}
 	if (role == ROLE_UNKNOWN && a->way != NOBODY) {
 		role = w->ways.way[a->way].role;
 		source = w->ways.way[a->way].source;
@@ -225,10 +228,11 @@ static enum identity identity(const struct walk *w, const struct seen *sent, con
 	    (!sent->ip_id && !got->ip_id)) {
 		return ID_SILENT;
 	}
-	/* The segments that offload cuts from one count on from its IP-ID, or all keep it. The
-	 * smallest segment that anyone cuts is a good deal larger than 64 bytes. */
+	/* The pieces that offload cuts from a segment count on from its IP-ID, one a piece, or all
+	 * keep it. Nobody cuts pieces of less than 256 bytes. */
 	uint16_t ahead = (uint16_t)(got->ip_id - sent->ip_id);
-	return ahead == 0 || (offset && ahead <= offset / 64 + 1) ? ID_SAME : ID_OTHER;
+	bool piece = offset && ahead && offset % ahead == 0 && offset / ahead >= 256;
+	return ahead == 0 || piece ? ID_SAME : ID_OTHER;
 }
 
 static bool same_content(const struct seen *a, const struct seen *b)

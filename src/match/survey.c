@@ -19,8 +19,46 @@ enum { BATCH = 64 };
 struct sampler {
 	struct usk_sample *sample;
 	size_t n, cap;
+	struct usk_ends *way;
+	size_t n_ways, cap_ways;
+	uint32_t *slot; /* hash of ways: index + 1 */
+	size_t n_slots;
 	uint64_t mask; /* keep keys whose upper half is 0 under it */
 };
+
+static bool same(struct usk_addr a, struct usk_addr b)
+{
+	return a.hi == b.hi && a.lo == b.lo;
+}
+
+static size_t slot_of(const struct sampler *s, struct usk_addr src, struct usk_addr dst)
+{
+	size_t i = (size_t)usk_fold(src.hi * 3 + src.lo, dst.hi * 5 + dst.lo) & (s->n_slots - 1);
+	while (s->slot[i] &&
+	       !(same(s->way[s->slot[i] - 1].src, src) && same(s->way[s->slot[i] - 1].dst, dst))) {
+		i = (i + 1) & (s->n_slots - 1);
+	}
+	return i;
+}
+
+static uint32_t way_of(struct sampler *s, const struct usk_packet *p)
+{
+	if ((s->n_ways + 1) * 2 > s->n_slots) {
+		s->n_slots = s->n_slots ? s->n_slots * 2 : 64;
+		free(s->slot);
+		s->slot = usk_alloc(s->n_slots, sizeof *s->slot);
+		for (size_t i = 0; i < s->n_ways; i++) {
+			s->slot[slot_of(s, s->way[i].src, s->way[i].dst)] = (uint32_t)i + 1;
+		}
+	}
+	uint32_t *slot = &s->slot[slot_of(s, p->src, p->dst)];
+	if (!*slot) {
+		s->way = usk_room(s->way, s->n_ways, &s->cap_ways, sizeof *s->way);
+		s->way[s->n_ways++] = (struct usk_ends){ p->src, p->dst };
+		*slot = (uint32_t)s->n_ways;
+	}
+	return *slot - 1;
+}
 
 static void keep(struct sampler *s, const struct usk_packet *p)
 {
@@ -41,7 +79,8 @@ static void keep(struct sampler *s, const struct usk_packet *p)
 		return;
 	}
 	s->sample = usk_room(s->sample, s->n, &s->cap, sizeof *s->sample);
-	s->sample[s->n++] = (struct usk_sample){ p->key, p->time_ns, p->ip_id, p->has };
+	s->sample[s->n++] =
+		(struct usk_sample){ p->key, p->time_ns, way_of(s, p), p->ip_id, p->has, p->ttl };
 }
 
 /* The addresses that every packet so far had at one of its ends. */
@@ -50,11 +89,6 @@ struct ends {
 	size_t n;
 	bool begun;
 };
-
-static bool same(struct usk_addr a, struct usk_addr b)
-{
-	return a.hi == b.hi && a.lo == b.lo;
-}
 
 static bool is_v4(struct usk_addr a)
 {
@@ -165,22 +199,49 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 			reported = pos;
 		}
 	}
+	free(sampler.slot);
 	if (status) {
 		free(sampler.sample);
+		free(sampler.way);
 		return status;
 	}
+	out->way = sampler.way;
+	out->n_ways = sampler.n_ways;
 	out->sample = sampler.sample;
 	out->n_samples = sampler.n;
 	for (int f = 0; f < 2; f++) {
-		for (size_t i = 0; i < ends[f].n; i++) {
-			out->local[out->n_local++] = ends[f].addr[i];
-		}
+		out->n_ends[f] = ends[f].n;
+		memcpy(out->end[f], ends[f].addr, sizeof ends[f].addr);
 	}
 	return USK_OK;
+}
+
+size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *other,
+		      struct usk_addr own[2])
+{
+	size_t n = 0;
+	for (int f = 0; f < 2; f++) {
+		size_t left = 0, which = 0;
+		for (size_t i = 0; i < mine->n_ends[f]; i++) {
+			bool shared = false;
+			for (size_t k = 0; k < other->n_ends[f]; k++) {
+				shared |= same(mine->end[f][i], other->end[f][k]);
+			}
+			if (!shared) {
+				left++;
+				which = i;
+			}
+		}
+		if (left == 1 && !(mine->n_ends[f] == 2 && other->n_ends[f] == 2)) {
+			own[n++] = mine->end[f][which];
+		}
+	}
+	return n;
 }
 
 void usk_survey_free(struct usk_survey *s)
 {
 	free(s->sample);
+	free(s->way);
 	memset(s, 0, sizeof *s);
 }

@@ -18,7 +18,7 @@
 
 enum { BATCH = 64, STEP = 32, RENDEZVOUS = 64 };
 
-enum { TCP = 6, FIN = 1, SYN = 2, RST = 4 };
+enum { TCP = 6, FIN = 1, SYN = 2, RST = 4, ACK = 16 };
 
 /* One capture being read: its next packet and where that lies on the common clock. */
 struct feed {
@@ -206,6 +206,16 @@ static void note_duplicate_ack(struct walk *w, int me, struct stream *st, uint32
 	}
 }
 
+/* Bytes that were acknowledged before they were sent: the capture missed their first copy. */
+static bool was_acknowledged(const struct side *mine, const struct stream *st, const struct seen *s)
+{
+	if (st->reverse == NOBODY) {
+		return false;
+	}
+	const struct stream *back = &mine->stream[st->reverse];
+	return back->acks && (int32_t)(back->acknowledged - s->seq) > 0;
+}
+
 /* ---- one packet in ----------------------------------------------------------------- */
 
 static void take(struct walk *w, int me, const struct feed *f)
@@ -231,7 +241,7 @@ static void take(struct walk *w, int me, const struct feed *f)
 	s->window = p->window;
 	s->ttl = p->ttl;
 	s->has = p->has;
-	if (st->role == ROLE_SENDS) {
+	if (st->role == ROLE_SENDS && st->peer != NOBODY) {
 		s->state |= SEEN_SENT;
 	}
 	st->last = number;
@@ -245,6 +255,11 @@ static void take(struct walk *w, int me, const struct feed *f)
 		/* Room below, so that a first packet out of order does not wrap below zero. */
 		st->anchored = 1;
 		st->position = (UINT64_C(1) << 40) + p->seq;
+	}
+	if (p->flags & ACK) {
+		bool later = !st->acks || (int32_t)(p->ack - st->acknowledged) > 0;
+		st->acknowledged = later ? p->ack : st->acknowledged;
+		st->acks = 1;
 	}
 	s->span = p->flags & RST ? 0 : p->bytes + !!(p->flags & SYN) + (p->flags & FIN);
 	if (st->peer == NOBODY && (st->packets <= RENDEZVOUS || !(p->key >> 8 & 15))) {
@@ -269,6 +284,8 @@ static void take(struct walk *w, int me, const struct feed *f)
 			 */
 			s->state |= SEEN_AMBIGUOUS;
 			w->counts->ambiguous++;
+		} else if (!(w->ip_id_kept && p->ip_id) && was_acknowledged(mine, st, s)) {
+			s->state |= SEEN_RESENT;
 		}
 	}
 	uint64_t position = usk_unwrap(st, p->seq);
@@ -331,6 +348,24 @@ static void overlap(struct feed *p, struct feed *q, const struct usk_survey *sp,
 	q->to_ns = saturate((first < last ? last : first) + margin);
 }
 
+/* Who sent, as far as the joins of pass 1 tell: hops and exchanges. */
+static void learn_ways(struct walk *w, const struct usk_survey *sp, const struct usk_coarse *c)
+{
+	size_t hint = 0;
+	for (size_t i = 0; c->seen && i < c->joins; i++) {
+		const struct usk_sighting *s = &c->seen[i];
+		const struct usk_ends *e = &sp->way[s->way];
+		uint32_t way = usk_way_find(&w->ways, e->src, e->dst);
+		if (way != NOBODY) {
+			usk_way_vote(&w->ways, way, s->ttl_p, s->ttl_q, s->p_ns,
+				     usk_coarse_to_p(c, s->q_ns, &hint));
+		}
+	}
+	for (size_t i = 0; i < w->ways.n; i++) {
+		usk_way_decide(&w->ways.way[i], true);
+	}
+}
+
 enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct usk_survey *sp,
 			 const struct usk_survey *sq, const struct usk_coarse *coarse,
 			 const struct usk_walk_options *opt, const struct usk_sink *sink,
@@ -356,17 +391,12 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 		.trace = q, .stated = opt->local_q, .n_stated = opt->n_local_q, .map = coarse
 	};
 	overlap(&feed[0], &feed[1], sp, sq, coarse, window);
-	/* An address that ends every packet of both captures does not tell them apart. */
-	struct usk_addr own[2][COUNT(sp->local)];
+	learn_ways(w, sp, coarse);
+	struct usk_addr own[2][2];
 	const struct usk_survey *survey[2] = { sp, sq };
 	for (int me = 0; me < 2; me++) {
 		feed[me].found = own[me];
-		for (size_t i = 0; i < survey[me]->n_local; i++) {
-			if (!among(survey[me]->local[i], survey[!me]->local,
-				   survey[!me]->n_local)) {
-				own[me][feed[me].n_found++] = survey[me]->local[i];
-			}
-		}
+		feed[me].n_found = usk_survey_own(survey[me], survey[!me], own[me]);
 		usk_side_init(&w->side[me]);
 	}
 	if (sink->start && !sink->start(sink->ctx)) {

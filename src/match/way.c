@@ -82,6 +82,11 @@ uint32_t usk_way_find(struct ways *w, struct usk_addr src, struct usk_addr dst)
 	return which;
 }
 
+uint32_t usk_way_known(const struct ways *w, struct usk_addr src, struct usk_addr dst)
+{
+	return w->n ? *slot_of(w, src, dst) - 1 : NOBODY;
+}
+
 void usk_way_vote(struct ways *w, uint32_t which, uint8_t ttl_p, uint8_t ttl_q, int64_t p_ns,
 		  int64_t q_on_p_ns)
 {

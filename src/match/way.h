@@ -36,6 +36,8 @@ struct ways {
 void usk_ways_free(struct ways *w);
 /** The way between two addresses, made if need be; NOBODY when there are too many. */
 uint32_t usk_way_find(struct ways *w, struct usk_addr src, struct usk_addr dst);
+/** The same, NOBODY if nothing is known of it. */
+uint32_t usk_way_known(const struct ways *w, struct usk_addr src, struct usk_addr dst);
 /** Take a sighting as evidence: ttls of both captures, p's stamp, q's stamp on p's clock. */
 void usk_way_vote(struct ways *w, uint32_t which, uint8_t ttl_p, uint8_t ttl_q, int64_t p_ns,
 		  int64_t q_on_p_ns);

@@ -64,6 +64,8 @@ struct stream {
 	uint8_t sides;	  /* bit per enum usk_side seen by the link layer */
 	uint8_t dup_acks; /* of last_ack, in a row */
 	uint8_t n_lost;
+	uint8_t acks;	       /* it carries acknowledgements, */
+	uint32_t acknowledged; /* the highest one so far */
 	uint32_t last_ack;
 	uint32_t lost[4]; /* sequence numbers that three duplicate ACKs asked for again */
 	uint32_t peer;	  /* the same stream in the other capture */

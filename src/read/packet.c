@@ -119,6 +119,20 @@ static inline const uint8_t *strip_link(const uint8_t *d, size_t n, uint16_t lin
 	}
 }
 
+uint32_t usk_packet_link_bytes(const struct usk_record *r, uint16_t link_type)
+{
+	uint8_t side;
+	size_t left;
+	const uint8_t *d = strip_link(r->data, r->captured, link_type, &left, &side);
+	return d ? (uint32_t)(d - r->data) : UINT32_MAX;
+}
+
+uint32_t usk_packet_depth(const struct usk_record *r, uint16_t link_type)
+{
+	uint32_t link = usk_packet_link_bytes(r, link_type);
+	return r->captured >= r->length || link == UINT32_MAX ? UINT32_MAX : r->captured - link;
+}
+
 struct ip {
 	const uint8_t *payload; /* the transport header */
 	size_t left;		/* captured bytes from there */
@@ -223,30 +237,32 @@ static bool ipv6(const uint8_t *d, size_t n, uint32_t wire, struct usk_packet *p
 	return true;
 }
 
-/* The value of the time stamp option, if the capture kept it whole. */
-static void tcp_timestamps(const uint8_t *d, size_t n, struct usk_packet *p)
+/*
+ * The time stamp option, if the capture kept it; what stands behind it may be cut. Returns how
+ * far into the options it reaches, 0 if there is none.
+ */
+static size_t tcp_timestamps(const uint8_t *d, size_t n, struct usk_packet *p)
 {
+	size_t at = 0;
 	/* What nearly every stack sends: NOP NOP TIMESTAMP. */
-	if (n >= 12 && be32(d) == 0x0101080a) {
-		p->tsval = be32(d + 4);
-		p->tsecr = be32(d + 8);
-		p->has |= USK_HAS_TIMESTAMPS;
-		return;
+	bool usual = n >= 12 && be32(d) == 0x0101080a;
+	if (usual) {
+		at = 2;
 	}
-	while (n >= 2) {
-		unsigned kind = d[0], size = kind <= 1 ? 1 : d[1];
-		if (kind == 0 || size > n || (kind > 1 && size < 2)) {
-			return;
+	while (!usual && at + 10 <= n && d[at] != 8) {
+		unsigned kind = d[at], size = kind <= 1 ? 1 : d[at + 1];
+		if (kind == 0 || (kind > 1 && size < 2)) {
+			return 0;
 		}
-		if (kind == 8 && size == 10) {
-			p->tsval = be32(d + 2);
-			p->tsecr = be32(d + 6);
-			p->has |= USK_HAS_TIMESTAMPS;
-			return;
-		}
-		d += size;
-		n -= size;
+		at += size;
 	}
+	if (at + 10 > n || d[at + 1] != 10) {
+		return 0;
+	}
+	p->tsval = be32(d + at + 2);
+	p->tsecr = be32(d + at + 6);
+	p->has |= USK_HAS_TIMESTAMPS;
+	return at + 10;
 }
 
 static inline bool tcp(const struct ip *ip, uint32_t depth, struct usk_packet *p)
@@ -272,14 +288,16 @@ static inline bool tcp(const struct ip *ip, uint32_t depth, struct usk_packet *p
 		p->window = be16(d + 14);
 		p->has |= USK_HAS_WINDOW;
 	}
-	if (ip->left >= header) {
-		tcp_timestamps(d + 20, header - 20, p);
+	size_t stamped = 0;
+	if (header > 20 && ip->left > 20) {
+		size_t kept = ip->left < header ? ip->left : header;
+		stamped = tcp_timestamps(d + 20, kept - 20, p);
 	}
 	/* SYN, RST, and FIN where no payload hides it (only the last segment of an offloaded one
 	 * carries FIN). */
 	uint64_t kind = (p->flags & 6u) | (p->bytes ? 8u : p->flags & 1u);
 	uint64_t ends = (uint64_t)p->seq << 32 | p->ack, rest = kind << 60;
-	if (ip->header + header <= depth && p->has & USK_HAS_TIMESTAMPS) {
+	if (stamped && ip->header + 20 + stamped <= depth) {
 		rest ^= (uint64_t)p->tsval << 32 | p->tsecr;
 	}
 	if (!p->bytes && ip->header + 16 <= depth) {

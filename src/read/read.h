@@ -53,6 +53,9 @@ enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, st
 extern const struct reader usk_reader_pcap, usk_reader_pcapng, usk_reader_libpcap,
 	usk_reader_messages;
 
+/** Bytes of link header and tags before the IP packet; UINT32_MAX if it holds none. */
+uint32_t usk_packet_link_bytes(const struct usk_record *r, uint16_t link_type);
+
 /* Unaligned loads; swap for the other byte order. */
 static inline uint16_t get16(const uint8_t *p, bool swap)
 {

@@ -211,30 +211,21 @@ enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, st
 			t->path, (unsigned long long)at);
 }
 
-/* Link header plus two VLAN tags: what may stand between snap length and IP packet. */
-static uint32_t link_header(uint16_t link_type)
+enum usk_status usk_trace_depth(struct usk_trace *t, uint32_t *depth, struct usk_err *err)
 {
-	switch (link_type) {
-	case 1: /* Ethernet */
-		return 14 + 8;
-	case 113: /* cooked v1 */
-		return 16 + 8;
-	case 276: /* cooked v2 */
-		return 20 + 8;
-	default: /* null, loop, raw */
-		return 4;
+	/* Tags differ from network to network, hardly within one: the first packets tell. */
+	enum { PEEK = 256 };
+	struct usk_record record[PEEK];
+	size_t n = 0;
+	*depth = UINT32_MAX;
+	enum usk_status status = usk_trace_records(t, record, PEEK, &n, err);
+	for (size_t i = 0; i < n; i++) {
+		const struct usk_iface *f = &t->iface[record[i].iface];
+		uint32_t head = usk_packet_link_bytes(&record[i], f->link_type);
+		uint32_t kept = f->snap_length > head ? f->snap_length - head : 0;
+		*depth = head != UINT32_MAX && kept < *depth ? kept : *depth;
 	}
-}
-
-uint32_t usk_trace_depth(const struct usk_trace *t)
-{
-	uint32_t depth = UINT32_MAX;
-	for (size_t i = 0; i < t->n_ifaces; i++) {
-		uint32_t snap = t->iface[i].snap_length, head = link_header(t->iface[i].link_type);
-		uint32_t d = snap > head ? snap - head : 0;
-		depth = d < depth ? d : depth;
-	}
-	return depth;
+	return status ? status : usk_trace_rewind(t, err);
 }
 
 const char *usk_trace_path(const struct usk_trace *t)
