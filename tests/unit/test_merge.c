@@ -243,7 +243,7 @@ static void test_ties(void **state)
 		size_t n;
 		struct seen *s = see(out, &n, NULL);
 		assert_int_equal(n, 4);
-		char order[16] = "";
+		char order[32] = "";
 		for (size_t i = 0; i < n; i++) {
 			snprintf(order + strlen(order), 8, "%u:%u ", s[i].iface,
 				 (unsigned)frame_id(s[i].data));
