@@ -113,7 +113,7 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 			t->done = true;
 			break;
 		}
-		if (used + h->caplen > s->capacity) {
+		if (!s->bytes || used + h->caplen > s->capacity) {
 			s->capacity = used + h->caplen + USK_RECORD_MAX / 16;
 			uint8_t *was = s->bytes;
 			s->bytes = usk_grow(s->bytes, s->capacity, 1);
