@@ -229,9 +229,10 @@ static enum identity identity(const struct walk *w, const struct seen *sent, con
 		return ID_SILENT;
 	}
 	/* The pieces that offload cuts from a segment count on from its IP-ID, one a piece, or all
-	 * keep it. Nobody cuts pieces of less than 256 bytes. */
+	 * keep it. Nobody cuts pieces of less than 256 bytes, nor of two sizes. */
 	uint16_t ahead = (uint16_t)(got->ip_id - sent->ip_id);
-	bool piece = offset && ahead && offset % ahead == 0 && offset / ahead >= 256;
+	bool piece = offset && ahead && offset % ahead == 0 && offset / ahead >= 256 &&
+		     (!sent->piece || offset / ahead == sent->piece);
 	return ahead == 0 || piece ? ID_SAME : ID_OTHER;
 }
 
@@ -322,6 +323,10 @@ static void pair_range(struct walk *w, int me, struct seen *got)
 		return;
 	}
 	sent->taken |= bit;
+	uint16_t ahead = (uint16_t)(got->ip_id - sent->ip_id);
+	if (id == ID_SAME && ahead) {
+		sent->piece = offset / ahead;
+	}
 	sighting(w, me ? sent : got, me ? got : sent);
 }
 

@@ -213,7 +213,9 @@ static bool was_acknowledged(const struct side *mine, const struct stream *st, c
 		return false;
 	}
 	const struct stream *back = &mine->stream[st->reverse];
-	return back->acks && (int32_t)(back->acknowledged - s->seq) > 0;
+	/* Unless its time stamp is later than the one that came back: then it is told apart. */
+	return back->acks && (int32_t)(back->acknowledged - s->seq) > 0 &&
+	       !(s->has & USK_HAS_TIMESTAMPS && (int32_t)(s->tsval - back->echoed) > 0);
 }
 
 /* ---- one packet in ----------------------------------------------------------------- */
@@ -258,7 +260,10 @@ static void take(struct walk *w, int me, const struct feed *f)
 	}
 	if (p->flags & ACK) {
 		bool later = !st->acks || (int32_t)(p->ack - st->acknowledged) > 0;
-		st->acknowledged = later ? p->ack : st->acknowledged;
+		if (later) {
+			st->acknowledged = p->ack;
+			st->echoed = p->tsecr;
+		}
 		st->acks = 1;
 	}
 	s->span = p->flags & RST ? 0 : p->bytes + !!(p->flags & SYN) + (p->flags & FIN);

@@ -310,7 +310,10 @@ bool usk_stream_send(struct side *s, struct stream *st, uint64_t number)
 				return false;
 			}
 		}
-		if (!n && start < st->highest) {
+		/* A later tick than that of what came behind the original tells it from that. */
+		bool ticked =
+			p->has & USK_HAS_TIMESTAMPS && (int32_t)(p->tsval - st->highest_tsval) > 0;
+		if (!n && start < st->highest && !ticked) {
 			p->state |= SEEN_RESENT;
 		}
 		make_room(s, st);
@@ -326,7 +329,10 @@ bool usk_stream_send(struct side *s, struct stream *st, uint64_t number)
 		}
 	}
 	st->longest = p->span > st->longest ? p->span : st->longest;
-	st->highest = end > st->highest ? end : st->highest;
+	if (end > st->highest) {
+		st->highest = end;
+		st->highest_tsval = p->tsval;
+	}
 	return true;
 }
 

@@ -45,6 +45,7 @@ struct seen {
 	uint32_t seq, span; /* range of sequence numbers: payload, SYN and FIN */
 	uint32_t tsval;
 	uint32_t bytes;
+	uint32_t piece; /* sends: size of the pieces that offload cut it into, once known */
 	uint16_t ip_id, window;
 	uint8_t ttl, has, state;
 };
@@ -64,8 +65,10 @@ struct stream {
 	uint8_t sides;	  /* bit per enum usk_side seen by the link layer */
 	uint8_t dup_acks; /* of last_ack, in a row */
 	uint8_t n_lost;
-	uint8_t acks;	       /* it carries acknowledgements, */
-	uint32_t acknowledged; /* the highest one so far */
+	uint8_t acks;		/* it carries acknowledgements, */
+	uint32_t acknowledged;	/* the highest one so far, */
+	uint32_t echoed;	/* and the time stamp that came back with it */
+	uint32_t highest_tsval; /* of the send that `highest` is the end of */
 	uint32_t last_ack;
 	uint32_t lost[4]; /* sequence numbers that three duplicate ACKs asked for again */
 	uint32_t peer;	  /* the same stream in the other capture */
@@ -116,6 +119,7 @@ static inline struct seen *usk_side_push(struct side *s)
 	p->state = 0;
 	p->taken = 0;
 	p->number = 0;
+	p->piece = 0;
 	return p;
 }
 
