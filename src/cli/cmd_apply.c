@@ -57,6 +57,16 @@ static bool bounded(const struct usk_clocks *c, uint32_t clock)
 	return q == USK_BOUNDED || q == USK_REFERENCE;
 }
 
+/* Of a table, which may name any clock, all are asked. */
+static bool all_bounded(const struct usk_clocks *c, const struct job *j)
+{
+	bool all = bounded(c, j->clock);
+	for (uint32_t i = 0; j->clock == USK_NO_CLOCK && i < c->n_clocks; i++) {
+		all = all && bounded(c, i);
+	}
+	return all;
+}
+
 /* Names in the folder: the file's own, with as many parents as tell the traces apart. */
 static int name_outputs(struct job *job, size_t n, const char *folder)
 {
@@ -174,8 +184,9 @@ static int apply_run(const struct args *args)
 		return say_usage("apply needs somewhere to write to: -o FILE, -o FOLDER or "
 				 "--merge FILE");
 	}
-	if (out && !*out) {
-		return say_usage("-o needs the name of a file or folder");
+	if ((out && (!*out || !strcmp(out, "-"))) || (merge && !strcmp(merge, "-"))) {
+		return say_usage("apply needs the name of a file: what it writes appears whole or "
+				 "not at all");
 	}
 	struct usk_clocks *c = NULL;
 	int status = clocks_read(args_operand(args, 0), &c);
@@ -203,7 +214,7 @@ static int apply_run(const struct args *args)
 		say(args, "unskew: note: %s", notes.note[i]);
 	}
 	for (size_t i = 0; i < n; i++) {
-		status = status || bounded(c, job[i].clock) ? status : EXIT_PARTIAL;
+		status = status || all_bounded(c, &job[i]) ? status : EXIT_PARTIAL;
 		free(job[i].name);
 		free(job[i].out);
 	}
