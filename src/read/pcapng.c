@@ -103,10 +103,15 @@ static void take_iface_option(void *ctx, unsigned code, const uint8_t *v, size_t
 		break;
 	case OPTION_IF_RESOLUTION:
 		if (n >= 1 && v[0] & 0x80) {
+			o->work->multiply = 1000000000;
+			o->work->divide = 1;
 			o->work->shift = v[0] & 0x7f;
 		} else if (n >= 1) {
 			unsigned digits = v[0];
-			o->work->multiply = o->work->divide = 1;
+			o->work->shift = 0;
+			/* A tick of 10^-29 s and less: no number of them makes a ns. */
+			o->work->multiply = digits < 29;
+			o->work->divide = 1;
 			for (unsigned k = digits; k < 9; k++) {
 				o->work->multiply *= 10;
 			}
@@ -144,8 +149,9 @@ static bool add_interface(struct usk_trace *t, const uint8_t *body, size_t n)
 	struct iface_options o = { i, w, s->swap };
 	options(body + 8, n - 8, s->swap, take_iface_option, &o);
 	if (w->shift) {
-		uint64_t ticks = w->shift < 63 ? UINT64_C(1) << w->shift : UINT64_MAX;
-		i->resolution_ns = (int64_t)(1000000000 / ticks);
+		/* Rounded up: a stamp of 2^-20 s may be 953.7 ns late. */
+		uint64_t ticks = UINT64_C(1) << w->shift % 64;
+		i->resolution_ns = w->shift < 30 ? (int64_t)((1000000000 + ticks - 1) / ticks) : 0;
 	} else {
 		i->resolution_ns = w->multiply > 1 ? (int64_t)w->multiply : 0;
 	}
