@@ -95,7 +95,8 @@ static enum usk_status fill(struct merge *m, struct source *s)
 {
 	while (!s->ended) {
 		const struct packet *head = usk_queue_head(&s->queue);
-		size_t waiting = (s->queue.n + s->queue.n_heap) * sizeof *head;
+		/* Thrice, as rings double and are copied to do so. */
+		size_t waiting = (s->queue.n + s->queue.n_heap) * 3 * sizeof *head;
 		if (head && ((usk_i128)s->queue.newest_ns - head->local_ns >= window_ns ||
 			     s->queue.bytes + waiting > budget_bytes / m->n)) {
 			break;
@@ -379,8 +380,9 @@ static void add_notes(const struct merge *m, struct usk_notes *notes)
 		}
 		if (s->late) {
 			usk_note(notes,
-				 "%s: %llu packets were more than 1 s out of order and are not in "
-				 "order in the merged file",
+				 "%s: %llu packets came later than the merge waits (1 s of trace, "
+				 "at "
+				 "most 64 MiB) and are not in order",
 				 usk_trace_path(s->trace), (unsigned long long)s->late);
 		}
 	}
