@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 #define USK_TIME_MAX (INT64_C(1) << 62) /* 146 years */
-#define USK_NONE     INT64_MIN          /* no bound, no value: null in JSON */
+#define USK_NONE     INT64_MIN		/* no bound, no value: null in JSON */
 
 /* ---- errors ---------------------------------------------------------------- */
 
@@ -57,25 +57,27 @@ struct usk_err {
 void usk_on_out_of_memory(void (*handler)(size_t bytes));
 
 const char *usk_version(void);
-const char *usk_features(void); /* the optional parts built in, e.g. "libpcap 1.10.3, jansson 2.14" */
+const char *
+usk_features(void); /* the optional parts built in, e.g. "libpcap 1.10.3, jansson 2.14" */
 
 /* ---- messages: one row per thing sent and received ------------------------- */
 
-/* Sent by clock `from` at sent_ns on its own clock, received by clock `to` at received_ns on its. */
+/* Sent by clock `from` at sent_ns on its own clock, received by clock `to` at received_ns on its.
+ */
 struct usk_msg {
 	int64_t sent_ns;
 	int64_t received_ns;
 	uint32_t from, to; /* indices into a table of clocks */
-	uint32_t bytes;    /* payload, for the minimum-delay model */
+	uint32_t bytes;	   /* payload, for the minimum-delay model */
 };
 
 /* ---- clocks: one map to the common timeline per clock ---------------------- */
 
 enum usk_quality {
-	USK_REFERENCE,    /* the common timeline itself */
-	USK_BOUNDED,      /* a band above and below */
-	USK_ONE_SIDED,    /* messages in one direction only: one side of the band */
-	USK_ABSENT,       /* no message ties it to the reference */
+	USK_REFERENCE,	  /* the common timeline itself */
+	USK_BOUNDED,	  /* a band above and below */
+	USK_ONE_SIDED,	  /* messages in one direction only: one side of the band */
+	USK_ABSENT,	  /* no message ties it to the reference */
 	USK_CONTRADICTED, /* no clock of the stated model fits the messages */
 };
 
@@ -91,7 +93,7 @@ struct usk_knot {
 	int64_t local_ns;
 	int64_t offset_ns;    /* reference - local; USK_NONE if one-sided */
 	int64_t lo_ns, hi_ns; /* the band; USK_NONE where nothing bounds it */
-	uint32_t epoch;       /* jumps back before it; 0 for a clock that never was put back */
+	uint32_t epoch;	      /* jumps back before it; 0 for a clock that never was put back */
 };
 
 struct usk_clock {
@@ -100,11 +102,11 @@ struct usk_clock {
 	enum usk_quality quality;
 	uint32_t *path; /* from the reference to this clock, both included */
 	size_t n_path;
-	int64_t resolution_ns; /* what its stamps are rounded down to */
-	double drift_ppm;      /* -1e6 x slope of the outer knots; NAN unknown */
+	int64_t resolution_ns;		     /* what its stamps are rounded down to */
+	double drift_ppm;		     /* -1e6 x slope of the outer knots; NAN unknown */
 	double drift_min_ppm, drift_max_ppm; /* the feasible rates; NAN unknown */
 	struct usk_knot *knot; /* sorted by (epoch, local_ns); none if absent or contradicted */
-	size_t n_knots;        /* 0 or at least 2 */
+	size_t n_knots;	       /* 0 or at least 2 */
 };
 
 /* A file that was read, and whose clock stamped it. */
@@ -127,10 +129,10 @@ struct usk_outlier {
 /* How a pair's senders were told from its receivers: matched packets by kind of evidence. */
 struct usk_evidence {
 	uint64_t option;    /* --local */
-	uint64_t link;      /* packet type of a cooked capture, direction flag of pcapng */
+	uint64_t link;	    /* packet type of a cooked capture, direction flag of pcapng */
 	uint64_t interface; /* addresses of a pcapng interface */
 	uint64_t address;   /* an address that ends every unicast packet of one capture */
-	uint64_t ttl;       /* hops left: larger is nearer the sender */
+	uint64_t ttl;	    /* hops left: larger is nearer the sender */
 	uint64_t exchange;  /* gaps between request and answer */
 };
 
@@ -161,7 +163,7 @@ struct usk_pair {
 	int64_t bucket_ns;
 	struct usk_point *floor, *ceiling;
 	size_t n_floor, n_ceiling;
-	uint64_t hull_floor, hull_ceiling; /* vertices of the two hulls */
+	uint64_t hull_floor, hull_ceiling;		    /* vertices of the two hulls */
 	struct usk_delays recorded_a_to_b, recorded_b_to_a; /* by the stamps as recorded */
 	int64_t min_delay_a_to_b_ns, min_delay_b_to_a_ns;   /* corrected, smallest; USK_NONE */
 };
@@ -191,8 +193,8 @@ struct usk_island {
 
 /* The answer: what clocks.json holds. One owner, one usk_clocks_free(). */
 struct usk_clocks {
-	char *model;          /* "linear" */
-	char *method;         /* row of the table of estimators */
+	char *model;	      /* "linear" */
+	char *method;	      /* row of the table of estimators */
 	char *solve, *how;    /* "joint", "lp" */
 	char *min_delay;      /* the model as given, "0" */
 	int64_t max_skew_e12; /* |rate - 1| of no pair exceeds this, parts per 10^12 */
@@ -248,11 +250,11 @@ struct usk_packet {
 	int64_t time_ns;
 	uint64_t key; /* hash of what routers and NAT leave alone; 0 = no use for matching */
 	struct usk_addr src, dst;
-	uint16_t sport, dport; /* in host order, 0 where the protocol has none */
-	uint8_t proto;         /* IP protocol */
-	uint8_t flags;         /* TCP flags */
-	uint8_t ttl;           /* or hop limit */
-	uint8_t side;          /* enum usk_side */
+	uint16_t sport, dport;		 /* in host order, 0 where the protocol has none */
+	uint8_t proto;			 /* IP protocol */
+	uint8_t flags;			 /* TCP flags */
+	uint8_t ttl;			 /* or hop limit */
+	uint8_t side;			 /* enum usk_side */
 	uint32_t seq, ack, tsval, tsecr; /* TCP */
 	uint32_t bytes; /* payload on the wire; from the IP header, never from the capture */
 	uint16_t ip_id, window;
@@ -296,8 +298,8 @@ enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err);
  * Input cut short is not an error: what is whole is handed out, then usk_trace_damage()
  * is a sentence that says how much was lost and where.
  */
-enum usk_status usk_trace_records(struct usk_trace *t, struct usk_record *out, size_t cap, size_t *n,
-				  struct usk_err *err);
+enum usk_status usk_trace_records(struct usk_trace *t, struct usk_record *out, size_t cap,
+				  size_t *n, struct usk_err *err);
 
 /** The next messages of a table; from and to index usk_trace_clock_name(). */
 enum usk_status usk_trace_messages(struct usk_trace *t, struct usk_msg *out, size_t cap, size_t *n,
@@ -325,6 +327,24 @@ uint32_t usk_packet_depth(const struct usk_record *r, uint16_t link_type);
  */
 bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t depth,
 		       struct usk_packet *out, struct usk_counts *left_out);
+
+/**
+ * A hash that both captures of a packet share, for drawing one sample from both: of what needs
+ * least decoding, sequence numbers or the key.
+ */
+uint64_t usk_packet_pick(const struct usk_packet *p);
+
+/* The little that a sample needs of the packets it does not take. */
+struct usk_glance {
+	uint64_t src, dst; /* lower halves of mapped IPv4 addresses */
+	uint64_t pick;
+};
+
+/**
+ * A quick look at a record that is plain: TCP over IPv4 on untagged Ethernet. false: it may be
+ * anything, decode it. true: usk_packet_decode() takes it, with these addresses and this pick.
+ */
+bool usk_packet_glance(const struct usk_record *r, uint16_t link_type, struct usk_glance *out);
 
 void usk_addr_text(struct usk_addr a, char out[46]);
 bool usk_addr_parse(const char *text, struct usk_addr *out);
@@ -361,8 +381,8 @@ struct usk_corridor;
 
 struct usk_frame {
 	int64_t local_ns, offset_ns; /* origin that is subtracted from every point, as integers */
-	int64_t rate_e12;            /* coarse slope of the offset, parts per 10^12 */
-	int64_t kappa_e12;           /* cone's slope, parts per 10^12; at least 400,000 (0.4 ppm) */
+	int64_t rate_e12;	     /* coarse slope of the offset, parts per 10^12 */
+	int64_t kappa_e12;	     /* cone's slope, parts per 10^12; at least 400,000 (0.4 ppm) */
 };
 
 struct usk_corridor *usk_corridor_new(const struct usk_frame *frame);
@@ -407,7 +427,8 @@ struct usk_rate {
 struct usk_lines *usk_lines_new(struct usk_corridor *c, int64_t q_a_ns, int64_t q_b_ns,
 				int64_t max_skew_e12);
 void usk_lines_free(struct usk_lines *l);
-enum usk_quality usk_lines_quality(const struct usk_lines *l); /* bounded, one-sided, absent, contradicted */
+enum usk_quality
+usk_lines_quality(const struct usk_lines *l); /* bounded, one-sided, absent, contradicted */
 /** Smallest and largest feasible slope of the offset. */
 void usk_lines_rates(const struct usk_lines *l, struct usk_rate *min, struct usk_rate *max);
 /** The band at a local time: lo rounded down, hi rounded up, USK_NONE if unbounded. O(log h). */
@@ -479,7 +500,8 @@ struct usk_widths {
 	int64_t worst_ns, mean_ns;   /* mean over time */
 };
 
-/** All are USK_NONE if the band has a side only, or none. Exact: bands are straight between knots. */
+/** All are USK_NONE if the band has a side only, or none. Exact: bands are straight between knots.
+ */
 struct usk_widths usk_band_widths(const struct usk_clock *clock);
 
 /** The reference as a clock: two knots of offset 0, at its first and last event. */
@@ -531,7 +553,7 @@ struct usk_sync_options {
 	size_t n_resolution;
 	const char *const *local; /* "client=10.0.0.1" */
 	size_t n_local;
-	int64_t from_ns, to_ns; /* stamps of the reference; USK_NONE = all */
+	int64_t from_ns, to_ns;		 /* stamps of the reference; USK_NONE = all */
 	const struct usk_sink *messages; /* every message used, or NULL */
 	/* Called now and then with the share of the work done, 0 to 1; may be NULL. */
 	void (*progress)(void *ctx, double done, const char *what);
@@ -542,8 +564,9 @@ struct usk_sync_options {
  * Match, fit and solve. Traces stay the caller's and may be read again.
  * *out is handed over; the answer may be partly or wholly absent (see the qualities).
  */
-enum usk_status usk_sync(struct usk_trace *const *trace, size_t n, const struct usk_sync_options *opt,
-			 struct usk_clocks **out, struct usk_err *err);
+enum usk_status usk_sync(struct usk_trace *const *trace, size_t n,
+			 const struct usk_sync_options *opt, struct usk_clocks **out,
+			 struct usk_err *err);
 
 /**
  * Score traces as recorded: match, then count inversions and delays by the stamps as they are.

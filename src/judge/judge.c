@@ -14,7 +14,7 @@
 enum { STEPS = 64, OCTAVES = 64, SIDE = STEPS * (OCTAVES - 5) };
 
 /* Small values have a bucket each; above, the top 7 bits name it. */
-static size_t bucket_of(uint64_t size)
+static inline size_t bucket_of(uint64_t size)
 {
 	if (size < 2 * STEPS) {
 		return (size_t)size;
@@ -32,20 +32,27 @@ static uint64_t bucket_top(size_t b)
 	return ((uint64_t)(b % STEPS + STEPS) << shift) + (((uint64_t)1 << shift) - 1);
 }
 
-void usk_histogram_add(struct usk_histogram *h, int64_t v)
+static void begin(struct usk_histogram *h, int64_t v)
+{
+	h->bucket = usk_alloc(2 * SIDE, sizeof *h->bucket);
+	h->min = h->max = v;
+}
+
+static inline void add(struct usk_histogram *h, int64_t v)
 {
 	if (!h->bucket) {
-		h->bucket = usk_alloc(2 * SIDE, sizeof *h->bucket);
-		h->min = h->max = v;
+		begin(h, v);
 	}
 	h->n++;
 	h->min = v < h->min ? v : h->min;
 	h->max = v > h->max ? v : h->max;
-	if (v >= 0) {
-		h->bucket[SIDE + bucket_of((uint64_t)v)]++;
-	} else {
-		h->bucket[SIDE - 1 - bucket_of(~(uint64_t)v)]++;
-	}
+	/* ~v is -v - 1: the negative side mirrors the other without a zero of its own. */
+	h->bucket[v >= 0 ? SIDE + bucket_of((uint64_t)v) : SIDE - 1 - bucket_of(~(uint64_t)v)]++;
+}
+
+void usk_histogram_add(struct usk_histogram *h, int64_t value)
+{
+	add(h, value);
 }
 
 int64_t usk_histogram_quantile(const struct usk_histogram *h, double share)
@@ -79,28 +86,33 @@ static int64_t corrected(const struct usk_map *m, int64_t t)
 	return m && !usk_map_at(m, t, &s, NULL) && s.reference_ns != USK_NONE ? s.reference_ns : t;
 }
 
+static inline void count(struct usk_judge *j, bool back, int64_t delay)
+{
+	j->count[back]++;
+	j->inversions[back] += delay < -(back ? j->q_a_ns : j->q_b_ns);
+	if (delay < 0) {
+		j->too_fast++;
+		j->violation_sum -= delay;
+		j->violation_max = -delay > j->violation_max ? -delay : j->violation_max;
+	}
+	if (j->with_delays) {
+		add(&j->delay[back], delay);
+	}
+}
+
 void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 {
+	/* Stamps are at most 2^62 in size, so their difference fits. */
+	if (!j->map_a && !j->map_b) {
+		for (size_t i = 0; i < n; i++) {
+			count(j, msg[i].from != j->a, msg[i].received_ns - msg[i].sent_ns);
+		}
+		return;
+	}
 	for (size_t i = 0; i < n; i++) {
-		const struct usk_msg *m = &msg[i];
-		bool forth = m->from == j->a;
-		int64_t sent = m->sent_ns, received = m->received_ns;
-		if (j->map_a || j->map_b) {
-			sent = corrected(forth ? j->map_a : j->map_b, sent);
-			received = corrected(forth ? j->map_b : j->map_a, received);
-		}
-		/* Stamps are at most 2^62 in size, so their difference fits. */
-		int64_t delay = received - sent;
-		j->count[!forth]++;
-		j->inversions[!forth] += delay < -(forth ? j->q_b_ns : j->q_a_ns);
-		if (delay < 0) {
-			j->too_fast++;
-			j->violation_sum -= delay;
-			j->violation_max = -delay > j->violation_max ? -delay : j->violation_max;
-		}
-		if (j->with_delays) {
-			usk_histogram_add(&j->delay[!forth], delay);
-		}
+		bool back = msg[i].from != j->a;
+		int64_t sent = corrected(back ? j->map_b : j->map_a, msg[i].sent_ns);
+		count(j, back, corrected(back ? j->map_a : j->map_b, msg[i].received_ns) - sent);
 	}
 }
 

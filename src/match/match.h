@@ -17,7 +17,7 @@
 
 /* One sampled packet. */
 struct usk_sample {
-	uint64_t key;
+	uint64_t key, pick;
 	int64_t time_ns;
 	uint32_t way; /* from where to where: index into ways */
 	uint16_t ip_id;

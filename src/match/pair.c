@@ -43,32 +43,6 @@ void usk_walk_flush(struct walk *w)
 	w->n_out = 0;
 }
 
-static void count_evidence(struct usk_evidence *e, uint8_t source)
-{
-	switch (source) {
-	case FROM_OPTION:
-		e->option++;
-		break;
-	case FROM_LINK:
-		e->link++;
-		break;
-	case FROM_INTERFACE:
-		e->interface++;
-		break;
-	case FROM_ADDRESS:
-		e->address++;
-		break;
-	case FROM_TTL:
-		e->ttl++;
-		break;
-	case FROM_EXCHANGE:
-		e->exchange++;
-		break;
-	default:
-		break;
-	}
-}
-
 static void emit(struct walk *w, int64_t p_ns, int64_t q_ns, uint32_t bytes, bool p_sends,
 		 uint8_t source)
 {
@@ -83,8 +57,7 @@ static void emit(struct walk *w, int64_t p_ns, int64_t q_ns, uint32_t bytes, boo
 	    bsearch(&m, w->exclude, w->opt->n_exclude, sizeof m, usk_msg_order)) {
 		return;
 	}
-	w->counts->matched++;
-	count_evidence(w->evidence, source);
+	w->decided_by[source]++;
 	w->out[w->n_out++] = m;
 	if (w->n_out == OUT_BATCH) {
 		usk_walk_flush(w);

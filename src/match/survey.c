@@ -23,7 +23,7 @@ struct sampler {
 	size_t n_ways, cap_ways;
 	uint32_t *slot; /* hash of ways: index + 1 */
 	size_t n_slots;
-	uint64_t mask; /* keep keys whose upper half is 0 under it */
+	uint64_t mask; /* keep packets whose pick is 0 under it */
 };
 
 static bool same(struct usk_addr a, struct usk_addr b)
@@ -62,25 +62,23 @@ static uint32_t way_of(struct sampler *s, const struct usk_packet *p)
 
 static void keep(struct sampler *s, const struct usk_packet *p)
 {
-	while (s->n == USK_SAMPLES) {
+	uint64_t pick = usk_packet_pick(p);
+	while (s->n == USK_SAMPLES && s->mask != UINT64_MAX) {
 		s->mask = s->mask * 2 + 1;
 		size_t kept = 0;
 		for (size_t i = 0; i < s->n; i++) {
-			if (!(s->sample[i].key >> 32 & s->mask)) {
+			if (!(s->sample[i].pick & s->mask)) {
 				s->sample[kept++] = s->sample[i];
 			}
 		}
 		s->n = kept;
-		if (s->mask == UINT32_MAX) {
-			return; /* one packet, over and over */
-		}
 	}
-	if (p->key >> 32 & s->mask) {
+	if (pick & s->mask || s->n == USK_SAMPLES) {
 		return;
 	}
 	s->sample = usk_room(s->sample, s->n, &s->cap, sizeof *s->sample);
-	s->sample[s->n++] =
-		(struct usk_sample){ p->key, p->time_ns, way_of(s, p), p->ip_id, p->has, p->ttl };
+	s->sample[s->n++] = (struct usk_sample){ p->key,   pick,   p->time_ns, way_of(s, p),
+						 p->ip_id, p->has, p->ttl };
 }
 
 /* The addresses that every packet so far had at one of its ends. */
@@ -142,6 +140,16 @@ static inline void narrow(struct ends *e, const struct usk_packet *p)
 	e->n = n;
 }
 
+/* Does a packet between these two leave the candidates as they are? */
+static inline bool stays(const struct ends *e, uint64_t src, uint64_t dst)
+{
+	bool all = e->begun;
+	for (size_t i = 0; i < e->n; i++) {
+		all = all && (e->addr[i].lo == src || e->addr[i].lo == dst);
+	}
+	return all;
+}
+
 static int64_t gcd(int64_t a, int64_t b)
 {
 	while (b) {
@@ -183,12 +191,17 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 				}
 			}
 			previous = at;
-			if (usk_packet_decode(&record[i], iface[record[i].iface].link_type, depth,
-					      &p, &out->left_out)) {
+			/* Most packets are not taken into the sample, and a look is enough. */
+			struct usk_glance g;
+			uint16_t link = iface[record[i].iface].link_type;
+			if (sampler.mask && usk_packet_glance(&record[i], link, &g) &&
+			    g.pick & sampler.mask && stays(&ends[1], g.src, g.dst)) {
 				out->packets++;
-				if (!(p.key >> 32 & sampler.mask)) {
-					keep(&sampler, &p);
-				}
+				continue;
+			}
+			if (usk_packet_decode(&record[i], link, depth, &p, &out->left_out)) {
+				out->packets++;
+				keep(&sampler, &p);
 				narrow(&ends[is_v4(p.src)], &p);
 			}
 		}

@@ -383,7 +383,6 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 	w->opt = opt;
 	w->sink = sink;
 	w->counts = counts;
-	w->evidence = evidence;
 	w->ip_id_kept = coarse->ip_id_kept;
 	w->lag_ns = saturate((usk_i128)coarse->spread_ns * 2 + 1000000);
 	w->exclude = usk_alloc(opt->n_exclude, sizeof *w->exclude);
@@ -437,6 +436,17 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 	expire(w, INT64_MAX, &counts->unmatched);
 	usk_walk_settle_doubts(w);
 	usk_walk_flush(w);
+	uint64_t *const field[] = { NULL,
+				    &evidence->option,
+				    &evidence->link,
+				    &evidence->interface,
+				    &evidence->address,
+				    &evidence->ttl,
+				    &evidence->exchange };
+	for (size_t i = FROM_OPTION; i <= FROM_EXCHANGE; i++) {
+		*field[i] += w->decided_by[i];
+		counts->matched += w->decided_by[i];
+	}
 	for (int me = 0; me < 2; me++) {
 		usk_side_free(&w->side[me]);
 	}

@@ -23,8 +23,8 @@ struct walk {
 	size_t n_out;
 	struct usk_msg *exclude; /* sorted */
 	struct usk_counts *counts;
-	struct usk_evidence *evidence;
-	bool stopped; /* the sink wants no more */
+	uint64_t decided_by[FROM_EXCHANGE + 1]; /* messages by enum role_source */
+	bool stopped;				/* the sink wants no more */
 };
 
 /** Tie a stream of the first capture to the same stream of the second. */

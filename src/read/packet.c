@@ -388,13 +388,32 @@ static const uint8_t *strip_tunnel(const struct ip *ip, size_t *left)
  * What most packets are: TCP over IPv4 without options on untagged Ethernet. Only the questions
  * that remain open are asked; false says nothing.
  */
-static inline bool plain(const struct usk_record *r, uint32_t depth, struct usk_packet *out)
+static inline bool is_plain(const struct usk_record *r, uint16_t link_type)
 {
 	const uint8_t *d = r->data;
+	return link_type == LINK_ETHERNET && r->captured >= 54 &&
+	       be32(d + 12) >> 8 == (ETHER_IPV4 << 8 | 0x45) && d[23] == PROTO_TCP &&
+	       !(be16(d + 20) & 0x3fff) && be16(d + 16) >= 40 && be32(d + 26) && d[26] != 127 &&
+	       d[30] != 127 && d[46] >> 4 >= 5;
+}
+
+bool usk_packet_glance(const struct usk_record *r, uint16_t link_type, struct usk_glance *out)
+{
+	if (!is_plain(r, link_type)) {
+		return false;
+	}
+	const uint8_t *d = r->data;
+	out->src = V4_MAPPED | be32(d + 26);
+	out->dst = V4_MAPPED | be32(d + 30);
+	out->pick = usk_fold(be64(d + 38), 0);
+	/* Only the header's length, against the packet's, is left to ask. */
+	return (d[46] >> 4) * 4u <= be16(d + 16) - 20u;
+}
+
+static inline bool plain(const struct usk_record *r, uint32_t depth, struct usk_packet *out)
+{
 	struct ip ip;
-	if (r->captured < 54 || get32(d + 12, true) >> 8 != (ETHER_IPV4 << 8 | 0x45) ||
-	    d[23] != PROTO_TCP || be16(d + 20) & 0x3fff || !be16(d + 16) ||
-	    !ipv4(d + 14, r->captured - 14, 0, out, &ip) || ip.loopback || ip.unspecified) {
+	if (!ipv4(r->data + 14, r->captured - 14, 0, out, &ip)) {
 		return false;
 	}
 	out->time_ns = r->time_ns;
@@ -406,7 +425,7 @@ static inline bool plain(const struct usk_record *r, uint32_t depth, struct usk_
 bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t depth,
 		       struct usk_packet *out, struct usk_counts *left_out)
 {
-	if (link_type == LINK_ETHERNET && plain(r, depth, out)) {
+	if (is_plain(r, link_type) && plain(r, depth, out)) {
 		return true;
 	}
 	if (!left_out) {
@@ -473,6 +492,11 @@ bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t 
 		return false;
 	}
 	return true;
+}
+
+uint64_t usk_packet_pick(const struct usk_packet *p)
+{
+	return p->proto == PROTO_TCP ? usk_fold((uint64_t)p->seq << 32 | p->ack, 0) : p->key;
 }
 
 void usk_addr_text(struct usk_addr a, char out[46])
