@@ -84,11 +84,11 @@ static size_t thin(const struct side *s, enum rule rule, const struct usk_xy *p,
 	return rule == HULL ? usk_hull_of_sorted(p, n, out) : cone_of_sorted(&s->cone, p, n, out);
 }
 
-/* Unite set with add[n], sorted by x; the set's points before `from` cannot be touched by them
- * other than from behind. */
-static void absorb(const struct side *s, struct set *set, size_t from, const struct usk_xy *add,
-		   size_t n)
+/* Unite set with add[n], sorted by x. Points left of add stay a stack that more can be pushed on.
+ */
+static void absorb(const struct side *s, struct set *set, const struct usk_xy *add, size_t n)
 {
+	size_t from = usk_xy_find(set->p, set->n, add[0].x);
 	size_t m = set->n - from, i = 0, j = 0;
 	struct usk_xy *end = usk_alloc(m, sizeof *end);
 	if (m) {
@@ -103,19 +103,13 @@ static void absorb(const struct side *s, struct set *set, size_t from, const str
 	free(end);
 }
 
-/* Where the set's points begin that add may have a say in. */
-static size_t touched(const struct side *s, const struct set *set, int64_t x)
-{
-	return usk_xy_find(set->p, set->n, set->rule == HULL ? x : usk_cone_second(&s->cone, x));
-}
-
 static void absorb_late(const struct side *s, struct set *set)
 {
 	if (set->n_late) {
 		struct usk_xy *thinned = usk_alloc(set->n_late, sizeof *thinned);
 		usk_xy_sort(set->late, set->n_late);
 		size_t n = thin(s, set->rule, set->late, set->n_late, thinned);
-		absorb(s, set, touched(s, set, thinned[0].x), thinned, n);
+		absorb(s, set, thinned, n);
 		free(thinned);
 		set->n_late = 0;
 	}
@@ -134,9 +128,9 @@ static void take(const struct side *s, struct set *set, const struct usk_xy *add
 		}
 		return;
 	}
-	size_t from = touched(s, set, add[0].x);
-	if (set->n - from <= 2 * n + BLOCK) {
-		absorb(s, set, from, add, n);
+	size_t behind = set->n - usk_xy_find(set->p, set->n, add[0].x);
+	if (behind <= 2 * n + BLOCK) {
+		absorb(s, set, add, n);
 		return;
 	}
 	room(&set->late, set->n_late + n, &set->cap_late);

@@ -233,6 +233,53 @@ static void test_middle_is_inside(void **state)
 	}
 }
 
+/* Where support does not fit, the default is the mean of the polygon's vertices. */
+static void test_middle_is_the_mean(void **state)
+{
+	(void)state;
+	size_t compared = 0;
+	for (uint64_t seed = 1; seed <= fit_cases(8000); seed++) {
+		struct fit_case c;
+		fit_case_make(&c, seed);
+		struct drawn d = draw(&c, "middle"), e = draw(&c, "support");
+		struct oracle *o = oracle_new(&c.pts, c.q_a, c.q_b, c.max_skew_e12);
+		bool other = d.n && (!e.n || d.knot[0].offset_ns != e.knot[0].offset_ns ||
+				     d.knot[1].offset_ns != e.knot[1].offset_ns);
+		mpq_t sum, v, x;
+		mpq_inits(sum, v, x, NULL);
+		for (size_t k = 0; k < d.n && other && ordinary(&c); k++) {
+			mpq_set_ui(sum, 0, 1);
+			long n = 0;
+			for (size_t i = 0; i < o->n; i++) {
+				bool again = false;
+				for (size_t j = 0; j < i; j++) {
+					again |= mpq_equal(o->slope[i], o->slope[j]) &&
+						 mpq_equal(o->at_zero[i], o->at_zero[j]);
+				}
+				if (!again) {
+					oracle_set(x, d.knot[k].local_ns, 1);
+					mpq_mul(v, o->slope[i], x);
+					mpq_add(v, v, o->at_zero[i]);
+					mpq_add(sum, sum, v);
+					n++;
+				}
+			}
+			oracle_set(v, n, 1);
+			mpq_div(sum, sum, v);
+			oracle_set(v, d.knot[k].offset_ns, 1);
+			mpq_sub(v, v, sum);
+			CHECK(fabs(mpq_get_d(v)) <= 2, &c);
+			compared++;
+		}
+		mpq_clears(sum, v, x, NULL);
+		oracle_free(o);
+		drawn_free(&d);
+		drawn_free(&e);
+	}
+	print_message("%zu values compared\n", compared);
+	assert_true(compared > 100);
+}
+
 /* The smallest corrected delay of all messages, by the integer map. */
 static int64_t fastest(const struct usk_clock *k, const struct usk_msg *msg, size_t n)
 {
@@ -344,6 +391,7 @@ int main(void)
 		cmocka_unit_test(test_support_is_moons_line),
 		cmocka_unit_test(test_hull_is_dudas_bisector),
 		cmocka_unit_test(test_middle_is_inside),
+		cmocka_unit_test(test_middle_is_the_mean),
 		cmocka_unit_test(test_accuracy),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
