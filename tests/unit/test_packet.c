@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From bytes to what the matcher sees: every wrapping, every cut, and a key that changes with
+ * nothing that changes on the way.
+ */
+#include "making.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define A	 UINT32_C(0x0a000001)
+#define B	 UINT32_C(0x0a000002)
+#define NO_CUT	 UINT32_MAX
+#define V4(host) (UINT64_C(0xffff00000000) | (host))
+
+/* A decoded packet; false: left out, and *counts says as what. The bytes lie in a block of their
+ * own, cut after so many. */
+static bool decode_cut(const struct packet *p, uint32_t keep, uint32_t depth,
+		       struct usk_packet *out, struct usk_counts *counts)
+{
+	struct bytes b = { 0 };
+	uint32_t wire = packet_bytes(p, &b);
+	size_t n = b.n < keep ? b.n : keep;
+	uint8_t *data = malloc(n ? n : 1);
+	assert_non_null(data);
+	memcpy(data, b.data, n);
+	struct usk_record r = {
+		.time_ns = 77, .data = data, .captured = (uint32_t)n, .length = wire
+	};
+	memset(out, 0x5a, sizeof *out);
+	memset(counts, 0, sizeof *counts);
+	bool good = usk_packet_decode(&r, p->link, depth, out, counts);
+	free(data);
+	bytes_free(&b);
+	return good;
+}
+
+static struct usk_packet decode(const struct packet *p)
+{
+	struct usk_packet out;
+	struct usk_counts counts;
+	assert_true(decode_cut(p, NO_CUT, NO_CUT, &out, &counts));
+	assert_int_equal(counts.fragments + counts.not_ip + counts.loopback + counts.cut_short, 0);
+	assert_true(out.key != 0);
+	return out;
+}
+
+static const struct packet tcp = {
+	.link = LINK_ETHERNET,
+	.src = A,
+	.dst = B,
+	.ip_id = 0x1234,
+	.sport = 40000,
+	.dport = 443,
+	.seq = 0x89abcdef,
+	.ack = 0x1020304,
+	.flags = ACK | PSH,
+	.window = 501,
+	.timestamps = true,
+	.tsval = 0xf0000001,
+	.tsecr = 0x70000002,
+	.payload = 100,
+};
+
+/* A hop-by-hop header, routing, authentication, destination options: number, next, length... */
+static const uint8_t chain[] = { 0, 0, 0, 1, 2, 3, 4, 5,  6, 43, 0,  1, 0, 0, 0, 0,
+				 0, 0, 0, 0, 0, 0, 0, 0,  0, 0,	 51, 0, 1, 0, 0, 9,
+				 9, 9, 9, 1, 1, 1, 1, 60, 0, 0,	 0,  0, 0, 0, 0, 0 };
+/* A fragment header that fragments nothing, and two that do. */
+static const uint8_t atomic[] = { 44, 0, 0, 0, 0, 1, 2, 3, 4 };
+static const uint8_t more[] = { 44, 0, 0, 0, 1, 1, 2, 3, 4 };
+static const uint8_t second[] = { 44, 0, 0, 5, 0xa8, 1, 2, 3, 4 };
+
+static void check_tcp(const char *what, const struct packet *p)
+{
+	struct usk_packet out = decode(p), plain = decode(&tcp);
+	if (out.key != plain.key) {
+		fail_msg("%s: another key", what);
+	}
+	assert_int_equal(out.time_ns, 77);
+	assert_int_equal(out.sport, 40000);
+	assert_int_equal(out.dport, 443);
+	assert_int_equal(out.proto, TCP);
+	assert_int_equal(out.flags, ACK | PSH);
+	assert_int_equal(out.ttl, p->ttl ? p->ttl : 64);
+	assert_true(out.seq == 0x89abcdef && out.ack == 0x1020304);
+	assert_true(out.tsval == 0xf0000001 && out.tsecr == 0x70000002);
+	assert_int_equal(out.bytes, 100);
+	assert_int_equal(out.window, 501);
+	assert_int_equal(out.has & USK_HAS_TIMESTAMPS, USK_HAS_TIMESTAMPS);
+	assert_int_equal(out.has & USK_HAS_WINDOW, USK_HAS_WINDOW);
+	if (p->v6) {
+		assert_int_equal(out.has & USK_HAS_IP_ID, 0);
+		assert_true(out.src.hi == UINT64_C(0xfd00000000000000) && out.src.lo == A);
+		assert_true(out.dst.hi == UINT64_C(0xfd00000000000000) && out.dst.lo == B);
+	} else {
+		assert_int_equal(out.has & USK_HAS_IP_ID, USK_HAS_IP_ID);
+		assert_int_equal(out.ip_id, 0x1234);
+		assert_true(out.src.hi == 0 && out.src.lo == V4(A));
+		assert_true(out.dst.hi == 0 && out.dst.lo == V4(B));
+	}
+}
+
+/* Every link layer, tag, tunnel, header: the same packet. */
+static void test_wrappings(void **state)
+{
+	static const uint16_t links[] = { LINK_ETHERNET, LINK_SLL,  LINK_SLL2, LINK_RAW,
+					  LINK_NULL,	 LINK_LOOP, 12,	       14 };
+	static const uint8_t tunnels[] = { 0, IPIP, SIXIN4, GRE, VXLAN };
+	(void)state;
+	for (size_t l = 0; l < COUNT(links); l++) {
+		for (unsigned tags = 0; tags < 3; tags++) {
+			for (size_t t = 0; t < COUNT(tunnels); t++) {
+				for (unsigned v6 = 0; v6 < 2; v6++) {
+					struct packet p = tcp;
+					char what[80];
+					if ((tunnels[t] == IPIP && v6) ||
+					    (tunnels[t] == SIXIN4 && !v6)) {
+						continue;
+					}
+					p.link = links[l];
+					p.tags = tags;
+					p.tunnel = tunnels[t];
+					p.v6 = v6;
+					p.ttl = 9;
+					snprintf(what, sizeof what,
+						 "link %u, %u tags, tunnel %u, v6 %u", links[l],
+						 tags, tunnels[t], v6);
+					check_tcp(what, &p);
+					p.ip_options = v6 ? 0 : 3;
+					p.extension = chain;
+					p.n_extension = v6 ? sizeof chain : 0;
+					check_tcp(what, &p);
+					if (v6) {
+						p.extension = atomic;
+						p.n_extension = sizeof atomic;
+						check_tcp(what, &p);
+					}
+				}
+			}
+		}
+	}
+}
+
+static void test_sides(void **state)
+{
+	static const struct {
+		unsigned type;
+		enum usk_side side;
+	} cases[] = { { 0, USK_SIDE_RECEIVED },
+		      { 1, USK_SIDE_RECEIVED },
+		      { 2, USK_SIDE_RECEIVED },
+		      { 3, USK_SIDE_UNKNOWN },
+		      { 4, USK_SIDE_SENT } };
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct packet p = tcp;
+		p.cooked = cases[i].type;
+		p.link = LINK_SLL;
+		assert_int_equal(decode(&p).side, cases[i].side);
+		p.link = LINK_SLL2;
+		assert_int_equal(decode(&p).side, cases[i].side);
+		p.link = LINK_ETHERNET;
+		assert_int_equal(decode(&p).side, USK_SIDE_UNKNOWN);
+	}
+	/* What pcapng states goes before what the cooked header says. */
+	struct packet p = tcp;
+	p.link = LINK_SLL;
+	p.cooked = 0;
+	struct bytes b = { 0 };
+	uint32_t n = packet_bytes(&p, &b);
+	for (enum usk_side s = USK_SIDE_UNKNOWN; s <= USK_SIDE_RECEIVED; s++) {
+		struct usk_record r = { .data = b.data, .captured = n, .length = n, .side = s };
+		struct usk_packet out;
+		assert_true(usk_packet_decode(&r, LINK_SLL, NO_CUT, &out, NULL));
+		assert_int_equal(out.side, s == USK_SIDE_SENT ? USK_SIDE_SENT : USK_SIDE_RECEIVED);
+	}
+	bytes_free(&b);
+}
+
+static const struct {
+	const char *name;
+	struct packet p;
+	struct usk_counts want;
+} left_out[] = {
+	{ "first fragment", { .fragment = 0x2000 }, { .fragments = 1 } },
+	{ "later fragment", { .fragment = 0x00b9 }, { .fragments = 1 } },
+	{ "v6 first fragment",
+	  { .v6 = true, .extension = more, .n_extension = sizeof more },
+	  { .fragments = 1 } },
+	{ "v6 later fragment",
+	  { .v6 = true, .extension = second, .n_extension = sizeof second },
+	  { .fragments = 1 } },
+	{ "fragment in a tunnel", { .tunnel = GRE, .fragment = 0x2000 }, { .fragments = 1 } },
+	{ "to itself", { .src = 0x7f000001, .dst = 0x7f000001 }, { .loopback = 1 } },
+	{ "from itself", { .src = 0x7f123456, .dst = B }, { .loopback = 1 } },
+	{ "no address yet", { .src = 0, .dst = UINT32_MAX, .proto = UDP }, { .not_ip = 1 } },
+};
+
+static void test_left_out(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(left_out); i++) {
+		struct packet p = left_out[i].p;
+		struct usk_counts counts;
+		struct usk_packet out;
+		p.link = i % 2 ? LINK_ETHERNET : LINK_SLL;
+		if (!p.src && !p.dst) {
+			p.src = A;
+			p.dst = B;
+		}
+		if (decode_cut(&p, NO_CUT, NO_CUT, &out, &counts)) {
+			fail_msg("%s: is decoded", left_out[i].name);
+		}
+		const struct usk_counts *w = &left_out[i].want;
+		if (counts.fragments != w->fragments || counts.not_ip != w->not_ip ||
+		    counts.loopback != w->loopback || counts.cut_short != w->cut_short) {
+			fail_msg("%s: counted as something else", left_out[i].name);
+		}
+	}
+	static const struct {
+		uint16_t link;
+		const char *data;
+		uint32_t n;
+	} not_ip[] = { { LINK_ETHERNET, "\0\0\0\0\0\0\0\0\0\0\0\0\x08\x06...............", 29 },
+		       { LINK_ETHERNET, "\0\0\0\0\0\0\0\0\0\0\0\0\x81\0\0\x07\x86\xdd", 18 },
+		       { LINK_ETHERNET, "\0\0\0\0\0\0\0\0\0\0\0\0\x08\0\x35...................",
+			 34 },
+		       { LINK_RAW, "\x00.....................", 22 },
+		       { LINK_RAW, "", 0 },
+		       { LINK_NULL, "\0\0\0", 3 },
+		       { 147, "E......................................................", 50 } };
+	for (size_t i = 0; i < COUNT(not_ip); i++) {
+		struct usk_counts counts = { 0 };
+		struct usk_packet out;
+		uint8_t *copy = malloc(not_ip[i].n + !not_ip[i].n);
+		assert_non_null(copy);
+		memcpy(copy, not_ip[i].data, not_ip[i].n);
+		struct usk_record r = { .data = copy, .captured = not_ip[i].n, .length = 60 };
+		assert_false(usk_packet_decode(&r, not_ip[i].link, NO_CUT, &out, &counts));
+		assert_int_equal(counts.not_ip, 1);
+		assert_false(usk_packet_decode(&r, not_ip[i].link, NO_CUT, &out, NULL));
+		free(copy);
+	}
+}
+
+/* What tunnels, headers and tags put before the innermost IP packet. */
+static uint32_t link_bytes(const struct packet *p)
+{
+	static const uint16_t size[] = { 14, 16, 20, 4, 0 };
+	size_t which = p->link == LINK_ETHERNET ? 0
+		       : p->link == LINK_SLL	? 1
+		       : p->link == LINK_SLL2	? 2
+		       : p->link == LINK_NULL	? 3
+						: 4;
+	return size[which] + (which < 3 ? 4 * p->tags : 0);
+}
+
+/*
+ * Cut at every length: nothing beyond is read (the block is exactly as long), and what is still
+ * decoded has the key that a capture of all of it gets at the depth of the shorter one.
+ */
+static void test_cut_anywhere(void **state)
+{
+	static const uint16_t links[] = { LINK_ETHERNET, LINK_SLL, LINK_SLL2, LINK_NULL, LINK_RAW };
+	static const uint8_t tunnels[] = { 0, GRE, VXLAN };
+	static const uint8_t protos[] = { TCP, UDP, ICMP, 132 };
+	(void)state;
+	for (size_t k = 0; k < COUNT(links) * COUNT(tunnels) * COUNT(protos) * 4; k++) {
+		struct packet p = tcp;
+		p.link = links[k % COUNT(links)];
+		p.tunnel = tunnels[k / COUNT(links) % COUNT(tunnels)];
+		p.proto = protos[k / COUNT(links) / COUNT(tunnels) % COUNT(protos)];
+		size_t rest = k / COUNT(links) / COUNT(tunnels) / COUNT(protos);
+		p.tags = (unsigned)(k % 3);
+		p.v6 = rest & 1;
+		p.payload = rest & 2 ? 0 : 60;
+		p.ip_options = rest & 2 ? 2 : 0;
+		p.extension = chain;
+		p.n_extension = rest == 3 ? sizeof chain : 0;
+		p.content = k;
+		struct bytes b = { 0 };
+		packet_bytes(&p, &b);
+		uint32_t size = (uint32_t)b.n, link = link_bytes(&p);
+		bytes_free(&b);
+		bool before = false;
+		for (uint32_t n = 0; n <= size; n++) {
+			struct usk_packet cut, whole;
+			struct usk_counts counts;
+			uint32_t depth = n > link ? n - link : 0;
+			bool good = decode_cut(&p, n, depth, &cut, &counts);
+			uint64_t sum = counts.not_ip + counts.cut_short + counts.fragments;
+			assert_int_equal(sum + counts.loopback, !good);
+			assert_true(good || !before || p.tunnel);
+			before = good;
+			/* With the inner packet cut away the tunnel's own packet stands for it. */
+			uint32_t inner = p.tunnel == GRE ? 28 : p.tunnel ? 50 : 0;
+			if (good && n > link + inner) {
+				assert_true(decode_cut(&p, NO_CUT, depth, &whole, &counts));
+				if (whole.key != cut.key || whole.bytes != cut.bytes) {
+					fail_msg("link %u, tunnel %u, protocol %u, v6 %d: cut "
+						 "after %u of %u",
+						 p.link, p.tunnel, p.proto, p.v6, n, size);
+				}
+				assert_true(whole.seq == cut.seq && whole.sport == cut.sport);
+				/* More kept than agreed upon changes nothing either. */
+				assert_true(decode_cut(&p, n, depth / 2, &cut, &counts));
+				assert_true(decode_cut(&p, NO_CUT, depth / 2, &whole, &counts));
+				assert_true(whole.key == cut.key);
+			}
+		}
+		assert_true(before);
+	}
+}
+
+static uint64_t key(struct packet p)
+{
+	return decode(&p).key;
+}
+
+/* Routers and NAT. */
+static void test_key_on_the_way(void **state)
+{
+	static const uint8_t protos[] = { TCP, UDP, ICMP };
+	(void)state;
+	for (size_t i = 0; i < COUNT(protos); i++) {
+		struct packet p = tcp, q;
+		p.proto = protos[i];
+		p.content = 5;
+		if (p.proto == ICMP) {
+			p.sport = p.dport = 7;
+		}
+		q = p;
+		q.src = UINT32_C(0xcb007105);
+		q.dst = UINT32_C(0xc0a80101);
+		q.ttl = 55;
+		if (p.proto != ICMP) {
+			q.sport = 61000;
+			q.dport = 8443;
+		} else {
+			/* NAT rewrites the identifier, where the builder puts sport. */
+			q.sport = 999;
+		}
+		assert_true(key(p) == key(q));
+		q.ip_id++; /* not part of it, but kept beside it */
+		assert_true(key(p) == key(q));
+		assert_true(decode(&q).ip_id != decode(&p).ip_id);
+	}
+}
+
+/* Offload cuts and merges: the first piece has the key of the whole. */
+static void test_key_of_segments(void **state)
+{
+	struct packet p = tcp, q = tcp;
+	(void)state;
+	p.payload = 65160;
+	q.payload = 1448;
+	q.flags = ACK; /* PSH only on the last */
+	assert_true(key(p) == key(q));
+	p.flags = ACK | PSH | FIN;
+	assert_true(key(p) == key(q));
+	/* Over 64 KiB the IP header has no room for the length. */
+	p.payload = 200000;
+	assert_true(key(p) == key(q));
+	assert_int_equal(decode(&p).bytes, 200000);
+	p.v6 = true;
+	assert_true(key(p) == key(q));
+	assert_int_equal(decode(&p).bytes, 200000);
+}
+
+/* Ethernet fills short packets up; the filling is neither payload nor key. */
+static void test_padding(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		static const uint8_t protos[] = { TCP, UDP, ICMP };
+		struct packet p = tcp;
+		p.proto = protos[i];
+		p.timestamps = false;
+		p.payload = i ? 2 : 0;
+		struct bytes b = { 0 };
+		packet_bytes(&p, &b);
+		struct usk_packet bare = decode(&p), out;
+		put_text(&b, "\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a\x5a");
+		struct usk_record r = { .data = b.data,
+					.captured = (uint32_t)b.n,
+					.length = (uint32_t)b.n };
+		assert_true(usk_packet_decode(&r, LINK_ETHERNET, NO_CUT, &out, NULL));
+		assert_true(out.key == bare.key);
+		assert_int_equal(out.bytes, p.payload);
+		bytes_free(&b);
+	}
+}
+
+/* One thing changed each: another key. */
+static void test_key_tells_apart(void **state)
+{
+	(void)state;
+	uint64_t k[16];
+	size_t n = 0;
+	struct packet p = tcp;
+	k[n++] = key(p);
+	p.seq++;
+	k[n++] = key(p);
+	p = tcp;
+	p.ack++;
+	k[n++] = key(p);
+	p = tcp;
+	p.tsval++;
+	k[n++] = key(p);
+	p = tcp;
+	p.tsecr++;
+	k[n++] = key(p);
+	p = tcp;
+	p.payload = 0;
+	k[n++] = key(p);
+	p.window++;
+	k[n++] = key(p);
+	p = tcp;
+	p.payload = 0;
+	p.flags |= FIN;
+	k[n++] = key(p);
+	p.flags = RST;
+	k[n++] = key(p);
+	p.flags = SYN;
+	k[n++] = key(p);
+	p = tcp;
+	p.proto = UDP;
+	k[n++] = key(p);
+	p.content++;
+	k[n++] = key(p);
+	p.payload++;
+	k[n++] = key(p);
+	p.proto = ICMP;
+	k[n++] = key(p);
+	p.dport++; /* the echo's number */
+	k[n++] = key(p);
+	p.flags = 0; /* the reply */
+	p.flags = 3;
+	k[n++] = key(p);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (k[i] == k[j]) {
+				fail_msg("%zu and %zu have one key", i, j);
+			}
+		}
+	}
+}
+
+/* The window of data segments is not part: a resent one may state another. Nor is any payload of
+ * TCP, nor of others what lies behind the first bytes. */
+static void test_key_of_payload(void **state)
+{
+	struct packet p = tcp, q = tcp;
+	(void)state;
+	q.content = 99;
+	q.window++;
+	assert_true(key(p) == key(q));
+	p.proto = q.proto = UDP;
+	assert_true(key(p) != key(q));
+	struct bytes b = { 0 };
+	q.content = p.content;
+	uint32_t n = packet_bytes(&q, &b);
+	b.data[14 + 20 + 8 + 16] ^= 1;
+	b.data[n - 1] ^= 1;
+	struct usk_record r = { .data = b.data, .captured = n, .length = n };
+	struct usk_packet out;
+	assert_true(usk_packet_decode(&r, LINK_ETHERNET, NO_CUT, &out, NULL));
+	assert_true(out.key == key(p));
+	b.data[14 + 20 + 8 + 15] ^= 1;
+	assert_true(usk_packet_decode(&r, LINK_ETHERNET, NO_CUT, &out, NULL));
+	assert_true(out.key != key(p));
+	struct usk_counts counts;
+	struct usk_packet whole;
+	assert_true(usk_packet_decode(&r, LINK_ETHERNET, 20 + 8 + 15, &out, NULL));
+	assert_true(decode_cut(&p, NO_CUT, 20 + 8 + 15, &whole, &counts));
+	assert_true(out.key == whole.key);
+	bytes_free(&b);
+}
+
+/* TCP options in any order, of any length; stamps only where they are whole. */
+static void test_tcp_options(void **state)
+{
+	static const struct {
+		const char *option;
+		bool stamped;
+	} cases[] = {
+		{ "\x01\x01\x08\x0a\x11\x22\x33\x44\x55\x66\x77\x88", true },
+		{ "\x08\x0a\x11\x22\x33\x44\x55\x66\x77\x88\x01\x01", true },
+		{ "\x01\x08\x0a\x11\x22\x33\x44\x55\x66\x77\x88\x00", true },
+		{ "\x05\x02\x08\x0a\x11\x22\x33\x44\x55\x66\x77\x88", true },
+		{ "\x01\x01\x01\x08\x0a\x11\x22\x33\x44\x55\x66\x77", false },
+		{ "\x00\x01\x08\x0a\x11\x22\x33\x44\x55\x66\x77\x88", false },
+		{ "\x01\x01\x08\x09\x11\x22\x33\x44\x55\x66\x77\x88", false },
+		{ "\x05\x01\x08\x0a\x11\x22\x33\x44\x55\x66\x77\x88", false },
+		{ "\x05\x00\x08\x0a\x11\x22\x33\x44\x55\x66\x77\x88", false },
+		{ "\x05\xff\x08\x0a\x11\x22\x33\x44\x55\x66\x77\x88", false },
+		{ "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x08", false },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct packet p = tcp;
+		struct bytes b = { 0 };
+		p.payload = 0;
+		uint32_t n = packet_bytes(&p, &b);
+		memcpy(b.data + n - 12, cases[i].option, 12);
+		struct usk_record r = { .data = b.data, .captured = n, .length = n };
+		struct usk_packet out;
+		assert_true(usk_packet_decode(&r, LINK_ETHERNET, NO_CUT, &out, NULL));
+		if (!(out.has & USK_HAS_TIMESTAMPS) == cases[i].stamped) {
+			fail_msg("options %zu", i);
+		}
+		assert_true(!cases[i].stamped ||
+			    (out.tsval == 0x11223344 && out.tsecr == 0x55667788));
+		assert_true(cases[i].stamped || (out.tsval == 0 && out.tsecr == 0));
+		bytes_free(&b);
+	}
+}
+
+static void test_addresses(void **state)
+{
+	static const char *const good[] = { "10.0.0.1", "255.255.255.255", "::1", "fd00::a:1",
+					    "2001:db8::ff00:42:8329" };
+	static const char *const bad[] = { "", "10.0.0", "10.0.0.256", "localhost", ":::", "1" };
+	(void)state;
+	for (size_t i = 0; i < COUNT(good); i++) {
+		struct usk_addr a;
+		char text[46];
+		assert_true(usk_addr_parse(good[i], &a));
+		usk_addr_text(a, text);
+		assert_string_equal(text, good[i]);
+	}
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		struct usk_addr a;
+		assert_false(usk_addr_parse(bad[i], &a));
+	}
+	struct usk_addr a, b;
+	assert_true(usk_addr_parse("::ffff:10.0.0.1", &a) && usk_addr_parse("10.0.0.1", &b));
+	assert_true(a.hi == b.hi && a.lo == b.lo);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_wrappings),      cmocka_unit_test(test_sides),
+		cmocka_unit_test(test_left_out),       cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_key_on_the_way), cmocka_unit_test(test_key_of_segments),
+		cmocka_unit_test(test_padding),	       cmocka_unit_test(test_key_tells_apart),
+		cmocka_unit_test(test_key_of_payload), cmocka_unit_test(test_tcp_options),
+		cmocka_unit_test(test_addresses),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
