@@ -100,8 +100,11 @@ static enum usk_status next_line(struct usk_trace *t, struct field *out, bool *t
 		const char *d = (const char *)in->data + t->used;
 		size_t left = in->have - t->used;
 		const char *nl = memchr(d, '\n', left);
+		size_t n = nl ? (size_t)(nl - d) : left;
+		if (n > MAX_LINE) {
+			return usk_fail(err, USK_EINPUT, 0, "a line is longer than 1 MiB");
+		}
 		if (nl || (in->end && left)) {
-			size_t n = nl ? (size_t)(nl - d) : left;
 			t->used += n + (nl != NULL);
 			out->text = d;
 			out->n = n && d[n - 1] == '\r' ? n - 1 : n;
@@ -111,9 +114,6 @@ static enum usk_status next_line(struct usk_trace *t, struct field *out, bool *t
 		*there = false;
 		if (in->end) {
 			return USK_OK;
-		}
-		if (left >= MAX_LINE) {
-			return usk_fail(err, USK_EINPUT, 0, "a line is longer than 1 MiB");
 		}
 		want = left + 1 > want * 2 ? left + 1 : want * 2;
 		enum usk_status status = usk_input_need(in, t->used, want, err);

@@ -144,6 +144,15 @@ struct ip {
 	bool unspecified; /* from a host without an address yet */
 };
 
+static inline void ipv4_fields(const uint8_t *d, struct usk_packet *p)
+{
+	p->src = (struct usk_addr){ 0, V4_MAPPED | be32(d + 12) };
+	p->dst = (struct usk_addr){ 0, V4_MAPPED | be32(d + 16) };
+	p->ttl = d[8];
+	p->ip_id = be16(d + 4);
+	p->has = USK_HAS_IP_ID;
+}
+
 static inline bool ipv4(const uint8_t *d, size_t n, uint32_t wire, struct usk_packet *p,
 			struct ip *ip)
 {
@@ -161,14 +170,9 @@ static inline bool ipv4(const uint8_t *d, size_t n, uint32_t wire, struct usk_pa
 	if (total < header) {
 		return false;
 	}
-	uint32_t src = be32(d + 12);
-	p->src = (struct usk_addr){ 0, V4_MAPPED | src };
-	p->dst = (struct usk_addr){ 0, V4_MAPPED | be32(d + 16) };
-	p->ttl = d[8];
-	p->ip_id = be16(d + 4);
-	p->has = USK_HAS_IP_ID;
+	ipv4_fields(d, p);
 	ip->loopback = (d[12] == 127) | (d[16] == 127);
-	ip->unspecified = src == 0;
+	ip->unspecified = be32(d + 12) == 0;
 	ip->fragment = (be16(d + 6) & 0x3fff) != 0;
 	ip->proto = d[9];
 	ip->payload = d + header;
@@ -412,27 +416,23 @@ bool usk_packet_glance(const struct usk_record *r, uint16_t link_type, struct us
 
 static inline bool plain(const struct usk_record *r, uint32_t depth, struct usk_packet *out)
 {
-	struct ip ip;
-	if (!ipv4(r->data + 14, r->captured - 14, 0, out, &ip)) {
-		return false;
-	}
+	const uint8_t *d = r->data + 14;
+	struct ip ip = { .payload = d + 20,
+			 .left = r->captured - 34,
+			 .bytes = be16(d + 2) - 20u,
+			 .header = 20 };
+	ipv4_fields(d, out);
 	out->time_ns = r->time_ns;
 	out->proto = PROTO_TCP;
 	out->side = (uint8_t)r->side;
 	return tcp(&ip, depth, out);
 }
 
-bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t depth,
-		       struct usk_packet *out, struct usk_counts *left_out)
+/* Everything else, step by step. */
+static __attribute__((noinline)) bool decode_any(const struct usk_record *r, uint16_t link_type,
+						 uint32_t depth, struct usk_packet *out,
+						 struct usk_counts *c)
 {
-	if (is_plain(r, link_type) && plain(r, depth, out)) {
-		return true;
-	}
-	if (!left_out) {
-		struct usk_counts nobody = { 0 };
-		return usk_packet_decode(r, link_type, depth, out, &nobody);
-	}
-	struct usk_counts *c = left_out;
 	uint8_t side = USK_SIDE_UNKNOWN;
 	size_t left;
 	const uint8_t *d = strip_link(r->data, r->captured, link_type, &left, &side);
@@ -492,6 +492,16 @@ bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t 
 		return false;
 	}
 	return true;
+}
+
+bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t depth,
+		       struct usk_packet *out, struct usk_counts *left_out)
+{
+	if (is_plain(r, link_type) && plain(r, depth, out)) {
+		return true;
+	}
+	struct usk_counts nobody = { 0 };
+	return decode_any(r, link_type, depth, out, left_out ? left_out : &nobody);
 }
 
 uint64_t usk_packet_pick(const struct usk_packet *p)
