@@ -1,0 +1,64 @@
+# Message tables in and out: what --messages writes is read again to the same answer, odd names too.
+$ (echo sender,receiver,sent_ns,received_ns; echo '"a, ""the first""",b,100000,600050'; echo 'b,"a, ""the first""",1700000,1200080'; echo '"a, ""the first""",b,1000100000,1000600050') >t.csv
+$ unskew sync t.csv --messages m.csv -o one.json
+clock           quality    offset at the middle  drift, ppm     sent  received
+a, "the first"  reference  0                     0                 2         1
+b               bounded    -500 us ± 59.1 us     0 (-119 to 1)     1         2
+
+Matched 3 messages.
+Received before sent: 1 as recorded, 0 corrected. Half widths: 65 ns to 59.1 us.
+Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
+less than its minimum delay (0 ns). The bands hold if that does.
+Wrote one.json, m.csv.
+$ cat m.csv
+sender,receiver,sent_ns,received_ns,bytes
+"a, ""the first""",b,100000,600050,0
+b,"a, ""the first""",1700000,1200080,0
+"a, ""the first""",b,1000100000,1000600050,0
+$ unskew sync -q m.csv -o two.json; sed 's/t\.csv/m.csv/' one.json | cmp - two.json && echo same
+same
+# As recorded, in JSON.
+$ unskew check --json t.csv
+{
+  "unskew_check": 1,
+  "messages": {
+    "matched": 3,
+    "unmatched": 0,
+    "ambiguous": 0,
+    "expired": 0,
+    "direction_unknown": 0
+  },
+  "pairs": [
+    {
+      "a": "a, \"the first\"",
+      "b": "b",
+      "a_to_b": {
+        "messages": 2,
+        "inversions": 0,
+        "min_ns": "500050",
+        "median_ns": "500050",
+        "p99_ns": "500050",
+        "max_ns": "500050"
+      },
+      "b_to_a": {
+        "messages": 1,
+        "inversions": 1,
+        "min_ns": "-499920",
+        "median_ns": "-499920",
+        "p99_ns": "-499920",
+        "max_ns": "-499920"
+      }
+    }
+  ],
+  "notes": []
+}
+# The same columns in another order, with more of them, in other units; and what is missing is named.
+$ (echo received_s,x,sender,sent,receiver; echo 0.000600050,1,a,1970-01-01T00:00:00.0001Z,b; echo 0.001200080,2,b,1970-01-01T00:00:00.0017Z,a) >t.csv; unskew check t.csv | sed -n 2,3p
+a -> b            1           0     500 us   500 us   500 us   500 us
+b -> a            1           1    -500 us  -500 us  -500 us  -500 us
+$ (echo sender,receiver,sent_ns; echo a,b,1) >t.csv; unskew check t.csv
+! unskew: t.csv: line 1: the message table has no column received_ns
+? 1
+$ (echo sender,receiver,sent_ns,received_ns; echo a,b,1,9223372036854775807) >t.csv; unskew check t.csv
+! unskew: t.csv: line 2: a stamp is over 2^62 ns (146 years)
+? 1
