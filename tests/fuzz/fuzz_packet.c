@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz_packet.c - one packet of any link type, cut anywhere
+ *
+ * The first two bytes choose the link type, the third the depth of the key. The decoder must
+ * stay within what was captured, count what it leaves out exactly once, and say the same when
+ * asked again.
+ */
+#include "base/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint64_t left_out_in_all(const struct usk_counts *n)
+{
+	return n->fragments + n->not_ip + n->loopback + n->cut_short;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 3 || size > 1 << 16) {
+		return 0;
+	}
+	uint16_t link_type = (uint16_t)(data[0] | data[1] << 8);
+	uint32_t depth = data[2] == 255 ? UINT32_MAX : data[2];
+	size_t n = size - 3;
+	uint8_t *copy = malloc(n ? n : 1);
+	if (!copy) {
+		return 0;
+	}
+	memcpy(copy, data + 3, n);
+	struct usk_record r = {
+		.data = copy,
+		.captured = (uint32_t)n,
+		.length = (uint32_t)n + 100,
+	};
+	struct usk_packet one, two;
+	struct usk_counts left_out = { 0 };
+	memset(&one, 0, sizeof one);
+	memset(&two, 0, sizeof two);
+	bool used = usk_packet_decode(&r, link_type, depth, &one, &left_out);
+	if (left_out_in_all(&left_out) != (used ? 0U : 1U) ||
+	    usk_packet_decode(&r, link_type, depth, &two, NULL) != used ||
+	    (used && (one.key != two.key || one.bytes != two.bytes || one.bytes > 1 << 30))) {
+		abort();
+	}
+	/* The short way says what the long way says, or nothing. */
+	struct usk_glance glance;
+	if (usk_packet_glance(&r, link_type, &glance) &&
+	    (!used || glance.src != one.src.lo || glance.dst != one.dst.lo ||
+	     glance.pick != usk_packet_pick(&one))) {
+		abort();
+	}
+	usk_packet_depth(&r, link_type);
+	free(copy);
+	return 0;
+}

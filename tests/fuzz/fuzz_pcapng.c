@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT */
+/* pcapng captures: any bytes are read whole, in part, or refused with a sentence. */
+#include "trace.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	fuzz_trace(data, size, "pcapng");
+	return 0;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace.h"
+#include "base/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BATCH = 7 }; /* odd and small, so that batches end anywhere */
+
+static void demand(bool true_)
+{
+	if (!true_) {
+		abort();
+	}
+}
+
+static uint64_t mixed(uint64_t sum, uint64_t value)
+{
+	return usk_mix(sum ^ value) + 1;
+}
+
+static void read_records(struct usk_trace *t, size_t size, uint32_t depth, uint64_t *sum)
+{
+	struct usk_record r[BATCH];
+	struct usk_err err = { 0 };
+	enum usk_status status = USK_OK;
+	for (size_t n = 1; n;) {
+		status = usk_trace_records(t, r, BATCH, &n, &err);
+		if (status) {
+			demand(err.msg[0] != 0);
+			break;
+		}
+		size_t n_ifaces;
+		const struct usk_iface *iface = usk_trace_ifaces(t, &n_ifaces);
+		for (size_t i = 0; i < n; i++) {
+			demand(r[i].time_ns >= -USK_TIME_MAX && r[i].time_ns <= USK_TIME_MAX);
+			demand(r[i].captured <= size && r[i].at < size);
+			demand(r[i].iface < n_ifaces);
+			for (uint32_t k = 0; k < r[i].captured; k++) {
+				*sum = mixed(*sum, r[i].data[k]); /* every byte can be read */
+			}
+			struct usk_packet p;
+			struct usk_counts left_out = { 0 };
+			if (usk_packet_decode(&r[i], iface[r[i].iface].link_type, depth, &p,
+					      &left_out)) {
+				*sum = mixed(*sum, p.key);
+			}
+			*sum = mixed(*sum, (uint64_t)r[i].time_ns);
+		}
+	}
+	*sum = mixed(*sum, (uint64_t)status);
+}
+
+static void read_messages(struct usk_trace *t, uint64_t *sum)
+{
+	struct usk_msg m[BATCH];
+	struct usk_err err = { 0 };
+	enum usk_status status = USK_OK;
+	for (size_t n = 1; n;) {
+		status = usk_trace_messages(t, m, BATCH, &n, &err);
+		if (status) {
+			demand(err.msg[0] != 0);
+			break;
+		}
+		for (size_t i = 0; i < n; i++) {
+			demand(m[i].from < usk_trace_clocks(t) && m[i].to < usk_trace_clocks(t));
+			demand(usk_trace_clock_name(t, m[i].from) != NULL);
+			demand(m[i].sent_ns >= -USK_TIME_MAX && m[i].sent_ns <= USK_TIME_MAX);
+			demand(m[i].received_ns >= -USK_TIME_MAX &&
+			       m[i].received_ns <= USK_TIME_MAX);
+			*sum = mixed(*sum,
+				     (uint64_t)m[i].sent_ns ^ (uint64_t)m[i].received_ns << 1);
+		}
+	}
+	*sum = mixed(*sum, (uint64_t)status);
+}
+
+static uint64_t read_all(struct usk_trace *t, size_t size)
+{
+	uint64_t sum = 0;
+	uint32_t depth = 64;
+	struct usk_err err = { 0 };
+	if (usk_trace_class(t) == USK_TRACE_CAPTURE) {
+		demand(!usk_trace_depth(t, &depth, &err) || err.msg[0]);
+		read_records(t, size, depth, &sum);
+	} else {
+		read_messages(t, &sum);
+	}
+	const char *damage = usk_trace_damage(t);
+	demand(!damage || *damage);
+	return mixed(sum, damage != NULL);
+}
+
+void fuzz_trace(const uint8_t *data, size_t size, const char *kind)
+{
+	struct usk_trace *t = NULL;
+	struct usk_err err = { 0 };
+	if (usk_trace_open_memory(data, size, "fuzz", &t, &err)) {
+		demand(err.msg[0] != 0);
+		return;
+	}
+	if (!strcmp(usk_trace_kind(t), kind)) {
+		uint64_t first = read_all(t, size);
+		demand(!usk_trace_rewind(t, &err));
+		demand(read_all(t, size) == first);
+	}
+	usk_trace_close(t);
+}

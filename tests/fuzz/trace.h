@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* trace.h - read any bytes as a trace, twice, and hold the reader to its word */
+#ifndef FUZZ_TRACE_H
+#define FUZZ_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * What is refused has a sentence; what is read lies within the input and within the range of
+ * times; and reading again after a rewind gives the same. kind: the reader that must have
+ * taken it, else nothing is looked at.
+ */
+void fuzz_trace(const uint8_t *data, size_t size, const char *kind);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#endif
