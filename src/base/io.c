@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BLOCK ((size_t)1 << 20)
+#define BLOCK ((size_t)1 << 18)
 
 static enum usk_status spool(int from, const char *path, int *spooled, struct usk_err *err)
 {

@@ -9,7 +9,7 @@
 
 /*
  * A window that slides over the input. data[0..have) is what is there now; usk_input_need()
- * slides and refills. read(2) in 1 MiB blocks costs 0.067 s for 1 GB where a mapped walk costs
+ * slides and refills. read(2) in 256 KiB blocks costs 0.067 s for 1 GB where a mapped walk costs
  * 0.057 s; it bounds resident memory by itself, and a file that another process cuts short is
  * an end of input instead of a SIGBUS.
  */

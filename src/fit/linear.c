@@ -88,13 +88,97 @@ static enum usk_status verify(const struct usk_lines *l, const struct usk_knot *
 			       (long long)at);
 }
 
+/* ---- the ends ------------------------------------------------------------------ */
+
+/*
+ * The outermost slope goes on beyond the knots. Two hull vertices may be microseconds apart, where
+ * rounding to 1 ns alone bends the line by hundreds of ppm: such an end would lead astray.
+ */
+#define END_NS INT64_C(1000000000)
+
+/* A bound on the chord of a and b: lo rounded down, hi up. */
+static usk_i128 chord(int64_t ya, int64_t yb, const struct usk_knot *a, const struct usk_knot *b,
+		      int64_t x, bool up)
+{
+	usk_i128 rise = ((usk_i128)yb - ya) * ((usk_i128)x - a->local_ns);
+	usk_i128 run = (usk_i128)b->local_ns - a->local_ns;
+	return ya + (up ? usk_ceil_div(rise, run) : usk_floor_div(rise, run));
+}
+
+/*
+ * May knot k go, so that a and b are neighbours? The band must stay as it is to 1 ns, and the
+ * estimate no nearer to a wall than k's is, or 1 ns off.
+ */
+static bool can_go(const struct usk_lines *l, const struct usk_knot *a, const struct usk_knot *b,
+		   const struct usk_knot *k)
+{
+	int64_t x = k->local_ns;
+	if (chord(a->lo_ns, b->lo_ns, a, b, x, false) < (usk_i128)k->lo_ns - 1 ||
+	    chord(a->hi_ns, b->hi_ns, a, b, x, true) > (usk_i128)k->hi_ns + 1) {
+		return false;
+	}
+	usk_i128 y = chord(a->offset_ns, b->offset_ns, a, b, x, false);
+	for (int side = 0; side < 2; side++) {
+		const struct usk_half *h = &l->half[side];
+		for (size_t i = 0; i < h->n; i++) {
+			if (l->frame.local_ns + h->hull[i].x != x) {
+				continue;
+			}
+			/* As the messages have it, not weakened by the resolution. */
+			usk_i128 wall = (usk_i128)h->hull[i].y + l->q_ns[side];
+			usk_i128 here = y - l->frame.offset_ns,
+				 was = k->offset_ns - l->frame.offset_ns;
+			usk_i128 gap = (side == USK_FLOOR ? here : -here) - wall;
+			usk_i128 had = (side == USK_FLOOR ? was : -was) - wall;
+			if (gap < (had < 1 ? had : 1)) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+/*
+ * Drop knots behind the first or before the last until that segment is 1 s long; the `most` knots
+ * next to that end may go.
+ */
+static size_t lengthen(const struct usk_lines *l, struct usk_knot *k, size_t n, size_t most,
+		       bool front)
+{
+	const struct usk_knot *end = front ? &k[0] : &k[n - 1];
+	size_t want = 1;
+	while (want <= most) {
+		const struct usk_knot *b = front ? &k[want] : &k[n - 1 - want];
+		usk_i128 length = (usk_i128)b->local_ns - end->local_ns;
+		if (length >= END_NS || length <= -END_NS) {
+			break;
+		}
+		want++;
+	}
+	for (; want > 1; want--) {
+		const struct usk_knot *b = front ? &k[want] : &k[n - 1 - want];
+		bool good = true;
+		for (size_t i = 1; i < want && good; i++) {
+			good = front ? can_go(l, end, b, &k[i]) : can_go(l, b, end, &k[n - 1 - i]);
+		}
+		if (good) {
+			break;
+		}
+	}
+	size_t gone = want - 1, from = front ? want : n - 1;
+	for (size_t i = from; gone && i < n; i++) {
+		k[i - gone] = k[i];
+	}
+	return n - gone;
+}
+
 static double ppm(struct usk_slope s)
 {
 	return 1e6 * (double)s.num / (double)s.den;
 }
 
 static enum usk_status estimate(const struct usk_fit *fit, const struct usk_estimator *method,
-				struct usk_knot *knot, size_t n, struct usk_err *err)
+				struct usk_knot *knot, size_t *n, struct usk_err *err)
 {
 	const struct usk_lines *l = fit->lines;
 	struct usk_knot *line = NULL;
@@ -109,9 +193,13 @@ static enum usk_status estimate(const struct usk_fit *fit, const struct usk_esti
 		strict = s->quality == USK_BOUNDED;
 		usk_lines_free(s);
 	}
-	usk_knots_settle(l, strict, line, n_line, knot, n);
+	usk_knots_settle(l, strict, line, n_line, knot, *n);
 	free(line);
-	return verify(l, knot, n, err);
+	/* The second round must not reach over what the first has left out. */
+	size_t all = *n, inner = all - 2;
+	*n = lengthen(l, knot, all, inner, true);
+	*n = lengthen(l, knot, *n, *n < all ? (*n > 3 ? *n - 3 : 0) : inner, false);
+	return verify(l, knot, *n, err);
 }
 
 enum usk_status usk_fit_linear(const struct usk_fit *fit, const struct usk_estimator *method,
@@ -139,7 +227,7 @@ enum usk_status usk_fit_linear(const struct usk_fit *fit, const struct usk_estim
 	}
 	free(x);
 	if (l->quality == USK_BOUNDED) {
-		enum usk_status status = estimate(fit, method, k, n, err);
+		enum usk_status status = estimate(fit, method, k, &n, err);
 		if (status) {
 			free(k);
 			return status;

@@ -53,40 +53,26 @@ void usk_clock_reference(struct usk_clock *clock, int64_t first_ns, int64_t last
 	clock->knot[1].local_ns = last_ns;
 }
 
-/* The offset at a knot's time; USK_NONE if there is no such knot. */
-static int64_t at_knot(const struct usk_clock *clock, int64_t local_ns)
-{
-	size_t lo = 0, hi = clock->n_knots;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (clock->knot[mid].local_ns < local_ns) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo < clock->n_knots && clock->knot[lo].local_ns == local_ns
-		       ? clock->knot[lo].offset_ns
-		       : USK_NONE;
-}
-
 void usk_min_delays(const struct usk_clock *clock, struct usk_corridor *c, int64_t *a_to_b_ns,
 		    int64_t *b_to_a_ns)
 {
+	struct usk_map *map = usk_map_new(clock, 0);
 	for (int side = 0; side < 2; side++) {
 		size_t n;
 		const struct usk_point *p = usk_corridor_hull(c, side, &n);
 		int64_t min = USK_NONE;
 		for (size_t i = 0; i < n; i++) {
-			int64_t offset = at_knot(clock, p[i].local_ns);
-			if (offset == USK_NONE) {
+			struct usk_stamp t;
+			if (!map || usk_map_at(map, p[i].local_ns, &t, NULL) ||
+			    t.reference_ns == USK_NONE) {
 				continue;
 			}
-			usk_i128 d = (usk_i128)offset - p[i].offset_ns;
+			usk_i128 d = (usk_i128)t.reference_ns - p[i].local_ns - p[i].offset_ns;
 			d = side ? -d : d;
 			d = d > USK_TIME_MAX ? USK_TIME_MAX : d < -USK_TIME_MAX ? -USK_TIME_MAX : d;
 			min = min == USK_NONE || d < min ? (int64_t)d : min;
 		}
 		*(side ? b_to_a_ns : a_to_b_ns) = min;
 	}
+	usk_map_free(map);
 }
