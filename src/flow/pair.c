@@ -274,6 +274,9 @@ enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struc
 	struct parties *p = s->parties;
 	const struct usk_sync_options *o = p->opt;
 	const struct party *a = &p->party[s->a], *b = &p->party[s->b];
+	/* A floor stands at b's stamp, up to q_b before its moment, and the offset may fall until
+	 * then (doc/guarantees.md). Under 1 ns unless stamps are coarser than 2 us. */
+	int64_t slip = (int64_t)((usk_i128)b->resolution_ns * limit_e12(o) / 1000000000000);
 	struct usk_frame frame = frame_of(s);
 	struct usk_lines *lines = NULL;
 	struct usk_corridor *corridor = NULL;
@@ -297,7 +300,8 @@ enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struc
 			goto out;
 		}
 		usk_lines_free(lines);
-		lines = usk_lines_new(corridor, a->resolution_ns, b->resolution_ns, limit_e12(o));
+		lines = usk_lines_new(corridor, a->resolution_ns, b->resolution_ns + slip,
+				      limit_e12(o));
 		pair->quality = usk_lines_quality(lines);
 		if (pair->quality != USK_CONTRADICTED || round == MAX_ROUNDS) {
 			break;
