@@ -126,6 +126,22 @@ static struct where *find(struct where *table, size_t mask, uint64_t key)
 	return &table[i];
 }
 
+/*
+ * Where a key stands, seen once more as sample i. A host that forwards sees each packet on every
+ * interface it passes: within this time it is the same one, and its first sighting stands.
+ */
+static uint32_t sighted(const struct usk_survey *s, uint32_t before, size_t i)
+{
+	enum { FORWARDED_NS = 10000000 };
+	if (!before) {
+		return (uint32_t)i + 1;
+	}
+	usk_i128 later = before == UINT32_MAX
+				 ? FORWARDED_NS + 1
+				 : (usk_i128)s->sample[i].time_ns - s->sample[before - 1].time_ns;
+	return later >= 0 && later <= FORWARDED_NS ? before : UINT32_MAX;
+}
+
 void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, struct usk_coarse *out)
 {
 	size_t size = 64;
@@ -136,12 +152,12 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, str
 	for (size_t i = 0; i < p->n_samples; i++) {
 		struct where *w = find(table, size - 1, p->sample[i].key);
 		w->key = p->sample[i].key;
-		w->p = w->p ? UINT32_MAX : (uint32_t)i + 1;
+		w->p = sighted(p, w->p, i);
 	}
 	for (size_t i = 0; i < q->n_samples; i++) {
 		struct where *w = find(table, size - 1, q->sample[i].key);
 		w->key = q->sample[i].key;
-		w->q = w->q ? UINT32_MAX : (uint32_t)i + 1;
+		w->q = sighted(q, w->q, i);
 	}
 	struct usk_sighting *s = NULL;
 	size_t n = 0, cap = 0, with_id = 0, same_id = 0;
