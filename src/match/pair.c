@@ -216,10 +216,22 @@ static bool same_content(const struct seen *a, const struct seen *b)
 	       !(both & USK_HAS_WINDOW && a->window != b->window);
 }
 
+/*
+ * Are two sightings within the window of each other? It may still hold older ones: how often it
+ * is swept must not show in the answer.
+ */
+static bool near(const struct walk *w, const struct seen *a, const struct seen *b)
+{
+	usk_i128 apart = (usk_i128)a->common_ns - b->common_ns;
+	usk_i128 window = (usk_i128)w->lag_ns * 2 + 2000000000;
+	return apart <= window && -apart <= window;
+}
+
 /* Could this send, by its stamp, come before that receive? */
 static bool in_time(const struct walk *w, const struct seen *sent, const struct seen *got)
 {
-	return sent->common_ns <= got->common_ns + w->lag_ns;
+	usk_i128 latest = (usk_i128)got->common_ns + w->lag_ns;
+	return sent->common_ns <= latest && near(w, sent, got);
 }
 
 static void ambiguous(struct walk *w, struct seen *got)
@@ -355,7 +367,7 @@ static void pair_whole(struct walk *w, int me, uint64_t number)
 		bool related = st->peer != NOBODY ? c->stream == got->stream
 						  : mine->stream[c->stream].peer == NOBODY &&
 							    kin(st, &mine->stream[c->stream]);
-		if (i != number && related && same_content(c, got) &&
+		if (i != number && related && near(w, c, got) && same_content(c, got) &&
 		    identity(w, c, got, 0) != ID_OTHER) {
 			twins++;
 			first = first && i > number;

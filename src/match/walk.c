@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 64, STEP = 32, RENDEZVOUS = 64 };
+enum { BATCH = 64, RUN = 256, RENDEZVOUS = 64 };
 
 enum { TCP = 6, FIN = 1, SYN = 2, RST = 4, ACK = 16 };
 
@@ -413,23 +413,22 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 			status = advance(&feed[me], w, err);
 		}
 	}
-	uint64_t taken = 0;
-	while (!status && !w->stopped && !(feed[0].end && feed[1].end)) {
+	for (uint64_t runs = 1; !status && !w->stopped && !(feed[0].end && feed[1].end); runs++) {
+		/* The one that lags behind, some packets in a row: the other's tables stay out of
+		 * the caches meanwhile, and branches are foreseen. */
 		int me = feed[1].common_ns < feed[0].common_ns;
-		take(w, me, &feed[me]);
-		status = advance(&feed[me], w, err);
-		if (++taken % STEP == 0) {
-			int64_t now = feed[0].common_ns < feed[1].common_ns ? feed[0].common_ns
-									    : feed[1].common_ns;
-			if (now != INT64_MAX) {
-				drain(w, saturate((usk_i128)now - w->lag_ns));
-				expire(w, saturate((usk_i128)now - w->lag_ns - window),
-				       &counts->expired);
-			}
-			if (opt->progress && taken % (STEP * 2048) == 0) {
-				opt->progress(opt->progress_ctx,
-					      usk_trace_pos(p) + usk_trace_pos(q));
-			}
+		for (int i = 0; i < RUN && !status && !feed[me].end; i++) {
+			take(w, me, &feed[me]);
+			status = advance(&feed[me], w, err);
+		}
+		int64_t now = feed[0].common_ns < feed[1].common_ns ? feed[0].common_ns
+								    : feed[1].common_ns;
+		if (now != INT64_MAX) {
+			drain(w, saturate((usk_i128)now - w->lag_ns));
+			expire(w, saturate((usk_i128)now - w->lag_ns - window), &counts->expired);
+		}
+		if (opt->progress && runs % 1024 == 0) {
+			opt->progress(opt->progress_ctx, usk_trace_pos(p) + usk_trace_pos(q));
 		}
 	}
 	drain(w, INT64_MAX);
