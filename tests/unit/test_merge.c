@@ -141,7 +141,7 @@ static void test_random(void **state)
 		for (size_t i = 0; i < n; i++) {
 			uint64_t disorder = seed % 3 ? usk_rng_below(&r, 900000000) : 0;
 			random_capture(&r, &side[i], i, usk_rng_below(&r, 700), disorder);
-			char name[16];
+			char name[32];
 			snprintf(name, sizeof name, "%zu.pcap", i);
 			open_side(&side[i], name);
 			trace[i] = side[i].trace;
