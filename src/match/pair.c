@@ -302,7 +302,7 @@ static void pair_range(struct walk *w, int me, struct seen *got)
 	}
 	/* Bytes that came twice: the later one is a copy made on the way. */
 	uint32_t offset = got->seq - sent->seq;
-	uint64_t bit = UINT64_C(1) << (sent->span ? (uint64_t)offset * 64 / sent->span : 0);
+	uint64_t bit = UINT64_C(1) << (uint64_t)offset * 64 / usk_span(sent);
 	if (sent->taken & bit) {
 		ambiguous(w, got);
 		return;
