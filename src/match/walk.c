@@ -249,7 +249,6 @@ static void take(struct walk *w, int me, const struct feed *f)
 	st->last = number;
 	st->packets++;
 	if (p->proto != TCP) {
-		s->span = 0;
 		usk_side_index(mine, number);
 		return;
 	}
@@ -266,23 +265,24 @@ static void take(struct walk *w, int me, const struct feed *f)
 		}
 		st->acks = 1;
 	}
-	s->span = p->flags & RST ? 0 : p->bytes + !!(p->flags & SYN) + (p->flags & FIN);
+	bool range = !(p->flags & RST) && (p->bytes || p->flags & (SYN | FIN));
 	if (st->peer == NOBODY && (st->packets <= RENDEZVOUS || !(p->key >> 8 & 15))) {
 		/* Later on only a sixteenth, the same one on both sides. */
 		rendezvous(w, me, which, s->key);
 		st = &mine->stream[which];
-		if (st->peer == NOBODY && s->span) {
+		if (st->peer == NOBODY && range) {
 			usk_side_index(mine, number);
 		}
 	}
-	if (!s->span) {
+	if (!range) {
 		usk_side_index(mine, number);
 		if (!(p->flags & RST)) {
 			note_duplicate_ack(w, me, st, p->ack);
 		}
 		return;
 	}
-	s->state |= SEEN_RANGE;
+	s->state |= (uint8_t)(SEEN_RANGE | (p->flags & SYN ? SEEN_SYN : 0) |
+			      (p->flags & FIN ? SEEN_FIN : 0));
 	if (st->role != ROLE_RECEIVES) {
 		if (!usk_stream_send(mine, st, number)) {
 			/* The same packet on another interface: its first sighting stands for it.

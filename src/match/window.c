@@ -290,7 +290,7 @@ static void make_room(const struct side *s, struct stream *st)
 bool usk_stream_send(struct side *s, struct stream *st, uint64_t number)
 {
 	struct seen *p = usk_seen(s, number);
-	uint64_t start = usk_unwrap(st, p->seq), end = start + p->span;
+	uint64_t start = usk_unwrap(st, p->seq), end = start + usk_span(p);
 	make_room(s, st);
 	struct send *v = st->send + st->head;
 	if (st->n_sends && start >= v[st->n_sends - 1].end && start >= st->highest) {
@@ -304,7 +304,7 @@ bool usk_stream_send(struct side *s, struct stream *st, uint64_t number)
 		for (size_t i = 0; i < n; i++) {
 			const struct seen *c = usk_seen(s, copy[i]);
 			/* One packet on two interfaces of a host: same identity, same bytes. */
-			if (c->seq == p->seq && c->span == p->span && c->has == p->has &&
+			if (c->seq == p->seq && usk_span(c) == usk_span(p) && c->has == p->has &&
 			    p->has & USK_HAS_IP_ID && p->ip_id && c->ip_id == p->ip_id &&
 			    c->tsval == p->tsval) {
 				return false;
@@ -328,7 +328,7 @@ bool usk_stream_send(struct side *s, struct stream *st, uint64_t number)
 			st->messy = number;
 		}
 	}
-	st->longest = p->span > st->longest ? p->span : st->longest;
+	st->longest = end - start > st->longest ? end - start : st->longest;
 	if (end > st->highest) {
 		st->highest = end;
 		st->highest_tsval = p->tsval;

@@ -32,9 +32,11 @@ enum {
 	SEEN_RANGE = 8,	 /* covers bytes of a stream: matched by range, not whole */
 	SEEN_INDEXED = 16,
 	SEEN_SENT = 32, /* this capture's host sent it: nothing to look for */
+	SEEN_SYN = 64,
+	SEEN_FIN = 128,
 };
 
-/* A packet in the window. */
+/* A packet in the window: one cache line. */
 struct seen {
 	int64_t time_ns;   /* as recorded */
 	int64_t common_ns; /* on the first capture's clock, roughly */
@@ -42,13 +44,21 @@ struct seen {
 	uint64_t taken;	   /* sends: which 64ths of the range were received already */
 	uint32_t number;   /* low bits of the running number of the older packet with its key */
 	uint32_t stream;
-	uint32_t seq, span; /* range of sequence numbers: payload, SYN and FIN */
+	uint32_t seq;
 	uint32_t tsval;
 	uint32_t bytes;
 	uint32_t piece; /* sends: size of the pieces that offload cut it into, once known */
 	uint16_t ip_id, window;
 	uint8_t ttl, has, state;
 };
+
+_Static_assert(sizeof(struct seen) == 64, "a packet in the window is one cache line");
+
+/* Sequence numbers that a packet takes: its payload, SYN and FIN. */
+static inline uint32_t usk_span(const struct seen *p)
+{
+	return p->bytes + !!(p->state & SEEN_SYN) + !!(p->state & SEEN_FIN);
+}
 
 /* A send of a range of the byte stream, sorted by start. */
 struct send {
