@@ -54,7 +54,11 @@ try:
                         ["tcpdump", "-r", b, "-w", "/dev/null"])
     line("tcpdump -r A, then B, -w /dev/null", tcpdump, peak, "p", tcpdump)
     for what, command in (("mergecap -w /dev/null A B", ["mergecap", "-w", "/dev/null", a, b]),
-                          ("bare walk over A and B", [walk, a, b]),
+                          ("bare walk over the mapped A and B", [walk, "mapped", a, b]),
+                          ("libpcap, pcap_next_ex", [walk, "libpcap", a, b]),
+                          ("our reader", [walk, "records", a, b]),
+                          ("our reader and decoder", [walk, "packets", a, b]),
+                          ("pass 1 of matching", [walk, "survey", a, b]),
                           ("unskew sync A B", [unskew, "sync", a, b]),
                           ("unskew check A B", [unskew, "check", a, b])):
         seconds, peak = run(command)
