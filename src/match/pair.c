@@ -46,20 +46,19 @@ void usk_walk_flush(struct walk *w)
 static void emit(struct walk *w, int64_t p_ns, int64_t q_ns, uint32_t bytes, bool p_sends,
 		 uint8_t source)
 {
-	struct usk_msg m = {
-		.sent_ns = p_sends ? p_ns : q_ns,
-		.received_ns = p_sends ? q_ns : p_ns,
-		.from = p_sends ? w->opt->p : w->opt->q,
-		.to = p_sends ? w->opt->q : w->opt->p,
-		.bytes = bytes,
-	};
+	/* Written where it goes: a copy would wait for its own parts. */
+	struct usk_msg *m = &w->out[w->n_out];
+	m->sent_ns = p_sends ? p_ns : q_ns;
+	m->received_ns = p_sends ? q_ns : p_ns;
+	m->from = p_sends ? w->opt->p : w->opt->q;
+	m->to = p_sends ? w->opt->q : w->opt->p;
+	m->bytes = bytes;
 	if (w->opt->n_exclude &&
-	    bsearch(&m, w->exclude, w->opt->n_exclude, sizeof m, usk_msg_order)) {
+	    bsearch(m, w->exclude, w->opt->n_exclude, sizeof *m, usk_msg_order)) {
 		return;
 	}
 	w->decided_by[source]++;
-	w->out[w->n_out++] = m;
-	if (w->n_out == OUT_BATCH) {
+	if (++w->n_out == OUT_BATCH) {
 		usk_walk_flush(w);
 	}
 }
