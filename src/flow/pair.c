@@ -29,37 +29,38 @@ struct reading {
 	struct usk_err *err;
 };
 
+static bool take(struct reading *r, const struct usk_msg *msg, size_t n)
+{
+	usk_judge_add(&r->judge, msg, n);
+	if (r->corridor) {
+		r->status =
+			usk_corridor_add(r->corridor, r->source->a, r->source->b, msg, n, r->err);
+	}
+	return !r->status && (!r->also || r->also->put(r->also->ctx, msg, n));
+}
+
+/* --from and --to, by the reference's stamps. */
 static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 {
 	struct reading *r = ctx;
-	uint32_t a = r->source->a, b = r->source->b;
-	if (r->from_ns != USK_NONE || r->to_ns != USK_NONE) {
-		struct usk_msg kept[512];
-		while (n) {
-			size_t m = 0;
-			for (; n && m < COUNT(kept); msg++, n--) {
-				int64_t t = msg->from == a ? msg->sent_ns : msg->received_ns;
-				if ((r->from_ns == USK_NONE || t >= r->from_ns) &&
-				    (r->to_ns == USK_NONE || t <= r->to_ns)) {
-					kept[m++] = *msg;
-				}
-			}
-			struct reading all = *r;
-			all.from_ns = all.to_ns = USK_NONE;
-			bool more = put(&all, kept, m);
-			*r = (struct reading){ r->source,  r->corridor, all.judge,  r->also,
-					       r->from_ns, r->to_ns,	all.status, r->err };
-			if (!more) {
-				return false;
-			}
+	if (r->from_ns == USK_NONE && r->to_ns == USK_NONE) {
+		return take(r, msg, n);
+	}
+	struct usk_msg kept[512];
+	size_t m = 0;
+	bool more = true;
+	for (size_t i = 0; i < n && more; i++) {
+		int64_t t = msg[i].from == r->source->a ? msg[i].sent_ns : msg[i].received_ns;
+		if ((r->from_ns == USK_NONE || t >= r->from_ns) &&
+		    (r->to_ns == USK_NONE || t <= r->to_ns)) {
+			kept[m++] = msg[i];
 		}
-		return true;
+		if (m == COUNT(kept) || i + 1 == n) {
+			more = take(r, kept, m);
+			m = 0;
+		}
 	}
-	usk_judge_add(&r->judge, msg, n);
-	if (r->corridor) {
-		r->status = usk_corridor_add(r->corridor, a, b, msg, n, r->err);
-	}
-	return !r->status && (!r->also || r->also->put(r->also->ctx, msg, n));
+	return more;
 }
 
 static enum usk_status read_once(struct pair_source *s, struct reading *r,
