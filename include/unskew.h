@@ -466,6 +466,11 @@ struct usk_fit {
 	struct usk_corridor *corridor;
 	const struct usk_lines *lines;
 	int64_t first_local_ns, last_local_ns; /* first and last event of the local clock */
+	/* Every message of the pair for estimators that need them, NULL for the others: sorted by the
+	 * local clock's stamp, then the reference's. */
+	const struct usk_msg *msg;
+	size_t n_msgs;
+	uint32_t a, b; /* numbers of reference and local clock in them */
 };
 
 /*
@@ -477,6 +482,7 @@ struct usk_estimator {
 	const char *name;
 	const char *source; /* paper and section */
 	const char *help;
+	bool needs_messages; /* memory: 32 bytes a message */
 	enum usk_status (*estimate)(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				    struct usk_err *err);
 };

@@ -18,12 +18,12 @@ static const struct usk_estimator estimators[] = {
 	{ "middle", "unskew",
 	  "the middle of the band: support where it is feasible, else the mean of the extreme "
 	  "lines",
-	  usk_est_middle },
+	  false, usk_est_middle },
 	{ "hull", "Duda et al., ICDCS 1987; Haddad 1988; Ashton 1995, section 3",
-	  "bisects the angle of the two extreme lines that messages allow", usk_est_hull },
+	  "bisects the angle of the two extreme lines that messages allow", false, usk_est_hull },
 	{ "support", "Moon, Skelly, Towsley, INFOCOM 1999; Zhang, Liu, Xia, INFOCOM 2002",
-	  "the mean of the lines that lean on each direction's fastest messages", usk_est_support },
-	{ NULL, NULL, NULL, NULL },
+	  "the mean of the lines that lean on each direction's fastest messages", false, usk_est_support },
+	{ NULL, NULL, NULL, false, NULL },
 };
 
 const struct usk_estimator *usk_estimators(void)
