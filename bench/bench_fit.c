@@ -40,7 +40,10 @@ static int64_t whole(const struct usk_msg *msg, size_t n, uint64_t *hull)
 		}
 	}
 	struct usk_lines *l = usk_lines_new(c, 0, 0, 500000000);
-	struct usk_fit fit = { c, l, msg[0].received_ns, msg[n - 1].received_ns };
+	struct usk_fit fit = { .corridor = c,
+			       .lines = l,
+			       .first_local_ns = msg[0].received_ns,
+			       .last_local_ns = msg[n - 1].received_ns };
 	struct usk_clock clock;
 	struct usk_err err;
 	if (usk_fit_linear(&fit, usk_estimator_find("middle"), &clock, &err) || !clock.n_knots) {

@@ -466,8 +466,8 @@ struct usk_fit {
 	struct usk_corridor *corridor;
 	const struct usk_lines *lines;
 	int64_t first_local_ns, last_local_ns; /* first and last event of the local clock */
-	/* Every message of the pair for estimators that need them, NULL for the others: sorted by the
-	 * local clock's stamp, then the reference's. */
+	/* Every message of the pair for estimators that need them, NULL for the others: sorted by
+	 * the local clock's stamp, then the reference's. */
 	const struct usk_msg *msg;
 	size_t n_msgs;
 	uint32_t a, b; /* numbers of reference and local clock in them */
@@ -486,6 +486,10 @@ struct usk_estimator {
 	enum usk_status (*estimate)(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				    struct usk_err *err);
 };
+/** Put messages of a pair into the order that usk_fit asks for; local: number of the local clock.
+ */
+void usk_msg_sort(struct usk_msg *msg, size_t n, uint32_t local);
+
 const struct usk_estimator *usk_estimators(void); /* the last row has name NULL */
 const struct usk_estimator *usk_estimator_find(const char *name);
 

@@ -12,6 +12,7 @@
  */
 #include "fit/fit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct usk_estimator estimators[] = {
@@ -22,7 +23,8 @@ static const struct usk_estimator estimators[] = {
 	{ "hull", "Duda et al., ICDCS 1987; Haddad 1988; Ashton 1995, section 3",
 	  "bisects the angle of the two extreme lines that messages allow", false, usk_est_hull },
 	{ "support", "Moon, Skelly, Towsley, INFOCOM 1999; Zhang, Liu, Xia, INFOCOM 2002",
-	  "the mean of the lines that lean on each direction's fastest messages", false, usk_est_support },
+	  "the mean of the lines that lean on each direction's fastest messages", false,
+	  usk_est_support },
 	{ NULL, NULL, NULL, false, NULL },
 };
 
@@ -39,6 +41,43 @@ const struct usk_estimator *usk_estimator_find(const char *name)
 		}
 	}
 	return NULL;
+}
+
+/* qsort() has no context: local and other stamp first, then what is left to tell rows apart. */
+struct keyed {
+	int64_t local_ns, other_ns;
+	struct usk_msg msg;
+};
+
+static int by_local(const void *pa, const void *pb)
+{
+	const struct keyed *a = pa, *b = pb;
+	if (a->local_ns != b->local_ns) {
+		return a->local_ns < b->local_ns ? -1 : 1;
+	}
+	if (a->other_ns != b->other_ns) {
+		return a->other_ns < b->other_ns ? -1 : 1;
+	}
+	if (a->msg.from != b->msg.from) {
+		return a->msg.from < b->msg.from ? -1 : 1;
+	}
+	return (a->msg.bytes > b->msg.bytes) - (a->msg.bytes < b->msg.bytes);
+}
+
+void usk_msg_sort(struct usk_msg *msg, size_t n, uint32_t local)
+{
+	struct keyed *k = usk_alloc(n, sizeof *k);
+	for (size_t i = 0; i < n; i++) {
+		bool sent = msg[i].from == local;
+		k[i].local_ns = sent ? msg[i].sent_ns : msg[i].received_ns;
+		k[i].other_ns = sent ? msg[i].received_ns : msg[i].sent_ns;
+		k[i].msg = msg[i];
+	}
+	qsort(k, n, sizeof *k, by_local);
+	for (size_t i = 0; i < n; i++) {
+		msg[i] = k[i].msg;
+	}
+	free(k);
 }
 
 void usk_fit_span(const struct usk_fit *fit, usk_i128 *x0, usk_i128 *x1)

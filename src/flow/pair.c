@@ -24,7 +24,10 @@ struct reading {
 	struct usk_corridor *corridor;
 	struct usk_judge judge;
 	const struct usk_sink *also; /* the caller's */
-	int64_t from_ns, to_ns;	     /* stamps of the reference */
+	bool keep;		     /* all messages, for estimators that need them */
+	struct usk_msg *msg;
+	size_t n_msgs, cap_msgs;
+	int64_t from_ns, to_ns; /* stamps of the reference */
 	enum usk_status status;
 	struct usk_err *err;
 };
@@ -32,6 +35,10 @@ struct reading {
 static bool take(struct reading *r, const struct usk_msg *msg, size_t n)
 {
 	usk_judge_add(&r->judge, msg, n);
+	for (size_t i = 0; r->keep && i < n; i++) {
+		r->msg = usk_room(r->msg, r->n_msgs, &r->cap_msgs, sizeof *r->msg);
+		r->msg[r->n_msgs++] = msg[i];
+	}
 	if (r->corridor) {
 		r->status =
 			usk_corridor_add(r->corridor, r->source->a, r->source->b, msg, n, r->err);
@@ -281,6 +288,9 @@ enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struc
 	struct usk_frame frame = frame_of(s);
 	struct usk_lines *lines = NULL;
 	struct usk_corridor *corridor = NULL;
+	const struct usk_estimator *method = usk_estimator_find(o->method ? o->method : "middle");
+	struct usk_msg *msg = NULL;
+	size_t n_msgs = 0;
 	struct usk_counts found;
 	enum usk_status status;
 	blank(pair, s);
@@ -290,6 +300,7 @@ enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struc
 		r.corridor = corridor = usk_corridor_new(&frame);
 		r.also = o->messages;
 		r.judge.with_delays = true;
+		r.keep = method->needs_messages;
 		memset(&found, 0, sizeof found);
 		memset(&pair->evidence, 0, sizeof pair->evidence);
 		status = read_once(s, &r, &found, &pair->evidence);
@@ -297,6 +308,9 @@ enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struc
 			recorded(&r, pair);
 		}
 		usk_judge_free(&r.judge);
+		free(msg);
+		msg = r.msg;
+		n_msgs = r.n_msgs;
 		if (status) {
 			goto out;
 		}
@@ -335,9 +349,9 @@ enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struc
 	counts->expired += found.expired;
 	counts->direction_unknown += found.direction_unknown;
 	counts->outliers += found.outliers;
-	struct usk_fit fit = { corridor, lines, b->first_ns, b->last_ns };
-	status = usk_fit_linear(&fit, usk_estimator_find(o->method ? o->method : "middle"), clock,
-				err);
+	usk_msg_sort(msg, n_msgs, s->b);
+	struct usk_fit fit = { corridor, lines, b->first_ns, b->last_ns, msg, n_msgs, s->a, s->b };
+	status = usk_fit_linear(&fit, method, clock, err);
 	if (status) {
 		goto out;
 	}
@@ -350,6 +364,7 @@ enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struc
 	draw(corridor, &frame, pair);
 	status = corrected(s, corridor, clock, pair, evaluation, err);
 out:
+	free(msg);
 	usk_lines_free(lines);
 	usk_corridor_free(corridor);
 	return status;

@@ -25,7 +25,10 @@ static struct drawn draw(const struct fit_case *c, const char *name)
 {
 	struct drawn d = { .corridor = fit_case_corridor(c) };
 	d.lines = usk_lines_new(d.corridor, c->q_a, c->q_b, c->max_skew_e12);
-	d.fit = (struct usk_fit){ d.corridor, d.lines, USK_TIME_MAX, -USK_TIME_MAX };
+	d.fit = (struct usk_fit){ .corridor = d.corridor,
+				  .lines = d.lines,
+				  .first_local_ns = USK_TIME_MAX,
+				  .last_local_ns = -USK_TIME_MAX };
 	for (size_t i = 0; i < c->pts.n; i++) {
 		int64_t t = c->pts.p[i].local_ns;
 		d.fit.first_local_ns = t < d.fit.first_local_ns ? t : d.fit.first_local_ns;
@@ -326,8 +329,10 @@ static void test_accuracy(void **state)
 			CHECK(!usk_corridor_add(k, 0, 1, &msg[i], 1, NULL), &c);
 		}
 		struct usk_lines *l = usk_lines_new(k, 0, 0, 500000000);
-		struct usk_fit fit = { k, l, epoch - 77000000,
-				       epoch - 77000000 + span + span / 50000 };
+		struct usk_fit fit = { .corridor = k,
+				       .lines = l,
+				       .first_local_ns = epoch - 77000000,
+				       .last_local_ns = epoch - 77000000 + span + span / 50000 };
 		for (int e = 0; e < 3; e++) {
 			struct usk_clock clock;
 			CHECK(!usk_fit_linear(&fit, usk_estimator_find(names[e]), &clock, NULL),
@@ -373,7 +378,7 @@ static void test_table(void **state)
 		struct usk_frame f = { 0, 0, 0, 400000 };
 		struct usk_corridor *k = usk_corridor_new(&f);
 		struct usk_lines *l = usk_lines_new(k, 0, 0, 0);
-		struct usk_fit fit = { k, l, 0, 0 };
+		struct usk_fit fit = { .corridor = k, .lines = l };
 		struct usk_err err = { 0 };
 		struct usk_knot *knot = NULL;
 		size_t n = 0;

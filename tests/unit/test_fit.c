@@ -108,7 +108,10 @@ static void test_every_estimator_is_in_order(void **state)
 		struct usk_lines *l = usk_lines_new(corridor, c.q_a, c.q_b, c.max_skew_e12);
 		struct oracle *o = oracle_new(&c.pts, c.q_a, c.q_b, c.max_skew_e12);
 		int64_t strict = strictest(&c);
-		struct usk_fit fit = { corridor, l, USK_TIME_MAX, -USK_TIME_MAX };
+		struct usk_fit fit = { .corridor = corridor,
+				       .lines = l,
+				       .first_local_ns = USK_TIME_MAX,
+				       .last_local_ns = -USK_TIME_MAX };
 		for (size_t i = 0; i < c.pts.n; i++) {
 			int64_t t = c.pts.p[i].local_ns;
 			fit.first_local_ns = t < fit.first_local_ns ? t : fit.first_local_ns;

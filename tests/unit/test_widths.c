@@ -92,7 +92,9 @@ static void test_min_delays(void **state)
 	struct usk_corridor *k = usk_corridor_new(&f);
 	assert_int_equal(usk_corridor_add(k, 0, 1, msg, COUNT(msg), NULL), USK_OK);
 	struct usk_lines *l = usk_lines_new(k, 0, 0, 500000000);
-	struct usk_fit fit = { k, l, 1000, 2000 };
+	struct usk_fit fit = {
+		.corridor = k, .lines = l, .first_local_ns = 1000, .last_local_ns = 2000
+	};
 	struct usk_clock c;
 	assert_int_equal(usk_fit_linear(&fit, usk_estimator_find("support"), &c, NULL), USK_OK);
 	int64_t there, back;
