@@ -12,6 +12,7 @@
  */
 #include "fit/fit.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,4 +116,20 @@ enum usk_status usk_fit_straight(const struct usk_fit *fit, usk_i128 y0, usk_i12
 	*out = k;
 	*n = 2;
 	return USK_OK;
+}
+
+enum usk_status usk_fit_through(const struct usk_fit *fit, struct usk_point p, long double dx,
+				long double dy, long double slope, struct usk_knot **out, size_t *n)
+{
+	const struct usk_frame *f = &fit->lines->frame;
+	const long double far = 0x1p80L; /* cut at 2^62 in the end */
+	usk_i128 x[2], y[2];
+	usk_fit_span(fit, &x[0], &x[1]);
+	for (int i = 0; i < 2; i++) {
+		usk_i128 run = f->local_ns + x[i] - p.local_ns;
+		long double rise = floorl(dy + slope * ((long double)run - dx) + 0.5L);
+		rise = rise < -far ? -far : rise > far ? far : rise;
+		y[i] = (usk_i128)p.offset_ns - f->offset_ns + (usk_i128)rise;
+	}
+	return usk_fit_straight(fit, y[0], y[1], out, n);
 }

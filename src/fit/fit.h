@@ -68,6 +68,42 @@ static inline int64_t usk_cut(usk_i128 v)
 /** Where an answer begins and ends, relative: events and hull vertices; x0 < x1. */
 void usk_fit_span(const struct usk_fit *fit, usk_i128 *x0, usk_i128 *x1);
 
+/*
+ * A message and the first one back: the one with the smallest send stamp that is not under the
+ * receive stamp of `there` on the same clock (of several, the first that is received). Pointers
+ * into fit->msg; there->from is the clock that began.
+ */
+struct usk_exchange {
+	const struct usk_msg *there, *back;
+};
+
+/**
+ * The exchanges that clock `asker` (fit->a or fit->b) began, sorted by the send stamp of `there`,
+ * then its receive stamp. A message that nothing came back for has none. free() the result, which
+ * is never NULL. Cost: O(n) where messages are nearly in order, else O(n log n); 80 bytes a message
+ * on the way.
+ */
+struct usk_exchange *usk_exchanges(const struct usk_fit *fit, uint32_t asker, size_t *n);
+
+/** Time between the two stamps of the clock that began, by that clock. */
+static inline usk_i128 usk_exchange_took(const struct usk_exchange *e)
+{
+	return (usk_i128)e->back->received_ns - e->there->sent_ns;
+}
+
+/** Sum of both delays (RTD): less what the other clock took to answer, by that clock. */
+static inline usk_i128 usk_exchange_delays(const struct usk_exchange *e)
+{
+	return usk_exchange_took(e) - ((usk_i128)e->back->sent_ns - e->there->received_ns);
+}
+
+/** Twice the middle of the two stamps of one of the clocks. */
+static inline usk_i128 usk_exchange_middle2(const struct usk_exchange *e, uint32_t clock)
+{
+	return e->there->from == clock ? (usk_i128)e->there->sent_ns + e->back->received_ns
+				       : (usk_i128)e->there->received_ns + e->back->sent_ns;
+}
+
 /** An estimator's answer: the straight line through (x0, y0) and (x1, y1), relative. */
 enum usk_status usk_fit_straight(const struct usk_fit *fit, usk_i128 y0, usk_i128 y1,
 				 struct usk_knot **out, size_t *n);
@@ -84,6 +120,14 @@ enum usk_status usk_fit_straight(const struct usk_fit *fit, usk_i128 y0, usk_i12
  */
 void usk_knots_settle(const struct usk_lines *l, bool strict, const struct usk_knot *line,
 		      size_t n_line, struct usk_knot *knot, size_t n);
+
+/**
+ * An estimator's answer: offset(t) = p.offset_ns + dy + slope (t - p.local_ns - dx), rounded to
+ * the nearest at both ends of the span; p is absolute.
+ */
+enum usk_status usk_fit_through(const struct usk_fit *fit, struct usk_point p, long double dx,
+				long double dy, long double slope, struct usk_knot **out,
+				size_t *n);
 
 enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 			       struct usk_err *err);

@@ -123,6 +123,14 @@ struct usk_msg fit_case_msg(struct usk_point p, bool ceiling)
 		       : (struct usk_msg){ remote, local, 0, 1, 0 };
 }
 
+void fit_case_msgs(const struct fit_case *c, struct usk_msg *msg)
+{
+	for (size_t i = 0; i < c->pts.n; i++) {
+		msg[i] = fit_case_msg(c->pts.p[i], c->pts.ceiling[i]);
+	}
+	usk_msg_sort(msg, c->pts.n, 1);
+}
+
 struct usk_corridor *fit_case_corridor(const struct fit_case *c)
 {
 	struct usk_corridor *k = usk_corridor_new(&c->frame);

@@ -22,6 +22,8 @@ struct fit_case {
 void fit_case_make(struct fit_case *c, uint64_t seed);
 /** A point as the message that says it, between a = 0 and b = 1. */
 struct usk_msg fit_case_msg(struct usk_point p, bool ceiling);
+/** All of them, as estimators get them; msg has room for ORACLE_MAX. */
+void fit_case_msgs(const struct fit_case *c, struct usk_msg *msg);
 struct usk_corridor *fit_case_corridor(const struct fit_case *c);
 /** A time to ask about: near the points, among them or far away. */
 int64_t fit_case_time(const struct fit_case *c, struct usk_rng *r);
