@@ -26,6 +26,14 @@ static const struct usk_estimator estimators[] = {
 	{ "support", "Moon, Skelly, Towsley, INFOCOM 1999; Zhang, Liu, Xia, INFOCOM 2002",
 	  "the mean of the lines that lean on each direction's fastest messages", false,
 	  usk_est_support },
+	{ "regress", "Duda et al., ICDCS 1987; Ashton 1995, section 3",
+	  "least squares of one clock's stamps over the other's, all messages alike", true,
+	  usk_est_regress },
+	{ "two-point", "Ashton 1995, section 4.1.2",
+	  "the line through two exchanges that are quick and far apart", true, usk_est_two_point },
+	{ "least-violation", "Ashton 1995, section 4.2.2",
+	  "the line through a vertex of each hull with the least total violation", false,
+	  usk_est_least_violation },
 	{ NULL, NULL, NULL, false, NULL },
 };
 

@@ -65,6 +65,26 @@ static inline int64_t usk_cut(usk_i128 v)
 	return v > USK_TIME_MAX ? USK_TIME_MAX : v < -USK_TIME_MAX ? -USK_TIME_MAX : (int64_t)v;
 }
 
+/* A line of the offset through p, not mirrored. */
+struct usk_line {
+	struct usk_xy p;
+	struct usk_slope s;
+};
+
+/* How far a point is on the wrong side of a line: whole + rest/den, 0 <= rest < den = s.den. */
+struct usk_over {
+	usk_i128 whole, rest; /* whole < 0: on the right side, off the line */
+};
+
+/** p is a vertex, mirrored if a ceiling. */
+static inline struct usk_over usk_line_over(const struct usk_line *l, struct usk_xy p, bool ceiling)
+{
+	usk_i128 rise = l->s.num * ((usk_i128)p.x - l->p.x);
+	usk_i128 down = ceiling ? rise : -rise, q = usk_floor_div(down, l->s.den);
+	usk_i128 high = ceiling ? (usk_i128)p.y + l->p.y : (usk_i128)p.y - l->p.y;
+	return (struct usk_over){ high + q, down - q * l->s.den };
+}
+
 /** Where an answer begins and ends, relative: events and hull vertices; x0 < x1. */
 void usk_fit_span(const struct usk_fit *fit, usk_i128 *x0, usk_i128 *x1);
 
@@ -104,6 +124,12 @@ static inline usk_i128 usk_exchange_middle2(const struct usk_exchange *e, uint32
 				       : (usk_i128)e->there->received_ns + e->back->sent_ns;
 }
 
+/** A message's stamp of one of its two clocks. */
+static inline int64_t usk_msg_stamp(const struct usk_msg *m, uint32_t clock)
+{
+	return m->from == clock ? m->sent_ns : m->received_ns;
+}
+
 /** An estimator's answer: the straight line through (x0, y0) and (x1, y1), relative. */
 enum usk_status usk_fit_straight(const struct usk_fit *fit, usk_i128 y0, usk_i128 y1,
 				 struct usk_knot **out, size_t *n);
@@ -135,5 +161,11 @@ enum usk_status usk_est_hull(const struct usk_fit *fit, struct usk_knot **out, s
 			     struct usk_err *err);
 enum usk_status usk_est_support(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				struct usk_err *err);
+enum usk_status usk_est_regress(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err);
+enum usk_status usk_est_two_point(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				  struct usk_err *err);
+enum usk_status usk_est_least_violation(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+					struct usk_err *err);
 
 #endif

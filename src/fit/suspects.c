@@ -53,9 +53,8 @@ struct line {
 /* By how much a point is on the wrong side, rounded up; at most 0 if it is not. */
 static usk_i128 excess(const struct line *l, struct usk_xy p, bool ceiling)
 {
-	usk_i128 rise = l->s.num * ((usk_i128)p.x - l->p.x);
-	return ceiling ? p.y + (l->p.y + usk_ceil_div(rise, l->s.den))
-		       : p.y - (l->p.y + usk_floor_div(rise, l->s.den));
+	struct usk_over over = usk_line_over(&(struct usk_line){ l->p, l->s }, p, ceiling);
+	return over.whole + (over.rest > 0);
 }
 
 static void score(const struct crowd *c, struct line *l)

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * est_regress.c - least squares over all messages, whichever way they went
+ *
+ * Source  Duda, Harrus, Haddad, Bernard: Estimating global time in distributed systems (ICDCS
+ *         1987); Ashton 1995, section 3: "regress"
+ *
+ * B's stamp y over A's stamp x, both directions alike: beta = Sxy/Sxx through the means. Delays of
+ * the two directions are to cancel, so a slow message pulls the line and nothing keeps it between
+ * the directions.
+ *
+ * With d = y - x, Sxy = Sxx + Sxd, so that the slope of the offset over B's stamp is
+ *
+ *     1/beta - 1 = -Sxd/Sxy,
+ *
+ * and no digit of it is lost in 1 + (beta - 1). Stamps are taken off their means, which are kept as
+ * an integer and a fraction, before anything is squared.
+ */
+#include "fit/fit.h"
+
+/* A mean: sum / n = whole + part, 0 <= part < 1. */
+struct mean {
+	usk_i128 whole;
+	long double part;
+};
+
+static struct mean mean_of(usk_i128 sum, size_t n, int64_t origin)
+{
+	usk_i128 q = usk_floor_div(sum, (usk_i128)n);
+	return (struct mean){ q + origin, (long double)(sum - q * (usk_i128)n) / (long double)n };
+}
+
+enum usk_status usk_est_regress(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err)
+{
+	usk_i128 sum_x = 0, sum_d = 0;
+	size_t count = fit->n_msgs, from_a = 0;
+	int64_t origin = count ? usk_msg_stamp(&fit->msg[0], fit->a) : 0;
+	for (size_t i = 0; i < count; i++) {
+		int64_t x = usk_msg_stamp(&fit->msg[i], fit->a);
+		sum_x += (usk_i128)x - origin;
+		sum_d += (usk_i128)usk_msg_stamp(&fit->msg[i], fit->b) - x;
+		from_a += fit->msg[i].from == fit->a;
+	}
+	if (!from_a || from_a == count) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"least squares need messages in both directions");
+	}
+	struct mean x = mean_of(sum_x, count, origin), d = mean_of(sum_d, count, 0);
+	long double sxx = 0, sxd = 0;
+	for (size_t i = 0; i < count; i++) {
+		int64_t a = usk_msg_stamp(&fit->msg[i], fit->a);
+		usk_i128 from_b = (usk_i128)usk_msg_stamp(&fit->msg[i], fit->b) - a;
+		long double u = (long double)(a - x.whole) - x.part;
+		long double v = (long double)(from_b - d.whole) - d.part;
+		sxx += u * u;
+		sxd += u * v;
+	}
+	long double sxy = sxx + sxd;
+	if (!(sxx > 0)) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"least squares need messages at two times of the reference clock");
+	}
+	if (sxy <= sxx * 1e-12L) { /* so little is rounding */
+		return usk_fail(err, USK_EINPUT, 0,
+				"by least squares the clock stands still or runs backwards: the "
+				"messages span too little time for their delays");
+	}
+	/* Through the means: B's is x + d, and the offset there is -d. */
+	struct usk_point mean = { usk_cut(x.whole + d.whole), usk_cut(-d.whole) };
+	return usk_fit_through(fit, mean, x.part + d.part, -d.part, -sxd / sxy, out, n);
+}
