@@ -470,7 +470,8 @@ struct usk_fit {
 	 * the local clock's stamp, then the reference's. */
 	const struct usk_msg *msg;
 	size_t n_msgs;
-	uint32_t a, b; /* numbers of reference and local clock in them */
+	uint32_t a, b;	   /* numbers of reference and local clock in them */
+	int64_t window_ns; /* of estimators that cut time into windows; 0 = 180 s */
 };
 
 /*
@@ -489,6 +490,61 @@ struct usk_estimator {
 /** Put messages of a pair into the order that usk_fit asks for; local: number of the local clock.
  */
 void usk_msg_sort(struct usk_msg *msg, size_t n, uint32_t local);
+
+/* What least squares through round trips say (Clement 2009, sections 9 and 12). */
+struct usk_round_trips {
+	bool by_local;		    /* T1 is a stamp of the local clock, else of the reference's */
+	uint64_t exchanges, kept;   /* all, and those within the confidence interval */
+	double margin_ns, sigma_ns; /* mean and standard deviation (over n) of all margins */
+	int64_t origin_ns;	    /* T counts from this T1, the first exchange's */
+	int64_t origin_offset_ns;   /* intercept_ns counts from this offset, ns */
+	long double slope;	    /* of the offset (reference - local) over T, ns per ns */
+	long double intercept_ns;   /* of the offset at T = 0 */
+	double residual_ns;	    /* Er, standard deviation about the line; NAN under 3 kept */
+	double s_slope;		    /* standard error of the slope, ns per ns; NAN likewise */
+	double s_intercept_ns;	    /* standard error of the intercept, ns; NAN likewise */
+};
+
+/* z for 90, 95 and 99 % (Clement's table 2); INFINITY keeps all. */
+#define USK_Z_90 1.64
+#define USK_Z_95 1.96
+#define USK_Z_99 2.58
+
+/**
+ * The line and standard errors of `round-trip`; fit needs its messages and their clocks only.
+ * USK_EINPUT: no exchange, or none that began at another time.
+ */
+enum usk_status usk_round_trips_of(const struct usk_fit *fit, double z, struct usk_round_trips *out,
+				   struct usk_err *err);
+
+/* The first and last exchange of a pair (Loeser 2003, section 3.2). */
+struct usk_interval {
+	int64_t origin_ns;	  /* on the reference's clock; the next two count from it */
+	double first_ns, last_ns; /* their middles, first_ns < last_ns */
+	double first_half_ns, last_half_ns; /* half their round trips, >= 0 */
+};
+
+/**
+ * What `interval` is drawn through; fit needs its messages and their clocks only.
+ * USK_EINPUT: no exchange, or the last is not after the first by both clocks.
+ */
+enum usk_status usk_interval_of(const struct usk_fit *fit, struct usk_interval *out,
+				struct usk_err *err);
+/** By how many ns the line of `interval` can be wrong at a time of the reference's clock: half the
+ * round trips, carried along the line, and 1e-6 of the distance to the nearer exchange. */
+double usk_interval_precision(const struct usk_interval *i, int64_t reference_ns);
+
+/* A window of `min-window`: half the difference, half the sum of its smallest stamp differences. */
+struct usk_window_offset {
+	int64_t local_ns;  /* its middle */
+	int64_t offset_ns; /* reference - local, to the nearest */
+	int64_t error_ns;  /* by how much it can be wrong in a window of constant offset, rounded up
+			    */
+};
+
+/** Those windows of fit->window_ns that have messages in both directions, sorted. Returns how
+ * many; *out is handed over, NULL if 0. */
+size_t usk_window_offsets(const struct usk_fit *fit, struct usk_window_offset **out);
 
 const struct usk_estimator *usk_estimators(void); /* the last row has name NULL */
 const struct usk_estimator *usk_estimator_find(const char *name);

@@ -130,6 +130,45 @@ static inline int64_t usk_msg_stamp(const struct usk_msg *m, uint32_t clock)
 	return m->from == clock ? m->sent_ns : m->received_ns;
 }
 
+/* What is missing where there is none; %s is the method. */
+#define USK_NO_EXCHANGE                                                                            \
+	"%s needs an exchange: a message, and one back that was sent after it had come"
+
+/* --window where nothing is said. */
+#define USK_WINDOW_NS INT64_C(180000000000)
+
+/** The window that fit asks for. */
+int64_t usk_fit_window(const struct usk_fit *fit);
+
+/** A message's stamp on the local clock. */
+static inline int64_t usk_msg_local(const struct usk_fit *fit, const struct usk_msg *m)
+{
+	return m->from == fit->b ? m->sent_ns : m->received_ns;
+}
+
+/* The middle of an exchange: twice its local stamp, twice the offset there, and its RTD. */
+struct usk_couple {
+	usk_i128 local2, offset2, delays;
+};
+
+/** The earliest and latest exchange by the local clock, of either asker; ties: the smaller RTD,
+ * then the earlier by the reference. false: there is none. */
+bool usk_couple_ends(const struct usk_fit *fit, struct usk_couple *first, struct usk_couple *last);
+
+/** The smallest RTD among those that took less than under_ns, or among all if none did; ties: the
+ * earlier by the reference, then by the local clock. */
+bool usk_couple_best(const struct usk_fit *fit, int64_t under_ns, struct usk_couple *best);
+
+/** The best of each window of the local clock, sorted; windows begin at the first message. */
+struct usk_couple *usk_couples(const struct usk_fit *fit, size_t *n);
+
+/** Local stamp rounded down, offset to the nearest. */
+struct usk_knot usk_couple_knot(const struct usk_couple *c);
+
+/** An estimator's answer: the line of this slope through a couple. */
+enum usk_status usk_fit_from_couple(const struct usk_fit *fit, const struct usk_couple *c,
+				    long double slope, struct usk_knot **out, size_t *n);
+
 /** An estimator's answer: the straight line through (x0, y0) and (x1, y1), relative. */
 enum usk_status usk_fit_straight(const struct usk_fit *fit, usk_i128 y0, usk_i128 y1,
 				 struct usk_knot **out, size_t *n);
@@ -167,5 +206,27 @@ enum usk_status usk_est_two_point(const struct usk_fit *fit, struct usk_knot **o
 				  struct usk_err *err);
 enum usk_status usk_est_least_violation(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 					struct usk_err *err);
+enum usk_status usk_est_round_trip_90(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				      struct usk_err *err);
+enum usk_status usk_est_round_trip_95(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				      struct usk_err *err);
+enum usk_status usk_est_round_trip_99(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				      struct usk_err *err);
+enum usk_status usk_est_round_trip_100(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				       struct usk_err *err);
+enum usk_status usk_est_interval(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				 struct usk_err *err);
+enum usk_status usk_est_min_window(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				   struct usk_err *err);
+enum usk_status usk_est_first_offset(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				     struct usk_err *err);
+enum usk_status usk_est_rate_ratio(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				   struct usk_err *err);
+enum usk_status usk_est_rate_last(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				  struct usk_err *err);
+enum usk_status usk_est_rate_segments(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				      struct usk_err *err);
+enum usk_status usk_est_lp_rate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err);
 
 #endif

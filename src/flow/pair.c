@@ -350,7 +350,9 @@ enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struc
 	counts->direction_unknown += found.direction_unknown;
 	counts->outliers += found.outliers;
 	usk_msg_sort(msg, n_msgs, s->b);
-	struct usk_fit fit = { corridor, lines, b->first_ns, b->last_ns, msg, n_msgs, s->a, s->b };
+	struct usk_fit fit = {
+		corridor, lines, b->first_ns, b->last_ns, msg, n_msgs, s->a, s->b, 0
+	};
 	status = usk_fit_linear(&fit, method, clock, err);
 	if (status) {
 		goto out;

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * est_rates.c - lines through the best exchange of each window
+ *
+ * Source  Clement 2009, section 4, equation 1, on his references 16 (Prism), 17 and 18 (IBM SP)
+ *
+ * A couple (G, L) per window is the reference and local stamp at the middle of its fastest
+ * exchange. Then the rate R of the reference against the local clock is
+ *
+ *     rate-ratio     sqrt(mean of (dG/dL)^2) over neighbouring couples
+ *     rate-last      (G_N - G_0)/(L_N - L_0)
+ *     rate-segments  dG/dL of the two couples around each moment
+ *
+ * and the line starts at (G_0, L_0). The offset's slope is r = R - 1 = d(offset)/dL, which is what
+ * is computed, as R itself has no digits left for it: with m = mean(2 r + r^2) the first one is
+ * sqrt(1 + m) - 1 = m/(1 + sqrt(1 + m)).
+ */
+#include "fit/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static long double slope_of(const struct usk_couple *from, const struct usk_couple *to)
+{
+	return (long double)(to->offset2 - from->offset2) /
+	       (long double)(to->local2 - from->local2);
+}
+
+/* At least two, with rising local stamps: or NULL, and the sentence. */
+static struct usk_couple *couples(const struct usk_fit *fit, const char *name, size_t *n,
+				  struct usk_err *err)
+{
+	struct usk_couple *c = usk_couples(fit, n);
+	if (*n >= 2) {
+		return c;
+	}
+	free(c);
+	if (!*n) {
+		usk_fail(err, USK_EINPUT, 0, USK_NO_EXCHANGE, name);
+	} else {
+		usk_fail(err, USK_EINPUT, 0,
+			 "%s needs exchanges in two windows of %g s, and all are in one", name,
+			 (double)usk_fit_window(fit) * 1e-9);
+	}
+	return NULL;
+}
+
+enum usk_status usk_est_rate_ratio(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				   struct usk_err *err)
+{
+	size_t count;
+	struct usk_couple *c = couples(fit, "rate-ratio", &count, err);
+	if (!c) {
+		return USK_EINPUT;
+	}
+	long double m = 0;
+	for (size_t i = 1; i < count; i++) {
+		long double r = slope_of(&c[i - 1], &c[i]);
+		m += r * (2 + r);
+	}
+	m /= (long double)(count - 1);
+	m = m < -1 ? -1 : m; /* it is a square - 1 */
+	enum usk_status status = usk_fit_from_couple(fit, &c[0], m / (1 + sqrtl(1 + m)), out, n);
+	free(c);
+	return status;
+}
+
+enum usk_status usk_est_rate_last(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				  struct usk_err *err)
+{
+	size_t count;
+	struct usk_couple *c = couples(fit, "rate-last", &count, err);
+	if (!c) {
+		return USK_EINPUT;
+	}
+	enum usk_status status =
+		usk_fit_from_couple(fit, &c[0], slope_of(&c[0], &c[count - 1]), out, n);
+	free(c);
+	return status;
+}
+
+enum usk_status usk_est_rate_segments(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				      struct usk_err *err)
+{
+	size_t count;
+	struct usk_couple *c = couples(fit, "rate-segments", &count, err);
+	if (!c) {
+		return USK_EINPUT;
+	}
+	/* Rounded down, local stamps stay distinct: windows begin at integers. */
+	struct usk_knot *k = usk_alloc(count, sizeof *k);
+	for (size_t i = 0; i < count; i++) {
+		k[i] = usk_couple_knot(&c[i]);
+	}
+	free(c);
+	*out = k;
+	*n = count;
+	return USK_OK;
+}
