@@ -154,7 +154,7 @@ static enum usk_status draw(const struct usk_fit *fit, double z, struct usk_knot
 		return usk_fit_through(fit, p, 0, r.intercept_ns, r.slope, out, n);
 	}
 	/* Over the reference's time T: offset = c + s T at the local time T - (c + s T). */
-	if (r.slope >= 1) {
+	if (1 - r.slope < 1e-12L) {
 		return usk_fail(err, USK_EINPUT, 0,
 				"by its exchanges the clock stands still or runs backwards");
 	}
