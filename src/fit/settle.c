@@ -71,8 +71,9 @@ static struct room room_at(const struct usk_lines *l, bool strict, const struct 
 	return r;
 }
 
-/* The polyline at x, rounded to the nearest; beyond its ends the outermost slope goes on. */
-static usk_i128 line_at(const struct usk_knot *line, size_t n, size_t *i, usk_i128 x)
+/* The polyline at x, rounded to the nearest; beyond its ends the outermost slope goes on, as far as
+ * an offset may: the band has no wall out there. */
+static int64_t line_at(const struct usk_knot *line, size_t n, size_t *i, usk_i128 x)
 {
 	while (*i + 2 < n && line[*i + 1].local_ns < x) {
 		++*i;
@@ -80,7 +81,7 @@ static usk_i128 line_at(const struct usk_knot *line, size_t n, size_t *i, usk_i1
 	const struct usk_knot *a = &line[*i], *b = a + 1;
 	usk_i128 rise = (usk_i128)b->offset_ns - a->offset_ns;
 	usk_i128 run = (usk_i128)b->local_ns - a->local_ns;
-	return a->offset_ns + usk_floor_div(rise * (x - a->local_ns) + run / 2, run);
+	return usk_cut(a->offset_ns + usk_floor_div(rise * (x - a->local_ns) + run / 2, run));
 }
 
 void usk_knots_settle(const struct usk_lines *l, bool strict, const struct usk_knot *line,
