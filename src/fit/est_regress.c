@@ -27,7 +27,7 @@ struct mean {
 static struct mean mean_of(usk_i128 sum, size_t n, int64_t origin)
 {
 	usk_i128 q = usk_floor_div(sum, (usk_i128)n);
-	return (struct mean){ q + origin, (long double)(sum - q * (usk_i128)n) / (long double)n };
+	return (struct mean){ q + origin, usk_real(sum - q * (usk_i128)n) / (long double)n };
 }
 
 enum usk_status usk_est_regress(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
@@ -51,8 +51,8 @@ enum usk_status usk_est_regress(const struct usk_fit *fit, struct usk_knot **out
 	for (size_t i = 0; i < count; i++) {
 		int64_t a = usk_msg_stamp(&fit->msg[i], fit->a);
 		usk_i128 from_b = (usk_i128)usk_msg_stamp(&fit->msg[i], fit->b) - a;
-		long double u = (long double)(a - x.whole) - x.part;
-		long double v = (long double)(from_b - d.whole) - d.part;
+		long double u = usk_real(a - x.whole) - x.part;
+		long double v = usk_real(from_b - d.whole) - d.part;
 		sxx += u * u;
 		sxd += u * v;
 	}

@@ -153,7 +153,7 @@ enum usk_status usk_est_two_point(const struct usk_fit *fit, struct usk_knot **o
 	/* B's stamp and the offset, A's less B's, as integers and halves. */
 	usk_i128 at = usk_floor_div(best->b, 2), off = usk_floor_div(best->a - best->b, 2);
 	return usk_fit_through(fit, (struct usk_point){ usk_cut(at), usk_cut(off) },
-			       (long double)(best->b - 2 * at) / 2,
-			       (long double)(best->a - best->b - 2 * off) / 2,
-			       (long double)((usk_i128)apart - run) / (long double)run, out, n);
+			       usk_real(best->b - 2 * at) / 2,
+			       usk_real(best->a - best->b - 2 * off) / 2,
+			       usk_real((usk_i128)apart - run) / usk_real(run), out, n);
 }

@@ -162,7 +162,7 @@ enum usk_status usk_fit_through(const struct usk_fit *fit, struct usk_point p, l
 	usk_fit_span(fit, &x[0], &x[1]);
 	for (int i = 0; i < 2; i++) {
 		usk_i128 run = f->local_ns + x[i] - p.local_ns;
-		long double rise = floorl(dy + slope * ((long double)run - dx) + 0.5L);
+		long double rise = floorl(dy + slope * (usk_real(run) - dx) + 0.5L);
 		rise = rise < -far ? -far : rise > far ? far : rise;
 		y[i] = (usk_i128)p.offset_ns - f->offset_ns + (usk_i128)rise;
 	}

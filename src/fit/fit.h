@@ -124,6 +124,16 @@ static inline usk_i128 usk_exchange_middle2(const struct usk_exchange *e, uint32
 				       : (usk_i128)e->there->received_ns + e->back->sent_ns;
 }
 
+/*
+ * As a real number. The compiler's own conversion adds two halves, one of them near 2^64 for a
+ * small negative number: right with a mantissa of 64 bits only, which emulators of this machine
+ * lack.
+ */
+static inline long double usk_real(usk_i128 v)
+{
+	return v < 0 ? -(long double)-(usk_u128)v : (long double)(usk_u128)v;
+}
+
 /** A message's stamp of one of its two clocks. */
 static inline int64_t usk_msg_stamp(const struct usk_msg *m, uint32_t clock)
 {

