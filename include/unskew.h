@@ -592,6 +592,11 @@ struct usk_map; /* a clock's knots, prepared for conversion */
 
 /** NULL if the clock has no knots. The clock may go before the map. */
 struct usk_map *usk_map_new(const struct usk_clock *clock, int64_t max_skew_e12);
+/**
+ * A line as an estimator drew it, not settled into a band: n >= 2 knots, their lo, hi and epoch are
+ * ignored. Unlike a clock's, its time may stand still or fall.
+ */
+struct usk_map *usk_map_of_line(const struct usk_knot *line, size_t n);
 void usk_map_free(struct usk_map *m);
 
 /** One stamp with its band: the definition, in 128-bit. Epoch 0. O(log knots). */
@@ -641,6 +646,60 @@ enum usk_status usk_sync(struct usk_trace *const *trace, size_t n,
 enum usk_status usk_check(struct usk_trace *const *trace, size_t n,
 			  const struct usk_sync_options *opt, struct usk_clocks **out,
 			  struct usk_err *err);
+
+/* ---- estimators side by side ----------------------------------------------- */
+
+/* What one estimator says of a pair, judged by the pair's messages (Ashton 1995, section 6.1). */
+struct usk_method_score {
+	const struct usk_estimator *method;
+	char *failed;	       /* why it has no answer, a sentence: then nothing else holds; NULL */
+	struct usk_knot *line; /* as drawn, not settled into the band; lo_ns, hi_ns are USK_NONE */
+	size_t n_knots;
+	int64_t b_ns;	       /* b's stamp when a shows the pair's a_ns, rounded down; */
+	int32_t b_ps;	       /* the rest in thousandths, 0 to 999 */
+	double beta_minus_one; /* rate of b against a less 1, by the outer knots */
+	uint64_t corrected_inversions;
+	struct usk_violations too_fast;
+	double seconds; /* that the estimator took, once messages are sorted and hulls made */
+};
+
+struct usk_compared_pair {
+	uint32_t a, b; /* indices into the names of clocks; a is the reference side */
+	uint64_t a_to_b, b_to_a;
+	enum usk_quality quality;
+	int64_t a_ns; /* middle of a's stamps in the messages, rounded down; USK_NONE */
+	uint64_t recorded_inversions;
+	int64_t half_best_ns, half_worst_ns, half_mean_ns; /* of the model's band; USK_NONE */
+	struct usk_method_score *score;			   /* one per method */
+};
+
+struct usk_comparison {
+	char *model;
+	int64_t max_skew_e12;
+	char **clock; /* names */
+	size_t n_clocks;
+	struct usk_counts counts;
+	struct usk_compared_pair *pair;
+	size_t n_pairs;
+	size_t n_methods;
+	char **note; /* sentences for the user */
+	size_t n_notes;
+};
+
+/**
+ * Match once, then let estimators draw their lines through the same messages, and judge each line
+ * as it is. Pairs, and messages that are left out as outliers, are those of usk_sync(). Where no
+ * line of the model fits, those that need none still have an answer.
+ *
+ * method[n_methods]  rows of the table of estimators; n_methods 0: all of them
+ * opt                may be NULL; its method does not matter
+ * Memory             the messages of one pair, 32 bytes each, and what the estimators need
+ */
+enum usk_status usk_compare(struct usk_trace *const *trace, size_t n,
+			    const struct usk_sync_options *opt,
+			    const struct usk_estimator *const *method, size_t n_methods,
+			    struct usk_comparison **out, struct usk_err *err);
+void usk_comparison_free(struct usk_comparison *c);
 
 /* ---- write ----------------------------------------------------------------- */
 

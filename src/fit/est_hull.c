@@ -59,7 +59,7 @@ enum usk_status usk_est_hull(const struct usk_fit *fit, struct usk_knot **out, s
 	const struct usk_lines *l = fit->lines;
 	if (l->quality != USK_BOUNDED) {
 		return usk_fail(err, USK_EINPUT, 0,
-				"the extreme lines need messages in both directions");
+				"hull needs messages in both directions that some line fits");
 	}
 	usk_i128 x[2], y[2];
 	usk_fit_span(fit, &x[0], &x[1]);

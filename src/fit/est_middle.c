@@ -73,7 +73,7 @@ enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out,
 	const struct usk_lines *l = fit->lines;
 	if (l->quality != USK_BOUNDED) {
 		return usk_fail(err, USK_EINPUT, 0,
-				"the middle of the band needs messages in both directions");
+				"middle needs messages in both directions that some line fits");
 	}
 	if (!usk_est_support(fit, out, n, NULL)) {
 		if (fits(l, *out)) {

@@ -67,9 +67,20 @@ enum usk_status usk_pair_read(struct pair_source *s, const struct usk_sink *sink
 enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struct usk_clock *clock,
 			     struct usk_counts *counts, struct usk_evaluation *evaluation,
 			     struct usk_err *err);
+/** What matching one pair found, added up over all. */
+void usk_counts_add(struct usk_counts *to, const struct usk_counts *found);
 /** Only count and measure, as recorded. */
 enum usk_status usk_pair_check(struct pair_source *s, struct usk_pair *pair,
 			       struct usk_counts *counts, struct usk_evaluation *evaluation,
 			       struct usk_err *err);
+
+/** Check the arguments and open the parties, two at least. */
+enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
+			      const struct usk_sync_options *opt, struct parties *out,
+			      struct usk_err *err);
+extern const struct usk_sync_options usk_sync_defaults;
+/** Why a pair is not bounded and what would help, a sentence; NULL if it is. malloc'ed. */
+char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
+		       const struct usk_counts *counts);
 
 #endif

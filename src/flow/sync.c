@@ -10,7 +10,7 @@
  * Each clock is tied to the reference by the messages the two exchange. Clocks that exchange
  * none with the reference are absent, and a note says so.
  */
-#include "flow/flow.h"
+#include "flow/reading.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,7 +70,7 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	c->solve = usk_strdup("tree");
 	c->how = usk_strdup("pairs");
 	c->min_delay = usk_strdup("0");
-	c->max_skew_e12 = o->max_skew_e12 ? o->max_skew_e12 : INT64_C(500000000);
+	c->max_skew_e12 = usk_limit_e12(o);
 	c->counts = p->left_out;
 	c->clock = usk_alloc(p->n, sizeof *c->clock);
 	c->n_clocks = p->n;
@@ -119,40 +119,42 @@ static void find_islands(struct usk_clocks *c, uint32_t reference)
 	}
 }
 
-static void explain(struct usk_clocks *c)
+char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
+		       const struct usk_counts *counts)
+{
+	const char *a = parties->party[p->a].name, *b = parties->party[p->b].name;
+	switch (p->quality) {
+	case USK_ABSENT:
+		return usk_format("%s and %s share no message: check that both captures saw the "
+				  "same traffic%s",
+				  a, b,
+				  counts->direction_unknown
+					  ? ", or state who is who with --local NAME=ADDRESS"
+					  : "");
+	case USK_ONE_SIDED:
+		return usk_format("all messages go from %s to %s: the offset is bounded on one "
+				  "side only; traffic in the other direction would close it",
+				  p->a_to_b ? a : b, p->a_to_b ? b : a);
+	case USK_CONTRADICTED:
+		return usk_format("%zu messages between %s and %s cannot all be true if both "
+				  "clocks run at one rate within %g ppm: a clock was stepped "
+				  "or slewed (try a part of the trace with --from and --to, or "
+				  "a larger --max-skew-ppm)",
+				  p->n_contradiction, a, b,
+				  (double)usk_limit_e12(parties->opt) * 1e-6);
+	case USK_REFERENCE:
+	case USK_BOUNDED:
+		break;
+	}
+	return NULL;
+}
+
+static void explain(struct usk_clocks *c, const struct parties *p)
 {
 	for (size_t i = 0; i < c->n_pairs; i++) {
-		const struct usk_pair *p = &c->pair[i];
-		const char *a = c->clock[p->a].name, *b = c->clock[p->b].name;
-		switch (p->quality) {
-		case USK_ABSENT:
-			note(c,
-			     usk_format("%s and %s share no message: check that both captures "
-					"saw the same traffic%s",
-					a, b,
-					c->counts.direction_unknown
-						? ", or state who is who with --local NAME=ADDRESS"
-						: ""));
-			break;
-		case USK_ONE_SIDED:
-			note(c,
-			     usk_format(
-				     "all messages go from %s to %s: the offset is bounded on one "
-				     "side only; traffic in the other direction would close it",
-				     p->a_to_b ? a : b, p->a_to_b ? b : a));
-			break;
-		case USK_CONTRADICTED:
-			note(c,
-			     usk_format(
-				     "%zu messages between %s and %s cannot all be true if both "
-				     "clocks run at one rate within %g ppm: a clock was stepped "
-				     "or slewed (try a part of the trace with --from and --to, or "
-				     "a larger --max-skew-ppm)",
-				     p->n_contradiction, a, b, (double)c->max_skew_e12 * 1e-6));
-			break;
-		case USK_REFERENCE:
-		case USK_BOUNDED:
-			break;
+		char *why = usk_pair_explain(&c->pair[i], p, &c->counts);
+		if (why) {
+			note(c, why);
 		}
 	}
 }
@@ -204,19 +206,32 @@ static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 	return USK_OK;
 }
 
+const struct usk_sync_options usk_sync_defaults = { .max_outliers = -1,
+						    .from_ns = USK_NONE,
+						    .to_ns = USK_NONE };
+
+enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
+			      const struct usk_sync_options *opt, struct parties *out,
+			      struct usk_err *err)
+{
+	enum usk_status status = check_arguments(trace, n, opt, err);
+	if (!status) {
+		status = usk_parties_open(trace, n, opt, out, err);
+	}
+	if (!status && out->n < 2) {
+		status = usk_fail(err, USK_EINPUT, 0, "%s: holds %s", usk_trace_path(trace[0]),
+				  out->n ? "one clock only; two are needed" : "no message");
+		usk_parties_free(out);
+	}
+	return status;
+}
+
 static enum usk_status run(struct usk_trace *const *trace, size_t n,
 			   const struct usk_sync_options *opt, bool correct,
 			   struct usk_clocks **out, struct usk_err *err)
 {
-	static const struct usk_sync_options defaults = { .max_outliers = -1,
-							  .from_ns = USK_NONE,
-							  .to_ns = USK_NONE };
 	struct parties p;
-	const struct usk_sync_options *o = opt ? opt : &defaults;
-	enum usk_status status = check_arguments(trace, n, o, err);
-	if (!status) {
-		status = usk_parties_open(trace, n, o, &p, err);
-	}
+	enum usk_status status = usk_flow_open(trace, n, opt ? opt : &usk_sync_defaults, &p, err);
 	if (status) {
 		return status;
 	}
@@ -238,10 +253,6 @@ static enum usk_status run(struct usk_trace *const *trace, size_t n,
 			usk_pair_close(&source);
 		}
 	}
-	if (!status && p.n < 2) {
-		status = usk_fail(err, USK_EINPUT, 0, "%s: holds %s", usk_trace_path(trace[0]),
-				  p.n ? "one clock only; two are needed" : "no message");
-	}
 	if (!status) {
 		const struct party *y = &p.party[p.reference];
 		usk_clock_reference(&c->clock[p.reference], y->first_ns, y->last_ns);
@@ -251,7 +262,7 @@ static enum usk_status run(struct usk_trace *const *trace, size_t n,
 		c->clock[p.reference].n_path = 1;
 		find_islands(c, p.reference);
 		if (correct) {
-			explain(c);
+			explain(c, &p);
 			measure_widths(c);
 		}
 		*out = c;

@@ -79,11 +79,22 @@ void usk_histogram_free(struct usk_histogram *h)
 	h->bucket = NULL;
 }
 
-/* A stamp on the common timeline; a correction that cannot be applied leaves it as it is. */
-static int64_t corrected(const struct usk_map *m, int64_t t)
+enum { BLOCK = 512 };
+
+/* Stamps on the common timeline; those that the correction has no answer for stay as they are. */
+static uint64_t correct(const struct usk_map *m, const int64_t *t, size_t n, int64_t *out)
 {
-	struct usk_stamp s;
-	return m && !usk_map_at(m, t, &s, NULL) && s.reference_ns != USK_NONE ? s.reference_ns : t;
+	uint64_t left = 0;
+	if (m && !usk_map_many(m, t, n, out, NULL)) {
+		return 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct usk_stamp s;
+		bool known = m && !usk_map_at(m, t[i], &s, NULL) && s.reference_ns != USK_NONE;
+		out[i] = known ? s.reference_ns : t[i];
+		left += m && !known;
+	}
+	return left;
 }
 
 static inline void count(struct usk_judge *j, bool back, int64_t delay)
@@ -109,10 +120,19 @@ void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 		}
 		return;
 	}
-	for (size_t i = 0; i < n; i++) {
-		bool back = msg[i].from != j->a;
-		int64_t sent = corrected(back ? j->map_b : j->map_a, msg[i].sent_ns);
-		count(j, back, corrected(back ? j->map_a : j->map_b, msg[i].received_ns) - sent);
+	for (size_t m; n; msg += m, n -= m) {
+		int64_t a[BLOCK], b[BLOCK], on_a[BLOCK], on_b[BLOCK];
+		m = n < BLOCK ? n : BLOCK;
+		for (size_t i = 0; i < m; i++) {
+			bool back = msg[i].from != j->a;
+			a[i] = back ? msg[i].received_ns : msg[i].sent_ns;
+			b[i] = back ? msg[i].sent_ns : msg[i].received_ns;
+		}
+		j->uncorrected += correct(j->map_a, a, m, on_a) + correct(j->map_b, b, m, on_b);
+		for (size_t i = 0; i < m; i++) {
+			bool back = msg[i].from != j->a;
+			count(j, back, back ? on_a[i] - on_b[i] : on_b[i] - on_a[i]);
+		}
 	}
 }
 

@@ -162,6 +162,19 @@ struct usk_map *usk_map_new(const struct usk_clock *clock, int64_t max_skew_e12)
 	return m;
 }
 
+struct usk_map *usk_map_of_line(const struct usk_knot *line, size_t n)
+{
+	struct usk_clock clock = { .quality = USK_ABSENT, .n_knots = n };
+	clock.knot = usk_alloc(n, sizeof *clock.knot);
+	for (size_t i = 0; i < n; i++) {
+		clock.knot[i] = (struct usk_knot){ line[i].local_ns, line[i].offset_ns, USK_NONE,
+						   USK_NONE, 0 };
+	}
+	struct usk_map *m = usk_map_new(&clock, 0);
+	free(clock.knot);
+	return m;
+}
+
 void usk_map_free(struct usk_map *m)
 {
 	if (m) {

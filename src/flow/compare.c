@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compare.c - every estimator side by side: the same messages, each line judged as it is drawn
+ *
+ * In    opened traces, options, rows of the table of estimators
+ * Out   per pair and method: offset, rate, inversions and too fast messages that it leaves
+ * Why   Ashton 6.1 and Poirier 4.1 compare methods so; settled into the band all would be alike
+ * Not   the truth, which only a simulation knows; printing
+ */
+#include "flow/reading.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void note(struct usk_comparison *c, char *text)
+{
+	c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
+	c->note[c->n_notes++] = text;
+}
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static usk_i128 time_at(const struct usk_knot *k)
+{
+	return (usk_i128)k->local_ns + k->offset_ns;
+}
+
+/*
+ * B's stamp when A shows a: the line the other way round, x = x0 + (a - T0) d/(T1 - T0), to 1 ps.
+ * Where a line folds back, its first crossing.
+ */
+static enum usk_status invert(const struct usk_knot *k, size_t n, int64_t a, int64_t *ns,
+			      int32_t *ps, struct usk_err *err)
+{
+	size_t i = 0;
+	while (i + 2 < n && time_at(&k[i + 1]) < a) {
+		i++;
+	}
+	usk_i128 d = (usk_i128)k[i + 1].local_ns - k[i].local_ns;
+	usk_i128 climb = time_at(&k[i + 1]) - time_at(&k[i]);
+	if (climb <= 0) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"at the middle of the trace its clock stands still or runs "
+				"backwards");
+	}
+	/* |a - T0| < 2^63.6 and d <= 2^63: the product fits. */
+	usk_i128 run = (a - time_at(&k[i])) * d;
+	usk_i128 whole = usk_floor_div(run, climb);
+	usk_i128 rest = (2000 * (run - whole * climb) + climb) / (2 * climb);
+	whole += k[i].local_ns + rest / 1000;
+	if (whole < -USK_TIME_MAX || whole > USK_TIME_MAX) {
+		return usk_fail(err, USK_ERANGE, 0, "its line leads further than 146 years from 0");
+	}
+	*ns = (int64_t)whole;
+	*ps = (int32_t)(rest % 1000);
+	return USK_OK;
+}
+
+static enum usk_status judge_line(struct pair_source *s, const struct gathered *g, int64_t a_ns,
+				  struct usk_method_score *out, struct usk_err *err)
+{
+	const struct usk_knot *first = out->line, *last = first + out->n_knots - 1;
+	usk_i128 climb = time_at(last) - time_at(first);
+	if (climb <= 0) {
+		return usk_fail(err, USK_EINPUT, 0, "its clock stands still or runs backwards");
+	}
+	out->beta_minus_one =
+		(double)(first->offset_ns - (usk_i128)last->offset_ns) / (double)climb;
+	enum usk_status status = invert(out->line, out->n_knots, a_ns, &out->b_ns, &out->b_ps, err);
+	if (status) {
+		return status;
+	}
+	struct usk_map *map = usk_map_of_line(out->line, out->n_knots);
+	struct reading r = usk_reading_of(s, err);
+	r.judge.map_b = map;
+	usk_judge_add(&r.judge, g->msg, g->n_msgs);
+	usk_map_free(map);
+	if (r.judge.uncorrected) {
+		return usk_fail(err, USK_ERANGE, 0, "its line leads further than 146 years from 0");
+	}
+	out->corrected_inversions = r.judge.inversions[0] + r.judge.inversions[1];
+	out->too_fast = usk_judge_violations(&r.judge);
+	return USK_OK;
+}
+
+static void score(struct pair_source *s, const struct gathered *g,
+		  const struct usk_compared_pair *pair, struct usk_method_score *out)
+{
+	struct usk_err err = { 0 };
+	struct usk_fit fit = usk_gathered_fit(g, s);
+	enum usk_status status;
+	if (!g->n_msgs) {
+		out->failed = usk_strdup("there is no message");
+		return;
+	}
+	double start = now();
+	status = out->method->estimate(&fit, &out->line, &out->n_knots, &err);
+	out->seconds = now() - start;
+	for (size_t i = 0; !status && i < out->n_knots; i++) {
+		out->line[i].lo_ns = out->line[i].hi_ns = USK_NONE;
+	}
+	status = status ? status : judge_line(s, g, pair->a_ns, out, &err);
+	if (status) {
+		free(out->line);
+		*out = (struct usk_method_score){ .method = out->method,
+						  .failed = usk_strdup(err.msg) };
+	}
+}
+
+static int64_t middle_of_a(const struct gathered *g, uint32_t a)
+{
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	for (size_t i = 0; i < g->n_msgs; i++) {
+		int64_t t = g->msg[i].from == a ? g->msg[i].sent_ns : g->msg[i].received_ns;
+		first = t < first ? t : first;
+		last = t > last ? t : last;
+	}
+	return g->n_msgs ? (int64_t)usk_floor_div((usk_i128)first + last, 2) : USK_NONE;
+}
+
+/* The band is the model's: every method would have the same one. */
+static enum usk_status measure_band(const struct usk_fit *fit, struct usk_compared_pair *out,
+				    struct usk_err *err)
+{
+	struct usk_clock clock = { .quality = USK_ABSENT };
+	enum usk_status status = usk_fit_linear(fit, usk_estimator_find("middle"), &clock, err);
+	struct usk_widths w = { USK_NONE, USK_NONE, USK_NONE, USK_NONE };
+	if (!status && clock.n_knots) {
+		w = usk_band_widths(&clock);
+	}
+	out->half_best_ns = w.best_ns;
+	out->half_worst_ns = w.worst_ns;
+	out->half_mean_ns = w.mean_ns;
+	free(clock.knot);
+	return status;
+}
+
+static enum usk_status compare_pair(struct pair_source *s, uint64_t work, struct usk_comparison *c,
+				    struct usk_compared_pair *out, struct usk_err *err)
+{
+	struct parties *p = s->parties;
+	struct usk_pair pair = { 0 };
+	struct gathered g;
+	p->doing = "matching";
+	enum usk_status status = usk_pair_gather(s, true, &pair, &g, err);
+	p->work_done += work;
+	if (!status) {
+		struct usk_fit fit = usk_gathered_fit(&g, s);
+		status = measure_band(&fit, out, err);
+	}
+	if (!status) {
+		out->a_to_b = pair.a_to_b;
+		out->b_to_a = pair.b_to_a;
+		out->quality = pair.quality;
+		out->recorded_inversions = usk_pair_inversions(&pair);
+		out->a_ns = middle_of_a(&g, s->a);
+		usk_counts_add(&c->counts, &g.found);
+		char *why = usk_pair_explain(&pair, p, &c->counts);
+		if (why) {
+			note(c, why);
+		}
+	}
+	p->doing = "comparing";
+	for (size_t i = 0; i < c->n_methods && !status; i++) {
+		score(s, &g, out, &out->score[i]);
+		usk_parties_progress(p, work * (i + 1) / c->n_methods);
+	}
+	p->work_done += work;
+	usk_gathered_free(&g);
+	free(pair.outlier);
+	free(pair.contradiction);
+	return status;
+}
+
+static struct usk_comparison *
+comparison_of(const struct parties *p, const struct usk_estimator *const *method, size_t n_methods)
+{
+	const struct usk_estimator *all = usk_estimators();
+	struct usk_comparison *c = usk_alloc(1, sizeof *c);
+	c->model = usk_strdup(p->opt->model ? p->opt->model : "linear");
+	c->max_skew_e12 = usk_limit_e12(p->opt);
+	c->counts = p->left_out;
+	c->clock = usk_alloc(p->n, sizeof *c->clock);
+	c->n_clocks = p->n;
+	for (size_t i = 0; i < p->n; i++) {
+		c->clock[i] = usk_strdup(p->party[i].name);
+	}
+	c->n_methods = n_methods;
+	while (!n_methods && all[c->n_methods].name) {
+		c->n_methods++;
+	}
+	c->pair = usk_alloc(p->n, sizeof *c->pair);
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (i == p->reference) {
+			continue;
+		}
+		struct usk_compared_pair *pair = &c->pair[c->n_pairs++];
+		pair->a = p->reference;
+		pair->b = i;
+		pair->quality = USK_ABSENT;
+		pair->score = usk_alloc(c->n_methods, sizeof *pair->score);
+		for (size_t k = 0; k < c->n_methods; k++) {
+			pair->score[k].method = n_methods ? method[k] : &all[k];
+		}
+	}
+	for (size_t i = 0; i < p->n_traces; i++) {
+		if (usk_trace_damage(p->trace[i])) {
+			note(c, usk_strdup(usk_trace_damage(p->trace[i])));
+		}
+	}
+	return c;
+}
+
+enum usk_status usk_compare(struct usk_trace *const *trace, size_t n,
+			    const struct usk_sync_options *opt,
+			    const struct usk_estimator *const *method, size_t n_methods,
+			    struct usk_comparison **out, struct usk_err *err)
+{
+	struct parties p;
+	enum usk_status status = usk_flow_open(trace, n, opt ? opt : &usk_sync_defaults, &p, err);
+	if (status) {
+		return status;
+	}
+	struct usk_comparison *c = comparison_of(&p, method, n_methods);
+	/* Matching takes about as long as reading did, and the methods as long again. */
+	uint64_t work = p.work_done;
+	p.work_all = work * (1 + 2 * (uint64_t)c->n_pairs);
+	for (size_t i = 0; i < c->n_pairs && !status; i++) {
+		struct pair_source source;
+		status = usk_pair_open(&p, c->pair[i].a, c->pair[i].b, &source, err);
+		if (!status) {
+			status = compare_pair(&source, work, c, &c->pair[i], err);
+			usk_pair_close(&source);
+		}
+	}
+	usk_parties_free(&p);
+	if (status) {
+		usk_comparison_free(c);
+		return status;
+	}
+	*out = c;
+	return USK_OK;
+}
+
+void usk_comparison_free(struct usk_comparison *c)
+{
+	if (!c) {
+		return;
+	}
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		for (size_t k = 0; k < c->n_methods; k++) {
+			free(c->pair[i].score[k].failed);
+			free(c->pair[i].score[k].line);
+		}
+		free(c->pair[i].score);
+	}
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		free(c->clock[i]);
+	}
+	for (size_t i = 0; i < c->n_notes; i++) {
+		free(c->note[i]);
+	}
+	free(c->pair);
+	free(c->clock);
+	free(c->note);
+	free(c->model);
+	free(c);
+}

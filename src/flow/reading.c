@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reading.c - the messages of a pair, without those that are wrong
+ *
+ * In    the messages of two clocks, readable as often as needed
+ * Out   corridor, feasible lines, delays as recorded; the messages themselves where asked for
+ * Why   a wrong pairing is poison for a hull: what no line can take in is left out, and the
+ *       messages are read again, because what hid behind it is gone from the hull
+ * Not   estimates (pair.c, compare.c)
+ */
+#include "flow/reading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ROUNDS = 10 };
+
+/* 0.4 ppm: the cone of the per-second points, see design of the corridor. */
+#define KAPPA_E12 INT64_C(400000)
+
+static bool take(struct reading *r, const struct usk_msg *msg, size_t n)
+{
+	usk_judge_add(&r->judge, msg, n);
+	for (size_t i = 0; r->keep && i < n; i++) {
+		r->msg = usk_room(r->msg, r->n_msgs, &r->cap_msgs, sizeof *r->msg);
+		r->msg[r->n_msgs++] = msg[i];
+	}
+	if (r->corridor) {
+		r->status =
+			usk_corridor_add(r->corridor, r->source->a, r->source->b, msg, n, r->err);
+	}
+	return !r->status && (!r->also || r->also->put(r->also->ctx, msg, n));
+}
+
+/* --from and --to, by the reference's stamps. */
+static bool put(void *ctx, const struct usk_msg *msg, size_t n)
+{
+	struct reading *r = ctx;
+	if (r->from_ns == USK_NONE && r->to_ns == USK_NONE) {
+		return take(r, msg, n);
+	}
+	struct usk_msg kept[512];
+	size_t m = 0;
+	bool more = true;
+	for (size_t i = 0; i < n && more; i++) {
+		int64_t t = msg[i].from == r->source->a ? msg[i].sent_ns : msg[i].received_ns;
+		if ((r->from_ns == USK_NONE || t >= r->from_ns) &&
+		    (r->to_ns == USK_NONE || t <= r->to_ns)) {
+			kept[m++] = msg[i];
+		}
+		if (m == COUNT(kept) || i + 1 == n) {
+			more = take(r, kept, m);
+			m = 0;
+		}
+	}
+	return more;
+}
+
+enum usk_status usk_reading_once(struct reading *r, struct usk_counts *counts,
+				 struct usk_evidence *evidence)
+{
+	struct usk_sink sink = { .ctx = r, .put = put };
+	if (r->also && r->also->start && !r->also->start(r->also->ctx)) {
+		return USK_OK;
+	}
+	enum usk_status status = usk_pair_read(r->source, &sink, counts, evidence, r->err);
+	return status ? status : r->status;
+}
+
+struct reading usk_reading_of(struct pair_source *s, struct usk_err *err)
+{
+	const struct parties *p = s->parties;
+	struct reading r = {
+		.source = s,
+		.from_ns = p->opt->from_ns,
+		.to_ns = p->opt->to_ns,
+		.err = err,
+	};
+	r.judge.a = s->a;
+	r.judge.b = s->b;
+	r.judge.q_a_ns = p->party[s->a].resolution_ns;
+	r.judge.q_b_ns = p->party[s->b].resolution_ns;
+	return r;
+}
+
+int64_t usk_limit_e12(const struct usk_sync_options *o)
+{
+	return o->max_skew_e12 ? o->max_skew_e12 : INT64_C(500000000);
+}
+
+static struct usk_frame frame_of(const struct pair_source *s)
+{
+	const struct usk_coarse *c = &s->coarse;
+	double rate = c->rate * 1e12, limit = (double)usk_limit_e12(s->parties->opt);
+	struct usk_frame f = { .kappa_e12 = KAPPA_E12 };
+	f.rate_e12 = (int64_t)(rate > limit ? limit : rate < -limit ? -limit : rate);
+	if (c->n_knots) {
+		f.local_ns = c->knot[0].q_ns;
+		f.offset_ns = c->knot[0].p_minus_q_ns;
+	}
+	return f;
+}
+
+void usk_reading_recorded(const struct reading *r, struct usk_pair *pair)
+{
+	pair->a_to_b = r->judge.count[0];
+	pair->b_to_a = r->judge.count[1];
+	pair->recorded_a_to_b = usk_judge_delays(&r->judge, false);
+	pair->recorded_b_to_a = usk_judge_delays(&r->judge, true);
+}
+
+uint64_t usk_pair_inversions(const struct usk_pair *pair)
+{
+	return pair->recorded_a_to_b.inversions + pair->recorded_b_to_a.inversions;
+}
+
+void usk_pair_blank(struct usk_pair *pair, const struct pair_source *s)
+{
+	pair->a = s->a;
+	pair->b = s->b;
+	pair->quality = USK_ABSENT;
+	pair->half_width_ns = pair->half_width_at_ns = USK_NONE;
+	pair->min_delay_a_to_b_ns = pair->min_delay_b_to_a_ns = USK_NONE;
+	struct usk_judge none = { 0 };
+	pair->recorded_a_to_b = pair->recorded_b_to_a = usk_judge_delays(&none, false);
+}
+
+/* ---- wrong messages --------------------------------------------------------------------- */
+
+/* The message that made a point: it says all there is about it. */
+static struct usk_msg message_of(const struct pair_source *s, struct usk_point p, bool ceiling)
+{
+	int64_t on_a = p.local_ns + p.offset_ns;
+	return (struct usk_msg){
+		.sent_ns = ceiling ? p.local_ns : on_a,
+		.received_ns = ceiling ? on_a : p.local_ns,
+		.from = ceiling ? s->b : s->a,
+		.to = ceiling ? s->a : s->b,
+	};
+}
+
+static size_t allowed(const struct usk_sync_options *o, uint64_t messages)
+{
+	if (o->max_outliers >= 0) {
+		return (size_t)o->max_outliers;
+	}
+	return messages / 10000 > 10 ? messages / 10000 : 10;
+}
+
+static void leave_out(struct pair_source *s, struct usk_pair *pair, const struct usk_suspect *x)
+{
+	struct usk_msg m = message_of(s, x->point, x->ceiling);
+	s->exclude = usk_grow(s->exclude, s->n_exclude + 1, sizeof *s->exclude);
+	s->exclude[s->n_exclude++] = m;
+	pair->outlier = usk_grow(pair->outlier, pair->n_outliers + 1, sizeof *pair->outlier);
+	pair->outlier[pair->n_outliers++] = (struct usk_outlier){ m, x->excess_ns };
+}
+
+static void contradiction(struct pair_source *s, struct usk_pair *pair, const struct usk_lines *l)
+{
+	struct usk_point point[3];
+	bool side[3];
+	size_t n = usk_lines_contradiction(l, point, side);
+	pair->contradiction = usk_alloc(n, sizeof *pair->contradiction);
+	for (size_t i = 0; i < n; i++) {
+		pair->contradiction[i] = message_of(s, point[i], side[i]);
+	}
+	pair->n_contradiction = n;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------- */
+
+static enum usk_status read_round(struct pair_source *s, bool keep, struct usk_pair *pair,
+				  struct gathered *g, struct usk_err *err)
+{
+	const struct parties *p = s->parties;
+	const struct party *a = &p->party[s->a], *b = &p->party[s->b];
+	/* A floor stands at b's stamp, up to q_b before its moment, and the offset may fall until
+	 * then (doc/guarantees.md). Under 1 ns unless stamps are coarser than 2 us. */
+	int64_t slip =
+		(int64_t)((usk_i128)b->resolution_ns * usk_limit_e12(p->opt) / 1000000000000);
+	struct reading r = usk_reading_of(s, err);
+	usk_gathered_free(g);
+	g->frame = frame_of(s);
+	r.corridor = g->corridor = usk_corridor_new(&g->frame);
+	r.also = p->opt->messages;
+	r.judge.with_delays = true;
+	r.keep = keep;
+	memset(&pair->evidence, 0, sizeof pair->evidence);
+	enum usk_status status = usk_reading_once(&r, &g->found, &pair->evidence);
+	if (!status) {
+		usk_reading_recorded(&r, pair);
+		g->lines = usk_lines_new(g->corridor, a->resolution_ns, b->resolution_ns + slip,
+					 usk_limit_e12(p->opt));
+		pair->quality = usk_lines_quality(g->lines);
+	}
+	usk_judge_free(&r.judge);
+	g->msg = r.msg;
+	g->n_msgs = r.n_msgs;
+	return status;
+}
+
+/* Names the next messages to go; false if they would be too many. */
+static bool leave_out_more(struct pair_source *s, struct usk_pair *pair, struct gathered *g)
+{
+	struct usk_suspect *suspect;
+	size_t n, left = allowed(s->parties->opt, pair->a_to_b + pair->b_to_a + s->n_exclude);
+	left = left > s->n_exclude ? left - s->n_exclude : 0;
+	bool few = usk_corridor_suspects(g->corridor, g->lines, left, &suspect, &n) <= left && n;
+	for (size_t i = 0; few && i < n; i++) {
+		leave_out(s, pair, &suspect[i]);
+	}
+	free(suspect);
+	return few;
+}
+
+enum usk_status usk_pair_gather(struct pair_source *s, bool keep, struct usk_pair *pair,
+				struct gathered *g, struct usk_err *err)
+{
+	struct parties *p = s->parties;
+	enum usk_status status;
+	memset(g, 0, sizeof *g);
+	usk_pair_blank(pair, s);
+	for (int round = 0;; round++) {
+		status = read_round(s, keep, pair, g, err);
+		if (status || pair->quality != USK_CONTRADICTED || round == MAX_ROUNDS ||
+		    !leave_out_more(s, pair, g)) {
+			break;
+		}
+		p->work_all += usk_trace_size(p->trace[0]) * 2;
+	}
+	if (!status && pair->quality == USK_CONTRADICTED) {
+		/* Too many to be outliers: say what contradicts, leave nothing out. */
+		contradiction(s, pair, g->lines);
+		free(pair->outlier);
+		pair->outlier = NULL;
+		pair->n_outliers = 0;
+		if (keep && s->n_exclude) {
+			s->n_exclude = 0;
+			status = read_round(s, keep, pair, g, err);
+		}
+	}
+	g->found.outliers = pair->n_outliers;
+	usk_msg_sort(g->msg, g->n_msgs, s->b);
+	return status;
+}
+
+void usk_gathered_free(struct gathered *g)
+{
+	free(g->msg);
+	usk_lines_free(g->lines);
+	usk_corridor_free(g->corridor);
+	memset(g, 0, sizeof *g);
+}
+
+struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_source *s)
+{
+	const struct party *b = &s->parties->party[s->b];
+	return (struct usk_fit){
+		.corridor = g->corridor,
+		.lines = g->lines,
+		.first_local_ns = b->first_ns,
+		.last_local_ns = b->last_ns,
+		.msg = g->msg,
+		.n_msgs = g->n_msgs,
+		.a = s->a,
+		.b = s->b,
+	};
+}
