@@ -204,6 +204,10 @@ enum usk_status usk_fit_through(const struct usk_fit *fit, struct usk_point p, l
 				long double dy, long double slope, struct usk_knot **out,
 				size_t *n);
 
+/** Is there an integer 1 ns off the unweakened walls at k (lo and hi are set)? Where there is, it
+ * may be a knot though it is no vertex. */
+bool usk_knot_has_room(const struct usk_lines *l, const struct usk_knot *k);
+
 enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 			       struct usk_err *err);
 enum usk_status usk_est_hull(const struct usk_fit *fit, struct usk_knot **out, size_t *n,

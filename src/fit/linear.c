@@ -75,6 +75,15 @@ static enum usk_status verify(const struct usk_lines *l, const struct usk_knot *
 			       (usk_i128)k[i - 1].local_ns + k[i - 1].offset_ns));
 	}
 	for (int side = 0; side < 2; side++) {
+		const struct usk_half *h = &l->half[side];
+		for (size_t i = 0; i < n && good; i++) { /* bends, between vertices */
+			at = k[i].local_ns;
+			usk_i128 x = (usk_i128)at - l->frame.local_ns;
+			usk_i128 y = (usk_i128)k[i].offset_ns - l->frame.offset_ns;
+			good = !h->n || x < h->hull[0].x || x > h->hull[h->n - 1].x ||
+			       usk_hull_ceil(h->hull, h->n, (int64_t)x) <=
+				       (side == USK_FLOOR ? y : -y);
+		}
 		for (size_t i = 0; i < l->half[side].n && good; i++) {
 			struct usk_xy p = l->half[side].hull[i];
 			at = l->frame.local_ns + p.x;
@@ -177,8 +186,31 @@ static double ppm(struct usk_slope s)
 	return 1e6 * (double)s.num / (double)s.den;
 }
 
+/* A polyline bends between the corridor's vertices, too: knots there, where they have room. */
+static void add_bends(const struct usk_lines *l, const struct usk_knot *line, size_t n_line,
+		      struct usk_knot **knot, size_t *n)
+{
+	const struct usk_knot *old = *knot;
+	struct usk_knot *k = usk_alloc(*n + n_line, sizeof *k);
+	size_t all = 0, i = 0;
+	for (size_t j = 0; i < *n; k[all++] = old[i++]) {
+		for (; i && j < n_line && line[j].local_ns <= old[i].local_ns; j++) {
+			int64_t x = line[j].local_ns;
+			if (x > k[all - 1].local_ns && x < old[i].local_ns) {
+				k[all].local_ns = x;
+				k[all].offset_ns = USK_NONE;
+				usk_lines_at(l, x, &k[all].lo_ns, &k[all].hi_ns);
+				all += usk_knot_has_room(l, &k[all]);
+			}
+		}
+	}
+	free(*knot);
+	*knot = k;
+	*n = all;
+}
+
 static enum usk_status estimate(const struct usk_fit *fit, const struct usk_estimator *method,
-				struct usk_knot *knot, size_t *n, struct usk_err *err)
+				struct usk_knot **knot, size_t *n, struct usk_err *err)
 {
 	const struct usk_lines *l = fit->lines;
 	struct usk_knot *line = NULL;
@@ -193,13 +225,16 @@ static enum usk_status estimate(const struct usk_fit *fit, const struct usk_esti
 		strict = s->quality == USK_BOUNDED;
 		usk_lines_free(s);
 	}
-	usk_knots_settle(l, strict, line, n_line, knot, *n);
+	if (n_line > 2) {
+		add_bends(l, line, n_line, knot, n);
+	}
+	usk_knots_settle(l, strict, line, n_line, *knot, *n);
 	free(line);
 	/* The second round must not reach over what the first has left out. */
 	size_t all = *n, inner = all - 2;
-	*n = lengthen(l, knot, all, inner, true);
-	*n = lengthen(l, knot, *n, *n < all ? (*n > 3 ? *n - 3 : 0) : inner, false);
-	return verify(l, knot, *n, err);
+	*n = lengthen(l, *knot, all, inner, true);
+	*n = lengthen(l, *knot, *n, *n < all ? (*n > 3 ? *n - 3 : 0) : inner, false);
+	return verify(l, *knot, *n, err);
 }
 
 enum usk_status usk_fit_linear(const struct usk_fit *fit, const struct usk_estimator *method,
@@ -227,7 +262,7 @@ enum usk_status usk_fit_linear(const struct usk_fit *fit, const struct usk_estim
 	}
 	free(x);
 	if (l->quality == USK_BOUNDED) {
-		enum usk_status status = estimate(fit, method, k, &n, err);
+		enum usk_status status = estimate(fit, method, &k, &n, err);
 		if (status) {
 			free(k);
 			return status;

@@ -71,6 +71,12 @@ static struct room room_at(const struct usk_lines *l, bool strict, const struct 
 	return r;
 }
 
+bool usk_knot_has_room(const struct usk_lines *l, const struct usk_knot *k)
+{
+	struct room r = room_at(l, true, k);
+	return r.from[OFF_WALLS] <= r.to[OFF_WALLS];
+}
+
 /* The polyline at x, rounded to the nearest; beyond its ends the outermost slope goes on, as far as
  * an offset may: the band has no wall out there. */
 static int64_t line_at(const struct usk_knot *line, size_t n, size_t *i, usk_i128 x)
