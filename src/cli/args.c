@@ -99,7 +99,7 @@ static const char *next_word(void *ctx)
 static enum usk_status parse_choice(const struct option_row *row, const char *text, int64_t *out,
 				    struct usk_err *err)
 {
-	char list[256] = "", one[64];
+	char list[400] = "", one[64];
 	size_t used = 0;
 	for (size_t i = 0;; i++) {
 		const char *w = word(row, i, one, sizeof one);
@@ -120,6 +120,23 @@ static enum usk_status parse_choice(const struct option_row *row, const char *te
 				near);
 	}
 	return usk_fail(err, USK_EUSAGE, 0, "\"%s\" is not known; choose from: %s", text, list);
+}
+
+/* "one,two", each a choice. */
+static enum usk_status parse_choices(const struct option_row *row, const char *text, int64_t *out,
+				     struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	for (const char *p = text;; p++) {
+		size_t n = strcspn(p, ",");
+		char *one = usk_format("%.*s", (int)n, p);
+		status = parse_choice(row, one, out, err);
+		free(one);
+		p += n;
+		if (status || !*p) {
+			return status;
+		}
+	}
 }
 
 /* The value of one text; integer and number both, so that limits compare whichever counts. */
@@ -153,7 +170,8 @@ static enum usk_status parse_value(const struct option_row *row, const char *tex
 		status = parse_number(text, row->type == OPTION_PROBABILITY, &out->number, err);
 		return status;
 	case OPTION_CHOICE:
-		return parse_choice(row, text, &out->integer, err);
+		return row->repeated ? parse_choices(row, text, &out->integer, err)
+				     : parse_choice(row, text, &out->integer, err);
 	}
 	out->number = (double)out->integer;
 	return status;

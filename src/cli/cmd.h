@@ -31,7 +31,7 @@ enum option_type {
 	OPTION_PPM,	    /* decimal, exact to parts per 10^12: args_e12(), args_number() */
 	OPTION_NUMBER,	    /* args_number() */
 	OPTION_PROBABILITY, /* 0 to 1, or "5%": args_number() */
-	OPTION_CHOICE,	    /* one of value's words "a|b|c", or of choice() */
+	OPTION_CHOICE,	    /* one of value's words "a|b|c", or of choice(); repeated: "a,b" too */
 };
 
 /* One row: everything there is to know about an option. */
@@ -69,7 +69,11 @@ struct command {
 extern const struct option_group options_common; /* --quiet --help: every command has it */
 extern const struct option_group options_force;	 /* --force */
 extern const struct option_group options_match;	 /* --reference --resolution --local --from --to */
-extern const struct option_group options_model; /* --model --method --max-skew-ppm --max-outliers */
+extern const struct option_group options_model;	 /* --model --max-skew-ppm --max-outliers */
+extern const struct option_group options_method; /* --method, one */
+
+/** The names of the table of estimators, NULL at its end: choices of --method. */
+const char *method_name(size_t i);
 
 /* ---- parsed arguments ------------------------------------------------------- */
 
@@ -159,6 +163,6 @@ void help_completion(FILE *out);			 /* bash */
 
 /* ---- the commands -------------------------------------------------------------- */
 
-extern const struct command cmd_sync, cmd_check, cmd_apply, cmd_convert, cmd_simulate;
+extern const struct command cmd_sync, cmd_compare, cmd_check, cmd_apply, cmd_convert, cmd_simulate;
 
 #endif

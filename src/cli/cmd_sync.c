@@ -220,6 +220,7 @@ static int sync_run(const struct args *args)
 	}
 	if (!status) {
 		struct progress progress = progress_start(args);
+		options.method = args_string(args, "method");
 		options.messages = outputs.messages_path ? &outputs.messages.sink : NULL;
 		options.progress = progress_show;
 		options.progress_ctx = &progress;
@@ -283,5 +284,6 @@ const struct command cmd_sync = {
 		"clock that runs fast. The band around an offset is guaranteed to hold the truth "
 		"if the clocks did what the model says; exact values for every moment are in "
 		"clocks.json.",
-	.group = { &sync_output, &options_model, &options_match, &options_force, &options_common },
+	.group = { &sync_output, &options_method, &options_model, &options_match, &options_force,
+		   &options_common },
 };

@@ -33,19 +33,18 @@ enum usk_status messages_open(struct messages *m, const char *path, bool force, 
 	return usk_output_open(&m->out, path, force, err);
 }
 
-/* RFC 4180: a name with a comma, quote or line break is quoted, its quotes doubled. */
-static char *csv_name(const char *name)
+char *csv_text(const char *text)
 {
-	if (!strpbrk(name, ",\"\r\n")) {
-		return usk_strdup(name);
+	if (!strpbrk(text, ",\"\r\n")) {
+		return usk_strdup(text);
 	}
-	char *quoted = usk_alloc(2 * strlen(name) + 3, 1), *to = quoted;
+	char *quoted = usk_alloc(2 * strlen(text) + 3, 1), *to = quoted;
 	*to++ = '"';
-	for (; *name; name++) {
-		if (*name == '"') {
+	for (; *text; text++) {
+		if (*text == '"') {
 			*to++ = '"';
 		}
-		*to++ = *name;
+		*to++ = *text;
 	}
 	*to++ = '"';
 	return quoted;
@@ -56,7 +55,7 @@ enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clo
 {
 	char **name = usk_alloc(clocks->n_clocks, sizeof *name);
 	for (size_t i = 0; i < clocks->n_clocks; i++) {
-		name[i] = csv_name(clocks->clock[i].name);
+		name[i] = csv_text(clocks->clock[i].name);
 	}
 	usk_output_format(&m->out, "sender,receiver,sent_ns,received_ns,bytes\n");
 	/* rewind() alone would flush too, and forget that it failed. */

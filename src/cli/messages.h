@@ -25,4 +25,7 @@ enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clo
 				struct usk_err *err);
 void messages_close(struct messages *m);
 
+/** RFC 4180: text with a comma, quote or line break is quoted, its quotes doubled. malloc'ed. */
+char *csv_text(const char *text);
+
 #endif

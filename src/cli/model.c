@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that choose the clock model and the estimator. */
+/* The options that choose the clock model and the estimator, and those of matching, taken. */
 #include "cmd.h"
 #include "base/text.h"
 
 #include <string.h>
 
-static const char *method_name(size_t i)
+const char *method_name(size_t i)
 {
 	return usk_estimators()[i].name;
 }
+
+const struct option_group options_method = {
+	"Estimator",
+	(const struct option_row[]){
+		{ .name = "method",
+		  .type = OPTION_CHOICE,
+		  .value = "NAME",
+		  .initial = "middle",
+		  .choice = method_name,
+		  .help = "the estimator that draws the correction into the band" },
+		{ 0 },
+	},
+};
 
 const struct option_group options_model = {
 	"Model",
@@ -19,12 +32,6 @@ const struct option_group options_model = {
 		  .value = "linear",
 		  .initial = "linear",
 		  .help = "what the clocks may do; linear: every clock keeps one rate" },
-		{ .name = "method",
-		  .type = OPTION_CHOICE,
-		  .value = "NAME",
-		  .initial = "middle",
-		  .choice = method_name,
-		  .help = "the estimator that draws the correction into the band" },
 		{ .name = "max-skew-ppm",
 		  .type = OPTION_PPM,
 		  .value = "PPM",
@@ -73,7 +80,6 @@ int sync_options(const struct args *args, bool model, struct usk_sync_options *o
 	out->max_outliers = -1;
 	if (model) {
 		out->model = args_string(args, "model");
-		out->method = args_string(args, "method");
 		out->max_skew_e12 = args_e12(args, "max-skew-ppm");
 		if (args_given(args, "max-outliers")) {
 			out->max_outliers = args_int(args, "max-outliers");

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,6 +157,41 @@ enum usk_status truth_compare(const struct truth *t, const struct usk_clocks *c,
 		status = compare_all(&comparison, local_ns, ref_ns, t->n, err);
 		usk_map_free(map);
 	}
+	free(local_ns);
+	free(ref_ns);
+	return status;
+}
+
+enum usk_status truth_errors(const struct truth *t, const char *reference, const char *clock,
+			     const struct usk_map *map, struct truth_errors *out,
+			     struct usk_err *err)
+{
+	const json_t *local = json_object_get(t->clocks, clock);
+	const json_t *ref = json_object_get(t->clocks, reference);
+	int64_t *local_ns = NULL, *ref_ns = NULL;
+	*out = (struct truth_errors){ .known = local && ref };
+	if (!out->known) {
+		return USK_OK;
+	}
+	enum usk_status status = moments(local, t->n, clock, &local_ns, err);
+	if (!status) {
+		status = moments(ref, t->n, reference, &ref_ns, err);
+	}
+	long double squares = 0;
+	for (size_t i = 0; i < t->n && !status && out->known; i++) {
+		struct usk_stamp s;
+		if (usk_map_at(map, local_ns[i], &s, NULL) || ref_ns[i] < -USK_TIME_MAX ||
+		    ref_ns[i] > USK_TIME_MAX) {
+			out->known = false;
+			break;
+		}
+		int64_t e = s.reference_ns - ref_ns[i];
+		squares += (long double)e * (long double)e;
+		out->start_ns = i == 0 ? e : out->start_ns;
+		out->middle_ns = i == t->n / 2 ? e : out->middle_ns;
+		out->end_ns = e;
+	}
+	out->rms_ns = (int64_t)roundl(sqrtl(squares / (long double)t->n));
 	free(local_ns);
 	free(ref_ns);
 	return status;

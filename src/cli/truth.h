@@ -26,4 +26,14 @@ struct truth_score {
 enum usk_status truth_compare(const struct truth *t, const struct usk_clocks *c, size_t clock,
 			      struct truth_score *out, struct usk_err *err);
 
+/* Estimate - truth, ns, at the truth's first, middle and last moment, and over all of them. */
+struct truth_errors {
+	int64_t start_ns, middle_ns, end_ns, rms_ns;
+	bool known; /* the truth has both clocks, and the line has a time at every moment */
+};
+
+enum usk_status truth_errors(const struct truth *t, const char *reference, const char *clock,
+			     const struct usk_map *map, struct truth_errors *out,
+			     struct usk_err *err);
+
 #endif

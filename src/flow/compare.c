@@ -19,11 +19,11 @@ static void note(struct usk_comparison *c, char *text)
 	c->note[c->n_notes++] = text;
 }
 
-static double now(void)
+static int64_t now_ns(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static usk_i128 time_at(const struct usk_knot *k)
@@ -99,9 +99,9 @@ static void score(struct pair_source *s, const struct gathered *g,
 		out->failed = usk_strdup("there is no message");
 		return;
 	}
-	double start = now();
+	int64_t start = now_ns();
 	status = out->method->estimate(&fit, &out->line, &out->n_knots, &err);
-	out->seconds = now() - start;
+	out->seconds = 1e-9 * (double)(now_ns() - start);
 	for (size_t i = 0; !status && i < out->n_knots; i++) {
 		out->line[i].lo_ns = out->line[i].hi_ns = USK_NONE;
 	}
