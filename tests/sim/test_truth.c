@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define SHORT "--seconds 20 --rate 100 "
+#define LONG  "--format table --seconds 500 --rate 20 " /* three windows of 3 minutes */
 
 static const struct scenario scenarios[] = {
 	{ "plain", SHORT, "" },
@@ -95,6 +96,18 @@ static const struct scenario scenarios[] = {
 	{ "two-point", SHORT "--proto udp --loss 0.01", "--method two-point" },
 	{ "two-point, chain of calls", SHORT "--dmin 5us --tail 200us", "--method two-point" },
 	{ "least-violation", SHORT "--heavy 0.02", "--method least-violation" },
+	{ "round-trip", LONG "", "--method round-trip" },
+	{ "round-trip-90", LONG "--heavy 0.05", "--method round-trip-90" },
+	{ "round-trip-99", LONG "--heavy 0.05", "--method round-trip-99" },
+	{ "round-trip-100", LONG "--asym 100us", "--method round-trip-100" },
+	{ "interval", LONG "--drift-ppm 200", "--method interval" },
+	{ "min-window", LONG "--drift-ppm -200", "--method min-window" },
+	{ "first-offset", LONG "", "--method first-offset" },
+	{ "rate-ratio", LONG "--drift-ppm 200", "--method rate-ratio" },
+	{ "rate-last", LONG "--loss 0.05", "--method rate-last" },
+	{ "rate-segments", LONG "--heavy 0.05", "--method rate-segments" },
+	{ "lp-rate", LONG "--asym 100us", "--method lp-rate" },
+	{ "lp-rate, pcap", SHORT "--asym 100us", "--method lp-rate" },
 	{ "table, 10 hours", "--format table --seconds 36000 --rate 1", "" },
 	{ "table near 2^62", "--format table --seconds 36000 --rate 1 --start 4611640000000000000",
 	  "" },

@@ -891,12 +891,52 @@ static void test_windows(void **state)
 	free(w);
 }
 
+/* Values of the windows between the corridor's vertices are knots of the answer. */
+static void test_bends_stay(void **state)
+{
+	(void)state;
+	enum { WINDOWS = 8 };
+	static const int64_t bend[WINDOWS] = { 0, 300, -200, 100, -300, 250, -50, 0 };
+	struct table t = { .max_skew_e12 = 500000000, .window_ns = 1000000000, .n = 0 };
+	for (int i = 0; i < WINDOWS; i++) {
+		/* local = reference - 5000; delays of 1000 +- bend, 2000 in all */
+		int64_t at = i * t.window_ns + 400000000, there = 1000 + bend[i];
+		t.msg[t.n++] = (struct usk_msg){ at, at + there - 5000, 0, 1, 0 };
+		t.msg[t.n++] = (struct usk_msg){ at + there - 5000, at + 2000, 1, 0, 0 };
+	}
+	usk_msg_sort(t.msg, t.n, 1);
+	struct drawn d;
+	assert_true(drawn_new(&d, &t));
+	struct usk_clock clock;
+	assert_int_equal(usk_fit_linear(&d.fit, usk_estimator_find("rate-segments"), &clock, NULL),
+			 USK_OK);
+	struct answer a = rate_segments(&t);
+	size_t found = 0, want = 0;
+	for (size_t i = 0; i < a.corners; i++) {
+		/* the outermost segments are 1 s long at least */
+		if (a.local[i] < d.fit.first_local_ns + 1000000000 ||
+		    a.local[i] > d.fit.last_local_ns - 1000000000) {
+			continue;
+		}
+		want++;
+		for (size_t k = 0; k < clock.n_knots; k++) {
+			found += clock.knot[k].local_ns == a.local[i] &&
+				 is_near(clock.knot[k].offset_ns, a.offset[i], a.offset[i]);
+		}
+	}
+	assert_true(want >= WINDOWS - 3);
+	assert_int_equal(found, want);
+	q_done();
+	free(clock.knot);
+	drawn_free(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_formulas),  cmocka_unit_test(test_settled),
 		cmocka_unit_test(test_precision), cmocka_unit_test(test_standard_errors),
-		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_windows),	  cmocka_unit_test(test_bends_stay),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
