@@ -95,7 +95,14 @@ int main(int argc, char **argv)
 	struct usk_corridor *c = usk_corridor_new(&frame);
 	int bad = usk_corridor_add(c, 0, 1, msg, n, NULL) != USK_OK;
 	struct usk_lines *l = usk_lines_new(c, 0, 0, 500000000);
-	struct usk_fit fit = { c, l, msg[0].sent_ns, msg[n - 1].received_ns, msg, n, 0, 1, 0 };
+	struct usk_fit fit = { .corridor = c,
+			       .lines = l,
+			       .first_local_ns = msg[0].sent_ns,
+			       .last_local_ns = msg[n - 1].received_ns,
+			       .msg = msg,
+			       .n_msgs = n,
+			       .a = 0,
+			       .b = 1 };
 
 	struct usk_round_trips r;
 	bad |= usk_round_trips_of(&fit, USK_Z_95, &r, NULL) != USK_OK || !r.by_local;
