@@ -470,8 +470,9 @@ struct usk_fit {
 	 * the local clock's stamp, then the reference's. */
 	const struct usk_msg *msg;
 	size_t n_msgs;
-	uint32_t a, b;	   /* numbers of reference and local clock in them */
-	int64_t window_ns; /* of estimators that cut time into windows; 0 = 180 s */
+	uint32_t a, b;		   /* numbers of reference and local clock in them */
+	int64_t window_ns;	   /* of estimators that cut time into windows; 0 = 180 s */
+	struct usk_recall *recall; /* what one finds in msg, kept for the next; may be NULL */
 };
 
 /*
@@ -487,6 +488,14 @@ struct usk_estimator {
 	enum usk_status (*estimate)(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				    struct usk_err *err);
 };
+/* The exchanges among a fit's messages: for several estimators of the same messages, one after the
+ * other. 16 bytes a message. */
+struct usk_recall;
+struct usk_recall *usk_recall_new(void);
+/** Find all there is now, so that no estimator is charged with it. */
+void usk_recall_fill(const struct usk_fit *fit);
+void usk_recall_free(struct usk_recall *r);
+
 /** Put messages of a pair into the order that usk_fit asks for; local: number of the local clock.
  */
 void usk_msg_sort(struct usk_msg *msg, size_t n, uint32_t local);
@@ -660,7 +669,8 @@ struct usk_method_score {
 	double beta_minus_one; /* rate of b against a less 1, by the outer knots */
 	uint64_t corrected_inversions;
 	struct usk_violations too_fast;
-	double seconds; /* that the estimator took, once messages are sorted and hulls made */
+	double seconds; /* that it took, once messages were sorted, exchanges found and hulls made
+			 */
 };
 
 struct usk_compared_pair {

@@ -425,7 +425,8 @@ const struct command cmd_compare = {
 		"Rate is that of the clock against the reference, less 1. Errors are estimate - "
 		"truth at the truth's first, middle and last moment, and the root of the mean "
 		"square over its moments. A method that has no answer says why. In JSON, seconds "
-		"are what the estimator took once the messages were sorted and their hulls made.",
+		"are what the estimator took once messages were sorted, exchanges found and hulls "
+		"made.",
 	.group = { &compare_output, &compare_method, &options_model, &options_match,
 		   &options_common },
 };

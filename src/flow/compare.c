@@ -89,18 +89,17 @@ static enum usk_status judge_line(struct pair_source *s, const struct gathered *
 	return USK_OK;
 }
 
-static void score(struct pair_source *s, const struct gathered *g,
+static void score(struct pair_source *s, const struct gathered *g, const struct usk_fit *fit,
 		  const struct usk_compared_pair *pair, struct usk_method_score *out)
 {
 	struct usk_err err = { 0 };
-	struct usk_fit fit = usk_gathered_fit(g, s);
 	enum usk_status status;
 	if (!g->n_msgs) {
 		out->failed = usk_strdup("there is no message");
 		return;
 	}
 	int64_t start = now_ns();
-	status = out->method->estimate(&fit, &out->line, &out->n_knots, &err);
+	status = out->method->estimate(fit, &out->line, &out->n_knots, &err);
 	out->seconds = 1e-9 * (double)(now_ns() - start);
 	for (size_t i = 0; !status && i < out->n_knots; i++) {
 		out->line[i].lo_ns = out->line[i].hi_ns = USK_NONE;
@@ -150,11 +149,11 @@ static enum usk_status compare_pair(struct pair_source *s, uint64_t work, struct
 	p->doing = "matching";
 	enum usk_status status = usk_pair_gather(s, true, &pair, &g, err);
 	p->work_done += work;
+	struct usk_fit fit = usk_gathered_fit(&g, s);
+	fit.recall = usk_recall_new();
+	status = status ? status : measure_band(&fit, out, err);
 	if (!status) {
-		struct usk_fit fit = usk_gathered_fit(&g, s);
-		status = measure_band(&fit, out, err);
-	}
-	if (!status) {
+		usk_recall_fill(&fit);
 		out->a_to_b = pair.a_to_b;
 		out->b_to_a = pair.b_to_a;
 		out->quality = pair.quality;
@@ -168,10 +167,11 @@ static enum usk_status compare_pair(struct pair_source *s, uint64_t work, struct
 	}
 	p->doing = "comparing";
 	for (size_t i = 0; i < c->n_methods && !status; i++) {
-		score(s, &g, out, &out->score[i]);
+		score(s, &g, &fit, out, &out->score[i]);
 		usk_parties_progress(p, work * (i + 1) / c->n_methods);
 	}
 	p->work_done += work;
+	usk_recall_free(fit.recall);
 	usk_gathered_free(&g);
 	free(pair.outlier);
 	free(pair.contradiction);
