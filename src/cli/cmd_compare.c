@@ -57,7 +57,10 @@ enum { NUMBER_TEXT = 48 };
 
 static char *ns_text(int64_t ns, char out[NUMBER_TEXT])
 {
-	snprintf(out, NUMBER_TEXT, ns == USK_NONE ? "" : "%" PRId64, ns);
+	out[0] = 0;
+	if (ns != USK_NONE) {
+		snprintf(out, NUMBER_TEXT, "%" PRId64, ns);
+	}
 	return out;
 }
 

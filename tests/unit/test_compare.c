@@ -28,8 +28,8 @@ static void add(struct list *l, bool back, int64_t sent, int64_t received)
 static struct usk_comparison *compare(const struct list *l, int64_t max_outliers)
 {
 	size_t size = 64, at = 0;
-	struct usk_trace *t;
-	struct usk_comparison *c;
+	struct usk_trace *t = NULL;
+	struct usk_comparison *c = NULL;
 	struct usk_err err = { 0 };
 	struct usk_sync_options options = { .max_outliers = max_outliers,
 					    .from_ns = USK_NONE,
