@@ -94,10 +94,11 @@ void usk_way_vote(struct ways *w, uint32_t which, uint8_t ttl_p, uint8_t ttl_q, 
 	if (ttl_p != ttl_q) {
 		way->ttl[ttl_p < ttl_q]++;
 	}
-	int64_t p_minus_q = p_ns - q_on_p_ns;
+	usk_i128 p_minus_q = (usk_i128)p_ns - q_on_p_ns;
 	if (way->reverse != NOBODY && w->way[way->reverse].seen) {
 		struct way *back = &w->way[way->reverse];
-		int64_t gap = p_ns - back->last_p_ns, longer = p_minus_q - back->last_p_minus_q;
+		usk_i128 gap = (usk_i128)p_ns - back->last_p_ns;
+		usk_i128 longer = p_minus_q - back->last_p_minus_q;
 		if (gap <= LONGEST_GAP_NS && gap >= -LONGEST_GAP_NS && longer) {
 			/* Gap at p longer: the earlier one passed p first, this one q. */
 			way->gap[longer > 0]++;

@@ -20,8 +20,8 @@ struct way {
 	uint32_t reverse;	 /* the way back, or NOBODY */
 	uint64_t ttl[2], gap[2]; /* votes: [0] the first capture is nearer the sender */
 	bool seen;
-	int64_t last_p_ns;	/* latest sighting, and how much later q saw it, */
-	int64_t last_p_minus_q; /* on p's clock by the coarse map */
+	int64_t last_p_ns;	 /* latest sighting, and how much later q saw it, */
+	usk_i128 last_p_minus_q; /* on p's clock by the coarse map */
 	struct doubt *doubt;
 	size_t n_doubts, cap_doubts;
 };
