@@ -239,8 +239,11 @@ static enum usk_status run(struct usk_trace *const *trace, size_t n,
 		}
 	}
 	if (!status && p.n < 2) {
-		status = usk_fail(err, USK_EINPUT, 0, "%s: holds %s", usk_trace_path(trace[0]),
-				  p.n ? "one clock only; two are needed" : "no message");
+		const char *damage = usk_trace_damage(trace[0]);
+		status = damage ? usk_fail(err, USK_EINPUT, 0, "%s", damage)
+				: usk_fail(err, USK_EINPUT, 0, "%s: holds %s",
+					   usk_trace_path(trace[0]),
+					   p.n ? "one clock only; two are needed" : "no message");
 	}
 	if (!status) {
 		const struct party *y = &p.party[p.reference];
