@@ -50,6 +50,28 @@ static inline usk_i128 usk_ceil_div(usk_i128 a, usk_i128 b)
 	return a % b > 0 ? q + 1 : q;
 }
 
+/* The greatest common divisor of a and b, both >= 0; gcd(0, b) is b. */
+static inline int64_t usk_gcd(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t r = a % b;
+		a = b;
+		b = r;
+	}
+	return a;
+}
+
+/* The coarsest grid, 0 = none known yet, that is no coarser than `grid` and that a - b lies on. */
+static inline int64_t usk_grid(int64_t grid, int64_t a, int64_t b)
+{
+	int64_t d;
+	/* Most are 1 within a few numbers: then no more. A difference of 2^63 is left out. */
+	if (grid == 1 || a == b || __builtin_sub_overflow(a > b ? a : b, a > b ? b : a, &d)) {
+		return grid;
+	}
+	return grid && d % grid == 0 ? grid : usk_gcd(d, grid);
+}
+
 /* A strong 64-bit finaliser (Steele's SplitMix64): every input bit moves every output bit. */
 static inline uint64_t usk_mix(uint64_t x)
 {

@@ -62,3 +62,7 @@ $ (echo sender,receiver,sent_ns; echo a,b,1) >t.csv; unskew check t.csv
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,1,9223372036854775807) >t.csv; unskew check t.csv
 ! unskew: t.csv: line 2: a stamp is over 2^62 ns (146 years)
 ? 1
+# Tables that name the same clocks add up: stamps of both, on the grid of both.
+$ for k in 0 1; do awk -v k=$k 'BEGIN { print "sender,receiver,sent_ns,received_ns"; for (i = 0; i < 40; i++) { t = (i + 40 * k) * 1000000000 + 500 * k; printf "a,b,%.0f,%.0f\nb,a,%.0f,%.0f\n", t, t + 50000, t + 700000, t + 760000 } }' >t$k.csv; done; unskew sync t0.csv t1.csv -o clocks.json --quiet; grep -o '"resolution_ns": "[0-9]*"' clocks.json
+"resolution_ns": "500"
+"resolution_ns": "500"
