@@ -283,6 +283,7 @@ enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struc
 	struct usk_corridor *corridor = NULL;
 	struct usk_counts found;
 	enum usk_status status;
+	bool hopeless = false;
 	blank(pair, s);
 	for (int round = 0;; round++) {
 		struct reading r = reading_of(s, err);
@@ -304,25 +305,30 @@ enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struc
 		lines = usk_lines_new(corridor, a->resolution_ns, b->resolution_ns + slip,
 				      limit_e12(o));
 		pair->quality = usk_lines_quality(lines);
-		if (pair->quality != USK_CONTRADICTED || round == MAX_ROUNDS) {
+		if (pair->quality != USK_CONTRADICTED || hopeless) {
 			break;
 		}
-		struct usk_suspect *suspect;
+		struct usk_suspect *suspect = NULL;
 		size_t n, left = allowed(o, pair->a_to_b + pair->b_to_a + s->n_exclude);
 		left = left > s->n_exclude ? left - s->n_exclude : 0;
-		bool few = usk_corridor_suspects(corridor, lines, left, &suspect, &n) <= left && n;
+		bool few = round < MAX_ROUNDS &&
+			   usk_corridor_suspects(corridor, lines, left, &suspect, &n) <= left && n;
 		for (size_t i = 0; few && i < n; i++) {
 			leave_out(s, pair, &suspect[i]);
 		}
 		free(suspect);
-		if (!few) {
+		if (!few && !s->n_exclude) {
 			break;
+		}
+		if (!few) {
+			/* Too many to be outliers: none is left out, so all are read again. */
+			hopeless = true;
+			s->n_exclude = 0;
 		}
 		p->work_all += usk_trace_size(p->trace[0]) * 2;
 	}
 	evaluation->recorded_inversions += inversions(pair);
 	if (pair->quality == USK_CONTRADICTED) {
-		/* Too many to be outliers: say what contradicts, leave nothing out. */
 		contradiction(s, pair, lines);
 		free(pair->outlier);
 		pair->outlier = NULL;
