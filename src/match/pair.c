@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_COPIES = 8, MAX_CHAIN = 64 };
+enum { MAX_COPIES = 8 };
 
 /* What the IP-ID says of two sightings. */
 enum identity { ID_SILENT, ID_SAME, ID_OTHER };
@@ -263,6 +263,10 @@ static void pair_range(struct walk *w, int me, struct seen *got)
 	struct stream *from = &theirs->stream[st->peer];
 	uint64_t copy[MAX_COPIES], position = usk_unwrap(from, got->seq);
 	size_t n = usk_stream_covering(theirs, from, position, copy, COUNT(copy));
+	if (from->unruly) {
+		ambiguous(w, got);
+		return;
+	}
 	struct seen *sent = NULL;
 	enum identity id = ID_SILENT;
 	size_t possible = 0;

@@ -179,8 +179,9 @@ static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
 static void rendezvous(struct walk *w, int me, uint32_t which, uint64_t key)
 {
 	struct side *theirs = &w->side[!me];
-	for (uint64_t i = usk_side_find(theirs, key); i != UINT64_MAX;
-	     i = usk_side_older(theirs, i)) {
+	size_t steps = 0;
+	for (uint64_t i = usk_side_find(theirs, key); i != UINT64_MAX && steps < MAX_CHAIN;
+	     i = usk_side_older(theirs, i), steps++) {
 		uint32_t other = usk_seen(theirs, i)->stream;
 		const struct stream *st = &theirs->stream[other];
 		if (st->peer == NOBODY && st->proto == TCP) {

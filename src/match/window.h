@@ -75,6 +75,7 @@ struct stream {
 	uint8_t sides;	  /* bit per enum usk_side seen by the link layer */
 	uint8_t dup_acks; /* of last_ack, in a row */
 	uint8_t n_lost;
+	uint8_t unruly;		/* sends so far out of order that nothing is said of it */
 	uint8_t acks;		/* it carries acknowledgements, */
 	uint32_t acknowledged;	/* the highest one so far, */
 	uint32_t echoed;	/* and the time stamp that came back with it */
@@ -90,6 +91,7 @@ struct stream {
 	uint64_t highest;  /* end of what was sent so far */
 	uint64_t messy;	   /* number of the latest send that overlaps another; 0 = none */
 	uint64_t longest;  /* range */
+	uint64_t labour;   /* sends that were moved or looked through */
 	struct send *send;
 	uint32_t head, n_sends, cap_sends;
 	uint32_t hint; /* where in send[] the latest search ended */
@@ -153,8 +155,8 @@ static inline uint64_t usk_unwrap(const struct stream *st, uint32_t seq)
 
 /**
  * Add a send to its stream's list. Sets SEEN_RESENT on a packet whose range lies below what was
- * sent before and was not seen: the capture missed its original. False: the very packet was
- * seen already (another interface of the same host).
+ * sent before and was not seen: the capture missed its original. False, nothing added: the very
+ * packet was seen already (another interface of the same host), or the stream is unruly.
  */
 bool usk_stream_send(struct side *s, struct stream *st, uint64_t number);
 
