@@ -159,9 +159,12 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	struct field line, f;
 	bool there;
 	enum usk_status status = next_line(t, &line, &there, err);
-	if (status || !there) {
-		return status ? usk_fail_in(err, "%s", t->path)
-			      : usk_fail(err, USK_EINPUT, 1, "%s: has no header line", t->path);
+	if (status) {
+		usk_fail_in(err, "%s", t->path);
+		return status;
+	}
+	if (!there) {
+		return usk_fail(err, USK_EINPUT, 1, "%s: has no header line", t->path);
 	}
 	if (line.n >= 3 && !memcmp(line.text, "\xef\xbb\xbf", 3)) {
 		line.text += 3;

@@ -71,8 +71,10 @@ static enum usk_status read_batch(struct merge *m, struct source *s)
 	for (size_t i = 0; i < n; i++) {
 		time_ns[i] = m->batch[i].time_ns;
 	}
-	if (s->map && usk_map_many(s->map, time_ns, n, time_ns, m->err)) {
-		return usk_fail_in(m->err, "%s", usk_trace_path(s->trace));
+	status = s->map ? usk_map_many(s->map, time_ns, n, time_ns, m->err) : USK_OK;
+	if (status) {
+		usk_fail_in(m->err, "%s", usk_trace_path(s->trace));
+		return status;
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (time_ns[i] < 0) {

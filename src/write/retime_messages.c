@@ -219,9 +219,12 @@ static enum usk_status row(struct table *b, const char *s, const char *end, bool
 		enum usk_status status =
 			find_clock(b, b->field[b->where[c - SENT + SENDER]], &map, t->err);
 		now[c] = was[c];
-		if (!status && map && usk_map_many(map, &was[c], 1, &now[c], t->err)) {
-			status = usk_fail_in(t->err, "%s: line %llu", t->path,
-					     (unsigned long long)b->line);
+		if (!status && map) {
+			status = usk_map_many(map, &was[c], 1, &now[c], t->err);
+			if (status) {
+				usk_fail_in(t->err, "%s: line %llu", t->path,
+					    (unsigned long long)b->line);
+			}
 		}
 		if (status) {
 			return status;
