@@ -93,7 +93,7 @@ static bool by_list(struct stream *st, const struct usk_addr *list, size_t n,
 		return false;
 	}
 	st->role = sends ? ROLE_SENDS : ROLE_RECEIVES;
-	st->source = source;
+	st->source = (uint8_t)source;
 	return true;
 }
 
