@@ -263,7 +263,12 @@ struct usk_packet {
 	uint8_t has; /* USK_HAS_...: what the packet carries and the capture kept */
 };
 
-enum { USK_HAS_IP_ID = 1, USK_HAS_TIMESTAMPS = 2, USK_HAS_WINDOW = 4 };
+enum {
+	USK_HAS_IP_ID = 1,
+	USK_HAS_TIMESTAMPS = 2,
+	USK_HAS_WINDOW = 4,
+	USK_HAS_SHARED_TIMESTAMPS = 8, /* within the depth: both captures of it have them */
+};
 
 enum usk_trace_class { USK_TRACE_CAPTURE, USK_TRACE_TABLE };
 
@@ -376,8 +381,11 @@ const struct usk_reader_info *usk_readers(void);
 /* Takes messages a batch at a time. Returns false to stop (the caller's own reason). */
 struct usk_sink {
 	void *ctx;
-	bool (*start)(void *ctx); /* a new round begins: forget what came before; may be NULL */
+	/* A new round begins: forget what came since the last keep(); may be NULL. */
+	bool (*start)(void *ctx);
 	bool (*put)(void *ctx, const struct usk_msg *msg, size_t n);
+	/* What was put since start() stays: that round was the last of its pair; may be NULL. */
+	void (*keep)(void *ctx);
 };
 
 /* ---- fit: messages of a pair -> corridor -> band and estimate -------------- */

@@ -327,6 +327,9 @@ enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struc
 		}
 		p->work_all += usk_trace_size(p->trace[0]) * 2;
 	}
+	if (o->messages && o->messages->keep) {
+		o->messages->keep(o->messages->ctx);
+	}
 	evaluation->recorded_inversions += inversions(pair);
 	if (pair->quality == USK_CONTRADICTED) {
 		contradiction(s, pair, lines);
