@@ -28,6 +28,23 @@ struct outputs {
 	size_t n_written;
 };
 
+static int outputs_apart(const struct args *args)
+{
+	const char *out[] = { args_string(args, "output"), args_string(args, "messages"),
+			      args_string(args, "merge") };
+	size_t n = args_operands(args);
+	const char **in = usk_alloc(n + 1, sizeof *in);
+	for (size_t i = 0; i < n; i++) {
+		char *name = NULL;
+		in[i] = args_split_name(args_operand(args, i), &name);
+		free(name);
+	}
+	in[n] = args_string(args, "truth");
+	int status = files_apart(in, n + 1, out, COUNT(out));
+	free(in);
+	return status;
+}
+
 static enum usk_status outputs_open(struct outputs *o, const struct args *args, struct usk_err *err)
 {
 	memset(o, 0, sizeof *o);
@@ -36,15 +53,6 @@ static enum usk_status outputs_open(struct outputs *o, const struct args *args, 
 	o->messages_path = args_string(args, "messages");
 	o->merge_path = args_string(args, "merge");
 	o->force = args_flag(args, "force");
-	const char *path[] = { o->clocks_path, o->messages_path, o->merge_path };
-	for (size_t i = 0; i < COUNT(path); i++) {
-		for (size_t j = 0; j < i; j++) {
-			if (path[i] && path[j] && !strcmp(path[i], path[j])) {
-				return usk_fail(err, USK_EUSAGE, 0,
-						"%s: two outputs cannot share it", path[i]);
-			}
-		}
-	}
 	enum usk_status status = USK_OK;
 	if (o->clocks_path) {
 		status = usk_output_open(&o->clocks, o->clocks_path, o->force, err);
@@ -198,6 +206,9 @@ static int sync_run(const struct args *args)
 	struct usk_sync_options options;
 	size_t n = 0;
 	int status = sync_options(args, true, &options);
+	if (!status) {
+		status = outputs_apart(args);
+	}
 	if (!status) {
 		status = traces_open(args, 0, &trace, &n);
 	}
