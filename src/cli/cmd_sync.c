@@ -134,20 +134,17 @@ static enum usk_status write_all(struct outputs *o, struct usk_trace **trace, si
 	return status;
 }
 
+/* Scores of clocks from 0 on; *n: how many there are before the first that failed. */
 static int compare_with_truth(const struct truth *truth, const char *path,
-			      const struct usk_clocks *c, FILE *out)
+			      const struct usk_clocks *c, struct truth_score *score, size_t *n)
 {
 	struct usk_err err;
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		struct truth_score score;
-		if (c->clock[i].quality == USK_REFERENCE) {
-			continue;
-		}
-		if (truth_compare(truth, c, i, &score, &err)) {
+	for (*n = 0; *n < c->n_clocks; ++*n) {
+		if (c->clock[*n].quality != USK_REFERENCE &&
+		    truth_compare(truth, c, *n, &score[*n], &err)) {
 			usk_fail_in(&err, "%s", path);
 			return say_error(&err);
 		}
-		print_score(out, &c->clock[i], &score);
 	}
 	return EXIT_DONE;
 }
@@ -160,7 +157,7 @@ static void print_written(const struct outputs *o)
 	}
 }
 
-/* Say, write, say what was written. */
+/* Write, then say: a reader of standard output that goes away takes no file with it. */
 static int tell(const struct args *args, struct outputs *o, struct usk_trace **trace, size_t n,
 		const struct usk_clocks *c, const struct truth *truth, struct progress *progress)
 {
@@ -168,7 +165,13 @@ static int tell(const struct args *args, struct outputs *o, struct usk_trace **t
 	bool json_out = args_flag(args, "json");
 	bool table = !json_out && !args_flag(args, "quiet");
 	char *json = usk_clocks_to_json(c);
-	int status = clocks_status(c);
+	struct truth_score *score = usk_alloc(c->n_clocks, sizeof *score);
+	size_t scored = 0;
+	int compared =
+		truth ? compare_with_truth(truth, args_string(args, "truth"), c, score, &scored)
+		      : EXIT_DONE;
+	int status = compared ? compared : clocks_status(c);
+	bool failed = !compared && write_all(o, trace, n, c, json, progress, args, &err);
 	if (table) {
 		print_clocks(stdout, c);
 	}
@@ -178,20 +181,19 @@ static int tell(const struct args *args, struct outputs *o, struct usk_trace **t
 			say(args, "unskew: note: %s", c->note[i]);
 		}
 	}
-	if (truth) {
-		int compared = compare_with_truth(truth, args_string(args, "truth"), c,
-						  json_out ? stderr : stdout);
-		status = compared ? compared : status;
+	for (size_t i = 0; i < scored; i++) {
+		if (c->clock[i].quality != USK_REFERENCE) {
+			print_score(json_out ? stderr : stdout, &c->clock[i], &score[i]);
+		}
 	}
-	fflush(stdout);
-	bool failed =
-		status == EXIT_FAILED || write_all(o, trace, n, c, json, progress, args, &err);
 	if (table) {
 		print_written(o);
 	}
-	if (failed && status != EXIT_FAILED) {
+	fflush(stdout);
+	if (failed) {
 		status = say_error(&err);
 	}
+	free(score);
 	free(json);
 	return status;
 }
