@@ -82,3 +82,14 @@ host3,host0
 sender,receiver
 $ (cat all.csv; echo host0,host2,1700000002000000000,1700000002000000000,0) >wrong.csv; unskew sync -q wrong.csv --reference host0 --messages right.csv; sort all.csv >a; sort right.csv | cmp - a && echo same
 same
+# A row that cannot be read is left out, the rows after it are not; the re-timed table lacks it too.
+$ (echo sender,receiver,sent_ns,received_ns; echo a,b,100000,600050; echo a,b,xyz,7; echo b; echo b,a,1700000,1200080; echo a,b,1000100000,1000600050) >bad.csv; unskew sync bad.csv -o bad.json | grep -E "Matched|Note"
+Matched 3 messages.
+Note: bad.csv: line 3: "xyz" is not a whole number; 2 rows of it are left out
+$ unskew apply bad.json bad.csv -o good.csv; cut -d, -f1,2,4 good.csv
+sender,receiver,sent_raw_ns
+a,b,100000
+b,a,1700000
+a,b,1000100000
+! Wrote good.csv.
+! unskew: note: bad.csv: line 3: "xyz" is not a whole number; 2 rows of it are left out
