@@ -171,6 +171,8 @@ struct usk_pair {
 
 struct usk_counts {
 	uint64_t matched, unmatched, ambiguous, expired, direction_unknown, outliers;
+	/* Matched, though the sender's capture lacks packets and no IP-ID tells copies apart. */
+	uint64_t unsure;
 	uint64_t fragments, not_ip, loopback, cut_short; /* packets left out while reading */
 };
 

@@ -342,6 +342,7 @@ enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struc
 	counts->unmatched += found.unmatched;
 	counts->ambiguous += found.ambiguous;
 	counts->expired += found.expired;
+	counts->unsure += found.unsure;
 	counts->direction_unknown += found.direction_unknown;
 	counts->outliers += found.outliers;
 	struct usk_fit fit = { corridor, lines, b->first_ns, b->last_ns };

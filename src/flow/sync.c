@@ -155,6 +155,14 @@ static void explain(struct usk_clocks *c)
 			break;
 		}
 	}
+	if (c->counts.unsure) {
+		note(c,
+		     usk_format(
+			     "%llu messages were matched although the sender's capture lacks "
+			     "packets and no IP-ID tells copies of a segment apart: the bands hold "
+			     "if none of them was taken for a copy",
+			     (unsigned long long)c->counts.unsure));
+	}
 }
 
 static void measure_widths(struct usk_clocks *c)

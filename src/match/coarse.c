@@ -223,7 +223,14 @@ static uint32_t sighted(const struct usk_survey *s, uint32_t before, size_t i)
 	return later >= 0 && later <= FORWARDED_NS ? before : UINT32_MAX;
 }
 
-void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, struct usk_coarse *out)
+/* What a sample is known by: its content, and its IP-ID if that counts. */
+static uint64_t known_by(const struct usk_sample *s, bool ids)
+{
+	return ids && s->has & USK_HAS_IP_ID ? usk_fold(s->key, s->ip_id) | 1 : s->key;
+}
+
+static struct usk_sighting *join(const struct usk_survey *p, const struct usk_survey *q, bool ids,
+				 size_t *n)
 {
 	size_t size = 64;
 	while (size < 2 * (p->n_samples + q->n_samples)) {
@@ -231,34 +238,46 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, str
 	}
 	struct where *table = usk_alloc(size, sizeof *table);
 	for (size_t i = 0; i < p->n_samples; i++) {
-		struct where *w = find(table, size - 1, p->sample[i].key);
-		w->key = p->sample[i].key;
+		uint64_t key = known_by(&p->sample[i], ids);
+		struct where *w = find(table, size - 1, key);
+		w->key = key;
 		w->p = sighted(p, w->p, i);
 	}
 	for (size_t i = 0; i < q->n_samples; i++) {
-		struct where *w = find(table, size - 1, q->sample[i].key);
-		w->key = q->sample[i].key;
+		uint64_t key = known_by(&q->sample[i], ids);
+		struct where *w = find(table, size - 1, key);
+		w->key = key;
 		w->q = sighted(q, w->q, i);
 	}
 	struct usk_sighting *s = NULL;
-	size_t n = 0, cap = 0, with_id = 0, same_id = 0;
+	size_t cap = 0;
+	*n = 0;
 	for (size_t i = 0; i < q->n_samples; i++) {
-		const struct where *w = find(table, size - 1, q->sample[i].key);
+		const struct where *w = find(table, size - 1, known_by(&q->sample[i], ids));
 		if (!w->p || w->p == UINT32_MAX || w->q != (uint32_t)i + 1) {
 			continue;
 		}
 		const struct usk_sample *a = &p->sample[w->p - 1], *b = &q->sample[i];
-		s = usk_room(s, n, &cap, sizeof *s);
-		s[n++] = (struct usk_sighting){ a->time_ns, b->time_ns, a->way, a->ttl, b->ttl };
-		if (a->has & b->has & USK_HAS_IP_ID && (a->ip_id || b->ip_id)) {
-			with_id++;
-			same_id += a->ip_id == b->ip_id;
-		}
+		s = usk_room(s, *n, &cap, sizeof *s);
+		s[(*n)++] = (struct usk_sighting){ a->time_ns, b->time_ns, a->way, a->ttl, b->ttl };
 	}
 	free(table);
+	return s;
+}
+
+void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, struct usk_coarse *out)
+{
+	/* IP-IDs tell equal contents apart, unless something on the way writes them anew: then
+	 * hardly any join is left. */
+	size_t n, n_ids;
+	struct usk_sighting *s = join(p, q, false, &n), *with_ids = join(p, q, true, &n_ids);
+	bool kept = n_ids && n_ids >= n / 2;
+	free(kept ? s : with_ids);
+	s = kept ? with_ids : s;
+	n = kept ? n_ids : n;
 	usk_coarse_fit(s, n, out);
 	out->seen = s;
-	out->ip_id_kept = with_id && same_id * 10 >= with_id * 9;
+	out->ip_id_kept = kept;
 }
 
 void usk_coarse_free(struct usk_coarse *c)

@@ -302,7 +302,27 @@ static bool too_much(struct stream *st, size_t labour)
 	return st->unruly;
 }
 
-bool usk_stream_send(struct side *s, struct stream *st, uint64_t number)
+bool usk_seen_take(struct seen *sent, uint32_t offset)
+{
+	/* A window that slides, as against replay: pieces come nearly in order. Their size is known
+	 * before the first one that is not at the start, or never. */
+	uint32_t which = offset / (sent->piece ? sent->piece : 512);
+	uint16_t piece = (uint16_t)(which < UINT16_MAX ? which : UINT16_MAX);
+	if (!sent->taken || piece > sent->window) {
+		unsigned ahead = sent->taken ? (unsigned)(piece - sent->window) : 64u;
+		sent->taken = (ahead < 64 ? sent->taken << ahead : 0) | 1;
+		sent->window = piece;
+		return true;
+	}
+	unsigned back = (unsigned)(sent->window - piece);
+	if (back >= 64 || sent->taken >> back & 1) {
+		return false;
+	}
+	sent->taken |= UINT64_C(1) << back;
+	return true;
+}
+
+bool usk_stream_send(struct side *s, struct stream *st, uint64_t number, uint32_t tsval)
 {
 	struct seen *p = usk_seen(s, number);
 	uint64_t start = usk_unwrap(st, p->seq), end = start + usk_span(p);
@@ -311,6 +331,8 @@ bool usk_stream_send(struct side *s, struct stream *st, uint64_t number)
 	}
 	make_room(s, st);
 	struct send *v = st->send + st->head;
+	s->misses |= st->role == ROLE_SENDS && st->highest && start > st->highest &&
+		     !(p->state & SEEN_SYN);
 	if (st->n_sends && start >= v[st->n_sends - 1].end && start >= st->highest) {
 		/* The next bytes, or later ones if the capture missed some: nearly every packet. */
 		v[st->n_sends++] = (struct send){ start, end, number };
@@ -324,16 +346,17 @@ bool usk_stream_send(struct side *s, struct stream *st, uint64_t number)
 			/* One packet on two interfaces of a host: same identity, same bytes. */
 			if (c->seq == p->seq && usk_span(c) == usk_span(p) && c->has == p->has &&
 			    p->has & USK_HAS_IP_ID && p->ip_id && c->ip_id == p->ip_id &&
-			    c->tsval == p->tsval) {
+			    c->context == p->context) {
 				return false;
 			}
 		}
 		/* A later tick than that of what came behind the original tells it from that. */
 		bool ticked =
-			p->has & USK_HAS_TIMESTAMPS && (int32_t)(p->tsval - st->highest_tsval) > 0;
+			p->has & USK_HAS_TIMESTAMPS && (int32_t)(tsval - st->highest_tsval) > 0;
 		if (!n && start < st->highest && !ticked) {
 			p->state |= SEEN_RESENT;
 		}
+		s->misses |= st->role == ROLE_SENDS && !n && start < st->highest;
 		make_room(s, st);
 		v = st->send + st->head;
 		uint32_t i = upto(st, start);
@@ -352,7 +375,7 @@ bool usk_stream_send(struct side *s, struct stream *st, uint64_t number)
 	st->longest = end - start > st->longest ? end - start : st->longest;
 	if (end > st->highest) {
 		st->highest = end;
-		st->highest_tsval = p->tsval;
+		st->highest_tsval = tsval;
 	}
 	return true;
 }

@@ -302,6 +302,7 @@ static inline bool tcp(const struct ip *ip, uint32_t depth, struct usk_packet *p
 	uint64_t kind = (p->flags & 6u) | (p->bytes ? 8u : p->flags & 1u);
 	uint64_t ends = (uint64_t)p->seq << 32 | p->ack, rest = kind << 60;
 	if (stamped && ip->header + 20 + stamped <= depth) {
+		p->has |= USK_HAS_SHARED_TIMESTAMPS;
 		rest ^= (uint64_t)p->tsval << 32 | p->tsecr;
 	}
 	if (!p->bytes && ip->header + 16 <= depth) {

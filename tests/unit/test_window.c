@@ -132,7 +132,7 @@ static void test_covering(void **state)
 				p->ip_id = (uint16_t)number;
 				range[number] = (struct range){ start, start + span };
 				assert_true(usk_unwrap(st, p->seq) == start);
-				assert_true(usk_stream_send(&s, st, number));
+				assert_true(usk_stream_send(&s, st, number, 0));
 				next = start + span > next ? start + span : next;
 				st->position = start > st->position ? start : st->position;
 			}
@@ -177,10 +177,10 @@ static void test_twice(void **state)
 			struct seen *p = usk_side_push(&s);
 			p->seq = 5;
 			p->bytes = 100;
-			p->tsval = 7;
+			p->context = 7;
 			p->has = USK_HAS_IP_ID | USK_HAS_TIMESTAMPS;
 			p->ip_id = (uint16_t)(9 + (other ? i : 0));
-			assert_int_equal(usk_stream_send(&s, st, s.head - 1), !i || other);
+			assert_int_equal(usk_stream_send(&s, st, s.head - 1, 0), !i || other);
 			assert_int_equal(p->state & SEEN_RESENT, 0);
 		}
 		uint64_t out[4];
@@ -324,7 +324,7 @@ static void test_unruly(void **state)
 			p->has = 0;
 			p->common_ns = i;
 			st->packets++;
-			taken += usk_stream_send(&s, st, s.head - 1);
+			taken += usk_stream_send(&s, st, s.head - 1, 0);
 			s.tail = s.head > 200 ? s.head - 200 : s.tail;
 		}
 		assert_int_equal(taken, PACKETS);
@@ -342,7 +342,7 @@ static void test_unruly(void **state)
 		p->seq = PACKETS - i;
 		p->has = 0;
 		st->packets++;
-		assert_true(usk_stream_send(&s, st, s.head - 1) != st->unruly);
+		assert_true(usk_stream_send(&s, st, s.head - 1, 0) != st->unruly);
 	}
 	assert_true(st->unruly);
 	usk_side_free(&s);
