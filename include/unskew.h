@@ -19,8 +19,8 @@
  * Memory    `const T *` is borrowed, `T **out` hands over; new/free and open/close
  *           pair up, and free(NULL) is allowed. A failed allocation calls the
  *           handler of usk_on_out_of_memory(), which does not return.
- * Threads   no global state but that handler; distinct objects may be used by
- *           distinct threads.
+ * Threads   no global state but that handler and the list of temporary files that a
+ *           signal handler removes; distinct objects may be used by distinct threads.
  */
 #ifndef UNSKEW_H
 #define UNSKEW_H
@@ -56,9 +56,10 @@ struct usk_err {
 /** Called once when memory is exhausted; must not return. Default: abort(). */
 void usk_on_out_of_memory(void (*handler)(size_t bytes));
 
+/** "0.1.0"; static. */
 const char *usk_version(void);
-const char *
-usk_features(void); /* the optional parts built in, e.g. "libpcap 1.10.3, jansson 2.14" */
+/** The optional parts built in, "libpcap 1.10.3, jansson 2.14"; static. */
+const char *usk_features(void);
 
 /* ---- messages: one row per thing sent and received ------------------------- */
 
@@ -81,7 +82,7 @@ enum usk_quality {
 	USK_CONTRADICTED, /* no clock of the stated model fits the messages */
 };
 
-/* "reference", "bounded", "one-sided", "absent", "contradicted". */
+/** "reference", "bounded", "one-sided", "absent", "contradicted"; static. */
 const char *usk_quality_name(enum usk_quality q);
 
 /*
@@ -93,7 +94,7 @@ struct usk_knot {
 	int64_t local_ns;
 	int64_t offset_ns;    /* reference - local; USK_NONE if one-sided */
 	int64_t lo_ns, hi_ns; /* the band; USK_NONE where nothing bounds it */
-	uint32_t epoch;	      /* jumps back before it; 0 for a clock that never was put back */
+	uint32_t epoch;	      /* jumps back before it; 0 for a clock that was never put back */
 };
 
 struct usk_clock {
@@ -170,6 +171,8 @@ struct usk_pair {
 
 struct usk_counts {
 	uint64_t matched, unmatched, ambiguous, expired, direction_unknown, outliers;
+	/* Matched, though the sender's capture lacks packets and no IP-ID tells copies apart. */
+	uint64_t unsure;
 	uint64_t fragments, not_ip, loopback, cut_short; /* packets left out while reading */
 };
 
@@ -212,6 +215,7 @@ struct usk_clocks {
 	size_t n_notes;
 };
 
+/** Frees c and all that it points to; NULL is allowed. */
 void usk_clocks_free(struct usk_clocks *c);
 
 /* ---- read: traces -> events ------------------------------------------------ */
@@ -238,7 +242,7 @@ struct usk_iface {
 /* A packet as the file holds it. data points into the reader's buffer until the next call. */
 struct usk_record {
 	int64_t time_ns;
-	uint64_t at; /* byte offset of the record in the file */
+	uint64_t at; /* byte offset of the record in the file; libpcap's files: its number */
 	const uint8_t *data;
 	uint32_t captured, length;
 	uint32_t iface;
@@ -261,16 +265,26 @@ struct usk_packet {
 	uint8_t has; /* USK_HAS_...: what the packet carries and the capture kept */
 };
 
-enum { USK_HAS_IP_ID = 1, USK_HAS_TIMESTAMPS = 2, USK_HAS_WINDOW = 4 };
+enum {
+	USK_HAS_IP_ID = 1,
+	USK_HAS_TIMESTAMPS = 2,
+	USK_HAS_WINDOW = 4,
+	USK_HAS_SHARED_TIMESTAMPS = 8, /* within the depth: both captures of it have them */
+};
 
 enum usk_trace_class { USK_TRACE_CAPTURE, USK_TRACE_TABLE };
 
 /**
  * Open a trace; what it is is found from its content.
  *
+ * path   "-" is standard input; what cannot be read twice (a pipe) is spooled to a temporary
+ *        file first
  * name   clock name, or NULL for the path's base name less known suffixes. Tables carry
  *        their own names.
- * A path that cannot be read twice (a pipe) is spooled to a temporary file first.
+ * out    written on USK_OK
+ *
+ * USK_EIO if it cannot be read; USK_EINPUT if it is empty, no trace, or cut short within its
+ * header. Cost: its first blocks.
  */
 enum usk_status usk_trace_open(const char *path, const char *name, struct usk_trace **out,
 			       struct usk_err *err);
@@ -278,36 +292,42 @@ enum usk_status usk_trace_open(const char *path, const char *name, struct usk_tr
 /** The same from memory, which is borrowed until usk_trace_close(): for tests and fuzzers. */
 enum usk_status usk_trace_open_memory(const void *data, size_t size, const char *name,
 				      struct usk_trace **out, struct usk_err *err);
+/** Frees t and all that it handed out; NULL is allowed. */
 void usk_trace_close(struct usk_trace *t);
 
-const char *usk_trace_path(const struct usk_trace *t);
-const char *usk_trace_name(const struct usk_trace *t);
-const char *usk_trace_kind(const struct usk_trace *t);
+/* Borrowed until usk_trace_close(). */
+const char *usk_trace_path(const struct usk_trace *t); /* from memory: the name, or "memory" */
+const char *usk_trace_name(const struct usk_trace *t); /* of its clock; tables carry their own */
+const char *usk_trace_kind(const struct usk_trace *t); /* name of the reader's row, static */
 enum usk_trace_class usk_trace_class(const struct usk_trace *t);
 uint64_t usk_trace_size(const struct usk_trace *t); /* bytes */
 uint64_t usk_trace_pos(const struct usk_trace *t);  /* bytes read so far, for progress */
 
-/** Interfaces seen so far; classic captures have one. */
+/** Interfaces seen so far, borrowed until the next call that reads; classic captures have one. */
 const struct usk_iface *usk_trace_ifaces(const struct usk_trace *t, size_t *n);
 
-/** Start again at the first record. */
+/** Start again at the first record. Fails if the file cannot be read any more, or has changed. */
 enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err);
 
 /**
- * The next records of a capture, in file order: *n of at most cap, 0 at the end.
- * Input cut short is not an error: what is whole is handed out, then usk_trace_damage()
- * is a sentence that says how much was lost and where.
+ * The next records of a capture, in file order, into out[cap]: *n of them, 0 at the end.
+ * Their data is borrowed until the next call that reads. Input cut short is not an error: what is
+ * whole is handed out, then usk_trace_damage() is a sentence that says how much was lost and where.
+ * USK_EUSAGE: t is a table. USK_ERANGE: a stamp over USK_TIME_MAX. Cost: O(bytes).
  */
 enum usk_status usk_trace_records(struct usk_trace *t, struct usk_record *out, size_t cap,
 				  size_t *n, struct usk_err *err);
 
-/** The next messages of a table; from and to index usk_trace_clock_name(). */
+/**
+ * The next messages of a table into out[cap]; from and to index usk_trace_clock_name(). Damage,
+ * end and errors as above; USK_EUSAGE: t is a capture.
+ */
 enum usk_status usk_trace_messages(struct usk_trace *t, struct usk_msg *out, size_t cap, size_t *n,
 				   struct usk_err *err);
 size_t usk_trace_clocks(const struct usk_trace *t); /* names seen so far in a table */
-const char *usk_trace_clock_name(const struct usk_trace *t, size_t i);
+const char *usk_trace_clock_name(const struct usk_trace *t, size_t i); /* borrowed, i < clocks */
 
-/** NULL, or one sentence on what was lost to damage. Valid once the end was reached. */
+/** NULL, or one sentence on what was lost to damage, borrowed. Known once the end was reached. */
 const char *usk_trace_damage(const struct usk_trace *t);
 
 /**
@@ -346,7 +366,9 @@ struct usk_glance {
  */
 bool usk_packet_glance(const struct usk_record *r, uint16_t link_type, struct usk_glance *out);
 
+/** "10.0.0.1", "fe80::1". */
 void usk_addr_text(struct usk_addr a, char out[46]);
+/** The reverse; false if it is neither, and *out is left as it was. */
 bool usk_addr_parse(const char *text, struct usk_addr *out);
 
 /* The table of readers: the last row is { NULL }. */
@@ -361,8 +383,11 @@ const struct usk_reader_info *usk_readers(void);
 /* Takes messages a batch at a time. Returns false to stop (the caller's own reason). */
 struct usk_sink {
 	void *ctx;
-	bool (*start)(void *ctx); /* a new round begins: forget what came before; may be NULL */
+	/* A new round begins: forget what came since the last keep(); may be NULL. */
+	bool (*start)(void *ctx);
 	bool (*put)(void *ctx, const struct usk_msg *msg, size_t n);
+	/* What was put since start() stays: that round was the last of its pair; may be NULL. */
+	void (*keep)(void *ctx);
 };
 
 /* ---- fit: messages of a pair -> corridor -> band and estimate -------------- */
@@ -374,7 +399,7 @@ struct usk_sink {
  * A message b->a (sent y, received x) is a ceiling: offset(y) <= x - y - delta.
  * State: the upper hull of the floors, the lower hull of the ceilings, sums for the support
  * lines, and per aligned second of local time the points that are undominated under a cone of
- * slope kappa around the coarse rate (design 2). States of the same origin and rate merge by
+ * slope kappa around the coarse rate. States of the same origin and rate merge by
  * union, in any order, with the same result.
  */
 struct usk_corridor;
@@ -385,6 +410,7 @@ struct usk_frame {
 	int64_t kappa_e12;	     /* cone's slope, parts per 10^12; at least 400,000 (0.4 ppm) */
 };
 
+/** An empty corridor; frame is copied, its rates are cut to 10^12 in size. */
 struct usk_corridor *usk_corridor_new(const struct usk_frame *frame);
 void usk_corridor_free(struct usk_corridor *c);
 
@@ -397,7 +423,7 @@ void usk_corridor_free(struct usk_corridor *c);
 enum usk_status usk_corridor_add(struct usk_corridor *c, uint32_t a, uint32_t b,
 				 const struct usk_msg *msg, size_t n, struct usk_err *err);
 
-/** into becomes the union; from stays. USK_EUSAGE if their frames differ. */
+/** into becomes the union; from stays. USK_EUSAGE if their frames differ, or they are one. */
 enum usk_status usk_corridor_merge(struct usk_corridor *into, const struct usk_corridor *from,
 				   struct usk_err *err);
 
@@ -405,6 +431,7 @@ enum usk_status usk_corridor_merge(struct usk_corridor *into, const struct usk_c
 const struct usk_point *usk_corridor_hull(struct usk_corridor *c, bool ceiling, size_t *n);
 /** The undominated points, absolute, sorted by local time; valid until the corridor changes. */
 const struct usk_point *usk_corridor_kept(struct usk_corridor *c, bool ceiling, size_t *n);
+/** Messages of a direction that were added. */
 uint64_t usk_corridor_count(const struct usk_corridor *c, bool ceiling);
 
 /*
@@ -555,14 +582,19 @@ struct usk_window_offset {
  * many; *out is handed over, NULL if 0. */
 size_t usk_window_offsets(const struct usk_fit *fit, struct usk_window_offset **out);
 
-const struct usk_estimator *usk_estimators(void); /* the last row has name NULL */
+/** The table of estimators, static; the last row has name NULL. */
+const struct usk_estimator *usk_estimators(void);
+/** Its row of that name, or NULL. */
 const struct usk_estimator *usk_estimator_find(const char *name);
 
 /**
  * Fit one pair in the `linear` model: knots at the first and last event and at every vertex of
  * both hulls, band exact at each, estimate inside it and, where that is feasible, at least
  * 1 ns inside the unweakened corridor, checked in integers.
- * clock: quality, drift, knots are written (names, path and reference are the caller's).
+ * clock: quality, resolution, drift, knots are written (name, path and reference are the
+ * caller's); knots are the caller's to free. Absent and contradicted are answers, without knots.
+ * USK_EINPUT: the method has no answer, or it failed its own check. USK_ERANGE: an event is over
+ * USK_TIME_MAX. Cost: O(h log h) for h hull vertices, and the method's.
  */
 enum usk_status usk_fit_linear(const struct usk_fit *fit, const struct usk_estimator *method,
 			       struct usk_clock *clock, struct usk_err *err);
@@ -599,7 +631,10 @@ struct usk_stamp {
 
 struct usk_map; /* a clock's knots, prepared for conversion */
 
-/** NULL if the clock has no knots. The clock may go before the map. */
+/**
+ * NULL if the clock has no two knots in epoch 0. The clock may go before the map.
+ * max_skew_e12: how fast the band widens beyond the outermost knots (usk_clocks.max_skew_e12).
+ */
 struct usk_map *usk_map_new(const struct usk_clock *clock, int64_t max_skew_e12);
 /**
  * A line as an estimator drew it, not settled into a band: n >= 2 knots, their lo, hi and epoch are
@@ -608,13 +643,17 @@ struct usk_map *usk_map_new(const struct usk_clock *clock, int64_t max_skew_e12)
 struct usk_map *usk_map_of_line(const struct usk_knot *line, size_t n);
 void usk_map_free(struct usk_map *m);
 
-/** One stamp with its band: the definition, in 128-bit. Epoch 0. O(log knots). */
+/**
+ * One stamp with its band: the definition, in 128-bit. Epoch 0. O(log knots).
+ * USK_ERANGE: the stamp, its corrected time or its band is over USK_TIME_MAX.
+ */
 enum usk_status usk_map_at(const struct usk_map *m, int64_t local_ns, struct usk_stamp *out,
 			   struct usk_err *err);
 
 /**
  * Many stamps, any order (fastest when sorted); equals usk_map_at() for every stamp.
- * local and out may be the same array. A clock without an offset: USK_EINPUT.
+ * local[n] and out[n] may be the same array. A clock without an offset: USK_EINPUT. USK_ERANGE as
+ * above, out is then written in part and err->at is the stamp's index.
  * Cost: a multiplication and a correction step (after Loser's fixed point, 2003, section 3.1).
  */
 enum usk_status usk_map_many(const struct usk_map *m, const int64_t *local_ns, size_t n,
@@ -633,7 +672,7 @@ struct usk_sync_options {
 	size_t n_resolution;
 	const char *const *local; /* "client=10.0.0.1" */
 	size_t n_local;
-	int64_t from_ns, to_ns;		 /* stamps of the reference; USK_NONE = all */
+	int64_t from_ns, to_ns;		 /* stamps of the reference; USK_NONE, not 0, = all */
 	const struct usk_sink *messages; /* every message used, or NULL */
 	/* Called now and then with the share of the work done, 0 to 1; may be NULL. */
 	void (*progress)(void *ctx, double done, const char *what);
@@ -641,8 +680,14 @@ struct usk_sync_options {
 };
 
 /**
- * Match, fit and solve. Traces stay the caller's and may be read again.
+ * Match, fit and solve. trace[n] stay the caller's and may be read again. opt may be NULL: as if
+ * all of it were NULL, -1 and USK_NONE.
  * *out is handed over; the answer may be partly or wholly absent (see the qualities).
+ *
+ * USK_EUSAGE: options that contradict each other or the traces; USK_EINPUT: one clock only, the
+ * same capture twice; others from reading. Cost: each trace is read at least twice, a capture once
+ * more for each further clock; memory follows the matching window and the corridors, not the
+ * length.
  */
 enum usk_status usk_sync(struct usk_trace *const *trace, size_t n,
 			 const struct usk_sync_options *opt, struct usk_clocks **out,
@@ -713,8 +758,12 @@ void usk_comparison_free(struct usk_comparison *c);
 
 /* ---- write ----------------------------------------------------------------- */
 
-/** clocks.json as design section 8 states it; a malloc'ed string. */
+/** clocks.json, every key in its order; the caller frees the string. */
 char *usk_clocks_to_json(const struct usk_clocks *c);
+/**
+ * The reverse, of text[size]. *out is handed over on USK_OK; USK_EINPUT names the place of what is
+ * missing or wrong.
+ */
 enum usk_status usk_clocks_from_json(const char *text, size_t size, struct usk_clocks **out,
 				     struct usk_err *err);
 

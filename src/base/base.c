@@ -87,10 +87,10 @@ enum usk_status usk_fail(struct usk_err *err, enum usk_status code, uint64_t at,
 	return code;
 }
 
-enum usk_status usk_fail_in(struct usk_err *err, const char *fmt, ...)
+void usk_fail_in(struct usk_err *err, const char *fmt, ...)
 {
 	if (!err) {
-		return USK_EINPUT;
+		return;
 	}
 	char was[sizeof err->msg];
 	memcpy(was, err->msg, sizeof was);
@@ -107,7 +107,6 @@ enum usk_status usk_fail_in(struct usk_err *err, const char *fmt, ...)
 			err->msg[(size_t)n + 2 + len] = 0;
 		}
 	}
-	return err->code;
 }
 
 /* xoshiro256** (Blackman, Vigna 2018), seeded by SplitMix64 as its authors advise. */

@@ -21,9 +21,8 @@ __extension__ typedef unsigned __int128 usk_u128;
 /** Format one sentence into err, if there is one, and return code: a failure is one statement. */
 enum usk_status usk_fail(struct usk_err *err, enum usk_status code, uint64_t at, const char *fmt,
 			 ...) __attribute__((format(printf, 4, 5)));
-/** Put "context: " before the sentence that is already in err; returns its code. */
-enum usk_status usk_fail_in(struct usk_err *err, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+/** Put "context: " before the sentence that is already in err, if there is one. */
+void usk_fail_in(struct usk_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Allocation that does not return on exhaustion. Sizes are checked against overflow. */
 void *usk_alloc(size_t n, size_t size);		/* zeroed */
@@ -48,6 +47,28 @@ static inline usk_i128 usk_ceil_div(usk_i128 a, usk_i128 b)
 {
 	usk_i128 q = a / b;
 	return a % b > 0 ? q + 1 : q;
+}
+
+/* The greatest common divisor of a and b, both >= 0; gcd(0, b) is b. */
+static inline int64_t usk_gcd(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t r = a % b;
+		a = b;
+		b = r;
+	}
+	return a;
+}
+
+/* The coarsest grid, 0 = none known yet, that is no coarser than `grid` and that a - b lies on. */
+static inline int64_t usk_grid(int64_t grid, int64_t a, int64_t b)
+{
+	int64_t d;
+	/* Most are 1 within a few numbers: then no more. A difference of 2^63 is left out. */
+	if (grid == 1 || a == b || __builtin_sub_overflow(a > b ? a : b, a > b ? b : a, &d)) {
+		return grid;
+	}
+	return grid && d % grid == 0 ? grid : usk_gcd(d, grid);
 }
 
 /* A strong 64-bit finaliser (Steele's SplitMix64): every input bit moves every output bit. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,8 +195,8 @@ enum usk_status usk_input_need(struct usk_input *in, size_t used, size_t want, s
 
 /* ---- output ---------------------------------------------------------------- */
 
-/* Temporary names for the signal handler: fixed slots, set and cleared whole. */
-static char *volatile open_temporary[64];
+/* Temporary names for the signal handler: fixed slots, set and cleared whole, by any thread. */
+static char *_Atomic open_temporary[64];
 
 void usk_output_abandon_all(void)
 {
@@ -210,8 +211,8 @@ void usk_output_abandon_all(void)
 static void remember(char *name)
 {
 	for (size_t i = 0; i < COUNT(open_temporary); i++) {
-		if (!open_temporary[i]) {
-			open_temporary[i] = name;
+		char *empty = NULL;
+		if (atomic_compare_exchange_strong(&open_temporary[i], &empty, name)) {
 			return;
 		}
 	}
@@ -331,12 +332,11 @@ void usk_output_restart(struct usk_output *out)
 enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err)
 {
 	flush(out);
-	if (!out->failed && close(out->fd)) {
+	int fd = out->fd;
+	out->fd = -1; /* gone, even if closing it fails */
+	if (close(fd) && !out->failed) {
 		out->failed = true;
 		out->error = errno;
-	}
-	if (!out->failed) {
-		out->fd = -1;
 	}
 	if (!out->failed && out->temporary && rename(out->temporary, out->path)) {
 		out->failed = true;

@@ -135,6 +135,12 @@ int traces_open(const struct args *args, size_t first, struct usk_trace ***out, 
 void traces_close(struct usk_trace **trace, size_t n);
 
 /**
+ * Is no output the same file (device and inode) as an input or another output? Otherwise prints
+ * which and returns EXIT_USAGE: --force is for files that nobody reads just now. NULL is no file.
+ */
+int files_apart(const char *const *in, size_t n_in, const char *const *out, size_t n_out);
+
+/**
  * Are there traces of at least two machines, and no two copies of one trace? Otherwise prints
  * why not and returns EXIT_FAILED. A table names its own clocks and may stand alone.
  */

@@ -130,6 +130,21 @@ static int plan(const struct args *args, const struct usk_clocks *c, struct job 
 	return folder ? name_outputs(job, n, out) : EXIT_DONE;
 }
 
+static int outputs_apart(const struct args *args, const struct job *job, size_t n)
+{
+	const char **in = usk_alloc(n + 1, sizeof *in), **out = usk_alloc(n + 1, sizeof *out);
+	for (size_t i = 0; i < n; i++) {
+		in[i] = job[i].path;
+		out[i] = job[i].out;
+	}
+	in[n] = args_operand(args, 0);
+	out[n] = args_string(args, "merge");
+	int status = files_apart(in, n + 1, out, n + 1);
+	free(in);
+	free(out);
+	return status;
+}
+
 static int retime_all(const struct args *args, const struct usk_clocks *c, const struct job *job,
 		      size_t n, const struct usk_write_options *opt, struct usk_notes *notes)
 {
@@ -203,6 +218,9 @@ static int apply_run(const struct args *args)
 					       .progress = progress_show,
 					       .progress_ctx = &progress };
 	status = plan(args, c, job, n);
+	if (!status) {
+		status = outputs_apart(args, job, n);
+	}
 	if (!status && out) {
 		status = retime_all(args, c, job, n, &opt, &notes);
 	}

@@ -32,8 +32,10 @@ static void add_row(struct table *t, const struct usk_clocks *c, uint32_t from, 
 	unit_count(d->inversions, text);
 	table_cell(t, text);
 	const int64_t delays[] = { d->min_ns, d->median_ns, d->p99_ns, d->max_ns };
+	/* Clocks an hour apart have delays of an hour: what differs must be seen all the same. */
+	int64_t spread = d->n ? d->p99_ns - d->min_ns : 0;
 	for (size_t i = 0; i < COUNT(delays); i++) {
-		unit_span(d->n ? delays[i] : USK_NONE, text);
+		unit_span_among(d->n ? delays[i] : USK_NONE, spread, text);
 		table_cell(t, text);
 	}
 }

@@ -133,20 +133,21 @@ static enum usk_status clock_ready(struct convert *v, uint32_t i, struct usk_err
 	return USK_OK;
 }
 
-static enum usk_status one(struct convert *v, const char *s, size_t n, struct usk_err *err)
+/* What a stamp says: its clock and its time. */
+static enum usk_status understand(const struct convert *v, const char *s, size_t n, uint32_t *clock,
+				  int64_t *local_ns, struct usk_err *err)
 {
-	int64_t local_ns = 0;
-	uint32_t clock = v->clock;
-	enum usk_status status = clock == USK_NO_CLOCK ? split(v, s, n, &clock, &local_ns, err)
-						       : parse_stamp(s, n, &local_ns, err);
-	if (!status && !v->ready[clock]) {
-		status = clock_ready(v, clock, err);
-	}
-	if (status) {
-		return status;
-	}
+	*clock = v->clock;
+	return *clock == USK_NO_CLOCK ? split(v, s, n, clock, local_ns, err)
+				      : parse_stamp(s, n, local_ns, err);
+}
+
+static enum usk_status convert(struct convert *v, uint32_t clock, int64_t local_ns,
+			       struct usk_err *err)
+{
+	enum usk_status status = v->ready[clock] ? USK_OK : clock_ready(v, clock, err);
 	struct usk_stamp stamp = { USK_NONE, USK_NONE, USK_NONE };
-	if (v->map[clock]) {
+	if (!status && v->map[clock]) {
 		status = usk_map_at(v->map[clock], local_ns, &stamp, err);
 	}
 	if (!status) {
@@ -191,7 +192,10 @@ static int lines(struct convert *v)
 			at += size + 1;
 			line++;
 			size -= size && s[size - 1] == '\r';
-			if (size && one(v, s, size, &err)) {
+			uint32_t clock;
+			int64_t local_ns = 0;
+			if (size && (understand(v, s, size, &clock, &local_ns, &err) ||
+				     convert(v, clock, local_ns, &err))) {
 				status = bad_line(v, line, &err);
 			}
 		}
@@ -213,7 +217,13 @@ static int operands(struct convert *v, const struct args *args)
 	for (size_t i = 1; i < args_operands(args); i++) {
 		struct usk_err err = { 0 };
 		const char *s = args_operand(args, i);
-		if (one(v, s, strlen(s), &err)) {
+		uint32_t clock;
+		int64_t local_ns = 0;
+		if (understand(v, s, strlen(s), &clock, &local_ns, &err)) {
+			flush(v);
+			return say_usage("%s", err.msg);
+		}
+		if (convert(v, clock, local_ns, &err)) {
 			flush(v);
 			return say_error(&err);
 		}
@@ -233,7 +243,7 @@ static int convert_run(const struct args *args)
 	if (name) {
 		v.clock = usk_clocks_find(c, name, NULL, NULL);
 		if (v.clock == USK_NO_CLOCK) {
-			status = say_failed("%s: the table has no clock of that name", name);
+			status = say_usage("%s: the table has no clock of that name", name);
 		}
 	}
 	v.map = usk_alloc(c->n_clocks, sizeof *v.map);

@@ -28,6 +28,23 @@ struct outputs {
 	size_t n_written;
 };
 
+static int outputs_apart(const struct args *args)
+{
+	const char *out[] = { args_string(args, "output"), args_string(args, "messages"),
+			      args_string(args, "merge") };
+	size_t n = args_operands(args);
+	const char **in = usk_alloc(n + 1, sizeof *in);
+	for (size_t i = 0; i < n; i++) {
+		char *name = NULL;
+		in[i] = args_split_name(args_operand(args, i), &name);
+		free(name);
+	}
+	in[n] = args_string(args, "truth");
+	int status = files_apart(in, n + 1, out, COUNT(out));
+	free(in);
+	return status;
+}
+
 static enum usk_status outputs_open(struct outputs *o, const struct args *args, struct usk_err *err)
 {
 	memset(o, 0, sizeof *o);
@@ -36,15 +53,6 @@ static enum usk_status outputs_open(struct outputs *o, const struct args *args, 
 	o->messages_path = args_string(args, "messages");
 	o->merge_path = args_string(args, "merge");
 	o->force = args_flag(args, "force");
-	const char *path[] = { o->clocks_path, o->messages_path, o->merge_path };
-	for (size_t i = 0; i < COUNT(path); i++) {
-		for (size_t j = 0; j < i; j++) {
-			if (path[i] && path[j] && !strcmp(path[i], path[j])) {
-				return usk_fail(err, USK_EUSAGE, 0,
-						"%s: two outputs cannot share it", path[i]);
-			}
-		}
-	}
 	enum usk_status status = USK_OK;
 	if (o->clocks_path) {
 		status = usk_output_open(&o->clocks, o->clocks_path, o->force, err);
@@ -126,20 +134,17 @@ static enum usk_status write_all(struct outputs *o, struct usk_trace **trace, si
 	return status;
 }
 
+/* Scores of clocks from 0 on; *n: how many there are before the first that failed. */
 static int compare_with_truth(const struct truth *truth, const char *path,
-			      const struct usk_clocks *c, FILE *out)
+			      const struct usk_clocks *c, struct truth_score *score, size_t *n)
 {
 	struct usk_err err;
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		struct truth_score score;
-		if (c->clock[i].quality == USK_REFERENCE) {
-			continue;
-		}
-		if (truth_compare(truth, c, i, &score, &err)) {
+	for (*n = 0; *n < c->n_clocks; ++*n) {
+		if (c->clock[*n].quality != USK_REFERENCE &&
+		    truth_compare(truth, c, *n, &score[*n], &err)) {
 			usk_fail_in(&err, "%s", path);
 			return say_error(&err);
 		}
-		print_score(out, &c->clock[i], &score);
 	}
 	return EXIT_DONE;
 }
@@ -152,7 +157,7 @@ static void print_written(const struct outputs *o)
 	}
 }
 
-/* Say, write, say what was written. */
+/* Write, then say: a reader of standard output that goes away takes no file with it. */
 static int tell(const struct args *args, struct outputs *o, struct usk_trace **trace, size_t n,
 		const struct usk_clocks *c, const struct truth *truth, struct progress *progress)
 {
@@ -160,7 +165,13 @@ static int tell(const struct args *args, struct outputs *o, struct usk_trace **t
 	bool json_out = args_flag(args, "json");
 	bool table = !json_out && !args_flag(args, "quiet");
 	char *json = usk_clocks_to_json(c);
-	int status = clocks_status(c);
+	struct truth_score *score = usk_alloc(c->n_clocks, sizeof *score);
+	size_t scored = 0;
+	int compared =
+		truth ? compare_with_truth(truth, args_string(args, "truth"), c, score, &scored)
+		      : EXIT_DONE;
+	int status = compared ? compared : clocks_status(c);
+	bool failed = !compared && write_all(o, trace, n, c, json, progress, args, &err);
 	if (table) {
 		print_clocks(stdout, c);
 	}
@@ -170,20 +181,19 @@ static int tell(const struct args *args, struct outputs *o, struct usk_trace **t
 			say(args, "unskew: note: %s", c->note[i]);
 		}
 	}
-	if (truth) {
-		int compared = compare_with_truth(truth, args_string(args, "truth"), c,
-						  json_out ? stderr : stdout);
-		status = compared ? compared : status;
+	for (size_t i = 0; i < scored; i++) {
+		if (c->clock[i].quality != USK_REFERENCE) {
+			print_score(json_out ? stderr : stdout, &c->clock[i], &score[i]);
+		}
 	}
-	fflush(stdout);
-	bool failed =
-		status == EXIT_FAILED || write_all(o, trace, n, c, json, progress, args, &err);
 	if (table) {
 		print_written(o);
 	}
-	if (failed && status != EXIT_FAILED) {
+	fflush(stdout);
+	if (failed) {
 		status = say_error(&err);
 	}
+	free(score);
 	free(json);
 	return status;
 }
@@ -198,6 +208,9 @@ static int sync_run(const struct args *args)
 	struct usk_sync_options options;
 	size_t n = 0;
 	int status = sync_options(args, true, &options);
+	if (!status) {
+		status = outputs_apart(args);
+	}
 	if (!status) {
 		status = traces_open(args, 0, &trace, &n);
 	}

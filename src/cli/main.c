@@ -39,12 +39,15 @@ static void on_signal(int number)
 
 static void catch_signals(void)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ };
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 	for (size_t i = 0; i < COUNT(numbers); i++) {
-		struct sigaction action = { .sa_handler = on_signal };
+		struct sigaction action = { .sa_handler = on_signal }, was;
 		sigemptyset(&action.sa_mask);
 		action.sa_flags = (int)SA_RESETHAND;
-		sigaction(numbers[i], &action, NULL);
+		/* What our parent has us ignore (nohup, a job in the background) stays ignored. */
+		if (!sigaction(numbers[i], NULL, &was) && was.sa_handler != SIG_IGN) {
+			sigaction(numbers[i], &action, NULL);
+		}
 	}
 	/* A file that grows past its limit is a failed write with a sentence, not a death. */
 	signal(SIGXFSZ, SIG_IGN);

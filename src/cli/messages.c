@@ -10,14 +10,20 @@
 static bool start(void *ctx)
 {
 	struct messages *m = ctx;
-	rewind(m->spool);
-	return !ftruncate(fileno(m->spool), 0);
+	/* A failed flush is remembered by the stream; fseeko() flushes before it moves. */
+	return !fseeko(m->spool, m->kept, SEEK_SET) && !ftruncate(fileno(m->spool), m->kept);
 }
 
 static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 {
 	struct messages *m = ctx;
 	return fwrite(msg, sizeof *msg, n, m->spool) == n;
+}
+
+static void keep(void *ctx)
+{
+	struct messages *m = ctx;
+	m->kept = ftello(m->spool);
 }
 
 enum usk_status messages_open(struct messages *m, const char *path, bool force, struct usk_err *err)
@@ -29,7 +35,7 @@ enum usk_status messages_open(struct messages *m, const char *path, bool force, 
 		return usk_fail(err, USK_EIO, 0, "no temporary file for the messages: %s",
 				strerror(errno));
 	}
-	m->sink = (struct usk_sink){ m, start, put };
+	m->sink = (struct usk_sink){ m, start, put, keep };
 	return usk_output_open(&m->out, path, force, err);
 }
 

@@ -2,8 +2,9 @@
 /*
  * messages.h - every message that was used, as a CSV table: --messages FILE
  *
- * Names of clocks are settled only when the work is done, and a round may begin anew. So rows
- * are kept in binary in an unlinked temporary file and written as text at the end.
+ * Names of clocks are settled only when the work is done, and a pair's round may begin
+ * anew. So rows are kept in binary in an unlinked temporary file, cut back to the last pair's end
+ * when a round begins, and written as text at the end.
  */
 #ifndef MESSAGES_H
 #define MESSAGES_H
@@ -11,10 +12,12 @@
 #include "base/io.h"
 
 #include <stdio.h>
+#include <sys/types.h>
 
 struct messages {
 	struct usk_output out;
 	FILE *spool;
+	off_t kept;	      /* bytes of the spool that are of finished pairs */
 	struct usk_sink sink; /* give this to usk_sync() */
 };
 

@@ -23,7 +23,10 @@ static enum usk_status moments(const json_t *array, size_t n, const char *what, 
 	*out = usk_alloc(n, sizeof **out);
 	for (size_t i = 0; i < n; i++) {
 		const char *text = json_string_value(json_array_get(array, i));
-		if (!text || usk_parse_int(text, strlen(text), &(*out)[i], NULL)) {
+		int64_t *t = &(*out)[i];
+		/* Under 2^62 in size, so that differences fit. */
+		if (!text || usk_parse_int(text, strlen(text), t, NULL) || *t >= USK_TIME_MAX ||
+		    *t <= -USK_TIME_MAX) {
 			free(*out);
 			*out = NULL;
 			return usk_fail(err, USK_EINPUT, 0, "\"%s\" number %zu is not a time in ns",

@@ -93,6 +93,17 @@ void unit_span(int64_t ns, char out[UNIT_TEXT])
 	print_span(ns, NEAREST, out);
 }
 
+void unit_span_among(int64_t ns, int64_t spread_ns, char out[UNIT_TEXT])
+{
+	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+	uint64_t spread = spread_ns > 0 ? (uint64_t)spread_ns : 0;
+	if (ns == USK_NONE || !spread || size / 50 < spread) {
+		unit_span(ns, out);
+	} else {
+		print_rounded(out, UNIT_TEXT, ns, spread, step_for(spread, 2), NEAREST);
+	}
+}
+
 void unit_bound(int64_t ns, char out[UNIT_TEXT])
 {
 	print_span(ns, AWAY, out);

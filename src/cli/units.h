@@ -14,6 +14,8 @@ enum { UNIT_TEXT = 64 };
 
 /** "39.4 us": three significant digits, rounded to nearest. USK_NONE is "-". */
 void unit_span(int64_t ns, char out[UNIT_TEXT]);
+/** The same with as many digits as tell the spread: "1.000057 s" among delays 50 us apart. */
+void unit_span_among(int64_t ns, int64_t spread_ns, char out[UNIT_TEXT]);
 /** The same, rounded away from zero: for what is promised not to be exceeded. */
 void unit_bound(int64_t ns, char out[UNIT_TEXT]);
 /** "-957.333 ms +- 39.4 us", the value cut to the second significant digit of its half width. */

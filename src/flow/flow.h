@@ -14,7 +14,8 @@ struct party {
 	size_t trace; /* its capture, SIZE_MAX if only tables name it */
 	bool stamped; /* first and last are known */
 	int64_t first_ns, last_ns;
-	int64_t grid_ns; /* gcd of stamp differences */
+	int64_t previous_ns; /* the stamp noted last */
+	int64_t grid_ns;     /* gcd of stamp differences */
 	uint64_t stamps;
 	int64_t resolution_ns;
 	struct usk_survey survey;

@@ -113,6 +113,7 @@ void usk_counts_add(struct usk_counts *to, const struct usk_counts *found)
 	to->unmatched += found->unmatched;
 	to->ambiguous += found->ambiguous;
 	to->expired += found->expired;
+	to->unsure += found->unsure;
 	to->direction_unknown += found->direction_unknown;
 	to->outliers += found->outliers;
 }

@@ -42,42 +42,29 @@ static uint32_t party_of(struct parties *p, const char *name, size_t *cap)
 	return (uint32_t)p->n++;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
+/* A clock may be in several traces: what they tell of it adds up. */
+static void note_span(struct party *y, int64_t first_ns, int64_t last_ns)
 {
-	while (b) {
-		int64_t r = a % b;
-		a = b;
-		b = r;
-	}
-	return a;
+	y->first_ns = !y->stamped || first_ns < y->first_ns ? first_ns : y->first_ns;
+	y->last_ns = !y->stamped || last_ns > y->last_ns ? last_ns : y->last_ns;
+	y->stamped = true;
 }
 
-static void note_stamp(struct party *y, int64_t t, int64_t *previous)
+static void note_stamp(struct party *y, int64_t t)
 {
 	if (!y->stamped) {
-		y->stamped = true;
-		y->first_ns = y->last_ns = t;
-		*previous = t;
+		y->previous_ns = t;
 	}
-	y->first_ns = t < y->first_ns ? t : y->first_ns;
-	y->last_ns = t > y->last_ns ? t : y->last_ns;
+	note_span(y, t, t);
 	y->stamps++;
-	if (y->grid_ns != 1 && t != *previous) {
-		/* A difference over 2^63 has no place in an int64_t; its halves' grid does. */
-		usk_i128 wide = (usk_i128)t - *previous;
-		wide = wide < 0 ? -wide : wide;
-		if (wide <= INT64_MAX && (!y->grid_ns || (int64_t)wide % y->grid_ns)) {
-			y->grid_ns = gcd((int64_t)wide, y->grid_ns);
-		}
-	}
-	*previous = t;
+	y->grid_ns = usk_grid(y->grid_ns, t, y->previous_ns);
+	y->previous_ns = t;
 }
 
 static enum usk_status scan_table(struct parties *p, size_t which, size_t *cap, struct usk_err *err)
 {
 	struct usk_trace *t = p->trace[which];
 	struct usk_msg msg[BATCH];
-	int64_t *previous = NULL;
 	size_t known = 0, n = 1;
 	enum usk_status status = usk_trace_rewind(t, err);
 	while (!status && n) {
@@ -89,18 +76,16 @@ static enum usk_status scan_table(struct parties *p, size_t which, size_t *cap, 
 				p->clock[which][i] = party_of(p, usk_trace_clock_name(t, i), cap);
 			}
 			known = names;
-			previous = usk_grow(previous, p->n, sizeof *previous);
 		}
 		for (size_t i = 0; i < n; i++) {
 			uint32_t from = p->clock[which][msg[i].from];
 			uint32_t to = p->clock[which][msg[i].to];
-			note_stamp(&p->party[from], msg[i].sent_ns, &previous[from]);
-			note_stamp(&p->party[to], msg[i].received_ns, &previous[to]);
+			note_stamp(&p->party[from], msg[i].sent_ns);
+			note_stamp(&p->party[to], msg[i].received_ns);
 		}
 		p->events[which] += n;
 		usk_parties_progress(p, usk_trace_pos(t));
 	}
-	free(previous);
 	return status;
 }
 
@@ -123,11 +108,12 @@ static enum usk_status scan_capture(struct parties *p, size_t which, size_t *cap
 	}
 	const struct usk_survey *s = &y->survey;
 	p->events[which] = s->records;
-	y->stamped = s->records > 0;
-	y->first_ns = s->first_ns;
-	y->last_ns = s->last_ns;
-	y->grid_ns = s->grid_ns;
-	y->stamps = s->records;
+	if (s->records) {
+		note_span(y, s->first_ns, s->last_ns);
+		y->previous_ns = s->last_ns;
+		y->grid_ns = usk_gcd(y->grid_ns, s->grid_ns);
+		y->stamps += s->records;
+	}
 	size_t n;
 	const struct usk_iface *iface = usk_trace_ifaces(t, &n);
 	for (size_t i = 0; i < n; i++) {

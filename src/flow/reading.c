@@ -230,15 +230,20 @@ enum usk_status usk_pair_gather(struct pair_source *s, bool keep, struct usk_pai
 		p->work_all += usk_trace_size(p->trace[0]) * 2;
 	}
 	if (!status && pair->quality == USK_CONTRADICTED) {
-		/* Too many to be outliers: say what contradicts, leave nothing out. */
-		contradiction(s, pair, g->lines);
+		/* Too many to be outliers: none is left out, so all are read again. */
 		free(pair->outlier);
 		pair->outlier = NULL;
 		pair->n_outliers = 0;
-		if (keep && s->n_exclude) {
+		if (s->n_exclude) {
 			s->n_exclude = 0;
 			status = read_round(s, keep, pair, g, err);
 		}
+		if (!status) {
+			contradiction(s, pair, g->lines);
+		}
+	}
+	if (!status && p->opt->messages && p->opt->messages->keep) {
+		p->opt->messages->keep(p->opt->messages->ctx);
 	}
 	g->found.outliers = pair->n_outliers;
 	usk_msg_sort(g->msg, g->n_msgs, s->b);

@@ -157,6 +157,14 @@ static void explain(struct usk_clocks *c, const struct parties *p)
 			note(c, why);
 		}
 	}
+	if (c->counts.unsure) {
+		note(c,
+		     usk_format(
+			     "%llu messages were matched although the sender's capture lacks "
+			     "packets and no IP-ID tells copies of a segment apart: the bands hold "
+			     "if none of them was taken for a copy",
+			     (unsigned long long)c->counts.unsure));
+	}
 }
 
 static void measure_widths(struct usk_clocks *c)
@@ -219,8 +227,12 @@ enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 		status = usk_parties_open(trace, n, opt, out, err);
 	}
 	if (!status && out->n < 2) {
-		status = usk_fail(err, USK_EINPUT, 0, "%s: holds %s", usk_trace_path(trace[0]),
-				  out->n ? "one clock only; two are needed" : "no message");
+		const char *damage = usk_trace_damage(trace[0]);
+		status =
+			damage ? usk_fail(err, USK_EINPUT, 0, "%s", damage)
+			       : usk_fail(err, USK_EINPUT, 0, "%s: holds %s",
+					  usk_trace_path(trace[0]),
+					  out->n ? "one clock only; two are needed" : "no message");
 		usk_parties_free(out);
 	}
 	return status;

@@ -35,7 +35,7 @@ static uint64_t bucket_top(size_t b)
 static void begin(struct usk_histogram *h, int64_t v)
 {
 	h->bucket = usk_alloc(2 * SIDE, sizeof *h->bucket);
-	h->min = h->max = v;
+	h->min = h->max = h->origin = v;
 }
 
 static inline void add(struct usk_histogram *h, int64_t v)
@@ -46,8 +46,11 @@ static inline void add(struct usk_histogram *h, int64_t v)
 	h->n++;
 	h->min = v < h->min ? v : h->min;
 	h->max = v > h->max ? v : h->max;
-	/* ~v is -v - 1: the negative side mirrors the other without a zero of its own. */
-	h->bucket[v >= 0 ? SIDE + bucket_of((uint64_t)v) : SIDE - 1 - bucket_of(~(uint64_t)v)]++;
+	bool above = v >= h->origin;
+	uint64_t far =
+		above ? (uint64_t)v - (uint64_t)h->origin : (uint64_t)h->origin - (uint64_t)v;
+	/* What lies below begins at 1, so that the two sides share no bucket. */
+	h->bucket[above ? SIDE + bucket_of(far) : SIDE - 1 - bucket_of(far - 1)]++;
 }
 
 void usk_histogram_add(struct usk_histogram *h, int64_t value)
@@ -65,9 +68,11 @@ int64_t usk_histogram_quantile(const struct usk_histogram *h, double share)
 	for (size_t i = 0; i < 2 * SIDE; i++) {
 		sum += h->bucket[i];
 		if (sum > want || sum == h->n) {
-			int64_t v = i >= SIDE ? (int64_t)bucket_top(i - SIDE)
-					      : (int64_t)~bucket_top(SIDE - 1 - i);
-			return v < h->min ? h->min : v > h->max ? h->max : v;
+			bool above = i >= SIDE;
+			usk_i128 far = above ? (usk_i128)bucket_top(i - SIDE)
+					     : -(usk_i128)bucket_top(SIDE - 1 - i) - 1;
+			usk_i128 v = h->origin + far;
+			return v < h->min ? h->min : v > h->max ? h->max : (int64_t)v;
 		}
 	}
 	return h->max;
@@ -111,12 +116,21 @@ static inline void count(struct usk_judge *j, bool back, int64_t delay)
 	}
 }
 
+/* Stamps may be 2^63 apart, a ns more than fits on either side. */
+static inline int64_t delay_of(int64_t sent, int64_t received)
+{
+	int64_t d;
+	if (__builtin_sub_overflow(received, sent, &d)) {
+		return received > sent ? INT64_MAX : -INT64_MAX;
+	}
+	return d < -INT64_MAX ? -INT64_MAX : d;
+}
+
 void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 {
-	/* Stamps are at most 2^62 in size, so their difference fits. */
 	if (!j->map_a && !j->map_b) {
 		for (size_t i = 0; i < n; i++) {
-			count(j, msg[i].from != j->a, msg[i].received_ns - msg[i].sent_ns);
+			count(j, msg[i].from != j->a, delay_of(msg[i].sent_ns, msg[i].received_ns));
 		}
 		return;
 	}
@@ -131,7 +145,8 @@ void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 		j->uncorrected += correct(j->map_a, a, m, on_a) + correct(j->map_b, b, m, on_b);
 		for (size_t i = 0; i < m; i++) {
 			bool back = msg[i].from != j->a;
-			count(j, back, back ? on_a[i] - on_b[i] : on_b[i] - on_a[i]);
+			count(j, back,
+			      back ? delay_of(on_b[i], on_a[i]) : delay_of(on_a[i], on_b[i]));
 		}
 	}
 }

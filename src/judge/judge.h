@@ -7,15 +7,21 @@
 
 #include "base/base.h"
 
-/* Counts of values by size: 64 steps an octave on either side of zero, so 1.6 % at worst. */
+/*
+ * Counts of values by their distance from the first one: 64 steps an octave on either side, so to
+ * 1.6 % of that distance. Two clocks an hour apart have delays of an hour, but it is their spread
+ * that tells.
+ */
 struct usk_histogram {
 	uint64_t n;
 	int64_t min, max;
+	int64_t origin;	  /* the first value */
 	uint64_t *bucket; /* allocated at the first value */
 };
 
 void usk_histogram_add(struct usk_histogram *h, int64_t value);
-/** The smallest value v such that share of all values are at most v, to 1.6 %; cut to min, max. */
+/** The smallest value v such that share of all values are at most v, as exact as the buckets are.
+ */
 int64_t usk_histogram_quantile(const struct usk_histogram *h, double share);
 void usk_histogram_free(struct usk_histogram *h);
 

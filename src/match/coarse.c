@@ -15,6 +15,9 @@
 
 enum { GROUP = 15, MAX_GROUPS = 512, SLOPES = 4096 };
 
+/* No packet is under way for longer. */
+#define LONGEST_WAY_NS 10e9
+
 static int by_q(const void *a, const void *b)
 {
 	const struct usk_sighting *x = a, *y = b;
@@ -36,16 +39,27 @@ static int by_rate(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
+/* Does it lie where the map says? Without a map yet all do. */
+static bool on_map(const struct usk_coarse *c, const struct usk_sighting *s)
+{
+	size_t hint = 0;
+	if (!c) {
+		return true;
+	}
+	usk_i128 r = (usk_i128)s->p_ns - usk_coarse_to_p(c, s->q_ns, &hint);
+	return r <= c->spread_ns && -r <= c->spread_ns;
+}
+
 /* The median slope between sightings of the first and of the last third (after Theil and Sen). */
-static double robust_rate(const struct usk_sighting *s, size_t n)
+static double robust_rate(const struct usk_sighting *s, size_t n, const struct usk_coarse *map)
 {
 	size_t third = n / 3, step = third / SLOPES + 1, m = 0;
 	double slope[SLOPES];
 	for (size_t i = 0; i < third && m < SLOPES; i += step) {
 		const struct usk_sighting *a = &s[i], *b = &s[n - third + i];
-		if (b->q_ns > a->q_ns) {
+		if (b->q_ns > a->q_ns && on_map(map, a) && on_map(map, b)) {
 			/* Differences of stamps first: what is left fits a double. */
-			double run = (double)(b->q_ns - a->q_ns);
+			double run = (double)((usk_i128)b->q_ns - a->q_ns);
 			double rise = (double)(usk_i128)((usk_i128)b->p_ns - b->q_ns -
 							 ((usk_i128)a->p_ns - a->q_ns));
 			slope[m++] = rise / run;
@@ -63,6 +77,68 @@ static int64_t clamp(usk_i128 x)
 	return x > INT64_MAX ? INT64_MAX : x < INT64_MIN ? INT64_MIN : (int64_t)x;
 }
 
+static int64_t clamp_offset(usk_i128 x)
+{
+	return x > USK_TIME_MAX ? USK_TIME_MAX : x < -USK_TIME_MAX ? -USK_TIME_MAX : (int64_t)x;
+}
+
+/* How far a lies from the line through b that has that rate. */
+static double apart(const struct usk_coarse_knot *a, const struct usk_coarse_knot *b, double rate)
+{
+	double run = (double)((usk_i128)a->q_ns - b->q_ns);
+	double rise = (double)((usk_i128)a->p_minus_q_ns - b->p_minus_q_ns);
+	return rise < run * rate ? run * rate - rise : rise - run * rate;
+}
+
+/*
+ * A group of mostly wrong joins stands alone: no neighbour but one lies near it, as near as
+ * neighbours mostly are or a slew of 0.1 % takes them.
+ */
+static void drop_strays(struct usk_coarse *c)
+{
+	size_t n = c->n_knots, kept = 0;
+	if (n < 3) {
+		return;
+	}
+	struct usk_sighting *middle = usk_alloc(n, sizeof *middle);
+	for (size_t i = 0; i < n; i++) {
+		const struct usk_coarse_knot *k = &c->knot[i];
+		middle[i].q_ns = k->q_ns;
+		middle[i].p_ns = clamp((usk_i128)k->q_ns + k->p_minus_q_ns);
+	}
+	double rate = robust_rate(middle, n, NULL);
+	bool *stray = usk_alloc(n, sizeof *stray);
+	double *step = usk_alloc(n - 1, sizeof *step);
+	for (size_t i = 0; i + 1 < n; i++) {
+		step[i] = apart(&c->knot[i], &c->knot[i + 1], rate);
+	}
+	qsort(step, n - 1, sizeof *step, by_rate);
+	double usual = 32 * step[(n - 1) / 2] + 1e6;
+	for (size_t i = 0; i < n; i++) {
+		size_t from = i < 2 ? 0 : i - 2, to = i + 2 < n ? i + 2 : n - 1;
+		stray[i] = true;
+		for (size_t k = from; k <= to; k++) {
+			double run = (double)((usk_i128)c->knot[i].q_ns - c->knot[k].q_ns);
+			double near = usual + (run < 0 ? -run : run) * 1e-3;
+			if (k != i && apart(&c->knot[i], &c->knot[k], rate) <= near) {
+				stray[i] = false;
+			}
+		}
+		kept += !stray[i];
+	}
+	if (kept * 2 > n) {
+		c->n_knots = 0;
+		for (size_t i = 0; i < n; i++) {
+			if (!stray[i]) {
+				c->knot[c->n_knots++] = c->knot[i];
+			}
+		}
+	}
+	free(middle);
+	free(stray);
+	free(step);
+}
+
 void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 {
 	memset(out, 0, sizeof *out);
@@ -77,7 +153,6 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 	if (!sorted) {
 		qsort(s, n, sizeof *s, by_q);
 	}
-	out->rate = robust_rate(s, n);
 	size_t groups = n / GROUP;
 	groups = groups < 1 ? 1 : groups > MAX_GROUPS ? MAX_GROUPS : groups;
 	out->knot = usk_alloc(groups, sizeof *out->knot);
@@ -85,7 +160,7 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 	for (size_t g = 0; g < groups; g++) {
 		size_t from = n * g / groups, to = n * (g + 1) / groups;
 		for (size_t i = from; i < to; i++) {
-			d[i - from] = clamp((usk_i128)s[i].p_ns - s[i].q_ns);
+			d[i - from] = clamp_offset((usk_i128)s[i].p_ns - s[i].q_ns);
 		}
 		qsort(d, to - from, sizeof *d, by_value);
 		struct usk_coarse_knot k = { s[from + (to - from) / 2].q_ns, d[(to - from) / 2],
@@ -94,6 +169,7 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 			out->knot[out->n_knots++] = k;
 		}
 	}
+	drop_strays(out);
 	for (size_t g = 0; g + 1 < out->n_knots; g++) {
 		struct usk_coarse_knot *k = &out->knot[g];
 		k->slope = (double)(usk_i128)((usk_i128)k[1].p_minus_q_ns - k[0].p_minus_q_ns) /
@@ -107,8 +183,13 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 	}
 	qsort(d, n, sizeof *d, by_value);
 	usk_i128 bulk = (usk_i128)d[n - 1 - n / 20] * 8 + 1000000;
+	usk_i128 most = (usk_i128)d[n / 2] * 64 + 1000000000;
+	if ((double)d[n - 1 - n / 20] > LONGEST_WAY_NS && most < bulk) {
+		bulk = most; /* more than a twentieth are wrong */
+	}
 	out->spread_ns = clamp(d[n - 1] < bulk ? d[n - 1] : bulk);
 	free(d);
+	out->rate = robust_rate(s, n, out);
 }
 
 /* Where a key stands in one survey; 0 = nowhere, UINT32_MAX = more than once. */
@@ -142,7 +223,14 @@ static uint32_t sighted(const struct usk_survey *s, uint32_t before, size_t i)
 	return later >= 0 && later <= FORWARDED_NS ? before : UINT32_MAX;
 }
 
-void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, struct usk_coarse *out)
+/* What a sample is known by: its content, and its IP-ID if that counts. */
+static uint64_t known_by(const struct usk_sample *s, bool ids)
+{
+	return ids && s->has & USK_HAS_IP_ID ? usk_fold(s->key, s->ip_id) | 1 : s->key;
+}
+
+static struct usk_sighting *join(const struct usk_survey *p, const struct usk_survey *q, bool ids,
+				 size_t *n)
 {
 	size_t size = 64;
 	while (size < 2 * (p->n_samples + q->n_samples)) {
@@ -150,34 +238,46 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, str
 	}
 	struct where *table = usk_alloc(size, sizeof *table);
 	for (size_t i = 0; i < p->n_samples; i++) {
-		struct where *w = find(table, size - 1, p->sample[i].key);
-		w->key = p->sample[i].key;
+		uint64_t key = known_by(&p->sample[i], ids);
+		struct where *w = find(table, size - 1, key);
+		w->key = key;
 		w->p = sighted(p, w->p, i);
 	}
 	for (size_t i = 0; i < q->n_samples; i++) {
-		struct where *w = find(table, size - 1, q->sample[i].key);
-		w->key = q->sample[i].key;
+		uint64_t key = known_by(&q->sample[i], ids);
+		struct where *w = find(table, size - 1, key);
+		w->key = key;
 		w->q = sighted(q, w->q, i);
 	}
 	struct usk_sighting *s = NULL;
-	size_t n = 0, cap = 0, with_id = 0, same_id = 0;
+	size_t cap = 0;
+	*n = 0;
 	for (size_t i = 0; i < q->n_samples; i++) {
-		const struct where *w = find(table, size - 1, q->sample[i].key);
+		const struct where *w = find(table, size - 1, known_by(&q->sample[i], ids));
 		if (!w->p || w->p == UINT32_MAX || w->q != (uint32_t)i + 1) {
 			continue;
 		}
 		const struct usk_sample *a = &p->sample[w->p - 1], *b = &q->sample[i];
-		s = usk_room(s, n, &cap, sizeof *s);
-		s[n++] = (struct usk_sighting){ a->time_ns, b->time_ns, a->way, a->ttl, b->ttl };
-		if (a->has & b->has & USK_HAS_IP_ID && (a->ip_id || b->ip_id)) {
-			with_id++;
-			same_id += a->ip_id == b->ip_id;
-		}
+		s = usk_room(s, *n, &cap, sizeof *s);
+		s[(*n)++] = (struct usk_sighting){ a->time_ns, b->time_ns, a->way, a->ttl, b->ttl };
 	}
 	free(table);
+	return s;
+}
+
+void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, struct usk_coarse *out)
+{
+	/* IP-IDs tell equal contents apart, unless something on the way writes them anew: then
+	 * hardly any join is left. */
+	size_t n, n_ids;
+	struct usk_sighting *s = join(p, q, false, &n), *with_ids = join(p, q, true, &n_ids);
+	bool kept = n_ids && n_ids >= n / 2;
+	free(kept ? s : with_ids);
+	s = kept ? with_ids : s;
+	n = kept ? n_ids : n;
 	usk_coarse_fit(s, n, out);
 	out->seen = s;
-	out->ip_id_kept = with_id && same_id * 10 >= with_id * 9;
+	out->ip_id_kept = kept;
 }
 
 void usk_coarse_free(struct usk_coarse *c)

@@ -106,7 +106,9 @@ static inline int64_t usk_coarse_to_p(const struct usk_coarse *c, int64_t q_ns, 
 	*hint = i;
 	int64_t offset = k[i].p_minus_q_ns, p;
 	if (q_ns > k[i].q_ns) {
-		offset += (int64_t)(k[i].slope * (double)(q_ns - k[i].q_ns));
+		/* Between two offsets, so it fits. */
+		offset += (int64_t)(k[i].slope *
+				    (double)(int64_t)((uint64_t)q_ns - (uint64_t)k[i].q_ns));
 	}
 	if (__builtin_add_overflow(q_ns, offset, &p)) {
 		return offset > 0 ? INT64_MAX : INT64_MIN;

@@ -16,7 +16,10 @@
 
 #include <stdlib.h>
 
-enum { MAX_COPIES = 8, MAX_CHAIN = 64 };
+enum { MAX_COPIES = 64 };
+
+/* TCP time stamps of ordinary stacks tick every 1 to 10 ms. */
+#define LONGEST_TICK_NS INT64_C(10000000)
 
 /* What the IP-ID says of two sightings. */
 enum identity { ID_SILENT, ID_SAME, ID_OTHER };
@@ -95,7 +98,7 @@ static void doubt(struct walk *w, uint32_t which, const struct seen *p, const st
 		w->counts->direction_unknown++;
 		return;
 	}
-	usk_way_vote(&w->ways, which, p->ttl, q->ttl, p->time_ns, q->common_ns);
+	usk_way_vote(&w->ways, which, p->ttl, q->ttl, p->time_ns, q->time_ns);
 	struct way *way = &w->ways.way[which];
 	if (way->n_doubts == HOLD) {
 		settle(w, way, true);
@@ -201,18 +204,19 @@ static enum identity identity(const struct walk *w, const struct seen *sent, con
 		return ID_SILENT;
 	}
 	/* The pieces that offload cuts from a segment count on from its IP-ID, one a piece, or all
-	 * keep it. Nobody cuts pieces of less than 256 bytes, nor of two sizes. */
+	 * keep it. Nobody cuts pieces of less than 256 bytes, nor of two sizes but for the last. */
 	uint16_t ahead = (uint16_t)(got->ip_id - sent->ip_id);
-	bool piece = offset && ahead && offset % ahead == 0 && offset / ahead >= 256 &&
-		     (!sent->piece || offset / ahead == sent->piece);
+	uint64_t size = ahead ? offset / ahead : 0;
+	bool piece = offset && ahead && offset % ahead == 0 && size >= 256 &&
+		     (!sent->piece || size == sent->piece) &&
+		     (got->bytes >= size || offset + got->bytes == sent->bytes);
 	return ahead == 0 || piece ? ID_SAME : ID_OTHER;
 }
 
 static bool same_content(const struct seen *a, const struct seen *b)
 {
-	uint8_t both = a->has & b->has;
-	return !(both & USK_HAS_TIMESTAMPS && a->tsval != b->tsval) &&
-	       !(both & USK_HAS_WINDOW && a->window != b->window);
+	return a->context == b->context &&
+	       !(a->has & b->has & USK_HAS_WINDOW && a->window != b->window);
 }
 
 /*
@@ -253,9 +257,45 @@ static bool was_lost(const struct stream *st, uint32_t seq)
 	return false;
 }
 
-static void pair_range(struct walk *w, int me, struct seen *got)
+/* Did the capture record these very bytes of this very stream more than once? */
+static bool has_twin(const struct side *s, const struct seen *got, uint64_t number)
+{
+	size_t steps = 0;
+	for (uint64_t i = usk_side_find(s, got->key); i != UINT64_MAX && steps < MAX_CHAIN;
+	     i = usk_side_older(s, i), steps++) {
+		const struct seen *c = usk_seen(s, i);
+		if (i != number && c->stream == got->stream && c->seq == got->seq) {
+			return true;
+		}
+	}
+	return steps == MAX_CHAIN;
+}
+
+/*
+ * One send is left that may be the source. Without an IP-ID that says so, is it surely the one? The
+ * capture of the sender may have missed a copy: it shows in a send below what was sent before, in
+ * duplicate acknowledgements, or, where that capture misses sends, in a second receive.
+ */
+static bool is_certain(const struct walk *w, int me, const struct seen *sent,
+		       const struct seen *got, uint64_t number, bool alone)
+{
+	const struct side *mine = &w->side[me], *theirs = &w->side[!me];
+	const struct stream *st = &mine->stream[got->stream];
+	bool stamped = sent->has & got->has & USK_HAS_SHARED_TIMESTAMPS;
+	if (sent->state & SEEN_RESENT || (theirs->misses && has_twin(mine, got, number))) {
+		return false;
+	}
+	bool lost = was_lost(st, got->seq) || was_lost(&theirs->stream[st->peer], got->seq);
+	/* Of two copies, time stamps told which. Of one, they tell only if the other one's would
+	 * have been a later tick: if it came a round trip later, and that is long. */
+	int64_t trip = w->ways.shortest_ns ? w->ways.shortest_ns : w->lag_ns / 4;
+	return !lost || (stamped && (!alone || trip > LONGEST_TICK_NS));
+}
+
+static void pair_range(struct walk *w, int me, uint64_t number)
 {
 	struct side *mine = &w->side[me], *theirs = &w->side[!me];
+	struct seen *got = usk_seen(mine, number);
 	struct stream *st = &mine->stream[got->stream];
 	if (st->peer == NOBODY) {
 		return;
@@ -263,53 +303,49 @@ static void pair_range(struct walk *w, int me, struct seen *got)
 	struct stream *from = &theirs->stream[st->peer];
 	uint64_t copy[MAX_COPIES], position = usk_unwrap(from, got->seq);
 	size_t n = usk_stream_covering(theirs, from, position, copy, COUNT(copy));
+	if (from->unruly) {
+		ambiguous(w, got);
+		return;
+	}
 	struct seen *sent = NULL;
 	enum identity id = ID_SILENT;
 	size_t possible = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct seen *c = usk_seen(theirs, copy[i]);
 		uint32_t offset = got->seq - c->seq;
-		uint8_t both = c->has & got->has;
 		enum identity this = identity(w, c, got, offset);
-		if (!in_time(w, c, got) || this == ID_OTHER ||
-		    (both & USK_HAS_TIMESTAMPS && c->tsval != got->tsval) ||
+		if (!in_time(w, c, got) || this == ID_OTHER || c->context != got->context ||
 		    (st->role == ROLE_UNKNOWN && offset)) {
 			continue;
 		}
 		possible++;
 		sent = c;
 		id = this;
-	}
-	if (!possible) {
-		if (n == COUNT(copy)) {
-			ambiguous(w, got);
+		if (this == ID_SAME && !offset) {
+			/* This very packet; that it might be a piece of another is chance. */
+			possible = 1;
+			break;
 		}
+	}
+	if (!possible && n < COUNT(copy)) {
 		return;
 	}
-	if (possible > 1 || n == COUNT(copy)) {
+	bool itself = id == ID_SAME && sent->seq == got->seq;
+	if (possible != 1 || (n == COUNT(copy) && !itself) ||
+	    (id != ID_SAME && !is_certain(w, me, sent, got, number, n == 1))) {
 		ambiguous(w, got);
 		return;
 	}
-	bool told_apart = id == ID_SAME || (sent->has & got->has & USK_HAS_TIMESTAMPS &&
-					    !(sent->state & SEEN_RESENT));
-	/* The capture of the sender may have missed a copy: it shows in a send below what was sent
-	 * before, or in duplicate acknowledgements. */
-	if (!told_apart &&
-	    (sent->state & SEEN_RESENT || was_lost(st, got->seq) || was_lost(from, got->seq))) {
-		ambiguous(w, got);
-		return;
-	}
-	/* Bytes that came twice: the later one is a copy made on the way. */
 	uint32_t offset = got->seq - sent->seq;
-	uint64_t bit = UINT64_C(1) << (uint64_t)offset * 64 / usk_span(sent);
-	if (sent->taken & bit) {
-		ambiguous(w, got);
-		return;
-	}
-	sent->taken |= bit;
 	uint16_t ahead = (uint16_t)(got->ip_id - sent->ip_id);
 	if (id == ID_SAME && ahead) {
 		sent->piece = offset / ahead;
+	}
+	w->counts->unsure += theirs->misses && id != ID_SAME;
+	/* Bytes that came twice: the later one is a copy made on the way. */
+	if (!usk_seen_take(sent, offset)) {
+		ambiguous(w, got);
+		return;
 	}
 	sighting(w, me ? sent : got, me ? got : sent);
 }
@@ -390,7 +426,7 @@ void usk_walk_pair(struct walk *w, int me, uint64_t number)
 		return;
 	}
 	if (got->state & SEEN_RANGE) {
-		pair_range(w, me, got);
+		pair_range(w, me, number);
 	} else {
 		pair_whole(w, me, number);
 	}

@@ -150,16 +150,6 @@ static inline bool stays(const struct ends *e, uint64_t src, uint64_t dst)
 	return all;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t r = a % b;
-		a = b;
-		b = r;
-	}
-	return a;
-}
-
 enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 				   void (*progress)(void *ctx, uint64_t bytes), void *ctx,
 				   struct usk_survey *out, struct usk_err *err)
@@ -183,13 +173,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 			int64_t at = record[i].time_ns;
 			out->first_ns = at < out->first_ns ? at : out->first_ns;
 			out->last_ns = at > out->last_ns ? at : out->last_ns;
-			/* Most captures are on a 1 ns grid within a few packets: then no more. */
-			if (out->grid_ns != 1 && at != previous) {
-				int64_t d = at > previous ? at - previous : previous - at;
-				if (!out->grid_ns || d % out->grid_ns) {
-					out->grid_ns = gcd(d, out->grid_ns);
-				}
-			}
+			out->grid_ns = usk_grid(out->grid_ns, at, previous);
 			previous = at;
 			/* Most packets are not taken into the sample, and a look is enough. */
 			struct usk_glance g;

@@ -93,7 +93,7 @@ static bool by_list(struct stream *st, const struct usk_addr *list, size_t n,
 		return false;
 	}
 	st->role = sends ? ROLE_SENDS : ROLE_RECEIVES;
-	st->source = source;
+	st->source = (uint8_t)source;
 	return true;
 }
 
@@ -179,8 +179,9 @@ static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
 static void rendezvous(struct walk *w, int me, uint32_t which, uint64_t key)
 {
 	struct side *theirs = &w->side[!me];
-	for (uint64_t i = usk_side_find(theirs, key); i != UINT64_MAX;
-	     i = usk_side_older(theirs, i)) {
+	size_t steps = 0;
+	for (uint64_t i = usk_side_find(theirs, key); i != UINT64_MAX && steps < MAX_CHAIN;
+	     i = usk_side_older(theirs, i), steps++) {
 		uint32_t other = usk_seen(theirs, i)->stream;
 		const struct stream *st = &theirs->stream[other];
 		if (st->peer == NOBODY && st->proto == TCP) {
@@ -207,7 +208,8 @@ static void note_duplicate_ack(struct walk *w, int me, struct stream *st, uint32
 }
 
 /* Bytes that were acknowledged before they were sent: the capture missed their first copy. */
-static bool was_acknowledged(const struct side *mine, const struct stream *st, const struct seen *s)
+static bool was_acknowledged(const struct side *mine, const struct stream *st,
+			     const struct usk_packet *s)
 {
 	if (st->reverse == NOBODY) {
 		return false;
@@ -237,7 +239,9 @@ static void take(struct walk *w, int me, const struct feed *f)
 			 : p->key;
 	s->stream = which;
 	s->seq = p->seq;
-	s->tsval = p->tsval;
+	uint64_t stamps =
+		p->has & USK_HAS_SHARED_TIMESTAMPS ? (uint64_t)p->tsval << 32 | p->tsecr : 0;
+	s->context = (uint32_t)usk_fold(p->ack, stamps);
 	s->bytes = p->bytes;
 	s->ip_id = p->ip_id;
 	s->window = p->window;
@@ -270,9 +274,11 @@ static void take(struct walk *w, int me, const struct feed *f)
 		/* Later on only a sixteenth, the same one on both sides. */
 		rendezvous(w, me, which, s->key);
 		st = &mine->stream[which];
-		if (st->peer == NOBODY && range) {
-			usk_side_index(mine, number);
-		}
+	}
+	/* To find each other, and where no IP-ID tells copies apart, to see that there are two. */
+	bool nameless = !(w->ip_id_kept && p->has & USK_HAS_IP_ID && p->ip_id);
+	if (range && (st->peer == NOBODY || nameless)) {
+		usk_side_index(mine, number);
 	}
 	if (!range) {
 		usk_side_index(mine, number);
@@ -284,13 +290,14 @@ static void take(struct walk *w, int me, const struct feed *f)
 	s->state |= (uint8_t)(SEEN_RANGE | (p->flags & SYN ? SEEN_SYN : 0) |
 			      (p->flags & FIN ? SEEN_FIN : 0));
 	if (st->role != ROLE_RECEIVES) {
-		if (!usk_stream_send(mine, st, number)) {
+		if (!usk_stream_send(mine, st, number, p->tsval)) {
 			/* The same packet on another interface: its first sighting stands for it.
 			 */
 			s->state |= SEEN_AMBIGUOUS;
 			w->counts->ambiguous++;
-		} else if (!(w->ip_id_kept && p->ip_id) && was_acknowledged(mine, st, s)) {
+		} else if (!(w->ip_id_kept && p->ip_id) && was_acknowledged(mine, st, p)) {
 			s->state |= SEEN_RESENT;
+			mine->misses |= st->role == ROLE_SENDS;
 		}
 	}
 	uint64_t position = usk_unwrap(st, p->seq);
@@ -356,14 +363,12 @@ static void overlap(struct feed *p, struct feed *q, const struct usk_survey *sp,
 /* Who sent, as far as the joins of pass 1 tell: hops and exchanges. */
 static void learn_ways(struct walk *w, const struct usk_survey *sp, const struct usk_coarse *c)
 {
-	size_t hint = 0;
 	for (size_t i = 0; c->seen && i < c->joins; i++) {
 		const struct usk_sighting *s = &c->seen[i];
 		const struct usk_ends *e = &sp->way[s->way];
 		uint32_t way = usk_way_find(&w->ways, e->src, e->dst);
 		if (way != NOBODY) {
-			usk_way_vote(&w->ways, way, s->ttl_p, s->ttl_q, s->p_ns,
-				     usk_coarse_to_p(c, s->q_ns, &hint));
+			usk_way_vote(&w->ways, way, s->ttl_p, s->ttl_q, s->p_ns, s->q_ns);
 		}
 	}
 	for (size_t i = 0; i < w->ways.n; i++) {
@@ -424,8 +429,11 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 		int64_t now = feed[0].common_ns < feed[1].common_ns ? feed[0].common_ns
 								    : feed[1].common_ns;
 		if (now != INT64_MAX) {
-			drain(w, saturate((usk_i128)now - w->lag_ns));
-			expire(w, saturate((usk_i128)now - w->lag_ns - window), &counts->expired);
+			/* Twice the lag: by then the copy that a late send makes was received too.
+			 */
+			drain(w, saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns));
+			expire(w, saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns - window),
+			       &counts->expired);
 		}
 		if (opt->progress && runs % 1024 == 0) {
 			opt->progress(opt->progress_ctx, usk_trace_pos(p) + usk_trace_pos(q));

@@ -9,7 +9,8 @@
 #include "match/way.h"
 #include "match/window.h"
 
-enum { OUT_BATCH = 512 };
+/* MAX_CHAIN: packets of one key that are looked at; more are nobody's. */
+enum { OUT_BATCH = 512, MAX_CHAIN = 64 };
 
 struct walk {
 	const struct usk_walk_options *opt;

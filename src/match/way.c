@@ -88,25 +88,31 @@ uint32_t usk_way_known(const struct ways *w, struct usk_addr src, struct usk_add
 }
 
 void usk_way_vote(struct ways *w, uint32_t which, uint8_t ttl_p, uint8_t ttl_q, int64_t p_ns,
-		  int64_t q_on_p_ns)
+		  int64_t q_ns)
 {
 	struct way *way = &w->way[which];
 	if (ttl_p != ttl_q) {
 		way->ttl[ttl_p < ttl_q]++;
 	}
-	int64_t p_minus_q = p_ns - q_on_p_ns;
 	if (way->reverse != NOBODY && w->way[way->reverse].seen) {
 		struct way *back = &w->way[way->reverse];
-		int64_t gap = p_ns - back->last_p_ns, longer = p_minus_q - back->last_p_minus_q;
-		if (gap <= LONGEST_GAP_NS && gap >= -LONGEST_GAP_NS && longer) {
+		usk_i128 gap_p = (usk_i128)p_ns - back->last_p_ns;
+		usk_i128 gap_q = (usk_i128)q_ns - back->last_q_ns;
+		usk_i128 longer = gap_p - gap_q, size = longer < 0 ? -longer : longer;
+		usk_i128 gap = gap_p < 0 ? -gap_p : gap_p;
+		/* What drift could explain is no evidence. */
+		if (gap <= LONGEST_GAP_NS && size * 1000 > gap) {
 			/* Gap at p longer: the earlier one passed p first, this one q. */
 			way->gap[longer > 0]++;
 			back->gap[longer < 0]++;
+			if (!w->shortest_ns || size < w->shortest_ns) {
+				w->shortest_ns = size > INT64_MAX ? INT64_MAX : (int64_t)size;
+			}
 		}
 	}
 	way->seen = true;
 	way->last_p_ns = p_ns;
-	way->last_p_minus_q = p_minus_q;
+	way->last_q_ns = q_ns;
 }
 
 static bool clear(const uint64_t vote[2], uint64_t enough, uint8_t *role)

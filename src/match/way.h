@@ -20,8 +20,7 @@ struct way {
 	uint32_t reverse;	 /* the way back, or NOBODY */
 	uint64_t ttl[2], gap[2]; /* votes: [0] the first capture is nearer the sender */
 	bool seen;
-	int64_t last_p_ns;	/* latest sighting, and how much later q saw it, */
-	int64_t last_p_minus_q; /* on p's clock by the coarse map */
+	int64_t last_p_ns, last_q_ns; /* latest sighting */
 	struct doubt *doubt;
 	size_t n_doubts, cap_doubts;
 };
@@ -31,6 +30,7 @@ struct ways {
 	size_t n, cap;
 	uint32_t *slot;
 	size_t n_slots;
+	int64_t shortest_ns; /* round trip between the captures, of any exchange; 0 = none seen */
 };
 
 void usk_ways_free(struct ways *w);
@@ -38,9 +38,9 @@ void usk_ways_free(struct ways *w);
 uint32_t usk_way_find(struct ways *w, struct usk_addr src, struct usk_addr dst);
 /** The same, NOBODY if nothing is known of it. */
 uint32_t usk_way_known(const struct ways *w, struct usk_addr src, struct usk_addr dst);
-/** Take a sighting as evidence: ttls of both captures, p's stamp, q's stamp on p's clock. */
+/** Take a sighting as evidence: ttls and stamps of both captures, each on its own clock. */
 void usk_way_vote(struct ways *w, uint32_t which, uint8_t ttl_p, uint8_t ttl_q, int64_t p_ns,
-		  int64_t q_on_p_ns);
+		  int64_t q_ns);
 /** Decide if the evidence is clear; last: there will be no more, so a single vote counts. */
 enum role usk_way_decide(struct way *way, bool last);
 

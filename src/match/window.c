@@ -15,6 +15,9 @@
 
 enum { FIRST_RING = 4096, FIRST_SLOTS = 1024 };
 
+/* Sends that may be moved and looked through, a packet of their stream. */
+enum { LABOUR = 1024 };
+
 void usk_side_init(struct side *s)
 {
 	memset(s, 0, sizeof *s);
@@ -271,28 +274,65 @@ static uint32_t upto(struct stream *st, uint64_t position)
 	return lo;
 }
 
+/* Room for one more. Sends are sorted by start, so expired ones may stand between others. */
 static void make_room(const struct side *s, struct stream *st)
 {
 	if (st->head + st->n_sends < st->cap_sends) {
 		return;
 	}
-	drop_expired(s, st);
-	if (st->head > st->cap_sends / 2) {
-		memmove(st->send, st->send + st->head, st->n_sends * sizeof *st->send);
-		st->head = 0;
+	uint32_t live = 0;
+	for (uint32_t i = st->head; i < st->head + st->n_sends; i++) {
+		if (st->send[i].number >= s->tail) {
+			st->send[live++] = st->send[i];
+		}
 	}
-	if (st->head + st->n_sends == st->cap_sends) {
+	st->head = 0;
+	st->n_sends = live;
+	if (live >= st->cap_sends / 2) {
 		st->cap_sends = st->cap_sends ? st->cap_sends * 2 : 8;
 		st->send = usk_grow(st->send, st->cap_sends, sizeof *st->send);
 	}
 }
 
-bool usk_stream_send(struct side *s, struct stream *st, uint64_t number)
+/* No network turns a stream round packet by packet: only what that costs would be felt. */
+static bool too_much(struct stream *st, size_t labour)
+{
+	st->labour += labour;
+	st->unruly |= st->labour > (uint64_t)LABOUR * st->packets + LABOUR * LABOUR;
+	return st->unruly;
+}
+
+bool usk_seen_take(struct seen *sent, uint32_t offset)
+{
+	/* A window that slides, as against replay: pieces come nearly in order. Their size is known
+	 * before the first one that is not at the start, or never. */
+	uint32_t which = offset / (sent->piece ? sent->piece : 512);
+	uint16_t piece = (uint16_t)(which < UINT16_MAX ? which : UINT16_MAX);
+	if (!sent->taken || piece > sent->window) {
+		unsigned ahead = sent->taken ? (unsigned)(piece - sent->window) : 64u;
+		sent->taken = (ahead < 64 ? sent->taken << ahead : 0) | 1;
+		sent->window = piece;
+		return true;
+	}
+	unsigned back = (unsigned)(sent->window - piece);
+	if (back >= 64 || sent->taken >> back & 1) {
+		return false;
+	}
+	sent->taken |= UINT64_C(1) << back;
+	return true;
+}
+
+bool usk_stream_send(struct side *s, struct stream *st, uint64_t number, uint32_t tsval)
 {
 	struct seen *p = usk_seen(s, number);
 	uint64_t start = usk_unwrap(st, p->seq), end = start + usk_span(p);
+	if (st->unruly) {
+		return false;
+	}
 	make_room(s, st);
 	struct send *v = st->send + st->head;
+	s->misses |= st->role == ROLE_SENDS && st->highest && start > st->highest &&
+		     !(p->state & SEEN_SYN);
 	if (st->n_sends && start >= v[st->n_sends - 1].end && start >= st->highest) {
 		/* The next bytes, or later ones if the capture missed some: nearly every packet. */
 		v[st->n_sends++] = (struct send){ start, end, number };
@@ -306,19 +346,23 @@ bool usk_stream_send(struct side *s, struct stream *st, uint64_t number)
 			/* One packet on two interfaces of a host: same identity, same bytes. */
 			if (c->seq == p->seq && usk_span(c) == usk_span(p) && c->has == p->has &&
 			    p->has & USK_HAS_IP_ID && p->ip_id && c->ip_id == p->ip_id &&
-			    c->tsval == p->tsval) {
+			    c->context == p->context) {
 				return false;
 			}
 		}
 		/* A later tick than that of what came behind the original tells it from that. */
 		bool ticked =
-			p->has & USK_HAS_TIMESTAMPS && (int32_t)(p->tsval - st->highest_tsval) > 0;
+			p->has & USK_HAS_TIMESTAMPS && (int32_t)(tsval - st->highest_tsval) > 0;
 		if (!n && start < st->highest && !ticked) {
 			p->state |= SEEN_RESENT;
 		}
+		s->misses |= st->role == ROLE_SENDS && !n && start < st->highest;
 		make_room(s, st);
 		v = st->send + st->head;
 		uint32_t i = upto(st, start);
+		if (too_much(st, st->n_sends - i)) {
+			return false;
+		}
 		bool overlaps =
 			(i && v[i - 1].end > start) || (i < st->n_sends && v[i].start < end) || n;
 		memmove(v + i + 1, v + i, (st->n_sends - i) * sizeof *v);
@@ -331,7 +375,7 @@ bool usk_stream_send(struct side *s, struct stream *st, uint64_t number)
 	st->longest = end - start > st->longest ? end - start : st->longest;
 	if (end > st->highest) {
 		st->highest = end;
-		st->highest_tsval = p->tsval;
+		st->highest_tsval = tsval;
 	}
 	return true;
 }
@@ -341,9 +385,10 @@ size_t usk_stream_covering(struct side *s, struct stream *st, uint64_t position,
 {
 	drop_expired(s, st);
 	size_t n = 0;
-	uint32_t i = upto(st, position);
-	const struct send *v = st->send + st->head;
+	uint32_t i = st->n_sends ? upto(st, position) : 0;
+	const struct send *v = i ? st->send + st->head : NULL;
 	bool messy = st->messy >= s->tail && st->messy;
+	uint32_t from = i;
 	while (i-- && n < cap) {
 		if (v[i].end > position && v[i].number >= s->tail) {
 			out[n++] = v[i].number;
@@ -354,5 +399,6 @@ size_t usk_stream_covering(struct side *s, struct stream *st, uint64_t position,
 			break;
 		}
 	}
+	too_much(st, from - i);
 	return n;
 }

@@ -41,14 +41,15 @@ struct seen {
 	int64_t time_ns;   /* as recorded */
 	int64_t common_ns; /* on the first capture's clock, roughly */
 	uint64_t key;	   /* content; see usk_packet */
-	uint64_t taken;	   /* sends: which 64ths of the range were received already */
+	uint64_t taken;	   /* sends: which of the 64 pieces before the furthest were received */
 	uint32_t number;   /* low bits of the running number of the older packet with its key */
 	uint32_t stream;
 	uint32_t seq;
-	uint32_t tsval;
+	uint32_t context; /* acknowledgement number and time stamps: one copy's, hardly another's */
 	uint32_t bytes;
 	uint32_t piece; /* sends: size of the pieces that offload cut it into, once known */
-	uint16_t ip_id, window;
+	uint16_t ip_id;
+	uint16_t window; /* whole packets; sends of ranges: the furthest piece that was received */
 	uint8_t ttl, has, state;
 };
 
@@ -75,6 +76,7 @@ struct stream {
 	uint8_t sides;	  /* bit per enum usk_side seen by the link layer */
 	uint8_t dup_acks; /* of last_ack, in a row */
 	uint8_t n_lost;
+	uint8_t unruly;		/* sends so far out of order that nothing is said of it */
 	uint8_t acks;		/* it carries acknowledgements, */
 	uint32_t acknowledged;	/* the highest one so far, */
 	uint32_t echoed;	/* and the time stamp that came back with it */
@@ -90,6 +92,7 @@ struct stream {
 	uint64_t highest;  /* end of what was sent so far */
 	uint64_t messy;	   /* number of the latest send that overlaps another; 0 = none */
 	uint64_t longest;  /* range */
+	uint64_t labour;   /* sends that were moved or looked through */
 	struct send *send;
 	uint32_t head, n_sends, cap_sends;
 	uint32_t hint; /* where in send[] the latest search ended */
@@ -107,6 +110,7 @@ struct side {
 	uint32_t *free_stream;
 	size_t n_free, cap_free;
 	uint32_t recent; /* stream of the latest packet */
+	bool misses;	 /* the capture lacks sends: a gap, or a copy without its original */
 };
 
 void usk_side_init(struct side *s);
@@ -153,10 +157,13 @@ static inline uint64_t usk_unwrap(const struct stream *st, uint32_t seq)
 
 /**
  * Add a send to its stream's list. Sets SEEN_RESENT on a packet whose range lies below what was
- * sent before and was not seen: the capture missed its original. False: the very packet was
- * seen already (another interface of the same host).
+ * sent before and was not seen: the capture missed its original. False, nothing added: the very
+ * packet was seen already (another interface of the same host), or the stream is unruly.
  */
-bool usk_stream_send(struct side *s, struct stream *st, uint64_t number);
+bool usk_stream_send(struct side *s, struct stream *st, uint64_t number, uint32_t tsval);
+
+/** Mark a piece of a send as received; false: it was, or it comes too late to tell. */
+bool usk_seen_take(struct seen *sent, uint32_t offset);
 
 /** The sends that cover a position and have not expired: at most cap, latest first. */
 size_t usk_stream_covering(struct side *s, struct stream *st, uint64_t position, uint64_t *out,

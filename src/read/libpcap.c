@@ -32,7 +32,7 @@ static bool sniff(const uint8_t *d, size_t n)
 		0xa1b2c3d4, 0xa1b23c4d, /* versions that pcap.c leaves to libpcap */
 	};
 	for (size_t i = 0; n >= 24 && i < COUNT(magics); i++) {
-		if (get32(d, false) == magics[i] || get32(d, true) == magics[i]) {
+		if (usk_load32(d, false) == magics[i] || usk_load32(d, true) == magics[i]) {
 			return true;
 		}
 	}

@@ -6,129 +6,35 @@
  *       message; a time column is NAME_ns (integer), NAME_s (decimal) or NAME (RFC 3339)
  * Out   messages whose clocks are numbered in order of appearance
  * Why   everyone can write one, and it needs no matching
+ *       A row that cannot be read is left out, and the damage tells how many and of the first why
  * Not   other separators, events or exchanges
  */
 #include "read/read.h"
+#include "base/csv.h"
 #include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LINE ((size_t)1 << 20)
-
 enum column { SENDER, RECEIVER, SENT, RECEIVED, BYTES, N_COLUMNS };
-
-enum unit { UNIT_NS, UNIT_S, UNIT_RFC3339 };
-
-struct field {
-	const char *text;
-	size_t n;
-};
 
 struct state {
 	size_t where[N_COLUMNS]; /* index of the column in the line, SIZE_MAX if absent */
-	enum unit unit[N_COLUMNS];
+	enum usk_csv_unit unit[N_COLUMNS];
 	size_t width; /* columns up to the last one needed */
 	uint64_t line;
+	struct usk_csv_bad bad;
 	uint32_t *slot; /* hash of names: index + 1 */
 	size_t n_slots;
 	char *scratch; /* unquoted fields of a line that has quotes */
 	size_t scratch_cap;
 };
 
-static bool is_column(struct field f, const char *name, enum unit *unit)
-{
-	size_t n = strlen(name);
-	if (f.n < n || memcmp(f.text, name, n)) {
-		return false;
-	}
-	f.text += n;
-	f.n -= n;
-	if (!f.n) {
-		*unit = UNIT_RFC3339;
-		return true;
-	}
-	*unit = f.n == 3 && !memcmp(f.text, "_ns", 3) ? UNIT_NS : UNIT_S;
-	return *unit == UNIT_NS || (f.n == 2 && !memcmp(f.text, "_s", 2));
-}
-
-/*
- * The next field of a line and where the one after it starts. Quoted as RFC 4180 says; its
- * text is then unquoted into scratch. False: a quote is never closed.
- */
-static bool next_field(const char **p, const char *end, char **scratch, struct field *out)
-{
-	const char *s = *p;
-	if (s < end && *s == '"') {
-		char *to = *scratch;
-		out->text = to;
-		for (s++;; s++) {
-			if (s == end) {
-				return false;
-			}
-			if (*s == '"') {
-				if (s + 1 < end && s[1] == '"') {
-					s++;
-				} else {
-					break;
-				}
-			}
-			*to++ = *s;
-		}
-		out->n = (size_t)(to - out->text);
-		*scratch = to;
-		s++;
-		if (s < end && *s != ',') {
-			return false;
-		}
-	} else {
-		const char *comma = memchr(s, ',', (size_t)(end - s));
-		out->text = s;
-		s = comma ? comma : end;
-		out->n = (size_t)(s - out->text);
-	}
-	*p = s < end ? s + 1 : NULL;
-	return true;
-}
-
-/* The next whole line of the window without its line end. had: bytes to drop before it. */
-static enum usk_status next_line(struct usk_trace *t, struct field *out, bool *there,
-				 struct usk_err *err)
-{
-	struct usk_input *in = &t->in;
-	for (size_t want = 0;;) {
-		const char *d = (const char *)in->data + t->used;
-		size_t left = in->have - t->used;
-		const char *nl = memchr(d, '\n', left);
-		size_t n = nl ? (size_t)(nl - d) : left;
-		if (n > MAX_LINE) {
-			return usk_fail(err, USK_EINPUT, 0, "a line is longer than 1 MiB");
-		}
-		if (nl || (in->end && left)) {
-			t->used += n + (nl != NULL);
-			out->text = d;
-			out->n = n && d[n - 1] == '\r' ? n - 1 : n;
-			*there = true;
-			return USK_OK;
-		}
-		*there = false;
-		if (in->end) {
-			return USK_OK;
-		}
-		want = left + 1 > want * 2 ? left + 1 : want * 2;
-		enum usk_status status = usk_input_need(in, t->used, want, err);
-		t->used = 0;
-		if (status) {
-			return status;
-		}
-	}
-}
-
 static bool sniff(const uint8_t *d, size_t n)
 {
 	const char *text = (const char *)d;
 	const uint8_t *nl = memchr(d, '\n', n);
-	struct field f;
+	struct usk_csv_field f;
 	bool sender = false, receiver = false;
 	if (n >= 3 && !memcmp(d, "\xef\xbb\xbf", 3)) {
 		text += 3;
@@ -139,14 +45,14 @@ static bool sniff(const uint8_t *d, size_t n)
 	}
 	for (const char *p = text; p && p <= end;) {
 		const char *comma = memchr(p, ',', (size_t)(end - p));
-		f = (struct field){ p, (size_t)((comma ? comma : end) - p) };
+		f = (struct usk_csv_field){ .text = p, .n = (size_t)((comma ? comma : end) - p) };
 		f.n -= f.n && p[f.n - 1] == '\r';
 		if (f.n >= 2 && f.text[0] == '"' && f.text[f.n - 1] == '"') {
 			f.text++;
 			f.n -= 2;
 		}
-		sender |= f.n == 6 && !memcmp(f.text, "sender", 6);
-		receiver |= f.n == 8 && !memcmp(f.text, "receiver", 8);
+		sender |= usk_csv_is(f, "sender");
+		receiver |= usk_csv_is(f, "receiver");
 		p = comma ? comma + 1 : NULL;
 	}
 	return sender && receiver;
@@ -156,12 +62,16 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 {
 	static const char *const names[] = { "sender", "receiver", "sent", "received", "bytes" };
 	struct state *s = t->state ? t->state : (t->state = usk_alloc(1, sizeof *s));
-	struct field line, f;
-	bool there;
-	enum usk_status status = next_line(t, &line, &there, err);
-	if (status || !there) {
-		return status ? usk_fail_in(err, "%s", t->path)
-			      : usk_fail(err, USK_EINPUT, 1, "%s: has no header line", t->path);
+	struct usk_csv_line line;
+	struct usk_csv_field f;
+	usk_csv_bad_clear(&s->bad);
+	enum usk_status status = usk_csv_next_line(&t->in, &t->used, &line, err);
+	if (status) {
+		usk_fail_in(err, "%s", t->path);
+		return status;
+	}
+	if (!line.n && !line.n_end) {
+		return usk_fail(err, USK_EINPUT, 1, "%s: has no header line", t->path);
 	}
 	if (line.n >= 3 && !memcmp(line.text, "\xef\xbb\xbf", 3)) {
 		line.text += 3;
@@ -178,16 +88,15 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	const char *p = line.text;
 	s->width = 0;
 	for (size_t i = 0; p; i++) {
-		if (!next_field(&p, line.text + line.n, &scratch, &f)) {
+		if (!usk_csv_next_field(&p, line.text + line.n, &scratch, &f)) {
 			return usk_fail(err, USK_EINPUT, 1,
 					"%s: line 1: a quote is not closed in the header", t->path);
 		}
 		for (int c = 0; c < N_COLUMNS; c++) {
-			enum unit unit = UNIT_NS;
-			bool plain = f.n == strlen(names[c]) && !memcmp(f.text, names[c], f.n);
+			enum usk_csv_unit unit = USK_CSV_NS;
 			bool time = c == SENT || c == RECEIVED;
-			if (s->where[c] == SIZE_MAX &&
-			    (time ? is_column(f, names[c], &unit) : plain)) {
+			if (s->where[c] == SIZE_MAX && (time ? usk_csv_is_time(f, names[c], &unit)
+							     : usk_csv_is(f, names[c]))) {
 				s->where[c] = i;
 				s->unit[c] = unit;
 				s->width = i + 1;
@@ -206,7 +115,7 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	return USK_OK;
 }
 
-static uint64_t hash_name(struct field f)
+static uint64_t hash_name(struct usk_csv_field f)
 {
 	uint64_t h = f.n;
 	for (size_t i = 0; i < f.n; i++) {
@@ -215,7 +124,7 @@ static uint64_t hash_name(struct field f)
 	return usk_mix(h);
 }
 
-static uint32_t intern(struct usk_trace *t, struct field f)
+static uint32_t intern(struct usk_trace *t, struct usk_csv_field f)
 {
 	struct state *s = t->state;
 	if ((t->n_clocks + 1) * 2 > s->n_slots) {
@@ -223,7 +132,8 @@ static uint32_t intern(struct usk_trace *t, struct field f)
 		free(s->slot);
 		s->slot = usk_alloc(s->n_slots, sizeof *s->slot);
 		for (size_t i = 0; i < t->n_clocks; i++) {
-			struct field g = { t->clock_name[i], strlen(t->clock_name[i]) };
+			struct usk_csv_field g = { .text = t->clock_name[i],
+						   .n = strlen(t->clock_name[i]) };
 			size_t k = hash_name(g) & (s->n_slots - 1);
 			while (s->slot[k]) {
 				k = (k + 1) & (s->n_slots - 1);
@@ -246,50 +156,29 @@ static uint32_t intern(struct usk_trace *t, struct field f)
 	return (uint32_t)t->n_clocks - 1;
 }
 
-static enum usk_status parse_time(struct field f, enum unit unit, int64_t *out, struct usk_err *err)
-{
-	bool minus = f.n && f.text[0] == '-';
-	if (unit == UNIT_NS && f.n - minus > 0 && f.n - minus <= 18) {
-		/* Up to 18 digits cannot overflow: the case of nearly every row. */
-		int64_t x = 0;
-		size_t i = minus;
-		for (; i < f.n && (unsigned char)(f.text[i] - '0') < 10; i++) {
-			x = x * 10 + (f.text[i] - '0');
-		}
-		if (i == f.n) {
-			*out = minus ? -x : x;
-			return USK_OK;
-		}
-	}
-	enum usk_status status = unit == UNIT_NS ? usk_parse_int(f.text, f.n, out, err)
-				 : unit == UNIT_S
-					 ? usk_parse_decimal(f.text, f.n, 9, out, NULL, err)
-					 : usk_parse_rfc3339(f.text, f.n, out, err);
-	if (!status && (*out > USK_TIME_MAX || *out < -USK_TIME_MAX)) {
-		status = usk_fail(err, USK_ERANGE, 0, "a stamp is over 2^62 ns (146 years)");
-	}
-	return status;
-}
-
 /* One row; USK_EINPUT leaves a sentence without file and line. */
-static enum usk_status parse_row(struct usk_trace *t, struct field line, struct usk_msg *m,
+static enum usk_status parse_row(struct usk_trace *t, struct usk_csv_line line, struct usk_msg *m,
 				 struct usk_err *err)
 {
 	struct state *s = t->state;
-	struct field column[N_COLUMNS] = { { 0 } };
+	struct usk_csv_field column[N_COLUMNS] = { { 0 } };
 	const char *p = line.text, *end = line.text + line.n;
 	if (s->scratch_cap < line.n) {
 		s->scratch_cap = line.n;
 		s->scratch = usk_grow(s->scratch, s->scratch_cap, 1);
 	}
 	char *scratch = s->scratch;
+	if (usk_csv_is_rest(&s->bad, p, end)) {
+		return usk_fail(err, USK_EINPUT, 0, "is the rest of the row before it");
+	}
 	for (size_t i = 0; i < s->width; i++) {
-		struct field f;
+		struct usk_csv_field f;
 		if (!p) {
-			return usk_fail(err, USK_EINPUT, 0, "has %zu columns where %zu are needed",
-					i, s->width);
+			return usk_fail(err, USK_EINPUT, 0, "has %zu %s where %zu are needed", i,
+					i == 1 ? "column" : "columns", s->width);
 		}
-		if (!next_field(&p, end, &scratch, &f)) {
+		if (!usk_csv_next_field(&p, end, &scratch, &f)) {
+			s->bad.open = true;
 			return usk_fail(err, USK_EINPUT, 0, "has a quote that is not closed");
 		}
 		for (int c = 0; c < N_COLUMNS; c++) {
@@ -306,9 +195,9 @@ static enum usk_status parse_row(struct usk_trace *t, struct field line, struct 
 	    memchr(column[RECEIVER].text, 0, column[RECEIVER].n)) {
 		return usk_fail(err, USK_EINPUT, 0, "has a NUL byte in a name");
 	}
-	enum usk_status status = parse_time(column[SENT], s->unit[SENT], &m->sent_ns, err);
+	enum usk_status status = usk_csv_time(column[SENT], s->unit[SENT], &m->sent_ns, err);
 	if (!status) {
-		status = parse_time(column[RECEIVED], s->unit[RECEIVED], &m->received_ns, err);
+		status = usk_csv_time(column[RECEIVED], s->unit[RECEIVED], &m->received_ns, err);
 	}
 	if (status) {
 		return status;
@@ -317,10 +206,10 @@ static enum usk_status parse_row(struct usk_trace *t, struct field line, struct 
 	if (column[BYTES].n) {
 		int64_t bytes;
 		status = usk_parse_int(column[BYTES].text, column[BYTES].n, &bytes, err);
-		if (status) {
+		if (status == USK_EINPUT) {
 			return status;
 		}
-		if (bytes < 0 || bytes > UINT32_MAX) {
+		if (status || bytes < 0 || bytes > UINT32_MAX) {
 			return usk_fail(err, USK_EINPUT, 0, "has an impossible number of bytes");
 		}
 		m->bytes = (uint32_t)bytes;
@@ -337,10 +226,14 @@ static enum usk_status messages(struct usk_trace *t, struct usk_msg *out, size_t
 	struct usk_err why;
 	*n = 0;
 	while (*n < cap) {
-		struct field line = { 0 };
-		bool there;
-		enum usk_status status = next_line(t, &line, &there, &why);
-		if (!status && !there) {
+		struct usk_csv_line line = { 0 };
+		enum usk_status status = usk_csv_next_line(&t->in, &t->used, &line, &why);
+		if (!status && !line.n && !line.n_end) {
+			char *damage = usk_csv_bad_text(&s->bad);
+			if (damage) {
+				usk_trace_damaged(t, "%s", damage);
+			}
+			free(damage);
 			t->done = true;
 			break;
 		}
@@ -359,11 +252,9 @@ static enum usk_status messages(struct usk_trace *t, struct usk_msg *out, size_t
 			return usk_fail(err, status, s->line, "%s: %s", t->path, why.msg);
 		}
 		if (status) {
-			usk_trace_damaged(t, "line %llu: %s: it and what follows are left out",
-					  (unsigned long long)s->line, why.msg);
-			break;
+			usk_csv_bad_add(&s->bad, s->line, why.msg);
 		}
-		(*n)++;
+		*n += !status;
 	}
 	return USK_OK;
 }
@@ -372,6 +263,7 @@ static void stop(struct usk_trace *t)
 {
 	struct state *s = t->state;
 	if (s) {
+		usk_csv_bad_clear(&s->bad);
 		free(s->slot);
 		free(s->scratch);
 	}

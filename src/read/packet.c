@@ -67,7 +67,7 @@ static inline const uint8_t *strip_tags(const uint8_t *d, size_t n, size_t at, u
 		if (!tag || n < at + 4) {
 			return NULL;
 		}
-		type = be16(d + at + 2);
+		type = usk_be16(d + at + 2);
 		at += 4;
 	}
 	*left = n - at;
@@ -76,7 +76,7 @@ static inline const uint8_t *strip_tags(const uint8_t *d, size_t n, size_t at, u
 
 static inline const uint8_t *strip_ethernet(const uint8_t *d, size_t n, size_t *left)
 {
-	return n < 14 ? NULL : strip_tags(d, n, 14, be16(d + 12), left);
+	return n < 14 ? NULL : strip_tags(d, n, 14, usk_be16(d + 12), left);
 }
 
 /* Where the IP packet starts, or NULL. */
@@ -90,14 +90,14 @@ static inline const uint8_t *strip_link(const uint8_t *d, size_t n, uint16_t lin
 		if (n < 16) {
 			return NULL;
 		}
-		*side = cooked_side(be16(d));
-		return strip_tags(d, n, 16, be16(d + 14), left);
+		*side = cooked_side(usk_be16(d));
+		return strip_tags(d, n, 16, usk_be16(d + 14), left);
 	case LINK_COOKED2:
 		if (n < 20) {
 			return NULL;
 		}
 		*side = cooked_side(d[10]);
-		return strip_tags(d, n, 20, be16(d), left);
+		return strip_tags(d, n, 20, usk_be16(d), left);
 	case LINK_NULL:
 	case LINK_LOOP:
 		/* Four bytes of address family in somebody's byte order: the version nibble of the
@@ -146,10 +146,10 @@ struct ip {
 
 static inline void ipv4_fields(const uint8_t *d, struct usk_packet *p)
 {
-	p->src = (struct usk_addr){ 0, V4_MAPPED | be32(d + 12) };
-	p->dst = (struct usk_addr){ 0, V4_MAPPED | be32(d + 16) };
+	p->src = (struct usk_addr){ 0, V4_MAPPED | usk_be32(d + 12) };
+	p->dst = (struct usk_addr){ 0, V4_MAPPED | usk_be32(d + 16) };
 	p->ttl = d[8];
-	p->ip_id = be16(d + 4);
+	p->ip_id = usk_be16(d + 4);
 	p->has = USK_HAS_IP_ID;
 }
 
@@ -159,7 +159,7 @@ static inline bool ipv4(const uint8_t *d, size_t n, uint32_t wire, struct usk_pa
 	if (n < 20) {
 		return false;
 	}
-	uint32_t header = (d[0] & 15u) * 4u, total = be16(d + 2);
+	uint32_t header = (d[0] & 15u) * 4u, total = usk_be16(d + 2);
 	if (header < 20 || n < header) {
 		return false;
 	}
@@ -172,8 +172,8 @@ static inline bool ipv4(const uint8_t *d, size_t n, uint32_t wire, struct usk_pa
 	}
 	ipv4_fields(d, p);
 	ip->loopback = (d[12] == 127) | (d[16] == 127);
-	ip->unspecified = be32(d + 12) == 0;
-	ip->fragment = (be16(d + 6) & 0x3fff) != 0;
+	ip->unspecified = usk_be32(d + 12) == 0;
+	ip->fragment = (usk_be16(d + 6) & 0x3fff) != 0;
 	ip->proto = d[9];
 	ip->payload = d + header;
 	ip->left = n - header;
@@ -192,12 +192,12 @@ static bool ipv6(const uint8_t *d, size_t n, uint32_t wire, struct usk_packet *p
 	if (n < 40) {
 		return false;
 	}
-	uint32_t total = be16(d + 4) + 40u, at = 40;
+	uint32_t total = usk_be16(d + 4) + 40u, at = 40;
 	if (total == 40 && wire > 40) {
 		total = wire; /* jumbo or offload */
 	}
-	p->src = (struct usk_addr){ be64(d + 8), be64(d + 16) };
-	p->dst = (struct usk_addr){ be64(d + 24), be64(d + 32) };
+	p->src = (struct usk_addr){ usk_be64(d + 8), usk_be64(d + 16) };
+	p->dst = (struct usk_addr){ usk_be64(d + 24), usk_be64(d + 32) };
 	p->ttl = d[7];
 	p->ip_id = 0;
 	p->has = 0;
@@ -213,7 +213,7 @@ static bool ipv6(const uint8_t *d, size_t n, uint32_t wire, struct usk_packet *p
 			if (n < at + 8) {
 				return false;
 			}
-			ip->fragment |= (be16(d + at + 2) & 0xfff9) != 0;
+			ip->fragment |= (usk_be16(d + at + 2) & 0xfff9) != 0;
 			size = 8;
 		} else if (next == 0 || next == 43 || next == 51 || next == 60 || next == 135 ||
 			   next == 139 || next == 140) {
@@ -249,7 +249,7 @@ static size_t tcp_timestamps(const uint8_t *d, size_t n, struct usk_packet *p)
 {
 	size_t at = 0;
 	/* What nearly every stack sends: NOP NOP TIMESTAMP. */
-	bool usual = n >= 12 && be32(d) == 0x0101080a;
+	bool usual = n >= 12 && usk_be32(d) == 0x0101080a;
 	if (usual) {
 		at = 2;
 	}
@@ -263,8 +263,8 @@ static size_t tcp_timestamps(const uint8_t *d, size_t n, struct usk_packet *p)
 	if (at + 10 > n || d[at + 1] != 10) {
 		return 0;
 	}
-	p->tsval = be32(d + at + 2);
-	p->tsecr = be32(d + at + 6);
+	p->tsval = usk_be32(d + at + 2);
+	p->tsecr = usk_be32(d + at + 6);
 	p->has |= USK_HAS_TIMESTAMPS;
 	return at + 10;
 }
@@ -280,16 +280,16 @@ static inline bool tcp(const struct ip *ip, uint32_t depth, struct usk_packet *p
 	if (header < 20 || header > ip->bytes) {
 		return false;
 	}
-	p->sport = be16(d);
-	p->dport = be16(d + 2);
-	p->seq = be32(d + 4);
-	p->ack = be32(d + 8);
+	p->sport = usk_be16(d);
+	p->dport = usk_be16(d + 2);
+	p->seq = usk_be32(d + 4);
+	p->ack = usk_be32(d + 8);
 	p->window = 0;
 	p->tsval = p->tsecr = 0;
 	p->flags = d[13];
 	p->bytes = ip->bytes - header;
 	if (ip->left >= 16) {
-		p->window = be16(d + 14);
+		p->window = usk_be16(d + 14);
 		p->has |= USK_HAS_WINDOW;
 	}
 	size_t stamped = 0;
@@ -302,6 +302,7 @@ static inline bool tcp(const struct ip *ip, uint32_t depth, struct usk_packet *p
 	uint64_t kind = (p->flags & 6u) | (p->bytes ? 8u : p->flags & 1u);
 	uint64_t ends = (uint64_t)p->seq << 32 | p->ack, rest = kind << 60;
 	if (stamped && ip->header + 20 + stamped <= depth) {
+		p->has |= USK_HAS_SHARED_TIMESTAMPS;
 		rest ^= (uint64_t)p->tsval << 32 | p->tsecr;
 	}
 	if (!p->bytes && ip->header + 16 <= depth) {
@@ -325,8 +326,8 @@ static bool datagram(const struct ip *ip, uint32_t depth, struct usk_packet *p)
 		if (ip->left < 8) {
 			return false;
 		}
-		p->sport = be16(d);
-		p->dport = be16(d + 2);
+		p->sport = usk_be16(d);
+		p->dport = usk_be16(d + 2);
 		skip = 8;
 		break;
 	case PROTO_ICMP:
@@ -335,7 +336,7 @@ static bool datagram(const struct ip *ip, uint32_t depth, struct usk_packet *p)
 			return false;
 		}
 		/* Type, code and sequence number; NAT rewrites the identifier and the checksum. */
-		h = usk_fold(h, (uint64_t)d[0] << 24 | (uint64_t)d[1] << 16 | be16(d + 6));
+		h = usk_fold(h, (uint64_t)d[0] << 24 | (uint64_t)d[1] << 16 | usk_be16(d + 6));
 		skip = 8;
 		break;
 	default:
@@ -353,7 +354,7 @@ static bool datagram(const struct ip *ip, uint32_t depth, struct usk_packet *p)
 	}
 	uint8_t bytes[KEY_PAYLOAD] = { 0 };
 	memcpy(bytes, d + skip, take);
-	h = usk_fold(h + get64(bytes, false), get64(bytes + 8, false));
+	h = usk_fold(h + usk_le64(bytes), usk_le64(bytes + 8));
 	p->key = h | KEY_IN_USE;
 	return true;
 }
@@ -370,7 +371,7 @@ static const uint8_t *strip_tunnel(const struct ip *ip, size_t *left)
 	if (ip->proto == PROTO_GRE && n >= 4 && !(d[1] & 7) && !(d[0] & 0x40)) {
 		size_t at = 4 + (d[0] & 0x80 ? 4u : 0) + (d[0] & 0x20 ? 4u : 0) +
 			    (d[0] & 0x10 ? 4u : 0);
-		unsigned type = be16(d + 2);
+		unsigned type = usk_be16(d + 2);
 		if (n < at) {
 			return NULL;
 		}
@@ -381,8 +382,8 @@ static const uint8_t *strip_tunnel(const struct ip *ip, size_t *left)
 		return type == 0x6558 ? strip_ethernet(d + at, n - at, left) : NULL;
 	}
 	/* VXLAN: the flag that says that its network number is valid, all reserved bits zero. */
-	if (ip->proto == PROTO_UDP && n >= 16 && be16(d + 2) == 4789 && be32(d + 8) == 0x08000000 &&
-	    !d[15]) {
+	if (ip->proto == PROTO_UDP && n >= 16 && usk_be16(d + 2) == 4789 &&
+	    usk_be32(d + 8) == 0x08000000 && !d[15]) {
 		return strip_ethernet(d + 16, n - 16, left);
 	}
 	return NULL;
@@ -396,9 +397,9 @@ static inline bool is_plain(const struct usk_record *r, uint16_t link_type)
 {
 	const uint8_t *d = r->data;
 	return link_type == LINK_ETHERNET && r->captured >= 54 &&
-	       be32(d + 12) >> 8 == (ETHER_IPV4 << 8 | 0x45) && d[23] == PROTO_TCP &&
-	       !(be16(d + 20) & 0x3fff) && be16(d + 16) >= 40 && be32(d + 26) && d[26] != 127 &&
-	       d[30] != 127 && d[46] >> 4 >= 5;
+	       usk_be32(d + 12) >> 8 == (ETHER_IPV4 << 8 | 0x45) && d[23] == PROTO_TCP &&
+	       !(usk_be16(d + 20) & 0x3fff) && usk_be16(d + 16) >= 40 && usk_be32(d + 26) &&
+	       d[26] != 127 && d[30] != 127 && d[46] >> 4 >= 5;
 }
 
 bool usk_packet_glance(const struct usk_record *r, uint16_t link_type, struct usk_glance *out)
@@ -407,11 +408,11 @@ bool usk_packet_glance(const struct usk_record *r, uint16_t link_type, struct us
 		return false;
 	}
 	const uint8_t *d = r->data;
-	out->src = V4_MAPPED | be32(d + 26);
-	out->dst = V4_MAPPED | be32(d + 30);
-	out->pick = usk_fold(be64(d + 38), 0);
+	out->src = V4_MAPPED | usk_be32(d + 26);
+	out->dst = V4_MAPPED | usk_be32(d + 30);
+	out->pick = usk_fold(usk_be64(d + 38), 0);
 	/* Only the header's length, against the packet's, is left to ask. */
-	return (d[46] >> 4) * 4u <= be16(d + 16) - 20u;
+	return (d[46] >> 4) * 4u <= usk_be16(d + 16) - 20u;
 }
 
 static inline bool plain(const struct usk_record *r, uint32_t depth, struct usk_packet *out)
@@ -419,7 +420,7 @@ static inline bool plain(const struct usk_record *r, uint32_t depth, struct usk_
 	const uint8_t *d = r->data + 14;
 	struct ip ip = { .payload = d + 20,
 			 .left = r->captured - 34,
-			 .bytes = be16(d + 2) - 20u,
+			 .bytes = usk_be16(d + 2) - 20u,
 			 .header = 20 };
 	ipv4_fields(d, out);
 	out->time_ns = r->time_ns;
@@ -524,11 +525,11 @@ bool usk_addr_parse(const char *text, struct usk_addr *out)
 {
 	uint8_t b[16];
 	if (inet_pton(AF_INET, text, b) == 1) {
-		*out = (struct usk_addr){ 0, V4_MAPPED | be32(b) };
+		*out = (struct usk_addr){ 0, V4_MAPPED | usk_be32(b) };
 		return true;
 	}
 	if (inet_pton(AF_INET6, text, b) == 1) {
-		*out = (struct usk_addr){ be64(b), be64(b + 8) };
+		*out = (struct usk_addr){ usk_be64(b), usk_be64(b + 8) };
 		return true;
 	}
 	return false;

@@ -28,7 +28,7 @@ static bool magic(const uint8_t *d, bool *swap, uint32_t *unit_ns)
 	} known[] = { { 0xa1b2c3d4, 1000 }, { 0xa1b23c4d, 1 } };
 	for (size_t i = 0; i < COUNT(known); i++) {
 		for (int s = 0; s < 2; s++) {
-			if (get32(d, s) == known[i].magic) {
+			if (usk_load32(d, s) == known[i].magic) {
 				*swap = s;
 				*unit_ns = known[i].unit_ns;
 				return true;
@@ -43,8 +43,8 @@ static bool sniff(const uint8_t *d, size_t n)
 	bool swap;
 	uint32_t unit_ns;
 	/* Before version 2.3 captured and original length stood the other way round: libpcap's. */
-	return n >= 8 && magic(d, &swap, &unit_ns) && get16(d + 4, swap) == 2 &&
-	       get16(d + 6, swap) >= 3;
+	return n >= 8 && magic(d, &swap, &unit_ns) && usk_load16(d + 4, swap) == 2 &&
+	       usk_load16(d + 6, swap) >= 3;
 }
 
 static enum usk_status start(struct usk_trace *t, struct usk_err *err)
@@ -63,10 +63,10 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	magic(d, &s->swap, &s->unit_ns);
 	if (!t->n_ifaces) {
 		struct usk_iface *i = usk_trace_add_iface(t);
-		uint32_t snap = get32(d + 16, s->swap);
+		uint32_t snap = usk_load32(d + 16, s->swap);
 		i->snap_length = snap && snap < USK_RECORD_MAX ? snap : 262144;
 		/* The upper bits hold the length of the frame check sequence, not the type. */
-		i->link_type = (uint16_t)(get32(d + 20, s->swap) & 0xffff);
+		i->link_type = (uint16_t)(usk_load32(d + 20, s->swap) & 0xffff);
 		i->resolution_ns = s->unit_ns > 1 ? s->unit_ns : 0;
 	}
 	t->used = 24;
@@ -89,7 +89,7 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 	while (made < cap) {
 		const uint8_t *d = base + pos;
 		size_t left = have - pos;
-		uint32_t captured = left >= 16 ? get32(d + 8, s->swap) : 0;
+		uint32_t captured = left >= 16 ? usk_load32(d + 8, s->swap) : 0;
 		if (left < 16 || left - 16 < captured) {
 			if (made) {
 				break; /* hand out what is whole; refill in the next call */
@@ -126,12 +126,12 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 		__builtin_prefetch(d + AHEAD);
 		__builtin_prefetch(d + AHEAD + 64);
 		struct usk_record *r = &out[made++];
-		r->time_ns = (int64_t)get32(d, s->swap) * 1000000000 +
-			     (int64_t)get32(d + 4, s->swap) * s->unit_ns;
+		r->time_ns = (int64_t)usk_load32(d, s->swap) * 1000000000 +
+			     (int64_t)usk_load32(d + 4, s->swap) * s->unit_ns;
 		r->at = t->in.at + pos;
 		r->data = d + 16;
 		r->captured = captured;
-		r->length = get32(d + 12, s->swap);
+		r->length = usk_load32(d + 12, s->swap);
 		r->iface = 0;
 		r->side = USK_SIDE_UNKNOWN;
 		pos += 16 + (size_t)captured;

@@ -48,7 +48,7 @@ struct state {
 
 static bool sniff(const uint8_t *d, size_t n)
 {
-	return n >= 4 && get32(d, false) == BLOCK_SECTION;
+	return n >= 4 && usk_load32(d, false) == BLOCK_SECTION;
 }
 
 /* Calls back for each option of a list; stops where it no longer fits. */
@@ -57,8 +57,8 @@ static void options(const uint8_t *d, size_t n, bool swap,
 		    void *ctx)
 {
 	while (n >= 4) {
-		unsigned code = get16(d, swap);
-		size_t size = get16(d + 2, swap), padded = (size + 3) & ~(size_t)3;
+		unsigned code = usk_load16(d, swap);
+		size_t size = usk_load16(d + 2, swap), padded = (size + 3) & ~(size_t)3;
 		if (code == OPTION_END || padded > n - 4) {
 			return;
 		}
@@ -93,12 +93,12 @@ static void take_iface_option(void *ctx, unsigned code, const uint8_t *v, size_t
 		break;
 	case OPTION_IF_IPV4:
 		if (n >= 4) {
-			add_addr(i, (struct usk_addr){ 0, UINT64_C(0xffff00000000) | be32(v) });
+			add_addr(i, (struct usk_addr){ 0, UINT64_C(0xffff00000000) | usk_be32(v) });
 		}
 		break;
 	case OPTION_IF_IPV6:
 		if (n >= 16) {
-			add_addr(i, (struct usk_addr){ be64(v), be64(v + 8) });
+			add_addr(i, (struct usk_addr){ usk_be64(v), usk_be64(v + 8) });
 		}
 		break;
 	case OPTION_IF_RESOLUTION:
@@ -122,7 +122,7 @@ static void take_iface_option(void *ctx, unsigned code, const uint8_t *v, size_t
 		break;
 	case OPTION_IF_OFFSET:
 		if (n >= 8) {
-			o->work->offset_s = (int64_t)get64(v, o->swap);
+			o->work->offset_s = (int64_t)usk_load64(v, o->swap);
 		}
 		break;
 	default:
@@ -143,8 +143,8 @@ static bool add_interface(struct usk_trace *t, const uint8_t *body, size_t n)
 	}
 	struct clockwork *w = &s->clockwork[t->n_ifaces - 1];
 	*w = (struct clockwork){ .multiply = 1000, .divide = 1 };
-	i->link_type = get16(body, s->swap);
-	uint32_t snap = get32(body + 4, s->swap);
+	i->link_type = usk_load16(body, s->swap);
+	uint32_t snap = usk_load32(body + 4, s->swap);
 	i->snap_length = snap && snap < USK_RECORD_MAX ? snap : 262144;
 	struct iface_options o = { i, w, s->swap };
 	options(body + 8, n - 8, s->swap, take_iface_option, &o);
@@ -185,7 +185,7 @@ static void take_packet_option(void *ctx, unsigned code, const uint8_t *v, size_
 					       USK_SIDE_UNKNOWN };
 	struct packet_options *o = ctx;
 	if (code == OPTION_PACKET_FLAGS && n >= 4) {
-		o->side = sides[get32(v, o->swap) & 3];
+		o->side = sides[usk_load32(v, o->swap) & 3];
 	}
 }
 
@@ -198,17 +198,18 @@ static bool packet(const struct usk_trace *t, uint32_t type, const uint8_t *body
 	if (n < 20) {
 		return false;
 	}
-	size_t iface = type == BLOCK_PACKET ? get32(body, s->swap) : get16(body, s->swap);
-	uint32_t captured = get32(body + 12, s->swap);
+	size_t iface = type == BLOCK_PACKET ? usk_load32(body, s->swap) : usk_load16(body, s->swap);
+	uint32_t captured = usk_load32(body + 12, s->swap);
 	if (iface >= t->n_ifaces - s->section || captured > n - 20) {
 		return false;
 	}
 	iface += s->section;
-	uint64_t ticks = (uint64_t)get32(body + 4, s->swap) << 32 | get32(body + 8, s->swap);
+	uint64_t ticks =
+		(uint64_t)usk_load32(body + 4, s->swap) << 32 | usk_load32(body + 8, s->swap);
 	*in_range = stamp(&s->clockwork[iface], ticks, &r->time_ns);
 	r->data = body + 20;
 	r->captured = captured;
-	r->length = get32(body + 16, s->swap);
+	r->length = usk_load32(body + 16, s->swap);
 	r->iface = (uint32_t)iface;
 	struct packet_options o = { USK_SIDE_UNKNOWN, s->swap };
 	size_t padded = ((size_t)captured + 3) & ~(size_t)3;
@@ -233,7 +234,7 @@ static enum usk_status section(struct usk_trace *t, const uint8_t *d, size_t lef
 	if (left < 12) {
 		return USK_EINPUT;
 	}
-	uint32_t order = get32(d + 8, false);
+	uint32_t order = usk_load32(d + 8, false);
 	if (order != ORDER_MAGIC && order != __builtin_bswap32(ORDER_MAGIC)) {
 		return USK_EINPUT;
 	}
@@ -255,7 +256,7 @@ static enum usk_status walk(struct usk_trace *t, struct usk_record *out, size_t 
 	while (*n < cap && !t->done) {
 		const uint8_t *d = t->in.data + pos;
 		size_t left = t->in.have - pos;
-		uint32_t type = left >= 4 ? get32(d, s->swap) : 0;
+		uint32_t type = left >= 4 ? usk_load32(d, s->swap) : 0;
 		bool whole = left >= 12;
 		size_t size = 0;
 		if (whole && type == BLOCK_SECTION && section(t, d, left)) {
@@ -267,7 +268,7 @@ static enum usk_status walk(struct usk_trace *t, struct usk_record *out, size_t 
 			return damaged_at(t, "has no byte order");
 		}
 		if (whole) {
-			size = get32(d + 4, s->swap);
+			size = usk_load32(d + 4, s->swap);
 			if (size < 12 || size % 4 || size > USK_RECORD_MAX + 65536) {
 				if (*n) {
 					break;
@@ -299,7 +300,7 @@ static enum usk_status walk(struct usk_trace *t, struct usk_record *out, size_t 
 			continue;
 		}
 		const uint8_t *body = d + 8;
-		bool good = get32(d + size - 4, s->swap) == size, in_range = true;
+		bool good = usk_load32(d + size - 4, s->swap) == size, in_range = true;
 		if (good && type == BLOCK_INTERFACE) {
 			good = add_interface(t, body, size - 12);
 		} else if (good && (type == BLOCK_PACKET || type == BLOCK_OLD_PACKET)) {

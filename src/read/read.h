@@ -8,6 +8,7 @@
 #ifndef USK_READ_H
 #define USK_READ_H
 
+#include "base/bytes.h"
 #include "base/io.h"
 
 struct reader {
@@ -55,42 +56,5 @@ extern const struct reader usk_reader_pcap, usk_reader_pcapng, usk_reader_libpca
 
 /** Bytes of link header and tags before the IP packet; UINT32_MAX if it holds none. */
 uint32_t usk_packet_link_bytes(const struct usk_record *r, uint16_t link_type);
-
-/* Unaligned loads; swap for the other byte order. */
-static inline uint16_t get16(const uint8_t *p, bool swap)
-{
-	uint16_t x;
-	__builtin_memcpy(&x, p, sizeof x);
-	return swap ? __builtin_bswap16(x) : x;
-}
-
-static inline uint32_t get32(const uint8_t *p, bool swap)
-{
-	uint32_t x;
-	__builtin_memcpy(&x, p, sizeof x);
-	return swap ? __builtin_bswap32(x) : x;
-}
-
-static inline uint64_t get64(const uint8_t *p, bool swap)
-{
-	uint64_t x;
-	__builtin_memcpy(&x, p, sizeof x);
-	return swap ? __builtin_bswap64(x) : x;
-}
-
-static inline uint16_t be16(const uint8_t *p)
-{
-	return get16(p, true);
-}
-
-static inline uint32_t be32(const uint8_t *p)
-{
-	return get32(p, true);
-}
-
-static inline uint64_t be64(const uint8_t *p)
-{
-	return get64(p, true);
-}
 
 #endif

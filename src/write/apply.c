@@ -53,7 +53,10 @@ static const struct format {
 enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, size_t n, int64_t *out)
 {
 	enum usk_status status = usk_map_many(t->map, local_ns, n, out, t->err);
-	return status ? usk_fail_in(t->err, "%s", t->path) : USK_OK;
+	if (status) {
+		usk_fail_in(t->err, "%s", t->path);
+	}
+	return status;
 }
 
 enum usk_status usk_retime_unfit(struct retime *t, uint64_t at, int64_t time_ns, const char *why)
@@ -91,7 +94,8 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 {
 	enum usk_status status = usk_input_need(&t->in, 0, 4096, t->err);
 	if (status) {
-		return usk_fail_in(t->err, "%s", t->path);
+		usk_fail_in(t->err, "%s", t->path);
+		return status;
 	}
 	if (!t->in.have) {
 		return usk_fail(t->err, USK_EINPUT, 0, "%s: is empty", t->path);

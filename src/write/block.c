@@ -19,19 +19,19 @@ static uint8_t *room(struct block *b, size_t n)
 
 void usk_block_16(struct block *b, uint16_t v)
 {
-	v = b->swap ? __builtin_bswap16(v) : v;
+	v = usk_swap16_if(v, b->swap);
 	memcpy(room(b, sizeof v), &v, sizeof v);
 }
 
 void usk_block_32(struct block *b, uint32_t v)
 {
-	v = usk_swap_if(v, b->swap);
+	v = usk_swap32_if(v, b->swap);
 	memcpy(room(b, sizeof v), &v, sizeof v);
 }
 
 void usk_block_64(struct block *b, uint64_t v)
 {
-	v = b->swap ? __builtin_bswap64(v) : v;
+	v = usk_swap64_if(v, b->swap);
 	memcpy(room(b, sizeof v), &v, sizeof v);
 }
 

@@ -5,6 +5,7 @@
 #ifndef USK_BLOCK_H
 #define USK_BLOCK_H
 
+#include "base/bytes.h"
 #include "base/io.h"
 
 enum {
@@ -47,32 +48,5 @@ void usk_block_option(struct block *b, uint16_t code, const void *value, size_t 
 /** Writes both lengths and hands the block to out. */
 void usk_block_end(struct block *b, struct usk_output *out);
 void usk_block_free(struct block *b);
-
-static inline uint32_t usk_swap_if(uint32_t v, bool swap)
-{
-	return swap ? __builtin_bswap32(v) : v;
-}
-
-/* Unaligned loads. */
-static inline uint16_t usk_load16(const uint8_t *p, bool swap)
-{
-	uint16_t v;
-	__builtin_memcpy(&v, p, sizeof v);
-	return swap ? __builtin_bswap16(v) : v;
-}
-
-static inline uint32_t usk_load32(const uint8_t *p, bool swap)
-{
-	uint32_t v;
-	__builtin_memcpy(&v, p, sizeof v);
-	return usk_swap_if(v, swap);
-}
-
-static inline uint64_t usk_load64(const uint8_t *p, bool swap)
-{
-	uint64_t v;
-	__builtin_memcpy(&v, p, sizeof v);
-	return swap ? __builtin_bswap64(v) : v;
-}
 
 #endif

@@ -383,6 +383,7 @@ static void read_counts(struct reader *r, const json_t *root)
 	n->not_ip = usk_json_count_if(r, &at, o, "not_ip");
 	n->loopback = usk_json_count_if(r, &at, o, "loopback");
 	n->cut_short = usk_json_count_if(r, &at, o, "cut_short");
+	n->unsure = usk_json_count_if(r, &at, o, "unsure");
 }
 
 static void read_islands(struct reader *r, const json_t *root)

@@ -145,6 +145,7 @@ static json_t *messages(const struct usk_counts *n)
 	put(o, "not_ip", count(n->not_ip));
 	put(o, "loopback", count(n->loopback));
 	put(o, "cut_short", count(n->cut_short));
+	put(o, "unsure", count(n->unsure));
 	return o;
 }
 

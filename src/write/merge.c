@@ -31,7 +31,9 @@ struct face {
 struct source {
 	struct usk_trace *trace;
 	uint32_t clock;
-	struct usk_map *map; /* NULL: stamps stay as recorded */
+	struct usk_map *map;	/* NULL: stamps stay as recorded */
+	struct usk_addr *local; /* of the clock's host */
+	size_t n_local;
 	struct queue queue;
 	bool ended;
 	uint64_t late;	/* packets that came after their place was written */
@@ -71,8 +73,10 @@ static enum usk_status read_batch(struct merge *m, struct source *s)
 	for (size_t i = 0; i < n; i++) {
 		time_ns[i] = m->batch[i].time_ns;
 	}
-	if (s->map && usk_map_many(s->map, time_ns, n, time_ns, m->err)) {
-		return usk_fail_in(m->err, "%s", usk_trace_path(s->trace));
+	status = s->map ? usk_map_many(s->map, time_ns, n, time_ns, m->err) : USK_OK;
+	if (status) {
+		usk_fail_in(m->err, "%s", usk_trace_path(s->trace));
+		return status;
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (time_ns[i] < 0) {
@@ -270,10 +274,11 @@ static enum usk_status write_tied(struct merge *m, int64_t time_ns)
 		m->tie[n++] = (struct tie){ .packet = usk_queue_pop(&s->queue),
 					    .trace = s->trace,
 					    .source = m->heap[0],
-					    .clock = s->clock };
+					    .local = s->local,
+					    .n_local = s->n_local };
 		status = advance(m);
 	}
-	usk_ties_order(m->tie, n, m->clocks);
+	usk_ties_order(m->tie, n);
 	for (size_t i = 0; i < n; i++) {
 		struct source *s = &m->source[m->tie[i].source];
 		write_packet(m, s, &m->tie[i].packet);
@@ -353,6 +358,21 @@ static enum usk_status run(struct merge *m)
 	return status;
 }
 
+static void find_local(struct source *s, const struct usk_clocks *c)
+{
+	size_t cap = 0;
+	for (size_t i = 0; i < c->n_traces; i++) {
+		const struct usk_trace_info *t = &c->trace[i];
+		for (size_t k = 0; t->clock == s->clock && k < t->n_local; k++) {
+			struct usk_addr own;
+			if (usk_addr_parse(t->local[k], &own)) {
+				s->local = usk_room(s->local, s->n_local, &cap, sizeof own);
+				s->local[s->n_local++] = own;
+			}
+		}
+	}
+}
+
 static enum usk_status add_source(struct merge *m, struct usk_trace *t, const uint32_t *clock,
 				  const struct usk_write_options *opt, struct usk_notes *notes)
 {
@@ -367,6 +387,7 @@ static enum usk_status add_source(struct merge *m, struct usk_trace *t, const ui
 	s->trace = t;
 	s->clock = clock ? *clock : usk_clocks_find(m->clocks, NULL, path, usk_trace_name(t));
 	m->n++;
+	find_local(s, m->clocks);
 	return usk_write_map(m->clocks, s->clock, path, opt, &s->map, notes, m->err);
 }
 
@@ -416,6 +437,7 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
 		usk_map_free(m.source[i].map);
 		usk_queue_free(&m.source[i].queue);
 		free(m.source[i].face);
+		free(m.source[i].local);
 	}
 	usk_block_free(&m.block);
 	free(m.source);

@@ -4,28 +4,20 @@
  *
  * In    CSV with sender, receiver, and their times as NAME_ns, NAME_s or NAME (RFC 3339)
  * Out   the same rows; the times corrected in their own notation, the recorded ones in new
- *       columns sent_raw_ns and received_raw_ns beside them; other fields byte for byte
+ *       columns sent_raw_ns and received_raw_ns beside them; other fields byte for byte. A row
+ *       that cannot be read is left out, and a note tells how many and of the first why
  * Why   the new columns stand beside the old, not at the end, so that rows with fewer or more
  *       fields than the header stay aligned
  * Not   a table that has such columns already keeps what they say: it was corrected before
  */
+#include "base/csv.h"
 #include "base/text.h"
 #include "write/retime.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LINE ((size_t)1 << 20)
-
 enum column { SENDER, RECEIVER, SENT, RECEIVED, N_COLUMNS };
-
-enum unit { UNIT_NS, UNIT_S, UNIT_RFC3339 };
-
-/* raw as it stands in the line, quotes included; text without them. */
-struct field {
-	const char *raw, *text;
-	size_t n_raw, n;
-};
 
 struct named {
 	char *shown;
@@ -35,56 +27,33 @@ struct named {
 struct table {
 	struct retime *t;
 	size_t where[N_COLUMNS];
-	enum unit unit[N_COLUMNS];
+	enum usk_csv_unit unit[N_COLUMNS];
 	bool keep_raw[N_COLUMNS]; /* the table has recorded stamps of its own */
-	struct field *field;
+	struct usk_csv_field *field;
 	size_t n, cap;
 	char *scratch;
 	size_t cap_scratch;
 	uint64_t line;
+	struct usk_csv_bad bad;
 	struct named *name;   /* sorted */
 	struct usk_map **map; /* by clock */
 	bool *asked;
 };
 
-static bool is(struct field f, const char *name)
-{
-	return f.n == strlen(name) && !memcmp(f.text, name, f.n);
-}
-
-/* Splits a line as RFC 4180 says; false if a quote is not closed. */
+/* False if a quote is not closed. */
 static bool split(struct table *b, const char *s, const char *end)
 {
 	if (b->cap_scratch < (size_t)(end - s)) {
 		b->cap_scratch = (size_t)(end - s);
 		b->scratch = usk_grow(b->scratch, b->cap_scratch, 1);
 	}
-	char *to = b->scratch;
+	char *scratch = b->scratch;
 	b->n = 0;
-	for (bool more = true; more;) {
-		struct field f = { .raw = s, .text = s };
-		if (s < end && *s == '"') {
-			f.text = to;
-			for (s++; s < end && !(*s == '"' && (s + 1 == end || s[1] != '"')); s++) {
-				s += *s == '"';
-				*to++ = *s;
-			}
-			if (s == end) {
-				return false;
-			}
-			f.n = (size_t)(to - f.text);
-			s++;
-			if (s < end && *s != ',') {
-				return false;
-			}
-		} else {
-			const char *comma = memchr(s, ',', (size_t)(end - s));
-			s = comma ? comma : end;
-			f.n = (size_t)(s - f.raw);
+	while (s) {
+		struct usk_csv_field f;
+		if (!usk_csv_next_field(&s, end, &scratch, &f)) {
+			return false;
 		}
-		f.n_raw = (size_t)(s - f.raw);
-		more = s < end;
-		s += more;
 		b->field = usk_room(b->field, b->n, &b->cap, sizeof *b->field);
 		b->field[b->n++] = f;
 	}
@@ -94,23 +63,16 @@ static bool split(struct table *b, const char *s, const char *end)
 static enum usk_status read_header(struct table *b)
 {
 	static const char *const names[N_COLUMNS] = { "sender", "receiver", "sent", "received" };
-	static const char *const endings[] = { "_ns", "_s", "" };
+	static const char *const raw[N_COLUMNS] = { "", "", "sent_raw_ns", "received_raw_ns" };
 	for (int c = 0; c < N_COLUMNS; c++) {
 		b->where[c] = SIZE_MAX;
 		for (size_t i = 0; i < b->n; i++) {
-			struct field f = b->field[i];
-			size_t len = strlen(names[c]);
-			if (f.n < len || memcmp(f.text, names[c], len) != 0) {
-				continue;
-			}
-			f.text += len;
-			f.n -= len;
-			b->keep_raw[c] = b->keep_raw[c] || (c >= SENT && is(f, "_raw_ns"));
-			for (size_t e = c < SENT ? 2 : 0; e < COUNT(endings); e++) {
-				if (b->where[c] == SIZE_MAX && is(f, endings[e])) {
-					b->where[c] = i;
-					b->unit[c] = (enum unit)e;
-				}
+			struct usk_csv_field f = b->field[i];
+			b->keep_raw[c] = b->keep_raw[c] || (c >= SENT && usk_csv_is(f, raw[c]));
+			if (b->where[c] == SIZE_MAX &&
+			    (c < SENT ? usk_csv_is(f, names[c])
+				      : usk_csv_is_time(f, names[c], &b->unit[c]))) {
+				b->where[c] = i;
 			}
 		}
 		if (b->where[c] == SIZE_MAX) {
@@ -127,7 +89,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct named *)a)->shown, ((const struct named *)b)->shown);
 }
 
-static enum usk_status find_clock(struct table *b, struct field f, struct usk_map **map,
+static enum usk_status find_clock(struct table *b, struct usk_csv_field f, struct usk_map **map,
 				  struct usk_err *err)
 {
 	struct retime *t = b->t;
@@ -153,26 +115,14 @@ static enum usk_status find_clock(struct table *b, struct field f, struct usk_ma
 	return status;
 }
 
-static enum usk_status parse(struct field f, enum unit unit, int64_t *out, struct usk_err *err)
-{
-	enum usk_status status = unit == UNIT_NS ? usk_parse_int(f.text, f.n, out, err)
-				 : unit == UNIT_S
-					 ? usk_parse_decimal(f.text, f.n, 9, out, NULL, err)
-					 : usk_parse_rfc3339(f.text, f.n, out, err);
-	if (!status && (*out > USK_TIME_MAX || *out < -USK_TIME_MAX)) {
-		status = usk_fail(err, USK_ERANGE, 0, "a stamp is over 2^62 ns (146 years)");
-	}
-	return status;
-}
-
-static void write_time(struct usk_output *out, enum unit unit, int64_t ns)
+static void write_time(struct usk_output *out, enum usk_csv_unit unit, int64_t ns)
 {
 	char text[64];
-	if (unit == UNIT_NS) {
+	if (unit == USK_CSV_NS) {
 		usk_output_format(out, "%lld", (long long)ns);
 		return;
 	}
-	if (unit == UNIT_S) {
+	if (unit == USK_CSV_S) {
 		usk_seconds_text(ns, text);
 	} else {
 		usk_time_text(ns, text);
@@ -193,18 +143,36 @@ static enum usk_status row(struct table *b, const char *s, const char *end, bool
 		last = b->where[c] > last ? b->where[c] : last;
 	}
 	*damaged = true;
+	if (usk_csv_is_rest(&b->bad, s, end)) {
+		usk_fail(why, USK_EINPUT, 0, "is the rest of the row before it");
+		return USK_OK;
+	}
 	if (!split(b, s, end)) {
+		b->bad.open = true;
 		usk_fail(why, USK_EINPUT, 0, "has a quote that is not closed");
 		return USK_OK;
 	}
 	if (b->n <= last) {
-		usk_fail(why, USK_EINPUT, 0, "has %zu columns where %zu are needed", b->n,
-			 last + 1);
+		usk_fail(why, USK_EINPUT, 0, "has %zu %s where %zu are needed", b->n,
+			 b->n == 1 ? "column" : "columns", last + 1);
 		return USK_OK;
+	}
+	for (int c = SENDER; c < SENT; c++) {
+		struct usk_csv_field f = b->field[b->where[c]];
+		if (!f.n) {
+			usk_fail(why, USK_EINPUT, 0, "has no %s",
+				 c == SENDER ? "sender" : "receiver");
+			return USK_OK;
+		}
+		if (memchr(f.text, 0, f.n)) {
+			usk_fail(why, USK_EINPUT, 0, "has a NUL byte in a name");
+			return USK_OK;
+		}
 	}
 	int64_t was[N_COLUMNS] = { 0 }, now[N_COLUMNS] = { 0 };
 	for (int c = SENT; c < N_COLUMNS; c++) {
-		enum usk_status status = parse(b->field[b->where[c]], b->unit[c], &was[c], why);
+		enum usk_status status =
+			usk_csv_time(b->field[b->where[c]], b->unit[c], &was[c], why);
 		if (status == USK_ERANGE) {
 			return usk_fail(t->err, status, b->line, "%s: line %llu: %s", t->path,
 					(unsigned long long)b->line, why->msg);
@@ -219,9 +187,12 @@ static enum usk_status row(struct table *b, const char *s, const char *end, bool
 		enum usk_status status =
 			find_clock(b, b->field[b->where[c - SENT + SENDER]], &map, t->err);
 		now[c] = was[c];
-		if (!status && map && usk_map_many(map, &was[c], 1, &now[c], t->err)) {
-			status = usk_fail_in(t->err, "%s: line %llu", t->path,
-					     (unsigned long long)b->line);
+		if (!status && map) {
+			status = usk_map_many(map, &was[c], 1, &now[c], t->err);
+			if (status) {
+				usk_fail_in(t->err, "%s: line %llu", t->path,
+					    (unsigned long long)b->line);
+			}
 		}
 		if (status) {
 			return status;
@@ -276,63 +247,45 @@ static enum usk_status header_row(struct table *b, const char *s, const char *en
 	return status;
 }
 
-/* The next line, its end included, at `used` of the window; *n is 0 at the end of the input. */
-static enum usk_status next_line(struct retime *t, size_t *used, size_t *n)
-{
-	struct usk_input *in = &t->in;
-	for (size_t want = 1 << 12;; want *= 2) {
-		const uint8_t *d = in->data + *used;
-		size_t left = in->have - *used;
-		const uint8_t *nl = left ? memchr(d, '\n', left) : NULL;
-		if (nl || in->end) {
-			*n = nl ? (size_t)(nl - d) + 1 : left;
-			return USK_OK;
-		}
-		if (left > MAX_LINE) {
-			return usk_fail(t->err, USK_EINPUT, in->at + *used,
-					"%s: a line is longer than 1 MiB", t->path);
-		}
-		enum usk_status status = usk_input_need(in, *used, left + want, t->err);
-		*used = 0;
-		if (status) {
-			return status;
-		}
-	}
-}
-
 static enum usk_status rows(struct table *b)
 {
 	struct retime *t = b->t;
-	size_t used = 0, n = 0;
+	size_t used = 0;
 	for (b->line = 1; !t->out.failed; b->line++) {
-		enum usk_status status = next_line(t, &used, &n);
-		if (status || !n) {
-			return status;
-		}
-		const char *s = (const char *)t->in.data + used, *end = s + n;
-		used += n;
-		while (end > s && (end[-1] == '\n' || end[-1] == '\r')) {
-			end--;
-		}
-		bool damaged = false;
+		struct usk_csv_line line = { 0 };
 		struct usk_err why = { 0 };
+		enum usk_status status = usk_csv_next_line(&t->in, &used, &line, &why);
+		bool damaged = status == USK_EINPUT && b->line > 1;
+		if (status && !damaged) {
+			return usk_fail(t->err, status, why.at, "%s: %s", t->path, why.msg);
+		}
+		if (!status && !line.n && !line.n_end) {
+			break;
+		}
+		const char *end = line.text + line.n;
+		status = USK_OK;
 		if (b->line == 1) {
-			status = header_row(b, s, end);
-		} else if (end > s) {
-			status = row(b, s, end, &damaged, &why);
+			status = header_row(b, line.text, end);
+		} else if (line.n) {
+			status = row(b, line.text, end, &damaged, &why);
 		}
-		if (damaged && !status) {
-			usk_note(t->notes, "%s: line %llu: %s: it and what follows are left out",
-				 t->path, (unsigned long long)b->line, why.msg);
-		}
-		if (damaged || status) {
+		if (status) {
 			return status;
 		}
-		usk_output_write(&t->out, end, (size_t)(s + n - end));
+		if (damaged) {
+			usk_csv_bad_add(&b->bad, b->line, why.msg);
+		} else {
+			usk_output_write(&t->out, end, line.n_end);
+		}
 		if (b->line % 65536 == 0) {
 			usk_retime_progress(t);
 		}
 	}
+	char *damage = usk_csv_bad_text(&b->bad);
+	if (damage) {
+		usk_note(t->notes, "%s: %s", t->path, damage);
+	}
+	free(damage);
 	return USK_OK;
 }
 
@@ -352,6 +305,7 @@ enum usk_status usk_retime_messages(struct retime *t)
 		free(b.name[i].shown);
 		usk_map_free(b.map[i]);
 	}
+	usk_csv_bad_clear(&b.bad);
 	free(b.name);
 	free(b.map);
 	free(b.asked);

@@ -46,8 +46,8 @@ static enum usk_status write_records(struct retime *t, size_t *used, bool swap, 
 						time_ns[i] < 0 ? "before 1970"
 							       : "after February 2106");
 		}
-		uint32_t stamp[2] = { usk_swap_if((uint32_t)s, swap),
-				      usk_swap_if((uint32_t)(time_ns[i] % 1000000000), swap) };
+		uint32_t stamp[2] = { usk_swap32_if((uint32_t)s, swap),
+				      usk_swap32_if((uint32_t)(time_ns[i] % 1000000000), swap) };
 		usk_output_write(&t->out, stamp, sizeof stamp);
 		usk_output_write(&t->out, d + 8, 8 + captured);
 		*used += RECORD_HEADER + captured;
@@ -69,8 +69,8 @@ enum usk_status usk_retime_pcap(struct retime *t)
 	}
 	uint32_t magic = usk_load32(in->data, false);
 	bool swap = magic != magic_us && magic != magic_ns;
-	uint32_t unit_ns = usk_swap_if(magic, swap) == magic_us ? 1000 : 1;
-	magic = usk_swap_if(magic_ns, swap);
+	uint32_t unit_ns = usk_swap32_if(magic, swap) == magic_us ? 1000 : 1;
+	magic = usk_swap32_if(magic_ns, swap);
 	usk_output_write(&t->out, &magic, sizeof magic);
 	usk_output_write(&t->out, in->data + 4, FILE_HEADER - 4);
 

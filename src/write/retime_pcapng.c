@@ -194,8 +194,8 @@ static enum usk_status correct_at(struct ng *g, const struct unit *u, uint8_t *p
 	uint64_t ticks = (uint64_t)usk_load32(p, swap) << 32 | usk_load32(p + 4, swap);
 	int64_t was, is = 0;
 	enum usk_status status = ticks ? correct(g, u, ticks, &was, &is) : USK_OK;
-	uint32_t half[2] = { usk_swap_if((uint32_t)((uint64_t)is >> 32), swap),
-			     usk_swap_if((uint32_t)is, swap) };
+	uint32_t half[2] = { usk_swap32_if((uint32_t)((uint64_t)is >> 32), swap),
+			     usk_swap32_if((uint32_t)is, swap) };
 	memcpy(p, half, sizeof half);
 	return status;
 }
@@ -271,7 +271,7 @@ static enum usk_status next_block(struct ng *g, size_t used, uint32_t *type, siz
 	if (usk_load32(d, false) == NG_SECTION) { /* the same in both byte orders */
 		uint32_t order = usk_load32(d + 8, false);
 		g->block.swap = order != NG_BYTE_ORDER;
-		if (usk_swap_if(order, g->block.swap) != NG_BYTE_ORDER) {
+		if (usk_swap32_if(order, g->block.swap) != NG_BYTE_ORDER) {
 			*why = "has no byte order";
 			return USK_OK;
 		}

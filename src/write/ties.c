@@ -3,24 +3,20 @@
 
 #include <string.h>
 
-static bool is_local(const struct usk_clocks *c, uint32_t clock, struct usk_addr a)
+static bool is_local(const struct tie *t, struct usk_addr a)
 {
-	for (size_t i = 0; i < c->n_traces; i++) {
-		const struct usk_trace_info *t = &c->trace[i];
-		for (size_t k = 0; t->clock == clock && k < t->n_local; k++) {
-			struct usk_addr own;
-			if (usk_addr_parse(t->local[k], &own) && own.hi == a.hi && own.lo == a.lo) {
-				return true;
-			}
+	for (size_t i = 0; i < t->n_local; i++) {
+		if (t->local[i].hi == a.hi && t->local[i].lo == a.lo) {
+			return true;
 		}
 	}
 	return false;
 }
 
 /* 1: its trace saw it being sent, -1: received, 0: not known. */
-static int sent(const struct tie *t, const struct usk_clocks *c)
+static int sent(const struct tie *t)
 {
-	bool from = is_local(c, t->clock, t->seen.src), to = is_local(c, t->clock, t->seen.dst);
+	bool from = is_local(t, t->seen.src), to = is_local(t, t->seen.dst);
 	if (from != to) {
 		return from ? 1 : -1;
 	}
@@ -28,13 +24,12 @@ static int sent(const struct tie *t, const struct usk_clocks *c)
 }
 
 /* Are they one packet, and did a's trace see it nearer its sender? */
-static bool precedes(const struct tie *a, const struct tie *b, const struct usk_clocks *c)
+static bool precedes(const struct tie *a, const struct tie *b)
 {
 	if (!a->seen.key || a->seen.key != b->seen.key || a->source == b->source) {
 		return false;
 	}
-	int x = sent(a, c), y = sent(b, c);
-	return x != y ? x > y : a->seen.ttl > b->seen.ttl;
+	return a->sent != b->sent ? a->sent > b->sent : a->seen.ttl > b->seen.ttl;
 }
 
 static void decode(struct tie *tie, size_t n)
@@ -62,40 +57,43 @@ static void decode(struct tie *tie, size_t n)
 	}
 }
 
-/* The first of its source that is left, unless another trace still has to show it being sent. */
-static bool ready(const struct tie *tie, size_t n, const bool *gone, size_t i,
-		  const struct usk_clocks *c)
+/* Does i wait for k: an earlier one of its source, or one that shows it being sent? */
+static bool waits(const struct tie *tie, size_t i, size_t k)
 {
-	for (size_t k = 0; k < n; k++) {
-		if (gone[k] || k == i) {
-			continue;
-		}
-		if ((k < i && tie[k].source == tie[i].source) || precedes(&tie[k], &tie[i], c)) {
-			return false;
-		}
-	}
-	return true;
+	return (k < i && tie[k].source == tie[i].source) || precedes(&tie[k], &tie[i]);
 }
 
-void usk_ties_order(struct tie *tie, size_t n, const struct usk_clocks *c)
+void usk_ties_order(struct tie *tie, size_t n)
 {
 	struct tie out[USK_TIES_MAX];
 	bool gone[USK_TIES_MAX] = { false };
+	size_t waiting[USK_TIES_MAX] = { 0 }; /* for how many that are left */
 	if (n < 2 || n > USK_TIES_MAX) {
 		return;
 	}
 	decode(tie, n);
+	for (size_t i = 0; i < n; i++) {
+		tie[i].sent = sent(&tie[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < n; k++) {
+			waiting[i] += k != i && waits(tie, i, k);
+		}
+	}
 	for (size_t made = 0; made < n; made++) {
 		size_t first = n, pick = n;
 		for (size_t i = 0; i < n && pick == n; i++) {
 			if (!gone[i]) {
 				first = first == n ? i : first;
-				pick = ready(tie, n, gone, i, c) ? i : n;
+				pick = waiting[i] ? n : i;
 			}
 		}
 		/* All wait for each other: evidence that contradicts itself. */
 		pick = pick == n ? first : pick;
 		gone[pick] = true;
+		for (size_t i = 0; i < n; i++) {
+			waiting[i] -= !gone[i] && waits(tie, i, pick);
+		}
 		out[made] = tie[pick];
 	}
 	memcpy(tie, out, n * sizeof *tie);

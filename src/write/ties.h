@@ -18,11 +18,14 @@ struct tie {
 	struct packet packet;
 	const struct usk_trace *trace;
 	size_t source;
-	uint32_t clock;
+	const struct usk_addr *local; /* addresses of the clock's host */
+	size_t n_local;
+	/* private */
 	struct usk_packet seen; /* decoded; key 0 if it tells nothing */
+	int sent;
 };
 
 /** Those of one source must stand in their own order. */
-void usk_ties_order(struct tie *tie, size_t n, const struct usk_clocks *c);
+void usk_ties_order(struct tie *tie, size_t n);
 
 #endif

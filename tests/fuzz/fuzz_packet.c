@@ -6,7 +6,7 @@
  * stay within what was captured, count what it leaves out exactly once, and say the same when
  * asked again.
  */
-#include "base/base.h"
+#include "read/read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +16,37 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static uint64_t left_out_in_all(const struct usk_counts *n)
 {
 	return n->fragments + n->not_ip + n->loopback + n->cut_short;
+}
+
+/*
+ * The contract between two captures: what one of them cut decodes to the key that the other, which
+ * has all of it, gets at the depth of the cut.
+ */
+static void cut(const struct usk_record *whole, uint16_t link_type, uint32_t keep)
+{
+	uint32_t head = usk_packet_link_bytes(whole, link_type);
+	if (head == UINT32_MAX || keep < head || keep > whole->captured) {
+		return;
+	}
+	uint8_t *copy = malloc(keep ? keep : 1);
+	if (!copy) {
+		return;
+	}
+	memcpy(copy, whole->data, keep);
+	struct usk_record part = *whole;
+	struct usk_packet a, b;
+	part.data = copy;
+	part.captured = keep;
+	if (usk_packet_decode(&part, link_type, keep - head, &a, NULL)) {
+		/* Where the inner packet is cut away the outer one stands for it. */
+		bool tunnel = a.proto == 4 || a.proto == 41 || a.proto == 47 ||
+			      (a.proto == 17 && a.dport == 4789);
+		if (!tunnel && usk_packet_decode(whole, link_type, keep - head, &b, NULL) &&
+		    (a.key != b.key || a.seq != b.seq || a.ack != b.ack || a.bytes != b.bytes)) {
+			abort();
+		}
+	}
+	free(copy);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -54,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	}
 	usk_packet_depth(&r, link_type);
+	cut(&r, link_type, data[2]);
 	free(copy);
 	return 0;
 }

@@ -3,15 +3,16 @@
 #ifndef FUZZ_TRACE_H
 #define FUZZ_TRACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /**
  * What is refused has a sentence; what is read lies within the input and within the range of
- * times; and reading again after a rewind gives the same. kind: the reader that must have
- * taken it, else nothing is looked at.
+ * times; and reading again after a rewind gives the same, in batches of any size. kind: the reader
+ * that must have taken it, else nothing is looked at: false.
  */
-void fuzz_trace(const uint8_t *data, size_t size, const char *kind);
+bool fuzz_trace(const uint8_t *data, size_t size, const char *kind);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -24,10 +24,10 @@ $ printf '1700000001500000000\n' | unskew convert clocks.json --clock host1
 1700000001500000000	1700000000499989935	1700000000499939013	1700000000500040859
 $ unskew convert clocks.json --clock host7 5
 ! unskew: host7: the table has no clock of that name
-? 1
+? 2
 $ unskew convert clocks.json --clock host1 soon
 ! unskew: "soon" is not a time: write ns, 1700000000.5s or 2023-11-14T22:13:20.5Z
-? 1
+? 2
 $ unskew convert out/host0.pcap --clock host1 5
 ! unskew: out/host0.pcap: line 1: not JSON: '[' or '{' expected near 'M'
 ? 1
@@ -38,3 +38,16 @@ $ unskew apply clocks.json host0.pcap -o out/host0.pcap
 $ cp $DATA/other.pcap .; unskew apply clocks.json other.pcap -o out
 ! unskew: other.pcap: none of the clocks is known to have stamped it; say which with NAME=other.pcap
 ? 1
+# Wrong arguments are wrong usage; a wrong line of the input is not.
+$ unskew convert clocks.json host7:5
+! unskew: "host7" is not a clock of the table
+? 2
+$ unskew convert clocks.json 5
+! unskew: "5" names no clock: write CLOCK:T or give --clock
+? 2
+$ echo host7:5 | unskew convert clocks.json
+! unskew: line 1: "host7" is not a clock of the table
+? 1
+$ unskew convert clocks.json --clock host1 9000000000000000000
+! unskew: 9000000000000000000 is out of range
+? 2

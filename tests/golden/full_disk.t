@@ -31,3 +31,10 @@ $ unskew sync -q t/host0.pcap t/host1.pcap -o w/clocks.json --force && grep -c p
 # A reader that goes away is not told off, and neither is one that comes late.
 $ unskew sync --json t/host0.pcap t/host1.pcap | head -n 1
 {
+# Its going away loses no output.
+$ (sleep 0.2; exec unskew sync t/host0.pcap t/host1.pcap -o d.json --messages m.csv --merge m.pcapng) | true; ls d.* m.*
+d.json
+m.csv
+m.pcapng
+$ (sleep 0.2; exec unskew sync --json t/host0.pcap t/host1.pcap -o e.json) | true; cmp d.json e.json && echo same
+same

@@ -2,14 +2,14 @@
 $ mkdir a; cp $DATA/host?.pcap a
 $ mkdir -p run1/x run2/x; cp a/host0.pcap run1/x/eth0.pcap; cp a/host1.pcap run2/x/eth0.pcap
 $ unskew check run1/x/eth0.pcap run2/x/eth0.pcap | sed 1d
-run1/x/eth0 -> run2/x/eth0        55           0     1.00 s   1.00 s   1.00 s   1.00 s
-run2/x/eth0 -> run1/x/eth0        57          57    -1.00 s  -1.00 s  -1.00 s  -1.00 s
+run1/x/eth0 -> run2/x/eth0        55           0   1.00005 s   1.00011 s   1.00021 s   1.00021 s
+run2/x/eth0 -> run1/x/eth0        57          57  -999.98 ms  -999.92 ms  -999.74 ms  -999.74 ms
 
 Matched 112 messages.
 An inversion is a message received before it was sent, by the stamps as recorded.
 $ unskew check client=run1/x/eth0.pcap run2/x/eth0.pcap | sed 1d
-client -> eth0        55           0     1.00 s   1.00 s   1.00 s   1.00 s
-eth0 -> client        57          57    -1.00 s  -1.00 s  -1.00 s  -1.00 s
+client -> eth0        55           0   1.00005 s   1.00011 s   1.00021 s   1.00021 s
+eth0 -> client        57          57  -999.98 ms  -999.92 ms  -999.74 ms  -999.74 ms
 
 Matched 112 messages.
 An inversion is a message received before it was sent, by the stamps as recorded.

@@ -55,7 +55,7 @@ $ seq 100000 | unskew convert -q one.json -c a | tail -n 1
 100000	100000	100000	100000
 $ unskew convert one.json 1:2
 ! unskew: "1" is not a clock of the table
-? 1
+? 2
 $ unskew convert one.json -c a -- -5
 -5	-5	-5	-5
 # Not enough said, or too much.

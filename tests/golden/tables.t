@@ -62,3 +62,34 @@ $ (echo sender,receiver,sent_ns; echo a,b,1) >t.csv; unskew check t.csv
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,1,9223372036854775807) >t.csv; unskew check t.csv
 ! unskew: t.csv: line 2: a stamp is over 2^62 ns (146 years)
 ? 1
+# Tables that name the same clocks add up: stamps of both, on the grid of both.
+$ for k in 0 1; do awk -v k=$k 'BEGIN { print "sender,receiver,sent_ns,received_ns"; for (i = 0; i < 40; i++) { t = (i + 40 * k) * 1000000000 + 500 * k; printf "a,b,%.0f,%.0f\nb,a,%.0f,%.0f\n", t, t + 50000, t + 700000, t + 760000 } }' >t$k.csv; done; unskew sync t0.csv t1.csv -o clocks.json --quiet; grep -o '"resolution_ns": "[0-9]*"' clocks.json
+"resolution_ns": "500"
+"resolution_ns": "500"
+# All pairs' messages are in the file, however many clocks there are and however often one is read.
+$ unskew simulate -o h --hosts 4 --seconds 5 --rate 20 --seed 3 -q
+$ unskew sync h/host*.pcap --messages all.csv | sed -n 's/^Matched \([0-9,]*\) messages.*/\1/p' | tr -d ,
+757
+$ tail -n +2 all.csv | wc -l
+757
+$ cut -d, -f1,2 all.csv | sort -u
+host0,host1
+host0,host2
+host0,host3
+host1,host0
+host2,host0
+host3,host0
+sender,receiver
+$ (cat all.csv; echo host0,host2,1700000002000000000,1700000002000000000,0) >wrong.csv; unskew sync -q wrong.csv --reference host0 --messages right.csv; sort all.csv >a; sort right.csv | cmp - a && echo same
+same
+# A row that cannot be read is left out, the rows after it are not; the re-timed table lacks it too.
+$ (echo sender,receiver,sent_ns,received_ns; echo a,b,100000,600050; echo a,b,xyz,7; echo b; echo b,a,1700000,1200080; echo a,b,1000100000,1000600050) >bad.csv; unskew sync bad.csv -o bad.json | grep -E "Matched|Note"
+Matched 3 messages.
+Note: bad.csv: line 3: "xyz" is not a whole number; 2 rows of it are left out
+$ unskew apply bad.json bad.csv -o good.csv; cut -d, -f1,2,4 good.csv
+sender,receiver,sent_raw_ns
+a,b,100000
+b,a,1700000
+a,b,1000100000
+! Wrote good.csv.
+! unskew: note: bad.csv: line 3: "xyz" is not a whole number; 2 rows of it are left out

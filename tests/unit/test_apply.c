@@ -337,6 +337,12 @@ static const struct {
 	  "line 2: has a quote that is not closed" },
 	{ "no number", "sender,receiver,sent_ns,received_ns\nserver,client,x,0\n",
 	  "sender,receiver,sent_ns,sent_raw_ns,received_ns,received_raw_ns\n", "line 2: " },
+	{ "rows that are left out",
+	  "sender,receiver,sent_ns,received_ns\n,client,0,0\nserver,client,0,0\n1\nserver,client,1,"
+	  "0",
+	  "sender,receiver,sent_ns,sent_raw_ns,received_ns,received_raw_ns\n"
+	  "server,client,1010,0,0,0\nserver,client,1011,1,0,0",
+	  "line 2: has no sender; 2 rows of it are left out" },
 	{ "no column", "sender,receiver,sent_ns\n", NULL, "no column received_ns" },
 	{ "unknown clock", "sender,receiver,sent_ns,received_ns\nserver,proxy,0,0\n", NULL,
 	  "line 2: clock proxy is not in the table of clocks" },

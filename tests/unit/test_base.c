@@ -28,6 +28,27 @@ static void test_division(void **state)
 	}
 }
 
+static void test_grid(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t grid, a, b, want;
+	} cases[] = {
+		{ 0, 7, 7, 0 },
+		{ 0, 3000, -1000, 4000 },
+		{ 4000, 1000, 7000, 2000 },
+		{ 2000, 1000, 7000, 2000 },
+		{ 1, 5, 9, 1 },
+		{ 6, INT64_MAX, 0, 1 },
+		{ 6, USK_TIME_MAX, -USK_TIME_MAX, 6 }, /* 2^63: left out */
+		{ 6, INT64_MIN, INT64_MAX, 6 },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		assert_int_equal(usk_grid(cases[i].grid, cases[i].a, cases[i].b), cases[i].want);
+		assert_int_equal(usk_grid(cases[i].grid, cases[i].b, cases[i].a), cases[i].want);
+	}
+}
+
 static void test_random_is_seeded(void **state)
 {
 	(void)state;
@@ -130,6 +151,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_division),
+		cmocka_unit_test(test_grid),
 		cmocka_unit_test(test_random_is_seeded),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_output_is_whole_or_absent),

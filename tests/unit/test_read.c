@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Readers of captures: every record against libpcap, against what was written where libpcap
- * cannot read, and what is left of damaged files.
+ * Readers of captures: every record against libpcap, and against what was written where libpcap
+ * cannot read.
  */
-#include "making.h"
-#include "read/read.h"
+#include "opening.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,102 +20,6 @@
 
 #define SEED 20240117
 
-static char path[] = "/tmp/unskew-test-read-XXXXXX";
-
-static void save(const struct bytes *b)
-{
-	FILE *f = fopen(path, "wb");
-	assert_non_null(f);
-	assert_true(!b->n || fwrite(b->data, 1, b->n, f) == b->n);
-	assert_int_equal(fclose(f), 0);
-}
-
-static struct usk_trace *open_file(const struct bytes *b)
-{
-	struct usk_trace *t = NULL;
-	struct usk_err err = { 0 };
-	save(b);
-	if (usk_trace_open(path, NULL, &t, &err)) {
-		fail_msg("%s", err.msg);
-	}
-	return t;
-}
-
-static struct usk_trace *open_memory(const struct bytes *b)
-{
-	struct usk_trace *t = NULL;
-	struct usk_err err = { 0 };
-	if (usk_trace_open_memory(b->data, b->n, NULL, &t, &err)) {
-		fail_msg("%s", err.msg);
-	}
-	return t;
-}
-
-static void assert_same(const char *what, uint64_t i, const struct usk_record *a,
-			const struct usk_record *b)
-{
-	if (a->time_ns != b->time_ns || a->captured != b->captured || a->length != b->length ||
-	    a->iface != b->iface || a->side != b->side || a->at != b->at ||
-	    memcmp(a->data, b->data, a->captured) != 0) {
-		fail_msg("%s: record %llu: %lld ns, %u of %u bytes at %llu; %lld ns, %u of %u "
-			 "bytes at %llu",
-			 what, (unsigned long long)i, (long long)a->time_ns, a->captured, a->length,
-			 (unsigned long long)a->at, (long long)b->time_ns, b->captured, b->length,
-			 (unsigned long long)b->at);
-	}
-}
-
-/* The next records of a trace, so many at a time. */
-struct cursor {
-	struct usk_trace *t;
-	struct usk_record record[64];
-	size_t batch, n, at;
-};
-
-static struct usk_record *next(struct cursor *c)
-{
-	if (c->at == c->n) {
-		struct usk_err err = { 0 };
-		if (usk_trace_records(c->t, c->record, c->batch, &c->n, &err)) {
-			fail_msg("%s", err.msg);
-		}
-		assert_true(c->n <= c->batch);
-		c->at = 0;
-	}
-	return c->at < c->n ? &c->record[c->at++] : NULL;
-}
-
-/* From a file, from memory, in batches of any size, once and again: the same records. */
-static uint64_t check_doors(const char *what, const struct bytes *b)
-{
-	struct cursor c[3] = { { .t = open_file(b), .batch = 64 },
-			       { .t = open_file(b), .batch = 1 },
-			       { .t = open_memory(b), .batch = 7 } };
-	uint64_t n = 0;
-	for (int round = 0; round < 2; round++) {
-		n = 0;
-		for (;; n++) {
-			struct usk_record *r[3] = { next(&c[0]), next(&c[1]), next(&c[2]) };
-			assert_true(!r[0] == !r[1] && !r[0] == !r[2]);
-			if (!r[0]) {
-				break;
-			}
-			assert_same(what, n, r[0], r[1]);
-			assert_same(what, n, r[0], r[2]);
-		}
-		for (int i = 2; i >= 0; i--) {
-			assert_true(!usk_trace_damage(c[0].t) == !usk_trace_damage(c[i].t));
-			assert_int_equal(usk_trace_rewind(c[i].t, NULL), USK_OK);
-			c[i].n = c[i].at = 0;
-			c[i].batch = 64 - c[i].batch + 1;
-		}
-	}
-	for (int i = 0; i < 3; i++) {
-		usk_trace_close(c[i].t);
-	}
-	return n;
-}
-
 /* Records as libpcap reads them, in ns. Returns how many. */
 static uint64_t check_libpcap(const char *what, const struct bytes *b, const char *kind)
 {
@@ -124,7 +27,8 @@ static uint64_t check_libpcap(const char *what, const struct bytes *b, const cha
 #ifdef USK_HAVE_LIBPCAP
 	char text[PCAP_ERRBUF_SIZE];
 	save(b);
-	pcap_t *p = pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, text);
+	pcap_t *p = pcap_open_offline_with_tstamp_precision(trace_path, PCAP_TSTAMP_PRECISION_NANO,
+							    text);
 	if (!p) {
 		fail_msg("%s: %s", what, text);
 	}
@@ -201,7 +105,7 @@ static void test_pcap(void **state)
 			 big ? "big" : "little", snaps[s], links[l]);
 		pcap_begin(&b, magics[m], snaps[s], links[l]);
 		/* Every window of input is left behind at least twice in the longer ones. */
-		size_t records = l == 0 ? 5000 : 30;
+		size_t records = l ? 30 : snaps[s] > 2000 ? 300 : 5000;
 		for (size_t i = 0; i < records; i++) {
 			uint32_t captured, length = some_length(&r, snaps[s], &captured);
 			pcap_record(&b, (uint32_t)usk_rng_below(&r, 1u << 31),
@@ -317,7 +221,7 @@ static void test_pcapng(void **state)
 	for (unsigned k = 0; k < 40; k++) {
 		struct bytes b = { .big = k % 2 };
 		uint32_t snap = k / 2 % 3 == 0 ? 68 : k / 2 % 3 == 1 ? 96 : 262144;
-		size_t records = k < 6 ? 4000 : 60;
+		size_t records = k >= 6 ? 60 : snap > 2000 ? 300 : 4000;
 		char what[40];
 		snprintf(what, sizeof what, "pcapng %u", k);
 		some_pcapng(&b, &r, snap, k % 3 ? 1 : 113, records);
@@ -327,24 +231,6 @@ static void test_pcapng(void **state)
 }
 
 /* ---- what libpcap does not hand out --------------------------------------------- */
-
-static void flagged(struct bytes *b, uint32_t iface, uint64_t ticks, uint32_t flags)
-{
-	size_t at = ng_begin(b, NG_PACKET);
-	put32(b, iface);
-	put32(b, (uint32_t)(ticks >> 32));
-	put32(b, (uint32_t)ticks);
-	put32(b, 5);
-	put32(b, 500);
-	put(b, "hello\0\0\0", 8);
-	ng_option(b, 1, "a comment", 9);
-	size_t o = b->n;
-	ng_option(b, 2, "1234", 4);
-	b->n = o + 4;
-	put32(b, flags);
-	ng_option(b, 0, NULL, 0);
-	ng_end(b, at);
-}
 
 static void test_pcapng_details(void **state)
 {
@@ -505,217 +391,6 @@ static void test_other_magics(void **state)
 }
 #endif
 
-/* ---- damage ------------------------------------------------------------------------ */
-
-/*
- * A trace of the bytes, in a block of its own and exactly as long; the whole records of it. -1:
- * refused with a sentence.
- */
-static int whole_records(const struct bytes *b, size_t n, bool *damage)
-{
-	uint8_t *copy = malloc(n ? n : 1);
-	struct usk_trace *t = NULL;
-	struct usk_err err = { 0 };
-	int whole = 0;
-	assert_non_null(copy);
-	memcpy(copy, b->data, n);
-	*damage = false;
-	if (usk_trace_open_memory(copy, n, "x.pcap", &t, &err)) {
-		assert_true(strlen(err.msg) > 10);
-		assert_null(t);
-		free(copy);
-		return -1;
-	}
-	struct usk_record r[3];
-	size_t got = 1;
-	while (got) {
-		enum usk_status status = usk_trace_records(t, r, 3, &got, &err);
-		if (status) {
-			assert_int_equal(status, USK_ERANGE); /* a stamp of another age */
-			assert_true(strlen(err.msg) > 20);
-			break;
-		}
-		for (size_t i = 0; i < got; i++) {
-			assert_true(r[i].data >= copy && r[i].data + r[i].captured <= copy + n);
-			whole++;
-		}
-	}
-	*damage = usk_trace_damage(t) != NULL;
-	if (*damage) {
-		assert_true(strlen(usk_trace_damage(t)) > 20);
-	}
-	if (!got) {
-		assert_int_equal(usk_trace_records(t, r, 3, &got, &err), USK_OK);
-		assert_int_equal(got, 0);
-	}
-	usk_trace_close(t);
-	free(copy);
-	return whole;
-}
-
-static void test_cut_anywhere(void **state)
-{
-	(void)state;
-	for (int big = 0; big < 2; big++) {
-		struct bytes b = { .big = big };
-		size_t end[8], n_ends = 0;
-		bool damage;
-		pcap_begin(&b, MAGIC_NS, 96, 1);
-		for (uint32_t i = 0; i < COUNT(end); i++) {
-			pcap_record(&b, i, i, "0123456789", i, 100);
-			end[n_ends++] = b.n;
-		}
-		for (size_t n = 0; n <= b.n; n++) {
-			int want = 0;
-			bool at_end = n == 24;
-			for (size_t i = 0; i < n_ends; i++) {
-				want += end[i] <= n;
-				at_end |= end[i] == n;
-			}
-			assert_int_equal(whole_records(&b, n, &damage), n < 24 ? -1 : want);
-			assert_true(n < 24 || damage == !at_end);
-		}
-		bytes_free(&b);
-
-		ng_section(&b);
-		n_ends = 0;
-		size_t edge[16], n_edges = 0;
-		edge[n_edges++] = b.n;
-		ng_interface(&b, 1, 96, 9);
-		edge[n_edges++] = b.n;
-		for (uint32_t i = 0; i < COUNT(end); i++) {
-			if (i == 4) {
-				ng_section(&b);
-				edge[n_edges++] = b.n;
-				ng_interface(&b, 1, 96, 9);
-				edge[n_edges++] = b.n;
-			}
-			flagged(&b, 0, i, i);
-			end[n_ends++] = edge[n_edges++] = b.n;
-		}
-		for (size_t n = 0; n <= b.n; n++) {
-			int want = 0;
-			bool at_end = false;
-			for (size_t i = 0; i < n_ends; i++) {
-				want += end[i] <= n;
-			}
-			for (size_t i = 0; i < n_edges; i++) {
-				at_end |= edge[i] == n;
-			}
-			int got = whole_records(&b, n, &damage);
-			assert_int_equal(got, n < 4 ? -1 : want);
-			assert_true(n < 4 || damage == !at_end);
-		}
-		bytes_free(&b);
-	}
-}
-
-/* Any four bytes replaced: whole records, or a sentence, and nothing read beyond the end. */
-static void test_overwritten(void **state)
-{
-	static const uint32_t values[] = { 0,	       1,	   4,	       11,
-					   12,	       13,	   31,	       32,
-					   0x7fffffff, 0x80000000, 0xfffffff0, 0xfffffffc,
-					   UINT32_MAX, 0x01000001 };
-	(void)state;
-	for (int format = 0; format < 2; format++) {
-		struct bytes b = { .big = format }, c = { .big = format };
-		if (format) {
-			ng_section(&b);
-			ng_interface(&b, 1, 96, 9);
-		} else {
-			pcap_begin(&b, MAGIC_US, 96, 1);
-		}
-		for (uint32_t i = 0; i < 4; i++) {
-			if (format) {
-				flagged(&b, 0, i, 1);
-			} else {
-				pcap_record(&b, i, i, "01234567890123", 10 + i, 100);
-			}
-		}
-		for (size_t at = 0; at + 4 <= b.n; at++) {
-			for (size_t k = 0; k < COUNT(values); k++) {
-				bool damage;
-				c.n = 0;
-				put(&c, b.data, b.n);
-				patch32(&c, at, values[k]);
-				assert_true(whole_records(&c, c.n, &damage) <= 4);
-			}
-		}
-		bytes_free(&b);
-		bytes_free(&c);
-	}
-}
-
-/* A claim alone allocates nothing. */
-static void test_claims(void **state)
-{
-	static const uint32_t claims[] = { 1000, 262144, 1u << 24, (1u << 24) + 4, UINT32_MAX - 3 };
-	(void)state;
-	for (size_t k = 0; k < 2 * COUNT(claims); k++) {
-		bool ng = k >= COUNT(claims);
-		uint32_t claim = claims[k % COUNT(claims)];
-		struct bytes b = { 0 };
-		if (ng) {
-			ng_section(&b);
-			ng_interface(&b, 1, 96, 9);
-			ng_packet(&b, 0, 5, "ab", 2, 2);
-			put32(&b, NG_PACKET);
-			put32(&b, claim);
-			put_zeros(&b, 20);
-		} else {
-			pcap_begin(&b, MAGIC_US, 96, 1);
-			pcap_record(&b, 1, 1, "ab", 2, 2);
-			put64(&b, 5);
-			put32(&b, claim);
-			put32(&b, claim);
-			put_zeros(&b, 8);
-		}
-		struct cursor c = { .t = open_file(&b), .batch = 3 };
-		assert_non_null(next(&c));
-		assert_null(next(&c));
-		assert_non_null(usk_trace_damage(c.t));
-		assert_true(c.t->in.capacity <= 262144);
-		usk_trace_close(c.t);
-		bytes_free(&b);
-	}
-}
-
-static const struct {
-	const char *name, *text;
-	size_t n;
-} no_traces[] = {
-	{ "empty", "", 0 },
-	{ "one byte", "\xd4", 1 },
-	{ "a letter", "Dear Sir or Madam,\nI enclose a capture.\n", 40 },
-	{ "zeros", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 28 },
-	{ "gzip", "\x1f\x8b\x08\0\0\0\0\0\0\x03", 10 },
-	{ "header cut", "\xd4\xc3\xb2\xa1\x02\0\x04\0\0\0\0\0", 12 },
-};
-
-static void test_no_traces(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < COUNT(no_traces); i++) {
-		struct bytes b = { 0 };
-		struct usk_trace *t = NULL;
-		struct usk_err err = { 0 };
-		put(&b, no_traces[i].text, no_traces[i].n);
-		save(&b);
-		assert_int_equal(usk_trace_open(path, NULL, &t, &err), USK_EINPUT);
-		assert_null(t);
-		assert_non_null(strstr(err.msg, path));
-		bytes_free(&b);
-	}
-	struct usk_trace *t = NULL;
-	struct usk_err err = { 0 };
-	assert_int_equal(usk_trace_open("/tmp", NULL, &t, &err), USK_EIO);
-	assert_non_null(strstr(err.msg, "directory"));
-	assert_int_equal(usk_trace_open("/tmp/unskew/there is/none", NULL, &t, &err), USK_EIO);
-	assert_true(strlen(err.msg) > 20);
-	assert_int_equal(usk_trace_open("/tmp/unskew/there is/none", NULL, &t, NULL), USK_EIO);
-}
-
 static void test_names(void **state)
 {
 	static const struct {
@@ -760,19 +435,6 @@ static void test_names(void **state)
 	usk_trace_close(NULL);
 }
 
-static int make_path(void **state)
-{
-	(void)state;
-	int fd = mkstemp(path);
-	return fd < 0 ? -1 : close(fd);
-}
-
-static int remove_path(void **state)
-{
-	(void)state;
-	return unlink(path);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -782,9 +444,7 @@ int main(void)
 #ifdef USK_HAVE_LIBPCAP
 		cmocka_unit_test(test_other_magics),
 #endif
-		cmocka_unit_test(test_cut_anywhere),   cmocka_unit_test(test_overwritten),
-		cmocka_unit_test(test_claims),	       cmocka_unit_test(test_no_traces),
 		cmocka_unit_test(test_names),
 	};
-	return cmocka_run_group_tests(tests, make_path, remove_path);
+	return cmocka_run_group_tests(tests, make_trace_path, remove_trace_path);
 }

@@ -132,7 +132,7 @@ static void test_covering(void **state)
 				p->ip_id = (uint16_t)number;
 				range[number] = (struct range){ start, start + span };
 				assert_true(usk_unwrap(st, p->seq) == start);
-				assert_true(usk_stream_send(&s, st, number));
+				assert_true(usk_stream_send(&s, st, number, 0));
 				next = start + span > next ? start + span : next;
 				st->position = start > st->position ? start : st->position;
 			}
@@ -177,10 +177,10 @@ static void test_twice(void **state)
 			struct seen *p = usk_side_push(&s);
 			p->seq = 5;
 			p->bytes = 100;
-			p->tsval = 7;
+			p->context = 7;
 			p->has = USK_HAS_IP_ID | USK_HAS_TIMESTAMPS;
 			p->ip_id = (uint16_t)(9 + (other ? i : 0));
-			assert_int_equal(usk_stream_send(&s, st, s.head - 1), !i || other);
+			assert_int_equal(usk_stream_send(&s, st, s.head - 1, 0), !i || other);
 			assert_int_equal(p->state & SEEN_RESENT, 0);
 		}
 		uint64_t out[4];
@@ -301,12 +301,59 @@ static void test_to_itself(void **state)
 	usk_side_free(&s);
 }
 
+/* A stream that runs backwards costs no square: it is given up. Its list keeps to the window. */
+static void test_unruly(void **state)
+{
+	enum { PACKETS = 20000 };
+	struct side s;
+	struct usk_packet packet = { .sport = 1, .dport = 2, .proto = 6 };
+	(void)state;
+	for (int backwards = 0; backwards < 2; backwards++) {
+		usk_side_init(&s);
+		uint32_t which = usk_stream_new(&s, &packet);
+		struct stream *st = &s.stream[which];
+		st->position = UINT64_C(1) << 40;
+		size_t taken = 0;
+		for (uint32_t i = 0; i < PACKETS; i++) {
+			struct seen *p = usk_side_push(&s);
+			p->bytes = 1;
+			p->seq = backwards ? PACKETS - i : i;
+			if (!backwards && i % 100 == 50) {
+				p->seq = 0; /* again and again what expired long ago */
+			}
+			p->has = 0;
+			p->common_ns = i;
+			st->packets++;
+			taken += usk_stream_send(&s, st, s.head - 1, 0);
+			s.tail = s.head > 200 ? s.head - 200 : s.tail;
+		}
+		assert_int_equal(taken, PACKETS);
+		assert_false(st->unruly);
+		assert_true(st->cap_sends <= 1024);
+		usk_side_free(&s);
+	}
+	usk_side_init(&s);
+	uint32_t which = usk_stream_new(&s, &packet);
+	struct stream *st = &s.stream[which];
+	st->position = UINT64_C(1) << 40;
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		struct seen *p = usk_side_push(&s);
+		p->bytes = 1;
+		p->seq = PACKETS - i;
+		p->has = 0;
+		st->packets++;
+		assert_true(usk_stream_send(&s, st, s.head - 1, 0) != st->unruly);
+	}
+	assert_true(st->unruly);
+	usk_side_free(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chains),	  cmocka_unit_test(test_covering),
 		cmocka_unit_test(test_twice),	  cmocka_unit_test(test_streams),
-		cmocka_unit_test(test_to_itself),
+		cmocka_unit_test(test_to_itself), cmocka_unit_test(test_unruly),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * csv.h - lines, fields and times of a CSV file (RFC 4180, but a line end always ends a row)
+ *
+ * In    the window of an input
+ * Out   fields that point into it, or into the caller's scratch where they were quoted
+ * Not   what the columns mean
+ */
+#ifndef USK_CSV_H
+#define USK_CSV_H
+
+#include "base/io.h"
+
+struct usk_csv_line {
+	const char *text; /* in the window, until the next line is read */
+	size_t n, n_end;  /* without its line end, and of that; both 0: no more lines */
+};
+
+/**
+ * The next line, at in->data + *used; *used moves behind it. USK_EINPUT: it is longer than 1 MiB,
+ * and was passed over. Others are the input's.
+ */
+enum usk_status usk_csv_next_line(struct usk_input *in, size_t *used, struct usk_csv_line *out,
+				  struct usk_err *err);
+
+struct usk_csv_field {
+	const char *text, *raw; /* raw: as it stands in the line, quotes included */
+	size_t n, n_raw;
+};
+
+/**
+ * The field at *p, which moves to the one after it, NULL behind the last. *scratch has room for as
+ * many bytes as the line has left, and moves behind what was unquoted. False: a quote is not
+ * closed, or something other than a comma follows it.
+ */
+bool usk_csv_next_field(const char **p, const char *end, char **scratch, struct usk_csv_field *out);
+
+bool usk_csv_is(struct usk_csv_field f, const char *text);
+
+enum usk_csv_unit { USK_CSV_NS, USK_CSV_S, USK_CSV_RFC3339 };
+
+/** Is it the column NAME_ns (integers), NAME_s (decimals) or NAME (RFC 3339)? */
+bool usk_csv_is_time(struct usk_csv_field f, const char *name, enum usk_csv_unit *unit);
+
+/** USK_ERANGE: a time, but over USK_TIME_MAX. */
+enum usk_status usk_csv_time(struct usk_csv_field f, enum usk_csv_unit unit, int64_t *ns,
+			     struct usk_err *err);
+
+/* Rows that cannot be read: how many, and the first one. */
+struct usk_csv_bad {
+	uint64_t n, line;
+	char *why;
+	bool open; /* the last one has a quote that is not closed */
+};
+/** Is this line the second half of such a row? Asked once a row, which forgets it. */
+bool usk_csv_is_rest(struct usk_csv_bad *bad, const char *s, const char *end);
+void usk_csv_bad_add(struct usk_csv_bad *bad, uint64_t line, const char *why);
+/** "line 17: "x" is not a whole number; 3 rows of it are left out", the caller's; NULL if none. */
+char *usk_csv_bad_text(const struct usk_csv_bad *bad);
+/** Frees what it holds and sets it to none. */
+void usk_csv_bad_clear(struct usk_csv_bad *bad);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* What is left of captures that are cut, overwritten, or none: whole records and a sentence. */
+#include "opening.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/*
+ * A trace of the bytes, in a block of its own and exactly as long; the whole records of it. -1:
+ * refused with a sentence.
+ */
+static int whole_records(const struct bytes *b, size_t n, bool *damage)
+{
+	uint8_t *copy = malloc(n ? n : 1);
+	struct usk_trace *t = NULL;
+	struct usk_err err = { 0 };
+	int whole = 0;
+	assert_non_null(copy);
+	memcpy(copy, b->data, n);
+	*damage = false;
+	if (usk_trace_open_memory(copy, n, "x.pcap", &t, &err)) {
+		assert_true(strlen(err.msg) > 10);
+		assert_null(t);
+		free(copy);
+		return -1;
+	}
+	struct usk_record r[3];
+	size_t got = 1;
+	while (got) {
+		enum usk_status status = usk_trace_records(t, r, 3, &got, &err);
+		if (status) {
+			assert_int_equal(status, USK_ERANGE); /* a stamp of another age */
+			assert_true(strlen(err.msg) > 20);
+			break;
+		}
+		for (size_t i = 0; i < got; i++) {
+			assert_true(r[i].data >= copy && r[i].data + r[i].captured <= copy + n);
+			whole++;
+		}
+	}
+	*damage = usk_trace_damage(t) != NULL;
+	if (*damage) {
+		assert_true(strlen(usk_trace_damage(t)) > 20);
+	}
+	if (!got) {
+		assert_int_equal(usk_trace_records(t, r, 3, &got, &err), USK_OK);
+		assert_int_equal(got, 0);
+	}
+	usk_trace_close(t);
+	free(copy);
+	return whole;
+}
+
+static void test_cut_anywhere(void **state)
+{
+	(void)state;
+	for (int big = 0; big < 2; big++) {
+		struct bytes b = { .big = big };
+		size_t end[8], n_ends = 0;
+		bool damage;
+		pcap_begin(&b, MAGIC_NS, 96, 1);
+		for (uint32_t i = 0; i < COUNT(end); i++) {
+			pcap_record(&b, i, i, "0123456789", i, 100);
+			end[n_ends++] = b.n;
+		}
+		for (size_t n = 0; n <= b.n; n++) {
+			int want = 0;
+			bool at_end = n == 24;
+			for (size_t i = 0; i < n_ends; i++) {
+				want += end[i] <= n;
+				at_end |= end[i] == n;
+			}
+			assert_int_equal(whole_records(&b, n, &damage), n < 24 ? -1 : want);
+			assert_true(n < 24 || damage == !at_end);
+		}
+		bytes_free(&b);
+
+		ng_section(&b);
+		n_ends = 0;
+		size_t edge[16], n_edges = 0;
+		edge[n_edges++] = b.n;
+		ng_interface(&b, 1, 96, 9);
+		edge[n_edges++] = b.n;
+		for (uint32_t i = 0; i < COUNT(end); i++) {
+			if (i == 4) {
+				ng_section(&b);
+				edge[n_edges++] = b.n;
+				ng_interface(&b, 1, 96, 9);
+				edge[n_edges++] = b.n;
+			}
+			flagged(&b, 0, i, i);
+			end[n_ends++] = edge[n_edges++] = b.n;
+		}
+		for (size_t n = 0; n <= b.n; n++) {
+			int want = 0;
+			bool at_end = false;
+			for (size_t i = 0; i < n_ends; i++) {
+				want += end[i] <= n;
+			}
+			for (size_t i = 0; i < n_edges; i++) {
+				at_end |= edge[i] == n;
+			}
+			int got = whole_records(&b, n, &damage);
+			assert_int_equal(got, n < 4 ? -1 : want);
+			assert_true(n < 4 || damage == !at_end);
+		}
+		bytes_free(&b);
+	}
+}
+
+/* Any four bytes replaced: whole records, or a sentence, and nothing read beyond the end. */
+static void test_overwritten(void **state)
+{
+	static const uint32_t values[] = { 0,	       1,	   4,	       11,
+					   12,	       13,	   31,	       32,
+					   0x7fffffff, 0x80000000, 0xfffffff0, 0xfffffffc,
+					   UINT32_MAX, 0x01000001 };
+	(void)state;
+	for (int format = 0; format < 2; format++) {
+		struct bytes b = { .big = format }, c = { .big = format };
+		if (format) {
+			ng_section(&b);
+			ng_interface(&b, 1, 96, 9);
+		} else {
+			pcap_begin(&b, MAGIC_US, 96, 1);
+		}
+		for (uint32_t i = 0; i < 4; i++) {
+			if (format) {
+				flagged(&b, 0, i, 1);
+			} else {
+				pcap_record(&b, i, i, "01234567890123", 10 + i, 100);
+			}
+		}
+		for (size_t at = 0; at + 4 <= b.n; at++) {
+			for (size_t k = 0; k < COUNT(values); k++) {
+				bool damage;
+				c.n = 0;
+				put(&c, b.data, b.n);
+				patch32(&c, at, values[k]);
+				assert_true(whole_records(&c, c.n, &damage) <= 4);
+			}
+		}
+		bytes_free(&b);
+		bytes_free(&c);
+	}
+}
+
+/* A claim alone allocates nothing. */
+static void test_claims(void **state)
+{
+	static const uint32_t claims[] = { 1000, 262144, 1u << 24, (1u << 24) + 4, UINT32_MAX - 3 };
+	(void)state;
+	for (size_t k = 0; k < 2 * COUNT(claims); k++) {
+		bool ng = k >= COUNT(claims);
+		uint32_t claim = claims[k % COUNT(claims)];
+		struct bytes b = { 0 };
+		if (ng) {
+			ng_section(&b);
+			ng_interface(&b, 1, 96, 9);
+			ng_packet(&b, 0, 5, "ab", 2, 2);
+			put32(&b, NG_PACKET);
+			put32(&b, claim);
+			put_zeros(&b, 20);
+		} else {
+			pcap_begin(&b, MAGIC_US, 96, 1);
+			pcap_record(&b, 1, 1, "ab", 2, 2);
+			put64(&b, 5);
+			put32(&b, claim);
+			put32(&b, claim);
+			put_zeros(&b, 8);
+		}
+		struct cursor c = { .t = open_file(&b), .batch = 3 };
+		assert_non_null(next(&c));
+		assert_null(next(&c));
+		assert_non_null(usk_trace_damage(c.t));
+		assert_true(c.t->in.capacity <= 262144);
+		usk_trace_close(c.t);
+		bytes_free(&b);
+	}
+}
+
+static const struct {
+	const char *name, *text;
+	size_t n;
+} no_traces[] = {
+	{ "empty", "", 0 },
+	{ "one byte", "\xd4", 1 },
+	{ "a letter", "Dear Sir or Madam,\nI enclose a capture.\n", 40 },
+	{ "zeros", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 28 },
+	{ "gzip", "\x1f\x8b\x08\0\0\0\0\0\0\x03", 10 },
+	{ "header cut", "\xd4\xc3\xb2\xa1\x02\0\x04\0\0\0\0\0", 12 },
+};
+
+static void test_no_traces(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(no_traces); i++) {
+		struct bytes b = { 0 };
+		struct usk_trace *t = NULL;
+		struct usk_err err = { 0 };
+		put(&b, no_traces[i].text, no_traces[i].n);
+		save(&b);
+		assert_int_equal(usk_trace_open(trace_path, NULL, &t, &err), USK_EINPUT);
+		assert_null(t);
+		assert_non_null(strstr(err.msg, trace_path));
+		bytes_free(&b);
+	}
+	struct usk_trace *t = NULL;
+	struct usk_err err = { 0 };
+	assert_int_equal(usk_trace_open("/tmp", NULL, &t, &err), USK_EIO);
+	assert_non_null(strstr(err.msg, "directory"));
+	assert_int_equal(usk_trace_open("/tmp/unskew/there is/none", NULL, &t, &err), USK_EIO);
+	assert_true(strlen(err.msg) > 20);
+	assert_int_equal(usk_trace_open("/tmp/unskew/there is/none", NULL, &t, NULL), USK_EIO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut_anywhere),
+		cmocka_unit_test(test_overwritten),
+		cmocka_unit_test(test_claims),
+		cmocka_unit_test(test_no_traces),
+	};
+	return cmocka_run_group_tests(tests, make_trace_path, remove_trace_path);
+}

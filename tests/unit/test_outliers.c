@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages that cannot be true: found and left out, or named where they are too many. */
+#include "tables.h"
+
+#include "match/match.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SEED 909
+
+/*
+ * Rows that cannot be true: received long before they were sent. All are found, listed with the
+ * stamps as they stand in the table, and left out; the band of the others holds the truth.
+ */
+static void test_outliers(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < 3 * (size_t)CLOCKWORKS; k++) {
+		const struct clockwork *w = &clockworks[k % (size_t)CLOCKWORKS];
+		struct bytes b = { 0 };
+		struct usk_rng r;
+		struct usk_msg wrong[9];
+		size_t n_wrong = 1 + 4 * (k / (size_t)CLOCKWORKS);
+		usk_rng_seed(&r, SEED + k);
+		put_text(&b, HEAD);
+		exchange(&b, w, &r, 1500);
+		for (size_t i = 0; i < n_wrong; i++) {
+			/* 1 ms to 100 s too early. */
+			int64_t t = START + (int64_t)usk_rng_below(&r, 30 * (uint64_t)SECOND);
+			int64_t early = MS;
+			for (uint64_t z = usk_rng_below(&r, 6); z; z--) {
+				early *= 10;
+			}
+			bool back = usk_rng_below(&r, 2);
+			int64_t sent = back ? on_b(w, t) : t;
+			int64_t received = back ? t - early : on_b(w, t - early);
+			row(&b, back ? "b" : "a", back ? "a" : "b", sent, received);
+			wrong[i] = (struct usk_msg){
+				.sent_ns = sent, .received_ns = received, .from = back, .to = !back
+			};
+		}
+		exchange(&b, w, &r, 1500);
+		struct usk_clocks *c = sync_table(&b, &defaults);
+		assert_int_equal(c->n_pairs, 1);
+		const struct usk_pair *p = &c->pair[0];
+		if (p->n_outliers != n_wrong || c->counts.outliers != n_wrong ||
+		    p->a_to_b + p->b_to_a != 6000) {
+			fail_msg("seed %zu: %zu outliers, expected %zu; %s", SEED + k,
+				 p->n_outliers, n_wrong, usk_quality_name(p->quality));
+		}
+		qsort(wrong, n_wrong, sizeof *wrong, usk_msg_order);
+		for (size_t i = 0; i < n_wrong; i++) {
+			size_t found = 0;
+			for (size_t j = 0; j < n_wrong; j++) {
+				found += !usk_msg_order(&p->outlier[j].msg, &wrong[i]);
+			}
+			assert_int_equal(found, 1);
+			assert_true(p->outlier[i].excess_ns >= MS - 200000);
+		}
+		assert_holds(c, w, 15 * SECOND);
+		assert_int_equal(c->evaluation.corrected_inversions, 0);
+		usk_clocks_free(c);
+		bytes_free(&b);
+	}
+}
+
+/* The messages of a certificate alone have no solution; without any one of them there is one. */
+static void assert_certificate(const struct usk_clocks *c, const struct usk_pair *p)
+{
+	size_t n = p->n_contradiction;
+	assert_true(n >= 2 && n <= 3);
+	for (size_t without = 0; without <= n; without++) {
+		struct bytes b = { 0 };
+		struct usk_sync_options o = defaults;
+		o.max_outliers = 0;
+		put_text(&b, HEAD);
+		for (size_t i = 0; i < n; i++) {
+			const struct usk_msg *m = &p->contradiction[i];
+			if (i != without) {
+				row(&b, c->clock[m->from].name, c->clock[m->to].name, m->sent_ns,
+				    m->received_ns);
+			}
+		}
+		struct usk_clocks *some = sync_table(&b, &o);
+		assert_int_equal(some->pair[0].quality == USK_CONTRADICTED, without == n);
+		usk_clocks_free(some);
+		bytes_free(&b);
+	}
+}
+
+/* More than may go: nothing is left out, and the fewest that contradict each other are named. */
+static void test_too_many_outliers(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 6; k++) {
+		struct clockwork w = clockworks[k % 4];
+		struct bytes b = { 0 };
+		struct usk_rng r;
+		struct usk_sync_options o = defaults;
+		usk_rng_seed(&r, SEED);
+		put_text(&b, HEAD);
+		exchange(&b, &w, &r, 1000);
+		for (int i = 0; i < 40; i++) {
+			int64_t t = START + i * 200 * MS + 1;
+			row(&b, "a", "b", t, on_b(&w, t - 50 * MS - i * MS));
+		}
+		o.max_outliers = k < 2 ? -1 : k < 4 ? 0 : 39;
+		struct usk_clocks *c = sync_table(&b, &o);
+		const struct usk_pair *p = &c->pair[0];
+		assert_int_equal(p->quality, USK_CONTRADICTED);
+		assert_int_equal(clock_named(c, "b")->quality, USK_CONTRADICTED);
+		assert_int_equal(clock_named(c, "b")->n_knots, 0);
+		assert_int_equal(p->n_outliers, 0);
+		assert_int_equal(c->counts.outliers, 0);
+		assert_int_equal(p->a_to_b, 1040);
+		assert_certificate(c, p);
+		assert_true(c->n_notes >= 1 && strstr(c->note[0], "cannot all be true"));
+		usk_clocks_free(c);
+		/* One more allowed, and it is an answer. */
+		o.max_outliers = 40;
+		c = sync_table(&b, &o);
+		assert_int_equal(c->pair[0].n_outliers, 40);
+		assert_holds(c, &w, 10 * SECOND);
+		usk_clocks_free(c);
+		bytes_free(&b);
+	}
+}
+
+/* A clock that was put back or forward has no line. */
+static void test_step(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 4; k++) {
+		struct clockwork w[2] = { { 5, 1000 }, { k & 1 ? -SECOND : SECOND, 1000 } };
+		struct bytes b = { 0 };
+		struct usk_rng r;
+		usk_rng_seed(&r, SEED);
+		put_text(&b, HEAD);
+		exchange(&b, &w[k / 2], &r, 300);
+		for (int64_t i = 300; i < 600; i++) {
+			int64_t t = START + i * 10 * MS;
+			row(&b, "a", "b", t, on_b(&w[!(k / 2)], t + 70000));
+			row(&b, "b", "a", on_b(&w[!(k / 2)], t), t + 70000);
+		}
+		struct usk_clocks *c = sync_table(&b, &defaults);
+		assert_int_equal(c->pair[0].quality, USK_CONTRADICTED);
+		assert_certificate(c, &c->pair[0]);
+		usk_clocks_free(c);
+		bytes_free(&b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_outliers),
+		cmocka_unit_test(test_too_many_outliers),
+		cmocka_unit_test(test_step),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
