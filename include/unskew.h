@@ -371,12 +371,13 @@ void usk_addr_text(struct usk_addr a, char out[46]);
 /** The reverse; false if it is neither, and *out is left as it was. */
 bool usk_addr_parse(const char *text, struct usk_addr *out);
 
-/* The table of readers: the last row is { NULL }. */
+/* A row of the table of readers. */
 struct usk_reader_info {
 	const char *name, *help;
 	enum usk_trace_class class_;
 };
-const struct usk_reader_info *usk_readers(void);
+/** The i-th, static; NULL behind the last. */
+const struct usk_reader_info *usk_reader(size_t i);
 
 /* ---- match: events -> messages --------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BLOCK ((size_t)1 << 18)
@@ -227,10 +228,32 @@ static void forget(const char *name)
 	}
 }
 
+/* A new file beside path, with the rights that open(2) gives. -1: errno says why. */
+static int open_beside(const char *path, char **temporary)
+{
+	int fd = -1, error = EEXIST;
+	for (uint64_t turn = 0; turn < 100 && fd < 0 && error == EEXIST; turn++) {
+		struct timespec now;
+		clock_gettime(CLOCK_REALTIME, &now);
+		uint64_t x = usk_mix((uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32 ^ turn << 56);
+		char *name = usk_format("%s.%06x", path, (unsigned)(x & 0xffffff));
+		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		error = errno;
+		if (fd < 0) {
+			free(name);
+		} else {
+			*temporary = name;
+		}
+	}
+	errno = error;
+	return fd;
+}
+
 enum usk_status usk_output_open(struct usk_output *out, const char *path, bool force,
 				struct usk_err *err)
 {
 	memset(out, 0, sizeof *out);
+	out->replace = force;
 	struct stat st;
 	bool exists = !stat(path, &st);
 	if (exists && S_ISDIR(st.st_mode)) {
@@ -246,14 +269,12 @@ enum usk_status usk_output_open(struct usk_output *out, const char *path, bool f
 		return usk_fail(err, USK_EIO, 0, "%s: exists already; use --force to replace it",
 				path);
 	} else {
-		out->temporary = usk_format("%s.XXXXXX", path);
-		out->fd = mkstemp(out->temporary);
+		out->fd = open_beside(path, &out->temporary);
 		if (out->fd >= 0) {
-			/* mkstemp makes 0600; give what open(2) would have given. */
-			mode_t mask = umask(0);
-			umask(mask);
-			(void)fchmod(out->fd, exists ? (st.st_mode & 07777) : (0666 & ~mask));
 			remember(out->temporary);
+		}
+		if (out->fd >= 0 && exists) {
+			(void)fchmod(out->fd, st.st_mode & 07777);
 		}
 	}
 	if (out->fd < 0) {
@@ -319,14 +340,27 @@ void usk_output_format(struct usk_output *out, const char *fmt, ...)
 	}
 }
 
-void usk_output_restart(struct usk_output *out)
+/*
+ * Give the temporary file its name. Without force a file that appeared meanwhile stays: link(2)
+ * fails where rename(2) would replace it. Not every file system has links.
+ */
+static int put_in_place(const struct usk_output *out)
 {
-	out->used = 0;
-	out->written = 0;
-	if (!out->direct && (ftruncate(out->fd, 0) || lseek(out->fd, 0, SEEK_SET) < 0)) {
-		out->failed = true;
-		out->error = errno;
+	if (out->replace) {
+		return rename(out->temporary, out->path);
 	}
+	if (!link(out->temporary, out->path)) {
+		unlink(out->temporary);
+		return 0;
+	}
+	if (errno == EEXIST) {
+		return -1;
+	}
+	if (!access(out->path, F_OK)) {
+		errno = EEXIST;
+		return -1;
+	}
+	return rename(out->temporary, out->path);
 }
 
 enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err)
@@ -338,13 +372,19 @@ enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err)
 		out->failed = true;
 		out->error = errno;
 	}
-	if (!out->failed && out->temporary && rename(out->temporary, out->path)) {
+	if (!out->failed && out->temporary && put_in_place(out)) {
 		out->failed = true;
 		out->error = errno;
 	}
 	if (out->failed) {
-		enum usk_status s = usk_fail(err, USK_EIO, out->written, "%s: not written: %s",
-					     out->path, strerror(out->error));
+		enum usk_status s =
+			out->error == EEXIST
+				? usk_fail(err, USK_EIO, out->written,
+					   "%s: not written: it appeared meanwhile; use --force to "
+					   "replace it",
+					   out->path)
+				: usk_fail(err, USK_EIO, out->written, "%s: not written: %s",
+					   out->path, strerror(out->error));
 		usk_output_close(out);
 		return s;
 	}

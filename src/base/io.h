@@ -40,7 +40,7 @@ enum usk_status usk_input_need(struct usk_input *in, size_t used, size_t want, s
 
 /*
  * A file that appears complete or not at all: written to a temporary file in the same folder,
- * renamed by usk_output_commit(). usk_output_close() without commit leaves nothing.
+ * given its name by usk_output_commit(). usk_output_close() without commit leaves nothing.
  */
 struct usk_output {
 	int fd;
@@ -49,6 +49,7 @@ struct usk_output {
 	size_t used;
 	uint64_t written;
 	bool failed, direct; /* direct: not a regular file (a pipe, /dev/null), written in place */
+	bool replace;
 	int error;
 };
 
@@ -59,8 +60,7 @@ enum usk_status usk_output_open(struct usk_output *out, const char *path, bool f
 void usk_output_write(struct usk_output *out, const void *data, size_t n);
 void usk_output_format(struct usk_output *out, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/** Start again with an empty file. */
-void usk_output_restart(struct usk_output *out);
+/** Without force a file that appeared since open stays, and it is USK_EIO. */
 enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err);
 void usk_output_close(struct usk_output *out);
 /** Remove the temporary files of all outputs that are open: safe in a signal handler. */

@@ -16,6 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MAGIC_NS UINT32_C(0xa1b23c4d)
+
 struct state {
 	pcap_t *pcap;
 	/* libpcap reuses its buffer for each packet, so a batch is copied. */
@@ -29,7 +31,7 @@ static bool sniff(const uint8_t *d, size_t n)
 		0xa1b2cd34,		/* Kuznetsov's modified libpcap */
 		0xa1b234cd,		/* Navtel */
 		0x1c0001ac, 0x1c0001ab, /* IXIA hardware and software captures */
-		0xa1b2c3d4, 0xa1b23c4d, /* versions that pcap.c leaves to libpcap */
+		0xa1b2c3d4, MAGIC_NS,	/* versions that pcap.c leaves to libpcap */
 	};
 	for (size_t i = 0; n >= 24 && i < COUNT(magics); i++) {
 		if (usk_load32(d, false) == magics[i] || usk_load32(d, true) == magics[i]) {
@@ -84,7 +86,11 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 		int snap = pcap_snapshot(s->pcap);
 		i->link_type = (uint16_t)pcap_datalink(s->pcap);
 		i->snap_length = snap > 0 ? (uint32_t)snap : 262144;
-		i->resolution_ns = 1000;
+		/* All but the variants of the ns magic count us. */
+		const uint8_t *d = t->in.data;
+		bool ns = t->in.have >= 4 &&
+			  (usk_load32(d, false) == MAGIC_NS || usk_load32(d, true) == MAGIC_NS);
+		i->resolution_ns = ns ? 0 : 1000;
 	}
 	return USK_OK;
 }
@@ -97,7 +103,7 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 	(void)err;
 	*n = 0;
 	while (*n < cap) {
-		/* The buffer must not move under the records already made. */
+		/* A batch ends where the buffer is nearly full, so that it seldom grows. */
 		if (*n && s->capacity - used < USK_RECORD_MAX / 64) {
 			break;
 		}
@@ -115,22 +121,21 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 		}
 		if (!s->bytes || used + h->caplen > s->capacity) {
 			s->capacity = used + h->caplen + USK_RECORD_MAX / 16;
-			uint8_t *was = s->bytes;
 			s->bytes = usk_grow(s->bytes, s->capacity, 1);
-			for (size_t i = 0; i < *n; i++) {
-				out[i].data = s->bytes + (out[i].data - was);
-			}
 		}
 		memcpy(s->bytes + used, data, h->caplen);
 		struct usk_record *r = &out[(*n)++];
 		r->time_ns = (int64_t)h->ts.tv_sec * 1000000000 + (int64_t)h->ts.tv_usec;
 		r->at = t->handed + *n - 1;
-		r->data = s->bytes + used;
 		r->captured = h->caplen;
 		r->length = h->len;
 		r->iface = 0;
 		r->side = USK_SIDE_UNKNOWN;
 		used += h->caplen;
+	}
+	/* They lie one behind another; only now does the buffer stay where it is. */
+	for (size_t i = 0, pos = 0; i < *n; pos += out[i++].captured) {
+		out[i].data = s->bytes + pos;
 	}
 	return USK_OK;
 }

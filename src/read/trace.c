@@ -22,13 +22,9 @@ static const struct reader *const readers[] = {
 	&usk_reader_messages,
 };
 
-const struct usk_reader_info *usk_readers(void)
+const struct usk_reader_info *usk_reader(size_t i)
 {
-	static struct usk_reader_info infos[COUNT(readers) + 1];
-	for (size_t i = 0; i < COUNT(readers); i++) {
-		infos[i] = readers[i]->info;
-	}
-	return infos;
+	return i < COUNT(readers) ? &readers[i]->info : NULL;
 }
 
 /* "dir/client.pcap" -> "client"; only suffixes that say what a file is are taken off. */

@@ -323,9 +323,10 @@ static void read_settings(struct reader *r, const json_t *root)
 
 static const char *kind(const char *name)
 {
-	for (const struct usk_reader_info *i = usk_readers(); i->name; i++) {
-		if (!strcmp(i->name, name)) {
-			return i->name;
+	const struct usk_reader_info *info;
+	for (size_t i = 0; (info = usk_reader(i)); i++) {
+		if (!strcmp(info->name, name)) {
+			return info->name;
 		}
 	}
 	return "unknown"; /* of another build; nothing depends on it */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -122,8 +123,6 @@ static void test_output_is_whole_or_absent(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 
 	assert_int_equal(usk_output_open(&out, path, false, &err), USK_OK);
-	usk_output_write(&out, "abandoned", 9);
-	usk_output_restart(&out);
 	usk_output_write(&out, "kept", 4);
 	assert_int_equal(usk_output_commit(&out, &err), USK_OK);
 	struct usk_input in;
@@ -140,6 +139,27 @@ static void test_output_is_whole_or_absent(void **state)
 	usk_output_write(&out, "x", 1);
 	assert_int_equal(usk_output_commit(&out, &err), USK_EIO);
 	assert_non_null(strstr(err.msg, "No space"));
+
+	/* One that appears meanwhile is replaced only when told so. The rights are open(2)'s. */
+	unlink(path);
+	for (int force = 0; force < 2; force++) {
+		mode_t mask = umask(027);
+		assert_int_equal(usk_output_open(&out, path, force, &err), USK_OK);
+		usk_output_write(&out, "new", 3);
+		if (!force) {
+			FILE *other = fopen(path, "w");
+			assert_non_null(other);
+			fputs("precious", other);
+			fclose(other);
+		}
+		umask(mask);
+		assert_int_equal(usk_output_commit(&out, &err), force ? USK_OK : USK_EIO);
+		assert_true(force || strstr(err.msg, "--force"));
+		struct stat st;
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_size, force ? 3 : 8);
+		assert_int_equal(st.st_mode & 07777, 0640);
+	}
 
 	unlink(path);
 	rmdir(dir); /* fails, and the next line with it, if a temporary file was left */

@@ -364,11 +364,11 @@ static void test_far_stamps(void **state)
 static void test_other_magics(void **state)
 {
 	(void)state;
-	for (int k = 0; k < 4; k++) {
+	for (int k = 0; k < 6; k++) {
 		struct bytes b = { .big = k % 2 };
-		pcap_begin(&b, k < 2 ? 0xa1b2cd34 : MAGIC_US, 65535, 1);
+		pcap_begin(&b, k < 2 ? 0xa1b2cd34 : k < 4 ? MAGIC_US : MAGIC_NS, 65535, 1);
 		if (k >= 2) {
-			patch32(&b, 4, k % 2 ? 2 << 16 | 2 : 2 << 16 | 2); /* version 2.2 */
+			patch32(&b, 4, 2 << 16 | 2); /* version 2.2 */
 		}
 		for (uint32_t i = 0; i < 5000; i++) {
 			put32(&b, 1700000000 + i);
@@ -383,6 +383,10 @@ static void test_other_magics(void **state)
 			put_zeros(&b, 70 + i % 50);
 		}
 		assert_int_equal(check_libpcap("other", &b, "libpcap"), 5000);
+		struct usk_trace *t = open_memory(&b);
+		size_t n;
+		assert_int_equal(usk_trace_ifaces(t, &n)->resolution_ns, k < 4 ? 1000 : 0);
+		usk_trace_close(t);
 		/* The last one cut short. */
 		b.n -= 7;
 		assert_int_equal(check_doors("other, cut", &b), 4999);
