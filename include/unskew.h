@@ -72,6 +72,24 @@ struct usk_msg {
 	uint32_t bytes;	   /* payload, for the minimum-delay model */
 };
 
+/*
+ * The least time that a message of n bytes needs, by the reference's clock (Ashton 1995, section
+ * 4.2): base + first [n >= 1] + per_byte max(0, n - 1). Picoseconds, so that 1.032 us a byte is
+ * exact; none is negative.
+ */
+struct usk_delay_model {
+	int64_t base_ps, first_ps, per_byte_ps;
+};
+
+/**
+ * BASE[+FIRST][+PER_BYTE/B], text[n]: "520us+14us+1.032us/B", "50us", "0". USK_EINPUT: it is not;
+ * USK_ERANGE: a part is over 53 days.
+ */
+enum usk_status usk_delay_model_parse(const char *text, size_t n, struct usk_delay_model *out,
+				      struct usk_err *err);
+/** For a payload of so many bytes, rounded down to whole ns, under USK_TIME_MAX. NULL is 0. */
+int64_t usk_delay_model_ns(const struct usk_delay_model *m, uint32_t bytes);
+
 /* ---- clocks: one map to the common timeline per clock ---------------------- */
 
 enum usk_quality {
@@ -416,7 +434,8 @@ struct usk_corridor *usk_corridor_new(const struct usk_frame *frame);
 void usk_corridor_free(struct usk_corridor *c);
 
 /**
- * Add messages between a (reference) and b; all others are skipped. Any order.
+ * Add messages between a (reference) and b; all others are skipped. Any order. For a minimum
+ * delay add messages whose stamp of a is moved by it: sent later, received earlier.
  * USK_ERANGE: a stamp or an offset over USK_TIME_MAX, or a point USK_TIME_MAX or more from the
  * origin; none is added then.
  * Cost: O(1) amortised per message, O(log) if they come unsorted.
@@ -493,7 +512,9 @@ size_t usk_corridor_suspects(struct usk_corridor *c, const struct usk_lines *l, 
 struct usk_fit {
 	struct usk_corridor *corridor;
 	const struct usk_lines *lines;
-	int64_t first_local_ns, last_local_ns; /* first and last event of the local clock */
+	const struct usk_lines *plain;		/* without minimum delays; NULL: lines are */
+	const struct usk_delay_model *least[2]; /* minimum delays, a to b, b to a; NULL is 0 */
+	int64_t first_local_ns, last_local_ns;	/* first and last event of the local clock */
 	/* Every message of the pair for estimators that need them, NULL for the others: sorted by
 	 * the local clock's stamp, then the reference's. */
 	const struct usk_msg *msg;
@@ -673,7 +694,11 @@ struct usk_sync_options {
 	size_t n_resolution;
 	const char *const *local; /* "client=10.0.0.1" */
 	size_t n_local;
-	int64_t from_ns, to_ns;		 /* stamps of the reference; USK_NONE, not 0, = all */
+	int64_t from_ns, to_ns; /* stamps of the reference; USK_NONE, not 0, = all */
+	/* What no message is faster than: a model as usk_delay_model_parse() reads it, or "@FILE",
+	 * a CSV sender,receiver,model of clock names; pairs that it does not list, and NULL, are 0.
+	 */
+	const char *min_delay;
 	const struct usk_sink *messages; /* every message used, or NULL */
 	/* Called now and then with the share of the work done, 0 to 1; may be NULL. */
 	void (*progress)(void *ctx, double done, const char *what);
@@ -695,7 +720,8 @@ enum usk_status usk_sync(struct usk_trace *const *trace, size_t n,
 			 struct usk_err *err);
 
 /**
- * Score traces as recorded: match, then count inversions and delays by the stamps as they are.
+ * Score traces as recorded: match, then count inversions, delays and messages faster than their
+ * minimum delay (evaluation.too_fast) by the stamps as they are.
  * No clock is corrected: all are USK_ABSENT but the reference.
  */
 enum usk_status usk_check(struct usk_trace *const *trace, size_t n,

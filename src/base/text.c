@@ -142,7 +142,9 @@ static const struct unit *scan_unit(const char *text, size_t n, size_t *used)
 	return NULL;
 }
 
-enum usk_status usk_parse_duration(const char *text, size_t n, int64_t *ns, struct usk_err *err)
+/* In ns less `more` decimal places; finest names the unit of that. */
+static enum usk_status parse_duration(const char *text, size_t n, unsigned more, const char *finest,
+				      int64_t *out, struct usk_err *err)
 {
 	char q[48];
 	size_t i = n && (text[0] == '-' || text[0] == '+') ? 1 : 0;
@@ -173,11 +175,11 @@ enum usk_status usk_parse_duration(const char *text, size_t n, int64_t *ns, stru
 					quoted(text, n, q));
 		}
 		/* Scaled by 10^6 beyond the unit's own places, so that 0.1min is exact. */
-		scan_decimal(text + i, n - i, unit->shift + 6, &value, &exact);
+		scan_decimal(text + i, n - i, unit->shift + more + 6, &value, &exact);
 		value *= unit->times;
 		if (!exact || value % 1000000) {
-			return usk_fail(err, USK_EINPUT, i, "%s is finer than 1 ns",
-					quoted(text, n, q));
+			return usk_fail(err, USK_EINPUT, i, "%s is finer than 1 %s",
+					quoted(text, n, q), finest);
 		}
 		sum += value / 1000000;
 		if (sum > (usk_u128)USK_TIME_MAX) {
@@ -186,7 +188,17 @@ enum usk_status usk_parse_duration(const char *text, size_t n, int64_t *ns, stru
 		}
 		i += used + length;
 	}
-	return settle(sum, minus, true, text, n, ns, err);
+	return settle(sum, minus, true, text, n, out, err);
+}
+
+enum usk_status usk_parse_duration(const char *text, size_t n, int64_t *ns, struct usk_err *err)
+{
+	return parse_duration(text, n, 0, "ns", ns, err);
+}
+
+enum usk_status usk_parse_duration_ps(const char *text, size_t n, int64_t *ps, struct usk_err *err)
+{
+	return parse_duration(text, n, 3, "ps", ps, err);
 }
 
 /* Days from 1970-01-01 in the proleptic Gregorian calendar, with March as the first month. */

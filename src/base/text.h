@@ -24,6 +24,8 @@ enum usk_status usk_parse_decimal(const char *text, size_t n, unsigned shift, in
 
 /** "30min", "39us", "1.5ms", "1h30min", "-2s", "0". Finer than 1 ns is an error, not a rounding. */
 enum usk_status usk_parse_duration(const char *text, size_t n, int64_t *ns, struct usk_err *err);
+/** The same in picoseconds, down to 1 ps and up to 53 days. */
+enum usk_status usk_parse_duration_ps(const char *text, size_t n, int64_t *ps, struct usk_err *err);
 
 /**
  * "1700000000000000000" (ns), "1700000000.5s" (also ms, us, ns), or RFC 3339

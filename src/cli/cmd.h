@@ -71,6 +71,7 @@ extern const struct option_group options_force;	 /* --force */
 extern const struct option_group options_match;	 /* --reference --resolution --local --from --to */
 extern const struct option_group options_model;	 /* --model --max-skew-ppm --max-outliers */
 extern const struct option_group options_method; /* --method, one */
+extern const struct option_group options_delay;	 /* --min-delay */
 
 /** The names of the table of estimators, NULL at its end: choices of --method. */
 const char *method_name(size_t i);

@@ -59,6 +59,17 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 	print_counts(out, &c->counts);
 	fputs("An inversion is a message received before it was sent, by the stamps as recorded.\n",
 	      out);
+	if (strcmp(c->min_delay, "0")) {
+		char count[UNIT_TEXT], most[UNIT_TEXT], mean[UNIT_TEXT];
+		const struct usk_violations *v = &c->evaluation.too_fast;
+		unit_count(v->count, count);
+		unit_span(v->max_ns, most);
+		unit_span(v->mean_ns, mean);
+		fprintf(out,
+			"Faster than their minimum delay: %s (%.3f %%), by up to %s, %s on "
+			"average.\n",
+			count, v->percent, most, mean);
+	}
 	print_notes(out, c);
 }
 
@@ -96,11 +107,16 @@ static void print_json(FILE *out, const struct usk_clocks *c)
 	for (size_t i = 0; i < c->n_notes; i++) {
 		json_array_append_new(notes, json_string(c->note[i]));
 	}
-	json_t *root = json_pack("{s:i,s:{s:I,s:I,s:I,s:I,s:I},s:o,s:o}", "unskew_check", 1,
+	const struct usk_violations *v = &c->evaluation.too_fast;
+	json_t *fast =
+		json_pack("{s:I,s:f,s:o,s:o}", "count", (json_int_t)v->count, "percent", v->percent,
+			  "max_ns", ns_json(v->max_ns), "mean_ns", ns_json(v->mean_ns));
+	json_t *root = json_pack("{s:i,s:{s:I,s:I,s:I,s:I,s:I},s:s,s:o,s:o,s:o}", "unskew_check", 1,
 				 "messages", "matched", (json_int_t)n->matched, "unmatched",
 				 (json_int_t)n->unmatched, "ambiguous", (json_int_t)n->ambiguous,
 				 "expired", (json_int_t)n->expired, "direction_unknown",
-				 (json_int_t)n->direction_unknown, "pairs", pairs, "notes", notes);
+				 (json_int_t)n->direction_unknown, "min_delay", c->min_delay,
+				 "too_fast", fast, "pairs", pairs, "notes", notes);
 	json_dumpf(root, out, JSON_INDENT(2));
 	fputc('\n', out);
 	json_decref(root);
@@ -156,5 +172,5 @@ const struct command cmd_check = {
 	.help = "score traces as recorded: messages received before sent, one-way delays",
 	.more = "Nothing is corrected. Delays are received - sent, each by its own clock, so they "
 		"hold the clocks' offset too. Run it on traces before and after `unskew apply`.",
-	.group = { &check_output, &options_match, &options_common },
+	.group = { &check_output, &options_delay, &options_match, &options_common },
 };

@@ -430,6 +430,6 @@ const struct command cmd_compare = {
 		"square over its moments. A method that has no answer says why. In JSON, seconds "
 		"are what the estimator took once messages were sorted, exchanges found and hulls "
 		"made.",
-	.group = { &compare_output, &compare_method, &options_model, &options_match,
+	.group = { &compare_output, &compare_method, &options_model, &options_delay, &options_match,
 		   &options_common },
 };

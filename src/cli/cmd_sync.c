@@ -297,6 +297,6 @@ const struct command cmd_sync = {
 		"clock that runs fast. The band around an offset is guaranteed to hold the truth "
 		"if the clocks did what the model says; exact values for every moment are in "
 		"clocks.json.",
-	.group = { &sync_output, &options_method, &options_model, &options_match, &options_force,
-		   &options_common },
+	.group = { &sync_output, &options_method, &options_model, &options_delay, &options_match,
+		   &options_force, &options_common },
 };

@@ -50,6 +50,20 @@ const struct option_group options_model = {
 	},
 };
 
+const struct option_group options_delay = {
+	"Delay",
+	(const struct option_row[]){
+		{ .name = "min-delay",
+		  .type = OPTION_STRING,
+		  .value = "MODEL",
+		  .initial = "0",
+		  .help = "no message takes less: BASE[+FIRST][+PER_BYTE/B], such as 50us or "
+			  "520us+14us+1.032us/B, FIRST for the first byte of payload and PER_BYTE "
+			  "for each further one; or @FILE, a CSV sender,receiver,model" },
+		{ 0 },
+	},
+};
+
 /* Rows are NAME=VALUE; whether there is such a clock is known when the traces are. */
 static int check_rows(const char *option, const char *const *row, size_t n, bool duration)
 {
@@ -77,6 +91,7 @@ int sync_options(const struct args *args, bool model, struct usk_sync_options *o
 	out->local = args_list(args, "local", &out->n_local);
 	out->from_ns = args_given(args, "from") ? args_ns(args, "from") : USK_NONE;
 	out->to_ns = args_given(args, "to") ? args_ns(args, "to") : USK_NONE;
+	out->min_delay = args_string(args, "min-delay");
 	out->max_outliers = -1;
 	if (model) {
 		out->model = args_string(args, "model");
@@ -87,6 +102,12 @@ int sync_options(const struct args *args, bool model, struct usk_sync_options *o
 	}
 	if (out->from_ns != USK_NONE && out->to_ns != USK_NONE && out->from_ns > out->to_ns) {
 		return say_usage("--from lies after --to: nothing is left between them");
+	}
+	struct usk_delay_model delay;
+	struct usk_err err;
+	if (*out->min_delay != '@' &&
+	    usk_delay_model_parse(out->min_delay, strlen(out->min_delay), &delay, &err)) {
+		return say_usage("--min-delay %s: %s", out->min_delay, err.msg);
 	}
 	int status = check_rows("resolution", out->resolution, out->n_resolution, true);
 	return status ? status : check_rows("local", out->local, out->n_local, false);

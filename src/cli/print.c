@@ -187,6 +187,11 @@ static void print_evaluation(FILE *out, const struct usk_clocks *c)
 		unit_bound(e->half_worst_ns, worst);
 		fprintf(out, " Half widths: %s to %s.", best, worst);
 	}
+	if (e->too_fast.count && c->min_delay && strcmp(c->min_delay, "0")) {
+		unit_count(e->too_fast.count, recorded);
+		fprintf(out, "\nFaster than their minimum delay: %s (%.3f %%).", recorded,
+			e->too_fast.percent);
+	}
 	fputc('\n', out);
 }
 

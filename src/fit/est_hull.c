@@ -56,7 +56,7 @@ static struct extreme extreme(const struct usk_lines *l, bool max, const usk_i12
 enum usk_status usk_est_hull(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 			     struct usk_err *err)
 {
-	const struct usk_lines *l = fit->lines;
+	const struct usk_lines *l = fit->plain ? fit->plain : fit->lines;
 	if (l->quality != USK_BOUNDED) {
 		return usk_fail(err, USK_EINPUT, 0,
 				"hull needs messages in both directions that some line fits");

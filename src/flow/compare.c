@@ -209,6 +209,10 @@ comparison_of(const struct parties *p, const struct usk_estimator *const *method
 			pair->score[k].method = n_methods ? method[k] : &all[k];
 		}
 	}
+	char *unknown = usk_parties_delay_note(p);
+	if (unknown) {
+		note(c, unknown);
+	}
 	for (size_t i = 0; i < p->n_traces; i++) {
 		if (usk_trace_damage(p->trace[i])) {
 			note(c, usk_strdup(usk_trace_damage(p->trace[i])));

@@ -5,6 +5,7 @@
 #ifndef USK_FLOW_H
 #define USK_FLOW_H
 
+#include "flow/delays.h"
 #include "judge/judge.h"
 #include "match/match.h"
 
@@ -33,6 +34,7 @@ struct parties {
 	uint32_t depth;
 	uint32_t reference;
 	struct usk_counts left_out;
+	struct delays delays;
 	/* Work in bytes, for progress. */
 	const struct usk_sync_options *opt;
 	uint64_t work_done, work_all;
@@ -45,6 +47,11 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 				 struct usk_err *err);
 void usk_parties_free(struct parties *p);
 void usk_parties_progress(struct parties *p, uint64_t bytes);
+/** What messages from one to the other need at least; NULL is 0. */
+const struct usk_delay_model *usk_parties_delay(const struct parties *p, uint32_t from,
+						uint32_t to);
+/** A sentence on names that --min-delay's file has and no trace has; malloc'ed, NULL if none. */
+char *usk_parties_delay_note(const struct parties *p);
 
 /* The messages of one pair, which can be read as often as needed. */
 struct pair_source {

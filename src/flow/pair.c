@@ -14,6 +14,16 @@
 
 enum { DRAWN_POINTS = 4000 };
 
+/* Added to those of other pairs; percent is of all messages, which sync.c knows. */
+static void too_fast(const struct usk_judge *j, struct usk_evaluation *e)
+{
+	struct usk_violations v = usk_judge_violations(j), *all = &e->too_fast;
+	usk_i128 sum = (usk_i128)all->mean_ns * (usk_i128)all->count + j->violation_sum;
+	all->count += v.count;
+	all->max_ns = v.max_ns > all->max_ns ? v.max_ns : all->max_ns;
+	all->mean_ns = all->count ? (int64_t)(sum / (usk_i128)all->count) : 0;
+}
+
 enum usk_status usk_pair_check(struct pair_source *s, struct usk_pair *pair,
 			       struct usk_counts *counts, struct usk_evaluation *evaluation,
 			       struct usk_err *err)
@@ -24,6 +34,7 @@ enum usk_status usk_pair_check(struct pair_source *s, struct usk_pair *pair,
 	enum usk_status status = usk_reading_once(&r, counts, &pair->evidence);
 	usk_reading_recorded(&r, pair);
 	evaluation->recorded_inversions += usk_pair_inversions(pair);
+	too_fast(&r.judge, evaluation);
 	usk_judge_free(&r.judge);
 	return status;
 }
@@ -82,7 +93,8 @@ static void draw(struct usk_corridor *c, const struct usk_frame *f, struct usk_p
 
 /*
  * Violations after correction. Where the vertices of both hulls are in order every message is
- * (doc/guarantees.md), and none needs to be looked at again.
+ * (doc/guarantees.md), and none needs to be looked at again. With minimum delays the hulls tell
+ * what is left beyond these, so all messages are looked at for the delays themselves.
  */
 static enum usk_status corrected(struct pair_source *s, struct usk_corridor *c,
 				 const struct usk_clock *clock, struct usk_pair *pair,
@@ -93,16 +105,26 @@ static enum usk_status corrected(struct pair_source *s, struct usk_corridor *c,
 	if (!map) {
 		return USK_OK;
 	}
+	struct reading r = usk_reading_of(s, err);
+	bool leans = r.judge.least[0] || r.judge.least[1];
 	usk_min_delays(clock, c, &pair->min_delay_a_to_b_ns, &pair->min_delay_b_to_a_ns);
 	bool wrong = (pair->min_delay_a_to_b_ns != USK_NONE && pair->min_delay_a_to_b_ns < 0) ||
 		     (pair->min_delay_b_to_a_ns != USK_NONE && pair->min_delay_b_to_a_ns < 0);
-	if (wrong) {
-		struct reading r = usk_reading_of(s, err);
+	if (wrong || leans) {
 		r.judge.map_b = map;
+		r.judge.with_delays = leans;
 		status = usk_reading_once(&r, NULL, NULL);
 		e->corrected_inversions += r.judge.inversions[0] + r.judge.inversions[1];
-		e->too_fast = usk_judge_violations(&r.judge);
+		too_fast(&r.judge, e);
 	}
+	/* A clock bounded on one side has no estimate, and no delay by it. */
+	if (leans && pair->min_delay_a_to_b_ns != USK_NONE) {
+		pair->min_delay_a_to_b_ns = usk_judge_delays(&r.judge, false).min_ns;
+	}
+	if (leans && pair->min_delay_b_to_a_ns != USK_NONE) {
+		pair->min_delay_b_to_a_ns = usk_judge_delays(&r.judge, true).min_ns;
+	}
+	usk_judge_free(&r.judge);
 	usk_map_free(map);
 	return status;
 }

@@ -244,14 +244,53 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 	if (!status) {
 		status = settings(out, err);
 	}
+	if (!status) {
+		status = usk_delays_of(opt->min_delay, &out->delays, err);
+	}
 	if (status) {
 		usk_parties_free(out);
 	}
 	return status;
 }
 
+const struct usk_delay_model *usk_parties_delay(const struct parties *p, uint32_t from, uint32_t to)
+{
+	return usk_delays_find(&p->delays, p->party[from].name, p->party[to].name);
+}
+
+static int compare_names(const void *pa, const void *pb)
+{
+	return strcmp(*(const char *const *)pa, *(const char *const *)pb);
+}
+
+char *usk_parties_delay_note(const struct parties *p)
+{
+	const char **name = usk_alloc(p->n + 1, sizeof *name), *first = NULL;
+	size_t unknown = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		name[i] = p->party[i].name;
+	}
+	qsort(name, p->n, sizeof *name, compare_names);
+	for (size_t i = 0; i < p->delays.n; i++) {
+		const char *pair[] = { p->delays.row[i].sender, p->delays.row[i].receiver };
+		for (size_t k = 0; k < 2; k++) {
+			if (!bsearch(&pair[k], name, p->n, sizeof *name, compare_names)) {
+				first = first ? first : pair[k];
+				unknown++;
+				break;
+			}
+		}
+	}
+	free(name);
+	return !unknown ? NULL
+			: usk_format("--min-delay %s: %zu of its %zu rows name clocks that no "
+				     "trace has, the first is \"%s\"",
+				     p->opt->min_delay, unknown, p->delays.n, first);
+}
+
 void usk_parties_free(struct parties *p)
 {
+	usk_delays_free(&p->delays);
 	for (size_t i = 0; i < p->n; i++) {
 		free(p->party[i].name);
 		free(p->party[i].stated);

@@ -18,6 +18,58 @@ enum { MAX_ROUNDS = 10 };
 /* 0.4 ppm: the cone of the per-second points, see design of the corridor. */
 #define KAPPA_E12 INT64_C(400000)
 
+/*
+ * A minimum delay as a message without one: as the reference's stamp would be, had it sent so much
+ * later, or received so much earlier. Then x - y + delta and x - y - delta are its points.
+ */
+static struct usk_msg lean(const struct reading *r, const struct usk_msg *m)
+{
+	struct usk_msg leaned = *m;
+	if (m->from == r->source->a) {
+		leaned.sent_ns += usk_delay_model_ns(r->judge.least[0], m->bytes);
+	} else {
+		leaned.received_ns -= usk_delay_model_ns(r->judge.least[1], m->bytes);
+	}
+	return leaned;
+}
+
+static enum usk_status add(struct reading *r, const struct usk_msg *msg, size_t n)
+{
+	const struct pair_source *s = r->source;
+	struct usk_msg leaned[512];
+	enum usk_status status = USK_OK;
+	if (!r->judge.least[0] && !r->judge.least[1]) {
+		return usk_corridor_add(r->corridor, s->a, s->b, msg, n, r->err);
+	}
+	for (size_t m; n && !status; msg += m, n -= m) {
+		m = n < COUNT(leaned) ? n : COUNT(leaned);
+		for (size_t i = 0; i < m; i++) {
+			leaned[i] = lean(r, &msg[i]);
+		}
+		status = usk_corridor_add(r->corridor, s->a, s->b, leaned, m, r->err);
+		if (!status && r->plain) {
+			status = usk_corridor_add(r->plain, s->a, s->b, msg, m, r->err);
+		}
+	}
+	return status;
+}
+
+static int by_leaned(const void *pa, const void *pb)
+{
+	return usk_msg_order(&((const struct suspected *)pa)->leaned,
+			     &((const struct suspected *)pb)->leaned);
+}
+
+static void recognise(struct reading *r, const struct usk_msg *m)
+{
+	struct suspected key = { .leaned = lean(r, m) };
+	struct suspected *x = bsearch(&key, r->suspected, r->n_suspected, sizeof key, by_leaned);
+	if (x && !x->found) {
+		x->found = true;
+		*x->msg = *m;
+	}
+}
+
 static bool take(struct reading *r, const struct usk_msg *msg, size_t n)
 {
 	usk_judge_add(&r->judge, msg, n);
@@ -26,8 +78,10 @@ static bool take(struct reading *r, const struct usk_msg *msg, size_t n)
 		r->msg[r->n_msgs++] = msg[i];
 	}
 	if (r->corridor) {
-		r->status =
-			usk_corridor_add(r->corridor, r->source->a, r->source->b, msg, n, r->err);
+		r->status = add(r, msg, n);
+	}
+	for (size_t i = 0; r->n_suspected && i < n; i++) {
+		recognise(r, &msg[i]);
 	}
 	return !r->status && (!r->also || r->also->put(r->also->ctx, msg, n));
 }
@@ -80,6 +134,8 @@ struct reading usk_reading_of(struct pair_source *s, struct usk_err *err)
 	r.judge.b = s->b;
 	r.judge.q_a_ns = p->party[s->a].resolution_ns;
 	r.judge.q_b_ns = p->party[s->b].resolution_ns;
+	r.judge.least[0] = usk_parties_delay(p, s->a, s->b);
+	r.judge.least[1] = usk_parties_delay(p, s->b, s->a);
 	return r;
 }
 
@@ -127,7 +183,7 @@ void usk_pair_blank(struct usk_pair *pair, const struct pair_source *s)
 
 /* ---- wrong messages --------------------------------------------------------------------- */
 
-/* The message that made a point: it says all there is about it. */
+/* The message that made a point: it says all there is about it, but for a minimum delay. */
 static struct usk_msg message_of(const struct pair_source *s, struct usk_point p, bool ceiling)
 {
 	int64_t on_a = p.local_ns + p.offset_ns;
@@ -139,6 +195,29 @@ static struct usk_msg message_of(const struct pair_source *s, struct usk_point p
 	};
 }
 
+/*
+ * Messages of points back to those that were read. How long a message is, and so its minimum delay,
+ * is not to be seen in its point: it is looked for.
+ */
+static enum usk_status identify(struct pair_source *s, struct usk_msg *msg, size_t n,
+				struct usk_err *err)
+{
+	struct reading r = usk_reading_of(s, err);
+	if (!n || (!r.judge.least[0] && !r.judge.least[1])) {
+		return USK_OK;
+	}
+	r.suspected = usk_alloc(n, sizeof *r.suspected);
+	r.n_suspected = n;
+	for (size_t i = 0; i < n; i++) {
+		r.suspected[i] = (struct suspected){ .leaned = msg[i], .msg = &msg[i] };
+	}
+	qsort(r.suspected, n, sizeof *r.suspected, by_leaned);
+	enum usk_status status = usk_reading_once(&r, NULL, NULL);
+	usk_judge_free(&r.judge);
+	free(r.suspected);
+	return status;
+}
+
 static size_t allowed(const struct usk_sync_options *o, uint64_t messages)
 {
 	if (o->max_outliers >= 0) {
@@ -147,16 +226,8 @@ static size_t allowed(const struct usk_sync_options *o, uint64_t messages)
 	return messages / 10000 > 10 ? messages / 10000 : 10;
 }
 
-static void leave_out(struct pair_source *s, struct usk_pair *pair, const struct usk_suspect *x)
-{
-	struct usk_msg m = message_of(s, x->point, x->ceiling);
-	s->exclude = usk_grow(s->exclude, s->n_exclude + 1, sizeof *s->exclude);
-	s->exclude[s->n_exclude++] = m;
-	pair->outlier = usk_grow(pair->outlier, pair->n_outliers + 1, sizeof *pair->outlier);
-	pair->outlier[pair->n_outliers++] = (struct usk_outlier){ m, x->excess_ns };
-}
-
-static void contradiction(struct pair_source *s, struct usk_pair *pair, const struct usk_lines *l)
+static enum usk_status contradiction(struct pair_source *s, struct usk_pair *pair,
+				     const struct usk_lines *l, struct usk_err *err)
 {
 	struct usk_point point[3];
 	bool side[3];
@@ -166,6 +237,7 @@ static void contradiction(struct pair_source *s, struct usk_pair *pair, const st
 		pair->contradiction[i] = message_of(s, point[i], side[i]);
 	}
 	pair->n_contradiction = n;
+	return identify(s, pair->contradiction, n, err);
 }
 
 /* ---- all of it ---------------------------------------------------------------------------- */
@@ -183,6 +255,9 @@ static enum usk_status read_round(struct pair_source *s, bool keep, struct usk_p
 	usk_gathered_free(g);
 	g->frame = frame_of(s);
 	r.corridor = g->corridor = usk_corridor_new(&g->frame);
+	if (r.judge.least[0] || r.judge.least[1]) {
+		r.plain = g->plain_corridor = usk_corridor_new(&g->frame);
+	}
 	r.also = p->opt->messages;
 	r.judge.with_delays = true;
 	r.keep = keep;
@@ -192,6 +267,10 @@ static enum usk_status read_round(struct pair_source *s, bool keep, struct usk_p
 		usk_reading_recorded(&r, pair);
 		g->lines = usk_lines_new(g->corridor, a->resolution_ns, b->resolution_ns + slip,
 					 usk_limit_e12(p->opt));
+		if (g->plain_corridor) {
+			g->plain = usk_lines_new(g->plain_corridor, a->resolution_ns,
+						 b->resolution_ns + slip, usk_limit_e12(p->opt));
+		}
 		pair->quality = usk_lines_quality(g->lines);
 	}
 	usk_judge_free(&r.judge);
@@ -200,18 +279,30 @@ static enum usk_status read_round(struct pair_source *s, bool keep, struct usk_p
 	return status;
 }
 
-/* Names the next messages to go; false if they would be too many. */
-static bool leave_out_more(struct pair_source *s, struct usk_pair *pair, struct gathered *g)
+/* Names the next messages to go; *few: false if they would be too many. */
+static enum usk_status leave_out_more(struct pair_source *s, struct usk_pair *pair,
+				      struct gathered *g, bool *few, struct usk_err *err)
 {
 	struct usk_suspect *suspect;
 	size_t n, left = allowed(s->parties->opt, pair->a_to_b + pair->b_to_a + s->n_exclude);
 	left = left > s->n_exclude ? left - s->n_exclude : 0;
-	bool few = usk_corridor_suspects(g->corridor, g->lines, left, &suspect, &n) <= left && n;
-	for (size_t i = 0; few && i < n; i++) {
-		leave_out(s, pair, &suspect[i]);
+	*few = usk_corridor_suspects(g->corridor, g->lines, left, &suspect, &n) <= left && n;
+	n = *few ? n : 0;
+	struct usk_msg *msg = usk_alloc(n + 1, sizeof *msg);
+	for (size_t i = 0; i < n; i++) {
+		msg[i] = message_of(s, suspect[i].point, suspect[i].ceiling);
 	}
+	enum usk_status status = identify(s, msg, n, err);
+	s->exclude = usk_grow(s->exclude, s->n_exclude + n + 1, sizeof *s->exclude);
+	pair->outlier = usk_grow(pair->outlier, pair->n_outliers + n + 1, sizeof *pair->outlier);
+	for (size_t i = 0; i < n; i++) {
+		s->exclude[s->n_exclude++] = msg[i];
+		pair->outlier[pair->n_outliers++] =
+			(struct usk_outlier){ msg[i], suspect[i].excess_ns };
+	}
+	free(msg);
 	free(suspect);
-	return few;
+	return status;
 }
 
 enum usk_status usk_pair_gather(struct pair_source *s, bool keep, struct usk_pair *pair,
@@ -219,15 +310,19 @@ enum usk_status usk_pair_gather(struct pair_source *s, bool keep, struct usk_pai
 {
 	struct parties *p = s->parties;
 	enum usk_status status;
+	bool again = true;
 	memset(g, 0, sizeof *g);
 	usk_pair_blank(pair, s);
-	for (int round = 0;; round++) {
+	for (int round = 0; again; round++) {
 		status = read_round(s, keep, pair, g, err);
-		if (status || pair->quality != USK_CONTRADICTED || round == MAX_ROUNDS ||
-		    !leave_out_more(s, pair, g)) {
-			break;
+		again = !status && pair->quality == USK_CONTRADICTED && round < MAX_ROUNDS;
+		if (again) {
+			status = leave_out_more(s, pair, g, &again, err);
+			again = again && !status;
 		}
-		p->work_all += usk_trace_size(p->trace[0]) * 2;
+		if (again) {
+			p->work_all += usk_trace_size(p->trace[0]) * 2;
+		}
 	}
 	if (!status && pair->quality == USK_CONTRADICTED) {
 		/* Too many to be outliers: none is left out, so all are read again. */
@@ -239,7 +334,7 @@ enum usk_status usk_pair_gather(struct pair_source *s, bool keep, struct usk_pai
 			status = read_round(s, keep, pair, g, err);
 		}
 		if (!status) {
-			contradiction(s, pair, g->lines);
+			status = contradiction(s, pair, g->lines, err);
 		}
 	}
 	if (!status && p->opt->messages && p->opt->messages->keep) {
@@ -254,7 +349,9 @@ void usk_gathered_free(struct gathered *g)
 {
 	free(g->msg);
 	usk_lines_free(g->lines);
+	usk_lines_free(g->plain);
 	usk_corridor_free(g->corridor);
+	usk_corridor_free(g->plain_corridor);
 	memset(g, 0, sizeof *g);
 }
 
@@ -264,6 +361,9 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 	return (struct usk_fit){
 		.corridor = g->corridor,
 		.lines = g->lines,
+		.plain = g->plain ? g->plain : g->lines,
+		.least = { usk_parties_delay(s->parties, s->a, s->b),
+			   usk_parties_delay(s->parties, s->b, s->a) },
 		.first_local_ns = b->first_ns,
 		.last_local_ns = b->last_ns,
 		.msg = g->msg,

@@ -7,11 +7,20 @@
 
 #include "flow/flow.h"
 
+/* A message as the corridor knows it, and who it is. */
+struct suspected {
+	struct usk_msg leaned;
+	struct usk_msg *msg;
+	bool found;
+};
+
 /* One reading of the pair's messages. */
 struct reading {
 	struct pair_source *source;
-	struct usk_corridor *corridor;
+	struct usk_corridor *corridor, *plain; /* plain: without minimum delays */
 	struct usk_judge judge;
+	struct suspected *suspected; /* sorted by leaned */
+	size_t n_suspected;
 	const struct usk_sink *also; /* the caller's */
 	bool keep;		     /* all messages, for estimators that need them */
 	struct usk_msg *msg;
@@ -41,6 +50,9 @@ struct gathered {
 	struct usk_frame frame;
 	struct usk_corridor *corridor;
 	struct usk_lines *lines;
+	/* The same without minimum delays, if there are some; else NULL. */
+	struct usk_corridor *plain_corridor;
+	struct usk_lines *plain;
 	struct usk_msg *msg; /* if they are to be kept; sorted as usk_fit asks for it */
 	size_t n_msgs;
 	struct usk_counts found;

@@ -69,7 +69,7 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	c->method = usk_strdup(o->method ? o->method : "middle");
 	c->solve = usk_strdup("tree");
 	c->how = usk_strdup("pairs");
-	c->min_delay = usk_strdup("0");
+	c->min_delay = usk_strdup(o->min_delay ? o->min_delay : "0");
 	c->max_skew_e12 = usk_limit_e12(o);
 	c->counts = p->left_out;
 	c->clock = usk_alloc(p->n, sizeof *c->clock);
@@ -86,6 +86,10 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	c->evaluation.half_best_ns = c->evaluation.half_worst_ns = c->evaluation.half_mean_ns =
 		USK_NONE;
 	describe_traces(c, p);
+	char *unknown = usk_parties_delay_note(p);
+	if (unknown) {
+		note(c, unknown);
+	}
 	return c;
 }
 
@@ -136,6 +140,16 @@ char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
 				  "side only; traffic in the other direction would close it",
 				  p->a_to_b ? a : b, p->a_to_b ? b : a);
 	case USK_CONTRADICTED:
+		if (usk_parties_delay(parties, p->a, p->b) ||
+		    usk_parties_delay(parties, p->b, p->a)) {
+			return usk_format("%zu messages between %s and %s cannot all be true if "
+					  "both clocks run at one rate within %g ppm and none is "
+					  "faster than --min-delay %s says: that is too long, or a "
+					  "clock was stepped or slewed",
+					  p->n_contradiction, a, b,
+					  (double)usk_limit_e12(parties->opt) * 1e-6,
+					  parties->opt->min_delay);
+		}
 		return usk_format("%zu messages between %s and %s cannot all be true if both "
 				  "clocks run at one rate within %g ppm: a clock was stepped "
 				  "or slewed (try a part of the trace with --from and --to, or "
@@ -189,6 +203,17 @@ static void measure_widths(struct usk_clocks *c)
 	if (n) {
 		e->half_mean_ns = (int64_t)(sum / n);
 	}
+}
+
+/* The share of all messages that are judged. */
+static void count_too_fast(struct usk_clocks *c)
+{
+	uint64_t all = 0;
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		all += c->pair[i].a_to_b + c->pair[i].b_to_a;
+	}
+	struct usk_violations *v = &c->evaluation.too_fast;
+	v->percent = v->count ? 100.0 * (double)v->count / (double)all : 0;
 }
 
 static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
@@ -273,6 +298,7 @@ static enum usk_status run(struct usk_trace *const *trace, size_t n,
 		c->clock[p.reference].path[0] = p.reference;
 		c->clock[p.reference].n_path = 1;
 		find_islands(c, p.reference);
+		count_too_fast(c);
 		if (correct) {
 			explain(c, &p);
 			measure_widths(c);

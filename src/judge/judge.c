@@ -102,14 +102,17 @@ static uint64_t correct(const struct usk_map *m, const int64_t *t, size_t n, int
 	return left;
 }
 
-static inline void count(struct usk_judge *j, bool back, int64_t delay)
+static inline void count(struct usk_judge *j, bool back, int64_t delay, uint32_t bytes)
 {
+	int64_t least = j->least[back] ? usk_delay_model_ns(j->least[back], bytes) : 0;
 	j->count[back]++;
 	j->inversions[back] += delay < -(back ? j->q_a_ns : j->q_b_ns);
-	if (delay < 0) {
+	if (delay < least) {
+		usk_i128 off = (usk_i128)least - delay;
 		j->too_fast++;
-		j->violation_sum -= delay;
-		j->violation_max = -delay > j->violation_max ? -delay : j->violation_max;
+		j->violation_sum += off;
+		off = off > INT64_MAX ? INT64_MAX : off;
+		j->violation_max = off > j->violation_max ? (int64_t)off : j->violation_max;
 	}
 	if (j->with_delays) {
 		add(&j->delay[back], delay);
@@ -130,7 +133,8 @@ void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 {
 	if (!j->map_a && !j->map_b) {
 		for (size_t i = 0; i < n; i++) {
-			count(j, msg[i].from != j->a, delay_of(msg[i].sent_ns, msg[i].received_ns));
+			count(j, msg[i].from != j->a, delay_of(msg[i].sent_ns, msg[i].received_ns),
+			      msg[i].bytes);
 		}
 		return;
 	}
@@ -146,7 +150,8 @@ void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 		for (size_t i = 0; i < m; i++) {
 			bool back = msg[i].from != j->a;
 			count(j, back,
-			      back ? delay_of(on_b[i], on_a[i]) : delay_of(on_a[i], on_b[i]));
+			      back ? delay_of(on_b[i], on_a[i]) : delay_of(on_a[i], on_b[i]),
+			      msg[i].bytes);
 		}
 	}
 }

@@ -12,6 +12,12 @@ apply`.
 Output:
       --json              print JSON instead of the table
 
+Delay:
+      --min-delay MODEL   no message takes less: BASE[+FIRST][+PER_BYTE/B],
+                          such as 50us or 520us+14us+1.032us/B, FIRST for the
+                          first byte of payload and PER_BYTE for each further
+                          one; or @FILE, a CSV sender,receiver,model [0]
+
 Matching:
   -r, --reference NAME    the clock that is the common timeline; otherwise the
                           one that ties the others best

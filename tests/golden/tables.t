@@ -28,6 +28,13 @@ $ unskew check --json t.csv
     "expired": 0,
     "direction_unknown": 0
   },
+  "min_delay": "0",
+  "too_fast": {
+    "count": 1,
+    "percent": 33.333333333333336,
+    "max_ns": "499920",
+    "mean_ns": "499920"
+  },
   "pairs": [
     {
       "a": "a, \"the first\"",

@@ -337,6 +337,11 @@ bool check_scenario(const struct job *job, const struct scenario *s)
 		bool band = check_band(json, &clocks, job->seed, false, &width, why);
 		bool messages = check_messages(rows, matched, &counts, also);
 		good = band && messages;
+		if (band && s->most_ns > 0 && width > s->most_ns) {
+			snprintf(why, sizeof why, "the mean half width is over %.0f ns",
+				 s->most_ns);
+			good = false;
+		}
 		if (*also) {
 			size_t used = strlen(why);
 			snprintf(why + used, sizeof why - used, "%s%.200s", used ? "; " : "", also);

@@ -14,6 +14,7 @@ struct scenario {
 	const char *name;
 	const char *simulate; /* options of `unskew simulate` */
 	const char *sync;     /* further options of `unskew sync` */
+	double most_ns;	      /* mean half width at the most; 0: any */
 };
 
 /** Prints a line, and on failure why and the commands; returns whether all held. */

@@ -1,0 +1,79 @@
+# Minimum delays: what they bound, what they forbid, and models that are none.
+$ unskew simulate -o t --seconds 20 --rate 10 --seed 3 --format table --dmin 50us -q
+$ unskew sync t/messages.csv --min-delay 49us+0.5us+0.1ns/B --truth t/truth.json -o clocks.json; grep '"min_delay":' clocks.json
+clock  quality    offset at the middle   drift, ppm                 sent  received
+host1  reference  0                      0                           202       208
+host0  bounded    1.00020120 s ± 844 ns  -20.08 (-20.26 to -19.90)   208       202
+
+Matched 410 messages.
+Received before sent: 202 as recorded, 0 corrected. Half widths: 647 ns to 1.97 us.
+Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
+less than its minimum delay (49us+0.5us+0.1ns/B). The bands hold if that does.
+Truth: host0's estimate is off by at most 1.08 us; its band holds the truth throughout.
+Wrote clocks.json.
+  "model": {"name": "linear", "ppm": 0, "max_skew_ppm": 500, "min_delay": "49us+0.5us+0.1ns/B"},
+$ (echo sender,receiver,model; echo host0,host1,49us; echo host1,host0,48us; echo host7,host0,1us) >delays.csv; unskew sync t/messages.csv --min-delay @delays.csv
+clock  quality    offset at the middle   drift, ppm                 sent  received
+host1  reference  0                      0                           202       208
+host0  bounded    1.0002007 s ± 1.89 us  -20.08 (-20.37 to -19.79)   208       202
+
+Matched 410 messages.
+Received before sent: 202 as recorded, 0 corrected. Half widths: 1.71 us to 3.00 us.
+Note: --min-delay @delays.csv: 1 of its 3 rows name clocks that no trace has, the first is "host7"
+Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
+less than its minimum delay (@delays.csv). The bands hold if that does.
+$ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,40000; echo b,a,90000,170000) >m.csv; unskew check m.csv --min-delay 50us
+direction  messages  inversions  min delay   median      p99      max
+a -> b            1           0    40.0 us  40.0 us  40.0 us  40.0 us
+b -> a            1           0    80.0 us  80.0 us  80.0 us  80.0 us
+
+Matched 2 messages.
+An inversion is a message received before it was sent, by the stamps as recorded.
+Faster than their minimum delay: 1 (50.000 %), by up to 10.0 us, 10.0 us on average.
+$ unskew check m.csv --min-delay 50us --json | grep -A6 min_delay
+  "min_delay": "50us",
+  "too_fast": {
+    "count": 1,
+    "percent": 50.0,
+    "max_ns": "10000",
+    "mean_ns": "10000"
+  },
+$ unskew sync t/messages.csv --min-delay 520us --max-outliers 0
+clock  quality       offset at the middle  drift, ppm  sent  received
+host1  reference     0                     0            202       208
+host0  contradicted  -                     -            208       202
+
+Matched 410 messages.
+No clock of this model fits host1 and host0; these messages contradict each other:
+  host1 -> host0, sent 1700000020991526908, received 1700000019991417067
+  host0 -> host1, sent 1700000019938878756, received 1700000020939452898
+Note: 2 messages between host1 and host0 cannot all be true if both clocks run at one rate within 500 ppm and none is faster than --min-delay 520us says: that is too long, or a clock was stepped or slewed
+? 3
+$ unskew compare t/messages.csv --min-delay 40us --method middle,hull
+host0 against host1: 410 messages, 202 received before sent as recorded, half widths 10.3 us to 11.9 us.
+method   offset, us  rate - 1, ppm  inversions  too fast, %
+middle  1000201.182     -20.084260           0        0.000
+hull    1000199.834     -20.193412           0        0.000
+
+Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
+against the reference. Inversions: messages received before they were sent, by that line; too fast: in
+less than their minimum delay. Lines are judged as drawn; sync settles them into the band.
+Matched 410 messages.
+$ unskew sync --min-delay 520 t/messages.csv
+! unskew: --min-delay 520: "520" needs a unit: ns, us, ms, s, min, h or d
+? 2
+$ unskew sync --min-delay 1us/B t/messages.csv
+! unskew: --min-delay 1us/B: a minimum delay is BASE[+FIRST][+PER_BYTE/B], such as 520us+14us+1.032us/B
+? 2
+$ unskew sync --min-delay 1us+-2us t/messages.csv
+! unskew: --min-delay 1us+-2us: a minimum delay is not negative
+? 2
+$ unskew sync --min-delay 0.0001ns t/messages.csv
+! unskew: --min-delay 0.0001ns: 0.0001ns is finer than 1 ps
+? 2
+$ unskew sync --min-delay @absent.csv t/messages.csv
+! unskew: absent.csv: No such file or directory
+? 1
+$ (echo sender,receiver,model; echo host0,host1,5) >bad.csv; unskew compare --min-delay @bad.csv t/messages.csv
+! unskew: bad.csv: line 2: "5" needs a unit: ns, us, ms, s, min, h or d
+? 1
