@@ -606,7 +606,7 @@ size_t usk_window_offsets(const struct usk_fit *fit, struct usk_window_offset **
 
 /** The table of estimators, static; the last row has name NULL. */
 const struct usk_estimator *usk_estimators(void);
-/** Its row of that name, or NULL. */
+/** Its row of that name, or NULL; "+δ" is taken for "+delta". */
 const struct usk_estimator *usk_estimator_find(const char *name);
 
 /**

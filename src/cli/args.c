@@ -99,19 +99,24 @@ static const char *next_word(void *ctx)
 static enum usk_status parse_choice(const struct option_row *row, const char *text, int64_t *out,
 				    struct usk_err *err)
 {
-	char list[400] = "", one[64];
+	/* A sentence has 512 bytes: what comes after is in the help. */
+	char list[360] = "", one[64];
 	size_t used = 0;
+	bool all = true;
+	const char *meant = row->spelt ? row->spelt(text) : NULL;
 	for (size_t i = 0;; i++) {
 		const char *w = word(row, i, one, sizeof one);
 		if (!w) {
 			break;
 		}
-		if (!strcmp(w, text)) {
+		if (!strcmp(w, meant ? meant : text)) {
 			*out = (int64_t)i;
 			return USK_OK;
 		}
 		int n = snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", w);
-		used += n > 0 && (size_t)n < sizeof list - used ? (size_t)n : 0;
+		all = all && n > 0 && (size_t)n < sizeof list - used;
+		used += all ? (size_t)n : 0;
+		list[used] = 0;
 	}
 	struct words words = { row, 0, "" };
 	const char *near = nearest_name(text, next_word, &words);
@@ -119,7 +124,8 @@ static enum usk_status parse_choice(const struct option_row *row, const char *te
 		return usk_fail(err, USK_EUSAGE, 0, "\"%s\" is not known; did you mean %s?", text,
 				near);
 	}
-	return usk_fail(err, USK_EUSAGE, 0, "\"%s\" is not known; choose from: %s", text, list);
+	return usk_fail(err, USK_EUSAGE, 0, "\"%s\" is not known; choose from: %s%s", text, list,
+			all ? "" : ", or what --help lists");
 }
 
 /* "one,two", each a choice. */

@@ -45,6 +45,8 @@ struct option_row {
 	const char *min, *max;		 /* as a user would write them; NULL: no limit */
 	const char *help;		 /* lower case, no full stop */
 	const char *(*choice)(size_t i); /* choices that live in a table; NULL at its end */
+	/* The choice that is meant by another spelling of it, NULL if none; may be NULL. */
+	const char *(*spelt)(const char *text);
 };
 
 /* Rows that belong together under one heading; the last row has no name. */
@@ -75,6 +77,8 @@ extern const struct option_group options_delay;	 /* --min-delay */
 
 /** The names of the table of estimators, NULL at its end: choices of --method. */
 const char *method_name(size_t i);
+/** The name that is meant by it or another spelling of it, or NULL. */
+const char *method_spelt(const char *text);
 
 /* ---- parsed arguments ------------------------------------------------------- */
 

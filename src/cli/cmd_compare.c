@@ -288,16 +288,18 @@ static void print_csv(FILE *out, const struct compared *x)
 
 /* ---- the command ------------------------------------------------------------------ */
 
-static bool named(const char *const *list, size_t n, const char *name)
+static bool named(const char *const *list, size_t n, const struct usk_estimator *e)
 {
-	size_t length = strlen(name);
 	for (size_t i = 0; i < n; i++) {
 		for (const char *p = list[i]; *p; p += *p == ',') {
-			size_t word = strcspn(p, ",");
-			if (word == length && !memcmp(p, name, word)) {
+			size_t length = strcspn(p, ",");
+			char *word = usk_format("%.*s", (int)length, p);
+			bool found = usk_estimator_find(word) == e;
+			free(word);
+			if (found) {
 				return true;
 			}
-			p += word;
+			p += length;
 		}
 	}
 	return false;
@@ -315,7 +317,7 @@ static const struct usk_estimator **methods_of(const struct args *args, size_t *
 	const struct usk_estimator **method = usk_alloc(all, sizeof *method);
 	*n = 0;
 	for (size_t i = 0; i < all; i++) {
-		if (!given || named(list, given, e[i].name)) {
+		if (!given || named(list, given, &e[i])) {
 			method[(*n)++] = &e[i];
 		}
 	}
@@ -410,7 +412,8 @@ static const struct option_group compare_method = {
 		  .repeated = true,
 		  .value = "NAME,...",
 		  .choice = method_name,
-		  .help = "only these; otherwise all" },
+		  .spelt = method_spelt,
+		  .help = "only these; otherwise all; +δ may be written for +delta" },
 		{ 0 },
 	},
 };

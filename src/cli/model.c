@@ -10,6 +10,12 @@ const char *method_name(size_t i)
 	return usk_estimators()[i].name;
 }
 
+const char *method_spelt(const char *text)
+{
+	const struct usk_estimator *e = usk_estimator_find(text);
+	return e ? e->name : NULL;
+}
+
 const struct option_group options_method = {
 	"Estimator",
 	(const struct option_row[]){
@@ -18,7 +24,9 @@ const struct option_group options_method = {
 		  .value = "NAME",
 		  .initial = "middle",
 		  .choice = method_name,
-		  .help = "the estimator that draws the correction into the band" },
+		  .spelt = method_spelt,
+		  .help = "the estimator that draws the correction into the band; +δ may be "
+			  "written for +delta" },
 		{ 0 },
 	},
 };

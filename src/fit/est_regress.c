@@ -15,6 +15,9 @@
  *
  * and no digit of it is lost in 1 + (beta - 1). Stamps are taken off their means, which are kept as
  * an integer and a fraction, before anything is squared.
+ *
+ * regress+delta (Ashton 4.2: "c.regress") moves the stamps of a message towards each other by half
+ * its minimum delay. So all are doubled.
  */
 #include "fit/fit.h"
 
@@ -24,22 +27,22 @@ struct mean {
 	long double part;
 };
 
-static struct mean mean_of(usk_i128 sum, size_t n, int64_t origin)
+static struct mean mean_of(usk_i128 sum, size_t n, usk_i128 origin)
 {
 	usk_i128 q = usk_floor_div(sum, (usk_i128)n);
 	return (struct mean){ q + origin, usk_real(sum - q * (usk_i128)n) / (long double)n };
 }
 
-enum usk_status usk_est_regress(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				struct usk_err *err)
+static enum usk_status regress(const struct usk_fit *fit, bool delta, struct usk_knot **out,
+			       size_t *n, struct usk_err *err)
 {
 	usk_i128 sum_x = 0, sum_d = 0;
 	size_t count = fit->n_msgs, from_a = 0;
-	int64_t origin = count ? usk_msg_stamp(&fit->msg[0], fit->a) : 0;
+	usk_i128 origin = count ? usk_msg_stamp2(fit, &fit->msg[0], fit->a, delta) : 0;
 	for (size_t i = 0; i < count; i++) {
-		int64_t x = usk_msg_stamp(&fit->msg[i], fit->a);
-		sum_x += (usk_i128)x - origin;
-		sum_d += (usk_i128)usk_msg_stamp(&fit->msg[i], fit->b) - x;
+		usk_i128 x = usk_msg_stamp2(fit, &fit->msg[i], fit->a, delta);
+		sum_x += x - origin;
+		sum_d += usk_msg_stamp2(fit, &fit->msg[i], fit->b, delta) - x;
 		from_a += fit->msg[i].from == fit->a;
 	}
 	if (!from_a || from_a == count) {
@@ -49,8 +52,8 @@ enum usk_status usk_est_regress(const struct usk_fit *fit, struct usk_knot **out
 	struct mean x = mean_of(sum_x, count, origin), d = mean_of(sum_d, count, 0);
 	long double sxx = 0, sxd = 0;
 	for (size_t i = 0; i < count; i++) {
-		int64_t a = usk_msg_stamp(&fit->msg[i], fit->a);
-		usk_i128 from_b = (usk_i128)usk_msg_stamp(&fit->msg[i], fit->b) - a;
+		usk_i128 a = usk_msg_stamp2(fit, &fit->msg[i], fit->a, delta);
+		usk_i128 from_b = usk_msg_stamp2(fit, &fit->msg[i], fit->b, delta) - a;
 		long double u = usk_real(a - x.whole) - x.part;
 		long double v = usk_real(from_b - d.whole) - d.part;
 		sxx += u * u;
@@ -66,7 +69,21 @@ enum usk_status usk_est_regress(const struct usk_fit *fit, struct usk_knot **out
 				"by least squares the clock stands still or runs backwards: the "
 				"messages span too little time for their delays");
 	}
-	/* Through the means: B's is x + d, and the offset there is -d. */
-	struct usk_point mean = { usk_cut(x.whole + d.whole), usk_cut(-d.whole) };
-	return usk_fit_through(fit, mean, x.part + d.part, -d.part, -sxd / sxy, out, n);
+	/* Through the means: B's is x + d, and the offset there is -d; halved. */
+	usk_i128 at = usk_floor_div(x.whole + d.whole, 2), off = usk_floor_div(-d.whole, 2);
+	return usk_fit_through(fit, (struct usk_point){ usk_cut(at), usk_cut(off) },
+			       (usk_real(x.whole + d.whole - 2 * at) + x.part + d.part) / 2,
+			       (usk_real(-d.whole - 2 * off) - d.part) / 2, -sxd / sxy, out, n);
+}
+
+enum usk_status usk_est_regress(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err)
+{
+	return regress(fit, false, out, n, err);
+}
+
+enum usk_status usk_est_regress_delta(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				      struct usk_err *err)
+{
+	return regress(fit, true, out, n, err);
 }

@@ -16,7 +16,11 @@
  * What the paper leaves open: of equal E the smaller a goes first, then the smaller b; of equal
  * pairs that with the larger |a1 - a2|, then the earlier one. The last tenth has its end.
  *
- * Everything is exact in doubled units until the line is drawn.
+ * two-point+delta (Ashton 4.2: "c.2") moves the stamps of a message towards each other by half its
+ * minimum delay, and RTD - delta_i - delta_j of its two messages is twice the error E of an
+ * exchange; where that is negative the model is wrong, and E is 0.
+ *
+ * Everything is exact in units of a quarter until the line is drawn.
  */
 #include "fit/fit.h"
 #include "num/ratio.h"
@@ -27,7 +31,7 @@ enum { TENTHS = 10, BEST = 10 };
 
 #define MAX_TOOK_NS 50000000
 
-/* All are doubled but rtd, which is 2 E and a constant. */
+/* a and b are fourfold; rtd is 2 E and a constant. */
 struct equivalence {
 	usk_i128 rtd, a, b;
 };
@@ -67,8 +71,8 @@ static void enter(struct tenth *t, const struct equivalence *e)
 	t->e[i] = *e;
 }
 
-static void select_of(const struct usk_fit *fit, uint32_t asker, usk_i128 first, usk_i128 last,
-		      struct tenth *tenth)
+static void select_of(const struct usk_fit *fit, bool delta, uint32_t asker, usk_i128 first,
+		      usk_i128 last, struct tenth *tenth)
 {
 	size_t n;
 	struct usk_exchange *x = usk_exchanges(fit, asker, &n);
@@ -77,10 +81,20 @@ static void select_of(const struct usk_fit *fit, uint32_t asker, usk_i128 first,
 			continue;
 		}
 		struct equivalence e = { usk_exchange_delays(&x[i]),
-					 usk_exchange_middle2(&x[i], fit->a),
-					 usk_exchange_middle2(&x[i], fit->b) };
-		usk_i128 k = last > first ? TENTHS * (e.a - 2 * first) / (2 * (last - first)) : 0;
-		enter(&tenth[k < TENTHS ? k : TENTHS - 1], &e);
+					 2 * usk_exchange_middle2(&x[i], fit->a),
+					 2 * usk_exchange_middle2(&x[i], fit->b) };
+		if (delta) {
+			usk_i128 there = usk_msg_least(fit, x[i].there);
+			usk_i128 back = usk_msg_least(fit, x[i].back);
+			usk_i128 later = asker == fit->a ? there - back : back - there;
+			e.rtd -= there + back;
+			e.rtd = e.rtd > 0 ? e.rtd : 0;
+			e.a += later;
+			e.b -= later;
+		}
+		/* Outside of the first and the last only by a model that is wrong. */
+		usk_i128 k = last > first ? TENTHS * (e.a - 4 * first) / (4 * (last - first)) : 0;
+		enter(&tenth[k < 0 ? 0 : k < TENTHS ? k : TENTHS - 1], &e);
 	}
 	free(x);
 }
@@ -101,8 +115,8 @@ static size_t gather(const struct tenth *tenth, struct equivalence *out)
 	return n;
 }
 
-enum usk_status usk_est_two_point(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				  struct usk_err *err)
+static enum usk_status two_point(const struct usk_fit *fit, bool delta, struct usk_knot **out,
+				 size_t *n, struct usk_err *err)
 {
 	struct tenth tenth[TENTHS] = { { .n = 0 } };
 	struct equivalence e[TENTHS * BEST];
@@ -112,8 +126,8 @@ enum usk_status usk_est_two_point(const struct usk_fit *fit, struct usk_knot **o
 		first = a < first ? a : first;
 		last = a > last ? a : last;
 	}
-	select_of(fit, fit->a, first, last, tenth);
-	select_of(fit, fit->b, first, last, tenth);
+	select_of(fit, delta, fit->a, first, last, tenth);
+	select_of(fit, delta, fit->b, first, last, tenth);
 	size_t asked = gather(tenth, e);
 	if (!asked) {
 		return usk_fail(err, USK_EINPUT, 0,
@@ -123,13 +137,13 @@ enum usk_status usk_est_two_point(const struct usk_fit *fit, struct usk_knot **o
 	for (size_t i = 1; i < asked; i++) {
 		best = better(&e[i], best) ? &e[i] : best;
 	}
+	usk_i128 none = delta ? 0 : best->rtd; /* 2 min1way */
 	usk_u128 least = 0, apart = 0;
 	usk_i128 run = 0;
 	for (size_t i = 0; i < asked; i++) {
 		for (size_t j = i + 1; j < asked; j++) {
 			usk_u128 wide = (usk_u128)(e[j].a - e[i].a);
-			usk_u128 off =
-				(usk_u128)(e[i].rtd - best->rtd) + (usk_u128)(e[j].rtd - best->rtd);
+			usk_u128 off = (usk_u128)(e[i].rtd - none) + (usk_u128)(e[j].rtd - none);
 			if (!wide) {
 				continue;
 			}
@@ -150,10 +164,22 @@ enum usk_status usk_est_two_point(const struct usk_fit *fit, struct usk_knot **o
 				"between its two best exchanges the clock stands still or runs "
 				"backwards: they are too near for their delays");
 	}
-	/* B's stamp and the offset, A's less B's, as integers and halves. */
-	usk_i128 at = usk_floor_div(best->b, 2), off = usk_floor_div(best->a - best->b, 2);
+	/* B's stamp and the offset, A's less B's, as integers and quarters. */
+	usk_i128 at = usk_floor_div(best->b, 4), off = usk_floor_div(best->a - best->b, 4);
 	return usk_fit_through(fit, (struct usk_point){ usk_cut(at), usk_cut(off) },
-			       usk_real(best->b - 2 * at) / 2,
-			       usk_real(best->a - best->b - 2 * off) / 2,
+			       usk_real(best->b - 4 * at) / 4,
+			       usk_real(best->a - best->b - 4 * off) / 4,
 			       usk_real((usk_i128)apart - run) / usk_real(run), out, n);
+}
+
+enum usk_status usk_est_two_point(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				  struct usk_err *err)
+{
+	return two_point(fit, false, out, n, err);
+}
+
+enum usk_status usk_est_two_point_delta(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+					struct usk_err *err)
+{
+	return two_point(fit, true, out, n, err);
 }

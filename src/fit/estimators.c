@@ -31,6 +31,14 @@ static const struct usk_estimator estimators[] = {
 	  usk_est_regress },
 	{ "two-point", "Ashton 1995, section 4.1.2",
 	  "the line through two exchanges that are quick and far apart", true, usk_est_two_point },
+	{ "regress+delta", "Ashton 1995, section 4.2: c.regress",
+	  "regress on stamps moved towards each other by half the minimum delay", true,
+	  usk_est_regress_delta },
+	{ "hull+delta", "Ashton 1995, section 4.2: c.hull",
+	  "hull likewise; least-violation where no line fits", true, usk_est_hull_delta },
+	{ "two-point+delta", "Ashton 1995, section 4.2: c.2",
+	  "two-point likewise; what exchanges took beyond their minimum is their error", true,
+	  usk_est_two_point_delta },
 	{ "least-violation", "Ashton 1995, section 4.2.2",
 	  "the line through a vertex of each hull with the least total violation", false,
 	  usk_est_least_violation },
@@ -71,8 +79,13 @@ const struct usk_estimator *usk_estimators(void)
 
 const struct usk_estimator *usk_estimator_find(const char *name)
 {
+	static const char greek[] = "+\xce\xb4", latin[] = "+delta"; /* U+03B4 */
+	size_t n = strlen(name), end = sizeof greek - 1;
+	bool is_greek = n >= end && !strcmp(name + n - end, greek);
+	n = is_greek ? n - end : n;
 	for (const struct usk_estimator *e = estimators; e->name; e++) {
-		if (!strcmp(e->name, name)) {
+		if (is_greek ? !strncmp(e->name, name, n) && !strcmp(e->name + n, latin)
+			     : !strcmp(e->name, name)) {
 			return e;
 		}
 	}

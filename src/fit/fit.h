@@ -140,6 +140,20 @@ static inline int64_t usk_msg_stamp(const struct usk_msg *m, uint32_t clock)
 	return m->from == clock ? m->sent_ns : m->received_ns;
 }
 
+/** What the fit's model says a message needs at least. */
+static inline int64_t usk_msg_least(const struct usk_fit *fit, const struct usk_msg *m)
+{
+	return usk_delay_model_ns(fit->least[m->from == fit->b], m->bytes);
+}
+
+/** Twice such a stamp; delta: moved towards the other one by half the minimum delay. */
+static inline usk_i128 usk_msg_stamp2(const struct usk_fit *fit, const struct usk_msg *m,
+				      uint32_t clock, bool delta)
+{
+	int64_t least = delta ? usk_msg_least(fit, m) : 0;
+	return 2 * (usk_i128)usk_msg_stamp(m, clock) + (m->from == clock ? least : -least);
+}
+
 /* What is missing where there is none; %s is the method. */
 #define USK_NO_EXCHANGE                                                                            \
 	"%s needs an exchange: a message, and one back that was sent after it had come"
@@ -212,12 +226,18 @@ enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out,
 			       struct usk_err *err);
 enum usk_status usk_est_hull(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 			     struct usk_err *err);
+enum usk_status usk_est_hull_delta(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				   struct usk_err *err);
 enum usk_status usk_est_support(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				struct usk_err *err);
 enum usk_status usk_est_regress(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				struct usk_err *err);
+enum usk_status usk_est_regress_delta(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				      struct usk_err *err);
 enum usk_status usk_est_two_point(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				  struct usk_err *err);
+enum usk_status usk_est_two_point_delta(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+					struct usk_err *err);
 enum usk_status usk_est_least_violation(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 					struct usk_err *err);
 enum usk_status usk_est_round_trip_90(const struct usk_fit *fit, struct usk_knot **out, size_t *n,

@@ -66,7 +66,7 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	const struct usk_sync_options *o = p->opt;
 	struct usk_clocks *c = usk_alloc(1, sizeof *c);
 	c->model = usk_strdup(o->model ? o->model : "linear");
-	c->method = usk_strdup(o->method ? o->method : "middle");
+	c->method = usk_strdup(usk_estimator_find(o->method ? o->method : "middle")->name);
 	c->solve = usk_strdup("tree");
 	c->how = usk_strdup("pairs");
 	c->min_delay = usk_strdup(o->min_delay ? o->min_delay : "0");

@@ -77,3 +77,26 @@ $ unskew sync --min-delay @absent.csv t/messages.csv
 $ (echo sender,receiver,model; echo host0,host1,5) >bad.csv; unskew compare --min-delay @bad.csv t/messages.csv
 ! unskew: bad.csv: line 2: "5" needs a unit: ns, us, ms, s, min, h or d
 ? 1
+# Estimators with minimum delays by either spelling; where no line fits, the one of least violation.
+$ unskew compare t/messages.csv --min-delay 49us --method hull+δ,regress+delta --method two-point+δ,hull | sed -n 1,6p
+host0 against host1: 410 messages, 202 received before sent as recorded, half widths 1.21 us to 2.49 us.
+method            offset, us  rate - 1, ppm  inversions  too fast, %
+hull             1000199.834     -20.193412           0        0.488
+regress+delta    1000199.666     -20.317798           0        0.732
+hull+delta       1000201.320     -20.079031           0        0.000
+two-point+delta  1000201.785     -20.357819           0        0.732
+$ unskew compare t/messages.csv --min-delay 60us --method hull+delta,hull,two-point+delta --max-outliers 0
+host0 against host1: 410 messages, 202 received before sent as recorded.
+method            offset, us  rate - 1, ppm  inversions  too fast, %
+hull             1000199.834     -20.193412           0       15.366
+hull+delta       1000198.784     -19.039648           0       14.878
+two-point+delta  1000197.170     -19.877721           0       14.878
+
+Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
+against the reference. Inversions: messages received before they were sent, by that line; too fast: in
+less than their minimum delay. Lines are judged as drawn; sync settles them into the band.
+Matched 410 messages.
+Note: 3 messages between host1 and host0 cannot all be true if both clocks run at one rate within 500 ppm and none is faster than --min-delay 60us says: that is too long, or a clock was stepped or slewed
+? 3
+$ unskew sync t/messages.csv --min-delay 49us --method hull+δ --json | grep '"method"'
+  "method": "hull+delta",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Exchanges, regress, two-point and least-violation against their definitions: searched from end to
- * end, in rationals, in the plane of the two clocks' stamps.
+ * end, in rationals, in the plane of the two clocks' stamps; those with minimum delays likewise.
  */
 #include "cases.h"
 #include "fit/fit.h"
@@ -24,6 +24,7 @@ struct talk {
 	struct usk_corridor *corridor;
 	struct usk_lines *lines;
 	struct usk_fit fit;
+	struct usk_delay_model least[2];
 	struct usk_knot *knot;
 	size_t n_knots;
 	struct usk_err err;
@@ -122,6 +123,41 @@ static void talk_free(struct talk *t)
 	free(t->knot);
 	usk_lines_free(t->lines);
 	usk_corridor_free(t->corridor);
+}
+
+/* The same with lengths, and models of minimum delays that are right, wrong or none. */
+static void talk_delay(struct talk *t)
+{
+	struct usk_rng r;
+	usk_rng_seed(&r, ~t->seed);
+	for (size_t i = 0; i < t->n; i++) {
+		t->msg[i].bytes = (uint32_t)(within(&r, 0, 1) * within(&r, 0, 1400));
+	}
+	for (int i = 0; i < 2; i++) {
+		int64_t size = INT64_C(1) << within(&r, 1, 34);
+		t->least[i] = (struct usk_delay_model){ within(&r, 0, size), within(&r, 0, size),
+							within(&r, 0, size / 1000) };
+		t->fit.least[i] = within(&r, 0, 4) ? &t->least[i] : NULL;
+	}
+}
+
+/* The minimum delay by its definition. */
+static int64_t least_of(const struct talk *t, const struct usk_msg *m)
+{
+	const struct usk_delay_model *d = t->fit.least[m->from];
+	int64_t n = m->bytes;
+	return !d ? 0 : (d->base_ps + (n ? d->first_ps + (n - 1) * d->per_byte_ps : 0)) / 1000;
+}
+
+/* All stamps doubled and moved: send + delta/2, receive - delta/2. */
+static void talk_move(struct talk *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		struct usk_msg *m = &t->msg[i];
+		int64_t least = least_of(t, m);
+		m->sent_ns = 2 * m->sent_ns + least;
+		m->received_ns = 2 * m->received_ns - least;
+	}
 }
 
 /* ---- exchanges ---- */
@@ -295,6 +331,32 @@ static void test_regress(void **state)
 	assert_true(lines > 100 && none > 100);
 }
 
+static void test_regress_delta(void **state)
+{
+	(void)state;
+	size_t lines = 0, none = 0;
+	for (uint64_t seed = 1; seed <= fit_cases(12000); seed++) {
+		struct talk t;
+		talk_make(&t, seed);
+		talk_delay(&t);
+		struct exact e;
+		exact_init(&e);
+		enum usk_status status = talk_ask(&t, "regress+delta");
+		talk_move(&t);
+		bool any = least_squares(&t, &e) && mpq_get_d(e.beta) > 1e-12;
+		CHECK(any == !status, &t);
+		mpq_div_2exp(e.x, e.x, 1);
+		mpq_div_2exp(e.y, e.y, 1);
+		CHECK(!any || agrees(&e, t.knot, t.n_knots), &t);
+		lines += any;
+		none += !any;
+		exact_clear(&e);
+		talk_free(&t);
+	}
+	print_message("%zu lines, %zu without\n", lines, none);
+	assert_true(lines > 100 && none > 100);
+}
+
 /* ---- two-point ---- */
 
 struct equivalence {
@@ -321,7 +383,17 @@ static void halved(mpq_t out, int64_t v, int64_t w)
 	mpq_clear(other);
 }
 
-static size_t equivalences(const struct talk *t, struct equivalence *q)
+/* v + w by/of. */
+static void plus(mpq_t v, int64_t w, int of)
+{
+	mpq_t x;
+	mpq_init(x);
+	oracle_set(x, w, of);
+	mpq_add(v, v, x);
+	mpq_clear(x);
+}
+
+static size_t equivalences(const struct talk *t, bool delta, struct equivalence *q)
 {
 	size_t n = 0;
 	int64_t first = INT64_MAX, last = INT64_MIN;
@@ -344,6 +416,15 @@ static size_t equivalences(const struct talk *t, struct equivalence *q)
 		oracle_set(e->e, k->received_ns - m->sent_ns, 2);
 		oracle_set(part, k->sent_ns - m->received_ns, 2);
 		mpq_sub(e->e, e->e, part);
+		if (delta) { /* T1 + i/2, T2 - i/2, T3 + j/2, T4 - j/2 */
+			int64_t di = least_of(t, m), dj = least_of(t, k);
+			plus(m->from ? e->b : e->a, di - dj, 4);
+			plus(m->from ? e->a : e->b, dj - di, 4);
+			plus(e->e, -di - dj, 2);
+			if (mpq_sgn(e->e) < 0) {
+				mpq_set_si(e->e, 0, 1);
+			}
+		}
 		e->tenth = 0;
 		for (int d = 1; d < 10; d++) { /* first + d (last - first)/10 <= a */
 			oracle_set(bound, last, 1);
@@ -369,10 +450,10 @@ static size_t equivalences(const struct talk *t, struct equivalence *q)
 }
 
 /* *any_pair: there are two at different times; returns whether B's clock advances between them. */
-static bool two_points(const struct talk *t, struct exact *line, bool *any_pair)
+static bool two_points(const struct talk *t, bool delta, struct exact *line, bool *any_pair)
 {
 	struct equivalence q[TALK_MAX];
-	size_t n = equivalences(t, q), best = 0, c = 0, d = 0;
+	size_t n = equivalences(t, delta, q), best = 0, c = 0, d = 0;
 	mpq_t least, off, wide, apart, v;
 	mpq_inits(least, off, wide, apart, v, NULL);
 	*any_pair = false;
@@ -387,8 +468,9 @@ static bool two_points(const struct talk *t, struct exact *line, bool *any_pair)
 			}
 			mpq_sub(wide, q[j].a, q[i].a);
 			mpq_add(off, q[i].e, q[j].e);
-			mpq_sub(off, off, q[best].e);
-			mpq_sub(off, off, q[best].e);
+			for (int k = 0; k < 2 && !delta; k++) {
+				mpq_sub(off, off, q[best].e);
+			}
 			mpq_div(off, off, wide);
 			int order = *any_pair ? mpq_cmp(off, least) : -1;
 			order = order ? order : mpq_cmp(apart, wide);
@@ -418,17 +500,19 @@ static bool two_points(const struct talk *t, struct exact *line, bool *any_pair)
 	return *any_pair && mpq_sgn(line->beta) > 0;
 }
 
-static void test_two_point(void **state)
+static void check_two_point(bool delta, const char *name)
 {
-	(void)state;
 	size_t lines = 0, none = 0, back = 0;
 	for (uint64_t seed = 1; seed <= fit_cases(2000); seed++) {
 		struct talk t;
 		talk_make(&t, seed);
 		struct exact e;
 		exact_init(&e);
-		bool pair, any = two_points(&t, &e, &pair);
-		enum usk_status status = talk_ask(&t, "two-point");
+		if (delta) {
+			talk_delay(&t);
+		}
+		bool pair, any = two_points(&t, delta, &e, &pair);
+		enum usk_status status = talk_ask(&t, name);
 		CHECK(any == !status, &t);
 		CHECK(!any || agrees(&e, t.knot, t.n_knots), &t);
 		lines += any;
@@ -439,6 +523,76 @@ static void test_two_point(void **state)
 	}
 	print_message("%zu lines, %zu without, %zu backwards\n", lines, none, back);
 	assert_true(lines > 100 && none > 100 && back > 10);
+}
+
+static void test_two_point(void **state)
+{
+	(void)state;
+	check_two_point(false, "two-point");
+}
+
+static void test_two_point_delta(void **state)
+{
+	(void)state;
+	check_two_point(true, "two-point+delta");
+}
+
+/* ---- hull+delta ---- */
+
+/* hull, or least-violation, of the moved messages: its offset at twice a local time, halved. */
+static bool moved_line_agrees(const struct talk *t, const struct talk *m)
+{
+	for (size_t i = 0; i < 2; i++) {
+		long double x0 = (long double)m->knot[0].local_ns;
+		long double run = (long double)m->knot[1].local_ns - x0;
+		long double rise = (long double)m->knot[1].offset_ns - m->knot[0].offset_ns;
+		/* A knot is rounded by 1 at the most, and carried on beyond them by that much. */
+		long double at = (2 * (long double)t->knot[i].local_ns - x0) / run;
+		long double off = (m->knot[0].offset_ns + rise * at) / 2;
+		long double room = 1.5L + fabsl(at);
+		if (fabsl(off) < 0x1p60L && fabsl(off - t->knot[i].offset_ns) > room) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void test_hull_delta(void **state)
+{
+	(void)state;
+	size_t fit = 0, wrong = 0, none = 0;
+	for (uint64_t seed = 1; seed <= fit_cases(6000); seed++) {
+		struct talk t, m;
+		talk_make(&t, seed);
+		talk_delay(&t);
+		enum usk_status status = talk_ask(&t, "hull+delta");
+		m = t;
+		m.knot = NULL;
+		talk_move(&m);
+		usk_msg_sort(m.msg, m.n, 1);
+		struct usk_frame f = { .kappa_e12 = 400000 };
+		f.local_ns = m.n ? usk_msg_stamp(&m.msg[0], 1) : 0;
+		f.offset_ns = m.n ? usk_msg_stamp(&m.msg[0], 0) - f.local_ns : 0;
+		m.corridor = usk_corridor_new(&f);
+		CHECK(!usk_corridor_add(m.corridor, 0, 1, m.msg, m.n, NULL), &t);
+		m.lines = usk_lines_new(m.corridor, 0, 0, 500000000);
+		m.fit = (struct usk_fit){ .corridor = m.corridor, .lines = m.lines };
+		m.fit.first_local_ns = m.n ? usk_msg_stamp(&m.msg[0], 1) : 0;
+		m.fit.last_local_ns = m.n ? usk_msg_stamp(&m.msg[m.n - 1], 1) : 0;
+		bool bounded = usk_lines_quality(m.lines) == USK_BOUNDED;
+		bool broken = usk_lines_quality(m.lines) == USK_CONTRADICTED;
+		bool any =
+			(bounded || broken) && !talk_ask(&m, bounded ? "hull" : "least-violation");
+		CHECK(any == !status, &t);
+		CHECK(!any || moved_line_agrees(&t, &m), &t);
+		fit += any && bounded;
+		wrong += any && broken;
+		none += !any;
+		talk_free(&m);
+		talk_free(&t);
+	}
+	print_message("%zu hulls, %zu least violations, %zu without\n", fit, wrong, none);
+	assert_true(fit > 100 && wrong > 100 && none > 100);
 }
 
 /* ---- least-violation ---- */
@@ -611,6 +765,8 @@ static void ask_by_hand(const char *name, const struct usk_msg *msg, size_t n, e
 				  .msg = t.msg,
 				  .n_msgs = n,
 				  .b = 1 };
+	t.least[0].base_ps = 10000;
+	t.fit.least[0] = t.fit.least[1] = &t.least[0];
 	assert_int_equal(talk_ask(&t, name), want);
 	if (!want) {
 		assert_int_equal(t.knot[0].offset_ns, offset0);
@@ -635,6 +791,14 @@ static void test_by_hand(void **state)
 	ask_by_hand("least-violation", calls_of_a, 1, USK_EINPUT, 0, 0);
 	ask_by_hand("regress", calls_of_a, 1, USK_EINPUT, 0, 0);
 	ask_by_hand("two-point", calls_of_a, 1, USK_EINPUT, 0, 0);
+	/* Delays 10, and 10 is the minimum: none is left. */
+	static const struct usk_msg quick[] = { { 0, 10, 0, 1, 0 },
+						{ 10, 20, 1, 0, 0 },
+						{ 1000, 1010, 0, 1, 0 },
+						{ 1010, 1020, 1, 0, 0 } };
+	ask_by_hand("regress+delta", quick, 4, USK_OK, 0, 0);
+	ask_by_hand("two-point+delta", quick, 4, USK_OK, 0, 0);
+	ask_by_hand("hull+\xce\xb4", quick, 4, USK_OK, 0, 0);
 	/* Everything at one instant of both clocks. */
 	static const struct usk_msg instant[] = { { 5, 5, 0, 1, 0 }, { 5, 5, 1, 0, 0 } };
 	ask_by_hand("regress", instant, 2, USK_EINPUT, 0, 0);
@@ -647,7 +811,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exchanges),	cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_regress),		cmocka_unit_test(test_two_point),
-		cmocka_unit_test(test_least_violation),
+		cmocka_unit_test(test_least_violation), cmocka_unit_test(test_regress_delta),
+		cmocka_unit_test(test_two_point_delta), cmocka_unit_test(test_hull_delta),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -372,6 +372,10 @@ static void test_table(void **state)
 {
 	(void)state;
 	assert_null(usk_estimator_find("no such thing"));
+	assert_null(usk_estimator_find("middle+\xce\xb4"));
+	assert_null(usk_estimator_find("\xce\xb4"));
+	assert_null(usk_estimator_find("hull\xce\xb4"));
+	assert_ptr_equal(usk_estimator_find("hull+\xce\xb4"), usk_estimator_find("hull+delta"));
 	for (const struct usk_estimator *e = usk_estimators(); e->name; e++) {
 		assert_ptr_equal(usk_estimator_find(e->name), e);
 		assert_true(e->source[0] && e->help[0] && e->estimate);
