@@ -80,6 +80,7 @@ static void settle(struct walk *w, struct way *way, bool last)
 			emit(w, d->p_ns, d->q_ns, d->bytes, role == ROLE_SENDS, way->source);
 		}
 	}
+	w->n_doubts -= way->n_doubts;
 	way->n_doubts = 0;
 }
 
@@ -93,17 +94,18 @@ void usk_walk_settle_doubts(struct walk *w)
 /* Doubts are held until evidence comes, within reason. */
 static void doubt(struct walk *w, uint32_t which, const struct seen *p, const struct seen *q)
 {
-	enum { HOLD = 4096 };
+	enum { HOLD = 4096, HOLD_ALL = 1 << 20 };
 	if (which == NOBODY) {
 		w->counts->direction_unknown++;
 		return;
 	}
 	usk_way_vote(&w->ways, which, p->ttl, q->ttl, p->time_ns, q->time_ns);
 	struct way *way = &w->ways.way[which];
-	if (way->n_doubts == HOLD) {
+	if (way->n_doubts == HOLD || w->n_doubts >= HOLD_ALL) {
 		settle(w, way, true);
 	}
 	way->doubt = usk_room(way->doubt, way->n_doubts, &way->cap_doubts, sizeof *way->doubt);
+	w->n_doubts++;
 	way->doubt[way->n_doubts++] = (struct doubt){ p->time_ns, q->time_ns, p->bytes };
 	settle(w, way, false);
 }

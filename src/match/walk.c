@@ -16,7 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 64, RUN = 256, RENDEZVOUS = 64 };
+enum { BATCH = 64, RUN = 256, RENDEZVOUS = 64, MAX_INTERFACES = 64, MAX_ADDRESSES = 16 };
+
+/* Packets that a side remembers at most: 256 MB of them. */
+#define MAX_WINDOW ((uint64_t)1 << 22)
 
 enum { TCP = 6, FIN = 1, SYN = 2, RST = 4, ACK = 16 };
 
@@ -115,8 +118,11 @@ static void find_role(const struct feed *f, struct stream *st, uint8_t side)
 	if (st->role != ROLE_UNKNOWN) {
 		return;
 	}
-	for (size_t i = 0; i < f->n_ifaces; i++) {
-		if (by_list(st, f->iface[i].addr, f->iface[i].n_addrs, FROM_INTERFACE)) {
+	/* Interfaces state a few addresses each; a file that states thousands is no evidence. */
+	for (size_t i = 0; i < f->n_ifaces && i < MAX_INTERFACES; i++) {
+		const struct usk_iface *face = &f->iface[i];
+		if (face->n_addrs <= MAX_ADDRESSES &&
+		    by_list(st, face->addr, face->n_addrs, FROM_INTERFACE)) {
 			return;
 		}
 	}
@@ -227,6 +233,14 @@ static void take(struct walk *w, int me, const struct feed *f)
 	const struct usk_packet *p = &f->packet;
 	struct side *mine = &w->side[me];
 	uint32_t which = stream_of(w, me, f);
+	if (mine->head - mine->tail > MAX_WINDOW) {
+		/* Denser, or spread wider, than memory should follow: the oldest has waited enough.
+		 */
+		w->counts->expired +=
+			!(usk_seen(mine, mine->tail)->state & (SEEN_MATCHED | SEEN_AMBIGUOUS));
+		mine->tail++;
+		mine->drained = mine->drained < mine->tail ? mine->tail : mine->drained;
+	}
 	struct seen *s = usk_side_push(mine);
 	struct stream *st = &mine->stream[which];
 	uint64_t number = mine->head - 1;
