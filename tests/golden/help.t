@@ -14,7 +14,7 @@ Output:
 
 Matching:
   -r, --reference NAME    the clock that is the common timeline; otherwise the
-                          one that ties the others best
+                          first one
       --local NAME=ADDR   an address of the machine that recorded NAME, where
                           the captures do not show who sent what; may be
                           repeated
