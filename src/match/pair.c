@@ -132,8 +132,8 @@ static enum role combine(const struct stream *a, const struct stream *b, uint8_t
 /* Two sightings of one packet: who sent it? */
 static void sighting(struct walk *w, struct seen *p, struct seen *q)
 {
-	p->state |= SEEN_MATCHED;
-	q->state |= SEEN_MATCHED;
+	usk_mark(&w->side[0], p, SEEN_MATCHED);
+	usk_mark(&w->side[1], q, SEEN_MATCHED);
 	struct stream *a = &w->side[0].stream[p->stream];
 	uint8_t source = a->source;
 	enum role role =
@@ -239,10 +239,10 @@ static bool in_time(const struct walk *w, const struct seen *sent, const struct 
 	return sent->common_ns <= latest && near(w, sent, got);
 }
 
-static void ambiguous(struct walk *w, struct seen *got)
+static void ambiguous(struct walk *w, int me, struct seen *got)
 {
 	if (!(got->state & SEEN_AMBIGUOUS)) {
-		got->state |= SEEN_AMBIGUOUS;
+		usk_mark(&w->side[me], got, SEEN_AMBIGUOUS);
 		w->counts->ambiguous++;
 	}
 }
@@ -306,7 +306,7 @@ static void pair_range(struct walk *w, int me, uint64_t number)
 	uint64_t copy[MAX_COPIES], position = usk_unwrap(from, got->seq);
 	size_t n = usk_stream_covering(theirs, from, position, copy, COUNT(copy));
 	if (from->unruly) {
-		ambiguous(w, got);
+		ambiguous(w, me, got);
 		return;
 	}
 	struct seen *sent = NULL;
@@ -335,7 +335,7 @@ static void pair_range(struct walk *w, int me, uint64_t number)
 	bool itself = id == ID_SAME && sent->seq == got->seq;
 	if (possible != 1 || (n == COUNT(copy) && !itself) ||
 	    (id != ID_SAME && !is_certain(w, me, sent, got, number, n == 1))) {
-		ambiguous(w, got);
+		ambiguous(w, me, got);
 		return;
 	}
 	uint32_t offset = got->seq - sent->seq;
@@ -346,7 +346,7 @@ static void pair_range(struct walk *w, int me, uint64_t number)
 	w->counts->unsure += theirs->misses && id != ID_SAME;
 	/* Bytes that came twice: the later one is a copy made on the way. */
 	if (!usk_seen_take(sent, offset)) {
-		ambiguous(w, got);
+		ambiguous(w, me, got);
 		return;
 	}
 	sighting(w, me ? sent : got, me ? got : sent);
@@ -413,7 +413,7 @@ static void pair_whole(struct walk *w, int me, uint64_t number)
 	bool copied_on_the_way = twins && id == ID_SAME && first;
 	if (possible > 1 || steps >= MAX_CHAIN || (twins && !copied_on_the_way) ||
 	    sent->state & SEEN_MATCHED) {
-		ambiguous(w, got);
+		ambiguous(w, me, got);
 		return;
 	}
 	sighting(w, me ? sent : got, me ? got : sent);

@@ -232,12 +232,15 @@ static void take(struct walk *w, int me, const struct feed *f)
 {
 	const struct usk_packet *p = &f->packet;
 	struct side *mine = &w->side[me];
+	/* Copies of one content have IP-IDs of their own: no need to look at each. */
+	uint64_t key = w->ip_id_kept && p->has & USK_HAS_IP_ID
+			       ? p->key + p->ip_id * UINT64_C(0x9e3779b97f4a7c15)
+			       : p->key;
+	__builtin_prefetch(&mine->bucket[(size_t)key & mine->mask], 1);
 	uint32_t which = stream_of(w, me, f);
 	if (mine->head - mine->tail > MAX_WINDOW) {
 		/* Denser, or spread wider, than memory should follow: the oldest has waited enough.
 		 */
-		w->counts->expired +=
-			!(usk_seen(mine, mine->tail)->state & (SEEN_MATCHED | SEEN_AMBIGUOUS));
 		mine->tail++;
 		mine->drained = mine->drained < mine->tail ? mine->tail : mine->drained;
 	}
@@ -247,10 +250,7 @@ static void take(struct walk *w, int me, const struct feed *f)
 	mine->recent = which;
 	s->time_ns = p->time_ns;
 	s->common_ns = f->common_ns;
-	/* Copies of one content have IP-IDs of their own: no need to look at each. */
-	s->key = w->ip_id_kept && p->has & USK_HAS_IP_ID
-			 ? p->key + p->ip_id * UINT64_C(0x9e3779b97f4a7c15)
-			 : p->key;
+	s->key = key;
 	s->stream = which;
 	s->seq = p->seq;
 	uint64_t stamps =
@@ -307,7 +307,7 @@ static void take(struct walk *w, int me, const struct feed *f)
 		if (!usk_stream_send(mine, st, number, p->tsval)) {
 			/* The same packet on another interface: its first sighting stands for it.
 			 */
-			s->state |= SEEN_AMBIGUOUS;
+			usk_mark(mine, s, SEEN_AMBIGUOUS);
 			w->counts->ambiguous++;
 		} else if (!(w->ip_id_kept && p->ip_id) && was_acknowledged(mine, st, p)) {
 			s->state |= SEEN_RESENT;
@@ -337,19 +337,30 @@ static void drain(struct walk *w, int64_t until)
 	}
 }
 
-/* Let go of what lies before the window; count what found no counterpart. */
-static void expire(struct walk *w, int64_t before, uint64_t *count)
+/* Let go of what lies before the window, in steps, so that most of it is not looked at again. */
+static void expire(struct walk *w, int64_t before)
 {
+	enum { STRIDE = 32 };
 	for (int me = 0; me < 2; me++) {
 		struct side *s = &w->side[me];
-		while (s->tail < s->drained) {
-			const struct seen *p = usk_seen(s, s->tail);
-			if (p->common_ns >= before) {
-				break;
-			}
-			*count += !(p->state & (SEEN_MATCHED | SEEN_AMBIGUOUS));
-			s->tail++;
+		while (s->tail + STRIDE <= s->drained &&
+		       usk_seen(s, s->tail + STRIDE - 1)->common_ns < before) {
+			s->tail += STRIDE;
 		}
+	}
+}
+
+/* What found no counterpart: in a whole window, or until a capture ended. */
+static void count_lonely(const struct walk *w)
+{
+	for (int me = 0; me < 2; me++) {
+		const struct side *s = &w->side[me];
+		uint64_t waiting = 0;
+		for (uint64_t i = s->tail; i < s->head; i++) {
+			waiting += !(usk_seen(s, i)->state & (SEEN_MATCHED | SEEN_AMBIGUOUS));
+		}
+		w->counts->unmatched += waiting;
+		w->counts->expired += s->head - 1 - s->marked - waiting;
 	}
 }
 
@@ -446,15 +457,14 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 			/* Twice the lag: by then the copy that a late send makes was received too.
 			 */
 			drain(w, saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns));
-			expire(w, saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns - window),
-			       &counts->expired);
+			expire(w, saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns - window));
 		}
 		if (opt->progress && runs % 1024 == 0) {
 			opt->progress(opt->progress_ctx, usk_trace_pos(p) + usk_trace_pos(q));
 		}
 	}
 	drain(w, INT64_MAX);
-	expire(w, INT64_MAX, &counts->unmatched);
+	count_lonely(w);
 	usk_walk_settle_doubts(w);
 	usk_walk_flush(w);
 	uint64_t *const field[] = { NULL,

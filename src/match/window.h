@@ -102,6 +102,7 @@ struct side {
 	struct seen *ring;
 	size_t mask; /* ring size - 1 */
 	uint64_t tail, drained, head;
+	uint64_t marked;  /* packets that were matched, or are ambiguous */
 	uint32_t *bucket; /* by key: low bits of the running number + 1 of the newest */
 	struct stream *stream;
 	size_t n_streams, cap_streams, live, sweep_at;
@@ -135,6 +136,13 @@ static inline struct seen *usk_side_push(struct side *s)
 	p->number = 0;
 	p->piece = 0;
 	return p;
+}
+
+/** SEEN_MATCHED or SEEN_AMBIGUOUS, counted once. */
+static inline void usk_mark(struct side *s, struct seen *p, unsigned how)
+{
+	s->marked += !(p->state & (SEEN_MATCHED | SEEN_AMBIGUOUS));
+	p->state |= (uint8_t)how;
 }
 
 /* Packets of one key, newest first. */
