@@ -317,7 +317,7 @@ static void pair_range(struct walk *w, int me, uint64_t number)
 		uint32_t offset = got->seq - c->seq;
 		enum identity this = identity(w, c, got, offset);
 		if (!in_time(w, c, got) || this == ID_OTHER || c->context != got->context ||
-		    (st->role == ROLE_UNKNOWN && offset)) {
+		    (st->role == ROLE_UNKNOWN && (offset || c->state & SEEN_MATCHED))) {
 			continue;
 		}
 		possible++;
@@ -348,6 +348,10 @@ static void pair_range(struct walk *w, int me, uint64_t number)
 	if (!usk_seen_take(sent, offset)) {
 		ambiguous(w, me, got);
 		return;
+	}
+	if (st->role == ROLE_UNKNOWN) {
+		/* It may turn out to be the send. */
+		usk_seen_take(got, 0);
 	}
 	sighting(w, me ? sent : got, me ? got : sent);
 }
