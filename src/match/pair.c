@@ -249,14 +249,27 @@ static void ambiguous(struct walk *w, int me, struct seen *got)
 
 /* ---- ranges of bytes ----------------------------------------------------------- */
 
-static bool was_lost(const struct stream *st, uint32_t seq)
+/* When a third duplicate ACK asked for this byte again; INT64_MIN if none did. */
+static int64_t asked_again(const struct stream *st, uint32_t seq)
 {
 	for (unsigned i = 0; i < COUNT(st->lost) && i < st->n_lost; i++) {
 		if (st->lost[i] == seq) {
-			return true;
+			return st->lost_ns[i];
 		}
 	}
-	return false;
+	return INT64_MIN;
+}
+
+/* May these bytes have been sent again, though no capture shows it? */
+static bool may_be_anew(const struct walk *w, const struct stream *mine,
+			const struct stream *theirs, const struct seen *got)
+{
+	int64_t here = asked_again(mine, got->seq);
+	if (here == INT64_MIN) {
+		return asked_again(theirs, got->seq) != INT64_MIN;
+	}
+	/* What comes sooner after the request than an answer can was only overtaken. */
+	return (usk_i128)got->time_ns - here >= w->ways.shortest_ns / 2;
 }
 
 /* Did the capture record these very bytes of this very stream more than once? */
@@ -284,10 +297,17 @@ static bool is_certain(const struct walk *w, int me, const struct seen *sent,
 	const struct side *mine = &w->side[me], *theirs = &w->side[!me];
 	const struct stream *st = &mine->stream[got->stream];
 	bool stamped = sent->has & got->has & USK_HAS_SHARED_TIMESTAMPS;
-	if (sent->state & SEEN_RESENT || (theirs->misses && has_twin(mine, got, number))) {
+	/* Or one that began within the stream, just before: the original may lie before its time.
+	 */
+	const struct stream *from = &theirs->stream[sent->stream];
+	bool early = from->midway && usk_unwrap(from, sent->seq) < from->opening;
+	if (sent->state & SEEN_RESENT ||
+	    ((theirs->misses || early) && has_twin(mine, got, number))) {
 		return false;
 	}
-	bool lost = was_lost(st, got->seq) || was_lost(&theirs->stream[st->peer], got->seq);
+	/* What arrived before all later bytes filled no hole. */
+	bool in_order = st->role == ROLE_RECEIVES && !(got->state & SEEN_LATE);
+	bool lost = !in_order && may_be_anew(w, st, from, got);
 	/* Of two copies, time stamps told which. Of one, they tell only if the other one's would
 	 * have been a later tick: if it came a round trip later, and that is long. */
 	int64_t trip = w->ways.shortest_ns ? w->ways.shortest_ns : w->lag_ns / 4;
@@ -342,6 +362,8 @@ static void pair_range(struct walk *w, int me, uint64_t number)
 	uint16_t ahead = (uint16_t)(got->ip_id - sent->ip_id);
 	if (id == ID_SAME && ahead) {
 		sent->piece = offset / ahead;
+	} else if (id != ID_SAME && !sent->piece && got->bytes >= 1024) {
+		sent->piece = 1024; /* no smaller than that: 64 of them are a whole segment */
 	}
 	w->counts->unsure += theirs->misses && id != ID_SAME;
 	/* Bytes that came twice: the later one is a copy made on the way. */

@@ -198,7 +198,8 @@ static void rendezvous(struct walk *w, int me, uint32_t which, uint64_t key)
 }
 
 /* Three acknowledgements of the same byte ask for it again: a copy may follow unseen. */
-static void note_duplicate_ack(struct walk *w, int me, struct stream *st, uint32_t ack)
+static void note_duplicate_ack(struct walk *w, int me, struct stream *st, uint32_t ack,
+			       int64_t at_ns)
 {
 	if (st->packets <= 1 || ack != st->last_ack) {
 		st->last_ack = ack;
@@ -208,7 +209,10 @@ static void note_duplicate_ack(struct walk *w, int me, struct stream *st, uint32
 	if (++st->dup_acks == 3 && st->reverse != NOBODY) {
 		struct stream *data = &w->side[me].stream[st->reverse];
 		memmove(data->lost + 1, data->lost, sizeof data->lost - sizeof data->lost[0]);
+		memmove(data->lost_ns + 1, data->lost_ns,
+			sizeof data->lost_ns - sizeof data->lost_ns[0]);
 		data->lost[0] = ack;
+		data->lost_ns[0] = at_ns;
 		data->n_lost = (uint8_t)(data->n_lost + (data->n_lost < COUNT(data->lost)));
 	}
 }
@@ -264,6 +268,9 @@ static void take(struct walk *w, int me, const struct feed *f)
 	if (st->role == ROLE_SENDS && st->peer != NOBODY) {
 		s->state |= SEEN_SENT;
 	}
+	if (!st->packets) {
+		st->midway = !(p->flags & SYN);
+	}
 	st->last = number;
 	st->packets++;
 	if (p->proto != TCP) {
@@ -297,7 +304,7 @@ static void take(struct walk *w, int me, const struct feed *f)
 	if (!range) {
 		usk_side_index(mine, number);
 		if (!(p->flags & RST)) {
-			note_duplicate_ack(w, me, st, p->ack);
+			note_duplicate_ack(w, me, st, p->ack, p->time_ns);
 		}
 		return;
 	}
@@ -315,6 +322,9 @@ static void take(struct walk *w, int me, const struct feed *f)
 		}
 	}
 	uint64_t position = usk_unwrap(st, p->seq);
+	if (st->role == ROLE_RECEIVES && position < st->position) {
+		s->state |= SEEN_LATE;
+	}
 	st->position = position > st->position ? position : st->position;
 }
 

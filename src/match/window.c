@@ -333,6 +333,10 @@ bool usk_stream_send(struct side *s, struct stream *st, uint64_t number, uint32_
 	}
 	make_room(s, st);
 	struct send *v = st->send + st->head;
+	if (st->openers < 2) {
+		st->openers++;
+		st->opening = end > st->opening ? end : st->opening;
+	}
 	s->misses |= st->role == ROLE_SENDS && st->highest && start > st->highest &&
 		     !(p->state & SEEN_SYN);
 	if (st->n_sends && start >= v[st->n_sends - 1].end && start >= st->highest) {
