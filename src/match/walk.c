@@ -310,18 +310,18 @@ static void take(struct walk *w, int me, const struct feed *f)
 	}
 	s->state |= (uint8_t)(SEEN_RANGE | (p->flags & SYN ? SEEN_SYN : 0) |
 			      (p->flags & FIN ? SEEN_FIN : 0));
+	uint64_t position = usk_unwrap(st, p->seq), highest = st->highest;
 	if (st->role != ROLE_RECEIVES) {
 		if (!usk_stream_send(mine, st, number, p->tsval)) {
 			/* The same packet on another interface: its first sighting stands for it.
 			 */
 			usk_mark(mine, s, SEEN_AMBIGUOUS);
 			w->counts->ambiguous++;
-		} else if (!(w->ip_id_kept && p->ip_id) && was_acknowledged(mine, st, p)) {
+		} else if (nameless && position >= highest && was_acknowledged(mine, st, p)) {
 			s->state |= SEEN_RESENT;
 			mine->misses |= st->role == ROLE_SENDS;
 		}
 	}
-	uint64_t position = usk_unwrap(st, p->seq);
 	if (st->role == ROLE_RECEIVES && position < st->position) {
 		s->state |= SEEN_LATE;
 	}
