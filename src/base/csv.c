@@ -53,43 +53,6 @@ enum usk_status usk_csv_next_line(struct usk_input *in, size_t *used, struct usk
 	}
 }
 
-bool usk_csv_next_field(const char **p, const char *end, char **scratch, struct usk_csv_field *out)
-{
-	const char *s = *p;
-	out->raw = s;
-	if (s < end && *s == '"') {
-		char *to = *scratch;
-		out->text = to;
-		for (s++;; s++) {
-			if (s == end) {
-				return false;
-			}
-			if (*s == '"') {
-				if (s + 1 < end && s[1] == '"') {
-					s++;
-				} else {
-					break;
-				}
-			}
-			*to++ = *s;
-		}
-		out->n = (size_t)(to - out->text);
-		*scratch = to;
-		s++;
-		if (s < end && *s != ',') {
-			return false;
-		}
-	} else {
-		const char *comma = memchr(s, ',', (size_t)(end - s));
-		out->text = s;
-		s = comma ? comma : end;
-		out->n = (size_t)(s - out->text);
-	}
-	out->n_raw = (size_t)(s - out->raw);
-	*p = s < end ? s + 1 : NULL;
-	return true;
-}
-
 bool usk_csv_is(struct usk_csv_field f, const char *text)
 {
 	return f.n == strlen(text) && !memcmp(f.text, text, f.n);
@@ -113,22 +76,9 @@ bool usk_csv_is_time(struct usk_csv_field f, const char *name, enum usk_csv_unit
 	return false;
 }
 
-enum usk_status usk_csv_time(struct usk_csv_field f, enum usk_csv_unit unit, int64_t *ns,
-			     struct usk_err *err)
+enum usk_status usk_csv_any_time(struct usk_csv_field f, enum usk_csv_unit unit, int64_t *ns,
+				 struct usk_err *err)
 {
-	bool minus = f.n && f.text[0] == '-';
-	if (unit == USK_CSV_NS && f.n - minus > 0 && f.n - minus <= 18) {
-		/* Up to 18 digits cannot overflow: the case of nearly every row. */
-		int64_t x = 0;
-		size_t i = minus;
-		for (; i < f.n && (unsigned char)(f.text[i] - '0') < 10; i++) {
-			x = x * 10 + (f.text[i] - '0');
-		}
-		if (i == f.n) {
-			*ns = minus ? -x : x;
-			return USK_OK;
-		}
-	}
 	enum usk_status status = unit == USK_CSV_NS ? usk_parse_int(f.text, f.n, ns, err)
 				 : unit == USK_CSV_S
 					 ? usk_parse_decimal(f.text, f.n, 9, ns, NULL, err)

@@ -26,8 +26,7 @@ const struct option_group options_match = {
 		  .letter = 'r',
 		  .type = OPTION_STRING,
 		  .value = "NAME",
-		  .help = "the clock that is the common timeline; otherwise the one that ties the "
-			  "others best" },
+		  .help = "the clock that is the common timeline; otherwise the first one" },
 		{ .name = "local",
 		  .type = OPTION_STRING,
 		  .repeated = true,

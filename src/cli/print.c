@@ -162,7 +162,8 @@ static void print_islands(FILE *out, const struct usk_clocks *c)
 	if (c->n_islands < 2 || c->n_clocks < 3) {
 		return;
 	}
-	fprintf(out, "No messages tie these to each other, so they cannot be compared:");
+	fprintf(out, "Tied by messages with the reference, or alone (chains are not followed; "
+		     "--reference names another):");
 	for (size_t i = 0; i < c->n_islands; i++) {
 		const struct usk_island *island = &c->island[i];
 		fputs(i ? "; " : " ", out);

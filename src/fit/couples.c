@@ -152,7 +152,6 @@ enum usk_status usk_fit_from_couple(const struct usk_fit *fit, const struct usk_
 {
 	struct usk_point p = { (int64_t)usk_floor_div(c->local2, 2),
 			       (int64_t)usk_floor_div(c->offset2, 2) };
-	return usk_fit_through(fit, p, (long double)(c->local2 - 2 * (usk_i128)p.local_ns) / 2,
-			       (long double)(c->offset2 - 2 * (usk_i128)p.offset_ns) / 2, slope,
-			       out, n);
+	return usk_fit_through(fit, p, usk_real(c->local2 - 2 * (usk_i128)p.local_ns) / 2,
+			       usk_real(c->offset2 - 2 * (usk_i128)p.offset_ns) / 2, slope, out, n);
 }

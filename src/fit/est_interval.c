@@ -38,8 +38,7 @@ enum usk_status usk_est_interval(const struct usk_fit *fit, struct usk_knot **ou
 	if (status) {
 		return status;
 	}
-	long double slope =
-		(long double)(y.offset2 - x.offset2) / (long double)(y.local2 - x.local2);
+	long double slope = usk_real(y.offset2 - x.offset2) / usk_real(y.local2 - x.local2);
 	return usk_fit_from_couple(fit, &y, slope, out, n);
 }
 

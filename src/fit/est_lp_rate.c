@@ -68,7 +68,7 @@ static bool under(const struct touch *t, usk_i128 x2, usk_i128 y2)
 
 static long double value(struct usk_slope s)
 {
-	return (long double)s.num / (long double)s.den;
+	return usk_real(s.num) / usk_real(s.den);
 }
 
 /* The middle slope of all feasible lines through a point inside the band. */
@@ -84,7 +84,7 @@ static long double middle_slope(const struct usk_lines *l, usk_i128 x2, usk_i128
 			if (!dx) {
 				continue;
 			}
-			long double s = (long double)dy / (long double)dx;
+			long double s = usk_real(dy) / usk_real(dx);
 			if ((dx > 0) == (side == USK_FLOOR)) {
 				low = s > low ? s : low;
 			} else {

@@ -22,8 +22,7 @@
 
 static long double slope_of(const struct usk_couple *from, const struct usk_couple *to)
 {
-	return (long double)(to->offset2 - from->offset2) /
-	       (long double)(to->local2 - from->local2);
+	return usk_real(to->offset2 - from->offset2) / usk_real(to->local2 - from->local2);
 }
 
 /* At least two, with rising local stamps: or NULL, and the sentence. */

@@ -34,7 +34,7 @@ static long double length(const struct usk_exchange *e, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		sum += usk_exchange_took(&e[i]);
 	}
-	return n ? (long double)sum / (long double)n : INFINITY;
+	return n ? usk_real(sum) / (long double)n : INFINITY;
 }
 
 /* Leave out those whose margin is not within mean +- z sigma. */
@@ -48,15 +48,15 @@ static size_t keep(struct usk_exchange *e, size_t n, double z, struct usk_round_
 	}
 	for (size_t i = 0; i < n; i++) {
 		usk_i128 d = (usk_exchange_delays(&e[i]) - base) * (usk_i128)n - sum;
-		squares += (long double)d * (long double)d;
+		squares += usk_real(d) * usk_real(d);
 	}
 	long double count = (long double)n;
-	out->margin_ns = (double)(((long double)base + (long double)sum / count) / 2);
+	out->margin_ns = (double)((usk_real(base) + usk_real(sum) / count) / 2);
 	out->sigma_ns = (double)(sqrtl(squares / count) / count / 2);
 	size_t kept = 0;
 	for (size_t i = 0; i < n; i++) {
 		usk_i128 d = (usk_exchange_delays(&e[i]) - base) * (usk_i128)n - sum;
-		if (isinf(z) || (long double)d * (long double)d * count <=
+		if (isinf(z) || usk_real(d) * usk_real(d) * count <=
 					(long double)z * (long double)z * squares) {
 			e[kept++] = e[i];
 		}
@@ -80,11 +80,11 @@ static bool regress(const struct usk_fit *fit, const struct usk_exchange *e, siz
 		sum_y += offset2(fit, &e[i]) - base2;
 	}
 	long double count = (long double)n;
-	long double mean_t = (long double)sum_t / count, mean_y = (long double)sum_y / count / 2;
+	long double mean_t = usk_real(sum_t) / count, mean_y = usk_real(sum_y) / count / 2;
 	long double tt = 0, ty = 0, rr = 0;
 	for (size_t i = 0; i < n; i++) {
-		long double t = (long double)((usk_i128)e[i].there->sent_ns - out->origin_ns);
-		long double y = (long double)(offset2(fit, &e[i]) - base2) / 2;
+		long double t = usk_real((usk_i128)e[i].there->sent_ns - out->origin_ns);
+		long double y = usk_real(offset2(fit, &e[i]) - base2) / 2;
 		tt += (t - mean_t) * (t - mean_t);
 		ty += (t - mean_t) * (y - mean_y);
 	}
@@ -93,8 +93,8 @@ static bool regress(const struct usk_fit *fit, const struct usk_exchange *e, siz
 	}
 	long double slope = ty / tt;
 	for (size_t i = 0; i < n; i++) {
-		long double t = (long double)((usk_i128)e[i].there->sent_ns - out->origin_ns);
-		long double y = (long double)(offset2(fit, &e[i]) - base2) / 2;
+		long double t = usk_real((usk_i128)e[i].there->sent_ns - out->origin_ns);
+		long double y = usk_real(offset2(fit, &e[i]) - base2) / 2;
 		long double r = y - mean_y - slope * (t - mean_t);
 		rr += r * r;
 	}

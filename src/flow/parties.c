@@ -432,20 +432,20 @@ static bool thin(void *ctx, const struct usk_msg *m, size_t n)
 	return true;
 }
 
-/* Two copies of one file fit perfectly and mean nothing. */
-static bool same_capture(const struct usk_survey *a, const struct usk_survey *b)
+/*
+ * Two copies of one file fit perfectly and mean nothing: every packet that both hold has one stamp
+ * and one TTL, to the coarser unit. One of them may be cut short.
+ */
+static bool same_capture(const struct usk_coarse *c, int64_t unit_ns)
 {
-	if (a->records != b->records || a->n_samples != b->n_samples || !a->n_samples ||
-	    a->first_ns != b->first_ns || a->last_ns != b->last_ns) {
-		return false;
+	enum { ENOUGH = 8 };
+	bool same = c->joins >= ENOUGH;
+	unit_ns = unit_ns > 1 ? unit_ns : 1;
+	for (size_t i = 0; i < c->joins && same; i++) {
+		const struct usk_sighting *s = &c->seen[i];
+		same = s->p_ns / unit_ns == s->q_ns / unit_ns && s->ttl_p == s->ttl_q;
 	}
-	for (size_t i = 0; i < a->n_samples; i++) {
-		if (a->sample[i].key != b->sample[i].key ||
-		    a->sample[i].time_ns != b->sample[i].time_ns) {
-			return false;
-		}
-	}
-	return true;
+	return same;
 }
 
 enum usk_status usk_pair_open(struct parties *p, uint32_t a, uint32_t b, struct pair_source *out,
@@ -454,14 +454,17 @@ enum usk_status usk_pair_open(struct parties *p, uint32_t a, uint32_t b, struct 
 	*out = (struct pair_source){ .parties = p, .a = a, .b = b };
 	const struct party *x = &p->party[a], *y = &p->party[b];
 	if (both_captured(out)) {
-		if (same_capture(&x->survey, &y->survey)) {
+		usk_coarse_join(&x->survey, &y->survey, &out->coarse);
+		int64_t unit =
+			x->resolution_ns > y->resolution_ns ? x->resolution_ns : y->resolution_ns;
+		if (same_capture(&out->coarse, unit)) {
+			usk_pair_close(out);
 			return usk_fail(err, USK_EINPUT, 0,
 					"%s and %s are the same capture: two are needed, one from "
 					"each machine",
 					usk_trace_path(p->trace[x->trace]),
 					usk_trace_path(p->trace[y->trace]));
 		}
-		usk_coarse_join(&x->survey, &y->survey, &out->coarse);
 		if (out->coarse.joins) {
 			return USK_OK;
 		}

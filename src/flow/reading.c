@@ -133,7 +133,10 @@ struct reading usk_reading_of(struct pair_source *s, struct usk_err *err)
 	r.judge.a = s->a;
 	r.judge.b = s->b;
 	r.judge.q_a_ns = p->party[s->a].resolution_ns;
-	r.judge.q_b_ns = p->party[s->b].resolution_ns;
+	/* A floor stands at b's stamp, up to q_b before its moment, and the offset may fall until
+	 * then (doc/guarantees.md). Under 1 ns unless stamps are coarser than 2 us. */
+	int64_t q_b = p->party[s->b].resolution_ns;
+	r.judge.q_b_ns = q_b + (int64_t)((usk_i128)q_b * usk_limit_e12(p->opt) / 1000000000000);
 	r.judge.least[0] = usk_parties_delay(p, s->a, s->b);
 	r.judge.least[1] = usk_parties_delay(p, s->b, s->a);
 	return r;
@@ -242,15 +245,29 @@ static enum usk_status contradiction(struct pair_source *s, struct usk_pair *pai
 
 /* ---- all of it ---------------------------------------------------------------------------- */
 
+/* Two stamps within the range may differ by more than it: then no offset says by how much. */
+static enum usk_status offsets_in_range(const struct pair_source *s, struct usk_corridor *c,
+					struct usk_err *err)
+{
+	const struct party *y = s->parties->party;
+	for (int side = 0; side < 2; side++) {
+		size_t n;
+		const struct usk_point *p = usk_corridor_hull(c, side, &n);
+		for (size_t i = 0; i < n; i++) {
+			if (p[i].offset_ns > USK_TIME_MAX || p[i].offset_ns < -USK_TIME_MAX) {
+				return usk_fail(err, USK_ERANGE, 0,
+						"%s and %s are more than 2^62 ns (146 years) apart",
+						y[s->a].name, y[s->b].name);
+			}
+		}
+	}
+	return USK_OK;
+}
+
 static enum usk_status read_round(struct pair_source *s, bool keep, struct usk_pair *pair,
 				  struct gathered *g, struct usk_err *err)
 {
 	const struct parties *p = s->parties;
-	const struct party *a = &p->party[s->a], *b = &p->party[s->b];
-	/* A floor stands at b's stamp, up to q_b before its moment, and the offset may fall until
-	 * then (doc/guarantees.md). Under 1 ns unless stamps are coarser than 2 us. */
-	int64_t slip =
-		(int64_t)((usk_i128)b->resolution_ns * usk_limit_e12(p->opt) / 1000000000000);
 	struct reading r = usk_reading_of(s, err);
 	usk_gathered_free(g);
 	g->frame = frame_of(s);
@@ -265,13 +282,14 @@ static enum usk_status read_round(struct pair_source *s, bool keep, struct usk_p
 	enum usk_status status = usk_reading_once(&r, &g->found, &pair->evidence);
 	if (!status) {
 		usk_reading_recorded(&r, pair);
-		g->lines = usk_lines_new(g->corridor, a->resolution_ns, b->resolution_ns + slip,
+		g->lines = usk_lines_new(g->corridor, r.judge.q_a_ns, r.judge.q_b_ns,
 					 usk_limit_e12(p->opt));
 		if (g->plain_corridor) {
-			g->plain = usk_lines_new(g->plain_corridor, a->resolution_ns,
-						 b->resolution_ns + slip, usk_limit_e12(p->opt));
+			g->plain = usk_lines_new(g->plain_corridor, r.judge.q_a_ns, r.judge.q_b_ns,
+						 usk_limit_e12(p->opt));
 		}
 		pair->quality = usk_lines_quality(g->lines);
+		status = offsets_in_range(s, g->corridor, err);
 	}
 	usk_judge_free(&r.judge);
 	g->msg = r.msg;

@@ -80,6 +80,7 @@ static void settle(struct walk *w, struct way *way, bool last)
 			emit(w, d->p_ns, d->q_ns, d->bytes, role == ROLE_SENDS, way->source);
 		}
 	}
+	w->n_doubts -= way->n_doubts;
 	way->n_doubts = 0;
 }
 
@@ -93,17 +94,18 @@ void usk_walk_settle_doubts(struct walk *w)
 /* Doubts are held until evidence comes, within reason. */
 static void doubt(struct walk *w, uint32_t which, const struct seen *p, const struct seen *q)
 {
-	enum { HOLD = 4096 };
+	enum { HOLD = 4096, HOLD_ALL = 1 << 20 };
 	if (which == NOBODY) {
 		w->counts->direction_unknown++;
 		return;
 	}
 	usk_way_vote(&w->ways, which, p->ttl, q->ttl, p->time_ns, q->time_ns);
 	struct way *way = &w->ways.way[which];
-	if (way->n_doubts == HOLD) {
+	if (way->n_doubts == HOLD || w->n_doubts >= HOLD_ALL) {
 		settle(w, way, true);
 	}
 	way->doubt = usk_room(way->doubt, way->n_doubts, &way->cap_doubts, sizeof *way->doubt);
+	w->n_doubts++;
 	way->doubt[way->n_doubts++] = (struct doubt){ p->time_ns, q->time_ns, p->bytes };
 	settle(w, way, false);
 }
@@ -130,8 +132,8 @@ static enum role combine(const struct stream *a, const struct stream *b, uint8_t
 /* Two sightings of one packet: who sent it? */
 static void sighting(struct walk *w, struct seen *p, struct seen *q)
 {
-	p->state |= SEEN_MATCHED;
-	q->state |= SEEN_MATCHED;
+	usk_mark(&w->side[0], p, SEEN_MATCHED);
+	usk_mark(&w->side[1], q, SEEN_MATCHED);
 	struct stream *a = &w->side[0].stream[p->stream];
 	uint8_t source = a->source;
 	enum role role =
@@ -237,24 +239,37 @@ static bool in_time(const struct walk *w, const struct seen *sent, const struct 
 	return sent->common_ns <= latest && near(w, sent, got);
 }
 
-static void ambiguous(struct walk *w, struct seen *got)
+static void ambiguous(struct walk *w, int me, struct seen *got)
 {
 	if (!(got->state & SEEN_AMBIGUOUS)) {
-		got->state |= SEEN_AMBIGUOUS;
+		usk_mark(&w->side[me], got, SEEN_AMBIGUOUS);
 		w->counts->ambiguous++;
 	}
 }
 
 /* ---- ranges of bytes ----------------------------------------------------------- */
 
-static bool was_lost(const struct stream *st, uint32_t seq)
+/* When a third duplicate ACK asked for this byte again; INT64_MIN if none did. */
+static int64_t asked_again(const struct stream *st, uint32_t seq)
 {
 	for (unsigned i = 0; i < COUNT(st->lost) && i < st->n_lost; i++) {
 		if (st->lost[i] == seq) {
-			return true;
+			return st->lost_ns[i];
 		}
 	}
-	return false;
+	return INT64_MIN;
+}
+
+/* May these bytes have been sent again, though no capture shows it? */
+static bool may_be_anew(const struct walk *w, const struct stream *mine,
+			const struct stream *theirs, const struct seen *got)
+{
+	int64_t here = asked_again(mine, got->seq);
+	if (here == INT64_MIN) {
+		return asked_again(theirs, got->seq) != INT64_MIN;
+	}
+	/* What comes sooner after the request than an answer can was only overtaken. */
+	return (usk_i128)got->time_ns - here >= w->ways.shortest_ns / 2;
 }
 
 /* Did the capture record these very bytes of this very stream more than once? */
@@ -282,10 +297,17 @@ static bool is_certain(const struct walk *w, int me, const struct seen *sent,
 	const struct side *mine = &w->side[me], *theirs = &w->side[!me];
 	const struct stream *st = &mine->stream[got->stream];
 	bool stamped = sent->has & got->has & USK_HAS_SHARED_TIMESTAMPS;
-	if (sent->state & SEEN_RESENT || (theirs->misses && has_twin(mine, got, number))) {
+	/* Or one that began within the stream, just before: the original may lie before its time.
+	 */
+	const struct stream *from = &theirs->stream[sent->stream];
+	bool early = from->midway && usk_unwrap(from, sent->seq) < from->opening;
+	if (sent->state & SEEN_RESENT ||
+	    ((theirs->misses || early) && has_twin(mine, got, number))) {
 		return false;
 	}
-	bool lost = was_lost(st, got->seq) || was_lost(&theirs->stream[st->peer], got->seq);
+	/* What arrived before all later bytes filled no hole. */
+	bool in_order = st->role == ROLE_RECEIVES && !(got->state & SEEN_LATE);
+	bool lost = !in_order && may_be_anew(w, st, from, got);
 	/* Of two copies, time stamps told which. Of one, they tell only if the other one's would
 	 * have been a later tick: if it came a round trip later, and that is long. */
 	int64_t trip = w->ways.shortest_ns ? w->ways.shortest_ns : w->lag_ns / 4;
@@ -304,7 +326,7 @@ static void pair_range(struct walk *w, int me, uint64_t number)
 	uint64_t copy[MAX_COPIES], position = usk_unwrap(from, got->seq);
 	size_t n = usk_stream_covering(theirs, from, position, copy, COUNT(copy));
 	if (from->unruly) {
-		ambiguous(w, got);
+		ambiguous(w, me, got);
 		return;
 	}
 	struct seen *sent = NULL;
@@ -315,7 +337,7 @@ static void pair_range(struct walk *w, int me, uint64_t number)
 		uint32_t offset = got->seq - c->seq;
 		enum identity this = identity(w, c, got, offset);
 		if (!in_time(w, c, got) || this == ID_OTHER || c->context != got->context ||
-		    (st->role == ROLE_UNKNOWN && offset)) {
+		    (st->role == ROLE_UNKNOWN && (offset || c->state & SEEN_MATCHED))) {
 			continue;
 		}
 		possible++;
@@ -333,19 +355,25 @@ static void pair_range(struct walk *w, int me, uint64_t number)
 	bool itself = id == ID_SAME && sent->seq == got->seq;
 	if (possible != 1 || (n == COUNT(copy) && !itself) ||
 	    (id != ID_SAME && !is_certain(w, me, sent, got, number, n == 1))) {
-		ambiguous(w, got);
+		ambiguous(w, me, got);
 		return;
 	}
 	uint32_t offset = got->seq - sent->seq;
 	uint16_t ahead = (uint16_t)(got->ip_id - sent->ip_id);
 	if (id == ID_SAME && ahead) {
 		sent->piece = offset / ahead;
+	} else if (id != ID_SAME && !sent->piece && got->bytes >= 1024) {
+		sent->piece = 1024; /* no smaller than that: 64 of them are a whole segment */
 	}
 	w->counts->unsure += theirs->misses && id != ID_SAME;
 	/* Bytes that came twice: the later one is a copy made on the way. */
 	if (!usk_seen_take(sent, offset)) {
-		ambiguous(w, got);
+		ambiguous(w, me, got);
 		return;
+	}
+	if (st->role == ROLE_UNKNOWN) {
+		/* It may turn out to be the send. */
+		usk_seen_take(got, 0);
 	}
 	sighting(w, me ? sent : got, me ? got : sent);
 }
@@ -411,7 +439,7 @@ static void pair_whole(struct walk *w, int me, uint64_t number)
 	bool copied_on_the_way = twins && id == ID_SAME && first;
 	if (possible > 1 || steps >= MAX_CHAIN || (twins && !copied_on_the_way) ||
 	    sent->state & SEEN_MATCHED) {
-		ambiguous(w, got);
+		ambiguous(w, me, got);
 		return;
 	}
 	sighting(w, me ? sent : got, me ? got : sent);

@@ -16,7 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 64, RUN = 256, RENDEZVOUS = 64 };
+enum { BATCH = 64, RUN = 256, RENDEZVOUS = 64, MAX_INTERFACES = 64, MAX_ADDRESSES = 16 };
+
+/* Packets that a side remembers at most: 256 MB of them. */
+#define MAX_WINDOW ((uint64_t)1 << 22)
 
 enum { TCP = 6, FIN = 1, SYN = 2, RST = 4, ACK = 16 };
 
@@ -115,8 +118,11 @@ static void find_role(const struct feed *f, struct stream *st, uint8_t side)
 	if (st->role != ROLE_UNKNOWN) {
 		return;
 	}
-	for (size_t i = 0; i < f->n_ifaces; i++) {
-		if (by_list(st, f->iface[i].addr, f->iface[i].n_addrs, FROM_INTERFACE)) {
+	/* Interfaces state a few addresses each; a file that states thousands is no evidence. */
+	for (size_t i = 0; i < f->n_ifaces && i < MAX_INTERFACES; i++) {
+		const struct usk_iface *face = &f->iface[i];
+		if (face->n_addrs <= MAX_ADDRESSES &&
+		    by_list(st, face->addr, face->n_addrs, FROM_INTERFACE)) {
 			return;
 		}
 	}
@@ -192,7 +198,8 @@ static void rendezvous(struct walk *w, int me, uint32_t which, uint64_t key)
 }
 
 /* Three acknowledgements of the same byte ask for it again: a copy may follow unseen. */
-static void note_duplicate_ack(struct walk *w, int me, struct stream *st, uint32_t ack)
+static void note_duplicate_ack(struct walk *w, int me, struct stream *st, uint32_t ack,
+			       int64_t at_ns)
 {
 	if (st->packets <= 1 || ack != st->last_ack) {
 		st->last_ack = ack;
@@ -202,7 +209,10 @@ static void note_duplicate_ack(struct walk *w, int me, struct stream *st, uint32
 	if (++st->dup_acks == 3 && st->reverse != NOBODY) {
 		struct stream *data = &w->side[me].stream[st->reverse];
 		memmove(data->lost + 1, data->lost, sizeof data->lost - sizeof data->lost[0]);
+		memmove(data->lost_ns + 1, data->lost_ns,
+			sizeof data->lost_ns - sizeof data->lost_ns[0]);
 		data->lost[0] = ack;
+		data->lost_ns[0] = at_ns;
 		data->n_lost = (uint8_t)(data->n_lost + (data->n_lost < COUNT(data->lost)));
 	}
 }
@@ -226,17 +236,25 @@ static void take(struct walk *w, int me, const struct feed *f)
 {
 	const struct usk_packet *p = &f->packet;
 	struct side *mine = &w->side[me];
+	/* Copies of one content have IP-IDs of their own: no need to look at each. */
+	uint64_t key = w->ip_id_kept && p->has & USK_HAS_IP_ID
+			       ? p->key + p->ip_id * UINT64_C(0x9e3779b97f4a7c15)
+			       : p->key;
+	__builtin_prefetch(&mine->bucket[(size_t)key & mine->mask], 1);
 	uint32_t which = stream_of(w, me, f);
+	if (mine->head - mine->tail > MAX_WINDOW) {
+		/* Denser, or spread wider, than memory should follow: the oldest has waited enough.
+		 */
+		mine->tail++;
+		mine->drained = mine->drained < mine->tail ? mine->tail : mine->drained;
+	}
 	struct seen *s = usk_side_push(mine);
 	struct stream *st = &mine->stream[which];
 	uint64_t number = mine->head - 1;
 	mine->recent = which;
 	s->time_ns = p->time_ns;
 	s->common_ns = f->common_ns;
-	/* Copies of one content have IP-IDs of their own: no need to look at each. */
-	s->key = w->ip_id_kept && p->has & USK_HAS_IP_ID
-			 ? p->key + p->ip_id * UINT64_C(0x9e3779b97f4a7c15)
-			 : p->key;
+	s->key = key;
 	s->stream = which;
 	s->seq = p->seq;
 	uint64_t stamps =
@@ -249,6 +267,9 @@ static void take(struct walk *w, int me, const struct feed *f)
 	s->has = p->has;
 	if (st->role == ROLE_SENDS && st->peer != NOBODY) {
 		s->state |= SEEN_SENT;
+	}
+	if (!st->packets) {
+		st->midway = !(p->flags & SYN);
 	}
 	st->last = number;
 	st->packets++;
@@ -283,24 +304,27 @@ static void take(struct walk *w, int me, const struct feed *f)
 	if (!range) {
 		usk_side_index(mine, number);
 		if (!(p->flags & RST)) {
-			note_duplicate_ack(w, me, st, p->ack);
+			note_duplicate_ack(w, me, st, p->ack, p->time_ns);
 		}
 		return;
 	}
 	s->state |= (uint8_t)(SEEN_RANGE | (p->flags & SYN ? SEEN_SYN : 0) |
 			      (p->flags & FIN ? SEEN_FIN : 0));
+	uint64_t position = usk_unwrap(st, p->seq), highest = st->highest;
 	if (st->role != ROLE_RECEIVES) {
 		if (!usk_stream_send(mine, st, number, p->tsval)) {
 			/* The same packet on another interface: its first sighting stands for it.
 			 */
-			s->state |= SEEN_AMBIGUOUS;
+			usk_mark(mine, s, SEEN_AMBIGUOUS);
 			w->counts->ambiguous++;
-		} else if (!(w->ip_id_kept && p->ip_id) && was_acknowledged(mine, st, p)) {
+		} else if (nameless && position >= highest && was_acknowledged(mine, st, p)) {
 			s->state |= SEEN_RESENT;
 			mine->misses |= st->role == ROLE_SENDS;
 		}
 	}
-	uint64_t position = usk_unwrap(st, p->seq);
+	if (st->role == ROLE_RECEIVES && position < st->position) {
+		s->state |= SEEN_LATE;
+	}
 	st->position = position > st->position ? position : st->position;
 }
 
@@ -323,19 +347,30 @@ static void drain(struct walk *w, int64_t until)
 	}
 }
 
-/* Let go of what lies before the window; count what found no counterpart. */
-static void expire(struct walk *w, int64_t before, uint64_t *count)
+/* Let go of what lies before the window, in steps, so that most of it is not looked at again. */
+static void expire(struct walk *w, int64_t before)
 {
+	enum { STRIDE = 32 };
 	for (int me = 0; me < 2; me++) {
 		struct side *s = &w->side[me];
-		while (s->tail < s->drained) {
-			const struct seen *p = usk_seen(s, s->tail);
-			if (p->common_ns >= before) {
-				break;
-			}
-			*count += !(p->state & (SEEN_MATCHED | SEEN_AMBIGUOUS));
-			s->tail++;
+		while (s->tail + STRIDE <= s->drained &&
+		       usk_seen(s, s->tail + STRIDE - 1)->common_ns < before) {
+			s->tail += STRIDE;
 		}
+	}
+}
+
+/* What found no counterpart: in a whole window, or until a capture ended. */
+static void count_lonely(const struct walk *w)
+{
+	for (int me = 0; me < 2; me++) {
+		const struct side *s = &w->side[me];
+		uint64_t waiting = 0;
+		for (uint64_t i = s->tail; i < s->head; i++) {
+			waiting += !(usk_seen(s, i)->state & (SEEN_MATCHED | SEEN_AMBIGUOUS));
+		}
+		w->counts->unmatched += waiting;
+		w->counts->expired += s->head - 1 - s->marked - waiting;
 	}
 }
 
@@ -432,15 +467,14 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 			/* Twice the lag: by then the copy that a late send makes was received too.
 			 */
 			drain(w, saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns));
-			expire(w, saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns - window),
-			       &counts->expired);
+			expire(w, saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns - window));
 		}
 		if (opt->progress && runs % 1024 == 0) {
 			opt->progress(opt->progress_ctx, usk_trace_pos(p) + usk_trace_pos(q));
 		}
 	}
 	drain(w, INT64_MAX);
-	expire(w, INT64_MAX, &counts->unmatched);
+	count_lonely(w);
 	usk_walk_settle_doubts(w);
 	usk_walk_flush(w);
 	uint64_t *const field[] = { NULL,

@@ -19,7 +19,7 @@
 enum { MAX_WAYS = 65536, ENOUGH_TTL = 8, ENOUGH_GAPS = 32 };
 
 /* Gaps longer than this say more about drift than about transit. */
-#define LONGEST_GAP_NS INT64_C(100000000)
+#define LONGEST_GAP_NS INT64_C(10000000000)
 
 void usk_ways_free(struct ways *w)
 {

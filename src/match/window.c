@@ -68,7 +68,8 @@ void usk_side_index(struct side *s, uint64_t number)
 
 static uint64_t follow(const struct side *s, uint32_t low, uint64_t below, uint64_t key)
 {
-	for (;;) {
+	/* Contents that share a bucket by chance are few; by design they would cost without end. */
+	for (int steps = 0; steps < 4096; steps++) {
 		uint64_t number = whole_number(s, low);
 		/* Numbers only fall along a chain; anything else is a leftover of an old lap. */
 		if (!low || !in_window(s, number) || number >= below) {
@@ -81,6 +82,7 @@ static uint64_t follow(const struct side *s, uint32_t low, uint64_t below, uint6
 		below = number;
 		low = p->number;
 	}
+	return UINT64_MAX;
 }
 
 uint64_t usk_side_find(const struct side *s, uint64_t key)
@@ -331,6 +333,10 @@ bool usk_stream_send(struct side *s, struct stream *st, uint64_t number, uint32_
 	}
 	make_room(s, st);
 	struct send *v = st->send + st->head;
+	if (st->openers < 2) {
+		st->openers++;
+		st->opening = end > st->opening ? end : st->opening;
+	}
 	s->misses |= st->role == ROLE_SENDS && st->highest && start > st->highest &&
 		     !(p->state & SEEN_SYN);
 	if (st->n_sends && start >= v[st->n_sends - 1].end && start >= st->highest) {

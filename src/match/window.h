@@ -29,6 +29,7 @@ enum {
 	SEEN_MATCHED = 1,
 	SEEN_AMBIGUOUS = 2,
 	SEEN_RESENT = 4, /* a send whose original the capture missed */
+	SEEN_LATE = 4,	 /* of a receive, the same bit: later bytes came before */
 	SEEN_RANGE = 8,	 /* covers bytes of a stream: matched by range, not whole */
 	SEEN_INDEXED = 16,
 	SEEN_SENT = 32, /* this capture's host sent it: nothing to look for */
@@ -76,16 +77,20 @@ struct stream {
 	uint8_t sides;	  /* bit per enum usk_side seen by the link layer */
 	uint8_t dup_acks; /* of last_ack, in a row */
 	uint8_t n_lost;
+	uint8_t midway;		/* the capture began within it: no SYN */
+	uint8_t openers;	/* sends counted in opening, at most 2 */
+	uint64_t opening;	/* end of its first sends */
 	uint8_t unruly;		/* sends so far out of order that nothing is said of it */
 	uint8_t acks;		/* it carries acknowledgements, */
 	uint32_t acknowledged;	/* the highest one so far, */
 	uint32_t echoed;	/* and the time stamp that came back with it */
 	uint32_t highest_tsval; /* of the send that `highest` is the end of */
 	uint32_t last_ack;
-	uint32_t lost[4]; /* sequence numbers that three duplicate ACKs asked for again */
-	uint32_t peer;	  /* the same stream in the other capture */
-	uint32_t reverse; /* the other direction in this capture */
-	uint32_t way;	  /* evidence who sends, see way.c */
+	uint32_t lost[4];   /* sequence numbers that three duplicate ACKs asked for again, */
+	int64_t lost_ns[4]; /* and when the third one was recorded */
+	uint32_t peer;	    /* the same stream in the other capture */
+	uint32_t reverse;   /* the other direction in this capture */
+	uint32_t way;	    /* evidence who sends, see way.c */
 	uint32_t packets;
 	uint64_t last;	   /* number of its latest packet */
 	uint64_t position; /* unwrapped sequence number it has come to */
@@ -102,6 +107,7 @@ struct side {
 	struct seen *ring;
 	size_t mask; /* ring size - 1 */
 	uint64_t tail, drained, head;
+	uint64_t marked;  /* packets that were matched, or are ambiguous */
 	uint32_t *bucket; /* by key: low bits of the running number + 1 of the newest */
 	struct stream *stream;
 	size_t n_streams, cap_streams, live, sweep_at;
@@ -135,6 +141,13 @@ static inline struct seen *usk_side_push(struct side *s)
 	p->number = 0;
 	p->piece = 0;
 	return p;
+}
+
+/** SEEN_MATCHED or SEEN_AMBIGUOUS, counted once. */
+static inline void usk_mark(struct side *s, struct seen *p, unsigned how)
+{
+	s->marked += !(p->state & (SEEN_MATCHED | SEEN_AMBIGUOUS));
+	p->state |= (uint8_t)how;
 }
 
 /* Packets of one key, newest first. */

@@ -168,7 +168,7 @@ static enum usk_status parse_row(struct usk_trace *t, struct usk_csv_line line, 
 		s->scratch = usk_grow(s->scratch, s->scratch_cap, 1);
 	}
 	char *scratch = s->scratch;
-	if (usk_csv_is_rest(&s->bad, p, end)) {
+	if (s->bad.open && usk_csv_is_rest(&s->bad, p, end)) {
 		return usk_fail(err, USK_EINPUT, 0, "is the rest of the row before it");
 	}
 	for (size_t i = 0; i < s->width; i++) {

@@ -9,6 +9,7 @@
  *       have different link types, and is the bottleneck (make bench)
  * Not   simple packet blocks: they carry no stamp, so they tell nothing about a clock
  */
+#include "base/tick.h"
 #include "read/read.h"
 
 #include <stdlib.h>
@@ -31,18 +32,11 @@ enum {
 	MAX_INTERFACES = 65536,
 };
 
-/* How an interface counts time: ns = ticks * multiply / divide (or >> shift) + offset. */
-struct clockwork {
-	uint64_t multiply, divide;
-	unsigned shift; /* binary fractions: ns = ticks * 10^9 >> shift */
-	int64_t offset_s;
-};
-
 struct state {
 	bool swap;
-	size_t section; /* first interface of the current section */
-	struct clockwork *clockwork;
-	size_t cap_clockworks;
+	size_t section;	       /* first interface of the current section */
+	struct usk_tick *tick; /* by interface */
+	size_t cap_ticks;
 	uint64_t simple; /* packets without a stamp */
 };
 
@@ -70,7 +64,7 @@ static void options(const uint8_t *d, size_t n, bool swap,
 
 struct iface_options {
 	struct usk_iface *iface;
-	struct clockwork *work;
+	struct usk_tick *tick;
 	bool swap;
 };
 
@@ -102,27 +96,15 @@ static void take_iface_option(void *ctx, unsigned code, const uint8_t *v, size_t
 		}
 		break;
 	case OPTION_IF_RESOLUTION:
-		if (n >= 1 && v[0] & 0x80) {
-			o->work->multiply = 1000000000;
-			o->work->divide = 1;
-			o->work->shift = v[0] & 0x7f;
-		} else if (n >= 1) {
-			unsigned digits = v[0];
-			o->work->shift = 0;
-			/* A tick of 10^-29 s and less: no number of them makes a ns. */
-			o->work->multiply = digits < 29;
-			o->work->divide = 1;
-			for (unsigned k = digits; k < 9; k++) {
-				o->work->multiply *= 10;
-			}
-			for (unsigned k = 9; k < digits && k < 28; k++) {
-				o->work->divide *= 10;
-			}
+		if (n >= 1) {
+			int64_t offset_s = o->tick->offset_s;
+			*o->tick = usk_tick(v[0]);
+			o->tick->offset_s = offset_s;
 		}
 		break;
 	case OPTION_IF_OFFSET:
 		if (n >= 8) {
-			o->work->offset_s = (int64_t)usk_load64(v, o->swap);
+			o->tick->offset_s = (int64_t)usk_load64(v, o->swap);
 		}
 		break;
 	default:
@@ -137,40 +119,18 @@ static bool add_interface(struct usk_trace *t, const uint8_t *body, size_t n)
 		return false;
 	}
 	struct usk_iface *i = usk_trace_add_iface(t);
-	if (t->n_ifaces > s->cap_clockworks) {
-		s->cap_clockworks = t->cap_ifaces;
-		s->clockwork = usk_grow(s->clockwork, s->cap_clockworks, sizeof *s->clockwork);
+	if (t->n_ifaces > s->cap_ticks) {
+		s->cap_ticks = t->cap_ifaces;
+		s->tick = usk_grow(s->tick, s->cap_ticks, sizeof *s->tick);
 	}
-	struct clockwork *w = &s->clockwork[t->n_ifaces - 1];
-	*w = (struct clockwork){ .multiply = 1000, .divide = 1 };
+	struct usk_tick *tick = &s->tick[t->n_ifaces - 1];
+	*tick = usk_tick(USK_TICK_DEFAULT);
 	i->link_type = usk_load16(body, s->swap);
 	uint32_t snap = usk_load32(body + 4, s->swap);
 	i->snap_length = snap && snap < USK_RECORD_MAX ? snap : 262144;
-	struct iface_options o = { i, w, s->swap };
+	struct iface_options o = { i, tick, s->swap };
 	options(body + 8, n - 8, s->swap, take_iface_option, &o);
-	if (w->shift) {
-		/* Rounded up: a stamp of 2^-20 s may be 953.7 ns late. */
-		uint64_t ticks = UINT64_C(1) << w->shift % 64;
-		i->resolution_ns = w->shift < 30 ? (int64_t)((1000000000 + ticks - 1) / ticks) : 0;
-	} else {
-		i->resolution_ns = w->multiply > 1 ? (int64_t)w->multiply : 0;
-	}
-	return true;
-}
-
-static bool stamp(const struct clockwork *w, uint64_t ticks, int64_t *out)
-{
-	usk_i128 ns;
-	if (w->shift) {
-		ns = (usk_i128)((usk_u128)ticks * 1000000000u >> w->shift);
-	} else {
-		ns = (usk_i128)((usk_u128)ticks * w->multiply / w->divide);
-	}
-	ns += (usk_i128)w->offset_s * 1000000000;
-	if (ns > USK_TIME_MAX || ns < -USK_TIME_MAX) {
-		return false;
-	}
-	*out = (int64_t)ns;
+	i->resolution_ns = usk_tick_ns(tick);
 	return true;
 }
 
@@ -206,7 +166,7 @@ static bool packet(const struct usk_trace *t, uint32_t type, const uint8_t *body
 	iface += s->section;
 	uint64_t ticks =
 		(uint64_t)usk_load32(body + 4, s->swap) << 32 | usk_load32(body + 8, s->swap);
-	*in_range = stamp(&s->clockwork[iface], ticks, &r->time_ns);
+	*in_range = usk_tick_time(&s->tick[iface], ticks, &r->time_ns);
 	r->data = body + 20;
 	r->captured = captured;
 	r->length = usk_load32(body + 16, s->swap);
@@ -369,7 +329,7 @@ static void stop(struct usk_trace *t)
 {
 	struct state *s = t->state;
 	if (s) {
-		free(s->clockwork);
+		free(s->tick);
 	}
 	free(s);
 	t->state = NULL;

@@ -19,6 +19,13 @@
 
 enum column { SENDER, RECEIVER, SENT, RECEIVED, N_COLUMNS };
 
+/* A field, and the same as it stands in the line, quotes included. */
+struct piece {
+	struct usk_csv_field f;
+	const char *raw;
+	size_t n_raw;
+};
+
 struct named {
 	char *shown;
 	uint32_t clock;
@@ -29,7 +36,7 @@ struct table {
 	size_t where[N_COLUMNS];
 	enum usk_csv_unit unit[N_COLUMNS];
 	bool keep_raw[N_COLUMNS]; /* the table has recorded stamps of its own */
-	struct usk_csv_field *field;
+	struct piece *field;
 	size_t n, cap;
 	char *scratch;
 	size_t cap_scratch;
@@ -50,10 +57,11 @@ static bool split(struct table *b, const char *s, const char *end)
 	char *scratch = b->scratch;
 	b->n = 0;
 	while (s) {
-		struct usk_csv_field f;
-		if (!usk_csv_next_field(&s, end, &scratch, &f)) {
+		struct piece f = { .raw = s };
+		if (!usk_csv_next_field(&s, end, &scratch, &f.f)) {
 			return false;
 		}
+		f.n_raw = (size_t)((s ? s - 1 : end) - f.raw);
 		b->field = usk_room(b->field, b->n, &b->cap, sizeof *b->field);
 		b->field[b->n++] = f;
 	}
@@ -67,7 +75,7 @@ static enum usk_status read_header(struct table *b)
 	for (int c = 0; c < N_COLUMNS; c++) {
 		b->where[c] = SIZE_MAX;
 		for (size_t i = 0; i < b->n; i++) {
-			struct usk_csv_field f = b->field[i];
+			struct usk_csv_field f = b->field[i].f;
 			b->keep_raw[c] = b->keep_raw[c] || (c >= SENT && usk_csv_is(f, raw[c]));
 			if (b->where[c] == SIZE_MAX &&
 			    (c < SENT ? usk_csv_is(f, names[c])
@@ -158,7 +166,7 @@ static enum usk_status row(struct table *b, const char *s, const char *end, bool
 		return USK_OK;
 	}
 	for (int c = SENDER; c < SENT; c++) {
-		struct usk_csv_field f = b->field[b->where[c]];
+		struct usk_csv_field f = b->field[b->where[c]].f;
 		if (!f.n) {
 			usk_fail(why, USK_EINPUT, 0, "has no %s",
 				 c == SENDER ? "sender" : "receiver");
@@ -172,7 +180,7 @@ static enum usk_status row(struct table *b, const char *s, const char *end, bool
 	int64_t was[N_COLUMNS] = { 0 }, now[N_COLUMNS] = { 0 };
 	for (int c = SENT; c < N_COLUMNS; c++) {
 		enum usk_status status =
-			usk_csv_time(b->field[b->where[c]], b->unit[c], &was[c], why);
+			usk_csv_time(b->field[b->where[c]].f, b->unit[c], &was[c], why);
 		if (status == USK_ERANGE) {
 			return usk_fail(t->err, status, b->line, "%s: line %llu: %s", t->path,
 					(unsigned long long)b->line, why->msg);
@@ -185,7 +193,7 @@ static enum usk_status row(struct table *b, const char *s, const char *end, bool
 	for (int c = SENT; c < N_COLUMNS; c++) {
 		struct usk_map *map;
 		enum usk_status status =
-			find_clock(b, b->field[b->where[c - SENT + SENDER]], &map, t->err);
+			find_clock(b, b->field[b->where[c - SENT + SENDER]].f, &map, t->err);
 		now[c] = was[c];
 		if (!status && map) {
 			status = usk_map_many(map, &was[c], 1, &now[c], t->err);

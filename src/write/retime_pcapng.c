@@ -11,25 +11,18 @@
  * Interfaces that do not count ns from 1970 are described anew: if_tsresol 9, no if_tsoffset.
  * The section's length becomes "not stated", since comments make it longer.
  */
+#include "base/tick.h"
 #include "write/block.h"
 #include "write/retime.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* How an interface counts: ns = ticks * multiply / divide, or * 10^9 >> shift; then + offset. */
-struct unit {
-	uint64_t multiply, divide;
-	unsigned shift;
-	bool binary;
-	int64_t offset_s;
-};
-
 struct ng {
 	struct retime *t;
-	struct block block; /* being built; its swap is the section's */
-	struct unit *unit;  /* of the section's interfaces */
-	size_t n_units, cap_units;
+	struct block block;    /* being built; its swap is the section's */
+	struct usk_tick *tick; /* of the section's interfaces */
+	size_t n_ticks, cap_ticks;
 };
 
 /* The option at d, if it lies wholly within n bytes: *code, *value, *size; its length or 0. */
@@ -46,36 +39,12 @@ static size_t option(const uint8_t *d, size_t n, bool swap, unsigned *code, cons
 	return padded > n - 4 || *code == NG_END_OF_OPTIONS ? 0 : 4 + padded;
 }
 
-static struct unit resolution(uint8_t v)
-{
-	struct unit u = { .multiply = 1, .divide = 1, .binary = v & 0x80, .shift = v & 0x7f };
-	for (unsigned digits = v; !u.binary && digits < 9; digits++) {
-		u.multiply *= 10;
-	}
-	for (unsigned digits = 9; !u.binary && digits < v && digits < 28; digits++) {
-		u.divide *= 10;
-	}
-	return u;
-}
-
-static bool recorded(const struct unit *u, uint64_t ticks, int64_t *out)
-{
-	usk_i128 ns = u->binary ? (usk_i128)((usk_u128)ticks * 1000000000u >> u->shift)
-				: (usk_i128)((usk_u128)ticks * u->multiply / u->divide);
-	ns += (usk_i128)u->offset_s * 1000000000;
-	if (ns > USK_TIME_MAX || ns < -USK_TIME_MAX) {
-		return false;
-	}
-	*out = (int64_t)ns;
-	return true;
-}
-
 /* Ticks of interface i as recorded ns and as corrected ns. */
-static enum usk_status correct(struct ng *g, const struct unit *u, uint64_t ticks, int64_t *was,
-			       int64_t *is)
+static enum usk_status correct(struct ng *g, const struct usk_tick *tick, uint64_t ticks,
+			       int64_t *was, int64_t *is)
 {
 	struct retime *t = g->t;
-	if (!recorded(u, ticks, was)) {
+	if (!usk_tick_time(tick, ticks, was)) {
 		return usk_fail(t->err, USK_ERANGE, t->in.at,
 				"%s: the stamp at byte %llu is more than 2^62 ns (146 years) from "
 				"1970",
@@ -96,7 +65,7 @@ static void copy(struct ng *g, const uint8_t *d, size_t size)
 static void section(struct ng *g, const uint8_t *d, size_t size)
 {
 	static const uint8_t not_stated[8] = { 255, 255, 255, 255, 255, 255, 255, 255 };
-	g->n_units = 0;
+	g->n_ticks = 0;
 	copy(g, d, 16);
 	copy(g, not_stated, sizeof not_stated);
 	copy(g, d + 24, size - 24);
@@ -105,7 +74,7 @@ static void section(struct ng *g, const uint8_t *d, size_t size)
 static void interface(struct ng *g, const uint8_t *d, size_t size)
 {
 	const bool swap = g->block.swap;
-	struct unit u = resolution(6);
+	struct usk_tick tick = usk_tick(USK_TICK_DEFAULT);
 	bool has_resolution = false;
 	unsigned code;
 	const uint8_t *value;
@@ -113,17 +82,17 @@ static void interface(struct ng *g, const uint8_t *d, size_t size)
 	for (size_t pos = 16; (step = option(d + pos, end - pos, swap, &code, &value, &n));
 	     pos += step) {
 		if (code == NG_IF_RESOLUTION && n >= 1) {
-			int64_t offset_s = u.offset_s;
-			u = resolution(value[0]);
-			u.offset_s = offset_s;
+			int64_t offset_s = tick.offset_s;
+			tick = usk_tick(value[0]);
+			tick.offset_s = offset_s;
 			has_resolution = true;
 		} else if (code == NG_IF_OFFSET && n >= 8) {
-			u.offset_s = (int64_t)usk_load64(value, swap);
+			tick.offset_s = (int64_t)usk_load64(value, swap);
 		}
 	}
-	g->unit = usk_room(g->unit, g->n_units, &g->cap_units, sizeof *g->unit);
-	g->unit[g->n_units++] = u;
-	if (!u.binary && u.multiply == 1 && u.divide == 1 && !u.offset_s) {
+	g->tick = usk_room(g->tick, g->n_ticks, &g->cap_ticks, sizeof *g->tick);
+	g->tick[g->n_ticks++] = tick;
+	if (usk_tick_is_ns(&tick)) {
 		copy(g, d, size);
 		return;
 	}
@@ -157,13 +126,13 @@ static enum usk_status packet(struct ng *g, uint32_t type, const uint8_t *d, siz
 	}
 	size_t iface = type == NG_PACKET ? usk_load32(d + 8, swap) : usk_load16(d + 8, swap);
 	uint32_t captured = usk_load32(d + 20, swap);
-	if (iface >= g->n_units || captured > size - 32) {
+	if (iface >= g->n_ticks || captured > size - 32) {
 		return USK_OK;
 	}
 	*damaged = false;
 	uint64_t ticks = (uint64_t)usk_load32(d + 12, swap) << 32 | usk_load32(d + 16, swap);
 	int64_t was, is;
-	enum usk_status status = correct(g, &g->unit[iface], ticks, &was, &is);
+	enum usk_status status = correct(g, &g->tick[iface], ticks, &was, &is);
 	if (status) {
 		return status;
 	}
@@ -188,12 +157,12 @@ static enum usk_status packet(struct ng *g, uint32_t type, const uint8_t *d, siz
 }
 
 /* Halves of a stamp at p, corrected in place. Zero is what tools write where they know none. */
-static enum usk_status correct_at(struct ng *g, const struct unit *u, uint8_t *p)
+static enum usk_status correct_at(struct ng *g, const struct usk_tick *tick, uint8_t *p)
 {
 	const bool swap = g->block.swap;
 	uint64_t ticks = (uint64_t)usk_load32(p, swap) << 32 | usk_load32(p + 4, swap);
 	int64_t was, is = 0;
-	enum usk_status status = ticks ? correct(g, u, ticks, &was, &is) : USK_OK;
+	enum usk_status status = ticks ? correct(g, tick, ticks, &was, &is) : USK_OK;
 	uint32_t half[2] = { usk_swap32_if((uint32_t)((uint64_t)is >> 32), swap),
 			     usk_swap32_if((uint32_t)is, swap) };
 	memcpy(p, half, sizeof half);
@@ -203,13 +172,13 @@ static enum usk_status correct_at(struct ng *g, const struct unit *u, uint8_t *p
 static enum usk_status statistics(struct ng *g, const uint8_t *d, size_t size, bool *damaged)
 {
 	const bool swap = g->block.swap;
-	*damaged = size < 24 || usk_load32(d + 8, swap) >= g->n_units;
+	*damaged = size < 24 || usk_load32(d + 8, swap) >= g->n_ticks;
 	if (*damaged) {
 		return USK_OK;
 	}
-	const struct unit *u = &g->unit[usk_load32(d + 8, swap)];
+	const struct usk_tick *tick = &g->tick[usk_load32(d + 8, swap)];
 	uint8_t *own = memcpy(usk_alloc(size, 1), d, size);
-	enum usk_status status = correct_at(g, u, own + 12);
+	enum usk_status status = correct_at(g, tick, own + 12);
 	unsigned code;
 	const uint8_t *value;
 	size_t n, step;
@@ -217,7 +186,7 @@ static enum usk_status statistics(struct ng *g, const uint8_t *d, size_t size, b
 	     !status && (step = option(own + pos, size - 4 - pos, swap, &code, &value, &n));
 	     pos += step) {
 		if ((code == NG_STATISTICS_START || code == NG_STATISTICS_END) && n >= 8) {
-			status = correct_at(g, u, own + pos + 4);
+			status = correct_at(g, tick, own + pos + 4);
 		}
 	}
 	copy(g, own, size);
@@ -331,6 +300,6 @@ enum usk_status usk_retime_pcapng(struct retime *t)
 		}
 	}
 	usk_block_free(&g.block);
-	free(g.unit);
+	free(g.tick);
 	return status;
 }

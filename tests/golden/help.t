@@ -20,7 +20,7 @@ Delay:
 
 Matching:
   -r, --reference NAME    the clock that is the common timeline; otherwise the
-                          one that ties the others best
+                          first one
       --local NAME=ADDR   an address of the machine that recorded NAME, where
                           the captures do not show who sent what; may be
                           repeated
@@ -48,3 +48,14 @@ $ unskew --completion >complete; bash -c '. ./complete; COMP_WORDS=(unskew sync 
 --merge --messages --method
 # Every command has a help, a manual page and completion.
 $ for c in $(unskew help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v help); do unskew help $c >/dev/null && unskew --man $c | grep -q "^.B unskew $c" && grep -q "^.*$c) words" complete || echo $c lacks something; done
+# Requests of the manual pages stand at the start of a line.
+$ for c in "" sync apply convert check simulate; do unskew --man $c; done | grep "[^ ] *\.[A-Z][A-Z]* "
+? 1
+$ unskew --man sync | sed -n "/ENVIRONMENT/,\$p"
+.SH ENVIRONMENT
+.TP
+.B NO_COLOR
+turns colour off.
+.TP
+.B TMPDIR
+is where input that cannot be read twice is kept meanwhile.

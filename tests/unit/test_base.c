@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ground everything stands on: division, random numbers, the input window, whole outputs. */
 #include "base/io.h"
+#include "base/tick.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -167,6 +168,47 @@ static void test_output_is_whole_or_absent(void **state)
 	free(path);
 }
 
+static void test_ticks(void **state)
+{
+	(void)state;
+	static const struct {
+		unsigned resolution;
+		uint64_t ticks;
+		int64_t offset_s, ns, length_ns;
+	} cases[] = {
+		{ 6, 1700000000500000, 0, 1700000000500000000, 1000 },
+		{ 9, 1700000000500000001, 0, 1700000000500000001, 0 },
+		{ 0, 5, -3, 2000000000, 1000000000 },
+		{ 0x80, 5, 0, 5000000000, 1000000000 },
+		{ 0x81, 5, 1, 3500000000, 500000000 },
+		{ 0x94, 1, 0, 953, 954 },
+		{ 0x9d, 3, 0, 5, 2 },
+		{ 0x9e, 3, 0, 2, 0 },
+		{ 0xff, UINT64_MAX, 0, 0, 0 },
+		{ 12, 1999, 0, 1, 0 },
+		{ 28, UINT64_MAX, 0, 1, 0 },
+		{ 29, UINT64_MAX, 0, 0, 0 },
+		{ 127, UINT64_MAX, 7, 7000000000, 0 },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct usk_tick t = usk_tick((uint8_t)cases[i].resolution);
+		int64_t ns = -1;
+		t.offset_s = cases[i].offset_s;
+		if (!usk_tick_time(&t, cases[i].ticks, &ns) || ns != cases[i].ns ||
+		    usk_tick_ns(&t) != cases[i].length_ns ||
+		    usk_tick_is_ns(&t) != (cases[i].resolution == 9)) {
+			fail_msg("%u: %lld ns, %lld", cases[i].resolution, (long long)ns,
+				 (long long)usk_tick_ns(&t));
+		}
+	}
+	int64_t ns;
+	struct usk_tick t = usk_tick(9);
+	assert_true(usk_tick_time(&t, UINT64_C(1) << 62, &ns));
+	assert_false(usk_tick_time(&t, (UINT64_C(1) << 62) + 1, &ns));
+	t.offset_s = INT64_MIN;
+	assert_false(usk_tick_time(&t, UINT64_MAX, &ns));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +217,7 @@ int main(void)
 		cmocka_unit_test(test_random_is_seeded),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_output_is_whole_or_absent),
+		cmocka_unit_test(test_ticks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
