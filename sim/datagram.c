@@ -18,11 +18,9 @@ int64_t pause_ns(struct world *w, double mean_ns)
 	return 1 + (x < 1e18 ? (int64_t)x : INT64_C(1000000000000000000));
 }
 
-static struct sim_packet blank(struct world *w, uint32_t index, bool from_client)
+struct sim_packet flow_packet(const struct world *w, uint32_t index, int me)
 {
-	struct flow *f = &w->flow[index];
-	struct side *s = &f->side[from_client ? CLIENT : SERVER];
-	bool with_id = w->o->ip_id && !w->o->ipv6;
+	const struct flow *f = &w->flow[index];
 	return (struct sim_packet){
 		.flow = index,
 		.generation = f->generation,
@@ -35,10 +33,17 @@ static struct sim_packet blank(struct world *w, uint32_t index, bool from_client
 		.v6 = w->o->ipv6,
 		.nat = w->o->nat,
 		.hops = (uint8_t)w->o->hops,
-		.from_client = from_client,
-		.with_ip_id = with_id,
-		.ip_id = with_id ? s->ip_id++ : 0,
+		.from_client = me == CLIENT,
+		.with_ip_id = w->o->ip_id && !w->o->ipv6,
 	};
+}
+
+static struct sim_packet blank(struct world *w, uint32_t index, bool from_client)
+{
+	int me = from_client ? CLIENT : SERVER;
+	struct sim_packet p = flow_packet(w, index, me);
+	p.ip_id = p.with_ip_id ? w->flow[index].side[me].ip_id++ : 0;
+	return p;
 }
 
 /* Eight letters and signs: binary noise looks like one protocol or another to decoders. */

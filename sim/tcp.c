@@ -53,33 +53,18 @@ static void arm_rto(struct world *w, uint32_t index, int me)
 static struct sim_packet blank(struct world *w, uint32_t index, int me)
 {
 	const struct sim_options *o = w->o;
-	struct flow *f = &w->flow[index];
-	struct side *s = &f->side[me];
-	const struct side *peer = &f->side[!me];
-	return (struct sim_packet){
-		.flow = index,
-		.generation = f->generation,
-		.client = f->client,
-		.server = f->server,
-		.client_port = f->client_port,
-		.nat_port = f->nat_port,
-		.server_port = f->server_port,
-		.proto = PROTO_TCP,
-		.v6 = o->ipv6,
-		.nat = o->nat,
-		.hops = (uint8_t)o->hops,
-		.from_client = me == CLIENT,
-		.timestamps = o->timestamps,
-		.sack_ok = o->sack,
-		.with_ip_id = o->ip_id && !o->ipv6,
-		.mss = (uint16_t)(o->mtu - (o->ipv6 ? 60 : 40)),
-		.window = 502,
-		.flags = TCP_ACK,
-		.ack_offset = s->rcv,
-		.ack = peer->isn + (uint32_t)s->rcv,
-		.tsval = s->ts_base + (uint32_t)((w->now_ns - o->start_ns) / MS),
-		.tsecr = s->ts_recent,
-	};
+	const struct side *s = &w->flow[index].side[me], *peer = &w->flow[index].side[!me];
+	struct sim_packet p = flow_packet(w, index, me);
+	p.timestamps = o->timestamps;
+	p.sack_ok = o->sack;
+	p.mss = (uint16_t)(o->mtu - (o->ipv6 ? 60 : 40));
+	p.window = 502;
+	p.flags = TCP_ACK;
+	p.ack_offset = s->rcv;
+	p.ack = peer->isn + (uint32_t)s->rcv;
+	p.tsval = s->ts_base + (uint32_t)((w->now_ns - o->start_ns) / MS);
+	p.tsecr = s->ts_recent;
+	return p;
 }
 
 static void emit(struct world *w, uint32_t index, int me, struct sim_packet *p)

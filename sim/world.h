@@ -188,6 +188,8 @@ void tcp_rto(struct world *w, uint32_t flow_and_side);
 void tcp_delack(struct world *w, uint32_t flow_and_side);
 
 /* datagram.c */
+/* A packet of a flow's side with all that its flow says of it. */
+struct sim_packet flow_packet(const struct world *w, uint32_t flow, int me);
 void datagram_request(struct world *w, uint32_t flow);
 void datagram_input(struct world *w, const struct sim_packet *p);
 
