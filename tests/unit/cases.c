@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cases.h"
 
+#include <float.h>
 #include <stdlib.h>
 
 static int64_t within(struct usk_rng *r, int64_t lo, int64_t hi)
@@ -164,4 +165,10 @@ uint64_t fit_cases(uint64_t normal)
 {
 	const char *s = getenv("USK_CASES");
 	return s ? strtoull(s, NULL, 10) : normal;
+}
+
+bool no_long_double(void)
+{
+	volatile long double little = LDBL_EPSILON;
+	return 1 + little == 1;
 }

@@ -29,6 +29,8 @@ struct usk_corridor *fit_case_corridor(const struct fit_case *c);
 int64_t fit_case_time(const struct fit_case *c, struct usk_rng *r);
 /** How many cases to run: USK_CASES or the default. */
 uint64_t fit_cases(uint64_t normal);
+/* Valgrind computes long doubles as doubles: no oracle then. */
+bool no_long_double(void);
 
 #define CHECK(cond, c)                                                                             \
 	do {                                                                                       \

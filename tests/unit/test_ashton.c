@@ -560,6 +560,9 @@ static bool moved_line_agrees(const struct talk *t, const struct talk *m)
 static void test_hull_delta(void **state)
 {
 	(void)state;
+	if (no_long_double()) {
+		skip();
+	}
 	size_t fit = 0, wrong = 0, none = 0;
 	for (uint64_t seed = 1; seed <= fit_cases(6000); seed++) {
 		struct talk t, m;

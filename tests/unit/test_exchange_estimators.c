@@ -95,12 +95,6 @@ static void compare(const struct table *t, const struct row *row, const struct a
 	}
 }
 
-static bool no_long_double(void)
-{
-	volatile long double little = LDBL_EPSILON;
-	return 1 + little == 1; /* under valgrind they are doubles */
-}
-
 static void test_formulas(void **state)
 {
 	(void)state;
