@@ -71,6 +71,17 @@ static inline int64_t usk_grid(int64_t grid, int64_t a, int64_t b)
 	return grid && d % grid == 0 ? grid : usk_gcd(d, grid);
 }
 
+/* The nearest int64_t. */
+static inline int64_t usk_saturate(usk_i128 x)
+{
+	return x > INT64_MAX ? INT64_MAX : x < INT64_MIN ? INT64_MIN : (int64_t)x;
+}
+
+static inline bool usk_addr_same(struct usk_addr a, struct usk_addr b)
+{
+	return a.hi == b.hi && a.lo == b.lo;
+}
+
 /* A strong 64-bit finaliser (Steele's SplitMix64): every input bit moves every output bit. */
 static inline uint64_t usk_mix(uint64_t x)
 {

@@ -72,11 +72,6 @@ static double robust_rate(const struct usk_sighting *s, size_t n, const struct u
 	return slope[m / 2];
 }
 
-static int64_t clamp(usk_i128 x)
-{
-	return x > INT64_MAX ? INT64_MAX : x < INT64_MIN ? INT64_MIN : (int64_t)x;
-}
-
 static int64_t clamp_offset(usk_i128 x)
 {
 	return x > USK_TIME_MAX ? USK_TIME_MAX : x < -USK_TIME_MAX ? -USK_TIME_MAX : (int64_t)x;
@@ -104,7 +99,7 @@ static void drop_strays(struct usk_coarse *c)
 	for (size_t i = 0; i < n; i++) {
 		const struct usk_coarse_knot *k = &c->knot[i];
 		middle[i].q_ns = k->q_ns;
-		middle[i].p_ns = clamp((usk_i128)k->q_ns + k->p_minus_q_ns);
+		middle[i].p_ns = usk_saturate((usk_i128)k->q_ns + k->p_minus_q_ns);
 	}
 	double rate = robust_rate(middle, n, NULL);
 	bool *stray = usk_alloc(n, sizeof *stray);
@@ -179,7 +174,7 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 	size_t hint = 0;
 	for (size_t i = 0; i < n; i++) {
 		usk_i128 r = (usk_i128)s[i].p_ns - usk_coarse_to_p(out, s[i].q_ns, &hint);
-		d[i] = clamp(r < 0 ? -r : r);
+		d[i] = usk_saturate(r < 0 ? -r : r);
 	}
 	qsort(d, n, sizeof *d, by_value);
 	usk_i128 bulk = (usk_i128)d[n - 1 - n / 20] * 8 + 1000000;
@@ -187,7 +182,7 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 	if ((double)d[n - 1 - n / 20] > LONGEST_WAY_NS && most < bulk) {
 		bulk = most; /* more than a twentieth are wrong */
 	}
-	out->spread_ns = clamp(d[n - 1] < bulk ? d[n - 1] : bulk);
+	out->spread_ns = usk_saturate(d[n - 1] < bulk ? d[n - 1] : bulk);
 	free(d);
 	out->rate = robust_rate(s, n, out);
 }

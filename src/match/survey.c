@@ -26,16 +26,11 @@ struct sampler {
 	uint64_t mask; /* keep packets whose pick is 0 under it */
 };
 
-static bool same(struct usk_addr a, struct usk_addr b)
-{
-	return a.hi == b.hi && a.lo == b.lo;
-}
-
 static size_t slot_of(const struct sampler *s, struct usk_addr src, struct usk_addr dst)
 {
 	size_t i = (size_t)usk_fold(src.hi * 3 + src.lo, dst.hi * 5 + dst.lo) & (s->n_slots - 1);
-	while (s->slot[i] &&
-	       !(same(s->way[s->slot[i] - 1].src, src) && same(s->way[s->slot[i] - 1].dst, dst))) {
+	while (s->slot[i] && !(usk_addr_same(s->way[s->slot[i] - 1].src, src) &&
+			       usk_addr_same(s->way[s->slot[i] - 1].dst, dst))) {
 		i = (i + 1) & (s->n_slots - 1);
 	}
 	return i;
@@ -109,8 +104,9 @@ static inline void narrow(struct ends *e, const struct usk_packet *p)
 		return;
 	}
 	/* The two of a conversation, in this or that direction: nothing changes. */
-	if (e->n == 2 && ((same(e->addr[0], p->src) && same(e->addr[1], p->dst)) ||
-			  (same(e->addr[1], p->src) && same(e->addr[0], p->dst)))) {
+	if (e->n == 2 &&
+	    ((usk_addr_same(e->addr[0], p->src) && usk_addr_same(e->addr[1], p->dst)) ||
+	     (usk_addr_same(e->addr[1], p->src) && usk_addr_same(e->addr[0], p->dst)))) {
 		return;
 	}
 	if (!e->begun) {
@@ -125,7 +121,7 @@ static inline void narrow(struct ends *e, const struct usk_packet *p)
 	bool left[2];
 	size_t stay = 0;
 	for (size_t i = 0; i < e->n; i++) {
-		left[i] = same(e->addr[i], p->src) || same(e->addr[i], p->dst);
+		left[i] = usk_addr_same(e->addr[i], p->src) || usk_addr_same(e->addr[i], p->dst);
 		stay += left[i];
 	}
 	if (stay == e->n || !usk_addr_is_unicast(p->src) || !usk_addr_is_unicast(p->dst)) {
@@ -222,7 +218,7 @@ size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *ot
 		for (size_t i = 0; i < mine->n_ends[f]; i++) {
 			bool shared = false;
 			for (size_t k = 0; k < other->n_ends[f]; k++) {
-				shared |= same(mine->end[f][i], other->end[f][k]);
+				shared |= usk_addr_same(mine->end[f][i], other->end[f][k]);
 			}
 			if (!shared) {
 				left++;

@@ -81,7 +81,7 @@ static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_
 static bool among(struct usk_addr a, const struct usk_addr *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (list[i].hi == a.hi && list[i].lo == a.lo) {
+		if (usk_addr_same(list[i], a)) {
 			return true;
 		}
 	}
@@ -374,11 +374,6 @@ static void count_lonely(const struct walk *w)
 	}
 }
 
-static int64_t saturate(usk_i128 x)
-{
-	return x > INT64_MAX ? INT64_MAX : x < INT64_MIN ? INT64_MIN : (int64_t)x;
-}
-
 /* Own stamps between which the other capture has something within the window. */
 static void overlap(struct feed *p, struct feed *q, const struct usk_survey *sp,
 		    const struct usk_survey *sq, const struct usk_coarse *c, int64_t window)
@@ -386,13 +381,13 @@ static void overlap(struct feed *p, struct feed *q, const struct usk_survey *sp,
 	size_t hint = 0;
 	/* Twice the window: the coarse map may err outside of its joins. */
 	usk_i128 margin = (usk_i128)window * 2;
-	p->from_ns = saturate(usk_coarse_to_p(c, sq->first_ns, &hint) - margin);
-	p->to_ns = saturate(usk_coarse_to_p(c, sq->last_ns, &hint) + margin);
+	p->from_ns = usk_saturate(usk_coarse_to_p(c, sq->first_ns, &hint) - margin);
+	p->to_ns = usk_saturate(usk_coarse_to_p(c, sq->last_ns, &hint) + margin);
 	const struct usk_coarse_knot *k = c->knot, *l = c->knot + c->n_knots - 1;
-	int64_t first = saturate((usk_i128)sp->first_ns - k->p_minus_q_ns);
-	int64_t last = saturate((usk_i128)sp->last_ns - l->p_minus_q_ns);
-	q->from_ns = saturate((first < last ? first : last) - margin);
-	q->to_ns = saturate((first < last ? last : first) + margin);
+	int64_t first = usk_saturate((usk_i128)sp->first_ns - k->p_minus_q_ns);
+	int64_t last = usk_saturate((usk_i128)sp->last_ns - l->p_minus_q_ns);
+	q->from_ns = usk_saturate((first < last ? first : last) - margin);
+	q->to_ns = usk_saturate((first < last ? last : first) + margin);
 }
 
 /* Who sent, as far as the joins of pass 1 tell: hops and exchanges. */
@@ -419,12 +414,12 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 {
 	struct walk *w = usk_alloc(1, sizeof *w);
 	struct feed *feed = usk_alloc(2, sizeof *feed);
-	int64_t window = saturate((usk_i128)coarse->spread_ns * 4 + 2000000000);
+	int64_t window = usk_saturate((usk_i128)coarse->spread_ns * 4 + 2000000000);
 	w->opt = opt;
 	w->sink = sink;
 	w->counts = counts;
 	w->ip_id_kept = coarse->ip_id_kept;
-	w->lag_ns = saturate((usk_i128)coarse->spread_ns * 2 + 1000000);
+	w->lag_ns = usk_saturate((usk_i128)coarse->spread_ns * 2 + 1000000);
 	w->exclude = usk_alloc(opt->n_exclude, sizeof *w->exclude);
 	if (opt->n_exclude) {
 		memcpy(w->exclude, opt->exclude, opt->n_exclude * sizeof *w->exclude);
@@ -466,8 +461,8 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 		if (now != INT64_MAX) {
 			/* Twice the lag: by then the copy that a late send makes was received too.
 			 */
-			drain(w, saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns));
-			expire(w, saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns - window));
+			drain(w, usk_saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns));
+			expire(w, usk_saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns - window));
 		}
 		if (opt->progress && runs % 1024 == 0) {
 			opt->progress(opt->progress_ctx, usk_trace_pos(p) + usk_trace_pos(q));

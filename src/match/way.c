@@ -36,17 +36,12 @@ static size_t hash(struct usk_addr src, struct usk_addr dst)
 	return (size_t)usk_mix(h + dst.hi + usk_mix(dst.lo));
 }
 
-static bool same(struct usk_addr a, struct usk_addr b)
-{
-	return a.hi == b.hi && a.lo == b.lo;
-}
-
 static uint32_t *slot_of(const struct ways *w, struct usk_addr src, struct usk_addr dst)
 {
 	size_t i = hash(src, dst) & (w->n_slots - 1);
 	while (w->slot[i]) {
 		const struct way *way = &w->way[w->slot[i] - 1];
-		if (same(way->src, src) && same(way->dst, dst)) {
+		if (usk_addr_same(way->src, src) && usk_addr_same(way->dst, dst)) {
 			break;
 		}
 		i = (i + 1) & (w->n_slots - 1);

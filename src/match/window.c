@@ -124,16 +124,11 @@ static size_t tuple_hash(struct usk_addr src, struct usk_addr dst, uint16_t spor
 	return (size_t)usk_fold(src.lo + dst.hi * 3, dst.lo + src.hi * 5 + (ports << 16));
 }
 
-static bool same(struct usk_addr a, struct usk_addr b)
-{
-	return a.hi == b.hi && a.lo == b.lo;
-}
-
 static bool is_stream(const struct stream *st, struct usk_addr src, struct usk_addr dst,
 		      uint16_t sport, uint16_t dport, uint8_t proto)
 {
 	return st->sport == sport && st->dport == dport && st->proto == proto &&
-	       same(st->src, src) && same(st->dst, dst);
+	       usk_addr_same(st->src, src) && usk_addr_same(st->dst, dst);
 }
 
 uint32_t usk_stream_find(const struct side *s, struct usk_addr src, struct usk_addr dst,
