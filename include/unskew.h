@@ -115,6 +115,20 @@ struct usk_knot {
 	uint32_t epoch;	      /* jumps back before it; 0 for a clock that was never put back */
 };
 
+enum usk_jump_kind {
+	USK_JUMP, /* the two pieces cannot be joined within the skew limit */
+	USK_BEND, /* they can: the rate changed */
+};
+
+/* Where a clock's time jumps, or its rate changes by more than the model allows. */
+struct usk_jump {
+	enum usk_jump_kind kind;
+	uint32_t of; /* the clock that did it: this one, or its reference */
+	int64_t after_local_ns, before_local_ns; /* it happened between, or at one of them */
+	int64_t size_lo_ns, size_hi_ns;		 /* the offset rises by so much; USK_NONE unknown */
+	uint32_t epoch;				 /* of after_local_ns */
+};
+
 struct usk_clock {
 	char *name;
 	uint32_t reference; /* index of its island's reference */
@@ -126,6 +140,8 @@ struct usk_clock {
 	double drift_min_ppm, drift_max_ppm; /* the feasible rates; NAN unknown */
 	struct usk_knot *knot; /* sorted by (epoch, local_ns); none if absent or contradicted */
 	size_t n_knots;	       /* 0 or at least 2 */
+	struct usk_jump *jump; /* in the order of its knots */
+	size_t n_jumps;
 };
 
 /* A file that was read, and whose clock stamped it. */
@@ -168,11 +184,21 @@ struct usk_delays {
 	int64_t min_ns, median_ns, p99_ns, max_ns; /* quantiles to 1 %; USK_NONE if n is 0 */
 };
 
+/*
+ * How far the rate of a pair may lie from one constant, parts per 10^12 (model `wander`): as asked
+ * for; the least that its messages can be true with, rounded up; what the band was made with, twice
+ * the needed where the assumed is less than that.
+ */
+struct usk_wander {
+	int64_t assumed_e12, needed_e12, used_e12;
+};
+
 struct usk_pair {
 	uint32_t a, b; /* reference side, local side */
 	uint64_t a_to_b, b_to_a;
 	enum usk_quality quality;
 	int64_t half_width_ns, half_width_at_ns; /* smallest, and where on b's clock; USK_NONE */
+	struct usk_wander wander;
 	struct usk_evidence evidence;
 	struct usk_outlier *outlier;
 	size_t n_outliers;
@@ -212,9 +238,30 @@ struct usk_island {
 	size_t n_clocks;
 };
 
+/* What a clock may do (doc/guarantees.md). */
+enum usk_model_kind {
+	USK_LINEAR,   /* every clock keeps one rate */
+	USK_WANDER,   /* the rate of each pair stays within +-wander_e12 of a constant */
+	USK_SEGMENTS, /* one rate for segment_ns of the reference, or for as long as one fits */
+};
+
+struct usk_model {
+	enum usk_model_kind kind;
+	int64_t wander_e12; /* wander: parts per 10^12, > 0; others 0 */
+	int64_t segment_ns; /* segments: > 0, or 0 for "auto"; others 0 */
+};
+
+/**
+ * "linear", "wander[=PPM]", "segments[=DURATION|auto]"; NULL is the default. "wander=0" is linear.
+ * USK_EUSAGE: it is none of them, or its value is no rate up to 1000 ppm or no duration over 0.
+ */
+enum usk_status usk_model_parse(const char *text, struct usk_model *out, struct usk_err *err);
+/** "linear", "wander", "segments"; static. */
+const char *usk_model_name(enum usk_model_kind kind);
+
 /* The answer: what clocks.json holds. One owner, one usk_clocks_free(). */
 struct usk_clocks {
-	char *model;	      /* "linear" */
+	struct usk_model model;
 	char *method;	      /* row of the table of estimators */
 	char *solve, *how;    /* "joint", "lp" */
 	char *min_delay;      /* the model as given, "0" */
@@ -509,7 +556,18 @@ size_t usk_corridor_suspects(struct usk_corridor *c, const struct usk_lines *l, 
 
 /* ---- estimators ------------------------------------------------------------ */
 
+/* Where a clock may have been put forward: two consecutive stamps of its own trace. */
+struct usk_gap {
+	int64_t before_ns, after_ns; /* USK_NONE: there are no two such stamps */
+};
+
 struct usk_fit {
+	struct usk_model model;
+	int64_t max_skew_e12;
+	/* The widest gap between consecutive stamps, all events, of a clock of the pair that
+	 * overlaps [from, to] of its own time; NULL: unknown. */
+	struct usk_gap (*gap)(void *ctx, uint32_t clock, int64_t from_ns, int64_t to_ns);
+	void *gap_ctx;
 	struct usk_corridor *corridor;
 	const struct usk_lines *lines;
 	const struct usk_lines *plain;		/* without minimum delays; NULL: lines are */
@@ -684,7 +742,7 @@ enum usk_status usk_map_many(const struct usk_map *m, const int64_t *local_ns, s
 /* ---- the whole way --------------------------------------------------------- */
 
 struct usk_sync_options {
-	const char *model;     /* NULL = "linear" */
+	const char *model;     /* as usk_model_parse() reads it; NULL = the default */
 	const char *method;    /* NULL = "middle" */
 	const char *reference; /* clock name or NULL */
 	int64_t max_skew_e12;  /* 0 = 500 ppm */
@@ -756,7 +814,7 @@ struct usk_compared_pair {
 };
 
 struct usk_comparison {
-	char *model;
+	struct usk_model model;
 	int64_t max_skew_e12;
 	char **clock; /* names */
 	size_t n_clocks;

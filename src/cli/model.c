@@ -36,8 +36,8 @@ const struct option_group options_model = {
 	(const struct option_row[]){
 		{ .name = "model",
 		  .letter = 'm',
-		  .type = OPTION_CHOICE,
-		  .value = "linear",
+		  .type = OPTION_STRING,
+		  .value = "MODEL",
 		  .initial = "linear",
 		  .help = "what the clocks may do; linear: every clock keeps one rate" },
 		{ .name = "max-skew-ppm",
@@ -112,7 +112,11 @@ int sync_options(const struct args *args, bool model, struct usk_sync_options *o
 		return say_usage("--from lies after --to: nothing is left between them");
 	}
 	struct usk_delay_model delay;
+	struct usk_model parsed;
 	struct usk_err err;
+	if (model && usk_model_parse(out->model, &parsed, &err)) {
+		return say_usage("--model: %s", err.msg);
+	}
 	if (*out->min_delay != '@' &&
 	    usk_delay_model_parse(out->min_delay, strlen(out->min_delay), &delay, &err)) {
 		return say_usage("--min-delay %s: %s", out->min_delay, err.msg);

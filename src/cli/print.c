@@ -236,7 +236,7 @@ void print_clocks(FILE *out, const struct usk_clocks *c)
 		"Model %s: every clock keeps one rate, no two differ by more than %s ppm, no "
 		"message "
 		"takes\nless than its minimum delay (%s). The bands hold if that does.\n",
-		c->model ? c->model : "linear", skew,
+		usk_model_name(c->model.kind), skew,
 		!c->min_delay || !strcmp(c->min_delay, "0") ? "0 ns" : c->min_delay);
 }
 

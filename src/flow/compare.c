@@ -183,7 +183,7 @@ comparison_of(const struct parties *p, const struct usk_estimator *const *method
 {
 	const struct usk_estimator *all = usk_estimators();
 	struct usk_comparison *c = usk_alloc(1, sizeof *c);
-	c->model = usk_strdup(p->opt->model ? p->opt->model : "linear");
+	c->model = p->model;
 	c->max_skew_e12 = usk_limit_e12(p->opt);
 	c->counts = p->left_out;
 	c->clock = usk_alloc(p->n, sizeof *c->clock);
@@ -273,6 +273,5 @@ void usk_comparison_free(struct usk_comparison *c)
 	free(c->pair);
 	free(c->clock);
 	free(c->note);
-	free(c->model);
 	free(c);
 }

@@ -33,6 +33,7 @@ struct parties {
 	size_t n;
 	uint32_t depth;
 	uint32_t reference;
+	struct usk_model model;
 	struct usk_counts left_out;
 	struct delays delays;
 	/* Work in bytes, for progress. */

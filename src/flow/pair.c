@@ -153,7 +153,7 @@ enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struc
 		struct usk_fit fit = usk_gathered_fit(&g, s);
 		evaluation->recorded_inversions += usk_pair_inversions(pair);
 		usk_counts_add(counts, &g.found);
-		status = usk_fit_linear(&fit, method, clock, err);
+		status = usk_model_row(fit.model.kind)->fit(&fit, &g.verdict, method, clock, err);
 	}
 	if (!status) {
 		size_t n;

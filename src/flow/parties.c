@@ -224,7 +224,7 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 	out->events = usk_alloc(n, sizeof *out->events);
 	out->clock = usk_alloc(n, sizeof *out->clock);
 	out->depth = UINT32_MAX;
-	enum usk_status status = USK_OK;
+	enum usk_status status = usk_model_parse(opt->model, &out->model, err);
 	for (size_t i = 0; i < n && !status; i++) {
 		/* Every trace is read twice at the least. */
 		out->work_all += 2 * usk_trace_size(trace[i]);

@@ -15,9 +15,6 @@
 
 enum { MAX_ROUNDS = 10 };
 
-/* 0.4 ppm: the cone of the per-second points, see design of the corridor. */
-#define KAPPA_E12 INT64_C(400000)
-
 /*
  * A minimum delay as a message without one: as the reference's stamp would be, had it sent so much
  * later, or received so much earlier. Then x - y + delta and x - y - delta are its points.
@@ -151,7 +148,7 @@ static struct usk_frame frame_of(const struct pair_source *s)
 {
 	const struct usk_coarse *c = &s->coarse;
 	double rate = c->rate * 1e12, limit = (double)usk_limit_e12(s->parties->opt);
-	struct usk_frame f = { .kappa_e12 = KAPPA_E12 };
+	struct usk_frame f = { .rate_e12 = 0 };
 	f.rate_e12 = (int64_t)(rate > limit ? limit : rate < -limit ? -limit : rate);
 	if (c->n_knots) {
 		f.local_ns = c->knot[0].q_ns;
@@ -221,23 +218,21 @@ static enum usk_status identify(struct pair_source *s, struct usk_msg *msg, size
 	return status;
 }
 
-static size_t allowed(const struct usk_sync_options *o, uint64_t messages)
+/* How many more may be left out. */
+static size_t allowed(const struct usk_sync_options *o, uint64_t messages, size_t out)
 {
-	if (o->max_outliers >= 0) {
-		return (size_t)o->max_outliers;
-	}
-	return messages / 10000 > 10 ? messages / 10000 : 10;
+	uint64_t most = (messages + out) / 10000 > 10 ? (messages + out) / 10000 : 10;
+	most = o->max_outliers >= 0 ? (uint64_t)o->max_outliers : most;
+	return most > out ? most - out : 0;
 }
 
 static enum usk_status contradiction(struct pair_source *s, struct usk_pair *pair,
-				     const struct usk_lines *l, struct usk_err *err)
+				     const struct usk_verdict *v, struct usk_err *err)
 {
-	struct usk_point point[3];
-	bool side[3];
-	size_t n = usk_lines_contradiction(l, point, side);
+	size_t n = v->n_points;
 	pair->contradiction = usk_alloc(n, sizeof *pair->contradiction);
 	for (size_t i = 0; i < n; i++) {
-		pair->contradiction[i] = message_of(s, point[i], side[i]);
+		pair->contradiction[i] = message_of(s, v->point[i], v->ceiling[i]);
 	}
 	pair->n_contradiction = n;
 	return identify(s, pair->contradiction, n, err);
@@ -264,13 +259,14 @@ static enum usk_status offsets_in_range(const struct pair_source *s, struct usk_
 	return USK_OK;
 }
 
-static enum usk_status read_round(struct pair_source *s, bool keep, struct usk_pair *pair,
-				  struct gathered *g, struct usk_err *err)
+static enum usk_status read_round(struct pair_source *s, bool keep, int64_t kappa_e12,
+				  struct usk_pair *pair, struct gathered *g, struct usk_err *err)
 {
 	const struct parties *p = s->parties;
 	struct reading r = usk_reading_of(s, err);
 	usk_gathered_free(g);
 	g->frame = frame_of(s);
+	g->frame.kappa_e12 = kappa_e12;
 	r.corridor = g->corridor = usk_corridor_new(&g->frame);
 	if (r.judge.least[0] || r.judge.least[1]) {
 		r.plain = g->plain_corridor = usk_corridor_new(&g->frame);
@@ -288,27 +284,30 @@ static enum usk_status read_round(struct pair_source *s, bool keep, struct usk_p
 			g->plain = usk_lines_new(g->plain_corridor, r.judge.q_a_ns, r.judge.q_b_ns,
 						 usk_limit_e12(p->opt));
 		}
-		pair->quality = usk_lines_quality(g->lines);
 		status = offsets_in_range(s, g->corridor, err);
 	}
 	usk_judge_free(&r.judge);
 	g->msg = r.msg;
 	g->n_msgs = r.n_msgs;
+	if (!status) {
+		struct usk_fit fit = usk_gathered_fit(g, s);
+		usk_model_row(fit.model.kind)
+			->ask(&fit, allowed(p->opt, pair->a_to_b + pair->b_to_a, s->n_exclude),
+			      &g->verdict);
+		pair->quality = g->verdict.quality;
+		pair->wander = g->verdict.wander;
+	}
 	return status;
 }
 
-/* Names the next messages to go; *few: false if they would be too many. */
-static enum usk_status leave_out_more(struct pair_source *s, struct usk_pair *pair,
-				      struct gathered *g, bool *few, struct usk_err *err)
+/* The suspects go, too. */
+static enum usk_status leave_out(struct pair_source *s, struct usk_pair *pair,
+				 const struct usk_verdict *v, struct usk_err *err)
 {
-	struct usk_suspect *suspect;
-	size_t n, left = allowed(s->parties->opt, pair->a_to_b + pair->b_to_a + s->n_exclude);
-	left = left > s->n_exclude ? left - s->n_exclude : 0;
-	*few = usk_corridor_suspects(g->corridor, g->lines, left, &suspect, &n) <= left && n;
-	n = *few ? n : 0;
+	size_t n = v->n_suspects;
 	struct usk_msg *msg = usk_alloc(n + 1, sizeof *msg);
 	for (size_t i = 0; i < n; i++) {
-		msg[i] = message_of(s, suspect[i].point, suspect[i].ceiling);
+		msg[i] = message_of(s, v->suspect[i].point, v->suspect[i].ceiling);
 	}
 	enum usk_status status = identify(s, msg, n, err);
 	s->exclude = usk_grow(s->exclude, s->n_exclude + n + 1, sizeof *s->exclude);
@@ -316,10 +315,9 @@ static enum usk_status leave_out_more(struct pair_source *s, struct usk_pair *pa
 	for (size_t i = 0; i < n; i++) {
 		s->exclude[s->n_exclude++] = msg[i];
 		pair->outlier[pair->n_outliers++] =
-			(struct usk_outlier){ msg[i], suspect[i].excess_ns };
+			(struct usk_outlier){ msg[i], v->suspect[i].excess_ns };
 	}
 	free(msg);
-	free(suspect);
 	return status;
 }
 
@@ -328,16 +326,22 @@ enum usk_status usk_pair_gather(struct pair_source *s, bool keep, struct usk_pai
 {
 	struct parties *p = s->parties;
 	enum usk_status status;
+	int64_t kappa = usk_model_kappa(&p->model);
 	bool again = true;
 	memset(g, 0, sizeof *g);
 	usk_pair_blank(pair, s);
 	for (int round = 0; again; round++) {
-		status = read_round(s, keep, pair, g, err);
-		again = !status && pair->quality == USK_CONTRADICTED && round < MAX_ROUNDS;
-		if (again) {
-			status = leave_out_more(s, pair, g, &again, err);
-			again = again && !status;
+		status = read_round(s, keep, kappa, pair, g, err);
+		const struct usk_verdict *v = &g->verdict;
+		bool wrong = v->n_suspects && !v->too_many, narrow = v->kappa_e12 > kappa;
+		again = !status && (wrong || narrow) && round < MAX_ROUNDS;
+		if (again && wrong) {
+			status = leave_out(s, pair, v, err);
 		}
+		if (again && narrow) {
+			kappa = v->kappa_e12;
+		}
+		again = again && !status;
 		if (again) {
 			p->work_all += usk_trace_size(p->trace[0]) * 2;
 		}
@@ -349,10 +353,10 @@ enum usk_status usk_pair_gather(struct pair_source *s, bool keep, struct usk_pai
 		pair->n_outliers = 0;
 		if (s->n_exclude) {
 			s->n_exclude = 0;
-			status = read_round(s, keep, pair, g, err);
+			status = read_round(s, keep, kappa, pair, g, err);
 		}
 		if (!status) {
-			status = contradiction(s, pair, g->lines, err);
+			status = contradiction(s, pair, &g->verdict, err);
 		}
 	}
 	if (!status && p->opt->messages && p->opt->messages->keep) {
@@ -370,6 +374,7 @@ void usk_gathered_free(struct gathered *g)
 	usk_lines_free(g->plain);
 	usk_corridor_free(g->corridor);
 	usk_corridor_free(g->plain_corridor);
+	usk_verdict_free(&g->verdict);
 	memset(g, 0, sizeof *g);
 }
 
@@ -377,6 +382,8 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 {
 	const struct party *b = &s->parties->party[s->b];
 	return (struct usk_fit){
+		.model = s->parties->model,
+		.max_skew_e12 = usk_limit_e12(s->parties->opt),
 		.corridor = g->corridor,
 		.lines = g->lines,
 		.plain = g->plain ? g->plain : g->lines,

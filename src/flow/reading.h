@@ -5,6 +5,7 @@
 #ifndef USK_FLOW_READING_H
 #define USK_FLOW_READING_H
 
+#include "fit/model.h"
 #include "flow/flow.h"
 
 /* A message as the corridor knows it, and who it is. */
@@ -55,6 +56,7 @@ struct gathered {
 	struct usk_lines *plain;
 	struct usk_msg *msg; /* if they are to be kept; sorted as usk_fit asks for it */
 	size_t n_msgs;
+	struct usk_verdict verdict;
 	struct usk_counts found;
 };
 

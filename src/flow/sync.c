@@ -65,7 +65,7 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 {
 	const struct usk_sync_options *o = p->opt;
 	struct usk_clocks *c = usk_alloc(1, sizeof *c);
-	c->model = usk_strdup(o->model ? o->model : "linear");
+	c->model = p->model;
 	c->method = usk_strdup(usk_estimator_find(o->method ? o->method : "middle")->name);
 	c->solve = usk_strdup("tree");
 	c->how = usk_strdup("pairs");
@@ -219,9 +219,10 @@ static void count_too_fast(struct usk_clocks *c)
 static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 				       const struct usk_sync_options *o, struct usk_err *err)
 {
-	if (o->model && strcmp(o->model, "linear")) {
-		return usk_fail(err, USK_EUSAGE, 0, "there is no model \"%s\"; \"linear\" is one",
-				o->model);
+	struct usk_model model;
+	enum usk_status status = usk_model_parse(o->model, &model, err);
+	if (status) {
+		return status;
 	}
 	if (o->method && !usk_estimator_find(o->method)) {
 		return usk_fail(err, USK_EUSAGE, 0, "there is no method \"%s\"; \"middle\" is one",

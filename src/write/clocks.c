@@ -32,7 +32,6 @@ void usk_clocks_free(struct usk_clocks *c)
 	if (!c) {
 		return;
 	}
-	free(c->model);
 	free(c->method);
 	free(c->solve);
 	free(c->how);
@@ -50,6 +49,7 @@ void usk_clocks_free(struct usk_clocks *c)
 		free(c->clock[i].name);
 		free(c->clock[i].path);
 		free(c->clock[i].knot);
+		free(c->clock[i].jump);
 	}
 	free(c->clock);
 	for (size_t i = 0; i < c->n_pairs; i++) {

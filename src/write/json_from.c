@@ -126,6 +126,37 @@ static void read_knots(struct reader *r, const struct place *up, const json_t *o
 	}
 }
 
+static void read_jumps(struct reader *r, const struct place *up, const json_t *o,
+		       struct usk_clock *k)
+{
+	const json_t *a = usk_json_array(r, up, o, "jumps");
+	struct place list = { up, "jumps", 0 };
+	size_t cap = 0;
+	for (size_t i = 0; i < json_array_size(a) && !r->status; i++) {
+		struct place at = { &list, NULL, i };
+		const json_t *row = json_array_get(a, i);
+		struct usk_jump *j = NEW_ROW(k->jump, k->n_jumps, cap);
+		char *kind = usk_json_string(r, &at, row, "kind");
+		if (strcmp(kind, "jump") && strcmp(kind, "bend")) {
+			usk_json_wrong(r, &at, "kind", "is neither \"jump\" nor \"bend\"");
+		}
+		j->kind = strcmp(kind, "bend") ? USK_JUMP : USK_BEND;
+		free(kind);
+		/* An addition of unskew's. */
+		j->of = json_object_get(row, "of") ? usk_json_clock(r, &at, row, "of")
+						   : (uint32_t)(k - r->c->clock);
+		j->after_local_ns = usk_json_ns(r, &at, row, "after_local_ns");
+		j->before_local_ns = usk_json_ns(r, &at, row, "before_local_ns");
+		j->size_lo_ns = usk_json_span_or_null(r, &at, row, "size_lo_ns");
+		j->size_hi_ns = usk_json_span_or_null(r, &at, row, "size_hi_ns");
+		uint64_t epoch = usk_json_count_if(r, &at, row, "epoch");
+		j->epoch = (uint32_t)epoch;
+		if (epoch > UINT32_MAX) {
+			usk_json_wrong(r, &at, "epoch", "is more than a clock has");
+		}
+	}
+}
+
 static void read_clocks(struct reader *r, const json_t *root)
 {
 	const json_t *a = usk_json_array(r, NULL, root, "clocks");
@@ -146,7 +177,7 @@ static void read_clocks(struct reader *r, const json_t *root)
 		k->drift_min_ppm = usk_json_number(r, &at, o, "drift_min_ppm", true);
 		k->drift_max_ppm = usk_json_number(r, &at, o, "drift_max_ppm", true);
 		read_knots(r, &at, o, k);
-		usk_json_array(r, &at, o, "jumps");
+		read_jumps(r, &at, o, k);
 	}
 }
 
@@ -205,6 +236,17 @@ static void read_messages_of_pair(struct reader *r, const struct place *at, cons
 	}
 }
 
+/* A rate of 0 to 10^6 ppm, parts per 10^12. */
+static int64_t read_e12(struct reader *r, const struct place *at, const json_t *o, const char *key)
+{
+	double ppm = usk_json_number(r, at, o, key, false);
+	if (!(ppm >= 0 && ppm <= 1e6)) {
+		usk_json_wrong(r, at, key, "is not between 0 and 1,000,000");
+		return 0;
+	}
+	return (int64_t)llround(ppm * 1e6);
+}
+
 static void read_pair(struct reader *r, const struct place *at, const json_t *o, struct usk_pair *p)
 {
 	p->a = usk_json_clock(r, at, o, "a");
@@ -218,9 +260,9 @@ static void read_pair(struct reader *r, const struct place *at, const json_t *o,
 	struct place recorded = { at, "recorded_delay_ns", 0 },
 		     corrected = { at, "min_delay_ns", 0 };
 	const json_t *v = usk_json_object(r, at, o, "wander");
-	usk_json_number(r, &wander, v, "assumed_ppm", false);
-	usk_json_number(r, &wander, v, "needed_ppm", false);
-	usk_json_number(r, &wander, v, "used_ppm", false);
+	p->wander.assumed_e12 = read_e12(r, &wander, v, "assumed_ppm");
+	p->wander.needed_e12 = read_e12(r, &wander, v, "needed_ppm");
+	p->wander.used_e12 = read_e12(r, &wander, v, "used_ppm");
 	v = usk_json_object(r, at, o, "sender_evidence");
 	p->evidence.option = usk_json_count_if(r, &evidence, v, "option");
 	p->evidence.link = usk_json_count_if(r, &evidence, v, "link");
@@ -302,18 +344,38 @@ static void read_pairs(struct reader *r, const json_t *root)
 
 /* ---- the rest -------------------------------------------------------------------- */
 
+static void read_model(struct reader *r, const struct place *at, const json_t *o)
+{
+	struct usk_model *m = &r->c->model;
+	char *name = usk_json_string(r, at, o, "name");
+	while (m->kind < USK_SEGMENTS && strcmp(name, usk_model_name(m->kind))) {
+		m->kind++;
+	}
+	if (strcmp(name, usk_model_name(m->kind))) {
+		usk_json_wrong(r, at, "name", "is \"%.40s\", which this version does not know",
+			       name);
+	}
+	free(name);
+	if (m->kind == USK_WANDER) {
+		m->wander_e12 = read_e12(r, at, o, "ppm");
+	}
+	const json_t *length = json_object_get(o, "duration_ns");
+	const char *word = json_string_value(length);
+	if (m->kind == USK_SEGMENTS && length && !(word && !strcmp(word, "auto"))) {
+		m->segment_ns = usk_json_ns(r, at, o, "duration_ns");
+		if (m->segment_ns < 0) {
+			usk_json_wrong(r, at, "duration_ns", "is negative");
+		}
+	}
+}
+
 static void read_settings(struct reader *r, const json_t *root)
 {
 	struct usk_clocks *c = r->c;
 	struct place at = { NULL, "model", 0 }, solve = { NULL, "solve", 0 };
 	const json_t *o = usk_json_object(r, NULL, root, "model");
-	c->model = usk_json_string(r, &at, o, "name");
-	double skew = usk_json_number(r, &at, o, "max_skew_ppm", false);
-	if (!(skew >= 0 && skew <= 1e6)) {
-		usk_json_wrong(r, &at, "max_skew_ppm", "is not between 0 and 1,000,000");
-		skew = 0;
-	}
-	c->max_skew_e12 = (int64_t)llround(skew * 1e6);
+	read_model(r, &at, o);
+	c->max_skew_e12 = read_e12(r, &at, o, "max_skew_ppm");
 	c->min_delay = usk_json_string(r, &at, o, "min_delay");
 	c->method = usk_json_string(r, NULL, root, "method");
 	o = usk_json_object(r, NULL, root, "solve");

@@ -95,6 +95,12 @@ static json_t *ppm(double v)
 	return number(v, 9);
 }
 
+/* Exact: an integer below 2^53 over 10^6 has at most 15 digits. */
+static json_t *ppm_e12(int64_t v)
+{
+	return number((double)v / 1e6, 15);
+}
+
 static const char *name_of(const struct usk_clocks *c, uint32_t i)
 {
 	return i < c->n_clocks ? c->clock[i].name : "";
@@ -103,10 +109,13 @@ static const char *name_of(const struct usk_clocks *c, uint32_t i)
 static json_t *model(const struct usk_clocks *c)
 {
 	json_t *o = object();
-	put(o, "name", text(c->model));
-	put(o, "ppm", ppm(0));
-	/* Exact: an integer below 2^53 over 10^6 has at most 15 digits. */
-	put(o, "max_skew_ppm", number((double)c->max_skew_e12 / 1e6, 15));
+	put(o, "name", text(usk_model_name(c->model.kind)));
+	put(o, "ppm", ppm_e12(c->model.wander_e12));
+	put(o, "duration_ns",
+	    c->model.kind != USK_SEGMENTS ? json_null()
+	    : c->model.segment_ns	  ? ns(c->model.segment_ns)
+					  : text("auto"));
+	put(o, "max_skew_ppm", ppm_e12(c->max_skew_e12));
 	put(o, "min_delay", text(c->min_delay));
 	return o;
 }
@@ -187,6 +196,24 @@ static json_t *knots(const struct usk_clock *k)
 	return a;
 }
 
+static json_t *jumps(const struct usk_clocks *c, const struct usk_clock *k)
+{
+	json_t *a = array();
+	for (size_t i = 0; i < k->n_jumps; i++) {
+		const struct usk_jump *j = &k->jump[i];
+		json_t *o = object();
+		put(o, "kind", text(j->kind == USK_JUMP ? "jump" : "bend"));
+		put(o, "of", text(name_of(c, j->of)));
+		put(o, "after_local_ns", ns(j->after_local_ns));
+		put(o, "before_local_ns", ns(j->before_local_ns));
+		put(o, "size_lo_ns", ns(j->size_lo_ns));
+		put(o, "size_hi_ns", ns(j->size_hi_ns));
+		put(o, "epoch", count(j->epoch));
+		add(a, o);
+	}
+	return a;
+}
+
 static json_t *clocks(const struct usk_clocks *c)
 {
 	json_t *a = array();
@@ -202,7 +229,7 @@ static json_t *clocks(const struct usk_clocks *c)
 		put(o, "drift_min_ppm", ppm(k->drift_min_ppm));
 		put(o, "drift_max_ppm", ppm(k->drift_max_ppm));
 		put(o, "knots", knots(k));
-		put(o, "jumps", array());
+		put(o, "jumps", jumps(c, k));
 		add(a, o);
 	}
 	return a;
@@ -251,9 +278,9 @@ static json_t *pair(const struct usk_clocks *c, const struct usk_pair *p)
 	put(o, "quality", text(usk_quality_name(p->quality)));
 	put(o, "half_width_ns", ns(p->half_width_ns));
 	put(o, "half_width_at_ns", ns(p->half_width_at_ns));
-	put(wander, "assumed_ppm", ppm(0));
-	put(wander, "needed_ppm", ppm(0));
-	put(wander, "used_ppm", ppm(0));
+	put(wander, "assumed_ppm", ppm_e12(p->wander.assumed_e12));
+	put(wander, "needed_ppm", ppm_e12(p->wander.needed_e12));
+	put(wander, "used_ppm", ppm_e12(p->wander.used_e12));
 	put(o, "wander", wander);
 	put(evidence, "option", count(p->evidence.option));
 	put(evidence, "link", count(p->evidence.link));

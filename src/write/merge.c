@@ -175,7 +175,7 @@ static void write_section(struct merge *m)
 	char *text =
 		usk_format("stamps corrected to the clock of %s; clock model %s, method %s",
 			   c->n_islands ? c->clock[c->island[0].reference].name : "the reference",
-			   c->model ? c->model : "", c->method ? c->method : "");
+			   usk_model_name(c->model.kind), c->method ? c->method : "");
 	usk_block_option(b, NG_COMMENT, text, strlen(text));
 	usk_block_option(b, NG_SECTION_APPLICATION, application, sizeof application - 1);
 	usk_block_option(b, NG_END_OF_OPTIONS, NULL, 0);

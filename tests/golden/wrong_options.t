@@ -9,7 +9,7 @@ $ unskew sync --max-skew-ppm 200000 a b
 ! unskew: --max-skew-ppm: 200000 is more than 100000
 ? 2
 $ unskew sync --model wander a b
-! unskew: --model: "wander" is not known; choose from: linear
+! unskew: --model: there is no model "wander"; "linear" is one
 ? 2
 $ unskew sync --method midle a b
 ! unskew: --method: "midle" is not known; did you mean middle?

@@ -364,7 +364,6 @@ struct usk_clocks *clocks_of(const char *const *name, const int64_t *offset_ns,
 	struct usk_clocks *c = usk_alloc(1, sizeof *c);
 	c->clock = usk_alloc(n, sizeof *c->clock);
 	c->n_clocks = n;
-	c->model = usk_strdup("linear");
 	c->method = usk_strdup("middle");
 	for (size_t i = 0; i < n; i++) {
 		struct usk_clock *k = &c->clock[i];

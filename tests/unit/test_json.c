@@ -56,7 +56,6 @@ static void add_clock(struct usk_clocks *c, const char *name, enum usk_quality q
 static struct usk_clocks *everything(void)
 {
 	struct usk_clocks *c = usk_alloc(1, sizeof *c);
-	c->model = usk_strdup("linear");
 	c->method = usk_strdup("middle");
 	c->solve = usk_strdup("joint");
 	c->how = usk_strdup("lp");

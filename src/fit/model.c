@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model.c - the table of models, and their names
+ */
+#include "fit/model.h"
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void ask_linear(const struct usk_fit *fit, size_t max_outliers, struct usk_verdict *v)
+{
+	v->quality = fit->lines->quality;
+	if (v->quality == USK_CONTRADICTED) {
+		v->too_many = usk_corridor_suspects(fit->corridor, fit->lines, max_outliers,
+						    &v->suspect, &v->n_suspects) > max_outliers;
+		v->n_points = usk_lines_contradiction(fit->lines, v->point, v->ceiling);
+	}
+}
+
+static enum usk_status fit_linear(const struct usk_fit *fit, const struct usk_verdict *v,
+				  const struct usk_estimator *method, struct usk_clock *clock,
+				  struct usk_err *err)
+{
+	(void)v;
+	return usk_fit_linear(fit, method, clock, err);
+}
+
+static const struct usk_model_row rows[] = {
+	{ USK_LINEAR, "linear", NULL, "every clock keeps one rate", ask_linear, fit_linear },
+};
+
+/* The rate that `wander` takes for granted: what quartz does by itself (Ridoux and Veitch). */
+#define DEFAULT_E12 INT64_C(100000)
+#define LEAST_KAPPA INT64_C(400000)
+#define MOST_E12    INT64_C(1000000000)
+
+const struct usk_model_row *usk_model_row(enum usk_model_kind kind)
+{
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		if (rows[i].kind == kind) {
+			return &rows[i];
+		}
+	}
+	return NULL;
+}
+
+const char *usk_model_name(enum usk_model_kind kind)
+{
+	static const char *const name[] = {
+		[USK_LINEAR] = "linear", [USK_WANDER] = "wander", [USK_SEGMENTS] = "segments"
+	};
+	return name[kind];
+}
+
+static enum usk_status parse_value(const char *value, struct usk_model *m, struct usk_err *err)
+{
+	size_t n = strlen(value);
+	if (m->kind == USK_WANDER) {
+		if (usk_parse_decimal(value, n, 6, &m->wander_e12, NULL, err) ||
+		    m->wander_e12 < 0 || m->wander_e12 > MOST_E12) {
+			return usk_fail(err, USK_EUSAGE, 0,
+					"wander=%s is no rate from 0 to 1000 ppm", value);
+		}
+		m->kind = m->wander_e12 ? USK_WANDER : USK_LINEAR;
+		return USK_OK;
+	}
+	if (strcmp(value, "auto") &&
+	    (usk_parse_duration(value, n, &m->segment_ns, err) || m->segment_ns <= 0)) {
+		return usk_fail(err, USK_EUSAGE, 0,
+				"segments=%s is neither a duration, such as 30min, nor auto",
+				value);
+	}
+	return USK_OK;
+}
+
+enum usk_status usk_model_parse(const char *text, struct usk_model *out, struct usk_err *err)
+{
+	struct usk_model m = { .kind = USK_LINEAR };
+	const char *equals = text ? strchr(text, '=') : NULL;
+	size_t n = equals ? (size_t)(equals - text) : text ? strlen(text) : 0;
+	bool found = !text;
+	for (size_t i = 0; i < COUNT(rows) && !found; i++) {
+		m.kind = rows[i].kind;
+		found = strlen(rows[i].name) == n && !strncmp(text, rows[i].name, n);
+	}
+	if (!found || (equals && m.kind == USK_LINEAR)) {
+		return usk_fail(err, USK_EUSAGE, 0, "there is no model \"%s\"; \"linear\" is one",
+				text);
+	}
+	m.wander_e12 = m.kind == USK_WANDER ? DEFAULT_E12 : 0;
+	enum usk_status status = equals ? parse_value(equals + 1, &m, err) : USK_OK;
+	if (!status) {
+		*out = m;
+	}
+	return status;
+}
+
+int64_t usk_model_kappa(const struct usk_model *m)
+{
+	return 4 * m->wander_e12 > LEAST_KAPPA ? 4 * m->wander_e12 : LEAST_KAPPA;
+}
+
+void usk_verdict_free(struct usk_verdict *v)
+{
+	free(v->suspect);
+	memset(v, 0, sizeof *v);
+}
