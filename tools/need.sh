@@ -14,6 +14,7 @@ build      ninja-build       runs the build
 build      pkg-config        finds libraries
 build      libjansson-dev    JSON: clocks.json
 build      libpcap-dev       the rarer capture formats
+build      coinor-libclp-dev linear programs: many clocks in one problem
 check      libcmocka-dev     unit tests
 check      libgmp-dev        exact rationals, the oracle of the geometry
 check      tcpdump           records and reads captures, independently of us

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "unskew.h"
+#include "num/lp.h"
 
 #include <jansson.h>
 #ifdef USK_HAVE_LIBPCAP
@@ -16,15 +17,19 @@ const char *usk_version(void)
 
 const char *usk_features(void)
 {
-	static _Thread_local char text[128];
+	static _Thread_local char text[160];
+	const char *solver = usk_lp_solver();
+	int n = snprintf(text, sizeof text, "jansson %s", jansson_version_str());
 #ifdef USK_HAVE_LIBPCAP
 	/* "libpcap version 1.10.3 (with TPACKET_V3)" */
 	const char *version = strstr(pcap_lib_version(), "version ");
 	version = version ? version + strlen("version ") : "";
-	snprintf(text, sizeof text, "libpcap %.*s, jansson %s", (int)strcspn(version, " ("),
-		 version, jansson_version_str());
+	n += snprintf(text + n, sizeof text - (size_t)n, ", libpcap %.*s",
+		      (int)strcspn(version, " ("), version);
 #else
-	snprintf(text, sizeof text, "jansson %s (without libpcap)", jansson_version_str());
+	n += snprintf(text + n, sizeof text - (size_t)n, " (without libpcap)");
 #endif
+	snprintf(text + n, sizeof text - (size_t)n, "%s%s", solver ? ", " : " (without CLP)",
+		 solver ? solver : "");
 	return text;
 }
