@@ -446,9 +446,18 @@ const struct usk_reader_info *usk_reader(size_t i);
 
 /* ---- match: events -> messages --------------------------------------------- */
 
+/* What captures tell of a message besides. */
+struct usk_origin {
+	uint8_t proto;		 /* IP protocol */
+	uint8_t sent_on, got_on; /* interfaces of the two captures; 255: that one or a later one */
+};
+
 /* Takes messages a batch at a time. Returns false to stop (the caller's own reason). */
 struct usk_sink {
 	void *ctx;
+	/* Where the n messages come from that the next put() brings; may be NULL. Not called for
+	 * tables, which do not know. */
+	void (*origins)(void *ctx, const struct usk_origin *origin, size_t n);
 	/* A new round begins: forget what came since the last keep(); may be NULL. */
 	bool (*start)(void *ctx);
 	bool (*put)(void *ctx, const struct usk_msg *msg, size_t n);

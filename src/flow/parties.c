@@ -390,7 +390,7 @@ enum usk_status usk_pair_read(struct pair_source *s, const struct usk_sink *sink
 		return USK_OK;
 	}
 	/* The walk starts sinks too; once is enough. */
-	struct usk_sink put = { .ctx = sink->ctx, .put = sink->put };
+	struct usk_sink put = { .ctx = sink->ctx, .origins = sink->origins, .put = sink->put };
 	enum usk_status status = USK_OK;
 	if (both_captured(s) && s->coarse.joins) {
 		status = read_captures(s, &put, counts, evidence, err);

@@ -40,22 +40,26 @@ int usk_msg_order(const void *a, const void *b)
 
 void usk_walk_flush(struct walk *w)
 {
-	if (w->n_out && !w->stopped && !w->sink->put(w->sink->ctx, w->out, w->n_out)) {
-		w->stopped = true;
+	if (w->n_out && !w->stopped) {
+		if (w->sink->origins) {
+			w->sink->origins(w->sink->ctx, w->origin, w->n_out);
+		}
+		w->stopped = !w->sink->put(w->sink->ctx, w->out, w->n_out);
 	}
 	w->n_out = 0;
 }
 
-static void emit(struct walk *w, int64_t p_ns, int64_t q_ns, uint32_t bytes, bool p_sends,
-		 uint8_t source)
+static inline void emit(struct walk *w, const struct doubt *d, bool p_sends, uint8_t source)
 {
 	/* Written where it goes: a copy would wait for its own parts. */
 	struct usk_msg *m = &w->out[w->n_out];
-	m->sent_ns = p_sends ? p_ns : q_ns;
-	m->received_ns = p_sends ? q_ns : p_ns;
+	m->sent_ns = p_sends ? d->p_ns : d->q_ns;
+	m->received_ns = p_sends ? d->q_ns : d->p_ns;
 	m->from = p_sends ? w->opt->p : w->opt->q;
 	m->to = p_sends ? w->opt->q : w->opt->p;
-	m->bytes = bytes;
+	m->bytes = d->bytes;
+	w->origin[w->n_out] = (struct usk_origin){ d->proto, p_sends ? d->p_iface : d->q_iface,
+						   p_sends ? d->q_iface : d->p_iface };
 	if (w->opt->n_exclude &&
 	    bsearch(m, w->exclude, w->opt->n_exclude, sizeof *m, usk_msg_order)) {
 		return;
@@ -73,11 +77,10 @@ static void settle(struct walk *w, struct way *way, bool last)
 		return;
 	}
 	for (size_t i = 0; i < way->n_doubts; i++) {
-		const struct doubt *d = &way->doubt[i];
 		if (role == ROLE_UNKNOWN) {
 			w->counts->direction_unknown++;
 		} else {
-			emit(w, d->p_ns, d->q_ns, d->bytes, role == ROLE_SENDS, way->source);
+			emit(w, &way->doubt[i], role == ROLE_SENDS, way->source);
 		}
 	}
 	w->n_doubts -= way->n_doubts;
@@ -89,6 +92,20 @@ void usk_walk_settle_doubts(struct walk *w)
 	for (size_t i = 0; i < w->ways.n; i++) {
 		settle(w, &w->ways.way[i], true);
 	}
+}
+
+/* bytes: the payload as the receiver saw it, as a large segment is many messages. */
+static inline struct doubt doubt_of(const struct walk *w, const struct seen *p,
+				    const struct seen *q, uint32_t bytes)
+{
+	return (struct doubt){
+		.p_ns = p->time_ns,
+		.q_ns = q->time_ns,
+		.bytes = bytes,
+		.proto = w->side[0].stream[p->stream].proto,
+		.p_iface = p->iface,
+		.q_iface = q->iface,
+	};
 }
 
 /* Doubts are held until evidence comes, within reason. */
@@ -106,7 +123,7 @@ static void doubt(struct walk *w, uint32_t which, const struct seen *p, const st
 	}
 	way->doubt = usk_room(way->doubt, way->n_doubts, &way->cap_doubts, sizeof *way->doubt);
 	w->n_doubts++;
-	way->doubt[way->n_doubts++] = (struct doubt){ p->time_ns, q->time_ns, p->bytes };
+	way->doubt[way->n_doubts++] = doubt_of(w, p, q, p->bytes);
 	settle(w, way, false);
 }
 
@@ -150,9 +167,9 @@ static void sighting(struct walk *w, struct seen *p, struct seen *q)
 			usk_walk_agree(w, p->stream, a->peer);
 		}
 	} else {
-		/* The payload as the receiver saw it: a large segment is many messages. */
 		bool p_sends = role == ROLE_SENDS;
-		emit(w, p->time_ns, q->time_ns, p_sends ? q->bytes : p->bytes, p_sends, source);
+		struct doubt d = doubt_of(w, p, q, p_sends ? q->bytes : p->bytes);
+		emit(w, &d, p_sends, source);
 	}
 }
 

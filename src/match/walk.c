@@ -33,6 +33,7 @@ struct feed {
 	bool end;
 	struct usk_packet packet;
 	struct usk_counts left_out; /* counted in pass 1 already */
+	uint8_t on;		    /* interface of the packet */
 	int64_t common_ns;
 	int64_t from_ns, to_ns; /* own stamps outside of which the other capture has nothing */
 	const struct usk_iface *iface;
@@ -59,6 +60,7 @@ static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_
 			if (usk_packet_decode(r, f->iface[r->iface].link_type, w->opt->depth,
 					      &f->packet, &f->left_out)) {
 				f->common_ns = common(f, r->time_ns);
+				f->on = r->iface < UINT8_MAX ? (uint8_t)r->iface : UINT8_MAX;
 				return USK_OK;
 			}
 		}
@@ -265,6 +267,7 @@ static void take(struct walk *w, int me, const struct feed *f)
 	s->window = p->window;
 	s->ttl = p->ttl;
 	s->has = p->has;
+	s->iface = f->on;
 	if (st->role == ROLE_SENDS && st->peer != NOBODY) {
 		s->state |= SEEN_SENT;
 	}

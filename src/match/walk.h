@@ -22,6 +22,7 @@ struct walk {
 	/* Out */
 	const struct usk_sink *sink;
 	struct usk_msg out[OUT_BATCH];
+	struct usk_origin origin[OUT_BATCH];
 	size_t n_out;
 	struct usk_msg *exclude; /* sorted */
 	struct usk_counts *counts;

@@ -11,6 +11,7 @@
 struct doubt {
 	int64_t p_ns, q_ns;
 	uint32_t bytes;
+	uint8_t proto, p_iface, q_iface;
 };
 
 /* Traffic from one address to another, as the first capture names them. */

@@ -51,7 +51,7 @@ struct seen {
 	uint32_t piece; /* sends: size of the pieces that offload cut it into, once known */
 	uint16_t ip_id;
 	uint16_t window; /* whole packets; sends of ranges: the furthest piece that was received */
-	uint8_t ttl, has, state;
+	uint8_t ttl, has, state, iface;
 };
 
 _Static_assert(sizeof(struct seen) == 64, "a packet in the window is one cache line");
