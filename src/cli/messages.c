@@ -35,7 +35,7 @@ enum usk_status messages_open(struct messages *m, const char *path, bool force, 
 		return usk_fail(err, USK_EIO, 0, "no temporary file for the messages: %s",
 				strerror(errno));
 	}
-	m->sink = (struct usk_sink){ m, start, put, keep };
+	m->sink = (struct usk_sink){ .ctx = m, .start = start, .put = put, .keep = keep };
 	return usk_output_open(&m->out, path, force, err);
 }
 
