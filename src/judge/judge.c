@@ -32,16 +32,56 @@ static uint64_t bucket_top(size_t b)
 	return ((uint64_t)(b % STEPS + STEPS) << shift) + (((uint64_t)1 << shift) - 1);
 }
 
-static void begin(struct usk_histogram *h, int64_t v)
+/* So many values at most are counted in few[]: no count overflows, no search is long. */
+enum { FEW = UINT16_MAX, FEW_SLOTS = 1024 };
+
+static struct usk_bar *bar_of(struct usk_histogram *h, size_t bucket)
 {
-	h->bucket = usk_alloc(2 * SIDE, sizeof *h->bucket);
-	h->min = h->max = h->origin = v;
+	size_t i = usk_mix(bucket) & (h->n_slots - 1);
+	while (h->few[i].count && h->few[i].bucket != bucket) {
+		i = (i + 1) & (h->n_slots - 1);
+	}
+	return &h->few[i];
+}
+
+/* Twice the slots, or one for each bucket. */
+static void widen(struct usk_histogram *h, bool all)
+{
+	struct usk_bar *old = h->few;
+	size_t n = h->n_slots;
+	h->n_slots = all ? 0 : n ? 2 * n : 64;
+	h->few = all ? NULL : usk_alloc(h->n_slots, sizeof *h->few);
+	h->all = all ? usk_alloc(2 * SIDE, sizeof *h->all) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (old[i].count && all) {
+			h->all[old[i].bucket] = old[i].count;
+		} else if (old[i].count) {
+			*bar_of(h, old[i].bucket) = old[i];
+		}
+	}
+	free(old);
+}
+
+static void put_few(struct usk_histogram *h, size_t bucket)
+{
+	if (h->n >= FEW || (h->n_used * 2 >= h->n_slots && h->n_slots == FEW_SLOTS)) {
+		widen(h, true);
+		h->all[bucket]++;
+		return;
+	}
+	if (h->n_used * 2 >= h->n_slots) {
+		widen(h, false);
+	}
+	struct usk_bar *b = bar_of(h, bucket);
+	h->n_used += !b->count;
+	b->bucket = (uint16_t)bucket;
+	b->count++;
 }
 
 static inline void add(struct usk_histogram *h, int64_t v)
 {
-	if (!h->bucket) {
-		begin(h, v);
+	if (!h->n) {
+		h->min = h->max = h->origin = v;
 	}
 	h->n++;
 	h->min = v < h->min ? v : h->min;
@@ -50,12 +90,23 @@ static inline void add(struct usk_histogram *h, int64_t v)
 	uint64_t far =
 		above ? (uint64_t)v - (uint64_t)h->origin : (uint64_t)h->origin - (uint64_t)v;
 	/* What lies below begins at 1, so that the two sides share no bucket. */
-	h->bucket[above ? SIDE + bucket_of(far) : SIDE - 1 - bucket_of(far - 1)]++;
+	size_t bucket = above ? SIDE + bucket_of(far) : SIDE - 1 - bucket_of(far - 1);
+	if (h->all) {
+		h->all[bucket]++;
+	} else {
+		put_few(h, bucket);
+	}
 }
 
 void usk_histogram_add(struct usk_histogram *h, int64_t value)
 {
 	add(h, value);
+}
+
+static int by_bucket(const void *pa, const void *pb)
+{
+	const struct usk_bar *a = pa, *b = pb;
+	return (int)a->bucket - (int)b->bucket;
 }
 
 int64_t usk_histogram_quantile(const struct usk_histogram *h, double share)
@@ -65,23 +116,35 @@ int64_t usk_histogram_quantile(const struct usk_histogram *h, double share)
 	}
 	uint64_t want = (uint64_t)(share * (double)h->n);
 	uint64_t sum = 0;
-	for (size_t i = 0; i < 2 * SIDE; i++) {
-		sum += h->bucket[i];
-		if (sum > want || sum == h->n) {
-			bool above = i >= SIDE;
-			usk_i128 far = above ? (usk_i128)bucket_top(i - SIDE)
-					     : -(usk_i128)bucket_top(SIDE - 1 - i) - 1;
-			usk_i128 v = h->origin + far;
-			return v < h->min ? h->min : v > h->max ? h->max : (int64_t)v;
+	size_t at = 0;
+	if (h->all) {
+		for (; at + 1 < 2 * SIDE && (sum += h->all[at]) <= want && sum != h->n; at++) {
 		}
+	} else {
+		struct usk_bar *bar = usk_alloc(h->n_used, sizeof *bar);
+		size_t n = 0;
+		for (size_t i = 0; i < h->n_slots; i++) {
+			if (h->few[i].count) {
+				bar[n++] = h->few[i];
+			}
+		}
+		qsort(bar, n, sizeof *bar, by_bucket);
+		for (n = 0; (sum += bar[n].count) <= want && sum != h->n; n++) {
+		}
+		at = bar[n].bucket;
+		free(bar);
 	}
-	return h->max;
+	usk_i128 far = at >= SIDE ? (usk_i128)bucket_top(at - SIDE)
+				  : -(usk_i128)bucket_top(SIDE - 1 - at) - 1;
+	usk_i128 v = h->origin + far;
+	return v < h->min ? h->min : v > h->max ? h->max : (int64_t)v;
 }
 
 void usk_histogram_free(struct usk_histogram *h)
 {
-	free(h->bucket);
-	h->bucket = NULL;
+	free(h->all);
+	free(h->few);
+	*h = (struct usk_histogram){ 0 };
 }
 
 enum { BLOCK = 512 };

@@ -7,16 +7,22 @@
 
 #include "base/base.h"
 
+struct usk_bar {
+	uint16_t bucket, count; /* count 0: an empty slot */
+};
+
 /*
  * Counts of values by their distance from the first one: 64 steps an octave on either side, so to
  * 1.6 % of that distance. Two clocks an hour apart have delays of an hour, but it is their spread
- * that tells.
+ * that tells. Few values, of one pair among thousands, take little memory.
  */
 struct usk_histogram {
 	uint64_t n;
 	int64_t min, max;
-	int64_t origin;	  /* the first value */
-	uint64_t *bucket; /* allocated at the first value */
+	int64_t origin;	     /* the first value */
+	struct usk_bar *few; /* a hash of n_slots, n_used of them in use; NULL if all is there */
+	size_t n_slots, n_used;
+	uint64_t *all;
 };
 
 void usk_histogram_add(struct usk_histogram *h, int64_t value);

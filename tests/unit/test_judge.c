@@ -78,6 +78,21 @@ static void test_quantiles(void **state)
 	usk_histogram_free(&none);
 }
 
+/* More of one value than a small count holds. */
+static void test_many_of_few(void **state)
+{
+	struct usk_histogram h = { 0 };
+	(void)state;
+	for (int i = 0; i < 300000; i++) {
+		usk_histogram_add(&h, 1000 + i % 3);
+	}
+	assert_int_equal(usk_histogram_quantile(&h, 0.3333), 1000);
+	assert_int_equal(usk_histogram_quantile(&h, 0.3334), 1001);
+	assert_int_equal(usk_histogram_quantile(&h, 0.6666), 1001);
+	assert_int_equal(usk_histogram_quantile(&h, 1), 1002);
+	usk_histogram_free(&h);
+}
+
 /* As recorded, and as corrected by two maps, against the definition. */
 static void test_judge(void **state)
 {
@@ -186,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quantiles),
+		cmocka_unit_test(test_many_of_few),
 		cmocka_unit_test(test_judge),
 		cmocka_unit_test(test_ends_of_time),
 	};
