@@ -8,8 +8,9 @@
  *       be united in any order with the same result
  * Not   which lines fit (lines.c), how stamps are rounded (there too)
  *
- * Points wait in a block, so that late ones are sorted with their neighbours. A block is thinned
- * by itself and its survivors are put behind what there is. Where they come late, the end that
+ * Points wait in a block, so that late ones are sorted with their neighbours; blocks grow with the
+ * number of messages, as there may be thousands of corridors. A block is thinned by itself and its
+ * survivors are put behind what there is. Where they come late, the end that
  * they overlap is merged again; where that end is long, they wait until there are enough of them
  * to pay for it. Hull of hulls and undominated of undominated are those of the union, so none of
  * this shows in the result.
@@ -20,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 4096 };
+enum { LEAST_BLOCK = 64, BLOCK = 4096 };
 
 enum rule { HULL, CONE };
 
@@ -32,8 +33,8 @@ struct set {
 };
 
 struct side {
-	struct usk_xy block[BLOCK];
-	size_t n_block;
+	struct usk_xy *block;
+	size_t n_block, cap_block;
 	uint64_t count; /* without the block */
 	usk_i128 sum;
 	struct set hull, kept;
@@ -44,13 +45,12 @@ struct side {
 struct usk_corridor {
 	struct usk_frame frame;
 	struct side side[2];
-	struct usk_xy scratch[BLOCK];
 };
 
 static void room(struct usk_xy **p, size_t n, size_t *cap)
 {
 	if (n > *cap) {
-		*cap = n + n / 2 + 64;
+		*cap = n + n / 2 + 8;
 		*p = usk_grow(*p, *cap, sizeof **p);
 	}
 }
@@ -141,10 +141,11 @@ static void take(const struct side *s, struct set *set, const struct usk_xy *add
 	}
 }
 
-/* Sort p[n] and add it; scratch has room for n. */
-static void take_block(struct side *s, struct usk_xy *p, size_t n, struct usk_xy *scratch)
+/* Sort p[n] and add it. */
+static void take_block(struct side *s, struct usk_xy *p, size_t n)
 {
 	bool sorted = true;
+	struct usk_xy *scratch = usk_alloc(n, sizeof *scratch);
 	for (size_t i = 0; i < n; i++) {
 		s->sum += p[i].x;
 		sorted &= !i || p[i - 1].x <= p[i].x;
@@ -155,17 +156,20 @@ static void take_block(struct side *s, struct usk_xy *p, size_t n, struct usk_xy
 	}
 	take(s, &s->hull, scratch, thin(s, HULL, p, n, scratch));
 	take(s, &s->kept, scratch, thin(s, CONE, p, n, scratch));
+	free(scratch);
 }
 
-static void flush(struct usk_corridor *c, struct side *s)
+static void flush(struct side *s)
 {
-	take_block(s, s->block, s->n_block, c->scratch);
+	if (s->n_block) {
+		take_block(s, s->block, s->n_block);
+	}
 	s->n_block = 0;
 }
 
-static void flush_all(struct usk_corridor *c, struct side *s)
+static void flush_all(struct side *s)
 {
-	flush(c, s);
+	flush(s);
 	absorb_late(s, &s->hull);
 	absorb_late(s, &s->kept);
 }
@@ -195,6 +199,7 @@ void usk_corridor_free(struct usk_corridor *c)
 	}
 	for (int i = 0; i < 2; i++) {
 		struct side *s = &c->side[i];
+		free(s->block);
 		free(s->hull.p);
 		free(s->hull.late);
 		free(s->kept.p);
@@ -263,17 +268,32 @@ static enum usk_status refuse(const struct usk_frame *f, uint32_t a, uint32_t b,
 		(long long)msg[i].sent_ns, (long long)msg[i].received_ns);
 }
 
-/* Add n <= BLOCK messages, all or none. */
+/* How many points may wait. */
+static size_t block_size(const struct usk_corridor *c)
+{
+	uint64_t n = (c->side[0].count + c->side[1].count) / 4;
+	return n < LEAST_BLOCK ? LEAST_BLOCK : n > BLOCK ? BLOCK : (size_t)n;
+}
+
+static void make_room(struct side *s, size_t n, size_t size)
+{
+	if (s->n_block + n > size) {
+		flush(s);
+	}
+	if (s->n_block + n > s->cap_block) {
+		size_t twice = 2 * (s->n_block + n);
+		s->cap_block = twice < size ? twice : size;
+		s->block = usk_grow(s->block, s->cap_block, sizeof *s->block);
+	}
+}
+
+/* Add n <= size messages, all or none. */
 static bool add_some(struct usk_corridor *c, uint32_t a, uint32_t b, const struct usk_msg *msg,
-		     size_t n)
+		     size_t n, size_t size)
 {
 	struct side *fl = &c->side[USK_FLOOR], *ce = &c->side[USK_CEILING];
-	if (fl->n_block + n > BLOCK) {
-		flush(c, fl);
-	}
-	if (ce->n_block + n > BLOCK) {
-		flush(c, ce);
-	}
+	make_room(fl, n, size);
+	make_room(ce, n, size);
 	const struct usk_frame f = c->frame;
 	struct usk_xy *pf = fl->block + fl->n_block, *pc = ce->block + ce->n_block;
 	unsigned bad = 0;
@@ -305,12 +325,15 @@ enum usk_status usk_corridor_add(struct usk_corridor *c, uint32_t a, uint32_t b,
 		return refuse(f, a, b, msg, n, err);
 	}
 	unsigned bad = 0;
-	for (size_t i = 0; i < n && n > BLOCK; i++) {
+	size_t size = block_size(c);
+	for (size_t i = 0; i < n && n > size; i++) {
 		struct seen s = look(f, a, b, &msg[i]);
 		bad |= (s.floor | s.ceiling) & (1 ^ fits(&s));
 	}
-	for (size_t i = 0; i < n && !bad; i += BLOCK) {
-		bad = !add_some(c, a, b, msg + i, n - i < BLOCK ? n - i : BLOCK);
+	for (size_t i = 0, m; i < n && !bad; i += m) {
+		size = block_size(c);
+		m = n - i < size ? n - i : size;
+		bad = !add_some(c, a, b, msg + i, m, size);
 	}
 	return bad ? refuse(f, a, b, msg, n, err) : USK_OK;
 }
@@ -332,10 +355,13 @@ enum usk_status usk_corridor_merge(struct usk_corridor *into, const struct usk_c
 		const struct side *t = &from->side[i];
 		const struct set *old[2] = { &t->hull, &t->kept };
 		struct set *new[2] = { &s->hull, &s->kept };
-		struct usk_xy block[BLOCK];
-		flush(into, s);
-		memcpy(block, t->block, t->n_block * sizeof *block);
-		take_block(s, block, t->n_block, into->scratch);
+		flush(s);
+		if (t->n_block) {
+			struct usk_xy *block = usk_alloc(t->n_block, sizeof *block);
+			memcpy(block, t->block, t->n_block * sizeof *block);
+			take_block(s, block, t->n_block);
+			free(block);
+		}
 		for (int k = 0; k < 2; k++) {
 			take(s, new[k], old[k]->p, old[k]->n);
 			if (old[k]->n_late) {
@@ -369,14 +395,14 @@ static const struct usk_point *absolute(const struct usk_corridor *c, bool ceili
 const struct usk_point *usk_corridor_hull(struct usk_corridor *c, bool ceiling, size_t *n)
 {
 	struct side *s = &c->side[ceiling];
-	flush_all(c, s);
+	flush_all(s);
 	return absolute(c, ceiling, &s->hull, &s->out_hull, n);
 }
 
 const struct usk_point *usk_corridor_kept(struct usk_corridor *c, bool ceiling, size_t *n)
 {
 	struct side *s = &c->side[ceiling];
-	flush_all(c, s);
+	flush_all(s);
 	return absolute(c, ceiling, &s->kept, &s->out_kept, n);
 }
 
@@ -393,7 +419,7 @@ const struct usk_frame *usk_corridor_frame(const struct usk_corridor *c)
 const struct usk_xy *usk_corridor_half(struct usk_corridor *c, bool ceiling, size_t *n)
 {
 	struct side *s = &c->side[ceiling];
-	flush_all(c, s);
+	flush_all(s);
 	*n = s->hull.n;
 	return s->hull.p;
 }
@@ -401,7 +427,7 @@ const struct usk_xy *usk_corridor_half(struct usk_corridor *c, bool ceiling, siz
 const struct usk_xy *usk_corridor_undominated(struct usk_corridor *c, bool ceiling, size_t *n)
 {
 	struct side *s = &c->side[ceiling];
-	flush_all(c, s);
+	flush_all(s);
 	*n = s->kept.n;
 	return s->kept.p;
 }
