@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pieces.h - where a clock jumped or changed its rate: a pair's points cut into as few pieces as
+ * can be, each of which a model can be true of
+ *
+ * All times and offsets are relative to the part's frame. A model is told by one number, the
+ * wander: the rate of a piece stays within +-wander of a constant; 0 is one line. The rate of no
+ * moment exceeds the skew limit.
+ */
+#ifndef USK_FIT_PIECES_H
+#define USK_FIT_PIECES_H
+
+#include "fit/model.h"
+
+/* What is up to `from` and what is from `to` on do not go together; from < to, and it happened
+ * between them. Points in between constrain neither side. */
+struct usk_cut {
+	int64_t from, to;
+	enum usk_jump_kind kind;
+	int64_t size_lo, size_hi; /* the offset rises by so much, outward; USK_NONE unknown */
+};
+
+struct usk_pieces {
+	struct usk_cut *cut; /* from[0] < to[0] <= from[1] < to[1] <= ... */
+	size_t n;	     /* cuts; pieces are one more */
+	bool never;	     /* a floor over a ceiling at one instant: no cut helps */
+};
+
+/**
+ * Cut greedily forwards (to) and backwards (from): the fewest pieces, and whichever way so many
+ * pieces are true, their i-th border lies in [from, to] of cut i. A cut is a jump if and only if
+ * the bands of its two sides, extended over the bracket at the skew limit, have no moment in
+ * common. O(n log n). Free with usk_pieces_free().
+ */
+void usk_pieces_of(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12,
+		   struct usk_pieces *out);
+void usk_pieces_free(struct usk_pieces *s);
+
+/**
+ * The jumps alone; bends are taken for wander. On entry w->assumed_e12 is set. needed_e12 becomes
+ * the least wander that every stretch between two jumps can be true with, used_e12 the assumed one,
+ * or twice the needed if that is more: then the jumps are those that are left under it.
+ */
+void usk_pieces_jumps(const struct usk_part *p, struct usk_wander *w, int64_t max_skew_e12,
+		      struct usk_pieces *out);
+
+/** The points of piece i <= n, those of brackets left out: borrowed from p. */
+struct usk_part usk_pieces_part(const struct usk_part *p, const struct usk_pieces *s, size_t i);
+
+/*
+ * Fits one piece as if there were no others: fit->corridor, lines and messages hold its points
+ * alone, first_local_ns and last_local_ns are its ends, at both of which a knot is wanted.
+ */
+struct usk_piece_fit {
+	void *ctx;
+	enum usk_status (*fit)(void *ctx, const struct usk_fit *fit, const struct usk_part *part,
+			       const struct usk_estimator *method, struct usk_clock *clock,
+			       struct usk_err *err);
+};
+
+/**
+ * Fit every piece and join them into one clock: knots, jumps, and who did it (fit->gap). Within a
+ * bracket the band holds both sides extended at the skew limit; the map never falls, and is checked
+ * against every point of p.
+ */
+enum usk_status usk_pieces_fit(const struct usk_fit *fit, const struct usk_part *p,
+			       const struct usk_pieces *s, const struct usk_piece_fit *one,
+			       const struct usk_estimator *method, struct usk_clock *clock,
+			       struct usk_err *err);
+
+#endif
