@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wander.h - a clock whose rate stays within a constant +- the wander
+ *
+ * In    points of a pair, or of a stretch of it, as struct usk_part has them: relative, ceilings
+ *       negated, weakened
+ * Out   the rates that are feasible, the least wander that is, the band, knots with an estimate
+ *
+ * With floors (t_m, l_m) and ceilings (t_k, u_k)
+ *
+ *     s_lo = max over ceilings k before floors m of (l_m - u_k)/(t_m - t_k)
+ *     s_hi = min over floors m before ceilings k of (u_k - l_m)/(t_k - t_m)
+ *
+ * the offset rises by at least s_lo somewhere, and by at most s_hi somewhere, whatever the model.
+ * A mean rate r with wander w allows slopes from r - w to r + w: it is feasible if and only if
+ * r + w >= s_lo and r - w <= s_hi. So some r is if and only if w >= (s_lo - s_hi)/2: that is needed
+ * (doc/guarantees.md).
+ */
+#ifndef USK_FIT_WANDER_H
+#define USK_FIT_WANDER_H
+
+#include "fit/model.h"
+
+/* ---- what points need (wander_need.c) ------------------------------------------ */
+
+/* No wander makes it true: a floor over a ceiling at one moment. */
+#define USK_NO_WANDER INT64_MAX
+
+/* s_lo and s_hi of some points, and the two points of each that say so. All as in usk_part. */
+struct usk_need {
+	bool has_lo, has_hi; /* is there a ceiling before a floor, a floor before one? */
+	struct usk_slope s_lo, s_hi;
+	struct usk_xy lo_floor, lo_ceiling, hi_floor, hi_ceiling;
+	bool crossed; /* a floor over a ceiling at one moment: cross_floor, cross_ceiling */
+	struct usk_xy cross_floor, cross_ceiling;
+};
+
+/** (s_lo - s_hi)/2, not under 0, parts per 10^12, rounded up; USK_NO_WANDER if crossed. O(1). */
+int64_t usk_need_wander(const struct usk_need *n);
+/**
+ * The same with rates within +-max_skew_e12: USK_NO_WANDER too where s_lo is over it or s_hi under
+ * its negative. O(1).
+ */
+int64_t usk_need_within(const struct usk_need *n, int64_t max_skew_e12);
+
+/** Of all points of a part. O(n log h). */
+void usk_need_of(const struct usk_part *p, struct usk_need *out);
+
+/*
+ * The same point by point, for cuts: need holds of what was pushed so far. To go backwards in time
+ * push points with their x negated, rising: s_lo of those is -s_hi, s_hi is -s_lo, and what they
+ * need is the same.
+ */
+struct usk_needing {
+	struct usk_need need;
+	struct usk_xy *hull[2]; /* upper hulls of the points so far, both mirrored as in usk_part */
+	size_t n[2], cap[2];
+};
+
+/** Push a point whose x is not under that of any before. O(log h) amortised. */
+void usk_needing_push(struct usk_needing *g, bool ceiling, struct usk_xy p);
+/** Begin again with no point; memory stays. Zeroed is begun. */
+void usk_needing_clear(struct usk_needing *g);
+void usk_needing_free(struct usk_needing *g);
+
+/* ---- the band (wander_band.c) ---------------------------------------------------- */
+
+/*
+ * The band of a part: the lower envelope of hi's cones, the upper one of lo's.
+ *
+ *     hi(t) = min( min over t_k <= t of u_k + fast (t - t_k),  min over t_k >= t of u_k - slow (t_k
+ * - t) ) lo(t) = max( max over t_m <= t of l_m + slow (t - t_m),  max over t_m >= t of l_m - fast
+ * (t_m - t) )
+ *
+ * slow = s_lo - 2 wander and fast = s_hi + 2 wander in whole e12, rounded outwards, cut at the skew
+ * limit: every slope that a feasible rate allows.
+ */
+struct usk_band {
+	struct usk_frame frame;
+	int64_t slow_e12, fast_e12; /* of the offset, absolute: the frame's rate is not taken off */
+	struct usk_xy *tip[2];	    /* points that the band touches, as in usk_part; owned */
+	size_t n[2];
+	int64_t q_ns[2]; /* as usk_part has it */
+};
+
+/**
+ * The band of p under a wander that is at least what p needs within the skew limit (not checked:
+ * with less, lo may be over hi). Two sweeps, O(n).
+ */
+void usk_band_of(const struct usk_part *p, const struct usk_need *need, int64_t wander_e12,
+		 int64_t max_skew_e12, struct usk_band *out);
+void usk_band_free(struct usk_band *b);
+/** lo rounded down, hi rounded up, relative to the frame; false where nothing bounds it. O(log). */
+bool usk_band_lo(const struct usk_band *b, usk_i128 x, usk_i128 *lo);
+bool usk_band_hi(const struct usk_band *b, usk_i128 x, usk_i128 *hi);
+
+/* ---- knots of a stretch (wander_knots.c) ------------------------------------------- */
+
+/**
+ * Knots from x0 to x1 (relative, both are knots, x0 < x1) with band and estimate, absolute, epoch
+ * 0. Between knots the chords of lo and hi hold the band. The estimate is in order with every point
+ * of the part, by 1 ns where that is feasible, and with every message that the part's corridor let
+ * go if the band's slopes, slow to fast, are within its cone; T never falls. One side missing: that
+ * side and the estimate are USK_NONE.
+ *
+ * line[n_line]  what an estimator drew, absolute; NULL: the middle of the band
+ * Returns the knots, malloc'ed, n >= 2.
+ */
+struct usk_knot *usk_band_knots(const struct usk_band *b, usk_i128 x0, usk_i128 x1,
+				const struct usk_knot *line, size_t n_line, size_t *n);
+
+#endif
