@@ -577,6 +577,10 @@ struct usk_fit {
 	 * overlaps [from, to] of its own time; NULL: unknown. */
 	struct usk_gap (*gap)(void *ctx, uint32_t clock, int64_t from_ns, int64_t to_ns);
 	void *gap_ctx;
+	/* Where the local clock was put back: its last stamp before and its first one after, both
+	 * on a time that runs on, as all stamps of the fit are; sorted. */
+	const struct usk_gap *back;
+	size_t n_back;
 	struct usk_corridor *corridor;
 	const struct usk_lines *lines;
 	const struct usk_lines *plain;		/* without minimum delays; NULL: lines are */

@@ -17,6 +17,7 @@
 struct usk_cut {
 	int64_t from, to;
 	enum usk_jump_kind kind;
+	bool back; /* the clock was put back between these two stamps: fit->back says so */
 	int64_t size_lo, size_hi; /* the offset rises by so much, outward; USK_NONE unknown */
 };
 
@@ -30,9 +31,10 @@ struct usk_pieces {
  * Cut greedily forwards (to) and backwards (from): the fewest pieces, and whichever way so many
  * pieces are true, their i-th border lies in [from, to] of cut i. A cut is a jump if and only if
  * the bands of its two sides, extended over the bracket at the skew limit, have no moment in
- * common. O(n log n). Free with usk_pieces_free().
+ * common. Where fit->back says that the clock was put back is a cut, too, and a jump. Of fit only
+ * max_skew_e12 and back[n_back] are read. O(n log n). Free with usk_pieces_free().
  */
-void usk_pieces_of(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12,
+void usk_pieces_of(const struct usk_fit *fit, const struct usk_part *p, int64_t wander_e12,
 		   struct usk_pieces *out);
 void usk_pieces_free(struct usk_pieces *s);
 
@@ -41,7 +43,7 @@ void usk_pieces_free(struct usk_pieces *s);
  * the least wander that every stretch between two jumps can be true with, used_e12 the assumed one,
  * or twice the needed if that is more: then the jumps are those that are left under it.
  */
-void usk_pieces_jumps(const struct usk_part *p, struct usk_wander *w, int64_t max_skew_e12,
+void usk_pieces_jumps(const struct usk_fit *fit, const struct usk_part *p, struct usk_wander *w,
 		      struct usk_pieces *out);
 
 /** The points of piece i <= n, those of brackets left out: borrowed from p. */
