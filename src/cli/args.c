@@ -418,6 +418,16 @@ static const struct value *value_of(const struct args *args, const char *name)
 	return &args->value[i];
 }
 
+bool args_has(const struct args *args, const char *name)
+{
+	for (size_t i = 0; i < args->n_values; i++) {
+		if (!strcmp(args->value[i].row->name, name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool args_given(const struct args *args, const char *name)
 {
 	return value_of(args, name)->given;

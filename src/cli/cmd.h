@@ -95,6 +95,7 @@ const char *args_operand(const struct args *args, size_t i);
  * Values by option name, its dashes left out. Asking for an option that the command does not
  * have, or by the wrong type, is a bug and asserts. Without a value and a default: NULL, 0.
  */
+bool args_has(const struct args *args, const char *name);   /* does the command have it? */
 bool args_given(const struct args *args, const char *name); /* by the user */
 bool args_flag(const struct args *args, const char *name);
 const char *args_string(const struct args *args, const char *name);
@@ -174,6 +175,7 @@ void help_completion(FILE *out);			 /* bash */
 
 /* ---- the commands -------------------------------------------------------------- */
 
-extern const struct command cmd_sync, cmd_compare, cmd_check, cmd_apply, cmd_convert, cmd_simulate;
+extern const struct command cmd_sync, cmd_compare, cmd_calibrate, cmd_check, cmd_apply, cmd_convert,
+	cmd_simulate;
 
 #endif

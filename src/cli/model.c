@@ -99,7 +99,7 @@ int sync_options(const struct args *args, bool model, struct usk_sync_options *o
 	out->local = args_list(args, "local", &out->n_local);
 	out->from_ns = args_given(args, "from") ? args_ns(args, "from") : USK_NONE;
 	out->to_ns = args_given(args, "to") ? args_ns(args, "to") : USK_NONE;
-	out->min_delay = args_string(args, "min-delay");
+	out->min_delay = args_has(args, "min-delay") ? args_string(args, "min-delay") : "0";
 	out->max_outliers = -1;
 	if (model) {
 		out->model = args_string(args, "model");

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_calibrate.c - what messages need at least, from the round trips of these traces
+ *
+ * In    traces of machines that exchanged messages
+ * Out   the smallest round trips, and the models made of them: tables, JSON, or the file that
+ *       sync --min-delay takes
+ * Why   a band is as wide as both minima together; what is known of them makes it narrower
+ * Not   a proof: that both ways are alike is an assumption, and is said to be one
+ */
+#include "cmd.h"
+#include "messages.h"
+#include "print.h"
+#include "units.h"
+#include "base/io.h"
+#include "write/write.h"
+
+#include <jansson.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *protocol_text(uint8_t proto)
+{
+	switch (proto) {
+	case 0:
+		return usk_strdup("any");
+	case 1:
+	case 58:
+		return usk_strdup("ICMP");
+	case 6:
+		return usk_strdup("TCP");
+	case 17:
+		return usk_strdup("UDP");
+	default:
+		return usk_format("IP %u", proto);
+	}
+}
+
+/* ---- for people --------------------------------------------------------------------------- */
+
+static void cell_name(struct table *t, const char *name, const char *iface)
+{
+	char *clock = printable(name), *where = iface ? printable(iface) : NULL;
+	char *both = where ? usk_format("%s %s", clock, where) : usk_strdup(clock);
+	table_cell(t, both);
+	free(both);
+	free(where);
+	free(clock);
+}
+
+static void cell_half(struct table *t, int64_t twice_ns)
+{
+	char text[UNIT_TEXT];
+	unit_span(twice_ns / 2, text);
+	table_cell(t, text);
+}
+
+static void print_ways(FILE *out, const struct usk_calibration *c)
+{
+	static const char *const heading[] = { "asked by", "answered by", "protocol", "round trips",
+					       "smallest", "half",	  "payload" };
+	static const bool right[] = { false, false, false, true, true, true, true };
+	struct table t = { .columns = COUNT(heading), .right = right };
+	char text[UNIT_TEXT];
+	for (size_t i = 0; i < COUNT(heading); i++) {
+		table_cell(&t, heading[i]);
+	}
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		for (size_t k = 0; k < c->pair[i].n_ways; k++) {
+			const struct usk_smallest *w = &c->pair[i].way[k];
+			char *protocol = protocol_text(w->proto);
+			cell_name(&t, c->clock[w->asker], w->asker_iface);
+			cell_name(&t, c->clock[w->other], w->other_iface);
+			table_cell(&t, protocol);
+			free(protocol);
+			unit_count(w->n, text);
+			table_cell(&t, text);
+			unit_span(w->smallest_ns, text);
+			table_cell(&t, text);
+			cell_half(&t, w->smallest_ns);
+			snprintf(text, sizeof text, "%" PRIu32 ", %" PRIu32, w->there_bytes,
+				 w->back_bytes);
+			table_cell(&t, text);
+		}
+	}
+	table_print(out, &t);
+}
+
+static void print_models(FILE *out, const struct usk_calibration *c)
+{
+	static const char *const heading[] = { "between", "minimum delay, either way",
+					       "payload", "smallest",
+					       "margin",  "room" };
+	static const bool right[] = { false, false, true, true, true, true };
+	struct table t = { .columns = COUNT(heading), .right = right };
+	char text[UNIT_TEXT];
+	for (size_t i = 0; i < COUNT(heading); i++) {
+		table_cell(&t, heading[i]);
+	}
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct usk_calibrated *p = &c->pair[i];
+		char *a = printable(c->clock[p->a]), *b = printable(c->clock[p->b]);
+		char *both = usk_format("%s, %s", a, b), *model = usk_delay_model_text(&p->model);
+		table_cell(&t, both);
+		table_cell(&t, p->why ? "-" : model);
+		free(both);
+		free(model);
+		free(a);
+		free(b);
+		snprintf(text, sizeof text, "%" PRIu32 " to %" PRIu32, p->from_bytes, p->to_bytes);
+		table_cell(&t, p->used ? text : "-");
+		if (p->why) {
+			for (int k = 0; k < 3; k++) {
+				table_cell(&t, "-");
+			}
+			continue;
+		}
+		cell_half(&t, p->smallest_ns);
+		cell_half(&t, p->margin_ns);
+		unit_span(p->judged ? p->room_ns : USK_NONE, text);
+		table_cell(&t, text);
+	}
+	table_print(out, &t);
+}
+
+static void print_remarks(FILE *out, const struct usk_calibration *c, size_t which)
+{
+	const struct usk_calibrated *p = &c->pair[which];
+	char *a = printable(c->clock[p->a]), *b = printable(c->clock[p->b]);
+	char text[UNIT_TEXT], count[UNIT_TEXT];
+	if (p->why) {
+		fprintf(out, "No model: %s.\n", p->why);
+	}
+	if (p->over) {
+		unit_count(p->over, count);
+		unit_span(p->over_ns, text);
+		fprintf(out,
+			"%s, %s: %s round trips were shorter than their two minima, by up to %s; "
+			"half of that was taken off.\n",
+			a, b, count, text);
+	}
+	if (p->halves_over) {
+		unit_count(p->halves_over, count);
+		fprintf(out,
+			"%s, %s: %s round trips of one half were shorter than the model of the "
+			"other half says, whatever the margin: the ways changed meanwhile.\n",
+			a, b, count);
+	}
+	if (p->shortened_ns) {
+		unit_span(p->shortened_ns, text);
+		fprintf(out,
+			"%s, %s: %s was taken off, so that the clocks have room: all messages "
+			"together allow less than round trips do.\n",
+			a, b, text);
+	}
+	if (!p->why && p->straight) {
+		fprintf(out,
+			"%s, %s: one message of each round trip was empty, so what the first byte "
+			"costs is not known: it is taken for one like the others.\n",
+			a, b);
+	}
+	if (!p->why && !p->judged) {
+		fprintf(out,
+			"%s, %s: no clock of the model fits these messages, so the minimum delay "
+			"was not asked of them.\n",
+			a, b);
+	}
+	free(a);
+	free(b);
+}
+
+static void print_table(FILE *out, const struct usk_calibration *c, int64_t asymmetry_ns)
+{
+	char text[UNIT_TEXT];
+	print_ways(out, c);
+	fputs("\nMeasured: the time that a message and one back needed together, by the asker's "
+	      "clock, less what the\nother took to answer; payload of the two messages.\n\n",
+	      out);
+	print_models(out, c);
+	fputs("\nMinimum delay: of either way, as sync --min-delay takes it, ", out);
+	if (asymmetry_ns) {
+		unit_span(asymmetry_ns, text);
+		fprintf(out, "if the two ways' minima differ by %s at the most:\n", text);
+	} else {
+		fputs("if the fastest way there is as fast as the\nfastest way back: ", out);
+	}
+	fputs("no round trip can tell. Smallest, margin: half of the smallest round trip of the\n"
+	      "shortest messages, and what was taken off it, as the smallest is never quite what "
+	      "is possible. Room: all\nminima could be so much longer before messages "
+	      "contradict each other.\n",
+	      out);
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		print_remarks(out, c, i);
+	}
+	print_counts(out, &c->counts);
+	for (size_t i = 0; i < c->n_notes; i++) {
+		fprintf(out, "%sNote:%s %s\n", colour(out, "yellow"), colour(out, "off"),
+			c->note[i]);
+	}
+}
+
+/* ---- for programs ------------------------------------------------------------------------- */
+
+static json_t *ns_json(int64_t ns)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%" PRId64, ns);
+	return json_string(text);
+}
+
+static json_t *shown_json(const char *text)
+{
+	char *shown = text ? usk_shown(text) : NULL;
+	json_t *j = shown ? json_string(shown) : json_null();
+	free(shown);
+	return j;
+}
+
+static json_t *smallest_json(const struct usk_calibration *c, const struct usk_smallest *s,
+			     bool way)
+{
+	json_t *o = json_pack("{s:o,s:o}", "asker", shown_json(c->clock[s->asker]), "other",
+			      shown_json(c->clock[s->other]));
+	if (way) {
+		char *protocol = protocol_text(s->proto);
+		json_object_set_new(o, "protocol", json_string(protocol));
+		json_object_set_new(o, "asker_interface", shown_json(s->asker_iface));
+		json_object_set_new(o, "other_interface", shown_json(s->other_iface));
+		free(protocol);
+	}
+	json_object_set_new(o, "there_bytes", json_integer(s->there_bytes));
+	json_object_set_new(o, "back_bytes", json_integer(s->back_bytes));
+	json_object_set_new(o, "round_trips", json_integer((json_int_t)s->n));
+	json_object_set_new(o, "smallest_ns", ns_json(s->smallest_ns));
+	return o;
+}
+
+static json_t *list_json(const struct usk_calibration *c, const struct usk_smallest *s, size_t n,
+			 bool way)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; i < n; i++) {
+		json_array_append_new(list, smallest_json(c, &s[i], way));
+	}
+	return list;
+}
+
+static json_t *pair_json(const struct usk_calibration *c, const struct usk_calibrated *p)
+{
+	char *model = usk_delay_model_text(&p->model);
+	json_t *o = json_pack(
+		"{s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:b}", "a", shown_json(c->clock[p->a]), "b",
+		shown_json(c->clock[p->b]), "min_delay", p->why ? json_null() : json_string(model),
+		"failed", shown_json(p->why), "round_trips", (json_int_t)p->round_trips, "used",
+		(json_int_t)p->used, "from_bytes", (json_int_t)p->from_bytes, "to_bytes",
+		(json_int_t)p->to_bytes, "first_byte_known", !p->straight);
+	free(model);
+	json_object_set_new(o, "smallest_ns", ns_json(p->smallest_ns));
+	json_object_set_new(o, "margin_ns", ns_json(p->margin_ns));
+	json_object_set_new(o, "halves",
+			    json_pack("{s:i,s:I,s:i}", "asked", (int)p->halves, "shorter",
+				      (json_int_t)p->halves_over, "widened", (int)p->widened));
+	json_object_set_new(o, "shorter",
+			    json_pack("{s:I,s:o}", "count", (json_int_t)p->over, "max_ns",
+				      ns_json(p->over_ns)));
+	json_object_set_new(o, "shortened_ns", ns_json(p->shortened_ns));
+	json_object_set_new(o, "room_ns", p->judged ? ns_json(p->room_ns) : json_null());
+	json_object_set_new(o, "ways", list_json(c, p->way, p->n_ways, true));
+	json_object_set_new(o, "lengths", list_json(c, p->length, p->n_lengths, false));
+	return o;
+}
+
+static void print_json(FILE *out, const struct usk_calibration *c,
+		       const struct usk_calibrate_options *how)
+{
+	json_t *pairs = json_array(), *notes = json_array();
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		json_array_append_new(pairs, pair_json(c, &c->pair[i]));
+	}
+	for (size_t i = 0; i < c->n_notes; i++) {
+		json_array_append_new(notes, json_string(c->note[i]));
+	}
+	json_t *root = json_pack("{s:i,s:o,s:o,s:o,s:o}", "unskew_calibration", 1, "asymmetry_ns",
+				 ns_json(how->asymmetry_ns), "margin",
+				 how->margin < 0 ? json_null() : json_real(how->margin), "pairs",
+				 pairs, "notes", notes);
+	json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+	fputc('\n', out);
+	json_decref(root);
+}
+
+/* The file that --min-delay @FILE reads. */
+static enum usk_status write_file(struct usk_output *o, const struct usk_calibration *c,
+				  struct usk_err *err)
+{
+	usk_output_format(o, "sender,receiver,model\n");
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct usk_calibrated *p = &c->pair[i];
+		char *model = usk_delay_model_text(&p->model);
+		char *a = csv_text(c->clock[p->a]), *b = csv_text(c->clock[p->b]);
+		if (!p->why) {
+			usk_output_format(o, "%s,%s,%s\n%s,%s,%s\n", a, b, model, b, a, model);
+		}
+		free(a);
+		free(b);
+		free(model);
+	}
+	return usk_output_commit(o, err);
+}
+
+/* ---- the command -------------------------------------------------------------------------- */
+
+static int outputs_apart(const struct args *args)
+{
+	const char *path = args_string(args, "output");
+	size_t n = args_operands(args);
+	const char **in = usk_alloc(n, sizeof *in);
+	for (size_t i = 0; i < n; i++) {
+		char *name = NULL;
+		in[i] = args_split_name(args_operand(args, i), &name);
+		free(name);
+	}
+	int status = files_apart(in, n, &path, 1);
+	free(in);
+	return status;
+}
+
+static int tell(const struct args *args, const struct usk_calibration *c,
+		const struct usk_calibrate_options *how, struct usk_output *output)
+{
+	struct usk_err err = { 0 };
+	size_t known = 0;
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		known += !c->pair[i].why;
+	}
+	if (!c->n_pairs) {
+		return say_failed("these traces share no message: check that they saw the same "
+				  "traffic");
+	}
+	if (!known && !args_flag(args, "json")) {
+		return say_failed("%s", c->pair[0].why);
+	}
+	bool failed = known && output->path && write_file(output, c, &err);
+	if (args_flag(args, "json")) {
+		print_json(stdout, c, how);
+	} else if (!args_flag(args, "quiet")) {
+		print_table(stdout, c, how->asymmetry_ns);
+		if (output->path && !failed) {
+			printf("Wrote %s.\n", args_string(args, "output"));
+		}
+	}
+	fflush(stdout);
+	if (failed) {
+		return say_error(&err);
+	}
+	return known == c->n_pairs ? EXIT_DONE : known ? EXIT_PARTIAL : EXIT_FAILED;
+}
+
+static int calibrate_run(const struct args *args)
+{
+	struct usk_trace **trace = NULL;
+	struct usk_calibration *c = NULL;
+	struct usk_err err = { 0 };
+	struct usk_sync_options options;
+	struct usk_calibrate_options how = { .margin = -1 };
+	struct usk_output output = { .fd = -1 };
+	const char *path = args_string(args, "output");
+	size_t n = 0;
+	int status = sync_options(args, true, &options);
+	how.asymmetry_ns = args_ns(args, "asymmetry");
+	if (args_given(args, "margin")) {
+		how.margin = args_number(args, "margin");
+	}
+	status = status ? status : outputs_apart(args);
+	status = status ? status : traces_open(args, 0, &trace, &n);
+	status = status ? status : traces_tell(trace, n);
+	if (!status && path && usk_output_open(&output, path, args_flag(args, "force"), &err)) {
+		status = say_error(&err);
+	}
+	if (!status) {
+		struct progress progress = progress_start(args);
+		options.progress = progress_show;
+		options.progress_ctx = &progress;
+		enum usk_status done = usk_calibrate(trace, n, &options, &how, &c, &err);
+		progress_end(&progress);
+		status = done ? say_error(&err) : tell(args, c, &how, &output);
+	}
+	if (output.path) {
+		usk_output_close(&output);
+	}
+	usk_calibration_free(c);
+	traces_close(trace, n);
+	return status;
+}
+
+static const struct option_group calibrate_output = {
+	"Output",
+	(const struct option_row[]){
+		{ .name = "output",
+		  .letter = 'o',
+		  .type = OPTION_FILE,
+		  .value = "FILE",
+		  .help = "write the models of all pairs, as sync --min-delay @FILE takes them" },
+		{ .name = "json", .help = "print JSON instead of the tables" },
+		{ 0 },
+	},
+};
+
+static const struct option_group calibrate_how = {
+	"Calibration",
+	(const struct option_row[]){
+		{ .name = "margin",
+		  .type = OPTION_PROBABILITY,
+		  .value = "SHARE",
+		  .help = "take this share off the smallest round trips; otherwise what the "
+			  "64 smallest of similar length differ by" },
+		{ .name = "asymmetry",
+		  .type = OPTION_DURATION,
+		  .value = "DURATION",
+		  .initial = "0",
+		  .min = "0",
+		  .max = "1h",
+		  .help = "the minima of the two ways may differ by so much: half of it comes "
+			  "off" },
+		{ 0 },
+	},
+};
+
+const struct command cmd_calibrate = {
+	.name = "calibrate",
+	.run = calibrate_run,
+	.operands = "[NAME=]TRACE...",
+	.min_operands = 1,
+	.max_operands = SIZE_MAX,
+	.help = "find out what messages need at least: minimum delays for sync --min-delay",
+	.more = "A message and one back, less the time that the other took to answer, tell what "
+		"two delays are together, whatever the clocks' offset. Pings, requests with their "
+		"answers, data with their acknowledgements all count, if the answer came soon "
+		"enough, within 50 ms at the most.\n\n"
+		"The smallest round trip is an upper bound of what is possible. A margin makes it "
+		"a lower one: what the 64 smallest of similar length differ by. The model is "
+		"half of that, what the first byte and each further one add being bounded alike. "
+		"It is checked against models of halves of the round trips, against every round "
+		"trip, and against all messages together, which must leave the clocks room; what "
+		"fails has the model shortened, and that is said.\n\n"
+		"If the fastest way there is not as fast as the fastest way back, half a round "
+		"trip is too long for one of them, and bands made with it may be wrong. No message "
+		"can tell: where the ways may differ, state by how much with --asymmetry.",
+	.group = { &calibrate_output, &calibrate_how, &options_model, &options_match,
+		   &options_force, &options_common },
+};

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * calibrate.c - what messages need at least, pair by pair, from round trips
+ *
+ * In    opened traces
+ * Out   per pair the smallest round trips, and a minimum-delay model that --min-delay takes
+ * Why   a band is as wide as the two minima together: what is known of them comes off it
+ * Not   how a round trip divides between its two ways: half each, or as the caller says
+ *
+ * The model is drawn from round trips (judge/least.c) and then asked of all messages. Where both
+ * clocks run as their model says, the whole trace tells more of the two minima than any round trip
+ * does: the fastest message there and the fastest one back need not belong together. So the
+ * messages must fit with the model, and still fit if every delay were longer by half of the margin:
+ * a model that only just fits makes a band of no width in the wrong place.
+ */
+#include "flow/trips.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what all messages say ------------------------------------------------------------------ */
+
+/* Do the messages fit as they did without, if each needs this and so much more? */
+static bool fits_with(const struct usk_fit *fit, const struct usk_verdict *without,
+		      const struct usk_delay_model *m, int64_t more_ns)
+{
+	const struct usk_lines *l = fit->lines;
+	struct usk_fit leaned = *fit;
+	bool good = true;
+	leaned.corridor = usk_corridor_new(&l->frame);
+	for (size_t i = 0; i < fit->n_msgs && good; i++) {
+		struct usk_msg x = fit->msg[i];
+		usk_i128 least = (usk_i128)usk_delay_model_ns(m, x.bytes) + more_ns;
+		bool forth = x.from == fit->a;
+		x.sent_ns = forth ? usk_saturate(x.sent_ns + (least > 0 ? least : 0)) : x.sent_ns;
+		x.received_ns = forth ? x.received_ns
+				      : usk_saturate(x.received_ns - (least > 0 ? least : 0));
+		good = !usk_corridor_add(leaned.corridor, fit->a, fit->b, &x, 1, NULL);
+	}
+	if (good) {
+		struct usk_verdict v = { .quality = USK_ABSENT };
+		struct usk_lines *lines = usk_lines_new(leaned.corridor, l->q_ns[USK_CEILING],
+							l->q_ns[USK_FLOOR], fit->max_skew_e12);
+		leaned.lines = leaned.plain = lines;
+		usk_model_row(fit->model.kind)->ask(&leaned, 0, &v);
+		good = v.quality != USK_CONTRADICTED && !v.n_suspects && !v.too_many &&
+		       v.wander.used_e12 <= without->wander.used_e12;
+		usk_verdict_free(&v);
+		usk_lines_free(lines);
+	}
+	usk_corridor_free(leaned.corridor);
+	return good;
+}
+
+/* The most that may come on top, up to a bound; less than nothing if some has to come off. */
+static int64_t room_of(const struct usk_fit *fit, const struct usk_verdict *without,
+		       const struct usk_delay_model *m, int64_t least_ns, int64_t most_ns)
+{
+	int64_t lo = least_ns, hi = most_ns;
+	if (fits_with(fit, without, m, hi)) {
+		return hi;
+	}
+	/* To 1 %. */
+	while (hi - lo > 1 + (most_ns - least_ns) / 128) {
+		int64_t mid = lo + (hi - lo) / 2;
+		if (fits_with(fit, without, m, mid)) {
+			lo = mid;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
+}
+
+/* Shortens the model until all delays could be longer by half of the margin. */
+static void give_room(const struct usk_fit *fit, const struct usk_verdict *without,
+		      const struct usk_least *least, struct usk_calibrated *out)
+{
+	int64_t want = least->margin_ns / 4 + 1; /* of a sum: half of half of it */
+	if (without->quality != USK_BOUNDED) {
+		return;
+	}
+	out->judged = true;
+	if (fits_with(fit, without, &out->model, want)) {
+		out->room_ns =
+			room_of(fit, without, &out->model, want, least->margin_ns + 4 * want);
+		return;
+	}
+	int64_t base = out->model.base_ps / 1000 + 1;
+	int64_t room = room_of(fit, without, &out->model, -base, want - 1);
+	out->shortened_ns = want - room;
+	out->room_ns = want;
+	usk_delay_model_shorten(&out->model, out->shortened_ns);
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+static char *why_none(const struct usk_least *l, const struct usk_calibrated *c, const char *a,
+		      const char *b)
+{
+	if (!c->round_trips) {
+		return usk_format("%s and %s made no round trip: a message, and one back that was "
+				  "sent after it had come",
+				  a, b);
+	}
+	if (l->needed) {
+		return usk_format(
+			"only %llu round trip%s between %s and %s %s answered soon enough "
+			"to be known to 1 %%: %llu more of one kind are needed to tell "
+			"how near the smallest comes to what is possible (or state a "
+			"--margin)",
+			(unsigned long long)l->used, l->used == 1 ? "" : "s", a, b,
+			l->used == 1 ? "was" : "were", (unsigned long long)l->needed);
+	}
+	return usk_format("round trips between %s and %s differ so much that nothing is sure to be "
+			  "needed: the smallest took %lld ns, and the margin is as much",
+			  a, b, (long long)l->smallest_ns);
+}
+
+static enum usk_status calibrate(struct pair_source *s, const struct usk_calibrate_options *how,
+				 struct usk_calibrated *out, struct gathered *g,
+				 struct usk_err *err)
+{
+	const struct party *y = s->parties->party;
+	struct usk_fit fit = usk_gathered_fit(g, s);
+	struct usk_least_options o = { how->margin, how->asymmetry_ns };
+	struct usk_least least;
+	fit.recall = usk_recall_new();
+	struct trips t[2] = { usk_trips_by(&fit, s, s->a), usk_trips_by(&fit, s, s->b) };
+	struct trips all = usk_trips_merge(&t[0], &t[1]);
+	usk_least_of(all.trip, all.n, &o, &least);
+	usk_trips_lengths(t, s, out);
+	free(t[0].trip);
+	free(t[1].trip);
+	out->round_trips = all.n;
+	out->used = least.used;
+	out->from_bytes = least.from_bytes;
+	out->to_bytes = least.to_bytes;
+	out->straight = least.straight;
+	out->smallest_ns = least.smallest_ns;
+	out->margin_ns = least.margin_ns;
+	out->halves = least.halves;
+	out->widened = least.widened;
+	out->halves_over = least.halves_over;
+	out->over = least.over;
+	out->over_ns = least.over_ns;
+	out->model = least.model;
+	free(all.trip);
+	if (!least.why) {
+		give_room(&fit, &g->verdict, &least, out);
+		least.why = out->model.base_ps ? NULL : "nothing is left";
+	}
+	if (least.why) {
+		out->why = why_none(&least, out, y[s->a].name, y[s->b].name);
+	}
+	enum usk_status status = usk_trips_ways(&fit, s, out, err);
+	usk_recall_free(fit.recall);
+	return status;
+}
+
+static enum usk_status pair(struct parties *p, uint32_t a, uint32_t b,
+			    const struct usk_calibrate_options *how, struct usk_calibration *c,
+			    struct usk_err *err)
+{
+	struct pair_source source;
+	struct usk_pair found = { 0 };
+	struct gathered g = { 0 };
+	enum usk_status status = usk_pair_open(p, a, b, &source, err);
+	if (status) {
+		return status;
+	}
+	status = usk_pair_gather(&source, true, &found, &g, err);
+	if (!status && g.n_msgs) {
+		c->pair = usk_grow(c->pair, c->n_pairs + 1, sizeof *c->pair);
+		struct usk_calibrated *out = &c->pair[c->n_pairs++];
+		*out = (struct usk_calibrated){ .a = a, .b = b };
+		usk_counts_add(&c->counts, &g.found);
+		status = calibrate(&source, how, out, &g, err);
+	}
+	usk_gathered_free(&g);
+	usk_pair_close(&source);
+	free(found.outlier);
+	free(found.contradiction);
+	return status;
+}
+
+enum usk_status usk_calibrate(struct usk_trace *const *trace, size_t n,
+			      const struct usk_sync_options *opt,
+			      const struct usk_calibrate_options *how, struct usk_calibration **out,
+			      struct usk_err *err)
+{
+	static const struct usk_calibrate_options as_they_spread = { .margin = -1 };
+	struct usk_sync_options o = opt ? *opt : usk_sync_defaults;
+	struct parties p;
+	o.min_delay = NULL;
+	o.method = NULL;
+	enum usk_status status = usk_flow_open(trace, n, &o, &p, err);
+	if (status) {
+		return status;
+	}
+	struct usk_calibration *c = usk_alloc(1, sizeof *c);
+	c->counts = p.left_out;
+	c->n_clocks = p.n;
+	c->clock = usk_alloc(p.n, sizeof *c->clock);
+	for (size_t i = 0; i < p.n; i++) {
+		c->clock[i] = usk_strdup(p.party[i].name);
+	}
+	p.doing = "matching";
+	for (uint32_t a = 0; a < p.n && !status; a++) {
+		for (uint32_t b = a + 1; b < p.n && !status; b++) {
+			/* The user's reference, where it is one of the two, is the one here. */
+			bool turn = b == p.reference;
+			status = pair(&p, turn ? b : a, turn ? a : b, how ? how : &as_they_spread,
+				      c, err);
+		}
+	}
+	for (size_t i = 0; i < p.n_traces && !status; i++) {
+		const char *damage = usk_trace_damage(p.trace[i]);
+		if (damage) {
+			c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
+			c->note[c->n_notes++] = usk_strdup(damage);
+		}
+	}
+	usk_parties_free(&p);
+	if (status) {
+		usk_calibration_free(c);
+		return status;
+	}
+	*out = c;
+	return USK_OK;
+}
+
+void usk_calibration_free(struct usk_calibration *c)
+{
+	for (size_t i = 0; c && i < c->n_pairs; i++) {
+		struct usk_calibrated *p = &c->pair[i];
+		for (size_t k = 0; k < p->n_ways; k++) {
+			free(p->way[k].asker_iface);
+			free(p->way[k].other_iface);
+		}
+		free(p->way);
+		free(p->length);
+		free(p->why);
+	}
+	for (size_t i = 0; c && i < c->n_clocks; i++) {
+		free(c->clock[i]);
+	}
+	for (size_t i = 0; c && i < c->n_notes; i++) {
+		free(c->note[i]);
+	}
+	if (c) {
+		free(c->pair);
+		free(c->clock);
+		free(c->note);
+		free(c);
+	}
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * least.c - what messages need at least, from round trips
+ *
+ * In    round trips less the time to answer: sums of two delays, by one clock each
+ * Out   a minimum-delay model that is under the truth if both ways are alike
+ * Why   sums need no common clock; how a sum divides between the two ways no round trip tells
+ * Not   which messages make a round trip, what other messages say (flow/calibrate.c)
+ *
+ * Source  Ashton 1995, section 4.2.1. The margins are ours.
+ *
+ * Let the smallest sum for payloads of m and n bytes be S + f c + p l, where c of the two messages
+ * are not empty and have l bytes beyond their first. Round trips of one c and neighbouring l make
+ * a cell. Its smallest one U is an upper bound of what is possible, never a lower one: with
+ * delays that tail off exponentially the smallest of n is still about sqrt(2/n) tails too long. The
+ * lower bound is L = U - (R - U), R the 64th smallest: for the smallest to lie too high by more
+ * than that, all 64 must have come out unusually close together. (Let the number of round trips
+ * less than h too long grow as h^a. L is over the truth if the smallest is at more than half the
+ * height of the 64th: chance (1 - 2^-a)^63, 1e-8 for a = 2, that is two exponential delays, 2e-4
+ * for a = 3, 2e-2 for a = 4. What all messages together say comes on top, see flow/calibrate.c.)
+ *
+ * The model's numbers are each a lower bound of the true one: p from a near cell's U and a far
+ * one's L, f likewise from cells of different c, and S so that the shortest messages have L.
+ * So it is under the truth at all lengths from the shortest on, not only where there is much
+ * evidence. The margin is paid twice for long messages; a wrong bound costs more.
+ */
+#include "judge/least.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KINDS = 3, CELLS = 8, WIDEST = 8 };
+
+/* A round trip, less what is sure to be due to its length. */
+struct point {
+	int64_t low_ps;
+	uint64_t length; /* bytes beyond the first ones */
+	uint32_t kind;	 /* how many of its messages are not empty */
+};
+
+struct cell {
+	uint32_t kind;
+	int64_t upper_ps, lower_ps;
+	uint64_t at;	 /* length of the smallest, */
+	uint64_t lo, hi; /* and of all */
+};
+
+/* Sum of two minima, ps. */
+struct shape {
+	usk_i128 sum_ps, first_ps, per_byte_ps;
+	bool straight;
+	uint32_t kind;	 /* of the shortest messages that count, */
+	uint64_t length; /* and their length */
+	usk_i128 smallest_ps, margin_ps;
+	bool known;
+};
+
+static uint32_t kind_of(const struct usk_trip *t)
+{
+	return (uint32_t)(t->there > 0) + (t->back > 0);
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct point *a = pa, *b = pb;
+	if (a->kind != b->kind) {
+		return a->kind < b->kind ? -1 : 1;
+	}
+	if (a->length != b->length) {
+		return a->length < b->length ? -1 : 1;
+	}
+	return (a->low_ps > b->low_ps) - (a->low_ps < b->low_ps);
+}
+
+static int compare_times(const void *pa, const void *pb)
+{
+	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+	return (a > b) - (a < b);
+}
+
+/* ---- cells --------------------------------------------------------------------------- */
+
+/* Rounded up. */
+static usk_i128 share_of(usk_i128 v, double share)
+{
+	return (usk_i128)((double)usk_saturate(v) * share) + (share > 0);
+}
+
+/* due_ps: what was taken away for each byte. */
+static struct cell cell_of(const struct point *p, size_t n, usk_i128 due_ps, double margin,
+			   unsigned widened)
+{
+	struct cell c = { .kind = p[0].kind, .lo = p[0].length, .hi = p[n - 1].length };
+	int64_t *low = usk_alloc(n, sizeof *low);
+	size_t best = 0;
+	for (size_t i = 0; i < n; i++) {
+		low[i] = p[i].low_ps;
+		best = p[i].low_ps < p[best].low_ps ? i : best;
+	}
+	qsort(low, n, sizeof *low, compare_times);
+	c.upper_ps = low[0];
+	c.at = p[best].length;
+	usk_i128 off = margin < 0 ? widened * (low[USK_TRIPS_MIN - 1] - (usk_i128)low[0])
+				  : share_of(low[0] + due_ps * c.at, margin);
+	c.lower_ps = usk_saturate(low[0] - off);
+	free(low);
+	return c;
+}
+
+/* Cuts each kind into cells of neighbouring lengths, one length in one cell. p is sorted. */
+static size_t cells_of(const struct point *p, size_t n, usk_i128 due_ps, double margin,
+		       unsigned widened, struct cell out[KINDS * CELLS])
+{
+	size_t fewest = margin < 0 ? USK_TRIPS_MIN : 1, m = 0;
+	for (size_t from = 0, end; from < n; from = end) {
+		for (end = from; end < n && p[end].kind == p[from].kind; end++) {
+		}
+		size_t want = (end - from + CELLS - 1) / CELLS;
+		/* A cell four times as large has half the margin; but lengths want telling apart.
+		 */
+		want = want < 4 * fewest ? 4 * fewest : want;
+		want = want > (end - from) / 2 ? (end - from) / 2 : want;
+		want = want < fewest ? fewest : want;
+		for (size_t start = from, stop; start < end; start = stop) {
+			stop = start + want < end ? start + want : end;
+			while (stop < end && p[stop].length == p[stop - 1].length) {
+				stop++;
+			}
+			/* Too few are left for another: they go along. */
+			if (end - stop < fewest) {
+				stop = end;
+			}
+			if (stop - start >= fewest) {
+				out[m++] =
+					cell_of(p + start, stop - start, due_ps, margin, widened);
+			}
+		}
+	}
+	return m;
+}
+
+/* ---- bounds of the three numbers --------------------------------------------------------- */
+
+/*
+ * Between which rates the sum grows with length; *hi < 0: nothing limits it. Every single round
+ * trip says how much it can have been at the most, up to its own length.
+ */
+static void per_byte(const struct cell *c, size_t m, const struct point *p, size_t n, usk_i128 *lo,
+		     usk_i128 *hi)
+{
+	*lo = 0;
+	*hi = -1;
+	for (size_t i = 0; i < m; i++) {
+		for (size_t k = i + 1; k < m && c[k].kind == c[i].kind; k++) {
+			if (c[k].hi > c[i].at) {
+				usk_i128 v = usk_floor_div((usk_i128)c[k].lower_ps - c[i].upper_ps,
+							   (usk_i128)(c[k].hi - c[i].at));
+				*lo = v > *lo ? v : *lo;
+			}
+		}
+		for (size_t k = 0; k < n; k++) {
+			if (p[k].kind == c[i].kind && p[k].length > c[i].hi) {
+				usk_i128 v = usk_ceil_div((usk_i128)p[k].low_ps - c[i].lower_ps,
+							  (usk_i128)(p[k].length - c[i].hi));
+				*hi = *hi < 0 || v < *hi ? v : *hi;
+				*hi = *hi > 0 ? *hi : 0;
+			}
+		}
+	}
+	*hi = *hi >= 0 && *hi < *lo ? *lo : *hi;
+}
+
+/* What the first byte costs at least. */
+static usk_i128 first_byte(const struct cell *c, size_t n, usk_i128 p_hi)
+{
+	usk_i128 best = 0;
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = i + 1; k < n; k++) {
+			usk_i128 longer = (usk_i128)c[k].hi - (usk_i128)c[i].at;
+			if (c[k].kind == c[i].kind || (longer > 0 && p_hi < 0)) {
+				continue;
+			}
+			usk_i128 more = (usk_i128)c[k].lower_ps - c[i].upper_ps -
+					(longer > 0 ? longer * p_hi : 0);
+			more = usk_floor_div(more, (usk_i128)(c[k].kind - c[i].kind));
+			best = more > best ? more : best;
+		}
+	}
+	return best;
+}
+
+/* What the shortest messages need at least, both together. */
+static usk_i128 shortest(const struct cell *c, size_t n, usk_i128 p_hi, struct shape *s)
+{
+	usk_i128 least = 0;
+	s->kind = c[0].kind;
+	s->length = c[0].lo;
+	for (size_t i = 0; i < n && c[i].kind == s->kind; i++) {
+		usk_i128 longer = (usk_i128)(c[i].hi - s->length);
+		usk_i128 v = c[i].lower_ps - (p_hi < 0 ? 0 : longer * p_hi);
+		if (!i || (p_hi >= 0 && v > least)) {
+			least = v;
+			s->smallest_ps = c[i].upper_ps;
+			s->margin_ps = (usk_i128)c[i].upper_ps - c[i].lower_ps;
+		}
+	}
+	return least;
+}
+
+/*
+ * Within a cell lengths differ, and times with them, which looks like a larger spread. So what is
+ * known to be due to length is taken away, and the rest is asked again.
+ */
+static struct shape shape_of(struct point *p, size_t n, double margin, unsigned widened)
+{
+	enum { ROUNDS = 4 };
+	struct shape s = { .known = false };
+	struct cell c[KINDS * CELLS];
+	usk_i128 p_lo = 0, p_hi = -1;
+	size_t m = 0;
+	qsort(p, n, sizeof *p, compare);
+	for (int round = 0; round < ROUNDS; round++) {
+		m = cells_of(p, n, s.per_byte_ps, margin, widened, c);
+		per_byte(c, m, p, n, &p_lo, &p_hi);
+		s.per_byte_ps += p_lo;
+		for (size_t i = 0; i < n && p_lo; i++) {
+			p[i].low_ps = usk_saturate(p[i].low_ps - p_lo * (usk_i128)p[i].length);
+		}
+		if (!p_lo) {
+			break;
+		}
+	}
+	if (!m) {
+		return s;
+	}
+	if (p_lo) {
+		m = cells_of(p, n, s.per_byte_ps, margin, widened, c);
+		per_byte(c, m, p, n, &p_lo, &p_hi);
+	}
+	s.known = true;
+	usk_i128 least = shortest(c, m, p_hi, &s);
+	usk_i128 due = (usk_i128)s.length * s.per_byte_ps;
+	s.smallest_ps += due;
+	/* One of the two messages is always empty: what it needs and what the other's first byte
+	 * costs are not to be told apart. */
+	s.straight = s.kind == 1 && c[m - 1].kind == 1;
+	s.first_ps = s.straight ? s.per_byte_ps : first_byte(c, m, p_hi);
+	s.sum_ps = least - s.kind * s.first_ps;
+	if (s.sum_ps < 0) {
+		/* What little is known of the shortest leaves nothing to grow from. */
+		s.sum_ps = least + due > 0 ? least + due : 0;
+		s.first_ps = s.per_byte_ps = 0;
+	}
+	return s;
+}
+
+static struct usk_delay_model model_of(const struct shape *s, int64_t asymmetry_ns)
+{
+	usk_i128 twice = s->sum_ps - 1000 * (usk_i128)asymmetry_ns;
+	if (twice <= 0) {
+		return (struct usk_delay_model){ 0 };
+	}
+	const usk_i128 most = 53 * INT64_C(86400000000000000); /* what can be written down */
+	usk_i128 base = twice / 2000 * 1000;
+	return (struct usk_delay_model){
+		.base_ps = (int64_t)(base < most ? base : most),
+		.first_ps = (int64_t)(s->first_ps < most ? s->first_ps : most),
+		.per_byte_ps = (int64_t)(s->per_byte_ps < most ? s->per_byte_ps : most),
+	};
+}
+
+/* ---- checks ------------------------------------------------------------------------------- */
+
+/* Some of the round trips: the first or the second half, every other one. */
+enum part { ALL, EARLY, LATE, EVEN, ODD };
+
+static bool in_part(enum part part, size_t i, size_t n)
+{
+	switch (part) {
+	case EARLY:
+		return i < n / 2;
+	case LATE:
+		return i >= n / 2;
+	case EVEN:
+		return i % 2 == 0;
+	case ODD:
+		return i % 2 == 1;
+	case ALL:
+		break;
+	}
+	return true;
+}
+
+static size_t points_of(const struct usk_trip *t, size_t n, enum part part, struct point *out)
+{
+	size_t m = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (t[i].used && in_part(part, i, n)) {
+			uint32_t kind = kind_of(&t[i]);
+			uint64_t bytes = (uint64_t)t[i].there + t[i].back;
+			out[m++] = (struct point){ usk_saturate(1000 * (usk_i128)t[i].low_ns),
+						   bytes - kind, kind };
+		}
+	}
+	return m;
+}
+
+/* Round trips of the other half that are shorter than a model of this half says. */
+static uint64_t over_half(const struct usk_trip *t, size_t n, enum part part, unsigned widened,
+			  struct point *room, unsigned *asked)
+{
+	struct shape s = shape_of(room, points_of(t, n, part, room), -1, widened);
+	struct usk_delay_model m = model_of(&s, 0);
+	uint64_t over = 0;
+	*asked += s.known;
+	for (size_t i = 0; i < n && s.known; i++) {
+		over += t[i].used && !in_part(part, i, n) && usk_trip_over(&t[i], &m) > 0;
+	}
+	return over;
+}
+
+void usk_delay_model_shorten(struct usk_delay_model *m, int64_t ns)
+{
+	usk_i128 left = m->base_ps - 1000 * (usk_i128)ns;
+	if (left > 0) {
+		m->base_ps = (int64_t)left;
+	} else { /* what is cut at 0 for some lengths is cut for all */
+		*m = (struct usk_delay_model){ 0 };
+	}
+}
+
+static void check(const struct usk_trip *t, size_t n, struct usk_least *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		int64_t over = usk_trip_over(&t[i], &out->model);
+		out->over += over > 0;
+		out->over_ns = over > out->over_ns ? over : out->over_ns;
+	}
+	if (out->over) {
+		usk_delay_model_shorten(&out->model, out->over_ns / 2 + 1);
+	}
+}
+
+static void measure(const struct usk_trip *t, size_t n, struct usk_least *out)
+{
+	uint64_t kinds[KINDS] = { 0 }, most = 0;
+	out->from_bytes = UINT32_MAX;
+	for (size_t i = 0; i < n; i++) {
+		if (!t[i].used) {
+			continue;
+		}
+		uint32_t lo = t[i].there < t[i].back ? t[i].there : t[i].back;
+		uint32_t hi = t[i].there < t[i].back ? t[i].back : t[i].there;
+		out->from_bytes = lo < out->from_bytes ? lo : out->from_bytes;
+		out->to_bytes = hi > out->to_bytes ? hi : out->to_bytes;
+		out->used++;
+		uint64_t m = ++kinds[kind_of(&t[i])];
+		most = m > most ? m : most;
+	}
+	out->needed = most < USK_TRIPS_MIN ? USK_TRIPS_MIN - most : 0;
+	out->from_bytes = out->used ? out->from_bytes : 0;
+}
+
+void usk_least_of(const struct usk_trip *trip, size_t n, const struct usk_least_options *o,
+		  struct usk_least *out)
+{
+	static const enum part part[] = { EARLY, LATE, EVEN, ODD };
+	struct point *p = usk_alloc(n + 1, sizeof *p);
+	memset(out, 0, sizeof *out);
+	measure(trip, n, out);
+	for (out->widened = 1; o->margin < 0; out->widened *= 2) {
+		out->halves = 0;
+		out->halves_over = 0;
+		for (size_t i = 0; i < COUNT(part); i++) {
+			out->halves_over +=
+				over_half(trip, n, part[i], out->widened, p, &out->halves);
+		}
+		if (!out->halves_over || out->widened == WIDEST) {
+			break;
+		}
+	}
+	struct shape s = shape_of(p, points_of(trip, n, ALL, p), o->margin, out->widened);
+	free(p);
+	if (!s.known) {
+		out->why = "too few round trips";
+		return;
+	}
+	out->model = model_of(&s, o->asymmetry_ns);
+	out->straight = s.straight;
+	out->smallest_ns = usk_saturate(s.smallest_ps / 1000);
+	out->margin_ns = usk_saturate(usk_ceil_div(s.margin_ps, 1000));
+	check(trip, n, out);
+	if (!out->model.base_ps) {
+		out->why = "nothing is left";
+	}
+}

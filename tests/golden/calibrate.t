@@ -1,0 +1,124 @@
+# Minimum delays from round trips, and the way back into sync.
+$ unskew simulate -o t --seconds 60 --rate 50 --seed 3 --format table --dmin 50us --tail 2us -q
+$ unskew calibrate t/messages.csv -o delays.csv
+asked by  answered by  protocol  round trips  smallest     half  payload
+host1     host0        any             1,480    100 us  50.0 us  25, 179
+host0     host1        any             1,488    100 us  50.0 us   79, 87
+
+Measured: the time that a message and one back needed together, by the asker's clock, less what the
+other took to answer; payload of the two messages.
+
+between       minimum delay, either way     payload  smallest  margin    room
+host1, host0  49.367us                   16 to 1399   50.0 us  651 ns  628 ns
+
+Minimum delay: of either way, as sync --min-delay takes it, if the fastest way there is as fast as the
+fastest way back: no round trip can tell. Smallest, margin: half of the smallest round trip of the
+shortest messages, and what was taken off it, as the smallest is never quite what is possible. Room: all
+minima could be so much longer before messages contradict each other.
+Matched 5,873 messages.
+$ unskew sync t/messages.csv --model linear --min-delay @delays.csv --truth t/truth.json
+clock  quality    offset at the middle   drift, ppm                     sent  received
+host1  reference  0                      0                             2,952     2,921
+host0  bounded    1.00060008 s ± 637 ns  -20.000 (-20.023 to -19.977)  2,921     2,952
+
+Matched 5,873 messages.
+Received before sent: 2,952 as recorded, 0 corrected. Half widths: 636 ns to 690 ns.
+Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
+less than its minimum delay (@delays.csv). The bands hold if that does.
+Truth: host0's estimate is off by at most 3 ns; its band holds the truth throughout.
+$ cat delays.csv
+sender,receiver,model
+host1,host0,49.367us
+host0,host1,49.367us
+$ unskew calibrate t/messages.csv --json --margin 10% | sed '/"lengths"/,/\]/d'
+{
+  "unskew_calibration": 1,
+  "asymmetry_ns": "0",
+  "margin": 0.1,
+  "pairs": [
+    {
+      "a": "host1",
+      "b": "host0",
+      "min_delay": "44.86us",
+      "failed": null,
+      "round_trips": 5872,
+      "used": 2968,
+      "from_bytes": 16,
+      "to_bytes": 1399,
+      "first_byte_known": true,
+      "smallest_ns": "100096",
+      "margin_ns": "10010",
+      "halves": {
+        "asked": 0,
+        "shorter": 0,
+        "widened": 1
+      },
+      "shorter": {
+        "count": 0,
+        "max_ns": "0"
+      },
+      "shortened_ns": "0",
+      "room_ns": "5102",
+      "ways": [
+        {
+          "asker": "host1",
+          "other": "host0",
+          "protocol": "any",
+          "asker_interface": null,
+          "other_interface": null,
+          "there_bytes": 25,
+          "back_bytes": 179,
+          "round_trips": 1480,
+          "smallest_ns": "100047"
+        },
+        {
+          "asker": "host0",
+          "other": "host1",
+          "protocol": "any",
+          "asker_interface": null,
+          "other_interface": null,
+          "there_bytes": 79,
+          "back_bytes": 87,
+          "round_trips": 1488,
+          "smallest_ns": "100031"
+        }
+      ],
+    }
+  ],
+  "notes": []
+}
+# By protocol, where captures know.
+$ unskew simulate -o m --seconds 20 --rate 100 --seed 3 --proto mix --dmin 50us --tail 2us -q
+$ unskew calibrate m/host0.pcap m/host1.pcap | sed '/^$/,$d'
+asked by  answered by  protocol  round trips  smallest     half     payload
+host0     host1        ICMP               71    100 us  50.1 us    272, 890
+host1     host0        ICMP              202    100 us  50.1 us    977, 977
+host0     host1        TCP             1,277    100 us  50.0 us     35, 939
+host1     host0        TCP             1,280    100 us  50.0 us      635, 0
+host0     host1        UDP               222    100 us  50.0 us  1007, 1052
+host1     host0        UDP                91    100 us  50.1 us     145, 41
+# The ways may differ by so much.
+$ unskew calibrate t/messages.csv --asymmetry 20us | grep -A2 between
+between       minimum delay, either way     payload  smallest  margin     room
+host1, host0  39.367us                   16 to 1399   50.0 us  651 ns  2.61 us
+
+# Too little to tell, nothing to tell, and outputs.
+$ printf 'sender,receiver,sent_ns,received_ns,bytes\na,b,0,40000,0\nb,a,50000,90000,0\n' >few.csv; unskew calibrate few.csv
+! unskew: only 1 round trip between a and b was answered soon enough to be known to 1 %: 63 more of one kind are needed to tell how near the smallest comes to what is possible (or state a --margin)
+? 1
+$ unskew calibrate few.csv --margin 5% --quiet -o d.csv; cat d.csv
+sender,receiver,model
+a,b,37.997us
+b,a,37.997us
+$ printf 'sender,receiver,sent_ns,received_ns\na,b,0,40000\n' >one.csv; unskew calibrate one.csv
+! unskew: a and b made no round trip: a message, and one back that was sent after it had come
+? 1
+$ unskew calibrate t/messages.csv -o delays.csv
+! unskew: delays.csv: exists already; use --force to replace it
+? 1
+$ unskew calibrate t/messages.csv -o t/messages.csv --force
+! unskew: t/messages.csv: is read, so it cannot be an output too; write to another
+? 2
+$ unskew calibrate --min-delay 5us t/messages.csv
+! unskew: --min-delay: no such option; see `unskew help calibrate`
+? 2
