@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * band.c - a band's three curves as maps, and their reverses
+ */
+#include "solve/band.h"
+#include "fit/fit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define E12 INT64_C(1000000000000)
+
+static int64_t offset(const struct usk_knot *k, enum usk_curve c)
+{
+	return c == USK_LOWER ? k->lo_ns : c == USK_UPPER ? k->hi_ns : k->offset_ns;
+}
+
+static usk_i128 value(const struct usk_knot *k, enum usk_curve c)
+{
+	return (usk_i128)k->local_ns + offset(k, c);
+}
+
+struct usk_band usk_band_of(const struct usk_knot *knot, size_t n, int64_t skew_e12)
+{
+	struct usk_band b = { .n = n, .has = { true, true, true }, .skew_e12 = skew_e12 };
+	b.knot = usk_alloc(n, sizeof *b.knot);
+	memcpy(b.knot, knot, n * sizeof *b.knot);
+	for (size_t i = 0; i < n; i++) {
+		for (enum usk_curve c = USK_LOWER; c <= USK_UPPER; c++) {
+			b.has[c] = b.has[c] && offset(&knot[i], c) != USK_NONE;
+		}
+	}
+	for (size_t i = 1; b.has[USK_UPPER] && i < n; i++) {
+		usk_i128 before = value(&b.knot[i - 1], USK_UPPER);
+		if (value(&b.knot[i], USK_UPPER) < before) {
+			b.knot[i].hi_ns = (int64_t)(before - b.knot[i].local_ns);
+		}
+	}
+	for (size_t i = n - 1; b.has[USK_LOWER] && i-- > 0;) {
+		usk_i128 behind = value(&b.knot[i + 1], USK_LOWER);
+		if (value(&b.knot[i], USK_LOWER) > behind) {
+			b.knot[i].lo_ns = (int64_t)(behind - b.knot[i].local_ns);
+		}
+	}
+	return b;
+}
+
+void usk_band_free(struct usk_band *b)
+{
+	free(b->knot);
+	*b = (struct usk_band){ 0 };
+}
+
+/* How many knots are left of x; from the hint on. */
+static size_t left_of(const struct usk_band *b, int64_t x, usk_hint *at)
+{
+	size_t lo = 0, hi = b->n, h = *at < b->n ? *at : b->n - 1;
+	for (size_t step = 1; b->knot[h].local_ns < x; step *= 2) { /* gallop to the right */
+		lo = h + 1;
+		if (b->n - h <= step) {
+			break;
+		}
+		h += step;
+		hi = b->knot[h].local_ns >= x ? h : b->n;
+	}
+	if (lo == 0) {
+		hi = h;
+	}
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (b->knot[mid].local_ns < x) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	*at = lo;
+	return lo;
+}
+
+int64_t usk_band_at(const struct usk_band *b, enum usk_curve c, int64_t x, usk_hint *at)
+{
+	size_t left = left_of(b, x, at);
+	bool inside = left < b->n && (left > 0 || x == b->knot[0].local_ns);
+	if (!inside && c != USK_MIDDLE) {
+		const struct usk_knot *end = &b->knot[left ? b->n - 1 : 0];
+		usk_i128 away = (usk_i128)x - end->local_ns;
+		usk_i128 widen = usk_ceil_div((away < 0 ? -away : away) * b->skew_e12, E12);
+		return usk_cut(x + (usk_i128)offset(end, c) + (c == USK_UPPER ? widen : -widen));
+	}
+	size_t i = left == 0 ? 0 : left == b->n ? b->n - 2 : left - 1;
+	const struct usk_knot *k = &b->knot[i];
+	usk_i128 rise = (usk_i128)offset(&k[1], c) - offset(k, c);
+	usk_i128 run = (usk_i128)k[1].local_ns - k->local_ns;
+	usk_i128 over = rise * ((usk_i128)x - k->local_ns);
+	return usk_cut(x + (usk_i128)offset(k, c) +
+		       (c == USK_UPPER ? usk_ceil_div(over, run) : usk_floor_div(over, run)));
+}
+
+/* How many knots have a value under t, or (or_at) not over it. */
+static size_t under(const struct usk_band *b, enum usk_curve c, int64_t t, bool or_at, usk_hint *at)
+{
+	size_t lo = 0, hi = b->n, h = *at < b->n ? *at : b->n - 1;
+	usk_i128 limit = (usk_i128)t + or_at;
+	for (size_t step = 1; value(&b->knot[h], c) < limit; step *= 2) {
+		lo = h + 1;
+		if (b->n - h <= step) {
+			break;
+		}
+		h += step;
+		hi = value(&b->knot[h], c) >= limit ? h : b->n;
+	}
+	if (lo == 0) {
+		hi = h;
+	}
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (value(&b->knot[mid], c) < limit) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	*at = lo;
+	return lo;
+}
+
+/* Where the straight line through k[0] and k[1] reaches t. */
+static usk_i128 reach(const struct usk_knot *k, enum usk_curve c, int64_t t, bool up)
+{
+	usk_i128 rise = value(&k[1], c) - value(k, c);
+	usk_i128 run = (usk_i128)k[1].local_ns - k->local_ns;
+	usk_i128 high = t - value(k, c);
+	if (rise <= 0) { /* an outermost piece where time stands still: as if it ran */
+		return k->local_ns + high;
+	}
+	return k->local_ns +
+	       (up ? usk_ceil_div(high * run, rise) : usk_floor_div(high * run, rise));
+}
+
+int64_t usk_band_back(const struct usk_band *b, enum usk_curve c, int64_t t, usk_hint *at)
+{
+	size_t n = b->n, left = under(b, c, t, c == USK_LOWER, at);
+	const struct usk_knot *first = &b->knot[0], *last = &b->knot[n - 1];
+	usk_i128 s = b->skew_e12, beyond;
+	if (c == USK_MIDDLE) {
+		size_t i = left == 0 ? 0 : left == n ? n - 2 : left - 1;
+		return left < n && value(&b->knot[left], c) == t
+			       ? b->knot[left].local_ns
+			       : usk_cut(reach(&b->knot[i], c, t, false));
+	}
+	if (left == 0) {
+		beyond = (value(first, c) - t) * E12;
+		return usk_cut(first->local_ns - (c == USK_UPPER ? usk_ceil_div(beyond, E12 - s)
+								 : usk_floor_div(beyond, E12 + s)));
+	}
+	if (left == n) {
+		beyond = (t - value(last, c)) * E12;
+		return usk_cut(last->local_ns + (c == USK_UPPER ? usk_floor_div(beyond, E12 + s)
+								: usk_ceil_div(beyond, E12 - s)));
+	}
+	return usk_cut(reach(&b->knot[left - 1], c, t, c == USK_LOWER));
+}
+
+void usk_band_reach(struct usk_band *b, int64_t first_ns, int64_t last_ns)
+{
+	bool front = first_ns<b->knot[0].local_ns, back = last_ns> b->knot[b->n - 1].local_ns;
+	struct usk_band to = *b;
+	if (!front && !back) {
+		return;
+	}
+	to.n = b->n + front + back;
+	to.knot = usk_alloc(to.n, sizeof *to.knot);
+	memcpy(to.knot + front, b->knot, b->n * sizeof *to.knot);
+	to.knot[0].local_ns = front ? first_ns : to.knot[0].local_ns;
+	to.knot[to.n - 1].local_ns = back ? last_ns : to.knot[to.n - 1].local_ns;
+	for (size_t end = 0; end < 2; end++) {
+		if (!(end ? back : front)) {
+			continue;
+		}
+		struct usk_knot *k = &to.knot[end ? to.n - 1 : 0];
+		int64_t v[3] = { USK_NONE, USK_NONE, USK_NONE };
+		for (enum usk_curve c = USK_LOWER; c <= USK_UPPER; c++) {
+			usk_hint at = 0;
+			if (b->has[c]) {
+				v[c] = (int64_t)((usk_i128)usk_band_at(b, c, k->local_ns, &at) -
+						 k->local_ns);
+			}
+		}
+		k->lo_ns = v[USK_LOWER];
+		k->hi_ns = v[USK_UPPER];
+		k->offset_ns = v[USK_MIDDLE];
+		if (b->has[USK_MIDDLE] && b->has[USK_LOWER] && k->offset_ns < k->lo_ns) {
+			k->offset_ns = k->lo_ns;
+		}
+		if (b->has[USK_MIDDLE] && b->has[USK_UPPER] && k->offset_ns > k->hi_ns) {
+			k->offset_ns = k->hi_ns;
+		}
+		k->epoch = b->knot[0].epoch;
+	}
+	free(b->knot);
+	*b = to;
+}
