@@ -158,8 +158,13 @@ static enum usk_status write_truth(const struct job *j, const struct sim_clock *
 	struct sim_clock clocks[2];
 	sim_clock_init(&clocks[0], first_ns, 0, 0);
 	clocks[1] = *clock;
-	enum usk_status status = sim_truth_json(j->truth, j->force, 0, options, first_ns, last_ns,
-						(const char *const *)names, clocks, 2, err);
+	struct sim_truth truth = { .options = options,
+				   .start_ns = first_ns,
+				   .end_ns = last_ns,
+				   .name = (const char *const *)names,
+				   .clock = clocks,
+				   .n = 2 };
+	enum usk_status status = sim_truth_json(j->truth, j->force, &truth, err);
 	sim_clock_free(&clocks[0]);
 	free(options);
 	free(names[0]);

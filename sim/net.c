@@ -42,6 +42,11 @@ static bool chance(struct usk_rng *r, double share)
 
 /* ---- what captures see --------------------------------------------------------- */
 
+static bool asleep(const struct world *w, uint32_t host)
+{
+	return sim_clock_asleep(&w->host[host].clock, w->now_ns);
+}
+
 static bool records(struct world *w, uint32_t host)
 {
 	return w->now_ns >= w->host[host].from_ns && !chance(&w->recorder, w->o->capture_loss);
@@ -125,6 +130,9 @@ void net_send(struct world *w, struct sim_packet *p)
 {
 	struct path *path = &w->path[w->flow[p->flow].path[p->from_client ? CLIENT : SERVER]];
 	uint32_t from = sender(p);
+	if (asleep(w, from)) {
+		return;
+	}
 	p->id = w->next_id++;
 	p->sent_recorded = records(w, from);
 	if (p->sent_recorded) {
@@ -244,6 +252,9 @@ void net_merged(struct world *w, uint32_t flow_and_side)
 void net_arrive(struct world *w, const struct sim_packet *p)
 {
 	uint32_t to = receiver(p);
+	if (asleep(w, to)) {
+		return;
+	}
 	if (w->o->gro && p->proto == PROTO_TCP) {
 		if (p->len) {
 			merge(w, p);
@@ -308,7 +319,7 @@ void net_chatter(struct world *w, uint32_t host)
 		p.len = 24 + (uint32_t)(x >> 40 & 0x7f);
 		break;
 	}
-	if (records(w, host)) {
+	if (!asleep(w, host) && records(w, host)) {
 		w->records++;
 		if (w->ledger) {
 			sim_capture_write(&w->host[host].capture, stamp(w, host), &p, true,

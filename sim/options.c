@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define PPM100_E15 INT64_C(100000000000)
+
 void sim_options_init(struct sim_options *o)
 {
 	static const int64_t second[] = { 1000000000 }, ppm20[] = { 20000000 };
@@ -25,6 +27,11 @@ void sim_options_init(struct sim_options *o)
 		.hops = 1,
 		.offset_ns = { second, 1 },
 		.drift_e12 = { ppm20, 1 },
+		.temperature_ns = INT64_C(900000000000),
+		.poll_error_ns = 50000,
+		.slew_e12 = 200000000,
+		.step_min_ns = 200000,
+		.step_max_ns = 1000000000,
 		.timestamps = true,
 		.sack = true,
 		.ip_id = true,
@@ -37,25 +44,88 @@ void sim_options_init(struct sim_options *o)
 
 static int64_t of_host(const struct sim_list *l, uint32_t host)
 {
-	return l->v[host < l->n ? host : l->n - 1];
+	return l->n ? l->v[host < l->n ? host : l->n - 1] : 0;
 }
 
-void sim_options_clock(const struct sim_options *o, uint32_t host, struct sim_clock *out)
+/* All that the clock will ever show. */
+static enum usk_status check_readings(const struct sim_options *o, uint32_t host, const char *name,
+				      struct usk_err *err)
 {
-	const struct sim_list *offset = &o->offset_ns, *drift = &o->drift_e12;
-	sim_clock_init(out, o->start_ns, host || offset->n > 1 ? of_host(offset, host) : 0,
-		       host || drift->n > 1 ? of_host(drift, host) : 0);
+	/* Without making the clock, so that nothing overflows: drift is a hundredth at most. */
+	usk_i128 start = (usk_i128)o->start_ns + sim_list_at(&o->offset_ns, host);
+	usk_i128 jumps = (usk_i128)sim_list_at(&o->steps, host) * o->step_max_ns;
+	for (size_t i = 0; i < o->n_steps; i++) {
+		int64_t size = o->step[i].host == host ? o->step[i].size_ns : 0;
+		jumps += size < 0 ? -size : size;
+	}
+	for (size_t i = 0; i < o->n_series; i++) {
+		for (size_t k = 0; o->series[i].host == host && k < o->series[i].n; k++) {
+			int64_t ahead = o->series[i].point[k].ahead_ns;
+			jumps += ahead < 0 ? -ahead : ahead;
+		}
+	}
+	usk_i128 least = start - jumps,
+		 most = start + jumps + o->duration_ns + o->duration_ns / 100 + 1;
+	if (least < -USK_TIME_MAX || most > USK_TIME_MAX) {
+		return usk_fail(err, USK_ERANGE, 0, "the clock of %s would read more than 2^62 ns",
+				name);
+	}
+	if (o->format == SIM_TABLE) {
+		return USK_OK;
+	}
+	struct sim_clock clock;
+	sim_options_clock(o, host, &clock);
+	int64_t end = sim_clock_read(&clock, o->start_ns + o->duration_ns);
+	int64_t low = end, high = end;
+	for (size_t i = 0; i < clock.n; i++) {
+		/* Before a jump back it was higher, but by no more than what was there ever. */
+		int64_t at = clock.piece[i].local_ns;
+		int64_t before = i ? sim_clock_read(&clock, clock.piece[i].true_ns - 1) : at;
+		low = at < low ? at : low;
+		high = before > high ? before : high;
+	}
+	sim_clock_free(&clock);
+	enum usk_status status = sim_capture_holds(o->format == SIM_PCAPNG, name, low, err);
+	return status ? status : sim_capture_holds(o->format == SIM_PCAPNG, name, high, err);
+}
+
+static enum usk_status check_oscillator(const struct sim_options *o, uint32_t host,
+					const char *name, struct usk_err *err)
+{
+	const struct {
+		const struct sim_list *list;
+		int64_t min, max;
+		const char *says;
+	} rows[] = {
+		{ &o->drift_e12, -SIM_RATE_MAX, SIM_RATE_MAX, "the drift of %s is over 10000 ppm" },
+		{ &o->wander_e15, 0, PPM100_E15, "the wander of %s is not 0 to 100 ppm" },
+		{ &o->flicker_e15, 0, PPM100_E15, "the flicker of %s is not 0 to 100 ppm" },
+		{ &o->ageing_e15, -PPM100_E15, PPM100_E15,
+		  "the ageing of %s is over 100 ppm a day" },
+		{ &o->temperature_e12, 0, SIM_RATE_MAX,
+		  "the temperature cycle of %s is not 0 to 10000 ppm" },
+		{ &o->poll_ns, 0, USK_TIME_MAX, "the polls of %s cannot be less than 0 apart" },
+		{ &o->steps, 0, 100000, "%s can be stepped at 0 to 100000 random moments" },
+	};
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int64_t v = sim_list_at(rows[i].list, host);
+		if (v < rows[i].min || v > rows[i].max) {
+			return usk_fail(err, USK_EUSAGE, 0, rows[i].says, name);
+		}
+	}
+	int64_t poll = sim_list_at(&o->poll_ns, host);
+	if (poll && poll < 1000000) {
+		return usk_fail(err, USK_EUSAGE, 0, "the polls of %s are under 1 ms apart", name);
+	}
+	return USK_OK;
 }
 
 static enum usk_status check_host(const struct sim_options *o, uint32_t host, struct usk_err *err)
 {
 	char name[32];
 	snprintf(name, sizeof name, "host%u", host);
-	int64_t offset = of_host(&o->offset_ns, host), rate = of_host(&o->drift_e12, host);
+	int64_t offset = of_host(&o->offset_ns, host);
 	int64_t link = of_host(&o->link, host), vlan = of_host(&o->vlan, host);
-	if (rate > SIM_RATE_MAX || rate < -SIM_RATE_MAX) {
-		return usk_fail(err, USK_EUSAGE, 0, "the drift of %s is over 10000 ppm", name);
-	}
 	if (vlan < 0 || vlan > 2) {
 		return usk_fail(err, USK_EUSAGE, 0, "%s can have 0 to 2 VLAN tags, not %lld", name,
 				(long long)vlan);
@@ -67,24 +137,55 @@ static enum usk_status check_host(const struct sim_options *o, uint32_t host, st
 	if (offset > USK_TIME_MAX || offset < -USK_TIME_MAX) {
 		return usk_fail(err, USK_ERANGE, 0, "the offset of %s is over 2^62 ns", name);
 	}
-	/* The gain is at most a hundredth of the duration, which is at most 2^62. */
-	struct sim_clock clock;
-	sim_options_clock(o, host, &clock);
-	usk_i128 first = clock.piece->local_ns, gained = o->duration_ns / 100 + 1;
-	bool over = first + o->duration_ns + gained > USK_TIME_MAX || first < -USK_TIME_MAX;
-	enum usk_status status = USK_OK;
-	if (over) {
-		status = usk_fail(err, USK_ERANGE, 0,
-				  "the clock of %s would read more than 2^62 ns", name);
-	} else if (o->format != SIM_TABLE) {
-		status = sim_capture_holds(o->format == SIM_PCAPNG, name, (int64_t)first, err);
-		if (!status) {
-			status = sim_capture_holds(o->format == SIM_PCAPNG, name,
-						   (int64_t)(first + o->duration_ns + gained), err);
+	enum usk_status status = check_oscillator(o, host, name, err);
+	return status ? status : check_readings(o, host, name, err);
+}
+
+/* What all clocks share, and jumps. */
+static enum usk_status check_jumps(const struct sim_options *o, struct usk_err *err)
+{
+	if (o->temperature_ns < 1000000 || o->poll_error_ns < 0 ||
+	    o->poll_error_ns > INT64_C(1000000000) || o->slew_e12 < 0 ||
+	    o->slew_e12 > SIM_RATE_MAX) {
+		return usk_fail(err, USK_EUSAGE, 0,
+				"a cycle of temperature takes 1 ms or more, polls are wrong by 0 "
+				"to 1 s, and clocks are slewed by 0 to 10000 ppm");
+	}
+	if (o->step_min_ns < 1 || o->step_max_ns < o->step_min_ns ||
+	    o->step_max_ns > INT64_C(1000000000000000)) {
+		return usk_fail(err, USK_EUSAGE, 0,
+				"the sizes of random steps go from at least 1 ns to at most 10^6 "
+				"s, the smaller one first");
+	}
+	for (size_t i = 0; i < o->n_steps; i++) {
+		const struct sim_step *s = &o->step[i];
+		if (s->host >= o->hosts) {
+			return usk_fail(err, USK_EUSAGE, 0, "there is no host%u to be stepped",
+					s->host);
+		}
+		if (s->after_ns < 0 || s->after_ns >= o->duration_ns || s->size_ns > USK_TIME_MAX ||
+		    s->size_ns < (s->sleep ? 0 : -USK_TIME_MAX)) {
+			return usk_fail(err, USK_EUSAGE, 0,
+					"what happens to host%u must be within the time simulated, "
+					"and no sleep is under 0 long",
+					s->host);
 		}
 	}
-	sim_clock_free(&clock);
-	return status;
+	for (size_t i = 0; i < o->n_series; i++) {
+		for (size_t k = 0; k < i; k++) {
+			if (o->series[k].host == o->series[i].host) {
+				return usk_fail(err, USK_EUSAGE, 0,
+						"two recorded clocks for host%u",
+						o->series[i].host);
+			}
+		}
+		if (o->series[i].host >= o->hosts) {
+			return usk_fail(err, USK_EUSAGE, 0,
+					"there is no host%u to have the clock of %s",
+					o->series[i].host, o->series[i].path);
+		}
+	}
+	return USK_OK;
 }
 
 static bool is_share(double x)
@@ -139,11 +240,9 @@ enum usk_status sim_options_check(const struct sim_options *o, struct usk_err *e
 		return usk_fail(err, USK_EUSAGE, 0, "the snap length must be 48 to 262144, not %u",
 				o->snaplen);
 	}
-	for (uint32_t h = 0; h < o->hosts; h++) {
-		enum usk_status status = check_host(o, h, err);
-		if (status) {
-			return status;
-		}
+	enum usk_status status = check_jumps(o, err);
+	for (uint32_t h = 0; h < o->hosts && !status; h++) {
+		status = check_host(o, h, err);
 	}
-	return USK_OK;
+	return status;
 }

@@ -247,60 +247,6 @@ static double rate_for(const struct sim_options *o)
 
 /* ---- truth.json ------------------------------------------------------------------------ */
 
-static char *list_json(const struct sim_list *l)
-{
-	char *all = usk_strdup("");
-	for (size_t i = 0; i < l->n; i++) {
-		char *longer = usk_format("%s%s%lld", all, i ? ", " : "", (long long)l->v[i]);
-		free(all);
-		all = longer;
-	}
-	return all;
-}
-
-static const char *yes(bool b)
-{
-	return b ? "true" : "false";
-}
-
-static char *options_json(const struct sim_options *o)
-{
-	static const char *const topology[] = { "mesh", "chain", "star", "ring" };
-	static const char *const traffic[] = { "tcp", "udp", "icmp", "mix" };
-	static const char *const format[] = { "pcap", "pcapng", "table" };
-	char *offset = list_json(&o->offset_ns), *drift = list_json(&o->drift_e12);
-	char *link = list_json(&o->link), *vlan = list_json(&o->vlan);
-	char *clocks = usk_format("\"offset_ns\": [%s], \"drift_e12\": [%s]", offset, drift);
-	char *captures =
-		usk_format("\"link\": [%s], \"vlan\": [%s], \"resolution_ns\": %lld, "
-			   "\"snaplen\": %u, \"late_ns\": \"%lld\", \"capture_loss\": %.9g, "
-			   "\"chatter\": %.9g, \"format\": \"%s\"",
-			   link, vlan, (long long)o->resolution_ns, o->snaplen,
-			   (long long)o->late_ns, o->capture_loss, o->chatter, format[o->format]);
-	char *network = usk_format(
-		"\"dmin_ns\": %lld, \"tail_ns\": %lld, \"asym_ns\": %lld, \"heavy\": %.9g, "
-		"\"loss\": %.9g, \"dup\": %.9g, \"reorder\": %.9g, \"retrans\": %.9g, "
-		"\"hops\": %u, \"nat\": %s, \"mtu\": %u",
-		(long long)o->dmin_ns, (long long)o->tail_ns, (long long)o->asym_ns, o->heavy,
-		o->loss, o->dup, o->reorder, o->retrans, o->hops, yes(o->nat), o->mtu);
-	char *stacks = usk_format("\"tso\": %s, \"gro\": %s, \"ipv6\": %s, \"timestamps\": %s, "
-				  "\"sack\": %s, \"ip_id\": %s",
-				  yes(o->tso), yes(o->gro), yes(o->ipv6), yes(o->timestamps),
-				  yes(o->sack), yes(o->ip_id));
-	char *all = usk_format(
-		"{\"hosts\": %u, \"topology\": \"%s\", \"proto\": \"%s\", \"start_ns\": \"%lld\", "
-		"\"seconds\": %.9g, \"rate\": %.9g, \"connections\": %u, \"bytes\": %u,\n    %s,\n"
-		"    %s,\n    %s,\n    %s}",
-		o->hosts, topology[o->topology], traffic[o->traffic], (long long)o->start_ns,
-		(double)o->duration_ns * 1e-9, o->rate, o->connections, o->bytes, clocks, network,
-		stacks, captures);
-	char *parts[] = { offset, drift, link, vlan, clocks, captures, network, stacks };
-	for (size_t i = 0; i < COUNT(parts); i++) {
-		free(parts[i]);
-	}
-	return all;
-}
-
 static enum usk_status write_truth(const struct sim_options *o, const char *dir, bool force,
 				   struct usk_err *err)
 {
@@ -310,10 +256,15 @@ static enum usk_status write_truth(const struct sim_options *o, const char *dir,
 		name[h] = usk_format("host%u", h);
 		sim_options_clock(o, h, &clock[h]);
 	}
-	char *path = usk_format("%s/truth.json", dir), *options = options_json(o);
-	enum usk_status status = sim_truth_json(path, force, o->seed, options, o->start_ns,
-						o->start_ns + o->duration_ns,
-						(const char *const *)name, clock, o->hosts, err);
+	char *path = usk_format("%s/truth.json", dir), *options = sim_options_json(o);
+	struct sim_truth truth = { .seed = o->seed,
+				   .options = options,
+				   .start_ns = o->start_ns,
+				   .end_ns = o->start_ns + o->duration_ns,
+				   .name = (const char *const *)name,
+				   .clock = clock,
+				   .n = o->hosts };
+	enum usk_status status = sim_truth_json(path, force, &truth, err);
 	for (uint32_t h = 0; h < o->hosts; h++) {
 		free(name[h]);
 		sim_clock_free(&clock[h]);

@@ -15,16 +15,30 @@
 
 /* ---- clocks ---------------------------------------------------------------- */
 
-/* From true_ns on: reads local_ns + elapsed + floor(elapsed x rate_e12 / 10^12). */
+/*
+ * From true_ns on: reads local_ns + elapsed + floor((elapsed x rate_e12 + rest_e12) / 10^12).
+ * The rest is what the piece before was past a whole ns, so that no fraction is lost.
+ */
 struct sim_piece {
 	int64_t true_ns, local_ns;
-	int64_t rate_e12; /* rate - 1 in parts per 10^12 */
+	int64_t rate_e12; /* rate - 1 in parts per 10^12; -10^12: it stands still */
+	int64_t rest_e12; /* 0 <= rest < 10^12 */
+};
+
+/* The clock was put forward by size_ns (back if < 0), or stood still for still_ns until then and is
+ * behind by as much: size_ns = -still_ns. */
+struct sim_jump {
+	int64_t true_ns; /* the first moment after it */
+	int64_t size_ns;
+	int64_t still_ns; /* > 0: its host slept from true_ns - still_ns on, and sent nothing */
 };
 
 /* Pieces sorted by true_ns; the first holds before its start too, the last for ever. */
 struct sim_clock {
 	struct sim_piece *piece;
 	size_t n;
+	struct sim_jump *jump; /* sorted by true_ns */
+	size_t n_jumps;
 };
 
 #define SIM_RATE_MAX INT64_C(10000000000) /* 1 % */
@@ -32,11 +46,27 @@ struct sim_clock {
 /** A clock that is ahead by offset_ns at true time at_ns and gains rate_e12. */
 void sim_clock_init(struct sim_clock *c, int64_t at_ns, int64_t offset_ns, int64_t rate_e12);
 void sim_clock_free(struct sim_clock *c);
-/** What it reads at a true time: exact, rounded down; never falls while rates are > -1. */
+/** What it reads at a true time: exact, rounded down; falls at jumps back only. O(1) where pieces
+ * are of one length, else O(log pieces). */
 int64_t sim_clock_read(const struct sim_clock *c, int64_t true_ns);
 /** The earliest true time, from the first piece that gets there, at which it reads at least this.
  */
 int64_t sim_clock_when(const struct sim_clock *c, int64_t local_ns);
+/** Whether its host sleeps at this moment: the clock stands still, nothing is sent or received. */
+bool sim_clock_asleep(const struct sim_clock *c, int64_t true_ns);
+
+/** Change the rate at true_ns, not before the last piece's start; what it reads is kept, but for
+ * jump_ns. */
+void sim_clock_turn(struct sim_clock *c, size_t *cap, int64_t true_ns, int64_t jump_ns,
+		    int64_t rate_e12);
+
+/**
+ * Half the range of b's rate by a's clock, or a's by b's if that is more, between two true moments:
+ * the slope of the offset, parts per 10^18, rounded up. Exact from the pieces; jumps are left out,
+ * and so is the time in which a clock stands still.
+ */
+int64_t sim_clocks_wander_e18(const struct sim_clock *a, const struct sim_clock *b, int64_t from_ns,
+			      int64_t to_ns);
 
 /* ---- options --------------------------------------------------------------- */
 
@@ -53,9 +83,34 @@ enum sim_link {
 	SIM_SLL2 = 276,
 };
 
-/* A value per host, host0 first; the last one serves all further hosts. */
+/* A value per host, host0 first; the last one serves all further hosts. Empty: 0. */
 struct sim_list {
 	const int64_t *v;
+	size_t n;
+};
+
+/** The value of a host, where a list of one value spares host0. */
+int64_t sim_list_at(const struct sim_list *l, uint32_t host);
+
+/* A clock that is put forward (back if < 0), or a host that sleeps for size_ns. */
+struct sim_step {
+	uint32_t host;
+	int64_t after_ns; /* since the start, true time */
+	int64_t size_ns;
+	bool sleep;
+};
+
+/* How far a clock was found to be ahead, after so much true time; two points of one moment are a
+ * jump. */
+struct sim_error_point {
+	int64_t after_ns, ahead_ns;
+};
+
+/* A recorded clock: straight lines between the points, its mean rate after the last one. */
+struct sim_series {
+	uint32_t host;
+	char *path;
+	struct sim_error_point *point; /* the first one is the start */
 	size_t n;
 };
 
@@ -78,6 +133,20 @@ struct sim_options {
 	bool nat;
 	/* clocks: a list of one value spares host0, which then keeps true time */
 	struct sim_list offset_ns, drift_e12;
+	struct sim_list wander_e15;	  /* random walk of the rate: parts per 10^15 and root s */
+	struct sim_list flicker_e15;	  /* flicker of the rate: floor of its Allan deviation */
+	struct sim_list ageing_e15;	  /* growth of the rate in a day */
+	struct sim_list temperature_e12;  /* amplitude of a cycle of the rate */
+	int64_t temperature_ns;		  /* and its period */
+	struct sim_list poll_ns;	  /* between two corrections by a time daemon; 0: none */
+	int64_t poll_error_ns;		  /* standard deviation of what it measures */
+	int64_t slew_e12;		  /* the most it slews */
+	struct sim_list steps;		  /* so many at random moments */
+	int64_t step_min_ns, step_max_ns; /* and their sizes, forward or back */
+	const struct sim_step *step;
+	size_t n_steps;
+	const struct sim_series *series;
+	size_t n_series;
 	/* stacks */
 	bool tso, gro, ipv6, timestamps, sack, ip_id;
 	/* captures */
@@ -96,8 +165,16 @@ void sim_options_init(struct sim_options *o);
  * fit. */
 enum usk_status sim_options_check(const struct sim_options *o, struct usk_err *err);
 
-/** The clock of a host under these options. */
+/** As a JSON object; the caller frees it. */
+char *sim_options_json(const struct sim_options *o);
+
+/** The clock of a host under these options, which were checked. Cost: its pieces, one a second. */
 void sim_options_clock(const struct sim_options *o, uint32_t host, struct sim_clock *out);
+
+/** Read a CSV with the columns seconds,offset_seconds (or those two without a header). */
+enum usk_status sim_series_read(const char *path, uint32_t host, struct sim_series *out,
+				struct usk_err *err);
+void sim_series_free(struct sim_series *s); /* what it holds */
 
 struct sim_result {
 	uint64_t packets;  /* records in all captures */
@@ -121,9 +198,19 @@ enum usk_status sim_run(const struct sim_options *o, const char *dir, bool force
 
 /* ---- truth.json ------------------------------------------------------------ */
 
-/** Clocks at moments start, end and a grid of 1000 steps between. options: a JSON object. */
-enum usk_status sim_truth_json(const char *path, bool force, uint64_t seed, const char *options,
-			       int64_t start_ns, int64_t end_ns, const char *const *name,
-			       const struct sim_clock *clock, size_t n, struct usk_err *err);
+struct sim_truth {
+	uint64_t seed;
+	const char *options; /* a JSON object */
+	int64_t start_ns, end_ns;
+	const char *const *name; /* of clock[n] */
+	const struct sim_clock *clock;
+	size_t n;
+	const char *broadcasts; /* the file's name, or NULL */
+};
+
+/** Clocks at moments start, end and a grid of 1000 steps between, and on both sides of each jump;
+ * the jumps. */
+enum usk_status sim_truth_json(const char *path, bool force, const struct sim_truth *t,
+			       struct usk_err *err);
 
 #endif

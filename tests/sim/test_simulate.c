@@ -86,8 +86,8 @@ static void test_clock_is_exact(void **state)
 static void test_clock_of_pieces(void **state)
 {
 	(void)state;
-	struct sim_piece piece[] = { { 0, 100, 0 }, { 50, 250, 0 }, { 90, 200, 0 } };
-	struct sim_clock c = { piece, COUNT(piece) };
+	struct sim_piece piece[] = { { 0, 100, 0, 0 }, { 50, 250, 0, 0 }, { 90, 200, 0, 0 } };
+	struct sim_clock c = { .piece = piece, .n = COUNT(piece) };
 	static const struct {
 		int64_t true_ns, local_ns;
 	} cases[] = { { -10, 90 }, { 49, 149 }, { 50, 250 }, { 89, 289 }, { 90, 200 } };

@@ -9,68 +9,15 @@
 
 #define MOMENTS 1000
 
-/* ---- the true clocks ------------------------------------------------------------- */
-
 static int64_t text_ns(const json_t *j)
 {
 	return json_is_string(j) ? strtoll(json_string_value(j), NULL, 10) : USK_NONE;
 }
 
-static int64_t item(const json_t *list, size_t host)
-{
-	size_t n = json_array_size(list);
-	if (n == 1 && host == 0) {
-		return 0;
-	}
-	return json_integer_value(json_array_get(list, host < n ? host : n - 1));
-}
-
-bool true_clocks_read(const char *path, const char *const name[2], struct true_clocks *out,
-		      char why[512])
-{
-	json_t *j = json_load_file(path, 0, NULL);
-	json_t *o = json_object_get(j, "options"), *moments = json_object_get(j, "true_ns");
-	size_t n = json_array_size(moments);
-	if (!o || n < 2) {
-		snprintf(why, 512, "%s: not a truth", path);
-		json_decref(j);
-		return false;
-	}
-	out->start_ns = text_ns(json_array_get(moments, 0));
-	out->end_ns = text_ns(json_array_get(moments, n - 1));
-	out->resolution_ns = json_integer_value(json_object_get(o, "resolution_ns"));
-	out->name[0] = name[0];
-	out->name[1] = name[1];
-	bool good = true;
-	for (size_t h = 0; h < 2; h++) {
-		sim_clock_init(&out->clock[h], out->start_ns,
-			       item(json_object_get(o, "offset_ns"), h),
-			       item(json_object_get(o, "drift_e12"), h));
-		json_t *clocks = json_object_get(j, "clock_ns");
-		json_t *readings = json_object_get(clocks, name[h]);
-		for (size_t i = 0; i < n; i++) {
-			int64_t at = text_ns(json_array_get(moments, i));
-			good = good && text_ns(json_array_get(readings, i)) ==
-					       sim_clock_read(&out->clock[h], at);
-		}
-	}
-	if (!good) {
-		snprintf(why, 512, "truth.json's clock_ns are not what its options state");
-	}
-	json_decref(j);
-	return good;
-}
-
-void true_clocks_free(struct true_clocks *t)
-{
-	sim_clock_free(&t->clock[0]);
-	sim_clock_free(&t->clock[1]);
-}
-
 /* ---- the band ------------------------------------------------------------------------ */
 
 struct knots {
-	int64_t *local, *lo, *hi, *offset;
+	int64_t *local, *lo, *hi, *offset, *epoch;
 	size_t n;
 	int64_t max_skew_e12;
 };
@@ -81,6 +28,7 @@ static void knots_free(struct knots *k)
 	free(k->lo);
 	free(k->hi);
 	free(k->offset);
+	free(k->epoch);
 }
 
 static bool knots_read(const json_t *clock, struct knots *k, char why[512])
@@ -91,15 +39,19 @@ static bool knots_read(const json_t *clock, struct knots *k, char why[512])
 	k->lo = usk_alloc(k->n, sizeof *k->lo);
 	k->hi = usk_alloc(k->n, sizeof *k->hi);
 	k->offset = usk_alloc(k->n, sizeof *k->offset);
+	k->epoch = usk_alloc(k->n, sizeof *k->epoch);
 	for (size_t i = 0; i < k->n; i++) {
 		json_t *knot = json_array_get(list, i);
 		k->local[i] = text_ns(json_object_get(knot, "local_ns"));
 		k->offset[i] = text_ns(json_object_get(knot, "offset_ns"));
 		k->lo[i] = text_ns(json_object_get(knot, "lo_ns"));
 		k->hi[i] = text_ns(json_object_get(knot, "hi_ns"));
-		if (k->local[i] == USK_NONE || k->lo[i] == USK_NONE || k->hi[i] == USK_NONE ||
-		    k->offset[i] < k->lo[i] || k->offset[i] > k->hi[i] ||
-		    (i && k->local[i] <= k->local[i - 1])) {
+		k->epoch[i] = json_integer_value(json_object_get(knot, "epoch"));
+		bool in_order =
+			!i || (k->epoch[i] == k->epoch[i - 1] ? k->local[i] > k->local[i - 1]
+							      : k->epoch[i] > k->epoch[i - 1]);
+		if (!in_order || k->local[i] == USK_NONE || k->lo[i] == USK_NONE ||
+		    k->hi[i] == USK_NONE || k->offset[i] < k->lo[i] || k->offset[i] > k->hi[i]) {
 			snprintf(why, 512, "knot %zu is not in order or not in its band", i);
 			return false;
 		}
@@ -111,17 +63,28 @@ static bool knots_read(const json_t *clock, struct knots *k, char why[512])
 	return true;
 }
 
-/* A side of the band as the contract says: lines between knots, the outer slopes and beyond. */
-static int64_t side_at(const struct knots *k, const int64_t *value, int64_t x, bool upper)
+/* The knots [*from, *to) of an epoch; false if it has no two. */
+static bool epoch_knots(const struct knots *k, int64_t epoch, size_t *from, size_t *to)
 {
-	size_t i = 0;
-	while (i + 2 < k->n && k->local[i + 1] < x) {
+	for (*from = 0; *from < k->n && k->epoch[*from] < epoch; ++*from) {
+	}
+	for (*to = *from; *to < k->n && k->epoch[*to] == epoch; ++*to) {
+	}
+	return *to - *from >= 2;
+}
+
+/* A side of the band as the contract says: lines between knots, the outer slopes and beyond. */
+static int64_t side_at(const struct knots *k, size_t from, size_t to, const int64_t *value,
+		       int64_t x, bool upper)
+{
+	size_t i = from;
+	while (i + 2 < to && k->local[i + 1] < x) {
 		i++;
 	}
 	usk_i128 run = k->local[i + 1] - k->local[i], rise = (usk_i128)value[i + 1] - value[i];
 	usk_i128 product = rise * (x - k->local[i]);
 	usk_i128 y = value[i] + (upper ? usk_ceil_div(product, run) : usk_floor_div(product, run));
-	int64_t first = k->local[0], last = k->local[k->n - 1];
+	int64_t first = k->local[from], last = k->local[to - 1];
 	usk_i128 beyond = x < first ? (usk_i128)first - x : x > last ? (usk_i128)x - last : 0;
 	usk_i128 slack = usk_ceil_div(beyond * k->max_skew_e12, INT64_C(1000000000000));
 	return (int64_t)(upper ? y + slack : y - slack);
@@ -140,7 +103,13 @@ static bool check_moments(const struct knots *k, const struct true_clocks *t, bo
 		int64_t at = t->start_ns + (int64_t)usk_rng_below(&r, span);
 		int64_t y = sim_clock_read(clock, at);
 		int64_t truth = sim_clock_read(reference, at) - y;
-		int64_t lo = side_at(k, k->lo, y, false), hi = side_at(k, k->hi, y, true);
+		size_t from, to;
+		if (!epoch_knots(k, true_epoch(clock, at), &from, &to)) {
+			snprintf(why, 512, "no knots for epoch %u", true_epoch(clock, at));
+			return false;
+		}
+		int64_t lo = side_at(k, from, to, k->lo, y, false);
+		int64_t hi = side_at(k, from, to, k->hi, y, true);
 		if (truth < lo - allowed || truth > hi + allowed) {
 			snprintf(why, 512,
 				 "at local %lld the true offset %lld is %lld ns outside [%lld, "
@@ -150,8 +119,8 @@ static bool check_moments(const struct knots *k, const struct true_clocks *t, bo
 				 (long long)hi);
 			return false;
 		}
-		int64_t error = llabs(side_at(k, k->offset, y, false) - truth);
-		bool inside = y >= k->local[0] && y <= k->local[k->n - 1];
+		int64_t error = llabs(side_at(k, from, to, k->offset, y, false) - truth);
+		bool inside = y >= k->local[from] && y <= k->local[to - 1];
 		if (strict && inside && 4 * error > hi - lo) {
 			snprintf(
 				why, 512,

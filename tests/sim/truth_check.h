@@ -3,7 +3,7 @@
 #ifndef TRUTH_CHECK_H
 #define TRUTH_CHECK_H
 
-#include "sim.h"
+#include "true_clocks.h"
 
 struct job {
 	const char *unskew, *dir;
@@ -19,18 +19,6 @@ struct scenario {
 
 /** Prints a line, and on failure why and the commands; returns whether all held. */
 bool check_scenario(const struct job *job, const struct scenario *s);
-
-/* Two hosts' clocks as truth.json's options state them: exact at any moment. */
-struct true_clocks {
-	struct sim_clock clock[2];
-	const char *name[2];
-	int64_t start_ns, end_ns, resolution_ns;
-};
-
-/** why: the first thing that is wrong, or left empty. */
-bool true_clocks_read(const char *path, const char *const name[2], struct true_clocks *out,
-		      char why[512]);
-void true_clocks_free(struct true_clocks *t);
 
 /**
  * The band of the sync answer at random true moments; *width_ns: its mean half width.
