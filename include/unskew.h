@@ -452,12 +452,19 @@ struct usk_origin {
 	uint8_t sent_on, got_on; /* interfaces of the two captures; 255: that one or a later one */
 };
 
+/* What a third clock sent once and both clocks of a pair received: their stamps of it. */
+struct usk_reception {
+	int64_t a_ns, b_ns;
+};
+
 /* Takes messages a batch at a time. Returns false to stop (the caller's own reason). */
 struct usk_sink {
 	void *ctx;
 	/* Where the n messages come from that the next put() brings; may be NULL. Not called for
 	 * tables, which do not know. */
 	void (*origins)(void *ctx, const struct usk_origin *origin, size_t n);
+	/* Broadcasts that both received; may be NULL. */
+	void (*heard)(void *ctx, const struct usk_reception *heard, size_t n);
 	/* A new round begins: forget what came since the last keep(); may be NULL. */
 	bool (*start)(void *ctx);
 	bool (*put)(void *ctx, const struct usk_msg *msg, size_t n);
@@ -590,6 +597,8 @@ struct usk_fit {
 	 * the local clock's stamp, then the reference's. */
 	const struct usk_msg *msg;
 	size_t n_msgs;
+	const struct usk_reception *heard; /* broadcasts that both received, in no order */
+	size_t n_heard;
 	uint32_t a, b;		   /* numbers of reference and local clock in them */
 	int64_t window_ns;	   /* of estimators that cut time into windows; 0 = 180 s */
 	struct usk_recall *recall; /* what one finds in msg, kept for the next; may be NULL */

@@ -10,6 +10,7 @@
 #include "flow/flow.h"
 
 #include "base/text.h"
+#include "match/heard.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -313,19 +314,27 @@ static enum usk_status read_tables(struct pair_source *s, const struct usk_sink 
 {
 	struct parties *p = s->parties;
 	struct usk_msg msg[BATCH];
-	for (size_t i = 0; i < p->n_traces; i++) {
+	enum usk_status status = USK_OK;
+	bool more = true;
+	for (size_t i = 0; i < p->n_traces && !status && more; i++) {
 		struct usk_trace *t = p->trace[i];
 		if (usk_trace_class(t) != USK_TRACE_TABLE) {
 			continue;
 		}
-		enum usk_status status = usk_trace_rewind(t, err);
-		for (size_t n = 1; !status && n;) {
+		struct usk_heard heard;
+		usk_heard_init(&heard, s->a, s->b);
+		status = usk_trace_rewind(t, err);
+		for (size_t n = 1; !status && n && more;) {
 			status = usk_trace_messages(t, msg, BATCH, &n, err);
 			size_t kept = 0;
 			for (size_t k = 0; k < n; k++) {
 				struct usk_msg m = msg[k];
 				m.from = p->clock[i][m.from];
 				m.to = p->clock[i][m.to];
+				struct usk_reception both;
+				if (sink->heard && usk_heard_add(&heard, &m, &both)) {
+					sink->heard(sink->ctx, &both, 1);
+				}
 				bool ours = (m.from == s->a && m.to == s->b) ||
 					    (m.from == s->b && m.to == s->a);
 				if (ours && !(s->n_exclude && bsearch(&m, s->exclude, s->n_exclude,
@@ -334,16 +343,12 @@ static enum usk_status read_tables(struct pair_source *s, const struct usk_sink 
 				}
 			}
 			counts->matched += kept;
-			if (kept && !sink->put(sink->ctx, msg, kept)) {
-				return USK_OK;
-			}
+			more = !kept || sink->put(sink->ctx, msg, kept);
 			usk_parties_progress(p, usk_trace_pos(t));
 		}
-		if (status) {
-			return status;
-		}
+		usk_heard_free(&heard);
 	}
-	return USK_OK;
+	return status;
 }
 
 static enum usk_status read_captures(struct pair_source *s, const struct usk_sink *sink,
@@ -390,7 +395,9 @@ enum usk_status usk_pair_read(struct pair_source *s, const struct usk_sink *sink
 		return USK_OK;
 	}
 	/* The walk starts sinks too; once is enough. */
-	struct usk_sink put = { .ctx = sink->ctx, .origins = sink->origins, .put = sink->put };
+	struct usk_sink put = {
+		.ctx = sink->ctx, .origins = sink->origins, .heard = sink->heard, .put = sink->put
+	};
 	enum usk_status status = USK_OK;
 	if (both_captured(s) && s->coarse.joins) {
 		status = read_captures(s, &put, counts, evidence, err);

@@ -31,6 +31,21 @@ struct usk_ends {
 /** Neither multicast, broadcast, unspecified nor link-local: an address that says who one is. */
 bool usk_addr_is_unicast(struct usk_addr a);
 
+static inline bool usk_addr_is_v4(struct usk_addr a)
+{
+	return a.hi == 0 && a.lo >> 32 == 0xffff;
+}
+
+static inline bool usk_addr_among(struct usk_addr a, const struct usk_addr *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (usk_addr_same(list[i], a)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* What one reading of a capture tells. */
 struct usk_survey {
 	struct usk_sample *sample;

@@ -146,6 +146,32 @@ static enum role combine(const struct stream *a, const struct stream *b, uint8_t
 	return b->role == ROLE_SENDS ? ROLE_RECEIVES : ROLE_SENDS;
 }
 
+static bool of_family(struct usk_addr a, const struct usk_addr *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (usk_addr_is_v4(list[i]) == usk_addr_is_v4(a)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* To nobody in particular, from an address that is surely neither's: a third one sent it. Of other
+ * scope than those that are known, an address may be anybody's. */
+static bool overheard(const struct walk *w, const struct stream *a)
+{
+	if (!usk_addr_is_unicast(a->src) || usk_addr_is_unicast(a->dst)) {
+		return false;
+	}
+	for (int me = 0; me < 2; me++) {
+		if (!of_family(a->src, w->own[me], w->n_own[me]) ||
+		    usk_addr_among(a->src, w->own[me], w->n_own[me])) {
+			return false;
+		}
+	}
+	return true;
+}
+
 /* Two sightings of one packet: who sent it? */
 static void sighting(struct walk *w, struct seen *p, struct seen *q)
 {
@@ -155,7 +181,13 @@ static void sighting(struct walk *w, struct seen *p, struct seen *q)
 	uint8_t source = a->source;
 	enum role role =
 		a->peer != NOBODY ? a->role : combine(a, &w->side[1].stream[q->stream], &source);
-	if (role == ROLE_NEITHER) {
+	if (role == ROLE_UNKNOWN && overheard(w, a)) {
+		role = ROLE_NEITHER;
+	}
+	if (role == ROLE_NEITHER && w->sink->heard) {
+		struct usk_reception both = { p->time_ns, q->time_ns };
+		w->sink->heard(w->sink->ctx, &both, 1);
+	} else if (role == ROLE_NEITHER) {
 		w->counts->direction_unknown++;
 	} else if (role == ROLE_UNKNOWN) {
 		if (a->way == NOBODY) {

@@ -83,15 +83,10 @@ struct ends {
 	bool begun;
 };
 
-static bool is_v4(struct usk_addr a)
-{
-	return a.hi == 0 && a.lo >> 32 == 0xffff;
-}
-
 /* Multicast, broadcast, unspecified and link-local traffic says nothing about who one is. */
 bool usk_addr_is_unicast(struct usk_addr a)
 {
-	if (is_v4(a)) {
+	if (usk_addr_is_v4(a)) {
 		uint32_t v4 = (uint32_t)a.lo;
 		return v4 != 0 && v4 >> 28 < 14 && v4 >> 16 != 0xa9fe;
 	}
@@ -182,7 +177,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 			if (usk_packet_decode(&record[i], link, depth, &p, &out->left_out)) {
 				out->packets++;
 				keep(&sampler, &p);
-				narrow(&ends[is_v4(p.src)], &p);
+				narrow(&ends[usk_addr_is_v4(p.src)], &p);
 			}
 		}
 		out->records += n;

@@ -80,20 +80,10 @@ static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_
 
 /* ---- who is who ------------------------------------------------------------------ */
 
-static bool among(struct usk_addr a, const struct usk_addr *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (usk_addr_same(list[i], a)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool by_list(struct stream *st, const struct usk_addr *list, size_t n,
 		    enum role_source source)
 {
-	bool sends = among(st->src, list, n), receives = among(st->dst, list, n);
+	bool sends = usk_addr_among(st->src, list, n), receives = usk_addr_among(st->dst, list, n);
 	if (sends == receives) {
 		return false;
 	}
@@ -439,6 +429,9 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 	for (int me = 0; me < 2; me++) {
 		feed[me].found = own[me];
 		feed[me].n_found = usk_survey_own(survey[me], survey[!me], own[me]);
+		bool stated = feed[me].n_stated;
+		w->own[me] = stated ? feed[me].stated : feed[me].found;
+		w->n_own[me] = stated ? feed[me].n_stated : feed[me].n_found;
 		usk_side_init(&w->side[me]);
 	}
 	if (sink->start && !sink->start(sink->ctx)) {

@@ -16,6 +16,8 @@ struct walk {
 	const struct usk_walk_options *opt;
 	struct side side[2];
 	struct ways ways;
+	const struct usk_addr *own[2]; /* addresses that are surely each capture's */
+	size_t n_own[2];
 	size_t n_doubts; /* held in all */
 	bool ip_id_kept;
 	int64_t lag_ns; /* a send is surely read when its receive is this old */
