@@ -9,7 +9,7 @@
  *       it still cuts off
  * Not   which way (graph.h)
  */
-#include "solve/band.h"
+#include "solve/link.h"
 #include "fit/fit.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static void settle(struct times *t)
 
 /* The result, to be asked: inner is turned round if there is no outer. */
 struct question {
-	const struct usk_band *inner, *outer;
+	const struct usk_link *inner, *outer;
 	bool has[3];
 	struct times bend[3]; /* of L and U: times next to their corners, all that matter */
 };
@@ -75,15 +75,15 @@ static int64_t answer(const struct question *q, enum usk_curve c, int64_t x, str
 		enum usk_curve turned = c == USK_LOWER	 ? USK_UPPER
 					: c == USK_UPPER ? USK_LOWER
 							 : USK_MIDDLE;
-		return usk_band_back(q->inner, turned, x, &h->inner);
+		return usk_link_back(q->inner, turned, x, &h->inner);
 	}
-	return usk_band_at(q->outer, c, usk_band_at(q->inner, c, x, &h->inner), &h->outer);
+	return usk_link_at(q->outer, c, usk_link_at(q->inner, c, x, &h->inner), &h->outer);
 }
 
 /* Knots at x. */
-static struct usk_band draw(const struct question *q, const struct times *t)
+static struct usk_link draw(const struct question *q, const struct times *t)
 {
-	struct usk_band b = { .n = t->n, .skew_e12 = q->inner->skew_e12 };
+	struct usk_link b = { .n = t->n, .skew_e12 = q->inner->skew_e12 };
 	struct hints h[3] = { { 0 } };
 	memcpy(b.has, q->has, sizeof b.has);
 	b.knot = usk_alloc(b.n, sizeof *b.knot);
@@ -131,7 +131,7 @@ static usk_i128 chord(const struct usk_knot *k, enum usk_curve c, int64_t x)
  * By how much the chords of c cut off its corners, into over[i] for the chord from knot i on. Of
  * each chord the corner that it misses by most, if that is over LIFT_NS, goes into more.
  */
-static void measure(const struct question *q, const struct usk_band *b, enum usk_curve c,
+static void measure(const struct question *q, const struct usk_link *b, enum usk_curve c,
 		    int64_t *over, struct times *more)
 {
 	struct hints h = { 0 };
@@ -160,7 +160,7 @@ static void measure(const struct question *q, const struct usk_band *b, enum usk
 	}
 }
 
-static void lift(struct usk_band *b, enum usk_curve c, const int64_t *over)
+static void lift(struct usk_link *b, enum usk_curve c, const int64_t *over)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		int64_t left = i ? over[i - 1] : 0, right = i + 1 < b->n ? over[i] : 0;
@@ -174,9 +174,9 @@ static void lift(struct usk_band *b, enum usk_curve c, const int64_t *over)
 }
 
 /* The result with knots at t, and wherever else it needs some; takes t and the bends. */
-static struct usk_band ask(struct question *q, struct times *t)
+static struct usk_link ask(struct question *q, struct times *t)
 {
-	struct usk_band b = { 0 };
+	struct usk_link b = { 0 };
 	settle(t);
 	settle(&q->bend[USK_LOWER]);
 	settle(&q->bend[USK_UPPER]);
@@ -209,24 +209,24 @@ static struct usk_band ask(struct question *q, struct times *t)
 		if (done) {
 			break;
 		}
-		usk_band_free(&b);
+		usk_link_free(&b);
 	}
 	free(t->x);
 	free(q->bend[USK_LOWER].x);
 	free(q->bend[USK_UPPER].x);
 	/* Roundings of 1 ns must not make it fall. */
-	struct usk_band out = usk_band_of(b.knot, b.n, b.skew_e12);
-	usk_band_free(&b);
+	struct usk_link out = usk_link_of(b.knot, b.n, b.skew_e12);
+	usk_link_free(&b);
 	return out;
 }
 
 /* The curve that others are asked along. */
-static enum usk_curve leading(const struct usk_band *b)
+static enum usk_curve leading(const struct usk_link *b)
 {
 	return b->has[USK_MIDDLE] ? USK_MIDDLE : b->has[USK_UPPER] ? USK_UPPER : USK_LOWER;
 }
 
-struct usk_band usk_band_turn(const struct usk_band *b, int64_t first_ns, int64_t last_ns)
+struct usk_link usk_link_turn(const struct usk_link *b, int64_t first_ns, int64_t last_ns)
 {
 	struct question q = { .inner = b,
 			      .has = { b->has[USK_UPPER], b->has[USK_MIDDLE], b->has[USK_LOWER] } };
@@ -249,7 +249,7 @@ struct usk_band usk_band_turn(const struct usk_band *b, int64_t first_ns, int64_
 	return ask(&q, &t);
 }
 
-struct usk_band usk_band_chain(const struct usk_band *inner, const struct usk_band *outer)
+struct usk_link usk_link_chain(const struct usk_link *inner, const struct usk_link *outer)
 {
 	struct question q = { .inner = inner, .outer = outer };
 	struct times t = { 0 };
@@ -267,12 +267,12 @@ struct usk_band usk_band_chain(const struct usk_band *inner, const struct usk_ba
 	for (size_t i = 0; i < outer->n; i++) {
 		int64_t z = outer->knot[i].local_ns;
 		enum usk_curve lead = leading(inner);
-		int64_t x = usk_band_back(inner, lead, z, &at[lead]);
+		int64_t x = usk_link_back(inner, lead, z, &at[lead]);
 		if (x > first && x < last) {
 			add(&t, x);
 		}
 		for (enum usk_curve c = USK_LOWER; c <= USK_UPPER; c += 2) {
-			x = q.has[c] ? usk_band_back(inner, c, z, &at[c]) : first - 1;
+			x = q.has[c] ? usk_link_back(inner, c, z, &at[c]) : first - 1;
 			for (int64_t next = -1; next <= 1; next++) {
 				if (x + next > first && x + next < last) {
 					add(&q.bend[c], x + next);

@@ -12,7 +12,7 @@
  * two that leaves few enough.
  */
 #include "fit/fit.h"
-#include "solve/band.h"
+#include "solve/link.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void narrow(struct funnel *f, struct usk_slope min, struct usk_slope max)
 }
 
 /* The knots that stay, greedily from the left; returns how many. */
-static size_t choose(const struct usk_band *b, int64_t tolerance, size_t *stay)
+static size_t choose(const struct usk_link *b, int64_t tolerance, size_t *stay)
 {
 	size_t n = 0;
 	for (size_t i = 0;;) {
@@ -81,7 +81,7 @@ static size_t choose(const struct usk_band *b, int64_t tolerance, size_t *stay)
 }
 
 /* By how much the chord from a to b cuts off the knots between. */
-static int64_t cut_off(const struct usk_band *b, enum usk_curve c, size_t from, size_t to)
+static int64_t cut_off(const struct usk_link *b, enum usk_curve c, size_t from, size_t to)
 {
 	int64_t most = 0;
 	const struct usk_knot *k = &b->knot[from], *end = &b->knot[to];
@@ -98,7 +98,7 @@ static int64_t cut_off(const struct usk_band *b, enum usk_curve c, size_t from, 
 	return most;
 }
 
-void usk_band_thin(struct usk_band *b, size_t most)
+void usk_link_thin(struct usk_link *b, size_t most)
 {
 	size_t *stay = usk_alloc(b->n, sizeof *stay), n = b->n;
 	if (n > most) {
@@ -133,9 +133,9 @@ void usk_band_thin(struct usk_band *b, size_t most)
 			}
 		}
 	}
-	struct usk_band out = usk_band_of(k, n, b->skew_e12);
+	struct usk_link out = usk_link_of(k, n, b->skew_e12);
 	free(k);
 	free(stay);
-	usk_band_free(b);
+	usk_link_free(b);
 	*b = out;
 }

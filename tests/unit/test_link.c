@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bands as maps, against the same in rationals: at, back, turned round, chained, thinned. */
 #include "rational.h"
-#include "solve/band.h"
+#include "solve/link.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ static int64_t among(struct usk_rng *r, int64_t lo, int64_t hi)
 }
 
 /* A random band: gaps of ns or of seconds, rates of ppm or, seldom, a leap. */
-static struct usk_band make(struct usk_rng *r, int64_t first)
+static struct usk_link make(struct usk_rng *r, int64_t first)
 {
 	size_t n = 2 + usk_rng_below(r, 7);
 	struct usk_knot k[9];
@@ -45,7 +45,7 @@ static struct usk_band make(struct usk_rng *r, int64_t first)
 		x += step;
 		mid += by;
 	}
-	return usk_band_of(k, n, SKEW);
+	return usk_link_of(k, n, SKEW);
 }
 
 static Q knot_value(const struct usk_knot *k, enum usk_curve c)
@@ -54,7 +54,7 @@ static Q knot_value(const struct usk_knot *k, enum usk_curve c)
 	return q_add(q_int(k->local_ns), q_int(o));
 }
 
-static Q outer_slope(const struct usk_band *b, enum usk_curve c, bool right)
+static Q outer_slope(const struct usk_link *b, enum usk_curve c, bool right)
 {
 	if (c == USK_MIDDLE) {
 		const struct usk_knot *k = right ? &b->knot[b->n - 2] : &b->knot[0];
@@ -66,7 +66,7 @@ static Q outer_slope(const struct usk_band *b, enum usk_curve c, bool right)
 }
 
 /* The curve, exactly. */
-static Q exact(const struct usk_band *b, enum usk_curve c, Q x)
+static Q exact(const struct usk_link *b, enum usk_curve c, Q x)
 {
 	const struct usk_knot *first = &b->knot[0], *last = &b->knot[b->n - 1];
 	if (q_cmp(x, q_int(first->local_ns)) < 0) {
@@ -88,7 +88,7 @@ static Q exact(const struct usk_band *b, enum usk_curve c, Q x)
 }
 
 /* The last x with L(x) <= t, the first with U(x) >= t; by looking at every piece. */
-static Q exact_back(const struct usk_band *b, enum usk_curve c, Q t)
+static Q exact_back(const struct usk_link *b, enum usk_curve c, Q t)
 {
 	const struct usk_knot *first = &b->knot[0], *last = &b->knot[b->n - 1];
 	bool latest = c == USK_LOWER;
@@ -132,7 +132,7 @@ static bool just_under(Q at, Q earlier, int64_t b, int64_t slack)
 /* A result may be as wide as the exact one so many ns away, and so much wider. */
 enum { NEAR = 4, SLACK = 6 };
 
-static int64_t somewhere(const struct usk_band *b, struct usk_rng *r)
+static int64_t somewhere(const struct usk_link *b, struct usk_rng *r)
 {
 	int64_t first = b->knot[0].local_ns, last = b->knot[b->n - 1].local_ns;
 	switch (usk_rng_below(r, 4)) {
@@ -151,12 +151,12 @@ static void test_at_and_back(void **state)
 	for (uint64_t seed = 1; seed <= 400; seed++) {
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
-		struct usk_band b = make(&r, seed % 2 ? 0 : INT64_C(1700000000000000000));
+		struct usk_link b = make(&r, seed % 2 ? 0 : INT64_C(1700000000000000000));
 		usk_hint at[3] = { 0 }, back[3] = { 0 };
 		for (int i = 0; i < 20; i++) {
 			int64_t x = somewhere(&b, &r);
 			for (enum usk_curve c = USK_LOWER; c <= USK_UPPER; c++) {
-				int64_t y = usk_band_at(&b, c, x, &at[c]);
+				int64_t y = usk_link_at(&b, c, x, &at[c]);
 				Q want = exact(&b, c, q_int(x));
 				CHECK_AT(c == USK_UPPER ? just_over(want, want, y, 1)
 							: just_under(want, want, y, 1),
@@ -164,7 +164,7 @@ static void test_at_and_back(void **state)
 				if (c == USK_MIDDLE) {
 					continue;
 				}
-				int64_t z = usk_band_back(&b, c, x, &back[c]);
+				int64_t z = usk_link_back(&b, c, x, &back[c]);
 				want = exact_back(&b, c, q_int(x));
 				CHECK_AT(c == USK_LOWER ? just_over(want, want, z, 1)
 							: just_under(want, want, z, 1),
@@ -172,7 +172,7 @@ static void test_at_and_back(void **state)
 			}
 			q_done();
 		}
-		usk_band_free(&b);
+		usk_link_free(&b);
 	}
 }
 
@@ -183,20 +183,20 @@ static void test_turn(void **state)
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
-		struct usk_band b = make(&r, INT64_C(1600000000000000000));
+		struct usk_link b = make(&r, INT64_C(1600000000000000000));
 		int64_t first = b.knot[0].local_ns + among(&r, -100000, 100000);
 		int64_t last = b.knot[b.n - 1].local_ns + among(&r, -100000, 100000);
-		struct usk_band t = usk_band_turn(&b, first, last > first ? last : first + 5);
+		struct usk_link t = usk_link_turn(&b, first, last > first ? last : first + 5);
 		usk_hint at[3] = { 0 };
 		for (int i = 0; i < 20; i++) {
 			int64_t z = among(&r, t.knot[0].local_ns, t.knot[t.n - 1].local_ns);
 			CHECK_AT(just_over(exact_back(&b, USK_LOWER, q_int(z)),
 					   exact_back(&b, USK_LOWER, q_int(z + NEAR)),
-					   usk_band_at(&t, USK_UPPER, z, &at[USK_UPPER]), SLACK),
+					   usk_link_at(&t, USK_UPPER, z, &at[USK_UPPER]), SLACK),
 				 seed);
 			CHECK_AT(just_under(exact_back(&b, USK_UPPER, q_int(z)),
 					    exact_back(&b, USK_UPPER, q_int(z - NEAR)),
-					    usk_band_at(&t, USK_LOWER, z, &at[USK_LOWER]), SLACK),
+					    usk_link_at(&t, USK_LOWER, z, &at[USK_LOWER]), SLACK),
 				 seed);
 			q_done();
 		}
@@ -205,13 +205,13 @@ static void test_turn(void **state)
 					 t.knot[i].offset_ns <= t.knot[i].hi_ns,
 				 seed);
 		}
-		usk_band_free(&t);
-		usk_band_free(&b);
+		usk_link_free(&t);
+		usk_link_free(&b);
 	}
 }
 
 /* With the time between the two off by so much. */
-static Q chained(const struct usk_band *inner, const struct usk_band *outer, enum usk_curve c,
+static Q chained(const struct usk_link *inner, const struct usk_link *outer, enum usk_curve c,
 		 int64_t x, int64_t off)
 {
 	return exact(outer, c, q_add(exact(inner, c, q_int(x + off)), q_int(off)));
@@ -223,18 +223,18 @@ static void test_chain(void **state)
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
-		struct usk_band inner = make(&r, 0), outer = make(&r, among(&r, -50000, 50000));
-		struct usk_band b = usk_band_chain(&inner, &outer);
+		struct usk_link inner = make(&r, 0), outer = make(&r, among(&r, -50000, 50000));
+		struct usk_link b = usk_link_chain(&inner, &outer);
 		usk_hint at[3] = { 0 };
 		for (int i = 0; i < 20; i++) {
 			int64_t x = among(&r, b.knot[0].local_ns, b.knot[b.n - 1].local_ns);
 			CHECK_AT(just_over(chained(&inner, &outer, USK_UPPER, x, 0),
 					   chained(&inner, &outer, USK_UPPER, x, NEAR),
-					   usk_band_at(&b, USK_UPPER, x, &at[USK_UPPER]), SLACK),
+					   usk_link_at(&b, USK_UPPER, x, &at[USK_UPPER]), SLACK),
 				 seed);
 			CHECK_AT(just_under(chained(&inner, &outer, USK_LOWER, x, 0),
 					    chained(&inner, &outer, USK_LOWER, x, -NEAR),
-					    usk_band_at(&b, USK_LOWER, x, &at[USK_LOWER]), SLACK),
+					    usk_link_at(&b, USK_LOWER, x, &at[USK_LOWER]), SLACK),
 				 seed);
 			q_done();
 		}
@@ -243,9 +243,9 @@ static void test_chain(void **state)
 					 b.knot[i].offset_ns <= b.knot[i].hi_ns,
 				 seed);
 		}
-		usk_band_free(&b);
-		usk_band_free(&inner);
-		usk_band_free(&outer);
+		usk_link_free(&b);
+		usk_link_free(&inner);
+		usk_link_free(&outer);
 	}
 }
 
@@ -255,21 +255,21 @@ static void test_thin(void **state)
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
-		struct usk_band b = make(&r, 0), was = usk_band_of(b.knot, b.n, SKEW);
+		struct usk_link b = make(&r, 0), was = usk_link_of(b.knot, b.n, SKEW);
 		size_t most = 2 + usk_rng_below(&r, 6);
 		usk_hint at[2][3] = { { 0 } };
-		usk_band_thin(&b, most);
+		usk_link_thin(&b, most);
 		CHECK_AT(b.n <= most, seed);
 		for (int i = 0; i < 20; i++) {
 			int64_t x = somewhere(&was, &r);
 			for (enum usk_curve c = USK_LOWER; c <= USK_UPPER; c += 2) {
-				int64_t now = usk_band_at(&b, c, x, &at[0][c]);
-				int64_t then = usk_band_at(&was, c, x, &at[1][c]);
+				int64_t now = usk_link_at(&b, c, x, &at[0][c]);
+				int64_t then = usk_link_at(&was, c, x, &at[1][c]);
 				CHECK_AT(c == USK_UPPER ? now >= then : now <= then, seed);
 			}
 		}
-		usk_band_free(&b);
-		usk_band_free(&was);
+		usk_link_free(&b);
+		usk_link_free(&was);
 	}
 }
 
@@ -281,16 +281,16 @@ static void test_thin_line(void **state)
 	for (int64_t i = 0; i < 100; i++) {
 		k[i] = (struct usk_knot){ i * 1000000, 3 * i, 3 * i - 50, 3 * i + 50, 0 };
 	}
-	struct usk_band b = usk_band_of(k, 100, SKEW);
-	usk_band_thin(&b, 10);
+	struct usk_link b = usk_link_of(k, 100, SKEW);
+	usk_link_thin(&b, 10);
 	assert_int_equal(b.n, 2);
 	assert_int_equal(b.knot[1].hi_ns, 3 * 99 + 50);
 	assert_int_equal(b.knot[1].lo_ns, 3 * 99 - 50);
-	usk_band_reach(&b, -1000000, 200000000);
+	usk_link_reach(&b, -1000000, 200000000);
 	assert_int_equal(b.n, 4);
 	assert_int_equal(b.knot[0].hi_ns, 50 + 500);
 	assert_int_equal(b.knot[0].offset_ns, -3);
-	usk_band_free(&b);
+	usk_link_free(&b);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * band.c - a band's three curves as maps, and their reverses
+ * link.c - a link's three curves as maps, and their reverses
  */
-#include "solve/band.h"
+#include "solve/link.h"
 #include "fit/fit.h"
 
 #include <stdlib.h>
@@ -20,9 +20,9 @@ static usk_i128 value(const struct usk_knot *k, enum usk_curve c)
 	return (usk_i128)k->local_ns + offset(k, c);
 }
 
-struct usk_band usk_band_of(const struct usk_knot *knot, size_t n, int64_t skew_e12)
+struct usk_link usk_link_of(const struct usk_knot *knot, size_t n, int64_t skew_e12)
 {
-	struct usk_band b = { .n = n, .has = { true, true, true }, .skew_e12 = skew_e12 };
+	struct usk_link b = { .n = n, .has = { true, true, true }, .skew_e12 = skew_e12 };
 	b.knot = usk_alloc(n, sizeof *b.knot);
 	memcpy(b.knot, knot, n * sizeof *b.knot);
 	for (size_t i = 0; i < n; i++) {
@@ -45,14 +45,14 @@ struct usk_band usk_band_of(const struct usk_knot *knot, size_t n, int64_t skew_
 	return b;
 }
 
-void usk_band_free(struct usk_band *b)
+void usk_link_free(struct usk_link *b)
 {
 	free(b->knot);
-	*b = (struct usk_band){ 0 };
+	*b = (struct usk_link){ 0 };
 }
 
 /* How many knots are left of x; from the hint on. */
-static size_t left_of(const struct usk_band *b, int64_t x, usk_hint *at)
+static size_t left_of(const struct usk_link *b, int64_t x, usk_hint *at)
 {
 	size_t lo = 0, hi = b->n, h = *at < b->n ? *at : b->n - 1;
 	for (size_t step = 1; b->knot[h].local_ns < x; step *= 2) { /* gallop to the right */
@@ -78,7 +78,7 @@ static size_t left_of(const struct usk_band *b, int64_t x, usk_hint *at)
 	return lo;
 }
 
-int64_t usk_band_at(const struct usk_band *b, enum usk_curve c, int64_t x, usk_hint *at)
+int64_t usk_link_at(const struct usk_link *b, enum usk_curve c, int64_t x, usk_hint *at)
 {
 	size_t left = left_of(b, x, at);
 	bool inside = left < b->n && (left > 0 || x == b->knot[0].local_ns);
@@ -98,7 +98,7 @@ int64_t usk_band_at(const struct usk_band *b, enum usk_curve c, int64_t x, usk_h
 }
 
 /* How many knots have a value under t, or (or_at) not over it. */
-static size_t under(const struct usk_band *b, enum usk_curve c, int64_t t, bool or_at, usk_hint *at)
+static size_t under(const struct usk_link *b, enum usk_curve c, int64_t t, bool or_at, usk_hint *at)
 {
 	size_t lo = 0, hi = b->n, h = *at < b->n ? *at : b->n - 1;
 	usk_i128 limit = (usk_i128)t + or_at;
@@ -138,7 +138,7 @@ static usk_i128 reach(const struct usk_knot *k, enum usk_curve c, int64_t t, boo
 	       (up ? usk_ceil_div(high * run, rise) : usk_floor_div(high * run, rise));
 }
 
-int64_t usk_band_back(const struct usk_band *b, enum usk_curve c, int64_t t, usk_hint *at)
+int64_t usk_link_back(const struct usk_link *b, enum usk_curve c, int64_t t, usk_hint *at)
 {
 	size_t n = b->n, left = under(b, c, t, c == USK_LOWER, at);
 	const struct usk_knot *first = &b->knot[0], *last = &b->knot[n - 1];
@@ -162,10 +162,10 @@ int64_t usk_band_back(const struct usk_band *b, enum usk_curve c, int64_t t, usk
 	return usk_cut(reach(&b->knot[left - 1], c, t, c == USK_LOWER));
 }
 
-void usk_band_reach(struct usk_band *b, int64_t first_ns, int64_t last_ns)
+void usk_link_reach(struct usk_link *b, int64_t first_ns, int64_t last_ns)
 {
 	bool front = first_ns<b->knot[0].local_ns, back = last_ns> b->knot[b->n - 1].local_ns;
-	struct usk_band to = *b;
+	struct usk_link to = *b;
 	if (!front && !back) {
 		return;
 	}
@@ -183,7 +183,7 @@ void usk_band_reach(struct usk_band *b, int64_t first_ns, int64_t last_ns)
 		for (enum usk_curve c = USK_LOWER; c <= USK_UPPER; c++) {
 			usk_hint at = 0;
 			if (b->has[c]) {
-				v[c] = (int64_t)((usk_i128)usk_band_at(b, c, k->local_ns, &at) -
+				v[c] = (int64_t)((usk_i128)usk_link_at(b, c, k->local_ns, &at) -
 						 k->local_ns);
 			}
 		}
