@@ -53,6 +53,25 @@ static struct extreme extreme(const struct usk_lines *l, bool max, const usk_i12
 	return e;
 }
 
+/* Does the map through these two keep every message in order? */
+static bool in_order(const struct usk_lines *l, const usk_i128 x[2], const usk_i128 y[2])
+{
+	usk_i128 run = x[1] - x[0], rise = y[1] - y[0], far = (usk_i128)1 << 62;
+	bool good = true;
+	if (run <= 0 || rise > far || rise < -far) {
+		return true;
+	}
+	for (int side = 0; side < 2; side++) {
+		const struct usk_half *h = &l->half[side];
+		for (size_t i = 0; i < h->n && good; i++) {
+			usk_i128 at = y[0] + usk_floor_div(rise * (h->hull[i].x - x[0]), run);
+			good = side == USK_FLOOR ? at >= h->hull[i].y
+						 : at <= -(usk_i128)h->hull[i].y;
+		}
+	}
+	return good;
+}
+
 enum usk_status usk_est_hull(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 			     struct usk_err *err)
 {
@@ -70,6 +89,15 @@ enum usk_status usk_est_hull(const struct usk_fit *fit, struct usk_knot **out, s
 		usk_i128 gap = b.y[i] - a.y[i];
 		gap = (usk_i128)floor((double)gap * (wa / (wa + wb)) + 0.5);
 		y[i] = a.y[i] + gap;
+	}
+	/* Where the extreme lines cross at a message, the answer touches it and rounding decides.
+	 */
+	for (int i = 0; i < 2 && !in_order(l, x, y); i++) {
+		const usk_i128 moved[] = { y[0] + 1 - 2 * i, y[1] + 1 - 2 * i };
+		if (in_order(l, x, moved)) {
+			y[0] = moved[0];
+			y[1] = moved[1];
+		}
 	}
 	return usk_fit_straight(fit, y[0], y[1], out, n);
 }
