@@ -185,6 +185,15 @@ struct usk_delays {
 };
 
 /*
+ * Broadcasts that both clocks of a pair received: b's stamp less a's, as recorded or on the common
+ * timeline. Both heard them at almost the same time (Poirier 2010, section 4.1).
+ */
+struct usk_difference {
+	uint64_t n;
+	int64_t min_ns, max_ns, mean_ns, sd_ns; /* USK_NONE if n is 0 */
+};
+
+/*
  * How far the rate of a pair may lie from one constant, parts per 10^12 (model `wander`): as asked
  * for; the least that its messages can be true with, rounded up; what the band was made with, twice
  * the needed where the assumed is less than that.
@@ -211,6 +220,9 @@ struct usk_pair {
 	uint64_t hull_floor, hull_ceiling;		    /* vertices of the two hulls */
 	struct usk_delays recorded_a_to_b, recorded_b_to_a; /* by the stamps as recorded */
 	int64_t min_delay_a_to_b_ns, min_delay_b_to_a_ns;   /* corrected, smallest; USK_NONE */
+	/* Corrected, by 8,192 messages spread evenly; n is how many these are. */
+	struct usk_delays corrected_a_to_b, corrected_b_to_a;
+	struct usk_difference heard_recorded, heard_corrected;
 };
 
 struct usk_counts {
@@ -229,6 +241,7 @@ struct usk_violations {
 struct usk_evaluation {
 	uint64_t recorded_inversions, corrected_inversions;
 	struct usk_violations too_fast;
+	struct usk_difference heard_recorded, heard_corrected; /* over all pairs */
 	int64_t half_best_ns, half_worst_ns, half_mean_ns; /* USK_NONE unknown */
 };
 

@@ -29,10 +29,16 @@ enum usk_status usk_pair_check(struct pair_source *s, struct usk_pair *pair,
 			       struct usk_err *err)
 {
 	struct reading r = usk_reading_of(s, err);
+	struct usk_witness witness = { 0 };
 	usk_pair_blank(pair, s);
 	r.judge.with_delays = true;
+	r.witness = &witness;
 	enum usk_status status = usk_reading_once(&r, counts, &pair->evidence);
 	usk_reading_recorded(&r, pair);
+	usk_witness_pair(&witness, false, NULL, NULL, pair);
+	usk_witness_free(&witness);
+	evaluation->heard_recorded =
+		usk_differences_add(evaluation->heard_recorded, pair->heard_recorded);
 	evaluation->recorded_inversions += usk_pair_inversions(pair);
 	too_fast(&r.judge, evaluation);
 	usk_judge_free(&r.judge);
@@ -97,12 +103,14 @@ static void draw(struct usk_corridor *c, const struct usk_frame *f, struct usk_p
  * what is left beyond these, so all messages are looked at for the delays themselves.
  */
 static enum usk_status corrected(struct pair_source *s, struct usk_corridor *c,
-				 const struct usk_clock *clock, struct usk_pair *pair,
-				 struct usk_evaluation *e, struct usk_err *err)
+				 const struct usk_witness *w, const struct usk_clock *clock,
+				 struct usk_pair *pair, struct usk_evaluation *e,
+				 struct usk_err *err)
 {
 	struct usk_map *map = usk_map_new(clock, usk_limit_e12(s->parties->opt));
 	enum usk_status status = USK_OK;
 	if (!map) {
+		usk_witness_pair(w, false, NULL, NULL, pair);
 		return USK_OK;
 	}
 	struct reading r = usk_reading_of(s, err);
@@ -124,6 +132,7 @@ static enum usk_status corrected(struct pair_source *s, struct usk_corridor *c,
 	if (leans && pair->min_delay_b_to_a_ns != USK_NONE) {
 		pair->min_delay_b_to_a_ns = usk_judge_delays(&r.judge, true).min_ns;
 	}
+	usk_witness_pair(w, clock->quality == USK_BOUNDED, NULL, map, pair);
 	usk_judge_free(&r.judge);
 	usk_map_free(map);
 	return status;
@@ -163,7 +172,11 @@ enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struc
 		usk_corridor_hull(g.corridor, true, &n);
 		pair->hull_ceiling = n;
 		draw(g.corridor, &g.frame, pair);
-		status = corrected(s, g.corridor, clock, pair, evaluation, err);
+		status = corrected(s, g.corridor, &g.witness, clock, pair, evaluation, err);
+		evaluation->heard_recorded =
+			usk_differences_add(evaluation->heard_recorded, pair->heard_recorded);
+		evaluation->heard_corrected =
+			usk_differences_add(evaluation->heard_corrected, pair->heard_corrected);
 	}
 	usk_gathered_free(&g);
 	return status;

@@ -70,6 +70,9 @@ static void recognise(struct reading *r, const struct usk_msg *m)
 static bool take(struct reading *r, const struct usk_msg *msg, size_t n)
 {
 	usk_judge_add(&r->judge, msg, n);
+	if (r->witness) {
+		usk_witness_msgs(r->witness, msg, n);
+	}
 	for (size_t i = 0; r->keep && i < n; i++) {
 		r->msg = usk_room(r->msg, r->n_msgs, &r->cap_msgs, sizeof *r->msg);
 		r->msg[r->n_msgs++] = msg[i];
@@ -107,10 +110,21 @@ static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 	return more;
 }
 
+static void heard(void *ctx, const struct usk_reception *heard, size_t n)
+{
+	struct reading *r = ctx;
+	for (size_t i = 0; i < n && r->witness; i++) {
+		if ((r->from_ns == USK_NONE || heard[i].a_ns >= r->from_ns) &&
+		    (r->to_ns == USK_NONE || heard[i].a_ns <= r->to_ns)) {
+			usk_witness_heard(r->witness, &heard[i], 1);
+		}
+	}
+}
+
 enum usk_status usk_reading_once(struct reading *r, struct usk_counts *counts,
 				 struct usk_evidence *evidence)
 {
-	struct usk_sink sink = { .ctx = r, .put = put };
+	struct usk_sink sink = { .ctx = r, .heard = heard, .put = put };
 	if (r->also && r->also->start && !r->also->start(r->also->ctx)) {
 		return USK_OK;
 	}
@@ -179,6 +193,8 @@ void usk_pair_blank(struct usk_pair *pair, const struct pair_source *s)
 	pair->min_delay_a_to_b_ns = pair->min_delay_b_to_a_ns = USK_NONE;
 	struct usk_judge none = { 0 };
 	pair->recorded_a_to_b = pair->recorded_b_to_a = usk_judge_delays(&none, false);
+	pair->corrected_a_to_b = pair->corrected_b_to_a = pair->recorded_a_to_b;
+	pair->heard_recorded = pair->heard_corrected = usk_no_difference;
 }
 
 /* ---- wrong messages --------------------------------------------------------------------- */
@@ -274,6 +290,7 @@ static enum usk_status read_round(struct pair_source *s, bool keep, int64_t kapp
 	r.also = p->opt->messages;
 	r.judge.with_delays = true;
 	r.keep = keep;
+	r.witness = &g->witness;
 	memset(&pair->evidence, 0, sizeof pair->evidence);
 	enum usk_status status = usk_reading_once(&r, &g->found, &pair->evidence);
 	if (!status) {
@@ -375,6 +392,7 @@ void usk_gathered_free(struct gathered *g)
 	usk_corridor_free(g->corridor);
 	usk_corridor_free(g->plain_corridor);
 	usk_verdict_free(&g->verdict);
+	usk_witness_free(&g->witness);
 	memset(g, 0, sizeof *g);
 }
 
@@ -393,6 +411,8 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 		.last_local_ns = b->last_ns,
 		.msg = g->msg,
 		.n_msgs = g->n_msgs,
+		.heard = g->witness.heard,
+		.n_heard = g->witness.n_heard,
 		.a = s->a,
 		.b = s->b,
 	};

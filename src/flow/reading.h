@@ -7,6 +7,7 @@
 
 #include "fit/model.h"
 #include "flow/flow.h"
+#include "judge/witness.h"
 
 /* A message as the corridor knows it, and who it is. */
 struct suspected {
@@ -20,6 +21,7 @@ struct reading {
 	struct pair_source *source;
 	struct usk_corridor *corridor, *plain; /* plain: without minimum delays */
 	struct usk_judge judge;
+	struct usk_witness *witness; /* NULL: none is kept */
 	struct suspected *suspected; /* sorted by leaned */
 	size_t n_suspected;
 	const struct usk_sink *also; /* the caller's */
@@ -57,6 +59,7 @@ struct gathered {
 	struct usk_msg *msg; /* if they are to be kept; sorted as usk_fit asks for it */
 	size_t n_msgs;
 	struct usk_verdict verdict;
+	struct usk_witness witness;
 	struct usk_counts found;
 };
 

@@ -83,6 +83,7 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 		k->drift_ppm = k->drift_min_ppm = k->drift_max_ppm = NAN;
 	}
 	c->pair = usk_alloc(p->n, sizeof *c->pair);
+	c->evaluation.heard_recorded = c->evaluation.heard_corrected = usk_no_difference;
 	c->evaluation.half_best_ns = c->evaluation.half_worst_ns = c->evaluation.half_mean_ns =
 		USK_NONE;
 	describe_traces(c, p);

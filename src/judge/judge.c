@@ -149,8 +149,7 @@ void usk_histogram_free(struct usk_histogram *h)
 
 enum { BLOCK = 512 };
 
-/* Stamps on the common timeline; those that the correction has no answer for stay as they are. */
-static uint64_t correct(const struct usk_map *m, const int64_t *t, size_t n, int64_t *out)
+uint64_t usk_judge_correct(const struct usk_map *m, const int64_t *t, size_t n, int64_t *out)
 {
 	uint64_t left = 0;
 	if (m && !usk_map_many(m, t, n, out, NULL)) {
@@ -209,7 +208,8 @@ void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 			a[i] = back ? msg[i].received_ns : msg[i].sent_ns;
 			b[i] = back ? msg[i].sent_ns : msg[i].received_ns;
 		}
-		j->uncorrected += correct(j->map_a, a, m, on_a) + correct(j->map_b, b, m, on_b);
+		j->uncorrected += usk_judge_correct(j->map_a, a, m, on_a) +
+				  usk_judge_correct(j->map_b, b, m, on_b);
 		for (size_t i = 0; i < m; i++) {
 			bool back = msg[i].from != j->a;
 			count(j, back,

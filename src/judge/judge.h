@@ -31,6 +31,10 @@ void usk_histogram_add(struct usk_histogram *h, int64_t value);
 int64_t usk_histogram_quantile(const struct usk_histogram *h, double share);
 void usk_histogram_free(struct usk_histogram *h);
 
+/** Stamps on the common timeline; those that a map has no answer for stay as they are, and are
+ * counted. m may be NULL: all stay as they are. */
+uint64_t usk_judge_correct(const struct usk_map *m, const int64_t *t, size_t n, int64_t *out);
+
 /* Messages received before they were sent (by more than the receiver's resolution), or faster
  * than they can be. Reads messages as a sink would. */
 struct usk_judge {

@@ -197,23 +197,6 @@ static void read_message(struct reader *r, const struct place *at, const json_t 
 	}
 }
 
-static void read_delays(struct reader *r, const struct place *up, const json_t *o, const char *key,
-			struct usk_delays *d)
-{
-	struct place at = { up, key, 0 };
-	*d = (struct usk_delays){ 0, 0, USK_NONE, USK_NONE, USK_NONE, USK_NONE };
-	if (!o) {
-		return; /* an addition of unskew's */
-	}
-	o = usk_json_object(r, up, o, key);
-	d->n = usk_json_count(r, &at, o, "count");
-	d->inversions = usk_json_count_if(r, &at, o, "inversions");
-	d->min_ns = usk_json_span_or_null(r, &at, o, "min");
-	d->median_ns = usk_json_span_or_null(r, &at, o, "median");
-	d->p99_ns = usk_json_span_or_null(r, &at, o, "p99");
-	d->max_ns = usk_json_span_or_null(r, &at, o, "max");
-}
-
 static void read_messages_of_pair(struct reader *r, const struct place *at, const json_t *o,
 				  struct usk_pair *p)
 {
@@ -272,11 +255,17 @@ static void read_pair(struct reader *r, const struct place *at, const json_t *o,
 	p->evidence.exchange = usk_json_count_if(r, &evidence, v, "exchange");
 	read_messages_of_pair(r, at, o, p);
 	v = json_object_get(o, "recorded_delay_ns");
-	read_delays(r, &recorded, v, "a_to_b", &p->recorded_a_to_b);
-	read_delays(r, &recorded, v, "b_to_a", &p->recorded_b_to_a);
+	usk_json_delays(r, &recorded, v, "a_to_b", &p->recorded_a_to_b);
+	usk_json_delays(r, &recorded, v, "b_to_a", &p->recorded_b_to_a);
 	v = json_object_get(o, "min_delay_ns");
 	p->min_delay_a_to_b_ns = v ? usk_json_span_or_null(r, &corrected, v, "a_to_b") : USK_NONE;
 	p->min_delay_b_to_a_ns = v ? usk_json_span_or_null(r, &corrected, v, "b_to_a") : USK_NONE;
+	struct place after = { at, "corrected_delay_ns", 0 };
+	v = json_object_get(o, "corrected_delay_ns");
+	usk_json_delays(r, &after, v, "a_to_b", &p->corrected_a_to_b);
+	usk_json_delays(r, &after, v, "b_to_a", &p->corrected_b_to_a);
+	usk_json_difference(r, at, o, "recorded_broadcasts", &p->heard_recorded);
+	usk_json_difference(r, at, o, "corrected_broadcasts", &p->heard_corrected);
 }
 
 static struct usk_point *read_points(struct reader *r, const struct place *up, const json_t *o,
@@ -472,7 +461,9 @@ static void read_evaluation(struct reader *r, const json_t *root)
 	const json_t *o = usk_json_object(r, NULL, root, "evaluation");
 	const json_t *v = usk_json_object(r, &at, o, "recorded");
 	e->recorded_inversions = usk_json_count(r, &recorded, v, "inversions");
+	usk_json_difference(r, &recorded, v, "broadcasts", &e->heard_recorded);
 	v = usk_json_object(r, &at, o, "corrected");
+	usk_json_difference(r, &corrected, v, "broadcasts", &e->heard_corrected);
 	e->corrected_inversions = usk_json_count(r, &corrected, v, "inversions");
 	v = usk_json_object(r, &corrected, v, "too_fast");
 	e->too_fast.count = usk_json_count(r, &fast, v, "count");

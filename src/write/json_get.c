@@ -211,3 +211,35 @@ uint32_t *usk_json_clocks(struct reader *r, const struct place *up, const json_t
 	}
 	return out;
 }
+
+void usk_json_delays(struct reader *r, const struct place *up, const json_t *o, const char *key,
+		     struct usk_delays *d)
+{
+	struct place at = { up, key, 0 };
+	*d = (struct usk_delays){ 0, 0, USK_NONE, USK_NONE, USK_NONE, USK_NONE };
+	if (!o) {
+		return;
+	}
+	o = usk_json_object(r, up, o, key);
+	d->n = usk_json_count(r, &at, o, "count");
+	d->inversions = usk_json_count_if(r, &at, o, "inversions");
+	d->min_ns = usk_json_span_or_null(r, &at, o, "min");
+	d->median_ns = usk_json_span_or_null(r, &at, o, "median");
+	d->p99_ns = usk_json_span_or_null(r, &at, o, "p99");
+	d->max_ns = usk_json_span_or_null(r, &at, o, "max");
+}
+
+void usk_json_difference(struct reader *r, const struct place *up, const json_t *o, const char *key,
+			 struct usk_difference *d)
+{
+	struct place at = { up, key, 0 };
+	const json_t *v = json_object_get(o, key);
+	*d = (struct usk_difference){ 0, USK_NONE, USK_NONE, USK_NONE, USK_NONE };
+	if (v) {
+		d->n = usk_json_count(r, &at, v, "count");
+		d->min_ns = usk_json_span_or_null(r, &at, v, "min_ns");
+		d->max_ns = usk_json_span_or_null(r, &at, v, "max_ns");
+		d->mean_ns = usk_json_span_or_null(r, &at, v, "mean_ns");
+		d->sd_ns = usk_json_span_or_null(r, &at, v, "sd_ns");
+	}
+}

@@ -258,6 +258,17 @@ static json_t *delays(const struct usk_delays *d)
 	return o;
 }
 
+static json_t *difference(const struct usk_difference *d)
+{
+	json_t *o = object();
+	put(o, "count", count(d->n));
+	put(o, "min_ns", ns(d->min_ns));
+	put(o, "max_ns", ns(d->max_ns));
+	put(o, "mean_ns", ns(d->mean_ns));
+	put(o, "sd_ns", ns(d->sd_ns));
+	return o;
+}
+
 /* A value for each direction of a pair. */
 static json_t *both(json_t *a_to_b, json_t *b_to_a)
 {
@@ -301,6 +312,10 @@ static json_t *pair(const struct usk_clocks *c, const struct usk_pair *p)
 	put(o, "contradiction", contradiction);
 	put(o, "recorded_delay_ns", both(delays(&p->recorded_a_to_b), delays(&p->recorded_b_to_a)));
 	put(o, "min_delay_ns", both(ns(p->min_delay_a_to_b_ns), ns(p->min_delay_b_to_a_ns)));
+	put(o, "corrected_delay_ns",
+	    both(delays(&p->corrected_a_to_b), delays(&p->corrected_b_to_a)));
+	put(o, "recorded_broadcasts", difference(&p->heard_recorded));
+	put(o, "corrected_broadcasts", difference(&p->heard_corrected));
 	return o;
 }
 
@@ -335,6 +350,7 @@ static json_t *evaluation(const struct usk_evaluation *e)
 	json_t *o = object(), *recorded = object(), *corrected = object(), *fast = object();
 	json_t *half = object();
 	put(recorded, "inversions", count(e->recorded_inversions));
+	put(recorded, "broadcasts", difference(&e->heard_recorded));
 	put(o, "recorded", recorded);
 	put(corrected, "inversions", count(e->corrected_inversions));
 	put(fast, "count", count(e->too_fast.count));
@@ -342,6 +358,7 @@ static json_t *evaluation(const struct usk_evaluation *e)
 	put(fast, "max_ns", ns(e->too_fast.max_ns));
 	put(fast, "mean_ns", ns(e->too_fast.mean_ns));
 	put(corrected, "too_fast", fast);
+	put(corrected, "broadcasts", difference(&e->heard_corrected));
 	put(o, "corrected", corrected);
 	put(half, "best", ns(e->half_best_ns));
 	put(half, "worst", ns(e->half_worst_ns));

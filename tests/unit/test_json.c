@@ -53,6 +53,8 @@ static void add_clock(struct usk_clocks *c, const char *name, enum usk_quality q
 }
 
 /* A table with something everywhere. */
+static const struct usk_difference unheard = { 0, USK_NONE, USK_NONE, USK_NONE, USK_NONE };
+
 static struct usk_clocks *everything(void)
 {
 	struct usk_clocks *c = usk_alloc(1, sizeof *c);
@@ -105,7 +107,11 @@ static struct usk_clocks *everything(void)
 							     INT64_MAX },
 					.recorded_b_to_a = none,
 					.min_delay_a_to_b_ns = 12,
-					.min_delay_b_to_a_ns = USK_NONE };
+					.min_delay_b_to_a_ns = USK_NONE,
+					.corrected_a_to_b = { 3, 0, 12, 20, 30, 31 },
+					.corrected_b_to_a = none,
+					.heard_recorded = { 4, -7, 9, 1, 3 },
+					.heard_corrected = unheard };
 	}
 	struct usk_msg m = { -5, USK_TIME_MAX, 0, 1, 1448 };
 	c->pair[0].outlier = usk_alloc(1, sizeof *c->pair[0].outlier);
@@ -117,8 +123,14 @@ static struct usk_clocks *everything(void)
 	c->pair[0].floor = usk_alloc(3, sizeof(struct usk_point));
 	c->pair[0].n_floor = 3;
 	c->pair[0].floor[2] = (struct usk_point){ epoch_ns, -957333333 };
-	c->evaluation =
-		(struct usk_evaluation){ 3056, 1, { 2, 0.1 / 3, 7, 3 }, 38100, 41200, 39400 };
+	c->evaluation = (struct usk_evaluation){ .recorded_inversions = 3056,
+						 .corrected_inversions = 1,
+						 .too_fast = { 2, 0.1 / 3, 7, 3 },
+						 .heard_recorded = unheard,
+						 .heard_corrected = { 5, -9, 12, 2, 7 },
+						 .half_best_ns = 38100,
+						 .half_worst_ns = 41200,
+						 .half_mean_ns = 39400 };
 	c->note = usk_alloc(1, sizeof *c->note);
 	c->note[0] = usk_strdup("client.pcap: cut short\tat byte 7 \x01");
 	c->n_notes = 1;
@@ -163,6 +175,13 @@ static void test_round_trip(void **state)
 	assert_memory_equal(&d->pair[0].evidence, &c->pair[0].evidence, sizeof c->pair[0].evidence);
 	assert_memory_equal(&d->pair[0].recorded_a_to_b, &c->pair[0].recorded_a_to_b,
 			    sizeof c->pair[0].recorded_a_to_b);
+	assert_memory_equal(&d->pair[0].corrected_a_to_b, &c->pair[0].corrected_a_to_b,
+			    sizeof c->pair[0].corrected_a_to_b);
+	assert_memory_equal(&d->pair[0].heard_recorded, &c->pair[0].heard_recorded,
+			    sizeof c->pair[0].heard_recorded);
+	assert_memory_equal(&d->evaluation.heard_corrected, &c->evaluation.heard_corrected,
+			    sizeof c->evaluation.heard_corrected);
+	assert_int_equal(d->evaluation.heard_recorded.n, 0);
 	assert_memory_equal(d->pair[0].floor, c->pair[0].floor, 3 * sizeof(struct usk_point));
 	assert_string_equal(d->trace[0].kind, "pcap");
 	assert_true(d->trace[1].clock == USK_NO_CLOCK);

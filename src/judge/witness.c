@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * witness.c - what is kept of a pair to judge it by, once its clocks are known
+ *
+ * In    messages and broadcasts as they are read
+ * Out   delays and differences of reception, as recorded and as corrected
+ * Why   Ashton 6.1 and Poirier 4.1 ask for them after correction, and that is known at the end only
+ * Not   inversions and what is too fast: no message may be missing there (judge.c)
+ */
+#include "judge/witness.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_MSGS = 8192, MOST_HEARD = 1 << 18, BLOCK = 512 };
+
+const struct usk_difference usk_no_difference = { 0, USK_NONE, USK_NONE, USK_NONE, USK_NONE };
+
+/* Is the next one taken? *half: every other one of those that were goes first. */
+static bool is_next(struct usk_thinner *t, bool full, bool *half)
+{
+	t->stride = t->stride ? t->stride : 1;
+	*half = false;
+	uint64_t number = t->seen++;
+	if (number % t->stride) {
+		return false;
+	}
+	if (full) {
+		t->stride *= 2;
+		*half = true;
+	}
+	return number % t->stride == 0;
+}
+
+void usk_witness_msgs(struct usk_witness *w, const struct usk_msg *msg, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool half, taken = is_next(&w->msgs, w->n_msgs == MOST_MSGS, &half);
+		for (size_t k = 0; half && k < MOST_MSGS / 2; k++) {
+			w->msg[k] = w->msg[2 * k];
+		}
+		w->n_msgs = half ? MOST_MSGS / 2 : w->n_msgs;
+		if (taken) {
+			w->msg = usk_room(w->msg, w->n_msgs, &w->cap_msgs, sizeof *w->msg);
+			w->msg[w->n_msgs++] = msg[i];
+		}
+	}
+}
+
+void usk_witness_heard(struct usk_witness *w, const struct usk_reception *heard, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool half, taken = is_next(&w->hearings, w->n_heard == MOST_HEARD, &half);
+		for (size_t k = 0; half && k < MOST_HEARD / 2; k++) {
+			w->heard[k] = w->heard[2 * k];
+		}
+		w->n_heard = half ? MOST_HEARD / 2 : w->n_heard;
+		if (taken) {
+			w->heard = usk_room(w->heard, w->n_heard, &w->cap_heard, sizeof *w->heard);
+			w->heard[w->n_heard++] = heard[i];
+		}
+	}
+}
+
+void usk_witness_free(struct usk_witness *w)
+{
+	free(w->msg);
+	free(w->heard);
+	*w = (struct usk_witness){ 0 };
+}
+
+void usk_witness_delays(const struct usk_witness *w, uint32_t a, const struct usk_map *map_a,
+			const struct usk_map *map_b, struct usk_delays out[2])
+{
+	struct usk_judge j = { .a = a, .map_a = map_a, .map_b = map_b, .with_delays = true };
+	usk_judge_add(&j, w->msg, w->n_msgs);
+	out[0] = usk_judge_delays(&j, false);
+	out[1] = usk_judge_delays(&j, true);
+	usk_judge_free(&j);
+}
+
+struct usk_difference usk_witness_difference(const struct usk_witness *w,
+					     const struct usk_map *map_a,
+					     const struct usk_map *map_b)
+{
+	struct usk_difference d = usk_no_difference;
+	usk_i128 sum = 0;
+	double square = 0;
+	int64_t origin = 0;
+	for (size_t from = 0, m; from < w->n_heard; from += m) {
+		int64_t a[BLOCK], b[BLOCK], on_a[BLOCK], on_b[BLOCK];
+		m = w->n_heard - from < BLOCK ? w->n_heard - from : BLOCK;
+		for (size_t i = 0; i < m; i++) {
+			a[i] = w->heard[from + i].a_ns;
+			b[i] = w->heard[from + i].b_ns;
+		}
+		usk_judge_correct(map_a, a, m, on_a);
+		usk_judge_correct(map_b, b, m, on_b);
+		for (size_t i = 0; i < m; i++) {
+			int64_t v = usk_saturate((usk_i128)on_b[i] - on_a[i]);
+			v = v == INT64_MIN ? -INT64_MAX : v;
+			origin = d.n ? origin : v;
+			d.min_ns = !d.n || v < d.min_ns ? v : d.min_ns;
+			d.max_ns = !d.n || v > d.max_ns ? v : d.max_ns;
+			d.n++;
+			sum += v;
+			/* From the first one: squares of an offset of hours would hide the rest. */
+			double far = (double)((usk_i128)v - origin);
+			square += far * far;
+		}
+	}
+	if (d.n) {
+		usk_i128 n = (usk_i128)d.n;
+		double mean = (double)(sum - n * origin) / (double)d.n;
+		double variance = square / (double)d.n - mean * mean;
+		d.mean_ns = (int64_t)usk_floor_div(2 * sum + n, 2 * n);
+		d.sd_ns = (int64_t)llround(sqrt(variance > 0 ? variance : 0));
+	}
+	return d;
+}
+
+struct usk_difference usk_differences_add(struct usk_difference a, struct usk_difference b)
+{
+	if (!a.n || !b.n) {
+		return a.n ? a : b;
+	}
+	usk_i128 n = (usk_i128)a.n + b.n;
+	usk_i128 sum = (usk_i128)a.n * a.mean_ns + (usk_i128)b.n * b.mean_ns;
+	double apart = (double)((usk_i128)a.mean_ns - b.mean_ns), whole = (double)n;
+	double variance = ((double)a.n * (double)a.sd_ns * (double)a.sd_ns +
+			   (double)b.n * (double)b.sd_ns * (double)b.sd_ns +
+			   (double)a.n * (double)b.n / whole * apart * apart) /
+			  whole;
+	a.n += b.n;
+	a.min_ns = a.min_ns < b.min_ns ? a.min_ns : b.min_ns;
+	a.max_ns = a.max_ns > b.max_ns ? a.max_ns : b.max_ns;
+	a.mean_ns = (int64_t)usk_floor_div(2 * sum + n, 2 * n);
+	a.sd_ns = variance < 0x1p62 * 0x1p62 ? (int64_t)llround(sqrt(variance)) : USK_TIME_MAX;
+	return a;
+}
+
+void usk_witness_pair(const struct usk_witness *w, bool corrected, const struct usk_map *map_a,
+		      const struct usk_map *map_b, struct usk_pair *pair)
+{
+	static const struct usk_witness nothing;
+	struct usk_delays d[2];
+	usk_witness_delays(corrected ? w : &nothing, pair->a, map_a, map_b, d);
+	for (int i = 0; i < 2; i++) {
+		/* All messages have told the smallest one; of the largest only a part has. */
+		int64_t min = i ? pair->min_delay_b_to_a_ns : pair->min_delay_a_to_b_ns;
+		d[i].min_ns = d[i].n && min != USK_NONE && min < d[i].min_ns ? min : d[i].min_ns;
+		d[i].max_ns = w->msgs.stride > 1 ? USK_NONE : d[i].max_ns;
+	}
+	pair->corrected_a_to_b = d[0];
+	pair->corrected_b_to_a = d[1];
+	pair->heard_recorded = usk_witness_difference(w, NULL, NULL);
+	pair->heard_corrected =
+		corrected ? usk_witness_difference(w, map_a, map_b) : usk_no_difference;
+}
