@@ -3,18 +3,20 @@
  * unskew_clock.h - reading clocks: what it costs, and counters that are wider than their bus
  *
  *     Kong, Spector and Siewiorek 1986, "Measuring time in Cm*"
+ *     Loeser 2003, "Measuring microsecond delays"
  *
  * A correction is never better than its stamps. Reading a clock takes time that depends on the
  * load, so an interval that is measured by two reads is too long by about one read; four reads tell
  * by how much. And a counter of two words behind a bus of one word can flip between them.
  *
- * Units, errors and memory as in unskew.h. No function here allocates or can fail.
+ * And a machine can know another's clock at any moment, with the error of what it knows.
+ *
+ * Units, errors and memory as in unskew.h. Only the functions on struct usk_live can fail.
  */
 #ifndef UNSKEW_CLOCK_H
 #define UNSKEW_CLOCK_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "unskew.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -91,6 +93,71 @@ void usk_counter_start(struct usk_counter *c);
 
 /** high x 2^bits + low. 1-Read's high word runs on beyond 2^bits. One to four reads. */
 uint64_t usk_counter_read(struct usk_counter *c);
+
+/* ---- another machine's clock, now (Loeser 2003, sections 3.2 and 4) -------------- */
+
+/* This side's stamp, the other's while it answered, this side's again; ticks of any unit each. */
+struct usk_three_stamps {
+	int64_t before, remote, after;
+};
+
+#define USK_DRIFT_ALLOWANCE_E12 INT64_C(1000000) /* 10^-6: section 3.2.3 */
+#define USK_TICKS_MAX		(INT64_C(1) << 60)
+
+/*
+ * From the other clock to this one, by two exchanges X and Y, in fixed point:
+ *
+ *     local = local_Y + conv (remote - remote_Y)                              eq. 2, 7
+ *     precision = |local - local_Y| (drift + allowance) + jitter_Y + rounding  eq. 4, 8
+ *
+ * precision bounds |local - truth| if the rates of the two stay within the allowance of the one
+ * that they had from X to Y. Every rounding is counted in it.
+ */
+struct usk_live_map {
+	int64_t remote, local_2; /* Y: the other's stamp, twice the middle of ours */
+	int64_t jitter_2;	 /* Y: after - before */
+	uint64_t conv;		 /* our ticks for one of theirs, 2^-56: under 2^7 */
+	uint64_t drift;		 /* with the allowance, 2^-32, rounded up */
+	int64_t max_age;	 /* no answer further than so many of their ticks from Y */
+};
+
+/**
+ * USK_EINPUT: Y is not after X on both clocks, an exchange ended before it began, or the rates
+ * differ by more than a factor of 100 (50 MHz against 4 GHz is 80). USK_ERANGE: a stamp over
+ * USK_TICKS_MAX. allowance_e12 >= 0; max_age > 0.
+ */
+enum usk_status usk_live_map_of(const struct usk_three_stamps *x, const struct usk_three_stamps *y,
+				int64_t allowance_e12, int64_t max_age, struct usk_live_map *out,
+				struct usk_err *err);
+
+enum usk_live_state {
+	USK_LIVE,	/* an answer */
+	USK_LIVE_NONE,	/* nothing was published yet */
+	USK_LIVE_STALE, /* the last exchange is too far away */
+};
+
+struct usk_live_time {
+	int64_t local;	   /* to the nearest */
+	int64_t precision; /* no further off than this, rounded up */
+};
+
+enum usk_live_state usk_live_map_at(const struct usk_live_map *m, int64_t remote,
+				    struct usk_live_time *out);
+
+/* A map in shared memory: one writer, any number of readers in any processes. */
+struct usk_live;
+
+/** Writer: makes the file, or goes on with one that is there. Put it in memory: /dev/shm/NAME. */
+enum usk_status usk_live_create(const char *path, struct usk_live **out, struct usk_err *err);
+/** Reader. USK_EINPUT: it is no such file. */
+enum usk_status usk_live_open(const char *path, struct usk_live **out, struct usk_err *err);
+void usk_live_close(struct usk_live *l);
+/** From now on this map holds. Never waits. */
+void usk_live_publish(struct usk_live *l, const struct usk_live_map *m);
+/** usk_live_map_at() of the map that holds now. No system call; waits for a write that is under
+ * way, which takes some ns. */
+enum usk_live_state usk_live_convert(const struct usk_live *l, int64_t remote,
+				     struct usk_live_time *out);
 
 #ifdef __cplusplus
 }
