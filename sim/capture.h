@@ -35,14 +35,14 @@ enum usk_status sim_capture_open(struct sim_capture *c, const char *path, const 
 /** Whether the format can hold it; a sentence if not. */
 enum usk_status sim_capture_holds(bool ng, const char *name, int64_t stamp_ns, struct usk_err *err);
 
-/** What the capture notes for a reading of the clock: rounded down to the resolution. */
-static inline int64_t sim_capture_stamp(const struct sim_capture *c, int64_t local_ns)
+/** What a capture of this resolution notes for a reading of the clock: rounded down. */
+static inline int64_t sim_stamp(int64_t local_ns, int64_t resolution_ns)
 {
-	if (c->resolution_ns == 1) {
+	if (resolution_ns == 1) {
 		return local_ns;
 	}
-	int64_t below = local_ns % c->resolution_ns;
-	return local_ns - (below < 0 ? below + c->resolution_ns : below);
+	int64_t below = local_ns % resolution_ns;
+	return local_ns - (below < 0 ? below + resolution_ns : below);
 }
 
 /** partial: the checksum is left to hardware. */

@@ -18,6 +18,22 @@ int64_t pause_ns(struct world *w, double mean_ns)
 	return 1 + (x < 1e18 ? (int64_t)x : INT64_C(1000000000000000000));
 }
 
+int64_t spacing_ns(struct world *w, double mean_ns)
+{
+	return w->o->period_ns ? 1 + llround(mean_ns - 1) : pause_ns(w, mean_ns);
+}
+
+int64_t first_ns(struct world *w, double mean_ns)
+{
+	return w->o->period_ns ? 1 + (int64_t)(mean_ns * usk_rng_unit(&w->traffic))
+			       : pause_ns(w, mean_ns);
+}
+
+int64_t answer_ns(struct world *w, double usual_ns)
+{
+	return pause_ns(w, w->o->answer_ns ? (double)w->o->answer_ns : usual_ns);
+}
+
 struct sim_packet flow_packet(const struct world *w, uint32_t index, int me)
 {
 	const struct flow *f = &w->flow[index];
@@ -59,21 +75,26 @@ static uint32_t datagram_bytes(struct world *w)
 	return n < most ? n : most;
 }
 
+void datagram_fill(struct world *w, struct sim_packet *p)
+{
+	p->len = datagram_bytes(w);
+	p->nonce[0] = draw_text(w);
+	p->nonce[1] = draw_text(w);
+}
+
 void datagram_request(struct world *w, uint32_t index)
 {
 	struct flow *f = &w->flow[index];
 	struct sim_packet p = blank(w, index, true);
-	p.len = datagram_bytes(w);
-	p.nonce[0] = draw_text(w);
-	p.nonce[1] = draw_text(w);
+	datagram_fill(w, &p);
 	p.seq = f->seq++;
 	net_submit(w, &p);
-	queue_push(&w->queue, w->now_ns + pause_ns(w, 1e9 / f->rate), EVENT_REQUEST, index);
+	queue_push(&w->queue, w->now_ns + spacing_ns(w, 1e9 / f->rate), EVENT_REQUEST, index);
 }
 
 void datagram_input(struct world *w, const struct sim_packet *p)
 {
-	if (!p->from_client) {
+	if (!p->from_client || w->o->one_way) {
 		return;
 	}
 	struct sim_packet answer = blank(w, p->flow, false);
@@ -84,5 +105,5 @@ void datagram_input(struct world *w, const struct sim_packet *p)
 	answer.nonce[1] = echo ? p->nonce[1] : draw_text(w);
 	uint32_t slot = pool_take(&w->pool);
 	w->pool.slot[slot] = answer;
-	queue_push(&w->queue, w->now_ns + pause_ns(w, echo ? 5e3 : 1e5), EVENT_SEND, slot);
+	queue_push(&w->queue, w->now_ns + answer_ns(w, echo ? 5e3 : 1e5), EVENT_SEND, slot);
 }

@@ -82,16 +82,24 @@ static uint32_t address(const struct sim_packet *p, bool client, bool at_client)
 	if (p->unrelated && !client) {
 		return p->remote;
 	}
+	if (p->broadcast && !client) {
+		return p->v6 ? 1 : UINT32_C(0x0affffff); /* ff02::1, 10.255.255.255 */
+	}
 	uint32_t host = client ? p->client : p->server;
 	return client && p->nat && !at_client ? nat_ip4(host) : host_ip4(host);
 }
 
+#define GATEWAY UINT32_C(0xfffe)
+#define ALL	UINT32_MAX
+#define ALL_V6	(UINT32_MAX - 1)
+
 static uint8_t *put_mac(uint8_t *p, uint32_t host)
 {
-	return put32(put16(p, 0x0200), host);
+	if (host == ALL) {
+		return put32(put16(p, 0xffff), ALL);
+	}
+	return host == ALL_V6 ? put32(put16(p, 0x3333), 1) : put32(put16(p, 0x0200), host);
 }
-
-#define GATEWAY UINT32_C(0xfffe)
 
 static uint8_t *put_link(uint8_t *p, const struct sim_packet *k, const struct sim_view *v)
 {
@@ -103,17 +111,22 @@ static uint8_t *put_link(uint8_t *p, const struct sim_packet *k, const struct si
 		sender = v->received ? GATEWAY : sender;
 		receiver = v->received ? receiver : GATEWAY;
 	}
+	/* Packet type of cooked captures: to us, broadcast, multicast, outgoing. */
+	uint8_t kind = !v->received ? 4 : !k->broadcast ? 0 : k->v6 ? 2 : 1;
+	if (k->broadcast) {
+		receiver = k->v6 ? ALL_V6 : ALL;
+	}
 	switch (v->link) {
 	case SIM_ETHERNET:
 		p = put16(put_mac(put_mac(p, receiver), sender), first);
 		break;
 	case SIM_SLL:
-		p = put16(put16(put16(p, v->received ? 0 : 4), 1), 6);
+		p = put16(put16(put16(p, kind), 1), 6);
 		p = put16(put16(put_mac(p, sender), 0), first);
 		break;
 	case SIM_SLL2:
 		p = put16(put32(put16(put16(p, first), 0), 2), 1);
-		*p++ = v->received ? 0 : 4;
+		*p++ = kind;
 		*p++ = 6;
 		p = put16(put_mac(p, sender), 0);
 		break;
@@ -228,9 +241,9 @@ static uint8_t *put_transport(uint8_t *p, const struct sim_packet *k, bool at_cl
 
 static uint8_t *put_address(uint8_t *p, uint32_t a, bool v6)
 {
-	/* fd00::/8 for inside, 2001:db8::/32 for what NAT or the world shows. */
+	/* fd00::/8 for inside, 2001:db8::/32 for what NAT or the world shows, ff02::1 for all. */
 	if (v6) {
-		p = put32(p, a >> 24 == 10 ? 0xfd000000 : 0x20010db8);
+		p = put32(p, a >> 24 == 10 ? 0xfd000000 : a == 1 ? 0xff020000 : 0x20010db8);
 		p = put64(p, 0);
 	}
 	return put32(p, a);

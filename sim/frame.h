@@ -30,6 +30,7 @@ struct sim_packet {
 	bool doubled;	/* the network made a second copy */
 	bool copy;	/* it is that copy */
 	bool unrelated; /* chatter: remote is an address outside */
+	bool broadcast; /* to all that hear the client; the server is one of them */
 	uint32_t remote;
 };
 

@@ -334,7 +334,7 @@ static uint64_t key_of(const struct sim_packet *p, uint32_t visible)
 		bytes[i] = (uint8_t)(p->nonce[i / 8] >> (56 - i % 8 * 8));
 	}
 	memcpy(head, bytes, visible < 16 ? visible : 16);
-	h = usk_mix(h ^ p->len);
+	h = usk_mix(h ^ p->len ^ (p->broadcast ? (uint64_t)(p->server + 1) << 32 : 0));
 	if (p->proto == PROTO_ICMP) {
 		h = usk_mix(h ^ ((uint64_t)p->client_port << 32 | (p->seq & 0xffff)));
 		h += p->from_client;
@@ -399,7 +399,7 @@ void ledger_received(struct ledger *t, const struct sim_packet *p, int64_t now_n
 		.from = p->from_client ? p->client : p->server,
 		.to = p->from_client ? p->server : p->client,
 		.timestamps = p->timestamps,
-		.unambiguous = range ? !p->copy : !p->doubled,
+		.unambiguous = range ? !p->copy : !p->doubled && !p->broadcast,
 	};
 	if (!t->hold) {
 		write_row(t, &r);

@@ -13,27 +13,10 @@
  */
 #include "world.h"
 
-#include <math.h>
-
-#define DELAY_MAX  INT64_C(2000000000)
 #define MERGE_WAIT 15000 /* ns that the receiving card waits for more */
 #define STACK_MIN  500	 /* ns from a cause to the packet that it makes */
 #define STACK_MORE 2500
 #define SEND_GAP   300 /* ns between packets of a host */
-
-/* ---- delays ------------------------------------------------------------------ */
-
-int64_t net_delay(const struct sim_options *o, struct usk_rng *r, const struct path *path)
-{
-	double tail = (double)o->tail_ns;
-	double extra = tail > 0 ? usk_rng_exponential(r, tail) : 0;
-	if (o->heavy > 0 && usk_rng_unit(r) < o->heavy) {
-		/* Pareto of shape 1.5: no variance, as measured tails of queues under load. */
-		double u = 1 - usk_rng_unit(r);
-		extra += 10 * (tail > 0 ? tail : 1000) * pow(u, -1 / 1.5);
-	}
-	return path->dmin_ns + (extra < (double)DELAY_MAX ? (int64_t)extra : DELAY_MAX);
-}
 
 static bool chance(struct usk_rng *r, double share)
 {
@@ -55,7 +38,7 @@ static bool records(struct world *w, uint32_t host)
 static int64_t stamp(const struct world *w, uint32_t host)
 {
 	const struct host *h = &w->host[host];
-	return sim_capture_stamp(&h->capture, sim_clock_read(&h->clock, w->now_ns));
+	return sim_stamp(sim_clock_read(&h->clock, w->now_ns), h->capture.resolution_ns);
 }
 
 static uint32_t visible(const struct world *w, const struct sim_packet *p)
@@ -98,7 +81,7 @@ static void transmit(struct world *w, struct path *path, struct sim_packet *p, i
 	if (chance(r, o->loss)) {
 		return;
 	}
-	int64_t at = leave_ns + net_delay(o, r, path);
+	int64_t at = leave_ns + net_delay(o, r, path, p->len);
 	if (chance(r, o->reorder)) {
 		at += (int64_t)usk_rng_exponential(r,
 						   (double)(path->dmin_ns + 4 * o->tail_ns) + 1e4);
@@ -135,10 +118,8 @@ void net_send(struct world *w, struct sim_packet *p)
 	}
 	p->id = w->next_id++;
 	p->sent_recorded = records(w, from);
-	if (p->sent_recorded) {
-		w->records++;
-		p->sent_ns = stamp(w, from);
-	}
+	p->sent_ns = stamp(w, from);
+	w->records += p->sent_recorded;
 	if (w->ledger) {
 		ledger_sent(w->ledger, p, w->now_ns, visible(w, p));
 		if (p->sent_recorded) {
@@ -170,13 +151,22 @@ static void deliver(struct world *w, const struct sim_packet *p)
 {
 	if (p->proto == PROTO_TCP) {
 		tcp_input(w, p);
-	} else if (!p->copy) {
+	} else if (!p->copy && !p->broadcast) {
 		datagram_input(w, p);
 	}
 }
 
 static void tell_truth(struct world *w, const struct sim_packet *p, int64_t received_ns)
 {
+	if (w->broadcasts && p->broadcast) {
+		struct sim_message m = { .id = p->id,
+					 .from = sender(p),
+					 .to = receiver(p),
+					 .bytes = p->len,
+					 .sent_ns = p->sent_ns,
+					 .received_ns = received_ns };
+		broadcasts_row(w->broadcasts, &m);
+	}
 	if (w->ledger && p->sent_recorded) {
 		ledger_received(w->ledger, p, w->now_ns, received_ns, visible(w, p));
 	}
@@ -276,6 +266,51 @@ void net_arrive(struct world *w, const struct sim_packet *p)
 		}
 	}
 	deliver(w, p);
+}
+
+/* ---- broadcasts ------------------------------------------------------------------ */
+
+/* All that hear a host get the same frame at nearly the same time; it crosses no router. */
+void net_broadcast(struct world *w, uint32_t host)
+{
+	const struct outgoing *out = &w->outgoing;
+	struct sim_packet p = {
+		.proto = PROTO_UDP,
+		.broadcast = true,
+		.from_client = true,
+		.client = (uint16_t)host,
+		.server = (uint16_t)host,
+		.client_port = 39999,
+		.server_port = 39999,
+		.v6 = w->o->ipv6,
+		.with_ip_id = w->o->ip_id && !w->o->ipv6,
+	};
+	queue_push(&w->queue, w->now_ns + pause_ns(w, 1e9 / w->o->broadcast), EVENT_BROADCAST,
+		   host);
+	if (asleep(w, host)) {
+		return;
+	}
+	datagram_fill(w, &p);
+	p.ip_id = p.with_ip_id ? w->host[host].ip_id++ : 0;
+	p.id = w->next_id++;
+	p.sent_recorded = records(w, host);
+	p.sent_ns = stamp(w, host);
+	w->records += p.sent_recorded;
+	if (w->ledger && p.sent_recorded) {
+		sim_capture_write(&w->host[host].capture, p.sent_ns, &p, true, false, w->o->tso);
+	}
+	int64_t shared = net_delay_shared(w->o, &w->network, host, p.len);
+	for (uint32_t i = out->first[host]; i < out->first[host + 1]; i++) {
+		const struct path *path = &w->path[out->path[i]];
+		p.server = (uint16_t)path->to;
+		if (w->ledger) {
+			ledger_sent(w->ledger, &p, w->now_ns, visible(w, &p));
+		}
+		int64_t own = net_delay_own(w->o, &w->network, path);
+		if (!chance(&w->network, w->o->loss)) {
+			launch(w, &p, w->now_ns + shared + own);
+		}
+	}
 }
 
 /* ---- unrelated traffic ----------------------------------------------------------- */

@@ -22,7 +22,9 @@ void sim_options_init(struct sim_options *o)
 		.connections = 2,
 		.bytes = 1400,
 		.mtu = 1500,
-		.dmin_ns = 50000,
+		.islands = 2,
+		.neighbours = 4,
+		.dmin = { .base_ps = 50000000 },
 		.tail_ns = 50000,
 		.hops = 1,
 		.offset_ns = { second, 1 },
@@ -105,6 +107,8 @@ static enum usk_status check_oscillator(const struct sim_options *o, uint32_t ho
 		{ &o->temperature_e12, 0, SIM_RATE_MAX,
 		  "the temperature cycle of %s is not 0 to 10000 ppm" },
 		{ &o->poll_ns, 0, USK_TIME_MAX, "the polls of %s cannot be less than 0 apart" },
+		{ &o->load_ns, 0, 1000000000, "the load of %s adds 0 to 1 s" },
+		{ &o->load_least_ns, 0, 1000000000, "the load of %s adds 0 to 1 s" },
 		{ &o->steps, 0, 100000, "%s can be stepped at 0 to 100000 random moments" },
 	};
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -193,6 +197,43 @@ static bool is_share(double x)
 	return x >= 0 && x <= 1;
 }
 
+/* Who talks to whom, when, how long it takes. */
+static enum usk_status check_traffic(const struct sim_options *o, struct usk_err *err)
+{
+	const int64_t second_ps = INT64_C(1000000000000);
+	if (o->topology == SIM_ISLANDS && (o->islands < 1 || o->islands > o->hosts / 2)) {
+		return usk_fail(err, USK_EUSAGE, 0,
+				"%u hosts make 1 to %u islands of at least two, not %u", o->hosts,
+				o->hosts / 2, o->islands);
+	}
+	if (o->topology == SIM_SPARSE && o->neighbours < 1) {
+		return usk_fail(err, USK_EUSAGE, 0, "a host without neighbours sends nothing");
+	}
+	if (o->one_way && o->format != SIM_TABLE && o->traffic != SIM_UDP) {
+		return usk_fail(err, USK_EUSAGE, 0,
+				"traffic in one direction only is for --proto udp and for tables: "
+				"all else is answered");
+	}
+	if (o->one_way && o->answer_ns) {
+		return usk_fail(err, USK_EUSAGE, 0, "traffic in one direction only has no answers");
+	}
+	if (o->period_ns < 0 || o->answer_ns < 0 || (o->period_ns && o->packets)) {
+		return usk_fail(err, USK_EUSAGE, 0,
+				"a period and the time to an answer are over 0, and a number of "
+				"packets leaves no choice of a period");
+	}
+	if (o->dmin.base_ps < 0 || o->dmin.first_ps < 0 || o->dmin.per_byte_ps < 0 ||
+	    o->dmin.base_ps > second_ps || o->dmin.first_ps > second_ps ||
+	    o->dmin.per_byte_ps > second_ps / 1000 || o->tail_ns < 0 || o->asym_ns < 0 ||
+	    o->late_ns < 0 || o->tail_ns > 1000000000 || o->asym_ns > 1000000000) {
+		return usk_fail(err, USK_EUSAGE, 0, "delays are 0 to 1 s, and 0 to 1 ms a byte");
+	}
+	if (!(o->broadcast >= 0 && o->broadcast <= 1e8)) {
+		return usk_fail(err, USK_EUSAGE, 0, "0 to 100 million broadcasts a second");
+	}
+	return USK_OK;
+}
+
 enum usk_status sim_options_check(const struct sim_options *o, struct usk_err *err)
 {
 	if (o->hosts < 2 || o->hosts > 1000) {
@@ -221,13 +262,13 @@ enum usk_status sim_options_check(const struct sim_options *o, struct usk_err *e
 		return usk_fail(err, USK_EUSAGE, 0, "messages have 16 to 16777216 bytes, not %u",
 				o->bytes);
 	}
-	if (o->dmin_ns < 0 || o->tail_ns < 0 || o->asym_ns < 0 || o->late_ns < 0 ||
-	    o->dmin_ns > 1000000000 || o->tail_ns > 1000000000 || o->asym_ns > 1000000000) {
-		return usk_fail(err, USK_EUSAGE, 0, "delays are 0 to 1 s");
+	enum usk_status status = check_traffic(o, err);
+	if (status) {
+		return status;
 	}
 	if (!is_share(o->heavy) || !is_share(o->dup) || !is_share(o->reorder) ||
-	    !is_share(o->retrans) || !is_share(o->capture_loss) || !is_share(o->loss) ||
-	    !(o->chatter >= 0 && o->chatter <= 1e8)) {
+	    !is_share(o->retrans) || !is_share(o->load_heavy) || !is_share(o->capture_loss) ||
+	    !is_share(o->loss) || !(o->chatter >= 0 && o->chatter <= 1e8)) {
 		return usk_fail(err, USK_EUSAGE, 0, "shares of packets are 0 to 1");
 	}
 	if (o->hops > 60) {
@@ -240,7 +281,7 @@ enum usk_status sim_options_check(const struct sim_options *o, struct usk_err *e
 		return usk_fail(err, USK_EUSAGE, 0, "the snap length must be 48 to 262144, not %u",
 				o->snaplen);
 	}
-	enum usk_status status = check_jumps(o, err);
+	status = check_jumps(o, err);
 	for (uint32_t h = 0; h < o->hosts && !status; h++) {
 		status = check_host(o, h, err);
 	}

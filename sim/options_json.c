@@ -83,35 +83,62 @@ static void add_clocks(char **all, const struct sim_options *o)
 	add(all, usk_strdup("]"));
 }
 
+static char *run_json(const struct sim_options *o)
+{
+	static const char *const topology[] = { "mesh", "chain",   "star",   "ring",
+						"tree", "islands", "sparse", "dense" };
+	static const char *const traffic[] = { "tcp", "udp", "icmp", "mix" };
+	return usk_format(
+		"\"hosts\": %u, \"topology\": \"%s\", \"islands\": %u, \"neighbours\": %u, "
+		"\"proto\": \"%s\", \"start_ns\": \"%lld\", \"duration_ns\": \"%lld\", "
+		"\"seconds\": %.9g, \"rate\": %.9g, \"period_ns\": %lld, "
+		"\"answer_ns\": %lld, \"one_way\": %s, \"broadcast\": %.9g, "
+		"\"connections\": %u, \"bytes\": %u",
+		o->hosts, topology[o->topology], o->islands, o->neighbours, traffic[o->traffic],
+		(long long)o->start_ns, (long long)o->duration_ns, (double)o->duration_ns * 1e-9,
+		o->rate, (long long)o->period_ns, (long long)o->answer_ns, yes(o->one_way),
+		o->broadcast, o->connections, o->bytes);
+}
+
+static void add_network(char **all, const struct sim_options *o)
+{
+	add(all,
+	    usk_format(",\n    \"dmin_ns\": %.12g, \"first_ns\": %.12g, \"per_byte_ns\": %.12g, "
+		       "\"tail_ns\": %lld, \"asym_ns\": %lld, \"heavy\": %.9g",
+		       (double)o->dmin.base_ps * 1e-3, (double)o->dmin.first_ps * 1e-3,
+		       (double)o->dmin.per_byte_ps * 1e-3, (long long)o->tail_ns,
+		       (long long)o->asym_ns, o->heavy));
+	add_list(all, "load_ns", &o->load_ns);
+	add_list(all, "load_least_ns", &o->load_least_ns);
+	add(all,
+	    usk_format(", \"load_heavy\": %.9g, \"loss\": %.9g, \"dup\": %.9g, \"reorder\": %.9g, "
+		       "\"retrans\": %.9g, \"hops\": %u, \"nat\": %s, \"mtu\": %u",
+		       o->load_heavy, o->loss, o->dup, o->reorder, o->retrans, o->hops, yes(o->nat),
+		       o->mtu));
+}
+
+static void add_captures(char **all, const struct sim_options *o)
+{
+	static const char *const format[] = { "pcap", "pcapng", "table" };
+	add(all, usk_format(",\n    \"tso\": %s, \"gro\": %s, \"ipv6\": %s, \"timestamps\": %s, "
+			    "\"sack\": %s, \"ip_id\": %s",
+			    yes(o->tso), yes(o->gro), yes(o->ipv6), yes(o->timestamps),
+			    yes(o->sack), yes(o->ip_id)));
+	add_list(all, "link", &o->link);
+	add_list(all, "vlan", &o->vlan);
+	add(all, usk_format(", \"resolution_ns\": %lld, \"snaplen\": %u, \"late_ns\": \"%lld\", "
+			    "\"capture_loss\": %.9g, \"chatter\": %.9g, \"format\": \"%s\"",
+			    (long long)o->resolution_ns, o->snaplen, (long long)o->late_ns,
+			    o->capture_loss, o->chatter, format[o->format]));
+}
+
 char *sim_options_json(const struct sim_options *o)
 {
-	static const char *const topology[] = { "mesh", "chain", "star", "ring" };
-	static const char *const traffic[] = { "tcp", "udp", "icmp", "mix" };
-	static const char *const format[] = { "pcap", "pcapng", "table" };
-	char *all = usk_format(
-		"{\"hosts\": %u, \"topology\": \"%s\", \"proto\": \"%s\", \"start_ns\": \"%lld\", "
-		"\"duration_ns\": \"%lld\", \"seconds\": %.9g, \"rate\": %.9g, \"connections\": "
-		"%u, "
-		"\"bytes\": %u",
-		o->hosts, topology[o->topology], traffic[o->traffic], (long long)o->start_ns,
-		(long long)o->duration_ns, (double)o->duration_ns * 1e-9, o->rate, o->connections,
-		o->bytes);
+	char *all = usk_strdup("{");
+	add(&all, run_json(o));
 	add_clocks(&all, o);
-	add(&all, usk_format(",\n    \"dmin_ns\": %lld, \"tail_ns\": %lld, \"asym_ns\": %lld, "
-			     "\"heavy\": %.9g, \"loss\": %.9g, \"dup\": %.9g, \"reorder\": %.9g, "
-			     "\"retrans\": %.9g, \"hops\": %u, \"nat\": %s, \"mtu\": %u",
-			     (long long)o->dmin_ns, (long long)o->tail_ns, (long long)o->asym_ns,
-			     o->heavy, o->loss, o->dup, o->reorder, o->retrans, o->hops,
-			     yes(o->nat), o->mtu));
-	add(&all, usk_format(",\n    \"tso\": %s, \"gro\": %s, \"ipv6\": %s, \"timestamps\": %s, "
-			     "\"sack\": %s, \"ip_id\": %s",
-			     yes(o->tso), yes(o->gro), yes(o->ipv6), yes(o->timestamps),
-			     yes(o->sack), yes(o->ip_id)));
-	add_list(&all, "link", &o->link);
-	add_list(&all, "vlan", &o->vlan);
-	add(&all, usk_format(", \"resolution_ns\": %lld, \"snaplen\": %u, \"late_ns\": \"%lld\", "
-			     "\"capture_loss\": %.9g, \"chatter\": %.9g, \"format\": \"%s\"}",
-			     (long long)o->resolution_ns, o->snaplen, (long long)o->late_ns,
-			     o->capture_loss, o->chatter, format[o->format]));
+	add_network(&all, o);
+	add_captures(&all, o);
+	add(&all, usk_strdup("}"));
 	return all;
 }

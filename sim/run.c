@@ -10,47 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- who talks to whom ----------------------------------------------------------- */
-
-static bool linked(const struct sim_options *o, uint32_t i, uint32_t j)
-{
-	switch (o->topology) {
-	case SIM_MESH:
-		return true;
-	case SIM_CHAIN:
-		return j == i + 1;
-	case SIM_STAR:
-		return i == 0;
-	case SIM_RING:
-		return j == i + 1 || (i == 0 && j == o->hosts - 1);
-	}
-	return false;
-}
-
-size_t sim_paths(const struct sim_options *o, struct path **out)
-{
-	size_t n = 0, cap = 0;
-	struct path *path = NULL;
-	for (uint32_t i = 0; i < o->hosts; i++) {
-		for (uint32_t j = i + 1; j < o->hosts; j++) {
-			if (!linked(o, i, j)) {
-				continue;
-			}
-			path = usk_room(path, n, &cap, sizeof *path);
-			path[n++] = (struct path){ i, j, o->dmin_ns + o->asym_ns, INT64_MIN };
-			path = usk_room(path, n, &cap, sizeof *path);
-			path[n++] = (struct path){ j, i, o->dmin_ns, INT64_MIN };
-		}
-	}
-	*out = path;
-	return n;
-}
+/* ---- flows ------------------------------------------------------------------------ */
 
 static void add_flow(struct world *w, size_t *cap, size_t pair, uint8_t proto, uint32_t k,
 		     double rate)
 {
 	/* Connections are opened from both sides, unless one of them hides behind a NAT. */
-	bool turned = k % 2 && !w->o->nat;
+	bool turned = k % 2 && !w->o->nat && !w->o->one_way;
 	uint32_t forth = (uint32_t)(2 * pair), back = forth + 1;
 	w->flow = usk_room(w->flow, w->n_flows, cap, sizeof *w->flow);
 	w->flow[w->n_flows++] = (struct flow){
@@ -98,7 +64,7 @@ static void start_flows(struct world *w)
 		if (f->proto == PROTO_TCP) {
 			queue_push(&w->queue, soon, EVENT_OPEN, i);
 		}
-		queue_push(&w->queue, soon + pause_ns(w, 1e9 / f->rate), EVENT_REQUEST, i);
+		queue_push(&w->queue, soon + first_ns(w, 1e9 / f->rate), EVENT_REQUEST, i);
 	}
 }
 
@@ -113,6 +79,7 @@ static void world_init(struct world *w, const struct sim_options *o)
 	w->now_ns = o->start_ns;
 	w->end_ns = o->start_ns + o->duration_ns;
 	w->mss = o->mtu - (o->ipv6 ? 60 : 40) - (o->timestamps ? 12 : 0);
+	w->way_ns = usk_delay_model_ns(&o->dmin, w->mss);
 	w->largest = o->tso ? (65535 - 100) / w->mss * w->mss : w->mss;
 	w->host = usk_alloc(o->hosts, sizeof *w->host);
 	for (uint32_t h = 0; h < o->hosts; h++) {
@@ -127,8 +94,13 @@ static void world_init(struct world *w, const struct sim_options *o)
 	}
 	w->n_paths = sim_paths(o, &w->path);
 	add_flows(w);
+	sim_outgoing(&w->outgoing, w->path, w->n_paths, o->hosts, o->one_way);
 	start_flows(w);
 	net_start_chatter(w);
+	for (uint32_t h = 0; h < o->hosts && o->broadcast > 0; h++) {
+		queue_push(&w->queue, w->now_ns + pause_ns(w, 1e9 / o->broadcast), EVENT_BROADCAST,
+			   h);
+	}
 }
 
 static void world_free(struct world *w)
@@ -141,6 +113,7 @@ static void world_free(struct world *w)
 		free(w->flow[i].request);
 	}
 	ledger_free(w->ledger);
+	sim_outgoing_free(&w->outgoing);
 	free(w->host);
 	free(w->path);
 	free(w->flow);
@@ -198,6 +171,9 @@ static void happen(struct world *w, enum event_kind kind, uint32_t i)
 		break;
 	case EVENT_CHATTER:
 		net_chatter(w, i);
+		break;
+	case EVENT_BROADCAST:
+		net_broadcast(w, i);
 		break;
 	}
 }
@@ -263,7 +239,8 @@ static enum usk_status write_truth(const struct sim_options *o, const char *dir,
 				   .end_ns = o->start_ns + o->duration_ns,
 				   .name = (const char *const *)name,
 				   .clock = clock,
-				   .n = o->hosts };
+				   .n = o->hosts,
+				   .broadcasts = o->broadcast > 0 ? "broadcasts.csv" : NULL };
 	enum usk_status status = sim_truth_json(path, force, &truth, err);
 	for (uint32_t h = 0; h < o->hosts; h++) {
 		free(name[h]);
@@ -293,25 +270,63 @@ static enum usk_status open_captures(struct world *w, const char *dir, bool forc
 	return status;
 }
 
-static enum usk_status run_captures(const struct sim_options *o, const char *dir, const char *table,
-				    bool force, struct sim_result *result, struct usk_err *err)
+enum usk_status broadcasts_open(struct usk_output *out, const char *dir, bool force,
+				struct usk_err *err)
+{
+	char *path = usk_format("%s/broadcasts.csv", dir);
+	enum usk_status status = usk_output_open(out, path, force, err);
+	free(path);
+	if (!status) {
+		usk_output_format(out, "id,sender,receiver,sent_ns,received_ns,bytes\n");
+	}
+	return status;
+}
+
+void broadcasts_row(struct usk_output *out, const struct sim_message *m)
+{
+	usk_output_format(out, "%llu,host%u,host%u,%lld,%lld,%u\n", (unsigned long long)m->id,
+			  m->from, m->to, (long long)m->sent_ns, (long long)m->received_ns,
+			  m->bytes);
+}
+
+static enum usk_status commit_captures(struct world *w, struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	for (uint32_t h = 0; h < w->o->hosts && !status; h++) {
+		status = sim_capture_commit(&w->host[h].capture, err);
+	}
+	return status;
+}
+
+static enum usk_status run_captures(const struct sim_options *o, const char *dir, bool force,
+				    struct sim_result *result, struct usk_err *err)
 {
 	struct world w;
+	struct usk_output broadcasts;
 	world_init(&w, o);
 	bool hold = !o->ip_id || o->ipv6;
+	char *table = usk_format("%s/messages.csv", dir);
 	enum usk_status status = ledger_open(&w.ledger, table, force, hold, err);
+	free(table);
 	if (!status) {
 		status = open_captures(&w, dir, force, err);
+	}
+	if (!status && o->broadcast > 0) {
+		status = broadcasts_open(&broadcasts, dir, force, err);
+		w.broadcasts = status ? NULL : &broadcasts;
 	}
 	if (!status) {
 		world_run(&w);
 		result->packets = w.records;
-	}
-	for (uint32_t h = 0; h < o->hosts && !status; h++) {
-		status = sim_capture_commit(&w.host[h].capture, err);
+		status = commit_captures(&w, err);
 	}
 	if (!status) {
 		status = ledger_commit(w.ledger, result, err);
+	}
+	if (w.broadcasts && status) {
+		usk_output_close(&broadcasts);
+	} else if (w.broadcasts) {
+		status = usk_output_commit(&broadcasts, err);
 	}
 	world_free(&w);
 	return status;
@@ -332,11 +347,13 @@ enum usk_status sim_run(const struct sim_options *o, const char *dir, bool force
 	if (o->packets) {
 		chosen.rate = rate_for(o);
 	}
-	char *table = usk_format("%s/messages.csv", dir);
+	if (o->period_ns) {
+		chosen.rate = 1e9 / (double)o->period_ns;
+	}
 	if (o->format == SIM_TABLE) {
-		status = table_run(&chosen, table, force, &counts, err);
+		status = table_run(&chosen, dir, force, &counts, err);
 	} else {
-		status = run_captures(&chosen, dir, table, force, &counts, err);
+		status = run_captures(&chosen, dir, force, &counts, err);
 	}
 	if (!status) {
 		status = write_truth(&chosen, dir, force, err);
@@ -344,6 +361,5 @@ enum usk_status sim_run(const struct sim_options *o, const char *dir, bool force
 	if (result) {
 		*result = counts;
 	}
-	free(table);
 	return status;
 }

@@ -70,7 +70,16 @@ int64_t sim_clocks_wander_e18(const struct sim_clock *a, const struct sim_clock 
 
 /* ---- options --------------------------------------------------------------- */
 
-enum sim_topology { SIM_MESH, SIM_CHAIN, SIM_STAR, SIM_RING };
+enum sim_topology {
+	SIM_MESH,
+	SIM_CHAIN,
+	SIM_STAR,
+	SIM_RING,
+	SIM_TREE,    /* each host but the first has one parent, at most two children */
+	SIM_ISLANDS, /* several meshes that nothing connects */
+	SIM_SPARSE,  /* each host has so many random neighbours; connected */
+	SIM_DENSE,   /* three quarters of all pairs; connected */
+};
 enum sim_traffic { SIM_TCP, SIM_UDP, SIM_ICMP, SIM_MIX };
 enum sim_format { SIM_PCAP, SIM_PCAPNG, SIM_TABLE };
 
@@ -121,13 +130,23 @@ struct sim_options {
 	enum sim_traffic traffic;
 	enum sim_format format;
 	int64_t start_ns, duration_ns; /* true time */
-	double rate;		       /* messages a second and direction, of each pair of hosts */
-	uint64_t packets; /* choose the rate so that a capture has about so many; 0 = as given */
+	uint32_t islands, neighbours;
+	double rate;	   /* messages a second and direction, of each pair of hosts */
+	int64_t period_ns; /* instead: one every so often; 0: Poisson */
+	int64_t answer_ns; /* mean time until a message is answered; 0: as usual, in tables never */
+	bool one_way;	   /* from the lower to the higher host only, in a ring all round */
+	double broadcast;  /* a second and host */
+	uint64_t packets;  /* choose the rate so that a capture has about so many; 0 = as given */
 	uint32_t connections; /* TCP connections (or flows) of a pair at a time */
 	uint32_t bytes;	      /* of the largest message */
 	uint32_t mtu;
 	/* network */
-	int64_t dmin_ns, tail_ns, asym_ns; /* asym: lower to higher host takes so much longer */
+	struct usk_delay_model dmin; /* by length */
+	int64_t tail_ns, asym_ns;    /* asym: lower to higher host takes so much longer */
+	/* what a loaded host adds to each message it sends or receives: a mean, a constant, and the
+	 * share of messages that wait far longer */
+	struct sim_list load_ns, load_least_ns;
+	double load_heavy;
 	double heavy, loss, dup, reorder, retrans; /* shares of packets, 0 to 1 */
 	uint32_t hops;
 	bool nat;
@@ -176,6 +195,25 @@ enum usk_status sim_series_read(const char *path, uint32_t host, struct sim_seri
 				struct usk_err *err);
 void sim_series_free(struct sim_series *s); /* what it holds */
 
+/* ---- messages alone ---------------------------------------------------------- */
+
+struct sim_message {
+	uint64_t id; /* number of the send event: those of a broadcast share it */
+	uint32_t from, to, bytes;
+	bool broadcast;
+	int64_t left_ns, arrived_ns;  /* true times */
+	int64_t sent_ns, received_ns; /* stamps as recorded, of the options' resolution */
+};
+
+/**
+ * What --format table writes: every message that arrives, in the order of sending.
+ * o: checked; clock[o->hosts]: of sim_options_clock(). Cost: 0.2 us a message.
+ */
+void sim_messages(const struct sim_options *o, const struct sim_clock *clock,
+		  void (*take)(void *ctx, const struct sim_message *m), void *ctx);
+
+/* ---- all of it ------------------------------------------------------------------ */
+
 struct sim_result {
 	uint64_t packets;  /* records in all captures */
 	uint64_t messages; /* rows of messages.csv */
@@ -192,6 +230,10 @@ struct sim_result {
  * unambiguous: 1 if the byte range was sent once, or its copies differ in IP-ID or TSval; for
  * packets without bytes in the stream and for datagrams, if their content is seen once within
  * 8 s or IP-ID tells the copies apart. The second of two copies that the network made has 0.
+ *
+ * broadcasts.csv, if there are any: id,sender,receiver,sent_ns,received_ns,bytes, a row for each
+ * receiver that recorded it; those of one broadcast share the id. They are in messages.csv too,
+ * in doubt if from captures: nothing but an address tells who sent them.
  */
 enum usk_status sim_run(const struct sim_options *o, const char *dir, bool force,
 			struct sim_result *result, struct usk_err *err);

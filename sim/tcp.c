@@ -32,7 +32,7 @@
 static int64_t base_rto(const struct world *w)
 {
 	const struct sim_options *o = w->o;
-	int64_t rtt = 2 * o->dmin_ns + o->asym_ns + 10 * o->tail_ns;
+	int64_t rtt = 2 * w->way_ns + o->asym_ns + 10 * o->tail_ns;
 	return RTO_MIN_NS + 2 * rtt;
 }
 
@@ -136,7 +136,7 @@ static void plan_spurious(struct world *w, uint32_t index, int me, uint64_t offs
 	if (w->o->retrans <= 0 || usk_rng_unit(&w->traffic) >= w->o->retrans) {
 		return;
 	}
-	double rtt = (double)(2 * w->o->dmin_ns + w->o->asym_ns) + 1e4;
+	double rtt = (double)(2 * w->way_ns + w->o->asym_ns) + 1e4;
 	int64_t wait = 1 + (int64_t)(rtt * (0.3 + 0.6 * usk_rng_unit(&w->traffic)));
 	uint32_t slot = pool_take(&w->pool);
 	w->pool.slot[slot] = (struct sim_packet){
@@ -287,7 +287,7 @@ void tcp_request(struct world *w, uint32_t index)
 		}
 		try_send(w, index, CLIENT);
 	}
-	queue_push(&w->queue, w->now_ns + pause_ns(w, 1e9 / f->rate), EVENT_REQUEST, index);
+	queue_push(&w->queue, w->now_ns + spacing_ns(w, 1e9 / f->rate), EVENT_REQUEST, index);
 }
 
 static void plan_responses(struct world *w, uint32_t index)
@@ -303,7 +303,7 @@ static void plan_responses(struct world *w, uint32_t index)
 		f->thinking++;
 		f->first = (f->first + 1) % f->cap;
 		f->n_requests--;
-		queue_push(&w->queue, w->now_ns + pause_ns(w, THINK_NS), EVENT_RESPOND, slot);
+		queue_push(&w->queue, w->now_ns + answer_ns(w, THINK_NS), EVENT_RESPOND, slot);
 	}
 }
 

@@ -14,16 +14,17 @@
 /* ---- queue.c: events in order of true time, first in first out among equals -- */
 
 enum event_kind {
-	EVENT_ARRIVE,  /* a packet; index into the pool */
-	EVENT_SEND,    /* a packet that waited for its moment; index into the pool */
-	EVENT_AGAIN,   /* a segment that TCP sends once more for no reason; index into the pool */
-	EVENT_RESPOND, /* a TCP response of len bytes; index into the pool */
-	EVENT_REQUEST, /* a flow's next request */
-	EVENT_OPEN,    /* a flow's next connection */
-	EVENT_RTO,     /* 2 x flow + side */
-	EVENT_DELACK,  /* 2 x flow + side */
-	EVENT_GRO,     /* 2 x flow + side */
-	EVENT_CHATTER, /* host */
+	EVENT_ARRIVE,	 /* a packet; index into the pool */
+	EVENT_SEND,	 /* a packet that waited for its moment; index into the pool */
+	EVENT_AGAIN,	 /* a segment that TCP sends once more for no reason; index into the pool */
+	EVENT_RESPOND,	 /* a TCP response of len bytes; index into the pool */
+	EVENT_REQUEST,	 /* a flow's next request */
+	EVENT_OPEN,	 /* a flow's next connection */
+	EVENT_RTO,	 /* 2 x flow + side */
+	EVENT_DELACK,	 /* 2 x flow + side */
+	EVENT_GRO,	 /* 2 x flow + side */
+	EVENT_CHATTER,	 /* host */
+	EVENT_BROADCAST, /* host */
 };
 
 struct event {
@@ -85,6 +86,11 @@ struct path {
 	uint32_t from, to;
 	int64_t dmin_ns;
 	int64_t last_ns; /* arrival of the last packet that was not reordered */
+};
+
+/* Numbers of the paths that leave host h: path[first[h]] up to first[h + 1]. */
+struct outgoing {
+	uint32_t *first, *path;
 };
 
 struct span {
@@ -158,25 +164,39 @@ struct world {
 	size_t n_paths;
 	struct flow *flow;
 	size_t n_flows;
-	struct ledger *ledger; /* NULL: a rehearsal that only counts */
+	struct outgoing outgoing;
+	struct ledger *ledger;	       /* NULL: a rehearsal that only counts */
+	struct usk_output *broadcasts; /* NULL: none, or a rehearsal */
 	uint64_t records;
 	uint64_t next_id;
 	int64_t now_ns, end_ns;
+	int64_t way_ns;	       /* the least that a full segment takes */
 	uint32_t mss, largest; /* payload of a wire segment, of what the stack hands down */
 };
 
-/* pairs.c: who talks to whom */
+/* topology.c */
 /** Ordered pairs of the topology: pair i is path 2i forth and 2i + 1 back. */
 size_t sim_paths(const struct sim_options *o, struct path **out);
+void sim_outgoing(struct outgoing *out, const struct path *path, size_t n_paths, uint32_t hosts,
+		  bool one_way);
+void sim_outgoing_free(struct outgoing *out);
+
+/* delay.c */
+int64_t net_delay(const struct sim_options *o, struct usk_rng *r, const struct path *path,
+		  uint32_t bytes);
+/* Of a broadcast: what all its receivers see, and what is each one's own. */
+int64_t net_delay_shared(const struct sim_options *o, struct usk_rng *r, uint32_t from,
+			 uint32_t bytes);
+int64_t net_delay_own(const struct sim_options *o, struct usk_rng *r, const struct path *path);
 
 /* net.c */
-int64_t net_delay(const struct sim_options *o, struct usk_rng *r, const struct path *path);
 void net_send(struct world *w, struct sim_packet *p);
 void net_submit(struct world *w, const struct sim_packet *p); /* after the stack's own time */
 void net_arrive(struct world *w, const struct sim_packet *p);
 void net_merged(struct world *w, uint32_t flow_and_side);
 void net_chatter(struct world *w, uint32_t host);
 void net_start_chatter(struct world *w);
+void net_broadcast(struct world *w, uint32_t host);
 
 /* tcp.c */
 void tcp_open(struct world *w, uint32_t flow);
@@ -190,15 +210,26 @@ void tcp_delack(struct world *w, uint32_t flow_and_side);
 /* datagram.c */
 /* A packet of a flow's side with all that its flow says of it. */
 struct sim_packet flow_packet(const struct world *w, uint32_t flow, int me);
+void datagram_fill(struct world *w, struct sim_packet *p); /* length and content */
 void datagram_request(struct world *w, uint32_t flow);
 void datagram_input(struct world *w, const struct sim_packet *p);
 
 /* size of a message: log-uniform from 16 bytes */
 uint32_t message_bytes(struct world *w);
 int64_t pause_ns(struct world *w, double mean_ns); /* exponential, at least 1 ns */
+/* To the next message: a pause, or always the same with --period. */
+int64_t spacing_ns(struct world *w, double mean_ns);
+/* To the first one: with --period anywhere within it. */
+int64_t first_ns(struct world *w, double mean_ns);
+int64_t answer_ns(struct world *w, double usual_ns); /* a pause until a message is answered */
 
 /* table.c */
-enum usk_status table_run(const struct sim_options *o, const char *path, bool force,
+enum usk_status table_run(const struct sim_options *o, const char *dir, bool force,
 			  struct sim_result *result, struct usk_err *err);
+
+/* run.c: broadcasts.csv */
+enum usk_status broadcasts_open(struct usk_output *out, const char *dir, bool force,
+				struct usk_err *err);
+void broadcasts_row(struct usk_output *out, const struct sim_message *m);
 
 #endif

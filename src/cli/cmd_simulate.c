@@ -21,6 +21,13 @@ static void take_values(const struct args *args, struct sim_options *o)
 	o->format = (enum sim_format)args_int(args, "format");
 	o->traffic = (enum sim_traffic)args_int(args, "proto");
 	o->rate = args_number(args, "rate");
+	o->islands = (uint32_t)args_int(args, "islands");
+	o->neighbours = (uint32_t)args_int(args, "neighbours");
+	o->period_ns = args_ns(args, "period");
+	o->answer_ns = args_ns(args, "answer");
+	o->one_way = args_flag(args, "one-way");
+	o->broadcast = args_number(args, "broadcast");
+	o->load_heavy = args_number(args, "load-heavy");
 	o->packets = (uint64_t)args_int(args, "packets");
 	o->connections = (uint32_t)args_int(args, "connections");
 	o->tso = args_flag(args, "tso");
@@ -31,7 +38,6 @@ static void take_values(const struct args *args, struct sim_options *o)
 	o->poll_error_ns = args_ns(args, "poll-error");
 	o->slew_e12 = args_e12(args, "slew-ppm");
 	o->chatter = args_number(args, "chatter");
-	o->dmin_ns = args_ns(args, "dmin");
 	o->tail_ns = args_ns(args, "tail");
 	o->asym_ns = args_ns(args, "asym");
 	o->heavy = args_number(args, "heavy");
@@ -100,7 +106,8 @@ const struct command cmd_simulate = {
 	.more = "DIR gets host0.pcap, host1.pcap and so on, messages.csv and truth.json. "
 		"messages.csv is the true message table, in stamps as recorded; its column "
 		"`unambiguous` is 1 where the captures tell which send a receive belongs to. "
-		"truth.json holds what every clock read at 1,001 moments of true time.",
+		"truth.json holds what every clock read at 1,001 moments of true time and on both "
+		"sides of every jump; broadcasts.csv, who received each broadcast when.",
 	.group = { &simulate_run, &simulate_clocks, &simulate_settings, &simulate_traffic,
 		   &simulate_network, &simulate_stacks, &simulate_captures, &options_force,
 		   &options_common },

@@ -101,6 +101,8 @@ static const struct list_row {
 	{ "temperature-ppm", parse_rate, offsetof(struct sim_options, temperature_e12) },
 	{ "poll", usk_parse_duration, offsetof(struct sim_options, poll_ns) },
 	{ "steps", usk_parse_int, offsetof(struct sim_options, steps) },
+	{ "load", usk_parse_duration, offsetof(struct sim_options, load_ns) },
+	{ "load-least", usk_parse_duration, offsetof(struct sim_options, load_least_ns) },
 	{ "link", parse_link, offsetof(struct sim_options, link) },
 	{ "vlan", usk_parse_int, offsetof(struct sim_options, vlan) },
 };
@@ -208,7 +210,9 @@ enum usk_status simulate_lists(const struct args *args, struct sim_options *o, s
 	for (size_t i = 0; i < COUNT(lists); i++) {
 		*list_of(o, i) = (struct sim_list){ 0 };
 	}
-	enum usk_status status = parse_steps(args, o, err);
+	const char *dmin = args_string(args, "dmin");
+	enum usk_status status = usk_delay_model_parse(dmin, strlen(dmin), &o->dmin, err);
+	status = status ? in_option(err, "dmin") : parse_steps(args, o, err);
 	for (size_t i = 0; i < COUNT(lists) && !status; i++) {
 		status = parse_list(args, lists[i].option, lists[i].parse, list_of(o, i), err);
 	}

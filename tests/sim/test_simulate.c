@@ -256,7 +256,8 @@ static size_t check_rows(const struct sim_options *o, const char *run)
 		assert_non_null(s);
 		int64_t left = sim_clock_when(&clock[x->from], x->sent_ns);
 		int64_t came = sim_clock_when(&clock[x->to], x->received_ns + 1) - 1;
-		assert_true(came - left >= o->dmin_ns + (x->from < x->to ? o->asym_ns : 0));
+		assert_true(came - left >= usk_delay_model_ns(&o->dmin, x->bytes) +
+						   (x->from < x->to ? o->asym_ns : 0));
 		assert_int_equal(x->bytes, r->bytes);
 		uint32_t inside = r->seq - s->seq;
 		assert_true(s->bytes ? inside < s->bytes : inside == 0);
