@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * solve.c - islands one by one: reference, paths, links, and what all messages together say
+ *
+ * In    pairs with their own answers
+ * Out   one clock per machine
+ * Why   this function is the stage's one sentence
+ */
+#include "solve/solve.h"
+#include "solve/island.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the reference ------------------------------------------------------------------ */
+
+/* The part with the most clocks; of equals the one with the smallest number among them. */
+static uint32_t largest_part(const struct usk_island_work *w)
+{
+	uint32_t best = 0;
+	size_t most = 0, *size = usk_alloc(w->graph->n_clocks, sizeof *size);
+	for (size_t i = 0; i < w->n; i++) {
+		size[w->part[w->clock[i]]]++;
+	}
+	for (size_t i = 0; i < w->n; i++) {
+		uint32_t part = w->part[w->clock[i]];
+		if (size[part] > most) {
+			most = size[part];
+			best = part;
+		}
+	}
+	free(size);
+	return best;
+}
+
+/* The clock of a part that has the shortest ways to all others; of equals the first. */
+static uint32_t central(const struct usk_island_work *w, uint32_t part)
+{
+	struct usk_way *way = usk_alloc(w->graph->n_clocks, sizeof *way), best = { 0 };
+	uint32_t found = USK_NO_CLOCK;
+	for (size_t i = 0; i < w->n; i++) {
+		uint32_t k = w->clock[i];
+		if (w->part[k] != part) {
+			continue;
+		}
+		struct usk_way sum = { .reached = !w->graph->put_back[k] };
+		usk_graph_paths(w->graph, w->weight, k, w->part, part, way);
+		for (size_t j = 0; j < w->n; j++) {
+			const struct usk_way *to = &way[w->clock[j]];
+			if (w->part[w->clock[j]] == part) {
+				sum.one_way += to->reached ? to->one_way : w->n;
+				sum.width_ns += to->width_ns;
+			}
+		}
+		if (found == USK_NO_CLOCK || usk_way_cmp(&sum, &best) < 0) {
+			found = k;
+			best = sum;
+		}
+	}
+	free(way);
+	return found;
+}
+
+static void choose_reference(struct usk_island_work *w)
+{
+	uint32_t asked = w->opt->reference;
+	bool mine = false;
+	for (size_t i = 0; i < w->n; i++) {
+		mine = mine || w->clock[i] == asked;
+	}
+	usk_graph_parts(w->graph, w->odd, w->part);
+	usk_tree_weigh(w->graph, w->tie, w->opt->span, w->clock[0], w->opt->max_skew_e12,
+		       w->weight);
+	w->core = mine ? w->part[asked] : largest_part(w);
+	w->reference = mine ? asked : central(w, w->core);
+}
+
+/* ---- answers --------------------------------------------------------------------------- */
+
+static double drift(const struct usk_knot *k, size_t n)
+{
+	return 0 - 1e6 * ((double)k[n - 1].offset_ns - (double)k[0].offset_ns) /
+			   ((double)k[n - 1].local_ns - (double)k[0].local_ns);
+}
+
+static void write_path(const struct usk_island_work *w, uint32_t i, struct usk_clock *k)
+{
+	const struct usk_way *way = w->way;
+	k->n_path = way[i].reached ? way[i].hops + 1 : 0;
+	k->path = usk_alloc(k->n_path, sizeof *k->path);
+	for (size_t n = k->n_path; n-- > 0; i = way[i].from) {
+		k->path[n] = i;
+	}
+}
+
+/* Do pairs of it only contradict themselves? */
+static bool contradicts(const struct usk_island_work *w, uint32_t i)
+{
+	const struct usk_graph *g = w->graph;
+	for (size_t k = g->first[i]; k < g->first[i + 1]; k++) {
+		if (w->tie[g->arc[k].tie].fitted->quality == USK_CONTRADICTED) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void write_clock(const struct usk_island_work *w, uint32_t i)
+{
+	struct usk_clock *k = &w->c->clock[i];
+	const struct usk_link *l = &w->link[i];
+	const struct usk_way *way = &w->way[i];
+	k->reference = w->reference;
+	k->drift_ppm = k->drift_min_ppm = k->drift_max_ppm = NAN;
+	write_path(w, i, k);
+	if (i == w->reference) {
+		usk_clock_reference(k, w->opt->span[i].first_ns, w->opt->span[i].last_ns);
+		k->reference = i;
+		return;
+	}
+	if (!l->n) {
+		k->quality = w->out[i] || (!way->reached && contradicts(w, i)) ? USK_CONTRADICTED
+									       : USK_ABSENT;
+		return;
+	}
+	const struct usk_arc *arc = &w->graph->arc[way->arc];
+	const struct usk_tie *tie = &w->tie[arc->tie];
+	const struct usk_clock *parent = &w->c->clock[way->from];
+	k->quality = l->has[USK_LOWER] && l->has[USK_UPPER] ? USK_BOUNDED : USK_ONE_SIDED;
+	usk_tree_jumps(arc, tie, w->reference, w->opt->max_skew_e12, parent, k);
+	if (!arc->turned && usk_tie_put_back(tie)) {
+		k->knot =
+			usk_tree_epochs(tie, way->from == w->reference ? NULL : &w->link[way->from],
+					w->opt->max_skew_e12, &k->n_knots);
+	} else {
+		k->n_knots = l->n;
+		k->knot = usk_alloc(l->n, sizeof *k->knot);
+		memcpy(k->knot, l->knot, l->n * sizeof *k->knot);
+	}
+	if (!l->has[USK_MIDDLE]) {
+		return;
+	}
+	if (!arc->turned && way->from == w->reference && !w->joint) {
+		k->drift_ppm = tie->fitted->drift_ppm;
+		k->drift_min_ppm = tie->fitted->drift_min_ppm;
+		k->drift_max_ppm = tie->fitted->drift_max_ppm;
+	} else {
+		k->drift_ppm = drift(k->knot, k->n_knots);
+		k->drift_min_ppm = (double)-(w->rates[i].max_e12 - w->rates[i].wander_e12) * 1e-6;
+		k->drift_max_ppm = (double)-(w->rates[i].min_e12 + w->rates[i].wander_e12) * 1e-6;
+	}
+}
+
+/* Nearer clocks first: jumps of the reference are handed on. */
+static void write_clocks(const struct usk_island_work *w)
+{
+	for (uint32_t hops = 0, left = (uint32_t)w->n; left; hops++) {
+		for (size_t i = 0; i < w->n; i++) {
+			const struct usk_way *way = &w->way[w->clock[i]];
+			if ((way->reached ? way->hops : 0) == hops) {
+				write_clock(w, w->clock[i]);
+				left--;
+			}
+		}
+	}
+}
+
+/* ---- islands ------------------------------------------------------------------------------ */
+
+static enum usk_status solve_island(struct usk_island_work *w, struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	const struct usk_solve_options *o = w->opt;
+	choose_reference(w);
+	usk_graph_paths(w->graph, w->weight, w->reference, NULL, 0, w->way);
+	usk_tree_links(w->graph, w->tie, o->span, w->way, w->reference, o->max_skew_e12,
+		       usk_knots_most(w->n), w->link);
+	usk_rates_of(w->graph, w->tie, w->reference, o->max_skew_e12, w->odd, w->rates);
+	(void)err;
+	write_clocks(w);
+	return status;
+}
+
+static void write_island(struct usk_clocks *c, const struct usk_island_work *w)
+{
+	struct usk_island *i = &c->island[c->n_islands++];
+	i->reference = w->reference;
+	i->n_clocks = w->n;
+	i->clock = usk_alloc(w->n, sizeof *i->clock);
+	memcpy(i->clock, w->clock, w->n * sizeof *i->clock);
+}
+
+size_t usk_knots_most(size_t n_clocks)
+{
+	size_t share = 300000 / (n_clocks ? n_clocks : 1);
+	return share < 300 ? 300 : share > 4000 ? 4000 : share;
+}
+
+enum usk_status usk_solve(struct usk_clocks *c, struct usk_tie *tie, size_t n,
+			  const struct usk_solve_options *opt, struct usk_err *err)
+{
+	struct usk_graph g = usk_graph_of(tie, n, c->n_clocks);
+	struct usk_island_work w = { .c = c, .tie = tie, .opt = opt, .graph = &g };
+	uint32_t *island = usk_alloc(c->n_clocks, sizeof *island);
+	w.clock = usk_alloc(c->n_clocks, sizeof *w.clock);
+	w.part = usk_alloc(c->n_clocks, sizeof *w.part);
+	w.odd = usk_alloc(c->n_clocks, sizeof *w.odd);
+	w.out = usk_alloc(c->n_clocks, sizeof *w.out);
+	w.way = usk_alloc(c->n_clocks, sizeof *w.way);
+	w.link = usk_alloc(c->n_clocks, sizeof *w.link);
+	w.rates = usk_alloc(c->n_clocks, sizeof *w.rates);
+	w.weight = usk_alloc(n + 1, sizeof *w.weight);
+	size_t islands = usk_graph_islands(&g, island);
+	enum usk_status status = USK_OK;
+	c->island = usk_alloc(islands, sizeof *c->island);
+	for (size_t i = 0; i < n; i++) {
+		tie[i].kappa_e12 = 0;
+	}
+	for (uint32_t k = 0; k < islands && !status; k++) {
+		w.n = 0;
+		for (uint32_t i = 0; i < c->n_clocks; i++) {
+			if (island[i] == k) {
+				w.clock[w.n++] = i;
+			}
+		}
+		status = solve_island(&w, err);
+		if (!status) {
+			write_island(c, &w);
+		}
+	}
+	c->solve = usk_strdup(opt->tree ? "tree" : "joint");
+	c->how = usk_strdup("pairs");
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		usk_link_free(&w.link[i]);
+	}
+	free(w.clock);
+	free(w.part);
+	free(w.odd);
+	free(w.out);
+	free(w.way);
+	free(w.link);
+	free(w.rates);
+	free(w.weight);
+	free(island);
+	usk_graph_free(&g);
+	return status;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tree.c - clocks against their reference by way of others
+ *
+ * In    ways through the graph, pairs' own answers
+ * Out   weights of ties, links to the reference, jumps
+ * Why   a path of bands is a band: U of a chain is the U of one link after the other, so widths
+ *       are never just added
+ * Not   which ways (graph.c), messages off them (bounds.h)
+ */
+#include "solve/tree.h"
+#include "fit/fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The tie's own answer, borrowed: its first epoch. */
+static struct usk_link look(const struct usk_tie *t, int64_t max_skew_e12)
+{
+	const struct usk_clock *k = t->fitted;
+	struct usk_link l = { .knot = k->knot,
+			      .skew_e12 = max_skew_e12,
+			      .has = { true, true, true } };
+	for (; l.n < k->n_knots && k->knot[l.n].epoch == k->knot[0].epoch; l.n++) {
+		const struct usk_knot *at = &k->knot[l.n];
+		l.has[USK_LOWER] = l.has[USK_LOWER] && at->lo_ns != USK_NONE;
+		l.has[USK_MIDDLE] = l.has[USK_MIDDLE] && at->offset_ns != USK_NONE;
+		l.has[USK_UPPER] = l.has[USK_UPPER] && at->hi_ns != USK_NONE;
+	}
+	return l;
+}
+
+static enum usk_curve leading(const struct usk_link *l)
+{
+	return l->has[USK_MIDDLE] ? USK_MIDDLE : l->has[USK_UPPER] ? USK_UPPER : USK_LOWER;
+}
+
+/* ---- weights ------------------------------------------------------------------------ */
+
+/* A time of one end of an arc as the other shows it, near enough to weigh by. */
+static int64_t across(const struct usk_tie *t, bool to_a, int64_t at, int64_t max_skew_e12)
+{
+	struct usk_link l = look(t, max_skew_e12);
+	usk_hint hint = 0;
+	return to_a ? usk_link_at(&l, leading(&l), at, &hint)
+		    : usk_link_back(&l, leading(&l), at, &hint);
+}
+
+/* The clocks that are reached, those nearer to the origin first. */
+static uint32_t *by_hops(const struct usk_way *way, size_t n_clocks, size_t *n)
+{
+	uint32_t *order = usk_alloc(n_clocks + 1, sizeof *order);
+	size_t *fill = usk_alloc(n_clocks + 2, sizeof *fill);
+	*n = 0;
+	for (size_t i = 0; i < n_clocks; i++) {
+		fill[way[i].hops + 1] += way[i].reached;
+		*n += way[i].reached;
+	}
+	for (size_t h = 1; h <= n_clocks; h++) {
+		fill[h] += fill[h - 1];
+	}
+	for (uint32_t i = 0; i < n_clocks; i++) {
+		if (way[i].reached) {
+			order[fill[way[i].hops]++] = i;
+		}
+	}
+	free(fill);
+	return order;
+}
+
+static int64_t half_width(const struct usk_tie *t, int64_t local_ns, int64_t max_skew_e12)
+{
+	struct usk_link l = look(t, max_skew_e12);
+	usk_hint hint = 0;
+	if (!l.has[USK_LOWER] || !l.has[USK_UPPER]) {
+		return 0;
+	}
+	usk_i128 width = (usk_i128)usk_link_at(&l, USK_UPPER, local_ns, &hint) -
+			 usk_link_at(&l, USK_LOWER, local_ns, &hint);
+	return usk_cut(usk_ceil_div(width > 0 ? width : 0, 2));
+}
+
+void usk_tree_weigh(const struct usk_graph *g, const struct usk_tie *tie,
+		    const struct usk_span *span, uint32_t origin, int64_t max_skew_e12,
+		    int64_t *weight)
+{
+	struct usk_way *way = usk_alloc(g->n_clocks, sizeof *way);
+	size_t n;
+	usk_graph_paths(g, weight, origin, NULL, 0, way); /* any will do */
+	uint32_t *order = by_hops(way, g->n_clocks, &n);
+	/* Upwards: when the trace begins and ends, by the origin. */
+	int64_t *first = usk_alloc(g->n_clocks, sizeof *first);
+	int64_t *last = usk_alloc(g->n_clocks, sizeof *last);
+	for (size_t k = 0; k < n; k++) {
+		first[order[k]] = span[order[k]].first_ns;
+		last[order[k]] = span[order[k]].last_ns;
+	}
+	for (size_t k = n; k-- > 1;) {
+		uint32_t i = order[k], up = way[i].from;
+		const struct usk_arc *a = &g->arc[way[i].arc];
+		int64_t from = across(&tie[a->tie], !a->turned, first[i], max_skew_e12);
+		int64_t to = across(&tie[a->tie], !a->turned, last[i], max_skew_e12);
+		first[up] = from < first[up] ? from : first[up];
+		last[up] = to > last[up] ? to : last[up];
+	}
+	/* Downwards: its middle. */
+	int64_t *middle = first;
+	middle[origin] = (int64_t)(((usk_i128)first[origin] + last[origin]) / 2);
+	for (size_t k = 1; k < n; k++) {
+		uint32_t i = order[k];
+		const struct usk_arc *a = &g->arc[way[i].arc];
+		middle[i] = across(&tie[a->tie], a->turned, middle[way[i].from], max_skew_e12);
+	}
+	for (size_t k = 0; k < n; k++) {
+		uint32_t i = order[k];
+		for (size_t j = g->first[i]; j < g->first[i + 1]; j++) {
+			if (g->arc[j].holds && g->arc[j].turned) {
+				weight[g->arc[j].tie] =
+					half_width(&tie[g->arc[j].tie], middle[i], max_skew_e12);
+			}
+		}
+	}
+	free(first);
+	free(last);
+	free(order);
+	free(way);
+}
+
+/* ---- links ----------------------------------------------------------------------------- */
+
+static struct usk_link step(const struct usk_tie *t, bool turned, const struct usk_span *span,
+			    int64_t max_skew_e12)
+{
+	struct usk_link own = look(t, max_skew_e12);
+	struct usk_link l = usk_link_of(own.knot, own.n, max_skew_e12);
+	if (turned) {
+		struct usk_link back = usk_link_turn(&l, span->first_ns, span->last_ns);
+		usk_link_free(&l);
+		l = back;
+	} else {
+		usk_link_reach(&l, span->first_ns, span->last_ns);
+	}
+	return l;
+}
+
+void usk_tree_links(const struct usk_graph *g, const struct usk_tie *tie,
+		    const struct usk_span *span, const struct usk_way *way, uint32_t origin,
+		    int64_t max_skew_e12, size_t most, struct usk_link *link)
+{
+	size_t n;
+	uint32_t *order = by_hops(way, g->n_clocks, &n);
+	link[origin] = (struct usk_link){ .n = 0 };
+	for (size_t k = 1; k < n; k++) {
+		uint32_t i = order[k], up = way[i].from;
+		const struct usk_arc *a = &g->arc[way[i].arc];
+		struct usk_link l = { .n = 0 };
+		if (up == origin || link[up].n) {
+			l = step(&tie[a->tie], a->turned, &span[i], max_skew_e12);
+		}
+		if (l.n && up != origin) {
+			struct usk_link chained = usk_link_chain(&l, &link[up]);
+			usk_link_free(&l);
+			l = chained;
+		}
+		if (l.n && !l.has[USK_LOWER] && !l.has[USK_UPPER]) {
+			usk_link_free(&l);
+		}
+		if (l.n) {
+			usk_link_thin(&l, most);
+		}
+		link[i] = l;
+	}
+	free(order);
+}
+
+struct usk_knot *usk_tree_epochs(const struct usk_tie *tie, const struct usk_link *parent,
+				 int64_t max_skew_e12, size_t *n)
+{
+	const struct usk_clock *own = tie->fitted;
+	struct usk_knot *all = NULL;
+	*n = 0;
+	for (size_t from = 0, to; from < own->n_knots; from = to) {
+		for (to = from;
+		     to < own->n_knots && own->knot[to].epoch == own->knot[from].epoch;) {
+			to++;
+		}
+		struct usk_knot one[2] = { own->knot[from], own->knot[from] };
+		one[1].local_ns++; /* an epoch of a single stamp */
+		bool single = to - from == 1;
+		struct usk_link l = usk_link_of(single ? one : own->knot + from,
+						single ? 2 : to - from, max_skew_e12);
+		if (parent) {
+			struct usk_link chained = usk_link_chain(&l, parent);
+			usk_link_free(&l);
+			l = chained;
+		}
+		all = usk_grow(all, *n + l.n, sizeof *all);
+		memcpy(all + *n, l.knot, l.n * sizeof *all);
+		*n += l.n;
+		usk_link_free(&l);
+	}
+	return all;
+}
+
+/* ---- jumps -------------------------------------------------------------------------------- */
+
+static void add_jump(struct usk_clock *k, struct usk_jump j)
+{
+	size_t i = k->n_jumps++;
+	k->jump = usk_grow(k->jump, k->n_jumps, sizeof *k->jump);
+	for (; i && (k->jump[i - 1].epoch > j.epoch ||
+		     (k->jump[i - 1].epoch == j.epoch &&
+		      k->jump[i - 1].after_local_ns > j.after_local_ns));
+	     i--) {
+		k->jump[i] = k->jump[i - 1];
+	}
+	k->jump[i] = j;
+}
+
+static int64_t negated(int64_t v)
+{
+	return v == USK_NONE ? USK_NONE : -v;
+}
+
+void usk_tree_jumps(const struct usk_arc *arc, const struct usk_tie *tie, uint32_t origin,
+		    int64_t max_skew_e12, const struct usk_clock *parent, struct usk_clock *clock)
+{
+	struct usk_link l = look(tie, max_skew_e12);
+	uint32_t number = arc->to;
+	enum usk_curve low = l.has[USK_LOWER] ? USK_LOWER : leading(&l);
+	enum usk_curve high = l.has[USK_UPPER] ? USK_UPPER : leading(&l);
+	usk_hint at[2] = { 0 };
+	bool direct = tie->a == origin || tie->b == origin;
+	for (size_t i = 0; i < tie->fitted->n_jumps; i++) {
+		struct usk_jump j = tie->fitted->jump[i];
+		if (j.of != number && !(direct && j.of == origin)) {
+			continue; /* the clock on the way jumped: its own link has it */
+		}
+		if (arc->turned) {
+			int64_t after = usk_link_at(&l, low, j.after_local_ns, &at[0]);
+			int64_t before = usk_link_at(&l, high, j.before_local_ns, &at[1]);
+			int64_t least = negated(j.size_hi_ns);
+			j.size_hi_ns = negated(j.size_lo_ns);
+			j.size_lo_ns = least;
+			j.after_local_ns = after;
+			j.before_local_ns = before;
+			j.epoch = 0;
+		}
+		add_jump(clock, j);
+	}
+	for (size_t i = 0; !direct && i < parent->n_jumps; i++) {
+		struct usk_jump j = parent->jump[i];
+		if (j.of != origin) {
+			continue;
+		}
+		j.after_local_ns = arc->turned ? usk_link_at(&l, low, j.after_local_ns, &at[0])
+					       : usk_link_back(&l, high, j.after_local_ns, &at[0]);
+		j.before_local_ns = arc->turned ? usk_link_at(&l, high, j.before_local_ns, &at[1])
+						: usk_link_back(&l, low, j.before_local_ns, &at[1]);
+		j.epoch = 0;
+		add_jump(clock, j);
+	}
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tree.h - clocks against their reference by way of others
+ */
+#ifndef USK_SOLVE_TREE_H
+#define USK_SOLVE_TREE_H
+
+#include "solve/graph.h"
+#include "solve/link.h"
+
+/**
+ * What each tie weighs: half its band at the middle of the island's trace, the earliest to the
+ * latest event of its clocks, mapped along ties. span[n_clocks]; weight[n ties] is written where
+ * the tie is of the island that origin is in.
+ */
+void usk_tree_weigh(const struct usk_graph *g, const struct usk_tie *tie,
+		    const struct usk_span *span, uint32_t origin, int64_t max_skew_e12,
+		    int64_t *weight);
+
+/**
+ * Links of all clocks against the origin along their ways, each with knots at its first and last
+ * event, `most` at most; n = 0 where there is no way, or neither side of the band goes all of it.
+ * Of a clock that was put back the first epoch. link[n_clocks] is written where way[] says that a
+ * clock is reached.
+ */
+void usk_tree_links(const struct usk_graph *g, const struct usk_tie *tie,
+		    const struct usk_span *span, const struct usk_way *way, uint32_t origin,
+		    int64_t max_skew_e12, size_t most, struct usk_link *link);
+
+/**
+ * All epochs of a clock that was put back, as knots against the origin; malloc'ed, n = 0 if there
+ * is no way. parent is the link of the clock before it on its way, NULL if that is the origin.
+ */
+struct usk_knot *usk_tree_epochs(const struct usk_tie *tie, const struct usk_link *parent,
+				 int64_t max_skew_e12, size_t *n);
+
+/**
+ * The jumps of a clock, and of the origin, as the pairs on its way tell them, into clock->jump;
+ * sorted. parent has those of the clock before it on its way already.
+ */
+void usk_tree_jumps(const struct usk_arc *arc, const struct usk_tie *tie, uint32_t origin,
+		    int64_t max_skew_e12, const struct usk_clock *parent, struct usk_clock *clock);
+
+#endif
