@@ -158,29 +158,44 @@ static enum usk_status calibrate(struct pair_source *s, const struct usk_calibra
 	return status;
 }
 
-static enum usk_status pair(struct parties *p, uint32_t a, uint32_t b,
-			    const struct usk_calibrate_options *how, struct usk_calibration *c,
-			    struct usk_err *err)
+struct calibrating {
+	struct parties *p;
+	const struct usk_calibrate_options *how;
+	struct usk_calibration *c;
+};
+
+static enum usk_status take_pair(void *ctx, size_t pair, struct gathered *g, struct usk_err *err)
 {
-	struct pair_source source;
-	struct usk_pair found = { 0 };
-	struct gathered g = { 0 };
-	enum usk_status status = usk_pair_open(p, a, b, &source, err);
-	if (status) {
-		return status;
+	struct calibrating *x = ctx;
+	struct usk_calibration *c = x->c;
+	struct pair_source *s = &x->p->pair[pair];
+	if (!g->n_msgs) {
+		return USK_OK;
 	}
-	status = usk_pair_gather(&source, true, &found, &g, err);
-	if (!status && g.n_msgs) {
-		c->pair = usk_grow(c->pair, c->n_pairs + 1, sizeof *c->pair);
-		struct usk_calibrated *out = &c->pair[c->n_pairs++];
-		*out = (struct usk_calibrated){ .a = a, .b = b };
-		usk_counts_add(&c->counts, &g.found);
-		status = calibrate(&source, how, out, &g, err);
+	c->pair = usk_grow(c->pair, c->n_pairs + 1, sizeof *c->pair);
+	struct usk_calibrated *out = &c->pair[c->n_pairs++];
+	*out = (struct usk_calibrated){ .a = s->a, .b = s->b };
+	usk_counts_add(&c->counts, &g->found);
+	return calibrate(s, x->how, out, g, err);
+}
+
+static enum usk_status all_pairs(struct calibrating *x, struct usk_err *err)
+{
+	struct parties *p = x->p;
+	struct usk_pair *pair = usk_alloc(p->n_pairs + 1, sizeof *pair);
+	uint32_t *all = usk_alloc(p->n_pairs + 1, sizeof *all);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		all[i] = (uint32_t)i;
 	}
-	usk_gathered_free(&g);
-	usk_pair_close(&source);
-	free(found.outlier);
-	free(found.contradiction);
+	p->doing = "matching";
+	p->work_all = p->work_done + usk_readings_size(p, all, p->n_pairs);
+	enum usk_status status = usk_gather(p, all, p->n_pairs, true, pair, take_pair, x, err);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		free(pair[i].outlier);
+		free(pair[i].contradiction);
+	}
+	free(pair);
+	free(all);
 	return status;
 }
 
@@ -205,15 +220,8 @@ enum usk_status usk_calibrate(struct usk_trace *const *trace, size_t n,
 	for (size_t i = 0; i < p.n; i++) {
 		c->clock[i] = usk_strdup(p.party[i].name);
 	}
-	p.doing = "matching";
-	for (uint32_t a = 0; a < p.n && !status; a++) {
-		for (uint32_t b = a + 1; b < p.n && !status; b++) {
-			/* The user's reference, where it is one of the two, is the one here. */
-			bool turn = b == p.reference;
-			status = pair(&p, turn ? b : a, turn ? a : b, how ? how : &as_they_spread,
-				      c, err);
-		}
-	}
+	struct calibrating x = { &p, how ? how : &as_they_spread, c };
+	status = all_pairs(&x, err);
 	for (size_t i = 0; i < p.n_traces && !status; i++) {
 		const char *damage = usk_trace_damage(p.trace[i]);
 		if (damage) {

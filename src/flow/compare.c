@@ -140,41 +140,43 @@ static enum usk_status measure_band(const struct usk_fit *fit, struct usk_compar
 	return status;
 }
 
-static enum usk_status compare_pair(struct pair_source *s, uint64_t work, struct usk_comparison *c,
-				    struct usk_compared_pair *out, struct usk_err *err)
+struct comparing {
+	struct parties *p;
+	struct usk_comparison *c;
+	struct usk_pair *pair;
+	uint64_t work; /* for the methods, as much as all of the reading took */
+};
+
+static enum usk_status compare_pair(void *ctx, size_t which, struct gathered *g,
+				    struct usk_err *err)
 {
-	struct parties *p = s->parties;
-	struct usk_pair pair = { 0 };
-	struct gathered g;
-	p->doing = "matching";
-	enum usk_status status = usk_pair_gather(s, true, &pair, &g, err);
-	p->work_done += work;
-	struct usk_fit fit = usk_gathered_fit(&g, s);
+	struct comparing *x = ctx;
+	struct parties *p = x->p;
+	struct pair_source *s = &p->pair[which];
+	struct usk_comparison *c = x->c;
+	const struct usk_pair *pair = &x->pair[which];
+	struct usk_compared_pair *out = &c->pair[which];
+	uint64_t work = x->work / p->n_pairs;
+	struct usk_fit fit = usk_gathered_fit(g, s);
 	fit.recall = usk_recall_new();
-	status = status ? status : measure_band(&fit, out, err);
+	enum usk_status status = measure_band(&fit, out, err);
 	if (!status) {
 		usk_recall_fill(&fit);
-		out->a_to_b = pair.a_to_b;
-		out->b_to_a = pair.b_to_a;
-		out->quality = pair.quality;
-		out->recorded_inversions = usk_pair_inversions(&pair);
-		out->a_ns = middle_of_a(&g, s->a);
-		usk_counts_add(&c->counts, &g.found);
-		char *why = usk_pair_explain(&pair, p, &c->counts);
-		if (why) {
-			note(c, why);
-		}
+		out->a_to_b = pair->a_to_b;
+		out->b_to_a = pair->b_to_a;
+		out->quality = pair->quality;
+		out->recorded_inversions = usk_pair_inversions(pair);
+		out->a_ns = middle_of_a(g, s->a);
+		usk_counts_add(&c->counts, &g->found);
 	}
 	p->doing = "comparing";
 	for (size_t i = 0; i < c->n_methods && !status; i++) {
-		score(s, &g, &fit, out, &out->score[i]);
+		score(s, g, &fit, out, &out->score[i]);
 		usk_parties_progress(p, work * (i + 1) / c->n_methods);
 	}
 	p->work_done += work;
+	p->doing = "matching";
 	usk_recall_free(fit.recall);
-	usk_gathered_free(&g);
-	free(pair.outlier);
-	free(pair.contradiction);
 	return status;
 }
 
@@ -195,14 +197,11 @@ comparison_of(const struct parties *p, const struct usk_estimator *const *method
 	while (!n_methods && all[c->n_methods].name) {
 		c->n_methods++;
 	}
-	c->pair = usk_alloc(p->n, sizeof *c->pair);
-	for (uint32_t i = 0; i < p->n; i++) {
-		if (i == p->reference) {
-			continue;
-		}
+	c->pair = usk_alloc(p->n_pairs + 1, sizeof *c->pair);
+	for (size_t i = 0; i < p->n_pairs; i++) {
 		struct usk_compared_pair *pair = &c->pair[c->n_pairs++];
-		pair->a = p->reference;
-		pair->b = i;
+		pair->a = p->pair[i].a;
+		pair->b = p->pair[i].b;
 		pair->quality = USK_ABSENT;
 		pair->score = usk_alloc(c->n_methods, sizeof *pair->score);
 		for (size_t k = 0; k < c->n_methods; k++) {
@@ -232,17 +231,25 @@ enum usk_status usk_compare(struct usk_trace *const *trace, size_t n,
 		return status;
 	}
 	struct usk_comparison *c = comparison_of(&p, method, n_methods);
-	/* Matching takes about as long as reading did, and the methods as long again. */
-	uint64_t work = p.work_done;
-	p.work_all = work * (1 + 2 * (uint64_t)c->n_pairs);
-	for (size_t i = 0; i < c->n_pairs && !status; i++) {
-		struct pair_source source;
-		status = usk_pair_open(&p, c->pair[i].a, c->pair[i].b, &source, err);
-		if (!status) {
-			status = compare_pair(&source, work, c, &c->pair[i], err);
-			usk_pair_close(&source);
-		}
+	struct usk_pair *pair = usk_alloc(p.n_pairs + 1, sizeof *pair);
+	uint32_t *all = usk_alloc(p.n_pairs + 1, sizeof *all);
+	for (size_t i = 0; i < p.n_pairs; i++) {
+		all[i] = (uint32_t)i;
 	}
+	struct comparing x = { &p, c, pair, usk_readings_size(&p, all, p.n_pairs) };
+	p.doing = "matching";
+	p.work_all = p.work_done + 2 * x.work;
+	status = usk_gather(&p, all, p.n_pairs, true, pair, compare_pair, &x, err);
+	for (size_t i = 0; i < p.n_pairs; i++) {
+		char *why = status ? NULL : usk_pair_explain(&pair[i], &p, &c->counts);
+		if (why) {
+			note(c, why);
+		}
+		free(pair[i].outlier);
+		free(pair[i].contradiction);
+	}
+	free(pair);
+	free(all);
 	usk_parties_free(&p);
 	if (status) {
 		usk_comparison_free(c);

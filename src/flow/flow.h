@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * flow.h - the stages in a row: who takes part, one pair after the other, all clocks
+ * flow.h - the stages in a row: who takes part, who shares messages with whom, all clocks
  */
 #ifndef USK_FLOW_H
 #define USK_FLOW_H
@@ -24,70 +24,157 @@ struct party {
 	size_t n_stated;
 };
 
+/* Two clocks that share messages, which can be read as often as needed. */
+struct pair_source {
+	struct parties *parties;
+	uint32_t a, b; /* parties; a is the reference's side, if one of them is that */
+	/* Where two captures lie to each other; joins is 0 if they share nothing. May be empty
+	 * beyond that: usk_pair_join(). */
+	struct usk_coarse coarse;
+	struct usk_frame frame;	 /* origin and rate of its corridor; kappa is 0 */
+	uint64_t in_tables;	 /* messages */
+	int64_t from_ns, to_ns;	 /* stamps of a that count; USK_NONE: all */
+	struct usk_msg *exclude; /* left out in readings, sorted by usk_msg_order() */
+	size_t n_exclude;
+};
+
+struct pair_slot; /* of the hash that finds pairs by their clocks */
+
 struct parties {
 	struct usk_trace *const *trace;
 	size_t n_traces;
 	uint64_t *events; /* per trace */
 	uint32_t **clock; /* per table: its numbers -> parties */
+	size_t *n_clocks; /* per table */
 	struct party *party;
 	size_t n;
+	uint32_t *name_slot; /* hash of names, while they come in: number + 1 */
+	size_t n_name_slots;
+	/* All that share messages, sorted by the smaller, then the larger of their numbers. */
+	struct pair_source *pair;
+	size_t n_pairs, cap_pairs;
+	struct pair_slot *slot; /* hash of their numbers */
+	size_t n_slots;
 	uint32_t depth;
-	uint32_t reference;
+	uint32_t reference; /* as named, else the first */
+	bool reference_named;
 	struct usk_model model;
 	struct usk_counts left_out;
 	struct delays delays;
 	/* Work in bytes, for progress. */
 	const struct usk_sync_options *opt;
 	uint64_t work_done, work_all;
+	double shown;
 	const char *doing;
 };
 
-/** Pass 1 over every trace: names, spans, resolutions, samples. */
+/** Check the arguments and open the parties, two at least, and their pairs. */
+enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
+			      const struct usk_sync_options *opt, struct parties *out,
+			      struct usk_err *err);
+extern const struct usk_sync_options usk_sync_defaults;
+
+/** Pass 1 over every trace: names, spans, resolutions, samples, pairs. */
 enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 				 const struct usk_sync_options *opt, struct parties *out,
 				 struct usk_err *err);
 void usk_parties_free(struct parties *p);
 void usk_parties_progress(struct parties *p, uint64_t bytes);
+/** The same as a function for the match stage; ctx is the parties. */
+void usk_parties_report(void *ctx, uint64_t bytes);
 /** What messages from one to the other need at least; NULL is 0. */
 const struct usk_delay_model *usk_parties_delay(const struct parties *p, uint32_t from,
 						uint32_t to);
 /** A sentence on names that --min-delay's file has and no trace has; malloc'ed, NULL if none. */
 char *usk_parties_delay_note(const struct parties *p);
 
-/* The messages of one pair, which can be read as often as needed. */
-struct pair_source {
-	struct parties *parties;
-	uint32_t a, b; /* parties; a is the reference side */
-	struct usk_coarse coarse;
-	struct usk_msg *exclude; /* left out in the next reading */
-	size_t n_exclude;
+/** |rate - 1| that no clock exceeds, parts per 10^12. */
+int64_t usk_limit_e12(const struct usk_sync_options *o);
+
+/** The party of that name, which is new if there is none. */
+uint32_t usk_party_of(struct parties *p, const char *name, size_t *cap);
+/** A stamp of its clock, in the order of the trace. */
+void usk_party_stamp(struct party *y, int64_t t);
+
+/* ---- tables (tables.c) --------------------------------------------------------------------- */
+
+/* What tables tell of a pair while its origin and rate are looked for: a sample that does not
+ * depend on the order of the rows. */
+struct table_sample {
+	struct usk_sighting *s; /* way: the message's hash */
+	size_t n, cap;
+	uint32_t mask; /* s holds those whose hash is 0 under it */
+	bool any;
+	struct usk_msg first;	   /* the smallest, */
+	struct usk_sighting least; /* should the sample be empty */
 };
 
-/** Look how the two lie to each other; coarse.joins is 0 if they share nothing. */
-enum usk_status usk_pair_open(struct parties *p, uint32_t a, uint32_t b, struct pair_source *out,
-			      struct usk_err *err);
-void usk_pair_close(struct pair_source *s);
-/** Read every message; numbers in them are parties. counts and evidence may be NULL. */
-enum usk_status usk_pair_read(struct pair_source *s, const struct usk_sink *sink,
+/** Read a table for the first time: parties, what is known of them, pairs, a sample for each. */
+enum usk_status usk_table_scan(struct parties *p, size_t which, size_t *cap_parties,
+			       struct table_sample **sample, struct usk_err *err);
+/** Where a pair's clocks lie to each other. pairs: how many share the memory. swapped: since the
+ * scan the pair's a has become its b. */
+void usk_table_sample_fit(struct table_sample *t, size_t pairs, bool swapped,
+			  struct usk_coarse *out);
+void usk_table_samples_free(struct table_sample *t, size_t n);
+
+/* Who takes what all tables hold, in one reading. */
+struct table_sink {
+	void *ctx;
+	const bool *wanted; /* by number of the pair */
+	/* Messages of a wanted pair, in the order of the tables, less what it excludes. False: no
+	 * more. */
+	bool (*put)(void *ctx, uint32_t pair, const struct usk_msg *msg, size_t n);
+	/* Every row, of any clocks; may be NULL. */
+	void (*row)(void *ctx, const struct usk_msg *msg);
+	/* A table begins; may be NULL. */
+	void (*begin)(void *ctx);
+};
+enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink,
+				struct usk_err *err);
+/** Bytes of all tables. */
+uint64_t usk_tables_size(const struct parties *p);
+
+/* ---- captures that saw the same packets (shared.c) ------------------------------------------ */
+
+/* The samples of two captures that both have, in the order of each. */
+struct shared {
+	uint32_t *of_a, *of_b;
+	size_t n_a, n_b;
+};
+
+/**
+ * Add all pairs of captures that have a sample in common. One for each pair of p, to be freed with
+ * usk_shared_free(); where that would be too much, counts without the samples.
+ */
+struct shared *usk_captures_share(struct parties *p, struct table_sample **sample);
+void usk_shared_free(struct shared *s, size_t n);
+
+/* ---- pairs (pairs.c) ----------------------------------------------------------------------- */
+
+/** The number of the pair, which is added if there is none; *sample grows with them. */
+uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y, struct table_sample **sample);
+/** UINT32_MAX if there is none. */
+uint32_t usk_pair_find(const struct parties *p, uint32_t x, uint32_t y);
+/**
+ * Once all traces were scanned: pairs of captures that share packets, the order of all, origins,
+ * rates and, with --from and --to, ranges.
+ */
+enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample,
+				 struct usk_err *err);
+void usk_pairs_free(struct parties *p);
+
+/** Do captures of both share packets? */
+bool usk_pair_walks(const struct pair_source *s);
+/** Bytes to read for the messages that they share. */
+uint64_t usk_pair_walk_size(const struct pair_source *s);
+/** These messages; numbers in them are parties. The sink's start() and keep() are not called. */
+enum usk_status usk_pair_walk(struct pair_source *s, const struct usk_sink *sink,
 			      struct usk_counts *counts, struct usk_evidence *evidence,
 			      struct usk_err *err);
 
-/** Fit b against a: fills pair and clock. */
-enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struct usk_clock *clock,
-			     struct usk_counts *counts, struct usk_evaluation *evaluation,
-			     struct usk_err *err);
 /** What matching one pair found, added up over all. */
 void usk_counts_add(struct usk_counts *to, const struct usk_counts *found);
-/** Only count and measure, as recorded. */
-enum usk_status usk_pair_check(struct pair_source *s, struct usk_pair *pair,
-			       struct usk_counts *counts, struct usk_evaluation *evaluation,
-			       struct usk_err *err);
-
-/** Check the arguments and open the parties, two at least. */
-enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
-			      const struct usk_sync_options *opt, struct parties *out,
-			      struct usk_err *err);
-extern const struct usk_sync_options usk_sync_defaults;
 /** Why a pair is not bounded and what would help, a sentence; NULL if it is. malloc'ed. */
 char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
 		       const struct usk_counts *counts);

@@ -1,58 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pair.c - one pair of clocks from its messages to its correction
+ * pair.c - one pair of clocks from its messages to its own answer
  *
- * In    the messages of two clocks, readable as often as needed
- * Out   the local clock's knots and quality, the pair's figures
- * Why   what is asked of a pair stands together: its correction, its figures, what can be drawn
- * Not   reading, wrong messages (reading.c), more than two clocks (sync.c)
+ * In    what the messages of two clocks allow
+ * Out   b's clock against a's by this pair alone, the pair's figures, what can be drawn of it
+ * Why   this is all that is kept of a pair: the points that may bound something, not messages
+ * Not   reading, wrong messages (gather.c), more than two clocks (solve/)
  */
-#include "flow/reading.h"
+#include "flow/fitted.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { DRAWN_POINTS = 4000 };
-
-/* Added to those of other pairs; percent is of all messages, which sync.c knows. */
-static void too_fast(const struct usk_judge *j, struct usk_evaluation *e)
-{
-	struct usk_violations v = usk_judge_violations(j), *all = &e->too_fast;
-	usk_i128 sum = (usk_i128)all->mean_ns * (usk_i128)all->count + j->violation_sum;
-	all->count += v.count;
-	all->max_ns = v.max_ns > all->max_ns ? v.max_ns : all->max_ns;
-	all->mean_ns = all->count ? (int64_t)(sum / (usk_i128)all->count) : 0;
-}
-
-enum usk_status usk_pair_check(struct pair_source *s, struct usk_pair *pair,
-			       struct usk_counts *counts, struct usk_evaluation *evaluation,
-			       struct usk_err *err)
-{
-	struct reading r = usk_reading_of(s, err);
-	struct usk_witness witness = { 0 };
-	usk_pair_blank(pair, s);
-	r.judge.with_delays = true;
-	r.witness = &witness;
-	enum usk_status status = usk_reading_once(&r, counts, &pair->evidence);
-	usk_reading_recorded(&r, pair);
-	usk_witness_pair(&witness, false, NULL, NULL, pair);
-	usk_witness_free(&witness);
-	evaluation->heard_recorded =
-		usk_differences_add(evaluation->heard_recorded, pair->heard_recorded);
-	evaluation->recorded_inversions += usk_pair_inversions(pair);
-	too_fast(&r.judge, evaluation);
-	usk_judge_free(&r.judge);
-	return status;
-}
+/* Points of a side that are kept for drawing: of a pair, and of all pairs together. */
+enum { DRAWN_POINTS = 4000, ALL_DRAWN_POINTS = 200000, LEAST_DRAWN_POINTS = 16 };
 
 /* ---- what can be drawn ----------------------------------------------------------------- */
 
 /* The extreme point of each bucket, relative to the coarse slope, so that drift does not favour
  * one end of it. */
 static struct usk_point *thin_out(const struct usk_point *p, size_t n, const struct usk_frame *f,
-				  int64_t first, int64_t bucket, bool ceiling, size_t *n_out)
+				  int64_t first, int64_t bucket, size_t most, bool ceiling,
+				  size_t *n_out)
 {
-	struct usk_point *out = usk_alloc(n < DRAWN_POINTS ? n : DRAWN_POINTS, sizeof *out);
+	struct usk_point *out = usk_alloc(n < most ? n : most, sizeof *out);
 	size_t m = 0;
 	usk_i128 best = 0;
 	int64_t current = -1;
@@ -74,7 +44,8 @@ static struct usk_point *thin_out(const struct usk_point *p, size_t n, const str
 	return out;
 }
 
-static void draw(struct usk_corridor *c, const struct usk_frame *f, struct usk_pair *pair)
+static void draw(struct usk_corridor *c, const struct usk_frame *f, size_t most,
+		 struct usk_pair *pair)
 {
 	size_t n[2];
 	const struct usk_point *p[2];
@@ -90,94 +61,76 @@ static void draw(struct usk_corridor *c, const struct usk_frame *f, struct usk_p
 	if (first > last) {
 		return;
 	}
-	pair->bucket_ns = (last - first) / DRAWN_POINTS + 1;
-	pair->floor = thin_out(p[0], n[0], f, first, pair->bucket_ns, false, &pair->n_floor);
-	pair->ceiling = thin_out(p[1], n[1], f, first, pair->bucket_ns, true, &pair->n_ceiling);
+	pair->bucket_ns = (last - first) / (int64_t)most + 1;
+	pair->floor = thin_out(p[0], n[0], f, first, pair->bucket_ns, most, false, &pair->n_floor);
+	pair->ceiling =
+		thin_out(p[1], n[1], f, first, pair->bucket_ns, most, true, &pair->n_ceiling);
 }
 
-/* ---- after the fit ------------------------------------------------------------------------ */
-
-/*
- * Violations after correction. Where the vertices of both hulls are in order every message is
- * (doc/guarantees.md), and none needs to be looked at again. With minimum delays the hulls tell
- * what is left beyond these, so all messages are looked at for the delays themselves.
+/* ---- the pair's own answer --------------------------------------------------------------------
  */
-static enum usk_status corrected(struct pair_source *s, struct usk_corridor *c,
-				 const struct usk_witness *w, const struct usk_clock *clock,
-				 struct usk_pair *pair, struct usk_evaluation *e,
-				 struct usk_err *err)
+
+static size_t drawn_points(const struct parties *p)
 {
-	struct usk_map *map = usk_map_new(clock, usk_limit_e12(s->parties->opt));
-	enum usk_status status = USK_OK;
-	if (!map) {
-		usk_witness_pair(w, false, NULL, NULL, pair);
-		return USK_OK;
-	}
-	struct reading r = usk_reading_of(s, err);
-	bool leans = r.judge.least[0] || r.judge.least[1];
-	usk_min_delays(clock, c, &pair->min_delay_a_to_b_ns, &pair->min_delay_b_to_a_ns);
-	bool wrong = (pair->min_delay_a_to_b_ns != USK_NONE && pair->min_delay_a_to_b_ns < 0) ||
-		     (pair->min_delay_b_to_a_ns != USK_NONE && pair->min_delay_b_to_a_ns < 0);
-	if (wrong || leans) {
-		r.judge.map_b = map;
-		r.judge.with_delays = leans;
-		status = usk_reading_once(&r, NULL, NULL);
-		e->corrected_inversions += r.judge.inversions[0] + r.judge.inversions[1];
-		too_fast(&r.judge, e);
-	}
-	/* A clock bounded on one side has no estimate, and no delay by it. */
-	if (leans && pair->min_delay_a_to_b_ns != USK_NONE) {
-		pair->min_delay_a_to_b_ns = usk_judge_delays(&r.judge, false).min_ns;
-	}
-	if (leans && pair->min_delay_b_to_a_ns != USK_NONE) {
-		pair->min_delay_b_to_a_ns = usk_judge_delays(&r.judge, true).min_ns;
-	}
-	usk_witness_pair(w, clock->quality == USK_BOUNDED, NULL, map, pair);
-	usk_judge_free(&r.judge);
-	usk_map_free(map);
-	return status;
+	size_t n = ALL_DRAWN_POINTS / (p->n_pairs ? p->n_pairs : 1);
+	return n > DRAWN_POINTS ? DRAWN_POINTS : n < LEAST_DRAWN_POINTS ? LEAST_DRAWN_POINTS : n;
 }
 
-void usk_counts_add(struct usk_counts *to, const struct usk_counts *found)
+/* Where a method has no answer for one of many pairs, the others still have theirs. */
+static enum usk_status fit_one(const struct pair_source *s, const struct gathered *g,
+			       struct fitted *out, struct usk_err *err)
 {
-	to->matched += found->matched;
-	to->unmatched += found->unmatched;
-	to->ambiguous += found->ambiguous;
-	to->expired += found->expired;
-	to->unsure += found->unsure;
-	to->direction_unknown += found->direction_unknown;
-	to->outliers += found->outliers;
+	const struct parties *p = s->parties;
+	const struct usk_estimator *middle = usk_estimator_find("middle");
+	const struct usk_estimator *method =
+		p->opt->method ? usk_estimator_find(p->opt->method) : middle;
+	struct usk_fit fit = usk_gathered_fit(g, s);
+	const struct usk_model_row *row = usk_model_row(fit.model.kind);
+	struct usk_err why;
+	enum usk_status status = row->fit(&fit, &g->verdict, method, &out->clock, &why);
+	if (status == USK_EINPUT && method != middle && p->n > 2) {
+		out->failed = usk_strdup(why.msg);
+		free(out->clock.knot);
+		free(out->clock.jump);
+		out->clock = (struct usk_clock){ .quality = USK_ABSENT };
+		status = row->fit(&fit, &g->verdict, middle, &out->clock, &why);
+	}
+	return status ? usk_fail(err, status, why.at, "%s", why.msg) : USK_OK;
 }
 
-enum usk_status usk_pair_fit(struct pair_source *s, struct usk_pair *pair, struct usk_clock *clock,
-			     struct usk_counts *counts, struct usk_evaluation *evaluation,
-			     struct usk_err *err)
+enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, struct usk_pair *pair,
+			     struct fitted *out, struct usk_err *err)
 {
-	const struct usk_sync_options *o = s->parties->opt;
-	const struct party *b = &s->parties->party[s->b];
-	const struct usk_estimator *method = usk_estimator_find(o->method ? o->method : "middle");
-	struct gathered g;
-	enum usk_status status = usk_pair_gather(s, method->needs_messages, pair, &g, err);
+	const struct parties *p = s->parties;
+	int64_t q = p->party[s->b].resolution_ns;
+	size_t n;
+	out->clock.quality = USK_ABSENT;
+	out->clock.resolution_ns = q ? q : 1;
+	out->found = g->found;
+	out->witness = g->witness;
+	enum usk_status status = fit_one(s, g, out, err);
 	if (!status) {
-		struct usk_fit fit = usk_gathered_fit(&g, s);
-		evaluation->recorded_inversions += usk_pair_inversions(pair);
-		usk_counts_add(counts, &g.found);
-		status = usk_model_row(fit.model.kind)->fit(&fit, &g.verdict, method, clock, err);
-	}
-	if (!status) {
-		size_t n;
-		clock->resolution_ns = b->resolution_ns ? b->resolution_ns : 1;
-		usk_corridor_hull(g.corridor, false, &n);
+		struct usk_widths w = usk_band_widths(&out->clock);
+		bool bounded = pair->quality == USK_BOUNDED && w.best_ns != USK_NONE;
+		pair->half_width_ns = bounded ? w.best_ns : USK_NONE;
+		pair->half_width_at_ns = bounded ? w.best_at_ns : USK_NONE;
+		usk_corridor_hull(g->corridor, false, &n);
 		pair->hull_floor = n;
-		usk_corridor_hull(g.corridor, true, &n);
+		usk_corridor_hull(g->corridor, true, &n);
 		pair->hull_ceiling = n;
-		draw(g.corridor, &g.frame, pair);
-		status = corrected(s, g.corridor, &g.witness, clock, pair, evaluation, err);
-		evaluation->heard_recorded =
-			usk_differences_add(evaluation->heard_recorded, pair->heard_recorded);
-		evaluation->heard_corrected =
-			usk_differences_add(evaluation->heard_corrected, pair->heard_corrected);
+		draw(g->corridor, &g->frame, drawn_points(p), pair);
+		usk_part_of(g->corridor, g->lines->q_ns, &out->part);
 	}
-	usk_gathered_free(&g);
+	g->witness = (struct usk_witness){ 0 };
 	return status;
+}
+
+void usk_fitted_free(struct fitted *f)
+{
+	usk_part_free(&f->part);
+	usk_witness_free(&f->witness);
+	free(f->clock.knot);
+	free(f->clock.jump);
+	free(f->failed);
+	*f = (struct fitted){ 0 };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reading.h - a pair's messages read: once, or as often as wrong ones have to go
+ * reading.h - messages of pairs read: once, or as often as wrong ones have to go
  */
 #ifndef USK_FLOW_READING_H
 #define USK_FLOW_READING_H
@@ -16,7 +16,7 @@ struct suspected {
 	bool found;
 };
 
-/* One reading of the pair's messages. */
+/* One reading of a pair's messages. */
 struct reading {
 	struct pair_source *source;
 	struct usk_corridor *corridor, *plain; /* plain: without minimum delays */
@@ -24,24 +24,43 @@ struct reading {
 	struct usk_witness *witness; /* NULL: none is kept */
 	struct suspected *suspected; /* sorted by leaned */
 	size_t n_suspected;
-	const struct usk_sink *also; /* the caller's */
+	const struct usk_sink *also; /* the caller's; its start() and keep() are not called */
 	bool keep;		     /* all messages, for estimators that need them */
 	struct usk_msg *msg;
 	size_t n_msgs, cap_msgs;
-	int64_t from_ns, to_ns; /* stamps of the reference */
+	struct usk_counts counts;
+	struct usk_evidence evidence;
 	enum usk_status status;
 	struct usk_err *err;
 };
 
-/** |rate - 1| that no clock exceeds, parts per 10^12. */
-int64_t usk_limit_e12(const struct usk_sync_options *o);
-
 /** A reading that only judges, as recorded; the caller sets what else is wanted. */
 struct reading usk_reading_of(struct pair_source *s, struct usk_err *err);
-enum usk_status usk_reading_once(struct reading *r, struct usk_counts *counts,
-				 struct usk_evidence *evidence);
+/** Look for these messages, whose points alone are known; free r->suspected at the end. */
+void usk_reading_suspect(struct reading *r, struct usk_msg *msg, size_t n);
 /** What it counted, into the pair. */
 void usk_reading_recorded(const struct reading *r, struct usk_pair *pair);
+
+/* What happens around the reading of each of several pairs. */
+struct reading_plan {
+	void *ctx;
+	/* Before a pair's first message: the reading to fill, NULL: not this one. May be asked of
+	 * all pairs before the first is finished. */
+	struct reading *(*begin)(void *ctx, size_t pair);
+	/* After its last. */
+	enum usk_status (*finish)(void *ctx, size_t pair, struct usk_err *err);
+};
+
+/**
+ * The messages of these pairs, each once: pair[n] are numbers of p's pairs, rising. Tables are read
+ * once for all of them, captures pair by pair.
+ */
+enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
+			     const struct reading_plan *plan, struct usk_err *err);
+/** Bytes that this takes. */
+uint64_t usk_readings_size(const struct parties *p, const uint32_t *pair, size_t n);
+/** One pair alone. */
+enum usk_status usk_reading_once(struct reading *r);
 
 /** A pair of which nothing is known. */
 void usk_pair_blank(struct usk_pair *pair, const struct pair_source *s);
@@ -63,13 +82,21 @@ struct gathered {
 	struct usk_counts found;
 };
 
+/* Takes what a pair's messages allow; it is freed afterwards. */
+typedef enum usk_status usk_gathered_take(void *ctx, size_t pair, struct gathered *g,
+					  struct usk_err *err);
+
 /**
- * Read until the messages fit, or too many would have to go: then none is left out. Writes the
- * pair's quality, counts, delays as recorded, outliers and contradiction. free with
- * usk_gathered_free(), after a failure too.
+ * Read pairs until their messages fit, or too many would have to go: then none is left out. All
+ * that are not yet settled are read together. Writes out[pair]: qualities, counts, delays as
+ * recorded, outliers and contradictions; the last may come after take().
+ *
+ * pair[n]  numbers of p's pairs, rising
+ * keep     all messages, of as many pairs at a time as memory allows
  */
-enum usk_status usk_pair_gather(struct pair_source *s, bool keep, struct usk_pair *pair,
-				struct gathered *out, struct usk_err *err);
+enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, bool keep,
+			   struct usk_pair *out, usk_gathered_take *take, void *ctx,
+			   struct usk_err *err);
 void usk_gathered_free(struct gathered *g);
 /** As estimators get it; borrowed. */
 struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_source *s);

@@ -4,13 +4,10 @@
  *
  * In    opened traces, options
  * Out   the table of clocks
- * Why   this function is the program's one sentence; every stage it calls can be called alone
+ * Why   run() is the program's one sentence; every stage it calls can be called alone
  * Not   files written, things printed
- *
- * Each clock is tied to the reference by the messages the two exchange. Clocks that exchange
- * none with the reference are absent, and a note says so.
  */
-#include "flow/reading.h"
+#include "flow/fitted.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,8 +64,6 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	struct usk_clocks *c = usk_alloc(1, sizeof *c);
 	c->model = p->model;
 	c->method = usk_strdup(usk_estimator_find(o->method ? o->method : "middle")->name);
-	c->solve = usk_strdup("tree");
-	c->how = usk_strdup("pairs");
 	c->min_delay = usk_strdup(o->min_delay ? o->min_delay : "0");
 	c->max_skew_e12 = usk_limit_e12(o);
 	c->counts = p->left_out;
@@ -82,7 +77,8 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 		k->resolution_ns = p->party[i].resolution_ns ? p->party[i].resolution_ns : 1;
 		k->drift_ppm = k->drift_min_ppm = k->drift_max_ppm = NAN;
 	}
-	c->pair = usk_alloc(p->n, sizeof *c->pair);
+	c->pair = usk_alloc(p->n_pairs + 1, sizeof *c->pair);
+	c->n_pairs = p->n_pairs;
 	c->evaluation.heard_recorded = c->evaluation.heard_corrected = usk_no_difference;
 	c->evaluation.half_best_ns = c->evaluation.half_worst_ns = c->evaluation.half_mean_ns =
 		USK_NONE;
@@ -94,128 +90,8 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	return c;
 }
 
-/* The reference with all that are tied to it; each other clock is an island of its own. */
-static void find_islands(struct usk_clocks *c, uint32_t reference)
-{
-	c->island = usk_alloc(c->n_clocks, sizeof *c->island);
-	c->n_islands = 1;
-	struct usk_island *home = &c->island[0];
-	home->reference = reference;
-	home->clock = usk_alloc(c->n_clocks, sizeof *home->clock);
-	home->clock[home->n_clocks++] = reference;
-	for (uint32_t i = 0; i < c->n_clocks; i++) {
-		struct usk_clock *k = &c->clock[i];
-		if (i == reference) {
-			continue;
-		}
-		if (k->quality != USK_ABSENT) {
-			k->reference = reference;
-			k->path = usk_alloc(2, sizeof *k->path);
-			k->path[0] = reference;
-			k->path[1] = i;
-			k->n_path = 2;
-			home->clock[home->n_clocks++] = i;
-		} else {
-			struct usk_island *alone = &c->island[c->n_islands++];
-			alone->reference = i;
-			alone->clock = usk_alloc(1, sizeof *alone->clock);
-			alone->clock[alone->n_clocks++] = i;
-		}
-	}
-}
-
-char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
-		       const struct usk_counts *counts)
-{
-	const char *a = parties->party[p->a].name, *b = parties->party[p->b].name;
-	switch (p->quality) {
-	case USK_ABSENT:
-		return usk_format("%s and %s share no message: check that both captures saw the "
-				  "same traffic%s",
-				  a, b,
-				  counts->direction_unknown
-					  ? ", or state who is who with --local NAME=ADDRESS"
-					  : "");
-	case USK_ONE_SIDED:
-		return usk_format("all messages go from %s to %s: the offset is bounded on one "
-				  "side only; traffic in the other direction would close it",
-				  p->a_to_b ? a : b, p->a_to_b ? b : a);
-	case USK_CONTRADICTED:
-		if (usk_parties_delay(parties, p->a, p->b) ||
-		    usk_parties_delay(parties, p->b, p->a)) {
-			return usk_format("%zu messages between %s and %s cannot all be true if "
-					  "both clocks run at one rate within %g ppm and none is "
-					  "faster than --min-delay %s says: that is too long, or a "
-					  "clock was stepped or slewed",
-					  p->n_contradiction, a, b,
-					  (double)usk_limit_e12(parties->opt) * 1e-6,
-					  parties->opt->min_delay);
-		}
-		return usk_format("%zu messages between %s and %s cannot all be true if both "
-				  "clocks run at one rate within %g ppm: a clock was stepped "
-				  "or slewed (try a part of the trace with --from and --to, or "
-				  "a larger --max-skew-ppm)",
-				  p->n_contradiction, a, b,
-				  (double)usk_limit_e12(parties->opt) * 1e-6);
-	case USK_REFERENCE:
-	case USK_BOUNDED:
-		break;
-	}
-	return NULL;
-}
-
-static void explain(struct usk_clocks *c, const struct parties *p)
-{
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		char *why = usk_pair_explain(&c->pair[i], p, &c->counts);
-		if (why) {
-			note(c, why);
-		}
-	}
-	if (c->counts.unsure) {
-		note(c,
-		     usk_format(
-			     "%llu messages were matched although the sender's capture lacks "
-			     "packets and no IP-ID tells copies of a segment apart: the bands hold "
-			     "if none of them was taken for a copy",
-			     (unsigned long long)c->counts.unsure));
-	}
-}
-
-static void measure_widths(struct usk_clocks *c)
-{
-	usk_i128 sum = 0;
-	int64_t n = 0;
-	struct usk_evaluation *e = &c->evaluation;
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		struct usk_pair *p = &c->pair[i];
-		struct usk_widths w = usk_band_widths(&c->clock[p->b]);
-		if (p->quality != USK_BOUNDED || w.best_ns == USK_NONE) {
-			continue;
-		}
-		p->half_width_ns = w.best_ns;
-		p->half_width_at_ns = w.best_at_ns;
-		e->half_best_ns = !n || w.best_ns < e->half_best_ns ? w.best_ns : e->half_best_ns;
-		e->half_worst_ns =
-			!n || w.worst_ns > e->half_worst_ns ? w.worst_ns : e->half_worst_ns;
-		sum += w.mean_ns;
-		n++;
-	}
-	if (n) {
-		e->half_mean_ns = (int64_t)(sum / n);
-	}
-}
-
-/* The share of all messages that are judged. */
-static void count_too_fast(struct usk_clocks *c)
-{
-	uint64_t all = 0;
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		all += c->pair[i].a_to_b + c->pair[i].b_to_a;
-	}
-	struct usk_violations *v = &c->evaluation.too_fast;
-	v->percent = v->count ? 100.0 * (double)v->count / (double)all : 0;
-}
+/* ---- arguments ---------------------------------------------------------------------------------
+ */
 
 static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 				       const struct usk_sync_options *o, struct usk_err *err)
@@ -265,8 +141,193 @@ enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 	return status;
 }
 
+/* ---- all pairs ---------------------------------------------------------------------------------
+ */
+
+struct sync {
+	struct parties *p;
+	struct usk_clocks *c;
+	struct fitted *fitted;
+	struct reading *reading;
+	struct usk_witness *witness;
+	struct usk_err *err;
+};
+
+static enum usk_status fit_pair(void *ctx, size_t pair, struct gathered *g, struct usk_err *err)
+{
+	struct sync *x = ctx;
+	return usk_pair_fit(&x->p->pair[pair], g, &x->c->pair[pair], &x->fitted[pair], err);
+}
+
+static enum usk_status gather(struct sync *x, const uint32_t *all)
+{
+	struct parties *p = x->p;
+	const struct usk_estimator *method =
+		usk_estimator_find(p->opt->method ? p->opt->method : "middle");
+	enum usk_status status = usk_gather(p, all, p->n_pairs, method->needs_messages, x->c->pair,
+					    fit_pair, x, x->err);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		usk_counts_add(&x->c->counts, &x->fitted[i].found);
+		x->c->evaluation.recorded_inversions += usk_pair_inversions(&x->c->pair[i]);
+	}
+	return status;
+}
+
+static enum usk_status solve(struct sync *x, struct usk_tie *tie)
+{
+	struct parties *p = x->p;
+	struct usk_span *span = usk_alloc(p->n, sizeof *span);
+	const struct usk_solve_options options = {
+		.model = p->model,
+		.max_skew_e12 = usk_limit_e12(p->opt),
+		/* Of two that are as good the first is the reference. */
+		.reference = p->reference_named || p->n == 2 ? p->reference : USK_NO_CLOCK,
+		.method = p->opt->method ? usk_estimator_find(p->opt->method) : NULL,
+		.span = span,
+		.progress = p->opt->progress,
+		.progress_ctx = p->opt->progress_ctx,
+	};
+	for (size_t i = 0; i < p->n; i++) {
+		span[i] = (struct usk_span){ p->party[i].first_ns, p->party[i].last_ns };
+	}
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		const struct usk_pair *pair = &x->c->pair[i];
+		tie[i] = (struct usk_tie){
+			.a = pair->a,
+			.b = pair->b,
+			.part = &x->fitted[i].part,
+			.fitted = &x->fitted[i].clock,
+			.wander_e12 = pair->wander.used_e12,
+			.messages = { pair->a_to_b, pair->b_to_a },
+			.pair = (uint32_t)i,
+		};
+	}
+	enum usk_status status = usk_solve_direct(x->c, tie, p->n_pairs, &options);
+	free(span);
+	return status;
+}
+
+/* Over all clocks but references. */
+static void measure_widths(struct usk_clocks *c)
+{
+	usk_i128 sum = 0;
+	int64_t n = 0;
+	struct usk_evaluation *e = &c->evaluation;
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		struct usk_widths w = usk_band_widths(&c->clock[i]);
+		if (c->clock[i].quality != USK_BOUNDED || w.best_ns == USK_NONE) {
+			continue;
+		}
+		e->half_best_ns = !n || w.best_ns < e->half_best_ns ? w.best_ns : e->half_best_ns;
+		e->half_worst_ns =
+			!n || w.worst_ns > e->half_worst_ns ? w.worst_ns : e->half_worst_ns;
+		sum += w.mean_ns;
+		n++;
+	}
+	if (n) {
+		e->half_mean_ns = (int64_t)(sum / n);
+	}
+}
+
+static enum usk_status sync(struct sync *x, const uint32_t *all)
+{
+	struct usk_tie *tie = usk_alloc(x->p->n_pairs + 1, sizeof *tie);
+	x->fitted = usk_alloc(x->p->n_pairs + 1, sizeof *x->fitted);
+	enum usk_status status = gather(x, all);
+	status = status ? status : solve(x, tie);
+	status = status ? status : usk_judge_corrected(x->p, x->fitted, tie, x->c, x->err);
+	if (!status) {
+		usk_flow_explain(x->c, x->p, x->fitted);
+		measure_widths(x->c);
+	}
+	for (size_t i = 0; i < x->p->n_pairs; i++) {
+		usk_fitted_free(&x->fitted[i]);
+	}
+	free(x->fitted);
+	free(tie);
+	return status;
+}
+
+/* ---- as recorded -------------------------------------------------------------------------------
+ */
+
+static struct reading *begin_check(void *ctx, size_t pair)
+{
+	struct sync *x = ctx;
+	struct reading *r = &x->reading[pair];
+	*r = usk_reading_of(&x->p->pair[pair], x->err);
+	r->judge.with_delays = true;
+	r->witness = &x->witness[pair];
+	usk_pair_blank(&x->c->pair[pair], &x->p->pair[pair]);
+	return r;
+}
+
+static enum usk_status end_check(void *ctx, size_t pair, struct usk_err *err)
+{
+	struct sync *x = ctx;
+	struct reading *r = &x->reading[pair];
+	struct usk_pair *out = &x->c->pair[pair];
+	struct usk_evaluation *e = &x->c->evaluation;
+	(void)err;
+	usk_reading_recorded(r, out);
+	out->evidence = r->evidence;
+	usk_counts_add(&x->c->counts, &r->counts);
+	e->recorded_inversions += usk_pair_inversions(out);
+	usk_violations_add(&e->too_fast, &r->judge);
+	usk_witness_pair(&x->witness[pair], false, NULL, NULL, out);
+	e->heard_recorded = usk_differences_add(e->heard_recorded, out->heard_recorded);
+	usk_witness_free(&x->witness[pair]);
+	usk_judge_free(&r->judge);
+	return USK_OK;
+}
+
+/* Nothing is corrected: each clock is an island of its own. */
+static void leave_as_recorded(const struct parties *p, struct usk_clocks *c)
+{
+	const struct party *y = &p->party[p->reference];
+	c->island = usk_alloc(p->n, sizeof *c->island);
+	c->n_islands = p->n;
+	for (uint32_t i = 0; i < p->n; i++) {
+		c->island[i].reference = i;
+		c->island[i].n_clocks = 1;
+		c->island[i].clock = usk_alloc(1, sizeof *c->island[i].clock);
+		c->island[i].clock[0] = i;
+	}
+	usk_clock_reference(&c->clock[p->reference], y->first_ns, y->last_ns);
+	c->clock[p->reference].path = usk_alloc(1, sizeof(uint32_t));
+	c->clock[p->reference].path[0] = p->reference;
+	c->clock[p->reference].n_path = 1;
+	c->solve = usk_strdup("none");
+	c->how = usk_strdup("none");
+}
+
+static enum usk_status check(struct sync *x, const uint32_t *all)
+{
+	struct parties *p = x->p;
+	const struct reading_plan plan = { x, begin_check, end_check };
+	x->reading = usk_alloc(p->n_pairs + 1, sizeof *x->reading);
+	x->witness = usk_alloc(p->n_pairs + 1, sizeof *x->witness);
+	enum usk_status status = usk_readings(p, all, p->n_pairs, &plan, x->err);
+	uint64_t messages = 0;
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		messages += x->c->pair[i].a_to_b + x->c->pair[i].b_to_a;
+		usk_judge_free(&x->reading[i].judge);
+		usk_witness_free(&x->witness[i]);
+	}
+	struct usk_violations *v = &x->c->evaluation.too_fast;
+	v->percent = v->count ? 100.0 * (double)v->count / (double)messages : 0;
+	leave_as_recorded(p, x->c);
+	free(x->reading);
+	free(x->witness);
+	return status;
+}
+
+/* ---- the way -----------------------------------------------------------------------------------
+ */
+
 static enum usk_status run(struct usk_trace *const *trace, size_t n,
-			   const struct usk_sync_options *opt, bool correct,
+			   const struct usk_sync_options *opt,
+			   enum usk_status (*rest)(struct sync *x, const uint32_t *all),
 			   struct usk_clocks **out, struct usk_err *err)
 {
 	struct parties p;
@@ -274,41 +335,20 @@ static enum usk_status run(struct usk_trace *const *trace, size_t n,
 	if (status) {
 		return status;
 	}
-	struct usk_clocks *c = clocks_of(&p);
+	struct sync x = { .p = &p, .c = clocks_of(&p), .err = err };
+	uint32_t *all = usk_alloc(p.n_pairs + 1, sizeof *all);
+	for (size_t i = 0; i < p.n_pairs; i++) {
+		all[i] = (uint32_t)i;
+	}
 	p.doing = "matching";
-	for (uint32_t i = 0; i < p.n && !status; i++) {
-		if (i == p.reference) {
-			continue;
-		}
-		struct pair_source source;
-		struct usk_pair *pair = &c->pair[c->n_pairs];
-		status = usk_pair_open(&p, p.reference, i, &source, err);
-		if (!status) {
-			c->n_pairs++;
-			status = correct ? usk_pair_fit(&source, pair, &c->clock[i], &c->counts,
-							&c->evaluation, err)
-					 : usk_pair_check(&source, pair, &c->counts, &c->evaluation,
-							  err);
-			usk_pair_close(&source);
-		}
-	}
-	if (!status) {
-		const struct party *y = &p.party[p.reference];
-		usk_clock_reference(&c->clock[p.reference], y->first_ns, y->last_ns);
-		c->clock[p.reference].reference = p.reference;
-		c->clock[p.reference].path = usk_alloc(1, sizeof(uint32_t));
-		c->clock[p.reference].path[0] = p.reference;
-		c->clock[p.reference].n_path = 1;
-		find_islands(c, p.reference);
-		count_too_fast(c);
-		if (correct) {
-			explain(c, &p);
-			measure_widths(c);
-		}
-		*out = c;
+	p.work_all = p.work_done + usk_readings_size(&p, all, p.n_pairs);
+	status = rest(&x, all);
+	if (status) {
+		usk_clocks_free(x.c);
 	} else {
-		usk_clocks_free(c);
+		*out = x.c;
 	}
+	free(all);
 	usk_parties_free(&p);
 	return status;
 }
@@ -317,12 +357,12 @@ enum usk_status usk_sync(struct usk_trace *const *trace, size_t n,
 			 const struct usk_sync_options *opt, struct usk_clocks **out,
 			 struct usk_err *err)
 {
-	return run(trace, n, opt, true, out, err);
+	return run(trace, n, opt, sync, out, err);
 }
 
 enum usk_status usk_check(struct usk_trace *const *trace, size_t n,
 			  const struct usk_sync_options *opt, struct usk_clocks **out,
 			  struct usk_err *err)
 {
-	return run(trace, n, opt, false, out, err);
+	return run(trace, n, opt, check, out, err);
 }

@@ -221,13 +221,13 @@ static struct lane *lane_of(struct lanes *l, struct usk_origin o)
 static bool put_lane(void *ctx, const struct usk_msg *msg, size_t n)
 {
 	struct lanes *l = ctx;
-	const struct usk_sync_options *o = l->source->parties->opt;
+	const struct pair_source *s = l->source;
 	for (size_t i = 0; i < n; i++) {
-		bool forth = msg[i].from == l->source->a;
+		bool forth = msg[i].from == s->a;
 		int64_t t = forth ? msg[i].sent_ns : msg[i].received_ns;
 		struct usk_origin from = i < l->n_origins ? l->origin[i] : (struct usk_origin){ 0 };
-		if ((o->from_ns != USK_NONE && t < o->from_ns) ||
-		    (o->to_ns != USK_NONE && t > o->to_ns)) {
+		if ((s->from_ns != USK_NONE && t < s->from_ns) ||
+		    (s->to_ns != USK_NONE && t > s->to_ns)) {
 			continue;
 		}
 		if (!forth) {
@@ -295,7 +295,15 @@ enum usk_status usk_trips_ways(const struct usk_fit *fit, struct pair_source *s,
 	struct lanes *l = usk_alloc(1, sizeof *l);
 	struct usk_sink sink = { .ctx = l, .origins = note_origins, .put = put_lane };
 	l->source = s;
-	enum usk_status status = usk_pair_read(s, &sink, NULL, NULL, err);
+	struct usk_counts counts = { 0 };
+	struct usk_evidence evidence = { 0 };
+	enum usk_status status = USK_OK;
+	if (usk_pair_walks(s)) {
+		status = usk_pair_walk(s, &sink, &counts, &evidence, err);
+	} else {
+		/* Tables know of no origins: what was kept says it all. */
+		put_lane(l, fit->msg, fit->n_msgs);
+	}
 	if (l->n) {
 		qsort(l->lane, l->n, sizeof *l->lane, by_origin);
 	}

@@ -250,6 +250,14 @@ struct usk_violations usk_judge_violations(const struct usk_judge *j)
 	};
 }
 
+void usk_violations_add(struct usk_violations *all, const struct usk_judge *j)
+{
+	usk_i128 sum = (usk_i128)all->mean_ns * (usk_i128)all->count + j->violation_sum;
+	all->count += j->too_fast;
+	all->max_ns = j->violation_max > all->max_ns ? j->violation_max : all->max_ns;
+	all->mean_ns = all->count ? (int64_t)(sum / (usk_i128)all->count) : 0;
+}
+
 void usk_judge_free(struct usk_judge *j)
 {
 	usk_histogram_free(&j->delay[0]);

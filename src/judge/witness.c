@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_MSGS = 8192, MOST_HEARD = 1 << 18, BLOCK = 512 };
+enum { MOST_MSGS = 8192, LEAST_MSGS = 64, ALL_MSGS = 1 << 19, MOST_HEARD = 1 << 18, BLOCK = 512 };
 
 const struct usk_difference usk_no_difference = { 0, USK_NONE, USK_NONE, USK_NONE, USK_NONE };
 
@@ -32,14 +32,21 @@ static bool is_next(struct usk_thinner *t, bool full, bool *half)
 	return number % t->stride == 0;
 }
 
+size_t usk_witness_share(size_t pairs)
+{
+	size_t n = ALL_MSGS / (pairs ? pairs : 1) / 2 * 2;
+	return n > MOST_MSGS ? MOST_MSGS : n < LEAST_MSGS ? LEAST_MSGS : n;
+}
+
 void usk_witness_msgs(struct usk_witness *w, const struct usk_msg *msg, size_t n)
 {
+	size_t most = w->most ? w->most : MOST_MSGS;
 	for (size_t i = 0; i < n; i++) {
-		bool half, taken = is_next(&w->msgs, w->n_msgs == MOST_MSGS, &half);
-		for (size_t k = 0; half && k < MOST_MSGS / 2; k++) {
+		bool half, taken = is_next(&w->msgs, w->n_msgs == most, &half);
+		for (size_t k = 0; half && k < most / 2; k++) {
 			w->msg[k] = w->msg[2 * k];
 		}
-		w->n_msgs = half ? MOST_MSGS / 2 : w->n_msgs;
+		w->n_msgs = half ? most / 2 : w->n_msgs;
 		if (taken) {
 			w->msg = usk_room(w->msg, w->n_msgs, &w->cap_msgs, sizeof *w->msg);
 			w->msg[w->n_msgs++] = msg[i];

@@ -17,6 +17,7 @@ struct usk_thinner {
 
 struct usk_witness {
 	struct usk_msg *msg;
+	size_t most; /* messages, even; 0: 8192 */
 	size_t n_msgs, cap_msgs;
 	struct usk_thinner msgs;
 	struct usk_reception *heard;
@@ -24,7 +25,9 @@ struct usk_witness {
 	struct usk_thinner hearings;
 };
 
-/** w is zeroed before the first. */
+/** How many messages each of so many pairs may keep. */
+size_t usk_witness_share(size_t pairs);
+/** w is zeroed before the first, but for most. */
 void usk_witness_msgs(struct usk_witness *w, const struct usk_msg *msg, size_t n);
 void usk_witness_heard(struct usk_witness *w, const struct usk_reception *heard, size_t n);
 void usk_witness_free(struct usk_witness *w);

@@ -2,14 +2,14 @@
 $ unskew simulate -o t --seconds 60 --rate 50 --seed 3 --format table --dmin 50us --tail 2us -q
 $ unskew calibrate t/messages.csv -o delays.csv
 asked by  answered by  protocol  round trips  smallest     half  payload
-host1     host0        any             1,480    100 us  50.0 us  25, 179
 host0     host1        any             1,488    100 us  50.0 us   79, 87
+host1     host0        any             1,480    100 us  50.0 us  25, 179
 
 Measured: the time that a message and one back needed together, by the asker's clock, less what the
 other took to answer; payload of the two messages.
 
 between       minimum delay, either way     payload  smallest  margin    room
-host1, host0  49.367us                   16 to 1399   50.0 us  651 ns  628 ns
+host0, host1  49.366us                   16 to 1399   50.0 us  651 ns  628 ns
 
 Minimum delay: of either way, as sync --min-delay takes it, if the fastest way there is as fast as the
 fastest way back: no round trip can tell. Smallest, margin: half of the smallest round trip of the
@@ -17,19 +17,19 @@ shortest messages, and what was taken off it, as the smallest is never quite wha
 minima could be so much longer before messages contradict each other.
 Matched 5,873 messages.
 $ unskew sync t/messages.csv --model linear --min-delay @delays.csv --truth t/truth.json
-clock  quality    offset at the middle   drift, ppm                     sent  received
-host1  reference  0                      0                             2,952     2,921
-host0  bounded    1.00060008 s ± 637 ns  -20.000 (-20.023 to -19.977)  2,921     2,952
+clock  quality    offset at the middle    drift, ppm                  sent  received
+host0  reference  0                       0                          2,921     2,952
+host1  bounded    -1.00060008 s ± 637 ns  20.000 (19.976 to 20.022)  2,952     2,921
 
 Matched 5,873 messages.
 Received before sent: 2,952 as recorded, 0 corrected. Half widths: 636 ns to 690 ns.
 Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
 less than its minimum delay (@delays.csv). The bands hold if that does.
-Truth: host0's estimate is off by at most 3 ns; its band holds the truth throughout.
+Truth: host1's estimate is off by at most 3 ns; its band holds the truth throughout.
 $ cat delays.csv
 sender,receiver,model
-host1,host0,49.367us
-host0,host1,49.367us
+host0,host1,49.366us
+host1,host0,49.366us
 $ unskew calibrate t/messages.csv --json --margin 10% | sed '/"lengths"/,/\]/d'
 {
   "unskew_calibration": 1,
@@ -37,16 +37,16 @@ $ unskew calibrate t/messages.csv --json --margin 10% | sed '/"lengths"/,/\]/d'
   "margin": 0.1,
   "pairs": [
     {
-      "a": "host1",
-      "b": "host0",
-      "min_delay": "44.86us",
+      "a": "host0",
+      "b": "host1",
+      "min_delay": "44.859us",
       "failed": null,
       "round_trips": 5872,
       "used": 2968,
       "from_bytes": 16,
       "to_bytes": 1399,
       "first_byte_known": true,
-      "smallest_ns": "100096",
+      "smallest_ns": "100094",
       "margin_ns": "10010",
       "halves": {
         "asked": 0,
@@ -61,17 +61,6 @@ $ unskew calibrate t/messages.csv --json --margin 10% | sed '/"lengths"/,/\]/d'
       "room_ns": "5102",
       "ways": [
         {
-          "asker": "host1",
-          "other": "host0",
-          "protocol": "any",
-          "asker_interface": null,
-          "other_interface": null,
-          "there_bytes": 25,
-          "back_bytes": 179,
-          "round_trips": 1480,
-          "smallest_ns": "100047"
-        },
-        {
           "asker": "host0",
           "other": "host1",
           "protocol": "any",
@@ -80,7 +69,18 @@ $ unskew calibrate t/messages.csv --json --margin 10% | sed '/"lengths"/,/\]/d'
           "there_bytes": 79,
           "back_bytes": 87,
           "round_trips": 1488,
-          "smallest_ns": "100031"
+          "smallest_ns": "100029"
+        },
+        {
+          "asker": "host1",
+          "other": "host0",
+          "protocol": "any",
+          "asker_interface": null,
+          "other_interface": null,
+          "there_bytes": 25,
+          "back_bytes": 179,
+          "round_trips": 1480,
+          "smallest_ns": "100044"
         }
       ],
     }
@@ -100,7 +100,7 @@ host1     host0        UDP                91    100 us  50.1 us     145, 41
 # The ways may differ by so much.
 $ unskew calibrate t/messages.csv --asymmetry 20us | grep -A2 between
 between       minimum delay, either way     payload  smallest  margin     room
-host1, host0  39.367us                   16 to 1399   50.0 us  651 ns  2.61 us
+host0, host1  39.366us                   16 to 1399   50.0 us  651 ns  2.61 us
 
 # Too little to tell, nothing to tell, and outputs.
 $ printf 'sender,receiver,sent_ns,received_ns,bytes\na,b,0,40000,0\nb,a,50000,90000,0\n' >few.csv; unskew calibrate few.csv

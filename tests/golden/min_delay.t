@@ -1,21 +1,21 @@
 # Minimum delays: what they bound, what they forbid, and models that are none.
 $ unskew simulate -o t --seconds 20 --rate 10 --seed 3 --format table --dmin 50us -q
 $ unskew sync t/messages.csv --min-delay 49us+0.5us+0.1ns/B --truth t/truth.json -o clocks.json; grep '"min_delay":' clocks.json
-clock  quality    offset at the middle   drift, ppm                 sent  received
-host1  reference  0                      0                           202       208
-host0  bounded    1.00020120 s ± 844 ns  -20.08 (-20.26 to -19.90)   208       202
+clock  quality    offset at the middle    drift, ppm              sent  received
+host0  reference  0                       0                        208       202
+host1  bounded    -1.00020120 s ± 842 ns  20.08 (19.90 to 20.26)   202       208
 
 Matched 410 messages.
-Received before sent: 202 as recorded, 0 corrected. Half widths: 647 ns to 1.97 us.
+Received before sent: 202 as recorded, 0 corrected. Half widths: 646 ns to 1.97 us.
 Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
 less than its minimum delay (49us+0.5us+0.1ns/B). The bands hold if that does.
-Truth: host0's estimate is off by at most 1.08 us; its band holds the truth throughout.
+Truth: host1's estimate is off by at most 1.08 us; its band holds the truth throughout.
 Wrote clocks.json.
     "min_delay": "49us+0.5us+0.1ns/B"
 $ (echo sender,receiver,model; echo host0,host1,49us; echo host1,host0,48us; echo host7,host0,1us) >delays.csv; unskew sync t/messages.csv --min-delay @delays.csv
-clock  quality    offset at the middle   drift, ppm                 sent  received
-host1  reference  0                      0                           202       208
-host0  bounded    1.0002007 s ± 1.89 us  -20.08 (-20.37 to -19.79)   208       202
+clock  quality    offset at the middle    drift, ppm              sent  received
+host0  reference  0                       0                        208       202
+host1  bounded    -1.0002007 s ± 1.89 us  20.08 (19.79 to 20.37)   202       208
 
 Matched 410 messages.
 Received before sent: 202 as recorded, 0 corrected. Half widths: 1.71 us to 3.00 us.
@@ -40,20 +40,20 @@ $ unskew check m.csv --min-delay 50us --json | grep -A6 min_delay
   },
 $ unskew sync t/messages.csv --min-delay 520us --max-outliers 0
 clock  quality       offset at the middle  drift, ppm  sent  received
-host1  reference     0                     0            202       208
-host0  contradicted  -                     -            208       202
+host0  reference     0                     0            208       202
+host1  contradicted  -                     -            202       208
 
 Matched 410 messages.
-No clock of this model fits host1 and host0; these messages contradict each other:
-  host1 -> host0, sent 1700000020991526908, received 1700000019991417067
-  host0 -> host1, sent 1700000019938878756, received 1700000020939452898
-Note: 2 messages between host1 and host0 cannot all be true if both clocks run at one rate within 500 ppm and none is faster than --min-delay 520us says: that is too long, or a clock was stepped or slewed
+No clock of this model fits host0 and host1; these messages contradict each other:
+  host0 -> host1, sent 1700000000117324413, received 1700000001117438030
+  host1 -> host0, sent 1700000001102328692, received 1700000000102510216
+Note: 2 messages between host0 and host1 cannot all be true if both clocks run at one rate within 500 ppm and none is faster than --min-delay 520us says: that is too long, or a clock was stepped or slewed
 ? 3
 $ unskew compare t/messages.csv --min-delay 40us --method middle,hull
-host0 against host1: 410 messages, 202 received before sent as recorded, half widths 10.3 us to 11.9 us.
-method   offset, us  rate - 1, ppm  inversions  too fast, %
-middle  1000201.182     -20.084260           0        0.000
-hull    1000199.834     -20.193412           0        0.000
+host1 against host0: 410 messages, 202 received before sent as recorded, half widths 10.3 us to 11.9 us.
+method    offset, us  rate - 1, ppm  inversions  too fast, %
+middle  -1000201.188      20.084722           0        0.000
+hull    -1000199.839      20.193831           0        0.000
 
 Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
 against the reference. Inversions: messages received before they were sent, by that line; too fast: in
@@ -79,24 +79,24 @@ $ (echo sender,receiver,model; echo host0,host1,5) >bad.csv; unskew compare --mi
 ? 1
 # Estimators with minimum delays by either spelling; where no line fits, the one of least violation.
 $ unskew compare t/messages.csv --min-delay 49us --method hull+δ,regress+delta --method two-point+δ,hull | sed -n 1,6p
-host0 against host1: 410 messages, 202 received before sent as recorded, half widths 1.21 us to 2.49 us.
-method            offset, us  rate - 1, ppm  inversions  too fast, %
-hull             1000199.834     -20.193412           0        0.488
-regress+delta    1000199.666     -20.317798           0        0.732
-hull+delta       1000201.320     -20.079031           0        0.000
-two-point+delta  1000201.785     -20.357819           0        0.732
+host1 against host0: 410 messages, 202 received before sent as recorded, half widths 1.21 us to 2.49 us.
+method             offset, us  rate - 1, ppm  inversions  too fast, %
+hull             -1000199.839      20.193831           0        0.488
+regress+delta    -1000199.671      20.318074           0        0.732
+hull+delta       -1000201.326      20.079443           0        0.000
+two-point+delta  -1000201.789      20.358249           0        0.732
 $ unskew compare t/messages.csv --min-delay 60us --method hull+delta,hull,two-point+delta --max-outliers 0
-host0 against host1: 410 messages, 202 received before sent as recorded.
-method            offset, us  rate - 1, ppm  inversions  too fast, %
-hull             1000199.834     -20.193412           0       15.366
-hull+delta       1000198.784     -19.039648           0       14.878
-two-point+delta  1000197.170     -19.877721           0       14.878
+host1 against host0: 410 messages, 202 received before sent as recorded.
+method             offset, us  rate - 1, ppm  inversions  too fast, %
+hull             -1000199.839      20.193831           0       15.366
+hull+delta       -1000198.788      19.040044           0       15.122
+two-point+delta  -1000197.175      19.878119           0       14.878
 
 Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
 against the reference. Inversions: messages received before they were sent, by that line; too fast: in
 less than their minimum delay. Lines are judged as drawn; sync settles them into the band.
 Matched 410 messages.
-Note: 3 messages between host1 and host0 cannot all be true if both clocks run at one rate within 500 ppm and none is faster than --min-delay 60us says: that is too long, or a clock was stepped or slewed
+Note: 3 messages between host0 and host1 cannot all be true if both clocks run at one rate within 500 ppm and none is faster than --min-delay 60us says: that is too long, or a clock was stepped or slewed
 ? 3
 $ unskew sync t/messages.csv --min-delay 49us --method hull+δ --json | grep '"method"'
   "method": "hull+delta",

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * corrected.c - are all messages in order after the correction, and by how much?
+ *
+ * In    every clock's map, what is kept of each pair's messages
+ * Out   inversions, too fast messages, smallest delays, of all pairs
+ * Why   a correction is checked against every message, not believed; but what a corridor dropped
+ *       is in order if what it kept is, and need not be read again
+ * Not   what the estimate is worth (compare)
+ *
+ * A corridor keeps of each second the messages whose cones of slope kappa around its rate hold no
+ * other. If the offset of the two corrected clocks changes by no more than these cones do, a
+ * message that was dropped has more room than the one that it was dropped for (doc/guarantees.md).
+ */
+#include "flow/fitted.h"
+
+#include <stdlib.h>
+
+enum { BLOCK = 256 };
+
+/* A clock's map; NULL stands for the reference, whose stamps stay as they are. */
+struct corrected {
+	const struct usk_map *map;
+	bool known; /* there is an estimate */
+};
+
+struct judging {
+	struct parties *p;
+	struct usk_clocks *c;
+	struct corrected *clock;
+	struct reading *reading;
+	uint64_t judged; /* messages of pairs whose clocks are both known */
+	struct usk_err *err;
+};
+
+static int64_t gap(int64_t sent, int64_t received)
+{
+	return usk_saturate((usk_i128)received - sent);
+}
+
+static enum usk_status correct(const struct corrected *k, int64_t *t, size_t n)
+{
+	return k->map ? usk_map_many(k->map, t, n, t, NULL) : USK_OK;
+}
+
+/* The smallest corrected delay of a side's points; USK_NONE: none, or not to be told. */
+static int64_t least_delay(const struct usk_part *part, bool ceiling, const struct corrected *a,
+			   const struct corrected *b)
+{
+	const struct usk_frame *f = &part->frame;
+	int64_t least = USK_NONE;
+	for (size_t i = 0; i < part->n[ceiling];) {
+		int64_t on_a[BLOCK], on_b[BLOCK];
+		size_t n = 0;
+		for (; n < BLOCK && i < part->n[ceiling]; n++, i++) {
+			struct usk_xy q = part->point[ceiling][i];
+			/* Less the weakening: as it was recorded. */
+			usk_i128 y = (usk_i128)q.y + part->q_ns[ceiling];
+			on_b[n] = f->local_ns + q.x;
+			on_a[n] =
+				usk_saturate(on_b[n] + (usk_i128)f->offset_ns + (ceiling ? -y : y));
+		}
+		if (correct(a, on_a, n) || correct(b, on_b, n)) {
+			return USK_NONE;
+		}
+		for (size_t k = 0; k < n; k++) {
+			int64_t d = ceiling ? gap(on_b[k], on_a[k]) : gap(on_a[k], on_b[k]);
+			least = least == USK_NONE || d < least ? d : least;
+		}
+	}
+	return least;
+}
+
+static struct reading *begin(void *ctx, size_t pair)
+{
+	struct judging *x = ctx;
+	struct pair_source *s = &x->p->pair[pair];
+	struct reading *r = &x->reading[pair];
+	const struct corrected *a = &x->clock[s->a], *b = &x->clock[s->b];
+	*r = usk_reading_of(s, x->err);
+	if (a->known && b->known) {
+		r->judge.map_a = a->map;
+		r->judge.map_b = b->map;
+		r->judge.with_delays = true;
+	}
+	r->also = x->p->opt->messages;
+	return r;
+}
+
+static enum usk_status finish(void *ctx, size_t pair, struct usk_err *err)
+{
+	struct judging *x = ctx;
+	const struct pair_source *s = &x->p->pair[pair];
+	struct usk_judge *j = &x->reading[pair].judge;
+	struct usk_pair *out = &x->c->pair[pair];
+	(void)err;
+	if (x->clock[s->a].known && x->clock[s->b].known) {
+		x->c->evaluation.corrected_inversions += j->inversions[0] + j->inversions[1];
+		usk_violations_add(&x->c->evaluation.too_fast, j);
+		out->min_delay_a_to_b_ns = usk_judge_delays(j, false).min_ns;
+		out->min_delay_b_to_a_ns = usk_judge_delays(j, true).min_ns;
+	}
+	usk_judge_free(j);
+	return USK_OK;
+}
+
+/* Is it certain that no message of the pair is received before it was sent? */
+static bool proved(struct judging *x, size_t pair, const struct fitted *f,
+		   const struct usk_tie *tie)
+{
+	const struct pair_source *s = &x->p->pair[pair];
+	const struct corrected *a = &x->clock[s->a], *b = &x->clock[s->b];
+	struct usk_pair *out = &x->c->pair[pair];
+	if (!a->known || !b->known) {
+		return true; /* nothing to judge */
+	}
+	x->judged += out->a_to_b + out->b_to_a;
+	/* With minimum delays points are not where messages are. */
+	if (usk_parties_delay(x->p, s->a, s->b) || usk_parties_delay(x->p, s->b, s->a)) {
+		return false;
+	}
+	int64_t forth = out->min_delay_a_to_b_ns = least_delay(&f->part, false, a, b);
+	int64_t back = out->min_delay_b_to_a_ns = least_delay(&f->part, true, a, b);
+	/* 1 ns: maps round down. */
+	return !tie->kappa_e12 && (forth >= 1 || !f->part.n[0]) && (back >= 1 || !f->part.n[1]);
+}
+
+enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitted,
+				    const struct usk_tie *tie, struct usk_clocks *c,
+				    struct usk_err *err)
+{
+	struct judging x = { .p = p, .c = c, .err = err };
+	uint32_t *again = usk_alloc(p->n_pairs + 1, sizeof *again);
+	const struct usk_sink *sink = p->opt->messages;
+	enum usk_status status = USK_OK;
+	size_t n = 0;
+	struct usk_map **map = usk_alloc(p->n, sizeof(struct usk_map *));
+	x.clock = usk_alloc(p->n, sizeof *x.clock);
+	x.reading = usk_alloc(p->n_pairs + 1, sizeof *x.reading);
+	for (size_t i = 0; i < p->n; i++) {
+		enum usk_quality q = c->clock[i].quality;
+		map[i] = q == USK_BOUNDED ? usk_map_new(&c->clock[i], c->max_skew_e12) : NULL;
+		x.clock[i] = (struct corrected){ map[i], q == USK_REFERENCE || map[i] };
+	}
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		if (!proved(&x, i, &fitted[i], &tie[i]) || sink) {
+			again[n++] = (uint32_t)i;
+		}
+	}
+	bool go = n && (!sink || !sink->start || sink->start(sink->ctx));
+	if (go) {
+		const struct reading_plan plan = { &x, begin, finish };
+		p->doing = "judging";
+		p->work_all = p->work_done + usk_readings_size(p, again, n);
+		status = usk_readings(p, again, n, &plan, err);
+	}
+	if (go && !status && sink && sink->keep) {
+		sink->keep(sink->ctx);
+	}
+	struct usk_evaluation *e = &c->evaluation;
+	for (size_t i = 0; i < p->n_pairs && !status; i++) {
+		const struct corrected *a = &x.clock[p->pair[i].a], *b = &x.clock[p->pair[i].b];
+		struct usk_pair *out = &c->pair[i];
+		usk_witness_pair(&fitted[i].witness, a->known && b->known, a->map, b->map, out);
+		e->heard_recorded = usk_differences_add(e->heard_recorded, out->heard_recorded);
+		e->heard_corrected = usk_differences_add(e->heard_corrected, out->heard_corrected);
+	}
+	struct usk_violations *v = &e->too_fast;
+	v->percent = v->count ? 100.0 * (double)v->count / (double)x.judged : 0;
+	for (size_t i = 0; i < p->n; i++) {
+		usk_map_free(map[i]);
+	}
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		usk_judge_free(&x.reading[i].judge);
+	}
+	free(map);
+	free(x.clock);
+	free(x.reading);
+	free(again);
+	return status;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gather.c - what the messages of pairs allow, without those that are wrong
+ *
+ * In    pairs whose messages can be read as often as needed
+ * Out   corridors, feasible lines and verdicts; outliers, contradictions
+ * Why   a wrong pairing is poison for a hull: what no line can take in is left out, and the
+ *       messages are read again, because what hid behind it is gone from the hull
+ * Not   estimates (pair.c, compare.c)
+ *
+ * A round reads all pairs that are not settled at once. In each every pair asks the model: who has
+ * to go, is a wider cone needed? Most are settled by the first.
+ */
+#include "flow/reading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ROUNDS = 10 };
+
+/* Messages that are kept at once, 32 bytes each, if estimators need them. */
+#define MOST_KEPT ((uint64_t)1 << 23)
+
+/* A pair on its way. */
+struct way {
+	struct gathered g;
+	struct reading r;
+	int64_t kappa_e12;
+	int round;
+	bool again;	/* not settled yet */
+	bool all_again; /* without leaving any out: they were too many */
+	/* Messages known by their points, new outliers or a contradiction. */
+	struct usk_msg *unknown;
+	int64_t *excess; /* of outliers; NULL: a contradiction */
+	size_t n_unknown;
+};
+
+struct gather {
+	struct parties *p;
+	struct way *way; /* by number of the pair */
+	bool keep;
+	struct usk_pair *out;
+	usk_gathered_take *take;
+	void *ctx;
+	struct usk_err *err; /* of readings */
+};
+
+/* ---- wrong messages -------------------------------------------------------------------------- */
+
+/* The message that made a point: it says all there is about it, but for a minimum delay. */
+static struct usk_msg message_of(const struct pair_source *s, struct usk_point p, bool ceiling)
+{
+	int64_t on_a = p.local_ns + p.offset_ns;
+	return (struct usk_msg){
+		.sent_ns = ceiling ? p.local_ns : on_a,
+		.received_ns = ceiling ? on_a : p.local_ns,
+		.from = ceiling ? s->b : s->a,
+		.to = ceiling ? s->a : s->b,
+	};
+}
+
+/* How many more may be left out. */
+static size_t allowed(const struct usk_sync_options *o, uint64_t messages, size_t out)
+{
+	uint64_t most = (messages + out) / 10000 > 10 ? (messages + out) / 10000 : 10;
+	most = o->max_outliers >= 0 ? (uint64_t)o->max_outliers : most;
+	return most > out ? most - out : 0;
+}
+
+/* These points' messages are wanted. */
+static void want(struct way *w, size_t n, bool outliers)
+{
+	w->n_unknown = n;
+	w->unknown = usk_alloc(n + 1, sizeof *w->unknown);
+	w->excess = outliers ? usk_alloc(n + 1, sizeof *w->excess) : NULL;
+}
+
+static void want_suspects(struct way *w, const struct pair_source *s)
+{
+	const struct usk_verdict *v = &w->g.verdict;
+	want(w, v->n_suspects, true);
+	for (size_t i = 0; i < v->n_suspects; i++) {
+		w->unknown[i] = message_of(s, v->suspect[i].point, v->suspect[i].ceiling);
+		w->excess[i] = v->suspect[i].excess_ns;
+	}
+}
+
+static void want_contradiction(struct way *w, const struct pair_source *s)
+{
+	const struct usk_verdict *v = &w->g.verdict;
+	want(w, v->n_points, false);
+	for (size_t i = 0; i < v->n_points; i++) {
+		w->unknown[i] = message_of(s, v->point[i], v->ceiling[i]);
+	}
+}
+
+/* Now they are known: outliers stay out of the next reading. */
+static void settle_wanted(struct way *w, struct pair_source *s, struct usk_pair *pair)
+{
+	size_t n = w->n_unknown;
+	if (w->unknown && !w->excess) {
+		pair->contradiction = w->unknown;
+		pair->n_contradiction = n;
+	} else if (w->unknown) {
+		s->exclude = usk_grow(s->exclude, s->n_exclude + n + 1, sizeof *s->exclude);
+		pair->outlier =
+			usk_grow(pair->outlier, pair->n_outliers + n + 1, sizeof *pair->outlier);
+		for (size_t i = 0; i < n; i++) {
+			s->exclude[s->n_exclude++] = w->unknown[i];
+			pair->outlier[pair->n_outliers++] =
+				(struct usk_outlier){ w->unknown[i], w->excess[i] };
+		}
+		qsort(s->exclude, s->n_exclude, sizeof *s->exclude, usk_msg_order);
+		free(w->unknown);
+	}
+	free(w->excess);
+	w->unknown = NULL;
+	w->excess = NULL;
+}
+
+static struct reading *begin_search(void *ctx, size_t pair)
+{
+	struct gather *x = ctx;
+	struct way *w = &x->way[pair];
+	w->r = usk_reading_of(&x->p->pair[pair], x->err);
+	usk_reading_suspect(&w->r, w->unknown, w->n_unknown);
+	return &w->r;
+}
+
+static enum usk_status end_search(void *ctx, size_t pair, struct usk_err *err)
+{
+	struct gather *x = ctx;
+	(void)err;
+	free(x->way[pair].r.suspected);
+	x->way[pair].r.suspected = NULL;
+	usk_judge_free(&x->way[pair].r.judge);
+	return USK_OK;
+}
+
+/*
+ * Messages of points back to those that were read. With a minimum delay it is not to be seen in the
+ * point how long a message is: then they are looked for.
+ */
+static enum usk_status identify(struct gather *x, const uint32_t *pair, size_t n)
+{
+	struct parties *p = x->p;
+	uint32_t *list = usk_alloc(n + 1, sizeof *list);
+	size_t m = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct pair_source *s = &p->pair[pair[i]];
+		bool leans = usk_parties_delay(p, s->a, s->b) || usk_parties_delay(p, s->b, s->a);
+		if (x->way[pair[i]].n_unknown && leans) {
+			list[m++] = pair[i];
+		}
+	}
+	enum usk_status status = USK_OK;
+	if (m) {
+		const struct reading_plan plan = { x, begin_search, end_search };
+		p->work_all += usk_readings_size(p, list, m);
+		status = usk_readings(p, list, m, &plan, x->err);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct way *w = &x->way[pair[i]];
+		settle_wanted(w, &p->pair[pair[i]], &x->out[pair[i]]);
+		w->n_unknown = 0;
+	}
+	free(list);
+	return status;
+}
+
+/* ---- a round --------------------------------------------------------------------------------- */
+
+static struct reading *begin_round(void *ctx, size_t pair)
+{
+	struct gather *x = ctx;
+	struct way *w = &x->way[pair];
+	struct gathered *g = &w->g;
+	struct reading *r = &w->r;
+	*r = usk_reading_of(&x->p->pair[pair], x->err);
+	g->frame = x->p->pair[pair].frame;
+	g->frame.kappa_e12 = w->kappa_e12;
+	r->corridor = g->corridor = usk_corridor_new(&g->frame);
+	if (r->judge.least[0] || r->judge.least[1]) {
+		r->plain = g->plain_corridor = usk_corridor_new(&g->frame);
+	}
+	r->judge.with_delays = true;
+	r->keep = x->keep;
+	r->witness = &g->witness;
+	g->witness.most = usk_witness_share(x->p->n_pairs);
+	return r;
+}
+
+/* Two stamps within the range may differ by more than it: then no offset says by how much. */
+static enum usk_status offsets_in_range(const struct pair_source *s, struct usk_corridor *c,
+					struct usk_err *err)
+{
+	const struct party *y = s->parties->party;
+	for (int side = 0; side < 2; side++) {
+		size_t n;
+		const struct usk_point *p = usk_corridor_hull(c, side, &n);
+		for (size_t i = 0; i < n; i++) {
+			if (p[i].offset_ns > USK_TIME_MAX || p[i].offset_ns < -USK_TIME_MAX) {
+				return usk_fail(err, USK_ERANGE, 0,
+						"%s and %s are more than 2^62 ns (146 years) apart",
+						y[s->a].name, y[s->b].name);
+			}
+		}
+	}
+	return USK_OK;
+}
+
+/* Is another round needed, and what for? */
+static void decide(struct way *w, struct pair_source *s, struct usk_pair *pair)
+{
+	const struct usk_verdict *v = &w->g.verdict;
+	bool wrong = v->n_suspects && !v->too_many, narrow = v->kappa_e12 > w->kappa_e12;
+	w->again = !w->all_again && (wrong || narrow) && w->round++ < MAX_ROUNDS;
+	if (w->again && wrong) {
+		want_suspects(w, s);
+	}
+	if (w->again) {
+		w->kappa_e12 = narrow ? v->kappa_e12 : w->kappa_e12;
+		return;
+	}
+	if (pair->quality == USK_CONTRADICTED || w->all_again) {
+		/* Too many to be outliers: none is left out, so all are read again. */
+		free(pair->outlier);
+		pair->outlier = NULL;
+		pair->n_outliers = 0;
+		w->again = w->all_again = s->n_exclude > 0;
+		s->n_exclude = 0;
+		if (!w->again) {
+			want_contradiction(w, s);
+		}
+	}
+}
+
+static enum usk_status end_round(void *ctx, size_t pair, struct usk_err *err)
+{
+	struct gather *x = ctx;
+	struct way *w = &x->way[pair];
+	struct gathered *g = &w->g;
+	struct reading *r = &w->r;
+	struct pair_source *s = &x->p->pair[pair];
+	struct usk_pair *out = &x->out[pair];
+	int64_t limit = usk_limit_e12(x->p->opt);
+	usk_reading_recorded(r, out);
+	out->evidence = r->evidence;
+	g->found = r->counts;
+	g->lines = usk_lines_new(g->corridor, r->judge.q_a_ns, r->judge.q_b_ns, limit);
+	if (g->plain_corridor) {
+		g->plain =
+			usk_lines_new(g->plain_corridor, r->judge.q_a_ns, r->judge.q_b_ns, limit);
+	}
+	g->msg = r->msg;
+	g->n_msgs = r->n_msgs;
+	r->msg = NULL;
+	usk_judge_free(&r->judge);
+	enum usk_status status = offsets_in_range(s, g->corridor, err);
+	if (!status) {
+		struct usk_fit fit = usk_gathered_fit(g, s);
+		usk_model_row(fit.model.kind)
+			->ask(&fit, allowed(x->p->opt, out->a_to_b + out->b_to_a, s->n_exclude),
+			      &g->verdict);
+		out->quality = g->verdict.quality;
+		out->wander = g->verdict.wander;
+		decide(w, s, out);
+	}
+	if (!status && !w->again) {
+		g->found.outliers = out->n_outliers;
+		usk_msg_sort(g->msg, g->n_msgs, s->b);
+		status = x->take(x->ctx, pair, g, err);
+	}
+	usk_gathered_free(g);
+	return status;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+static enum usk_status gather_together(struct gather *x, const uint32_t *pair, size_t n)
+{
+	struct parties *p = x->p;
+	const struct reading_plan plan = { x, begin_round, end_round };
+	uint32_t *left = usk_alloc(n + 1, sizeof *left);
+	size_t m = n;
+	enum usk_status status = USK_OK;
+	memcpy(left, pair, n * sizeof *left);
+	while (m && !status) {
+		status = usk_readings(p, left, m, &plan, x->err);
+		status = status ? status : identify(x, left, m);
+		size_t more = 0;
+		for (size_t i = 0; i < m && !status; i++) {
+			if (x->way[left[i]].again) {
+				left[more++] = left[i];
+			}
+		}
+		m = more;
+		p->work_all += usk_readings_size(p, left, m);
+	}
+	free(left);
+	return status;
+}
+
+enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, bool keep,
+			   struct usk_pair *out, usk_gathered_take *take, void *ctx,
+			   struct usk_err *err)
+{
+	struct gather x = { p, NULL, keep, out, take, ctx, err };
+	enum usk_status status = USK_OK;
+	x.way = usk_alloc(p->n_pairs + 1, sizeof *x.way);
+	for (size_t i = 0; i < n; i++) {
+		x.way[pair[i]].kappa_e12 = usk_model_kappa(&p->model);
+		usk_pair_blank(&out[pair[i]], &p->pair[pair[i]]);
+	}
+	for (size_t i = 0, end; i < n && !status; i = end) {
+		uint64_t kept = 0;
+		for (end = i; end < n && (end == i || !keep || kept < MOST_KEPT); end++) {
+			kept += p->pair[pair[end]].in_tables;
+		}
+		/* The tables once more for each further lot. */
+		p->work_all += i ? usk_tables_size(p) : 0;
+		status = gather_together(&x, pair + i, end - i);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct way *w = &x.way[pair[i]];
+		usk_gathered_free(&w->g);
+		usk_judge_free(&w->r.judge);
+		free(w->r.msg);
+		free(w->r.suspected);
+		free(w->unknown);
+		free(w->excess);
+	}
+	free(x.way);
+	return status;
+}
+
+void usk_gathered_free(struct gathered *g)
+{
+	free(g->msg);
+	usk_lines_free(g->lines);
+	usk_lines_free(g->plain);
+	usk_corridor_free(g->corridor);
+	usk_corridor_free(g->plain_corridor);
+	usk_verdict_free(&g->verdict);
+	usk_witness_free(&g->witness);
+	memset(g, 0, sizeof *g);
+}
+
+struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_source *s)
+{
+	const struct party *b = &s->parties->party[s->b];
+	return (struct usk_fit){
+		.model = s->parties->model,
+		.max_skew_e12 = usk_limit_e12(s->parties->opt),
+		.corridor = g->corridor,
+		.lines = g->lines,
+		.plain = g->plain ? g->plain : g->lines,
+		.least = { usk_parties_delay(s->parties, s->a, s->b),
+			   usk_parties_delay(s->parties, s->b, s->a) },
+		.first_local_ns = b->first_ns,
+		.last_local_ns = b->last_ns,
+		.msg = g->msg,
+		.n_msgs = g->n_msgs,
+		.heard = g->witness.heard,
+		.n_heard = g->witness.n_heard,
+		.a = s->a,
+		.b = s->b,
+	};
+}

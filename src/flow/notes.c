@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * notes.c - what a user should know about the answer, in sentences
+ *
+ * In    clocks and pairs as they came out
+ * Out   why something is not bounded, and what would help
+ * Why   of a thousand clocks some always lack something: sentences of one kind are counted, not
+ *       repeated without end
+ * Not   damage of files (read/), contradictions across pairs (solve/)
+ */
+#include "flow/fitted.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Sentences of one kind. */
+enum { MOST_NOTES = 8, MOST_NAMES = 5 };
+
+static void note(struct usk_clocks *c, char *text)
+{
+	c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
+	c->note[c->n_notes++] = text;
+}
+
+static void note_rest(struct usk_clocks *c, size_t n, const char *what)
+{
+	if (n > MOST_NOTES) {
+		note(c, usk_format("so it is with %zu more %s", n - MOST_NOTES, what));
+	}
+}
+
+char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
+		       const struct usk_counts *counts)
+{
+	const char *a = parties->party[p->a].name, *b = parties->party[p->b].name;
+	switch (p->quality) {
+	case USK_ABSENT:
+		return usk_format("%s and %s share no message: check that both captures saw the "
+				  "same traffic%s",
+				  a, b,
+				  counts->direction_unknown
+					  ? ", or state who is who with --local NAME=ADDRESS"
+					  : "");
+	case USK_ONE_SIDED:
+		return usk_format("all messages go from %s to %s: the offset is bounded on one "
+				  "side only; traffic in the other direction would close it",
+				  p->a_to_b ? a : b, p->a_to_b ? b : a);
+	case USK_CONTRADICTED:
+		if (usk_parties_delay(parties, p->a, p->b) ||
+		    usk_parties_delay(parties, p->b, p->a)) {
+			return usk_format("%zu messages between %s and %s cannot all be true if "
+					  "both clocks run at one rate within %g ppm and none is "
+					  "faster than --min-delay %s says: that is too long, or a "
+					  "clock was stepped or slewed",
+					  p->n_contradiction, a, b,
+					  (double)usk_limit_e12(parties->opt) * 1e-6,
+					  parties->opt->min_delay);
+		}
+		return usk_format("%zu messages between %s and %s cannot all be true if both "
+				  "clocks run at one rate within %g ppm: a clock was stepped "
+				  "or slewed (try a part of the trace with --from and --to, or "
+				  "a larger --max-skew-ppm)",
+				  p->n_contradiction, a, b,
+				  (double)usk_limit_e12(parties->opt) * 1e-6);
+	case USK_REFERENCE:
+	case USK_BOUNDED:
+		break;
+	}
+	return NULL;
+}
+
+/* One pair, which the user gave or which contradicts itself. */
+static void explain_pairs(struct usk_clocks *c, const struct parties *p,
+			  const struct fitted *fitted)
+{
+	size_t contradicted = 0, failed = 0;
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct usk_pair *pair = &c->pair[i];
+		bool wrong = pair->quality == USK_CONTRADICTED;
+		if (wrong ? contradicted++ < MOST_NOTES : p->n == 2) {
+			char *why = usk_pair_explain(pair, p, &c->counts);
+			if (why) {
+				note(c, why);
+			}
+		}
+	}
+	note_rest(c, contradicted, "pairs");
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		if (fitted[i].failed && failed++ < MOST_NOTES) {
+			note(c, usk_format("%s and %s: %s; middle stands in for it",
+					   p->party[c->pair[i].a].name, p->party[c->pair[i].b].name,
+					   fitted[i].failed));
+		}
+	}
+	note_rest(c, failed, "pairs");
+}
+
+/* "c, d, e and 7 more". */
+static char *names_of(const struct usk_clocks *c, const struct usk_island *island)
+{
+	char *text = usk_strdup("");
+	size_t n = island->n_clocks;
+	for (size_t i = 0; i < n && i < MOST_NAMES; i++) {
+		char *longer = usk_format("%s%s%s", text,
+					  !i				  ? ""
+					  : i + 1 == n && n <= MOST_NAMES ? " and "
+									  : ", ",
+					  c->clock[island->clock[i]].name);
+		free(text);
+		text = longer;
+	}
+	if (n > MOST_NAMES) {
+		char *longer = usk_format("%s and %zu more", text, n - MOST_NAMES);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static size_t largest_island(const struct usk_clocks *c)
+{
+	size_t largest = 0;
+	for (size_t i = 0; i < c->n_islands; i++) {
+		largest = c->island[i].n_clocks > c->island[largest].n_clocks ? i : largest;
+	}
+	return largest;
+}
+
+static void explain_islands(struct usk_clocks *c, const struct parties *p)
+{
+	size_t main = largest_island(c), alone = 0, islands = 0;
+	for (size_t i = 0; i < c->n_islands; i++) {
+		const struct usk_island *y = &c->island[i];
+		if (y->n_clocks != 1 || c->n_islands == 1 ||
+		    c->clock[y->clock[0]].quality == USK_CONTRADICTED) {
+			continue;
+		}
+		bool capture = p->party[y->clock[0]].trace != SIZE_MAX;
+		if (alone++ < MOST_NOTES) {
+			note(c, usk_format("%s shares no message with any other clock%s%s",
+					   c->clock[y->clock[0]].name,
+					   capture ? ": check that its capture saw the same traffic"
+						   : "",
+					   capture && c->counts.direction_unknown
+						   ? ", or state who is who with "
+						     "--local NAME=ADDRESS"
+						   : ""));
+		}
+	}
+	note_rest(c, alone, "clocks");
+	for (size_t i = 0; i < c->n_islands; i++) {
+		const struct usk_island *y = &c->island[i];
+		if (i == main || y->n_clocks < 2) {
+			continue;
+		}
+		if (islands++ < MOST_NOTES) {
+			char *names = names_of(c, y);
+			note(c,
+			     usk_format("no message ties %s to the other clocks: they are put on "
+					"the clock of %s, which cannot be compared with that of "
+					"%s",
+					names, c->clock[y->reference].name,
+					c->clock[c->island[main].reference].name));
+			free(names);
+		}
+	}
+	note_rest(c, islands, "islands");
+}
+
+static void explain_one_sided(struct usk_clocks *c)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		const struct usk_clock *k = &c->clock[i];
+		if (k->quality == USK_ONE_SIDED && n++ < MOST_NOTES) {
+			note(c,
+			     usk_format("%s is bounded on one side only: its messages come or go, "
+					"but do not lead back to %s; traffic in the other "
+					"direction would close it",
+					k->name, c->clock[k->reference].name));
+		}
+	}
+	note_rest(c, n, "clocks");
+}
+
+void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struct fitted *fitted)
+{
+	explain_pairs(c, p, fitted);
+	if (p->n > 2) {
+		explain_islands(c, p);
+		explain_one_sided(c);
+	}
+	if (c->counts.unsure) {
+		note(c,
+		     usk_format(
+			     "%llu messages were matched although the sender's capture lacks "
+			     "packets and no IP-ID tells copies of a segment apart: the bands hold "
+			     "if none of them was taken for a copy",
+			     (unsigned long long)c->counts.unsure));
+	}
+}

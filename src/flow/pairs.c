@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pairs.c - who shares messages with whom, and these messages, pair by pair
+ *
+ * In    clocks, what the first reading of their traces told
+ * Out   all pairs, each with the origin and rate that its corridor needs, and its messages as
+ *       often as needed
+ * Why   captures and tables differ only here: beyond, a pair is a stream of messages
+ * Not   what the messages say (reading.c)
+ */
+#include "flow/flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Joins that are kept for all pairs together: 50 MB. Others are found again when needed. */
+enum { MOST_JOINS = 1 << 21 };
+
+/* ---- numbers ------------------------------------------------------------------------------- */
+
+struct pair_slot {
+	uint32_t low, high;
+	uint32_t number; /* + 1; 0: empty */
+};
+
+static size_t slot_of(const struct parties *p, uint32_t low, uint32_t high)
+{
+	size_t i = usk_fold(low, high) & (p->n_slots - 1);
+	while (p->slot[i].number && (p->slot[i].low != low || p->slot[i].high != high)) {
+		i = (i + 1) & (p->n_slots - 1);
+	}
+	return i;
+}
+
+static void insert(struct parties *p, uint32_t number)
+{
+	uint32_t a = p->pair[number].a, b = p->pair[number].b;
+	uint32_t low = a < b ? a : b, high = a < b ? b : a;
+	p->slot[slot_of(p, low, high)] = (struct pair_slot){ low, high, number + 1 };
+}
+
+static void rehash(struct parties *p, size_t slots)
+{
+	free(p->slot);
+	p->n_slots = slots;
+	p->slot = usk_alloc(slots, sizeof *p->slot);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		insert(p, (uint32_t)i);
+	}
+}
+
+uint32_t usk_pair_find(const struct parties *p, uint32_t x, uint32_t y)
+{
+	if (!p->n_slots || x == y) {
+		return UINT32_MAX;
+	}
+	return p->slot[slot_of(p, x < y ? x : y, x < y ? y : x)].number - 1;
+}
+
+uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y, struct table_sample **sample)
+{
+	uint32_t found = usk_pair_find(p, x, y);
+	if (found != UINT32_MAX) {
+		return found;
+	}
+	if (p->n_pairs == p->cap_pairs) {
+		p->cap_pairs = p->cap_pairs ? 2 * p->cap_pairs : 16;
+		p->pair = usk_grow(p->pair, p->cap_pairs, sizeof *p->pair);
+		*sample = usk_grow(*sample, p->cap_pairs, sizeof **sample);
+	}
+	(*sample)[p->n_pairs] = (struct table_sample){ 0 };
+	p->pair[p->n_pairs++] = (struct pair_source){
+		.parties = p,
+		.a = x < y ? x : y,
+		.b = x < y ? y : x,
+		.from_ns = USK_NONE,
+		.to_ns = USK_NONE,
+	};
+	if (p->n_pairs * 2 > p->n_slots) {
+		rehash(p, p->n_slots ? 2 * p->n_slots : 64);
+	} else {
+		insert(p, (uint32_t)p->n_pairs - 1);
+	}
+	return (uint32_t)p->n_pairs - 1;
+}
+
+/* ---- how the two lie to each other ----------------------------------------------------------- */
+
+/*
+ * Two copies of one file fit perfectly and mean nothing: every packet that both hold has one stamp
+ * and one TTL, to the coarser unit. One of them may be cut short.
+ */
+static bool same_capture(const struct usk_coarse *c, int64_t unit_ns)
+{
+	enum { ENOUGH = 8 };
+	bool same = c->joins >= ENOUGH;
+	unit_ns = unit_ns > 1 ? unit_ns : 1;
+	for (size_t i = 0; i < c->joins && same; i++) {
+		const struct usk_sighting *s = &c->seen[i];
+		same = s->p_ns / unit_ns == s->q_ns / unit_ns && s->ttl_p == s->ttl_q;
+	}
+	return same;
+}
+
+/* The survey with these samples alone; borrows the rest. */
+static struct usk_survey part_of(const struct usk_survey *s, const uint32_t *list, size_t n)
+{
+	struct usk_survey part = *s;
+	if (list) {
+		part.sample = usk_alloc(n + 1, sizeof *part.sample);
+		part.n_samples = n;
+		for (size_t i = 0; i < n; i++) {
+			part.sample[i] = s->sample[list[i]];
+		}
+	}
+	return part;
+}
+
+/* What none but both have joins as the whole would. */
+static enum usk_status join(struct pair_source *s, const struct shared *h, bool swapped,
+			    struct usk_err *err)
+{
+	const struct parties *p = s->parties;
+	const struct party *a = &p->party[s->a], *b = &p->party[s->b];
+	const uint32_t *of_a = swapped ? h->of_b : h->of_a, *of_b = swapped ? h->of_a : h->of_b;
+	struct usk_survey x = part_of(&a->survey, of_a, swapped ? h->n_b : h->n_a);
+	struct usk_survey y = part_of(&b->survey, of_b, swapped ? h->n_a : h->n_b);
+	usk_coarse_join(&x, &y, &s->coarse);
+	if (h->of_a) {
+		free(x.sample);
+		free(y.sample);
+	}
+	if (same_capture(&s->coarse, a->resolution_ns > b->resolution_ns ? a->resolution_ns
+									 : b->resolution_ns)) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"%s and %s are the same capture: two are needed, one from each "
+				"machine",
+				usk_trace_path(p->trace[a->trace]),
+				usk_trace_path(p->trace[b->trace]));
+	}
+	return USK_OK;
+}
+
+int64_t usk_limit_e12(const struct usk_sync_options *o)
+{
+	return o->max_skew_e12 ? o->max_skew_e12 : INT64_C(500000000);
+}
+
+static struct usk_frame frame_of(const struct parties *p, const struct usk_coarse *c)
+{
+	double rate = c->rate * 1e12, limit = (double)usk_limit_e12(p->opt);
+	struct usk_frame f = { .rate_e12 = 0 };
+	f.rate_e12 = (int64_t)(rate > limit ? limit : rate < -limit ? -limit : rate);
+	if (c->n_knots) {
+		f.local_ns = c->knot[0].q_ns;
+		f.offset_ns = c->knot[0].p_minus_q_ns;
+	}
+	return f;
+}
+
+/*
+ * Which of the two the other is held against: the reference, if it is known or there are but two.
+ * Else names decide, so that the order of traces shows nowhere.
+ */
+static bool must_swap(const struct parties *p, const struct pair_source *s)
+{
+	if ((p->reference_named || p->n == 2) && (s->a == p->reference || s->b == p->reference)) {
+		return s->b == p->reference;
+	}
+	return strcmp(p->party[s->a].name, p->party[s->b].name) > 0;
+}
+
+static int by_numbers(const void *pa, const void *pb)
+{
+	const struct pair_source *x = pa, *y = pb;
+	uint32_t low[2] = { x->a < x->b ? x->a : x->b, y->a < y->b ? y->a : y->b };
+	uint32_t high[2] = { x->a < x->b ? x->b : x->a, y->a < y->b ? y->b : y->a };
+	if (low[0] != low[1]) {
+		return low[0] < low[1] ? -1 : 1;
+	}
+	return (high[0] > high[1]) - (high[0] < high[1]);
+}
+
+/* ---- --from and --to --------------------------------------------------------------------------
+ */
+
+static int64_t to_b(const struct usk_coarse *c, int64_t a_ns)
+{
+	int64_t b = a_ns;
+	size_t hint = 0;
+	/* The offset changes slowly: each round is nearer by three digits at least. */
+	for (int round = 0; round < 8 && c->n_knots; round++) {
+		usk_i128 off = (usk_i128)usk_coarse_to_p(c, b, &hint) - a_ns;
+		b = usk_saturate(b - off);
+	}
+	return b;
+}
+
+static int64_t to_a(const struct usk_coarse *c, int64_t b_ns)
+{
+	size_t hint = 0;
+	return c->n_knots ? usk_coarse_to_p(c, b_ns, &hint) : b_ns;
+}
+
+/* What the reference showed at both ends, by each clock's own stamps; as exact as the coarse maps
+ * are, but exact for those that exchange messages with the reference itself. */
+static void set_ranges(struct parties *p)
+{
+	struct range {
+		int64_t ns[2];
+		uint32_t steps; /* from the reference, + 1 */
+	} *range = usk_alloc(p->n, sizeof *range);
+	range[p->reference] = (struct range){ { p->opt->from_ns, p->opt->to_ns }, 1 };
+	bool found = true;
+	for (uint32_t steps = 1; found; steps++) {
+		found = false;
+		for (size_t i = 0; i < p->n_pairs; i++) {
+			const struct pair_source *s = &p->pair[i];
+			const struct range *from = &range[s->a];
+			struct range *to = &range[s->b];
+			bool forth = from->steps == steps && !to->steps;
+			if (!forth && !(to->steps == steps && !from->steps)) {
+				continue;
+			}
+			from = &range[forth ? s->a : s->b];
+			to = &range[forth ? s->b : s->a];
+			to->steps = steps + 1;
+			for (int k = 0; k < 2; k++) {
+				int64_t t = from->ns[k];
+				to->ns[k] = t == USK_NONE ? t
+					    : forth	  ? to_b(&s->coarse, t)
+							  : to_a(&s->coarse, t);
+			}
+			found = true;
+		}
+	}
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		struct pair_source *s = &p->pair[i];
+		if (range[s->a].steps) {
+			s->from_ns = range[s->a].ns[0];
+			s->to_ns = range[s->a].ns[1];
+		}
+	}
+	free(range);
+}
+
+/* ---- all pairs --------------------------------------------------------------------------------
+ */
+
+/* Origin, rate, and how captures lie. */
+static enum usk_status settle(struct pair_source *s, const struct shared *shared,
+			      struct table_sample *sample, struct usk_err *err)
+{
+	struct parties *p = s->parties;
+	enum usk_status status = USK_OK;
+	bool swapped = must_swap(p, s);
+	if (swapped) {
+		uint32_t a = s->a;
+		s->a = s->b;
+		s->b = a;
+	}
+	if (shared && shared->n_a) {
+		status = join(s, shared, swapped, err);
+	}
+	if (!s->coarse.joins && s->in_tables) {
+		usk_coarse_free(&s->coarse);
+		usk_table_sample_fit(sample, p->n_pairs, swapped, &s->coarse);
+		s->coarse.joins = 0; /* nothing to walk along */
+	}
+	s->frame = frame_of(p, &s->coarse);
+	return status;
+}
+
+/* Who has most pairs; of several the first. */
+static uint32_t most_pairs(const struct parties *p)
+{
+	uint32_t *n = usk_alloc(p->n, sizeof *n), most = 0;
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		n[p->pair[i].a]++;
+		n[p->pair[i].b]++;
+	}
+	for (uint32_t i = 0; i < p->n; i++) {
+		most = n[i] > n[most] ? i : most;
+	}
+	free(n);
+	return most;
+}
+
+enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample,
+				 struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	size_t n = 0, joins = 0, captures = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		captures += p->party[i].trace != SIZE_MAX;
+	}
+	rehash(p, p->n_slots ? p->n_slots : 64);
+	if (p->n == 2) {
+		/* These two are asked for, whatever they share. */
+		usk_pair_number(p, 0, 1, sample);
+	}
+	struct shared *shared = captures > 1 ? usk_captures_share(p, sample) : NULL;
+	size_t all = p->n_pairs;
+	if (!p->reference_named && p->n > 2) {
+		p->reference = most_pairs(p);
+		p->reference_named = true;
+	}
+	for (size_t i = 0; i < all && !status; i++) {
+		struct pair_source *s = &p->pair[i];
+		status = settle(s, shared ? &shared[i] : NULL, &(*sample)[i], err);
+		joins += s->coarse.joins;
+		if (joins > MOST_JOINS) {
+			free(s->coarse.seen);
+			s->coarse.seen = NULL;
+		}
+	}
+	for (size_t i = 0; i < all && !status; i++) {
+		if (p->pair[i].coarse.joins || p->pair[i].in_tables || p->n == 2) {
+			p->pair[n++] = p->pair[i];
+		} else {
+			usk_coarse_free(&p->pair[i].coarse);
+		}
+	}
+	usk_shared_free(shared, all);
+	usk_table_samples_free(*sample, all);
+	*sample = NULL;
+	if (status) {
+		return status;
+	}
+	p->n_pairs = n;
+	if (n) {
+		qsort(p->pair, n, sizeof *p->pair, by_numbers);
+	}
+	rehash(p, p->n_slots);
+	if (p->opt->from_ns != USK_NONE || p->opt->to_ns != USK_NONE) {
+		set_ranges(p);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!p->pair[i].coarse.joins) {
+			usk_coarse_free(&p->pair[i].coarse);
+		}
+	}
+	return USK_OK;
+}
+
+void usk_pairs_free(struct parties *p)
+{
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		usk_coarse_free(&p->pair[i].coarse);
+		free(p->pair[i].exclude);
+	}
+	free(p->pair);
+	free(p->slot);
+}
+
+void usk_counts_add(struct usk_counts *to, const struct usk_counts *found)
+{
+	to->matched += found->matched;
+	to->unmatched += found->unmatched;
+	to->ambiguous += found->ambiguous;
+	to->expired += found->expired;
+	to->unsure += found->unsure;
+	to->direction_unknown += found->direction_unknown;
+	to->outliers += found->outliers;
+}
+
+/* ---- messages ----------------------------------------------------------------------------------
+ */
+
+bool usk_pair_walks(const struct pair_source *s)
+{
+	return s->coarse.joins > 0;
+}
+
+uint64_t usk_pair_walk_size(const struct pair_source *s)
+{
+	const struct parties *p = s->parties;
+	return usk_pair_walks(s) ? usk_trace_size(p->trace[p->party[s->a].trace]) +
+					   usk_trace_size(p->trace[p->party[s->b].trace])
+				 : 0;
+}
+
+enum usk_status usk_pair_walk(struct pair_source *s, const struct usk_sink *sink,
+			      struct usk_counts *counts, struct usk_evidence *evidence,
+			      struct usk_err *err)
+{
+	struct parties *p = s->parties;
+	const struct party *a = &p->party[s->a], *b = &p->party[s->b];
+	struct usk_coarse again = { 0 };
+	/* The walk starts sinks too; that is the caller's. */
+	struct usk_sink put = {
+		.ctx = sink->ctx, .origins = sink->origins, .heard = sink->heard, .put = sink->put
+	};
+	struct usk_walk_options o = {
+		.depth = p->depth,
+		.p = s->a,
+		.q = s->b,
+		.local_p = a->stated,
+		.n_local_p = a->n_stated,
+		.local_q = b->stated,
+		.n_local_q = b->n_stated,
+		.exclude = s->exclude,
+		.n_exclude = s->n_exclude,
+		.progress = usk_parties_report,
+		.progress_ctx = p,
+	};
+	if (!s->coarse.seen) {
+		usk_coarse_join(&a->survey, &b->survey, &again);
+	}
+	enum usk_status status =
+		usk_walk(p->trace[a->trace], p->trace[b->trace], &a->survey, &b->survey,
+			 s->coarse.seen ? &s->coarse : &again, &o, &put, counts, evidence, err);
+	usk_coarse_free(&again);
+	return status;
+}

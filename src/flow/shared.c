@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * shared.c - captures that saw the same packets
+ *
+ * In    the surveys of all captures
+ * Out   the pairs of captures that have samples in common, and these samples
+ * Why   joining every capture's whole sample with every other's would take hours where a few
+ *       hundred meet; all samples sorted once tell who shares what
+ * Not   where they lie to each other (match/coarse.c)
+ */
+#include "flow/flow.h"
+
+#include <stdlib.h>
+
+/* Samples that are handed out, counted once for each pair: beyond, all of both surveys are. */
+#define MOST ((uint64_t)1 << 25)
+
+struct sighted {
+	uint64_t key;
+	uint32_t party, sample;
+};
+
+static int by_key(const void *pa, const void *pb)
+{
+	const struct sighted *a = pa, *b = pb;
+	if (a->key != b->key) {
+		return a->key < b->key ? -1 : 1;
+	}
+	if (a->party != b->party) {
+		return a->party < b->party ? -1 : 1;
+	}
+	return (a->sample > b->sample) - (a->sample < b->sample);
+}
+
+static int by_number(const void *pa, const void *pb)
+{
+	const uint32_t *a = pa, *b = pb;
+	return (*a > *b) - (*a < *b);
+}
+
+static struct sighted *all_sighted(const struct parties *p, size_t *n)
+{
+	*n = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		*n += p->party[i].survey.n_samples;
+	}
+	struct sighted *s = usk_alloc(*n + 1, sizeof *s);
+	*n = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct usk_survey *y = &p->party[i].survey;
+		for (size_t k = 0; k < y->n_samples; k++) {
+			s[(*n)++] = (struct sighted){ y->sample[k].key, (uint32_t)i, (uint32_t)k };
+		}
+	}
+	qsort(s, *n, sizeof *s, by_key);
+	return s;
+}
+
+/* The end of the run of the same key, and party if that counts, which begins at i. */
+static size_t run(const struct sighted *s, size_t n, size_t i, bool party)
+{
+	size_t k = i + 1;
+	while (k < n && s[k].key == s[i].key && (!party || s[k].party == s[i].party)) {
+		k++;
+	}
+	return k;
+}
+
+enum pass { FIND_PAIRS, COUNT_SAMPLES, TAKE_SAMPLES };
+
+static void take(struct shared *h, bool of_a, const struct sighted *s, size_t n, enum pass pass)
+{
+	uint32_t *list = of_a ? h->of_a : h->of_b;
+	size_t *have = of_a ? &h->n_a : &h->n_b;
+	for (size_t i = 0; i < n && pass == TAKE_SAMPLES; i++) {
+		list[*have + i] = s[i].sample;
+	}
+	*have += n;
+}
+
+static void go_through(struct parties *p, struct table_sample **sample, const struct sighted *s,
+		       size_t n, struct shared *out, enum pass pass)
+{
+	for (size_t i = 0, end; i < n; i = end) {
+		end = run(s, n, i, false);
+		for (size_t x = i, x_end; x < end; x = x_end) {
+			x_end = run(s, n, x, true);
+			for (size_t y = x_end, y_end; y < end; y = y_end) {
+				y_end = run(s, n, y, true);
+				uint32_t k = usk_pair_number(p, s[x].party, s[y].party, sample);
+				if (pass != FIND_PAIRS) {
+					bool first = p->pair[k].a == s[x].party;
+					take(&out[k], first, s + x, x_end - x, pass);
+					take(&out[k], !first, s + y, y_end - y, pass);
+				}
+			}
+		}
+	}
+}
+
+struct shared *usk_captures_share(struct parties *p, struct table_sample **sample)
+{
+	size_t n;
+	uint64_t all = 0;
+	struct sighted *s = all_sighted(p, &n);
+	go_through(p, sample, s, n, NULL, FIND_PAIRS);
+	struct shared *out = usk_alloc(p->n_pairs + 1, sizeof *out);
+	go_through(p, sample, s, n, out, COUNT_SAMPLES);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		all += out[i].n_a + out[i].n_b;
+	}
+	for (size_t i = 0; i < p->n_pairs && all <= MOST; i++) {
+		out[i].of_a = usk_alloc(out[i].n_a + 1, sizeof *out->of_a);
+		out[i].of_b = usk_alloc(out[i].n_b + 1, sizeof *out->of_b);
+		out[i].n_a = out[i].n_b = 0;
+	}
+	if (all <= MOST) {
+		go_through(p, sample, s, n, out, TAKE_SAMPLES);
+	}
+	for (size_t i = 0; i < p->n_pairs && all <= MOST; i++) {
+		qsort(out[i].of_a, out[i].n_a, sizeof *out->of_a, by_number);
+		qsort(out[i].of_b, out[i].n_b, sizeof *out->of_b, by_number);
+	}
+	free(s);
+	return out;
+}
+
+void usk_shared_free(struct shared *s, size_t n)
+{
+	for (size_t i = 0; s && i < n; i++) {
+		free(s[i].of_a);
+		free(s[i].of_b);
+	}
+	free(s);
+}
