@@ -10,6 +10,7 @@
  * Not   which way (graph.h)
  */
 #include "solve/link.h"
+#include "solve/times.h"
 #include "fit/fit.h"
 
 #include <stdlib.h>
@@ -19,50 +20,11 @@
 #define LIFT_NS INT64_C(2)
 enum { ROUNDS = 12 };
 
-struct times {
-	int64_t *x;
-	size_t n, cap;
-};
-
-static void add(struct times *t, int64_t x)
-{
-	if (t->n == t->cap) {
-		t->cap = t->cap ? 2 * t->cap : 64;
-		t->x = usk_grow(t->x, t->cap, sizeof *t->x);
-	}
-	t->x[t->n++] = x;
-}
-
-static int compare(const void *pa, const void *pb)
-{
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-	return (a > b) - (a < b);
-}
-
-/* Sorted, each once. */
-static void settle(struct times *t)
-{
-	bool sorted = true;
-	for (size_t i = 1; i < t->n && sorted; i++) {
-		sorted = t->x[i - 1] <= t->x[i];
-	}
-	if (!sorted) {
-		qsort(t->x, t->n, sizeof *t->x, compare);
-	}
-	size_t k = t->n != 0;
-	for (size_t i = 1; i < t->n; i++) {
-		if (t->x[i] != t->x[k - 1]) {
-			t->x[k++] = t->x[i];
-		}
-	}
-	t->n = k;
-}
-
 /* The result, to be asked: inner is turned round if there is no outer. */
 struct question {
 	const struct usk_link *inner, *outer;
 	bool has[3];
-	struct times bend[3]; /* of L and U: times next to their corners, all that matter */
+	struct usk_times bend[3]; /* of L and U: times next to their corners, all that matter */
 };
 
 struct hints {
@@ -81,7 +43,7 @@ static int64_t answer(const struct question *q, enum usk_curve c, int64_t x, str
 }
 
 /* Knots at x. */
-static struct usk_link draw(const struct question *q, const struct times *t)
+static struct usk_link draw(const struct question *q, const struct usk_times *t)
 {
 	struct usk_link b = { .n = t->n, .skew_e12 = q->inner->skew_e12 };
 	struct hints h[3] = { { 0 } };
@@ -132,10 +94,10 @@ static usk_i128 chord(const struct usk_knot *k, enum usk_curve c, int64_t x)
  * each chord the corner that it misses by most, if that is over LIFT_NS, goes into more.
  */
 static void measure(const struct question *q, const struct usk_link *b, enum usk_curve c,
-		    int64_t *over, struct times *more)
+		    int64_t *over, struct usk_times *more)
 {
 	struct hints h = { 0 };
-	const struct times *bend = &q->bend[c];
+	const struct usk_times *bend = &q->bend[c];
 	size_t k = 0;
 	while (k < bend->n && bend->x[k] <= b->knot[0].local_ns) {
 		k++;
@@ -154,7 +116,7 @@ static void measure(const struct question *q, const struct usk_link *b, enum usk
 			}
 		}
 		if (most > LIFT_NS) {
-			add(more, worst);
+			usk_times_add(more, worst);
 		}
 		k += k < bend->n && bend->x[k] == b->knot[i + 1].local_ns;
 	}
@@ -174,14 +136,14 @@ static void lift(struct usk_link *b, enum usk_curve c, const int64_t *over)
 }
 
 /* The result with knots at t, and wherever else it needs some; takes t and the bends. */
-static struct usk_link ask(struct question *q, struct times *t)
+static struct usk_link ask(struct question *q, struct usk_times *t)
 {
 	struct usk_link b = { 0 };
-	settle(t);
-	settle(&q->bend[USK_LOWER]);
-	settle(&q->bend[USK_UPPER]);
+	usk_times_settle(t);
+	usk_times_settle(&q->bend[USK_LOWER]);
+	usk_times_settle(&q->bend[USK_UPPER]);
 	for (int round = 0;; round++) {
-		struct times more = { 0 };
+		struct usk_times more = { 0 };
 		int64_t *over[3] = { 0 };
 		b = draw(q, t);
 		for (enum usk_curve c = USK_LOWER; c <= USK_UPPER; c += 2) {
@@ -199,9 +161,9 @@ static struct usk_link ask(struct question *q, struct times *t)
 			}
 		} else {
 			for (size_t i = 0; i < more.n; i++) {
-				add(t, more.x[i]);
+				usk_times_add(t, more.x[i]);
 			}
-			settle(t);
+			usk_times_settle(t);
 		}
 		free(over[USK_LOWER]);
 		free(over[USK_UPPER]);
@@ -230,19 +192,19 @@ struct usk_link usk_link_turn(const struct usk_link *b, int64_t first_ns, int64_
 {
 	struct question q = { .inner = b,
 			      .has = { b->has[USK_UPPER], b->has[USK_MIDDLE], b->has[USK_LOWER] } };
-	struct times t = { 0 };
-	add(&t, first_ns);
-	add(&t, last_ns > first_ns ? last_ns : first_ns + 1);
+	struct usk_times t = { 0 };
+	usk_times_add(&t, first_ns);
+	usk_times_add(&t, last_ns > first_ns ? last_ns : first_ns + 1);
 	for (size_t i = 0; i < b->n; i++) {
-		add(&t, value(&b->knot[i], leading(b)));
+		usk_times_add(&t, value(&b->knot[i], leading(b)));
 		for (enum usk_curve c = USK_LOWER; c <= USK_UPPER; c += 2) {
 			if (b->has[c]) {
 				/* Where b's clock seems to stand still, a's seems to leap. */
-				struct times *bend = &q.bend[USK_UPPER - c];
+				struct usk_times *bend = &q.bend[USK_UPPER - c];
 				int64_t x = value(&b->knot[i], c);
-				add(bend, x - 1);
-				add(bend, x);
-				add(bend, x + 1);
+				usk_times_add(bend, x - 1);
+				usk_times_add(bend, x);
+				usk_times_add(bend, x + 1);
 			}
 		}
 	}
@@ -252,16 +214,16 @@ struct usk_link usk_link_turn(const struct usk_link *b, int64_t first_ns, int64_
 struct usk_link usk_link_chain(const struct usk_link *inner, const struct usk_link *outer)
 {
 	struct question q = { .inner = inner, .outer = outer };
-	struct times t = { 0 };
+	struct usk_times t = { 0 };
 	int64_t first = inner->knot[0].local_ns, last = inner->knot[inner->n - 1].local_ns;
 	for (enum usk_curve c = USK_LOWER; c <= USK_UPPER; c++) {
 		q.has[c] = inner->has[c] && outer->has[c];
 	}
 	for (size_t i = 0; i < inner->n; i++) {
 		int64_t x = inner->knot[i].local_ns;
-		add(&t, x);
-		add(&q.bend[USK_LOWER], x);
-		add(&q.bend[USK_UPPER], x);
+		usk_times_add(&t, x);
+		usk_times_add(&q.bend[USK_LOWER], x);
+		usk_times_add(&q.bend[USK_UPPER], x);
 	}
 	usk_hint at[3] = { 0 };
 	for (size_t i = 0; i < outer->n; i++) {
@@ -269,13 +231,13 @@ struct usk_link usk_link_chain(const struct usk_link *inner, const struct usk_li
 		enum usk_curve lead = leading(inner);
 		int64_t x = usk_link_back(inner, lead, z, &at[lead]);
 		if (x > first && x < last) {
-			add(&t, x);
+			usk_times_add(&t, x);
 		}
 		for (enum usk_curve c = USK_LOWER; c <= USK_UPPER; c += 2) {
 			x = q.has[c] ? usk_link_back(inner, c, z, &at[c]) : first - 1;
 			for (int64_t next = -1; next <= 1; next++) {
 				if (x + next > first && x + next < last) {
-					add(&q.bend[c], x + next);
+					usk_times_add(&q.bend[c], x + next);
 				}
 			}
 		}

@@ -59,4 +59,11 @@ void usk_link_reach(struct usk_link *b, int64_t first_ns, int64_t last_ns);
  */
 void usk_link_thin(struct usk_link *b, size_t most);
 
+/** As thin, but of any number: all that go within so many ns. */
+void usk_link_smooth(struct usk_link *b, int64_t tolerance_ns);
+
+/** The smaller U and the larger L of two links of one clock; M is a's where it has one, put into
+ * the band. */
+struct usk_link usk_link_meet(const struct usk_link *a, const struct usk_link *b);
+
 #endif

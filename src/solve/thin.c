@@ -98,21 +98,9 @@ static int64_t cut_off(const struct usk_link *b, enum usk_curve c, size_t from, 
 	return most;
 }
 
-void usk_link_thin(struct usk_link *b, size_t most)
+/* Only stay[n] of the knots, and lifted. */
+static void keep(struct usk_link *b, const size_t *stay, size_t n)
 {
-	size_t *stay = usk_alloc(b->n, sizeof *stay), n = b->n;
-	if (n > most) {
-		for (int64_t tolerance = 1; tolerance < USK_TIME_MAX; tolerance *= 2) {
-			n = choose(b, tolerance, stay);
-			if (n <= most || n == 2) {
-				break;
-			}
-		}
-	}
-	if (n == b->n) {
-		free(stay);
-		return;
-	}
 	struct usk_knot *k = usk_alloc(n, sizeof *k);
 	for (size_t i = 0; i < n; i++) {
 		k[i] = b->knot[stay[i]];
@@ -135,7 +123,30 @@ void usk_link_thin(struct usk_link *b, size_t most)
 	}
 	struct usk_link out = usk_link_of(k, n, b->skew_e12);
 	free(k);
-	free(stay);
 	usk_link_free(b);
 	*b = out;
+}
+
+void usk_link_smooth(struct usk_link *b, int64_t tolerance_ns)
+{
+	size_t *stay = usk_alloc(b->n, sizeof *stay), n = choose(b, tolerance_ns, stay);
+	if (n < b->n) {
+		keep(b, stay, n);
+	}
+	free(stay);
+}
+
+void usk_link_thin(struct usk_link *b, size_t most)
+{
+	size_t *stay = usk_alloc(b->n, sizeof *stay), n = b->n;
+	for (int64_t tolerance = 1; n > most && n > 2; tolerance *= 2) {
+		n = choose(b, tolerance, stay);
+		if (tolerance >= USK_TIME_MAX) {
+			break;
+		}
+	}
+	if (n < b->n) {
+		keep(b, stay, n);
+	}
+	free(stay);
 }
