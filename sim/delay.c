@@ -6,7 +6,7 @@
  * Out   ns of true time
  *
  *     smallest delay by length + asymmetry            never less
- *     + Exp(tail) + a heavy share of Pareto           what the network adds
+ *     + Erlang(tail) + a heavy share of Pareto        what the network adds
  *     + constant + Exp(load) + a heavy share          at each of the two hosts that is loaded
  */
 #include "world.h"
@@ -37,8 +37,10 @@ static double at_host(const struct sim_options *o, struct usk_rng *r, uint32_t h
 
 static double on_the_way(const struct sim_options *o, struct usk_rng *r)
 {
-	double tail = (double)o->tail_ns;
-	double extra = tail > 0 ? usk_rng_exponential(r, tail) : 0;
+	double tail = (double)o->tail_ns, extra = 0;
+	for (uint32_t i = 0; i < o->tail_stages && tail > 0; i++) {
+		extra += usk_rng_exponential(r, tail / o->tail_stages);
+	}
 	return extra + heavy(r, o->heavy, tail);
 }
 
@@ -57,14 +59,15 @@ int64_t net_delay(const struct sim_options *o, struct usk_rng *r, const struct p
 		  uint32_t bytes)
 {
 	double extra = on_the_way(o, r);
-	extra += at_host(o, r, path->from) + at_host(o, r, path->to);
+	extra += (o->load_receivers ? 0 : at_host(o, r, path->from)) + at_host(o, r, path->to);
 	return path->dmin_ns + by_length(o, bytes) + whole(extra);
 }
 
 int64_t net_delay_shared(const struct sim_options *o, struct usk_rng *r, uint32_t from,
 			 uint32_t bytes)
 {
-	return by_length(o, bytes) + whole(on_the_way(o, r) + at_host(o, r, from));
+	double sender = o->load_receivers ? 0 : at_host(o, r, from);
+	return by_length(o, bytes) + whole(on_the_way(o, r) + sender);
 }
 
 int64_t net_delay_own(const struct sim_options *o, struct usk_rng *r, const struct path *path)

@@ -25,6 +25,7 @@ void sim_options_init(struct sim_options *o)
 		.islands = 2,
 		.neighbours = 4,
 		.dmin = { .base_ps = 50000000 },
+		.tail_stages = 1,
 		.tail_ns = 50000,
 		.hops = 1,
 		.offset_ns = { second, 1 },
@@ -261,6 +262,10 @@ enum usk_status sim_options_check(const struct sim_options *o, struct usk_err *e
 	if (o->bytes < 16 || o->bytes > 1 << 24) {
 		return usk_fail(err, USK_EUSAGE, 0, "messages have 16 to 16777216 bytes, not %u",
 				o->bytes);
+	}
+	if (o->tail_stages < 1 || o->tail_stages > 100) {
+		return usk_fail(err, USK_EUSAGE, 0, "a tail has 1 to 100 stages, not %u",
+				o->tail_stages);
 	}
 	enum usk_status status = check_traffic(o, err);
 	if (status) {

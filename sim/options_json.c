@@ -104,17 +104,18 @@ static void add_network(char **all, const struct sim_options *o)
 {
 	add(all,
 	    usk_format(",\n    \"dmin_ns\": %.12g, \"first_ns\": %.12g, \"per_byte_ns\": %.12g, "
-		       "\"tail_ns\": %lld, \"asym_ns\": %lld, \"heavy\": %.9g",
+		       "\"tail_ns\": %lld, \"tail_stages\": %u, \"asym_ns\": %lld, "
+		       "\"heavy\": %.9g",
 		       (double)o->dmin.base_ps * 1e-3, (double)o->dmin.first_ps * 1e-3,
-		       (double)o->dmin.per_byte_ps * 1e-3, (long long)o->tail_ns,
+		       (double)o->dmin.per_byte_ps * 1e-3, (long long)o->tail_ns, o->tail_stages,
 		       (long long)o->asym_ns, o->heavy));
 	add_list(all, "load_ns", &o->load_ns);
 	add_list(all, "load_least_ns", &o->load_least_ns);
-	add(all,
-	    usk_format(", \"load_heavy\": %.9g, \"loss\": %.9g, \"dup\": %.9g, \"reorder\": %.9g, "
-		       "\"retrans\": %.9g, \"hops\": %u, \"nat\": %s, \"mtu\": %u",
-		       o->load_heavy, o->loss, o->dup, o->reorder, o->retrans, o->hops, yes(o->nat),
-		       o->mtu));
+	add(all, usk_format(", \"load_heavy\": %.9g, \"load_receivers\": %s, \"loss\": %.9g, "
+			    "\"dup\": %.9g, \"reorder\": %.9g, "
+			    "\"retrans\": %.9g, \"hops\": %u, \"nat\": %s, \"mtu\": %u",
+			    o->load_heavy, yes(o->load_receivers), o->loss, o->dup, o->reorder,
+			    o->retrans, o->hops, yes(o->nat), o->mtu));
 }
 
 static void add_captures(char **all, const struct sim_options *o)

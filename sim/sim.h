@@ -142,11 +142,14 @@ struct sim_options {
 	uint32_t mtu;
 	/* network */
 	struct usk_delay_model dmin; /* by length */
+	uint32_t tail_stages;	     /* the tail is the sum of so many exponentials of one mean */
 	int64_t tail_ns, asym_ns;    /* asym: lower to higher host takes so much longer */
 	/* what a loaded host adds to each message it sends or receives: a mean, a constant, and the
 	 * share of messages that wait far longer */
 	struct sim_list load_ns, load_least_ns;
 	double load_heavy;
+	bool load_receivers; /* only what it receives: the way from idle to busy is the longer one
+			      */
 	double heavy, loss, dup, reorder, retrans; /* shares of packets, 0 to 1 */
 	uint32_t hops;
 	bool nat;

@@ -28,6 +28,7 @@ static void take_values(const struct args *args, struct sim_options *o)
 	o->one_way = args_flag(args, "one-way");
 	o->broadcast = args_number(args, "broadcast");
 	o->load_heavy = args_number(args, "load-heavy");
+	o->load_receivers = args_flag(args, "load-receivers");
 	o->packets = (uint64_t)args_int(args, "packets");
 	o->connections = (uint32_t)args_int(args, "connections");
 	o->tso = args_flag(args, "tso");
@@ -39,6 +40,7 @@ static void take_values(const struct args *args, struct sim_options *o)
 	o->slew_e12 = args_e12(args, "slew-ppm");
 	o->chatter = args_number(args, "chatter");
 	o->tail_ns = args_ns(args, "tail");
+	o->tail_stages = (uint32_t)args_int(args, "tail-stages");
 	o->asym_ns = args_ns(args, "asym");
 	o->heavy = args_number(args, "heavy");
 	o->loss = args_number(args, "loss");

@@ -247,6 +247,15 @@ const struct option_group simulate_network = {
 		  .min = "0",
 		  .max = "1s",
 		  .help = "mean of what is added to it, exponential" },
+		{ .name = "tail-stages",
+		  .type = OPTION_INT,
+		  .value = "N",
+		  .initial = "1",
+		  .min = "1",
+		  .max = "100",
+		  .help = "it is the sum of so many waits of one mean (Erlang): the more, the "
+			  "fewer "
+			  "packets come near the smallest delay" },
 		{ .name = "heavy",
 		  .type = OPTION_PROBABILITY,
 		  .value = "P",
@@ -273,6 +282,9 @@ const struct option_group simulate_network = {
 		  .value = "P",
 		  .initial = "0",
 		  .help = "share of its messages that wait far longer" },
+		{ .name = "load-receivers",
+		  .help = "a busy host holds up only what it receives, so that the two ways "
+			  "differ" },
 		{ .name = "loss",
 		  .type = OPTION_PROBABILITY,
 		  .value = "P",

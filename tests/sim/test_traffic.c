@@ -252,6 +252,50 @@ static void test_delays(void **state)
 	done(s);
 }
 
+/* A sum of stages has their mean, its variance shrinks with their number. */
+static void test_stages(void **state)
+{
+	(void)state;
+	for (uint32_t stages = 1; stages <= 16; stages *= 4) {
+		struct sim_options o = table(2);
+		o.rate = 400;
+		o.tail_ns = 20000;
+		o.tail_stages = stages;
+		struct seen *s = run(&o);
+		double sum = 0, squares = 0;
+		for (size_t i = 0; i < s->n; i++) {
+			double wait = (double)(s->m[i].arrived_ns - s->m[i].left_ns - 50000);
+			sum += wait;
+			squares += wait * wait;
+		}
+		double mean = sum / (double)s->n, spread = squares / (double)s->n - mean * mean;
+		assert_true(fabs(mean / 20000 - 1) < 0.05);
+		assert_true(fabs(spread * stages / 20000 / 20000 - 1) < 0.15);
+		done(s);
+	}
+}
+
+/* A busy host that holds up what it receives alone makes one way the longer one. */
+static void test_busy_receiver(void **state)
+{
+	(void)state;
+	static const int64_t load[] = { 0, 70000 };
+	struct sim_options o = table(2);
+	o.tail_ns = 0;
+	o.load_ns = (struct sim_list){ load, 2 };
+	o.load_receivers = true;
+	struct seen *s = run(&o);
+	double sum = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct sim_message *m = &s->m[i];
+		int64_t wait = m->arrived_ns - m->left_ns - 50000;
+		assert_true(m->to ? wait >= 0 : !wait);
+		sum += (double)wait;
+	}
+	assert_true(fabs(sum / (double)s->pair[0][1] / 70000 - 1) < 0.15);
+	done(s);
+}
+
 static void test_resolution(void **state)
 {
 	(void)state;
@@ -373,7 +417,7 @@ static void test_broadcasts_in_captures(void **state)
 static void test_refusals(void **state)
 {
 	(void)state;
-	struct sim_options o[6];
+	struct sim_options o[7];
 	static const int64_t below[] = { -5 };
 	for (size_t i = 0; i < COUNT(o); i++) {
 		o[i] = table(5);
@@ -389,6 +433,7 @@ static void test_refusals(void **state)
 	o[3].packets = 1;
 	o[4].load_ns = (struct sim_list){ below, 1 };
 	o[5].broadcast = -1;
+	o[6].tail_stages = 0;
 	for (size_t i = 0; i < COUNT(o); i++) {
 		struct usk_err err = { 0 };
 		assert_int_not_equal(sim_options_check(&o[i], &err), USK_OK);
@@ -399,10 +444,11 @@ static void test_refusals(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_topologies), cmocka_unit_test(test_one_way_round),
-		cmocka_unit_test(test_periods),	   cmocka_unit_test(test_rates),
-		cmocka_unit_test(test_delays),	   cmocka_unit_test(test_resolution),
-		cmocka_unit_test(test_broadcasts), cmocka_unit_test(test_broadcasts_in_captures),
+		cmocka_unit_test(test_topologies),    cmocka_unit_test(test_one_way_round),
+		cmocka_unit_test(test_periods),	      cmocka_unit_test(test_rates),
+		cmocka_unit_test(test_delays),	      cmocka_unit_test(test_stages),
+		cmocka_unit_test(test_busy_receiver), cmocka_unit_test(test_resolution),
+		cmocka_unit_test(test_broadcasts),    cmocka_unit_test(test_broadcasts_in_captures),
 		cmocka_unit_test(test_refusals),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
