@@ -69,6 +69,10 @@ static const struct usk_estimator estimators[] = {
 	{ "lp-rate", "Sirdey, Maurice, 4OR 6(4), 2008; Poirier 2010, section 2.3",
 	  "the middle rate of the feasible lines nearest to the best exchange", true,
 	  usk_est_lp_rate },
+	{ "broadcast", "Scheuermann et al., IEEE/ACM ToN 17(2), 2009; Poirier 2010, section 2.3",
+	  "by which both clocks heard a third one's broadcasts at the same time: least absolute "
+	  "deviations",
+	  false, usk_est_broadcast },
 	{ NULL, NULL, NULL, false, NULL },
 };
 

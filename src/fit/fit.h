@@ -262,5 +262,7 @@ enum usk_status usk_est_rate_segments(const struct usk_fit *fit, struct usk_knot
 				      struct usk_err *err);
 enum usk_status usk_est_lp_rate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				struct usk_err *err);
+enum usk_status usk_est_broadcast(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				  struct usk_err *err);
 
 #endif

@@ -156,6 +156,15 @@ static bool collect(void *ctx, const struct usk_msg *m, size_t n)
 	return true;
 }
 
+static void overhear(void *ctx, const struct usk_reception *h, size_t n)
+{
+	struct scene *s = ctx;
+	for (size_t i = 0; i < n; i++) {
+		s->heard = usk_room(s->heard, s->n_heard, &s->cap_heard, sizeof *s->heard);
+		s->heard[s->n_heard++] = h[i];
+	}
+}
+
 void scene_run(struct scene *s)
 {
 	struct bytes file[2] = { file_of(s, &s->eye[0]), file_of(s, &s->eye[1]) };
@@ -191,7 +200,7 @@ void scene_run(struct scene *s)
 		.local_q = &local[1],
 		.n_local_q = s->eye[1].local != NULL,
 	};
-	struct usk_sink sink = { .ctx = s, .put = collect };
+	struct usk_sink sink = { .ctx = s, .heard = overhear, .put = collect };
 	assert_int_equal(usk_walk(t[0], t[1], &survey[0], &survey[1], &coarse, &o, &sink,
 				  &s->counts, &s->evidence, &err),
 			 USK_OK);
@@ -262,5 +271,6 @@ void scene_free(struct scene *s)
 	free(s->want);
 	free(s->may);
 	free(s->got);
+	free(s->heard);
 	memset(s, 0, sizeof *s);
 }

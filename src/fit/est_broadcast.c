@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * est_broadcast.c - the line by which both clocks heard each broadcast at nearly the same time
+ *
+ * Source  Scheuermann, Kiess, Roos, Jarre, Mauve: On the time synchronization of distributed log
+ *         files in networks with local broadcast media (IEEE/ACM ToN 17(2), 2009), as Poirier 2010,
+ *         section 2.3, tells it
+ *
+ * In    broadcasts that both clocks of a pair received
+ * Out   a line; it knows nothing of messages, so it may turn some round
+ *
+ * A broadcast k happens at t_k and is heard by all a little later: minimise the sum over clocks j
+ * and broadcasts k of T_j(y_kj) - t_k, none of them negative, the reference's T being what it
+ * shows. With two clocks the best t_k is the earlier of A_k and T(B_k), and what remains is
+ *
+ *     minimise  sum |d_k - (a + s x_k)|        x_k = B_k, d_k = A_k - B_k: points of the offset
+ *
+ * whose dual has two rows: maximise sum d_k v_k with sum v_k = sum x_k v_k = 0, |v_k| <= 1; a and
+ * s are the prices of the rows. The solver's doubles only propose. The answer goes through two of
+ * the points, and in integers: no turn about a point on it makes the sum smaller, or it is turned.
+ */
+#include "fit/fit.h"
+#include "num/lp.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MAX_TURNS = 1000 };
+
+/* Points of the offset, relative to the first broadcast. */
+struct cloud {
+	struct usk_xy *p;
+	size_t n;
+};
+
+/* A line through p of this slope. */
+static int side_of(const struct usk_line *l, struct usk_xy p)
+{
+	usk_i128 up = ((usk_i128)p.y - l->p.y) * l->s.den;
+	usk_i128 line = l->s.num * ((usk_i128)p.x - l->p.x);
+	return (up > line) - (up < line);
+}
+
+/* ---- the proposal ---------------------------------------------------------------------- */
+
+/* Least squares, so that what is left is small numbers; relative to the first point. */
+static void level(const struct cloud *c, double *a, double *s)
+{
+	double mx = 0, my = 0, xx = 0, xy = 0, n = (double)c->n;
+	for (size_t i = 0; i < c->n; i++) {
+		mx += (double)c->p[i].x / n;
+		my += (double)c->p[i].y / n;
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		double dx = (double)c->p[i].x - mx;
+		xx += dx * dx;
+		xy += dx * ((double)c->p[i].y - my);
+	}
+	*s = xx > 0 ? xy / xx : 0;
+	*a = my - *s * mx;
+}
+
+/* Solves the dual; the line's residuals at the points, or NULL if the solver failed. */
+static double *residuals(const struct cloud *c)
+{
+	size_t n = c->n;
+	double *rest = usk_alloc(n, sizeof *rest), *value = usk_alloc(2 * n, sizeof *value);
+	double *cost = usk_alloc(n, sizeof *cost), *lo = usk_alloc(n, sizeof *lo);
+	double *hi = usk_alloc(n, sizeof *hi), zero[2] = { 0, 0 };
+	int *start = usk_alloc(n + 1, sizeof *start), *row = usk_alloc(2 * n, sizeof *row);
+	double a, s, size = 0, span = 1;
+	level(c, &a, &s);
+	for (size_t i = 0; i < n; i++) {
+		double x = (double)c->p[i].x;
+		rest[i] = (double)c->p[i].y - a - s * x;
+		size += fabs(rest[i]) / (double)n;
+		span = fabs(x) > span ? fabs(x) : span;
+	}
+	for (size_t i = 0; i < n; i++) {
+		value[2 * i] = 1;
+		value[2 * i + 1] = (double)c->p[i].x / span;
+		row[2 * i] = 0;
+		row[2 * i + 1] = 1;
+		start[i] = (int)(2 * i);
+		cost[i] = size > 0 ? -rest[i] / size : 0;
+		lo[i] = -1;
+		hi[i] = 1;
+	}
+	start[n] = (int)(2 * n);
+	struct usk_lp_problem problem = {
+		.n_rows = 2,
+		.n_cols = (int)n,
+		.start = start,
+		.row = row,
+		.value = value,
+		.col_lo = lo,
+		.col_hi = hi,
+		.cost = cost,
+		.row_lo = zero,
+		.row_hi = zero,
+	};
+	struct usk_lp *lp = usk_lp_new(&problem);
+	bool solved = lp && usk_lp_solve(lp, USK_LP_DUAL) == USK_LP_OPTIMAL;
+	for (size_t i = 0; i < n && solved; i++) {
+		const double *price = usk_lp_price(lp);
+		rest[i] += size * (price[0] + price[1] * value[2 * i + 1]);
+	}
+	usk_lp_free(lp);
+	free(value);
+	free(cost);
+	free(lo);
+	free(hi);
+	free(start);
+	free(row);
+	if (!solved) {
+		free(rest);
+		return NULL;
+	}
+	return rest;
+}
+
+/* Through the point that is nearest to the proposal, and the nearest one beside it. */
+static struct usk_line nearest(const struct cloud *c, const double *rest)
+{
+	size_t i = 0, k = SIZE_MAX;
+	for (size_t m = 1; m < c->n; m++) {
+		i = fabs(rest[m]) < fabs(rest[i]) ? m : i;
+	}
+	for (size_t m = 0; m < c->n; m++) {
+		if (c->p[m].x != c->p[i].x && (k == SIZE_MAX || fabs(rest[m]) < fabs(rest[k]))) {
+			k = m;
+		}
+	}
+	struct usk_xy p = c->p[i], q = c->p[k];
+	int sign = q.x > p.x ? 1 : -1;
+	return (struct usk_line){ p,
+				  { sign * ((usk_i128)q.y - p.y), sign * ((usk_i128)q.x - p.x) } };
+}
+
+/* ---- and the answer ------------------------------------------------------------------------ */
+
+/* A slope from the pivot to a point, and its weight. */
+struct spoke {
+	struct usk_slope s;
+	usk_i128 weight;
+	struct usk_xy p;
+};
+
+static int by_slope(const void *pa, const void *pb)
+{
+	const struct spoke *a = pa, *b = pb;
+	int order = usk_slope_cmp(a->s, b->s);
+	order = order ? order : (a->p.x > b->p.x) - (a->p.x < b->p.x);
+	return order ? order : (a->p.y > b->p.y) - (a->p.y < b->p.y);
+}
+
+/* The best line through a point: the slope is a median of those to all others, weighted by how far
+ * these are. */
+static struct usk_line turn(const struct cloud *c, struct usk_xy pivot)
+{
+	struct spoke *spoke = usk_alloc(c->n, sizeof *spoke);
+	size_t n = 0, i = 0;
+	usk_i128 all = 0, sum = 0;
+	for (size_t k = 0; k < c->n; k++) {
+		usk_i128 dx = (usk_i128)c->p[k].x - pivot.x, dy = (usk_i128)c->p[k].y - pivot.y;
+		if (dx) {
+			int sign = dx > 0 ? 1 : -1;
+			spoke[n++] = (struct spoke){ { sign * dy, sign * dx }, sign * dx, c->p[k] };
+			all += sign * dx;
+		}
+	}
+	qsort(spoke, n, sizeof *spoke, by_slope);
+	while (i + 1 < n && 2 * (sum + spoke[i].weight) < all) {
+		sum += spoke[i++].weight;
+	}
+	struct usk_line l = { pivot, spoke[i].s };
+	free(spoke);
+	return l;
+}
+
+/*
+ * A point on the line about which turning it makes the sum smaller: what the others pull is more
+ * than what those on the line hold. NULL if there is none: the sum is convex, and between these
+ * turns it is straight, so nothing is better. Points are sorted by x.
+ */
+static const struct usk_xy *loose(const struct cloud *c, const struct usk_line *l)
+{
+	/* The others' signs, and those times x; of those on the line, all and the ones so far. */
+	usk_i128 sides = 0, pulls = 0, all = 0, sum = 0, past = 0, before = 0;
+	for (size_t i = 0; i < c->n; i++) {
+		int side = side_of(l, c->p[i]);
+		sides += side;
+		pulls += (usk_i128)side * c->p[i].x;
+		all += !side;
+		sum += side ? 0 : c->p[i].x;
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		usk_i128 x = c->p[i].x;
+		if (!side_of(l, c->p[i])) {
+			usk_i128 pull = pulls - sides * x;
+			usk_i128 hold = (2 * past - all) * x + sum - 2 * before;
+			if (pull > hold || -pull > hold) {
+				return &c->p[i];
+			}
+			past++;
+			before += x;
+		}
+	}
+	return NULL;
+}
+
+/* Rounded to the nearest; half up. */
+static usk_i128 value_at(const struct usk_line *l, usk_i128 x)
+{
+	usk_i128 up = l->s.num * (x - l->p.x), den = l->s.den;
+	usk_i128 whole = usk_floor_div(up, den);
+	return l->p.y + whole + (up - whole * den >= den - den / 2);
+}
+
+enum usk_status usk_est_broadcast(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				  struct usk_err *err)
+{
+	struct cloud c = { usk_alloc(fit->n_heard + 1, sizeof *c.p), 0 };
+	const struct usk_frame *f = &fit->lines->frame;
+	const usk_i128 far = USK_TIME_MAX;
+	bool wide = false;
+	for (size_t i = 0; i < fit->n_heard; i++) {
+		usk_i128 x = (usk_i128)fit->heard[i].b_ns - f->local_ns;
+		usk_i128 y = (usk_i128)fit->heard[i].a_ns - fit->heard[i].b_ns - f->offset_ns;
+		if (x < far && -x < far && y < far && -y < far) {
+			c.p[c.n++] = (struct usk_xy){ (int64_t)x, (int64_t)y };
+			wide |= c.p[c.n - 1].x != c.p[0].x;
+		}
+	}
+	usk_xy_sort(c.p, c.n);
+	double *rest = NULL;
+	enum usk_status status = USK_OK;
+	if (!wide) {
+		status = usk_fail(err, USK_EINPUT, 0,
+				  "broadcast needs two broadcasts that both clocks heard, at two "
+				  "times: what a third one sent once, by its stamp");
+	} else if (!usk_lp_solver()) {
+		status = usk_fail(
+			err, USK_EINPUT, 0,
+			"broadcast needs linear programs, and COIN-OR CLP is not built in");
+	} else if (!(rest = residuals(&c))) {
+		status =
+			usk_fail(err, USK_EINPUT, 0, "broadcast: the linear program has no answer");
+	}
+	if (!status) {
+		struct usk_line l = nearest(&c, rest);
+		const struct usk_xy *pivot = NULL;
+		for (int i = 0; i < MAX_TURNS && (pivot = loose(&c, &l)); i++) {
+			l = turn(&c, *pivot);
+		}
+		usk_i128 x0, x1;
+		usk_fit_span(fit, &x0, &x1);
+		status =
+			pivot ? usk_fail(err, USK_EINPUT, 0,
+					 "broadcast: the linear program's answer could not be made "
+					 "exact")
+			      : usk_fit_straight(fit, value_at(&l, x0), value_at(&l, x1), out, n);
+	}
+	free(rest);
+	free(c.p);
+	return status;
+}
