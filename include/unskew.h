@@ -242,7 +242,7 @@ struct usk_evaluation {
 	uint64_t recorded_inversions, corrected_inversions;
 	struct usk_violations too_fast;
 	struct usk_difference heard_recorded, heard_corrected; /* over all pairs */
-	int64_t half_best_ns, half_worst_ns, half_mean_ns; /* USK_NONE unknown */
+	int64_t half_best_ns, half_worst_ns, half_mean_ns;     /* USK_NONE unknown */
 };
 
 struct usk_island {
@@ -834,6 +834,9 @@ struct usk_method_score {
 	double beta_minus_one; /* rate of b against a less 1, by the outer knots */
 	uint64_t corrected_inversions;
 	struct usk_violations too_fast;
+	uint64_t too_fast_a_to_b, too_fast_b_to_a;
+	struct usk_delays a_to_b, b_to_a; /* by the line */
+	struct usk_difference heard;	  /* of broadcasts, by the line */
 	double seconds; /* that it took, once messages were sorted, exchanges found and hulls made
 			 */
 };
@@ -844,8 +847,19 @@ struct usk_compared_pair {
 	enum usk_quality quality;
 	int64_t a_ns; /* middle of a's stamps in the messages, rounded down; USK_NONE */
 	uint64_t recorded_inversions;
+	struct usk_delays recorded_a_to_b, recorded_b_to_a;
+	struct usk_difference heard_recorded;
 	int64_t half_best_ns, half_worst_ns, half_mean_ns; /* of the model's band; USK_NONE */
 	struct usk_method_score *score;			   /* one per method */
+};
+
+/* What a method leaves wrong over all pairs that it has an answer for. */
+struct usk_method_total {
+	const struct usk_estimator *method;
+	size_t answers;
+	uint64_t messages, recorded_inversions, corrected_inversions;
+	struct usk_violations too_fast;
+	struct usk_difference heard;
 };
 
 struct usk_comparison {
@@ -856,8 +870,11 @@ struct usk_comparison {
 	struct usk_counts counts;
 	struct usk_compared_pair *pair;
 	size_t n_pairs;
+	struct usk_method_total *total; /* [n_methods] */
 	size_t n_methods;
-	char **note; /* sentences for the user */
+	int64_t half_best_ns, half_worst_ns, half_mean_ns; /* over all pairs; USK_NONE */
+	struct usk_difference heard_recorded;		   /* likewise */
+	char **note;					   /* sentences for the user */
 	size_t n_notes;
 };
 

@@ -79,13 +79,20 @@ static enum usk_status judge_line(struct pair_source *s, const struct gathered *
 	struct usk_map *map = usk_map_of_line(out->line, out->n_knots);
 	struct reading r = usk_reading_of(s, err);
 	r.judge.map_b = map;
+	r.judge.with_delays = true;
 	usk_judge_add(&r.judge, g->msg, g->n_msgs);
+	out->heard = usk_witness_difference(&g->witness, NULL, map);
+	out->a_to_b = usk_judge_delays(&r.judge, false);
+	out->b_to_a = usk_judge_delays(&r.judge, true);
+	usk_judge_free(&r.judge);
 	usk_map_free(map);
 	if (r.judge.uncorrected) {
 		return usk_fail(err, USK_ERANGE, 0, "its line leads further than 146 years from 0");
 	}
 	out->corrected_inversions = r.judge.inversions[0] + r.judge.inversions[1];
 	out->too_fast = usk_judge_violations(&r.judge);
+	out->too_fast_a_to_b = r.judge.too_fast[0];
+	out->too_fast_b_to_a = r.judge.too_fast[1];
 	return USK_OK;
 }
 
@@ -124,11 +131,13 @@ static int64_t middle_of_a(const struct gathered *g, uint32_t a)
 }
 
 /* The band is the model's: every method would have the same one. */
-static enum usk_status measure_band(const struct usk_fit *fit, struct usk_compared_pair *out,
-				    struct usk_err *err)
+static enum usk_status measure_band(const struct usk_fit *fit, const struct gathered *g,
+				    struct usk_compared_pair *out, struct usk_err *err)
 {
 	struct usk_clock clock = { .quality = USK_ABSENT };
-	enum usk_status status = usk_fit_linear(fit, usk_estimator_find("middle"), &clock, err);
+	const struct usk_estimator *middle = usk_estimator_find("middle");
+	const struct usk_model_row *row = usk_model_row(fit->model.kind);
+	enum usk_status status = row->fit(fit, &g->verdict, middle, &clock, err);
 	struct usk_widths w = { USK_NONE, USK_NONE, USK_NONE, USK_NONE };
 	if (!status && clock.n_knots) {
 		w = usk_band_widths(&clock);
@@ -137,6 +146,7 @@ static enum usk_status measure_band(const struct usk_fit *fit, struct usk_compar
 	out->half_worst_ns = w.worst_ns;
 	out->half_mean_ns = w.mean_ns;
 	free(clock.knot);
+	free(clock.jump);
 	return status;
 }
 
@@ -159,13 +169,16 @@ static enum usk_status compare_pair(void *ctx, size_t which, struct gathered *g,
 	uint64_t work = x->work / p->n_pairs;
 	struct usk_fit fit = usk_gathered_fit(g, s);
 	fit.recall = usk_recall_new();
-	enum usk_status status = measure_band(&fit, out, err);
+	enum usk_status status = measure_band(&fit, g, out, err);
 	if (!status) {
 		usk_recall_fill(&fit);
 		out->a_to_b = pair->a_to_b;
 		out->b_to_a = pair->b_to_a;
 		out->quality = pair->quality;
 		out->recorded_inversions = usk_pair_inversions(pair);
+		out->recorded_a_to_b = pair->recorded_a_to_b;
+		out->recorded_b_to_a = pair->recorded_b_to_a;
+		out->heard_recorded = usk_witness_difference(&g->witness, NULL, NULL);
 		out->a_ns = middle_of_a(g, s->a);
 		usk_counts_add(&c->counts, &g->found);
 	}
@@ -220,6 +233,55 @@ comparison_of(const struct parties *p, const struct usk_estimator *const *method
 	return c;
 }
 
+static void add_method(struct usk_method_total *t, const struct usk_compared_pair *p,
+		       const struct usk_method_score *s)
+{
+	usk_i128 sum = (usk_i128)t->too_fast.mean_ns * t->too_fast.count +
+		       (usk_i128)s->too_fast.mean_ns * s->too_fast.count;
+	t->answers++;
+	t->messages += p->a_to_b + p->b_to_a;
+	t->recorded_inversions += p->recorded_inversions;
+	t->corrected_inversions += s->corrected_inversions;
+	t->heard = usk_differences_add(t->heard, s->heard);
+	t->too_fast.count += s->too_fast.count;
+	t->too_fast.max_ns =
+		s->too_fast.max_ns > t->too_fast.max_ns ? s->too_fast.max_ns : t->too_fast.max_ns;
+	t->too_fast.mean_ns = t->too_fast.count ? (int64_t)(sum / (usk_i128)t->too_fast.count) : 0;
+	t->too_fast.percent =
+		t->messages ? 100.0 * (double)t->too_fast.count / (double)t->messages : 0;
+}
+
+/* Over all pairs; the mean of half widths is that of pairs. */
+static void add_up(struct usk_comparison *c)
+{
+	usk_i128 sum = 0, n = 0;
+	c->total = usk_alloc(c->n_methods, sizeof *c->total);
+	for (size_t k = 0; k < c->n_methods; k++) {
+		c->total[k].heard = usk_no_difference;
+	}
+	c->heard_recorded = usk_no_difference;
+	c->half_best_ns = c->half_worst_ns = c->half_mean_ns = USK_NONE;
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct usk_compared_pair *p = &c->pair[i];
+		for (size_t k = 0; k < c->n_methods; k++) {
+			c->total[k].method = p->score[k].method;
+			if (!p->score[k].failed) {
+				add_method(&c->total[k], p, &p->score[k]);
+			}
+		}
+		c->heard_recorded = usk_differences_add(c->heard_recorded, p->heard_recorded);
+		if (p->half_best_ns != USK_NONE) {
+			bool better = !n || p->half_best_ns < c->half_best_ns;
+			c->half_best_ns = better ? p->half_best_ns : c->half_best_ns;
+			c->half_worst_ns = p->half_worst_ns > c->half_worst_ns ? p->half_worst_ns
+									       : c->half_worst_ns;
+			sum += p->half_mean_ns;
+			n++;
+		}
+	}
+	c->half_mean_ns = n ? (int64_t)(sum / n) : USK_NONE;
+}
+
 enum usk_status usk_compare(struct usk_trace *const *trace, size_t n,
 			    const struct usk_sync_options *opt,
 			    const struct usk_estimator *const *method, size_t n_methods,
@@ -240,6 +302,7 @@ enum usk_status usk_compare(struct usk_trace *const *trace, size_t n,
 	p.doing = "matching";
 	p.work_all = p.work_done + 2 * x.work;
 	status = usk_gather(&p, all, p.n_pairs, true, pair, compare_pair, &x, err);
+	add_up(c);
 	for (size_t i = 0; i < p.n_pairs; i++) {
 		char *why = status ? NULL : usk_pair_explain(&pair[i], &p, &c->counts);
 		if (why) {
@@ -278,6 +341,7 @@ void usk_comparison_free(struct usk_comparison *c)
 		free(c->note[i]);
 	}
 	free(c->pair);
+	free(c->total);
 	free(c->clock);
 	free(c->note);
 	free(c);

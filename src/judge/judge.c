@@ -171,7 +171,7 @@ static inline void count(struct usk_judge *j, bool back, int64_t delay, uint32_t
 	j->inversions[back] += delay < -(back ? j->q_a_ns : j->q_b_ns);
 	if (delay < least) {
 		usk_i128 off = (usk_i128)least - delay;
-		j->too_fast++;
+		j->too_fast[back]++;
 		j->violation_sum += off;
 		off = off > INT64_MAX ? INT64_MAX : off;
 		j->violation_max = off > j->violation_max ? (int64_t)off : j->violation_max;
@@ -241,19 +241,19 @@ struct usk_delays usk_judge_delays(const struct usk_judge *j, bool back)
 
 struct usk_violations usk_judge_violations(const struct usk_judge *j)
 {
-	uint64_t all = j->count[0] + j->count[1];
+	uint64_t all = j->count[0] + j->count[1], fast = j->too_fast[0] + j->too_fast[1];
 	return (struct usk_violations){
-		.count = j->too_fast,
-		.percent = all ? 100.0 * (double)j->too_fast / (double)all : 0,
+		.count = fast,
+		.percent = all ? 100.0 * (double)fast / (double)all : 0,
 		.max_ns = j->violation_max,
-		.mean_ns = j->too_fast ? (int64_t)(j->violation_sum / (usk_i128)j->too_fast) : 0,
+		.mean_ns = fast ? (int64_t)(j->violation_sum / (usk_i128)fast) : 0,
 	};
 }
 
 void usk_violations_add(struct usk_violations *all, const struct usk_judge *j)
 {
 	usk_i128 sum = (usk_i128)all->mean_ns * (usk_i128)all->count + j->violation_sum;
-	all->count += j->too_fast;
+	all->count += j->too_fast[0] + j->too_fast[1];
 	all->max_ns = j->violation_max > all->max_ns ? j->violation_max : all->max_ns;
 	all->mean_ns = all->count ? (int64_t)(sum / (usk_i128)all->count) : 0;
 }

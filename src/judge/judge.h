@@ -40,9 +40,9 @@ uint64_t usk_judge_correct(const struct usk_map *m, const int64_t *t, size_t n, 
 struct usk_judge {
 	uint32_t a, b;
 	int64_t q_a_ns, q_b_ns;
-	const struct usk_map *map_a, *map_b;	    /* NULL: as recorded */
-	const struct usk_delay_model *least[2];	    /* minimum delays, likewise [2]; NULL is 0 */
-	uint64_t count[2], inversions[2], too_fast; /* [0] a to b, [1] b to a */
+	const struct usk_map *map_a, *map_b;	       /* NULL: as recorded */
+	const struct usk_delay_model *least[2];	       /* minimum delays, likewise [2]; NULL is 0 */
+	uint64_t count[2], inversions[2], too_fast[2]; /* [0] a to b, [1] b to a */
 	uint64_t uncorrected; /* stamps that a map has no answer for: taken as they are */
 	usk_i128 violation_sum;
 	int64_t violation_max;
