@@ -7,7 +7,7 @@
  * Why   this function is the stage's one sentence
  */
 #include "solve/solve.h"
-#include "solve/island.h"
+#include "solve/joint.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -168,15 +168,55 @@ static void write_clocks(const struct usk_island_work *w)
 
 /* ---- islands ------------------------------------------------------------------------------ */
 
+static void link_along_paths(struct usk_island_work *w)
+{
+	usk_tree_links(w->graph, w->tie, w->opt->span, w->way, w->reference, w->opt->max_skew_e12,
+		       usk_knots_most(w->n), w->link);
+}
+
+static void forget_links(struct usk_island_work *w, bool core_too)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		if (core_too || !usk_in_core(w, w->clock[i])) {
+			usk_link_free(&w->link[w->clock[i]]);
+		}
+	}
+}
+
+static void solve_jointly(struct usk_island_work *w)
+{
+	struct usk_conflict conflict = { 0 };
+	enum usk_joint_answer answer = usk_joint_lp(w, false, &conflict);
+	w->joint = answer == USK_JOINT_DONE;
+	if (w->joint) {
+		forget_links(w, false);
+		link_along_paths(w);
+	}
+	free(conflict.row);
+}
+
+static size_t core_size(const struct usk_island_work *w)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < w->n; i++) {
+		n += usk_in_core(w, w->clock[i]);
+	}
+	return n;
+}
+
 static enum usk_status solve_island(struct usk_island_work *w, struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
 	const struct usk_solve_options *o = w->opt;
 	choose_reference(w);
 	usk_graph_paths(w->graph, w->weight, w->reference, NULL, 0, w->way);
-	usk_tree_links(w->graph, w->tie, o->span, w->way, w->reference, o->max_skew_e12,
-		       usk_knots_most(w->n), w->link);
+	forget_links(w, true);
+	link_along_paths(w);
 	usk_rates_of(w->graph, w->tie, w->reference, o->max_skew_e12, w->odd, w->rates);
+	w->joint = false;
+	if (!o->tree && core_size(w) > 2) {
+		solve_jointly(w);
+	}
 	(void)err;
 	write_clocks(w);
 	return status;

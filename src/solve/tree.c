@@ -127,6 +127,17 @@ void usk_tree_weigh(const struct usk_graph *g, const struct usk_tie *tie,
 	free(way);
 }
 
+int64_t usk_tree_time(const struct usk_graph *g, const struct usk_tie *tie,
+		      const struct usk_way *way, uint32_t clock, int64_t local_ns,
+		      int64_t max_skew_e12)
+{
+	for (; way[clock].from != USK_NO_CLOCK; clock = way[clock].from) {
+		const struct usk_arc *a = &g->arc[way[clock].arc];
+		local_ns = across(&tie[a->tie], !a->turned, local_ns, max_skew_e12);
+	}
+	return local_ns;
+}
+
 /* ---- links ----------------------------------------------------------------------------- */
 
 static struct usk_link step(const struct usk_tie *t, bool turned, const struct usk_span *span,
@@ -155,6 +166,9 @@ void usk_tree_links(const struct usk_graph *g, const struct usk_tie *tie,
 		uint32_t i = order[k], up = way[i].from;
 		const struct usk_arc *a = &g->arc[way[i].arc];
 		struct usk_link l = { .n = 0 };
+		if (link[i].n) {
+			continue;
+		}
 		if (up == origin || link[up].n) {
 			l = step(&tie[a->tie], a->turned, &span[i], max_skew_e12);
 		}

@@ -17,11 +17,15 @@ void usk_tree_weigh(const struct usk_graph *g, const struct usk_tie *tie,
 		    const struct usk_span *span, uint32_t origin, int64_t max_skew_e12,
 		    int64_t *weight);
 
+/** A time of a clock on the origin, by the estimates along its way or whatever there is. */
+int64_t usk_tree_time(const struct usk_graph *g, const struct usk_tie *tie,
+		      const struct usk_way *way, uint32_t clock, int64_t local_ns,
+		      int64_t max_skew_e12);
+
 /**
  * Links of all clocks against the origin along their ways, each with knots at its first and last
  * event, `most` at most; n = 0 where there is no way, or neither side of the band goes all of it.
- * Of a clock that was put back the first epoch. link[n_clocks] is written where way[] says that a
- * clock is reached.
+ * Of a clock that was put back the first epoch. A link that is there already stays.
  */
 void usk_tree_links(const struct usk_graph *g, const struct usk_tie *tie,
 		    const struct usk_span *span, const struct usk_way *way, uint32_t origin,

@@ -56,10 +56,35 @@ static void test_tree_holds_truth(void **state)
 	}
 }
 
+static void test_joint_holds_truth(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		for (enum mesh_shape shape = 0; shape < MESH_SHAPES; shape++) {
+			struct mesh m;
+			struct mesh_options o = options(seed, shape);
+			mesh_make(&m, &o);
+			mesh_fit(&m);
+			solve(&m, true);
+			double tree = mesh_half_width(&m, 37);
+			solve(&m, false);
+			assert_true(mesh_truth_in_band(&m, 37));
+			double joint = mesh_half_width(&m, 37);
+			int64_t worst;
+			size_t n = mesh_inversions(&m, &worst);
+			printf("seed %d %s: %zu of %zu worst %ld tree %.0f joint %.0f (%.3f)\n",
+			       (int)seed, shape_name[shape], n, m.n_msgs, (long)worst, tree, joint,
+			       joint / tree);
+			mesh_free(&m);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tree_holds_truth),
+		cmocka_unit_test(test_joint_holds_truth),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
