@@ -54,11 +54,6 @@ struct usk_lines *usk_lines_of(const struct usk_frame *frame, const struct usk_x
 /** The band at a relative x: floor's bound rounded down; mirrored for the ceiling. */
 usk_i128 usk_lines_half_floor(const struct usk_lines *l, bool ceiling, usk_i128 x);
 
-static inline struct usk_slope usk_slope_neg(struct usk_slope s)
-{
-	return (struct usk_slope){ -s.num, s.den };
-}
-
 /* A value cut at +-USK_TIME_MAX. */
 static inline int64_t usk_cut(usk_i128 v)
 {

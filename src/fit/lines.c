@@ -29,38 +29,19 @@ struct pair {
 	struct usk_xy p, q;
 };
 
-static struct usk_slope pair_slope(struct usk_xy p, struct usk_xy q)
-{
-	return (struct usk_slope){ (usk_i128)p.y + q.y, (usk_i128)p.x - q.x };
-}
-
-/*
- * For one p the slope rises and then falls along the hull Q: the q's with slope >= s are those with
- * y_q + s x_q >= s x_p - y_p, a run of a concave chain's vertices. Two neighbours are equal only at
- * the top. So a binary search finds it.
- */
 static struct pair steepest(const struct usk_half *hp, const struct usk_half *hq)
 {
 	struct pair best = { .any = false };
 	for (size_t i = 0; i < hp->n; i++) {
 		struct usk_xy p = hp->hull[i];
-		size_t lo = 0, hi = usk_xy_find(hq->hull, hq->n, p.x);
-		if (!hi) {
+		size_t left = usk_xy_find(hq->hull, hq->n, p.x);
+		if (!left) {
 			continue;
 		}
-		hi--;
-		while (lo < hi) {
-			size_t mid = lo + (hi - lo) / 2;
-			if (usk_slope_cmp(pair_slope(p, hq->hull[mid]),
-					  pair_slope(p, hq->hull[mid + 1])) < 0) {
-				lo = mid + 1;
-			} else {
-				hi = mid;
-			}
-		}
-		struct usk_slope s = pair_slope(p, hq->hull[lo]);
+		struct usk_xy q = usk_hull_steepest(hq->hull, left, p);
+		struct usk_slope s = usk_rise(p, q);
 		if (!best.any || usk_slope_cmp(s, best.slope) > 0) {
-			best = (struct pair){ true, s, p, hq->hull[lo] };
+			best = (struct pair){ true, s, p, q };
 		}
 	}
 	return best;

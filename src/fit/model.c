@@ -2,7 +2,7 @@
 /*
  * model.c - the table of models, and their names
  */
-#include "fit/model.h"
+#include "fit/wander.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -28,6 +28,9 @@ static enum usk_status fit_linear(const struct usk_fit *fit, const struct usk_ve
 
 static const struct usk_model_row rows[] = {
 	{ USK_LINEAR, "linear", NULL, "every clock keeps one rate", ask_linear, fit_linear },
+	{ USK_WANDER, "wander", "PPM",
+	  "the rate of each pair stays within a constant +- PPM, 0.1 unless told", usk_wander_ask,
+	  usk_wander_fit },
 };
 
 /* The rate that `wander` takes for granted: what quartz does by itself (Ridoux and Veitch). */

@@ -94,19 +94,61 @@ void usk_band_free(struct usk_band *b);
 bool usk_band_lo(const struct usk_band *b, usk_i128 x, usk_i128 *lo);
 bool usk_band_hi(const struct usk_band *b, usk_i128 x, usk_i128 *hi);
 
+/** The first tip of a side that is not left of x. */
+size_t usk_band_next(const struct usk_band *b, bool side, usk_i128 x);
+/** A side's bound at x in e12, exactly, mirrored for the ceiling; i = usk_band_next(), n[side] > 0.
+ */
+usk_i128 usk_band_half_e12(const struct usk_band *b, bool side, size_t i, usk_i128 x);
+
+/* ---- between knots (wander_chords.c) ------------------------------------------------ */
+
+/* Everywhere that lo or hi bends, from x0 to x1: lo rounded down, hi up. Between neighbours both
+ * are straight, or there is no whole x. */
+struct usk_bend {
+	int64_t x, lo, hi;
+};
+
+struct usk_bends {
+	struct usk_bend *at; /* x rises strictly; the first is x0, the last x1 */
+	size_t n;
+};
+
+/** more[n_more]: other places to look at, in any order. */
+void usk_bends_of(const struct usk_band *b, int64_t x0, int64_t x1, const int64_t *more,
+		  size_t n_more, struct usk_bends *out);
+
+/**
+ * Split spans between x[n] (sorted, each a bend) where chords of lo and hi would be further off
+ * than h/share, h being half the band's width there, as long as pieces are 1 s long. x has room for
+ * what comes: *x grows. O(bends log) and bounded.
+ */
+size_t usk_bends_split(const struct usk_bends *bends, int64_t **x, size_t n, int64_t share);
+
+/** Give knots (absolute, local_ns is set, first and last are the bends' ends) lo and hi so that
+ * their chords hold the band: what a chord cuts off is added to both its ends. */
+void usk_bends_chords(const struct usk_band *b, const struct usk_bends *bends,
+		      struct usk_knot *knot, size_t n);
+
 /* ---- knots of a stretch (wander_knots.c) ------------------------------------------- */
 
 /**
  * Knots from x0 to x1 (relative, both are knots, x0 < x1) with band and estimate, absolute, epoch
- * 0. Between knots the chords of lo and hi hold the band. The estimate is in order with every point
- * of the part, by 1 ns where that is feasible, and with every message that the part's corridor let
- * go if the band's slopes, slow to fast, are within its cone; T never falls. One side missing: that
- * side and the estimate are USK_NONE.
+ * 0. Between knots the chords of lo and hi hold the band. The estimate is in the band, so in order
+ * with every message if the band's slopes, slow to fast, are within the corridor's cone
+ * (doc/guarantees.md): in order as recorded and by 1 ns where there is room. T never falls. Where
+ * one side is missing, that side and the estimate are USK_NONE; n[0] + n[1] > 0.
  *
  * line[n_line]  what an estimator drew, absolute; NULL: the middle of the band
- * Returns the knots, malloc'ed, n >= 2.
+ * Returns the knots, malloc'ed, *n >= 2.
  */
 struct usk_knot *usk_band_knots(const struct usk_band *b, usk_i128 x0, usk_i128 x1,
 				const struct usk_knot *line, size_t n_line, size_t *n);
+
+/* ---- the row (wander.c) -------------------------------------------------------------- */
+
+void usk_wander_ask(const struct usk_fit *fit, size_t max_outliers, struct usk_verdict *out);
+enum usk_status usk_wander_fit(const struct usk_fit *fit, const struct usk_verdict *v,
+			       const struct usk_estimator *method, struct usk_clock *clock,
+			       struct usk_err *err);
 
 #endif

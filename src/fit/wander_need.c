@@ -7,35 +7,12 @@
  * Why   a closed form: no search over rates, no tolerance
  * Not   the band (wander_band.c)
  *
- * Of all ceilings before a floor only the vertices of their hull matter, and the slope from them to
- * the floor rises and then falls along it: the ceilings with at least slope s lie on one side of a
- * line through the floor, and a concave chain does so in one run. So each point is a binary search
- * in the other side's hull so far.
+ * Of all ceilings before a floor only the vertices of their hull matter (usk_hull_steepest()), so
+ * each point is a binary search in the other side's hull so far.
  */
 #include "fit/wander.h"
 
 #include <stdlib.h>
-
-/* From q, left of p and of the other side, to p: the rise that is left if both are mirrored. */
-static struct usk_slope rise(struct usk_xy p, struct usk_xy q)
-{
-	return (struct usk_slope){ (usk_i128)p.y + q.y, (usk_i128)p.x - q.x };
-}
-
-/* The vertex of h[n], all left of p, with the largest rise to p. */
-static struct usk_xy steepest(const struct usk_xy *h, size_t n, struct usk_xy p)
-{
-	size_t from = 0, to = n - 1;
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-		if (usk_slope_cmp(rise(p, h[mid]), rise(p, h[mid + 1])) < 0) {
-			from = mid + 1;
-		} else {
-			to = mid;
-		}
-	}
-	return h[from];
-}
 
 static void cross(struct usk_need *n, struct usk_xy floor, struct usk_xy ceiling)
 {
@@ -57,8 +34,8 @@ void usk_needing_push(struct usk_needing *g, bool ceiling, struct usk_xy p)
 		n--;
 	}
 	if (n) {
-		struct usk_xy q = steepest(h, n, p);
-		struct usk_slope s = rise(p, q);
+		struct usk_xy q = usk_hull_steepest(h, n, p);
+		struct usk_slope s = usk_rise(p, q);
 		if (!ceiling && (!need->has_lo || usk_slope_cmp(s, need->s_lo) > 0)) {
 			need->has_lo = true;
 			need->s_lo = s;

@@ -164,6 +164,20 @@ size_t usk_hull_touch(const struct usk_xy *h, size_t n, struct usk_slope s)
 	return lo;
 }
 
+struct usk_xy usk_hull_steepest(const struct usk_xy *h, size_t n, struct usk_xy p)
+{
+	size_t lo = 0, hi = n - 1;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (usk_slope_cmp(usk_rise(p, h[mid]), usk_rise(p, h[mid + 1])) < 0) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return h[lo];
+}
+
 usk_i128 usk_line_floor(struct usk_xy p, struct usk_slope s, usk_i128 x)
 {
 	return p.y + usk_floor_div(s.num * (x - p.x), s.den);

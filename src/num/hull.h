@@ -36,6 +36,11 @@ static inline int usk_slope_cmp(struct usk_slope a, struct usk_slope b)
 	return (l > r) - (l < r);
 }
 
+static inline struct usk_slope usk_slope_neg(struct usk_slope s)
+{
+	return (struct usk_slope){ -s.num, s.den };
+}
+
 /** Sort by x, then falling y. Cheap where the points are nearly in order. */
 void usk_xy_sort(struct usk_xy *p, size_t n);
 
@@ -73,6 +78,20 @@ int64_t usk_hull_ceil(const struct usk_xy *h, size_t n, int64_t x);
 
 /** The first vertex where y - s x is largest: where a line of slope s touches. O(log n), n > 0. */
 size_t usk_hull_touch(const struct usk_xy *h, size_t n, struct usk_slope s);
+
+/**
+ * The vertex q with the largest (p.y + q.y)/(p.x - q.x), all being left of p: how much is left to
+ * rise from q to p if one of them is mirrored. O(log n), n > 0.
+ *
+ * Along the hull it rises and then falls: those with at least s are the q with q.y + s q.x >= s p.x
+ * - p.y, a run of a concave chain's vertices. Two neighbours are equal only at the top.
+ */
+struct usk_xy usk_hull_steepest(const struct usk_xy *h, size_t n, struct usk_xy p);
+
+static inline struct usk_slope usk_rise(struct usk_xy p, struct usk_xy q)
+{
+	return (struct usk_slope){ (usk_i128)p.y + q.y, (usk_i128)p.x - q.x };
+}
 
 /** The line of slope s through p at x, rounded down. |x| <= 2^63. */
 usk_i128 usk_line_floor(struct usk_xy p, struct usk_slope s, usk_i128 x);
