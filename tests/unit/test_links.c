@@ -56,8 +56,7 @@ static int fewest(const struct gates *c)
 			links[j][y] = j ? MOST + 1 : 0;
 			for (size_t i = 0; i < j; i++) {
 				for (int64_t z = c->g[i].lo; z <= c->g[i].hi; z++) {
-					if (links[i][z] + 1 < links[j][y] &&
-					    clear(c, i, z, j, y)) {
+					if (links[i][z] + 1 < links[j][y] && clear(c, i, z, j, y)) {
 						links[j][y] = links[i][z] + 1;
 					}
 				}
@@ -81,8 +80,8 @@ static void check_passes(const struct gates *c, const struct usk_gate *g, const 
 			CHECK(k[j].x > k[j - 1].x, c);
 		}
 		usk_i128 dx = (usk_i128)k[j + 1].x - k[j].x;
-		usk_i128 y = k[j].y * dx +
-			     ((usk_i128)k[j + 1].y - k[j].y) * ((usk_i128)g[i].x - k[j].x);
+		usk_i128 y =
+			k[j].y * dx + ((usk_i128)k[j + 1].y - k[j].y) * ((usk_i128)g[i].x - k[j].x);
 		/* Coordinates are rounded: by 1 where links are flat against their length. */
 		CHECK(y >= (g[i].lo - 40) * dx && y <= (g[i].hi + 40) * dx, c);
 	}
