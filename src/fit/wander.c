@@ -90,6 +90,46 @@ static double ppm(usk_i128 e12)
 	return (double)e12 * 1e-6;
 }
 
+/* One stretch without jumps; ctx: the wander. */
+static enum usk_status fit_stretch(void *ctx, const struct usk_fit *fit,
+				   const struct usk_part *part, const struct usk_estimator *method,
+				   struct usk_clock *clock, struct usk_err *err)
+{
+	const struct usk_wander *wander = ctx;
+	struct usk_knot *line = NULL;
+	size_t n_line = 0;
+	bool both = part->n[0] && part->n[1];
+	if (!part->n[0] && !part->n[1]) {
+		clock->quality = USK_ABSENT;
+		return USK_OK;
+	}
+	if (both && method->estimate != usk_est_middle) {
+		enum usk_status status = method->estimate(fit, &line, &n_line, err);
+		if (status) {
+			return status;
+		}
+	}
+	struct usk_need need;
+	struct usk_band band;
+	usk_i128 x0, x1;
+	usk_fit_span(fit, &x0, &x1);
+	usk_need_of(part, &need);
+	usk_band_of(part, &need, wander->used_e12, (int64_t)fit->lines->limit.num, &band);
+	clock->knot = usk_band_knots(&band, x0, x1, line, n_line, &clock->n_knots);
+	clock->quality = both ? USK_BOUNDED : USK_ONE_SIDED;
+	if (both) {
+		const struct usk_knot *a = clock->knot, *z = a + clock->n_knots - 1;
+		double rise = (double)((usk_i128)z->offset_ns - a->offset_ns);
+		double run = (double)((usk_i128)z->local_ns - a->local_ns);
+		clock->drift_ppm = 0 - 1e6 * rise / run;
+		clock->drift_min_ppm = 0 - ppm((usk_i128)band.fast_e12 - wander->used_e12);
+		clock->drift_max_ppm = 0 - ppm((usk_i128)band.slow_e12 + wander->used_e12);
+	}
+	usk_band_free(&band);
+	free(line);
+	return USK_OK;
+}
+
 enum usk_status usk_wander_fit(const struct usk_fit *fit, const struct usk_verdict *v,
 			       const struct usk_estimator *method, struct usk_clock *clock,
 			       struct usk_err *err)
@@ -105,33 +145,10 @@ enum usk_status usk_wander_fit(const struct usk_fit *fit, const struct usk_verdi
 	if (fit->first_local_ns < -USK_TIME_MAX || fit->last_local_ns > USK_TIME_MAX) {
 		return usk_fail(err, USK_ERANGE, 0, "an event is over 2^62 ns (146 years) from 0");
 	}
-	struct usk_knot *line = NULL;
-	size_t n_line = 0;
-	if (v->quality == USK_BOUNDED && method->estimate != usk_est_middle) {
-		enum usk_status status = method->estimate(fit, &line, &n_line, err);
-		if (status) {
-			return status;
-		}
-	}
 	struct usk_part part;
-	struct usk_need need;
-	struct usk_band band;
-	usk_i128 x0, x1;
-	usk_fit_span(fit, &x0, &x1);
+	struct usk_wander wander = v->wander;
 	part_of_fit(fit, &part);
-	usk_need_of(&part, &need);
-	usk_band_of(&part, &need, v->wander.used_e12, (int64_t)fit->lines->limit.num, &band);
-	clock->knot = usk_band_knots(&band, x0, x1, line, n_line, &clock->n_knots);
-	if (v->quality == USK_BOUNDED) {
-		const struct usk_knot *a = clock->knot, *z = a + clock->n_knots - 1;
-		double rise = (double)((usk_i128)z->offset_ns - a->offset_ns);
-		double run = (double)((usk_i128)z->local_ns - a->local_ns);
-		clock->drift_ppm = 0 - 1e6 * rise / run;
-		clock->drift_min_ppm = 0 - ppm((usk_i128)band.fast_e12 - v->wander.used_e12);
-		clock->drift_max_ppm = 0 - ppm((usk_i128)band.slow_e12 + v->wander.used_e12);
-	}
-	usk_band_free(&band);
+	enum usk_status status = fit_stretch(&wander, fit, &part, method, clock, err);
 	usk_part_free(&part);
-	free(line);
-	return USK_OK;
+	return status;
 }

@@ -9,7 +9,7 @@
  *
  * The tube is the middle +- h/20, h being half the band's width; or the estimator's line cut to the
  * band, and a little either way. A polyline through it has the fewest links there are
- * (num/links.h).
+ * (num/polyline.h).
  *
  * It is in order with every message as it lies in the band: over lo at every point that lo touches
  * and at every knot, so everywhere, as lo is convex between these points; under hi + 1 likewise, as
@@ -18,7 +18,7 @@
  */
 #include "fit/wander.h"
 #include "num/cone.h"
-#include "num/links.h"
+#include "num/polyline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,7 +151,7 @@ static struct usk_xy *draw(const struct usk_band *b, const struct usk_bends *ben
 		for (size_t i = 0; i < n; i++) {
 			g[i] = gate_at(b, &bends->at[i], &w, *share);
 		}
-		m = usk_links(g, n, slow, fast, k);
+		m = usk_polyline(g, n, slow, fast, k);
 		if (m <= FEW || (int64_t)m <= span || *share <= LEAST_SHARE) {
 			break;
 		}
@@ -315,7 +315,7 @@ static struct usk_knot *one_sided(const struct usk_band *b, const struct usk_ben
 		y = y < -USK_TIME_MAX / 2 ? -USK_TIME_MAX / 2 : y;
 		g[i] = (struct usk_gate){ bends->at[i].x, y - off, y };
 	}
-	*n = usk_links(g, m, least, most, p);
+	*n = usk_polyline(g, m, least, most, p);
 	int64_t *x = usk_alloc(*n, sizeof *x);
 	for (size_t i = 0; i < *n; i++) {
 		x[i] = p[i].x;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * links.c - the polyline with the fewest links through a row of gates
+ * polyline.c - the polyline with the fewest links through a row of gates
  *
  * In    gates, sorted
  * Out   knots
@@ -17,7 +17,7 @@
  * mirror image. One of the two points that the next l leans on is e or right of it, so no gate is
  * looked at more than twice.
  */
-#include "num/links.h"
+#include "num/polyline.h"
 
 #include <stdlib.h>
 
@@ -226,8 +226,8 @@ static struct line middle(const struct link *k, int64_t x0, int64_t x1)
 	return (struct line){ p[0], { (usk_i128)p[1].y - p[0].y, (usk_i128)x1 - x0 } };
 }
 
-size_t usk_links(const struct usk_gate *g, size_t n, int64_t least_e12, int64_t most_e12,
-		 struct usk_xy *out)
+size_t usk_polyline(const struct usk_gate *g, size_t n, int64_t least_e12, int64_t most_e12,
+		    struct usk_xy *out)
 {
 	const int64_t e12 = INT64_C(1000000000000);
 	struct link k = { .limit = { { most_e12, e12 }, { -least_e12, e12 } } };

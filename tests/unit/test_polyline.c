@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Polylines with few links: through every gate, and with no more links than any other way. */
 #include "cases.h"
-#include "num/links.h"
+#include "num/polyline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -101,7 +101,7 @@ static void test_no_other_way_has_fewer(void **state)
 						  c.g[i].hi * SCALE + 40 };
 		}
 		const int64_t any = INT64_C(1) << 60;
-		size_t m = usk_links(g, c.n, -any, any, k);
+		size_t m = usk_polyline(g, c.n, -any, any, k);
 		check_passes(&c, g, k, m);
 		CHECK((int)m - 1 <= fewest(&c), &c);
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * links.h - the polyline with the fewest links through a row of gates
+ * polyline.h - the polyline with the fewest links through a row of gates
  */
-#ifndef USK_NUM_LINKS_H
-#define USK_NUM_LINKS_H
+#ifndef USK_NUM_POLYLINE_H
+#define USK_NUM_POLYLINE_H
 
 #include "num/hull.h"
 
@@ -21,7 +21,7 @@ struct usk_gate {
  * out  room for n + 1; the first knot is at g[0].x, the last at g[n - 1].x
  * Returns how many, at least 2. Cost: O(n log n); 32 n bytes.
  */
-size_t usk_links(const struct usk_gate *g, size_t n, int64_t least_e12, int64_t most_e12,
-		 struct usk_xy *out);
+size_t usk_polyline(const struct usk_gate *g, size_t n, int64_t least_e12, int64_t most_e12,
+		    struct usk_xy *out);
 
 #endif
