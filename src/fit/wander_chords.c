@@ -39,11 +39,10 @@ static int compare(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* Relative values that a hull can take: beyond 146 years nothing is meant. */
-static int64_t cut(usk_i128 v)
+/* Offsets end at 146 years. */
+static int64_t cut(const struct usk_band *b, usk_i128 y)
 {
-	const int64_t most = USK_TIME_MAX - 1;
-	return v > most ? most : v < -most ? -most : (int64_t)v;
+	return usk_saturate((usk_i128)usk_cut(b->frame.offset_ns + y) - b->frame.offset_ns);
 }
 
 void usk_bends_of(const struct usk_band *b, int64_t x0, int64_t x1, const int64_t *more,
@@ -82,7 +81,7 @@ void usk_bends_of(const struct usk_band *b, int64_t x0, int64_t x1, const int64_
 			if (b->n[side]) {
 				usk_i128 y = usk_floor_div(
 					usk_band_half_e12(b, side, next[side], x[k]), E12);
-				*(side ? &bend.hi : &bend.lo) = cut(side ? -y : y);
+				*(side ? &bend.hi : &bend.lo) = cut(b, side ? -y : y);
 			}
 		}
 		out->at[m++] = bend;
@@ -183,8 +182,8 @@ void usk_bends_chords(const struct usk_band *b, const struct usk_bends *bends,
 		if (i + 1 < n) {
 			usk_i128 y;
 			next.x = (int64_t)((usk_i128)knot[i + 1].local_ns - b->frame.local_ns);
-			next.lo = usk_band_lo(b, next.x, &y) ? cut(y) : -USK_TIME_MAX;
-			next.hi = usk_band_hi(b, next.x, &y) ? cut(y) : USK_TIME_MAX;
+			next.lo = usk_band_lo(b, next.x, &y) ? cut(b, y) : -USK_TIME_MAX;
+			next.hi = usk_band_hi(b, next.x, &y) ? cut(b, y) : USK_TIME_MAX;
 		}
 		for (; j < bends->n && bends->at[j].x < next.x; j++) {
 			usk_i128 e[2];

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #define E12 USK_E12
+#define FAR (USK_TIME_MAX - 1) /* what a hull can take */
 
 /* ---- walls ------------------------------------------------------------------------- */
 
@@ -96,8 +97,9 @@ static struct usk_gate gate_at(const struct usk_band *b, const struct usk_bend *
 	}
 	r = r < least ? least : r;
 	want = between(want, in.from, in.to);
-	return (struct usk_gate){ at->x, (int64_t)between(want - r, in.from, in.to),
-				  (int64_t)between(want + r, in.from, in.to) };
+	usk_i128 lo = between(want - r, in.from, in.to), hi = between(want + r, in.from, in.to);
+	return (struct usk_gate){ at->x, (int64_t)between(lo, -FAR, FAR),
+				  (int64_t)between(hi, -FAR, FAR) };
 }
 
 /* Does the chord of a and b pass gates from..to, each as wide again on both sides? */
@@ -370,15 +372,14 @@ static struct usk_knot *two_sided(const struct usk_band *b, struct usk_bends *be
 struct usk_knot *usk_band_knots(const struct usk_band *b, usk_i128 x0, usk_i128 x1,
 				const struct usk_knot *line, size_t n_line, size_t *n)
 {
-	const int64_t far = USK_TIME_MAX - 1;
 	struct usk_bends bends;
 	struct wish wish = { line, line ? n_line : 0, 0 };
 	int64_t *more = usk_alloc(wish.n + 1, sizeof *more);
 	for (size_t i = 0; i < wish.n; i++) {
 		more[i] = usk_saturate((usk_i128)line[i].local_ns - b->frame.local_ns);
 	}
-	x0 = between(x0, -far, far - 1);
-	x1 = between(x1, x0 + 1, far);
+	x0 = between(x0, -FAR, FAR - 1);
+	x1 = between(x1, x0 + 1, FAR);
 	usk_bends_of(b, (int64_t)x0, (int64_t)x1, more, wish.n, &bends);
 	free(more);
 	struct usk_knot *k =
