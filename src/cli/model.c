@@ -47,6 +47,12 @@ const struct option_group options_model = {
 		  .min = "0.001",
 		  .max = "100000",
 		  .help = "no two clocks run further apart than this" },
+		{ .name = "solve",
+		  .type = OPTION_CHOICE,
+		  .value = "joint|tree",
+		  .initial = "joint",
+		  .help = "more than two clocks: by all messages together, or along the shortest "
+			  "path to each" },
 		{ .name = "max-outliers",
 		  .type = OPTION_INT,
 		  .value = "N",
@@ -104,6 +110,7 @@ int sync_options(const struct args *args, bool model, struct usk_sync_options *o
 	if (model) {
 		out->model = args_string(args, "model");
 		out->max_skew_e12 = args_e12(args, "max-skew-ppm");
+		out->solve = args_string(args, "solve");
 		if (args_given(args, "max-outliers")) {
 			out->max_outliers = args_int(args, "max-outliers");
 		}

@@ -26,7 +26,9 @@ const struct option_group options_match = {
 		  .letter = 'r',
 		  .type = OPTION_STRING,
 		  .value = "NAME",
-		  .help = "the clock that is the common timeline; otherwise the first one" },
+		  .help = "the clock that is the common timeline; otherwise, of two clocks, the "
+			  "first "
+			  "one, of more the one nearest to all others" },
 		{ .name = "local",
 		  .type = OPTION_STRING,
 		  .repeated = true,

@@ -35,8 +35,4 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 /** Sentences on what is not bounded, and why; on what went wrong with single pairs. */
 void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struct fitted *fitted);
 
-/** Every clock by its own pair with the reference. */
-enum usk_status usk_solve_direct(struct usk_clocks *c, const struct usk_tie *tie, size_t n,
-				 const struct usk_solve_options *opt);
-
 #endif

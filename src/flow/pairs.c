@@ -271,21 +271,6 @@ static enum usk_status settle(struct pair_source *s, const struct shared *shared
 	return status;
 }
 
-/* Who has most pairs; of several the first. */
-static uint32_t most_pairs(const struct parties *p)
-{
-	uint32_t *n = usk_alloc(p->n, sizeof *n), most = 0;
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		n[p->pair[i].a]++;
-		n[p->pair[i].b]++;
-	}
-	for (uint32_t i = 0; i < p->n; i++) {
-		most = n[i] > n[most] ? i : most;
-	}
-	free(n);
-	return most;
-}
-
 enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample,
 				 struct usk_err *err)
 {
@@ -301,10 +286,6 @@ enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample
 	}
 	struct shared *shared = captures > 1 ? usk_captures_share(p, sample) : NULL;
 	size_t all = p->n_pairs;
-	if (!p->reference_named && p->n > 2) {
-		p->reference = most_pairs(p);
-		p->reference_named = true;
-	}
 	for (size_t i = 0; i < all && !status; i++) {
 		struct pair_source *s = &p->pair[i];
 		status = settle(s, shared ? &shared[i] : NULL, &(*sample)[i], err);

@@ -105,6 +105,11 @@ static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 		return usk_fail(err, USK_EUSAGE, 0, "there is no method \"%s\"; \"middle\" is one",
 				o->method);
 	}
+	if (o->solve && strcmp(o->solve, "joint") != 0 && strcmp(o->solve, "tree") != 0) {
+		return usk_fail(err, USK_EUSAGE, 0,
+				"there is no way \"%s\" to solve; \"joint\" and \"tree\" are two",
+				o->solve);
+	}
 	if (!n) {
 		return usk_fail(err, USK_EUSAGE, 0, "no trace is given");
 	}
@@ -181,7 +186,9 @@ static enum usk_status solve(struct sync *x, struct usk_tie *tie)
 		.model = p->model,
 		.max_skew_e12 = usk_limit_e12(p->opt),
 		/* Of two that are as good the first is the reference. */
-		.reference = p->reference_named || p->n == 2 ? p->reference : USK_NO_CLOCK,
+		.reference = p->reference_named || p->n == 2 || !p->n_pairs ? p->reference
+									    : USK_NO_CLOCK,
+		.tree = p->opt->solve && !strcmp(p->opt->solve, "tree"),
 		.method = p->opt->method ? usk_estimator_find(p->opt->method) : NULL,
 		.span = span,
 		.progress = p->opt->progress,
@@ -202,7 +209,7 @@ static enum usk_status solve(struct sync *x, struct usk_tie *tie)
 			.pair = (uint32_t)i,
 		};
 	}
-	enum usk_status status = usk_solve_direct(x->c, tie, p->n_pairs, &options);
+	enum usk_status status = usk_solve(x->c, tie, p->n_pairs, &options, x->err);
 	free(span);
 	return status;
 }

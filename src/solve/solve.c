@@ -114,6 +114,10 @@ static void write_clock(const struct usk_island_work *w, uint32_t i)
 	k->reference = w->reference;
 	k->drift_ppm = k->drift_min_ppm = k->drift_max_ppm = NAN;
 	write_path(w, i, k);
+	if (i == w->reference && w->n == 1 && i != w->opt->reference) {
+		k->quality = USK_ABSENT;
+		return;
+	}
 	if (i == w->reference) {
 		usk_clock_reference(k, w->opt->span[i].first_ns, w->opt->span[i].last_ns);
 		k->reference = i;

@@ -19,8 +19,9 @@ Delay:
                           one; or @FILE, a CSV sender,receiver,model [0]
 
 Matching:
-  -r, --reference NAME    the clock that is the common timeline; otherwise the
-                          first one
+  -r, --reference NAME    the clock that is the common timeline; otherwise, of
+                          two clocks, the first one, of more the one nearest to
+                          all others
       --local NAME=ADDR   an address of the machine that recorded NAME, where
                           the captures do not show who sent what; may be
                           repeated
