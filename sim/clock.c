@@ -154,46 +154,39 @@ void sim_clock_turn(struct sim_clock *c, size_t *cap, int64_t true_ns, int64_t j
 
 /* ---- rates ------------------------------------------------------------------------ */
 
-struct range {
-	usk_i128 min, max;
-	bool any;
-};
-
-/* The slope of (first - second) over the second's time. */
-static void widen(struct range *r, int64_t first_e12, int64_t second_e12)
+struct sim_slopes sim_clocks_slopes(const struct sim_clock *reference,
+				    const struct sim_clock *clock, int64_t from_ns, int64_t to_ns)
 {
-	usk_i128 rise = (usk_i128)(first_e12 - second_e12) * E12 * E6, run = E12 + second_e12;
-	usk_i128 low = usk_floor_div(rise, run), high = usk_ceil_div(rise, run);
-	r->min = !r->any || low < r->min ? low : r->min;
-	r->max = !r->any || high > r->max ? high : r->max;
-	r->any = true;
-}
-
-static int64_t half(const struct range *r)
-{
-	return r->any ? (int64_t)((r->max - r->min + 1) / 2) : 0;
-}
-
-int64_t sim_clocks_wander_e18(const struct sim_clock *a, const struct sim_clock *b, int64_t from_ns,
-			      int64_t to_ns)
-{
+	const struct sim_clock *a = reference, *b = clock;
 	size_t i = piece_at(a, from_ns), j = piece_at(b, from_ns);
-	struct range forth = { 0 }, back = { 0 };
+	struct sim_slopes s = { 0, 0, false };
 	for (;;) {
 		int64_t ra = a->piece[i].rate_e12, rb = b->piece[j].rate_e12;
 		if (ra != -E12 && rb != -E12) {
-			widen(&forth, ra, rb);
-			widen(&back, rb, ra);
+			usk_i128 rise = (usk_i128)(ra - rb) * E12 * E6, run = E12 + rb;
+			int64_t low = (int64_t)usk_floor_div(rise, run);
+			int64_t high = (int64_t)usk_ceil_div(rise, run);
+			s.min_e18 = !s.any || low < s.min_e18 ? low : s.min_e18;
+			s.max_e18 = !s.any || high > s.max_e18 ? high : s.max_e18;
+			s.any = true;
 		}
 		int64_t next_a = i + 1 < a->n ? a->piece[i + 1].true_ns : INT64_MAX;
 		int64_t next_b = j + 1 < b->n ? b->piece[j + 1].true_ns : INT64_MAX;
 		int64_t next = next_a < next_b ? next_a : next_b;
 		if (next >= to_ns) {
-			break;
+			return s;
 		}
 		i += next_a == next;
 		j += next_b == next;
 	}
-	int64_t x = half(&forth), y = half(&back);
-	return x > y ? x : y;
+}
+
+int64_t sim_clocks_wander_e18(const struct sim_clock *a, const struct sim_clock *b, int64_t from_ns,
+			      int64_t to_ns)
+{
+	struct sim_slopes x = sim_clocks_slopes(a, b, from_ns, to_ns);
+	struct sim_slopes y = sim_clocks_slopes(b, a, from_ns, to_ns);
+	int64_t range = x.max_e18 - x.min_e18, other = y.max_e18 - y.min_e18;
+	range = other > range ? other : range;
+	return range / 2 + range % 2;
 }

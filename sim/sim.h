@@ -60,11 +60,20 @@ bool sim_clock_asleep(const struct sim_clock *c, int64_t true_ns);
 void sim_clock_turn(struct sim_clock *c, size_t *cap, int64_t true_ns, int64_t jump_ns,
 		    int64_t rate_e12);
 
-/**
- * Half the range of b's rate by a's clock, or a's by b's if that is more, between two true moments:
- * the slope of the offset, parts per 10^18, rounded up. Exact from the pieces; jumps are left out,
- * and so is the time in which a clock stands still.
+/* How fast the offset of a clock against another changes, parts per 10^18 of the clock's own time.
  */
+struct sim_slopes {
+	int64_t min_e18, max_e18; /* rounded outwards */
+	bool any;
+};
+
+/**
+ * The slopes of reference - clock over the clock's time between two true moments, exact from the
+ * pieces. Jumps are left out, and so is the time in which one of the two stands still.
+ */
+struct sim_slopes sim_clocks_slopes(const struct sim_clock *reference,
+				    const struct sim_clock *clock, int64_t from_ns, int64_t to_ns);
+/** Half their range, rounded up; the larger one of both ways to look at it. */
 int64_t sim_clocks_wander_e18(const struct sim_clock *a, const struct sim_clock *b, int64_t from_ns,
 			      int64_t to_ns);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "truth_check.h"
+#include "band.h"
 
 #include <jansson.h>
 
@@ -16,86 +17,47 @@ static int64_t text_ns(const json_t *j)
 
 /* ---- the band ------------------------------------------------------------------------ */
 
-struct knots {
-	int64_t *local, *lo, *hi, *offset, *epoch;
-	size_t n;
-	int64_t max_skew_e12;
-};
-
-static void knots_free(struct knots *k)
-{
-	free(k->local);
-	free(k->lo);
-	free(k->hi);
-	free(k->offset);
-	free(k->epoch);
-}
-
-static bool knots_read(const json_t *clock, struct knots *k, char why[512])
+static struct usk_knot *knots_read(const json_t *clock, size_t *n, char why[512])
 {
 	json_t *list = json_object_get(clock, "knots");
-	k->n = json_array_size(list);
-	k->local = usk_alloc(k->n, sizeof *k->local);
-	k->lo = usk_alloc(k->n, sizeof *k->lo);
-	k->hi = usk_alloc(k->n, sizeof *k->hi);
-	k->offset = usk_alloc(k->n, sizeof *k->offset);
-	k->epoch = usk_alloc(k->n, sizeof *k->epoch);
-	for (size_t i = 0; i < k->n; i++) {
+	*n = json_array_size(list);
+	struct usk_knot *knots = usk_alloc(*n + 1, sizeof *knots);
+	for (size_t i = 0; i < *n; i++) {
 		json_t *knot = json_array_get(list, i);
-		k->local[i] = text_ns(json_object_get(knot, "local_ns"));
-		k->offset[i] = text_ns(json_object_get(knot, "offset_ns"));
-		k->lo[i] = text_ns(json_object_get(knot, "lo_ns"));
-		k->hi[i] = text_ns(json_object_get(knot, "hi_ns"));
-		k->epoch[i] = json_integer_value(json_object_get(knot, "epoch"));
-		bool in_order =
-			!i || (k->epoch[i] == k->epoch[i - 1] ? k->local[i] > k->local[i - 1]
-							      : k->epoch[i] > k->epoch[i - 1]);
-		if (!in_order || k->local[i] == USK_NONE || k->lo[i] == USK_NONE ||
-		    k->hi[i] == USK_NONE || k->offset[i] < k->lo[i] || k->offset[i] > k->hi[i]) {
+		struct usk_knot *k = &knots[i];
+		*k = (struct usk_knot){
+			.local_ns = text_ns(json_object_get(knot, "local_ns")),
+			.lo_ns = text_ns(json_object_get(knot, "lo_ns")),
+			.offset_ns = text_ns(json_object_get(knot, "offset_ns")),
+			.hi_ns = text_ns(json_object_get(knot, "hi_ns")),
+			.epoch = (uint32_t)json_integer_value(json_object_get(knot, "epoch")),
+		};
+		bool in_order = !i || (k->epoch == k[-1].epoch ? k->local_ns > k[-1].local_ns
+							       : k->epoch > k[-1].epoch);
+		if (!in_order || k->local_ns == USK_NONE || k->lo_ns == USK_NONE ||
+		    k->hi_ns == USK_NONE || k->offset_ns < k->lo_ns || k->offset_ns > k->hi_ns) {
 			snprintf(why, 512, "knot %zu is not in order or not in its band", i);
-			return false;
 		}
 	}
-	if (k->n < 2) {
-		snprintf(why, 512, "%zu knots", k->n);
-		return false;
+	if (*n < 2) {
+		snprintf(why, 512, "%zu knots", *n);
 	}
-	return true;
+	return knots;
 }
 
-/* The knots [*from, *to) of an epoch; false if it has no two. */
-static bool epoch_knots(const struct knots *k, int64_t epoch, size_t *from, size_t *to)
-{
-	for (*from = 0; *from < k->n && k->epoch[*from] < epoch; ++*from) {
-	}
-	for (*to = *from; *to < k->n && k->epoch[*to] == epoch; ++*to) {
-	}
-	return *to - *from >= 2;
-}
+struct answer {
+	const struct usk_knot *knot;
+	size_t n;
+	int64_t max_skew_e12;
+	bool swapped; /* the clock is host0 */
+};
 
-/* A side of the band as the contract says: lines between knots, the outer slopes and beyond. */
-static int64_t side_at(const struct knots *k, size_t from, size_t to, const int64_t *value,
-		       int64_t x, bool upper)
-{
-	size_t i = from;
-	while (i + 2 < to && k->local[i + 1] < x) {
-		i++;
-	}
-	usk_i128 run = k->local[i + 1] - k->local[i], rise = (usk_i128)value[i + 1] - value[i];
-	usk_i128 product = rise * (x - k->local[i]);
-	usk_i128 y = value[i] + (upper ? usk_ceil_div(product, run) : usk_floor_div(product, run));
-	int64_t first = k->local[from], last = k->local[to - 1];
-	usk_i128 beyond = x < first ? (usk_i128)first - x : x > last ? (usk_i128)x - last : 0;
-	usk_i128 slack = usk_ceil_div(beyond * k->max_skew_e12, INT64_C(1000000000000));
-	return (int64_t)(upper ? y + slack : y - slack);
-}
-
-static bool check_moments(const struct knots *k, const struct true_clocks *t, bool swapped,
-			  uint64_t seed, bool strict, double *width_ns, char why[512])
+static bool check_moments(const struct answer *a, const struct true_clocks *t, uint64_t seed,
+			  bool strict, double *width_ns, char why[512])
 {
 	struct usk_rng r;
 	usk_rng_seed(&r, seed);
-	const struct sim_clock *reference = &t->clock[swapped], *clock = &t->clock[!swapped];
+	const struct sim_clock *reference = &t->clock[a->swapped], *clock = &t->clock[!a->swapped];
 	int64_t allowed = t->resolution_ns;
 	double width = 0;
 	for (int i = 0; i < MOMENTS; i++) {
@@ -103,13 +65,12 @@ static bool check_moments(const struct knots *k, const struct true_clocks *t, bo
 		int64_t at = t->start_ns + (int64_t)usk_rng_below(&r, span);
 		int64_t y = sim_clock_read(clock, at);
 		int64_t truth = sim_clock_read(reference, at) - y;
-		size_t from, to;
-		if (!epoch_knots(k, true_epoch(clock, at), &from, &to)) {
+		struct band b = band_of(a->knot, a->n, true_epoch(clock, at), a->max_skew_e12);
+		if (b.n < 2) {
 			snprintf(why, 512, "no knots for epoch %u", true_epoch(clock, at));
 			return false;
 		}
-		int64_t lo = side_at(k, from, to, k->lo, y, false);
-		int64_t hi = side_at(k, from, to, k->hi, y, true);
+		int64_t lo = band_at(&b, y, BAND_LO), hi = band_at(&b, y, BAND_HI);
 		if (truth < lo - allowed || truth > hi + allowed) {
 			snprintf(why, 512,
 				 "at local %lld the true offset %lld is %lld ns outside [%lld, "
@@ -119,8 +80,8 @@ static bool check_moments(const struct knots *k, const struct true_clocks *t, bo
 				 (long long)hi);
 			return false;
 		}
-		int64_t error = llabs(side_at(k, from, to, k->offset, y, false) - truth);
-		bool inside = y >= k->local[from] && y <= k->local[to - 1];
+		int64_t error = llabs(band_at(&b, y, BAND_OFFSET) - truth);
+		bool inside = y >= b.knot[0].local_ns && y <= b.knot[b.n - 1].local_ns;
 		if (strict && inside && 4 * error > hi - lo) {
 			snprintf(
 				why, 512,
@@ -144,9 +105,8 @@ bool check_band(const char *json_path, const struct true_clocks *t, uint64_t see
 		snprintf(why, 512, "clocks.json: line %d: %s", error.line, error.text);
 		return false;
 	}
-	struct knots k = { 0 };
 	json_t *skew = json_object_get(json_object_get(j, "model"), "max_skew_ppm"), *clock;
-	k.max_skew_e12 = (int64_t)(json_number_value(skew) * 1e6 + 0.5);
+	int64_t max_skew_e12 = (int64_t)(json_number_value(skew) * 1e6 + 0.5);
 	size_t i;
 	bool good = true, seen = false;
 	json_array_foreach(json_object_get(j, "clocks"), i, clock)
@@ -155,9 +115,11 @@ bool check_band(const char *json_path, const struct true_clocks *t, uint64_t see
 		const char *name = json_string_value(json_object_get(clock, "name"));
 		if (good && !strcmp(quality, "bounded")) {
 			seen = true;
-			good = knots_read(clock, &k, why) &&
-			       check_moments(&k, t, !strcmp(name, t->name[0]), seed, strict,
-					     width_ns, why);
+			size_t n;
+			struct usk_knot *knot = knots_read(clock, &n, why);
+			struct answer a = { knot, n, max_skew_e12, !strcmp(name, t->name[0]) };
+			good = !*why && check_moments(&a, t, seed, strict, width_ns, why);
+			free(knot);
 		} else if (good && strcmp(quality, "reference") != 0) {
 			good = false;
 			snprintf(why, 512, "%s is %s", name, quality);
@@ -174,7 +136,6 @@ bool check_band(const char *json_path, const struct true_clocks *t, uint64_t see
 		snprintf(why, 512, "%lld inversions after correction",
 			 (long long)json_integer_value(inversions));
 	}
-	knots_free(&k);
 	json_decref(j);
 	return good;
 }
