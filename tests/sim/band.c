@@ -36,13 +36,16 @@ int64_t band_at(const struct band *b, int64_t local_ns, enum band_side side)
 	if (y0 == USK_NONE || y1 == USK_NONE) {
 		return USK_NONE;
 	}
-	usk_i128 run = (usk_i128)k[1].local_ns - k->local_ns;
-	usk_i128 product = ((usk_i128)y1 - y0) * ((usk_i128)local_ns - k->local_ns);
-	usk_i128 y =
-		y0 + (side == BAND_HI ? usk_ceil_div(product, run) : usk_floor_div(product, run));
 	usk_i128 before = (usk_i128)b->knot->local_ns - local_ns;
 	usk_i128 after = (usk_i128)local_ns - last->local_ns;
 	usk_i128 beyond = before > 0 ? before : after > 0 ? after : 0;
-	usk_i128 slack = side == BAND_OFFSET ? 0 : usk_ceil_div(beyond * b->max_skew_e12, E12);
-	return usk_saturate(side == BAND_HI ? y + slack : y - slack);
+	if (beyond && side != BAND_OFFSET) {
+		usk_i128 slack = usk_ceil_div(beyond * b->max_skew_e12, E12);
+		usk_i128 y = before > 0 ? y0 : y1;
+		return usk_saturate(side == BAND_HI ? y + slack : y - slack);
+	}
+	usk_i128 run = (usk_i128)k[1].local_ns - k->local_ns;
+	usk_i128 product = ((usk_i128)y1 - y0) * ((usk_i128)local_ns - k->local_ns);
+	usk_i128 rise = side == BAND_HI ? usk_ceil_div(product, run) : usk_floor_div(product, run);
+	return usk_saturate(y0 + rise);
 }

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * campaign.c - many random scenarios; whatever the answer promises must be true in all of them
+ *
+ * In    [--count N] [--seed FIRST] [--jobs N] [--model MODEL] [--verbose] [UNSKEW]
+ * Out   a line at the end; for a case that fails what is wrong and the commands that make it again
+ *
+ * A case is made by its seed alone. With UNSKEW, the path of the program, every 25th table is also
+ * made by the command that would be printed, and must be the same.
+ */
+#include "trial.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct job {
+	const char *program, *unskew, *model, *dir;
+	uint64_t first, count, jobs;
+	bool verbose;
+};
+
+struct tally {
+	uint64_t cases, failed, promised, bounded, contradicted, stepped, moments, messages;
+	double nearest;
+};
+
+static void add(struct tally *t, const struct trial_result *r)
+{
+	t->cases++;
+	t->failed += r->failed;
+	t->promised += r->promised;
+	t->bounded += r->bounded;
+	t->contradicted += r->contradicted;
+	t->stepped += r->stepped;
+	t->moments += r->moments;
+	t->messages += r->messages;
+	t->nearest = r->nearest < t->nearest ? r->nearest : t->nearest;
+}
+
+static void print_case(const struct job *j, const struct scenario *s, const struct trial_result *r)
+{
+	char *dir = usk_format("/tmp/campaign-%llu", (unsigned long long)s->seed);
+	char *simulate = scenario_simulate(s, j->unskew ? j->unskew : "unskew", dir);
+	char *sync = scenario_sync(s, j->unskew ? j->unskew : "unskew", dir);
+	char *model = j->model ? usk_format(" --model %s", j->model) : usk_strdup("");
+	char *again = usk_format("mkdir -p %s", dir);
+	if (s->o.n_series && (system(again) || !scenario_write_series(s, dir))) {
+		perror(dir);
+	}
+	/* In one piece, as several processes print. */
+	char *all =
+		usk_format("FAILS case %llu: %s\n    %s --seed %llu --count 1%s\n    %s\n    %s\n",
+			   (unsigned long long)s->seed, r->why, j->program,
+			   (unsigned long long)s->seed, model, simulate, sync);
+	fputs(all, stdout);
+	fflush(stdout);
+	char *parts[] = { dir, simulate, sync, model, again, all };
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		free(parts[i]);
+	}
+}
+
+/* The printed command makes what was looked at. */
+static void check_command(const struct job *j, const struct scenario *s, struct trial_result *r)
+{
+	char *one = usk_format("%s/one", j->dir), *two = usk_format("%s/two", j->dir);
+	char *simulate = scenario_simulate(s, j->unskew, one);
+	char *compare = usk_format("cmp %s/messages.csv %s/messages.csv", one, two);
+	struct usk_err err = { 0 };
+	char *make = usk_format("mkdir -p %s", one);
+	if (system(make) || !scenario_write_series(s, one) || system(simulate)) {
+		snprintf(r->why, sizeof r->why, "the command does not work");
+		r->failed = true;
+	} else if (sim_run(&s->o, two, true, NULL, &err) || system(compare)) {
+		snprintf(r->why, sizeof r->why, "the command makes something else %.200s", err.msg);
+		r->failed = true;
+	}
+	char *parts[] = { one, two, simulate, compare, make };
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		free(parts[i]);
+	}
+}
+
+static struct tally work(const struct job *j, uint64_t offset)
+{
+	struct tally t = { .nearest = 1 };
+	char *dir = usk_format("%s/%llu", j->dir, (unsigned long long)offset);
+	struct job mine = *j;
+	mine.dir = dir;
+	char *make = usk_format("mkdir -p %s", dir);
+	if (system(make)) {
+		perror(dir);
+	}
+	for (uint64_t i = offset; i < j->count; i += j->jobs) {
+		struct scenario s;
+		struct trial_result r;
+		scenario_draw(&s, j->first + i, j->model);
+		trial_run(&s, dir, &r);
+		if (!r.failed && j->unskew && (j->first + i) % 25 == 0) {
+			check_command(&mine, &s, &r);
+		}
+		add(&t, &r);
+		if (r.failed || j->verbose) {
+			print_case(j, &s, &r);
+		}
+		if (j->verbose) {
+			printf("    promised %d, bounded %d, contradicted %d, stepped %d, half "
+			       "width %.1f us, nearest %.4f, %llu messages\n",
+			       r.promised, r.bounded, r.contradicted, r.stepped, r.width / 1e3,
+			       r.nearest, (unsigned long long)r.messages);
+		}
+		scenario_free(&s);
+	}
+	free(make);
+	free(dir);
+	return t;
+}
+
+/* Processes that share the cases; their counts come back through pipes. */
+static struct tally share(const struct job *j)
+{
+	struct tally all = { .nearest = 1 };
+	int *from = usk_alloc(j->jobs, sizeof *from);
+	for (uint64_t k = 0; k < j->jobs; k++) {
+		int ends[2];
+		if (pipe(ends)) {
+			perror("pipe");
+			exit(1);
+		}
+		fflush(stdout);
+		if (!fork()) {
+			struct tally t = work(j, k);
+			ssize_t n = write(ends[1], &t, sizeof t);
+			_exit(n != (ssize_t)sizeof t);
+		}
+		close(ends[1]);
+		from[k] = ends[0];
+	}
+	for (uint64_t k = 0; k < j->jobs; k++) {
+		struct tally t = { .failed = 1 };
+		if (read(from[k], &t, sizeof t) != (ssize_t)sizeof t) {
+			printf("FAILS: a process ended early\n");
+		}
+		close(from[k]);
+		all.cases += t.cases;
+		all.failed += t.failed;
+		all.promised += t.promised;
+		all.bounded += t.bounded;
+		all.contradicted += t.contradicted;
+		all.stepped += t.stepped;
+		all.moments += t.moments;
+		all.messages += t.messages;
+		all.nearest = t.nearest < all.nearest ? t.nearest : all.nearest;
+	}
+	while (wait(NULL) > 0) {
+	}
+	free(from);
+	return all;
+}
+
+static bool read_arguments(int argc, char **argv, struct job *j)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+		uint64_t *number = !strcmp(argv[i], "--count")	? &j->count
+				   : !strcmp(argv[i], "--seed") ? &j->first
+				   : !strcmp(argv[i], "--jobs") ? &j->jobs
+								: NULL;
+		if (!strcmp(argv[i], "--verbose")) {
+			j->verbose = true;
+		} else if (number && value) {
+			*number = strtoull(value, NULL, 10);
+			i++;
+		} else if (!strcmp(argv[i], "--model") && value) {
+			j->model = value;
+			i++;
+		} else if (argv[i][0] != '-') {
+			j->unskew = argv[i];
+		} else {
+			return false;
+		}
+	}
+	return j->jobs > 0 && j->jobs < 64;
+}
+
+int main(int argc, char **argv)
+{
+	struct job j = { .program = argv[0], .first = 1, .count = 300, .jobs = 1 };
+	if (!read_arguments(argc, argv, &j)) {
+		fprintf(stderr, "usage: campaign [--count N] [--seed FIRST] [--jobs N] [--model "
+				"MODEL] [--verbose] [UNSKEW]\n");
+		return 2;
+	}
+	char dir[] = "/tmp/unskew-campaign-XXXXXX";
+	if (!mkdtemp(dir)) {
+		perror(dir);
+		return 1;
+	}
+	j.dir = dir;
+	struct tally t = share(&j);
+	printf("%llu cases from seed %llu on, %llu fail; %llu keep to their model, %llu are "
+	       "bounded, %llu contradicted, %llu stepped; %llu moments, %llu messages; the truth "
+	       "came within %.5f of the half width to a band's edge\n",
+	       (unsigned long long)t.cases, (unsigned long long)j.first,
+	       (unsigned long long)t.failed, (unsigned long long)t.promised,
+	       (unsigned long long)t.bounded, (unsigned long long)t.contradicted,
+	       (unsigned long long)t.stepped, (unsigned long long)t.moments,
+	       (unsigned long long)t.messages, t.nearest);
+	char *clean = usk_format("rm -rf '%s'", dir);
+	if (system(clean)) {
+		perror(clean);
+	}
+	free(clean);
+	return t.failed || t.cases != j.count;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* trial.h - a scenario simulated, synchronised and held against its truth */
+#ifndef TRIAL_H
+#define TRIAL_H
+
+#include "scenario.h"
+
+struct trial_result {
+	bool failed;
+	char why[1024];	       /* the first thing that is wrong */
+	bool promised;	       /* the clocks keep to what the model takes for granted */
+	bool bounded;	       /* some clock is */
+	bool contradicted;     /* some clock is */
+	bool stepped;	       /* some clock jumps */
+	uint64_t moments;      /* of bands, held against the truth */
+	uint64_t messages;     /* whose order was checked */
+	double nearest, width; /* of the band's half: smallest distance of the truth to its edge,
+				* relative; mean in ns */
+};
+
+/** dir: for captures, and recorded clocks of a case that fails. */
+void trial_run(const struct scenario *s, const char *dir, struct trial_result *out);
+
+#endif
