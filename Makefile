@@ -20,9 +20,10 @@ C_FOLDERS = include src sim tests bench
 R ?= text
 T ?= 60
 N ?= 10
+SEED ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: all demo check san fuzz bench sim bless fmt fmt-check doc install dist tidy cover clean help
+.PHONY: all demo check san fuzz bench sim campaign bless fmt fmt-check doc install dist tidy cover clean help
 
 all: $(BUILD)/build.ninja ## build the library, build/unskew and the manual
 	@ninja -C $(BUILD) $(NINJAFLAGS)
@@ -51,6 +52,11 @@ sim: ## every simulated scenario under N more seeds: make sim N=20
 	@tools/build_tests.sh $(BUILD) $(MESON_FLAGS)
 	@for seed in $$(seq 1000 $$((999 + $(N)))); do \
 		$(BUILD)/tests/sim/test_truth $(BUILD)/unskew --seed $$seed || exit 1; done
+
+campaign: ## N random scenarios against the band's promise: make campaign N=10000 [SEED=1]
+	@tools/need.sh check
+	@tools/build_tests.sh $(BUILD) $(MESON_FLAGS)
+	@$(BUILD)/tests/sim/campaign --count $(N) --seed $(SEED) --jobs 2 $(BUILD)/unskew
 
 bench: ## throughput, and ratios to tcpdump and mergecap in the same run
 	@tools/need.sh bench

@@ -3,8 +3,8 @@
  * band.h - what knots say of a moment, as the contract defines it
  *
  * Straight lines between knots, offsets and lo rounded down, hi up. Beyond the outermost knots the
- * offset's slope goes on; hi rises and lo falls from there by the skew limit. Written apart from the
- * library's maps, so that tests do not ask the library whether it is right.
+ * offset's slope goes on; hi rises and lo falls from there by the skew limit. Written apart from
+ * the library's maps, so that tests do not ask the library whether it is right.
  */
 #ifndef BAND_H
 #define BAND_H

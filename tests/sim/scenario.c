@@ -167,7 +167,8 @@ static size_t pairs_of(const struct sim_options *o)
 static void draw_network(struct scenario *s, struct usk_rng *r)
 {
 	struct sim_options *o = &s->o;
-	o->dmin = (struct usk_delay_model){ 0, 0, 0 };
+	/* What takes less than a stamp is exact to counts for nothing: there is no such message. */
+	o->dmin = (struct usk_delay_model){ 3000, 0, 0 };
 	if (!chance(r, 0.1)) {
 		o->dmin.base_ps = 1000 * llround(log_between(r, 100, 2e7));
 	}
@@ -297,6 +298,9 @@ static void draw_wishes(struct scenario *s, struct usk_rng *r, bool stated, int6
 		s->max_skew_e12 = skew;
 	}
 	s->method = chance(r, 0.75) ? NULL : methods[pick(r, COUNT(methods))];
+	double stamps = s->o.rate * (double)s->o.duration_ns * 1e-9;
+	s->resolution = s->o.resolution_ns > 1 && s->o.format == SIM_TABLE &&
+			(stamps < 60 || chance(r, 0.5));
 	s->reference = chance(r, 0.7) ? NULL : hosts[pick(r, 2)];
 	draw_min_delay(s, r, slowest);
 }

@@ -17,6 +17,9 @@ struct scenario {
 	char *model, *min_delay;
 	const char *reference, *method;
 	int64_t max_skew_e12; /* 0: not stated */
+	bool resolution;      /* state it for each host that a table names: few stamps lie on some
+			       * grid by chance */
+	bool named[SCENARIO_HOSTS]; /* set by trial_run(): hosts that sent or received */
 };
 
 /** The same seed, the same scenario. model: instead of one of its own, or NULL. */

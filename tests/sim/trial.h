@@ -19,6 +19,6 @@ struct trial_result {
 };
 
 /** dir: for captures, and recorded clocks of a case that fails. */
-void trial_run(const struct scenario *s, const char *dir, struct trial_result *out);
+void trial_run(struct scenario *s, const char *dir, struct trial_result *out);
 
 #endif
