@@ -9,7 +9,7 @@
 #ifndef USK_FIT_FIT_H
 #define USK_FIT_FIT_H
 
-#include "num/hull.h"
+#include "num/cone.h"
 
 enum usk_corridor_side { USK_FLOOR, USK_CEILING };
 
@@ -40,6 +40,8 @@ struct usk_lines {
 };
 
 const struct usk_frame *usk_corridor_frame(const struct usk_corridor *c);
+/** Before the first message: times, relative, in which all points stay, sorted. */
+void usk_corridor_apart(struct usk_corridor *c, const struct usk_apart *apart, size_t n);
 /** A side's hull, relative and mirrored; valid until the corridor changes. */
 const struct usk_xy *usk_corridor_half(struct usk_corridor *c, bool ceiling, size_t *n);
 /** Its undominated points, likewise. */

@@ -2,6 +2,7 @@
 /*
  * model.c - the table of models, and their names
  */
+#include "fit/segments.h"
 #include "fit/wander.h"
 #include "base/text.h"
 
@@ -31,12 +32,17 @@ static const struct usk_model_row rows[] = {
 	{ USK_WANDER, "wander", "PPM",
 	  "the rate of each pair stays within a constant +- PPM, 0.1 unless told", usk_wander_ask,
 	  usk_wander_fit },
+	{ USK_SEGMENTS, "segments", "DURATION|auto",
+	  "one rate for DURATION, 30min unless told, or for as long as one fits", usk_segments_ask,
+	  usk_segments_fit },
 };
 
 /* The rate that `wander` takes for granted: what quartz does by itself (Ridoux and Veitch). */
 #define DEFAULT_E12 INT64_C(100000)
 #define LEAST_KAPPA INT64_C(400000)
 #define MOST_E12    INT64_C(1000000000)
+/* How long Clement (2009) takes a rate for constant. */
+#define SEGMENT_NS INT64_C(1800000000000)
 
 const struct usk_model_row *usk_model_row(enum usk_model_kind kind)
 {
@@ -68,8 +74,9 @@ static enum usk_status parse_value(const char *value, struct usk_model *m, struc
 		m->kind = m->wander_e12 ? USK_WANDER : USK_LINEAR;
 		return USK_OK;
 	}
-	if (strcmp(value, "auto") &&
-	    (usk_parse_duration(value, n, &m->segment_ns, err) || m->segment_ns <= 0)) {
+	if (!strcmp(value, "auto")) {
+		m->segment_ns = 0;
+	} else if (usk_parse_duration(value, n, &m->segment_ns, err) || m->segment_ns <= 0) {
 		return usk_fail(err, USK_EUSAGE, 0,
 				"segments=%s is neither a duration, such as 30min, nor auto",
 				value);
@@ -92,6 +99,7 @@ enum usk_status usk_model_parse(const char *text, struct usk_model *out, struct 
 				text);
 	}
 	m.wander_e12 = m.kind == USK_WANDER ? DEFAULT_E12 : 0;
+	m.segment_ns = m.kind == USK_SEGMENTS ? SEGMENT_NS : 0;
 	enum usk_status status = equals ? parse_value(equals + 1, &m, err) : USK_OK;
 	if (!status) {
 		*out = m;
@@ -107,5 +115,6 @@ int64_t usk_model_kappa(const struct usk_model *m)
 void usk_verdict_free(struct usk_verdict *v)
 {
 	free(v->suspect);
+	free(v->apart);
 	memset(v, 0, sizeof *v);
 }

@@ -27,6 +27,8 @@ void usk_part_of(struct usk_corridor *c, const int64_t q_ns[2], struct usk_part 
 void usk_part_free(struct usk_part *p);
 /** The points from x0 to x1, both included: borrowed from p, not to be freed. */
 struct usk_part usk_part_between(const struct usk_part *p, int64_t x0, int64_t x1);
+/** A corridor of these points alone, as recorded. */
+struct usk_corridor *usk_part_corridor(const struct usk_part *p);
 
 /* What a model says of the messages that were read. */
 struct usk_verdict {
@@ -39,6 +41,10 @@ struct usk_verdict {
 	/* > 0: the corridor's cones were too narrow for the rates that are feasible: read again
 	 * with this much, or nothing that was dropped is sure to be in order. */
 	int64_t kappa_e12;
+	/* Around jumps a point must not stand in for one on the other side: read again with all
+	 * points of these times, relative and sorted, if the corridor lacks some. */
+	struct usk_apart *apart;
+	size_t n_apart;
 	/* If contradicted: the fewest points that contradict each other, absolute. */
 	struct usk_point point[3];
 	bool ceiling[3];

@@ -60,3 +60,25 @@ struct usk_part usk_part_between(const struct usk_part *p, int64_t x0, int64_t x
 	}
 	return part;
 }
+
+struct usk_corridor *usk_part_corridor(const struct usk_part *p)
+{
+	enum { SOME = 256 };
+	struct usk_corridor *c = usk_corridor_new(&p->frame);
+	struct usk_msg m[SOME];
+	for (int side = 0; side < 2; side++) {
+		for (size_t i = 0, n = 0; i < p->n[side]; i++) {
+			struct usk_xy q = p->point[side][i];
+			int64_t y = q.y + p->q_ns[side], local = p->frame.local_ns + q.x;
+			int64_t on_a = local + p->frame.offset_ns + (side ? -y : y);
+			m[n++] = side ? (struct usk_msg){ local, on_a, 1, 0, 0 }
+				      : (struct usk_msg){ on_a, local, 0, 1, 0 };
+			if (n == SOME || i + 1 == p->n[side]) {
+				/* They were in a corridor of this frame before. */
+				usk_corridor_add(c, 0, 1, m, n, NULL);
+				n = 0;
+			}
+		}
+	}
+	return c;
+}

@@ -24,7 +24,10 @@ struct usk_cut {
 struct usk_pieces {
 	struct usk_cut *cut; /* from[0] < to[0] <= from[1] < to[1] <= ... */
 	size_t n;	     /* cuts; pieces are one more */
-	bool never;	     /* a floor over a ceiling at one instant: no cut helps */
+	/* No cut helps: a message was received that was sent, by time that runs on, after one
+	 * that was received later: floor and ceiling, as in usk_part. */
+	bool never;
+	struct usk_xy floor, ceiling;
 };
 
 /**
@@ -46,8 +49,27 @@ void usk_pieces_free(struct usk_pieces *s);
 void usk_pieces_jumps(const struct usk_fit *fit, const struct usk_part *p, struct usk_wander *w,
 		      struct usk_pieces *out);
 
+/** The brackets in which every point counts: into v's times to keep apart. */
+void usk_pieces_apart(const struct usk_pieces *s, struct usk_verdict *v);
+
 /** The points of piece i <= n, those of brackets left out: borrowed from p. */
 struct usk_part usk_pieces_part(const struct usk_part *p, const struct usk_pieces *s, size_t i);
+
+/* Who has to go from a stretch so that the rest of it fits: returns how many, over max if more than
+ * that; *out (NULL if 0) holds n of them, worst first. */
+struct usk_piece_ask {
+	void *ctx;
+	size_t (*suspects)(void *ctx, const struct usk_fit *fit, const struct usk_part *part,
+			   size_t max, struct usk_suspect **out, size_t *n);
+};
+
+/**
+ * A few wrong messages look like a jump, or one there and back: those of the pieces around jumps
+ * without which both sides go together, at most max in all. Writes v's suspects.
+ */
+void usk_pieces_suspects(const struct usk_fit *fit, const struct usk_part *p,
+			 const struct usk_pieces *s, const struct usk_piece_ask *ask, size_t max,
+			 struct usk_verdict *v);
 
 /*
  * Fits one piece as if there were no others: fit->corridor, lines and messages hold its points

@@ -26,6 +26,8 @@ struct way {
 	struct gathered g;
 	struct reading r;
 	int64_t kappa_e12;
+	struct usk_apart *apart; /* times in which the corridor keeps all points */
+	size_t n_apart;
 	int round;
 	bool again;	/* not settled yet */
 	bool all_again; /* without leaving any out: they were too many */
@@ -180,6 +182,7 @@ static struct reading *begin_round(void *ctx, size_t pair)
 	g->frame = x->p->pair[pair].frame;
 	g->frame.kappa_e12 = w->kappa_e12;
 	r->corridor = g->corridor = usk_corridor_new(&g->frame);
+	usk_corridor_apart(g->corridor, w->apart, w->n_apart);
 	if (r->judge.least[0] || r->judge.least[1]) {
 		r->plain = g->plain_corridor = usk_corridor_new(&g->frame);
 	}
@@ -209,12 +212,33 @@ static enum usk_status offsets_in_range(const struct pair_source *s, struct usk_
 	return USK_OK;
 }
 
+/* Are there times that have to be kept apart and were not? Then they are from now on. */
+static bool keep_apart(struct way *w, struct usk_verdict *v)
+{
+	bool new = false;
+	for (size_t i = 0, k = 0; i < v->n_apart && !new; i++) {
+		while (k < w->n_apart && w->apart[k].to < v->apart[i].to) {
+			k++;
+		}
+		new = k == w->n_apart || w->apart[k].from > v->apart[i].from;
+	}
+	if (new) {
+		free(w->apart);
+		w->apart = v->apart;
+		w->n_apart = v->n_apart;
+		v->apart = NULL;
+		v->n_apart = 0;
+	}
+	return new;
+}
+
 /* Is another round needed, and what for? */
 static void decide(struct way *w, struct pair_source *s, struct usk_pair *pair)
 {
-	const struct usk_verdict *v = &w->g.verdict;
+	struct usk_verdict *v = &w->g.verdict;
 	bool wrong = v->n_suspects && !v->too_many, narrow = v->kappa_e12 > w->kappa_e12;
-	w->again = !w->all_again && (wrong || narrow) && w->round++ < MAX_ROUNDS;
+	bool apart = keep_apart(w, v);
+	w->again = !w->all_again && (wrong || narrow || apart) && w->round++ < MAX_ROUNDS;
 	if (w->again && wrong) {
 		want_suspects(w, s);
 	}
@@ -329,6 +353,7 @@ enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, bo
 		free(w->r.suspected);
 		free(w->unknown);
 		free(w->excess);
+		free(w->apart);
 	}
 	free(x.way);
 	return status;

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cross.c - the way of corrected time from one piece of a clock to the next
+ *
+ * In    the last knot of a piece and the first of the next, the points between them, the widest
+ *       gaps of both clocks' traces
+ * Out   who jumped, knots across, T held back or lifted where it would fall
+ * Why   where exactly time jumps is not in the messages: a clock that was put forward shows nothing
+ *       for a while
+ * Not   where the cuts are (pieces.c), the pieces themselves (join.c)
+ *
+ * A clock that was put forward has no stamps in between: its jump lies on the two stamps with the
+ * widest gap, and corrected time does not fall if that gap is as long as the jump. If the other
+ * clock jumped forward, this one's offset rises between two neighbouring nanoseconds. Where the
+ * estimates of two pieces would let corrected time fall across their cut, it waits: what is over
+ * some level before the cut is lowered to it, what is under it behind the cut is lifted. A level
+ * that no message speaks against lies between the highest lower bound before and the lowest upper
+ * bound behind; if there is none, no time that runs on is true.
+ */
+#include "fit/cross.h"
+#include "num/cone.h"
+
+#include <stdlib.h>
+
+#define FAR USK_FAR
+
+/* ---- who, and when -------------------------------------------------------------------------- */
+
+static usk_i128 slack(const struct usk_bracket *b, usk_i128 away)
+{
+	return usk_ceil_div((usk_i128)b->skew * away, USK_E12);
+}
+
+/* What holds wherever in the bracket it happened. */
+static void band_at(const struct usk_bracket *b, struct usk_knot *k)
+{
+	usk_i128 d0 = slack(b, (usk_i128)k->local_ns - b->left.local_ns);
+	usk_i128 d1 = slack(b, (usk_i128)b->right.local_ns - k->local_ns);
+	k->lo_ns = k->hi_ns = USK_NONE;
+	if (b->left.lo_ns != USK_NONE && b->right.lo_ns != USK_NONE) {
+		k->lo_ns = usk_cut(usk_smaller(b->left.lo_ns - d0, b->right.lo_ns - d1));
+	}
+	if (b->left.hi_ns != USK_NONE && b->right.hi_ns != USK_NONE) {
+		k->hi_ns = usk_cut(usk_larger(b->left.hi_ns + d0, b->right.hi_ns + d1));
+	}
+}
+
+/* T had time not jumped yet, or jumped already. */
+static usk_i128 wanted(const struct usk_bracket *b, int64_t x)
+{
+	bool before = x <= b->jump_from;
+	const struct usk_knot *k = before ? &b->left : &b->right;
+	int64_t rate = before ? b->left_rate : b->right_rate;
+	return (usk_i128)x + k->offset_ns +
+	       usk_floor_div((usk_i128)rate * ((usk_i128)x - k->local_ns), USK_E12);
+}
+
+static struct usk_gap gap_of(const struct usk_fit *fit, uint32_t clock, usk_i128 from, usk_i128 to)
+{
+	struct usk_gap none = { USK_NONE, USK_NONE };
+	return fit->gap ? fit->gap(fit->gap_ctx, clock, usk_cut(from), usk_cut(to)) : none;
+}
+
+static usk_i128 length(struct usk_gap g)
+{
+	return g.before_ns == USK_NONE || g.after_ns == USK_NONE
+		       ? -1
+		       : (usk_i128)g.after_ns - g.before_ns;
+}
+
+/* The offset falls: this clock was put forward, if it showed nothing for so long. */
+static uint32_t blame_fall(const struct usk_fit *fit, struct usk_bracket *b)
+{
+	int64_t from = b->left.local_ns, to = b->right.local_ns, hi = b->cut->size_hi;
+	usk_i128 least = hi == USK_NONE || hi > 0 ? 0 : -(usk_i128)hi;
+	struct usk_gap g = gap_of(fit, fit->b, from, to);
+	b->jump_from = from;
+	b->jump_to = to;
+	if (length(g) < 0) {
+		return (usk_i128)to - from >= least ? fit->b : fit->a;
+	}
+	b->jump_from = g.before_ns < from ? from : g.before_ns;
+	b->jump_to = g.after_ns > to ? to : g.after_ns;
+	return length(g) >= least ? fit->b : fit->a;
+}
+
+/* The offset rises, and no stamp goes back: the other clock was put forward, likewise. */
+static uint32_t blame_rise(const struct usk_fit *fit, struct usk_bracket *b)
+{
+	int64_t from = b->left.local_ns, to = b->right.local_ns, lo = b->cut->size_lo;
+	usk_i128 least = lo == USK_NONE || lo < 0 ? 0 : lo;
+	usk_i128 early =
+		b->left.lo_ns == USK_NONE ? usk_knot_time(&b->left) : usk_knot_lower(&b->left);
+	usk_i128 late =
+		b->right.hi_ns == USK_NONE ? usk_knot_time(&b->right) : usk_knot_upper(&b->right);
+	struct usk_gap g = gap_of(fit, fit->a, early, late);
+	usk_i128 at = from + ((usk_i128)to - from) / 2;
+	if (length(g) >= 0) { /* when this clock's map reaches that gap */
+		at = (usk_i128)g.before_ns - b->left.offset_ns;
+	}
+	b->jump_from = (int64_t)usk_larger(from, usk_smaller(at, (usk_i128)to - 1));
+	b->jump_to = b->jump_from + 1;
+	return length(g) < 0 || length(g) >= least ? fit->a : fit->b;
+}
+
+uint32_t usk_bracket_blame(const struct usk_fit *fit, struct usk_bracket *b)
+{
+	if (b->cut->back) {
+		b->jump_from = b->left.local_ns;
+		b->jump_to = b->right.local_ns;
+		return fit->b;
+	}
+	return b->right.offset_ns < b->left.offset_ns ? blame_fall(fit, b) : blame_rise(fit, b);
+}
+
+/* ---- across it ---------------------------------------------------------------------------- */
+
+/* A stamp within a bracket, and what messages say of T there: as it is, or kept 1 ns off. */
+struct node {
+	struct usk_knot knot;
+	usk_i128 from[2], to[2];
+};
+
+static int by_stamp(const void *pa, const void *pb)
+{
+	const struct node *a = pa, *b = pb;
+	return (a->knot.local_ns > b->knot.local_ns) - (a->knot.local_ns < b->knot.local_ns);
+}
+
+static void narrow(struct node *n, const struct node *more)
+{
+	for (int off = 0; off < 2; off++) {
+		n->from[off] = usk_larger(n->from[off], more->from[off]);
+		n->to[off] = usk_smaller(n->to[off], more->to[off]);
+	}
+}
+
+static struct node node_at(int64_t local_ns)
+{
+	return (struct node){ .knot.local_ns = local_ns,
+			      .from = { -FAR, -FAR },
+			      .to = { FAR, FAR } };
+}
+
+/* The ends, where time jumps, and every point in between; sorted, each stamp once. */
+static struct node *nodes_of(const struct usk_bracket *b, const struct usk_part *p, size_t *n_out)
+{
+	const struct usk_cut *c = b->cut;
+	int64_t from = b->left.local_ns, to = b->right.local_ns;
+	struct usk_part in = { .n = { 0, 0 } };
+	if (c->to - c->from > 1 && !c->back) {
+		in = usk_part_between(p, c->from + 1, c->to - 1);
+	}
+	struct node *k = usk_alloc(in.n[0] + in.n[1] + 6, sizeof *k);
+	size_t n = 0, m = 0;
+	k[n++] = node_at(from);
+	k[n++] = node_at(to);
+	if (!c->back) {
+		/* The band widens at once beside the ends. */
+		k[n++] = node_at(from + 1);
+		k[n++] = node_at(to - 1);
+		k[n++] = node_at(b->jump_from);
+		k[n++] = node_at(b->jump_to);
+	}
+	for (int side = 0; side < 2; side++) {
+		for (size_t i = 0; i < in.n[side]; i++) {
+			struct usk_xy q = in.point[side][i];
+			k[n] = node_at(p->frame.local_ns + q.x);
+			usk_i128 base = (usk_i128)k[n].knot.local_ns + p->frame.offset_ns;
+			for (int off = 0; off < 2; off++) {
+				if (side == USK_FLOOR) {
+					k[n].from[off] = base + q.y + off;
+				} else {
+					k[n].to[off] = base - q.y - off;
+				}
+			}
+			n++;
+		}
+	}
+	qsort(k, n, sizeof *k, by_stamp);
+	for (size_t i = 0; i < n; i++) {
+		if (m && k[m - 1].knot.local_ns == k[i].knot.local_ns) {
+			narrow(&k[m - 1], &k[i]);
+		} else {
+			k[m++] = k[i];
+		}
+	}
+	*n_out = m;
+	return k;
+}
+
+/* T at each node: nearest to what is wanted, never falling, within all bounds. */
+static bool route(const struct usk_bracket *b, struct node *k, size_t n, int off)
+{
+	usk_i128 *to = usk_alloc(n, sizeof *to), ahead = b->behind[off], t = b->before[off];
+	bool good = true;
+	for (size_t i = n; i-- > 0;) {
+		ahead = usk_smaller(ahead, usk_smaller(k[i].to[off], usk_knot_upper(&k[i].knot)));
+		to[i] = ahead;
+	}
+	for (size_t i = 0; i < n && good; i++) {
+		t = usk_larger(t, usk_larger(k[i].from[off], usk_knot_lower(&k[i].knot)));
+		usk_i128 want = i == 0	     ? usk_knot_time(&b->left)
+				: i == n - 1 ? usk_knot_time(&b->right)
+					     : wanted(b, k[i].knot.local_ns);
+		good = t <= to[i];
+		t = usk_larger(t, usk_smaller(want, to[i]));
+		k[i].knot.offset_ns = usk_cut(t - k[i].knot.local_ns);
+	}
+	free(to);
+	return good;
+}
+
+bool usk_bracket_cross(const struct usk_bracket *b, struct usk_timeline *l,
+		       const struct usk_clock *next)
+{
+	size_t n;
+	struct node *k = nodes_of(b, l->part, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (k[i].knot.local_ns == b->left.local_ns) {
+			k[i].knot = b->left;
+		} else if (k[i].knot.local_ns == b->right.local_ns) {
+			k[i].knot = b->right;
+		} else {
+			band_at(b, &k[i].knot);
+		}
+	}
+	/* A clock that was put back may have been late records all the same: then time falls. */
+	bool good = route(b, k, n, 1) || route(b, k, n, 0) || b->cut->back;
+	if (good && !b->cut->back) {
+		usk_timeline_lower(l, usk_knot_time(&k[0].knot));
+		for (size_t i = 1; i + 1 < n; i++) {
+			usk_timeline_add(l, &k[i].knot, 1);
+		}
+	}
+	size_t from = l->n;
+	usk_timeline_add(l, next->knot, next->n_knots);
+	if (good && !b->cut->back) {
+		usk_timeline_lift(l, from, usk_knot_time(&k[n - 1].knot));
+	}
+	free(k);
+	return good;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * join.c - the pieces of a clock fitted one by one, and joined into one map
+ *
+ * In    a pair's points and their cuts, what fits a piece, the widest gaps of both clocks' traces
+ * Out   knots and jumps of one clock
+ * Why   each piece is a clock of its own; what is left is where exactly time jumps, who did it, and
+ *       that corrected time never falls
+ * Not   where the cuts are (pieces.c), the way across one (cross.c), how a piece is fitted, epochs
+ *       (all stamps run on here)
+ */
+#include "fit/cross.h"
+#include "num/cone.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- one piece ---------------------------------------------------------------------------- */
+
+/* The messages from one local stamp to another: they are sorted. */
+static size_t message_at(const struct usk_fit *fit, usk_i128 local_ns)
+{
+	size_t lo = 0, hi = fit->n_msgs;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (usk_msg_local(fit, &fit->msg[mid]) < local_ns) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
+}
+
+struct piece {
+	struct usk_part part;
+	struct usk_clock clock;
+};
+
+static enum usk_status fit_piece(const struct usk_fit *fit, const struct usk_pieces *s, size_t i,
+				 const struct usk_piece_fit *one,
+				 const struct usk_estimator *method, struct piece *out,
+				 struct usk_err *err)
+{
+	const struct usk_part *p = &out->part;
+	int64_t origin = p->frame.local_ns;
+	struct usk_fit f = *fit;
+	f.gap = NULL;
+	f.back = NULL;
+	f.n_back = 0;
+	f.first_local_ns = i ? origin + s->cut[i - 1].to : fit->first_local_ns;
+	f.last_local_ns = i < s->n ? origin + s->cut[i].from : fit->last_local_ns;
+	f.corridor = usk_part_corridor(p);
+	f.lines = usk_lines_new(f.corridor, p->q_ns[1], p->q_ns[0], fit->max_skew_e12);
+	f.plain = f.lines;
+	f.recall = NULL;
+	if (fit->msg) {
+		size_t from = i ? message_at(fit, f.first_local_ns) : 0;
+		size_t to = i < s->n ? message_at(fit, (usk_i128)f.last_local_ns + 1) : fit->n_msgs;
+		f.msg = fit->msg + from;
+		f.n_msgs = to > from ? to - from : 0;
+	}
+	enum usk_status status = one->fit(one->ctx, &f, p, method, &out->clock, err);
+	usk_lines_free((struct usk_lines *)(uintptr_t)f.lines);
+	usk_corridor_free(f.corridor);
+	return status;
+}
+
+/* A piece of few messages may be too little for a method that the others are enough for. */
+static enum usk_status fit_all(const struct usk_fit *fit, const struct usk_pieces *s,
+			       const struct usk_piece_fit *one, const struct usk_estimator *method,
+			       struct piece *piece, struct usk_err *err)
+{
+	const struct usk_estimator *middle = usk_estimator_find("middle");
+	enum usk_status first = USK_OK;
+	bool any = false;
+	for (size_t i = 0; i <= s->n; i++) {
+		if (!piece[i].part.n[0] && !piece[i].part.n[1]) {
+			continue;
+		}
+		enum usk_status status =
+			fit_piece(fit, s, i, one, method, &piece[i], first ? NULL : err);
+		if (!status) {
+			any = any || piece[i].clock.quality == USK_BOUNDED;
+		} else if (status == USK_EINPUT && method != middle) {
+			first = first ? first : status;
+			status = fit_piece(fit, s, i, one, middle, &piece[i], NULL);
+		}
+		if (status) {
+			return status;
+		}
+	}
+	return any ? USK_OK : first;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+/* How fast the offset of a piece changes, e12: over all of it, if it is long enough to tell. */
+static int64_t rate_of(const struct usk_clock *c, int64_t otherwise)
+{
+	const struct usk_knot *a = c->knot, *b = c->knot + c->n_knots - 1;
+	usk_i128 run = (usk_i128)b->local_ns - a->local_ns;
+	return run < USK_SECOND
+		       ? otherwise
+		       : (int64_t)(((usk_i128)b->offset_ns - a->offset_ns) * USK_E12 / run);
+}
+
+/* One side of a piece may lack messages, and then it has no estimate: the side that is there. */
+static void complete(struct usk_clock *c)
+{
+	for (size_t i = 0; i < c->n_knots; i++) {
+		struct usk_knot *k = &c->knot[i];
+		if (k->offset_ns == USK_NONE) {
+			k->offset_ns = k->lo_ns != USK_NONE ? k->lo_ns : k->hi_ns;
+		}
+	}
+}
+
+/* The smallest T of any ceiling or upper bound from a piece on, as it is and kept 1 ns off. */
+static void look_ahead(const struct usk_part *p, const struct usk_pieces *s,
+		       const struct piece *piece, usk_i128 (*behind)[2])
+{
+	usk_i128 wall = USK_FAR, band = USK_FAR;
+	size_t at = p->n[1];
+	for (size_t i = s->n + 1; i-- > 0;) {
+		const struct usk_clock *c = &piece[i].clock;
+		int64_t from = i ? s->cut[i - 1].to : -USK_TIME_MAX;
+		for (; at && p->point[1][at - 1].x >= from; at--) {
+			struct usk_xy q = p->point[1][at - 1];
+			wall = usk_smaller(wall, (usk_i128)p->frame.local_ns + q.x +
+							 p->frame.offset_ns - q.y);
+		}
+		if (c->n_knots) {
+			band = usk_smaller(band, usk_knot_upper(&c->knot[0]));
+		}
+		behind[i][0] = usk_smaller(wall, band);
+		behind[i][1] = usk_smaller(wall - 1, band);
+	}
+}
+
+static void sum_up(const struct usk_fit *fit, const struct piece *piece, size_t n,
+		   struct usk_clock *clock)
+{
+	const struct usk_clock *longest = NULL;
+	usk_i128 rise = 0, run = 0, most = -1;
+	for (size_t i = 0; i < n; i++) {
+		const struct usk_clock *c = &piece[i].clock;
+		if (c->quality != USK_BOUNDED) {
+			continue;
+		}
+		const struct usk_knot *a = c->knot, *b = c->knot + c->n_knots - 1;
+		usk_i128 here = (usk_i128)b->local_ns - a->local_ns;
+		rise += (usk_i128)b->offset_ns - a->offset_ns;
+		run += here;
+		if (here > most) {
+			most = here;
+			longest = c;
+		}
+	}
+	clock->quality = longest ? USK_BOUNDED : USK_ONE_SIDED;
+	clock->resolution_ns = fit->lines->q_ns[USK_FLOOR];
+	clock->drift_ppm = clock->drift_min_ppm = clock->drift_max_ppm = NAN;
+	if (longest) {
+		clock->drift_ppm = run ? 0 - 1e6 * (double)rise / (double)run : NAN;
+		clock->drift_min_ppm = longest->drift_min_ppm;
+		clock->drift_max_ppm = longest->drift_max_ppm;
+	}
+}
+
+/* The cuts as the user knows them, until it is known who did it. */
+static void tell(const struct usk_fit *fit, const struct usk_part *p, const struct usk_pieces *s,
+		 struct usk_clock *clock)
+{
+	clock->n_jumps = s->n;
+	clock->jump = usk_alloc(s->n, sizeof *clock->jump);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct usk_cut *c = &s->cut[i];
+		clock->jump[i] = (struct usk_jump){ .kind = c->kind,
+						    .of = fit->b,
+						    .after_local_ns = p->frame.local_ns + c->from,
+						    .before_local_ns = p->frame.local_ns + c->to,
+						    .size_lo_ns = c->size_lo,
+						    .size_hi_ns = c->size_hi };
+	}
+}
+
+/* The line so far, and what bounds T before its end. */
+struct joined {
+	struct usk_timeline line;
+	size_t last;	    /* the piece that it ends with; SIZE_MAX: none yet */
+	size_t floor;	    /* floors seen */
+	usk_i128 before[2]; /* as in struct usk_bracket */
+	int64_t *run;	    /* stamps */
+	size_t n_runs;
+};
+
+static void look_back(struct joined *j, const struct usk_part *p, int64_t end)
+{
+	for (; j->floor < p->n[0] && p->point[0][j->floor].x <= end; j->floor++) {
+		struct usk_xy q = p->point[0][j->floor];
+		usk_i128 t = (usk_i128)p->frame.local_ns + q.x + p->frame.offset_ns + q.y;
+		j->before[0] = usk_larger(j->before[0], t);
+		j->before[1] = usk_larger(j->before[1], t + 1);
+	}
+	for (int off = 0; off < 2; off++) {
+		const struct usk_knot *k = &j->line.knot[j->line.n - 1];
+		j->before[off] = usk_larger(j->before[off], usk_knot_lower(k));
+	}
+}
+
+/* Piece i goes on where the line ends. Pieces without a message in between, if any, were put back
+ * at both ends. */
+static bool go_on(const struct usk_fit *fit, const struct usk_part *p, const struct usk_pieces *s,
+		  const struct piece *piece, size_t i, const usk_i128 behind[2], struct joined *j,
+		  struct usk_clock *clock)
+{
+	const struct usk_clock *c = &piece[i].clock;
+	struct usk_cut cut = s->cut[j->last];
+	cut.to = s->cut[i - 1].to;
+	look_back(j, p, cut.from);
+	struct usk_bracket b = {
+		.cut = &cut,
+		.left = j->line.knot[j->line.n - 1],
+		.right = c->knot[0],
+		.skew = fit->max_skew_e12,
+		.before = { j->before[0], j->before[1] },
+		.behind = { behind[0], behind[1] },
+	};
+	b.left_rate = rate_of(&piece[j->last].clock, p->frame.rate_e12);
+	b.right_rate = rate_of(c, b.left_rate);
+	clock->jump[j->last].of = usk_bracket_blame(fit, &b);
+	if (cut.back) {
+		j->run[j->n_runs++] = b.right.local_ns;
+	}
+	return usk_bracket_cross(&b, &j->line, c);
+}
+
+static enum usk_status join(const struct usk_fit *fit, const struct usk_part *p,
+			    const struct usk_pieces *s, const struct piece *piece,
+			    struct usk_clock *clock, struct usk_err *err)
+{
+	struct joined j = { .line = { .part = p },
+			    .last = SIZE_MAX,
+			    .before = { -USK_FAR, -USK_FAR } };
+	usk_i128(*behind)[2] = usk_alloc(s->n + 1, sizeof *behind);
+	j.run = usk_alloc(s->n + 1, sizeof *j.run);
+	bool good = true;
+	int64_t at = fit->first_local_ns;
+	look_ahead(p, s, piece, behind);
+	tell(fit, p, s, clock);
+	for (size_t i = 0; i <= s->n && good; i++) {
+		const struct usk_clock *c = &piece[i].clock;
+		if (c->n_knots && j.last == SIZE_MAX) {
+			usk_timeline_add(&j.line, c->knot, c->n_knots);
+		} else if (c->n_knots) {
+			at = c->knot[0].local_ns;
+			good = go_on(fit, p, s, piece, i, behind[i], &j, clock);
+		}
+		j.last = c->n_knots ? i : j.last;
+	}
+	good = good && usk_timeline_check(&j.line, j.run, j.n_runs, &at);
+	free(behind);
+	free(j.run);
+	clock->knot = j.line.knot;
+	clock->n_knots = j.line.n;
+	sum_up(fit, piece, s->n + 1, clock);
+	return good ? USK_OK
+		    : usk_fail(err, USK_EINPUT, 0,
+			       "the correction failed its own check at %lld ns: please report this",
+			       (long long)at);
+}
+
+enum usk_status usk_pieces_fit(const struct usk_fit *fit, const struct usk_part *p,
+			       const struct usk_pieces *s, const struct usk_piece_fit *one,
+			       const struct usk_estimator *method, struct usk_clock *clock,
+			       struct usk_err *err)
+{
+	struct piece *piece = usk_alloc(s->n + 1, sizeof *piece);
+	for (size_t i = 0; i <= s->n; i++) {
+		piece[i].part = usk_pieces_part(p, s, i);
+	}
+	enum usk_status status = fit_all(fit, s, one, method, piece, err);
+	clock->knot = NULL;
+	clock->n_knots = 0;
+	clock->jump = NULL;
+	clock->n_jumps = 0;
+	if (!status) {
+		for (size_t i = 0; i <= s->n; i++) {
+			complete(&piece[i].clock);
+		}
+		status = join(fit, p, s, piece, clock, err);
+	}
+	for (size_t i = 0; i <= s->n; i++) {
+		free(piece[i].clock.knot);
+		free(piece[i].clock.jump);
+	}
+	free(piece);
+	if (status) {
+		free(clock->knot);
+		free(clock->jump);
+		clock->knot = NULL;
+		clock->jump = NULL;
+		clock->n_knots = clock->n_jumps = 0;
+	}
+	return status;
+}
