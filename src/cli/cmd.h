@@ -138,6 +138,11 @@ void progress_end(struct progress *p);
  * take their parent folders' names. Prints and returns the exit status on failure.
  */
 int traces_open(const struct args *args, size_t first, struct usk_trace ***out, size_t *n);
+/**
+ * The traces of a set: all captures in a folder, or, if it has none, all tables; a file alone is
+ * one. Their names are their own, so that they are the same in the next set.
+ */
+int traces_open_set(const char *path, struct usk_trace ***out, size_t *n);
 void traces_close(struct usk_trace **trace, size_t n);
 
 /**

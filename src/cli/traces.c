@@ -3,6 +3,7 @@
 #include "cmd.h"
 #include "base/io.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,15 +78,14 @@ static int same_file(const struct opened *o, size_t n)
 	return EXIT_DONE;
 }
 
-int traces_open(const struct args *args, size_t first, struct usk_trace ***out, size_t *n)
+static int open_all(const char *const *operand, size_t count, struct usk_trace ***out, size_t *n)
 {
-	size_t count = args_operands(args) - first;
 	struct opened *o = usk_alloc(count, sizeof *o);
 	struct usk_trace **trace = usk_alloc(count, sizeof(struct usk_trace *));
 	struct usk_err err = { 0 };
 	int status = EXIT_DONE;
 	for (size_t i = 0; i < count; i++) {
-		o[i].path = args_split_name(args_operand(args, first + i), &o[i].name);
+		o[i].path = args_split_name(operand[i], &o[i].name);
 		o[i].named = o[i].name != NULL;
 		struct stat st;
 		if (!stat(o[i].path, &st) && S_ISREG(st.st_mode)) {
@@ -124,6 +124,81 @@ int traces_open(const struct args *args, size_t first, struct usk_trace ***out, 
 	*out = trace;
 	*n = count;
 	return EXIT_DONE;
+}
+
+int traces_open(const struct args *args, size_t first, struct usk_trace ***out, size_t *n)
+{
+	size_t count = args_operands(args) - first;
+	const char **operand = usk_alloc(count, sizeof *operand);
+	for (size_t i = 0; i < count; i++) {
+		operand[i] = args_operand(args, first + i);
+	}
+	int status = open_all(operand, count, out, n);
+	free(operand);
+	return status;
+}
+
+static int no_dots(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
+
+/* The captures in a folder, or, if there are none, the tables; other files are left alone. */
+static int find_traces(const char *folder, char ***out, size_t *n)
+{
+	struct dirent **entry;
+	int found = scandir(folder, &entry, no_dots, alphasort);
+	if (found < 0) {
+		return say_failed("%s: %s", folder, strerror(errno));
+	}
+	char **path = usk_alloc((size_t)found + 1, sizeof *path);
+	bool *capture = usk_alloc((size_t)found + 1, sizeof *capture), any = false;
+	size_t all = 0;
+	for (int i = 0; i < found; i++) {
+		struct usk_trace *t = NULL;
+		struct stat st;
+		path[all] = usk_format("%s/%s", folder, entry[i]->d_name);
+		if (!stat(path[all], &st) && S_ISREG(st.st_mode) &&
+		    !usk_trace_open(path[all], NULL, &t, NULL)) {
+			capture[all] = usk_trace_class(t) == USK_TRACE_CAPTURE;
+			any |= capture[all++];
+			usk_trace_close(t);
+		} else {
+			free(path[all]);
+		}
+		free(entry[i]);
+	}
+	free(entry);
+	*n = 0;
+	for (size_t i = 0; i < all; i++) {
+		if (capture[i] == any) {
+			path[(*n)++] = path[i];
+		} else {
+			free(path[i]);
+		}
+	}
+	free(capture);
+	*out = path;
+	return *n ? EXIT_DONE : say_failed("%s: holds neither captures nor tables", folder);
+}
+
+int traces_open_set(const char *path, struct usk_trace ***out, size_t *n)
+{
+	struct stat st;
+	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
+		return open_all(&path, 1, out, n);
+	}
+	char **in = NULL;
+	size_t found = 0;
+	int status = find_traces(path, &in, &found);
+	if (!status) {
+		status = open_all((const char *const *)in, found, out, n);
+	}
+	for (size_t i = 0; i < found; i++) {
+		free(in[i]);
+	}
+	free(in);
+	return status;
 }
 
 void traces_close(struct usk_trace **trace, size_t n)

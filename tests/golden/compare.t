@@ -1,25 +1,27 @@
 # Every estimator side by side: a table, what has no answer and why, errors against the truth.
 $ unskew simulate -o t --seconds 20 --rate 10 --seed 3 --format table -q
 $ unskew compare t/messages.csv --method middle,hull,regress --method two-point,rate-last; echo status $?
-host1 against host0: 410 messages, 202 received before sent as recorded, half widths 50.3 us to 54.8 us.
-method       offset, us  rate - 1, ppm  inversions  too fast, %
-middle     -1000201.188      20.084722           0        0.000
-hull       -1000199.839      20.193831           0        0.000
-regress    -1000200.382      20.663050           0        0.000
-two-point  -1000201.787      20.357595           0        0.000
-rate-last             -              -           -            -
+host1 against host0: 410 messages, half widths 50.3 us to 54.8 us, 50.8 us on average.
+method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
+(as recorded)             -              -         202            -       1.00 s  -1.00 s
+middle         -1000201.188      20.084722           0        0.000      87.5 us  86.7 us
+hull           -1000199.839      20.193831           0        0.000      89.7 us  85.3 us
+regress        -1000200.382      20.663050           0        0.000      88.7 us  84.3 us
+two-point      -1000201.787      20.357595           0        0.000      88.4 us  87.7 us
+rate-last                 -              -           -            -            -        -
 rate-last has no answer: rate-last needs exchanges in two windows of 180 s, and all are in one.
 
 Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
 against the reference. Inversions: messages received before they were sent, by that line; too fast: in
-less than their minimum delay. Lines are judged as drawn; sync settles them into the band.
+less than their minimum delay. Delays: medians, there is from the reference. Lines are judged as drawn;
+sync settles them into the band.
 Matched 410 messages.
 status 0
 $ unskew compare t/messages.csv --method regress,hull --truth t/truth.json | sed -n 1,4p
-host1 against host0: 410 messages, 202 received before sent as recorded, half widths 50.3 us to 54.8 us.
-method     offset, us  rate - 1, ppm  inversions  too fast, %  error: start   middle       end      rms
-hull     -1000199.839      20.193831           0        0.000       3.05 us  1.11 us   -830 ns  1.58 us
-regress  -1000200.382      20.663050           0        0.000       7.22 us   588 ns  -6.04 us  3.88 us
+host1 against host0: 410 messages, half widths 50.3 us to 54.8 us, 50.8 us on average.
+method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back  error: start   middle       end      rms
+(as recorded)             -              -         202            -       1.00 s  -1.00 s             -        -         -        -
+hull           -1000199.839      20.193831           0        0.000      89.7 us  85.3 us       3.05 us  1.11 us   -830 ns  1.58 us
 # JSON has every key; a method without an answer its sentence alone.
 $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --json | sed 's/"seconds": .*/"seconds": N/'
 {
@@ -27,6 +29,30 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
     {
       "a": "host0",
       "b": "host1",
+      "recorded": {
+        "inversions": 202,
+        "delay_ns": {
+          "a_to_b": {
+            "min": "1000056564",
+            "median": "1000308176",
+            "p99": "1000576464",
+            "max": "1000615274"
+          },
+          "b_to_a": {
+            "min": "-1000344009",
+            "median": "-1000092908",
+            "p99": "-999799533",
+            "max": "-999747174"
+          }
+        },
+        "broadcasts": {
+          "count": 0,
+          "min_ns": null,
+          "max_ns": null,
+          "mean_ns": null,
+          "sd_ns": null
+        }
+      },
       "methods": [
         {
           "name": "hull",
@@ -41,7 +67,30 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
             "count": 0,
             "percent": 0.0,
             "max_ns": "0",
-            "mean_ns": "0"
+            "mean_ns": "0",
+            "a_to_b": 0,
+            "b_to_a": 0
+          },
+          "delay_ns": {
+            "a_to_b": {
+              "min": "51662",
+              "median": "89716",
+              "p99": "274035",
+              "max": "323124"
+            },
+            "b_to_a": {
+              "min": "48266",
+              "median": "85311",
+              "p99": "267582",
+              "max": "290809"
+            }
+          },
+          "broadcasts": {
+            "count": 0,
+            "min_ns": null,
+            "max_ns": null,
+            "mean_ns": null,
+            "sd_ns": null
           },
           "half_width_ns": {
             "best": "50201",
@@ -62,45 +111,112 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
         }
       ]
     }
-  ]
+  ],
+  "all": {
+    "methods": [
+      {
+        "name": "hull",
+        "answers": 1,
+        "messages": 410,
+        "inversions": {
+          "recorded": 202,
+          "corrected": 0
+        },
+        "too_fast": {
+          "count": 0,
+          "percent": 0.0,
+          "max_ns": "0",
+          "mean_ns": "0"
+        },
+        "broadcasts": {
+          "count": 0,
+          "min_ns": null,
+          "max_ns": null,
+          "mean_ns": null,
+          "sd_ns": null
+        }
+      },
+      {
+        "name": "rate-last",
+        "answers": 0,
+        "messages": 0,
+        "inversions": {
+          "recorded": 0,
+          "corrected": 0
+        },
+        "too_fast": {
+          "count": 0,
+          "percent": 0.0,
+          "max_ns": "0",
+          "mean_ns": "0"
+        },
+        "broadcasts": {
+          "count": 0,
+          "min_ns": null,
+          "max_ns": null,
+          "mean_ns": null,
+          "sd_ns": null
+        }
+      }
+    ],
+    "recorded_broadcasts": {
+      "count": 0,
+      "min_ns": null,
+      "max_ns": null,
+      "mean_ns": null,
+      "sd_ns": null
+    },
+    "half_width_ns": {
+      "best": "50201",
+      "worst": "54707",
+      "mean": "50790"
+    },
+    "accuracy_ns": {
+      "best": "100402",
+      "worst": "109414",
+      "mean": "101580"
+    }
+  }
 }
 $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --csv
-a,b,method,a_ns,b_ns,beta_minus_one,inversions_recorded,inversions_corrected,too_fast_count,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
-host0,host1,hull,1700000010046963641,1700000011047163480.259,2.0193831149286702e-05,202,0,0,0,0,0,50201,54707,50790,3047,1109,-830,1576,
-host0,host1,rate-last,,,,,,,,,,,,,,,,,"rate-last needs exchanges in two windows of 180 s, and all are in one"
+a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
+host0,host1,hull,1700000010046963641,1700000011047163480.259,2.0193831149286702e-05,0,0,202,0,0,0,50201,54707,50790,1000056564,1000308176,-1000344009,-1000092908,51662,89716,274035,48266,85311,267582,0,,,,,3047,1109,-830,1576,
+host0,host1,rate-last,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"rate-last needs exchanges in two windows of 180 s, and all are in one"
 $ unskew compare t/messages.csv --method hull --csv | awk -F, '{ print NF }'
-20
-20
+35
+35
 # The truth of others says nothing of these.
 $ sed 's/host1/host9/g' t/truth.json >other.json; unskew compare t/messages.csv --method hull --truth other.json | grep -A3 method
-method    offset, us  rate - 1, ppm  inversions  too fast, %  error: start  middle  end  rms
-hull    -1000199.839      20.193831           0        0.000             -       -    -    -
+method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back  error: start  middle  end  rms
+(as recorded)             -              -         202            -       1.00 s  -1.00 s             -       -    -    -
+hull           -1000199.839      20.193831           0        0.000      89.7 us  85.3 us             -       -    -    -
 Truth: nothing to compare: it does not know host0 or host1.
-
 # A clock that was stepped: no line fits, and what needs none is judged all the same.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo b,a,1000000,2000; echo b,a,2000000,1500000; echo a,b,1000000000,1002000000; echo b,a,1100000000,1090000000) >step.csv
 $ unskew compare step.csv --method middle,hull,support,regress,least-violation,interval --max-outliers 0
-b against a: 5 messages, 3 received before sent as recorded.
-method           offset, us  rate - 1, ppm  inversions  too fast, %
-middle                    -              -           -            -
-hull                      -              -           -            -
-support           -3287.860    5119.119274           4       80.000
-regress           -3399.675    5523.888898           5      100.000
-least-violation   -5000.500    9173.394495           3       60.000
-interval          -3368.180    5263.641061           4       80.000
+b against a: 5 messages.
+method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
+(as recorded)             -              -           3            -      2.00 ms  -998 us
+middle                    -              -           -            -            -        -
+hull                      -              -           -            -            -        -
+support           -3287.860    5119.119274           4       80.000      -494 us  -498 us
+regress           -3399.675    5523.888898           5      100.000      -386 us  -605 us
+least-violation   -5000.500    9173.394495           3       60.000         0 ns  -480 us
+interval          -3368.180    5263.641061           4       80.000      -496 us  -496 us
 middle has no answer: middle needs messages in both directions that some line fits.
 hull has no answer: hull needs messages in both directions that some line fits.
 
 Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
 against the reference. Inversions: messages received before they were sent, by that line; too fast: in
-less than their minimum delay. Lines are judged as drawn; sync settles them into the band.
+less than their minimum delay. Delays: medians, there is from the reference. Lines are judged as drawn;
+sync settles them into the band.
 Matched 5 messages.
 Note: 2 messages between a and b cannot all be true if both clocks run at one rate within 500 ppm: a clock was stepped or slewed (try a part of the trace with --from and --to, or a larger --max-skew-ppm)
 ? 3
 $ unskew compare step.csv --method hull,interval --csv --max-outliers 0
-a,b,method,a_ns,b_ns,beta_minus_one,inversions_recorded,inversions_corrected,too_fast_count,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
-a,b,hull,,,,,,,,,,,,,,,,,hull needs messages in both directions that some line fits
-a,b,interval,545000000,548368179.539,0.0052636410614370199,3,4,4,80,3743433,2119658,,,,,,,,
+a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
+a,b,hull,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,hull needs messages in both directions that some line fits
+a,b,interval,545000000,548368179.539,0.0052636410614370199,4,4,3,80,3743433,2119658,,,,1000,2000000,-10000000,-998000,-3743433,-495885,-495885,-3743432,-495884,7352,0,,,,,,,,,
 ! unskew: note: 2 messages between a and b cannot all be true if both clocks run at one rate within 500 ppm: a clock was stepped or slewed (try a part of the trace with --from and --to, or a larger --max-skew-ppm)
 ? 3
 # One direction only; a clock that sends to itself; one clock.
@@ -110,6 +226,30 @@ $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo a,b,100000000
     {
       "a": "a",
       "b": "b",
+      "recorded": {
+        "inversions": 0,
+        "delay_ns": {
+          "a_to_b": {
+            "min": "1000",
+            "median": "20000",
+            "p99": "20000",
+            "max": "20000"
+          },
+          "b_to_a": {
+            "min": null,
+            "median": null,
+            "p99": null,
+            "max": null
+          }
+        },
+        "broadcasts": {
+          "count": 0,
+          "min_ns": null,
+          "max_ns": null,
+          "mean_ns": null,
+          "sd_ns": null
+        }
+      },
       "methods": [
         {
           "name": "middle",
@@ -121,12 +261,77 @@ $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo a,b,100000000
         }
       ]
     }
-  ]
+  ],
+  "all": {
+    "methods": [
+      {
+        "name": "middle",
+        "answers": 0,
+        "messages": 0,
+        "inversions": {
+          "recorded": 0,
+          "corrected": 0
+        },
+        "too_fast": {
+          "count": 0,
+          "percent": 0.0,
+          "max_ns": "0",
+          "mean_ns": "0"
+        },
+        "broadcasts": {
+          "count": 0,
+          "min_ns": null,
+          "max_ns": null,
+          "mean_ns": null,
+          "sd_ns": null
+        }
+      },
+      {
+        "name": "regress",
+        "answers": 0,
+        "messages": 0,
+        "inversions": {
+          "recorded": 0,
+          "corrected": 0
+        },
+        "too_fast": {
+          "count": 0,
+          "percent": 0.0,
+          "max_ns": "0",
+          "mean_ns": "0"
+        },
+        "broadcasts": {
+          "count": 0,
+          "min_ns": null,
+          "max_ns": null,
+          "mean_ns": null,
+          "sd_ns": null
+        }
+      }
+    ],
+    "recorded_broadcasts": {
+      "count": 0,
+      "min_ns": null,
+      "max_ns": null,
+      "mean_ns": null,
+      "sd_ns": null
+    },
+    "half_width_ns": {
+      "best": null,
+      "worst": null,
+      "mean": null
+    },
+    "accuracy_ns": {
+      "best": null,
+      "worst": null,
+      "mean": null
+    }
+  }
 }
 ? 3
 $ (echo sender,receiver,sent_ns,received_ns; echo '"a, ""x""",b,0,1000') >odd.csv; unskew compare -q odd.csv --method middle --csv
-a,b,method,a_ns,b_ns,beta_minus_one,inversions_recorded,inversions_corrected,too_fast_count,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
-"a, ""x""",b,middle,,,,,,,,,,,,,,,,,middle needs messages in both directions that some line fits
+a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
+"a, ""x""",b,middle,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,middle needs messages in both directions that some line fits
 ? 3
 # Wrong usage.
 $ unskew compare t/messages.csv --method hull,midle
@@ -139,4 +344,95 @@ $ unskew compare t/messages.csv --json --csv
 ? 2
 $ unskew compare none.csv
 ! unskew: none.csv: No such file or directory
+? 1
+# What a third clock sent to both at once is no message between them, but judges every line.
+$ printf 'sender,receiver,sent_ns,received_ns\na,b,0,1050\nb,a,11000,10060\nx,a,500,5000\nx,b,500,6020\na,b,20000,21040\nb,a,31000,30050\nx,b,700,26000\nx,a,700,25010\n' >heard.csv; unskew compare heard.csv --reference a --method hull --max-skew-ppm 5000 2>&1 | sed -n '1,4p;/^All/,$p'
+b against a: 4 messages, 2 broadcasts that both heard, half widths 48 ns to 80 ns, 59 ns on average.
+method         offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back  broadcasts
+(as recorded)           -              -           2            -      1.05 us  -940 ns     1.01 us
+hull               -0.995    3350.083752           0        0.000       105 ns    95 ns       10 ns
+All pairs: half widths 48 ns to 80 ns, 59 ns on average.
+method  pairs  messages  inversions  too fast, %  by at most  broadcasts
+hull        1         4           0        0.000        0 ns       10 ns
+
+Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
+against the reference. Inversions: messages received before they were sent, by that line; too fast: in
+less than their minimum delay. Delays: medians, there is from the reference. Broadcasts: the clock's
+stamp less the reference's, on average. Lines are judged as drawn; sync settles them into the band.
+Matched 8 messages.
+Note: all messages go from x to a: the offset is bounded on one side only; traffic in the other direction would close it
+Note: all messages go from x to b: the offset is bounded on one side only; traffic in the other direction would close it
+$ unskew compare heard.csv --reference a --method hull --max-skew-ppm 5000 --json -q | grep -A6 broadcasts | head -8
+        "broadcasts": {
+          "count": 2,
+          "min_ns": "990",
+          "max_ns": "1020",
+          "mean_ns": "1005",
+          "sd_ns": "15"
+        }
+--
+# Several sets of the same clocks: how far the rates spread.
+$ for i in 4 5; do unskew simulate -o set$i --seconds 20 --rate 10 --seed $i --format table -q; done; unskew compare --repeat t set4 set5 --method middle,hull,rate-last --truth truth.json
+host1 against host0, 3 sets:
+method     answers  rate - 1, ppm  deviation, ppm  inversions  too fast, %  error rms
+middle           3      19.983092        0.113792           0        0.000     478 ns
+hull             3      20.113924        0.346981           0        0.000    2.73 us
+rate-last        0              -               -           -            -          -
+
+Rate, deviation: mean and standard deviation of the clock's rate against the reference, over the sets
+that a method has an answer for. Inversions, too fast: over all messages of these sets.
+$ unskew compare --repeat t set4 --method hull,rate-last --json
+{
+  "sets": 2,
+  "repeated": [
+    {
+      "a": "host0",
+      "b": "host1",
+      "method": "hull",
+      "answers": 2,
+      "failures": 0,
+      "beta_minus_one": {
+        "mean": 2.030390563084191e-5,
+        "sd": 1.5566882468656246e-7
+      },
+      "messages": 807,
+      "inversions": {
+        "recorded": 399,
+        "corrected": 0
+      },
+      "too_fast": {
+        "count": 0,
+        "percent": 0.0
+      }
+    },
+    {
+      "a": "host0",
+      "b": "host1",
+      "method": "rate-last",
+      "answers": 0,
+      "failures": 2,
+      "beta_minus_one": {
+        "mean": null,
+        "sd": null
+      },
+      "messages": 0,
+      "inversions": {
+        "recorded": 0,
+        "corrected": 0
+      },
+      "too_fast": {
+        "count": 0,
+        "percent": 0.0
+      }
+    }
+  ]
+}
+$ unskew compare --repeat t t/messages.csv --method hull --csv
+a,b,method,answers,failures,beta_minus_one_mean,beta_minus_one_sd,messages,inversions,too_fast,inversions_recorded,too_fast_percent,error_rms_ns
+host0,host1,hull,2,0,2.0193831149286702e-05,0,820,0,0,404,0,
+$ mkdir none; unskew compare --repeat t none
+! unskew: none: holds neither captures nor tables
+? 1
+$ unskew compare --repeat t nowhere
+! unskew: nowhere: No such file or directory
 ? 1

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compare_data.c - a comparison of estimators for programs: JSON and CSV
+ *
+ * In    the comparison, errors where a truth is known
+ * Out   every number as it is; times as integers in ns
+ */
+#include "compare.h"
+#include "messages.h"
+#include "write/write.h"
+
+#include <jansson.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum usk_status compare_measure(const struct truth *truth, struct compared *x, struct usk_err *err)
+{
+	const struct usk_comparison *c = x->c;
+	enum usk_status status = USK_OK;
+	x->with_truth = truth;
+	x->errors = usk_alloc(c->n_pairs * c->n_methods + 1, sizeof *x->errors);
+	for (size_t i = 0; i < c->n_pairs && truth; i++) {
+		const struct usk_compared_pair *p = &c->pair[i];
+		for (size_t k = 0; k < c->n_methods && !status; k++) {
+			if (p->score[k].failed) {
+				continue;
+			}
+			struct usk_map *map =
+				usk_map_of_line(p->score[k].line, p->score[k].n_knots);
+			status = truth_errors(truth, c->clock[p->a], c->clock[p->b], map,
+					      &x->errors[i * c->n_methods + k], err);
+			usk_map_free(map);
+		}
+	}
+	return status;
+}
+
+char *ns_text(int64_t ns, char out[NUMBER_TEXT])
+{
+	out[0] = 0;
+	if (ns != USK_NONE) {
+		snprintf(out, NUMBER_TEXT, "%" PRId64, ns);
+	}
+	return out;
+}
+
+char *milli_text(usk_i128 thousandths, char out[NUMBER_TEXT])
+{
+	usk_u128 size = (usk_u128)(thousandths < 0 ? -thousandths : thousandths);
+	snprintf(out, NUMBER_TEXT, "%s%" PRIu64 ".%03d", thousandths < 0 ? "-" : "",
+		 (uint64_t)(size / 1000), (int)(size % 1000));
+	return out;
+}
+
+static usk_i128 b_in_ps(const struct usk_method_score *s)
+{
+	return (usk_i128)s->b_ns * 1000 + s->b_ps;
+}
+
+/* ---- for programs ---------------------------------------------------------------- */
+
+static json_t *ns_json(int64_t ns)
+{
+	char text[NUMBER_TEXT];
+	return ns == USK_NONE ? json_null() : json_string(ns_text(ns, text));
+}
+
+static json_t *shown_json(const char *text)
+{
+	char *shown = usk_shown(text);
+	json_t *string = json_string(shown);
+	free(shown);
+	return string;
+}
+
+static json_t *violations_json(const struct usk_violations *v)
+{
+	return json_pack("{s:I,s:f,s:o,s:o}", "count", (json_int_t)v->count, "percent", v->percent,
+			 "max_ns", ns_json(v->max_ns), "mean_ns", ns_json(v->mean_ns));
+}
+
+static json_t *difference_json(const struct usk_difference *d)
+{
+	return json_pack("{s:I,s:o,s:o,s:o,s:o}", "count", (json_int_t)d->n, "min_ns",
+			 ns_json(d->min_ns), "max_ns", ns_json(d->max_ns), "mean_ns",
+			 ns_json(d->mean_ns), "sd_ns", ns_json(d->sd_ns));
+}
+
+static json_t *delays_json(const struct usk_delays *d)
+{
+	return json_pack("{s:o,s:o,s:o,s:o}", "min", ns_json(d->min_ns), "median",
+			 ns_json(d->median_ns), "p99", ns_json(d->p99_ns), "max",
+			 ns_json(d->max_ns));
+}
+
+static json_t *three_json(int64_t best, int64_t worst, int64_t mean)
+{
+	return json_pack("{s:o,s:o,s:o}", "best", ns_json(best), "worst", ns_json(worst), "mean",
+			 ns_json(mean));
+}
+
+static json_t *errors_json(const struct truth_errors *e)
+{
+	return json_pack("{s:o,s:o,s:o,s:o}", "start", ns_json(e->known ? e->start_ns : USK_NONE),
+			 "middle", ns_json(e->known ? e->middle_ns : USK_NONE), "end",
+			 ns_json(e->known ? e->end_ns : USK_NONE), "rms",
+			 ns_json(e->known ? e->rms_ns : USK_NONE));
+}
+
+static json_t *score_json(const struct usk_compared_pair *p, const struct usk_method_score *s,
+			  const struct truth_errors *e)
+{
+	char number[NUMBER_TEXT];
+	if (s->failed) {
+		return json_pack("{s:s,s:o}", "name", s->method->name, "failed",
+				 shown_json(s->failed));
+	}
+	json_t *fast = violations_json(&s->too_fast);
+	json_object_set_new(fast, "a_to_b", json_integer((json_int_t)s->too_fast_a_to_b));
+	json_object_set_new(fast, "b_to_a", json_integer((json_int_t)s->too_fast_b_to_a));
+	json_t *o = json_pack(
+		"{s:s,s:o,s:s,s:f,s:{s:I,s:I},s:o,s:{s:o,s:o},s:o,s:o}", "name", s->method->name,
+		"a_ns", ns_json(p->a_ns), "b_ns", milli_text(b_in_ps(s), number), "beta_minus_one",
+		s->beta_minus_one, "inversions", "recorded", (json_int_t)p->recorded_inversions,
+		"corrected", (json_int_t)s->corrected_inversions, "too_fast", fast, "delay_ns",
+		"a_to_b", delays_json(&s->a_to_b), "b_to_a", delays_json(&s->b_to_a), "broadcasts",
+		difference_json(&s->heard), "half_width_ns",
+		three_json(p->half_best_ns, p->half_worst_ns, p->half_mean_ns));
+	if (e) {
+		json_object_set_new(o, "error_ns", errors_json(e));
+	}
+	json_object_set_new(o, "seconds", json_real(s->seconds));
+	return o;
+}
+
+static json_t *pair_json(const struct compared *x, size_t which)
+{
+	const struct usk_comparison *c = x->c;
+	const struct usk_compared_pair *p = &c->pair[which];
+	json_t *methods = json_array();
+	for (size_t k = 0; k < c->n_methods; k++) {
+		json_array_append_new(
+			methods,
+			score_json(p, &p->score[k], x->with_truth ? errors_of(x, which, k) : NULL));
+	}
+	return json_pack("{s:o,s:o,s:{s:I,s:{s:o,s:o},s:o},s:o}", "a", shown_json(c->clock[p->a]),
+			 "b", shown_json(c->clock[p->b]), "recorded", "inversions",
+			 (json_int_t)p->recorded_inversions, "delay_ns", "a_to_b",
+			 delays_json(&p->recorded_a_to_b), "b_to_a",
+			 delays_json(&p->recorded_b_to_a), "broadcasts",
+			 difference_json(&p->heard_recorded), "methods", methods);
+}
+
+static int64_t twice(int64_t ns)
+{
+	return ns == USK_NONE ? USK_NONE : usk_saturate(2 * (usk_i128)ns);
+}
+
+static json_t *total_json(const struct usk_comparison *c)
+{
+	json_t *methods = json_array();
+	for (size_t k = 0; k < c->n_methods; k++) {
+		const struct usk_method_total *t = &c->total[k];
+		json_array_append_new(methods,
+				      json_pack("{s:s,s:I,s:I,s:{s:I,s:I},s:o,s:o}", "name",
+						t->method->name, "answers", (json_int_t)t->answers,
+						"messages", (json_int_t)t->messages, "inversions",
+						"recorded", (json_int_t)t->recorded_inversions,
+						"corrected", (json_int_t)t->corrected_inversions,
+						"too_fast", violations_json(&t->too_fast),
+						"broadcasts", difference_json(&t->heard)));
+	}
+	return json_pack("{s:o,s:o,s:o,s:o}", "methods", methods, "recorded_broadcasts",
+			 difference_json(&c->heard_recorded), "half_width_ns",
+			 three_json(c->half_best_ns, c->half_worst_ns, c->half_mean_ns),
+			 "accuracy_ns",
+			 three_json(twice(c->half_best_ns), twice(c->half_worst_ns),
+				    twice(c->half_mean_ns)));
+}
+
+void compare_print_json(FILE *out, const struct compared *x)
+{
+	json_t *pairs = json_array();
+	for (size_t i = 0; i < x->c->n_pairs; i++) {
+		json_array_append_new(pairs, pair_json(x, i));
+	}
+	/* Pairs without messages have no totals. */
+	json_t *root = json_pack("{s:o,s:o}", "pairs", pairs, "all", total_json(x->c));
+	json_dumpf(root, out, JSON_INDENT(2));
+	fputc('\n', out);
+	json_decref(root);
+}
+
+/* ---- CSV --------------------------------------------------------------------------- */
+
+enum { CSV_COLUMNS = 31 }; /* between the method and `failed` */
+
+static void print_ns(FILE *out, int64_t ns)
+{
+	char number[NUMBER_TEXT];
+	fprintf(out, ",%s", ns_text(ns, number));
+}
+
+static void print_csv_score(FILE *out, const struct usk_compared_pair *p,
+			    const struct usk_method_score *s, const struct truth_errors *e)
+{
+	char number[NUMBER_TEXT];
+	if (s->failed) {
+		char *why = csv_text(s->failed);
+		for (int i = 0; i < CSV_COLUMNS; i++) {
+			fputc(',', out);
+		}
+		fprintf(out, ",%s\n", why);
+		free(why);
+		return;
+	}
+	const int64_t ns[] = { s->too_fast.max_ns,
+			       s->too_fast.mean_ns,
+			       p->half_best_ns,
+			       p->half_worst_ns,
+			       p->half_mean_ns,
+			       p->recorded_a_to_b.min_ns,
+			       p->recorded_a_to_b.median_ns,
+			       p->recorded_b_to_a.min_ns,
+			       p->recorded_b_to_a.median_ns,
+			       s->a_to_b.min_ns,
+			       s->a_to_b.median_ns,
+			       s->a_to_b.p99_ns,
+			       s->b_to_a.min_ns,
+			       s->b_to_a.median_ns,
+			       s->b_to_a.p99_ns };
+	print_ns(out, p->a_ns);
+	fprintf(out, ",%s,%.17g", milli_text(b_in_ps(s), number), s->beta_minus_one);
+	fprintf(out, ",%" PRIu64 ",%" PRIu64, s->corrected_inversions, s->too_fast.count);
+	fprintf(out, ",%" PRIu64 ",%.17g", p->recorded_inversions, s->too_fast.percent);
+	for (size_t i = 0; i < COUNT(ns); i++) {
+		print_ns(out, ns[i]);
+	}
+	fprintf(out, ",%" PRIu64, s->heard.n);
+	print_ns(out, s->heard.min_ns);
+	print_ns(out, s->heard.max_ns);
+	print_ns(out, s->heard.mean_ns);
+	print_ns(out, s->heard.sd_ns);
+	print_ns(out, e->known ? e->start_ns : USK_NONE);
+	print_ns(out, e->known ? e->middle_ns : USK_NONE);
+	print_ns(out, e->known ? e->end_ns : USK_NONE);
+	print_ns(out, e->known ? e->rms_ns : USK_NONE);
+	fputs(",\n", out);
+}
+
+void compare_print_csv(FILE *out, const struct compared *x)
+{
+	const struct usk_comparison *c = x->c;
+	fputs("a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,"
+	      "too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,"
+	      "half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,"
+	      "recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,"
+	      "a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,"
+	      "broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,"
+	      "error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed\n",
+	      out);
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct usk_compared_pair *p = &c->pair[i];
+		char *a = csv_text(c->clock[p->a]), *b = csv_text(c->clock[p->b]);
+		for (size_t k = 0; k < c->n_methods; k++) {
+			fprintf(out, "%s,%s,%s", a, b, p->score[k].method->name);
+			print_csv_score(out, p, &p->score[k], errors_of(x, i, k));
+		}
+		free(a);
+		free(b);
+	}
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compare_repeat.c - estimators over several sets of traces of the same clocks
+ *
+ * In    the comparison of each set
+ * Out   per pair and method the mean of the rates and how far they spread
+ * Why   Ashton 1995, section 6.1: what was recorded again within a short time has the same rates,
+ *       so the method whose rates lie together more tightly is likely to be the better one
+ */
+#include "compare.h"
+#include "messages.h"
+#include "print.h"
+#include "units.h"
+#include "write/write.h"
+
+#include <jansson.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct repeated *row_of(struct repeats *r, const char *a, const char *b,
+			       const struct usk_estimator *method)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct repeated *x = &r->row[i];
+		if (x->method == method && !strcmp(x->a, a) && !strcmp(x->b, b)) {
+			return x;
+		}
+	}
+	r->row = usk_room(r->row, r->n, &r->cap, sizeof *r->row);
+	r->row[r->n] =
+		(struct repeated){ .a = usk_strdup(a), .b = usk_strdup(b), .method = method };
+	return &r->row[r->n++];
+}
+
+void repeats_add(struct repeats *r, const struct compared *x)
+{
+	const struct usk_comparison *c = x->c;
+	r->sets++;
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct usk_compared_pair *p = &c->pair[i];
+		for (size_t k = 0; k < c->n_methods; k++) {
+			const struct usk_method_score *s = &p->score[k];
+			struct repeated *row = row_of(r, c->clock[p->a], c->clock[p->b], s->method);
+			if (s->failed) {
+				row->failures++;
+				continue;
+			}
+			/* Welford: no difference of large sums. */
+			double from = s->beta_minus_one - row->mean;
+			row->answers++;
+			row->mean += from / (double)row->answers;
+			row->square += from * (s->beta_minus_one - row->mean);
+			row->messages += p->a_to_b + p->b_to_a;
+			row->recorded_inversions += p->recorded_inversions;
+			row->corrected_inversions += s->corrected_inversions;
+			row->too_fast += s->too_fast.count;
+			if (errors_of(x, i, k)->known) {
+				row->known++;
+				row->rms_ns += ((double)errors_of(x, i, k)->rms_ns - row->rms_ns) /
+					       (double)row->known;
+			}
+		}
+	}
+	r->with_truth |= x->with_truth;
+}
+
+void repeats_free(struct repeats *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		free(r->row[i].a);
+		free(r->row[i].b);
+	}
+	free(r->row);
+}
+
+/* Of a sample; NAN under two. */
+static double deviation(const struct repeated *x)
+{
+	return x->answers > 1 ? sqrt(x->square / (double)(x->answers - 1)) : NAN;
+}
+
+static double percent(const struct repeated *x)
+{
+	return x->messages ? 100.0 * (double)x->too_fast / (double)x->messages : 0;
+}
+
+static void cell_ppm(struct table *t, double v, bool known)
+{
+	char text[UNIT_TEXT];
+	snprintf(text, sizeof text, "%.6f", 1e6 * v);
+	table_cell(t, known && !isnan(v) ? text : "-");
+}
+
+static void print_row(struct table *t, const struct repeated *x, bool with_truth)
+{
+	char text[UNIT_TEXT];
+	table_cell(t, x->method->name);
+	snprintf(text, sizeof text, "%zu", x->answers);
+	table_cell(t, text);
+	cell_ppm(t, x->mean, x->answers);
+	cell_ppm(t, deviation(x), x->answers);
+	unit_count(x->corrected_inversions, text);
+	table_cell(t, x->answers ? text : "-");
+	snprintf(text, sizeof text, "%.3f", percent(x));
+	table_cell(t, x->answers ? text : "-");
+	if (with_truth) {
+		unit_span(x->known ? (int64_t)llround(x->rms_ns) : USK_NONE, text);
+		table_cell(t, text);
+	}
+}
+
+void repeats_print(FILE *out, const struct repeats *r)
+{
+	static const char *const heading[] = { "method",	 "answers",    "rate - 1, ppm",
+					       "deviation, ppm", "inversions", "too fast, %",
+					       "error rms" };
+	static const bool right[] = { false, true, true, true, true, true, true };
+	/* Rows of one pair need not stand together: a later set may have another method first. */
+	for (size_t i = 0; i < r->n; i++) {
+		const struct repeated *first = &r->row[i];
+		bool told = false;
+		for (size_t k = 0; k < i && !told; k++) {
+			told = !strcmp(r->row[k].a, first->a) && !strcmp(r->row[k].b, first->b);
+		}
+		if (told) {
+			continue;
+		}
+		struct table t = { .columns = r->with_truth ? 7 : 6, .right = right };
+		char *a = printable(first->a), *b = printable(first->b);
+		fprintf(out, "%s%s against %s, %zu sets:\n", i ? "\n" : "", b, a, r->sets);
+		free(a);
+		free(b);
+		for (size_t k = 0; k < t.columns; k++) {
+			table_cell(&t, heading[k]);
+		}
+		for (size_t k = i; k < r->n; k++) {
+			if (!strcmp(r->row[k].a, first->a) && !strcmp(r->row[k].b, first->b)) {
+				print_row(&t, &r->row[k], r->with_truth);
+			}
+		}
+		table_print(out, &t);
+	}
+	fputs("\nRate, deviation: mean and standard deviation of the clock's rate against the "
+	      "reference, over the sets\nthat a method has an answer for. Inversions, too fast: "
+	      "over all messages of these sets.\n",
+	      out);
+}
+
+static json_t *name_json(const char *text)
+{
+	char *shown = usk_shown(text);
+	json_t *o = json_string(shown);
+	free(shown);
+	return o;
+}
+
+void repeats_print_json(FILE *out, const struct repeats *r)
+{
+	json_t *rows = json_array();
+	for (size_t i = 0; i < r->n; i++) {
+		const struct repeated *x = &r->row[i];
+		double sd = deviation(x);
+		json_t *o = json_pack(
+			"{s:o,s:o,s:s,s:I,s:I,s:{s:o,s:o},s:I,s:{s:I,s:I},s:{s:I,s:f}}", "a",
+			name_json(x->a), "b", name_json(x->b), "method", x->method->name, "answers",
+			(json_int_t)x->answers, "failures", (json_int_t)x->failures,
+			"beta_minus_one", "mean", x->answers ? json_real(x->mean) : json_null(),
+			"sd", isnan(sd) ? json_null() : json_real(sd), "messages",
+			(json_int_t)x->messages, "inversions", "recorded",
+			(json_int_t)x->recorded_inversions, "corrected",
+			(json_int_t)x->corrected_inversions, "too_fast", "count",
+			(json_int_t)x->too_fast, "percent", percent(x));
+		if (r->with_truth) {
+			json_object_set_new(o, "error_rms_ns",
+					    x->known ? json_real(x->rms_ns) : json_null());
+		}
+		json_array_append_new(rows, o);
+	}
+	json_t *root = json_pack("{s:I,s:o}", "sets", (json_int_t)r->sets, "repeated", rows);
+	json_dumpf(root, out, JSON_INDENT(2));
+	fputc('\n', out);
+	json_decref(root);
+}
+
+void repeats_print_csv(FILE *out, const struct repeats *r)
+{
+	fputs("a,b,method,answers,failures,beta_minus_one_mean,beta_minus_one_sd,messages,"
+	      "inversions,too_fast,inversions_recorded,too_fast_percent,error_rms_ns\n",
+	      out);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct repeated *x = &r->row[i];
+		char *a = csv_text(x->a), *b = csv_text(x->b);
+		fprintf(out, "%s,%s,%s,%zu,%zu,", a, b, x->method->name, x->answers, x->failures);
+		if (x->answers) {
+			fprintf(out, "%.17g", x->mean);
+		}
+		fputc(',', out);
+		if (x->answers > 1) {
+			fprintf(out, "%.17g", deviation(x));
+		}
+		fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.17g,", x->messages,
+			x->corrected_inversions, x->too_fast, x->recorded_inversions, percent(x));
+		if (x->known) {
+			fprintf(out, "%.17g", x->rms_ns);
+		}
+		fputc('\n', out);
+		free(a);
+		free(b);
+	}
+}
