@@ -50,14 +50,16 @@ No clock of this model fits host0 and host1; these messages contradict each othe
 Note: 2 messages between host0 and host1 cannot all be true if both clocks run at one rate within 500 ppm and none is faster than --min-delay 520us says: that is too long, or a clock was stepped or slewed
 ? 3
 $ unskew compare t/messages.csv --min-delay 40us --method middle,hull
-host1 against host0: 410 messages, 202 received before sent as recorded, half widths 10.3 us to 11.9 us.
-method    offset, us  rate - 1, ppm  inversions  too fast, %
-middle  -1000201.188      20.084722           0        0.000
-hull    -1000199.839      20.193831           0        0.000
+host1 against host0: 410 messages, half widths 10.3 us to 11.9 us, 10.8 us on average.
+method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
+(as recorded)             -              -         202            -       1.00 s  -1.00 s
+middle         -1000201.188      20.084722           0        0.000      87.5 us  86.7 us
+hull           -1000199.839      20.193831           0        0.000      89.7 us  85.3 us
 
 Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
 against the reference. Inversions: messages received before they were sent, by that line; too fast: in
-less than their minimum delay. Lines are judged as drawn; sync settles them into the band.
+less than their minimum delay. Delays: medians, there is from the reference. Lines are judged as drawn;
+sync settles them into the band.
 Matched 410 messages.
 $ unskew sync --min-delay 520 t/messages.csv
 ! unskew: --min-delay 520: "520" needs a unit: ns, us, ms, s, min, h or d
@@ -78,23 +80,26 @@ $ (echo sender,receiver,model; echo host0,host1,5) >bad.csv; unskew compare --mi
 ! unskew: bad.csv: line 2: "5" needs a unit: ns, us, ms, s, min, h or d
 ? 1
 # Estimators with minimum delays by either spelling; where no line fits, the one of least violation.
-$ unskew compare t/messages.csv --min-delay 49us --method hull+δ,regress+delta --method two-point+δ,hull | sed -n 1,6p
-host1 against host0: 410 messages, 202 received before sent as recorded, half widths 1.21 us to 2.49 us.
-method             offset, us  rate - 1, ppm  inversions  too fast, %
-hull             -1000199.839      20.193831           0        0.488
-regress+delta    -1000199.671      20.318074           0        0.732
-hull+delta       -1000201.326      20.079443           0        0.000
-two-point+delta  -1000201.789      20.358249           0        0.732
+$ unskew compare t/messages.csv --min-delay 49us --method hull+δ,regress+delta --method two-point+δ,hull | sed -n 1,7p
+host1 against host0: 410 messages, half widths 1.21 us to 2.49 us, 1.69 us on average.
+method             offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
+(as recorded)               -              -         202            -       1.00 s  -1.00 s
+hull             -1000199.839      20.193831           0        0.488      89.7 us  85.3 us
+regress+delta    -1000199.671      20.318074           0        0.732      90.4 us  84.9 us
+hull+delta       -1000201.326      20.079443           0        0.000      87.4 us  86.9 us
+two-point+delta  -1000201.789      20.358249           0        0.732      88.4 us  87.7 us
 $ unskew compare t/messages.csv --min-delay 60us --method hull+delta,hull,two-point+delta --max-outliers 0
-host1 against host0: 410 messages, 202 received before sent as recorded.
-method             offset, us  rate - 1, ppm  inversions  too fast, %
-hull             -1000199.839      20.193831           0       15.366
-hull+delta       -1000198.788      19.040044           0       15.122
-two-point+delta  -1000197.175      19.878119           0       14.878
+host1 against host0: 410 messages.
+method             offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
+(as recorded)               -              -         202            -       1.00 s  -1.00 s
+hull             -1000199.839      20.193831           0       15.366      89.7 us  85.3 us
+hull+delta       -1000198.788      19.040044           0       15.122      89.8 us  87.5 us
+two-point+delta  -1000197.175      19.878119           0       14.878      92.6 us  82.7 us
 
 Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
 against the reference. Inversions: messages received before they were sent, by that line; too fast: in
-less than their minimum delay. Lines are judged as drawn; sync settles them into the band.
+less than their minimum delay. Delays: medians, there is from the reference. Lines are judged as drawn;
+sync settles them into the band.
 Matched 410 messages.
 Note: 3 messages between host0 and host1 cannot all be true if both clocks run at one rate within 500 ppm and none is faster than --min-delay 60us says: that is too long, or a clock was stepped or slewed
 ? 3
