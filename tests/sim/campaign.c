@@ -2,7 +2,7 @@
 /*
  * campaign.c - many random scenarios; whatever the answer promises must be true in all of them
  *
- * In    [--count N] [--seed FIRST] [--jobs N] [--model MODEL] [--verbose] [UNSKEW]
+ * In    [--count N] [--seed FIRST] [--jobs N] [--model MODEL] [--solve HOW] [--verbose] [UNSKEW]
  * Out   a line at the end; for a case that fails what is wrong and the commands that make it again
  *
  * A case is made by its seed alone. With UNSKEW, the path of the program, every 25th table is also
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 struct job {
-	const char *program, *unskew, *model, *dir;
+	const char *program, *unskew, *model, *solve, *dir;
 	uint64_t first, count, jobs;
 	bool verbose;
 };
@@ -45,7 +45,8 @@ static void print_case(const struct job *j, const struct scenario *s, const stru
 	char *dir = usk_format("/tmp/campaign-%llu", (unsigned long long)s->seed);
 	char *simulate = scenario_simulate(s, j->unskew ? j->unskew : "unskew", dir);
 	char *sync = scenario_sync(s, j->unskew ? j->unskew : "unskew", dir);
-	char *model = j->model ? usk_format(" --model %s", j->model) : usk_strdup("");
+	char *model = usk_format("%s%s%s%s", j->model ? " --model " : "", j->model ? j->model : "",
+				 j->solve ? " --solve " : "", j->solve ? j->solve : "");
 	char *again = usk_format("mkdir -p %s", dir);
 	if (s->o.n_series && (system(again) || !scenario_write_series(s, dir))) {
 		perror(dir);
@@ -97,7 +98,7 @@ static struct tally work(const struct job *j, uint64_t offset)
 	for (uint64_t i = offset; i < j->count; i += j->jobs) {
 		struct scenario s;
 		struct trial_result r;
-		scenario_draw(&s, j->first + i, j->model);
+		scenario_draw(&s, j->first + i, j->model, j->solve);
 		trial_run(&s, dir, &r);
 		if (!r.failed && j->unskew && (j->first + i) % 25 == 0) {
 			check_command(&mine, &s, &r);
@@ -174,8 +175,8 @@ static bool read_arguments(int argc, char **argv, struct job *j)
 		} else if (number && value) {
 			*number = strtoull(value, NULL, 10);
 			i++;
-		} else if (!strcmp(argv[i], "--model") && value) {
-			j->model = value;
+		} else if ((!strcmp(argv[i], "--model") || !strcmp(argv[i], "--solve")) && value) {
+			*(argv[i][2] == 'm' ? &j->model : &j->solve) = value;
 			i++;
 		} else if (argv[i][0] != '-') {
 			j->unskew = argv[i];
@@ -191,7 +192,7 @@ int main(int argc, char **argv)
 	struct job j = { .program = argv[0], .first = 1, .count = 300, .jobs = 1 };
 	if (!read_arguments(argc, argv, &j)) {
 		fprintf(stderr, "usage: campaign [--count N] [--seed FIRST] [--jobs N] [--model "
-				"MODEL] [--verbose] [UNSKEW]\n");
+				"MODEL] [--solve HOW] [--verbose] [UNSKEW]\n");
 		return 2;
 	}
 	char dir[] = "/tmp/unskew-campaign-XXXXXX";

@@ -303,6 +303,7 @@ static void draw_wishes(struct scenario *s, struct usk_rng *r, bool stated, int6
 			(stamps < 60 || chance(r, 0.5));
 	s->reference = chance(r, 0.7) ? NULL : hosts[pick(r, 2)];
 	draw_min_delay(s, r, slowest);
+	s->solve = s->o.hosts > 2 && chance(r, 0.25) ? "tree" : NULL;
 }
 
 /* Captures hold no stamps before 1970 or, in pcap, after 2106: then the clocks are a year off at
@@ -317,7 +318,7 @@ static void keep_readable(struct scenario *s)
 	}
 }
 
-void scenario_draw(struct scenario *s, uint64_t seed, const char *model)
+void scenario_draw(struct scenario *s, uint64_t seed, const char *model, const char *solve)
 {
 	struct usk_rng r;
 	memset(s, 0, sizeof *s);
@@ -348,6 +349,7 @@ void scenario_draw(struct scenario *s, uint64_t seed, const char *model)
 		free(s->model);
 		s->model = usk_strdup(model);
 	}
+	s->solve = solve ? solve : s->solve;
 }
 
 void scenario_free(struct scenario *s)

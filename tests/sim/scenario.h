@@ -15,15 +15,15 @@ struct scenario {
 	struct sim_series series[SCENARIO_HOSTS];
 	/* what is asked for; NULL: not stated */
 	char *model, *min_delay;
-	const char *reference, *method;
+	const char *reference, *method, *solve;
 	int64_t max_skew_e12; /* 0: not stated */
 	bool resolution;      /* state it for each host that a table names: few stamps lie on some
 			       * grid by chance */
 	bool named[SCENARIO_HOSTS]; /* set by trial_run(): hosts that sent or received */
 };
 
-/** The same seed, the same scenario. model: instead of one of its own, or NULL. */
-void scenario_draw(struct scenario *s, uint64_t seed, const char *model);
+/** The same seed, the same scenario. model, solve: instead of its own, or NULL. */
+void scenario_draw(struct scenario *s, uint64_t seed, const char *model, const char *solve);
 void scenario_free(struct scenario *s);
 
 /** As a user would type it; the caller's. Recorded clocks are named DIR/hostN.csv. */

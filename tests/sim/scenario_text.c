@@ -133,6 +133,9 @@ char *scenario_sync(const struct scenario *s, const char *unskew, const char *di
 	if (s->method) {
 		add(&all, usk_format(" --method %s", s->method));
 	}
+	if (s->solve) {
+		add(&all, usk_format(" --solve %s", s->solve));
+	}
 	for (uint32_t h = 0; h < s->o.hosts && s->resolution; h++) {
 		add(&all, s->named[h] ? usk_format(" --resolution host%u=1us", h) : usk_strdup(""));
 	}

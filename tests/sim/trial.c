@@ -142,6 +142,7 @@ static void synchronise(struct trial *t, const char *dir)
 		.n_resolution = n_rows,
 		.model = s->model,
 		.method = s->method,
+		.solve = s->solve,
 		.reference = s->reference,
 		.max_skew_e12 = s->max_skew_e12,
 		.max_outliers = -1,
