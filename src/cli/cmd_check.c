@@ -70,6 +70,7 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 			"average.\n",
 			count, v->percent, most, mean);
 	}
+	print_heard(out, &c->evaluation.heard_recorded, NULL);
 	print_notes(out, c);
 }
 
@@ -111,12 +112,16 @@ static void print_json(FILE *out, const struct usk_clocks *c)
 	json_t *fast =
 		json_pack("{s:I,s:f,s:o,s:o}", "count", (json_int_t)v->count, "percent", v->percent,
 			  "max_ns", ns_json(v->max_ns), "mean_ns", ns_json(v->mean_ns));
-	json_t *root = json_pack("{s:i,s:{s:I,s:I,s:I,s:I,s:I},s:s,s:o,s:o,s:o}", "unskew_check", 1,
-				 "messages", "matched", (json_int_t)n->matched, "unmatched",
-				 (json_int_t)n->unmatched, "ambiguous", (json_int_t)n->ambiguous,
-				 "expired", (json_int_t)n->expired, "direction_unknown",
-				 (json_int_t)n->direction_unknown, "min_delay", c->min_delay,
-				 "too_fast", fast, "pairs", pairs, "notes", notes);
+	const struct usk_difference *d = &c->evaluation.heard_recorded;
+	json_t *heard = json_pack("{s:I,s:o,s:o,s:o,s:o}", "count", (json_int_t)d->n, "min_ns",
+				  ns_json(d->min_ns), "max_ns", ns_json(d->max_ns), "mean_ns",
+				  ns_json(d->mean_ns), "sd_ns", ns_json(d->sd_ns));
+	json_t *root = json_pack(
+		"{s:i,s:{s:I,s:I,s:I,s:I,s:I},s:s,s:o,s:o,s:o,s:o}", "unskew_check", 1, "messages",
+		"matched", (json_int_t)n->matched, "unmatched", (json_int_t)n->unmatched,
+		"ambiguous", (json_int_t)n->ambiguous, "expired", (json_int_t)n->expired,
+		"direction_unknown", (json_int_t)n->direction_unknown, "min_delay", c->min_delay,
+		"too_fast", fast, "broadcasts", heard, "pairs", pairs, "notes", notes);
 	json_dumpf(root, out, JSON_INDENT(2));
 	fputc('\n', out);
 	json_decref(root);

@@ -176,6 +176,55 @@ static void print_islands(FILE *out, const struct usk_clocks *c)
 	fputs(".\n", out);
 }
 
+static void print_direction(FILE *out, const struct usk_delays *before,
+			    const struct usk_delays *after)
+{
+	char text[3][UNIT_TEXT];
+	unit_span(before->median_ns, text[0]);
+	unit_span(after->median_ns, text[1]);
+	unit_span(after->p99_ns, text[2]);
+	fprintf(out, "%s as recorded, %s (%s) corrected", text[0], text[1], text[2]);
+}
+
+/* One-way delays before and after, of so many pairs as one wants to read. */
+static void print_delays(FILE *out, const struct usk_clocks *c)
+{
+	enum { MOST = 4 };
+	for (size_t i = 0; i < c->n_pairs && c->n_pairs <= MOST; i++) {
+		const struct usk_pair *p = &c->pair[i];
+		if (!p->corrected_a_to_b.n || !p->corrected_b_to_a.n) {
+			continue;
+		}
+		char *a = printable(c->clock[p->a].name), *b = printable(c->clock[p->b].name);
+		fprintf(out, "Delays, median (99 %%): %s -> %s ", a, b);
+		print_direction(out, &p->recorded_a_to_b, &p->corrected_a_to_b);
+		fputs(";\n  back ", out);
+		print_direction(out, &p->recorded_b_to_a, &p->corrected_b_to_a);
+		fputs(".\n", out);
+		free(a);
+		free(b);
+	}
+}
+
+void print_heard(FILE *out, const struct usk_difference *before, const struct usk_difference *after)
+{
+	char text[3][UNIT_TEXT];
+	if (!before->n) {
+		return;
+	}
+	unit_count(before->n, text[0]);
+	unit_span(before->mean_ns, text[1]);
+	fprintf(out, "Broadcasts that two clocks heard: %s, apart by %s as recorded on average",
+		text[0], text[1]);
+	if (after && after->n) {
+		unit_span(after->mean_ns, text[0]);
+		unit_span(after->min_ns, text[1]);
+		unit_span(after->max_ns, text[2]);
+		fprintf(out, ",\n  %s (%s to %s) corrected", text[0], text[1], text[2]);
+	}
+	fputs(".\n", out);
+}
+
 static void print_evaluation(FILE *out, const struct usk_clocks *c)
 {
 	const struct usk_evaluation *e = &c->evaluation;
@@ -194,6 +243,8 @@ static void print_evaluation(FILE *out, const struct usk_clocks *c)
 			e->too_fast.percent);
 	}
 	fputc('\n', out);
+	print_delays(out, c);
+	print_heard(out, &e->heard_recorded, &e->heard_corrected);
 }
 
 /* 500000000 parts per 10^12 as "500". */

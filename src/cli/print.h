@@ -10,6 +10,9 @@
 void print_clocks(FILE *out, const struct usk_clocks *c);
 /** "Matched 6,112 messages; left out: 12 unmatched." */
 void print_counts(FILE *out, const struct usk_counts *n);
+/** What both of two clocks heard, by how much apart; a sentence, or nothing. after may be NULL. */
+void print_heard(FILE *out, const struct usk_difference *before,
+		 const struct usk_difference *after);
 void print_notes(FILE *out, const struct usk_clocks *c);
 /** One line: how far the estimate was from the truth, and whether the band held it. */
 void print_score(FILE *out, const struct usk_clock *clock, const struct truth_score *score);

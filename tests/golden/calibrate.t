@@ -23,6 +23,8 @@ host1  bounded    -1.00060008 s ± 637 ns  20.000 (19.976 to 20.022)  2,952     
 
 Matched 5,873 messages.
 Received before sent: 2,952 as recorded, 0 corrected. Half widths: 636 ns to 690 ns.
+Delays, median (99 %): host0 -> host1 1.00 s as recorded, 51.3 us (58.7 us) corrected;
+  back -1.00 s as recorded, 51.4 us (59.3 us) corrected.
 Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
 less than its minimum delay (@delays.csv). The bands hold if that does.
 Truth: host1's estimate is off by at most 3 ns; its band holds the truth throughout.

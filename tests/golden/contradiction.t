@@ -29,6 +29,8 @@ b      bounded    -499.97 us ± 131 ns   0.0000 (-0.0054 to 0.0054)    50       
 
 Matched 100 messages; left out: 1 as outliers.
 Received before sent: 50 as recorded, 0 corrected. Half widths: 130 ns to 131 ns.
+Delays, median (99 %): a -> b 500 us as recorded, 80 ns (80 ns) corrected;
+  back -500 us as recorded, 50 ns (50 ns) corrected.
 Left out between a and b, against all others:
   a -> b, sent 20000000000, received 20000300000, by 200 us
 Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes

@@ -7,6 +7,8 @@ host1  bounded    -1.00020120 s ± 842 ns  20.08 (19.90 to 20.26)   202       20
 
 Matched 410 messages.
 Received before sent: 202 as recorded, 0 corrected. Half widths: 646 ns to 1.97 us.
+Delays, median (99 %): host0 -> host1 1.00 s as recorded, 87.5 us (274 us) corrected;
+  back -1.00 s as recorded, 86.8 us (270 us) corrected.
 Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
 less than its minimum delay (49us+0.5us+0.1ns/B). The bands hold if that does.
 Truth: host1's estimate is off by at most 1.08 us; its band holds the truth throughout.
@@ -19,6 +21,8 @@ host1  bounded    -1.0002007 s ± 1.89 us  20.08 (19.79 to 20.37)   202       20
 
 Matched 410 messages.
 Received before sent: 202 as recorded, 0 corrected. Half widths: 1.71 us to 3.00 us.
+Delays, median (99 %): host0 -> host1 1.00 s as recorded, 88.0 us (274 us) corrected;
+  back -1.00 s as recorded, 86.2 us (270 us) corrected.
 Note: --min-delay @delays.csv: 1 of its 3 rows name clocks that no trace has, the first is "host7"
 Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
 less than its minimum delay (@delays.csv). The bands hold if that does.

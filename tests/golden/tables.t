@@ -7,6 +7,8 @@ b               bounded    -500 us ± 59.1 us     0 (-119 to 1)     1         2
 
 Matched 3 messages.
 Received before sent: 1 as recorded, 0 corrected. Half widths: 65 ns to 59.1 us.
+Delays, median (99 %): a, "the first" -> b 500 us as recorded, 65 ns (65 ns) corrected;
+  back -500 us as recorded, 65 ns (65 ns) corrected.
 Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
 less than its minimum delay (0 ns). The bands hold if that does.
 Wrote one.json, m.csv.
@@ -34,6 +36,13 @@ $ unskew check --json t.csv
     "percent": 33.333333333333336,
     "max_ns": "499920",
     "mean_ns": "499920"
+  },
+  "broadcasts": {
+    "count": 0,
+    "min_ns": null,
+    "max_ns": null,
+    "mean_ns": null,
+    "sd_ns": null
   },
   "pairs": [
     {
