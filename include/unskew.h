@@ -779,6 +779,7 @@ enum usk_status usk_map_many(const struct usk_map *m, const int64_t *local_ns, s
 struct usk_sync_options {
 	const char *model;     /* as usk_model_parse() reads it; NULL = the default */
 	const char *method;    /* NULL = "middle" */
+	int64_t window_ns;     /* of methods that cut time into windows; 0 = 3 min */
 	const char *solve;     /* "joint", "tree"; NULL = "joint" */
 	const char *reference; /* clock name; NULL: the one that is nearest to all others */
 	int64_t max_skew_e12;  /* 0 = 500 ppm */

@@ -75,6 +75,14 @@ extern const struct option_group options_model;	 /* --model --max-skew-ppm --max
 extern const struct option_group options_method; /* --method, one */
 extern const struct option_group options_delay;	 /* --min-delay */
 
+/* A row of the groups that choose estimators. */
+#define WINDOW_ROW                                                                                 \
+	{                                                                                          \
+		.name = "window", .type = OPTION_DURATION, .value = "DURATION", .initial = "3min", \
+		.min = "1us",                                                                      \
+		.help = "methods that take the best of every window of time: how long one is"      \
+	}
+
 /** The names of the table of estimators, NULL at its end: choices of --method. */
 const char *method_name(size_t i);
 /** The name that is meant by it or another spelling of it, or NULL. */

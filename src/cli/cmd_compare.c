@@ -223,6 +223,7 @@ static const struct option_group compare_method = {
 		  .choice = method_name,
 		  .spelt = method_spelt,
 		  .help = "only these; otherwise all; +δ may be written for +delta" },
+		WINDOW_ROW,
 		{ 0 },
 	},
 };

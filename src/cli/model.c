@@ -27,6 +27,7 @@ const struct option_group options_method = {
 		  .spelt = method_spelt,
 		  .help = "the estimator that draws the correction into the band; +δ may be "
 			  "written for +delta" },
+		WINDOW_ROW,
 		{ 0 },
 	},
 };
@@ -106,6 +107,7 @@ int sync_options(const struct args *args, bool model, struct usk_sync_options *o
 	out->from_ns = args_given(args, "from") ? args_ns(args, "from") : USK_NONE;
 	out->to_ns = args_given(args, "to") ? args_ns(args, "to") : USK_NONE;
 	out->min_delay = args_has(args, "min-delay") ? args_string(args, "min-delay") : "0";
+	out->window_ns = args_has(args, "window") ? args_ns(args, "window") : 0;
 	out->max_outliers = -1;
 	if (model) {
 		out->model = args_string(args, "model");

@@ -377,6 +377,7 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 	return (struct usk_fit){
 		.model = s->parties->model,
 		.max_skew_e12 = usk_limit_e12(s->parties->opt),
+		.window_ns = s->parties->opt->window_ns,
 		.corridor = g->corridor,
 		.lines = g->lines,
 		.plain = g->plain ? g->plain : g->lines,

@@ -436,3 +436,16 @@ $ mkdir none; unskew compare --repeat t none
 $ unskew compare --repeat t nowhere
 ! unskew: nowhere: No such file or directory
 ? 1
+# Windows of another length.
+$ unskew compare t/messages.csv --method rate-last,min-window,first-offset --window 5s | sed -n '3,/^$/p'
+(as recorded)             -              -         202            -       1.00 s  -1.00 s
+min-window     -1000196.603      20.980662           0        0.000      93.5 us  79.0 us
+first-offset    -999966.046       0.000000         171       41.707       342 us  -127 us
+rate-last      -1000198.749      19.615454           0        0.000      91.0 us  83.8 us
+
+$ unskew sync t/messages.csv --method rate-segments --window 2s -q; unskew sync t/messages.csv --method rate-segments
+! unskew: rate-segments needs exchanges in two windows of 180 s, and all are in one
+? 1
+$ unskew compare t/messages.csv --window 0s
+! unskew: --window: 0s is less than 1us
+? 2
