@@ -590,13 +590,20 @@ struct usk_gap {
 	int64_t before_ns, after_ns; /* USK_NONE: there are no two such stamps */
 };
 
+/* The widest gap between consecutive stamps, all events, that overlaps a stretch of a clock's time.
+ */
+struct usk_gap_query {
+	uint32_t clock; /* of the pair */
+	int64_t from_ns, to_ns;
+	struct usk_gap gap; /* the answer */
+};
+
 struct usk_fit {
 	struct usk_model model;
 	int64_t max_skew_e12;
-	/* The widest gap between consecutive stamps, all events, of a clock of the pair that
-	 * overlaps [from, to] of its own time; NULL: unknown. */
-	struct usk_gap (*gap)(void *ctx, uint32_t clock, int64_t from_ns, int64_t to_ns);
-	void *gap_ctx;
+	/* Answers all queries at once, as that takes another look at the traces; NULL: unknown. */
+	void (*gaps)(void *ctx, struct usk_gap_query *query, size_t n);
+	void *gaps_ctx;
 	/* Where the local clock was put back: its last stamp before and its first one after, both
 	 * on a time that runs on, as all stamps of the fit are; sorted. */
 	const struct usk_gap *back;

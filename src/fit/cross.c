@@ -31,17 +31,29 @@ static usk_i128 slack(const struct usk_bracket *b, usk_i128 away)
 	return usk_ceil_div((usk_i128)b->skew * away, USK_E12);
 }
 
-/* What holds wherever in the bracket it happened. */
+/* A clock that is put back by more is seen to be, in the order of its stamps. */
+#define UNSEEN_NS INT64_C(10000000)
+
+/*
+ * What holds wherever in the bracket it happened. Where the offset falls because this clock was put
+ * forward T does not: but if it fell by little, the other one may as well have been put back.
+ */
 static void band_at(const struct usk_bracket *b, struct usk_knot *k)
 {
 	usk_i128 d0 = slack(b, (usk_i128)k->local_ns - b->left.local_ns);
 	usk_i128 d1 = slack(b, (usk_i128)b->right.local_ns - k->local_ns);
+	bool rises =
+		b->of == b->local && (usk_i128)b->left.offset_ns - b->right.offset_ns > UNSEEN_NS;
 	k->lo_ns = k->hi_ns = USK_NONE;
 	if (b->left.lo_ns != USK_NONE && b->right.lo_ns != USK_NONE) {
-		k->lo_ns = usk_cut(usk_smaller(b->left.lo_ns - d0, b->right.lo_ns - d1));
+		usk_i128 lo = usk_smaller(b->left.lo_ns - d0, b->right.lo_ns - d1);
+		usk_i128 least = rises ? usk_knot_lower(&b->left) - k->local_ns : lo;
+		k->lo_ns = usk_cut(usk_larger(lo, least));
 	}
 	if (b->left.hi_ns != USK_NONE && b->right.hi_ns != USK_NONE) {
-		k->hi_ns = usk_cut(usk_larger(b->left.hi_ns + d0, b->right.hi_ns + d1));
+		usk_i128 hi = usk_larger(b->left.hi_ns + d0, b->right.hi_ns + d1);
+		usk_i128 most = rises ? usk_knot_upper(&b->right) - k->local_ns : hi;
+		k->hi_ns = usk_cut(usk_smaller(hi, most));
 	}
 }
 
@@ -55,12 +67,6 @@ static usk_i128 wanted(const struct usk_bracket *b, int64_t x)
 	       usk_floor_div((usk_i128)rate * ((usk_i128)x - k->local_ns), USK_E12);
 }
 
-static struct usk_gap gap_of(const struct usk_fit *fit, uint32_t clock, usk_i128 from, usk_i128 to)
-{
-	struct usk_gap none = { USK_NONE, USK_NONE };
-	return fit->gap ? fit->gap(fit->gap_ctx, clock, usk_cut(from), usk_cut(to)) : none;
-}
-
 static usk_i128 length(struct usk_gap g)
 {
 	return g.before_ns == USK_NONE || g.after_ns == USK_NONE
@@ -68,12 +74,32 @@ static usk_i128 length(struct usk_gap g)
 		       : (usk_i128)g.after_ns - g.before_ns;
 }
 
+static bool falls(const struct usk_bracket *b)
+{
+	return b->right.offset_ns < b->left.offset_ns;
+}
+
+struct usk_gap_query usk_bracket_asks(const struct usk_fit *fit, const struct usk_bracket *b)
+{
+	struct usk_gap_query q = { .gap = { USK_NONE, USK_NONE } };
+	if (falls(b)) {
+		q.clock = fit->b;
+		q.from_ns = b->left.local_ns;
+		q.to_ns = b->right.local_ns;
+	} else {
+		bool low = b->left.lo_ns != USK_NONE, high = b->right.hi_ns != USK_NONE;
+		q.clock = fit->a;
+		q.from_ns = usk_cut(low ? usk_knot_lower(&b->left) : usk_knot_time(&b->left));
+		q.to_ns = usk_cut(high ? usk_knot_upper(&b->right) : usk_knot_time(&b->right));
+	}
+	return q;
+}
+
 /* The offset falls: this clock was put forward, if it showed nothing for so long. */
-static uint32_t blame_fall(const struct usk_fit *fit, struct usk_bracket *b)
+static uint32_t blame_fall(const struct usk_fit *fit, struct usk_bracket *b, struct usk_gap g)
 {
 	int64_t from = b->left.local_ns, to = b->right.local_ns, hi = b->cut->size_hi;
 	usk_i128 least = hi == USK_NONE || hi > 0 ? 0 : -(usk_i128)hi;
-	struct usk_gap g = gap_of(fit, fit->b, from, to);
 	b->jump_from = from;
 	b->jump_to = to;
 	if (length(g) < 0) {
@@ -85,15 +111,10 @@ static uint32_t blame_fall(const struct usk_fit *fit, struct usk_bracket *b)
 }
 
 /* The offset rises, and no stamp goes back: the other clock was put forward, likewise. */
-static uint32_t blame_rise(const struct usk_fit *fit, struct usk_bracket *b)
+static uint32_t blame_rise(const struct usk_fit *fit, struct usk_bracket *b, struct usk_gap g)
 {
 	int64_t from = b->left.local_ns, to = b->right.local_ns, lo = b->cut->size_lo;
 	usk_i128 least = lo == USK_NONE || lo < 0 ? 0 : lo;
-	usk_i128 early =
-		b->left.lo_ns == USK_NONE ? usk_knot_time(&b->left) : usk_knot_lower(&b->left);
-	usk_i128 late =
-		b->right.hi_ns == USK_NONE ? usk_knot_time(&b->right) : usk_knot_upper(&b->right);
-	struct usk_gap g = gap_of(fit, fit->a, early, late);
 	usk_i128 at = from + ((usk_i128)to - from) / 2;
 	if (length(g) >= 0) { /* when this clock's map reaches that gap */
 		at = (usk_i128)g.before_ns - b->left.offset_ns;
@@ -103,14 +124,16 @@ static uint32_t blame_rise(const struct usk_fit *fit, struct usk_bracket *b)
 	return length(g) < 0 || length(g) >= least ? fit->a : fit->b;
 }
 
-uint32_t usk_bracket_blame(const struct usk_fit *fit, struct usk_bracket *b)
+void usk_bracket_blame(const struct usk_fit *fit, struct usk_bracket *b, struct usk_gap gap)
 {
+	b->local = fit->b;
 	if (b->cut->back) {
 		b->jump_from = b->left.local_ns;
 		b->jump_to = b->right.local_ns;
-		return fit->b;
+		b->of = fit->b;
+	} else {
+		b->of = falls(b) ? blame_fall(fit, b, gap) : blame_rise(fit, b, gap);
 	}
-	return b->right.offset_ns < b->left.offset_ns ? blame_fall(fit, b) : blame_rise(fit, b);
 }
 
 /* ---- across it ---------------------------------------------------------------------------- */
@@ -227,16 +250,19 @@ bool usk_bracket_cross(const struct usk_bracket *b, struct usk_timeline *l,
 	}
 	/* A clock that was put back may have been late records all the same: then time falls. */
 	bool good = route(b, k, n, 1) || route(b, k, n, 0) || b->cut->back;
-	if (good && !b->cut->back) {
+	bool join = good && !b->cut->back;
+	if (join) {
 		usk_timeline_lower(l, usk_knot_time(&k[0].knot));
+		usk_timeline_mark_lower(l, usk_knot_lower(&k[1].knot));
 		for (size_t i = 1; i + 1 < n; i++) {
 			usk_timeline_add(l, &k[i].knot, 1);
 		}
 	}
 	size_t from = l->n;
 	usk_timeline_add(l, next->knot, next->n_knots);
-	if (good && !b->cut->back) {
+	if (join) {
 		usk_timeline_lift(l, from, usk_knot_time(&k[n - 1].knot));
+		usk_timeline_mark_upper(l, from, usk_knot_upper(&k[n - 2].knot));
 	}
 	free(k);
 	return good;

@@ -18,7 +18,9 @@ struct usk_bracket {
 	/* T of any message or band before is at least, behind at most: [0] as it is, [1] kept 1 ns
 	 * off the messages. */
 	usk_i128 before[2], behind[2];
-	int64_t jump_from, jump_to; /* stamps; usk_bracket_blame() writes them */
+	/* What usk_bracket_blame() finds. */
+	uint32_t of, local;	    /* who jumped; fit->b */
+	int64_t jump_from, jump_to; /* between which two stamps */
 };
 
 static inline usk_i128 usk_larger(usk_i128 a, usk_i128 b)
@@ -42,8 +44,11 @@ static inline usk_i128 usk_knot_upper(const struct usk_knot *k)
 	return k->hi_ns == USK_NONE ? USK_FAR : (usk_i128)k->local_ns + k->hi_ns;
 }
 
-/** Who jumped (fit->a or fit->b), and between which two stamps. */
-uint32_t usk_bracket_blame(const struct usk_fit *fit, struct usk_bracket *b);
+/** Where it has to be known how long a clock showed nothing, before anyone can be blamed. */
+struct usk_gap_query usk_bracket_asks(const struct usk_fit *fit, const struct usk_bracket *b);
+
+/** Who jumped, and between which two stamps; gap: the answer to what it asks. */
+void usk_bracket_blame(const struct usk_fit *fit, struct usk_bracket *b, struct usk_gap gap);
 
 /** Put the knots across and those of the next piece behind the line, which ends in b->left. false:
  * there is no way that does not fall. */

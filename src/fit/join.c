@@ -45,7 +45,7 @@ static enum usk_status fit_piece(const struct usk_fit *fit, const struct usk_pie
 	const struct usk_part *p = &out->part;
 	int64_t origin = p->frame.local_ns;
 	struct usk_fit f = *fit;
-	f.gap = NULL;
+	f.gaps = NULL;
 	f.back = NULL;
 	f.n_back = 0;
 	f.first_local_ns = i ? origin + s->cut[i - 1].to : fit->first_local_ns;
@@ -105,14 +105,19 @@ static int64_t rate_of(const struct usk_clock *c, int64_t otherwise)
 		       : (int64_t)(((usk_i128)b->offset_ns - a->offset_ns) * USK_E12 / run);
 }
 
-/* One side of a piece may lack messages, and then it has no estimate: the side that is there. */
+/* So far out that it says nothing, yet in range. */
+#define OPEN_NS (INT64_C(1) << 60)
+
+/* One side of a piece may lack messages, and then it has no estimate and no bound there: a clock
+ * that is bounded elsewhere has all three everywhere. */
 static void complete(struct usk_clock *c)
 {
 	for (size_t i = 0; i < c->n_knots; i++) {
 		struct usk_knot *k = &c->knot[i];
-		if (k->offset_ns == USK_NONE) {
-			k->offset_ns = k->lo_ns != USK_NONE ? k->lo_ns : k->hi_ns;
-		}
+		usk_i128 at = k->lo_ns != USK_NONE ? k->lo_ns : k->hi_ns;
+		k->offset_ns = k->offset_ns == USK_NONE ? (int64_t)at : k->offset_ns;
+		k->lo_ns = k->lo_ns == USK_NONE ? usk_cut(at - OPEN_NS) : k->lo_ns;
+		k->hi_ns = k->hi_ns == USK_NONE ? usk_cut(at + OPEN_NS) : k->hi_ns;
 	}
 }
 
@@ -184,10 +189,56 @@ static void tell(const struct usk_fit *fit, const struct usk_part *p, const stru
 	}
 }
 
+/*
+ * The ways from each piece that has messages to the next, bracket[i] leads to piece i. A piece
+ * without any lies between two moments that the clock was put back. Who jumped is asked for all at
+ * once.
+ */
+static void find_brackets(const struct usk_fit *fit, const struct usk_part *p,
+			  const struct usk_pieces *s, const struct piece *piece,
+			  struct usk_cut *cut, struct usk_bracket *bracket, struct usk_clock *clock)
+{
+	struct usk_gap_query *query = usk_alloc(s->n + 1, sizeof *query);
+	size_t *from = usk_alloc(s->n + 1, sizeof *from), last = SIZE_MAX, n = 0;
+	for (size_t i = 0; i <= s->n; i++) {
+		const struct usk_clock *c = &piece[i].clock;
+		if (c->n_knots && last != SIZE_MAX) {
+			const struct usk_clock *old = &piece[last].clock;
+			struct usk_bracket *b = &bracket[i];
+			cut[i] = s->cut[last];
+			cut[i].to = s->cut[i - 1].to;
+			*b = (struct usk_bracket){ .cut = &cut[i],
+						   .left = old->knot[old->n_knots - 1],
+						   .right = c->knot[0],
+						   .skew = fit->max_skew_e12 };
+			b->left_rate = rate_of(old, p->frame.rate_e12);
+			b->right_rate = rate_of(c, b->left_rate);
+			from[i] = last;
+			if (!cut[i].back) {
+				query[n++] = usk_bracket_asks(fit, b);
+			}
+		}
+		last = c->n_knots ? i : last;
+	}
+	if (fit->gaps && n) {
+		fit->gaps(fit->gaps_ctx, query, n);
+	}
+	n = 0;
+	for (size_t i = 0; i <= s->n; i++) {
+		if (bracket[i].cut) {
+			struct usk_gap none = { USK_NONE, USK_NONE };
+			struct usk_gap gap = cut[i].back ? none : query[n++].gap;
+			usk_bracket_blame(fit, &bracket[i], gap);
+			clock->jump[from[i]].of = bracket[i].of;
+		}
+	}
+	free(query);
+	free(from);
+}
+
 /* The line so far, and what bounds T before its end. */
 struct joined {
 	struct usk_timeline line;
-	size_t last;	    /* the piece that it ends with; SIZE_MAX: none yet */
 	size_t floor;	    /* floors seen */
 	usk_i128 before[2]; /* as in struct usk_bracket */
 	int64_t *run;	    /* stamps */
@@ -208,58 +259,49 @@ static void look_back(struct joined *j, const struct usk_part *p, int64_t end)
 	}
 }
 
-/* Piece i goes on where the line ends. Pieces without a message in between, if any, were put back
- * at both ends. */
-static bool go_on(const struct usk_fit *fit, const struct usk_part *p, const struct usk_pieces *s,
-		  const struct piece *piece, size_t i, const usk_i128 behind[2], struct joined *j,
-		  struct usk_clock *clock)
+/* The next piece goes on where the line ends. */
+static bool go_on(const struct usk_part *p, struct usk_bracket *b, const struct usk_clock *next,
+		  const usk_i128 behind[2], struct joined *j)
 {
-	const struct usk_clock *c = &piece[i].clock;
-	struct usk_cut cut = s->cut[j->last];
-	cut.to = s->cut[i - 1].to;
-	look_back(j, p, cut.from);
-	struct usk_bracket b = {
-		.cut = &cut,
-		.left = j->line.knot[j->line.n - 1],
-		.right = c->knot[0],
-		.skew = fit->max_skew_e12,
-		.before = { j->before[0], j->before[1] },
-		.behind = { behind[0], behind[1] },
-	};
-	b.left_rate = rate_of(&piece[j->last].clock, p->frame.rate_e12);
-	b.right_rate = rate_of(c, b.left_rate);
-	clock->jump[j->last].of = usk_bracket_blame(fit, &b);
-	if (cut.back) {
-		j->run[j->n_runs++] = b.right.local_ns;
+	look_back(j, p, b->cut->from);
+	b->left = j->line.knot[j->line.n - 1];
+	for (int off = 0; off < 2; off++) {
+		b->before[off] = j->before[off];
+		b->behind[off] = behind[off];
 	}
-	return usk_bracket_cross(&b, &j->line, c);
+	if (b->cut->back) {
+		j->run[j->n_runs++] = b->right.local_ns;
+	}
+	return usk_bracket_cross(b, &j->line, next);
 }
 
 static enum usk_status join(const struct usk_fit *fit, const struct usk_part *p,
 			    const struct usk_pieces *s, const struct piece *piece,
 			    struct usk_clock *clock, struct usk_err *err)
 {
-	struct joined j = { .line = { .part = p },
-			    .last = SIZE_MAX,
-			    .before = { -USK_FAR, -USK_FAR } };
+	struct joined j = { .line = { .part = p }, .before = { -USK_FAR, -USK_FAR } };
 	usk_i128(*behind)[2] = usk_alloc(s->n + 1, sizeof *behind);
+	struct usk_bracket *bracket = usk_alloc(s->n + 1, sizeof *bracket);
+	struct usk_cut *cut = usk_alloc(s->n + 1, sizeof *cut);
 	j.run = usk_alloc(s->n + 1, sizeof *j.run);
 	bool good = true;
 	int64_t at = fit->first_local_ns;
 	look_ahead(p, s, piece, behind);
 	tell(fit, p, s, clock);
+	find_brackets(fit, p, s, piece, cut, bracket, clock);
 	for (size_t i = 0; i <= s->n && good; i++) {
 		const struct usk_clock *c = &piece[i].clock;
-		if (c->n_knots && j.last == SIZE_MAX) {
-			usk_timeline_add(&j.line, c->knot, c->n_knots);
-		} else if (c->n_knots) {
+		if (bracket[i].cut) {
 			at = c->knot[0].local_ns;
-			good = go_on(fit, p, s, piece, i, behind[i], &j, clock);
+			good = go_on(p, &bracket[i], c, behind[i], &j);
+		} else if (c->n_knots) {
+			usk_timeline_add(&j.line, c->knot, c->n_knots);
 		}
-		j.last = c->n_knots ? i : j.last;
 	}
 	good = good && usk_timeline_check(&j.line, j.run, j.n_runs, &at);
 	free(behind);
+	free(bracket);
+	free(cut);
 	free(j.run);
 	clock->knot = j.line.knot;
 	clock->n_knots = j.line.n;

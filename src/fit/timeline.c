@@ -204,6 +204,62 @@ void usk_timeline_lift(struct usk_timeline *l, size_t from, usk_i128 level)
 	}
 }
 
+static usk_i128 bound(const struct usk_knot *k, bool upper)
+{
+	return (usk_i128)k->local_ns + (upper ? k->hi_ns : k->lo_ns);
+}
+
+/* A knot on the line from knot i to the next, where a bound of T reaches the level. */
+static void divide(struct usk_timeline *l, size_t i, bool upper, usk_i128 level)
+{
+	struct usk_knot a = l->knot[i], b = l->knot[i + 1];
+	int64_t lo = a.local_ns, hi = b.local_ns;
+	while (hi - lo > 1) {
+		int64_t mid = lo + (hi - lo) / 2;
+		struct usk_knot k = between(&a, &b, mid);
+		if (bound(&k, upper) <= level) {
+			lo = mid;
+		} else {
+			hi = mid;
+		}
+	}
+	/* On the safe side of the level: before a lower bound gets there, after an upper one. */
+	int64_t x = upper ? hi : lo;
+	if (x > a.local_ns && x < b.local_ns) {
+		struct usk_knot at = between(&a, &b, x), *more;
+		size_t n = near(l->part, &a, &b, a.local_ns, b.local_ns, &more);
+		insert(l, i + 1, more, n);
+		size_t k = i + 1;
+		while (l->knot[k].local_ns < x) {
+			k++;
+		}
+		insert(l, k, &at, 1);
+		free(more);
+	}
+}
+
+void usk_timeline_mark_lower(struct usk_timeline *l, usk_i128 level)
+{
+	size_t k = l->n;
+	while (k && bound(&l->knot[k - 1], false) > level) {
+		k--;
+	}
+	if (k && k < l->n) {
+		divide(l, k - 1, false, level);
+	}
+}
+
+void usk_timeline_mark_upper(struct usk_timeline *l, size_t from, usk_i128 level)
+{
+	size_t k = from;
+	while (k < l->n && bound(&l->knot[k], true) < level) {
+		k++;
+	}
+	if (k > from && k < l->n) {
+		divide(l, k - 1, true, level);
+	}
+}
+
 bool usk_timeline_check(const struct usk_timeline *l, const int64_t *run, size_t n_runs,
 			int64_t *at)
 {

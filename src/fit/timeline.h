@@ -36,6 +36,14 @@ void usk_timeline_lower(struct usk_timeline *l, usk_i128 level);
 void usk_timeline_lift(struct usk_timeline *l, size_t from, usk_i128 level);
 
 /**
+ * A knot in the last segments where the lower bound of T reaches the level, so that who pushes it
+ * down to the level from the end on (as T never falls) pushes no more than that. And where the
+ * upper bound does, behind the knots before `from`. All knots have both bounds.
+ */
+void usk_timeline_mark_lower(struct usk_timeline *l, usk_i128 level);
+void usk_timeline_mark_upper(struct usk_timeline *l, size_t from, usk_i128 level);
+
+/**
  * Does T never fall within a run of knots, is it within the band at every knot and on the right
  * side of every point? run[n_runs]: stamps at which a run begins, which need not go on from the one
  * before (a clock that was put back). If not, *at is where.

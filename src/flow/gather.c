@@ -378,6 +378,8 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 		.model = s->parties->model,
 		.max_skew_e12 = usk_limit_e12(s->parties->opt),
 		.window_ns = s->parties->opt->window_ns,
+		.gaps = usk_find_gaps,
+		.gaps_ctx = (void *)(uintptr_t)s,
 		.corridor = g->corridor,
 		.lines = g->lines,
 		.plain = g->plain ? g->plain : g->lines,

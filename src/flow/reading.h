@@ -98,6 +98,8 @@ enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, bo
 			   struct usk_pair *out, usk_gathered_take *take, void *ctx,
 			   struct usk_err *err);
 void usk_gathered_free(struct gathered *g);
+/** usk_fit.gaps; ctx: the pair's source. */
+void usk_find_gaps(void *ctx, struct usk_gap_query *query, size_t n);
 /** As estimators get it; borrowed. */
 struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_source *s);
 
