@@ -42,6 +42,19 @@ static int64_t either_sign(struct usk_rng *r, double x)
 	return chance(r, 0.5) ? llround(x) : -llround(x);
 }
 
+/* What is asked for: one rate; a stated wander; the default; segments of a length; jumps. */
+enum kind { LINEAR, WANDERS, DEFAULT, SEGMENTED, STEPPED };
+
+static enum kind draw_kind(struct usk_rng *r)
+{
+	double x = unit(r);
+	return x < 0.15	  ? LINEAR
+	       : x < 0.5  ? WANDERS
+	       : x < 0.85 ? DEFAULT
+	       : x < 0.9  ? SEGMENTED
+			  : STEPPED;
+}
+
 /* ---- clocks ----------------------------------------------------------------------------- */
 
 enum { OFFSET, DRIFT, WANDER, FLICKER, AGEING, HEAT, POLL, STEPS, LOAD, LOAD_LEAST };
@@ -120,10 +133,12 @@ static void draw_clocks(struct scenario *s, struct usk_rng *r, double w)
 	o->steps = list_of(s, STEPS);
 }
 
-/* Jumps that show in captures: back by far more than lies between two packets. */
+/* Jumps that can be found: back by far more than lies between two packets, in captures; forward or
+ * asleep anywhere. */
 static void draw_steps(struct scenario *s, struct usk_rng *r)
 {
 	struct sim_options *o = &s->o;
+	bool capture = o->format != SIM_TABLE;
 	o->step = s->step;
 	o->n_steps = 1 + (size_t)pick(r, 3);
 	uint32_t host = (uint32_t)pick(r, o->hosts);
@@ -135,7 +150,7 @@ static void draw_steps(struct scenario *s, struct usk_rng *r)
 		if (chance(r, 0.15)) {
 			s->step[i].sleep = true;
 			s->step[i].size_ns = llround(fmin(size, part / 8));
-		} else if (chance(r, 0.5)) {
+		} else if (!capture || chance(r, 0.5)) {
 			s->step[i].size_ns = llround(size);
 		} else {
 			s->step[i].size_ns = -llround(fmax(size, 100e9 / o->rate));
@@ -274,26 +289,38 @@ static char *ppm_text(int64_t e12)
 			  (unsigned long long)(size % 1000000));
 }
 
-static bool known(const char *model)
+static void draw_model(struct scenario *s, struct usk_rng *r, enum kind kind, int64_t w,
+		       int64_t widest)
 {
-	struct usk_model m;
-	return usk_model_parse(model, &m, NULL) == USK_OK;
+	char *ppm;
+	switch (kind) {
+	case LINEAR:
+		s->model = usk_strdup("linear");
+		break;
+	case WANDERS:
+		w = chance(r, 0.4) && widest ? widest : w; /* the least that they keep to */
+		ppm = ppm_text(w < 1000000000 ? w : 1000000000);
+		s->model = usk_format("wander=%s", ppm);
+		free(ppm);
+		break;
+	case SEGMENTED:
+		s->model = usk_format("segments=%lldns", (long long)(log_between(r, 0.05, 2) *
+								     (double)s->o.duration_ns));
+		break;
+	case STEPPED:
+		s->model = chance(r, 0.8) ? usk_strdup("segments=auto") : NULL;
+		break;
+	case DEFAULT:
+		break;
+	}
 }
 
-static void draw_wishes(struct scenario *s, struct usk_rng *r, bool stated, int64_t w)
+static void draw_wishes(struct scenario *s, struct usk_rng *r, enum kind kind, int64_t w)
 {
 	static const char *const methods[] = { "middle", "hull", "support", "regress" };
 	static const char *const hosts[] = { "host0", "host1" };
 	int64_t skew, slowest, widest = widest_e12(s, &skew, &slowest);
-	bool tight = stated && chance(r, 0.4);
-	if (stated && w && known("wander")) {
-		w = tight && widest ? widest : w;
-		char *ppm = ppm_text(w < 1000000000 ? w : 1000000000);
-		s->model = usk_format("wander=%s", ppm);
-		free(ppm);
-	} else if (stated && !w) {
-		s->model = usk_strdup("linear");
-	}
+	draw_model(s, r, kind, w, widest);
 	if (chance(r, 0.15) && skew > 1000) {
 		s->max_skew_e12 = skew;
 	}
@@ -330,21 +357,20 @@ void scenario_draw(struct scenario *s, uint64_t seed, const char *model, const c
 	draw_topology(s, &r);
 	draw_traffic(s, &r);
 	draw_network(s, &r);
-	/* One rate, a stated wander, or the default model with all sorts of clocks. */
-	double kind = unit(&r);
-	bool stated = kind < 0.6;
-	int64_t w = kind < 0.15 ? 0 : stated ? llround(log_between(&r, 1e3, 1e7)) : DEFAULT_W;
+	enum kind kind = draw_kind(&r);
+	int64_t w = kind == WANDERS ? llround(log_between(&r, 1e3, 1e7)) : DEFAULT_W;
 	double bend = (double)w * (chance(&r, 0.8) ? unit(&r) : 3 * unit(&r));
-	if (!stated && chance(&r, 0.4)) {
+	bool straight = kind == LINEAR || kind == SEGMENTED || kind == STEPPED;
+	if (straight || (kind == DEFAULT && chance(&r, 0.3))) {
 		bend = 0;
 	}
 	draw_clocks(s, &r, bend);
 	keep_readable(s);
-	if (s->o.format != SIM_TABLE && chance(&r, 0.5)) {
+	if (kind == STEPPED) {
 		s->o.rate = fmax(s->o.rate, fmin(30, 9000 / ((double)s->o.duration_ns * 1e-9)));
 		draw_steps(s, &r);
 	}
-	draw_wishes(s, &r, stated, w);
+	draw_wishes(s, &r, kind, w);
 	if (model) {
 		free(s->model);
 		s->model = usk_strdup(model);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* verdict.h - what trial.c hands to verdict.c: a scenario, its truth, and the answer */
+#ifndef VERDICT_H
+#define VERDICT_H
+
+#include "trial.h"
+
+struct trial {
+	struct scenario *s;
+	struct sim_clock clock[SCENARIO_HOSTS];
+	struct sim_message *m; /* tables only */
+	size_t n, cap;
+	char *text; /* the table */
+	size_t size, room;
+	struct usk_msg *used; /* by the answer; those of its last rounds are kept */
+	size_t n_used, n_kept, cap_used;
+	struct usk_clocks *answer;
+	const struct usk_clock *of[SCENARIO_HOSTS]; /* the answer's clock of a host, or NULL */
+	struct trial_result *out;
+};
+
+/** The first thing that is wrong stays. */
+void trial_fail(struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/** Hold the answer against the truth; into t->out. */
+void trial_verdict(struct trial *t);
+
+#endif
