@@ -247,8 +247,8 @@ bool check_scenario(const struct job *job, const struct scenario *s)
 	char *simulate = usk_format("%s simulate -q -f %s --seed %llu -o %s", job->unskew,
 				    s->simulate, (unsigned long long)job->seed, d);
 	char *sync =
-		usk_format("%s sync -q --json --model linear --force %s --messages %s/M.csv %s",
-			   job->unskew, s->sync, d, traces);
+		usk_format("%s sync -q --json %s --force %s --messages %s/M.csv %s", job->unskew,
+			   strstr(s->sync, "--model") ? "" : "--model linear", s->sync, d, traces);
 	char *to_file = usk_format("%s > %s/clocks.json", sync, d);
 	char *json = usk_format("%s/clocks.json", d), *truth = usk_format("%s/truth.json", d);
 	char *rows = usk_format("%s/messages.csv", d), *matched = usk_format("%s/M.csv", d);
