@@ -23,7 +23,7 @@ N ?= 10
 SEED ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: all demo check san fuzz bench sim campaign bless fmt fmt-check doc install dist tidy cover clean help
+.PHONY: all demo check san fuzz bench papers sim campaign bless fmt fmt-check doc install dist tidy cover clean help
 
 all: $(BUILD)/build.ninja ## build the library, build/unskew and the manual
 	@ninja -C $(BUILD) $(NINJAFLAGS)
@@ -63,6 +63,12 @@ bench: ## throughput, and ratios to tcpdump and mergecap in the same run
 	@$(MAKE) --no-print-directory all
 	@ninja -C $(BUILD) bench/bench_convert bench/bench_fit bench/bench_walk
 	@bench/run.py $(BUILD) $(PACKETS)
+
+papers: ## the papers' tables, made again: doc/papers; PAPER=ashton for one of them
+	@tools/need.sh papers
+	@$(MAKE) --no-print-directory all
+	@ninja -C $(BUILD) $(NINJAFLAGS) bench/bench_fit
+	@papers/run.py $(BUILD) doc/papers $(PAPER)
 
 bless: all ## accept the present output of golden tests: make bless T=name, or all of them
 	@tests/golden/run.sh bless $(BUILD)/unskew $(if $(filter command,$(origin T)),$(T))

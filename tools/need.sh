@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# need.sh build|check|fmt|fuzz|tidy|cover|ci - have the Debian packages that a verb needs
+# need.sh build|check|fmt|fuzz|bench|papers|tidy|cover|ci - have the Debian packages that a verb needs
 #
 # Nothing happens where all are there. As root, the missing ones are installed; otherwise the
 # command that would is printed and the status is 1.
@@ -26,6 +26,8 @@ check      util-linux        setpriv: tests of refused permissions
 check      python3           answers requests of curl in the recording
 bench      tcpdump           the yardstick
 bench      wireshark-common  mergecap, the other yardstick
+papers     gnuplot-nox       figures of doc/papers
+papers     python3           runs the simulations, writes the pages
 fmt        clang-format      the layout
 fuzz       clang             libFuzzer
 fuzz       libclang-rt-dev   and its run time
@@ -51,7 +53,7 @@ wanted() {
 case ${1:-build} in
 build) verbs=build ;;
 ci) verbs="build check fmt ci" ;;
-check | fuzz | bench | cover | tidy) verbs="build $1" ;;
+check | fuzz | bench | cover | tidy | papers) verbs="build $1" ;;
 *) verbs=$1 ;;
 esac
 

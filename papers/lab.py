@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""lab.py - runs unskew on simulated traces and hands back what it said
+
+In    the program, a scratch folder, options of `unskew simulate`
+Out   lines, scores and bands as numbers; true clocks; the messages themselves
+Why   a paper's script says its workloads and its tables, and nothing about processes
+Not   a page (page.py), what a paper says (ashton.py, clement.py, poirier.py)
+
+Everything follows from seeds. Options are written as Python names: dmin="15us" is --dmin 15us.
+Offsets are reference - local, in ns; host0 is always the reference.
+"""
+import concurrent.futures, itertools, json, math, os, shutil, subprocess, time
+
+
+class Failed(Exception):
+    """A command did not do what it should; the text says which and why."""
+
+
+class Trace:
+    """A simulated folder: its messages and its truth."""
+
+    def __init__(self, where):
+        self.where = where
+        self.messages_csv = os.path.join(where, "messages.csv")
+        self.truth_json = os.path.join(where, "truth.json")
+
+    def rows(self):
+        """sender, receiver, sent_ns, received_ns, bytes of each message."""
+        with open(self.messages_csv) as f:
+            next(f)
+            for row in f:
+                a, b, sent, received, size = row.split(",")[:5]
+                yield a, b, int(sent), int(received), int(size)
+
+    def clocks(self):
+        """True moments, and what every clock read then."""
+        with open(self.truth_json) as f:
+            truth = json.load(f)
+        return ([int(t) for t in truth["true_ns"]],
+                {name: [int(t) for t in read] for name, read in truth["clock_ns"].items()})
+
+    def remove(self):
+        shutil.rmtree(self.where, ignore_errors=True)
+
+
+class Line:
+    """A method's answer: reference = local + offset_ns(local), a straight line."""
+
+    def __init__(self, answer):
+        whole, _, thousandths = answer["b_ns"].partition(".")
+        self.a_ns, self.b_ns = int(answer["a_ns"]), int(whole)
+        self.b_rest = int(thousandths or 0) / 1000
+        self.beta_minus_one = answer["beta_minus_one"]
+
+    def reference_of(self, local_ns):
+        """The reference's time less a_ns, at a local stamp."""
+        return (local_ns - self.b_ns - self.b_rest) / (1 + self.beta_minus_one)
+
+    def delay_ns(self, row):
+        """Corrected delay of a message of Trace.rows()."""
+        a, _, sent, received, _ = row
+        if a == "host0":
+            return self.reference_of(received) - (sent - self.a_ns)
+        return (received - self.a_ns) - self.reference_of(sent)
+
+
+class Lab:
+    def __init__(self, unskew, scratch, workers=2):
+        self.unskew, self.scratch, self.workers = os.path.abspath(unskew), scratch, workers
+        self.numbers = itertools.count(1)
+
+    def run(self, *command, allowed=(0, 3)):
+        done = subprocess.run([self.unskew, *command], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+        if done.returncode not in allowed:
+            raise Failed("unskew %s: %s" % (" ".join(command), done.stderr.strip()))
+        return done.stdout
+
+    def simulate(self, seed, **options):
+        """A message table and its truth, in a folder of its own."""
+        where = os.path.join(self.scratch, "%06d" % next(self.numbers))
+        command = ["simulate", "--quiet", "--output", where, "--seed", str(seed)]
+        options.setdefault("format", "table")
+        for name, value in options.items():
+            command.append("--" + name.replace("_", "-"))
+            command += [] if value is True else [str(value)]
+        self.run(*command)
+        return Trace(where)
+
+    def compare(self, trace, methods, min_delay=None, reference="host0"):
+        """What each method says, by name; one that has no answer has the key `failed`."""
+        command = ["compare", "--quiet", "--json", "--model", "linear", "--reference", reference,
+                   "--max-outliers", "0", "--truth", trace.truth_json, "--method",
+                   ",".join(methods)]
+        if min_delay:
+            command += ["--min-delay", min_delay]
+        pairs = json.loads(self.run(*command, trace.messages_csv))["pairs"]
+        if len(pairs) != 1:
+            raise Failed("%d pairs in %s, not one" % (len(pairs), trace.messages_csv))
+        return {answer["name"]: answer for answer in pairs[0]["methods"]}
+
+    def sync(self, trace, method="hull", reference="host0", options=()):
+        return json.loads(self.run("sync", "--quiet", "--json", "--model", "linear", "--method",
+                                   method, "--max-outliers", "0", "--reference", reference,
+                                   *options, trace.messages_csv))
+
+    def seconds(self, *command):
+        """Wall time of a command, best of three; not reproducible, of course."""
+        best = math.inf
+        for _ in range(3):
+            begun = time.perf_counter()
+            self.run(*command)
+            best = min(best, time.perf_counter() - begun)
+        return best
+
+    def each(self, work, cases):
+        """work(*case) of every case, in order, a few at a time."""
+        with concurrent.futures.ThreadPoolExecutor(self.workers) as pool:
+            futures = [pool.submit(work, *case) for case in cases]
+            return [future.result() for future in futures]
+
+
+def knots(sync, clock="host1"):
+    """(local, offset, lo, hi) of a clock, in ns."""
+    for c in sync["clocks"]:
+        if c["name"] == clock:
+            return [tuple(int(k[key]) for key in ("local_ns", "offset_ns", "lo_ns", "hi_ns"))
+                    for k in c["knots"]]
+    raise Failed("no clock " + clock)
+
+
+def hull(points, side):
+    """The half hull that faces the other messages: the lower one if side is 1, the upper if -1."""
+    xs, ys = [], []
+    for x, y in sorted(points):
+        while len(xs) > 1 and side * ((xs[-1] - xs[-2]) * (y - ys[-2])
+                                      - (ys[-1] - ys[-2]) * (x - xs[-2])) <= 0:
+            xs.pop()
+            ys.pop()
+        xs.append(x)
+        ys.append(y)
+    return list(zip(xs, ys))
+
+
+def hulls(trace, block=100000):
+    """Messages of a trace, and both half hulls over the reference's stamps, exactly."""
+    kept, n = {"host0": [], "host1": []}, 0
+
+    def shrink():
+        for host, side in (("host0", 1), ("host1", -1)):
+            kept[host] = hull(kept[host], side)
+
+    with open(trace.messages_csv) as f:
+        next(f)
+        for row in f:
+            a, _, sent, received, _ = row.split(",", 4)
+            sent, received = int(sent), int(received)
+            kept[a].append((sent, received - sent) if a == "host0" else
+                           (received, sent - received))
+            n += 1
+            if n % block == 0:
+                shrink()
+    shrink()
+    return n, kept["host0"], kept["host1"]
+
+
+def mean(values):
+    values = list(values)
+    return math.fsum(values) / len(values)
+
+
+def deviation(values):
+    """Standard deviation of a sample."""
+    values = list(values)
+    m = mean(values)
+    return math.sqrt(math.fsum((v - m) ** 2 for v in values) / (len(values) - 1))
+
+
+def median(values):
+    values = sorted(values)
+    n = len(values)
+    return (values[(n - 1) // 2] + values[n // 2]) / 2
