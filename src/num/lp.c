@@ -85,6 +85,17 @@ enum usk_lp_answer usk_lp_solve(struct usk_lp *lp, enum usk_lp_way way)
 	return lp->last;
 }
 
+void usk_lp_add_cols(struct usk_lp *lp, const struct usk_lp_problem *p)
+{
+	double *lo = bounds(p->col_lo, p->n_cols, 0), *hi = bounds(p->col_hi, p->n_cols, NEVER);
+	double *cost = bounds(p->cost, p->n_cols, 0);
+	Clp_addColumns(lp->clp, p->n_cols, lo, hi, cost, p->start, p->row, p->value);
+	lp->n_cols += p->n_cols;
+	free(lo);
+	free(hi);
+	free(cost);
+}
+
 void usk_lp_set_row(struct usk_lp *lp, int row, double lo, double hi)
 {
 	Clp_rowLower(lp->clp)[row] = bound(lo);

@@ -49,6 +49,10 @@ struct usk_lp;
 struct usk_lp *usk_lp_new(const struct usk_lp_problem *p);
 void usk_lp_free(struct usk_lp *lp);
 
+/** More columns, behind those there are; n_rows, row_lo and row_hi of p are not looked at. The
+ * basis stays: new columns are at 0, or their bound. */
+void usk_lp_add_cols(struct usk_lp *lp, const struct usk_lp_problem *p);
+
 /** From the last basis on. */
 enum usk_lp_answer usk_lp_solve(struct usk_lp *lp, enum usk_lp_way way);
 

@@ -24,6 +24,7 @@ struct usk_island_work {
 	struct usk_rates *rates;
 	int64_t *weight;	  /* by tie */
 	uint32_t reference, core; /* core: the reference's part */
+	const char *how;	  /* the core was solved */
 	bool joint;		  /* links of the core hold what all messages say */
 };
 

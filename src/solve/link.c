@@ -2,13 +2,12 @@
 /*
  * link.c - a link's three curves as maps, and their reverses
  */
+#include "num/cone.h"
 #include "solve/link.h"
 #include "fit/fit.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define E12 INT64_C(1000000000000)
 
 static int64_t offset(const struct usk_knot *k, enum usk_curve c)
 {
@@ -85,7 +84,7 @@ int64_t usk_link_at(const struct usk_link *b, enum usk_curve c, int64_t x, usk_h
 	if (!inside && c != USK_MIDDLE) {
 		const struct usk_knot *end = &b->knot[left ? b->n - 1 : 0];
 		usk_i128 away = (usk_i128)x - end->local_ns;
-		usk_i128 widen = usk_ceil_div((away < 0 ? -away : away) * b->skew_e12, E12);
+		usk_i128 widen = usk_ceil_div((away < 0 ? -away : away) * b->skew_e12, USK_E12);
 		return usk_cut(x + (usk_i128)offset(end, c) + (c == USK_UPPER ? widen : -widen));
 	}
 	size_t i = left == 0 ? 0 : left == b->n ? b->n - 2 : left - 1;
@@ -150,54 +149,66 @@ int64_t usk_link_back(const struct usk_link *b, enum usk_curve c, int64_t t, usk
 			       : usk_cut(reach(&b->knot[i], c, t, false));
 	}
 	if (left == 0) {
-		beyond = (value(first, c) - t) * E12;
-		return usk_cut(first->local_ns - (c == USK_UPPER ? usk_ceil_div(beyond, E12 - s)
-								 : usk_floor_div(beyond, E12 + s)));
+		beyond = (value(first, c) - t) * USK_E12;
+		return usk_cut(first->local_ns - (c == USK_UPPER
+							  ? usk_ceil_div(beyond, USK_E12 - s)
+							  : usk_floor_div(beyond, USK_E12 + s)));
 	}
 	if (left == n) {
-		beyond = (t - value(last, c)) * E12;
-		return usk_cut(last->local_ns + (c == USK_UPPER ? usk_floor_div(beyond, E12 + s)
-								: usk_ceil_div(beyond, E12 - s)));
+		beyond = (t - value(last, c)) * USK_E12;
+		return usk_cut(last->local_ns + (c == USK_UPPER
+							 ? usk_floor_div(beyond, USK_E12 + s)
+							 : usk_ceil_div(beyond, USK_E12 - s)));
 	}
 	return usk_cut(reach(&b->knot[left - 1], c, t, c == USK_LOWER));
 }
 
-void usk_link_reach(struct usk_link *b, int64_t first_ns, int64_t last_ns)
+/* The link at a time, as a knot. */
+static struct usk_knot knot_at(const struct usk_link *b, int64_t x)
 {
-	bool front = first_ns<b->knot[0].local_ns, back = last_ns> b->knot[b->n - 1].local_ns;
-	struct usk_link to = *b;
-	if (!front && !back) {
-		return;
+	int64_t v[3] = { USK_NONE, USK_NONE, USK_NONE };
+	for (enum usk_curve c = USK_LOWER; c <= USK_UPPER; c++) {
+		usk_hint at = 0;
+		if (b->has[c]) {
+			v[c] = usk_cut((usk_i128)usk_link_at(b, c, x, &at) - x);
+		}
 	}
-	to.n = b->n + front + back;
-	to.knot = usk_alloc(to.n, sizeof *to.knot);
-	memcpy(to.knot + front, b->knot, b->n * sizeof *to.knot);
-	to.knot[0].local_ns = front ? first_ns : to.knot[0].local_ns;
-	to.knot[to.n - 1].local_ns = back ? last_ns : to.knot[to.n - 1].local_ns;
-	for (size_t end = 0; end < 2; end++) {
-		if (!(end ? back : front)) {
-			continue;
+	if (b->has[USK_MIDDLE] && b->has[USK_LOWER] && v[USK_MIDDLE] < v[USK_LOWER]) {
+		v[USK_MIDDLE] = v[USK_LOWER];
+	}
+	if (b->has[USK_MIDDLE] && b->has[USK_UPPER] && v[USK_MIDDLE] > v[USK_UPPER]) {
+		v[USK_MIDDLE] = v[USK_UPPER];
+	}
+	return (struct usk_knot){ x, v[USK_MIDDLE], v[USK_LOWER], v[USK_UPPER], b->knot[0].epoch };
+}
+
+static void resize(struct usk_link *b, int64_t first_ns, int64_t last_ns, bool crop)
+{
+	struct usk_knot *k = usk_alloc(b->n + 2, sizeof *k);
+	size_t n = 0;
+	if (crop || first_ns < b->knot[0].local_ns) {
+		k[n++] = knot_at(b, first_ns);
+	}
+	for (size_t i = 0; i < b->n; i++) {
+		int64_t x = b->knot[i].local_ns;
+		if (!crop || (x > first_ns && x < last_ns)) {
+			k[n++] = b->knot[i];
 		}
-		struct usk_knot *k = &to.knot[end ? to.n - 1 : 0];
-		int64_t v[3] = { USK_NONE, USK_NONE, USK_NONE };
-		for (enum usk_curve c = USK_LOWER; c <= USK_UPPER; c++) {
-			usk_hint at = 0;
-			if (b->has[c]) {
-				v[c] = (int64_t)((usk_i128)usk_link_at(b, c, k->local_ns, &at) -
-						 k->local_ns);
-			}
-		}
-		k->lo_ns = v[USK_LOWER];
-		k->hi_ns = v[USK_UPPER];
-		k->offset_ns = v[USK_MIDDLE];
-		if (b->has[USK_MIDDLE] && b->has[USK_LOWER] && k->offset_ns < k->lo_ns) {
-			k->offset_ns = k->lo_ns;
-		}
-		if (b->has[USK_MIDDLE] && b->has[USK_UPPER] && k->offset_ns > k->hi_ns) {
-			k->offset_ns = k->hi_ns;
-		}
-		k->epoch = b->knot[0].epoch;
+	}
+	if (crop || last_ns > b->knot[b->n - 1].local_ns) {
+		k[n++] = knot_at(b, last_ns);
 	}
 	free(b->knot);
-	*b = to;
+	b->knot = k;
+	b->n = n;
+}
+
+void usk_link_reach(struct usk_link *b, int64_t first_ns, int64_t last_ns)
+{
+	resize(b, first_ns, last_ns, false);
+}
+
+void usk_link_crop(struct usk_link *b, int64_t first_ns, int64_t last_ns)
+{
+	resize(b, first_ns, last_ns, true);
 }

@@ -53,11 +53,17 @@ struct usk_link usk_link_chain(const struct usk_link *inner, const struct usk_li
 /** Knots at first and last where these lie beyond the outermost. */
 void usk_link_reach(struct usk_link *b, int64_t first_ns, int64_t last_ns);
 
+/** Without what lies before first or behind last; with knots at both. first < last. */
+void usk_link_crop(struct usk_link *b, int64_t first_ns, int64_t last_ns);
+
 /**
  * Fewer knots: `most` or less, at least 2 however. The band grows by as little as that takes, and
  * never shrinks; M stays in it, and as it is at the knots that stay.
  */
 void usk_link_thin(struct usk_link *b, size_t most);
+
+/** Leave out knots of M that lie on the line of their neighbours, exactly; for links of M alone. */
+void usk_link_straighten(struct usk_link *b);
 
 /** As thin, but of any number: all that go within so many ns. */
 void usk_link_smooth(struct usk_link *b, int64_t tolerance_ns);

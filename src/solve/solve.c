@@ -7,7 +7,7 @@
  * Why   this function is the stage's one sentence
  */
 #include "solve/solve.h"
-#include "solve/joint.h"
+#include "solve/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -187,18 +187,6 @@ static void forget_links(struct usk_island_work *w, bool core_too)
 	}
 }
 
-static void solve_jointly(struct usk_island_work *w)
-{
-	struct usk_conflict conflict = { 0 };
-	enum usk_joint_answer answer = usk_joint_lp(w, false, &conflict);
-	w->joint = answer == USK_JOINT_DONE;
-	if (w->joint) {
-		forget_links(w, false);
-		link_along_paths(w);
-	}
-	free(conflict.row);
-}
-
 static size_t core_size(const struct usk_island_work *w)
 {
 	size_t n = 0;
@@ -206,6 +194,63 @@ static size_t core_size(const struct usk_island_work *w)
 		n += usk_in_core(w, w->clock[i]);
 	}
 	return n;
+}
+
+/* How many moments: so that what is asked in all stays within bounds. */
+static size_t moments_most(size_t n_clocks)
+{
+	return n_clocks <= 10 ? 2000 : n_clocks <= 50 ? 1000 : 300;
+}
+
+/* Up to so many clocks the linear program is worth its time. */
+enum { LP_CLOCKS = 64, RATE_ROUNDS = 4 };
+
+static enum usk_joint_answer solve_by_paths(struct usk_island_work *w,
+					    struct usk_conflict *conflict)
+{
+	struct usk_moments *m = usk_moments_new(w, moments_most(core_size(w)));
+	bool good = true;
+	for (int round = 0; round < RATE_ROUNDS; round++) {
+		usk_moments_weigh(m);
+		good = usk_moments_bound(m, USK_NO_CLOCK, conflict);
+		if (!good || !usk_moments_rates(m)) {
+			break;
+		}
+	}
+	if (good) {
+		usk_moments_narrow(m);
+		usk_order_draw(m, !usk_keeps_method(w));
+		w->how = "shortest-path";
+	}
+	usk_moments_free(m);
+	return good ? USK_JOINT_DONE : USK_JOINT_CONTRADICTED;
+}
+
+/* Messages off the paths are put in order by the least that has to change. */
+static void put_in_order(struct usk_island_work *w)
+{
+	int64_t worst;
+	if (!usk_order_wrong(w, &worst)) {
+		return;
+	}
+	struct usk_moments *m = usk_moments_new(w, moments_most(core_size(w)));
+	usk_moments_weigh(m);
+	usk_order_draw(m, false);
+	usk_moments_free(m);
+}
+
+static enum usk_joint_answer solve_jointly(struct usk_island_work *w, struct usk_conflict *conflict)
+{
+	enum usk_joint_answer answer = USK_JOINT_NONE;
+	if (w->opt->model.kind == USK_LINEAR && core_size(w) <= LP_CLOCKS && !w->opt->paths) {
+		answer = usk_joint_lp(w, false, conflict);
+		w->how = answer == USK_JOINT_DONE ? "lp" : w->how;
+	}
+	if (answer == USK_JOINT_NONE) {
+		answer = solve_by_paths(w, conflict);
+	}
+	w->joint = answer == USK_JOINT_DONE;
+	return answer;
 }
 
 static enum usk_status solve_island(struct usk_island_work *w, struct usk_err *err)
@@ -218,8 +263,17 @@ static enum usk_status solve_island(struct usk_island_work *w, struct usk_err *e
 	link_along_paths(w);
 	usk_rates_of(w->graph, w->tie, w->reference, o->max_skew_e12, w->odd, w->rates);
 	w->joint = false;
+	struct usk_conflict conflict = { 0 };
 	if (!o->tree && core_size(w) > 2) {
-		solve_jointly(w);
+		solve_jointly(w, &conflict);
+	}
+	free(conflict.row);
+	if (core_size(w) > 2) {
+		put_in_order(w);
+	}
+	if (w->joint) {
+		forget_links(w, false);
+		link_along_paths(w);
 	}
 	(void)err;
 	write_clocks(w);
@@ -245,7 +299,7 @@ enum usk_status usk_solve(struct usk_clocks *c, struct usk_tie *tie, size_t n,
 			  const struct usk_solve_options *opt, struct usk_err *err)
 {
 	struct usk_graph g = usk_graph_of(tie, n, c->n_clocks);
-	struct usk_island_work w = { .c = c, .tie = tie, .opt = opt, .graph = &g };
+	struct usk_island_work w = { .c = c, .tie = tie, .opt = opt, .graph = &g, .how = "pairs" };
 	uint32_t *island = usk_alloc(c->n_clocks, sizeof *island);
 	w.clock = usk_alloc(c->n_clocks, sizeof *w.clock);
 	w.part = usk_alloc(c->n_clocks, sizeof *w.part);
@@ -274,7 +328,7 @@ enum usk_status usk_solve(struct usk_clocks *c, struct usk_tie *tie, size_t n,
 		}
 	}
 	c->solve = usk_strdup(opt->tree ? "tree" : "joint");
-	c->how = usk_strdup("pairs");
+	c->how = usk_strdup(w.how);
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		usk_link_free(&w.link[i]);
 	}

@@ -44,6 +44,7 @@ struct usk_solve_options {
 	int64_t max_skew_e12;
 	uint32_t reference; /* the clock that was asked for; USK_NO_CLOCK: the best */
 	bool tree;	    /* along shortest paths only; else all messages jointly */
+	bool paths;	    /* jointly without the linear program */
 	/* What a pair's messages were fitted with: `middle` is drawn anew for all clocks together,
 	 * other methods' lines are composed along paths. NULL: middle. */
 	const struct usk_estimator *method;

@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The tie's own answer, borrowed: its first epoch. */
-static struct usk_link look(const struct usk_tie *t, int64_t max_skew_e12)
+struct usk_link usk_tie_link(const struct usk_tie *t, int64_t max_skew_e12)
 {
 	const struct usk_clock *k = t->fitted;
 	struct usk_link l = { .knot = k->knot,
@@ -41,7 +40,7 @@ static enum usk_curve leading(const struct usk_link *l)
 /* A time of one end of an arc as the other shows it, near enough to weigh by. */
 static int64_t across(const struct usk_tie *t, bool to_a, int64_t at, int64_t max_skew_e12)
 {
-	struct usk_link l = look(t, max_skew_e12);
+	struct usk_link l = usk_tie_link(t, max_skew_e12);
 	usk_hint hint = 0;
 	return to_a ? usk_link_at(&l, leading(&l), at, &hint)
 		    : usk_link_back(&l, leading(&l), at, &hint);
@@ -71,7 +70,7 @@ static uint32_t *by_hops(const struct usk_way *way, size_t n_clocks, size_t *n)
 
 static int64_t half_width(const struct usk_tie *t, int64_t local_ns, int64_t max_skew_e12)
 {
-	struct usk_link l = look(t, max_skew_e12);
+	struct usk_link l = usk_tie_link(t, max_skew_e12);
 	usk_hint hint = 0;
 	if (!l.has[USK_LOWER] || !l.has[USK_UPPER]) {
 		return 0;
@@ -138,12 +137,37 @@ int64_t usk_tree_time(const struct usk_graph *g, const struct usk_tie *tie,
 	return local_ns;
 }
 
+void usk_tree_locals(const struct usk_graph *g, const struct usk_tie *tie,
+		     const struct usk_way *way, uint32_t clock, const int64_t *time_ns, size_t n,
+		     int64_t max_skew_e12, int64_t *local_ns)
+{
+	size_t hops = way[clock].hops;
+	const struct usk_arc **arc = usk_alloc(hops + 1, sizeof *arc);
+	for (size_t h = hops; h-- > 0; clock = way[clock].from) {
+		arc[h] = &g->arc[way[clock].arc];
+	}
+	memcpy(local_ns, time_ns, n * sizeof *local_ns);
+	for (size_t h = 0; h < hops; h++) {
+		struct usk_link l = usk_tie_link(&tie[arc[h]->tie], max_skew_e12);
+		enum usk_curve c = leading(&l);
+		usk_hint hint = 0;
+		for (size_t k = 0; k < n; k++) {
+			local_ns[k] = arc[h]->turned ? usk_link_at(&l, c, local_ns[k], &hint)
+						     : usk_link_back(&l, c, local_ns[k], &hint);
+			if (k && local_ns[k] < local_ns[k - 1]) {
+				local_ns[k] = local_ns[k - 1];
+			}
+		}
+	}
+	free(arc);
+}
+
 /* ---- links ----------------------------------------------------------------------------- */
 
 static struct usk_link step(const struct usk_tie *t, bool turned, const struct usk_span *span,
 			    int64_t max_skew_e12)
 {
-	struct usk_link own = look(t, max_skew_e12);
+	struct usk_link own = usk_tie_link(t, max_skew_e12);
 	struct usk_link l = usk_link_of(own.knot, own.n, max_skew_e12);
 	if (turned) {
 		struct usk_link back = usk_link_turn(&l, span->first_ns, span->last_ns);
@@ -240,7 +264,7 @@ static int64_t negated(int64_t v)
 void usk_tree_jumps(const struct usk_arc *arc, const struct usk_tie *tie, uint32_t origin,
 		    int64_t max_skew_e12, const struct usk_clock *parent, struct usk_clock *clock)
 {
-	struct usk_link l = look(tie, max_skew_e12);
+	struct usk_link l = usk_tie_link(tie, max_skew_e12);
 	uint32_t number = arc->to;
 	enum usk_curve low = l.has[USK_LOWER] ? USK_LOWER : leading(&l);
 	enum usk_curve high = l.has[USK_UPPER] ? USK_UPPER : leading(&l);

@@ -8,6 +8,9 @@
 #include "solve/graph.h"
 #include "solve/link.h"
 
+/** A tie's own answer as a link, borrowed from it: its first epoch. */
+struct usk_link usk_tie_link(const struct usk_tie *t, int64_t max_skew_e12);
+
 /**
  * What each tie weighs: half its band at the middle of the island's trace, the earliest to the
  * latest event of its clocks, mapped along ties. span[n_clocks]; weight[n ties] is written where
@@ -21,6 +24,12 @@ void usk_tree_weigh(const struct usk_graph *g, const struct usk_tie *tie,
 int64_t usk_tree_time(const struct usk_graph *g, const struct usk_tie *tie,
 		      const struct usk_way *way, uint32_t clock, int64_t local_ns,
 		      int64_t max_skew_e12);
+
+/** The reverse for times that do not fall: of the origin, local[n] of a clock, which do not either.
+ */
+void usk_tree_locals(const struct usk_graph *g, const struct usk_tie *tie,
+		     const struct usk_way *way, uint32_t clock, const int64_t *time_ns, size_t n,
+		     int64_t max_skew_e12, int64_t *local_ns);
 
 /**
  * Links of all clocks against the origin along their ways, each with knots at its first and last

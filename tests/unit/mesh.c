@@ -221,9 +221,11 @@ void mesh_fit(struct mesh *m)
 
 enum usk_status mesh_solve(struct mesh *m, bool tree, uint32_t reference, struct usk_err *err)
 {
-	struct usk_solve_options opt = {
-		.max_skew_e12 = 500000000, .reference = reference, .tree = tree, .span = m->span
-	};
+	struct usk_solve_options opt = { .max_skew_e12 = 500000000,
+					 .reference = reference,
+					 .tree = tree,
+					 .paths = m->o.paths,
+					 .span = m->span };
 	usk_clocks_free(m->answer);
 	struct usk_clocks *c = m->answer = usk_alloc(1, sizeof *c);
 	if (usk_model_parse(m->o.model, &opt.model, err)) {

@@ -70,11 +70,18 @@ static void test_joint_holds_truth(void **state)
 			solve(&m, false);
 			assert_true(mesh_truth_in_band(&m, 37));
 			double joint = mesh_half_width(&m, 37);
+			m.o.paths = true;
+			solve(&m, false);
+			assert_true(mesh_truth_in_band(&m, 37));
+			double paths = mesh_half_width(&m, 37);
+			int64_t worst2;
+			size_t n2 = mesh_inversions(&m, &worst2);
 			int64_t worst;
 			size_t n = mesh_inversions(&m, &worst);
-			printf("seed %d %s: %zu of %zu worst %ld tree %.0f joint %.0f (%.3f)\n",
+			printf("seed %d %s: %zu of %zu worst %ld tree %.0f joint %.0f (%.3f) paths "
+			       "%.0f wrong %zu %ld\n",
 			       (int)seed, shape_name[shape], n, m.n_msgs, (long)worst, tree, joint,
-			       joint / tree);
+			       joint / tree, paths, n2, (long)worst2);
 			mesh_free(&m);
 		}
 	}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * order.h - estimates of all clocks that put every message in order
+ */
+#ifndef USK_SOLVE_ORDER_H
+#define USK_SOLVE_ORDER_H
+
+#include "solve/moments.h"
+
+/** Points of ties within the core that the links' M puts out of order, and by how much at most. */
+size_t usk_order_wrong(const struct usk_island_work *w, int64_t *worst_ns);
+
+/**
+ * Draws M of all clocks of the core anew, within their bands: the one nearest to what is wanted
+ * that is in order with every point of every tie, by 1 ns where there is room, as far as that can
+ * be had with bends at the moments alone.
+ *
+ * m       weighed
+ * anew    wanted is the middle of the bands, smoothed; else M as it is
+ * Returns how many points are still out of order.
+ */
+size_t usk_order_draw(struct usk_moments *m, bool anew);
+
+#endif
