@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* clock_json.c - this machine's clocks, for machines: every figure and histogram */
+#include "clock_show.h"
+
+#include <jansson.h>
+
+#include <math.h>
+
+static json_t *number(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *figures(const struct figures *f)
+{
+	json_t *octaves = json_array();
+	int last = 0;
+	for (int i = 0; i < OCTAVES; i++) {
+		last = f->octave[i] ? i + 1 : last;
+	}
+	for (int i = 0; i < last; i++) {
+		json_array_append_new(octaves, json_integer((json_int_t)f->octave[i]));
+	}
+	return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "count", (json_int_t)f->n, "mean",
+			 number(f->mean), "trimmed_mean", number(f->trimmed), "deviation",
+			 number(f->deviation), "min", number(f->min), "median", number(f->median),
+			 "p99", number(f->p99), "max", number(f->max), "octaves", octaves);
+}
+
+static json_t *sources(const struct clock_report *r)
+{
+	json_t *a = json_array();
+	for (size_t i = 0; i < r->n_sources; i++) {
+		const struct source_figures *f = &r->figures[i];
+		json_array_append_new(
+			a,
+			json_pack("{s:s,s:o,s:o,s:o,s:I,s:o,s:I,s:I,s:o,s:o,s:o,s:o,s:o}", "name",
+				  r->source[i].name, "read_ns", number(f->cost_ns), "resolution_ns",
+				  number(f->resolution_ns), "repeats", number(f->repeats),
+				  "backwards", (json_int_t)f->backwards, "backwards_ns",
+				  number(f->backwards_ns), "turns", (json_int_t)f->turns,
+				  "turns_backwards", (json_int_t)f->turns_backwards,
+				  "turns_backwards_ns", number(f->turns_backwards_ns), "drift_ppm",
+				  number(f->drift_ppm), "drift_error_ppm",
+				  number(f->drift_error_ppm), "hz",
+				  f->hz ? number(f->hz) : json_null(), "step_ns",
+				  figures(&f->step)));
+	}
+	return a;
+}
+
+static json_t *under(const struct under *u, unsigned load)
+{
+	json_t *zero = json_array(), *messages = json_array();
+	for (int c = 0; c < COMPENSATIONS; c++) {
+		json_array_append_new(zero,
+				      json_pack("{s:s,s:o,s:o,s:o,s:o}", "compensation",
+						compensation_name((enum compensation)c), "ns",
+						figures(&u->zero.net[c]), "k", number(u->zero.k[c]),
+						"k1", number(u->zero.k1[c]), "predicted",
+						number(u->zero.predicted[c])));
+	}
+	for (int c = 0; c < CHANNELS; c++) {
+		for (size_t k = 0; k < SIZES; k++) {
+			const struct exchange_figures *e = &u->exchange[c][k];
+			if (e->known) {
+				json_array_append_new(
+					messages, json_pack("{s:s,s:I,s:o,s:o}", "channel",
+							    channel_name((enum channel)c), "bytes",
+							    (json_int_t)clock_sizes[k],
+							    "round_trip_ns", figures(&e->rpc),
+							    "one_way_ns", figures(&e->latency)));
+			}
+		}
+	}
+	return json_pack("{s:I,s:o,s:s,s:s,s:o,s:o}", "load", (json_int_t)load, "zero", zero,
+			 "best", compensation_name(u->zero.best), "compensation",
+			 compensation_name(u->used), "timer_late_ns", figures(&u->wakeup),
+			 "messages", messages);
+}
+
+void clock_print_json(FILE *out, const struct clock_report *r)
+{
+	const struct discipline *d = &r->discipline;
+	json_t *cores = json_array(), *loads = json_array();
+	for (size_t i = 0; i < r->n_cores; i++) {
+		json_array_append_new(cores, json_pack("{s:i,s:o}", "cpu", r->core[i].cpu,
+						       "work_ns", number(r->core[i].work_ns)));
+	}
+	for (int i = 0; i < 2; i++) {
+		json_array_append_new(loads, under(&r->under[i], i ? r->load : 0));
+	}
+	json_t *steered =
+		d->known ? json_pack("{s:b,s:o,s:o,s:o,s:o,s:i}", "synchronised", d->synchronised,
+				     "frequency_ppm", number(d->frequency_ppm), "offset_ns",
+				     number(d->offset_ns), "error_ns", number(d->error_ns),
+				     "max_error_ns", number(d->max_error_ns), "tai_s", d->tai_s)
+			 : json_null();
+	json_t *root = json_pack("{s:i,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "unskew_clock", 1, "source",
+				 r->source[r->which].name, "work",
+				 r->work == WORK_READ ? "read" : "message", "seconds",
+				 number(r->seconds), "clocks", sources(r), "realtime", steered,
+				 "cores", cores, "loads", loads);
+	json_dumpf(root, out, JSON_INDENT(2));
+	fputc('\n', out);
+	json_decref(root);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_clock.c - how good this machine's own clocks are
+ *
+ * In    the machine as it is, and a load
+ * Out   each clock: cost, resolution, repeats, steps back, drift; what compensating for the cost of
+ *       reads brings; cores, timers and messages by load
+ * Why   a correction is never better than the stamps
+ * Not   measuring (src/clock); other machines (probe)
+ */
+#include "clock_show.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int find_source(const char *name, const struct source *s, size_t n, size_t *which)
+{
+	for (*which = 0; *which < n && strcmp(s[*which].name, name); ++*which) {
+		continue;
+	}
+	if (*which < n) {
+		return EXIT_DONE;
+	}
+	char *names = usk_strdup(s[0].name);
+	for (size_t i = 1; i < n; i++) {
+		char *longer = usk_format("%s, %s", names, s[i].name);
+		free(names);
+		names = longer;
+	}
+	int status =
+		say_usage("--source: this machine has no clock \"%s\"; it has %s", name, names);
+	free(names);
+	return status;
+}
+
+/* Under no load, then under load: what depends on it. */
+static void measure_under(struct clock_report *r, int loaded, size_t samples, bool best)
+{
+	const struct source *s = &r->source[r->which];
+	struct load *load = loaded ? load_start(r->work, r->load, s) : NULL;
+	struct under *u = &r->under[loaded];
+	zero_measure(s, samples, &u->zero);
+	u->used = best ? u->zero.best : r->how;
+	u->wakeup = wakeups_measure(200);
+	for (int c = 0; c < CHANNELS; c++) {
+		for (size_t k = 0; k < SIZES; k++) {
+			exchange_measure((enum channel)c, clock_sizes[k], 300, s, u->used,
+					 &u->exchange[c][k]);
+		}
+	}
+	load_stop(load);
+}
+
+static int clock_run(const struct args *args)
+{
+	struct clock_report *r = usk_alloc(1, sizeof *r);
+	r->n_sources = sources_open(r->source);
+	int status = find_source(args_string(args, "source"), r->source, r->n_sources, &r->which);
+	if (!status) {
+		long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+		r->seconds = args_number(args, "seconds");
+		r->load = args_given(args, "load") ? (unsigned)args_int(args, "load")
+			  : cpus > 0		   ? (unsigned)cpus
+						   : 1;
+		r->work = strcmp(args_string(args, "work"), "message") ? WORK_READ : WORK_MESSAGE;
+		for (int c = 0; c < COMPENSATIONS; c++) {
+			if (!strcmp(args_string(args, "compensate"),
+				    compensation_name((enum compensation)c))) {
+				r->how = (enum compensation)c;
+			}
+		}
+		struct progress progress = progress_start(args);
+		size_t samples = (size_t)args_int(args, "samples");
+		progress_show(&progress, 0.1, "clocks");
+		sources_measure(r->source, r->n_sources, r->seconds, r->figures);
+		r->discipline = discipline_now();
+		progress_show(&progress, 0.4, "cores");
+		r->n_cores = cores_measure(r->core);
+		for (int loaded = 0; loaded < 2; loaded++) {
+			progress_show(&progress, loaded ? 0.7 : 0.5,
+				      loaded ? "under load" : "without load");
+			measure_under(r, loaded, samples, args_flag(args, "best"));
+		}
+		progress_end(&progress);
+		if (args_flag(args, "json")) {
+			clock_print_json(stdout, r);
+		} else {
+			clock_print(stdout, r);
+		}
+	}
+	sources_close(r->source, r->n_sources);
+	free(r);
+	return status;
+}
+
+static const char *compensation_choice(size_t i)
+{
+	return i < COMPENSATIONS ? compensation_name((enum compensation)i) : NULL;
+}
+
+static const struct option_group clock_options = {
+	"Measuring",
+	(const struct option_row[]){
+		{ .name = "seconds",
+		  .type = OPTION_NUMBER,
+		  .value = "S",
+		  .initial = "1",
+		  .min = "0.01",
+		  .max = "100000",
+		  .help = "how long drift is watched; the rest takes some seconds more" },
+		{ .name = "source",
+		  .type = OPTION_STRING,
+		  .value = "CLOCK",
+		  .initial = "monotonic_raw",
+		  .help = "the clock that the experiments read" },
+		{ .name = "load",
+		  .type = OPTION_INT,
+		  .value = "N",
+		  .min = "1",
+		  .max = "1000",
+		  .help = "threads (messages: pairs of threads) that load the machine; otherwise "
+			  "as "
+			  "many as it has processors" },
+		{ .name = "work",
+		  .type = OPTION_CHOICE,
+		  .value = "read|message",
+		  .initial = "read",
+		  .help = "what they do: read the clock, or send each other messages" },
+		{ .name = "samples",
+		  .type = OPTION_INT,
+		  .value = "N",
+		  .initial = "20000",
+		  .min = "100",
+		  .max = "10000000",
+		  .help = "how often zero elapsed time is measured" },
+		{ .name = "compensate",
+		  .type = OPTION_CHOICE,
+		  .value = "NAME",
+		  .initial = "method-1",
+		  .choice = compensation_choice,
+		  .help = "how round trips are freed from the cost of reading the clock" },
+		{ .name = "best", .help = "by the compensation that measures zero best" },
+		{ 0 },
+	},
+};
+
+static const struct option_group clock_output = {
+	"Output",
+	(const struct option_row[]){
+		{ .name = "json", .help = "print JSON with all figures and histograms" },
+		{ 0 },
+	},
+};
+
+const struct command cmd_clock = {
+	.name = "clock",
+	.run = clock_run,
+	.operands = "",
+	.min_operands = 0,
+	.max_operands = 0,
+	.help = "how good this machine's own clocks are",
+	.more = "An interval that is measured by reading a clock twice is too long by about one "
+		"read, "
+		"whose cost depends on the load. Zero elapsed time shows by how much, and what "
+		"compensation brings: long-term subtracts the mean cost of a read; method-1 that "
+		"of "
+		"two reads before and two after; method-2 that of a thread that samples it "
+		"meanwhile. k is the variance as measured over the variance after compensation: "
+		"over 1 is better, and 0.5 to 0.67 is what to expect where neighbouring reads have "
+		"nothing to do with each other (Kong, Spector and Siewiorek 1986).",
+	.group = { &clock_options, &clock_output, &options_common },
+};

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock.h - this machine's own clocks, measured: what the files of this folder share
+ *
+ * All of it is statistics of what one machine did for a second, so it is in doubles, in ns.
+ */
+#ifndef USK_CLOCK_CLOCK_H
+#define USK_CLOCK_CLOCK_H
+
+#include "base/base.h"
+#include "unskew_clock.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+/* ---- samples.c ----------------------------------------------------------------- */
+
+/* Values, in the order in which they came. */
+struct samples {
+	double *v;
+	size_t n, cap;
+};
+
+enum { OCTAVES = 40 };
+
+struct figures {
+	size_t n;
+	double mean, deviation, trimmed; /* trimmed: mean without 1 % at either end */
+	double min, median, p99, max;
+	uint64_t octave[OCTAVES]; /* how many were under 2^(i + 1) ns, and not under 2^i */
+};
+
+void samples_add(struct samples *s, double v);
+void samples_free(struct samples *s);
+/** All NAN if there is none. */
+struct figures samples_figures(const struct samples *s);
+/** Of two runs of one length; NAN if one does not vary. */
+double samples_correlation(const double *a, const double *b, size_t n);
+
+/* ---- sources.c ------------------------------------------------------------------ */
+
+struct source {
+	char name[32];
+	int64_t (*read)(const struct source *s);
+	clockid_t id;
+	int fd;		    /* of a PTP device, else -1 */
+	double ns_per_tick; /* 1 for all but the processor's counter */
+};
+
+enum { SOURCES_MAX = 32, CPUS_MAX = 1024 };
+
+/** Those that this machine has, CLOCK_MONOTONIC_RAW first; returns how many. */
+size_t sources_open(struct source out[SOURCES_MAX]);
+void sources_close(struct source *s, size_t n);
+
+struct source_figures {
+	struct figures step; /* from one read to the next, ns */
+	double cost_ns;
+	double resolution_ns; /* smallest step that was seen */
+	double repeats;	      /* share of reads that show what the one before showed */
+	uint64_t backwards, turns, turns_backwards; /* on one core; reads in turn by two cores */
+	double backwards_ns, turns_backwards_ns;    /* the largest */
+	double drift_ppm, drift_error_ppm;	    /* against MONOTONIC_RAW; NAN for itself */
+	double hz;				    /* of the processor's counter, else 0 */
+};
+
+/** Measure all of them; takes `seconds` and a little more. */
+void sources_measure(struct source *s, size_t n, double seconds, struct source_figures *out);
+
+/* How the kernel steers CLOCK_REALTIME. */
+struct discipline {
+	bool known, synchronised;
+	double frequency_ppm, offset_ns, error_ns, max_error_ns;
+	int tai_s;
+};
+struct discipline discipline_now(void);
+
+/** CPUs that this process may use. */
+size_t cpus_usable(int cpu[CPUS_MAX]);
+void cpu_pin(int cpu);
+
+/* ---- load.c --------------------------------------------------------------------- */
+
+enum work { WORK_READ, WORK_MESSAGE };
+
+/* Threads that do what is measured, too: they are the load (Kong 1986, section 4.1). */
+struct load;
+/** n readers, or n pairs that send each other messages. Returns once they are under way. */
+struct load *load_start(enum work work, unsigned n, const struct source *source);
+void load_stop(struct load *l); /* NULL is none */
+
+/* ---- net.c: what is measured, less what reading the clock costs -------------------- */
+
+enum compensation { RAW, LONG_TERM, METHOD_1, METHOD_2, COMPENSATIONS };
+
+const char *compensation_name(enum compensation c);
+
+/* Runs of something between two pairs of reads. */
+struct runs {
+	const struct source *source;
+	struct usk_four_stamps *run;
+	size_t n, cap;
+	struct sampler *sampler; /* a thread that samples the cost of reading; NULL: none */
+};
+
+void runs_begin(struct runs *r, const struct source *source, bool sampled);
+/** First two reads, then the work, then two more: call around it. */
+void runs_before(struct runs *r);
+void runs_after(struct runs *r);
+void runs_end(struct runs *r); /* no more runs; stops the sampler */
+void runs_free(struct runs *r);
+
+/** Net times in ns, one per run. METHOD_2 needs the sampler. */
+void runs_net(const struct runs *r, enum compensation c, struct samples *out);
+
+/* Zero elapsed time, measured (sections 4.4 and 4.5). */
+struct zero {
+	struct figures net[COMPENSATIONS];
+	double k[COMPENSATIONS], k1[COMPENSATIONS]; /* V(T_m) / V(T_A), V(T_1) / V(T_A) */
+	double predicted[COMPENSATIONS];	    /* both, by eq. 5; NAN for the first two */
+	enum compensation best; /* of the largest k; LONG_TERM if none is over 1 */
+};
+
+void zero_measure(const struct source *s, size_t n, struct zero *out);
+
+/* ---- experiments.c ---------------------------------------------------------------- */
+
+struct core {
+	int cpu;
+	double work_ns; /* median time for the same work */
+};
+/** The same work on each core, one after the other; returns how many. */
+size_t cores_measure(struct core out[CPUS_MAX]);
+
+/** How late a timer of 1 ms wakes, n times (Clement 2009, figure 3). */
+struct figures wakeups_measure(size_t n);
+
+enum channel { CHANNEL_PIPE, CHANNEL_UNIX, CHANNEL_TCP, CHANNELS };
+const char *channel_name(enum channel c);
+
+struct exchange_figures {
+	bool known;
+	struct figures rpc, latency; /* net round trip; one way, by one clock */
+};
+
+/** n requests and answers of so many bytes with another thread (section 5). */
+void exchange_measure(enum channel c, size_t bytes, size_t n, const struct source *s,
+		      enum compensation how, struct exchange_figures *out);
+
+#endif

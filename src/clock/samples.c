@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* samples.c - means, deviations, quantiles and correlations of measured times */
+#include "clock/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void samples_add(struct samples *s, double v)
+{
+	s->v = usk_room(s->v, s->n, &s->cap, sizeof *s->v);
+	s->v[s->n++] = v;
+}
+
+void samples_free(struct samples *s)
+{
+	free(s->v);
+	memset(s, 0, sizeof *s);
+}
+
+static int ascending(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+	return (a > b) - (a < b);
+}
+
+struct figures samples_figures(const struct samples *s)
+{
+	struct figures f = { .n = s->n };
+	if (!s->n) {
+		f.mean = f.deviation = f.trimmed = f.min = f.median = f.p99 = f.max = NAN;
+		return f;
+	}
+	double *v = usk_alloc(s->n, sizeof *v), sum = 0, square = 0, inner = 0;
+	memcpy(v, s->v, s->n * sizeof *v);
+	qsort(v, s->n, sizeof *v, ascending);
+	size_t cut = s->n / 100;
+	double middle = v[s->n / 2];
+	for (size_t i = 0; i < s->n; i++) {
+		sum += v[i] - middle;
+		square += (v[i] - middle) * (v[i] - middle);
+		inner += i >= cut && i < s->n - cut ? v[i] - middle : 0;
+		int octave = v[i] < 1 ? 0 : ilogb(v[i]);
+		f.octave[octave < OCTAVES ? octave : OCTAVES - 1]++;
+	}
+	double n = (double)s->n, off = sum / n, variance = square / n - off * off;
+	f.mean = middle + off;
+	f.deviation = sqrt(variance > 0 ? variance : 0);
+	f.trimmed = middle + inner / (double)(s->n - 2 * cut);
+	f.min = v[0];
+	f.median = middle;
+	f.p99 = v[(s->n - 1) * 99 / 100];
+	f.max = v[s->n - 1];
+	free(v);
+	return f;
+}
+
+double samples_correlation(const double *a, const double *b, size_t n)
+{
+	double mean_a = 0, mean_b = 0, aa = 0, bb = 0, ab = 0;
+	for (size_t i = 0; i < n; i++) {
+		mean_a += a[i] / (double)n;
+		mean_b += b[i] / (double)n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		double da = a[i] - mean_a, db = b[i] - mean_b;
+		aa += da * da;
+		bb += db * db;
+		ab += da * db;
+	}
+	return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
+}

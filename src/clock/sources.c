@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sources.c - the clocks of this machine, and how good each is
+ *
+ * In    the kernel's clocks, the processor's counter, PTP devices
+ * Out   what a read costs, the smallest step, repeats, steps back on one core and between cores,
+ *       drift against CLOCK_MONOTONIC_RAW
+ * Not   compensation for the cost (net.c)
+ */
+#include "clock/clock.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+/* ---- what there is ---------------------------------------------------------------- */
+
+static int64_t read_posix(const struct source *s)
+{
+	struct timespec t;
+	clock_gettime(s->id, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+#if defined(__x86_64__)
+#define COUNTER "tsc"
+static int64_t read_counter(const struct source *s)
+{
+	(void)s;
+	return (int64_t)__builtin_ia32_rdtsc();
+}
+#elif defined(__aarch64__)
+#define COUNTER "cntvct"
+static int64_t read_counter(const struct source *s)
+{
+	(void)s;
+	int64_t v;
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(v));
+	return v;
+}
+#endif
+
+static const struct {
+	const char *name;
+	clockid_t id;
+} posix[] = {
+	{ "monotonic_raw", CLOCK_MONOTONIC_RAW },
+	{ "monotonic", CLOCK_MONOTONIC },
+	{ "realtime", CLOCK_REALTIME },
+	{ "boottime", CLOCK_BOOTTIME },
+	{ "tai", CLOCK_TAI },
+	{ "monotonic_coarse", CLOCK_MONOTONIC_COARSE },
+	{ "realtime_coarse", CLOCK_REALTIME_COARSE },
+};
+
+/* The kernel's own rule for the clock behind a descriptor. */
+static clockid_t clock_of(int fd)
+{
+	return (clockid_t)(~(unsigned)fd << 3 | 3);
+}
+
+size_t sources_open(struct source out[SOURCES_MAX])
+{
+	enum { PTP_MAX = 16 };
+	size_t n = 0;
+	struct timespec t;
+	for (size_t i = 0; i < COUNT(posix); i++) {
+		if (!clock_gettime(posix[i].id, &t)) {
+			out[n] = (struct source){
+				.read = read_posix, .id = posix[i].id, .fd = -1, .ns_per_tick = 1
+			};
+			snprintf(out[n++].name, sizeof out->name, "%s", posix[i].name);
+		}
+	}
+#ifdef COUNTER
+	out[n] = (struct source){ .name = COUNTER, .read = read_counter, .fd = -1 };
+	n++;
+#endif
+	for (int i = 0; i < PTP_MAX && n < SOURCES_MAX; i++) {
+		char path[32];
+		snprintf(path, sizeof path, "/dev/ptp%d", i);
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0) {
+			continue;
+		}
+		if (clock_gettime(clock_of(fd), &t)) {
+			close(fd);
+			continue;
+		}
+		out[n] = (struct source){
+			.read = read_posix, .id = clock_of(fd), .fd = fd, .ns_per_tick = 1
+		};
+		snprintf(out[n++].name, sizeof out->name, "ptp%d", i);
+	}
+	return n;
+}
+
+void sources_close(struct source *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (s[i].fd >= 0) {
+			close(s[i].fd);
+		}
+	}
+}
+
+size_t cpus_usable(int cpu[CPUS_MAX])
+{
+	cpu_set_t set;
+	size_t n = 0;
+	if (!sched_getaffinity(0, sizeof set, &set)) {
+		for (size_t i = 0; i < CPU_SETSIZE && n < CPUS_MAX; i++) {
+			if (CPU_ISSET(i, &set)) {
+				cpu[n++] = (int)i;
+			}
+		}
+	}
+	return n;
+}
+
+void cpu_pin(int cpu)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+}
+
+/* ---- drift -------------------------------------------------------------------------- */
+
+/* A reading, and when: between two readings of the raw clock. */
+struct moment {
+	int64_t ticks, raw_2, width; /* twice the middle; ns */
+};
+
+static struct moment moment_of(const struct source *s, const struct source *raw)
+{
+	struct moment best = { .width = INT64_MAX };
+	for (int i = 0; i < 100; i++) {
+		int64_t before = raw->read(raw), ticks = s->read(s), after = raw->read(raw);
+		if (after - before < best.width) {
+			best = (struct moment){ ticks, before + after, after - before };
+		}
+	}
+	return best;
+}
+
+static void drift(struct source *s, const struct moment *a, const struct moment *b,
+		  struct source_figures *f)
+{
+	double ticks = (double)(b->ticks - a->ticks), ns = (double)(b->raw_2 - a->raw_2) / 2;
+	f->drift_ppm = f->drift_error_ppm = NAN;
+	if (!(ns > 0)) {
+		return;
+	}
+	if (!s->ns_per_tick) {
+		s->ns_per_tick = ns / ticks;
+		f->hz = ticks / ns * 1e9;
+	} else {
+		f->drift_ppm = (ticks / ns - 1) * 1e6;
+		double coarse = f->resolution_ns > 1 ? f->resolution_ns : 0;
+		f->drift_error_ppm = ((double)(a->width + b->width) / 2 + coarse) / ns * 1e6;
+	}
+}
+
+/* ---- steps ------------------------------------------------------------------------- */
+
+/* Ticks from one read to the next. */
+static void steps(const struct source *s, struct samples *step, struct source_figures *f)
+{
+	enum { READS = 100000 };
+	const int64_t long_enough = 30000000; /* coarse clocks step every few ms */
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	int64_t start = t.tv_sec * INT64_C(1000000000) + t.tv_nsec, now = start, reads = 0;
+	uint64_t repeats = 0;
+	int64_t least = INT64_MAX, back = 0;
+	while (reads < READS || now - start < long_enough) {
+		int64_t seen[256];
+		seen[0] = s->read(s);
+		for (size_t i = 1; i < COUNT(seen); i++) {
+			seen[i] = s->read(s);
+		}
+		for (size_t i = 1; i < COUNT(seen); i++) {
+			int64_t d = seen[i] - seen[i - 1];
+			repeats += !d;
+			f->backwards += d < 0;
+			back = d < back ? d : back;
+			least = d > 0 && d < least ? d : least;
+			if (reads < READS) {
+				samples_add(step, (double)d);
+			}
+		}
+		reads += (int64_t)COUNT(seen) - 1;
+		int64_t was = now;
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		now = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+		double cost = (double)(now - was) / (double)COUNT(seen);
+		f->cost_ns = f->cost_ns && f->cost_ns < cost ? f->cost_ns : cost;
+	}
+	f->repeats = (double)repeats / (double)reads;
+	f->resolution_ns = least == INT64_MAX ? NAN : (double)least;
+	f->backwards_ns = (double)-back;
+}
+
+/* ---- two cores in turn --------------------------------------------------------------- */
+
+struct turns {
+	const struct source *source;
+	int cpu[2];
+	_Atomic unsigned turn;
+	int64_t last; /* handed over with the turn */
+	uint64_t n, backwards;
+	int64_t worst;
+};
+
+enum { TURNS = 4000 };
+
+struct player {
+	struct turns *t;
+	unsigned me;
+};
+
+static void *play(void *ctx)
+{
+	const struct player *p = ctx;
+	struct turns *t = p->t;
+	cpu_pin(t->cpu[p->me]);
+	for (unsigned i = p->me; i < TURNS; i += 2) {
+		/* Both may have to share one core after all: then spinning alone gets nowhere. */
+		for (unsigned spun = 0; atomic_load(&t->turn) != i; spun++) {
+			if (spun > 500) {
+				sched_yield();
+				spun = 0;
+			}
+		}
+		int64_t now = t->source->read(t->source);
+		if (i && now < t->last) {
+			t->backwards++;
+			t->worst = t->last - now > t->worst ? t->last - now : t->worst;
+		}
+		t->last = now;
+		t->n++;
+		atomic_store(&t->turn, i + 1);
+	}
+	return NULL;
+}
+
+static void across_cores(const struct source *s, struct source_figures *f)
+{
+	enum { PAIRS = 8 };
+	int cpu[CPUS_MAX];
+	size_t n = cpus_usable(cpu);
+	size_t step = (n + PAIRS - 2) / PAIRS;
+	for (size_t i = step; i < n; i += step) {
+		struct turns t = { .source = s, .cpu = { cpu[0], cpu[i] } };
+		struct player player[2] = { { &t, 0 }, { &t, 1 } };
+		pthread_t thread[2];
+		for (int k = 0; k < 2; k++) {
+			if (pthread_create(&thread[k], NULL, play, &player[k])) {
+				abort();
+			}
+		}
+		for (int k = 0; k < 2; k++) {
+			pthread_join(thread[k], NULL);
+		}
+		f->turns += t.n;
+		f->turns_backwards += t.backwards;
+		double worst = (double)t.worst;
+		f->turns_backwards_ns =
+			worst > f->turns_backwards_ns ? worst : f->turns_backwards_ns;
+	}
+}
+
+void sources_measure(struct source *s, size_t n, double seconds, struct source_figures *out)
+{
+	struct moment start[SOURCES_MAX];
+	struct samples step[SOURCES_MAX];
+	memset(step, 0, sizeof step);
+	memset(out, 0, n * sizeof *out);
+	for (size_t i = 0; i < n; i++) {
+		start[i] = moment_of(&s[i], &s[0]);
+	}
+	const struct timespec pause = { (time_t)seconds, (long)((seconds - floor(seconds)) * 1e9) };
+	nanosleep(&pause, NULL);
+	for (size_t i = 0; i < n; i++) {
+		steps(&s[i], &step[i], &out[i]);
+		across_cores(&s[i], &out[i]);
+		struct moment end = moment_of(&s[i], &s[0]);
+		drift(&s[i], &start[i], &end, &out[i]);
+		if (!i) {
+			out[i].drift_ppm = out[i].drift_error_ppm = NAN;
+		}
+		double ns = s[i].ns_per_tick;
+		for (size_t k = 0; k < step[i].n; k++) {
+			step[i].v[k] *= ns;
+		}
+		out[i].resolution_ns *= ns;
+		out[i].backwards_ns *= ns;
+		out[i].turns_backwards_ns *= ns;
+		out[i].step = samples_figures(&step[i]);
+		samples_free(&step[i]);
+	}
+}
+
+struct discipline discipline_now(void)
+{
+	struct timex t = { .modes = 0 };
+	struct discipline d = { .known = false };
+	int state = adjtimex(&t);
+	if (state < 0) {
+		return d;
+	}
+	double unit = t.status & STA_NANO ? 1 : 1000;
+	d = (struct discipline){ .known = true,
+				 .synchronised = state != TIME_ERROR && !(t.status & STA_UNSYNC),
+				 .frequency_ppm = (double)t.freq / 65536,
+				 .offset_ns = (double)t.offset * unit,
+				 .error_ns = (double)t.esterror * 1000,
+				 .max_error_ns = (double)t.maxerror * 1000,
+				 .tai_s = t.tai };
+	return d;
+}

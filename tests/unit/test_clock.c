@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* This machine's clocks: figures of samples, and compensation on a clock whose reads cost what is
+ * written down. */
+#include "clock/clock.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void near(double got, double want)
+{
+	if (!(fabs(got - want) <= 1e-9 * (1 + fabs(want)))) {
+		fail_msg("%.12g, wanted %.12g", got, want);
+	}
+}
+
+static void test_figures(void **state)
+{
+	(void)state;
+	struct samples s = { .n = 0 };
+	assert_true(isnan(samples_figures(&s).mean));
+	for (int i = 1; i <= 1000; i++) {
+		samples_add(&s, (i * 7919) % 1000 + 1e9); /* a permutation, far from 0 */
+	}
+	struct figures f = samples_figures(&s);
+	near(f.mean, 1e9 + 499.5);
+	near(f.trimmed, 1e9 + 499.5);
+	near(f.deviation, sqrt((1e6 - 1) / 12));
+	near(f.min, 1e9);
+	near(f.max, 1e9 + 999);
+	near(f.median, 1e9 + 500);
+	near(f.p99, 1e9 + 989);
+	assert_int_equal(f.octave[29], 1000);
+	samples_free(&s);
+	/* 1 % at either end says nothing of the trimmed mean. */
+	for (int i = 0; i < 100; i++) {
+		samples_add(&s, i == 0 ? -1e6 : i == 1 ? 1e9 : 5);
+	}
+	f = samples_figures(&s);
+	near(f.trimmed, 5);
+	assert_int_equal(f.octave[0] + f.octave[2], 99); /* what is under 1 counts as under 2 */
+	samples_free(&s);
+}
+
+static void test_correlation(void **state)
+{
+	(void)state;
+	const double a[] = { 1, 2, 3, 4 }, b[] = { 2, 4, 6, 8 }, c[] = { 4, 3, 2, 1 };
+	const double d[] = { 1, -1, -1, 1 }, e[] = { 3, 3, 3, 3 };
+	near(samples_correlation(a, b, 4), 1);
+	near(samples_correlation(a, c, 4), -1);
+	near(samples_correlation(a, d, 4), 0);
+	assert_true(isnan(samples_correlation(a, e, 4)));
+}
+
+/* Each read costs the next of these; the work between costs WORK. */
+static int64_t clock_now;
+static size_t reads;
+static const int64_t cost[] = { 20, 30, 50, 40 };
+
+static int64_t scripted(const struct source *s)
+{
+	(void)s;
+	int64_t shown = clock_now;
+	clock_now += cost[reads++ % COUNT(cost)];
+	return shown;
+}
+
+/* Costs repeat in fours: T_1 = 20, then 30 is lost before the work, T_4 = 50. */
+static void test_compensation(void **state)
+{
+	(void)state;
+	enum { WORK = 1000, RUNS = 50 };
+	const struct source s = { .read = scripted, .ns_per_tick = 0.5 };
+	struct runs r;
+	runs_begin(&r, &s, false);
+	for (int i = 0; i < RUNS; i++) {
+		runs_before(&r);
+		clock_now += WORK;
+		runs_after(&r);
+	}
+	const double want[] = { [RAW] = 1030, [LONG_TERM] = 1030 - 35, [METHOD_1] = 1030 - 35 };
+	for (int c = RAW; c <= METHOD_1; c++) {
+		struct samples net = { .n = 0 };
+		runs_net(&r, (enum compensation)c, &net);
+		assert_int_equal(net.n, RUNS);
+		for (size_t i = 0; i < net.n; i++) {
+			near(net.v[i], want[c] / 2);
+		}
+		samples_free(&net);
+	}
+	runs_free(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_correlation),
+		cmocka_unit_test(test_compensation),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
