@@ -37,13 +37,13 @@ void usk_run_free(struct usk_run *r)
 }
 
 uint32_t usk_moments_run(const struct usk_moments *m, const int64_t *length, bool back,
-			 uint32_t without, struct usk_run *r)
+			 struct usk_run *r)
 {
 	size_t n = m->n, head = 0, count = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		r->hops[i] = 0;
 		r->last[i] = UINT32_MAX;
-		r->queued[i] = r->dist[i] < USK_FAR && i != without;
+		r->queued[i] = r->dist[i] < USK_FAR;
 		if (r->queued[i]) {
 			r->queue[count++] = i;
 		}
@@ -57,7 +57,7 @@ uint32_t usk_moments_run(const struct usk_moments *m, const int64_t *length, boo
 		const uint32_t *list = back ? m->by_from : m->by_to;
 		for (size_t k = first[at]; k < first[at + 1]; k++) {
 			uint32_t f = list[k], to = back ? m->flow[f].to : m->flow[f].from;
-			if (length[f] >= USK_FAR || to == without) {
+			if (length[f] >= USK_FAR) {
 				continue;
 			}
 			int64_t next = r->dist[at] + length[f];
@@ -132,7 +132,6 @@ static void follow(const struct usk_moments *m, const struct usk_run *r, uint32_
 
 struct bounding {
 	struct usk_moments *m;
-	uint32_t without;
 	atomic_size_t wrong; /* the first moment that has no solution; n_moments: none */
 };
 
@@ -145,13 +144,13 @@ static int64_t *lengths(const struct usk_moments *m, size_t k, int64_t *length)
 }
 
 static uint32_t run_from_reference(const struct usk_moments *m, const int64_t *length, bool back,
-				   uint32_t without, struct usk_run *r)
+				   struct usk_run *r)
 {
 	for (size_t i = 0; i < m->n; i++) {
 		r->dist[i] = USK_FAR;
 	}
 	r->dist[m->reference] = 0;
-	return usk_moments_run(m, length, back, without, r);
+	return usk_moments_run(m, length, back, r);
 }
 
 static void bound(void *ctx, size_t from, size_t to)
@@ -164,7 +163,7 @@ static void bound(void *ctx, size_t from, size_t to)
 	for (size_t k = from; k < to && k < atomic_load(&b->wrong); k++) {
 		lengths(m, k, length);
 		for (int back = 0; back < 2; back++) {
-			if (run_from_reference(m, length, back, b->without, &r) != USK_NO_CLOCK) {
+			if (run_from_reference(m, length, back, &r) != USK_NO_CLOCK) {
 				size_t seen = atomic_load(&b->wrong);
 				while (k < seen &&
 				       !atomic_compare_exchange_weak(&b->wrong, &seen, k)) {
@@ -182,9 +181,9 @@ static void bound(void *ctx, size_t from, size_t to)
 	usk_run_free(&r);
 }
 
-bool usk_moments_bound(struct usk_moments *m, uint32_t without, struct usk_conflict *conflict)
+bool usk_moments_bound(struct usk_moments *m, struct usk_conflict *conflict)
 {
-	struct bounding b = { .m = m, .without = without };
+	struct bounding b = { .m = m };
 	atomic_init(&b.wrong, m->n_moments);
 	usk_parallel(m->n_moments, MOMENTS_AT_ONCE, m->threads, bound, &b);
 	size_t k = atomic_load(&b.wrong);
@@ -196,7 +195,7 @@ bool usk_moments_bound(struct usk_moments *m, uint32_t without, struct usk_confl
 	usk_run_new(&r, m->n);
 	lengths(m, k, length);
 	for (int back = 0; conflict && back < 2; back++) {
-		uint32_t on = run_from_reference(m, length, back, without, &r);
+		uint32_t on = run_from_reference(m, length, back, &r);
 		if (on != USK_NO_CLOCK) {
 			follow(m, &r, on, back, k, conflict);
 			break;

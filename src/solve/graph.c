@@ -249,7 +249,8 @@ void usk_graph_paths(const struct usk_graph *g, const int64_t *weight, uint32_t 
 				continue;
 			}
 			bool both = a->sends && a->receives;
-			struct usk_way next = { .one_way = e.way.one_way + !both,
+			bool avoid = g->odd && g->odd[e.clock] && e.clock != origin;
+			struct usk_way next = { .one_way = e.way.one_way + !both + avoid,
 						.width_ns = e.way.width_ns +
 							    (both ? weight[a->tie] : 0),
 						.hops = e.way.hops + 1,

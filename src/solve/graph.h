@@ -23,7 +23,8 @@ struct usk_graph {
 	size_t n_clocks;
 	size_t *first; /* [n_clocks + 1]: where each clock's arcs begin, sorted by `to` */
 	struct usk_arc *arc;
-	bool *put_back; /* a clock whose stamps repeat: paths end there */
+	bool *put_back;	 /* a clock whose stamps repeat: paths end there */
+	const bool *odd; /* paths by way of such a clock only if there is no other; may be NULL */
 };
 
 /** Was its local clock put back? Its knots are of more than one epoch then. */

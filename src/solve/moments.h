@@ -59,10 +59,9 @@ void usk_moments_weigh(struct usk_moments *m);
 
 /**
  * Fills low[] and high[] by two runs of Bellman and Ford's algorithm a moment. false: some messages
- * contradict each other; conflict gets them. without: a clock of the core that is left out, or
- * USK_NO_CLOCK.
+ * contradict each other; conflict gets them.
  */
-bool usk_moments_bound(struct usk_moments *m, uint32_t without, struct usk_conflict *conflict);
+bool usk_moments_bound(struct usk_moments *m, struct usk_conflict *conflict);
 
 /**
  * Shortest paths at one moment from the distances in dist[n] on; back: against the arcs. Arcs are
@@ -77,7 +76,7 @@ struct usk_run {
 void usk_run_new(struct usk_run *r, size_t n);
 void usk_run_free(struct usk_run *r);
 uint32_t usk_moments_run(const struct usk_moments *m, const int64_t *length, bool back,
-			 uint32_t without, struct usk_run *r);
+			 struct usk_run *r);
 
 /**
  * Rates of clocks that their bounds at the moments allow: where these say more than w->rates, they

@@ -219,7 +219,7 @@ static bool solution(const struct usk_moments *m, const int64_t *length, const i
 	for (size_t i = 0; i < m->n; i++) {
 		r->dist[i] = back ? -start[i] : start[i];
 	}
-	return usk_moments_run(m, length, back, USK_NO_CLOCK, r) == USK_NO_CLOCK;
+	return usk_moments_run(m, length, back, r) == USK_NO_CLOCK;
 }
 
 struct scratch {

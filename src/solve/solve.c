@@ -7,6 +7,7 @@
  * Why   this function is the stage's one sentence
  */
 #include "solve/solve.h"
+#include "solve/odd.h"
 #include "solve/order.h"
 
 #include <math.h>
@@ -212,7 +213,7 @@ static enum usk_joint_answer solve_by_paths(struct usk_island_work *w,
 	bool good = true;
 	for (int round = 0; round < RATE_ROUNDS; round++) {
 		usk_moments_weigh(m);
-		good = usk_moments_bound(m, USK_NO_CLOCK, conflict);
+		good = usk_moments_bound(m, conflict);
 		if (!good || !usk_moments_rates(m)) {
 			break;
 		}
@@ -239,10 +240,15 @@ static void put_in_order(struct usk_island_work *w)
 	usk_moments_free(m);
 }
 
+static bool by_program(const struct usk_island_work *w)
+{
+	return w->opt->model.kind == USK_LINEAR && core_size(w) <= LP_CLOCKS && !w->opt->paths;
+}
+
 static enum usk_joint_answer solve_jointly(struct usk_island_work *w, struct usk_conflict *conflict)
 {
 	enum usk_joint_answer answer = USK_JOINT_NONE;
-	if (w->opt->model.kind == USK_LINEAR && core_size(w) <= LP_CLOCKS && !w->opt->paths) {
+	if (by_program(w)) {
 		answer = usk_joint_lp(w, false, conflict);
 		w->how = answer == USK_JOINT_DONE ? "lp" : w->how;
 	}
@@ -253,21 +259,56 @@ static enum usk_joint_answer solve_jointly(struct usk_island_work *w, struct usk
 	return answer;
 }
 
-static enum usk_status solve_island(struct usk_island_work *w, struct usk_err *err)
+/* Reference, ways and links, of the clocks that are not odd first. */
+static void prepare(struct usk_island_work *w)
 {
-	enum usk_status status = USK_OK;
-	const struct usk_solve_options *o = w->opt;
 	choose_reference(w);
 	usk_graph_paths(w->graph, w->weight, w->reference, NULL, 0, w->way);
 	forget_links(w, true);
 	link_along_paths(w);
-	usk_rates_of(w->graph, w->tie, w->reference, o->max_skew_e12, w->odd, w->rates);
-	w->joint = false;
-	struct usk_conflict conflict = { 0 };
-	if (!o->tree && core_size(w) > 2) {
-		solve_jointly(w, &conflict);
+	usk_rates_of(w->graph, w->tie, w->reference, w->opt->max_skew_e12, w->odd, w->rates);
+}
+
+static bool agree(struct usk_island_work *w)
+{
+	struct usk_conflict ignored = { 0 };
+	enum usk_joint_answer answer = USK_JOINT_NONE;
+	prepare(w);
+	if (by_program(w)) {
+		answer = usk_joint_lp(w, true, &ignored);
 	}
-	free(conflict.row);
+	if (answer == USK_JOINT_NONE) {
+		struct usk_moments *m = usk_moments_new(w, moments_most(core_size(w)));
+		usk_moments_weigh(m);
+		answer = usk_moments_bound(m, &ignored) ? USK_JOINT_DONE : USK_JOINT_CONTRADICTED;
+		usk_moments_free(m);
+	}
+	free(ignored.row);
+	return answer == USK_JOINT_DONE;
+}
+
+/* So many clocks may be left out of an island because others speak against them. */
+enum { MOST_ODD = 8 };
+
+static void solve_island(struct usk_island_work *w)
+{
+	w->joint = false;
+	usk_odd_by_pairs(w);
+	prepare(w);
+	w->how = core_size(w) > 2 && !strcmp(w->how, "pairs") ? "paths" : w->how;
+	for (int k = 0; k < MOST_ODD && !w->opt->tree && core_size(w) > 2; k++) {
+		struct usk_conflict conflict = { 0 };
+		bool again = solve_jointly(w, &conflict) == USK_JOINT_CONTRADICTED &&
+			     usk_odd_by_conflict(w, &conflict, agree);
+		free(conflict.row);
+		if (w->joint) {
+			break;
+		}
+		prepare(w);
+		if (!again) {
+			break;
+		}
+	}
 	if (core_size(w) > 2) {
 		put_in_order(w);
 	}
@@ -275,9 +316,34 @@ static enum usk_status solve_island(struct usk_island_work *w, struct usk_err *e
 		forget_links(w, false);
 		link_along_paths(w);
 	}
-	(void)err;
 	write_clocks(w);
-	return status;
+}
+
+/* Knots as everybody relies on them. */
+static enum usk_status check_clocks(const struct usk_clocks *c, struct usk_err *err)
+{
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		const struct usk_clock *k = &c->clock[i];
+		for (size_t n = 0; n < k->n_knots; n++) {
+			const struct usk_knot *at = &k->knot[n], *last = n ? at - 1 : NULL;
+			bool good = at->offset_ns == USK_NONE ||
+				    ((at->lo_ns == USK_NONE || at->lo_ns <= at->offset_ns) &&
+				     (at->hi_ns == USK_NONE || at->offset_ns <= at->hi_ns));
+			if (last && last->epoch == at->epoch) {
+				usk_i128 rise = (usk_i128)at->local_ns + at->offset_ns -
+						last->local_ns - last->offset_ns;
+				good = good && last->local_ns < at->local_ns &&
+				       (at->offset_ns == USK_NONE || rise >= 0);
+			}
+			if (!good) {
+				return usk_fail(err, USK_EINPUT, 0,
+						"the correction of %s failed its own check at "
+						"%lld ns: please report this",
+						k->name, (long long)at->local_ns);
+			}
+		}
+	}
+	return USK_OK;
 }
 
 static void write_island(struct usk_clocks *c, const struct usk_island_work *w)
@@ -309,24 +375,24 @@ enum usk_status usk_solve(struct usk_clocks *c, struct usk_tie *tie, size_t n,
 	w.link = usk_alloc(c->n_clocks, sizeof *w.link);
 	w.rates = usk_alloc(c->n_clocks, sizeof *w.rates);
 	w.weight = usk_alloc(n + 1, sizeof *w.weight);
+	g.odd = w.odd;
 	size_t islands = usk_graph_islands(&g, island);
 	enum usk_status status = USK_OK;
 	c->island = usk_alloc(islands, sizeof *c->island);
 	for (size_t i = 0; i < n; i++) {
 		tie[i].kappa_e12 = 0;
 	}
-	for (uint32_t k = 0; k < islands && !status; k++) {
+	for (uint32_t k = 0; k < islands; k++) {
 		w.n = 0;
 		for (uint32_t i = 0; i < c->n_clocks; i++) {
 			if (island[i] == k) {
 				w.clock[w.n++] = i;
 			}
 		}
-		status = solve_island(&w, err);
-		if (!status) {
-			write_island(c, &w);
-		}
+		solve_island(&w);
+		write_island(c, &w);
 	}
+	status = check_clocks(c, err);
 	c->solve = usk_strdup(opt->tree ? "tree" : "joint");
 	c->how = usk_strdup(w.how);
 	for (size_t i = 0; i < c->n_clocks; i++) {

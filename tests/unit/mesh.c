@@ -60,6 +60,9 @@ static void talks(const struct mesh_options *o, uint32_t a, uint32_t b, bool way
 	case MESH_ISLANDS:
 		both = (a < n / 2) == (b < n / 2);
 		break;
+	case MESH_NEAR:
+		both = b - a <= 10 || a + n - b <= 10;
+		break;
 	case MESH_SHAPES:
 		break;
 	}

@@ -19,6 +19,7 @@ enum mesh_shape {
 	MESH_RING,
 	MESH_RING_ONE_WAY,
 	MESH_ISLANDS, /* two full meshes */
+	MESH_NEAR,    /* a ring, everybody with the ten next on either side */
 	MESH_SHAPES,
 };
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 static const char *const shape_name[] = { "full", "sparse",  "chain",  "star",
-					  "ring", "one way", "islands" };
+					  "ring", "one way", "islands", "near" };
 
 static struct mesh_options options(uint64_t seed, enum mesh_shape shape)
 {
