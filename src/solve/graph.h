@@ -48,7 +48,7 @@ size_t usk_graph_parts(const struct usk_graph *g, const bool *leave_out, uint32_
 
 /* How far a clock is: ties in one direction only weigh more than any others. */
 struct usk_way {
-	uint64_t one_way;  /* such ties on the path */
+	uint64_t one_way;  /* such ties on the path, and odd clocks */
 	usk_i128 width_ns; /* sum of the others' weights */
 	uint32_t hops;
 	uint32_t from; /* the clock before it on its path; USK_NO_CLOCK: the origin, or no path */
