@@ -62,6 +62,23 @@ static enum usk_status invert(const struct usk_knot *k, size_t n, int64_t a, int
 	return USK_OK;
 }
 
+/* Quantiles by some of the messages, as all of them for every method would take longer than the
+ * methods do. */
+static void line_delays(const struct usk_judge *j, const struct usk_witness *w, uint32_t a,
+			struct usk_method_score *out)
+{
+	struct usk_delays d[2];
+	usk_witness_delays(w, a, NULL, j->map_b, d);
+	for (int i = 0; i < 2; i++) {
+		d[i].n = j->count[i];
+		d[i].inversions = j->inversions[i];
+		d[i].min_ns = j->count[i] ? j->fastest[i] : USK_NONE;
+		d[i].max_ns = j->count[i] ? j->slowest[i] : USK_NONE;
+	}
+	out->a_to_b = d[0];
+	out->b_to_a = d[1];
+}
+
 static enum usk_status judge_line(struct pair_source *s, const struct gathered *g, int64_t a_ns,
 				  struct usk_method_score *out, struct usk_err *err)
 {
@@ -79,12 +96,9 @@ static enum usk_status judge_line(struct pair_source *s, const struct gathered *
 	struct usk_map *map = usk_map_of_line(out->line, out->n_knots);
 	struct reading r = usk_reading_of(s, err);
 	r.judge.map_b = map;
-	r.judge.with_delays = true;
 	usk_judge_add(&r.judge, g->msg, g->n_msgs);
 	out->heard = usk_witness_difference(&g->witness, NULL, map);
-	out->a_to_b = usk_judge_delays(&r.judge, false);
-	out->b_to_a = usk_judge_delays(&r.judge, true);
-	usk_judge_free(&r.judge);
+	line_delays(&r.judge, &g->witness, s->a, out);
 	usk_map_free(map);
 	if (r.judge.uncorrected) {
 		return usk_fail(err, USK_ERANGE, 0, "its line leads further than 146 years from 0");

@@ -164,11 +164,16 @@ uint64_t usk_judge_correct(const struct usk_map *m, const int64_t *t, size_t n, 
 	return left;
 }
 
-static inline void count(struct usk_judge *j, bool back, int64_t delay, uint32_t bytes)
+/* Directions come in no order that a processor could foresee: so they are an index, not a branch.
+ */
+static inline void count(struct usk_judge *j, size_t back, int64_t delay, uint32_t bytes)
 {
+	const int64_t q[2] = { j->q_b_ns, j->q_a_ns };
 	int64_t least = j->least[back] ? usk_delay_model_ns(j->least[back], bytes) : 0;
-	j->count[back]++;
-	j->inversions[back] += delay < -(back ? j->q_a_ns : j->q_b_ns);
+	bool first = !j->count[back]++;
+	j->fastest[back] = first || delay < j->fastest[back] ? delay : j->fastest[back];
+	j->slowest[back] = first || delay > j->slowest[back] ? delay : j->slowest[back];
+	j->inversions[back] += delay < -q[back];
 	if (delay < least) {
 		usk_i128 off = (usk_i128)least - delay;
 		j->too_fast[back]++;
@@ -204,17 +209,17 @@ void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 		int64_t a[BLOCK], b[BLOCK], on_a[BLOCK], on_b[BLOCK];
 		m = n < BLOCK ? n : BLOCK;
 		for (size_t i = 0; i < m; i++) {
-			bool back = msg[i].from != j->a;
-			a[i] = back ? msg[i].received_ns : msg[i].sent_ns;
-			b[i] = back ? msg[i].sent_ns : msg[i].received_ns;
+			const int64_t stamp[2] = { msg[i].sent_ns, msg[i].received_ns };
+			size_t back = msg[i].from != j->a;
+			a[i] = stamp[back];
+			b[i] = stamp[!back];
 		}
 		j->uncorrected += usk_judge_correct(j->map_a, a, m, on_a) +
 				  usk_judge_correct(j->map_b, b, m, on_b);
 		for (size_t i = 0; i < m; i++) {
-			bool back = msg[i].from != j->a;
-			count(j, back,
-			      back ? delay_of(on_b[i], on_a[i]) : delay_of(on_a[i], on_b[i]),
-			      msg[i].bytes);
+			const int64_t stamp[2] = { on_a[i], on_b[i] };
+			size_t back = msg[i].from != j->a;
+			count(j, back, delay_of(stamp[back], stamp[!back]), msg[i].bytes);
 		}
 	}
 }

@@ -43,6 +43,7 @@ struct usk_judge {
 	const struct usk_map *map_a, *map_b;	       /* NULL: as recorded */
 	const struct usk_delay_model *least[2];	       /* minimum delays, likewise [2]; NULL is 0 */
 	uint64_t count[2], inversions[2], too_fast[2]; /* [0] a to b, [1] b to a */
+	int64_t fastest[2], slowest[2];		       /* delays; of no meaning where count is 0 */
 	uint64_t uncorrected; /* stamps that a map has no answer for: taken as they are */
 	usk_i128 violation_sum;
 	int64_t violation_max;
