@@ -31,7 +31,7 @@ size_t usk_corners(bool (*ask)(void *ctx, int64_t x, struct usk_corner *out), vo
 		return 0;
 	}
 	while (n < most) {
-		long double widest = 0.5L;
+		long double widest = 1 / 32.0L;
 		size_t after = n;
 		int64_t at = 0;
 		for (size_t i = 0; i + 1 < n; i++) {

@@ -15,7 +15,7 @@ struct usk_corner {
 };
 
 /**
- * Points of the function from x0 to x1, both included, so that no chord is more than 1/2 over it,
+ * Points of the function from x0 to x1, both included, so that no chord is more than 1/32 over it,
  * or `most` of them where the chords are furthest off. It is asked next where the tangents of two
  * neighbours cross: where it has a corner that is the corner.
  *

@@ -12,7 +12,7 @@ bool usk_keeps_method(const struct usk_island_work *w)
 	return m && strcmp(m->name, "middle") != 0;
 }
 
-/* Is the bound nowhere wider than the link, to 1 ns? */
+/* Is the bound nowhere wider than the link, to 2 ns of rounding? */
 static bool stands_alone(const struct usk_link *link, const struct usk_link *by,
 			 const struct usk_link *both)
 {
@@ -22,7 +22,7 @@ static bool stands_alone(const struct usk_link *link, const struct usk_link *by,
 			int64_t x = both->knot[i].local_ns;
 			usk_i128 more = (usk_i128)usk_link_at(by, c, x, &at[0][c]) -
 					usk_link_at(link, c, x, &at[1][c]);
-			if ((c == USK_UPPER ? more : -more) > 1) {
+			if ((c == USK_UPPER ? more : -more) > 2) {
 				return false;
 			}
 		}

@@ -59,37 +59,58 @@ static bool ask_at(void *ctx, int64_t x, struct usk_corner *out)
 	return true;
 }
 
-/* The bound as a link that has this side only. */
-static bool side_of(struct usk_asker *a, int i, enum usk_curve c, struct usk_link *out)
+/* A side's bound of a line: corners of sign phi. */
+struct side {
+	struct usk_corner corner[CORNERS];
+	size_t n;
+};
+
+static bool ask_side(struct usk_asker *a, int i, int sign, struct side *out)
 {
 	const struct usk_lp_line *l = &a->program->line[i];
-	struct usk_corner corner[CORNERS];
-	struct question q = { a, i, c == USK_UPPER ? 1 : -1 };
-	size_t n = usk_corners(ask_at, &q, l->e0, l->e1, CORNERS, corner);
-	if (!n) {
-		return false;
+	struct question q = { a, i, sign };
+	out->n = usk_corners(ask_at, &q, l->e0, l->e1, CORNERS, out->corner);
+	return out->n > 0;
+}
+
+/* Its polyline at x, which is not left of corner *at. */
+static long double side_at(const struct side *s, size_t *at, int64_t x)
+{
+	while (*at + 2 < s->n && s->corner[*at + 1].x < x) {
+		++*at;
 	}
-	*out = (struct usk_link){ .n = n, .skew_e12 = a->program->w->opt->max_skew_e12 };
-	out->has[c] = true;
-	out->knot = usk_alloc(n, sizeof *out->knot);
-	for (size_t k = 0; k < n; k++) {
-		usk_i128 base = usk_lp_base(l, corner[k].x), whole = base >> USK_LP_BITS;
-		long double unit = 1 << USK_LP_BITS;
+	const struct usk_corner *c = &s->corner[*at];
+	long double run = (long double)(c[1].x - c->x);
+	return c->y + (c[1].y - c->y) * ((long double)(x - c->x) / run);
+}
+
+/* T = B + phi from the two, rounded outwards once. */
+static struct usk_link link_of(const struct usk_asker *a, int i, const struct side *upper,
+			       const struct side *lower)
+{
+	const struct usk_lp_line *l = &a->program->line[i];
+	struct usk_link out = { .skew_e12 = a->program->w->opt->max_skew_e12 };
+	size_t u = 0, d = 0, at_u = 0, at_d = 0;
+	const long double unit = 1 << USK_LP_BITS, most = (long double)USK_TIME_MAX;
+	out.has[USK_LOWER] = out.has[USK_UPPER] = true;
+	out.knot = usk_alloc(upper->n + lower->n, sizeof *out.knot);
+	while (u < upper->n || d < lower->n) {
+		int64_t xu = u < upper->n ? upper->corner[u].x : INT64_MAX;
+		int64_t xd = d < lower->n ? lower->corner[d].x : INT64_MAX;
+		int64_t x = xu < xd ? xu : xd;
+		u += xu == x;
+		d += xd == x;
+		usk_i128 base = usk_lp_base(l, x), whole = base >> USK_LP_BITS;
 		long double rest = usk_real(base - (whole << USK_LP_BITS)) / unit;
-		struct usk_knot *to = &out->knot[k];
-		*to = (struct usk_knot){ corner[k].x, USK_NONE, USK_NONE, USK_NONE, 0 };
-		whole -= corner[k].x;
-		if (c == USK_UPPER) {
-			long double over = ceill(rest + corner[k].y + 1 / unit);
-			over = fminl(over, (long double)USK_TIME_MAX);
-			to->hi_ns = usk_cut(whole + (int64_t)over);
-		} else {
-			long double under = floorl(rest - corner[k].y);
-			under = fmaxl(under, -(long double)USK_TIME_MAX);
-			to->lo_ns = usk_cut(whole + (int64_t)under);
-		}
+		long double over = ceill(rest + side_at(upper, &at_u, x) + 1 / unit);
+		long double under = floorl(rest - side_at(lower, &at_d, x));
+		whole -= x;
+		out.knot[out.n++] =
+			(struct usk_knot){ x, USK_NONE,
+					   usk_cut(whole + (int64_t)fmaxl(under, -most)),
+					   usk_cut(whole + (int64_t)fminl(over, most)), 0 };
 	}
-	return true;
+	return out;
 }
 
 /* The largest and smallest rate that any solution has. */
@@ -121,20 +142,17 @@ static void ask_group(void *ctx, size_t from, size_t to)
 	size_t group = from / GROUP, n = s->program.n_lines;
 	bool good = usk_asker_new(&a, &s->program) == USK_LP_OPTIMAL;
 	for (size_t k = from; k < to; k++) {
-		struct usk_link side[3] = { { 0 } };
+		struct side upper, lower;
 		if (s->program.line[k].row < 0) {
 			s->good[k] = true;
 			continue;
 		}
-		good = good && side_of(&a, (int)k, USK_UPPER, &side[USK_UPPER]) &&
-		       side_of(&a, (int)k, USK_LOWER, &side[USK_LOWER]) &&
-		       rates_of(&a, (int)k, &s->rates[k]);
+		good = good && ask_side(&a, (int)k, 1, &upper) &&
+		       ask_side(&a, (int)k, -1, &lower) && rates_of(&a, (int)k, &s->rates[k]);
 		if (good) {
-			s->link[k] = usk_link_meet(&side[USK_UPPER], &side[USK_LOWER]);
+			s->link[k] = link_of(&a, (int)k, &upper, &lower);
 		}
 		s->good[k] = good;
-		usk_link_free(&side[USK_UPPER]);
-		usk_link_free(&side[USK_LOWER]);
 	}
 	memcpy(s->u + group * n, a.u, n * sizeof *s->u);
 	memcpy(s->v + group * n, a.v, n * sizeof *s->v);
@@ -174,6 +192,9 @@ static void take_over(const struct answers *s)
 			continue;
 		}
 		bool keep = link->has[USK_MIDDLE] && usk_keeps_method(w);
+		if (link->n) {
+			usk_link_crop(link, s->program.line[k].e0, s->program.line[k].e1);
+		}
 		usk_joint_narrow(link, &s->link[k], keep);
 		w->rates[i] = s->rates[k];
 		if (!keep) {
