@@ -214,25 +214,32 @@ static json_t *jumps(const struct usk_clocks *c, const struct usk_clock *k)
 	return a;
 }
 
-static json_t *clocks(const struct usk_clocks *c)
+static json_t *widths(const struct usk_clock *k)
 {
-	json_t *a = array();
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		const struct usk_clock *k = &c->clock[i];
-		json_t *o = object();
-		put(o, "name", text(k->name));
-		put(o, "reference", text(name_of(c, k->reference)));
-		put(o, "quality", text(usk_quality_name(k->quality)));
-		put(o, "path", names(c, k->path, k->n_path));
-		put(o, "resolution_ns", ns(k->resolution_ns));
-		put(o, "drift_ppm", ppm(k->drift_ppm));
-		put(o, "drift_min_ppm", ppm(k->drift_min_ppm));
-		put(o, "drift_max_ppm", ppm(k->drift_max_ppm));
-		put(o, "knots", knots(k));
-		put(o, "jumps", jumps(c, k));
-		add(a, o);
-	}
-	return a;
+	struct usk_widths w = usk_band_widths(k);
+	json_t *o = object();
+	put(o, "best", ns(w.best_ns));
+	put(o, "worst", ns(w.worst_ns));
+	put(o, "mean", ns(w.mean_ns));
+	return o;
+}
+
+static json_t *clock(const struct usk_clocks *c, size_t i)
+{
+	const struct usk_clock *k = &c->clock[i];
+	json_t *o = object();
+	put(o, "name", text(k->name));
+	put(o, "reference", text(name_of(c, k->reference)));
+	put(o, "quality", text(usk_quality_name(k->quality)));
+	put(o, "path", names(c, k->path, k->n_path));
+	put(o, "resolution_ns", ns(k->resolution_ns));
+	put(o, "drift_ppm", ppm(k->drift_ppm));
+	put(o, "drift_min_ppm", ppm(k->drift_min_ppm));
+	put(o, "drift_max_ppm", ppm(k->drift_max_ppm));
+	put(o, "half_width_ns", widths(k));
+	put(o, "knots", knots(k));
+	put(o, "jumps", jumps(c, k));
+	return o;
 }
 
 static json_t *message(const struct usk_clocks *c, const struct usk_msg *m)
@@ -278,8 +285,9 @@ static json_t *both(json_t *a_to_b, json_t *b_to_a)
 	return o;
 }
 
-static json_t *pair(const struct usk_clocks *c, const struct usk_pair *p)
+static json_t *pair(const struct usk_clocks *c, size_t i)
 {
+	const struct usk_pair *p = &c->pair[i];
 	json_t *o = object(), *wander = object(), *evidence = object();
 	json_t *outliers = array(), *contradiction = array();
 	put(o, "a", text(name_of(c, p->a)));
@@ -300,14 +308,14 @@ static json_t *pair(const struct usk_clocks *c, const struct usk_pair *p)
 	put(evidence, "ttl", count(p->evidence.ttl));
 	put(evidence, "exchange", count(p->evidence.exchange));
 	put(o, "sender_evidence", evidence);
-	for (size_t i = 0; i < p->n_outliers; i++) {
-		json_t *m = message(c, &p->outlier[i].msg);
-		put(m, "excess_ns", ns(p->outlier[i].excess_ns));
+	for (size_t k = 0; k < p->n_outliers; k++) {
+		json_t *m = message(c, &p->outlier[k].msg);
+		put(m, "excess_ns", ns(p->outlier[k].excess_ns));
 		add(outliers, m);
 	}
 	put(o, "outliers", outliers);
-	for (size_t i = 0; i < p->n_contradiction; i++) {
-		add(contradiction, message(c, &p->contradiction[i]));
+	for (size_t k = 0; k < p->n_contradiction; k++) {
+		add(contradiction, message(c, &p->contradiction[k]));
 	}
 	put(o, "contradiction", contradiction);
 	put(o, "recorded_delay_ns", both(delays(&p->recorded_a_to_b), delays(&p->recorded_b_to_a)));
@@ -331,8 +339,9 @@ static json_t *points(const struct usk_point *p, size_t n)
 	return a;
 }
 
-static json_t *corridor(const struct usk_clocks *c, const struct usk_pair *p)
+static json_t *corridor(const struct usk_clocks *c, size_t i)
 {
+	const struct usk_pair *p = &c->pair[i];
 	json_t *o = object(), *hull = object();
 	put(o, "a", text(name_of(c, p->a)));
 	put(o, "b", text(name_of(c, p->b)));
@@ -364,34 +373,6 @@ static json_t *evaluation(const struct usk_evaluation *e)
 	put(half, "worst", ns(e->half_worst_ns));
 	put(half, "mean", ns(e->half_mean_ns));
 	put(o, "half_width_ns", half);
-	return o;
-}
-
-static json_t *whole(const struct usk_clocks *c)
-{
-	json_t *o = object(), *solve = object(), *pairs = array(), *corridors = array();
-	json_t *notes = array();
-	put(o, "unskew_clocks", count(1));
-	put(o, "model", model(c));
-	put(o, "method", text(c->method));
-	put(solve, "name", text(c->solve));
-	put(solve, "how", text(c->how));
-	put(o, "solve", solve);
-	put(o, "traces", traces(c));
-	put(o, "messages", messages(&c->counts));
-	put(o, "islands", islands(c));
-	put(o, "clocks", clocks(c));
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		add(pairs, pair(c, &c->pair[i]));
-		add(corridors, corridor(c, &c->pair[i]));
-	}
-	put(o, "pairs", pairs);
-	put(o, "corridors", corridors);
-	put(o, "evaluation", evaluation(&c->evaluation));
-	for (size_t i = 0; i < c->n_notes; i++) {
-		add(notes, text(c->note[i]));
-	}
-	put(o, "notes", notes);
 	return o;
 }
 
@@ -430,20 +411,50 @@ static void line_break(struct page *p, size_t indent)
 	p->text[p->n] = 0;
 }
 
+/* Text that ends where it does not fit on the line any more. */
+struct row {
+	char text[LINE];
+	size_t n, room;
+	bool over;
+};
+
+static int put_row(const char *text, size_t n, void *ctx)
+{
+	struct row *r = ctx;
+	/* jansson goes on where a key did not fit. */
+	r->over = r->over || n > r->room - r->n;
+	if (r->over) {
+		return -1;
+	}
+	memcpy(r->text + r->n, text, n);
+	r->n += n;
+	return 0;
+}
+
+static int put_page(const char *text, size_t n, void *ctx)
+{
+	print(ctx, text, n);
+	return 0;
+}
+
+static void begin_member(struct page *p, const char *key, size_t indent, bool first)
+{
+	print(p, ",", first ? 0 : 1);
+	line_break(p, indent);
+	print(p, "\"", 1);
+	print(p, key, strlen(key));
+	print(p, "\": ", 3);
+}
+
 static void lay_out(struct page *p, const json_t *v, size_t indent, size_t taken)
 {
-	char row[LINE];
-	size_t room = indent + taken < LINE ? LINE - indent - taken : 0;
-	bool scalar = !json_is_array(v) && !json_is_object(v);
-	size_t n = scalar ? 0 : json_dumpb(v, row, room, flags);
-	if (!scalar && n && n <= room) {
-		print(p, row, n);
+	struct row row = { .room = indent + taken < LINE ? LINE - indent - taken : 0 };
+	if (!json_is_array(v) && !json_is_object(v)) {
+		json_dump_callback(v, put_page, p, flags);
 		return;
 	}
-	if (scalar) {
-		n = json_dumpb(v, NULL, 0, flags);
-		p->n += json_dumpb(v, space(p, n), n, flags);
-		p->text[p->n] = 0;
+	if (!json_dump_callback(v, put_row, &row, flags)) {
+		print(p, row.text, row.n);
 		return;
 	}
 	bool list = json_is_array(v);
@@ -461,12 +472,8 @@ static void lay_out(struct page *p, const json_t *v, size_t indent, size_t taken
 		json_t *member;
 		json_object_foreach((json_t *)(uintptr_t)v, key, member)
 		{
-			print(p, ",", first ? 0 : 1);
+			begin_member(p, key, indent + 2, first);
 			first = false;
-			line_break(p, indent + 2);
-			print(p, "\"", 1);
-			print(p, key, strlen(key));
-			print(p, "\": ", 3);
 			lay_out(p, member, indent + 2, strlen(key) + 5);
 		}
 	}
@@ -474,12 +481,68 @@ static void lay_out(struct page *p, const json_t *v, size_t indent, size_t taken
 	print(p, list ? "]" : "}", 1);
 }
 
+/* ---- all of it ----------------------------------------------------------------- */
+
+static void member(struct page *p, const char *key, json_t *v)
+{
+	begin_member(p, key, 2, p->text[p->n - 1] == '{');
+	lay_out(p, had(v), 2, strlen(key) + 5);
+	json_decref(v);
+}
+
+/* Items that are too long for a line, one at a time: all of them together may be a hundred MB. */
+static void member_list(struct page *p, const char *key, const struct usk_clocks *c, size_t n,
+			json_t *(*item)(const struct usk_clocks *c, size_t i))
+{
+	begin_member(p, key, 2, false);
+	print(p, "[", 1);
+	for (size_t i = 0; i < n; i++) {
+		json_t *v = item(c, i);
+		print(p, ",", i ? 1 : 0);
+		line_break(p, 4);
+		lay_out(p, v, 4, 1);
+		json_decref(v);
+	}
+	if (n) {
+		line_break(p, 2);
+	}
+	print(p, "]", 1);
+}
+
+static json_t *solve(const struct usk_clocks *c)
+{
+	json_t *o = object();
+	put(o, "name", text(c->solve));
+	put(o, "how", text(c->how));
+	return o;
+}
+
+static json_t *notes(const struct usk_clocks *c)
+{
+	json_t *a = array();
+	for (size_t i = 0; i < c->n_notes; i++) {
+		add(a, text(c->note[i]));
+	}
+	return a;
+}
+
 char *usk_clocks_to_json(const struct usk_clocks *c)
 {
 	struct page p = { 0 };
-	json_t *o = whole(c);
-	lay_out(&p, o, 0, 0);
-	print(&p, "\n", 1);
-	json_decref(o);
+	print(&p, "{", 1);
+	member(&p, "unskew_clocks", count(1));
+	member(&p, "model", model(c));
+	member(&p, "method", text(c->method));
+	member(&p, "solve", solve(c));
+	member(&p, "traces", traces(c));
+	member(&p, "messages", messages(&c->counts));
+	member(&p, "islands", islands(c));
+	member_list(&p, "clocks", c, c->n_clocks, clock);
+	member_list(&p, "pairs", c, c->n_pairs, pair);
+	member_list(&p, "corridors", c, c->n_pairs, corridor);
+	member(&p, "evaluation", evaluation(&c->evaluation));
+	member(&p, "notes", notes(c));
+	line_break(&p, 0);
+	print(&p, "}\n", 2);
 	return p.text;
 }
