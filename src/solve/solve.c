@@ -316,6 +316,11 @@ static void solve_island(struct usk_island_work *w)
 		forget_links(w, false);
 		link_along_paths(w);
 	}
+	for (size_t i = 0; i < w->n; i++) {
+		if (w->out[w->clock[i]]) {
+			usk_link_free(&w->link[w->clock[i]]);
+		}
+	}
 	write_clocks(w);
 }
 

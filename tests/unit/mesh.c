@@ -228,6 +228,7 @@ enum usk_status mesh_solve(struct mesh *m, bool tree, uint32_t reference, struct
 					 .reference = reference,
 					 .tree = tree,
 					 .paths = m->o.paths,
+					 .threads = m->o.threads,
 					 .span = m->span };
 	usk_clocks_free(m->answer);
 	struct usk_clocks *c = m->answer = usk_alloc(1, sizeof *c);

@@ -33,7 +33,8 @@ struct mesh_options {
 	double sway_ppm;	  /* rates sway by so much */
 	double step_ns;		  /* clock `stepper` jumps forward in the middle */
 	uint32_t stepper;
-	bool paths;   /* jointly without the linear program */
+	bool paths; /* jointly without the linear program */
+	unsigned threads;
 	int64_t q_ns; /* stamps are rounded down to it; 0: 1 ns */
 	const char *model;
 };
