@@ -284,10 +284,12 @@ static int64_t on_timeline(const struct trial *t, const struct usk_clock *c, int
 	return local_ns + band_at(&b, local_ns, side);
 }
 
-/* Whether all pairs were looked at together. */
+/* Whether all pairs were looked at together; lines of other methods are composed along paths. */
 static bool jointly(const struct trial *t)
 {
-	return !strcmp(t->answer->solve, "joint") && strcmp(t->answer->how, "pairs") != 0;
+	const char *how = t->answer->how;
+	return !strcmp(t->answer->solve, "joint") && strcmp(how, "pairs") != 0 &&
+	       strcmp(how, "paths") != 0 && !strcmp(t->answer->method, "middle");
 }
 
 /* Whether the answer puts the messages of these two in order: jointly all, else those that one
