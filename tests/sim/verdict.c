@@ -88,12 +88,17 @@ static bool keeps(struct trial *t, const struct usk_pair *p)
 /* ---- jumps -------------------------------------------------------------------------------------
  */
 
-static bool inside(const struct trial *t, const struct usk_jump *j, uint32_t local, int64_t true_ns)
+/* Whether it may be meant by the bracket, in a clock's own time; a sleep, if any of it is inside.
+ */
+static bool inside(const struct sim_clock *local, const struct usk_jump *j,
+		   const struct sim_jump *x)
 {
-	int64_t before = sim_clock_read(&t->clock[local], true_ns - 1);
-	int64_t after = sim_clock_read(&t->clock[local], true_ns);
-	return before >= j->after_local_ns &&
-	       (j->before_local_ns == USK_NONE || after <= j->before_local_ns || after < before);
+	int64_t began = x->true_ns - (x->still_ns ? x->still_ns : 1);
+	int64_t before = sim_clock_read(local, began), after = sim_clock_read(local, x->true_ns);
+	if (x->still_ns) {
+		return after >= j->after_local_ns && before <= j->before_local_ns;
+	}
+	return before >= j->after_local_ns && (after <= j->before_local_ns || after < before);
 }
 
 /*
@@ -111,7 +116,7 @@ static size_t jumps_meant(const struct trial *t, const struct usk_jump *j, uint3
 	for (uint32_t h = 0; h < t->s->o.hosts; h++) {
 		for (size_t i = 0; i < t->clock[h].n_jumps; i++) {
 			const struct sim_jump *x = &t->clock[h].jump[i];
-			if ((h == of || x->still_ns) && inside(t, j, local, x->true_ns)) {
+			if ((h == of || x->still_ns) && inside(&t->clock[local], j, x)) {
 				*rise_ns += h == local ? -x->size_ns : x->size_ns;
 				*slept = *slept || x->still_ns;
 				n++;
