@@ -177,7 +177,7 @@ static void test_recorded(void **state)
 	FILE *f = open_file("EXPECTED.md");
 	while (fgets(line, sizeof line, f)) {
 		const char *p = strstr(line, "slope = ");
-		if (p && !want_slope) {
+		if (p && want_slope == 0) {
 			assert_int_equal(
 				sscanf(p, "slope = %Lf, offset = %Lf", &want_slope, &want_offset),
 				2);
