@@ -22,12 +22,8 @@ static void part_of_fit(const struct usk_fit *fit, struct usk_part *part)
 static void name_point(const struct usk_part *p, struct usk_xy at, bool ceiling,
 		       struct usk_verdict *v)
 {
-	usk_i128 y = (usk_i128)at.y + p->q_ns[ceiling];
 	v->ceiling[v->n_points] = ceiling;
-	v->point[v->n_points++] = (struct usk_point){
-		(int64_t)(p->frame.local_ns + (usk_i128)at.x),
-		(int64_t)(p->frame.offset_ns + (ceiling ? -y : y)),
-	};
+	v->point[v->n_points++] = usk_part_recorded(p, at, ceiling);
 }
 
 /* No wander within the skew limit: two messages say so. */
@@ -64,11 +60,13 @@ void usk_wander_ask(const struct usk_fit *fit, size_t max_outliers, struct usk_v
 	usk_need_of(&part, &need);
 	int64_t assumed = fit->model.wander_e12, limit = (int64_t)fit->lines->limit.num;
 	int64_t needed = usk_need_within(&need, limit);
-	(void)max_outliers;
 	v->quality = part.n[0] && part.n[1]   ? USK_BOUNDED
 		     : part.n[0] || part.n[1] ? USK_ONE_SIDED
 					      : USK_ABSENT;
 	v->wander.assumed_e12 = assumed;
+	if (needed > assumed) {
+		v->n_suspects = usk_wander_suspects(fit, &part, max_outliers, &v->suspect);
+	}
 	if (needed == USK_NO_WANDER) {
 		contradict(&part, &need, limit, v);
 	} else {
@@ -76,7 +74,8 @@ void usk_wander_ask(const struct usk_fit *fit, size_t max_outliers, struct usk_v
 		v->wander.used_e12 = needed > assumed ? 2 * needed : assumed;
 		struct usk_band band;
 		usk_band_of(&part, &need, v->wander.used_e12, limit, &band);
-		if (v->quality != USK_ABSENT && reach(&band) > part.frame.kappa_e12) {
+		bool settled = v->quality != USK_ABSENT && !v->n_suspects;
+		if (settled && reach(&band) > part.frame.kappa_e12) {
 			/* and a little more: what is found then may ask for more in turn */
 			v->kappa_e12 = reach(&band) + reach(&band) / 4;
 		}

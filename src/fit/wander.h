@@ -144,6 +144,28 @@ void usk_bends_chords(const struct usk_band *b, const struct usk_bends *bends,
 struct usk_knot *usk_band_knots(const struct usk_band *b, usk_i128 x0, usk_i128 x1,
 				const struct usk_knot *line, size_t n_line, size_t *n);
 
+/** A point as it was recorded: absolute, not mirrored, not weakened. */
+static inline struct usk_point usk_part_recorded(const struct usk_part *p, struct usk_xy at,
+						 bool ceiling)
+{
+	usk_i128 y = (usk_i128)at.y + p->q_ns[ceiling];
+	return (struct usk_point){
+		(int64_t)(p->frame.local_ns + (usk_i128)at.x),
+		(int64_t)(p->frame.offset_ns + (ceiling ? -y : y)),
+	};
+}
+
+/* ---- who is wrong (wander_suspects.c) -------------------------------------------------- */
+
+/**
+ * Messages that those next to them in time contradict, of points that need more than the model's
+ * wander: worst first, at most `most`; *out is handed over, NULL if there are none. Doubtful ones
+ * are not among them: what they need is then the clock's. O(n log n) and what a cover of `most`
+ * takes.
+ */
+size_t usk_wander_suspects(const struct usk_fit *fit, const struct usk_part *p, size_t most,
+			   struct usk_suspect **out);
+
 /* ---- the row (wander.c) -------------------------------------------------------------- */
 
 void usk_wander_ask(const struct usk_fit *fit, size_t max_outliers, struct usk_verdict *out);

@@ -325,6 +325,21 @@ static enum usk_status gather_together(struct gather *x, const uint32_t *pair, s
 	return status;
 }
 
+/*
+ * The cone to begin with. Over a short time delays leave much of the rate open: what they leave is
+ * guessed, so that most pairs need not be read again for it.
+ */
+static int64_t first_kappa(const struct pair_source *s)
+{
+	const struct parties *p = s->parties;
+	const struct party *b = &p->party[s->b];
+	int64_t kappa = usk_model_kappa(&p->model), limit = usk_limit_e12(p->opt);
+	usk_i128 span = b->stamped ? (usk_i128)b->last_ns - b->first_ns : 0;
+	usk_i128 open = span > 0 ? (usk_i128)s->coarse.spread_ns * 2000000000000 / span : 0;
+	open = open < limit ? open : limit;
+	return open > kappa ? (int64_t)open : kappa;
+}
+
 enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, bool keep,
 			   struct usk_pair *out, usk_gathered_take *take, void *ctx,
 			   struct usk_err *err)
@@ -333,7 +348,7 @@ enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, bo
 	enum usk_status status = USK_OK;
 	x.way = usk_alloc(p->n_pairs + 1, sizeof *x.way);
 	for (size_t i = 0; i < n; i++) {
-		x.way[pair[i]].kappa_e12 = usk_model_kappa(&p->model);
+		x.way[pair[i]].kappa_e12 = first_kappa(&p->pair[pair[i]]);
 		usk_pair_blank(&out[pair[i]], &p->pair[pair[i]]);
 	}
 	for (size_t i = 0, end; i < n && !status; i = end) {
