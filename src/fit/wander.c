@@ -121,8 +121,8 @@ static enum usk_status fit_stretch(void *ctx, const struct usk_fit *fit,
 		double rise = (double)((usk_i128)z->offset_ns - a->offset_ns);
 		double run = (double)((usk_i128)z->local_ns - a->local_ns);
 		clock->drift_ppm = 0 - 1e6 * rise / run;
-		clock->drift_min_ppm = 0 - ppm((usk_i128)band.fast_e12 - wander->used_e12);
-		clock->drift_max_ppm = 0 - ppm((usk_i128)band.slow_e12 + wander->used_e12);
+		clock->drift_min_ppm = 0 - ppm(band.most_e12);
+		clock->drift_max_ppm = 0 - ppm(band.least_e12);
 	}
 	usk_band_free(&band);
 	free(line);

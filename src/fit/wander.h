@@ -78,7 +78,9 @@ void usk_needing_free(struct usk_needing *g);
 struct usk_band {
 	struct usk_frame frame;
 	int64_t slow_e12, fast_e12; /* of the offset, absolute: the frame's rate is not taken off */
-	struct usk_xy *tip[2];	    /* points that the band touches, as in usk_part; owned */
+	int64_t least_e12, most_e12; /* feasible mean rates, within the skew limit */
+	int64_t wander_e12;
+	struct usk_xy *tip[2]; /* points that the band touches, as in usk_part; owned */
 	size_t n[2];
 	int64_t q_ns[2]; /* as usk_part has it */
 };
@@ -90,6 +92,8 @@ struct usk_band {
 void usk_band_of(const struct usk_part *p, const struct usk_need *need, int64_t wander_e12,
 		 int64_t max_skew_e12, struct usk_band *out);
 void usk_band_free(struct usk_band *b);
+/** Bounds p[n] of a side, sorted by x, are true as well: take them in. */
+void usk_band_add(struct usk_band *b, bool side, const struct usk_xy *p, size_t n);
 /** lo rounded down, hi rounded up, relative to the frame; false where nothing bounds it. O(log). */
 bool usk_band_lo(const struct usk_band *b, usk_i128 x, usk_i128 *lo);
 bool usk_band_hi(const struct usk_band *b, usk_i128 x, usk_i128 *hi);
@@ -99,6 +103,32 @@ size_t usk_band_next(const struct usk_band *b, bool side, usk_i128 x);
 /** A side's bound at x in e12, exactly, mirrored for the ceiling; i = usk_band_next(), n[side] > 0.
  */
 usk_i128 usk_band_half_e12(const struct usk_band *b, bool side, size_t i, usk_i128 x);
+
+/** Where the bound bends between tips i and i + 1 of a side, rounded down. */
+int64_t usk_band_bend(const struct usk_band *b, bool side, size_t i);
+
+/* ---- narrower where points are few (wander_sharpen.c) -------------------------------- */
+
+/**
+ * A side's bound at x under each feasible rate by itself, and of these the weakest: exact, where
+ * `hi` above lets one rate come from the left and another from the right. Rounded down, mirrored
+ * for the ceiling. x rises from call to call; begin with a zeroed one, of a band that stays as it
+ * is. O(log^2) amortised.
+ */
+struct usk_exactly {
+	struct usk_xy *hull[2]; /* of tips left of x and at it; of those right of it, x negated */
+	size_t n[2], at;
+	struct usk_undo {
+		struct usk_xy was;
+		size_t at, n;
+	} * undo; /* what each tip did to the right hull */
+};
+
+usk_i128 usk_exactly_at(struct usk_exactly *e, const struct usk_band *b, bool side, int64_t x);
+void usk_exactly_free(struct usk_exactly *e);
+
+/** Take in exact bounds wherever the band is wider by h/20 or more for want of points. */
+void usk_band_sharpen(struct usk_band *b);
 
 /* ---- between knots (wander_chords.c) ------------------------------------------------ */
 

@@ -39,36 +39,61 @@ static bool hides(struct usk_xy p, struct usk_xy q, int64_t slope)
 	return ((usk_i128)q.y - p.y) * E12 <= (usk_i128)slope * ((usk_i128)q.x - p.x);
 }
 
+/* Those of p[n], sorted by x, that stick out. */
+static size_t tips_of(const struct usk_band *b, int side, const struct usk_xy *p, size_t n,
+		      struct usk_xy *tip)
+{
+	size_t m = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (m && hides(tip[m - 1], p[i], right(b, side))) {
+			continue;
+		}
+		while (m && hides(p[i], tip[m - 1], left(b, side))) {
+			m--;
+		}
+		tip[m++] = p[i];
+	}
+	return m;
+}
+
+void usk_band_add(struct usk_band *b, bool side, const struct usk_xy *p, size_t n)
+{
+	size_t m = 0, i = 0, j = 0;
+	struct usk_xy *all = usk_alloc(b->n[side] + n + 1, sizeof *all);
+	while (i < b->n[side] || j < n) {
+		bool own = j == n || (i < b->n[side] && b->tip[side][i].x < p[j].x);
+		all[m++] = own ? b->tip[side][i++] : p[j++];
+	}
+	b->tip[side] = usk_grow(b->tip[side], m + 1, sizeof *all);
+	b->n[side] = tips_of(b, side, all, m, b->tip[side]);
+	free(all);
+}
+
 void usk_band_of(const struct usk_part *p, const struct usk_need *need, int64_t wander_e12,
 		 int64_t max_skew_e12, struct usk_band *out)
 {
 	*out = (struct usk_band){ .frame = p->frame,
 				  .slow_e12 = -max_skew_e12,
-				  .fast_e12 = max_skew_e12 };
+				  .fast_e12 = max_skew_e12,
+				  .least_e12 = -max_skew_e12,
+				  .most_e12 = max_skew_e12,
+				  .wander_e12 = wander_e12 };
 	if (need->has_lo) {
 		usk_i128 s = usk_floor_div(need->s_lo.num * E12, need->s_lo.den);
 		out->slow_e12 = within(s - 2 * (usk_i128)wander_e12, max_skew_e12);
+		out->least_e12 = within(s - wander_e12, max_skew_e12);
 	}
 	if (need->has_hi) {
 		usk_i128 s = usk_ceil_div(need->s_hi.num * E12, need->s_hi.den);
 		out->fast_e12 = within(s + 2 * (usk_i128)wander_e12, max_skew_e12);
+		out->most_e12 = within(s + wander_e12, max_skew_e12);
 	}
 	for (int side = 0; side < 2; side++) {
-		struct usk_xy *tip = out->tip[side] = usk_alloc(p->n[side] + 1, sizeof *tip);
-		size_t n = 0;
-		for (size_t i = 0; i < p->n[side]; i++) {
-			struct usk_xy q = p->point[side][i];
-			if (n && hides(tip[n - 1], q, right(out, side))) {
-				continue;
-			}
-			while (n && hides(q, tip[n - 1], left(out, side))) {
-				n--;
-			}
-			tip[n++] = q;
-		}
-		out->n[side] = n;
+		out->tip[side] = usk_alloc(p->n[side] + 1, sizeof *out->tip[side]);
+		out->n[side] = tips_of(out, side, p->point[side], p->n[side], out->tip[side]);
 		out->q_ns[side] = p->q_ns[side];
 	}
+	usk_band_sharpen(out);
 }
 
 void usk_band_free(struct usk_band *b)
@@ -112,4 +137,18 @@ bool usk_band_hi(const struct usk_band *b, usk_i128 x, usk_i128 *hi)
 	usk_i128 y = usk_band_half_e12(b, true, usk_band_next(b, true, x), x);
 	*hi = -usk_floor_div(y, E12);
 	return b->n[1] > 0;
+}
+
+int64_t usk_band_bend(const struct usk_band *b, bool side, size_t i)
+{
+	struct usk_xy p = b->tip[side][i], q = b->tip[side][i + 1];
+	usk_i128 spread = (usk_i128)b->fast_e12 - b->slow_e12;
+	if (spread <= 0) {
+		return p.x;
+	}
+	/* p.y + r (x - p.x) = q.y - l (q.x - x), l - r = spread: x - p.x = (p.y - q.y + l
+	 * dx)/spread */
+	usk_i128 l = left(b, side);
+	usk_i128 by = (((usk_i128)p.y - q.y) * E12 + l * ((usk_i128)q.x - p.x)) / spread;
+	return (int64_t)(p.x + by);
 }

@@ -18,21 +18,6 @@
 
 #define E12 USK_E12
 
-/* Where the bound bends between two tips of a side, rounded down; tips differ in x. */
-static int64_t crossing(const struct usk_band *b, int side, size_t i)
-{
-	struct usk_xy p = b->tip[side][i], q = b->tip[side][i + 1];
-	usk_i128 spread = (usk_i128)b->fast_e12 - b->slow_e12;
-	if (spread <= 0) {
-		return p.x;
-	}
-	/* p.y + r (x - p.x) = q.y - l (q.x - x), l - r = spread: x - p.x = (p.y - q.y + l
-	 * dx)/spread */
-	usk_i128 l = side ? -b->slow_e12 : b->fast_e12;
-	usk_i128 by = (((usk_i128)p.y - q.y) * E12 + l * ((usk_i128)q.x - p.x)) / spread;
-	return (int64_t)(p.x + by);
-}
-
 static int compare(const void *pa, const void *pb)
 {
 	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
@@ -56,7 +41,7 @@ void usk_bends_of(const struct usk_band *b, int64_t x0, int64_t x1, const int64_
 		for (size_t i = 0; i < b->n[side]; i++) {
 			x[n++] = b->tip[side][i].x;
 			if (i + 1 < b->n[side]) {
-				x[n] = crossing(b, side, i);
+				x[n] = usk_band_bend(b, side, i);
 				x[n + 1] = x[n] + 1;
 				n += 2;
 			}

@@ -89,7 +89,9 @@ static Q pick(Q a, Q b, bool larger)
 struct formula {
 	Q s_lo, s_hi; /* NULL: none */
 	bool crossed;
-	Q slow, fast;
+	Q slow, fast;	       /* slopes that the band spreads with */
+	Q least, most, wander; /* mean rates */
+	bool cut;	       /* one of them by the skew limit */
 };
 
 /* s_lo and s_hi over all pairs. */
@@ -134,16 +136,27 @@ static Q e12(Q v)
 	return q_mul(v, q_int(E12));
 }
 
-/* The slopes that the band spreads with, in whole e12, outwards. */
+static Q within(Q v, int64_t limit, bool *cut)
+{
+	Q l = q_int(limit), in = pick(pick(v, q_sub(q_int(0), l), true), l, false);
+	*cut |= q_cmp(in, v) != 0;
+	return q_div(in, q_int(E12));
+}
+
+/* Slopes and rates in whole e12, outwards. */
 static void slopes(const struct points *p, struct formula *f, int64_t wander)
 {
-	Q limit = q_int(p->limit_e12), least = q_int(-(usk_i128)p->limit_e12);
-	Q slow = f->s_lo ? q_sub(whole(e12(f->s_lo), false), q_int(2 * (usk_i128)wander)) : least;
-	Q fast = f->s_hi ? q_add(whole(e12(f->s_hi), true), q_int(2 * (usk_i128)wander)) : limit;
-	slow = pick(slow, least, true);
-	fast = pick(fast, limit, false);
-	f->slow = q_div(pick(slow, limit, false), q_int(E12));
-	f->fast = q_div(pick(fast, least, true), q_int(E12));
+	int64_t limit = p->limit_e12;
+	Q w = q_int(wander), lo = q_int(-2 * (usk_i128)limit - 2 * (usk_i128)wander),
+	  hi = q_sub(q_int(0), lo);
+	lo = f->s_lo ? whole(e12(f->s_lo), false) : lo;
+	hi = f->s_hi ? whole(e12(f->s_hi), true) : hi;
+	f->cut = false;
+	f->slow = within(q_sub(q_sub(lo, w), w), limit, &f->cut);
+	f->fast = within(q_add(q_add(hi, w), w), limit, &f->cut);
+	f->least = within(q_sub(lo, w), limit, &f->cut);
+	f->most = within(q_add(hi, w), limit, &f->cut);
+	f->wander = q_div(w, q_int(E12));
 }
 
 /* The band at x, word for word; NULL: none. */
@@ -156,6 +169,44 @@ static void band_at(const struct points *p, const struct formula *f, int64_t x, 
 		Q y = q_add(value(p, i), q_mul(outer ? f->fast : f->slow, q_int(dt)));
 		*(p->ceiling[i] ? hi : lo) = pick(p->ceiling[i] ? *hi : *lo, y, !p->ceiling[i]);
 	}
+}
+
+/* What point i says of x at a rate. */
+static Q says(const struct points *p, const struct formula *f, size_t i, int64_t x, Q rate)
+{
+	usk_i128 dt = (usk_i128)x - p->p[i].local_ns;
+	bool outer = (dt >= 0) == p->ceiling[i];
+	Q slope = outer ? q_add(rate, f->wander) : q_sub(rate, f->wander);
+	return q_add(value(p, i), q_mul(slope, q_int(dt)));
+}
+
+/* A bound at x, the weakest over all rates: each two points at the rate that suits them worst,
+ * which by Helly's theorem (in one dimension) is the worst for all. */
+static Q exact_at(const struct points *p, const struct formula *f, bool side, int64_t x)
+{
+	Q best = NULL;
+	for (size_t i = 0; i < p->n; i++) {
+		for (size_t k = 0; k < p->n; k++) {
+			usk_i128 di = (usk_i128)x - p->p[i].local_ns,
+				 dk = (usk_i128)x - p->p[k].local_ns;
+			if (p->ceiling[i] != side || p->ceiling[k] != side ||
+			    (i != k && (di < 0 || dk >= 0))) {
+				continue;
+			}
+			Q rate = (di >= 0) != side ? f->least : f->most;
+			if (i != k) {
+				/* where both say the same */
+				Q zero = q_int(0);
+				Q a = says(p, f, i, x, zero), b = says(p, f, k, x, zero);
+				rate = q_div(q_sub(b, a), q_int(di - dk));
+				rate = pick(pick(rate, f->least, true), f->most, false);
+			}
+			Q y = says(p, f, i, x, rate);
+			y = i != k ? pick(y, says(p, f, k, x, rate), !side) : y;
+			best = pick(best, y, !side);
+		}
+	}
+	return best;
 }
 
 /* ---- needed ------------------------------------------------------------------------------ */
@@ -243,6 +294,56 @@ static int64_t enough(const struct points *p, const struct usk_need *need, struc
 	return w == USK_NO_WANDER ? w : w + more[usk_rng_below(r, COUNT(more))];
 }
 
+/* At least as narrow as the formula, and no narrower than the weakest of all rates. */
+static void check_band(const struct points *p, const struct formula *f, const struct usk_band *b,
+		       int64_t x)
+{
+	usk_i128 rel = (usk_i128)x - p->frame.local_ns, y;
+	Q bound[2];
+	band_at(p, f, x, &bound[0], &bound[1]);
+	for (int side = 0; side < 2; side++) {
+		bool any = side ? usk_band_hi(b, rel, &y) : usk_band_lo(b, rel, &y);
+		CHECK(any == (bound[side] != NULL), p);
+		if (any) {
+			Q got = q_int(y + p->frame.offset_ns), exact = exact_at(p, f, side, x);
+			int wider = q_cmp(whole(bound[side], side), got);
+			CHECK(side ? wider >= 0 : wider <= 0, p);
+			int narrower = q_cmp(got, exact);
+			CHECK(f->cut || (side ? narrower >= 0 : narrower <= 0), p);
+		}
+	}
+	CHECK(!bound[0] || !bound[1] || q_cmp(bound[0], bound[1]) <= 0, p);
+}
+
+/* The weakest of all rates, but for what whole e12 cost. */
+static void check_exactly(const struct points *p, const struct formula *f,
+			  const struct usk_part *part, struct usk_band *b, struct usk_rng *r)
+{
+	for (int side = 0; side < 2; side++) {
+		struct usk_exactly e = { .n = { 0 } };
+		int64_t x = INT64_MIN;
+		for (int k = 0; k < 6 && b->n[side]; k++) {
+			const struct usk_xy *q = part->point[side];
+			size_t i = usk_rng_below(r, part->n[side]),
+			       j = usk_rng_below(r, part->n[side]);
+			int64_t t = q[i].x + (q[j].x - q[i].x) / 2;
+			if (t < x) {
+				continue;
+			}
+			x = t;
+			usk_i128 y = usk_exactly_at(&e, b, side, x);
+			Q exact = exact_at(p, f, side, (int64_t)(x + (usk_i128)p->frame.local_ns));
+			Q got = q_int((side ? -y : y) + p->frame.offset_ns);
+			Q off = side ? q_sub(got, exact) : q_sub(exact, got);
+			CHECK(f->cut || q_cmp(off, q_int(0)) >= 0, p);
+			/* 1 for rounding, and 1e-12 of the longest way to a point */
+			usk_i128 way = (usk_i128)q[part->n[side] - 1].x - q[0].x;
+			CHECK(f->cut || q_cmp(off, q_int(1 + way / E12 + 1)) <= 0, p);
+		}
+		usk_exactly_free(&e);
+	}
+}
+
 static void test_band_is_the_formula(void **state)
 {
 	(void)state;
@@ -263,21 +364,10 @@ static void test_band_is_the_formula(void **state)
 		if (wander != USK_NO_WANDER) {
 			usk_band_of(&part, &need, wander, p.limit_e12, &b);
 			slopes(&p, &f, wander);
-			for (int k = 0; k < 8; k++) {
-				int64_t x = fit_case_time(&c, &r);
-				usk_i128 rel = (usk_i128)x - p.frame.local_ns, got;
-				Q lo, hi;
-				band_at(&p, &f, x, &lo, &hi);
-				CHECK(usk_band_lo(&b, rel, &got) == (lo != NULL), &p);
-				CHECK(!lo || !q_cmp(whole(lo, false),
-						    q_int(got + p.frame.offset_ns)),
-				      &p);
-				CHECK(usk_band_hi(&b, rel, &got) == (hi != NULL), &p);
-				CHECK(!hi || !q_cmp(whole(hi, true),
-						    q_int(got + p.frame.offset_ns)),
-				      &p);
-				CHECK(!lo || !hi || q_cmp(lo, hi) <= 0, &p);
+			for (int k = 0; k < 4; k++) {
+				check_band(&p, &f, &b, fit_case_time(&c, &r));
 			}
+			check_exactly(&p, &f, &part, &b, &r);
 			usk_band_free(&b);
 		}
 		q_done();
