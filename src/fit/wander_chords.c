@@ -107,15 +107,17 @@ static size_t find(const struct usk_bends *b, int64_t x)
 /* Between bends i and k: where to split, or 0. */
 static size_t worst(const struct usk_bends *b, size_t i, size_t k, int64_t share)
 {
-	usk_i128 most = 0;
+	enum { PIECES = 64 }; /* of a trace of less than as many seconds */
+	usk_i128 most = 0, apart = ((usk_i128)b->at[b->n - 1].x - b->at[0].x) / PIECES;
 	size_t at = 0;
+	apart = apart < 1 ? 1 : apart < USK_SECOND ? apart : USK_SECOND;
 	for (size_t j = i + 1; j < k; j++) {
 		usk_i128 e[2];
 		const struct usk_bend *p = &b->at[j];
 		cut_off(&b->at[i], &b->at[k], p, e);
 		e[0] = e[1] > e[0] ? e[1] : e[0];
-		if (p->x - b->at[i].x >= USK_SECOND && b->at[k].x - p->x >= USK_SECOND &&
-		    e[0] > most && 2 * share * e[0] > (usk_i128)p->hi - p->lo) {
+		if (p->x - b->at[i].x >= apart && b->at[k].x - p->x >= apart && e[0] > most &&
+		    2 * share * e[0] > (usk_i128)p->hi - p->lo) {
 			most = e[0];
 			at = j;
 		}

@@ -342,7 +342,7 @@ static struct usk_knot *two_sided(const struct usk_band *b, struct usk_bends *be
 	int64_t x0 = bends->at[0].x, x1 = bends->at[bends->n - 1].x;
 	free(bends->at);
 	usk_bends_of(b, x0, x1, x, n, bends);
-	m = usk_bends_split(bends, &x, n, share);
+	m = usk_bends_split(bends, &x, n, 2 * share);
 	struct node *k = usk_alloc(m, sizeof *k);
 	for (size_t i = 0, j = 0; i < m; i++) {
 		while (j + 2 < n && p[j + 1].x < x[i]) {
