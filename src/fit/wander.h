@@ -91,6 +91,9 @@ struct usk_band {
  */
 void usk_band_of(const struct usk_part *p, const struct usk_need *need, int64_t wander_e12,
 		 int64_t max_skew_e12, struct usk_band *out);
+/** Its slopes and rates alone, without tips: nothing to free. */
+void usk_band_slopes(const struct usk_part *p, const struct usk_need *need, int64_t wander_e12,
+		     int64_t max_skew_e12, struct usk_band *out);
 void usk_band_free(struct usk_band *b);
 /** Bounds p[n] of a side, sorted by x, are true as well: take them in. */
 void usk_band_add(struct usk_band *b, bool side, const struct usk_xy *p, size_t n);

@@ -69,8 +69,8 @@ void usk_band_add(struct usk_band *b, bool side, const struct usk_xy *p, size_t 
 	free(all);
 }
 
-void usk_band_of(const struct usk_part *p, const struct usk_need *need, int64_t wander_e12,
-		 int64_t max_skew_e12, struct usk_band *out)
+void usk_band_slopes(const struct usk_part *p, const struct usk_need *need, int64_t wander_e12,
+		     int64_t max_skew_e12, struct usk_band *out)
 {
 	*out = (struct usk_band){ .frame = p->frame,
 				  .slow_e12 = -max_skew_e12,
@@ -88,6 +88,12 @@ void usk_band_of(const struct usk_part *p, const struct usk_need *need, int64_t 
 		out->fast_e12 = within(s + 2 * (usk_i128)wander_e12, max_skew_e12);
 		out->most_e12 = within(s + wander_e12, max_skew_e12);
 	}
+}
+
+void usk_band_of(const struct usk_part *p, const struct usk_need *need, int64_t wander_e12,
+		 int64_t max_skew_e12, struct usk_band *out)
+{
+	usk_band_slopes(p, need, wander_e12, max_skew_e12, out);
 	for (int side = 0; side < 2; side++) {
 		out->tip[side] = usk_alloc(p->n[side] + 1, sizeof *out->tip[side]);
 		out->n[side] = tips_of(out, side, p->point[side], p->n[side], out->tip[side]);

@@ -21,6 +21,7 @@
  * The rate hardly matters between neighbours: the frame's is tried, that of the others, and those
  * of any two points where there are few of them.
  */
+#include "fit/pieces.h"
 #include "fit/wander.h"
 #include "num/cone.h"
 #include "num/cover.h"
@@ -279,11 +280,12 @@ size_t usk_wander_suspects(const struct usk_fit *fit, const struct usk_part *p, 
 		c.in.point[side] = usk_alloc(p->n[side] + 1, sizeof *c.in.point[side]);
 	}
 	if (accuse(&c, most, &rate)) {
-		struct usk_need need;
-		usk_need_of(&c.in, &need);
-		int64_t others = usk_need_within(&need, (int64_t)fit->lines->limit.num);
-		others = others == USK_NO_WANDER || others < c.wander_e12 ? c.wander_e12 : others;
-		*out = list(&c, most, rate, others, &n);
+		struct usk_wander w = { .assumed_e12 = c.wander_e12 };
+		struct usk_pieces s;
+		usk_pieces_jumps(fit, &c.in, &w, &s);
+		bool more = w.needed_e12 > w.assumed_e12 && w.needed_e12 < USK_NO_WANDER;
+		*out = list(&c, most, rate, more ? w.needed_e12 : w.assumed_e12, &n);
+		usk_pieces_free(&s);
 	}
 	for (int side = 0; side < 2; side++) {
 		free(c.index[side]);
