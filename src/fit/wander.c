@@ -107,12 +107,13 @@ void usk_wander_ask(const struct usk_fit *fit, size_t max_outliers, struct usk_v
 	struct usk_pieces s;
 	usk_part_of(fit->corridor, fit->lines->q_ns, &part);
 	cut(fit, &part, &v->wander, &s);
+	bool more = s.n || v->wander.needed_e12 > v->wander.assumed_e12;
 	if (s.never) {
 		contradict(&part, s.floor, s.ceiling, v);
 	} else {
 		ask_stretches(&part, &s, fit->max_skew_e12, v);
 	}
-	if (s.n || s.never || v->wander.used_e12 > v->wander.assumed_e12) {
+	if (more) {
 		v->n_suspects = usk_wander_suspects(fit, &part, max_outliers, &v->suspect);
 	}
 	if (v->n_suspects) { /* without them all may look different */

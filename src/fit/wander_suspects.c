@@ -108,36 +108,64 @@ static size_t try_rate(const struct crowd *c, int64_t rate, size_t most, bool *i
 	return size;
 }
 
-static bool better(size_t size, size_t *best, int64_t rate, int64_t *best_rate)
+static int by_size(const void *pa, const void *pb)
 {
-	if (size < *best) {
-		*best = size;
-		*best_rate = rate;
+	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+	return (a > b) - (a < b);
+}
+
+/*
+ * Rates worth trying: slopes between points of a side, all where there are few points, else those
+ * of SAMPLES that are far apart. Sorted.
+ */
+static int64_t *slopes(const struct usk_part *p, size_t *n)
+{
+	enum { SAMPLES = 32 };
+	bool few = p->n[0] + p->n[1] <= FEW;
+	int64_t *s = usk_alloc(2 * (FEW + SAMPLES) * (FEW + SAMPLES), sizeof *s);
+	size_t m = 0;
+	for (int side = 0; side < 2; side++) {
+		const struct usk_xy *q = p->point[side];
+		size_t all = p->n[side], some = few || all < SAMPLES ? all : SAMPLES;
+		for (size_t i = 0; i < some; i++) {
+			for (size_t j = 0; j < i; j++) {
+				struct usk_xy a = q[j * all / some], b = q[i * all / some];
+				usk_i128 dx = (usk_i128)b.x - a.x;
+				usk_i128 slope = usk_floor_div(((usk_i128)b.y - a.y) * E12, dx);
+				slope = side ? -slope : slope;
+				bool far = few || 4 * dx > (usk_i128)q[all - 1].x - q[0].x;
+				if (far && slope >= -E12 && slope <= E12) {
+					s[m++] = (int64_t)slope;
+				}
+			}
+		}
 	}
-	return !*best;
+	if (m) {
+		qsort(s, m, sizeof *s, by_size);
+	}
+	*n = m;
+	return s;
 }
 
 /* The rate at which the fewest have to go. */
 static int64_t choose_rate(const struct crowd *c, size_t most, bool *in[2])
 {
+	enum { QUANTILES = 16 };
 	const struct usk_part *p = &c->in;
 	int64_t rate = p->frame.rate_e12;
-	size_t best = try_rate(c, rate, most, in);
-	for (int side = 0; side < 2 && p->n[0] + p->n[1] <= FEW; side++) {
-		for (size_t i = 0; i < p->n[side]; i++) {
-			for (size_t j = 0; j < i; j++) {
-				struct usk_xy a = p->point[side][j], b = p->point[side][i];
-				usk_i128 s = usk_floor_div(((usk_i128)b.y - a.y) * E12,
-							   (usk_i128)b.x - a.x);
-				s = side ? -s : s;
-				if (s >= -E12 && s <= E12 &&
-				    better(try_rate(c, (int64_t)s, most, in), &best, (int64_t)s,
-					   &rate)) {
-					return rate;
-				}
-			}
+	size_t n, best = try_rate(c, rate, most, in);
+	int64_t *s = slopes(p, &n);
+	bool few = p->n[0] + p->n[1] <= FEW;
+	size_t tries = few || n < QUANTILES ? n : QUANTILES;
+	for (size_t i = 0; i < tries && best; i++) {
+		int64_t at = s[(2 * i + 1) * n / (2 * tries)];
+		size_t size = try_rate(c, at, most, in);
+		if (size < best) {
+			best = size;
+			rate = at;
 		}
 	}
+	free(s);
 	return rate;
 }
 
@@ -185,21 +213,24 @@ static struct miss miss_of(const struct crowd *c, int side, struct usk_xy p, int
 	return miss;
 }
 
-/* Rounds of cover and witnesses; *rate: the last one's. */
+/*
+ * Rounds of cover and witnesses; *rate: the last one's. Jumps bring a few each into the cover whom
+ * witnesses then acquit: so it may be larger than what may go.
+ */
 static size_t accuse(struct crowd *c, size_t most, int64_t *rate)
 {
 	enum { ROUNDS = 10 };
-	size_t n_out = 0;
+	size_t n_out = 0, largest = 16 * most + 1000;
 	bool *in[2];
 	for (int side = 0; side < 2; side++) {
 		in[side] = usk_alloc(c->all->n[side] + 1, 1);
 	}
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < ROUNDS && n_out <= most; round++) {
 		size_t before = n_out;
 		rebuild(c);
-		*rate = choose_rate(c, most - n_out, in);
-		size_t size = try_rate(c, *rate, most - n_out, in);
-		if (!size || size > most - n_out) {
+		*rate = round ? *rate : choose_rate(c, largest, in);
+		size_t size = try_rate(c, *rate, largest, in);
+		if (!size || size > largest) {
 			break;
 		}
 		for (int side = 0; side < 2; side++) {
@@ -279,7 +310,8 @@ size_t usk_wander_suspects(const struct usk_fit *fit, const struct usk_part *p, 
 		c.out[side] = usk_alloc(p->n[side] + 1, 1);
 		c.in.point[side] = usk_alloc(p->n[side] + 1, sizeof *c.in.point[side]);
 	}
-	if (accuse(&c, most, &rate)) {
+	size_t n_out = accuse(&c, most, &rate);
+	if (n_out && n_out <= most) {
 		struct usk_wander w = { .assumed_e12 = c.wander_e12 };
 		struct usk_pieces s;
 		usk_pieces_jumps(fit, &c.in, &w, &s);
