@@ -781,6 +781,22 @@ enum usk_status usk_map_at(const struct usk_map *m, int64_t local_ns, struct usk
 enum usk_status usk_map_many(const struct usk_map *m, const int64_t *local_ns, size_t n,
 			     int64_t *out, struct usk_err *err);
 
+enum usk_order { USK_BEFORE, USK_NOT_BEFORE, USK_UNDECIDABLE };
+
+/** "yes", "no", "undecidable"; static. */
+const char *usk_order_name(enum usk_order o);
+
+/**
+ * Did event a happen before b? Yes if a's latest time is under b's earliest, no if a's earliest is
+ * over b's latest; their reference_ns do not matter. An event of the reference, or one compared
+ * with another of its own clock, has lo_ns = hi_ns. Stamps that are rounded down to some resolution
+ * q happened up to q - 1 ns later: take hi_ns there.
+ *
+ * margin_ns  by how much; if undecidable, by how much more the bands would have to be apart;
+ *            USK_NONE if no width is enough, as sides are missing. May be NULL.
+ */
+enum usk_order usk_before(const struct usk_stamp *a, const struct usk_stamp *b, int64_t *margin_ns);
+
 /* ---- the whole way --------------------------------------------------------- */
 
 struct usk_sync_options {
@@ -939,8 +955,9 @@ struct usk_calibrated {
 	uint64_t over;			/* round trips shorter than their two minima, */
 	int64_t over_ns;		/* by this at most: it was taken off */
 	bool judged;			/* by the messages, with the model of the clocks */
-	int64_t shortened_ns;		/* taken off all so that the clocks have room */
-	int64_t room_ns;		/* all could be so much longer, at least */
+	int64_t shortened_ns;		/* taken off all so that the clocks have room, a little */
+	int64_t room_ns;		/* all could be so much longer, at least; < 0: so much is
+					 * missing, the clocks do not run as their model says */
 };
 
 struct usk_calibration {

@@ -83,6 +83,15 @@ extern const struct option_group options_delay;	 /* --min-delay */
 		.help = "methods that take the best of every window of time: how long one is"      \
 	}
 
+/* A row of commands that take stamps. */
+#define EPOCH_ROW                                                                                  \
+	{                                                                                          \
+		.name = "epoch", .type = OPTION_INT, .value = "N", .min = "0",                     \
+		.help = "of clocks that were put back while they recorded, the stamps after the "  \
+			"N-th "                                                                    \
+			"time; otherwise a stamp that lies in two epochs has no answer"            \
+	}
+
 /** The names of the table of estimators, NULL at its end: choices of --method. */
 const char *method_name(size_t i);
 /** The name that is meant by it or another spelling of it, or NULL. */
@@ -189,6 +198,6 @@ void help_completion(FILE *out);			 /* bash */
 /* ---- the commands -------------------------------------------------------------- */
 
 extern const struct command cmd_sync, cmd_compare, cmd_calibrate, cmd_check, cmd_apply, cmd_convert,
-	cmd_clock, cmd_simulate;
+	cmd_before, cmd_clock, cmd_simulate;
 
 #endif

@@ -2,27 +2,26 @@
 /*
  * cmd_convert.c - local stamps to the reference's time, with their bounds
  *
- * In    clocks.json; stamps as operands, or one a line on standard input
- * Out   local_ns, reference_ns, lo_ns, hi_ns per stamp, all absolute, "-" where not known
- * Why   for stamps in logs that have no format of their own
- * Not   tables and captures (apply)
+ * In    clocks.json; stamps as operands, or one a line on standard input, or a column of a text
+ * file Out   local_ns, reference_ns, lo_ns, hi_ns per stamp, all absolute, "-" where not known; of
+ * a column: the lines as they are, with the last three behind Why   for stamps in logs that have no
+ * format of their own Not   tables and captures (apply)
  */
 #include "cmd.h"
-#include "base/text.h"
+#include "stamps.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { IN = 1 << 18, OUT = 1 << 16, ROW = 4 * 21 };
+enum { OUT = 1 << 16, ROW = 4 * 21 };
 
 struct convert {
-	const struct usk_clocks *clocks;
-	struct usk_map **map; /* by clock; made when first needed */
-	bool *ready;
-	uint32_t clock; /* of --clock; USK_NO_CLOCK: each stamp names its own */
+	struct stamps stamps;
+	const struct args *args;
+	int64_t field;	/* 0: a line is a stamp */
+	char separator; /* 0: blanks and tabs, as many as there are */
 	bool unknown;	/* a stamp had no reference time or lacks a bound */
+	bool repeats;	/* a stamp lay in two epochs, and a sentence said so */
 	char *out;
 	size_t n_out;
 };
@@ -54,179 +53,201 @@ static void flush(struct convert *v)
 	v->n_out = 0;
 }
 
-static void put_row(struct convert *v, int64_t local_ns, const struct usk_stamp *s)
+static void before_waiting(void *ctx)
 {
-	const int64_t columns[] = { local_ns, s->reference_ns, s->lo_ns, s->hi_ns };
+	flush(ctx);
+	fflush(stdout);
+}
+
+static void put_text(struct convert *v, const char *s, size_t n)
+{
+	if (OUT - v->n_out < n) {
+		flush(v);
+	}
+	if (n > OUT) {
+		fwrite(s, 1, n, stdout);
+		return;
+	}
+	memcpy(v->out + v->n_out, s, n);
+	v->n_out += n;
+}
+
+/* The columns after the first n, each with the separator before it but the first. */
+static void put_columns(struct convert *v, const int64_t *column, size_t n, char separator)
+{
 	if (OUT - v->n_out < ROW) {
 		flush(v);
 	}
-	for (size_t i = 0; i < COUNT(columns); i++) {
-		v->n_out += put_ns(v->out + v->n_out, columns[i]);
-		v->out[v->n_out++] = i + 1 < COUNT(columns) ? '\t' : '\n';
-		v->unknown = v->unknown || columns[i] == USK_NONE;
+	for (size_t i = 0; i < n; i++) {
+		v->n_out += put_ns(v->out + v->n_out, column[i]);
+		v->out[v->n_out++] = i + 1 < n ? separator : '\n';
+		v->unknown = v->unknown || column[i] == USK_NONE;
 	}
-}
-
-static enum usk_status parse_stamp(const char *s, size_t n, int64_t *out, struct usk_err *err)
-{
-	if (n && n <= 18) { /* ns as they are: nearly every line */
-		uint64_t value = 0;
-		size_t i = 0;
-		for (; i < n && s[i] >= '0' && s[i] <= '9'; i++) {
-			value = value * 10 + (uint64_t)(s[i] - '0');
-		}
-		if (i == n) {
-			*out = (int64_t)value;
-			return USK_OK;
-		}
-	}
-	return usk_parse_time(s, n, out, err);
-}
-
-/*
- * CLOCK:T at the last colon that leaves a known clock before it and a time behind: times in
- * RFC 3339 and names of clocks have colons of their own.
- */
-static enum usk_status split(const struct convert *v, const char *s, size_t n, uint32_t *clock,
-			     int64_t *local_ns, struct usk_err *err)
-{
-	bool any = false;
-	for (size_t i = n; i-- > 0;) {
-		if (s[i] != ':') {
-			continue;
-		}
-		char *name = usk_format("%.*s", (int)i, s);
-		*clock = usk_clocks_find(v->clocks, name, NULL, NULL);
-		free(name);
-		if (*clock != USK_NO_CLOCK) {
-			any = true;
-			if (!parse_stamp(s + i + 1, n - i - 1, local_ns, err)) {
-				return USK_OK;
-			}
-		}
-	}
-	const char *colon = memrchr(s, ':', n);
-	if (any) {
-		return err ? err->code : USK_EINPUT;
-	}
-	if (!colon) {
-		return usk_fail(err, USK_EINPUT, 0,
-				"\"%.*s\" names no clock: write CLOCK:T or give --clock",
-				n > 60 ? 60 : (int)n, s);
-	}
-	return usk_fail(err, USK_EINPUT, 0, "\"%.*s\" is not a clock of the table",
-			colon - s > 60 ? 60 : (int)(colon - s), s);
-}
-
-static enum usk_status clock_ready(struct convert *v, uint32_t i, struct usk_err *err)
-{
-	const struct usk_clock *k = &v->clocks->clock[i];
-	if (k->n_knots && k->knot[k->n_knots - 1].epoch) {
-		return usk_fail(
-			err, USK_EINPUT, 0,
-			"clock %s was put back while it recorded, so that a stamp alone does "
-			"not tell its moment",
-			k->name);
-	}
-	v->map[i] = usk_map_new(k, v->clocks->max_skew_e12);
-	v->ready[i] = true;
-	return USK_OK;
-}
-
-/* What a stamp says: its clock and its time. */
-static enum usk_status understand(const struct convert *v, const char *s, size_t n, uint32_t *clock,
-				  int64_t *local_ns, struct usk_err *err)
-{
-	*clock = v->clock;
-	return *clock == USK_NO_CLOCK ? split(v, s, n, clock, local_ns, err)
-				      : parse_stamp(s, n, local_ns, err);
 }
 
 static enum usk_status convert(struct convert *v, uint32_t clock, int64_t local_ns,
-			       struct usk_err *err)
+			       struct usk_stamp *out, struct usk_err *err)
 {
-	enum usk_status status = v->ready[clock] ? USK_OK : clock_ready(v, clock, err);
-	struct usk_stamp stamp = { USK_NONE, USK_NONE, USK_NONE };
-	if (!status && v->map[clock]) {
-		status = usk_map_at(v->map[clock], local_ns, &stamp, err);
+	struct stamps_answer a;
+	enum usk_status status = stamps_at(&v->stamps, clock, local_ns, &a, err);
+	if (!status && a.epoch < 0 && !v->repeats) {
+		char *text = stamps_epochs_text(&v->stamps, clock, local_ns, &a);
+		v->repeats = true;
+		say(v->args, "unskew: note: %s", text);
+		free(text);
 	}
+	*out = a.at;
+	return status;
+}
+
+/* The field of that number in s[n]; false: there are not as many. */
+static bool find_field(const struct convert *v, const char *s, size_t n, const char **field,
+		       size_t *size)
+{
+	size_t at = 0;
+	for (int64_t k = 1;; k++) {
+		size_t from = at;
+		if (v->separator) {
+			const char *end = memchr(s + at, v->separator, n - at);
+			at = end ? (size_t)(end - s) : n;
+		} else {
+			while (from < n && (s[from] == ' ' || s[from] == '\t')) {
+				from++;
+			}
+			for (at = from; at < n && s[at] != ' ' && s[at] != '\t'; at++) {
+			}
+			if (from == n) {
+				return false;
+			}
+		}
+		if (k == v->field) {
+			*field = s + from;
+			*size = at - from;
+			return true;
+		}
+		if (at == n) {
+			return false;
+		}
+		at += v->separator != 0;
+	}
+}
+
+/* A line whose field is a stamp, or the first with the names of columns. */
+static enum usk_status convert_field(struct convert *v, const char *s, size_t n, uint64_t line,
+				     struct usk_err *err)
+{
+	char join = v->separator ? v->separator : ' ';
+	const char *field;
+	size_t size;
+	uint32_t clock;
+	int64_t local_ns = 0;
+	struct usk_stamp at;
+	if (!find_field(v, s, n, &field, &size)) {
+		return usk_fail(err, USK_EINPUT, line, "there is no field %lld",
+				(long long)v->field);
+	}
+	bool quoted = size > 1 && field[0] == '"' && field[size - 1] == '"';
+	field += quoted;
+	size -= quoted ? 2 : 0;
+	enum usk_status status = stamps_parse(&v->stamps, field, size, &clock, &local_ns, err);
+	bool digits = memchr(field, '0', size) != NULL;
+	for (size_t i = 0; i < size && !digits; i++) {
+		digits = field[i] > '0' && field[i] <= '9';
+	}
+	if (status && line == 1 && !digits) {
+		char *names = usk_format("%creference_ns%clo_ns%chi_ns\n", join, join, join);
+		put_text(v, s, n);
+		put_text(v, names, strlen(names));
+		free(names);
+		return USK_OK;
+	}
+	status = status ? status : convert(v, clock, local_ns, &at, err);
 	if (!status) {
-		put_row(v, local_ns, &stamp);
+		const int64_t column[] = { at.reference_ns, at.lo_ns, at.hi_ns };
+		put_text(v, s, n);
+		put_text(v, &join, 1);
+		put_columns(v, column, COUNT(column), join);
 	}
 	return status;
 }
 
-static int bad_line(struct convert *v, uint64_t line, const struct usk_err *err)
+static enum usk_status convert_stamp(struct convert *v, const char *s, size_t n, bool operand,
+				     struct usk_err *err)
 {
-	flush(v);
-	return say_failed("line %llu: %s", (unsigned long long)line, err->msg);
+	uint32_t clock;
+	int64_t local_ns = 0;
+	struct usk_stamp at;
+	enum usk_status status = stamps_parse(&v->stamps, s, n, &clock, &local_ns, err);
+	if (status) {
+		err->code = operand ? USK_EUSAGE : err->code;
+		return status;
+	}
+	status = convert(v, clock, local_ns, &at, err);
+	if (!status) {
+		const int64_t column[] = { local_ns, at.reference_ns, at.lo_ns, at.hi_ns };
+		put_columns(v, column, COUNT(column), '\t');
+	}
+	return status;
 }
 
 /* Lines of standard input; what is done is printed before waiting for more. */
-static int lines(struct convert *v)
+static int convert_lines(struct convert *v)
 {
-	char *in = usk_alloc(IN, 1);
-	size_t have = 0;
-	uint64_t line = 0;
+	struct lines l = { .wait = before_waiting, .wait_ctx = v };
 	int status = EXIT_DONE;
-	for (bool end = false; !end && !status;) {
-		ssize_t n = read(STDIN_FILENO, in + have, IN - have);
-		if (n < 0 && errno == EINTR) {
+	const char *s;
+	size_t n;
+	while (!status && (s = lines_next(&l, &n))) {
+		struct usk_err err = { 0 };
+		if (!n) {
+			if (v->field) {
+				put_text(v, "\n", 1);
+			}
 			continue;
 		}
-		if (n < 0) {
-			status = say_failed("standard input: %s", strerror(errno));
-			break;
+		if (v->field ? convert_field(v, s, n, l.line, &err)
+			     : convert_stamp(v, s, n, false, &err)) {
+			flush(v);
+			status = err.code == USK_EUSAGE
+					 ? say_error(&err)
+					 : say_failed("line %llu: %s", (unsigned long long)l.line,
+						      err.msg);
 		}
-		end = n == 0;
-		have += (size_t)n;
-		if (end && have) {
-			in[have++] = '\n'; /* there is room: a full buffer was an error before */
-		}
-		size_t at = 0;
-		const char *nl;
-		while (!status && (nl = memchr(in + at, '\n', have - at))) {
-			struct usk_err err = { 0 };
-			const char *s = in + at;
-			size_t size = (size_t)(nl - s);
-			at += size + 1;
-			line++;
-			size -= size && s[size - 1] == '\r';
-			uint32_t clock;
-			int64_t local_ns = 0;
-			if (size && (understand(v, s, size, &clock, &local_ns, &err) ||
-				     convert(v, clock, local_ns, &err))) {
-				status = bad_line(v, line, &err);
-			}
-		}
-		have -= at;
-		memmove(in, in + at, have);
-		if (!status && have == IN) {
-			struct usk_err err = { .msg = "is too long for a stamp" };
-			status = bad_line(v, line + 1, &err);
-		}
-		flush(v);
-		fflush(stdout);
 	}
-	free(in);
+	if (!status && l.err.code) {
+		flush(v);
+		status = say_error(&l.err);
+	}
+	lines_free(&l);
 	return status;
 }
 
-static int operands(struct convert *v, const struct args *args)
+static int convert_operands(struct convert *v)
 {
-	for (size_t i = 1; i < args_operands(args); i++) {
+	for (size_t i = 1; i < args_operands(v->args); i++) {
 		struct usk_err err = { 0 };
-		const char *s = args_operand(args, i);
-		uint32_t clock;
-		int64_t local_ns = 0;
-		if (understand(v, s, strlen(s), &clock, &local_ns, &err)) {
-			flush(v);
-			return say_usage("%s", err.msg);
-		}
-		if (convert(v, clock, local_ns, &err)) {
+		const char *s = args_operand(v->args, i);
+		if (convert_stamp(v, s, strlen(s), true, &err)) {
 			flush(v);
 			return say_error(&err);
 		}
+	}
+	return EXIT_DONE;
+}
+
+/* --separator: a character, or what some cannot be typed as. */
+static int read_separator(struct convert *v)
+{
+	const char *s = args_string(v->args, "separator");
+	if (!s) {
+		return EXIT_DONE;
+	}
+	if (!v->field) {
+		return say_usage("--separator tells fields apart: say which one with --field");
+	}
+	v->separator = !strcmp(s, "tab") || !strcmp(s, "\\t") ? '\t' : s[0];
+	if (v->separator != '\t' && (!s[0] || s[1])) {
+		return say_usage("--separator %s: is one character, or \"tab\"", s);
 	}
 	return EXIT_DONE;
 }
@@ -239,29 +260,31 @@ static int convert_run(const struct args *args)
 	if (status) {
 		return status;
 	}
-	struct convert v = { .clocks = c, .clock = USK_NO_CLOCK };
+	struct convert v = { .args = args, .field = args_int(args, "field") };
+	stamps_new(&v.stamps, c);
+	v.stamps.epoch = args_given(args, "epoch") ? args_int(args, "epoch") : -1;
 	if (name) {
-		v.clock = usk_clocks_find(c, name, NULL, NULL);
-		if (v.clock == USK_NO_CLOCK) {
+		v.stamps.clock = usk_clocks_find(c, name, NULL, NULL);
+		if (v.stamps.clock == USK_NO_CLOCK) {
 			status = say_usage("%s: the table has no clock of that name", name);
 		}
 	}
-	v.map = usk_alloc(c->n_clocks, sizeof *v.map);
-	v.ready = usk_alloc(c->n_clocks, sizeof *v.ready);
+	status = status ? status : read_separator(&v);
+	if (!status && v.field && args_operands(args) > 1) {
+		status = say_usage("--field is of lines of standard input: give no stamps");
+	}
 	v.out = usk_alloc(OUT, 1);
 	if (!status) {
-		status = args_operands(args) > 1 ? operands(&v, args) : lines(&v);
+		status = args_operands(args) > 1 ? convert_operands(&v) : convert_lines(&v);
 		flush(&v);
 	}
 	if (!status && v.unknown) {
-		say(args, "unskew: note: \"-\" stands where the clock is not bounded");
+		if (!v.repeats) {
+			say(args, "unskew: note: \"-\" stands where the clock is not bounded");
+		}
 		status = EXIT_PARTIAL;
 	}
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		usk_map_free(v.map[i]);
-	}
-	free(v.map);
-	free(v.ready);
+	stamps_free(&v.stamps);
 	free(v.out);
 	usk_clocks_free(c);
 	return status;
@@ -275,6 +298,20 @@ static const struct option_group convert_input = {
 		  .type = OPTION_STRING,
 		  .value = "NAME",
 		  .help = "the clock that made the stamps; without it each is written CLOCK:T" },
+		{ .name = "field",
+		  .letter = 'F',
+		  .type = OPTION_INT,
+		  .value = "N",
+		  .min = "1",
+		  .help = "lines of text: the stamp is field N, counted from 1; each line is "
+			  "printed as it is, with reference_ns, lo_ns and hi_ns behind" },
+		{ .name = "separator",
+		  .letter = 's',
+		  .type = OPTION_STRING,
+		  .value = "CHAR",
+		  .help = "what stands between fields: a character, or \"tab\"; otherwise any "
+			  "blanks and tabs" },
+		EPOCH_ROW,
 		{ 0 },
 	},
 };
@@ -289,6 +326,9 @@ const struct command cmd_convert = {
 	.more = "T is in ns, or 1700000000.5s, or RFC 3339; without T, stamps are read from "
 		"standard "
 		"input, one a line. Prints local_ns, reference_ns, lo_ns and hi_ns, separated by "
-		"tabs, all absolute; `-` where the clock is not bounded (then the status is 3).",
+		"tabs, all absolute; `-` where the clock is not bounded (then the status is 3). "
+		"With --field a line is text with the stamp in it, and a first line without a "
+		"digit "
+		"there has the names of columns.",
 	.group = { &convert_input, &options_common },
 };

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_before.c - did one event happen before another?
+ *
+ * In    clocks.json; two stamps as operands, or two a line on standard input
+ * Out   yes, no or undecidable, and the margin in ns; "-" where nothing bounds it
+ * Why   the one question that corrected stamps alone cannot answer: theirs may be in order by
+ * chance
+ */
+#include "cmd.h"
+#include "stamps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct asking {
+	struct stamps stamps;
+	const struct args *args;
+	bool undecidable;
+	bool said[3]; /* why, once each */
+};
+
+struct event {
+	uint32_t clock;
+	int64_t local_ns;
+	int64_t epoch; /* -1: cannot be told */
+	struct usk_stamp at;
+};
+
+static void explain(struct asking *q, int which, char *text)
+{
+	if (!q->said[which]) {
+		say(q->args, "unskew: note: %s", text);
+	}
+	q->said[which] = true;
+	free(text);
+}
+
+/* When it happened, at the earliest and at the latest. */
+static enum usk_status place(struct asking *q, struct event *e, struct usk_err *err)
+{
+	const struct usk_clock *k = &q->stamps.clocks->clock[e->clock];
+	struct stamps_answer a, latest;
+	enum usk_status status = stamps_at(&q->stamps, e->clock, e->local_ns, &a, err);
+	if (status) {
+		return status;
+	}
+	e->at = a.at;
+	e->epoch = a.epoch;
+	if (a.epoch < 0) {
+		explain(q, 0, stamps_epochs_text(&q->stamps, e->clock, e->local_ns, &a));
+	} else if (k->resolution_ns > 1) {
+		/* Rounded down: it happened up to so much later. */
+		status = stamps_at(&q->stamps, e->clock, e->local_ns + k->resolution_ns - 1,
+				   &latest, err);
+		e->at.hi_ns = latest.at.hi_ns;
+	}
+	return status;
+}
+
+static enum usk_status ask(struct asking *q, struct event e[2], struct usk_err *err)
+{
+	const struct usk_clocks *c = q->stamps.clocks;
+	const struct usk_stamp nowhere = { USK_NONE, USK_NONE, USK_NONE };
+	for (int i = 0; i < 2; i++) {
+		enum usk_status status = place(q, &e[i], err);
+		if (status) {
+			return status;
+		}
+	}
+	uint32_t home[2] = { c->clock[e[0].clock].reference, c->clock[e[1].clock].reference };
+	if (e[0].clock == e[1].clock && e[0].epoch == e[1].epoch && e[0].epoch >= 0) {
+		for (int i = 0; i < 2; i++) {
+			e[i].at.lo_ns = e[i].at.hi_ns = e[i].local_ns;
+		}
+	} else if (home[0] != home[1]) {
+		explain(q, 1,
+			usk_format("no messages tie %s to %s: their times cannot be compared",
+				   c->clock[e[0].clock].name, c->clock[e[1].clock].name));
+		e[0].at = e[1].at = nowhere;
+	}
+	int64_t margin;
+	enum usk_order order = usk_before(&e[0].at, &e[1].at, &margin);
+	q->undecidable = q->undecidable || order == USK_UNDECIDABLE;
+	if (margin == USK_NONE) {
+		explain(q, 2, usk_strdup("\"-\" stands where no band bounds one of the two"));
+		printf("%s -\n", usk_order_name(order));
+	} else {
+		printf("%s %lld\n", usk_order_name(order), (long long)margin);
+	}
+	return USK_OK;
+}
+
+static enum usk_status parse(struct asking *q, const char *s, size_t n, struct event *e,
+			     struct usk_err *err)
+{
+	return stamps_parse(&q->stamps, s, n, &e->clock, &e->local_ns, err);
+}
+
+/* "A:T B:T", tabs or blanks between. */
+static enum usk_status ask_line(struct asking *q, const char *s, size_t n, struct usk_err *err)
+{
+	const char *gap = memchr(s, '\t', n);
+	gap = gap ? gap : memchr(s, ' ', n);
+	if (!gap) {
+		return usk_fail(err, USK_EINPUT, 0, "\"%.*s\" is not two stamps: write A:T B:T",
+				n > 60 ? 60 : (int)n, s);
+	}
+	const char *second = gap, *end = s + n;
+	while (second < end && (*second == ' ' || *second == '\t')) {
+		second++;
+	}
+	struct event e[2];
+	enum usk_status status = parse(q, s, (size_t)(gap - s), &e[0], err);
+	status = status ? status : parse(q, second, (size_t)(end - second), &e[1], err);
+	return status ? status : ask(q, e, err);
+}
+
+static void before_waiting(void *ctx)
+{
+	(void)ctx;
+	fflush(stdout);
+}
+
+static int ask_lines(struct asking *q)
+{
+	struct lines l = { .wait = before_waiting };
+	int status = EXIT_DONE;
+	const char *s;
+	size_t n;
+	while (!status && (s = lines_next(&l, &n))) {
+		struct usk_err err = { 0 };
+		if (n && ask_line(q, s, n, &err)) {
+			status = err.code == USK_EUSAGE
+					 ? say_error(&err)
+					 : say_failed("line %llu: %s", (unsigned long long)l.line,
+						      err.msg);
+		}
+	}
+	status = !status && l.err.code ? say_error(&l.err) : status;
+	lines_free(&l);
+	return status;
+}
+
+static int ask_operands(struct asking *q)
+{
+	struct event e[2];
+	struct usk_err err = { 0 };
+	for (size_t i = 0; i < 2; i++) {
+		const char *s = args_operand(q->args, i + 1);
+		if (parse(q, s, strlen(s), &e[i], &err)) {
+			return say_usage("%s", err.msg);
+		}
+	}
+	return ask(q, e, &err) ? say_error(&err) : EXIT_DONE;
+}
+
+static int before_run(const struct args *args)
+{
+	struct usk_clocks *c = NULL;
+	if (args_operands(args) == 2) {
+		return say_usage("before needs two stamps: unskew before CLOCKS A:T B:T");
+	}
+	int status = clocks_read(args_operand(args, 0), &c);
+	if (status) {
+		return status;
+	}
+	struct asking q = { .args = args };
+	stamps_new(&q.stamps, c);
+	q.stamps.epoch = args_given(args, "epoch") ? args_int(args, "epoch") : -1;
+	status = args_operands(args) > 1 ? ask_operands(&q) : ask_lines(&q);
+	stamps_free(&q.stamps);
+	usk_clocks_free(c);
+	return status ? status : q.undecidable ? EXIT_PARTIAL : EXIT_DONE;
+}
+
+static const struct option_group before_input = {
+	"Input",
+	(const struct option_row[]){
+		EPOCH_ROW,
+		{ 0 },
+	},
+};
+
+const struct command cmd_before = {
+	.name = "before",
+	.run = before_run,
+	.operands = "CLOCKS [A:T B:T]",
+	.min_operands = 1,
+	.max_operands = 3,
+	.help = "say which of two events came first, if their bounds tell",
+	.more = "Prints `yes` if the event at T of clock A happened before that of B, `no` if it "
+		"happened "
+		"after it, `undecidable` if the bands of the two overlap (then the status is 3), "
+		"and "
+		"the margin in ns: how far the bands are apart, or would have to be. Two stamps of "
+		"one "
+		"clock are compared as they are. Without stamps, two are read from each line of "
+		"standard input.",
+	.group = { &before_input, &options_common },
+};

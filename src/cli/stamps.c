@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stamps.c - stamps as people write them, and what they are on the reference's clock
+ *
+ * In    text; a table of clocks
+ * Out   clocks, times, epochs
+ * Why   convert and before understand the same
+ */
+#include "stamps.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a clock did up to a jump back, or since one. */
+struct epoch {
+	uint32_t number;
+	int64_t first_ns, last_ns;
+	struct usk_map *map; /* NULL: no knots enough */
+};
+
+struct stamps_clock {
+	bool ready;
+	struct epoch *epoch;
+	size_t n;
+};
+
+void stamps_new(struct stamps *s, const struct usk_clocks *clocks)
+{
+	*s = (struct stamps){ .clocks = clocks, .clock = USK_NO_CLOCK, .epoch = -1 };
+	s->of = usk_alloc(clocks->n_clocks, sizeof *s->of);
+}
+
+void stamps_free(struct stamps *s)
+{
+	for (size_t i = 0; s->of && i < s->clocks->n_clocks; i++) {
+		for (size_t k = 0; k < s->of[i].n; k++) {
+			usk_map_free(s->of[i].epoch[k].map);
+		}
+		free(s->of[i].epoch);
+	}
+	free(s->of);
+}
+
+enum usk_status stamps_time(const char *s, size_t n, int64_t *out, struct usk_err *err)
+{
+	if (n && n <= 18) { /* ns as they are: nearly every line */
+		uint64_t value = 0;
+		size_t i = 0;
+		for (; i < n && s[i] >= '0' && s[i] <= '9'; i++) {
+			value = value * 10 + (uint64_t)(s[i] - '0');
+		}
+		if (i == n) {
+			*out = (int64_t)value;
+			return USK_OK;
+		}
+	}
+	return usk_parse_time(s, n, out, err);
+}
+
+enum usk_status stamps_parse(const struct stamps *v, const char *s, size_t n, uint32_t *clock,
+			     int64_t *local_ns, struct usk_err *err)
+{
+	bool any = false;
+	*clock = v->clock;
+	if (*clock != USK_NO_CLOCK) {
+		return stamps_time(s, n, local_ns, err);
+	}
+	for (size_t i = n; i-- > 0;) {
+		if (s[i] != ':') {
+			continue;
+		}
+		char *name = usk_format("%.*s", (int)i, s);
+		*clock = usk_clocks_find(v->clocks, name, NULL, NULL);
+		free(name);
+		if (*clock != USK_NO_CLOCK) {
+			any = true;
+			if (!stamps_time(s + i + 1, n - i - 1, local_ns, err)) {
+				return USK_OK;
+			}
+		}
+	}
+	const char *colon = memrchr(s, ':', n);
+	if (any) {
+		return err ? err->code : USK_EINPUT;
+	}
+	if (!colon) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"\"%.*s\" names no clock: write CLOCK:T or give --clock",
+				n > 60 ? 60 : (int)n, s);
+	}
+	return usk_fail(err, USK_EINPUT, 0, "\"%.*s\" is not a clock of the table",
+			colon - s > 60 ? 60 : (int)(colon - s), s);
+}
+
+/* ---- epochs ------------------------------------------------------------------------- */
+
+static void make_epochs(struct stamps *s, uint32_t clock)
+{
+	const struct usk_clock *k = &s->clocks->clock[clock];
+	struct stamps_clock *c = &s->of[clock];
+	c->ready = true;
+	for (size_t from = 0, to; from < k->n_knots; from = to) {
+		struct usk_clock one = *k;
+		to = from;
+		while (to < k->n_knots && k->knot[to].epoch == k->knot[from].epoch) {
+			to++;
+		}
+		one.n_knots = to - from;
+		one.knot = usk_alloc(one.n_knots, sizeof *one.knot);
+		for (size_t i = from; i < to; i++) {
+			one.knot[i - from] = k->knot[i];
+			one.knot[i - from].epoch = 0;
+		}
+		c->epoch = usk_grow(c->epoch, c->n + 1, sizeof *c->epoch);
+		c->epoch[c->n++] = (struct epoch){ k->knot[from].epoch, k->knot[from].local_ns,
+						   k->knot[to - 1].local_ns,
+						   usk_map_new(&one, s->clocks->max_skew_e12) };
+		free(one.knot);
+	}
+}
+
+/* How far a stamp is from what an epoch covers; 0 within. */
+static uint64_t away(const struct epoch *e, int64_t t)
+{
+	return t < e->first_ns	? (uint64_t)e->first_ns - (uint64_t)t
+	       : t > e->last_ns ? (uint64_t)t - (uint64_t)e->last_ns
+				: 0;
+}
+
+enum usk_status stamps_at(struct stamps *s, uint32_t clock, int64_t local_ns,
+			  struct stamps_answer *out, struct usk_err *err)
+{
+	struct stamps_clock *c = &s->of[clock];
+	const struct epoch *found = NULL;
+	*out = (struct stamps_answer){ .at = { USK_NONE, USK_NONE, USK_NONE } };
+	if (!c->ready) {
+		make_epochs(s, clock);
+	}
+	size_t within = 0;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct epoch *e = &c->epoch[i];
+		if (s->epoch >= 0 && c->n > 1) {
+			found = e->number == s->epoch ? e : found;
+			continue;
+		}
+		uint64_t d = away(e, local_ns);
+		if (!d && within < 2) {
+			out->epochs[within++] = e->number;
+		}
+		found = !found || d < away(found, local_ns) ? e : found;
+	}
+	if (!found) {
+		return !c->n ? USK_OK
+			     : usk_fail(err, USK_EUSAGE, 0, "clock %s has no epoch %lld",
+					s->clocks->clock[clock].name, (long long)s->epoch);
+	}
+	if (within > 1) {
+		out->epoch = -1;
+		return USK_OK;
+	}
+	out->epoch = found->number;
+	return found->map ? usk_map_at(found->map, local_ns, &out->at, err) : USK_OK;
+}
+
+char *stamps_epochs_text(const struct stamps *s, uint32_t clock, int64_t local_ns,
+			 const struct stamps_answer *a)
+{
+	return usk_format("stamp %lld of %s lies in its epochs %lld and %lld, as it was put back "
+			  "while it recorded: say which with --epoch",
+			  (long long)local_ns, s->clocks->clock[clock].name,
+			  (long long)a->epochs[0], (long long)a->epochs[1]);
+}
+
+/* ---- lines ------------------------------------------------------------------------------ */
+
+enum { IN = 1 << 18 };
+
+const char *lines_next(struct lines *l, size_t *n)
+{
+	if (!l->buffer) {
+		l->buffer = usk_alloc(IN + 1, 1);
+	}
+	for (;;) {
+		char *s = l->buffer + l->at, *nl = memchr(s, '\n', l->have - l->at);
+		if (nl || (l->end && l->have > l->at)) {
+			size_t size = nl ? (size_t)(nl - s) : l->have - l->at;
+			l->at += size + (nl != NULL);
+			l->line++;
+			*n = size - (size && s[size - 1] == '\r');
+			return s;
+		}
+		if (l->end) {
+			return NULL;
+		}
+		l->have -= l->at;
+		memmove(l->buffer, s, l->have);
+		l->at = 0;
+		if (l->have == IN) {
+			usk_fail(&l->err, USK_EINPUT, l->line + 1, "line %llu: is too long",
+				 (unsigned long long)l->line + 1);
+			return NULL;
+		}
+		if (l->wait) {
+			l->wait(l->wait_ctx);
+		}
+		ssize_t got = read(STDIN_FILENO, l->buffer + l->have, IN - l->have);
+		if (got < 0 && errno == EINTR) {
+			continue;
+		}
+		if (got < 0) {
+			usk_fail(&l->err, USK_EIO, 0, "standard input: %s", strerror(errno));
+			return NULL;
+		}
+		l->end = got == 0;
+		l->have += (size_t)got;
+	}
+}
+
+void lines_free(struct lines *l)
+{
+	free(l->buffer);
+}

@@ -1,0 +1,36 @@
+$ printf 'sender,receiver,sent_ns,received_ns\na,b,100000,130000\nb,a,150000,180000\na,b,1000200000,1000230000\nb,a,1000250000,1000280000\n' > t.csv
+$ unskew sync -q --model linear --reference a t.csv -o clocks.json > table.txt
+# A column of a text file: the line as it is, then the three.
+$ printf 'time,what\n130000,got\n150000,sent\n\n' | unskew convert clocks.json -c b --field 1 --separator ,
+time,what,reference_ns,lo_ns,hi_ns
+130000,got,130000,100000,160002
+150000,sent,150000,120000,180000
+
+$ printf 'x  130000 got\n\ty 150000\n' | unskew convert clocks.json -c b --field 2
+x  130000 got 130000 100000 160002
+	y 150000 150000 120000 180000
+$ printf 'x\tb:130000\t"y z"\n' | unskew convert clocks.json -F 2 -s tab
+x	b:130000	"y z"	130000	100000	160002
+$ printf '"130000";1\n' | unskew convert clocks.json -c b -F 1 -s ';'
+"130000";1;130000;100000;160002
+$ printf 'a,5\nb\n' | unskew convert clocks.json -c b -F 2 -s ,
+a,5,5,-30060,30072
+! unskew: line 2: there is no field 2
+? 1
+$ printf 'a,5\nb,soon\n' | unskew convert clocks.json -c b -F 2 -s ,
+a,5,5,-30060,30072
+! unskew: line 2: "soon" is not a time: write ns, 1700000000.5s or 2023-11-14T22:13:20.5Z
+? 1
+# Not enough said, or too much.
+$ unskew convert clocks.json -c b -s ,
+! unskew: --separator tells fields apart: say which one with --field
+? 2
+$ unskew convert clocks.json -c b -F 2 -s ,,
+! unskew: --separator ,,: is one character, or "tab"
+? 2
+$ unskew convert clocks.json -c b -F 2 5
+! unskew: --field is of lines of standard input: give no stamps
+? 2
+$ unskew convert clocks.json -c b -F 0
+! unskew: --field: 0 is less than 1
+? 2
