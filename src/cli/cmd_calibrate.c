@@ -152,7 +152,15 @@ static void print_remarks(FILE *out, const struct usk_calibration *c, size_t whi
 		unit_span(p->shortened_ns, text);
 		fprintf(out,
 			"%s, %s: %s was taken off, so that the clocks have room: all messages "
-			"together allow less than round trips do.\n",
+			"together allow a little less than round trips do.\n",
+			a, b, text);
+	}
+	if (!p->why && p->judged && p->room_ns < 0) {
+		unit_span(-p->room_ns, text);
+		fprintf(out,
+			"%s, %s: all messages together allow %s less, which round trips do not "
+			"bear out: the clocks do not run as their model says; try --model wander, "
+			"or more of it.\n",
 			a, b, text);
 	}
 	if (!p->why && p->straight) {
@@ -444,7 +452,8 @@ const struct command cmd_calibrate = {
 		"half of that, what the first byte and each further one add being bounded alike. "
 		"It is checked against models of halves of the round trips, against every round "
 		"trip, and against all messages together, which must leave the clocks room; what "
-		"fails has the model shortened, and that is said.\n\n"
+		"fails has the model shortened, and that is said. Where much would have to come "
+		"off, the clocks' model is at fault rather than the delays': that is said too.\n\n"
 		"If the fastest way there is not as fast as the fastest way back, half a round "
 		"trip is too long for one of them, and bands made with it may be wrong. No message "
 		"can tell: where the ways may differ, state by how much with --asymmetry.",

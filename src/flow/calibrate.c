@@ -72,11 +72,17 @@ static int64_t room_of(const struct usk_fit *fit, const struct usk_verdict *with
 	return lo;
 }
 
-/* Shortens the model until all delays could be longer by half of the margin. */
+/*
+ * All delays must be able to be longer by half of the margin. What is missing comes off, if it is
+ * no more than another margin: so much the smallest round trip leaves open. Where it is more, the
+ * clocks do not run as their model says, as round trips know nothing of that. A minimum delay cut
+ * short would hide it, and the bands would be wrong all the same: so it stays, and is told.
+ */
 static void give_room(const struct usk_fit *fit, const struct usk_verdict *without,
 		      const struct usk_least *least, struct usk_calibrated *out)
 {
 	int64_t want = least->margin_ns / 4 + 1; /* of a sum: half of half of it */
+	int64_t most = least->margin_ns / 2 + 1;
 	if (without->quality != USK_BOUNDED) {
 		return;
 	}
@@ -86,11 +92,14 @@ static void give_room(const struct usk_fit *fit, const struct usk_verdict *witho
 			room_of(fit, without, &out->model, want, least->margin_ns + 4 * want);
 		return;
 	}
+	bool little = fits_with(fit, without, &out->model, want - most);
 	int64_t base = out->model.base_ps / 1000 + 1;
-	int64_t room = room_of(fit, without, &out->model, -base, want - 1);
-	out->shortened_ns = want - room;
-	out->room_ns = want;
-	usk_delay_model_shorten(&out->model, out->shortened_ns);
+	out->room_ns = room_of(fit, without, &out->model, little ? want - most : -base, want - 1);
+	if (little) {
+		out->shortened_ns = want - out->room_ns;
+		out->room_ns = want;
+		usk_delay_model_shorten(&out->model, out->shortened_ns);
+	}
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */

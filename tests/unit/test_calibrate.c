@@ -334,8 +334,8 @@ static void test_bands_hold(void **state)
 	}
 }
 
-/* Single messages may be fast where no round trip is: then all of them together say so. */
-static void test_room(void **state)
+/* A little less room than wanted: that comes off. */
+static void test_shortened(void **state)
 {
 	(void)state;
 	struct clockwork k = { 5 * SECOND, 0 };
@@ -344,25 +344,54 @@ static void test_room(void **state)
 	usk_rng_seed(&r, 1);
 	struct usk_delay_model slow = { .base_ps = 50000000 };
 	put_text(&b, COLUMNS);
-	talk(&b, &k, &r, START, EMPTY, 300, &slow, 100, 0);
-	talk(&b, &k, &r, START + 20 * SECOND, EMPTY, 300, &slow, 100, 0);
+	talk(&b, &k, &r, START, EMPTY, 300, &slow, 2000, 0);
+	talk(&b, &k, &r, START + 20 * SECOND, EMPTY, 300, &slow, 2000, 0);
+	struct usk_calibration *c = calibrate(&b, NULL);
+	const struct usk_calibrated *p = &c->pair[0];
+	assert_null(p->why);
+	assert_true(p->judged && p->room_ns > p->margin_ns / 4 && !p->shortened_ns);
+	int64_t margin = p->margin_ns, base = usk_delay_model_ns(&p->model, 0);
+	usk_calibration_free(c);
+	/* In the middle, each once, faster than any round trip, and answered after a second. */
 	for (int i = 0; i < 2; i++) {
-		/* Answered after a second. */
-		int64_t t = START + (10 + i) * SECOND;
+		int64_t t = START + (10 + i) * SECOND, d = base - margin / 8;
 		char line[128];
 		snprintf(line, sizeof line, "%s,%lld,%lld,0\n", i ? "b,a" : "a,b",
 			 (long long)(i ? on_b(&k, t) : t),
-			 (long long)(i ? t + 40 * US : on_b(&k, t + 40 * US)));
+			 (long long)(i ? t + d : on_b(&k, t + d)));
 		put_text(&b, line);
+	}
+	c = calibrate(&b, NULL);
+	p = &c->pair[0];
+	assert_int_equal(p->margin_ns, margin);
+	assert_true(p->shortened_ns > 0 && p->shortened_ns <= margin / 2 + 1);
+	assert_int_equal(usk_delay_model_ns(&p->model, 0), base - p->shortened_ns);
+	assert_true(p->room_ns >= margin / 4);
+	usk_calibration_free(c);
+	bytes_free(&b);
+}
+
+/* Much less: the clocks are not what their model says, and the delays stay what they are. */
+static void test_other_clocks(void **state)
+{
+	(void)state;
+	struct usk_rng r;
+	struct bytes b = { 0 };
+	usk_rng_seed(&r, 1);
+	struct usk_delay_model slow = { .base_ps = 50000000 };
+	put_text(&b, COLUMNS);
+	/* A clock that bends: three stretches that no line of one rate goes through. */
+	for (int i = 0; i < 3; i++) {
+		struct clockwork k = { 5 * SECOND + (i == 1 ? 40 * US : 0), 0 };
+		talk(&b, &k, &r, START + i * 60 * SECOND, EMPTY, 300, &slow, 1000, 0);
 	}
 	struct usk_calibration *c = calibrate(&b, NULL);
 	const struct usk_calibrated *p = &c->pair[0];
 	assert_null(p->why);
+	assert_int_equal(p->shortened_ns, 0);
 	assert_true(p->judged);
-	assert_in_range(p->shortened_ns, 9 * US, 11 * US);
-	/* A slope is left to the clocks, as the two came at different times. */
-	assert_in_range(usk_delay_model_ns(&p->model, 0), 39 * US, 41 * US);
-	assert_true(p->room_ns >= p->margin_ns / 4);
+	assert_in_range(-p->room_ns, 18 * US, 22 * US);
+	assert_in_range(usk_delay_model_ns(&p->model, 0), 49 * US, 50 * US);
 	usk_calibration_free(c);
 	bytes_free(&b);
 }
@@ -510,7 +539,8 @@ int main(void)
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_bands_hold),
-		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_shortened),
+		cmocka_unit_test(test_other_clocks),
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_too_little),
