@@ -129,46 +129,52 @@ void mesh_make(struct mesh *m, const struct mesh_options *o)
 	}
 }
 
+static void must(enum usk_status status, const struct mesh *m, const struct usk_err *err)
+{
+	if (status) {
+		fprintf(stderr, "mesh: seed %llu: %s\n", (unsigned long long)m->o.seed, err->msg);
+		abort();
+	}
+}
+
 static void fit_pair(struct mesh *m, uint32_t a, uint32_t b, struct usk_msg *msg, size_t n)
 {
 	struct usk_model model;
 	struct usk_err err = { 0 };
-	if (usk_model_parse(m->o.model, &model, &err)) {
-		fprintf(stderr, "mesh: %s\n", err.msg);
-		abort();
-	}
+	must(usk_model_parse(m->o.model, &model, &err), m, &err);
 	int64_t q = m->o.q_ns > 1 ? m->o.q_ns : 0, skew = INT64_C(500000000);
 	const struct usk_msg *one = &msg[n / 2];
 	int64_t local = one->from == b ? one->sent_ns : one->received_ns;
 	int64_t other = one->from == b ? one->received_ns : one->sent_ns;
 	int64_t rate = (int64_t)((m->clock[a].drift - m->clock[b].drift) * 1e12L);
 	struct usk_frame frame = { local, other - local, rate, usk_model_kappa(&model) };
-	frame.kappa_e12 = frame.kappa_e12 < 10000000 ? 10000000 : frame.kappa_e12;
-	struct usk_corridor *c = usk_corridor_new(&frame);
-	if (usk_corridor_add(c, a, b, msg, n, &err)) {
-		fprintf(stderr, "mesh: %s\n", err.msg);
-		abort();
-	}
-	struct usk_lines *lines = usk_lines_new(c, q, q, skew);
 	struct usk_fit fit = { .model = model,
 			       .max_skew_e12 = skew,
-			       .corridor = c,
-			       .lines = lines,
 			       .first_local_ns = m->span[b].first_ns,
 			       .last_local_ns = m->span[b].last_ns,
 			       .a = a,
 			       .b = b };
-	size_t i = m->n_ties++;
-	struct usk_verdict v = { .wander = { .assumed_e12 = model.wander_e12 } };
 	const struct usk_model_row *row = usk_model_row(model.kind);
-	row->ask(&fit, 0, &v);
+	struct usk_verdict v = { .quality = USK_ABSENT };
+	struct usk_corridor *c = NULL;
+	struct usk_lines *lines = NULL;
+	for (int round = 0; !round || (round < 4 && v.kappa_e12 > frame.kappa_e12); round++) {
+		frame.kappa_e12 = v.kappa_e12 > frame.kappa_e12 ? v.kappa_e12 : frame.kappa_e12;
+		usk_verdict_free(&v);
+		usk_lines_free(lines);
+		usk_corridor_free(c);
+		c = usk_corridor_new(&frame);
+		must(usk_corridor_add(c, a, b, msg, n, &err), m, &err);
+		fit.corridor = c;
+		fit.lines = lines = usk_lines_new(c, q, q, skew);
+		v.wander.assumed_e12 = model.wander_e12;
+		row->ask(&fit, 0, &v);
+	}
+	size_t i = m->n_ties++;
 	m->fitted[i] = (struct usk_clock){ .quality = USK_CONTRADICTED };
 	if (v.quality != USK_CONTRADICTED) {
-		if (row->fit(&fit, &v, usk_estimator_find("middle"), &m->fitted[i], &err)) {
-			fprintf(stderr, "mesh: seed %llu: %s\n", (unsigned long long)m->o.seed,
-				err.msg);
-			abort();
-		}
+		must(row->fit(&fit, &v, usk_estimator_find("middle"), &m->fitted[i], &err), m,
+		     &err);
 	}
 	int64_t weaker[2] = { q + (int64_t)((usk_i128)q * skew / USK_E12), q };
 	usk_part_of(c, weaker, &m->part[i]);
