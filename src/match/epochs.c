@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * epochs.c - a clock that was put back, told from records that are out of order
+ *
+ * In    the stamps of a trace in the order of its records
+ * Out   where they went back and stayed back
+ * Why   messages need not be asked: a clock does not run backwards, so one that shows less than
+ *       before was put back, or the record is late
+ * Not   how far it was put back in truth: the messages tell
+ *
+ * Captures of several queues or interfaces hold batches of late records, by microseconds to
+ * milliseconds as a rule and by a second at most. What tells them from a clock that was put back by
+ * S: after late records the stamps leap forward again, those of a clock pass the point where they
+ * were before as they pass any other. So a fall is a new epoch if
+ *
+ * - four records or more follow before the highest stamp is reached again, and none of them is half
+ *   of S ahead of those before;
+ * - no other fall of S/8 or more lies within 4 S, and 1 s, of time before or after: batches repeat;
+ * - it is by 1 ms or more, by 1 s if the trace ends before the highest stamp is reached again.
+ *
+ * Nothing is late by over 10 s: there eight records are enough. A few stamps that were ahead of all
+ * others are no time to fall back from.
+ */
+#include "match/epochs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_FALL   INT64_C(1000000)
+#define LEAST_AT_END INT64_C(1000000000)
+#define LEAST_SOON   INT64_C(1000000000)
+#define LATEST	     INT64_C(10000000000)
+
+enum { LEAST_RECORDS = 4, ENOUGH_RECORDS = 8, LIKE = 8, SOON = 4, MOST_EPOCHS = 4096 };
+
+static unsigned power(int64_t size)
+{
+	return 63 - (unsigned)__builtin_clzll((uint64_t)size);
+}
+
+static bool is_soon(int64_t at, int64_t then, int64_t size)
+{
+	usk_i128 soon = (usk_i128)SOON * size;
+	return (usk_i128)at - then <= (soon > LEAST_SOON ? soon : LEAST_SOON);
+}
+
+/* Was there a fall of about that size or more not long ago? Looks at powers of two: LIKE is one. */
+static bool repeats(const struct usk_epoch_watch *w, int64_t at, int64_t size)
+{
+	for (unsigned k = power(size / LIKE); k < 64; k++) {
+		if (w->fell >> k & 1 && is_soon(at, w->fell_at[k], size)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void remember(struct usk_epoch_watch *w, int64_t at, int64_t size)
+{
+	unsigned k = power(size);
+	w->fell |= UINT64_C(1) << k;
+	w->fell_at[k] = at;
+}
+
+static void begin_epoch(struct usk_epoch_watch *w, bool doubtful)
+{
+	const struct usk_fall *f = &w->fall;
+	int64_t shift = w->found.n ? w->found.epoch[w->found.n - 1].shift_ns : 0;
+	usk_i128 more = (usk_i128)f->from - f->to + USK_EPOCH_GAP_NS + shift;
+	if (more + f->from > USK_TIME_MAX || w->found.n == MOST_EPOCHS) {
+		return;
+	}
+	w->found.epoch = usk_room(w->found.epoch, w->found.n, &w->cap, sizeof *w->found.epoch);
+	w->found.epoch[w->found.n++] = (struct usk_epoch){
+		.record = f->record,
+		.before_ns = f->from,
+		.after_ns = f->to,
+		.lowest_ns = f->lowest,
+		.shift_ns = (int64_t)more,
+	};
+	w->doubtful = doubtful;
+}
+
+/* Were the stamps before it a few that leapt ahead, and goes it on where they did? */
+static bool goes_on(const struct usk_epoch_watch *w, int64_t t, int64_t size)
+{
+	return w->n - w->leap_record <= USK_EPOCH_AHEAD && w->leap_ns >= size / 2 &&
+	       (usk_i128)w->leap_from - t < size / LIKE;
+}
+
+static void begin_fall(struct usk_epoch_watch *w, int64_t t)
+{
+	int64_t size = usk_saturate((usk_i128)w->highest - t);
+	bool again = size <= LATEST && size >= LIKE && repeats(w, w->highest, size);
+	remember(w, w->highest, size);
+	if (goes_on(w, t, size)) {
+		w->highest = t;
+		return;
+	}
+	if (w->doubtful) {
+		const struct usk_epoch *e = &w->found.epoch[w->found.n - 1];
+		int64_t last = e->before_ns - e->after_ns;
+		if (size >= last / LIKE && is_soon(w->highest, e->before_ns, last)) {
+			w->found.n--;
+			w->doubtful = false;
+			again = true;
+		}
+	}
+	if (!again && size >= LEAST_FALL) {
+		w->fall = (struct usk_fall){ .n = 1,
+					     .record = w->n - 1,
+					     .from = w->highest,
+					     .to = t,
+					     .reached = t,
+					     .lowest = w->lowest };
+	}
+}
+
+static bool smooth(const struct usk_fall *f)
+{
+	return f->n >= LEAST_RECORDS && f->widest <= (f->from - f->to) / 2;
+}
+
+void usk_epoch_out_of_order(struct usk_epoch_watch *w, int64_t t)
+{
+	struct usk_fall *f = &w->fall;
+	if (!f->n) {
+		begin_fall(w, t);
+	} else if (t >= f->from) { /* back where it was */
+		f->widest = t - f->reached > f->widest ? t - f->reached : f->widest;
+		if (smooth(f)) {
+			begin_epoch(w, true);
+		}
+		f->n = 0;
+		w->highest = t;
+	} else {
+		int64_t size = f->from - f->to;
+		if (t > f->reached) {
+			f->widest = t - f->reached > f->widest ? t - f->reached : f->widest;
+			f->reached = t;
+		} else if (size <= LATEST && f->reached - t >= size / LIKE) {
+			remember(w, f->from, size);
+			f->n = 0;
+			return;
+		}
+		if (++f->n >= ENOUGH_RECORDS && size > LATEST) {
+			begin_epoch(w, false);
+			w->highest = f->reached;
+			w->fell = 0;
+			f->n = 0;
+		}
+	}
+	if (t < w->lowest) {
+		w->lowest = t;
+	}
+}
+
+void usk_epoch_finish(struct usk_epoch_watch *w, struct usk_epochs *out)
+{
+	struct usk_fall *f = &w->fall;
+	if (f->n && smooth(f) && f->from - f->to >= LEAST_AT_END) {
+		begin_epoch(w, false);
+		w->highest = f->reached;
+	}
+	*out = w->found;
+	w->found = (struct usk_epochs){ 0 };
+}
+
+void usk_epochs_free(struct usk_epochs *e)
+{
+	free(e->epoch);
+	memset(e, 0, sizeof *e);
+}
+
+size_t usk_epoch_of(const struct usk_epochs *e, int64_t running_ns)
+{
+	size_t lo = 0, hi = e->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct usk_epoch *x = &e->epoch[mid];
+		if (running_ns < x->after_ns + x->shift_ns - USK_EPOCH_GAP_NS / 2) {
+			hi = mid;
+		} else {
+			lo = mid + 1;
+		}
+	}
+	return lo;
+}
+
+int64_t usk_epoch_recorded(const struct usk_epochs *e, int64_t running_ns)
+{
+	size_t k = usk_epoch_of(e, running_ns);
+	return k ? running_ns - e->epoch[k - 1].shift_ns : running_ns;
+}
