@@ -723,7 +723,8 @@ enum usk_status usk_fit_linear(const struct usk_fit *fit, const struct usk_estim
 
 /* ---- solve: pairs -> one clock per host ------------------------------------- */
 
-/* Half the width of a clock's band between its outermost knots, rounded up. */
+/* Half the width of a clock's band between its outermost knots, those within the bracket of a jump
+ * left out, rounded up. */
 struct usk_widths {
 	int64_t best_ns, best_at_ns; /* smallest, and the first local time that has it */
 	int64_t worst_ns, mean_ns;   /* mean over time */

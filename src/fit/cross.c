@@ -31,28 +31,34 @@ static usk_i128 slack(const struct usk_bracket *b, usk_i128 away)
 	return usk_ceil_div((usk_i128)b->skew * away, USK_E12);
 }
 
-/* A clock that is put back by more is seen to be, in the order of its stamps. */
-#define UNSEEN_NS INT64_C(10000000)
+/* What is put back by so much would be seen to be: T does not fall, whoever did what. */
+static bool runs_on(const struct usk_bracket *b)
+{
+	return (usk_i128)b->left.offset_ns - b->right.offset_ns > USK_UNSEEN_NS;
+}
+
+bool usk_bracket_forward(const struct usk_bracket *b)
+{
+	return b->of == b->local && runs_on(b);
+}
 
 /*
- * What holds wherever in the bracket it happened. Where the offset falls because this clock was put
- * forward T does not: but if it fell by little, the other one may as well have been put back.
+ * What holds wherever in the bracket it happened. Where the offset falls by little the other clock
+ * may have been put back, and T falls.
  */
 static void band_at(const struct usk_bracket *b, struct usk_knot *k)
 {
 	usk_i128 d0 = slack(b, (usk_i128)k->local_ns - b->left.local_ns);
 	usk_i128 d1 = slack(b, (usk_i128)b->right.local_ns - k->local_ns);
-	bool rises =
-		b->of == b->local && (usk_i128)b->left.offset_ns - b->right.offset_ns > UNSEEN_NS;
 	k->lo_ns = k->hi_ns = USK_NONE;
 	if (b->left.lo_ns != USK_NONE && b->right.lo_ns != USK_NONE) {
 		usk_i128 lo = usk_smaller(b->left.lo_ns - d0, b->right.lo_ns - d1);
-		usk_i128 least = rises ? usk_knot_lower(&b->left) - k->local_ns : lo;
+		usk_i128 least = runs_on(b) ? usk_knot_lower(&b->left) - k->local_ns : lo;
 		k->lo_ns = usk_cut(usk_larger(lo, least));
 	}
 	if (b->left.hi_ns != USK_NONE && b->right.hi_ns != USK_NONE) {
 		usk_i128 hi = usk_larger(b->left.hi_ns + d0, b->right.hi_ns + d1);
-		usk_i128 most = rises ? usk_knot_upper(&b->right) - k->local_ns : hi;
+		usk_i128 most = runs_on(b) ? usk_knot_upper(&b->right) - k->local_ns : hi;
 		k->hi_ns = usk_cut(usk_smaller(hi, most));
 	}
 }
@@ -165,6 +171,31 @@ static struct node node_at(int64_t local_ns)
 			      .to = { FAR, FAR } };
 }
 
+/*
+ * Where T does not fall the band has corners that chords would cut off: hi is the less of
+ * what rises at the skew limit from the left and U of the right end, lo the more of L of the left
+ * end and what falls to the right.
+ */
+static size_t add_corners(const struct usk_bracket *b, struct node *k, size_t n)
+{
+	int64_t from = b->left.local_ns, to = b->right.local_ns;
+	usk_i128 rise = usk_knot_upper(&b->right) - b->left.hi_ns - from;
+	usk_i128 fall = usk_knot_lower(&b->left) - b->right.lo_ns - to;
+	usk_i128 whole = USK_E12 + (usk_i128)b->skew;
+	const usk_i128 corner[] = {
+		from + usk_floor_div(rise * USK_E12, whole),
+		to + usk_floor_div(fall * USK_E12, whole),
+	};
+	for (size_t i = 0; i < COUNT(corner) && runs_on(b); i++) {
+		for (int next = 0; next < 2; next++) {
+			if (corner[i] + next > from && corner[i] + next < to) {
+				k[n++] = node_at((int64_t)corner[i] + next);
+			}
+		}
+	}
+	return n;
+}
+
 /* The ends, where time jumps, and every point in between; sorted, each stamp once. */
 static struct node *nodes_of(const struct usk_bracket *b, const struct usk_part *p, size_t *n_out)
 {
@@ -174,7 +205,7 @@ static struct node *nodes_of(const struct usk_bracket *b, const struct usk_part 
 	if (c->to - c->from > 1 && !c->back) {
 		in = usk_part_between(p, c->from + 1, c->to - 1);
 	}
-	struct node *k = usk_alloc(in.n[0] + in.n[1] + 6, sizeof *k);
+	struct node *k = usk_alloc(in.n[0] + in.n[1] + 10, sizeof *k);
 	size_t n = 0, m = 0;
 	k[n++] = node_at(from);
 	k[n++] = node_at(to);
@@ -184,6 +215,7 @@ static struct node *nodes_of(const struct usk_bracket *b, const struct usk_part 
 		k[n++] = node_at(to - 1);
 		k[n++] = node_at(b->jump_from);
 		k[n++] = node_at(b->jump_to);
+		n = add_corners(b, k, n);
 	}
 	for (int side = 0; side < 2; side++) {
 		for (size_t i = 0; i < in.n[side]; i++) {

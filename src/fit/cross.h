@@ -50,6 +50,9 @@ struct usk_gap_query usk_bracket_asks(const struct usk_fit *fit, const struct us
 /** Who jumped, and between which two stamps; gap: the answer to what it asks. */
 void usk_bracket_blame(const struct usk_fit *fit, struct usk_bracket *b, struct usk_gap gap);
 
+/** Was the local clock put forward, for certain? */
+bool usk_bracket_forward(const struct usk_bracket *b);
+
 /** Put the knots across and those of the next piece behind the line, which ends in b->left. false:
  * there is no way that does not fall. */
 bool usk_bracket_cross(const struct usk_bracket *b, struct usk_timeline *l,

@@ -228,8 +228,14 @@ static void find_brackets(const struct usk_fit *fit, const struct usk_part *p,
 		if (bracket[i].cut) {
 			struct usk_gap none = { USK_NONE, USK_NONE };
 			struct usk_gap gap = cut[i].back ? none : query[n++].gap;
+			struct usk_jump *j = &clock->jump[from[i]];
 			usk_bracket_blame(fit, &bracket[i], gap);
-			clock->jump[from[i]].of = bracket[i].of;
+			if (usk_bracket_forward(&bracket[i])) {
+				usk_cut_forward(&cut[i], fit->max_skew_e12);
+			}
+			j->of = bracket[i].of;
+			j->size_lo_ns = cut[i].size_lo;
+			j->size_hi_ns = cut[i].size_hi;
 		}
 	}
 	free(query);

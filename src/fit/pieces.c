@@ -233,7 +233,9 @@ static bool cut_run(const struct usk_part *p, struct asked *a, struct usk_pieces
 		assert(!good || m == n); /* both are the fewest */
 	}
 	for (size_t i = 0; i < n && good; i++) {
-		add_cut(out, cap, (struct usk_cut){ .from = from[n - 1 - i], .to = to[i] });
+		add_cut(out, cap,
+			(struct usk_cut){ from[n - 1 - i], to[i], from[n - 1 - i], to[i], USK_BEND,
+					  false, 0, 0 });
 	}
 	free(to);
 	free(from);
@@ -272,6 +274,20 @@ static bool point_at(const struct usk_part *p, bool ceiling, int64_t x, int64_t 
 static int64_t flight(usk_i128 delay, int64_t skew)
 {
 	return delay <= 0 ? 0 : usk_cut(delay + usk_ceil_div(delay * skew, USK_E12) + 1);
+}
+
+/* If the offset rose by little the local clock may have been put back: then it may have shown later
+ * times before, and earlier ones behind. */
+static bool repeat(struct usk_pieces *s, size_t i)
+{
+	struct usk_cut *c = &s->cut[i];
+	int64_t first = i ? c[-1].to : -USK_TIME_MAX;
+	int64_t last = i + 1 < s->n ? c[1].from : USK_TIME_MAX;
+	if (c->size_lo > 0 && c->size_hi != USK_NONE && c->size_hi <= USK_UNSEEN_NS) {
+		c->from = c->from - c->size_hi < first ? first : c->from - c->size_hi;
+		c->to = c->to + c->size_hi > last ? last : c->to + c->size_hi;
+	}
+	return c->from != c->last || c->to != c->next;
 }
 
 /*
@@ -317,8 +333,8 @@ static void classify(const struct usk_part *p, const struct asked *a, struct usk
 		if (highest.n[0] && right.has_hi && !c->back && high > c->to + right.hi) {
 			accuse(&highest, &behind, s);
 		}
-		if (!c->back && c->size_hi != USK_NONE && c->size_hi < 0 &&
-		    widen(p, s, i, left, right, a->skew)) {
+		bool falls = c->size_hi != USK_NONE && c->size_hi < 0;
+		if (!c->back && (falls ? widen(p, s, i, left, right, a->skew) : repeat(s, i))) {
 			before = usk_pieces_part(p, s, i);
 			behind = usk_pieces_part(p, s, i + 1);
 			judge(c, bounds_at(&before, a, c->from), bounds_at(&behind, a, c->to),
@@ -340,6 +356,8 @@ void usk_pieces_of(const struct usk_fit *fit, const struct usk_part *p, int64_t 
 		if (!last) {
 			c.from = usk_cut((usk_i128)fit->back[i].before_ns - p->frame.local_ns);
 			c.to = usk_cut((usk_i128)fit->back[i].after_ns - p->frame.local_ns);
+			c.last = c.from;
+			c.next = c.to;
 		}
 		struct usk_part run = usk_part_between(p, begin, last ? USK_TIME_MAX : c.from);
 		out->never = !cut_run(&run, &a, out, &cap);
@@ -353,6 +371,21 @@ void usk_pieces_of(const struct usk_fit *fit, const struct usk_part *p, int64_t 
 		classify(p, &a, out);
 	}
 	out->n = out->never ? 0 : out->n;
+}
+
+void usk_cut_forward(struct usk_cut *c, int64_t max_skew_e12)
+{
+	usk_i128 run = (usk_i128)c->to - c->from;
+	usk_i128 slack = usk_ceil_div(max_skew_e12 * run, USK_E12);
+	if (c->size_lo == USK_NONE || c->size_hi == USK_NONE) {
+		return;
+	}
+	usk_i128 lo = c->size_lo + slack, hi = c->size_hi - slack, rest = run + hi;
+	usk_i128 less = usk_ceil_div(max_skew_e12 * (rest > 0 ? rest : 0), USK_E12);
+	if (less < slack) {
+		c->size_lo = usk_cut(lo - less);
+		c->size_hi = usk_cut(hi + less);
+	}
 }
 
 void usk_pieces_free(struct usk_pieces *s)

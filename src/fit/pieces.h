@@ -12,10 +12,15 @@
 
 #include "fit/model.h"
 
+/* A clock that is put back by more than that is seen to be, in the order of its stamps. By less, it
+ * may have been put back wherever the other one may have been put forward. */
+#define USK_UNSEEN_NS INT64_C(100000000)
+
 /* What is up to `from` and what is from `to` on do not go together; from < to, and it happened
  * between them. Points in between constrain neither side. */
 struct usk_cut {
 	int64_t from, to;
+	int64_t last, next; /* the points that say so: from <= last < next <= to */
 	enum usk_jump_kind kind;
 	bool back; /* the clock was put back between these two stamps: fit->back says so */
 	int64_t size_lo, size_hi; /* the offset rises by so much, outward; USK_NONE unknown */
@@ -40,6 +45,9 @@ struct usk_pieces {
 void usk_pieces_of(const struct usk_fit *fit, const struct usk_part *p, int64_t wander_e12,
 		   struct usk_pieces *out);
 void usk_pieces_free(struct usk_pieces *s);
+/** It was the local clock that was put forward: so much of the bracket did not pass, and rates had
+ * less time to change its size. */
+void usk_cut_forward(struct usk_cut *c, int64_t max_skew_e12);
 
 /**
  * The jumps alone; bends are taken for wander. On entry w->assumed_e12 is set. needed_e12 becomes

@@ -20,6 +20,10 @@ struct party {
 	uint64_t stamps;
 	int64_t resolution_ns;
 	struct usk_survey survey;
+	bool *in_epoch; /* is there a message in each of its epochs? NULL: it has but one */
+	/* Where it was put back, on its time that runs on. */
+	struct usk_gap *back;
+	size_t n_back;
 	struct usk_addr *stated; /* --local */
 	size_t n_stated;
 };
@@ -95,6 +99,15 @@ int64_t usk_limit_e12(const struct usk_sync_options *o);
 uint32_t usk_party_of(struct parties *p, const char *name, size_t *cap);
 /** A stamp of its clock, in the order of the trace. */
 void usk_party_stamp(struct party *y, int64_t t);
+
+/* ---- clocks that were put back (epochs.c) ---------------------------------------------------- */
+
+/** Where an epoch ends and the next begins, on the time that runs on; *out is handed over. */
+void usk_party_breaks(const struct party *y, struct usk_gap **out, size_t *n);
+/** A stamp on the time that runs on, as it was recorded. */
+int64_t usk_party_recorded(const struct party *y, int64_t t);
+/** All of the answer by recorded stamps. */
+void usk_flow_recorded(struct usk_clocks *c, const struct parties *p);
 
 /* ---- tables (tables.c) --------------------------------------------------------------------- */
 

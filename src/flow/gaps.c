@@ -78,10 +78,12 @@ static enum usk_status read_capture(struct parties *p, uint32_t clock, struct se
 {
 	struct usk_trace *t = p->trace[p->party[clock].trace];
 	struct usk_record record[BATCH];
+	struct usk_epoch_place place = { 0 };
 	enum usk_status status = usk_trace_rewind(t, NULL);
 	p->work_all += usk_trace_size(t);
 	for (size_t n = 1; !status && n;) {
 		status = usk_trace_records(t, record, BATCH, &n, NULL);
+		usk_epochs_run_on(&p->party[clock].survey.epochs, &place, record, n);
 		for (size_t i = 0; i < n; i++) {
 			note(s, clock, record[i].time_ns);
 		}

@@ -395,6 +395,8 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 		.window_ns = s->parties->opt->window_ns,
 		.gaps = usk_find_gaps,
 		.gaps_ctx = (void *)(uintptr_t)s,
+		.back = b->back,
+		.n_back = b->n_back,
 		.corridor = g->corridor,
 		.lines = g->lines,
 		.plain = g->plain ? g->plain : g->lines,

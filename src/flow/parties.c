@@ -103,6 +103,10 @@ static enum usk_status scan_capture(struct parties *p, size_t which, size_t *cap
 		return status;
 	}
 	const struct usk_survey *s = &y->survey;
+	if (s->epochs.n) {
+		y->in_epoch = usk_alloc(s->epochs.n + 1, sizeof *y->in_epoch);
+		usk_party_breaks(y, &y->back, &y->n_back);
+	}
 	p->events[which] = s->records;
 	if (s->records) {
 		note_span(y, s->first_ns, s->last_ns);
@@ -347,6 +351,8 @@ void usk_parties_free(struct parties *p)
 	for (size_t i = 0; i < p->n; i++) {
 		free(p->party[i].name);
 		free(p->party[i].stated);
+		free(p->party[i].in_epoch);
+		free(p->party[i].back);
 		usk_survey_free(&p->party[i].survey);
 	}
 	for (size_t i = 0; i < p->n_traces && p->clock; i++) {

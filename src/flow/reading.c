@@ -76,9 +76,56 @@ static void recognise(struct reading *r, const struct usk_msg *m)
 	}
 }
 
+/* A clock of the pair was put back: its stamps as they were recorded, and which epochs have any. */
+static void as_recorded(struct reading *r, struct usk_msg *msg, size_t n)
+{
+	struct party *party = r->source->parties->party;
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t clock[] = { msg[i].from, msg[i].to };
+		int64_t *const stamp[] = { &msg[i].sent_ns, &msg[i].received_ns };
+		for (int k = 0; k < 2; k++) {
+			struct party *y = &party[clock[k]];
+			if (y->in_epoch) {
+				y->in_epoch[usk_epoch_of(&y->survey.epochs, *stamp[k])] = true;
+				*stamp[k] = usk_party_recorded(y, *stamp[k]);
+			}
+		}
+	}
+}
+
+static bool put_back(const struct reading *r)
+{
+	const struct parties *p = r->source->parties;
+	return p->party[r->source->a].in_epoch || p->party[r->source->b].in_epoch;
+}
+
+/* Judged as recorded, and handed to the caller. */
+static bool show(struct reading *r, const struct usk_msg *msg, size_t n)
+{
+	bool more = true, corrected = r->judge.map_a || r->judge.map_b;
+	if (!put_back(r)) {
+		usk_judge_add(&r->judge, msg, n);
+		return !r->also || r->also->put(r->also->ctx, msg, n);
+	}
+	if (corrected) {
+		usk_judge_add(&r->judge, msg, n);
+	}
+	struct usk_msg raw[512];
+	for (size_t m; n && more; msg += m, n -= m) {
+		m = n < COUNT(raw) ? n : COUNT(raw);
+		memcpy(raw, msg, m * sizeof *raw);
+		as_recorded(r, raw, m);
+		if (!corrected) {
+			usk_judge_add(&r->judge, raw, m);
+		}
+		more = !r->also || r->also->put(r->also->ctx, raw, m);
+	}
+	return more;
+}
+
 static bool take(struct reading *r, const struct usk_msg *msg, size_t n)
 {
-	usk_judge_add(&r->judge, msg, n);
+	bool more = show(r, msg, n);
 	if (r->witness) {
 		usk_witness_msgs(r->witness, msg, n);
 	}
@@ -92,7 +139,7 @@ static bool take(struct reading *r, const struct usk_msg *msg, size_t n)
 	for (size_t i = 0; r->n_suspected && i < n; i++) {
 		recognise(r, &msg[i]);
 	}
-	return !r->status && (!r->also || r->also->put(r->also->ctx, msg, n));
+	return !r->status && more;
 }
 
 /* --from and --to, by a's stamps. */

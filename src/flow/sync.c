@@ -246,6 +246,7 @@ static enum usk_status sync(struct sync *x, const uint32_t *all)
 	if (!status) {
 		usk_flow_explain(x->c, x->p, x->fitted);
 		measure_widths(x->c);
+		usk_flow_recorded(x->c, x->p);
 	}
 	for (size_t i = 0; i < x->p->n_pairs; i++) {
 		usk_fitted_free(&x->fitted[i]);

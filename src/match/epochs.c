@@ -13,7 +13,7 @@
  * S: after late records the stamps leap forward again, those of a clock pass the point where they
  * were before as they pass any other. So a fall is a new epoch if
  *
- * - four records or more follow before the highest stamp is reached again, and none of them is half
+ * - four records or more follow before the highest stamp is reached again, and none of them is 3/4
  *   of S ahead of those before;
  * - no other fall of S/8 or more lies within 4 S, and 1 s, of time before or after: batches repeat;
  * - it is by 1 ms or more, by 1 s if the trace ends before the highest stamp is reached again.
@@ -118,7 +118,7 @@ static void begin_fall(struct usk_epoch_watch *w, int64_t t)
 
 static bool smooth(const struct usk_fall *f)
 {
-	return f->n >= LEAST_RECORDS && f->widest <= (f->from - f->to) / 2;
+	return f->n >= LEAST_RECORDS && f->widest <= (f->from - f->to) / 4 * 3;
 }
 
 void usk_epoch_out_of_order(struct usk_epoch_watch *w, int64_t t)

@@ -83,6 +83,21 @@ static inline int64_t usk_epoch_shift(const struct usk_epochs *e, uint64_t recor
 	return *at ? e->epoch[*at - 1].shift_ns : 0;
 }
 
+/* A trace being read from its start: how far it has come. Zeroed is the start. */
+struct usk_epoch_place {
+	uint64_t record;
+	size_t at;
+};
+
+/** The next records of the trace: their stamps run on. */
+static inline void usk_epochs_run_on(const struct usk_epochs *e, struct usk_epoch_place *place,
+				     struct usk_record *r, size_t n)
+{
+	for (size_t i = 0; i < n && e->n; i++) {
+		r[i].time_ns += usk_epoch_shift(e, place->record++, &place->at);
+	}
+}
+
 /** The epoch of a time that runs on: 0, or 1 + an index into e->epoch. */
 size_t usk_epoch_of(const struct usk_epochs *e, int64_t running_ns);
 /** As recorded. */

@@ -9,7 +9,7 @@
 #ifndef USK_MATCH_H
 #define USK_MATCH_H
 
-#include "base/base.h"
+#include "match/epochs.h"
 
 /* ---- pass 1 ---- */
 
@@ -18,6 +18,7 @@
 /* One sampled packet. */
 struct usk_sample {
 	uint64_t key, pick;
+	uint64_t record; /* its number in the trace */
 	int64_t time_ns;
 	uint32_t way; /* from where to where: index into ways */
 	uint16_t ip_id;
@@ -46,8 +47,9 @@ static inline bool usk_addr_among(struct usk_addr a, const struct usk_addr *list
 	return false;
 }
 
-/* What one reading of a capture tells. */
+/* What one reading of a capture tells. Its stamps, and the samples', are on a time that runs on. */
 struct usk_survey {
+	struct usk_epochs epochs;
 	struct usk_sample *sample;
 	size_t n_samples;
 	struct usk_ends *way; /* of the samples */

@@ -55,7 +55,7 @@ static uint32_t way_of(struct sampler *s, const struct usk_packet *p)
 	return *slot - 1;
 }
 
-static void keep(struct sampler *s, const struct usk_packet *p)
+static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record)
 {
 	uint64_t pick = usk_packet_pick(p);
 	while (s->n == USK_SAMPLES && s->mask != UINT64_MAX) {
@@ -72,8 +72,14 @@ static void keep(struct sampler *s, const struct usk_packet *p)
 		return;
 	}
 	s->sample = usk_room(s->sample, s->n, &s->cap, sizeof *s->sample);
-	s->sample[s->n++] = (struct usk_sample){ p->key,   pick,   p->time_ns, way_of(s, p),
-						 p->ip_id, p->has, p->ttl };
+	s->sample[s->n++] = (struct usk_sample){ .key = p->key,
+						 .pick = pick,
+						 .record = record,
+						 .time_ns = p->time_ns,
+						 .way = way_of(s, p),
+						 .ip_id = p->ip_id,
+						 .has = p->has,
+						 .ttl = p->ttl };
 }
 
 /* The addresses that every packet so far had at one of its ends. */
@@ -141,6 +147,21 @@ static inline bool stays(const struct ends *e, uint64_t src, uint64_t dst)
 	return all;
 }
 
+/* The clock was put back: from here on its time runs on all the same. */
+static void run_on(struct usk_survey *s, int64_t highest)
+{
+	const struct usk_epochs *e = &s->epochs;
+	size_t at = 0;
+	if (!e->n) {
+		return;
+	}
+	for (size_t i = 0; i < s->n_samples; i++) {
+		s->sample[i].time_ns += usk_epoch_shift(e, s->sample[i].record, &at);
+	}
+	s->first_ns = e->epoch[0].lowest_ns;
+	s->last_ns = highest + e->epoch[e->n - 1].shift_ns;
+}
+
 enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 				   void (*progress)(void *ctx, uint64_t bytes), void *ctx,
 				   struct usk_survey *out, struct usk_err *err)
@@ -150,6 +171,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 	struct ends ends[2] = { 0 };
 	struct usk_packet p;
 	uint64_t reported = 0;
+	struct usk_epoch_watch watch = { .n = 0 };
 	int64_t previous = 0;
 	memset(out, 0, sizeof *out);
 	enum usk_status status = usk_trace_rewind(t, err);
@@ -166,6 +188,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 			out->last_ns = at > out->last_ns ? at : out->last_ns;
 			out->grid_ns = usk_grid(out->grid_ns, at, previous);
 			previous = at;
+			usk_epoch_note(&watch, at);
 			/* Most packets are not taken into the sample, and a look is enough. */
 			struct usk_glance g;
 			uint16_t link = iface[record[i].iface].link_type;
@@ -176,7 +199,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 			}
 			if (usk_packet_decode(&record[i], link, depth, &p, &out->left_out)) {
 				out->packets++;
-				keep(&sampler, &p);
+				keep(&sampler, &p, out->records + i);
 				narrow(&ends[usk_addr_is_v4(p.src)], &p);
 			}
 		}
@@ -188,15 +211,18 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 		}
 	}
 	free(sampler.slot);
+	usk_epoch_finish(&watch, &out->epochs);
 	if (status) {
 		free(sampler.sample);
 		free(sampler.way);
+		usk_epochs_free(&out->epochs);
 		return status;
 	}
 	out->way = sampler.way;
 	out->n_ways = sampler.n_ways;
 	out->sample = sampler.sample;
 	out->n_samples = sampler.n;
+	run_on(out, watch.highest);
 	for (int f = 0; f < 2; f++) {
 		out->n_ends[f] = ends[f].n;
 		memcpy(out->end[f], ends[f].addr, sizeof ends[f].addr);
@@ -231,5 +257,6 @@ void usk_survey_free(struct usk_survey *s)
 {
 	free(s->sample);
 	free(s->way);
+	usk_epochs_free(&s->epochs);
 	memset(s, 0, sizeof *s);
 }

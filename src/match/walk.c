@@ -30,6 +30,8 @@ struct feed {
 	size_t hint;
 	struct usk_record record[BATCH];
 	size_t n, at;
+	const struct usk_epochs *epochs;
+	struct usk_epoch_place place;
 	bool end;
 	struct usk_packet packet;
 	struct usk_counts left_out; /* counted in pass 1 already */
@@ -68,6 +70,7 @@ static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_
 		if (status) {
 			return status;
 		}
+		usk_epochs_run_on(f->epochs, &f->place, f->record, f->n);
 		f->at = 0;
 		f->iface = usk_trace_ifaces(f->trace, &f->n_ifaces);
 		if (!f->n) {
@@ -422,6 +425,8 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 	feed[1] = (struct feed){
 		.trace = q, .stated = opt->local_q, .n_stated = opt->n_local_q, .map = coarse
 	};
+	feed[0].epochs = &sp->epochs;
+	feed[1].epochs = &sq->epochs;
 	overlap(&feed[0], &feed[1], sp, sq, coarse, window);
 	learn_ways(w, sp, coarse);
 	struct usk_addr own[2][2];

@@ -131,7 +131,7 @@ static void back_is_seen(void **state)
 	static struct trace x;
 	static const int64_t by[] = { 200 * MS,	   SECOND,	  5 * SECOND,
 				      30 * SECOND, 3600 * SECOND, 86400 * SECOND };
-	for (uint64_t seed = 1; seed <= 60; seed++) {
+	for (uint64_t seed = 1; seed <= 40; seed++) {
 		struct usk_rng r;
 		size_t at[3], n = 1 + seed % 3;
 		int64_t back[3];

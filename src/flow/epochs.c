@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * epochs.c - clocks that were put back: from a time that runs on back to stamps as recorded
+ *
+ * In    answers on times that run on, the epochs of each clock
+ * Out   the same by recorded stamps: knots and jumps with their epochs, messages
+ * Why   between the first reading and here no stage has to know that stamps repeat
+ * Not   where a clock was put back (match/epochs.c), by how much in truth: the messages told
+ *
+ * An epoch without any message is tied to nothing, and has no knots.
+ */
+#include "flow/reading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct usk_epochs *epochs_of(const struct parties *p, uint32_t clock)
+{
+	return &p->party[clock].survey.epochs;
+}
+
+static int64_t shift_of(const struct usk_epochs *e, size_t epoch)
+{
+	return epoch ? e->epoch[epoch - 1].shift_ns : 0;
+}
+
+int64_t usk_party_recorded(const struct party *y, int64_t t)
+{
+	return y->survey.epochs.n ? usk_epoch_recorded(&y->survey.epochs, t) : t;
+}
+
+void usk_party_breaks(const struct party *y, struct usk_gap **out, size_t *n)
+{
+	const struct usk_epochs *e = &y->survey.epochs;
+	*n = e->n;
+	*out = usk_alloc(e->n + 1, sizeof **out);
+	for (size_t i = 0; i < e->n; i++) {
+		const struct usk_epoch *x = &e->epoch[i];
+		(*out)[i] = (struct usk_gap){ x->before_ns + shift_of(e, i),
+					      x->after_ns + x->shift_ns };
+	}
+}
+
+/* ---- knots ---------------------------------------------------------------------------------- */
+
+/* The map and its band at a time that runs on, as a knot; hint: the knot there, if there is one. */
+static struct usk_knot knot_at(const struct usk_map *map, int64_t t)
+{
+	struct usk_stamp at = { USK_NONE, USK_NONE, USK_NONE };
+	struct usk_knot k = {
+		.local_ns = t, .offset_ns = USK_NONE, .lo_ns = USK_NONE, .hi_ns = USK_NONE
+	};
+	if (!usk_map_at(map, t, &at, NULL)) {
+		k.offset_ns = at.reference_ns == USK_NONE ? USK_NONE : at.reference_ns - t;
+		k.lo_ns = at.lo_ns == USK_NONE ? USK_NONE : at.lo_ns - t;
+		k.hi_ns = at.hi_ns == USK_NONE ? USK_NONE : at.hi_ns - t;
+	}
+	return k;
+}
+
+static int64_t less(int64_t v, int64_t by)
+{
+	return v == USK_NONE ? USK_NONE : usk_cut((usk_i128)v - by);
+}
+
+struct knots {
+	struct usk_knot *knot;
+	size_t n, cap;
+};
+
+static void put_knot(struct knots *out, struct usk_knot k, size_t epoch, int64_t shift)
+{
+	k.epoch = (uint32_t)epoch;
+	k.local_ns -= shift;
+	k.offset_ns = less(k.offset_ns, -shift);
+	k.lo_ns = less(k.lo_ns, -shift);
+	k.hi_ns = less(k.hi_ns, -shift);
+	out->knot = usk_room(out->knot, out->n, &out->cap, sizeof *out->knot);
+	out->knot[out->n++] = k;
+}
+
+/* Knots at both ends of every epoch, and those between. */
+static void translate_knots(const struct usk_epochs *e, const bool *tied, const struct usk_map *map,
+			    struct usk_clock *k)
+{
+	struct knots out = { .n = 0 };
+	for (size_t i = 0, at = 0; i <= e->n; i++) {
+		int64_t shift = shift_of(e, i), from = INT64_MIN, to = INT64_MAX;
+		size_t before = out.n;
+		if (i) {
+			from = e->epoch[i - 1].after_ns + shift;
+		}
+		if (i < e->n) {
+			to = e->epoch[i].before_ns + shift;
+		}
+		while (at < k->n_knots && k->knot[at].local_ns < from) {
+			at++;
+		}
+		if (!tied[i]) {
+			continue;
+		}
+		if (i && (at == k->n_knots || k->knot[at].local_ns > from)) {
+			put_knot(&out, knot_at(map, from), i, shift);
+		}
+		for (; at < k->n_knots && k->knot[at].local_ns <= to; at++) {
+			put_knot(&out, k->knot[at], i, shift);
+		}
+		if (i < e->n && (out.n == before || out.knot[out.n - 1].local_ns < to - shift)) {
+			put_knot(&out, knot_at(map, to), i, shift);
+		}
+		if (out.n - before == 1) { /* a single stamp */
+			put_knot(&out, knot_at(map, out.knot[before].local_ns + shift + 1), i,
+				 shift);
+		}
+	}
+	free(k->knot);
+	k->knot = out.knot;
+	k->n_knots = out.n;
+}
+
+/* ---- jumps ---------------------------------------------------------------------------------- */
+
+static void grow(struct usk_jump *j, int64_t by)
+{
+	j->size_lo_ns = less(j->size_lo_ns, -by);
+	j->size_hi_ns = less(j->size_hi_ns, -by);
+}
+
+/* By how much the reference's stamps fell between two moments of its time that runs on. */
+static int64_t fell_between(const struct usk_epochs *e, usk_i128 from, usk_i128 to)
+{
+	int64_t fell = 0;
+	for (size_t i = 0; i < e->n; i++) {
+		const struct usk_epoch *x = &e->epoch[i];
+		if (x->before_ns + shift_of(e, i) <= to && x->after_ns + x->shift_ns >= from) {
+			fell += x->shift_ns - shift_of(e, i);
+		}
+	}
+	return fell;
+}
+
+static int by_epoch_and_time(const void *pa, const void *pb)
+{
+	const struct usk_jump *a = pa, *b = pb;
+	if (a->epoch != b->epoch) {
+		return a->epoch < b->epoch ? -1 : 1;
+	}
+	return (a->after_local_ns > b->after_local_ns) - (a->after_local_ns < b->after_local_ns);
+}
+
+/* That it was put back is known from its stamps; by how much if both epochs are tied. */
+static void add_back(const struct usk_map *map, const struct usk_epochs *e, size_t i,
+		     const bool *tied, uint32_t clock, struct usk_clock *k)
+{
+	int64_t shift = shift_of(e, i), more = e->epoch[i].shift_ns - shift;
+	struct usk_jump j = { .kind = USK_JUMP,
+			      .of = clock,
+			      .after_local_ns = e->epoch[i].before_ns + shift,
+			      .before_local_ns = e->epoch[i].after_ns + shift + more,
+			      .size_lo_ns = USK_NONE,
+			      .size_hi_ns = USK_NONE };
+	for (size_t n = 0; n < k->n_jumps; n++) {
+		if (k->jump[n].of == clock && k->jump[n].after_local_ns == j.after_local_ns &&
+		    k->jump[n].before_local_ns == j.before_local_ns) {
+			return;
+		}
+	}
+	if (map && tied[i] && tied[i + 1]) {
+		struct usk_knot a = knot_at(map, j.after_local_ns);
+		struct usk_knot b = knot_at(map, j.before_local_ns);
+		if (b.lo_ns != USK_NONE && a.hi_ns != USK_NONE) {
+			j.size_lo_ns = less(b.lo_ns, a.hi_ns);
+		}
+		if (b.hi_ns != USK_NONE && a.lo_ns != USK_NONE) {
+			j.size_hi_ns = less(b.hi_ns, a.lo_ns);
+		}
+	}
+	k->jump = usk_grow(k->jump, k->n_jumps + 1, sizeof *k->jump);
+	k->jump[k->n_jumps++] = j;
+}
+
+static void translate_jumps(const struct parties *p, uint32_t clock, const struct usk_map *map,
+			    const bool *tied, struct usk_clock *k)
+{
+	const struct usk_epochs *e = epochs_of(p, clock), *other = epochs_of(p, k->reference);
+	for (size_t i = 0; i < e->n; i++) {
+		add_back(map, e, i, tied, clock, k);
+	}
+	for (size_t i = 0; i < k->n_jumps; i++) {
+		struct usk_jump *j = &k->jump[i];
+		if (j->of == k->reference && j->of != clock && map) {
+			/* By its recorded stamps; corrected time runs on. */
+			struct usk_knot a = knot_at(map, j->after_local_ns);
+			struct usk_knot b = knot_at(map, j->before_local_ns);
+			int64_t lo = a.lo_ns == USK_NONE ? a.offset_ns : a.lo_ns;
+			int64_t hi = b.hi_ns == USK_NONE ? b.offset_ns : b.hi_ns;
+			grow(j, -fell_between(other, (usk_i128)a.local_ns + lo,
+					      (usk_i128)b.local_ns + hi));
+		}
+		size_t from = usk_epoch_of(e, j->after_local_ns);
+		size_t to = usk_epoch_of(e, j->before_local_ns);
+		grow(j, shift_of(e, to) - shift_of(e, from));
+		j->epoch = (uint32_t)from;
+		j->after_local_ns -= shift_of(e, from);
+		j->before_local_ns -= shift_of(e, to);
+	}
+	if (k->n_jumps) {
+		qsort(k->jump, k->n_jumps, sizeof *k->jump, by_epoch_and_time);
+	}
+}
+
+/* ---- pairs ------------------------------------------------------------------------------------
+ */
+
+static void translate_msg(const struct parties *p, struct usk_msg *m)
+{
+	m->sent_ns = usk_party_recorded(&p->party[m->from], m->sent_ns);
+	m->received_ns = usk_party_recorded(&p->party[m->to], m->received_ns);
+}
+
+static int by_local(const void *pa, const void *pb)
+{
+	const struct usk_point *a = pa, *b = pb;
+	if (a->local_ns != b->local_ns) {
+		return a->local_ns < b->local_ns ? -1 : 1;
+	}
+	return (a->offset_ns > b->offset_ns) - (a->offset_ns < b->offset_ns);
+}
+
+static void translate_points(const struct usk_epochs *e, struct usk_point *x, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int64_t shift = shift_of(e, usk_epoch_of(e, x[i].local_ns));
+		x[i].local_ns -= shift;
+		x[i].offset_ns = usk_cut((usk_i128)x[i].offset_ns + shift);
+	}
+	if (n && e->n) {
+		qsort(x, n, sizeof *x, by_local);
+	}
+}
+
+static void translate_pair(const struct parties *p, struct usk_pair *x)
+{
+	const struct usk_epochs *e = epochs_of(p, x->b);
+	for (size_t i = 0; i < x->n_outliers; i++) {
+		translate_msg(p, &x->outlier[i].msg);
+	}
+	for (size_t i = 0; i < x->n_contradiction; i++) {
+		translate_msg(p, &x->contradiction[i]);
+	}
+	if (x->half_width_at_ns != USK_NONE) {
+		x->half_width_at_ns = usk_party_recorded(&p->party[x->b], x->half_width_at_ns);
+	}
+	translate_points(e, x->floor, x->n_floor);
+	translate_points(e, x->ceiling, x->n_ceiling);
+}
+
+/* ---- all of it --------------------------------------------------------------------------------
+ */
+
+void usk_flow_recorded(struct usk_clocks *c, const struct parties *p)
+{
+	struct usk_map **map = usk_alloc(c->n_clocks, sizeof(struct usk_map *));
+	for (uint32_t i = 0; i < c->n_clocks; i++) {
+		map[i] = usk_map_new(&c->clock[i], c->max_skew_e12);
+	}
+	for (uint32_t i = 0; i < c->n_clocks; i++) {
+		const struct party *y = &p->party[i];
+		struct usk_clock *k = &c->clock[i];
+		const struct usk_epochs *e = epochs_of(p, i);
+		bool *tied = usk_alloc(e->n + 1, sizeof *tied);
+		for (size_t n = 0; n <= e->n; n++) {
+			tied[n] = k->quality == USK_REFERENCE || !e->n || y->in_epoch[n];
+		}
+		translate_jumps(p, i, map[i], tied, k);
+		if (e->n && map[i]) {
+			translate_knots(e, tied, map[i], k);
+		}
+		free(tied);
+	}
+	for (uint32_t i = 0; i < c->n_clocks; i++) {
+		usk_map_free(map[i]);
+	}
+	free(map);
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		translate_pair(p, &c->pair[i]);
+	}
+}
