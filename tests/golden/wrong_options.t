@@ -8,8 +8,8 @@ $ unskew sync --max-skew-ppm 1e6 a b
 $ unskew sync --max-skew-ppm 200000 a b
 ! unskew: --max-skew-ppm: 200000 is more than 100000
 ? 2
-$ unskew sync --model wander a b
-! unskew: --model: there is no model "wander"; "linear" is one
+$ unskew sync --model wobble a b
+! unskew: --model: there is no model "wobble"; "linear" is one
 ? 2
 $ unskew sync --method midle a b
 ! unskew: --method: "midle" is not known; did you mean middle?
