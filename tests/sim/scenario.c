@@ -367,7 +367,8 @@ void scenario_draw(struct scenario *s, uint64_t seed, const char *model, const c
 	draw_clocks(s, &r, bend);
 	keep_readable(s);
 	if (kind == STEPPED) {
-		s->o.rate = fmax(s->o.rate, fmin(30, 9000 / ((double)s->o.duration_ns * 1e-9)));
+		double seconds = (double)s->o.duration_ns * 1e-9 * (double)pairs_of(&s->o);
+		s->o.rate = fmax(s->o.rate, fmin(30, 9000 / seconds));
 		draw_steps(s, &r);
 	}
 	draw_wishes(s, &r, kind, w);
