@@ -62,9 +62,6 @@ void usk_link_crop(struct usk_link *b, int64_t first_ns, int64_t last_ns);
  */
 void usk_link_thin(struct usk_link *b, size_t most);
 
-/** Leave out knots of M that lie on the line of their neighbours, exactly; for links of M alone. */
-void usk_link_straighten(struct usk_link *b);
-
 /** As thin, but of any number: all that go within so many ns. */
 void usk_link_smooth(struct usk_link *b, int64_t tolerance_ns);
 

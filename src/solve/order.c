@@ -23,8 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In order by this at moments: 1 ns in the end, 1 for each of two roundings. */
-#define MARGIN INT64_C(3)
+/* In order by this at moments: 1 ns in the end, 1 for each of two roundings, and for each of two
+ * lines that leave knots out. */
+#define MARGIN INT64_C(5)
 /* The wish keeps this share of the band's half width off its middle. */
 #define SMOOTH 20
 
@@ -330,7 +331,7 @@ static void write_link(const struct drawing *d, uint32_t i)
 		return;
 	}
 	int64_t first = l->knot[0].local_ns, last = l->knot[l->n - 1].local_ns;
-	usk_link_straighten(&line);
+	usk_link_smooth(&line, 1);
 	l->has[USK_MIDDLE] = false;
 	struct usk_link with = usk_link_meet(l, &line);
 	usk_link_crop(&with, first, last);

@@ -150,17 +150,3 @@ void usk_link_thin(struct usk_link *b, size_t most)
 	}
 	free(stay);
 }
-
-void usk_link_straighten(struct usk_link *b)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < b->n; i++) {
-		if (n >= 1 && i + 1 < b->n &&
-		    !usk_slope_cmp(slope(&b->knot[n - 1], &b->knot[i], USK_MIDDLE, 0),
-				   slope(&b->knot[i], &b->knot[i + 1], USK_MIDDLE, 0))) {
-			continue;
-		}
-		b->knot[n++] = b->knot[i];
-	}
-	b->n = n;
-}
