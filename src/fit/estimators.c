@@ -117,14 +117,44 @@ static int by_local(const void *pa, const void *pb)
 	return (a->msg.bytes > b->msg.bytes) - (a->msg.bytes < b->msg.bytes);
 }
 
+static struct keyed keyed(const struct usk_msg *m, uint32_t local)
+{
+	const int64_t stamp[2] = { m->received_ns, m->sent_ns };
+	bool sent = m->from == local;
+	return (struct keyed){ stamp[sent], stamp[!sent], *m };
+}
+
+/* Insertion, as long as messages move a few places, as those of a trace do. How many are sorted. */
+static size_t insert_all(struct usk_msg *msg, size_t n, uint32_t local)
+{
+	size_t budget = 8 * n;
+	for (size_t i = 1; i < n; i++) {
+		struct keyed v = keyed(&msg[i], local), u = keyed(&msg[i - 1], local);
+		size_t j = i;
+		while (by_local(&v, &u) < 0) {
+			msg[j] = msg[j - 1];
+			if (!--j) {
+				break;
+			}
+			u = keyed(&msg[j - 1], local);
+		}
+		msg[j] = v.msg;
+		if (i - j > budget) {
+			return i + 1;
+		}
+		budget -= i - j;
+	}
+	return n;
+}
+
 void usk_msg_sort(struct usk_msg *msg, size_t n, uint32_t local)
 {
+	if (insert_all(msg, n, local) == n) {
+		return;
+	}
 	struct keyed *k = usk_alloc(n, sizeof *k);
 	for (size_t i = 0; i < n; i++) {
-		bool sent = msg[i].from == local;
-		k[i].local_ns = sent ? msg[i].sent_ns : msg[i].received_ns;
-		k[i].other_ns = sent ? msg[i].received_ns : msg[i].sent_ns;
-		k[i].msg = msg[i];
+		k[i] = keyed(&msg[i], local);
 	}
 	qsort(k, n, sizeof *k, by_local);
 	for (size_t i = 0; i < n; i++) {

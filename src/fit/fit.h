@@ -128,6 +128,9 @@ static inline usk_i128 usk_exchange_middle2(const struct usk_exchange *e, uint32
  */
 static inline long double usk_real(usk_i128 v)
 {
+	if (v == (int64_t)v) { /* nearly all */
+		return (long double)(int64_t)v;
+	}
 	return v < 0 ? -(long double)-(usk_u128)v : (long double)(usk_u128)v;
 }
 

@@ -367,6 +367,52 @@ static void test_accuracy(void **state)
 	assert_true(sqrt(rms[2]) < 100);
 }
 
+static int by_order(const void *pa, const void *pb)
+{
+	const struct usk_msg *a = pa, *b = pb;
+	int64_t x[] = { a->to ? a->received_ns : a->sent_ns, a->to ? a->sent_ns : a->received_ns,
+			a->from, a->bytes };
+	int64_t y[] = { b->to ? b->received_ns : b->sent_ns, b->to ? b->sent_ns : b->received_ns,
+			b->from, b->bytes };
+	for (int i = 0; i < 4; i++) {
+		if (x[i] != y[i]) {
+			return x[i] < y[i] ? -1 : 1;
+		}
+	}
+	return 0;
+}
+
+/* In order, nearly, backwards, and with ties everywhere: the same as a plain sort. */
+static void test_sort(void **state)
+{
+	(void)state;
+	enum { N = 500 };
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct usk_msg msg[N], want[N];
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		size_t n = usk_rng_below(&r, N + 1);
+		uint64_t jitter = UINT64_C(1) << usk_rng_below(&r, 12);
+		int64_t step = (int64_t)usk_rng_below(&r, 21) - 10;
+		for (size_t i = 0; i < n; i++) {
+			int64_t t = (int64_t)i * step + (int64_t)usk_rng_below(&r, jitter);
+			bool back = usk_rng_below(&r, 2);
+			msg[i] = (struct usk_msg){ t, t + (int64_t)usk_rng_below(&r, 3), back,
+						   !back, (uint32_t)usk_rng_below(&r, 2) };
+			want[i] = msg[i];
+		}
+		if (n) {
+			qsort(want, n, sizeof *want, by_order);
+		}
+		usk_msg_sort(msg, n, 1);
+		for (size_t i = 0; i < n; i++) {
+			if (by_order(&msg[i], &want[i])) {
+				fail_msg("seed %llu: %zu", (unsigned long long)seed, i);
+			}
+		}
+	}
+}
+
 static void test_table(void **state)
 {
 	(void)state;
@@ -395,6 +441,7 @@ static void test_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sort),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_support_is_moons_line),
 		cmocka_unit_test(test_hull_is_dudas_bisector),
