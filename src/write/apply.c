@@ -52,7 +52,7 @@ static const struct format {
 
 enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, size_t n, int64_t *out)
 {
-	enum usk_status status = usk_map_many(t->map, local_ns, n, out, t->err);
+	enum usk_status status = usk_replay_many(t->map, local_ns, n, out, t->err);
 	if (status) {
 		usk_fail_in(t->err, "%s", t->path);
 	}
@@ -134,7 +134,7 @@ enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clock
 		status = status ? status : usk_output_commit(&t.out, err);
 		usk_output_close(&t.out);
 	}
-	usk_map_free(t.map);
+	usk_replay_free(t.map);
 	usk_input_close(&t.in);
 	return status;
 }

@@ -164,7 +164,7 @@ void usk_notes_free(struct usk_notes *notes)
 }
 
 enum usk_status usk_write_map(const struct usk_clocks *c, uint32_t i, const char *what,
-			      const struct usk_write_options *opt, struct usk_map **map,
+			      const struct usk_write_options *opt, struct usk_replay **map,
 			      struct usk_notes *notes, struct usk_err *err)
 {
 	*map = NULL;
@@ -176,14 +176,7 @@ enum usk_status usk_write_map(const struct usk_clocks *c, uint32_t i, const char
 	}
 	const struct usk_clock *clock = &c->clock[i];
 	if (clock->quality == USK_REFERENCE || clock->quality == USK_BOUNDED) {
-		if (clock->n_knots && clock->knot[clock->n_knots - 1].epoch) {
-			return usk_fail(
-				err, USK_EINPUT, 0,
-				"%s: clock %s was put back while it recorded: its stamps repeat, "
-				"and only those of a clock that runs on can be corrected",
-				what, clock->name);
-		}
-		*map = usk_map_new(clock, c->max_skew_e12);
+		*map = usk_replay_new(clock, c->max_skew_e12);
 		if (*map) {
 			return USK_OK;
 		}

@@ -31,7 +31,7 @@ struct face {
 struct source {
 	struct usk_trace *trace;
 	uint32_t clock;
-	struct usk_map *map;	/* NULL: stamps stay as recorded */
+	struct usk_replay *map; /* NULL: stamps stay as recorded */
 	struct usk_addr *local; /* of the clock's host */
 	size_t n_local;
 	struct queue queue;
@@ -73,7 +73,7 @@ static enum usk_status read_batch(struct merge *m, struct source *s)
 	for (size_t i = 0; i < n; i++) {
 		time_ns[i] = m->batch[i].time_ns;
 	}
-	status = s->map ? usk_map_many(s->map, time_ns, n, time_ns, m->err) : USK_OK;
+	status = s->map ? usk_replay_many(s->map, time_ns, n, time_ns, m->err) : USK_OK;
 	if (status) {
 		usk_fail_in(m->err, "%s", usk_trace_path(s->trace));
 		return status;
@@ -101,7 +101,7 @@ static enum usk_status fill(struct merge *m, struct source *s)
 		const struct packet *head = usk_queue_head(&s->queue);
 		/* Thrice, as rings double and are copied to do so. */
 		size_t waiting = (s->queue.n + s->queue.n_heap) * 3 * sizeof *head;
-		if (head && ((usk_i128)s->queue.newest_ns - head->local_ns >= window_ns ||
+		if (head && ((usk_i128)s->queue.newest_ns - head->time_ns >= window_ns ||
 			     s->queue.bytes + waiting > budget_bytes / m->n)) {
 			break;
 		}
@@ -434,7 +434,7 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
 		add_notes(&m, notes);
 	}
 	for (size_t i = 0; i < m.n; i++) {
-		usk_map_free(m.source[i].map);
+		usk_replay_free(m.source[i].map);
 		usk_queue_free(&m.source[i].queue);
 		free(m.source[i].face);
 		free(m.source[i].local);

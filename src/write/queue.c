@@ -148,7 +148,7 @@ void usk_queue_put(struct queue *q, const struct usk_record *r, int64_t time_ns)
 	} else {
 		push_heap(q, &p);
 	}
-	q->newest_ns = r->time_ns > q->newest_ns ? r->time_ns : q->newest_ns;
+	q->newest_ns = time_ns > q->newest_ns ? time_ns : q->newest_ns;
 }
 
 const struct packet *usk_queue_head(const struct queue *q)

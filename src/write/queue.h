@@ -32,7 +32,7 @@ struct queue {
 	size_t n_heap, cap_heap;
 	struct chunk *filling, *spare;
 	size_t bytes;	   /* in chunks, rings and heaps aside */
-	int64_t newest_ns; /* largest local stamp so far */
+	int64_t newest_ns; /* largest corrected stamp so far */
 	uint64_t numbered;
 };
 

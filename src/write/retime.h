@@ -14,7 +14,7 @@ struct retime {
 	struct usk_input in;
 	struct usk_output out;
 	const struct usk_clocks *clocks;
-	struct usk_map *map; /* of captures */
+	struct usk_replay *map; /* of captures */
 	const struct usk_write_options *opt;
 	struct usk_notes *notes;
 	struct usk_err *err;

@@ -42,8 +42,8 @@ struct table {
 	size_t cap_scratch;
 	uint64_t line;
 	struct usk_csv_bad bad;
-	struct named *name;   /* sorted */
-	struct usk_map **map; /* by clock */
+	struct named *name;	 /* sorted */
+	struct usk_replay **map; /* by clock */
 	bool *asked;
 };
 
@@ -97,7 +97,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct named *)a)->shown, ((const struct named *)b)->shown);
 }
 
-static enum usk_status find_clock(struct table *b, struct usk_csv_field f, struct usk_map **map,
+static enum usk_status find_clock(struct table *b, struct usk_csv_field f, struct usk_replay **map,
 				  struct usk_err *err)
 {
 	struct retime *t = b->t;
@@ -191,12 +191,12 @@ static enum usk_status row(struct table *b, const char *s, const char *end, bool
 	}
 	*damaged = false;
 	for (int c = SENT; c < N_COLUMNS; c++) {
-		struct usk_map *map;
+		struct usk_replay *map;
 		enum usk_status status =
 			find_clock(b, b->field[b->where[c - SENT + SENDER]].f, &map, t->err);
 		now[c] = was[c];
 		if (!status && map) {
-			status = usk_map_many(map, &was[c], 1, &now[c], t->err);
+			status = usk_replay_many(map, &was[c], 1, &now[c], t->err);
 			if (status) {
 				usk_fail_in(t->err, "%s: line %llu", t->path,
 					    (unsigned long long)b->line);
@@ -311,7 +311,7 @@ enum usk_status usk_retime_messages(struct retime *t)
 	enum usk_status status = rows(&b);
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		free(b.name[i].shown);
-		usk_map_free(b.map[i]);
+		usk_replay_free(b.map[i]);
 	}
 	usk_csv_bad_clear(&b.bad);
 	free(b.name);

@@ -6,6 +6,7 @@
 #define USK_WRITE_H
 
 #include "base/io.h"
+#include "write/replay.h"
 
 /*
  * Names and paths are bytes; JSON and terminals want UTF-8. Bytes that are not UTF-8 come out as
@@ -17,11 +18,11 @@ char *usk_shown(const char *text);
 void usk_note(struct usk_notes *notes, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /**
- * The map of clock i. *map is NULL and a note is made if opt lets a clock that is not bounded go
- * along; otherwise that is USK_EINPUT. what: whose stamps they are, for the sentence.
+ * The correction of clock i. *map is NULL and a note is made if opt lets a clock that is not
+ * bounded go along; otherwise that is USK_EINPUT. what: whose stamps they are, for the sentence.
  */
 enum usk_status usk_write_map(const struct usk_clocks *c, uint32_t i, const char *what,
-			      const struct usk_write_options *opt, struct usk_map **map,
+			      const struct usk_write_options *opt, struct usk_replay **map,
 			      struct usk_notes *notes, struct usk_err *err);
 
 /* "recorded 1700000000.123456789": the comment that keeps a stamp. Returns its length. */

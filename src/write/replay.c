@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replay.c - a clock's correction for records in the order they were recorded
+ *
+ * In    a clock's knots and jumps; stamps in the order of a trace
+ * Out   corrected stamps
+ * Why   stamps of a clock that was put back repeat; the order of records says which is which
+ * Not   finding such places (match/epochs.c)
+ *
+ * Where the clock was put back its highest stamp before and its first one after are known, by S
+ * apart. The next epoch begins with the first stamp that lies S/2 or more below the highest one so
+ * far, once that has come to within S/2 of what it was: so it begins with the very same record in
+ * the trace that showed it, and near it in another trace by the same clock.
+ */
+#include "write/replay.h"
+
+#include <stdlib.h>
+
+/* Where an epoch begins. */
+struct turn {
+	int64_t near_ns, fall_ns; /* S/2 below the highest stamp before; S/2 */
+};
+
+struct usk_replay {
+	char *name;
+	struct usk_map **map; /* by epoch; NULL: nothing ties it */
+	struct turn *turn;    /* turn[i] leads from epoch i to i + 1 */
+	size_t n_epochs, epoch;
+	bool begun;
+	int64_t highest;
+};
+
+static struct usk_map *map_of(const struct usk_clock *clock, uint32_t epoch, int64_t max_skew_e12)
+{
+	struct usk_clock one = *clock;
+	size_t n = 0;
+	while (n < clock->n_knots && clock->knot[n].epoch < epoch) {
+		n++;
+	}
+	one.n_knots = 0;
+	one.knot = usk_alloc(clock->n_knots, sizeof *one.knot);
+	for (; n < clock->n_knots && clock->knot[n].epoch == epoch; n++) {
+		one.knot[one.n_knots] = clock->knot[n];
+		one.knot[one.n_knots++].epoch = 0;
+	}
+	struct usk_map *map = usk_map_new(&one, max_skew_e12);
+	free(one.knot);
+	return map;
+}
+
+/* Jumps that end before they begin: there it was put back. */
+static size_t find_turns(const struct usk_clock *clock, struct turn *turn)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < clock->n_jumps; i++) {
+		const struct usk_jump *j = &clock->jump[i];
+		usk_i128 fall = (usk_i128)j->after_local_ns - j->before_local_ns;
+		if (fall > 0 && j->epoch == n) {
+			int64_t half = (int64_t)((fall + 1) / 2);
+			turn[n++] = (struct turn){ j->after_local_ns - half, half };
+		}
+	}
+	return n;
+}
+
+struct usk_replay *usk_replay_new(const struct usk_clock *clock, int64_t max_skew_e12)
+{
+	struct usk_replay *r = usk_alloc(1, sizeof *r);
+	bool any = false;
+	r->turn = usk_alloc(clock->n_jumps + 1, sizeof *r->turn);
+	r->n_epochs = 1 + find_turns(clock, r->turn);
+	r->map = usk_alloc(r->n_epochs, sizeof(struct usk_map *));
+	r->name = usk_strdup(clock->name ? clock->name : "");
+	for (size_t i = 0; i < r->n_epochs; i++) {
+		r->map[i] = map_of(clock, (uint32_t)i, max_skew_e12);
+		any = any || r->map[i];
+	}
+	if (!any) {
+		usk_replay_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void usk_replay_free(struct usk_replay *r)
+{
+	if (r) {
+		for (size_t i = 0; i < r->n_epochs; i++) {
+			usk_map_free(r->map[i]);
+		}
+		free(r->map);
+		free(r->turn);
+		free(r->name);
+		free(r);
+	}
+}
+
+/* Does a stamp begin the next epoch? */
+static bool turns(struct usk_replay *r, int64_t t)
+{
+	const struct turn *x = &r->turn[r->epoch];
+	bool near = r->begun && r->highest >= x->near_ns;
+	if (near && (usk_i128)r->highest - t >= x->fall_ns) {
+		r->highest = t;
+		return true;
+	}
+	/* A stamp beyond all of this epoch is none. */
+	if (!r->begun || (t > r->highest && (usk_i128)t - x->near_ns <= 2 * (usk_i128)x->fall_ns)) {
+		r->highest = t;
+		r->begun = true;
+	}
+	return false;
+}
+
+enum usk_status usk_replay_many(struct usk_replay *r, const int64_t *local_ns, size_t n,
+				int64_t *out, struct usk_err *err)
+{
+	for (size_t from = 0, to; from < n; from = to) {
+		bool next = false;
+		to = from;
+		if (r->epoch + 1 == r->n_epochs) {
+			to = n;
+		}
+		while (to < n && !next) {
+			next = turns(r, local_ns[to]);
+			to += !next;
+		}
+		if (to > from && !r->map[r->epoch]) {
+			return usk_fail(err, USK_EINPUT, from,
+					"clock %s was put back while it recorded, and no message "
+					"ties what it stamped in its epoch %zu to the others",
+					r->name, r->epoch);
+		}
+		enum usk_status status = to > from ? usk_map_many(r->map[r->epoch], local_ns + from,
+								  to - from, out + from, err)
+						   : USK_OK;
+		if (status) {
+			if (err) {
+				err->at += from;
+			}
+			return status;
+		}
+		r->epoch += next;
+	}
+	return USK_OK;
+}
