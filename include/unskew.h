@@ -381,11 +381,36 @@ enum usk_trace_class usk_trace_class(const struct usk_trace *t);
 uint64_t usk_trace_size(const struct usk_trace *t); /* bytes */
 uint64_t usk_trace_pos(const struct usk_trace *t);  /* bytes read so far, for progress */
 
+/** Records or messages read so far. */
+uint64_t usk_trace_events(const struct usk_trace *t);
+
 /** Interfaces seen so far, borrowed until the next call that reads; classic captures have one. */
 const struct usk_iface *usk_trace_ifaces(const struct usk_trace *t, size_t *n);
 
 /** Start again at the first record. Fails if the file cannot be read any more, or has changed. */
 enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err);
+
+/** The same capture once more, to be read by itself from its start. One that libpcap reads cannot
+ * be read twice at a time. */
+enum usk_status usk_trace_again(const struct usk_trace *t, struct usk_trace **out,
+				struct usk_err *err);
+
+/* What of a capture is in a joined one. */
+struct usk_trace_part {
+	struct usk_trace *trace;
+	bool own; /* is closed with it */
+	/* Is this interface in it? name may be NULL. takes NULL: all of them are. */
+	bool (*takes)(void *ctx, uint32_t number, const char *name);
+	void *ctx;
+};
+
+/**
+ * Captures that one clock stamped as one capture: the records of all in the order of their stamps,
+ * those of each in the order of its file; interfaces are numbered anew. part[n] is copied; its
+ * traces must not be read by others meanwhile. at of a record is that in its file.
+ */
+enum usk_status usk_trace_join(const struct usk_trace_part *part, size_t n, const char *name,
+			       struct usk_trace **out, struct usk_err *err);
 
 /**
  * The next records of a capture, in file order, into out[cap]: *n of them, 0 at the end.
@@ -813,6 +838,10 @@ struct usk_sync_options {
 	size_t n_resolution;
 	const char *const *local; /* "client=10.0.0.1" */
 	size_t n_local;
+	/* "NAME/INTERFACE=CLOCK": interfaces, by name or number, of the capture NAME that another
+	 * clock stamps. Traces of one name, all else of them, are of one clock. */
+	const char *const *clock_of;
+	size_t n_clock_of;
 	int64_t from_ns, to_ns; /* stamps of the reference; USK_NONE, not 0, = all */
 	/* What no message is faster than: a model as usk_delay_model_parse() reads it, or "@FILE",
 	 * a CSV sender,receiver,model of clock names; pairs that it does not list, and NULL, are 0.

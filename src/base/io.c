@@ -64,6 +64,18 @@ out:
 	return status;
 }
 
+/* Reads are at a place (pread), so that a descriptor may be shared. */
+static void begin(struct usk_input *in, int fd, uint64_t size)
+{
+	memset(in, 0, sizeof *in);
+	in->fd = fd;
+	in->size = size;
+	in->capacity = BLOCK;
+	in->buffer = usk_alloc(in->capacity, 1);
+	in->data = in->buffer;
+	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+}
+
 enum usk_status usk_input_open(struct usk_input *in, const char *path, struct usk_err *err)
 {
 	memset(in, 0, sizeof *in);
@@ -97,12 +109,22 @@ enum usk_status usk_input_open(struct usk_input *in, const char *path, struct us
 			return s;
 		}
 	}
-	in->fd = fd;
-	in->size = (uint64_t)st.st_size;
-	in->capacity = BLOCK;
-	in->buffer = usk_alloc(in->capacity, 1);
-	in->data = in->buffer;
-	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	begin(in, fd, (uint64_t)st.st_size);
+	return USK_OK;
+}
+
+enum usk_status usk_input_again(struct usk_input *in, const struct usk_input *from,
+				struct usk_err *err)
+{
+	if (from->memory) {
+		usk_input_memory(in, from->memory, (size_t)from->size);
+		return USK_OK;
+	}
+	int fd = fcntl(from->fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0) {
+		return usk_fail(err, USK_EIO, 0, "cannot be opened twice: %s", strerror(errno));
+	}
+	begin(in, fd, from->size);
 	return USK_OK;
 }
 

@@ -29,6 +29,9 @@ struct usk_input {
 /** Regular files are read in place; anything else is spooled to an unlinked temporary file. */
 enum usk_status usk_input_open(struct usk_input *in, const char *path, struct usk_err *err);
 void usk_input_memory(struct usk_input *in, const void *data, size_t size);
+/** The same input once more, with a window of its own. */
+enum usk_status usk_input_again(struct usk_input *in, const struct usk_input *from,
+				struct usk_err *err);
 void usk_input_close(struct usk_input *in);
 enum usk_status usk_input_seek(struct usk_input *in, uint64_t at, struct usk_err *err);
 

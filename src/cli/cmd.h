@@ -168,10 +168,7 @@ void traces_close(struct usk_trace **trace, size_t n);
  */
 int files_apart(const char *const *in, size_t n_in, const char *const *out, size_t n_out);
 
-/**
- * Are there traces of at least two machines, and no two copies of one trace? Otherwise prints
- * why not and returns EXIT_FAILED. A table names its own clocks and may stand alone.
- */
+/** Are there no two copies of one trace? Otherwise prints which and returns EXIT_FAILED. */
 int traces_tell(struct usk_trace *const *trace, size_t n);
 
 /** The values of options_match, and of options_model if the command has those; or a usage error. */

@@ -104,6 +104,7 @@ int sync_options(const struct args *args, bool model, struct usk_sync_options *o
 	out->reference = args_string(args, "reference");
 	out->resolution = args_list(args, "resolution", &out->n_resolution);
 	out->local = args_list(args, "local", &out->n_local);
+	out->clock_of = args_list(args, "clock-of", &out->n_clock_of);
 	out->from_ns = args_given(args, "from") ? args_ns(args, "from") : USK_NONE;
 	out->to_ns = args_given(args, "to") ? args_ns(args, "to") : USK_NONE;
 	out->min_delay = args_has(args, "min-delay") ? args_string(args, "min-delay") : "0";

@@ -35,6 +35,13 @@ const struct option_group options_match = {
 		  .value = "NAME=ADDR",
 		  .help = "an address of the machine that recorded NAME, where the captures do not "
 			  "show who sent what" },
+		{ .name = "clock-of",
+		  .type = OPTION_STRING,
+		  .repeated = true,
+		  .value = "NAME/IFACE=CLOCK",
+		  .help = "an interface of the capture NAME, by its name or number, that has a "
+			  "clock "
+			  "of its own" },
 		{ .name = "resolution",
 		  .type = OPTION_STRING,
 		  .repeated = true,

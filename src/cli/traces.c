@@ -238,15 +238,6 @@ static enum usk_status same_bytes(const char *a, const char *b, bool *same, stru
 
 int traces_tell(struct usk_trace *const *trace, size_t n)
 {
-	size_t captures = 0;
-	for (size_t i = 0; i < n; i++) {
-		captures += usk_trace_class(trace[i]) == USK_TRACE_CAPTURE;
-	}
-	if (n == 1 && captures == 1) {
-		return say_failed("%s: one capture alone tells nothing of another clock; give the "
-				  "capture of a second machine with it",
-				  usk_trace_path(trace[0]));
-	}
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = 0; j < i; j++) {
 			struct usk_err err;

@@ -12,8 +12,13 @@
 /* A clock that takes part: the one of a capture, or one that tables name. */
 struct party {
 	char *name;
-	size_t trace; /* its capture, SIZE_MAX if only tables name it */
-	bool stamped; /* first and last are known */
+	size_t trace;		   /* the first of its captures, SIZE_MAX if only tables name it */
+	struct usk_trace *capture; /* all of them as one; NULL if there is none */
+	bool joined;		   /* it is made for that */
+	size_t *part;		   /* their numbers */
+	size_t n_parts;
+	struct view *view; /* what is this clock's of them */
+	bool stamped;	   /* first and last are known */
 	int64_t first_ns, last_ns;
 	int64_t previous_ns; /* the stamp noted last */
 	int64_t grid_ns;     /* gcd of stamp differences */
@@ -65,6 +70,8 @@ struct parties {
 	struct usk_model model;
 	struct usk_counts left_out;
 	struct delays delays;
+	struct clock_rule *rule; /* --clock-of */
+	size_t n_rules;
 	/* Work in bytes, for progress. */
 	const struct usk_sync_options *opt;
 	uint64_t work_done, work_all;
@@ -108,6 +115,15 @@ void usk_party_breaks(const struct party *y, struct usk_gap **out, size_t *n);
 int64_t usk_party_recorded(const struct party *y, int64_t t);
 /** All of the answer by recorded stamps. */
 void usk_flow_recorded(struct usk_clocks *c, const struct parties *p);
+
+/* ---- captures (captures.c) ------------------------------------------------------------------ */
+
+/** A party for each clock that captures name. */
+enum usk_status usk_captures_find(struct parties *p, size_t *cap, struct usk_err *err);
+/** What one of them stamped, as one capture. */
+enum usk_status usk_capture_open(struct parties *p, struct party *y, struct usk_err *err);
+/** Once all were read: are there the interfaces that --clock-of names? */
+enum usk_status usk_captures_check(const struct parties *p, struct usk_err *err);
 
 /* ---- tables (tables.c) --------------------------------------------------------------------- */
 

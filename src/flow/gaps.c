@@ -76,7 +76,7 @@ static bool none(void *ctx, uint32_t pair, const struct usk_msg *msg, size_t n)
 /* All records of a capture, whatever they are. */
 static enum usk_status read_capture(struct parties *p, uint32_t clock, struct search *s)
 {
-	struct usk_trace *t = p->trace[p->party[clock].trace];
+	struct usk_trace *t = p->party[clock].capture;
 	struct usk_record record[BATCH];
 	struct usk_epoch_place place = { 0 };
 	enum usk_status status = usk_trace_rewind(t, NULL);

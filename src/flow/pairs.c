@@ -317,8 +317,11 @@ enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample
 		set_ranges(p);
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (!p->pair[i].coarse.joins) {
-			usk_coarse_free(&p->pair[i].coarse);
+		struct usk_coarse *c = &p->pair[i].coarse;
+		if (!c->joins) { /* thousands of them; the spread stays */
+			free(c->knot);
+			c->knot = NULL;
+			c->n_knots = 0;
 		}
 	}
 	return USK_OK;
@@ -356,8 +359,8 @@ bool usk_pair_walks(const struct pair_source *s)
 uint64_t usk_pair_walk_size(const struct pair_source *s)
 {
 	const struct parties *p = s->parties;
-	return usk_pair_walks(s) ? usk_trace_size(p->trace[p->party[s->a].trace]) +
-					   usk_trace_size(p->trace[p->party[s->b].trace])
+	return usk_pair_walks(s) ? usk_trace_size(p->party[s->a].capture) +
+					   usk_trace_size(p->party[s->b].capture)
 				 : 0;
 }
 
@@ -389,7 +392,7 @@ enum usk_status usk_pair_walk(struct pair_source *s, const struct usk_sink *sink
 		usk_coarse_join(&a->survey, &b->survey, &again);
 	}
 	enum usk_status status =
-		usk_walk(p->trace[a->trace], p->trace[b->trace], &a->survey, &b->survey,
+		usk_walk(a->capture, b->capture, &a->survey, &b->survey,
 			 s->coarse.seen ? &s->coarse : &again, &o, &put, counts, evidence, err);
 	usk_coarse_free(&again);
 	return status;

@@ -84,21 +84,13 @@ void usk_party_stamp(struct party *y, int64_t t)
 	y->previous_ns = t;
 }
 
-static enum usk_status scan_capture(struct parties *p, size_t which, size_t *cap,
-				    struct usk_err *err)
+static enum usk_status scan_capture(struct parties *p, struct party *y, struct usk_err *err)
 {
-	struct usk_trace *t = p->trace[which];
-	uint32_t number = usk_party_of(p, usk_trace_name(t), cap);
-	struct party *y = &p->party[number];
-	if (y->trace != SIZE_MAX) {
-		return usk_fail(err, USK_EUSAGE, 0,
-				"%s and %s have the same name \"%s\": name them apart with "
-				"NAME=PATH",
-				usk_trace_path(p->trace[y->trace]), usk_trace_path(t), y->name);
+	enum usk_status status = usk_capture_open(p, y, err);
+	if (!status) {
+		status = usk_survey_capture(y->capture, p->depth, usk_parties_report, p, &y->survey,
+					    err);
 	}
-	y->trace = which;
-	enum usk_status status =
-		usk_survey_capture(t, p->depth, usk_parties_report, p, &y->survey, err);
 	if (status) {
 		return status;
 	}
@@ -107,7 +99,6 @@ static enum usk_status scan_capture(struct parties *p, size_t which, size_t *cap
 		y->in_epoch = usk_alloc(s->epochs.n + 1, sizeof *y->in_epoch);
 		usk_party_breaks(y, &y->back, &y->n_back);
 	}
-	p->events[which] = s->records;
 	if (s->records) {
 		note_span(y, s->first_ns, s->last_ns);
 		y->previous_ns = s->last_ns;
@@ -115,7 +106,7 @@ static enum usk_status scan_capture(struct parties *p, size_t which, size_t *cap
 		y->stamps += s->records;
 	}
 	size_t n;
-	const struct usk_iface *iface = usk_trace_ifaces(t, &n);
+	const struct usk_iface *iface = usk_trace_ifaces(y->capture, &n);
 	for (size_t i = 0; i < n; i++) {
 		y->resolution_ns = iface[i].resolution_ns > y->resolution_ns
 					   ? iface[i].resolution_ns
@@ -125,6 +116,7 @@ static enum usk_status scan_capture(struct parties *p, size_t which, size_t *cap
 	p->left_out.not_ip += s->left_out.not_ip;
 	p->left_out.loopback += s->left_out.loopback;
 	p->left_out.cut_short += s->left_out.cut_short;
+	p->work_done += usk_trace_size(y->capture);
 	return USK_OK;
 }
 
@@ -214,16 +206,41 @@ static enum usk_status settings(struct parties *p, struct usk_err *err)
 	return USK_OK;
 }
 
+static void party_free(struct party *y)
+{
+	if (y->joined) {
+		usk_trace_close(y->capture);
+	}
+	free(y->name);
+	free(y->stated);
+	free(y->part);
+	free(y->view);
+	free(y->in_epoch);
+	free(y->back);
+	usk_survey_free(&y->survey);
+}
+
+/* A capture all of whose interfaces have clocks of their own has none itself. */
+static bool left_empty(const struct parties *p, const struct party *y)
+{
+	return y->joined && !y->stamped && p->n_rules;
+}
+
 struct place {
 	const struct party *party;
 	uint32_t number;
+	bool empty;
 };
 
-/* Captures in their order, the others by name. */
+/* Captures in their order, the others by name; what is empty last. */
 static int by_place(const void *pa, const void *pb)
 {
 	const struct party *a = ((const struct place *)pa)->party;
 	const struct party *b = ((const struct place *)pb)->party;
+	int empty[2] = { ((const struct place *)pa)->empty, ((const struct place *)pb)->empty };
+	if (empty[0] != empty[1]) {
+		return empty[0] - empty[1];
+	}
 	if (a->trace != b->trace) {
 		return a->trace < b->trace ? -1 : 1;
 	}
@@ -236,7 +253,7 @@ static void renumber(struct parties *p)
 	uint32_t *now = usk_alloc(p->n + 1, sizeof *now);
 	struct party *sorted = usk_alloc(p->n + 1, sizeof *sorted);
 	for (size_t i = 0; i < p->n; i++) {
-		place[i] = (struct place){ &p->party[i], (uint32_t)i };
+		place[i] = (struct place){ &p->party[i], (uint32_t)i, left_empty(p, &p->party[i]) };
 	}
 	qsort(place, p->n, sizeof *place, by_place);
 	for (size_t i = 0; i < p->n; i++) {
@@ -251,6 +268,10 @@ static void renumber(struct parties *p)
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		p->pair[i].a = now[p->pair[i].a];
 		p->pair[i].b = now[p->pair[i].b];
+	}
+	for (size_t i = p->n; i > 0 && left_empty(p, &sorted[i - 1]); i--) {
+		party_free(&sorted[i - 1]);
+		p->n--;
 	}
 	free(p->party);
 	p->party = sorted;
@@ -286,12 +307,22 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 	}
 	size_t cap = 0;
 	struct table_sample *sample = NULL;
-	for (size_t i = 0; i < n && !status; i++) {
-		status = usk_trace_class(trace[i]) == USK_TRACE_CAPTURE
-				 ? scan_capture(out, i, &cap, err)
-				 : usk_table_scan(out, i, &cap, &sample, err);
-		out->work_done += usk_trace_size(trace[i]);
+	status = status ? status : usk_captures_find(out, &cap, err);
+	for (size_t i = 0; i < out->n && !status; i++) {
+		status = scan_capture(out, &out->party[i], err);
 	}
+	for (size_t i = 0; i < n && !status; i++) {
+		if (usk_trace_class(trace[i]) == USK_TRACE_CAPTURE) {
+			out->events[i] = usk_trace_events(trace[i]);
+		}
+	}
+	for (size_t i = 0; i < n && !status; i++) {
+		if (usk_trace_class(trace[i]) == USK_TRACE_TABLE) {
+			status = usk_table_scan(out, i, &cap, &sample, err);
+			out->work_done += usk_trace_size(trace[i]);
+		}
+	}
+	status = status ? status : usk_captures_check(out, err);
 	renumber(out);
 	if (!status) {
 		status = settings(out, err);
@@ -349,11 +380,7 @@ void usk_parties_free(struct parties *p)
 	usk_delays_free(&p->delays);
 	usk_pairs_free(p);
 	for (size_t i = 0; i < p->n; i++) {
-		free(p->party[i].name);
-		free(p->party[i].stated);
-		free(p->party[i].in_epoch);
-		free(p->party[i].back);
-		usk_survey_free(&p->party[i].survey);
+		party_free(&p->party[i]);
 	}
 	for (size_t i = 0; i < p->n_traces && p->clock; i++) {
 		free(p->clock[i]);
@@ -363,5 +390,6 @@ void usk_parties_free(struct parties *p)
 	free(p->name_slot);
 	free(p->events);
 	free(p->party);
+	free(p->rule);
 	memset(p, 0, sizeof *p);
 }

@@ -19,6 +19,39 @@ static void note(struct usk_clocks *c, char *text)
 	c->note[c->n_notes++] = text;
 }
 
+/* What is this clock's of a trace. */
+static bool describe_clock(const struct parties *p, size_t trace, size_t clock,
+			   struct usk_trace_info *t)
+{
+	const struct party *y = &p->party[clock];
+	bool mine = false;
+	for (size_t i = 0; i < y->n_parts; i++) {
+		mine |= y->part[i] == trace;
+	}
+	if (!mine) {
+		return false;
+	}
+	t->clock = (uint32_t)clock;
+	/* What tells who sent: addresses that another one does not share. */
+	struct usk_addr found[2];
+	const struct usk_addr *own = y->stated;
+	size_t n = y->n_stated, other = 0;
+	while (!n && other < p->n && (other == clock || !p->party[other].capture)) {
+		other++;
+	}
+	if (!n && other < p->n) {
+		n = usk_survey_own(&y->survey, &p->party[other].survey, found);
+		own = found;
+	}
+	t->local = usk_grow(t->local, t->n_local + n + 1, sizeof *t->local);
+	for (size_t m = 0; m < n; m++) {
+		char text[46];
+		usk_addr_text(own[m], text);
+		t->local[t->n_local++] = usk_strdup(text);
+	}
+	return true;
+}
+
 static void describe_traces(struct usk_clocks *c, const struct parties *p)
 {
 	c->trace = usk_alloc(p->n_traces, sizeof *c->trace);
@@ -34,27 +67,11 @@ static void describe_traces(struct usk_clocks *c, const struct parties *p)
 		if (t->truncated) {
 			note(c, usk_strdup(usk_trace_damage(trace)));
 		}
+		size_t clocks = 0;
 		for (size_t k = 0; k < p->n; k++) {
-			const struct party *y = &p->party[k];
-			if (y->trace != i) {
-				continue;
-			}
-			t->clock = (uint32_t)k;
-			/* What tells who sent: an address that the reference does not share. */
-			struct usk_addr found[2];
-			const struct party *other =
-				&p->party[k != p->reference ? p->reference : !k];
-			const struct usk_addr *own = y->n_stated ? y->stated : found;
-			size_t n = y->n_stated ? y->n_stated
-				   : p->n < 2  ? 0
-					       : usk_survey_own(&y->survey, &other->survey, found);
-			t->local = usk_alloc(n, sizeof *t->local);
-			for (size_t m = 0; m < n; m++) {
-				char text[46];
-				usk_addr_text(own[m], text);
-				t->local[t->n_local++] = usk_strdup(text);
-			}
+			clocks += describe_clock(p, i, k, t);
 		}
+		t->clock = clocks == 1 ? t->clock : USK_NO_CLOCK;
 	}
 }
 
@@ -113,10 +130,10 @@ static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 	if (!n) {
 		return usk_fail(err, USK_EUSAGE, 0, "no trace is given");
 	}
-	if (n == 1 && usk_trace_class(trace[0]) == USK_TRACE_CAPTURE) {
+	if (n == 1 && !o->n_clock_of && usk_trace_class(trace[0]) == USK_TRACE_CAPTURE) {
 		return usk_fail(err, USK_EINPUT, 0,
-				"%s: one capture alone ties no clocks together; give the capture "
-				"of the other machine too",
+				"%s: one capture alone tells nothing of another clock; give the "
+				"capture of a second machine with it",
 				usk_trace_path(trace[0]));
 	}
 	return USK_OK;
@@ -133,6 +150,14 @@ enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 	enum usk_status status = check_arguments(trace, n, opt, err);
 	if (!status) {
 		status = usk_parties_open(trace, n, opt, out, err);
+	}
+	if (!status && out->n < 2 && n > 1 && out->n) {
+		status = usk_fail(
+			err, USK_EINPUT, 0,
+			"all %zu traces are of one clock, \"%s\"; give the trace of another "
+			"machine too, or name them apart with NAME=PATH",
+			n, out->party[0].name);
+		usk_parties_free(out);
 	}
 	if (!status && out->n < 2) {
 		const char *damage = usk_trace_damage(trace[0]);

@@ -246,9 +246,9 @@ static bool put_lane(void *ctx, const struct usk_msg *msg, size_t n)
 /* Named only where a capture has several. */
 static char *iface_name(const struct parties *p, uint32_t clock, unsigned number, bool known)
 {
-	size_t n = 0, trace = p->party[clock].trace;
-	const struct usk_iface *i =
-		known && trace != SIZE_MAX ? usk_trace_ifaces(p->trace[trace], &n) : NULL;
+	size_t n = 0;
+	const struct usk_trace *capture = p->party[clock].capture;
+	const struct usk_iface *i = known && capture ? usk_trace_ifaces(capture, &n) : NULL;
 	if (n < 2 || number >= n) {
 		return NULL;
 	}

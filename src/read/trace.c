@@ -105,6 +105,26 @@ enum usk_status usk_trace_open_memory(const void *data, size_t size, const char 
 	return begin(t, name, out, err);
 }
 
+enum usk_status usk_trace_again(const struct usk_trace *from, struct usk_trace **out,
+				struct usk_err *err)
+{
+#ifdef USK_HAVE_LIBPCAP
+	if (from->reader == &usk_reader_libpcap) {
+		return usk_fail(err, USK_EUSAGE, 0, "%s: libpcap cannot read it twice at a time",
+				from->path);
+	}
+#endif
+	struct usk_trace *t = usk_alloc(1, sizeof *t);
+	enum usk_status status = usk_input_again(&t->in, &from->in, err);
+	if (status) {
+		usk_fail_in(err, "%s", from->path);
+		free(t);
+		return status;
+	}
+	t->path = usk_strdup(from->path);
+	return begin(t, from->name, out, err);
+}
+
 static void forget_ifaces(struct usk_trace *t)
 {
 	for (size_t i = 0; i < t->n_ifaces; i++) {
@@ -252,6 +272,11 @@ uint64_t usk_trace_size(const struct usk_trace *t)
 uint64_t usk_trace_pos(const struct usk_trace *t)
 {
 	return t->in.at + t->used;
+}
+
+uint64_t usk_trace_events(const struct usk_trace *t)
+{
+	return t->handed;
 }
 
 const struct usk_iface *usk_trace_ifaces(const struct usk_trace *t, size_t *n)

@@ -25,6 +25,9 @@ Matching:
       --local NAME=ADDR   an address of the machine that recorded NAME, where
                           the captures do not show who sent what; may be
                           repeated
+      --clock-of NAME/IFACE=CLOCK
+                          an interface of the capture NAME, by its name or
+                          number, that has a clock of its own; may be repeated
       --resolution NAME=DURATION
                           what NAME's stamps are rounded down to, if coarser
                           than the file says; may be repeated
