@@ -276,6 +276,7 @@ void print_clocks(FILE *out, const struct usk_clocks *c)
 	if (bounded) {
 		print_evaluation(out, c);
 	}
+	print_jumps(out, c);
 	print_islands(out, c);
 	print_guilty(out, c);
 	print_notes(out, c);

@@ -13,6 +13,8 @@ void print_counts(FILE *out, const struct usk_counts *n);
 /** What both of two clocks heard, by how much apart; a sentence, or nothing. after may be NULL. */
 void print_heard(FILE *out, const struct usk_difference *before,
 		 const struct usk_difference *after);
+/** A sentence for each clock that was stepped, or nothing. */
+void print_jumps(FILE *out, const struct usk_clocks *c);
 void print_notes(FILE *out, const struct usk_clocks *c);
 /** One line: how far the estimate was from the truth, and whether the band held it. */
 void print_score(FILE *out, const struct usk_clock *clock, const struct truth_score *score);
