@@ -2,6 +2,7 @@
 #include "truth.h"
 #include "base/io.h"
 #include "base/text.h"
+#include "write/replay.h"
 
 #include <jansson.h>
 
@@ -89,7 +90,8 @@ static int64_t true_offset(const int64_t *local_ns, const int64_t *ref_ns, size_
 
 struct comparison {
 	const struct usk_map *map;
-	const struct usk_clock *clock;
+	const struct usk_clock *clock; /* with the knots of one epoch */
+	uint32_t epoch;
 	struct truth_score *score;
 };
 
@@ -109,7 +111,14 @@ static enum usk_status compare_at(struct comparison *c, int64_t local, int64_t o
 		c->score->outside_ns = outside;
 	}
 	const struct usk_knot *first = c->clock->knot, *last = first + c->clock->n_knots - 1;
-	if (s.reference_ns != USK_NONE && local >= first->local_ns && local <= last->local_ns) {
+	bool between = local >= first->local_ns && local <= last->local_ns;
+	/* When exactly it jumped within a bracket no estimate knows. */
+	for (size_t i = 0; i < c->clock->n_jumps; i++) {
+		const struct usk_jump *j = &c->clock->jump[i];
+		between = between && (j->epoch != c->epoch || local <= j->after_local_ns ||
+				      local >= j->before_local_ns);
+	}
+	if (s.reference_ns != USK_NONE && between) {
 		int64_t error = s.reference_ns > ref ? s.reference_ns - ref : ref - s.reference_ns;
 		if (error > c->score->worst_ns) {
 			c->score->worst_ns = error;
@@ -138,13 +147,69 @@ static enum usk_status compare_all(struct comparison *c, const int64_t *local_ns
 	return status;
 }
 
+/* Which epoch each moment is of. */
+static uint32_t *epochs_of(const struct usk_clock *k, const int64_t *local_ns, size_t n)
+{
+	uint32_t *epoch = usk_alloc(n, sizeof *epoch);
+	struct usk_replay *r = usk_replay_new(k, 0);
+	for (size_t i = 0; i < n && r; i++) {
+		epoch[i] = (uint32_t)usk_replay_epoch(r, local_ns[i]);
+	}
+	usk_replay_free(r);
+	return epoch;
+}
+
+/* A reference that was put back runs on: its stamps as corrected. */
+static void correct_reference(const struct usk_clock *k, int64_t *ref_ns, size_t n)
+{
+	uint32_t *epoch = epochs_of(k, ref_ns, n);
+	for (size_t i = 0, at = 0; i < n; i++) {
+		while (at + 1 < k->n_knots && k->knot[at].epoch < epoch[i]) {
+			at++;
+		}
+		ref_ns[i] += k->knot[at].offset_ns;
+	}
+	free(epoch);
+}
+
+/* Moments of one epoch after the other. */
+static enum usk_status compare_epochs(const struct usk_clock *k, int64_t max_skew_e12,
+				      const int64_t *local_ns, const int64_t *ref_ns, size_t n,
+				      struct truth_score *score, struct usk_err *err)
+{
+	uint32_t *epoch = epochs_of(k, local_ns, n);
+	struct usk_clock one = *k;
+	enum usk_status status = USK_OK;
+	one.knot = usk_alloc(k->n_knots, sizeof *one.knot);
+	for (size_t i = 0, to; i < n && !status; i = to) {
+		for (to = i + 1; to < n && epoch[to] == epoch[i];) {
+			to++;
+		}
+		one.n_knots = 0;
+		for (size_t m = 0; m < k->n_knots; m++) {
+			if (k->knot[m].epoch == epoch[i]) {
+				one.knot[one.n_knots] = k->knot[m];
+				one.knot[one.n_knots++].epoch = 0;
+			}
+		}
+		struct usk_map *map = usk_map_new(&one, max_skew_e12);
+		struct comparison comparison = { map, &one, epoch[i], score };
+		if (map && to - i > 1) {
+			status = compare_all(&comparison, local_ns + i, ref_ns + i, to - i, err);
+		}
+		usk_map_free(map);
+	}
+	free(one.knot);
+	free(epoch);
+	return status;
+}
+
 enum usk_status truth_compare(const struct truth *t, const struct usk_clocks *c, size_t clock,
 			      struct truth_score *out, struct usk_err *err)
 {
-	const struct usk_clock *k = &c->clock[clock];
-	const char *reference = c->clock[k->reference].name;
+	const struct usk_clock *k = &c->clock[clock], *reference = &c->clock[k->reference];
 	const json_t *local = json_object_get(t->clocks, k->name);
-	const json_t *ref = json_object_get(t->clocks, reference);
+	const json_t *ref = json_object_get(t->clocks, reference->name);
 	int64_t *local_ns = NULL, *ref_ns = NULL;
 	*out = (struct truth_score){ .worst_ns = USK_NONE, .known = local && ref && k->n_knots };
 	if (!out->known) {
@@ -152,13 +217,11 @@ enum usk_status truth_compare(const struct truth *t, const struct usk_clocks *c,
 	}
 	enum usk_status status = moments(local, t->n, k->name, &local_ns, err);
 	if (!status) {
-		status = moments(ref, t->n, reference, &ref_ns, err);
+		status = moments(ref, t->n, reference->name, &ref_ns, err);
 	}
 	if (!status) {
-		struct usk_map *map = usk_map_new(k, c->max_skew_e12);
-		struct comparison comparison = { map, k, out };
-		status = compare_all(&comparison, local_ns, ref_ns, t->n, err);
-		usk_map_free(map);
+		correct_reference(reference, ref_ns, t->n);
+		status = compare_epochs(k, c->max_skew_e12, local_ns, ref_ns, t->n, out, err);
 	}
 	free(local_ns);
 	free(ref_ns);

@@ -17,6 +17,9 @@ struct usk_replay;
 struct usk_replay *usk_replay_new(const struct usk_clock *clock, int64_t max_skew_e12);
 void usk_replay_free(struct usk_replay *r);
 
+/** The epoch that the next stamp is of; a function of its own, not beside usk_replay_many(). */
+size_t usk_replay_epoch(struct usk_replay *r, int64_t local_ns);
+
 /**
  * The next n stamps of a trace, as usk_map_many(). USK_EINPUT too: they are of an epoch that no
  * message ties to the reference.
