@@ -389,7 +389,7 @@ void usk_moments_narrow(struct usk_moments *m)
 		usk_link_free(&lower);
 		usk_link_free(&upper);
 		if (both.n) {
-			usk_joint_narrow(to, &both, true);
+			usk_joint_narrow(to, &both);
 			usk_link_crop(to, span->first_ns, span->last_ns);
 		}
 		usk_link_free(&both);

@@ -4,14 +4,6 @@
  */
 #include "solve/joint.h"
 
-#include <string.h>
-
-bool usk_keeps_method(const struct usk_island_work *w)
-{
-	const struct usk_estimator *m = w->opt->method;
-	return m && strcmp(m->name, "middle") != 0;
-}
-
 /* Is the bound nowhere wider than the link, to 2 ns of rounding? */
 static bool stands_alone(const struct usk_link *link, const struct usk_link *by,
 			 const struct usk_link *both)
@@ -30,14 +22,15 @@ static bool stands_alone(const struct usk_link *link, const struct usk_link *by,
 	return true;
 }
 
-void usk_joint_narrow(struct usk_link *link, const struct usk_link *by, bool keep)
+void usk_joint_narrow(struct usk_link *link, const struct usk_link *by)
 {
 	if (!link->n) {
 		*link = usk_link_of(by->knot, by->n, by->skew_e12);
 		return;
 	}
 	struct usk_link both = usk_link_meet(link, by);
-	if (!keep && stands_alone(link, by, &both)) {
+	both.has[USK_MIDDLE] = false;
+	if (stands_alone(link, by, &both)) {
 		usk_link_free(&both);
 		both = usk_link_of(by->knot, by->n, by->skew_e12);
 	}

@@ -36,11 +36,8 @@ enum usk_joint_answer {
 enum usk_joint_answer usk_joint_lp(struct usk_island_work *w, bool ask_only,
 				   struct usk_conflict *conflict);
 
-/** Narrow a link (n = 0: none yet) by a bound of all messages. keep: with its M. */
-void usk_joint_narrow(struct usk_link *link, const struct usk_link *by, bool keep);
-
-/** Do estimates stay those of the pairs' method, composed? Else they are drawn anew. */
-bool usk_keeps_method(const struct usk_island_work *w);
+/** Narrow a link (n = 0: none yet) by a bound of all messages. M is lost. */
+void usk_joint_narrow(struct usk_link *link, const struct usk_link *by);
 
 /** A point of a part, absolute. */
 static inline struct usk_point usk_part_point(const struct usk_part *p, bool ceiling,

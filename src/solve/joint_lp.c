@@ -191,15 +191,12 @@ static void take_over(const struct answers *s)
 		if (s->program.line[k].row < 0) {
 			continue;
 		}
-		bool keep = link->has[USK_MIDDLE] && usk_keeps_method(w);
 		if (link->n) {
 			usk_link_crop(link, s->program.line[k].e0, s->program.line[k].e1);
 		}
-		usk_joint_narrow(link, &s->link[k], keep);
+		usk_joint_narrow(link, &s->link[k]);
 		w->rates[i] = s->rates[k];
-		if (!keep) {
-			draw_mean(s, k, link);
-		}
+		draw_mean(s, k, link);
 	}
 }
 

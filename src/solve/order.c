@@ -18,6 +18,7 @@
  */
 #include "base/parallel.h"
 #include "fit/fit.h"
+#include "solve/adjust.h"
 #include "solve/order.h"
 
 #include <stdlib.h>
@@ -54,10 +55,9 @@ static bool drawn(const struct usk_island_work *w, uint32_t i)
 	return i == w->reference || (w->link[i].n && w->link[i].has[USK_MIDDLE]);
 }
 
-size_t usk_order_wrong(const struct usk_island_work *w, int64_t *worst_ns)
+size_t usk_order_wrong(const struct usk_island_work *w, int64_t least_ns)
 {
 	size_t wrong = 0;
-	*worst_ns = 0;
 	for (size_t k = 0; k < w->n; k++) {
 		const struct usk_graph *g = w->graph;
 		for (size_t j = g->first[w->clock[k]]; j < g->first[w->clock[k] + 1]; j++) {
@@ -69,9 +69,8 @@ size_t usk_order_wrong(const struct usk_island_work *w, int64_t *worst_ns)
 			for (int side = 0; side < 2; side++) {
 				usk_hint at[2] = { 0 };
 				for (size_t p = 0; p < t->part->n[side]; p++) {
-					int64_t s = slack(w, t, side, t->part->point[side][p], at);
-					wrong += s < 0;
-					*worst_ns = -s > *worst_ns ? -s : *worst_ns;
+					struct usk_xy at_p = t->part->point[side][p];
+					wrong += slack(w, t, side, at_p, at) < least_ns;
 				}
 			}
 		}
@@ -177,14 +176,14 @@ static void wish_kept(const struct usk_moments *m, uint32_t i, int64_t *wish)
 }
 
 /*
- * The middle of the band, smoothed: straight for as long as it stays near, then a bend. From one
- * bend the slopes that have passed near all middles so far are an interval.
+ * For a clock without estimates of its pairs: the middle of the band, smoothed. Straight for as
+ * long as it stays near, then a bend. From one bend the slopes that have passed near all middles so
+ * far are an interval.
  */
-static void wish_middle(const struct usk_moments *m, uint32_t i, const int64_t *low,
-			const int64_t *high, int64_t *wish)
+static void wish_middle(const struct usk_moments *m, const int64_t *low, const int64_t *high,
+			int64_t *wish)
 {
 	size_t n = m->n_moments;
-	(void)i;
 	wish[0] = (int64_t)usk_floor_div((usk_i128)low[0] + high[0], 2);
 	for (size_t from = 0, to; from + 1 < n; from = to) {
 		long double min = -1e30L, max = 1e30L, y0 = (long double)wish[from];
@@ -388,14 +387,23 @@ size_t usk_order_draw(struct usk_moments *m, bool anew)
 	d.x = usk_alloc(n, sizeof *d.x);
 	d.wrong = usk_alloc(m->n_flows + 1, sizeof *d.wrong);
 	usk_moments_bands(m);
+	bool *found = usk_alloc(m->n, sizeof *found);
+	if (anew) {
+		usk_adjust(m, d.wish, found);
+	}
 	for (uint32_t i = 0; i < m->n; i++) {
 		size_t at = usk_moments_at(m, i, 0);
-		if (i != m->reference && anew) {
-			wish_middle(m, i, m->low + at, m->high + at, d.wish + at);
-		} else if (i != m->reference) {
+		const struct usk_link *l = &m->w->link[m->clock[i]];
+		if (i == m->reference || found[i]) {
+			continue;
+		}
+		if (l->n && l->has[USK_MIDDLE]) {
 			wish_kept(m, i, d.wish + at);
+		} else {
+			wish_middle(m, m->low + at, m->high + at, d.wish + at);
 		}
 	}
+	free(found);
 	usk_parallel(m->n_flows, FLOWS_AT_ONCE, m->threads, lower, &d);
 	for (int round = 0; round < ROUNDS; round++) {
 		usk_parallel(m->n_moments, MOMENTS_AT_ONCE, m->threads, draw_moments, &d);

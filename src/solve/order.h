@@ -7,8 +7,14 @@
 
 #include "solve/moments.h"
 
-/** Points of ties within the core that the links' M puts out of order, and by how much at most. */
-size_t usk_order_wrong(const struct usk_island_work *w, int64_t *worst_ns);
+/** Points of ties within the core that the links' M puts in order by less than so much. */
+size_t usk_order_wrong(const struct usk_island_work *w, int64_t least_ns);
+
+/**
+ * Where the links' M are straight lines in order with every point: moves all of them towards the
+ * lines that the estimates of all pairs say together, as far as they stay so.
+ */
+void usk_order_straight(struct usk_moments *m);
 
 /**
  * Draws M of all clocks of the core anew, within their bands: the one nearest to what is wanted
@@ -16,7 +22,7 @@ size_t usk_order_wrong(const struct usk_island_work *w, int64_t *worst_ns);
  * be had with bends at the moments alone.
  *
  * m       weighed
- * anew    wanted is the middle of the bands, smoothed; else M as it is
+ * anew    wanted is what the estimates of all pairs say together; else M as it is
  * Returns how many points are still out of order.
  */
 size_t usk_order_draw(struct usk_moments *m, bool anew);

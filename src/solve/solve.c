@@ -220,23 +220,31 @@ static enum usk_joint_answer solve_by_paths(struct usk_island_work *w,
 	}
 	if (good) {
 		usk_moments_narrow(m);
-		usk_order_draw(m, !usk_keeps_method(w));
+		usk_order_draw(m, true);
+		w->drawn = true;
 		w->how = "shortest-path";
 	}
 	usk_moments_free(m);
 	return good ? USK_JOINT_DONE : USK_JOINT_CONTRADICTED;
 }
 
-/* Messages off the paths are put in order by the least that has to change. */
-static void put_in_order(struct usk_island_work *w)
+/*
+ * Estimates: jointly what all pairs' own say together; along paths these, and messages off the
+ * paths put in order by the least that has to change.
+ */
+static void draw(struct usk_island_work *w)
 {
-	int64_t worst;
-	if (!usk_order_wrong(w, &worst)) {
+	if (!w->joint && !usk_order_wrong(w, 0)) {
 		return;
 	}
 	struct usk_moments *m = usk_moments_new(w, moments_most(core_size(w)));
-	usk_moments_weigh(m);
-	usk_order_draw(m, false);
+	if (w->joint) {
+		usk_order_straight(m);
+	}
+	if (!w->joint || usk_order_wrong(w, 1)) {
+		usk_moments_weigh(m);
+		usk_order_draw(m, false);
+	}
 	usk_moments_free(m);
 }
 
@@ -292,7 +300,7 @@ enum { MOST_ODD = 8 };
 
 static void solve_island(struct usk_island_work *w)
 {
-	w->joint = false;
+	w->joint = w->drawn = false;
 	usk_odd_by_pairs(w);
 	prepare(w);
 	w->how = core_size(w) > 2 && !strcmp(w->how, "pairs") ? "paths" : w->how;
@@ -309,8 +317,8 @@ static void solve_island(struct usk_island_work *w)
 			break;
 		}
 	}
-	if (core_size(w) > 2) {
-		put_in_order(w);
+	if (core_size(w) > 2 && !w->drawn) {
+		draw(w);
 	}
 	if (w->joint) {
 		forget_links(w, false);
