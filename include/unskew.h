@@ -348,6 +348,7 @@ enum {
 	USK_HAS_TIMESTAMPS = 2,
 	USK_HAS_WINDOW = 4,
 	USK_HAS_SHARED_TIMESTAMPS = 8, /* within the depth: both captures of it have them */
+	USK_HAS_GROUP = 16,	       /* sent to all, or to many, by its link layer */
 };
 
 enum usk_trace_class { USK_TRACE_CAPTURE, USK_TRACE_TABLE };

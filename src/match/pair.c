@@ -158,9 +158,10 @@ static bool of_family(struct usk_addr a, const struct usk_addr *list, size_t n)
 
 /* To nobody in particular, from an address that is surely neither's: a third one sent it. Of other
  * scope than those that are known, an address may be anybody's. */
-static bool overheard(const struct walk *w, const struct stream *a)
+static bool overheard(const struct walk *w, const struct stream *a, uint8_t has)
 {
-	if (!usk_addr_is_unicast(a->src) || usk_addr_is_unicast(a->dst)) {
+	bool group = has & USK_HAS_GROUP || !usk_addr_is_unicast(a->dst);
+	if (!group || !usk_addr_is_unicast(a->src)) {
 		return false;
 	}
 	for (int me = 0; me < 2; me++) {
@@ -181,7 +182,7 @@ static void sighting(struct walk *w, struct seen *p, struct seen *q)
 	uint8_t source = a->source;
 	enum role role =
 		a->peer != NOBODY ? a->role : combine(a, &w->side[1].stream[q->stream], &source);
-	if (role == ROLE_UNKNOWN && overheard(w, a)) {
+	if (role == ROLE_UNKNOWN && overheard(w, a, p->has | q->has)) {
 		role = ROLE_NEITHER;
 	}
 	if (role == ROLE_NEITHER && w->sink->heard) {

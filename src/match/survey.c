@@ -200,7 +200,9 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 			if (usk_packet_decode(&record[i], link, depth, &p, &out->left_out)) {
 				out->packets++;
 				keep(&sampler, &p, out->records + i);
-				narrow(&ends[usk_addr_is_v4(p.src)], &p);
+				if (!(p.has & USK_HAS_GROUP)) {
+					narrow(&ends[usk_addr_is_v4(p.src)], &p);
+				}
 			}
 		}
 		out->records += n;

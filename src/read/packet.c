@@ -58,6 +58,21 @@ static uint8_t cooked_side(unsigned type)
 	return type == 4 ? USK_SIDE_SENT : type <= 2 ? USK_SIDE_RECEIVED : USK_SIDE_UNKNOWN;
 }
 
+/* To all or to many: broadcasts of a subnet do not show it in their address. */
+static bool to_group(const uint8_t *d, size_t n, uint16_t link)
+{
+	switch (link) {
+	case LINK_ETHERNET:
+		return n && d[0] & 1;
+	case LINK_COOKED:
+		return n >= 2 && (usk_be16(d) == 1 || usk_be16(d) == 2);
+	case LINK_COOKED2:
+		return n >= 11 && (d[10] == 1 || d[10] == 2);
+	default:
+		return false;
+	}
+}
+
 /* Past VLAN tags to the IP packet, or NULL. */
 static inline const uint8_t *strip_tags(const uint8_t *d, size_t n, size_t at, unsigned type,
 					size_t *left)
@@ -491,6 +506,9 @@ static __attribute__((noinline)) bool decode_any(const struct usk_record *r, uin
 	if (!(ip.proto == PROTO_TCP ? tcp(&ip, depth, out) : datagram(&ip, depth, out))) {
 		c->cut_short++;
 		return false;
+	}
+	if (to_group(r->data, r->captured, link_type)) {
+		out->has |= USK_HAS_GROUP;
 	}
 	return true;
 }
