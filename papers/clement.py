@@ -9,8 +9,8 @@ messages by his formulas; the slope is held against `unskew compare --method rou
 """
 import math
 
-from lab import mean
-from page import BLUE, VERMILION, block
+from lab import half_width, knots, mean, offset_at
+from page import BLUE, VERMILION, block, three
 
 TITLE = "Clement 2009: residuals of round trips"
 
@@ -41,33 +41,26 @@ class Fit:
         return self.d + self.slope * (t - self.t)
 
 
-class Exchanges:
+def exchanges(trace, client="host0", server="host1"):
     """All that the client began: T1 in s since the first, D less the first's and E in us."""
-
-    def __init__(self, trace, client="host0", server="host1"):
-        there, back = [], []
-        for a, b, sent, received, _ in trace.rows():
-            if (a, b) == (client, server):
-                there.append((received, sent))
-            elif (a, b) == (server, client):
-                back.append((sent, received))
-        back.sort()
-        self.list, j, self.start, self.twice_d = [], 0, None, None
-        for t2, t1 in sorted(there):
-            while j < len(back) and back[j][0] < t2:
-                j += 1
-            if j == len(back):
-                break
-            t3, t4 = back[j]
-            twice_d, twice_e = (t2 - t1) + (t3 - t4), (t4 - t1) - (t3 - t2)
-            if self.start is None:
-                self.start, self.twice_d = t1, twice_d
-            self.list.append(((t1 - self.start) * 1e-9, (twice_d - self.twice_d) * 5e-4,
-                              twice_e * 5e-4))
-
-    def offset_us(self, fit, local_ns):
-        """The server's clock less the client's, less the truth's size, when the client reads this."""
-        return fit.at((local_ns - self.start) * 1e-9) + self.twice_d * 5e-4
+    there, back = [], []
+    for a, b, sent, received, _ in trace.rows():
+        if (a, b) == (client, server):
+            there.append((received, sent))
+        elif (a, b) == (server, client):
+            back.append((sent, received))
+    back.sort()
+    out, j, first = [], 0, None
+    for t2, t1 in sorted(there):
+        while j < len(back) and back[j][0] < t2:
+            j += 1
+        if j == len(back):
+            break
+        t3, t4 = back[j]
+        twice_d, twice_e = (t2 - t1) + (t3 - t4), (t4 - t1) - (t3 - t2)
+        first = first or (t1, twice_d)
+        out.append(((t1 - first[0]) * 1e-9, (twice_d - first[1]) * 5e-4, twice_e * 5e-4))
+    return out
 
 
 # ---- tables 3, 4 and 6: two hosts ------------------------------------------------------------------
@@ -78,7 +71,7 @@ def measure(lab, seeds, options):
     all_of, most, disagree = [], [], 0.0
     for seed in seeds:
         trace = lab.simulate(seed, **{**LAN, **options})
-        x = Exchanges(trace).list
+        x = exchanges(trace)
         all_of.append(Fit(x))
         most.append(Fit(x, Z_90))
         ours = lab.compare(trace, ["round-trip-90"])["round-trip-90"]["beta_minus_one"]
@@ -210,67 +203,60 @@ JUMPS = [  # Er us, direct: all, 90 %; indirect: all, 90 %
     (1.26, 0.781, 42.7, 13.4)]
 
 
-def chain(lab, seed):
-    """Per number of jumps: Er of all and of 90 %, summed along the way; the error of the sum, us."""
-    trace = lab.simulate(seed, **{**LAN, **dict(seconds=1800, period="1s", hosts=HOSTS,
-                                                topology="chain", drift_ppm=DRIFTS,
-                                                wander_ppb=("0.24," * HOSTS)[:-1])})
+def links(lab, seed, hosts, drift_ppm):
+    """A row of hosts, an exchange a second between neighbours."""
+    return lab.simulate(seed, **{**LAN, **dict(
+        seconds=1800, period="1s", hosts=hosts, topology="chain", drift_ppm=drift_ppm,
+        wander_ppb=",".join(["0.24"] * hosts))})
+
+
+def chain(lab, seed, hosts=HOSTS, drift_ppm=DRIFTS):
+    """By number of jumps, in us: Er of all and of 90 %, summed along the way; of `sync --solve tree`
+    with the 90 % lines, the error of the last clock (root mean square) and its mean half width."""
+    trace = links(lab, seed, hosts, drift_ppm)
+    sync = lab.sync(trace, "round-trip-90", options=("--solve", "tree"))
     _, read = trace.clocks()
-    way = [0.0] * len(read["host0"])
     out, er, er90 = [], 0.0, 0.0
-    for k in range(1, HOSTS):
-        a, b = "host%d" % (k - 1), "host%d" % k
-        x = Exchanges(trace, a, b)
-        fit = Fit(x.list, Z_90)
-        er, er90 = er + Fit(x.list).residual_us, er90 + fit.residual_us
-        for i, (from_ns, to_ns) in enumerate(zip(read[a], read[b])):
-            way[i] += x.offset_us(fit, from_ns) - (to_ns - from_ns) * 1e-3
-        out.append((er, er90, math.sqrt(mean(w * w for w in way))))
+    for k in range(1, hosts):
+        host = "host%d" % k
+        x = exchanges(trace, "host%d" % (k - 1), host)
+        er, er90 = er + Fit(x).residual_us, er90 + Fit(x, Z_90).residual_us
+        line = knots(sync, host)
+        off = [t + offset_at(line, t) - a for t, a in zip(read[host], read["host0"])]
+        out.append((er, er90, 1e-3 * math.sqrt(mean(e * e for e in off)),
+                    1e-3 * half_width(line)))
     trace.remove()
     return out
 
 
-def direct(lab, seed, k):
-    trace = lab.simulate(seed, **{**LAN, **dict(seconds=1800, period="1s",
-                                                drift_ppm="0," + DRIFTS.split(",")[k],
-                                                wander_ppb="0.24,0.24")})
-    x = Exchanges(trace)
-    fit = Fit(x.list, Z_90)
-    _, read = trace.clocks()
-    errors = [x.offset_us(fit, a) - (b - a) * 1e-3 for a, b in zip(read["host0"], read["host1"])]
-    trace.remove()
-    return Fit(x.list).residual_us, fit.residual_us, math.sqrt(mean(e * e for e in errors))
-
-
-def chains(lab, seeds):
-    """Means over seeds of chain(), by jumps."""
-    runs = lab.each(chain, [(lab, seed) for seed in seeds])
-    return [[mean(run[k][i] for run in runs) for i in range(3)] for k in range(HOSTS - 1)]
+def means(runs):
+    """Means over runs of chain(), by jumps."""
+    return [[mean(run[k][i] for run in runs) for i in range(4)] for k in range(len(runs[0]))]
 
 
 def table_7(lab, page, seeds):
-    indirect = chains(lab, seeds)
-    straight = lab.each(direct, [(lab, 10 * seed + k, k) for k in range(1, HOSTS)
-                                 for seed in seeds])
-    n, rows = len(seeds), []
-    for k, paper in enumerate(JUMPS):
-        mine = [mean(run[i] for run in straight[k * n:(k + 1) * n]) for i in range(3)]
-        rows.append([k + 1, *("%.2f" % v for pair in zip(paper[:2], mine[:2]) for v in pair)]
-                    + [x for p, o in zip(paper[2:], indirect[k][:2])
-                       for x in ("%.2f" % p if p else "-", "%.2f" % o)]
-                    + ["%.2f" % mine[2], "%.2f" % indirect[k][2]])
+    indirect = means(lab.each(chain, [(lab, seed) for seed in seeds]))
+    drift = DRIFTS.split(",")
+    direct = [means(lab.each(chain, [(lab, 10 * seed + k, 2, "0," + drift[k])
+                                     for seed in seeds]))[0] for k in range(1, HOSTS)]
+    rows = []
+    for k, (all_of, most, all_chain, most_chain) in enumerate(JUMPS):
+        numbers = [all_of, direct[k][0], most, direct[k][1], all_chain, indirect[k][0], most_chain,
+                   indirect[k][1], direct[k][2], indirect[k][2], direct[k][3], indirect[k][3]]
+        rows.append([k + 1] + ["-" if n is None else three(n) for n in numbers])
     page.heading("Table 7: chains")
-    page.text("""Eight hosts in a row, 30 minutes, an exchange a second between neighbours, and
-              between the ends for the direct way; means of %d runs, seeds %d to %d. Er in us; along
-              a chain his is the sum. The errors are against the truth: the root mean square of the
-              sum of 90 %% lines.""" % (n, seeds[0], seeds[-1]))
+    page.text("""Eight hosts in a row, 30 minutes, an exchange a second between neighbours, or between
+              the ends for the direct way; means of %d runs, seeds %d to %d. Er in us, along a chain
+              the sum. His has no truth; the errors (root mean square, us) and the mean half widths
+              of the band (us) are those of `sync --model linear --solve tree --method
+              round-trip-90`.""" % (len(seeds), seeds[0], seeds[-1]))
     page.table(["jumps", "direct, all: paper", "ours", "90 %: paper", "ours",
-                "chain, all: paper", "ours", "90 %: paper", "ours", "error direct: ours",
-                "error chain: ours"], rows)
-    page.text("""Er grows with the jumps by definition, ours evenly, his more where a switch lies between
-              (jumps 4 and 5); against the truth the chain's line is no worse than the direct one,
-              because what a clock's wander does to one link's fit it does to the next one's with
-              the other sign.""")
+                "chain, all: paper", "ours", "90 %: paper", "ours", "error: direct", "chain",
+                "half width: direct", "chain"], rows)
+    page.text("""Er grows with the jumps because it is a sum, ours evenly and his more where a switch
+              lies between (jumps 4 and 5); the band grows as well, but the error hardly: what a
+              clock's wander does to one link's line it does to the next one's with the other
+              sign.""")
     return indirect
 
 
@@ -303,6 +289,10 @@ def claims(lab):
     yield ("it is at least ten times as much in the end", er[-1] > 10 * er[1])
     worst = max(g["disagree"] for g in periods + durations)
     yield ("compare's slopes are these within %.1g" % worst, worst < 1e-9)
-    er = [x[0] for x in chains(lab, range(411, 413))]
+    got = means([chain(lab, seed) for seed in (411, 412)])
+    er = [x[0] for x in got]
     yield ("Er grows with the number of jumps: %s us" % ", ".join("%.2f" % x for x in er),
            all(a < b for a, b in zip(er, er[1:])))
+    half = [x[3] for x in got]
+    yield ("so does the band: %s us" % ", ".join("%.0f" % x for x in half),
+           all(a < b for a, b in zip(half, half[1:])))

@@ -9,7 +9,7 @@ Not   a page (page.py), what a paper says (ashton.py, clement.py, poirier.py)
 Everything follows from seeds. Options are written as Python names: dmin="15us" is --dmin 15us.
 Offsets are reference - local, in ns; host0 is always the reference.
 """
-import concurrent.futures, itertools, json, math, os, shutil, subprocess, time
+import bisect, concurrent.futures, itertools, json, math, os, shutil, subprocess, time
 
 
 class Failed(Exception):
@@ -162,6 +162,20 @@ def hulls(trace, block=100000):
                 shrink()
     shrink()
     return n, kept["host0"], kept["host1"]
+
+
+def offset_at(knots, local_ns):
+    """The correction at a local stamp; outside of the knots the outermost slope goes on."""
+    i = min(max(bisect.bisect_right(knots, (local_ns,)), 1), len(knots) - 1)
+    (x0, y0), (x1, y1) = knots[i - 1][:2], knots[i][:2]
+    return y0 + (local_ns - x0) * (y1 - y0) / (x1 - x0)
+
+
+def half_width(knots):
+    """Mean half width of the band over its span, ns."""
+    area = math.fsum((b[0] - a[0]) * (b[3] - b[2] + a[3] - a[2]) / 4
+                     for a, b in zip(knots, knots[1:]))
+    return area / (knots[-1][0] - knots[0][0])
 
 
 def mean(values):

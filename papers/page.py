@@ -84,5 +84,6 @@ def fixed(x, digits):
 
 def three(x):
     """Three digits that count, none of them an exponent's."""
-    text = "%.3g" % x
-    return text if "e" not in text and abs(x) < 1000 else "%.0f" % x if abs(x) > 1 else "0"
+    if not x:
+        return "0"
+    return "%.0f" % x if abs(x) >= 999.5 else ("%#.3g" % x).rstrip(".")
