@@ -289,10 +289,10 @@ def running_times(lab, page):
     paper = {"c.hull": "3 s", "c.2": "10 ms"}
     page.heading("Running time")
     page.text("""His largest correction, %s messages. Measured on the machine that made this page, so
-              other each time (best of five, of three for the whole command).""" % count(n))
+              other each time (best of five).""" % count(n))
     page.table(["", "paper", "ours, the estimator", "ours, whole `sync`, read from text"],
-               [(name, paper.get(name, "-"), "%.2g ms" % (1e3 * best[m]),
-                 "%.2g ms" % (1e3 * whole[m])) for name, m in METHODS])
+               [(name, paper.get(name, "-"), three(1e3 * best[m]) + " ms",
+                 three(1e3 * whole[m]) + " ms") for name, m in METHODS])
     page.text("""His hull took time with the square of the number of messages, ours with the number;
               exchanges and plain hulls are found before an estimator's clock starts, the moved
               hulls of c.hull are not.""")

@@ -105,9 +105,9 @@ class Lab:
                                    *options, trace.messages_csv))
 
     def seconds(self, *command):
-        """Wall time of a command, best of three; not reproducible, of course."""
+        """Wall time of a command, best of five; not reproducible, of course."""
         best = math.inf
-        for _ in range(3):
+        for _ in range(5):
             begun = time.perf_counter()
             self.run(*command)
             best = min(best, time.perf_counter() - begun)

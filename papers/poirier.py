@@ -9,7 +9,7 @@ import itertools, os, random, re, subprocess
 from bisect import bisect_right
 
 from lab import Line, deviation, hull, hulls, knots, mean
-from page import BLUE, GREEN, SKY, VERMILION, block, count, fixed
+from page import BLUE, GREEN, SKY, VERMILION, block, count, fixed, three
 
 TITLE = "Poirier 2010: accuracy by convex hulls"
 
@@ -350,10 +350,9 @@ def figure_9(lab, page, build):
                                      "hull", trace.messages_csv)))
         trace.remove()
     page.heading("Figure 9: running time")
-    page.text("""Measured on the machine that made this page, so other each time (best of five, of
-              three for the whole command).""")
+    page.text("""Measured on the machine that made this page, so other each time (best of five).""")
     page.table(["messages", "hulls, band and estimate", "whole `sync`, read from text"],
-               [(count(n), "%.3g ms" % (1e3 * s), "%.3g ms" % (1e3 * w))
+               [(count(n), three(1e3 * s) + " ms", three(1e3 * w) + " ms")
                 for (n, s), (_, w) in zip(fit, whole)])
     page.text("""Linear in the number of messages as his, who gives no numbers beside the figure; the
               band costs nothing beside the hulls, for its corners are found from them and no linear
