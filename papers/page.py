@@ -11,7 +11,6 @@ BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE = (
     "#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7")
 
 SETUP = """set terminal svg size %d,%d font "sans-serif,13" background rgb "white"
-set encoding utf8
 set grid lc rgb "#dddddd"
 set border 3
 set tics nomirror
