@@ -289,7 +289,8 @@ def running_times(lab, page):
     paper = {"c.hull": "3 s", "c.2": "10 ms"}
     page.heading("Running time")
     page.text("""His largest correction, %s messages. Measured on the machine that made this page, so
-              other each time (best of five).""" % count(n))
+              other each time: best of five, of the whole command its processor
+              time.""" % count(n))
     page.table(["", "paper", "ours, the estimator", "ours, whole `sync`, read from text"],
                [(name, paper.get(name, "-"), three(1e3 * best[m]) + " ms",
                  three(1e3 * whole[m]) + " ms") for name, m in METHODS])

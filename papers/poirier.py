@@ -350,7 +350,8 @@ def figure_9(lab, page, build):
                                      "hull", trace.messages_csv)))
         trace.remove()
     page.heading("Figure 9: running time")
-    page.text("""Measured on the machine that made this page, so other each time (best of five).""")
+    page.text("""Measured on the machine that made this page, so other each time: best of five, of the whole command its processor
+              time.""")
     page.table(["messages", "hulls, band and estimate", "whole `sync`, read from text"],
                [(count(n), three(1e3 * s) + " ms", three(1e3 * w) + " ms")
                 for (n, s), (_, w) in zip(fit, whole)])
