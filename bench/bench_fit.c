@@ -44,7 +44,7 @@ static int64_t whole(const struct usk_msg *msg, size_t n, uint64_t *hull)
 			       .lines = l,
 			       .first_local_ns = msg[0].received_ns,
 			       .last_local_ns = msg[n - 1].received_ns };
-	struct usk_clock clock;
+	struct usk_clock clock = { .quality = USK_ABSENT };
 	struct usk_err err;
 	if (usk_fit_linear(&fit, usk_estimator_find("middle"), &clock, &err) || !clock.n_knots) {
 		fprintf(stderr, "bench_fit: %s\n", err.msg);
