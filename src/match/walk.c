@@ -402,6 +402,20 @@ static void learn_ways(struct walk *w, const struct usk_survey *sp, const struct
 	}
 }
 
+/* Addresses among which each capture's own are: stated, or what ends every unicast packet, be it
+ * known which of the two it is or not. */
+static void learn_own(struct walk *w, int me, const struct feed *f, const struct usk_survey *s)
+{
+	for (size_t i = 0; i < f->n_stated && w->n_own[me] < COUNT(w->own[me]); i++) {
+		w->own[me][w->n_own[me]++] = f->stated[i];
+	}
+	for (int family = 0; family < 2 && !f->n_stated; family++) {
+		for (size_t i = 0; i < s->n_ends[family]; i++) {
+			w->own[me][w->n_own[me]++] = s->end[family][i];
+		}
+	}
+}
+
 enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct usk_survey *sp,
 			 const struct usk_survey *sq, const struct usk_coarse *coarse,
 			 const struct usk_walk_options *opt, const struct usk_sink *sink,
@@ -434,9 +448,7 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 	for (int me = 0; me < 2; me++) {
 		feed[me].found = own[me];
 		feed[me].n_found = usk_survey_own(survey[me], survey[!me], own[me]);
-		bool stated = feed[me].n_stated;
-		w->own[me] = stated ? feed[me].stated : feed[me].found;
-		w->n_own[me] = stated ? feed[me].n_stated : feed[me].n_found;
+		learn_own(w, me, &feed[me], survey[me]);
 		usk_side_init(&w->side[me]);
 	}
 	if (sink->start && !sink->start(sink->ctx)) {

@@ -16,7 +16,7 @@ struct walk {
 	const struct usk_walk_options *opt;
 	struct side side[2];
 	struct ways ways;
-	const struct usk_addr *own[2]; /* addresses that are surely each capture's */
+	struct usk_addr own[2][16]; /* among these is each capture's own; none: not known */
 	size_t n_own[2];
 	size_t n_doubts; /* held in all */
 	bool ip_id_kept;

@@ -299,15 +299,16 @@ static void meeting(struct scene *s, int64_t n)
 static void test_captures(void **state)
 {
 	(void)state;
-	/* By addresses: stated, and found (each talks to somebody else too). */
-	for (int found = 0; found < 2; found++) {
+	/* By addresses: stated, found (each talks to somebody else too), or the two of the only
+	 * conversation, whoever is who. */
+	for (int found = 0; found < 3; found++) {
 		struct scene s = { .offset_ns = 3 * SECOND };
 		meeting(&s, 60);
 		if (!found) {
 			s.eye[0].local = "10.0.0.1";
 			s.eye[1].local = "10.0.0.2";
 		}
-		for (int me = 0; me < 2 && found; me++) {
+		for (int me = 0; me < 2 && found == 1; me++) {
 			struct packet x = scene_udp(&s, me, (uint64_t)(5000 + me));
 			x.dst = HOST_R + 7;
 			scene_see(&s, me, START + 3 * MS, &x);
@@ -322,9 +323,13 @@ static void test_captures(void **state)
 		}
 		scene_free(&s);
 	}
-	/* Of an address that may be p's own, nobody knows. */
+	/* Whose the address may be where q has several, nobody knows. */
 	struct scene s = { .offset_ns = 3 * SECOND };
 	meeting(&s, 60);
+	struct packet x = scene_udp(&s, 1, 5000);
+	x.src = HOST_R + 5;
+	x.dst = HOST_R + 7;
+	scene_see(&s, 1, START + 3 * MS, &x);
 	s.eye[0].local = "10.0.0.1";
 	scene_run(&s);
 	assert_int_equal(s.n_heard, 0);
