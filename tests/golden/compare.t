@@ -371,6 +371,13 @@ $ unskew compare heard.csv --reference a --method hull --max-skew-ppm 5000 --jso
           "sd_ns": "15"
         }
 --
+$ unskew sync heard.csv --reference a --model linear --max-skew-ppm 5000 | grep -A1 -E '^(Delays|Broadcasts)'
+Delays, median (99 %): a -> b 1.05 us as recorded, 57 ns (57 ns) corrected;
+  back -940 ns as recorded, 53 ns (53 ns) corrected.
+Broadcasts that two clocks heard: 2, apart by 1.01 us as recorded on average,
+  12 ns (-3 ns to 27 ns) corrected.
+$ unskew check heard.csv --reference a | grep Broadcasts
+Broadcasts that two clocks heard: 2, apart by 1.01 us as recorded on average.
 # Several sets of the same clocks: how far the rates spread.
 $ for i in 4 5; do unskew simulate -o set$i --seconds 20 --rate 10 --seed $i --format table -q; done; unskew compare --repeat t set4 set5 --method middle,hull,rate-last --truth truth.json
 host1 against host0, 3 sets:
