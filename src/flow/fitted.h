@@ -32,6 +32,10 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 				    const struct usk_tie *tie, struct usk_clocks *c,
 				    struct usk_err *err);
 
+/** A sentence, if two traces or interfaces of a clock do not look like one clock's; malloc'ed, or
+ * NULL. May read them again. */
+char *usk_flow_apart(const struct parties *p, const struct fitted *fitted, uint32_t clock);
+
 /** Sentences on what is not bounded, and why; on what went wrong with single pairs. */
 void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struct fitted *fitted);
 

@@ -185,6 +185,12 @@ static void explain_one_sided(struct usk_clocks *c)
 
 void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struct fitted *fitted)
 {
+	for (uint32_t i = 0; i < p->n; i++) {
+		char *text = usk_flow_apart(p, fitted, i);
+		if (text) {
+			note(c, text);
+		}
+	}
 	explain_pairs(c, p, fitted);
 	if (p->n > 2) {
 		explain_islands(c, p);

@@ -18,9 +18,7 @@
 
 enum { BATCH = 64 };
 
-/* Interfaces of a capture as they are numbered here. */
-#define UNSEEN	 UINT32_MAX
-#define NOT_OURS (UINT32_MAX - 1)
+#define NOT_OURS UINT32_MAX
 
 struct source {
 	struct usk_trace *trace;
@@ -37,24 +35,22 @@ struct joined {
 	size_t n;
 };
 
-static void take_iface(struct usk_trace *t, struct source *s, uint32_t which)
+/* Interfaces that a capture has told since. */
+static void take_ifaces(struct usk_trace *t, struct source *s)
 {
 	size_t n;
 	const struct usk_iface *all = usk_trace_ifaces(s->trace, &n);
 	if (n > s->n_ifaces) {
 		s->iface = usk_grow(s->iface, n, sizeof *s->iface);
-		for (size_t i = s->n_ifaces; i < n; i++) {
-			s->iface[i] = UNSEEN;
+	}
+	for (; s->n_ifaces < n; s->n_ifaces++) {
+		const struct usk_iface *from = &all[s->n_ifaces];
+		s->iface[s->n_ifaces] = NOT_OURS;
+		if (s->part.takes &&
+		    !s->part.takes(s->part.ctx, (uint32_t)s->n_ifaces, from->name)) {
+			continue;
 		}
-		s->n_ifaces = n;
-	}
-	if (s->iface[which] != UNSEEN) {
-		return;
-	}
-	const struct usk_iface *from = &all[which];
-	s->iface[which] = NOT_OURS;
-	if (!s->part.takes || s->part.takes(s->part.ctx, which, from->name)) {
-		s->iface[which] = (uint32_t)t->n_ifaces;
+		s->iface[s->n_ifaces] = (uint32_t)t->n_ifaces;
 		struct usk_iface *to = usk_trace_add_iface(t);
 		*to = *from;
 		to->name = from->name ? usk_strdup(from->name) : NULL;
@@ -74,8 +70,8 @@ static enum usk_status refill(struct usk_trace *t, struct source *s, struct usk_
 		if (status) {
 			return status;
 		}
+		take_ifaces(t, s);
 		for (size_t i = 0; i < n; i++) {
-			take_iface(t, s, s->record[i].iface);
 			uint32_t iface = s->iface[s->record[i].iface];
 			if (iface != NOT_OURS) {
 				s->record[kept] = s->record[i];

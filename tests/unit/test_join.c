@@ -298,6 +298,53 @@ static void test_one_file(void **state)
 	free(w.s);
 }
 
+static bool told_apart(const struct usk_clocks *c)
+{
+	for (size_t i = 0; i < c->n_notes; i++) {
+		if (strstr(c->note[i], "are taken for one clock, p,")) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Traces and interfaces that do not go together are told, and nothing else is done. */
+static void test_not_one_clock(void **state)
+{
+	static const int64_t later[2] = { SECOND, SECOND };
+	(void)state;
+	struct world w = talk(1000, false);
+	int64_t end = START + 30 * SECOND, cut = START + 8 * SECOND;
+	for (int k = 0; k < 14; k++) {
+		const int64_t ahead[2] = { 0, k & 1 ? 1000000 : 0 };
+		struct usk_sync_options o = defaults;
+		struct traces t = { .n = 0 };
+		o.model = k & 2 ? "wander" : "linear";
+		if (k < 4) { /* a file an interface */
+			add(&t, record(&w, 0, 1, 0, end, ahead), "p");
+			add(&t, record(&w, 0, 2, 0, end, ahead), "p");
+		} else if (k < 8) { /* one file */
+			add(&t, record(&w, 0, 3, 0, end, ahead), "p");
+		} else if (k < 12) { /* and a third one */
+			add(&t, record(&w, 0, 1, 0, cut, ahead), "p");
+			add(&t, record(&w, 0, 1, cut, end, ahead), "p");
+			add(&t, record(&w, 0, 2, 0, end, ahead), "p");
+		} else { /* set between two files: one clock all the same */
+			add(&t, record(&w, 0, 3, 0, cut, same), "p");
+			add(&t, record(&w, 0, 3, cut, end, later), "p");
+		}
+		add(&t, record(&w, 1, 3, 0, end, q_ahead), "q");
+		struct usk_clocks *c = run(&t, &o);
+		assert_int_equal(c->n_clocks, 2);
+		if (told_apart(c) != (k < 12 && k & 1)) {
+			fail_msg("case %d: told %d", k, told_apart(c));
+		}
+		usk_clocks_free(c);
+		done(&t);
+	}
+	free(w.s);
+}
+
 static void test_bad_rules(void **state)
 {
 	static const struct {
@@ -400,9 +447,9 @@ static void test_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_spread),	 cmocka_unit_test(test_clock_of),
-		cmocka_unit_test(test_one_file), cmocka_unit_test(test_bad_rules),
-		cmocka_unit_test(test_records),
+		cmocka_unit_test(test_spread),	  cmocka_unit_test(test_clock_of),
+		cmocka_unit_test(test_one_file),  cmocka_unit_test(test_not_one_clock),
+		cmocka_unit_test(test_bad_rules), cmocka_unit_test(test_records),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
