@@ -282,20 +282,6 @@ static int64_t tent(const struct usk_rates *r, int64_t run, usk_i128 rise)
 	return over > 0 ? (int64_t)over + 1 : 0;
 }
 
-/* Knots may go that are worth less than this share of the mean half width. */
-#define WORTH_A_KNOT 500
-
-/* Bounds along all moments need few knots. */
-static void smooth(struct usk_link *l)
-{
-	usk_i128 sum = 0;
-	for (size_t k = 0; k < l->n; k++) {
-		sum += (usk_i128)l->knot[k].hi_ns - l->knot[k].lo_ns;
-	}
-	usk_i128 tolerance = sum / (2 * WORTH_A_KNOT * (usk_i128)l->n);
-	usk_link_smooth(l, tolerance < 1 ? 1 : usk_cut(tolerance));
-}
-
 /* One side of the bounds as a link; n = 0 if it is nowhere known. */
 static struct usk_link side_of(const struct usk_moments *m, uint32_t i, enum usk_curve c)
 {
@@ -381,7 +367,6 @@ void usk_moments_narrow(struct usk_moments *m)
 		const struct usk_span *span = &m->w->opt->span[m->clock[i]];
 		if (lower.n && upper.n) {
 			both = usk_link_meet(&upper, &lower);
-			smooth(&both);
 		} else if (lower.n || upper.n) {
 			both = lower.n ? lower : upper;
 			both = usk_link_of(both.knot, both.n, both.skew_e12);
@@ -389,7 +374,7 @@ void usk_moments_narrow(struct usk_moments *m)
 		usk_link_free(&lower);
 		usk_link_free(&upper);
 		if (both.n) {
-			usk_joint_narrow(to, &both);
+			usk_joint_narrow_smoothly(to, &both);
 			usk_link_crop(to, span->first_ns, span->last_ns);
 		}
 		usk_link_free(&both);

@@ -71,8 +71,11 @@ static void choose_reference(struct usk_island_work *w)
 		mine = mine || w->clock[i] == asked;
 	}
 	usk_graph_parts(w->graph, w->odd, w->part);
-	usk_tree_weigh(w->graph, w->tie, w->opt->span, w->clock[0], w->opt->max_skew_e12,
-		       w->weight);
+	uint32_t origin = w->clock[0];
+	for (size_t i = w->n; i-- > 0;) {
+		origin = w->odd[w->clock[i]] ? origin : w->clock[i];
+	}
+	usk_tree_weigh(w->graph, w->tie, w->opt->span, origin, w->opt->max_skew_e12, w->weight);
 	w->core = mine ? w->part[asked] : largest_part(w);
 	w->reference = mine ? asked : central(w, w->core);
 }

@@ -97,6 +97,9 @@ void usk_tree_weigh(const struct usk_graph *g, const struct usk_tie *tie,
 	}
 	for (size_t k = n; k-- > 1;) {
 		uint32_t i = order[k], up = way[i].from;
+		if (g->odd && g->odd[i]) {
+			continue;
+		}
 		const struct usk_arc *a = &g->arc[way[i].arc];
 		int64_t from = across(&tie[a->tie], !a->turned, first[i], max_skew_e12);
 		int64_t to = across(&tie[a->tie], !a->turned, last[i], max_skew_e12);

@@ -13,8 +13,8 @@ struct usk_link usk_tie_link(const struct usk_tie *t, int64_t max_skew_e12);
 
 /**
  * What each tie weighs: half its band at the middle of the island's trace, the earliest to the
- * latest event of its clocks, mapped along ties. span[n_clocks]; weight[n ties] is written where
- * the tie is of the island that origin is in.
+ * latest event of its clocks, odd ones left out, mapped along ties. span[n_clocks]; weight[n ties]
+ * is written where the tie is of the island that origin is in.
  */
 void usk_tree_weigh(const struct usk_graph *g, const struct usk_tie *tie,
 		    const struct usk_span *span, uint32_t origin, int64_t max_skew_e12,
