@@ -14,6 +14,8 @@ MESON_FLAGS ?=
 SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized \
 	-Dc_args=-fno-sanitize-recover=undefined
 export ASAN_OPTIONS ?= detect_leaks=1:allocator_may_return_null=1
+# libbabeltrace2 forgets events of streams that are damaged.
+export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
 
 C_FOLDERS = include src sim tests bench

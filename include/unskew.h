@@ -351,12 +351,51 @@ enum {
 	USK_HAS_GROUP = 16,	       /* sent to all, or to many, by its link layer */
 };
 
-enum usk_trace_class { USK_TRACE_CAPTURE, USK_TRACE_TABLE };
+/* What makes two events sides of one message: equal ids. */
+struct usk_event_id {
+	uint64_t word[2];
+};
+
+/* One side of a message, as its machine recorded it. */
+struct usk_event {
+	int64_t time_ns;
+	struct usk_event_id id;
+	uint32_t clock; /* index into usk_trace_clock_name() */
+	uint32_t bytes; /* payload, 0 if unknown */
+	enum usk_side side;
+};
+
+/** The id that text[n] is; up to 15 bytes are kept as they are, longer ones are hashed. */
+struct usk_event_id usk_event_id(const void *text, size_t n);
+
+enum usk_trace_class {
+	USK_TRACE_CAPTURE, /* packets of one clock: usk_trace_records() */
+	USK_TRACE_TABLE,   /* messages: usk_trace_messages() */
+	USK_TRACE_EVENTS,  /* sides of messages: usk_trace_sides() */
+};
+
+/* How traces are to be read. Rows are borrowed until usk_trace_close(). */
+struct usk_read_options {
+	/* "NAME=HZ": integer stamps of that clock in tables are ticks, so many a second. */
+	const char *const *tick_rate;
+	size_t n_tick_rate;
+	/* Which events of a CTF trace are sides of messages: "EVENT{FIELD,...}", and
+	 * "NAME=EVENT{FIELD}" for what a thread's later events are to know. None: the network
+	 * events of the kernel, and those of known tracers. */
+	const char *const *send, *const *receive, *const *know;
+	size_t n_send, n_receive, n_know;
+};
+
+/* Everything that a trace holds, beside what is of use here. */
+struct usk_extent {
+	uint64_t events;
+	int64_t first_ns, last_ns;
+};
 
 /**
  * Open a trace; what it is is found from its content.
  *
- * path   "-" is standard input; what cannot be read twice (a pipe) is spooled to a temporary
+ * path   a folder is a CTF trace, or holds some of one machine; "-" is standard input; what cannot be read twice (a pipe) is spooled to a temporary
  *        file first
  * name   clock name, or NULL for the path's base name less known suffixes. Tables carry
  *        their own names.
@@ -368,9 +407,17 @@ enum usk_trace_class { USK_TRACE_CAPTURE, USK_TRACE_TABLE };
 enum usk_status usk_trace_open(const char *path, const char *name, struct usk_trace **out,
 			       struct usk_err *err);
 
+/** The same as told. opt may be NULL; USK_EUSAGE: one of its rows is not as it should be. */
+enum usk_status usk_trace_open_with(const char *path, const char *name,
+				    const struct usk_read_options *opt, struct usk_trace **out,
+				    struct usk_err *err);
+
 /** The same from memory, which is borrowed until usk_trace_close(): for tests and fuzzers. */
 enum usk_status usk_trace_open_memory(const void *data, size_t size, const char *name,
 				      struct usk_trace **out, struct usk_err *err);
+enum usk_status usk_trace_open_memory_with(const void *data, size_t size, const char *name,
+					   const struct usk_read_options *opt,
+					   struct usk_trace **out, struct usk_err *err);
 /** Frees t and all that it handed out; NULL is allowed. */
 void usk_trace_close(struct usk_trace *t);
 
@@ -379,12 +426,15 @@ const char *usk_trace_path(const struct usk_trace *t); /* from memory: the name,
 const char *usk_trace_name(const struct usk_trace *t); /* of its clock; tables carry their own */
 const char *usk_trace_kind(const struct usk_trace *t); /* name of the reader's row, static */
 enum usk_trace_class usk_trace_class(const struct usk_trace *t);
+const struct usk_read_options *usk_trace_options(const struct usk_trace *t); /* as opened with */
 uint64_t usk_trace_size(const struct usk_trace *t); /* bytes */
 uint64_t usk_trace_pos(const struct usk_trace *t);  /* bytes read so far, for progress */
 
-/** Records or messages read so far. */
+/** Records or messages read so far; at the end of one that has more than these, all events. */
 uint64_t usk_trace_events(const struct usk_trace *t);
 
+/** NULL where what is handed out is all there is, or as long as the end was not reached. */
+const struct usk_extent *usk_trace_extent(const struct usk_trace *t);
 /** Interfaces seen so far, borrowed until the next call that reads; classic captures have one. */
 const struct usk_iface *usk_trace_ifaces(const struct usk_trace *t, size_t *n);
 
@@ -424,12 +474,17 @@ enum usk_status usk_trace_records(struct usk_trace *t, struct usk_record *out, s
 
 /**
  * The next messages of a table into out[cap]; from and to index usk_trace_clock_name(). Damage,
- * end and errors as above; USK_EUSAGE: t is a capture.
+ * end and errors as above; USK_EUSAGE: t is no table of messages.
  */
 enum usk_status usk_trace_messages(struct usk_trace *t, struct usk_msg *out, size_t cap, size_t *n,
 				   struct usk_err *err);
+/** The next events into out[cap], otherwise the same; USK_EUSAGE: t is of another class. */
+enum usk_status usk_trace_sides(struct usk_trace *t, struct usk_event *out, size_t cap, size_t *n,
+				struct usk_err *err);
 size_t usk_trace_clocks(const struct usk_trace *t); /* names seen so far in a table */
 const char *usk_trace_clock_name(const struct usk_trace *t, size_t i); /* borrowed, i < clocks */
+/** What its stamps are rounded down to, as far as the table says; 0 for 1 ns or finer. */
+int64_t usk_trace_clock_resolution(const struct usk_trace *t, size_t i);
 
 /** NULL, or one sentence on what was lost to damage, borrowed. Known once the end was reached. */
 const char *usk_trace_damage(const struct usk_trace *t);
@@ -1053,6 +1108,7 @@ void usk_notes_free(struct usk_notes *notes); /* the rows, not the struct */
 struct usk_write_options {
 	bool force;	      /* an existing file may be replaced */
 	bool allow_unbounded; /* a clock that is not bounded goes along uncorrected, with a note */
+	const struct usk_read_options *read; /* as it was read to make the clocks; may be NULL */
 	/* Called now and then with the share of the work done, 0 to 1; may be NULL. */
 	void (*progress)(void *ctx, double done, const char *what);
 	void *progress_ctx;
@@ -1078,7 +1134,7 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
 			  struct usk_err *err);
 
 /**
- * Re-time one trace into the same format: pcap, pcapng or message table; record order is kept.
+ * Re-time one trace into the same format: pcap, pcapng or a table; record order is kept.
  *
  * in     path of the trace
  * clock  index of its clock in c; a table names its own clocks, pass USK_NO_CLOCK
@@ -1086,7 +1142,7 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
  *
  * pcap comes out with ns stamps in the input's byte order, pcapng with all other blocks and
  * options as they were and the stamp as recorded in a comment, a table with the recorded
- * stamps in added columns. Refusals and notes as in usk_merge().
+ * stamps in added columns NAME_raw_ns (those in ticks stay, with NAME_ns beside them). Refusals and notes as in usk_merge().
  */
 enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clocks *c,
 			  const char *out, const struct usk_write_options *opt,

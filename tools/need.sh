@@ -14,6 +14,9 @@ build      ninja-build       runs the build
 build      pkg-config        finds libraries
 build      libjansson-dev    JSON: clocks.json
 build      libpcap-dev       the rarer capture formats
+build      libbabeltrace2-dev  CTF traces of LTTng
+build      zlib1g-dev        files packed with gzip
+build      libzstd-dev       files packed with zstd
 build      coinor-libclp-dev linear programs: many clocks in one problem
 check      libcmocka-dev     unit tests
 check      libgmp-dev        exact rationals, the oracle of the geometry
@@ -23,6 +26,7 @@ check      iproute2          network namespaces for a real recording
 check      iperf3            traffic for it
 check      curl              traffic for it
 check      util-linux        setpriv: tests of refused permissions
+check      zstd              packs files, independently of us
 check      python3           answers requests of curl in the recording
 bench      tcpdump           the yardstick
 bench      wireshark-common  mergecap, the other yardstick

@@ -60,7 +60,8 @@ bool usk_csv_is(struct usk_csv_field f, const char *text)
 
 bool usk_csv_is_time(struct usk_csv_field f, const char *name, enum usk_csv_unit *unit)
 {
-	static const char *const endings[] = { "_ns", "_s", "" }; /* as enum usk_csv_unit */
+	static const char *const endings[] = { "_ns", "_s", "",
+					       "_ticks" }; /* as enum usk_csv_unit */
 	size_t n = strlen(name);
 	if (f.n < n || memcmp(f.text, name, n)) {
 		return false;
@@ -79,10 +80,10 @@ bool usk_csv_is_time(struct usk_csv_field f, const char *name, enum usk_csv_unit
 enum usk_status usk_csv_any_time(struct usk_csv_field f, enum usk_csv_unit unit, int64_t *ns,
 				 struct usk_err *err)
 {
-	enum usk_status status = unit == USK_CSV_NS ? usk_parse_int(f.text, f.n, ns, err)
-				 : unit == USK_CSV_S
-					 ? usk_parse_decimal(f.text, f.n, 9, ns, NULL, err)
-					 : usk_parse_rfc3339(f.text, f.n, ns, err);
+	enum usk_status status =
+		unit == USK_CSV_NS || unit == USK_CSV_TICKS ? usk_parse_int(f.text, f.n, ns, err)
+		: unit == USK_CSV_S ? usk_parse_decimal(f.text, f.n, 9, ns, NULL, err)
+				    : usk_parse_rfc3339(f.text, f.n, ns, err);
 	if (!status && (*ns > USK_TIME_MAX || *ns < -USK_TIME_MAX)) {
 		status = usk_fail(err, USK_ERANGE, 0, "a stamp is over 2^62 ns (146 years)");
 	}

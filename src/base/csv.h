@@ -73,9 +73,9 @@ static inline bool usk_csv_next_field(const char **p, const char *end, char **sc
 
 bool usk_csv_is(struct usk_csv_field f, const char *text);
 
-enum usk_csv_unit { USK_CSV_NS, USK_CSV_S, USK_CSV_RFC3339 };
+enum usk_csv_unit { USK_CSV_NS, USK_CSV_S, USK_CSV_RFC3339, USK_CSV_TICKS };
 
-/** Is it the column NAME_ns (integers), NAME_s (decimals) or NAME (RFC 3339)? */
+/** Is it the column NAME_ns, NAME_ticks (integers), NAME_s (decimals) or NAME (RFC 3339)? */
 bool usk_csv_is_time(struct usk_csv_field f, const char *name, enum usk_csv_unit *unit);
 
 /** USK_ERANGE: a time, but over USK_TIME_MAX. */

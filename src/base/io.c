@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/io.h"
+#include "base/pack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +14,27 @@
 #include <unistd.h>
 
 #define BLOCK ((size_t)1 << 18)
+
+/* A file whose bytes are packed, and the piece of it that is being unpacked. */
+struct usk_packed {
+	enum usk_packing packing;
+	struct usk_unpack *unpack; /* NULL: not built in */
+	uint64_t size, at;	   /* of the file; of bytes[0] in it */
+	size_t n, used;
+	uint8_t bytes[1 << 16];
+};
+
+static void look_inside(struct usk_input *in, const uint8_t *first, size_t n)
+{
+	enum usk_packing packing = usk_packing_of(first, n);
+	if (packing != USK_PLAIN) {
+		in->packed = usk_alloc(1, sizeof *in->packed);
+		in->packed->packing = packing;
+		in->packed->unpack = usk_unpack_new(packing);
+		in->packed->size = in->size;
+		in->size = UINT64_MAX;
+	}
+}
 
 static enum usk_status spool(int from, const char *path, int *spooled, struct usk_err *err)
 {
@@ -73,6 +95,9 @@ static void begin(struct usk_input *in, int fd, uint64_t size)
 	in->capacity = BLOCK;
 	in->buffer = usk_alloc(in->capacity, 1);
 	in->data = in->buffer;
+	uint8_t first[6];
+	ssize_t n = pread(fd, first, sizeof first, 0);
+	look_inside(in, first, n > 0 ? (size_t)n : 0);
 	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
@@ -117,14 +142,14 @@ enum usk_status usk_input_again(struct usk_input *in, const struct usk_input *fr
 				struct usk_err *err)
 {
 	if (from->memory) {
-		usk_input_memory(in, from->memory, (size_t)from->size);
+		usk_input_memory(in, from->memory, (size_t)usk_input_bytes(from));
 		return USK_OK;
 	}
 	int fd = fcntl(from->fd, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0) {
 		return usk_fail(err, USK_EIO, 0, "cannot be opened twice: %s", strerror(errno));
 	}
-	begin(in, fd, from->size);
+	begin(in, fd, usk_input_bytes(from));
 	return USK_OK;
 }
 
@@ -137,6 +162,14 @@ void usk_input_memory(struct usk_input *in, const void *data, size_t size)
 	in->have = size;
 	in->size = size;
 	in->end = true;
+	look_inside(in, data, size);
+	if (in->packed) {
+		in->capacity = BLOCK;
+		in->buffer = usk_alloc(in->capacity, 1);
+		in->data = in->buffer;
+		in->have = 0;
+		in->end = false;
+	}
 }
 
 void usk_input_close(struct usk_input *in)
@@ -144,6 +177,11 @@ void usk_input_close(struct usk_input *in)
 	if (in->fd >= 0) {
 		close(in->fd);
 	}
+	if (in->packed) {
+		usk_unpack_free(in->packed->unpack);
+	}
+	free(in->packed);
+	free(in->lost);
 	free(in->buffer);
 	memset(in, 0, sizeof *in);
 	in->fd = -1;
@@ -151,7 +189,29 @@ void usk_input_close(struct usk_input *in)
 
 enum usk_status usk_input_seek(struct usk_input *in, uint64_t at, struct usk_err *err)
 {
-	(void)err;
+	if (in->packed) {
+		struct usk_packed *p = in->packed;
+		if (p->unpack) {
+			usk_unpack_reset(p->unpack);
+		}
+		p->at = 0;
+		p->n = p->used = 0;
+		free(in->lost);
+		in->lost = NULL;
+		in->at = 0;
+		in->data = in->buffer;
+		in->have = 0;
+		in->end = false;
+		while (in->at < at && !in->end) {
+			uint64_t left = at - in->at;
+			enum usk_status status = usk_input_need(
+				in, left < in->have ? (size_t)left : in->have, 1, err);
+			if (status) {
+				return status;
+			}
+		}
+		return USK_OK;
+	}
 	if (at > in->size) {
 		at = in->size;
 	}
@@ -167,6 +227,90 @@ enum usk_status usk_input_seek(struct usk_input *in, uint64_t at, struct usk_err
 	return USK_OK;
 }
 
+/* Bytes of the file as they are in it; *got is 0 at its end. */
+static enum usk_status fetch(const struct usk_input *in, uint64_t at, uint8_t *to, size_t n,
+			     size_t *got, struct usk_err *err)
+{
+	if (in->memory) {
+		uint64_t left = in->packed->size - at;
+		*got = n < left ? n : (size_t)left;
+		memcpy(to, in->memory + at, *got);
+		return USK_OK;
+	}
+	for (;;) {
+		ssize_t m = pread(in->fd, to, n, (off_t)at);
+		if (m >= 0) {
+			*got = (size_t)m;
+			return USK_OK;
+		}
+		if (errno != EINTR) {
+			return usk_fail(err, USK_EIO, at, "reading failed at byte %llu: %s",
+					(unsigned long long)at, strerror(errno));
+		}
+	}
+}
+
+/* The same, unpacked. Where the packed bytes break off, the input ends, and in->lost says so. */
+static enum usk_status unpack(struct usk_input *in, uint8_t *to, size_t n, size_t *got,
+			      struct usk_err *err)
+{
+	struct usk_packed *p = in->packed;
+	*got = 0;
+	if (!p->unpack) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"is packed with %s, which this unskew was built without; unpack it "
+				"first",
+				usk_packing_name(p->packing));
+	}
+	while (!*got && !in->lost) {
+		if (p->used == p->n) {
+			p->at += p->n;
+			p->used = 0;
+			enum usk_status status =
+				fetch(in, p->at, p->bytes, sizeof p->bytes, &p->n, err);
+			if (status) {
+				return status;
+			}
+		}
+		size_t used;
+		/* At the end of the file too: what was read may not all have come out yet. */
+		bool good = usk_unpack(p->unpack, p->bytes + p->used, p->n - p->used, &used, to, n,
+				       got);
+		p->used += used;
+		if (!good || (p->n && !used && !*got)) {
+			in->lost = usk_format("its %s data are damaged at byte %llu, and what "
+					      "follows is lost",
+					      usk_packing_name(p->packing),
+					      (unsigned long long)(p->at + p->used));
+		} else if (!p->n && !*got) {
+			if (!usk_unpack_is_whole(p->unpack)) {
+				in->lost = usk_format("its %s data are cut short at byte %llu",
+						      usk_packing_name(p->packing),
+						      (unsigned long long)p->at);
+			}
+			break;
+		}
+	}
+	return USK_OK;
+}
+
+/* Room for `want` bytes, as far as they are there: a header's claim alone allocates nothing. */
+static void make_room(struct usk_input *in, size_t want)
+{
+	uint64_t present = in->packed	       ? 2 * (uint64_t)in->have
+			   : in->size > in->at ? in->size - in->at
+					       : 0;
+	want = want < present ? want : (size_t)present;
+	if (want > in->capacity) {
+		uint8_t *bigger = usk_alloc(want, 1);
+		memcpy(bigger, in->data, in->have);
+		free(in->buffer);
+		in->buffer = bigger;
+		in->capacity = want;
+		in->data = bigger;
+	}
+}
+
 enum usk_status usk_input_need(struct usk_input *in, size_t used, size_t want, struct usk_err *err)
 {
 	in->data += used;
@@ -176,44 +320,67 @@ enum usk_status usk_input_need(struct usk_input *in, size_t used, size_t want, s
 		return USK_OK;
 	}
 	if (want > in->capacity) {
-		/* Bounded by the bytes present: a header's claim alone allocates nothing. */
-		uint64_t present = in->size > in->at ? in->size - in->at : 0;
-		if (want > present) {
-			want = (size_t)present;
-		}
-		if (want > in->capacity) {
-			uint8_t *bigger = usk_alloc(want, 1);
-			memcpy(bigger, in->data, in->have);
-			free(in->buffer);
-			in->buffer = bigger;
-			in->capacity = want;
-			in->data = bigger;
-		}
+		make_room(in, want);
 	}
 	if (in->have && in->data != in->buffer) {
 		memmove(in->buffer, in->data, in->have);
 	}
 	in->data = in->buffer;
-	while (in->have < in->capacity) {
-		ssize_t n = pread(in->fd, in->buffer + in->have, in->capacity - in->have,
-				  (off_t)(in->at + in->have));
-		if (n < 0 && errno == EINTR) {
-			continue;
+	for (;;) {
+		if (in->have == in->capacity) {
+			if (want <= in->capacity || !in->packed) {
+				break;
+			}
+			make_room(in, want);
 		}
-		if (n < 0) {
-			return usk_fail(err, USK_EIO, in->at, "reading failed at byte %llu: %s",
-					(unsigned long long)(in->at + in->have), strerror(errno));
+		uint8_t *to = in->buffer + in->have;
+		size_t room = in->capacity - in->have, n;
+		enum usk_status status = in->packed
+						 ? unpack(in, to, room, &n, err)
+						 : fetch(in, in->at + in->have, to, room, &n, err);
+		if (status) {
+			return status;
 		}
+		in->have += n;
 		if (n == 0) {
 			in->end = true;
+			in->size = in->packed ? in->at + in->have : in->size;
 			break;
 		}
-		in->have += (size_t)n;
 		if (in->have >= want) {
 			break;
 		}
 	}
 	return USK_OK;
+}
+
+enum usk_status usk_input_all(struct usk_input *in, struct usk_err *err)
+{
+	size_t limit = in->packed ? (size_t)1 << 28 : (size_t)in->size;
+	enum usk_status status = usk_input_need(in, 0, limit, err);
+	if (!status && in->packed && !in->end) {
+		status = usk_fail(err, USK_EINPUT, 0, "unpacks to more than 256 MiB");
+	}
+	return status;
+}
+
+uint64_t usk_input_bytes(const struct usk_input *in)
+{
+	return in->packed ? in->packed->size : in->size;
+}
+
+uint64_t usk_input_pos(const struct usk_input *in, size_t used)
+{
+	return in->packed ? in->packed->at + in->packed->used : in->at + used;
+}
+
+const char *usk_input_rest(const struct usk_input *in, char out[48])
+{
+	if (in->size == UINT64_MAX) {
+		return "the rest is";
+	}
+	snprintf(out, 48, "the last %llu bytes are", (unsigned long long)(in->size - in->at));
+	return out;
 }
 
 /* ---- output ---------------------------------------------------------------- */
@@ -307,13 +474,26 @@ enum usk_status usk_output_open(struct usk_output *out, const char *path, bool f
 	}
 	out->path = usk_strdup(path);
 	out->buffer = usk_alloc(BLOCK, 1);
+	enum usk_packing packing = out->direct ? USK_PLAIN : usk_packing_of_name(path);
+	if (packing != USK_PLAIN) {
+		out->pack = usk_pack_new(packing);
+		if (!out->pack) {
+			usk_output_close(out);
+			return usk_fail(err, USK_EIO, 0,
+					"%s: this unskew was built without %s; name a file without "
+					"that ending",
+					path, usk_packing_name(packing));
+		}
+	}
 	return USK_OK;
 }
 
-static void flush(struct usk_output *out)
+static void put(void *ctx, const void *data, size_t size)
 {
-	for (size_t done = 0; done < out->used && !out->failed;) {
-		ssize_t n = write(out->fd, out->buffer + done, out->used - done);
+	struct usk_output *out = ctx;
+	const uint8_t *p = data;
+	for (size_t done = 0; done < size && !out->failed;) {
+		ssize_t n = write(out->fd, p + done, size - done);
 		if (n < 0 && errno == EINTR) {
 			continue;
 		}
@@ -324,6 +504,16 @@ static void flush(struct usk_output *out)
 		}
 		done += (size_t)n;
 	}
+}
+
+static void flush(struct usk_output *out, bool last)
+{
+	if (!out->pack) {
+		put(out, out->buffer, out->used);
+	} else if (!out->failed && !usk_pack(out->pack, out->buffer, out->used, last, put, out)) {
+		out->failed = true;
+		out->error = ENOMEM;
+	}
 	out->written += out->used;
 	out->used = 0;
 }
@@ -333,7 +523,7 @@ void usk_output_write(struct usk_output *out, const void *data, size_t n)
 	const uint8_t *p = data;
 	while (n) {
 		if (out->used == BLOCK) {
-			flush(out);
+			flush(out, false);
 		}
 		size_t m = BLOCK - out->used < n ? BLOCK - out->used : n;
 		memcpy(out->buffer + out->used, p, m);
@@ -387,7 +577,7 @@ static int put_in_place(const struct usk_output *out)
 
 enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err)
 {
-	flush(out);
+	flush(out, true);
 	int fd = out->fd;
 	out->fd = -1; /* gone, even if closing it fails */
 	if (close(fd) && !out->failed) {
@@ -429,6 +619,7 @@ void usk_output_close(struct usk_output *out)
 		forget(out->temporary);
 		free(out->temporary);
 	}
+	usk_pack_free(out->pack);
 	free(out->path);
 	free(out->buffer);
 	memset(out, 0, sizeof *out);

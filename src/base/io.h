@@ -12,14 +12,19 @@
  * slides and refills. read(2) in 256 KiB blocks costs 0.067 s for 1 GB where a mapped walk costs
  * 0.057 s; it bounds resident memory by itself, and a file that another process cuts short is
  * an end of input instead of a SIGBUS.
+ *
+ * What is packed with gzip or zstd is unpacked into the window as it slides: offsets are those of
+ * the unpacked bytes.
  */
 struct usk_input {
 	const uint8_t *data; /* the window */
 	size_t have;	     /* bytes in it */
 	uint64_t at;	     /* offset of data[0] in the input */
-	uint64_t size;	     /* of the whole input */
+	uint64_t size;	     /* of the whole input; packed: UINT64_MAX until its end was seen */
 	bool end;	     /* the window reaches the end of the input */
+	char *lost;	     /* packed bytes are cut short or damaged: a clause; NULL if not */
 	/* private */
+	struct usk_packed *packed;
 	uint8_t *buffer;
 	size_t capacity;
 	const uint8_t *memory;
@@ -34,6 +39,14 @@ enum usk_status usk_input_again(struct usk_input *in, const struct usk_input *fr
 				struct usk_err *err);
 void usk_input_close(struct usk_input *in);
 enum usk_status usk_input_seek(struct usk_input *in, uint64_t at, struct usk_err *err);
+/** Bytes of the file, and how many of them were read to fill the window, for progress. */
+uint64_t usk_input_bytes(const struct usk_input *in);
+uint64_t usk_input_pos(const struct usk_input *in, size_t used);
+/** "the last 1016 bytes are": those from the window's start on, as far as they are known. */
+const char *usk_input_rest(const struct usk_input *in, char out[48]);
+
+/** All of the input into the window; what unpacks to more than 256 MiB is USK_EINPUT. */
+enum usk_status usk_input_all(struct usk_input *in, struct usk_err *err);
 
 /**
  * Drop the first `used` bytes of the window and make at least `want` bytes available if the
@@ -43,7 +56,8 @@ enum usk_status usk_input_need(struct usk_input *in, size_t used, size_t want, s
 
 /*
  * A file that appears complete or not at all: written to a temporary file in the same folder,
- * given its name by usk_output_commit(). usk_output_close() without commit leaves nothing.
+ * given its name by usk_output_commit(). usk_output_close() without commit leaves nothing. A name
+ * that ends in .gz or .zst is packed so.
  */
 struct usk_output {
 	int fd;
@@ -54,6 +68,7 @@ struct usk_output {
 	bool failed, direct; /* direct: not a regular file (a pipe, /dev/null), written in place */
 	bool replace;
 	int error;
+	struct usk_pack *pack;
 };
 
 /** force: an existing file may be replaced; otherwise it is USK_EIO with a sentence. */

@@ -11,7 +11,7 @@ int clocks_read(const char *path, struct usk_clocks **out)
 	if (status) {
 		return say_error(&err);
 	}
-	status = usk_input_need(&in, 0, (size_t)in.size, &err);
+	status = usk_input_all(&in, &err);
 	if (!status) {
 		status = usk_clocks_from_json((const char *)in.data, in.have, out, &err);
 	}

@@ -70,6 +70,7 @@ struct command {
 /* Groups that several commands share. */
 extern const struct option_group options_common; /* --quiet --help: every command has it */
 extern const struct option_group options_force;	 /* --force */
+extern const struct option_group options_read;	 /* --tick-rate --send --recv --know */
 extern const struct option_group options_match;	 /* --reference --resolution --local --from --to */
 extern const struct option_group options_model;	 /* --model --max-skew-ppm --max-outliers */
 extern const struct option_group options_method; /* --method, one */
@@ -150,6 +151,9 @@ struct progress progress_start(const struct args *args);
 void progress_show(void *ctx, double done, const char *what);
 void progress_end(struct progress *p);
 
+/** The values of options_read; the rows stay args' own. */
+struct usk_read_options read_options(const struct args *args);
+
 /**
  * Open [NAME=]PATH operands from the first-th on. Clocks without NAME= that would share a name
  * take their parent folders' names. Prints and returns the exit status on failure.
@@ -159,7 +163,7 @@ int traces_open(const struct args *args, size_t first, struct usk_trace ***out, 
  * The traces of a set: all captures in a folder, or, if it has none, all tables; a file alone is
  * one. Their names are their own, so that they are the same in the next set.
  */
-int traces_open_set(const char *path, struct usk_trace ***out, size_t *n);
+int traces_open_set(const struct args *args, const char *path, struct usk_trace ***out, size_t *n);
 void traces_close(struct usk_trace **trace, size_t n);
 
 /**

@@ -41,10 +41,13 @@ static uint32_t find_clock(const struct usk_clocks *c, const struct job *j)
 	for (size_t n = 2; n > 0 && found == USK_NO_CLOCK && !j->name; n--) {
 		char *name = usk_strdup(tail(j->path, n));
 		found = usk_clocks_find(c, NULL, NULL, name);
-		char *dot = strrchr(name, '.');
-		if (found == USK_NO_CLOCK && dot && !strchr(dot, '/')) {
-			*dot = 0;
-			found = usk_clocks_find(c, NULL, NULL, name);
+		/* "a.pcap.gz" has two. */
+		for (int suffix = 0; suffix < 2 && found == USK_NO_CLOCK; suffix++) {
+			char *dot = strrchr(name, '.');
+			if (dot && !strchr(dot, '/')) {
+				*dot = 0;
+				found = usk_clocks_find(c, NULL, NULL, name);
+			}
 		}
 		free(name);
 	}
@@ -212,9 +215,11 @@ static int apply_run(const struct args *args)
 	struct job *job = usk_alloc(n, sizeof *job);
 	struct usk_notes notes = { 0 };
 	struct progress progress = progress_start(args);
+	const struct usk_read_options read = read_options(args);
 	const struct usk_write_options opt = { .force = args_flag(args, "force"),
 					       .allow_unbounded =
 						       args_flag(args, "allow-unbounded"),
+					       .read = &read,
 					       .progress = progress_show,
 					       .progress_ctx = &progress };
 	status = plan(args, c, job, n);
@@ -271,9 +276,8 @@ const struct command cmd_apply = {
 		"file's "
 		"name. pcap becomes pcap with ns stamps. pcapng keeps its other blocks and "
 		"options; "
-		"the stamp as recorded is kept in a comment of each packet. A message table keeps "
-		"the recorded stamps in new columns sent_raw_ns and received_raw_ns. Records stay "
-		"in "
-		"the order of their file; --merge sorts.",
-	.group = { &apply_output, &options_force, &options_common },
+		"the stamp as recorded is kept in a comment of each packet. A table keeps the "
+		"recorded stamps in new columns, sent_raw_ns beside sent_ns. Records stay in the "
+		"order of their file; --merge sorts. What is named .gz or .zst is packed so.",
+	.group = { &apply_output, &options_read, &options_force, &options_common },
 };

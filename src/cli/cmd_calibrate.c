@@ -457,6 +457,6 @@ const struct command cmd_calibrate = {
 		"If the fastest way there is not as fast as the fastest way back, half a round "
 		"trip is too long for one of them, and bands made with it may be wrong. No message "
 		"can tell: where the ways may differ, state by how much with --asymmetry.",
-	.group = { &calibrate_output, &calibrate_how, &options_model, &options_match,
+	.group = { &calibrate_output, &calibrate_how, &options_model, &options_read, &options_match,
 		   &options_force, &options_common },
 };

@@ -177,5 +177,5 @@ const struct command cmd_check = {
 	.help = "score traces as recorded: messages received before sent, one-way delays",
 	.more = "Nothing is corrected. Delays are received - sent, each by its own clock, so they "
 		"hold the clocks' offset too. Run it on traces before and after `unskew apply`.",
-	.group = { &check_output, &options_delay, &options_match, &options_common },
+	.group = { &check_output, &options_delay, &options_read, &options_match, &options_common },
 };

@@ -122,7 +122,7 @@ static int add_set(const struct args *args, const char *set, const struct usk_sy
 	struct compared x = { .c = NULL };
 	struct usk_err err = { 0 };
 	size_t n = 0;
-	int status = traces_open_set(set, &trace, &n);
+	int status = traces_open_set(args, set, &trace, &n);
 	status = status ? status : traces_tell(trace, n);
 	enum usk_status done = USK_OK;
 	if (!status && args_given(args, "truth")) {
@@ -249,6 +249,6 @@ const struct command cmd_compare = {
 		"Clocks are the same in two sets if their names are. What was recorded again "
 		"within a short time has the same rates, so a method whose rates lie together more "
 		"tightly is likely to be nearer to them (Ashton 1995, section 6.1).",
-	.group = { &compare_output, &compare_method, &options_model, &options_delay, &options_match,
-		   &options_common },
+	.group = { &compare_output, &compare_method, &options_model, &options_delay, &options_read,
+		   &options_match, &options_common },
 };

@@ -218,7 +218,7 @@ static int sync_run(const struct args *args)
 		status = traces_tell(trace, n);
 	}
 	for (size_t i = 0; i < n && !status && args_given(args, "merge"); i++) {
-		if (usk_trace_class(trace[i]) == USK_TRACE_TABLE) {
+		if (usk_trace_class(trace[i]) != USK_TRACE_CAPTURE) {
 			status = say_usage("--merge: %s is a table of messages; only captures can "
 					   "be merged",
 					   usk_trace_path(trace[i]));
@@ -290,13 +290,14 @@ const struct command cmd_sync = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.help = "find out how the clocks ran: match, fit, solve; print the table of clocks",
-	.more = "Traces are captures (pcap, pcapng) or tables of messages (CSV); which, is found "
+	.more = "Traces are captures (pcap, pcapng), CTF traces (folders), or tables of messages, "
+		"of events or of exchanges (CSV or JSON lines), packed or not; which, is found "
 		"from their content. NAME= names the clock that stamped a trace; otherwise its "
-		"file's name does.\n\n"
+		"file's name does. Tables name their clocks themselves.\n\n"
 		"An offset is reference - local: add it to a local stamp. A positive drift is a "
 		"clock that runs fast. The band around an offset is guaranteed to hold the truth "
 		"if the clocks did what the model says; exact values for every moment are in "
 		"clocks.json.",
-	.group = { &sync_output, &options_method, &options_model, &options_delay, &options_match,
-		   &options_force, &options_common },
+	.group = { &sync_output, &options_method, &options_model, &options_delay, &options_read,
+		   &options_match, &options_force, &options_common },
 };

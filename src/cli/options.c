@@ -19,6 +19,36 @@ const struct option_group options_force = {
 	},
 };
 
+const struct option_group options_read = {
+	"Reading",
+	(const struct option_row[]){
+		{ .name = "tick-rate",
+		  .type = OPTION_STRING,
+		  .repeated = true,
+		  .value = "NAME=HZ",
+		  .help = "the integer stamps of clock NAME in tables are ticks of a counter, HZ a "
+			  "second" },
+		{ .name = "send",
+		  .type = OPTION_STRING,
+		  .repeated = true,
+		  .value = "RULE",
+		  .help = "EVENT{FIELD,...}: this event of a CTF trace is a send, and the fields "
+			  "are its id" },
+		{ .name = "recv",
+		  .type = OPTION_STRING,
+		  .repeated = true,
+		  .value = "RULE",
+		  .help = "the same of a receive; equal ids are one message" },
+		{ .name = "know",
+		  .type = OPTION_STRING,
+		  .repeated = true,
+		  .value = "RULE",
+		  .help = "NAME=EVENT{FIELD}: NAME is what that field was in a thread's last such "
+			  "event" },
+		{ 0 },
+	},
+};
+
 const struct option_group options_match = {
 	"Matching",
 	(const struct option_row[]){

@@ -78,7 +78,24 @@ static int same_file(const struct opened *o, size_t n)
 	return EXIT_DONE;
 }
 
-static int open_all(const char *const *operand, size_t count, struct usk_trace ***out, size_t *n)
+struct usk_read_options read_options(const struct args *args)
+{
+	struct usk_read_options o;
+	o.tick_rate = args_list(args, "tick-rate", &o.n_tick_rate);
+	o.send = args_list(args, "send", &o.n_send);
+	o.receive = args_list(args, "recv", &o.n_receive);
+	o.know = args_list(args, "know", &o.n_know);
+	return o;
+}
+
+/* Tables of any kind name the clocks of their rows. */
+static bool has_one_clock(const struct usk_trace *t)
+{
+	return usk_trace_class(t) == USK_TRACE_CAPTURE || !strcmp(usk_trace_kind(t), "ctf");
+}
+
+static int open_all(const char *const *operand, size_t count, const struct usk_read_options *opt,
+		    struct usk_trace ***out, size_t *n)
 {
 	struct opened *o = usk_alloc(count, sizeof *o);
 	struct usk_trace **trace = usk_alloc(count, sizeof(struct usk_trace *));
@@ -88,16 +105,16 @@ static int open_all(const char *const *operand, size_t count, struct usk_trace *
 		o[i].path = args_split_name(operand[i], &o[i].name);
 		o[i].named = o[i].name != NULL;
 		struct stat st;
-		if (!stat(o[i].path, &st) && S_ISREG(st.st_mode)) {
+		if (!stat(o[i].path, &st) && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) {
 			o[i].device = st.st_dev;
 			o[i].inode = st.st_ino;
 		}
 	}
 	status = same_file(o, count);
 	for (size_t i = 0; i < count && !status; i++) {
-		if (usk_trace_open(o[i].path, o[i].name, &trace[i], &err)) {
+		if (usk_trace_open_with(o[i].path, o[i].name, opt, &trace[i], &err)) {
 			status = say_error(&err);
-		} else if (!o[i].name && usk_trace_class(trace[i]) == USK_TRACE_CAPTURE) {
+		} else if (!o[i].name && has_one_clock(trace[i])) {
 			o[i].name = usk_strdup(usk_trace_name(trace[i]));
 		}
 	}
@@ -108,7 +125,7 @@ static int open_all(const char *const *operand, size_t count, struct usk_trace *
 		if (o[i].name && strcmp(o[i].name, usk_trace_name(trace[i]))) {
 			usk_trace_close(trace[i]);
 			trace[i] = NULL;
-			if (usk_trace_open(o[i].path, o[i].name, &trace[i], &err)) {
+			if (usk_trace_open_with(o[i].path, o[i].name, opt, &trace[i], &err)) {
 				status = say_error(&err);
 			}
 		}
@@ -129,11 +146,12 @@ static int open_all(const char *const *operand, size_t count, struct usk_trace *
 int traces_open(const struct args *args, size_t first, struct usk_trace ***out, size_t *n)
 {
 	size_t count = args_operands(args) - first;
+	const struct usk_read_options opt = read_options(args);
 	const char **operand = usk_alloc(count, sizeof *operand);
 	for (size_t i = 0; i < count; i++) {
 		operand[i] = args_operand(args, first + i);
 	}
-	int status = open_all(operand, count, out, n);
+	int status = open_all(operand, count, &opt, out, n);
 	free(operand);
 	return status;
 }
@@ -182,17 +200,18 @@ static int find_traces(const char *folder, char ***out, size_t *n)
 	return *n ? EXIT_DONE : say_failed("%s: holds neither captures nor tables", folder);
 }
 
-int traces_open_set(const char *path, struct usk_trace ***out, size_t *n)
+int traces_open_set(const struct args *args, const char *path, struct usk_trace ***out, size_t *n)
 {
+	const struct usk_read_options opt = read_options(args);
 	struct stat st;
 	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
-		return open_all(&path, 1, out, n);
+		return open_all(&path, 1, &opt, out, n);
 	}
 	char **in = NULL;
 	size_t found = 0;
 	int status = find_traces(path, &in, &found);
 	if (!status) {
-		status = open_all((const char *const *)in, found, out, n);
+		status = open_all((const char *const *)in, found, &opt, out, n);
 	}
 	for (size_t i = 0; i < found; i++) {
 		free(in[i]);

@@ -47,7 +47,7 @@ enum usk_status truth_open(const char *path, struct truth **out, struct usk_err 
 		free(t);
 		return status;
 	}
-	status = usk_input_need(&in, 0, (size_t)in.size, err);
+	status = usk_input_all(&in, err);
 	if (!status) {
 		t->root = json_loadb((const char *)in.data, in.have, JSON_REJECT_DUPLICATES, &at);
 		t->clocks = json_object_get(t->root, "clock_ns");

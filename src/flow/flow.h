@@ -7,6 +7,7 @@
 
 #include "flow/delays.h"
 #include "judge/judge.h"
+#include "match/join.h"
 #include "match/match.h"
 
 /* A clock that takes part: the one of a capture, or one that tables name. */
@@ -53,7 +54,7 @@ struct parties {
 	struct usk_trace *const *trace;
 	size_t n_traces;
 	uint64_t *events; /* per trace */
-	uint32_t **clock; /* per table: its numbers -> parties */
+	uint32_t **clock; /* per table, and for what was joined: its numbers -> parties */
 	size_t *n_clocks; /* per table */
 	struct party *party;
 	size_t n;
@@ -68,6 +69,7 @@ struct parties {
 	uint32_t reference; /* as named, else the first */
 	bool reference_named;
 	struct usk_model model;
+	struct usk_join *join; /* of traces of events; NULL if there are none */
 	struct usk_counts left_out;
 	struct delays delays;
 	struct clock_rule *rule; /* --clock-of */
@@ -138,7 +140,8 @@ struct table_sample {
 	struct usk_sighting least; /* should the sample be empty */
 };
 
-/** Read a table for the first time: parties, what is known of them, pairs, a sample for each. */
+/** Read a table for the first time: parties, what is known of them, pairs, a sample for each.
+ * which: n_traces is what was joined. */
 enum usk_status usk_table_scan(struct parties *p, size_t which, size_t *cap_parties,
 			       struct table_sample **sample, struct usk_err *err);
 /** Where a pair's clocks lie to each other. pairs: how many share the memory. swapped: since the
@@ -161,6 +164,8 @@ struct table_sink {
 };
 enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink,
 				struct usk_err *err);
+/** Names that a table has told since the last call: parties. */
+void usk_table_names(struct parties *p, size_t which, size_t *cap_parties);
 /** Bytes of all tables. */
 uint64_t usk_tables_size(const struct parties *p);
 

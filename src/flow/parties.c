@@ -84,6 +84,22 @@ void usk_party_stamp(struct party *y, int64_t t)
 	y->previous_ns = t;
 }
 
+/* What a trace tells of its clock beside what it handed out. */
+static void note_trace(struct party *y, const struct usk_trace *t)
+{
+	size_t n;
+	const struct usk_iface *iface = usk_trace_ifaces(t, &n);
+	const struct usk_extent *extent = usk_trace_extent(t);
+	for (size_t i = 0; i < n; i++) {
+		y->resolution_ns = iface[i].resolution_ns > y->resolution_ns
+					   ? iface[i].resolution_ns
+					   : y->resolution_ns;
+	}
+	if (extent) {
+		note_span(y, extent->first_ns, extent->last_ns);
+	}
+}
+
 static enum usk_status scan_capture(struct parties *p, struct party *y, struct usk_err *err)
 {
 	enum usk_status status = usk_capture_open(p, y, err);
@@ -105,12 +121,12 @@ static enum usk_status scan_capture(struct parties *p, struct party *y, struct u
 		y->grid_ns = usk_gcd(y->grid_ns, s->grid_ns);
 		y->stamps += s->records;
 	}
-	size_t n;
-	const struct usk_iface *iface = usk_trace_ifaces(y->capture, &n);
-	for (size_t i = 0; i < n; i++) {
-		y->resolution_ns = iface[i].resolution_ns > y->resolution_ns
-					   ? iface[i].resolution_ns
-					   : y->resolution_ns;
+	note_trace(y, y->capture);
+	for (size_t i = 0; i < y->n_parts && y->joined; i++) {
+		const struct usk_extent *extent = usk_trace_extent(p->trace[y->part[i]]);
+		if (extent) {
+			note_span(y, extent->first_ns, extent->last_ns);
+		}
 	}
 	p->left_out.fragments += s->left_out.fragments;
 	p->left_out.not_ip += s->left_out.not_ip;
@@ -118,6 +134,80 @@ static enum usk_status scan_capture(struct parties *p, struct party *y, struct u
 	p->left_out.cut_short += s->left_out.cut_short;
 	p->work_done += usk_trace_size(y->capture);
 	return USK_OK;
+}
+
+/* Sides of messages go to where they are joined, those of all traces together. */
+static enum usk_status scan_events(struct parties *p, size_t which, size_t *cap,
+				   struct usk_err *err)
+{
+	struct usk_trace *t = p->trace[which];
+	struct usk_event event[512];
+	p->join = p->join ? p->join : usk_join_new();
+	enum usk_status status = usk_trace_rewind(t, err);
+	for (size_t n = 1; !status && n;) {
+		status = usk_trace_sides(t, event, COUNT(event), &n, err);
+		usk_table_names(p, which, cap);
+		for (size_t i = 0; i < n; i++) {
+			event[i].clock = p->clock[which][event[i].clock];
+			usk_party_stamp(&p->party[event[i].clock], event[i].time_ns);
+		}
+		status = status ? status : usk_join_add(p->join, event, n, err);
+		usk_parties_progress(p, usk_trace_pos(t));
+	}
+	p->events[which] = usk_trace_events(t);
+	if (p->n_clocks[which] == 1) {
+		note_trace(&p->party[p->clock[which][0]], t);
+	}
+	return status;
+}
+
+/* What was joined is one table more, behind those of the traces; its numbers are parties. */
+static enum usk_status scan_joined(struct parties *p, struct table_sample **sample,
+				   struct usk_err *err)
+{
+	enum usk_status status = usk_join_run(p->join, &p->left_out, err);
+	size_t which = p->n_traces, cap = p->n;
+	p->n_clocks[which] = p->n;
+	p->clock[which] = usk_alloc(p->n, sizeof **p->clock);
+	for (size_t i = 0; i < p->n; i++) {
+		p->clock[which][i] = (uint32_t)i;
+	}
+	return status ? status : usk_table_scan(p, which, &cap, sample, err);
+}
+
+/* Captures first, then what names its clocks itself. */
+static enum usk_status scan_all(struct parties *p, struct table_sample **sample,
+				struct usk_err *err)
+{
+	size_t cap = 0;
+	enum usk_status status = usk_captures_find(p, &cap, err);
+	for (size_t i = 0; i < p->n && !status; i++) {
+		status = scan_capture(p, &p->party[i], err);
+	}
+	for (size_t i = 0; i < p->n_traces && !status; i++) {
+		switch (usk_trace_class(p->trace[i])) {
+		case USK_TRACE_CAPTURE:
+			p->events[i] = usk_trace_events(p->trace[i]);
+			continue;
+		case USK_TRACE_TABLE:
+			status = usk_table_scan(p, i, &cap, sample, err);
+			break;
+		case USK_TRACE_EVENTS:
+			status = scan_events(p, i, &cap, err);
+			break;
+		}
+		p->work_done += usk_trace_size(p->trace[i]);
+	}
+	if (!status && p->join) {
+		status = scan_joined(p, sample, err);
+	}
+	if (!status && !p->n) {
+		const char *damage = usk_trace_damage(p->trace[0]);
+		status = damage ? usk_fail(err, USK_EINPUT, 0, "%s", damage)
+				: usk_fail(err, USK_EINPUT, 0, "%s: holds no message",
+					   usk_trace_path(p->trace[0]));
+	}
+	return status;
 }
 
 /* "NAME=VALUE" -> party and value; the sentence names the clocks that exist. */
@@ -136,6 +226,21 @@ static enum usk_status named(const struct parties *p, const char *row, const cha
 	}
 	return usk_fail(err, USK_EUSAGE, 0, "%s %s: there is no such clock; \"%s\" is one", option,
 			row, p->n ? p->party[0].name : "");
+}
+
+/* A rate of a clock that no trace has: the stamps that are meant would pass for ns. */
+static enum usk_status check_tick_rates(const struct parties *p, struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < p->n_traces; i++) {
+		const struct usk_read_options *o = usk_trace_options(p->trace[i]);
+		for (size_t k = 0; k < o->n_tick_rate && !status; k++) {
+			uint32_t which;
+			const char *value;
+			status = named(p, o->tick_rate[k], "--tick-rate", &which, &value, err);
+		}
+	}
+	return status;
 }
 
 static enum usk_status settings(struct parties *p, struct usk_err *err)
@@ -260,7 +365,7 @@ static void renumber(struct parties *p)
 		sorted[i] = *place[i].party;
 		now[place[i].number] = (uint32_t)i;
 	}
-	for (size_t i = 0; i < p->n_traces; i++) {
+	for (size_t i = 0; i <= p->n_traces; i++) {
 		for (size_t k = 0; k < p->n_clocks[i]; k++) {
 			p->clock[i][k] = now[p->clock[i][k]];
 		}
@@ -292,8 +397,8 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 	out->opt = opt;
 	out->doing = "reading";
 	out->events = usk_alloc(n, sizeof *out->events);
-	out->clock = usk_alloc(n, sizeof *out->clock);
-	out->n_clocks = usk_alloc(n, sizeof *out->n_clocks);
+	out->clock = usk_alloc(n + 1, sizeof *out->clock);
+	out->n_clocks = usk_alloc(n + 1, sizeof *out->n_clocks);
 	out->depth = UINT32_MAX;
 	enum usk_status status = usk_model_parse(opt->model, &out->model, err);
 	for (size_t i = 0; i < n && !status; i++) {
@@ -305,25 +410,13 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 			out->depth = depth < out->depth ? depth : out->depth;
 		}
 	}
-	size_t cap = 0;
 	struct table_sample *sample = NULL;
-	status = status ? status : usk_captures_find(out, &cap, err);
-	for (size_t i = 0; i < out->n && !status; i++) {
-		status = scan_capture(out, &out->party[i], err);
-	}
-	for (size_t i = 0; i < n && !status; i++) {
-		if (usk_trace_class(trace[i]) == USK_TRACE_CAPTURE) {
-			out->events[i] = usk_trace_events(trace[i]);
-		}
-	}
-	for (size_t i = 0; i < n && !status; i++) {
-		if (usk_trace_class(trace[i]) == USK_TRACE_TABLE) {
-			status = usk_table_scan(out, i, &cap, &sample, err);
-			out->work_done += usk_trace_size(trace[i]);
-		}
-	}
+	status = status ? status : scan_all(out, &sample, err);
 	status = status ? status : usk_captures_check(out, err);
 	renumber(out);
+	if (!status) {
+		status = check_tick_rates(out, err);
+	}
 	if (!status) {
 		status = settings(out, err);
 	}
@@ -379,10 +472,11 @@ void usk_parties_free(struct parties *p)
 {
 	usk_delays_free(&p->delays);
 	usk_pairs_free(p);
+	usk_join_free(p->join);
 	for (size_t i = 0; i < p->n; i++) {
 		party_free(&p->party[i]);
 	}
-	for (size_t i = 0; i < p->n_traces && p->clock; i++) {
+	for (size_t i = 0; i <= p->n_traces && p->clock; i++) {
 		free(p->clock[i]);
 	}
 	free(p->clock);

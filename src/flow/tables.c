@@ -2,7 +2,7 @@
 /*
  * tables.c - tables of messages, read for all pairs at once
  *
- * In    tables whose rows are of any pairs in any order
+ * In    tables whose rows are of any pairs in any order, and what was joined of events
  * Out   each pair's messages, some in a row
  * Why   ten thousand pairs cannot each have a reading of their own; and what belongs to one pair
  *       is touched once a batch, not once a row
@@ -188,48 +188,87 @@ static bool scan_pair(void *ctx, uint32_t pair, const struct usk_msg *msg, size_
 	return true;
 }
 
-/* Names that a table has told since. */
-static void meet(struct parties *p, size_t which, size_t *cap)
+void usk_table_names(struct parties *p, size_t which, size_t *cap)
 {
 	const struct usk_trace *t = p->trace[which];
-	size_t names = usk_trace_clocks(t);
-	if (names > p->n_clocks[which]) {
+	size_t names = usk_trace_clocks(t), known = p->n_clocks[which];
+	if (names > known) {
 		p->clock[which] = usk_grow(p->clock[which], names, sizeof **p->clock);
-		for (size_t i = p->n_clocks[which]; i < names; i++) {
-			p->clock[which][i] = usk_party_of(p, usk_trace_clock_name(t, i), cap);
-		}
-		p->n_clocks[which] = names;
 	}
+	for (; known < names; known++) {
+		uint32_t number = usk_party_of(p, usk_trace_clock_name(t, known), cap);
+		int64_t q = usk_trace_clock_resolution(t, known);
+		struct party *y = &p->party[number];
+		y->resolution_ns = q > y->resolution_ns ? q : y->resolution_ns;
+		p->clock[which][known] = number;
+	}
+	p->n_clocks[which] = known;
+}
+
+/* The rows of a table, or what was joined, from the start. */
+static enum usk_status rows_begin(struct parties *p, size_t which, struct usk_err *err)
+{
+	if (which == p->n_traces) {
+		usk_join_rewind(p->join);
+		return USK_OK;
+	}
+	return usk_trace_rewind(p->trace[which], err);
+}
+
+static enum usk_status rows_next(struct parties *p, size_t which, struct usk_msg *msg, size_t *n,
+				 struct usk_err *err)
+{
+	return which == p->n_traces ? usk_join_messages(p->join, msg, CHUNK, n, err)
+				    : usk_trace_messages(p->trace[which], msg, CHUNK, n, err);
+}
+
+static uint64_t rows_pos(const struct parties *p, size_t which)
+{
+	return which == p->n_traces ? usk_join_pos(p->join) : usk_trace_pos(p->trace[which]);
+}
+
+/* 0: it has none. */
+static uint64_t rows_size(const struct parties *p, size_t which)
+{
+	if (which == p->n_traces) {
+		return p->join ? usk_join_size(p->join) : 0;
+	}
+	bool table = usk_trace_class(p->trace[which]) == USK_TRACE_TABLE;
+	return table ? usk_trace_size(p->trace[which]) : 0;
 }
 
 enum usk_status usk_table_scan(struct parties *p, size_t which, size_t *cap_parties,
 			       struct table_sample **sample, struct usk_err *err)
 {
-	struct usk_trace *t = p->trace[which];
+	bool joined = which == p->n_traces;
 	struct scan scan = { .p = p, .sample = *sample };
 	const struct table_sink sink = { .ctx = &scan, .put = scan_pair };
 	struct batch b;
-	enum usk_status status = usk_trace_rewind(t, err);
+	enum usk_status status = rows_begin(p, which, err);
 	batch_new(&b);
 	for (size_t n = 1; !status && n;) {
 		struct usk_msg *msg = b.msg + b.n;
-		status = usk_trace_messages(t, msg, CHUNK, &n, err);
-		meet(p, which, cap_parties);
+		status = rows_next(p, which, msg, &n, err);
+		if (!joined) {
+			usk_table_names(p, which, cap_parties);
+			p->events[which] += n;
+		}
 		for (size_t i = 0; i < n; i++) {
 			struct usk_msg m = msg[i];
 			m.from = p->clock[which][m.from];
 			m.to = p->clock[which][m.to];
-			usk_party_stamp(&p->party[m.from], m.sent_ns);
-			usk_party_stamp(&p->party[m.to], m.received_ns);
+			if (!joined) {
+				usk_party_stamp(&p->party[m.from], m.sent_ns);
+				usk_party_stamp(&p->party[m.to], m.received_ns);
+			}
 			if (m.from != m.to) {
 				b.msg[b.n] = m;
 				batch_keep(&b, usk_pair_number(p, m.from, m.to, &scan.sample));
 			}
 		}
-		p->events[which] += n;
 		if (!n || b.n + CHUNK > BATCH) {
 			hand_out(p, &b, &sink);
-			usk_parties_progress(p, usk_trace_pos(t));
+			usk_parties_progress(p, rows_pos(p, which));
 		}
 	}
 	*sample = scan.sample;
@@ -242,9 +281,8 @@ enum usk_status usk_table_scan(struct parties *p, size_t which, size_t *cap_part
 uint64_t usk_tables_size(const struct parties *p)
 {
 	uint64_t size = 0;
-	for (size_t i = 0; i < p->n_traces; i++) {
-		bool table = usk_trace_class(p->trace[i]) == USK_TRACE_TABLE;
-		size += table ? usk_trace_size(p->trace[i]) : 0;
+	for (size_t i = 0; i <= p->n_traces; i++) {
+		size += rows_size(p, i);
 	}
 	return size;
 }
@@ -257,18 +295,17 @@ enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink
 	bool more = true;
 	uint64_t before = 0;
 	batch_new(&b);
-	for (size_t i = 0; i < p->n_traces && !status && more; i++) {
-		struct usk_trace *t = p->trace[i];
-		if (usk_trace_class(t) != USK_TRACE_TABLE) {
+	for (size_t i = 0; i <= p->n_traces && !status && more; i++) {
+		if (!rows_size(p, i)) {
 			continue;
 		}
 		if (sink->begin) {
 			sink->begin(sink->ctx);
 		}
-		status = usk_trace_rewind(t, err);
+		status = rows_begin(p, i, err);
 		for (size_t n = 1; !status && n && more;) {
 			struct usk_msg *msg = b.msg + b.n;
-			status = usk_trace_messages(t, msg, CHUNK, &n, err);
+			status = rows_next(p, i, msg, &n, err);
 			for (size_t k = 0; k < n; k++) {
 				struct usk_msg m = msg[k];
 				m.from = p->clock[i][m.from];
@@ -284,10 +321,10 @@ enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink
 			}
 			if (!n || b.n + CHUNK > BATCH) {
 				more = hand_out(p, &b, sink);
-				usk_parties_progress(p, before + usk_trace_pos(t));
+				usk_parties_progress(p, before + rows_pos(p, i));
 			}
 		}
-		before += usk_trace_size(t);
+		before += rows_size(p, i);
 	}
 	batch_free(&b);
 	return status;

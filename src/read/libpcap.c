@@ -10,11 +10,11 @@
  */
 #include "read/read.h"
 
+#include <errno.h>
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAGIC_NS UINT32_C(0xa1b23c4d)
 
@@ -54,23 +54,30 @@ static void stop(struct usk_trace *t)
 	t->state = NULL;
 }
 
+/* libpcap reads a stdio stream; behind it is our window, so that packed files are read too. */
+static ssize_t read_window(void *cookie, char *to, size_t n)
+{
+	struct usk_trace *t = cookie;
+	if (usk_input_need(&t->in, t->used, 1, NULL)) {
+		errno = EIO;
+		return -1;
+	}
+	n = n < t->in.have ? n : t->in.have;
+	memcpy(to, t->in.data, n);
+	t->used = n;
+	return (ssize_t)n;
+}
+
 static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 {
 	stop(t);
 	struct state *s = usk_alloc(1, sizeof *s);
 	t->state = s;
-	FILE *f = NULL;
-	if (t->in.memory) {
-		f = fmemopen((void *)(uintptr_t)t->in.memory, (size_t)t->in.size, "rb");
-	} else {
-		int fd = dup(t->in.fd);
-		if (fd >= 0 && lseek(fd, 0, SEEK_SET) == 0) {
-			f = fdopen(fd, "rb");
-		}
-		if (!f && fd >= 0) {
-			close(fd);
-		}
-	}
+	/* The window moves on, but its first bytes tell the unit. */
+	const uint8_t *d = t->in.data;
+	bool ns = t->in.have >= 4 &&
+		  (usk_load32(d, false) == MAGIC_NS || usk_load32(d, true) == MAGIC_NS);
+	FILE *f = fopencookie(t, "rb", (cookie_io_functions_t){ .read = read_window });
 	if (!f) {
 		return usk_fail(err, USK_EIO, 0, "%s: cannot be read again", t->path);
 	}
@@ -87,9 +94,6 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 		i->link_type = (uint16_t)pcap_datalink(s->pcap);
 		i->snap_length = snap > 0 ? (uint32_t)snap : 262144;
 		/* All but the variants of the ns magic count us. */
-		const uint8_t *d = t->in.data;
-		bool ns = t->in.have >= 4 &&
-			  (usk_load32(d, false) == MAGIC_NS || usk_load32(d, true) == MAGIC_NS);
 		i->resolution_ns = ns ? 0 : 1000;
 	}
 	return USK_OK;

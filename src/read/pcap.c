@@ -56,8 +56,8 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	}
 	if (t->in.have < 24) {
 		return usk_fail(err, USK_EINPUT, 0,
-				"%s: cut short within the file header: %llu of 24 bytes", t->path,
-				(unsigned long long)t->in.size);
+				"%s: cut short within the file header: %zu of 24 bytes", t->path,
+				t->in.have);
 	}
 	const uint8_t *d = t->in.data;
 	magic(d, &s->swap, &s->unit_ns);
@@ -95,12 +95,13 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 				break; /* hand out what is whole; refill in the next call */
 			}
 			if (left >= 16 && captured > USK_RECORD_MAX) {
+				char rest[48];
 				usk_trace_damaged(
 					t,
 					"the record at byte %llu claims %u captured bytes: "
-					"damaged; the last %llu bytes are left out",
+					"damaged; %s left out",
 					(unsigned long long)t->in.at, captured,
-					(unsigned long long)(t->in.size - t->in.at));
+					usk_input_rest(&t->in, rest));
 				break;
 			}
 			status = usk_input_need(&t->in, 0, 16 + (size_t)captured, err);

@@ -182,9 +182,9 @@ static bool packet(const struct usk_trace *t, uint32_t type, const uint8_t *body
 
 static enum usk_status damaged_at(struct usk_trace *t, const char *what)
 {
-	usk_trace_damaged(t, "the block at byte %llu %s: the last %llu bytes are left out",
-			  (unsigned long long)t->in.at, what,
-			  (unsigned long long)(t->in.size - t->in.at));
+	char rest[48];
+	usk_trace_damaged(t, "the block at byte %llu %s: %s left out", (unsigned long long)t->in.at,
+			  what, usk_input_rest(&t->in, rest));
 	return USK_OK;
 }
 

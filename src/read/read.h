@@ -9,7 +9,7 @@
 #define USK_READ_H
 
 #include "base/bytes.h"
-#include "base/io.h"
+#include "base/stamp.h"
 
 struct reader {
 	struct usk_reader_info info;
@@ -21,23 +21,39 @@ struct reader {
 				   size_t *n, struct usk_err *err);
 	enum usk_status (*messages)(struct usk_trace *t, struct usk_msg *out, size_t cap, size_t *n,
 				    struct usk_err *err);
+	enum usk_status (*events)(struct usk_trace *t, struct usk_event *out, size_t cap, size_t *n,
+				  struct usk_err *err);
 	void (*stop)(struct usk_trace *t); /* free what start() made in t->state; may be NULL */
+	/* Bytes of all, and how many were read; NULL: as the input says. */
+	void (*place)(const struct usk_trace *t, uint64_t *size, uint64_t *pos);
 };
 
 struct usk_trace {
 	struct usk_input in;
 	const struct reader *reader;
+	enum usk_trace_class class_;
+	struct usk_extent extent;
 	char *path, *name;
 	struct usk_iface *iface;
 	size_t n_ifaces, cap_ifaces;
 	char *damage;
-	bool done;	   /* nothing more will come: the end, or damage */
-	size_t used;	   /* bytes at the front of the window that were handed out */
-	uint64_t handed;   /* records or messages so far */
-	void *state;	   /* the reader's own */
-	char **clock_name; /* tables: names seen so far */
+	bool done;	 /* nothing more will come: the end, or damage */
+	size_t used;	 /* bytes at the front of the window that were handed out */
+	uint64_t handed; /* records or messages so far */
+	void *state;	 /* the reader's own */
+	struct usk_read_options opt;
+	/* Tables: clocks named so far, and a hash of their names: index + 1. */
+	struct named_clock {
+		char *name;
+		int64_t hz_e6; /* its integer stamps are ticks, so many 10^-6 Hz; 0: ns */
+	} * clock;
 	size_t n_clocks, cap_clocks;
+	uint32_t *slot;
+	size_t n_slots;
 };
+
+/** The number of the clock of this name, given to it if it is new. */
+uint32_t usk_trace_clock(struct usk_trace *t, struct usk_csv_field name);
 
 /* More than any capture interface hands out; a larger claim is damage, not a packet. */
 #define USK_RECORD_MAX (UINT32_C(1) << 24)
@@ -51,8 +67,8 @@ void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 /** A stamp beyond USK_TIME_MAX is an error of the whole run, not damage. */
 enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, struct usk_err *err);
 
-extern const struct reader usk_reader_pcap, usk_reader_pcapng, usk_reader_libpcap,
-	usk_reader_messages;
+extern const struct reader usk_reader_pcap, usk_reader_pcapng, usk_reader_libpcap, usk_reader_ctf,
+	usk_reader_messages, usk_reader_events, usk_reader_exchanges;
 
 /** Bytes of link header and tags before the IP packet; UINT32_MAX if it holds none. */
 uint32_t usk_packet_link_bytes(const struct usk_record *r, uint16_t link_type);

@@ -8,33 +8,50 @@
  * Not   what packets mean (packet.c)
  */
 #include "read/read.h"
+#include "base/pack.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const struct reader *const readers[] = {
-	&usk_reader_pcapng,
-	&usk_reader_pcap,
+	&usk_reader_pcapng,   &usk_reader_pcap,
 #ifdef USK_HAVE_LIBPCAP
 	&usk_reader_libpcap,
 #endif
-	&usk_reader_messages,
+	&usk_reader_messages, &usk_reader_events, &usk_reader_exchanges,
 };
+
+/* What a folder is read by; NULL: not built in. */
+static const struct reader *const folder_reader =
+#ifdef USK_HAVE_BABELTRACE2
+	&usk_reader_ctf;
+#else
+	NULL;
+#endif
 
 const struct usk_reader_info *usk_reader(size_t i)
 {
+	if (i == COUNT(readers)) {
+		return folder_reader ? &folder_reader->info : NULL;
+	}
 	return i < COUNT(readers) ? &readers[i]->info : NULL;
 }
 
 /* "dir/client.pcap" -> "client"; only suffixes that say what a file is are taken off. */
 static char *base_name(const char *path)
 {
-	static const char *const suffixes[] = {
-		".pcap", ".pcapng", ".cap", ".ntar", ".dmp", ".csv"
-	};
-	const char *slash = strrchr(path, '/');
-	char *name = usk_strdup(slash && slash[1] ? slash + 1 : path);
+	static const char *const suffixes[] = { ".pcap", ".pcapng", ".cap",   ".ntar",
+						".dmp",	 ".csv",    ".jsonl", ".ndjson" };
+	char *whole = usk_strdup(path);
+	for (size_t end = strlen(whole); end > 1 && whole[end - 1] == '/'; end--) {
+		whole[end - 1] = 0; /* of a folder */
+	}
+	const char *slash = strrchr(whole, '/');
+	char *name = usk_strdup(slash && slash[1] ? slash + 1 : whole);
+	free(whole);
+	name[usk_packing_stem(name)] = 0;
 	size_t n = strlen(name);
 	for (size_t i = 0; i < COUNT(suffixes); i++) {
 		size_t m = strlen(suffixes[i]);
@@ -46,17 +63,36 @@ static char *base_name(const char *path)
 	return name;
 }
 
+/* Metadata, packed or as text, or a stream. */
+static bool is_part_of_ctf(const uint8_t *d, size_t n)
+{
+	static const char text[] = "/* CTF 1.";
+	if (n >= 4) {
+		uint32_t magic = usk_load32(d, false), swapped = usk_load32(d, true);
+		return magic == 0xc1fc1fc1 || swapped == 0xc1fc1fc1 || magic == 0x75d11d57 ||
+		       swapped == 0x75d11d57 || !memcmp(d, text, n < 9 ? n : 9);
+	}
+	return false;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_trace **out,
 			     struct usk_err *err)
 {
 	t->name = name ? usk_strdup(name) : base_name(t->path);
-	enum usk_status status = usk_input_need(&t->in, 0, 4096, err);
+	enum usk_status status = t->reader ? USK_OK : usk_input_need(&t->in, 0, 4096, err);
 	if (status) {
 		usk_fail_in(err, "%s", t->path);
 		goto fail;
 	}
-	if (!t->in.have) {
-		status = usk_fail(err, USK_EINPUT, 0, "%s: is empty", t->path);
+	if (!t->reader && !t->in.have) {
+		status = usk_fail(err, USK_EINPUT, 0, "%s: %s", t->path,
+				  t->in.lost ? t->in.lost : "is empty");
 		goto fail;
 	}
 	for (size_t i = 0; i < COUNT(readers) && !t->reader; i++) {
@@ -64,45 +100,89 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 			t->reader = readers[i];
 		}
 	}
+	if (!t->reader && is_part_of_ctf(t->in.data, t->in.have)) {
+		status = usk_fail(err, USK_EINPUT, 0,
+				  "%s: is a file of a CTF trace: give the folder that it lies in",
+				  t->path);
+		goto fail;
+	}
 	if (!t->reader) {
 		status = usk_fail(err, USK_EINPUT, 0,
 				  "%s: not a trace that unskew reads: neither a capture (pcap, "
 				  "pcapng) nor a CSV message table with the columns "
-				  "sender,receiver,sent_ns,received_ns",
+				  "sender,receiver,sent_ns,received_ns, nor one of events "
+				  "(clock,time_ns,kind,id) or exchanges (a,b,t1_ns,t2_ns,t3_ns,"
+				  "t4_ns)",
 				  t->path);
 		goto fail;
 	}
+	t->class_ = t->reader->info.class_;
 	status = t->reader->start(t, err);
 	if (!status) {
 		*out = t;
 		return USK_OK;
+	}
+	if (status == USK_EINPUT && t->in.lost) {
+		status = usk_fail(err, USK_EINPUT, 0, "%s: %s", t->path, t->in.lost);
 	}
 fail:
 	usk_trace_close(t);
 	return status;
 }
 
-enum usk_status usk_trace_open(const char *path, const char *name, struct usk_trace **out,
-			       struct usk_err *err)
+enum usk_status usk_trace_open_with(const char *path, const char *name,
+				    const struct usk_read_options *opt, struct usk_trace **out,
+				    struct usk_err *err)
 {
-	struct usk_input in;
-	enum usk_status status = usk_input_open(&in, path, err);
+	struct usk_input in = { .fd = -1 };
+	bool folder = is_folder(path);
+	enum usk_status status = usk_read_options_check(opt, err);
+	if (!status && folder && !folder_reader) {
+		status = usk_fail(
+			err, USK_EINPUT, 0,
+			"%s: is a folder; CTF traces are folders, but this unskew was built "
+			"without libbabeltrace2",
+			path);
+	}
+	if (!status && !folder) {
+		status = usk_input_open(&in, path, err);
+	}
 	if (status) {
 		return status;
 	}
 	struct usk_trace *t = usk_alloc(1, sizeof *t);
+	t->opt = opt ? *opt : (struct usk_read_options){ 0 };
 	t->in = in;
+	t->reader = folder ? folder_reader : NULL;
 	t->path = usk_strdup(path);
+	return begin(t, name, out, err);
+}
+
+enum usk_status usk_trace_open(const char *path, const char *name, struct usk_trace **out,
+			       struct usk_err *err)
+{
+	return usk_trace_open_with(path, name, NULL, out, err);
+}
+
+enum usk_status usk_trace_open_memory_with(const void *data, size_t size, const char *name,
+					   const struct usk_read_options *opt,
+					   struct usk_trace **out, struct usk_err *err)
+{
+	enum usk_status status = usk_read_options_check(opt, err);
+	if (status) {
+		return status;
+	}
+	struct usk_trace *t = usk_alloc(1, sizeof *t);
+	t->opt = opt ? *opt : (struct usk_read_options){ 0 };
+	usk_input_memory(&t->in, data, size);
+	t->path = usk_strdup(name ? name : "memory");
 	return begin(t, name, out, err);
 }
 
 enum usk_status usk_trace_open_memory(const void *data, size_t size, const char *name,
 				      struct usk_trace **out, struct usk_err *err)
 {
-	struct usk_trace *t = usk_alloc(1, sizeof *t);
-	usk_input_memory(&t->in, data, size);
-	t->path = usk_strdup(name ? name : "memory");
-	return begin(t, name, out, err);
+	return usk_trace_open_memory_with(data, size, name, NULL, out, err);
 }
 
 enum usk_status usk_trace_again(const struct usk_trace *from, struct usk_trace **out,
@@ -114,7 +194,11 @@ enum usk_status usk_trace_again(const struct usk_trace *from, struct usk_trace *
 				from->path);
 	}
 #endif
+	if (from->reader == folder_reader) {
+		return usk_trace_open_with(from->path, from->name, &from->opt, out, err);
+	}
 	struct usk_trace *t = usk_alloc(1, sizeof *t);
+	t->opt = from->opt;
 	enum usk_status status = usk_input_again(&t->in, &from->in, err);
 	if (status) {
 		usk_fail_in(err, "%s", from->path);
@@ -146,9 +230,10 @@ void usk_trace_close(struct usk_trace *t)
 	forget_ifaces(t);
 	free(t->iface);
 	for (size_t i = 0; i < t->n_clocks; i++) {
-		free(t->clock_name[i]);
+		free(t->clock[i].name);
 	}
-	free(t->clock_name);
+	free(t->clock);
+	free(t->slot);
 	free(t->damage);
 	free(t->path);
 	free(t->name);
@@ -169,11 +254,19 @@ enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err)
 	return t->reader->start(t, err);
 }
 
+/* At the end: where packed bytes broke off, that is the cause of what else was lost. */
+static void say_lost(struct usk_trace *t)
+{
+	if (t->done && t->in.lost) {
+		usk_trace_damaged(t, "%s", t->in.lost);
+	}
+}
+
 enum usk_status usk_trace_records(struct usk_trace *t, struct usk_record *out, size_t cap,
 				  size_t *n, struct usk_err *err)
 {
 	*n = 0;
-	if (!t->reader->records) {
+	if (t->class_ != USK_TRACE_CAPTURE) {
 		return usk_fail(err, USK_EUSAGE, 0, "%s: is a table, not a capture", t->path);
 	}
 	if (t->done) {
@@ -181,6 +274,7 @@ enum usk_status usk_trace_records(struct usk_trace *t, struct usk_record *out, s
 	}
 	enum usk_status status = t->reader->records(t, out, cap, n, err);
 	t->handed += *n;
+	say_lost(t);
 	return status;
 }
 
@@ -188,14 +282,31 @@ enum usk_status usk_trace_messages(struct usk_trace *t, struct usk_msg *out, siz
 				   struct usk_err *err)
 {
 	*n = 0;
-	if (!t->reader->messages) {
-		return usk_fail(err, USK_EUSAGE, 0, "%s: is a capture, not a table", t->path);
+	if (t->class_ != USK_TRACE_TABLE) {
+		return usk_fail(err, USK_EUSAGE, 0, "%s: is no table of messages", t->path);
 	}
 	if (t->done) {
 		return USK_OK;
 	}
 	enum usk_status status = t->reader->messages(t, out, cap, n, err);
 	t->handed += *n;
+	say_lost(t);
+	return status;
+}
+
+enum usk_status usk_trace_sides(struct usk_trace *t, struct usk_event *out, size_t cap, size_t *n,
+				struct usk_err *err)
+{
+	*n = 0;
+	if (t->class_ != USK_TRACE_EVENTS) {
+		return usk_fail(err, USK_EUSAGE, 0, "%s: is no trace of events", t->path);
+	}
+	if (t->done) {
+		return USK_OK;
+	}
+	enum usk_status status = t->reader->events(t, out, cap, n, err);
+	t->handed += *n;
+	say_lost(t);
 	return status;
 }
 
@@ -261,38 +372,48 @@ const char *usk_trace_kind(const struct usk_trace *t)
 
 enum usk_trace_class usk_trace_class(const struct usk_trace *t)
 {
-	return t->reader->info.class_;
+	return t->class_;
+}
+
+const struct usk_read_options *usk_trace_options(const struct usk_trace *t)
+{
+	return &t->opt;
 }
 
 uint64_t usk_trace_size(const struct usk_trace *t)
 {
-	return t->in.size;
+	uint64_t size, pos;
+	if (!t->reader->place) {
+		return usk_input_bytes(&t->in);
+	}
+	t->reader->place(t, &size, &pos);
+	return size;
 }
 
 uint64_t usk_trace_pos(const struct usk_trace *t)
 {
-	return t->in.at + t->used;
+	uint64_t size, pos;
+	if (!t->reader->place) {
+		return usk_input_pos(&t->in, t->used);
+	}
+	t->reader->place(t, &size, &pos);
+	return pos;
+}
+
+const struct usk_extent *usk_trace_extent(const struct usk_trace *t)
+{
+	return t->extent.events ? &t->extent : NULL;
 }
 
 uint64_t usk_trace_events(const struct usk_trace *t)
 {
-	return t->handed;
+	return t->extent.events ? t->extent.events : t->handed;
 }
 
 const struct usk_iface *usk_trace_ifaces(const struct usk_trace *t, size_t *n)
 {
 	*n = t->n_ifaces;
 	return t->iface;
-}
-
-size_t usk_trace_clocks(const struct usk_trace *t)
-{
-	return t->n_clocks;
-}
-
-const char *usk_trace_clock_name(const struct usk_trace *t, size_t i)
-{
-	return t->clock_name[i];
 }
 
 const char *usk_trace_damage(const struct usk_trace *t)

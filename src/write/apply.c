@@ -7,6 +7,7 @@
  * Why   each tool goes on with its own format
  * Not   merging (merge.c), formats of other capture libraries
  */
+#include "base/table.h"
 #include "write/block.h"
 #include "write/retime.h"
 
@@ -32,12 +33,9 @@ static bool is_pcapng(const uint8_t *d, size_t n)
 	return n >= 4 && usk_load32(d, false) == NG_SECTION;
 }
 
-/* A first line of text with commas: which columns it has is the table's business. */
 static bool is_table(const uint8_t *d, size_t n)
 {
-	const uint8_t *nl = n ? memchr(d, '\n', n) : NULL;
-	size_t line = nl ? (size_t)(nl - d) : n;
-	return line && !memchr(d, 0, line) && memchr(d, ',', line);
+	return usk_table_sniff(d, n) != NULL;
 }
 
 static const struct format {
@@ -47,7 +45,7 @@ static const struct format {
 } formats[] = {
 	{ is_pcapng, usk_retime_pcapng, true },
 	{ is_pcap, usk_retime_pcap, true },
-	{ is_table, usk_retime_messages, false },
+	{ is_table, usk_retime_table, false },
 };
 
 enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, size_t n, int64_t *out)
@@ -71,9 +69,10 @@ enum usk_status usk_retime_unfit(struct retime *t, uint64_t at, int64_t time_ns,
 
 void usk_retime_progress(const struct retime *t)
 {
-	if (t->opt && t->opt->progress && t->in.size) {
-		t->opt->progress(t->opt->progress_ctx, (double)t->in.at / (double)t->in.size,
-				 "re-timing");
+	uint64_t size = usk_input_bytes(&t->in);
+	if (t->opt && t->opt->progress && size) {
+		t->opt->progress(t->opt->progress_ctx,
+				 (double)usk_input_pos(&t->in, 0) / (double)size, "re-timing");
 	}
 }
 
@@ -98,7 +97,8 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 		return status;
 	}
 	if (!t->in.have) {
-		return usk_fail(t->err, USK_EINPUT, 0, "%s: is empty", t->path);
+		return usk_fail(t->err, USK_EINPUT, 0, "%s: %s", t->path,
+				t->in.lost ? t->in.lost : "is empty");
 	}
 	for (size_t i = 0; i < COUNT(formats); i++) {
 		if (!formats[i].sniff(t->in.data, t->in.have)) {
@@ -114,8 +114,8 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 		return status ? status : formats[i].retime(t);
 	}
 	return usk_fail(t->err, USK_EINPUT, 0,
-			"%s: not a trace that can be re-timed: neither pcap nor pcapng nor a CSV "
-			"message table",
+			"%s: not a trace that can be re-timed: neither pcap nor pcapng nor a "
+			"table of messages, events or exchanges",
 			t->path);
 }
 
@@ -131,6 +131,9 @@ enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clock
 	status = usk_output_open(&t.out, out, opt && opt->force, err);
 	if (!status) {
 		status = run(&t, clock);
+		if (!status && t.in.lost) {
+			usk_note(notes, "%s: %s", in, t.in.lost);
+		}
 		status = status ? status : usk_output_commit(&t.out, err);
 		usk_output_close(&t.out);
 	}

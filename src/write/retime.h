@@ -33,6 +33,6 @@ void usk_retime_progress(const struct retime *t);
 
 enum usk_status usk_retime_pcap(struct retime *t);
 enum usk_status usk_retime_pcapng(struct retime *t);
-enum usk_status usk_retime_messages(struct retime *t);
+enum usk_status usk_retime_table(struct retime *t);
 
 #endif

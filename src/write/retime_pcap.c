@@ -101,11 +101,10 @@ enum usk_status usk_retime_pcap(struct retime *t)
 		}
 		if (absurd || in->have < RECORD_HEADER || in->have - RECORD_HEADER < captured) {
 			if (in->have) {
-				usk_note(t->notes,
-					 "%s: %s at byte %llu: the last %llu bytes are left out",
-					 t->path, absurd ? "damaged" : "cut short in the packet",
-					 (unsigned long long)in->at,
-					 (unsigned long long)(in->size - in->at));
+				char rest[48];
+				usk_note(t->notes, "%s: %s at byte %llu: %s left out", t->path,
+					 absurd ? "damaged" : "cut short in the packet",
+					 (unsigned long long)in->at, usk_input_rest(in, rest));
 			}
 			break;
 		}

@@ -286,10 +286,9 @@ enum usk_status usk_retime_pcapng(struct retime *t)
 				"%s: the block at its start %s: nothing is left to re-time",
 				t->path, why);
 		} else if (!status && why) {
-			usk_note(t->notes,
-				 "%s: the block at byte %llu %s: the last %llu bytes are left out",
-				 t->path, (unsigned long long)t->in.at, why,
-				 (unsigned long long)(t->in.size - t->in.at));
+			char rest[48];
+			usk_note(t->notes, "%s: the block at byte %llu %s: %s left out", t->path,
+				 (unsigned long long)t->in.at, why, usk_input_rest(&t->in, rest));
 		}
 		if (why || !size) {
 			break;

@@ -10,9 +10,13 @@
 /**
  * What is refused has a sentence; what is read lies within the input and within the range of
  * times; and reading again after a rewind gives the same, in batches of any size. kind: the reader
- * that must have taken it, else nothing is looked at: false.
+ * that must have taken it, else nothing is looked at: false; NULL: any.
  */
 bool fuzz_trace(const uint8_t *data, size_t size, const char *kind);
+
+struct usk_trace;
+/** The same of one that is open. size: of the input, 0 if records may lie outside. */
+void fuzz_opened(struct usk_trace *t, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -18,6 +18,17 @@ Delay:
                           first byte of payload and PER_BYTE for each further
                           one; or @FILE, a CSV sender,receiver,model [0]
 
+Reading:
+      --tick-rate NAME=HZ
+                          the integer stamps of clock NAME in tables are ticks
+                          of a counter, HZ a second; may be repeated
+      --send RULE         EVENT{FIELD,...}: this event of a CTF trace is a
+                          send, and the fields are its id; may be repeated
+      --recv RULE         the same of a receive; equal ids are one message; may
+                          be repeated
+      --know RULE         NAME=EVENT{FIELD}: NAME is what that field was in a
+                          thread's last such event; may be repeated
+
 Matching:
   -r, --reference NAME    the clock that is the common timeline; otherwise, of
                           two clocks, the first one, of more the one nearest to

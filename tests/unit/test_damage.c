@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -212,8 +213,11 @@ static void test_no_traces(void **state)
 	}
 	struct usk_trace *t = NULL;
 	struct usk_err err = { 0 };
-	assert_int_equal(usk_trace_open("/tmp", NULL, &t, &err), USK_EIO);
-	assert_non_null(strstr(err.msg, "directory"));
+	char folder[] = "/tmp/unskew-test-XXXXXX";
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(usk_trace_open(folder, NULL, &t, &err), USK_EINPUT);
+	assert_non_null(strstr(err.msg, "folder"));
+	assert_int_equal(rmdir(folder), 0);
 	assert_int_equal(usk_trace_open("/tmp/unskew/there is/none", NULL, &t, &err), USK_EIO);
 	assert_true(strlen(err.msg) > 20);
 	assert_int_equal(usk_trace_open("/tmp/unskew/there is/none", NULL, &t, NULL), USK_EIO);

@@ -164,7 +164,7 @@ static const struct {
 	{ "no sent", "sender,receiver,received_ns\na,b,1\n", "no column sent_ns" },
 	{ "no received", "sender,receiver,sent_ns\na,b,1\n", "no column received_ns" },
 	{ "other units", "sender,receiver,sent_ms,received_ms\na,b,1,2\n", "no column sent_ns" },
-	{ "other words", "from,to,sent_ns,received_ns\na,b,1,2\n", "not a trace" },
+	{ "other words", "from,to,sent_ns,received_ns\na,b,1,2\n", "no column sender" },
 	{ "other separators", "sender;receiver;sent_ns;received_ns\na;b;1;2\n", "not a trace" },
 	{ "blanks", "sender, receiver, sent_ns, received_ns\n", "not a trace" },
 	{ "an open quote", "sender,receiver,sent_ns,\"received_ns\n", "quote" },

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+#ifdef USK_HAVE_ZLIB
+#include <zlib.h>
+#endif
+#ifdef USK_HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+enum { LEVEL_GZIP = 6, LEVEL_ZSTD = 3, PIECE = 1 << 16 };
+
+static const struct {
+	const char *name, *suffix;
+} packings[] = {
+	[USK_PLAIN] = { "plain", "" },
+	[USK_GZIP] = { "gzip", ".gz" },
+	[USK_ZSTD] = { "zstd", ".zst" },
+};
+
+enum usk_packing usk_packing_of(const uint8_t *d, size_t n)
+{
+	if (n >= 3 && d[0] == 0x1f && d[1] == 0x8b && d[2] == 8) {
+		return USK_GZIP;
+	}
+	/* A frame, or one of those that are to be skipped, which some programs put first. */
+	if (n >= 4 && d[1] == (d[0] == 0x28 ? 0xb5 : 0x2a) &&
+	    d[2] == (d[0] == 0x28 ? 0x2f : 0x4d) && d[3] == (d[0] == 0x28 ? 0xfd : 0x18) &&
+	    (d[0] == 0x28 || d[0] >> 4 == 5)) {
+		return USK_ZSTD;
+	}
+	return USK_PLAIN;
+}
+
+size_t usk_packing_stem(const char *path)
+{
+	size_t n = strlen(path), m = strlen(packings[usk_packing_of_name(path)].suffix);
+	return n - m;
+}
+
+enum usk_packing usk_packing_of_name(const char *path)
+{
+	size_t n = strlen(path);
+	for (size_t i = USK_GZIP; i < COUNT(packings); i++) {
+		size_t m = strlen(packings[i].suffix);
+		if (n > m && !strcmp(path + n - m, packings[i].suffix)) {
+			return (enum usk_packing)i;
+		}
+	}
+	return USK_PLAIN;
+}
+
+const char *usk_packing_name(enum usk_packing p)
+{
+	return packings[p].name;
+}
+
+/* ---- unpacking ------------------------------------------------------------------------- */
+
+struct usk_unpack {
+	enum usk_packing packing;
+	bool whole; /* between two members or frames, or behind the last */
+	bool over;  /* nothing more will come, whatever follows */
+#ifdef USK_HAVE_ZLIB
+	z_stream z;
+#endif
+#ifdef USK_HAVE_ZSTD
+	ZSTD_DStream *d;
+#endif
+};
+
+struct usk_unpack *usk_unpack_new(enum usk_packing p)
+{
+	struct usk_unpack *u = usk_alloc(1, sizeof *u);
+	bool made = false;
+	u->packing = p;
+#ifdef USK_HAVE_ZLIB
+	if (p == USK_GZIP) {
+		made = inflateInit2(&u->z, 15 + 16) == Z_OK;
+	}
+#endif
+#ifdef USK_HAVE_ZSTD
+	if (p == USK_ZSTD) {
+		u->d = ZSTD_createDStream();
+		made = u->d != NULL;
+	}
+#endif
+	if (!made) {
+		free(u);
+		return NULL;
+	}
+	return u;
+}
+
+void usk_unpack_free(struct usk_unpack *u)
+{
+	if (!u) {
+		return;
+	}
+#ifdef USK_HAVE_ZLIB
+	if (u->packing == USK_GZIP) {
+		inflateEnd(&u->z);
+	}
+#endif
+#ifdef USK_HAVE_ZSTD
+	ZSTD_freeDStream(u->d);
+#endif
+	free(u);
+}
+
+void usk_unpack_reset(struct usk_unpack *u)
+{
+	u->whole = u->over = false;
+#ifdef USK_HAVE_ZLIB
+	if (u->packing == USK_GZIP) {
+		inflateReset(&u->z);
+	}
+#endif
+#ifdef USK_HAVE_ZSTD
+	if (u->packing == USK_ZSTD) {
+		ZSTD_DCtx_reset(u->d, ZSTD_reset_session_only);
+	}
+#endif
+}
+
+#ifdef USK_HAVE_ZLIB
+static bool gunzip(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *used, uint8_t *out,
+		   size_t cap, size_t *made)
+{
+	if (u->whole && n) {
+		/* Another member, or what some programs and tapes pad with. */
+		u->over = in[0] != 0x1f;
+		if (u->over) {
+			*used = n;
+			return true;
+		}
+		inflateReset(&u->z);
+		u->whole = false;
+	}
+	u->z.next_in = (z_const Bytef *)(uintptr_t)in;
+	u->z.avail_in = (uInt)n;
+	u->z.next_out = out;
+	u->z.avail_out = (uInt)cap;
+	int got = inflate(&u->z, Z_NO_FLUSH);
+	*used = n - u->z.avail_in;
+	*made = cap - u->z.avail_out;
+	u->whole = got == Z_STREAM_END;
+	return got == Z_OK || got == Z_STREAM_END || got == Z_BUF_ERROR;
+}
+#endif
+
+#ifdef USK_HAVE_ZSTD
+static bool unzstd(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *used, uint8_t *out,
+		   size_t cap, size_t *made)
+{
+	ZSTD_inBuffer from = { in, n, 0 };
+	ZSTD_outBuffer to = { out, cap, 0 };
+	size_t left = ZSTD_decompressStream(u->d, &to, &from);
+	*used = from.pos;
+	*made = to.pos;
+	if (ZSTD_isError(left)) {
+		return false;
+	}
+	u->whole = left == 0;
+	return true;
+}
+#endif
+
+bool usk_unpack(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *used, uint8_t *out,
+		size_t cap, size_t *made)
+{
+	*used = *made = 0;
+	if (u->over || (u->whole && !n)) {
+		*used = n;
+		return true;
+	}
+#ifdef USK_HAVE_ZLIB
+	if (u->packing == USK_GZIP) {
+		return gunzip(u, in, n, used, out, cap, made);
+	}
+#endif
+#ifdef USK_HAVE_ZSTD
+	if (u->packing == USK_ZSTD) {
+		return unzstd(u, in, n, used, out, cap, made);
+	}
+#endif
+	(void)in;
+	(void)out;
+	(void)cap;
+	return false;
+}
+
+bool usk_unpack_is_whole(const struct usk_unpack *u)
+{
+	return u->whole;
+}
+
+/* ---- packing ---------------------------------------------------------------------------- */
+
+struct usk_pack {
+	enum usk_packing packing;
+	uint8_t piece[PIECE];
+#ifdef USK_HAVE_ZLIB
+	z_stream z;
+#endif
+#ifdef USK_HAVE_ZSTD
+	ZSTD_CStream *c;
+#endif
+};
+
+struct usk_pack *usk_pack_new(enum usk_packing p)
+{
+	struct usk_pack *k = usk_alloc(1, sizeof *k);
+	bool made = false;
+	k->packing = p;
+#ifdef USK_HAVE_ZLIB
+	if (p == USK_GZIP) {
+		made = deflateInit2(&k->z, LEVEL_GZIP, Z_DEFLATED, 15 + 16, 8,
+				    Z_DEFAULT_STRATEGY) == Z_OK;
+	}
+#endif
+#ifdef USK_HAVE_ZSTD
+	if (p == USK_ZSTD) {
+		k->c = ZSTD_createCStream();
+		made = k->c && !ZSTD_isError(ZSTD_initCStream(k->c, LEVEL_ZSTD));
+	}
+#endif
+	if (!made) {
+		free(k);
+		return NULL;
+	}
+	return k;
+}
+
+void usk_pack_free(struct usk_pack *k)
+{
+	if (!k) {
+		return;
+	}
+#ifdef USK_HAVE_ZLIB
+	if (k->packing == USK_GZIP) {
+		deflateEnd(&k->z);
+	}
+#endif
+#ifdef USK_HAVE_ZSTD
+	ZSTD_freeCStream(k->c);
+#endif
+	free(k);
+}
+
+bool usk_pack(struct usk_pack *k, const void *in, size_t n, bool last,
+	      void (*put)(void *ctx, const void *data, size_t n), void *ctx)
+{
+#ifdef USK_HAVE_ZLIB
+	if (k->packing == USK_GZIP) {
+		int got = Z_OK;
+		k->z.next_in = (z_const Bytef *)(uintptr_t)in;
+		k->z.avail_in = (uInt)n;
+		do {
+			k->z.next_out = k->piece;
+			k->z.avail_out = PIECE;
+			got = deflate(&k->z, last ? Z_FINISH : Z_NO_FLUSH);
+			put(ctx, k->piece, PIECE - k->z.avail_out);
+		} while (k->z.avail_out == 0 && got == Z_OK);
+		return got == Z_OK || got == Z_BUF_ERROR || got == Z_STREAM_END;
+	}
+#endif
+#ifdef USK_HAVE_ZSTD
+	if (k->packing == USK_ZSTD) {
+		ZSTD_inBuffer from = { in, n, 0 };
+		size_t left;
+		do {
+			ZSTD_outBuffer to = { k->piece, PIECE, 0 };
+			left = ZSTD_compressStream2(k->c, &to, &from,
+						    last ? ZSTD_e_end : ZSTD_e_continue);
+			if (ZSTD_isError(left)) {
+				return false;
+			}
+			put(ctx, k->piece, to.pos);
+		} while (last ? left : from.pos < from.size);
+		return true;
+	}
+#endif
+	(void)in;
+	(void)n;
+	(void)last;
+	(void)put;
+	(void)ctx;
+	return false;
+}

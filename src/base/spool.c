@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/spool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Blocks of a lane; the last one is filled, the others are full. */
+enum { BLOCK_BYTES = 1 << 14 };
+static const size_t in_memory = (size_t)64 << 20;
+
+struct block {
+	uint8_t *bytes; /* NULL: in the file, at */
+	uint64_t at;
+};
+
+struct lane {
+	struct block *block;
+	size_t n_blocks, cap_blocks;
+	uint64_t items;
+};
+
+struct usk_spool {
+	size_t item_size, per_block;
+	struct lane *lane;
+	size_t n_lanes;
+	size_t blocks; /* in memory */
+	int fd;
+	uint64_t written;
+};
+
+struct usk_spool *usk_spool_new(size_t item_size, size_t lanes)
+{
+	struct usk_spool *s = usk_alloc(1, sizeof *s);
+	s->item_size = item_size;
+	s->per_block = BLOCK_BYTES / item_size ? BLOCK_BYTES / item_size : 1;
+	s->lane = usk_alloc(lanes, sizeof *s->lane);
+	s->n_lanes = lanes;
+	s->fd = -1;
+	return s;
+}
+
+void usk_spool_free(struct usk_spool *s)
+{
+	if (!s) {
+		return;
+	}
+	for (size_t i = 0; i < s->n_lanes; i++) {
+		for (size_t k = 0; k < s->lane[i].n_blocks; k++) {
+			free(s->lane[i].block[k].bytes);
+		}
+		free(s->lane[i].block);
+	}
+	if (s->fd >= 0) {
+		close(s->fd);
+	}
+	free(s->lane);
+	free(s);
+}
+
+static enum usk_status open_file(struct usk_spool *s, struct usk_err *err)
+{
+	const char *dir = getenv("TMPDIR");
+	char *name = usk_format("%s/unskew-XXXXXX", dir && *dir ? dir : "/tmp");
+	s->fd = mkstemp(name);
+	enum usk_status status = USK_OK;
+	if (s->fd < 0) {
+		status = usk_fail(err, USK_EIO, 0, "no temporary file %s: %s", name,
+				  strerror(errno));
+	} else {
+		unlink(name);
+	}
+	free(name);
+	return status;
+}
+
+/* Write a block that is full out of memory. */
+static enum usk_status put_away(struct usk_spool *s, struct block *b, struct usk_err *err)
+{
+	size_t size = s->per_block * s->item_size;
+	enum usk_status status = s->fd < 0 ? open_file(s, err) : USK_OK;
+	for (size_t done = 0; done < size && !status;) {
+		ssize_t n = pwrite(s->fd, b->bytes + done, size - done, (off_t)(s->written + done));
+		if (n < 0 && errno != EINTR) {
+			status = usk_fail(err, USK_EIO, 0, "writing a temporary file failed: %s",
+					  strerror(errno));
+		}
+		done += n > 0 ? (size_t)n : 0;
+	}
+	if (!status) {
+		free(b->bytes);
+		b->bytes = NULL;
+		b->at = s->written;
+		s->written += size;
+		s->blocks--;
+	}
+	return status;
+}
+
+enum usk_status usk_spool_put(struct usk_spool *s, size_t lane, const void *item,
+			      struct usk_err *err)
+{
+	struct lane *l = &s->lane[lane];
+	size_t in_block = (size_t)(l->items % s->per_block);
+	if (!in_block) {
+		if (l->n_blocks && s->blocks * BLOCK_BYTES > in_memory) {
+			enum usk_status status = put_away(s, &l->block[l->n_blocks - 1], err);
+			if (status) {
+				return status;
+			}
+		}
+		l->block = usk_room(l->block, l->n_blocks, &l->cap_blocks, sizeof *l->block);
+		l->block[l->n_blocks++] =
+			(struct block){ .bytes = usk_alloc(s->per_block, s->item_size) };
+		s->blocks++;
+	}
+	memcpy(l->block[l->n_blocks - 1].bytes + in_block * s->item_size, item, s->item_size);
+	l->items++;
+	return USK_OK;
+}
+
+uint64_t usk_spool_count(const struct usk_spool *s, size_t lane)
+{
+	return s->lane[lane].items;
+}
+
+enum usk_status usk_spool_get(struct usk_spool *s, size_t lane, uint64_t first, void *out, size_t n,
+			      struct usk_err *err)
+{
+	const struct lane *l = &s->lane[lane];
+	uint8_t *to = out;
+	while (n) {
+		const struct block *b = &l->block[first / s->per_block];
+		size_t skip = (size_t)(first % s->per_block), m = s->per_block - skip;
+		m = m < n ? m : n;
+		size_t size = m * s->item_size;
+		if (b->bytes) {
+			memcpy(to, b->bytes + skip * s->item_size, size);
+		}
+		for (size_t done = 0; !b->bytes && done < size;) {
+			ssize_t got = pread(s->fd, to + done, size - done,
+					    (off_t)(b->at + skip * s->item_size + done));
+			if (got == 0 || (got < 0 && errno != EINTR)) {
+				return usk_fail(err, USK_EIO, 0,
+						"reading a temporary file failed: %s",
+						got ? strerror(errno) : "it is cut short");
+			}
+			done += got > 0 ? (size_t)got : 0;
+		}
+		to += size;
+		first += m;
+		n -= m;
+	}
+	return USK_OK;
+}

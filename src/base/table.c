@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct usk_table_kind usk_table_messages = {
+	"the message table",
+	5,
+	{
+		[USK_SENDER] = { "sender", true, false, 0 },
+		[USK_RECEIVER] = { "receiver", true, false, 0 },
+		[USK_SENT] = { "sent", true, true, USK_SENDER },
+		[USK_RECEIVED] = { "received", true, true, USK_RECEIVER },
+		[USK_MESSAGE_BYTES] = { "bytes", false, false, 0 },
+	},
+};
+
+const struct usk_table_kind usk_table_events = {
+	"the event table",
+	5,
+	{
+		[USK_CLOCK] = { "clock", true, false, 0 },
+		[USK_TIME] = { "time", true, true, USK_CLOCK },
+		[USK_KIND] = { "kind", true, false, 0 },
+		[USK_ID] = { "id", true, false, 0 },
+		[USK_EVENT_BYTES] = { "bytes", false, false, 0 },
+	},
+};
+
+const struct usk_table_kind usk_table_exchanges = {
+	"the table of exchanges",
+	7,
+	{
+		[USK_A] = { "a", true, false, 0 },
+		[USK_B] = { "b", true, false, 0 },
+		[USK_T1] = { "t1", true, true, USK_A },
+		[USK_T2] = { "t2", true, true, USK_B },
+		[USK_T3] = { "t3", true, true, USK_B },
+		[USK_T4] = { "t4", true, true, USK_A },
+		[USK_EXCHANGE_BYTES] = { "bytes", false, false, 0 },
+	},
+};
+
+static const struct usk_table_kind *const kinds[USK_TABLE_KINDS] = { &usk_table_messages,
+								     &usk_table_events,
+								     &usk_table_exchanges };
+
+/* The column of this name, -1 if it is none. */
+static int find_column(const struct usk_table_kind *k, struct usk_csv_field name,
+		       enum usk_csv_unit *unit)
+{
+	for (size_t c = 0; c < k->n; c++) {
+		const struct usk_table_column *column = &k->column[c];
+		if (column->time ? usk_csv_is_time(name, column->name, unit)
+				 : usk_csv_is(name, column->name)) {
+			return (int)c;
+		}
+	}
+	return -1;
+}
+
+/* ---- JSON: one flat object a line ------------------------------------------------------- */
+
+static const char *skip_blanks(const char *p, const char *end)
+{
+	while (p < end && (*p == ' ' || *p == '\t' || *p == '\r')) {
+		p++;
+	}
+	return p;
+}
+
+/* Four hexadecimal digits; UINT32_MAX if they are none. */
+static uint32_t hex4(const char *p, const char *end)
+{
+	uint32_t v = 0;
+	if (end - p < 4) {
+		return UINT32_MAX;
+	}
+	for (int i = 0; i < 4; i++) {
+		unsigned c = (unsigned char)p[i], letter = (c | 0x20) - 'a';
+		if (c - '0' > 9 && letter > 5) {
+			return UINT32_MAX;
+		}
+		v = v << 4 | (c - '0' <= 9 ? c - '0' : letter + 10);
+	}
+	return v;
+}
+
+static char *put_utf8(char *to, uint32_t c)
+{
+	if (c < 0x80) {
+		*to++ = (char)c;
+	} else if (c < 0x800) {
+		*to++ = (char)(0xc0 | c >> 6);
+		*to++ = (char)(0x80 | (c & 0x3f));
+	} else if (c < 0x10000) {
+		*to++ = (char)(0xe0 | c >> 12);
+		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
+		*to++ = (char)(0x80 | (c & 0x3f));
+	} else {
+		*to++ = (char)(0xf0 | c >> 18);
+		*to++ = (char)(0x80 | (c >> 12 & 0x3f));
+		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
+		*to++ = (char)(0x80 | (c & 0x3f));
+	}
+	return to;
+}
+
+/* What an escape stands for, *p behind its backslash. False if it is none. */
+static bool unescape(const char **p, const char *end, char **to)
+{
+	static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
+	if (*p == end) {
+		return false;
+	}
+	char c = *(*p)++;
+	const char *known = c ? strchr(from, c) : NULL;
+	if (known) {
+		*(*to)++ = into[known - from];
+		return true;
+	}
+	uint32_t v = c == 'u' ? hex4(*p, end) : UINT32_MAX;
+	if (v == UINT32_MAX) {
+		return false;
+	}
+	*p += 4;
+	if (v >> 10 == 0xd800 >> 10 && end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u') {
+		uint32_t low = hex4(*p + 2, end);
+		if (low != UINT32_MAX && low >> 10 == 0xdc00 >> 10) {
+			v = 0x10000 + ((v & 0x3ff) << 10 | (low & 0x3ff));
+			*p += 6;
+		}
+	}
+	*to = put_utf8(*to, v);
+	return true;
+}
+
+/* A string, *p at its first quote. Points into the line unless an escape is in it. */
+static bool json_string(const char **p, const char *end, char **scratch, struct usk_csv_field *out)
+{
+	const char *s = ++*p;
+	while (s < end && *s != '"' && *s != '\\') {
+		s++;
+	}
+	if (s < end && *s == '"') {
+		*out = (struct usk_csv_field){ *p, (size_t)(s - *p) };
+		*p = s + 1;
+		return true;
+	}
+	char *to = *scratch;
+	memcpy(to, *p, (size_t)(s - *p));
+	to += s - *p;
+	while (s < end && *s != '"') {
+		if (*s != '\\') {
+			*to++ = *s++;
+		} else {
+			s++;
+			if (!unescape(&s, end, &to)) {
+				return false;
+			}
+		}
+	}
+	if (s == end) {
+		return false;
+	}
+	*out = (struct usk_csv_field){ *scratch, (size_t)(to - *scratch) };
+	*scratch = to;
+	*p = s + 1;
+	return true;
+}
+
+/* Past an object or an array, *p at its bracket. */
+static bool json_nested(const char **p, const char *end)
+{
+	size_t depth = 0;
+	for (const char *s = *p; s < end; s++) {
+		if (*s == '"') {
+			for (s++; s < end && *s != '"'; s++) {
+				s += *s == '\\';
+			}
+		} else if (*s == '{' || *s == '[') {
+			depth++;
+		} else if (*s == '}' || *s == ']') {
+			if (!--depth) {
+				*p = s + 1;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* A value of any kind; text NULL: null, or one that is nested. */
+static bool json_value(const char **p, const char *end, char **scratch, struct usk_cell *out)
+{
+	out->raw = *p;
+	out->f = (struct usk_csv_field){ 0 };
+	if (*p == end) {
+		return false;
+	}
+	if (**p == '"') {
+		if (!json_string(p, end, scratch, &out->f)) {
+			return false;
+		}
+	} else if (**p == '{' || **p == '[') {
+		if (!json_nested(p, end)) {
+			return false;
+		}
+	} else {
+		const char *s = *p;
+		while (s < end && *s != ',' && *s != '}' && *s != ' ' && *s != '\t') {
+			s++;
+		}
+		out->f = (struct usk_csv_field){ *p, (size_t)(s - *p) };
+		*p = s;
+		if (!out->f.n) {
+			return false;
+		}
+		if (usk_csv_is(out->f, "null")) {
+			out->f = (struct usk_csv_field){ 0 };
+		}
+	}
+	out->n_raw = (size_t)(*p - out->raw);
+	return true;
+}
+
+/* Hands each key with its value to take(). False: the line is no object. */
+static bool json_object(const char *p, const char *end, char *scratch,
+			void (*take)(void *ctx, struct usk_csv_field key, const struct usk_cell *v),
+			void *ctx)
+{
+	p = skip_blanks(p, end);
+	if (p == end || *p++ != '{') {
+		return false;
+	}
+	p = skip_blanks(p, end);
+	bool first = true;
+	while (p < end && *p != '}') {
+		struct usk_csv_field key;
+		struct usk_cell value = { 0 };
+		if (!first) {
+			if (*p++ != ',') {
+				return false;
+			}
+			p = skip_blanks(p, end);
+		}
+		first = false;
+		if (p == end || *p != '"' || !json_string(&p, end, &scratch, &key)) {
+			return false;
+		}
+		p = skip_blanks(p, end);
+		if (p == end || *p++ != ':') {
+			return false;
+		}
+		p = skip_blanks(p, end);
+		if (!json_value(&p, end, &scratch, &value)) {
+			return false;
+		}
+		take(ctx, key, &value);
+		p = skip_blanks(p, end);
+	}
+	return p < end && skip_blanks(p + 1, end) == end;
+}
+
+/* The first of a name counts, as in a header. */
+static void take_member(void *ctx, struct usk_csv_field key, const struct usk_cell *v)
+{
+	struct usk_table *b = ctx;
+	enum usk_csv_unit unit = USK_CSV_NS;
+	int c = find_column(b->kind, key, &unit);
+	if (c >= 0 && v->f.text && !b->cell[c].f.text) {
+		b->cell[c] = *v;
+		b->cell[c].unit = unit;
+	}
+}
+
+/* ---- CSV --------------------------------------------------------------------------------- */
+
+/* False: a quote is not closed. Every known field is written anew; units stay the header's. */
+static bool csv_row(struct usk_table *b, size_t *fields)
+{
+	const char *p = b->line.text, *end = p + b->line.n;
+	char *scratch = b->scratch;
+	size_t i = 0;
+	for (; i < b->width && p; i++) {
+		struct usk_csv_field f;
+		const char *raw = p;
+		if (!usk_csv_next_field(&p, end, &scratch, &f)) {
+			return false;
+		}
+		int c = b->column[i];
+		if (c >= 0) {
+			b->cell[c].f = f;
+			b->cell[c].raw = raw;
+			b->cell[c].n_raw = (size_t)((p ? p - 1 : end) - raw);
+		}
+	}
+	*fields = i;
+	return true;
+}
+
+static void make_scratch(struct usk_table *b)
+{
+	if (b->cap_scratch < b->line.n) {
+		b->cap_scratch = b->line.n;
+		b->scratch = usk_grow(b->scratch, b->cap_scratch, 1);
+	}
+}
+
+static enum usk_status header(struct usk_table *b, struct usk_err *err)
+{
+	const char *p = b->line.text, *end = p + b->line.n;
+	make_scratch(b);
+	char *scratch = b->scratch;
+	size_t n = 0;
+	b->width = 0;
+	for (size_t i = 0; p; i++) {
+		struct usk_csv_field f;
+		enum usk_csv_unit unit = USK_CSV_NS;
+		if (!usk_csv_next_field(&p, end, &scratch, &f)) {
+			return usk_fail(err, USK_EINPUT, 1,
+					"line 1: a quote is not closed in the header");
+		}
+		int c = find_column(b->kind, f, &unit);
+		c = c >= 0 && b->cell[c].f.text ? -1 : c;
+		b->column = usk_room(b->column, n, &b->cap_column, sizeof *b->column);
+		b->column[n++] = (int8_t)c;
+		if (c >= 0) {
+			b->cell[c].f = f;
+			b->cell[c].unit = unit;
+			b->width = i + 1;
+		}
+	}
+	for (size_t c = 0; c < b->kind->n; c++) {
+		const struct usk_table_column *column = &b->kind->column[c];
+		if (column->required && !b->cell[c].f.text) {
+			return usk_fail(err, USK_EINPUT, 1, "line 1: %s has no column %s%s",
+					b->kind->what, column->name, column->time ? "_ns" : "");
+		}
+	}
+	return USK_OK;
+}
+
+/* ---- either ------------------------------------------------------------------------------ */
+
+static size_t bom(const char *text, size_t n)
+{
+	return n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
+static bool is_object(const char *p, const char *end)
+{
+	p = skip_blanks(p, end);
+	return p < end && *p == '{';
+}
+
+struct count {
+	size_t found[USK_TABLE_KINDS];
+};
+
+static void count_name(void *ctx, struct usk_csv_field name, const struct usk_cell *v)
+{
+	struct count *c = ctx;
+	(void)v;
+	for (size_t i = 0; i < USK_TABLE_KINDS; i++) {
+		enum usk_csv_unit unit;
+		int column = find_column(kinds[i], name, &unit);
+		c->found[i] += column >= 0 && kinds[i]->column[column].required;
+	}
+}
+
+const struct usk_table_kind *usk_table_sniff(const uint8_t *d, size_t n)
+{
+	const uint8_t *nl = n ? memchr(d, '\n', n) : NULL;
+	const char *p = (const char *)d, *end = nl ? (const char *)nl : p + n;
+	if (memchr(d, 0, (size_t)(end - p))) {
+		return NULL;
+	}
+	p += bom(p, (size_t)(end - p));
+	struct count count = { { 0 } };
+	char *scratch = usk_alloc((size_t)(end - p) + 1, 1), *at = scratch;
+	if (is_object(p, end)) {
+		/* The line may be longer than what is seen of it: what comes before counts. */
+		json_object(p, end, scratch, count_name, &count);
+	} else {
+		struct usk_csv_field f;
+		end -= end > p && end[-1] == '\r';
+		while (p && usk_csv_next_field(&p, end, &at, &f)) {
+			count_name(&count, f, NULL);
+		}
+	}
+	free(scratch);
+	/* Half of what is needed: what is missing then is worth a sentence. */
+	size_t best = 0;
+	for (size_t i = 1; i < USK_TABLE_KINDS; i++) {
+		best = count.found[i] > count.found[best] ? i : best;
+	}
+	size_t needed = 0;
+	for (size_t c = 0; c < kinds[best]->n; c++) {
+		needed += kinds[best]->column[c].required;
+	}
+	return 2 * count.found[best] >= needed ? kinds[best] : NULL;
+}
+
+enum usk_status usk_table_start(struct usk_table *b, const struct usk_table_kind *kind,
+				struct usk_input *in, size_t *used, struct usk_err *err)
+{
+	usk_csv_bad_clear(&b->bad);
+	memset(b->cell, 0, sizeof b->cell);
+	b->kind = kind;
+	b->number = 0;
+	enum usk_status status = usk_input_need(in, *used, 1, err);
+	*used = 0;
+	if (status) {
+		return status;
+	}
+	const char *text = (const char *)in->data, *end = text + in->have;
+	b->json = is_object(text + bom(text, in->have), end);
+	if (b->json) {
+		return USK_OK;
+	}
+	status = usk_csv_next_line(in, used, &b->line, err);
+	if (status) {
+		return status;
+	}
+	if (!b->line.n && !b->line.n_end) {
+		return usk_fail(err, USK_EINPUT, 1, "has no header line");
+	}
+	size_t skip = bom(b->line.text, b->line.n);
+	b->bom = skip > 0;
+	b->line.text += skip;
+	b->line.n -= skip;
+	b->number = 1;
+	return header(b, err);
+}
+
+static enum usk_status shape(struct usk_table *b, struct usk_err *err)
+{
+	const char *text = b->line.text, *end = text + b->line.n;
+	make_scratch(b);
+	if (b->json) {
+		memset(b->cell, 0, sizeof b->cell);
+		size_t skip = b->number == 1 ? bom(text, b->line.n) : 0;
+		return json_object(text + skip, end, b->scratch, take_member, b)
+			       ? USK_OK
+			       : usk_fail(err, USK_EINPUT, 0, "is no JSON object");
+	}
+	if (b->bad.open && usk_csv_is_rest(&b->bad, text, end)) {
+		return usk_fail(err, USK_EINPUT, 0, "is the rest of the row before it");
+	}
+	size_t fields = 0;
+	if (!csv_row(b, &fields)) {
+		b->bad.open = true;
+		return usk_fail(err, USK_EINPUT, 0, "has a quote that is not closed");
+	}
+	if (fields < b->width) {
+		return usk_fail(err, USK_EINPUT, 0, "has %zu %s where %zu are needed", fields,
+				fields == 1 ? "column" : "columns", b->width);
+	}
+	return USK_OK;
+}
+
+enum usk_status usk_table_next(struct usk_table *b, struct usk_input *in, size_t *used, bool *more,
+			       struct usk_err *err)
+{
+	enum usk_status status = usk_csv_next_line(in, used, &b->line, err);
+	*more = status || b->line.n || b->line.n_end;
+	b->blank = !status && *more && !b->line.n; /* common at the end */
+	b->number++;
+	if (status || !*more || b->blank) {
+		return status;
+	}
+	status = shape(b, err);
+	for (size_t c = 0; c < b->kind->n && !status; c++) {
+		const struct usk_table_column *column = &b->kind->column[c];
+		struct usk_csv_field f = b->cell[c].f;
+		if (column->required && !column->time && (!f.text || !f.n)) {
+			status = usk_fail(err, USK_EINPUT, 0, "has no %s", column->name);
+		} else if (column->required && column->time && !f.text) {
+			status = usk_fail(err, USK_EINPUT, 0, "has no %s_ns", column->name);
+		} else if (column->required && !column->time && memchr(f.text, 0, f.n)) {
+			status = usk_fail(err, USK_EINPUT, 0, "has a NUL byte in its %s",
+					  column->name);
+		}
+	}
+	return status;
+}
+
+void usk_table_left_out(struct usk_table *b, const char *why)
+{
+	usk_csv_bad_add(&b->bad, b->number, why);
+}
+
+void usk_table_free(struct usk_table *b)
+{
+	usk_csv_bad_clear(&b->bad);
+	free(b->column);
+	free(b->scratch);
+	memset(b, 0, sizeof *b);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table.h - rows of a table, as CSV or as JSON lines: the cells of the columns that are known
+ *
+ * In    the window of an input; which columns a table of this kind has
+ * Out   per row, the text of each known column, and where it stands in the line
+ * Why   messages, events and exchanges differ in their columns only, and each may come as CSV with
+ *       a header or as one JSON object a line
+ * Not   what the cells mean; nested JSON, which is passed over
+ */
+#ifndef USK_TABLE_H
+#define USK_TABLE_H
+
+#include "base/csv.h"
+
+enum { USK_TABLE_COLUMNS = 8, USK_TABLE_KINDS = 3 };
+
+struct usk_table_column {
+	const char *name;
+	bool required;
+	bool time; /* as NAME_ns, NAME_s, NAME_ticks (integers) or NAME (RFC 3339) */
+	int clock; /* time: the column that names its clock */
+};
+
+struct usk_table_kind {
+	const char *what; /* "the event table" */
+	size_t n;
+	struct usk_table_column column[USK_TABLE_COLUMNS];
+};
+
+enum { USK_SENDER, USK_RECEIVER, USK_SENT, USK_RECEIVED, USK_MESSAGE_BYTES };
+enum { USK_CLOCK, USK_TIME, USK_KIND, USK_ID, USK_EVENT_BYTES };
+enum { USK_A, USK_B, USK_T1, USK_T2, USK_T3, USK_T4, USK_EXCHANGE_BYTES };
+extern const struct usk_table_kind usk_table_messages, usk_table_events, usk_table_exchanges;
+
+struct usk_cell {
+	struct usk_csv_field f; /* text NULL: the row has no such column */
+	const char *raw;	/* the same as it stands in the line, quotes included */
+	size_t n_raw;
+	enum usk_csv_unit unit; /* of a time */
+};
+
+struct usk_table {
+	const struct usk_table_kind *kind;
+	bool json;
+	struct usk_csv_line line; /* the one read last */
+	uint64_t number;	  /* its, from 1 */
+	bool bom;		  /* a byte order mark stood before the header */
+	bool blank;		  /* that line is empty: no row, and no damage */
+	struct usk_cell cell[USK_TABLE_COLUMNS];
+	struct usk_csv_bad bad;
+	int8_t *column; /* of each field of a CSV: what it is, -1 for what is not known */
+	size_t width;	/* fields up to the last one known */
+	/* private */
+	size_t cap_column;
+	char *scratch;
+	size_t cap_scratch;
+};
+
+/** The kind of which the first line of d[n] has half the columns or more; NULL if it is none. */
+const struct usk_table_kind *usk_table_sniff(const uint8_t *d, size_t n);
+
+/**
+ * Begin with the header, at in->data + *used; *used moves behind it. USK_EINPUT: a column is
+ * missing, or a quote is not closed; the sentence begins with the line. b is zeroed or was used
+ * before.
+ */
+enum usk_status usk_table_start(struct usk_table *b, const struct usk_table_kind *kind,
+				struct usk_input *in, size_t *used, struct usk_err *err);
+
+/**
+ * The next row into b->cell, which point into the window and b until the next call; *more is false
+ * at the end. USK_EINPUT: this row has not the shape of one (usk_table_left_out()), go on.
+ */
+enum usk_status usk_table_next(struct usk_table *b, struct usk_input *in, size_t *used, bool *more,
+			       struct usk_err *err);
+/** Remember that the row read last is left out, and why. */
+void usk_table_left_out(struct usk_table *b, const char *why);
+void usk_table_free(struct usk_table *b);
+
+#endif

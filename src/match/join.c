@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "match/join.h"
+#include "base/spool.h"
+#include "match/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 256 };
+
+/* First and last send of a clock: its messages are dealt out by their share of that time. */
+struct span {
+	int64_t first_ns, last_ns;
+	bool any;
+};
+
+struct usk_join {
+	struct usk_spool *events, *messages;
+	struct span *span; /* by clock */
+	size_t n_spans;
+	uint64_t n_messages, handed;
+	struct usk_msg *loaded; /* of the lane before this one */
+	size_t lane, n, at;
+};
+
+struct usk_join *usk_join_new(void)
+{
+	struct usk_join *j = usk_alloc(1, sizeof *j);
+	j->events = usk_spool_new(sizeof(struct usk_event), LANES);
+	j->messages = usk_spool_new(sizeof(struct usk_msg), LANES);
+	return j;
+}
+
+void usk_join_free(struct usk_join *j)
+{
+	if (j) {
+		usk_spool_free(j->events);
+		usk_spool_free(j->messages);
+		free(j->span);
+		free(j->loaded);
+	}
+	free(j);
+}
+
+static void note_send(struct usk_join *j, const struct usk_event *e)
+{
+	if (e->clock >= j->n_spans) {
+		size_t n = (size_t)e->clock + 1;
+		j->span = usk_grow(j->span, n, sizeof *j->span);
+		memset(j->span + j->n_spans, 0, (n - j->n_spans) * sizeof *j->span);
+		j->n_spans = n;
+	}
+	struct span *s = &j->span[e->clock];
+	s->first_ns = !s->any || e->time_ns < s->first_ns ? e->time_ns : s->first_ns;
+	s->last_ns = !s->any || e->time_ns > s->last_ns ? e->time_ns : s->last_ns;
+	s->any = true;
+}
+
+enum usk_status usk_join_add(struct usk_join *j, const struct usk_event *e, size_t n,
+			     struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < n && !status; i++) {
+		if (e[i].side == USK_SIDE_SENT) {
+			note_send(j, &e[i]);
+		}
+		size_t lane = usk_fold(e[i].id.word[0], e[i].id.word[1]) % LANES;
+		status = usk_spool_put(j->events, lane, &e[i], err);
+	}
+	return status;
+}
+
+static int by_id(const void *pa, const void *pb)
+{
+	const struct usk_event *a = pa, *b = pb;
+	for (int i = 0; i < 2; i++) {
+		if (a->id.word[i] != b->id.word[i]) {
+			return a->id.word[i] < b->id.word[i] ? -1 : 1;
+		}
+	}
+	/* The send first, then by clock and time. */
+	if (a->side != b->side) {
+		return a->side < b->side ? -1 : 1;
+	}
+	if (a->clock != b->clock) {
+		return a->clock < b->clock ? -1 : 1;
+	}
+	return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+}
+
+static size_t lane_of(const struct usk_join *j, const struct usk_event *sent)
+{
+	const struct span *s = &j->span[sent->clock];
+	usk_i128 all = (usk_i128)s->last_ns - s->first_ns + 1;
+	return (size_t)(((usk_i128)sent->time_ns - s->first_ns) * LANES / all);
+}
+
+/* e[n]: all events of one id. */
+static enum usk_status join_id(struct usk_join *j, const struct usk_event *e, size_t n,
+			       struct usk_counts *counts, struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	size_t sends = 0;
+	while (sends < n && e[sends].side == USK_SIDE_SENT) {
+		sends++;
+	}
+	if (sends == n || !sends) {
+		counts->unmatched += n;
+		return USK_OK;
+	}
+	if (sends > 1) {
+		counts->ambiguous += n - sends;
+		return USK_OK;
+	}
+	for (size_t i = 1; i < n && !status; i++) {
+		/* To oneself: true, but it says nothing of clocks. What arrived twice is a copy. */
+		if (e[i].clock == e->clock || (i > 1 && e[i].clock == e[i - 1].clock)) {
+			continue;
+		}
+		struct usk_msg m = { .sent_ns = e->time_ns,
+				     .received_ns = e[i].time_ns,
+				     .from = e->clock,
+				     .to = e[i].clock,
+				     .bytes = e->bytes ? e->bytes : e[i].bytes };
+		status = usk_spool_put(j->messages, lane_of(j, e), &m, err);
+		j->n_messages++;
+	}
+	return status;
+}
+
+enum usk_status usk_join_run(struct usk_join *j, struct usk_counts *counts, struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	for (size_t lane = 0; lane < LANES && !status; lane++) {
+		size_t n = (size_t)usk_spool_count(j->events, lane);
+		struct usk_event *e = usk_alloc(n, sizeof *e);
+		status = usk_spool_get(j->events, lane, 0, e, n, err);
+		if (!status) {
+			qsort(e, n, sizeof *e, by_id);
+		}
+		for (size_t i = 0, k; i < n && !status; i = k) {
+			for (k = i + 1; k < n && !memcmp(&e[k].id, &e[i].id, sizeof e->id); k++) {
+			}
+			status = join_id(j, &e[i], k - i, counts, err);
+		}
+		free(e);
+	}
+	usk_spool_free(j->events);
+	j->events = NULL;
+	return status;
+}
+
+/* The messages of the next lane, sorted. */
+static enum usk_status load(struct usk_join *j, struct usk_err *err)
+{
+	j->at = 0;
+	j->n = (size_t)usk_spool_count(j->messages, j->lane);
+	j->loaded = usk_grow(j->loaded, j->n + 1, sizeof *j->loaded);
+	enum usk_status status = usk_spool_get(j->messages, j->lane, 0, j->loaded, j->n, err);
+	if (!status) {
+		qsort(j->loaded, j->n, sizeof *j->loaded, usk_msg_order);
+	}
+	j->lane++;
+	return status;
+}
+
+enum usk_status usk_join_messages(struct usk_join *j, struct usk_msg *out, size_t cap, size_t *n,
+				  struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	*n = 0;
+	while (!status && j->at == j->n && j->lane < LANES) {
+		status = load(j, err);
+	}
+	if (!status) {
+		*n = j->n - j->at < cap ? j->n - j->at : cap;
+		memcpy(out, j->loaded + j->at, *n * sizeof *out);
+		j->at += *n;
+		j->handed += *n;
+	}
+	return status;
+}
+
+void usk_join_rewind(struct usk_join *j)
+{
+	j->lane = j->at = j->n = 0;
+	j->handed = 0;
+}
+
+uint64_t usk_join_size(const struct usk_join *j)
+{
+	return j->n_messages * sizeof(struct usk_msg);
+}
+
+uint64_t usk_join_pos(const struct usk_join *j)
+{
+	return j->handed * sizeof(struct usk_msg);
+}

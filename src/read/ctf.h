@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf.h - inside of the reader of CTF traces
+ *
+ *     ctf_find.c   a folder -> the traces in it
+ *     ctf_child.c  the same in a process that may die
+ *     ctf_mend.c   what is whole of traces that are damaged
+ *     ctf_graph.c  traces -> events of all streams, merged by time (libbabeltrace2)
+ *     ctf_field.c  fields of events -> numbers, bytes, text
+ *     ctf_net.c    network events of the kernel -> packets
+ *     ctf_key.c    events that rules name -> sides of messages
+ *     ctf.c        the reader: packets or sides of messages, spooled so that they are decoded once
+ */
+#ifndef USK_CTF_H
+#define USK_CTF_H
+
+#include "read/read.h"
+#include "read/rule.h"
+
+#include <babeltrace2/babeltrace.h>
+
+/* ---- ctf_find.c ---- */
+
+/** Folders with a file "metadata" at path or below, sorted. USK_EIO, USK_EINPUT: none. */
+enum usk_status usk_ctf_find(const char *path, char ***folder, size_t *n, struct usk_err *err);
+/** Bytes of all streams of these. */
+uint64_t usk_ctf_size(char *const *folder, size_t n);
+
+/* ---- ctf_mend.c ---- */
+
+/**
+ * Of traces that libbabeltrace2 refuses, what it takes: folders in a temporary one, *root, and a
+ * sentence on what was left out. USK_EINPUT: nothing can be read.
+ */
+enum usk_status usk_ctf_mend(char *const *folder, size_t n, char **root, char ***mended,
+			     char **said, struct usk_err *err);
+/** Removes the folders too; NULL is allowed. */
+void usk_ctf_mended_free(char *root, char **mended, size_t n);
+
+/* ---- what an event is to us ---- */
+
+enum ctf_kind {
+	CTF_IGNORED,
+	CTF_QUEUED,    /* a packet is handed to the device: sent */
+	CTF_RECEIVED,  /* a packet comes up, with its headers */
+	CTF_EARLY,     /* a packet came in; its headers come later, with the same buffer */
+	CTF_INTERFACE, /* an address of the machine */
+	CTF_SENT,      /* by a rule */
+	CTF_GOT,       /* by a rule */
+	CTF_KNOWN,     /* by a row of knowledge */
+	CTF_LOST,      /* no event: the tracer discarded some here */
+};
+
+/* What of an event is kept until its turn comes. */
+struct ctf_item {
+	int64_t time_ns;
+	uint8_t kind;	 /* enum ctf_kind */
+	uint8_t rule;	 /* of CTF_SENT, CTF_GOT, CTF_KNOWN: its number */
+	uint16_t n;	 /* bytes used */
+	uint32_t length; /* of the packet on the wire; bytes of the message */
+	uint64_t key;	 /* address of the buffer; thread */
+	uint8_t bytes[216];
+};
+
+/* ---- ctf_field.c ---- */
+
+/** The member of that path ("a.b"), through selected options of variants; NULL if none. */
+const bt_field *usk_ctf_member(const bt_field *structure, const char *path);
+/** The same in the payload and the contexts of an event. */
+const bt_field *usk_ctf_field(const bt_event *event, const char *path);
+/** An integer, boolean or bit array of any kind. */
+bool usk_ctf_integer(const bt_field *f, uint64_t *out);
+/** An integer, or an array of integers of 8, 16 or 32 bits, as n bytes in network order. */
+bool usk_ctf_bytes(const bt_field *f, uint8_t *out, size_t n);
+/** As text, up to room bytes; longer ones, and what is nested, as their hash. How many. */
+size_t usk_ctf_text(const bt_field *f, uint8_t *out, size_t room);
+
+/* ---- ctf_net.c ---- */
+
+enum ctf_kind usk_ctf_net_kind(const bt_event_class *class);
+/** False: nothing in it is of use (no TCP, no headers, the loopback device). */
+bool usk_ctf_net_take(const bt_event *event, struct ctf_item *item);
+
+/* ---- ctf_graph.c ---- */
+
+struct ctf_graph;
+
+struct ctf_visitor {
+	void *ctx;
+	/* What events of this class are. Asked once for each, in the child. */
+	struct ctf_role {
+		uint8_t kind, rule;
+	} (*classify)(void *ctx, const bt_event_class *class);
+	/* Keep what is needed of an event in item, of which time, kind and rule stand. False: leave
+	 * it out. */
+	bool (*take)(void *ctx, const bt_event *event, struct ctf_item *item);
+};
+
+struct ctf_totals {
+	uint64_t events, discarded;
+	int64_t first_ns, last_ns; /* of all events */
+	int64_t resolution_ns;	   /* 0 for 1 ns and finer */
+	uint32_t kinds;		   /* a bit for each enum ctf_kind that a class of events is */
+	char hostname[128];	   /* empty if no trace says */
+	char damage[320];	   /* what was lost, a sentence; empty if nothing */
+};
+
+/**
+ * Open the traces in folder[n], which must be of one machine. Every stream begins, so that all
+ * event classes have been classified when it returns.
+ */
+enum usk_status usk_ctf_open(char *const *folder, size_t n, const struct ctf_visitor *visitor,
+			     struct ctf_graph **out, struct usk_err *err);
+/** Does libbabeltrace2 take this trace? It may abort. */
+bool usk_ctf_opens(const char *folder);
+/** The next items in the order of time: *n of them, 0 at the end. */
+enum usk_status usk_ctf_next(struct ctf_graph *g, struct ctf_item *out, size_t cap, size_t *n,
+			     struct usk_err *err);
+const struct ctf_totals *usk_ctf_totals(const struct ctf_graph *g);
+void usk_ctf_close(struct ctf_graph *g);
+
+/* ---- ctf_child.c: the same, but that the library may die ---- */
+
+struct ctf_child;
+
+enum usk_status usk_ctf_start(char *const *folder, size_t n, const struct ctf_visitor *visitor,
+			      struct ctf_child **out, struct usk_err *err);
+enum usk_status usk_ctf_read(struct ctf_child *c, struct ctf_item *out, size_t cap, size_t *n,
+			     struct usk_err *err);
+/** So far. */
+const struct ctf_totals *usk_ctf_read_totals(const struct ctf_child *c);
+void usk_ctf_stop(struct ctf_child *c);
+/** Would libbabeltrace2 take this trace? */
+bool usk_ctf_is_readable(const char *folder);
+
+/* ---- ctf_key.c ---- */
+
+struct ctf_keys;
+
+/** Rules of the options, or those of known tracers. */
+enum usk_status usk_ctf_keys_new(const struct usk_read_options *opt, struct ctf_keys **out,
+				 struct usk_err *err);
+void usk_ctf_keys_free(struct ctf_keys *k);
+/** Were they given by the user? */
+bool usk_ctf_keys_stated(const struct ctf_keys *k);
+struct ctf_role usk_ctf_keys_classify(struct ctf_keys *k, const bt_event_class *class);
+bool usk_ctf_keys_take(struct ctf_keys *k, const bt_event *event, struct ctf_item *item);
+/** An item whose turn has come: is it a side of a message? */
+bool usk_ctf_keys_settle(struct ctf_keys *k, const struct ctf_item *item, struct usk_event *out);
+
+#endif

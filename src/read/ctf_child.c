@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf_child.c - libbabeltrace2 in a process of its own
+ *
+ * In    as ctf_graph.c, which does the work in the child
+ * Out   the same through a pipe; where the child dies, what it had sent, and a sentence
+ * Why   the library aborts on some damaged traces (a packet that claims to be larger than 2^60
+ * bits), and a damaged input is no reason to die. It decodes while the parent matches, besides Not
+ * a sandbox
+ */
+#include "read/ctf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ITEMS = 64 };
+
+/* What goes through the pipe: one of these, then so many items. */
+struct frame {
+	struct ctf_totals totals; /* so far */
+	enum usk_status status;
+	struct usk_err err;
+	size_t n;
+	bool last;
+};
+
+struct ctf_child {
+	pid_t pid; /* 0: it was waited for */
+	int fd;	   /* -1: nothing more comes */
+	struct ctf_totals totals;
+	struct ctf_item item[ITEMS];
+	size_t at, n;
+};
+
+/* ---- the child ------------------------------------------------------------------------------ */
+
+/* The parent's business: its files, its handlers, its standard error. */
+static void leave_home(void)
+{
+	const struct rlimit none = { 0, 0 };
+	for (int i = 1; i < NSIG; i++) {
+		signal(i, SIG_DFL);
+	}
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+	}
+	setrlimit(RLIMIT_CORE, &none);
+}
+
+static void send_all(int fd, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+	while (n) {
+		ssize_t m = write(fd, p, n);
+		if (m < 0 && errno != EINTR) {
+			_exit(1); /* nobody listens any more */
+		}
+		p += m > 0 ? m : 0;
+		n -= m > 0 ? (size_t)m : 0;
+	}
+}
+
+static void child_main(int fd, char *const *folder, size_t n, const struct ctf_visitor *visitor)
+{
+	struct ctf_graph *g = NULL;
+	struct ctf_item item[ITEMS];
+	struct frame f = { .n = 0 };
+	leave_home();
+	f.status = usk_ctf_open(folder, n, visitor, &g, &f.err);
+	if (!f.status) {
+		f.totals = *usk_ctf_totals(g);
+	}
+	f.last = f.status != USK_OK;
+	send_all(fd, &f, sizeof f);
+	while (!f.last) {
+		f.status = usk_ctf_next(g, item, ITEMS, &f.n, &f.err);
+		f.totals = *usk_ctf_totals(g);
+		f.last = f.status || !f.n;
+		send_all(fd, &f, sizeof f);
+		send_all(fd, item, f.n * sizeof *item);
+	}
+	/* Everything goes with the process. */
+	_exit(0);
+}
+
+bool usk_ctf_is_readable(const char *folder)
+{
+	int status = 1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		leave_home();
+		_exit(!usk_ctf_opens(folder));
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+	}
+	return pid > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+/* ---- the parent ----------------------------------------------------------------------------- */
+
+static bool receive(int fd, void *out, size_t n)
+{
+	uint8_t *p = out;
+	while (n) {
+		ssize_t m = read(fd, p, n);
+		if (m == 0 || (m < 0 && errno != EINTR)) {
+			return false;
+		}
+		p += m > 0 ? m : 0;
+		n -= m > 0 ? (size_t)m : 0;
+	}
+	return true;
+}
+
+/* Wait for its end; how it died, 0 for no signal. */
+static int bury(struct ctf_child *c)
+{
+	int status = 0;
+	if (c->fd >= 0) {
+		close(c->fd);
+		c->fd = -1;
+	}
+	while (c->pid > 0 && waitpid(c->pid, &status, 0) < 0 && errno == EINTR) {
+	}
+	c->pid = 0;
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+/* The next frame and its items. */
+static enum usk_status next_frame(struct ctf_child *c, struct usk_err *err)
+{
+	struct frame f;
+	c->at = c->n = 0;
+	if (receive(c->fd, &f, sizeof f) && f.n <= ITEMS &&
+	    receive(c->fd, c->item, f.n * sizeof *c->item)) {
+		c->totals = f.totals;
+		c->n = f.n;
+		if (f.last) {
+			bury(c);
+		}
+		if (f.status && err) {
+			*err = f.err;
+		}
+		return f.status;
+	}
+	int signal_number = bury(c);
+	if (!c->totals.damage[0]) {
+		snprintf(c->totals.damage, sizeof c->totals.damage,
+			 "libbabeltrace2 died (%s) after %llu events, and what follows is lost",
+			 signal_number ? strsignal(signal_number) : "it does not say of what",
+			 (unsigned long long)c->totals.events);
+	}
+	return USK_OK;
+}
+
+enum usk_status usk_ctf_start(char *const *folder, size_t n, const struct ctf_visitor *visitor,
+			      struct ctf_child **out, struct usk_err *err)
+{
+	int fd[2];
+	if (pipe2(fd, O_CLOEXEC)) {
+		return usk_fail(err, USK_EIO, 0, "no pipe: %s", strerror(errno));
+	}
+	struct ctf_child *c = usk_alloc(1, sizeof *c);
+	c->fd = fd[0];
+	c->pid = fork();
+	if (c->pid == 0) {
+		close(fd[0]);
+		child_main(fd[1], folder, n, visitor);
+	}
+	close(fd[1]);
+	enum usk_status status = USK_OK;
+	if (c->pid < 0) {
+		c->pid = 0;
+		status = usk_fail(err, USK_EIO, 0, "no process to read it: %s", strerror(errno));
+	} else {
+		status = next_frame(c, err);
+		if (!status && c->fd < 0) {
+			status =
+				usk_fail(err, USK_EINPUT, 0, "%s: %s", folder[0], c->totals.damage);
+		}
+	}
+	if (status) {
+		usk_ctf_stop(c);
+		return status;
+	}
+	*out = c;
+	return USK_OK;
+}
+
+enum usk_status usk_ctf_read(struct ctf_child *c, struct ctf_item *out, size_t cap, size_t *n,
+			     struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	*n = 0;
+	while (!status && c->at == c->n && c->fd >= 0) {
+		status = next_frame(c, err);
+	}
+	if (!status) {
+		*n = c->n - c->at < cap ? c->n - c->at : cap;
+		memcpy(out, c->item + c->at, *n * sizeof *out);
+		c->at += *n;
+	}
+	return status;
+}
+
+const struct ctf_totals *usk_ctf_read_totals(const struct ctf_child *c)
+{
+	return &c->totals;
+}
+
+void usk_ctf_stop(struct ctf_child *c)
+{
+	if (c) {
+		/* It may be in the middle of something; it has nothing to lose. */
+		if (c->pid > 0 && c->fd >= 0) {
+			kill(c->pid, SIGKILL);
+		}
+		bury(c);
+	}
+	free(c);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf_field.c - fields of CTF events as numbers, bytes and text
+ *
+ * Why   tracers differ in how they write one and the same: an address as four bytes, eight words
+ *       or one integer, a number as an enumeration, a header in a variant
+ */
+#include "read/ctf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What a variant stands for; an option's content. NULL: nothing. */
+static const bt_field *unwrap(const bt_field *f)
+{
+	while (f) {
+		bt_field_class_type type = bt_field_get_class_type(f);
+		if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT)) {
+			f = bt_field_variant_borrow_selected_option_field_const(f);
+		} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
+			f = bt_field_option_borrow_field_const(f);
+		} else {
+			break;
+		}
+	}
+	return f;
+}
+
+const bt_field *usk_ctf_member(const bt_field *f, const char *path)
+{
+	while ((f = unwrap(f)) != NULL && *path) {
+		char name[64];
+		size_t n = strcspn(path, ".");
+		if (n >= sizeof name ||
+		    bt_field_get_class_type(f) != BT_FIELD_CLASS_TYPE_STRUCTURE) {
+			return NULL;
+		}
+		memcpy(name, path, n);
+		name[n] = 0;
+		f = bt_field_structure_borrow_member_field_by_name_const(f, name);
+		path += n + (path[n] == '.');
+	}
+	return f;
+}
+
+const bt_field *usk_ctf_field(const bt_event *event, const char *path)
+{
+	const bt_packet *packet = bt_event_borrow_packet_const(event);
+	const bt_field *places[] = {
+		bt_event_borrow_payload_field_const(event),
+		bt_event_borrow_specific_context_field_const(event),
+		bt_event_borrow_common_context_field_const(event),
+		packet ? bt_packet_borrow_context_field_const(packet) : NULL,
+	};
+	for (size_t i = 0; i < COUNT(places); i++) {
+		const bt_field *f = places[i] ? usk_ctf_member(places[i], path) : NULL;
+		if (f) {
+			return f;
+		}
+	}
+	return NULL;
+}
+
+bool usk_ctf_integer(const bt_field *f, uint64_t *out)
+{
+	if (!f) {
+		return false;
+	}
+	bt_field_class_type type = bt_field_get_class_type(f);
+	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) {
+		*out = bt_field_integer_unsigned_get_value(f);
+	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)) {
+		*out = (uint64_t)bt_field_integer_signed_get_value(f);
+	} else if (type == BT_FIELD_CLASS_TYPE_BOOL) {
+		*out = bt_field_bool_get_value(f) != BT_FALSE;
+	} else if (type == BT_FIELD_CLASS_TYPE_BIT_ARRAY) {
+		*out = bt_field_bit_array_get_value_as_integer(f);
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static bool is_signed(const bt_field *f)
+{
+	return bt_field_class_type_is(bt_field_get_class_type(f),
+				      BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+}
+
+static void store(uint8_t *out, uint64_t v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		out[i] = (uint8_t)(i + 8 < n ? 0 : v >> 8 * (n - 1 - i));
+	}
+}
+
+bool usk_ctf_bytes(const bt_field *f, uint8_t *out, size_t n)
+{
+	uint64_t v;
+	if (f && bt_field_class_type_is(bt_field_get_class_type(f), BT_FIELD_CLASS_TYPE_ARRAY)) {
+		uint64_t m = bt_field_array_get_length(f);
+		if (!m || n % m) {
+			return false;
+		}
+		size_t each = n / (size_t)m;
+		for (uint64_t i = 0; i < m; i++) {
+			const bt_field *e =
+				bt_field_array_borrow_element_field_by_index_const(f, i);
+			if (!usk_ctf_integer(e, &v)) {
+				return false;
+			}
+			store(out + i * each, v, each);
+		}
+		return true;
+	}
+	if (!usk_ctf_integer(f, &v)) {
+		return false;
+	}
+	store(out, v, n);
+	return true;
+}
+
+static size_t fits(const char *text, size_t n, uint8_t *out, size_t room)
+{
+	if (n <= room) {
+		memcpy(out, text, n);
+		return n;
+	}
+	struct usk_event_id id = usk_event_id(text, n);
+	memcpy(out, &id, sizeof id);
+	return sizeof id;
+}
+
+size_t usk_ctf_text(const bt_field *f, uint8_t *out, size_t room)
+{
+	char text[400];
+	uint64_t v;
+	int n = -1;
+	f = unwrap(f);
+	if (!f) {
+		return 0;
+	}
+	bt_field_class_type type = bt_field_get_class_type(f);
+	if (usk_ctf_integer(f, &v)) {
+		n = is_signed(f) ? snprintf(text, sizeof text, "%lld", (long long)v)
+				 : snprintf(text, sizeof text, "%llu", (unsigned long long)v);
+	} else if (type == BT_FIELD_CLASS_TYPE_STRING) {
+		return fits(bt_field_string_get_value(f), (size_t)bt_field_string_get_length(f),
+			    out, room);
+	} else if (type == BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL) {
+		n = snprintf(text, sizeof text, "%.17g",
+			     bt_field_real_double_precision_get_value(f));
+	} else if (type == BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL) {
+		n = snprintf(text, sizeof text, "%.9g",
+			     (double)bt_field_real_single_precision_get_value(f));
+	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY)) {
+		uint64_t m = bt_field_array_get_length(f);
+		n = 0;
+		for (uint64_t i = 0; i < m; i++) {
+			const bt_field *e =
+				bt_field_array_borrow_element_field_by_index_const(f, i);
+			/* Elements that are no numbers count as nothing. */
+			v = 0;
+			usk_ctf_integer(e, &v);
+			if ((size_t)n + 24 > sizeof text) {
+				struct usk_event_id id = usk_event_id(text, (size_t)n);
+				memcpy(text, &id, sizeof id);
+				n = sizeof id;
+			}
+			n += snprintf(text + n, sizeof text - (size_t)n, "%s%llx", i ? ":" : "",
+				      (unsigned long long)v);
+		}
+	}
+	return n < 0 ? 0 : fits(text, (size_t)n, out, room);
+}

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf_graph.c - all streams of CTF traces, merged by time
+ *
+ * In    folders of traces; which classes of events are of interest
+ * Out   what was kept of their events, in the order of time; totals over all events
+ * Why   libbabeltrace2's own muxer gives up on traces whose packets begin before the previous one
+ *       ends, as older LTTng wrote them: here each stream is read by itself, and only events count
+ * Not   what events mean (ctf_net.c, ctf_key.c)
+ *
+ * The stream that is furthest behind is advanced, so what waits is a batch per stream. What waits
+ * is handed out once no stream can have anything earlier.
+ */
+#include "read/ctf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How many cycles are how many ns, exactly: libbabeltrace2's own conversion goes through doubles.
+ */
+struct timing {
+	uint64_t hz;
+	int64_t offset_s;
+	uint64_t offset_cycles;
+};
+
+struct stream {
+	bt_message_iterator *iterator;
+	const bt_stream_class *timed; /* timing is of its clock */
+	struct timing timing;
+	int64_t at_ns; /* all before this was seen */
+	bool ended;
+	struct ctf_item *item; /* first .. first + n wait */
+	size_t first, n, cap;
+};
+
+/* Hash of classes of events. */
+struct class_slot {
+	const bt_event_class *class;
+	struct ctf_role role;
+};
+
+struct ctf_graph {
+	bt_graph *graph;
+	struct ctf_visitor visitor;
+	struct ctf_totals totals;
+	struct stream *stream;
+	size_t n_streams;
+	struct class_slot *slot;
+	size_t n_slots, n_classes;
+	size_t turn; /* stream that consume() advances */
+	enum usk_status status;
+	struct usk_err err;
+};
+
+/* ---- what libbabeltrace2 has to say ----------------------------------------------------- */
+
+/* The innermost of the causes, in one line; it belongs to the caller. */
+static char *take_cause(void)
+{
+	const bt_error *error = bt_current_thread_take_error();
+	if (!error) {
+		return usk_strdup("it does not say why");
+	}
+	const bt_error_cause *cause = bt_error_borrow_cause_by_index(error, 0);
+	char *text = usk_strdup(bt_error_cause_get_message(cause));
+	for (char *p = text; *p; p++) {
+		*p = *p == '\n' ? ' ' : *p;
+	}
+	text[strcspn(text, "\r")] = 0;
+	size_t n = strlen(text);
+	while (n && (text[n - 1] == '.' || text[n - 1] == ' ')) {
+		text[--n] = 0;
+	}
+	bt_error_release(error);
+	return text;
+}
+
+static enum usk_status refused(struct ctf_graph *g, const char *folder)
+{
+	char *cause = take_cause();
+	enum usk_status status =
+		usk_fail(&g->err, USK_EINPUT, 0,
+			 "%s: libbabeltrace2 cannot read this trace: %.300s", folder, cause);
+	free(cause);
+	return status;
+}
+
+/* A stream that breaks off: the others go on. */
+static void broken(struct ctf_graph *g, struct stream *s)
+{
+	char *cause = take_cause();
+	s->ended = true;
+	if (!g->totals.damage[0]) {
+		snprintf(g->totals.damage, sizeof g->totals.damage,
+			 "stream %zu breaks off after %llu events: %.160s",
+			 (size_t)(s - g->stream) + 1, (unsigned long long)g->totals.events, cause);
+	}
+	free(cause);
+}
+
+/* ---- events ------------------------------------------------------------------------------- */
+
+static struct class_slot *find_class(struct ctf_graph *g, const bt_event_class *class)
+{
+	size_t i = usk_mix((uint64_t)(uintptr_t) class) & (g->n_slots - 1);
+	while (g->slot[i].class && g->slot[i].class != class) {
+		i = (i + 1) & (g->n_slots - 1);
+	}
+	return &g->slot[i];
+}
+
+static struct ctf_role role_of(struct ctf_graph *g, const bt_event_class *class)
+{
+	struct class_slot *slot = g->n_slots ? find_class(g, class) : NULL;
+	if (slot && slot->class) {
+		return slot->role;
+	}
+	if (2 * (g->n_classes + 1) > g->n_slots) {
+		struct class_slot *old = g->slot;
+		size_t n = g->n_slots;
+		g->n_slots = n ? 2 * n : 256;
+		g->slot = usk_alloc(g->n_slots, sizeof *g->slot);
+		for (size_t i = 0; i < n; i++) {
+			if (old[i].class) {
+				*find_class(g, old[i].class) = old[i];
+			}
+		}
+		free(old);
+	}
+	slot = find_class(g, class);
+	*slot = (struct class_slot){ class, g->visitor.classify(g->visitor.ctx, class) };
+	g->totals.kinds |= UINT32_C(1) << slot->role.kind;
+	g->n_classes++;
+	return slot->role;
+}
+
+/* The clock of a stream; false if its events have no time. */
+static bool set_timing(struct ctf_graph *g, struct stream *s, const bt_stream_class *class)
+{
+	const bt_clock_class *clock = bt_stream_class_borrow_default_clock_class_const(class);
+	if (!clock) {
+		usk_fail(&g->err, USK_EINPUT, 0,
+			 "its events have no time: there is no clock in it");
+		g->status = USK_EINPUT;
+		return false;
+	}
+	struct timing *t = &s->timing;
+	s->timed = class;
+	t->hz = bt_clock_class_get_frequency(clock);
+	bt_clock_class_get_offset(clock, &t->offset_s, &t->offset_cycles);
+	int64_t tick = t->hz < 1000000000 ? (int64_t)((1000000000 + t->hz - 1) / t->hz) : 0;
+	g->totals.resolution_ns = tick > g->totals.resolution_ns ? tick : g->totals.resolution_ns;
+	return true;
+}
+
+/* After others that are in range it is damage, and the stream ends here. */
+static bool time_of(struct ctf_graph *g, struct stream *s, uint64_t cycles, int64_t *ns)
+{
+	const struct timing *t = &s->timing;
+	usk_u128 sum = (usk_u128)cycles + t->offset_cycles;
+	usk_i128 time = (usk_i128)t->offset_s * 1000000000 +
+			(usk_i128)(t->hz == 1000000000 ? sum : sum * 1000000000 / t->hz);
+	if ((time > USK_TIME_MAX || time < -USK_TIME_MAX) && s->at_ns != INT64_MIN) {
+		s->ended = true;
+		if (!g->totals.damage[0]) {
+			snprintf(
+				g->totals.damage, sizeof g->totals.damage,
+				"stream %zu breaks off after %llu events: a stamp is more than 146 "
+				"years from zero",
+				(size_t)(s - g->stream) + 1, (unsigned long long)g->totals.events);
+		}
+		return false;
+	}
+	if (time > USK_TIME_MAX || time < -USK_TIME_MAX) {
+		g->status =
+			usk_fail(&g->err, USK_ERANGE, g->totals.events,
+				 "the stamp of event %llu is more than 2^62 ns (146 years) from "
+				 "zero: not a time that unskew can correct",
+				 (unsigned long long)g->totals.events);
+		return false;
+	}
+	*ns = (int64_t)time;
+	return true;
+}
+
+/* Room for one more item, which counts once s->n does. */
+static struct ctf_item *new_item(struct stream *s, int64_t time_ns, struct ctf_role role)
+{
+	if (s->first && s->first + s->n == s->cap) {
+		memmove(s->item, s->item + s->first, s->n * sizeof *s->item);
+		s->first = 0;
+	}
+	s->item = usk_room(s->item, s->first + s->n, &s->cap, sizeof *s->item);
+	struct ctf_item *item = &s->item[s->first + s->n];
+	item->time_ns = time_ns;
+	item->kind = role.kind;
+	item->rule = role.rule;
+	item->n = 0;
+	item->length = 0;
+	item->key = 0;
+	return item;
+}
+
+static void take_event(struct ctf_graph *g, struct stream *s, const bt_message *message)
+{
+	const bt_event *event = bt_message_event_borrow_event_const(message);
+	const bt_stream_class *class =
+		bt_stream_borrow_class_const(bt_event_borrow_stream_const(event));
+	int64_t ns;
+	if (class != s->timed && !set_timing(g, s, class)) {
+		return;
+	}
+	uint64_t cycles = bt_clock_snapshot_get_value(
+		bt_message_event_borrow_default_clock_snapshot_const(message));
+	if (!time_of(g, s, cycles, &ns)) {
+		return;
+	}
+	struct ctf_totals *t = &g->totals;
+	t->first_ns = !t->events || ns < t->first_ns ? ns : t->first_ns;
+	t->last_ns = !t->events || ns > t->last_ns ? ns : t->last_ns;
+	t->events++;
+	s->at_ns = ns > s->at_ns ? ns : s->at_ns;
+	struct ctf_role role = role_of(g, bt_event_borrow_class_const(event));
+	if (role.kind == CTF_IGNORED) {
+		return;
+	}
+	s->n += g->visitor.take(g->visitor.ctx, event, new_item(s, ns, role));
+}
+
+/* A trace begins to speak: all classes of its events, and whose it is. */
+static void meet(struct ctf_graph *g, const bt_stream *stream)
+{
+	const bt_stream_class *class = bt_stream_borrow_class_const(stream);
+	for (uint64_t i = 0; i < bt_stream_class_get_event_class_count(class); i++) {
+		role_of(g, bt_stream_class_borrow_event_class_by_index_const(class, i));
+	}
+	const bt_value *name = bt_trace_borrow_environment_entry_value_by_name_const(
+		bt_stream_borrow_trace_const(stream), "hostname");
+	if (!name || !bt_value_is_string(name)) {
+		return;
+	}
+	const char *text = bt_value_string_get(name);
+	if (!g->totals.hostname[0]) {
+		snprintf(g->totals.hostname, sizeof g->totals.hostname, "%s", text);
+	} else if (strncmp(g->totals.hostname, text, sizeof g->totals.hostname - 1) != 0 &&
+		   !g->status) {
+		g->status = usk_fail(&g->err, USK_EINPUT, 0,
+				     "holds traces of %s and of %s: give those of each machine by "
+				     "themselves",
+				     g->totals.hostname, text);
+	}
+}
+
+static void take_message(struct ctf_graph *g, struct stream *s, const bt_message *message)
+{
+	uint64_t count;
+	switch (bt_message_get_type(message)) {
+	case BT_MESSAGE_TYPE_EVENT:
+		take_event(g, s, message);
+		break;
+	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
+		meet(g, bt_message_stream_beginning_borrow_stream_const(message));
+		break;
+	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
+		if (bt_message_discarded_events_get_count(message, &count) ==
+		    BT_PROPERTY_AVAILABILITY_AVAILABLE) {
+			g->totals.discarded += count;
+		}
+		if (s->at_ns != INT64_MIN) {
+			new_item(s, s->at_ns, (struct ctf_role){ CTF_LOST, 0 });
+			s->n++;
+		}
+		break;
+	default:
+		break; /* packets begin and end, and in old traces do so in the wrong order */
+	}
+}
+
+static void advance(struct ctf_graph *g, struct stream *s)
+{
+	bt_message_array_const message;
+	uint64_t n = 0;
+	/* The plugin may leave an error behind and say that all is well; the next call would abort.
+	 */
+	bt_current_thread_clear_error();
+	switch (bt_message_iterator_next(s->iterator, &message, &n)) {
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
+		break;
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
+		s->ended = true;
+		break;
+	case BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN:
+		break;
+	default:
+		broken(g, s);
+		break;
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		if (!g->status && !s->ended) {
+			take_message(g, s, message[i]);
+		}
+		bt_message_put_ref(message[i]);
+	}
+	bt_current_thread_clear_error();
+}
+
+/* ---- the sink, which has a port for each stream -------------------------------------------- */
+
+static bt_component_class_initialize_method_status
+sink_init(bt_self_component_sink *self, bt_self_component_sink_configuration *configuration,
+	  const bt_value *params, void *data)
+{
+	struct ctf_graph *g = data;
+	(void)configuration;
+	(void)params;
+	bt_self_component_set_data(bt_self_component_sink_as_self_component(self), g);
+	for (size_t i = 0; i < g->n_streams; i++) {
+		char *name = usk_format("in%zu", i);
+		bt_self_component_add_port_status status =
+			bt_self_component_sink_add_input_port(self, name, NULL, NULL);
+		free(name);
+		if (status) {
+			return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
+		}
+	}
+	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
+}
+
+static bt_component_class_sink_graph_is_configured_method_status
+sink_configured(bt_self_component_sink *self)
+{
+	struct ctf_graph *g =
+		bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
+	for (size_t i = 0; i < g->n_streams; i++) {
+		if (bt_message_iterator_create_from_sink_component(
+			    self, bt_self_component_sink_borrow_input_port_by_index(self, i),
+			    &g->stream[i].iterator)) {
+			return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
+		}
+	}
+	return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
+}
+
+static bt_component_class_sink_consume_method_status sink_consume(bt_self_component_sink *self)
+{
+	struct ctf_graph *g =
+		bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
+	if (g->turn < g->n_streams) {
+		advance(g, &g->stream[g->turn]);
+	}
+	return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
+}
+
+/* ---- the graph ----------------------------------------------------------------------------- */
+
+static bt_value *source_params(const char *folder)
+{
+	bt_value *params = bt_value_map_create(), *inputs = NULL;
+	if (params && (bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) ||
+		       bt_value_array_append_string_element(inputs, folder))) {
+		bt_value_put_ref(params);
+		params = NULL;
+	}
+	return params;
+}
+
+static enum usk_status add_sources(struct ctf_graph *g, char *const *folder, size_t n,
+				   const bt_component_source **source)
+{
+	const bt_plugin *plugin = NULL;
+	const bt_component_class_source *class = NULL;
+	bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin);
+	if (plugin) {
+		class = bt_plugin_borrow_source_component_class_by_name_const(plugin, "fs");
+	}
+	if (!class) {
+		free(take_cause());
+		bt_plugin_put_ref(plugin);
+		return usk_fail(&g->err, USK_EIO, 0,
+				"libbabeltrace2 does not find its plugin ctf; is the package "
+				"babeltrace2 whole?");
+	}
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < n && !status; i++) {
+		bt_value *params = source_params(folder[i]);
+		char *name = usk_format("trace%zu", i);
+		if (bt_graph_add_source_component(g->graph, class, name, params,
+						  BT_LOGGING_LEVEL_NONE, &source[i])) {
+			status = refused(g, folder[i]);
+		} else {
+			g->n_streams += bt_component_source_get_output_port_count(source[i]);
+		}
+		free(name);
+		bt_value_put_ref(params);
+	}
+	bt_plugin_put_ref(plugin);
+	return status;
+}
+
+static enum usk_status add_sink(struct ctf_graph *g, const bt_component_source *const *source,
+				size_t n)
+{
+	const bt_component_sink *sink = NULL;
+	bt_component_class_sink *class = bt_component_class_sink_create("merge", sink_consume);
+	bool good = class && !bt_component_class_sink_set_initialize_method(class, sink_init) &&
+		    !bt_component_class_sink_set_graph_is_configured_method(class, sink_configured);
+	good = good && !bt_graph_add_sink_component_with_initialize_method_data(
+			       g->graph, class, "sink", NULL, g, BT_LOGGING_LEVEL_NONE, &sink);
+	size_t at = 0;
+	for (size_t i = 0; i < n && good; i++) {
+		uint64_t ports = bt_component_source_get_output_port_count(source[i]);
+		for (uint64_t k = 0; k < ports && good; k++) {
+			good = !bt_graph_connect_ports(
+				g->graph,
+				bt_component_source_borrow_output_port_by_index_const(source[i], k),
+				bt_component_sink_borrow_input_port_by_index_const(sink, at++),
+				NULL);
+		}
+	}
+	bt_component_class_sink_put_ref(class);
+	return good ? USK_OK : refused(g, "graph");
+}
+
+/* Advance stream i. */
+static enum usk_status turn(struct ctf_graph *g, size_t i)
+{
+	g->turn = i;
+	if (bt_graph_run_once(g->graph) != BT_GRAPH_RUN_ONCE_STATUS_OK && !g->status) {
+		char *cause = take_cause();
+		g->status = usk_fail(&g->err, USK_EINPUT, 0,
+				     "libbabeltrace2 cannot read this trace: %.300s", cause);
+		free(cause);
+	}
+	return g->status;
+}
+
+bool usk_ctf_opens(const char *folder)
+{
+	struct ctf_graph g = { .graph = bt_graph_create(0) };
+	const bt_component_source *source = NULL;
+	char *copy = usk_strdup(folder);
+	bool good = g.graph && !add_sources(&g, &copy, 1, &source);
+	bt_graph_put_ref(g.graph);
+	free(copy);
+	return good;
+}
+
+enum usk_status usk_ctf_open(char *const *folder, size_t n, const struct ctf_visitor *visitor,
+			     struct ctf_graph **out, struct usk_err *err)
+{
+	struct ctf_graph *g = usk_alloc(1, sizeof *g);
+	const bt_component_source **source = usk_alloc(n, sizeof(bt_component_source *));
+	g->visitor = *visitor;
+	g->graph = bt_graph_create(0);
+	enum usk_status status =
+		g->graph ? add_sources(g, folder, n, source)
+			 : usk_fail(&g->err, USK_EIO, 0, "libbabeltrace2 does not work");
+	g->stream = usk_alloc(g->n_streams, sizeof *g->stream);
+	for (size_t i = 0; i < g->n_streams; i++) {
+		g->stream[i].at_ns = INT64_MIN;
+	}
+	if (!status && g->n_streams) {
+		status = add_sink(g, source, n);
+	}
+	for (size_t i = 0; i < g->n_streams && !status; i++) {
+		status = turn(g, i);
+	}
+	free(source);
+	if (status) {
+		if (err) {
+			*err = g->err;
+		}
+		usk_ctf_close(g);
+		return status;
+	}
+	*out = g;
+	return USK_OK;
+}
+
+enum usk_status usk_ctf_next(struct ctf_graph *g, struct ctf_item *out, size_t cap, size_t *n,
+			     struct usk_err *err)
+{
+	*n = 0;
+	while (*n < cap && !g->status) {
+		size_t behind = SIZE_MAX, head = SIZE_MAX;
+		for (size_t i = 0; i < g->n_streams; i++) {
+			const struct stream *s = &g->stream[i];
+			if (!s->ended &&
+			    (behind == SIZE_MAX || s->at_ns < g->stream[behind].at_ns)) {
+				behind = i;
+			}
+			if (s->n && (head == SIZE_MAX ||
+				     s->item[s->first].time_ns <
+					     g->stream[head].item[g->stream[head].first].time_ns)) {
+				head = i;
+			}
+		}
+		if (head != SIZE_MAX) {
+			struct stream *s = &g->stream[head];
+			const struct ctf_item *item = &s->item[s->first];
+			if (behind == SIZE_MAX || item->time_ns <= g->stream[behind].at_ns) {
+				out[(*n)++] = *item;
+				s->first++;
+				s->n--;
+				s->first = s->n ? s->first : 0;
+				continue;
+			}
+		}
+		if (behind == SIZE_MAX) {
+			break;
+		}
+		turn(g, behind);
+	}
+	if (g->status && err) {
+		*err = g->err;
+	}
+	return g->status;
+}
+
+const struct ctf_totals *usk_ctf_totals(const struct ctf_graph *g)
+{
+	return &g->totals;
+}
+
+void usk_ctf_close(struct ctf_graph *g)
+{
+	if (!g) {
+		return;
+	}
+	for (size_t i = 0; i < g->n_streams; i++) {
+		bt_message_iterator_put_ref(g->stream[i].iterator);
+		free(g->stream[i].item);
+	}
+	bt_graph_put_ref(g->graph);
+	free(g->stream);
+	free(g->slot);
+	free(g);
+}

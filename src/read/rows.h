@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rows.h - inside of the readers of tables: what they have in common
+ *
+ * A reader of tables has a struct rows as its state, and turns the cells of one row into what
+ * it hands out. A row that cannot be read is left out, and the damage tells how many and of the
+ * first why.
+ */
+#ifndef USK_ROWS_H
+#define USK_ROWS_H
+
+#include "read/read.h"
+
+struct rows {
+	struct usk_table table;
+	struct usk_msg waiting; /* found with one that was handed out, where there was no room */
+	bool waits;
+};
+
+bool usk_rows_sniff(const struct usk_table_kind *kind, const uint8_t *d, size_t n);
+enum usk_status usk_rows_start(struct usk_trace *t, const struct usk_table_kind *kind,
+			       struct usk_err *err);
+void usk_rows_stop(struct usk_trace *t);
+
+/**
+ * The next row that take() makes something of; *more is false at the end. take() gets the table
+ * and t, and returns USK_EINPUT with a sentence, without file and line, for a row to be left out.
+ */
+enum usk_status usk_rows_next(struct usk_trace *t,
+			      enum usk_status (*take)(struct usk_trace *t, const struct usk_cell *c,
+						      void *out, struct usk_err *why),
+			      void *out, bool *more, struct usk_err *err);
+
+#endif

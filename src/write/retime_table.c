@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * retime_table.c - a table again, with corrected stamps
+ *
+ * In    a table of messages, events or exchanges, as CSV or JSON lines
+ * Out   the same rows; the times corrected in their own notation, the recorded ones in new columns
+ *       NAME_raw_ns beside them; stamps in NAME_ticks stay, and NAME_ns comes beside them; all
+ *       else byte for byte. A row that cannot be read is left out, and a note tells how many and
+ *       of the first why
+ * Why   the new columns stand beside the old, not at the end, so that rows with fewer or more
+ *       fields than the header stay aligned
+ * Not   a table that has such columns already keeps what they say: it was corrected before
+ */
+#include "base/stamp.h"
+#include "base/text.h"
+#include "write/retime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct named {
+	char *shown;
+	uint32_t clock;
+};
+
+struct retimed {
+	struct retime *t;
+	struct usk_table table;
+	bool keep_raw[USK_TABLE_COLUMNS]; /* the table has recorded stamps of its own */
+	struct named *name;		  /* sorted */
+	struct usk_replay **map;	  /* by clock */
+	bool *asked;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct named *)a)->shown, ((const struct named *)b)->shown);
+}
+
+static enum usk_status find_clock(struct retimed *b, struct usk_csv_field f,
+				  struct usk_replay **map)
+{
+	struct retime *t = b->t;
+	const struct usk_clocks *c = t->clocks;
+	char *name = usk_alloc(f.n + 1, 1);
+	memcpy(name, f.text, f.n);
+	struct named key = { usk_shown(name), 0 };
+	const struct named *found =
+		c->n_clocks ? bsearch(&key, b->name, c->n_clocks, sizeof key, by_name) : NULL;
+	enum usk_status status = USK_OK;
+	if (!found) {
+		status = usk_fail(t->err, USK_EINPUT, b->table.number,
+				  "%s: line %llu: clock %.60s is not in the table of clocks",
+				  t->path, (unsigned long long)b->table.number, key.shown);
+	} else if (!b->asked[found->clock]) {
+		b->asked[found->clock] = true;
+		status = usk_write_map(c, found->clock, t->path, t->opt, &b->map[found->clock],
+				       t->notes, t->err);
+	}
+	*map = status ? NULL : b->map[found->clock];
+	free(name);
+	free(key.shown);
+	return status;
+}
+
+static void write_time(struct usk_output *out, enum usk_csv_unit unit, int64_t ns)
+{
+	char text[64];
+	if (unit == USK_CSV_NS || unit == USK_CSV_TICKS) {
+		usk_output_format(out, "%lld", (long long)ns);
+		return;
+	}
+	if (unit == USK_CSV_S) {
+		usk_seconds_text(ns, text);
+	} else {
+		usk_time_text(ns, text);
+	}
+	usk_output_format(out, "%s", text);
+}
+
+struct stamp {
+	const struct usk_cell *cell; /* NULL: the row has none */
+	int64_t was_ns, now_ns;
+	bool ticks; /* recorded as such */
+};
+
+/* The cell again, corrected, and the stamp as recorded beside it. */
+static void write_stamp(struct retimed *b, size_t column, const struct stamp *s)
+{
+	struct usk_output *out = &b->t->out;
+	const struct usk_cell *c = s->cell;
+	const char *name = b->table.kind->column[column].name;
+	bool json = b->table.json, ticks = c->unit == USK_CSV_TICKS;
+	bool quoted = json && c->n_raw && *c->raw == '"';
+	if (ticks) {
+		usk_output_write(out, c->raw, c->n_raw);
+		usk_output_format(out, json ? ",\"%s_ns\":" : ",", name);
+	}
+	usk_output_write(out, "\"", quoted && !ticks);
+	write_time(out, c->unit, s->now_ns);
+	usk_output_write(out, "\"", quoted && !ticks);
+	if (ticks || b->keep_raw[column]) {
+		return;
+	}
+	usk_output_format(out, json ? ",\"%s_raw_ns\":" : ",", name);
+	if (s->ticks) {
+		usk_output_write(out, c->raw, c->n_raw);
+	} else {
+		usk_output_format(out, "%lld", (long long)s->was_ns);
+	}
+}
+
+static void write_row(struct retimed *b, const struct stamp *stamp)
+{
+	const struct usk_csv_line *line = &b->table.line;
+	const char *at = line->text, *end = line->text + line->n;
+	for (;;) {
+		size_t next = SIZE_MAX;
+		for (size_t c = 0; c < b->table.kind->n; c++) {
+			if (stamp[c].cell && stamp[c].cell->raw >= at &&
+			    (next == SIZE_MAX || stamp[c].cell->raw < stamp[next].cell->raw)) {
+				next = c;
+			}
+		}
+		if (next == SIZE_MAX) {
+			break;
+		}
+		usk_output_write(&b->t->out, at, (size_t)(stamp[next].cell->raw - at));
+		write_stamp(b, next, &stamp[next]);
+		at = stamp[next].cell->raw + stamp[next].cell->n_raw;
+	}
+	usk_output_write(&b->t->out, at, (size_t)(end - at) + line->n_end);
+}
+
+/*
+ * One row. A stamp that cannot be read is damage: USK_EINPUT with why. A clock that cannot be
+ * applied, and a time that cannot be, are errors of the whole, in t->err.
+ */
+static enum usk_status row(struct retimed *b, bool *damaged, struct usk_err *why)
+{
+	struct retime *t = b->t;
+	const struct usk_table *table = &b->table;
+	const struct usk_read_options *read = t->opt ? t->opt->read : NULL;
+	struct stamp stamp[USK_TABLE_COLUMNS] = { { 0 } };
+	for (size_t c = 0; c < table->kind->n; c++) {
+		const struct usk_cell *cell = &table->cell[c];
+		if (!table->kind->column[c].time || !cell->f.text) {
+			continue;
+		}
+		struct usk_csv_field name = table->cell[table->kind->column[c].clock].f;
+		enum usk_status status =
+			usk_cell_time(read, name, cell, &stamp[c].was_ns, &stamp[c].ticks, why);
+		if (status == USK_ERANGE) {
+			return usk_fail(t->err, status, table->number, "%s: line %llu: %s", t->path,
+					(unsigned long long)table->number, why->msg);
+		}
+		if (status) {
+			*damaged = true;
+			return USK_OK;
+		}
+		stamp[c].cell = cell;
+	}
+	for (size_t c = 0; c < table->kind->n; c++) {
+		struct usk_replay *map;
+		if (!stamp[c].cell) {
+			continue;
+		}
+		enum usk_status status =
+			find_clock(b, table->cell[table->kind->column[c].clock].f, &map);
+		stamp[c].now_ns = stamp[c].was_ns;
+		if (!status && map) {
+			status =
+				usk_replay_many(map, &stamp[c].was_ns, 1, &stamp[c].now_ns, t->err);
+			if (status) {
+				usk_fail_in(t->err, "%s: line %llu", t->path,
+					    (unsigned long long)table->number);
+			}
+		}
+		if (status) {
+			return status;
+		}
+	}
+	write_row(b, stamp);
+	return USK_OK;
+}
+
+/* The columns of times get their neighbours, unless the table has them. */
+static void header(struct retimed *b)
+{
+	struct usk_output *out = &b->t->out;
+	const struct usk_csv_line *line = &b->table.line;
+	const char *p = line->text, *end = p + line->n;
+	char *scratch = usk_alloc(line->n + 1, 1), *to = scratch;
+	struct usk_csv_field f;
+	while (p && usk_csv_next_field(&p, end, &to, &f)) {
+		for (size_t c = 0; c < b->table.kind->n; c++) {
+			char *raw = usk_format("%s_raw_ns", b->table.kind->column[c].name);
+			b->keep_raw[c] = b->keep_raw[c] || usk_csv_is(f, raw);
+			free(raw);
+		}
+	}
+	if (b->table.bom) {
+		usk_output_write(out, "\xef\xbb\xbf", 3);
+	}
+	size_t i = 0;
+	to = scratch;
+	for (p = line->text; p; i++) {
+		const char *raw = p;
+		usk_csv_next_field(&p, end, &to, &f);
+		usk_output_write(out, ",", i > 0);
+		usk_output_write(out, raw, (size_t)((p ? p - 1 : end) - raw));
+		int c = i < b->table.width ? b->table.column[i] : -1;
+		if (c >= 0 && b->table.kind->column[c].time) {
+			const char *name = b->table.kind->column[c].name;
+			if (b->table.cell[c].unit == USK_CSV_TICKS) {
+				usk_output_format(out, ",%s_ns", name);
+			} else if (!b->keep_raw[c]) {
+				usk_output_format(out, ",%s_raw_ns", name);
+			}
+		}
+	}
+	usk_output_write(out, end, line->n_end);
+	free(scratch);
+}
+
+/* Does this object keep recorded stamps of its own? */
+static void look_for_raw(struct retimed *b)
+{
+	for (size_t c = 0; c < b->table.kind->n; c++) {
+		char *raw = usk_format("\"%s_raw_ns\"", b->table.kind->column[c].name);
+		b->keep_raw[c] = b->table.kind->column[c].time &&
+				 memmem(b->table.line.text, b->table.line.n, raw, strlen(raw));
+		free(raw);
+	}
+}
+
+static enum usk_status rows(struct retimed *b)
+{
+	struct retime *t = b->t;
+	struct usk_table *table = &b->table;
+	size_t used = 0;
+	bool more = true;
+	const struct usk_table_kind *kind = usk_table_sniff(t->in.data, t->in.have);
+	enum usk_status status = usk_table_start(table, kind, &t->in, &used, t->err);
+	if (status) {
+		usk_fail_in(t->err, "%s", t->path);
+		return status;
+	}
+	if (!table->json) {
+		header(b);
+	}
+	while (!t->out.failed) {
+		struct usk_err why = { 0 };
+		status = usk_table_next(table, &t->in, &used, &more, &why);
+		if (status && status != USK_EINPUT) {
+			return usk_fail(t->err, status, why.at, "%s: %s", t->path, why.msg);
+		}
+		if (!status && !more) {
+			break;
+		}
+		bool damaged = status != USK_OK;
+		if (table->blank) {
+			usk_output_write(&t->out, table->line.text, table->line.n_end);
+		} else if (!damaged) {
+			if (table->json) {
+				look_for_raw(b);
+			}
+			status = row(b, &damaged, &why);
+			if (status) {
+				return status;
+			}
+		}
+		if (damaged) {
+			usk_table_left_out(table, why.msg);
+		}
+		if (table->number % 65536 == 0) {
+			usk_retime_progress(t);
+		}
+	}
+	char *damage = usk_csv_bad_text(&table->bad);
+	if (damage) {
+		usk_note(t->notes, "%s: %s", t->path, damage);
+	}
+	free(damage);
+	return USK_OK;
+}
+
+enum usk_status usk_retime_table(struct retime *t)
+{
+	const struct usk_clocks *c = t->clocks;
+	struct retimed b = { .t = t };
+	b.name = usk_alloc(c->n_clocks, sizeof *b.name);
+	b.map = usk_alloc(c->n_clocks, sizeof *b.map);
+	b.asked = usk_alloc(c->n_clocks, sizeof *b.asked);
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		b.name[i] = (struct named){ usk_shown(c->clock[i].name), (uint32_t)i };
+	}
+	qsort(b.name, c->n_clocks, sizeof *b.name, by_name);
+	enum usk_status status = rows(&b);
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		free(b.name[i].shown);
+		usk_replay_free(b.map[i]);
+	}
+	usk_table_free(&b.table);
+	free(b.name);
+	free(b.map);
+	free(b.asked);
+	return status;
+}

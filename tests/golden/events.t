@@ -1,0 +1,86 @@
+# Each machine prints its own table of events, one as CSV, one as JSON lines; equal ids are one message.
+# needs: zstd
+$ printf 'clock,time_ns,kind,id,bytes\na,1000000,send,m1,10\na,5000000,recv,m2,\na,6000000,send,m3,5\na,7000000,send,twice,\na,7000001,send,twice,\na,8000000,send,nobody,\n' >a.csv
+$ printf '{"clock":"b","time_ns":2100000,"kind":"recv","id":"m1"}\n{"time_s":0.0031,"clock":"b","kind":"send","id":"m2"}\n{"clock":"b","time":"1970-01-01T00:00:00.0071Z","kind":"recv","id":"m3"}\n{"clock":"c","time_ns":8000000,"kind":"recv","id":"m3"}\n{"clock":"b","time_ns":8000000,"kind":"recv","id":"twice"}\n{"clock":"b","time_ns":oops}\n' >b.jsonl
+$ unskew sync a.csv b.jsonl -o clocks.json --messages m.csv
+clock  quality    offset at the middle  drift, ppm       sent  received
+a      reference  0                     0                   3         1
+b      bounded    0.4 ms ± 1.51 ms      0 (-500 to 500)     1         2
+c      one-sided  at least -2.00 ms     -                   0         1
+
+Matched 4 messages; left out: 1 unmatched, 1 ambiguous.
+Received before sent: 0 as recorded, 0 corrected. Half widths: 1.50 ms to 1.51 ms.
+Delays, median (99 %): a -> b 1.10 ms as recorded, 1.50 ms (1.50 ms) corrected;
+  back 1.90 ms as recorded, 1.50 ms (1.50 ms) corrected.
+Note: b.jsonl: line 6: has no kind; 1 row of it is left out
+Note: c is bounded on one side only: its messages come or go, but do not lead back to a; traffic in the other direction would close it
+Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
+less than its minimum delay (0 ns). The bands hold if that does.
+Wrote clocks.json, m.csv.
+? 3
+$ cat m.csv
+sender,receiver,sent_ns,received_ns,bytes
+a,b,1000000,2100000,10
+b,a,3100000,5000000,0
+a,b,6000000,7100000,5
+a,c,6000000,8000000,5
+# As re-timed, the recorded stamp stays beside the new one.
+$ unskew apply clocks.json a.csv b.jsonl -o out --allow-unbounded; cat out/a.csv out/b.jsonl
+clock,time_ns,time_raw_ns,kind,id,bytes
+a,1000000,1000000,send,m1,10
+a,5000000,5000000,recv,m2,
+a,6000000,6000000,send,m3,5
+a,7000000,7000000,send,twice,
+a,7000001,7000001,send,twice,
+a,8000000,8000000,send,nobody,
+{"clock":"b","time_ns":2500000,"time_raw_ns":2100000,"kind":"recv","id":"m1"}
+{"time_s":0.003500000,"time_raw_ns":3100000,"clock":"b","kind":"send","id":"m2"}
+{"clock":"b","time":"1970-01-01T00:00:00.007500000Z","time_raw_ns":7100000,"kind":"recv","id":"m3"}
+{"clock":"c","time_ns":8000000,"time_raw_ns":8000000,"kind":"recv","id":"m3"}
+{"clock":"b","time_ns":8400000,"time_raw_ns":8000000,"kind":"recv","id":"twice"}
+! Wrote out/a.csv.
+! Wrote out/b.jsonl.
+! unskew: note: b.jsonl: clock c is one-sided: its stamps are left as recorded
+! unskew: note: b.jsonl: line 6: has no kind; 1 row of it is left out
+# Packed, each as its name says; the answer is the same.
+$ gzip a.csv; zstd -q --rm b.jsonl; unskew sync -q a.csv.gz b.jsonl.zst -o packed.json; sed 's/\.gz//; s/\.zst//' packed.json | cmp - clocks.json && echo same
+same
+$ unskew apply -q clocks.json a=a.csv.gz -o again.csv.gz; gzip -dc again.csv.gz | cmp - out/a.csv && echo same
+same
+# Exchanges of NTP or PTP; a counter's ticks need its rate.
+$ printf 'a,b,t1_ticks,t2_s,t3_s,t4_ticks\nclient,server,1193182,11.010,11.011,1217045\nclient,server,11931820,20.010,20.011,11955683\n' >ntp.csv
+$ unskew sync ntp.csv --reference server
+! unskew: ntp.csv: line 2: is in ticks: say how many make a second with --tick-rate client=HZ; 2 rows of it are left out
+? 1
+$ unskew sync ntp.csv --reference server --tick-rate client=1193182 -o ntp.json | head -n 3
+clock   quality    offset at the middle  drift, ppm       sent  received
+client  bounded    10.0005 s ± 9.51 ms   0 (-500 to 500)     2         2
+server  reference  0                     0                   2         2
+$ unskew apply -q ntp.json ntp.csv --tick-rate client=1193182 -o fixed.csv; cat fixed.csv
+a,b,t1_ticks,t1_ns,t2_s,t2_raw_ns,t3_s,t3_raw_ns,t4_ticks,t4_ns
+client,server,1193182,11000499849,11.010000000,11010000000,11.011000000,11011000000,1217045,11020499312
+client,server,11931820,20000499849,20.010000000,20010000000,20.011000000,20011000000,11955683,20020499312
+$ unskew sync ntp.csv --tick-rate clientele=1193182
+! unskew: ntp.csv: line 2: is in ticks: say how many make a second with --tick-rate client=HZ; 2 rows of it are left out
+? 1
+$ unskew sync ntp.csv --tick-rate client=fast
+! unskew: --tick-rate client=fast: write NAME=HZ, ticks a second with at most 6 digits behind the point
+? 2
+# What is wrong is one sentence with its line.
+$ printf 'clock,kind,id\na,send,1\n' >bad.csv; unskew check bad.csv
+! unskew: bad.csv: line 1: the event table has no column time_ns
+? 1
+$ printf 'clock,time_ns,kind,id\na,9223372036854775808,send,1\n' >bad.csv; unskew check bad.csv
+! unskew: bad.csv: line 2: 9223372036854775808 does not fit into 64 bits
+? 1
+$ printf 'clock,time_ns,kind,id\na,1,sent,1\n' >bad.csv; unskew check bad.csv
+! unskew: bad.csv: line 2: its kind is "sent", neither send nor recv; 1 row of it is left out
+? 1
+$ printf 'a,b,t1_ns,t2_ns,t3_ns\n' >bad.csv; unskew check bad.csv
+! unskew: bad.csv: line 1: the table of exchanges has no column t4_ns
+? 1
+$ head -c 40 a.csv.gz >cut.csv.gz; unskew check cut.csv.gz
+! unskew: cut.csv.gz: its gzip data are cut short at byte 40
+? 1
+$ head -c 90 a.csv.gz >cut.csv.gz; unskew check cut.csv.gz 2>&1 | tail -n 1
+unskew: cut.csv.gz: its gzip data are cut short at byte 90

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* Packed input and output: the same bytes, wherever they are cut or damaged; and the spool. */
+#include "base/io.h"
+#include "base/pack.h"
+#include "base/spool.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const enum usk_packing packings[] = { USK_GZIP, USK_ZSTD };
+
+struct blob {
+	uint8_t *data;
+	size_t n;
+};
+
+static void append(void *ctx, const void *data, size_t n)
+{
+	struct blob *b = ctx;
+	b->data = usk_grow(b->data, b->n + n + 1, 1);
+	memcpy(b->data + b->n, data, n);
+	b->n += n;
+}
+
+/* Text that packs well here and not there. */
+static struct blob make(size_t n, uint64_t seed)
+{
+	struct blob b = { usk_alloc(n + 1, 1), n };
+	struct usk_rng r;
+	usk_rng_seed(&r, seed);
+	for (size_t i = 0; i < n; i++) {
+		b.data[i] = (uint8_t)(i / 5000 % 2 ? usk_rng_next(&r) : i % 7);
+	}
+	return b;
+}
+
+/* False: not built in. */
+static bool packed(enum usk_packing p, const struct blob *plain, struct blob *out)
+{
+	struct usk_pack *k = usk_pack_new(p);
+	*out = (struct blob){ 0 };
+	if (!k) {
+		return false;
+	}
+	size_t half = plain->n / 2;
+	assert_true(usk_pack(k, plain->data, half, false, append, out));
+	assert_true(usk_pack(k, plain->data + half, plain->n - half, true, append, out));
+	usk_pack_free(k);
+	return true;
+}
+
+/* All of an input, in steps of any size. */
+static struct blob read_all(struct usk_input *in, struct usk_rng *r)
+{
+	struct blob b = { 0 };
+	for (size_t used = 0;;) {
+		size_t want = (size_t)usk_rng_below(r, usk_rng_below(r, 20) ? 3000 : 900000) + 1;
+		uint64_t at = in->at + used;
+		assert_int_equal(usk_input_need(in, used, want, NULL), USK_OK);
+		assert_int_equal(in->at, at);
+		assert_true(in->have >= want || in->end);
+		used = want < in->have ? want : in->have;
+		if (!used) {
+			return b;
+		}
+		append(&b, in->data, used);
+	}
+}
+
+static char path[] = "/tmp/unskew-test-pack-XXXXXX";
+
+static void save(const struct blob *b)
+{
+	FILE *f = fopen(path, "wb");
+	assert_non_null(f);
+	assert_int_equal(fwrite(b->data, 1, b->n, f), b->n);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void open_door(bool file, const struct blob *b, struct usk_input *in)
+{
+	if (file) {
+		save(b);
+		assert_int_equal(usk_input_open(in, path, NULL), USK_OK);
+	} else {
+		usk_input_memory(in, b->data, b->n);
+	}
+}
+
+static void test_window(void **state)
+{
+	(void)state;
+	struct usk_rng r;
+	usk_rng_seed(&r, 3);
+	static const size_t sizes[] = { 0, 1, 4999, 65536, 1300000 };
+	for (size_t i = 0; i < COUNT(sizes) * COUNT(packings) * 2; i++) {
+		struct blob plain = make(sizes[i / 4], i), file;
+		if (!packed(packings[i / 2 % 2], &plain, &file)) {
+			free(plain.data);
+			continue;
+		}
+		struct usk_input in;
+		open_door(i % 2, &file, &in);
+		assert_int_equal(usk_input_bytes(&in), file.n);
+		for (int round = 0; round < 2; round++) {
+			struct blob got = read_all(&in, &r);
+			assert_int_equal(got.n, plain.n);
+			assert_true(!got.n || !memcmp(got.data, plain.data, got.n));
+			assert_null(in.lost);
+			assert_int_equal(in.size, plain.n);
+			assert_int_equal(usk_input_pos(&in, 0), file.n);
+			free(got.data);
+			assert_int_equal(usk_input_seek(&in, round ? sizes[i / 4] / 3 : 0, NULL),
+					 USK_OK);
+		}
+		struct blob got = read_all(&in, &r);
+		assert_int_equal(got.n, plain.n - sizes[i / 4] / 3);
+		free(got.data);
+		usk_input_close(&in);
+		free(file.data);
+		free(plain.data);
+	}
+}
+
+/* Several files behind one another, as `cat a.gz b.gz` makes them; and zeros behind a member. */
+static void test_members(void **state)
+{
+	(void)state;
+	struct usk_rng r;
+	usk_rng_seed(&r, 5);
+	for (size_t i = 0; i < COUNT(packings); i++) {
+		struct blob plain = make(70000, i), one;
+		if (packed(packings[i], &plain, &one)) {
+			struct blob all = { 0 };
+			for (int k = 0; k < 3; k++) {
+				append(&all, one.data, one.n);
+			}
+			if (packings[i] == USK_GZIP) {
+				append(&all, "\0\0\0\0\0", 5);
+			}
+			struct usk_input in;
+			open_door(true, &all, &in);
+			struct blob got = read_all(&in, &r);
+			assert_int_equal(got.n, 3 * plain.n);
+			for (size_t k = 0; k < 3; k++) {
+				assert_memory_equal(got.data + k * plain.n, plain.data, plain.n);
+			}
+			assert_null(in.lost);
+			usk_input_close(&in);
+			free(got.data);
+			free(all.data);
+		}
+		free(one.data);
+		free(plain.data);
+	}
+}
+
+/* Cut anywhere or damaged anywhere: what comes out is a beginning, and what is lost is said. */
+static void test_damage(void **state)
+{
+	(void)state;
+	struct usk_rng r;
+	usk_rng_seed(&r, 8);
+	for (int turn = 0; turn < 300; turn++) {
+		struct blob plain = make(20000, (uint64_t)turn), file;
+		bool cut = turn % 3 != 0;
+		if (packed(packings[turn % 2], &plain, &file)) {
+			size_t at = 6 + (size_t)usk_rng_below(&r, file.n - 6);
+			if (cut) {
+				file.n = at;
+			} else {
+				file.data[at] ^= (uint8_t)(1 + usk_rng_below(&r, 255));
+			}
+			struct usk_input in;
+			open_door(turn % 5 == 0, &file, &in);
+			struct blob got = read_all(&in, &r);
+			if (cut) {
+				assert_true(got.n <= plain.n);
+				assert_true(!got.n || !memcmp(got.data, plain.data, got.n));
+				assert_non_null(in.lost);
+				assert_non_null(strstr(in.lost, "cut short"));
+			}
+			usk_input_close(&in);
+			free(got.data);
+		}
+		free(file.data);
+		free(plain.data);
+	}
+}
+
+/* Megabytes of zeros in a few bytes: the window stays small. */
+static void test_bomb(void **state)
+{
+	(void)state;
+	static const uint8_t zeros[1 << 20];
+	for (size_t i = 0; i < COUNT(packings); i++) {
+		struct blob file = { 0 };
+		struct usk_pack *k = usk_pack_new(packings[i]);
+		if (!k) {
+			continue;
+		}
+		for (int m = 0; m < 24; m++) {
+			assert_true(usk_pack(k, zeros, sizeof zeros, false, append, &file));
+		}
+		assert_true(usk_pack(k, zeros, 1, true, append, &file));
+		usk_pack_free(k);
+		struct usk_input in;
+		open_door(false, &file, &in);
+		while (!in.end) {
+			assert_int_equal(usk_input_need(&in, in.have, 1 << 20, NULL), USK_OK);
+			assert_true(in.capacity <= 4 << 20);
+		}
+		assert_int_equal(in.size, 24 * sizeof zeros + 1);
+		usk_input_close(&in);
+		free(file.data);
+	}
+}
+
+static void test_output(void **state)
+{
+	(void)state;
+	static const char *const suffixes[] = { ".gz", ".zst" };
+	struct blob plain = make(700000, 77);
+	for (size_t i = 0; i < COUNT(packings); i++) {
+		char *name = usk_format("%s%s", path, suffixes[i]);
+		assert_int_equal(usk_packing_of_name(name), packings[i]);
+		assert_int_equal(usk_packing_stem(name), strlen(path));
+		struct blob first = { 0 };
+		for (int round = 0; round < 2; round++) {
+			struct usk_output out;
+			struct usk_err err;
+			if (usk_output_open(&out, name, true, &err)) {
+				assert_non_null(strstr(err.msg, "without"));
+				break;
+			}
+			usk_output_write(&out, plain.data, plain.n);
+			assert_int_equal(usk_output_commit(&out, &err), USK_OK);
+			struct usk_input in;
+			assert_int_equal(usk_input_open(&in, name, &err), USK_OK);
+			assert_int_equal(usk_input_all(&in, &err), USK_OK);
+			assert_int_equal(in.have, plain.n);
+			assert_memory_equal(in.data, plain.data, plain.n);
+			usk_input_close(&in);
+			/* No date, no name: the same bytes again. */
+			FILE *f = fopen(name, "rb");
+			static uint8_t bytes[1 << 20];
+			assert_non_null(f);
+			size_t n = fread(bytes, 1, sizeof bytes, f);
+			fclose(f);
+			assert_true(n < plain.n);
+			assert_true(!round || (n == first.n && !memcmp(bytes, first.data, n)));
+			append(&first, bytes, round ? 0 : n);
+			unlink(name);
+		}
+		free(first.data);
+		free(name);
+	}
+	free(plain.data);
+}
+
+/* More than is kept in memory, in lanes of different lengths. */
+static void test_spool(void **state)
+{
+	(void)state;
+	enum { ITEM = 6000, LANES = 5, N = 15000 };
+	static uint8_t item[ITEM], got[3 * ITEM];
+	struct usk_spool *s = usk_spool_new(ITEM, LANES);
+	for (int i = 0; i < N; i++) {
+		size_t lane = (size_t)(i % 7 % LANES);
+		memcpy(item, &i, sizeof i);
+		memcpy(item + ITEM - sizeof i, &i, sizeof i);
+		assert_int_equal(usk_spool_put(s, lane, item, NULL), USK_OK);
+	}
+	for (size_t lane = 0; lane < LANES; lane++) {
+		int i = (int)lane;
+		uint64_t count = usk_spool_count(s, lane);
+		for (uint64_t k = 0; k < count; k += 3) {
+			size_t n = count - k < 3 ? (size_t)(count - k) : 3;
+			assert_int_equal(usk_spool_get(s, lane, k, got, n, NULL), USK_OK);
+			for (size_t m = 0; m < n; m++) {
+				int a, b;
+				memcpy(&a, got + m * ITEM, sizeof a);
+				memcpy(&b, got + (m + 1) * ITEM - sizeof b, sizeof b);
+				assert_int_equal(a, i);
+				assert_int_equal(b, i);
+				do {
+					i++;
+				} while ((size_t)(i % 7 % LANES) != lane);
+			}
+		}
+	}
+	usk_spool_free(s);
+	usk_spool_free(NULL);
+}
+
+static int make_path(void **state)
+{
+	(void)state;
+	int fd = mkstemp(path);
+	return fd < 0 || close(fd);
+}
+
+static int remove_path(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_window), cmocka_unit_test(test_members),
+		cmocka_unit_test(test_damage), cmocka_unit_test(test_bomb),
+		cmocka_unit_test(test_output), cmocka_unit_test(test_spool),
+	};
+	return cmocka_run_group_tests(tests, make_path, remove_path);
+}
