@@ -25,6 +25,7 @@ struct usk_island_work {
 	int64_t *weight;	  /* by tie */
 	uint32_t reference, core; /* core: the reference's part */
 	const char *how;	  /* the core was solved */
+	bool moved;		  /* estimates are not what pairs and paths made them */
 	bool drawn;		  /* and so were estimates, in order */
 	bool joint;		  /* links of the core hold what all messages say */
 };

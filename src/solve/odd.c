@@ -122,6 +122,28 @@ void usk_odd_by_pairs(struct usk_island_work *w)
 	free(was);
 }
 
+/* A jump that the note on its clock does not name: the answer has it among the jumps. */
+void usk_odd_by_jumps(struct usk_island_work *w)
+{
+	const struct usk_graph *g = w->graph;
+	for (size_t i = 0; i < w->n; i++) {
+		for (size_t k = g->first[w->clock[i]]; k < g->first[w->clock[i] + 1]; k++) {
+			const struct usk_tie *t = &w->tie[g->arc[k].tie];
+			if (g->arc[k].turned || w->odd[t->a] || w->odd[t->b]) {
+				continue;
+			}
+			for (size_t j = 0; j < t->fitted->n_jumps; j++) {
+				uint32_t of = t->fitted->jump[j].of;
+				of = of == t->a || of == t->b ? of : t->b;
+				if (t->fitted->jump[j].kind == USK_JUMP) {
+					w->odd[of] = true;
+				}
+			}
+			w->odd[t->b] = w->odd[t->b] || usk_tie_put_back(t);
+		}
+	}
+}
+
 /* ---- by conflicts ----------------------------------------------------------------------- */
 
 /* The message that a point tells, as recorded; with a minimum delay, as if sent later or received

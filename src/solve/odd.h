@@ -14,6 +14,9 @@
  */
 void usk_odd_by_pairs(struct usk_island_work *w);
 
+/** Marks clocks that jumped by what any pair says, and those that were put back. */
+void usk_odd_by_jumps(struct usk_island_work *w);
+
 /**
  * Who is to blame for a conflict across pairs: the one clock of it without which the others agree.
  *

@@ -40,9 +40,8 @@ static int64_t applied(const struct usk_island_work *w, uint32_t i, int64_t loca
 	return i == w->reference ? local : usk_link_at(&w->link[i], USK_MIDDLE, local, at);
 }
 
-/* By how much a point is in order; < 0: it is not. */
-static int64_t slack(const struct usk_island_work *w, const struct usk_tie *t, bool ceiling,
-		     struct usk_xy p, usk_hint at[2])
+int64_t usk_order_slack(const struct usk_island_work *w, const struct usk_tie *t, bool ceiling,
+			struct usk_xy p, usk_hint at[2])
 {
 	struct usk_point point = usk_part_point(t->part, ceiling, p);
 	int64_t other = usk_cut((usk_i128)point.local_ns + point.offset_ns);
@@ -70,7 +69,7 @@ size_t usk_order_wrong(const struct usk_island_work *w, int64_t least_ns)
 				usk_hint at[2] = { 0 };
 				for (size_t p = 0; p < t->part->n[side]; p++) {
 					struct usk_xy at_p = t->part->point[side][p];
-					wrong += slack(w, t, side, at_p, at) < least_ns;
+					wrong += usk_order_slack(w, t, side, at_p, at) < least_ns;
 				}
 			}
 		}
@@ -361,7 +360,7 @@ static void check(void *ctx, size_t from, size_t to)
 		d->wrong[f] = 0;
 		for (size_t g = 0; g < t->part->n[flow->ceiling]; g++) {
 			struct usk_xy p = t->part->point[flow->ceiling][g];
-			int64_t s = slack(w, t, flow->ceiling, p, at), sent, received;
+			int64_t s = usk_order_slack(w, t, flow->ceiling, p, at), sent, received;
 			if (s >= 0) {
 				continue;
 			}

@@ -7,6 +7,14 @@
 
 #include "solve/moments.h"
 
+/** By how much a point of a tie is in order by the links' M; < 0: it is not. Both clocks have one.
+ */
+int64_t usk_order_slack(const struct usk_island_work *w, const struct usk_tie *t, bool ceiling,
+			struct usk_xy p, usk_hint at[2]);
+
+/** Writes kappa_e12 of the island's ties. */
+void usk_order_cones(const struct usk_island_work *w);
+
 /** Points of ties within the core that the links' M puts in order by less than so much. */
 size_t usk_order_wrong(const struct usk_island_work *w, int64_t least_ns);
 

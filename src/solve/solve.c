@@ -63,21 +63,34 @@ static uint32_t central(const struct usk_island_work *w, uint32_t part)
 	return found;
 }
 
+/* The largest part's clock that is nearest to all of it. */
+static uint32_t best_reference(struct usk_island_work *w)
+{
+	uint32_t part = largest_part(w);
+	size_t size = 0;
+	for (size_t i = 0; i < w->n; i++) {
+		size += w->part[w->clock[i]] == part;
+	}
+	if (size == 1) { /* all odd, perhaps: then as if none were */
+		usk_graph_parts(w->graph, NULL, w->part);
+		part = largest_part(w);
+	}
+	return central(w, part);
+}
+
 static void choose_reference(struct usk_island_work *w)
 {
-	uint32_t asked = w->opt->reference;
+	uint32_t asked = w->opt->reference, origin = w->clock[0];
 	bool mine = false;
-	for (size_t i = 0; i < w->n; i++) {
-		mine = mine || w->clock[i] == asked;
-	}
-	usk_graph_parts(w->graph, w->odd, w->part);
-	uint32_t origin = w->clock[0];
 	for (size_t i = w->n; i-- > 0;) {
+		mine = mine || w->clock[i] == asked;
 		origin = w->odd[w->clock[i]] ? origin : w->clock[i];
 	}
+	usk_graph_parts(w->graph, w->odd, w->part);
 	usk_tree_weigh(w->graph, w->tie, w->opt->span, origin, w->opt->max_skew_e12, w->weight);
-	w->core = mine ? w->part[asked] : largest_part(w);
-	w->reference = mine ? asked : central(w, w->core);
+	w->reference = mine ? asked : best_reference(w);
+	usk_graph_parts(w->graph, w->odd, w->part);
+	w->core = w->part[w->reference];
 }
 
 /* ---- answers --------------------------------------------------------------------------- */
@@ -247,6 +260,7 @@ static void draw(struct usk_island_work *w)
 	if (!w->joint || usk_order_wrong(w, 1)) {
 		usk_moments_weigh(m);
 		usk_order_draw(m, false);
+		w->moved = true;
 	}
 	usk_moments_free(m);
 }
@@ -303,11 +317,13 @@ enum { MOST_ODD = 8 };
 
 static void solve_island(struct usk_island_work *w)
 {
-	w->joint = w->drawn = false;
+	w->joint = w->drawn = w->moved = false;
 	usk_odd_by_pairs(w);
+	usk_odd_by_jumps(w);
 	prepare(w);
+	bool jointly = !w->opt->tree && w->opt->model.kind != USK_SEGMENTS && !w->odd[w->reference];
 	w->how = core_size(w) > 2 && !strcmp(w->how, "pairs") ? "paths" : w->how;
-	for (int k = 0; k < MOST_ODD && !w->opt->tree && core_size(w) > 2; k++) {
+	for (int k = 0; k < MOST_ODD && jointly && core_size(w) > 2; k++) {
 		struct usk_conflict conflict = { 0 };
 		bool again = solve_jointly(w, &conflict) == USK_JOINT_CONTRADICTED &&
 			     usk_odd_by_conflict(w, &conflict, agree);
@@ -332,6 +348,7 @@ static void solve_island(struct usk_island_work *w)
 			usk_link_free(&w->link[w->clock[i]]);
 		}
 	}
+	usk_order_cones(w);
 	write_clocks(w);
 }
 
@@ -409,7 +426,7 @@ enum usk_status usk_solve(struct usk_clocks *c, struct usk_tie *tie, size_t n,
 		write_island(c, &w);
 	}
 	status = check_clocks(c, err);
-	c->solve = usk_strdup(opt->tree ? "tree" : "joint");
+	c->solve = usk_strdup(opt->tree || opt->model.kind == USK_SEGMENTS ? "tree" : "joint");
 	c->how = usk_strdup(w.how);
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		usk_link_free(&w.link[i]);
