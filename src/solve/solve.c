@@ -348,6 +348,7 @@ static void solve_island(struct usk_island_work *w)
 			usk_link_free(&w->link[w->clock[i]]);
 		}
 	}
+	usk_order_behind(w);
 	usk_order_cones(w);
 	write_clocks(w);
 }
