@@ -39,8 +39,12 @@ const struct option_group options_model = {
 		  .letter = 'm',
 		  .type = OPTION_STRING,
 		  .value = "MODEL",
-		  .initial = "linear",
-		  .help = "what the clocks may do; linear: every clock keeps one rate" },
+		  .initial = "wander",
+		  .help = "what the clocks may do; wander[=PPM]: the rate of each pair is constant "
+			  "within PPM, 0.1 unless told; linear: every clock keeps one rate; "
+			  "segments[=DURATION|auto]: one rate for DURATION, 30min unless told, or "
+			  "for "
+			  "as long as one fits" },
 		{ .name = "max-skew-ppm",
 		  .type = OPTION_PPM,
 		  .value = "PPM",

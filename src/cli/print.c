@@ -261,9 +261,39 @@ static void ppm_text(int64_t e12, char out[UNIT_TEXT])
 	}
 }
 
+/* What the bands rest on. */
+static void print_model(FILE *out, const struct usk_clocks *c)
+{
+	char skew[UNIT_TEXT], wander[UNIT_TEXT], segment[UNIT_TEXT];
+	const char *delay = !c->min_delay || !strcmp(c->min_delay, "0") ? "0 ns" : c->min_delay;
+	ppm_text(c->max_skew_e12, skew);
+	ppm_text(c->model.wander_e12, wander);
+	unit_span(c->model.segment_ns, segment);
+	switch (c->model.kind) {
+	case USK_LINEAR:
+		fprintf(out,
+			"Model linear: every clock keeps one rate, no two differ by more than %s "
+			"ppm, no message takes\nless",
+			skew);
+		break;
+	case USK_WANDER:
+		fprintf(out,
+			"Model wander: the rate of each pair is constant within %s ppm, no two "
+			"clocks differ by more than\n%s ppm, no message takes less",
+			wander, skew);
+		break;
+	case USK_SEGMENTS:
+		fprintf(out,
+			"Model segments: every clock keeps one rate for %s, no two differ by more "
+			"than %s ppm,\nno message takes less",
+			c->model.segment_ns ? segment : "as long as one fits", skew);
+		break;
+	}
+	fprintf(out, " than its minimum delay (%s). The bands hold if that does.\n", delay);
+}
+
 void print_clocks(FILE *out, const struct usk_clocks *c)
 {
-	char skew[UNIT_TEXT];
 	bool bounded = false, banded = false;
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		bounded |= c->clock[i].quality == USK_BOUNDED;
@@ -283,13 +313,7 @@ void print_clocks(FILE *out, const struct usk_clocks *c)
 	if (!banded) {
 		return;
 	}
-	ppm_text(c->max_skew_e12, skew);
-	fprintf(out,
-		"Model %s: every clock keeps one rate, no two differ by more than %s ppm, no "
-		"message "
-		"takes\nless than its minimum delay (%s). The bands hold if that does.\n",
-		usk_model_name(c->model.kind), skew,
-		!c->min_delay || !strcmp(c->min_delay, "0") ? "0 ns" : c->min_delay);
+	print_model(out, c);
 }
 
 void print_score(FILE *out, const struct usk_clock *clock, const struct truth_score *score)

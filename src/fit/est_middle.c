@@ -7,8 +7,11 @@
  * Support is the most accurate of the estimators of a straight line (17 to 160 times the bisector
  * in our trials), but nothing keeps it inside the band: its two lines come from different messages.
  * The vertices of the feasible polygon are lines that fit, so their mean does, whatever the data.
+ *
+ * Under `wander` it is a polyline around the middle of the band (wander_knots.c), and this line
+ * only where the clock cannot have left it by much.
  */
-#include "fit/fit.h"
+#include "fit/wander.h"
 
 #include <stdlib.h>
 
@@ -69,6 +72,13 @@ static bool set_by_messages(const struct usk_lines *l, bool max)
 
 enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 			       struct usk_err *err)
+{
+	return fit->model.kind == USK_WANDER ? usk_wander_middle(fit, out, n, err)
+					     : usk_middle_line(fit, out, n, err);
+}
+
+enum usk_status usk_middle_line(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err)
 {
 	const struct usk_lines *l = fit->lines;
 	if (l->quality != USK_BOUNDED) {

@@ -222,6 +222,9 @@ enum usk_status usk_fit_through(const struct usk_fit *fit, struct usk_point p, l
  * may be a knot though it is no vertex. */
 bool usk_knot_has_room(const struct usk_lines *l, const struct usk_knot *k);
 
+/** `middle` of the linear model. */
+enum usk_status usk_middle_line(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err);
 enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 			       struct usk_err *err);
 enum usk_status usk_est_hull(const struct usk_fit *fit, struct usk_knot **out, size_t *n,

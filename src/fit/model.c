@@ -30,7 +30,7 @@ static enum usk_status fit_linear(const struct usk_fit *fit, const struct usk_ve
 static const struct usk_model_row rows[] = {
 	{ USK_LINEAR, "linear", NULL, "every clock keeps one rate", ask_linear, fit_linear },
 	{ USK_WANDER, "wander", "PPM",
-	  "the rate of each pair stays within a constant +- PPM, 0.1 unless told", usk_wander_ask,
+	  "the rate of each pair is constant within PPM, 0.1 unless told", usk_wander_ask,
 	  usk_wander_fit },
 	{ USK_SEGMENTS, "segments", "DURATION|auto",
 	  "one rate for DURATION, 30min unless told, or for as long as one fits", usk_segments_ask,
@@ -86,7 +86,7 @@ static enum usk_status parse_value(const char *value, struct usk_model *m, struc
 
 enum usk_status usk_model_parse(const char *text, struct usk_model *out, struct usk_err *err)
 {
-	struct usk_model m = { .kind = USK_LINEAR };
+	struct usk_model m = { .kind = USK_WANDER };
 	const char *equals = text ? strchr(text, '=') : NULL;
 	size_t n = equals ? (size_t)(equals - text) : text ? strlen(text) : 0;
 	bool found = !text;

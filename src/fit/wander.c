@@ -87,34 +87,70 @@ static void ask_stretches(const struct usk_part *p, const struct usk_pieces *s, 
 	usk_pieces_apart(s, v);
 }
 
+static bool has_bounded(const struct usk_part *p, const struct usk_pieces *s)
+{
+	bool any = !p->n[0] || !p->n[1];
+	for (size_t i = 0; i <= s->n && !any; i++) {
+		struct usk_part part = usk_pieces_part(p, s, i);
+		any = part.n[0] && part.n[1];
+	}
+	return any;
+}
+
 /* Stretches between jumps, and the wander that they need. Without a jump there is one. */
-static void cut(const struct usk_fit *fit, const struct usk_part *p, struct usk_wander *w,
-		struct usk_pieces *s)
+static void cut(const struct usk_fit *fit, const struct usk_part *p, bool whole,
+		struct usk_wander *w, struct usk_pieces *s)
 {
 	struct usk_need need;
 	*s = (struct usk_pieces){ .n = 0 };
 	usk_need_of(p, &need);
-	w->assumed_e12 = w->used_e12 = fit->model.wander_e12;
+	w->assumed_e12 = fit->model.wander_e12;
 	w->needed_e12 = usk_need_within(&need, fit->max_skew_e12);
-	if (w->needed_e12 > w->assumed_e12 || fit->n_back) {
+	if ((w->needed_e12 > w->assumed_e12 && !whole) || fit->n_back) {
 		usk_pieces_jumps(fit, p, w, s);
+		if (s->never || fit->n_back || has_bounded(p, s)) {
+			return;
+		}
+		/* Nothing on either side of a jump says that it was one. */
+		usk_pieces_free(s);
+		w->needed_e12 = usk_need_within(&need, fit->max_skew_e12);
 	}
+	w->used_e12 = w->needed_e12 <= w->assumed_e12  ? w->assumed_e12
+		      : w->needed_e12 == USK_NO_WANDER ? 0
+						       : 2 * w->needed_e12;
+}
+
+/* Who has to go? Where too many have, none goes, and none of what they say is a jump. */
+static void accuse(const struct usk_fit *fit, const struct usk_part *p, size_t max_outliers,
+		   struct usk_verdict *v)
+{
+	size_t n = usk_wander_suspects(fit, p, max_outliers, &v->suspect);
+	v->too_many = n > max_outliers;
+	v->n_suspects = v->too_many ? 0 : n;
 }
 
 void usk_wander_ask(const struct usk_fit *fit, size_t max_outliers, struct usk_verdict *v)
 {
 	struct usk_part part;
 	struct usk_pieces s;
+	struct usk_need need;
+	int64_t limit = fit->max_skew_e12;
 	usk_part_of(fit->corridor, fit->lines->q_ns, &part);
-	cut(fit, &part, &v->wander, &s);
-	bool more = s.n || v->wander.needed_e12 > v->wander.assumed_e12;
+	usk_need_of(&part, &need);
+	if (usk_need_within(&need, limit) > fit->model.wander_e12) {
+		accuse(fit, &part, max_outliers, v);
+	}
+	if (v->too_many && usk_need_within(&need, limit) == USK_NO_WANDER) {
+		v->wander.assumed_e12 = fit->model.wander_e12;
+		contradict_need(&part, &need, limit, v);
+		usk_part_free(&part);
+		return;
+	}
+	cut(fit, &part, v->too_many, &v->wander, &s);
 	if (s.never) {
 		contradict(&part, s.floor, s.ceiling, v);
 	} else {
-		ask_stretches(&part, &s, fit->max_skew_e12, v);
-	}
-	if (more) {
-		v->n_suspects = usk_wander_suspects(fit, &part, max_outliers, &v->suspect);
+		ask_stretches(&part, &s, limit, v);
 	}
 	if (v->n_suspects) { /* without them all may look different */
 		v->kappa_e12 = 0;
@@ -127,6 +163,33 @@ void usk_wander_ask(const struct usk_fit *fit, size_t max_outliers, struct usk_v
 static double ppm(usk_i128 e12)
 {
 	return (double)e12 * 1e-6;
+}
+
+/*
+ * Where a clock cannot leave a straight line by more than the tube around the middle is wide,
+ * h/20, the line is the better guess: all of the stretch speaks for it.
+ */
+static bool is_short(const struct usk_band *b, usk_i128 x0, usk_i128 x1)
+{
+	enum { SHARE = 20 };
+	usk_i128 lo, hi, middle = usk_floor_div(x0 + x1, 2);
+	usk_band_lo(b, middle, &lo);
+	usk_band_hi(b, middle, &hi);
+	/* wander (x1 - x0)/2 against (hi - lo)/2 / 20 */
+	return b->wander_e12 * (x1 - x0) * SHARE < (hi - lo) * USK_E12;
+}
+
+static enum usk_status draw(const struct usk_fit *fit, const struct usk_band *b, usk_i128 x0,
+			    usk_i128 x1, const struct usk_estimator *method, struct usk_knot **line,
+			    size_t *n, struct usk_err *err)
+{
+	if (method->estimate != usk_est_middle) {
+		return method->estimate(fit, line, n, err);
+	}
+	if (fit->lines->quality == USK_BOUNDED && is_short(b, x0, x1)) {
+		return usk_middle_line(fit, line, n, err);
+	}
+	return USK_OK;
 }
 
 /* One stretch without jumps; ctx: the wander. */
@@ -142,18 +205,18 @@ static enum usk_status fit_stretch(void *ctx, const struct usk_fit *fit,
 		clock->quality = USK_ABSENT;
 		return USK_OK;
 	}
-	if (both && method->estimate != usk_est_middle) {
-		enum usk_status status = method->estimate(fit, &line, &n_line, err);
-		if (status) {
-			return status;
-		}
-	}
 	struct usk_need need;
 	struct usk_band band;
 	usk_i128 x0, x1;
 	usk_fit_span(fit, &x0, &x1);
 	usk_need_of(part, &need);
 	usk_band_of(part, &need, wander->used_e12, fit->max_skew_e12, &band);
+	enum usk_status status =
+		both ? draw(fit, &band, x0, x1, method, &line, &n_line, err) : USK_OK;
+	if (status) {
+		usk_band_free(&band);
+		return status;
+	}
 	clock->knot = usk_band_knots(&band, x0, x1, line, n_line, &clock->n_knots);
 	clock->quality = both ? USK_BOUNDED : USK_ONE_SIDED;
 	if (both) {
@@ -188,11 +251,37 @@ enum usk_status usk_wander_fit(const struct usk_fit *fit, const struct usk_verdi
 	struct usk_pieces s;
 	struct usk_wander wander;
 	usk_part_of(fit->corridor, fit->lines->q_ns, &part);
-	cut(fit, &part, &wander, &s);
+	cut(fit, &part, v->too_many, &wander, &s);
 	const struct usk_piece_fit one = { &wander, fit_stretch };
 	enum usk_status status = s.n ? usk_pieces_fit(fit, &part, &s, &one, method, clock, err)
 				     : fit_stretch(&wander, fit, &part, method, clock, err);
 	usk_pieces_free(&s);
 	usk_part_free(&part);
+	return status;
+}
+
+enum usk_status usk_wander_middle(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				  struct usk_err *err)
+{
+	struct usk_verdict v = { .quality = USK_ABSENT };
+	struct usk_clock clock = { .quality = USK_ABSENT };
+	usk_wander_ask(fit, 0, &v);
+	enum usk_status status =
+		v.quality != USK_BOUNDED
+			? usk_fail(err, USK_EINPUT, 0,
+				   "middle needs messages in both directions that some clock fits")
+			: usk_wander_fit(fit, &v, usk_estimator_find("middle"), &clock, err);
+	if (!status && clock.knot[clock.n_knots - 1].epoch) {
+		status = usk_fail(err, USK_EINPUT, 0,
+				  "its clock was put back: no single line corrects that");
+	}
+	if (status) {
+		free(clock.knot);
+	} else {
+		*out = clock.knot;
+		*n = clock.n_knots;
+	}
+	usk_verdict_free(&v);
+	free(clock.jump);
 	return status;
 }

@@ -192,9 +192,9 @@ static inline struct usk_point usk_part_recorded(const struct usk_part *p, struc
 
 /**
  * Messages that those next to them in time contradict, of points that need more than the model's
- * wander: worst first, at most `most`; *out is handed over, NULL if there are none. Doubtful ones
- * are not among them: what they need is then the clock's. O(n log n) and what a cover of `most`
- * takes.
+ * wander, worst first; *out is handed over, NULL if there are none. Doubtful ones are not among
+ * them: what they need is then the clock's. `most`: as many are expected. O(n log n) and what a
+ * cover takes, which grows with `most` and n/16.
  */
 size_t usk_wander_suspects(const struct usk_fit *fit, const struct usk_part *p, size_t most,
 			   struct usk_suspect **out);
@@ -205,5 +205,8 @@ void usk_wander_ask(const struct usk_fit *fit, size_t max_outliers, struct usk_v
 enum usk_status usk_wander_fit(const struct usk_fit *fit, const struct usk_verdict *v,
 			       const struct usk_estimator *method, struct usk_clock *clock,
 			       struct usk_err *err);
+/** `middle` as an estimator: the line that usk_wander_fit() would draw. */
+enum usk_status usk_wander_middle(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				  struct usk_err *err);
 
 #endif

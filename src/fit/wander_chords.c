@@ -104,7 +104,15 @@ static size_t find(const struct usk_bends *b, int64_t x)
 	return lo;
 }
 
-/* Between bends i and k: where to split, or 0. */
+static usk_i128 size(usk_i128 v)
+{
+	return v < 0 ? -v : v;
+}
+
+/*
+ * Between bends i and k: where to split, or 0. Where a chord cuts the band off, all of it has to be
+ * moved outwards; where it stays outside, the band is wider than it need be. Both cost width.
+ */
 static size_t worst(const struct usk_bends *b, size_t i, size_t k, int64_t share)
 {
 	enum { PIECES = 64 }; /* of a trace of less than as many seconds */
@@ -115,7 +123,7 @@ static size_t worst(const struct usk_bends *b, size_t i, size_t k, int64_t share
 		usk_i128 e[2];
 		const struct usk_bend *p = &b->at[j];
 		cut_off(&b->at[i], &b->at[k], p, e);
-		e[0] = e[1] > e[0] ? e[1] : e[0];
+		e[0] = size(e[1]) > size(e[0]) ? size(e[1]) : size(e[0]);
 		if (p->x - b->at[i].x >= apart && b->at[k].x - p->x >= apart && e[0] > most &&
 		    2 * share * e[0] > (usk_i128)p->hi - p->lo) {
 			most = e[0];

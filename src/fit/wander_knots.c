@@ -342,7 +342,9 @@ static struct usk_knot *two_sided(const struct usk_band *b, struct usk_bends *be
 	int64_t x0 = bends->at[0].x, x1 = bends->at[bends->n - 1].x;
 	free(bends->at);
 	usk_bends_of(b, x0, x1, x, n, bends);
-	m = usk_bends_split(bends, &x, n, 2 * share);
+	/* h/16 in chords against h/20 in the tube: a week has few knots, and its band is as wide as
+	 * it has to be to 3 %. */
+	m = usk_bends_split(bends, &x, n, share - share / 5);
 	struct node *k = usk_alloc(m, sizeof *k);
 	for (size_t i = 0, j = 0; i < m; i++) {
 		while (j + 2 < n && p[j + 1].x < x[i]) {

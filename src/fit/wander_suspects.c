@@ -220,12 +220,12 @@ static struct miss miss_of(const struct crowd *c, int side, struct usk_xy p, int
 static size_t accuse(struct crowd *c, size_t most, int64_t *rate)
 {
 	enum { ROUNDS = 10 };
-	size_t n_out = 0, largest = 16 * most + 1000;
+	size_t n_out = 0, largest = 1000 + 16 * most + (c->all->n[0] + c->all->n[1]) / 16;
 	bool *in[2];
 	for (int side = 0; side < 2; side++) {
 		in[side] = usk_alloc(c->all->n[side] + 1, 1);
 	}
-	for (int round = 0; round < ROUNDS && n_out <= most; round++) {
+	for (int round = 0; round < ROUNDS; round++) {
 		size_t before = n_out;
 		rebuild(c);
 		*rate = round ? *rate : choose_rate(c, largest, in);
@@ -269,10 +269,10 @@ static int by_excess(const void *pa, const void *pb)
 	return (int)a->ceiling - (int)b->ceiling;
 }
 
-static struct usk_suspect *list(const struct crowd *c, size_t most, int64_t rate,
-				int64_t others_e12, size_t *n_out)
+static struct usk_suspect *list(const struct crowd *c, size_t n_out, int64_t rate,
+				int64_t others_e12, size_t *n_listed)
 {
-	struct usk_suspect *s = usk_alloc(most + 1, sizeof *s);
+	struct usk_suspect *s = usk_alloc(n_out, sizeof *s);
 	size_t n = 0;
 	for (int side = 0; side < 2; side++) {
 		for (size_t i = 0; i < c->all->n[side]; i++) {
@@ -291,7 +291,7 @@ static struct usk_suspect *list(const struct crowd *c, size_t most, int64_t rate
 		}
 	}
 	qsort(s, n, sizeof *s, by_excess);
-	*n_out = n;
+	*n_listed = n;
 	return s;
 }
 
@@ -302,21 +302,18 @@ size_t usk_wander_suspects(const struct usk_fit *fit, const struct usk_part *p, 
 	size_t n = 0;
 	int64_t rate = p->frame.rate_e12;
 	*out = NULL;
-	if (!most) {
-		return 0;
-	}
 	for (int side = 0; side < 2; side++) {
 		c.index[side] = usk_alloc(p->n[side] + 1, sizeof *c.index[side]);
 		c.out[side] = usk_alloc(p->n[side] + 1, 1);
 		c.in.point[side] = usk_alloc(p->n[side] + 1, sizeof *c.in.point[side]);
 	}
 	size_t n_out = accuse(&c, most, &rate);
-	if (n_out && n_out <= most) {
+	if (n_out) {
 		struct usk_wander w = { .assumed_e12 = c.wander_e12 };
 		struct usk_pieces s;
 		usk_pieces_jumps(fit, &c.in, &w, &s);
 		bool more = w.needed_e12 > w.assumed_e12 && w.needed_e12 < USK_NO_WANDER;
-		*out = list(&c, most, rate, more ? w.needed_e12 : w.assumed_e12, &n);
+		*out = list(&c, n_out, rate, more ? w.needed_e12 : w.assumed_e12, &n);
 		usk_pieces_free(&s);
 	}
 	for (int side = 0; side < 2; side++) {

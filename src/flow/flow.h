@@ -209,7 +209,8 @@ enum usk_status usk_pair_walk(struct pair_source *s, const struct usk_sink *sink
 
 /** What matching one pair found, added up over all. */
 void usk_counts_add(struct usk_counts *to, const struct usk_counts *found);
-/** Why a pair is not bounded and what would help, a sentence; NULL if it is. malloc'ed. */
+/** Why a pair is not bounded and what would help, or what it took; a sentence, malloc'ed. NULL: it
+ * is bounded as the model has it. */
 char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
 		       const struct usk_counts *counts);
 

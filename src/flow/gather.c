@@ -283,9 +283,10 @@ static enum usk_status end_round(void *ctx, size_t pair, struct usk_err *err)
 	enum usk_status status = offsets_in_range(s, g->corridor, err);
 	if (!status) {
 		struct usk_fit fit = usk_gathered_fit(g, s);
-		usk_model_row(fit.model.kind)
-			->ask(&fit, allowed(x->p->opt, out->a_to_b + out->b_to_a, s->n_exclude),
-			      &g->verdict);
+		size_t may_go =
+			w->all_again ? 0
+				     : allowed(x->p->opt, out->a_to_b + out->b_to_a, s->n_exclude);
+		usk_model_row(fit.model.kind)->ask(&fit, may_go, &g->verdict);
 		out->quality = g->verdict.quality;
 		out->wander = g->verdict.wander;
 		decide(w, s, out);

@@ -29,6 +29,41 @@ static void note_rest(struct usk_clocks *c, size_t n, const char *what)
 	}
 }
 
+/* What the messages of a pair cannot all be true with. */
+static char *explain_contradiction(const struct usk_pair *p, const struct parties *parties)
+{
+	const char *a = parties->party[p->a].name, *b = parties->party[p->b].name;
+	bool delays =
+		usk_parties_delay(parties, p->a, p->b) || usk_parties_delay(parties, p->b, p->a);
+	char *rates = usk_format(parties->model.kind == USK_LINEAR
+					 ? "both clocks run at one rate within %g ppm"
+					 : "their rates never differ by more than %g ppm",
+				 (double)usk_limit_e12(parties->opt) * 1e-6);
+	char *text =
+		delays ? usk_format("%zu messages between %s and %s cannot all be true if %s and "
+				    "none is faster than --min-delay %s says: that is too long, or "
+				    "a clock was stepped or slewed",
+				    p->n_contradiction, a, b, rates, parties->opt->min_delay)
+		       : usk_format("%zu messages between %s and %s cannot all be true if %s: a "
+				    "clock was stepped or slewed (try a part of the trace with "
+				    "--from and --to, or a larger --max-skew-ppm)",
+				    p->n_contradiction, a, b, rates);
+	free(rates);
+	return text;
+}
+
+/* A model went on with more wander than was assumed. */
+static char *explain_wander(const struct usk_pair *p, const struct parties *parties)
+{
+	const struct usk_wander *w = &p->wander;
+	return usk_format("%s and %s need a wander of %.3g ppm, more than the %g ppm assumed: a "
+			  "clock was disciplined (NTP, PTP), or warmed or cooled; their band "
+			  "allows twice that, %.3g ppm",
+			  parties->party[p->a].name, parties->party[p->b].name,
+			  (double)w->needed_e12 * 1e-6, (double)w->assumed_e12 * 1e-6,
+			  (double)w->used_e12 * 1e-6);
+}
+
 char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
 		       const struct usk_counts *counts)
 {
@@ -46,45 +81,34 @@ char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
 				  "side only; traffic in the other direction would close it",
 				  p->a_to_b ? a : b, p->a_to_b ? b : a);
 	case USK_CONTRADICTED:
-		if (usk_parties_delay(parties, p->a, p->b) ||
-		    usk_parties_delay(parties, p->b, p->a)) {
-			return usk_format("%zu messages between %s and %s cannot all be true if "
-					  "both clocks run at one rate within %g ppm and none is "
-					  "faster than --min-delay %s says: that is too long, or a "
-					  "clock was stepped or slewed",
-					  p->n_contradiction, a, b,
-					  (double)usk_limit_e12(parties->opt) * 1e-6,
-					  parties->opt->min_delay);
-		}
-		return usk_format("%zu messages between %s and %s cannot all be true if both "
-				  "clocks run at one rate within %g ppm: a clock was stepped "
-				  "or slewed (try a part of the trace with --from and --to, or "
-				  "a larger --max-skew-ppm)",
-				  p->n_contradiction, a, b,
-				  (double)usk_limit_e12(parties->opt) * 1e-6);
+		return explain_contradiction(p, parties);
 	case USK_REFERENCE:
 	case USK_BOUNDED:
 		break;
 	}
-	return NULL;
+	return p->wander.used_e12 > p->wander.assumed_e12 ? explain_wander(p, parties) : NULL;
 }
 
 /* One pair, which the user gave or which contradicts itself. */
 static void explain_pairs(struct usk_clocks *c, const struct parties *p,
 			  const struct fitted *fitted)
 {
-	size_t contradicted = 0, failed = 0;
+	size_t contradicted = 0, failed = 0, wander = 0;
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_pair *pair = &c->pair[i];
 		bool wrong = pair->quality == USK_CONTRADICTED;
-		if (wrong ? contradicted++ < MOST_NOTES : p->n == 2) {
+		bool more = !wrong && pair->wander.used_e12 > pair->wander.assumed_e12;
+		if (wrong  ? contradicted++ < MOST_NOTES
+		    : more ? wander++ < MOST_NOTES
+			   : p->n == 2) {
 			char *why = usk_pair_explain(pair, p, &c->counts);
 			if (why) {
 				note(c, why);
 			}
 		}
 	}
-	note_rest(c, contradicted, "pairs");
+	note_rest(c, contradicted, "pairs that contradict themselves");
+	note_rest(c, wander, "pairs that need more wander");
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		if (fitted[i].failed && failed++ < MOST_NOTES) {
 			note(c, usk_format("%s and %s: %s; middle stands in for it",

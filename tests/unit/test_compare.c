@@ -25,13 +25,15 @@ static void add(struct list *l, bool back, int64_t sent, int64_t received)
 	l->msg[l->n++] = (struct usk_msg){ sent, received, back, !back, 0 };
 }
 
-static struct usk_comparison *compare(const struct list *l, int64_t max_outliers)
+static struct usk_comparison *compare_under(const char *model, const struct list *l,
+					    int64_t max_outliers)
 {
 	size_t size = 64, at = 0;
 	struct usk_trace *t = NULL;
 	struct usk_comparison *c = NULL;
 	struct usk_err err = { 0 };
-	struct usk_sync_options options = { .max_outliers = max_outliers,
+	struct usk_sync_options options = { .model = model,
+					    .max_outliers = max_outliers,
 					    .from_ns = USK_NONE,
 					    .to_ns = USK_NONE,
 					    .reference = "a" };
@@ -52,6 +54,11 @@ static struct usk_comparison *compare(const struct list *l, int64_t max_outliers
 	assert_int_equal(c->n_pairs, 1);
 	assert_int_equal(c->n_clocks, 2);
 	return c;
+}
+
+static struct usk_comparison *compare(const struct list *l, int64_t max_outliers)
+{
+	return compare_under("linear", l, max_outliers);
 }
 
 static const struct usk_method_score *score_of(const struct usk_comparison *c, const char *name)
@@ -224,6 +231,37 @@ static void test_counted_again(void **state)
 		    left_out > 10);
 }
 
+/* Under wander lines are judged all the same, also where none fits; middle is its polyline. */
+static void test_wander(void **state)
+{
+	(void)state;
+	uint64_t bent = 0;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		static struct list l;
+		make(&l, seed);
+		struct usk_comparison *c = compare_under(NULL, &l, -1);
+		const struct usk_compared_pair *p = &c->pair[0];
+		for (size_t i = 0; i < c->n_methods && !c->counts.outliers; i++) {
+			const struct usk_method_score *s = &p->score[i];
+			if (!s->failed) {
+				check_counts(&l, s, seed);
+				check_line(p, s);
+			}
+		}
+		assert_null(score_of(c, "regress")->failed);
+		assert_null(score_of(c, "least-violation")->failed);
+		if (p->quality == USK_BOUNDED) {
+			const struct usk_method_score *s = score_of(c, "middle");
+			assert_null(s->failed);
+			assert_int_equal(s->corrected_inversions, 0);
+			assert_true(p->half_best_ns >= 0 && p->half_best_ns <= p->half_mean_ns);
+			bent += score_of(c, "hull")->failed != NULL;
+		}
+		usk_comparison_free(c);
+	}
+	assert_true(bent > 0);
+}
+
 /* By hand. The first exchange says (1000 + 1400)/2 - (1200 + 1300)/2 = -50 all along. */
 static void test_by_hand(void **state)
 {
@@ -287,6 +325,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counted_again),
+		cmocka_unit_test(test_wander),
 		cmocka_unit_test(test_by_hand),
 		cmocka_unit_test(test_some_methods),
 	};

@@ -261,6 +261,7 @@ static void test_band_against_oracle(void **state)
 		struct usk_sync_options o = defaults;
 		char *option = usk_format("@%s", path);
 		o.reference = "a";
+		o.model = "linear";
 		o.max_outliers = 0;
 		o.min_delay = option;
 		struct usk_clocks *c = sync_table(&b, &o);
