@@ -299,25 +299,38 @@ static struct usk_knot *blank(const struct usk_band *b, const int64_t *x, size_t
 	return k;
 }
 
-/* A band without a roof or a ground: knots where it bends, but for what is as wide as half the
- * mean distance of its points makes it anyway. */
-static struct usk_knot *one_sided(const struct usk_band *b, const struct usk_bends *bends,
-				  size_t *n)
+/* Knots of a polyline at most `off` outside of one side's bound. */
+static size_t follow(const struct usk_band *b, const struct usk_bends *bends, int side, int64_t off,
+		     struct usk_gate *g, struct usk_xy *out)
 {
-	int side = !b->n[0];
-	size_t m = bends->n;
-	struct usk_gate *g = usk_alloc(m, sizeof *g);
-	struct usk_xy *p = usk_alloc(m + 1, sizeof *p);
-	usk_i128 gap = ((usk_i128)bends->at[m - 1].x - bends->at[0].x) / (usk_i128)b->n[side];
 	int64_t least = side ? -b->fast_e12 : b->slow_e12, most = side ? -b->slow_e12 : b->fast_e12;
-	int64_t off = usk_cut(((usk_i128)most - least) * gap / E12 + 1);
-	off = off > USK_TIME_MAX / 4 ? USK_TIME_MAX / 4 : off;
-	for (size_t i = 0; i < m; i++) {
+	for (size_t i = 0; i < bends->n; i++) {
 		int64_t y = side ? -bends->at[i].hi : bends->at[i].lo;
 		y = y < -USK_TIME_MAX / 2 ? -USK_TIME_MAX / 2 : y;
 		g[i] = (struct usk_gate){ bends->at[i].x, y - off, y };
 	}
-	*n = usk_polyline(g, m, least, most, p);
+	return usk_polyline(g, bends->n, least, most, out);
+}
+
+/* A band without a roof or a ground has no width to compare with: knots as fine as half the mean
+ * distance of its points makes it anyway, and finer as long as they are few. */
+static struct usk_knot *one_sided(const struct usk_band *b, const struct usk_bends *bends,
+				  size_t *n)
+{
+	enum { FEW = 64, FINER = 8 };
+	int side = !b->n[0];
+	size_t m = bends->n, more;
+	struct usk_gate *g = usk_alloc(m, sizeof *g);
+	struct usk_xy *p = usk_alloc(m + 1, sizeof *p), *q = usk_alloc(m + 1, sizeof *q);
+	usk_i128 gap = ((usk_i128)bends->at[m - 1].x - bends->at[0].x) / (usk_i128)b->n[side];
+	int64_t off = usk_cut(((usk_i128)b->fast_e12 - b->slow_e12) * gap / E12 + 1);
+	off = off > USK_TIME_MAX / 4 ? USK_TIME_MAX / 4 : off;
+	*n = follow(b, bends, side, off, g, p);
+	while (off > 0 && (more = follow(b, bends, side, off / FINER, g, q)) <= FEW) {
+		memcpy(p, q, more * sizeof *p);
+		*n = more;
+		off /= FINER;
+	}
 	int64_t *x = usk_alloc(*n, sizeof *x);
 	for (size_t i = 0; i < *n; i++) {
 		x[i] = p[i].x;
@@ -325,8 +338,30 @@ static struct usk_knot *one_sided(const struct usk_band *b, const struct usk_ben
 	struct usk_knot *k = blank(b, x, *n);
 	free(g);
 	free(p);
+	free(q);
 	free(x);
 	return k;
+}
+
+/*
+ * Where the band has knots: those of the line x[n], and where chords would be off by h/16 or more
+ * (against h/20 in the tube). That is 70 an hour of a message a second, and its band is as wide as
+ * it has to be to 3 %. A short trace has few knots anyway, and affords more: h/64.
+ */
+static size_t split(const struct usk_bends *bends, int64_t **x, size_t n, int64_t share)
+{
+	enum { FEW = 64 };
+	for (int64_t finer = 4;; finer /= 2) {
+		int64_t *y = usk_alloc(n, sizeof *y);
+		memcpy(y, *x, n * sizeof *y);
+		size_t m = usk_bends_split(bends, &y, n, finer * (share - share / 5));
+		if (m <= FEW || finer == 1) {
+			free(*x);
+			*x = y;
+			return m;
+		}
+		free(y);
+	}
 }
 
 static struct usk_knot *two_sided(const struct usk_band *b, struct usk_bends *bends,
@@ -342,9 +377,7 @@ static struct usk_knot *two_sided(const struct usk_band *b, struct usk_bends *be
 	int64_t x0 = bends->at[0].x, x1 = bends->at[bends->n - 1].x;
 	free(bends->at);
 	usk_bends_of(b, x0, x1, x, n, bends);
-	/* h/16 in chords against h/20 in the tube: a week has few knots, and its band is as wide as
-	 * it has to be to 3 %. */
-	m = usk_bends_split(bends, &x, n, share - share / 5);
+	m = split(bends, &x, n, share);
 	struct node *k = usk_alloc(m, sizeof *k);
 	for (size_t i = 0, j = 0; i < m; i++) {
 		while (j + 2 < n && p[j + 1].x < x[i]) {

@@ -111,7 +111,7 @@ usk_i128 usk_exactly_at(struct usk_exactly *e, const struct usk_band *b, bool si
 
 /* ---- where ---------------------------------------------------------------------------------- */
 
-enum { SHARE = 20, MOST_IN_GAP = 64 };
+enum { SHARE = 20, MOST_IN_GAP = 64, MOST_ONE_SIDED = 1024 };
 #define MOST_IN_ALL ((uint64_t)1 << 18)
 
 /* How far the bound dips under the chord of tips i and i + 1, at most, and half the band there. */
@@ -133,8 +133,13 @@ static usk_i128 worth(const struct usk_band *b, int side, size_t i, uint64_t fai
 {
 	usk_i128 half, d = dip(b, side, i, &half);
 	usk_i128 room = (usk_i128)b->tip[side][i + 1].x - b->tip[side][i].x - 1;
-	usk_i128 n = d * SHARE <= half ? 0 : half > 0 ? 2 * SHARE * d / half : (usk_i128)fair;
-	n = n < MOST_IN_GAP ? n : MOST_IN_GAP;
+	usk_i128 n = d * SHARE <= half ? 0 : half > 0 ? 2 * SHARE * d / half : MOST_IN_GAP;
+	usk_i128 most = MOST_IN_GAP;
+	if (!b->n[!side]) { /* no width to compare with */
+		n = d;
+		most = fair < MOST_ONE_SIDED ? fair : MOST_ONE_SIDED;
+	}
+	n = n < most ? n : most;
 	return n < room ? n : room;
 }
 
