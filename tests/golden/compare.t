@@ -1,7 +1,7 @@
 # Every estimator side by side: a table, what has no answer and why, errors against the truth.
 $ unskew simulate -o t --seconds 20 --rate 10 --seed 3 --format table -q
 $ unskew compare t/messages.csv --method middle,hull,regress --method two-point,rate-last; echo status $?
-host1 against host0: 410 messages, half widths 50.3 us to 54.8 us, 50.8 us on average.
+host1 against host0: 410 messages, half widths 51.5 us to 55.4 us, 53.4 us on average.
 method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
 (as recorded)             -              -         202            -       1.00 s  -1.00 s
 middle         -1000201.188      20.084722           0        0.000      87.5 us  86.7 us
@@ -18,7 +18,7 @@ sync settles them into the band.
 Matched 410 messages.
 status 0
 $ unskew compare t/messages.csv --method regress,hull --truth t/truth.json | sed -n 1,4p
-host1 against host0: 410 messages, half widths 50.3 us to 54.8 us, 50.8 us on average.
+host1 against host0: 410 messages, half widths 51.5 us to 55.4 us, 53.4 us on average.
 method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back  error: start   middle       end      rms
 (as recorded)             -              -         202            -       1.00 s  -1.00 s             -        -         -        -
 hull           -1000199.839      20.193831           0        0.000      89.7 us  85.3 us       3.05 us  1.11 us   -830 ns  1.58 us
@@ -93,9 +93,9 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
             "sd_ns": null
           },
           "half_width_ns": {
-            "best": "50201",
-            "worst": "54707",
-            "mean": "50790"
+            "best": "51442",
+            "worst": "55376",
+            "mean": "53348"
           },
           "error_ns": {
             "start": "3047",
@@ -167,20 +167,20 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
       "sd_ns": null
     },
     "half_width_ns": {
-      "best": "50201",
-      "worst": "54707",
-      "mean": "50790"
+      "best": "51442",
+      "worst": "55376",
+      "mean": "53348"
     },
     "accuracy_ns": {
-      "best": "100402",
-      "worst": "109414",
-      "mean": "101580"
+      "best": "102884",
+      "worst": "110752",
+      "mean": "106696"
     }
   }
 }
 $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --csv
 a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
-host0,host1,hull,1700000010046963641,1700000011047163480.259,2.0193831149286702e-05,0,0,202,0,0,0,50201,54707,50790,1000056564,1000308176,-1000344009,-1000092908,51662,89716,274035,48266,85311,267582,0,,,,,3047,1109,-830,1576,
+host0,host1,hull,1700000010046963641,1700000011047163480.259,2.0193831149286702e-05,0,0,202,0,0,0,51442,55376,53348,1000056564,1000308176,-1000344009,-1000092908,51662,89716,274035,48266,85311,267582,0,,,,,3047,1109,-830,1576,
 host0,host1,rate-last,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"rate-last needs exchanges in two windows of 180 s, and all are in one"
 $ unskew compare t/messages.csv --method hull --csv | awk -F, '{ print NF }'
 35
@@ -203,7 +203,7 @@ support           -3287.860    5119.119274           4       80.000      -494 us
 regress           -3399.675    5523.888898           5      100.000      -386 us  -605 us
 least-violation   -5000.500    9173.394495           3       60.000         0 ns  -480 us
 interval          -3368.180    5263.641061           4       80.000      -496 us  -496 us
-middle has no answer: middle needs messages in both directions that some line fits.
+middle has no answer: middle needs messages in both directions that some clock fits.
 hull has no answer: hull needs messages in both directions that some line fits.
 
 Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
@@ -211,13 +211,13 @@ against the reference. Inversions: messages received before they were sent, by t
 less than their minimum delay. Delays: medians, there is from the reference. Lines are judged as drawn;
 sync settles them into the band.
 Matched 5 messages.
-Note: 2 messages between a and b cannot all be true if both clocks run at one rate within 500 ppm: a clock was stepped or slewed (try a part of the trace with --from and --to, or a larger --max-skew-ppm)
+Note: 2 messages between a and b cannot all be true if their rates never differ by more than 500 ppm: a clock was stepped or slewed (try a part of the trace with --from and --to, or a larger --max-skew-ppm)
 ? 3
 $ unskew compare step.csv --method hull,interval --csv --max-outliers 0
 a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
 a,b,hull,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,hull needs messages in both directions that some line fits
 a,b,interval,545000000,548368179.539,0.0052636410614370199,4,4,3,80,3743433,2119658,,,,1000,2000000,-10000000,-998000,-3743433,-495885,-495885,-3743432,-495884,7352,0,,,,,,,,,
-! unskew: note: 2 messages between a and b cannot all be true if both clocks run at one rate within 500 ppm: a clock was stepped or slewed (try a part of the trace with --from and --to, or a larger --max-skew-ppm)
+! unskew: note: 2 messages between a and b cannot all be true if their rates never differ by more than 500 ppm: a clock was stepped or slewed (try a part of the trace with --from and --to, or a larger --max-skew-ppm)
 ? 3
 # One direction only; a clock that sends to itself; one clock.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo a,b,1000000000,1000020000; echo c,c,1,2) >few.csv; unskew compare -q few.csv --method middle,regress --json
@@ -253,7 +253,7 @@ $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo a,b,100000000
       "methods": [
         {
           "name": "middle",
-          "failed": "middle needs messages in both directions that some line fits"
+          "failed": "middle needs messages in both directions that some clock fits"
         },
         {
           "name": "regress",
@@ -331,7 +331,7 @@ $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo a,b,100000000
 ? 3
 $ (echo sender,receiver,sent_ns,received_ns; echo '"a, ""x""",b,0,1000') >odd.csv; unskew compare -q odd.csv --method middle --csv
 a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
-"a, ""x""",b,middle,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,middle needs messages in both directions that some line fits
+"a, ""x""",b,middle,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,middle needs messages in both directions that some clock fits
 ? 3
 # Wrong usage.
 $ unskew compare t/messages.csv --method hull,midle
@@ -347,11 +347,11 @@ $ unskew compare none.csv
 ? 1
 # What a third clock sent to both at once is no message between them, but judges every line.
 $ printf 'sender,receiver,sent_ns,received_ns\na,b,0,1050\nb,a,11000,10060\nx,a,500,5000\nx,b,500,6020\na,b,20000,21040\nb,a,31000,30050\nx,b,700,26000\nx,a,700,25010\n' >heard.csv; unskew compare heard.csv --reference a --method hull --max-skew-ppm 5000 2>&1 | sed -n '1,4p;/^All/,$p'
-b against a: 4 messages, 2 broadcasts that both heard, half widths 48 ns to 80 ns, 59 ns on average.
+b against a: 4 messages, 2 broadcasts that both heard, half widths 50 ns to 82 ns, 62 ns on average.
 method         offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back  broadcasts
 (as recorded)           -              -           2            -      1.05 us  -940 ns     1.01 us
 hull               -0.995    3350.083752           0        0.000       105 ns    95 ns       10 ns
-All pairs: half widths 48 ns to 80 ns, 59 ns on average.
+All pairs: half widths 50 ns to 82 ns, 62 ns on average.
 method  pairs  messages  inversions  too fast, %  by at most  broadcasts
 hull        1         4           0        0.000        0 ns       10 ns
 
@@ -382,7 +382,7 @@ Broadcasts that two clocks heard: 2, apart by 1.01 us as recorded on average.
 $ for i in 4 5; do unskew simulate -o set$i --seconds 20 --rate 10 --seed $i --format table -q; done; unskew compare --repeat t set4 set5 --method middle,hull,rate-last --truth truth.json
 host1 against host0, 3 sets:
 method     answers  rate - 1, ppm  deviation, ppm  inversions  too fast, %  error rms
-middle           3      19.983092        0.113792           0        0.000     478 ns
+middle           3      19.983076        0.113819           0        0.000     478 ns
 hull             3      20.113924        0.346981           0        0.000    2.73 us
 rate-last        0              -               -           -            -          -
 

@@ -6,11 +6,11 @@ a, "the first"  reference  0                     0                 2         1
 b               bounded    -500 us ± 59.1 us     0 (-119 to 1)     1         2
 
 Matched 3 messages.
-Received before sent: 1 as recorded, 0 corrected. Half widths: 65 ns to 59.1 us.
-Delays, median (99 %): a, "the first" -> b 500 us as recorded, 65 ns (65 ns) corrected;
+Received before sent: 1 as recorded, 0 corrected. Half widths: 231 ns to 59.4 us.
+Delays, median (99 %): a, "the first" -> b 500 us as recorded, 329 ns (329 ns) corrected;
   back -500 us as recorded, 65 ns (65 ns) corrected.
-Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
-less than its minimum delay (0 ns). The bands hold if that does.
+Model wander: the rate of each pair is constant within 0.1 ppm, no two clocks differ by more than
+500 ppm, no message takes less than its minimum delay (0 ns). The bands hold if that does.
 Wrote one.json, m.csv.
 $ cat m.csv
 sender,receiver,sent_ns,received_ns,bytes
