@@ -5,6 +5,7 @@
  */
 #include "mesh.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -279,6 +280,60 @@ static void test_nobody_to_blame(void **state)
 	mesh_free(&m);
 }
 
+/* ---- which came first ----------------------------------------------------------------------- */
+
+static int64_t stamp(const struct mesh *m, size_t i, long double t)
+{
+	return (int64_t)floorl(mesh_shows(&m->clock[i], t));
+}
+
+/* What is said of two events is true, also of clocks that never talk; and much is said. */
+static void test_before(void **state)
+{
+	(void)state;
+	struct usk_rng r;
+	usk_rng_seed(&r, 7);
+	size_t asked = 0, said = 0;
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct mesh m;
+		struct mesh_options o = options(seed, seed % 2 ? MESH_CHAIN : MESH_SPARSE);
+		o.clocks = 7;
+		o.q_ns = 0;
+		if (seed % 3) {
+			wander(&o);
+		}
+		mesh_make(&m, &o);
+		mesh_fit(&m);
+		solve(&m, false);
+		struct usk_map *map[7];
+		for (size_t i = 0; i < o.clocks; i++) {
+			map[i] = usk_map_new(&m.answer->clock[i], m.answer->max_skew_e12);
+		}
+		for (int k = 0; k < 1000; k++) {
+			size_t i = usk_rng_below(&r, o.clocks), j = usk_rng_below(&r, o.clocks);
+			double near = k % 2 ? 3e5 : o.seconds * 1e9;
+			long double t = usk_rng_unit(&r) * o.seconds * 1e9;
+			long double u = t + (2 * usk_rng_unit(&r) - 1) * near;
+			struct usk_stamp a, b;
+			int64_t margin;
+			CHECK_AT(!usk_map_at(map[i], stamp(&m, i, t), &a, NULL), &m);
+			CHECK_AT(!usk_map_at(map[j], stamp(&m, j, u), &b, NULL), &m);
+			enum usk_order order = usk_before(&a, &b, &margin);
+			CHECK_AT(order != USK_BEFORE || (t < u && margin > 0), &m);
+			CHECK_AT(order != USK_NOT_BEFORE || (t > u && margin > 0), &m);
+			CHECK_AT(order != USK_UNDECIDABLE || margin >= 0, &m);
+			said += order != USK_UNDECIDABLE;
+			asked++;
+		}
+		for (size_t i = 0; i < o.clocks; i++) {
+			usk_map_free(map[i]);
+		}
+		mesh_free(&m);
+	}
+	assert_int_equal(asked, 10000);
+	assert_true(said > asked / 2);
+}
+
 /* ---- the same every time -------------------------------------------------------------------- */
 
 static bool same_knots(const struct usk_clocks *a, const struct usk_clocks *b)
@@ -340,7 +395,7 @@ int main(void)
 		cmocka_unit_test(test_every_shape),	cmocka_unit_test(test_one_way_round),
 		cmocka_unit_test(test_stepped_clock),	cmocka_unit_test(test_two_faced_clock),
 		cmocka_unit_test(test_nobody_to_blame), cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_two_clocks),
+		cmocka_unit_test(test_before),		cmocka_unit_test(test_two_clocks),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
