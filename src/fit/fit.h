@@ -210,6 +210,27 @@ enum usk_status usk_fit_straight(const struct usk_fit *fit, usk_i128 y0, usk_i12
 void usk_knots_settle(const struct usk_lines *l, bool strict, const struct usk_knot *line,
 		      size_t n_line, struct usk_knot *knot, size_t n);
 
+/** The polyline at x, rounded to the nearest; beyond its ends the outermost slope goes on, as far
+ * as an offset may. *i is where the last question was answered, 0 to begin with; x must not fall.
+ */
+int64_t usk_line_at(const struct usk_knot *line, size_t n, size_t *i, usk_i128 x);
+
+/* Bounds of T = x + offset at a knot: 1 ns off the messages as recorded, in order with them, and
+ * what it must keep to. Empty where from > to. */
+enum { USK_ROOM_TIERS = 3 };
+struct usk_room {
+	usk_i128 from[USK_ROOM_TIERS], to[USK_ROOM_TIERS];
+	usk_i128 ahead[USK_ROOM_TIERS]; /* the smallest `to` from here on */
+};
+
+/** Within the knot's band. */
+struct usk_room usk_room_of(const struct usk_knot *k);
+/** And in order with a corridor's walls there, as usk_knots_settle() has it. */
+void usk_room_between(struct usk_room *r, const struct usk_lines *l, bool strict, int64_t local_ns);
+/** Give each knot the offset nearest to the one it has that is in its room while T never falls.
+ * false: there is no way; the offsets are then spoiled. */
+bool usk_rooms_settle(struct usk_room *room, struct usk_knot *knot, size_t n);
+
 /**
  * An estimator's answer: offset(t) = p.offset_ns + dy + slope (t - p.local_ns - dx), rounded to
  * the nearest at both ends of the span; p is absolute.

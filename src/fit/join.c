@@ -37,6 +37,34 @@ struct piece {
 	struct usk_clock clock;
 };
 
+struct usk_fit usk_fit_part(const struct usk_fit *fit, const struct usk_part *p, int64_t first_ns,
+			    int64_t last_ns, bool from_start, bool to_end)
+{
+	struct usk_fit f = *fit;
+	f.gaps = NULL;
+	f.back = NULL;
+	f.n_back = 0;
+	f.first_local_ns = first_ns;
+	f.last_local_ns = last_ns;
+	f.corridor = usk_part_corridor(p);
+	f.lines = usk_lines_new(f.corridor, p->q_ns[1], p->q_ns[0], fit->max_skew_e12);
+	f.plain = f.lines;
+	f.recall = NULL;
+	if (fit->msg) {
+		size_t from = from_start ? 0 : message_at(fit, first_ns);
+		size_t to = to_end ? fit->n_msgs : message_at(fit, (usk_i128)last_ns + 1);
+		f.msg = fit->msg + from;
+		f.n_msgs = to > from ? to - from : 0;
+	}
+	return f;
+}
+
+void usk_fit_part_free(struct usk_fit *f)
+{
+	usk_lines_free((struct usk_lines *)(uintptr_t)f->lines);
+	usk_corridor_free(f->corridor);
+}
+
 static enum usk_status fit_piece(const struct usk_fit *fit, const struct usk_pieces *s, size_t i,
 				 const struct usk_piece_fit *one,
 				 const struct usk_estimator *method, struct piece *out,
@@ -44,25 +72,11 @@ static enum usk_status fit_piece(const struct usk_fit *fit, const struct usk_pie
 {
 	const struct usk_part *p = &out->part;
 	int64_t origin = p->frame.local_ns;
-	struct usk_fit f = *fit;
-	f.gaps = NULL;
-	f.back = NULL;
-	f.n_back = 0;
-	f.first_local_ns = i ? origin + s->cut[i - 1].to : fit->first_local_ns;
-	f.last_local_ns = i < s->n ? origin + s->cut[i].from : fit->last_local_ns;
-	f.corridor = usk_part_corridor(p);
-	f.lines = usk_lines_new(f.corridor, p->q_ns[1], p->q_ns[0], fit->max_skew_e12);
-	f.plain = f.lines;
-	f.recall = NULL;
-	if (fit->msg) {
-		size_t from = i ? message_at(fit, f.first_local_ns) : 0;
-		size_t to = i < s->n ? message_at(fit, (usk_i128)f.last_local_ns + 1) : fit->n_msgs;
-		f.msg = fit->msg + from;
-		f.n_msgs = to > from ? to - from : 0;
-	}
+	struct usk_fit f = usk_fit_part(fit, p, i ? origin + s->cut[i - 1].to : fit->first_local_ns,
+					i < s->n ? origin + s->cut[i].from : fit->last_local_ns, !i,
+					i == s->n);
 	enum usk_status status = one->fit(one->ctx, &f, p, method, &out->clock, err);
-	usk_lines_free((struct usk_lines *)(uintptr_t)f.lines);
-	usk_corridor_free(f.corridor);
+	usk_fit_part_free(&f);
 	return status;
 }
 
@@ -189,6 +203,12 @@ static void tell(const struct usk_fit *fit, const struct usk_part *p, const stru
 	}
 }
 
+static struct usk_bounds bounds_of(const struct usk_knot *k)
+{
+	return (struct usk_bounds){ k->lo_ns != USK_NONE, k->hi_ns != USK_NONE, k->lo_ns,
+				    k->hi_ns };
+}
+
 /*
  * The ways from each piece that has messages to the next, bracket[i] leads to piece i. A piece
  * without any lies between two moments that the clock was put back. Who jumped is asked for all at
@@ -214,7 +234,10 @@ static void find_brackets(const struct usk_fit *fit, const struct usk_part *p,
 			b->left_rate = rate_of(old, p->frame.rate_e12);
 			b->right_rate = rate_of(c, b->left_rate);
 			from[i] = last;
-			if (!cut[i].back) {
+			if (cut[i].back) {
+				usk_cut_judge(&cut[i], bounds_of(&b->left), bounds_of(&b->right),
+					      fit->max_skew_e12);
+			} else {
 				query[n++] = usk_bracket_asks(fit, b);
 			}
 		}

@@ -27,6 +27,8 @@ void usk_part_of(struct usk_corridor *c, const int64_t q_ns[2], struct usk_part 
 void usk_part_free(struct usk_part *p);
 /** The points from x0 to x1, both included: borrowed from p, not to be freed. */
 struct usk_part usk_part_between(const struct usk_part *p, int64_t x0, int64_t x1);
+/** The first point's x that is right of *x, into *x; false: there is none. */
+bool usk_part_next(const struct usk_part *p, int64_t *x);
 /** A corridor of these points alone, as recorded. */
 struct usk_corridor *usk_part_corridor(const struct usk_part *p);
 

@@ -51,14 +51,27 @@ struct usk_part usk_part_between(const struct usk_part *p, int64_t x0, int64_t x
 {
 	struct usk_part part = *p;
 	for (int side = 0; side < 2; side++) {
-		size_t from = usk_xy_find(p->point[side], p->n[side], x0), to = from;
-		while (to < p->n[side] && p->point[side][to].x <= x1) {
-			to++;
-		}
+		size_t from = usk_xy_find(p->point[side], p->n[side], x0);
+		size_t to = usk_xy_find(p->point[side], p->n[side], x1 + 1);
 		part.point[side] = p->point[side] + from;
-		part.n[side] = to - from;
+		part.n[side] = to > from ? to - from : 0;
 	}
 	return part;
+}
+
+bool usk_part_next(const struct usk_part *p, int64_t *x)
+{
+	bool any = false;
+	int64_t best = 0;
+	for (int side = 0; side < 2; side++) {
+		size_t i = usk_xy_find(p->point[side], p->n[side], *x + 1);
+		if (i < p->n[side] && (!any || p->point[side][i].x < best)) {
+			best = p->point[side][i].x;
+			any = true;
+		}
+	}
+	*x = any ? best : *x;
+	return any;
 }
 
 struct usk_corridor *usk_part_corridor(const struct usk_part *p)

@@ -115,14 +115,8 @@ static bool greedy(const struct usk_part *p, struct asked *a, bool back, int64_t
 
 /* ---- what it was ----------------------------------------------------------------------------- */
 
-/* The offset at a moment. */
-struct bounds {
-	bool has_lo, has_hi;
-	usk_i128 lo, hi;
-};
-
 static void wander_bounds(const struct usk_part *p, const struct asked *a, int64_t x,
-			  struct bounds *out)
+			  struct usk_bounds *out)
 {
 	struct usk_need need;
 	struct usk_band band;
@@ -133,7 +127,16 @@ static void wander_bounds(const struct usk_part *p, const struct asked *a, int64
 	usk_band_free(&band);
 }
 
-static void line_bounds(const struct usk_part *p, int64_t skew, int64_t x, struct bounds *out)
+struct usk_bounds usk_bounds_of(const struct usk_lines *l, int64_t x)
+{
+	bool known = l->quality == USK_BOUNDED || l->quality == USK_ONE_SIDED;
+	struct usk_bounds b = { .has_lo = known && l->half[0].n, .has_hi = known && l->half[1].n };
+	b.lo = b.has_lo ? usk_lines_half_floor(l, false, x) : 0;
+	b.hi = b.has_hi ? -usk_lines_half_floor(l, true, x) : 0;
+	return b;
+}
+
+static void line_bounds(const struct usk_part *p, int64_t skew, int64_t x, struct usk_bounds *out)
 {
 	struct usk_xy *hull[2];
 	size_t n[2];
@@ -143,19 +146,15 @@ static void line_bounds(const struct usk_part *p, int64_t skew, int64_t x, struc
 	}
 	struct usk_lines *l = usk_lines_of(
 		&p->frame, (const struct usk_xy *const[2]){ hull[0], hull[1] }, n, p->q_ns, skew);
-	bool known = l->quality == USK_BOUNDED || l->quality == USK_ONE_SIDED;
-	out->has_lo = known && n[0];
-	out->has_hi = known && n[1];
-	out->lo = out->has_lo ? usk_lines_half_floor(l, false, x) : 0;
-	out->hi = out->has_hi ? -usk_lines_half_floor(l, true, x) : 0;
+	*out = usk_bounds_of(l, x);
 	usk_lines_free(l);
 	free(hull[0]);
 	free(hull[1]);
 }
 
-static struct bounds bounds_at(const struct usk_part *p, const struct asked *a, int64_t x)
+static struct usk_bounds bounds_at(const struct usk_part *p, const struct asked *a, int64_t x)
 {
-	struct bounds b;
+	struct usk_bounds b;
 	if (a->wander) {
 		wander_bounds(p, a, x, &b);
 	} else {
@@ -168,7 +167,7 @@ static struct bounds bounds_at(const struct usk_part *p, const struct asked *a, 
  * The two bands, extended over the bracket at the skew limit, keep their distance all along it:
  * what one falls the other rises. So they are disjoint everywhere if they are at one end.
  */
-static void judge(struct usk_cut *c, struct bounds left, struct bounds right, int64_t skew)
+void usk_cut_judge(struct usk_cut *c, struct usk_bounds left, struct usk_bounds right, int64_t skew)
 {
 	usk_i128 slack = usk_ceil_div((usk_i128)skew * ((usk_i128)c->to - c->from), USK_E12);
 	usk_i128 lo = right.lo - left.hi - slack, hi = right.hi - left.lo + slack;
@@ -296,8 +295,8 @@ static bool repeat(struct usk_pieces *s, size_t i)
  * they stand as well. But if the offset fell because the other clock was put back, they are not: it
  * may have happened while they were under way.
  */
-static bool widen(const struct usk_part *p, struct usk_pieces *s, size_t i, struct bounds left,
-		  struct bounds right, int64_t skew)
+static bool widen(const struct usk_part *p, struct usk_pieces *s, size_t i, struct usk_bounds left,
+		  struct usk_bounds right, int64_t skew)
 {
 	struct usk_cut *c = &s->cut[i], old = *c;
 	int64_t y, first = i ? c[-1].to : -USK_TIME_MAX;
@@ -322,9 +321,9 @@ static void classify(const struct usk_part *p, const struct asked *a, struct usk
 		struct usk_cut *c = &s->cut[i];
 		struct usk_part before = usk_pieces_part(p, s, i);
 		struct usk_part behind = usk_pieces_part(p, s, i + 1);
-		struct bounds left = bounds_at(&before, a, c->from);
-		struct bounds right = bounds_at(&behind, a, c->to);
-		judge(c, left, right, a->skew);
+		struct usk_bounds left = bounds_at(&before, a, c->from);
+		struct usk_bounds right = bounds_at(&behind, a, c->to);
+		usk_cut_judge(c, left, right, a->skew);
 		highest.n[0] = i && c[-1].back ? 0 : highest.n[0];
 		if (left.has_lo && (!highest.n[0] || c->from + left.lo > high)) {
 			highest = before;
@@ -337,10 +336,25 @@ static void classify(const struct usk_part *p, const struct asked *a, struct usk
 		if (!c->back && (falls ? widen(p, s, i, left, right, a->skew) : repeat(s, i))) {
 			before = usk_pieces_part(p, s, i);
 			behind = usk_pieces_part(p, s, i + 1);
-			judge(c, bounds_at(&before, a, c->from), bounds_at(&behind, a, c->to),
-			      a->skew);
+			usk_cut_judge(c, bounds_at(&before, a, c->from),
+				      bounds_at(&behind, a, c->to), a->skew);
 		}
 	}
+}
+
+struct usk_cut usk_cut_back(const struct usk_fit *fit, const struct usk_part *p, size_t i)
+{
+	struct usk_cut c = { .from = USK_TIME_MAX, .to = USK_TIME_MAX };
+	if (i < fit->n_back) {
+		c.from = usk_cut((usk_i128)fit->back[i].before_ns - p->frame.local_ns);
+		c.to = usk_cut((usk_i128)fit->back[i].after_ns - p->frame.local_ns);
+		c.back = true;
+		c.kind = USK_JUMP;
+		c.size_lo = c.size_hi = USK_NONE;
+	}
+	c.last = c.from;
+	c.next = c.to;
+	return c;
 }
 
 void usk_pieces_of(const struct usk_fit *fit, const struct usk_part *p, int64_t wander_e12,
@@ -351,17 +365,10 @@ void usk_pieces_of(const struct usk_fit *fit, const struct usk_part *p, int64_t 
 	memset(out, 0, sizeof *out);
 	int64_t begin = -USK_TIME_MAX;
 	for (size_t i = 0; i <= fit->n_back && !out->never; i++) {
-		bool last = i == fit->n_back;
-		struct usk_cut c = { .back = true };
-		if (!last) {
-			c.from = usk_cut((usk_i128)fit->back[i].before_ns - p->frame.local_ns);
-			c.to = usk_cut((usk_i128)fit->back[i].after_ns - p->frame.local_ns);
-			c.last = c.from;
-			c.next = c.to;
-		}
-		struct usk_part run = usk_part_between(p, begin, last ? USK_TIME_MAX : c.from);
+		struct usk_cut c = usk_cut_back(fit, p, i);
+		struct usk_part run = usk_part_between(p, begin, c.from);
 		out->never = !cut_run(&run, &a, out, &cap);
-		if (!last) {
+		if (i < fit->n_back) {
 			add_cut(out, &cap, c);
 			begin = c.to;
 		}

@@ -45,6 +45,17 @@ struct usk_pieces {
 void usk_pieces_of(const struct usk_fit *fit, const struct usk_part *p, int64_t wander_e12,
 		   struct usk_pieces *out);
 void usk_pieces_free(struct usk_pieces *s);
+/* The offset at a moment, relative. */
+struct usk_bounds {
+	bool has_lo, has_hi;
+	usk_i128 lo, hi;
+};
+struct usk_bounds usk_bounds_of(const struct usk_lines *l, int64_t x);
+/** Kind and size of a cut by the bounds at its two ends. */
+void usk_cut_judge(struct usk_cut *c, struct usk_bounds left, struct usk_bounds right,
+		   int64_t max_skew_e12);
+/** Cut i of those where the clock was put back; i = fit->n_back: one behind all points. */
+struct usk_cut usk_cut_back(const struct usk_fit *fit, const struct usk_part *p, size_t i);
 /** It was the local clock that was put forward: so much of the bracket did not pass, and rates had
  * less time to change its size. */
 void usk_cut_forward(struct usk_cut *c, int64_t max_skew_e12);
@@ -89,6 +100,12 @@ struct usk_piece_fit {
 			       const struct usk_estimator *method, struct usk_clock *clock,
 			       struct usk_err *err);
 };
+
+/** The fit of a part of the points between two stamps, absolute; from_start, to_end: all messages
+ * before the first, behind the last stamp are its, too. */
+struct usk_fit usk_fit_part(const struct usk_fit *fit, const struct usk_part *p, int64_t first_ns,
+			    int64_t last_ns, bool from_start, bool to_end);
+void usk_fit_part_free(struct usk_fit *f);
 
 /**
  * Fit every piece and join them into one clock: knots, jumps, and who did it (fit->gap). Within a

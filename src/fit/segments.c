@@ -9,9 +9,10 @@
  * Not   the cuts themselves (pieces.c), pieces of a fixed length (chain.c)
  */
 #include "fit/segments.h"
+#include "fit/chain.h"
 #include "num/cone.h"
 
-#include <stdlib.h>
+#include <math.h>
 
 /* ---- a line a piece ------------------------------------------------------------------------ */
 
@@ -61,37 +62,72 @@ static int64_t reach(const struct usk_part *p, int64_t skew)
 	return (int64_t)(up > down ? up : down);
 }
 
+/* Borders at every duration from the clock's first event on. */
+static struct usk_grid grid_of(const struct usk_fit *fit, const struct usk_part *p)
+{
+	return (struct usk_grid){ usk_cut((usk_i128)fit->first_local_ns - p->frame.local_ns),
+				  fit->model.segment_ns };
+}
+
+static void ask_auto(const struct usk_fit *fit, const struct usk_part *p, size_t max_outliers,
+		     struct usk_pieces *s, struct usk_verdict *v)
+{
+	usk_pieces_of(fit, p, 0, s);
+	if (s->never) {
+		v->quality = USK_CONTRADICTED;
+		name_point(p, s->floor, false, v);
+		name_point(p, s->ceiling, true, v);
+		v->too_many = usk_corridor_suspects(fit->corridor, fit->lines, max_outliers,
+						    &v->suspect, &v->n_suspects) > max_outliers;
+	} else {
+		usk_pieces_suspects(fit, p, s, &ask_lines, max_outliers, v);
+	}
+}
+
 void usk_segments_ask(const struct usk_fit *fit, size_t max_outliers, struct usk_verdict *v)
 {
 	struct usk_part part;
 	struct usk_pieces s;
 	usk_part_of(fit->corridor, fit->lines->q_ns, &part);
-	usk_pieces_of(fit, &part, 0, &s);
+	struct usk_grid grid = grid_of(fit, &part);
 	v->quality = part.n[0] || part.n[1] ? USK_ONE_SIDED : USK_ABSENT;
+	if (grid.length) {
+		usk_chain_cuts(fit, &part, &grid, max_outliers, &s, v);
+	} else {
+		ask_auto(fit, &part, max_outliers, &s, v);
+	}
 	for (size_t i = 0; i <= s.n && !s.never; i++) {
 		struct usk_part piece = usk_pieces_part(&part, &s, i);
 		if (piece.n[0] && piece.n[1]) {
 			v->quality = USK_BOUNDED;
 		}
-		if (s.n && (piece.n[0] || piece.n[1])) {
-			int64_t r = reach(&piece, fit->max_skew_e12);
+		if ((s.n || grid.length) && (piece.n[0] || piece.n[1])) {
+			int64_t r = grid.length ? usk_chain_reach(fit, &piece, &grid)
+						: reach(&piece, fit->max_skew_e12);
 			v->kappa_e12 = r > v->kappa_e12 ? r : v->kappa_e12;
 		}
 	}
-	/* and a little more: what is found then may ask for more in turn */
 	usk_pieces_apart(&s, v);
+	/* and a little more: what is found then may ask for more in turn */
 	v->kappa_e12 = v->kappa_e12 > part.frame.kappa_e12 ? v->kappa_e12 + v->kappa_e12 / 8 : 0;
-	if (s.never) {
-		v->quality = USK_CONTRADICTED;
-		name_point(&part, s.floor, false, v);
-		name_point(&part, s.ceiling, true, v);
-		v->too_many = usk_corridor_suspects(fit->corridor, fit->lines, max_outliers,
-						    &v->suspect, &v->n_suspects) > max_outliers;
-	} else {
-		usk_pieces_suspects(fit, &part, &s, &ask_lines, max_outliers, v);
-	}
 	usk_pieces_free(&s);
 	usk_part_free(&part);
+}
+
+static enum usk_status fit_pieces(const struct usk_fit *fit, const struct usk_part *p,
+				  const struct usk_pieces *s, const struct usk_estimator *method,
+				  struct usk_clock *clock, struct usk_err *err)
+{
+	struct usk_grid grid = grid_of(fit, p);
+	const struct usk_piece_fit chains = { &grid, usk_chain_fit };
+	if (s->never) { /* as asked before */
+		clock->quality = USK_CONTRADICTED;
+		clock->drift_ppm = clock->drift_min_ppm = clock->drift_max_ppm = NAN;
+		return USK_OK;
+	}
+	return !grid.length && !s->n ? usk_fit_linear(fit, method, clock, err)
+				     : usk_pieces_fit(fit, p, s, grid.length ? &chains : &fit_lines,
+						      method, clock, err);
 }
 
 enum usk_status usk_segments_fit(const struct usk_fit *fit, const struct usk_verdict *v,
@@ -100,14 +136,19 @@ enum usk_status usk_segments_fit(const struct usk_fit *fit, const struct usk_ver
 {
 	struct usk_part part;
 	struct usk_pieces s;
-	if (v->quality != USK_BOUNDED && v->quality != USK_ONE_SIDED) {
+	if (v->quality == USK_ABSENT) {
 		return usk_fit_linear(fit, method, clock, err);
 	}
 	usk_part_of(fit->corridor, fit->lines->q_ns, &part);
-	usk_pieces_of(fit, &part, 0, &s);
-	enum usk_status status =
-		s.n ? usk_pieces_fit(fit, &part, &s, &fit_lines, method, clock, err)
-		    : usk_fit_linear(fit, method, clock, err);
+	struct usk_grid grid = grid_of(fit, &part);
+	if (grid.length) {
+		struct usk_verdict again = { .n_points = 0 };
+		usk_chain_cuts(fit, &part, &grid, 0, &s, &again);
+		usk_verdict_free(&again);
+	} else {
+		usk_pieces_of(fit, &part, 0, &s);
+	}
+	enum usk_status status = fit_pieces(fit, &part, &s, method, clock, err);
 	usk_pieces_free(&s);
 	usk_part_free(&part);
 	return status;

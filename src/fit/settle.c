@@ -17,12 +17,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Bounds of T at a knot, from strict to weak; empty where from > to. */
-enum { OFF_WALLS, IN_WALLS, MUST, TIERS };
-
-struct room {
-	usk_i128 from[TIERS], to[TIERS], ahead[TIERS]; /* ahead: the smallest `to` from here on */
-};
+enum { OFF_WALLS, IN_WALLS, MUST, TIERS = USK_ROOM_TIERS };
 
 static const usk_i128 FAR = (usk_i128)1 << 100;
 
@@ -36,22 +31,26 @@ static usk_i128 smaller(usk_i128 a, usk_i128 b)
 	return a < b ? a : b;
 }
 
-static void narrow(struct room *r, int tier, usk_i128 from, usk_i128 to)
+static void narrow(struct usk_room *r, int tier, usk_i128 from, usk_i128 to)
 {
 	r->from[tier] = larger(r->from[tier], from);
 	r->to[tier] = smaller(r->to[tier], to);
 }
 
-static struct room room_at(const struct usk_lines *l, bool strict, const struct usk_knot *k)
+struct usk_room usk_room_of(const struct usk_knot *k)
 {
-	usk_i128 x = k->local_ns;
-	usk_i128 rel = x - l->frame.local_ns;
-	usk_i128 base = x + l->frame.offset_ns;
-	struct room r;
+	struct usk_room r;
 	for (int t = 0; t < TIERS; t++) {
-		r.from[t] = k->lo_ns == USK_NONE ? -FAR : x + k->lo_ns;
-		r.to[t] = k->hi_ns == USK_NONE ? FAR : x + k->hi_ns;
+		r.from[t] = k->lo_ns == USK_NONE ? -FAR : (usk_i128)k->local_ns + k->lo_ns;
+		r.to[t] = k->hi_ns == USK_NONE ? FAR : (usk_i128)k->local_ns + k->hi_ns;
 	}
+	return r;
+}
+
+void usk_room_between(struct usk_room *r, const struct usk_lines *l, bool strict, int64_t local_ns)
+{
+	usk_i128 rel = (usk_i128)local_ns - l->frame.local_ns;
+	usk_i128 base = (usk_i128)local_ns + l->frame.offset_ns;
 	for (int side = 0; side < 2; side++) {
 		const struct usk_half *h = &l->half[side];
 		if (!h->n || rel < h->hull[0].x || rel > h->hull[h->n - 1].x) {
@@ -62,24 +61,28 @@ static struct room room_at(const struct usk_lines *l, bool strict, const struct 
 			usk_i128 wall = weak + (t == MUST && !strict ? 0 : l->q_ns[side]) +
 					(t == OFF_WALLS);
 			if (side == USK_FLOOR) {
-				narrow(&r, t, base + wall, FAR);
+				narrow(r, t, base + wall, FAR);
 			} else {
-				narrow(&r, t, -FAR, base - wall);
+				narrow(r, t, -FAR, base - wall);
 			}
 		}
 	}
+}
+
+static struct usk_room room_at(const struct usk_lines *l, bool strict, const struct usk_knot *k)
+{
+	struct usk_room r = usk_room_of(k);
+	usk_room_between(&r, l, strict, k->local_ns);
 	return r;
 }
 
 bool usk_knot_has_room(const struct usk_lines *l, const struct usk_knot *k)
 {
-	struct room r = room_at(l, true, k);
+	struct usk_room r = room_at(l, true, k);
 	return r.from[OFF_WALLS] <= r.to[OFF_WALLS];
 }
 
-/* The polyline at x, rounded to the nearest; beyond its ends the outermost slope goes on, as far as
- * an offset may: the band has no wall out there. */
-static int64_t line_at(const struct usk_knot *line, size_t n, size_t *i, usk_i128 x)
+int64_t usk_line_at(const struct usk_knot *line, size_t n, size_t *i, usk_i128 x)
 {
 	while (*i + 2 < n && line[*i + 1].local_ns < x) {
 		++*i;
@@ -90,13 +93,10 @@ static int64_t line_at(const struct usk_knot *line, size_t n, size_t *i, usk_i12
 	return usk_cut(a->offset_ns + usk_floor_div(rise * (x - a->local_ns) + run / 2, run));
 }
 
-void usk_knots_settle(const struct usk_lines *l, bool strict, const struct usk_knot *line,
-		      size_t n_line, struct usk_knot *knot, size_t n)
+bool usk_rooms_settle(struct usk_room *room, struct usk_knot *knot, size_t n)
 {
-	struct room *room = usk_alloc(n, sizeof *room);
 	usk_i128 ahead[TIERS] = { FAR, FAR, FAR };
 	for (size_t i = n; i-- > 0;) {
-		room[i] = room_at(l, strict, &knot[i]);
 		for (int t = 0; t < TIERS; t++) {
 			if (room[i].from[t] <= room[i].to[t]) {
 				ahead[t] = smaller(ahead[t], room[i].to[t]);
@@ -105,11 +105,11 @@ void usk_knots_settle(const struct usk_lines *l, bool strict, const struct usk_k
 		}
 	}
 	usk_i128 last = -FAR;
-	size_t at = 0;
-	for (size_t i = 0; i < n; i++) {
-		const struct room *r = &room[i];
+	bool good = true;
+	for (size_t i = 0; i < n && good; i++) {
+		const struct usk_room *r = &room[i];
 		usk_i128 from = larger(r->from[MUST], last), to = r->ahead[MUST];
-		assert(from <= to);
+		good = from <= to;
 		for (int t = OFF_WALLS; t < MUST; t++) {
 			usk_i128 f = larger(from, r->from[t]);
 			/* with regard to what comes, or at least to what is here */
@@ -121,9 +121,24 @@ void usk_knots_settle(const struct usk_lines *l, bool strict, const struct usk_k
 				break;
 			}
 		}
-		usk_i128 want = knot[i].local_ns + line_at(line, n_line, &at, knot[i].local_ns);
+		usk_i128 want = (usk_i128)knot[i].local_ns + knot[i].offset_ns;
 		last = want < from ? from : want > to ? to : want;
 		knot[i].offset_ns = (int64_t)(last - knot[i].local_ns);
 	}
+	return good;
+}
+
+void usk_knots_settle(const struct usk_lines *l, bool strict, const struct usk_knot *line,
+		      size_t n_line, struct usk_knot *knot, size_t n)
+{
+	struct usk_room *room = usk_alloc(n, sizeof *room);
+	size_t at = 0;
+	for (size_t i = 0; i < n; i++) {
+		room[i] = room_at(l, strict, &knot[i]);
+		knot[i].offset_ns = usk_line_at(line, n_line, &at, knot[i].local_ns);
+	}
+	bool good = usk_rooms_settle(room, knot, n);
+	assert(good);
+	(void)good;
 	free(room);
 }
