@@ -80,6 +80,7 @@ struct chain {
 	struct usk_part *part; /* of each; a point on a border is the left one's */
 	struct usk_gate *gate; /* n + 1 */
 	struct usk_lines **line;
+	bool *many; /* is it several, without a point? Then it bends within */
 };
 
 static const struct usk_gate open_gate = { { false, false }, { 0, 0 } };
@@ -114,9 +115,11 @@ static void chain_begin(struct chain *c, const struct usk_part *p, const struct 
 	c->part = usk_alloc(c->n, sizeof *c->part);
 	c->gate = usk_alloc(c->n + 1, sizeof *c->gate);
 	c->line = usk_alloc(c->n, sizeof(struct usk_lines *));
+	c->many = usk_alloc(c->n, sizeof *c->many);
 	for (size_t i = 0; i < c->n; i++) {
 		c->part[i] = usk_part_between(p, i ? c->x[i] + 1 : -USK_TIME_MAX,
 					      i + 1 < c->n ? c->x[i + 1] : USK_TIME_MAX);
+		c->many[i] = (usk_i128)c->x[i + 1] - c->x[i] > g->length;
 	}
 }
 
@@ -129,6 +132,7 @@ static void chain_free(struct chain *c)
 	free(c->part);
 	free(c->gate);
 	free(c->line);
+	free(c->many);
 }
 
 static struct usk_lines *lines_of(const struct chain *c, size_t i, const struct usk_gate *g0,
@@ -210,11 +214,40 @@ static int by_value(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
-/* Borders and vertices, each once; ends: none but the first within 1 s of either end, so that what
- * goes on beyond them is the rate of more than two neighbours. */
+/* Several segments without a point bend as they like: from either gate at the skew limit. Floors,
+ * or ceilings mirrored, rounded down. */
+static int64_t reached(const struct chain *c, size_t i, int side, int64_t x)
+{
+	usk_i128 left =
+		c->gate[i].y[side] - usk_ceil_div(c->skew * ((usk_i128)x - c->x[i]), USK_E12);
+	usk_i128 right = c->gate[i + 1].y[side] -
+			 usk_ceil_div(c->skew * ((usk_i128)c->x[i + 1] - x), USK_E12);
+	return usk_cut(left > right ? left : right);
+}
+
+/* Where what comes from the left meets what comes from the right, and 1 ns on. */
+static size_t add_corners(const struct chain *c, size_t i, int64_t *x, size_t n)
+{
+	for (int side = 0; side < 2 && c->many[i] && c->skew; side++) {
+		usk_i128 rise = (usk_i128)c->gate[i].y[side] - c->gate[i + 1].y[side];
+		usk_i128 at =
+			usk_floor_div(rise * USK_E12 + c->skew * ((usk_i128)c->x[i] + c->x[i + 1]),
+				      2 * (usk_i128)c->skew);
+		for (int next = 0; next < 2; next++) {
+			if (at + next > c->x[i] && at + next < c->x[i + 1]) {
+				x[n++] = (int64_t)at + next;
+			}
+		}
+	}
+	return n;
+}
+
+/* Borders and vertices, each once. Of the vertices within 1 s of either end those alone that `ends`
+ * asks for: what goes on beyond should be the rate of more than two neighbours. Between borders lo
+ * is concave and hi convex, so chords hold the band without them. */
 static struct usk_knot *knots_of(const struct chain *c, bool ends, size_t *n_out)
 {
-	size_t n = 0, m = 0, cap = 2 * c->n + 2;
+	size_t n = 0, m = 0, cap = 6 * c->n + 2;
 	for (size_t i = 0; i < c->n; i++) {
 		cap += c->line[i]->half[0].n + c->line[i]->half[1].n;
 	}
@@ -222,23 +255,24 @@ static struct usk_knot *knots_of(const struct chain *c, bool ends, size_t *n_out
 	for (size_t i = 0; i < c->n; i++) {
 		x[n++] = c->x[i];
 		x[n++] = c->x[i + 1];
+		n = add_corners(c, i, x, n);
 		for (int side = 0; side < 2; side++) {
 			const struct usk_half *h = &c->line[i]->half[side];
 			for (size_t k = 0; k < h->n; k++) {
-				x[n++] = h->hull[k].x;
+				int64_t at = h->hull[k].x;
+				if (ends || (at - x0 >= END_NS && x1 - at >= END_NS)) {
+					x[n++] = at;
+				}
 			}
 		}
 	}
 	qsort(x, n, sizeof *x, by_value);
 	struct usk_knot *k = usk_alloc(n, sizeof *k);
-	const struct usk_frame *f = &c->part[0].frame;
 	for (size_t i = 0; i < n; i++) {
-		bool near = x[i] > x0 && x[i] < x1 && (x[i] - x0 < END_NS || x1 - x[i] < END_NS);
-		int64_t at = f->local_ns + x[i];
-		if ((m && k[m - 1].local_ns == at) || (near && !ends)) {
-			continue;
+		int64_t at = c->part[0].frame.local_ns + x[i];
+		if (!m || k[m - 1].local_ns != at) {
+			k[m++].local_ns = at;
 		}
-		k[m++].local_ns = at;
 	}
 	free(x);
 	*n_out = m;
@@ -254,6 +288,15 @@ static void band(const struct chain *c, struct usk_knot *k, size_t n)
 		}
 		usk_lines_at(c->line[s], k[i].local_ns, &k[i].lo_ns, &k[i].hi_ns);
 		k[i].offset_ns = USK_NONE;
+		if (c->many[s] && x > c->x[s] && x < c->x[s + 1]) {
+			int64_t origin = c->part[0].frame.offset_ns;
+			if (k[i].lo_ns != USK_NONE) {
+				k[i].lo_ns = origin + reached(c, s, USK_FLOOR, x);
+			}
+			if (k[i].hi_ns != USK_NONE) {
+				k[i].hi_ns = origin - reached(c, s, USK_CEILING, x);
+			}
+		}
 	}
 }
 

@@ -205,7 +205,8 @@ static void tell(const struct usk_fit *fit, const struct usk_part *p, const stru
 
 static struct usk_bounds bounds_of(const struct usk_knot *k)
 {
-	return (struct usk_bounds){ k->lo_ns != USK_NONE, k->hi_ns != USK_NONE, k->lo_ns,
+	return (struct usk_bounds){ k->lo_ns > (usk_i128)k->offset_ns - OPEN_NS / 2,
+				    k->hi_ns < (usk_i128)k->offset_ns + OPEN_NS / 2, k->lo_ns,
 				    k->hi_ns };
 }
 
