@@ -4,8 +4,7 @@
  *
  * In    clocks.json; two stamps as operands, or two a line on standard input
  * Out   yes, no or undecidable, and the margin in ns; "-" where nothing bounds it
- * Why   the one question that corrected stamps alone cannot answer: theirs may be in order by
- * chance
+ * Why   the one question that corrected stamps alone cannot answer: they may be in order by chance
  */
 #include "cmd.h"
 #include "stamps.h"

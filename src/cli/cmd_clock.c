@@ -6,7 +6,7 @@
  * Out   each clock: cost, resolution, repeats, steps back, drift; what compensating for the cost of
  *       reads brings; cores, timers and messages by load
  * Why   a correction is never better than the stamps
- * Not   measuring (src/clock); other machines (probe)
+ * Not   measuring (src/clock); other machines
  */
 #include "clock_show.h"
 

@@ -2,10 +2,11 @@
 /*
  * cmd_convert.c - local stamps to the reference's time, with their bounds
  *
- * In    clocks.json; stamps as operands, or one a line on standard input, or a column of a text
- * file Out   local_ns, reference_ns, lo_ns, hi_ns per stamp, all absolute, "-" where not known; of
- * a column: the lines as they are, with the last three behind Why   for stamps in logs that have no
- * format of their own Not   tables and captures (apply)
+ * In    clocks.json; stamps as operands, or one a line on standard input, or a field of each line
+ * Out   local_ns, reference_ns, lo_ns, hi_ns per stamp, all absolute, "-" where not known; of a
+ *       field: the lines as they are, with the last three behind
+ * Why   for stamps in logs that have no format of their own
+ * Not   tables and captures (apply)
  */
 #include "cmd.h"
 #include "stamps.h"
@@ -72,7 +73,7 @@ static void put_text(struct convert *v, const char *s, size_t n)
 	v->n_out += n;
 }
 
-/* The columns after the first n, each with the separator before it but the first. */
+/* Numbers, a separator between them and a line's end behind. */
 static void put_columns(struct convert *v, const int64_t *column, size_t n, char separator)
 {
 	if (OUT - v->n_out < ROW) {

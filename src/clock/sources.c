@@ -214,6 +214,7 @@ struct turns {
 	const struct source *source;
 	int cpu[2];
 	_Atomic unsigned turn;
+	atomic_bool off;
 	int64_t last; /* handed over with the turn */
 	uint64_t n, backwards;
 	int64_t worst;
@@ -234,6 +235,9 @@ static void *play(void *ctx)
 	for (unsigned i = p->me; i < TURNS; i += 2) {
 		/* Both may have to share one core after all: then spinning alone gets nowhere. */
 		for (unsigned spun = 0; atomic_load(&t->turn) != i; spun++) {
+			if (atomic_load(&t->off)) {
+				return NULL;
+			}
 			if (spun > 500) {
 				sched_yield();
 				spun = 0;
@@ -256,18 +260,21 @@ static void across_cores(const struct source *s, struct source_figures *f)
 	enum { PAIRS = 8 };
 	int cpu[CPUS_MAX];
 	size_t n = cpus_usable(cpu);
-	size_t step = (n + PAIRS - 2) / PAIRS;
+	/* With one alone there is no other to compare it with. */
+	size_t step = n > 1 ? (n + PAIRS - 2) / PAIRS : 1;
 	for (size_t i = step; i < n; i += step) {
 		struct turns t = { .source = s, .cpu = { cpu[0], cpu[i] } };
 		struct player player[2] = { { &t, 0 }, { &t, 1 } };
 		pthread_t thread[2];
-		for (int k = 0; k < 2; k++) {
-			if (pthread_create(&thread[k], NULL, play, &player[k])) {
-				abort();
-			}
+		int started = 0;
+		while (started < 2 &&
+		       !pthread_create(&thread[started], NULL, play, &player[started])) {
+			started++;
 		}
-		for (int k = 0; k < 2; k++) {
-			pthread_join(thread[k], NULL);
+		/* Alone, the first would wait for its turn for ever. */
+		atomic_store(&t.off, started < 2);
+		while (started) {
+			pthread_join(thread[--started], NULL);
 		}
 		f->turns += t.n;
 		f->turns_backwards += t.backwards;

@@ -86,8 +86,7 @@ static bool keeps(struct trial *t, const struct usk_pair *p)
 	return slow && half <= may_wander(t, p);
 }
 
-/* ---- jumps -------------------------------------------------------------------------------------
- */
+/* ---- jumps ------------------------------------------------------------------------------- */
 
 /* Whether it may be meant by the bracket, in a clock's own time; a sleep, if any of it is inside.
  */
@@ -195,8 +194,7 @@ static void find_promise(struct trial *t)
 	}
 }
 
-/* ---- moments -----------------------------------------------------------------------------------
- */
+/* ---- moments ----------------------------------------------------------------------------- */
 
 static struct band band_then(const struct trial *t, const struct usk_clock *c, uint32_t epoch)
 {
@@ -259,8 +257,7 @@ static void check_moments(struct trial *t)
 	}
 }
 
-/* ---- messages
- * ------------------------------------------------------------------------------------ */
+/* ---- messages ---------------------------------------------------------------------------- */
 
 static void check_knots(struct trial *t, const struct usk_clock *c)
 {
