@@ -9,13 +9,11 @@
  * Not   a proof: that both ways are alike is an assumption, and is said to be one
  */
 #include "cmd.h"
+#include "json.h"
 #include "messages.h"
 #include "print.h"
 #include "units.h"
 #include "base/io.h"
-#include "write/write.h"
-
-#include <jansson.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -211,37 +209,22 @@ static void print_table(FILE *out, const struct usk_calibration *c, int64_t asym
 
 /* ---- for programs ------------------------------------------------------------------------- */
 
-static json_t *ns_json(int64_t ns)
-{
-	char text[32];
-	snprintf(text, sizeof text, "%" PRId64, ns);
-	return json_string(text);
-}
-
-static json_t *shown_json(const char *text)
-{
-	char *shown = text ? usk_shown(text) : NULL;
-	json_t *j = shown ? json_string(shown) : json_null();
-	free(shown);
-	return j;
-}
-
 static json_t *smallest_json(const struct usk_calibration *c, const struct usk_smallest *s,
 			     bool way)
 {
-	json_t *o = json_pack("{s:o,s:o}", "asker", shown_json(c->clock[s->asker]), "other",
-			      shown_json(c->clock[s->other]));
+	json_t *o = json_pack("{s:o,s:o}", "asker", json_shown(c->clock[s->asker]), "other",
+			      json_shown(c->clock[s->other]));
 	if (way) {
 		char *protocol = protocol_text(s->proto);
 		json_object_set_new(o, "protocol", json_string(protocol));
-		json_object_set_new(o, "asker_interface", shown_json(s->asker_iface));
-		json_object_set_new(o, "other_interface", shown_json(s->other_iface));
+		json_object_set_new(o, "asker_interface", json_shown(s->asker_iface));
+		json_object_set_new(o, "other_interface", json_shown(s->other_iface));
 		free(protocol);
 	}
 	json_object_set_new(o, "there_bytes", json_integer(s->there_bytes));
 	json_object_set_new(o, "back_bytes", json_integer(s->back_bytes));
 	json_object_set_new(o, "round_trips", json_integer((json_int_t)s->n));
-	json_object_set_new(o, "smallest_ns", ns_json(s->smallest_ns));
+	json_object_set_new(o, "smallest_ns", json_ns(s->smallest_ns));
 	return o;
 }
 
@@ -259,22 +242,22 @@ static json_t *pair_json(const struct usk_calibration *c, const struct usk_calib
 {
 	char *model = usk_delay_model_text(&p->model);
 	json_t *o = json_pack(
-		"{s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:b}", "a", shown_json(c->clock[p->a]), "b",
-		shown_json(c->clock[p->b]), "min_delay", p->why ? json_null() : json_string(model),
-		"failed", shown_json(p->why), "round_trips", (json_int_t)p->round_trips, "used",
+		"{s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:b}", "a", json_shown(c->clock[p->a]), "b",
+		json_shown(c->clock[p->b]), "min_delay", p->why ? json_null() : json_string(model),
+		"failed", json_shown(p->why), "round_trips", (json_int_t)p->round_trips, "used",
 		(json_int_t)p->used, "from_bytes", (json_int_t)p->from_bytes, "to_bytes",
 		(json_int_t)p->to_bytes, "first_byte_known", !p->straight);
 	free(model);
-	json_object_set_new(o, "smallest_ns", ns_json(p->smallest_ns));
-	json_object_set_new(o, "margin_ns", ns_json(p->margin_ns));
+	json_object_set_new(o, "smallest_ns", json_ns(p->smallest_ns));
+	json_object_set_new(o, "margin_ns", json_ns(p->margin_ns));
 	json_object_set_new(o, "halves",
 			    json_pack("{s:i,s:I,s:i}", "asked", (int)p->halves, "shorter",
 				      (json_int_t)p->halves_over, "widened", (int)p->widened));
 	json_object_set_new(o, "shorter",
 			    json_pack("{s:I,s:o}", "count", (json_int_t)p->over, "max_ns",
-				      ns_json(p->over_ns)));
-	json_object_set_new(o, "shortened_ns", ns_json(p->shortened_ns));
-	json_object_set_new(o, "room_ns", p->judged ? ns_json(p->room_ns) : json_null());
+				      json_ns(p->over_ns)));
+	json_object_set_new(o, "shortened_ns", json_ns(p->shortened_ns));
+	json_object_set_new(o, "room_ns", p->judged ? json_ns(p->room_ns) : json_null());
 	json_object_set_new(o, "ways", list_json(c, p->way, p->n_ways, true));
 	json_object_set_new(o, "lengths", list_json(c, p->length, p->n_lengths, false));
 	return o;
@@ -283,17 +266,14 @@ static json_t *pair_json(const struct usk_calibration *c, const struct usk_calib
 static void print_json(FILE *out, const struct usk_calibration *c,
 		       const struct usk_calibrate_options *how)
 {
-	json_t *pairs = json_array(), *notes = json_array();
+	json_t *pairs = json_array();
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		json_array_append_new(pairs, pair_json(c, &c->pair[i]));
 	}
-	for (size_t i = 0; i < c->n_notes; i++) {
-		json_array_append_new(notes, json_string(c->note[i]));
-	}
 	json_t *root = json_pack("{s:i,s:o,s:o,s:o,s:o}", "unskew_calibration", 1, "asymmetry_ns",
-				 ns_json(how->asymmetry_ns), "margin",
+				 json_ns(how->asymmetry_ns), "margin",
 				 how->margin < 0 ? json_null() : json_real(how->margin), "pairs",
-				 pairs, "notes", notes);
+				 pairs, "notes", json_list(c->note, c->n_notes));
 	json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	fputc('\n', out);
 	json_decref(root);
@@ -347,13 +327,10 @@ static int tell(const struct args *args, const struct usk_calibration *c,
 		return say_failed("these traces share no message: check that they saw the same "
 				  "traffic");
 	}
-	if (!known && !args_flag(args, "json")) {
-		return say_failed("%s", c->pair[0].why);
-	}
 	bool failed = known && output->path && write_file(output, c, &err);
 	if (args_flag(args, "json")) {
 		print_json(stdout, c, how);
-	} else if (!args_flag(args, "quiet")) {
+	} else if (known && !args_flag(args, "quiet")) {
 		print_table(stdout, c, how->asymmetry_ns);
 		if (output->path && !failed) {
 			printf("Wrote %s.\n", args_string(args, "output"));
@@ -363,7 +340,10 @@ static int tell(const struct args *args, const struct usk_calibration *c,
 	if (failed) {
 		return say_error(&err);
 	}
-	return known == c->n_pairs ? EXIT_DONE : known ? EXIT_PARTIAL : EXIT_FAILED;
+	if (!known) {
+		return say_failed("%s", c->pair[0].why);
+	}
+	return known == c->n_pairs ? EXIT_DONE : EXIT_PARTIAL;
 }
 
 static int calibrate_run(const struct args *args)

@@ -8,12 +8,10 @@
  * Not   a verdict: the status is 0 whatever it counts
  */
 #include "cmd.h"
+#include "json.h"
 #include "print.h"
 #include "units.h"
 
-#include <jansson.h>
-
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,54 +72,35 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 	print_notes(out, c);
 }
 
-static json_t *ns_json(int64_t ns)
-{
-	char text[32];
-	if (ns == USK_NONE) {
-		return json_null();
-	}
-	snprintf(text, sizeof text, "%" PRId64, ns);
-	return json_string(text);
-}
-
 static json_t *delays_json(const struct usk_delays *d)
 {
 	return json_pack("{s:I,s:I,s:o,s:o,s:o,s:o}", "messages", (json_int_t)d->n, "inversions",
-			 (json_int_t)d->inversions, "min_ns", ns_json(d->n ? d->min_ns : USK_NONE),
-			 "median_ns", ns_json(d->n ? d->median_ns : USK_NONE), "p99_ns",
-			 ns_json(d->n ? d->p99_ns : USK_NONE), "max_ns",
-			 ns_json(d->n ? d->max_ns : USK_NONE));
+			 (json_int_t)d->inversions, "min_ns", json_ns(d->n ? d->min_ns : USK_NONE),
+			 "median_ns", json_ns(d->n ? d->median_ns : USK_NONE), "p99_ns",
+			 json_ns(d->n ? d->p99_ns : USK_NONE), "max_ns",
+			 json_ns(d->n ? d->max_ns : USK_NONE));
 }
 
 static void print_json(FILE *out, const struct usk_clocks *c)
 {
 	const struct usk_counts *n = &c->counts;
-	json_t *pairs = json_array(), *notes = json_array();
+	json_t *pairs = json_array();
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_pair *p = &c->pair[i];
-		json_array_append_new(pairs,
-				      json_pack("{s:s,s:s,s:o,s:o}", "a", c->clock[p->a].name, "b",
-						c->clock[p->b].name, "a_to_b",
-						delays_json(&p->recorded_a_to_b), "b_to_a",
-						delays_json(&p->recorded_b_to_a)));
+		json_array_append_new(pairs, json_pack("{s:o,s:o,s:o,s:o}", "a",
+						       json_shown(c->clock[p->a].name), "b",
+						       json_shown(c->clock[p->b].name), "a_to_b",
+						       delays_json(&p->recorded_a_to_b), "b_to_a",
+						       delays_json(&p->recorded_b_to_a)));
 	}
-	for (size_t i = 0; i < c->n_notes; i++) {
-		json_array_append_new(notes, json_string(c->note[i]));
-	}
-	const struct usk_violations *v = &c->evaluation.too_fast;
-	json_t *fast =
-		json_pack("{s:I,s:f,s:o,s:o}", "count", (json_int_t)v->count, "percent", v->percent,
-			  "max_ns", ns_json(v->max_ns), "mean_ns", ns_json(v->mean_ns));
-	const struct usk_difference *d = &c->evaluation.heard_recorded;
-	json_t *heard = json_pack("{s:I,s:o,s:o,s:o,s:o}", "count", (json_int_t)d->n, "min_ns",
-				  ns_json(d->min_ns), "max_ns", ns_json(d->max_ns), "mean_ns",
-				  ns_json(d->mean_ns), "sd_ns", ns_json(d->sd_ns));
 	json_t *root = json_pack(
-		"{s:i,s:{s:I,s:I,s:I,s:I,s:I},s:s,s:o,s:o,s:o,s:o}", "unskew_check", 1, "messages",
+		"{s:i,s:{s:I,s:I,s:I,s:I,s:I},s:o,s:o,s:o,s:o,s:o}", "unskew_check", 1, "messages",
 		"matched", (json_int_t)n->matched, "unmatched", (json_int_t)n->unmatched,
 		"ambiguous", (json_int_t)n->ambiguous, "expired", (json_int_t)n->expired,
-		"direction_unknown", (json_int_t)n->direction_unknown, "min_delay", c->min_delay,
-		"too_fast", fast, "broadcasts", heard, "pairs", pairs, "notes", notes);
+		"direction_unknown", (json_int_t)n->direction_unknown, "min_delay",
+		json_shown(c->min_delay), "too_fast", json_violations(&c->evaluation.too_fast),
+		"broadcasts", json_difference(&c->evaluation.heard_recorded), "pairs", pairs,
+		"notes", json_list(c->note, c->n_notes));
 	json_dumpf(root, out, JSON_INDENT(2));
 	fputc('\n', out);
 	json_decref(root);

@@ -59,11 +59,19 @@ static enum usk_status compare(struct usk_trace *const *trace, size_t n, const s
 	return status;
 }
 
+static int status_of(const struct usk_comparison *c)
+{
+	int status = EXIT_DONE;
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		status = c->pair[i].quality == USK_BOUNDED ? status : EXIT_PARTIAL;
+	}
+	return status;
+}
+
 static int tell(const struct args *args, const struct usk_comparison *c, const struct truth *truth)
 {
 	struct usk_err err = { 0 };
 	struct compared x = { .c = c };
-	int status = EXIT_DONE;
 	if (compare_measure(truth, &x, &err)) {
 		usk_fail_in(&err, "%s", args_string(args, "truth"));
 		free(x.errors);
@@ -80,11 +88,8 @@ static int tell(const struct args *args, const struct usk_comparison *c, const s
 	for (size_t i = 0; i < c->n_notes && data; i++) {
 		say(args, "unskew: note: %s", c->note[i]);
 	}
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		status = c->pair[i].quality == USK_BOUNDED ? status : EXIT_PARTIAL;
-	}
 	free(x.errors);
-	return status;
+	return status_of(c);
 }
 
 static int compare_one(const struct args *args, struct usk_sync_options *options,
@@ -112,7 +117,8 @@ static int compare_one(const struct args *args, struct usk_sync_options *options
 	return status;
 }
 
-/* One more set: what cannot be compared in it ends the whole. */
+/* One more set: what cannot be compared in it ends the whole, a pair that is not bounded does not.
+ */
 static int add_set(const struct args *args, const char *set, const struct usk_sync_options *options,
 		   struct repeats *to)
 {
@@ -142,6 +148,7 @@ static int add_set(const struct args *args, const char *set, const struct usk_sy
 			say(args, "unskew: note: %s: %s", set, c->note[i]);
 		}
 		repeats_add(to, &x);
+		status = status_of(c);
 	}
 	if (done) {
 		usk_fail_in(&err, "%s", set);
@@ -159,18 +166,21 @@ static int compare_repeated(const struct args *args, struct usk_sync_options *op
 {
 	struct repeats r = { .sets = 0 };
 	int status = EXIT_DONE;
+	bool good = true;
 	/* A bar of its own for every set would only flicker. */
 	options->progress = NULL;
-	for (size_t i = 0; i < args_operands(args) && !status; i++) {
+	for (size_t i = 0; i < args_operands(args) && good; i++) {
 		progress_show(progress, (double)i / (double)args_operands(args), "comparing");
-		status = add_set(args, args_operand(args, i), options, &r);
+		int set = add_set(args, args_operand(args, i), options, &r);
+		good = set == EXIT_DONE || set == EXIT_PARTIAL;
+		status = set ? set : status;
 	}
 	progress_end(progress);
-	if (!status && args_flag(args, "json")) {
+	if (good && args_flag(args, "json")) {
 		repeats_print_json(stdout, &r);
-	} else if (!status && args_flag(args, "csv")) {
+	} else if (good && args_flag(args, "csv")) {
 		repeats_print_csv(stdout, &r);
-	} else if (!status) {
+	} else if (good) {
 		repeats_print(stdout, &r);
 	}
 	repeats_free(&r);

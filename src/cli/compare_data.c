@@ -6,10 +6,8 @@
  * Out   every number as it is; times as integers in ns
  */
 #include "compare.h"
+#include "json.h"
 #include "messages.h"
-#include "write/write.h"
-
-#include <jansson.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -60,52 +58,25 @@ static usk_i128 b_in_ps(const struct usk_method_score *s)
 
 /* ---- for programs ---------------------------------------------------------------- */
 
-static json_t *ns_json(int64_t ns)
-{
-	char text[NUMBER_TEXT];
-	return ns == USK_NONE ? json_null() : json_string(ns_text(ns, text));
-}
-
-static json_t *shown_json(const char *text)
-{
-	char *shown = usk_shown(text);
-	json_t *string = json_string(shown);
-	free(shown);
-	return string;
-}
-
-static json_t *violations_json(const struct usk_violations *v)
-{
-	return json_pack("{s:I,s:f,s:o,s:o}", "count", (json_int_t)v->count, "percent", v->percent,
-			 "max_ns", ns_json(v->max_ns), "mean_ns", ns_json(v->mean_ns));
-}
-
-static json_t *difference_json(const struct usk_difference *d)
-{
-	return json_pack("{s:I,s:o,s:o,s:o,s:o}", "count", (json_int_t)d->n, "min_ns",
-			 ns_json(d->min_ns), "max_ns", ns_json(d->max_ns), "mean_ns",
-			 ns_json(d->mean_ns), "sd_ns", ns_json(d->sd_ns));
-}
-
 static json_t *delays_json(const struct usk_delays *d)
 {
-	return json_pack("{s:o,s:o,s:o,s:o}", "min", ns_json(d->min_ns), "median",
-			 ns_json(d->median_ns), "p99", ns_json(d->p99_ns), "max",
-			 ns_json(d->max_ns));
+	return json_pack("{s:o,s:o,s:o,s:o}", "min", json_ns(d->min_ns), "median",
+			 json_ns(d->median_ns), "p99", json_ns(d->p99_ns), "max",
+			 json_ns(d->max_ns));
 }
 
 static json_t *three_json(int64_t best, int64_t worst, int64_t mean)
 {
-	return json_pack("{s:o,s:o,s:o}", "best", ns_json(best), "worst", ns_json(worst), "mean",
-			 ns_json(mean));
+	return json_pack("{s:o,s:o,s:o}", "best", json_ns(best), "worst", json_ns(worst), "mean",
+			 json_ns(mean));
 }
 
 static json_t *errors_json(const struct truth_errors *e)
 {
-	return json_pack("{s:o,s:o,s:o,s:o}", "start", ns_json(e->known ? e->start_ns : USK_NONE),
-			 "middle", ns_json(e->known ? e->middle_ns : USK_NONE), "end",
-			 ns_json(e->known ? e->end_ns : USK_NONE), "rms",
-			 ns_json(e->known ? e->rms_ns : USK_NONE));
+	return json_pack("{s:o,s:o,s:o,s:o}", "start", json_ns(e->known ? e->start_ns : USK_NONE),
+			 "middle", json_ns(e->known ? e->middle_ns : USK_NONE), "end",
+			 json_ns(e->known ? e->end_ns : USK_NONE), "rms",
+			 json_ns(e->known ? e->rms_ns : USK_NONE));
 }
 
 static json_t *score_json(const struct usk_compared_pair *p, const struct usk_method_score *s,
@@ -114,18 +85,18 @@ static json_t *score_json(const struct usk_compared_pair *p, const struct usk_me
 	char number[NUMBER_TEXT];
 	if (s->failed) {
 		return json_pack("{s:s,s:o}", "name", s->method->name, "failed",
-				 shown_json(s->failed));
+				 json_shown(s->failed));
 	}
-	json_t *fast = violations_json(&s->too_fast);
+	json_t *fast = json_violations(&s->too_fast);
 	json_object_set_new(fast, "a_to_b", json_integer((json_int_t)s->too_fast_a_to_b));
 	json_object_set_new(fast, "b_to_a", json_integer((json_int_t)s->too_fast_b_to_a));
 	json_t *o = json_pack(
 		"{s:s,s:o,s:s,s:f,s:{s:I,s:I},s:o,s:{s:o,s:o},s:o,s:o}", "name", s->method->name,
-		"a_ns", ns_json(p->a_ns), "b_ns", milli_text(b_in_ps(s), number), "beta_minus_one",
+		"a_ns", json_ns(p->a_ns), "b_ns", milli_text(b_in_ps(s), number), "beta_minus_one",
 		s->beta_minus_one, "inversions", "recorded", (json_int_t)p->recorded_inversions,
 		"corrected", (json_int_t)s->corrected_inversions, "too_fast", fast, "delay_ns",
 		"a_to_b", delays_json(&s->a_to_b), "b_to_a", delays_json(&s->b_to_a), "broadcasts",
-		difference_json(&s->heard), "half_width_ns",
+		json_difference(&s->heard), "half_width_ns",
 		three_json(p->half_best_ns, p->half_worst_ns, p->half_mean_ns));
 	if (e) {
 		json_object_set_new(o, "error_ns", errors_json(e));
@@ -144,12 +115,12 @@ static json_t *pair_json(const struct compared *x, size_t which)
 			methods,
 			score_json(p, &p->score[k], x->with_truth ? errors_of(x, which, k) : NULL));
 	}
-	return json_pack("{s:o,s:o,s:{s:I,s:{s:o,s:o},s:o},s:o}", "a", shown_json(c->clock[p->a]),
-			 "b", shown_json(c->clock[p->b]), "recorded", "inversions",
+	return json_pack("{s:o,s:o,s:{s:I,s:{s:o,s:o},s:o},s:o}", "a", json_shown(c->clock[p->a]),
+			 "b", json_shown(c->clock[p->b]), "recorded", "inversions",
 			 (json_int_t)p->recorded_inversions, "delay_ns", "a_to_b",
 			 delays_json(&p->recorded_a_to_b), "b_to_a",
 			 delays_json(&p->recorded_b_to_a), "broadcasts",
-			 difference_json(&p->heard_recorded), "methods", methods);
+			 json_difference(&p->heard_recorded), "methods", methods);
 }
 
 static int64_t twice(int64_t ns)
@@ -168,11 +139,11 @@ static json_t *total_json(const struct usk_comparison *c)
 						"messages", (json_int_t)t->messages, "inversions",
 						"recorded", (json_int_t)t->recorded_inversions,
 						"corrected", (json_int_t)t->corrected_inversions,
-						"too_fast", violations_json(&t->too_fast),
-						"broadcasts", difference_json(&t->heard)));
+						"too_fast", json_violations(&t->too_fast),
+						"broadcasts", json_difference(&t->heard)));
 	}
 	return json_pack("{s:o,s:o,s:o,s:o}", "methods", methods, "recorded_broadcasts",
-			 difference_json(&c->heard_recorded), "half_width_ns",
+			 json_difference(&c->heard_recorded), "half_width_ns",
 			 three_json(c->half_best_ns, c->half_worst_ns, c->half_mean_ns),
 			 "accuracy_ns",
 			 three_json(twice(c->half_best_ns), twice(c->half_worst_ns),

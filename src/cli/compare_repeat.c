@@ -8,12 +8,10 @@
  *       so the method whose rates lie together more tightly is likely to be the better one
  */
 #include "compare.h"
+#include "json.h"
 #include "messages.h"
 #include "print.h"
 #include "units.h"
-#include "write/write.h"
-
-#include <jansson.h>
 
 #include <inttypes.h>
 #include <math.h>
@@ -149,14 +147,6 @@ void repeats_print(FILE *out, const struct repeats *r)
 	      out);
 }
 
-static json_t *name_json(const char *text)
-{
-	char *shown = usk_shown(text);
-	json_t *o = json_string(shown);
-	free(shown);
-	return o;
-}
-
 void repeats_print_json(FILE *out, const struct repeats *r)
 {
 	json_t *rows = json_array();
@@ -165,8 +155,8 @@ void repeats_print_json(FILE *out, const struct repeats *r)
 		double sd = deviation(x);
 		json_t *o = json_pack(
 			"{s:o,s:o,s:s,s:I,s:I,s:{s:o,s:o},s:I,s:{s:I,s:I},s:{s:I,s:f}}", "a",
-			name_json(x->a), "b", name_json(x->b), "method", x->method->name, "answers",
-			(json_int_t)x->answers, "failures", (json_int_t)x->failures,
+			json_shown(x->a), "b", json_shown(x->b), "method", x->method->name,
+			"answers", (json_int_t)x->answers, "failures", (json_int_t)x->failures,
 			"beta_minus_one", "mean", x->answers ? json_real(x->mean) : json_null(),
 			"sd", isnan(sd) ? json_null() : json_real(sd), "messages",
 			(json_int_t)x->messages, "inversions", "recorded",

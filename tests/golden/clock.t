@@ -9,3 +9,6 @@ $ unskew clock --seconds 0.01 --samples 200 --load 1 --work message --best --sou
 10
 $ unskew clock --source sundial 2>&1 | sed 's/;.*//'
 unskew: --source: this machine has no clock "sundial"
+# One processor alone: nothing to compare it with, and no waiting for ever.
+$ timeout 60 taskset -c $(taskset -cp $$ | sed 's/.*: //;s/[,-].*//') unskew clock --seconds 0.01 --samples 200 --load 1 | grep -c '^monotonic_raw .* reference$'
+1

@@ -22,3 +22,7 @@ $ unskew sync --local host9=10.0.0.1 a/host0.pcap a/host1.pcap
 $ unskew sync --local host0=10.0.0.0.1 a/host0.pcap a/host1.pcap
 ! unskew: --local host0=10.0.0.0.1: "10.0.0.0.1" is not an IPv4 or IPv6 address
 ? 2
+# A name that is no UTF-8 is told all the same.
+$ unskew check "$(printf 'b\377=a/host0.pcap')" a/host1.pcap --json | grep -e '"a"' -e '"b"'
+      "a": "b\\xff",
+      "b": "host1",
