@@ -223,6 +223,19 @@ static double rate_for(const struct sim_options *o)
 
 /* ---- truth.json ------------------------------------------------------------------------ */
 
+/* It is written last: ask now whether it may be, so that no work is lost. */
+static enum usk_status refuse_truth(const char *dir, bool force, struct usk_err *err)
+{
+	struct usk_output trial;
+	char *path = usk_format("%s/truth.json", dir);
+	enum usk_status status = usk_output_open(&trial, path, force, err);
+	if (!status) {
+		usk_output_close(&trial);
+	}
+	free(path);
+	return status;
+}
+
 static enum usk_status write_truth(const struct sim_options *o, const char *dir, bool force,
 				   struct usk_err *err)
 {
@@ -343,6 +356,10 @@ enum usk_status sim_run(const struct sim_options *o, const char *dir, bool force
 	}
 	if (mkdir(dir, 0777) && errno != EEXIST) {
 		return usk_fail(err, USK_EIO, 0, "%s: %s", dir, strerror(errno));
+	}
+	status = refuse_truth(dir, force, err);
+	if (status) {
+		return status;
 	}
 	if (o->packets) {
 		chosen.rate = rate_for(o);

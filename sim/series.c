@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND INT64_C(1000000000)
+/* Added to a start of up to 2^62 it is a time yet. */
+#define FARTHEST (USK_TIME_MAX / 2)
 
 /* Seconds as ns. Decimals are exact; those with an exponent are what a double makes of them. */
 static bool read_seconds(const char *text, size_t n, int64_t *ns)
@@ -130,6 +131,11 @@ static enum usk_status read_lines(const char *text, const char *end, struct sim_
 					(unsigned long long)number);
 		}
 		origin = s->n ? origin : p.after_ns;
+		if ((usk_i128)p.after_ns - origin > FARTHEST) {
+			return usk_fail(err, USK_ERANGE, number,
+					"%s: line %llu: over 73 years after the first row", s->path,
+					(unsigned long long)number);
+		}
 		p.after_ns -= origin;
 		enum usk_status status = check_point(s, &p, number, err);
 		if (status) {
