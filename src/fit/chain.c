@@ -218,18 +218,22 @@ static int by_value(const void *pa, const void *pb)
  * or ceilings mirrored, rounded down. */
 static int64_t reached(const struct chain *c, size_t i, int side, int64_t x)
 {
-	usk_i128 left =
-		c->gate[i].y[side] - usk_ceil_div(c->skew * ((usk_i128)x - c->x[i]), USK_E12);
-	usk_i128 right = c->gate[i + 1].y[side] -
-			 usk_ceil_div(c->skew * ((usk_i128)c->x[i + 1] - x), USK_E12);
-	return usk_cut(left > right ? left : right);
+	const struct usk_gate *g = &c->gate[i];
+	usk_i128 left = g[0].y[side] - usk_ceil_div(c->skew * ((usk_i128)x - c->x[i]), USK_E12);
+	usk_i128 right =
+		g[1].y[side] - usk_ceil_div(c->skew * ((usk_i128)c->x[i + 1] - x), USK_E12);
+	return usk_cut(!g[1].has[side] || (g[0].has[side] && left > right) ? left : right);
 }
 
 /* Where what comes from the left meets what comes from the right, and 1 ns on. */
 static size_t add_corners(const struct chain *c, size_t i, int64_t *x, size_t n)
 {
 	for (int side = 0; side < 2 && c->many[i] && c->skew; side++) {
-		usk_i128 rise = (usk_i128)c->gate[i].y[side] - c->gate[i + 1].y[side];
+		const struct usk_gate *g = &c->gate[i];
+		if (!g[0].has[side] || !g[1].has[side]) {
+			continue;
+		}
+		usk_i128 rise = (usk_i128)g[0].y[side] - g[1].y[side];
 		usk_i128 at =
 			usk_floor_div(rise * USK_E12 + c->skew * ((usk_i128)c->x[i] + c->x[i + 1]),
 				      2 * (usk_i128)c->skew);

@@ -191,7 +191,8 @@ static void band_is_that_of_the_program(void **state)
 		CHECK(solve(&c, c.length, &clock) == USK_OK, &c);
 		CHECK(clock.n_jumps == 0 && clock.quality == USK_BOUNDED, &c);
 		struct usk_lp *lp = program(&c, &g);
-		double slack = 2 + (double)c.segments;
+		/* Gates are whole ns, and what is 1 ns at a gate is more behind a near point. */
+		double slack = 30;
 		for (size_t i = 0; i < clock.n_knots; i++) {
 			const struct usk_knot *k = &clock.knot[i];
 			double hi = extreme(lp, &c, k->local_ns, true);
