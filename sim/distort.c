@@ -21,10 +21,9 @@ static const char usage[] =
 	"IN OUT\n"
 	"\n"
 	"Writes the packets of IN, a pcap file, to OUT as a clock would have stamped them that is\n"
-	"ahead by DURATION at the first packet, of IN or A, and gains PPM. OUT is ns pcap, or "
-	"pcapng if it "
-	"ends\n"
-	"in .pcapng. --truth writes truth.json for that clock and the one of capture A, which has\n"
+	"ahead by DURATION at the first packet, of IN or A, and gains PPM. OUT is ns pcap, or\n"
+	"pcapng if it ends in .pcapng. --truth writes truth.json for that clock and the one of "
+	"capture A, which has\n"
 	"true time; clocks are named after the files.\n";
 
 struct job {

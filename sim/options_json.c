@@ -4,9 +4,10 @@
  *
  * In    options
  * Out   a JSON object; what describes clocks is in whole numbers, so that they can be made again
- * Not   reading it: tests/sim/truth_check.c
+ * Not   reading it: tests/sim/true_clocks.c
  */
 #include "sim.h"
+#include "write/write.h"
 
 #include <stdlib.h>
 
@@ -34,15 +35,16 @@ static const char *yes(bool b)
 }
 
 /* A name that a file system takes, as a JSON string. */
-static char *quoted(const char *text)
+static char *quoted(const char *name)
 {
-	char *all = usk_strdup("\"");
-	for (; *text; text++) {
+	char *all = usk_strdup("\""), *shown = usk_shown(name);
+	for (const char *text = shown; *text; text++) {
 		unsigned char c = (unsigned char)*text;
 		add(&all, c < 32 || c == '"' || c == '\\' ? usk_format("\\u%04x", c)
 							  : usk_format("%c", c));
 	}
 	add(&all, usk_strdup("\""));
+	free(shown);
 	return all;
 }
 

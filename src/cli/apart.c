@@ -88,3 +88,18 @@ int files_apart(const char *const *in, size_t n_in, const char *const *out, size
 	free(id);
 	return status;
 }
+
+int operands_apart(const struct args *args, const char *const *out, size_t n_out)
+{
+	size_t n = args_operands(args);
+	const char **in = usk_alloc(n + 1, sizeof *in);
+	for (size_t i = 0; i < n; i++) {
+		char *name = NULL;
+		in[i] = args_split_name(args_operand(args, i), &name);
+		free(name);
+	}
+	in[n] = args_has(args, "truth") ? args_string(args, "truth") : NULL;
+	int status = files_apart(in, n + 1, out, n_out);
+	free(in);
+	return status;
+}

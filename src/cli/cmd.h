@@ -73,6 +73,7 @@ extern const struct option_group options_force;	 /* --force */
 extern const struct option_group options_read;	 /* --tick-rate --send --recv --know */
 extern const struct option_group options_match;	 /* --reference --resolution --local --from --to */
 extern const struct option_group options_model;	 /* --model --max-skew-ppm --max-outliers */
+extern const struct option_group options_solve;	 /* --solve */
 extern const struct option_group options_method; /* --method, one */
 extern const struct option_group options_delay;	 /* --min-delay */
 
@@ -171,6 +172,8 @@ void traces_close(struct usk_trace **trace, size_t n);
  * which and returns EXIT_USAGE: --force is for files that nobody reads just now. NULL is no file.
  */
 int files_apart(const char *const *in, size_t n_in, const char *const *out, size_t n_out);
+/** The same where inputs are all operands, [NAME=]PATH, and --truth if the command has it. */
+int operands_apart(const struct args *args, const char *const *out, size_t n_out);
 
 /** Are there no two copies of one trace? Otherwise prints which and returns EXIT_FAILED. */
 int traces_tell(struct usk_trace *const *trace, size_t n);

@@ -300,21 +300,6 @@ static enum usk_status write_file(struct usk_output *o, const struct usk_calibra
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-static int outputs_apart(const struct args *args)
-{
-	const char *path = args_string(args, "output");
-	size_t n = args_operands(args);
-	const char **in = usk_alloc(n, sizeof *in);
-	for (size_t i = 0; i < n; i++) {
-		char *name = NULL;
-		in[i] = args_split_name(args_operand(args, i), &name);
-		free(name);
-	}
-	int status = files_apart(in, n, &path, 1);
-	free(in);
-	return status;
-}
-
 static int tell(const struct args *args, const struct usk_calibration *c,
 		const struct usk_calibrate_options *how, struct usk_output *output)
 {
@@ -361,7 +346,7 @@ static int calibrate_run(const struct args *args)
 	if (args_given(args, "margin")) {
 		how.margin = args_number(args, "margin");
 	}
-	status = status ? status : outputs_apart(args);
+	status = status ? status : operands_apart(args, &path, 1);
 	status = status ? status : traces_open(args, 0, &trace, &n);
 	status = status ? status : traces_tell(trace, n);
 	if (!status && path && usk_output_open(&output, path, args_flag(args, "force"), &err)) {

@@ -28,23 +28,6 @@ struct outputs {
 	size_t n_written;
 };
 
-static int outputs_apart(const struct args *args)
-{
-	const char *out[] = { args_string(args, "output"), args_string(args, "messages"),
-			      args_string(args, "merge") };
-	size_t n = args_operands(args);
-	const char **in = usk_alloc(n + 1, sizeof *in);
-	for (size_t i = 0; i < n; i++) {
-		char *name = NULL;
-		in[i] = args_split_name(args_operand(args, i), &name);
-		free(name);
-	}
-	in[n] = args_string(args, "truth");
-	int status = files_apart(in, n + 1, out, COUNT(out));
-	free(in);
-	return status;
-}
-
 static enum usk_status outputs_open(struct outputs *o, const struct args *args, struct usk_err *err)
 {
 	memset(o, 0, sizeof *o);
@@ -207,9 +190,11 @@ static int sync_run(const struct args *args)
 	struct outputs outputs = { .clocks = { .fd = -1 } };
 	struct usk_sync_options options;
 	size_t n = 0;
+	const char *const out[] = { args_string(args, "output"), args_string(args, "messages"),
+				    args_string(args, "merge") };
 	int status = sync_options(args, true, &options);
 	if (!status) {
-		status = outputs_apart(args);
+		status = operands_apart(args, out, COUNT(out));
 	}
 	if (!status) {
 		status = traces_open(args, 0, &trace, &n);
@@ -298,6 +283,6 @@ const struct command cmd_sync = {
 		"clock that runs fast. The band around an offset is guaranteed to hold the truth "
 		"if the clocks did what the model says; exact values for every moment are in "
 		"clocks.json.",
-	.group = { &sync_output, &options_method, &options_model, &options_delay, &options_read,
-		   &options_match, &options_force, &options_common },
+	.group = { &sync_output, &options_method, &options_model, &options_solve, &options_delay,
+		   &options_read, &options_match, &options_force, &options_common },
 };

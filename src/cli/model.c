@@ -52,12 +52,6 @@ const struct option_group options_model = {
 		  .min = "0.001",
 		  .max = "100000",
 		  .help = "no two clocks run further apart than this" },
-		{ .name = "solve",
-		  .type = OPTION_CHOICE,
-		  .value = "joint|tree",
-		  .initial = "joint",
-		  .help = "more than two clocks: by all messages together, or along the shortest "
-			  "path to each" },
 		{ .name = "max-outliers",
 		  .type = OPTION_INT,
 		  .value = "N",
@@ -65,6 +59,19 @@ const struct option_group options_model = {
 		  .max = "1000000000",
 		  .help = "messages that may be left out where they contradict the others; "
 			  "otherwise 10, or 0.01 % if that is more" },
+		{ 0 },
+	},
+};
+
+const struct option_group options_solve = {
+	"Many clocks",
+	(const struct option_row[]){
+		{ .name = "solve",
+		  .type = OPTION_CHOICE,
+		  .value = "joint|tree",
+		  .initial = "joint",
+		  .help = "more than two clocks: by all messages together, or along the shortest "
+			  "path to each" },
 		{ 0 },
 	},
 };
@@ -117,7 +124,7 @@ int sync_options(const struct args *args, bool model, struct usk_sync_options *o
 	if (model) {
 		out->model = args_string(args, "model");
 		out->max_skew_e12 = args_e12(args, "max-skew-ppm");
-		out->solve = args_string(args, "solve");
+		out->solve = args_has(args, "solve") ? args_string(args, "solve") : NULL;
 		if (args_given(args, "max-outliers")) {
 			out->max_outliers = args_int(args, "max-outliers");
 		}
