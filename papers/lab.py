@@ -82,8 +82,9 @@ class Lab:
         command = ["simulate", "--quiet", "--output", where, "--seed", str(seed)]
         options.setdefault("format", "table")
         for name, value in options.items():
-            command.append("--" + name.replace("_", "-"))
-            command += [] if value is True else [str(value)]
+            if value is not False:
+                command.append("--" + name.replace("_", "-"))
+                command += [] if value is True else [str(value)]
         self.run(*command)
         return Trace(where)
 
