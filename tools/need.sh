@@ -25,9 +25,9 @@ check      tshark            dissects captures, independently of us; mergecap, e
 check      iproute2          network namespaces for a real recording
 check      iperf3            traffic for it
 check      curl              traffic for it
-check      util-linux        setpriv: tests of refused permissions
+check      util-linux        setpriv: tests of refused permissions; taskset
 check      zstd              packs files, independently of us
-check      python3           answers requests of curl in the recording
+check      python3           answers requests of curl in the recording; claims of the papers
 bench      tcpdump           the yardstick
 bench      wireshark-common  mergecap, the other yardstick
 papers     gnuplot-nox       figures of doc/papers

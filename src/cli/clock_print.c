@@ -83,9 +83,8 @@ static void print_sources(FILE *out, const struct clock_report *r)
 	table_print(out, &t);
 	fprintf(out,
 		"\nBack: reads that show less than the read before on one core; between cores: "
-		"less "
-		"than what\nanother core had read before. Drift against monotonic_raw, over %g "
-		"s.\n",
+		"less than what\nanother core had read before. Drift against monotonic_raw, over "
+		"%g s.\n",
 		r->seconds);
 	const struct discipline *d = &r->discipline;
 	if (!d->known) {
@@ -95,8 +94,7 @@ static void print_sources(FILE *out, const struct clock_report *r)
 	char *error = ns_text(d->error_ns), *most = ns_text(d->max_error_ns);
 	fprintf(out,
 		"realtime is %s: steered by %+.3f ppm, estimated error %s, at most %s; TAI - UTC "
-		"%d "
-		"s.\n",
+		"%d s.\n",
 		d->synchronised ? "synchronised" : "not synchronised", d->frequency_ppm, error,
 		most, d->tai_s);
 	free(error);
@@ -140,9 +138,8 @@ static void print_zero(FILE *out, const struct clock_report *r)
 	table_print(out, &t);
 	fprintf(out,
 		"\nZero elapsed time by %s; trimmed: without 1 %% at either end. k: variance raw "
-		"over "
-		"variance\nnet; k': variance of a read over variance net; predicted: both, by the "
-		"reads' correlations.\n",
+		"over variance\nnet; k': variance of a read over variance net; predicted: both, by "
+		"the reads' correlations.\n",
 		r->source[r->which].name);
 }
 

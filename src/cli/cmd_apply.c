@@ -273,11 +273,9 @@ const struct command cmd_apply = {
 	.max_operands = SIZE_MAX,
 	.help = "re-time traces by clocks.json, each in its own format, or merge them",
 	.more = "A trace's clock is found by NAME=, else by the paths in CLOCKS, else by the "
-		"file's "
-		"name. pcap becomes pcap with ns stamps. pcapng keeps its other blocks and "
-		"options; "
-		"the stamp as recorded is kept in a comment of each packet. A table keeps the "
-		"recorded stamps in new columns, sent_raw_ns beside sent_ns. Records stay in the "
-		"order of their file; --merge sorts. What is named .gz or .zst is packed so.",
+		"file's name. pcap becomes pcap with ns stamps. pcapng keeps its other blocks and "
+		"options; the stamp as recorded is kept in a comment of each packet. A table keeps "
+		"the recorded stamps in new columns, sent_raw_ns beside sent_ns. Records stay in "
+		"the order of their file; --merge sorts. What is named .gz or .zst is packed so.",
 	.group = { &apply_output, &options_read, &options_force, &options_common },
 };

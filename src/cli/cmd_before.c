@@ -189,12 +189,9 @@ const struct command cmd_before = {
 	.max_operands = 3,
 	.help = "say which of two events came first, if their bounds tell",
 	.more = "Prints `yes` if the event at T of clock A happened before that of B, `no` if it "
-		"happened "
-		"after it, `undecidable` if the bands of the two overlap (then the status is 3), "
-		"and "
-		"the margin in ns: how far the bands are apart, or would have to be. Two stamps of "
-		"one "
-		"clock are compared as they are. Without stamps, two are read from each line of "
-		"standard input.",
+		"happened after it, `undecidable` if the bands of the two overlap (then the status "
+		"is 3), and the margin in ns: how far the bands are apart, or would have to be. "
+		"Two stamps of one clock are compared as they are. Without stamps, two are read "
+		"from each line of standard input.",
 	.group = { &before_input, &options_common },
 };

@@ -120,8 +120,7 @@ static const struct option_group clock_options = {
 		  .min = "1",
 		  .max = "1000",
 		  .help = "threads (messages: pairs of threads) that load the machine; otherwise "
-			  "as "
-			  "many as it has processors" },
+			  "as many as it has processors" },
 		{ .name = "work",
 		  .type = OPTION_CHOICE,
 		  .value = "read|message",
@@ -161,11 +160,9 @@ const struct command cmd_clock = {
 	.max_operands = 0,
 	.help = "how good this machine's own clocks are",
 	.more = "An interval that is measured by reading a clock twice is too long by about one "
-		"read, "
-		"whose cost depends on the load. Zero elapsed time shows by how much, and what "
-		"compensation brings: long-term subtracts the mean cost of a read; method-1 that "
-		"of "
-		"two reads before and two after; method-2 that of a thread that samples it "
+		"read, whose cost depends on the load. Zero elapsed time shows by how much, and "
+		"what compensation brings: long-term subtracts the mean cost of a read; method-1 "
+		"that of two reads before and two after; method-2 that of a thread that samples it "
 		"meanwhile. k is the variance as measured over the variance after compensation: "
 		"over 1 is better, and 0.5 to 0.67 is what to expect where neighbouring reads have "
 		"nothing to do with each other (Kong, Spector and Siewiorek 1986).",

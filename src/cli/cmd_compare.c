@@ -213,12 +213,10 @@ static const struct option_group compare_output = {
 		  .type = OPTION_FILE,
 		  .value = "FILE",
 		  .help = "add each line's errors against the truth.json of `unskew simulate`; "
-			  "with "
-			  "--repeat, its name inside each set" },
+			  "with --repeat, its name inside each set" },
 		{ .name = "repeat",
 		  .help = "each operand is a set of traces of the same clocks, a folder or a "
-			  "table: "
-			  "how far the rates spread over the sets" },
+			  "table: how far the rates spread over the sets" },
 		{ 0 },
 	},
 };

@@ -325,11 +325,9 @@ const struct command cmd_convert = {
 	.max_operands = SIZE_MAX,
 	.help = "turn stamps of one clock into the reference's time, with bounds",
 	.more = "T is in ns, or 1700000000.5s, or RFC 3339; without T, stamps are read from "
-		"standard "
-		"input, one a line. Prints local_ns, reference_ns, lo_ns and hi_ns, separated by "
-		"tabs, all absolute; `-` where the clock is not bounded (then the status is 3). "
-		"With --field a line is text with the stamp in it, and a first line without a "
-		"digit "
-		"there has the names of columns.",
+		"standard input, one a line. Prints local_ns, reference_ns, lo_ns and hi_ns, "
+		"separated by tabs, all absolute; `-` where the clock is not bounded (then the "
+		"status is 3). With --field a line is text with the stamp in it, and a first line "
+		"without a digit there has the names of columns.",
 	.group = { &convert_input, &options_common },
 };

@@ -43,8 +43,7 @@ const struct option_group options_model = {
 		  .help = "what the clocks may do; wander[=PPM]: the rate of each pair is constant "
 			  "within PPM, 0.1 unless told; linear: every clock keeps one rate; "
 			  "segments[=DURATION|auto]: one rate for DURATION, 30min unless told, or "
-			  "for "
-			  "as long as one fits" },
+			  "for as long as one fits" },
 		{ .name = "max-skew-ppm",
 		  .type = OPTION_PPM,
 		  .value = "PPM",

@@ -57,8 +57,7 @@ const struct option_group options_match = {
 		  .type = OPTION_STRING,
 		  .value = "NAME",
 		  .help = "the clock that is the common timeline; otherwise, of two clocks, the "
-			  "first "
-			  "one, of more the one nearest to all others" },
+			  "first one, of more the one nearest to all others" },
 		{ .name = "local",
 		  .type = OPTION_STRING,
 		  .repeated = true,
@@ -70,8 +69,7 @@ const struct option_group options_match = {
 		  .repeated = true,
 		  .value = "NAME/IFACE=CLOCK",
 		  .help = "an interface of the capture NAME, by its name or number, that has a "
-			  "clock "
-			  "of its own" },
+			  "clock of its own" },
 		{ .name = "resolution",
 		  .type = OPTION_STRING,
 		  .repeated = true,

@@ -323,8 +323,7 @@ void print_score(FILE *out, const struct usk_clock *clock, const struct truth_sc
 	if (!score->known) {
 		fprintf(out,
 			"Truth: nothing to compare for %s: it has no correction, or the truth "
-			"knows it by "
-			"another name.\n",
+			"knows it by another name.\n",
 			name);
 	} else {
 		unit_span(score->worst_ns, worst);

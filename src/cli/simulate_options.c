@@ -74,9 +74,8 @@ const struct option_group simulate_clocks = {
 		  .value = "LIST",
 		  .initial = "1s",
 		  .help = "how far clocks are ahead of true time at the start: one duration for "
-			  "all "
-			  "but host0, which keeps true time, or one per host from host0 on, the "
-			  "last for all further ones" },
+			  "all but host0, which keeps true time, or one per host from host0 on, "
+			  "the last for all further ones" },
 		{ .name = "drift-ppm",
 		  .type = OPTION_STRING,
 		  .value = "LIST",
@@ -254,8 +253,7 @@ const struct option_group simulate_network = {
 		  .min = "1",
 		  .max = "100",
 		  .help = "it is the sum of so many waits of one mean (Erlang): the more, the "
-			  "fewer "
-			  "packets come near the smallest delay" },
+			  "fewer packets come near the smallest delay" },
 		{ .name = "heavy",
 		  .type = OPTION_PROBABILITY,
 		  .value = "P",
