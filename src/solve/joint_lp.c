@@ -101,7 +101,7 @@ static struct usk_link link_of(const struct usk_asker *a, int i, const struct si
 		u += xu == x;
 		d += xd == x;
 		usk_i128 base = usk_lp_base(l, x), whole = base >> USK_LP_BITS;
-		long double rest = usk_real(base - (whole << USK_LP_BITS)) / unit;
+		long double rest = usk_real(base - whole * (1 << USK_LP_BITS)) / unit;
 		long double over = ceill(rest + side_at(upper, &at_u, x) + 1 / unit);
 		long double under = floorl(rest - side_at(lower, &at_d, x));
 		whole -= x;

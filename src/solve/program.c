@@ -18,8 +18,8 @@ usk_i128 usk_lp_base(const struct usk_lp_line *l, int64_t y)
 {
 	usk_i128 d = (usk_i128)l->e1 - l->e0, bend = (usk_i128)l->t1 - l->t0 - d;
 	usk_i128 num = bend * ((usk_i128)y - l->e0), whole = usk_floor_div(num, d);
-	usk_i128 rest = ((num - whole * d) << USK_LP_BITS) / d;
-	return (((usk_i128)y + l->t0 - l->e0 + whole) << USK_LP_BITS) + rest;
+	usk_i128 rest = (num - whole * d) * (1 << USK_LP_BITS) / d;
+	return ((usk_i128)y + l->t0 - l->e0 + whole) * (1 << USK_LP_BITS) + rest;
 }
 
 static long double in_ns(usk_i128 fixed)
