@@ -129,7 +129,7 @@ static void ask(struct asking *x, size_t which)
 		}
 		x->sub = &sub;
 		x->trace = which;
-		usk_gather(&sub, all, sub.n_pairs, false, pair, take, x, NULL);
+		usk_gather(&sub, all, sub.n_pairs, GATHER, pair, take, x, NULL);
 		for (size_t i = 0; i < sub.n_pairs; i++) {
 			free(pair[i].outlier);
 			free(pair[i].contradiction);

@@ -198,7 +198,8 @@ static enum usk_status all_pairs(struct calibrating *x, struct usk_err *err)
 	}
 	p->doing = "matching";
 	p->work_all = p->work_done + usk_readings_size(p, all, p->n_pairs);
-	enum usk_status status = usk_gather(p, all, p->n_pairs, true, pair, take_pair, x, err);
+	enum usk_status status =
+		usk_gather(p, all, p->n_pairs, GATHER_KEEP, pair, take_pair, x, err);
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		free(pair[i].outlier);
 		free(pair[i].contradiction);

@@ -315,7 +315,7 @@ enum usk_status usk_compare(struct usk_trace *const *trace, size_t n,
 	struct comparing x = { &p, c, pair, usk_readings_size(&p, all, p.n_pairs) };
 	p.doing = "matching";
 	p.work_all = p.work_done + 2 * x.work;
-	status = usk_gather(&p, all, p.n_pairs, true, pair, compare_pair, &x, err);
+	status = usk_gather(&p, all, p.n_pairs, GATHER_KEEP, pair, compare_pair, &x, err);
 	add_up(c);
 	for (size_t i = 0; i < p.n_pairs; i++) {
 		char *why = status ? NULL : usk_pair_explain(&pair[i], &p, &c->counts);

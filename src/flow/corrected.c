@@ -149,7 +149,7 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	}
 	bool go = n && (!sink || !sink->start || sink->start(sink->ctx));
 	if (go) {
-		const struct reading_plan plan = { &x, begin, finish };
+		const struct reading_plan plan = { &x, begin, finish, false };
 		p->doing = "judging";
 		p->work_all = p->work_done + usk_readings_size(p, again, n);
 		status = usk_readings(p, again, n, &plan, err);

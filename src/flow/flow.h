@@ -10,6 +10,8 @@
 #include "match/join.h"
 #include "match/match.h"
 
+#include <pthread.h>
+
 /* A clock that takes part: the one of a capture, or one that tables name. */
 struct party {
 	char *name;
@@ -74,6 +76,7 @@ struct parties {
 	struct delays delays;
 	struct clock_rule *rule; /* --clock-of */
 	size_t n_rules;
+	pthread_mutex_t reading; /* of traces, while several pairs are fitted */
 	/* Work in bytes, for progress. */
 	const struct usk_sync_options *opt;
 	uint64_t work_done, work_all;

@@ -10,6 +10,7 @@
  */
 #include "flow/reading.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 enum { BATCH = 256 };
@@ -151,7 +152,9 @@ void usk_find_gaps(void *ctx, struct usk_gap_query *query, size_t n)
 						 .behind = USK_NONE };
 	}
 	/* A trace that cannot be read again has been read already: it is only that nobody knows. */
+	pthread_mutex_lock(&source->parties->reading);
 	bool known = n && !read_all(source->parties, &s) && s.kept <= MOST_STAMPS;
+	pthread_mutex_unlock(&source->parties->reading);
 	for (size_t i = 0; i < n; i++) {
 		if (known) {
 			widest(&s.stretch[i]);

@@ -40,7 +40,7 @@ struct way {
 struct gather {
 	struct parties *p;
 	struct way *way; /* by number of the pair */
-	bool keep;
+	unsigned how;	 /* enum gather_how */
 	struct usk_pair *out;
 	usk_gathered_take *take;
 	void *ctx;
@@ -157,7 +157,7 @@ static enum usk_status identify(struct gather *x, const uint32_t *pair, size_t n
 	}
 	enum usk_status status = USK_OK;
 	if (m) {
-		const struct reading_plan plan = { x, begin_search, end_search };
+		const struct reading_plan plan = { x, begin_search, end_search, false };
 		p->work_all += usk_readings_size(p, list, m);
 		status = usk_readings(p, list, m, &plan, x->err);
 	}
@@ -187,7 +187,7 @@ static struct reading *begin_round(void *ctx, size_t pair)
 		r->plain = g->plain_corridor = usk_corridor_new(&g->frame);
 	}
 	r->judge.with_delays = true;
-	r->keep = x->keep;
+	r->keep = x->how & GATHER_KEEP;
 	r->witness = &g->witness;
 	g->witness.most = usk_witness_share(x->p->n_pairs);
 	return r;
@@ -305,7 +305,7 @@ static enum usk_status end_round(void *ctx, size_t pair, struct usk_err *err)
 static enum usk_status gather_together(struct gather *x, const uint32_t *pair, size_t n)
 {
 	struct parties *p = x->p;
-	const struct reading_plan plan = { x, begin_round, end_round };
+	const struct reading_plan plan = { x, begin_round, end_round, x->how & GATHER_PARALLEL };
 	uint32_t *left = usk_alloc(n + 1, sizeof *left);
 	size_t m = n;
 	enum usk_status status = USK_OK;
@@ -341,11 +341,11 @@ static int64_t first_kappa(const struct pair_source *s)
 	return open > kappa ? (int64_t)open : kappa;
 }
 
-enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, bool keep,
+enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, unsigned how,
 			   struct usk_pair *out, usk_gathered_take *take, void *ctx,
 			   struct usk_err *err)
 {
-	struct gather x = { p, NULL, keep, out, take, ctx, err };
+	struct gather x = { p, NULL, how, out, take, ctx, err };
 	enum usk_status status = USK_OK;
 	x.way = usk_alloc(p->n_pairs + 1, sizeof *x.way);
 	for (size_t i = 0; i < n; i++) {
@@ -354,7 +354,8 @@ enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, bo
 	}
 	for (size_t i = 0, end; i < n && !status; i = end) {
 		uint64_t kept = 0;
-		for (end = i; end < n && (end == i || !keep || kept < MOST_KEPT); end++) {
+		for (end = i; end < n && (end == i || !(how & GATHER_KEEP) || kept < MOST_KEPT);
+		     end++) {
 			kept += p->pair[pair[end]].in_tables;
 		}
 		/* The tables once more for each further lot. */

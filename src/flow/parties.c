@@ -396,6 +396,7 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 	out->n_traces = n;
 	out->opt = opt;
 	out->doing = "reading";
+	pthread_mutex_init(&out->reading, NULL);
 	out->events = usk_alloc(n, sizeof *out->events);
 	out->clock = usk_alloc(n + 1, sizeof *out->clock);
 	out->n_clocks = usk_alloc(n + 1, sizeof *out->n_clocks);
@@ -485,5 +486,6 @@ void usk_parties_free(struct parties *p)
 	free(p->events);
 	free(p->party);
 	free(p->rule);
+	pthread_mutex_destroy(&p->reading);
 	memset(p, 0, sizeof *p);
 }

@@ -9,8 +9,11 @@
  * Not   who is wrong among them (gather.c), estimates (pair.c, compare.c)
  */
 #include "flow/reading.h"
+
+#include "base/parallel.h"
 #include "match/heard.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,6 +235,52 @@ uint64_t usk_readings_size(const struct parties *p, const uint32_t *pair, size_t
 	return size + (tables ? usk_tables_size(p) : 0);
 }
 
+/* Pairs that tables say all of. */
+struct finishing {
+	const struct reading_plan *plan;
+	const uint32_t *pair;
+	struct table_readings *t;
+	pthread_mutex_t lock;
+	size_t failed; /* the first that did, whatever the order */
+	enum usk_status status;
+	struct usk_err err;
+};
+
+static void finish_some(void *ctx, size_t from, size_t to)
+{
+	struct finishing *f = ctx;
+	for (size_t i = from; i < to; i++) {
+		size_t k = f->pair[i];
+		struct usk_err err = { 0 };
+		if (!f->t->of[k] || usk_pair_walks(&f->t->p->pair[k])) {
+			continue;
+		}
+		enum usk_status status = f->plan->finish(f->plan->ctx, k, &err);
+		if (status) {
+			pthread_mutex_lock(&f->lock);
+			if (i < f->failed) {
+				f->failed = i;
+				f->status = status;
+				f->err = err;
+			}
+			pthread_mutex_unlock(&f->lock);
+		}
+	}
+}
+
+static enum usk_status finish_read(struct table_readings *t, const uint32_t *pair, size_t n,
+				   const struct reading_plan *plan, struct usk_err *err)
+{
+	struct finishing f = { .plan = plan, .pair = pair, .t = t, .failed = SIZE_MAX };
+	pthread_mutex_init(&f.lock, NULL);
+	usk_parallel(n, 16, plan->parallel ? 0 : 1, finish_some, &f);
+	pthread_mutex_destroy(&f.lock);
+	if (f.status && err) {
+		*err = f.err;
+	}
+	return f.status;
+}
+
 enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 			     const struct reading_plan *plan, struct usk_err *err)
 {
@@ -257,8 +306,12 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 	for (size_t i = 0; i < n && !status; i++) {
 		status = t.of[pair[i]] ? t.of[pair[i]]->status : USK_OK;
 	}
+	status = status ? status : finish_read(&t, pair, n, plan, err);
 	for (size_t i = 0; i < n && !status; i++) {
 		size_t k = pair[i];
+		if (t.of[k] && !usk_pair_walks(&p->pair[k])) {
+			continue;
+		}
 		struct reading *r = t.of[k] ? t.of[k] : plan->begin(plan->ctx, k);
 		if (!r) {
 			continue;
@@ -294,7 +347,7 @@ static enum usk_status nothing(void *ctx, size_t pair, struct usk_err *err)
 enum usk_status usk_reading_once(struct reading *r)
 {
 	struct parties *p = r->source->parties;
-	const struct reading_plan plan = { r, itself, nothing };
+	const struct reading_plan plan = { r, itself, nothing, false };
 	uint32_t pair = (uint32_t)(r->source - p->pair);
 	return usk_readings(p, &pair, 1, &plan, r->err);
 }

@@ -47,8 +47,9 @@ struct reading_plan {
 	/* Before a pair's first message: the reading to fill, NULL: not this one. May be asked of
 	 * all pairs before the first is finished. */
 	struct reading *(*begin)(void *ctx, size_t pair);
-	/* After its last. */
+	/* After its last. parallel: of several pairs at the same time. */
 	enum usk_status (*finish)(void *ctx, size_t pair, struct usk_err *err);
+	bool parallel;
 };
 
 /**
@@ -92,9 +93,13 @@ typedef enum usk_status usk_gathered_take(void *ctx, size_t pair, struct gathere
  * recorded, outliers and contradictions; the last may come after take().
  *
  * pair[n]  numbers of p's pairs, rising
- * keep     all messages, of as many pairs at a time as memory allows
  */
-enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, bool keep,
+enum gather_how {
+	GATHER = 0,
+	GATHER_KEEP = 1,     /* all messages, of as many pairs at a time as memory allows */
+	GATHER_PARALLEL = 2, /* take() may be called for several pairs at the same time */
+};
+enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, unsigned how,
 			   struct usk_pair *out, usk_gathered_take *take, void *ctx,
 			   struct usk_err *err);
 void usk_gathered_free(struct gathered *g);

@@ -194,8 +194,10 @@ static enum usk_status gather(struct sync *x, const uint32_t *all)
 	struct parties *p = x->p;
 	const struct usk_estimator *method =
 		usk_estimator_find(p->opt->method ? p->opt->method : "middle");
-	enum usk_status status = usk_gather(p, all, p->n_pairs, method->needs_messages, x->c->pair,
-					    fit_pair, x, x->err);
+	enum usk_status status =
+		usk_gather(p, all, p->n_pairs,
+			   (method->needs_messages ? GATHER_KEEP : GATHER) | GATHER_PARALLEL,
+			   x->c->pair, fit_pair, x, x->err);
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		usk_counts_add(&x->c->counts, &x->fitted[i].found);
 		x->c->evaluation.recorded_inversions += usk_pair_inversions(&x->c->pair[i]);
@@ -337,7 +339,7 @@ static void leave_as_recorded(const struct parties *p, struct usk_clocks *c)
 static enum usk_status check(struct sync *x, const uint32_t *all)
 {
 	struct parties *p = x->p;
-	const struct reading_plan plan = { x, begin_check, end_check };
+	const struct reading_plan plan = { x, begin_check, end_check, false };
 	x->reading = usk_alloc(p->n_pairs + 1, sizeof *x->reading);
 	x->witness = usk_alloc(p->n_pairs + 1, sizeof *x->witness);
 	enum usk_status status = usk_readings(p, all, p->n_pairs, &plan, x->err);
