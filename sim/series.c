@@ -132,7 +132,7 @@ static enum usk_status read_lines(const char *text, const char *end, struct sim_
 		}
 		origin = s->n ? origin : p.after_ns;
 		if ((usk_i128)p.after_ns - origin > FARTHEST) {
-			return usk_fail(err, USK_ERANGE, number,
+			return usk_fail(err, USK_EINPUT, number,
 					"%s: line %llu: over 73 years after the first row", s->path,
 					(unsigned long long)number);
 		}

@@ -30,10 +30,10 @@ static void *read_clock(void *ctx)
 {
 	struct worker *w = ctx;
 	const struct source *s = w->load->source;
-	int64_t sum = 0;
+	uint64_t sum = 0;
 	while (!atomic_load_explicit(&w->load->stop, memory_order_relaxed)) {
 		for (int i = 0; i < 100; i++) {
-			sum += s->read(s);
+			sum += (uint64_t)s->read(s);
 		}
 	}
 	return sum == 42 ? ctx : NULL; /* so that the reads are not optimised away */

@@ -384,6 +384,8 @@ static void test_wrong_series(void **state)
 		"a,b\n1,2\n3,2\n",
 		"1,2\n1e30,2\n",
 		"1,nan\n2,inf\n",
+		"0,2\n3e9,2\n",
+		"-4e9,2\n4e9,2\n",
 	};
 	for (size_t i = 0; i < COUNT(text); i++) {
 		char *path = write_file("wrong.csv", text[i]);
