@@ -153,8 +153,7 @@ void usk_order_behind(struct usk_island_work *w)
 			const struct usk_link *l = &w->link[clock];
 			struct walls v = { 0 };
 			if (settled[clock] || !w->way[clock].reached || !l->n ||
-			    !l->has[USK_MIDDLE] || g->put_back[clock] ||
-			    w->way[clock].hops != hops) {
+			    !l->has[USK_MIDDLE] || w->way[clock].hops != hops) {
 				continue;
 			}
 			for (size_t k = g->first[clock]; k < g->first[clock + 1]; k++) {

@@ -23,11 +23,9 @@ struct usk_graph usk_graph_of(const struct usk_tie *tie, size_t n, size_t n_cloc
 	struct usk_graph g = { .n_clocks = n_clocks };
 	g.first = usk_alloc(n_clocks + 1, sizeof *g.first);
 	g.arc = usk_alloc(2 * n + 1, sizeof *g.arc);
-	g.put_back = usk_alloc(n_clocks + 1, sizeof *g.put_back);
 	for (size_t i = 0; i < n; i++) {
 		g.first[tie[i].a + 1]++;
 		g.first[tie[i].b + 1]++;
-		g.put_back[tie[i].b] = g.put_back[tie[i].b] || usk_tie_put_back(&tie[i]);
 	}
 	for (size_t i = 0; i < n_clocks; i++) {
 		g.first[i + 1] += g.first[i];
@@ -55,7 +53,6 @@ void usk_graph_free(struct usk_graph *g)
 {
 	free(g->first);
 	free(g->arc);
-	free(g->put_back);
 	*g = (struct usk_graph){ 0 };
 }
 
@@ -238,14 +235,12 @@ void usk_graph_paths(const struct usk_graph *g, const int64_t *weight, uint32_t 
 	push(&h, (struct entry){ way[origin], origin });
 	while (h.n) {
 		struct entry e = pop(&h);
-		bool end = g->put_back[e.clock] && e.clock != origin;
-		if (usk_way_cmp(&e.way, &way[e.clock]) > 0 || end) {
+		if (usk_way_cmp(&e.way, &way[e.clock]) > 0) {
 			continue;
 		}
 		for (size_t k = g->first[e.clock]; k < g->first[e.clock + 1]; k++) {
 			const struct usk_arc *a = &g->arc[k];
-			bool repeats = a->turned && g->put_back[e.clock];
-			if (!a->holds || repeats || (part && part[a->to] != within)) {
+			if (!a->holds || (part && part[a->to] != within)) {
 				continue;
 			}
 			bool both = a->sends && a->receives;

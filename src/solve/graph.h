@@ -23,16 +23,8 @@ struct usk_graph {
 	size_t n_clocks;
 	size_t *first; /* [n_clocks + 1]: where each clock's arcs begin, sorted by `to` */
 	struct usk_arc *arc;
-	bool *put_back;	 /* a clock whose stamps repeat: paths end there */
 	const bool *odd; /* paths by way of such a clock only if there is no other; may be NULL */
 };
-
-/** Was its local clock put back? Its knots are of more than one epoch then. */
-static inline bool usk_tie_put_back(const struct usk_tie *t)
-{
-	const struct usk_clock *k = t->fitted;
-	return k->n_knots && k->knot[k->n_knots - 1].epoch > 0;
-}
 
 struct usk_graph usk_graph_of(const struct usk_tie *tie, size_t n, size_t n_clocks);
 void usk_graph_free(struct usk_graph *g);
@@ -72,8 +64,7 @@ static inline int usk_way_cmp(const struct usk_way *a, const struct usk_way *b)
 
 /**
  * Shortest paths from a clock to all others (Dijkstra 1959); the same every time: of equal ones
- * that by way of smaller numbers. A clock that was put back is an end, and an origin for those
- * alone that were fitted against it.
+ * that by way of smaller numbers.
  *
  * weight[tie]  ns, >= 0; of ties in both directions
  * within       only clocks with part[i] == within; part NULL: all

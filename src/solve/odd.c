@@ -139,7 +139,6 @@ void usk_odd_by_jumps(struct usk_island_work *w)
 					w->odd[of] = true;
 				}
 			}
-			w->odd[t->b] = w->odd[t->b] || usk_tie_put_back(t);
 		}
 	}
 }

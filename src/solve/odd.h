@@ -14,7 +14,7 @@
  */
 void usk_odd_by_pairs(struct usk_island_work *w);
 
-/** Marks clocks that jumped by what any pair says, and those that were put back. */
+/** Marks clocks that jumped by what any pair says. */
 void usk_odd_by_jumps(struct usk_island_work *w);
 
 /**

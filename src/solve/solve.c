@@ -45,7 +45,7 @@ static uint32_t central(const struct usk_island_work *w, uint32_t part)
 		if (w->part[k] != part) {
 			continue;
 		}
-		struct usk_way sum = { .reached = !w->graph->put_back[k] };
+		struct usk_way sum = { .reached = true };
 		usk_graph_paths(w->graph, w->weight, k, w->part, part, way);
 		for (size_t j = 0; j < w->n; j++) {
 			const struct usk_way *to = &way[w->clock[j]];
@@ -150,15 +150,9 @@ static void write_clock(const struct usk_island_work *w, uint32_t i)
 	const struct usk_clock *parent = &w->c->clock[way->from];
 	k->quality = l->has[USK_LOWER] && l->has[USK_UPPER] ? USK_BOUNDED : USK_ONE_SIDED;
 	usk_tree_jumps(arc, tie, w->reference, w->opt->max_skew_e12, parent, k);
-	if (!arc->turned && usk_tie_put_back(tie)) {
-		k->knot =
-			usk_tree_epochs(tie, way->from == w->reference ? NULL : &w->link[way->from],
-					w->opt->max_skew_e12, &k->n_knots);
-	} else {
-		k->n_knots = l->n;
-		k->knot = usk_alloc(l->n, sizeof *k->knot);
-		memcpy(k->knot, l->knot, l->n * sizeof *k->knot);
-	}
+	k->n_knots = l->n;
+	k->knot = usk_alloc(l->n, sizeof *k->knot);
+	memcpy(k->knot, l->knot, l->n * sizeof *k->knot);
 	if (!l->has[USK_MIDDLE]) {
 		return;
 	}

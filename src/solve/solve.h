@@ -22,7 +22,8 @@ struct usk_tie {
 	 */
 	const struct usk_part *part;
 	/* b against a by this pair alone, as usk_model_row.fit() left it: quality, drift, knots,
-	 * jumps. Absent, contradicted: the pair ties nothing, and its part is not looked at. */
+	 * jumps. Of one epoch: the time of a clock that was put back runs on here. Absent,
+	 * contradicted: the pair ties nothing, and its part is not looked at. */
 	const struct usk_clock *fitted;
 	int64_t wander_e12;   /* used_e12 of its verdict; 0 for linear */
 	uint64_t messages[2]; /* a to b, b to a, as matched */

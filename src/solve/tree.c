@@ -18,11 +18,10 @@
 struct usk_link usk_tie_link(const struct usk_tie *t, int64_t max_skew_e12)
 {
 	const struct usk_clock *k = t->fitted;
-	struct usk_link l = { .knot = k->knot,
-			      .skew_e12 = max_skew_e12,
-			      .has = { true, true, true } };
-	for (; l.n < k->n_knots && k->knot[l.n].epoch == k->knot[0].epoch; l.n++) {
-		const struct usk_knot *at = &k->knot[l.n];
+	struct usk_link l = { .knot = k->knot, .n = k->n_knots, .has = { true, true, true } };
+	l.skew_e12 = max_skew_e12;
+	for (size_t i = 0; i < l.n; i++) {
+		const struct usk_knot *at = &k->knot[i];
 		l.has[USK_LOWER] = l.has[USK_LOWER] && at->lo_ns != USK_NONE;
 		l.has[USK_MIDDLE] = l.has[USK_MIDDLE] && at->offset_ns != USK_NONE;
 		l.has[USK_UPPER] = l.has[USK_UPPER] && at->hi_ns != USK_NONE;
@@ -215,45 +214,13 @@ void usk_tree_links(const struct usk_graph *g, const struct usk_tie *tie,
 	free(order);
 }
 
-struct usk_knot *usk_tree_epochs(const struct usk_tie *tie, const struct usk_link *parent,
-				 int64_t max_skew_e12, size_t *n)
-{
-	const struct usk_clock *own = tie->fitted;
-	struct usk_knot *all = NULL;
-	*n = 0;
-	for (size_t from = 0, to; from < own->n_knots; from = to) {
-		for (to = from;
-		     to < own->n_knots && own->knot[to].epoch == own->knot[from].epoch;) {
-			to++;
-		}
-		struct usk_knot one[2] = { own->knot[from], own->knot[from] };
-		one[1].local_ns++; /* an epoch of a single stamp */
-		bool single = to - from == 1;
-		struct usk_link l = usk_link_of(single ? one : own->knot + from,
-						single ? 2 : to - from, max_skew_e12);
-		if (parent) {
-			struct usk_link chained = usk_link_chain(&l, parent);
-			usk_link_free(&l);
-			l = chained;
-		}
-		all = usk_grow(all, *n + l.n, sizeof *all);
-		memcpy(all + *n, l.knot, l.n * sizeof *all);
-		*n += l.n;
-		usk_link_free(&l);
-	}
-	return all;
-}
-
 /* ---- jumps -------------------------------------------------------------------------------- */
 
 static void add_jump(struct usk_clock *k, struct usk_jump j)
 {
 	size_t i = k->n_jumps++;
 	k->jump = usk_grow(k->jump, k->n_jumps, sizeof *k->jump);
-	for (; i && (k->jump[i - 1].epoch > j.epoch ||
-		     (k->jump[i - 1].epoch == j.epoch &&
-		      k->jump[i - 1].after_local_ns > j.after_local_ns));
-	     i--) {
+	for (; i && k->jump[i - 1].after_local_ns > j.after_local_ns; i--) {
 		k->jump[i] = k->jump[i - 1];
 	}
 	k->jump[i] = j;
@@ -286,7 +253,6 @@ void usk_tree_jumps(const struct usk_arc *arc, const struct usk_tie *tie, uint32
 			j.size_lo_ns = least;
 			j.after_local_ns = after;
 			j.before_local_ns = before;
-			j.epoch = 0;
 		}
 		add_jump(clock, j);
 	}
@@ -299,7 +265,6 @@ void usk_tree_jumps(const struct usk_arc *arc, const struct usk_tie *tie, uint32
 					       : usk_link_back(&l, high, j.after_local_ns, &at[0]);
 		j.before_local_ns = arc->turned ? usk_link_at(&l, high, j.before_local_ns, &at[1])
 						: usk_link_back(&l, low, j.before_local_ns, &at[1]);
-		j.epoch = 0;
 		add_jump(clock, j);
 	}
 }

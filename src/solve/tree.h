@@ -8,7 +8,7 @@
 #include "solve/graph.h"
 #include "solve/link.h"
 
-/** A tie's own answer as a link, borrowed from it: its first epoch. */
+/** A tie's own answer as a link, borrowed from it. */
 struct usk_link usk_tie_link(const struct usk_tie *t, int64_t max_skew_e12);
 
 /**
@@ -34,18 +34,11 @@ void usk_tree_locals(const struct usk_graph *g, const struct usk_tie *tie,
 /**
  * Links of all clocks against the origin along their ways, each with knots at its first and last
  * event, `most` at most; n = 0 where there is no way, or neither side of the band goes all of it.
- * Of a clock that was put back the first epoch. A link that is there already stays.
+ * A link that is there already stays.
  */
 void usk_tree_links(const struct usk_graph *g, const struct usk_tie *tie,
 		    const struct usk_span *span, const struct usk_way *way, uint32_t origin,
 		    int64_t max_skew_e12, size_t most, struct usk_link *link);
-
-/**
- * All epochs of a clock that was put back, as knots against the origin; malloc'ed, n = 0 if there
- * is no way. parent is the link of the clock before it on its way, NULL if that is the origin.
- */
-struct usk_knot *usk_tree_epochs(const struct usk_tie *tie, const struct usk_link *parent,
-				 int64_t max_skew_e12, size_t *n);
 
 /**
  * The jumps of a clock, and of the origin, as the pairs on its way tell them, into clock->jump;
