@@ -278,8 +278,7 @@ static void test_heard(void **state)
 	usk_heard_free(&h);
 }
 
-/* ---- found in captures ------------------------------------------------------------------------
- */
+/* ---- found in captures --------------------------------------------------------------------- */
 
 /* Host r's multicasts, seen by p and by q, between traffic of these two. */
 static void meeting(struct scene *s, int64_t n)
@@ -337,8 +336,7 @@ static void test_captures(void **state)
 	scene_free(&s);
 }
 
-/* ---- judged ------------------------------------------------------------------------------------
- */
+/* ---- judged -------------------------------------------------------------------------------- */
 
 /* Two passes over everything, in long doubles. */
 static struct usk_difference by_definition(const struct usk_reception *h, size_t n)

@@ -221,8 +221,7 @@ static void check_hull(const struct tiny *t, void *ctx)
 	free(a.knot);
 }
 
-/* ---- support: each side's line of least sum of distances ---------------------------------------
- */
+/* ---- support: each side's line of least sum of distances ----------------------------------- */
 
 /* offset = y + (dy/dx)(local - x), exact in units and eighths */
 struct lean {
@@ -336,8 +335,7 @@ static void check_support(const struct tiny *t, void *ctx)
 	free(a.knot);
 }
 
-/* ---- middle: support where it is feasible, else the mean of the polygon's vertices -------------
- */
+/* ---- middle: support where it is feasible, else the mean of the polygon's vertices --------- */
 
 /* Is the mean of the two feasible? In units, times 2 dx1 dx2. */
 static bool feasible(const struct tiny *t, const struct lean *f, const struct lean *c)

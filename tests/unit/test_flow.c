@@ -83,8 +83,7 @@ static void test_one_sided_and_absent(void **state)
 	}
 }
 
-/* ---- who takes part ----------------------------------------------------------------------------
- */
+/* ---- who takes part ------------------------------------------------------------------------ */
 
 /* Hundreds of names, each tied to the first; then the same with another one as reference. */
 static void test_many_names(void **state)
@@ -317,8 +316,7 @@ static void test_nothing_to_do(void **state)
 	bytes_free(&other);
 }
 
-/* ---- sinks, parts, checks ----------------------------------------------------------------------
- */
+/* ---- sinks, parts, checks ------------------------------------------------------------------ */
 
 struct gathered {
 	struct usk_msg m[4096];

@@ -240,8 +240,7 @@ static void test_islands(void **state)
 	end(&m);
 }
 
-/* ---- order ------------------------------------------------------------------------------------
- */
+/* ---- order --------------------------------------------------------------------------------- */
 
 static void test_order(void **state)
 {
@@ -269,8 +268,7 @@ static void test_order(void **state)
 	}
 }
 
-/* ---- wrong messages of several pairs ------------------------------------------------------------
- */
+/* ---- wrong messages of several pairs ------------------------------------------------------- */
 
 static void test_outliers(void **state)
 {

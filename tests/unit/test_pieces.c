@@ -118,8 +118,7 @@ static bool fits_line(const struct table *t, size_t from, size_t to, int64_t ske
 	return good;
 }
 
-/* ---- every partition --------------------------------------------------------------------------
- */
+/* ---- every partition ----------------------------------------------------------------------- */
 
 struct best {
 	size_t pieces; /* SIZE_MAX: there is no way */
