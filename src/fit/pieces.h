@@ -90,6 +90,13 @@ void usk_pieces_suspects(const struct usk_fit *fit, const struct usk_part *p,
 			 const struct usk_pieces *s, const struct usk_piece_ask *ask, size_t max,
 			 struct usk_verdict *v);
 
+/**
+ * If time that runs on cannot be true of all points: the fewest that have to go, at most so many; 0
+ * if that is not enough. *out is handed over, NULL if 0.
+ */
+size_t usk_part_unordered(const struct usk_fit *fit, const struct usk_part *p, size_t most,
+			  struct usk_suspect **out);
+
 /*
  * Fits one piece as if there were no others: fit->corridor, lines and messages hold its points
  * alone, first_local_ns and last_local_ns are its ends, at both of which a knot is wanted.

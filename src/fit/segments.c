@@ -77,8 +77,7 @@ static void ask_auto(const struct usk_fit *fit, const struct usk_part *p, size_t
 		v->quality = USK_CONTRADICTED;
 		name_point(p, s->floor, false, v);
 		name_point(p, s->ceiling, true, v);
-		v->too_many = usk_corridor_suspects(fit->corridor, fit->lines, max_outliers,
-						    &v->suspect, &v->n_suspects) > max_outliers;
+		v->n_suspects = usk_part_unordered(fit, p, max_outliers, &v->suspect);
 	} else {
 		usk_pieces_suspects(fit, p, s, &ask_lines, max_outliers, v);
 	}

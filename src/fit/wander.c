@@ -149,6 +149,9 @@ void usk_wander_ask(const struct usk_fit *fit, size_t max_outliers, struct usk_v
 	cut(fit, &part, v->too_many, &v->wander, &s);
 	if (s.never) {
 		contradict(&part, s.floor, s.ceiling, v);
+		if (!v->n_suspects) {
+			v->n_suspects = usk_part_unordered(fit, &part, max_outliers, &v->suspect);
+		}
 	} else {
 		ask_stretches(&part, &s, limit, v);
 	}

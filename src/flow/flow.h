@@ -28,6 +28,7 @@ struct party {
 	uint64_t stamps;
 	int64_t resolution_ns;
 	struct usk_survey survey;
+	struct usk_epoch_watch *watch; /* of rows, while tables are scanned; else NULL */
 	bool *in_epoch; /* is there a message in each of its epochs? NULL: it has but one */
 	/* Where it was put back, on its time that runs on. */
 	struct usk_gap *back;
@@ -67,6 +68,7 @@ struct parties {
 	size_t n_pairs, cap_pairs;
 	struct pair_slot *slot; /* hash of their numbers */
 	size_t n_slots;
+	bool rows_repeat; /* a clock that tables name was put back */
 	uint32_t depth;
 	uint32_t reference; /* as named, else the first */
 	bool reference_named;
@@ -130,6 +132,16 @@ enum usk_status usk_capture_open(struct parties *p, struct party *y, struct usk_
 /** Once all were read: are there the interfaces that --clock-of names? */
 enum usk_status usk_captures_check(const struct parties *p, struct usk_err *err);
 
+/* ---- likewise in tables (table_epochs.c) ------------------------------------------------------
+ */
+
+/** A row's stamps, in the order of rows, while tables are scanned. */
+void usk_row_note(struct parties *p, const struct usk_msg *m);
+/** What that told: true if a clock has epochs, whose time runs on from now on. */
+bool usk_row_epochs(struct parties *p);
+/** The next row's stamps; place[p->n] is zeroed at the first. */
+void usk_row_run_on(const struct parties *p, struct usk_epoch_place *place, struct usk_msg *m);
+
 /* ---- tables (tables.c) --------------------------------------------------------------------- */
 
 /* What tables tell of a pair while its origin and rate are looked for: a sample that does not
@@ -147,6 +159,9 @@ struct table_sample {
  * which: n_traces is what was joined. */
 enum usk_status usk_table_scan(struct parties *p, size_t which, size_t *cap_parties,
 			       struct table_sample **sample, struct usk_err *err);
+/** All samples again, as stamps are others now than when they were drawn. */
+enum usk_status usk_tables_sample_again(struct parties *p, struct table_sample *sample,
+					struct usk_err *err);
 /** Where a pair's clocks lie to each other. pairs: how many share the memory. swapped: since the
  * scan the pair's a has become its b. */
 void usk_table_sample_fit(struct table_sample *t, size_t pairs, bool swapped,

@@ -201,6 +201,9 @@ static enum usk_status scan_all(struct parties *p, struct table_sample **sample,
 	if (!status && p->join) {
 		status = scan_joined(p, sample, err);
 	}
+	if (!status && usk_row_epochs(p)) {
+		status = usk_tables_sample_again(p, *sample, err);
+	}
 	if (!status && !p->n) {
 		const char *damage = usk_trace_damage(p->trace[0]);
 		status = damage ? usk_fail(err, USK_EINPUT, 0, "%s", damage)
@@ -321,6 +324,7 @@ static void party_free(struct party *y)
 	free(y->part);
 	free(y->view);
 	free(y->in_epoch);
+	free(y->watch);
 	free(y->back);
 	usk_survey_free(&y->survey);
 }

@@ -260,6 +260,7 @@ enum usk_status usk_table_scan(struct parties *p, size_t which, size_t *cap_part
 			if (!joined) {
 				usk_party_stamp(&p->party[m.from], m.sent_ns);
 				usk_party_stamp(&p->party[m.to], m.received_ns);
+				usk_row_note(p, &m);
 			}
 			if (m.from != m.to) {
 				b.msg[b.n] = m;
@@ -294,6 +295,7 @@ enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink
 	enum usk_status status = USK_OK;
 	bool more = true;
 	uint64_t before = 0;
+	struct usk_epoch_place *place = usk_alloc(p->n, sizeof *place);
 	batch_new(&b);
 	for (size_t i = 0; i <= p->n_traces && !status && more; i++) {
 		if (!rows_size(p, i)) {
@@ -310,6 +312,9 @@ enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink
 				struct usk_msg m = msg[k];
 				m.from = p->clock[i][m.from];
 				m.to = p->clock[i][m.to];
+				if (p->rows_repeat && i < p->n_traces) {
+					usk_row_run_on(p, place, &m);
+				}
 				if (sink->row) {
 					sink->row(sink->ctx, &m);
 				}
@@ -326,6 +331,26 @@ enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink
 		}
 		before += rows_size(p, i);
 	}
+	free(place);
 	batch_free(&b);
+	return status;
+}
+
+enum usk_status usk_tables_sample_again(struct parties *p, struct table_sample *sample,
+					struct usk_err *err)
+{
+	struct scan scan = { .p = p, .sample = sample };
+	bool *wanted = usk_alloc(p->n_pairs + 1, sizeof *wanted);
+	const struct table_sink sink = { .ctx = &scan, .wanted = wanted, .put = scan_pair };
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		free(sample[i].s);
+		sample[i] = (struct table_sample){ 0 };
+		p->pair[i].in_tables = 0;
+		wanted[i] = true;
+	}
+	p->work_all += usk_tables_size(p);
+	enum usk_status status = usk_tables_read(p, &sink, err);
+	p->work_done += usk_tables_size(p);
+	free(wanted);
 	return status;
 }
