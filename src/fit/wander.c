@@ -129,6 +129,20 @@ static void accuse(const struct usk_fit *fit, const struct usk_part *p, size_t m
 	v->n_suspects = v->too_many ? 0 : n;
 }
 
+/* More than any quartz wanders by itself: something was set, or slewed. */
+#define SET_E12 INT64_C(10000000)
+
+/*
+ * Around a step the fastest message of a second hides those nearest to it, so its bracket is up to
+ * a second wide, in which the skew limit alone explains a step of 1 ms. A cone that holds every
+ * rate within the limit hides none that could tell.
+ */
+static void look_closer(const struct usk_part *p, int64_t limit_e12, struct usk_verdict *v)
+{
+	int64_t rate = p->frame.rate_e12, all = limit_e12 + (rate < 0 ? -rate : rate);
+	v->kappa_e12 = all > p->frame.kappa_e12 ? all : 0;
+}
+
 void usk_wander_ask(const struct usk_fit *fit, size_t max_outliers, struct usk_verdict *v)
 {
 	struct usk_part part;
@@ -143,6 +157,7 @@ void usk_wander_ask(const struct usk_fit *fit, size_t max_outliers, struct usk_v
 	if (v->too_many && usk_need_within(&need, limit) == USK_NO_WANDER) {
 		v->wander.assumed_e12 = fit->model.wander_e12;
 		contradict_need(&part, &need, limit, v);
+		look_closer(&part, limit, v);
 		usk_part_free(&part);
 		return;
 	}
@@ -154,6 +169,9 @@ void usk_wander_ask(const struct usk_fit *fit, size_t max_outliers, struct usk_v
 		}
 	} else {
 		ask_stretches(&part, &s, limit, v);
+	}
+	if (s.n || s.never || v->wander.needed_e12 > SET_E12) {
+		look_closer(&part, limit, v);
 	}
 	if (v->n_suspects) { /* without them all may look different */
 		v->kappa_e12 = 0;
