@@ -104,15 +104,20 @@ static void give_room(const struct usk_fit *fit, const struct usk_verdict *witho
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-static char *why_none(const struct usk_least *l, const struct usk_calibrated *c, const char *a,
-		      const char *b)
+static char *why_none(const struct usk_least *l, const struct usk_calibrate_options *how,
+		      uint64_t round_trips, const char *a, const char *b)
 {
-	if (!c->round_trips) {
+	if (!round_trips) {
 		return usk_format("%s and %s made no round trip: a message, and one back that was "
 				  "sent after it had come",
 				  a, b);
 	}
-	if (l->needed) {
+	if (!l->used) {
+		return usk_format("no round trip between %s and %s was answered soon enough to be "
+				  "known to 1 %%",
+				  a, b);
+	}
+	if (l->needed && how->margin < 0) {
 		return usk_format(
 			"only %llu round trip%s between %s and %s %s answered soon enough "
 			"to be known to 1 %%: %llu more of one kind are needed to tell "
@@ -121,9 +126,10 @@ static char *why_none(const struct usk_least *l, const struct usk_calibrated *c,
 			(unsigned long long)l->used, l->used == 1 ? "" : "s", a, b,
 			l->used == 1 ? "was" : "were", (unsigned long long)l->needed);
 	}
-	return usk_format("round trips between %s and %s differ so much that nothing is sure to be "
-			  "needed: the smallest took %lld ns, and the margin is as much",
-			  a, b, (long long)l->smallest_ns);
+	return usk_format("round trips between %s and %s leave nothing that is sure to be needed: "
+			  "the smallest took %lld ns, the margin is %lld ns, the asymmetry %lld ns",
+			  a, b, (long long)l->smallest_ns, (long long)l->margin_ns,
+			  (long long)how->asymmetry_ns);
 }
 
 static enum usk_status calibrate(struct pair_source *s, const struct usk_calibrate_options *how,
@@ -160,7 +166,7 @@ static enum usk_status calibrate(struct pair_source *s, const struct usk_calibra
 		least.why = out->model.base_ps ? NULL : "nothing is left";
 	}
 	if (least.why) {
-		out->why = why_none(&least, out, y[s->a].name, y[s->b].name);
+		out->why = why_none(&least, how, all.n, y[s->a].name, y[s->b].name);
 	}
 	enum usk_status status = usk_trips_ways(&fit, s, out, err);
 	usk_recall_free(fit.recall);

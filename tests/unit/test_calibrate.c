@@ -509,18 +509,22 @@ static void test_too_little(void **state)
 	(void)state;
 	static const struct {
 		const char *rows, *why;
+		struct usk_calibrate_options how;
 	} cases[] = {
-		{ "a,b,0,10,0\na,b,100,120,0\n", "made no round trip" },
-		{ "a,b,0,10,0\nb,a,20,40,0\n", "only 1 round trip between a and b was" },
+		{ "a,b,0,10,0\na,b,100,120,0\n", "made no round trip", { -1, 0 } },
+		{ "a,b,0,10,0\nb,a,20,40,0\n", "only 1 round trip between a and b was", { -1, 0 } },
+		{ "a,b,0,10,0\nb,a,20,40,0\n", "leave nothing", { 1, 0 } },
+		{ "a,b,0,10,0\nb,a,20,40,0\n", "the asymmetry 1000 ns", { 0, 1000 } },
 		/* Answered after a minute. */
 		{ "a,b,0,10,0\nb,a,60000000000,60000000040,0\n",
-		  "only 0 round trips between a and b were" },
+		  "no round trip between a and b was answered",
+		  { 0, 0 } },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct bytes b = { 0 };
 		put_text(&b, COLUMNS);
 		put_text(&b, cases[i].rows);
-		struct usk_calibration *c = calibrate(&b, NULL);
+		struct usk_calibration *c = calibrate(&b, &cases[i].how);
 		assert_int_equal(c->n_pairs, 1);
 		if (!c->pair[0].why || !strstr(c->pair[0].why, cases[i].why)) {
 			fail_msg("%s", c->pair[0].why ? c->pair[0].why : "a model");
