@@ -33,4 +33,7 @@ struct usk_island_work {
 /** So many knots at most does a clock get from its path, among n clocks. */
 size_t usk_knots_most(size_t n_clocks);
 
+/** A sentence for the user; takes text. */
+void usk_island_note(struct usk_island_work *w, char *text);
+
 #endif

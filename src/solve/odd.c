@@ -13,12 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void note(struct usk_clocks *c, char *text)
-{
-	c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
-	c->note[c->n_notes++] = text;
-}
-
 /* ---- by pairs ----------------------------------------------------------------------- */
 
 enum trouble { FINE, WANDERS, JUMPS, CONTRADICTS };
@@ -68,7 +62,8 @@ static void blame(struct usk_island_work *w, uint32_t i, const struct troubles *
 		[CONTRADICTS] = "contradict the model",
 	};
 	w->odd[i] = true;
-	note(w->c, usk_format("%s is the odd one out: the %zu pairs it takes part in %s, and pairs "
+	usk_island_note(
+		w, usk_format("%s is the odd one out: the %zu pairs it takes part in %s, and pairs "
 			      "without it do not; it was stepped, slewed or stamped late, and the "
 			      "others are solved without it",
 			      w->c->clock[i].name, t->bad, what[t->most]));
@@ -218,14 +213,16 @@ bool usk_odd_by_conflict(struct usk_island_work *w, const struct usk_conflict *c
 	char *all = names(w->c, clock, n);
 	if (found == 1) {
 		w->odd[guilty] = w->out[guilty] = true;
-		note(w->c,
-		     usk_format(
-			     "%s is the odd one out: %zu messages between %s cannot all be "
-			     "true, and all the others can without it; it was stepped, slewed or "
-			     "stamped late",
-			     w->c->clock[guilty].name, conflict->n, all));
+		usk_island_note(
+			w,
+			usk_format("%s is the odd one out: %zu messages between %s cannot all be "
+				   "true, and all the others can without it; it was stepped, "
+				   "slewed or "
+				   "stamped late",
+				   w->c->clock[guilty].name, conflict->n, all));
 	} else {
-		note(w->c, usk_format("%zu messages between %s cannot all be true, though each "
+		usk_island_note(
+			w, usk_format("%zu messages between %s cannot all be true, though each "
 				      "pair can by itself, and no clock alone is to blame: clocks "
 				      "are solved along paths",
 				      conflict->n, all));

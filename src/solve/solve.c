@@ -7,12 +7,20 @@
  * Why   this function is the stage's one sentence
  */
 #include "solve/solve.h"
+#include "num/lp.h"
 #include "solve/odd.h"
 #include "solve/order.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+void usk_island_note(struct usk_island_work *w, char *text)
+{
+	struct usk_clocks *c = w->c;
+	c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
+	c->note[c->n_notes++] = text;
+}
 
 /* ---- the reference ------------------------------------------------------------------ */
 
@@ -271,6 +279,11 @@ static enum usk_joint_answer solve_jointly(struct usk_island_work *w, struct usk
 		answer = usk_joint_lp(w, false, conflict);
 		w->how = answer == USK_JOINT_DONE ? "lp" : w->how;
 	}
+	if (by_program(w) && !usk_lp_solver()) {
+		usk_island_note(w, usk_strdup("this build has no solver of linear programs: clocks "
+					      "are solved by shortest paths, whose bands are "
+					      "somewhat wider"));
+	}
 	if (answer == USK_JOINT_NONE) {
 		answer = solve_by_paths(w, conflict);
 	}
@@ -341,6 +354,14 @@ static void solve_island(struct usk_island_work *w)
 		if (w->out[w->clock[i]]) {
 			usk_link_free(&w->link[w->clock[i]]);
 		}
+	}
+	size_t wrong = core_size(w) > 2 ? usk_order_wrong(w, 0) : 0;
+	if (wrong) {
+		usk_island_note(w,
+				usk_format("%zu messages off the paths could not be put in order "
+					   "by estimates that bend as seldom as these; the bands "
+					   "hold",
+					   wrong));
 	}
 	usk_order_behind(w);
 	usk_order_cones(w);
