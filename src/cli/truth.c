@@ -2,7 +2,6 @@
 #include "truth.h"
 #include "base/io.h"
 #include "base/text.h"
-#include "write/replay.h"
 
 #include <jansson.h>
 
@@ -147,15 +146,24 @@ static enum usk_status compare_all(struct comparison *c, const int64_t *local_ns
 	return status;
 }
 
-/* Which epoch each moment is of. */
+/*
+ * Which epoch each moment is of. Moments stand on both sides of every jump: an epoch ends at the
+ * fall that has its last knot before it and the first of the next behind it.
+ */
 static uint32_t *epochs_of(const struct usk_clock *k, const int64_t *local_ns, size_t n)
 {
-	uint32_t *epoch = usk_alloc(n, sizeof *epoch);
-	struct usk_replay *r = usk_replay_new(k, 0);
-	for (size_t i = 0; i < n && r; i++) {
-		epoch[i] = (uint32_t)usk_replay_epoch(r, local_ns[i]);
+	uint32_t *epoch = usk_alloc(n, sizeof *epoch), now = 0;
+	for (size_t i = 0, next = 0; i < n; i++) {
+		while (next < k->n_knots && k->knot[next].epoch <= now) {
+			next++;
+		}
+		if (i && next && next < k->n_knots && local_ns[i] < local_ns[i - 1] &&
+		    k->knot[next - 1].local_ns <= local_ns[i - 1] &&
+		    local_ns[i] <= k->knot[next].local_ns) {
+			now = k->knot[next].epoch;
+		}
+		epoch[i] = now;
 	}
-	usk_replay_free(r);
 	return epoch;
 }
 
