@@ -51,6 +51,7 @@ struct repeats {
 	size_t sets;
 	struct repeated *row; /* pairs as they turn up, methods in their order */
 	size_t n, cap;
+	size_t next; /* the row that is looked for first */
 	bool with_truth;
 };
 

@@ -21,9 +21,12 @@
 static struct repeated *row_of(struct repeats *r, const char *a, const char *b,
 			       const struct usk_estimator *method)
 {
-	for (size_t i = 0; i < r->n; i++) {
+	/* A set names its pairs once, and most sets in the same order: so the next one it is. */
+	for (size_t k = 0; k < r->n && r->sets > 1; k++) {
+		size_t i = (r->next + k) % r->n;
 		struct repeated *x = &r->row[i];
 		if (x->method == method && !strcmp(x->a, a) && !strcmp(x->b, b)) {
+			r->next = i + 1;
 			return x;
 		}
 	}
@@ -116,14 +119,11 @@ void repeats_print(FILE *out, const struct repeats *r)
 					       "deviation, ppm", "inversions", "too fast, %",
 					       "error rms" };
 	static const bool right[] = { false, true, true, true, true, true, true };
+	bool *told = usk_alloc(r->n + 1, sizeof *told);
 	/* Rows of one pair need not stand together: a later set may have another method first. */
 	for (size_t i = 0; i < r->n; i++) {
 		const struct repeated *first = &r->row[i];
-		bool told = false;
-		for (size_t k = 0; k < i && !told; k++) {
-			told = !strcmp(r->row[k].a, first->a) && !strcmp(r->row[k].b, first->b);
-		}
-		if (told) {
+		if (told[i]) {
 			continue;
 		}
 		struct table t = { .columns = r->with_truth ? 7 : 6, .right = right };
@@ -137,10 +137,12 @@ void repeats_print(FILE *out, const struct repeats *r)
 		for (size_t k = i; k < r->n; k++) {
 			if (!strcmp(r->row[k].a, first->a) && !strcmp(r->row[k].b, first->b)) {
 				print_row(&t, &r->row[k], r->with_truth);
+				told[k] = true;
 			}
 		}
 		table_print(out, &t);
 	}
+	free(told);
 	fputs("\nRate, deviation: mean and standard deviation of the clock's rate against the "
 	      "reference, over the sets\nthat a method has an answer for. Inversions, too fast: "
 	      "over all messages of these sets.\n",
