@@ -407,6 +407,9 @@ static void write_island(struct usk_clocks *c, const struct usk_island_work *w)
 size_t usk_knots_most(size_t n_clocks)
 {
 	size_t share = 300000 / (n_clocks ? n_clocks : 1);
+	if (n_clocks <= 2) {
+		return SIZE_MAX; /* the pair's own, which are in order as they are */
+	}
 	return share < 300 ? 300 : share > 4000 ? 4000 : share;
 }
 
