@@ -68,6 +68,7 @@ struct parties {
 	size_t n_pairs, cap_pairs;
 	struct pair_slot *slot; /* hash of their numbers */
 	size_t n_slots;
+	bool rows_mixed;  /* the rows of tables are in no order */
 	bool rows_repeat; /* a clock that tables name was put back */
 	uint32_t depth;
 	uint32_t reference; /* as named, else the first */

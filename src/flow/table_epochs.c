@@ -9,40 +9,49 @@
  * Not   the rule (match/epochs.c)
  *
  * Tables may be in any order. Where all rows of one pair follow those of another, or those of one
- * direction those of the other, every clock of a row begins anew: then nobody was put back. So a
- * clock counts as put back only where the other one of the row goes on.
+ * direction those of the other, both clocks of a row begin anew, or one of them for the first time:
+ * then nobody was put back, and no order says anything. So rows count as in order only if whenever
+ * a clock falls by 1 s or more the other one of the row goes on.
  */
 #include "flow/flow.h"
 
 #include <stdlib.h>
 
-/* Does a stamp lie so far below all of its clock's before? */
-static bool falls(const struct usk_epoch_watch *w, int64_t t, int64_t by)
-{
-	return !w->n || (usk_i128)w->highest - t >= by;
-}
+#define LATEST_ROW INT64_C(1000000000)
 
-/* The next stamp of a clock; the other clock of the row as it was before the row. */
-static void note(struct usk_epoch_watch *w, int64_t t, const struct usk_epoch_watch *other,
-		 int64_t other_t)
+/* A row's other clock, as it was before. */
+struct other {
+	bool known;
+	int64_t highest, t;
+};
+
+/* The next stamp of a clock. false: rows are in no order. */
+static bool note(struct usk_epoch_watch *w, int64_t t, const struct other *o)
 {
+	int64_t highest = w->highest;
+	bool known = w->n > 0;
 	usk_epoch_note(w, t);
-	if (w->fall.n == 1 && falls(other, other_t, (w->fall.from - w->fall.to) / 2)) {
+	usk_i128 fell = known ? (usk_i128)highest - t : 0;
+	usk_i128 size = w->fall.n ? (usk_i128)w->fall.from - w->fall.to : fell;
+	bool goes_on = o->known && (usk_i128)o->highest - o->t < size / 2;
+	if (fell > 0 && !goes_on) {
 		w->fall.n = 0;
 	}
+	return fell < LATEST_ROW || goes_on;
 }
 
 void usk_row_note(struct parties *p, const struct usk_msg *m)
 {
 	struct party *from = &p->party[m->from], *to = &p->party[m->to];
-	if (m->from == m->to) {
+	/* A clock that was put back keeps no line, whatever the order. */
+	if (m->from == m->to || p->rows_mixed || p->model.kind == USK_LINEAR) {
 		return;
 	}
 	from->watch = from->watch ? from->watch : usk_alloc(1, sizeof *from->watch);
 	to->watch = to->watch ? to->watch : usk_alloc(1, sizeof *to->watch);
-	struct usk_epoch_watch before = { .n = from->watch->n, .highest = from->watch->highest };
-	note(from->watch, m->sent_ns, to->watch, m->received_ns);
-	note(to->watch, m->received_ns, &before, m->sent_ns);
+	struct other x = { from->watch->n > 0, from->watch->highest, m->sent_ns };
+	struct other y = { to->watch->n > 0, to->watch->highest, m->received_ns };
+	p->rows_mixed = !note(from->watch, m->sent_ns, &y) || !note(to->watch, m->received_ns, &x);
 }
 
 bool usk_row_epochs(struct parties *p)
@@ -55,7 +64,7 @@ bool usk_row_epochs(struct parties *p)
 		if (y->watch) {
 			usk_epoch_finish(y->watch, &e);
 		}
-		if (e.n && y->trace == SIZE_MAX) {
+		if (e.n && y->trace == SIZE_MAX && !p->rows_mixed) {
 			y->survey.epochs = e;
 			y->in_epoch = usk_alloc(e.n + 1, sizeof *y->in_epoch);
 			usk_party_breaks(y, &y->back, &y->n_back);
