@@ -5,8 +5,9 @@
  * In    a pair's points and their cuts
  * Out   the points that have to go so that jumps go
  * Why   a message that came before it was sent is a jump there and another one back, if one
- * believes it. What comes back after a few messages is their fault, not the clock's; what stays is
- * the clock's Not   who is wrong within a stretch: the model says that
+ *       believes it. What comes back after a few messages is their fault, not the clock's; what
+ *       stays is the clock's
+ * Not   who is wrong within a stretch: the model says that
  */
 #include "fit/pieces.h"
 
@@ -56,6 +57,13 @@ static bool excuse(const struct usk_fit *fit, const struct usk_part *p, const st
 	return few;
 }
 
+/* Messages of both directions that agree with each other: no handful of wrong ones does. */
+static bool agreed(const struct usk_part *p, const struct usk_pieces *s, size_t piece)
+{
+	struct usk_part part = usk_pieces_part(p, s, piece);
+	return part.n[0] > 1 && part.n[1] > 1;
+}
+
 void usk_pieces_suspects(const struct usk_fit *fit, const struct usk_part *p,
 			 const struct usk_pieces *s, const struct usk_piece_ask *ask, size_t max,
 			 struct usk_verdict *v)
@@ -63,13 +71,13 @@ void usk_pieces_suspects(const struct usk_fit *fit, const struct usk_part *p,
 	for (size_t i = 0; i < s->n && v->n_suspects < max;) {
 		size_t n = 0; /* jumps in a row */
 		while (n < MOST && i + n < s->n && s->cut[i + n].kind == USK_JUMP &&
-		       !s->cut[i + n].back) {
+		       !s->cut[i + n].back && !(n && agreed(p, s, i + n))) {
 			n++;
 		}
-		size_t k = 1;
+		size_t k = 2; /* there and back at the least */
 		while (k <= n && !excuse(fit, p, s, i, i + k, ask, max - v->n_suspects, v)) {
 			k++;
 		}
-		i += n && k <= n ? k : 1;
+		i += k <= n ? k : 1;
 	}
 }
