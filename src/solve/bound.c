@@ -374,7 +374,7 @@ void usk_moments_narrow(struct usk_moments *m)
 		usk_link_free(&lower);
 		usk_link_free(&upper);
 		if (both.n) {
-			usk_joint_narrow_smoothly(to, &both);
+			usk_joint_narrow_smoothly(to, &both, usk_knots_most(m->n));
 			usk_link_crop(to, span->first_ns, span->last_ns);
 		}
 		usk_link_free(&both);

@@ -30,7 +30,8 @@ struct usk_island_work {
 	bool joint;		  /* links of the core hold what all messages say */
 };
 
-/** So many knots at most does a clock get from its path, among n clocks. */
+/** So many knots at most does a clock get from its path, and as many from all messages, among n
+ * clocks: of thousands 600 in all, with those of its estimate. */
 size_t usk_knots_most(size_t n_clocks);
 
 /** A sentence for the user; takes text. */

@@ -57,12 +57,13 @@ static void smooth(struct usk_link *l)
 	usk_link_smooth(l, tolerance < 1 ? 1 : usk_cut(tolerance));
 }
 
-void usk_joint_narrow_smoothly(struct usk_link *link, const struct usk_link *by)
+void usk_joint_narrow_smoothly(struct usk_link *link, const struct usk_link *by, size_t most)
 {
 	struct usk_link both =
 		link->n ? usk_link_meet(link, by) : usk_link_of(by->knot, by->n, by->skew_e12);
 	both.has[USK_MIDDLE] = false;
 	smooth(&both);
+	usk_link_thin(&both, most);
 	/* Smoothing may have gone over the link itself. */
 	narrow(link, &both, 0);
 	usk_link_free(&both);

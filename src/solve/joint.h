@@ -39,8 +39,9 @@ enum usk_joint_answer usk_joint_lp(struct usk_island_work *w, bool ask_only,
 /** Narrow a link (n = 0: none yet) by a bound of all messages. M is lost. */
 void usk_joint_narrow(struct usk_link *link, const struct usk_link *by);
 
-/** The same of a bound with many knots, those left out that are worth next to nothing. */
-void usk_joint_narrow_smoothly(struct usk_link *link, const struct usk_link *by);
+/** The same of a bound with many knots, those left out that are worth next to nothing, so
+ * that `most` are left. */
+void usk_joint_narrow_smoothly(struct usk_link *link, const struct usk_link *by, size_t most);
 
 /** A point of a part, absolute. */
 static inline struct usk_point usk_part_point(const struct usk_part *p, bool ceiling,

@@ -215,10 +215,10 @@ static size_t core_size(const struct usk_island_work *w)
 	return n;
 }
 
-/* How many moments: so that what is asked in all stays within bounds. */
+/* How many moments: so that what is asked in all, and what is written, stays within bounds. */
 static size_t moments_most(size_t n_clocks)
 {
-	return n_clocks <= 10 ? 2000 : n_clocks <= 50 ? 1000 : 300;
+	return n_clocks <= 10 ? 2000 : n_clocks <= 50 ? 1000 : 200;
 }
 
 /* Up to so many clocks the linear program is worth its time. */
@@ -406,11 +406,7 @@ static void write_island(struct usk_clocks *c, const struct usk_island_work *w)
 
 size_t usk_knots_most(size_t n_clocks)
 {
-	size_t share = 300000 / (n_clocks ? n_clocks : 1);
-	if (n_clocks <= 2) {
-		return SIZE_MAX; /* the pair's own, which are in order as they are */
-	}
-	return share < 300 ? 300 : share > 4000 ? 4000 : share;
+	return n_clocks <= 50 ? 4000 : 140;
 }
 
 enum usk_status usk_solve(struct usk_clocks *c, struct usk_tie *tie, size_t n,
