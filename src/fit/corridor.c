@@ -147,7 +147,7 @@ static void take(const struct side *s, struct set *set, const struct usk_xy *add
 static void take_block(struct side *s, struct usk_xy *p, size_t n)
 {
 	bool sorted = true;
-	struct usk_xy *scratch = usk_alloc(n, sizeof *scratch);
+	struct usk_xy *scratch = usk_grow(NULL, n, sizeof *scratch); /* not zeroed */
 	for (size_t i = 0; i < n; i++) {
 		s->sum += p[i].x;
 		sorted &= !i || p[i - 1].x <= p[i].x;

@@ -259,11 +259,80 @@ static void test_crossing_hulls(void **state)
 	fail_msg("the hulls never crossed");
 }
 
+/* A clock that wanders by far more than was assumed is told so: no message is left out for it, no
+ * jump invented, and the band holds. */
+static void test_more_wander(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct walk w = make(seed, 3600, 30000000);
+		struct usk_clocks *c = sync_walk(&w, 3600);
+		const struct usk_wander *need = &c->pair->wander;
+		assert_int_equal(c->pair->n_outliers, 0);
+		assert_int_equal(walking(c)->n_jumps, 0);
+		assert_true(need->needed_e12 > need->assumed_e12);
+		assert_true(need->used_e12 == 2 * need->needed_e12);
+		assert_int_equal(c->evaluation.corrected_inversions, 0);
+		assert_true_band(&w, c);
+		usk_clocks_free(c);
+		walk_free(&w);
+	}
+}
+
+/* Wrong messages are left out, all of them and no others, whether the clock wanders or not. */
+static void test_wrong_messages(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct walk w = make(seed, 3600, seed % 2 ? 1000000 : 20000000);
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		size_t n = 1 + usk_rng_below(&r, 10);
+		w.msg = usk_grow(w.msg, w.n + n, sizeof *w.msg);
+		for (size_t i = 0; i < n; i++) {
+			/* as much too early as no message is, and up to 0.1 s */
+			int64_t t = START + (int64_t)usk_rng_below(&r, 3600 * (uint64_t)SECOND);
+			int64_t early = 200000 + (int64_t)usk_rng_below(&r, 100000000);
+			bool back = usk_rng_below(&r, 2);
+			w.msg[w.n++] = (struct usk_msg){
+				back ? sim_clock_read(&w.clock, t + early) : t + early,
+				back ? t : sim_clock_read(&w.clock, t),
+				back,
+				!back,
+				0,
+			};
+		}
+		struct usk_clocks *c = sync_walk(&w, 3601);
+		if (c->pair->n_outliers != n) {
+			fail_msg("seed %llu: %zu are left out, %zu are wrong",
+				 (unsigned long long)seed, c->pair->n_outliers, n);
+		}
+		for (size_t i = 0; i < n; i++) {
+			const struct usk_msg *m = &c->pair->outlier[i].msg;
+			bool from_b = !strcmp(c->clock[m->from].name, "host1");
+			bool found = false;
+			for (size_t k = w.n - n; k < w.n; k++) {
+				found |= w.msg[k].sent_ns == m->sent_ns &&
+					 w.msg[k].received_ns == m->received_ns &&
+					 w.msg[k].from == from_b;
+			}
+			assert_true(found);
+			assert_true(c->pair->outlier[i].excess_ns >= 50000);
+		}
+		assert_int_equal(walking(c)->n_jumps, 0);
+		assert_true_band(&w, c);
+		usk_clocks_free(c);
+		walk_free(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_hour),
 		cmocka_unit_test(test_crossing_hulls),
+		cmocka_unit_test(test_more_wander),
+		cmocka_unit_test(test_wrong_messages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
