@@ -144,9 +144,17 @@ struct usk_clock {
 	size_t n_jumps;
 };
 
+/* An interface of a capture, by its name or number, that has a clock of its own. */
+struct usk_iface_clock {
+	char *iface;
+	uint32_t clock;
+};
+
 /* A file that was read, and whose clock stamped it. */
 struct usk_trace_info {
-	uint32_t clock;
+	uint32_t clock; /* USK_NO_CLOCK: a table, or a capture all of whose interfaces have others */
+	struct usk_iface_clock *iface; /* others than clock */
+	size_t n_ifaces;
 	char *path;
 	const char *kind; /* name of the reader's row, static */
 	uint64_t events;
@@ -458,7 +466,8 @@ struct usk_trace_part {
 /**
  * Captures that one clock stamped as one capture: the records of all in the order of their stamps,
  * those of each in the order of its file; interfaces are numbered anew. part[n] is copied; its
- * traces must not be read by others meanwhile. at of a record is that in its file.
+ * traces must not be read by others meanwhile; its own are closed on failure too. at of a record is
+ * that in its file.
  */
 enum usk_status usk_trace_join(const struct usk_trace_part *part, size_t n, const char *name,
 			       struct usk_trace **out, struct usk_err *err);

@@ -108,7 +108,8 @@ enum usk_status usk_input_open(struct usk_input *in, const char *path, struct us
 	bool standard = !strcmp(path, "-");
 	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
-		return usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
+		return usk_fail(err, USK_EIO, 0, "%s: %s%s", path, strerror(errno),
+				errno == EMFILE ? "; `ulimit -n` raises how many may be" : "");
 	}
 	struct stat st;
 	if (fstat(fd, &st)) {

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 const struct command *const commands[] = {
@@ -135,8 +136,19 @@ static int run(int argc, char **argv)
 	return unknown_command(verb);
 }
 
+/* A trace is an open file: as many as the system lets this process have. */
+static void allow_many_files(void)
+{
+	struct rlimit files;
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
 int main(int argc, char **argv)
 {
+	allow_many_files();
 	usk_on_out_of_memory(out_of_memory);
 	catch_signals();
 	int status = run(argc, argv);

@@ -160,13 +160,13 @@ enum usk_status usk_capture_open(struct parties *p, struct party *y, struct usk_
 			part[n].own = !status;
 		}
 	}
-	if (!status) {
-		status = usk_trace_join(part, n, y->name, &y->capture, err);
-	}
 	for (size_t i = 0; i < n && status; i++) {
 		if (part[i].own) {
 			usk_trace_close(part[i].trace);
 		}
+	}
+	if (!status) {
+		status = usk_trace_join(part, n, y->name, &y->capture, err);
 	}
 	y->joined = !status;
 	free(part);
@@ -204,4 +204,19 @@ enum usk_status usk_captures_check(const struct parties *p, struct usk_err *err)
 		}
 	}
 	return USK_OK;
+}
+
+void usk_captures_describe(const struct parties *p, size_t trace, struct usk_trace_info *out)
+{
+	out->iface = usk_alloc(p->n_rules + 1, sizeof *out->iface);
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct clock_rule *r = &p->rule[i];
+		for (uint32_t k = 0; k < p->n && rule_names(r, p->trace[trace]); k++) {
+			if (!strcmp(p->party[k].name, r->clock)) {
+				out->iface[out->n_ifaces++] = (struct usk_iface_clock){
+					usk_format("%.*s", (int)r->n_iface, r->iface), k
+				};
+			}
+		}
+	}
 }

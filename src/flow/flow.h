@@ -130,6 +130,8 @@ void usk_flow_recorded(struct usk_clocks *c, const struct parties *p);
 enum usk_status usk_captures_find(struct parties *p, size_t *cap, struct usk_err *err);
 /** What one of them stamped, as one capture. */
 enum usk_status usk_capture_open(struct parties *p, struct party *y, struct usk_err *err);
+/** The interfaces of a trace that have clocks of their own; *out is handed over. */
+void usk_captures_describe(const struct parties *p, size_t trace, struct usk_trace_info *out);
 /** Once all were read: are there the interfaces that --clock-of names? */
 enum usk_status usk_captures_check(const struct parties *p, struct usk_err *err);
 

@@ -19,8 +19,8 @@ static void note(struct usk_clocks *c, char *text)
 	c->note[c->n_notes++] = text;
 }
 
-/* What is this clock's of a trace. */
-static bool describe_clock(const struct parties *p, size_t trace, size_t clock,
+/* What is this clock's of a trace; the trace is its own if it has the trace's name. */
+static void describe_clock(const struct parties *p, size_t trace, size_t clock,
 			   struct usk_trace_info *t)
 {
 	const struct party *y = &p->party[clock];
@@ -29,9 +29,11 @@ static bool describe_clock(const struct parties *p, size_t trace, size_t clock,
 		mine |= y->part[i] == trace;
 	}
 	if (!mine) {
-		return false;
+		return;
 	}
-	t->clock = (uint32_t)clock;
+	if (!strcmp(y->name, usk_trace_name(p->trace[trace]))) {
+		t->clock = (uint32_t)clock;
+	}
 	/* What tells who sent: addresses that another one does not share. */
 	struct usk_addr found[2];
 	const struct usk_addr *own = y->stated;
@@ -49,7 +51,6 @@ static bool describe_clock(const struct parties *p, size_t trace, size_t clock,
 		usk_addr_text(own[m], text);
 		t->local[t->n_local++] = usk_strdup(text);
 	}
-	return true;
 }
 
 static void describe_traces(struct usk_clocks *c, const struct parties *p)
@@ -67,11 +68,12 @@ static void describe_traces(struct usk_clocks *c, const struct parties *p)
 		if (t->truncated) {
 			note(c, usk_strdup(usk_trace_damage(trace)));
 		}
-		size_t clocks = 0;
 		for (size_t k = 0; k < p->n; k++) {
-			clocks += describe_clock(p, i, k, t);
+			describe_clock(p, i, k, t);
 		}
-		t->clock = clocks == 1 ? t->clock : USK_NO_CLOCK;
+		if (usk_trace_class(trace) == USK_TRACE_CAPTURE) {
+			usk_captures_describe(p, i, t);
+		}
 	}
 }
 
@@ -183,6 +185,29 @@ struct sync {
 	struct usk_err *err;
 };
 
+/*
+ * Of many captures each packet is looked for in all others, and is not in most of them: what is
+ * left of a capture is what none of its pairs has a use for.
+ */
+static void count_left(const struct parties *p, struct usk_counts *n)
+{
+	uint64_t packets = 0, captures = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		captures += p->party[i].capture != NULL;
+		packets += p->party[i].survey.packets;
+	}
+	if (captures > 2) {
+		uint64_t used = 0;
+		for (size_t i = 0; i < p->n_pairs; i++) {
+			used += p->pair[i].in_tables;
+		}
+		used = 2 * (n->matched - (used < n->matched ? used : n->matched) +
+			    n->direction_unknown);
+		n->unmatched = packets > used ? packets - used : 0;
+		n->expired = 0;
+	}
+}
+
 static enum usk_status fit_pair(void *ctx, size_t pair, struct gathered *g, struct usk_err *err)
 {
 	struct sync *x = ctx;
@@ -202,6 +227,7 @@ static enum usk_status gather(struct sync *x, const uint32_t *all)
 		usk_counts_add(&x->c->counts, &x->fitted[i].found);
 		x->c->evaluation.recorded_inversions += usk_pair_inversions(&x->c->pair[i]);
 	}
+	count_left(p, &x->c->counts);
 	return status;
 }
 
@@ -351,6 +377,7 @@ static enum usk_status check(struct sync *x, const uint32_t *all)
 	}
 	struct usk_violations *v = &x->c->evaluation.too_fast;
 	v->percent = v->count ? 100.0 * (double)v->count / (double)messages : 0;
+	count_left(p, &x->c->counts);
 	leave_as_recorded(p, x->c);
 	free(x->reading);
 	free(x->witness);

@@ -85,6 +85,17 @@ static enum usk_status refill(struct usk_trace *t, struct source *s, struct usk_
 	return USK_OK;
 }
 
+/* What one of them lost is lost to all. */
+static void end_here(struct usk_trace *t, bool end)
+{
+	const struct joined *j = t->state;
+	for (size_t i = 0; i < j->n && end && !t->damage; i++) {
+		const char *damage = usk_trace_damage(j->source[i].trace);
+		t->damage = damage ? usk_strdup(damage) : NULL;
+	}
+	t->done = end;
+}
+
 static enum usk_status records(struct usk_trace *t, struct usk_record *out, size_t cap, size_t *n,
 			       struct usk_err *err)
 {
@@ -114,7 +125,7 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 			}
 		}
 		if (!first || empty) {
-			t->done = !empty;
+			end_here(t, !empty);
 			break;
 		}
 		/* As long as it stays ahead: files that were rotated do to their end. */

@@ -41,11 +41,12 @@ static bool is_table(const uint8_t *d, size_t n)
 static const struct format {
 	bool (*sniff)(const uint8_t *d, size_t n);
 	enum usk_status (*retime)(struct retime *t);
-	bool one_clock; /* the whole file is stamped by one */
+	bool one_clock;	  /* the whole file is stamped by one */
+	bool many_clocks; /* but interfaces may have their own, which the format itself looks at */
 } formats[] = {
-	{ is_pcapng, usk_retime_pcapng, true },
-	{ is_pcap, usk_retime_pcap, true },
-	{ is_table, usk_retime_table, false },
+	{ is_pcapng, usk_retime_pcapng, true, true },
+	{ is_pcap, usk_retime_pcap, true, false },
+	{ is_table, usk_retime_table, false, false },
 };
 
 enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, size_t n, int64_t *out)
@@ -104,7 +105,13 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 		if (!formats[i].sniff(t->in.data, t->in.have)) {
 			continue;
 		}
-		if (formats[i].one_clock) {
+		t->clock = clock;
+		t->info = usk_clocks_trace(t->clocks, t->path, clock);
+		bool several = t->info && t->info->n_ifaces && formats[i].many_clocks;
+		if (t->info && t->info->n_ifaces && formats[i].one_clock && !several) {
+			clock = usk_trace_iface_clock(t->info, 0, NULL, clock);
+		}
+		if (formats[i].one_clock && !several) {
 			status = usk_write_map(t->clocks, clock, t->path, t->opt, &t->map, t->notes,
 					       t->err);
 			if (!status && !t->map) {

@@ -39,6 +39,10 @@ void usk_clocks_free(struct usk_clocks *c)
 	for (size_t i = 0; i < c->n_traces; i++) {
 		free(c->trace[i].path);
 		free_strings(c->trace[i].local, c->trace[i].n_local);
+		for (size_t k = 0; k < c->trace[i].n_ifaces; k++) {
+			free(c->trace[i].iface[k].iface);
+		}
+		free(c->trace[i].iface);
 	}
 	free(c->trace);
 	for (size_t i = 0; i < c->n_islands; i++) {
@@ -138,6 +142,39 @@ uint32_t usk_clocks_find(const struct usk_clocks *c, const char *name, const cha
 		free(shown);
 	}
 	return found == USK_NO_CLOCK && other_name ? find_name(c, other_name) : found;
+}
+
+const struct usk_trace_info *usk_clocks_trace(const struct usk_clocks *c, const char *path,
+					      uint32_t clock)
+{
+	const struct usk_trace_info *found = NULL;
+	char *shown = usk_shown(path);
+	for (size_t i = 0; i < c->n_traces; i++) {
+		const struct usk_trace_info *t = &c->trace[i];
+		bool here = t->path && same(t->path, shown);
+		if (here || (!found && clock != USK_NO_CLOCK && t->clock == clock && t->n_ifaces)) {
+			found = t;
+		}
+		if (here) {
+			break;
+		}
+	}
+	free(shown);
+	return found;
+}
+
+uint32_t usk_trace_iface_clock(const struct usk_trace_info *t, uint32_t number, const char *name,
+			       uint32_t clock)
+{
+	char digits[12];
+	snprintf(digits, sizeof digits, "%u", (unsigned)number);
+	for (size_t i = 0; t && i < t->n_ifaces; i++) {
+		if (!strcmp(t->iface[i].iface, digits) ||
+		    (name && !strcmp(t->iface[i].iface, name))) {
+			return t->iface[i].clock;
+		}
+	}
+	return clock;
 }
 
 void usk_note(struct usk_notes *notes, const char *fmt, ...)

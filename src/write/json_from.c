@@ -383,6 +383,20 @@ static const char *kind(const char *name)
 	return "unknown"; /* of another build; nothing depends on it */
 }
 
+static void read_interfaces(struct reader *r, const struct place *up, const json_t *a,
+			    struct usk_trace_info *t)
+{
+	struct place list = { up, "interfaces", 0 };
+	size_t cap = 0;
+	for (size_t i = 0; i < json_array_size(a) && !r->status; i++) {
+		struct place at = { &list, NULL, i };
+		const json_t *o = json_array_get(a, i);
+		struct usk_iface_clock *f = NEW_ROW(t->iface, t->n_ifaces, cap);
+		f->iface = usk_json_string(r, &at, o, "interface");
+		f->clock = usk_json_clock(r, &at, o, "clock");
+	}
+}
+
 static void read_traces(struct reader *r, const json_t *root)
 {
 	struct usk_clocks *c = r->c;
@@ -417,6 +431,7 @@ static void read_traces(struct reader *r, const json_t *root)
 			t->local = usk_room(t->local, t->n_local, &room, sizeof *t->local);
 			t->local[t->n_local++] = usk_strdup(s);
 		}
+		read_interfaces(r, &at, json_object_get(o, "interfaces"), t);
 	}
 }
 

@@ -125,7 +125,7 @@ static json_t *traces(const struct usk_clocks *c)
 	json_t *a = array();
 	for (size_t i = 0; i < c->n_traces; i++) {
 		const struct usk_trace_info *t = &c->trace[i];
-		json_t *o = object(), *local = array();
+		json_t *o = object(), *local = array(), *ifaces = array();
 		/* A table is stamped by all the clocks that it names. */
 		put(o, "clock", t->clock < c->n_clocks ? text(name_of(c, t->clock)) : json_null());
 		put(o, "path", text(t->path));
@@ -136,6 +136,13 @@ static json_t *traces(const struct usk_clocks *c)
 			add(local, text(t->local[k]));
 		}
 		put(o, "local", local);
+		for (size_t k = 0; k < t->n_ifaces; k++) {
+			json_t *face = object();
+			put(face, "interface", text(t->iface[k].iface));
+			put(face, "clock", text(name_of(c, t->iface[k].clock)));
+			add(ifaces, face);
+		}
+		put(o, "interfaces", ifaces);
 		add(a, o);
 	}
 	return a;

@@ -28,8 +28,15 @@ struct face {
 	uint16_t link_type;
 };
 
+/* The interfaces of a trace that one clock stamps. */
+struct view {
+	const struct usk_trace_info *info;
+	uint32_t clock, rest; /* rest: of those that have no clock of their own */
+};
+
 struct source {
 	struct usk_trace *trace;
+	struct view *view; /* what of a trace this is; NULL: all of it */
 	uint32_t clock;
 	struct usk_replay *map; /* NULL: stamps stay as recorded */
 	struct usk_addr *local; /* of the clock's host */
@@ -373,22 +380,72 @@ static void find_local(struct source *s, const struct usk_clocks *c)
 	}
 }
 
-static enum usk_status add_source(struct merge *m, struct usk_trace *t, const uint32_t *clock,
+/* Is the interface in the view? */
+static bool takes(void *ctx, uint32_t number, const char *name)
+{
+	const struct view *v = ctx;
+	return usk_trace_iface_clock(v->info, number, name, v->rest) == v->clock;
+}
+
+static enum usk_status open_view(struct source *s, struct usk_trace *t, struct view view,
+				 struct usk_err *err)
+{
+	struct usk_trace_part part = { .own = true, .takes = takes };
+	s->view = usk_alloc(1, sizeof *s->view);
+	*s->view = view;
+	part.ctx = s->view;
+	enum usk_status status = usk_trace_again(t, &part.trace, err);
+	if (!status) {
+		status = usk_trace_join(&part, 1, usk_trace_name(t), &s->trace, err);
+	}
+	return status;
+}
+
+/* A trace, or what of it one clock has stamped. */
+static enum usk_status add_source(struct merge *m, struct usk_trace *t,
+				  const struct usk_trace_info *info, uint32_t rest, uint32_t clock,
 				  const struct usk_write_options *opt, struct usk_notes *notes)
 {
-	struct source *s = &m->source[m->n];
+	struct source *s = &m->source[m->n++];
+	struct view view = { info, clock, rest };
+	usk_queue_init(&s->queue);
+	s->trace = info ? NULL : t;
+	s->clock = clock;
+	enum usk_status status = info ? open_view(s, t, view, m->err) : USK_OK;
+	find_local(s, m->clocks);
+	return status ? status
+		      : usk_write_map(m->clocks, clock, usk_trace_path(t), opt, &s->map, notes,
+				      m->err);
+}
+
+static enum usk_status add_trace(struct merge *m, struct usk_trace *t, const uint32_t *given,
+				 const struct usk_write_options *opt, struct usk_notes *notes)
+{
 	const char *path = usk_trace_path(t);
 	if (usk_trace_class(t) != USK_TRACE_CAPTURE) {
 		return usk_fail(m->err, USK_EUSAGE, 0,
 				"%s: is a message table; only captures can be merged into one",
 				path);
 	}
-	usk_queue_init(&s->queue);
-	s->trace = t;
-	s->clock = clock ? *clock : usk_clocks_find(m->clocks, NULL, path, usk_trace_name(t));
-	m->n++;
-	find_local(s, m->clocks);
-	return usk_write_map(m->clocks, s->clock, path, opt, &s->map, notes, m->err);
+	uint32_t clock = given ? *given : usk_clocks_find(m->clocks, NULL, path, usk_trace_name(t));
+	const struct usk_trace_info *info = usk_clocks_trace(m->clocks, path, clock);
+	size_t n = info ? info->n_ifaces : 0;
+	enum usk_status status = USK_OK;
+	m->source = usk_grow(m->source, m->n + n + 1, sizeof *m->source);
+	memset(m->source + m->n, 0, (n + 1) * sizeof *m->source);
+	if (!n || clock != USK_NO_CLOCK) {
+		status = add_source(m, t, n ? info : NULL, clock, clock, opt, notes);
+	}
+	for (size_t i = 0; i < n && !status; i++) {
+		bool before = info->iface[i].clock == clock;
+		for (size_t k = 0; k < i; k++) {
+			before |= info->iface[k].clock == info->iface[i].clock;
+		}
+		if (!before) {
+			status = add_source(m, t, info, clock, info->iface[i].clock, opt, notes);
+		}
+	}
+	return status;
 }
 
 static void add_notes(const struct merge *m, struct usk_notes *notes)
@@ -415,13 +472,12 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
 			  struct usk_err *err)
 {
 	struct merge m = { .clocks = c, .opt = opt, .err = err, .written_ns = INT64_MIN };
-	m.source = usk_alloc(n, sizeof *m.source);
-	m.heap = usk_alloc(n, sizeof *m.heap);
 	m.batch = usk_alloc(BATCH, sizeof *m.batch);
 	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < n && !status; i++) {
-		status = add_source(&m, trace[i], clock ? &clock[i] : NULL, opt, notes);
+		status = add_trace(&m, trace[i], clock ? &clock[i] : NULL, opt, notes);
 	}
+	m.heap = usk_alloc(m.n + 1, sizeof *m.heap);
 	if (!status) {
 		status = usk_output_open(&m.out, path, opt && opt->force, err);
 		if (!status) {
@@ -434,6 +490,10 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
 		add_notes(&m, notes);
 	}
 	for (size_t i = 0; i < m.n; i++) {
+		if (m.source[i].view) {
+			usk_trace_close(m.source[i].trace);
+			free(m.source[i].view);
+		}
 		usk_replay_free(m.source[i].map);
 		usk_queue_free(&m.source[i].queue);
 		free(m.source[i].face);

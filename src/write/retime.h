@@ -14,7 +14,9 @@ struct retime {
 	struct usk_input in;
 	struct usk_output out;
 	const struct usk_clocks *clocks;
-	struct usk_replay *map; /* of captures */
+	uint32_t clock;			   /* of captures */
+	const struct usk_trace_info *info; /* what the clocks say of this trace; or NULL */
+	struct usk_replay *map;		   /* of captures; NULL: stamps stay as recorded */
 	const struct usk_write_options *opt;
 	struct usk_notes *notes;
 	struct usk_err *err;

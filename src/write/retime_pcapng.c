@@ -23,6 +23,12 @@ struct ng {
 	struct block block;    /* being built; its swap is the section's */
 	struct usk_tick *tick; /* of the section's interfaces */
 	size_t n_ticks, cap_ticks;
+	uint32_t *clock; /* of each of them, */
+	size_t cap_clocks;
+	uint32_t n_faces; /* of all sections so far */
+	struct usk_replay *
+		*map; /* and of each clock, if they have clocks of their own; else NULL */
+	bool *known;
 };
 
 /* The option at d, if it lies wholly within n bytes: *code, *value, *size; its length or 0. */
@@ -39,18 +45,44 @@ static size_t option(const uint8_t *d, size_t n, bool swap, unsigned *code, cons
 	return padded > n - 4 || *code == NG_END_OF_OPTIONS ? 0 : 4 + padded;
 }
 
-/* Ticks of interface i as recorded ns and as corrected ns. */
-static enum usk_status correct(struct ng *g, const struct usk_tick *tick, uint64_t ticks,
-			       int64_t *was, int64_t *is)
+/* The correction of the interface is the one of t->map from here on. */
+static enum usk_status choose(struct ng *g, size_t iface)
 {
 	struct retime *t = g->t;
-	if (!usk_tick_time(tick, ticks, was)) {
+	if (!g->map) {
+		return USK_OK;
+	}
+	uint32_t clock = g->clock[iface];
+	enum usk_status status = USK_OK;
+	if (clock >= t->clocks->n_clocks || !g->known[clock]) {
+		struct usk_replay *map = NULL;
+		status = usk_write_map(t->clocks, clock, t->path, t->opt, &map, t->notes, t->err);
+		if (!status) {
+			g->known[clock] = true;
+			g->map[clock] = map;
+		}
+	}
+	t->map = status ? NULL : g->map[clock];
+	return status;
+}
+
+/* Ticks of interface i as recorded ns and as corrected ns. */
+static enum usk_status correct(struct ng *g, size_t iface, uint64_t ticks, int64_t *was,
+			       int64_t *is)
+{
+	struct retime *t = g->t;
+	enum usk_status status = choose(g, iface);
+	if (status) {
+		return status;
+	}
+	if (!usk_tick_time(&g->tick[iface], ticks, was)) {
 		return usk_fail(t->err, USK_ERANGE, t->in.at,
 				"%s: the stamp at byte %llu is more than 2^62 ns (146 years) from "
 				"1970",
 				t->path, (unsigned long long)t->in.at);
 	}
-	enum usk_status status = usk_retime_stamps(t, was, 1, is);
+	*is = *was;
+	status = t->map ? usk_retime_stamps(t, was, 1, is) : USK_OK;
 	if (!status && *is < 0) {
 		status = usk_retime_unfit(t, t->in.at, *is, "before 1970");
 	}
@@ -76,6 +108,7 @@ static void interface(struct ng *g, const uint8_t *d, size_t size)
 	const bool swap = g->block.swap;
 	struct usk_tick tick = usk_tick(USK_TICK_DEFAULT);
 	bool has_resolution = false;
+	char *name = NULL;
 	unsigned code;
 	const uint8_t *value;
 	size_t n, step, end = size - 4;
@@ -88,8 +121,13 @@ static void interface(struct ng *g, const uint8_t *d, size_t size)
 			has_resolution = true;
 		} else if (code == NG_IF_OFFSET && n >= 8) {
 			tick.offset_s = (int64_t)usk_load64(value, swap);
+		} else if (code == NG_IF_NAME && !name) {
+			name = usk_format("%.*s", (int)n, (const char *)value);
 		}
 	}
+	g->clock = usk_room(g->clock, g->n_ticks, &g->cap_clocks, sizeof *g->clock);
+	g->clock[g->n_ticks] = usk_trace_iface_clock(g->t->info, g->n_faces++, name, g->t->clock);
+	free(name);
 	g->tick = usk_room(g->tick, g->n_ticks, &g->cap_ticks, sizeof *g->tick);
 	g->tick[g->n_ticks++] = tick;
 	if (usk_tick_is_ns(&tick)) {
@@ -132,7 +170,7 @@ static enum usk_status packet(struct ng *g, uint32_t type, const uint8_t *d, siz
 	*damaged = false;
 	uint64_t ticks = (uint64_t)usk_load32(d + 12, swap) << 32 | usk_load32(d + 16, swap);
 	int64_t was, is;
-	enum usk_status status = correct(g, &g->tick[iface], ticks, &was, &is);
+	enum usk_status status = correct(g, iface, ticks, &was, &is);
 	if (status) {
 		return status;
 	}
@@ -157,12 +195,12 @@ static enum usk_status packet(struct ng *g, uint32_t type, const uint8_t *d, siz
 }
 
 /* Halves of a stamp at p, corrected in place. Zero is what tools write where they know none. */
-static enum usk_status correct_at(struct ng *g, const struct usk_tick *tick, uint8_t *p)
+static enum usk_status correct_at(struct ng *g, size_t iface, uint8_t *p)
 {
 	const bool swap = g->block.swap;
 	uint64_t ticks = (uint64_t)usk_load32(p, swap) << 32 | usk_load32(p + 4, swap);
 	int64_t was, is = 0;
-	enum usk_status status = ticks ? correct(g, tick, ticks, &was, &is) : USK_OK;
+	enum usk_status status = ticks ? correct(g, iface, ticks, &was, &is) : USK_OK;
 	uint32_t half[2] = { usk_swap32_if((uint32_t)((uint64_t)is >> 32), swap),
 			     usk_swap32_if((uint32_t)is, swap) };
 	memcpy(p, half, sizeof half);
@@ -176,9 +214,9 @@ static enum usk_status statistics(struct ng *g, const uint8_t *d, size_t size, b
 	if (*damaged) {
 		return USK_OK;
 	}
-	const struct usk_tick *tick = &g->tick[usk_load32(d + 8, swap)];
+	size_t iface = usk_load32(d + 8, swap);
 	uint8_t *own = memcpy(usk_alloc(size, 1), d, size);
-	enum usk_status status = correct_at(g, tick, own + 12);
+	enum usk_status status = correct_at(g, iface, own + 12);
 	unsigned code;
 	const uint8_t *value;
 	size_t n, step;
@@ -186,7 +224,7 @@ static enum usk_status statistics(struct ng *g, const uint8_t *d, size_t size, b
 	     !status && (step = option(own + pos, size - 4 - pos, swap, &code, &value, &n));
 	     pos += step) {
 		if ((code == NG_STATISTICS_START || code == NG_STATISTICS_END) && n >= 8) {
-			status = correct_at(g, tick, own + pos + 4);
+			status = correct_at(g, iface, own + pos + 4);
 		}
 	}
 	copy(g, own, size);
@@ -270,6 +308,10 @@ enum usk_status usk_retime_pcapng(struct retime *t)
 	struct ng g = { .t = t };
 	enum usk_status status = USK_OK;
 	size_t used = 0;
+	if (t->info && t->info->n_ifaces) {
+		g.map = usk_alloc(t->clocks->n_clocks, sizeof(struct usk_replay *));
+		g.known = usk_alloc(t->clocks->n_clocks, sizeof *g.known);
+	}
 	for (uint64_t turn = 0; !status && !t->out.failed; turn++) {
 		uint32_t type = 0;
 		size_t size;
@@ -298,7 +340,14 @@ enum usk_status usk_retime_pcapng(struct retime *t)
 			usk_retime_progress(t);
 		}
 	}
+	for (size_t i = 0; g.map && i < t->clocks->n_clocks; i++) {
+		usk_replay_free(g.map[i]);
+	}
+	t->map = g.map ? NULL : t->map;
 	usk_block_free(&g.block);
 	free(g.tick);
+	free(g.clock);
+	free(g.map);
+	free(g.known);
 	return status;
 }

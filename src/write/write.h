@@ -14,6 +14,13 @@
  */
 char *usk_shown(const char *text);
 
+/** What c says of a trace: by its path, else of a clock's with interfaces of their own; or NULL. */
+const struct usk_trace_info *usk_clocks_trace(const struct usk_clocks *c, const char *path,
+					      uint32_t clock);
+/** The clock of an interface; clock, if it has none of its own. name and t may be NULL. */
+uint32_t usk_trace_iface_clock(const struct usk_trace_info *t, uint32_t number, const char *name,
+			       uint32_t clock);
+
 /** Add a sentence; notes may be NULL. */
 void usk_note(struct usk_notes *notes, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

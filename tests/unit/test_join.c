@@ -258,7 +258,15 @@ static void test_clock_of(void **state)
 		struct usk_clocks *c = run(&t, &o);
 		const char *board = k == 2 ? "board" : "p";
 		assert_int_equal(c->n_clocks, 3);
-		assert_int_equal(c->trace[0].clock, USK_NO_CLOCK);
+		const struct usk_trace_info *info = &c->trace[0];
+		assert_int_equal(info->n_ifaces, k == 2 ? 2 : 1);
+		assert_string_equal(info->iface[0].iface, k == 1 ? "1" : "eth1");
+		assert_string_equal(c->clock[info->iface[0].clock].name, "card");
+		if (k == 2) {
+			assert_int_equal(info->clock, USK_NO_CLOCK);
+		} else {
+			assert_string_equal(c->clock[info->clock].name, "p");
+		}
 		assert_int_equal(c->counts.matched, 2000);
 		if (k < 3) {
 			assert_offset(c, board, 3 * SECOND);

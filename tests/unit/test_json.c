@@ -80,6 +80,9 @@ static struct usk_clocks *everything(void)
 	c->trace[0].local = usk_alloc(1, sizeof(char *));
 	c->trace[0].local[0] = usk_strdup("10.0.0.1");
 	c->trace[0].n_local = 1;
+	c->trace[0].iface = usk_alloc(1, sizeof *c->trace[0].iface);
+	c->trace[0].iface[0] = (struct usk_iface_clock){ usk_strdup("eth1"), 2 };
+	c->trace[0].n_ifaces = 1;
 	c->trace[1] = (struct usk_trace_info){ .clock = UINT32_MAX,
 					       .path = usk_strdup("m.csv"),
 					       .kind = "pcapng" };
@@ -185,6 +188,9 @@ static void test_round_trip(void **state)
 	assert_memory_equal(d->pair[0].floor, c->pair[0].floor, 3 * sizeof(struct usk_point));
 	assert_string_equal(d->trace[0].kind, "pcap");
 	assert_true(d->trace[1].clock == USK_NO_CLOCK);
+	assert_true(d->trace[0].n_ifaces == 1 && d->trace[1].n_ifaces == 0);
+	assert_string_equal(d->trace[0].iface[0].iface, "eth1");
+	assert_int_equal(d->trace[0].iface[0].clock, 2);
 	free(text);
 	free(again);
 	usk_clocks_free(c);

@@ -1,0 +1,38 @@
+# A dozen hosts: every clock over the shortest way, each trace re-timed into a folder, all merged.
+$ unskew simulate -o h --hosts 12 --seconds 5 --rate 5 --topology mesh --neighbours 4 --seed 3 -q
+$ unskew sync h/host*.pcap -q -o c.json; grep -c '"quality": "bounded"' c.json
+77
+$ unskew apply c.json h/host*.pcap -o out --merge all.pcapng -q; ls out | wc -l
+12
+$ tcpdump -r all.pcapng -tt 2>/dev/null | awk '$1 < last { n++ } { last = $1 } END { print (NR > 1000), n + 0 }'
+1 0
+# No more open files than that for one process, unless it asks for what it may have.
+$ (ulimit -Sn 12; unskew apply c.json h/host*.pcap --merge again.pcapng -q; cmp all.pcapng again.pcapng && echo same)
+same
+$ (ulimit -n 12; unskew apply c.json h/host*.pcap --merge third.pcapng 2>&1 | cut -d: -f 1,3-)
+unskew: Too many open files; `ulimit -n` raises how many may be
+# One file of two hosts: its interfaces have clocks of their own.
+$ unskew apply c.json h/host0.pcap h/host1.pcap --merge both.pcapng -q; unskew sync both.pcapng --clock-of both/host1=b --clock-of both/0=a --local a=10.0.0.1 --local b=10.0.0.2 -o two.json | sed -n 2,3p
+a      reference  0                     0                51        50
+b      bounded    0 us ± 53.4 us        1 (-24 to 26)    50        51
+$ grep -A 4 '"interfaces"' two.json | head -n 5
+      "interfaces": [{"interface": "host1", "clock": "b"}, {"interface": "0", "clock": "a"}]
+    }
+  ],
+  "messages": {
+    "matched": 101,
+$ unskew apply two.json both.pcapng -o again.pcapng -fq; unskew apply two.json both.pcapng --merge merged.pcapng -q; tcpdump -r merged.pcapng 2>/dev/null | wc -l
+1703
+$ unskew sync both.pcapng --clock-of both/eth7=b
+! unskew: --clock-of both/eth7=b: both.pcapng has no such interface; it has 0 host0, 1 host1
+? 2
+$ unskew sync both.pcapng --clock-of both
+! unskew: --clock-of both: should be NAME/INTERFACE=CLOCK
+? 2
+# Files of one clock are one trace.
+$ unskew sync host0=h/host0.pcap host0=h/host1.pcap -q
+! unskew: all 2 traces are of one clock, "host0"; give the trace of another machine too, or name them apart with NAME=PATH
+? 1
+$ unskew apply c.json h/host0.pcap --merge first.pcapng -q; unskew sync b=both.pcapng b=first.pcapng c=h/host2.pcap | sed -n 2,3p
+b      reference  0                     0                 71        78
+c      bounded    1 us ± 54.2 us        -1 (-28 to 23)    78        71
