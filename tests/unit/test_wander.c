@@ -266,7 +266,7 @@ static void check_backwards(const struct points *p, const struct usk_part *part,
 static void test_needed_is_the_formula(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= fit_cases(3000); seed++) {
+	for (uint64_t seed = 1; seed <= fit_cases(2000); seed++) {
 		struct fit_case c;
 		struct points p;
 		struct usk_part part;
@@ -347,7 +347,7 @@ static void check_exactly(const struct points *p, const struct formula *f,
 static void test_band_is_the_formula(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= fit_cases(3000); seed++) {
+	for (uint64_t seed = 1; seed <= fit_cases(1200); seed++) {
 		struct usk_rng r;
 		struct fit_case c;
 		struct points p;
@@ -459,7 +459,7 @@ static void check_order(const struct points *p, const struct usk_knot *k, size_t
 static void test_knots_of_anything(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= fit_cases(3000); seed++) {
+	for (uint64_t seed = 1; seed <= fit_cases(2000); seed++) {
 		struct usk_rng r;
 		struct fit_case c;
 		struct points p;
@@ -647,7 +647,7 @@ static void check_truth(const struct scene *s, const struct usk_knot *k, size_t 
 static void test_truth_and_order(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= fit_cases(400); seed++) {
+	for (uint64_t seed = 1; seed <= fit_cases(250); seed++) {
 		struct scene s;
 		struct usk_need need, all_need;
 		struct usk_band b, all;
