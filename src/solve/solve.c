@@ -409,23 +409,58 @@ size_t usk_knots_most(size_t n_clocks)
 	return n_clocks <= 50 ? 4000 : 140;
 }
 
+/* Events as long as 1 ns at least: a link is between two moments. */
+static struct usk_span *spans(const struct usk_span *given, size_t n)
+{
+	struct usk_span *s = usk_alloc(n + 1, sizeof *s);
+	for (size_t i = 0; i < n; i++) {
+		s[i] = given[i];
+		s[i].last_ns = s[i].last_ns > s[i].first_ns ? s[i].last_ns : s[i].first_ns + 1;
+	}
+	return s;
+}
+
+static void work_new(struct usk_island_work *w, size_t n_clocks, size_t n_ties)
+{
+	w->how = "pairs";
+	w->clock = usk_alloc(n_clocks, sizeof *w->clock);
+	w->part = usk_alloc(n_clocks, sizeof *w->part);
+	w->odd = usk_alloc(n_clocks, sizeof *w->odd);
+	w->out = usk_alloc(n_clocks, sizeof *w->out);
+	w->way = usk_alloc(n_clocks, sizeof *w->way);
+	w->link = usk_alloc(n_clocks, sizeof *w->link);
+	w->rates = usk_alloc(n_clocks, sizeof *w->rates);
+	w->weight = usk_alloc(n_ties + 1, sizeof *w->weight);
+}
+
+static void work_free(struct usk_island_work *w, size_t n_clocks)
+{
+	for (size_t i = 0; i < n_clocks; i++) {
+		usk_link_free(&w->link[i]);
+	}
+	free(w->clock);
+	free(w->part);
+	free(w->odd);
+	free(w->out);
+	free(w->way);
+	free(w->link);
+	free(w->rates);
+	free(w->weight);
+}
+
 enum usk_status usk_solve(struct usk_clocks *c, struct usk_tie *tie, size_t n,
 			  const struct usk_solve_options *opt, struct usk_err *err)
 {
+	struct usk_span *span = spans(opt->span, c->n_clocks);
+	struct usk_solve_options options = *opt;
 	struct usk_graph g = usk_graph_of(tie, n, c->n_clocks);
-	struct usk_island_work w = { .c = c, .tie = tie, .opt = opt, .graph = &g, .how = "pairs" };
+	struct usk_island_work w = { .c = c, .tie = tie, .opt = &options, .graph = &g };
 	uint32_t *island = usk_alloc(c->n_clocks, sizeof *island);
-	w.clock = usk_alloc(c->n_clocks, sizeof *w.clock);
-	w.part = usk_alloc(c->n_clocks, sizeof *w.part);
-	w.odd = usk_alloc(c->n_clocks, sizeof *w.odd);
-	w.out = usk_alloc(c->n_clocks, sizeof *w.out);
-	w.way = usk_alloc(c->n_clocks, sizeof *w.way);
-	w.link = usk_alloc(c->n_clocks, sizeof *w.link);
-	w.rates = usk_alloc(c->n_clocks, sizeof *w.rates);
-	w.weight = usk_alloc(n + 1, sizeof *w.weight);
-	g.odd = w.odd;
 	size_t islands = usk_graph_islands(&g, island);
-	enum usk_status status = USK_OK;
+	bool along_paths = opt->tree || opt->model.kind == USK_SEGMENTS;
+	work_new(&w, c->n_clocks, n);
+	options.span = span;
+	g.odd = w.odd;
 	c->island = usk_alloc(islands, sizeof *c->island);
 	for (size_t i = 0; i < n; i++) {
 		tie[i].kappa_e12 = 0;
@@ -440,21 +475,11 @@ enum usk_status usk_solve(struct usk_clocks *c, struct usk_tie *tie, size_t n,
 		solve_island(&w);
 		write_island(c, &w);
 	}
-	status = check_clocks(c, err);
-	c->solve = usk_strdup(opt->tree || opt->model.kind == USK_SEGMENTS ? "tree" : "joint");
+	c->solve = usk_strdup(along_paths ? "tree" : "joint");
 	c->how = usk_strdup(w.how);
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		usk_link_free(&w.link[i]);
-	}
-	free(w.clock);
-	free(w.part);
-	free(w.odd);
-	free(w.out);
-	free(w.way);
-	free(w.link);
-	free(w.rates);
-	free(w.weight);
+	work_free(&w, c->n_clocks);
 	free(island);
+	free(span);
 	usk_graph_free(&g);
-	return status;
+	return check_clocks(c, err);
 }
