@@ -81,10 +81,12 @@ static void begin_epoch(struct usk_epoch_watch *w, bool doubtful)
 	w->doubtful = doubtful;
 }
 
-/* Were the stamps before it a few that leapt ahead, and goes it on where they did? */
+/* Were the stamps before it a few that leapt ahead, and goes it on where they did? A pause before a
+ * clock is put back looks like a leap, if not one of 10 s. */
 static bool goes_on(const struct usk_epoch_watch *w, int64_t t, int64_t size)
 {
-	return w->n - w->leap_record <= USK_EPOCH_AHEAD && w->leap_ns >= size / 2 &&
+	uint64_t most = size > LATEST ? USK_EPOCH_AHEAD : 2;
+	return w->n - w->leap_record <= most && w->leap_ns >= size / 2 &&
 	       (usk_i128)w->leap_from - t < size / LIKE;
 }
 
