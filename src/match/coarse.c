@@ -8,7 +8,7 @@
  *       needs to know where to look, the corridor needs an origin and a slope
  * Not   an estimate: nothing of this reaches the answer
  */
-#include "match/match.h"
+#include "match/steps.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -72,19 +72,6 @@ static double robust_rate(const struct usk_sighting *s, size_t n, const struct u
 	return slope[m / 2];
 }
 
-static int64_t clamp_offset(usk_i128 x)
-{
-	return x > USK_TIME_MAX ? USK_TIME_MAX : x < -USK_TIME_MAX ? -USK_TIME_MAX : (int64_t)x;
-}
-
-/* How far a lies from the line through b that has that rate. */
-static double apart(const struct usk_coarse_knot *a, const struct usk_coarse_knot *b, double rate)
-{
-	double run = (double)((usk_i128)a->q_ns - b->q_ns);
-	double rise = (double)((usk_i128)a->p_minus_q_ns - b->p_minus_q_ns);
-	return rise < run * rate ? run * rate - rise : rise - run * rate;
-}
-
 /*
  * A group of mostly wrong joins stands alone: no neighbour but one lies near it, as near as
  * neighbours mostly are or a slew of 0.1 % takes them.
@@ -105,7 +92,7 @@ static void drop_strays(struct usk_coarse *c)
 	bool *stray = usk_alloc(n, sizeof *stray);
 	double *step = usk_alloc(n - 1, sizeof *step);
 	for (size_t i = 0; i + 1 < n; i++) {
-		step[i] = apart(&c->knot[i], &c->knot[i + 1], rate);
+		step[i] = usk_coarse_apart(&c->knot[i], &c->knot[i + 1], rate);
 	}
 	qsort(step, n - 1, sizeof *step, by_rate);
 	double usual = 32 * step[(n - 1) / 2] + 1e6;
@@ -115,7 +102,7 @@ static void drop_strays(struct usk_coarse *c)
 		for (size_t k = from; k <= to; k++) {
 			double run = (double)((usk_i128)c->knot[i].q_ns - c->knot[k].q_ns);
 			double near = usual + (run < 0 ? -run : run) * 1e-3;
-			if (k != i && apart(&c->knot[i], &c->knot[k], rate) <= near) {
+			if (k != i && usk_coarse_apart(&c->knot[i], &c->knot[k], rate) <= near) {
 				stray[i] = false;
 			}
 		}
@@ -132,112 +119,6 @@ static void drop_strays(struct usk_coarse *c)
 	free(middle);
 	free(stray);
 	free(step);
-}
-
-/* ---- steps -------------------------------------------------------------------------------- */
-
-static int64_t offset_of(const struct usk_sighting *s)
-{
-	return clamp_offset((usk_i128)s->p_ns - s->q_ns);
-}
-
-/* The median slope from knot to knot: a few steps do not move it. */
-static double slope_of_neighbours(const struct usk_coarse *c)
-{
-	double *slope = usk_alloc(c->n_knots, sizeof *slope);
-	size_t n = 0;
-	for (size_t i = 0; i + 1 < c->n_knots && c->n_knots > 3; i++) {
-		const struct usk_coarse_knot *a = &c->knot[i], *b = a + 1;
-		slope[n++] = (double)((usk_i128)b->p_minus_q_ns - a->p_minus_q_ns) /
-			     (double)((usk_i128)b->q_ns - a->q_ns);
-	}
-	if (n) {
-		qsort(slope, n, sizeof *slope, by_rate);
-	}
-	double rate = n ? slope[n / 2] : 0;
-	free(slope);
-	return rate;
-}
-
-/* From where on sightings are nearer to the second of two offsets: the split that fewest speak
- * against. */
-static size_t split(const struct usk_sighting *s, size_t from, size_t to, int64_t before,
-		    int64_t behind)
-{
-	size_t best = from;
-	int64_t score = 0, most = 0; /* of those left of i: for less against the first offset */
-	for (size_t i = from; i < to; i++) {
-		usk_i128 d0 = (usk_i128)offset_of(&s[i]) - before;
-		usk_i128 d1 = (usk_i128)offset_of(&s[i]) - behind;
-		d0 = d0 < 0 ? -d0 : d0;
-		d1 = d1 < 0 ? -d1 : d1;
-		score += d0 < d1 ? 1 : -1;
-		if (score > most) {
-			most = score;
-			best = i + 1;
-		}
-	}
-	return best;
-}
-
-/* Sightings of one stretch of time without a step. */
-struct stretch {
-	size_t from, n;
-};
-
-/*
- * Where one of the clocks was stepped, a line from knot to knot would be wrong by up to the step
- * for as long as a group lasts. Knots on both sides of it follow it to the sighting. Returns the
- * longest stretch between two steps.
- */
-static struct stretch follow_steps(struct usk_coarse *c, const struct usk_sighting *s, size_t n)
-{
-	size_t n_old = c->n_knots, at = 0, last = 0;
-	struct usk_coarse_knot *old = c->knot;
-	double rate = slope_of_neighbours(c), *step = usk_alloc(n_old, sizeof *step);
-	for (size_t i = 0; i + 1 < n_old; i++) {
-		step[i] = apart(&old[i], &old[i + 1], rate);
-	}
-	qsort(step, n_old - 1, sizeof *step, by_rate);
-	/* Few groups do not tell what is usual. */
-	double usual = n_old > 3 ? 32 * step[(n_old - 1) / 2] + 1e6 : 1e9;
-	struct stretch longest = { 0, 0 };
-	c->knot = usk_alloc(3 * n_old, sizeof *c->knot);
-	c->n_knots = 0;
-	for (size_t i = 0; i < n_old; i++) {
-		c->knot[c->n_knots++] = old[i];
-		const struct usk_coarse_knot *a = &old[i], *b = a + 1;
-		if (i + 1 == n_old ||
-		    apart(a, b, rate) <= usual + (double)((usk_i128)b->q_ns - a->q_ns) * 1e-3) {
-			continue;
-		}
-		while (s[at].q_ns < a->q_ns) {
-			at++;
-		}
-		size_t end = at;
-		while (end < n && s[end].q_ns < b->q_ns) {
-			end++;
-		}
-		size_t k = split(s, at, end, a->p_minus_q_ns, b->p_minus_q_ns);
-		if (k && s[k - 1].q_ns > a->q_ns) {
-			c->knot[c->n_knots++] =
-				(struct usk_coarse_knot){ s[k - 1].q_ns, a->p_minus_q_ns, 0 };
-		}
-		if (k < n && s[k].q_ns < b->q_ns && s[k].q_ns > c->knot[c->n_knots - 1].q_ns) {
-			c->knot[c->n_knots++] =
-				(struct usk_coarse_knot){ s[k].q_ns, b->p_minus_q_ns, 0 };
-		}
-		if (k - last > longest.n) {
-			longest = (struct stretch){ last, k - last };
-		}
-		last = k;
-	}
-	if (n - last > longest.n) {
-		longest = (struct stretch){ last, n - last };
-	}
-	free(old);
-	free(step);
-	return longest;
 }
 
 void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
@@ -261,7 +142,7 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 	for (size_t g = 0; g < groups; g++) {
 		size_t from = n * g / groups, to = n * (g + 1) / groups;
 		for (size_t i = from; i < to; i++) {
-			d[i - from] = clamp_offset((usk_i128)s[i].p_ns - s[i].q_ns);
+			d[i - from] = usk_sighting_offset(&s[i]);
 		}
 		qsort(d, to - from, sizeof *d, by_value);
 		struct usk_coarse_knot k = { s[from + (to - from) / 2].q_ns, d[(to - from) / 2],
@@ -271,14 +152,9 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 		}
 	}
 	drop_strays(out);
-	struct stretch longest = { 0, n };
+	struct usk_stretch longest = { 0, n };
 	if (out->n_knots > 1) {
-		longest = follow_steps(out, s, n);
-	}
-	for (size_t g = 0; g + 1 < out->n_knots; g++) {
-		struct usk_coarse_knot *k = &out->knot[g];
-		k->slope = (double)(usk_i128)((usk_i128)k[1].p_minus_q_ns - k[0].p_minus_q_ns) /
-			   (double)(usk_i128)((usk_i128)k[1].q_ns - k[0].q_ns);
+		longest = usk_coarse_steps(out, s, n);
 	}
 	/* Wrong joins may lie anywhere: what is far beyond the bulk does not count. */
 	size_t hint = 0;
@@ -294,6 +170,8 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 	}
 	out->spread_ns = usk_saturate(d[n - 1] < bulk ? d[n - 1] : bulk);
 	free(d);
+	int64_t off = usk_coarse_off(out, s, n);
+	out->spread_ns = off > out->spread_ns ? off : out->spread_ns;
 	out->rate = robust_rate(s + longest.from, longest.n, out);
 }
 
