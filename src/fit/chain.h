@@ -35,7 +35,8 @@ struct usk_lines *usk_chain_lines(const struct usk_part *segment, int64_t x0,
 /** Their values at x, rounded outwards. */
 struct usk_gate usk_chain_gate(const struct usk_lines *l, int64_t x);
 
-/** Where no chain goes on: cuts, at a border or within a segment that no line fits. */
+/** Where no chain goes on: cuts, at a border or within a segment that no line fits. never: there is
+ * no answer, and the last cuts are those that would have to be jumps. */
 void usk_chain_cuts(const struct usk_fit *fit, const struct usk_part *p, const struct usk_grid *g,
 		    size_t max_outliers, struct usk_pieces *out, struct usk_verdict *v);
 

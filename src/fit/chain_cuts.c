@@ -120,6 +120,10 @@ static void cut_within(struct scan *s, const struct usk_part *p, int64_t x0, int
 	}
 	if (!accuse(s, &sub) && !jumps) {
 		contradict(s, sub.lines);
+		/* With all points around them these may turn out to be jumps. */
+		for (size_t i = 0; i < in.n; i++) {
+			add_cut(s, in.cut[i]);
+		}
 	}
 	for (size_t i = 0; i <= in.n && jumps; i++) {
 		struct usk_part piece = usk_pieces_part(p, &in, i);
@@ -195,7 +199,4 @@ void usk_chain_cuts(const struct usk_fit *fit, const struct usk_part *p, const s
 		s.any = false;
 	}
 	usk_lines_free(s.line);
-	if (out->never) {
-		out->n = 0;
-	}
 }

@@ -92,6 +92,9 @@ void usk_segments_ask(const struct usk_fit *fit, size_t max_outliers, struct usk
 	v->quality = part.n[0] || part.n[1] ? USK_ONE_SIDED : USK_ABSENT;
 	if (grid.length) {
 		usk_chain_cuts(fit, &part, &grid, max_outliers, &s, v);
+		if (s.never && !v->n_suspects) {
+			v->n_suspects = usk_part_unordered(fit, &part, max_outliers, &v->suspect);
+		}
 	} else {
 		ask_auto(fit, &part, max_outliers, &s, v);
 	}

@@ -49,8 +49,8 @@ host1  contradicted  -                     -            202       208
 
 Matched 410 messages.
 No clock of this model fits host0 and host1; these messages contradict each other:
-  host0 -> host1, sent 1700000000117324413, received 1700000001117438030
-  host1 -> host0, sent 1700000001102328692, received 1700000000102510216
+  host0 -> host1, sent 1700000016421087517, received 1700000017421490096
+  host1 -> host0, sent 1700000017416601995, received 1700000016416341515
 Note: 2 messages between host0 and host1 cannot all be true if their rates never differ by more than 500 ppm and none is faster than --min-delay 520us says: that is too long, or a clock was stepped or slewed
 ? 3
 $ unskew compare t/messages.csv --min-delay 40us --method middle,hull
