@@ -160,7 +160,12 @@ static void write_clock(const struct usk_island_work *w, uint32_t i)
 	usk_tree_jumps(arc, tie, w->reference, w->opt->max_skew_e12, parent, k);
 	k->n_knots = l->n;
 	k->knot = usk_alloc(l->n, sizeof *k->knot);
-	memcpy(k->knot, l->knot, l->n * sizeof *k->knot);
+	for (size_t n = 0; n < l->n; n++) {
+		k->knot[n] = l->knot[n];
+		k->knot[n].lo_ns = l->has[USK_LOWER] ? l->knot[n].lo_ns : USK_NONE;
+		k->knot[n].hi_ns = l->has[USK_UPPER] ? l->knot[n].hi_ns : USK_NONE;
+		k->knot[n].offset_ns = l->has[USK_MIDDLE] ? l->knot[n].offset_ns : USK_NONE;
+	}
 	if (!l->has[USK_MIDDLE]) {
 		return;
 	}

@@ -37,9 +37,9 @@ static struct straight fit(const struct usk_moments *m, uint32_t i, const int64_
 	long double st = 0, sy = 0, stt = 0, sty = 0, n = (long double)m->n_moments;
 	s.zero_offset = usk_cut((usk_i128)m->moment[0] - m->local[zero]);
 	for (size_t k = 0; k < m->n_moments; k++) {
-		long double t = (long double)(m->local[zero + k] - s.zero);
-		long double y = (long double)(m->moment[k] + x[zero + k] - m->local[zero + k] -
-					      s.zero_offset);
+		long double t = usk_real((usk_i128)m->local[zero + k] - s.zero);
+		long double y = usk_real((usk_i128)m->moment[k] + x[zero + k] - m->local[zero + k] -
+					 s.zero_offset);
 		st += t;
 		sy += y;
 		stt += t * t;

@@ -18,7 +18,12 @@
 struct usk_link usk_tie_link(const struct usk_tie *t, int64_t max_skew_e12)
 {
 	const struct usk_clock *k = t->fitted;
-	struct usk_link l = { .knot = k->knot, .n = k->n_knots, .has = { true, true, true } };
+	/* Of a pair whose messages go one way one side, whatever its knots say of the other. */
+	bool both = k->quality == USK_BOUNDED;
+	struct usk_link l = { .knot = k->knot, .n = k->n_knots };
+	l.has[USK_LOWER] = both || t->messages[0];
+	l.has[USK_MIDDLE] = both;
+	l.has[USK_UPPER] = both || t->messages[1];
 	l.skew_e12 = max_skew_e12;
 	for (size_t i = 0; i < l.n; i++) {
 		const struct usk_knot *at = &k->knot[i];
@@ -171,6 +176,7 @@ static struct usk_link step(const struct usk_tie *t, bool turned, const struct u
 {
 	struct usk_link own = usk_tie_link(t, max_skew_e12);
 	struct usk_link l = usk_link_of(own.knot, own.n, max_skew_e12);
+	memcpy(l.has, own.has, sizeof l.has);
 	if (turned) {
 		struct usk_link back = usk_link_turn(&l, span->first_ns, span->last_ns);
 		usk_link_free(&l);
