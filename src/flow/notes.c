@@ -210,9 +210,18 @@ static void explain_one_sided(struct usk_clocks *c)
 void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struct fitted *fitted)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
+		const struct party *y = &p->party[i];
 		char *text = usk_flow_apart(p, fitted, i);
 		if (text) {
 			note(c, text);
+		}
+		if (y->n_parts > 1 && y->survey.epochs.n) {
+			note(c,
+			     usk_format("%s was put back while its %zu traces were recorded: which "
+					"of their records lie beside each other is not to be "
+					"seen in stamps that repeat; one file in the order of "
+					"recording would tell",
+					y->name, y->n_parts));
 		}
 	}
 	explain_pairs(c, p, fitted);

@@ -405,16 +405,19 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 	out->clock = usk_alloc(n + 1, sizeof *out->clock);
 	out->n_clocks = usk_alloc(n + 1, sizeof *out->n_clocks);
 	out->depth = UINT32_MAX;
+	uint64_t work = 0, captures = 0;
 	enum usk_status status = usk_model_parse(opt->model, &out->model, err);
 	for (size_t i = 0; i < n && !status; i++) {
-		/* Every trace is read twice at the least. */
-		out->work_all += 2 * usk_trace_size(trace[i]);
+		work += usk_trace_size(trace[i]);
 		if (usk_trace_class(trace[i]) == USK_TRACE_CAPTURE) {
+			captures++;
 			uint32_t depth = UINT32_MAX;
 			status = usk_trace_depth(trace[i], &depth, err);
 			out->depth = depth < out->depth ? depth : out->depth;
 		}
 	}
+	/* Read once to begin with, and then for every pair; how many these are shows later. */
+	out->work_all = work * (captures > 2 ? captures : 2);
 	struct table_sample *sample = NULL;
 	status = status ? status : scan_all(out, &sample, err);
 	status = status ? status : usk_captures_check(out, err);

@@ -184,6 +184,9 @@ static void heard(void *ctx, const struct usk_reception *heard, size_t n)
 
 /* ---- many pairs ------------------------------------------------------------------------------ */
 
+/* What is made of a pair's messages takes as long as reading so many bytes. */
+enum { PAIR_WORK = 50000 };
+
 struct table_readings {
 	struct parties *p;
 	struct reading **of; /* by number of the pair */
@@ -232,7 +235,7 @@ uint64_t usk_readings_size(const struct parties *p, const uint32_t *pair, size_t
 		size += usk_pair_walk_size(&p->pair[pair[i]]);
 		tables |= p->pair[pair[i]].in_tables > 0;
 	}
-	return size + (tables ? usk_tables_size(p) : 0);
+	return size + (tables ? usk_tables_size(p) : 0) + n * PAIR_WORK;
 }
 
 /* Pairs that tables say all of. */
@@ -240,7 +243,9 @@ struct finishing {
 	const struct reading_plan *plan;
 	const uint32_t *pair;
 	struct table_readings *t;
+	pthread_t caller;
 	pthread_mutex_t lock;
+	size_t done;
 	size_t failed; /* the first that did, whatever the order */
 	enum usk_status status;
 	struct usk_err err;
@@ -256,14 +261,16 @@ static void finish_some(void *ctx, size_t from, size_t to)
 			continue;
 		}
 		enum usk_status status = f->plan->finish(f->plan->ctx, k, &err);
-		if (status) {
-			pthread_mutex_lock(&f->lock);
-			if (i < f->failed) {
-				f->failed = i;
-				f->status = status;
-				f->err = err;
-			}
-			pthread_mutex_unlock(&f->lock);
+		pthread_mutex_lock(&f->lock);
+		size_t done = ++f->done;
+		if (status && i < f->failed) {
+			f->failed = i;
+			f->status = status;
+			f->err = err;
+		}
+		pthread_mutex_unlock(&f->lock);
+		if (pthread_equal(pthread_self(), f->caller)) {
+			usk_parties_progress(f->t->p, done * PAIR_WORK);
 		}
 	}
 }
@@ -271,10 +278,13 @@ static void finish_some(void *ctx, size_t from, size_t to)
 static enum usk_status finish_read(struct table_readings *t, const uint32_t *pair, size_t n,
 				   const struct reading_plan *plan, struct usk_err *err)
 {
-	struct finishing f = { .plan = plan, .pair = pair, .t = t, .failed = SIZE_MAX };
+	struct finishing f = {
+		.plan = plan, .pair = pair, .t = t, .caller = pthread_self(), .failed = SIZE_MAX
+	};
 	pthread_mutex_init(&f.lock, NULL);
 	usk_parallel(n, 16, plan->parallel ? 0 : 1, finish_some, &f);
 	pthread_mutex_destroy(&f.lock);
+	t->p->work_done += f.done * PAIR_WORK;
 	if (f.status && err) {
 		*err = f.err;
 	}
@@ -324,6 +334,7 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 		if (!status) {
 			status = plan->finish(plan->ctx, k, err);
 		}
+		p->work_done += PAIR_WORK;
 	}
 	free(wanted);
 	free(t.of);

@@ -231,6 +231,19 @@ static enum usk_status gather(struct sync *x, const uint32_t *all)
 	return status;
 }
 
+/* It takes as long as reading so many bytes. */
+static uint64_t solve_work(const struct parties *p)
+{
+	return p->n > 2 ? (uint64_t)p->n_pairs * 100000 : 0;
+}
+
+static void solving(void *ctx, double done, const char *what)
+{
+	struct parties *p = ctx;
+	p->doing = what;
+	usk_parties_progress(p, (uint64_t)(done * (double)solve_work(p)));
+}
+
 static enum usk_status solve(struct sync *x, struct usk_tie *tie)
 {
 	struct parties *p = x->p;
@@ -244,8 +257,8 @@ static enum usk_status solve(struct sync *x, struct usk_tie *tie)
 		.tree = p->opt->solve && !strcmp(p->opt->solve, "tree"),
 		.method = p->opt->method ? usk_estimator_find(p->opt->method) : NULL,
 		.span = span,
-		.progress = p->opt->progress,
-		.progress_ctx = p->opt->progress_ctx,
+		.progress = p->opt->progress ? solving : NULL,
+		.progress_ctx = p,
 	};
 	for (size_t i = 0; i < p->n; i++) {
 		span[i] = (struct usk_span){ p->party[i].first_ns, p->party[i].last_ns };
@@ -262,7 +275,10 @@ static enum usk_status solve(struct sync *x, struct usk_tie *tie)
 			.pair = (uint32_t)i,
 		};
 	}
+	p->doing = "solving";
 	enum usk_status status = usk_solve(x->c, tie, p->n_pairs, &options, x->err);
+	p->work_done += solve_work(p);
+	usk_parties_progress(p, 0);
 	free(span);
 	return status;
 }
@@ -293,6 +309,7 @@ static enum usk_status sync(struct sync *x, const uint32_t *all)
 {
 	struct usk_tie *tie = usk_alloc(x->p->n_pairs + 1, sizeof *tie);
 	x->fitted = usk_alloc(x->p->n_pairs + 1, sizeof *x->fitted);
+	x->p->work_all += solve_work(x->p);
 	enum usk_status status = gather(x, all);
 	status = status ? status : solve(x, tie);
 	status = status ? status : usk_judge_corrected(x->p, x->fitted, tie, x->c, x->err);

@@ -383,12 +383,53 @@ static void test_range(void **state)
 	end(&m);
 }
 
+struct shown {
+	double last;
+	size_t n;
+};
+
+static void show(void *ctx, double done, const char *what)
+{
+	struct shown *s = ctx;
+	assert_true(done >= s->last && done <= 1 && what);
+	s->last = done;
+	s->n++;
+}
+
+/* Never back, and near the end at the end, also where wrong messages make it longer. */
+static void test_progress(void **state)
+{
+	struct mesh m;
+	(void)state;
+	begin(&m, 20, SEED);
+	for (size_t i = 0; i < m.n; i++) {
+		talk(&m, i, (i + 1) % m.n, 200, true);
+	}
+	for (int k = 0; k < 4; k++) {
+		struct shown s = { .n = 0 };
+		struct usk_sync_options o = defaults;
+		o.progress = show;
+		o.progress_ctx = &s;
+		o.min_delay = k & 1 ? "10us" : NULL;
+		usk_clocks_free(solve(&m, 1 + (size_t)k, 0, &o));
+		if (s.last < 0.8 || s.n < 3) {
+			fail_msg("%g after %zu", s.last, s.n);
+		}
+		int64_t t = START + (int64_t)(20 + k) * SECOND;
+		m.row = usk_room(m.row, m.n_rows, &m.cap_rows, sizeof *m.row);
+		snprintf(m.row[m.n_rows++].text, sizeof m.row->text, "c01,c02,%lld,%lld\n",
+			 (long long)on_b(&m.clock[1], t), (long long)on_b(&m.clock[2], t - SECOND));
+	}
+	end(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sizes),	     cmocka_unit_test(test_islands),
 		cmocka_unit_test(test_order),	     cmocka_unit_test(test_outliers),
 		cmocka_unit_test(test_messages_out), cmocka_unit_test(test_range),
+		cmocka_unit_test(test_progress),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
