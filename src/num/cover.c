@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-enum { FREE = UINT32_MAX };
+#define FREE UINT32_MAX
 
 struct graph {
 	const struct usk_edge *e;
