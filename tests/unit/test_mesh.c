@@ -166,7 +166,7 @@ static void test_sizes(void **state)
 				size_t k = (i + step) % n;
 				bool seen = k < i ? (i + n - k) % n <= 3 && n <= 5 : false;
 				if (k != i && !seen) {
-					talk(&m, i, k, n > 8 ? 10 : 20, true);
+					talk(&m, i, k, n > 8 ? 8 : 16, true);
 				}
 			}
 		}
@@ -174,6 +174,9 @@ static void test_sizes(void **state)
 			struct usk_sync_options o = defaults;
 			o.model = models[k % 2];
 			o.solve = solves[k / 2];
+			if (n == MOST && (k == 1 || k == 2)) {
+				continue; /* smaller ones tell as much */
+			}
 			struct usk_clocks *c = solve(&m, 1, 0, &o);
 			assert_int_equal(c->n_clocks, n);
 			assert_int_equal(c->n_islands, 1);
@@ -252,8 +255,8 @@ static void test_order(void **state)
 		o.solve = solves[k / 2];
 		begin(&m, 8, SEED + k);
 		for (size_t i = 0; i < m.n; i++) {
-			talk(&m, i, (i + 1) % m.n, 40 + i, i != 3);
-			talk(&m, i, (i + 3) % m.n, 30, true);
+			talk(&m, i, (i + 1) % m.n, 20 + i, i != 3);
+			talk(&m, i, (i + 3) % m.n, 15, true);
 		}
 		struct usk_clocks *c = solve(&m, 1, 0, &o);
 		for (int round = 0; round < 3; round++) {
@@ -403,7 +406,7 @@ static void test_progress(void **state)
 	(void)state;
 	begin(&m, 20, SEED);
 	for (size_t i = 0; i < m.n; i++) {
-		talk(&m, i, (i + 1) % m.n, 200, true);
+		talk(&m, i, (i + 1) % m.n, 100, true);
 	}
 	for (int k = 0; k < 4; k++) {
 		struct shown s = { .n = 0 };
