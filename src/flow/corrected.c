@@ -18,6 +18,9 @@
 
 enum { BLOCK = 256 };
 
+/* ns that cover what knots and maps are rounded by. */
+enum { ROUNDING = 6 };
+
 /* A clock's map; NULL stands for the reference, whose stamps stay as they are. */
 struct corrected {
 	const struct usk_map *map;
@@ -121,8 +124,8 @@ static bool proved(struct judging *x, size_t pair, const struct fitted *f,
 	}
 	int64_t forth = out->min_delay_a_to_b_ns = least_delay(&f->part, false, a, b);
 	int64_t back = out->min_delay_b_to_a_ns = least_delay(&f->part, true, a, b);
-	/* 1 ns: maps round down. */
-	return !tie->kappa_e12 && (forth >= 1 || !f->part.n[0]) && (back >= 1 || !f->part.n[1]);
+	return !tie->kappa_e12 && (forth >= ROUNDING || !f->part.n[0]) &&
+	       (back >= ROUNDING || !f->part.n[1]);
 }
 
 enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitted,
