@@ -12,6 +12,10 @@
  * direction those of the other, both clocks of a row begin anew, or one of them for the first time:
  * then nobody was put back, and no order says anything. So rows count as in order only if whenever
  * a clock falls by 1 s or more the other one of the row goes on.
+ *
+ * A row holds two moments, and is written at one of them: messages that all took long put their
+ * other stamps back as a capture's late records never are. So a clock that fell by less than 1 s is
+ * taken for one that did not.
  */
 #include "flow/flow.h"
 
@@ -54,6 +58,16 @@ void usk_row_note(struct parties *p, const struct usk_msg *m)
 	p->rows_mixed = !note(from->watch, m->sent_ns, &y) || !note(to->watch, m->received_ns, &x);
 }
 
+/* Did it fall by so much each time that no delay does? */
+static bool far_enough(const struct usk_epochs *e)
+{
+	bool far = true;
+	for (size_t i = 0; i < e->n; i++) {
+		far = far && (usk_i128)e->epoch[i].before_ns - e->epoch[i].after_ns >= LATEST_ROW;
+	}
+	return far;
+}
+
 bool usk_row_epochs(struct parties *p)
 {
 	bool any = false;
@@ -64,7 +78,7 @@ bool usk_row_epochs(struct parties *p)
 		if (y->watch) {
 			usk_epoch_finish(y->watch, &e);
 		}
-		if (e.n && y->trace == SIZE_MAX && !p->rows_mixed) {
+		if (e.n && y->trace == SIZE_MAX && !p->rows_mixed && far_enough(&e)) {
 			y->survey.epochs = e;
 			y->in_epoch = usk_alloc(e.n + 1, sizeof *y->in_epoch);
 			usk_party_breaks(y, &y->back, &y->n_back);
