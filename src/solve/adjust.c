@@ -179,7 +179,9 @@ static void solve(void *ctx, size_t from, size_t to)
 		solve_moment(w, k, &v);
 		for (size_t i = 0; i < m->n; i++) {
 			if (w->diagonal[i] > 0) {
-				w->x[usk_moments_at(m, i, k)] = (int64_t)round(v.x[i]);
+				double most = (double)(USK_TIME_MAX / 2);
+				double x = fmax(fmin(v.x[i], most), -most);
+				w->x[usk_moments_at(m, i, k)] = (int64_t)round(x);
 			}
 		}
 	}

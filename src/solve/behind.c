@@ -101,17 +101,18 @@ static size_t settle(const struct usk_link *l, const struct walls *v, struct usk
 				continue;
 			}
 		}
-		struct usk_knot *last = line->n ? to - 1 : NULL;
-		if (last && last->local_ns == to->local_ns) {
-			last->offset_ns = own ? last->offset_ns : to->offset_ns;
-			continue;
+		if (line->n && to[-1].local_ns == to->local_ns) {
+			to[-1].offset_ns = own ? to[-1].offset_ns : to->offset_ns;
+		} else {
+			line->n++;
 		}
-		if (last && (usk_i128)to->local_ns + to->offset_ns <
-				    (usk_i128)last->local_ns + last->offset_ns) {
-			to->offset_ns =
-				usk_cut((usk_i128)last->local_ns + last->offset_ns - to->local_ns);
+	}
+	for (size_t i = 1; i < line->n; i++) { /* never falls */
+		usk_i128 last = (usk_i128)line->knot[i - 1].local_ns + line->knot[i - 1].offset_ns;
+		struct usk_knot *k = &line->knot[i];
+		if ((usk_i128)k->local_ns + k->offset_ns < last) {
+			k->offset_ns = usk_cut(last - k->local_ns);
 		}
-		line->n++;
 	}
 	free(most);
 	free(is);

@@ -14,8 +14,8 @@ Step: host1 was put forward, or host0 back, by 1.00 ms ± 118 us,
   between 1700000020.994197112 s and 1700000021.019071531 s by the clock of host1.
 Step: host1 was put back by 5.00000 s ± 155 us,
   from 1700000040.994975757 s to 1700000036.013254569 s: there its epoch 1 begins, as its stamps repeat.
-Model segments: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
-less than its minimum delay (0 ns). The bands hold if that does.
+Model segments: every clock keeps one rate for as long as one fits, no two differ by more than 500 ppm,
+no message takes less than its minimum delay (0 ns). The bands hold if that does.
 Truth: host1's estimate is off by at most 152 ns; its band holds the truth throughout.
 Wrote c.json.
 $ unskew convert c.json host1:1700000030.5s
@@ -64,8 +64,8 @@ Step: host0 was put back,
   from 1700000029.997613105 s to 1699996430.004773927 s: there its epoch 1 begins, as its stamps repeat.
 Step: host0 was put back, or stood still, by 3600.00001 s ± 201 us,
   between 1700000030.905206692 s and 1700000031.098620991 s by the clock of host1.
-Model segments: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
-less than its minimum delay (0 ns). The bands hold if that does.
+Model segments: every clock keeps one rate for as long as one fits, no two differ by more than 500 ppm,
+no message takes less than its minimum delay (0 ns). The bands hold if that does.
 Wrote r.json.
 $ unskew apply r.json r/host0.pcap r/host1.pcap -o r2
 ! Wrote r2/host0.pcap.
