@@ -198,8 +198,9 @@ static void write_clocks(const struct usk_island_work *w)
 
 static void link_along_paths(struct usk_island_work *w)
 {
+	/* Two clocks keep the knots of their pair, which are in order as they are. */
 	usk_tree_links(w->graph, w->tie, w->opt->span, w->way, w->reference, w->opt->max_skew_e12,
-		       usk_knots_most(w->n), w->link);
+		       w->n <= 2 ? SIZE_MAX : usk_knots_most(w->n), w->link);
 }
 
 static void forget_links(struct usk_island_work *w, bool core_too)

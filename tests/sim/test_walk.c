@@ -95,7 +95,7 @@ static char *table_of(const struct walk *w, int64_t seconds, size_t *size)
 	return text;
 }
 
-static struct usk_clocks *sync_walk(const struct walk *w, int64_t seconds)
+static struct usk_clocks *sync_walk_under(const char *model, const struct walk *w, int64_t seconds)
 {
 	const struct usk_sync_options o = {
 		.max_outliers = -1, .from_ns = USK_NONE, .to_ns = USK_NONE, .reference = "host0"
@@ -111,6 +111,11 @@ static struct usk_clocks *sync_walk(const struct walk *w, int64_t seconds)
 	usk_trace_close(t);
 	free(text);
 	return c;
+}
+
+static struct usk_clocks *sync_walk(const struct walk *w, int64_t seconds)
+{
+	return sync_walk_under(NULL, w, seconds);
 }
 
 static struct usk_comparison *compare_walk(const struct walk *w, const char *model,
@@ -279,6 +284,19 @@ static void test_more_wander(void **state)
 	}
 }
 
+/* However many knots a band that is left wide open needs, all messages are in order. */
+static void test_many_knots(void **state)
+{
+	(void)state;
+	struct walk w = make(1, 7200, 1000000);
+	struct usk_clocks *c = sync_walk_under("wander=100", &w, 7200);
+	assert_true(walking(c)->n_knots > 4000);
+	assert_int_equal(c->evaluation.corrected_inversions, 0);
+	assert_true_band(&w, c);
+	usk_clocks_free(c);
+	walk_free(&w);
+}
+
 /* Wrong messages are left out, all of them and no others, whether the clock wanders or not. */
 static void test_wrong_messages(void **state)
 {
@@ -329,9 +347,8 @@ static void test_wrong_messages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_an_hour),
-		cmocka_unit_test(test_crossing_hulls),
-		cmocka_unit_test(test_more_wander),
+		cmocka_unit_test(test_an_hour),	       cmocka_unit_test(test_crossing_hulls),
+		cmocka_unit_test(test_more_wander),    cmocka_unit_test(test_many_knots),
 		cmocka_unit_test(test_wrong_messages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
