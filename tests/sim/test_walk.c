@@ -97,9 +97,11 @@ static char *table_of(const struct walk *w, int64_t seconds, size_t *size)
 
 static struct usk_clocks *sync_walk_under(const char *model, const struct walk *w, int64_t seconds)
 {
-	const struct usk_sync_options o = {
-		.max_outliers = -1, .from_ns = USK_NONE, .to_ns = USK_NONE, .reference = "host0"
-	};
+	const struct usk_sync_options o = { .model = model,
+					    .max_outliers = -1,
+					    .from_ns = USK_NONE,
+					    .to_ns = USK_NONE,
+					    .reference = "host0" };
 	size_t size;
 	char *text = table_of(w, seconds, &size);
 	struct usk_trace *t;
