@@ -135,8 +135,8 @@ struct usk_clock {
 	enum usk_quality quality;
 	uint32_t *path; /* from the reference to this clock, both included */
 	size_t n_path;
-	int64_t resolution_ns;		     /* what its stamps are rounded down to */
-	double drift_ppm;		     /* -1e6 x slope of the outer knots; NAN unknown */
+	int64_t resolution_ns; /* what its stamps are rounded down to */
+	double drift_ppm;      /* -1e6 x slope of the outer knots, less its jumps; NAN unknown */
 	double drift_min_ppm, drift_max_ppm; /* the feasible rates; NAN unknown */
 	struct usk_knot *knot; /* sorted by (epoch, local_ns); none if absent or contradicted */
 	size_t n_knots;	       /* 0 or at least 2 */
@@ -152,7 +152,8 @@ struct usk_iface_clock {
 
 /* A file that was read, and whose clock stamped it. */
 struct usk_trace_info {
-	uint32_t clock; /* USK_NO_CLOCK: a table, or a capture all of whose interfaces have others */
+	uint32_t
+		clock; /* USK_NO_CLOCK: a table, or a capture all of whose interfaces have others */
 	struct usk_iface_clock *iface; /* others than clock */
 	size_t n_ifaces;
 	char *path;
@@ -403,11 +404,9 @@ struct usk_extent {
 /**
  * Open a trace; what it is is found from its content.
  *
- * path   a folder is a CTF trace, or holds some of one machine; "-" is standard input; what cannot be read twice (a pipe) is spooled to a temporary
- *        file first
- * name   clock name, or NULL for the path's base name less known suffixes. Tables carry
- *        their own names.
- * out    written on USK_OK
+ * path   a folder is a CTF trace, or holds some of one machine; "-" is standard input; what cannot
+ * be read twice (a pipe) is spooled to a temporary file first name   clock name, or NULL for the
+ * path's base name less known suffixes. Tables carry their own names. out    written on USK_OK
  *
  * USK_EIO if it cannot be read; USK_EINPUT if it is empty, no trace, or cut short within its
  * header. Cost: its first blocks.
@@ -435,8 +434,8 @@ const char *usk_trace_name(const struct usk_trace *t); /* of its clock; tables c
 const char *usk_trace_kind(const struct usk_trace *t); /* name of the reader's row, static */
 enum usk_trace_class usk_trace_class(const struct usk_trace *t);
 const struct usk_read_options *usk_trace_options(const struct usk_trace *t); /* as opened with */
-uint64_t usk_trace_size(const struct usk_trace *t); /* bytes */
-uint64_t usk_trace_pos(const struct usk_trace *t);  /* bytes read so far, for progress */
+uint64_t usk_trace_size(const struct usk_trace *t);			     /* bytes */
+uint64_t usk_trace_pos(const struct usk_trace *t); /* bytes read so far, for progress */
 
 /** Records or messages read so far; at the end of one that has more than these, all events. */
 uint64_t usk_trace_events(const struct usk_trace *t);
@@ -1151,7 +1150,8 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
  *
  * pcap comes out with ns stamps in the input's byte order, pcapng with all other blocks and
  * options as they were and the stamp as recorded in a comment, a table with the recorded
- * stamps in added columns NAME_raw_ns (those in ticks stay, with NAME_ns beside them). Refusals and notes as in usk_merge().
+ * stamps in added columns NAME_raw_ns (those in ticks stay, with NAME_ns beside them). Refusals and
+ * notes as in usk_merge().
  */
 enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clocks *c,
 			  const char *out, const struct usk_write_options *opt,

@@ -157,33 +157,34 @@ static void look_ahead(const struct usk_part *p, const struct usk_pieces *s,
 	}
 }
 
+/*
+ * The drift of all pieces together, what jumped left out. Under wander one constant holds for all:
+ * its range is what the pieces have in common. Else each piece has a rate of its own.
+ */
 static void sum_up(const struct usk_fit *fit, const struct piece *piece, size_t n,
 		   struct usk_clock *clock)
 {
-	const struct usk_clock *longest = NULL;
-	usk_i128 rise = 0, run = 0, most = -1;
+	usk_i128 rise = 0, run = 0;
+	double least = NAN, most = NAN, low = NAN, high = NAN; /* in common; of any */
 	for (size_t i = 0; i < n; i++) {
 		const struct usk_clock *c = &piece[i].clock;
 		if (c->quality != USK_BOUNDED) {
 			continue;
 		}
 		const struct usk_knot *a = c->knot, *b = c->knot + c->n_knots - 1;
-		usk_i128 here = (usk_i128)b->local_ns - a->local_ns;
 		rise += (usk_i128)b->offset_ns - a->offset_ns;
-		run += here;
-		if (here > most) {
-			most = here;
-			longest = c;
-		}
+		run += (usk_i128)b->local_ns - a->local_ns;
+		least = fmax(least, c->drift_min_ppm);
+		most = fmin(most, c->drift_max_ppm);
+		low = fmin(low, c->drift_min_ppm);
+		high = fmax(high, c->drift_max_ppm);
 	}
-	clock->quality = longest ? USK_BOUNDED : USK_ONE_SIDED;
+	bool common = fit->model.kind == USK_WANDER && least <= most;
+	clock->quality = isnan(low) ? USK_ONE_SIDED : USK_BOUNDED;
 	clock->resolution_ns = fit->lines->q_ns[USK_FLOOR];
-	clock->drift_ppm = clock->drift_min_ppm = clock->drift_max_ppm = NAN;
-	if (longest) {
-		clock->drift_ppm = run ? 0 - 1e6 * (double)rise / (double)run : NAN;
-		clock->drift_min_ppm = longest->drift_min_ppm;
-		clock->drift_max_ppm = longest->drift_max_ppm;
-	}
+	clock->drift_ppm = run ? 0 - 1e6 * (double)rise / (double)run : NAN;
+	clock->drift_min_ppm = common ? least : low;
+	clock->drift_max_ppm = common ? most : high;
 }
 
 /* The cuts as the user knows them, until it is known who did it. */

@@ -230,8 +230,13 @@ struct usk_link usk_link_chain(const struct usk_link *inner, const struct usk_li
 		int64_t z = outer->knot[i].local_ns;
 		enum usk_curve lead = leading(inner);
 		int64_t x = usk_link_back(inner, lead, z, &at[lead]);
-		if (x > first && x < last) {
-			usk_times_add(&t, x);
+		/* Where the estimate leaps from one ns to the next, what is rounded down may be the
+		 * one before: or the leap would last until the next knot. */
+		bool leaps = i && z - outer->knot[i - 1].local_ns == 1;
+		for (int64_t next = 0; next <= leaps; next++) {
+			if (x + next > first && x + next < last) {
+				usk_times_add(&t, x + next);
+			}
 		}
 		for (enum usk_curve c = USK_LOWER; c <= USK_UPPER; c += 2) {
 			x = q.has[c] ? usk_link_back(inner, c, z, &at[c]) : first - 1;
