@@ -4,7 +4,7 @@ $ unskew simulate --seconds 60 --rate 50 --step host1@20s:1ms --step host1@40s:-
 $ unskew sync --model segments=auto s/host0.pcap s/host1.pcap -o c.json --truth s/truth.json
 clock  quality    offset at the middle   drift, ppm            sent  received
 host0  reference  0                      0                    3,591     3,579
-host1  bounded    -1.001550 s ± 50.1 us  20.0 (14.9 to 25.4)  3,579     3,591
+host1  bounded    -1.001550 s ± 50.1 us  20.0 (14.7 to 25.5)  3,579     3,591
 
 Matched 7,170 messages.
 Received before sent: 3,580 as recorded, 0 corrected. Half widths: 50.1 us to 53.4 us.
@@ -54,7 +54,7 @@ $ unskew simulate --seconds 60 --rate 50 --step host0@30s:-3600s -o r
 $ unskew sync --model segments=auto r/host0.pcap r/host1.pcap -o r.json
 clock  quality    offset at the middle  drift, ppm            sent  received
 host0  reference  0                     0                    3,591     3,579
-host1  bounded    -1.001 s ± 93.0 ms    20.0 (16.5 to 23.6)  3,579     3,591
+host1  bounded    -1.001 s ± 93.0 ms    20.0 (16.4 to 23.6)  3,579     3,591
 
 Matched 7,170 messages.
 Received before sent: 3,579 as recorded, 0 corrected. Half widths: 50.1 us to 52.9 us.
