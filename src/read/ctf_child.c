@@ -5,8 +5,8 @@
  * In    as ctf_graph.c, which does the work in the child
  * Out   the same through a pipe; where the child dies, what it had sent, and a sentence
  * Why   the library aborts on some damaged traces (a packet that claims to be larger than 2^60
- * bits), and a damaged input is no reason to die. It decodes while the parent matches, besides Not
- * a sandbox
+ *       bits), and a damaged input is no reason to die; it decodes while the parent matches
+ * Not   a sandbox
  */
 #include "read/ctf.h"
 
@@ -74,7 +74,10 @@ static void child_main(int fd, char *const *folder, size_t n, const struct ctf_v
 {
 	struct ctf_graph *g = NULL;
 	struct ctf_item item[ITEMS];
-	struct frame f = { .n = 0 };
+	struct frame f;
+	/* What lies between members goes through the pipe, too. */
+	memset(&f, 0, sizeof f);
+	memset(item, 0, sizeof item);
 	leave_home();
 	f.status = usk_ctf_open(folder, n, visitor, &g, &f.err);
 	if (!f.status) {
@@ -93,19 +96,6 @@ static void child_main(int fd, char *const *folder, size_t n, const struct ctf_v
 	_exit(0);
 }
 
-bool usk_ctf_is_readable(const char *folder)
-{
-	int status = 1;
-	pid_t pid = fork();
-	if (pid == 0) {
-		leave_home();
-		_exit(!usk_ctf_opens(folder));
-	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-	}
-	return pid > 0 && WIFEXITED(status) && !WEXITSTATUS(status);
-}
-
 /* ---- the parent ----------------------------------------------------------------------------- */
 
 static bool receive(int fd, void *out, size_t n)
@@ -120,6 +110,28 @@ static bool receive(int fd, void *out, size_t n)
 		n -= m > 0 ? (size_t)m : 0;
 	}
 	return true;
+}
+
+bool usk_ctf_is_readable(const char *folder)
+{
+	int fd[2];
+	uint8_t readable = 0;
+	if (pipe2(fd, O_CLOEXEC)) {
+		return false;
+	}
+	pid_t pid = fork();
+	if (pid == 0) {
+		leave_home();
+		readable = usk_ctf_opens(folder);
+		send_all(fd[1], &readable, 1);
+		_exit(0);
+	}
+	close(fd[1]);
+	bool told = pid > 0 && receive(fd[0], &readable, 1);
+	close(fd[0]);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+	}
+	return told && readable;
 }
 
 /* Wait for its end; how it died, 0 for no signal. */
