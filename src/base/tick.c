@@ -46,3 +46,15 @@ bool usk_tick_time(const struct usk_tick *t, uint64_t ticks, int64_t *ns)
 	*ns = (int64_t)time;
 	return true;
 }
+
+bool usk_cycles_time(const struct usk_cycles *c, uint64_t cycles, int64_t *ns)
+{
+	usk_u128 sum = (usk_u128)cycles + c->offset_cycles;
+	usk_i128 time = (usk_i128)c->offset_s * 1000000000 +
+			(usk_i128)(c->hz == 1000000000 ? sum : sum * 1000000000 / c->hz);
+	if (time > USK_TIME_MAX || time < -USK_TIME_MAX) {
+		return false;
+	}
+	*ns = (int64_t)time;
+	return true;
+}

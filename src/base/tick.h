@@ -28,4 +28,13 @@ bool usk_tick_is_ns(const struct usk_tick *t);
 /** The time after so many ticks, rounded down; false over USK_TIME_MAX. */
 bool usk_tick_time(const struct usk_tick *t, uint64_t ticks, int64_t *ns);
 
+/* Of a CTF clock, which shows so many cycles a second; 0 is offset_s s and offset_cycles. */
+struct usk_cycles {
+	uint64_t hz; /* > 0 */
+	int64_t offset_s;
+	uint64_t offset_cycles;
+};
+/** What it shows as a time, rounded down; false over USK_TIME_MAX. */
+bool usk_cycles_time(const struct usk_cycles *c, uint64_t cycles, int64_t *ns);
+
 #endif

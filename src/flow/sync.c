@@ -74,6 +74,9 @@ static void describe_traces(struct usk_clocks *c, const struct parties *p)
 		if (usk_trace_class(trace) == USK_TRACE_CAPTURE) {
 			usk_captures_describe(p, i, t);
 		}
+		if (usk_trace_class(trace) == USK_TRACE_EVENTS && p->n_clocks[i] == 1) {
+			t->clock = p->clock[i][0];
+		}
 	}
 }
 

@@ -11,24 +11,17 @@
  * The stream that is furthest behind is advanced, so what waits is a batch per stream. What waits
  * is handed out once no stream can have anything earlier.
  */
+#include "base/tick.h"
 #include "read/ctf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* How many cycles are how many ns, exactly: libbabeltrace2's own conversion goes through doubles.
- */
-struct timing {
-	uint64_t hz;
-	int64_t offset_s;
-	uint64_t offset_cycles;
-};
-
 struct stream {
 	bt_message_iterator *iterator;
-	const bt_stream_class *timed; /* timing is of its clock */
-	struct timing timing;
+	const bt_stream_class *timed; /* cycles are of its clock */
+	struct usk_cycles cycles;
 	int64_t at_ns; /* all before this was seen */
 	bool ended;
 	struct ctf_item *item; /* first .. first + n wait */
@@ -146,7 +139,7 @@ static bool set_timing(struct ctf_graph *g, struct stream *s, const bt_stream_cl
 		g->status = USK_EINPUT;
 		return false;
 	}
-	struct timing *t = &s->timing;
+	struct usk_cycles *t = &s->cycles;
 	s->timed = class;
 	t->hz = bt_clock_class_get_frequency(clock);
 	bt_clock_class_get_offset(clock, &t->offset_s, &t->offset_cycles);
@@ -158,11 +151,10 @@ static bool set_timing(struct ctf_graph *g, struct stream *s, const bt_stream_cl
 /* After others that are in range it is damage, and the stream ends here. */
 static bool time_of(struct ctf_graph *g, struct stream *s, uint64_t cycles, int64_t *ns)
 {
-	const struct timing *t = &s->timing;
-	usk_u128 sum = (usk_u128)cycles + t->offset_cycles;
-	usk_i128 time = (usk_i128)t->offset_s * 1000000000 +
-			(usk_i128)(t->hz == 1000000000 ? sum : sum * 1000000000 / t->hz);
-	if ((time > USK_TIME_MAX || time < -USK_TIME_MAX) && s->at_ns != INT64_MIN) {
+	if (usk_cycles_time(&s->cycles, cycles, ns)) {
+		return true;
+	}
+	if (s->at_ns != INT64_MIN) {
 		s->ended = true;
 		if (!g->totals.damage[0]) {
 			snprintf(
@@ -173,16 +165,11 @@ static bool time_of(struct ctf_graph *g, struct stream *s, uint64_t cycles, int6
 		}
 		return false;
 	}
-	if (time > USK_TIME_MAX || time < -USK_TIME_MAX) {
-		g->status =
-			usk_fail(&g->err, USK_ERANGE, g->totals.events,
-				 "the stamp of event %llu is more than 2^62 ns (146 years) from "
-				 "zero: not a time that unskew can correct",
-				 (unsigned long long)g->totals.events);
-		return false;
-	}
-	*ns = (int64_t)time;
-	return true;
+	g->status = usk_fail(&g->err, USK_ERANGE, g->totals.events,
+			     "the stamp of event %llu is more than 2^62 ns (146 years) from zero: "
+			     "not a time that unskew can correct",
+			     (unsigned long long)g->totals.events);
+	return false;
 }
 
 /* Room for one more item, which counts once s->n does. */

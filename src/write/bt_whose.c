@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "write/bt_whose.h"
+#include "base/io.h"
+#include "read/ctf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct known {
+	uint8_t uuid[16];
+	uint32_t clock;
+};
+
+struct whose {
+	const struct usk_clocks *clocks;
+	const bt_value *names;
+	struct known *known;
+	size_t n, cap;
+};
+
+/* 16 bytes from "2a1bda29-ffc3-e248-8053-81ccaf830d2f". */
+static bool parse_uuid(const char *text, const char *end, uint8_t out[16])
+{
+	size_t n = 0;
+	for (; text + 1 < end && n < 16; text += 2) {
+		unsigned v;
+		text += *text == '-';
+		if (text + 1 >= end || sscanf(text, "%2x", &v) != 1) {
+			return false;
+		}
+		out[n++] = (uint8_t)v;
+	}
+	return n == 16;
+}
+
+/* Metadata in packets has the trace's UUID in each; as text it says so first. */
+static bool find_uuid(const char *path, uint8_t out[16])
+{
+	struct usk_input in;
+	bool found = false;
+	if (usk_input_open(&in, path, NULL)) {
+		return false;
+	}
+	if (!usk_input_need(&in, 0, 1 << 16, NULL) && in.have >= 20) {
+		uint32_t magic = usk_load32(in.data, false);
+		if (magic == 0x75d11d57 || magic == __builtin_bswap32(0x75d11d57)) {
+			memcpy(out, in.data + 4, 16);
+			found = true;
+		} else {
+			const char *end = (const char *)in.data + in.have;
+			const char *p = memmem(in.data, in.have, "uuid", 4);
+			p = p ? memchr(p, '"', (size_t)(end - p)) : NULL;
+			found = p && parse_uuid(p + 1, end, out);
+		}
+	}
+	usk_input_close(&in);
+	return found;
+}
+
+static void learn(struct whose *w, const char *path, uint32_t clock)
+{
+	char **folder = NULL;
+	size_t n = 0;
+	if (usk_ctf_find(path, &folder, &n, NULL)) {
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		char *metadata = usk_format("%s/metadata", folder[i]);
+		struct known k = { .clock = clock };
+		if (find_uuid(metadata, k.uuid)) {
+			w->known = usk_room(w->known, w->n, &w->cap, sizeof *w->known);
+			w->known[w->n++] = k;
+		}
+		free(metadata);
+		free(folder[i]);
+	}
+	free(folder);
+}
+
+struct whose *usk_whose_new(const struct usk_clocks *c, const char *file, const bt_value *names)
+{
+	struct whose *w = usk_alloc(1, sizeof *w);
+	const char *slash = strrchr(file, '/');
+	w->clocks = c;
+	w->names = names;
+	bt_value_get_ref(names);
+	for (size_t i = 0; i < c->n_traces; i++) {
+		const struct usk_trace_info *t = &c->trace[i];
+		if (t->clock == USK_NO_CLOCK || strcmp(t->kind, "ctf") != 0) {
+			continue;
+		}
+		size_t before = w->n;
+		learn(w, t->path, t->clock);
+		if (w->n == before && slash && t->path[0] != '/') {
+			char *beside = usk_format("%.*s/%s", (int)(slash - file), file, t->path);
+			learn(w, beside, t->clock);
+			free(beside);
+		}
+	}
+	return w;
+}
+
+void usk_whose_free(struct whose *w)
+{
+	if (w) {
+		bt_value_put_ref(w->names);
+		free(w->known);
+	}
+	free(w);
+}
+
+/* By the map of names, else by the clock's own. */
+static uint32_t by_name(const struct whose *w, const char *name)
+{
+	const bt_value *v = w->names && bt_value_is_map(w->names)
+				    ? bt_value_map_borrow_entry_value_const(w->names, name)
+				    : NULL;
+	return usk_clocks_find(
+		w->clocks, v && bt_value_is_string(v) ? bt_value_string_get(v) : name, NULL, NULL);
+}
+
+uint32_t usk_whose(const struct whose *w, const bt_trace *t)
+{
+	const bt_value *host = bt_trace_borrow_environment_entry_value_by_name_const(t, "hostname");
+	const char *names[] = { host && bt_value_is_string(host) ? bt_value_string_get(host) : NULL,
+				bt_trace_get_name(t) };
+	bt_uuid uuid = bt_trace_get_uuid(t);
+	uint32_t clock = USK_NO_CLOCK;
+	/* What the user says comes first. */
+	for (size_t i = 0; i < COUNT(names) && clock == USK_NO_CLOCK && w->names; i++) {
+		if (names[i] && bt_value_map_has_entry(w->names, names[i])) {
+			clock = by_name(w, names[i]);
+		}
+	}
+	for (size_t i = 0; i < w->n && uuid && clock == USK_NO_CLOCK; i++) {
+		if (!memcmp(w->known[i].uuid, uuid, 16)) {
+			clock = w->known[i].clock;
+		}
+	}
+	for (size_t i = 0; i < COUNT(names) && clock == USK_NO_CLOCK; i++) {
+		clock = names[i] ? by_name(w, names[i]) : USK_NO_CLOCK;
+	}
+	return clock;
+}
