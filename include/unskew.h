@@ -1117,6 +1117,8 @@ struct usk_write_options {
 	bool force;	      /* an existing file may be replaced */
 	bool allow_unbounded; /* a clock that is not bounded goes along uncorrected, with a note */
 	const struct usk_read_options *read; /* as it was read to make the clocks; may be NULL */
+	/* CTF: the data stay as they are where another clock in the metadata is off by no more. */
+	int64_t residual_ns;
 	/* Called now and then with the share of the work done, 0 to 1; may be NULL. */
 	void (*progress)(void *ctx, double done, const char *what);
 	void *progress_ctx;
@@ -1144,7 +1146,7 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
 /**
  * Re-time one trace into the same format: pcap, pcapng or a table; record order is kept.
  *
- * in     path of the trace
+ * in     path of the trace; a folder of CTF traces
  * clock  index of its clock in c; a table names its own clocks, pass USK_NO_CLOCK
  * out    path of the new file, which appears whole or not at all
  *

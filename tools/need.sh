@@ -26,6 +26,8 @@ check      iproute2          network namespaces for a real recording
 check      iperf3            traffic for it
 check      curl              traffic for it
 check      util-linux        setpriv: tests of refused permissions; taskset
+check      util-linux        setpriv: tests of refused permissions
+check      babeltrace2       shows CTF traces, independently of us; loads our filter
 check      zstd              packs files, independently of us
 check      python3           answers requests of curl in the recording; claims of the papers
 bench      tcpdump           the yardstick

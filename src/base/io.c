@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/io.h"
+#include "base/folder.h"
 #include "base/pack.h"
 
 #include <errno.h>
@@ -393,13 +394,13 @@ void usk_output_abandon_all(void)
 {
 	for (size_t i = 0; i < COUNT(open_temporary); i++) {
 		char *name = open_temporary[i];
-		if (name) {
-			unlink(name);
+		if (name && unlink(name)) {
+			usk_folder_remove(name);
 		}
 	}
 }
 
-static void remember(char *name)
+void usk_output_remember(char *name)
 {
 	for (size_t i = 0; i < COUNT(open_temporary); i++) {
 		char *empty = NULL;
@@ -409,7 +410,7 @@ static void remember(char *name)
 	}
 }
 
-static void forget(const char *name)
+void usk_output_forget(const char *name)
 {
 	for (size_t i = 0; i < COUNT(open_temporary); i++) {
 		if (open_temporary[i] == name) {
@@ -461,7 +462,7 @@ enum usk_status usk_output_open(struct usk_output *out, const char *path, bool f
 	} else {
 		out->fd = open_beside(path, &out->temporary);
 		if (out->fd >= 0) {
-			remember(out->temporary);
+			usk_output_remember(out->temporary);
 		}
 		if (out->fd >= 0 && exists) {
 			(void)fchmod(out->fd, st.st_mode & 07777);
@@ -602,7 +603,7 @@ enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err)
 		return s;
 	}
 	if (out->temporary) {
-		forget(out->temporary);
+		usk_output_forget(out->temporary);
 		free(out->temporary);
 		out->temporary = NULL;
 	}
@@ -617,7 +618,7 @@ void usk_output_close(struct usk_output *out)
 	}
 	if (out->temporary) {
 		unlink(out->temporary);
-		forget(out->temporary);
+		usk_output_forget(out->temporary);
 		free(out->temporary);
 	}
 	usk_pack_free(out->pack);

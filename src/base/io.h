@@ -81,6 +81,9 @@ void usk_output_format(struct usk_output *out, const char *fmt, ...)
 /** Without force a file that appeared since open stays, and it is USK_EIO. */
 enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err);
 void usk_output_close(struct usk_output *out);
+/** A temporary file or folder that usk_output_abandon_all() is to remove, until it is forgotten. */
+void usk_output_remember(char *name);
+void usk_output_forget(const char *name);
 /** Remove the temporary files of all outputs that are open: safe in a signal handler. */
 void usk_output_abandon_all(void);
 

@@ -27,6 +27,9 @@ struct job {
 static const char *tail(const char *path, size_t n)
 {
 	const char *p = path + strlen(path);
+	while (p > path + 1 && p[-1] == '/') {
+		p--; /* of a folder */
+	}
 	while (p > path && n) {
 		p--;
 		n -= *p == '/';
@@ -220,6 +223,7 @@ static int apply_run(const struct args *args)
 					       .allow_unbounded =
 						       args_flag(args, "allow-unbounded"),
 					       .read = &read,
+					       .residual_ns = args_ns(args, "residual"),
 					       .progress = progress_show,
 					       .progress_ctx = &progress };
 	status = plan(args, c, job, n);
@@ -259,6 +263,14 @@ static const struct option_group apply_output = {
 		  .type = OPTION_FILE,
 		  .value = "FILE",
 		  .help = "all captures as one pcapng in corrected order, an interface per clock" },
+		{ .name = "residual",
+		  .type = OPTION_DURATION,
+		  .value = "DURATION",
+		  .initial = "0",
+		  .min = "0",
+		  .help = "of CTF traces change only the clock in the metadata, and leave the data "
+			  "as "
+			  "they are, where that is off by no more than this" },
 		{ .name = "allow-unbounded",
 		  .help = "take traces along whose clock is not bounded; they stay as recorded" },
 		{ 0 },

@@ -8,6 +8,7 @@
  *       bits), and a damaged input is no reason to die; it decodes while the parent matches
  * Not   a sandbox
  */
+#include "base/child.h"
 #include "read/ctf.h"
 
 #include <errno.h>
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,22 +41,6 @@ struct ctf_child {
 
 /* ---- the child ------------------------------------------------------------------------------ */
 
-/* The parent's business: its files, its handlers, its standard error. */
-static void leave_home(void)
-{
-	const struct rlimit none = { 0, 0 };
-	for (int i = 1; i < NSIG; i++) {
-		signal(i, SIG_DFL);
-	}
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (null >= 0) {
-		dup2(null, STDIN_FILENO);
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-	}
-	setrlimit(RLIMIT_CORE, &none);
-}
-
 static void send_all(int fd, const void *data, size_t n)
 {
 	const uint8_t *p = data;
@@ -78,7 +62,7 @@ static void child_main(int fd, char *const *folder, size_t n, const struct ctf_v
 	/* What lies between members goes through the pipe, too. */
 	memset(&f, 0, sizeof f);
 	memset(item, 0, sizeof item);
-	leave_home();
+	usk_child_begin();
 	f.status = usk_ctf_open(folder, n, visitor, &g, &f.err);
 	if (!f.status) {
 		f.totals = *usk_ctf_totals(g);
@@ -112,26 +96,14 @@ static bool receive(int fd, void *out, size_t n)
 	return true;
 }
 
+static enum usk_status try_open(void *ctx, struct usk_err *err)
+{
+	return usk_ctf_opens(ctx) ? USK_OK : usk_fail(err, USK_EINPUT, 0, "it is not taken");
+}
+
 bool usk_ctf_is_readable(const char *folder)
 {
-	int fd[2];
-	uint8_t readable = 0;
-	if (pipe2(fd, O_CLOEXEC)) {
-		return false;
-	}
-	pid_t pid = fork();
-	if (pid == 0) {
-		leave_home();
-		readable = usk_ctf_opens(folder);
-		send_all(fd[1], &readable, 1);
-		_exit(0);
-	}
-	close(fd[1]);
-	bool told = pid > 0 && receive(fd[0], &readable, 1);
-	close(fd[0]);
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
-	}
-	return told && readable;
+	return !usk_child_run(try_open, (void *)(uintptr_t)folder, folder, NULL);
 }
 
 /* Wait for its end; how it died, 0 for no signal. */

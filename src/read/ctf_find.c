@@ -97,3 +97,29 @@ uint64_t usk_ctf_size(char *const *folder, size_t n)
 	}
 	return size;
 }
+
+enum usk_status usk_ctf_files(const char *folder, char ***name, size_t *n, struct usk_err *err)
+{
+	size_t cap = 0;
+	*name = NULL;
+	*n = 0;
+	for (int index = 0; index < 2; index++) {
+		char *from = usk_format("%s%s", folder, index ? "/index" : "");
+		struct dirent **entry = NULL;
+		int entries = scandir(from, &entry, visible, alphasort);
+		for (int i = 0; i < entries; i++) {
+			if (is_file(from, entry[i]->d_name)) {
+				*name = usk_room(*name, *n, &cap, sizeof **name);
+				(*name)[(*n)++] =
+					usk_format("%s%s", index ? "index/" : "", entry[i]->d_name);
+			}
+			free(entry[i]);
+		}
+		free(entry);
+		free(from);
+		if (entries < 0 && !index) {
+			return usk_fail(err, USK_EIO, 0, "%s: %s", folder, strerror(errno));
+		}
+	}
+	return USK_OK;
+}

@@ -12,6 +12,7 @@
 #include "write/retime.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static bool is_pcap(const uint8_t *d, size_t n)
 {
@@ -126,11 +127,37 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 			t->path);
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static enum usk_status apply_folder(struct retime *t, uint32_t clock, const char *out)
+{
+#ifdef USK_HAVE_BABELTRACE2
+	enum usk_status status = usk_retime_ctf(t, clock, out);
+	usk_replay_free(t->map);
+	return status;
+#else
+	(void)clock;
+	(void)out;
+	return usk_fail(
+		t->err, USK_EINPUT, 0,
+		"%s: is a folder; CTF traces are folders, but this unskew was built without "
+		"libbabeltrace2",
+		t->path);
+#endif
+}
+
 enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clocks *c,
 			  const char *out, const struct usk_write_options *opt,
 			  struct usk_notes *notes, struct usk_err *err)
 {
 	struct retime t = { .path = in, .clocks = c, .opt = opt, .notes = notes, .err = err };
+	if (is_folder(in)) {
+		return apply_folder(&t, clock, out);
+	}
 	enum usk_status status = usk_input_open(&t.in, in, err);
 	if (status) {
 		return status;

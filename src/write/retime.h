@@ -36,5 +36,7 @@ void usk_retime_progress(const struct retime *t);
 enum usk_status usk_retime_pcap(struct retime *t);
 enum usk_status usk_retime_pcapng(struct retime *t);
 enum usk_status usk_retime_table(struct retime *t);
+/** A folder of CTF traces, into the folder out. */
+enum usk_status usk_retime_ctf(struct retime *t, uint32_t clock, const char *out);
 
 #endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/folder.h"
+#include "base/io.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* As the kernel hands them out: readdir(3) would allocate, and this runs in signal handlers. */
+struct entry {
+	uint64_t inode;
+	int64_t offset;
+	uint16_t length;
+	uint8_t type;
+	char name[];
+};
+
+static void empty(int fd, int depth);
+
+static bool remove_entry(int fd, const char *name, int depth)
+{
+	enum { DEEPEST = 16 };
+	if (!unlinkat(fd, name, 0)) {
+		return true;
+	}
+	int below = depth < DEEPEST
+			    ? openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+			    : -1;
+	if (below >= 0) {
+		empty(below, depth + 1);
+	}
+	return !unlinkat(fd, name, AT_REMOVEDIR);
+}
+
+/* All that is in the folder fd, which is closed. */
+static void empty(int fd, int depth)
+{
+	uint8_t buffer[2048];
+	bool removed = true;
+	/* Where entries went, others may have moved up: until nothing more goes. */
+	while (removed) {
+		removed = false;
+		lseek(fd, 0, SEEK_SET);
+		for (long n; (n = syscall(SYS_getdents64, fd, buffer, sizeof buffer)) > 0;) {
+			for (long at = 0; at < n;) {
+				const struct entry *e = (const void *)(buffer + at);
+				at += e->length;
+				removed |= strcmp(e->name, ".") && strcmp(e->name, "..") &&
+					   remove_entry(fd, e->name, depth);
+			}
+		}
+	}
+	close(fd);
+}
+
+void usk_folder_remove(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0) {
+		empty(fd, 0);
+		rmdir(path);
+	}
+}
+
+bool usk_folder_make(const char *path)
+{
+	char *p = usk_strdup(path);
+	bool good = true;
+	for (char *slash = strchr(p + 1, '/'); slash && good; slash = strchr(slash + 1, '/')) {
+		*slash = 0;
+		good = !mkdir(p, 0777) || errno == EEXIST;
+		*slash = '/';
+	}
+	good = good && (!mkdir(p, 0777) || errno == EEXIST);
+	free(p);
+	return good;
+}
+
+enum usk_status usk_folder_open(struct usk_folder *f, const char *path, bool replace,
+				struct usk_err *err)
+{
+	memset(f, 0, sizeof *f);
+	struct stat st;
+	bool exists = !lstat(path, &st);
+	if (exists && !replace) {
+		return usk_fail(err, USK_EIO, 0, "%s: exists already; use --force to replace it",
+				path);
+	}
+	if (exists && !S_ISDIR(st.st_mode)) {
+		return usk_fail(err, USK_EIO, 0, "%s: is no folder; name another", path);
+	}
+	for (uint64_t turn = 0; turn < 100 && !f->temporary; turn++) {
+		struct timespec now;
+		clock_gettime(CLOCK_REALTIME, &now);
+		uint64_t x = usk_mix((uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32 ^ turn << 56);
+		char *name = usk_format("%s.%06x", path, (unsigned)(x & 0xffffff));
+		if (!mkdir(name, 0777)) {
+			f->temporary = name;
+		} else {
+			int error = errno;
+			free(name);
+			if (error != EEXIST) {
+				return usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(error));
+			}
+		}
+	}
+	f->path = usk_strdup(path);
+	f->replace = exists;
+	usk_output_remember(f->temporary);
+	return USK_OK;
+}
+
+/* A folder cannot be replaced in one step: the old one goes aside first. */
+static int put_in_place(const struct usk_folder *f)
+{
+	char *old = usk_format("%s.old", f->temporary);
+	int failed = 0;
+	if (f->replace && rename(f->path, old)) {
+		free(old);
+		return -1;
+	}
+	/* An empty folder that appeared meanwhile is nobody's loss. */
+	if (rename(f->temporary, f->path)) {
+		int error = errno;
+		failed = -1;
+		if (f->replace) {
+			rename(old, f->path);
+		}
+		errno = error;
+	} else if (f->replace) {
+		usk_folder_remove(old);
+	}
+	free(old);
+	return failed;
+}
+
+enum usk_status usk_folder_commit(struct usk_folder *f, struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	if (put_in_place(f)) {
+		status = usk_fail(err, USK_EIO, 0, "%s: not written: %s", f->path, strerror(errno));
+	} else {
+		usk_output_forget(f->temporary);
+		free(f->temporary);
+		f->temporary = NULL;
+	}
+	usk_folder_close(f);
+	return status;
+}
+
+void usk_folder_close(struct usk_folder *f)
+{
+	if (f->temporary) {
+		usk_folder_remove(f->temporary);
+		usk_output_forget(f->temporary);
+	}
+	free(f->temporary);
+	free(f->path);
+	memset(f, 0, sizeof *f);
+}

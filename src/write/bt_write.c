@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bt_write.c - a CTF trace written anew by libbabeltrace2, with corrected stamps
+ *
+ * In    a folder with a trace
+ * Out   another one
+ * Why   source.ctf.fs, our filter and sink.ctf.fs in a row are all there is to do; they do it in a
+ *       process of their own, since the library aborts on some traces
+ */
+#include "write/bt_write.h"
+#include "base/child.h"
+#include "base/folder.h"
+#include "write/bt_sync.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool fail(struct usk_err *err, const char *from)
+{
+	const bt_error *error = bt_current_thread_take_error();
+	const char *why = "it does not say why";
+	if (error) {
+		why = bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0));
+	}
+	usk_fail(err, USK_EINPUT, 0, "%s: libbabeltrace2 cannot write it anew: %.300s", from, why);
+	for (char *p = err->msg; *p; p++) {
+		*p = *p == '\n' ? ' ' : *p;
+	}
+	return false;
+}
+
+static const bt_component_class_filter *filter_class(void)
+{
+	bt_message_iterator_class *iterator = bt_message_iterator_class_create(usk_merge_next);
+	if (!iterator) {
+		return NULL;
+	}
+	bt_message_iterator_class_set_initialize_method(iterator, usk_merge_init);
+	bt_message_iterator_class_set_finalize_method(iterator, usk_merge_finalize);
+	bt_component_class_filter *filter = bt_component_class_filter_create("sync", iterator);
+	if (filter) {
+		bt_component_class_filter_set_initialize_method(filter, usk_sync_init);
+		bt_component_class_filter_set_finalize_method(filter, usk_sync_finalize);
+		bt_component_class_filter_set_input_port_connected_method(filter,
+									  usk_sync_connected);
+	}
+	bt_message_iterator_class_put_ref(iterator);
+	return filter;
+}
+
+static const bt_component_source *add_source(bt_graph *graph, const bt_plugin *ctf,
+					     const char *from)
+{
+	const bt_component_class_source *class =
+		bt_plugin_borrow_source_component_class_by_name_const(ctf, "fs");
+	const bt_component_source *source = NULL;
+	bt_value *params = bt_value_map_create(), *inputs = NULL;
+	if (class && params && !bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) &&
+	    !bt_value_array_append_string_element(inputs, from)) {
+		bt_graph_add_source_component(graph, class, "source", params, BT_LOGGING_LEVEL_NONE,
+					      &source);
+	}
+	bt_value_put_ref(params);
+	return source;
+}
+
+static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *ctf, const char *to)
+{
+	const bt_component_class_sink *class =
+		bt_plugin_borrow_sink_component_class_by_name_const(ctf, "fs");
+	const bt_component_sink *sink = NULL;
+	bt_value *params = bt_value_map_create();
+	if (class && params && !bt_value_map_insert_string_entry(params, "path", to) &&
+	    !bt_value_map_insert_bool_entry(params, "assume-single-trace", BT_TRUE) &&
+	    !bt_value_map_insert_bool_entry(params, "quiet", BT_TRUE)) {
+		bt_graph_add_sink_component(graph, class, "sink", params, BT_LOGGING_LEVEL_NONE,
+					    &sink);
+	}
+	bt_value_put_ref(params);
+	return sink;
+}
+
+static bool run(const char *from, const char *to, struct sync_setup *setup, struct usk_err *err)
+{
+	bt_graph *graph = bt_graph_create(0);
+	const bt_plugin *ctf = NULL;
+	const bt_component_class_filter *class = filter_class();
+	const bt_component_filter *filter = NULL;
+	bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &ctf);
+	if (!graph || !ctf || !class) {
+		return fail(err, from);
+	}
+	const bt_component_source *source = add_source(graph, ctf, from);
+	const bt_component_sink *sink = source ? add_sink(graph, ctf, to) : NULL;
+	if (!sink || bt_graph_add_filter_component_with_initialize_method_data(
+			     graph, class, "sync", NULL, setup, BT_LOGGING_LEVEL_NONE, &filter)) {
+		return fail(err, from);
+	}
+	for (uint64_t i = 0; i < bt_component_source_get_output_port_count(source); i++) {
+		if (bt_graph_connect_ports(
+			    graph, bt_component_source_borrow_output_port_by_index_const(source, i),
+			    bt_component_filter_borrow_input_port_by_index_const(filter, i),
+			    NULL)) {
+			return fail(err, from);
+		}
+	}
+	if (bt_graph_connect_ports(
+		    graph, bt_component_filter_borrow_output_port_by_index_const(filter, 0),
+		    bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL) ||
+	    bt_graph_run(graph) != BT_GRAPH_RUN_STATUS_OK) {
+		return fail(err, from);
+	}
+	/* The sink writes the last of it when it goes. */
+	bt_graph_put_ref(graph);
+	return true;
+}
+
+/* As `babeltrace2 FOLDER` reads it: through its muxer. */
+static enum usk_status read_through(void *ctx, struct usk_err *err)
+{
+	const char *from = ctx;
+	bt_graph *graph = bt_graph_create(0);
+	const bt_plugin *ctf = NULL, *utils = NULL;
+	const bt_component_filter *muxer = NULL;
+	const bt_component_sink *dummy = NULL;
+	bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &ctf);
+	bt_plugin_find("utils", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &utils);
+	const bt_component_source *source = graph && ctf ? add_source(graph, ctf, from) : NULL;
+	if (!source || !utils ||
+	    bt_graph_add_filter_component(
+		    graph, bt_plugin_borrow_filter_component_class_by_name_const(utils, "muxer"),
+		    "muxer", NULL, BT_LOGGING_LEVEL_NONE, &muxer) ||
+	    bt_graph_add_sink_component(
+		    graph, bt_plugin_borrow_sink_component_class_by_name_const(utils, "dummy"),
+		    "dummy", NULL, BT_LOGGING_LEVEL_NONE, &dummy)) {
+		return usk_fail(err, USK_EINPUT, 0, "not read");
+	}
+	for (uint64_t i = 0; i < bt_component_source_get_output_port_count(source); i++) {
+		if (bt_graph_connect_ports(
+			    graph, bt_component_source_borrow_output_port_by_index_const(source, i),
+			    bt_component_filter_borrow_input_port_by_index_const(muxer, i), NULL)) {
+			return usk_fail(err, USK_EINPUT, 0, "not read");
+		}
+	}
+	bool good = !bt_graph_connect_ports(
+			    graph, bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
+			    bt_component_sink_borrow_input_port_by_index_const(dummy, 0), NULL) &&
+		    bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK;
+	return good ? USK_OK : usk_fail(err, USK_EINPUT, 0, "not in order");
+}
+
+bool usk_bt_orders(const char *folder)
+{
+	return !usk_child_run(read_through, (void *)(uintptr_t)folder, folder, NULL);
+}
+
+struct job {
+	const char *from, *to;
+	struct sync_setup setup;
+};
+
+static enum usk_status work(void *ctx, struct usk_err *err)
+{
+	struct job *job = ctx;
+	return run(job->from, job->to, &job->setup, err) ? USK_OK : err->code;
+}
+
+enum usk_status usk_bt_write(const char *from, const char *to, const struct usk_clocks *c,
+			     uint32_t clock, struct usk_err *err)
+{
+	/* The sink wants to make its folder itself. */
+	char *fresh = usk_format("%s.new", to);
+	struct job job = { from, fresh, { c, clock } };
+	enum usk_status status = usk_child_run(work, &job, from, err);
+	if (!status && rename(fresh, to)) {
+		status = usk_fail(err, USK_EIO, 0, "%s: %s", to, strerror(errno));
+	}
+	if (status) {
+		usk_folder_remove(fresh);
+	}
+	free(fresh);
+	return status;
+}
