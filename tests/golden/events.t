@@ -44,8 +44,7 @@ a,8000000,8000000,send,nobody,
 ! unskew: note: b.jsonl: line 6: has no kind; 1 row of it is left out
 # Packed, each as its name says; the answer is the same.
 $ gzip a.csv; zstd -q --rm b.jsonl; unskew sync -q a.csv.gz b.jsonl.zst -o packed.json; sed 's/\.gz//; s/\.zst//' packed.json | cmp - clocks.json && echo same
-- clocks.json differ: char 213, line 7
-? 1
+same
 $ unskew apply -q clocks.json a=a.csv.gz -o again.csv.gz; gzip -dc again.csv.gz | cmp - out/a.csv && echo same
 same
 # Exchanges of NTP or PTP; a counter's ticks need its rate.

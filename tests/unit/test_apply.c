@@ -429,7 +429,7 @@ static void test_refusals(void **state)
 	assert_non_null(strstr(err.msg, "No space left"));
 	assert_int_equal(usk_apply(in, 1, c, "/nowhere/at/all", NULL, NULL, &err), USK_EIO);
 	assert_int_equal(usk_apply("/nowhere", 1, c, out, NULL, NULL, &err), USK_EIO);
-	assert_int_equal(usk_apply(folder, 1, c, out, NULL, NULL, &err), USK_EIO);
+	assert_int_equal(usk_apply(folder, 1, c, out, NULL, NULL, &err), USK_EINPUT);
 	assert_int_equal(usk_apply(in, USK_NO_CLOCK, c, out, NULL, NULL, &err), USK_EINPUT);
 	assert_non_null(strstr(err.msg, "NAME="));
 	assert_int_equal(usk_apply(in, 1, c, in, NULL, NULL, &err), USK_EIO);
