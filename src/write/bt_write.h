@@ -6,8 +6,8 @@
 #include "base/base.h"
 
 /**
- * The trace in folder `from` into folder `to`, which is there and empty: each event with the stamp that the
- * clock's correction gives it, or as recorded (USK_NO_CLOCK).
+ * The trace in folder `from` into folder `to`, which is there and empty: each event with the stamp
+ * that the clock's correction gives it, or as recorded (USK_NO_CLOCK).
  */
 enum usk_status usk_bt_write(const char *from, const char *to, const struct usk_clocks *c,
 			     uint32_t clock, struct usk_err *err);
