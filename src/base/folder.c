@@ -111,6 +111,9 @@ enum usk_status usk_folder_open(struct usk_folder *f, const char *path, bool rep
 			}
 		}
 	}
+	if (!f->temporary) {
+		return usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(EEXIST));
+	}
 	f->path = usk_strdup(path);
 	f->replace = exists;
 	usk_output_remember(f->temporary);

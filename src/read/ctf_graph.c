@@ -181,12 +181,8 @@ static struct ctf_item *new_item(struct stream *s, int64_t time_ns, struct ctf_r
 	}
 	s->item = usk_room(s->item, s->first + s->n, &s->cap, sizeof *s->item);
 	struct ctf_item *item = &s->item[s->first + s->n];
-	item->time_ns = time_ns;
-	item->kind = role.kind;
-	item->rule = role.rule;
-	item->n = 0;
-	item->length = 0;
-	item->key = 0;
+	/* All of it: it goes through a pipe as it lies. */
+	*item = (struct ctf_item){ .time_ns = time_ns, .kind = role.kind, .rule = role.rule };
 	return item;
 }
 

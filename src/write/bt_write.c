@@ -82,6 +82,23 @@ static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *ctf, 
 	return sink;
 }
 
+/* All of the source through the filter into the sink. */
+static bool run_through(bt_graph *graph, const bt_component_source *source,
+			const bt_component_filter *filter, const bt_component_sink *sink)
+{
+	bool good = true;
+	for (uint64_t i = 0; i < bt_component_source_get_output_port_count(source) && good; i++) {
+		good = !bt_graph_connect_ports(
+			graph, bt_component_source_borrow_output_port_by_index_const(source, i),
+			bt_component_filter_borrow_input_port_by_index_const(filter, i), NULL);
+	}
+	return good &&
+	       !bt_graph_connect_ports(
+		       graph, bt_component_filter_borrow_output_port_by_index_const(filter, 0),
+		       bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL) &&
+	       bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK;
+}
+
 static bool run(const char *from, const char *to, struct sync_setup *setup, struct usk_err *err)
 {
 	bt_graph *graph = bt_graph_create(0);
@@ -98,18 +115,7 @@ static bool run(const char *from, const char *to, struct sync_setup *setup, stru
 			     graph, class, "sync", NULL, setup, BT_LOGGING_LEVEL_NONE, &filter)) {
 		return fail(err, from);
 	}
-	for (uint64_t i = 0; i < bt_component_source_get_output_port_count(source); i++) {
-		if (bt_graph_connect_ports(
-			    graph, bt_component_source_borrow_output_port_by_index_const(source, i),
-			    bt_component_filter_borrow_input_port_by_index_const(filter, i),
-			    NULL)) {
-			return fail(err, from);
-		}
-	}
-	if (bt_graph_connect_ports(
-		    graph, bt_component_filter_borrow_output_port_by_index_const(filter, 0),
-		    bt_component_sink_borrow_input_port_by_index_const(sink, 0), NULL) ||
-	    bt_graph_run(graph) != BT_GRAPH_RUN_STATUS_OK) {
+	if (!run_through(graph, source, filter, sink)) {
 		return fail(err, from);
 	}
 	/* The sink writes the last of it when it goes. */
@@ -137,18 +143,9 @@ static enum usk_status read_through(void *ctx, struct usk_err *err)
 		    "dummy", NULL, BT_LOGGING_LEVEL_NONE, &dummy)) {
 		return usk_fail(err, USK_EINPUT, 0, "not read");
 	}
-	for (uint64_t i = 0; i < bt_component_source_get_output_port_count(source); i++) {
-		if (bt_graph_connect_ports(
-			    graph, bt_component_source_borrow_output_port_by_index_const(source, i),
-			    bt_component_filter_borrow_input_port_by_index_const(muxer, i), NULL)) {
-			return usk_fail(err, USK_EINPUT, 0, "not read");
-		}
-	}
-	bool good = !bt_graph_connect_ports(
-			    graph, bt_component_filter_borrow_output_port_by_index_const(muxer, 0),
-			    bt_component_sink_borrow_input_port_by_index_const(dummy, 0), NULL) &&
-		    bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK;
-	return good ? USK_OK : usk_fail(err, USK_EINPUT, 0, "not in order");
+	return run_through(graph, source, muxer, dummy)
+		       ? USK_OK
+		       : usk_fail(err, USK_EINPUT, 0, "not in order");
 }
 
 bool usk_bt_orders(const char *folder)
