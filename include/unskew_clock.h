@@ -102,7 +102,7 @@ struct usk_three_stamps {
 };
 
 #define USK_DRIFT_ALLOWANCE_E12 INT64_C(1000000) /* 10^-6: section 3.2.3 */
-#define USK_TICKS_MAX		(INT64_C(1) << 60)
+#define USK_TICKS_MAX		(INT64_C(1) << 62)
 
 /*
  * From the other clock to this one, by two exchanges X and Y, in fixed point:
@@ -123,8 +123,8 @@ struct usk_live_map {
 
 /**
  * USK_EINPUT: Y is not after X on both clocks, an exchange ended before it began, or the rates
- * differ by more than a factor of 100 (50 MHz against 4 GHz is 80). USK_ERANGE: a stamp over
- * USK_TICKS_MAX. allowance_e12 >= 0; max_age > 0.
+ * differ by more than a factor of 100 (50 MHz against 4 GHz is 80). USK_ERANGE: a stamp of
+ * USK_TICKS_MAX or more in size. allowance_e12 >= 0; max_age > 0.
  */
 enum usk_status usk_live_map_of(const struct usk_three_stamps *x, const struct usk_three_stamps *y,
 				int64_t allowance_e12, int64_t max_age, struct usk_live_map *out,

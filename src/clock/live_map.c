@@ -15,8 +15,8 @@ enum { CONV_BITS = 56, DRIFT_BITS = 32 };
 
 static bool in_range(const struct usk_three_stamps *s)
 {
-	return s->before >= -USK_TICKS_MAX && s->after <= USK_TICKS_MAX &&
-	       s->remote >= -USK_TICKS_MAX && s->remote <= USK_TICKS_MAX;
+	return s->before > -USK_TICKS_MAX && s->after < USK_TICKS_MAX &&
+	       s->remote > -USK_TICKS_MAX && s->remote < USK_TICKS_MAX;
 }
 
 enum usk_status usk_live_map_of(const struct usk_three_stamps *x, const struct usk_three_stamps *y,
@@ -28,7 +28,7 @@ enum usk_status usk_live_map_of(const struct usk_three_stamps *x, const struct u
 		return usk_fail(err, USK_EINPUT, 0, "an exchange ended before it began");
 	}
 	if (!in_range(x) || !in_range(y)) {
-		return usk_fail(err, USK_ERANGE, 0, "a stamp is over 2^60 ticks from 0");
+		return usk_fail(err, USK_ERANGE, 0, "a stamp is 2^62 ticks or more from 0");
 	}
 	int64_t local_2 = y->before + y->after;
 	usk_i128 gone_2 = (usk_i128)local_2 - (x->before + x->after);
@@ -41,7 +41,7 @@ enum usk_status usk_live_map_of(const struct usk_three_stamps *x, const struct u
 		return usk_fail(err, USK_EINPUT, 0,
 				"one clock ran more than %d times as fast as the other", FACTOR);
 	}
-	/* gone_2 is under 2^62, and over 2^64 after the shift: 118 bits. Rounded to the nearest. */
+	/* gone_2 is under 2^64: 120 bits after the shift. Rounded to the nearest. */
 	usk_i128 conv = ((gone_2 << CONV_BITS) + remote) / (2 * remote);
 	usk_i128 jitter_2 = (usk_i128)(x->after - x->before) + (y->after - y->before);
 	usk_i128 drift = usk_ceil_div(jitter_2 << DRIFT_BITS, gone_2);
@@ -70,12 +70,12 @@ enum usk_live_state usk_live_map_at(const struct usk_live_map *m, int64_t remote
 	/* age is under 2^63 and conv under 2^64: 127 bits. */
 	usk_u128 gone = (usk_u128)age * m->conv; /* 2^-56 */
 	usk_u128 half = gone >> (CONV_BITS - 1); /* doubled, rounded down */
-	if (half > (usk_u128)4 * USK_TICKS_MAX) {
+	if (half > (usk_u128)2 * USK_TICKS_MAX) {
 		return USK_LIVE_STALE;
 	}
 	usk_i128 local_2 = m->local_2 + (from_y < 0 ? -(usk_i128)half : (usk_i128)half);
 	/* In halves of a tick: rounding of conv (age / 2^57), of half (1), of local (1). */
-	usk_u128 error_2 = (half + 1) * m->drift; /* 2^-32; 63 + 64 bits */
+	usk_u128 error_2 = (half + 1) * m->drift; /* 2^-32; 2^63 times 64 bits */
 	error_2 = (error_2 >> DRIFT_BITS) + 1 + (uint64_t)m->jitter_2 + 1 +
 		  (usk_u128)(age >> CONV_BITS) + 1 + 1;
 	if (error_2 > (usk_u128)2 * USK_TICKS_MAX) {

@@ -127,7 +127,13 @@ static void test_refused(void **state)
 		{ { 100, 5, 110 }, { 0, 105, 10 }, USK_EINPUT },
 		{ { 0, 0, 10 }, { 100000, 1, 100010 }, USK_EINPUT },
 		{ { 0, 0, 0 }, { 1, 1000, 1 }, USK_EINPUT },
-		{ { 0, 0, 0 }, { USK_TICKS_MAX + 1, 5, USK_TICKS_MAX + 2 }, USK_ERANGE },
+		{ { 0, 0, 0 }, { USK_TICKS_MAX, 5, USK_TICKS_MAX + 2 }, USK_ERANGE },
+		{ { 1800000000000000000, 1900000000000000000, 1800000000000000010 },
+		  { 1800000001000000000, 1900000001000000000, 1800000001000000010 },
+		  USK_OK },
+		{ { 1 - USK_TICKS_MAX, 1 - USK_TICKS_MAX, 1 - USK_TICKS_MAX },
+		  { USK_TICKS_MAX - 1, USK_TICKS_MAX - 1, USK_TICKS_MAX - 1 },
+		  USK_OK },
 		{ { INT64_MIN, 0, 0 }, { 1, 2, 3 }, USK_ERANGE },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
