@@ -30,6 +30,9 @@ check      util-linux        setpriv: tests of refused permissions
 check      babeltrace2       shows CTF traces, independently of us; loads our filter
 check      zstd              packs files, independently of us
 check      python3           answers requests of curl in the recording; claims of the papers
+check      nodejs            bundles the page, drives its tests
+check      npm               fetches uPlot, esbuild, playwright-core, axe-core
+check      chromium          draws the page
 bench      tcpdump           the yardstick
 bench      wireshark-common  mergecap, the other yardstick
 papers     gnuplot-nox       figures of doc/papers
@@ -70,6 +73,11 @@ fi
 
 missing=
 for package in $(wanted $verbs | sort -u); do
+	# Node often comes from elsewhere, and Debian's packages would be in its way.
+	case $package in
+	nodejs) command -v node >/dev/null && continue ;;
+	npm) command -v npm >/dev/null && continue ;;
+	esac
 	status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
 	[ "$status" = installed ] || missing="$missing $package"
 done

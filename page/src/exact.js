@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+/*
+ * exact.js - clock maps in whole nanoseconds
+ *
+ * In    knots of clocks.json: decimal strings, up to 2^62
+ * Out   reference times, lo and hi, as numbers relative to origins that are BigInt
+ * Why   a double steps by 256 ns at today's epoch. Differences to an origin stay below 2^53 (104 days),
+ *       where doubles are whole; products of two of them are not, so quotients are corrected exactly
+ */
+const SAFE = 2 ** 53;
+
+/* a b = high + low exactly (Dekker's product over Veltkamp's halves) */
+function low(a, b, high) {
+	const ca = 134217729 * a, cb = 134217729 * b;
+	const ah = ca - (ca - a), bh = cb - (cb - b);
+	const al = a - ah, bl = b - bh;
+	return al * bl - (high - ah * bh - al * bh - ah * bl);
+}
+
+/* floor(a n / d) for whole numbers, d > 0 */
+export function floorMulDiv(a, n, d) {
+	const p = a * n;
+	if (d >= 2 ** 52 || Math.abs(p) >= 2 ** 104 || Math.abs(p / d) >= 2 ** 52) {
+		const product = BigInt(a) * BigInt(n), by = BigInt(d);
+		const q = product / by;
+		return Number(product % by < 0n ? q - 1n : q);
+	}
+	let q = Math.floor(p / d);
+	const qd = q * d;
+	/* Both products are close, so every step of this remainder is exact. */
+	let r = (p - qd) + (low(a, n, p) - low(q, d, qd));
+	for (; r < 0; r += d) {
+		q--;
+	}
+	for (; r >= d; r -= d) {
+		q++;
+	}
+	return q;
+}
+
+export const big = (text) => (text === null || text === undefined ? null : BigInt(text));
+
+/* A difference of two BigInt times as a number: null beyond 104 days. */
+export function apart(a, b) {
+	const d = a - b;
+	return d < SAFE && d > -SAFE ? Number(d) : null;
+}
+
+/*
+ * A clock's map between two origins. T(x) = x + offset(x), lo and hi alike; the outermost slope goes on
+ * beyond the knots, where the band opens at the skew limit.
+ */
+class Map_ {
+	constructor(knots, side, local, reference, open) {
+		const n = knots.length;
+		this.x = new Float64Array(n);
+		this.c = new Float64Array(n);
+		this.open = open;
+		knots.forEach((k, i) => {
+			this.x[i] = Number(k.x - local);
+			this.c[i] = Number(k[side] + local - reference);
+		});
+		this.i = 0;
+	}
+
+	/* the segment x_i < x <= x_(i+1) */
+	find(x) {
+		const last = this.x.length - 2;
+		let i = this.i;
+		if (!(this.x[i] < x && x <= this.x[i + 1])) {
+			let from = 0, to = last;
+			while (from < to) {
+				const middle = (from + to + 1) >> 1;
+				if (this.x[middle] < x) {
+					from = middle;
+				} else {
+					to = middle - 1;
+				}
+			}
+			i = this.i = from;
+		}
+		return i;
+	}
+
+	/* offset at x, plus the difference of the origins */
+	offset(x) {
+		const i = this.find(x);
+		const d = this.x[i + 1] - this.x[i];
+		const value = this.c[i] + floorMulDiv(this.c[i + 1] - this.c[i], x - this.x[i], d);
+		const beyond = Math.max(0, this.x[0] - x, x - this.x[this.x.length - 1]);
+		return value + (beyond && this.open ? this.open * Math.ceil(beyond) : 0);
+	}
+
+	at(x) {
+		return x + this.offset(x);
+	}
+}
+
+export class Clock {
+	constructor(json, maxSkewPpm) {
+		this.json = json;
+		this.name = json.name;
+		this.quality = json.quality;
+		this.skew = maxSkewPpm * 1e-6;
+		this.knots = json.knots.map((k) => ({
+			x: big(k.local_ns),
+			offset: big(k.offset_ns),
+			lo: big(k.lo_ns),
+			hi: big(k.hi_ns),
+			epoch: k.epoch ?? 0,
+		}));
+		this.epochs = [...new Set(this.knots.map((k) => k.epoch))];
+	}
+
+	/* Which side stands for the clock: its estimate, else the one bound that it has. */
+	get side() {
+		const k = this.knots[0];
+		return !k || this.knots.length < 2 ? null : ['offset', 'lo', 'hi'].find((side) => k[side] !== null) ?? null;
+	}
+
+	has(side) {
+		return this.knots.length > 1 && this.knots[0][side] !== null;
+	}
+
+	map(side, local, reference, epoch = this.epochs[0]) {
+		const knots = this.knots.filter((k) => k.epoch === epoch);
+		if (knots.length < 2 || knots[0][side] === null) {
+			return null;
+		}
+		const open = side === 'lo' ? -this.skew : side === 'hi' ? this.skew : 0;
+		return new Map_(knots, side, local, reference, open);
+	}
+
+	/* the moment in the middle, where tables state the offset; BigInt */
+	get middle() {
+		const first = this.knots[0].x, last = this.knots[this.knots.length - 1].x;
+		return first + (last - first) / 2n;
+	}
+
+	/* offset, lo, hi at a local time, as BigInt; null where unknown */
+	state(x) {
+		const one = (side) => {
+			const map = this.has(side) && this.map(side, x, x);
+			return map ? BigInt(Math.round(map.offset(0))) : null;
+		};
+		return { offset: one('offset'), lo: one('lo'), hi: one('hi') };
+	}
+}

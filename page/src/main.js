@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+/*
+ * main.js - the page, from top to bottom
+ *
+ * In    #unskew-answer, the plain answer and table that `unskew report` writes; #unskew-data
+ * Out   the sections below it; window.unskew, for those who check what is drawn
+ */
+import { h } from './dom.js';
+import { unpack } from './data.js';
+import { Corridor } from './corridor.js';
+
+function themeButton(redraw) {
+	const root = document.documentElement;
+	const wish = matchMedia('(prefers-color-scheme: dark)'), print = matchMedia('print');
+	let chosen = null;
+	const button = h('button', { type: 'button', id: 'theme' });
+	const apply = () => {
+		const theme = print.matches ? 'light' : chosen ?? (wish.matches ? 'dark' : 'light');
+		if (root.dataset.theme !== theme) {
+			root.dataset.theme = theme;
+			redraw();
+		}
+		button.textContent = theme === 'dark' ? 'Light' : 'Dark';
+	};
+	button.addEventListener('click', () => {
+		chosen = root.dataset.theme === 'dark' ? 'light' : 'dark';
+		apply();
+	});
+	wish.addEventListener('change', apply);
+	print.addEventListener('change', apply);
+	apply();
+	return button;
+}
+
+function main() {
+	const began = performance.now();
+	const source = document.getElementById('unskew-data');
+	const data = unpack(JSON.parse(source.textContent));
+	const body = document.getElementById('main');
+	const parts = [];
+	const corridor = data.pairs.length ? new Corridor(data, () => parts.forEach((p) => p.follow?.(corridor))) : null;
+	const redraw = () => [corridor, ...parts].forEach((p) => p?.view && p.draw?.());
+	document.getElementById('top').append(themeButton(redraw));
+	if (corridor) {
+		body.append(corridor.section);
+		corridor.ready();
+	}
+	let resized;
+	window.addEventListener('resize', () => {
+		clearTimeout(resized);
+		resized = setTimeout(redraw, 60);
+	});
+	window.unskew = {
+		data,
+		corridor,
+		firstDrawing: performance.now() - began,
+		drawn: () => corridor?.plot.drawn,
+		window: (from, to) => corridor.window(from, to),
+	};
+}
+
+main();
