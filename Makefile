@@ -63,7 +63,7 @@ campaign: ## N random scenarios against the band's promise: make campaign N=1000
 bench: ## throughput, and ratios to tcpdump and mergecap in the same run
 	@tools/need.sh bench
 	@$(MAKE) --no-print-directory all
-	@ninja -C $(BUILD) bench/bench_convert bench/bench_fit bench/bench_walk
+	@ninja -C $(BUILD) benches
 	@bench/run.py $(BUILD) $(PACKETS)
 
 papers: ## the papers' tables, made again: doc/papers; PAPER=ashton for one of them

@@ -67,6 +67,17 @@ try:
     seconds, peak = run([unskew, "sync", a, b])
     line("unskew sync, clocks an hour apart", seconds, peak, "p", tcpdump)
     shutil.rmtree(os.path.join(scratch, "far"))
+    ctf = os.path.join(build, "bench", "bench_ctf")
+    if os.path.exists(ctf) and shutil.which("babeltrace2"):
+        print("\nCTF traces of %d events: ratio of events a second" % packets)
+        for share in (20, 2):
+            folder = os.path.join(scratch, "ctf%d" % share)
+            subprocess.run([ctf, "make", folder, str(packets), str(share)], check=True)
+            theirs, _ = run(["babeltrace2", folder, "--component=sink.utils.dummy"])
+            ours, peak = run([ctf, "read", folder])
+            print("one in %2d tells of a packet: %.2f M/s, babeltrace2 into sink.utils.dummy %.2f M/s: "
+                  "%.2f of it, %.0f MB" % (share, packets / ours / 1e6, packets / theirs / 1e6,
+                                           theirs / ours, peak))
 finally:
     shutil.rmtree(scratch, ignore_errors=True)
 for name in ("fit", "convert"):

@@ -48,6 +48,7 @@ struct buffer {
 struct state {
 	struct ctf_child *child; /* NULL once all was decoded */
 	struct ctf_keys *keys;
+	struct ctf_places places;
 	bool packets;		  /* not sides of messages */
 	struct ctf_totals totals; /* once all was decoded */
 	struct usk_spool *spool;
@@ -76,8 +77,8 @@ static struct ctf_role classify(void *ctx, const bt_event_class *class)
 static bool take(void *ctx, const bt_event *event, struct ctf_item *item)
 {
 	struct state *s = ctx;
-	return item->kind >= CTF_SENT ? usk_ctf_keys_take(s->keys, event, item)
-				      : usk_ctf_net_take(event, item);
+	return item->kind >= CTF_SENT ? usk_ctf_keys_take(s->keys, &s->places, event, item)
+				      : usk_ctf_net_take(&s->places, event, item);
 }
 
 /* ---- items whose turn has come ---------------------------------------------------------- */

@@ -19,6 +19,8 @@
 
 #include <babeltrace2/babeltrace.h>
 
+#include <stddef.h>
+
 /* ---- ctf_find.c ---- */
 
 /** Folders with a file "metadata" at path or below, sorted. USK_EIO, USK_EINPUT: none. */
@@ -64,12 +66,33 @@ struct ctf_item {
 	uint8_t bytes[216];
 };
 
+/** Of an item, the bytes that mean something. */
+static inline size_t usk_ctf_item_size(const struct ctf_item *item)
+{
+	return offsetof(struct ctf_item, bytes) + item->n;
+}
+
 /* ---- ctf_field.c ---- */
 
+/*
+ * Where members were found: looking for names costs as much as all of decoding. Classes and the
+ * characters of paths are known by their addresses, so both must live as long as this.
+ */
+enum { CTF_PLACES = 256 };
+#define CTF_NOWHERE UINT32_MAX
+struct ctf_places {
+	struct ctf_place {
+		const bt_field_class *class;
+		const char *name;
+		uint32_t n, index;
+	} slot[CTF_PLACES];
+};
+
 /** The member of that path ("a.b"), through selected options of variants; NULL if none. */
-const bt_field *usk_ctf_member(const bt_field *structure, const char *path);
+const bt_field *usk_ctf_member(struct ctf_places *places, const bt_field *structure,
+			       const char *path);
 /** The same in the payload and the contexts of an event. */
-const bt_field *usk_ctf_field(const bt_event *event, const char *path);
+const bt_field *usk_ctf_field(struct ctf_places *places, const bt_event *event, const char *path);
 /** An integer, boolean or bit array of any kind. */
 bool usk_ctf_integer(const bt_field *f, uint64_t *out);
 /** An integer, or an array of integers of 8, 16 or 32 bits, as n bytes in network order. */
@@ -81,7 +104,7 @@ size_t usk_ctf_text(const bt_field *f, uint8_t *out, size_t room);
 
 enum ctf_kind usk_ctf_net_kind(const bt_event_class *class);
 /** False: nothing in it is of use (no TCP, no headers, the loopback device). */
-bool usk_ctf_net_take(const bt_event *event, struct ctf_item *item);
+bool usk_ctf_net_take(struct ctf_places *places, const bt_event *event, struct ctf_item *item);
 
 /* ---- ctf_graph.c ---- */
 
@@ -146,7 +169,8 @@ void usk_ctf_keys_free(struct ctf_keys *k);
 /** Were they given by the user? */
 bool usk_ctf_keys_stated(const struct ctf_keys *k);
 struct ctf_role usk_ctf_keys_classify(struct ctf_keys *k, const bt_event_class *class);
-bool usk_ctf_keys_take(struct ctf_keys *k, const bt_event *event, struct ctf_item *item);
+bool usk_ctf_keys_take(struct ctf_keys *k, struct ctf_places *places, const bt_event *event,
+		       struct ctf_item *item);
 /** An item whose turn has come: is it a side of a message? */
 bool usk_ctf_keys_settle(struct ctf_keys *k, const struct ctf_item *item, struct usk_event *out);
 

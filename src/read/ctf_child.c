@@ -20,14 +20,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ITEMS = 64 };
+enum { ITEMS = 256, PIPE_BYTES = 1 << 18 };
 
-/* What goes through the pipe: one of these, then so many items. */
+/* What goes through the pipe: one of these, then so many items, no more of each than it has. */
 struct frame {
 	struct ctf_totals totals; /* so far */
 	enum usk_status status;
 	struct usk_err err;
-	size_t n;
+	size_t n, bytes;
 	bool last;
 };
 
@@ -37,6 +37,7 @@ struct ctf_child {
 	struct ctf_totals totals;
 	struct ctf_item item[ITEMS];
 	size_t at, n;
+	uint8_t packed[ITEMS * sizeof(struct ctf_item)];
 };
 
 /* ---- the child ------------------------------------------------------------------------------ */
@@ -57,11 +58,11 @@ static void send_all(int fd, const void *data, size_t n)
 static void child_main(int fd, char *const *folder, size_t n, const struct ctf_visitor *visitor)
 {
 	struct ctf_graph *g = NULL;
-	struct ctf_item item[ITEMS];
+	static struct ctf_item item[ITEMS];
+	static uint8_t packed[sizeof item];
 	struct frame f;
 	/* What lies between members goes through the pipe, too. */
 	memset(&f, 0, sizeof f);
-	memset(item, 0, sizeof item);
 	usk_child_begin();
 	f.status = usk_ctf_open(folder, n, visitor, &g, &f.err);
 	if (!f.status) {
@@ -73,8 +74,13 @@ static void child_main(int fd, char *const *folder, size_t n, const struct ctf_v
 		f.status = usk_ctf_next(g, item, ITEMS, &f.n, &f.err);
 		f.totals = *usk_ctf_totals(g);
 		f.last = f.status || !f.n;
+		f.bytes = 0;
+		for (size_t i = 0; i < f.n; i++) {
+			memcpy(packed + f.bytes, &item[i], usk_ctf_item_size(&item[i]));
+			f.bytes += usk_ctf_item_size(&item[i]);
+		}
 		send_all(fd, &f, sizeof f);
-		send_all(fd, item, f.n * sizeof *item);
+		send_all(fd, packed, f.bytes);
 	}
 	/* Everything goes with the process. */
 	_exit(0);
@@ -94,6 +100,18 @@ static bool receive(int fd, void *out, size_t n)
 		n -= m > 0 ? (size_t)m : 0;
 	}
 	return true;
+}
+
+/* The items of a frame, from what came through the pipe. */
+static void unpack(struct ctf_child *c, size_t n)
+{
+	const uint8_t *p = c->packed;
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&c->item[i], p, offsetof(struct ctf_item, bytes));
+		memcpy(&c->item[i], p, usk_ctf_item_size(&c->item[i]));
+		p += usk_ctf_item_size(&c->item[i]);
+	}
+	c->n = n;
 }
 
 static enum usk_status try_open(void *ctx, struct usk_err *err)
@@ -125,10 +143,10 @@ static enum usk_status next_frame(struct ctf_child *c, struct usk_err *err)
 {
 	struct frame f;
 	c->at = c->n = 0;
-	if (receive(c->fd, &f, sizeof f) && f.n <= ITEMS &&
-	    receive(c->fd, c->item, f.n * sizeof *c->item)) {
+	if (receive(c->fd, &f, sizeof f) && f.n <= ITEMS && f.bytes <= sizeof c->packed &&
+	    receive(c->fd, c->packed, f.bytes)) {
 		c->totals = f.totals;
-		c->n = f.n;
+		unpack(c, f.n);
 		if (f.last) {
 			bury(c);
 		}
@@ -156,6 +174,8 @@ enum usk_status usk_ctf_start(char *const *folder, size_t n, const struct ctf_vi
 	}
 	struct ctf_child *c = usk_alloc(1, sizeof *c);
 	c->fd = fd[0];
+	/* With little room the two take turns instead of working side by side. */
+	fcntl(fd[0], F_SETPIPE_SZ, PIPE_BYTES);
 	c->pid = fork();
 	if (c->pid == 0) {
 		close(fd[0]);

@@ -11,13 +11,13 @@
 #include <string.h>
 
 /* What a variant stands for; an option's content. NULL: nothing. */
-static const bt_field *unwrap(const bt_field *f)
+static const bt_field *unwrap(const bt_field *f, bt_field_class_type *type)
 {
 	while (f) {
-		bt_field_class_type type = bt_field_get_class_type(f);
-		if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT)) {
+		*type = bt_field_get_class_type(f);
+		if (bt_field_class_type_is(*type, BT_FIELD_CLASS_TYPE_VARIANT)) {
 			f = bt_field_variant_borrow_selected_option_field_const(f);
-		} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
+		} else if (bt_field_class_type_is(*type, BT_FIELD_CLASS_TYPE_OPTION)) {
 			f = bt_field_option_borrow_field_const(f);
 		} else {
 			break;
@@ -26,34 +26,57 @@ static const bt_field *unwrap(const bt_field *f)
 	return f;
 }
 
-const bt_field *usk_ctf_member(const bt_field *f, const char *path)
+/* Where the member of this name lies in structures of the class; n: of the name's characters. */
+static struct ctf_place look_up(const bt_field_class *class, const char *name)
 {
-	while ((f = unwrap(f)) != NULL && *path) {
-		char name[64];
-		size_t n = strcspn(path, ".");
-		if (n >= sizeof name ||
-		    bt_field_get_class_type(f) != BT_FIELD_CLASS_TYPE_STRUCTURE) {
+	struct ctf_place p = { class, name, (uint32_t)strcspn(name, "."), CTF_NOWHERE };
+	uint64_t members = bt_field_class_structure_get_member_count(class);
+	for (uint32_t i = 0; i < members && p.index == CTF_NOWHERE; i++) {
+		const char *other = bt_field_class_structure_member_get_name(
+			bt_field_class_structure_borrow_member_by_index_const(class, i));
+		p.index = strncmp(other, name, p.n) || other[p.n] ? CTF_NOWHERE : i;
+	}
+	return p;
+}
+
+static struct ctf_place *slot_of(struct ctf_places *places, const bt_field_class *class,
+				 const char *name)
+{
+	uint64_t x = (uint64_t)(uintptr_t) class ^ (uint64_t)(uintptr_t)name << 3;
+	return &places->slot[x * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (CTF_PLACES - 1)];
+}
+
+const bt_field *usk_ctf_member(struct ctf_places *places, const bt_field *f, const char *path)
+{
+	bt_field_class_type type;
+	while ((f = unwrap(f, &type)) != NULL && *path) {
+		if (type != BT_FIELD_CLASS_TYPE_STRUCTURE) {
 			return NULL;
 		}
-		memcpy(name, path, n);
-		name[n] = 0;
-		f = bt_field_structure_borrow_member_field_by_name_const(f, name);
-		path += n + (path[n] == '.');
+		const bt_field_class *class = bt_field_borrow_class_const(f);
+		struct ctf_place *p = slot_of(places, class, path);
+		if (p->class != class || p->name != path) {
+			*p = look_up(class, path);
+		}
+		f = p->index == CTF_NOWHERE
+			    ? NULL
+			    : bt_field_structure_borrow_member_field_by_index_const(f, p->index);
+		path += p->n + (path[p->n] == '.');
 	}
 	return f;
 }
 
-const bt_field *usk_ctf_field(const bt_event *event, const char *path)
+const bt_field *usk_ctf_field(struct ctf_places *places, const bt_event *event, const char *path)
 {
 	const bt_packet *packet = bt_event_borrow_packet_const(event);
-	const bt_field *places[] = {
+	const bt_field *in[] = {
 		bt_event_borrow_payload_field_const(event),
 		bt_event_borrow_specific_context_field_const(event),
 		bt_event_borrow_common_context_field_const(event),
 		packet ? bt_packet_borrow_context_field_const(packet) : NULL,
 	};
-	for (size_t i = 0; i < COUNT(places); i++) {
-		const bt_field *f = places[i] ? usk_ctf_member(places[i], path) : NULL;
+	for (size_t i = 0; i < COUNT(in); i++) {
+		const bt_field *f = in[i] ? usk_ctf_member(places, in[i], path) : NULL;
 		if (f) {
 			return f;
 		}
@@ -136,11 +159,11 @@ size_t usk_ctf_text(const bt_field *f, uint8_t *out, size_t room)
 	char text[400];
 	uint64_t v;
 	int n = -1;
-	f = unwrap(f);
+	bt_field_class_type type;
+	f = unwrap(f, &type);
 	if (!f) {
 		return 0;
 	}
-	bt_field_class_type type = bt_field_get_class_type(f);
 	if (usk_ctf_integer(f, &v)) {
 		n = is_signed(f) ? snprintf(text, sizeof text, "%lld", (long long)v)
 				 : snprintf(text, sizeof text, "%llu", (unsigned long long)v);

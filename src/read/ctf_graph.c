@@ -181,8 +181,12 @@ static struct ctf_item *new_item(struct stream *s, int64_t time_ns, struct ctf_r
 	}
 	s->item = usk_room(s->item, s->first + s->n, &s->cap, sizeof *s->item);
 	struct ctf_item *item = &s->item[s->first + s->n];
-	/* All of it: it goes through a pipe as it lies. */
-	*item = (struct ctf_item){ .time_ns = time_ns, .kind = role.kind, .rule = role.rule };
+	item->time_ns = time_ns;
+	item->kind = role.kind;
+	item->rule = role.rule;
+	item->n = 0;
+	item->length = 0;
+	item->key = 0;
 	return item;
 }
 
@@ -484,7 +488,7 @@ enum usk_status usk_ctf_next(struct ctf_graph *g, struct ctf_item *out, size_t c
 			struct stream *s = &g->stream[head];
 			const struct ctf_item *item = &s->item[s->first];
 			if (behind == SIZE_MAX || item->time_ns <= g->stream[behind].at_ns) {
-				out[(*n)++] = *item;
+				memcpy(&out[(*n)++], item, usk_ctf_item_size(item));
 				s->first++;
 				s->n--;
 				s->first = s->n ? s->first : 0;

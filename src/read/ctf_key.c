@@ -140,12 +140,12 @@ static size_t known_as(const struct ctf_keys *k, const char *name)
 	return SIZE_MAX;
 }
 
-static uint64_t thread_of(const bt_event *event)
+static uint64_t thread_of(struct ctf_places *places, const bt_event *event)
 {
 	static const char *const names[] = { "vtid", "tid", "pthread_id", "vpid", "pid" };
 	uint64_t id = 0;
 	for (size_t i = 0; i < COUNT(names); i++) {
-		if (usk_ctf_integer(usk_ctf_field(event, names[i]), &id)) {
+		if (usk_ctf_integer(usk_ctf_field(places, event, names[i]), &id)) {
 			break;
 		}
 	}
@@ -153,11 +153,12 @@ static uint64_t thread_of(const bt_event *event)
 }
 
 /* Each field as its length and its text, or a mark. */
-bool usk_ctf_keys_take(struct ctf_keys *k, const bt_event *event, struct ctf_item *item)
+bool usk_ctf_keys_take(struct ctf_keys *k, struct ctf_places *places, const bt_event *event,
+		       struct ctf_item *item)
 {
 	const struct rule *r = &k->rule[item->rule].rule;
 	uint64_t bytes = 0;
-	item->key = thread_of(event);
+	item->key = thread_of(places, event);
 	for (size_t i = 0; i < r->n; i++) {
 		uint8_t *to = item->bytes + item->n;
 		size_t fact = item->kind == CTF_KNOWN ? SIZE_MAX : known_as(k, r->field[i]);
@@ -167,7 +168,7 @@ bool usk_ctf_keys_take(struct ctf_keys *k, const bt_event *event, struct ctf_ite
 			item->n = (uint16_t)(item->n + 2);
 			continue;
 		}
-		const bt_field *f = usk_ctf_field(event, r->field[i]);
+		const bt_field *f = usk_ctf_field(places, event, r->field[i]);
 		if (!f) {
 			return false;
 		}
@@ -175,7 +176,7 @@ bool usk_ctf_keys_take(struct ctf_keys *k, const bt_event *event, struct ctf_ite
 		item->n = (uint16_t)(item->n + MARK + to[0]);
 	}
 	/* What a message holds, where the tracer says so by one of the usual names. */
-	if (usk_ctf_integer(usk_ctf_field(event, "bytes"), &bytes) && bytes <= UINT32_MAX) {
+	if (usk_ctf_integer(usk_ctf_field(places, event, "bytes"), &bytes) && bytes <= UINT32_MAX) {
 		item->length = (uint32_t)bytes;
 	}
 	return true;

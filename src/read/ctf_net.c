@@ -57,137 +57,140 @@ enum ctf_kind usk_ctf_net_kind(const bt_event_class *class)
 }
 
 /* A number of at most n bytes into the header, 0 if the event has none. */
-static void put(const bt_field *header, const char *name, uint8_t *to, size_t n)
+static void put(struct ctf_places *places, const bt_field *header, const char *name, uint8_t *to,
+		size_t n)
 {
 	uint64_t v = 0;
-	usk_ctf_integer(usk_ctf_member(header, name), &v);
+	usk_ctf_integer(usk_ctf_member(places, header, name), &v);
 	for (size_t i = 0; i < n; i++) {
 		to[i] = (uint8_t)(v >> 8 * (n - 1 - i));
 	}
 }
 
-static uint64_t get(const bt_field *header, const char *name)
+static uint64_t get(struct ctf_places *places, const bt_field *header, const char *name)
 {
 	uint64_t v = 0;
-	usk_ctf_integer(usk_ctf_member(header, name), &v);
+	usk_ctf_integer(usk_ctf_member(places, header, name), &v);
 	return v;
 }
 
-static size_t put_tcp(const bt_field *t, uint8_t *d)
+static size_t put_tcp(struct ctf_places *places, const bt_field *t, uint8_t *d)
 {
 	memset(d, 0, 20);
-	put(t, "source_port", d, 2);
-	put(t, "dest_port", d + 2, 2);
-	put(t, "seq", d + 4, 4);
-	put(t, "ack_seq", d + 8, 4);
-	d[12] = (uint8_t)(get(t, "data_offset") << 4);
-	d[13] = (uint8_t)get(t, "flags");
-	put(t, "window_size", d + 14, 2);
+	put(places, t, "source_port", d, 2);
+	put(places, t, "dest_port", d + 2, 2);
+	put(places, t, "seq", d + 4, 4);
+	put(places, t, "ack_seq", d + 8, 4);
+	d[12] = (uint8_t)(get(places, t, "data_offset") << 4);
+	d[13] = (uint8_t)get(places, t, "flags");
+	put(places, t, "window_size", d + 14, 2);
 	return 20;
 }
 
-static size_t put_icmp(const bt_field *t, uint8_t *d)
+static size_t put_icmp(struct ctf_places *places, const bt_field *t, uint8_t *d)
 {
 	memset(d, 0, 8);
-	put(t, "type", d, 1);
-	put(t, "code", d + 1, 1);
-	put(t, "gateway", d + 4, 4);
+	put(places, t, "type", d, 1);
+	put(places, t, "code", d + 1, 1);
+	put(places, t, "gateway", d + 4, 4);
 	return 8;
 }
 
-static size_t put_udp(const bt_field *t, uint8_t *d)
+static size_t put_udp(struct ctf_places *places, const bt_field *t, uint8_t *d)
 {
 	memset(d, 0, 8);
-	put(t, "source_port", d, 2);
-	put(t, "dest_port", d + 2, 2);
-	put(t, "len", d + 4, 2);
+	put(places, t, "source_port", d, 2);
+	put(places, t, "dest_port", d + 2, 2);
+	put(places, t, "len", d + 4, 2);
 	return 8;
 }
 
 /* What follows an IP header with this protocol; 0: nothing of use. */
-static size_t put_transport(const bt_field *ip, unsigned protocol, bool has_id, uint8_t *d)
+static size_t put_transport(struct ctf_places *places, const bt_field *ip, unsigned protocol,
+			    bool has_id, uint8_t *d)
 {
-	const bt_field *t = usk_ctf_member(ip, "transport_header");
-	if (protocol == PROTO_TCP && usk_ctf_member(t, "data_offset")) {
-		return put_tcp(t, d);
+	const bt_field *t = usk_ctf_member(places, ip, "transport_header");
+	if (protocol == PROTO_TCP && usk_ctf_member(places, t, "data_offset")) {
+		return put_tcp(places, t, d);
 	}
-	if (protocol == PROTO_ICMP && usk_ctf_member(t, "type")) {
-		return put_icmp(t, d);
+	if (protocol == PROTO_ICMP && usk_ctf_member(places, t, "type")) {
+		return put_icmp(places, t, d);
 	}
-	if (protocol == PROTO_UDP && has_id && usk_ctf_member(t, "source_port")) {
-		return put_udp(t, d);
+	if (protocol == PROTO_UDP && has_id && usk_ctf_member(places, t, "source_port")) {
+		return put_udp(places, t, d);
 	}
 	return 0;
 }
 
-static size_t put_ipv4(const bt_field *ip, uint8_t *d, uint32_t *length)
+static size_t put_ipv4(struct ctf_places *places, const bt_field *ip, uint8_t *d, uint32_t *length)
 {
-	size_t header = (size_t)(get(ip, "ihl") & 15) * 4;
+	size_t header = (size_t)(get(places, ip, "ihl") & 15) * 4;
 	if (header < 20) {
 		return 0;
 	}
 	memset(d, 0, header);
 	d[0] = (uint8_t)(4 << 4 | header / 4);
-	put(ip, "tos", d + 1, 1);
-	put(ip, "tot_len", d + 2, 2);
-	put(ip, "id", d + 4, 2);
-	put(ip, "frag_off", d + 6, 2);
-	put(ip, "ttl", d + 8, 1);
-	put(ip, "protocol", d + 9, 1);
-	if (!usk_ctf_bytes(usk_ctf_member(ip, "saddr"), d + 12, 4) ||
-	    !usk_ctf_bytes(usk_ctf_member(ip, "daddr"), d + 16, 4)) {
+	put(places, ip, "tos", d + 1, 1);
+	put(places, ip, "tot_len", d + 2, 2);
+	put(places, ip, "id", d + 4, 2);
+	put(places, ip, "frag_off", d + 6, 2);
+	put(places, ip, "ttl", d + 8, 1);
+	put(places, ip, "protocol", d + 9, 1);
+	if (!usk_ctf_bytes(usk_ctf_member(places, ip, "saddr"), d + 12, 4) ||
+	    !usk_ctf_bytes(usk_ctf_member(places, ip, "daddr"), d + 16, 4)) {
 		return 0;
 	}
 	/* Segmentation offload beyond 64 KiB leaves 0 here: then the buffer's length counts. */
 	uint32_t total = usk_be16(d + 2);
 	*length = total ? total : *length;
-	size_t n = put_transport(ip, d[9], usk_be16(d + 4) != 0, d + header);
+	size_t n = put_transport(places, ip, d[9], usk_be16(d + 4) != 0, d + header);
 	return n ? header + n : 0;
 }
 
-static size_t put_ipv6(const bt_field *ip, uint8_t *d, uint32_t *length)
+static size_t put_ipv6(struct ctf_places *places, const bt_field *ip, uint8_t *d, uint32_t *length)
 {
 	memset(d, 0, 40);
 	d[0] = 6 << 4;
-	put(ip, "payload_len", d + 4, 2);
-	put(ip, "nexthdr", d + 6, 1);
-	put(ip, "hop_limit", d + 7, 1);
-	if (!usk_ctf_bytes(usk_ctf_member(ip, "saddr"), d + 8, 16) ||
-	    !usk_ctf_bytes(usk_ctf_member(ip, "daddr"), d + 24, 16)) {
+	put(places, ip, "payload_len", d + 4, 2);
+	put(places, ip, "nexthdr", d + 6, 1);
+	put(places, ip, "hop_limit", d + 7, 1);
+	if (!usk_ctf_bytes(usk_ctf_member(places, ip, "saddr"), d + 8, 16) ||
+	    !usk_ctf_bytes(usk_ctf_member(places, ip, "daddr"), d + 24, 16)) {
 		return 0;
 	}
 	uint32_t payload = usk_be16(d + 4);
 	*length = payload ? payload + 40 : *length;
-	size_t n = put_transport(ip, d[6], false, d + 40);
+	size_t n = put_transport(places, ip, d[6], false, d + 40);
 	return n ? 40 + n : 0;
 }
 
-bool usk_ctf_net_take(const bt_event *event, struct ctf_item *item)
+bool usk_ctf_net_take(struct ctf_places *places, const bt_event *event, struct ctf_item *item)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 	uint64_t len = 0;
 	if (item->kind == CTF_INTERFACE) {
 		item->n = 4;
-		return usk_ctf_bytes(usk_ctf_member(payload, "address_ipv4"), item->bytes, 4) &&
+		return usk_ctf_bytes(usk_ctf_member(places, payload, "address_ipv4"), item->bytes,
+				     4) &&
 		       item->bytes[0] && item->bytes[0] != 127;
 	}
 	item->n = 0;
-	usk_ctf_integer(usk_ctf_member(payload, "skbaddr"), &item->key);
+	usk_ctf_integer(usk_ctf_member(places, payload, "skbaddr"), &item->key);
 	if (item->kind == CTF_EARLY) {
 		return true;
 	}
-	const bt_field *device = usk_ctf_member(payload, "name");
+	const bt_field *device = usk_ctf_member(places, payload, "name");
 	if (device && bt_field_get_class_type(device) == BT_FIELD_CLASS_TYPE_STRING &&
 	    !strcmp(bt_field_string_get_value(device), "lo")) {
 		return false;
 	}
-	usk_ctf_integer(usk_ctf_member(payload, "len"), &len);
+	usk_ctf_integer(usk_ctf_member(places, payload, "len"), &len);
 	len -= item->kind == CTF_QUEUED && len >= ETHERNET_HEADER ? ETHERNET_HEADER : 0;
 	item->length = len < UINT32_MAX ? (uint32_t)len : UINT32_MAX;
-	const bt_field *ip = usk_ctf_member(payload, "network_header");
-	uint64_t version = get(ip, "version");
-	size_t n = version == 4	  ? put_ipv4(ip, item->bytes, &item->length)
-		   : version == 6 ? put_ipv6(ip, item->bytes, &item->length)
+	const bt_field *ip = usk_ctf_member(places, payload, "network_header");
+	uint64_t version = get(places, ip, "version");
+	size_t n = version == 4	  ? put_ipv4(places, ip, item->bytes, &item->length)
+		   : version == 6 ? put_ipv6(places, ip, item->bytes, &item->length)
 				  : 0;
 	item->n = (uint16_t)n;
 	return n > 0;
