@@ -911,7 +911,7 @@ struct usk_sync_options {
 	 * a CSV sender,receiver,model of clock names; pairs that it does not list, and NULL, are 0.
 	 */
 	const char *min_delay;
-	const struct usk_sink *messages; /* every message used, or NULL */
+	const struct usk_sink *messages; /* every message used (usk_check(): matched), or NULL */
 	/* Called now and then with the share of the work done, 0 to 1; may be NULL. */
 	void (*progress)(void *ctx, double done, const char *what);
 	void *progress_ctx;
@@ -1158,6 +1158,29 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
 enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clocks *c,
 			  const char *out, const struct usk_write_options *opt,
 			  struct usk_notes *notes, struct usk_err *err);
+
+/* Messages to be drawn, whose clocks are numbers of the table of clocks. */
+struct usk_message_source {
+	void *ctx;
+	/* The next ones into out[cap]; returns how many, 0 at the end. */
+	size_t (*next)(void *ctx, struct usk_msg *out, size_t cap);
+};
+
+/**
+ * All that happened as Chrome trace JSON, which Perfetto and chrome://tracing open: a process per
+ * clock, messages as arrows, packets and events as instants, the band as a counter. Times are
+ * microseconds with three digits since an origin, a whole second, that `otherData` tells for each
+ * island; stamps as recorded are kept as strings.
+ *
+ * trace[n]  of any kind, read from their start;  clock[n]  as in usk_merge(), USK_NO_CLOCK for
+ *           tables, which name their own
+ * messages  NULL: none are drawn
+ * Refusals, notes and opt as in usk_merge(). Nothing is held: memory does not grow with the traces.
+ */
+enum usk_status usk_timeline(struct usk_trace *const *trace, const uint32_t *clock, size_t n,
+			     const struct usk_clocks *c, const struct usk_message_source *messages,
+			     const char *path, const struct usk_write_options *opt,
+			     struct usk_notes *notes, struct usk_err *err);
 
 #ifdef __cplusplus
 }

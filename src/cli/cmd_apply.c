@@ -3,12 +3,13 @@
  * cmd_apply.c - re-time traces by a table of clocks that an earlier sync wrote
  *
  * In    clocks.json, traces
- * Out   each trace in its own format with corrected stamps, or all captures merged into one
+ * Out   each trace in its own format with corrected stamps, all captures merged into one, a
+ *       timeline to look at
  * Why   the table can be kept, sent and applied again; estimating it needs all traces, applying
  *       it one at a time
  * Not   clocks that are not bounded, unless asked for: they stay as recorded, with status 3
  */
-#include "cmd.h"
+#include "timeline.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -138,14 +139,15 @@ static int plan(const struct args *args, const struct usk_clocks *c, struct job 
 
 static int outputs_apart(const struct args *args, const struct job *job, size_t n)
 {
-	const char **in = usk_alloc(n + 1, sizeof *in), **out = usk_alloc(n + 1, sizeof *out);
+	const char **in = usk_alloc(n + 1, sizeof *in), **out = usk_alloc(n + 2, sizeof *out);
 	for (size_t i = 0; i < n; i++) {
 		in[i] = job[i].path;
 		out[i] = job[i].out;
 	}
 	in[n] = args_operand(args, 0);
 	out[n] = args_string(args, "merge");
-	int status = files_apart(in, n + 1, out, n + 1);
+	out[n + 1] = args_string(args, "timeline");
+	int status = files_apart(in, n + 1, out, n + 2);
 	free(in);
 	free(out);
 	return status;
@@ -175,21 +177,29 @@ static int retime_all(const struct args *args, const struct usk_clocks *c, const
 	return status;
 }
 
-static int merge_all(const struct args *args, const struct usk_clocks *c, const struct job *job,
-		     size_t n, const struct usk_write_options *opt, struct usk_notes *notes)
+/* What takes all traces at once: one capture, a timeline. */
+static int write_together(const struct args *args, const struct usk_clocks *c,
+			  const struct job *job, size_t n, const struct usk_write_options *opt,
+			  struct usk_notes *notes)
 {
 	struct usk_err err = { 0 };
 	struct usk_trace **trace = NULL;
-	const char *path = args_string(args, "merge");
+	const char *merge = args_string(args, "merge"), *timeline = args_string(args, "timeline");
 	uint32_t *clock = usk_alloc(n, sizeof *clock);
 	int status = traces_open(args, 1, &trace, &n);
 	for (size_t i = 0; i < n && !status; i++) {
 		clock[i] = job[i].clock;
 	}
-	if (!status && usk_merge(trace, clock, n, c, path, opt, notes, &err)) {
+	if (!status && merge && usk_merge(trace, clock, n, c, merge, opt, notes, &err)) {
 		status = say_error(&err);
-	} else if (!status) {
-		say(args, "Wrote %s.", path);
+	} else if (!status && merge) {
+		say(args, "Wrote %s.", merge);
+	}
+	if (!status && timeline &&
+	    timeline_match_and_draw(trace, clock, n, c, timeline, opt, notes, &err)) {
+		status = say_error(&err);
+	} else if (!status && timeline) {
+		say(args, "Wrote %s.", timeline);
 	}
 	if (trace) {
 		traces_close(trace, n);
@@ -201,11 +211,13 @@ static int merge_all(const struct args *args, const struct usk_clocks *c, const 
 static int apply_run(const struct args *args)
 {
 	const char *out = args_string(args, "output"), *merge = args_string(args, "merge");
-	if (!out && !merge) {
-		return say_usage("apply needs somewhere to write to: -o FILE, -o FOLDER or "
-				 "--merge FILE");
+	const char *timeline = args_string(args, "timeline");
+	if (!out && !merge && !timeline) {
+		return say_usage("apply needs somewhere to write to: -o FILE, -o FOLDER, "
+				 "--merge FILE or --timeline FILE");
 	}
-	if ((out && (!*out || !strcmp(out, "-"))) || (merge && !strcmp(merge, "-"))) {
+	if ((out && (!*out || !strcmp(out, "-"))) || (merge && !strcmp(merge, "-")) ||
+	    (timeline && !strcmp(timeline, "-"))) {
 		return say_usage("apply needs the name of a file: what it writes appears whole or "
 				 "not at all");
 	}
@@ -233,8 +245,8 @@ static int apply_run(const struct args *args)
 	if (!status && out) {
 		status = retime_all(args, c, job, n, &opt, &notes);
 	}
-	if (!status && merge) {
-		status = merge_all(args, c, job, n, &opt, &notes);
+	if (!status && (merge || timeline)) {
+		status = write_together(args, c, job, n, &opt, &notes);
 	}
 	progress_end(&progress);
 	for (size_t i = 0; i < notes.n; i++) {
@@ -271,6 +283,11 @@ static const struct option_group apply_output = {
 		  .help = "of CTF traces change only the clock in the metadata, and leave the data "
 			  "as "
 			  "they are, where that is off by no more than this" },
+		{ .name = "timeline",
+		  .type = OPTION_FILE,
+		  .value = "FILE",
+		  .help = "all that happened as Chrome trace JSON, for Perfetto or "
+			  "chrome://tracing: a process per clock, messages as arrows" },
 		{ .name = "allow-unbounded",
 		  .help = "take traces along whose clock is not bounded; they stay as recorded" },
 		{ 0 },
@@ -288,6 +305,11 @@ const struct command cmd_apply = {
 		"file's name. pcap becomes pcap with ns stamps. pcapng keeps its other blocks and "
 		"options; the stamp as recorded is kept in a comment of each packet. A table keeps "
 		"the recorded stamps in new columns, sent_raw_ns beside sent_ns. Records stay in "
-		"the order of their file; --merge sorts. What is named .gz or .zst is packed so.",
+		"the order of their file; --merge sorts. What is named .gz or .zst is packed "
+		"so.\n\n"
+		"A timeline has a process per clock with what it sent, received and recorded, an "
+		"arrow for every message among the traces given, the half width of the band and "
+		"the offset since the start as counters. Its zero is in otherData; stamps as "
+		"recorded are kept with each event.",
 	.group = { &apply_output, &options_read, &options_force, &options_common },
 };

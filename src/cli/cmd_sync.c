@@ -10,6 +10,7 @@
 #include "cmd.h"
 #include "messages.h"
 #include "print.h"
+#include "timeline.h"
 #include "truth.h"
 #include "units.h"
 
@@ -22,9 +23,9 @@
 struct outputs {
 	struct usk_output clocks;
 	struct messages messages;
-	const char *clocks_path, *messages_path, *merge_path;
+	const char *clocks_path, *messages_path, *merge_path, *timeline_path;
 	bool force;
-	const char *written[3];
+	const char *written[4];
 	size_t n_written;
 };
 
@@ -35,6 +36,7 @@ static enum usk_status outputs_open(struct outputs *o, const struct args *args, 
 	o->clocks_path = args_string(args, "output");
 	o->messages_path = args_string(args, "messages");
 	o->merge_path = args_string(args, "merge");
+	o->timeline_path = args_string(args, "timeline");
 	o->force = args_flag(args, "force");
 	enum usk_status status = USK_OK;
 	if (o->clocks_path) {
@@ -43,11 +45,12 @@ static enum usk_status outputs_open(struct outputs *o, const struct args *args, 
 	if (!status && o->messages_path) {
 		status = messages_open(&o->messages, o->messages_path, o->force, err);
 	}
-	if (!status && o->merge_path) {
-		/* usk_merge() opens it much later: ask now, so that no work is lost. */
+	/* Those are opened much later: ask now, so that no work is lost. */
+	const char *const later[] = { o->merge_path, o->timeline_path };
+	for (size_t i = 0; i < COUNT(later) && !status; i++) {
 		struct usk_output trial;
-		status = usk_output_open(&trial, o->merge_path, o->force, err);
-		if (!status) {
+		status = later[i] ? usk_output_open(&trial, later[i], o->force, err) : USK_OK;
+		if (!status && later[i]) {
 			usk_output_close(&trial);
 		}
 	}
@@ -62,9 +65,9 @@ static void outputs_close(struct outputs *o)
 	messages_close(&o->messages);
 }
 
-static enum usk_status write_merged(const struct outputs *o, struct usk_trace **trace, size_t n,
-				    const struct usk_clocks *c, struct progress *progress,
-				    const struct args *args, struct usk_err *err)
+static enum usk_status write_together(struct outputs *o, struct usk_trace **trace, size_t n,
+				      const struct usk_clocks *c, struct progress *progress,
+				      const struct args *args, struct usk_err *err)
 {
 	struct usk_notes notes = { 0 };
 	struct usk_write_options options = {
@@ -79,8 +82,16 @@ static enum usk_status write_merged(const struct outputs *o, struct usk_trace **
 		clock[i] = i < c->n_traces ? c->trace[i].clock : USK_NO_CLOCK;
 		status = usk_trace_rewind(trace[i], err);
 	}
-	if (!status) {
+	if (!status && o->merge_path) {
 		status = usk_merge(trace, clock, n, c, o->merge_path, &options, &notes, err);
+		o->written[o->n_written] = o->merge_path;
+		o->n_written += !status;
+	}
+	if (!status && o->timeline_path) {
+		status = timeline_match_and_draw(trace, clock, n, c, o->timeline_path, &options,
+						 &notes, err);
+		o->written[o->n_written] = o->timeline_path;
+		o->n_written += !status;
 	}
 	progress_end(progress);
 	for (size_t i = 0; i < notes.n; i++) {
@@ -91,7 +102,8 @@ static enum usk_status write_merged(const struct outputs *o, struct usk_trace **
 	return status;
 }
 
-/* The merged capture comes last: where a clock cannot be corrected, the rest stands already. */
+/* The merged capture and the timeline come last: where a clock cannot be corrected, the rest stands
+ * already. */
 static enum usk_status write_all(struct outputs *o, struct usk_trace **trace, size_t n,
 				 const struct usk_clocks *c, const char *json,
 				 struct progress *progress, const struct args *args,
@@ -109,10 +121,8 @@ static enum usk_status write_all(struct outputs *o, struct usk_trace **trace, si
 		o->written[o->n_written] = o->messages_path;
 		o->n_written += !status;
 	}
-	if (!status && o->merge_path) {
-		status = write_merged(o, trace, n, c, progress, args, err);
-		o->written[o->n_written] = o->merge_path;
-		o->n_written += !status;
+	if (!status && (o->merge_path || o->timeline_path)) {
+		status = write_together(o, trace, n, c, progress, args, err);
 	}
 	return status;
 }
@@ -191,7 +201,7 @@ static int sync_run(const struct args *args)
 	struct usk_sync_options options;
 	size_t n = 0;
 	const char *const out[] = { args_string(args, "output"), args_string(args, "messages"),
-				    args_string(args, "merge") };
+				    args_string(args, "merge"), args_string(args, "timeline") };
 	int status = sync_options(args, true, &options);
 	if (!status) {
 		status = operands_apart(args, out, COUNT(out));
@@ -254,8 +264,13 @@ static const struct option_group sync_output = {
 		  .type = OPTION_FILE,
 		  .value = "FILE",
 		  .help = "write one pcapng of all captures in corrected order" },
+		{ .name = "timeline",
+		  .type = OPTION_FILE,
+		  .value = "FILE",
+		  .help = "all that happened as Chrome trace JSON, for Perfetto or "
+			  "chrome://tracing: a process per clock, messages as arrows" },
 		{ .name = "allow-unbounded",
-		  .help = "merge packets of clocks that are not bounded too, as recorded" },
+		  .help = "merge or draw packets of clocks that are not bounded too, as recorded" },
 		{ .name = "messages",
 		  .type = OPTION_FILE,
 		  .value = "FILE",

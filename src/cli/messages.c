@@ -36,7 +36,25 @@ enum usk_status messages_open(struct messages *m, const char *path, bool force, 
 				strerror(errno));
 	}
 	m->sink = (struct usk_sink){ .ctx = m, .start = start, .put = put, .keep = keep };
-	return usk_output_open(&m->out, path, force, err);
+	return path ? usk_output_open(&m->out, path, force, err) : USK_OK;
+}
+
+enum usk_status messages_again(struct messages *m, const char *what, struct usk_err *err)
+{
+	/* rewind() alone would flush too, and forget that it failed. */
+	bool spooled = !fflush(m->spool) && !ferror(m->spool);
+	rewind(m->spool);
+	return spooled ? USK_OK
+		       : usk_fail(err, USK_EIO, 0,
+				  "%s: not written: the temporary file for the messages failed; is "
+				  "its disk full?",
+				  what);
+}
+
+size_t messages_next(void *ctx, struct usk_msg *out, size_t cap)
+{
+	struct messages *m = ctx;
+	return fread(out, sizeof *out, cap, m->spool);
 }
 
 char *csv_text(const char *text)
@@ -64,11 +82,9 @@ enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clo
 		name[i] = csv_text(clocks->clock[i].name);
 	}
 	usk_output_format(&m->out, "sender,receiver,sent_ns,received_ns,bytes\n");
-	/* rewind() alone would flush too, and forget that it failed. */
-	bool spooled = !fflush(m->spool) && !ferror(m->spool);
-	rewind(m->spool);
+	enum usk_status status = messages_again(m, m->out.path, err);
 	struct usk_msg msg[1024];
-	for (size_t n; (n = fread(msg, sizeof *msg, COUNT(msg), m->spool)) > 0;) {
+	for (size_t n; !status && (n = messages_next(m, msg, COUNT(msg))) > 0;) {
 		for (size_t i = 0; i < n; i++) {
 			usk_output_format(&m->out, "%s,%s,%" PRId64 ",%" PRId64 ",%" PRIu32 "\n",
 					  name[msg[i].from], name[msg[i].to], msg[i].sent_ns,
@@ -79,13 +95,13 @@ enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clo
 		free(name[i]);
 	}
 	free(name);
-	if (!spooled || ferror(m->spool)) {
-		return usk_fail(err, USK_EIO, 0,
-				"%s: not written: the temporary file for the messages failed; is "
-				"its disk full?",
-				m->out.path);
+	if (!status && ferror(m->spool)) {
+		status = usk_fail(err, USK_EIO, 0,
+				  "%s: not written: the temporary file for the messages cannot be "
+				  "read again",
+				  m->out.path);
 	}
-	return usk_output_commit(&m->out, err);
+	return status ? status : usk_output_commit(&m->out, err);
 }
 
 void messages_close(struct messages *m)

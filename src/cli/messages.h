@@ -21,12 +21,18 @@ struct messages {
 	struct usk_sink sink; /* give this to usk_sync() */
 };
 
-/** Refuses early what cannot be written; the file itself appears at messages_commit(). */
+/** Refuses early what cannot be written; the file itself appears at messages_commit(). path NULL:
+ * they are only to be read again, by messages_next(). */
 enum usk_status messages_open(struct messages *m, const char *path, bool force,
 			      struct usk_err *err);
 enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clocks,
 				struct usk_err *err);
 void messages_close(struct messages *m);
+
+/** From the first one again. USK_EIO: the temporary file failed while it was written. */
+enum usk_status messages_again(struct messages *m, const char *what, struct usk_err *err);
+/** The next ones into out[cap]; how many, 0 at the end. ctx is a struct messages. */
+size_t messages_next(void *ctx, struct usk_msg *out, size_t cap);
 
 /** RFC 4180: text with a comma, quote or line break is quoted, its quotes doubled. malloc'ed. */
 char *csv_text(const char *text);

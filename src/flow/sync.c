@@ -338,6 +338,7 @@ static struct reading *begin_check(void *ctx, size_t pair)
 	struct reading *r = &x->reading[pair];
 	*r = usk_reading_of(&x->p->pair[pair], x->err);
 	r->judge.with_delays = true;
+	r->also = x->p->opt->messages;
 	r->witness = &x->witness[pair];
 	usk_pair_blank(&x->c->pair[pair], &x->p->pair[pair]);
 	return r;
@@ -388,7 +389,12 @@ static enum usk_status check(struct sync *x, const uint32_t *all)
 	const struct reading_plan plan = { x, begin_check, end_check, false };
 	x->reading = usk_alloc(p->n_pairs + 1, sizeof *x->reading);
 	x->witness = usk_alloc(p->n_pairs + 1, sizeof *x->witness);
-	enum usk_status status = usk_readings(p, all, p->n_pairs, &plan, x->err);
+	const struct usk_sink *sink = p->opt->messages;
+	bool go = !sink || !sink->start || sink->start(sink->ctx);
+	enum usk_status status = go ? usk_readings(p, all, p->n_pairs, &plan, x->err) : USK_OK;
+	if (go && !status && sink && sink->keep) {
+		sink->keep(sink->ctx);
+	}
 	uint64_t messages = 0;
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		messages += x->c->pair[i].a_to_b + x->c->pair[i].b_to_a;

@@ -95,6 +95,16 @@ void usk_replay_free(struct usk_replay *r)
 	}
 }
 
+size_t usk_replay_epochs(const struct usk_replay *r)
+{
+	return r->n_epochs;
+}
+
+const struct usk_map *usk_replay_map(const struct usk_replay *r, size_t epoch)
+{
+	return r->map[epoch];
+}
+
 /* Does a stamp begin the next epoch? */
 static bool turns(struct usk_replay *r, int64_t t)
 {

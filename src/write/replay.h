@@ -17,6 +17,11 @@ struct usk_replay;
 struct usk_replay *usk_replay_new(const struct usk_clock *clock, int64_t max_skew_e12);
 void usk_replay_free(struct usk_replay *r);
 
+/** How many epochs there are, at least 1. */
+size_t usk_replay_epochs(const struct usk_replay *r);
+/** The correction of an epoch; NULL: nothing ties it. Borrowed. */
+const struct usk_map *usk_replay_map(const struct usk_replay *r, size_t epoch);
+
 /** The epoch that the next stamp is of; a function of its own, not beside usk_replay_many(). */
 size_t usk_replay_epoch(struct usk_replay *r, int64_t local_ns);
 
