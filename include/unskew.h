@@ -697,6 +697,10 @@ struct usk_fit {
 	 * on a time that runs on, as all stamps of the fit are; sorted. */
 	const struct usk_gap *back;
 	size_t n_back;
+	/* The same of the other clock, on its own time that runs on. How long that was nobody
+	 * knows: offsets may rise or fall there by its doing. */
+	const struct usk_gap *other_back;
+	size_t n_other_back;
 	struct usk_corridor *corridor;
 	const struct usk_lines *lines;
 	const struct usk_lines *plain;		/* without minimum delays; NULL: lines are */

@@ -38,9 +38,15 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 	char *name = printable(who->name), *second = printable(other->name), text[UNIT_TEXT];
 	int64_t lo = j->size_lo_ns, hi = j->size_hi_ns;
 	bool repeats = j->before_local_ns < j->after_local_ns;
-	if (lo == USK_NONE || hi == USK_NONE || who == other) {
-		/* Without a message on both sides; or the reference, against itself. */
+	bool rose = lo != USK_NONE && lo > 0, fell = hi != USK_NONE && hi < 0;
+	if (who == other || (!rose && !fell)) {
+		/* The reference, against itself; or without a message on both sides. */
 		fprintf(out, "Step: %s was put back", name);
+	} else if (lo == USK_NONE || hi == USK_NONE) {
+		bool forward = rose == (who != clock);
+		unit_span(rose ? lo : -hi, text);
+		fprintf(out, "Step: %s was put %s by %s or more", name,
+			forward ? "forward" : "back", text);
 	} else {
 		bool forward = (lo > 0) == (who != clock);
 		int64_t least = lo > 0 ? lo : -hi, most = lo > 0 ? hi : -lo;

@@ -31,10 +31,11 @@ static usk_i128 slack(const struct usk_bracket *b, usk_i128 away)
 	return usk_ceil_div((usk_i128)b->skew * away, USK_E12);
 }
 
-/* What is put back by so much would be seen to be: T does not fall, whoever did what. */
+/* What is put back by so much would be seen to be: T does not fall, whoever did what. But where the
+ * other clock was put back its time that runs on may. */
 static bool runs_on(const struct usk_bracket *b)
 {
-	return (usk_i128)b->left.offset_ns - b->right.offset_ns > USK_UNSEEN_NS;
+	return (usk_i128)b->left.offset_ns - b->right.offset_ns > USK_UNSEEN_NS && !b->other_back;
 }
 
 bool usk_bracket_forward(const struct usk_bracket *b)
@@ -130,15 +131,32 @@ static uint32_t blame_rise(const struct usk_fit *fit, struct usk_bracket *b, str
 	return length(g) < 0 || length(g) >= least ? fit->a : fit->b;
 }
 
+/* Was the other clock put back between these two? T is its time. */
+static bool other_back(const struct usk_fit *fit, const struct usk_bracket *b)
+{
+	usk_i128 from =
+		b->left.lo_ns == USK_NONE ? usk_knot_time(&b->left) : usk_knot_lower(&b->left);
+	usk_i128 to =
+		b->right.hi_ns == USK_NONE ? usk_knot_time(&b->right) : usk_knot_upper(&b->right);
+	for (size_t i = 0; i < fit->n_other_back; i++) {
+		if (fit->other_back[i].before_ns <= to && fit->other_back[i].after_ns >= from) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void usk_bracket_blame(const struct usk_fit *fit, struct usk_bracket *b, struct usk_gap gap)
 {
 	b->local = fit->b;
+	b->other_back = other_back(fit, b);
 	if (b->cut->back) {
 		b->jump_from = b->left.local_ns;
 		b->jump_to = b->right.local_ns;
 		b->of = fit->b;
 	} else {
 		b->of = falls(b) ? blame_fall(fit, b, gap) : blame_rise(fit, b, gap);
+		b->of = b->other_back ? fit->a : b->of;
 	}
 }
 

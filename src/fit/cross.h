@@ -20,6 +20,7 @@ struct usk_bracket {
 	usk_i128 before[2], behind[2];
 	/* What usk_bracket_blame() finds. */
 	uint32_t of, local;	    /* who jumped; fit->b */
+	bool other_back;	    /* the other clock was put back meanwhile */
 	int64_t jump_from, jump_to; /* between which two stamps */
 };
 

@@ -44,6 +44,7 @@ struct usk_fit usk_fit_part(const struct usk_fit *fit, const struct usk_part *p,
 	f.gaps = NULL;
 	f.back = NULL;
 	f.n_back = 0;
+	f.n_other_back = 0;
 	f.first_local_ns = first_ns;
 	f.last_local_ns = last_ns;
 	f.corridor = usk_part_corridor(p);
@@ -132,6 +133,17 @@ static void complete(struct usk_clock *c)
 		k->offset_ns = k->offset_ns == USK_NONE ? (int64_t)at : k->offset_ns;
 		k->lo_ns = k->lo_ns == USK_NONE ? usk_cut(at - OPEN_NS) : k->lo_ns;
 		k->hi_ns = k->hi_ns == USK_NONE ? usk_cut(at + OPEN_NS) : k->hi_ns;
+	}
+}
+
+/* Of pieces that are each bounded on one side, some from below, others from above, the side that
+ * more points tell is the clock's; together they bound nothing. */
+static void keep_side(const struct usk_part *p, struct usk_clock *clock)
+{
+	bool upper = p->n[1] > p->n[0];
+	for (size_t i = 0; i < clock->n_knots && clock->quality == USK_ONE_SIDED; i++) {
+		*(upper ? &clock->knot[i].lo_ns : &clock->knot[i].hi_ns) = USK_NONE;
+		clock->knot[i].offset_ns = USK_NONE;
 	}
 }
 
@@ -362,6 +374,7 @@ enum usk_status usk_pieces_fit(const struct usk_fit *fit, const struct usk_part 
 			complete(&piece[i].clock);
 		}
 		status = join(fit, p, s, piece, clock, err);
+		keep_side(p, clock);
 	}
 	for (size_t i = 0; i <= s->n; i++) {
 		free(piece[i].clock.knot);

@@ -166,12 +166,22 @@ static struct usk_bounds bounds_at(const struct usk_part *p, const struct asked 
 /*
  * The two bands, extended over the bracket at the skew limit, keep their distance all along it:
  * what one falls the other rises. So they are disjoint everywhere if they are at one end.
+ *
+ * How long it was by a clock that was put back no stamp of its own says: as long as the other clock
+ * showed, which T is, and the skew limit more.
  */
 void usk_cut_judge(struct usk_cut *c, struct usk_bounds left, struct usk_bounds right, int64_t skew)
 {
-	usk_i128 slack = usk_ceil_div((usk_i128)skew * ((usk_i128)c->to - c->from), USK_E12);
-	usk_i128 lo = right.lo - left.hi - slack, hi = right.hi - left.lo + slack;
+	usk_i128 run = (usk_i128)c->to - c->from;
 	bool has_lo = right.has_lo && left.has_hi, has_hi = right.has_hi && left.has_lo;
+	if (c->back && has_hi) {
+		run += right.hi - left.lo;
+		run = run > 0 ? run : 0;
+		run += usk_ceil_div(run * skew, USK_E12 - skew);
+	}
+	usk_i128 slack = usk_ceil_div(run * skew, USK_E12);
+	usk_i128 lo = right.lo - left.hi - slack, hi = right.hi - left.lo + slack;
+	has_lo = has_lo && (has_hi || !c->back);
 	c->size_lo = has_lo ? usk_cut(lo) : USK_NONE;
 	c->size_hi = has_hi ? usk_cut(hi) : USK_NONE;
 	c->kind = c->back || (has_lo && lo > 0) || (has_hi && hi < 0) ? USK_JUMP : USK_BEND;
@@ -275,18 +285,30 @@ static int64_t flight(usk_i128 delay, int64_t skew)
 	return delay <= 0 ? 0 : usk_cut(delay + usk_ceil_div(delay * skew, USK_E12) + 1);
 }
 
-/* If the offset rose by little the local clock may have been put back: then it may have shown later
- * times before, and earlier ones behind. */
-static bool repeat(struct usk_pieces *s, size_t i)
+/* A wider bracket leaves both pieces a message: one without any says nothing of its time. Returns
+ * whether it is wider. */
+static bool keep_pieces(const struct usk_part *p, struct usk_pieces *s, size_t i,
+			struct usk_cut old)
 {
 	struct usk_cut *c = &s->cut[i];
+	struct usk_part before = usk_pieces_part(p, s, i), behind = usk_pieces_part(p, s, i + 1);
+	c->from = before.n[0] || before.n[1] ? c->from : old.from;
+	c->to = behind.n[0] || behind.n[1] ? c->to : old.to;
+	return c->from != old.from || c->to != old.to;
+}
+
+/* If the offset rose by little the local clock may have been put back: then it may have shown later
+ * times before, and earlier ones behind. */
+static bool repeat(const struct usk_part *p, struct usk_pieces *s, size_t i)
+{
+	struct usk_cut *c = &s->cut[i], old = *c;
 	int64_t first = i ? c[-1].to : -USK_TIME_MAX;
 	int64_t last = i + 1 < s->n ? c[1].from : USK_TIME_MAX;
 	if (c->size_lo > 0 && c->size_hi != USK_NONE && c->size_hi <= USK_UNSEEN_NS) {
 		c->from = c->from - c->size_hi < first ? first : c->from - c->size_hi;
 		c->to = c->to + c->size_hi > last ? last : c->to + c->size_hi;
 	}
-	return c->from != c->last || c->to != c->next;
+	return keep_pieces(p, s, i, old);
 }
 
 /*
@@ -309,7 +331,7 @@ static bool widen(const struct usk_part *p, struct usk_pieces *s, size_t i, stru
 		usk_i128 to = (usk_i128)c->to + flight(-y - right.lo, skew);
 		c->to = to > last ? last : (int64_t)to;
 	}
-	return c->from != old.from || c->to != old.to;
+	return keep_pieces(p, s, i, old);
 }
 
 /* Kinds and sizes; and the same question as in runs_on() for what the pieces' bands say. */
@@ -333,7 +355,7 @@ static void classify(const struct usk_part *p, const struct asked *a, struct usk
 			accuse(&highest, &behind, s);
 		}
 		bool falls = c->size_hi != USK_NONE && c->size_hi < 0;
-		if (!c->back && (falls ? widen(p, s, i, left, right, a->skew) : repeat(s, i))) {
+		if (!c->back && (falls ? widen(p, s, i, left, right, a->skew) : repeat(p, s, i))) {
 			before = usk_pieces_part(p, s, i);
 			behind = usk_pieces_part(p, s, i + 1);
 			usk_cut_judge(c, bounds_at(&before, a, c->from),

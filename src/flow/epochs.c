@@ -9,6 +9,7 @@
  *
  * An epoch without any message is tied to nothing, and has no knots.
  */
+#include "fit/pieces.h"
 #include "flow/reading.h"
 
 #include <stdlib.h>
@@ -148,9 +149,10 @@ static int by_epoch_and_time(const void *pa, const void *pb)
 	return (a->after_local_ns > b->after_local_ns) - (a->after_local_ns < b->after_local_ns);
 }
 
-/* That it was put back is known from its stamps; by how much if both epochs are tied. */
+/* That it was put back is known from its stamps; by how much if both epochs are tied to another
+ * clock. */
 static void add_back(const struct usk_map *map, const struct usk_epochs *e, size_t i,
-		     const bool *tied, uint32_t clock, struct usk_clock *k)
+		     const bool *tied, uint32_t clock, int64_t skew, struct usk_clock *k)
 {
 	int64_t shift = shift_of(e, i), more = e->epoch[i].shift_ns - shift;
 	struct usk_jump j = { .kind = USK_JUMP,
@@ -165,26 +167,25 @@ static void add_back(const struct usk_map *map, const struct usk_epochs *e, size
 			return;
 		}
 	}
-	if (map && tied[i] && tied[i + 1]) {
+	if (map && tied[i] && tied[i + 1] && k->quality == USK_BOUNDED) {
 		struct usk_knot a = knot_at(map, j.after_local_ns);
 		struct usk_knot b = knot_at(map, j.before_local_ns);
-		if (b.lo_ns != USK_NONE && a.hi_ns != USK_NONE) {
-			j.size_lo_ns = less(b.lo_ns, a.hi_ns);
-		}
-		if (b.hi_ns != USK_NONE && a.lo_ns != USK_NONE) {
-			j.size_hi_ns = less(b.hi_ns, a.lo_ns);
-		}
+		struct usk_cut c = { .from = a.local_ns, .to = b.local_ns, .back = true };
+		usk_cut_judge(&c, (struct usk_bounds){ true, true, a.lo_ns, a.hi_ns },
+			      (struct usk_bounds){ true, true, b.lo_ns, b.hi_ns }, skew);
+		j.size_lo_ns = c.size_lo;
+		j.size_hi_ns = c.size_hi;
 	}
 	k->jump = usk_grow(k->jump, k->n_jumps + 1, sizeof *k->jump);
 	k->jump[k->n_jumps++] = j;
 }
 
 static void translate_jumps(const struct parties *p, uint32_t clock, const struct usk_map *map,
-			    const bool *tied, struct usk_clock *k)
+			    const bool *tied, int64_t skew, struct usk_clock *k)
 {
 	const struct usk_epochs *e = epochs_of(p, clock), *other = epochs_of(p, k->reference);
 	for (size_t i = 0; i < e->n; i++) {
-		add_back(map, e, i, tied, clock, k);
+		add_back(map, e, i, tied, clock, skew, k);
 	}
 	for (size_t i = 0; i < k->n_jumps; i++) {
 		struct usk_jump *j = &k->jump[i];
@@ -272,7 +273,7 @@ void usk_flow_recorded(struct usk_clocks *c, const struct parties *p)
 		for (size_t n = 0; n <= e->n; n++) {
 			tied[n] = k->quality == USK_REFERENCE || !e->n || y->in_epoch[n];
 		}
-		translate_jumps(p, i, map[i], tied, k);
+		translate_jumps(p, i, map[i], tied, c->max_skew_e12, k);
 		if (e->n && map[i]) {
 			translate_knots(e, tied, map[i], k);
 		}

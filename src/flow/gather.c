@@ -390,7 +390,7 @@ void usk_gathered_free(struct gathered *g)
 
 struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_source *s)
 {
-	const struct party *b = &s->parties->party[s->b];
+	const struct party *a = &s->parties->party[s->a], *b = &s->parties->party[s->b];
 	return (struct usk_fit){
 		.model = s->parties->model,
 		.max_skew_e12 = usk_limit_e12(s->parties->opt),
@@ -399,6 +399,8 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 		.gaps_ctx = (void *)(uintptr_t)s,
 		.back = b->back,
 		.n_back = b->n_back,
+		.other_back = a->back,
+		.n_other_back = a->n_back,
 		.corridor = g->corridor,
 		.lines = g->lines,
 		.plain = g->plain ? g->plain : g->lines,

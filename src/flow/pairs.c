@@ -158,6 +158,11 @@ static struct usk_frame frame_of(const struct parties *p, const struct usk_coars
 	return f;
 }
 
+static bool put_back(const struct parties *p, uint32_t clock)
+{
+	return p->party[clock].survey.epochs.n > 0;
+}
+
 /*
  * Which of the two the other is held against: the reference, if it is known or there are but two.
  * Else names decide, so that the order of traces shows nowhere.
@@ -281,6 +286,9 @@ enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample
 	}
 	rehash(p, p->n_slots ? p->n_slots : 64);
 	if (p->n == 2) {
+		/* What runs on says more than what was put back. */
+		p->reference =
+			!p->reference_named && put_back(p, 0) && !put_back(p, 1) ? 1 : p->reference;
 		/* These two are asked for, whatever they share. */
 		usk_pair_number(p, 0, 1, sample);
 	}

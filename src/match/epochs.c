@@ -16,7 +16,8 @@
  * - four records or more follow before the highest stamp is reached again, and none of them is 3/4
  *   of S ahead of those before;
  * - no other fall of S/8 or more lies within 4 S, and 1 s, of time before or after: batches repeat;
- * - it is by 1 ms or more, by 1 s if the trace ends before the highest stamp is reached again.
+ * - it is by 1 ms or more, by 1 s if the trace ends before the highest stamp is reached again or
+ *   stamps then fall to even earlier ones.
  *
  * Nothing is late by over 10 s: there eight records are enough. A few stamps that were ahead of all
  * others are no time to fall back from.
@@ -123,6 +124,14 @@ static bool smooth(const struct usk_fall *f)
 	return f->n >= LEAST_RECORDS && f->widest <= (f->from - f->to) / 4 * 3;
 }
 
+/* Has the clock been put back again, before it showed the time from where it fell? Late batches are
+ * not later each time. */
+static bool lower(const struct usk_fall *f, int64_t t)
+{
+	int64_t size = f->from - f->to;
+	return smooth(f) && size >= LEAST_AT_END && t < f->to && f->to - t >= size / LIKE;
+}
+
 void usk_epoch_out_of_order(struct usk_epoch_watch *w, int64_t t)
 {
 	struct usk_fall *f = &w->fall;
@@ -135,6 +144,12 @@ void usk_epoch_out_of_order(struct usk_epoch_watch *w, int64_t t)
 		}
 		f->n = 0;
 		w->highest = t;
+	} else if (lower(f, t)) {
+		begin_epoch(w, false);
+		w->highest = f->reached;
+		w->fell = 0;
+		f->n = 0;
+		begin_fall(w, t);
 	} else {
 		int64_t size = f->from - f->to;
 		if (t > f->reached) {

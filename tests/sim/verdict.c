@@ -101,40 +101,68 @@ static bool inside(const struct sim_clock *local, const struct usk_jump *j,
 	return before >= j->after_local_ns && (after <= j->before_local_ns || after < before);
 }
 
+/* By how much the offset of a clock rose meanwhile, as both clocks read. */
+static int64_t rise_of(const struct sim_clock *local, const struct sim_clock *reference,
+		       const struct sim_jump *x)
+{
+	int64_t began = x->true_ns - (x->still_ns ? x->still_ns : 1);
+	int64_t before = sim_clock_read(reference, began) - sim_clock_read(local, began);
+	return sim_clock_read(reference, x->true_ns) - sim_clock_read(local, x->true_ns) - before;
+}
+
+/* What the true jumps that may be meant by one that is reported come to. */
+struct meant {
+	size_t n;
+	int64_t rise_ns; /* of the offset */
+	bool elsewhere;	 /* a third clock slept: whether that looks like a rise or a fall depends on
+			    what was under way */
+};
+
 /*
- * The true jumps that may be meant by one that is reported of a clock, and by how much the offset
- * rises in all. A clock that stood still and another that was put forward are the same but for
- * other clocks, so a sleep of anybody will do, and its sign is left out.
+ * A clock that stood still and another that was put forward are the same but for other clocks, so a
+ * sleep of anybody will do.
  */
-static size_t jumps_meant(const struct trial *t, const struct usk_jump *j, uint32_t local,
-			  int64_t *rise_ns, bool *slept)
+static struct meant jumps_meant(const struct trial *t, const struct usk_jump *j, uint32_t local,
+				uint32_t reference)
 {
 	uint32_t of = host_of(t, j->of);
-	size_t n = 0;
-	*rise_ns = 0;
-	*slept = false;
+	struct meant m = { .n = 0 };
 	for (uint32_t h = 0; h < t->s->o.hosts; h++) {
 		for (size_t i = 0; i < t->clock[h].n_jumps; i++) {
 			const struct sim_jump *x = &t->clock[h].jump[i];
 			bool then = true_epoch(&t->clock[local], x->true_ns - 1) == j->epoch;
-			if ((h == of || x->still_ns) && then && inside(&t->clock[local], j, x)) {
-				*rise_ns += h == local ? -x->size_ns : x->size_ns;
-				*slept = *slept || x->still_ns;
-				n++;
+			if ((h != of && !x->still_ns) || !then || !inside(&t->clock[local], j, x)) {
+				continue;
 			}
+			if (h == local || h == reference) {
+				m.rise_ns += rise_of(&t->clock[local], &t->clock[reference], x);
+			} else {
+				m.rise_ns += x->size_ns;
+				m.elsewhere = true;
+			}
+			m.n++;
 		}
 	}
-	return n;
+	return m;
 }
 
 static void check_size(struct trial *t, const struct usk_clock *c, const struct usk_jump *j,
-		       int64_t rise_ns)
+		       struct meant m)
 {
-	if ((j->size_lo_ns != USK_NONE && rise_ns < j->size_lo_ns - 1) ||
-	    (j->size_hi_ns != USK_NONE && rise_ns > j->size_hi_ns + 1)) {
-		trial_fail(t, "%s: the offset rose by %lld after %lld, not by %lld to %lld",
-			   c->name, (long long)rise_ns, (long long)j->after_local_ns,
-			   (long long)j->size_lo_ns, (long long)j->size_hi_ns);
+	bool lo = j->size_lo_ns != USK_NONE, hi = j->size_hi_ns != USK_NONE;
+	bool rose = lo && j->size_lo_ns > 0, fell = hi && j->size_hi_ns < 0;
+	bool turned = m.elsewhere && ((rose && m.rise_ns < 0) || (fell && m.rise_ns > 0));
+	int64_t rise_ns = turned ? -m.rise_ns : m.rise_ns;
+	if ((lo && rise_ns < j->size_lo_ns - 1) || (hi && rise_ns > j->size_hi_ns + 1)) {
+		char least[32] = "anything", most[32] = "anything";
+		if (lo) {
+			snprintf(least, sizeof least, "%lld", (long long)j->size_lo_ns);
+		}
+		if (hi) {
+			snprintf(most, sizeof most, "%lld", (long long)j->size_hi_ns);
+		}
+		trial_fail(t, "%s: the offset rose by %lld after %lld, not by %s to %s", c->name,
+			   (long long)rise_ns, (long long)j->after_local_ns, least, most);
 	}
 }
 
@@ -145,12 +173,10 @@ static bool check_jumps(struct trial *t, const struct usk_clock *c)
 	uint32_t local = (uint32_t)strtoul(c->name + strlen("host"), NULL, 10);
 	uint32_t reference = host_of(t, c->reference);
 	size_t found = 0, all = t->clock[local].n_jumps;
-	int64_t rise;
-	bool slept;
 	all += reference == local ? 0 : t->clock[reference].n_jumps;
 	for (size_t i = 0; i < c->n_jumps; i++) {
 		const struct usk_jump *j = &c->jump[i];
-		size_t n = jumps_meant(t, j, local, &rise, &slept);
+		size_t n = jumps_meant(t, j, local, reference).n;
 		found += n == 1;
 		if (!n && j->kind == USK_JUMP) {
 			trial_fail(t, "%s has a jump after %lld that is none of %s", c->name,
@@ -162,9 +188,7 @@ static bool check_jumps(struct trial *t, const struct usk_clock *c)
 	}
 	for (size_t i = 0; i < c->n_jumps; i++) {
 		const struct usk_jump *j = &c->jump[i];
-		jumps_meant(t, j, local, &rise, &slept);
-		rise = slept && (rise < 0) != (j->size_hi_ns < 0) ? -rise : rise;
-		check_size(t, c, j, rise);
+		check_size(t, c, j, jumps_meant(t, j, local, reference));
 	}
 	return true;
 }
