@@ -1186,6 +1186,33 @@ enum usk_status usk_timeline(struct usk_trace *const *trace, const uint32_t *clo
 			     const char *path, const struct usk_write_options *opt,
 			     struct usk_notes *notes, struct usk_err *err);
 
+/* A trace file of any format and the clock that stamped it. */
+struct usk_manifest_file {
+	const char *path;
+	uint32_t clock;
+};
+
+struct usk_manifest_options {
+	const char *clock;   /* whose stamps they are: "REALTIME", "BOOTTIME"...; NULL: the files'
+				own, as in Chrome JSON */
+	int64_t residual_ns; /* refuse an offset that is off by more */
+	bool force;
+};
+
+/**
+ * perfetto_manifest, version 1: what Perfetto needs to open an archive of traces of several
+ * machines as one. It knows one offset for each file: the one that is off by least is written, and
+ * by how much, as an attribute and as a note. An archive names its files by the last parts of
+ * their paths. o NULL: REALTIME, any residual.
+ *
+ * USK_EINPUT: a clock that is not bounded, was put back, or is off by more. USK_EUSAGE: two files
+ * of one name.
+ */
+enum usk_status usk_perfetto_manifest(const struct usk_manifest_file *file, size_t n,
+				      const struct usk_clocks *c, const char *path,
+				      const struct usk_manifest_options *o, struct usk_notes *notes,
+				      struct usk_err *err);
+
 #ifdef __cplusplus
 }
 #endif

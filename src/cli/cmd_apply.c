@@ -139,7 +139,7 @@ static int plan(const struct args *args, const struct usk_clocks *c, struct job 
 
 static int outputs_apart(const struct args *args, const struct job *job, size_t n)
 {
-	const char **in = usk_alloc(n + 1, sizeof *in), **out = usk_alloc(n + 2, sizeof *out);
+	const char **in = usk_alloc(n + 1, sizeof *in), **out = usk_alloc(n + 3, sizeof *out);
 	for (size_t i = 0; i < n; i++) {
 		in[i] = job[i].path;
 		out[i] = job[i].out;
@@ -147,7 +147,8 @@ static int outputs_apart(const struct args *args, const struct job *job, size_t 
 	in[n] = args_operand(args, 0);
 	out[n] = args_string(args, "merge");
 	out[n + 1] = args_string(args, "timeline");
-	int status = files_apart(in, n + 1, out, n + 2);
+	out[n + 2] = args_string(args, "perfetto-manifest");
+	int status = files_apart(in, n + 1, out, n + 3);
 	free(in);
 	free(out);
 	return status;
@@ -208,21 +209,70 @@ static int write_together(const struct args *args, const struct usk_clocks *c,
 	return status;
 }
 
+/* "file": stamps of the files' own, which have no clock's name. */
+static const char *const perfetto_clocks[] = { "REALTIME",	"REALTIME_COARSE",
+					       "MONOTONIC",	"MONOTONIC_COARSE",
+					       "MONOTONIC_RAW", "BOOTTIME",
+					       "file",		NULL };
+
+static const char *perfetto_clock(size_t i)
+{
+	return perfetto_clocks[i];
+}
+
+static int write_manifest(const struct args *args, const struct usk_clocks *c,
+			  const struct job *job, size_t n, struct usk_notes *notes)
+{
+	struct usk_err err = { 0 };
+	const char *path = args_string(args, "perfetto-manifest");
+	const char *clock = perfetto_clocks[args_int(args, "perfetto-clock")];
+	const struct usk_manifest_options o = {
+		.clock = strcmp(clock, "file") ? clock : NULL,
+		.residual_ns = args_given(args, "residual") ? args_ns(args, "residual") : INT64_MAX,
+		.force = args_flag(args, "force"),
+	};
+	struct usk_manifest_file *file = usk_alloc(n, sizeof *file);
+	int status = EXIT_DONE;
+	for (size_t i = 0; i < n && !status; i++) {
+		file[i] = (struct usk_manifest_file){ job[i].path, job[i].clock };
+		if (access(job[i].path, F_OK)) {
+			status = say_failed("%s: %s", job[i].path, strerror(errno));
+		}
+	}
+	if (!status && usk_perfetto_manifest(file, n, c, path, &o, notes, &err)) {
+		status = say_error(&err);
+	} else if (!status) {
+		say(args, "Wrote %s.", path);
+	}
+	free(file);
+	return status;
+}
+
+/* Is there an output, and can each appear whole? */
+static int outputs_named(const struct args *args)
+{
+	static const char *const outputs[] = { "output", "merge", "timeline", "perfetto-manifest" };
+	size_t n = 0;
+	for (size_t i = 0; i < COUNT(outputs); i++) {
+		const char *path = args_string(args, outputs[i]);
+		n += path != NULL;
+		if (path && (!*path || !strcmp(path, "-"))) {
+			return say_usage("apply needs the name of a file: what it writes appears "
+					 "whole or not at all");
+		}
+	}
+	return n ? EXIT_DONE
+		 : say_usage("apply needs somewhere to write to: -o FILE, -o FOLDER, --merge FILE, "
+			     "--timeline FILE or --perfetto-manifest FILE");
+}
+
 static int apply_run(const struct args *args)
 {
 	const char *out = args_string(args, "output"), *merge = args_string(args, "merge");
 	const char *timeline = args_string(args, "timeline");
-	if (!out && !merge && !timeline) {
-		return say_usage("apply needs somewhere to write to: -o FILE, -o FOLDER, "
-				 "--merge FILE or --timeline FILE");
-	}
-	if ((out && (!*out || !strcmp(out, "-"))) || (merge && !strcmp(merge, "-")) ||
-	    (timeline && !strcmp(timeline, "-"))) {
-		return say_usage("apply needs the name of a file: what it writes appears whole or "
-				 "not at all");
-	}
 	struct usk_clocks *c = NULL;
-	int status = clocks_read(args_operand(args, 0), &c);
+	int status = outputs_named(args);
+	status = status ? status : clocks_read(args_operand(args, 0), &c);
 	if (status) {
 		return status;
 	}
@@ -247,6 +297,9 @@ static int apply_run(const struct args *args)
 	}
 	if (!status && (merge || timeline)) {
 		status = write_together(args, c, job, n, &opt, &notes);
+	}
+	if (!status && args_string(args, "perfetto-manifest")) {
+		status = write_manifest(args, c, job, n, &notes);
 	}
 	progress_end(&progress);
 	for (size_t i = 0; i < notes.n; i++) {
@@ -288,6 +341,18 @@ static const struct option_group apply_output = {
 		  .value = "FILE",
 		  .help = "all that happened as Chrome trace JSON, for Perfetto or "
 			  "chrome://tracing: a process per clock, messages as arrows" },
+		{ .name = "perfetto-manifest",
+		  .type = OPTION_FILE,
+		  .value = "FILE",
+		  .help = "what Perfetto needs to open an archive of these files and FILE as one: "
+			  "a machine and an offset for each; TRACE may be anything it reads" },
+		{ .name = "perfetto-clock",
+		  .type = OPTION_CHOICE,
+		  .value = "CLOCK",
+		  .choice = perfetto_clock,
+		  .initial = "REALTIME",
+		  .help = "the clock of these files that unskew's table is about; \"file\" where "
+			  "their format names none" },
 		{ .name = "allow-unbounded",
 		  .help = "take traces along whose clock is not bounded; they stay as recorded" },
 		{ 0 },
@@ -310,6 +375,11 @@ const struct command cmd_apply = {
 		"A timeline has a process per clock with what it sent, received and recorded, an "
 		"arrow for every message among the traces given, the half width of the band and "
 		"the offset since the start as counters. Its zero is in otherData; stamps as "
-		"recorded are kept with each event.",
+		"recorded are kept with each event.\n\n"
+		"Traces that Perfetto reads and unskew does not are left as they are: the "
+		"manifest tells it where they belong, one offset for each, so drift stays in; how "
+		"much is told, and refused if it is more than a --residual that is given. Put "
+		"manifest and traces into one archive: tar cf all.tar perfetto_manifest.json "
+		"host1.pftrace host2.pftrace.",
 	.group = { &apply_output, &options_read, &options_force, &options_common },
 };

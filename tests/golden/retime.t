@@ -60,7 +60,7 @@ $ unskew convert one.json -c a -- -5
 -5	-5	-5	-5
 # Not enough said, or too much.
 $ unskew apply clocks.json t.csv
-! unskew: apply needs somewhere to write to: -o FILE, -o FOLDER, --merge FILE or --timeline FILE
+! unskew: apply needs somewhere to write to: -o FILE, -o FOLDER, --merge FILE, --timeline FILE or --perfetto-manifest FILE
 ? 2
 $ unskew apply clocks.json c=t.csv -o z.csv
 ! unskew: c: the table has no clock of that name

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * manifest.c - how Perfetto is to put traces of several machines on one time
+ *
+ * In    names of trace files and the clocks that stamped them
+ * Out   perfetto_manifest, version 1: a machine and an offset per file
+ * Why   traces that unskew cannot rewrite (Perfetto's own, systrace, Chrome JSON) need not be: an
+ *       archive of them and this opens in Perfetto as one
+ * Not   drift: the format has one offset for each file. How far that is off is told, and written
+ *       beside it
+ */
+#include "write/write.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The one offset that is off by least, and by how much. */
+struct constant {
+	usk_i128 offset_ns, residual_ns;
+};
+
+static bool bounded(const struct usk_clock *k)
+{
+	return (k->quality == USK_REFERENCE || k->quality == USK_BOUNDED) && k->n_knots;
+}
+
+static struct constant constant_of(const struct usk_clock *k)
+{
+	usk_i128 least = k->knot[0].offset_ns, most = least;
+	for (size_t i = 1; i < k->n_knots; i++) {
+		int64_t o = k->knot[i].offset_ns;
+		least = o < least ? o : least;
+		most = o > most ? o : most;
+	}
+	usk_i128 middle = usk_floor_div(least + most, 2);
+	return (struct constant){ middle, most - middle };
+}
+
+static const char *base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Where the file's time counts from: of those of its island, the reference's, else the first. */
+static size_t anchor_of(const struct usk_clocks *c, const struct usk_manifest_file *file, size_t n,
+			uint32_t clock)
+{
+	size_t first = n;
+	uint32_t reference = c->clock[clock].reference;
+	for (size_t i = 0; i < n; i++) {
+		if (file[i].clock == reference) {
+			return i;
+		}
+		if (first == n && c->clock[file[i].clock].reference == reference) {
+			first = i;
+		}
+	}
+	return first;
+}
+
+static enum usk_status check(const struct usk_clocks *c, const struct usk_manifest_file *file,
+			     size_t n, struct usk_err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (file[i].clock >= c->n_clocks) {
+			return usk_fail(err, USK_EINPUT, 0,
+					"%s: none of the clocks is known to have stamped it; say "
+					"which with NAME=%s",
+					file[i].path, file[i].path);
+		}
+		const struct usk_clock *k = &c->clock[file[i].clock];
+		if (!bounded(k)) {
+			return usk_fail(err, USK_EINPUT, 0,
+					"%s: clock %s is %s, so it has no offset", file[i].path,
+					k->name, usk_quality_name(k->quality));
+		}
+		if (k->knot[k->n_knots - 1].epoch) {
+			return usk_fail(err, USK_EINPUT, 0,
+					"%s: clock %s was put back while it recorded: no one "
+					"offset will do; --timeline shows it",
+					file[i].path, k->name);
+		}
+		for (size_t j = 0; j < i; j++) {
+			if (!strcmp(base(file[i].path), base(file[j].path))) {
+				return usk_fail(err, USK_EUSAGE, 0,
+						"%s and %s would have one name in an archive; "
+						"rename one",
+						file[j].path, file[i].path);
+			}
+		}
+	}
+	return USK_OK;
+}
+
+static json_t *text(const char *s)
+{
+	char *shown = usk_shown(s);
+	json_t *v = json_string(shown);
+	free(shown);
+	return v;
+}
+
+/* "clocks" of a file, or NULL: it is where time counts from, or nothing ties it to others. */
+static json_t *clocks_of(const struct usk_clocks *c, const struct usk_manifest_file *file, size_t n,
+			 size_t i, const struct usk_manifest_options *o, int64_t *residual_ns)
+{
+	size_t anchor = anchor_of(c, file, n, file[i].clock);
+	*residual_ns = 0;
+	if (anchor == i) {
+		return NULL;
+	}
+	struct constant own = constant_of(&c->clock[file[i].clock]);
+	struct constant other = constant_of(&c->clock[file[anchor].clock]);
+	*residual_ns = usk_saturate(own.residual_ns + other.residual_ns);
+	json_t *to = json_object(), *clocks = json_object();
+	json_object_set_new(to, "file", text(base(file[anchor].path)));
+	if (o->clock) {
+		json_object_set_new(clocks, "clock", json_string(o->clock));
+		json_object_set_new(to, "clock", json_string(o->clock));
+	}
+	json_object_set_new(clocks, "sync_to", to);
+	json_object_set_new(clocks, "offset_ns",
+			    json_integer(usk_saturate(own.offset_ns - other.offset_ns)));
+	return clocks;
+}
+
+static enum usk_status add_files(const struct usk_clocks *c, const struct usk_manifest_file *file,
+				 size_t n, const struct usk_manifest_options *o, json_t *files,
+				 json_t *attributes, struct usk_notes *notes, struct usk_err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *name = c->clock[file[i].clock].name;
+		int64_t residual_ns;
+		json_t *entry = json_object(), *machine = json_object();
+		json_object_set_new(entry, "path", text(base(file[i].path)));
+		json_object_set_new(machine, "name", text(name));
+		json_object_set_new(entry, "machine", machine);
+		json_t *clocks = clocks_of(c, file, n, i, o, &residual_ns);
+		json_array_append_new(files, entry);
+		if (clocks) {
+			json_object_set_new(entry, "clocks", clocks);
+			char *shown = usk_shown(name);
+			char *key = usk_format("unskew.residual_ns.%s", shown);
+			json_object_set_new(attributes, key, json_integer(residual_ns));
+			free(key);
+			free(shown);
+		} else if (c->clock[file[i].clock].reference != c->clock[file[0].clock].reference) {
+			usk_note(notes,
+				 "%s: no message ties clock %s to that of %s: they cannot be put "
+				 "on one time",
+				 file[i].path, name, file[0].path);
+		}
+		if (residual_ns > o->residual_ns) {
+			return usk_fail(err, USK_EINPUT, 0,
+					"%s: one offset for clock %s is off by up to %" PRId64
+					" ns, more than --residual; --timeline is exact",
+					file[i].path, name, residual_ns);
+		}
+		if (residual_ns) {
+			usk_note(notes,
+				 "%s: one offset for all of it is off by up to %" PRId64
+				 " ns, beside the band",
+				 file[i].path, residual_ns);
+		}
+	}
+	return USK_OK;
+}
+
+enum usk_status usk_perfetto_manifest(const struct usk_manifest_file *file, size_t n,
+				      const struct usk_clocks *c, const char *path,
+				      const struct usk_manifest_options *o, struct usk_notes *notes,
+				      struct usk_err *err)
+{
+	static const struct usk_manifest_options defaults = { "REALTIME", INT64_MAX, false };
+	enum usk_status status = check(c, file, n, err);
+	if (status) {
+		return status;
+	}
+	o = o ? o : &defaults;
+	json_t *root = json_object(), *all = json_object(), *files = json_array();
+	json_t *attributes = json_object();
+	json_object_set_new(all, "version", json_integer(1));
+	if (o->clock && n) {
+		json_t *time = json_object();
+		size_t anchor = anchor_of(c, file, n, file[0].clock);
+		json_object_set_new(time, "clock", json_string(o->clock));
+		json_object_set_new(time, "file", text(base(file[anchor].path)));
+		json_object_set_new(all, "trace_time", time);
+	}
+	json_object_set_new(all, "files", files);
+	json_object_set_new(all, "attributes", attributes);
+	json_object_set_new(attributes, "unskew.version", json_string(USK_VERSION));
+	json_object_set_new(root, "perfetto_manifest", all);
+	status = add_files(c, file, n, o, files, attributes, notes, err);
+	struct usk_output out;
+	if (!status && !(status = usk_output_open(&out, path, o->force, err))) {
+		/* Perfetto knows it by its first bytes, {"perfetto_manifest". */
+		char *json = json_dumps(root, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+		usk_output_write(&out, json ? json : "", json ? strlen(json) : 0);
+		usk_output_write(&out, "\n", 1);
+		status = usk_output_commit(&out, err);
+		usk_output_close(&out);
+		free(json);
+	}
+	json_decref(root);
+	return status;
+}
