@@ -25,7 +25,7 @@ N ?= 10
 SEED ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: all demo check san fuzz bench papers sim campaign bless fmt fmt-check doc install dist tidy cover clean help
+.PHONY: all demo check san fuzz bench papers sim campaign soak bless fmt fmt-check doc install dist tidy cover clean help
 
 all: $(BUILD)/build.ninja ## build the library, build/unskew and the manual
 	@ninja -C $(BUILD) $(NINJAFLAGS)
@@ -59,6 +59,11 @@ campaign: ## N random scenarios against the band's promise: make campaign N=1000
 	@tools/need.sh check
 	@tools/build_tests.sh $(BUILD) $(MESON_FLAGS)
 	@$(BUILD)/tests/sim/campaign --count $(N) --seed $(SEED) --jobs 2 $(BUILD)/unskew
+
+soak: ## what takes minutes: 100,000 rounds between two processes on a line
+	@tools/need.sh check
+	@tools/build_tests.sh $(BUILD) $(MESON_FLAGS)
+	@$(BUILD)/tests/sim/test_line 100000
 
 bench: ## throughput, and ratios to tcpdump and mergecap in the same run
 	@tools/need.sh bench

@@ -110,8 +110,10 @@ struct usk_three_stamps {
  *     local = local_Y + conv (remote - remote_Y)                              eq. 2, 7
  *     precision = |local - local_Y| (drift + allowance) + jitter_Y + rounding  eq. 4, 8
  *
- * precision bounds |local - truth| if the rates of the two stay within the allowance of the one
- * that they had from X to Y. Every rounding is counted in it.
+ * precision bounds |local - truth|, truth being what this clock shows at any moment at which the
+ * other shows `remote`, if the rates of the two stay within the allowance of the one
+ * that they had from X to Y. Every rounding is counted in it, those of the stamps too: a stamp is
+ * the last whole tick, so each may be a tick late, and one of theirs can be 80 of ours.
  */
 struct usk_live_map {
 	int64_t remote, local_2; /* Y: the other's stamp, twice the middle of ours */

@@ -33,7 +33,7 @@ enum usk_status usk_live_map_of(const struct usk_three_stamps *x, const struct u
 	int64_t local_2 = y->before + y->after;
 	usk_i128 gone_2 = (usk_i128)local_2 - (x->before + x->after);
 	usk_i128 remote = (usk_i128)y->remote - x->remote;
-	if (gone_2 <= 0 || remote <= 0) {
+	if (gone_2 <= 0 || remote < 2) {
 		return usk_fail(err, USK_EINPUT, 0,
 				"the second exchange is not after the first on both clocks");
 	}
@@ -41,10 +41,14 @@ enum usk_status usk_live_map_of(const struct usk_three_stamps *x, const struct u
 		return usk_fail(err, USK_EINPUT, 0,
 				"one clock ran more than %d times as fast as the other", FACTOR);
 	}
-	/* gone_2 is under 2^64: 120 bits after the shift. Rounded to the nearest. */
+	/* gone_2 is under 2^64, so 120 bits after the shift. Rounded to the nearest. */
 	usk_i128 conv = ((gone_2 << CONV_BITS) + remote) / (2 * remote);
-	usk_i128 jitter_2 = (usk_i128)(x->after - x->before) + (y->after - y->before);
+	/* Y's middle less X's is off by both jitters and a tick, and each count of remote ticks by
+	 * one, which is conv of ours; the true rate may be a little over conv, hence 2. */
+	usk_i128 jitter_2 = ((usk_i128)x->after - x->before) + ((usk_i128)y->after - y->before) +
+			    2 * ((conv >> CONV_BITS) + 2);
 	usk_i128 drift = usk_ceil_div(jitter_2 << DRIFT_BITS, gone_2);
+	drift += usk_ceil_div(drift, remote - 1); /* as many ticks, or up to one fewer */
 	usk_i128 allowance = usk_ceil_div((usk_i128)allowance_e12 << DRIFT_BITS, 1000000000000);
 	/* The allowance is of a rate that is itself off by the drift. */
 	drift += allowance + usk_ceil_div(drift * allowance, (usk_i128)1 << DRIFT_BITS);
@@ -74,11 +78,14 @@ enum usk_live_state usk_live_map_at(const struct usk_live_map *m, int64_t remote
 		return USK_LIVE_STALE;
 	}
 	usk_i128 local_2 = m->local_2 + (from_y < 0 ? -(usk_i128)half : (usk_i128)half);
-	/* In halves of a tick: rounding of conv (age / 2^57), of half (1), of local (1). */
-	usk_u128 error_2 = (half + 1) * m->drift; /* 2^-32; 2^63 times 64 bits */
+	/* In halves of a tick: rounding of conv (age / 2^57), of half (1), of local (1); and the
+	 * stamps' own: a tick of ours, and one of theirs, which is conv of ours. */
+	usk_u128 tick_2 = 2 * ((m->conv >> CONV_BITS) + 1);
+	usk_u128 error_2 = (half + 1 + tick_2) * m->drift; /* 2^-32; under 64 + 64 bits */
 	error_2 = (error_2 >> DRIFT_BITS) + 1 + (uint64_t)m->jitter_2 + 1 +
-		  (usk_u128)(age >> CONV_BITS) + 1 + 1;
-	if (error_2 > (usk_u128)2 * USK_TICKS_MAX) {
+		  (usk_u128)(age >> CONV_BITS) + 1 + 1 + 2 + tick_2;
+	if (error_2 > (usk_u128)2 * USK_TICKS_MAX || local_2 > 2 * (usk_i128)USK_TICKS_MAX ||
+	    local_2 < -2 * (usk_i128)USK_TICKS_MAX) {
 		return USK_LIVE_STALE;
 	}
 	out->local = (int64_t)((local_2 + (local_2 > 0)) / 2);

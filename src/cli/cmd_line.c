@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_line.c - tie two clocks over a cable of a few pins, or over memory that two processes share
+ *
+ * In    a parallel port, or a page; a clock of this machine
+ * Out   a line per round: offset and precision; a table of exchanges; a live map
+ * Why   over a network the delay hides some tens of microseconds; over a pin, one or two
+ * Not   the procedure (src/line); machines on a network (probe)
+ */
+#include "clock/clock.h"
+#include "cmd.h"
+#include "line/line.h"
+#include "messages.h"
+#include "units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A table that was asked for is written whole when somebody ends the command, so it has to end by
+ * itself. */
+static volatile sig_atomic_t stopped;
+
+static void stop(int number)
+{
+	(void)number;
+	stopped = 1;
+}
+
+static void end_by_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		struct sigaction action = { .sa_handler = stop }, was;
+		sigemptyset(&action.sa_mask);
+		if (!sigaction(numbers[i], NULL, &was) && was.sa_handler != SIG_IGN) {
+			sigaction(numbers[i], &action, NULL);
+		}
+	}
+}
+
+struct line_command {
+	const struct args *args;
+	struct source source[SOURCES_MAX], *clock;
+	size_t n_sources;
+	struct line *line;
+	struct line_limits limits;
+	const char *path;
+	/* tie */
+	struct usk_output table;
+	bool tabled;
+	struct usk_live *live;
+	char *here, *there; /* as in the table */
+};
+
+static int64_t read_source(void *ctx)
+{
+	const struct source *s = ctx;
+	return s->read(s);
+}
+
+static int find_clock(struct line_command *c)
+{
+	const char *name = args_string(c->args, "clock");
+	char *names = usk_strdup("");
+	c->n_sources = sources_open(c->source);
+	for (size_t i = 0; i < c->n_sources && !c->clock; i++) {
+		struct source *s = &c->source[i];
+		if (!s->ns_per_tick) {
+			continue; /* stamps are in ns */
+		}
+		if (!strcmp(s->name, name)) {
+			c->clock = s;
+		}
+		char *longer = usk_format("%s%s%s", names, *names ? ", " : "", s->name);
+		free(names);
+		names = longer;
+	}
+	int status = c->clock
+			     ? EXIT_DONE
+			     : say_usage("--clock: this machine has no clock \"%s\" that shows ns; "
+					 "it has %s",
+					 name, names);
+	free(names);
+	return status;
+}
+
+static int open_line(struct line_command *c, enum line_side side)
+{
+	const char *port = args_string(c->args, "port"), *page = args_string(c->args, "page");
+	if (!port == !page) {
+		return say_usage("either --port or --page: which line is it?");
+	}
+	c->path = port ? port : page;
+	struct usk_err err;
+	struct line_counter counter = { read_source, c->clock };
+	if (port ? line_port_open(port, counter, &c->line, &err)
+		 : line_page_open(page, side, counter, &c->line, &err)) {
+		return say_error(&err);
+	}
+	return EXIT_DONE;
+}
+
+static int broken(const struct line_command *c)
+{
+	return say_failed("%s: the device failed: %s", c->path, strerror(c->line->error));
+}
+
+/* ---- serve ------------------------------------------------------------------------------ */
+
+static int serve(struct line_command *c)
+{
+	const int64_t patience_ns = 200000000; /* until somebody's signal is noticed */
+	uint64_t answered = 0, failed = 0;
+	int64_t most = args_int(c->args, "rounds");
+	while (!stopped && (!most || answered < (uint64_t)most)) {
+		enum line_outcome o = line_answer(c->line, &c->limits, patience_ns);
+		if (o == LINE_BROKEN) {
+			return broken(c);
+		}
+		answered += o == LINE_DONE;
+		failed += o != LINE_DONE && o != LINE_IDLE;
+	}
+	say(c->args, "answered %" PRIu64 ", gave up %" PRIu64, answered, failed);
+	return EXIT_DONE;
+}
+
+/* ---- delay: the line alone ----------------------------------------------------------------- */
+
+static int delay(struct line_command *c)
+{
+	size_t n = args_given(c->args, "rounds") ? (size_t)args_int(c->args, "rounds") : 1000;
+	n = n ? n : 1000;
+	int64_t *ticks = usk_alloc(n, sizeof *ticks);
+	int status = EXIT_DONE;
+	if (!line_loop_back(c->line, &c->limits, n, ticks)) {
+		status = c->line->error
+				 ? broken(c)
+				 : say_failed("%s: a pin that was set is not seen; is D1 wired to "
+					      "the same port's SELECT?",
+					      c->path);
+	} else {
+		struct samples s = { .n = 0 };
+		for (size_t i = 0; i < n; i++) {
+			samples_add(&s, (double)ticks[i]);
+		}
+		struct figures f = samples_figures(&s);
+		char text[4][UNIT_TEXT];
+		const double v[] = { f.min, f.median, f.p99, f.max };
+		for (int i = 0; i < 4; i++) {
+			unit_span((int64_t)llround(v[i]), text[i]);
+		}
+		printf("a pin is seen after %s (median), %s to %s; 99 %%: %s\n", text[1], text[0],
+		       text[3], text[2]);
+		samples_free(&s);
+	}
+	free(ticks);
+	return status;
+}
+
+/* ---- tie --------------------------------------------------------------------------------- */
+
+static struct line_tie tie_of(const struct line_command *c)
+{
+	struct line_tie t = line_tie_of(c->line);
+	t.limits = c->limits;
+	t.attempts = (unsigned)args_int(c->args, "attempts");
+	t.good_ticks = args_ns(c->args, "good");
+	t.allowance_e12 = args_e12(c->args, "allowance-ppm");
+	return t;
+}
+
+static int open_outputs(struct line_command *c)
+{
+	struct usk_err err;
+	const char *path = args_string(c->args, "output"), *live = args_string(c->args, "live");
+	c->here = csv_text(args_string(c->args, "here"));
+	c->there = csv_text(args_string(c->args, "there"));
+	if (!strcmp(c->here, c->there)) {
+		return say_usage("--here and --there: two clocks need two names");
+	}
+	if (path) {
+		if (usk_output_open(&c->table, path, args_flag(c->args, "force"), &err)) {
+			return say_error(&err);
+		}
+		c->tabled = true;
+		usk_output_format(&c->table, "a,b,t1_ns,t2_ns,t3_ns,t4_ns\n");
+	}
+	if (live && usk_live_create(live, &c->live, &err)) {
+		return say_error(&err);
+	}
+	return EXIT_DONE;
+}
+
+static void print_round(const struct line_tie *t, const struct line_round *r)
+{
+	char text[UNIT_TEXT];
+	printf("%" PRIu64 "  ", t->rounds);
+	if (!r->good) {
+		printf("dropped: %s\n", r->outcome == LINE_DONE ? "it took too long"
+								: line_outcome_text(r->outcome));
+	} else {
+		unit_between(r->offset, r->offset - r->precision, r->offset + r->precision, text);
+		printf("offset %s", text);
+		if (r->mapped) {
+			printf("  drift %.3f ppm", r->drift_ppm);
+		}
+		puts(r->jumped ? "  a clock was put, or its rate changed" : "");
+	}
+	fflush(stdout);
+}
+
+static void print_json(const struct line_tie *t, const struct line_round *r)
+{
+	printf("{\"round\": %" PRIu64 ", \"good\": %s, ", t->rounds, r->good ? "true" : "false");
+	if (!r->good) {
+		printf("\"why\": \"%s\"}\n", r->outcome == LINE_DONE
+						     ? "it took too long"
+						     : line_outcome_text(r->outcome));
+	} else {
+		printf("\"before_ns\": \"%" PRId64 "\", \"remote_ns\": \"%" PRId64
+		       "\", \"after_ns\": \"%" PRId64 "\", \"offset_ns\": \"%" PRId64
+		       "\", \"precision_ns\": \"%" PRId64 "\", \"jumped\": %s, \"drift_ppm\": ",
+		       r->s.before, r->s.remote, r->s.after, r->offset, r->precision,
+		       r->jumped ? "true" : "false");
+		if (r->mapped) {
+			printf("%.6f}\n", r->drift_ppm);
+		} else {
+			puts("null}");
+		}
+	}
+	fflush(stdout);
+}
+
+static void keep_round(struct line_command *c, const struct line_tie *t, const struct line_round *r)
+{
+	if (c->tabled && r->good) {
+		/* The other stamped once: it sent the answer when it received the question. */
+		usk_output_format(
+			&c->table, "%s,%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "\n",
+			c->here, c->there, r->s.before, r->s.remote, r->s.remote, r->s.after);
+	}
+	if (c->live && r->mapped) {
+		usk_live_publish(c->live, &t->map);
+	}
+}
+
+static int end_tie(struct line_command *c, const struct line_tie *t)
+{
+	struct usk_err err;
+	char *why = usk_strdup("");
+	for (int i = 0; i < LINE_OUTCOMES; i++) {
+		if (t->why[i] && i != LINE_DONE) {
+			char *longer =
+				usk_format("%s; %s: %" PRIu64, why,
+					   line_outcome_text((enum line_outcome)i), t->why[i]);
+			free(why);
+			why = longer;
+		}
+	}
+	say(c->args,
+	    "%" PRIu64 " rounds, %" PRIu64 " dropped; attempts that took too long: %" PRIu64 "%s",
+	    t->rounds, t->dropped, t->bad, why);
+	free(why);
+	if (t->rounds == t->dropped) {
+		return say_failed("%s: no exchange succeeded; does the other side run `unskew line "
+				  "serve`?",
+				  c->path);
+	}
+	if (c->tabled && usk_output_commit(&c->table, &err)) {
+		return say_error(&err);
+	}
+	return EXIT_DONE;
+}
+
+static int tie(struct line_command *c)
+{
+	struct line_tie t = tie_of(c);
+	int status = open_outputs(c);
+	if (status) {
+		return status;
+	}
+	uint64_t most = (uint64_t)args_int(c->args, "rounds");
+	bool json = args_flag(c->args, "json");
+	for (;;) {
+		struct line_round r;
+		line_tie_round(&t, &r);
+		if (r.outcome == LINE_BROKEN) {
+			return broken(c);
+		}
+		(json ? print_json : print_round)(&t, &r);
+		keep_round(c, &t, &r);
+		if (stopped || t.rounds == most) {
+			break;
+		}
+		line_sleep(c->line, args_ns(c->args, r.good ? "period" : "retry"));
+		if (stopped) {
+			break;
+		}
+	}
+	return end_tie(c, &t);
+}
+
+static int line_run(const struct args *args)
+{
+	static const struct {
+		const char *name;
+		enum line_side side;
+		int (*run)(struct line_command *c);
+	} verbs[] = {
+		{ "serve", LINE_ANSWERS, serve },
+		{ "tie", LINE_ASKS, tie },
+		{ "delay", LINE_LOOP_BACK, delay },
+	};
+	struct line_command c = { .args = args, .table = { .fd = -1 } };
+	c.limits = (struct line_limits){ args_ns(args, "timeout"), args_ns(args, "wake") };
+	for (size_t i = 0; i < COUNT(verbs); i++) {
+		if (strcmp(args_operand(args, 0), verbs[i].name)) {
+			continue;
+		}
+		int status = find_clock(&c);
+		if (!status) {
+			status = open_line(&c, verbs[i].side);
+		}
+		if (!status) {
+			end_by_signals();
+			status = verbs[i].run(&c);
+		}
+		line_close(c.line);
+		usk_live_close(c.live);
+		if (c.tabled) {
+			usk_output_close(&c.table);
+		}
+		free(c.here);
+		free(c.there);
+		sources_close(c.source, c.n_sources);
+		return status;
+	}
+	return say_usage("%s: line does serve, tie or delay", args_operand(args, 0));
+}
+
+static const struct option_group line_options = {
+	"The line",
+	(const struct option_row[]){
+		{ .name = "port",
+		  .type = OPTION_FILE,
+		  .value = "DEVICE",
+		  .help = "a parallel port, /dev/parport0: D1 and D3 of each wired to SELECT and "
+			  "NACK of the other" },
+		{ .name = "page",
+		  .type = OPTION_FILE,
+		  .value = "FILE",
+		  .help = "instead, memory that two processes of one machine share: a file in "
+			  "/dev/shm" },
+		{ .name = "clock",
+		  .type = OPTION_STRING,
+		  .value = "CLOCK",
+		  .initial = "realtime",
+		  .help = "the clock of this side, as `unskew clock` names it" },
+		{ .name = "timeout",
+		  .type = OPTION_DURATION,
+		  .value = "DURATION",
+		  .initial = "20us",
+		  .min = "1us",
+		  .max = "10ms",
+		  .help = "what lies between the stamps may take so long" },
+		{ .name = "wake",
+		  .type = OPTION_DURATION,
+		  .value = "DURATION",
+		  .initial = "10ms",
+		  .min = "100us",
+		  .max = "40ms",
+		  .help = "the other side may take so long to wake up, and to send its stamp" },
+		{ .name = "rounds",
+		  .type = OPTION_INT,
+		  .value = "N",
+		  .initial = "0",
+		  .min = "0",
+		  .help = "end after so many; 0: when interrupted (delay: 1000)" },
+		{ 0 },
+	},
+};
+
+static const struct option_group tie_options = {
+	"Tying",
+	(const struct option_row[]){
+		{ .name = "period",
+		  .type = OPTION_DURATION,
+		  .value = "DURATION",
+		  .initial = "2s",
+		  .min = "0",
+		  .help = "from a round that was good to the next" },
+		{ .name = "retry",
+		  .type = OPTION_DURATION,
+		  .value = "DURATION",
+		  .initial = "1s",
+		  .min = "0",
+		  .help = "from one that was dropped to the next" },
+		{ .name = "attempts",
+		  .type = OPTION_INT,
+		  .value = "N",
+		  .initial = "3",
+		  .min = "1",
+		  .max = "1000",
+		  .help = "exchanges tried in a round until one is good" },
+		{ .name = "good",
+		  .type = OPTION_DURATION,
+		  .value = "DURATION",
+		  .initial = "5us",
+		  .min = "1ns",
+		  .help = "half the time between the two stamps of this side is no more" },
+		{ .name = "allowance-ppm",
+		  .type = OPTION_PPM,
+		  .value = "PPM",
+		  .initial = "1",
+		  .min = "0",
+		  .max = "1000",
+		  .help = "by how much the rates may change after an exchange" },
+		{ 0 },
+	},
+};
+
+static const struct option_group tie_output = {
+	"Output",
+	(const struct option_row[]){
+		{ .name = "output",
+		  .letter = 'o',
+		  .type = OPTION_FILE,
+		  .value = "FILE",
+		  .help = "the exchanges as a table that sync reads, written at the end" },
+		{ .name = "here",
+		  .type = OPTION_STRING,
+		  .value = "NAME",
+		  .initial = "here",
+		  .help = "what the table calls the clock of this side" },
+		{ .name = "there",
+		  .type = OPTION_STRING,
+		  .value = "NAME",
+		  .initial = "there",
+		  .help = "and that of the other" },
+		{ .name = "live",
+		  .type = OPTION_FILE,
+		  .value = "FILE",
+		  .help = "keep the other's clock there for usk_live_convert(): a file in "
+			  "/dev/shm" },
+		{ .name = "json", .help = "a JSON object per round" },
+		{ 0 },
+	},
+};
+
+const struct command cmd_line = {
+	.name = "line",
+	.run = line_run,
+	.operands = "serve|tie|delay",
+	.min_operands = 1,
+	.max_operands = 1,
+	.help = "tie two machines by a parallel cable, or two processes by memory",
+	.more = "One side serves, the other ties: it raises an interrupt, waits for the ready "
+		"signal, "
+		"stamps, gives the go signal, and stamps again when it sees that the other, which "
+		"stamps in between, is done; the other's stamp then comes over the same pins. The "
+		"offset is to be added to the other side's stamps, and is no further off than the "
+		"precision stated, as long as the rates of the two clocks stay within the "
+		"allowance of what they were between the last two exchanges. A round that times "
+		"out, "
+		"or took too long to be good, is dropped (Loeser 2003).\n\n"
+		"A row of the table is an exchange of three stamps: t1_ns and t4_ns are this "
+		"side's, t2_ns and t3_ns are both the other's only one. `unskew sync` reads it "
+		"like "
+		"any table of exchanges.\n\n"
+		"delay measures the line alone, with D1 wired to SELECT of the same port: how long "
+		"until a pin that was set is seen.",
+	.group = { &line_options, &tie_options, &tie_output, &options_force, &options_common },
+};

@@ -1,0 +1,47 @@
+# Two processes tied by memory that they share: both read one clock, so the offset is none.
+$ unskew line serve --page page --timeout 5ms --wake 40ms --rounds 5 2>served & unskew line tie --page page --timeout 5ms --wake 40ms --good 10ms --attempts 100 --rounds 5 --period 110ms --retry 0 -o table.csv --live live >rounds 2>tied; echo status $?; wait; sed 's/  .*//' rounds; cut -d, -f1,2 table.csv; sed 's/:.*//;s/, gave.*//' served; sed 's/;.*//' tied
+status 0
+1
+2
+3
+4
+5
+a,b
+here,there
+here,there
+here,there
+here,there
+here,there
+answered 5
+5 rounds, 0 dropped
+$ awk -F, 'NR > 1 && !($3 <= $4 && $4 == $5 && $5 <= $6)' table.csv
+$ unskew sync table.csv -q -o clocks.json >/dev/null; echo status $?
+status 0
+$ unskew convert clocks.json --clock there $(sed -n 3p table.csv | cut -d, -f4) | awk '{ print ($3 <= $1 && $1 <= $4 ? "the truth is" : "the truth is not"), "in the band" }'
+the truth is in the band
+# Nobody there; two lines at once, none; what is no line.
+$ unskew line tie --page page --rounds 2 --attempts 1 --retry 0; echo status $?
+1  dropped: no answer
+2  dropped: no answer
+status 1
+! 2 rounds, 2 dropped; attempts that took too long: 0; no answer: 2
+! unskew: page: no exchange succeeded; does the other side run `unskew line serve`?
+$ unskew line tie --rounds 1; unskew line tie --page page --port port; echo status $?
+status 2
+! unskew: either --port or --page: which line is it?
+! unskew: either --port or --page: which line is it?
+$ unskew line delay --page page --rounds 10 | sed 's/ [0-9.]* [num]*s/ T/g'
+a pin is seen after T (median), T to T; 99 %: T
+$ unskew line serve --port /dev/null; unskew line serve --port nowhere 2>&1 | sed 's/;.*//'; unskew line serve --page table.csv; echo status $?
+unskew: nowhere: cannot be opened: No such file or directory
+status 1
+! unskew: /dev/null: is no parallel port
+! unskew: table.csv: is no page of a line
+$ unskew line serve --page page --clock tsc 2>&1 | sed 's/;.*//'; unskew line listen --page page; unskew line tie --page page --here a --there a; echo status $?
+unskew: --clock: this machine has no clock "tsc" that shows ns
+status 2
+! unskew: listen: line does serve, tie or delay
+! unskew: --here and --there: two clocks need two names
+$ unskew line tie --page page --rounds 1 -o table.csv; echo status $?
+status 1
+! unskew: table.csv: exists already; use --force to replace it
