@@ -53,6 +53,15 @@ function anySpan(value, away) {
 
 /* three digits, to the nearest */
 export const span = (ns) => anySpan(ns, false);
+/* among values that differ by `spread`: fine enough to tell them apart */
+export function spanAmong(value, spread) {
+	if (value === null || value === undefined) {
+		return '-';
+	}
+	const ns = whole(value), by = abs(whole(spread));
+	return !by || abs(ns) / 50n < by ? span(ns) : rounded(ns, by, stepFor(by, 2), false);
+}
+
 /* three digits, never less than it is */
 export const bound = (ns) => anySpan(ns, true);
 
@@ -95,7 +104,9 @@ export function drift(ppm, min, max) {
 	const value = Math.min(max, Math.max(min, ppm));
 	const half = (max - min) / 2;
 	const places = Math.min(6, Math.max(0, half > 0 ? 1 - Math.floor(Math.log10(half)) : 6));
-	return `${signed(value, places)} (${signed(min, places)} to ${signed(max, places)})`;
+	const scale = 10 ** places;
+	const range = [Math.floor(min * scale) / scale, Math.ceil(max * scale) / scale];
+	return `${signed(value, places)} (${range.map((x) => signed(x, places)).join(' to ')})`;
 }
 
 const EARLY = 315532800n * 10n ** 9n, LATE = 4102444800n * 10n ** 9n;

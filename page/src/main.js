@@ -7,7 +7,13 @@
  */
 import { h } from './dom.js';
 import { unpack } from './data.js';
+import { Align } from './align.js';
 import { Corridor } from './corridor.js';
+import { Delays } from './delays.js';
+import { Mesh } from './mesh.js';
+import { Methods } from './methods.js';
+import { Sequence } from './sequence.js';
+import { leftOut, settings } from './settings.js';
 
 function themeButton(redraw) {
 	const root = document.documentElement;
@@ -42,9 +48,20 @@ function main() {
 	const redraw = () => [corridor, ...parts].forEach((p) => p?.view && p.draw?.());
 	document.getElementById('top').append(themeButton(redraw));
 	if (corridor) {
+		const followers = [Delays, Sequence, Align, Methods].map((Part) => new Part(data, corridor));
+		parts.push(...followers);
 		body.append(corridor.section);
 		corridor.ready();
+		body.append(...followers.map((p) => p.section));
 	}
+	if (data.clocks.length > 1) {
+		const mesh = new Mesh(data, corridor);
+		parts.push(mesh);
+		(corridor?.section ?? body.lastElementChild).after(mesh.section);
+		mesh.draw();
+	}
+	body.append(settings(data), leftOut(data));
+	document.getElementById('foot').textContent = `unskew ${data.json.version}. This page holds all that it shows and loads nothing.`;
 	let resized;
 	window.addEventListener('resize', () => {
 		clearTimeout(resized);

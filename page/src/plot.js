@@ -17,8 +17,8 @@ const SINGLE = 700;
 
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/* lo and hi less the estimate at every knot and at the window's ends, as relative x */
-function bandOf(view, from, to) {
+/* lo and hi less the estimate at every knot and at the window's ends, or at even moments; relative x */
+function bandOf(view, from, to, even = 0) {
 	const { self, origin } = view;
 	if (!self.has('offset') || !self.has('lo') || !self.has('hi') || !view.solid) {
 		return [];
@@ -29,8 +29,11 @@ function bandOf(view, from, to) {
 		const x = at[0].x;
 		let i = lowerBound(x, from);
 		const inner = [];
-		for (; i < x.length && x[i] <= to; i++) {
+		for (; !even && i < x.length && x[i] <= to; i++) {
 			inner.push(x[i]);
+		}
+		for (let k = 1; k < even; k++) {
+			inner.push(from + ((to - from) * k) / even);
 		}
 		/* Where epochs overlap, each is drawn only as far as its knots go. */
 		const ends = self.epochs.length > 1
@@ -128,11 +131,16 @@ export class Plot {
 		this.u.setData([[this.from, this.to], [null, null]], true);
 	}
 
-	/* Beyond the messages the band opens without end: it does not set the scale while others can. */
-	bandInside() {
-		const all = this.band.flat();
-		const inside = all.filter((p) => p.x >= this.view.first && p.x <= this.view.last);
-		return inside.length ? inside : all;
+	/*
+	 * lo and hi that 19 of 20 moments keep within. Beyond the messages the band opens without end, and
+	 * round a jump it is as wide as the jump: neither sets the scale.
+	 */
+	bandRange() {
+		const from = Math.max(this.from, this.view.first), to = Math.min(this.to, this.view.last);
+		const inside = from < to ? bandOf(this.view, from, to, 60) : this.band;
+		const pick = (values, part) => values.sort((a, b) => a - b)[Math.floor((values.length - 1) * part)] ?? 0;
+		const points = inside.flat();
+		return [pick(points.map((p) => p.lo), 0.05), pick(points.map((p) => p.hi), 0.95)];
 	}
 
 	rangeOf() {
@@ -150,10 +158,10 @@ export class Plot {
 				}
 			}
 		});
-		const theta = this.raw ? (p) => p.theta - this.level : () => 0;
-		for (const p of this.bandInside()) {
-			lo = Math.min(lo, p.lo + theta(p));
-			hi = Math.max(hi, p.hi + theta(p));
+		if (!this.raw && this.show.band) {
+			const [low, high] = this.bandRange();
+			lo = Math.min(lo, low);
+			hi = Math.max(hi, high);
 		}
 		if (this.raw && inner.length) {
 			lo = hi = inner[0];
@@ -311,6 +319,7 @@ export class Plot {
 			ctx.fillStyle = css('--muted');
 			ctx.font = `${12 * ratio}px system-ui, sans-serif`;
 			ctx.textBaseline = 'top';
+			ctx.textAlign = 'left';
 			ctx.fillText(jump.kind, Math.max(a, b) + 5 * ratio, top + 4 * ratio);
 		}
 	}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+/* settings.js - what the answer rests on: model, settings, traces; and what was left out, with the reason */
+import { h, name, shown, short, table } from './dom.js';
+import { count, instant, span } from './format.js';
+
+const OUTLIERS = 50;
+
+const MODELS = {
+	wander: (m) => `wander: the rate of each pair stays within ${m.ppm} ppm of one constant`,
+	linear: () => 'linear: every clock keeps one rate',
+	segments: (m) => `segments: one rate for ${m.duration_ns === 'auto' || m.duration_ns === null ? 'as long as one fits' : span(m.duration_ns)}`,
+};
+
+export function settings(data) {
+	const { answer, json } = data;
+	const { model } = answer;
+	const entry = (term, ...what) => [h('dt', null, term), h('dd', null, ...what)];
+	const wide = answer.pairs.filter((p) => p.wander && p.wander.used_ppm > p.wander.assumed_ppm);
+	const rows = (answer.traces ?? []).map((t) => [name(t.path, 60), t.clock === null ? '-' : name(t.clock), t.kind, count(t.events), t.truncated ? 'cut short' : 'whole']);
+	return h('section', { id: 'settings', 'aria-labelledby': 'settings-h' },
+		h('h2', { id: 'settings-h' }, 'What this rests on'),
+		h('dl', null,
+			entry('Model', (MODELS[model.name] ?? (() => model.name))(model)),
+			wide.length ? entry('More wander needed', ...wide.slice(0, 20).map((p) => h('div', null, `${short(p.a, 30)} and ${short(p.b, 30)}: ${p.wander.needed_ppm} ppm needed, ${p.wander.used_ppm} used`)),
+				wide.length > 20 ? `and ${count(wide.length - 20)} pairs more` : null) : [],
+			entry('Skew limit', `${model.max_skew_ppm} ppm between any two clocks`),
+			entry('Minimum delay', model.min_delay === '0' ? 'none assumed: 0 ns' : `${shown(model.min_delay)}; points are drawn without it`),
+			entry('Estimator', answer.method),
+			entry('Many clocks', `${answer.solve.name}, by ${answer.solve.how}`),
+			entry('Islands', (answer.islands ?? []).map((i) => `${count(i.clocks.length)} clock${i.clocks.length === 1 ? '' : 's'} on ${short(i.reference ?? '-', 40)}`).join('; ')),
+			entry('Command', h('code', null, shown(json.command.join(' ')).slice(0, 4000)))),
+		h('h3', null, 'Traces'),
+		table({ caption: 'Traces', heading: ['Path', 'Clock', 'Kind', 'Events', 'State'], right: [3], rows }));
+}
+
+const REASONS = [
+	['unmatched', 'seen on one side only'], ['expired', 'the other side did not come in time'],
+	['ambiguous', 'could be any of several: dropped, not guessed'], ['direction_unknown', 'nothing said who sent them'],
+	['outliers', 'no clock of the model explains them'], ['fragments', 'fragments'], ['not_ip', 'not IP'],
+	['loopback', 'never left their host'], ['cut_short', 'recorded too short to tell'], ['unsure', 'unsure'],
+];
+
+function guilty(data) {
+	const rows = [];
+	let n = 0;
+	for (const p of data.answer.pairs) {
+		for (const [list, why] of [[p.outliers, 'left out'], [p.contradiction, 'contradicts others']]) {
+			for (const m of list ?? []) {
+				if (n++ < OUTLIERS) {
+					rows.push([name(m.sender, 24), name(m.receiver, 24), instant(BigInt(m.sent_ns)), instant(BigInt(m.received_ns)), span(m.excess_ns), why]);
+				}
+			}
+		}
+	}
+	return rows.length ? [h('h3', null, n > OUTLIERS ? `${OUTLIERS} of ${count(n)} messages that no clock of the model explains` : 'Messages that no clock of the model explains'),
+		table({ caption: 'Outliers', heading: ['Sender', 'Receiver', 'Sent', 'Received', 'Excess', ''], right: [4], rows })] : [];
+}
+
+export function leftOut(data) {
+	const n = data.answer.messages;
+	const rows = REASONS.filter(([key]) => n[key]).map(([key, why]) => [key.replace('_', ' '), count(n[key]), why]);
+	const notes = [...(data.answer.notes ?? []), ...(data.json.notes ?? [])];
+	return h('section', { id: 'left-out', 'aria-labelledby': 'left-out-h' },
+		h('h2', { id: 'left-out-h' }, 'What was left out'),
+		h('p', null, `${count(n.matched)} messages were matched${rows.length ? '; these were not used:' : ', and none was left out.'}`),
+		rows.length ? table({ caption: 'Left out', heading: ['What', 'Messages', 'Why'], right: [1], rows }) : [],
+		guilty(data),
+		notes.length ? h('ul', { class: 'plain' }, notes.map((text) => h('li', null, shown(text)))) : []);
+}
