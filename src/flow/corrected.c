@@ -13,6 +13,7 @@
  * message that was dropped has more room than the one that it was dropped for (doc/guarantees.md).
  */
 #include "flow/fitted.h"
+#include "solve/mend.h"
 
 #include <stdlib.h>
 
@@ -30,6 +31,9 @@ struct corrected {
 struct judging {
 	struct parties *p;
 	struct usk_clocks *c;
+	struct usk_map **map;
+	struct usk_msg *inverted; /* of all rounds so far */
+	size_t n_inverted, cap_inverted;
 	struct corrected *clock;
 	struct reading *reading;
 	uint64_t judged; /* messages of pairs whose clocks are both known */
@@ -84,10 +88,31 @@ static struct reading *begin(void *ctx, size_t pair)
 	if (a->known && b->known) {
 		r->judge.map_a = a->map;
 		r->judge.map_b = b->map;
-		r->judge.with_delays = true;
+		r->judge.with_delays = r->judge.keep_inverted = true;
 	}
 	r->also = x->p->opt->messages;
 	return r;
+}
+
+static bool is_outlier(const struct usk_pair *pair, const struct usk_msg *m)
+{
+	bool found = false;
+	for (size_t i = 0; i < pair->n_outliers && !found; i++) {
+		found = !usk_msg_order(&pair->outlier[i].msg, m);
+	}
+	return found;
+}
+
+/* Who is out of order, but for those that are wrong anyway. */
+static void collect(struct judging *x, const struct usk_judge *j, const struct usk_pair *pair)
+{
+	for (size_t i = 0; i < j->n_inverted; i++) {
+		if (!is_outlier(pair, &j->inverted[i])) {
+			x->inverted = usk_room(x->inverted, x->n_inverted, &x->cap_inverted,
+					       sizeof *x->inverted);
+			x->inverted[x->n_inverted++] = j->inverted[i];
+		}
+	}
 }
 
 static enum usk_status finish(void *ctx, size_t pair, struct usk_err *err)
@@ -103,6 +128,7 @@ static enum usk_status finish(void *ctx, size_t pair, struct usk_err *err)
 		out->min_delay_a_to_b_ns = usk_judge_delays(j, false).min_ns;
 		out->min_delay_b_to_a_ns = usk_judge_delays(j, true).min_ns;
 	}
+	collect(x, j, out);
 	usk_judge_free(j);
 	return USK_OK;
 }
@@ -128,36 +154,93 @@ static bool proved(struct judging *x, size_t pair, const struct fitted *f,
 	       (back >= ROUNDING || !f->part.n[1]);
 }
 
-enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitted,
-				    const struct usk_tie *tie, struct usk_clocks *c,
-				    struct usk_err *err)
+static void maps_new(struct judging *x)
 {
-	struct judging x = { .p = p, .c = c, .err = err };
+	for (size_t i = 0; i < x->p->n; i++) {
+		const struct usk_clock *k = &x->c->clock[i];
+		x->map[i] = k->quality == USK_BOUNDED ? usk_map_new(k, x->c->max_skew_e12) : NULL;
+		x->clock[i] =
+			(struct corrected){ x->map[i], k->quality == USK_REFERENCE || x->map[i] };
+	}
+}
+
+static void maps_free(struct judging *x)
+{
+	for (size_t i = 0; i < x->p->n; i++) {
+		usk_map_free(x->map[i]);
+	}
+}
+
+/* One look at all pairs: at what is kept of them, and at messages where that proves nothing. */
+static enum usk_status judge(struct judging *x, const struct fitted *fitted,
+			     const struct usk_tie *tie)
+{
+	struct parties *p = x->p;
 	uint32_t *again = usk_alloc(p->n_pairs + 1, sizeof *again);
 	const struct usk_sink *sink = p->opt->messages;
 	enum usk_status status = USK_OK;
 	size_t n = 0;
-	struct usk_map **map = usk_alloc(p->n, sizeof(struct usk_map *));
-	x.clock = usk_alloc(p->n, sizeof *x.clock);
-	x.reading = usk_alloc(p->n_pairs + 1, sizeof *x.reading);
-	for (size_t i = 0; i < p->n; i++) {
-		enum usk_quality q = c->clock[i].quality;
-		map[i] = q == USK_BOUNDED ? usk_map_new(&c->clock[i], c->max_skew_e12) : NULL;
-		x.clock[i] = (struct corrected){ map[i], q == USK_REFERENCE || map[i] };
-	}
+	x->judged = 0;
+	x->c->evaluation.corrected_inversions = 0;
+	x->c->evaluation.too_fast = (struct usk_violations){ .count = 0 };
 	for (size_t i = 0; i < p->n_pairs; i++) {
-		if (!proved(&x, i, &fitted[i], &tie[i]) || sink) {
+		if (!proved(x, i, &fitted[i], &tie[i]) || sink) {
 			again[n++] = (uint32_t)i;
 		}
 	}
-	bool go = n && (!sink || !sink->start || sink->start(sink->ctx));
-	if (go) {
-		const struct reading_plan plan = { &x, begin, finish, false };
+	if (n && (!sink || !sink->start || sink->start(sink->ctx))) {
+		const struct reading_plan plan = { x, begin, finish, false };
 		p->doing = "judging";
 		p->work_all = p->work_done + usk_readings_size(p, again, n);
-		status = usk_readings(p, again, n, &plan, err);
+		status = usk_readings(p, again, n, &plan, x->err);
+		for (size_t i = 0; i < p->n_pairs; i++) {
+			usk_judge_free(&x->reading[i].judge);
+		}
 	}
-	if (go && !status && sink && sink->keep) {
+	free(again);
+	return status;
+}
+
+/* So often are messages put in order that corridors dropped, and nothing stands for. */
+enum { ROUNDS = 10 };
+
+/*
+ * Messages that are out of order after all are asked for too, until none is. Pairs whose clocks
+ * were moved have to be read again then, whatever their points say.
+ */
+static enum usk_status judge_and_mend(struct judging *x, const struct fitted *fitted,
+				      struct usk_tie *tie)
+{
+	enum usk_status status = judge(x, fitted, tie);
+	for (int round = 0; round < ROUNDS && !status; round++) {
+		size_t n = x->n_inverted;
+		if (!n || !usk_mend_clocks(x->c, tie, x->p->n_pairs, x->inverted, n, 0)) {
+			break;
+		}
+		for (size_t i = 0; i < x->p->n_pairs; i++) {
+			tie[i].kappa_e12 = tie[i].part->frame.kappa_e12;
+		}
+		maps_free(x);
+		maps_new(x);
+		status = judge(x, fitted, tie);
+		if (x->n_inverted == n) {
+			break;
+		}
+	}
+	return status;
+}
+
+enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitted,
+				    struct usk_tie *tie, struct usk_clocks *c, struct usk_err *err)
+{
+	struct judging x = { .p = p, .c = c, .err = err };
+	const struct usk_sink *sink = p->opt->messages;
+	x.map = usk_alloc(p->n, sizeof(struct usk_map *));
+	x.clock = usk_alloc(p->n, sizeof *x.clock);
+	x.reading = usk_alloc(p->n_pairs + 1, sizeof *x.reading);
+	maps_new(&x);
+	enum usk_status status = judge_and_mend(&x, fitted, tie);
+	if (!status && sink && sink->keep && p->n_pairs) {
 		sink->keep(sink->ctx);
 	}
 	struct usk_evaluation *e = &c->evaluation;
@@ -170,15 +253,10 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	}
 	struct usk_violations *v = &e->too_fast;
 	v->percent = v->count ? 100.0 * (double)v->count / (double)x.judged : 0;
-	for (size_t i = 0; i < p->n; i++) {
-		usk_map_free(map[i]);
-	}
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		usk_judge_free(&x.reading[i].judge);
-	}
-	free(map);
+	maps_free(&x);
+	free(x.map);
 	free(x.clock);
 	free(x.reading);
-	free(again);
+	free(x.inverted);
 	return status;
 }

@@ -25,12 +25,12 @@ void usk_fitted_free(struct fitted *f);
  * Judge the corrected messages of all pairs: inversions, too fast ones and the smallest delays,
  * into c's pairs and evaluation. Where what is kept of a pair proves that all of its messages are
  * in order none is read again; the others are, and all of them if the caller wants the messages.
+ * Messages that are out of order are put in order then, by moving estimates once more.
  *
  * fitted[n], tie[n]  by number of the pair
  */
 enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitted,
-				    const struct usk_tie *tie, struct usk_clocks *c,
-				    struct usk_err *err);
+				    struct usk_tie *tie, struct usk_clocks *c, struct usk_err *err);
 
 /** A sentence, if two traces or interfaces of a clock do not look like one clock's; malloc'ed, or
  * NULL. May read them again. */

@@ -169,9 +169,10 @@ uint64_t usk_judge_correct(const struct usk_map *m, const int64_t *t, size_t n, 
 	return left;
 }
 
-/* Directions come in no order that a processor could foresee: so they are an index, not a branch.
+/* Is it inverted? Directions come in no order that a processor could foresee: so they are an index,
+ * not a branch.
  */
-static inline void count(struct usk_judge *j, size_t back, int64_t delay, uint32_t bytes)
+static inline bool count(struct usk_judge *j, size_t back, int64_t delay, uint32_t bytes)
 {
 	const int64_t q[2] = { j->q_b_ns, j->q_a_ns };
 	int64_t least = j->least[back] ? usk_delay_model_ns(j->least[back], bytes) : 0;
@@ -189,6 +190,7 @@ static inline void count(struct usk_judge *j, size_t back, int64_t delay, uint32
 	if (j->with_delays) {
 		add(&j->delay[back], delay);
 	}
+	return delay < -q[back];
 }
 
 /* Stamps may be 2^63 apart, a ns more than fits on either side. */
@@ -224,7 +226,13 @@ void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 		for (size_t i = 0; i < m; i++) {
 			const int64_t stamp[2] = { on_a[i], on_b[i] };
 			size_t back = msg[i].from != j->a;
-			count(j, back, delay_of(stamp[back], stamp[!back]), msg[i].bytes);
+			bool inverted =
+				count(j, back, delay_of(stamp[back], stamp[!back]), msg[i].bytes);
+			if (inverted && j->keep_inverted) {
+				j->inverted = usk_room(j->inverted, j->n_inverted, &j->cap_inverted,
+						       sizeof *j->inverted);
+				j->inverted[j->n_inverted++] = msg[i];
+			}
 		}
 	}
 }
@@ -272,4 +280,7 @@ void usk_judge_free(struct usk_judge *j)
 {
 	usk_histogram_free(&j->delay[0]);
 	usk_histogram_free(&j->delay[1]);
+	free(j->inverted);
+	j->inverted = NULL;
+	j->n_inverted = j->cap_inverted = 0;
 }

@@ -49,6 +49,9 @@ struct usk_judge {
 	int64_t violation_max;
 	struct usk_histogram delay[2];
 	bool with_delays;
+	bool keep_inverted;
+	struct usk_msg *inverted; /* as they were read */
+	size_t n_inverted, cap_inverted;
 };
 
 void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n);

@@ -11,6 +11,7 @@
 struct usk_island_work {
 	struct usk_clocks *c;
 	struct usk_tie *tie;
+	size_t n_ties;
 	const struct usk_solve_options *opt;
 	const struct usk_graph *graph;
 	uint32_t *clock; /* its clocks, sorted */
@@ -33,6 +34,9 @@ struct usk_island_work {
 /** So many knots at most does a clock get from its path, and as many from all messages, among n
  * clocks: of thousands 600 in all, with those of its estimate. */
 size_t usk_knots_most(size_t n_clocks);
+
+/** Writes the island's clocks. */
+void usk_island_write(const struct usk_island_work *w);
 
 /** A sentence for the user; takes text. */
 void usk_island_note(struct usk_island_work *w, char *text);

@@ -12,11 +12,6 @@
 int64_t usk_order_slack(const struct usk_island_work *w, const struct usk_tie *t, bool ceiling,
 			struct usk_xy p, usk_hint at[2]);
 
-/** Puts M of clocks behind the core in order with the points of their ties to it, and to each
- * other.
- */
-void usk_order_behind(struct usk_island_work *w);
-
 /** Writes kappa_e12 of the island's ties. */
 void usk_order_cones(const struct usk_island_work *w);
 

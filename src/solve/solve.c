@@ -8,10 +8,10 @@
  */
 #include "solve/solve.h"
 #include "num/lp.h"
+#include "solve/mend.h"
 #include "solve/odd.h"
 #include "solve/order.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,110 +99,6 @@ static void choose_reference(struct usk_island_work *w)
 	w->reference = mine ? asked : best_reference(w);
 	usk_graph_parts(w->graph, w->odd, w->part);
 	w->core = w->part[w->reference];
-}
-
-/* ---- answers --------------------------------------------------------------------------- */
-
-/* Of the outer knots, what jumped between left out. */
-static double drift(const struct usk_clock *k)
-{
-	double rise = 0, run = 0;
-	for (size_t i = 1, j = 0; i < k->n_knots; i++) {
-		const struct usk_knot *a = &k->knot[i - 1], *b = &k->knot[i];
-		while (j < k->n_jumps && k->jump[j].before_local_ns <= a->local_ns) {
-			j++;
-		}
-		if (j == k->n_jumps || b->local_ns <= k->jump[j].after_local_ns) {
-			rise += (double)((usk_i128)b->offset_ns - a->offset_ns);
-			run += (double)((usk_i128)b->local_ns - a->local_ns);
-		}
-	}
-	return run > 0 ? 0 - 1e6 * rise / run : NAN;
-}
-
-static void write_path(const struct usk_island_work *w, uint32_t i, struct usk_clock *k)
-{
-	const struct usk_way *way = w->way;
-	k->n_path = way[i].reached ? way[i].hops + 1 : 0;
-	k->path = usk_alloc(k->n_path, sizeof *k->path);
-	for (size_t n = k->n_path; n-- > 0; i = way[i].from) {
-		k->path[n] = i;
-	}
-}
-
-/* Do pairs of it only contradict themselves? */
-static bool contradicts(const struct usk_island_work *w, uint32_t i)
-{
-	const struct usk_graph *g = w->graph;
-	for (size_t k = g->first[i]; k < g->first[i + 1]; k++) {
-		if (w->tie[g->arc[k].tie].fitted->quality == USK_CONTRADICTED) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void write_clock(const struct usk_island_work *w, uint32_t i)
-{
-	struct usk_clock *k = &w->c->clock[i];
-	const struct usk_link *l = &w->link[i];
-	const struct usk_way *way = &w->way[i];
-	k->reference = w->reference;
-	k->drift_ppm = k->drift_min_ppm = k->drift_max_ppm = NAN;
-	write_path(w, i, k);
-	if (i == w->reference && w->n == 1 && i != w->opt->reference) {
-		k->quality = USK_ABSENT;
-		return;
-	}
-	if (i == w->reference) {
-		usk_clock_reference(k, w->opt->span[i].first_ns, w->opt->span[i].last_ns);
-		k->reference = i;
-		return;
-	}
-	if (!l->n) {
-		k->quality = w->out[i] || (!way->reached && contradicts(w, i)) ? USK_CONTRADICTED
-									       : USK_ABSENT;
-		return;
-	}
-	const struct usk_arc *arc = &w->graph->arc[way->arc];
-	const struct usk_tie *tie = &w->tie[arc->tie];
-	const struct usk_clock *parent = &w->c->clock[way->from];
-	k->quality = l->has[USK_LOWER] && l->has[USK_UPPER] ? USK_BOUNDED : USK_ONE_SIDED;
-	usk_tree_jumps(arc, tie, w->reference, w->opt->max_skew_e12, parent, k);
-	k->n_knots = l->n;
-	k->knot = usk_alloc(l->n, sizeof *k->knot);
-	for (size_t n = 0; n < l->n; n++) {
-		k->knot[n] = l->knot[n];
-		k->knot[n].lo_ns = l->has[USK_LOWER] ? l->knot[n].lo_ns : USK_NONE;
-		k->knot[n].hi_ns = l->has[USK_UPPER] ? l->knot[n].hi_ns : USK_NONE;
-		k->knot[n].offset_ns = l->has[USK_MIDDLE] ? l->knot[n].offset_ns : USK_NONE;
-	}
-	if (!l->has[USK_MIDDLE]) {
-		return;
-	}
-	if (!arc->turned && way->from == w->reference && !w->joint) {
-		k->drift_ppm = tie->fitted->drift_ppm;
-		k->drift_min_ppm = tie->fitted->drift_min_ppm;
-		k->drift_max_ppm = tie->fitted->drift_max_ppm;
-	} else {
-		k->drift_ppm = drift(k);
-		k->drift_min_ppm = (double)-(w->rates[i].max_e12 - w->rates[i].wander_e12) * 1e-6;
-		k->drift_max_ppm = (double)-(w->rates[i].min_e12 + w->rates[i].wander_e12) * 1e-6;
-	}
-}
-
-/* Nearer clocks first: jumps of the reference are handed on. */
-static void write_clocks(const struct usk_island_work *w)
-{
-	for (uint32_t hops = 0, left = (uint32_t)w->n; left; hops++) {
-		for (size_t i = 0; i < w->n; i++) {
-			const struct usk_way *way = &w->way[w->clock[i]];
-			if ((way->reached ? way->hops : 0) == hops) {
-				write_clock(w, w->clock[i]);
-				left--;
-			}
-		}
-	}
 }
 
 /* ---- islands ------------------------------------------------------------------------------ */
@@ -336,6 +232,48 @@ static bool agree(struct usk_island_work *w)
 	return answer == USK_JOINT_DONE;
 }
 
+/* What is still out of order, whatever drew the estimates. */
+static void put_in_order(struct usk_island_work *w)
+{
+	size_t n = w->graph->n_clocks;
+	struct usk_link *link = usk_alloc(n, sizeof *link);
+	bool *is_reference = usk_alloc(n, sizeof *is_reference);
+	bool *moved = usk_alloc(n, sizeof *moved);
+	int64_t *q_ns = usk_alloc(n, sizeof *q_ns);
+	for (size_t i = 0; i < w->n; i++) {
+		uint32_t k = w->clock[i];
+		const struct usk_link *l = &w->link[k];
+		bool all = l->n && l->has[USK_LOWER] && l->has[USK_MIDDLE] && l->has[USK_UPPER];
+		link[k] = all ? *l : link[k];
+		q_ns[k] = w->c->clock[k].resolution_ns > 1 ? w->c->clock[k].resolution_ns : 0;
+	}
+	is_reference[w->reference] = true;
+	struct usk_mending m = { .link = link,
+				 .is_reference = is_reference,
+				 .q_ns = q_ns,
+				 .n_clocks = n,
+				 .tie = w->tie,
+				 .n_ties = w->n_ties,
+				 .threads = w->opt->threads,
+				 .moved = moved };
+	size_t wrong = w->n > 1 ? usk_mend(&m) : 0;
+	for (size_t i = 0; i < w->n; i++) {
+		uint32_t k = w->clock[i];
+		w->link[k] = link[k].n ? link[k] : w->link[k];
+		w->moved = w->moved || moved[k];
+	}
+	if (wrong) {
+		usk_island_note(w, usk_format("%zu messages cannot be put in order: some lead in a "
+					      "circle and cannot all be true, or there are too "
+					      "many to bend estimates around; the bands hold",
+					      wrong));
+	}
+	free(link);
+	free(is_reference);
+	free(moved);
+	free(q_ns);
+}
+
 /* So many clocks may be left out of an island because others speak against them. */
 enum { MOST_ODD = 8 };
 
@@ -372,17 +310,9 @@ static void solve_island(struct usk_island_work *w)
 			usk_link_free(&w->link[w->clock[i]]);
 		}
 	}
-	size_t wrong = core_size(w) > 2 ? usk_order_wrong(w, 0) : 0;
-	if (wrong) {
-		usk_island_note(w,
-				usk_format("%zu messages off the paths could not be put in order "
-					   "by estimates that bend as seldom as these; the bands "
-					   "hold",
-					   wrong));
-	}
-	usk_order_behind(w);
+	put_in_order(w);
 	usk_order_cones(w);
-	write_clocks(w);
+	usk_island_write(w);
 }
 
 /* Knots as everybody relies on them. */
@@ -471,7 +401,9 @@ enum usk_status usk_solve(struct usk_clocks *c, struct usk_tie *tie, size_t n,
 	struct usk_span *span = spans(opt->span, c->n_clocks);
 	struct usk_solve_options options = *opt;
 	struct usk_graph g = usk_graph_of(tie, n, c->n_clocks);
-	struct usk_island_work w = { .c = c, .tie = tie, .opt = &options, .graph = &g };
+	struct usk_island_work w = {
+		.c = c, .tie = tie, .n_ties = n, .opt = &options, .graph = &g
+	};
 	uint32_t *island = usk_alloc(c->n_clocks, sizeof *island);
 	size_t islands = usk_graph_islands(&g, island);
 	bool along_paths = opt->tree || opt->model.kind == USK_SEGMENTS;

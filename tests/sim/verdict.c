@@ -322,31 +322,6 @@ static int64_t on_timeline(const struct trial *t, const struct usk_clock *c, int
 	return local_ns + band_at(&b, local_ns, side);
 }
 
-/* Whether all pairs were looked at together; lines of other methods are composed along paths. */
-static bool jointly(const struct trial *t)
-{
-	const char *how = t->answer->how;
-	return !strcmp(t->answer->solve, "joint") && strcmp(how, "pairs") != 0 &&
-	       strcmp(how, "paths") != 0 && !strcmp(t->answer->method, "middle");
-}
-
-/* Whether the answer puts the messages of these two in order: jointly all, else those that one
- * clock is tied to the reference by. */
-static bool tied(const struct trial *t, const struct usk_clock *from, const struct usk_clock *to)
-{
-	if (from->reference != to->reference || jointly(t)) {
-		return from->reference == to->reference;
-	}
-	const struct usk_clock *clock = t->answer->clock;
-	for (int turn = 0; turn < 2; turn++) {
-		const struct usk_clock *far = turn ? to : from, *near = turn ? from : to;
-		if (far->n_path > 1 && &clock[far->path[far->n_path - 2]] == near) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /*
  * Of those that the answer is made of: in order by integer stamps, to the receiver's resolution.
  * And the receiver may have been late enough, the sender early enough, for the message to be
@@ -355,7 +330,7 @@ static bool tied(const struct trial *t, const struct usk_clock *from, const stru
 static void check_message(struct trial *t, const struct usk_msg *m)
 {
 	const struct usk_clock *from = &t->answer->clock[m->from], *to = &t->answer->clock[m->to];
-	if (!corrected(from) || !corrected(to) || !tied(t, from, to)) {
+	if (!corrected(from) || !corrected(to) || from->reference != to->reference) {
 		return;
 	}
 	int64_t q = to->resolution_ns > 1 ? to->resolution_ns : 0;
@@ -402,7 +377,7 @@ void trial_verdict(struct trial *t)
 	for (size_t i = 0; i < t->n_kept && !put_back(t); i++) {
 		check_message(t, &t->used[i]);
 	}
-	if ((t->s->o.hosts == 2 || jointly(t)) && t->answer->evaluation.corrected_inversions) {
+	if (t->answer->evaluation.corrected_inversions) {
 		trial_fail(t, "%llu inversions are counted after correction",
 			   (unsigned long long)t->answer->evaluation.corrected_inversions);
 	}
