@@ -43,11 +43,11 @@ enum usk_status usk_live_map_of(const struct usk_three_stamps *x, const struct u
 	}
 	/* gone_2 is under 2^64, so 120 bits after the shift. Rounded to the nearest. */
 	usk_i128 conv = ((gone_2 << CONV_BITS) + remote) / (2 * remote);
-	/* Y's middle less X's is off by both jitters and a tick, and each count of remote ticks by
-	 * one, which is conv of ours; the true rate may be a little over conv, hence 2. */
-	usk_i128 jitter_2 = ((usk_i128)x->after - x->before) + ((usk_i128)y->after - y->before) +
-			    2 * ((conv >> CONV_BITS) + 2);
-	usk_i128 drift = usk_ceil_div(jitter_2 << DRIFT_BITS, gone_2);
+	/* Y's middle less X's is off by both jitters and a tick, and the count of remote ticks by
+	 * one, which is conv of ours. */
+	usk_i128 jitter_2 = ((usk_i128)x->after - x->before) + ((usk_i128)y->after - y->before) + 2;
+	usk_i128 tick_2 = (conv >> (CONV_BITS - DRIFT_BITS - 1)) + 1; /* 2^-32, rounded up */
+	usk_i128 drift = usk_ceil_div((jitter_2 << DRIFT_BITS) + tick_2, gone_2);
 	drift += usk_ceil_div(drift, remote - 1); /* as many ticks, or up to one fewer */
 	usk_i128 allowance = usk_ceil_div((usk_i128)allowance_e12 << DRIFT_BITS, 1000000000000);
 	/* The allowance is of a rate that is itself off by the drift. */

@@ -139,6 +139,22 @@ static double missed_after_ms(struct line_tie *t, bool *always)
 	return best;
 }
 
+/* In the middle of whatever exchange. */
+static void kill_amid(struct line_tie *t, pid_t partner)
+{
+	pid_t killer = fork();
+	if (!killer) {
+		line_sleep(NULL, 2345678);
+		kill(partner, SIGKILL);
+		_exit(0);
+	}
+	while (!waitpid(partner, NULL, WNOHANG)) {
+		struct usk_three_stamps s;
+		line_ask(t->line, &t->limits, t->number++, &s);
+	}
+	waitpid(killer, NULL, 0);
+}
+
 static double quantile(double *v, size_t n, double q)
 {
 	qsort(v, n, sizeof *v, ascending);
@@ -196,8 +212,7 @@ int main(int argc, char **argv)
 			       (unsigned long long)t.why[i]);
 		}
 	}
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
+	kill_amid(&t, child);
 	bool always;
 	double missed_ms = missed_after_ms(&t, &always);
 	double limit_ms = (double)(3 * t.limits.wake_ns + t.limits.stamp_ns) / 1e6;

@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "unskew_clock.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <setjmp.h>
@@ -14,6 +15,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include <gmp.h>
 
 /* A counter of so many ticks a second that began at a true picosecond; exact, rounded down. */
 struct counter {
@@ -92,6 +95,169 @@ static void test_precision(void **state)
 		struct usk_live_time t;
 		assert_int_equal(usk_live_map_at(&m, m.remote + m.max_age + 1, &t), USK_LIVE_STALE);
 		assert_int_equal(usk_live_map_at(&m, INT64_MAX, &t), USK_LIVE_STALE);
+	}
+}
+
+/* ---- his conditions, in rationals (section 4.1) -------------------------------------- */
+
+/* a / b */
+static void ratio(mpq_t out, int64_t a, int64_t b)
+{
+	mpz_set_si(mpq_numref(out), a);
+	mpz_set_si(mpq_denref(out), b);
+	mpq_canonicalize(out);
+}
+
+struct exact {
+	mpq_t conv, local, precision;
+};
+
+/*
+ * Equations 2 to 4 with the ticks of the stamps: doc/guarantees.md.
+ *     drift = (j_X + j_Y + 1 + conv) / gone * n / (n - 1), with the allowance a: d + a + d a
+ *     precision = j_Y + 1 + conv (1 + drift) + |r - r_Y| conv drift
+ */
+static void exactly(const struct usk_three_stamps *x, const struct usk_three_stamps *y,
+		    int64_t allowance_e12, int64_t remote, struct exact *out)
+{
+	int64_t n = y->remote - x->remote, gone_2 = y->before + y->after - x->before - x->after;
+	int64_t age = remote > y->remote ? remote - y->remote : y->remote - remote;
+	mpq_t drift, a, t, one;
+	mpq_inits(drift, a, t, one, NULL);
+	ratio(out->conv, gone_2, 1);
+	ratio(t, 2 * n, 1);
+	mpq_div(out->conv, out->conv, t);
+	/* local */
+	ratio(t, remote - y->remote, 1);
+	mpq_mul(out->local, out->conv, t);
+	ratio(t, y->before + y->after, 2);
+	mpq_add(out->local, out->local, t);
+	/* drift */
+	ratio(one, 1, 1);
+	ratio(drift, x->after - x->before + y->after - y->before, 2);
+	mpq_add(drift, drift, one);
+	mpq_add(drift, drift, out->conv);
+	ratio(t, gone_2, 2);
+	mpq_div(drift, drift, t);
+	ratio(t, n, n - 1);
+	mpq_mul(drift, drift, t);
+	ratio(a, allowance_e12, 1000000000000);
+	mpq_mul(t, drift, a);
+	mpq_add(drift, drift, a);
+	mpq_add(drift, drift, t);
+	/* precision */
+	ratio(out->precision, age, 1);
+	mpq_mul(out->precision, out->precision, drift);
+	mpq_add(out->precision, out->precision, drift);
+	mpq_add(out->precision, out->precision, one);
+	mpq_mul(out->precision, out->precision, out->conv);
+	mpq_add(out->precision, out->precision, one);
+	ratio(t, y->after - y->before, 2);
+	mpq_add(out->precision, out->precision, t);
+	mpq_clears(drift, a, t, one, NULL);
+}
+
+/* Equation 8 as he computed it, in 64 bits; every condition of section 4.1 on the way. */
+static int64_t his_precision(const struct usk_three_stamps *x, const struct usk_three_stamps *y,
+			     int64_t age)
+{
+	usk_u128 most = (usk_u128)1 << 64;
+	uint64_t gone = (uint64_t)(y->before + y->after - x->before - x->after) / 2;
+	uint64_t n = (uint64_t)(y->remote - x->remote);
+	uint64_t jitter_x = (uint64_t)(x->after - x->before + 1) / 2;
+	uint64_t jitter_y = (uint64_t)(y->after - y->before + 1) / 2;
+	assert_true(gone < UINT64_C(1) << 39 && ((usk_u128)gone << 25) < most);
+	uint64_t conv = (gone << 25) / n;
+	/* 50 MHz against 4 GHz is 419430.4; jitter is up to 40 us in 100 ms. */
+	assert_true(conv >= 419430 - 200 && conv < UINT64_C(1) << 32);
+	uint64_t drift = ((jitter_x + jitter_y) << 32) / gone;
+	assert_true(drift <= UINT64_C(1) << 21);
+	assert_true((usk_u128)conv * (uint64_t)age < most);
+	uint64_t local = (uint64_t)((usk_u128)conv * (uint64_t)age >> 25);
+	assert_true((usk_u128)local * (drift + 1) < most);
+	/* 10^-6 is to be added to the drift: section 3.2.3. */
+	return (int64_t)((local * (drift + 1) >> 32) + jitter_y + ((uint64_t)age >> 25) +
+			 local / 1000000);
+}
+
+static void condition(int64_t here_hz, int64_t there_hz, int64_t span_ms, int64_t took_ns,
+		      int64_t origin)
+{
+	static const int64_t ages_ms[] = { 0, 100, 4000, 100000 };
+	const int64_t took = took_ns * here_hz / 1000000000 + 1;
+	struct usk_three_stamps x = { origin, -origin, origin + took };
+	struct usk_three_stamps y = { origin + here_hz / 1000 * span_ms,
+				      there_hz / 1000 * span_ms - origin, 0 };
+	y.after = y.before + took;
+	struct exact e;
+	mpq_inits(e.conv, e.local, e.precision, NULL);
+	for (int k = 0; k < 16; k++) {
+		int64_t age = there_hz / 1000 * ages_ms[k / 4] + k % 2;
+		int64_t remote = k / 2 % 2 ? y.remote - age : y.remote + age;
+		struct usk_live_map m;
+		struct usk_live_time t;
+		assert_int_equal(
+			usk_live_map_of(&x, &y, USK_DRIFT_ALLOWANCE_E12, 101 * there_hz, &m, NULL),
+			USK_OK);
+		assert_int_equal(usk_live_map_at(&m, remote, &t), USK_LIVE);
+		exactly(&x, &y, USK_DRIFT_ALLOWANCE_E12, remote, &e);
+		double conv = mpq_get_d(e.conv);
+		mpq_t off;
+		mpq_init(off);
+		ratio(off, t.local, 1);
+		mpq_sub(off, off, e.local);
+		mpq_abs(off, off);
+		/* Rounding: of conv 2^-57, of half a tick, to the nearest. */
+		assert_true(mpq_get_d(off) <= 1 + ldexp((double)age, -57));
+		/* Never less than the exact bound and that, and no more than roundings above it. */
+		mpq_add(off, off, e.precision);
+		ratio(e.local, t.precision, 1);
+		if (mpq_cmp(e.local, off) < 0) {
+			fail_msg("%lld Hz here, %lld there: precision %lld, needed %f",
+				 (long long)here_hz, (long long)there_hz, (long long)t.precision,
+				 mpq_get_d(off));
+		}
+		mpq_sub(off, e.local, e.precision);
+		assert_true(mpq_get_d(off) <= 8 + 2 * conv + 4 * ldexp((double)age * conv, -32));
+		/* Where the paper's arithmetic says less, it leaves out the ticks of stamps. */
+		int64_t his = his_precision(&x, &y, age);
+		assert_true((double)t.precision <= (double)his + 12 + 4 * conv +
+							   4 * ldexp((double)age * conv, -32) +
+							   (double)age * conv * (2 + conv) * 2 /
+								   (double)(y.before - x.before));
+		mpq_clear(off);
+	}
+	mpq_clears(e.conv, e.local, e.precision, NULL);
+}
+
+static void test_conditions(void **state)
+{
+	(void)state;
+	static const int64_t hz[] = { 50000000, 66667000, 1000000000, 1700000000, 4000000000 };
+	static const int64_t span_ms[] = { 100, 2000, 100000 }, took_ns[] = { 0, 4000, 40000 };
+	static const int64_t origin[] = { 0, -987654321987654321, 1763600000000000000 };
+	for (size_t i = 0; i < 5 * 5 * 3 * 3 * 3; i++) {
+		condition(hz[i % 5], hz[i / 5 % 5], span_ms[i / 25 % 3], took_ns[i / 75 % 3],
+			  origin[i / 225]);
+	}
+}
+
+/* An answer 100 s after the last exchange at most, or as long as was asked for: then an error. */
+static void test_too_old(void **state)
+{
+	(void)state;
+	static const int64_t max_age[] = { 1, 1000, 100000000000 };
+	for (size_t i = 0; i < COUNT(max_age); i++) {
+		struct usk_three_stamps x = { 0, 0, 10 },
+					y = { 2000000000, 2000000000, 2000000010 };
+		struct usk_live_map m;
+		struct usk_live_time t;
+		assert_int_equal(usk_live_map_of(&x, &y, 0, max_age[i], &m, NULL), USK_OK);
+		for (int sign = -1; sign <= 1; sign += 2) {
+			int64_t last = y.remote + sign * max_age[i];
+			assert_int_equal(usk_live_map_at(&m, last, &t), USK_LIVE);
+			assert_int_equal(usk_live_map_at(&m, last + sign, &t), USK_LIVE_STALE);
+		}
 	}
 }
 
@@ -260,7 +426,8 @@ static void test_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_precision), cmocka_unit_test(test_his_bound),
+		cmocka_unit_test(test_precision), cmocka_unit_test(test_conditions),
+		cmocka_unit_test(test_too_old),	  cmocka_unit_test(test_his_bound),
 		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_any_words),
 		cmocka_unit_test(test_torn),	  cmocka_unit_test(test_files),
 	};
