@@ -28,6 +28,8 @@ check      curl              traffic for it
 check      util-linux        setpriv: tests of refused permissions; taskset
 check      util-linux        setpriv: tests of refused permissions
 check      babeltrace2       shows CTF traces, independently of us; loads our filter
+check      lttng-tools       records CTF traces of the two processes in tests/ust
+check      liblttng-ust-dev  their tracepoints, and a clock of their own
 check      zstd              packs files, independently of us
 check      python3           answers requests of curl in the recording; claims of the papers
 check      nodejs            bundles the page, drives its tests
