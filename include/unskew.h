@@ -559,9 +559,21 @@ struct usk_reception {
 	int64_t a_ns, b_ns;
 };
 
+/* Where a message stands on the common timeline. */
+struct usk_corrected {
+	int64_t sent_ns, received_ns;	     /* USK_NONE: a clock of the two has no estimate */
+	uint32_t sent_epoch, received_epoch; /* of the stamps as recorded; 0 for most clocks */
+};
+
 /* Takes messages a batch at a time. Returns false to stop (the caller's own reason). */
 struct usk_sink {
 	void *ctx;
+	/* The answer, before the messages that it was made of; may be NULL. Borrowed; only its
+	 * counts, qualities and paths are settled. Comes again if the messages do. */
+	void (*answer)(void *ctx, const struct usk_clocks *c);
+	/* Where the n messages stand that the next put() brings, borrowed until it returns; may be
+	 * NULL. */
+	void (*corrected)(void *ctx, const struct usk_corrected *at, size_t n);
 	/* Where the n messages come from that the next put() brings; may be NULL. Not called for
 	 * tables, which do not know. */
 	void (*origins)(void *ctx, const struct usk_origin *origin, size_t n);

@@ -33,6 +33,8 @@ struct args {
 	size_t n_values;
 	const char **operand;
 	size_t n_operands, cap_operands;
+	const char *const *typed;
+	size_t n_typed;
 };
 
 static enum usk_status parse_number(const char *text, bool percent, double *out,
@@ -348,6 +350,8 @@ int args_parse(const struct command *command, int n, char *const *argv, struct a
 	bool only_operands = false;
 	int status = EXIT_DONE;
 	args->command = command;
+	args->typed = (const char *const *)argv;
+	args->n_typed = (size_t)n;
 	collect_rows(args);
 	for (int i = 0; i < n && !status; i++) {
 		const char *a = argv[i];
@@ -395,6 +399,12 @@ void args_free(struct args *args)
 const struct command *args_command(const struct args *args)
 {
 	return args->command;
+}
+
+const char *const *args_typed(const struct args *args, size_t *n)
+{
+	*n = args->n_typed;
+	return args->typed;
 }
 
 size_t args_operands(const struct args *args)

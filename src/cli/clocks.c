@@ -3,6 +3,28 @@
 #include "cmd.h"
 #include "base/io.h"
 
+#include <string.h>
+
+bool clocks_file(const char *path)
+{
+	static const char mark[] = "\"unskew_clocks\"";
+	struct usk_input in;
+	if (usk_input_open(&in, path, NULL)) {
+		return false;
+	}
+	/* Nothing but spaces before an object, as most traces have, and the mark in its beginning.
+	 */
+	bool found = !usk_input_need(&in, 0, 1 << 16, NULL);
+	size_t i = 0;
+	while (found && i < in.have && strchr(" \t\r\n", in.data[i])) {
+		i++;
+	}
+	found = found && i < in.have && in.data[i] == '{' &&
+		memmem(in.data, in.have, mark, sizeof mark - 1);
+	usk_input_close(&in);
+	return found;
+}
+
 int clocks_read(const char *path, struct usk_clocks **out)
 {
 	struct usk_err err = { 0 };

@@ -107,6 +107,8 @@ int args_parse(const struct command *command, int n, char *const *argv, struct a
 void args_free(struct args *args);
 
 const struct command *args_command(const struct args *args);
+/** As they were typed behind the command; borrowed. */
+const char *const *args_typed(const struct args *args, size_t *n);
 size_t args_operands(const struct args *args);
 const char *args_operand(const struct args *args, size_t i);
 
@@ -184,6 +186,8 @@ int sync_options(const struct args *args, bool model, struct usk_sync_options *o
 /** EXIT_PARTIAL if some clock is neither the reference nor bounded. */
 int clocks_status(const struct usk_clocks *c);
 
+/** Does it look like a clocks.json? false too if it cannot be read. */
+bool clocks_file(const char *path);
 /** Read a whole clocks.json; prints and returns the exit status on failure. */
 int clocks_read(const char *path, struct usk_clocks **out);
 
@@ -202,6 +206,6 @@ void help_completion(FILE *out);			 /* bash */
 /* ---- the commands -------------------------------------------------------------- */
 
 extern const struct command cmd_sync, cmd_compare, cmd_calibrate, cmd_check, cmd_apply, cmd_convert,
-	cmd_before, cmd_clock, cmd_line, cmd_simulate;
+	cmd_before, cmd_clock, cmd_line, cmd_report, cmd_simulate;
 
 #endif

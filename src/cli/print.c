@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void offset_at_middle(const struct usk_clocks *c, const struct usk_clock *clock,
-			     char out[UNIT_TEXT])
+void offset_at_middle(const struct usk_clocks *c, const struct usk_clock *clock,
+		      char out[UNIT_TEXT])
 {
 	strcpy(out, clock->quality == USK_REFERENCE ? "0" : "-");
 	if (clock->quality == USK_REFERENCE || clock->n_knots < 2) {

@@ -88,7 +88,7 @@ static struct reading *begin(void *ctx, size_t pair)
 	if (a->known && b->known) {
 		r->judge.map_a = a->map;
 		r->judge.map_b = b->map;
-		r->judge.with_delays = r->judge.keep_inverted = true;
+		r->judge.with_delays = r->judge.keep_inverted = r->placed = true;
 	}
 	r->also = x->p->opt->messages;
 	return r;
@@ -187,6 +187,9 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted,
 		if (!proved(x, i, &fitted[i], &tie[i]) || sink) {
 			again[n++] = (uint32_t)i;
 		}
+	}
+	if (sink && sink->answer) {
+		sink->answer(sink->ctx, x->c);
 	}
 	if (n && (!sink || !sink->start || sink->start(sink->ctx))) {
 		const struct reading_plan plan = { x, begin, finish, false };

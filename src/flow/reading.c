@@ -102,13 +102,80 @@ static bool put_back(const struct reading *r)
 	return p->party[r->source->a].in_epoch || p->party[r->source->b].in_epoch;
 }
 
+/* Messages handed over at a time. */
+enum { SHOWN = 512 };
+
+/* Corrected stamps of messages whose clocks both have an estimate; n <= SHOWN. */
+static void correct(const struct reading *r, const struct usk_msg *msg, size_t n,
+		    struct usk_corrected *at)
+{
+	int64_t stamp[2][SHOWN];
+	for (size_t i = 0; i < n; i++) {
+		bool back = msg[i].from != r->source->a;
+		stamp[back][i] = msg[i].sent_ns;
+		stamp[!back][i] = msg[i].received_ns;
+	}
+	uint64_t lost = usk_judge_correct(r->judge.map_a, stamp[0], n, stamp[0]) +
+			usk_judge_correct(r->judge.map_b, stamp[1], n, stamp[1]);
+	if (lost && n > 1) { /* which? */
+		for (size_t i = 0; i < n; i++) {
+			correct(r, &msg[i], 1, &at[i]);
+		}
+	}
+	for (size_t i = 0; i < n && !lost; i++) {
+		bool back = msg[i].from != r->source->a;
+		at[i].sent_ns = stamp[back][i];
+		at[i].received_ns = stamp[!back][i];
+	}
+}
+
+static uint32_t epoch_of(const struct party *y, int64_t running_ns)
+{
+	return y->in_epoch ? (uint32_t)usk_epoch_of(&y->survey.epochs, running_ns) : 0;
+}
+
+/* Where messages stand on the common timeline; n <= SHOWN. */
+static void place(const struct reading *r, const struct usk_msg *msg, size_t n,
+		  struct usk_corrected *at)
+{
+	const struct party *party = r->source->parties->party;
+	for (size_t i = 0; i < n; i++) {
+		at[i] = (struct usk_corrected){
+			.sent_ns = USK_NONE,
+			.received_ns = USK_NONE,
+			.sent_epoch = epoch_of(&party[msg[i].from], msg[i].sent_ns),
+			.received_epoch = epoch_of(&party[msg[i].to], msg[i].received_ns),
+		};
+	}
+	if (r->placed) {
+		correct(r, msg, n, at);
+	}
+}
+
+/* To the caller: msg[n] on times that run on, raw[n] as recorded. */
+static bool hand_over(struct reading *r, const struct usk_msg *msg, const struct usk_msg *raw,
+		      size_t n)
+{
+	struct usk_corrected at[SHOWN];
+	bool more = true;
+	for (size_t m; n && more; msg += m, raw += m, n -= m) {
+		m = n < SHOWN ? n : SHOWN;
+		if (r->also->corrected) {
+			place(r, msg, m, at);
+			r->also->corrected(r->also->ctx, at, m);
+		}
+		more = r->also->put(r->also->ctx, raw, m);
+	}
+	return more;
+}
+
 /* Judged as recorded, and handed to the caller. */
 static bool show(struct reading *r, const struct usk_msg *msg, size_t n)
 {
 	bool more = true, corrected = r->judge.map_a || r->judge.map_b;
 	if (!put_back(r)) {
 		usk_judge_add(&r->judge, msg, n);
-		return !r->also || r->also->put(r->also->ctx, msg, n);
+		return !r->also || hand_over(r, msg, msg, n);
 	}
 	if (corrected) {
 		usk_judge_add(&r->judge, msg, n);
@@ -121,7 +188,7 @@ static bool show(struct reading *r, const struct usk_msg *msg, size_t n)
 		if (!corrected) {
 			usk_judge_add(&r->judge, raw, m);
 		}
-		more = !r->also || r->also->put(r->also->ctx, raw, m);
+		more = !r->also || hand_over(r, msg, raw, m);
 	}
 	return more;
 }

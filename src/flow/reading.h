@@ -25,6 +25,7 @@ struct reading {
 	struct suspected *suspected; /* sorted by leaned */
 	size_t n_suspected;
 	const struct usk_sink *also; /* the caller's; its start() and keep() are not called */
+	bool placed;		     /* both clocks have an estimate: judge's maps */
 	bool keep;		     /* all messages, for estimators that need them */
 	struct usk_msg *msg;
 	size_t n_msgs, cap_msgs;

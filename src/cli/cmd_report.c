@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_report.c - the answer as a page: one HTML file that needs no network
+ *
+ * In    traces, or a clocks.json made of them before
+ * Out   the page: tables, and what its drawings need of the messages
+ * Why   what one mails to others must tell them how far the answer can be trusted, and why
+ * Not   estimating (usk_sync()), what a page holds (src/report), drawing (page/)
+ */
+#include "compare.h"
+#include "json.h"
+#include "report.h"
+#include "units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct report {
+	const struct args *args;
+	const char *path;
+	struct usk_output out;
+	struct usk_clocks *clocks;
+	struct usk_summary summary;
+	bool from_traces;
+	char *compare; /* JSON, or NULL */
+	struct usk_notes notes;
+};
+
+/* ---- what this page leaves out --------------------------------------------------------- */
+
+static void note(struct report *r, char *text)
+{
+	r->notes.note = usk_grow(r->notes.note, r->notes.n + 1, sizeof *r->notes.note);
+	r->notes.note[r->notes.n++] = text;
+}
+
+static void count_messages(const struct report *r, uint64_t *total, uint64_t *held)
+{
+	*total = *held = 0;
+	for (size_t i = 0; i < r->summary.n_pairs; i++) {
+		const struct usk_summary_pair *p = &r->summary.pair[i];
+		for (int back = 0; back < 2 && p->thin; back++) {
+			*total += usk_thin_total(p->thin, back);
+			*held += usk_thin_held(p->thin, back);
+		}
+	}
+}
+
+static void note_what_is_left_out(struct report *r)
+{
+	uint64_t total, held;
+	char text[3][UNIT_TEXT];
+	const struct usk_summary *s = &r->summary;
+	if (!r->from_traces) {
+		note(r, usk_strdup("The page was made from clocks.json alone: it draws the "
+				   "corridors that stand there, no messages and no delays; "
+				   "`unskew report` on the traces has these."));
+		return;
+	}
+	if (s->n_shown < s->n_pairs) {
+		unit_count(s->n_shown, text[0]);
+		unit_count(s->n_pairs, text[1]);
+		note(r, usk_format("Of %s pairs of clocks the page has %s: those on the clocks' "
+				   "paths to their reference, then the first ones.",
+				   text[1], text[0]));
+	}
+	count_messages(r, &total, &held);
+	if (held < total) {
+		int64_t widest = 0;
+		for (size_t i = 0; i < s->n_pairs; i++) {
+			int64_t b = s->pair[i].thin ? usk_thin_bucket_ns(s->pair[i].thin) : 0;
+			widest = b > widest ? b : widest;
+		}
+		unit_count(held, text[0]);
+		unit_count(total, text[1]);
+		unit_bound(widest, text[2]);
+		note(r, usk_format("The page holds %s of %s messages: in every stretch of %s or "
+				   "less those of the smallest and of the largest delay each way, "
+				   "so no extreme is missing. --full holds them all.",
+				   text[0], text[1], text[2]));
+	}
+}
+
+/* ---- the work -------------------------------------------------------------------------- */
+
+/* What is asked of traces has no place beside a clocks.json, which has its answer. */
+static int no_options_of_traces(const struct args *args, const char *path)
+{
+	const struct option_group *const *g = args_command(args)->group;
+	for (g++; *g && *g != &options_force; g++) {
+		for (const struct option_row *row = (*g)->row; row->name; row++) {
+			if (args_given(args, row->name)) {
+				return say_usage("--%s is for traces; %s has its answer already",
+						 row->name, path);
+			}
+		}
+	}
+	if (args_flag(args, "compare") || args_flag(args, "full")) {
+		return say_usage("--%s needs the traces, not %s",
+				 args_flag(args, "full") ? "full" : "compare", path);
+	}
+	return EXIT_DONE;
+}
+
+static int compare_all(struct report *r, struct usk_trace *const *trace, size_t n,
+		       const struct usk_sync_options *options)
+{
+	struct usk_comparison *c = NULL;
+	struct compared x = { .c = NULL };
+	struct usk_err err = { 0 };
+	size_t size;
+	enum usk_status status = usk_compare(trace, n, options, NULL, 0, &c, &err);
+	x.c = c;
+	status = status ? status : compare_measure(NULL, &x, &err);
+	if (!status) {
+		FILE *text = open_memstream(&r->compare, &size);
+		if (text) {
+			compare_print_json(text, &x);
+		}
+		if (!text || fclose(text)) {
+			usk_alloc(SIZE_MAX, 1);
+		}
+	}
+	free(x.errors);
+	usk_comparison_free(c);
+	return status ? say_error(&err) : EXIT_DONE;
+}
+
+static int answer_traces(struct report *r)
+{
+	struct usk_trace **trace = NULL;
+	struct usk_sync_options options;
+	struct usk_err err = { 0 };
+	size_t n = 0;
+	int status = sync_options(r->args, true, &options);
+	status = status ? status : traces_open(r->args, 0, &trace, &n);
+	status = status ? status : traces_tell(trace, n);
+	if (!status && usk_output_open(&r->out, r->path, args_flag(r->args, "force"), &err)) {
+		status = say_error(&err);
+	}
+	if (!status) {
+		struct progress progress = progress_start(r->args);
+		usk_summary_new(&r->summary, args_flag(r->args, "full"));
+		options.method = args_string(r->args, "method");
+		options.messages = &r->summary.sink;
+		options.progress = progress_show;
+		options.progress_ctx = &progress;
+		if (usk_sync(trace, n, &options, &r->clocks, &err)) {
+			progress_end(&progress);
+			status = say_error(&err);
+		} else if (args_flag(r->args, "compare")) {
+			options.messages = NULL;
+			status = compare_all(r, trace, n, &options);
+		}
+		progress_end(&progress);
+	}
+	traces_close(trace, n);
+	return status;
+}
+
+static int answer_clocks(struct report *r, const char *path)
+{
+	struct usk_err err = { 0 };
+	int status = no_options_of_traces(r->args, path);
+	status = status ? status : clocks_read(path, &r->clocks);
+	if (!status && usk_output_open(&r->out, r->path, args_flag(r->args, "force"), &err)) {
+		status = say_error(&err);
+	}
+	return status;
+}
+
+/* ---- the page -------------------------------------------------------------------------- */
+
+static enum usk_status write_page(struct report *r, struct usk_err *err)
+{
+	size_t n;
+	const char *const *typed = args_typed(r->args, &n);
+	const char **command = usk_alloc(n + 2, sizeof *command);
+	command[0] = "unskew";
+	command[1] = "report";
+	for (size_t i = 0; i < n; i++) {
+		command[i + 2] = typed[i];
+	}
+	char *names = report_names(r->clocks), *title = usk_format("unskew: %s", names);
+	char *answer =
+		report_answer(r->clocks, r->notes.note, r->notes.n, usk_page_built_size == 0);
+	const struct usk_page page = {
+		.command = command,
+		.n_command = n + 2,
+		.clocks = r->clocks,
+		.summary = r->from_traces ? &r->summary : NULL,
+		.compare = r->compare,
+		.note = r->notes.note,
+		.n_notes = r->notes.n,
+		.title = title,
+		.answer = answer,
+	};
+	usk_page_write(&r->out, &page);
+	free(answer);
+	free(title);
+	free(names);
+	free(command);
+	return usk_output_commit(&r->out, err);
+}
+
+static void print_json(const struct report *r, uint64_t bytes)
+{
+	uint64_t total, held;
+	count_messages(r, &total, &held);
+	json_t *clocks = json_array();
+	for (size_t i = 0; i < r->clocks->n_clocks; i++) {
+		const struct usk_clock *k = &r->clocks->clock[i];
+		json_array_append_new(clocks, json_pack("{s:o,s:s}", "name", json_shown(k->name),
+							"quality", usk_quality_name(k->quality)));
+	}
+	json_t *root =
+		json_pack("{s:i,s:o,s:I,s:s,s:b,s:{s:I,s:I},s:o,s:o,s:o}", "unskew_report", 1,
+			  "path", json_shown(r->path), "bytes", (json_int_t)bytes, "source",
+			  r->from_traces ? "traces" : "clocks", "drawings", usk_page_built_size > 0,
+			  "messages", "used", (json_int_t)total, "held", (json_int_t)held, "clocks",
+			  clocks, "notes", json_list(r->clocks->note, r->clocks->n_notes),
+			  "page_notes", json_list(r->notes.note, r->notes.n));
+	json_dumpf(root, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(root);
+}
+
+static int tell(struct report *r)
+{
+	struct usk_err err = { 0 };
+	note_what_is_left_out(r);
+	if (write_page(r, &err)) {
+		return say_error(&err);
+	}
+	uint64_t bytes = r->out.written;
+	if (args_flag(r->args, "json")) {
+		print_json(r, bytes);
+	} else if (!args_flag(r->args, "quiet")) {
+		char *sentence = report_sentence(r->clocks), *shown = printable(sentence);
+		printf("%s\n", shown);
+		free(shown);
+		free(sentence);
+		for (size_t i = 0; i < r->clocks->n_notes + r->notes.n; i++) {
+			size_t k = i - r->clocks->n_notes;
+			printf("%sNote:%s %s\n", colour(stdout, "yellow"), colour(stdout, "off"),
+			       i < r->clocks->n_notes ? r->clocks->note[i] : r->notes.note[k]);
+		}
+		printf("Wrote %s.\n", r->path);
+	}
+	return clocks_status(r->clocks);
+}
+
+static int report_run(const struct args *args)
+{
+	struct report r = { .args = args,
+			    .path = args_string(args, "output"),
+			    .out = { .fd = -1 } };
+	bool clocks = false;
+	if (!r.path) {
+		return say_usage("-o FILE is missing: the page to write, as report.html");
+	}
+	int status = operands_apart(args, &r.path, 1);
+	for (size_t i = 0; i < args_operands(args) && !status; i++) {
+		clocks = clocks_file(args_operand(args, i));
+		if (clocks && args_operands(args) > 1) {
+			status = say_usage("give %s alone, it is a clocks.json, or traces alone",
+					   args_operand(args, i));
+		}
+	}
+	if (!status) {
+		r.from_traces = !clocks;
+		status = clocks ? answer_clocks(&r, args_operand(args, 0)) : answer_traces(&r);
+	}
+	if (!status) {
+		status = tell(&r);
+	}
+	if (r.out.path) {
+		usk_output_close(&r.out);
+	}
+	usk_summary_free(&r.summary);
+	usk_clocks_free(r.clocks);
+	usk_notes_free(&r.notes);
+	free(r.compare);
+	return status;
+}
+
+static const struct option_group report_output = {
+	"Output",
+	(const struct option_row[]){
+		{ .name = "output",
+		  .letter = 'o',
+		  .type = OPTION_FILE,
+		  .value = "FILE",
+		  .help = "the page to write" },
+		{ .name = "compare", .help = "add every estimator side by side, as compare does" },
+		{ .name = "full",
+		  .help = "the page holds every message; otherwise 100,000 at most, no extreme "
+			  "left out" },
+		{ .name = "json", .help = "print what was done as JSON" },
+		{ 0 },
+	},
+};
+
+const struct command cmd_report = {
+	.name = "report",
+	.run = report_run,
+	.operands = "CLOCKS|[NAME=]TRACE... -o FILE",
+	.min_operands = 1,
+	.max_operands = SIZE_MAX,
+	.help = "the answer as a page: one HTML file with corridors, delays, and what they mean",
+	.more = "Given traces, it does what sync does, and the page holds what its drawings need "
+		"of the messages. Given a clocks.json, which sync -o wrote, the page has the "
+		"clocks "
+		"and the corridors that stand there.\n\n"
+		"The page is one file that needs no network. Of very many messages it holds up to "
+		"100,000: of each stretch of time, a hundredth of the trace at most for the pairs "
+		"that tie clocks to their reference, those of the smallest and of the largest "
+		"delay each way. So a corridor looks neither wider nor narrower than it is. "
+		"Counts of delays are of all messages.\n\n"
+		"The page tells names of clocks, paths of traces, and the command line; nothing "
+		"else of the machine.",
+	.group = { &report_output, &options_method, &options_model, &options_solve, &options_delay,
+		   &options_read, &options_match, &options_force, &options_common },
+};

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* report.h - the answer as a sentence, and as HTML that needs no script */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "cmd.h"
+
+#include "report/page.h"
+
+/** What came out, in one sentence or two; malloc'ed. */
+char *report_sentence(const struct usk_clocks *c);
+/** "client, server", "host0 and 7 others"; malloc'ed. */
+char *report_names(const struct usk_clocks *c);
+/**
+ * The page's plain part: sentence, table of clocks, notes; malloc'ed. tables: those of pairs and
+ * delays too, for a page that draws nothing.
+ */
+char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_notes, bool tables);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bins.c - a histogram whose range is not known before the values are
+ *
+ * In    values in ns, any order
+ * Out   counts in bins of one width, exact; the rule is in bins.h
+ * Why   delays of two clocks an hour apart, or of a link with a long tail, fit no range that is
+ *       chosen beforehand, and values are seen once
+ * Not   bins by octaves (judge/judge.c): good for quantiles, hard to read
+ */
+#include "report/bins.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cell {
+	int64_t at; /* [at, at + 1) x width */
+	uint64_t n; /* 0: an empty slot */
+};
+
+struct usk_bins {
+	size_t most;
+	int64_t width;
+	uint64_t n;
+	int64_t min, max;
+	struct cell *slot;
+	size_t n_slots, n_used;
+};
+
+enum { FIRST_SLOTS = 64, BODY = 100 };
+#define WIDEST INT64_C(1000000000000000000)
+
+struct usk_bins *usk_bins_new(size_t most)
+{
+	struct usk_bins *b = usk_alloc(1, sizeof *b);
+	b->most = most < 16 ? 16 : most;
+	b->width = 1;
+	b->n_slots = FIRST_SLOTS;
+	b->slot = usk_alloc(b->n_slots, sizeof *b->slot);
+	return b;
+}
+
+void usk_bins_free(struct usk_bins *b)
+{
+	if (b) {
+		free(b->slot);
+		free(b);
+	}
+}
+
+static int64_t cell_of(int64_t value, int64_t width)
+{
+	return value / width - (value % width < 0);
+}
+
+static void count(struct usk_bins *b, int64_t at, uint64_t n)
+{
+	size_t i = usk_mix((uint64_t)at) & (b->n_slots - 1);
+	while (b->slot[i].n && b->slot[i].at != at) {
+		i = (i + 1) & (b->n_slots - 1);
+	}
+	b->n_used += !b->slot[i].n;
+	b->slot[i].at = at;
+	b->slot[i].n += n;
+}
+
+static void rebuild(struct usk_bins *b, size_t n_slots, int64_t wider)
+{
+	struct cell *old = b->slot;
+	size_t n = b->n_slots;
+	b->slot = usk_alloc(n_slots, sizeof *b->slot);
+	b->n_slots = n_slots;
+	b->n_used = 0;
+	b->width *= wider;
+	for (size_t i = 0; i < n; i++) {
+		if (old[i].n) {
+			count(b, cell_of(old[i].at, wider), old[i].n);
+		}
+	}
+	free(old);
+}
+
+void usk_bins_add(struct usk_bins *b, int64_t value)
+{
+	b->min = !b->n || value < b->min ? value : b->min;
+	b->max = !b->n || value > b->max ? value : b->max;
+	b->n++;
+	if (2 * (b->n_used + 1) > b->n_slots) {
+		rebuild(b, 2 * b->n_slots, 1);
+	}
+	count(b, cell_of(value, b->width), 1);
+	while (b->n_used > b->most && b->width < WIDEST) {
+		rebuild(b, b->n_slots, 10);
+	}
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	const struct cell *a = pa, *b = pb;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Lower edge of the fine bin that the k-th value (from 0) is in. */
+static int64_t value_at(const struct usk_bins *b, const struct cell *cell, uint64_t k)
+{
+	size_t i = 0;
+	for (uint64_t sum = cell[0].n; sum <= k; sum += cell[i].n) {
+		i++;
+	}
+	usk_i128 edge = (usk_i128)cell[i].at * b->width;
+	return edge < b->min ? b->min : (int64_t)edge;
+}
+
+/* 1, 2, 5, 10, 20, 50 ... */
+static int64_t next_width(int64_t width)
+{
+	int64_t lead = width;
+	while (lead >= 10) {
+		lead /= 10;
+	}
+	return lead == 2 ? width / 2 * 5 : width * 2;
+}
+
+void usk_bins_show(const struct usk_bins *b, struct usk_bins_shown *out)
+{
+	*out = (struct usk_bins_shown){ .n = b->n };
+	if (!b->n) {
+		return;
+	}
+	struct cell *cell = usk_alloc(b->n_used, sizeof *cell);
+	size_t n = 0;
+	for (size_t i = 0; i < b->n_slots; i++) {
+		if (b->slot[i].n) {
+			cell[n++] = b->slot[i];
+		}
+	}
+	qsort(cell, n, sizeof *cell, by_place);
+	out->min_ns = b->min;
+	out->max_ns = b->max;
+	out->median_ns = value_at(b, cell, b->n / 2);
+	out->p99_ns = value_at(b, cell, b->n - 1 - b->n / 100);
+	out->fine_ns = out->bin_ns = b->width;
+	while (out->bin_ns < WIDEST &&
+	       (usk_i128)cell_of(out->p99_ns, out->bin_ns) - cell_of(b->min, out->bin_ns) >= BODY) {
+		out->bin_ns = next_width(out->bin_ns);
+	}
+	int64_t first = cell_of(b->min, out->bin_ns);
+	usk_i128 low = (usk_i128)first * out->bin_ns;
+	out->low_ns = usk_saturate(low);
+	for (size_t i = 0; i < n; i++) {
+		usk_i128 at = (usk_i128)cell_of(cell[i].at, out->bin_ns / b->width) - first;
+		if (at < USK_BINS_SHOWN) {
+			out->bin[at] += cell[i].n;
+			out->n_bins = (size_t)at + 1;
+		} else {
+			out->above += cell[i].n;
+		}
+	}
+	free(cell);
+}

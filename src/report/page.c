@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page.c - the built page with its title, the answer in plain HTML, and the data put in
+ *
+ * In    a template with three markers, what is to stand there
+ * Out   one HTML file
+ * Why   the drawing code is made once, by its own tools; the data is written as it is produced
+ * Not   what the data says (page_data.c)
+ */
+#include "report/page.h"
+#include "write/write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What stands in where unskew was built without the page: tables, no script. */
+static const char plain[] =
+	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	"<title>@@unskew-title@@</title>\n<style>\n"
+	":root { color-scheme: light dark; }\n"
+	"body { font: 1rem/1.5 system-ui, sans-serif; max-width: 70rem; margin: 0 auto; "
+	"padding: 1rem; overflow-wrap: anywhere; }\n"
+	"table { border-collapse: collapse; }\n"
+	"th, td { padding: 0.2rem 0.7rem; border-bottom: 1px solid; text-align: left; "
+	"vertical-align: top; }\n"
+	".n { text-align: right; font-variant-numeric: tabular-nums; }\n"
+	".scroll { overflow-x: auto; }\n"
+	"</style>\n</head>\n<body>\n<main>\n@@unskew-answer@@\n"
+	"<p>This page has no drawings: unskew was built without them, as npm was not there. The "
+	"data below is complete; unskew built with npm draws it.</p>\n"
+	"</main>\n@@unskew-data@@\n</body>\n</html>\n";
+
+char *usk_html_text(const char *text)
+{
+	static const struct {
+		char c;
+		const char *as;
+	} rows[] = { { '&', "&amp;" },
+		     { '<', "&lt;" },
+		     { '>', "&gt;" },
+		     { '"', "&quot;" },
+		     { '\'', "&#39;" } };
+	char *shown = usk_shown(text);
+	char *out = usk_alloc(strlen(shown) + 1, 6), *to = out;
+	for (const char *p = shown; *p; p++) {
+		size_t i = 0;
+		while (i < COUNT(rows) && rows[i].c != *p) {
+			i++;
+		}
+		unsigned char c = (unsigned char)*p;
+		if (i < COUNT(rows)) {
+			to = stpcpy(to, rows[i].as);
+		} else {
+			*to++ = (c < ' ' && c != '\n' && c != '\t') || c == 127 ? '?' : *p;
+		}
+	}
+	*to = 0;
+	free(shown);
+	return out;
+}
+
+/* ---- the template ---------------------------------------------------------------------- */
+
+static void write_title(struct usk_output *out, const struct usk_page *page)
+{
+	char *text = usk_html_text(page->title);
+	usk_output_write(out, text, strlen(text));
+	free(text);
+}
+
+static void write_answer(struct usk_output *out, const struct usk_page *page)
+{
+	usk_output_write(out, page->answer, strlen(page->answer));
+}
+
+static const struct {
+	const char *marker;
+	void (*write)(struct usk_output *out, const struct usk_page *page);
+} parts[] = {
+	{ "@@unskew-title@@", write_title },
+	{ "@@unskew-answer@@", write_answer },
+	{ "@@unskew-data@@", usk_page_data },
+};
+
+/* The first marker at or behind text[0]; n if there is none. */
+static size_t next_marker(const char *text, size_t n, size_t *which)
+{
+	size_t first = n;
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		const char *at = memmem(text, n, parts[i].marker, strlen(parts[i].marker));
+		if (at && (size_t)(at - text) < first) {
+			first = (size_t)(at - text);
+			*which = i;
+		}
+	}
+	return first;
+}
+
+void usk_page_write(struct usk_output *out, const struct usk_page *page)
+{
+	bool built = usk_page_built_size > 0;
+	const char *text = built ? (const char *)usk_page_built : plain;
+	size_t n = built ? usk_page_built_size : sizeof plain - 1;
+	while (n) {
+		size_t which = 0, before = next_marker(text, n, &which), used = before;
+		usk_output_write(out, text, before);
+		if (before < n) {
+			used += strlen(parts[which].marker);
+			parts[which].write(out, page);
+		}
+		text += used;
+		n -= used;
+	}
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page_data.c - what the page draws, as JSON inside its HTML
+ *
+ * In    the answer, the messages' summary
+ * Out   one script element of JSON, no byte of which can end it
+ * Why   written as it goes: a page of every message needs no copy of them in memory
+ * Not   the drawing (page/)
+ *
+ * Stamps are written as differences, from origins that are text: readers of JSON have doubles.
+ */
+#include "report/page.h"
+#include "write/write.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- values ---------------------------------------------------------------------------- */
+
+/* JSON as it is, but no '<': inside strings \u003c is the same, and elsewhere there is none. */
+static void put_json(struct usk_output *out, const char *text)
+{
+	for (size_t n; *text; text += n) {
+		n = strcspn(text, "<");
+		usk_output_write(out, text, n);
+		if (text[n]) {
+			usk_output_write(out, "\\u003c", 6);
+			n++;
+		}
+	}
+}
+
+static void put_string(struct usk_output *out, const char *text)
+{
+	char *shown = usk_shown(text);
+	usk_output_write(out, "\"", 1);
+	for (const char *p = shown; *p; p++) {
+		unsigned char c = (unsigned char)*p;
+		if (c < ' ' || c == '<' || c == 127) {
+			usk_output_format(out, "\\u%04x", c);
+		} else {
+			if (c == '"' || c == '\\') {
+				usk_output_write(out, "\\", 1);
+			}
+			usk_output_write(out, p, 1);
+		}
+	}
+	usk_output_write(out, "\"", 1);
+	free(shown);
+}
+
+static void put_strings(struct usk_output *out, const char *key, const char *const *text, size_t n)
+{
+	usk_output_format(out, "\"%s\":[", key);
+	for (size_t i = 0; i < n; i++) {
+		usk_output_write(out, ",", i > 0);
+		put_string(out, text[i]);
+	}
+	usk_output_format(out, "],\n");
+}
+
+/* ---- messages -------------------------------------------------------------------------- */
+
+/* A direction's messages: those held, and outliers, in the order of b's stamps. */
+struct rows {
+	struct usk_thin_row *row;
+	bool *out; /* is it an outlier? */
+	size_t n, n_out;
+	uint64_t total;
+	bool whole; /* every message is a row */
+};
+
+struct place {
+	struct usk_thin_row row;
+	bool out;
+};
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct place *x = pa, *y = pb;
+	const struct usk_thin_point *a = &x->row.point, *b = &y->row.point;
+	if (a->local_epoch != b->local_epoch) {
+		return a->local_epoch < b->local_epoch ? -1 : 1;
+	}
+	if (a->local_ns != b->local_ns) {
+		return a->local_ns < b->local_ns ? -1 : 1;
+	}
+	if (a->other_ns != b->other_ns) {
+		return a->other_ns < b->other_ns ? -1 : 1;
+	}
+	return x->out != y->out ? (x->out ? 1 : -1) : 0;
+}
+
+/* Which epoch an outlier's stamp is of, the answer does not say. */
+static uint32_t epoch_unknown(const struct usk_clock *c)
+{
+	return c->n_knots && c->knot[c->n_knots - 1].epoch ? UINT32_MAX : 0;
+}
+
+static struct place outlier(const struct usk_clocks *c, const struct usk_pair *p,
+			    const struct usk_msg *m)
+{
+	bool back = m->from != p->a;
+	return (struct place){
+		.row.point = { .local_ns = back ? m->sent_ns : m->received_ns,
+			       .other_ns = back ? m->received_ns : m->sent_ns,
+			       .local_epoch = epoch_unknown(&c->clock[p->b]),
+			       .other_epoch = epoch_unknown(&c->clock[p->a]) },
+		.out = true,
+	};
+}
+
+static struct rows rows_of(const struct usk_clocks *c, const struct usk_pair *p,
+			   const struct usk_summary_pair *s, bool back, size_t *outliers_left)
+{
+	struct usk_thin_row *held = NULL;
+	size_t n = s->thin ? usk_thin_rows(s->thin, back, &held) : 0;
+	struct place *all = usk_alloc(n + p->n_outliers + 1, sizeof *all);
+	struct rows r = { .total = s->thin ? usk_thin_total(s->thin, back) : 0 };
+	for (size_t i = 0; i < n; i++) {
+		all[i].row = held[i];
+	}
+	r.whole = n == r.total;
+	for (size_t i = 0; i < p->n_outliers; i++) {
+		const struct usk_msg *m = &p->outlier[i].msg;
+		if ((m->from != p->a) == back) {
+			r.total++;
+			if (*outliers_left) {
+				--*outliers_left;
+				all[n++] = outlier(c, p, m);
+				r.n_out++;
+			} else {
+				r.whole = false;
+			}
+		}
+	}
+	qsort(all, n, sizeof *all, by_time);
+	r.n = n;
+	r.row = usk_alloc(n + 1, sizeof *r.row);
+	r.out = usk_alloc(n + 1, sizeof *r.out);
+	for (size_t i = 0; i < n; i++) {
+		r.row[i] = all[i].row;
+		r.out[i] = all[i].out;
+	}
+	free(held);
+	free(all);
+	return r;
+}
+
+static void rows_free(struct rows *r)
+{
+	free(r->row);
+	free(r->out);
+}
+
+static int64_t local_of(const struct usk_thin_point *p)
+{
+	return p->local_ns;
+}
+
+static int64_t other_of(const struct usk_thin_point *p)
+{
+	return p->other_ns;
+}
+
+static void put_stamps(struct usk_output *out, const char *key, const struct rows *r,
+		       int64_t (*stamp)(const struct usk_thin_point *p), int64_t origin)
+{
+	int64_t before = origin;
+	usk_output_format(out, "\"%s\":[", key);
+	for (size_t i = 0; i < r->n; i++) {
+		int64_t t = stamp(&r->row[i].point);
+		usk_output_format(out, "%s%" PRId64, i ? "," : "",
+				  usk_saturate((usk_i128)t - before));
+		before = t;
+	}
+	usk_output_format(out, "],\n");
+}
+
+static void put_epochs(struct usk_output *out, const char *key, const struct rows *r, bool local,
+		       bool any)
+{
+	usk_output_format(out, "\"%s\":%s", key, any ? "[" : "null,\n");
+	for (size_t i = 0; i < r->n && any; i++) {
+		const struct usk_thin_point *p = &r->row[i].point;
+		uint32_t epoch = local ? p->local_epoch : p->other_epoch;
+		usk_output_format(out, "%s%lld", i ? "," : "",
+				  epoch == UINT32_MAX ? -1LL : (long long)epoch);
+	}
+	usk_output_format(out, "%s", any ? "],\n" : "");
+}
+
+static void put_direction(struct usk_output *out, const struct usk_clocks *c,
+			  const struct usk_pair *p, const struct rows *r, bool back,
+			  const int64_t origin[2])
+{
+	const char *own = back ? "sent" : "received", *other = back ? "received" : "sent";
+	usk_output_format(out,
+			  "{\"from\":\"%s\",\"total\":%" PRIu64 ",\"held\":%zu,\"stands_for\":",
+			  back ? "b" : "a", r->total, r->n);
+	for (size_t i = 0; i < r->n && !r->whole; i++) {
+		usk_output_format(out, "%s%" PRIu64, i ? "," : "[", r->row[i].stands_for);
+	}
+	usk_output_format(out, "%s,\n", r->whole ? "null" : r->n ? "]" : "[]");
+	put_stamps(out, own, r, local_of, origin[1]);
+	put_stamps(out, other, r, other_of, origin[0]);
+	bool epochs[2] = { epoch_unknown(&c->clock[p->a]), epoch_unknown(&c->clock[p->b]) };
+	put_epochs(out, back ? "sent_epoch" : "received_epoch", r, true, epochs[1]);
+	put_epochs(out, back ? "received_epoch" : "sent_epoch", r, false, epochs[0]);
+	usk_output_format(out, "\"out\":[");
+	for (size_t i = 0, n = 0; i < r->n; i++) {
+		if (r->out[i]) {
+			usk_output_format(out, "%s%zu", n++ ? "," : "", i);
+		}
+	}
+	usk_output_format(out, "]}");
+}
+
+/* ---- delays ---------------------------------------------------------------------------- */
+
+static void put_histogram(struct usk_output *out, const char *key, const struct usk_bins *b)
+{
+	struct usk_bins_shown s = { .n = 0 };
+	if (b) {
+		usk_bins_show(b, &s);
+	}
+	usk_output_format(out, "\"%s\":", key);
+	if (!s.n) {
+		usk_output_format(out, "null");
+		return;
+	}
+	usk_output_format(out,
+			  "{\"count\":%" PRIu64 ",\"min_ns\":\"%" PRId64
+			  "\",\"median_ns\":\"%" PRId64 "\",\"p99_ns\":\"%" PRId64
+			  "\",\"max_ns\":\"%" PRId64 "\",\"low_ns\":\"%" PRId64
+			  "\",\"bin_ns\":\"%" PRId64 "\",\"fine_ns\":\"%" PRId64
+			  "\",\"above\":%" PRIu64 ",\"bins\":[",
+			  s.n, s.min_ns, s.median_ns, s.p99_ns, s.max_ns, s.low_ns, s.bin_ns,
+			  s.fine_ns, s.above);
+	for (size_t i = 0; i < s.n_bins; i++) {
+		usk_output_format(out, "%s%" PRIu64, i ? "," : "", s.bin[i]);
+	}
+	usk_output_format(out, "]}");
+}
+
+/* ---- pairs ----------------------------------------------------------------------------- */
+
+/* Where numbers count from: b at the beginning of its first bucket, a at its smallest stamp. */
+static void origins(const struct rows r[2], int64_t bucket_ns, int64_t origin[2])
+{
+	bool any = false;
+	for (int k = 0; k < 2; k++) {
+		for (size_t i = 0; i < r[k].n; i++) {
+			const struct usk_thin_point *p = &r[k].row[i].point;
+			origin[0] = any && origin[0] < p->other_ns ? origin[0] : p->other_ns;
+			origin[1] = any && origin[1] < p->local_ns ? origin[1] : p->local_ns;
+			any = true;
+		}
+	}
+	origin[0] = any ? origin[0] : 0;
+	origin[1] = any ? origin[1] & ~(bucket_ns - 1) : 0;
+}
+
+static void put_pair(struct usk_output *out, const struct usk_clocks *c, const struct usk_pair *p,
+		     const struct usk_summary_pair *s, size_t *outliers_left)
+{
+	int64_t origin[2], bucket_ns = s->thin ? usk_thin_bucket_ns(s->thin) : 1;
+	struct rows r[2];
+	for (int k = 0; k < 2; k++) {
+		r[k] = rows_of(c, p, s, k, outliers_left);
+	}
+	origins(r, bucket_ns, origin);
+	usk_output_format(out, "{\"a\":");
+	put_string(out, c->clock[p->a].name);
+	usk_output_format(out, ",\"b\":");
+	put_string(out, c->clock[p->b].name);
+	usk_output_format(out,
+			  ",\"a_origin_ns\":\"%" PRId64 "\",\"b_origin_ns\":\"%" PRId64
+			  "\",\"bucket_ns\":\"%" PRId64
+			  "\",\"level\":\"%s\",\"level_rate_e12\":\"%" PRId64
+			  "\",\n\"directions\":[",
+			  origin[0], origin[1], bucket_ns, s->corrected ? "corrected" : "recorded",
+			  s->rate_e12);
+	for (int k = 0; k < 2; k++) {
+		usk_output_write(out, ",\n", k ? 2 : 0);
+		put_direction(out, c, p, &r[k], k, origin);
+		rows_free(&r[k]);
+	}
+	usk_output_format(out, "],\n\"delays\":[");
+	for (int k = 0; k < 2; k++) {
+		usk_output_format(out, "%s{\"from\":\"%s\",", k ? ",\n" : "", k ? "b" : "a");
+		put_histogram(out, "recorded", s->recorded[k]);
+		usk_output_write(out, ",", 1);
+		put_histogram(out, "corrected", s->delay[k]);
+		usk_output_write(out, "}", 1);
+	}
+	usk_output_format(out, "]}");
+}
+
+/* ---- all of it ------------------------------------------------------------------------- */
+
+/* clocks.json; of messages' pages without the corridors, and only pairs that are shown. */
+static void put_clocks(struct usk_output *out, const struct usk_page *page)
+{
+	struct usk_clocks c = *page->clocks;
+	const struct usk_summary *s = page->summary;
+	if (s) {
+		c.pair = usk_alloc(c.n_pairs + 1, sizeof *c.pair);
+		c.n_pairs = 0;
+		for (size_t i = 0; i < s->n_pairs; i++) {
+			struct usk_pair *p = &c.pair[c.n_pairs];
+			*p = page->clocks->pair[i];
+			p->n_floor = p->n_ceiling = 0;
+			c.n_pairs += s->pair[i].shown;
+		}
+	}
+	char *json = usk_clocks_to_json(&c);
+	put_json(out, json);
+	free(json);
+	if (s) {
+		free(c.pair);
+	}
+}
+
+void usk_page_data(struct usk_output *out, const struct usk_page *page)
+{
+	const struct usk_summary *s = page->summary;
+	size_t outliers_left = USK_PAGE_OUTLIERS;
+	usk_output_format(out,
+			  "<script type=\"application/json\" id=\"unskew-data\">\n"
+			  "{\"unskew_page\":1,\n\"version\":\"%s\",\n",
+			  usk_version());
+	put_strings(out, "command", page->command, page->n_command);
+	usk_output_format(out, "\"source\":\"%s\",\n\"full\":%s,\n", s ? "traces" : "clocks",
+			  s && s->full ? "true" : "false");
+	put_strings(out, "notes", (const char *const *)page->note, page->n_notes);
+	usk_output_format(out, "\"clocks\":");
+	put_clocks(out, page);
+	usk_output_format(out, ",\n\"pairs\":[");
+	for (size_t i = 0, n = 0; s && i < s->n_pairs; i++) {
+		if (s->pair[i].shown) {
+			usk_output_write(out, ",\n", n++ ? 2 : 0);
+			put_pair(out, page->clocks, &page->clocks->pair[i], &s->pair[i],
+				 &outliers_left);
+		}
+	}
+	usk_output_format(out, "],\n\"compare\":");
+	put_json(out, page->compare ? page->compare : "null");
+	usk_output_format(out, ",\n\"truth\":null}\n</script>");
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * summary.c - messages while they stream by, made into what a page can hold
+ *
+ * In    the answer, then every message with its corrected stamps
+ * Out   per pair the extreme messages of each bucket of time, delays in bins before and after
+ * Why   drawing code gets points that are true messages, and knows how many are not there
+ * Not   outliers, which never come here: the answer lists them
+ *
+ * A floor lies at -(corrected delay) from the estimate, a ceiling at +(corrected delay): so the
+ * extremes of a corridor drawn around the estimate are those of the corrected delays. Where a
+ * clock has no estimate, delays as recorded are taken, less the corridor's own slope.
+ */
+#include "report/summary.h"
+
+#include <stdlib.h>
+
+/* Fine bins of a histogram, and of all of them together. */
+enum { MOST_CELLS = 65536, LEAST_CELLS = 128, ALL_CELLS = 1 << 20 };
+
+/*
+ * With p points, at most p / 4 buckets of a direction pair are in use before they are doubled; of
+ * 2^k ns each, half of them did not fit: 4 (2 L / 2^k + 2) > p, so 2^k < 8 L / (p - 8).
+ */
+enum { HUNDREDTH = 808, FEWEST = 16 };
+
+/* ---- which pair ------------------------------------------------------------------------ */
+
+static size_t slot_of(const struct usk_summary *s, uint32_t a, uint32_t b)
+{
+	uint32_t low = a < b ? a : b, high = a < b ? b : a;
+	size_t i = usk_mix((uint64_t)high << 32 | low) & (s->n_slots - 1);
+	for (; s->slot[i]; i = (i + 1) & (s->n_slots - 1)) {
+		const struct usk_summary_pair *p = &s->pair[s->slot[i] - 1];
+		if ((p->a == a && p->b == b) || (p->a == b && p->b == a)) {
+			break;
+		}
+	}
+	return i;
+}
+
+static struct usk_summary_pair *pair_of(struct usk_summary *s, const struct usk_msg *m)
+{
+	struct usk_summary_pair *p = s->last < s->n_pairs ? &s->pair[s->last] : NULL;
+	if (p && ((p->a == m->from && p->b == m->to) || (p->a == m->to && p->b == m->from))) {
+		return p;
+	}
+	size_t i = s->n_pairs ? s->slot[slot_of(s, m->from, m->to)] : 0;
+	if (!i) {
+		return NULL;
+	}
+	s->last = i - 1;
+	return &s->pair[s->last];
+}
+
+/* ---- how much of each ------------------------------------------------------------------ */
+
+static uint64_t shared(const uint64_t *want, const bool *first, size_t n, uint64_t least,
+		       uint64_t level)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t up_to = first[i] && level < least ? least : level;
+		sum += want[i] < up_to ? want[i] : up_to;
+	}
+	return sum;
+}
+
+void usk_summary_share(const uint64_t *want, const bool *first, size_t n, size_t most,
+		       size_t *share)
+{
+	uint64_t least = HUNDREDTH;
+	while (least > FEWEST && shared(want, first, n, least, FEWEST) > most) {
+		least--;
+	}
+	/* The highest level that all can be served to. */
+	uint64_t low = FEWEST, high = most < FEWEST ? FEWEST : most;
+	while (low < high) {
+		uint64_t middle = high - (high - low) / 2;
+		if (shared(want, first, n, least, middle) <= most) {
+			low = middle;
+		} else {
+			high = middle - 1;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint64_t up_to = first[i] && low < least ? least : low;
+		share[i] = (size_t)(want[i] < FEWEST ? FEWEST : want[i] < up_to ? want[i] : up_to);
+	}
+}
+
+/* Pairs that a clock is tied to its reference through. */
+static void on_paths(const struct usk_summary *s, const struct usk_clocks *c, bool *first)
+{
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		const struct usk_clock *k = &c->clock[i];
+		for (size_t n = 1; n < k->n_path; n++) {
+			uint32_t at = s->slot[slot_of(s, k->path[n - 1], k->path[n])];
+			if (at) {
+				first[at - 1] = true;
+			}
+		}
+	}
+}
+
+/* Of too many pairs those on paths stay, then the first ones. */
+static void choose_pairs(struct usk_summary *s, const bool *first)
+{
+	size_t n = 0;
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < s->n_pairs && n < USK_PAGE_PAIRS; i++) {
+			if (first[i] == !round) {
+				s->pair[i].shown = true;
+				n++;
+			}
+		}
+	}
+	s->n_shown = n;
+}
+
+/* ---- the answer ------------------------------------------------------------------------ */
+
+static bool known(const struct usk_clocks *c, uint32_t clock)
+{
+	enum usk_quality q = c->clock[clock].quality;
+	return q == USK_REFERENCE || q == USK_BOUNDED;
+}
+
+/* The slope of a delay from a to b as recorded: it falls as b's offset rises. */
+static int64_t slope_of(const struct usk_pair *p)
+{
+	const struct usk_point *x = p->n_floor > 1 ? p->floor : p->ceiling;
+	size_t n = p->n_floor > 1 ? p->n_floor : p->n_ceiling;
+	if (n < 2 || x[n - 1].local_ns == x[0].local_ns) {
+		return 0;
+	}
+	usk_i128 rise = (usk_i128)x[n - 1].offset_ns - x[0].offset_ns;
+	usk_i128 run = (usk_i128)x[n - 1].local_ns - x[0].local_ns;
+	return usk_saturate(-rise * 1000000000000 / run);
+}
+
+static void begin_pair(struct usk_summary_pair *out, const struct usk_clocks *c, size_t i,
+		       size_t most, size_t cells)
+{
+	const struct usk_pair *p = &c->pair[i];
+	out->corrected = known(c, p->a) && known(c, p->b);
+	if (!out->corrected) {
+		out->rate_e12 = slope_of(p);
+		out->origin_ns = p->n_floor	? p->floor[0].local_ns
+				 : p->n_ceiling ? p->ceiling[0].local_ns
+						: 0;
+	}
+	out->thin = usk_thin_new(most);
+	for (int k = 0; k < 2; k++) {
+		out->recorded[k] = usk_bins_new(cells);
+		out->delay[k] = usk_bins_new(cells);
+	}
+}
+
+/* The table of pairs, empty ones still; *first: those on paths. */
+static bool *list_pairs(struct usk_summary *s, const struct usk_clocks *c)
+{
+	s->n_pairs = c->n_pairs;
+	s->pair = usk_alloc(s->n_pairs + 1, sizeof *s->pair);
+	for (s->n_slots = 64; s->n_slots < 2 * s->n_pairs;) {
+		s->n_slots *= 2;
+	}
+	s->slot = usk_alloc(s->n_slots, sizeof *s->slot);
+	for (size_t i = 0; i < s->n_pairs; i++) {
+		s->pair[i].a = c->pair[i].a;
+		s->pair[i].b = c->pair[i].b;
+		s->slot[slot_of(s, c->pair[i].a, c->pair[i].b)] = (uint32_t)i + 1;
+	}
+	bool *first = usk_alloc(s->n_pairs + 1, sizeof *first);
+	on_paths(s, c, first);
+	choose_pairs(s, first);
+	return first;
+}
+
+/* Of messages that were put before, if there were any: they will be put again. */
+static void forget(struct usk_summary *s)
+{
+	for (size_t i = 0; i < s->n_pairs; i++) {
+		usk_thin_free(s->pair[i].thin);
+		for (int k = 0; k < 2; k++) {
+			usk_bins_free(s->pair[i].recorded[k]);
+			usk_bins_free(s->pair[i].delay[k]);
+		}
+	}
+	free(s->pair);
+	free(s->slot);
+	s->pair = NULL;
+	s->slot = NULL;
+	s->n_pairs = s->n_slots = s->last = 0;
+}
+
+static void answer(void *ctx, const struct usk_clocks *c)
+{
+	struct usk_summary *s = ctx;
+	forget(s);
+	bool *first = list_pairs(s, c);
+	size_t n = s->n_pairs, outliers = 0;
+	size_t cells = ALL_CELLS / 4 / (s->n_shown ? s->n_shown : 1);
+	uint64_t *want = usk_alloc(n + 1, sizeof *want);
+	size_t *share = usk_alloc(n + 1, sizeof *share);
+	cells = cells > MOST_CELLS ? MOST_CELLS : cells < LEAST_CELLS ? LEAST_CELLS : cells;
+	for (size_t i = 0; i < n; i++) {
+		want[i] = s->pair[i].shown ? c->pair[i].a_to_b + c->pair[i].b_to_a : 0;
+		outliers += c->pair[i].n_outliers;
+	}
+	outliers = outliers < USK_PAGE_OUTLIERS ? outliers : USK_PAGE_OUTLIERS;
+	usk_summary_share(want, first, n, USK_PAGE_POINTS - outliers, share);
+	for (size_t i = 0; i < n; i++) {
+		if (want[i]) {
+			begin_pair(&s->pair[i], c, i, s->full ? SIZE_MAX : share[i], cells);
+		}
+	}
+	free(want);
+	free(first);
+	free(share);
+}
+
+/* ---- messages -------------------------------------------------------------------------- */
+
+static void corrected(void *ctx, const struct usk_corrected *at, size_t n)
+{
+	struct usk_summary *s = ctx;
+	(void)n;
+	s->at = at;
+}
+
+static int64_t difference(int64_t a, int64_t b)
+{
+	return usk_saturate((usk_i128)a - b);
+}
+
+static void add(struct usk_summary_pair *p, const struct usk_msg *m, const struct usk_corrected *at)
+{
+	bool back = m->from != p->a;
+	int64_t recorded = difference(m->received_ns, m->sent_ns);
+	struct usk_thin_point x = {
+		.level = recorded,
+		.local_ns = back ? m->sent_ns : m->received_ns,
+		.other_ns = back ? m->received_ns : m->sent_ns,
+		.local_epoch = back ? at->sent_epoch : at->received_epoch,
+		.other_epoch = back ? at->received_epoch : at->sent_epoch,
+	};
+	usk_bins_add(p->recorded[back], recorded);
+	if (at->sent_ns != USK_NONE && at->received_ns != USK_NONE) {
+		x.level = difference(at->received_ns, at->sent_ns);
+		usk_bins_add(p->delay[back], x.level);
+	} else if (p->rate_e12) {
+		usk_i128 rise = (usk_i128)p->rate_e12 * difference(x.local_ns, p->origin_ns) /
+				1000000000000;
+		x.level = usk_saturate(recorded + (back ? rise : -rise));
+	}
+	usk_thin_add(p->thin, back, &x);
+}
+
+static bool put(void *ctx, const struct usk_msg *msg, size_t n)
+{
+	struct usk_summary *s = ctx;
+	for (size_t i = 0; i < n; i++) {
+		struct usk_summary_pair *p = pair_of(s, &msg[i]);
+		if (p && p->thin) {
+			add(p, &msg[i], &s->at[i]);
+		}
+	}
+	return true;
+}
+
+void usk_summary_new(struct usk_summary *s, bool full)
+{
+	*s = (struct usk_summary){ .full = full };
+	s->sink =
+		(struct usk_sink){ .ctx = s, .answer = answer, .corrected = corrected, .put = put };
+}
+
+void usk_summary_free(struct usk_summary *s)
+{
+	forget(s);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * thin.c - the lowest and the highest message of each bucket of local time
+ *
+ * In    messages as points, any order
+ * Out   those that are extreme in their bucket, and how many each bucket had
+ * Why   a page can hold 100,000 points of a billion messages, and a corridor drawn from them must
+ *       be neither wider nor narrower than the messages make it
+ * Not   what a level is (summary.c)
+ *
+ * Points are never fewer when a message is added and never more when buckets are doubled. So the
+ * last bucket is the smallest power of two with which all messages fit, whatever their order.
+ */
+#include "report/thin.h"
+
+#include <stdlib.h>
+
+struct entry {
+	int64_t bucket;
+	uint32_t epoch; /* of the local clock */
+	bool back;
+	uint64_t n; /* messages; 0: an empty slot */
+	struct usk_thin_point low, high;
+};
+
+struct usk_thin {
+	size_t most;
+	bool whole;	   /* so far every message is held: a bucket is one message */
+	unsigned shift;	   /* else a bucket is 2^shift ns */
+	size_t points;	   /* held */
+	uint64_t total[2]; /* messages, of each direction */
+	struct entry *slot;
+	size_t n_slots, n_used;
+	size_t last[2]; /* slot of the last message: the next one is likely to be of it too */
+};
+
+enum { FIRST_SLOTS = 64, LAST_SHIFT = 62 };
+
+struct usk_thin *usk_thin_new(size_t most)
+{
+	struct usk_thin *t = usk_alloc(1, sizeof *t);
+	t->most = most < 8 ? 8 : most;
+	t->whole = true;
+	t->n_slots = FIRST_SLOTS;
+	t->slot = usk_alloc(t->n_slots, sizeof *t->slot);
+	return t;
+}
+
+void usk_thin_free(struct usk_thin *t)
+{
+	if (t) {
+		free(t->slot);
+		free(t);
+	}
+}
+
+/* A total order, so that ties do not depend on who came first. */
+static int order(const struct usk_thin_point *a, const struct usk_thin_point *b)
+{
+	const int64_t x[] = { a->level, a->local_ns, a->other_ns, a->local_epoch, a->other_epoch };
+	const int64_t y[] = { b->level, b->local_ns, b->other_ns, b->local_epoch, b->other_epoch };
+	for (size_t i = 0; i < COUNT(x); i++) {
+		if (x[i] != y[i]) {
+			return x[i] < y[i] ? -1 : 1;
+		}
+	}
+	return 0;
+}
+
+static size_t points_of(const struct entry *e)
+{
+	return order(&e->low, &e->high) ? 2 : 1;
+}
+
+static bool same_bucket(const struct usk_thin *t, const struct entry *x, const struct entry *e)
+{
+	return x->n && x->bucket == e->bucket && x->epoch == e->epoch && x->back == e->back &&
+	       (!t->whole || !order(&x->low, &e->low));
+}
+
+static size_t find(const struct usk_thin *t, const struct entry *e)
+{
+	uint64_t more = t->whole ? (uint64_t)e->low.other_ns : 0;
+	uint64_t key = usk_fold((uint64_t)e->bucket, (uint64_t)e->epoch << 1 | e->back) ^ more;
+	size_t i = usk_mix(key) & (t->n_slots - 1);
+	while (t->slot[i].n && !same_bucket(t, &t->slot[i], e)) {
+		i = (i + 1) & (t->n_slots - 1);
+	}
+	return i;
+}
+
+/* Into the slot of its bucket; the table has room. */
+static size_t merge(struct usk_thin *t, const struct entry *e)
+{
+	size_t i = t->last[e->back];
+	if (!same_bucket(t, &t->slot[i], e)) {
+		i = find(t, e);
+	}
+	struct entry *x = &t->slot[i];
+	if (!x->n) {
+		*x = *e;
+		t->n_used++;
+		t->points += points_of(x);
+		return i;
+	}
+	size_t before = points_of(x);
+	x->n += e->n;
+	x->low = order(&e->low, &x->low) < 0 ? e->low : x->low;
+	x->high = order(&e->high, &x->high) > 0 ? e->high : x->high;
+	t->points += points_of(x) - before;
+	return i;
+}
+
+static void rebuild(struct usk_thin *t, size_t n_slots, unsigned shift)
+{
+	struct entry *old = t->slot;
+	size_t n = t->n_slots;
+	unsigned wider = shift - t->shift;
+	t->slot = usk_alloc(n_slots, sizeof *t->slot);
+	t->n_slots = n_slots;
+	t->shift = shift;
+	t->n_used = t->points = t->last[0] = t->last[1] = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (old[i].n) {
+			/* Of a negative number, too, a shift rounds down: gcc and clang promise it.
+			 */
+			old[i].bucket >>= wider;
+			merge(t, &old[i]);
+		}
+	}
+	free(old);
+}
+
+void usk_thin_add(struct usk_thin *t, bool back, const struct usk_thin_point *p)
+{
+	const struct entry one = { .bucket = p->local_ns >> t->shift,
+				   .epoch = p->local_epoch,
+				   .back = back,
+				   .n = 1,
+				   .low = *p,
+				   .high = *p };
+	if (2 * (t->n_used + 1) > t->n_slots) {
+		rebuild(t, 2 * t->n_slots, t->shift);
+	}
+	t->total[back]++;
+	t->last[back] = merge(t, &one);
+	while (t->points > t->most && t->shift < LAST_SHIFT) {
+		unsigned shift = t->whole ? 0 : t->shift + 1;
+		t->whole = false;
+		rebuild(t, t->n_slots, shift);
+	}
+}
+
+int64_t usk_thin_bucket_ns(const struct usk_thin *t)
+{
+	return INT64_C(1) << t->shift;
+}
+
+uint64_t usk_thin_total(const struct usk_thin *t, bool back)
+{
+	return t->total[back];
+}
+
+size_t usk_thin_held(const struct usk_thin *t, bool back)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < t->n_slots; i++) {
+		const struct entry *e = &t->slot[i];
+		n += e->n && e->back == back ? points_of(e) : 0;
+	}
+	return n;
+}
+
+static int in_time(const struct usk_thin_point *a, const struct usk_thin_point *b)
+{
+	if (a->local_epoch != b->local_epoch) {
+		return a->local_epoch < b->local_epoch ? -1 : 1;
+	}
+	if (a->local_ns != b->local_ns) {
+		return a->local_ns < b->local_ns ? -1 : 1;
+	}
+	if (a->other_ns != b->other_ns) {
+		return a->other_ns < b->other_ns ? -1 : 1;
+	}
+	return order(a, b);
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+	return in_time(&((const struct usk_thin_row *)pa)->point,
+		       &((const struct usk_thin_row *)pb)->point);
+}
+
+size_t usk_thin_rows(const struct usk_thin *t, bool back, struct usk_thin_row **out)
+{
+	size_t n = 0;
+	*out = usk_alloc(t->points + 1, sizeof **out);
+	for (size_t i = 0; i < t->n_slots; i++) {
+		const struct entry *e = &t->slot[i];
+		if (!e->n || e->back != back) {
+			continue;
+		}
+		bool low_first = in_time(&e->low, &e->high) <= 0;
+		(*out)[n++] = (struct usk_thin_row){ low_first ? e->low : e->high, e->n };
+		if (points_of(e) == 2) {
+			(*out)[n++] = (struct usk_thin_row){ low_first ? e->high : e->low, 0 };
+		}
+	}
+	qsort(*out, n, sizeof **out, by_time);
+	return n;
+}

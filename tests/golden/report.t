@@ -1,0 +1,94 @@
+# The answer as a page; what stands in it is tested elsewhere, here that it comes, whole or not at all.
+$ unskew simulate -q --seconds 10 --rate 50 --format table --drift-ppm 21 -o d && mv d/messages.csv m.csv
+$ unskew report m.csv -o page.html
+Add -1.000105 s ± 53.1 us to a stamp of host1, at the middle of its trace, to have the time of host0; its drift is 21 (10 to 33) ppm. Of 973 messages 495 were received before sent by the stamps as recorded, 0 by corrected ones.
+Wrote page.html.
+$ unskew report m.csv -o page.html
+! unskew: page.html: exists already; use --force to replace it
+? 1
+$ unskew report m.csv
+! unskew: -o FILE is missing: the page to write, as report.html
+? 2
+$ unskew report m.csv -o m.csv --force
+! unskew: m.csv: is read, so it cannot be an output too; write to another
+? 2
+$ unskew report m.csv -o page.html --force --json | grep -v -e drawings -e bytes
+{
+  "unskew_report": 1,
+  "path": "page.html",
+  "source": "traces",
+  "messages": {
+    "used": 973,
+    "held": 973
+  },
+  "clocks": [
+    {
+      "name": "host0",
+      "quality": "reference"
+    },
+    {
+      "name": "host1",
+      "quality": "bounded"
+    }
+  ],
+  "notes": [],
+  "page_notes": []
+}
+$ grep -c '<th scope="row"><bdi>host1</bdi></th><td>bounded</td>' page.html
+1
+$ grep -o 'Add [^;]*' page.html
+Add -1.000105 s ± 53.1 us to a stamp of host1, at the middle of its trace, to have the time of host0
+# All options of sync; every estimator side by side.
+$ unskew report m.csv -o linear.html --model linear --reference host1 --compare -q && grep -c '"name": "two-point"' linear.html
+2
+$ grep -o '"command":.*' linear.html
+"command":["unskew","report","m.csv","-o","linear.html","--model","linear","--reference","host1","--compare","-q"],
+# From clocks.json alone: what is asked of traces is refused.
+$ unskew sync m.csv -o clocks.json -q && unskew report clocks.json -o alone.html
+Add -1.000105 s ± 53.1 us to a stamp of host1, at the middle of its trace, to have the time of host0; its drift is 21 (10 to 33) ppm. Of 973 messages 495 were received before sent by the stamps as recorded, 0 by corrected ones.
+Note: The page was made from clocks.json alone: it draws the corridors that stand there, no messages and no delays; `unskew report` on the traces has these.
+Wrote alone.html.
+$ unskew report clocks.json -o alone2.html --model linear
+! unskew: --model is for traces; clocks.json has its answer already
+? 2
+$ unskew report clocks.json -o alone2.html --full
+! unskew: --full needs the traces, not clocks.json
+? 2
+$ unskew report clocks.json m.csv -o alone2.html
+! unskew: give clocks.json alone, it is a clocks.json, or traces alone
+? 2
+$ unskew report nothing.csv -o alone2.html
+! unskew: nothing.csv: No such file or directory
+? 1
+$ unskew report m.csv -o nowhere/page.html
+! unskew: nowhere/page.html: No such file or directory
+? 1
+$ unskew report m.csv -o /dev/full
+! unskew: /dev/full: not written: No space left on device
+? 1
+$ (ulimit -f 1; unskew report m.csv -o big.html -q)
+! unskew: big.html: not written: File too large
+? 1
+# Names that want to be markup are text.
+$ sed 's|host1|"<script>alert(1)</script>"|g' m.csv >h.csv; unskew report h.csv -o h.html -q && grep -c '<script>alert' h.html
+0
+? 1
+$ grep -o '<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi></th>' h.html
+<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi></th>
+# Clocks that nothing ties together: the page says so, and so does the status.
+$ (sed -n 1p m.csv; grep ^host0 m.csv) >one.csv; unskew report one.csv -o one.html
+No clock could be put on the time of another with a bound on both sides. Of 478 messages 0 were received before sent by the stamps as recorded.
+Note: all messages go from host0 to host1: the offset is bounded on one side only; traffic in the other direction would close it
+Wrote one.html.
+? 3
+$ ls
+alone.html
+clocks.json
+d
+h.csv
+h.html
+linear.html
+m.csv
+one.csv
+one.html
+page.html
