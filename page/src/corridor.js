@@ -4,8 +4,8 @@
  *
  * The window that is chosen here is the page's: the diagram of messages and the alignment by hand follow it.
  */
-import { h, name, shown, short, table } from './dom.js';
-import { bound, between, count, fine, instant, span } from './format.js';
+import { h, shown, short, table } from './dom.js';
+import { between, count, instant, span } from './format.js';
 import { counted, lowerBound, pairsOf, peerOf, viewOf } from './data.js';
 import { Plot } from './plot.js';
 
@@ -105,9 +105,16 @@ export class Corridor {
 		const item = (mark, kind, text) => h('li', null, h('span', { class: `mark ${kind}`, 'aria-hidden': 'true' }, mark), ` ${text}`);
 		this.legend.replaceChildren(
 			item('\u25b2', 'floor', `from ${peer}`), item('\u25bc', 'ceiling', `to ${peer}`),
-			item('\u2501', 'line', view.solid ? 'estimate' : 'no estimate'), item('\u25a0', 'band', 'band'),
+			item('\u2501', 'line', this.lineIs()), item('\u25a0', 'band', 'band'),
 			item('\u25cf', 'hull', 'hull'), item('\u2715', 'out', 'left out'));
 		this.box.setAttribute('aria-label', `Corridor of ${shown(view.self.name)} against ${shown(view.peer.name)}; its numbers follow as a table`);
+	}
+
+	/* What zero stands for: a clock with one bound has that, one without any a constant. */
+	lineIs() {
+		const { solid, self, peer } = this.view;
+		const sides = { offset: 'estimate', lo: 'lower bound, as there is no upper one', hi: 'upper bound, as there is no lower one' };
+		return solid ? (sides[self.side] ?? sides[peer.side]) : 'first message, as there is no estimate';
 	}
 
 	scale() {
@@ -163,7 +170,7 @@ export class Corridor {
 		const { plot, view } = this;
 		this.yLabel.textContent = plot.raw
 			? `${plot.yUnit.name} from ${span(plot.level)}, the offset at the first message`
-			: view.solid ? `${plot.yUnit.name} from the estimate` : `${plot.yUnit.name} from a constant: there is no estimate`;
+			: `${plot.yUnit.name} from the ${this.lineIs()}`;
 		this.xLabel.textContent = `${plot.time.unit.name} after ${plot.time.text} on ${short(view.self.name, 30)}`;
 		clearTimeout(this.later);
 		this.later = setTimeout(() => this.settled(), 120);
@@ -250,5 +257,3 @@ export class Corridor {
 			heading: ['From', 'Highest \u25b2', 'Band from', 'to', 'Lowest \u25bc'] };
 	}
 }
-
-export { bound, fine, name };

@@ -6,6 +6,7 @@
  */
 import { h, s, short, table } from './dom.js';
 import { count, span, spanAmong } from './format.js';
+import { adopt } from './answer.js';
 import { STEPS, label, ticks, unitFor } from './axis.js';
 
 const HEIGHT = 150, FOOT = 34;
@@ -49,7 +50,7 @@ export class Delays {
 		this.numbers = h('div');
 		this.heading = h('p', { class: 'lead' });
 		this.section = h('section', { id: 'delays', 'aria-labelledby': 'delays-h' },
-			h('h2', { id: 'delays-h' }, 'Delays'), this.heading, this.box, this.numbers);
+			h('h2', { id: 'delays-h' }, 'Delays'), this.heading, this.box, this.numbers, adopt('unskew-delays', 'All pairs'));
 	}
 
 	follow() {

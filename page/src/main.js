@@ -7,6 +7,7 @@
  */
 import { h } from './dom.js';
 import { unpack } from './data.js';
+import { enliven } from './answer.js';
 import { Align } from './align.js';
 import { Corridor } from './corridor.js';
 import { Delays } from './delays.js';
@@ -39,7 +40,6 @@ function themeButton(redraw) {
 }
 
 function main() {
-	const began = performance.now();
 	const source = document.getElementById('unskew-data');
 	const data = unpack(JSON.parse(source.textContent));
 	const body = document.getElementById('main');
@@ -60,6 +60,7 @@ function main() {
 		(corridor?.section ?? body.lastElementChild).after(mesh.section);
 		mesh.draw();
 	}
+	enliven(data, corridor);
 	body.append(settings(data), leftOut(data));
 	document.getElementById('foot').textContent = `unskew ${data.json.version}. This page holds all that it shows and loads nothing.`;
 	let resized;
@@ -70,7 +71,7 @@ function main() {
 	window.unskew = {
 		data,
 		corridor,
-		firstDrawing: performance.now() - began,
+		firstDrawing: performance.now(),
 		drawn: () => corridor?.plot.drawn,
 		window: (from, to) => corridor.window(from, to),
 	};

@@ -6,6 +6,7 @@
  * band; a dot for the clock's best half width and a line to its worst, over decades. Rows stay readable with any number
  * of clocks, where a ball of edges does not.
  */
+import { adopt } from './answer.js';
 import { h, s, shown, short } from './dom.js';
 import { bound } from './format.js';
 
@@ -31,8 +32,8 @@ export class Mesh {
 		this.box = h('figure');
 		this.section = h('section', { id: 'mesh', 'aria-labelledby': 'mesh-h' },
 			h('h2', { id: 'mesh-h' }, 'Who tells what about whom'),
-			h('p', { class: 'lead' }, 'An arc is a pair that exchanged messages, the heavier the tighter its band; dashed where only one direction is known. A dot is the half width of a clock\u2019s band where it is best, its line reaches to where it is worst; each rule is ten times the one before.'),
-			this.box);
+			h('p', { class: 'lead' }, 'An arc is a pair that exchanged messages, the heavier the tighter its band; dashed where only one direction is known. A dot is the half width of a clock\u2019s band where it is best, its line reaches to where it is worst; on a scale of powers of ten.'),
+			this.box, adopt('unskew-pairs', 'The pairs as a table'));
 	}
 
 	draw() {
@@ -46,7 +47,8 @@ export class Mesh {
 		const scale = (w) => ((Math.log10(Math.max(w, 10 ** low)) - low) / (high - low)) * bars;
 		const root = s('svg', { viewBox: `0 0 ${width} ${TOP + n * ROW}`, role: 'img',
 			'aria-label': `Graph of ${n} clocks and ${this.data.answer.pairs.length} pairs; the table of clocks above says the same in numbers` });
-		for (let e = low; known.length && e <= high; e++) {
+		const every = Math.max(1, Math.ceil((58 * (high - low)) / bars));
+		for (let e = low; known.length && e <= high; e += every) {
 			const x = left + scale(10 ** e);
 			root.append(s('line', { class: 'rule', x1: x, x2: x, y1: TOP - 12, y2: TOP + n * ROW - 10 }),
 				s('text', { class: 'quiet', x, y: 10, 'text-anchor': 'middle' }, bound(10 ** e).replace(/\.0+/, '')));

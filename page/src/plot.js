@@ -158,11 +158,6 @@ export class Plot {
 				}
 			}
 		});
-		if (!this.raw && this.show.band) {
-			const [low, high] = this.bandRange();
-			lo = Math.min(lo, low);
-			hi = Math.max(hi, high);
-		}
 		if (this.raw && inner.length) {
 			lo = hi = inner[0];
 			for (const v of inner) {
@@ -173,11 +168,18 @@ export class Plot {
 			return [lo - margin, hi + margin];
 		}
 		if (!this.all) {
-			inner.sort((a, b) => a - b);
-			lo = Math.min(lo, inner[Math.floor(inner.length * 0.05)] ?? 0);
-			hi = Math.max(hi, inner[Math.floor(inner.length * 0.95)] ?? 0);
+			[lo, hi] = this.corridorRange(inner);
 		}
-		return [-roomy(Math.max(1, -lo * 1.15) * this.stretch), roomy(Math.max(1, hi * 1.15) * this.stretch)];
+		return [-roomy(Math.max(1, -lo) * this.stretch), roomy(Math.max(1, hi) * this.stretch)];
+	}
+
+	/* The band, and on each side at least the nearest message; of few messages, nearly all. */
+	corridorRange(inner) {
+		const [low, high] = this.bandRange();
+		const below = inner.filter((v) => v < 0).sort((a, b) => b - a), above = inner.filter((v) => v >= 0).sort((a, b) => a - b);
+		const few = inner.length <= 60 ? 0.95 : 0;
+		const at = (values) => values[Math.floor((values.length - 1) * few)] ?? 0;
+		return [Math.min(low * 1.7, at(below) * 1.15), Math.max(high * 1.7, at(above) * 1.15)];
 	}
 
 	draw() {
