@@ -36,6 +36,7 @@ struct reader {
 	struct usk_input in;
 	int64_t unit_ns;
 	uint32_t link, snaplen;
+	enum usk_status status; /* of reading; cut short is no failure */
 };
 
 static uint32_t word(const uint8_t *p)
@@ -53,26 +54,37 @@ static enum usk_status reader_open(struct reader *r, const char *path, struct us
 	}
 	status = usk_input_need(&r->in, 0, 24, err);
 	uint32_t magic = !status && r->in.have >= 24 ? word(r->in.data) : 0;
-	if (magic != 0xa1b2c3d4 && magic != 0xa1b23c4d) {
-		usk_input_close(&r->in);
-		return usk_fail(err, USK_EINPUT, 0, "%s: not a pcap file of this byte order", path);
+	if (!status && magic != 0xa1b2c3d4 && magic != 0xa1b23c4d) {
+		status = usk_fail(err, USK_EINPUT, 0, "%s: not a pcap file of this byte order",
+				  path);
 	}
-	r->unit_ns = magic == 0xa1b2c3d4 ? 1000 : 1;
-	r->snaplen = word(r->in.data + 16);
-	r->link = word(r->in.data + 20);
-	return usk_input_need(&r->in, 24, 0, err);
+	if (!status) {
+		r->unit_ns = magic == 0xa1b2c3d4 ? 1000 : 1;
+		r->snaplen = word(r->in.data + 16);
+		r->link = word(r->in.data + 20);
+		status = usk_input_need(&r->in, 24, 0, err);
+	}
+	if (status) {
+		usk_input_close(&r->in);
+	}
+	r->status = status;
+	return status;
 }
 
-/* The next record, at r->in.data until the next call; false at the end or where it is cut. */
-static bool reader_next(struct reader *r, int64_t *stamp_ns, uint32_t *captured, uint32_t *length)
+/* The next record, at r->in.data until the next call; false at the end, where it is cut, or where
+ * reading fails: r->status. */
+static bool reader_next(struct reader *r, int64_t *stamp_ns, uint32_t *captured, uint32_t *length,
+			struct usk_err *err)
 {
-	if (usk_input_need(&r->in, 0, 16, NULL) || r->in.have < 16) {
+	r->status = usk_input_need(&r->in, 0, 16, err);
+	if (r->status || r->in.have < 16) {
 		return false;
 	}
 	*stamp_ns = (int64_t)word(r->in.data) * 1000000000 + word(r->in.data + 4) * r->unit_ns;
 	*captured = word(r->in.data + 8);
 	*length = word(r->in.data + 12);
-	return !usk_input_need(&r->in, 16, *captured, NULL) && r->in.have >= *captured;
+	r->status = usk_input_need(&r->in, 16, *captured, err);
+	return !r->status && r->in.have >= *captured;
 }
 
 /* First and last stamp, which need not be the first and last record's. */
@@ -88,12 +100,15 @@ static enum usk_status find_span(const char *path, int64_t *first_ns, int64_t *l
 	}
 	*first_ns = INT64_MAX;
 	*last_ns = INT64_MIN;
-	while (reader_next(&r, &t, &captured, &length)) {
+	while (!r.status && reader_next(&r, &t, &captured, &length, err)) {
 		*first_ns = t < *first_ns ? t : *first_ns;
 		*last_ns = t > *last_ns ? t : *last_ns;
-		usk_input_need(&r.in, captured, 0, NULL);
+		r.status = usk_input_need(&r.in, captured, 0, err);
 	}
 	usk_input_close(&r.in);
+	if (r.status) {
+		return r.status;
+	}
 	if (*first_ns > *last_ns) {
 		return usk_fail(err, USK_EINPUT, 0, "%s: has no packets", path);
 	}
@@ -130,7 +145,7 @@ static enum usk_status write_distorted(const struct job *j, const struct sim_clo
 				 .resolution_ns = 1 };
 	char *name = clock_name(j->out);
 	status = sim_capture_open(&c, j->out, name, j->force, err);
-	while (!status && reader_next(&r, &t, &captured, &length)) {
+	while (!status && reader_next(&r, &t, &captured, &length, err)) {
 		int64_t local = sim_clock_read(clock, t);
 		status = sim_capture_holds(c.ng, name, local, err);
 		if (!status) {
@@ -138,6 +153,7 @@ static enum usk_status write_distorted(const struct job *j, const struct sim_clo
 			status = usk_input_need(&r.in, captured, 0, err);
 		}
 	}
+	status = status ? status : r.status;
 	if (!status) {
 		status = sim_capture_commit(&c, err);
 	}
