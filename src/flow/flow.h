@@ -28,7 +28,7 @@ struct party {
 	uint64_t stamps;
 	int64_t resolution_ns;
 	struct usk_survey survey;
-	struct usk_epoch_watch *watch; /* of rows, while tables are scanned; else NULL */
+	struct row_watch *watch; /* of rows, while tables are scanned; else NULL */
 	bool *in_epoch; /* is there a message in each of its epochs? NULL: it has but one */
 	/* Where it was put back, on its time that runs on. */
 	struct usk_gap *back;
@@ -51,6 +51,7 @@ struct pair_source {
 	size_t n_exclude;
 };
 
+struct row_watch; /* of a clock in tables: table_epochs.c */
 struct pair_slot; /* of the hash that finds pairs by their clocks */
 
 struct parties {
@@ -68,8 +69,8 @@ struct parties {
 	size_t n_pairs, cap_pairs;
 	struct pair_slot *slot; /* hash of their numbers */
 	size_t n_slots;
-	bool rows_mixed;  /* the rows of tables are in no order */
 	bool rows_repeat; /* a clock that tables name was put back */
+	int rows_by;	  /* rows were written when 0 sent, 1 received */
 	uint32_t depth;
 	uint32_t reference; /* as named, else the first */
 	bool reference_named;
@@ -140,10 +141,21 @@ enum usk_status usk_captures_check(const struct parties *p, struct usk_err *err)
 
 /** A row's stamps, in the order of rows, while tables are scanned. */
 void usk_row_note(struct parties *p, const struct usk_msg *m);
-/** What that told: true if a clock has epochs, whose time runs on from now on. */
-bool usk_row_epochs(struct parties *p);
+void usk_row_watch_free(struct row_watch *w);
+/** What that told: p->rows_repeat if a clock has epochs, whose time runs on from now on. May read
+ * all rows once more. */
+enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err);
+/** The same rows with stamps that run on: first and last of clocks with epochs. */
+void usk_row_span(struct parties *p, const struct usk_msg *m);
+
+/* How far a clock's rows have come. Zeroed is the start. */
+struct row_place {
+	uint64_t record; /* stamps in the column that rows were written by */
+	size_t epoch;
+	int64_t last, before, began; /* the last of these, at the end and at the start of epochs */
+};
 /** The next row's stamps; place[p->n] is zeroed at the first. */
-void usk_row_run_on(const struct parties *p, struct usk_epoch_place *place, struct usk_msg *m);
+void usk_row_run_on(const struct parties *p, struct row_place *place, struct usk_msg *m);
 
 /* ---- tables (tables.c) --------------------------------------------------------------------- */
 

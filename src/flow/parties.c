@@ -201,7 +201,10 @@ static enum usk_status scan_all(struct parties *p, struct table_sample **sample,
 	if (!status && p->join) {
 		status = scan_joined(p, sample, err);
 	}
-	if (!status && usk_row_epochs(p)) {
+	if (!status) {
+		status = usk_row_epochs(p, err);
+	}
+	if (!status && p->rows_repeat) {
 		status = usk_tables_sample_again(p, *sample, err);
 	}
 	if (!status && !p->n) {
@@ -324,7 +327,7 @@ static void party_free(struct party *y)
 	free(y->part);
 	free(y->view);
 	free(y->in_epoch);
-	free(y->watch);
+	usk_row_watch_free(y->watch);
 	free(y->back);
 	usk_survey_free(&y->survey);
 }

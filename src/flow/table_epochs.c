@@ -6,104 +6,393 @@
  * Out   their epochs; a time that runs on
  * Why   many tables are written while things happen, and their rows follow one another as a
  *       capture's records do
- * Not   the rule (match/epochs.c)
+ * Not   captures (match/epochs.c), by how much a clock was put back in truth: the messages told
  *
- * Tables may be in any order. Where all rows of one pair follow those of another, or those of one
- * direction those of the other, both clocks of a row begin anew, or one of them for the first time:
- * then nobody was put back, and no order says anything. So rows count as in order only if whenever
- * a clock falls by 1 s or more the other one of the row goes on.
+ * A row holds two moments, and is written at one of them. So rows are in order of sending, of
+ * receipt, or in none: the column in which clocks fall least is the one that rows were written by,
+ * and the other one shows delays as well. In that column a clock was put back where it falls by S
+ * and stays there: four of its stamps or more follow, none by a leap of 3/4 S, before it shows the
+ * time again from where it fell. That goes for any S from 1 ms on if no clock falls otherwise;
+ * where some do, by D at most, for S from 1 s and 8 D on.
  *
- * A row holds two moments, and is written at one of them: messages that all took long put their
- * other stamps back as a capture's late records never are. So a clock that fell by less than 1 s is
- * taken for one that did not.
+ * Where all rows of one pair follow those of another, both clocks of a row begin anew, or one of
+ * them for the first time: then nobody was put back, and no order says anything. So whenever a
+ * clock is put back the other one of the row has to go on.
+ *
+ * The other column follows: what was received was received after the moment of its row, and what
+ * was sent was sent before. Only a message that took longer than S is taken for one of the wrong
+ * epoch. Where four of a clock's stamps take longer than S, or rows were sorted by stamps
+ * afterwards, nothing tells; then the messages contradict each other, and --from and --to help.
  */
 #include "flow/flow.h"
 
 #include <stdlib.h>
 
-#define LATEST_ROW INT64_C(1000000000)
+#define LEAST_FALL  INT64_C(1000000)
+#define LEAST_ROUGH INT64_C(1000000000)
 
-/* A row's other clock, as it was before. */
-struct other {
-	bool known;
-	int64_t highest, t;
+enum { SENT, RECEIVED, LEAST_STAMPS = 4, LIKE = 8, MOST_EPOCHS = 4096 };
+
+struct fall {
+	uint64_t n; /* stamps since; 0: there is none */
+	uint64_t record;
+	int64_t from, to, reached, widest;
+	bool goes_on; /* the other clock of the row */
 };
 
-/* The next stamp of a clock. false: rows are in no order. */
-static bool note(struct usk_epoch_watch *w, int64_t t, const struct other *o)
+/* One clock in one column. */
+struct column {
+	uint64_t n; /* stamps */
+	int64_t highest, last;
+	struct fall fall;
+	struct usk_epochs found;
+	size_t cap;
+	int64_t least;	  /* of those found, how far the clock fell */
+	int64_t disorder; /* the most by which it fell otherwise */
+	bool mixed;
+};
+
+struct row_watch {
+	struct column column[2];
+};
+
+/* ---- falls ---------------------------------------------------------------------------------- */
+
+static void disorder(struct column *c, int64_t size)
 {
-	int64_t highest = w->highest;
-	bool known = w->n > 0;
-	usk_epoch_note(w, t);
-	usk_i128 fell = known ? (usk_i128)highest - t : 0;
-	usk_i128 size = w->fall.n ? (usk_i128)w->fall.from - w->fall.to : fell;
-	bool goes_on = o->known && (usk_i128)o->highest - o->t < size / 2;
-	if (fell > 0 && !goes_on) {
-		w->fall.n = 0;
+	c->disorder = size > c->disorder ? size : c->disorder;
+}
+
+static void begin_fall(struct column *c, int64_t from, int64_t to, bool goes_on)
+{
+	int64_t size = usk_saturate((usk_i128)from - to);
+	c->fall.n = 0;
+	if (size < LEAST_FALL) {
+		disorder(c, size);
+		return;
 	}
-	return fell < LATEST_ROW || goes_on;
+	c->fall = (struct fall){ .n = 1,
+				 .record = c->n - 1,
+				 .from = from,
+				 .to = to,
+				 .reached = to,
+				 .goes_on = goes_on };
+}
+
+static bool stays(const struct fall *f)
+{
+	return f->n >= LEAST_STAMPS && f->widest <= (f->from - f->to) / 4 * 3;
+}
+
+/* It was put back, or it was not. */
+static void end_fall(struct column *c)
+{
+	const struct fall *f = &c->fall;
+	int64_t size = f->from - f->to;
+	if (!stays(f) || c->found.n == MOST_EPOCHS) {
+		disorder(c, size);
+	} else {
+		c->found.epoch =
+			usk_room(c->found.epoch, c->found.n, &c->cap, sizeof *c->found.epoch);
+		c->found.epoch[c->found.n++] = (struct usk_epoch){ .record = f->record };
+		c->least = c->found.n == 1 || size < c->least ? size : c->least;
+		c->mixed = c->mixed || !f->goes_on;
+	}
+	c->fall.n = 0;
+}
+
+static void reach(struct fall *f, int64_t t)
+{
+	f->widest = t - f->reached > f->widest ? t - f->reached : f->widest;
+	f->reached = t;
+	f->n++;
+}
+
+static void note(struct column *c, int64_t t, bool goes_on)
+{
+	struct fall *f = &c->fall;
+	c->highest = c->n++ ? c->highest : t;
+	c->last = t;
+	if (!f->n && t >= c->highest) {
+		c->highest = t;
+	} else if (!f->n) {
+		begin_fall(c, c->highest, t, goes_on);
+	} else if (t >= f->from) {
+		f->widest = t - f->reached > f->widest ? t - f->reached : f->widest;
+		end_fall(c);
+		c->highest = t;
+	} else if (t >= f->reached) {
+		reach(f, t);
+	} else if (f->reached - t < (f->from - f->to) / LIKE) {
+		disorder(c, f->reached - t);
+		f->n++;
+	} else {
+		int64_t from = stays(f) ? f->reached : f->from;
+		end_fall(c);
+		c->highest = from;
+		begin_fall(c, from, t, goes_on);
+	}
+}
+
+/* A row's other clock, by the column that rows may be written by; if that knows nothing of it, by
+ * the one that it stands in. */
+static bool goes_on(const struct row_watch *other, int column, int64_t t, const struct column *c,
+		    int64_t now)
+{
+	const struct column *by = &other->column[column];
+	by = by->n ? by : &other->column[!column];
+	usk_i128 fell = (usk_i128)(c->fall.n ? c->fall.reached : c->highest) - now;
+	return by->n && ((usk_i128)by->last - t) * 2 < fell;
 }
 
 void usk_row_note(struct parties *p, const struct usk_msg *m)
 {
 	struct party *from = &p->party[m->from], *to = &p->party[m->to];
 	/* A clock that was put back keeps no line, whatever the order. */
-	if (m->from == m->to || p->rows_mixed || p->model.kind == USK_LINEAR) {
+	if (m->from == m->to || p->model.kind == USK_LINEAR) {
 		return;
 	}
 	from->watch = from->watch ? from->watch : usk_alloc(1, sizeof *from->watch);
 	to->watch = to->watch ? to->watch : usk_alloc(1, sizeof *to->watch);
-	struct other x = { from->watch->n > 0, from->watch->highest, m->sent_ns };
-	struct other y = { to->watch->n > 0, to->watch->highest, m->received_ns };
-	p->rows_mixed = !note(from->watch, m->sent_ns, &y) || !note(to->watch, m->received_ns, &x);
+	struct column *x = &from->watch->column[SENT], *y = &to->watch->column[RECEIVED];
+	bool x_on = goes_on(to->watch, SENT, m->received_ns, x, m->sent_ns);
+	bool y_on = goes_on(from->watch, RECEIVED, m->sent_ns, y, m->received_ns);
+	note(x, m->sent_ns, x_on);
+	note(y, m->received_ns, y_on);
 }
 
-/* Did it fall by so much each time that no delay does? */
-static bool far_enough(const struct usk_epochs *e)
+void usk_row_watch_free(struct row_watch *w)
 {
-	bool far = true;
-	for (size_t i = 0; i < e->n; i++) {
-		far = far && (usk_i128)e->epoch[i].before_ns - e->epoch[i].after_ns >= LATEST_ROW;
+	for (int i = 0; i < 2 && w; i++) {
+		usk_epochs_free(&w->column[i].found);
 	}
-	return far;
+	free(w);
 }
 
-bool usk_row_epochs(struct parties *p)
+/* ---- which column --------------------------------------------------------------------------- */
+
+/* A column over all clocks. */
+struct order {
+	int64_t disorder, least;
+	size_t epochs;
+	bool mixed;
+};
+
+static struct order order_of(struct parties *p, int column)
 {
-	bool any = false;
+	struct order o = { .least = INT64_MAX };
 	for (size_t i = 0; i < p->n; i++) {
-		struct party *y = &p->party[i];
-		struct usk_epochs e = { .n = 0 };
-		int64_t highest = y->watch ? y->watch->highest : 0;
-		if (y->watch) {
-			usk_epoch_finish(y->watch, &e);
+		if (!p->party[i].watch) {
+			continue;
 		}
-		if (e.n && y->trace == SIZE_MAX && !p->rows_mixed && far_enough(&e)) {
-			y->survey.epochs = e;
-			y->in_epoch = usk_alloc(e.n + 1, sizeof *y->in_epoch);
-			usk_party_breaks(y, &y->back, &y->n_back);
-			y->first_ns = e.epoch[0].lowest_ns;
-			y->last_ns = highest + e.epoch[e.n - 1].shift_ns;
-			any = true;
-		} else {
-			usk_epochs_free(&e);
+		struct column *c = &p->party[i].watch->column[column];
+		if (c->fall.n) {
+			end_fall(c);
 		}
-		free(y->watch);
-		y->watch = NULL;
+		o.disorder = c->disorder > o.disorder ? c->disorder : o.disorder;
+		o.least = c->found.n && c->least < o.least ? c->least : o.least;
+		o.epochs += c->found.n;
+		o.mixed = o.mixed || c->mixed;
 	}
-	p->rows_repeat = any;
-	return any;
+	return o;
 }
 
-void usk_row_run_on(const struct parties *p, struct usk_epoch_place *place, struct usk_msg *m)
+static bool tells(const struct order *o)
+{
+	return !o->mixed &&
+	       (!o->disorder || (o->least >= LEAST_ROUGH && o->least / LIKE >= o->disorder));
+}
+
+/* The column that rows were written by; with the fewer falls if both may be. */
+static int written_by(const struct order o[2])
+{
+	if (o[SENT].disorder != o[RECEIVED].disorder) {
+		return o[SENT].disorder < o[RECEIVED].disorder ? SENT : RECEIVED;
+	}
+	return o[RECEIVED].epochs < o[SENT].epochs ? RECEIVED : SENT;
+}
+
+/* ---- the epoch of a stamp ------------------------------------------------------------------- */
+
+static usk_i128 far(int64_t a, int64_t b)
+{
+	return a > b ? (usk_i128)a - b : (usk_i128)b - a;
+}
+
+/* The next stamp in the column that rows are written by, or in the other. */
+static size_t epoch_of(const struct usk_epochs *e, struct row_place *at, bool by, bool received,
+		       int64_t t)
+{
+	if (by) {
+		while (at->epoch < e->n && e->epoch[at->epoch].record <= at->record) {
+			at->began = t;
+			at->before = at->last;
+			at->epoch++;
+		}
+		at->record++;
+		at->last = t;
+		return at->epoch;
+	}
+	if (received) { /* after its row's moment, so what is earlier is of the next */
+		bool next = at->record && at->epoch < e->n && t < at->last;
+		return at->epoch + next;
+	}
+	/* Sent before: just now, or before the clock was put back? */
+	bool old = at->epoch && t > at->last &&
+		   far(at->before, t) + far(at->last, at->began) < far(t, at->last);
+	return at->epoch - old;
+}
+
+static int64_t shift_of(const struct usk_epochs *e, size_t epoch)
+{
+	return epoch ? e->epoch[epoch - 1].shift_ns : 0;
+}
+
+static void place_row(const struct parties *p, struct row_place *place, const struct usk_msg *m,
+		      size_t epoch[2])
 {
 	const uint32_t clock[] = { m->from, m->to };
-	int64_t *const stamp[] = { &m->sent_ns, &m->received_ns };
-	for (int k = 0; k < 2 && m->from != m->to; k++) {
+	const int64_t stamp[] = { m->sent_ns, m->received_ns };
+	for (int k = 0; k < 2; k++) {
 		const struct party *y = &p->party[clock[k]];
-		struct usk_epoch_place *at = &place[clock[k]];
-		if (y->trace == SIZE_MAX) {
-			*stamp[k] += usk_epoch_shift(&y->survey.epochs, at->record++, &at->at);
+		epoch[k] = y->trace != SIZE_MAX || !y->survey.epochs.n
+				   ? 0
+				   : epoch_of(&y->survey.epochs, &place[clock[k]], k == p->rows_by,
+					      k == RECEIVED, stamp[k]);
+	}
+}
+
+void usk_row_run_on(const struct parties *p, struct row_place *place, struct usk_msg *m)
+{
+	size_t epoch[2];
+	if (m->from != m->to) {
+		place_row(p, place, m, epoch);
+		m->sent_ns += shift_of(&p->party[m->from].survey.epochs, epoch[SENT]);
+		m->received_ns += shift_of(&p->party[m->to].survey.epochs, epoch[RECEIVED]);
+	}
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+struct extents {
+	const struct parties *p;
+	struct row_place *place;
+};
+
+/* First and last stamp of each epoch, of both columns. */
+static void note_extent(void *ctx, const struct usk_msg *m)
+{
+	const struct extents *x = ctx;
+	const uint32_t clock[] = { m->from, m->to };
+	const int64_t stamp[] = { m->sent_ns, m->received_ns };
+	size_t epoch[2];
+	if (m->from == m->to) {
+		return;
+	}
+	place_row(x->p, x->place, m, epoch);
+	for (int k = 0; k < 2; k++) {
+		struct usk_epochs *e = &x->p->party[clock[k]].survey.epochs;
+		if (epoch[k] < e->n) {
+			struct usk_epoch *next = &e->epoch[epoch[k]];
+			next->before_ns = stamp[k] > next->before_ns ? stamp[k] : next->before_ns;
+		}
+		if (epoch[k]) {
+			struct usk_epoch *own = &e->epoch[epoch[k] - 1];
+			own->after_ns = stamp[k] < own->after_ns ? stamp[k] : own->after_ns;
 		}
 	}
+}
+
+static bool nothing(void *ctx, uint32_t pair, const struct usk_msg *msg, size_t n)
+{
+	(void)ctx;
+	(void)pair;
+	(void)msg;
+	(void)n;
+	return true;
+}
+
+static enum usk_status find_extents(struct parties *p, struct usk_err *err)
+{
+	struct extents x = { p, usk_alloc(p->n, sizeof *x.place) };
+	bool *wanted = usk_alloc(p->n_pairs + 1, sizeof *wanted);
+	const struct table_sink sink = {
+		.ctx = &x, .wanted = wanted, .put = nothing, .row = note_extent
+	};
+	for (size_t i = 0; i < p->n; i++) {
+		struct usk_epochs *e = &p->party[i].survey.epochs;
+		for (size_t k = 0; k < e->n && p->party[i].trace == SIZE_MAX; k++) {
+			e->epoch[k].before_ns = -USK_TIME_MAX;
+			e->epoch[k].after_ns = USK_TIME_MAX;
+		}
+	}
+	p->work_all += usk_tables_size(p);
+	enum usk_status status = usk_tables_read(p, &sink, err);
+	p->work_done += usk_tables_size(p);
+	free(x.place);
+	free(wanted);
+	return status;
+}
+
+/* A time that runs on. */
+static void shift(struct party *y)
+{
+	struct usk_epochs *e = &y->survey.epochs;
+	usk_i128 all = 0;
+	for (size_t i = 0; i < e->n; i++) {
+		struct usk_epoch *x = &e->epoch[i];
+		all += (usk_i128)x->before_ns - x->after_ns + USK_EPOCH_GAP_NS;
+		if (all + x->before_ns > USK_TIME_MAX) {
+			e->n = i; /* no time runs on that far */
+			break;
+		}
+		x->shift_ns = (int64_t)all;
+	}
+	y->in_epoch = usk_alloc(e->n + 1, sizeof *y->in_epoch);
+	usk_party_breaks(y, &y->back, &y->n_back);
+	y->stamped = false;
+}
+
+void usk_row_span(struct parties *p, const struct usk_msg *m)
+{
+	const uint32_t clock[] = { m->from, m->to };
+	const int64_t stamp[] = { m->sent_ns, m->received_ns };
+	for (int k = 0; k < 2; k++) {
+		struct party *y = &p->party[clock[k]];
+		if (y->trace == SIZE_MAX && y->in_epoch) {
+			y->first_ns =
+				!y->stamped || stamp[k] < y->first_ns ? stamp[k] : y->first_ns;
+			y->last_ns = !y->stamped || stamp[k] > y->last_ns ? stamp[k] : y->last_ns;
+			y->stamped = true;
+		}
+	}
+}
+
+enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
+{
+	const struct order o[] = { order_of(p, SENT), order_of(p, RECEIVED) };
+	enum usk_status status = USK_OK;
+	bool any = false;
+	p->rows_by = written_by(o);
+	for (size_t i = 0; i < p->n; i++) {
+		struct party *y = &p->party[i];
+		struct usk_epochs *e = y->watch ? &y->watch->column[p->rows_by].found : NULL;
+		if (e && e->n && y->trace == SIZE_MAX && tells(&o[p->rows_by])) {
+			y->survey.epochs = *e;
+			*e = (struct usk_epochs){ 0 };
+			any = true;
+		}
+		usk_row_watch_free(y->watch);
+		y->watch = NULL;
+	}
+	if (any) {
+		status = find_extents(p, err);
+	}
+	for (size_t i = 0; i < p->n && any && !status; i++) {
+		if (p->party[i].trace == SIZE_MAX && p->party[i].survey.epochs.n) {
+			shift(&p->party[i]);
+		}
+	}
+	p->rows_repeat = any;
+	return status;
 }

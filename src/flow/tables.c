@@ -295,7 +295,7 @@ enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink
 	enum usk_status status = USK_OK;
 	bool more = true;
 	uint64_t before = 0;
-	struct usk_epoch_place *place = usk_alloc(p->n, sizeof *place);
+	struct row_place *place = usk_alloc(p->n, sizeof *place);
 	batch_new(&b);
 	for (size_t i = 0; i <= p->n_traces && !status && more; i++) {
 		if (!rows_size(p, i)) {
@@ -336,12 +336,20 @@ enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink
 	return status;
 }
 
+static void note_span(void *ctx, const struct usk_msg *m)
+{
+	const struct scan *scan = ctx;
+	usk_row_span(scan->p, m);
+}
+
 enum usk_status usk_tables_sample_again(struct parties *p, struct table_sample *sample,
 					struct usk_err *err)
 {
 	struct scan scan = { .p = p, .sample = sample };
 	bool *wanted = usk_alloc(p->n_pairs + 1, sizeof *wanted);
-	const struct table_sink sink = { .ctx = &scan, .wanted = wanted, .put = scan_pair };
+	const struct table_sink sink = {
+		.ctx = &scan, .wanted = wanted, .put = scan_pair, .row = note_span
+	};
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		free(sample[i].s);
 		sample[i] = (struct table_sample){ 0 };
