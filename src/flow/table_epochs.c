@@ -20,9 +20,11 @@
  * clock is put back the other one of the row has to go on.
  *
  * The other column follows: what was received was received after the moment of its row, and what
- * was sent was sent before. Only a message that took longer than S is taken for one of the wrong
- * epoch. Where four of a clock's stamps take longer than S, or rows were sorted by stamps
- * afterwards, nothing tells; then the messages contradict each other, and --from and --to help.
+ * was sent was sent before. So stamps of receipt that fall with those of sending count as well, and
+ * then it does not matter how far the last leap goes. Only a message that took longer than S is
+ * taken for one of the wrong epoch. Where four of a clock's stamps take longer than S, or rows were
+ * sorted by stamps afterwards, nothing tells; then the messages contradict each other, and --from
+ * and --to help.
  */
 #include "flow/flow.h"
 
@@ -38,6 +40,7 @@ struct fall {
 	uint64_t record;
 	int64_t from, to, reached, widest;
 	bool goes_on; /* the other clock of the row */
+	bool sure;    /* not rows that were written late */
 };
 
 /* One clock in one column. */
@@ -118,7 +121,9 @@ static void note(struct column *c, int64_t t, bool goes_on)
 	} else if (!f->n) {
 		begin_fall(c, c->highest, t, goes_on);
 	} else if (t >= f->from) {
-		f->widest = t - f->reached > f->widest ? t - f->reached : f->widest;
+		if (t - f->reached > f->widest && !f->sure) {
+			f->widest = t - f->reached;
+		}
 		end_fall(c);
 		c->highest = t;
 	} else if (t >= f->reached) {
@@ -157,6 +162,12 @@ void usk_row_note(struct parties *p, const struct usk_msg *m)
 	struct column *x = &from->watch->column[SENT], *y = &to->watch->column[RECEIVED];
 	bool x_on = goes_on(to->watch, SENT, m->received_ns, x, m->sent_ns);
 	bool y_on = goes_on(from->watch, RECEIVED, m->sent_ns, y, m->received_ns);
+	struct fall *f = &to->watch->column[SENT].fall;
+	/* Received after the moment of a row that was written when it was sent, and yet earlier. */
+	if (f->n && m->received_ns < f->from) {
+		f->n++;
+		f->sure = true;
+	}
 	note(x, m->sent_ns, x_on);
 	note(y, m->received_ns, y_on);
 }
