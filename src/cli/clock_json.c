@@ -21,10 +21,16 @@ static json_t *figures(const struct figures *f)
 	for (int i = 0; i < last; i++) {
 		json_array_append_new(octaves, json_integer((json_int_t)f->octave[i]));
 	}
-	return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "count", (json_int_t)f->n, "mean",
-			 number(f->mean), "trimmed_mean", number(f->trimmed), "deviation",
-			 number(f->deviation), "min", number(f->min), "median", number(f->median),
-			 "p99", number(f->p99), "max", number(f->max), "octaves", octaves);
+	json_t *bins = json_array();
+	for (int i = 0; i < BINS && f->bin_width > 0; i++) {
+		json_array_append_new(bins, json_integer((json_int_t)f->bin[i]));
+	}
+	return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "count",
+			 (json_int_t)f->n, "mean", number(f->mean), "trimmed_mean",
+			 number(f->trimmed), "deviation", number(f->deviation), "min",
+			 number(f->min), "median", number(f->median), "p99", number(f->p99), "max",
+			 number(f->max), "octaves", octaves, "bins_from", number(f->bins_from),
+			 "bin_width", number(f->bin_width), "bins", bins);
 }
 
 static json_t *sources(const struct clock_report *r)
@@ -49,34 +55,40 @@ static json_t *sources(const struct clock_report *r)
 	return a;
 }
 
-static json_t *under(const struct under *u, unsigned load)
+static json_t *zero_of(const struct zero *z)
 {
-	json_t *zero = json_array(), *messages = json_array();
+	json_t *a = json_array();
 	for (int c = 0; c < COMPENSATIONS; c++) {
-		json_array_append_new(zero,
-				      json_pack("{s:s,s:o,s:o,s:o,s:o}", "compensation",
-						compensation_name((enum compensation)c), "ns",
-						figures(&u->zero.net[c]), "k", number(u->zero.k[c]),
-						"k1", number(u->zero.k1[c]), "predicted",
-						number(u->zero.predicted[c])));
+		json_array_append_new(a, json_pack("{s:s,s:o,s:o,s:o,s:o}", "compensation",
+						   compensation_name((enum compensation)c), "ns",
+						   figures(&z->net[c]), "k", number(z->k[c]), "k1",
+						   number(z->k1[c]), "predicted",
+						   number(z->predicted[c])));
 	}
+	return a;
+}
+
+static json_t *under(const struct under *u)
+{
+	json_t *messages = json_array();
 	for (int c = 0; c < CHANNELS; c++) {
 		for (size_t k = 0; k < SIZES; k++) {
 			const struct exchange_figures *e = &u->exchange[c][k];
 			if (e->known) {
 				json_array_append_new(
-					messages, json_pack("{s:s,s:I,s:o,s:o}", "channel",
-							    channel_name((enum channel)c), "bytes",
-							    (json_int_t)clock_sizes[k],
-							    "round_trip_ns", figures(&e->rpc),
-							    "one_way_ns", figures(&e->latency)));
+					messages,
+					json_pack("{s:s,s:I,s:o,s:o,s:o,s:s}", "channel",
+						  channel_name((enum channel)c), "bytes",
+						  (json_int_t)clock_sizes[k], "round_trip_ns",
+						  figures(&e->rpc), "one_way_ns",
+						  figures(&e->latency), "zero", zero_of(&e->zero),
+						  "compensation", compensation_name(e->how)));
 			}
 		}
 	}
-	return json_pack("{s:I,s:o,s:s,s:s,s:o,s:o}", "load", (json_int_t)load, "zero", zero,
-			 "best", compensation_name(u->zero.best), "compensation",
-			 compensation_name(u->used), "timer_late_ns", figures(&u->wakeup),
-			 "messages", messages);
+	return json_pack("{s:I,s:o,s:s,s:o,s:o}", "load", (json_int_t)u->load, "zero",
+			 zero_of(&u->zero), "best", compensation_name(u->zero.best),
+			 "timer_late_ns", figures(&u->wakeup), "messages", messages);
 }
 
 void clock_print_json(FILE *out, const struct clock_report *r)
@@ -87,8 +99,8 @@ void clock_print_json(FILE *out, const struct clock_report *r)
 		json_array_append_new(cores, json_pack("{s:i,s:o}", "cpu", r->core[i].cpu,
 						       "work_ns", number(r->core[i].work_ns)));
 	}
-	for (int i = 0; i < 2; i++) {
-		json_array_append_new(loads, under(&r->under[i], i ? r->load : 0));
+	for (size_t i = 0; i < r->n_under; i++) {
+		json_array_append_new(loads, under(&r->under[i]));
 	}
 	json_t *steered =
 		d->known ? json_pack("{s:b,s:o,s:o,s:o,s:o,s:i}", "synchronised", d->synchronised,

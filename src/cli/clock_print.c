@@ -9,7 +9,7 @@
 const size_t clock_sizes[SIZES] = { 1, 1024, 16384 };
 
 /* Three significant digits; sub-nanosecond figures are worth showing here. */
-static char *ns_text(double ns)
+char *clock_ns_text(double ns)
 {
 	static const char *const unit[] = { "ns", "us", "ms", "s" };
 	size_t u = 0;
@@ -27,7 +27,7 @@ static char *ns_text(double ns)
 
 static void cell_ns(struct table *t, double ns)
 {
-	char *text = ns_text(ns);
+	char *text = clock_ns_text(ns);
 	table_cell(t, text);
 	free(text);
 }
@@ -91,7 +91,7 @@ static void print_sources(FILE *out, const struct clock_report *r)
 		fputs("How the kernel steers realtime is not to be learnt here.\n", out);
 		return;
 	}
-	char *error = ns_text(d->error_ns), *most = ns_text(d->max_error_ns);
+	char *error = clock_ns_text(d->error_ns), *most = clock_ns_text(d->max_error_ns);
 	fprintf(out,
 		"realtime is %s: steered by %+.3f ppm, estimated error %s, at most %s; TAI - UTC "
 		"%d s.\n",
@@ -120,10 +120,10 @@ static void print_zero(FILE *out, const struct clock_report *r)
 					       "deviation",	 "k",	 "k'",	 "predicted" };
 	static const bool right[] = { false, true, true, true, true, true, true, true };
 	struct table t = begin(heading, right, COUNT(heading));
-	for (int loaded = 0; loaded < 2; loaded++) {
-		const struct zero *z = &r->under[loaded].zero;
+	for (size_t i = 0; i < r->n_under; i++) {
+		const struct zero *z = &r->under[i].zero;
 		for (int c = 0; c < COMPENSATIONS; c++) {
-			char *load = usk_format("%u", loaded ? r->load : 0);
+			char *load = usk_format("%u", r->under[i].load);
 			table_cell(&t, compensation_name((enum compensation)c));
 			table_cell(&t, load);
 			free(load);
@@ -143,66 +143,46 @@ static void print_zero(FILE *out, const struct clock_report *r)
 		r->source[r->which].name);
 }
 
+static void row_of_messages(struct table *t, const struct under *u, enum channel c, size_t k)
+{
+	const struct exchange_figures *e = &u->exchange[c][k];
+	char text[UNIT_TEXT];
+	if (!e->known) {
+		return;
+	}
+	table_cell(t, channel_name(c));
+	unit_count(clock_sizes[k], text);
+	table_cell(t, text);
+	unit_count(u->load, text);
+	table_cell(t, text);
+	cell_ns(t, e->rpc.median);
+	cell_ns(t, e->rpc.p99);
+	cell_ns(t, e->latency.median);
+	cell_ns(t, e->latency.p99);
+	table_cell(t, compensation_name(e->how));
+	cell_ns(t, e->zero.net[e->how].trimmed);
+	cell_number(t, e->zero.k[e->how], 2);
+}
+
 static void print_messages(FILE *out, const struct clock_report *r)
 {
-	static const char *const heading[] = { "messages", "bytes",   "load", "round trip",
-					       "p99",	   "one way", "p99",  "net by" };
-	static const bool right[] = { false, true, true, true, true, true, true, false };
+	static const char *const heading[] = { "messages", "bytes", "load",   "round trip", "p99",
+					       "one way",  "p99",   "net by", "zero",	    "k" };
+	static const bool right[] = {
+		false, true, true, true, true, true, true, false, true, true
+	};
 	struct table t = begin(heading, right, COUNT(heading));
 	for (int c = 0; c < CHANNELS; c++) {
 		for (size_t k = 0; k < SIZES; k++) {
-			for (int loaded = 0; loaded < 2; loaded++) {
-				const struct under *u = &r->under[loaded];
-				const struct exchange_figures *e = &u->exchange[c][k];
-				if (!e->known) {
-					continue;
-				}
-				char text[UNIT_TEXT];
-				table_cell(&t, channel_name((enum channel)c));
-				unit_count(clock_sizes[k], text);
-				table_cell(&t, text);
-				unit_count(loaded ? r->load : 0, text);
-				table_cell(&t, text);
-				cell_ns(&t, e->rpc.median);
-				cell_ns(&t, e->rpc.p99);
-				cell_ns(&t, e->latency.median);
-				cell_ns(&t, e->latency.p99);
-				table_cell(&t, compensation_name(u->used));
+			for (size_t i = 0; i < r->n_under; i++) {
+				row_of_messages(&t, &r->under[i], (enum channel)c, k);
 			}
 		}
 	}
 	table_print(out, &t);
-}
-
-/* A line per octave that has something, as a bar. */
-static void print_wakeups(FILE *out, const struct clock_report *r)
-{
-	enum { WIDTH = 24 };
-	const struct figures *f[2] = { &r->under[0].wakeup, &r->under[1].wakeup };
-	int first = OCTAVES, last = 0;
-	for (int i = 0; i < OCTAVES; i++) {
-		if (f[0]->octave[i] || f[1]->octave[i]) {
-			first = i < first ? i : first;
-			last = i;
-		}
-	}
-	fprintf(out, "Timers wake late by     %-*s  under load of %u\n", WIDTH + 6, "idle",
-		r->load);
-	for (int i = first; i <= last; i++) {
-		char *from = ns_text(exp2(i)), *to = ns_text(exp2(i + 1));
-		char *range = usk_format("%s to %s", from, to);
-		fprintf(out, "%-20s", range);
-		for (int k = 0; k < 2; k++) {
-			double share = (double)f[k]->octave[i] / (double)f[k]->n;
-			int width = (int)lround(share * WIDTH);
-			fprintf(out, "  %5.1f %% %.*s%*s", 100 * share, width,
-				"########################", k ? 0 : WIDTH - width, "");
-		}
-		fputc('\n', out);
-		free(range);
-		free(from);
-		free(to);
-	}
+	fputs("\nLoad: as many pairs more that do the same. Zero: what the same run measured of "
+	      "no time at all,\ntrimmed; k as above.\n",
+	      out);
 }
 
 void clock_print(FILE *out, const struct clock_report *r)
@@ -214,5 +194,5 @@ void clock_print(FILE *out, const struct clock_report *r)
 	fputc('\n', out);
 	print_messages(out, r);
 	fputc('\n', out);
-	print_wakeups(out, r);
+	clock_print_histograms(out, r);
 }

@@ -9,10 +9,12 @@
 enum { SIZES = 3 };
 extern const size_t clock_sizes[SIZES]; /* bytes of a message */
 
+enum { LOADS_MAX = 9 };
+
 /* What depends on the load. */
 struct under {
+	unsigned load; /* threads; of messages pairs of them; 0: none */
 	struct zero zero;
-	enum compensation used; /* for round trips */
 	struct figures wakeup;
 	struct exchange_figures exchange[CHANNELS][SIZES];
 };
@@ -25,13 +27,18 @@ struct clock_report {
 	struct core core[CPUS_MAX];
 	size_t n_cores;
 	double seconds;
-	unsigned load;
 	enum work work;
 	enum compensation how;
-	struct under under[2]; /* no load, load */
+	bool best, histograms;
+	size_t n_under;
+	struct under under[LOADS_MAX]; /* the first without load */
 };
 
 void clock_print(FILE *out, const struct clock_report *r);
+/** How values are spread, as bars. */
+void clock_print_histograms(FILE *out, const struct clock_report *r);
+/** Three significant digits, malloc'ed. */
+char *clock_ns_text(double ns);
 void clock_print_json(FILE *out, const struct clock_report *r);
 
 #endif

@@ -9,6 +9,7 @@
  * Not   measuring (src/clock); other machines
  */
 #include "clock_show.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,22 +35,50 @@ static int find_source(const char *name, const struct source *s, size_t n, size_
 	return status;
 }
 
-/* Under no load, then under load: what depends on it. */
-static void measure_under(struct clock_report *r, int loaded, size_t samples, bool best)
+/* "1,4": after none, which always comes first. */
+static int loads_of(const struct args *args, struct clock_report *r)
+{
+	const char *text = args_string(args, "load");
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	r->n_under = 1;
+	if (!text) {
+		r->under[r->n_under++].load = cpus > 0 ? (unsigned)cpus : 1;
+	}
+	while (text) {
+		size_t n = strcspn(text, ",");
+		int64_t load;
+		if (usk_parse_int(text, n, &load, NULL) || load < 1 || load > 1000) {
+			return say_usage("--load: \"%.*s\" is no number from 1 to 1000", (int)n,
+					 text);
+		}
+		if (r->n_under == LOADS_MAX) {
+			return say_usage("--load: no more than %d of them", LOADS_MAX - 1);
+		}
+		r->under[r->n_under++].load = (unsigned)load;
+		text = text[n] ? text + n + 1 : NULL;
+	}
+	return EXIT_DONE;
+}
+
+static void measure_under(const struct clock_report *r, struct under *u, size_t samples)
 {
 	const struct source *s = &r->source[r->which];
-	struct load *load = loaded ? load_start(r->work, r->load, s) : NULL;
-	struct under *u = &r->under[loaded];
+	struct load *load = u->load ? load_start(r->work, u->load, s) : NULL;
 	zero_measure(s, samples, &u->zero);
-	u->used = best ? u->zero.best : r->how;
 	u->wakeup = wakeups_measure(200);
+	load_stop(load);
 	for (int c = 0; c < CHANNELS; c++) {
 		for (size_t k = 0; k < SIZES; k++) {
-			exchange_measure((enum channel)c, clock_sizes[k], 300, s, u->used,
-					 &u->exchange[c][k]);
+			const struct exchange_plan plan = { .channel = (enum channel)c,
+							    .bytes = clock_sizes[k],
+							    .n = 300,
+							    .load = u->load,
+							    .source = s,
+							    .how = r->how,
+							    .best = r->best };
+			exchange_measure(&plan, &u->exchange[c][k]);
 		}
 	}
-	load_stop(load);
 }
 
 static int clock_run(const struct args *args)
@@ -58,11 +87,12 @@ static int clock_run(const struct args *args)
 	r->n_sources = sources_open(r->source);
 	int status = find_source(args_string(args, "source"), r->source, r->n_sources, &r->which);
 	if (!status) {
-		long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+		status = loads_of(args, r);
+	}
+	if (!status) {
 		r->seconds = args_number(args, "seconds");
-		r->load = args_given(args, "load") ? (unsigned)args_int(args, "load")
-			  : cpus > 0		   ? (unsigned)cpus
-						   : 1;
+		r->best = args_flag(args, "best");
+		r->histograms = args_flag(args, "histograms");
 		r->work = strcmp(args_string(args, "work"), "message") ? WORK_READ : WORK_MESSAGE;
 		for (int c = 0; c < COMPENSATIONS; c++) {
 			if (!strcmp(args_string(args, "compensate"),
@@ -77,10 +107,10 @@ static int clock_run(const struct args *args)
 		r->discipline = discipline_now();
 		progress_show(&progress, 0.4, "cores");
 		r->n_cores = cores_measure(r->core);
-		for (int loaded = 0; loaded < 2; loaded++) {
-			progress_show(&progress, loaded ? 0.7 : 0.5,
-				      loaded ? "under load" : "without load");
-			measure_under(r, loaded, samples, args_flag(args, "best"));
+		for (size_t i = 0; i < r->n_under; i++) {
+			progress_show(&progress, 0.5 + 0.5 * (double)i / (double)r->n_under,
+				      i ? "under load" : "without load");
+			measure_under(r, &r->under[i], samples);
 		}
 		progress_end(&progress);
 		if (args_flag(args, "json")) {
@@ -115,17 +145,17 @@ static const struct option_group clock_options = {
 		  .initial = "monotonic_raw",
 		  .help = "the clock that the experiments read" },
 		{ .name = "load",
-		  .type = OPTION_INT,
-		  .value = "N",
-		  .min = "1",
-		  .max = "1000",
-		  .help = "threads (messages: pairs of threads) that load the machine; otherwise "
-			  "as many as it has processors" },
+		  .type = OPTION_STRING,
+		  .value = "N[,N...]",
+		  .help = "threads (messages: pairs of threads) that load the machine, one after "
+			  "another; otherwise as many as it has processors" },
 		{ .name = "work",
 		  .type = OPTION_CHOICE,
 		  .value = "read|message",
 		  .initial = "read",
-		  .help = "what they do: read the clock, or send each other messages" },
+		  .help = "what they do while zero and timers are measured: read the clock, or "
+			  "send "
+			  "each other messages" },
 		{ .name = "samples",
 		  .type = OPTION_INT,
 		  .value = "N",
@@ -139,7 +169,8 @@ static const struct option_group clock_options = {
 		  .initial = "method-1",
 		  .choice = compensation_choice,
 		  .help = "how round trips are freed from the cost of reading the clock" },
-		{ .name = "best", .help = "by the compensation that measures zero best" },
+		{ .name = "best",
+		  .help = "instead by the one that measures zero best in the same run" },
 		{ 0 },
 	},
 };
@@ -147,6 +178,8 @@ static const struct option_group clock_options = {
 static const struct option_group clock_output = {
 	"Output",
 	(const struct option_row[]){
+		{ .name = "histograms",
+		  .help = "also how zero elapsed time and the steps of each clock are spread" },
 		{ .name = "json", .help = "print JSON with all figures and histograms" },
 		{ 0 },
 	},
@@ -165,6 +198,8 @@ const struct command cmd_clock = {
 		"that of two reads before and two after; method-2 that of a thread that samples it "
 		"meanwhile. k is the variance as measured over the variance after compensation: "
 		"over 1 is better, and 0.5 to 0.67 is what to expect where neighbouring reads have "
-		"nothing to do with each other (Kong, Spector and Siewiorek 1986).",
+		"nothing to do with each other (Kong, Spector and Siewiorek 1986). Messages are "
+		"measured under a load of their like, and zero once more in each of those runs: "
+		"what it is off by is what that run's round trips may be off by.",
 	.group = { &clock_options, &clock_output, &options_common },
 };

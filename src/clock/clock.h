@@ -22,13 +22,16 @@ struct samples {
 	size_t n, cap;
 };
 
-enum { OCTAVES = 40 };
+enum { OCTAVES = 40, BINS = 32 };
 
 struct figures {
 	size_t n;
 	double mean, deviation, trimmed; /* trimmed: mean without 1 % at either end */
 	double min, median, p99, max;
 	uint64_t octave[OCTAVES]; /* how many were under 2^(i + 1) ns, and not under 2^i */
+	/* How many lay in each of BINS equal parts of the values without 1 % at either end. */
+	double bins_from, bin_width;
+	uint64_t bin[BINS], below, above;
 };
 
 void samples_add(struct samples *s, double v);
@@ -122,6 +125,8 @@ struct zero {
 	enum compensation best; /* of the largest k; LONG_TERM if none is over 1 */
 };
 
+/** Of runs of nothing. */
+void zero_figures(const struct runs *r, struct zero *out);
 void zero_measure(const struct source *s, size_t n, struct zero *out);
 
 /* ---- experiments.c ---------------------------------------------------------------- */
@@ -136,16 +141,28 @@ size_t cores_measure(struct core out[CPUS_MAX]);
 /** How late a timer of 1 ms wakes, n times (Clement 2009, figure 3). */
 struct figures wakeups_measure(size_t n);
 
+/* ---- rpc.c --------------------------------------------------------------------------- */
+
 enum channel { CHANNEL_PIPE, CHANNEL_UNIX, CHANNEL_TCP, CHANNELS };
 const char *channel_name(enum channel c);
+
+/* Requests and answers with another thread, while others do the same. */
+struct exchange_plan {
+	enum channel channel;
+	size_t bytes, n;
+	unsigned load; /* how many pairs of threads more */
+	const struct source *source;
+	enum compensation how;
+	bool best; /* instead: by the one that measures zero best in the same run */
+};
 
 struct exchange_figures {
 	bool known;
 	struct figures rpc, latency; /* net round trip; one way, by one clock */
+	struct zero zero;	     /* measured between the round trips */
+	enum compensation how;
 };
 
-/** n requests and answers of so many bytes with another thread (section 5). */
-void exchange_measure(enum channel c, size_t bytes, size_t n, const struct source *s,
-		      enum compensation how, struct exchange_figures *out);
+void exchange_measure(const struct exchange_plan *p, struct exchange_figures *out);
 
 #endif

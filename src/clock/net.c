@@ -185,6 +185,25 @@ static void improvement(const struct runs *r, enum compensation c, struct zero *
 	}
 }
 
+void zero_figures(const struct runs *r, struct zero *out)
+{
+	out->best = RAW;
+	for (int c = 0; c < COMPENSATIONS; c++) {
+		struct samples net = { .n = 0 };
+		runs_net(r, (enum compensation)c, &net);
+		out->net[c] = samples_figures(&net);
+		samples_free(&net);
+		improvement(r, (enum compensation)c, out);
+		bool sampled = c != METHOD_2 || (r->sampler && r->sampler->n);
+		if (c > LONG_TERM && sampled && out->k[c] > 1 &&
+		    (out->best == RAW || out->k[c] > out->k[out->best])) {
+			out->best = (enum compensation)c;
+		}
+	}
+	/* Without improvement the mean is right at least by the long-term cost. */
+	out->best = out->best == RAW ? LONG_TERM : out->best;
+}
+
 void zero_measure(const struct source *s, size_t n, struct zero *out)
 {
 	struct runs r;
@@ -199,19 +218,6 @@ void zero_measure(const struct source *s, size_t n, struct zero *out)
 		}
 	}
 	runs_end(&r);
-	out->best = RAW;
-	for (int c = 0; c < COMPENSATIONS; c++) {
-		struct samples net = { .n = 0 };
-		runs_net(&r, (enum compensation)c, &net);
-		out->net[c] = samples_figures(&net);
-		samples_free(&net);
-		improvement(&r, (enum compensation)c, out);
-		if (c > LONG_TERM && out->k[c] > 1 &&
-		    (out->best == RAW || out->k[c] > out->k[out->best])) {
-			out->best = (enum compensation)c;
-		}
-	}
-	/* Without improvement the mean is right at least by the long-term cost. */
-	out->best = out->best == RAW ? LONG_TERM : out->best;
+	zero_figures(&r, out);
 	runs_free(&r);
 }

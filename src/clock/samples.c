@@ -24,6 +24,24 @@ static int ascending(const void *pa, const void *pb)
 	return (a > b) - (a < b);
 }
 
+/* v[n] ascends; cut of them are left out at either end. */
+static void fill_bins(const double *v, size_t n, size_t cut, struct figures *f)
+{
+	double last = v[n - 1 - cut];
+	f->bins_from = v[cut];
+	f->bin_width = (last - f->bins_from) / BINS;
+	for (size_t i = 0; i < n; i++) {
+		double at = (v[i] - f->bins_from) / (f->bin_width > 0 ? f->bin_width : 1);
+		if (v[i] < f->bins_from) {
+			f->below++;
+		} else if (v[i] > last) {
+			f->above++;
+		} else {
+			f->bin[at < BINS ? (size_t)at : BINS - 1]++;
+		}
+	}
+}
+
 struct figures samples_figures(const struct samples *s)
 {
 	struct figures f = { .n = s->n };
@@ -51,6 +69,7 @@ struct figures samples_figures(const struct samples *s)
 	f.median = middle;
 	f.p99 = v[(s->n - 1) * 99 / 100];
 	f.max = v[s->n - 1];
+	fill_bins(v, s->n, cut, &f);
 	free(v);
 	return f;
 }

@@ -3,10 +3,21 @@ $ unskew clock --seconds 0.01 --samples 200 --load 1 --json >c.json; echo status
 status 0
 $ python3 -c 'import json; c = json.load(open("c.json")); print(*c); print(*c["loads"][0]); print(c["clocks"][0]["name"], [z["compensation"] for z in c["loads"][1]["zero"]])'
 unskew_clock source work seconds clocks realtime cores loads
-load zero best compensation timer_late_ns messages
+load zero best timer_late_ns messages
 monotonic_raw ['raw', 'long-term', 'method-1', 'method-2']
 $ unskew clock --seconds 0.01 --samples 200 --load 1 --work message --best --source realtime | grep -c -e '^monotonic_raw' -e '^method-2' -e '^tcp' -e 'Zero elapsed time by realtime'
 10
+$ unskew clock --seconds 0.01 --samples 200 --load 1,2 --histograms | sed -n 's/^\(Timers wake late by\|Zero, load of .\|From read to read\)  .*/\1/p' | sort | uniq -c | sed 's/^ *[0-9]* //'
+From read to read
+Timers wake late by
+Zero, load of 0
+Zero, load of 1
+Zero, load of 2
+$ unskew clock --load 1,two; unskew clock --load 0; unskew clock --load 1,2,3,4,5,6,7,8,9; echo status $?
+status 2
+! unskew: --load: "two" is no number from 1 to 1000
+! unskew: --load: "0" is no number from 1 to 1000
+! unskew: --load: no more than 8 of them
 $ unskew clock --source sundial 2>&1 | sed 's/;.*//'
 unskew: --source: this machine has no clock "sundial"
 # One processor alone: nothing to compare it with, and no waiting for ever.

@@ -35,6 +35,13 @@ static void test_figures(void **state)
 	near(f.median, 1e9 + 500);
 	near(f.p99, 1e9 + 989);
 	assert_int_equal(f.octave[29], 1000);
+	uint64_t binned = f.below + f.above;
+	for (int i = 0; i < BINS; i++) {
+		assert_true(f.bin[i] == 30 || f.bin[i] == 31);
+		binned += f.bin[i];
+	}
+	assert_true(binned == 1000 && f.below == 10 && f.above == 10);
+	near(f.bins_from + BINS * f.bin_width, 1e9 + 989);
 	samples_free(&s);
 	/* 1 % at either end says nothing of the trimmed mean. */
 	for (int i = 0; i < 100; i++) {
@@ -42,6 +49,7 @@ static void test_figures(void **state)
 	}
 	f = samples_figures(&s);
 	near(f.trimmed, 5);
+	assert_true(f.bins_from == 5 && f.bin_width == 0 && f.bin[0] == 98 && f.below == 1);
 	assert_int_equal(f.octave[0] + f.octave[2], 99); /* what is under 1 counts as under 2 */
 	samples_free(&s);
 }
@@ -96,12 +104,44 @@ static void test_compensation(void **state)
 	runs_free(&r);
 }
 
+/* Nothing, measured between round trips under load, by every compensation; and which is best. */
+static void test_messages(void **state)
+{
+	(void)state;
+	struct source s[SOURCES_MAX];
+	size_t n = sources_open(s);
+	for (int c = 0; c < CHANNELS; c++) {
+		for (int best = 0; best < 2; best++) {
+			const struct exchange_plan plan = { .channel = (enum channel)c,
+							    .bytes = 100,
+							    .n = 20,
+							    .load = best ? 2 : 0,
+							    .source = s,
+							    .how = METHOD_1,
+							    .best = best };
+			struct exchange_figures f;
+			exchange_measure(&plan, &f);
+			if (!f.known) {
+				continue; /* no such channel here */
+			}
+			assert_true(f.rpc.n == 20 && f.latency.n == 20);
+			for (int k = 0; k < COMPENSATIONS; k++) {
+				assert_int_equal(f.zero.net[k].n, 20);
+			}
+			assert_int_equal(f.how, best ? f.zero.best : METHOD_1);
+			assert_true(f.how != RAW && f.rpc.max >= f.rpc.median);
+		}
+	}
+	sources_close(s, n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_figures),
 		cmocka_unit_test(test_correlation),
 		cmocka_unit_test(test_compensation),
+		cmocka_unit_test(test_messages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
