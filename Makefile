@@ -70,6 +70,7 @@ bench: ## throughput, and ratios to tcpdump and mergecap in the same run
 	@$(MAKE) --no-print-directory all
 	@ninja -C $(BUILD) benches
 	@bench/run.py $(BUILD) $(PACKETS)
+	@[ ! -d $(BUILD)/tests/page/modules ] || node bench/page.mjs $(BUILD)/unskew $(BUILD)/tests/page/modules
 
 papers: ## the papers' tables, made again: doc/papers; PAPER=ashton for one of them
 	@tools/need.sh papers

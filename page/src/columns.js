@@ -14,11 +14,11 @@ export function columns(side, from, to, width) {
 	const i = lowerBound(x, from), scale = width / (to - from);
 	let n = 0, k = i;
 	for (; k < x.length && x[k] <= to; k++) {
-		if (out[k]) {
+		const v = y[k];
+		if (out[k] || Number.isNaN(v)) {
 			continue;
 		}
 		const c = Math.min(width - 1, Math.floor((x[k] - from) * scale));
-		const v = y[k];
 		if (v < min[c]) {
 			min[c] = v;
 		}

@@ -169,7 +169,7 @@ export class Corridor {
 		this.plot.set(this.view, this.from, this.to);
 		const { plot, view } = this;
 		this.yLabel.textContent = plot.raw
-			? `${plot.yUnit.name} from ${span(plot.level)}, the offset at the first message`
+			? `${plot.yUnit.name} from ${span(BigInt(Math.round(plot.level)) + view.reference - view.origin)}, the offset at the first message`
 			: `${plot.yUnit.name} from the ${this.lineIs()}`;
 		this.xLabel.textContent = `${plot.time.unit.name} after ${plot.time.text} on ${short(view.self.name, 30)}`;
 		clearTimeout(this.later);
@@ -178,6 +178,7 @@ export class Corridor {
 
 	/* What costs more than a frame waits until the window rests. */
 	settled() {
+		this.later = null;
 		this.point(null);
 		this.listNumbers();
 		this.changed();

@@ -77,7 +77,7 @@ function corrector(clock, local, reference) {
 /*
  * A pair seen from one of its clocks, `self`: the offset that each message allows it, less its estimate.
  * A message from the peer is a floor, at minus its corrected delay; one to the peer a ceiling, at plus it.
- * x: self's stamp less `origin`. Without an estimate of both, differences to one constant are drawn.
+ * x: self's stamp less `origin`; own: the same moment on the reference's time, less `reference`. Without an estimate of both, differences to one constant are drawn.
  */
 function makeView(data, pair, selfIsB) {
 	const self = data.clockOf.get(selfIsB ? pair.b : pair.a), peer = data.clockOf.get(selfIsB ? pair.a : pair.b);
@@ -94,12 +94,13 @@ function makeView(data, pair, selfIsB) {
 		const n = x.length;
 		const order = selfIsB ? null : sortedBy(x);
 		const at = (i) => (order ? order[i] : i);
-		const side = { floor, direction: d, n, x: new Float64Array(n), y: new Float64Array(n), index: order,
-			out: new Uint8Array(n) };
+		const side = { floor, direction: d, n, x: new Float64Array(n), y: new Float64Array(n), own: new Float64Array(n),
+			index: order, out: new Uint8Array(n) };
 		for (let i = 0; i < n; i++) {
 			const k = at(i);
 			side.x[i] = x[k];
-			side.y[i] = peerAt(other[k], otherEpoch?.[k]) - selfAt(x[k], xEpoch?.[k]);
+			side.own[i] = selfAt(x[k], xEpoch?.[k]);
+			side.y[i] = peerAt(other[k], otherEpoch?.[k]) - side.own[i];
 			side.out[i] = d.out[k];
 		}
 		return side;
@@ -133,6 +134,7 @@ function inOrder(side) {
 			side.index = order.map((k) => (index ? index[k] : k));
 			side.x = pick(side.x);
 			side.y = pick(side.y);
+			side.own = pick(side.own);
 			side.out = pick(side.out);
 			return;
 		}

@@ -72,6 +72,7 @@ function main() {
 		data,
 		corridor,
 		firstDrawing: performance.now(),
+		resting: () => !corridor?.later,
 		drawn: () => corridor?.plot.drawn,
 		window: (from, to) => corridor.window(from, to),
 	};

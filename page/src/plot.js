@@ -11,6 +11,7 @@ import uPlot from 'uplot';
 import { STEPS, label, roomy, ticks, timeBase, unitFor } from './axis.js';
 import { columns, hull } from './columns.js';
 import { lowerBound } from './data.js';
+import { short } from './dom.js';
 
 /* Up to so many points each has its own mark; beyond, columns. */
 const SINGLE = 700;
@@ -19,27 +20,26 @@ const css = (name) => getComputedStyle(document.documentElement).getPropertyValu
 
 /* lo and hi less the estimate at every knot and at the window's ends, or at even moments; relative x */
 function bandOf(view, from, to, even = 0) {
-	const { self, origin } = view;
+	const { self, origin, reference } = view;
 	if (!self.has('offset') || !self.has('lo') || !self.has('hi') || !view.solid) {
 		return [];
 	}
 	const pieces = [];
 	for (const epoch of self.epochs) {
-		const at = ['offset', 'lo', 'hi'].map((side) => self.map(side, origin, origin, epoch));
+		const at = ['offset', 'lo', 'hi'].map((side) => self.map(side, origin, reference, epoch));
 		const x = at[0].x;
-		let i = lowerBound(x, from);
-		const inner = [];
-		for (; !even && i < x.length && x[i] <= to; i++) {
-			inner.push(x[i]);
-		}
-		for (let k = 1; k < even; k++) {
-			inner.push(from + ((to - from) * k) / even);
-		}
 		/* Where epochs overlap, each is drawn only as far as its knots go. */
 		const ends = self.epochs.length > 1
 			? [Math.max(from, x[0]), Math.min(to, x[x.length - 1])] : [from, to];
 		if (ends[0] > ends[1]) {
 			continue;
+		}
+		const inner = [];
+		for (let i = lowerBound(x, ends[0]); !even && i < x.length && x[i] <= ends[1]; i++) {
+			inner.push(x[i]);
+		}
+		for (let k = 1; k < even; k++) {
+			inner.push(ends[0] + ((ends[1] - ends[0]) * k) / even);
 		}
 		pieces.push([ends[0], ...inner, ends[1]].map((t) => {
 			const theta = at[0].offset(t);
@@ -100,16 +100,15 @@ export class Plot {
 		this.update();
 	}
 
-	/* The offset in whole, less its value in the middle: y values beside those of the estimate's differences */
+	/* The offset in whole, less its value at the first message */
 	rawOf(side) {
-		if (!side.raw) {
-			const { self, origin } = this.view;
-			const map = this.view.solid ? self.map(self.side, origin, origin) : null;
-			const level = map ? map.offset(this.view.first) : 0;
-			side.rawLevel = level;
-			side.raw = { ...side, y: side.y.map((y, i) => y + (map ? map.offset(side.x[i]) - level : 0)) };
-		}
+		side.raw ??= { ...side, y: side.y.map((y, i) => y + side.own[i] - side.x[i] - this.level) };
 		return side.raw;
+	}
+
+	levelOf() {
+		const { self, solid, origin, reference, first } = this.view;
+		return solid ? self.map(self.side, origin, reference).offset(first) : 0;
 	}
 
 	update() {
@@ -118,8 +117,8 @@ export class Plot {
 		const width = Math.max(240, this.box.clientWidth);
 		const height = Math.round(Math.min(Math.max(260, width * 0.42), 620));
 		const pixels = Math.max(1, Math.round((width - 76) * ratio));
+		this.level = this.levelOf();
 		this.sides = view.sides.map((s) => (this.raw ? this.rawOf(s) : s));
-		this.level = this.raw && view.sides[0].n ? view.sides[0].rawLevel : 0;
 		this.columns = this.sides.map((s) => columns(s, this.from, this.to, pixels));
 		this.band = bandOf(view, this.from, this.to);
 		this.yRange = this.rangeOf();
@@ -322,7 +321,8 @@ export class Plot {
 			ctx.font = `${12 * ratio}px system-ui, sans-serif`;
 			ctx.textBaseline = 'top';
 			ctx.textAlign = 'left';
-			ctx.fillText(jump.kind, Math.max(a, b) + 5 * ratio, top + 4 * ratio);
+			const whose = jump.of && jump.of !== this.view.self.name ? ` of ${short(jump.of, 20)}` : '';
+			ctx.fillText(jump.kind + whose, Math.max(a, b) + 5 * ratio, top + 4 * ratio);
 		}
 	}
 

@@ -83,9 +83,8 @@ function recorded(view, { side, i }) {
 }
 
 /* On the reference's time, from the view's origin there. */
-function corrected(view, { side, i }) {
-	const map = side.map ??= view.self.map(view.self.side, view.origin, view.reference);
-	const own = map.at(side.x[i]), other = own + side.y[i];
+function corrected({ side, i }) {
+	const own = side.own[i], other = own + side.y[i];
 	return side.floor ? { from: 0, t0: other, t1: own } : { from: 1, t0: own, t1: other };
 }
 
@@ -119,10 +118,10 @@ export class Sequence {
 
 	panel(state) {
 		const { view } = this;
-		if (state === 'corrected' && (!view.solid || view.self.epochs.length > 1)) {
-			return h('figure', null, h('h3', null, 'As corrected'), h('p', { class: 'lead' }, 'Not every clock of this pair has one estimate.'));
+		if (state === 'corrected' && !view.solid) {
+			return h('figure', null, h('h3', null, 'As corrected'), h('p', { class: 'lead' }, 'Not every clock of this pair has an estimate.'));
 		}
-		const arrows = this.picked.map((m) => (state === 'recorded' ? recorded(view, m) : corrected(view, m)));
+		const arrows = this.picked.map((m) => (state === 'recorded' ? recorded(view, m) : corrected(m)));
 		const lo = Math.min(...arrows.flatMap((a) => [a.t0, a.t1]));
 		const back = arrows.filter((a) => a.t1 < a.t0).length;
 		const whole = this.section.clientWidth || 900;

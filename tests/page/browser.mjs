@@ -50,6 +50,7 @@ export async function openFile(chromium, path, { width = 1280, height = 900, sch
 		}
 	});
 	await page.goto(pathToFileURL(path).href);
-	await page.waitForTimeout(200);
+	page.rest = () => page.waitForFunction(() => window.unskew?.resting());
+	await page.rest();
 	return page;
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/*
+ * test_report.mjs UNSKEW MODULES FOLDER - what `unskew report` writes, opened in Chromium
+ *
+ * The page's table says what clocks.json says; its plot draws the extremes of messages.csv, corrected here
+ * by the definition in BigInt. Without a page built in, the test is skipped.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { browser, openFile } from './browser.mjs';
+import { between, bound, count, drift } from '../../page/src/format.js';
+import { correct } from './sample.mjs';
+
+const [unskew, modules, folder] = process.argv.slice(2);
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true });
+const seed = process.env.SEED ?? '1';
+const at = (name) => join(folder, name);
+const run = (...words) => execFileSync(unskew, words, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
+
+run('simulate', '--hosts', '3', '--seconds', '120', '--rate', '60', '--seed', seed, '--step', '2@40s:300ms', '--force', '-o', at('traces'));
+const traces = [0, 1, 2].map((i) => at(`traces/host${i}.pcap`));
+run('sync', ...traces, '--messages', at('used.csv'), '-o', at('clocks.json'), '--force');
+run('report', ...traces, '--compare', '--force', '-o', at('page.html'));
+const html = readFileSync(at('page.html'), 'utf8');
+if (!html.includes('unskew-data') || !html.includes('id="top"')) {
+	console.log('skipped: this build has no page');
+	process.exit(77);
+}
+const chromium = await browser(modules);
+if (!chromium) {
+	process.exit(77);
+}
+const clocks = JSON.parse(readFileSync(at('clocks.json'), 'utf8'));
+const page = await openFile(chromium, at('page.html'));
+
+/* The whole clocks.json is in the page, but for corridors, which the messages replace. */
+const embedded = await page.evaluate(() => JSON.parse(document.getElementById('unskew-data').textContent));
+assert.deepEqual({ ...embedded.clocks, corridors: [] }, { ...clocks, corridors: [] });
+
+/* The table: every number anew from clocks.json. */
+const knotsOf = (clock, side, sign = 1n) => clock.knots.map((k) => ({ x: BigInt(k.local_ns), offset: sign * BigInt(k[`${side}_ns`]) }));
+const words = (text) => text.replaceAll('\u00a0', ' ');
+const cells = await page.locator('#unskew-clocks tbody tr').evaluateAll((rows) => rows.map((r) => [...r.cells].map((c) => c.innerText)));
+assert.equal(cells.length, clocks.clocks.length);
+clocks.clocks.forEach((clock, i) => {
+	const [name, quality, offset, rate, half, sent, received, path] = cells[i].map(words);
+	assert.equal(name, clock.name);
+	assert.equal(quality, clock.quality);
+	assert.equal(path, clock.path.join(' \u2192 '));
+	const of = (one, other) => clocks.pairs.reduce((n, p) => n + (p.a === clock.name ? p[one] : 0) + (p.b === clock.name ? p[other] : 0), 0);
+	assert.equal(sent, count(of('a_to_b', 'b_to_a')));
+	assert.equal(received, count(of('b_to_a', 'a_to_b')));
+	if (clock.quality === 'reference') {
+		return;
+	}
+	const knots = knotsOf(clock, 'offset');
+	const middle = knots[0].x + (knots[knots.length - 1].x - knots[0].x) / 2n;
+	const less = (side) => correct(knotsOf(clock, side), middle) - middle;
+	/* hi rounds up: floor of the negative, negated */
+	const up = -(correct(knotsOf(clock, 'hi', -1n), middle) - middle);
+	assert.equal(offset, words(between(less('offset'), less('lo'), up)));
+	assert.equal(rate, words(drift(clock.drift_ppm, clock.drift_min_ppm, clock.drift_max_ppm)));
+	assert.equal(half, words(`${bound(clock.half_width_ns.best)} to ${bound(clock.half_width_ns.worst)}`));
+});
+
+/* The plot, for each clock against each other */
+const maps = new Map(clocks.clocks.map((c) => [c.name, knotsOf(c, 'offset')]));
+const messages = readFileSync(at('used.csv'), 'utf8').trim().split('\n').slice(1).map((line) => {
+	const [from, to, sent, received] = line.split(',');
+	const delay = correct(maps.get(to), BigInt(received)) - correct(maps.get(from), BigInt(sent));
+	return { from, to, sent: BigInt(sent), received: BigInt(received), delay: Number(delay) };
+});
+assert.ok(messages.length > 30000);
+for (const self of clocks.clocks.map((c) => c.name)) {
+	const peers = await page.evaluate((name) => { window.unskew.corridor.choose(name); return [...document.querySelectorAll('#peer option')].map((o) => [o.value, o.textContent]); }, self);
+	assert.equal(peers.length, 2);
+	for (const [value, peer] of peers) {
+		const origin = BigInt(await page.evaluate(([name, v]) => { window.unskew.corridor.choose(name, v); return String(window.unskew.corridor.view.origin); }, [self, value]));
+		const whole = await page.evaluate(() => window.unskew.drawn());
+		for (const part of [1, 0.1, 0.01, 0.0005]) {
+			const middle = (whole.from + whole.to) / 2, half = ((whole.to - whole.from) * part) / 2;
+			const d = await page.evaluate(([a, b]) => { window.unskew.window(a, b); return window.unskew.drawn(); }, [middle - half, middle + half]);
+			for (const side of d.sides) {
+				const inside = messages.filter((m) => {
+					const [from, to, stamp] = side.floor ? [peer, self, m.received] : [self, peer, m.sent];
+					return m.from === from && m.to === to && Number(stamp - origin) >= d.from && Number(stamp - origin) <= d.to;
+				}).map((m) => (side.floor ? -m.delay : m.delay));
+				assert.equal(side.n, inside.length);
+				assert.equal(Math.min(...side.min), Math.min(...inside), `${self} against ${peer}, ${part}`);
+				assert.equal(Math.max(...side.max), Math.max(...inside), `${self} against ${peer}, ${part}`);
+			}
+		}
+	}
+}
+assert.ok(await page.locator('#methods tbody tr').count() >= 15);
+assert.deepEqual(page.complaints, []);
+await chromium.close();
+console.log(`report: ${messages.length} messages, ${cells.length} clocks`);
