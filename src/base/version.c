@@ -9,6 +9,9 @@
 #ifdef USK_HAVE_LIBPCAP
 #include <pcap/pcap.h>
 #endif
+#ifdef USK_HAVE_SODIUM
+#include <sodium.h>
+#endif
 
 #ifdef USK_HAVE_ZLIB
 #include <zlib.h>
@@ -55,6 +58,11 @@ const char *usk_features(void)
 	add(text, sizeof text, "babeltrace2", babeltrace2, " ");
 #else
 	add(without, sizeof without, "babeltrace2", NULL, "");
+#endif
+#ifdef USK_HAVE_SODIUM
+	add(text, sizeof text, "libsodium", sodium_version_string(), " ");
+#else
+	add(without, sizeof without, "libsodium", NULL, "");
 #endif
 #ifdef USK_HAVE_ZLIB
 	add(text, sizeof text, "zlib", zlibVersion(), " ");

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets of probes, keys, what a server answers and what a client believes. */
+#include "probe/probe.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SECOND INT64_C(1000000000)
+
+static const struct usk_probe_key no_key;
+
+static void fill(struct usk_rng *r, void *to, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		((uint8_t *)to)[i] = (uint8_t)usk_rng_next(r);
+	}
+}
+
+static int64_t any_time(struct usk_rng *r)
+{
+	return (int64_t)usk_rng_below(r, 1ull << 62) - (1ll << 61);
+}
+
+static struct usk_probe_packet any_packet(struct usk_rng *r)
+{
+	struct usk_probe_packet p = { .type = (enum usk_probe_type)(1 + usk_rng_below(r, 4)),
+				      .sequence = usk_rng_next(r) | 1 };
+	fill(r, p.session, sizeof p.session);
+	if (p.type == USK_PROBE_COOKIES || p.type == USK_PROBE_ASK) {
+		fill(r, p.cookie, sizeof p.cookie);
+	} else if (p.type == USK_PROBE_ANSWER) {
+		p.received.ns = any_time(r);
+		p.received.kind = (enum usk_probe_kind)usk_rng_below(r, 3);
+		p.before_ns = any_time(r);
+		for (int i = 0; i < USK_PROBE_GONE; i++) {
+			if (usk_rng_below(r, 2)) {
+				p.gone[i].sequence = usk_rng_next(r) | 1;
+				p.gone[i].at.ns = any_time(r);
+				p.gone[i].at.kind = (enum usk_probe_kind)usk_rng_below(r, 3);
+			}
+		}
+	}
+	return p;
+}
+
+/* What goes out comes in the same; no other length, and no byte that means nothing. */
+static void test_wire(void **state)
+{
+	(void)state;
+	struct usk_rng r;
+	usk_rng_seed(&r, 1);
+	for (int i = 0; i < 3000; i++) {
+		uint8_t data[USK_PROBE_BYTES + 1], again[USK_PROBE_BYTES];
+		struct usk_probe_packet p = any_packet(&r), q;
+		usk_probe_encode(&p, data);
+		assert_true(usk_probe_decode(data, USK_PROBE_BYTES, &q));
+		usk_probe_encode(&q, again);
+		assert_memory_equal(data, again, USK_PROBE_BYTES);
+		assert_int_equal(q.type, p.type);
+		assert_int_equal(q.received.ns, p.received.ns);
+		assert_false(usk_probe_decode(data, usk_rng_below(&r, USK_PROBE_BYTES), &q));
+		data[USK_PROBE_BYTES] = 0;
+		assert_false(usk_probe_decode(data, sizeof data, &q));
+		/* Any change is refused, or told again by the same bytes. */
+		data[usk_rng_below(&r, USK_PROBE_BYTES - USK_PROBE_TAG)] ^=
+			(uint8_t)(1 << usk_rng_below(&r, 8));
+		if (usk_probe_decode(data, USK_PROBE_BYTES, &q)) {
+			usk_probe_encode(&q, again);
+			assert_memory_equal(data, again, USK_PROBE_BYTES);
+		}
+	}
+}
+
+/* ---- keys -------------------------------------------------------------------------- */
+
+static char *key_file(const char *text, mode_t mode)
+{
+	char *path = usk_strdup("/tmp/unskew-key-XXXXXX");
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+	return path;
+}
+
+static void test_key_files(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		mode_t mode;
+		const char *says; /* NULL: it is good */
+	} cases[] = {
+		{ "correct horse battery staple\n", 0600, NULL },
+		{ "correct horse battery staple\n", 0400, NULL },
+		{ "0123456789abcdef0123456789abcdef", 0600, NULL },
+		{ "correct horse battery staple\n", 0640, "others can read" },
+		{ "correct horse battery staple\n", 0602, "others can read" },
+		{ "fifteen bytes..", 0600, "15 bytes can be guessed" },
+		{ "", 0600, "0 bytes" },
+		{ "0123456789abcdef", 0600, "16 hexadecimal digits" },
+		{ "abababababababababababababababababababab", 0600, "2 different" },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct usk_probe_key key;
+		struct usk_err err = { 0 };
+		char *path = key_file(cases[i].text, cases[i].mode);
+		enum usk_status status = usk_probe_key_read(path, &key, &err);
+		if (!cases[i].says != !status || (status && !strstr(err.msg, cases[i].says))) {
+			fail_msg("case %zu: %s", i, err.msg);
+		}
+		unlink(path);
+		free(path);
+	}
+	struct usk_probe_key key;
+	struct usk_err err;
+	assert_true(usk_probe_key_read("/tmp", &key, &err));
+	assert_true(usk_probe_key_read("/nonexistent/key", &key, &err));
+}
+
+static struct usk_probe_key new_key(void)
+{
+	struct usk_probe_key key;
+	struct usk_err err = { 0 };
+	struct stat s;
+	char *path = key_file("", 0600);
+	unlink(path);
+	assert_int_equal(usk_probe_key_make(path, &err), USK_OK);
+	assert_int_equal(usk_probe_key_make(path, &err), USK_EIO);
+	assert_int_equal(stat(path, &s), 0);
+	assert_int_equal(s.st_mode & 0777, 0600);
+	assert_int_equal(usk_probe_key_read(path, &key, &err), USK_OK);
+	unlink(path);
+	free(path);
+	return key;
+}
+
+/* A tag holds for this key, this direction, these bytes. */
+static void test_tags(void **state)
+{
+	(void)state;
+	struct usk_probe_key a = new_key(), b = new_key();
+	struct usk_rng r;
+	usk_rng_seed(&r, 2);
+	for (int i = 0; i < 500; i++) {
+		uint8_t data[USK_PROBE_BYTES];
+		struct usk_probe_packet p = any_packet(&r);
+		usk_probe_encode(&p, data);
+		usk_probe_seal(&a, data);
+		assert_true(usk_probe_sealed(&a, data));
+		assert_false(usk_probe_sealed(&b, data));
+		assert_false(usk_probe_sealed(&no_key, data));
+		size_t at = usk_rng_below(&r, USK_PROBE_BYTES);
+		data[at] ^= (uint8_t)(1 << usk_rng_below(&r, 8));
+		assert_false(usk_probe_sealed(&a, data));
+	}
+	assert_memory_not_equal(a.ask, a.answer, sizeof a.ask);
+	assert_memory_not_equal(a.ask, b.ask, sizeof a.ask);
+}
+
+/* ---- a server, and clients of it, without a network -------------------------------------- */
+
+struct wire {
+	struct usk_probe_server *server;
+	int64_t now_ns;
+	struct usk_probe_peer from;
+	uint8_t out[USK_PROBE_BYTES];
+};
+
+static enum usk_probe_verdict say_to(struct wire *w, const uint8_t *data, size_t n)
+{
+	struct usk_probe_heard heard = { .data = data,
+					 .n = n,
+					 .from = w->from,
+					 .received = { w->now_ns + 5, USK_PROBE_KERNEL },
+					 .before_ns = w->now_ns + 7,
+					 .now_ns = w->now_ns };
+	return usk_probe_serve(w->server, &heard, w->out);
+}
+
+static struct wire new_wire(const struct usk_probe_key *key, double each, double all)
+{
+	return (struct wire){ .server = usk_probe_server_new(key, each, all),
+			      .now_ns = 1000 * SECOND,
+			      .from = { { 0, UINT64_C(0xffff) << 32 | 0x0a000001 }, 5000 } };
+}
+
+static struct usk_probe_stamp here(int64_t ns)
+{
+	return (struct usk_probe_stamp){ ns, USK_PROBE_PROCESS };
+}
+
+static void open_session(struct wire *w, struct usk_probe_client *c)
+{
+	uint8_t packet[USK_PROBE_BYTES];
+	usk_probe_hello(c, packet);
+	assert_int_equal(say_to(w, packet, sizeof packet), USK_PROBE_WELCOMED);
+	assert_int_equal(usk_probe_take(c, w->out, sizeof w->out, here(0)), USK_PROBE_COOKIE_TAKEN);
+	assert_true(c->open);
+}
+
+static void test_exchange(void **state)
+{
+	(void)state;
+	struct usk_probe_key key = new_key();
+	const struct usk_probe_key *keys[] = { &no_key, &key };
+	for (int k = 0; k < 2; k++) {
+		struct wire w = new_wire(keys[k], 1000, 1000);
+		struct usk_probe_client c;
+		uint8_t packet[USK_PROBE_BYTES], first[USK_PROBE_BYTES];
+		usk_probe_client_init(&c, keys[k]);
+		open_session(&w, &c);
+		usk_probe_ask(&c, here(1), packet);
+		assert_int_equal(say_to(&w, packet, sizeof packet), USK_PROBE_ANSWERED);
+		memcpy(first, w.out, sizeof first);
+		struct usk_probe_stamp gone = { w.now_ns + 11, USK_PROBE_KERNEL };
+		usk_probe_server_gone(w.server, w.out, &w.from, gone);
+		assert_int_equal(usk_probe_take(&c, w.out, sizeof w.out, here(9)), USK_PROBE_TAKEN);
+		assert_int_equal(c.asked[0].t3.ns, w.now_ns + 7);
+		/* When it left is in the next one. */
+		usk_probe_ask(&c, here(12), packet);
+		assert_int_equal(say_to(&w, packet, sizeof packet), USK_PROBE_ANSWERED);
+		assert_int_equal(usk_probe_take(&c, w.out, sizeof w.out, here(19)),
+				 USK_PROBE_TAKEN);
+		assert_int_equal(c.asked[0].t3.ns, w.now_ns + 11);
+		assert_int_equal(c.asked[0].t3.kind, USK_PROBE_KERNEL);
+		assert_int_equal(c.asked[1].t3.kind, USK_PROBE_PROCESS);
+		/* Twice, late, of another session, cut short. */
+		assert_int_equal(usk_probe_take(&c, first, sizeof first, here(20)),
+				 USK_PROBE_NOT_ASKED);
+		usk_probe_burst(&c);
+		assert_int_equal(usk_probe_take(&c, w.out, sizeof w.out, here(20)),
+				 USK_PROBE_NOT_ASKED);
+		assert_int_equal(usk_probe_take(&c, w.out, sizeof w.out - 1, here(20)),
+				 USK_PROBE_NOT_OURS);
+		/* An ask is no answer, whoever sends it back. */
+		assert_int_equal(usk_probe_take(&c, packet, sizeof packet, here(20)),
+				 USK_PROBE_NOT_OURS);
+		usk_probe_server_free(w.server);
+	}
+}
+
+static void test_forged(void **state)
+{
+	(void)state;
+	struct usk_probe_key key = new_key(), other = new_key();
+	struct wire w = new_wire(&key, 1000, 1000);
+	struct usk_probe_client c, liar;
+	uint8_t packet[USK_PROBE_BYTES];
+	usk_probe_client_init(&c, &key);
+	usk_probe_client_init(&liar, &other);
+	usk_probe_hello(&liar, packet);
+	assert_int_equal(say_to(&w, packet, sizeof packet), USK_PROBE_FORGED);
+	open_session(&w, &c);
+	struct usk_rng r;
+	usk_rng_seed(&r, 3);
+	for (int i = 0; i < 200; i++) {
+		usk_probe_burst(&c);
+		usk_probe_ask(&c, here(1), packet);
+		size_t at = usk_rng_below(&r, sizeof packet);
+		packet[at] ^= 1;
+		enum usk_probe_verdict v = say_to(&w, packet, sizeof packet);
+		assert_true(v == USK_PROBE_FORGED || v == USK_PROBE_MALFORMED);
+		packet[at] ^= 1;
+		assert_int_equal(say_to(&w, packet, sizeof packet), USK_PROBE_ANSWERED);
+		w.out[at] ^= 1;
+		enum usk_probe_taken t = usk_probe_take(&c, w.out, sizeof w.out, here(9));
+		assert_true(t == USK_PROBE_NOT_SEALED || t == USK_PROBE_NOT_OURS);
+		assert_false(c.asked[0].answered);
+		w.now_ns += SECOND / 50;
+	}
+	usk_probe_server_free(w.server);
+}
+
+static void test_replayed(void **state)
+{
+	(void)state;
+	struct wire w = new_wire(&no_key, 100000, 100000);
+	struct usk_probe_client c;
+	uint8_t packet[100][USK_PROBE_BYTES], again[USK_PROBE_BYTES];
+	usk_probe_client_init(&c, &no_key);
+	open_session(&w, &c);
+	for (int i = 0; i < 100; i++) {
+		usk_probe_burst(&c);
+		usk_probe_ask(&c, here(1), packet[i]);
+	}
+	/* Out of order within 64 of the newest; older ones may have come before. */
+	assert_int_equal(say_to(&w, packet[99], sizeof again), USK_PROBE_ANSWERED);
+	for (int i = 98; i >= 0; i--) {
+		assert_int_equal(say_to(&w, packet[i], sizeof again),
+				 i > 99 - 64 ? USK_PROBE_ANSWERED : USK_PROBE_REPLAYED);
+	}
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(say_to(&w, packet[i], sizeof again), USK_PROBE_REPLAYED);
+	}
+	/* From elsewhere the cookie is worth nothing: one is offered, of the same size. */
+	w.from.port++;
+	usk_probe_burst(&c);
+	usk_probe_ask(&c, here(1), again);
+	assert_int_equal(say_to(&w, again, sizeof again), USK_PROBE_WELCOMED);
+	w.from.port--;
+	/* Later too, once others have driven out the session: then what it saw is forgotten. */
+	for (int i = 0; i < 8; i++) {
+		w.from.port = (uint16_t)(6000 + i);
+		w.now_ns++;
+		open_session(&w, &c);
+		usk_probe_ask(&c, here(1), again);
+		assert_int_equal(say_to(&w, again, sizeof again), USK_PROBE_ANSWERED);
+	}
+	w.from.port = 5000;
+	assert_int_equal(say_to(&w, packet[99], sizeof again), USK_PROBE_WELCOMED);
+	usk_probe_server_free(w.server);
+}
+
+static void test_cookies_age(void **state)
+{
+	(void)state;
+	for (int late = 0; late < 2; late++) {
+		struct wire w = new_wire(&no_key, 1000, 1000);
+		struct usk_probe_client c;
+		uint8_t packet[USK_PROBE_BYTES];
+		usk_probe_client_init(&c, &no_key);
+		open_session(&w, &c);
+		usk_probe_ask(&c, here(1), packet);
+		w.now_ns += 60 * SECOND + late;
+		assert_int_equal(say_to(&w, packet, sizeof packet),
+				 late ? USK_PROBE_WELCOMED : USK_PROBE_ANSWERED);
+		usk_probe_server_free(w.server);
+	}
+}
+
+/* Never more answers than the limits allow, for one address and for all. */
+static void test_limits(void **state)
+{
+	(void)state;
+	struct usk_rng r;
+	usk_rng_seed(&r, 4);
+	struct usk_probe_limit *l = usk_probe_limit_new(20, 50, 9);
+	int64_t now = 0;
+	int one = 0, all = 0, n = 0;
+	for (; now < 10 * SECOND; n++) {
+		now += (int64_t)usk_rng_below(&r, 2 * 1000000);
+		bool mine = usk_rng_below(&r, 2);
+		struct usk_addr a = { mine ? 0x20010db8ull << 32 : usk_rng_next(&r),
+				      usk_rng_next(&r) };
+		bool may = usk_probe_limit_take(l, a, now);
+		all += may;
+		one += may && mine;
+	}
+	assert_true(n > 5000);
+	assert_true(all <= 50 * 11 && all >= 50 * 10);
+	assert_true(one <= 20 * 11);
+	usk_probe_limit_free(l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_wire),	    cmocka_unit_test(test_key_files),
+		cmocka_unit_test(test_tags),	    cmocka_unit_test(test_exchange),
+		cmocka_unit_test(test_forged),	    cmocka_unit_test(test_replayed),
+		cmocka_unit_test(test_cookies_age), cmocka_unit_test(test_limits),
+	};
+	struct usk_err err;
+	if (usk_probe_ready(&err)) {
+		printf("%s\n", err.msg);
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
