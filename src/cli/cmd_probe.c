@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_probe.c - two machines that watch each other's clocks
+ *
+ * In    another machine that runs `unskew probe serve`
+ * Out   exchanges; how its clock runs against this one, now
+ * Why   machines that never talk otherwise can be tied, too
+ * Not   packets and clocks (src/probe)
+ */
+#include "probe.h"
+#include "units.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ASK = 1, SERVE = 2, MAKE_KEY = 4 };
+
+/* Which of the three an option is for; a row is for all if it is not here. */
+static const struct {
+	const char *name;
+	int modes;
+} for_modes[] = {
+	{ "output", ASK | MAKE_KEY },
+	{ "append", ASK },
+	{ "live", ASK },
+	{ "period", ASK },
+	{ "count", ASK },
+	{ "burst", ASK },
+	{ "attempts", ASK },
+	{ "timeout", ASK },
+	{ "spacing", ASK },
+	{ "here", ASK },
+	{ "there", ASK },
+	{ "allowance", ASK },
+	{ "max-age", ASK },
+	{ "max-skew-ppm", ASK },
+	{ "force", ASK },
+	{ "bind", SERVE },
+	{ "rate", SERVE },
+	{ "rate-all", SERVE },
+	{ "json", ASK | SERVE },
+	{ "port", ASK | SERVE },
+	{ "key", ASK | SERVE },
+	{ "open", ASK | SERVE },
+	{ "card", ASK | SERVE },
+	{ "duration", ASK | SERVE },
+	{ "drift-ppm", ASK | SERVE },
+	{ "offset", ASK | SERVE },
+	{ "since", ASK | SERVE },
+};
+
+static int check_mode(const struct args *args, int mode)
+{
+	for (size_t i = 0; i < COUNT(for_modes); i++) {
+		if (args_given(args, for_modes[i].name) && !(for_modes[i].modes & mode)) {
+			return say_usage("--%s means nothing to `unskew probe %s`",
+					 for_modes[i].name,
+					 mode == ASK	 ? "HOST"
+					 : mode == SERVE ? "serve"
+							 : "key");
+		}
+	}
+	return EXIT_DONE;
+}
+
+/* ---- both sides ----------------------------------------------------------------------- */
+
+/* Signals wait to be read, so that whatever is being written is finished first. */
+static int catch_end(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	sigset_t set;
+	sigemptyset(&set);
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		struct sigaction was;
+		/* What our parent has us ignore stays ignored. */
+		if (!sigaction(numbers[i], NULL, &was) && was.sa_handler != SIG_IGN) {
+			sigaddset(&set, numbers[i]);
+		}
+	}
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int probe_side_of(const struct args *args, struct probe_side *out)
+{
+	struct usk_err err = { 0 };
+	const char *key = args_string(args, "key");
+	*out = (struct probe_side){ .port = (uint16_t)args_int(args, "port"),
+				    .card = args_string(args, "card"),
+				    .open = args_flag(args, "open"),
+				    .end_ns = INT64_MAX,
+				    .stop_fd = -1 };
+	if (key && usk_probe_key_read(key, &out->key, &err)) {
+		return say_error(&err);
+	}
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	out->distortion = (struct usk_probe_distortion){
+		.offset_ns = args_ns(args, "offset"),
+		.drift_e12 = args_e12(args, "drift-ppm"),
+		.since_ns = args_given(args, "since")
+				    ? args_ns(args, "since")
+				    : (int64_t)now.tv_sec * 1000000000 + now.tv_nsec,
+	};
+	if (args_given(args, "duration")) {
+		out->end_ns = usk_probe_mono_ns() + args_ns(args, "duration");
+	}
+	out->stop_fd = catch_end();
+	return EXIT_DONE;
+}
+
+void probe_side_end(struct probe_side *side)
+{
+	if (side->stop_fd >= 0) {
+		close(side->stop_fd);
+	}
+}
+
+/* ---- serving --------------------------------------------------------------------------- */
+
+static int listen_on(const struct args *args, const struct probe_side *side,
+		     struct usk_probe_socket *s, size_t *n)
+{
+	struct usk_err err = { 0 };
+	const char *where = args_string(args, "bind");
+	bool local = !side->key.set && !side->open;
+	if (where && local && !usk_probe_is_loopback(where)) {
+		return say_usage(
+			"--bind %s: without --key FILE only this machine itself is served; "
+			"--open serves everybody",
+			where);
+	}
+	*n = 0;
+	if (where || !local) {
+		return usk_probe_listen(where, side->port, side->card, s, n, &err) ? say_error(&err)
+										   : EXIT_DONE;
+	}
+	/* Of two ways to this machine itself, one may not be there. */
+	static const char *const ways[] = { "127.0.0.1", "::1" };
+	for (size_t i = 0; i < COUNT(ways); i++) {
+		size_t more;
+		if (!usk_probe_listen(ways[i], side->port, side->card, s + *n, &more, &err)) {
+			*n += more;
+		}
+	}
+	return *n ? EXIT_DONE : say_error(&err);
+}
+
+static int serve(const struct args *args, struct probe_side *side)
+{
+	/* Twice as many as one name may have: room behind those that are open. */
+	struct usk_probe_socket s[2 * USK_PROBE_SOCKETS];
+	struct usk_probe_counts counts = { 0 };
+	size_t n;
+	int status = listen_on(args, side, s, &n);
+	if (status) {
+		return status;
+	}
+	for (size_t i = 0; i < n; i++) {
+		s[i].distortion = &side->distortion;
+	}
+	n = n < USK_PROBE_SOCKETS ? n : USK_PROBE_SOCKETS;
+	say(args, "serving %s on port %u%s",
+	    side->key.set ? "whoever has the key"
+	    : side->open  ? "everybody"
+			  : "this machine itself",
+	    side->port, side->card ? ", by the network card's clock" : "");
+	struct usk_probe_server *server = usk_probe_server_new(
+		&side->key, args_number(args, "rate"), args_number(args, "rate-all"));
+	usk_probe_answer(server, s, n, side->stop_fd, side->end_ns, &counts);
+	usk_probe_server_free(server);
+	probe_show_served(stdout, args_flag(args, "json"), &counts);
+	for (size_t i = 0; i < n; i++) {
+		usk_probe_close(&s[i]);
+	}
+	return EXIT_DONE;
+}
+
+static int make_key(const struct args *args)
+{
+	struct usk_err err = { 0 };
+	const char *path = args_string(args, "output");
+	if (!path) {
+		return say_usage("probe key needs -o FILE");
+	}
+	if (usk_probe_key_make(path, &err)) {
+		return say_error(&err);
+	}
+	say(args, "%s: a new key; copy it to the other machine over a connection that is safe",
+	    path);
+	return EXIT_DONE;
+}
+
+static int probe_run(const struct args *args)
+{
+	const char *what = args_operand(args, 0);
+	int mode = !strcmp(what, "serve") ? SERVE : !strcmp(what, "key") ? MAKE_KEY : ASK;
+	struct usk_err err = { 0 };
+	struct probe_side side;
+	int status = check_mode(args, mode);
+	if (status) {
+		return status;
+	}
+	if (usk_probe_ready(&err)) {
+		return say_error(&err);
+	}
+	if (mode == MAKE_KEY) {
+		return make_key(args);
+	}
+	status = probe_side_of(args, &side);
+	if (!status) {
+		status = mode == SERVE ? serve(args, &side) : probe_watch(args, what, &side);
+		probe_side_end(&side);
+	}
+	return status;
+}
+
+const struct command cmd_probe = {
+	.name = "probe",
+	.run = probe_run,
+	.operands = "HOST|serve|key",
+	.min_operands = 1,
+	.max_operands = 1,
+	.help = "exchange probes with another machine: how its clock runs, now",
+	.more = "`unskew probe serve` answers on one machine, `unskew probe HOST` asks on another; "
+		"`unskew probe key -o FILE` makes the key that both need, unless both are this "
+		"machine itself. Each round is a burst of probes back to back, and is asked again "
+		"if none of them kept their spacing on the way; half a period later if that did "
+		"not "
+		"help. A line each round says how far the other clock is from this one: the offset "
+		"is added to a stamp of HOST, and is no further from the truth than what stands "
+		"behind the \xc2\xb1 if the rate of the two stays within --allowance of what it "
+		"was "
+		"(Loeser 2003), and no probe arrived before it left. Where rounds fail the "
+		"bound grows. -o has every exchange that was kept, for `unskew sync`.\n\n"
+		"Stamps are the kernel's, of CLOCK_REALTIME; where it gives none, what this "
+		"process "
+		"reads before it sends and after it received, which is safe and less precise. With "
+		"--card they are those of a network card, whose clock is a clock of its own. A "
+		"clock that a time daemon steers changes its rate by more than quartz does: state "
+		"by how much with --allowance.",
+	.group = { &probe_ask_options, &probe_serve_options, &probe_both_options, &options_force,
+		   &options_common },
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* probe.h - what `unskew probe` has in common: options of both sides, and ways of showing */
+#ifndef PROBE_H
+#define PROBE_H
+
+#include "cmd.h"
+#include "probe/ask.h"
+
+/* --key, --open, --drift-ppm and the like. */
+struct probe_side {
+	struct usk_probe_key key;
+	struct usk_probe_distortion distortion;
+	uint16_t port;
+	const char *card;
+	bool open;
+	int64_t end_ns; /* of CLOCK_MONOTONIC; INT64_MAX: never */
+	int stop_fd;
+};
+
+/** Prints and returns the status. Signals that end a program make stop_fd readable from now on. */
+int probe_side_of(const struct args *args, struct probe_side *out);
+void probe_side_end(struct probe_side *side);
+
+/** `unskew probe HOST`. */
+int probe_watch(const struct args *args, const char *host, struct probe_side *side);
+
+extern const struct option_group probe_ask_options, probe_serve_options, probe_both_options;
+
+/* ---- probe_show.c ------------------------------------------------------------------ */
+
+/* What is known of the other clock at the end of a round. */
+struct probe_line {
+	uint64_t number;
+	int64_t here_ns; /* what this clock reads when the other reads there_ns */
+	int64_t there_ns, precision_ns;
+	bool known;
+	double drift_ppm, drift_error_ppm; /* of the other clock */
+	int64_t age_ns;			   /* since the exchange that the bound rests on */
+	enum usk_probe_news news;
+};
+
+/** One line on `out`, text or JSON, flushed. */
+void probe_show_round(FILE *out, bool json, const struct probe_line *line,
+		      const struct usk_probe_round *round);
+
+struct probe_total {
+	const char *here, *there, *table;
+	uint64_t rounds, answered, spaced, attempts, sent, lost, exchanges, kept, set;
+	uint64_t kind[2][USK_PROBE_CARD + 1];
+	uint64_t count[USK_PROBE_TAKENS];
+	int64_t *precision_ns; /* of every round that has one; sorted here */
+	size_t n, cap;
+};
+
+void probe_total_add(struct probe_total *t, const struct probe_line *line,
+		     const struct usk_probe_round *round);
+void probe_show_total(FILE *out, bool json, struct probe_total *t);
+void probe_show_served(FILE *out, bool json, const struct usk_probe_counts *c);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Rounds and totals of `unskew probe`, for people and as JSON: a line for each round. */
+#include "json.h"
+#include "probe.h"
+#include "units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *state_of(const struct probe_line *line, const struct usk_probe_round *round)
+{
+	return !round->known		       ? "no answer"
+	       : line->news == USK_PROBE_SET   ? "a clock was set"
+	       : !round->spaced		       ? "rough"
+	       : line->news == USK_PROBE_WORSE ? "kept"
+					       : "new";
+}
+
+static json_t *real_or_null(double x)
+{
+	return isfinite(x) ? json_real(x) : json_null();
+}
+
+static void round_json(FILE *out, const struct probe_line *line,
+		       const struct usk_probe_round *round)
+{
+	bool known = line->known;
+	json_t *j = json_pack("{s:I,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:I}", "round",
+			      (json_int_t)line->number, "state", state_of(line, round), "there_ns",
+			      json_ns(known ? line->there_ns : USK_NONE), "here_ns",
+			      json_ns(known ? line->here_ns : USK_NONE), "offset_ns",
+			      json_ns(known ? line->here_ns - line->there_ns : USK_NONE),
+			      "precision_ns", json_ns(known ? line->precision_ns : USK_NONE),
+			      "drift_ppm", real_or_null(line->drift_ppm), "drift_error_ppm",
+			      real_or_null(line->drift_error_ppm), "age_ns",
+			      json_ns(known ? line->age_ns : USK_NONE), "round_trip_ns",
+			      json_ns(round->trip_ns), "attempts", (json_int_t)round->attempts,
+			      "answered", (json_int_t)round->answered, "lost",
+			      (json_int_t)round->lost, "kept", (json_int_t)round->n_kept);
+	json_dumpf(j, out, JSON_COMPACT);
+	fputc('\n', out);
+	json_decref(j);
+}
+
+static void round_text(FILE *out, const struct probe_line *line,
+		       const struct usk_probe_round *round)
+{
+	char offset[UNIT_TEXT] = "-", drift[UNIT_TEXT] = "-", trip[UNIT_TEXT], age[UNIT_TEXT];
+	if (line->known) {
+		int64_t o = line->here_ns - line->there_ns, p = line->precision_ns;
+		unit_between(o, o - p, o + p, offset);
+		unit_drift(line->drift_ppm, line->drift_ppm - line->drift_error_ppm,
+			   line->drift_ppm + line->drift_error_ppm, drift);
+	}
+	unit_span(round->trip_ns, trip);
+	fprintf(out, "%llu: offset %s, drift %s ppm, round trip %s",
+		(unsigned long long)line->number, offset, drift, trip);
+	const char *state = state_of(line, round);
+	if (strcmp(state, "new") && strcmp(state, "kept")) {
+		fprintf(out, " (%s)", state);
+	}
+	if (line->known && line->age_ns > 0) {
+		unit_span(line->age_ns, age);
+		fprintf(out, "; rests on %s ago", age);
+	}
+	fputc('\n', out);
+}
+
+void probe_show_round(FILE *out, bool json, const struct probe_line *line,
+		      const struct usk_probe_round *round)
+{
+	(json ? round_json : round_text)(out, line, round);
+	fflush(out);
+}
+
+/* ---- totals -------------------------------------------------------------------------- */
+
+void probe_total_add(struct probe_total *t, const struct probe_line *line,
+		     const struct usk_probe_round *round)
+{
+	t->rounds++;
+	t->answered += round->known;
+	t->spaced += round->spaced;
+	t->attempts += round->attempts;
+	t->sent += round->sent;
+	t->lost += round->lost;
+	t->exchanges += round->answered;
+	t->kept += round->n_kept;
+	t->set += line->news == USK_PROBE_SET;
+	for (int side = 0; side < 2; side++) {
+		for (int k = 0; k <= USK_PROBE_CARD; k++) {
+			t->kind[side][k] += round->kind[side][k];
+		}
+	}
+	if (line->known) {
+		t->precision_ns = usk_room(t->precision_ns, t->n, &t->cap, sizeof *t->precision_ns);
+		t->precision_ns[t->n++] = line->precision_ns;
+	}
+}
+
+static int by_size(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static int64_t quantile(const struct probe_total *t, double share)
+{
+	return t->n ? t->precision_ns[(size_t)(share * (double)(t->n - 1))] : USK_NONE;
+}
+
+static json_t *kinds_json(const uint64_t kind[USK_PROBE_CARD + 1])
+{
+	json_t *j = json_object();
+	for (int k = 0; k <= USK_PROBE_CARD; k++) {
+		json_object_set_new(j, usk_probe_kind_name((enum usk_probe_kind)k),
+				    json_integer((json_int_t)kind[k]));
+	}
+	return j;
+}
+
+static void total_json(FILE *out, const struct probe_total *t)
+{
+	json_t *j = json_pack(
+		"{s:i,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:{s:o,s:o},s:{s:I,s:I,s:I,"
+		"s:I},s:{s:o,s:o,s:o}}",
+		"unskew_probe", 1, "here", json_shown(t->here), "there", json_shown(t->there),
+		"table", json_shown(t->table), "rounds", (json_int_t)t->rounds, "answered",
+		(json_int_t)t->answered, "spaced", (json_int_t)t->spaced, "attempts",
+		(json_int_t)t->attempts, "sent", (json_int_t)t->sent, "lost", (json_int_t)t->lost,
+		"exchanges", (json_int_t)t->exchanges, "kept", (json_int_t)t->kept, "set",
+		(json_int_t)t->set, "stamps", "here", kinds_json(t->kind[0]), "there",
+		kinds_json(t->kind[1]), "refused", "malformed",
+		(json_int_t)t->count[USK_PROBE_NOT_OURS], "forged",
+		(json_int_t)t->count[USK_PROBE_NOT_SEALED], "not_asked",
+		(json_int_t)t->count[USK_PROBE_NOT_ASKED], "impossible",
+		(json_int_t)t->count[USK_PROBE_NOT_POSSIBLE], "precision_ns", "best",
+		json_ns(quantile(t, 0)), "median", json_ns(quantile(t, 0.5)), "worst",
+		json_ns(quantile(t, 1)));
+	json_dumpf(j, out, JSON_COMPACT);
+	fputc('\n', out);
+	json_decref(j);
+}
+
+/* "kernel 12, process 3" */
+static void print_kinds(FILE *out, const uint64_t kind[USK_PROBE_CARD + 1])
+{
+	const char *comma = "";
+	for (int k = USK_PROBE_CARD; k >= 0; k--) {
+		if (kind[k]) {
+			char n[UNIT_TEXT];
+			unit_count(kind[k], n);
+			fprintf(out, "%s%s %s", comma, n,
+				usk_probe_kind_name((enum usk_probe_kind)k));
+			comma = ", ";
+		}
+	}
+	fputs(*comma ? "" : "none", out);
+}
+
+static void print_number(FILE *out, const char *before, uint64_t n, const char *after)
+{
+	char text[UNIT_TEXT];
+	unit_count(n, text);
+	fprintf(out, "%s%s%s", before, text, after);
+}
+
+static void total_text(FILE *out, const struct probe_total *t)
+{
+	char best[UNIT_TEXT], median[UNIT_TEXT], worst[UNIT_TEXT];
+	print_number(out, "\nRounds: ", t->rounds, ", ");
+	print_number(out, "", t->answered, " answered, ");
+	print_number(out, "", t->spaced, " with a pair that kept its spacing.\n");
+	print_number(out, "Exchanges: ", t->exchanges, ", ");
+	print_number(out, "", t->lost, " lost, ");
+	print_number(out, "", t->kept, t->table ? " kept in " : " kept");
+	fprintf(out, "%s.\nStamps here: ", t->table ? t->table : "");
+	print_kinds(out, t->kind[0]);
+	fputs("; there: ", out);
+	print_kinds(out, t->kind[1]);
+	unit_bound(quantile(t, 0), best);
+	unit_bound(quantile(t, 0.5), median);
+	unit_bound(quantile(t, 1), worst);
+	fprintf(out, ".\nPrecision at the rounds: %s at best, median %s, %s at worst.\n", best,
+		median, worst);
+	if (t->set) {
+		print_number(out, "A clock was set, or ran beyond its allowance: ", t->set,
+			     " times.\n");
+	}
+	uint64_t bad = t->count[USK_PROBE_NOT_OURS] + t->count[USK_PROBE_NOT_SEALED] +
+		       t->count[USK_PROBE_NOT_ASKED] + t->count[USK_PROBE_NOT_POSSIBLE];
+	if (bad) {
+		print_number(out, "Refused: ", t->count[USK_PROBE_NOT_OURS], " malformed, ");
+		print_number(out, "", t->count[USK_PROBE_NOT_SEALED], " forged, ");
+		print_number(out, "", t->count[USK_PROBE_NOT_ASKED],
+			     " not asked for (late, twice "
+			     "or replayed), ");
+		print_number(out, "", t->count[USK_PROBE_NOT_POSSIBLE], " impossible.\n");
+	}
+}
+
+void probe_show_total(FILE *out, bool json, struct probe_total *t)
+{
+	if (t->n) {
+		qsort(t->precision_ns, t->n, sizeof *t->precision_ns, by_size);
+	}
+	(json ? total_json : total_text)(out, t);
+}
+
+void probe_show_served(FILE *out, bool json, const struct usk_probe_counts *c)
+{
+	static const char *const name[] = { "answered", "welcomed", "malformed",
+					    "forged",	"replayed", "limited" };
+	if (json) {
+		json_t *j = json_pack("{s:i}", "unskew_probe_served", 1);
+		for (int i = 0; i < USK_PROBE_VERDICTS; i++) {
+			json_object_set_new(j, name[i], json_integer((json_int_t)c->verdict[i]));
+		}
+		json_object_set_new(j, "unsent", json_integer((json_int_t)c->unsent));
+		json_object_set_new(j, "arrivals", kinds_json(c->kind[0]));
+		json_object_set_new(j, "departures", kinds_json(c->kind[1]));
+		json_dumpf(j, out, JSON_COMPACT);
+		fputc('\n', out);
+		json_decref(j);
+		return;
+	}
+	for (int i = 0; i < USK_PROBE_VERDICTS; i++) {
+		print_number(out, i ? ", " : "", c->verdict[i], " ");
+		fputs(name[i], out);
+	}
+	print_number(out, ", ", c->unsent, " unsent.\nStamps of arrivals: ");
+	print_kinds(out, c->kind[0]);
+	fputs("; of departures: ", out);
+	print_kinds(out, c->kind[1]);
+	fputs(".\n", out);
+}

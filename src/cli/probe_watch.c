@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe_watch.c - `unskew probe HOST`: round after round, what the other clock reads
+ *
+ * In    a server on another machine
+ * Out   a line each round, a table of exchanges, the map in shared memory
+ * Why   Loeser 2003: periodic, sooner after a failure, the bound always there
+ */
+#include "messages.h"
+#include "probe.h"
+#include "units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct watch {
+	const struct args *args;
+	const char *host;
+	char *here, *there;
+	struct probe_side *side;
+	struct usk_probe_socket socket;
+	struct usk_probe_client client;
+	struct usk_probe_asking asking;
+	struct usk_probe_track track;
+	struct usk_probe_table table;
+	struct usk_live *live;
+	struct probe_total total;
+	int64_t period_ns, rounds;
+	bool json;
+};
+
+static char *own_name(void)
+{
+	char name[256] = "";
+	if (gethostname(name, sizeof name - 1) || !*name) {
+		strcpy(name, "here");
+	}
+	return usk_strdup(name);
+}
+
+static int take_names(struct watch *w)
+{
+	const char *here = args_string(w->args, "here"), *there = args_string(w->args, "there");
+	w->here = here ? usk_strdup(here) : own_name();
+	w->there = usk_strdup(there ? there : w->host);
+	if (!*w->here || !*w->there || !strcmp(w->here, w->there)) {
+		return say_usage("both clocks would be called \"%s\"; name them with --here and "
+				 "--there",
+				 w->here);
+	}
+	return EXIT_DONE;
+}
+
+static void take_options(struct watch *w)
+{
+	const struct args *a = w->args;
+	w->json = args_flag(a, "json");
+	w->period_ns = args_ns(a, "period");
+	w->rounds = args_given(a, "count") ? args_int(a, "count") : INT64_MAX;
+	w->asking = (struct usk_probe_asking){ .burst = (size_t)args_int(a, "burst"),
+					       .attempts = (size_t)args_int(a, "attempts"),
+					       .timeout_ns = args_ns(a, "timeout"),
+					       .slack_ns = args_ns(a, "spacing"),
+					       .skew_e12 = args_e12(a, "max-skew-ppm"),
+					       .stop_fd = w->side->stop_fd };
+	w->track = (struct usk_probe_track){ .allowance_e12 = args_e12(a, "allowance"),
+					     .skew_e12 = w->asking.skew_e12,
+					     .max_age_ns = args_ns(a, "max-age"),
+					     .period_ns = w->period_ns };
+}
+
+static int open_outputs(struct watch *w)
+{
+	const char *path = args_string(w->args, "output"), *live = args_string(w->args, "live");
+	struct usk_err err = { 0 };
+	if (live && usk_live_create(live, &w->live, &err)) {
+		return say_error(&err);
+	}
+	if (!path) {
+		return EXIT_DONE;
+	}
+	uint64_t cut;
+	char *a = csv_text(w->here), *b = csv_text(w->there);
+	enum usk_status status =
+		usk_probe_table_open(&w->table, path, a, b, args_flag(w->args, "force"),
+				     args_flag(w->args, "append"), &cut, &err);
+	free(a);
+	free(b);
+	if (status) {
+		return say_error(&err);
+	}
+	if (cut) {
+		say(w->args, "%s: its last row was cut short; %llu bytes of it are taken off", path,
+		    (unsigned long long)cut);
+	}
+	w->total.table = path;
+	return EXIT_DONE;
+}
+
+static int reach(struct watch *w)
+{
+	struct usk_err err = { 0 };
+	bool loopback;
+	if (usk_probe_connect(w->host, w->side->port, w->side->card, &w->socket, &loopback, &err)) {
+		return say_error(&err);
+	}
+	w->socket.distortion = &w->side->distortion;
+	if (!w->side->key.set && !loopback && !w->side->open) {
+		return say_usage("%s is another machine, and without --key FILE anybody between "
+				 "could answer for it; --open accepts that",
+				 w->host);
+	}
+	usk_probe_client_init(&w->client, &w->side->key);
+	return EXIT_DONE;
+}
+
+/* What the map says of the moment of the round, or of now where it brought nothing. */
+static void describe(const struct watch *w, const struct usk_probe_round *round,
+		     struct probe_line *line)
+{
+	struct usk_live_time at;
+	line->drift_ppm = line->drift_error_ppm = NAN;
+	line->there_ns = round->known
+				 ? round->stamps.remote
+				 : usk_probe_track_remote(&w->track, usk_probe_now(&w->socket).ns);
+	if (!w->track.has || usk_live_map_at(&w->track.map, line->there_ns, &at) != USK_LIVE) {
+		return;
+	}
+	const struct usk_live_map *m = &w->track.map;
+	double conv = (double)m->conv / 0x1p56;
+	line->known = true;
+	line->here_ns = at.local;
+	line->precision_ns = at.precision;
+	line->age_ns = line->there_ns - m->remote;
+	/* One exchange alone says nothing of rates. */
+	if (m->drift < ((uint64_t)w->track.skew_e12 << 32) / 1000000000000) {
+		line->drift_ppm = (1 / conv - 1) * 1e6;
+		line->drift_error_ppm = (double)m->drift / 0x1p32 * 1e6;
+	}
+}
+
+static void publish(const struct watch *w, enum usk_probe_news news)
+{
+	if (!w->live || news == USK_PROBE_WORSE) {
+		return;
+	}
+	/* Nothing is known any more: a map that is too old at any time. */
+	static const struct usk_live_map none = { .max_age = -1 };
+	usk_live_publish(w->live, w->track.has ? &w->track.map : &none);
+}
+
+static int one_round(struct watch *w, uint64_t number, struct usk_probe_round *round)
+{
+	struct probe_line line = { .number = number, .news = USK_PROBE_WORSE };
+	struct usk_err err = { 0 };
+	usk_probe_round(&w->client, &w->socket, &w->asking, round);
+	if (round->stopped && !round->known) {
+		return EXIT_DONE;
+	}
+	if (round->known) {
+		line.news = usk_probe_track_add(&w->track, &round->stamps);
+		publish(w, line.news);
+	}
+	describe(w, round, &line);
+	probe_total_add(&w->total, &line, round);
+	probe_show_round(stdout, w->json, &line, round);
+	if (round->n_kept && w->table.fd >= 0 &&
+	    usk_probe_table_add(&w->table, round->kept, round->n_kept, &err)) {
+		return say_error(&err);
+	}
+	return EXIT_DONE;
+}
+
+static int nobody(const struct watch *w, const struct usk_probe_round *last)
+{
+	if (w->client.count[USK_PROBE_NOT_SEALED]) {
+		return say_failed("%s port %u: answers, but not with the key of this side", w->host,
+				  w->side->port);
+	}
+	return say_failed("%s port %u: no answer%s; is `unskew probe serve` running there, with "
+			  "the same key, and does a firewall let UDP through?",
+			  w->host, w->side->port, last->refused ? " (nobody listens)" : "");
+}
+
+/* Rounds without a single answer at the beginning before we give up. */
+enum { PATIENCE = 3 };
+
+static int rounds(struct watch *w)
+{
+	int64_t due = usk_probe_mono_ns();
+	struct usk_probe_round round = { 0 };
+	int status = EXIT_DONE;
+	for (int64_t i = 1; i <= w->rounds && !status; i++) {
+		if (due >= w->side->end_ns || !usk_probe_wait(NULL, 0, w->side->stop_fd, due)) {
+			break;
+		}
+		int64_t begun = usk_probe_mono_ns();
+		status = one_round(w, (uint64_t)i, &round);
+		if (round.stopped) {
+			break;
+		}
+		if (!status && !w->total.answered && i >= PATIENCE) {
+			return nobody(w, &round);
+		}
+		/* Loeser, 4.3: 2 s, and 1 s after what had to be dropped. */
+		due = begun + (round.spaced ? w->period_ns : w->period_ns / 2);
+		int64_t now = usk_probe_mono_ns();
+		due = due > now ? due : now;
+	}
+	return !status && w->total.rounds && !w->total.answered ? nobody(w, &round) : status;
+}
+
+int probe_watch(const struct args *args, const char *host, struct probe_side *side)
+{
+	struct watch w = { .args = args, .host = host, .side = side };
+	w.table.fd = w.socket.fd = -1;
+	take_options(&w);
+	int status = take_names(&w);
+	status = status ? status : reach(&w);
+	status = status ? status : open_outputs(&w);
+	if (!status) {
+		status = rounds(&w);
+		w.total.here = w.here;
+		w.total.there = w.there;
+		memcpy(w.total.count, w.client.count, sizeof w.total.count);
+		if (w.total.rounds) {
+			probe_show_total(stdout, w.json, &w.total);
+		}
+	}
+	usk_probe_table_close(&w.table);
+	usk_live_close(w.live);
+	usk_probe_close(&w.socket);
+	free(w.total.precision_ns);
+	free(w.here);
+	free(w.there);
+	return status;
+}
