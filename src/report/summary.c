@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 /* Fine bins of a histogram, and of all of them together. */
-enum { MOST_CELLS = 65536, LEAST_CELLS = 128, ALL_CELLS = 1 << 20 };
+enum { MOST_CELLS = 16384, LEAST_CELLS = 128, ALL_CELLS = 1 << 18 };
 
 /*
  * With p points, at most p / 4 buckets of a direction pair are in use before they are doubled; of

@@ -131,8 +131,66 @@ static void rebuild(struct usk_thin *t, size_t n_slots, unsigned shift)
 	free(old);
 }
 
+static int by_bucket(const void *pa, const void *pb)
+{
+	const struct entry *a = *(const struct entry *const *)pa;
+	const struct entry *b = *(const struct entry *const *)pb;
+	if (a->back != b->back) {
+		return a->back ? 1 : -1;
+	}
+	if (a->epoch != b->epoch) {
+		return a->epoch < b->epoch ? -1 : 1;
+	}
+	return (a->bucket > b->bucket) - (a->bucket < b->bucket);
+}
+
+/* Points that are left when buckets are 2^wider times as long; entry[n] in the order of buckets. */
+static size_t points_if(struct entry *const *entry, size_t n, unsigned wider)
+{
+	size_t points = 0;
+	for (size_t i = 0, end; i < n; i = end) {
+		const struct entry *first = entry[i];
+		for (end = i + 1; end < n && entry[end]->back == first->back &&
+				  entry[end]->epoch == first->epoch &&
+				  entry[end]->bucket >> wider == first->bucket >> wider;
+		     end++) {
+		}
+		/* No message is in two of them, so two together have two different ones. */
+		points += end - i > 1 ? 2 : points_of(first);
+	}
+	return points;
+}
+
+/* The first buckets, as short as there is room for: found by counting, then made once. */
+static void cut(struct usk_thin *t)
+{
+	struct entry **entry = usk_alloc(t->n_used, sizeof *entry);
+	unsigned shift = 0;
+	size_t n = 0;
+	for (size_t i = 0; i < t->n_slots; i++) {
+		if (t->slot[i].n) {
+			entry[n++] = &t->slot[i];
+		}
+	}
+	qsort(entry, n, sizeof *entry, by_bucket);
+	while (shift < LAST_SHIFT && points_if(entry, n, shift) > t->most) {
+		shift++;
+	}
+	free(entry);
+	t->whole = false;
+	rebuild(t, t->n_slots, shift);
+}
+
 void usk_thin_add(struct usk_thin *t, bool back, const struct usk_thin_point *p)
 {
+	struct entry *x = &t->slot[t->last[back]];
+	t->total[back]++;
+	/* Most messages come in the bucket of the one before, and are no extreme of it. */
+	if (!t->whole && x->n && x->bucket == p->local_ns >> t->shift && x->back == back &&
+	    x->epoch == p->local_epoch && x->low.level < p->level && p->level < x->high.level) {
+		x->n++;
+		return;
+	}
 	const struct entry one = { .bucket = p->local_ns >> t->shift,
 				   .epoch = p->local_epoch,
 				   .back = back,
@@ -142,12 +200,12 @@ void usk_thin_add(struct usk_thin *t, bool back, const struct usk_thin_point *p)
 	if (2 * (t->n_used + 1) > t->n_slots) {
 		rebuild(t, 2 * t->n_slots, t->shift);
 	}
-	t->total[back]++;
 	t->last[back] = merge(t, &one);
+	if (t->points > t->most && t->whole) {
+		cut(t);
+	}
 	while (t->points > t->most && t->shift < LAST_SHIFT) {
-		unsigned shift = t->whole ? 0 : t->shift + 1;
-		t->whole = false;
-		rebuild(t, t->n_slots, shift);
+		rebuild(t, t->n_slots, t->shift + 1);
 	}
 }
 
