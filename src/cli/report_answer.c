@@ -40,16 +40,37 @@ char *report_names(const struct usk_clocks *c)
 	return finish(out, &text);
 }
 
+static size_t steps_of(const struct usk_clock *k)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < k->n_jumps; i++) {
+		n += k->jump[i].kind == USK_JUMP;
+	}
+	return n;
+}
+
 /* The only bounded clock beside its reference. */
 static void say_two(FILE *out, const struct usk_clocks *c, const struct usk_clock *k)
 {
 	char offset[UNIT_TEXT], drift[UNIT_TEXT];
+	const char *where = "in the middle";
+	size_t steps = steps_of(k);
 	offset_at_middle(c, k, offset);
+	if (steps) { /* the middle may be in one */
+		const struct usk_knot *x = &k->knot[0];
+		where = "at the beginning";
+		unit_between(x->offset_ns, x->lo_ns, x->hi_ns, offset);
+	}
 	unit_drift(k->drift_ppm, k->drift_min_ppm, k->drift_max_ppm, drift);
 	fprintf(out,
-		"Add %s to a stamp of %s, at the middle of its trace, to have the time of %s; its "
-		"drift is %s ppm.",
-		offset, k->name, c->clock[k->reference].name, drift);
+		"Add %s to a stamp of %s %s of its trace to have the time of %s; its drift is %s "
+		"ppm",
+		offset, k->name, where, c->clock[k->reference].name, drift);
+	if (steps) {
+		fprintf(out, ", and there %s %zu step%s", steps == 1 ? "is" : "are", steps,
+			steps == 1 ? "" : "s");
+	}
+	fputc('.', out);
 }
 
 static void say_many(FILE *out, const struct usk_clocks *c, size_t bounded)

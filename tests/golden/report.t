@@ -1,7 +1,7 @@
 # The answer as a page; what stands in it is tested elsewhere, here that it comes, whole or not at all.
 $ unskew simulate -q --seconds 10 --rate 50 --format table --drift-ppm 21 -o d && mv d/messages.csv m.csv
 $ unskew report m.csv -o page.html
-Add -1.000105 s ± 53.1 us to a stamp of host1, at the middle of its trace, to have the time of host0; its drift is 21 (10 to 33) ppm. Of 973 messages 495 were received before sent by the stamps as recorded, 0 by corrected ones.
+Add -1.000105 s ± 53.1 us to a stamp of host1 in the middle of its trace to have the time of host0; its drift is 21 (10 to 33) ppm. Of 973 messages 495 were received before sent by the stamps as recorded, 0 by corrected ones.
 Wrote page.html.
 $ unskew report m.csv -o page.html
 ! unskew: page.html: exists already; use --force to replace it
@@ -37,7 +37,7 @@ $ unskew report m.csv -o page.html --force --json | grep -v -e drawings -e bytes
 $ grep -c '<th scope="row"><bdi>host1</bdi></th><td>bounded</td>' page.html
 1
 $ grep -o 'Add [^;]*' page.html
-Add -1.000105 s ± 53.1 us to a stamp of host1, at the middle of its trace, to have the time of host0
+Add -1.000105 s ± 53.1 us to a stamp of host1 in the middle of its trace to have the time of host0
 # All options of sync; every estimator side by side.
 $ unskew report m.csv -o linear.html --model linear --reference host1 --compare -q && grep -c '"name": "two-point"' linear.html
 2
@@ -45,7 +45,7 @@ $ grep -o '"command":.*' linear.html
 "command":["unskew","report","m.csv","-o","linear.html","--model","linear","--reference","host1","--compare","-q"],
 # From clocks.json alone: what is asked of traces is refused.
 $ unskew sync m.csv -o clocks.json -q && unskew report clocks.json -o alone.html
-Add -1.000105 s ± 53.1 us to a stamp of host1, at the middle of its trace, to have the time of host0; its drift is 21 (10 to 33) ppm. Of 973 messages 495 were received before sent by the stamps as recorded, 0 by corrected ones.
+Add -1.000105 s ± 53.1 us to a stamp of host1 in the middle of its trace to have the time of host0; its drift is 21 (10 to 33) ppm. Of 973 messages 495 were received before sent by the stamps as recorded, 0 by corrected ones.
 Note: The page was made from clocks.json alone: it draws the corridors that stand there, no messages and no delays; `unskew report` on the traces has these.
 Wrote alone.html.
 $ unskew report clocks.json -o alone2.html --model linear
