@@ -9,6 +9,7 @@
  */
 #include "cmd.h"
 #include "messages.h"
+#include "plot.h"
 #include "print.h"
 #include "timeline.h"
 #include "truth.h"
@@ -150,6 +151,23 @@ static void print_written(const struct outputs *o)
 	}
 }
 
+/* The clock whose corridor is drawn, USK_NO_CLOCK for none; on a terminal, or where asked for. */
+static int choose_plot(const struct args *args, const struct usk_clocks *c, uint32_t *clock)
+{
+	const char *name = args_string(args, "plot");
+	*clock = USK_NO_CLOCK;
+	if (name) {
+		*clock = usk_clocks_find(c, name, NULL, NULL);
+		if (*clock == USK_NO_CLOCK) {
+			return say_usage("--plot %s: there is no such clock; \"%s\" is one", name,
+					 c->clock[0].name);
+		}
+	} else if (isatty(STDOUT_FILENO) && !args_flag(args, "no-plot")) {
+		*clock = plot_choose(c);
+	}
+	return EXIT_DONE;
+}
+
 /* Write, then say: a reader of standard output that goes away takes no file with it. */
 static int tell(const struct args *args, struct outputs *o, struct usk_trace **trace, size_t n,
 		const struct usk_clocks *c, const struct truth *truth, struct progress *progress)
@@ -157,6 +175,11 @@ static int tell(const struct args *args, struct outputs *o, struct usk_trace **t
 	struct usk_err err = { 0 };
 	bool json_out = args_flag(args, "json");
 	bool table = !json_out && !args_flag(args, "quiet");
+	uint32_t drawn;
+	int wrong = choose_plot(args, c, &drawn);
+	if (wrong) {
+		return wrong;
+	}
 	char *json = usk_clocks_to_json(c);
 	struct truth_score *score = usk_alloc(c->n_clocks, sizeof *score);
 	size_t scored = 0;
@@ -167,6 +190,9 @@ static int tell(const struct args *args, struct outputs *o, struct usk_trace **t
 	bool failed = !compared && write_all(o, trace, n, c, json, progress, args, &err);
 	if (table) {
 		print_clocks(stdout, c);
+	}
+	if (table && drawn != USK_NO_CLOCK) {
+		plot_clock(stdout, c, drawn, plot_columns(stdout), plot_unicode());
 	}
 	if (json_out) {
 		fputs(json, stdout);
@@ -260,6 +286,12 @@ static const struct option_group sync_output = {
 		  .value = "FILE",
 		  .help = "write the corrections: clocks.json, which apply and convert read" },
 		{ .name = "json", .help = "print clocks.json instead of the table" },
+		{ .name = "plot",
+		  .type = OPTION_STRING,
+		  .value = "CLOCK",
+		  .help = "draw the corridor of CLOCK below the table; on a terminal the one with "
+			  "the widest band is drawn anyway" },
+		{ .name = "no-plot", .help = "draw none" },
 		{ .name = "merge",
 		  .type = OPTION_FILE,
 		  .value = "FILE",
