@@ -88,6 +88,46 @@ static bool keeps(struct trial *t, const struct usk_pair *p)
 
 /* ---- jumps ------------------------------------------------------------------------------- */
 
+/*
+ * Whether a clock was put back in a pause longer than that, so that none of its stamps repeats:
+ * then its offset rises, and that is what the design calls a jump of the other clock. By the
+ * messages of the answer: each has a stamp of another clock, which tells when it was.
+ */
+static bool unseen(const struct trial *t, uint32_t host, const struct sim_jump *x)
+{
+	int64_t latest = INT64_MIN, earliest = INT64_MAX;
+	if (x->still_ns || x->size_ns >= 0) {
+		return false;
+	}
+	for (size_t i = 0; i < t->n_kept; i++) {
+		const struct usk_msg *m = &t->used[i];
+		uint32_t from = host_of(t, m->from), to = host_of(t, m->to);
+		if (from != host && to != host) {
+			continue;
+		}
+		int64_t mine = from == host ? m->sent_ns : m->received_ns;
+		int64_t other = from == host ? m->received_ns : m->sent_ns;
+		int64_t then = sim_clock_read(&t->clock[from == host ? to : from], x->true_ns);
+		if (other < then && other > then + 2 * x->size_ns) {
+			latest = mine > latest ? mine : latest;
+		} else if (other >= then && other < then - 2 * x->size_ns) {
+			earliest = mine < earliest ? mine : earliest;
+		}
+	}
+	return latest < earliest;
+}
+
+/* The epoch of a moment, of those that stamps show. */
+static uint32_t seen_epoch(const struct trial *t, uint32_t host, int64_t true_ns)
+{
+	const struct sim_clock *c = &t->clock[host];
+	uint32_t epoch = true_epoch(c, true_ns);
+	for (size_t i = 0; i < c->n_jumps && epoch && c->jump[i].true_ns <= true_ns; i++) {
+		epoch -= unseen(t, host, &c->jump[i]);
+	}
+	return epoch;
+}
+
 /* Whether it may be meant by the bracket, in a clock's own time; a sleep, if any of it is inside.
  */
 static bool inside(const struct sim_clock *local, const struct usk_jump *j,
@@ -130,8 +170,10 @@ static struct meant jumps_meant(const struct trial *t, const struct usk_jump *j,
 	for (uint32_t h = 0; h < t->s->o.hosts; h++) {
 		for (size_t i = 0; i < t->clock[h].n_jumps; i++) {
 			const struct sim_jump *x = &t->clock[h].jump[i];
-			bool then = true_epoch(&t->clock[local], x->true_ns - 1) == j->epoch;
-			if ((h != of && !x->still_ns) || !then || !inside(&t->clock[local], j, x)) {
+			bool then = seen_epoch(t, local, x->true_ns - 1) == j->epoch;
+			bool any =
+				x->still_ns || ((h == local || h == reference) && unseen(t, h, x));
+			if ((h != of && !any) || !then || !inside(&t->clock[local], j, x)) {
 				continue;
 			}
 			if (h == local || h == reference) {
@@ -235,7 +277,7 @@ static void check_moment(struct trial *t, uint32_t host, int64_t true_ns)
 	}
 	int64_t y = sim_clock_read(&t->clock[host], true_ns);
 	int64_t truth = sim_clock_read(&t->clock[reference], true_ns) - y;
-	struct band b = band_then(t, c, true_epoch(&t->clock[host], true_ns));
+	struct band b = band_then(t, c, seen_epoch(t, host, true_ns));
 	if (b.n < 2) {
 		trial_fail(t, "%s: no two knots for its epoch", c->name);
 		return;
