@@ -166,13 +166,27 @@ static enum usk_status solve(const struct polygon *c, int64_t length, struct usk
 	return status;
 }
 
-/* Strictly within a segment that has no point. */
+/* A corridor forgets a point that another one of its side implies by the cone, here of slope 1. */
+static bool forgotten(const struct polygon *c, size_t i)
+{
+	bool implied = false;
+	for (size_t j = 0; j < c->n && !implied; j++) {
+		int64_t dx = c->p[j].local_ns - c->p[i].local_ns;
+		int64_t up = c->p[j].offset_ns - c->p[i].offset_ns;
+		up = c->ceiling[i] ? -up : up;
+		implied = c->ceiling[i] == c->ceiling[j] && (dx || up) && up >= (dx < 0 ? -dx : dx);
+	}
+	return implied;
+}
+
+/* Strictly within a segment that has no point which is remembered. */
 static bool silent(const struct polygon *c, int64_t x)
 {
 	bool any = x % c->length == 0;
-	for (size_t i = 0; i < c->n; i++) {
-		any = any || (c->p[i].local_ns + c->length - 1) / c->length ==
-				     (x + c->length - 1) / c->length;
+	for (size_t i = 0; i < c->n && !any; i++) {
+		any = (c->p[i].local_ns + c->length - 1) / c->length ==
+			      (x + c->length - 1) / c->length &&
+		      !forgotten(c, i);
 	}
 	return !any;
 }
