@@ -267,6 +267,18 @@ static struct band band_then(const struct trial *t, const struct usk_clock *c, u
 	return band_of(c->knot, c->n_knots, epoch, skew_limit(t));
 }
 
+/* What the reference's clock shows, on the timeline: that of one that was put back runs on. */
+static int64_t reference_time(const struct trial *t, uint32_t reference, int64_t true_ns)
+{
+	int64_t shown = sim_clock_read(&t->clock[reference], true_ns);
+	uint32_t epoch = seen_epoch(t, reference, true_ns);
+	struct band b = { 0 };
+	if (epoch) {
+		b = band_then(t, t->of[reference], epoch);
+	}
+	return b.n < 2 ? shown : shown + band_at(&b, shown, BAND_OFFSET);
+}
+
 static void check_moment(struct trial *t, uint32_t host, int64_t true_ns)
 {
 	const struct usk_clock *c = t->of[host];
@@ -276,7 +288,7 @@ static void check_moment(struct trial *t, uint32_t host, int64_t true_ns)
 		return; /* one stamp, many moments */
 	}
 	int64_t y = sim_clock_read(&t->clock[host], true_ns);
-	int64_t truth = sim_clock_read(&t->clock[reference], true_ns) - y;
+	int64_t truth = reference_time(t, reference, true_ns) - y;
 	struct band b = band_then(t, c, seen_epoch(t, host, true_ns));
 	if (b.n < 2) {
 		trial_fail(t, "%s: no two knots for its epoch", c->name);
