@@ -235,6 +235,27 @@ static bool check_jumps(struct trial *t, const struct usk_clock *c)
 	return true;
 }
 
+/* Was a clock put back twice within 4 S of its time, or 1 s? Late batches of records do that, too,
+ * and the order of records does not tell one from the other. */
+static bool crowded(const struct sim_clock *c)
+{
+	const struct sim_jump *last = NULL;
+	for (size_t i = 0; i < c->n_jumps; i++) {
+		const struct sim_jump *x = &c->jump[i];
+		if (x->still_ns || x->size_ns >= 0) {
+			continue;
+		}
+		int64_t most = -4 * x->size_ns > 1000000000 ? -4 * x->size_ns : 1000000000;
+		if (last &&
+		    sim_clock_read(c, x->true_ns - 1) - sim_clock_read(c, last->true_ns - 1) <=
+			    most) {
+			return true;
+		}
+		last = x;
+	}
+	return false;
+}
+
 static void find_promise(struct trial *t)
 {
 	bool all = true;
@@ -254,7 +275,8 @@ static void find_promise(struct trial *t)
 	t->out->promised = all;
 	for (size_t i = 0; i < t->answer->n_clocks && all; i++) {
 		const struct usk_clock *c = &t->answer->clock[i];
-		if (c->quality == USK_CONTRADICTED) {
+		if (c->quality == USK_CONTRADICTED &&
+		    !crowded(&t->clock[host_of(t, (uint32_t)i)])) {
 			trial_fail(t, "%s is contradicted", c->name);
 		}
 	}
