@@ -24,6 +24,7 @@ T ?= 60
 N ?= 10
 SEED ?= 1
 PREFIX ?= /usr/local
+RECORDED ?= ../shared/data
 
 .PHONY: all demo check san fuzz bench papers sim campaign soak bless fmt fmt-check doc install dist tidy cover clean help
 
@@ -78,6 +79,11 @@ papers: ## the papers' tables, made again: doc/papers; PAPER=ashton for one of t
 	@$(MAKE) --no-print-directory all
 	@ninja -C $(BUILD) $(NINJAFLAGS) bench/bench_fit
 	@papers/run.py $(BUILD) doc/papers $(PAPER)
+
+example: ## the worked example anew, doc/example.md and its pictures: RECORDED=folder of recorded data
+	@tools/need.sh check
+	@tools/build_tests.sh $(BUILD) $(MESON_FLAGS)
+	@tools/example.sh $(BUILD) $(RECORDED)
 
 bless: all ## accept the present output of golden tests: make bless T=name, or all of them
 	@tests/golden/run.sh bless $(BUILD)/unskew $(if $(filter command,$(origin T)),$(T))

@@ -7,7 +7,7 @@
  * Why   for teaching, and for doubt: no line does better than the estimate's corridor allows
  */
 import { h, s, shown, short } from './dom.js';
-import { count, percent, span } from './format.js';
+import { count, percent, span, spanAmong } from './format.js';
 import { diagram, sample } from './sequence.js';
 
 const SHOWN = 24;
@@ -111,7 +111,7 @@ export class Align {
 		const { broken, of, worst } = this.inversions(line);
 		this.state = { broken, of };
 		const slope = this.exact ? this.slope : (this.drift.value / 1000) * this.steep;
-		this.offsetOut.textContent = span(this.level + BigInt(Math.round(line(this.middle))));
+		this.offsetOut.textContent = spanAmong(this.level + BigInt(Math.round(line(this.middle))), this.reach / 10);
 		this.driftOut.textContent = `${(-slope * 1e6).toPrecision(3).replace('-', '\u2212')} ppm`;
 		this.offset.setAttribute('aria-valuetext', this.offsetOut.textContent);
 		this.drift.setAttribute('aria-valuetext', this.driftOut.textContent);

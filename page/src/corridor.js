@@ -46,6 +46,7 @@ export class Corridor {
 		this.baseBox = h('select', { id: 'base', onchange: () => this.scale() },
 			option('estimate', 'less the estimate'), option('raw', 'as it is'));
 		this.legend = h('ul', { class: 'legend' });
+		this.remark = h('p', { class: 'note' });
 		this.yLabel = h('p', { class: 'axis' });
 		this.xLabel = h('p', { class: 'axis end' });
 		this.readout = h('p', { class: 'readout', 'aria-live': 'polite' });
@@ -59,7 +60,7 @@ export class Corridor {
 			h('div', { class: 'controls' },
 				h('label', { for: 'clock' }, 'Clock ', this.clockBox), h('label', { for: 'peer' }, 'against ', this.peerBox),
 				h('label', { for: 'base' }, 'Offset ', this.baseBox), h('label', { for: 'height' }, 'Height of ', this.yBox)),
-			this.legend, this.yLabel, this.box, this.xLabel,
+			this.legend, this.remark, this.yLabel, this.box, this.xLabel,
 			h('div', { class: 'controls' },
 				h('span', { class: 'buttons', role: 'group', 'aria-label': 'Zoom' },
 					button('\u2212', 'Zoom out', () => this.zoom(ZOOM)), button('+', 'Zoom in', () => this.zoom(1 / ZOOM)),
@@ -107,6 +108,9 @@ export class Corridor {
 			item('\u25b2', 'floor', `from ${peer}`), item('\u25bc', 'ceiling', `to ${peer}`),
 			item('\u2501', 'line', this.lineIs()), item('\u25a0', 'band', 'band'),
 			item('\u25cf', 'hull', 'hull'), item('\u2715', 'out', 'left out'));
+		const coarse = [view.self, view.peer].map((c) => Number(c.json.resolution_ns ?? 1)).reduce((a, b) => Math.max(a, b));
+		this.remark.textContent = coarse > 1 ? `Stamps are good to ${span(coarse).replace(/\.0+(?=\D)/, '')}: the band reaches that far past the points.` : '';
+		this.remark.hidden = coarse <= 1;
 		this.box.setAttribute('aria-label', `Corridor of ${shown(view.self.name)} against ${shown(view.peer.name)}; its numbers follow as a table`);
 	}
 

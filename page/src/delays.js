@@ -5,7 +5,7 @@
  * What is recorded holds the offset of the clocks, so it has an axis of its own; drifting clocks smear it.
  */
 import { h, s, short, table } from './dom.js';
-import { count, span, spanAmong } from './format.js';
+import { count, fine, span, spanAmong } from './format.js';
 import { adopt } from './answer.js';
 import { STEPS, label, ticks, unitFor } from './axis.js';
 
@@ -33,13 +33,13 @@ function picture(hist, width, kind, title) {
 	/* Far from zero, ticks count from the smallest. */
 	const far = Math.abs(low) > 20 * (high - low);
 	const base = far ? low : 0;
-	const unit = unitFor(high - low), gap = STEPS.find((g) => (high - low) / g <= Math.max(2, width / 90)) ?? high - low;
+	const unit = unitFor(far ? high - low : Math.max(Math.abs(low), Math.abs(high))), gap = STEPS.find((g) => (high - low) / g <= Math.max(2, width / 90)) ?? high - low;
 	for (const v of ticks(base, low, high, gap)) {
 		root.append(s('line', { class: 'rule', x1: X(v), x2: X(v), y1: HEIGHT, y2: HEIGHT + 5 }),
 			s('text', { class: 'quiet', x: X(v), y: HEIGHT + 19, 'text-anchor': X(v) < 20 ? 'start' : X(v) > width - 20 ? 'end' : 'middle' },
 				label(v - base, unit, gap)));
 	}
-	const axis = `${unit.name}${far ? ` from ${span(low)}` : ''}${hist.above ? `; ${count(hist.above)} beyond, up to ${span(hist.max_ns)}` : ''}`;
+	const axis = `${unit.name}${far ? ` from ${fine(low, bin)}` : ''}${hist.above ? `; ${count(hist.above)} beyond, up to ${span(hist.max_ns)}` : ''}`;
 	return { root, axis };
 }
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # run.sh test UNSKEW FILE    - run the commands in FILE; is their output what FILE says?
 # run.sh bless UNSKEW [NAME] - write the present output into the files
+# run.sh print UNSKEW FILE   - FILE with what its commands print now
 #
 # A row is a file NAME.t:
 #     # why
@@ -88,6 +89,9 @@ test)
 	fi
 	again "$3" >"$scratch/got"
 	diff -u "$3" "$scratch/got"
+	;;
+print)
+	again "$3"
 	;;
 bless)
 	for file in "$here"/*.t "$here"/../../README.md; do
