@@ -82,21 +82,32 @@ static usk_i128 slack(const struct usk_mending *m, const struct demand *d, usk_h
 	       time_at(m, d->from, d->sent_ns, &at[0]);
 }
 
-/* Do bands leave a message possible? */
+static usk_i128 widest(const struct usk_link *l)
+{
+	usk_i128 most = 0;
+	for (size_t i = 0; i < l->n; i++) {
+		usk_i128 width = (usk_i128)l->knot[i].hi_ns - l->knot[i].lo_ns;
+		most = width > most ? width : most;
+	}
+	return most;
+}
+
+/* Do bands leave a message possible, or exclude it by no more than they are wide elsewhere? */
 static bool is_possible(const struct usk_mending *m, const struct usk_msg *g)
 {
+	const struct usk_link *from = &m->link[g->from], *to = &m->link[g->to];
 	usk_hint at = 0;
 	int64_t sent = g->sent_ns, received = g->received_ns;
 	if (!known(m, g->from) || !known(m, g->to)) {
 		return false;
 	}
 	if (!m->is_reference[g->from]) {
-		sent = usk_link_at(&m->link[g->from], USK_LOWER, sent, &at);
+		sent = usk_link_at(from, USK_LOWER, sent, &at);
 	}
 	if (!m->is_reference[g->to]) {
-		received = usk_link_at(&m->link[g->to], USK_UPPER, received, &at);
+		received = usk_link_at(to, USK_UPPER, received, &at);
 	}
-	return sent <= received;
+	return sent <= received || (usk_i128)sent - received <= widest(from) + widest(to);
 }
 
 /* Stamps that are coarse leave more wishes open than can be fulfilled. */
@@ -217,8 +228,10 @@ static uint32_t find(const struct plan *p, uint32_t clock, int64_t local)
 static void describe(const struct mend *x, struct usk_event_time *e, usk_hint at[3])
 {
 	const struct usk_link *l = &x->was[e->clock];
-	e->fixed = x->m->is_reference[e->clock];
-	if (e->fixed) {
+	e->rank = x->m->is_reference[e->clock] ? USK_RANK_FIXED
+		  : x->m->odd[e->clock]	       ? USK_RANK_ODD
+					       : USK_RANK_SOUND;
+	if (e->rank == USK_RANK_FIXED) {
 		e->wish = e->low = e->high = e->local_ns;
 	} else {
 		e->low = usk_link_at(l, USK_LOWER, e->local_ns, &at[USK_LOWER]);
@@ -421,8 +434,10 @@ bool usk_mend_clocks(struct usk_clocks *c, const struct usk_tie *tie, size_t n_t
 {
 	size_t n = c->n_clocks;
 	bool *is_reference = usk_alloc(n + 1, sizeof *is_reference), any = false;
+	bool *odd = usk_alloc(n + 1, sizeof *odd);
 	struct usk_mending m = { .link = usk_alloc(n + 1, sizeof *m.link),
 				 .is_reference = is_reference,
+				 .odd = odd,
 				 .n_clocks = n,
 				 .tie = tie,
 				 .n_ties = n_ties,
@@ -432,6 +447,10 @@ bool usk_mend_clocks(struct usk_clocks *c, const struct usk_tie *tie, size_t n_t
 				 .moved = usk_alloc(n + 1, sizeof *m.moved) };
 	int64_t *q_ns = usk_alloc(n + 1, sizeof *q_ns);
 	m.q_ns = q_ns;
+	for (size_t i = 0; i < n_ties; i++) {
+		odd[tie[i].a] |= tie[i].odd[0];
+		odd[tie[i].b] |= tie[i].odd[1];
+	}
 	for (size_t i = 0; i < n; i++) {
 		const struct usk_clock *k = &c->clock[i];
 		is_reference[i] = k->quality == USK_REFERENCE;
@@ -452,6 +471,7 @@ bool usk_mend_clocks(struct usk_clocks *c, const struct usk_tie *tie, size_t n_t
 	}
 	free(m.link);
 	free(is_reference);
+	free(odd);
 	free(m.moved);
 	free(q_ns);
 	return any;

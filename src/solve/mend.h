@@ -12,11 +12,13 @@ struct usk_mending {
 	/* By number of clock: its estimate and band, all three curves known; n = 0: it has none. */
 	struct usk_link *link;
 	const bool *is_reference; /* its time is what it shows, it needs no link */
+	const bool *odd;	  /* its band does not widen those of others */
 	const int64_t *q_ns;	  /* what its stamps are rounded down to; 0 for 1 ns */
 	size_t n_clocks;
 	const struct usk_tie *tie;
 	size_t n_ties;
-	/* Messages beside the points of ties; what bands speak against is left as it is. */
+	/* Messages beside the points of ties; what bands exclude by more than they are wide
+	 * anywhere is left as it is. */
 	const struct usk_msg *more;
 	size_t n_more;
 	unsigned threads;

@@ -142,23 +142,19 @@ static int64_t mean(int64_t a, int64_t b)
 	return (int64_t)usk_floor_div((usk_i128)a + b, 2);
 }
 
-/* The bands, so that each side is a solution; within what fixed times leave. */
-static void settle_bands(const struct net *g, int64_t *low, int64_t *high)
+/* Takes in the bands of a rank, within what lower ones leave: each side is a solution then. */
+static void take_in(const struct net *g, enum usk_rank rank, int64_t *low, int64_t *high)
 {
 	int64_t *least = usk_alloc(g->n + 1, sizeof *least);
 	int64_t *most = usk_alloc(g->n + 1, sizeof *most);
+	memcpy(least, low, g->n * sizeof *least);
+	memcpy(most, high, g->n * sizeof *most);
 	for (size_t i = 0; i < g->n; i++) {
 		const struct usk_event_time *e = &g->event[i];
-		least[i] = e->fixed ? e->wish : -USK_TIME_MAX;
-		most[i] = e->fixed ? e->wish : USK_TIME_MAX;
-		low[i] = e->fixed ? e->wish : e->low;
-		high[i] = e->fixed ? e->wish : e->high;
-	}
-	spread(g, most, least, WITHIN_Q, true);
-	spread(g, least, most, WITHIN_Q, false);
-	for (size_t i = 0; i < g->n; i++) {
-		low[i] = clamp(low[i], least[i], most[i]);
-		high[i] = clamp(high[i], least[i], most[i]);
+		if (e->rank == rank) {
+			low[i] = clamp(e->low, least[i], most[i]);
+			high[i] = clamp(e->high, least[i], most[i]);
+		}
 	}
 	spread(g, low, most, WITHIN_Q, false);
 	spread(g, high, least, WITHIN_Q, true);
@@ -169,6 +165,21 @@ static void settle_bands(const struct net *g, int64_t *low, int64_t *high)
 	}
 	free(least);
 	free(most);
+}
+
+static void settle_bands(const struct net *g, int64_t *low, int64_t *high)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		const struct usk_event_time *e = &g->event[i];
+		low[i] = e->rank == USK_RANK_FIXED ? e->wish : -USK_TIME_MAX;
+		high[i] = e->rank == USK_RANK_FIXED ? e->wish : USK_TIME_MAX;
+	}
+	/* Fixed times may contradict each other: they stay. */
+	spread(g, high, low, WITHIN_Q, true);
+	spread(g, low, high, WITHIN_Q, false);
+	for (enum usk_rank rank = USK_RANK_SOUND; rank < USK_RANKS; rank++) {
+		take_in(g, rank, low, high);
+	}
 }
 
 /* Asks for more where there is room. false: nothing was changed. */

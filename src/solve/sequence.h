@@ -7,14 +7,17 @@
 
 #include "base/base.h"
 
+/* Whose bands say more: those of a lower rank are never widened for those of a higher one. */
+enum usk_rank { USK_RANK_FIXED, USK_RANK_SOUND, USK_RANK_ODD, USK_RANKS };
+
 /* A stamp of a clock. */
 struct usk_event_time {
 	uint32_t clock;
 	int64_t local_ns;
-	bool fixed;	   /* its time is what was wished */
-	int64_t low, high; /* its time by the band; -USK_TIME_MAX, USK_TIME_MAX: unknown */
-	int64_t wish;	   /* by the estimate as it is */
-	int64_t time_ns;   /* out */
+	enum usk_rank rank; /* fixed: its time is what was wished */
+	int64_t low, high;  /* its time by the band; -USK_TIME_MAX, USK_TIME_MAX: unknown */
+	int64_t wish;	    /* by the estimate as it is */
+	int64_t time_ns;    /* out */
 };
 
 /* One event is not before another: sent and received; q: by more than so much. */
@@ -32,7 +35,7 @@ struct usk_sequel {
  *     time(behind) >= time(before) - q
  *
  * The last holds always, if it can with fixed times alone; where bands contradict it times lie
- * outside of them, by half of that.
+ * outside of them, of the highest rank if that is enough.
  *
  * event[n]  sorted by clock and local_ns, each once
  */

@@ -250,6 +250,7 @@ static void put_in_order(struct usk_island_work *w)
 	is_reference[w->reference] = true;
 	struct usk_mending m = { .link = link,
 				 .is_reference = is_reference,
+				 .odd = w->odd,
 				 .q_ns = q_ns,
 				 .n_clocks = n,
 				 .tie = w->tie,
@@ -423,6 +424,10 @@ enum usk_status usk_solve(struct usk_clocks *c, struct usk_tie *tie, size_t n,
 		}
 		solve_island(&w);
 		write_island(c, &w);
+	}
+	for (size_t i = 0; i < n; i++) {
+		tie[i].odd[0] = w.odd[tie[i].a];
+		tie[i].odd[1] = w.odd[tie[i].b];
 	}
 	c->solve = usk_strdup(along_paths ? "tree" : "joint");
 	c->how = usk_strdup(w.how);

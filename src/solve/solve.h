@@ -33,6 +33,7 @@ struct usk_tie {
 	 * by the clocks' final rates: read again with this much to be sure of every message.
 	 */
 	int64_t kappa_e12;
+	bool odd[2]; /* out: a, b is a clock that is solved behind the others */
 };
 
 /* The first and last event of a clock, by itself. */

@@ -37,12 +37,13 @@ static void make(struct tale *t, uint64_t seed, int64_t scale, int64_t q)
 		bool first = i % EACH == 0;
 		e->clock = i / EACH;
 		e->local_ns = i % EACH;
-		e->fixed = !e->clock;
+		e->rank = !e->clock ? USK_RANK_FIXED : e->clock > 2 ? USK_RANK_ODD : USK_RANK_SOUND;
 		t->truth[i] =
 			first ? between(&r, 0, 2 * scale) : t->truth[i - 1] + between(&r, 0, scale);
 		e->low = t->truth[i] - between(&r, 0, scale);
 		e->high = t->truth[i] + between(&r, 0, scale);
-		e->wish = e->fixed ? t->truth[i] : between(&r, e->low - 3, e->high + 3);
+		e->wish = e->rank == USK_RANK_FIXED ? t->truth[i]
+						    : between(&r, e->low - 3, e->high + 3);
 	}
 	while (t->n < SEQUELS) {
 		uint32_t a = (uint32_t)usk_rng_below(&r, EVENTS);
@@ -58,7 +59,7 @@ static void check(const struct tale *t, int64_t gap)
 {
 	for (size_t i = 0; i < EVENTS; i++) {
 		const struct usk_event_time *e = &t->event[i];
-		CHECK(!e->fixed || e->time_ns == e->wish, t);
+		CHECK(e->rank != USK_RANK_FIXED || e->time_ns == e->wish, t);
 		CHECK(i % EACH == 0 || e[-1].time_ns <= e->time_ns, t);
 	}
 	for (size_t i = 0; i < t->n; i++) {
@@ -119,11 +120,36 @@ static void test_wrong_bands(void **state)
 		for (size_t i = 0; i < EVENTS; i++) {
 			struct usk_event_time *e = &t.event[i];
 			int64_t off = between(&r, -5000, 5000);
-			e->low = e->fixed ? e->low : e->low + off;
-			e->high = e->fixed ? e->high : e->high + off;
+			e->low = e->rank == USK_RANK_FIXED ? e->low : e->low + off;
+			e->high = e->rank == USK_RANK_FIXED ? e->high : e->high + off;
 		}
 		usk_sequence(t.event, EVENTS, t.sequel, t.n);
 		check(&t, 0);
+	}
+}
+
+/* Bands of odd clocks that are wrong widen no sound ones. */
+static void test_odd_bands(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= fit_cases(400); seed++) {
+		struct tale t;
+		struct usk_rng r;
+		make(&t, seed, 1000, 0);
+		usk_rng_seed(&r, seed);
+		for (size_t i = 0; i < EVENTS; i++) {
+			struct usk_event_time *e = &t.event[i];
+			int64_t off = e->rank == USK_RANK_ODD ? between(&r, -5000, 5000) : 0;
+			e->low += off;
+			e->high += off;
+		}
+		usk_sequence(t.event, EVENTS, t.sequel, t.n);
+		check(&t, 0);
+		for (size_t i = 0; i < EVENTS; i++) {
+			const struct usk_event_time *e = &t.event[i];
+			bool inside = e->low <= e->time_ns && e->time_ns <= e->high;
+			CHECK(e->rank == USK_RANK_ODD || inside, &t);
+		}
 	}
 }
 
@@ -132,11 +158,36 @@ static void test_circle(void **state)
 {
 	(void)state;
 	struct usk_event_time e[] = {
-		{ .clock = 0, .local_ns = 10, .fixed = true, .low = 10, .high = 10, .wish = 10 },
-		{ .clock = 0, .local_ns = 20, .fixed = true, .low = 20, .high = 20, .wish = 20 },
-		{ .clock = 1, .local_ns = 5, .low = 0, .high = 40, .wish = 30 },
-		{ .clock = 1, .local_ns = 6, .low = 0, .high = 40, .wish = 31 },
-		{ .clock = 2, .local_ns = 5, .low = 0, .high = 40, .wish = 30 },
+		{ .clock = 0,
+		  .local_ns = 10,
+		  .rank = USK_RANK_FIXED,
+		  .low = 10,
+		  .high = 10,
+		  .wish = 10 },
+		{ .clock = 0,
+		  .local_ns = 20,
+		  .rank = USK_RANK_FIXED,
+		  .low = 20,
+		  .high = 20,
+		  .wish = 20 },
+		{ .clock = 1,
+		  .rank = USK_RANK_SOUND,
+		  .local_ns = 5,
+		  .low = 0,
+		  .high = 40,
+		  .wish = 30 },
+		{ .clock = 1,
+		  .rank = USK_RANK_SOUND,
+		  .local_ns = 6,
+		  .low = 0,
+		  .high = 40,
+		  .wish = 31 },
+		{ .clock = 2,
+		  .rank = USK_RANK_SOUND,
+		  .local_ns = 5,
+		  .low = 0,
+		  .high = 40,
+		  .wish = 30 },
 	};
 	const struct usk_sequel s[] = { { 1, 2, 0 }, { 3, 0, 0 }, { 2, 4, 0 }, { 4, 2, 0 } };
 	usk_sequence(e, 5, s, 4);
@@ -148,9 +199,8 @@ static void test_circle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_true_order),
-		cmocka_unit_test(test_left_alone),
-		cmocka_unit_test(test_wrong_bands),
+		cmocka_unit_test(test_true_order),  cmocka_unit_test(test_left_alone),
+		cmocka_unit_test(test_wrong_bands), cmocka_unit_test(test_odd_bands),
 		cmocka_unit_test(test_circle),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
