@@ -18,17 +18,27 @@
 
 /* ---- values ---------------------------------------------------------------------------- */
 
-/* JSON as it is, but no '<': inside strings \u003c is the same, and elsewhere there is none. */
+/*
+ * JSON without the spaces between its tokens, and without '<': inside strings \u003c is the same,
+ * and elsewhere there is none.
+ */
 static void put_json(struct usk_output *out, const char *text)
 {
-	for (size_t n; *text; text += n) {
-		n = strcspn(text, "<");
-		usk_output_write(out, text, n);
-		if (text[n]) {
-			usk_output_write(out, "\\u003c", 6);
-			n++;
+	bool inside = false;
+	const char *from = text, *p = text;
+	for (; *p; p++) {
+		bool space = !inside && (*p == ' ' || *p == '\n' || *p == '\t');
+		if (inside && *p == '\\' && p[1]) {
+			p++;
+		} else if (*p == '"') {
+			inside = !inside;
+		} else if (space || *p == '<') {
+			usk_output_write(out, from, (size_t)(p - from));
+			usk_output_write(out, "\\u003c", space ? 0 : 6);
+			from = p + 1;
 		}
 	}
+	usk_output_write(out, from, (size_t)(p - from));
 }
 
 static void put_string(struct usk_output *out, const char *text)

@@ -189,11 +189,55 @@ static void test_data(void **state)
 	usk_clocks_free(c);
 }
 
+/* A wrong message is held, marked, and no extreme: it is told apart from those that were used. */
+static void test_outlier(void **state)
+{
+	(void)state;
+	struct usk_rng r;
+	struct bytes table = { 0 };
+	struct usk_summary s;
+	usk_rng_seed(&r, 7);
+	put_text(&table, HEAD);
+	exchange(&table, &clockworks[1], &r, 2000);
+	/* Received 3 ms before it was sent. */
+	int64_t on = on_b(&clockworks[1], START + 10 * SECOND);
+	row(&table, "a", "b", START + 10 * SECOND + 3 * MS, on);
+	struct usk_sync_options o = defaults;
+	usk_summary_new(&s, false);
+	o.messages = &s.sink;
+	struct usk_clocks *c = sync_table(&table, &o);
+	const struct usk_pair *p = &c->pair[0];
+	const struct usk_page page = { .clocks = c, .summary = &s, .title = "", .answer = "" };
+	size_t size;
+	assert_int_equal(p->n_outliers, 1);
+	bool back = p->outlier[0].msg.from != p->a;
+	char *text = written(&page, &size);
+	json_t *data = data_of(text);
+	const json_t *pair = json_array_get(json_object_get(data, "pairs"), 0);
+	const json_t *d = json_array_get(json_object_get(pair, "directions"), back);
+	const json_t *out = json_object_get(d, "out"), *sent = json_object_get(d, "sent");
+	assert_int_equal(json_array_size(out), 1);
+	uint64_t used = back ? p->b_to_a : p->a_to_b;
+	assert_int_equal(json_integer_value(json_object_get(d, "total")), used + 1);
+	assert_int_equal(json_array_size(sent), used + 1);
+	int64_t stamp = ns_of(pair, back ? "b_origin_ns" : "a_origin_ns");
+	for (json_int_t i = 0; i <= json_integer_value(json_array_get(out, 0)); i++) {
+		stamp += json_integer_value(json_array_get(sent, (size_t)i));
+	}
+	assert_int_equal(stamp, p->outlier[0].msg.sent_ns);
+	json_decref(data);
+	free(text);
+	usk_summary_free(&s);
+	usk_clocks_free(c);
+	bytes_free(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_data),
+		cmocka_unit_test(test_outlier),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
