@@ -183,6 +183,7 @@ static void world_run(struct world *w)
 	while (w->queue.n && w->queue.heap[0].at_ns <= w->end_ns) {
 		struct event e = queue_pop(&w->queue);
 		w->now_ns = e.at_ns;
+		world_progress(w, e.at_ns);
 		happen(w, (enum event_kind)(e.what >> 28), e.what & 0xfffffff);
 	}
 }
@@ -196,6 +197,7 @@ static double rehearse(const struct sim_options *o, double rate)
 	struct world w;
 	r.rate = rate;
 	r.late_ns = 0;
+	r.progress = NULL;
 	double seconds = 20000.0 / rate, whole = (double)o->duration_ns * 1e-9;
 	seconds = seconds < whole ? seconds : whole;
 	r.duration_ns = 1 + (int64_t)(seconds * 1e9);

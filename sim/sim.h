@@ -187,6 +187,9 @@ struct sim_options {
 	int64_t late_ns;     /* every capture but host0's starts so much later */
 	double capture_loss; /* share of packets that a capture misses */
 	double chatter;	     /* unrelated packets a second at each host */
+	/* Called now and then with the share of the work done, 0 to 1; may be NULL. */
+	void (*progress)(void *ctx, double done, const char *what);
+	void *progress_ctx;
 };
 
 /** Two hosts, 60 s, 100 messages a second and direction, 50 us + Exp(50 us), 1 s, 20 ppm. */

@@ -114,6 +114,7 @@ void sim_messages(const struct sim_options *o, const struct sim_clock *clock,
 	while (w->queue.n && w->queue.heap[0].at_ns <= w->end_ns) {
 		struct event e = queue_pop(&w->queue);
 		uint32_t i = e.what & 0xfffffff;
+		world_progress(w, e.at_ns);
 		switch (e.what >> 28) {
 		case EVENT_REQUEST:
 			send(&t, i, e.at_ns);

@@ -171,8 +171,19 @@ struct world {
 	uint64_t next_id;
 	int64_t now_ns, end_ns;
 	int64_t way_ns;	       /* the least that a full segment takes */
+	uint64_t events;       /* that happened, for progress */
 	uint32_t mss, largest; /* payload of a wire segment, of what the stack hands down */
 };
+
+/* An event is about to happen. */
+static inline void world_progress(struct world *w, int64_t at_ns)
+{
+	const struct sim_options *o = w->o;
+	if (o->progress && !(++w->events & 4095)) {
+		o->progress(o->progress_ctx, (double)(at_ns - o->start_ns) / (double)o->duration_ns,
+			    "simulating");
+	}
+}
 
 /* topology.c */
 /** Ordered pairs of the topology: pair i is path 2i forth and 2i + 1 back. */

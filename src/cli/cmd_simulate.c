@@ -61,11 +61,16 @@ static void take_values(const struct args *args, struct sim_options *o)
 	o->capture_loss = args_number(args, "capture-loss");
 }
 
-static int simulate(const struct args *args, const struct sim_options *o, const char *dir)
+static int simulate(const struct args *args, struct sim_options *o, const char *dir)
 {
 	struct sim_result made;
 	struct usk_err err = { 0 };
-	if (sim_run(o, dir, args_flag(args, "force"), &made, &err)) {
+	struct progress progress = progress_start(args);
+	o->progress = progress_show;
+	o->progress_ctx = &progress;
+	enum usk_status status = sim_run(o, dir, args_flag(args, "force"), &made, &err);
+	progress_end(&progress);
+	if (status) {
 		return say_error(&err);
 	}
 	char messages[UNIT_TEXT], packets[UNIT_TEXT];
