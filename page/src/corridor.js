@@ -46,6 +46,7 @@ export class Corridor {
 		this.baseBox = h('select', { id: 'base', onchange: () => this.scale() },
 			option('estimate', 'less the estimate'), option('raw', 'as it is'));
 		this.legend = h('ul', { class: 'legend' });
+		this.paper = h('h3', { class: 'paper' });
 		this.remark = h('p', { class: 'note' });
 		this.yLabel = h('p', { class: 'axis' });
 		this.xLabel = h('p', { class: 'axis end' });
@@ -60,7 +61,7 @@ export class Corridor {
 			h('div', { class: 'controls' },
 				h('label', { for: 'clock' }, 'Clock ', this.clockBox), h('label', { for: 'peer' }, 'against ', this.peerBox),
 				h('label', { for: 'base' }, 'Offset ', this.baseBox), h('label', { for: 'height' }, 'Height of ', this.yBox)),
-			this.legend, this.remark, this.yLabel, this.box, this.xLabel,
+			this.paper, this.legend, this.remark, this.yLabel, this.box, this.xLabel,
 			h('div', { class: 'controls' },
 				h('span', { class: 'buttons', role: 'group', 'aria-label': 'Zoom' },
 					button('\u2212', 'Zoom out', () => this.zoom(ZOOM)), button('+', 'Zoom in', () => this.zoom(1 / ZOOM)),
@@ -103,6 +104,7 @@ export class Corridor {
 	describe() {
 		const { view } = this;
 		const peer = short(view.peer.name, 30);
+		this.paper.textContent = `${short(view.self.name, 30)} against ${peer}`;
 		const item = (mark, kind, text) => h('li', null, h('span', { class: `mark ${kind}`, 'aria-hidden': 'true' }, mark), ` ${text}`);
 		this.legend.replaceChildren(
 			item('\u25b2', 'floor', `from ${peer}`), item('\u25bc', 'ceiling', `to ${peer}`),

@@ -34,7 +34,10 @@ function themeButton(redraw) {
 		apply();
 	});
 	wish.addEventListener('change', apply);
-	print.addEventListener('change', apply);
+	print.addEventListener('change', () => {
+		apply();
+		redraw();
+	});
 	apply();
 	return button;
 }

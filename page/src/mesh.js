@@ -63,6 +63,8 @@ export class Mesh {
 		const tree = new Set(this.rows.map((c) => (c.json.path ?? []).slice(-2).join('\u0000')));
 		const widths = pairs.map((p) => (p.half_width_ns ? Number(p.half_width_ns) : NaN)).filter((w) => w > 0);
 		const best = Math.log10(Math.min(...widths)), spread = Math.max(1, Math.log10(Math.max(...widths)) - best);
+		/* Many arcs are drawn finer, so that they do not close to a blot. */
+		const pen = Math.min(1, 4 / Math.sqrt(pairs.length));
 		for (const p of pairs) {
 			const a = at.get(p.a), b = at.get(p.b);
 			if (a === undefined || b === undefined || !(p.a_to_b + p.b_to_a)) {
@@ -72,8 +74,8 @@ export class Mesh {
 			const on = tree.has(`${p.a}\u0000${p.b}`) || tree.has(`${p.b}\u0000${p.a}`);
 			const both = p.a_to_b && p.b_to_a;
 			const reach = 8 + (room - 20) * Math.min(1, Math.abs(a - b) / (ROW * Math.max(1, this.rows.length - 1))) ** 0.6;
-			root.append(s('path', { class: 'arc', fill: 'none', stroke: on ? 'var(--ink)' : 'var(--muted)', 'stroke-opacity': on ? 0.9 : 0.35,
-				'stroke-width': w > 0 ? 3 - 2 * ((Math.log10(w) - best) / spread) : 1, 'stroke-dasharray': both ? null : '4 3',
+			root.append(s('path', { class: 'arc', fill: 'none', stroke: on ? 'var(--ink)' : 'var(--muted)', 'stroke-opacity': on ? 0.85 : 0.3,
+				'stroke-width': (pen * (w > 0 ? 3 - 2 * ((Math.log10(w) - best) / spread) : 1)).toFixed(2), 'stroke-dasharray': both ? null : '4 3',
 				d: `M${room} ${a}C${room - reach * 1.3} ${a} ${room - reach * 1.3} ${b} ${room} ${b}` },
 			s('title', null, `${short(p.a, 60)} \u2013 ${short(p.b, 60)}: ${p.half_width_ns ? `\u00b1${bound(p.half_width_ns)}` : p.quality}`)));
 		}

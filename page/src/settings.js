@@ -59,7 +59,8 @@ function guilty(data) {
 export function leftOut(data) {
 	const n = data.answer.messages;
 	const rows = REASONS.filter(([key]) => n[key]).map(([key, why]) => [key.replace('_', ' '), count(n[key]), why]);
-	const notes = [...(data.answer.notes ?? []), ...(data.json.notes ?? [])];
+	/* Those that the plain answer has are said once. */
+	const notes = document.getElementById('unskew-notes') ? [] : [...(data.answer.notes ?? []), ...(data.json.notes ?? [])];
 	return h('section', { id: 'left-out', 'aria-labelledby': 'left-out-h' },
 		h('h2', { id: 'left-out-h' }, 'What was left out'),
 		h('p', null, `${count(n.matched)} messages were matched${rows.length ? '; these were not used:' : ', and none was left out.'}`),

@@ -10,12 +10,14 @@
 #     $ unskew check a.csv            run by sh in an empty folder, unskew on its PATH
 #     what it prints                  standard output, then standard error marked with "! "
 #     ? 1                             its status, if not 0
-# In a .md file the same stands between ```console and ```. $DATA is tests/golden/data.
+# In a .md file the same stands between ```console and ```. $DATA is tests/golden/data, $RECORDED
+# the folder of recorded data; where that is missing, doc/example.md stays as it is.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 verb=$1
 unskew=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
-export LC_ALL=C TZ=UTC NO_COLOR=1 DATA="$here/data"
+RECORDED=$(cd "${RECORDED:-$here/../../../shared/data}" 2>/dev/null && pwd) || RECORDED=
+export LC_ALL=C TZ=UTC NO_COLOR=1 DATA="$here/data" RECORDED
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -94,8 +96,9 @@ print)
 	again "$3"
 	;;
 bless)
-	for file in "$here"/*.t "$here"/../../README.md; do
+	for file in "$here"/*.t "$here"/../../README.md "$here"/../../doc/example.md; do
 		name=$(basename "${file%.*}")
+		[ "$name" != example ] || [ -n "$RECORDED" ] || continue
 		[ "${3:-$name}" = "$name" ] && [ -f "$file" ] || continue
 		why=$(lacks "$file" | head -n 1)
 		if [ -n "$why" ]; then
