@@ -87,15 +87,15 @@ static inline enum usk_status usk_csv_time(struct usk_csv_field f, enum usk_csv_
 					   int64_t *ns, struct usk_err *err)
 {
 	bool minus = f.n && f.text[0] == '-';
-	if (unit == USK_CSV_NS && f.n - minus > 0 && f.n - minus <= 18) {
-		/* Up to 18 digits cannot overflow: the case of nearly every row. */
-		int64_t x = 0;
+	if (unit == USK_CSV_NS && f.n - minus > 0 && f.n - minus <= 19) {
+		/* Up to 19 digits, as stamps of today have, cannot overflow 64 bits. */
+		uint64_t x = 0;
 		size_t i = minus;
 		for (; i < f.n && (unsigned char)(f.text[i] - '0') < 10; i++) {
-			x = x * 10 + (f.text[i] - '0');
+			x = x * 10 + (unsigned char)(f.text[i] - '0');
 		}
-		if (i == f.n) {
-			*ns = minus ? -x : x;
+		if (i == f.n && x <= (uint64_t)USK_TIME_MAX) {
+			*ns = minus ? -(int64_t)x : (int64_t)x;
 			return USK_OK;
 		}
 	}

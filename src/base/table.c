@@ -264,11 +264,30 @@ static bool json_object(const char *p, const char *end, char *scratch,
 }
 
 /* The first of a name counts, as in a header. */
+/* The column of the next member of a row, -1 if it is not known. */
+static int member_column(struct usk_table *b, struct usk_csv_field key, enum usk_csv_unit *unit)
+{
+	struct usk_table_member *m =
+		b->n_members < USK_TABLE_MEMBERS ? &b->member[b->n_members++] : NULL;
+	if (m && m->n && m->n == key.n && !memcmp(m->key, key.text, key.n)) {
+		*unit = m->unit;
+		return m->column;
+	}
+	int c = find_column(b->kind, key, unit);
+	if (m && key.n && key.n <= sizeof m->key) {
+		memcpy(m->key, key.text, key.n);
+		m->n = (uint8_t)key.n;
+		m->column = (int8_t)c;
+		m->unit = *unit;
+	}
+	return c;
+}
+
 static void take_member(void *ctx, struct usk_csv_field key, const struct usk_cell *v)
 {
 	struct usk_table *b = ctx;
 	enum usk_csv_unit unit = USK_CSV_NS;
-	int c = find_column(b->kind, key, &unit);
+	int c = member_column(b, key, &unit);
 	if (c >= 0 && v->f.text && !b->cell[c].f.text) {
 		b->cell[c] = *v;
 		b->cell[c].unit = unit;
@@ -408,6 +427,7 @@ enum usk_status usk_table_start(struct usk_table *b, const struct usk_table_kind
 {
 	usk_csv_bad_clear(&b->bad);
 	memset(b->cell, 0, sizeof b->cell);
+	memset(b->member, 0, sizeof b->member);
 	b->kind = kind;
 	b->number = 0;
 	enum usk_status status = usk_input_need(in, *used, 1, err);
@@ -441,6 +461,7 @@ static enum usk_status shape(struct usk_table *b, struct usk_err *err)
 	make_scratch(b);
 	if (b->json) {
 		memset(b->cell, 0, sizeof b->cell);
+		b->n_members = 0;
 		size_t skip = b->number == 1 ? bom(text, b->line.n) : 0;
 		return json_object(text + skip, end, b->scratch, take_member, b)
 			       ? USK_OK

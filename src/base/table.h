@@ -13,7 +13,7 @@
 
 #include "base/csv.h"
 
-enum { USK_TABLE_COLUMNS = 8, USK_TABLE_KINDS = 3 };
+enum { USK_TABLE_COLUMNS = 8, USK_TABLE_KINDS = 3, USK_TABLE_MEMBERS = 16 };
 
 struct usk_table_column {
 	const char *name;
@@ -52,6 +52,15 @@ struct usk_table {
 	int8_t *column; /* of each field of a CSV: what it is, -1 for what is not known */
 	size_t width;	/* fields up to the last one known */
 	/* private */
+	/* JSON: what the members of the last rows were, by their place: nearly always they are
+	 * that again. */
+	struct usk_table_member {
+		char key[23];
+		uint8_t n;
+		int8_t column;
+		enum usk_csv_unit unit;
+	} member[USK_TABLE_MEMBERS];
+	size_t n_members;
 	size_t cap_column;
 	char *scratch;
 	size_t cap_scratch;
