@@ -18,7 +18,7 @@ export ASAN_OPTIONS ?= detect_leaks=1:allocator_may_return_null=1
 export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
 
-C_FOLDERS = include src sim tests bench
+C_FOLDERS = include src sim tests bench papers
 R ?= text
 T ?= 60
 N ?= 10
@@ -77,7 +77,7 @@ bench: ## throughput, and ratios to tcpdump and mergecap in the same run
 papers: ## the papers' tables, made again: doc/papers; PAPER=ashton for one of them
 	@tools/need.sh papers
 	@$(MAKE) --no-print-directory all
-	@ninja -C $(BUILD) $(NINJAFLAGS) bench/bench_fit
+	@ninja -C $(BUILD) $(NINJAFLAGS) bench/bench_fit papers/paper_clocks
 	@papers/run.py $(BUILD) doc/papers $(PAPER)
 
 example: ## the worked example anew, doc/example.md and its pictures: RECORDED=folder of recorded data

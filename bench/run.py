@@ -153,5 +153,5 @@ try:
                                            theirs / ours, peak))
 finally:
     shutil.rmtree(scratch, ignore_errors=True)
-for name in ("fit", "convert"):
+for name in ("fit", "convert", "live"):
     subprocess.run([os.path.join(build, "bench", "bench_" + name)], check=True)

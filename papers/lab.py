@@ -9,7 +9,7 @@ Not   a page (page.py), what a paper says (ashton.py, clement.py, poirier.py)
 Everything follows from seeds. Options are written as Python names: dmin="15us" is --dmin 15us.
 Offsets are reference - local, in ns; host0 is always the reference.
 """
-import bisect, concurrent.futures, itertools, json, math, os, shutil, subprocess
+import bisect, concurrent.futures, csv, itertools, json, math, os, shutil, subprocess
 
 
 class Failed(Exception):
@@ -75,6 +75,15 @@ class Lab:
         if done.returncode not in allowed:
             raise Failed("unskew %s: %s" % (" ".join(command), done.stderr.strip()))
         return done.stdout
+
+    def clocks(self, *arguments):
+        """Rows of what papers/clocks.c prints, as dictionaries of text."""
+        program = os.path.join(os.path.dirname(self.unskew), "papers", "paper_clocks")
+        done = subprocess.run([program, *map(str, arguments)], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+        if done.returncode:
+            raise Failed("%s: %s" % (program, done.stderr.strip()))
+        return list(csv.DictReader(done.stdout.splitlines()))
 
     def simulate(self, seed, **options):
         """A message table and its truth, in a folder of its own."""

@@ -10,11 +10,12 @@ import os, shutil, sys, tempfile, time
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
-import ashton, clement, poirier
+import ashton, clement, kong, loeser, poirier
 from lab import Failed, Lab
 from page import Page
 
-PAPERS = {"ashton": ashton, "clement": clement, "poirier": poirier}
+PAPERS = {"ashton": ashton, "clement": clement, "kong": kong, "loeser": loeser,
+          "poirier": poirier}
 
 
 def in_scratch(unskew, work):
@@ -50,6 +51,8 @@ def index(unskew, out):
     page.table(["page", "what it has"], [
         ("[Ashton 1995](ashton.md)", "tables 1 to 7, running times, messages and duration apart"),
         ("[Clement 2009](clement.md)", "tables 3, 4, 6 and 7"),
+        ("[Kong 1986](kong.md)", "figures 1 and 4 to 7, equations 4 and 5"),
+        ("[Loeser 2003](loeser.md)", "sections 4.1 to 4.3"),
         ("[Poirier 2010](poirier.md)", "tables 2 to 6, figures 5 to 9")])
     page.text("""What the papers claim, held against small versions of the same traces by `make check`
               (`papers/run.py --quick`), on other seeds:""")
