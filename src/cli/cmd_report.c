@@ -9,6 +9,7 @@
  */
 #include "compare.h"
 #include "json.h"
+#include "print.h"
 #include "report.h"
 #include "units.h"
 
@@ -21,8 +22,8 @@ struct report {
 	struct usk_output out;
 	struct usk_clocks *clocks;
 	struct usk_summary summary;
-	bool from_traces;
-	char *compare; /* JSON, or NULL */
+	struct truth *truth; /* or NULL */
+	char *compare;	     /* JSON, or NULL */
 	struct usk_notes notes;
 };
 
@@ -51,11 +52,10 @@ static void note_what_is_left_out(struct report *r)
 	uint64_t total, held;
 	char text[3][UNIT_TEXT];
 	const struct usk_summary *s = &r->summary;
-	if (!r->from_traces) {
+	if (!s->of_messages) {
 		note(r, usk_strdup("The page was made from clocks.json alone: it draws the "
 				   "corridors that stand there, no messages and no delays; "
 				   "`unskew report` on the traces has these."));
-		return;
 	}
 	if (s->n_shown < s->n_pairs) {
 		unit_count(s->n_shown, text[0]);
@@ -79,6 +79,29 @@ static void note_what_is_left_out(struct report *r)
 				   "so no extreme is missing. --full holds them all.",
 				   text[0], text[1], text[2]));
 	}
+}
+
+/* How far each clock was from the truth, where a simulation knows it. */
+static enum usk_status note_truth(struct report *r, struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < r->clocks->n_clocks && r->truth && !status; i++) {
+		struct truth_score score;
+		char *text = NULL;
+		size_t size;
+		if (r->clocks->clock[i].quality == USK_REFERENCE) {
+			continue;
+		}
+		status = truth_compare(r->truth, r->clocks, i, &score, err);
+		FILE *out = status ? NULL : open_memstream(&text, &size);
+		if (out) {
+			print_score(out, &r->clocks->clock[i], &score);
+			fclose(out);
+			text[strcspn(text, "\n")] = 0;
+			note(r, text);
+		}
+	}
+	return status;
 }
 
 /* ---- the work -------------------------------------------------------------------------- */
@@ -111,7 +134,7 @@ static int compare_all(struct report *r, struct usk_trace *const *trace, size_t 
 	size_t size;
 	enum usk_status status = usk_compare(trace, n, options, NULL, 0, &c, &err);
 	x.c = c;
-	status = status ? status : compare_measure(NULL, &x, &err);
+	status = status ? status : compare_measure(r->truth, &x, &err);
 	if (!status) {
 		FILE *text = open_memstream(&r->compare, &size);
 		if (text) {
@@ -163,6 +186,9 @@ static int answer_clocks(struct report *r, const char *path)
 	struct usk_err err = { 0 };
 	int status = no_options_of_traces(r->args, path);
 	status = status ? status : clocks_read(path, &r->clocks);
+	if (!status) {
+		usk_summary_alone(&r->summary, r->clocks);
+	}
 	if (!status && usk_output_open(&r->out, r->path, args_flag(r->args, "force"), &err)) {
 		status = say_error(&err);
 	}
@@ -188,7 +214,7 @@ static enum usk_status write_page(struct report *r, struct usk_err *err)
 		.command = command,
 		.n_command = n + 2,
 		.clocks = r->clocks,
-		.summary = r->from_traces ? &r->summary : NULL,
+		.summary = &r->summary,
 		.compare = r->compare,
 		.note = r->notes.note,
 		.n_notes = r->notes.n,
@@ -213,13 +239,13 @@ static void print_json(const struct report *r, uint64_t bytes)
 		json_array_append_new(clocks, json_pack("{s:o,s:s}", "name", json_shown(k->name),
 							"quality", usk_quality_name(k->quality)));
 	}
-	json_t *root =
-		json_pack("{s:i,s:o,s:I,s:s,s:b,s:{s:I,s:I},s:o,s:o,s:o}", "unskew_report", 1,
-			  "path", json_shown(r->path), "bytes", (json_int_t)bytes, "source",
-			  r->from_traces ? "traces" : "clocks", "drawings", usk_page_built_size > 0,
-			  "messages", "used", (json_int_t)total, "held", (json_int_t)held, "clocks",
-			  clocks, "notes", json_list(r->clocks->note, r->clocks->n_notes),
-			  "page_notes", json_list(r->notes.note, r->notes.n));
+	json_t *root = json_pack("{s:i,s:o,s:I,s:s,s:b,s:{s:I,s:I},s:o,s:o,s:o}", "unskew_report",
+				 1, "path", json_shown(r->path), "bytes", (json_int_t)bytes,
+				 "source", r->summary.of_messages ? "traces" : "clocks", "drawings",
+				 usk_page_built_size > 0, "messages", "used", (json_int_t)total,
+				 "held", (json_int_t)held, "clocks", clocks, "notes",
+				 json_list(r->clocks->note, r->clocks->n_notes), "page_notes",
+				 json_list(r->notes.note, r->notes.n));
 	json_dumpf(root, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(root);
@@ -228,6 +254,10 @@ static void print_json(const struct report *r, uint64_t bytes)
 static int tell(struct report *r)
 {
 	struct usk_err err = { 0 };
+	if (note_truth(r, &err)) {
+		usk_fail_in(&err, "%s", args_string(r->args, "truth"));
+		return say_error(&err);
+	}
 	note_what_is_left_out(r);
 	if (write_page(r, &err)) {
 		return say_error(&err);
@@ -255,6 +285,7 @@ static int report_run(const struct args *args)
 	struct report r = { .args = args,
 			    .path = args_string(args, "output"),
 			    .out = { .fd = -1 } };
+	struct usk_err err;
 	bool clocks = false;
 	if (!r.path) {
 		return say_usage("-o FILE is missing: the page to write, as report.html");
@@ -267,8 +298,11 @@ static int report_run(const struct args *args)
 					   args_operand(args, i));
 		}
 	}
+	if (!status && args_given(args, "truth") &&
+	    truth_open(args_string(args, "truth"), &r.truth, &err)) {
+		status = say_error(&err);
+	}
 	if (!status) {
-		r.from_traces = !clocks;
 		status = clocks ? answer_clocks(&r, args_operand(args, 0)) : answer_traces(&r);
 	}
 	if (!status) {
@@ -280,6 +314,7 @@ static int report_run(const struct args *args)
 	usk_summary_free(&r.summary);
 	usk_clocks_free(r.clocks);
 	usk_notes_free(&r.notes);
+	truth_free(r.truth);
 	free(r.compare);
 	return status;
 }
@@ -296,6 +331,10 @@ static const struct option_group report_output = {
 		{ .name = "full",
 		  .help = "the page holds every message; otherwise 100,000 at most, no extreme "
 			  "left out" },
+		{ .name = "truth",
+		  .type = OPTION_FILE,
+		  .value = "FILE",
+		  .help = "compare with the truth.json of `unskew simulate`" },
 		{ .name = "json", .help = "print what was done as JSON" },
 		{ 0 },
 	},

@@ -14,7 +14,7 @@ struct usk_page {
 	const char *const *command; /* as typed */
 	size_t n_command;
 	const struct usk_clocks *clocks;
-	const struct usk_summary *summary; /* of the messages; NULL: from clocks.json alone */
+	const struct usk_summary *summary; /* of the messages, or of the answer alone */
 	const char *compare;		   /* a JSON object, or NULL */
 	char **note;			   /* what this page leaves out */
 	size_t n_notes;

@@ -310,27 +310,25 @@ static void put_pair(struct usk_output *out, const struct usk_clocks *c, const s
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
-/* clocks.json; of messages' pages without the corridors, and only pairs that are shown. */
+/* clocks.json of the pairs that are shown; without the corridors where messages stand for them. */
 static void put_clocks(struct usk_output *out, const struct usk_page *page)
 {
 	struct usk_clocks c = *page->clocks;
 	const struct usk_summary *s = page->summary;
-	if (s) {
-		c.pair = usk_alloc(c.n_pairs + 1, sizeof *c.pair);
-		c.n_pairs = 0;
-		for (size_t i = 0; i < s->n_pairs; i++) {
-			struct usk_pair *p = &c.pair[c.n_pairs];
-			*p = page->clocks->pair[i];
+	c.pair = usk_alloc(c.n_pairs + 1, sizeof *c.pair);
+	c.n_pairs = 0;
+	for (size_t i = 0; i < s->n_pairs; i++) {
+		struct usk_pair *p = &c.pair[c.n_pairs];
+		*p = page->clocks->pair[i];
+		if (s->of_messages) {
 			p->n_floor = p->n_ceiling = 0;
-			c.n_pairs += s->pair[i].shown;
 		}
+		c.n_pairs += s->pair[i].shown;
 	}
 	char *json = usk_clocks_to_json(&c);
 	put_json(out, json);
 	free(json);
-	if (s) {
-		free(c.pair);
-	}
+	free(c.pair);
 }
 
 void usk_page_data(struct usk_output *out, const struct usk_page *page)
@@ -342,13 +340,13 @@ void usk_page_data(struct usk_output *out, const struct usk_page *page)
 			  "{\"unskew_page\":1,\n\"version\":\"%s\",\n",
 			  usk_version());
 	put_strings(out, "command", page->command, page->n_command);
-	usk_output_format(out, "\"source\":\"%s\",\n\"full\":%s,\n", s ? "traces" : "clocks",
-			  s && s->full ? "true" : "false");
+	usk_output_format(out, "\"source\":\"%s\",\n\"full\":%s,\n",
+			  s->of_messages ? "traces" : "clocks", s->full ? "true" : "false");
 	put_strings(out, "notes", (const char *const *)page->note, page->n_notes);
 	usk_output_format(out, "\"clocks\":");
 	put_clocks(out, page);
 	usk_output_format(out, ",\n\"pairs\":[");
-	for (size_t i = 0, n = 0; s && i < s->n_pairs; i++) {
+	for (size_t i = 0, n = 0; s->of_messages && i < s->n_pairs; i++) {
 		if (s->pair[i].shown) {
 			usk_output_write(out, ",\n", n++ ? 2 : 0);
 			put_pair(out, page->clocks, &page->clocks->pair[i], &s->pair[i],

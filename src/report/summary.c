@@ -198,6 +198,7 @@ static void answer(void *ctx, const struct usk_clocks *c)
 {
 	struct usk_summary *s = ctx;
 	forget(s);
+	s->of_messages = true;
 	bool *first = list_pairs(s, c);
 	size_t n = s->n_pairs, outliers = 0;
 	size_t cells = ALL_CELLS / 4 / (s->n_shown ? s->n_shown : 1);
@@ -274,6 +275,12 @@ void usk_summary_new(struct usk_summary *s, bool full)
 	*s = (struct usk_summary){ .full = full };
 	s->sink =
 		(struct usk_sink){ .ctx = s, .answer = answer, .corrected = corrected, .put = put };
+}
+
+void usk_summary_alone(struct usk_summary *s, const struct usk_clocks *c)
+{
+	usk_summary_new(s, false);
+	free(list_pairs(s, c));
 }
 
 void usk_summary_free(struct usk_summary *s)

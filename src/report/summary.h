@@ -26,7 +26,8 @@ struct usk_summary_pair {
 
 struct usk_summary {
 	struct usk_sink sink;
-	bool full; /* hold every message */
+	bool full;	  /* hold every message */
+	bool of_messages; /* there were some to hold: else there is the answer alone */
 	struct usk_summary_pair *pair;
 	size_t n_pairs, n_shown;
 	/* private */
@@ -37,6 +38,8 @@ struct usk_summary {
 };
 
 void usk_summary_new(struct usk_summary *s, bool full);
+/** Of an answer without its messages: which pairs are shown. */
+void usk_summary_alone(struct usk_summary *s, const struct usk_clocks *c);
 void usk_summary_free(struct usk_summary *s);
 
 /**

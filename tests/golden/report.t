@@ -101,3 +101,7 @@ $ grep -o '"[a-z]*_epoch":\[0' back.html
 $ grep -o '"[a-z]*_epoch":null' back.html
 "sent_epoch":null
 "received_epoch":null
+# Against the truth of a simulation.
+$ unskew report m.csv --truth d/truth.json --compare -o truth.html | grep Truth; grep -c '"error_ns":{"start":"' truth.html
+Note: Truth: host1's estimate is off by at most 99 ns; its band holds the truth throughout.
+1
