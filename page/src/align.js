@@ -8,7 +8,7 @@
  */
 import { h, s, shown, short } from './dom.js';
 import { count, percent, span, spanAmong } from './format.js';
-import { diagram, sample } from './sequence.js';
+import { diagram, spread } from './sequence.js';
 
 const SHOWN = 24;
 
@@ -65,7 +65,7 @@ export class Align {
 		this.slope = (map.offset(view.last) - map.offset(view.first)) / width;
 		this.steep = Math.max(Math.abs(this.slope) * 2, (20 * this.typical) / width);
 		this.reach = Math.max(5 * this.typical, Math.abs(this.slope) * width);
-		const { picked, of } = sample(view, this.from, this.to, SHOWN, true);
+		const { picked, of } = spread(view, this.from, this.to, SHOWN);
 		this.picked = picked;
 		this.of = of;
 	}
@@ -132,8 +132,9 @@ export class Align {
 		/* Equal steps down the page: what is seen is order, not the time between messages. */
 		const step = this.typical * 4;
 		const arrows = this.picked.map((m, k) => {
-			const delay = m.side.floor ? line(m.x) - place(m) : place(m) - line(m.x);
-			return { from: m.side.floor ? 0 : 1, t0: k * step, t1: k * step + delay };
+			const delay = m.side.floor ? line(m.at) - place(m) : place(m) - line(m.at);
+			const [from, to] = m.side.floor ? [0, 1] : [1, 0];
+			return { from, to, floor: m.side.floor, t0: k * step, t1: k * step + delay };
 		});
 		const width = Math.max(290, this.box.clientWidth || 420);
 		const n = arrows.length;

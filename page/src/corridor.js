@@ -240,9 +240,9 @@ export class Corridor {
 
 	sliceRows() {
 		const rows = [];
-		const { self, origin } = this.view;
+		const { self, origin, reference } = this.view;
 		const maps = this.view.solid && self.has('offset') && self.has('lo') && self.has('hi')
-			? ['offset', 'lo', 'hi'].map((side) => self.map(side, origin, origin)) : null;
+			? ['offset', 'lo', 'hi'].map((side) => self.map(side, origin, reference)) : null;
 		for (let k = 0; k < SLICES; k++) {
 			const from = this.from + ((this.to - this.from) * k) / SLICES, to = this.from + ((this.to - this.from) * (k + 1)) / SLICES;
 			const cell = (side, floor) => {

@@ -139,9 +139,10 @@ export class Clock {
 
 	/* offset, lo, hi at a local time, as BigInt; null where unknown */
 	state(x) {
+		const near = this.knots[0]?.[this.side] ?? 0n;
 		const one = (side) => {
-			const map = this.has(side) && this.map(side, x, x);
-			return map ? BigInt(Math.round(map.offset(0))) : null;
+			const map = this.has(side) && this.map(side, x, x + near);
+			return map ? near + BigInt(Math.round(map.offset(0))) : null;
 		};
 		return { offset: one('offset'), lo: one('lo'), hi: one('hi') };
 	}

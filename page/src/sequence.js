@@ -1,42 +1,84 @@
 // SPDX-License-Identifier: MIT
 /*
- * sequence.js - messages as arrows between two host lines, time running down
+ * sequence.js - messages as arrows between host lines, time running down
  *
  * `diagram` draws arrows whose ends are given; the section shows those of the corridor's window as
- * recorded and as corrected, each on its own scale of time.
+ * recorded and as corrected, each on its own scale of time; of the chosen pair, or of all clocks.
  */
-import { h, s, short, table } from './dom.js';
+import { h, s, short, shown, table } from './dom.js';
 import { count, instant, span } from './format.js';
 import { STEPS, label, ticks, unitFor } from './axis.js';
-import { lowerBound } from './data.js';
+import { apart, lowerBound, viewOf } from './data.js';
 
-export const MOST = 24;
+const MOST = 24, HOSTS = 6;
 const TOP = 44, FOOT = 16;
 
-/* Messages of a window, both ways, in order of time; of too many, those in the middle or evenly spread. */
-export function sample(view, from, to, most = MOST, spread = false) {
+/* Messages of a view in [from, to] of its clock */
+function inside(view, from, to) {
 	const found = [];
 	for (const side of view.sides) {
 		const until = lowerBound(side.x, to + 1);
 		for (let i = lowerBound(side.x, from); i < until; i++) {
-			if (!side.out[i]) {
-				found.push({ side, i, x: side.x[i] });
+			if (!side.out[i] && !Number.isNaN(side.y[i])) {
+				found.push({ view, side, i, at: side.x[i] });
 			}
 		}
 	}
-	found.sort((a, b) => a.x - b.x);
-	const of = found.length;
-	if (of <= most) {
-		return { picked: found, of };
-	}
-	if (spread) {
-		return { picked: Array.from({ length: most }, (_, k) => found[Math.floor((k * (of - 1)) / (most - 1))]), of };
-	}
-	const middle = Math.min(of - most, Math.max(0, found.findIndex((m) => m.x >= (from + to) / 2) - (most >> 1)));
-	return { picked: found.slice(middle, middle + most), of };
+	return found.sort((a, b) => a.at - b.at);
 }
 
-/* arrows: { from: 0|1, t0, t1 } in ns from any origin; hosts: two names */
+/* Some messages of a window, evenly spread over it */
+export function spread(view, from, to, most) {
+	const found = inside(view, from, to), of = found.length;
+	return { of, picked: of <= most ? found : Array.from({ length: most }, (_, k) => found[Math.floor((k * (of - 1)) / (most - 1))]) };
+}
+
+/* The same moment on the reference's time, less `reference`: for every pair that has estimates. */
+function insideAll(data, view, from, to) {
+	const map = view.self.map(view.self.side, view.origin, view.reference);
+	const lo = map.at(from), hi = map.at(to);
+	const found = [];
+	for (const pair of data.pairs) {
+		const other = viewOf(data, pair, pair.b);
+		const shift = other.solid && !pair.corridor ? apart(other.reference, view.reference) : null;
+		for (const side of shift === null ? [] : other.sides) {
+			for (let i = 0; i < side.n; i++) {
+				const at = side.own[i] + shift;
+				if (at >= lo && at <= hi && !side.out[i]) {
+					found.push({ view: other, side, i, at, shift });
+				}
+			}
+		}
+	}
+	return found.sort((a, b) => a.at - b.at);
+}
+
+/* The order of host lines in which arrows cross the fewest others; few hosts, so all orders are tried. */
+function lineUp(hosts, messages) {
+	const weight = new Map();
+	for (const { view } of messages) {
+		const key = [hosts.indexOf(view.self.name), hosts.indexOf(view.peer.name)].sort().join();
+		weight.set(key, (weight.get(key) ?? 0) + 1);
+	}
+	let best = null, least = Infinity;
+	const place = (order, rest) => {
+		if (!rest.length) {
+			let cost = 0;
+			for (const [key, n] of weight) {
+				const [a, b] = key.split(',').map((k) => order.indexOf(Number(k)));
+				cost += n * Math.abs(a - b);
+			}
+			if (cost < least) {
+				[best, least] = [order, cost];
+			}
+		}
+		rest.forEach((k) => place([...order, k], rest.filter((one) => one !== k)));
+	};
+	place([], hosts.map((_, k) => k));
+	return best.map((k) => hosts[k]);
+}
+
+/* arrows: { from, to, floor, t0, t1 }: indices of hosts, ns from any origin */
 export function diagram({ arrows, hosts, width, height, title, base = 0, range, clip = false }) {
 	const lo = range ? range[0] : Math.min(...arrows.flatMap((a) => [a.t0, a.t1])), hi = range ? range[1] : Math.max(...arrows.flatMap((a) => [a.t0, a.t1]));
 	const room = Math.max(1, hi - lo);
@@ -49,13 +91,15 @@ export function diagram({ arrows, hosts, width, height, title, base = 0, range, 
 			s('text', { class: 'quiet', x: left - 10, y: Y(t) + 4, 'text-anchor': 'end' }, `${label(t - base, unit, gap)}`));
 	}
 	root.append(s('text', { class: 'quiet', x: left - 10, y: TOP - 14, 'text-anchor': 'end' }, unit.name));
-	[left, right].forEach((x, k) => root.append(
+	const lines = hosts.map((_, k) => left + ((right - left) * k) / (hosts.length - 1));
+	const letters = Math.min(17, Math.floor((right - left) / (hosts.length - 1) / 8.5));
+	lines.forEach((x, k) => root.append(
 		s('line', { class: 'host', x1: x, x2: x, y1: TOP - 8, y2: height - FOOT + 8 }),
-		s('text', { x, y: 16, 'text-anchor': 'middle' }, short(hosts[k], 17))));
+		s('text', { x, y: 16, 'text-anchor': 'middle' }, short(hosts[k], letters), s('title', null, shown(hosts[k])))));
 	/* A nested drawing cuts off what leaves it. */
 	const inner = clip ? s('svg', { x: 0, y: TOP - 8, width, height: height - TOP - FOOT + 16, viewBox: `0 ${TOP - 8} ${width} ${height - TOP - FOOT + 16}`, class: 'cut' }) : root;
 	for (const a of arrows) {
-		inner.append(arrow(a, a.from ? [right, left] : [left, right], Y));
+		inner.append(arrow(a, [lines[a.from], lines[a.to]], Y));
 	}
 	if (clip) {
 		root.append(inner);
@@ -63,39 +107,45 @@ export function diagram({ arrows, hosts, width, height, title, base = 0, range, 
 	return { root, Y, room, scale: room / (height - TOP - FOOT) };
 }
 
-function arrow({ from, t0, t1 }, [x0, x1], Y) {
+function arrow({ floor, t0, t1 }, [x0, x1], Y) {
 	const back = t1 < t0;
 	const y0 = Y(t0), y1 = Y(t1), length = Math.hypot(x1 - x0, y1 - y0) || 1;
 	const ux = (x1 - x0) / length, uy = (y1 - y0) / length;
 	const tip = `M${x1} ${y1}l${(-9 * ux - 4 * uy).toFixed(1)} ${(-9 * uy + 4 * ux).toFixed(1)}l${(8 * uy).toFixed(1)} ${(-8 * ux).toFixed(1)}Z`;
-	const kind = from ? 'ceiling' : 'floor';
+	const kind = floor ? 'floor' : 'ceiling';
 	return s('g', { 'data-back': back ? 1 : null },
-		s('path', { class: `${kind} arrow${back ? ' back' : ''}`, style: null, d: `M${x0} ${y0.toFixed(1)}L${x1} ${y1.toFixed(1)}` }),
+		s('path', { class: `${kind} arrow${back ? ' back' : ''}`, d: `M${x0} ${y0.toFixed(1)}L${x1} ${y1.toFixed(1)}` }),
 		s('path', { class: kind, d: tip }));
 }
 
-/* Stamps of a message as recorded, in ns from the peer's origin; host 0 is the peer. */
-function recorded(view, { side, i }) {
+/* Sender, receiver and stamps of a message, exactly as recorded */
+function recorded({ view, side, i }) {
 	const k = side.index ? side.index[i] : i;
 	const d = side.direction;
-	const gap = Number(view.origin - view.peerOrigin);
-	return side.floor ? { from: 0, t0: d.sent[k], t1: d.received[k] + gap } : { from: 1, t0: d.sent[k] + gap, t1: d.received[k] };
+	const [from, to] = side.floor ? [view.peer, view.self] : [view.self, view.peer];
+	const [start, end] = side.floor ? [view.peerOrigin, view.origin] : [view.origin, view.peerOrigin];
+	return { from: from.name, to: to.name, sent: start + BigInt(d.sent[k]), received: end + BigInt(d.received[k]) };
 }
 
-/* On the reference's time, from the view's origin there. */
-function corrected({ side, i }) {
-	const own = side.own[i], other = own + side.y[i];
-	return side.floor ? { from: 0, t0: other, t1: own } : { from: 1, t0: own, t1: other };
+/* On the reference's time, as a number */
+function corrected({ side, i, shift = 0 }) {
+	const own = side.own[i] + shift, other = own + side.y[i];
+	return side.floor ? { t0: other, t1: own } : { t0: own, t1: other };
 }
+
+const delayOf = ({ side, i }) => (side.floor ? -side.y[i] : side.y[i]);
 
 export class Sequence {
 	constructor(data, corridor) {
+		this.data = data;
 		this.corridor = corridor;
 		this.lead = h('p', { class: 'lead' });
 		this.box = h('div', { class: 'two' });
+		this.all = h('input', { type: 'checkbox', checked: true, onchange: () => this.draw() });
+		this.choice = h('div', { class: 'controls' }, h('label', null, this.all, ' all clocks'));
 		this.numbers = h('details', { class: 'numbers', ontoggle: () => this.list() }, h('summary', null, 'These messages as a table'));
 		this.section = h('section', { id: 'messages', 'aria-labelledby': 'messages-h' },
-			h('h2', { id: 'messages-h' }, 'Messages'), this.lead, this.box, this.numbers);
+			h('h2', { id: 'messages-h' }, 'Messages'), this.lead, this.choice, this.box, this.numbers);
 	}
 
 	follow() {
@@ -104,15 +154,39 @@ export class Sequence {
 		this.draw();
 	}
 
+	/* Messages of the window's middle, and the hosts that they concern */
+	choose() {
+		const { view, corridor, data } = this;
+		const many = view.solid && view.self.epochs.length < 2 && data.pairs.length > 1;
+		this.choice.hidden = !many;
+		const everyone = many && this.all.checked;
+		const found = everyone ? insideAll(data, view, corridor.from, corridor.to) : inside(view, corridor.from, corridor.to);
+		const map = everyone ? view.self.map(view.self.side, view.origin, view.reference) : null;
+		const middle = (corridor.from + corridor.to) / 2, at = map ? map.at(middle) : middle;
+		const most = everyone ? MOST * 2 : MOST;
+		const first = Math.max(0, Math.min(found.length - most, found.findIndex((m) => m.at >= at) - (most >> 1)));
+		const near = found.slice(first, first + most);
+		const busy = new Map();
+		for (const { view: v } of near) {
+			for (const c of [v.self.name, v.peer.name]) {
+				busy.set(c, (busy.get(c) ?? 0) + 1 + (c === view.self.name || c === view.peer.name ? 1e9 : 0));
+			}
+		}
+		const hosts = [...busy.keys()].sort((a, b) => busy.get(b) - busy.get(a) || (a < b ? -1 : 1)).slice(0, HOSTS);
+		this.picked = near.filter(({ view: v }) => hosts.includes(v.self.name) && hosts.includes(v.peer.name));
+		this.hosts = everyone ? lineUp([...hosts].sort(), this.picked) : [view.peer.name, view.self.name];
+		this.left = busy.size - hosts.length;
+		return everyone ? found.length : Math.max(found.length, corridor.counts().reduce((n, c) => n + c.total, 0));
+	}
+
 	draw() {
-		const { view, corridor } = this;
-		const { picked, of } = sample(view, corridor.from, corridor.to);
-		this.picked = picked;
-		const total = corridor.counts().reduce((n, c) => n + c.total, 0);
-		this.lead.textContent = picked.length
-			? `${count(picked.length)} of the ${count(Math.max(total, of))} messages in the window chosen above${of > picked.length ? ', those at its middle' : ''}; time runs down. Dashed: received before it was sent.`
+		const of = this.choose();
+		const n = this.picked.length;
+		const thin = !this.choice.hidden && this.all.checked && this.data.pairs.some((p) => p.directions.some((d) => d.standsFor));
+		this.lead.textContent = n
+			? `${count(n)} of the ${count(of)} messages${thin ? ' that the page holds' : ''} in the window chosen above${of > n ? ', those at its middle' : ''}${this.left > 0 ? `, between ${HOSTS} of the clocks` : ''}; time runs down. Dashed: received before it was sent.`
 			: 'No message lies in the window chosen above.';
-		this.box.replaceChildren(...(picked.length ? ['recorded', 'corrected'].map((state) => this.panel(state)) : []));
+		this.box.replaceChildren(...(n ? [this.panel('recorded'), this.panel('corrected')] : []));
 		this.list();
 	}
 
@@ -121,14 +195,20 @@ export class Sequence {
 		if (state === 'corrected' && !view.solid) {
 			return h('figure', null, h('h3', null, 'As corrected'), h('p', { class: 'lead' }, 'Not every clock of this pair has an estimate.'));
 		}
-		const arrows = this.picked.map((m) => (state === 'recorded' ? recorded(view, m) : corrected(m)));
-		const lo = Math.min(...arrows.flatMap((a) => [a.t0, a.t1]));
-		const back = arrows.filter((a) => a.t1 < a.t0).length;
+		const stamps = this.picked.map(recorded);
+		const least = stamps.reduce((min, r) => [min, r.sent, r.received].reduce((a, b) => (b < a ? b : a)), stamps[0].sent);
+		const ends = state === 'recorded'
+			? stamps.map((r) => ({ t0: Number(r.sent - least), t1: Number(r.received - least) }))
+			: this.picked.map(corrected);
+		const lo = ends.reduce((min, e) => Math.min(min, e.t0, e.t1), Infinity);
+		const back = this.picked.filter((m, k) => (state === 'recorded' ? stamps[k].received < stamps[k].sent : delayOf(m) < 0)).length;
+		const arrows = ends.map((e, k) => ({ ...e, floor: this.hosts.indexOf(stamps[k].from) < this.hosts.indexOf(stamps[k].to),
+			from: this.hosts.indexOf(stamps[k].from), to: this.hosts.indexOf(stamps[k].to) }));
 		const whole = this.section.clientWidth || 900;
 		const width = Math.max(290, whole > 744 ? (whole - 40) / 2 : whole);
 		const title = `As ${state}: ${back} of ${arrows.length} received before sent`;
-		const { root } = diagram({ arrows, hosts: [view.peer.name, view.self.name], width, height: 420, title, base: lo });
-		const origin = (state === 'recorded' ? view.peerOrigin : view.reference) + BigInt(lo);
+		const { root } = diagram({ arrows, hosts: this.hosts, width, height: 420, title, base: lo });
+		const origin = state === 'recorded' ? least : view.reference + BigInt(lo);
 		return h('figure', null, h('h3', null, title), root, h('figcaption', null, `from ${instant(origin)}${state === 'corrected' ? ' of the reference' : ''}`));
 	}
 
@@ -136,13 +216,9 @@ export class Sequence {
 		if (!this.numbers.open) {
 			return;
 		}
-		const { view } = this;
 		const rows = this.picked.map((m) => {
-			const r = recorded(view, m);
-			const names = [view.peer.name, view.self.name].map((n) => short(n, 20));
-			const delay = m.side.floor ? -m.side.y[m.i] : m.side.y[m.i];
-			return [`${names[r.from]} \u2192 ${names[1 - r.from]}`, instant(view.peerOrigin + BigInt(r.t0)), instant(view.peerOrigin + BigInt(r.t1)),
-				span(r.t1 - r.t0), view.solid ? span(delay) : '-'];
+			const r = recorded(m);
+			return [`${short(r.from, 20)} \u2192 ${short(r.to, 20)}`, instant(r.sent), instant(r.received), span(r.received - r.sent), this.view.solid ? span(delayOf(m)) : '-'];
 		});
 		this.numbers.replaceChildren(this.numbers.firstChild, table({ caption: 'Messages shown', rows, right: [3, 4],
 			heading: ['Direction', 'Sent, sender\u2019s clock', 'Received, receiver\u2019s clock', 'Delay, recorded', 'Delay, corrected'] }));

@@ -8,11 +8,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 export async function browser(modules) {
-	const from = createRequire(join(modules, 'package.json'));
+	const from = createRequire(resolve(modules, 'package.json'));
 	let playwright, path;
 	try {
 		playwright = from('playwright-core');

@@ -54,6 +54,13 @@ try {
 	await proxy.evaluate(() => window.unskew.corridor.choose('server'));
 	await proxy.rest();
 	await shoot(proxy, 'containers', '#corridor .legend', '#mesh figure');
+	await proxy.evaluate(() => {
+		const { corridor } = window.unskew;
+		const { x } = corridor.view.sides.find((s) => s.floor);
+		corridor.window(x[25] - 300e3, x[25] + 300e3);
+	});
+	await proxy.rest();
+	await shoot(proxy, 'request', '#messages h2', '#messages .two');
 	await chromium.close();
 } finally {
 	rmSync(folder, { recursive: true });

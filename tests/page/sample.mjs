@@ -31,15 +31,17 @@ export function correct(knots, x) {
 }
 
 const EPOCH = 1700000000000000000n;
+/* a clock that counts from when its machine was started */
+const BOOT = 12345678901234n;
 
-function makeClock(name, path, seconds, rng, quality = 'bounded') {
+function makeClock(name, path, seconds, rng, start, quality = 'bounded') {
 	const reference = quality === 'reference', known = reference || quality === 'bounded';
 	const knots = [];
 	const n = reference ? 2 : 12;
-	let offset = reference ? 0n : BigInt(Math.floor((rng() - 0.5) * 2e9));
+	let offset = EPOCH - start + (reference ? 0n : BigInt(Math.floor((rng() - 0.5) * 2e9)));
 	const rate = reference ? 0 : (rng() - 0.5) * 80;
 	for (let i = 0; i < n; i++) {
-		const x = EPOCH + (BigInt(seconds) * 1000000000n * BigInt(i)) / BigInt(n - 1);
+		const x = start + (BigInt(seconds) * 1000000000n * BigInt(i)) / BigInt(n - 1);
 		knots.push({ x, offset });
 		offset += BigInt(Math.round((rate + (rng() - 0.5) * 0.05) * (seconds / (n - 1)) * 1000)) * (reference ? 0n : 1n);
 	}
@@ -48,7 +50,7 @@ function makeClock(name, path, seconds, rng, quality = 'bounded') {
 		drift_max_ppm: known ? -rate + 0.1 : null, half_width_ns: known ? { best: `${half}`, worst: `${half * 3n}`, mean: `${half * 2n}` } : null, jumps: [],
 		knots: quality === 'absent' ? [] : knots.map((k) => ({ local_ns: `${k.x}`, offset_ns: known ? `${k.offset}` : null,
 			lo_ns: `${k.offset - half}`, hi_ns: known ? `${k.offset + half}` : null })) };
-	return { name, json, knots };
+	return { name, json, knots, start };
 }
 
 /* Messages of b with the reference a: the corridor at 50 us each side, delays above it exponential */
@@ -57,7 +59,7 @@ function makeMessages(b, n, seconds, rng) {
 	return Array.from(y, (local) => {
 		const from = rng() < 0.5 ? 'a' : 'b';
 		const delay = Math.floor(50000 - 40000 * Math.log(1 - rng()));
-		const at = correct(b.knots, EPOCH + BigInt(local)) + (from === 'a' ? -1n : 1n) * BigInt(delay);
+		const at = correct(b.knots, b.start + BigInt(local)) + (from === 'a' ? -1n : 1n) * BigInt(delay);
 		return { from, b: local, a: Number(at - EPOCH), delay };
 	});
 }
@@ -113,9 +115,9 @@ function histogram(values) {
 }
 
 /* names[0] is the reference; every other clock talks to it, and neighbours to each other by name only */
-export function sample({ names, messages, seconds = 600, seed = 1, bucket = 1, qualities = {} }) {
+export function sample({ names, messages, seconds = 600, seed = 1, bucket = 1, qualities = {}, boot = false }) {
 	const rng = random(seed);
-	const clocks = names.map((name, i) => makeClock(name, i ? [names[0], name] : [name], seconds, rng, i ? qualities[name] : 'reference'));
+	const clocks = names.map((name, i) => makeClock(name, i ? [names[0], name] : [name], seconds, rng, boot && i ? BOOT : EPOCH, i ? qualities[name] : 'reference'));
 	const all = new Map();
 	const pairs = [], answers = [];
 	for (const b of clocks.slice(1)) {
@@ -126,7 +128,7 @@ export function sample({ names, messages, seconds = 600, seed = 1, bucket = 1, q
 			const mine = own.filter((m) => m.from === from);
 			return { from, recorded: histogram(mine.map((m) => (from === 'a' ? m.b - m.a : m.a - m.b))), corrected: histogram(mine.map((m) => m.delay)) };
 		});
-		pairs.push({ a: names[0], b: b.name, a_origin_ns: `${EPOCH}`, b_origin_ns: `${EPOCH}`, bucket_ns: `${bucket}`, level: 'corrected', level_rate_e12: '0', directions: sides, delays });
+		pairs.push({ a: names[0], b: b.name, a_origin_ns: `${EPOCH}`, b_origin_ns: `${b.start}`, bucket_ns: `${bucket}`, level: 'corrected', level_rate_e12: '0', directions: sides, delays });
 		answers.push({ a: names[0], b: b.name, a_to_b: sides[0].total, b_to_a: sides[1].total, quality: b.json.quality, half_width_ns: b.json.half_width_ns?.best ?? null,
 			half_width_at_ns: `${EPOCH}`, wander: { assumed_ppm: 0.1, needed_ppm: 0, used_ppm: 0.1 }, outliers: [], contradiction: [] });
 	}

@@ -107,6 +107,24 @@ await test('a thinned page keeps the true extremes of every bucket', async () =>
 	});
 });
 
+await test('a clock that counts from boot loses no nanosecond', async () => {
+	const made = sample({ names: ['wall', 'boot'], messages: 2000, seed: seed + 2, boot: true });
+	await withPage(made, { name: 'boot' }, async (page) => {
+		const messages = made.messages.get('boot');
+		for (const part of [1, 0.01]) {
+			const d = await zoomTo(page, 300e9 - 300e9 * part, 300e9 + 300e9 * part);
+			for (const side of d.sides) {
+				assert.deepEqual(side.max, expected(messages, d, side.from, side.min.length).max);
+			}
+		}
+		await page.rest();
+		await page.locator('#messages summary').click();
+		const row = await page.locator('#messages details tbody tr').first().locator('td, th').allTextContents();
+		const held = messages.map((m) => `${1700000000000000000n + BigInt(m.a)}`.slice(-9)).map((t) => t.replace(/(\d{3})(?=\d)/g, '$1\u2009'));
+		assert.ok(held.some((t) => row[1].includes(t) || row[2].includes(t)), row.join(' | '));
+	});
+});
+
 await test('wheel, drag, keys and buttons zoom', () => withPage(two, { name: 'zoom' }, async (page) => {
 	const over = await page.locator('.u-over').boundingBox();
 	const whole = await width(page);
@@ -201,7 +219,21 @@ await test('messages are drawn in order once corrected', () => withPage(two, { n
 	const titles = await page.locator('#messages h3').allTextContents();
 	assert.match(titles[0], /^As recorded: [1-9]/);
 	assert.match(titles[1], /^As corrected: 0 of 24 /);
+	assert.equal(await page.locator('#messages .controls').isVisible(), false);
 	assert.equal(await page.locator('#messages figure').nth(1).locator('g[data-back]').count(), 0);
+}));
+
+const many = sample({ names: Array.from({ length: 50 }, (_, i) => `rack${i % 5}-node${String(i).padStart(2, '0')}`), messages: 20000, seed,
+	qualities: { 'rack1-node01': 'one-sided', 'rack2-node02': 'absent' } });
+
+await test('with many clocks, messages of all are drawn between their hosts', () => withPage(many, { name: 'all' }, async (page) => {
+	await zoomTo(page, 100e9, 130e9);
+	await page.rest();
+	const hosts = await page.locator('#messages figure').nth(1).locator('line.host').count();
+	assert.ok(hosts > 2 && hosts <= 6, `${hosts} hosts`);
+	assert.equal(await page.locator('#messages figure').nth(1).locator('g[data-back]').count(), 0);
+	await page.uncheck('#messages input');
+	assert.equal(await page.locator('#messages figure').nth(1).locator('line.host').count(), 2);
 }));
 
 const hostile = ['<script>window.pwned=1</script>', '"><img src=x onerror="window.pwned=1">', `line\nbreak\u0000\u0007\u202etxt.exe`, `${'x'.repeat(4000)}</script><b>`];
@@ -216,8 +248,6 @@ await test('hostile names are text', () => withPage(sample({ names: hostile, mes
 	assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 1280);
 }));
 
-const many = sample({ names: Array.from({ length: 50 }, (_, i) => `rack${i % 5}-node${String(i).padStart(2, '0')}`), messages: 20000, seed,
-	qualities: { 'rack1-node01': 'one-sided', 'rack2-node02': 'absent' } });
 const widths = [360, 768, 1280, 3840];
 await test('fifty clocks fit from 360 px to 4K, each named and in reading size', async () => {
 	for (const w of widths) {

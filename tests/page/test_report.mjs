@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { browser, openFile } from './browser.mjs';
 import { between, bound, count, drift } from '../../page/src/format.js';
@@ -97,5 +97,29 @@ for (const self of clocks.clocks.map((c) => c.name)) {
 }
 assert.ok(await page.locator('#methods tbody tr').count() >= 15);
 assert.deepEqual(page.complaints, []);
+
+/* Hostile names all the way: through the reader, the plain answer and the data */
+const names = ['<script>window.pwned=1</script>', '"><img src=x onerror=window.pwned=1>', `\u202eline\u0007'quote`, `${'x'.repeat(4000)}</script><b>`];
+const quoted = names.map((n) => `"${n.replaceAll('"', '""')}"`);
+const rows = ['sender,receiver,sent_ns,received_ns'];
+for (let i = 0; i < 200; i++) {
+	const [k, t] = [1 + (i % 3), 1700000000000000000n + BigInt(i) * 10000000n];
+	rows.push(i % 2 ? `${quoted[0]},${quoted[k]},${t},${t + 60000n}` : `${quoted[k]},${quoted[0]},${t},${t + 60000n}`);
+}
+writeFileSync(at('hostile.csv'), rows.join('\n'));
+run('report', at('hostile.csv'), '--compare', '--force', '-o', at('hostile.html'));
+const hostile = await openFile(chromium, at('hostile.html'), { width: 360, scheme: 'dark' });
+assert.equal(await hostile.evaluate(() => window.pwned), undefined);
+assert.equal(await hostile.locator('main img, main b, main script').count(), 0);
+assert.match(await hostile.textContent('#unskew-clocks'), /<script>window\.pwned=1<\/script>/);
+assert.equal(await hostile.evaluate(() => document.documentElement.scrollWidth), 360);
+assert.deepEqual(hostile.complaints, []);
+
+for (const one of [page, hostile]) {
+	await one.evaluate(() => document.querySelectorAll('details').forEach((d) => { d.open = true; }));
+	await one.evaluate(chromium.axe());
+	const found = await one.evaluate(() => window.axe.run());
+	assert.deepEqual(found.violations.map((v) => `${v.id}: ${v.nodes.map((m) => m.html.slice(0, 160)).slice(0, 3).join(' | ')}`), []);
+}
 await chromium.close();
 console.log(`report: ${messages.length} messages, ${cells.length} clocks`);
