@@ -78,6 +78,7 @@ static int64_t now(const struct walk *w)
 /* What is asked of a piece. */
 struct asked {
 	int64_t wander, skew; /* parts per 10^12 */
+	int64_t bends;	      /* the wander that jumps are told from bends by */
 	struct usk_needing so_far;
 };
 
@@ -121,7 +122,7 @@ static void wander_bounds(const struct usk_part *p, const struct asked *a, int64
 	struct usk_need need;
 	struct usk_band band;
 	usk_need_of(p, &need);
-	usk_band_of(p, &need, a->wander, a->skew, &band);
+	usk_band_of(p, &need, a->bends, a->skew, &band);
 	out->has_lo = usk_band_lo(&band, x, &out->lo);
 	out->has_hi = usk_band_hi(&band, x, &out->hi);
 	usk_band_free(&band);
@@ -155,7 +156,7 @@ static void line_bounds(const struct usk_part *p, int64_t skew, int64_t x, struc
 static struct usk_bounds bounds_at(const struct usk_part *p, const struct asked *a, int64_t x)
 {
 	struct usk_bounds b;
-	if (a->wander) {
+	if (a->bends) {
 		wander_bounds(p, a, x, &b);
 	} else {
 		line_bounds(p, a->skew, x, &b);
@@ -334,6 +335,32 @@ static bool widen(const struct usk_part *p, struct usk_pieces *s, size_t i, stru
 	return keep_pieces(p, s, i, old);
 }
 
+/*
+ * Half the range of the rates that pieces need. A line that fits a short piece is no proof that the
+ * clock kept it: where rates change from piece to piece they do within pieces, too, and bands of
+ * lines would be apart where nothing jumped.
+ */
+static int64_t bends(const struct usk_part *p, const struct usk_pieces *s, int64_t skew)
+{
+	usk_i128 least = skew, most = -(usk_i128)skew;
+	for (size_t i = 0; i <= s->n; i++) {
+		struct usk_part part = usk_pieces_part(p, s, i);
+		struct usk_need need;
+		usk_need_of(&part, &need);
+		if (need.has_lo) { /* at least that fast */
+			usk_i128 e12 = usk_ceil_div(need.s_lo.num * USK_E12, need.s_lo.den);
+			most = e12 > most ? e12 : most;
+		}
+		if (need.has_hi) {
+			usk_i128 e12 = usk_floor_div(need.s_hi.num * USK_E12, need.s_hi.den);
+			least = e12 < least ? e12 : least;
+		}
+	}
+	/* A slope of either side alone is cut off at the limit. */
+	usk_i128 half = usk_ceil_div(most - least, 2);
+	return half <= 0 ? 0 : half > skew ? skew : (int64_t)half;
+}
+
 /* Kinds and sizes; and the same question as in runs_on() for what the pieces' bands say. */
 static void classify(const struct usk_part *p, const struct asked *a, struct usk_pieces *s)
 {
@@ -397,6 +424,7 @@ void usk_pieces_of(const struct usk_fit *fit, const struct usk_part *p, int64_t 
 	}
 	usk_needing_free(&a.so_far);
 	if (!out->never) {
+		a.bends = wander_e12 ? wander_e12 : bends(p, out, a.skew);
 		classify(p, &a, out);
 	}
 	out->n = out->never ? 0 : out->n;

@@ -29,6 +29,7 @@ struct party {
 	int64_t resolution_ns;
 	struct usk_survey survey;
 	struct row_watch *watch; /* of rows, while tables are scanned; else NULL */
+	struct usk_gap *fell;	 /* where, in the column that rows were written by; else NULL */
 	bool *in_epoch; /* is there a message in each of its epochs? NULL: it has but one */
 	/* Where it was put back, on its time that runs on. */
 	struct usk_gap *back;
@@ -152,7 +153,7 @@ void usk_row_span(struct parties *p, const struct usk_msg *m);
 struct row_place {
 	uint64_t record; /* stamps in the column that rows were written by */
 	size_t epoch;
-	int64_t last, before, began; /* the last of these, at the end and at the start of epochs */
+	int64_t last, began; /* of these, the last, and the epoch's first */
 };
 /** The next row's stamps; place[p->n] is zeroed at the first. */
 void usk_row_run_on(const struct parties *p, struct row_place *place, struct usk_msg *m);

@@ -328,6 +328,7 @@ static void party_free(struct party *y)
 	free(y->view);
 	free(y->in_epoch);
 	usk_row_watch_free(y->watch);
+	free(y->fell);
 	free(y->back);
 	usk_survey_free(&y->survey);
 }

@@ -9,11 +9,11 @@
  * Not   captures (match/epochs.c), by how much a clock was put back in truth: the messages told
  *
  * A row holds two moments, and is written at one of them. So rows are in order of sending, of
- * receipt, or in none: the column in which clocks fall least is the one that rows were written by,
+ * receipt, or in none: the column in which clocks fall least often is the one they were written by,
  * and the other one shows delays as well. In that column a clock was put back where it falls by S
  * and stays there: four of its stamps or more follow, none by a leap of 3/4 S, before it shows the
  * time again from where it fell. That goes for any S from 1 ms on if no clock falls otherwise;
- * where some do, by D at most, for S from 1 s and 8 D on.
+ * where some do, by D at most, for S from 8 D on.
  *
  * Where all rows of one pair follow those of another, both clocks of a row begin anew, or one of
  * them for the first time: then nobody was put back, and no order says anything. So whenever a
@@ -30,8 +30,7 @@
 
 #include <stdlib.h>
 
-#define LEAST_FALL  INT64_C(1000000)
-#define LEAST_ROUGH INT64_C(1000000000)
+#define LEAST_FALL INT64_C(1000000)
 
 enum { SENT, RECEIVED, LEAST_STAMPS = 4, LIKE = 8, MOST_EPOCHS = 4096 };
 
@@ -50,8 +49,8 @@ struct column {
 	struct fall fall;
 	struct usk_epochs found;
 	size_t cap;
-	int64_t least;	  /* of those found, how far the clock fell */
 	int64_t disorder; /* the most by which it fell otherwise */
+	uint64_t strays;  /* how often */
 	bool mixed;
 };
 
@@ -64,6 +63,7 @@ struct row_watch {
 static void disorder(struct column *c, int64_t size)
 {
 	c->disorder = size > c->disorder ? size : c->disorder;
+	c->strays++;
 }
 
 static void begin_fall(struct column *c, int64_t from, int64_t to, bool goes_on)
@@ -97,8 +97,9 @@ static void end_fall(struct column *c)
 	} else {
 		c->found.epoch =
 			usk_room(c->found.epoch, c->found.n, &c->cap, sizeof *c->found.epoch);
-		c->found.epoch[c->found.n++] = (struct usk_epoch){ .record = f->record };
-		c->least = c->found.n == 1 || size < c->least ? size : c->least;
+		c->found.epoch[c->found.n++] = (struct usk_epoch){ .record = f->record,
+								   .before_ns = f->from,
+								   .after_ns = f->to };
 		c->mixed = c->mixed || !f->goes_on;
 	}
 	c->fall.n = 0;
@@ -184,14 +185,15 @@ void usk_row_watch_free(struct row_watch *w)
 
 /* A column over all clocks. */
 struct order {
-	int64_t disorder, least;
+	int64_t disorder;
+	uint64_t strays;
 	size_t epochs;
 	bool mixed;
 };
 
 static struct order order_of(struct parties *p, int column)
 {
-	struct order o = { .least = INT64_MAX };
+	struct order o = { .epochs = 0 };
 	for (size_t i = 0; i < p->n; i++) {
 		if (!p->party[i].watch) {
 			continue;
@@ -201,24 +203,30 @@ static struct order order_of(struct parties *p, int column)
 			end_fall(c);
 		}
 		o.disorder = c->disorder > o.disorder ? c->disorder : o.disorder;
-		o.least = c->found.n && c->least < o.least ? c->least : o.least;
+		o.strays += c->strays;
 		o.epochs += c->found.n;
 		o.mixed = o.mixed || c->mixed;
 	}
 	return o;
 }
 
-static bool tells(const struct order *o)
+/* Those far beyond what rows are out of order by. */
+static void keep_far(struct usk_epochs *e, int64_t disorder_ns)
 {
-	return !o->mixed &&
-	       (!o->disorder || (o->least >= LEAST_ROUGH && o->least / LIKE >= o->disorder));
+	size_t n = 0;
+	for (size_t i = 0; i < e->n; i++) {
+		if ((e->epoch[i].before_ns - e->epoch[i].after_ns) / LIKE >= disorder_ns) {
+			e->epoch[n++] = e->epoch[i];
+		}
+	}
+	e->n = n;
 }
 
 /* The column that rows were written by; with the fewer falls if both may be. */
 static int written_by(const struct order o[2])
 {
-	if (o[SENT].disorder != o[RECEIVED].disorder) {
-		return o[SENT].disorder < o[RECEIVED].disorder ? SENT : RECEIVED;
+	if (o[SENT].strays != o[RECEIVED].strays) {
+		return o[SENT].strays < o[RECEIVED].strays ? SENT : RECEIVED;
 	}
 	return o[RECEIVED].epochs < o[SENT].epochs ? RECEIVED : SENT;
 }
@@ -230,28 +238,40 @@ static usk_i128 far(int64_t a, int64_t b)
 	return a > b ? (usk_i128)a - b : (usk_i128)b - a;
 }
 
-/* The next stamp in the column that rows are written by, or in the other. */
-static size_t epoch_of(const struct usk_epochs *e, struct row_place *at, bool by, bool received,
-		       int64_t t)
+/* The next stamp in the column that rows are written by. */
+static size_t epoch_of_own(const struct usk_epochs *e, struct row_place *at, int64_t t)
 {
-	if (by) {
-		while (at->epoch < e->n && e->epoch[at->epoch].record <= at->record) {
-			at->began = t;
-			at->before = at->last;
-			at->epoch++;
-		}
-		at->record++;
-		at->last = t;
+	while (at->epoch < e->n && e->epoch[at->epoch].record <= at->record) {
+		at->began = t;
+		at->epoch++;
+	}
+	at->record++;
+	at->last = t;
+	return at->epoch;
+}
+
+/* A stamp of receipt, where rows were written by sending: after its row's moment. So what is
+ * earlier, shortly before the clock was put back, came when it had been. */
+static size_t epoch_of_receipt(const struct party *y, const struct row_place *at, int64_t t)
+{
+	if (at->epoch == y->survey.epochs.n || !at->record || t >= at->last) {
 		return at->epoch;
 	}
-	if (received) { /* after its row's moment, so what is earlier is of the next */
-		bool next = at->record && at->epoch < e->n && t < at->last;
-		return at->epoch + next;
+	const struct usk_gap *g = &y->fell[at->epoch];
+	usk_i128 size = (usk_i128)g->before_ns - g->after_ns;
+	return at->epoch + ((usk_i128)g->before_ns - at->last < size &&
+			    (usk_i128)g->after_ns - t < size / LIKE);
+}
+
+/* A stamp of sending, where rows were written by receipt: just before its row's moment, or before
+ * the clock was put back? */
+static size_t epoch_of_sending(const struct party *y, const struct row_place *at, int64_t t)
+{
+	if (!at->epoch || t <= at->last) {
+		return at->epoch;
 	}
-	/* Sent before: just now, or before the clock was put back? */
-	bool old = at->epoch && t > at->last &&
-		   far(at->before, t) + far(at->last, at->began) < far(t, at->last);
-	return at->epoch - old;
+	int64_t before = y->fell[at->epoch - 1].before_ns;
+	return at->epoch - (far(before, t) + far(at->last, at->began) < far(t, at->last));
 }
 
 static int64_t shift_of(const struct usk_epochs *e, size_t epoch)
@@ -266,10 +286,11 @@ static void place_row(const struct parties *p, struct row_place *place, const st
 	const int64_t stamp[] = { m->sent_ns, m->received_ns };
 	for (int k = 0; k < 2; k++) {
 		const struct party *y = &p->party[clock[k]];
-		epoch[k] = y->trace != SIZE_MAX || !y->survey.epochs.n
-				   ? 0
-				   : epoch_of(&y->survey.epochs, &place[clock[k]], k == p->rows_by,
-					      k == RECEIVED, stamp[k]);
+		struct row_place *at = &place[clock[k]];
+		epoch[k] = y->trace != SIZE_MAX || !y->survey.epochs.n ? 0
+			   : k == p->rows_by ? epoch_of_own(&y->survey.epochs, at, stamp[k])
+			   : k == RECEIVED   ? epoch_of_receipt(y, at, stamp[k])
+					     : epoch_of_sending(y, at, stamp[k]);
 	}
 }
 
@@ -332,7 +353,13 @@ static enum usk_status find_extents(struct parties *p, struct usk_err *err)
 	};
 	for (size_t i = 0; i < p->n; i++) {
 		struct usk_epochs *e = &p->party[i].survey.epochs;
-		for (size_t k = 0; k < e->n && p->party[i].trace == SIZE_MAX; k++) {
+		if (p->party[i].trace != SIZE_MAX || !e->n) {
+			continue;
+		}
+		p->party[i].fell = usk_alloc(e->n, sizeof *p->party[i].fell);
+		for (size_t k = 0; k < e->n; k++) {
+			p->party[i].fell[k] =
+				(struct usk_gap){ e->epoch[k].before_ns, e->epoch[k].after_ns };
 			e->epoch[k].before_ns = -USK_TIME_MAX;
 			e->epoch[k].after_ns = USK_TIME_MAX;
 		}
@@ -388,7 +415,10 @@ enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 	for (size_t i = 0; i < p->n; i++) {
 		struct party *y = &p->party[i];
 		struct usk_epochs *e = y->watch ? &y->watch->column[p->rows_by].found : NULL;
-		if (e && e->n && y->trace == SIZE_MAX && tells(&o[p->rows_by])) {
+		if (e) {
+			keep_far(e, o[p->rows_by].disorder);
+		}
+		if (e && e->n && y->trace == SIZE_MAX && !o[p->rows_by].mixed) {
 			y->survey.epochs = *e;
 			*e = (struct usk_epochs){ 0 };
 			any = true;

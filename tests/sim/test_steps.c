@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_steps.c - clocks that are stepped or disciplined, as users ask: what was a step, what not
+ *
+ * A step is reported with the moment in its bracket and the size in its interval, nothing else is,
+ * and the band holds the truth before and after, whether rates are let wander or cut. A clock that
+ * is slewed, at whatever poll and limit, was never stepped.
+ */
+#include "band.h"
+#include "sim.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MS     INT64_C(1000000)
+#define SECOND INT64_C(1000000000)
+
+enum { MOST = 16, MOMENTS = 1000 };
+
+static const int64_t offset[] = { 12345678 }, drift[] = { 21000000 };
+
+/* Two hosts in one LAN, 39 us and Exp(20 us); the second's clock is off and fast. */
+static struct sim_options lan(uint64_t seed, int64_t seconds, double rate)
+{
+	struct sim_options o;
+	sim_options_init(&o);
+	o.seed = seed;
+	o.hosts = 2;
+	o.format = SIM_TABLE;
+	o.duration_ns = seconds * SECOND;
+	o.rate = rate;
+	o.dmin.base_ps = 39000000;
+	o.tail_ns = 20000;
+	o.offset_ns = (struct sim_list){ offset, 1 };
+	o.drift_e12 = (struct sim_list){ drift, 1 };
+	return o;
+}
+
+struct world {
+	const struct sim_options *o;
+	struct sim_clock clock[2];
+	char *text;
+	size_t size, cap;
+	const char *model;
+};
+
+static void take(void *ctx, const struct sim_message *m)
+{
+	struct world *w = ctx;
+	char line[128];
+	int n = snprintf(line, sizeof line, "host%u,host%u,%lld,%lld\n", m->from, m->to,
+			 (long long)m->sent_ns, (long long)m->received_ns);
+	if (w->size + (size_t)n > w->cap) {
+		w->cap = 2 * w->cap + 65536;
+		w->text = usk_grow(w->text, w->cap, 1);
+	}
+	memcpy(w->text + w->size, line, (size_t)n);
+	w->size += (size_t)n;
+}
+
+static void begin(struct world *w, const struct sim_options *o)
+{
+	static const char head[] = "sender,receiver,sent_ns,received_ns\n";
+	struct usk_err err = { 0 };
+	*w = (struct world){ .o = o, .text = usk_strdup(head), .size = sizeof head - 1 };
+	w->cap = w->size;
+	if (sim_options_check(o, &err)) {
+		fail_msg("%s", err.msg);
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		sim_options_clock(o, i, &w->clock[i]);
+	}
+	sim_messages(o, w->clock, take, w);
+}
+
+static void end(struct world *w)
+{
+	sim_clock_free(&w->clock[0]);
+	sim_clock_free(&w->clock[1]);
+	free(w->text);
+}
+
+static struct usk_clocks *solve(struct world *w, const char *model)
+{
+	struct usk_sync_options o = { .model = model,
+				      .reference = "host0",
+				      .max_outliers = -1,
+				      .from_ns = USK_NONE,
+				      .to_ns = USK_NONE };
+	struct usk_err err = { 0 };
+	struct usk_trace *t;
+	struct usk_clocks *c = NULL;
+	w->model = model;
+	if (usk_trace_open_memory(w->text, w->size, NULL, &t, &err) ||
+	    usk_sync(&t, 1, &o, &c, &err)) {
+		fail_msg("seed %llu, %s: %s", (unsigned long long)w->o->seed, model, err.msg);
+	}
+	usk_trace_close(t);
+	return c;
+}
+
+static const struct usk_clock *stepped(const struct usk_clocks *c)
+{
+	return &c->clock[strcmp(c->clock[0].name, "host1") ? 1 : 0];
+}
+
+static void show(const struct world *w, const struct usk_clock *k)
+{
+	for (size_t i = 0; i < w->clock[1].n_jumps; i++) {
+		const struct sim_jump *x = &w->clock[1].jump[i];
+		print_message("  true: %lld to %lld, %.6f ms\n",
+			      (long long)sim_clock_read(&w->clock[1], x->true_ns - 1),
+			      (long long)sim_clock_read(&w->clock[1], x->true_ns),
+			      (double)x->size_ns * 1e-6);
+	}
+	for (size_t i = 0; i < k->n_jumps; i++) {
+		const struct usk_jump *j = &k->jump[i];
+		print_message("  %s of %u, epoch %u, %lld to %lld, rise %.6f to %.6f ms\n",
+			      j->kind == USK_JUMP ? "jump" : "bend", j->of, j->epoch,
+			      (long long)j->after_local_ns, (long long)j->before_local_ns,
+			      (double)j->size_lo_ns * 1e-6, (double)j->size_hi_ns * 1e-6);
+	}
+}
+
+#define MUST(cond)                                                                                 \
+	do {                                                                                       \
+		if (!(cond)) {                                                                     \
+			show(w, k);                                                                \
+			fail_msg("seed %llu, %s: %s", (unsigned long long)w->o->seed, w->model,    \
+				 #cond);                                                           \
+		}                                                                                  \
+	} while (0)
+
+/* Where the clock was put back by so much that stamps show it, a new epoch begins. */
+static size_t epochs_until(const struct world *w, const struct usk_clock *k, int64_t true_ns)
+{
+	size_t epoch = 0, j = 0;
+	for (size_t i = 0; i < w->clock[1].n_jumps; i++, j++) {
+		while (k->jump[j].kind != USK_JUMP) {
+			j++;
+		}
+		epoch += w->clock[1].jump[i].true_ns <= true_ns &&
+			 k->jump[j].before_local_ns < k->jump[j].after_local_ns;
+	}
+	return epoch;
+}
+
+static void check_jumps(const struct world *w, const struct usk_clock *k)
+{
+	const struct sim_clock *c = &w->clock[1];
+	size_t n = 0;
+	for (size_t i = 0; i < k->n_jumps; i++) {
+		const struct usk_jump *j = &k->jump[i];
+		if (j->kind != USK_JUMP) {
+			continue;
+		}
+		MUST(n < c->n_jumps);
+		const struct sim_jump *x = &c->jump[n++];
+		MUST(sim_clock_read(c, x->true_ns - 1) >= j->after_local_ns - 1);
+		MUST(sim_clock_read(c, x->true_ns) <= j->before_local_ns + 1);
+		MUST(j->size_lo_ns - 1 <= -x->size_ns && -x->size_ns <= j->size_hi_ns + 1);
+		MUST(j->size_hi_ns - j->size_lo_ns < 2 * MS);
+	}
+	MUST(n == c->n_jumps);
+}
+
+static void check_band(const struct world *w, const struct usk_clocks *c, const struct usk_clock *k)
+{
+	for (int64_t i = 0; i <= MOMENTS; i++) {
+		int64_t t = w->o->start_ns + w->o->duration_ns / MOMENTS * i;
+		int64_t x = sim_clock_read(&w->clock[1], t);
+		int64_t truth = sim_clock_read(&w->clock[0], t) - x;
+		struct band b = band_of(k->knot, k->n_knots, (uint32_t)epochs_until(w, k, t),
+					c->max_skew_e12);
+		MUST(b.n >= 2);
+		int64_t lo = band_at(&b, x, BAND_LO), hi = band_at(&b, x, BAND_HI);
+		MUST(lo - 1 <= truth && truth <= hi + 1);
+	}
+}
+
+static const char *const models[] = { "wander", "segments=auto" };
+
+/* Put back by less than four messages take nobody sees it: those few whose stamps repeat are left
+ * out. */
+static uint64_t hidden(const struct world *w)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < w->clock[1].n_jumps; i++) {
+		int64_t by = w->clock[1].jump[i].size_ns;
+		n += by < -5 * MS && by > -100 * MS ? 10 : 0;
+	}
+	return n;
+}
+
+static void try(const struct sim_options *o)
+{
+	struct world world, *w = &world;
+	begin(w, o);
+	for (size_t i = 0; i < COUNT(models); i++) {
+		struct usk_clocks *c = solve(w, models[i]);
+		const struct usk_clock *k = stepped(c);
+		MUST(k->quality == USK_BOUNDED && c->counts.outliers <= hidden(w));
+		MUST(!c->evaluation.corrected_inversions || hidden(w));
+		check_jumps(w, k);
+		check_band(w, c, k);
+		usk_clocks_free(c);
+	}
+	end(w);
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+static void one_step_in_the_middle_of_an_hour(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 2; seed++) {
+		struct sim_options o = lan(seed, 3600, 50);
+		struct sim_step step = { 1, 1800 * SECOND + 123456789, seed % 2 ? MS : -MS, false };
+		o.step = &step;
+		o.n_steps = 1;
+		try(&o);
+	}
+}
+
+/* Of 200 us to 1 s, both ways. */
+static void ten_steps(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct sim_options o = lan(seed, 600, 50);
+		struct sim_step step[10];
+		struct usk_rng r;
+		usk_rng_seed(&r, seed + 100);
+		for (int64_t i = 0; i < 10; i++) {
+			int64_t by = (int64_t)(200000 * pow(5000, usk_rng_unit(&r)));
+			step[i] = (struct sim_step){ .host = 1 };
+			step[i].after_ns = i * 60 * SECOND + 20 * SECOND +
+					   (int64_t)usk_rng_below(&r, 20 * (uint64_t)SECOND);
+			step[i].size_ns = usk_rng_below(&r, 2) ? -by : by;
+		}
+		o.step = step;
+		o.n_steps = 10;
+		try(&o);
+	}
+}
+
+/* ---- slews ---------------------------------------------------------------------------------- */
+
+/* Polls from 16 s to 17 min, each set off by its own error, made good at no more than so much. */
+static void slewed_is_not_stepped(void **state)
+{
+	(void)state;
+	static const int64_t poll[] = { 16, 64, 256, 1024 };
+	static const int64_t slew[] = { 2000000, 50000000, 200000000, 400000000 };
+	static const int64_t error[] = { 20000, 500000, 5000000 };
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		int64_t every[] = { poll[seed % 4] * SECOND }, wander[] = { 1000000 };
+		struct sim_options o = lan(seed, 3600, seed % 3 ? 1 : 2);
+		o.poll_ns = (struct sim_list){ every, 1 };
+		o.wander_e15 = (struct sim_list){ wander, 1 };
+		o.slew_e12 = slew[seed / 4 % 4];
+		o.poll_error_ns = error[seed % 3];
+		struct world world, *w = &world;
+		begin(w, &o);
+		for (size_t i = 0; i < COUNT(models); i++) {
+			struct usk_clocks *c = solve(w, models[i]);
+			const struct usk_clock *k = stepped(c);
+			MUST(k->quality == USK_BOUNDED && !c->counts.outliers);
+			MUST(!c->evaluation.corrected_inversions);
+			for (size_t n = 0; n < k->n_jumps; n++) {
+				MUST(k->jump[n].kind == USK_BEND);
+			}
+			usk_clocks_free(c);
+		}
+		end(w);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_step_in_the_middle_of_an_hour),
+		cmocka_unit_test(ten_steps),
+		cmocka_unit_test(slewed_is_not_stepped),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
