@@ -53,10 +53,11 @@ static char *drift_text(const struct source_figures *f)
 {
 	double e = f->drift_error_ppm;
 	int digits = e < 0.1 ? 3 : e < 1 ? 2 : e < 10 ? 1 : 0;
-	return usk_format("%.*f +- %.*f", digits, f->drift_ppm, digits, e);
+	double drift = fabs(f->drift_ppm) < 0.5 * pow(10, -digits) ? 0 : f->drift_ppm;
+	return usk_format("%.*f +- %.*f", digits, drift, digits, e);
 }
 
-static void print_sources(FILE *out, const struct clock_report *r)
+struct table clock_sources_table(const struct clock_report *r)
 {
 	static const char *const heading[] = { "clock",	     "a read", "smallest step",
 					       "repeats, %", "back",   "between cores",
@@ -80,41 +81,55 @@ static void print_sources(FILE *out, const struct clock_report *r)
 		table_cell(&t, drift);
 		free(drift);
 	}
-	table_print(out, &t);
-	fprintf(out,
-		"\nBack: reads that show less than the read before on one core; between cores: "
-		"less than what\nanother core had read before. Drift against monotonic_raw, over "
-		"%g s.\n",
-		r->seconds);
-	const struct discipline *d = &r->discipline;
-	if (!d->known) {
-		fputs("How the kernel steers realtime is not to be learnt here.\n", out);
-		return;
-	}
-	char *error = clock_ns_text(d->error_ns), *most = clock_ns_text(d->max_error_ns);
-	fprintf(out,
-		"realtime is %s: steered by %+.3f ppm, estimated error %s, at most %s; TAI - UTC "
-		"%d s.\n",
-		d->synchronised ? "synchronised" : "not synchronised", d->frequency_ppm, error,
-		most, d->tai_s);
-	free(error);
-	free(most);
+	return t;
 }
 
-static void print_cores(FILE *out, const struct clock_report *r)
+char *clock_steered_text(const struct clock_report *r)
+{
+	const struct discipline *d = &r->discipline;
+	if (!d->known) {
+		return usk_strdup("How the kernel steers realtime is not to be learnt here.");
+	}
+	char *error = clock_ns_text(d->error_ns), *most = clock_ns_text(d->max_error_ns);
+	char *out =
+		usk_format("realtime is %s: steered by %+.3f ppm, estimated error %s, at most %s; "
+			   "TAI - UTC %d s.",
+			   d->synchronised ? "synchronised" : "not synchronised", d->frequency_ppm,
+			   error, most, d->tai_s);
+	free(error);
+	free(most);
+	return out;
+}
+
+char *clock_cores_text(const struct clock_report *r)
 {
 	double fast = INFINITY, slow = 0;
 	for (size_t i = 0; i < r->n_cores; i++) {
 		fast = fmin(fast, r->core[i].work_ns);
 		slow = fmax(slow, r->core[i].work_ns);
 	}
-	fprintf(out,
+	return usk_format(
 		"Same work on each of %zu cores: the slowest takes %.1f %% longer than the "
-		"fastest.\n",
+		"fastest.",
 		r->n_cores, 100 * (slow / fast - 1));
 }
 
-static void print_zero(FILE *out, const struct clock_report *r)
+static void print_sources(FILE *out, const struct clock_report *r)
+{
+	struct table t = clock_sources_table(r);
+	table_print(out, &t);
+	fprintf(out,
+		"\nBack: reads that show less than the read before on one core; between cores: "
+		"less than what\nanother core had read before. Drift against monotonic_raw, over "
+		"%g s.\n",
+		r->seconds);
+	char *steered = clock_steered_text(r), *cores = clock_cores_text(r);
+	fprintf(out, "%s\n%s\n", steered, cores);
+	free(steered);
+	free(cores);
+}
+
+struct table clock_zero_table(const struct clock_report *r)
 {
 	static const char *const heading[] = { "zero, measured", "load", "mean", "trimmed",
 					       "deviation",	 "k",	 "k'",	 "predicted" };
@@ -135,6 +150,12 @@ static void print_zero(FILE *out, const struct clock_report *r)
 			cell_number(&t, z->predicted[c], 2);
 		}
 	}
+	return t;
+}
+
+static void print_zero(FILE *out, const struct clock_report *r)
+{
+	struct table t = clock_zero_table(r);
 	table_print(out, &t);
 	fprintf(out,
 		"\nZero elapsed time by %s; trimmed: without 1 %% at either end. k: variance raw "
@@ -164,7 +185,7 @@ static void row_of_messages(struct table *t, const struct under *u, enum channel
 	cell_number(t, e->zero.k[e->how], 2);
 }
 
-static void print_messages(FILE *out, const struct clock_report *r)
+struct table clock_messages_table(const struct clock_report *r)
 {
 	static const char *const heading[] = { "messages", "bytes", "load",   "round trip", "p99",
 					       "one way",  "p99",   "net by", "zero",	    "k" };
@@ -179,6 +200,12 @@ static void print_messages(FILE *out, const struct clock_report *r)
 			}
 		}
 	}
+	return t;
+}
+
+static void print_messages(FILE *out, const struct clock_report *r)
+{
+	struct table t = clock_messages_table(r);
 	table_print(out, &t);
 	fputs("\nLoad: as many pairs more that do the same. Zero: what the same run measured of "
 	      "no time at all,\ntrimmed; k as above.\n",
@@ -188,7 +215,6 @@ static void print_messages(FILE *out, const struct clock_report *r)
 void clock_print(FILE *out, const struct clock_report *r)
 {
 	print_sources(out, r);
-	print_cores(out, r);
 	fputc('\n', out);
 	print_zero(out, r);
 	fputc('\n', out);

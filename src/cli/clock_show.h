@@ -3,8 +3,10 @@
 #ifndef CLOCK_SHOW_H
 #define CLOCK_SHOW_H
 
+#include "base/io.h"
 #include "clock/clock.h"
 #include "cmd.h"
+#include "units.h"
 
 enum { SIZES = 3 };
 extern const size_t clock_sizes[SIZES]; /* bytes of a message */
@@ -39,6 +41,15 @@ void clock_print(FILE *out, const struct clock_report *r);
 void clock_print_histograms(FILE *out, const struct clock_report *r);
 /** Three significant digits, malloc'ed. */
 char *clock_ns_text(double ns);
+/** Sentences, malloc'ed. */
+char *clock_steered_text(const struct clock_report *r);
+char *clock_cores_text(const struct clock_report *r);
+/* The tables, for whoever prints them and frees their cells. */
+struct table clock_sources_table(const struct clock_report *r);
+struct table clock_zero_table(const struct clock_report *r);
+struct table clock_messages_table(const struct clock_report *r);
+/** One HTML file with tables and drawings that needs no network. */
+void clock_print_page(struct usk_output *out, const struct clock_report *r);
 void clock_print_json(FILE *out, const struct clock_report *r);
 
 #endif

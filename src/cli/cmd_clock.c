@@ -89,6 +89,12 @@ static int clock_run(const struct args *args)
 	if (!status) {
 		status = loads_of(args, r);
 	}
+	const char *path = args_string(args, "output");
+	struct usk_output out = { .fd = -1 };
+	struct usk_err err;
+	if (!status && path && usk_output_open(&out, path, args_flag(args, "force"), &err)) {
+		status = say_error(&err);
+	}
 	if (!status) {
 		r->seconds = args_number(args, "seconds");
 		r->best = args_flag(args, "best");
@@ -118,6 +124,13 @@ static int clock_run(const struct args *args)
 		} else {
 			clock_print(stdout, r);
 		}
+		if (path) {
+			clock_print_page(&out, r);
+			status = usk_output_commit(&out, &err) ? say_error(&err) : EXIT_DONE;
+		}
+	}
+	if (out.path) {
+		usk_output_close(&out);
 	}
 	sources_close(r->source, r->n_sources);
 	free(r);
@@ -178,6 +191,11 @@ static const struct option_group clock_options = {
 static const struct option_group clock_output = {
 	"Output",
 	(const struct option_row[]){
+		{ .name = "output",
+		  .letter = 'o',
+		  .type = OPTION_FILE,
+		  .value = "FILE",
+		  .help = "also a page, HTML, with all tables and histograms drawn" },
 		{ .name = "histograms",
 		  .help = "also how zero elapsed time and the steps of each clock are spread" },
 		{ .name = "json", .help = "print JSON with all figures and histograms" },
@@ -201,5 +219,5 @@ const struct command cmd_clock = {
 		"nothing to do with each other (Kong, Spector and Siewiorek 1986). Messages are "
 		"measured under a load of their like, and zero once more in each of those runs: "
 		"what it is off by is what that run's round trips may be off by.",
-	.group = { &clock_options, &clock_output, &options_common },
+	.group = { &clock_options, &clock_output, &options_force, &options_common },
 };

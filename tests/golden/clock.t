@@ -13,6 +13,16 @@ Timers wake late by
 Zero, load of 0
 Zero, load of 1
 Zero, load of 2
+$ unskew clock --seconds 0.01 --samples 200 --load 1,2 -q -o page.html >/dev/null; echo status $?; grep -c '^<figure' page.html | sed 's/^1[0-9]$/more than 9/'; grep -o '<h[12]>[^<]*' page.html; python3 -c 'import html.parser; html.parser.HTMLParser().feed(open("page.html").read())'
+status 0
+more than 9
+<h1>Clocks of this machine
+<h2>Zero elapsed time
+<h2>Timers
+<h2>Messages
+$ unskew clock --seconds 100 -o page.html; echo status $?
+status 1
+! unskew: page.html: exists already; use --force to replace it
 $ unskew clock --load 1,two; unskew clock --load 0; unskew clock --load 1,2,3,4,5,6,7,8,9; echo status $?
 status 2
 ! unskew: --load: "two" is no number from 1 to 1000
