@@ -7,6 +7,7 @@
  * Why   written as it goes: a page of every message needs no copy of them in memory
  * Not   the drawing (page/)
  *
+ * doc/page-data.md says what each member means.
  * Stamps are written as differences, from origins that are text: readers of JSON have doubles.
  */
 #include "report/page.h"
