@@ -356,5 +356,5 @@ void usk_page_data(struct usk_output *out, const struct usk_page *page)
 	}
 	usk_output_format(out, "],\n\"compare\":");
 	put_json(out, page->compare ? page->compare : "null");
-	usk_output_format(out, ",\n\"truth\":null}\n</script>");
+	usk_output_format(out, "}\n</script>");
 }
