@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unskew.h"
 #include "num/lp.h"
+#include "report/page.h"
 
 #include <jansson.h>
 #ifdef USK_HAVE_BABELTRACE2
@@ -59,6 +60,9 @@ const char *usk_features(void)
 #else
 	add(without, sizeof without, "babeltrace2", NULL, "");
 #endif
+	bool page = usk_page_built_size > 0;
+	add(page ? text : without, page ? sizeof text : sizeof without, "page of reports", NULL,
+	    "");
 #ifdef USK_HAVE_SODIUM
 	add(text, sizeof text, "libsodium", sodium_version_string(), " ");
 #else

@@ -232,11 +232,42 @@ static void test_outlier(void **state)
 	bytes_free(&table);
 }
 
+/* A level is the delay that the answer's own map gives a message. */
+static void test_levels(void **state)
+{
+	(void)state;
+	struct usk_summary s;
+	struct usk_clocks *c = answer("a", "b", &s, false);
+	struct usk_map *map[2];
+	for (int i = 0; i < 2; i++) {
+		map[i] = usk_map_new(&c->clock[i ? c->pair[0].b : c->pair[0].a], c->max_skew_e12);
+	}
+	for (int back = 0; back < 2; back++) {
+		struct usk_thin_row *row;
+		size_t n = usk_thin_rows(s.pair[0].thin, back, &row);
+		assert_true(n > 100);
+		for (size_t i = 0; i < n; i++) {
+			const struct usk_thin_point *x = &row[i].point;
+			struct usk_stamp a, b;
+			assert_int_equal(usk_map_at(map[0], x->other_ns, &a, NULL), USK_OK);
+			assert_int_equal(usk_map_at(map[1], x->local_ns, &b, NULL), USK_OK);
+			int64_t d = b.reference_ns - a.reference_ns;
+			assert_int_equal(x->level, back ? -d : d);
+		}
+		free(row);
+	}
+	usk_map_free(map[0]);
+	usk_map_free(map[1]);
+	usk_summary_free(&s);
+	usk_clocks_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hostile_names),
 		cmocka_unit_test(test_data),
+		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_outlier),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
