@@ -154,7 +154,8 @@ static void count(struct burst *b)
 		const struct usk_probe_exchange *e = &b->c->asked[i];
 		r->answered += e->answered;
 		r->lost += !e->answered;
-		if (e->answered) {
+		/* The last one only collects. */
+		if (e->answered && i < b->how->burst) {
 			r->kind[0][e->t1.kind]++;
 			r->kind[0][e->t4.kind]++;
 			r->kind[1][e->t2.kind]++;

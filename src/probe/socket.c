@@ -316,11 +316,10 @@ static void keep_target(struct usk_probe_from *from, const struct cmsghdr *c)
 		memcpy(from->to, c, c->cmsg_len);
 		from->n_to = CMSG_SPACE(c->cmsg_len - CMSG_LEN(0));
 		if (v4) {
-			/* What is stated to be the source is ipi_spec_dst; any way out. */
+			/* ipi_spec_dst is ours already; any way out will do. */
 			struct in_pktinfo info;
 			uint8_t *at = from->to + CMSG_LEN(0);
 			memcpy(&info, at, sizeof info);
-			info.ipi_spec_dst = info.ipi_addr;
 			info.ipi_ifindex = 0;
 			memcpy(at, &info, sizeof info);
 		}

@@ -1,3 +1,4 @@
+# needs: with-libsodium
 # A key of one's own, never replaced.
 $ unskew probe key -o key
 ! key: a new key; copy it to the other machine over a connection that is safe

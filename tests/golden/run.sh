@@ -10,6 +10,7 @@
 #     $ unskew check a.csv            run by sh in an empty folder, unskew on its PATH
 #     what it prints                  standard output, then standard error marked with "! "
 #     ? 1                             its status, if not 0
+# "with-NAME" after needs: an optional part that unskew must have been built with.
 # In a .md file the same stands between ```console and ```. $DATA is tests/golden/data, $RECORDED
 # the folder of recorded data; where that is missing, doc/example.md stays as it is.
 set -eu
@@ -40,6 +41,10 @@ lacks() {
 		nobody)
 			"$scratch/bin/as-nobody" "$unskew" --version >/dev/null 2>&1 ||
 				echo "user nobody cannot run $unskew (no setpriv, or a folder above it is closed)"
+			;;
+		with-*)
+			"$unskew" --version | sed 's/ (without.*//' | grep -q "${need#with-}" ||
+				echo "this unskew was built without ${need#with-}"
 			;;
 		*)
 			command -v "$need" >/dev/null || echo "$need is not installed"

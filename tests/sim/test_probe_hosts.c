@@ -82,8 +82,8 @@ static int run(char *command)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-/* In a namespace; `timeout` ends it whatever happens to us. */
-static pid_t start(const char *space, int seconds, const char *out, const char *command)
+/* In a namespace; `timeout` ends it whatever happens to us. Frees the command. */
+static pid_t start(const char *space, int seconds, const char *out, char *command)
 {
 	fflush(NULL);
 	pid_t pid = fork();
@@ -93,6 +93,7 @@ static pid_t start(const char *space, int seconds, const char *out, const char *
 		execl("/bin/sh", "sh", "-c", all, (char *)NULL);
 		_exit(127);
 	}
+	free(command);
 	return pid;
 }
 
@@ -151,6 +152,8 @@ struct watched {
 	int64_t worst_error, worst_bound;
 	json_t *total;
 	int64_t first_there, last_there, last_here, last_bound;
+	int64_t grown_ns; /* by how much the bound grew in rounds without an answer */
+	size_t shrunk;	  /* such rounds in which it did not */
 };
 
 static int64_t number(const json_t *j, const char *name)
@@ -168,6 +171,11 @@ static void take_round(struct watched *w, const json_t *j)
 	}
 	int64_t there = number(j, "there_ns"), here = number(j, "here_ns");
 	int64_t bound = number(j, "precision_ns"), error = llabs(here - here_at(there));
+	const char *said = json_string_value(json_object_get(j, "state"));
+	if (w->known && said && !strcmp(said, "no answer")) {
+		w->shrunk += bound <= w->last_bound;
+		w->grown_ns += bound - w->last_bound;
+	}
 	w->known++;
 	w->close += error < 20000;
 	w->worst_error = error > w->worst_error ? error : w->worst_error;
@@ -262,21 +270,21 @@ static void watch_live(const char *path, int seconds)
 }
 
 /* The same from the table: `sync` ties the clocks, its band has the truth and meets the bound. */
-static void check_table(const char *unskew, const struct watched *w)
+static void check_table(const char *unskew, const char *name, const struct watched *w)
 {
 	char *out = usk_format("%s/converted", dir), line[256];
-	int status = run(usk_format("%s sync -q --reference here -o %s/clocks.json %s/table.csv "
-				    ">%s/sync.out && %s convert %s/clocks.json --clock there %lld "
-				    "%lld >%s",
-				    unskew, dir, dir, dir, unskew, dir, (long long)w->first_there,
-				    (long long)w->last_there, out));
+	int status = run(usk_format("%s sync -q --force --reference here -o %s/clocks.json "
+				    "%s/%s.csv >%s/sync.out && %s convert %s/clocks.json --clock "
+				    "there %lld %lld >%s",
+				    unskew, dir, dir, name, dir, unskew, dir,
+				    (long long)w->first_there, (long long)w->last_there, out));
 	expect(status == 0, "sync did not tie the clocks by the table");
 	FILE *f = fopen(out, "r");
 	for (int i = 0; f && i < 2 && fgets(line, sizeof line, f); i++) {
 		long long there = 0, here = 0, lo = 0, hi = 0;
 		bool read = sscanf(line, "%lld %lld %lld %lld", &there, &here, &lo, &hi) == 4;
 		int64_t truth = here_at(there);
-		printf("table: band of %.2f us, %s, estimate off by %.2f us\n",
+		printf("table of %s: band of %.2f us, %s, estimate off by %.2f us\n", name,
 		       (double)(hi - lo) / 1e3, lo <= truth + 1 && truth <= hi ? "holds" : "FAILS",
 		       (double)llabs(here - truth) / 1e3);
 		expect(read && lo <= truth + 1 && truth <= hi, "the band of the table");
@@ -323,15 +331,16 @@ static void test(const char *unskew, const char *relay, int seconds)
 	struct timespec pause = { 0, 700000000 };
 	nanosleep(&pause, NULL);
 	pid_t v4 = start(a, seconds, "v4",
-			 usk_format("%s %s 192.0.2.2 --duration %ds -o %s/table.csv --live %s "
+			 usk_format("%s %s 192.0.2.2 --duration %ds -o %s/v4.csv --live %s "
 				    "--here here --there there",
 				    unskew, common, seconds, dir, live));
 	pid_t v6 = start(
 		a, seconds, "v6",
 		usk_format("%s %s 2001:db8::2 --duration %ds", unskew, common, seconds / 4 + 1));
 	pid_t bad = start(a, seconds, "bad",
-			  usk_format("%s %s 127.0.0.1 --port 4720 --duration %ds --timeout 100ms",
-				     unskew, common, seconds));
+			  usk_format("%s %s 127.0.0.1 --port 4720 --duration %ds --timeout 100ms "
+				     "-o %s/bad.csv --here here --there there",
+				     unskew, common, seconds, dir));
 	watch_live(live, seconds);
 	expect(!finish(v4), "the client over IPv4 failed");
 	expect(!finish(v6), "the client over IPv6 failed");
@@ -344,13 +353,17 @@ static void test(const char *unskew, const char *relay, int seconds)
 	judge("through the relay", &wb);
 	expect(w4.rounds >= (size_t)seconds * 4, "rounds over IPv4 were late");
 	expect(SLOW || w4.close * 100 >= w4.known * 95, "error over 20 us in over 5 % of rounds");
+	printf("rounds without an answer: %zu, the bound grew by %.2f us in them\n",
+	       wb.rounds - wb.answered, (double)wb.grown_ns / 1e3);
 	expect(wb.answered < wb.rounds, "the relay never kept all packets back");
+	expect(wb.grown_ns > 0 && !wb.shrunk, "a bound does not grow without answers");
 	expect(refused(&wb, "forged") > 0 && refused(&wb, "not_asked") > 0 &&
 		       refused(&wb, "malformed") > 0,
 	       "the relay's packets were not noticed");
 	run(usk_format("cat %s/relay", dir));
 	check_server("server");
-	check_table(unskew, &w4);
+	check_table(unskew, "v4", &w4);
+	check_table(unskew, "bad", &wb);
 	json_decref(w4.total);
 	json_decref(w6.total);
 	json_decref(wb.total);
