@@ -285,12 +285,111 @@ static void slewed_is_not_stepped(void **state)
 	}
 }
 
+/* ---- put back ------------------------------------------------------------------------------- */
+
+static char dir[] = "/tmp/unskew-steps-XXXXXX";
+
+struct delays {
+	uint64_t n, wrong;
+};
+
+/* On one clock every message takes what it took. */
+static bool see(void *ctx, const struct usk_msg *m, size_t n)
+{
+	struct delays *d = ctx;
+	for (size_t i = 0; i < n; i++) {
+		int64_t took = m[i].received_ns - m[i].sent_ns;
+		d->wrong += took < 0 || took > 2 * MS;
+	}
+	d->n += n;
+	return true;
+}
+
+static struct usk_clocks *solve_files(const char *const *path, size_t n, struct delays *d)
+{
+	struct usk_sink sink = { .ctx = d, .put = see };
+	struct usk_sync_options o = { .messages = d ? &sink : NULL,
+				      .model = "linear",
+				      .max_outliers = -1,
+				      .from_ns = USK_NONE,
+				      .to_ns = USK_NONE };
+	struct usk_trace *t[2] = { NULL };
+	struct usk_clocks *c = NULL;
+	struct usk_err err = { 0 };
+	o.model = d ? "linear" : "segments=auto";
+	for (size_t i = 0; i < n; i++) {
+		assert_int_equal(usk_trace_open(path[i], NULL, &t[i], &err), USK_OK);
+	}
+	if (usk_sync(t, n, &o, &c, &err)) {
+		fail_msg("%s: %s", path[0], err.msg);
+	}
+	for (size_t i = 0; i < n; i++) {
+		usk_trace_close(t[i]);
+	}
+	return c;
+}
+
+/* By 0.3 to 20 s in the middle: what apply writes is right in both epochs, and so are the bands. */
+static void put_back(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		static const int64_t by[] = { 300 * MS, 700 * MS, 2 * SECOND, 20 * SECOND };
+		struct sim_options o = lan(seed, 60, 50);
+		struct sim_step step = { 1, 30 * SECOND + 987654, -by[seed / 2 % 4], false };
+		struct usk_err err = { 0 };
+		struct delays d = { 0 };
+		bool table = seed % 2;
+		o.format = table ? SIM_TABLE : SIM_PCAP;
+		o.step = &step;
+		o.n_steps = 1;
+		char *run = usk_format("%s/%llu", dir, (unsigned long long)seed);
+		char *in = usk_format("%s/%s", run, table ? "messages.csv" : "host1.pcap");
+		char *out = usk_format("%s/%s", run, table ? "out.csv" : "out.pcap");
+		char *other = usk_format("%s/host0.pcap", run);
+		if (sim_run(&o, run, true, NULL, &err)) {
+			fail_msg("%s", err.msg);
+		}
+		const char *as_recorded[] = { table ? in : other, in };
+		struct world world = { .o = &o, .model = "segments=auto" }, *w = &world;
+		sim_options_clock(&o, 0, &w->clock[0]);
+		sim_options_clock(&o, 1, &w->clock[1]);
+		struct usk_clocks *c = solve_files(as_recorded, table ? 1 : 2, NULL);
+		const struct usk_clock *k = stepped(c);
+		MUST(k->quality == USK_BOUNDED && !c->counts.outliers);
+		MUST(k->knot[k->n_knots - 1].epoch == 1);
+		check_jumps(w, k);
+		check_band(w, c, k);
+		uint32_t clock = (uint32_t)(k - c->clock);
+		if (usk_apply(in, table ? USK_NO_CLOCK : clock, c, out, NULL, NULL, &err)) {
+			fail_msg("seed %llu: %s", (unsigned long long)seed, err.msg);
+		}
+		const char *corrected[] = { table ? out : other, out };
+		usk_clocks_free(solve_files(corrected, table ? 1 : 2, &d));
+		MUST(d.n >= c->counts.matched && d.n > 5000 && !d.wrong);
+		usk_clocks_free(c);
+		end(w);
+		free(run);
+		free(in);
+		free(out);
+		free(other);
+	}
+}
+
 int main(void)
 {
+	if (!mkdtemp(dir)) {
+		return 1;
+	}
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_step_in_the_middle_of_an_hour),
 		cmocka_unit_test(ten_steps),
 		cmocka_unit_test(slewed_is_not_stepped),
+		cmocka_unit_test(put_back),
 	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	char *clean = usk_format("rm -rf '%s'", dir);
+	failed += system(clean) != 0;
+	free(clean);
+	return failed;
 }
