@@ -109,10 +109,12 @@ export class Corridor {
 		this.legend.replaceChildren(
 			item('\u25b2', 'floor', `from ${peer}`), item('\u25bc', 'ceiling', `to ${peer}`),
 			item('\u2501', 'line', this.lineIs()), item('\u25a0', 'band', 'band'),
-			item('\u25cf', 'hull', 'hull'), item('\u2715', 'out', 'left out'));
+			item('\u25cf', 'hull', 'hull'), item('\u2715', 'out', view.pair.contradicted ? 'contradict each other' : 'left out'));
 		const coarse = [view.self, view.peer].map((c) => Number(c.json.resolution_ns ?? 1)).reduce((a, b) => Math.max(a, b));
-		this.remark.textContent = coarse > 1 ? `Stamps are good to ${span(coarse).replace(/\.0+(?=\D)/, '')}: the band reaches that far past the points.` : '';
-		this.remark.hidden = coarse <= 1;
+		const least = this.data.answer.model.min_delay;
+		this.remark.textContent = [coarse > 1 ? `Stamps are good to ${span(coarse).replace(/\.0+(?=\D)/, '')}: the band reaches that far past the points.` : '',
+			least === '0' ? '' : `The band counts on a minimum delay of ${short(least, 60)}; the points are drawn without it.`].join(' ').trim();
+		this.remark.hidden = !this.remark.textContent;
 		this.box.setAttribute('aria-label', `Corridor of ${shown(view.self.name)} against ${shown(view.peer.name)}; its numbers follow as a table`);
 	}
 

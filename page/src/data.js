@@ -26,7 +26,7 @@ function unpackDirection(d) {
 	for (const i of d.out ?? []) {
 		out[i] = 1;
 	}
-	return { from: d.from, total: d.total, held: sent.length, sent, received, out,
+	return { from: d.from, total: d.total, held: sent.length, sent, received, out, odd: new Uint8Array(sent.length),
 		standsFor: d.stands_for, sentEpoch: d.sent_epoch, receivedEpoch: d.received_epoch };
 }
 
@@ -43,10 +43,22 @@ function fromCorridor(c) {
 		});
 		const [sent, received] = from === 'a' ? [a, b] : [b, a];
 		return { from, total: points.length, held: points.length, sent, received,
-			out: new Uint8Array(points.length), standsFor: null, sentEpoch: null, receivedEpoch: null };
+			out: new Uint8Array(points.length), odd: new Uint8Array(points.length), standsFor: null, sentEpoch: null, receivedEpoch: null };
 	};
 	return { a: c.a, b: c.b, aOrigin, bOrigin, bucket: Number(c.bucket_ns), corridor: true, delays: [],
 		directions: [side(c.floor, 'a'), side(c.ceiling, 'b')] };
+}
+
+/* Messages that contradict each other, by their stamps: which of those held they are */
+function markOdd(p, pair) {
+	const odd = new Set((p.contradiction ?? []).map((m) => `${m.sent_ns}/${m.received_ns}`));
+	for (const d of odd.size ? pair.directions : []) {
+		const [start, end] = d.from === 'a' ? [pair.aOrigin, pair.bOrigin] : [pair.bOrigin, pair.aOrigin];
+		for (let i = 0; i < d.held; i++) {
+			d.odd[i] = odd.has(`${start + BigInt(d.sent[i])}/${end + BigInt(d.received[i])}`) ? 1 : 0;
+		}
+	}
+	pair.contradicted = odd.size > 0;
 }
 
 function unpackPair(p) {
@@ -59,7 +71,11 @@ export function unpack(json) {
 	const clocks = answer.clocks.map((c) => new Clock(c, answer.model.max_skew_ppm));
 	const packed = json.pairs.length ? json.pairs.map(unpackPair) : (answer.corridors ?? []).map(fromCorridor);
 	const pairs = packed.filter((p) => p.directions.some((d) => d.held));
-	pairs.forEach((p, i) => { p.index = i; });
+	const answers = new Map(answer.pairs.map((p) => [`${p.a}\u0000${p.b}`, p]));
+	pairs.forEach((p, i) => {
+		p.index = i;
+		markOdd(answers.get(`${p.a}\u0000${p.b}`) ?? {}, p);
+	});
 	return { json, answer, clocks, pairs, clockOf: new Map(clocks.map((c) => [c.name, c])), views: new Map() };
 }
 
@@ -95,13 +111,14 @@ function makeView(data, pair, selfIsB) {
 		const order = selfIsB ? null : sortedBy(x);
 		const at = (i) => (order ? order[i] : i);
 		const side = { floor, direction: d, n, x: new Float64Array(n), y: new Float64Array(n), own: new Float64Array(n),
-			index: order, out: new Uint8Array(n) };
+			index: order, out: new Uint8Array(n), odd: new Uint8Array(n) };
 		for (let i = 0; i < n; i++) {
 			const k = at(i);
 			side.x[i] = x[k];
 			side.own[i] = selfAt(x[k], xEpoch?.[k]);
 			side.y[i] = peerAt(other[k], otherEpoch?.[k]) - side.own[i];
 			side.out[i] = d.out[k];
+			side.odd[i] = d.odd[k];
 		}
 		return side;
 	});
@@ -136,6 +153,7 @@ function inOrder(side) {
 			side.y = pick(side.y);
 			side.own = pick(side.own);
 			side.out = pick(side.out);
+			side.odd = pick(side.odd);
 			return;
 		}
 	}

@@ -176,7 +176,7 @@ export class Plot {
 	corridorRange(inner) {
 		const [low, high] = this.bandRange();
 		const below = inner.filter((v) => v < 0).sort((a, b) => b - a), above = inner.filter((v) => v >= 0).sort((a, b) => a - b);
-		const few = inner.length <= 60 ? 0.95 : 0;
+		const few = inner.length <= 60 || !this.band.length ? 0.95 : 0;
 		const at = (values) => values[Math.floor((values.length - 1) * few)] ?? 0;
 		return [Math.min(low * 1.7, at(below) * 1.15), Math.max(high * 1.7, at(above) * 1.15)];
 	}
@@ -300,7 +300,7 @@ export class Plot {
 		ctx.beginPath();
 		const r = 4 * ratio, until = lowerBound(side.x, this.to + 1);
 		for (let i = lowerBound(side.x, this.from); i < until; i++) {
-			if (side.out[i]) {
+			if (side.out[i] || side.odd[i]) {
 				const x = X(side.x[i]), y = Math.min(top + height - r, Math.max(top + r, Y(side.y[i])));
 				ctx.moveTo(x - r, y - r);
 				ctx.lineTo(x + r, y + r);
