@@ -254,8 +254,10 @@ enum usk_status truth_errors(const struct truth *t, const char *reference, const
 	long double squares = 0;
 	for (size_t i = 0; i < t->n && !status && out->known; i++) {
 		struct usk_stamp s;
-		if (usk_map_at(map, local_ns[i], &s, NULL) || ref_ns[i] < -USK_TIME_MAX ||
-		    ref_ns[i] > USK_TIME_MAX) {
+		/* A line is of a time that runs on, and the truth of stamps. */
+		bool put_back = i && (local_ns[i] < local_ns[i - 1] || ref_ns[i] < ref_ns[i - 1]);
+		if (put_back || usk_map_at(map, local_ns[i], &s, NULL) ||
+		    ref_ns[i] < -USK_TIME_MAX || ref_ns[i] > USK_TIME_MAX) {
 			out->known = false;
 			break;
 		}
