@@ -262,7 +262,7 @@ static void ppm_text(int64_t e12, char out[UNIT_TEXT])
 }
 
 /* What the bands rest on. */
-static void print_model(FILE *out, const struct usk_clocks *c)
+void print_model(FILE *out, const struct usk_clocks *c)
 {
 	char skew[UNIT_TEXT], wander[UNIT_TEXT], segment[UNIT_TEXT];
 	const char *delay = !c->min_delay || !strcmp(c->min_delay, "0") ? "0 ns" : c->min_delay;

@@ -12,6 +12,8 @@ void offset_at_middle(const struct usk_clocks *c, const struct usk_clock *clock,
 		      char out[UNIT_TEXT]);
 /** The table of clocks, what was left out, what contradicts what, notes, and the assumptions. */
 void print_clocks(FILE *out, const struct usk_clocks *c);
+/** What the bands rest on, a sentence or two over lines. */
+void print_model(FILE *out, const struct usk_clocks *c);
 /** "Matched 6,112 messages; left out: 12 unmatched." */
 void print_counts(FILE *out, const struct usk_counts *n);
 /** What both of two clocks heard, by how much apart; a sentence, or nothing. after may be NULL. */

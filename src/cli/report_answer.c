@@ -329,6 +329,32 @@ static void put_delays(FILE *out, const struct usk_clocks *c)
 	end_table(out);
 }
 
+/* What a printing function says, as a paragraph. */
+static void put_paragraph(FILE *out, const char *id, char *text)
+{
+	fprintf(out, "<p id=\"%s\">", id);
+	put_text(out, text);
+	fputs("</p>\n", out);
+	free(text);
+}
+
+/* What was left out, and what the bands rest on, in the words of the terminal's answer. */
+static void put_basis(FILE *out, const struct usk_clocks *c)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *lines = open_memstream(&text, &size);
+	if (lines) {
+		print_counts(lines, &c->counts);
+	}
+	put_paragraph(out, "unskew-counts", finish(lines, &text));
+	lines = open_memstream(&text, &size);
+	if (lines) {
+		print_model(lines, c);
+	}
+	put_paragraph(out, "unskew-model", finish(lines, &text));
+}
+
 /* Jumps and messages left out in the words of the terminal's answer. */
 static void put_steps(FILE *out, const struct usk_clocks *c)
 {
@@ -392,6 +418,7 @@ char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_note
 		put_text(out, sentence);
 		fputs("</p>\n", out);
 		put_clocks(out, c);
+		put_basis(out, c);
 		put_notes(out, c, note, n_notes);
 		if (tables) {
 			fputs("<h2>Pairs</h2>\n", out);

@@ -27,7 +27,7 @@ struct usk_bins {
 	size_t n_slots, n_used;
 };
 
-enum { FIRST_SLOTS = 64, BODY = 100 };
+enum { FIRST_SLOTS = 64, FEWEST = 10, MOST = 100 };
 #define WIDEST INT64_C(1000000000000000000)
 
 struct usk_bins *usk_bins_new(size_t most)
@@ -121,6 +121,16 @@ static int64_t next_width(int64_t width)
 	return lead == 2 ? width / 2 * 5 : width * 2;
 }
 
+/* Bins that values up to the 99th percentile may take: 2 sqrt(n), between 10 and 100. */
+static int64_t bins_for(uint64_t n)
+{
+	int64_t bins = FEWEST;
+	while (bins < MOST && (uint64_t)(bins * bins) < 4 * n) {
+		bins++;
+	}
+	return bins;
+}
+
 void usk_bins_show(const struct usk_bins *b, struct usk_bins_shown *out)
 {
 	*out = (struct usk_bins_shown){ .n = b->n };
@@ -128,6 +138,7 @@ void usk_bins_show(const struct usk_bins *b, struct usk_bins_shown *out)
 		return;
 	}
 	struct cell *cell = usk_alloc(b->n_used, sizeof *cell);
+	int64_t body = bins_for(b->n);
 	size_t n = 0;
 	for (size_t i = 0; i < b->n_slots; i++) {
 		if (b->slot[i].n) {
@@ -141,7 +152,7 @@ void usk_bins_show(const struct usk_bins *b, struct usk_bins_shown *out)
 	out->p99_ns = value_at(b, cell, b->n - 1 - b->n / 100);
 	out->fine_ns = out->bin_ns = b->width;
 	while (out->bin_ns < WIDEST &&
-	       (usk_i128)cell_of(out->p99_ns, out->bin_ns) - cell_of(b->min, out->bin_ns) >= BODY) {
+	       (usk_i128)cell_of(out->p99_ns, out->bin_ns) - cell_of(b->min, out->bin_ns) >= body) {
 		out->bin_ns = next_width(out->bin_ns);
 	}
 	int64_t first = cell_of(b->min, out->bin_ns);

@@ -5,8 +5,8 @@
  * While values come they are counted in fine bins, 1 ns wide to begin with, that become ten times
  * as wide whenever more of them are in use than may be. The bins that are shown are the narrowest
  * of 1, 2, 5, 10, 20, 50 ... ns, no narrower than the fine ones, of which the values up to the
- * 99th percentile take at most 100; they go on to the largest value, but are 128 at most. Edges
- * are multiples of the width, and every value is counted in the bin that it is in.
+ * 99th percentile take at most 2 sqrt(n), but 10 to 100; they go on to the largest value, but are
+ * 128 at most. Edges are multiples of the width, and every value is counted in the bin it is in.
  */
 #ifndef USK_BINS_H
 #define USK_BINS_H
