@@ -381,7 +381,10 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	const uint32_t net = 1u << CTF_QUEUED | 1u << CTF_RECEIVED;
 	const uint32_t key = 1u << CTF_SENT | 1u << CTF_GOT;
 	uint32_t kinds = status ? 0 : usk_ctf_read_totals(s->child)->kinds;
-	if (!status && !(kinds & (net | key))) {
+	if (!status && !kinds) {
+		status = usk_fail(err, USK_EINPUT, 0,
+				  "%s: its streams are empty: no event is there", t->path);
+	} else if (!status && !(kinds & (net | key))) {
 		status =
 			usk_fail(err, USK_EINPUT, 0,
 				 "%s: has no event that tells of a message: neither network events "

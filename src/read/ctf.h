@@ -4,6 +4,7 @@
  *
  *     ctf_find.c   a folder -> the traces in it
  *     ctf_child.c  the same in a process that may die
+ *     ctf_metadata.c its metadata as text
  *     ctf_mend.c   what is whole of traces that are damaged
  *     ctf_graph.c  traces -> events of all streams, merged by time (libbabeltrace2)
  *     ctf_field.c  fields of events -> numbers, bytes, text
@@ -29,6 +30,12 @@ enum usk_status usk_ctf_find(const char *path, char ***folder, size_t *n, struct
 enum usk_status usk_ctf_files(const char *folder, char ***name, size_t *n, struct usk_err *err);
 /** Bytes of all streams of these. */
 uint64_t usk_ctf_size(char *const *folder, size_t n);
+
+/* ---- ctf_metadata.c ---- */
+
+/** Of the trace in this folder, for the caller to free; text may be NULL, to look only.
+ * USK_EINPUT: packets of it are cut short or damaged. */
+enum usk_status usk_ctf_metadata(const char *folder, char **text, struct usk_err *err);
 
 /* ---- ctf_mend.c ---- */
 

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +56,21 @@ static void send_all(int fd, const void *data, size_t n)
 	}
 }
 
+/*
+ * On some damaged traces the library goes on for ever when it opens them. It may look at each
+ * packet, and these may be small. bytes: of the traces; 0: no more limit.
+ */
+static void limit_cpu(uint64_t bytes)
+{
+	enum { LEAST_S = 30, BYTES_PER_S = 8 << 20 };
+	struct rlimit limit;
+	if (!getrlimit(RLIMIT_CPU, &limit)) {
+		rlim_t s = LEAST_S + bytes / BYTES_PER_S;
+		limit.rlim_cur = bytes && s < limit.rlim_max ? s : limit.rlim_max;
+		setrlimit(RLIMIT_CPU, &limit);
+	}
+}
+
 static void child_main(int fd, char *const *folder, size_t n, const struct ctf_visitor *visitor)
 {
 	struct ctf_graph *g = NULL;
@@ -64,7 +80,9 @@ static void child_main(int fd, char *const *folder, size_t n, const struct ctf_v
 	/* What lies between members goes through the pipe, too. */
 	memset(&f, 0, sizeof f);
 	usk_child_begin();
+	limit_cpu(usk_ctf_size(folder, n) + 1);
 	f.status = usk_ctf_open(folder, n, visitor, &g, &f.err);
+	limit_cpu(0);
 	if (!f.status) {
 		f.totals = *usk_ctf_totals(g);
 	}
@@ -116,6 +134,8 @@ static void unpack(struct ctf_child *c, size_t n)
 
 static enum usk_status try_open(void *ctx, struct usk_err *err)
 {
+	char *folder = ctx;
+	limit_cpu(usk_ctf_size(&folder, 1) + 1);
 	return usk_ctf_opens(ctx) ? USK_OK : usk_fail(err, USK_EINPUT, 0, "it is not taken");
 }
 

@@ -371,6 +371,10 @@ static enum usk_status add_sources(struct ctf_graph *g, char *const *folder, siz
 	}
 	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < n && !status; i++) {
+		status = usk_ctf_metadata(folder[i], NULL, &g->err);
+		if (status) {
+			break;
+		}
 		bt_value *params = source_params(folder[i]);
 		char *name = usk_format("trace%zu", i);
 		if (bt_graph_add_source_component(g->graph, class, name, params,

@@ -169,6 +169,8 @@ static enum usk_status mend_folder(struct mend *m, struct usk_err *err)
 	if (mkdir(m->to, 0700) || mkdir(m->trial, 0700) || !link_to(m->from, m->to, "metadata") ||
 	    !link_to(m->from, m->trial, "metadata")) {
 		status = usk_fail(err, USK_EIO, 0, "%s: %s", m->to, strerror(errno));
+	} else if (usk_ctf_metadata(m->from, NULL, err)) {
+		status = USK_EINPUT;
 	} else if (!usk_ctf_is_readable(m->trial)) {
 		status = usk_fail(
 			err, USK_EINPUT, 0,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "write/bt_whose.h"
-#include "base/io.h"
 #include "read/ctf.h"
 
 #include <stdio.h>
@@ -34,27 +33,16 @@ static bool parse_uuid(const char *text, const char *end, uint8_t out[16])
 	return n == 16;
 }
 
-/* Metadata in packets has the trace's UUID in each; as text it says so first. */
-static bool find_uuid(const char *path, uint8_t out[16])
+static bool find_uuid(const char *folder, uint8_t out[16])
 {
-	struct usk_input in;
-	bool found = false;
-	if (usk_input_open(&in, path, NULL)) {
+	char *text;
+	if (usk_ctf_metadata(folder, &text, NULL)) {
 		return false;
 	}
-	if (!usk_input_need(&in, 0, 1 << 16, NULL) && in.have >= 20) {
-		uint32_t magic = usk_load32(in.data, false);
-		if (magic == 0x75d11d57 || magic == __builtin_bswap32(0x75d11d57)) {
-			memcpy(out, in.data + 4, 16);
-			found = true;
-		} else {
-			const char *end = (const char *)in.data + in.have;
-			const char *p = memmem(in.data, in.have, "uuid", 4);
-			p = p ? memchr(p, '"', (size_t)(end - p)) : NULL;
-			found = p && parse_uuid(p + 1, end, out);
-		}
-	}
-	usk_input_close(&in);
+	const char *p = strstr(text, "uuid");
+	p = p ? strchr(p, '"') : NULL;
+	bool found = p && parse_uuid(p + 1, p + strlen(p), out);
+	free(text);
 	return found;
 }
 
@@ -66,13 +54,11 @@ static void learn(struct whose *w, const char *path, uint32_t clock)
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		char *metadata = usk_format("%s/metadata", folder[i]);
 		struct known k = { .clock = clock };
-		if (find_uuid(metadata, k.uuid)) {
+		if (find_uuid(folder[i], k.uuid)) {
 			w->known = usk_room(w->known, w->n, &w->cap, sizeof *w->known);
 			w->known[w->n++] = k;
 		}
-		free(metadata);
 		free(folder[i]);
 	}
 	free(folder);

@@ -40,40 +40,6 @@ struct trace {
 
 /* ---- metadata ------------------------------------------------------------------------------ */
 
-/* As text; metadata in packets has a header before each piece. */
-static char *metadata_text(const char *folder)
-{
-	enum { HEADER = 37 };
-	char *path = usk_format("%s/metadata", folder);
-	struct usk_input in;
-	char *text = NULL;
-	if (!usk_input_open(&in, path, NULL)) {
-		if (!usk_input_all(&in, NULL)) {
-			text = usk_alloc(in.have + 16, 1);
-			uint32_t magic = in.have >= 4 ? usk_load32(in.data, false) : 0;
-			bool packed = magic == 0x75d11d57, swapped = magic == 0x571dd175;
-			size_t n = 0;
-			for (size_t at = 0; (packed || swapped) && at + HEADER <= in.have;) {
-				uint32_t content = usk_load32(in.data + at + 24, swapped) / 8;
-				uint32_t packet = usk_load32(in.data + at + 28, swapped) / 8;
-				if (packet < HEADER || content < HEADER || content > packet ||
-				    packet > in.have - at) {
-					break;
-				}
-				memcpy(text + n, in.data + at + HEADER, content - HEADER);
-				n += content - HEADER;
-				at += packet;
-			}
-			if (!packed && !swapped) {
-				memcpy(text, in.data, in.have);
-			}
-		}
-		usk_input_close(&in);
-	}
-	free(path);
-	return text;
-}
-
 /* The number behind `key =` between two places; false if it is not there, or no plain number. */
 static bool number(const char *from, const char *to, const char *key, usk_i128 *out, char **begin,
 		   char **end)
@@ -106,8 +72,10 @@ static bool number(const char *from, const char *to, const char *key, usk_i128 *
 static bool describe(const char *folder, struct described *d)
 {
 	memset(d, 0, sizeof *d);
-	d->text = metadata_text(folder);
-	char *p = d->text ? strstr(d->text, "\nclock") : NULL, *b, *e;
+	if (usk_ctf_metadata(folder, &d->text, NULL)) {
+		return false;
+	}
+	char *p = strstr(d->text, "\nclock"), *b, *e;
 	usk_i128 hz = 1000000000, offset = 0, seconds = 0;
 	if (!p || p[6 + strspn(p + 6, " \t\n")] != '{' || strstr(p + 6, "\nclock")) {
 		return false;

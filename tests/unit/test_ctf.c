@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* CTF traces: packets of the kernel's events, sides of messages by key rules, and what is damaged.
  */
+#include "base/io.h"
 #include "ctf_making.h"
 #include "match/match.h"
 
@@ -561,6 +562,52 @@ static void refuse(const char *path, const char *says)
 	refuse_by("msg:send{channel}", path, says);
 }
 
+/* Metadata in packets: cut anywhere it is refused, and nothing waits for the rest. */
+static void test_packed_metadata(const char *path)
+{
+	enum { PACKET = 1000 };
+	for (int cut = 0; cut < 4; cut++) {
+		make_plain(path, "a");
+		char *file = usk_format("%s/metadata", path);
+		struct usk_input in;
+		struct bytes packed = { 0 };
+		assert_int_equal(usk_input_open(&in, file, NULL), USK_OK);
+		assert_int_equal(usk_input_all(&in, NULL), USK_OK);
+		/* The text says of itself that it is text. */
+		const char *text = memchr(in.data, '\n', in.have);
+		size_t left = in.have - (size_t)(text - (const char *)in.data);
+		for (size_t n; left; left -= n, text += n) {
+			n = left < PACKET ? left : PACKET;
+			put32(&packed, 0x75d11d57);
+			for (int i = 0; i < 5; i++) {
+				put32(&packed, 0);
+			}
+			put32(&packed, (uint32_t)(37 + n) * 8);
+			put32(&packed, (uint32_t)(37 + n + 11) * 8);
+			put(&packed, "\0\0\0\1\10", 5);
+			put(&packed, text, n);
+			put(&packed, "pad pad pad", 11);
+		}
+		usk_input_close(&in);
+		FILE *f = fopen(file, "wb");
+		static const size_t off[] = { 0, 1, 200, 1300 };
+		assert_non_null(f);
+		assert_int_equal(fwrite(packed.data, 1, packed.n - off[cut], f),
+				 packed.n - off[cut]);
+		assert_int_equal(fclose(f), 0);
+		if (cut) {
+			refuse(path, "metadata are cut short or damaged in the packet at byte");
+		} else {
+			static const char *send = "msg:send{channel}";
+			struct usk_read_options o = { .send = &send, .n_send = 1 };
+			usk_trace_close(open_with(path, &o));
+		}
+		bytes_free(&packed);
+		free(file);
+		ctf_remove(path);
+	}
+}
+
 static void test_damage(void **state)
 {
 	(void)state;
@@ -611,6 +658,7 @@ static void test_damage(void **state)
 	overwrite(path, "metadata", 200, "{{{{{{{", 7);
 	refuse(path, "cannot read its metadata");
 	ctf_remove(path);
+	test_packed_metadata(path);
 
 	make_plain(path, "a");
 	char *file = usk_format("%s/metadata", path);
@@ -645,6 +693,15 @@ static void test_damage(void **state)
 		free(user);
 		ctf_remove(path);
 	}
+
+	make_plain(path, "a");
+	for (int i = 0; i < 2; i++) {
+		file = usk_format("%s/channel0_%d", path, i);
+		assert_int_equal(truncate(file, 0), 0);
+		free(file);
+	}
+	refuse(path, "streams are empty");
+	ctf_remove(path);
 
 	/* Nothing in it that anyone knows. */
 	struct ctf c = ctf_begin(path, "a", 1000000000, START);
