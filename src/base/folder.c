@@ -83,6 +83,38 @@ bool usk_folder_make(const char *path)
 	return good;
 }
 
+enum usk_status usk_copy_file(const char *from, const char *to, uint64_t n, struct usk_err *err)
+{
+	char block[1 << 16];
+	int in = open(from, O_RDONLY | O_CLOEXEC), out = -1;
+	const char *where = in < 0 ? from : to;
+	bool good =
+		in >= 0 && (out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) >= 0;
+	while (n && good) {
+		ssize_t m = read(in, block, n < sizeof block ? (size_t)n : sizeof block);
+		if (m <= 0) {
+			good = !m || errno == EINTR;
+			where = good ? where : from;
+			n = m ? n : 0;
+			continue;
+		}
+		n -= (uint64_t)m;
+		for (ssize_t put = 0, k; put < m && good; put += k > 0 ? k : 0) {
+			k = write(out, block + put, (size_t)(m - put));
+			good = k >= 0 || errno == EINTR;
+		}
+	}
+	enum usk_status status =
+		good ? USK_OK : usk_fail(err, USK_EIO, 0, "%s: %s", where, strerror(errno));
+	if (in >= 0) {
+		close(in);
+	}
+	if (out >= 0 && close(out) && !status) {
+		status = usk_fail(err, USK_EIO, 0, "%s: %s", to, strerror(errno));
+	}
+	return status;
+}
+
 enum usk_status usk_folder_open(struct usk_folder *f, const char *path, bool replace,
 				struct usk_err *err)
 {

@@ -29,4 +29,8 @@ void usk_folder_remove(const char *path);
 /** The folder of that path and those above it, as far as they are not there. */
 bool usk_folder_make(const char *path);
 
+/** The first n bytes of a file, or all that there are: as they lie, whatever they are packed with.
+ */
+enum usk_status usk_copy_file(const char *from, const char *to, uint64_t n, struct usk_err *err);
+
 #endif

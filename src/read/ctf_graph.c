@@ -49,6 +49,19 @@ struct ctf_graph {
 
 /* ---- what libbabeltrace2 has to say ----------------------------------------------------- */
 
+/* "No room: stream-id=1, stream-addr=0x5571" -> "No room": what follows is for the library's own.
+ */
+static void drop_details(char *text)
+{
+	for (char *p = text; (p = strstr(p, ": ")) != NULL; p++) {
+		size_t n = strspn(p + 2, "abcdefghijklmnopqrstuvwxyz0123456789-");
+		if (n && p[2 + n] == '=') {
+			*p = 0;
+			break;
+		}
+	}
+}
+
 /* The innermost of the causes, in one line; it belongs to the caller. */
 static char *take_cause(void)
 {
@@ -62,6 +75,7 @@ static char *take_cause(void)
 		*p = *p == '\n' ? ' ' : *p;
 	}
 	text[strcspn(text, "\r")] = 0;
+	drop_details(text);
 	size_t n = strlen(text);
 	while (n && (text[n - 1] == '.' || text[n - 1] == ' ')) {
 		text[--n] = 0;

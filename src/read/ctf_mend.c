@@ -4,18 +4,23 @@
  *
  * In    folders of traces, of which a stream is cut short or damaged
  * Out   folders that it takes: the same metadata and streams, by links; of a damaged stream a copy
- *       of the packets before the first bad one
+ *       of the packets before the first bad one, and of the last one what is there if it was cut
  * Why   one stream that was cut when the disk was full, or the machine died, costs the library the
  *       whole trace
- * Not   what is whole within the bad packet; metadata, without which nothing can be read
+ * Not   what is whole within a bad packet, or within the only one of a stream; metadata, without
+ * which nothing can be read
  *
  * A packet begins as the first one does: with the magic number and the trace's UUID. How many of
  * them can be read is found by halving.
  */
+#include "base/bytes.h"
+#include "base/folder.h"
+#include "base/io.h"
 #include "read/ctf.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,37 +90,115 @@ static uint64_t *find_packets(const char *path, size_t *n, struct usk_err *err)
 	return at;
 }
 
-/* The first n bytes of a file. */
-static bool copy_part(const char *from, const char *to, uint64_t n)
-{
-	struct usk_input in;
-	struct usk_output out;
-	if (usk_input_open(&in, from, NULL)) {
-		return false;
-	}
-	bool good = !usk_output_open(&out, to, true, NULL);
-	if (good) {
-		for (size_t used = 0; n && good; n -= used) {
-			good = !usk_input_need(&in, used, 1, NULL) && in.have;
-			used = good && in.have > n ? (size_t)n : in.have;
-			usk_output_write(&out, in.data, good ? used : 0);
-		}
-		good = good && !usk_output_commit(&out, NULL);
-		usk_output_close(&out);
-	}
-	usk_input_close(&in);
-	return good;
-}
-
 /* Can the trial folder be read with the first n bytes of this stream? */
 static bool try_part(struct mend *m, const char *name, uint64_t n)
 {
 	char *from = usk_format("%s/%s", m->from, name), *to = usk_format("%s/%s", m->trial, name);
 	unlink(to);
-	bool good = copy_part(from, to, n) && usk_ctf_is_readable(m->trial);
+	bool good = !usk_copy_file(from, to, n, NULL) && usk_ctf_is_readable(m->trial);
 	free(from);
 	free(to);
 	return good;
+}
+
+/* A size in a packet's header, in bits: as two sizes, of content and packet, follow each other. */
+struct sizes {
+	size_t at; /* of the first; 0: not found */
+	bool swap;
+};
+
+static bool are_sizes(const uint8_t *p, bool swap, uint64_t packet)
+{
+	uint64_t content = usk_load64(p, swap);
+	return usk_load64(p + 8, swap) == packet * 8 && content && content <= packet * 8;
+}
+
+/* Where the header tells of sizes, by packets whose size is known. */
+static struct sizes find_sizes(int fd, const uint64_t *at, size_t n)
+{
+	enum { KNOWN = 8, HEAD = 256 };
+	uint8_t head[KNOWN][HEAD];
+	struct sizes s = { 0, false };
+	size_t known = n < KNOWN ? n : KNOWN;
+	for (size_t i = 0; i < known; i++) {
+		if (pread(fd, head[i], HEAD, (off_t)at[i]) != HEAD) {
+			return s;
+		}
+	}
+	for (int swap = 0; swap < 2 && known; swap++) {
+		for (size_t o = MARK; o + 16 <= HEAD; o++) {
+			size_t agree = 0;
+			while (agree < known &&
+			       are_sizes(head[agree] + o, swap, at[agree + 1] - at[agree])) {
+				agree++;
+			}
+			if (agree == known) {
+				return (struct sizes){ o, swap };
+			}
+		}
+	}
+	return s;
+}
+
+/*
+ * Of the last packet whose beginning is there, at[n]: where it should end. If it was cut, it is
+ * said to be as long as what is there of it, and its events can be read up to the one that is cut;
+ * if it is whole, what follows it goes, as too short for anything. 0: not known.
+ */
+static uint64_t shorten(const char *path, const uint64_t *at, size_t n, uint64_t size)
+{
+	uint64_t left = size - at[n], claimed = 0;
+	uint8_t both[16];
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0) {
+		return 0;
+	}
+	struct sizes s = find_sizes(fd, at, n);
+	off_t place = (off_t)(at[n] + s.at);
+	if (s.at && pread(fd, both, sizeof both, place) == sizeof both) {
+		claimed = usk_load64(both + 8, s.swap) / 8;
+		uint64_t content = usk_load64(both, s.swap) / 8;
+		content = usk_swap64_if((content < left ? content : left) * 8, s.swap);
+		uint64_t packet = usk_swap64_if(left * 8, s.swap);
+		memcpy(both, &content, 8);
+		memcpy(both + 8, &packet, 8);
+		bool good = claimed > left ? pwrite(fd, both, sizeof both, place) == sizeof both
+					   : !ftruncate(fd, (off_t)(at[n] + claimed));
+		claimed = good ? claimed : 0;
+	}
+	close(fd);
+	return claimed > UINT64_MAX - at[n] ? 0 : at[n] + claimed;
+}
+
+/* A copy of the stream in the trial folder, which ends in or just behind the packet at[n]. */
+static bool try_cut(struct mend *m, const char *name, const uint64_t *at, size_t n, uint64_t size)
+{
+	char *from = usk_format("%s/%s", m->from, name), *to = usk_format("%s/%s", m->trial, name);
+	unlink(to);
+	uint64_t end = usk_copy_file(from, to, UINT64_MAX, NULL) ? 0 : shorten(to, at, n, size);
+	bool good = end > at[n] && usk_ctf_is_readable(m->trial);
+	if (good && end > size) {
+		say(m,
+		    usk_format("stream %s is cut short: of its last packet, at byte %llu, the "
+			       "last %llu bytes are missing",
+			       name, (unsigned long long)at[n], (unsigned long long)(end - size)));
+	} else if (good) {
+		say(m, usk_format("stream %s is cut short at byte %llu: its last %llu bytes, which "
+				  "are no whole packet, are left out",
+				  name, (unsigned long long)end, (unsigned long long)(size - end)));
+	}
+	free(from);
+	free(to);
+	return good;
+}
+
+/* The stream in the trial folder is one that can be read. */
+static void keep(struct mend *m, const char *name)
+{
+	char *trial = usk_format("%s/%s", m->trial, name), *to = usk_format("%s/%s", m->to, name);
+	m->good += !rename(trial, to);
+	free(trial);
+	free(to);
 }
 
 static void mend_stream(struct mend *m, const char *name)
@@ -142,10 +225,10 @@ static void mend_stream(struct mend *m, const char *name)
 			high = middle;
 		}
 	}
-	if (low && try_part(m, name, at[low])) {
-		char *to = usk_format("%s/%s", m->to, name);
-		m->good += !rename(trial, to);
-		free(to);
+	if (low && low + 1 == n && try_cut(m, name, at, low, (uint64_t)st.st_size)) {
+		keep(m, name);
+	} else if (low && try_part(m, name, at[low])) {
+		keep(m, name);
 		say(m,
 		    usk_format("stream %s is cut short or damaged in the packet at byte %llu: its "
 			       "last %llu bytes are left out",

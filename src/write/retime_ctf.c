@@ -175,30 +175,6 @@ static int64_t best_line(const struct trace *t, const struct described *d, uint6
 /* ---- writing ----------------------------------------------------------------------------------
  */
 
-static enum usk_status copy_file(const char *from, const char *to, struct usk_err *err)
-{
-	struct usk_input in;
-	struct usk_output out;
-	enum usk_status status = usk_input_open(&in, from, err);
-	if (status) {
-		return status;
-	}
-	status = usk_output_open(&out, to, true, err);
-	for (size_t used = 0; !status; used = in.have) {
-		status = usk_input_need(&in, used, 1, err);
-		if (status || !in.have) {
-			break;
-		}
-		usk_output_write(&out, in.data, in.have);
-	}
-	status = status ? status : usk_output_commit(&out, err);
-	if (out.path) {
-		usk_output_close(&out);
-	}
-	usk_input_close(&in);
-	return status;
-}
-
 /* The text of the clock's block: its lines but for freq and offsets, and these anew. */
 static void write_clock(struct usk_output *out, const struct described *d, uint64_t hz,
 			usk_i128 offset)
@@ -251,7 +227,7 @@ static enum usk_status copy_files(const char *from, const char *to, bool metadat
 		}
 		*slash = '/';
 		if (!status && (metadata || strcmp(name[i], "metadata") != 0)) {
-			status = copy_file(source, target, err);
+			status = usk_copy_file(source, target, UINT64_MAX, err);
 		}
 		free(source);
 		free(target);
