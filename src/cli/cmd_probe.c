@@ -35,7 +35,7 @@ static const struct {
 	{ "spacing", ASK },
 	{ "here", ASK },
 	{ "there", ASK },
-	{ "allowance", ASK },
+	{ "allowance-ppm", ASK },
 	{ "max-age", ASK },
 	{ "max-skew-ppm", ASK },
 	{ "force", ASK },
@@ -234,16 +234,18 @@ const struct command cmd_probe = {
 		"not "
 		"help. A line each round says how far the other clock is from this one: the offset "
 		"is added to a stamp of HOST, and is no further from the truth than what stands "
-		"behind the \xc2\xb1 if the rate of the two stays within --allowance of what it "
+		"behind the \xc2\xb1 if the rate of the two stays within --allowance-ppm of what "
+		"it "
 		"was "
 		"(Loeser 2003), and no probe arrived before it left. Where rounds fail the "
-		"bound grows. -o has every exchange that was kept, for `unskew sync`.\n\n"
+		"bound grows. -o has the exchanges whose spacing survived, or the quickest one of "
+		"a round where none did, for `unskew sync`.\n\n"
 		"Stamps are the kernel's, of CLOCK_REALTIME; where it gives none, what this "
 		"process "
 		"reads before it sends and after it received, which is safe and less precise. With "
 		"--card they are those of a network card, whose clock is a clock of its own. A "
 		"clock that a time daemon steers changes its rate by more than quartz does: state "
-		"by how much with --allowance.",
+		"by how much with --allowance-ppm.",
 	.group = { &probe_ask_options, &probe_serve_options, &probe_both_options, &options_force,
 		   &options_common },
 };

@@ -65,7 +65,7 @@ static void take_options(struct watch *w)
 					       .slack_ns = args_ns(a, "spacing"),
 					       .skew_e12 = args_e12(a, "max-skew-ppm"),
 					       .stop_fd = w->side->stop_fd };
-	w->track = (struct usk_probe_track){ .allowance_e12 = args_e12(a, "allowance"),
+	w->track = (struct usk_probe_track){ .allowance_e12 = args_e12(a, "allowance-ppm"),
 					     .skew_e12 = w->asking.skew_e12,
 					     .max_age_ns = args_ns(a, "max-age"),
 					     .period_ns = w->period_ns };

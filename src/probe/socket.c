@@ -55,7 +55,10 @@ struct usk_probe_stamp usk_probe_now(const struct usk_probe_socket *s)
 
 /* ---- making ------------------------------------------------------------------------------ */
 
-/* Numbers of departures begin anew whenever this is set. */
+/*
+ * The kernel's numbers of departures begin anew whenever this is set; ours go on, as two asks of
+ * one number would let one have the other's departure.
+ */
 static bool ask_for_stamps(struct usk_probe_socket *s)
 {
 	unsigned flags =
@@ -65,7 +68,7 @@ static bool ask_for_stamps(struct usk_probe_socket *s)
 			 : SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE |
 				   SOF_TIMESTAMPING_SOFTWARE;
 	unsigned none = 0;
-	s->sent = 0;
+	s->base = s->sent;
 	return !setsockopt(s->fd, SOL_SOCKET, SO_TIMESTAMPING, &none, sizeof none) &&
 	       !setsockopt(s->fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof flags);
 }
@@ -392,7 +395,7 @@ bool usk_probe_departed(struct usk_probe_socket *s, uint32_t *number, struct usk
 				memcpy(&e, CMSG_DATA(c), sizeof e);
 				known = e.ee_errno == ENOMSG &&
 					e.ee_origin == SO_EE_ORIGIN_TIMESTAMPING;
-				*number = e.ee_data;
+				*number = s->base + e.ee_data;
 			}
 		}
 		if (known && at->ns) {

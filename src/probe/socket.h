@@ -24,7 +24,8 @@ struct usk_probe_socket {
 	const struct usk_probe_distortion *distortion; /* borrowed */
 	bool card;				       /* stamps are the network card's */
 	bool connected, v6;
-	uint32_t sent; /* the number that the kernel gives to the next departure */
+	uint32_t sent; /* the number of the next departure */
+	uint32_t base; /* the one that the kernel calls 0 */
 };
 
 /* Where a datagram came from, and what is needed to answer from the address it came to. */
