@@ -54,17 +54,26 @@ void usk_thin_free(struct usk_thin *t)
 	}
 }
 
-/* A total order, so that ties do not depend on who came first. */
-static int order(const struct usk_thin_point *a, const struct usk_thin_point *b)
+/* Who is first of one level, so that it does not depend on who came first. */
+static int break_tie(const struct usk_thin_point *a, const struct usk_thin_point *b)
 {
-	const int64_t x[] = { a->level, a->local_ns, a->other_ns, a->local_epoch, a->other_epoch };
-	const int64_t y[] = { b->level, b->local_ns, b->other_ns, b->local_epoch, b->other_epoch };
+	const int64_t x[] = { a->local_ns, a->other_ns, a->local_epoch, a->other_epoch };
+	const int64_t y[] = { b->local_ns, b->other_ns, b->local_epoch, b->other_epoch };
 	for (size_t i = 0; i < COUNT(x); i++) {
 		if (x[i] != y[i]) {
 			return x[i] < y[i] ? -1 : 1;
 		}
 	}
 	return 0;
+}
+
+/* A total order: 0 is for the same point only. */
+static inline int order(const struct usk_thin_point *a, const struct usk_thin_point *b)
+{
+	if (a->level != b->level) {
+		return a->level < b->level ? -1 : 1;
+	}
+	return break_tie(a, b);
 }
 
 static size_t points_of(const struct entry *e)
@@ -80,9 +89,10 @@ static bool same_bucket(const struct usk_thin *t, const struct entry *x, const s
 
 static size_t find(const struct usk_thin *t, const struct entry *e)
 {
+	/* Buckets that follow each other lie together, as messages come in the order of time. */
 	uint64_t more = t->whole ? (uint64_t)e->low.other_ns : 0;
-	uint64_t key = usk_fold((uint64_t)e->bucket, (uint64_t)e->epoch << 1 | e->back) ^ more;
-	size_t i = usk_mix(key) & (t->n_slots - 1);
+	uint64_t key = usk_fold((uint64_t)(e->bucket >> 3), (uint64_t)e->epoch << 1 | e->back);
+	size_t i = (usk_mix(key ^ more) << 3 | (e->bucket & 7)) & (t->n_slots - 1);
 	while (t->slot[i].n && !same_bucket(t, &t->slot[i], e)) {
 		i = (i + 1) & (t->n_slots - 1);
 	}
