@@ -29,6 +29,8 @@
  * hardly steeper than the sides. */
 #define LONGEST_APART (10 * USK_SECOND)
 
+enum { FEW = 64 };
+
 /* ---- does it fit? ------------------------------------------------------------------------ */
 
 /* Walks the points of both sides in the order of time, or against it with time negated. */
@@ -122,7 +124,9 @@ static void wander_bounds(const struct usk_part *p, const struct asked *a, int64
 	struct usk_need need;
 	struct usk_band band;
 	usk_need_of(p, &need);
-	usk_band_of(p, &need, a->bends, a->skew, &band);
+	/* Cones alone are a little wider, and all that many pieces have the time for. */
+	bool sharp = a->wander || p->n[0] + p->n[1] <= FEW;
+	(sharp ? usk_band_of : usk_band_cones)(p, &need, a->bends, a->skew, &band);
 	out->has_lo = usk_band_lo(&band, x, &out->lo);
 	out->has_hi = usk_band_hi(&band, x, &out->hi);
 	usk_band_free(&band);

@@ -91,6 +91,9 @@ struct usk_band {
  */
 void usk_band_of(const struct usk_part *p, const struct usk_need *need, int64_t wander_e12,
 		 int64_t max_skew_e12, struct usk_band *out);
+/** The same in O(n): cones alone. */
+void usk_band_cones(const struct usk_part *p, const struct usk_need *need, int64_t wander_e12,
+		    int64_t max_skew_e12, struct usk_band *out);
 /** Its slopes and rates alone, without tips: nothing to free. */
 void usk_band_slopes(const struct usk_part *p, const struct usk_need *need, int64_t wander_e12,
 		     int64_t max_skew_e12, struct usk_band *out);

@@ -93,13 +93,19 @@ void usk_band_slopes(const struct usk_part *p, const struct usk_need *need, int6
 void usk_band_of(const struct usk_part *p, const struct usk_need *need, int64_t wander_e12,
 		 int64_t max_skew_e12, struct usk_band *out)
 {
+	usk_band_cones(p, need, wander_e12, max_skew_e12, out);
+	usk_band_sharpen(out);
+}
+
+void usk_band_cones(const struct usk_part *p, const struct usk_need *need, int64_t wander_e12,
+		    int64_t max_skew_e12, struct usk_band *out)
+{
 	usk_band_slopes(p, need, wander_e12, max_skew_e12, out);
 	for (int side = 0; side < 2; side++) {
 		out->tip[side] = usk_alloc(p->n[side] + 1, sizeof *out->tip[side]);
 		out->n[side] = tips_of(out, side, p->point[side], p->n[side], out->tip[side]);
 		out->q_ns[side] = p->q_ns[side];
 	}
-	usk_band_sharpen(out);
 }
 
 void usk_band_free(struct usk_band *b)
