@@ -99,11 +99,12 @@ static int open_outputs(struct watch *w)
 	return EXIT_DONE;
 }
 
-static int reach(struct watch *w)
+static int reach(struct watch *w, size_t which)
 {
 	struct usk_err err = { 0 };
 	bool loopback;
-	if (usk_probe_connect(w->host, w->side->port, w->side->card, &w->socket, &loopback, &err)) {
+	if (usk_probe_connect(w->host, w->side->port, which, w->side->card, &w->socket, &loopback,
+			      &err)) {
 		return say_error(&err);
 	}
 	w->socket.distortion = &w->side->distortion;
@@ -184,7 +185,21 @@ static int nobody(const struct watch *w, const struct usk_probe_round *last)
 			  w->host, w->side->port, last->refused ? " (nobody listens)" : "");
 }
 
-/* Rounds without a single answer at the beginning before we give up. */
+/* A name may lead to several addresses, and a server listen on some of them only. */
+static bool next_address(struct watch *w, size_t which)
+{
+	struct usk_probe_socket other;
+	bool loopback;
+	if (usk_probe_connect(w->host, w->side->port, which, w->side->card, &other, &loopback,
+			      NULL)) {
+		return false;
+	}
+	usk_probe_close(&other);
+	usk_probe_close(&w->socket);
+	return !reach(w, which);
+}
+
+/* Rounds without a single answer at the beginning before another address is tried, or none. */
 enum { PATIENCE = 3 };
 
 static int rounds(struct watch *w)
@@ -192,6 +207,7 @@ static int rounds(struct watch *w)
 	int64_t due = usk_probe_mono_ns();
 	struct usk_probe_round round = { 0 };
 	int status = EXIT_DONE;
+	size_t which = 0;
 	for (int64_t i = 1; i <= w->rounds && !status; i++) {
 		if (due >= w->side->end_ns || !usk_probe_wait(NULL, 0, w->side->stop_fd, due)) {
 			break;
@@ -201,7 +217,8 @@ static int rounds(struct watch *w)
 		if (round.stopped) {
 			break;
 		}
-		if (!status && !w->total.answered && i >= PATIENCE) {
+		if (!status && !w->total.answered && i % PATIENCE == 0 &&
+		    !next_address(w, ++which)) {
 			return nobody(w, &round);
 		}
 		/* Loeser, 4.3: 2 s, and 1 s after what had to be dropped. */
@@ -218,14 +235,14 @@ int probe_watch(const struct args *args, const char *host, struct probe_side *si
 	w.table.fd = w.socket.fd = -1;
 	take_options(&w);
 	int status = take_names(&w);
-	status = status ? status : reach(&w);
+	status = status ? status : reach(&w, 0);
 	status = status ? status : open_outputs(&w);
 	if (!status) {
 		status = rounds(&w);
 		w.total.here = w.here;
 		w.total.there = w.there;
 		memcpy(w.total.count, w.client.count, sizeof w.total.count);
-		if (w.total.rounds) {
+		if (w.total.answered || (w.total.rounds && w.json)) {
 			probe_show_total(stdout, w.json, &w.total);
 		}
 	}

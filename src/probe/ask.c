@@ -75,7 +75,8 @@ static bool await(struct burst *b, bool (*done)(const struct burst *))
 	for (;;) {
 		take_departures(b);
 		take_arrivals(b);
-		if (done(b) || b->again || usk_probe_mono_ns() >= until) {
+		if (done(b) || b->again || b->s->refused || usk_probe_mono_ns() >= until) {
+			b->round->refused = b->round->refused || b->s->refused;
 			return true;
 		}
 		if (!usk_probe_wait(b->s, 1, b->how->stop_fd, until)) {
@@ -93,7 +94,6 @@ static void send_ask(struct burst *b)
 	bool sent = usk_probe_send(b->s, packet, sizeof packet, NULL, &number);
 	b->number[b->c->n - 1] = number;
 	b->round->sent += sent;
-	b->round->refused = b->round->refused || !sent;
 }
 
 /* Is the session open, maybe after saying hello? */
@@ -103,9 +103,7 @@ static bool greet(struct burst *b)
 		uint8_t packet[USK_PROBE_BYTES];
 		uint32_t number;
 		usk_probe_hello(b->c, packet);
-		if (!usk_probe_send(b->s, packet, sizeof packet, NULL, &number)) {
-			b->round->refused = true;
-		}
+		(void)usk_probe_send(b->s, packet, sizeof packet, NULL, &number); /* lost, then */
 		await(b, opened);
 	}
 	return b->c->open;
@@ -200,7 +198,7 @@ static void judge(struct burst *b)
 static bool try_once(struct burst *b)
 {
 	b->round->attempts++;
-	b->again = false;
+	b->again = b->s->refused = false;
 	usk_probe_burst(b->c);
 	if (!greet(b) || b->round->stopped) {
 		return !b->round->stopped;

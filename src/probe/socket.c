@@ -207,7 +207,7 @@ enum usk_status usk_probe_listen(const char *where, uint16_t port, const char *c
 	return status;
 }
 
-enum usk_status usk_probe_connect(const char *host, uint16_t port, const char *card,
+enum usk_status usk_probe_connect(const char *host, uint16_t port, size_t which, const char *card,
 				  struct usk_probe_socket *out, bool *loopback, struct usk_err *err)
 {
 	struct addrinfo *list;
@@ -215,12 +215,15 @@ enum usk_status usk_probe_connect(const char *host, uint16_t port, const char *c
 	if (status) {
 		return status;
 	}
-	status = USK_EIO;
+	status = usk_fail(err, USK_EIO, 0, "%s: has no more addresses", host);
 	for (const struct addrinfo *a = list; a && status; a = a->ai_next) {
 		status = make(a, card, out, err);
 		if (!status && connect(out->fd, a->ai_addr, a->ai_addrlen)) {
 			status = usk_fail(err, USK_EIO, 0, "%s: cannot be reached: %s", host,
 					  strerror(errno));
+			usk_probe_close(out);
+		} else if (!status && which--) {
+			status = usk_fail(err, USK_EIO, 0, "%s: has no more addresses", host);
 			usk_probe_close(out);
 		}
 		*loopback = leads_here(a->ai_addr);
@@ -272,6 +275,7 @@ bool usk_probe_send(struct usk_probe_socket *s, const uint8_t *data, size_t n,
 		/* Did it count? Kernels differ. */
 		int error = errno;
 		(void)ask_for_stamps(s);
+		s->refused = s->refused || error == ECONNREFUSED;
 		if (error != EINTR && error != ECONNREFUSED) {
 			return false;
 		}
@@ -344,7 +348,8 @@ long usk_probe_receive(struct usk_probe_socket *s, uint8_t *data, size_t room,
 	ssize_t n;
 	do {
 		n = recvmsg(s->fd, &m, MSG_DONTWAIT | MSG_TRUNC);
-	} while (n < 0 && errno == EINTR);
+		s->refused = s->refused || (n < 0 && errno == ECONNREFUSED);
+	} while (n < 0 && (errno == EINTR || errno == ECONNREFUSED));
 	if (n < 0) {
 		return -1;
 	}

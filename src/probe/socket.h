@@ -24,6 +24,7 @@ struct usk_probe_socket {
 	const struct usk_probe_distortion *distortion; /* borrowed */
 	bool card;				       /* stamps are the network card's */
 	bool connected, v6;
+	bool refused;  /* that machine said that nobody listens; cleared by whoever asks */
 	uint32_t sent; /* the number of the next departure */
 	uint32_t base; /* the one that the kernel calls 0 */
 };
@@ -46,9 +47,11 @@ enum { USK_PROBE_SOCKETS = 16 };
 enum usk_status usk_probe_listen(const char *where, uint16_t port, const char *card,
 				 struct usk_probe_socket out[USK_PROBE_SOCKETS], size_t *n,
 				 struct usk_err *err);
-/** One, connected to the first address of the host that can be reached. *loopback: it is this
- * machine. */
-enum usk_status usk_probe_connect(const char *host, uint16_t port, const char *card,
+/**
+ * One, connected to that of the host's addresses that can be reached, number `which` from 0 on.
+ * USK_EIO if there are not so many. *loopback: it is this machine.
+ */
+enum usk_status usk_probe_connect(const char *host, uint16_t port, size_t which, const char *card,
 				  struct usk_probe_socket *out, bool *loopback,
 				  struct usk_err *err);
 void usk_probe_close(struct usk_probe_socket *s);

@@ -88,7 +88,7 @@ static void call(struct caller *k, const char *host, uint16_t port)
 {
 	struct usk_err err = { 0 };
 	bool loopback = false;
-	if (usk_probe_connect(host, port, NULL, &k->s, &loopback, &err)) {
+	if (usk_probe_connect(host, port, 0, NULL, &k->s, &loopback, &err)) {
 		fail_msg("%s", err.msg);
 	}
 	assert_true(loopback);
@@ -175,12 +175,9 @@ static void test_alone(void **state)
 	uint16_t port = port_of(&h);
 	call(&k, "127.0.0.1", port);
 	k.how.timeout_ns = SECOND / 50;
-	/* A port that is open and silent, then one that is closed. */
+	/* A port that is open and silent. */
 	usk_probe_round(&k.c, &k.s, &k.how, &round);
 	assert_true(!round.known && !round.refused && round.attempts == 3);
-	usk_probe_close(&h.s[0]);
-	usk_probe_round(&k.c, &k.s, &k.how, &round);
-	assert_true(!round.known);
 	/* Told to stop, it does so at once. */
 	int stop[2];
 	assert_int_equal(pipe(stop), 0);
@@ -189,6 +186,17 @@ static void test_alone(void **state)
 	k.how.timeout_ns = 60 * SECOND;
 	usk_probe_round(&k.c, &k.s, &k.how, &round);
 	assert_true(round.stopped && !round.known);
+	k.how.stop_fd = -1;
+	k.how.timeout_ns = SECOND / 50;
+	/* Closed, it is told at once. */
+	usk_probe_close(&h.s[0]);
+	usk_probe_round(&k.c, &k.s, &k.how, &round);
+	assert_true(!round.known && round.refused);
+	struct usk_err err;
+	bool loopback;
+	struct usk_probe_socket s;
+	assert_int_equal(usk_probe_connect("127.0.0.1", port, 1, NULL, &s, &loopback, &err),
+			 USK_EIO);
 	close(stop[0]);
 	close(stop[1]);
 	usk_probe_close(&k.s);
