@@ -129,12 +129,23 @@ struct usk_jump {
 	uint32_t epoch;				 /* of after_local_ns */
 };
 
+/* The path that serves for a part of the trace, by the clock's own time. */
+struct usk_route {
+	int64_t from_ns, to_ns;
+	uint32_t *path; /* as usk_clock.path */
+	size_t n_path;
+};
+
 struct usk_clock {
 	char *name;
 	uint32_t reference; /* index of its island's reference */
 	enum usk_quality quality;
 	uint32_t *path; /* from the reference to this clock, both included */
 	size_t n_path;
+	/* `segments`: the best path of each interval, in order and without gaps, where it is not
+	 * that of the whole trace in all of them; else none. */
+	struct usk_route *route;
+	size_t n_routes;
 	int64_t resolution_ns; /* what its stamps are rounded down to */
 	double drift_ppm;      /* -1e6 x slope of the outer knots, less its jumps; NAN unknown */
 	double drift_min_ppm, drift_max_ppm; /* the feasible rates; NAN unknown */

@@ -29,16 +29,6 @@ static double drift(const struct usk_clock *k)
 	return run > 0 ? 0 - 1e6 * rise / run : NAN;
 }
 
-static void write_path(const struct usk_island_work *w, uint32_t i, struct usk_clock *k)
-{
-	const struct usk_way *way = w->way;
-	k->n_path = way[i].reached ? way[i].hops + 1 : 0;
-	k->path = usk_alloc(k->n_path, sizeof *k->path);
-	for (size_t n = k->n_path; n-- > 0; i = way[i].from) {
-		k->path[n] = i;
-	}
-}
-
 /* Do pairs of it only contradict themselves? */
 static bool contradicts(const struct usk_island_work *w, uint32_t i)
 {
@@ -58,7 +48,7 @@ static void write_clock(const struct usk_island_work *w, uint32_t i)
 	const struct usk_way *way = &w->way[i];
 	k->reference = w->reference;
 	k->drift_ppm = k->drift_min_ppm = k->drift_max_ppm = NAN;
-	write_path(w, i, k);
+	k->path = usk_way_path(w->way, i, &k->n_path);
 	if (i == w->reference && w->n == 1 && i != w->opt->reference) {
 		k->quality = USK_ABSENT;
 		return;

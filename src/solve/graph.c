@@ -264,3 +264,13 @@ void usk_graph_paths(const struct usk_graph *g, const int64_t *weight, uint32_t 
 	}
 	free(h.entry);
 }
+
+uint32_t *usk_way_path(const struct usk_way *way, uint32_t clock, size_t *n)
+{
+	*n = way[clock].reached ? way[clock].hops + 1 : 0;
+	uint32_t *path = usk_alloc(*n + 1, sizeof *path);
+	for (size_t k = *n; k-- > 0; clock = way[clock].from) {
+		path[k] = clock;
+	}
+	return path;
+}

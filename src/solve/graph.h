@@ -73,4 +73,7 @@ static inline int usk_way_cmp(const struct usk_way *a, const struct usk_way *b)
 void usk_graph_paths(const struct usk_graph *g, const int64_t *weight, uint32_t origin,
 		     const uint32_t *part, uint32_t within, struct usk_way *way);
 
+/** The clocks from the origin to one, both included; n = 0: it is not reached. free() it. */
+uint32_t *usk_way_path(const struct usk_way *way, uint32_t clock, size_t *n);
+
 #endif

@@ -407,9 +407,11 @@ size_t usk_mend(struct usk_mending *m)
 	size_t wrong = look_at_all(&x, &grown);
 	for (size_t i = 0; i < m->n_clocks && grown; i++) {
 		const struct usk_link *l = &m->link[i];
-		x.was[i] = *l;
-		x.was[i].knot = usk_alloc(l->n + 1, sizeof *l->knot);
-		memcpy(x.was[i].knot, l->knot, l->n * sizeof *l->knot);
+		if (l->n) {
+			x.was[i] = *l;
+			x.was[i].knot = usk_alloc(l->n, sizeof *l->knot);
+			memcpy(x.was[i].knot, l->knot, l->n * sizeof *l->knot);
+		}
 	}
 	for (int round = 0; round < ROUNDS && grown; round++) {
 		memset(x.changed, false, m->n_clocks * sizeof *x.changed);

@@ -8,6 +8,7 @@
  */
 #include "solve/solve.h"
 #include "num/lp.h"
+#include "solve/intervals.h"
 #include "solve/mend.h"
 #include "solve/odd.h"
 #include "solve/order.h"
@@ -298,6 +299,9 @@ static void solve_island(struct usk_island_work *w)
 		if (!again) {
 			break;
 		}
+	}
+	if (w->opt->model.kind == USK_SEGMENTS && w->n > 2) {
+		usk_island_intervals(w);
 	}
 	if (core_size(w) > 2 && !w->drawn) {
 		draw(w);

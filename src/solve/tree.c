@@ -84,9 +84,9 @@ static int64_t half_width(const struct usk_tie *t, int64_t local_ns, int64_t max
 	return usk_cut(usk_ceil_div(width > 0 ? width : 0, 2));
 }
 
-void usk_tree_weigh(const struct usk_graph *g, const struct usk_tie *tie,
-		    const struct usk_span *span, uint32_t origin, int64_t max_skew_e12,
-		    int64_t *weight)
+void usk_tree_span(const struct usk_graph *g, const struct usk_tie *tie,
+		   const struct usk_span *span, const int64_t *weight, uint32_t origin,
+		   int64_t max_skew_e12, struct usk_span *span_out)
 {
 	struct usk_way *way = usk_alloc(g->n_clocks, sizeof *way);
 	size_t n;
@@ -110,27 +110,49 @@ void usk_tree_weigh(const struct usk_graph *g, const struct usk_tie *tie,
 		first[up] = from < first[up] ? from : first[up];
 		last[up] = to > last[up] ? to : last[up];
 	}
-	/* Downwards: its middle. */
-	int64_t *middle = first;
-	middle[origin] = (int64_t)(((usk_i128)first[origin] + last[origin]) / 2);
+	*span_out = (struct usk_span){ first[origin], last[origin] };
+	free(first);
+	free(last);
+	free(order);
+	free(way);
+}
+
+void usk_tree_weigh_at(const struct usk_graph *g, const struct usk_tie *tie, uint32_t origin,
+		       int64_t time_ns, int64_t max_skew_e12, int64_t *weight)
+{
+	struct usk_way *way = usk_alloc(g->n_clocks, sizeof *way);
+	int64_t *local = usk_alloc(g->n_clocks, sizeof *local);
+	size_t n;
+	usk_graph_paths(g, weight, origin, NULL, 0, way);
+	uint32_t *order = by_hops(way, g->n_clocks, &n);
+	local[origin] = time_ns;
 	for (size_t k = 1; k < n; k++) {
 		uint32_t i = order[k];
 		const struct usk_arc *a = &g->arc[way[i].arc];
-		middle[i] = across(&tie[a->tie], a->turned, middle[way[i].from], max_skew_e12);
+		local[i] = across(&tie[a->tie], a->turned, local[way[i].from], max_skew_e12);
 	}
 	for (size_t k = 0; k < n; k++) {
 		uint32_t i = order[k];
 		for (size_t j = g->first[i]; j < g->first[i + 1]; j++) {
 			if (g->arc[j].holds && g->arc[j].turned) {
 				weight[g->arc[j].tie] =
-					half_width(&tie[g->arc[j].tie], middle[i], max_skew_e12);
+					half_width(&tie[g->arc[j].tie], local[i], max_skew_e12);
 			}
 		}
 	}
-	free(first);
-	free(last);
+	free(local);
 	free(order);
 	free(way);
+}
+
+void usk_tree_weigh(const struct usk_graph *g, const struct usk_tie *tie,
+		    const struct usk_span *span, uint32_t origin, int64_t max_skew_e12,
+		    int64_t *weight)
+{
+	struct usk_span all;
+	usk_tree_span(g, tie, span, weight, origin, max_skew_e12, &all);
+	int64_t middle = (int64_t)(((usk_i128)all.first_ns + all.last_ns) / 2);
+	usk_tree_weigh_at(g, tie, origin, middle, max_skew_e12, weight);
 }
 
 int64_t usk_tree_time(const struct usk_graph *g, const struct usk_tie *tie,

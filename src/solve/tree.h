@@ -12,10 +12,21 @@
 struct usk_link usk_tie_link(const struct usk_tie *t, int64_t max_skew_e12);
 
 /**
- * What each tie weighs: half its band at the middle of the island's trace, the earliest to the
- * latest event of its clocks, odd ones left out, mapped along ties. span[n_clocks]; weight[n ties]
- * is written where the tie is of the island that origin is in.
+ * When the island's trace begins and ends by the origin: the earliest and the latest event of its
+ * clocks, odd ones left out, mapped along ties. span[n_clocks]; weight[n ties]: any will do.
  */
+void usk_tree_span(const struct usk_graph *g, const struct usk_tie *tie,
+		   const struct usk_span *span, const int64_t *weight, uint32_t origin,
+		   int64_t max_skew_e12, struct usk_span *span_out);
+
+/**
+ * What each tie weighs at a time of the origin: half its band. weight[n ties] is written where the
+ * tie is of the island that the origin is in; in: any will do.
+ */
+void usk_tree_weigh_at(const struct usk_graph *g, const struct usk_tie *tie, uint32_t origin,
+		       int64_t time_ns, int64_t max_skew_e12, int64_t *weight);
+
+/** The same at the middle of the island's trace. */
 void usk_tree_weigh(const struct usk_graph *g, const struct usk_tie *tie,
 		    const struct usk_span *span, uint32_t origin, int64_t max_skew_e12,
 		    int64_t *weight);

@@ -427,13 +427,75 @@ static void test_progress(void **state)
 	end(&m);
 }
 
+/* A message of a given delay. */
+static void say_slowly(struct mesh *m, size_t from, size_t to, int64_t t, int64_t d)
+{
+	m->row = usk_room(m->row, m->n_rows, &m->cap_rows, sizeof *m->row);
+	snprintf(m->row[m->n_rows++].text, sizeof m->row->text, "c%02zu,c%02zu,%lld,%lld\n", from,
+		 to, (long long)on_b(&m->clock[from], t), (long long)on_b(&m->clock[to], t + d));
+}
+
+/* Half a band's width at a local time. */
+static int64_t half_at(const struct usk_clock *k, int64_t t)
+{
+	struct usk_map *map = usk_map_new(k, 500000000);
+	struct usk_stamp at;
+	assert_false(usk_map_at(map, t, &at, NULL));
+	usk_map_free(map);
+	return (at.hi_ns - at.lo_ns) / 2;
+}
+
+/*
+ * From c00 to c02 the direct way is slow in the first half, that by way of c01 in the second: each
+ * half has a path of its own, and is as narrow as that.
+ */
+static void test_paths_of_intervals(void **state)
+{
+	(void)state;
+	struct mesh m;
+	begin(&m, 3, SEED);
+	for (int64_t i = 0; i < 4000; i++) {
+		int64_t t = START + i * 50 * MS;
+		bool late = i >= 2000;
+		int64_t d = (int64_t)usk_rng_exponential(&m.r, 20000);
+		for (int back = 0; back < 2; back++) {
+			say_slowly(&m, back ? 1 : 0, back ? 0 : 1, t + back * MS, 20000 + d);
+			say_slowly(&m, back ? 2 : 1, back ? 1 : 2, t + back * MS,
+				   (late ? 9 * MS : 20000) + d);
+			say_slowly(&m, back ? 2 : 0, back ? 0 : 2, t + back * MS,
+				   (late ? 20000 : 9 * MS) + d);
+		}
+	}
+	struct usk_sync_options o = defaults;
+	o.model = "segments=20s";
+	o.solve = "tree";
+	o.reference = "c00";
+	struct usk_clocks *c = solve(&m, 1, 0, &o);
+	const struct usk_clock *k = clock_named(c, "c02");
+	assert_int_equal(k->n_routes, 2);
+	assert_int_equal(k->route[0].n_path, 3);
+	assert_int_equal(k->route[1].n_path, 2);
+	assert_int_equal(k->route[0].to_ns, k->route[1].from_ns);
+	assert_true(llabs(k->route[0].to_ns - on_b(&m.clock[2], START + 100 * SECOND)) < SECOND);
+	assert_int_equal(clock_named(c, "c01")->n_routes, 0);
+	for (int64_t s = 5; s < 195; s++) {
+		if (s < 95 || s > 105) {
+			assert_true(half_at(k, on_b(&m.clock[2], START + s * SECOND)) < 300000);
+		}
+	}
+	assert_true_bands(&m, c);
+	assert_int_equal(c->evaluation.corrected_inversions, 0);
+	usk_clocks_free(c);
+	end(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sizes),	     cmocka_unit_test(test_islands),
 		cmocka_unit_test(test_order),	     cmocka_unit_test(test_outliers),
 		cmocka_unit_test(test_messages_out), cmocka_unit_test(test_range),
-		cmocka_unit_test(test_progress),
+		cmocka_unit_test(test_progress),     cmocka_unit_test(test_paths_of_intervals),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
