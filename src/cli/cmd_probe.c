@@ -245,7 +245,14 @@ const struct command cmd_probe = {
 		"reads before it sends and after it received, which is safe and less precise. With "
 		"--card they are those of a network card, whose clock is a clock of its own. A "
 		"clock that a time daemon steers changes its rate by more than quartz does: state "
-		"by how much with --allowance-ppm.",
+		"by how much with --allowance-ppm.\n\n"
+		"--json prints an object a line: for each round its number, its state (new, kept: "
+		"the bound before says more, rough: no pair kept its spacing, no answer, a clock "
+		"was "
+		"set), there_ns and here_ns, what the two clocks read at one moment, offset_ns, "
+		"precision_ns, drift_ppm of HOST's clock and what that can be off, age_ns since "
+		"the "
+		"exchange that the bound rests on; at the end one of counts.",
 	.group = { &probe_ask_options, &probe_serve_options, &probe_both_options, &options_force,
 		   &options_common },
 };

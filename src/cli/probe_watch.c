@@ -212,7 +212,6 @@ static int rounds(struct watch *w)
 		if (due >= w->side->end_ns || !usk_probe_wait(NULL, 0, w->side->stop_fd, due)) {
 			break;
 		}
-		int64_t begun = usk_probe_mono_ns();
 		status = one_round(w, (uint64_t)i, &round);
 		if (round.stopped) {
 			break;
@@ -222,7 +221,7 @@ static int rounds(struct watch *w)
 			return nobody(w, &round);
 		}
 		/* Loeser, 4.3: 2 s, and 1 s after what had to be dropped. */
-		due = begun + (round.spaced ? w->period_ns : w->period_ns / 2);
+		due += (round.spaced ? w->period_ns : w->period_ns / 2);
 		int64_t now = usk_probe_mono_ns();
 		due = due > now ? due : now;
 	}
