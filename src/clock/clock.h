@@ -133,7 +133,7 @@ void zero_measure(const struct source *s, size_t n, struct zero *out);
 
 struct core {
 	int cpu;
-	double work_ns; /* median time for the same work */
+	double work_ns; /* for the same work, the fastest of some */
 };
 /** The same work on each core, one after the other; returns how many. */
 size_t cores_measure(struct core out[CPUS_MAX]);

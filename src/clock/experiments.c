@@ -31,7 +31,8 @@ static void *same_work(void *ctx)
 		}
 		samples_add(&took, (double)(now_ns() - start));
 	}
-	c->work_ns = samples_figures(&took).median + (x == 42);
+	/* The fastest: how fast the core is, whatever else it is asked to do. */
+	c->work_ns = samples_figures(&took).min + (x == 42);
 	samples_free(&took);
 	return NULL;
 }
