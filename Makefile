@@ -61,10 +61,11 @@ campaign: ## N random scenarios against the band's promise: make campaign N=1000
 	@tools/build_tests.sh $(BUILD) $(MESON_FLAGS)
 	@$(BUILD)/tests/sim/campaign --count $(N) --seed $(SEED) --jobs 2 $(BUILD)/unskew
 
-soak: ## what takes minutes: 100,000 rounds on a line, probes between namespaces for ten minutes
+soak: ## what takes minutes: 100,000 rounds on a line, a live map written at full speed, probes between namespaces for ten minutes
 	@tools/need.sh check
 	@tools/build_tests.sh $(BUILD) $(MESON_FLAGS)
-	@$(BUILD)/tests/sim/test_line 100000
+	@$(BUILD)/tests/sim/test_tie 100000
+	@ninja -C $(BUILD) bench/bench_live && $(BUILD)/bench/bench_live 10
 	@$(BUILD)/tests/sim/test_probe_hosts $(BUILD)/unskew $(BUILD)/tests/sim/relay --seconds 600
 
 bench: ## throughput, and ratios to tcpdump and mergecap in the same run

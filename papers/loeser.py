@@ -100,7 +100,7 @@ def write(lab, page, build):
     page.heading("Between two processes")
     page.text("""`make soak` ties two processes by memory that they share, on clocks that are the processor's
               counter distorted, and holds the precision of 100,000 rounds against the truth
-              (`tests/sim/test_line.c`).""")
+              (`tests/sim/test_tie.c`).""")
 
 
 def claims(lab):

@@ -68,7 +68,7 @@ static int find_clock(struct line_command *c)
 	c->n_sources = sources_open(c->source);
 	for (size_t i = 0; i < c->n_sources && !c->clock; i++) {
 		struct source *s = &c->source[i];
-		if (!s->ns_per_tick) {
+		if (!(s->ns_per_tick > 0)) {
 			continue; /* stamps are in ns */
 		}
 		if (!strcmp(s->name, name)) {

@@ -71,6 +71,72 @@ static void test_held_up(void **state)
 	check(3e-3, 4000000000, 0, 1500, 0);
 }
 
+/* ---- rounds ------------------------------------------------------------------------- */
+
+struct put {
+	struct cable_plan *plan;
+	int64_t by_ns;
+	unsigned rounds, jumps;
+};
+
+/* Every answer is within its precision; a clock that is put is told at once, and then forgotten. */
+static void tie_and_put(struct line *l, void *ctx)
+{
+	struct put *p = ctx;
+	struct line_tie t = line_tie_of(l);
+	struct line_round r;
+	bool before = false;
+	for (unsigned i = 0; i < 12; i++) {
+		if (i == 6) {
+			p->plan->offset_ns += p->by_ns;
+		}
+		line_tie_round(&t, &r);
+		assert_true(r.good);
+		int64_t now = l->time_ns(l), theirs = cable_theirs(p->plan, now);
+		assert_int_equal(r.jumped, i == 6 && p->by_ns);
+		assert_int_equal(r.mapped, i && (i != 6 || !p->by_ns));
+		assert_true(r.foretold == before || i == 6);
+		struct usk_live_time at;
+		if (r.mapped) {
+			assert_int_equal(usk_live_map_at(&t.map, theirs, &at), USK_LIVE);
+			assert_in_range(at.local - now + at.precision, 0, 2 * at.precision);
+			assert_true(r.drift_ppm > 75 && r.drift_ppm < 85);
+		}
+		/* The offset holds for the stamp that was taken. */
+		int64_t stamped = r.s.remote + r.offset;
+		assert_true(stamped + r.precision >= r.s.before &&
+			    stamped - r.precision <= r.s.after);
+		before = r.mapped;
+		p->rounds++;
+		l->pause(l, 2000000000);
+	}
+	p->jumps = (unsigned)t.jumps;
+	assert_true(t.rounds == 12 && !t.dropped && t.why[LINE_DONE] == 12);
+	/* Nothing is known of a stamp that is far from the last exchange. */
+	struct usk_live_time at;
+	assert_int_equal(usk_live_map_at(&t.map, r.s.remote + INT64_C(101000000000), &at),
+			 USK_LIVE_STALE);
+}
+
+static void test_put(void **state)
+{
+	(void)state;
+	/* By so much that it shows in 2 s at 1 ppm and a jitter of a microsecond. */
+	static const int64_t by_ns[] = { 0, 20000, -20000, 1000000000, -3600000000000 };
+	for (size_t i = 0; i < COUNT(by_ns); i++) {
+		struct cable_plan plan = { .seed = seed + i,
+					   .pin_ns = 100,
+					   .pin_more_ns = 100,
+					   .clock_ns = 30,
+					   .offset_ns = 7200000000000,
+					   .faster_e9 = 80000,
+					   .swings = true };
+		struct put p = { &plan, by_ns[i], 0, 0 };
+		cable_run(&plan, tie_and_put, &p);
+		assert_true(p.rounds == 12 && p.jumps == (by_ns[i] != 0));
+	}
+}
+
 static void test_noise(void **state)
 {
 	(void)state;
@@ -87,6 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calm),
 		cmocka_unit_test(test_held_up),
+		cmocka_unit_test(test_put),
 		cmocka_unit_test(test_noise),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

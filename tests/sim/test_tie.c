@@ -2,7 +2,7 @@
 /*
  * Two processes tied by a page as a line (Loeser 2003), their clocks the processor's counter run
  * too fast and an hour off: the precision of each round against the truth, and a partner that is
- * killed. With more rounds: test_line N.
+ * killed. With more rounds: test_tie N.
  *
  * The machine may be busy, so that rounds are dropped; of those that are not, none may be wrong.
  */
