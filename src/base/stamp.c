@@ -4,18 +4,35 @@
 
 #include <string.h>
 
+/* "24000000", "24MHz": 10^-6 Hz, all digits kept; false if it is none, or does not fit. */
+static bool parse_hz(const char *text, int64_t *hz_e6)
+{
+	static const struct {
+		const char *text;
+		unsigned places; /* what 10 to this power is a Hz e-6 of */
+	} units[] = { { "GHz", 15 }, { "MHz", 12 }, { "kHz", 9 }, { "Hz", 6 }, { "", 6 } };
+	size_t n = strlen(text);
+	for (size_t i = 0; i < COUNT(units); i++) {
+		size_t m = strlen(units[i].text);
+		bool exact;
+		if (n > m && !strcmp(text + n - m, units[i].text)) {
+			return !usk_parse_decimal(text, n - m, units[i].places, hz_e6, &exact,
+						  NULL) &&
+			       exact && *hz_e6 > 0;
+		}
+	}
+	return false;
+}
+
 /* "NAME=HZ": the length of the name, and its rate in 10^-6 Hz. */
 static enum usk_status parse_tick_rate(const char *row, size_t *n_name, int64_t *hz_e6,
 				       struct usk_err *err)
 {
 	const char *equals = strchr(row, '=');
-	bool exact;
-	if (!equals || equals == row ||
-	    usk_parse_decimal(equals + 1, strlen(equals + 1), 6, hz_e6, &exact, NULL) || !exact ||
-	    *hz_e6 <= 0) {
+	if (!equals || equals == row || !parse_hz(equals + 1, hz_e6)) {
 		return usk_fail(err, USK_EUSAGE, 0,
-				"--tick-rate %s: write NAME=HZ, ticks a second with at most 6 "
-				"digits behind the point",
+				"--tick-rate %s: write NAME=HZ, ticks a second, 24000000 or 24MHz, "
+				"with at most 6 digits behind the point of a Hz",
 				row);
 	}
 	*n_name = (size_t)(equals - row);
@@ -46,9 +63,8 @@ int64_t usk_tick_rate(const struct usk_read_options *opt, const char *name, size
 	return 0;
 }
 
-/* Ticks to ns, rounded down. */
-static enum usk_status ticks_to_ns(int64_t hz_e6, struct usk_csv_field f, int64_t *ns,
-				   struct usk_err *err)
+enum usk_status usk_ticks_ns(int64_t hz_e6, struct usk_csv_field f, int64_t *ns,
+			     struct usk_err *err)
 {
 	int64_t n;
 	enum usk_status status = usk_parse_int(f.text, f.n, &n, err);
@@ -72,7 +88,7 @@ enum usk_status usk_cell_time(const struct usk_read_options *opt, struct usk_csv
 		*ticks = hz_e6 != 0;
 	}
 	if (hz_e6) {
-		return ticks_to_ns(hz_e6, cell->f, ns, err);
+		return usk_ticks_ns(hz_e6, cell->f, ns, err);
 	}
 	if (cell->unit == USK_CSV_TICKS) {
 		return usk_fail(err, USK_EINPUT, 0,

@@ -13,6 +13,10 @@ enum usk_status usk_read_options_check(const struct usk_read_options *opt, struc
 /** 10^-6 Hz that integer stamps of the clock of this name count, 0 for ns. opt may be NULL. */
 int64_t usk_tick_rate(const struct usk_read_options *opt, const char *name, size_t n);
 
+/** Ticks, a whole number, as ns, rounded down. USK_EINPUT, USK_ERANGE as usk_cell_time(). */
+enum usk_status usk_ticks_ns(int64_t hz_e6, struct usk_csv_field f, int64_t *ns,
+			     struct usk_err *err);
+
 /**
  * A cell's time on that clock, ticks rounded down. *ticks (may be NULL): it was in ticks.
  * USK_EINPUT: it is no time; USK_ERANGE: over USK_TIME_MAX.

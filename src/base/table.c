@@ -442,6 +442,9 @@ enum usk_status usk_table_start(struct usk_table *b, const struct usk_table_kind
 	}
 	status = usk_csv_next_line(in, used, &b->line, err);
 	if (status) {
+		if (status == USK_EINPUT) {
+			usk_fail_in(err, "line 1");
+		}
 		return status;
 	}
 	if (!b->line.n && !b->line.n_end) {

@@ -99,6 +99,12 @@ const char *method_name(size_t i);
 /** The name that is meant by it or another spelling of it, or NULL. */
 const char *method_spelt(const char *text);
 
+#define TICK_ROW                                                                                   \
+	{                                                                                          \
+		.name = "tick-rate", .type = OPTION_STRING, .repeated = true, .value = "NAME=HZ",  \
+		.help = "integer stamps of clock NAME are ticks of a counter, HZ a second"         \
+	}
+
 /* ---- parsed arguments ------------------------------------------------------- */
 
 /** Fills *out or prints one sentence and returns EXIT_USAGE. argv[n] are those after the command.
@@ -190,6 +196,9 @@ int clocks_status(const struct usk_clocks *c);
 bool clocks_file(const char *path);
 /** Read a whole clocks.json; prints and returns the exit status on failure. */
 int clocks_read(const char *path, struct usk_clocks **out);
+
+/** The values of TICK_ROW for clocks of c; prints and returns the exit status on failure. */
+int tick_rates(const struct args *args, const struct usk_clocks *c, struct usk_read_options *out);
 
 /* ---- help, made from the tables ---------------------------------------------- */
 

@@ -166,8 +166,13 @@ static int before_run(const struct args *args)
 	}
 	struct asking q = { .args = args };
 	stamps_new(&q.stamps, c);
+	struct usk_read_options read;
+	q.stamps.read = &read;
 	q.stamps.epoch = args_given(args, "epoch") ? args_int(args, "epoch") : -1;
-	status = args_operands(args) > 1 ? ask_operands(&q) : ask_lines(&q);
+	status = tick_rates(args, c, &read);
+	if (!status) {
+		status = args_operands(args) > 1 ? ask_operands(&q) : ask_lines(&q);
+	}
 	stamps_free(&q.stamps);
 	usk_clocks_free(c);
 	return status ? status : q.undecidable ? EXIT_PARTIAL : EXIT_DONE;
@@ -176,6 +181,7 @@ static int before_run(const struct args *args)
 static const struct option_group before_input = {
 	"Input",
 	(const struct option_row[]){
+		TICK_ROW,
 		EPOCH_ROW,
 		{ 0 },
 	},

@@ -263,10 +263,13 @@ static int convert_run(const struct args *args)
 	}
 	struct convert v = { .args = args, .field = args_int(args, "field") };
 	stamps_new(&v.stamps, c);
+	struct usk_read_options read;
+	status = tick_rates(args, c, &read);
+	v.stamps.read = &read;
 	v.stamps.epoch = args_given(args, "epoch") ? args_int(args, "epoch") : -1;
 	if (name) {
 		v.stamps.clock = usk_clocks_find(c, name, NULL, NULL);
-		if (v.stamps.clock == USK_NO_CLOCK) {
+		if (v.stamps.clock == USK_NO_CLOCK && !status) {
 			status = say_usage("%s: the table has no clock of that name", name);
 		}
 	}
@@ -312,6 +315,7 @@ static const struct option_group convert_input = {
 		  .value = "CHAR",
 		  .help = "what stands between fields: a character, or \"tab\"; otherwise any "
 			  "blanks and tabs" },
+		TICK_ROW,
 		EPOCH_ROW,
 		{ 0 },
 	},
@@ -324,7 +328,8 @@ const struct command cmd_convert = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.help = "turn stamps of one clock into the reference's time, with bounds",
-	.more = "T is in ns, or 1700000000.5s, or RFC 3339; without T, stamps are read from "
+	.more = "T is in ns, or 1700000000.5s, or RFC 3339, or ticks (--tick-rate); without T, "
+		"stamps are read from "
 		"standard input, one a line. Prints local_ns, reference_ns, lo_ns and hi_ns, "
 		"separated by tabs, all absolute; `-` where the clock is not bounded (then the "
 		"status is 3). With --field a line is text with the stamp in it, and a first line "

@@ -7,6 +7,7 @@
  * Why   convert and before understand the same
  */
 #include "stamps.h"
+#include "base/stamp.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -46,18 +47,32 @@ void stamps_free(struct stamps *s)
 
 enum usk_status stamps_time(const char *s, size_t n, int64_t *out, struct usk_err *err)
 {
-	if (n && n <= 18) { /* ns as they are: nearly every line */
+	if (n && n <= 19) { /* ns as they are: nearly every line */
 		uint64_t value = 0;
 		size_t i = 0;
 		for (; i < n && s[i] >= '0' && s[i] <= '9'; i++) {
 			value = value * 10 + (uint64_t)(s[i] - '0');
 		}
-		if (i == n) {
+		if (i == n && value <= (uint64_t)USK_TIME_MAX) {
 			*out = (int64_t)value;
 			return USK_OK;
 		}
 	}
 	return usk_parse_time(s, n, out, err);
+}
+
+/* The same of a clock whose integers may be ticks. */
+static enum usk_status time_of(const struct stamps *v, uint32_t clock, const char *s, size_t n,
+			       int64_t *out, struct usk_err *err)
+{
+	const char *name = v->clocks->clock[clock].name;
+	int64_t hz_e6 =
+		v->read && v->read->n_tick_rate ? usk_tick_rate(v->read, name, strlen(name)) : 0;
+	int64_t ticks;
+	if (hz_e6 && !usk_parse_int(s, n, &ticks, NULL)) {
+		return usk_ticks_ns(hz_e6, (struct usk_csv_field){ s, n }, out, err);
+	}
+	return stamps_time(s, n, out, err);
 }
 
 enum usk_status stamps_parse(const struct stamps *v, const char *s, size_t n, uint32_t *clock,
@@ -66,7 +81,7 @@ enum usk_status stamps_parse(const struct stamps *v, const char *s, size_t n, ui
 	bool any = false;
 	*clock = v->clock;
 	if (*clock != USK_NO_CLOCK) {
-		return stamps_time(s, n, local_ns, err);
+		return time_of(v, *clock, s, n, local_ns, err);
 	}
 	for (size_t i = n; i-- > 0;) {
 		if (s[i] != ':') {
@@ -77,7 +92,7 @@ enum usk_status stamps_parse(const struct stamps *v, const char *s, size_t n, ui
 		free(name);
 		if (*clock != USK_NO_CLOCK) {
 			any = true;
-			if (!stamps_time(s + i + 1, n - i - 1, local_ns, err)) {
+			if (!time_of(v, *clock, s + i + 1, n - i - 1, local_ns, err)) {
 				return USK_OK;
 			}
 		}

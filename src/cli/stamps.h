@@ -9,7 +9,8 @@
 
 struct stamps {
 	const struct usk_clocks *clocks;
-	uint32_t clock;		 /* of stamps that name none; USK_NO_CLOCK: each has to */
+	uint32_t clock; /* of stamps that name none; USK_NO_CLOCK: each has to */
+	const struct usk_read_options *read; /* --tick-rate; may be NULL */
 	int64_t epoch;		 /* that is meant where a stamp lies in several; -1: not said */
 	struct stamps_clock *of; /* by clock; filled when first needed */
 };

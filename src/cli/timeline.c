@@ -93,6 +93,12 @@ static void known_of(const struct usk_trace *t, const struct usk_clocks *c, stru
 	}
 }
 
+static void add_note(struct usk_notes *notes, char *sentence)
+{
+	notes->note = usk_grow(notes->note, notes->n + 1, sizeof *notes->note);
+	notes->note[notes->n++] = sentence;
+}
+
 static enum usk_status match(struct renamed *r, struct usk_trace **trace, const uint32_t *clock,
 			     size_t n, const struct usk_clocks *c, const char *path,
 			     const struct usk_write_options *opt, struct usk_notes *notes,
@@ -116,13 +122,18 @@ static enum usk_status match(struct renamed *r, struct usk_trace **trace, const 
 	o.clock_of = (const char *const *)clock_of.row;
 	o.n_clock_of = clock_of.n;
 	enum usk_status status = usk_check(trace, n, &o, &found, err);
+	for (size_t i = 0; i < n && !status; i++) {
+		/* Of others it is told when they are drawn. */
+		bool drawn = usk_trace_class(trace[i]) != USK_TRACE_TABLE;
+		if (!drawn && usk_trace_damage(trace[i])) {
+			add_note(notes, usk_strdup(usk_trace_damage(trace[i])));
+		}
+	}
 	free_rows(&local);
 	free_rows(&clock_of);
 	if (status == USK_EINPUT || status == USK_EUSAGE) {
 		/* The rest is worth looking at. */
-		notes->note = usk_grow(notes->note, notes->n + 1, sizeof *notes->note);
-		notes->note[notes->n++] =
-			usk_format("%s: no messages are drawn: %s", path, err->msg);
+		add_note(notes, usk_format("%s: no messages are drawn: %s", path, err->msg));
 		return messages_again(&r->messages, path, err);
 	}
 	if (!status) {

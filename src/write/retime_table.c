@@ -29,6 +29,7 @@ struct retimed {
 	bool keep_raw[USK_TABLE_COLUMNS]; /* the table has recorded stamps of its own */
 	struct named *name;		  /* sorted */
 	struct usk_replay **map;	  /* by clock */
+	uint64_t rows;			  /* written */
 	bool *asked;
 };
 
@@ -269,6 +270,7 @@ static enum usk_status rows(struct retimed *b)
 			if (status) {
 				return status;
 			}
+			b->rows += !damaged;
 		}
 		if (damaged) {
 			usk_table_left_out(table, why.msg);
@@ -278,11 +280,14 @@ static enum usk_status rows(struct retimed *b)
 		}
 	}
 	char *damage = usk_csv_bad_text(&table->bad);
-	if (damage) {
+	status = USK_OK;
+	if (damage && !b->rows) {
+		status = usk_fail(t->err, USK_EINPUT, table->bad.line, "%s: %s", t->path, damage);
+	} else if (damage) {
 		usk_note(t->notes, "%s: %s", t->path, damage);
 	}
 	free(damage);
-	return USK_OK;
+	return status;
 }
 
 enum usk_status usk_retime_table(struct retime *t)

@@ -64,7 +64,7 @@ $ unskew sync ntp.csv --tick-rate clientele=1193182
 ! unskew: ntp.csv: line 2: is in ticks: say how many make a second with --tick-rate client=HZ; 2 rows of it are left out
 ? 1
 $ unskew sync ntp.csv --tick-rate client=fast
-! unskew: --tick-rate client=fast: write NAME=HZ, ticks a second with at most 6 digits behind the point
+! unskew: --tick-rate client=fast: write NAME=HZ, ticks a second, 24000000 or 24MHz, with at most 6 digits behind the point of a Hz
 ? 2
 # What is wrong is one sentence with its line.
 $ printf 'clock,kind,id\na,send,1\n' >bad.csv; unskew check bad.csv

@@ -332,11 +332,13 @@ static const struct {
 	  "sender,receiver,sent_ns,sent_raw_ns,received_ns,received_raw_ns\n"
 	  "server,client,1010,0,0,0\n",
 	  "line 3: has 3 columns where 4 are needed" },
-	{ "open quote", "sender,receiver,sent_ns,received_ns\n\"server,client,0,0\n",
-	  "sender,receiver,sent_ns,sent_raw_ns,received_ns,received_raw_ns\n",
+	{ "open quote",
+	  "sender,receiver,sent_ns,received_ns\n\"server,client,0,0\nserver,client,0,0\n",
+	  "sender,receiver,sent_ns,sent_raw_ns,received_ns,received_raw_ns\n"
+	  "server,client,1010,0,0,0\n",
 	  "line 2: has a quote that is not closed" },
-	{ "no number", "sender,receiver,sent_ns,received_ns\nserver,client,x,0\n",
-	  "sender,receiver,sent_ns,sent_raw_ns,received_ns,received_raw_ns\n", "line 2: " },
+	{ "no number", "sender,receiver,sent_ns,received_ns\nserver,client,x,0\n", NULL,
+	  "line 2: \"x\" is not a whole number; 1 row of it is left out" },
 	{ "rows that are left out",
 	  "sender,receiver,sent_ns,received_ns\n,client,0,0\nserver,client,0,0\n1\nserver,client,1,"
 	  "0",

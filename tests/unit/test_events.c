@@ -215,7 +215,7 @@ static void test_refused(void **state)
 		usk_trace_close(t);
 	}
 	static const char *const rates[] = { "a",    "=5",    "a=",	     "a=0",
-					     "a=-1", "a=1e6", "a=0.0000001", "a=5Hz" };
+					     "a=-1", "a=1e6", "a=0.0000001", "a=5hz" };
 	for (size_t i = 0; i < COUNT(rates); i++) {
 		struct usk_err err = { 0 };
 		struct usk_trace *t;
