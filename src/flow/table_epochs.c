@@ -51,6 +51,10 @@ struct column {
 	size_t cap;
 	int64_t disorder; /* the most by which it fell otherwise */
 	uint64_t strays;  /* how often */
+	/* What the clock shows in the other column: before it stands in this one, the highest; and
+	 * by how much it is ahead of the first here, and behind the last at any time. */
+	bool other_first;
+	int64_t other_highest, ahead, behind;
 	bool mixed;
 };
 
@@ -115,7 +119,10 @@ static void reach(struct fall *f, int64_t t)
 static void note(struct column *c, int64_t t, bool goes_on)
 {
 	struct fall *f = &c->fall;
-	c->highest = c->n++ ? c->highest : t;
+	if (!c->n++) {
+		c->highest = t;
+		c->ahead = c->other_first ? usk_saturate((usk_i128)c->other_highest - t) : 0;
+	}
 	c->last = t;
 	if (!f->n && t >= c->highest) {
 		c->highest = t;
@@ -151,6 +158,17 @@ static bool goes_on(const struct row_watch *other, int column, int64_t t, const 
 	return by->n && ((usk_i128)by->last - t) * 2 < fell;
 }
 
+static void note_other(struct column *c, int64_t t)
+{
+	if (!c->n) {
+		c->other_highest = c->other_first && c->other_highest > t ? c->other_highest : t;
+		c->other_first = true;
+	} else {
+		int64_t by = usk_saturate((usk_i128)c->last - t);
+		c->behind = by > c->behind ? by : c->behind;
+	}
+}
+
 void usk_row_note(struct parties *p, const struct usk_msg *m)
 {
 	struct party *from = &p->party[m->from], *to = &p->party[m->to];
@@ -169,6 +187,8 @@ void usk_row_note(struct parties *p, const struct usk_msg *m)
 		f->n++;
 		f->sure = true;
 	}
+	note_other(&from->watch->column[RECEIVED], m->sent_ns);
+	note_other(&to->watch->column[SENT], m->received_ns);
 	note(x, m->sent_ns, x_on);
 	note(y, m->received_ns, y_on);
 }
@@ -210,16 +230,24 @@ static struct order order_of(struct parties *p, int column)
 	return o;
 }
 
-/* Those far beyond what rows are out of order by. */
-static void keep_far(struct usk_epochs *e, int64_t disorder_ns)
+/* Those far beyond what rows are out of order by. The clock's stamps of both columns go together,
+ * to the delays that messages have: else rows of one direction follow those of the other. */
+static void keep_far(struct column *c, int64_t disorder_ns)
 {
+	struct usk_epochs *e = &c->found;
 	size_t n = 0;
+	int64_t most = 0;
 	for (size_t i = 0; i < e->n; i++) {
-		if ((e->epoch[i].before_ns - e->epoch[i].after_ns) / LIKE >= disorder_ns) {
+		int64_t size = e->epoch[i].before_ns - e->epoch[i].after_ns;
+		most = size > most ? size : most;
+	}
+	for (size_t i = 0; i < e->n && most >= c->behind / 2; i++) {
+		int64_t size = e->epoch[i].before_ns - e->epoch[i].after_ns;
+		if (size / LIKE >= disorder_ns && size / 2 >= c->ahead) {
 			e->epoch[n++] = e->epoch[i];
 		}
 	}
-	e->n = n;
+	e->n = n; /* none, if they do not */
 }
 
 /* The column that rows were written by; with the fewer falls if both may be. */
@@ -416,7 +444,7 @@ enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 		struct party *y = &p->party[i];
 		struct usk_epochs *e = y->watch ? &y->watch->column[p->rows_by].found : NULL;
 		if (e) {
-			keep_far(e, o[p->rows_by].disorder);
+			keep_far(&y->watch->column[p->rows_by], o[p->rows_by].disorder);
 		}
 		if (e && e->n && y->trace == SIZE_MAX && !o[p->rows_by].mixed) {
 			y->survey.epochs = *e;

@@ -195,9 +195,90 @@ static void ten_steps(void **state)
 	}
 }
 
+/* ---- put back in a table -------------------------------------------------------------------- */
+
+struct sending {
+	int64_t left, arrived;
+	bool back;
+};
+
+static int by_left(const void *pa, const void *pb)
+{
+	const struct sending *a = pa, *b = pb;
+	return (a->left > b->left) - (a->left < b->left);
+}
+
+static int by_arrived(const void *pa, const void *pb)
+{
+	const struct sending *a = pa, *b = pb;
+	return (a->arrived > b->arrived) - (a->arrived < b->arrived);
+}
+
+enum { SENDINGS = 2000 };
+
+/* Rows as they are written when messages leave, or arrive; whole directions one after the other. */
+static void write_rows(struct bytes *b, const struct scene *s, struct usk_rng *r, int order)
+{
+	static struct sending m[SENDINGS];
+	for (int64_t i = 0; i < SENDINGS; i++) {
+		m[i].back = i % 2;
+		m[i].left = START + i * 10 * MS + (int64_t)usk_rng_below(r, 20 * MS);
+		m[i].arrived = m[i].left + MS + (int64_t)usk_rng_exponential(r, 5e6);
+	}
+	qsort(m, SENDINGS, sizeof *m, order == 1 ? by_arrived : by_left);
+	put_text(b, HEAD);
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < SENDINGS; i++) {
+			const struct sending *x = &m[i];
+			if (order == 2 ? x->back != (pass == 1) : pass) {
+				continue;
+			}
+			row(b, x->back ? "b" : "a", x->back ? "a" : "b",
+			    x->back ? read_b(s, x->left) : read_a(s, x->left),
+			    x->back ? read_a(s, x->arrived) : read_b(s, x->arrived));
+		}
+	}
+}
+
+/* By 0.2 to 2 s, and by 0: the order of rows tells, whichever it is. Where one direction follows
+ * the other it tells nothing, and no epoch is made up. */
+static void put_back_in_a_table(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 24; seed++) {
+		static const int64_t by[] = { 0, 200 * MS, 600 * MS, 2 * SECOND };
+		const char *model = "segments=auto";
+		struct scene scene = { .offset = 3 * MS, .drift_ppb = 20000 }, *s = &scene;
+		struct bytes b = { 0 };
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		s->n = by[seed % 4] > 0;
+		s->step[0] = (struct step){ START + 11 * SECOND, -by[seed % 4] };
+		write_rows(&b, s, &r, (int)(seed / 4 % 3));
+		struct usk_sync_options o = defaults;
+		o.model = model;
+		o.reference = "a";
+		struct usk_clocks *c = sync_table(&b, &o);
+		const struct usk_clock *k = clock_named(c, "b");
+		bool told = seed / 4 % 3 != 2;
+		MUST(!k->n_knots || k->knot[k->n_knots - 1].epoch == (told ? s->n : 0));
+		MUST((k->quality == USK_BOUNDED && !c->counts.outliers) || (!told && s->n));
+		MUST(k->n_jumps == s->n || !told);
+		MUST(!c->evaluation.corrected_inversions || !told);
+		for (size_t i = 0; i < k->n_jumps && told; i++) {
+			const struct usk_jump *j = &k->jump[i];
+			MUST(j->before_local_ns < j->after_local_ns);
+			MUST(j->size_lo_ns <= by[seed % 4] && by[seed % 4] <= j->size_hi_ns);
+		}
+		usk_clocks_free(c);
+		bytes_free(&b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(put_back_in_a_table),
 		cmocka_unit_test(one_step_in_the_middle),
 		cmocka_unit_test(ten_steps),
 	};
