@@ -195,6 +195,21 @@ static void end_table(FILE *out)
 	fputs("</tbody>\n</table>\n</div>\n", out);
 }
 
+/* Pairs that a table has a row for. */
+static size_t shown_pairs(const struct usk_clocks *c)
+{
+	return c->n_pairs < USK_PAGE_PAIRS ? c->n_pairs : USK_PAGE_PAIRS;
+}
+
+static void end_pairs(FILE *out, const struct usk_clocks *c)
+{
+	end_table(out);
+	if (shown_pairs(c) < c->n_pairs) {
+		fprintf(out, "<p>And %zu more, which clocks.json lists.</p>\n",
+			c->n_pairs - shown_pairs(c));
+	}
+}
+
 static void put_path(FILE *out, const struct usk_clocks *c, const struct usk_clock *k)
 {
 	fputs("<td>", out);
@@ -273,7 +288,7 @@ static void put_pairs(FILE *out, const struct usk_clocks *c)
 		"Pairs: messages each way, half the band's width where it is smallest, messages "
 		"left out as outliers, wander that the messages need.",
 		heading, number, COUNT(heading));
-	for (size_t i = 0; i < c->n_pairs; i++) {
+	for (size_t i = 0; i < shown_pairs(c); i++) {
 		const struct usk_pair *p = &c->pair[i];
 		char text[UNIT_TEXT];
 		fputs("<tr><td>", out);
@@ -290,7 +305,7 @@ static void put_pairs(FILE *out, const struct usk_clocks *c)
 		cell(out, true, text);
 		fputs("</tr>\n", out);
 	}
-	end_table(out);
+	end_pairs(out, c);
 }
 
 static void put_delay(FILE *out, const struct usk_clocks *c, uint32_t from, uint32_t to,
@@ -321,12 +336,12 @@ static void put_delays(FILE *out, const struct usk_clocks *c)
 		"One-way delays: received \xe2\x88\x92 sent, each by its own clock as recorded, "
 		"and on the common time.",
 		heading, number, COUNT(heading));
-	for (size_t i = 0; i < c->n_pairs; i++) {
+	for (size_t i = 0; i < shown_pairs(c); i++) {
 		const struct usk_pair *p = &c->pair[i];
 		put_delay(out, c, p->a, p->b, &p->recorded_a_to_b, &p->corrected_a_to_b);
 		put_delay(out, c, p->b, p->a, &p->recorded_b_to_a, &p->corrected_b_to_a);
 	}
-	end_table(out);
+	end_pairs(out, c);
 }
 
 /* What a printing function says, as a paragraph. */

@@ -27,8 +27,8 @@ static const char plain[] =
 	".n { text-align: right; font-variant-numeric: tabular-nums; }\n"
 	".scroll { overflow-x: auto; }\n"
 	"</style>\n</head>\n<body>\n<main>\n@@unskew-answer@@\n"
-	"<p>This page has no drawings: unskew was built without them, as npm was not there. The "
-	"data below is complete; unskew built with npm draws it.</p>\n"
+	"<p>This page has tables only: unskew was built without npm, which its drawings need. One "
+	"that was built with it makes them of the same traces.</p>\n"
 	"</main>\n@@unskew-data@@\n</body>\n</html>\n";
 
 char *usk_html_text(const char *text)

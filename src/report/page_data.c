@@ -73,18 +73,17 @@ static void put_strings(struct usk_output *out, const char *key, const char *con
 
 /* ---- messages -------------------------------------------------------------------------- */
 
-/* A direction's messages: those held, and outliers, in the order of b's stamps. */
-struct rows {
-	struct usk_thin_row *row;
-	bool *out; /* is it an outlier? */
-	size_t n, n_out;
-	uint64_t total;
-	bool whole; /* every message is a row */
-};
-
+/* A direction's messages in the order of b's stamps: those held, the hull's, and outliers. */
 struct place {
 	struct usk_thin_row row;
-	bool out;
+	bool hull, out;
+};
+
+struct rows {
+	struct place *row;
+	size_t n;
+	uint64_t total;
+	bool whole; /* every message is a row */
 };
 
 static int by_time(const void *pa, const void *pb)
@@ -122,47 +121,63 @@ static struct place outlier(const struct usk_clocks *c, const struct usk_pair *p
 	};
 }
 
+static size_t add_outliers(const struct usk_clocks *c, const struct usk_pair *p, bool back,
+			   size_t *left, struct rows *r)
+{
+	size_t all = 0;
+	for (size_t i = 0; i < p->n_outliers; i++) {
+		const struct usk_msg *m = &p->outlier[i].msg;
+		if ((m->from != p->a) == back) {
+			all++;
+			if (*left) {
+				--*left;
+				r->row[r->n++] = outlier(c, p, m);
+			} else {
+				r->whole = false;
+			}
+		}
+	}
+	return all;
+}
+
+/* Vertices of the hull: most are held anyway, as they are extreme where a bucket is short. */
+static void add_hull(const struct usk_point *hull, size_t n, struct rows *r)
+{
+	size_t held = r->n;
+	for (size_t i = 0; i < n; i++) {
+		const struct place key = { .row.point = { .local_ns = hull[i].local_ns,
+							  .other_ns = hull[i].local_ns +
+								      hull[i].offset_ns },
+					   .hull = true };
+		struct place *found = bsearch(&key, r->row, held, sizeof key, by_time);
+		if (found) {
+			found->hull = true;
+		} else {
+			r->row[r->n++] = key;
+		}
+	}
+}
+
 static struct rows rows_of(const struct usk_clocks *c, const struct usk_pair *p,
 			   const struct usk_summary_pair *s, bool back, size_t *outliers_left)
 {
 	struct usk_thin_row *held = NULL;
-	size_t n = s->thin ? usk_thin_rows(s->thin, back, &held) : 0;
-	struct place *all = usk_alloc(n + p->n_outliers + 1, sizeof *all);
+	const struct usk_point *hull = NULL;
+	size_t n = s->thin ? usk_thin_rows(s->thin, back, &held) : 0, n_hull = 0;
+	if (s->corridor) {
+		hull = usk_corridor_hull(s->corridor, back, &n_hull);
+	}
 	struct rows r = { .total = s->thin ? usk_thin_total(s->thin, back) : 0 };
-	for (size_t i = 0; i < n; i++) {
-		all[i].row = held[i];
+	r.row = usk_alloc(n + n_hull + p->n_outliers + 1, sizeof *r.row);
+	for (; r.n < n; r.n++) {
+		r.row[r.n].row = held[r.n];
 	}
 	r.whole = n == r.total;
-	for (size_t i = 0; i < p->n_outliers; i++) {
-		const struct usk_msg *m = &p->outlier[i].msg;
-		if ((m->from != p->a) == back) {
-			r.total++;
-			if (*outliers_left) {
-				--*outliers_left;
-				all[n++] = outlier(c, p, m);
-				r.n_out++;
-			} else {
-				r.whole = false;
-			}
-		}
-	}
-	qsort(all, n, sizeof *all, by_time);
-	r.n = n;
-	r.row = usk_alloc(n + 1, sizeof *r.row);
-	r.out = usk_alloc(n + 1, sizeof *r.out);
-	for (size_t i = 0; i < n; i++) {
-		r.row[i] = all[i].row;
-		r.out[i] = all[i].out;
-	}
+	add_hull(hull, n_hull, &r);
+	r.total += add_outliers(c, p, back, outliers_left, &r);
+	qsort(r.row, r.n, sizeof *r.row, by_time);
 	free(held);
-	free(all);
 	return r;
-}
-
-static void rows_free(struct rows *r)
-{
-	free(r->row);
-	free(r->out);
 }
 
 static int64_t local_of(const struct usk_thin_point *p)
@@ -181,7 +196,7 @@ static void put_stamps(struct usk_output *out, const char *key, const struct row
 	int64_t before = origin;
 	usk_output_format(out, "\"%s\":[", key);
 	for (size_t i = 0; i < r->n; i++) {
-		int64_t t = stamp(&r->row[i].point);
+		int64_t t = stamp(&r->row[i].row.point);
 		usk_output_format(out, "%s%" PRId64, i ? "," : "",
 				  usk_saturate((usk_i128)t - before));
 		before = t;
@@ -194,12 +209,24 @@ static void put_epochs(struct usk_output *out, const char *key, const struct row
 {
 	usk_output_format(out, "\"%s\":%s", key, any ? "[" : "null,\n");
 	for (size_t i = 0; i < r->n && any; i++) {
-		const struct usk_thin_point *p = &r->row[i].point;
+		const struct usk_thin_point *p = &r->row[i].row.point;
 		uint32_t epoch = local ? p->local_epoch : p->other_epoch;
 		usk_output_format(out, "%s%lld", i ? "," : "",
 				  epoch == UINT32_MAX ? -1LL : (long long)epoch);
 	}
 	usk_output_format(out, "%s", any ? "],\n" : "");
+}
+
+/* Indices of the hull's messages, or of outliers. */
+static void put_marked(struct usk_output *out, const char *key, const struct rows *r, bool hull)
+{
+	usk_output_format(out, "\"%s\":[", key);
+	for (size_t i = 0, n = 0; i < r->n; i++) {
+		if (hull ? r->row[i].hull : r->row[i].out) {
+			usk_output_format(out, "%s%zu", n++ ? "," : "", i);
+		}
+	}
+	usk_output_write(out, "]", 1);
 }
 
 static void put_direction(struct usk_output *out, const struct usk_clocks *c,
@@ -211,7 +238,7 @@ static void put_direction(struct usk_output *out, const struct usk_clocks *c,
 			  "{\"from\":\"%s\",\"total\":%" PRIu64 ",\"held\":%zu,\"stands_for\":",
 			  back ? "b" : "a", r->total, r->n);
 	for (size_t i = 0; i < r->n && !r->whole; i++) {
-		usk_output_format(out, "%s%" PRIu64, i ? "," : "[", r->row[i].stands_for);
+		usk_output_format(out, "%s%" PRIu64, i ? "," : "[", r->row[i].row.stands_for);
 	}
 	usk_output_format(out, "%s,\n", r->whole ? "null" : r->n ? "]" : "[]");
 	put_stamps(out, own, r, local_of, origin[1]);
@@ -219,13 +246,10 @@ static void put_direction(struct usk_output *out, const struct usk_clocks *c,
 	bool epochs[2] = { epoch_unknown(&c->clock[p->a]), epoch_unknown(&c->clock[p->b]) };
 	put_epochs(out, back ? "sent_epoch" : "received_epoch", r, true, epochs[1]);
 	put_epochs(out, back ? "received_epoch" : "sent_epoch", r, false, epochs[0]);
-	usk_output_format(out, "\"out\":[");
-	for (size_t i = 0, n = 0; i < r->n; i++) {
-		if (r->out[i]) {
-			usk_output_format(out, "%s%zu", n++ ? "," : "", i);
-		}
-	}
-	usk_output_format(out, "]}");
+	put_marked(out, "hull", r, true);
+	usk_output_write(out, ",", 1);
+	put_marked(out, "out", r, false);
+	usk_output_write(out, "}", 1);
 }
 
 /* ---- delays ---------------------------------------------------------------------------- */
@@ -263,7 +287,7 @@ static void origins(const struct rows r[2], int64_t bucket_ns, int64_t origin[2]
 	bool any = false;
 	for (int k = 0; k < 2; k++) {
 		for (size_t i = 0; i < r[k].n; i++) {
-			const struct usk_thin_point *p = &r[k].row[i].point;
+			const struct usk_thin_point *p = &r[k].row[i].row.point;
 			origin[0] = any && origin[0] < p->other_ns ? origin[0] : p->other_ns;
 			origin[1] = any && origin[1] < p->local_ns ? origin[1] : p->local_ns;
 			any = true;
@@ -296,7 +320,7 @@ static void put_pair(struct usk_output *out, const struct usk_clocks *c, const s
 	for (int k = 0; k < 2; k++) {
 		usk_output_write(out, ",\n", k ? 2 : 0);
 		put_direction(out, c, p, &r[k], k, origin);
-		rows_free(&r[k]);
+		free(r[k].row);
 	}
 	usk_output_format(out, "],\n\"delays\":[");
 	for (int k = 0; k < 2; k++) {

@@ -139,6 +139,17 @@ static int64_t slope_of(const struct usk_pair *p)
 	return usk_saturate(-rise * 1000000000000 / run);
 }
 
+/* For the hulls alone, so a narrow cone will do. */
+static struct usk_corridor *begin_hulls(const struct usk_pair *p)
+{
+	const struct usk_point *first = p->n_floor ? p->floor : p->n_ceiling ? p->ceiling : NULL;
+	const struct usk_frame frame = { .local_ns = first ? first->local_ns : 0,
+					 .offset_ns = first ? first->offset_ns : 0,
+					 .rate_e12 = -slope_of(p),
+					 .kappa_e12 = 400000 };
+	return first ? usk_corridor_new(&frame) : NULL;
+}
+
 static void begin_pair(struct usk_summary_pair *out, const struct usk_clocks *c, size_t i,
 		       size_t most, size_t cells)
 {
@@ -151,6 +162,7 @@ static void begin_pair(struct usk_summary_pair *out, const struct usk_clocks *c,
 						: 0;
 	}
 	out->thin = usk_thin_new(most);
+	out->corridor = begin_hulls(p);
 	for (int k = 0; k < 2; k++) {
 		out->recorded[k] = usk_bins_new(cells);
 		out->delay[k] = usk_bins_new(cells);
@@ -182,6 +194,7 @@ static void forget(struct usk_summary *s)
 {
 	for (size_t i = 0; i < s->n_pairs; i++) {
 		usk_thin_free(s->pair[i].thin);
+		usk_corridor_free(s->pair[i].corridor);
 		for (int k = 0; k < 2; k++) {
 			usk_bins_free(s->pair[i].recorded[k]);
 			usk_bins_free(s->pair[i].delay[k]);
@@ -258,13 +271,32 @@ static void add(struct usk_summary_pair *p, const struct usk_msg *m, const struc
 	usk_thin_add(p->thin, back, &x);
 }
 
+/* Stamps that repeat have no hull. */
+static void add_to_hulls(struct usk_summary_pair *p, const struct usk_msg *msg,
+			 const struct usk_corrected *at, size_t n)
+{
+	bool repeat = false;
+	for (size_t i = 0; i < n; i++) {
+		repeat |= at[i].sent_epoch || at[i].received_epoch;
+	}
+	if (repeat || usk_corridor_add(p->corridor, p->a, p->b, msg, n, NULL)) {
+		usk_corridor_free(p->corridor);
+		p->corridor = NULL;
+	}
+}
+
 static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 {
 	struct usk_summary *s = ctx;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0, end; i < n; i = end) {
 		struct usk_summary_pair *p = pair_of(s, &msg[i]);
-		if (p && p->thin) {
-			add(p, &msg[i], &s->at[i]);
+		for (end = i; end < n && pair_of(s, &msg[end]) == p; end++) {
+			if (p && p->thin) {
+				add(p, &msg[end], &s->at[end]);
+			}
+		}
+		if (p && p->corridor) {
+			add_to_hulls(p, &msg[i], &s->at[i], end - i);
 		}
 	}
 	return true;

@@ -262,12 +262,54 @@ static void test_levels(void **state)
 	usk_clocks_free(c);
 }
 
+/* No message is beyond a chord of the hull that the page marks. */
+static void test_hull(void **state)
+{
+	(void)state;
+	struct usk_summary s;
+	struct usk_clocks *c = answer("a", "b", &s, false);
+	const struct usk_page page = { .clocks = c, .summary = &s, .title = "", .answer = "" };
+	size_t size;
+	char *text = written(&page, &size);
+	json_t *data = data_of(text);
+	const json_t *pair = json_array_get(json_object_get(data, "pairs"), 0);
+	for (size_t back = 0; back < 2; back++) {
+		const json_t *d = json_array_get(json_object_get(pair, "directions"), back);
+		const json_t *hull = json_object_get(d, "hull");
+		struct usk_thin_row *row;
+		size_t n = usk_thin_rows(s.pair[0].thin, back, &row);
+		size_t n_hull = json_array_size(hull);
+		assert_true(n_hull > 2);
+		for (size_t k = 0; k + 1 < n_hull; k++) {
+			size_t u = (size_t)json_integer_value(json_array_get(hull, k));
+			size_t v = (size_t)json_integer_value(json_array_get(hull, k + 1));
+			assert_true(u < v && v < n && (k || u == 0));
+			assert_true(k + 2 < n_hull || v == n - 1);
+			const struct usk_thin_point *p = &row[u].point, *q = &row[v].point;
+			int64_t x = q->local_ns - p->local_ns;
+			int64_t y = q->other_ns - q->local_ns - p->other_ns + p->local_ns;
+			for (size_t i = 0; i < n; i++) {
+				const struct usk_thin_point *m = &row[i].point;
+				usk_i128 over = (usk_i128)(m->other_ns - m->local_ns - p->other_ns +
+							   p->local_ns) *
+							x -
+						(usk_i128)y * (m->local_ns - p->local_ns);
+				assert_true(back ? over >= 0 : over <= 0);
+			}
+		}
+		free(row);
+	}
+	json_decref(data);
+	free(text);
+	usk_summary_free(&s);
+	usk_clocks_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hostile_names),
-		cmocka_unit_test(test_data),
-		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_data),
+		cmocka_unit_test(test_levels),	      cmocka_unit_test(test_hull),
 		cmocka_unit_test(test_outlier),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
