@@ -34,7 +34,7 @@ check      liblttng-ust-dev  their tracepoints, and a clock of their own
 check      zstd              packs files, independently of us
 check      python3           answers requests of curl in the recording; claims of the papers
 check      nodejs            bundles the page, drives its tests
-check      npm               fetches uPlot, esbuild, playwright-core, axe-core
+check      npm               fetches uPlot, esbuild, playwright-core, axe-core, trace_engine
 check      chromium          draws the page
 bench      tcpdump           the yardstick
 bench      wireshark-common  mergecap, the other yardstick

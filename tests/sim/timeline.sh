@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: MIT
 # timeline.sh UNSKEW - timelines of simulated traces hold what they should
 #
-# The checker is timeline_check.py. Where npm can bring Chromium's own reader of such traces,
-# UNSKEW_TRACE_ENGINE=FOLDER names where node finds @paulirish/trace_engine, and it is asked too.
+# The checker is timeline_check.py. UNSKEW_TRACE_ENGINE=FOLDER, where node finds
+# @paulirish/trace_engine, has Chromium's own reader of such traces asked too.
 set -eu
 unskew=$1
 here=$(cd "$(dirname "$0")" && pwd)
 command -v python3 >/dev/null 2>&1 || {
 	echo "timeline: python3 is not installed"
+	exit 77
+}
+[ -z "${UNSKEW_TRACE_ENGINE:-}" ] || [ -d "$UNSKEW_TRACE_ENGINE/@paulirish/trace_engine" ] || {
+	echo "timeline: npm could not bring @paulirish/trace_engine"
 	exit 77
 }
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/unskew-timeline-XXXXXX")
