@@ -56,19 +56,45 @@ static void send_all(int fd, const void *data, size_t n)
 	}
 }
 
-/*
- * On some damaged traces the library goes on for ever when it opens them. It may look at each
- * packet, and these may be small. bytes: of the traces; 0: no more limit.
- */
-static void limit_cpu(uint64_t bytes)
+static void set_limit(__rlimit_resource_t what, rlim_t to)
 {
-	enum { LEAST_S = 30, BYTES_PER_S = 8 << 20 };
 	struct rlimit limit;
-	if (!getrlimit(RLIMIT_CPU, &limit)) {
-		rlim_t s = LEAST_S + bytes / BYTES_PER_S;
-		limit.rlim_cur = bytes && s < limit.rlim_max ? s : limit.rlim_max;
-		setrlimit(RLIMIT_CPU, &limit);
+	if (!getrlimit(what, &limit)) {
+		limit.rlim_cur = to < limit.rlim_max ? to : limit.rlim_max;
+		setrlimit(what, &limit);
 	}
+}
+
+/* Bytes that this process has of its own. */
+static rlim_t memory_now(void)
+{
+	unsigned long long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+	if (f) {
+		if (fscanf(f, "%*u %*u %*u %*u %*u %llu", &pages) != 1) {
+			pages = 0;
+		}
+		fclose(f);
+	}
+	return pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * On some damaged traces (a packet of no bytes) the library goes on for ever when it opens them,
+ * and takes memory as it goes. It may look at each packet, and these may be small. bytes: of the
+ * traces.
+ */
+static void limit_opening(uint64_t bytes)
+{
+	enum { LEAST_S = 3, BYTES_PER_S = 8 << 20, LEAST_BYTES = 128 << 20 };
+	set_limit(RLIMIT_CPU, LEAST_S + bytes / BYTES_PER_S);
+	set_limit(RLIMIT_DATA, memory_now() + LEAST_BYTES + bytes / 4);
+}
+
+static void limit_no_more(void)
+{
+	set_limit(RLIMIT_CPU, RLIM_INFINITY);
+	set_limit(RLIMIT_DATA, RLIM_INFINITY);
 }
 
 static void child_main(int fd, char *const *folder, size_t n, const struct ctf_visitor *visitor)
@@ -80,9 +106,9 @@ static void child_main(int fd, char *const *folder, size_t n, const struct ctf_v
 	/* What lies between members goes through the pipe, too. */
 	memset(&f, 0, sizeof f);
 	usk_child_begin();
-	limit_cpu(usk_ctf_size(folder, n) + 1);
+	limit_opening(usk_ctf_size(folder, n));
 	f.status = usk_ctf_open(folder, n, visitor, &g, &f.err);
-	limit_cpu(0);
+	limit_no_more();
 	if (!f.status) {
 		f.totals = *usk_ctf_totals(g);
 	}
@@ -135,7 +161,7 @@ static void unpack(struct ctf_child *c, size_t n)
 static enum usk_status try_open(void *ctx, struct usk_err *err)
 {
 	char *folder = ctx;
-	limit_cpu(usk_ctf_size(&folder, 1) + 1);
+	limit_opening(usk_ctf_size(&folder, 1));
 	return usk_ctf_opens(ctx) ? USK_OK : usk_fail(err, USK_EINPUT, 0, "it is not taken");
 }
 

@@ -2,8 +2,9 @@
 /*
  * ctf_net.c - network events of the kernel, as LTTng records them, as packets
  *
- * In    net_dev_queue, net_if_receive_skb, net_if_rx with the IP and transport headers as fields
- *       (lttng-modules 2.9 and later); events of the receive path that come before these
+ * In    net_dev_queue, net_if_receive_skb, net_if_rx with the IP and transport headers as fields:
+ *       the one within the other, or, as lttng-modules wrote them at first, side by side and with
+ *       other names; events of the receive path that come before these
  * Out   the first bytes of the packet, as a capture would hold them
  * Why   one matcher for captures and kernel traces
  * Not   headers without IP (rule.c), options of TCP, payloads: the events have none. So UDP counts
@@ -24,6 +25,8 @@ static const struct {
 	{ "netif_receive_skb", CTF_RECEIVED },
 	{ "net_if_rx", CTF_RECEIVED },
 	{ "netif_rx", CTF_RECEIVED },
+	{ "net_napi_gro_receive_entry", CTF_EARLY },
+	{ "net_napi_gro_frags_entry", CTF_EARLY },
 	{ "napi_gro_receive_entry", CTF_EARLY },
 	{ "napi_gro_frags_entry", CTF_EARLY },
 	{ "net_if_receive_skb_entry", CTF_EARLY },
@@ -87,6 +90,19 @@ static size_t put_tcp(struct ctf_places *places, const bt_field *t, uint8_t *d)
 	return 20;
 }
 
+/* As it was at first: the offset of the data and the flags are one number. */
+static size_t put_old_tcp(struct ctf_places *places, const bt_field *t, uint8_t *d)
+{
+	memset(d, 0, 20);
+	put(places, t, "source", d, 2);
+	put(places, t, "dest", d + 2, 2);
+	put(places, t, "seq", d + 4, 4);
+	put(places, t, "ack_seq", d + 8, 4);
+	put(places, t, "flags", d + 12, 2);
+	put(places, t, "window", d + 14, 2);
+	return 20;
+}
+
 static size_t put_icmp(struct ctf_places *places, const bt_field *t, uint8_t *d)
 {
 	memset(d, 0, 8);
@@ -106,10 +122,16 @@ static size_t put_udp(struct ctf_places *places, const bt_field *t, uint8_t *d)
 }
 
 /* What follows an IP header with this protocol; 0: nothing of use. */
-static size_t put_transport(struct ctf_places *places, const bt_field *ip, unsigned protocol,
-			    bool has_id, uint8_t *d)
+static size_t put_transport(struct ctf_places *places, const bt_field *payload, const bt_field *ip,
+			    unsigned protocol, bool has_id, uint8_t *d)
 {
 	const bt_field *t = usk_ctf_member(places, ip, "transport_header");
+	if (!t) {
+		t = usk_ctf_member(places, payload, "transport_header");
+		return protocol == PROTO_TCP && usk_ctf_member(places, t, "ack_seq")
+			       ? put_old_tcp(places, t, d)
+			       : 0;
+	}
 	if (protocol == PROTO_TCP && usk_ctf_member(places, t, "data_offset")) {
 		return put_tcp(places, t, d);
 	}
@@ -122,7 +144,8 @@ static size_t put_transport(struct ctf_places *places, const bt_field *ip, unsig
 	return 0;
 }
 
-static size_t put_ipv4(struct ctf_places *places, const bt_field *ip, uint8_t *d, uint32_t *length)
+static size_t put_ipv4(struct ctf_places *places, const bt_field *payload, const bt_field *ip,
+		       uint8_t *d, uint32_t *length)
 {
 	size_t header = (size_t)(get(places, ip, "ihl") & 15) * 4;
 	if (header < 20) {
@@ -143,11 +166,12 @@ static size_t put_ipv4(struct ctf_places *places, const bt_field *ip, uint8_t *d
 	/* Segmentation offload beyond 64 KiB leaves 0 here: then the buffer's length counts. */
 	uint32_t total = usk_be16(d + 2);
 	*length = total ? total : *length;
-	size_t n = put_transport(places, ip, d[9], usk_be16(d + 4) != 0, d + header);
+	size_t n = put_transport(places, payload, ip, d[9], usk_be16(d + 4) != 0, d + header);
 	return n ? header + n : 0;
 }
 
-static size_t put_ipv6(struct ctf_places *places, const bt_field *ip, uint8_t *d, uint32_t *length)
+static size_t put_ipv6(struct ctf_places *places, const bt_field *payload, const bt_field *ip,
+		       uint8_t *d, uint32_t *length)
 {
 	memset(d, 0, 40);
 	d[0] = 6 << 4;
@@ -158,9 +182,9 @@ static size_t put_ipv6(struct ctf_places *places, const bt_field *ip, uint8_t *d
 	    !usk_ctf_bytes(usk_ctf_member(places, ip, "daddr"), d + 24, 16)) {
 		return 0;
 	}
-	uint32_t payload = usk_be16(d + 4);
-	*length = payload ? payload + 40 : *length;
-	size_t n = put_transport(places, ip, d[6], false, d + 40);
+	uint32_t follows = usk_be16(d + 4);
+	*length = follows ? follows + 40 : *length;
+	size_t n = put_transport(places, payload, ip, d[6], false, d + 40);
 	return n ? 40 + n : 0;
 }
 
@@ -189,8 +213,8 @@ bool usk_ctf_net_take(struct ctf_places *places, const bt_event *event, struct c
 	item->length = len < UINT32_MAX ? (uint32_t)len : UINT32_MAX;
 	const bt_field *ip = usk_ctf_member(places, payload, "network_header");
 	uint64_t version = get(places, ip, "version");
-	size_t n = version == 4	  ? put_ipv4(places, ip, item->bytes, &item->length)
-		   : version == 6 ? put_ipv6(places, ip, item->bytes, &item->length)
+	size_t n = version == 4	  ? put_ipv4(places, payload, ip, item->bytes, &item->length)
+		   : version == 6 ? put_ipv6(places, payload, ip, item->bytes, &item->length)
 				  : 0;
 	item->n = (uint16_t)n;
 	return n > 0;

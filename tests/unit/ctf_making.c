@@ -76,8 +76,29 @@ static const char *const network_text =
 	"			struct tcp_header _tcp; } _transport_header; } _ipv6;\n"
 	"	} _network_header; }; };\n";
 
+static const char *const old_network_text =
+	"event { name = \"%s\"; id = %d; stream_id = 0; fields := struct {\n"
+	"	integer { size = 64; align = 8; signed = false; base = 16; } _skbaddr;\n"
+	"	uint32_t _len; string _name;\n"
+	"	enum : uint8_t { \"_none\" = 0, \"_ipv4\" = 1, \"_ipv6\" = 2 } "
+	"_network_header_type;\n"
+	"	variant <_network_header_type> { struct { } _none;\n"
+	"	struct { be4 _version; be4 _ihl; uint8_t _tos; be16 _tot_len; be16 _id;\n"
+	"		be16 _frag_off; uint8_t _ttl; uint8_t _protocol; be16 _checksum;\n"
+	"		uint8_t _saddr[4]; uint8_t _daddr[4]; } _ipv4;\n"
+	"	struct { be4 _version;\n"
+	"		integer { size = 4; align = 4; signed = false; byte_order = be; } _prio;\n"
+	"		uint8_t _flow_lbl[3]; be16 _payload_len; uint8_t _nexthdr;\n"
+	"		uint8_t _hop_limit; be16 _saddr[8]; be16 _daddr[8]; } _ipv6;\n"
+	"	} _network_header;\n"
+	"	enum : uint8_t { \"_none\" = 0, \"_tcp\" = 1 } _transport_header_type;\n"
+	"	variant <_transport_header_type> { struct { } _none;\n"
+	"		struct { be16 _source; be16 _dest; be32 _seq; be32 _ack_seq; be16 _flags;\n"
+	"			be16 _window; be16 _check; be16 _urg_ptr; } _tcp;\n"
+	"	} _transport_header; }; };\n";
+
 static const char *const other_text =
-	"event { name = \"napi_gro_receive_entry\"; id = 4; stream_id = 0; fields := struct {\n"
+	"event { name = \"net_napi_gro_receive_entry\"; id = 4; stream_id = 0; fields := struct {\n"
 	"	string _name; uint64_t _skbaddr; }; };\n"
 	"event { name = \"lttng_statedump_network_interface\"; id = 5; stream_id = 0;\n"
 	"	fields := struct { string _name; be32 _address_ipv4; }; };\n"
@@ -147,6 +168,7 @@ void ctf_network(struct ctf *c, int cpu, uint64_t cycles, enum ctf_device what, 
 	size_t header = p->v6 ? 40 : 20;
 	unsigned proto = wire.data[p->v6 ? 6 : 9];
 	unsigned type = proto == TCP ? 1 : proto == UDP && !p->v6 ? 2 : proto == ICMP ? 3 : 0;
+	type = c->old && type != 1 ? 0 : type;
 	static const size_t transport[] = { 0, 20, 8, 8 };
 	put(b, wire.data, header);
 	put8(b, type);
@@ -227,7 +249,7 @@ void ctf_end(struct ctf *c)
 	put_text(&text, stream_text);
 	static const char *const names[] = { "net_dev_queue", "net_if_receive_skb", "net_if_rx" };
 	for (int i = 0; i < 3; i++) {
-		char *e = usk_format(network_text, names[i], QUEUE + i);
+		char *e = usk_format(c->old ? old_network_text : network_text, names[i], QUEUE + i);
 		put_text(&text, e);
 		free(e);
 	}

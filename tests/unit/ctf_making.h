@@ -27,6 +27,7 @@ struct ctf {
 	uint64_t hz;
 	int64_t offset; /* cycles from 1970 */
 	uint64_t early; /* each packet says that it begins so many cycles before its first event */
+	bool old; /* headers side by side, as lttng-modules wrote them at first; of TCP only */
 	struct ctf_cpu cpu[CTF_CPUS];
 };
 

@@ -163,12 +163,14 @@ static void deliver(struct pair *p, int from, int64_t true_ns, const struct pack
 static void test_network(void **state)
 {
 	(void)state;
-	for (int round = 0; round < 6; round++) {
+	for (int round = 0; round < 8; round++) {
 		struct pair p = { .b_minus_a_ns = round % 2 ? -86400000 * MS : 12 * MS };
 		usk_rng_seed(&p.rng, (uint64_t)round);
 		char *path[2] = { folder("a"), folder("b") };
 		p.host[0] = ctf_begin(path[0], "a", 1000000000, boot_ns[0]);
 		p.host[1] = ctf_begin(path[1], "b", 1000000000, boot_ns[1]);
+		p.host[0].old = round == 2 || round == 6;
+		p.host[1].old = round == 3 || round > 5;
 		/* b was up long enough to have been behind all the time. */
 		int64_t now = START + 90000000 * MS;
 		struct packet way[2] = {
@@ -630,7 +632,7 @@ static void test_damage(void **state)
 	struct usk_read_options o = { .send = &send, .n_send = 1 };
 	char *path = folder("damage");
 	/* Cut anywhere, or a bad packet: those before are there, and the other stream is whole. */
-	for (long cut = 1; cut < 4200; cut += 237) {
+	for (long cut = 1; cut < 4200; cut += 411) {
 		make_plain(path, "a");
 		char *file = usk_format("%s/channel0_1", path);
 		struct stat st;
@@ -665,6 +667,14 @@ static void test_damage(void **state)
 		free(file);
 		ctf_remove(path);
 	}
+	/* A packet of no bytes, at which the library would stay. */
+	make_plain(path, "a");
+	char nothing[76] = { 0 };
+	overwrite(path, "channel0_1", 7 * 556 + 20, nothing, 56);
+	struct usk_trace *stuck = open_with(path, &o);
+	usk_trace_close(stuck);
+	ctf_remove(path);
+
 	make_plain(path, "a");
 	overwrite(path, "channel0_0", 0, "\0\0\0\0", 4);
 	struct usk_trace *half = open_with(path, &o);
