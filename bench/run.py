@@ -116,6 +116,8 @@ try:
                           ("our reader and decoder", [walk, "packets", a, b]),
                           ("pass 1 of matching", [walk, "survey", a, b]),
                           ("unskew sync A B", [unskew, "sync", a, b]),
+                          ("unskew report A B", [unskew, "report", a, b, "--force", "-o",
+                                                 os.path.join(scratch, "page.html")]),
                           ("unskew check A B", [unskew, "check", a, b])):
         seconds, peak = run(command)
         line(what, seconds, peak, "p", tcpdump)
@@ -129,6 +131,12 @@ try:
             seconds, peak = cpu(unskew, verb, path)
             print("%-38s %8.3f s %8.2f M/s %12.0f MB" % ("unskew %s %s" % (verb, name), seconds,
                                                         rows / seconds / 1e6, peak))
+        if name == "messages.csv":
+            page = os.path.join(scratch, "page.html")
+            more, peak = cpu(unskew, "report", path, "-o", page, "--force")
+            print("%-38s %8.3f s %8.2f M/s %12.0f MB, %.2f of sync, page of %.2f MB" % (
+                "unskew report " + name, more, rows / more / 1e6, peak, more / seconds,
+                os.path.getsize(page) / 1e6))
     shutil.rmtree(os.path.join(scratch, "tables"))
     subprocess.run([unskew, "simulate", "-q", "-o", os.path.join(scratch, "small"), "--packets",
                     "50000", "--seconds", "100"], check=True)
