@@ -6,12 +6,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 bool clocks_file(const char *path)
 {
 	static const char mark[] = "\"unskew_clocks\"";
 	struct usk_input in;
-	if (usk_input_open(&in, path, NULL)) {
+	struct stat st;
+	/* A pipe can be read once only. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || usk_input_open(&in, path, NULL)) {
 		return false;
 	}
 	/* Nothing but spaces before an object, as most traces have, and the mark in its beginning.

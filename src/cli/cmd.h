@@ -192,7 +192,7 @@ int sync_options(const struct args *args, bool model, struct usk_sync_options *o
 /** EXIT_PARTIAL if some clock is neither the reference nor bounded. */
 int clocks_status(const struct usk_clocks *c);
 
-/** Does it look like a clocks.json? false too if it cannot be read. */
+/** Is it a file that looks like a clocks.json? */
 bool clocks_file(const char *path);
 /** Read a whole clocks.json; prints and returns the exit status on failure. */
 int clocks_read(const char *path, struct usk_clocks **out);

@@ -105,3 +105,6 @@ $ grep -o '"[a-z]*_epoch":null' back.html
 $ unskew report m.csv --truth d/truth.json --compare -o truth.html | grep Truth; grep -c '"error_ns":{"start":"' truth.html
 Note: Truth: host1's estimate is off by at most 99 ns; its band holds the truth throughout.
 1
+# A pipe is read once only.
+$ cat m.csv | unskew report - -q -o pipe.html && grep -c '"held":495' pipe.html
+1

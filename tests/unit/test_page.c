@@ -305,6 +305,27 @@ static void test_hull(void **state)
 	usk_clocks_free(c);
 }
 
+/* An answer that comes again takes back what was put for the one before. */
+static void test_again(void **state)
+{
+	(void)state;
+	struct usk_summary s;
+	struct usk_clocks *c = answer("a", "b", &s, false);
+	assert_true(usk_thin_total(s.pair[0].thin, false) > 0);
+	s.sink.answer(s.sink.ctx, c);
+	assert_int_equal(usk_thin_total(s.pair[0].thin, false), 0);
+	const struct usk_msg m = { .sent_ns = START, .received_ns = START, .from = 0, .to = 1 };
+	const struct usk_corrected at = { .sent_ns = START, .received_ns = START };
+	const struct usk_msg strange = { .from = 0, .to = 0 };
+	s.sink.corrected(s.sink.ctx, &at, 1);
+	assert_true(s.sink.put(s.sink.ctx, &m, 1));
+	assert_true(s.sink.put(s.sink.ctx, &strange, 1));
+	assert_int_equal(
+		usk_thin_total(s.pair[0].thin, false) + usk_thin_total(s.pair[0].thin, true), 1);
+	usk_summary_free(&s);
+	usk_clocks_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
