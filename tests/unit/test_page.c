@@ -331,7 +331,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_data),
 		cmocka_unit_test(test_levels),	      cmocka_unit_test(test_hull),
-		cmocka_unit_test(test_outlier),
+		cmocka_unit_test(test_again),	      cmocka_unit_test(test_outlier),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
