@@ -14,130 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sentences ------------------------------------------------------------------------- */
-
-static char *finish(FILE *out, char **text)
-{
-	if (!out || ferror(out) || fclose(out)) {
-		usk_alloc(SIZE_MAX, 1); /* a stream in memory fails for want of it only */
-	}
-	return *text;
-}
-
-char *report_names(const struct usk_clocks *c)
-{
-	enum { ALL = 3 };
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	size_t shown = c->n_clocks > ALL ? 1 : c->n_clocks;
-	for (size_t i = 0; i < shown && out; i++) {
-		fprintf(out, "%s%s", i ? ", " : "", c->clock[i].name);
-	}
-	if (shown < c->n_clocks && out) {
-		fprintf(out, " and %zu others", c->n_clocks - shown);
-	}
-	return finish(out, &text);
-}
-
-static size_t steps_of(const struct usk_clock *k)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < k->n_jumps; i++) {
-		n += k->jump[i].kind == USK_JUMP;
-	}
-	return n;
-}
-
-/* The only bounded clock beside its reference. */
-static void say_two(FILE *out, const struct usk_clocks *c, const struct usk_clock *k)
-{
-	char offset[UNIT_TEXT], drift[UNIT_TEXT];
-	const char *where = "in the middle";
-	size_t steps = steps_of(k);
-	offset_at_middle(c, k, offset);
-	if (steps) { /* the middle may be in one */
-		const struct usk_knot *x = &k->knot[0];
-		where = "at the beginning";
-		unit_between(x->offset_ns, x->lo_ns, x->hi_ns, offset);
-	}
-	unit_drift(k->drift_ppm, k->drift_min_ppm, k->drift_max_ppm, drift);
-	fprintf(out,
-		"Add %s to a stamp of %s %s of its trace to have the time of %s; its drift is %s "
-		"ppm",
-		offset, k->name, where, c->clock[k->reference].name, drift);
-	if (steps) {
-		fprintf(out, ", and there %s %zu step%s", steps == 1 ? "is" : "are", steps,
-			steps == 1 ? "" : "s");
-	}
-	fputc('.', out);
-}
-
-static void say_many(FILE *out, const struct usk_clocks *c, size_t bounded)
-{
-	const struct usk_evaluation *e = &c->evaluation;
-	char best[UNIT_TEXT], worst[UNIT_TEXT];
-	unit_bound(e->half_best_ns, best);
-	unit_bound(e->half_worst_ns, worst);
-	if (c->n_islands == 1) {
-		fprintf(out, "%zu of %zu clocks are on the time of %s", bounded + 1, c->n_clocks,
-			c->clock[c->island[0].reference].name);
-	} else {
-		fprintf(out,
-			"%zu of %zu clocks are on the time of a reference, in %zu groups that no "
-			"message ties together",
-			bounded + c->n_islands, c->n_clocks, c->n_islands);
-	}
-	if (e->half_best_ns != USK_NONE && e->half_worst_ns != USK_NONE) {
-		fprintf(out, "; each is known to \xc2\xb1 %s to %s", best, worst);
-	}
-	fputc('.', out);
-}
-
-static void say_inversions(FILE *out, const struct usk_clocks *c, bool corrected)
-{
-	const struct usk_evaluation *e = &c->evaluation;
-	char all[UNIT_TEXT], before[UNIT_TEXT], after[UNIT_TEXT];
-	unit_count(c->counts.matched, all);
-	unit_count(e->recorded_inversions, before);
-	unit_count(e->corrected_inversions, after);
-	fprintf(out, " Of %s message%s %s %s received before sent by the stamps as recorded", all,
-		c->counts.matched == 1 ? "" : "s", before,
-		e->recorded_inversions == 1 ? "was" : "were");
-	if (corrected) {
-		fprintf(out, ", %s by corrected ones", after);
-	}
-	fputc('.', out);
-}
-
-char *report_sentence(const struct usk_clocks *c)
-{
-	char *text = NULL;
-	size_t size, bounded = 0, which = 0;
-	FILE *out = open_memstream(&text, &size);
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		if (c->clock[i].quality == USK_BOUNDED) {
-			bounded++;
-			which = i;
-		}
-	}
-	if (!out) {
-		return finish(out, &text);
-	}
-	if (!bounded) {
-		fputs("No clock could be put on the time of another with a bound on both sides.",
-		      out);
-	} else if (c->n_clocks == 2) {
-		say_two(out, c, &c->clock[which]);
-	} else {
-		say_many(out, c, bounded);
-	}
-	if (c->counts.matched) {
-		say_inversions(out, c, bounded > 0);
-	}
-	return finish(out, &text);
-}
-
 /* ---- HTML ------------------------------------------------------------------------------ */
 
 static void put_text(FILE *out, const char *text)
@@ -362,12 +238,12 @@ static void put_basis(FILE *out, const struct usk_clocks *c)
 	if (lines) {
 		print_counts(lines, &c->counts);
 	}
-	put_paragraph(out, "unskew-counts", finish(lines, &text));
+	put_paragraph(out, "unskew-counts", stream_text(lines, &text));
 	lines = open_memstream(&text, &size);
 	if (lines) {
 		print_model(lines, c);
 	}
-	put_paragraph(out, "unskew-model", finish(lines, &text));
+	put_paragraph(out, "unskew-model", stream_text(lines, &text));
 }
 
 /* Jumps and messages left out in the words of the terminal's answer. */
@@ -379,7 +255,7 @@ static void put_steps(FILE *out, const struct usk_clocks *c)
 	if (steps) {
 		print_jumps(steps, c);
 	}
-	text = finish(steps, &text);
+	text = stream_text(steps, &text);
 	for (char *p = text, *end; *p; p = end) {
 		/* A sentence is a line and those below it that are indented. */
 		end = strchrnul(p, '\n');
@@ -445,5 +321,5 @@ char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_note
 	}
 	free(sentence);
 	free(names);
-	return finish(out, &text);
+	return stream_text(out, &text);
 }
