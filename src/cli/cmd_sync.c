@@ -329,6 +329,8 @@ const struct command cmd_sync = {
 		"of one clock: those of a host's interfaces, or files that were rotated, "
 		"NAME=a.pcap NAME=b.pcap. Where interfaces have clocks of their own, --clock-of "
 		"tells them apart.\n\n"
+		"Of CTF traces, the kernel's network events with headers are packets; MPI, older "
+		"TCP add-ons and ROS 2 are known; --send and --recv name any other event.\n\n"
 		"All pairs that share messages count: a clock need not talk to the reference, "
 		"only to someone who is tied to it.\n\n"
 		"An offset is reference - local: add it to a local stamp. A positive drift is a "
