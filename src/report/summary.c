@@ -24,6 +24,9 @@ enum { MOST_CELLS = 16384, LEAST_CELLS = 128, ALL_CELLS = 1 << 18 };
  */
 enum { HUNDREDTH = 808, FEWEST = 16 };
 
+/* Pairs whose hulls are found: a corridor is kept for each meanwhile. */
+enum { MOST_HULLS = 256 };
+
 /* ---- which pair ------------------------------------------------------------------------ */
 
 static size_t slot_of(const struct usk_summary *s, uint32_t a, uint32_t b)
@@ -162,7 +165,6 @@ static void begin_pair(struct usk_summary_pair *out, const struct usk_clocks *c,
 						: 0;
 	}
 	out->thin = usk_thin_new(most);
-	out->corridor = begin_hulls(p);
 	for (int k = 0; k < 2; k++) {
 		out->recorded[k] = usk_bins_new(cells);
 		out->delay[k] = usk_bins_new(cells);
@@ -227,6 +229,7 @@ static void answer(void *ctx, const struct usk_clocks *c)
 	for (size_t i = 0; i < n; i++) {
 		if (want[i]) {
 			begin_pair(&s->pair[i], c, i, s->full ? SIZE_MAX : share[i], cells);
+			s->pair[i].corridor = n <= MOST_HULLS ? begin_hulls(&c->pair[i]) : NULL;
 		}
 	}
 	free(want);

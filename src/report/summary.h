@@ -22,7 +22,8 @@ struct usk_summary_pair {
 	int64_t origin_ns;     /* from this one on */
 	struct usk_thin *thin; /* NULL, as all else, if not shown or without messages */
 	struct usk_bins *recorded[2], *delay[2]; /* delay: corrected */
-	struct usk_corridor *corridor; /* whose hulls are shown; NULL too if a clock was put back */
+	struct usk_corridor *corridor; /* whose hulls are shown; NULL too if a clock was put
+					  back, or pairs are very many */
 };
 
 struct usk_summary {

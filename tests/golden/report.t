@@ -108,3 +108,8 @@ Note: Truth: host1's estimate is off by at most 99 ns; its band holds the truth 
 # A pipe is read once only.
 $ cat m.csv | unskew report - -q -o pipe.html && grep -c '"held":495' pipe.html
 1
+# Many clocks, of which some are not tied to the others.
+$ unskew simulate -q --hosts 5 --topology islands --seconds 5 --rate 20 --format table -o i; unskew report i/messages.csv -o many.html
+5 of 5 clocks are on the time of a reference, in 2 groups that no message ties together; their bands are from ± 51.4 us to ± 63.2 us. Of 755 messages 195 were received before sent by the stamps as recorded, 0 by corrected ones.
+Note: no message ties host3 and host4 to the other clocks: they are put on the clock of host3, which cannot be compared with that of host1
+Wrote many.html.
