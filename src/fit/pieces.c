@@ -339,6 +339,17 @@ static bool widen(const struct usk_part *p, struct usk_pieces *s, size_t i, stru
 	return keep_pieces(p, s, i, old);
 }
 
+/* The bounds that a piece will be fitted with; wide: those that jumps are told by. */
+static struct usk_bounds fitted_at(const struct usk_part *p, const struct asked *a, int64_t x,
+				   const struct usk_bounds *wide)
+{
+	struct usk_bounds b = *wide;
+	if (a->bends && !a->wander) {
+		line_bounds(p, a->skew, x, &b);
+	}
+	return b;
+}
+
 /*
  * Half the range of the rates that pieces need. A line that fits a short piece is no proof that the
  * clock kept it: where rates change from piece to piece they do within pieces, too, and bands of
@@ -377,12 +388,14 @@ static void classify(const struct usk_part *p, const struct asked *a, struct usk
 		struct usk_bounds left = bounds_at(&before, a, c->from);
 		struct usk_bounds right = bounds_at(&behind, a, c->to);
 		usk_cut_judge(c, left, right, a->skew);
+		struct usk_bounds low = fitted_at(&before, a, c->from, &left);
+		struct usk_bounds top = fitted_at(&behind, a, c->to, &right);
 		highest.n[0] = i && c[-1].back ? 0 : highest.n[0];
-		if (left.has_lo && (!highest.n[0] || c->from + left.lo > high)) {
+		if (low.has_lo && (!highest.n[0] || c->from + low.lo > high)) {
 			highest = before;
-			high = c->from + left.lo;
+			high = c->from + low.lo;
 		}
-		if (highest.n[0] && right.has_hi && !c->back && high > c->to + right.hi) {
+		if (highest.n[0] && top.has_hi && !c->back && high > c->to + top.hi) {
 			accuse(&highest, &behind, s);
 		}
 		bool falls = c->size_hi != USK_NONE && c->size_hi < 0;
