@@ -43,13 +43,17 @@ struct probe_line {
 void probe_show_round(FILE *out, bool json, const struct probe_line *line,
 		      const struct usk_probe_round *round);
 
+enum { PROBE_KEPT = 1 << 14 };
+
 struct probe_total {
 	const char *here, *there, *table;
 	uint64_t rounds, answered, spaced, attempts, sent, lost, exchanges, kept, set;
 	uint64_t kind[2][USK_PROBE_CARD + 1];
 	uint64_t count[USK_PROBE_TAKENS];
-	int64_t *precision_ns; /* of every round that has one; sorted here */
-	size_t n, cap;
+	/* Precision of rounds that have one: of all, then of every second, fourth, ... */
+	int64_t precision_ns[PROBE_KEPT], best_ns, worst_ns;
+	size_t n;
+	uint64_t seen, stride; /* a power of two; 0: none yet */
 };
 
 void probe_total_add(struct probe_total *t, const struct probe_line *line,

@@ -76,6 +76,25 @@ void probe_show_round(FILE *out, bool json, const struct probe_line *line,
 
 /* ---- totals -------------------------------------------------------------------------- */
 
+/* Rounds may go on for years, and what is kept of them is bounded. */
+static void add_precision(struct probe_total *t, int64_t ns)
+{
+	t->best_ns = t->seen && t->best_ns < ns ? t->best_ns : ns;
+	t->worst_ns = t->seen && t->worst_ns > ns ? t->worst_ns : ns;
+	t->stride = t->stride ? t->stride : 1;
+	if (t->seen++ % t->stride) {
+		return;
+	}
+	if (t->n == PROBE_KEPT) {
+		for (size_t i = 0; i < PROBE_KEPT / 2; i++) {
+			t->precision_ns[i] = t->precision_ns[2 * i];
+		}
+		t->n = PROBE_KEPT / 2;
+		t->stride *= 2;
+	}
+	t->precision_ns[t->n++] = ns;
+}
+
 void probe_total_add(struct probe_total *t, const struct probe_line *line,
 		     const struct usk_probe_round *round)
 {
@@ -94,8 +113,7 @@ void probe_total_add(struct probe_total *t, const struct probe_line *line,
 		}
 	}
 	if (line->known) {
-		t->precision_ns = usk_room(t->precision_ns, t->n, &t->cap, sizeof *t->precision_ns);
-		t->precision_ns[t->n++] = line->precision_ns;
+		add_precision(t, line->precision_ns);
 	}
 }
 
@@ -103,11 +121,6 @@ static int by_size(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 	return (x > y) - (x < y);
-}
-
-static int64_t quantile(const struct probe_total *t, double share)
-{
-	return t->n ? t->precision_ns[(size_t)(share * (double)(t->n - 1))] : USK_NONE;
 }
 
 static json_t *kinds_json(const uint64_t kind[USK_PROBE_CARD + 1])
@@ -120,7 +133,7 @@ static json_t *kinds_json(const uint64_t kind[USK_PROBE_CARD + 1])
 	return j;
 }
 
-static void total_json(FILE *out, const struct probe_total *t)
+static void total_json(FILE *out, const struct probe_total *t, int64_t median)
 {
 	json_t *j = json_pack(
 		"{s:i,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:{s:o,s:o},s:{s:I,s:I,s:I,"
@@ -136,8 +149,8 @@ static void total_json(FILE *out, const struct probe_total *t)
 		(json_int_t)t->count[USK_PROBE_NOT_SEALED], "not_asked",
 		(json_int_t)t->count[USK_PROBE_NOT_ASKED], "impossible",
 		(json_int_t)t->count[USK_PROBE_NOT_POSSIBLE], "precision_ns", "best",
-		json_ns(quantile(t, 0)), "median", json_ns(quantile(t, 0.5)), "worst",
-		json_ns(quantile(t, 1)));
+		json_ns(t->n ? t->best_ns : USK_NONE), "median", json_ns(median), "worst",
+		json_ns(t->n ? t->worst_ns : USK_NONE));
 	json_dumpf(j, out, JSON_COMPACT);
 	fputc('\n', out);
 	json_decref(j);
@@ -166,7 +179,7 @@ static void print_number(FILE *out, const char *before, uint64_t n, const char *
 	fprintf(out, "%s%s%s", before, text, after);
 }
 
-static void total_text(FILE *out, const struct probe_total *t)
+static void total_text(FILE *out, const struct probe_total *t, int64_t median_ns)
 {
 	char best[UNIT_TEXT], median[UNIT_TEXT], worst[UNIT_TEXT];
 	print_number(out, "\nRounds: ", t->rounds, ", ");
@@ -179,9 +192,9 @@ static void total_text(FILE *out, const struct probe_total *t)
 	print_kinds(out, t->kind[0]);
 	fputs("; there: ", out);
 	print_kinds(out, t->kind[1]);
-	unit_bound(quantile(t, 0), best);
-	unit_bound(quantile(t, 0.5), median);
-	unit_bound(quantile(t, 1), worst);
+	unit_bound(t->n ? t->best_ns : USK_NONE, best);
+	unit_bound(median_ns, median);
+	unit_bound(t->n ? t->worst_ns : USK_NONE, worst);
 	fprintf(out, ".\nPrecision at the rounds: %s at best, median %s, %s at worst.\n", best,
 		median, worst);
 	if (t->set) {
@@ -205,7 +218,7 @@ void probe_show_total(FILE *out, bool json, struct probe_total *t)
 	if (t->n) {
 		qsort(t->precision_ns, t->n, sizeof *t->precision_ns, by_size);
 	}
-	(json ? total_json : total_text)(out, t);
+	(json ? total_json : total_text)(out, t, t->n ? t->precision_ns[(t->n - 1) / 2] : USK_NONE);
 }
 
 void probe_show_served(FILE *out, bool json, const struct usk_probe_counts *c)

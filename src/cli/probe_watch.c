@@ -248,7 +248,6 @@ int probe_watch(const struct args *args, const char *host, struct probe_side *si
 	usk_probe_table_close(&w.table);
 	usk_live_close(w.live);
 	usk_probe_close(&w.socket);
-	free(w.total.precision_ns);
 	free(w.here);
 	free(w.there);
 	return status;
