@@ -16,7 +16,7 @@ $ (umask 077; echo secret >short); unskew probe serve --key short
 ? 1
 # Two programs on this machine: a line each round, a table that sync reads.
 $ echo $((20000 + $$ % 20000)) >port
-$ unskew probe serve --port $(cat port) --key key --offset 1h --drift-ppm 80 --duration 60s >served 2>serving & echo $! >server; until grep -q port serving; do sleep 0.1; done; cat serving | sed "s/$(cat port)/PORT/"
+$ unskew probe serve --port $(cat port) --key key --offset 1h --drift-ppm 80 --duration 60s >served 2>serving & echo $! >server; until grep -qs port serving; do sleep 0.1; done; cat serving | sed "s/$(cat port)/PORT/"
 serving whoever has the key on port PORT
 $ unskew probe 127.0.0.1 --port $(cat port) --key key --count 3 --period 50ms --here a --there b -o x.csv >out; sed 's/offset -3600\.[0-9]* s .*/offset/; s/: [0-9,]* at best.*/:/; s/[0-9]* kernel.*/N kernel/; s/: [0-9]*, [0-9]* lost/: N, N lost/; s/, [0-9]* with.*//; s/ [0-9]* kept/ kept/; s/Precision.*/Precision/' out
 1: offset
