@@ -63,6 +63,11 @@ const char *usk_features(void)
 	bool page = usk_page_built_size > 0;
 	add(page ? text : without, page ? sizeof text : sizeof without, "page of reports", NULL,
 	    "");
+#ifdef USK_HAVE_PPDEV
+	add(text, sizeof text, "parallel ports", NULL, "");
+#else
+	add(without, sizeof without, "parallel ports", NULL, "");
+#endif
 #ifdef USK_HAVE_SODIUM
 	add(text, sizeof text, "libsodium", sodium_version_string(), " ");
 #else

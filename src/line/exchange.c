@@ -21,8 +21,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include <zlib.h>
-
 enum { BOTH = LINE_D1 | LINE_D3, NUMBER_BITS = 32, STAMP_BITS = 64 };
 
 /* One more than there are: with the odd number the last sign, that all was read, leaves the pins
@@ -129,6 +127,17 @@ static void give_turn(struct talk *t)
 	t->l->set(t->l, t->ours);
 }
 
+/* The usual one (ITU-T V.42): every burst of up to 32 bits that are wrong is noticed. */
+static uint32_t crc32(const unsigned char *b, size_t n)
+{
+	uint32_t crc = UINT32_MAX;
+	for (size_t i = 0; i < 8 * n; i++) {
+		uint32_t bit = (crc ^ (uint32_t)b[i / 8] >> i % 8) & 1;
+		crc = crc >> 1 ^ (bit ? 0xedb88320U : 0);
+	}
+	return ~crc;
+}
+
 static uint32_t check_of(uint32_t number, uint64_t stamp_bits)
 {
 	unsigned char b[12];
@@ -138,7 +147,7 @@ static uint32_t check_of(uint32_t number, uint64_t stamp_bits)
 	for (int i = 0; i < 8; i++) {
 		b[4 + i] = (unsigned char)(stamp_bits >> (8 * i));
 	}
-	return (uint32_t)crc32(0, b, sizeof b);
+	return crc32(b, sizeof b);
 }
 
 /* ---- the one that asks: his B ----------------------------------------------------------- */
