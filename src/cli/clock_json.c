@@ -49,7 +49,7 @@ static json_t *sources(const struct clock_report *r)
 				  "turns_backwards_ns", number(f->turns_backwards_ns), "drift_ppm",
 				  number(f->drift_ppm), "drift_error_ppm",
 				  number(f->drift_error_ppm), "hz",
-				  f->hz ? number(f->hz) : json_null(), "step_ns",
+				  f->hz > 0 ? number(f->hz) : json_null(), "step_ns",
 				  figures(&f->step)));
 	}
 	return a;

@@ -75,7 +75,7 @@ struct table clock_sources_table(const struct clock_report *r)
 		table_cell(&t, text);
 		unit_count(f->turns_backwards, text);
 		table_cell(&t, f->turns ? text : "-");
-		char *drift = f->hz		       ? usk_format("%.6f MHz", f->hz / 1e6)
+		char *drift = f->hz > 0		       ? usk_format("%.6f MHz", f->hz / 1e6)
 			      : isfinite(f->drift_ppm) ? drift_text(f)
 						       : usk_strdup("reference");
 		table_cell(&t, drift);

@@ -339,6 +339,42 @@ static void test_cookies_age(void **state)
 	}
 }
 
+/* More clients than there is room for: whoever is forgotten gets a new cookie, and then an answer.
+ */
+static void test_many(void **state)
+{
+	(void)state;
+	enum { CLIENTS = 5000, ROUNDS = 3 };
+	struct wire w = new_wire(&no_key, 1000, 1e7);
+	struct usk_probe_client *c = usk_alloc(CLIENTS, sizeof *c);
+	size_t welcomed = 0;
+	for (int i = 0; i < CLIENTS; i++) {
+		usk_probe_client_init(&c[i], &no_key);
+		w.from.addr = (struct usk_addr){ (uint64_t)i << 20, 1 };
+		w.now_ns += 10000;
+		open_session(&w, &c[i]);
+	}
+	for (int i = 0; i < ROUNDS * CLIENTS; i++) {
+		struct usk_probe_client *one = &c[i % CLIENTS];
+		uint8_t packet[USK_PROBE_BYTES];
+		enum usk_probe_verdict verdict = USK_PROBE_WELCOMED;
+		w.from.addr = (struct usk_addr){ (uint64_t)(i % CLIENTS) << 20, 1 };
+		for (int tries = 0; tries < 2 && verdict == USK_PROBE_WELCOMED; tries++) {
+			w.now_ns += 10000;
+			usk_probe_burst(one);
+			usk_probe_ask(one, here(1), packet);
+			verdict = say_to(&w, packet, sizeof packet);
+			(void)usk_probe_take(one, w.out, sizeof w.out, here(2));
+			welcomed += verdict == USK_PROBE_WELCOMED;
+		}
+		assert_int_equal(verdict, USK_PROBE_ANSWERED);
+		assert_true(one->asked[0].answered);
+	}
+	assert_true(welcomed > 0);
+	free(c);
+	usk_probe_server_free(w.server);
+}
+
 /* Never more answers than the limits allow, for one address and for all. */
 static void test_limits(void **state)
 {
@@ -369,7 +405,8 @@ int main(void)
 		cmocka_unit_test(test_wire),	    cmocka_unit_test(test_key_files),
 		cmocka_unit_test(test_tags),	    cmocka_unit_test(test_exchange),
 		cmocka_unit_test(test_forged),	    cmocka_unit_test(test_replayed),
-		cmocka_unit_test(test_cookies_age), cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_cookies_age), cmocka_unit_test(test_many),
+		cmocka_unit_test(test_limits),
 	};
 	struct usk_err err;
 	if (usk_probe_ready(&err)) {
