@@ -329,7 +329,7 @@ static const struct option_group report_output = {
 		  .help = "the page to write" },
 		{ .name = "compare", .help = "add every estimator side by side, as compare does" },
 		{ .name = "full",
-		  .help = "the page holds every message, which takes 0.3 KB of memory each; "
+		  .help = "the page holds every message, which takes 0.15 KB of memory each; "
 			  "otherwise 100,000 at most, no extreme left out" },
 		{ .name = "truth",
 		  .type = OPTION_FILE,

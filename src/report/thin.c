@@ -25,6 +25,9 @@ struct entry {
 
 struct usk_thin {
 	size_t most;
+	bool all; /* no limit: every message in `list`, and no buckets */
+	struct usk_thin_point *list[2];
+	size_t cap[2];
 	bool whole;	   /* so far every message is held: a bucket is one message */
 	unsigned shift;	   /* else a bucket is 2^shift ns */
 	size_t points;	   /* held */
@@ -40,8 +43,9 @@ struct usk_thin *usk_thin_new(size_t most)
 {
 	struct usk_thin *t = usk_alloc(1, sizeof *t);
 	t->most = most < 8 ? 8 : most;
+	t->all = most == SIZE_MAX;
 	t->whole = true;
-	t->n_slots = FIRST_SLOTS;
+	t->n_slots = t->all ? 0 : FIRST_SLOTS;
 	t->slot = usk_alloc(t->n_slots, sizeof *t->slot);
 	return t;
 }
@@ -49,6 +53,8 @@ struct usk_thin *usk_thin_new(size_t most)
 void usk_thin_free(struct usk_thin *t)
 {
 	if (t) {
+		free(t->list[0]);
+		free(t->list[1]);
 		free(t->slot);
 		free(t);
 	}
@@ -193,6 +199,11 @@ static void cut(struct usk_thin *t)
 
 void usk_thin_add(struct usk_thin *t, bool back, const struct usk_thin_point *p)
 {
+	if (t->all) {
+		t->list[back] = usk_room(t->list[back], t->total[back], &t->cap[back], sizeof *p);
+		t->list[back][t->total[back]++] = *p;
+		return;
+	}
 	struct entry *x = &t->slot[t->last[back]];
 	t->total[back]++;
 	/* Most messages come in the bucket of the one before, and are no extreme of it. */
@@ -231,7 +242,7 @@ uint64_t usk_thin_total(const struct usk_thin *t, bool back)
 
 size_t usk_thin_held(const struct usk_thin *t, bool back)
 {
-	size_t n = 0;
+	size_t n = t->all ? t->total[back] : 0;
 	for (size_t i = 0; i < t->n_slots; i++) {
 		const struct entry *e = &t->slot[i];
 		n += e->n && e->back == back ? points_of(e) : 0;
@@ -262,7 +273,10 @@ static int by_time(const void *pa, const void *pb)
 size_t usk_thin_rows(const struct usk_thin *t, bool back, struct usk_thin_row **out)
 {
 	size_t n = 0;
-	*out = usk_alloc(t->points + 1, sizeof **out);
+	*out = usk_alloc((t->all ? t->total[back] : t->points) + 1, sizeof **out);
+	for (; t->all && n < t->total[back]; n++) {
+		(*out)[n] = (struct usk_thin_row){ t->list[back][n], 1 };
+	}
 	for (size_t i = 0; i < t->n_slots; i++) {
 		const struct entry *e = &t->slot[i];
 		if (!e->n || e->back != back) {

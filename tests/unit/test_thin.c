@@ -151,6 +151,10 @@ static void test_extremes(void **state)
 		struct usk_thin *t = thinned(&c, most);
 		check(&c, t, most);
 		usk_thin_free(t);
+		t = thinned(&c, SIZE_MAX);
+		check(&c, t, SIZE_MAX);
+		assert_int_equal(usk_thin_held(t, false) + usk_thin_held(t, true), c.n);
+		usk_thin_free(t);
 	}
 }
 
