@@ -297,6 +297,15 @@ static void put_notes(FILE *out, const struct usk_clocks *c, char *const *note, 
 	fputs("</ul>\n", out);
 }
 
+static bool any_bounded(const struct usk_clocks *c)
+{
+	size_t i = 0;
+	while (i < c->n_clocks && c->clock[i].quality != USK_BOUNDED) {
+		i++;
+	}
+	return i < c->n_clocks;
+}
+
 char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_notes, bool tables)
 {
 	char *text = NULL, *sentence = report_sentence(c), *names = report_names(c);
@@ -305,7 +314,8 @@ char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_note
 	if (out) {
 		fputs("<section id=\"unskew-answer\">\n<h1>", out);
 		put_text(out, names);
-		fputs(": one time</h1>\n<p class=\"answer\">", out);
+		fprintf(out, ": %s time</h1>\n<p class=\"answer\">",
+			any_bounded(c) ? "one" : "no common");
 		put_text(out, sentence);
 		fputs("</p>\n", out);
 		put_clocks(out, c);

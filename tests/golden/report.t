@@ -82,6 +82,9 @@ No clock could be put on the time of another with a bound on both sides. Of 478 
 Note: all messages go from host0 to host1: the offset is bounded on one side only; traffic in the other direction would close it
 Wrote one.html.
 ? 3
+$ grep -ho '<h1>.*</h1>' one.html page.html
+<h1>host0, host1: no common time</h1>
+<h1>host0, host1: one time</h1>
 $ ls
 alone.html
 clocks.json
