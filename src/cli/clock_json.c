@@ -59,9 +59,10 @@ static json_t *zero_of(const struct zero *z)
 {
 	json_t *a = json_array();
 	for (int c = 0; c < COMPENSATIONS; c++) {
-		json_array_append_new(a, json_pack("{s:s,s:o,s:o,s:o,s:o}", "compensation",
+		json_array_append_new(a, json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "compensation",
 						   compensation_name((enum compensation)c), "ns",
-						   figures(&z->net[c]), "k", number(z->k[c]), "k1",
+						   figures(&z->net[c]), "k", number(z->k[c]),
+						   "k_trimmed", number(z->k_calm[c]), "k1",
 						   number(z->k1[c]), "predicted",
 						   number(z->predicted[c])));
 	}

@@ -131,9 +131,10 @@ static void print_sources(FILE *out, const struct clock_report *r)
 
 struct table clock_zero_table(const struct clock_report *r)
 {
-	static const char *const heading[] = { "zero, measured", "load", "mean", "trimmed",
-					       "deviation",	 "k",	 "k'",	 "predicted" };
-	static const bool right[] = { false, true, true, true, true, true, true, true };
+	static const char *const heading[] = { "zero, measured", "load",      "mean",
+					       "trimmed",	 "deviation", "k",
+					       "k trimmed",	 "k'",	      "predicted" };
+	static const bool right[] = { false, true, true, true, true, true, true, true, true };
 	struct table t = begin(heading, right, COUNT(heading));
 	for (size_t i = 0; i < r->n_under; i++) {
 		const struct zero *z = &r->under[i].zero;
@@ -146,6 +147,7 @@ struct table clock_zero_table(const struct clock_report *r)
 			cell_ns(&t, z->net[c].trimmed);
 			cell_ns(&t, z->net[c].deviation);
 			cell_number(&t, z->k[c], 2);
+			cell_number(&t, z->k_calm[c], 2);
 			cell_number(&t, z->k1[c], 2);
 			cell_number(&t, z->predicted[c], 2);
 		}
@@ -159,8 +161,9 @@ static void print_zero(FILE *out, const struct clock_report *r)
 	table_print(out, &t);
 	fprintf(out,
 		"\nZero elapsed time by %s; trimmed: without 1 %% at either end. k: variance raw "
-		"over variance\nnet; k': variance of a read over variance net; predicted: both, by "
-		"the reads' correlations.\n",
+		"over variance\nnet; k trimmed: without runs of which one read is in the longest 1 "
+		"%%; k': variance of a read over\nvariance net; predicted: k and k', by the reads' "
+		"correlations.\n",
 		r->source[r->which].name);
 }
 
@@ -182,7 +185,7 @@ static void row_of_messages(struct table *t, const struct under *u, enum channel
 	cell_ns(t, e->latency.p99);
 	table_cell(t, compensation_name(e->how));
 	cell_ns(t, e->zero.net[e->how].trimmed);
-	cell_number(t, e->zero.k[e->how], 2);
+	cell_number(t, e->zero.k_calm[e->how], 2);
 }
 
 struct table clock_messages_table(const struct clock_report *r)
@@ -208,7 +211,7 @@ static void print_messages(FILE *out, const struct clock_report *r)
 	struct table t = clock_messages_table(r);
 	table_print(out, &t);
 	fputs("\nLoad: as many pairs more that do the same. Zero: what the same run measured of "
-	      "no time at all,\ntrimmed; k as above.\n",
+	      "no time at all,\nand k, both trimmed.\n",
 	      out);
 }
 

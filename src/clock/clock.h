@@ -121,8 +121,9 @@ void runs_net(const struct runs *r, enum compensation c, struct samples *out);
 struct zero {
 	struct figures net[COMPENSATIONS];
 	double k[COMPENSATIONS], k1[COMPENSATIONS]; /* V(T_m) / V(T_A), V(T_1) / V(T_A) */
-	double predicted[COMPENSATIONS];	    /* both, by eq. 5; NAN for the first two */
-	enum compensation best; /* of the largest k; LONG_TERM if none is over 1 */
+	double k_calm[COMPENSATIONS];	 /* k without runs that have one of the longest 1 % */
+	double predicted[COMPENSATIONS]; /* both, by eq. 5; NAN for the first two */
+	enum compensation best;		 /* of the largest k_calm; LONG_TERM if none is over 1 */
 };
 
 /** Of runs of nothing. */

@@ -152,6 +152,28 @@ void runs_net(const struct runs *r, enum compensation c, struct samples *out)
 
 /* ---- nothing, measured ----------------------------------------------------------------- */
 
+/* k among the runs of which no part is in the longest 1 %: one read that waited for a processor
+ * outweighs all others in a variance. */
+static double calm_improvement(double *const t[3], size_t n)
+{
+	double most[3];
+	struct samples raw = { .n = 0 }, net = { .n = 0 };
+	for (int k = 0; k < 3; k++) {
+		const struct samples all = { .v = t[k], .n = n };
+		most[k] = samples_figures(&all).p99;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (t[0][i] <= most[0] && t[1][i] <= most[1] && t[2][i] <= most[2]) {
+			samples_add(&raw, t[1][i]);
+			samples_add(&net, t[1][i] - (t[0][i] + t[2][i]) / 2);
+		}
+	}
+	double a = samples_figures(&raw).deviation, b = samples_figures(&net).deviation;
+	samples_free(&raw);
+	samples_free(&net);
+	return a * a / (b * b);
+}
+
 static void improvement(const struct runs *r, enum compensation c, struct zero *z)
 {
 	double *t[3], raw = z->net[RAW].deviation, net = z->net[c].deviation;
@@ -170,6 +192,7 @@ static void improvement(const struct runs *r, enum compensation c, struct zero *
 	double one = samples_figures(&first).deviation;
 	z->k[c] = raw * raw / (net * net);
 	z->k1[c] = one * one / (net * net);
+	z->k_calm[c] = 1;
 	z->predicted[c] = NAN;
 	if (c == METHOD_1 || c == METHOD_2) {
 		const struct usk_read_noise noise = {
@@ -178,6 +201,7 @@ static void improvement(const struct runs *r, enum compensation c, struct zero *
 			.rho_14 = samples_correlation(t[0], t[2], r->n),
 		};
 		z->predicted[c] = 1 / usk_elapsed_variance_short(&noise);
+		z->k_calm[c] = calm_improvement(t, r->n);
 	}
 	samples_free(&first);
 	for (int k = 0; k < 3; k++) {
@@ -195,8 +219,8 @@ void zero_figures(const struct runs *r, struct zero *out)
 		samples_free(&net);
 		improvement(r, (enum compensation)c, out);
 		bool sampled = c != METHOD_2 || (r->sampler && r->sampler->n);
-		if (c > LONG_TERM && sampled && out->k[c] > 1 &&
-		    (out->best == RAW || out->k[c] > out->k[out->best])) {
+		if (c > LONG_TERM && sampled && out->k_calm[c] > 1 &&
+		    (out->best == RAW || out->k_calm[c] > out->k_calm[out->best])) {
 			out->best = (enum compensation)c;
 		}
 	}

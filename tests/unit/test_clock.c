@@ -104,6 +104,38 @@ static void test_compensation(void **state)
 	runs_free(&r);
 }
 
+/* Costs that change slowly, so that compensation is worth it; and once in 500 runs an interruption.
+ */
+static int64_t slowly(const struct source *s)
+{
+	(void)s;
+	int64_t shown = clock_now;
+	reads++;
+	clock_now += 1000 + (int64_t)(reads / 16 * 7 % 200);
+	clock_now += reads % 2000 == 1001 ? 50000000 : 0;
+	return shown;
+}
+
+static void test_interrupted(void **state)
+{
+	(void)state;
+	enum { RUNS = 4000 };
+	const struct source s = { .read = slowly, .ns_per_tick = 1 };
+	struct runs r;
+	runs_begin(&r, &s, false);
+	reads = 0;
+	for (int i = 0; i < RUNS; i++) {
+		runs_before(&r);
+		runs_after(&r);
+	}
+	struct zero z;
+	zero_figures(&r, &z);
+	assert_true(z.k[METHOD_1] < 10 && z.k_calm[METHOD_1] > 100);
+	assert_true(z.k_calm[RAW] == 1 && z.k_calm[LONG_TERM] == 1);
+	assert_int_equal(z.best, METHOD_1);
+	runs_free(&r);
+}
+
 /* Nothing, measured between round trips under load, by every compensation; and which is best. */
 static void test_messages(void **state)
 {
@@ -138,9 +170,8 @@ static void test_messages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_correlation),
-		cmocka_unit_test(test_compensation),
+		cmocka_unit_test(test_figures),	     cmocka_unit_test(test_correlation),
+		cmocka_unit_test(test_compensation), cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_messages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
