@@ -38,7 +38,8 @@ struct usk_gate usk_chain_gate(const struct usk_lines *l, int64_t x);
 /** Where no chain goes on: cuts, at a border or within a segment that no line fits. never: there is
  * no answer, and the last cuts are those that would have to be jumps. */
 void usk_chain_cuts(const struct usk_fit *fit, const struct usk_part *p, const struct usk_grid *g,
-		    size_t max_outliers, struct usk_pieces *out, struct usk_verdict *v);
+		    const struct usk_piece_ask *ask, size_t max_outliers, struct usk_pieces *out,
+		    struct usk_verdict *v);
 
 /** How far the slopes of a stretch without cuts can lie from the frame's rate, e12. */
 int64_t usk_chain_reach(const struct usk_fit *fit, const struct usk_part *part,

@@ -8,7 +8,7 @@
  * call every step a contradiction Not   the chains between (chain.c)
  *
  * A segment that no line fits is cut as `auto` cuts. If all of its cuts are jumps the clock was
- * stepped; else its rate changed within the segment, and the model is wrong.
+ * stepped, unless they lead back; else its rate changed within the segment, and the model is wrong.
  */
 #include "fit/chain.h"
 #include "num/cone.h"
@@ -22,6 +22,7 @@ struct scan {
 	const struct usk_grid *grid;
 	struct usk_pieces *out;
 	size_t cap, max_outliers;
+	const struct usk_piece_ask *ask;
 	struct usk_verdict *v;
 	/* The chain so far: its last lines and point, the gate at its end. */
 	bool any;
@@ -118,7 +119,9 @@ static void cut_within(struct scan *s, const struct usk_part *p, int64_t x0, int
 	for (size_t i = 0; i < in.n; i++) {
 		jumps = jumps && in.cut[i].kind == USK_JUMP;
 	}
-	if (!accuse(s, &sub) && !jumps) {
+	if (jumps) {
+		usk_pieces_suspects(&sub, p, &in, s->ask, s->max_outliers, s->v);
+	} else if (!accuse(s, &sub)) {
 		contradict(s, sub.lines);
 		/* With all points around them these may turn out to be jumps. */
 		for (size_t i = 0; i < in.n; i++) {
@@ -179,11 +182,16 @@ static void scan_run(struct scan *s, const struct usk_part *p)
 }
 
 void usk_chain_cuts(const struct usk_fit *fit, const struct usk_part *p, const struct usk_grid *g,
-		    size_t max_outliers, struct usk_pieces *out, struct usk_verdict *v)
+		    const struct usk_piece_ask *ask, size_t max_outliers, struct usk_pieces *out,
+		    struct usk_verdict *v)
 {
-	struct scan s = {
-		.fit = fit, .part = p, .grid = g, .out = out, .max_outliers = max_outliers, .v = v
-	};
+	struct scan s = { .fit = fit,
+			  .part = p,
+			  .grid = g,
+			  .out = out,
+			  .max_outliers = max_outliers,
+			  .ask = ask,
+			  .v = v };
 	int64_t begin = -USK_TIME_MAX;
 	memset(out, 0, sizeof *out);
 	for (size_t i = 0; i <= fit->n_back && !out->never; i++) {

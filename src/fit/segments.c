@@ -92,7 +92,7 @@ void usk_segments_ask(const struct usk_fit *fit, size_t max_outliers, struct usk
 	struct usk_grid grid = grid_of(fit, &part);
 	v->quality = part.n[0] || part.n[1] ? USK_ONE_SIDED : USK_ABSENT;
 	if (grid.length) {
-		usk_chain_cuts(fit, &part, &grid, max_outliers, &s, v);
+		usk_chain_cuts(fit, &part, &grid, &ask_lines, max_outliers, &s, v);
 		if (s.never && !v->n_suspects) {
 			v->n_suspects = usk_part_unordered(fit, &part, max_outliers, &v->suspect);
 		}
@@ -152,7 +152,7 @@ enum usk_status usk_segments_fit(const struct usk_fit *fit, const struct usk_ver
 	struct usk_grid grid = grid_of(fit, &part);
 	if (grid.length) {
 		struct usk_verdict again = { .n_points = 0 };
-		usk_chain_cuts(fit, &part, &grid, 0, &s, &again);
+		usk_chain_cuts(fit, &part, &grid, &ask_lines, 0, &s, &again);
 		usk_verdict_free(&again);
 	} else {
 		usk_pieces_of(fit, &part, 0, &s);
