@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_clocks - any bytes as clocks.json: a sentence, or a table that can be written, read again
- * and applied without a stamp going back
+ * fuzz_clocks - any bytes as clocks.json: a sentence, or a table that can be written, read again,
+ * applied without a stamp going back, and made into a page
  */
-#include "base/base.h"
+#include "report/page.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,19 @@ static void apply(const struct usk_clocks *c)
 		}
 		usk_map_free(m);
 	}
+}
+
+static void report(const struct usk_clocks *c)
+{
+	struct usk_output out;
+	struct usk_summary s;
+	const struct usk_page page = { .clocks = c, .summary = &s, .title = "", .answer = "" };
+	usk_summary_alone(&s, c);
+	if (!usk_output_open(&out, "/dev/null", true, NULL)) {
+		usk_page_data(&out, &page);
+		usk_output_close(&out);
+	}
+	usk_summary_free(&s);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -45,6 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	}
 	apply(c);
+	report(c);
 	free(once);
 	free(twice);
 	usk_clocks_free(c);
