@@ -125,6 +125,10 @@ def check_times(unskew, path, events, clock, origin):
             width[name][ns(e["ts"])] = e["args"]["ns"]
     for name, rows in drawn.items():
         zero = int(origin[reference[name]])
+        if clocks[name]["quality"] not in ("reference", "bounded"):
+            if any(recorded != zero + drawn_ns for recorded, drawn_ns in rows):
+                wrong(f"{name}, which is not bounded, is not drawn as recorded")
+            continue
         last = max(k.get("epoch", 0) for k in clocks[name]["knots"])
         answers = [convert(unskew, path, name, epoch, sorted({r[0] for r in rows}))
                    for epoch in range(last + 1)]
