@@ -10,6 +10,7 @@
  *     ctf_field.c  fields of events -> numbers, bytes, text
  *     ctf_net.c    network events of the kernel -> packets
  *     ctf_key.c    events that rules name -> sides of messages
+ *     ctf_all.c    all events by name, for timelines
  *     ctf.c        the reader: packets or sides of messages, spooled so that they are decoded once
  */
 #ifndef USK_CTF_H

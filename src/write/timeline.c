@@ -11,6 +11,9 @@
  * Viewers sort, so nothing waits here: each thing is written as it is read.
  */
 #include "write/timeline.h"
+#ifdef USK_HAVE_BABELTRACE2
+#include "read/ctf_all.h"
+#endif
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -368,8 +371,50 @@ static void show_progress(const struct timeline *t, const struct part *part, siz
 	}
 }
 
+#ifdef USK_HAVE_BABELTRACE2
+struct any {
+	struct timeline *t;
+	struct part *part;
+};
+
+static enum usk_status draw_any(void *ctx, const struct usk_ctf_any *event)
+{
+	struct any *x = ctx;
+	int64_t time_ns = event->time_ns;
+	char args[32] = "";
+	enum usk_status status = correct(x->t, x->part, x->part->clock, &time_ns, 1, false);
+	if (!status) {
+		if (event->cpu >= 0) {
+			snprintf(args, sizeof args, "\"cpu\":%" PRId64, event->cpu);
+		}
+		usk_drawing_event(&x->t->d, x->part->clock, time_ns, event->time_ns, event->name,
+				  args);
+	}
+	return status;
+}
+
+/* All events of a CTF trace, not only those that tell of messages. */
+static enum usk_status draw_ctf(struct timeline *t, struct part *p)
+{
+	struct any any = { t, p };
+	char *damage = NULL;
+	const char *path = usk_trace_path(p->trace);
+	enum usk_status status = usk_ctf_all(path, draw_any, &any, &damage, t->err);
+	if (damage) {
+		usk_note(t->notes, "%s: %s", path, damage);
+	}
+	free(damage);
+	return status;
+}
+#endif
+
 static enum usk_status draw_trace(struct timeline *t, struct part *part, size_t n, size_t i)
 {
+#ifdef USK_HAVE_BABELTRACE2
+	if (!strcmp(usk_trace_kind(part[i].trace), "ctf")) {
+		return draw_ctf(t, &part[i]);
+	}
+#endif
 	enum usk_status status = usk_trace_rewind(part[i].trace, t->err);
 	size_t got = 1;
 	for (uint64_t turn = 0; got && !status && !t->d.out.failed; turn++) {

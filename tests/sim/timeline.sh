@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# timeline.sh UNSKEW - timelines of simulated traces hold what they should
+# timeline.sh UNSKEW [DATA] - timelines of simulated traces, and of two of DATA, hold what they should
 #
 # The checker is timeline_check.py. UNSKEW_TRACE_ENGINE=FOLDER, where node finds
 # @paulirish/trace_engine, has Chromium's own reader of such traces asked too.
 set -eu
-unskew=$1
+unskew=$1 data=${2:-}
 here=$(cd "$(dirname "$0")" && pwd)
+[ ! -d "$data" ] || data=$(cd "$data" && pwd)
 command -v python3 >/dev/null 2>&1 || {
 	echo "timeline: python3 is not installed"
 	exit 77
@@ -58,3 +59,10 @@ check table.json table_t.json $rows 0
 ) >events.csv
 "$unskew" apply -q table.json events.csv --timeline events_t.json
 check table.json events_t.json $rows $((2 * rows))
+
+# Kernel traces: all of their events, not only those of messages.
+if [ -d "$data/tracecompass-synctraces" ] && "$unskew" --version | grep -q babeltrace; then
+	ctf=$data/tracecompass-synctraces
+	"$unskew" sync -q "$ctf/scp_src" "$ctf/scp_dest" -o ctf.json --timeline ctf_t.json
+	check ctf.json ctf_t.json 46 196500
+fi

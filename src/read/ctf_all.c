@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ctf_all.c - every event of CTF traces, by name
+ *
+ * In    a folder
+ * Out   time, processor and name of each event, in the order of time
+ * Why   whoever looks at a timeline wants to see what a machine did between its messages
+ * Not   what their fields say
+ */
+#include "read/ctf_all.h"
+#include "read/ctf.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ITEMS = 256, NAME = 200 };
+
+struct naming {
+	struct ctf_places places;
+};
+
+static struct ctf_role classify(void *ctx, const bt_event_class *class)
+{
+	(void)ctx;
+	(void)class;
+	return (struct ctf_role){ CTF_KNOWN, 0 };
+}
+
+/* Its name, and its processor as the key. */
+static bool take_name(void *ctx, const bt_event *event, struct ctf_item *item)
+{
+	struct naming *x = ctx;
+	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
+	const bt_field *cpu = usk_ctf_field(&x->places, event, "cpu_id");
+	uint64_t number;
+	size_t n = name ? strnlen(name, NAME) : 0;
+	for (size_t i = 0; i < n; i++) {
+		bool plain = name[i] >= ' ' && name[i] < 127 && name[i] != '"' && name[i] != '\\';
+		item->bytes[i] = (uint8_t)(plain ? name[i] : '?');
+	}
+	item->n = (uint16_t)n;
+	item->key = cpu && usk_ctf_integer(cpu, &number) ? number : UINT64_MAX;
+	return true;
+}
+
+static enum usk_status hand_out(struct ctf_child *child,
+				enum usk_status (*take)(void *ctx, const struct usk_ctf_any *event),
+				void *ctx, struct usk_err *err)
+{
+	struct ctf_item *item = usk_alloc(ITEMS, sizeof *item);
+	enum usk_status status;
+	size_t n;
+	while (!(status = usk_ctf_read(child, item, ITEMS, &n, err)) && n) {
+		for (size_t i = 0; i < n && !status; i++) {
+			char name[NAME + 1];
+			memcpy(name, item[i].bytes, item[i].n);
+			name[item[i].n] = 0;
+			const struct usk_ctf_any any = { item[i].time_ns,
+							 item[i].key > INT32_MAX
+								 ? -1
+								 : (int64_t)item[i].key,
+							 item[i].kind == CTF_LOST ? "events lost"
+							 : *name		  ? name
+										  : "event" };
+			status = take(ctx, &any);
+		}
+		if (status) {
+			break;
+		}
+	}
+	free(item);
+	return status;
+}
+
+enum usk_status usk_ctf_all(const char *path,
+			    enum usk_status (*take)(void *ctx, const struct usk_ctf_any *event),
+			    void *ctx, char **damage, struct usk_err *err)
+{
+	struct naming *naming = usk_alloc(1, sizeof *naming);
+	const struct ctf_visitor visitor = { naming, classify, take_name };
+	char **folder = NULL, **mended = NULL, *root = NULL;
+	struct ctf_child *child = NULL;
+	size_t n = 0;
+	*damage = NULL;
+	enum usk_status status = usk_ctf_find(path, &folder, &n, err);
+	if (!status) {
+		status = usk_ctf_start(folder, n, &visitor, &child, err);
+		/* What is whole of it, where the library refuses the rest. */
+		if (status == USK_EINPUT &&
+		    !usk_ctf_mend(folder, n, &root, &mended, damage, NULL)) {
+			status = usk_ctf_start(mended, n, &visitor, &child, err);
+		}
+	}
+	if (!status) {
+		status = hand_out(child, take, ctx, err);
+		const char *lost = usk_ctf_read_totals(child)->damage;
+		if (!*damage && lost[0]) {
+			*damage = usk_strdup(lost);
+		}
+	}
+	usk_ctf_stop(child);
+	usk_ctf_mended_free(root, mended, mended ? n : 0);
+	for (size_t i = 0; i < n && folder; i++) {
+		free(folder[i]);
+	}
+	free(folder);
+	free(naming);
+	return status;
+}
