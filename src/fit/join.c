@@ -327,8 +327,11 @@ static enum usk_status join(const struct usk_fit *fit, const struct usk_part *p,
 	struct usk_bracket *bracket = usk_alloc(s->n + 1, sizeof *bracket);
 	struct usk_cut *cut = usk_alloc(s->n + 1, sizeof *cut);
 	j.run = usk_alloc(s->n + 1, sizeof *j.run);
-	bool good = true;
+	bool good = true, bounded = false; /* else there is no estimate that could be wrong */
 	int64_t at = fit->first_local_ns;
+	for (size_t i = 0; i <= s->n; i++) {
+		bounded = bounded || piece[i].clock.quality == USK_BOUNDED;
+	}
 	look_ahead(p, s, piece, behind);
 	tell(fit, p, s, clock);
 	find_brackets(fit, p, s, piece, cut, bracket, clock);
@@ -336,12 +339,12 @@ static enum usk_status join(const struct usk_fit *fit, const struct usk_part *p,
 		const struct usk_clock *c = &piece[i].clock;
 		if (bracket[i].cut) {
 			at = c->knot[0].local_ns;
-			good = go_on(p, &bracket[i], c, behind[i], &j);
+			good = go_on(p, &bracket[i], c, behind[i], &j) || !bounded;
 		} else if (c->n_knots) {
 			usk_timeline_add(&j.line, c->knot, c->n_knots);
 		}
 	}
-	good = good && usk_timeline_check(&j.line, j.run, j.n_runs, &at);
+	good = good && (!bounded || usk_timeline_check(&j.line, j.run, j.n_runs, &at));
 	free(behind);
 	free(bracket);
 	free(cut);

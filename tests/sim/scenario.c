@@ -133,12 +133,14 @@ static void draw_clocks(struct scenario *s, struct usk_rng *r, double w)
 	o->steps = list_of(s, STEPS);
 }
 
-/* Jumps that can be found: back by far more than lies between two packets, in captures; forward or
- * asleep anywhere. */
+/* Jumps that can be found: back by far more than lies between two packets, or rows of a clock;
+ * forward or asleep anywhere. */
 static void draw_steps(struct scenario *s, struct usk_rng *r)
 {
 	struct sim_options *o = &s->o;
 	bool capture = o->format != SIM_TABLE;
+	struct usk_rng rows; /* by itself, so that all else of a seed stays what it was */
+	usk_rng_seed(&rows, s->seed ^ 0x7ab1e5);
 	o->step = s->step;
 	o->n_steps = 1 + (size_t)pick(r, 3);
 	uint32_t host = (uint32_t)pick(r, o->hosts);
@@ -150,7 +152,7 @@ static void draw_steps(struct scenario *s, struct usk_rng *r)
 		if (chance(r, 0.15)) {
 			s->step[i].sleep = true;
 			s->step[i].size_ns = llround(fmin(size, part / 8));
-		} else if (!capture || chance(r, 0.5)) {
+		} else if (capture ? chance(r, 0.5) : chance(&rows, 0.7)) {
 			s->step[i].size_ns = llround(size);
 		} else {
 			s->step[i].size_ns = -llround(fmax(size, 100e9 / o->rate));

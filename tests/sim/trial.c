@@ -157,6 +157,8 @@ void trial_run(struct scenario *s, const char *dir, struct trial_result *out)
 	}
 	for (uint32_t h = 0; h < s->o.hosts; h++) {
 		sim_options_clock(&s->o, h, &t.clock[h]);
+		t.unseen[h] = usk_alloc(t.clock[h].n_jumps + 1, sizeof *t.unseen[h]);
+		memset(t.unseen[h], -1, t.clock[h].n_jumps + 1);
 	}
 	synchronise(&t, dir);
 	if (t.answer) {
@@ -165,6 +167,7 @@ void trial_run(struct scenario *s, const char *dir, struct trial_result *out)
 	out->width /= out->moments ? (double)out->moments : 1;
 	usk_clocks_free(t.answer);
 	for (uint32_t h = 0; h < s->o.hosts; h++) {
+		free(t.unseen[h]);
 		sim_clock_free(&t.clock[h]);
 	}
 	free(t.m);

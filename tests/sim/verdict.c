@@ -93,7 +93,7 @@ static bool keeps(struct trial *t, const struct usk_pair *p)
  * then its offset rises, and that is what the design calls a jump of the other clock. By the
  * messages of the answer: each has a stamp of another clock, which tells when it was.
  */
-static bool unseen(const struct trial *t, uint32_t host, const struct sim_jump *x)
+static bool look_unseen(const struct trial *t, uint32_t host, const struct sim_jump *x)
 {
 	int64_t latest = INT64_MIN, earliest = INT64_MAX;
 	if (x->still_ns || x->size_ns >= 0) {
@@ -115,6 +115,15 @@ static bool unseen(const struct trial *t, uint32_t host, const struct sim_jump *
 		}
 	}
 	return latest < earliest;
+}
+
+static bool unseen(const struct trial *t, uint32_t host, const struct sim_jump *x)
+{
+	signed char *known = &t->unseen[host][x - t->clock[host].jump];
+	if (*known < 0) {
+		*known = look_unseen(t, host, x);
+	}
+	return *known;
 }
 
 /* The epoch of a moment, of those that stamps show. */

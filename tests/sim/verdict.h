@@ -16,6 +16,7 @@ struct trial {
 	size_t n_used, n_kept, cap_used;
 	struct usk_clocks *answer;
 	const struct usk_clock *of[SCENARIO_HOSTS]; /* the answer's clock of a host, or NULL */
+	signed char *unseen[SCENARIO_HOSTS];	    /* by jump: -1 not known yet */
 	struct trial_result *out;
 };
 
