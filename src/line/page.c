@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ struct page_line {
 	struct page *page;
 	struct end *ours, *theirs;
 	int fd;
+	unsigned seen, looked; /* what was there last, and how often in a row */
 };
 
 static struct page_line *of(struct line *l)
@@ -59,9 +61,19 @@ static void set(struct line *l, unsigned pins)
 	}
 }
 
+/* Whoever looks for long in vain may be in the other's way: both can be on one processor. */
 static unsigned pins(struct line *l)
 {
-	return atomic_load(&of(l)->theirs->pins) & (LINE_D1 | LINE_D3);
+	enum { PATIENCE = 200 };
+	struct page_line *p = of(l);
+	unsigned now = atomic_load(&p->theirs->pins) & (LINE_D1 | LINE_D3);
+	p->looked = now == p->seen ? p->looked + 1 : 0;
+	p->seen = now;
+	if (p->looked > PATIENCE) {
+		p->looked = 0;
+		sched_yield();
+	}
+	return now;
 }
 
 static void wait_for(struct line *l, int64_t ns)
