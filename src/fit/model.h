@@ -40,6 +40,7 @@ struct usk_verdict {
 	struct usk_suspect *suspect;
 	size_t n_suspects;
 	bool too_many;
+	size_t n_cuts; /* where no clock of the model goes on, these still in */
 	/* > 0: the corridor's cones were too narrow for the rates that are feasible: read again
 	 * with this much, or nothing that was dropped is sure to be in order. */
 	int64_t kappa_e12;

@@ -113,6 +113,7 @@ void usk_segments_ask(const struct usk_fit *fit, size_t max_outliers, struct usk
 	usk_pieces_apart(&s, v);
 	/* and a little more: what is found then may ask for more in turn */
 	v->kappa_e12 = v->kappa_e12 > part.frame.kappa_e12 ? v->kappa_e12 + v->kappa_e12 / 8 : 0;
+	v->n_cuts = s.n;
 	if (v->kappa_e12 && s.n && !s.never && !grid.length) {
 		/* A narrow cone remembers few of a short piece: a handful that only looks wrong. */
 		free(v->suspect);

@@ -173,6 +173,7 @@ void usk_wander_ask(const struct usk_fit *fit, size_t max_outliers, struct usk_v
 	if (s.n || s.never || v->wander.needed_e12 > SET_E12) {
 		look_closer(&part, limit, v);
 	}
+	v->n_cuts = s.n;
 	if (v->n_suspects) { /* without them all may look different */
 		v->kappa_e12 = 0;
 		v->n_apart = 0;

@@ -127,6 +127,13 @@ static void grow(struct usk_jump *j, int64_t by)
 	j->size_hi_ns = less(j->size_hi_ns, -by);
 }
 
+/* Does nothing bound that side? Then it is missing, or so far out that it says nothing. */
+static bool is_open(int64_t bound, const struct usk_knot *k)
+{
+	usk_i128 off = (usk_i128)bound - k->offset_ns;
+	return bound == USK_NONE || (off < 0 ? -off : off) > INT64_C(1) << 58;
+}
+
 /* By how much the reference's stamps fell between two moments of its time that runs on. */
 static int64_t fell_between(const struct usk_epochs *e, usk_i128 from, usk_i128 to)
 {
@@ -193,8 +200,8 @@ static void translate_jumps(const struct parties *p, uint32_t clock, const struc
 			/* By its recorded stamps; corrected time runs on. */
 			struct usk_knot a = knot_at(map, j->after_local_ns);
 			struct usk_knot b = knot_at(map, j->before_local_ns);
-			int64_t lo = a.lo_ns == USK_NONE ? a.offset_ns : a.lo_ns;
-			int64_t hi = b.hi_ns == USK_NONE ? b.offset_ns : b.hi_ns;
+			int64_t lo = is_open(a.lo_ns, &a) ? a.offset_ns : a.lo_ns;
+			int64_t hi = is_open(b.hi_ns, &b) ? b.offset_ns : b.hi_ns;
 			grow(j, -fell_between(other, (usk_i128)a.local_ns + lo,
 					      (usk_i128)b.local_ns + hi));
 		}

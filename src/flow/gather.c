@@ -31,6 +31,7 @@ struct way {
 	int round;
 	bool again;	/* not settled yet */
 	bool all_again; /* without leaving any out: they were too many */
+	size_t n_cuts;	/* when the first had to go */
 	/* Messages known by their points, new outliers or a contradiction. */
 	struct usk_msg *unknown;
 	int64_t *excess; /* of outliers; NULL: a contradiction */
@@ -240,13 +241,16 @@ static void decide(struct way *w, struct pair_source *s, struct usk_pair *pair)
 	bool apart = keep_apart(w, v);
 	w->again = !w->all_again && (wrong || narrow || apart) && w->round++ < MAX_ROUNDS;
 	if (w->again && wrong) {
+		w->n_cuts = s->n_exclude ? w->n_cuts : v->n_cuts;
 		want_suspects(w, s);
 	}
 	if (w->again) {
 		w->kappa_e12 = narrow ? v->kappa_e12 : w->kappa_e12;
 		return;
 	}
-	if (pair->quality == USK_CONTRADICTED || w->all_again) {
+	/* Those that had to go so that jumps go were not to blame if as many stay. */
+	bool in_vain = w->n_cuts && v->n_cuts >= w->n_cuts && s->n_exclude;
+	if (pair->quality == USK_CONTRADICTED || w->all_again || in_vain) {
 		/* Too many to be outliers: none is left out, so all are read again. */
 		free(pair->outlier);
 		pair->outlier = NULL;
