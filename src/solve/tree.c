@@ -264,14 +264,18 @@ void usk_tree_jumps(const struct usk_arc *arc, const struct usk_tie *tie, uint32
 {
 	struct usk_link l = usk_tie_link(tie, max_skew_e12);
 	uint32_t number = arc->to;
-	enum usk_curve low = l.has[USK_LOWER] ? USK_LOWER : leading(&l);
-	enum usk_curve high = l.has[USK_UPPER] ? USK_UPPER : leading(&l);
+	const enum usk_curve low = USK_LOWER, high = USK_UPPER;
+	/* A bracket by another clock than the tie's own needs both sides. */
+	bool both = l.has[USK_LOWER] && l.has[USK_UPPER];
 	usk_hint at[2] = { 0 };
 	bool direct = tie->a == origin || tie->b == origin;
 	for (size_t i = 0; i < tie->fitted->n_jumps; i++) {
 		struct usk_jump j = tie->fitted->jump[i];
 		if (j.of != number && !(direct && j.of == origin)) {
 			continue; /* the clock on the way jumped: its own link has it */
+		}
+		if (arc->turned && !both) {
+			continue;
 		}
 		if (arc->turned) {
 			int64_t after = usk_link_at(&l, low, j.after_local_ns, &at[0]);
@@ -284,7 +288,7 @@ void usk_tree_jumps(const struct usk_arc *arc, const struct usk_tie *tie, uint32
 		}
 		add_jump(clock, j);
 	}
-	for (size_t i = 0; !direct && i < parent->n_jumps; i++) {
+	for (size_t i = 0; !direct && both && i < parent->n_jumps; i++) {
 		struct usk_jump j = parent->jump[i];
 		if (j.of != origin) {
 			continue;
