@@ -30,7 +30,8 @@ static const bt_field *unwrap(const bt_field *f, bt_field_class_type *type)
 static struct ctf_place look_up(const bt_field_class *class, const char *name)
 {
 	struct ctf_place p = { class, name, (uint32_t)strcspn(name, "."), CTF_NOWHERE };
-	uint64_t members = bt_field_class_structure_get_member_count(class);
+	bool holds = bt_field_class_get_type(class) == BT_FIELD_CLASS_TYPE_STRUCTURE;
+	uint64_t members = holds ? bt_field_class_structure_get_member_count(class) : 0;
 	for (uint32_t i = 0; i < members && p.index == CTF_NOWHERE; i++) {
 		const char *other = bt_field_class_structure_member_get_name(
 			bt_field_class_structure_borrow_member_by_index_const(class, i));
@@ -39,25 +40,23 @@ static struct ctf_place look_up(const bt_field_class *class, const char *name)
 	return p;
 }
 
-static struct ctf_place *slot_of(struct ctf_places *places, const bt_field_class *class,
-				 const char *name)
+static struct ctf_place *place_of(struct ctf_places *places, const bt_field_class *class,
+				  const char *name)
 {
 	uint64_t x = (uint64_t)(uintptr_t) class ^ (uint64_t)(uintptr_t)name << 3;
-	return &places->slot[x * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (CTF_PLACES - 1)];
+	struct ctf_place *p =
+		&places->slot[x * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (CTF_PLACES - 1)];
+	if (p->class != class || p->name != name) {
+		*p = look_up(class, name);
+	}
+	return p;
 }
 
 const bt_field *usk_ctf_member(struct ctf_places *places, const bt_field *f, const char *path)
 {
 	bt_field_class_type type;
 	while ((f = unwrap(f, &type)) != NULL && *path) {
-		if (type != BT_FIELD_CLASS_TYPE_STRUCTURE) {
-			return NULL;
-		}
-		const bt_field_class *class = bt_field_borrow_class_const(f);
-		struct ctf_place *p = slot_of(places, class, path);
-		if (p->class != class || p->name != path) {
-			*p = look_up(class, path);
-		}
+		const struct ctf_place *p = place_of(places, bt_field_borrow_class_const(f), path);
 		f = p->index == CTF_NOWHERE
 			    ? NULL
 			    : bt_field_structure_borrow_member_field_by_index_const(f, p->index);
@@ -104,6 +103,26 @@ bool usk_ctf_integer(const bt_field *f, uint64_t *out)
 	return true;
 }
 
+bool usk_ctf_number(struct ctf_places *places, const bt_field *structure, const char *name,
+		    uint64_t *out)
+{
+	if (!structure) {
+		return false;
+	}
+	uint32_t index = place_of(places, bt_field_borrow_class_const(structure), name)->index;
+	if (index == CTF_NOWHERE) {
+		return false;
+	}
+	const bt_field *f = bt_field_structure_borrow_member_field_by_index_const(structure, index);
+	/* As nearly all are. */
+	if (bt_field_get_class_type(f) == BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) {
+		*out = bt_field_integer_unsigned_get_value(f);
+		return true;
+	}
+	bt_field_class_type type;
+	return usk_ctf_integer(unwrap(f, &type), out);
+}
+
 static bool is_signed(const bt_field *f)
 {
 	return bt_field_class_type_is(bt_field_get_class_type(f),
@@ -126,10 +145,13 @@ bool usk_ctf_bytes(const bt_field *f, uint8_t *out, size_t n)
 			return false;
 		}
 		size_t each = n / (size_t)m;
+		const bt_field *e = bt_field_array_borrow_element_field_by_index_const(f, 0);
+		bool plain = bt_field_get_class_type(e) == BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER;
 		for (uint64_t i = 0; i < m; i++) {
-			const bt_field *e =
-				bt_field_array_borrow_element_field_by_index_const(f, i);
-			if (!usk_ctf_integer(e, &v)) {
+			e = bt_field_array_borrow_element_field_by_index_const(f, i);
+			if (plain) {
+				v = bt_field_integer_unsigned_get_value(e);
+			} else if (!usk_ctf_integer(e, &v)) {
 				return false;
 			}
 			store(out + i * each, v, each);

@@ -64,7 +64,7 @@ static void put(struct ctf_places *places, const bt_field *header, const char *n
 		size_t n)
 {
 	uint64_t v = 0;
-	usk_ctf_integer(usk_ctf_member(places, header, name), &v);
+	usk_ctf_number(places, header, name, &v);
 	for (size_t i = 0; i < n; i++) {
 		to[i] = (uint8_t)(v >> 8 * (n - 1 - i));
 	}
@@ -73,7 +73,7 @@ static void put(struct ctf_places *places, const bt_field *header, const char *n
 static uint64_t get(struct ctf_places *places, const bt_field *header, const char *name)
 {
 	uint64_t v = 0;
-	usk_ctf_integer(usk_ctf_member(places, header, name), &v);
+	usk_ctf_number(places, header, name, &v);
 	return v;
 }
 
@@ -199,7 +199,7 @@ bool usk_ctf_net_take(struct ctf_places *places, const bt_event *event, struct c
 		       item->bytes[0] && item->bytes[0] != 127;
 	}
 	item->n = 0;
-	usk_ctf_integer(usk_ctf_member(places, payload, "skbaddr"), &item->key);
+	usk_ctf_number(places, payload, "skbaddr", &item->key);
 	if (item->kind == CTF_EARLY) {
 		return true;
 	}
@@ -208,7 +208,7 @@ bool usk_ctf_net_take(struct ctf_places *places, const bt_event *event, struct c
 	    !strcmp(bt_field_string_get_value(device), "lo")) {
 		return false;
 	}
-	usk_ctf_integer(usk_ctf_member(places, payload, "len"), &len);
+	usk_ctf_number(places, payload, "len", &len);
 	len -= item->kind == CTF_QUEUED && len >= ETHERNET_HEADER ? ETHERNET_HEADER : 0;
 	item->length = len < UINT32_MAX ? (uint32_t)len : UINT32_MAX;
 	const bt_field *ip = usk_ctf_member(places, payload, "network_header");
