@@ -93,6 +93,7 @@ static struct {
 	bool begun;
 	struct ctf_places places;
 	struct ctf_keys *keys[2];
+	uint64_t inputs;
 } all;
 
 static uint64_t byte(void)
@@ -424,7 +425,8 @@ sink_configured(bt_self_component_sink *self)
 		       : BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
 }
 
-static void make_graph(void)
+/* They remember what they saw: now and then anew, and where their fields' names were found. */
+static void make_keys(void)
 {
 	static const char *const send[] = { "msg:send{channel,text,name,network_header}",
 					    "net_dev_queue{name,#}" };
@@ -437,6 +439,17 @@ static void make_graph(void)
 								       .n_receive = 2,
 								       .know = know,
 								       .n_know = 1 };
+	memset(&all.places, 0, sizeof all.places);
+	for (size_t i = 0; i < COUNT(all.keys); i++) {
+		usk_ctf_keys_free(all.keys[i]);
+		if (usk_ctf_keys_new(i ? &stated : &known, &all.keys[i], NULL)) {
+			abort();
+		}
+	}
+}
+
+static void make_graph(void)
+{
 	const bt_component_source *source;
 	const bt_component_sink *sink;
 	bt_message_iterator_class *iterator = bt_message_iterator_class_create(source_next);
@@ -446,9 +459,7 @@ static void make_graph(void)
 	bt_component_class_sink_set_initialize_method(to, sink_init);
 	bt_component_class_sink_set_graph_is_configured_method(to, sink_configured);
 	all.graph = bt_graph_create(0);
-	if (usk_ctf_keys_new(&known, &all.keys[0], NULL) ||
-	    usk_ctf_keys_new(&stated, &all.keys[1], NULL) ||
-	    bt_graph_add_source_component(all.graph, from, "any", NULL, BT_LOGGING_LEVEL_NONE,
+	if (bt_graph_add_source_component(all.graph, from, "any", NULL, BT_LOGGING_LEVEL_NONE,
 					  &source) ||
 	    bt_graph_add_sink_component(all.graph, to, "ours", NULL, BT_LOGGING_LEVEL_NONE,
 					&sink) ||
@@ -466,6 +477,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (!all.graph) {
 		make_graph();
+	}
+	if (all.inputs++ % 1000 == 0) {
+		make_keys();
 	}
 	input = data;
 	left = size < 4096 ? size : 4096;
