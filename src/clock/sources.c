@@ -158,7 +158,7 @@ static void drift(struct source *s, const struct moment *a, const struct moment 
 	if (!(ns > 0)) {
 		return;
 	}
-	if (!s->ns_per_tick) {
+	if (!(s->ns_per_tick > 0)) {
 		s->ns_per_tick = ns / ticks;
 		f->hz = ticks / ns * 1e9;
 	} else {
@@ -201,7 +201,7 @@ static void steps(const struct source *s, struct samples *step, struct source_fi
 		clock_gettime(CLOCK_MONOTONIC, &t);
 		now = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 		double cost = (double)(now - was) / (double)COUNT(seen);
-		f->cost_ns = f->cost_ns && f->cost_ns < cost ? f->cost_ns : cost;
+		f->cost_ns = f->cost_ns > 0 && f->cost_ns < cost ? f->cost_ns : cost;
 	}
 	f->repeats = (double)repeats / (double)reads;
 	f->resolution_ns = least == INT64_MAX ? NAN : (double)least;

@@ -105,7 +105,7 @@ static struct usk_clocks *sync_walk_under(const char *model, const struct walk *
 	size_t size;
 	char *text = table_of(w, seconds, &size);
 	struct usk_trace *t;
-	struct usk_clocks *c;
+	struct usk_clocks *c = NULL;
 	struct usk_err err = { 0 };
 	if (usk_trace_open_memory(text, size, NULL, &t, &err) || usk_sync(&t, 1, &o, &c, &err)) {
 		fail_msg("%s", err.msg);
@@ -130,7 +130,7 @@ static struct usk_comparison *compare_walk(const struct walk *w, const char *mod
 	size_t size;
 	char *text = table_of(w, (w->to_ns - w->from_ns) / SECOND + 1, &size);
 	struct usk_trace *t;
-	struct usk_comparison *c;
+	struct usk_comparison *c = NULL;
 	struct usk_err err = { 0 };
 	for (size_t i = 0; i < n; i++) {
 		e[i] = usk_estimator_find(method[i]);
