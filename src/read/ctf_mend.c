@@ -275,23 +275,12 @@ static enum usk_status mend_folder(struct mend *m, struct usk_err *err)
 
 void usk_ctf_mended_free(char *root, char **folder, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct dirent **entry = NULL;
-		int entries = folder[i] ? scandir(folder[i], &entry, NULL, NULL) : 0;
-		for (int k = 0; k < entries; k++) {
-			char *path = usk_format("%s/%s", folder[i], entry[k]->d_name);
-			unlink(path);
-			free(path);
-			free(entry[k]);
-		}
-		free(entry);
-		if (folder[i]) {
-			rmdir(folder[i]);
-		}
-		free(folder[i]);
-	}
 	if (root) {
-		rmdir(root);
+		usk_folder_remove(root);
+		usk_output_forget(root);
+	}
+	for (size_t i = 0; i < n; i++) {
+		free(folder[i]);
 	}
 	free(root);
 	free(folder);
@@ -308,6 +297,7 @@ enum usk_status usk_ctf_mend(char *const *folder, size_t n, char **root, char **
 		free(made);
 		return status;
 	}
+	usk_output_remember(made);
 	char **to = usk_alloc(n, sizeof *to);
 	char *sentence = NULL;
 	size_t good = 0;
