@@ -299,10 +299,12 @@ bool usk_bracket_cross(const struct usk_bracket *b, struct usk_timeline *l,
 		}
 	}
 	/* A clock that was put back may have been late records all the same: then time falls. */
-	bool good = route(b, k, n, 1) || route(b, k, n, 0) || b->cut->back;
+	bool good = route(b, k, n, 1) || route(b, k, n, 0);
 	bool join = good && !b->cut->back;
-	if (join) {
+	if (good) {
 		usk_timeline_lower(l, usk_knot_time(&k[0].knot));
+	}
+	if (join) {
 		usk_timeline_mark_lower(l, usk_knot_lower(&k[1].knot));
 		for (size_t i = 1; i + 1 < n; i++) {
 			usk_timeline_add(l, &k[i].knot, 1);
@@ -310,10 +312,12 @@ bool usk_bracket_cross(const struct usk_bracket *b, struct usk_timeline *l,
 	}
 	size_t from = l->n;
 	usk_timeline_add(l, next->knot, next->n_knots);
-	if (join) {
+	if (good) {
 		usk_timeline_lift(l, from, usk_knot_time(&k[n - 1].knot));
+	}
+	if (join) {
 		usk_timeline_mark_upper(l, from, usk_knot_upper(&k[n - 2].knot));
 	}
 	free(k);
-	return good;
+	return good || b->cut->back;
 }

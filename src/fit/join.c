@@ -270,6 +270,10 @@ static void find_brackets(const struct usk_fit *fit, const struct usk_part *p,
 			if (usk_bracket_forward(&bracket[i])) {
 				usk_cut_forward(&cut[i], fit->max_skew_e12);
 			}
+			if (cut[i].kind == USK_JUMP && !cut[i].back && cut[i].size_lo > 0 &&
+			    (bracket[i].of == fit->b || cut[i].size_hi <= USK_UNSEEN_NS)) {
+				usk_cut_unseen(&cut[i], fit->max_skew_e12);
+			}
 			j->of = bracket[i].of;
 			j->size_lo_ns = cut[i].size_lo;
 			j->size_hi_ns = cut[i].size_hi;

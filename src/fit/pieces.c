@@ -462,6 +462,15 @@ void usk_cut_forward(struct usk_cut *c, int64_t max_skew_e12)
 	}
 }
 
+void usk_cut_unseen(struct usk_cut *c, int64_t max_skew_e12)
+{
+	if (c->size_lo != USK_NONE && c->size_hi != USK_NONE) {
+		usk_i128 slack = usk_ceil_div((usk_i128)c->size_hi * max_skew_e12, USK_E12);
+		c->size_lo = usk_cut(c->size_lo - slack);
+		c->size_hi = usk_cut(c->size_hi + slack);
+	}
+}
+
 void usk_pieces_free(struct usk_pieces *s)
 {
 	free(s->cut);

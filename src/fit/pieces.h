@@ -59,6 +59,9 @@ struct usk_cut usk_cut_back(const struct usk_fit *fit, const struct usk_part *p,
 /** It was the local clock that was put forward: so much of the bracket did not pass, and rates had
  * less time to change its size. */
 void usk_cut_forward(struct usk_cut *c, int64_t max_skew_e12);
+/** Or it was put back unseen: then that much more time passed than its stamps say, and rates had it
+ * to change the size. */
+void usk_cut_unseen(struct usk_cut *c, int64_t max_skew_e12);
 
 /**
  * The jumps alone; bends are taken for wander. On entry w->assumed_e12 is set. needed_e12 becomes
