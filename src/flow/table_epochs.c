@@ -21,7 +21,7 @@
  *
  * The other column follows: what was received was received after the moment of its row, and what
  * was sent was sent before. So stamps of receipt that fall with those of sending count as well, and
- * then it does not matter how far the last leap goes. Only a message that took longer than S is
+ * then it does not matter how far the last leap goes. Only a message that took about S is
  * taken for one of the wrong epoch. Where four of a clock's stamps take longer than S, or rows were
  * sorted by stamps afterwards, nothing tells; then the messages contradict each other, and --from
  * and --to help.
@@ -38,6 +38,7 @@ struct fall {
 	uint64_t n; /* stamps since; 0: there is none */
 	uint64_t record;
 	int64_t from, to, reached, widest;
+	int64_t gap;  /* between stamps, of the last before */
 	bool goes_on; /* the other clock of the row */
 	bool sure;    /* not rows that were written late */
 };
@@ -45,7 +46,7 @@ struct fall {
 /* One clock in one column. */
 struct column {
 	uint64_t n; /* stamps */
-	int64_t highest, last;
+	int64_t highest, last, gap;
 	struct fall fall;
 	struct usk_epochs found;
 	size_t cap;
@@ -78,7 +79,8 @@ static void begin_fall(struct column *c, int64_t from, int64_t to, bool goes_on)
 		disorder(c, size);
 		return;
 	}
-	c->fall = (struct fall){ .n = 1,
+	c->fall = (struct fall){ .gap = c->gap,
+				 .n = 1,
 				 .record = c->n - 1,
 				 .from = from,
 				 .to = to,
@@ -103,7 +105,8 @@ static void end_fall(struct column *c)
 			usk_room(c->found.epoch, c->found.n, &c->cap, sizeof *c->found.epoch);
 		c->found.epoch[c->found.n++] = (struct usk_epoch){ .record = f->record,
 								   .before_ns = f->from,
-								   .after_ns = f->to };
+								   .after_ns = f->to,
+								   .lowest_ns = f->gap };
 		c->mixed = c->mixed || !f->goes_on;
 	}
 	c->fall.n = 0;
@@ -124,6 +127,9 @@ static void note(struct column *c, int64_t t, bool goes_on)
 		c->ahead = c->other_first ? usk_saturate((usk_i128)c->other_highest - t) : 0;
 	}
 	c->last = t;
+	if (t > c->highest) { /* the widest of the last few */
+		c->gap = t - c->highest > c->gap / 8 * 7 ? t - c->highest : c->gap / 8 * 7;
+	}
 	if (!f->n && t >= c->highest) {
 		c->highest = t;
 	} else if (!f->n) {
@@ -282,10 +288,15 @@ static size_t epoch_of_own(const struct usk_epochs *e, struct row_place *at, int
  * earlier, shortly before the clock was put back, came when it had been. */
 static size_t epoch_of_receipt(const struct party *y, const struct row_place *at, int64_t t)
 {
-	if (at->epoch == y->survey.epochs.n || !at->record || t >= at->last) {
+	if (at->epoch == y->survey.epochs.n || !at->record) {
 		return at->epoch;
 	}
 	const struct usk_gap *g = &y->fell[at->epoch];
+	/* Later than the clock ever showed before, but for a few stamps: it took longer than S. */
+	if (t >= at->last) {
+		int64_t gap = y->survey.epochs.epoch[at->epoch].lowest_ns;
+		return at->epoch + ((usk_i128)t - g->before_ns > 2 * (usk_i128)gap);
+	}
 	usk_i128 size = (usk_i128)g->before_ns - g->after_ns;
 	return at->epoch + ((usk_i128)g->before_ns - at->last < size &&
 			    (usk_i128)g->after_ns - t < size / LIKE);
