@@ -149,12 +149,13 @@ enum usk_live_state usk_live_map_at(const struct usk_live_map *m, int64_t remote
 /* A map in shared memory: one writer, any number of readers in any processes. */
 struct usk_live;
 
-/** Writer: makes the file, or goes on with one that is there. Put it in memory: /dev/shm/NAME. */
+/** Writer: makes the file, or goes on with one that is there. Put it in memory: /dev/shm/NAME.
+ * USK_EIO: cannot be made, or another writer has it; USK_EINPUT: it is something else. */
 enum usk_status usk_live_create(const char *path, struct usk_live **out, struct usk_err *err);
 /** Reader. USK_EINPUT: it is no such file. */
 enum usk_status usk_live_open(const char *path, struct usk_live **out, struct usk_err *err);
 void usk_live_close(struct usk_live *l);
-/** From now on this map holds. Never waits. */
+/** From now on this map holds; NULL: none does, and readers get USK_LIVE_STALE. Never waits. */
 void usk_live_publish(struct usk_live *l, const struct usk_live_map *m);
 /** usk_live_map_at() of the map that holds now. No system call; waits for a write that is under
  * way, which takes some ns. */

@@ -136,7 +136,7 @@ static void describe(const struct watch *w, const struct usk_probe_round *round,
 	line->precision_ns = at.precision;
 	line->age_ns = line->there_ns - m->remote;
 	/* One exchange alone says nothing of rates. */
-	if (m->drift < ((uint64_t)w->track.skew_e12 << 32) / 1000000000000) {
+	if (m->drift < ((usk_u128)w->track.skew_e12 << 32) / 1000000000000) {
 		line->drift_ppm = (1 / conv - 1) * 1e6;
 		line->drift_error_ppm = (double)m->drift / 0x1p32 * 1e6;
 	}
@@ -147,9 +147,7 @@ static void publish(const struct watch *w, enum usk_probe_news news)
 	if (!w->live || news == USK_PROBE_WORSE) {
 		return;
 	}
-	/* Nothing is known any more: a map that is too old at any time. */
-	static const struct usk_live_map none = { .max_age = -1 };
-	usk_live_publish(w->live, w->track.has ? &w->track.map : &none);
+	usk_live_publish(w->live, w->track.has ? &w->track.map : NULL);
 }
 
 static int one_round(struct watch *w, uint64_t number, struct usk_probe_round *round)

@@ -37,6 +37,7 @@ _Static_assert(sizeof(struct page) == 8 * (2 + WORDS), "the same layout for ever
 
 struct usk_live {
 	struct page *page;
+	int fd; /* of a writer: its lock goes with it, however it ends */
 };
 
 static enum usk_status map_file(int fd, const char *path, int protection, struct usk_live **out,
@@ -48,12 +49,27 @@ static enum usk_status map_file(int fd, const char *path, int protection, struct
 	}
 	*out = usk_alloc(1, sizeof **out);
 	(*out)->page = p;
+	(*out)->fd = -1;
 	return USK_OK;
 }
 
 static enum usk_status not_ours(const char *path, struct usk_err *err)
 {
 	return usk_fail(err, USK_EINPUT, 0, "%s: is no file of a live clock", path);
+}
+
+/* Two who write at once would leave a mixture that looks whole. */
+static enum usk_status take_pen(int fd, const char *path, struct usk_err *err)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	if (!fcntl(fd, F_OFD_SETLK, &lock)) {
+		return USK_OK;
+	}
+	bool taken = errno == EAGAIN || errno == EACCES;
+	return usk_fail(err, USK_EIO, 0, "%s: %s%s", path,
+			taken ? "another process keeps its clock there; name another file"
+			      : "cannot be locked: ",
+			taken ? "" : strerror(errno));
 }
 
 enum usk_status usk_live_create(const char *path, struct usk_live **out, struct usk_err *err)
@@ -75,20 +91,28 @@ enum usk_status usk_live_create(const char *path, struct usk_live **out, struct 
 		status = usk_fail(err, USK_EIO, 0, "%s: cannot be made: %s", path, strerror(errno));
 	}
 	if (!status) {
+		status = take_pen(fd, path, err);
+	}
+	if (!status) {
 		status = map_file(fd, path, PROT_READ | PROT_WRITE, out, err);
 	}
-	close(fd);
-	if (!status) {
+	if (status) {
+		close(fd);
+	} else {
 		struct page *p = (*out)->page;
 		uint64_t magic = atomic_load(&p->magic);
+		(*out)->fd = fd;
 		if (magic && magic != MAGIC) {
 			usk_live_close(*out);
 			*out = NULL;
 			return not_ours(path, err);
 		}
-		/* A writer that was killed half-way leaves an odd number. */
+		/* A writer that was killed half-way leaves an odd number, and words of two maps. */
 		uint64_t n = atomic_load(&p->sequence);
-		atomic_store(&p->sequence, n + (n & 1));
+		if (n & 1) {
+			atomic_store(&p->sequence, n - 1);
+			usk_live_publish(*out, NULL);
+		}
 		atomic_store(&p->magic, MAGIC);
 	}
 	return status;
@@ -120,13 +144,19 @@ void usk_live_close(struct usk_live *l)
 {
 	if (l) {
 		munmap(l->page, sizeof *l->page);
+		if (l->fd >= 0) {
+			close(l->fd);
+		}
 		free(l);
 	}
 }
 
 void usk_live_publish(struct usk_live *l, const struct usk_live_map *m)
 {
+	/* Too old at any time. */
+	static const struct usk_live_map none = { .max_age = -1 };
 	struct page *p = l->page;
+	m = m ? m : &none;
 	const uint64_t word[WORDS] = {
 		(uint64_t)m->remote, (uint64_t)m->local_2, (uint64_t)m->jitter_2, m->conv, m->drift,
 		(uint64_t)m->max_age

@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "unskew_clock.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -392,12 +393,40 @@ static void test_torn(void **state)
 	atomic_store(&stop, true);
 	pthread_join(thread, NULL);
 	usk_live_close(reader);
-	/* One who goes on where another left off. */
+	/* One who goes on where another left off, but not before. */
 	struct usk_live *again;
+	assert_int_equal(usk_live_create(path, &again, NULL), USK_EIO);
+	usk_live_close(writer);
 	assert_int_equal(usk_live_create(path, &again, NULL), USK_OK);
 	assert_int_equal(usk_live_convert(again, 0, &t), USK_LIVE);
+	usk_live_publish(again, NULL);
+	assert_int_equal(usk_live_convert(again, 0, &t), USK_LIVE_STALE);
 	usk_live_close(again);
-	usk_live_close(writer);
+	unlink(path);
+	free(path);
+}
+
+/* A writer that was killed amid its second map: what it left is no map, and the next one is. */
+static void test_killed(void **state)
+{
+	(void)state;
+	char *path = temporary();
+	struct usk_live *live;
+	struct usk_live_time t;
+	struct usk_live_map m = numbered(5);
+	assert_int_equal(usk_live_create(path, &live, NULL), USK_OK);
+	usk_live_publish(live, &m);
+	usk_live_close(live);
+	const uint64_t amid[] = { 3, (uint64_t)-6 }; /* the sequence, and the first word of six */
+	int fd = open(path, O_WRONLY);
+	assert_int_equal(pwrite(fd, amid, sizeof amid, 8), sizeof amid);
+	close(fd);
+	assert_int_equal(usk_live_create(path, &live, NULL), USK_OK);
+	assert_int_equal(usk_live_convert(live, 0, &t), USK_LIVE_STALE);
+	usk_live_publish(live, &m);
+	assert_int_equal(usk_live_convert(live, 0, &t), USK_LIVE);
+	assert_int_equal(t.local, 25);
+	usk_live_close(live);
 	unlink(path);
 	free(path);
 }
@@ -429,7 +458,8 @@ int main(void)
 		cmocka_unit_test(test_precision), cmocka_unit_test(test_conditions),
 		cmocka_unit_test(test_too_old),	  cmocka_unit_test(test_his_bound),
 		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_any_words),
-		cmocka_unit_test(test_torn),	  cmocka_unit_test(test_files),
+		cmocka_unit_test(test_torn),	  cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_files),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
