@@ -10,6 +10,7 @@
 #include "clock/clock.h"
 #include "cmd.h"
 #include "line/line.h"
+#include "line_options.h"
 #include "messages.h"
 #include "units.h"
 
@@ -18,6 +19,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A table that was asked for is written whole when somebody ends the command, so it has to end by
  * itself. */
@@ -61,6 +63,14 @@ static int64_t read_source(void *ctx)
 	return s->read(s);
 }
 
+/* Stamps are in ns, and precision counts one for the step of a clock: coarse ones step by ms. */
+static bool shows_ns(const struct source *s)
+{
+	struct timespec step;
+	return s->ns_per_tick > 0 && !clock_getres(s->id, &step) && !step.tv_sec &&
+	       step.tv_nsec <= 1;
+}
+
 static int find_clock(struct line_command *c)
 {
 	const char *name = args_string(c->args, "clock");
@@ -68,8 +78,8 @@ static int find_clock(struct line_command *c)
 	c->n_sources = sources_open(c->source);
 	for (size_t i = 0; i < c->n_sources && !c->clock; i++) {
 		struct source *s = &c->source[i];
-		if (!(s->ns_per_tick > 0)) {
-			continue; /* stamps are in ns */
+		if (!shows_ns(s)) {
+			continue;
 		}
 		if (!strcmp(s->name, name)) {
 			c->clock = s;
@@ -202,7 +212,8 @@ static void print_round(const struct line_tie *t, const struct line_round *r)
 		printf("dropped: %s\n", r->outcome == LINE_DONE ? "it took too long"
 								: line_outcome_text(r->outcome));
 	} else {
-		unit_between(r->offset, r->offset - r->precision, r->offset + r->precision, text);
+		unit_between(r->offset, usk_saturate((usk_i128)r->offset - r->precision),
+			     usk_saturate((usk_i128)r->offset + r->precision), text);
 		printf("offset %s", text);
 		if (r->mapped) {
 			printf("  drift %.3f ppm", r->drift_ppm);
@@ -242,8 +253,9 @@ static void keep_round(struct line_command *c, const struct line_tie *t, const s
 			&c->table, "%s,%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "\n",
 			c->here, c->there, r->s.before, r->s.remote, r->s.remote, r->s.after);
 	}
-	if (c->live && r->mapped) {
-		usk_live_publish(c->live, &t->map);
+	/* After a jump the map before is wrong, and there is no other yet. */
+	if (c->live && (r->mapped || r->jumped)) {
+		usk_live_publish(c->live, r->mapped ? &t->map : NULL);
 	}
 }
 
@@ -341,115 +353,6 @@ static int line_run(const struct args *args)
 	return say_usage("%s: line does serve, tie or delay", args_operand(args, 0));
 }
 
-static const struct option_group line_options = {
-	"The line",
-	(const struct option_row[]){
-		{ .name = "port",
-		  .type = OPTION_FILE,
-		  .value = "DEVICE",
-		  .help = "a parallel port, /dev/parport0: D1 and D3 of each wired to SELECT and "
-			  "NACK of the other" },
-		{ .name = "page",
-		  .type = OPTION_FILE,
-		  .value = "FILE",
-		  .help = "instead, memory that two processes of one machine share: a file in "
-			  "/dev/shm" },
-		{ .name = "clock",
-		  .type = OPTION_STRING,
-		  .value = "CLOCK",
-		  .initial = "realtime",
-		  .help = "the clock of this side, as `unskew clock` names it" },
-		{ .name = "timeout",
-		  .type = OPTION_DURATION,
-		  .value = "DURATION",
-		  .initial = "20us",
-		  .min = "1us",
-		  .max = "10ms",
-		  .help = "what lies between the stamps may take so long" },
-		{ .name = "wake",
-		  .type = OPTION_DURATION,
-		  .value = "DURATION",
-		  .initial = "10ms",
-		  .min = "100us",
-		  .max = "40ms",
-		  .help = "the other side may take so long to wake up, and to send its stamp" },
-		{ .name = "rounds",
-		  .type = OPTION_INT,
-		  .value = "N",
-		  .initial = "0",
-		  .min = "0",
-		  .help = "end after so many; 0: when interrupted (delay: 1000)" },
-		{ 0 },
-	},
-};
-
-static const struct option_group tie_options = {
-	"Tying",
-	(const struct option_row[]){
-		{ .name = "period",
-		  .type = OPTION_DURATION,
-		  .value = "DURATION",
-		  .initial = "2s",
-		  .min = "0",
-		  .help = "from a round that was good to the next" },
-		{ .name = "retry",
-		  .type = OPTION_DURATION,
-		  .value = "DURATION",
-		  .initial = "1s",
-		  .min = "0",
-		  .help = "from one that was dropped to the next" },
-		{ .name = "attempts",
-		  .type = OPTION_INT,
-		  .value = "N",
-		  .initial = "3",
-		  .min = "1",
-		  .max = "1000",
-		  .help = "exchanges tried in a round until one is good" },
-		{ .name = "good",
-		  .type = OPTION_DURATION,
-		  .value = "DURATION",
-		  .initial = "5us",
-		  .min = "1ns",
-		  .help = "half the time between the two stamps of this side is no more" },
-		{ .name = "allowance-ppm",
-		  .type = OPTION_PPM,
-		  .value = "PPM",
-		  .initial = "1",
-		  .min = "0",
-		  .max = "1000",
-		  .help = "by how much the rates may change after an exchange" },
-		{ 0 },
-	},
-};
-
-static const struct option_group tie_output = {
-	"Output",
-	(const struct option_row[]){
-		{ .name = "output",
-		  .letter = 'o',
-		  .type = OPTION_FILE,
-		  .value = "FILE",
-		  .help = "the exchanges as a table that sync reads, written at the end" },
-		{ .name = "here",
-		  .type = OPTION_STRING,
-		  .value = "NAME",
-		  .initial = "here",
-		  .help = "what the table calls the clock of this side" },
-		{ .name = "there",
-		  .type = OPTION_STRING,
-		  .value = "NAME",
-		  .initial = "there",
-		  .help = "and that of the other" },
-		{ .name = "live",
-		  .type = OPTION_FILE,
-		  .value = "FILE",
-		  .help = "keep the other's clock there for usk_live_convert(): a file in "
-			  "/dev/shm" },
-		{ .name = "json", .help = "a JSON object per round" },
-		{ 0 },
-	},
-};
-
 const struct command cmd_line = {
 	.name = "line",
 	.run = line_run,
@@ -472,5 +375,6 @@ const struct command cmd_line = {
 		"any table of exchanges.\n\n"
 		"delay measures the line alone, with D1 wired to SELECT of the same port: how long "
 		"until a pin that was set is seen.",
-	.group = { &line_options, &tie_options, &tie_output, &options_force, &options_common },
+	.group = { &line_both_options, &line_tie_options, &line_table_options, &options_force,
+		   &options_common },
 };

@@ -76,7 +76,7 @@ static void take(struct line_tie *t, struct line_round *r)
 		return;
 	}
 	/* The greatest age is in the other's ticks, whose length those between the two tell. */
-	double theirs = (double)(r->s.remote - t->base.s.remote);
+	double theirs = (double)((usk_i128)r->s.remote - t->base.s.remote);
 	double age = theirs / (double)gone * (double)t->max_age_ns;
 	if (usk_live_map_of(&t->base.s, &r->s, t->allowance_e12,
 			    age > 1 && age < 1e18 ? (int64_t)age : 1, &t->map, NULL)) {
@@ -106,10 +106,11 @@ void line_tie_round(struct line_tie *t, struct line_round *out)
 	struct usk_live_time y = { 0 };
 	out->mapped = t->mapped && usk_live_map_at(&t->map, out->s.remote, &y) == USK_LIVE;
 	if (!out->mapped) {
-		/* By this exchange alone: rounded to the nearest, and a tick of each side. */
+		/* By this exchange alone: half of its width, the middle rounded up; a tick of
+		 * each side. */
 		usk_i128 sum = (usk_i128)out->s.before + out->s.after;
 		y.local = (int64_t)usk_floor_div(sum + 1, 2);
-		y.precision = (int64_t)((out->s.after - out->s.before) / 2 + 2);
+		y.precision = (int64_t)((out->s.after - out->s.before + 1) / 2 + 2);
 	} else {
 		out->drift_ppm = (ldexp(1, 56) / (double)t->map.conv - 1) * 1e6;
 	}

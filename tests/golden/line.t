@@ -49,3 +49,7 @@ status 2
 $ unskew line tie --page page --rounds 1 -o table.csv; echo status $?
 status 1
 ! unskew: table.csv: exists already; use --force to replace it
+# A clock that steps by milliseconds has no stamps that a precision of 1 ns could be counted from.
+$ unskew line serve --page page --clock realtime_coarse 2>&1 | sed 's/;.*//'; echo status $?
+unskew: --clock: this machine has no clock "realtime_coarse" that shows ns
+status 0
