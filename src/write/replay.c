@@ -102,7 +102,7 @@ size_t usk_replay_epochs(const struct usk_replay *r)
 
 const struct usk_map *usk_replay_map(const struct usk_replay *r, size_t epoch)
 {
-	return r->map[epoch];
+	return epoch < r->n_epochs ? r->map[epoch] : NULL;
 }
 
 /* Does a stamp begin the next epoch? */

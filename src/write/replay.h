@@ -19,7 +19,7 @@ void usk_replay_free(struct usk_replay *r);
 
 /** How many epochs there are, at least 1. */
 size_t usk_replay_epochs(const struct usk_replay *r);
-/** The correction of an epoch; NULL: nothing ties it. Borrowed. */
+/** The correction of an epoch; NULL: nothing ties it, or there is no such epoch. Borrowed. */
 const struct usk_map *usk_replay_map(const struct usk_replay *r, size_t epoch);
 
 /** The epoch that the next stamp is of; a function of its own, not beside usk_replay_many(). */

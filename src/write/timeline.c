@@ -103,6 +103,18 @@ static enum usk_status draw_band_at(struct timeline *t, uint32_t clock, const st
 	return status;
 }
 
+/* From a number to the next: a part of all epochs together, as the last may end before the first.
+ */
+static int64_t step_of(const struct usk_clock *k)
+{
+	usk_i128 span = 0;
+	for (size_t i = 1; i < k->n_knots; i++) {
+		const struct usk_knot *from = &k->knot[i - 1], *to = &k->knot[i];
+		span += from->epoch == to->epoch ? (usk_i128)to->local_ns - from->local_ns : 0;
+	}
+	return usk_saturate(span / STEPS > 0 ? span / STEPS : 1);
+}
+
 /* Counters are drawn as steps: as many as can be seen, and every knot. */
 static enum usk_status draw_band(struct timeline *t, uint32_t clock, const struct usk_replay *map)
 {
@@ -111,8 +123,7 @@ static enum usk_status draw_band(struct timeline *t, uint32_t clock, const struc
 	if (k->quality == USK_REFERENCE || !k->n_knots) {
 		return USK_OK;
 	}
-	usk_i128 span = (usk_i128)k->knot[k->n_knots - 1].local_ns - k->knot[0].local_ns;
-	int64_t step = (int64_t)(span / STEPS > 0 ? span / STEPS : 1);
+	int64_t step = step_of(k);
 	for (size_t i = 0; i < k->n_knots && !status; i++) {
 		const struct usk_map *m = usk_replay_map(map, k->knot[i].epoch);
 		bool last = i + 1 == k->n_knots || k->knot[i + 1].epoch != k->knot[i].epoch;

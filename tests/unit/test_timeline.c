@@ -182,6 +182,42 @@ static void test_epochs(void **state)
 	check(true, msg, COUNT(msg), on_b);
 }
 
+/* By an hour, so that its last stamps are before its first: counters stay as many as can be seen.
+ */
+static void test_put_far_back(void **state)
+{
+	(void)state;
+	const int64_t hour = INT64_C(3600000000000);
+	struct usk_clocks *c = clocks(true);
+	struct usk_knot *last = &c->clock[1].knot[2];
+	for (int i = 0; i < 2; i++) {
+		last[i].local_ns -= hour;
+		last[i].offset_ns += hour;
+		last[i].lo_ns += hour;
+		last[i].hi_ns += hour;
+	}
+	c->clock[1].jump[0].before_local_ns -= hour;
+	const struct usk_msg msg[] = {
+		{ last[1].local_ns, last[1].local_ns + last[1].offset_ns, 1, 0, 0 },
+	};
+	struct given g = { msg, 1, 0 };
+	const struct usk_message_source source = { &g, give };
+	struct usk_err err = { 0 };
+	char *path = file("far.json");
+	assert_int_equal(usk_timeline(NULL, NULL, 0, c, &source, path, NULL, NULL, &err), USK_OK);
+	json_t *root = drawn(path), *event;
+	size_t i, counters = 0;
+	json_array_foreach(json_object_get(root, "traceEvents"), i, event)
+	{
+		counters += is(event, "C");
+	}
+	assert_in_range(counters, 2 * 200, 2 * 400);
+	json_decref(root);
+	unlink(path);
+	free(path);
+	usk_clocks_free(c);
+}
+
 static void test_refused(void **state)
 {
 	(void)state;
@@ -261,9 +297,8 @@ static int remove_folder(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_epochs),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_times),	     cmocka_unit_test(test_epochs),
+		cmocka_unit_test(test_put_far_back), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_manifest),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
