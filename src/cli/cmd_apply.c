@@ -77,6 +77,10 @@ static bool all_bounded(const struct usk_clocks *c, const struct job *j)
 /* Names in the folder: the file's own, with as many parents as tell the traces apart. */
 static int name_outputs(struct job *job, size_t n, const char *folder)
 {
+	size_t length = strlen(folder);
+	while (length > 1 && folder[length - 1] == '/') {
+		length--;
+	}
 	for (size_t i = 0; i < n; i++) {
 		size_t parts = 1;
 		for (size_t k = 0; k < n; k++) {
@@ -91,7 +95,7 @@ static int name_outputs(struct job *job, size_t n, const char *folder)
 					 "alone with -o FILE",
 					 job[i].path, folder);
 		}
-		job[i].out = usk_format("%s/%s", folder, name);
+		job[i].out = usk_format("%.*s/%s", (int)length, folder, name);
 	}
 	return EXIT_DONE;
 }

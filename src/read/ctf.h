@@ -27,6 +27,9 @@
 
 /** Folders with a file "metadata" at path or below, sorted. USK_EIO, USK_EINPUT: none. */
 enum usk_status usk_ctf_find(const char *path, char ***folder, size_t *n, struct usk_err *err);
+/** Is the folder a trace, empty, or holds nothing but such? Then no more than these goes with it.
+ */
+bool usk_ctf_only(const char *path);
 /** Files of a trace, relative to its folder, those of its index too; for the caller to free. */
 enum usk_status usk_ctf_files(const char *folder, char ***name, size_t *n, struct usk_err *err);
 /** Bytes of all streams of these. */

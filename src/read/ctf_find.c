@@ -80,6 +80,33 @@ enum usk_status usk_ctf_find(const char *path, char ***folder, size_t *n, struct
 	return USK_OK;
 }
 
+static bool only(const char *path, int depth)
+{
+	if (is_file(path, "metadata")) {
+		return true;
+	}
+	struct dirent **entry = NULL;
+	int n = depth < MAX_DEPTH ? scandir(path, &entry, NULL, alphasort) : 0;
+	bool good = n > 0;
+	for (int i = 0; i < n; i++) {
+		const char *name = entry[i]->d_name;
+		if (good && strcmp(name, ".") && strcmp(name, "..")) {
+			char *below = usk_format("%s/%s", path, name);
+			struct stat st;
+			good = !lstat(below, &st) && S_ISDIR(st.st_mode) && only(below, depth + 1);
+			free(below);
+		}
+		free(entry[i]);
+	}
+	free(entry);
+	return good;
+}
+
+bool usk_ctf_only(const char *path)
+{
+	return only(path, 0);
+}
+
 uint64_t usk_ctf_size(char *const *folder, size_t n)
 {
 	uint64_t size = 0;

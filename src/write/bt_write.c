@@ -10,15 +10,31 @@
 #include "write/bt_write.h"
 #include "base/child.h"
 #include "base/folder.h"
+#include "base/io.h"
+#include "read/ctf.h"
 #include "write/bt_sync.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
-static bool fail(struct usk_err *err, const char *from)
+/* The sink does not pass on what the system told it. */
+static bool no_room(const char *from, const char *to)
 {
+	struct statvfs st;
+	char *folder = (char *)(uintptr_t)from;
+	return !statvfs(to, &st) &&
+	       (usk_i128)st.f_bavail * (int64_t)st.f_frsize < (usk_i128)usk_ctf_size(&folder, 1);
+}
+
+static bool fail(struct usk_err *err, const char *from, const char *to)
+{
+	if (to && no_room(from, to)) {
+		usk_fail(err, USK_EIO, 0, "%s: not written anew: %s", from, strerror(ENOSPC));
+		return false;
+	}
 	const bt_error *error = bt_current_thread_take_error();
 	const char *why = "it does not say why";
 	if (error) {
@@ -107,16 +123,16 @@ static bool run(const char *from, const char *to, struct sync_setup *setup, stru
 	const bt_component_filter *filter = NULL;
 	bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &ctf);
 	if (!graph || !ctf || !class) {
-		return fail(err, from);
+		return fail(err, from, NULL);
 	}
 	const bt_component_source *source = add_source(graph, ctf, from);
 	const bt_component_sink *sink = source ? add_sink(graph, ctf, to) : NULL;
 	if (!sink || bt_graph_add_filter_component_with_initialize_method_data(
 			     graph, class, "sync", NULL, setup, BT_LOGGING_LEVEL_NONE, &filter)) {
-		return fail(err, from);
+		return fail(err, from, NULL);
 	}
 	if (!run_through(graph, source, filter, sink)) {
-		return fail(err, from);
+		return fail(err, from, to);
 	}
 	/* The sink writes the last of it when it goes. */
 	bt_graph_put_ref(graph);
@@ -170,6 +186,7 @@ enum usk_status usk_bt_write(const char *from, const char *to, const struct usk_
 	/* The sink wants to make its folder itself. */
 	char *fresh = usk_format("%s.new", to);
 	struct job job = { from, fresh, { c, clock } };
+	usk_output_remember(fresh);
 	enum usk_status status = usk_child_run(work, &job, from, err);
 	if (!status && rename(fresh, to)) {
 		status = usk_fail(err, USK_EIO, 0, "%s: %s", to, strerror(errno));
@@ -177,6 +194,7 @@ enum usk_status usk_bt_write(const char *from, const char *to, const struct usk_
 	if (status) {
 		usk_folder_remove(fresh);
 	}
+	usk_output_forget(fresh);
 	free(fresh);
 	return status;
 }

@@ -68,6 +68,17 @@ static bool number(const char *from, const char *to, const char *key, usk_i128 *
 	return false;
 }
 
+/* Does no string of the clock's block go on behind its end? There the brace is a part of it. */
+static bool quotes_end(const struct described *d)
+{
+	bool inside = false;
+	for (const char *p = d->body; p < d->end; p++) {
+		p += inside && *p == '\\' && p + 1 < d->end;
+		inside ^= *p == '"';
+	}
+	return !inside;
+}
+
 /* The only clock of a trace; false if it has none, several, or one that is described oddly. */
 static bool describe(const char *folder, struct described *d)
 {
@@ -82,7 +93,7 @@ static bool describe(const char *folder, struct described *d)
 	}
 	d->body = strchr(p, '{') + 1;
 	d->end = strchr(d->body, '}');
-	if (!d->end || memchr(d->body, '{', (size_t)(d->end - d->body))) {
+	if (!d->end || memchr(d->body, '{', (size_t)(d->end - d->body)) || !quotes_end(d)) {
 		return false;
 	}
 	if (memmem(d->body, (size_t)(d->end - d->body), "freq", 4) &&
@@ -156,6 +167,9 @@ static int64_t best_line(const struct trace *t, const struct described *d, uint6
 		/* Rounded to the nearest integer. */
 		*hz = (uint64_t)((2 * (usk_i128)(int64_t)d->hz * local + common) / (2 * common));
 	}
+	if (!*hz) { /* a clock of some Hz that was put forward by more than it ran */
+		return INT64_MAX;
+	}
 	/* At the first stamp it is right; then as much too early as too late. */
 	usk_i128 value = usk_ceil_div((usk_i128)x[0] * (int64_t)d->hz, 1000000000) - d->offset;
 	*offset = usk_ceil_div((usk_i128)y[0] * (int64_t)*hz, 1000000000) - value;
@@ -196,8 +210,10 @@ static void write_clock(struct usk_output *out, const struct described *d, uint6
 		}
 	}
 	for (const char *p = d->body; p < d->end; p++) {
-		for (size_t i = 0; i < COUNT(keys); i++) {
-			p = p == gone[i][0] ? gone[i][1] : p;
+		for (size_t i = 0; i < COUNT(keys);) { /* one may follow another, in any order */
+			bool here = p == gone[i][0];
+			p = here ? gone[i][1] : p;
+			i = here ? 0 : i + 1;
 		}
 		if (p < d->end) {
 			usk_output_write(out, p, 1);
@@ -362,15 +378,12 @@ enum usk_status usk_retime_ctf(struct retime *t, uint32_t clock, const char *out
 		status = usk_write_map(t->clocks, clock, path, t->opt, &t->map, t->notes, t->err);
 	}
 	struct stat st;
-	if (!status && force && !stat(out, &st)) {
-		/* Only what is a trace itself is replaced by one. */
-		char **there = NULL;
-		size_t k = 0;
-		status = usk_ctf_find(out, &there, &k, t->err);
-		for (size_t i = 0; i < k; i++) {
-			free(there[i]);
-		}
-		free(there);
+	/* Only what is nothing but traces itself is replaced by them. */
+	if (!status && force && !stat(out, &st) && S_ISDIR(st.st_mode) && !usk_ctf_only(target)) {
+		status = usk_fail(t->err, USK_EIO, 0,
+				  "%s: holds more than CTF traces, so it is not replaced; name "
+				  "another folder",
+				  target);
 	}
 	status = status ? status : usk_folder_open(&to, target, force, t->err);
 	for (size_t i = 0; i < n && !status && whole; i++) {
