@@ -52,6 +52,13 @@ static bool same(const struct identity *a, const struct identity *b)
 
 int files_apart(const char *const *in, size_t n_in, const char *const *out, size_t n_out)
 {
+	for (size_t i = 0; i < n_out; i++) {
+		if (out[i] && (!*out[i] || !strcmp(out[i], "-"))) {
+			return say_usage("\"%s\" names no file to write: what is written appears "
+					 "whole or not at all; /dev/stdout is one that does not",
+					 out[i]);
+		}
+	}
 	struct identity *id = usk_alloc(n_in + n_out, sizeof *id);
 	int status = EXIT_DONE;
 	for (size_t i = 0; i < n_in + n_out; i++) {
