@@ -270,10 +270,10 @@ static int tell(struct report *r)
 		printf("%s\n", shown);
 		free(shown);
 		free(sentence);
-		for (size_t i = 0; i < r->clocks->n_notes + r->notes.n; i++) {
-			size_t k = i - r->clocks->n_notes;
+		print_notes(stdout, r->clocks);
+		for (size_t i = 0; i < r->notes.n; i++) {
 			printf("%sNote:%s %s\n", colour(stdout, "yellow"), colour(stdout, "off"),
-			       i < r->clocks->n_notes ? r->clocks->note[i] : r->notes.note[k]);
+			       r->notes.note[i]);
 		}
 		printf("Wrote %s.\n", r->path);
 	}

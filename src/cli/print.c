@@ -1,10 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "print.h"
 #include "units.h"
+#include "write/replay.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of a clock that was put back: beyond an epoch's ends its line says nothing. */
+static size_t longest_epoch(const struct usk_clock *clock, int64_t *middle_ns)
+{
+	uint64_t longest = 0;
+	uint32_t epoch = clock->knot[0].epoch;
+	*middle_ns = clock->knot[0].local_ns;
+	for (size_t i = 0, j; i < clock->n_knots; i = j) {
+		for (j = i + 1;
+		     j < clock->n_knots && clock->knot[j].epoch == clock->knot[i].epoch;) {
+			j++;
+		}
+		int64_t first = clock->knot[i].local_ns, last = clock->knot[j - 1].local_ns;
+		uint64_t span = (uint64_t)last - (uint64_t)first;
+		if (span > longest) {
+			longest = span;
+			epoch = clock->knot[i].epoch;
+			*middle_ns = first + (int64_t)(span / 2);
+		}
+	}
+	return epoch;
+}
 
 void offset_at_middle(const struct usk_clocks *c, const struct usk_clock *clock,
 		      char out[UNIT_TEXT])
@@ -13,13 +36,14 @@ void offset_at_middle(const struct usk_clocks *c, const struct usk_clock *clock,
 	if (clock->quality == USK_REFERENCE || clock->n_knots < 2) {
 		return;
 	}
-	int64_t first = clock->knot[0].local_ns, last = clock->knot[clock->n_knots - 1].local_ns;
-	int64_t middle = first + (int64_t)(((uint64_t)last - (uint64_t)first) / 2);
-	struct usk_map *map = usk_map_new(clock, c->max_skew_e12);
+	int64_t middle;
+	size_t epoch = longest_epoch(clock, &middle);
+	struct usk_replay *maps = usk_replay_new(clock, c->max_skew_e12);
+	const struct usk_map *map = maps ? usk_replay_map(maps, epoch) : NULL;
 	struct usk_stamp s;
 	char side[UNIT_TEXT];
 	if (!map || usk_map_at(map, middle, &s, NULL)) {
-		usk_map_free(map);
+		usk_replay_free(maps);
 		return;
 	}
 	if (s.reference_ns != USK_NONE && s.lo_ns != USK_NONE && s.hi_ns != USK_NONE) {
@@ -31,7 +55,7 @@ void offset_at_middle(const struct usk_clocks *c, const struct usk_clock *clock,
 		unit_span(s.hi_ns - middle, side);
 		snprintf(out, UNIT_TEXT, "at most %.40s", side);
 	}
-	usk_map_free(map);
+	usk_replay_free(maps);
 }
 
 static void print_table(FILE *out, const struct usk_clocks *c)
@@ -107,8 +131,9 @@ void print_counts(FILE *out, const struct usk_counts *n)
 void print_notes(FILE *out, const struct usk_clocks *c)
 {
 	for (size_t i = 0; i < c->n_notes; i++) {
-		fprintf(out, "%sNote:%s %s\n", colour(out, "yellow"), colour(out, "off"),
-			c->note[i]);
+		char *text = printable(c->note[i]);
+		fprintf(out, "%sNote:%s %s\n", colour(out, "yellow"), colour(out, "off"), text);
+		free(text);
 	}
 }
 

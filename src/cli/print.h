@@ -7,7 +7,10 @@
 #include "truth.h"
 #include "units.h"
 
-/** A clock's offset between its outermost knots: "-957.333 ms +- 39.4 us", "at least 3 us", "-". */
+/**
+ * A clock's offset between its outermost knots, of the epoch that lasts longest:
+ * "-957.333 ms +- 39.4 us", "at least 3 us", "-".
+ */
 void offset_at_middle(const struct usk_clocks *c, const struct usk_clock *clock,
 		      char out[UNIT_TEXT]);
 /** The table of clocks, what was left out, what contradicts what, notes, and the assumptions. */

@@ -2,9 +2,9 @@
 $ unskew simulate --seconds 60 --rate 50 --step host1@20s:1ms --step host1@40s:-5s -o s
 ! s: 14,340 packets in captures of 2 hosts, 7,170 messages in messages.csv, clocks in truth.json
 $ unskew sync --model segments=auto s/host0.pcap s/host1.pcap -o c.json --truth s/truth.json
-clock  quality    offset at the middle   drift, ppm            sent  received
-host0  reference  0                      0                    3,591     3,579
-host1  bounded    -1.001550 s ± 50.1 us  20.0 (14.7 to 25.5)  3,579     3,591
+clock  quality    offset at the middle  drift, ppm            sent  received
+host0  reference  0                     0                    3,591     3,579
+host1  bounded    -1.00054 s ± 920 us   20.0 (14.7 to 25.5)  3,579     3,591
 
 Matched 7,170 messages.
 Received before sent: 3,580 as recorded, 0 corrected. Half widths: 50.1 us to 53.4 us.
@@ -53,7 +53,7 @@ $ unskew simulate --seconds 60 --rate 50 --step host0@30s:-3600s -o r
 ! r: 14,340 packets in captures of 2 hosts, 7,170 messages in messages.csv, clocks in truth.json
 $ unskew sync --model segments=auto r/host0.pcap r/host1.pcap -o r.json
 clock  quality    offset at the middle  drift, ppm               sent  received
-host0  bounded    -                     -20.0 (-23.6 to -16.4)  3,591     3,579
+host0  bounded    1.000300 s ± 50.1 us  -20.0 (-23.6 to -16.4)  3,591     3,579
 host1  reference  0                     0                       3,579     3,591
 
 Matched 7,170 messages.

@@ -6,6 +6,9 @@ Wrote page.html.
 $ unskew report m.csv -o page.html
 ! unskew: page.html: exists already; use --force to replace it
 ? 1
+$ unskew report m.csv -o -
+! unskew: "-" names no file to write: what is written appears whole or not at all; /dev/stdout is one that does not
+? 2
 $ unskew report m.csv
 ! unskew: -o FILE is missing: the page to write, as report.html
 ? 2
@@ -116,3 +119,14 @@ $ unskew simulate -q --hosts 5 --topology islands --seconds 5 --rate 20 --format
 5 of 5 clocks are on the time of a reference, in 2 groups that no message ties together; their bands are from ± 51.4 us to ± 63.2 us. Of 755 messages 195 were received before sent by the stamps as recorded, 0 by corrected ones.
 Note: no message ties host3 and host4 to the other clocks: they are put on the clock of host3, which cannot be compared with that of host1
 Wrote many.html.
+# Of a clock that was put back by more than it ran, the longest epoch is told, and a timeline ends.
+$ unskew simulate -q --seed 4 --seconds 60 --step host1@20s:-1000s --format table -o far; unskew sync far/messages.csv -o far.json | sed -n 3p; unskew report far.json -o far.html | cut -d' ' -f 1-6
+host1  bounded    998.999200 s ± 51.7 us  20.0 (17.3 to 22.7)  5,886     5,928
+Add -1.000000 s ± 53.9 us
+Note: The page was made from
+Wrote far.html.
+$ unskew apply -q far.json far/messages.csv --timeline far-timeline.json; grep -c '"ph":"C"' far-timeline.json
+594
+# What a clocks.json says goes to a terminal as text.
+$ sed 's/"notes": \[/&"red \\u001b[31m",/; s/,]/]/' far.json >notes.json; unskew report notes.json -o notes.html | grep red
+Note: red ?[31m
