@@ -2,7 +2,8 @@
 /*
  * main.js - the page, from top to bottom
  *
- * In    #unskew-answer, the plain answer and table that `unskew report` writes; #unskew-data
+ * In    #unskew-answer, the plain answer and table that `unskew report` writes; #unskew-machines, drawn
+ *       by it too, if the machines' own clocks are known; #unskew-data
  * Out   the sections below it; window.unskew, for those who check what is drawn
  */
 import { h } from './dom.js';
@@ -64,7 +65,8 @@ function main() {
 		mesh.draw();
 	}
 	enliven(data, corridor);
-	body.append(settings(data), leftOut(data));
+	const machines = document.getElementById('unskew-machines');
+	body.append(...(machines ? [machines] : []), settings(data), leftOut(data));
 	document.getElementById('foot').textContent = `unskew ${data.json.version}. This page holds all that it shows and loads nothing.`;
 	let resized;
 	window.addEventListener('resize', () => {

@@ -22,7 +22,7 @@ static json_t *figures(const struct figures *f)
 		json_array_append_new(octaves, json_integer((json_int_t)f->octave[i]));
 	}
 	json_t *bins = json_array();
-	for (int i = 0; i < BINS && f->bin_width > 0; i++) {
+	for (int i = 0; i < BINS && f->n; i++) {
 		json_array_append_new(bins, json_integer((json_int_t)f->bin[i]));
 	}
 	return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "count",

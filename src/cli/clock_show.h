@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock_show.h - what `unskew clock` has measured, and the two ways of showing it */
+/* clock_show.h - what `unskew clock` has measured, and the ways of showing it */
 #ifndef CLOCK_SHOW_H
 #define CLOCK_SHOW_H
 
@@ -48,8 +48,16 @@ char *clock_cores_text(const struct clock_report *r);
 struct table clock_sources_table(const struct clock_report *r);
 struct table clock_zero_table(const struct clock_report *r);
 struct table clock_messages_table(const struct clock_report *r);
+/**
+ * Tables and drawings for a page, whose style says what .scroll, .two, .n and .rule look like.
+ * machine: its name where there may be several, else NULL. level: of the headings, 2 is <h2>.
+ */
+void clock_put_section(FILE *out, const struct clock_report *r, const char *machine, int level);
 /** One HTML file with tables and drawings that needs no network. */
 void clock_print_page(struct usk_output *out, const struct clock_report *r);
 void clock_print_json(FILE *out, const struct clock_report *r);
+/** That again; *out is all that the JSON holds, and undefined after a failure. */
+enum usk_status clock_from_json(const char *text, size_t size, struct clock_report *out,
+				struct usk_err *err);
 
 #endif

@@ -198,7 +198,9 @@ static const struct option_group clock_output = {
 		  .help = "also a page, HTML, with all tables and histograms drawn" },
 		{ .name = "histograms",
 		  .help = "also how zero elapsed time and the steps of each clock are spread" },
-		{ .name = "json", .help = "print JSON with all figures and histograms" },
+		{ .name = "json",
+		  .help = "print JSON with all figures and histograms, which report --clock "
+			  "takes" },
 		{ 0 },
 	},
 };

@@ -24,6 +24,7 @@ struct report {
 	struct usk_summary summary;
 	struct truth *truth; /* or NULL */
 	char *compare;	     /* JSON, or NULL */
+	char *machines;	     /* HTML: how good their own clocks are */
 	struct usk_notes notes;
 };
 
@@ -208,8 +209,9 @@ static enum usk_status write_page(struct report *r, struct usk_err *err)
 		command[i + 2] = typed[i];
 	}
 	char *names = report_names(r->clocks), *title = usk_format("unskew: %s", names);
-	char *answer =
+	char *tables =
 		report_answer(r->clocks, r->notes.note, r->notes.n, usk_page_built_size == 0);
+	char *answer = usk_format("%s%s", tables, r->machines);
 	const struct usk_page page = {
 		.command = command,
 		.n_command = n + 2,
@@ -223,6 +225,7 @@ static enum usk_status write_page(struct report *r, struct usk_err *err)
 	};
 	usk_page_write(&r->out, &page);
 	free(answer);
+	free(tables);
 	free(title);
 	free(names);
 	free(command);
@@ -298,6 +301,7 @@ static int report_run(const struct args *args)
 					   args_operand(args, i));
 		}
 	}
+	status = status ? status : report_machines(args, r.path, &r.machines);
 	if (!status && args_given(args, "truth") &&
 	    truth_open(args_string(args, "truth"), &r.truth, &err)) {
 		status = say_error(&err);
@@ -316,6 +320,7 @@ static int report_run(const struct args *args)
 	usk_notes_free(&r.notes);
 	truth_free(r.truth);
 	free(r.compare);
+	free(r.machines);
 	return status;
 }
 
@@ -335,6 +340,12 @@ static const struct option_group report_output = {
 		  .type = OPTION_FILE,
 		  .value = "FILE",
 		  .help = "compare with the truth.json of `unskew simulate`" },
+		{ .name = "clock",
+		  .type = OPTION_FILE,
+		  .repeated = true,
+		  .value = "[NAME=]FILE",
+		  .help = "what `unskew clock --json` printed on one of the machines: the page has "
+			  "its tables and histograms, too" },
 		{ .name = "json", .help = "print what was done as JSON" },
 		{ 0 },
 	},
@@ -357,7 +368,7 @@ const struct command cmd_report = {
 		"delay each way. So a corridor looks neither wider nor narrower than it is. "
 		"Counts of delays are of all messages.\n\n"
 		"The page tells names of clocks, paths of traces, and the command line; nothing "
-		"else of the machine.",
+		"else of the machine but what --clock gives.",
 	.group = { &report_output, &options_method, &options_model, &options_solve, &options_delay,
 		   &options_read, &options_match, &options_force, &options_common },
 };

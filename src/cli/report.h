@@ -20,4 +20,10 @@ char *report_names(const struct usk_clocks *c);
  */
 char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_notes, bool tables);
 
+/**
+ * The section "The machines' own clocks" of the files that --clock names, malloc'ed, or an empty
+ * text without any; prints and returns the exit status on failure.
+ */
+int report_machines(const struct args *args, const char *output, char **html);
+
 #endif

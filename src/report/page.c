@@ -26,8 +26,11 @@ static const char plain[] =
 	"vertical-align: top; }\n"
 	".n { text-align: right; font-variant-numeric: tabular-nums; }\n"
 	".scroll { overflow-x: auto; }\n"
+	"figure { margin: 1rem 0; max-width: 40rem; }\nsvg { width: 100%; height: auto; }\n"
+	"svg text { font-size: 12px; fill: currentColor; }\n"
 	"</style>\n</head>\n<body>\n<main>\n@@unskew-answer@@\n"
-	"<p>This page has tables only: unskew was built without npm, which its drawings need. One "
+	"<p>This page draws no messages: unskew was built without npm, which its drawings need. "
+	"One "
 	"that was built with it makes them of the same traces.</p>\n"
 	"</main>\n@@unskew-data@@\n</body>\n</html>\n";
 

@@ -530,28 +530,12 @@ static void read_notes(struct reader *r, const json_t *root)
 	}
 }
 
-/* jansson quotes the input in its sentences: keep them printable and to one line. */
-static enum usk_status not_json(struct usk_err *err, const json_error_t *e)
-{
-	char what[JSON_ERROR_TEXT_LENGTH];
-	size_t n = 0;
-	for (; e->text[n] && n + 1 < sizeof what; n++) {
-		unsigned char c = (unsigned char)e->text[n];
-		what[n] = (char)(c >= 32 && c < 127 ? c : '?');
-	}
-	what[n] = 0;
-	return usk_fail(err, USK_EINPUT, e->position > 0 ? (uint64_t)e->position : 0,
-			"line %d: not JSON: %s", e->line, what);
-}
-
 enum usk_status usk_clocks_from_json(const char *text, size_t size, struct usk_clocks **out,
 				     struct usk_err *err)
 {
-	json_error_t e;
-	memset(&e, 0, sizeof e);
-	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &e);
+	json_t *root = usk_json_load(text, size, err);
 	if (!root) {
-		return not_json(err, &e);
+		return USK_EINPUT;
 	}
 	struct reader r = { .c = usk_alloc(1, sizeof *r.c), .err = err };
 	const json_t *version = json_object_get(root, "unskew_clocks");

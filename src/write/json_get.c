@@ -36,6 +36,31 @@ void usk_json_wrong(struct reader *r, const struct place *up, const char *key, c
 	r->status = usk_fail(r->err, USK_EINPUT, 0, "%s: %s", where, what);
 }
 
+/* jansson quotes the input in its sentences: keep them printable and to one line. */
+static void not_json(struct usk_err *err, const json_error_t *e)
+{
+	char what[JSON_ERROR_TEXT_LENGTH];
+	size_t n = 0;
+	for (; e->text[n] && n + 1 < sizeof what; n++) {
+		unsigned char c = (unsigned char)e->text[n];
+		what[n] = (char)(c >= 32 && c < 127 ? c : '?');
+	}
+	what[n] = 0;
+	usk_fail(err, USK_EINPUT, e->position > 0 ? (uint64_t)e->position : 0,
+		 "line %d: not JSON: %s", e->line, what);
+}
+
+json_t *usk_json_load(const char *text, size_t size, struct usk_err *err)
+{
+	json_error_t e;
+	memset(&e, 0, sizeof e);
+	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &e);
+	if (!root) {
+		not_json(err, &e);
+	}
+	return root;
+}
+
 const json_t *usk_json_get(struct reader *r, const struct place *at, const json_t *o,
 			   const char *key)
 {

@@ -29,6 +29,9 @@ struct reader {
 	enum usk_status status;
 };
 
+/* NULL and a sentence, USK_EINPUT, if it is no JSON, or an object has a key twice. */
+json_t *usk_json_load(const char *text, size_t size, struct usk_err *err);
+
 /* Put "place.key: sentence" into the error, unless there is one already. key may be NULL. */
 void usk_json_wrong(struct reader *r, const struct place *up, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

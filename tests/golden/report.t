@@ -130,3 +130,39 @@ $ unskew apply -q far.json far/messages.csv --timeline far-timeline.json; grep -
 # What a clocks.json says goes to a terminal as text.
 $ sed 's/"notes": \[/&"red \\u001b[31m",/; s/,]/]/' far.json >notes.json; unskew report notes.json -o notes.html | grep red
 Note: red ?[31m
+# How good the machines' own clocks are: the tables and drawings of `unskew clock -o`, from its JSON, to the last digit.
+$ unskew clock --seconds 0.01 --samples 200 --load 1 -q --json -o own.html >own.json; unskew report m.csv --clock host0=own.json --clock host1="$DATA/clock.json" -q -o own-report.html; python3 -c 'import re; parts = lambda text: re.findall(r"<(?:td|th|path|rect|text|p|figcaption)\b[^>]*>[^<]*", text); own = parts(open("own.html").read().split("<main>")[1]); page = open("own-report.html").read().split("id=\"unskew-machines\"")[1].split("</section>")[0].split("<h3>"); print(len(own) > 200, own == parts(page[1])); print(page[0].split("<h2>")[1]); print(*re.findall("<h[34]>.*", "<h3>" + page[2]), sep="\n"); print(*re.findall("<td[^>]*>([^<]*)", page[2])[:21], sep=" | ")'
+True True
+The machines' own clocks</h2>
+
+<h3><bdi>host1</bdi></h3>
+<h4>Zero elapsed time</h4>
+<h4>Timers</h4>
+<h4>Messages</h4>
+monotonic_raw | 20.7 ns | 10.0 ns | 0.0 | 0 | 0 | reference | realtime | 20.7 ns | 10.0 ns | 0.0 | 0 | 0 | 0.04 +- 0.16 | tsc | 9.23 ns | 0.39 ns | 0.0 | 0 | 0 | 2596.106060 MHz
+$ unskew report clocks.json --clock "$DATA/clock.json" -q -o own-alone.html && grep -o '<h3>.*' own-alone.html; grep -c 'id="unskew-machines"' page.html
+<h3><bdi>clock</bdi></h3>
+0
+? 1
+# What is damaged, or something else, or would be replaced: a sentence, and no page.
+$ head -c 3000 "$DATA/clock.json" >cut.json; unskew report m.csv --clock cut.json -o damaged.html
+! unskew: cut.json: line 1: not JSON: premature end of input near '"de'
+? 1
+$ sed 's/"octaves":\[0/"octaves":[9/' "$DATA/clock.json" >wrong.json; unskew report m.csv --clock own.json --clock wrong.json -o damaged.html
+! unskew: wrong.json: clocks[0].step_ns.octaves: do not add up to count
+? 1
+$ unskew report m.csv --clock clocks.json -o damaged.html
+! unskew: clocks.json: unskew_clock: is missing: `unskew clock --json` did not print this
+? 1
+$ unskew report m.csv --clock nothing.json -o damaged.html
+! unskew: nothing.json: No such file or directory
+? 1
+$ unskew report m.csv --clock own.json --clock ./own.json -o damaged.html
+! unskew: --clock: own.json and ./own.json would both be called own; give NAME=FILE
+? 2
+$ unskew report m.csv --clock own.json -o own.json --force
+! unskew: own.json: is read, so it cannot be an output too; write to another
+? 2
+$ ls damaged.html
+! ls: cannot access 'damaged.html': No such file or directory
+? 2

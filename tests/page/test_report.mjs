@@ -3,7 +3,7 @@
  * test_report.mjs UNSKEW MODULES FOLDER - what `unskew report` writes, opened in Chromium
  *
  * The page's table says what clocks.json says; its plot draws the extremes of messages.csv, corrected here
- * by the definition in BigInt. Without a page built in, the test is skipped.
+ * by the definition in BigInt; and the machine's own clocks what their JSON says. Without a page built in, the test is skipped.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -23,7 +23,8 @@ const run = (...words) => execFileSync(unskew, words, { stdio: ['ignore', 'pipe'
 run('simulate', '--hosts', '3', '--seconds', '120', '--rate', '60', '--seed', seed, '--step', '2@40s:300ms', '--force', '-o', at('traces'));
 const traces = [0, 1, 2].map((i) => at(`traces/host${i}.pcap`));
 run('sync', ...traces, '--messages', at('used.csv'), '-o', at('clocks.json'), '--force');
-run('report', ...traces, '--compare', '--force', '-o', at('page.html'));
+writeFileSync(at('own.json'), run('clock', '--seconds', '0.02', '--samples', '500', '--load', '1', '--json'));
+run('report', ...traces, '--compare', '--clock', `host0=${at('own.json')}`, '--force', '-o', at('page.html'));
 const html = readFileSync(at('page.html'), 'utf8');
 if (!html.includes('unskew-data') || !html.includes('id="top"')) {
 	console.log('skipped: this build has no page');
@@ -98,6 +99,40 @@ for (const self of clocks.clocks.map((c) => c.name)) {
 assert.ok(await page.locator('#methods tbody tr').count() >= 15);
 assert.deepEqual(page.complaints, []);
 
+/* The machine's own clocks: numbers and heights of bars anew from the JSON that was given. */
+const own = JSON.parse(readFileSync(at('own.json'), 'utf8'));
+const UNIT = { '%': 1, ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+function says(cell, value) {
+	if (value === null) {
+		assert.equal(cell, '-');
+		return;
+	}
+	const [number, unit = 'ns'] = cell.replaceAll(',', '').split(' ');
+	const last = 10 ** -(number.split('.')[1]?.length ?? 0);
+	assert.ok(Math.abs(number - value / UNIT[unit]) <= 0.5000001 * last, `${cell} is ${value}`);
+}
+const machines = page.locator('#unskew-machines');
+assert.equal(await page.evaluate(() => document.querySelector('#unskew-machines').previousElementSibling.id !== 'unskew-answer'), true);
+assert.deepEqual(await machines.locator('h3').allInnerTexts(), ['host0']);
+const tables = await machines.locator('table').evaluateAll((all) => all.map((t) => [...t.tBodies[0].rows].map((r) => [...r.cells].map((c) => c.innerText))));
+assert.equal(tables.length, 3);
+assert.deepEqual(tables[0].map((r) => r[0]), own.clocks.map((c) => c.name));
+own.clocks.forEach((c, i) => [c.read_ns, c.resolution_ns, 100 * c.repeats, c.backwards].forEach((v, k) => says(tables[0][i][1 + k], v)));
+own.loads.flatMap((l) => l.zero.map((z) => [l.load, z.ns.mean, z.ns.trimmed_mean, z.ns.deviation, z.k, z.k_trimmed, z.k1, z.predicted]))
+	.forEach((row, i) => row.forEach((v, k) => says(tables[1][i][1 + k], v)));
+const sent = own.loads.flatMap((l) => l.messages.map((m) => ({ ...m, load: l.load })));
+assert.equal(tables[2].length, sent.length);
+for (const row of tables[2]) {
+	const m = sent.find((o) => o.channel === row[0] && o.bytes === Number(row[1].replace(',', '')) && o.load === Number(row[2]));
+	[m.round_trip_ns.median, m.round_trip_ns.p99, m.one_way_ns.median, m.one_way_ns.p99].forEach((v, k) => says(row[3 + k], v));
+}
+const bars = await machines.locator('figure', { hasText: 'timer' }).locator('path[fill]').evaluateAll((paths) => paths.map((p) => [...p.getAttribute('d').matchAll(/M\S+ (\d+)V([\d.]+)/g)].map((m) => m[1] - m[2])));
+const shares = own.loads.map((l) => l.timer_late_ns.octaves.filter((n) => n).map((n) => n / l.timer_late_ns.count));
+const highest = Math.max(...bars.flat()), most = Math.max(...shares.flat());
+assert.deepEqual(bars.map((b) => b.length), shares.map((b) => b.length));
+bars.forEach((b, i) => b.forEach((height, k) => assert.ok(Math.abs(height / highest - shares[i][k] / most) < 0.002)));
+assert.deepEqual(page.complaints, []);
+
 /* Hostile names all the way: through the reader, the plain answer and the data */
 const names = ['<script>window.pwned=1</script>', '"><img src=x onerror=window.pwned=1>', `\u202eline\u0007'quote`, `${'x'.repeat(4000)}</script><b>`];
 const quoted = names.map((n) => `"${n.replaceAll('"', '""')}"`);
@@ -107,7 +142,7 @@ for (let i = 0; i < 200; i++) {
 	rows.push(i % 2 ? `${quoted[0]},${quoted[k]},${t},${t + 60000n}` : `${quoted[k]},${quoted[0]},${t},${t + 60000n}`);
 }
 writeFileSync(at('hostile.csv'), rows.join('\n'));
-run('report', at('hostile.csv'), '--compare', '--force', '-o', at('hostile.html'));
+run('report', at('hostile.csv'), '--clock', `<b>"&'>=${at('own.json')}`, '--clock', `\u202e\u0007=${at('own.json')}`, '--compare', '--force', '-o', at('hostile.html'));
 const hostile = await openFile(chromium, at('hostile.html'), { width: 360, scheme: 'dark' });
 assert.equal(await hostile.evaluate(() => window.pwned), undefined);
 assert.equal(await hostile.locator('main img, main b, main script').count(), 0);

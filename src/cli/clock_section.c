@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock_section.c - a machine's clocks in a page: tables, and drawings of how it is spread
+ *
+ * In    what was measured, here or elsewhere
+ * Out   HTML with SVG in it: no script, nothing to load; colours stand in it, all else is the
+ * page's Why   the shape of a distribution tells an interrupt from a load, which no mean does Not
+ * the page around it: clock_page.c, or the report's
+ *
+ * Figures 12 to 15 and 16 to 17 of Kong, Spector and Siewiorek 1986, and figure 3 of Clement 2009,
+ * of one machine.
+ */
+#include "clock_show.h"
+#include "report/page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 640, HEIGHT = 170, FOOT = 36, SERIES = 6 };
+
+static void text(FILE *out, const char *s)
+{
+	char *html = usk_html_text(s);
+	fputs(html, out);
+	free(html);
+}
+
+/* "Timers of client", "Timers": what screen readers call a part, which has to tell machines apart.
+ */
+static void label(FILE *out, const char *what, const char *machine)
+{
+	fprintf(out, " aria-label=\"%s", what);
+	if (machine) {
+		fputs(" of ", out);
+		text(out, machine);
+	}
+	fputs("\"", out);
+}
+
+/* Frees the cells. */
+static void write_table(FILE *out, const char *what, const char *machine, struct table t)
+{
+	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\"", out);
+	label(out, what, machine);
+	fputs("><table>\n<thead>\n", out);
+	for (size_t i = 0; i < t.n; i++) {
+		size_t column = i % t.columns;
+		const char *tag = i < t.columns ? "th" : "td";
+		fputs(i == t.columns ? "</thead>\n<tbody>\n" : "", out);
+		fprintf(out, "%s<%s%s%s>", column ? "" : "<tr>", tag,
+			i < t.columns ? " scope=\"col\"" : "",
+			t.right[column] ? " class=\"n\"" : "");
+		text(out, t.cell[i]);
+		fprintf(out, "</%s>%s", tag, column + 1 == t.columns ? "</tr>\n" : "");
+		free(t.cell[i]);
+	}
+	fprintf(out, "</%s>\n</table></div>\n", t.n > t.columns ? "tbody" : "thead");
+	free(t.cell);
+}
+
+/* ---- drawings ----------------------------------------------------------------------------- */
+
+/* Okabe and Ito's colours, which all eyes tell apart, light enough for both themes. */
+static const char *const colours[SERIES] = { "#0072b2", "#d55e00", "#009e73",
+					     "#e69f00", "#56b4e9", "#cc79a7" };
+
+/* What one drawing shows: bars over one axis. */
+struct drawing {
+	const char *title;
+	double from, to; /* of the axis */
+	bool octaves;	 /* the axis is a logarithm to base 2 */
+	size_t n;
+	struct series {
+		const char *name;
+		double x[OCTAVES + BINS], y[OCTAVES + BINS], width;
+		size_t n;
+	} series[SERIES];
+};
+
+static double x_of(const struct drawing *d, double x)
+{
+	double v = (x - d->from) / (d->to - d->from);
+	return WIDTH * fmin(1, fmax(0, v));
+}
+
+static void axis(FILE *out, const struct drawing *d)
+{
+	enum { TICKS = 5 };
+	fprintf(out, "<path class=\"rule\" stroke=\"currentColor\" d=\"M0 %dH%d\"/>", HEIGHT,
+		WIDTH);
+	for (int i = 0; i < TICKS; i++) {
+		double v = d->from + (d->to - d->from) * i / (TICKS - 1);
+		char *label = clock_ns_text(d->octaves ? exp2(v) : v);
+		fprintf(out, "<text x=\"%.0f\" y=\"%d\" text-anchor=\"%s\">%s</text>", x_of(d, v),
+			HEIGHT + 16,
+			i == 0		 ? "start"
+			: i == TICKS - 1 ? "end"
+					 : "middle",
+			label);
+		free(label);
+	}
+	for (size_t k = 0; k < d->n; k++) {
+		int x = (int)k * (WIDTH / (d->n > 4 ? (int)d->n : 4));
+		fprintf(out,
+			"<rect fill=\"%s\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\"/>"
+			"<text x=\"%d\" y=\"%d\">",
+			colours[k], x, HEIGHT + 24, x + 15, HEIGHT + 33);
+		text(out, d->series[k].name);
+		fputs("</text>", out);
+	}
+}
+
+static void draw(FILE *out, const struct drawing *d)
+{
+	double most = 0;
+	for (size_t k = 0; k < d->n; k++) {
+		for (size_t i = 0; i < d->series[k].n; i++) {
+			most = fmax(most, d->series[k].y[i]);
+		}
+	}
+	if (!(d->to > d->from) || !(most > 0)) {
+		return;
+	}
+	fprintf(out, "<figure><figcaption>");
+	text(out, d->title);
+	fprintf(out, "</figcaption>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", WIDTH,
+		HEIGHT + FOOT);
+	text(out, d->title);
+	fprintf(out, "\">\n");
+	for (size_t k = 0; k < d->n; k++) {
+		const struct series *s = &d->series[k];
+		fprintf(out, "<path fill=\"%s\" fill-opacity=\"0.35\" stroke=\"%s\" d=\"",
+			colours[k], colours[k]);
+		for (size_t i = 0; i < s->n; i++) {
+			double y = HEIGHT - s->y[i] / most * (HEIGHT - 8);
+			fprintf(out, "M%.1f %dV%.1fH%.1fV%dZ", x_of(d, s->x[i]), HEIGHT, y,
+				x_of(d, s->x[i] + s->width), HEIGHT);
+		}
+		fprintf(out, "\"/>\n");
+	}
+	axis(out, d);
+	fprintf(out, "</svg></figure>\n");
+}
+
+/* Shares of a distribution; the axis grows so that it is all there. */
+static void add_bins(struct drawing *d, const char *name, const struct figures *f)
+{
+	double width = f->bin_width > 0 ? f->bin_width : 1;
+	struct series *s = &d->series[d->n];
+	if (!f->n || d->n == SERIES) {
+		return;
+	}
+	*s = (struct series){ .name = name, .width = width };
+	for (int i = 0; i < BINS; i++) {
+		if (f->bin[i]) {
+			s->x[s->n] = f->bins_from + i * width;
+			s->y[s->n++] = (double)f->bin[i] / (double)f->n / width;
+		}
+	}
+	double from = f->bins_from, to = from + (f->bin_width > 0 ? BINS : 1) * width;
+	d->from = d->n ? fmin(d->from, from) : from;
+	d->to = d->n ? fmax(d->to, to) : to;
+	d->n++;
+}
+
+static void add_octaves(struct drawing *d, const char *name, const struct figures *f)
+{
+	struct series *s = &d->series[d->n];
+	if (!f->n || d->n == SERIES) {
+		return;
+	}
+	*s = (struct series){ .name = name, .width = 1 };
+	d->octaves = true;
+	for (int i = 0; i < OCTAVES; i++) {
+		if (f->octave[i]) {
+			d->from = d->n || s->n ? fmin(d->from, i) : i;
+			d->to = d->n || s->n ? fmax(d->to, i + 1) : i + 1;
+			s->x[s->n] = i;
+			s->y[s->n++] = (double)f->octave[i] / (double)f->n;
+		}
+	}
+	d->n++;
+}
+
+/* ---- sections ------------------------------------------------------------------------------ */
+
+static char *load_name(const struct under *u)
+{
+	return u->load ? usk_format("load %u", u->load) : usk_strdup("idle");
+}
+
+static void draw_steps(FILE *out, const struct clock_report *r)
+{
+	enum { TOGETHER = 4 };
+	for (size_t i = 0; i < r->n_sources; i += TOGETHER) {
+		struct drawing d = { .title = "From one read of a clock to the next" };
+		for (size_t k = i; k < r->n_sources && k < i + TOGETHER; k++) {
+			add_octaves(&d, r->source[k].name, &r->figures[k].step);
+		}
+		draw(out, &d);
+	}
+}
+
+static void draw_zero(FILE *out, const struct under *u)
+{
+	char *title =
+		usk_format("Zero elapsed time, load %u: as measured, and compensated", u->load);
+	struct drawing d = { .title = title };
+	for (int c = 0; c < COMPENSATIONS; c++) {
+		add_bins(&d, compensation_name((enum compensation)c), &u->zero.net[c]);
+	}
+	draw(out, &d);
+	free(title);
+}
+
+static void draw_wakeups(FILE *out, const struct clock_report *r)
+{
+	char *name[SERIES];
+	struct drawing d = { .title = "How late a timer of 1 ms wakes" };
+	size_t n = r->n_under < SERIES ? r->n_under : SERIES;
+	for (size_t i = 0; i < n; i++) {
+		name[i] = load_name(&r->under[i]);
+		add_octaves(&d, name[i], &r->under[i].wakeup);
+	}
+	draw(out, &d);
+	while (n) {
+		free(name[--n]);
+	}
+}
+
+/* Round trips of a channel and size, by load. */
+static void draw_messages(FILE *out, const struct clock_report *r, enum channel c, size_t size)
+{
+	char *name[SERIES], *title = usk_format("Round trips over a %s, %zu bytes, by load",
+						channel_name(c), clock_sizes[size]);
+	struct drawing d = { .title = title };
+	size_t n = r->n_under < SERIES ? r->n_under : SERIES;
+	for (size_t i = 0; i < n; i++) {
+		name[i] = load_name(&r->under[i]);
+		if (r->under[i].exchange[c][size].known) {
+			add_octaves(&d, name[i], &r->under[i].exchange[c][size].rpc);
+		}
+	}
+	draw(out, &d);
+	while (n) {
+		free(name[--n]);
+	}
+	free(title);
+}
+
+static void heading(FILE *out, int level, const char *what)
+{
+	fprintf(out, "<h%d>%s</h%d>\n", level, what, level);
+}
+
+static void paragraph(FILE *out, char *sentence)
+{
+	fputs("<p>", out);
+	text(out, sentence);
+	fputs("</p>\n", out);
+	free(sentence);
+}
+
+void clock_put_section(FILE *out, const struct clock_report *r, const char *machine, int level)
+{
+	write_table(out, "Clocks", machine, clock_sources_table(r));
+	paragraph(out, clock_steered_text(r));
+	paragraph(out, clock_cores_text(r));
+	fputs("<div class=\"two\">\n", out);
+	draw_steps(out, r);
+	fputs("</div>\n", out);
+	heading(out, level, "Zero elapsed time");
+	write_table(out, "Zero elapsed time", machine, clock_zero_table(r));
+	fputs("<div class=\"two\">\n", out);
+	for (size_t i = 0; i < r->n_under; i++) {
+		draw_zero(out, &r->under[i]);
+	}
+	fputs("</div>\n", out);
+	heading(out, level, "Timers");
+	fputs("<div class=\"two\">\n", out);
+	draw_wakeups(out, r);
+	fputs("</div>\n", out);
+	heading(out, level, "Messages");
+	write_table(out, "Messages", machine, clock_messages_table(r));
+	fputs("<div class=\"two\">\n", out);
+	for (int c = 0; c < CHANNELS; c++) {
+		for (size_t k = 0; k < SIZES; k++) {
+			draw_messages(out, r, (enum channel)c, k);
+		}
+	}
+	fputs("</div>\n", out);
+}
