@@ -142,8 +142,8 @@ struct usk_probe_session *usk_probe_sessions_find(struct usk_probe_sessions *s,
 struct usk_probe_session *usk_probe_sessions_add(struct usk_probe_sessions *s,
 						 const uint8_t id[USK_PROBE_SESSION],
 						 const struct usk_probe_peer *peer, int64_t now_ns);
-/** Cookies from before this moment make no session: one that they made may have been forgotten. */
-int64_t usk_probe_sessions_since(const struct usk_probe_sessions *s);
+/** An address's cookies up to this moment make no session: one that they made may be forgotten. */
+int64_t usk_probe_sessions_since(const struct usk_probe_sessions *s, struct usk_addr addr);
 /** False if this sequence came before, or may have. */
 bool usk_probe_session_fresh(struct usk_probe_session *s, uint64_t sequence);
 

@@ -74,7 +74,7 @@ static bool good_cookie(const struct usk_probe_server *s, const struct usk_probe
 	int64_t at = (int64_t)given;
 	/* The hash is right, so the time is one that we wrote: no difference overflows. */
 	return !differ && at <= heard->now_ns && heard->now_ns - at <= COOKIE_NS &&
-	       at > usk_probe_sessions_since(s->sessions);
+	       at > usk_probe_sessions_since(s->sessions, heard->from.addr);
 }
 
 /* ---- packets ----------------------------------------------------------------------------------

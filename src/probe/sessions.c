@@ -9,7 +9,8 @@
  *
  * An address has its place among eight, so one that opens many sessions drives out its own
  * and few others'. Who forgets a session forgets which asks came: so from then on no cookie that
- * could have begun it is good any more.
+ * could have begun it is good any more. Only those of its place could: were it all of them, one who
+ * opens sessions without end would keep everybody out whose cookie is on its way meanwhile.
  */
 #include "probe/probe.h"
 
@@ -20,15 +21,19 @@ enum { SETS = 512, WAYS = 8, WINDOW = 64 };
 
 struct usk_probe_sessions {
 	uint64_t secret;
-	int64_t since_ns;
-	struct usk_probe_session set[SETS][WAYS];
+	struct place {
+		int64_t since_ns;
+		struct usk_probe_session way[WAYS];
+	} place[SETS];
 };
 
 struct usk_probe_sessions *usk_probe_sessions_new(uint64_t secret)
 {
 	struct usk_probe_sessions *s = usk_alloc(1, sizeof *s);
 	s->secret = secret;
-	s->since_ns = INT64_MIN;
+	for (size_t i = 0; i < SETS; i++) {
+		s->place[i].since_ns = INT64_MIN;
+	}
 	return s;
 }
 
@@ -37,16 +42,16 @@ void usk_probe_sessions_free(struct usk_probe_sessions *s)
 	free(s);
 }
 
-static struct usk_probe_session *set_of(struct usk_probe_sessions *s, struct usk_addr a)
+static size_t place_of(const struct usk_probe_sessions *s, struct usk_addr a)
 {
-	return s->set[usk_mix(usk_fold(a.hi, a.lo) ^ s->secret) % SETS];
+	return usk_mix(usk_fold(a.hi, a.lo) ^ s->secret) % SETS;
 }
 
 struct usk_probe_session *usk_probe_sessions_find(struct usk_probe_sessions *s,
 						  const uint8_t id[USK_PROBE_SESSION],
 						  const struct usk_probe_peer *peer)
 {
-	struct usk_probe_session *set = set_of(s, peer->addr);
+	struct usk_probe_session *set = s->place[place_of(s, peer->addr)].way;
 	for (int i = 0; i < WAYS; i++) {
 		if (set[i].used && set[i].peer.port == peer->port &&
 		    usk_addr_same(set[i].peer.addr, peer->addr) &&
@@ -61,14 +66,15 @@ struct usk_probe_session *usk_probe_sessions_add(struct usk_probe_sessions *s,
 						 const uint8_t id[USK_PROBE_SESSION],
 						 const struct usk_probe_peer *peer, int64_t now_ns)
 {
-	struct usk_probe_session *set = set_of(s, peer->addr), *one = &set[0];
+	struct place *place = &s->place[place_of(s, peer->addr)];
+	struct usk_probe_session *set = place->way, *one = &set[0];
 	for (int i = 1; i < WAYS; i++) {
 		if (one->used && (!set[i].used || set[i].touched_ns < one->touched_ns)) {
 			one = &set[i];
 		}
 	}
 	if (one->used) {
-		s->since_ns = now_ns;
+		place->since_ns = now_ns;
 	}
 	*one = (struct usk_probe_session){
 		.used = true, .peer = *peer, .made_ns = now_ns, .touched_ns = now_ns
@@ -77,9 +83,9 @@ struct usk_probe_session *usk_probe_sessions_add(struct usk_probe_sessions *s,
 	return one;
 }
 
-int64_t usk_probe_sessions_since(const struct usk_probe_sessions *s)
+int64_t usk_probe_sessions_since(const struct usk_probe_sessions *s, struct usk_addr a)
 {
-	return s->since_ns;
+	return s->place[place_of(s, a)].since_ns;
 }
 
 bool usk_probe_session_fresh(struct usk_probe_session *s, uint64_t sequence)

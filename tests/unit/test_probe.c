@@ -375,6 +375,23 @@ static void test_many(void **state)
 	usk_probe_server_free(w.server);
 }
 
+/* Whoever opens sessions without end drives out its own; others' cookies stay good. */
+static void test_driven_out(void **state)
+{
+	(void)state;
+	struct usk_probe_sessions *s = usk_probe_sessions_new(5);
+	const struct usk_addr other = { 0, UINT64_C(0xffff) << 32 | 0x0a000002 };
+	struct usk_probe_peer peer = { { 0, UINT64_C(0xffff) << 32 | 0x0a000001 }, 1 };
+	uint8_t id[USK_PROBE_SESSION] = { 1 };
+	for (int i = 0; i < 9; i++, peer.port++) {
+		assert_int_equal(usk_probe_sessions_since(s, peer.addr), INT64_MIN);
+		usk_probe_sessions_add(s, id, &peer, i);
+	}
+	assert_int_equal(usk_probe_sessions_since(s, peer.addr), 8);
+	assert_int_equal(usk_probe_sessions_since(s, other), INT64_MIN);
+	usk_probe_sessions_free(s);
+}
+
 /* Never more answers than the limits allow, for one address and for all. */
 static void test_limits(void **state)
 {
@@ -406,7 +423,7 @@ int main(void)
 		cmocka_unit_test(test_tags),	    cmocka_unit_test(test_exchange),
 		cmocka_unit_test(test_forged),	    cmocka_unit_test(test_replayed),
 		cmocka_unit_test(test_cookies_age), cmocka_unit_test(test_many),
-		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_limits),	    cmocka_unit_test(test_driven_out),
 	};
 	struct usk_err err;
 	if (usk_probe_ready(&err)) {
