@@ -145,6 +145,16 @@ static size_t keep_quickest(const struct burst *b, struct usk_probe_exchange *ou
 	return n;
 }
 
+/* What the card missed has the kernel's clock, which must not get among the card's. */
+static void drop_unstamped(struct burst *b)
+{
+	for (size_t i = 0; b->s->card && i < b->c->n; i++) {
+		struct usk_probe_exchange *e = &b->c->asked[i];
+		e->answered =
+			e->answered && e->t1.kind == USK_PROBE_CARD && e->t4.kind == USK_PROBE_CARD;
+	}
+}
+
 static void count(struct burst *b)
 {
 	struct usk_probe_round *r = b->round;
@@ -215,6 +225,7 @@ static bool try_once(struct burst *b)
 		send_ask(b);
 		go_on = await(b, all_answered);
 	}
+	drop_unstamped(b);
 	judge(b);
 	/* Nobody answers: that may be a new server, which knows nothing of this session. */
 	if (!any && !b->again) {

@@ -202,6 +202,25 @@ static void test_alone(void **state)
 	usk_probe_close(&k.s);
 }
 
+/* What the card did not stamp counts for nothing: the kernel's clock is another one. */
+static void test_card(void **state)
+{
+	(void)state;
+	struct host h;
+	struct caller k;
+	struct usk_probe_round round;
+	assert_true(host_listen(&h, "127.0.0.1"));
+	host_start(&h, 1000);
+	call(&k, "127.0.0.1", port_of(&h));
+	k.how.timeout_ns = SECOND / 50;
+	k.s.card = true;
+	usk_probe_round(&k.c, &k.s, &k.how, &round);
+	assert_true(!round.known && round.attempts == 3);
+	host_stop(&h);
+	usk_probe_close(&k.s);
+	usk_probe_close(&h.s[0]);
+}
+
 static void test_places(void **state)
 {
 	(void)state;
@@ -238,9 +257,9 @@ static void test_distortion(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rounds),	   cmocka_unit_test(test_limited),
-		cmocka_unit_test(test_alone),	   cmocka_unit_test(test_places),
-		cmocka_unit_test(test_distortion),
+		cmocka_unit_test(test_rounds), cmocka_unit_test(test_limited),
+		cmocka_unit_test(test_alone),  cmocka_unit_test(test_places),
+		cmocka_unit_test(test_card),   cmocka_unit_test(test_distortion),
 	};
 	struct usk_err err;
 	if (usk_probe_ready(&err)) {
