@@ -35,6 +35,7 @@ static char dir[] = "/tmp/unskew-probe-XXXXXX";
 static char a[32], b[32]; /* the namespaces */
 static int64_t since_ns;
 static size_t failed;
+static bool busy; /* this machine has so much else to do that figures say nothing */
 
 static int64_t now_ns(void)
 {
@@ -249,11 +250,15 @@ static int64_t refused(const struct watched *w, const char *what)
 static void watch_live(const char *path, int seconds)
 {
 	struct usk_live *live = NULL;
-	size_t known = 0, wrong = 0;
+	size_t known = 0, wrong = 0, woken = 0, late = 0;
+	const int64_t patience_ns = 2000000;
 	struct timespec pause = { 0, 20000000 };
 	int64_t end = now_ns() + seconds * INT64_C(1000000000);
 	while (now_ns() < end) {
+		int64_t due = now_ns() + pause.tv_nsec + patience_ns;
 		nanosleep(&pause, NULL);
+		late += now_ns() > due;
+		woken++;
 		struct usk_live_time t;
 		if (!live && usk_live_open(path, &live, NULL)) {
 			continue;
@@ -265,6 +270,9 @@ static void watch_live(const char *path, int seconds)
 		}
 	}
 	usk_live_close(live);
+	busy = 50 * late > woken;
+	printf("woken late: %zu of %zu times%s\n", late, woken,
+	       busy ? ", so the machine is busy and precisions are not judged" : "");
 	printf("map in memory: %zu readings, %zu of them wrong\n", known, wrong);
 	expect(known > 0 && !wrong, "the map in shared memory does not hold");
 }
@@ -288,7 +296,8 @@ static void check_table(const char *unskew, const char *name, const struct watch
 		       (double)(hi - lo) / 1e3, lo <= truth + 1 && truth <= hi ? "holds" : "FAILS",
 		       (double)llabs(here - truth) / 1e3);
 		expect(read && lo <= truth + 1 && truth <= hi, "the band of the table");
-		expect(SLOW || llabs(here - truth) < 20000, "the estimate of the table");
+		expect(here >= lo && here <= hi, "the estimate of the table is outside its band");
+		expect(SLOW || busy || llabs(here - truth) < 20000, "the estimate of the table");
 		expect(i == 0 || (lo <= w->last_here + w->last_bound &&
 				  hi >= w->last_here - w->last_bound),
 		       "the table says something else than the rounds");
@@ -351,8 +360,9 @@ static void test(const char *unskew, const char *relay, int seconds)
 	judge("IPv4", &w4);
 	judge("IPv6", &w6);
 	judge("through the relay", &wb);
-	expect(w4.rounds >= (size_t)seconds * 4, "rounds over IPv4 were late");
-	expect(SLOW || w4.close * 100 >= w4.known * 95, "error over 20 us in over 5 % of rounds");
+	expect(busy || w4.rounds >= (size_t)seconds * 4, "rounds over IPv4 were late");
+	expect(SLOW || busy || w4.close * 100 >= w4.known * 95,
+	       "error over 20 us in over 5 % of rounds");
 	printf("rounds without an answer: %zu, the bound grew by %.2f us in them\n",
 	       wb.rounds - wb.answered, (double)wb.grown_ns / 1e3);
 	expect(wb.answered < wb.rounds, "the relay never kept all packets back");
