@@ -142,26 +142,31 @@ static void describe(const struct watch *w, const struct usk_probe_round *round,
 	}
 }
 
-static void publish(const struct watch *w, enum usk_probe_news news)
+static enum usk_probe_news learn(struct watch *w, const struct usk_probe_round *round)
 {
-	if (!w->live || news == USK_PROBE_WORSE) {
-		return;
+	enum usk_probe_news news = USK_PROBE_WORSE;
+	bool forget = round->set || round->anew;
+	if (forget) {
+		usk_probe_track_forget(&w->track);
 	}
-	usk_live_publish(w->live, w->track.has ? &w->track.map : NULL);
+	if (round->known) {
+		news = usk_probe_track_add(&w->track, &round->stamps);
+	}
+	if (w->live && (forget || news != USK_PROBE_WORSE)) {
+		usk_live_publish(w->live, w->track.has ? &w->track.map : NULL);
+	}
+	return round->set ? USK_PROBE_SET : news;
 }
 
 static int one_round(struct watch *w, uint64_t number, struct usk_probe_round *round)
 {
-	struct probe_line line = { .number = number, .news = USK_PROBE_WORSE };
+	struct probe_line line = { .number = number };
 	struct usk_err err = { 0 };
 	usk_probe_round(&w->client, &w->socket, &w->asking, round);
 	if (round->stopped && !round->known) {
 		return EXIT_DONE;
 	}
-	if (round->known) {
-		line.news = usk_probe_track_add(&w->track, &round->stamps);
-		publish(w, line.news);
-	}
+	line.news = learn(w, round);
 	describe(w, round, &line);
 	probe_total_add(&w->total, &line, round);
 	probe_show_round(stdout, w->json, &line, round);

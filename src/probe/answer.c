@@ -42,7 +42,17 @@ struct serving {
 	struct usk_probe_socket *s;
 	struct on_the_way way[ON_THE_WAY];
 	struct usk_probe_counts *counts;
+	struct usk_probe_steady *steady; /* one for all */
 };
+
+/* After each stamp, before it goes anywhere: stamps of a clock before and after it was set must
+ * not meet. */
+static void look_at_clock(struct serving *v)
+{
+	if (!v->s->card && !usk_probe_steady(v->steady)) {
+		usk_probe_server_set(v->server, usk_probe_mono_ns());
+	}
+}
 
 static void take_departures(struct serving *v)
 {
@@ -50,6 +60,7 @@ static void take_departures(struct serving *v)
 	struct usk_probe_stamp at;
 	while (usk_probe_departed(v->s, &number, &at)) {
 		struct on_the_way *w = &v->way[number % ON_THE_WAY];
+		look_at_clock(v);
 		if (w->waits && w->number == number) {
 			usk_probe_server_gone(v->server, w->packet, &w->to, at);
 			v->counts->kind[1][at.kind]++;
@@ -63,6 +74,7 @@ static void take_one(struct serving *v, const uint8_t *data, long n,
 {
 	/* The card's clock cannot be read in passing; an answer leaves after its ask came. */
 	struct usk_probe_stamp now = v->s->card ? at : usk_probe_now(v->s);
+	look_at_clock(v);
 	struct usk_probe_heard heard = { .data = data,
 					 .n = (size_t)n,
 					 .from = from->peer,
@@ -114,10 +126,12 @@ void usk_probe_answer(struct usk_probe_server *server, struct usk_probe_socket *
 		      int stop_fd, int64_t until_ns, struct usk_probe_counts *counts)
 {
 	struct serving *v = usk_alloc(n, sizeof *v);
+	struct usk_probe_steady steady = { .has = false };
 	for (size_t i = 0; i < n; i++) {
 		v[i].server = server;
 		v[i].s = &s[i];
 		v[i].counts = counts;
+		v[i].steady = &steady;
 	}
 	while (usk_probe_wait(s, n, stop_fd, until_ns) && usk_probe_mono_ns() < until_ns) {
 		for (size_t i = 0; i < n; i++) {

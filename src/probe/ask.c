@@ -205,19 +205,36 @@ static void judge(struct burst *b)
 	memcpy(r->kept, kept, n * sizeof *kept);
 }
 
+/* False: what was learned so far, also in this burst, may be of other clocks than what comes. */
+static bool same_clocks(struct burst *b)
+{
+	struct usk_probe_round *r = b->round;
+	bool set = (!b->s->card && !usk_probe_steady(&b->c->steady)) || b->c->there_set;
+	bool same = !set && !b->c->anew;
+	r->set = r->set || set;
+	r->anew = r->anew || b->c->anew;
+	if (!same) {
+		r->known = r->spaced = false;
+		r->n_kept = 0;
+	}
+	b->c->there_set = b->c->anew = false;
+	return same;
+}
+
 static bool try_once(struct burst *b)
 {
+	bool any = false;
 	b->round->attempts++;
 	b->again = b->s->refused = false;
 	usk_probe_burst(b->c);
 	if (!greet(b) || b->round->stopped) {
 		return !b->round->stopped;
 	}
+	(void)same_clocks(b);
 	for (size_t i = 0; i < b->how->burst; i++) {
 		send_ask(b);
 	}
 	bool go_on = await(b, all_answered);
-	bool any = false;
 	for (size_t i = 0; i < b->c->n; i++) {
 		any = any || b->c->asked[i].answered;
 	}
@@ -225,8 +242,10 @@ static bool try_once(struct burst *b)
 		send_ask(b);
 		go_on = await(b, all_answered);
 	}
-	drop_unstamped(b);
-	judge(b);
+	if (same_clocks(b)) {
+		drop_unstamped(b);
+		judge(b);
+	}
 	/* Nobody answers: that may be a new server, which knows nothing of this session. */
 	if (!any && !b->again) {
 		b->c->open = false;

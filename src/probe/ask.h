@@ -15,6 +15,8 @@ struct usk_probe_asking {
 /* What a round brought. */
 struct usk_probe_round {
 	bool stopped;
+	bool set;			/* a clock was set, before or meanwhile */
+	bool anew;			/* another server answers than before */
 	bool known;			/* stamps are there */
 	bool spaced;			/* some pair kept its spacing, or bursts are of one */
 	struct usk_three_stamps stamps; /* of the best attempt */

@@ -80,6 +80,16 @@ static void take_gone(struct usk_probe_client *c, const struct usk_probe_packet 
 	}
 }
 
+/* With another server or a clock that was set, what was learned before says nothing. */
+static void take_life(struct usk_probe_client *c, const uint8_t life[USK_PROBE_LIFE])
+{
+	bool anew = c->met && memcmp(c->life, life, USK_PROBE_LIFE - 1);
+	c->anew = c->anew || anew;
+	c->there_set = c->there_set || (c->met && !anew && memcmp(c->life, life, USK_PROBE_LIFE));
+	c->met = true;
+	memcpy(c->life, life, USK_PROBE_LIFE);
+}
+
 static enum usk_probe_taken take(struct usk_probe_client *c, const uint8_t *data, size_t n,
 				 struct usk_probe_stamp t4)
 {
@@ -101,6 +111,7 @@ static enum usk_probe_taken take(struct usk_probe_client *c, const uint8_t *data
 		}
 		memcpy(c->cookie, p.cookie, sizeof c->cookie);
 		c->open = true;
+		take_life(c, p.life);
 		return USK_PROBE_COOKIE_TAKEN;
 	}
 	if (!e || e->answered) {

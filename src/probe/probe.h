@@ -32,6 +32,7 @@
  *      8 16  session: random, chosen by the client
  *     24  8  sequence: from 1 on, each used once in a session; an answer has that of its ask
  *     32 24  cookie, of a cookie and an ask
+ *     56  8  of a cookie: which life of the server's clock, see server.c
  *     32  8  of an answer: t2
  *     40  8  of an answer: what the clock read before it was sent
  *     48 64  of an answer: four of sequence, departure (8 bytes each) of earlier ones; 0: none
@@ -44,6 +45,7 @@ enum {
 	USK_PROBE_TAG = 16,
 	USK_PROBE_SESSION = 16,
 	USK_PROBE_COOKIE = 24,
+	USK_PROBE_LIFE = 8,
 	USK_PROBE_GONE = 4,
 	USK_PROBE_PORT = 4719,
 };
@@ -72,6 +74,7 @@ struct usk_probe_packet {
 	uint8_t session[USK_PROBE_SESSION];
 	uint64_t sequence;
 	uint8_t cookie[USK_PROBE_COOKIE]; /* of cookies and asks */
+	uint8_t life[USK_PROBE_LIFE];	  /* of cookies */
 	struct usk_probe_stamp received;  /* of answers, as all below */
 	int64_t before_ns;
 	struct usk_probe_gone gone[USK_PROBE_GONE];
@@ -103,6 +106,17 @@ bool usk_probe_sealed(const struct usk_probe_key *key, const uint8_t packet[USK_
 void usk_probe_random(void *out, size_t n);
 /** A keyed hash of 16 bytes. */
 void usk_probe_hash(const uint8_t key[32], const void *data, size_t n, uint8_t out[16]);
+
+/* ---- steady.c: was CLOCK_REALTIME set? ----------------------------------------------------- */
+
+struct usk_probe_steady {
+	bool has;
+	int64_t lo_ns, hi_ns; /* of CLOCK_REALTIME - CLOCK_MONOTONIC */
+};
+
+/** A reading of CLOCK_REALTIME between two of CLOCK_MONOTONIC. False: it was set since the last. */
+bool usk_probe_steady_add(struct usk_probe_steady *s, int64_t before_ns, int64_t real_ns,
+			  int64_t after_ns);
 
 /* ---- limit.c: how often --------------------------------------------------------------- */
 
@@ -144,6 +158,8 @@ struct usk_probe_session *usk_probe_sessions_add(struct usk_probe_sessions *s,
 						 const struct usk_probe_peer *peer, int64_t now_ns);
 /** An address's cookies up to this moment make no session: one that they made may be forgotten. */
 int64_t usk_probe_sessions_since(const struct usk_probe_sessions *s, struct usk_addr addr);
+/** All of them; cookies up to now are worth nothing. */
+void usk_probe_sessions_forget(struct usk_probe_sessions *s, int64_t now_ns);
 /** False if this sequence came before, or may have. */
 bool usk_probe_session_fresh(struct usk_probe_session *s, uint64_t sequence);
 
@@ -183,6 +199,9 @@ enum usk_probe_verdict usk_probe_serve(struct usk_probe_server *s,
 void usk_probe_server_gone(struct usk_probe_server *s, const uint8_t sent[USK_PROBE_BYTES],
 			   const struct usk_probe_peer *to, struct usk_probe_stamp at);
 
+/** The server's clock was set: no ask from before gets an answer with a stamp from after it. */
+void usk_probe_server_set(struct usk_probe_server *s, int64_t now_ns);
+
 /* ---- client.c: asks, and which answers count ----------------------------------------------------
  */
 
@@ -209,6 +228,10 @@ struct usk_probe_client {
 	struct usk_probe_key key;
 	uint8_t session[USK_PROBE_SESSION], cookie[USK_PROBE_COOKIE];
 	bool open; /* has a cookie */
+	uint8_t life[USK_PROBE_LIFE];
+	bool met;	      /* life is known */
+	bool there_set, anew; /* that clock was set; the server is another. Whoever reads clears */
+	struct usk_probe_steady steady;
 	uint64_t sequence, hello;
 	struct usk_probe_exchange asked[USK_PROBE_BURST + 1]; /* of the present burst */
 	size_t n;
@@ -266,6 +289,8 @@ enum usk_probe_news {
 	USK_PROBE_SET,	  /* contradicts the one before: a clock was set; all before is forgotten */
 };
 
+/** A clock was set: all before says nothing. */
+void usk_probe_track_forget(struct usk_probe_track *t);
 /** Stamps that usk_live_map_of() refuses count as SET if there was a map. */
 enum usk_probe_news usk_probe_track_add(struct usk_probe_track *t,
 					const struct usk_three_stamps *y);

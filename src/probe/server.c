@@ -10,6 +10,10 @@
  *
  * The proof of an address is a cookie: a hash of it by a secret of this process, good for a minute.
  * Nothing is kept of a client before it came back with one.
+ *
+ * A clock that is set begins another life: all sessions are forgotten, so every client needs a new
+ * cookie, and with it learns of that. A life is seven random bytes of this process, and how often
+ * the clock was set since.
  */
 #include "base/bytes.h"
 #include "probe/probe.h"
@@ -21,7 +25,7 @@
 
 struct usk_probe_server {
 	struct usk_probe_key key;
-	uint8_t secret[32];
+	uint8_t secret[32], life[USK_PROBE_LIFE];
 	struct usk_probe_limit *limit;
 	struct usk_probe_sessions *sessions;
 };
@@ -34,6 +38,7 @@ struct usk_probe_server *usk_probe_server_new(const struct usk_probe_key *key, d
 	s->key = *key;
 	usk_probe_random(s->secret, sizeof s->secret);
 	usk_probe_random(secret, sizeof secret);
+	usk_probe_random(s->life, sizeof s->life);
 	s->limit = usk_probe_limit_new(each, all, secret[0]);
 	s->sessions = usk_probe_sessions_new(secret[1]);
 	return s;
@@ -94,6 +99,7 @@ static enum usk_probe_verdict welcome(const struct usk_probe_server *s,
 {
 	struct usk_probe_packet p = { .type = USK_PROBE_COOKIES, .sequence = asked->sequence };
 	memcpy(p.session, asked->session, sizeof p.session);
+	memcpy(p.life, s->life, sizeof p.life);
 	bake(s, &heard->from, asked->session, (uint64_t)heard->now_ns, p.cookie);
 	answer(s, &p, out);
 	return USK_PROBE_WELCOMED;
@@ -153,4 +159,10 @@ void usk_probe_server_gone(struct usk_probe_server *s, const uint8_t sent[USK_PR
 				(struct usk_probe_gone){ p.sequence, at };
 		}
 	}
+}
+
+void usk_probe_server_set(struct usk_probe_server *s, int64_t now_ns)
+{
+	s->life[USK_PROBE_LIFE - 1]++;
+	usk_probe_sessions_forget(s->sessions, now_ns);
 }

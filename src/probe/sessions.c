@@ -88,6 +88,13 @@ int64_t usk_probe_sessions_since(const struct usk_probe_sessions *s, struct usk_
 	return s->place[place_of(s, a)].since_ns;
 }
 
+void usk_probe_sessions_forget(struct usk_probe_sessions *s, int64_t now_ns)
+{
+	for (size_t i = 0; i < SETS; i++) {
+		s->place[i] = (struct place){ .since_ns = now_ns };
+	}
+}
+
 bool usk_probe_session_fresh(struct usk_probe_session *s, uint64_t sequence)
 {
 	if (sequence > s->highest) {

@@ -47,6 +47,12 @@ int64_t usk_probe_mono_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+bool usk_probe_steady(struct usk_probe_steady *s)
+{
+	int64_t before = clock_ns(CLOCK_MONOTONIC), real = clock_ns(CLOCK_REALTIME);
+	return usk_probe_steady_add(s, before, real, clock_ns(CLOCK_MONOTONIC));
+}
+
 struct usk_probe_stamp usk_probe_now(const struct usk_probe_socket *s)
 {
 	return (struct usk_probe_stamp){ usk_probe_distort(s->distortion, clock_ns(CLOCK_REALTIME)),

@@ -60,6 +60,8 @@ bool usk_probe_is_loopback(const char *where);
 
 /** What the clock reads now; with the card's stamps that is no clock of ours, and never used. */
 struct usk_probe_stamp usk_probe_now(const struct usk_probe_socket *s);
+/** usk_probe_steady_add() with what the clocks read now; not of cards. */
+bool usk_probe_steady(struct usk_probe_steady *s);
 /** CLOCK_MONOTONIC. */
 int64_t usk_probe_mono_ns(void);
 

@@ -96,13 +96,18 @@ static bool contradicts(const struct usk_live_map *m, const struct usk_three_sta
 	       (usk_i128)at.local - at.precision > y->after;
 }
 
+void usk_probe_track_forget(struct usk_probe_track *t)
+{
+	t->n = 0;
+	t->has = false;
+}
+
 enum usk_probe_news usk_probe_track_add(struct usk_probe_track *t, const struct usk_three_stamps *y)
 {
 	struct usk_live_map m;
 	bool set = t->has && contradicts(&t->map, y);
 	if (set) {
-		t->n = 0;
-		t->has = false;
+		usk_probe_track_forget(t);
 	}
 	usk_i128 horizon = (usk_i128)y->remote + t->period_ns;
 	if (!best_map(t, y, horizon, &m)) {

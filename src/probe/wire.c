@@ -21,6 +21,7 @@ enum {
 	AT_SEQUENCE = 24,
 	AT_BODY = 32,
 	AT_BEFORE = 40,
+	AT_LIFE = AT_BODY + USK_PROBE_COOKIE,
 	AT_GONE = 48,
 	AT_TAG = USK_PROBE_BYTES - USK_PROBE_TAG,
 	VERSION = 1,
@@ -58,6 +59,7 @@ void usk_probe_encode(const struct usk_probe_packet *p, uint8_t out[USK_PROBE_BY
 	put64(out + AT_SEQUENCE, p->sequence);
 	if (p->type == USK_PROBE_COOKIES || p->type == USK_PROBE_ASK) {
 		memcpy(out + AT_BODY, p->cookie, USK_PROBE_COOKIE);
+		memcpy(out + AT_LIFE, p->life, p->type == USK_PROBE_COOKIES ? USK_PROBE_LIFE : 0);
 	} else if (p->type == USK_PROBE_ANSWER) {
 		unsigned kinds = p->received.kind;
 		put64(out + AT_BODY, (uint64_t)p->received.ns);
@@ -130,6 +132,10 @@ bool usk_probe_decode(const uint8_t *data, size_t n, struct usk_probe_packet *ou
 	}
 	size_t body = out->type == USK_PROBE_HELLO ? 0 : USK_PROBE_COOKIE;
 	memcpy(out->cookie, data + AT_BODY, body);
+	if (out->type == USK_PROBE_COOKIES) {
+		memcpy(out->life, data + AT_LIFE, USK_PROBE_LIFE);
+		body += USK_PROBE_LIFE;
+	}
 	return all_zero(data + AT_KINDS, 2) &&
 	       all_zero(data + AT_BODY + body, AT_TAG - AT_BODY - body);
 }

@@ -37,6 +37,7 @@ static struct usk_probe_packet any_packet(struct usk_rng *r)
 	fill(r, p.session, sizeof p.session);
 	if (p.type == USK_PROBE_COOKIES || p.type == USK_PROBE_ASK) {
 		fill(r, p.cookie, sizeof p.cookie);
+		fill(r, p.life, p.type == USK_PROBE_COOKIES ? sizeof p.life : 0);
 	} else if (p.type == USK_PROBE_ANSWER) {
 		p.received.ns = any_time(r);
 		p.received.kind = (enum usk_probe_kind)usk_rng_below(r, 3);
@@ -67,6 +68,7 @@ static void test_wire(void **state)
 		assert_memory_equal(data, again, USK_PROBE_BYTES);
 		assert_int_equal(q.type, p.type);
 		assert_int_equal(q.received.ns, p.received.ns);
+		assert_memory_equal(q.life, p.life, sizeof p.life);
 		assert_false(usk_probe_decode(data, usk_rng_below(&r, USK_PROBE_BYTES), &q));
 		data[USK_PROBE_BYTES] = 0;
 		assert_false(usk_probe_decode(data, sizeof data, &q));
@@ -322,6 +324,42 @@ static void test_replayed(void **state)
 	usk_probe_server_free(w.server);
 }
 
+/* Once its clock is set, a server answers no ask from before, and its clients are told. */
+static void test_set(void **state)
+{
+	(void)state;
+	struct wire w = new_wire(&no_key, 1000, 1000);
+	struct usk_probe_client c;
+	uint8_t ask[3][USK_PROBE_BYTES];
+	usk_probe_client_init(&c, &no_key);
+	open_session(&w, &c);
+	for (int i = 0; i < 3; i++) {
+		usk_probe_ask(&c, here(1), ask[i]);
+	}
+	assert_int_equal(say_to(&w, ask[0], sizeof ask[0]), USK_PROBE_ANSWERED);
+	w.now_ns++;
+	usk_probe_server_set(w.server, w.now_ns);
+	assert_int_equal(say_to(&w, ask[1], sizeof ask[1]), USK_PROBE_WELCOMED);
+	assert_int_equal(usk_probe_take(&c, w.out, sizeof w.out, here(9)), USK_PROBE_COOKIE_TAKEN);
+	assert_true(c.there_set && !c.anew);
+	c.there_set = false;
+	w.now_ns++;
+	usk_probe_burst(&c);
+	usk_probe_ask(&c, here(1), ask[2]);
+	assert_int_equal(say_to(&w, ask[2], sizeof ask[2]), USK_PROBE_WELCOMED);
+	assert_int_equal(usk_probe_take(&c, w.out, sizeof w.out, here(9)), USK_PROBE_COOKIE_TAKEN);
+	w.now_ns++;
+	usk_probe_ask(&c, here(1), ask[2]);
+	assert_int_equal(say_to(&w, ask[2], sizeof ask[2]), USK_PROBE_ANSWERED);
+	assert_true(!c.there_set && !c.anew);
+	/* Another process: that is no clock that was set. */
+	usk_probe_server_free(w.server);
+	w.server = usk_probe_server_new(&no_key, 1000, 1000);
+	open_session(&w, &c);
+	assert_true(!c.there_set && c.anew);
+	usk_probe_server_free(w.server);
+}
+
 static void test_cookies_age(void **state)
 {
 	(void)state;
@@ -424,6 +462,7 @@ int main(void)
 		cmocka_unit_test(test_forged),	    cmocka_unit_test(test_replayed),
 		cmocka_unit_test(test_cookies_age), cmocka_unit_test(test_many),
 		cmocka_unit_test(test_limits),	    cmocka_unit_test(test_driven_out),
+		cmocka_unit_test(test_set),
 	};
 	struct usk_err err;
 	if (usk_probe_ready(&err)) {

@@ -120,6 +120,7 @@ static void test_rounds(void **state)
 		for (int j = 0; j < 3; j++) {
 			usk_probe_round(&k.c, &k.s, &k.how, &round);
 			assert_true(round.known && round.spaced && !round.stopped);
+			assert_true(!round.set && !round.anew);
 			assert_int_equal(round.n_kept, 4);
 			assert_int_equal(round.lost, 0);
 			assert_true(round.trip_ns >= 0);
@@ -133,10 +134,15 @@ static void test_rounds(void **state)
 		host_stop(&h);
 		host_start(&h, 1000);
 		usk_probe_round(&k.c, &k.s, &k.how, &round);
-		assert_true(round.known && round.attempts == 2);
+		assert_true(round.known && round.attempts == 2 && round.anew);
+		/* This side's clock was set since: what the round before saw is another clock's. */
+		k.c.steady.lo_ns += 1000 * SECOND;
+		k.c.steady.hi_ns += 1000 * SECOND;
+		usk_probe_round(&k.c, &k.s, &k.how, &round);
+		assert_true(round.known && round.set && !round.anew && round.attempts == 1);
 		host_stop(&h);
 		assert_true(h.counts.verdict[USK_PROBE_WELCOMED] > 0);
-		assert_int_equal(h.counts.verdict[USK_PROBE_ANSWERED], 5);
+		assert_int_equal(h.counts.verdict[USK_PROBE_ANSWERED], 2 * 5);
 		usk_probe_close(&k.s);
 		usk_probe_close(&h.s[0]);
 	}

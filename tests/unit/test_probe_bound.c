@@ -216,6 +216,24 @@ static void test_set(void **state)
 	}
 }
 
+/* A step of a microsecond shows in readings that take a third of one; none shows without a step. */
+static void test_steady(void **state)
+{
+	(void)state;
+	struct usk_rng r;
+	usk_rng_seed(&r, 8);
+	struct usk_probe_steady s = { .has = false };
+	int64_t mono = 0, apart = below(&r, 1ll << 60);
+	for (int i = 0; i < 20000; i++) {
+		bool set = !below(&r, 10);
+		apart += set ? (below(&r, 2) ? 1000 : -1000) : 0;
+		mono += below(&r, SECOND);
+		int64_t before = mono, real = (mono += below(&r, 150)) + apart;
+		mono += below(&r, 150);
+		assert_true(usk_probe_steady_add(&s, before, real, mono) != (set && i));
+	}
+}
+
 /* ---- tables -------------------------------------------------------------------------- */
 
 static char *slurp(const char *path)
@@ -301,7 +319,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stamps), cmocka_unit_test(test_spacing),
 		cmocka_unit_test(test_track),  cmocka_unit_test(test_set),
-		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_table),  cmocka_unit_test(test_steady),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
