@@ -291,8 +291,7 @@ await test('axe finds no violation, light and dark, wide and narrow', async () =
 await test('printed in dark clothes, it is light and whole', () => withPage(two, { name: 'print', scheme: 'dark' }, async (page) => {
 	assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
 	await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-	await page.waitForTimeout(100);
-	assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'light');
+	await page.waitForFunction(() => document.documentElement.dataset.theme === 'light');
 	assert.ok((await page.pdf()).length > 20000);
 }));
 
