@@ -70,7 +70,7 @@ static int check_mode(const struct args *args, int mode)
 /* ---- both sides ----------------------------------------------------------------------- */
 
 /* Signals wait to be read, so that whatever is being written is finished first. */
-static int catch_end(void)
+void probe_side_catch_end(struct probe_side *side)
 {
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
 	sigset_t set;
@@ -83,7 +83,7 @@ static int catch_end(void)
 		}
 	}
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	side->stop_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 int probe_side_of(const struct args *args, struct probe_side *out)
@@ -110,7 +110,6 @@ int probe_side_of(const struct args *args, struct probe_side *out)
 	if (args_given(args, "duration")) {
 		out->end_ns = usk_probe_mono_ns() + args_ns(args, "duration");
 	}
-	out->stop_fd = catch_end();
 	return EXIT_DONE;
 }
 
@@ -161,6 +160,7 @@ static int serve(const struct args *args, struct probe_side *side)
 	if (status) {
 		return status;
 	}
+	probe_side_catch_end(side);
 	for (size_t i = 0; i < n; i++) {
 		s[i].distortion = &side->distortion;
 	}

@@ -17,8 +17,11 @@ struct probe_side {
 	int stop_fd;
 };
 
-/** Prints and returns the status. Signals that end a program make stop_fd readable from now on. */
+/** Prints and returns the status. */
 int probe_side_of(const struct args *args, struct probe_side *out);
+/** Signals that end a program make stop_fd readable from now on: call it when names are looked up,
+ * which may take long, and before anything is written. */
+void probe_side_catch_end(struct probe_side *side);
 void probe_side_end(struct probe_side *side);
 
 /** `unskew probe HOST`. */

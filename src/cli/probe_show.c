@@ -49,7 +49,8 @@ static void round_text(FILE *out, const struct probe_line *line,
 	char offset[UNIT_TEXT] = "-", drift[UNIT_TEXT] = "-", trip[UNIT_TEXT], age[UNIT_TEXT];
 	if (line->known) {
 		int64_t o = line->here_ns - line->there_ns, p = line->precision_ns;
-		unit_between(o, o - p, o + p, offset);
+		unit_between(o, usk_saturate((usk_i128)o - p), usk_saturate((usk_i128)o + p),
+			     offset);
 		unit_drift(line->drift_ppm, line->drift_ppm - line->drift_error_ppm,
 			   line->drift_ppm + line->drift_error_ppm, drift);
 	}

@@ -28,6 +28,7 @@ struct watch {
 	struct usk_live *live;
 	struct probe_total total;
 	int64_t period_ns, rounds;
+	int64_t there_ns, at_ns; /* of the last answer; when, by CLOCK_MONOTONIC */
 	bool json;
 };
 
@@ -64,7 +65,7 @@ static void take_options(struct watch *w)
 					       .timeout_ns = args_ns(a, "timeout"),
 					       .slack_ns = args_ns(a, "spacing"),
 					       .skew_e12 = args_e12(a, "max-skew-ppm"),
-					       .stop_fd = w->side->stop_fd };
+					       .stop_fd = -1 };
 	w->track = (struct usk_probe_track){ .allowance_e12 = args_e12(a, "allowance-ppm"),
 					     .skew_e12 = w->asking.skew_e12,
 					     .max_age_ns = args_ns(a, "max-age"),
@@ -75,6 +76,8 @@ static int open_outputs(struct watch *w)
 {
 	const char *path = args_string(w->args, "output"), *live = args_string(w->args, "live");
 	struct usk_err err = { 0 };
+	probe_side_catch_end(w->side);
+	w->asking.stop_fd = w->side->stop_fd;
 	if (live && usk_live_create(live, &w->live, &err)) {
 		return say_error(&err);
 	}
@@ -117,15 +120,22 @@ static int reach(struct watch *w, size_t which)
 	return EXIT_DONE;
 }
 
+/* No clock that we can read goes with a card's: from the last answer on. */
+static int64_t there_now(const struct watch *w)
+{
+	if (!w->socket.card) {
+		return usk_probe_track_remote(&w->track, usk_probe_now(&w->socket).ns);
+	}
+	return usk_saturate((usk_i128)w->there_ns + usk_probe_mono_ns() - w->at_ns);
+}
+
 /* What the map says of the moment of the round, or of now where it brought nothing. */
 static void describe(const struct watch *w, const struct usk_probe_round *round,
 		     struct probe_line *line)
 {
 	struct usk_live_time at;
 	line->drift_ppm = line->drift_error_ppm = NAN;
-	line->there_ns = round->known
-				 ? round->stamps.remote
-				 : usk_probe_track_remote(&w->track, usk_probe_now(&w->socket).ns);
+	line->there_ns = round->known ? round->stamps.remote : there_now(w);
 	if (!w->track.has || usk_live_map_at(&w->track.map, line->there_ns, &at) != USK_LIVE) {
 		return;
 	}
@@ -151,6 +161,8 @@ static enum usk_probe_news learn(struct watch *w, const struct usk_probe_round *
 	}
 	if (round->known) {
 		news = usk_probe_track_add(&w->track, &round->stamps);
+		w->there_ns = round->stamps.remote;
+		w->at_ns = usk_probe_mono_ns();
 	}
 	if (w->live && (forget || news != USK_PROBE_WORSE)) {
 		usk_live_publish(w->live, w->track.has ? &w->track.map : NULL);
