@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bands as maps, against the same in rationals: at, back, turned round, chained, thinned. */
+#include "cases.h"
 #include "rational.h"
 #include "solve/link.h"
 
@@ -148,7 +149,7 @@ static int64_t somewhere(const struct usk_link *b, struct usk_rng *r)
 static void test_at_and_back(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 400; seed++) {
+	for (uint64_t seed = 1; seed <= fit_cases(400); seed++) {
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
 		struct usk_link b = make(&r, seed % 2 ? 0 : INT64_C(1700000000000000000));
@@ -180,7 +181,7 @@ static void test_at_and_back(void **state)
 static void test_turn(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 300; seed++) {
+	for (uint64_t seed = 1; seed <= fit_cases(300); seed++) {
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
 		struct usk_link b = make(&r, INT64_C(1600000000000000000));
@@ -220,7 +221,7 @@ static Q chained(const struct usk_link *inner, const struct usk_link *outer, enu
 static void test_chain(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 300; seed++) {
+	for (uint64_t seed = 1; seed <= fit_cases(300); seed++) {
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
 		struct usk_link inner = make(&r, 0), outer = make(&r, among(&r, -50000, 50000));
@@ -252,7 +253,7 @@ static void test_chain(void **state)
 static void test_thin(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 300; seed++) {
+	for (uint64_t seed = 1; seed <= fit_cases(300); seed++) {
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
 		struct usk_link b = make(&r, 0), was = usk_link_of(b.knot, b.n, SKEW);

@@ -3,6 +3,7 @@
  * Many clocks whose truth is known: bands hold it, messages are in order, joint is never wider than
  * tree, and one clock that misbehaves does not spoil the others.
  */
+#include "cases.h"
 #include "knots.h"
 #include "mesh.h"
 
@@ -43,12 +44,6 @@ static void wander(struct mesh_options *o)
 {
 	o->model = "wander";
 	o->sway_ppm = 0.02;
-}
-
-static uint64_t cases(uint64_t normal)
-{
-	const char *asked = getenv("USK_CASES");
-	return asked ? strtoull(asked, NULL, 10) : normal;
 }
 
 static void solve(struct mesh *m, bool tree)
@@ -100,7 +95,7 @@ static void check_answer(const struct mesh *m)
 static void test_every_shape(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= cases(10); seed++) {
+	for (uint64_t seed = 1; seed <= fit_cases(10); seed++) {
 		for (enum mesh_shape shape = 0; shape < MESH_SHAPES; shape++) {
 			struct mesh m;
 			struct mesh_options o = options(seed, shape);
