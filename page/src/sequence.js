@@ -33,6 +33,13 @@ export function spread(view, from, to, most) {
 	return { of, picked: of <= most ? found : Array.from({ length: most }, (_, k) => found[Math.floor((k * (of - 1)) / (most - 1))]) };
 }
 
+/* Those nearest to a moment, by how many come before and after it */
+function around(found, at, most) {
+	const next = found.findIndex((m) => m.at >= at);
+	const first = Math.max(0, Math.min(found.length - most, (next < 0 ? found.length : next) - (most >> 1)));
+	return found.slice(first, first + most);
+}
+
 /* The same moment on the reference's time, less `reference`: for every pair that has estimates. */
 function insideAll(data, view, from, to) {
 	const map = view.self.map(view.self.side, view.origin, view.reference);
@@ -163,17 +170,17 @@ export class Sequence {
 		const found = everyone ? insideAll(data, view, corridor.from, corridor.to) : inside(view, corridor.from, corridor.to);
 		const map = everyone ? view.self.map(view.self.side, view.origin, view.reference) : null;
 		const middle = (corridor.from + corridor.to) / 2, at = map ? map.at(middle) : middle;
-		const most = everyone ? MOST * 2 : MOST;
-		const first = Math.max(0, Math.min(found.length - most, found.findIndex((m) => m.at >= at) - (most >> 1)));
-		const near = found.slice(first, first + most);
-		const busy = new Map();
+		const near = around(found, at, everyone ? MOST * 2 : MOST);
+		const busy = new Map(everyone ? [[view.self.name, 1e9], [view.peer.name, 1e9]] : []);
 		for (const { view: v } of near) {
 			for (const c of [v.self.name, v.peer.name]) {
-				busy.set(c, (busy.get(c) ?? 0) + 1 + (c === view.self.name || c === view.peer.name ? 1e9 : 0));
+				busy.set(c, (busy.get(c) ?? 0) + 1);
 			}
 		}
 		const hosts = [...busy.keys()].sort((a, b) => busy.get(b) - busy.get(a) || (a < b ? -1 : 1)).slice(0, HOSTS);
-		this.picked = near.filter(({ view: v }) => hosts.includes(v.self.name) && hosts.includes(v.peer.name));
+		/* Among many clocks few messages are between the same six: others of theirs, from further away. */
+		const theirs = ({ view: v }) => hosts.includes(v.self.name) && hosts.includes(v.peer.name);
+		this.picked = busy.size > hosts.length ? around(found.filter(theirs), at, MOST) : near;
 		this.hosts = everyone ? lineUp([...hosts].sort(), this.picked) : [view.peer.name, view.self.name];
 		this.left = busy.size - hosts.length;
 		return everyone ? found.length : Math.max(found.length, corridor.counts().reduce((n, c) => n + c.total, 0));
