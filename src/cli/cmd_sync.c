@@ -168,6 +168,15 @@ static int choose_plot(const struct args *args, const struct usk_clocks *c, uint
 	return EXIT_DONE;
 }
 
+static void draw(const struct args *args, const struct usk_clocks *c, uint32_t clock)
+{
+	const char *why = plot_clock(stdout, c, clock, plot_columns(stdout), plot_unicode());
+	if (why && args_given(args, "plot")) {
+		say(args, "unskew: note: --plot %s draws nothing: %s", args_string(args, "plot"),
+		    why);
+	}
+}
+
 /* Write, then say: a reader of standard output that goes away takes no file with it. */
 static int tell(const struct args *args, struct outputs *o, struct usk_trace **trace, size_t n,
 		const struct usk_clocks *c, const struct truth *truth, struct progress *progress)
@@ -192,7 +201,7 @@ static int tell(const struct args *args, struct outputs *o, struct usk_trace **t
 		print_clocks(stdout, c);
 	}
 	if (table && drawn != USK_NO_CLOCK) {
-		plot_clock(stdout, c, drawn, plot_columns(stdout), plot_unicode());
+		draw(args, c, drawn);
 	}
 	if (json_out) {
 		fputs(json, stdout);

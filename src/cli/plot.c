@@ -281,12 +281,24 @@ static const struct usk_pair *pair_of(const struct usk_clocks *c, uint32_t a, ui
 	return NULL;
 }
 
-void plot_clock(FILE *out, const struct usk_clocks *c, uint32_t clock, int columns, bool unicode)
+/* Why there is nothing to draw of a clock, or NULL. */
+static const char *why_not(const struct usk_clock *k, int columns)
+{
+	return k->quality == USK_REFERENCE ? "it is the reference"
+	       : k->quality != USK_BOUNDED || k->n_knots < 2 || k->n_path < 2 ? "it is not bounded"
+	       : columns < NARROWEST ? "40 columns are the least"
+	       : k->knot[k->n_knots - 1].epoch
+		       ? "it was put back while it recorded; `unskew report` draws such clocks, too"
+		       : NULL;
+}
+
+const char *plot_clock(FILE *out, const struct usk_clocks *c, uint32_t clock, int columns,
+		       bool unicode)
 {
 	const struct usk_clock *k = &c->clock[clock];
-	if (k->quality != USK_BOUNDED || k->n_knots < 2 || k->n_path < 2 || columns < NARROWEST ||
-	    k->knot[k->n_knots - 1].epoch) {
-		return;
+	const char *why = why_not(k, columns);
+	if (why) {
+		return why;
 	}
 	uint32_t other = k->path[k->n_path - 2];
 	const struct usk_clock *o = &c->clock[other];
@@ -296,8 +308,11 @@ void plot_clock(FILE *out, const struct usk_clocks *c, uint32_t clock, int colum
 			  .columns = (size_t)(columns < WIDEST ? columns : WIDEST) - GUTTER - 1,
 			  .first_ns = k->knot[0].local_ns,
 			  .last_ns = k->knot[k->n_knots - 1].local_ns };
-	bool back = o->n_knots && o->knot[o->n_knots - 1].epoch;
-	if (pair && !back && draw(&p, c, pair, clock)) {
+	if (o->n_knots && o->knot[o->n_knots - 1].epoch) {
+		why = "the clock that it is tied to was put back while it recorded";
+	} else if (!pair || !draw(&p, c, pair, clock)) {
+		why = "its messages are not known";
+	} else {
 		fputc('\n', out);
 		put_title(out, c, clock, other, &p);
 		put_rows(out, &p);
@@ -306,4 +321,5 @@ void plot_clock(FILE *out, const struct usk_clocks *c, uint32_t clock, int colum
 	free(p.least[0]);
 	free(p.least[1]);
 	free(p.dot);
+	return why;
 }

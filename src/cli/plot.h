@@ -12,10 +12,8 @@ int plot_columns(FILE *to);
 /** Do the environment's texts have characters beyond ASCII? */
 bool plot_unicode(void);
 
-/**
- * At most twelve lines, or nothing where nothing can be drawn: a clock that is not bounded or was
- * put back, a narrow terminal.
- */
-void plot_clock(FILE *out, const struct usk_clocks *c, uint32_t clock, int columns, bool unicode);
+/** At most twelve lines; where nothing can be drawn, none, and why not, else NULL. */
+const char *plot_clock(FILE *out, const struct usk_clocks *c, uint32_t clock, int columns,
+		       bool unicode);
 
 #endif

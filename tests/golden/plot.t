@@ -25,6 +25,7 @@ $ LC_ALL=C.UTF-8 COLUMNS=60 unskew sync m.csv --plot host1 | tail -10
           0                               ^          60.0 s
 $ unskew sync m.csv --plot host0 | grep -c below
 0
+! unskew: note: --plot host0 draws nothing: it is the reference
 ? 1
 $ unskew sync m.csv --plot host7 -o c.json
 ! unskew: --plot host7: there is no such clock; "host0" is one
@@ -37,6 +38,7 @@ $ unskew sync m.csv --json --plot host1 | grep -c 'from it below'
 ? 1
 $ COLUMNS=30 unskew sync m.csv --plot host1 | grep -c 'from it below'
 0
+! unskew: note: --plot host1 draws nothing: 40 columns are the least
 ? 1
 $ unskew sync m.csv | grep -c 'from it below'
 0
