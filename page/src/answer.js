@@ -18,8 +18,10 @@ export function adopt(id, summary) {
 	if (region.previousElementSibling?.tagName === 'H2') {
 		region.previousElementSibling.remove();
 	}
+	const more = region.nextElementSibling?.matches('.more') ? region.nextElementSibling : null;
 	region.setAttribute('aria-label', summary);
-	return h('details', null, h('summary', null, summary), region);
+	setTypes(region);
+	return h('details', null, h('summary', null, summary), region, more);
 }
 
 /* Units and minus signs as the rest of the page has them; names stay as they are. */

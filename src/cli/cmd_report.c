@@ -209,8 +209,7 @@ static enum usk_status write_page(struct report *r, struct usk_err *err)
 		command[i + 2] = typed[i];
 	}
 	char *names = report_names(r->clocks), *title = usk_format("unskew: %s", names);
-	char *tables =
-		report_answer(r->clocks, r->notes.note, r->notes.n, usk_page_built_size == 0);
+	char *tables = report_answer(r->clocks, r->notes.note, r->notes.n);
 	char *answer = usk_format("%s%s", tables, r->machines);
 	const struct usk_page page = {
 		.command = command,

@@ -14,11 +14,8 @@ char *stream_text(FILE *out, char **text);
 char *report_sentence(const struct usk_clocks *c);
 /** "client, server", "host0 and 7 others"; malloc'ed. */
 char *report_names(const struct usk_clocks *c);
-/**
- * The page's plain part: sentence, table of clocks, notes; malloc'ed. tables: those of pairs and
- * delays too, for a page that draws nothing.
- */
-char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_notes, bool tables);
+/** The page's plain part: sentence, tables of clocks, pairs and delays, notes; malloc'ed. */
+char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_notes);
 
 /**
  * The section "The machines' own clocks" of the files that --clock names, malloc'ed, or an empty

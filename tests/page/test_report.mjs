@@ -67,6 +67,10 @@ clocks.clocks.forEach((clock, i) => {
 	assert.equal(half, words(`${bound(clock.half_width_ns.best)} to ${bound(clock.half_width_ns.worst)}`));
 });
 
+/* The pairs, in a fold beside their picture */
+const pairs = await page.locator('#mesh details #unskew-pairs tbody tr').evaluateAll((rows) => rows.map((r) => [...r.cells].map((c) => c.textContent)));
+assert.deepEqual(pairs.map((r) => r.map(words).slice(0, 6)), clocks.pairs.map((p) => [p.a, p.b, p.quality, count(p.a_to_b), count(p.b_to_a), words(bound(p.half_width_ns))]));
+
 /* The plot, for each clock against each other */
 const maps = new Map(clocks.clocks.map((c) => [c.name, knotsOf(c, 'offset')]));
 const messages = readFileSync(at('used.csv'), 'utf8').trim().split('\n').slice(1).map((line) => {
