@@ -5,7 +5,8 @@
  * In    a session with a server, how patient to be
  * Out   exchanges, and what they say together
  * Why   Loeser's procedure: every wait is guarded by a timeout, what went badly is dropped and
- * asked again Not   which answers count (client.c); when the next round is due (the command)
+ *       asked again
+ * Not   which answers count (client.c); when the next round is due (the command)
  *
  * A burst is sent back to back, then one more ask collects when the answers left. That one is an
  * exchange too, only that its own departure there stays unknown.

@@ -3,11 +3,12 @@
  * burst.c - what the exchanges of a burst say together
  *
  * In    exchanges within some milliseconds, four stamps each
- * Out   which pairs kept their spacing; and one triple: this clock at least, the other clock, this
- * at most Why   two packets sent back to back that arrive as far apart as they left met no queue,
- * or the same (Geng and others 2018, "Exploiting a natural network effect for scalable,
- * fine-grained clock synchronization": coded probes) Not   rates: within a burst they are bounded
- * by the skew limit
+ * Out   which pairs kept their spacing; and one triple: this clock at least, the other clock,
+ *       this at most
+ * Why   two packets sent back to back that arrive as far apart as they left met no queue, or the
+ *       same (Geng and others 2018, "Exploiting a natural network effect for scalable,
+ *       fine-grained clock synchronization": coded probes)
+ * Not   rates: within a burst they are bounded by the skew limit
  *
  * Of a burst every exchange bounds the other clock, also one that queued: it only says less. So all
  * of them narrow the triple, and pairs decide whether to ask again.

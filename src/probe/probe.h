@@ -27,8 +27,9 @@
  *
  *      0  4  "uskp"
  *      4  1  version, 1
- *      5  1  type: 1 hello, 2 cookie (answers a hello, or an ask without a good cookie), 3 ask, 4
- * answer 6  2  of an answer: bits 0-1 kind of t2; bits 2-3, 4-5, 6-7, 8-9 of the departures below
+ *      5  1  type: 1 hello, 2 cookie (answers a hello, or an ask without a good cookie),
+ *            3 ask, 4 answer
+ *      6  2  of an answer: bits 0-1 kind of t2; bits 2-3, 4-5, 6-7, 8-9 of the departures below
  *      8 16  session: random, chosen by the client
  *     24  8  sequence: from 1 on, each used once in a session; an answer has that of its ask
  *     32 24  cookie, of a cookie and an ask
@@ -202,8 +203,7 @@ void usk_probe_server_gone(struct usk_probe_server *s, const uint8_t sent[USK_PR
 /** The server's clock was set: no ask from before gets an answer with a stamp from after it. */
 void usk_probe_server_set(struct usk_probe_server *s, int64_t now_ns);
 
-/* ---- client.c: asks, and which answers count ----------------------------------------------------
- */
+/* ---- client.c: asks, and which answers count ------------------------------------------- */
 
 enum { USK_PROBE_BURST = 16 };
 
@@ -249,8 +249,7 @@ void usk_probe_ask(struct usk_probe_client *c, struct usk_probe_stamp t1,
 enum usk_probe_taken usk_probe_take(struct usk_probe_client *c, const uint8_t *data, size_t n,
 				    struct usk_probe_stamp t4);
 
-/* ---- burst.c: what a burst says ----------------------------------------------------------------
- */
+/* ---- burst.c: what a burst says ------------------------------------------------------- */
 
 /** All four stamps are there, those of a side by one clock, and in an order that can be. */
 bool usk_probe_whole(const struct usk_probe_exchange *e);
@@ -265,8 +264,7 @@ bool usk_probe_spaced(const struct usk_probe_exchange *a, const struct usk_probe
 bool usk_probe_stamps(const struct usk_probe_exchange *e, size_t n, int64_t skew_e12,
 		      struct usk_three_stamps *out);
 
-/* ---- track.c: the other clock from burst to burst ----------------------------------------------
- */
+/* ---- track.c: the other clock from burst to burst ----------------------------------------- */
 
 enum { USK_PROBE_SLOTS = 64 };
 
@@ -297,8 +295,7 @@ enum usk_probe_news usk_probe_track_add(struct usk_probe_track *t,
 /** The other clock's reading when this one reads local_ns, to some ns; 0 without a map. */
 int64_t usk_probe_track_remote(const struct usk_probe_track *t, int64_t local_ns);
 
-/* ---- table.c: exchanges into a file -------------------------------------------------------------
- */
+/* ---- table.c: exchanges into a file --------------------------------------------------- */
 
 struct usk_probe_table {
 	int fd;

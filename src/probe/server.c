@@ -4,9 +4,9 @@
  *
  * In    a packet from an address, when it arrived
  * Out   at most one packet of the same size, or why none
- * Why   whoever asks proves in this order: that it speaks the language, that it knows the key, that
- * it does not ask too often, that answers reach it, that it did not ask this before Not   sockets
- * (socket.c, so that all of this can be tried with made-up packets)
+ * Why   whoever asks proves in this order: that it speaks the language, that it knows the key,
+ *       that it does not ask too often, that answers reach it, that it did not ask this before
+ * Not   sockets (socket.c, so that all of this can be tried with made-up packets)
  *
  * The proof of an address is a cookie: a hash of it by a secret of this process, good for a minute.
  * Nothing is kept of a client before it came back with one.
@@ -53,8 +53,7 @@ void usk_probe_server_free(struct usk_probe_server *s)
 	}
 }
 
-/* ---- cookies: when it was given (8 bytes), a hash of that, the address and the session (16) ----
- */
+/* ---- cookies: when it was given (8 bytes), a hash of that, the address, the session (16) ---- */
 
 static void bake(const struct usk_probe_server *s, const struct usk_probe_peer *peer,
 		 const uint8_t session[USK_PROBE_SESSION], uint64_t given_ns,
@@ -82,8 +81,7 @@ static bool good_cookie(const struct usk_probe_server *s, const struct usk_probe
 	       at > usk_probe_sessions_since(s->sessions, heard->from.addr);
 }
 
-/* ---- packets ----------------------------------------------------------------------------------
- */
+/* ---- packets --------------------------------------------------------------------------- */
 
 static void answer(const struct usk_probe_server *s, const struct usk_probe_packet *p,
 		   uint8_t out[USK_PROBE_BYTES])

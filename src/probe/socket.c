@@ -5,7 +5,8 @@
  * In    addresses, bytes
  * Out   bytes, stamps: SO_TIMESTAMPING of Linux
  * Why   what a process reads from a clock before it sends and after it received holds everything
- * that it waited for a processor; the kernel's stamps do not Not   what the bytes mean
+ *       that it waited for a processor; the kernel's stamps do not
+ * Not   what the bytes mean
  *
  * A departure is reported on the socket's error queue, by a number that counts what was sent. All
  * stamps err to the safe side: a departure is taken before the packet is handed to the card, an

@@ -5,7 +5,8 @@
  * In    CLOCK_REALTIME between two readings of CLOCK_MONOTONIC, now and then
  * Out   whether the former was set since
  * Why   a step that is smaller than a round trip contradicts no exchange, and makes false bounds
- * all the same Not   slewing: both clocks are slewed as one, and the allowance is for that
+ *       all the same
+ * Not   slewing: both clocks are slewed as one, and the allowance is for that
  *
  * What lies between the two clocks is constant but for steps, and for sleep, in which one of them
  * stops and what the other gained is a guess. Each triple of readings says between which bounds it

@@ -4,9 +4,10 @@
  *
  * In    exchanges of a burst
  * Out   a,b,t1_ns,t2_ns,t3_ns,t4_ns: one write of whole rows each time, on the disk before it
- * returns Why   who watches clocks for a week must not lose it to a crash; so unlike all other
- * outputs this one is there from the start, and complete after every burst Not   reading it
- * (src/read/exchanges.c)
+ *       returns
+ * Why   who watches clocks for a week must not lose it to a crash; so unlike all other outputs
+ *       this one is there from the start, and complete after every burst
+ * Not   reading it (src/read/exchanges.c)
  */
 #include "base/io.h"
 #include "probe/probe.h"

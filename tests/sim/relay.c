@@ -4,8 +4,8 @@
  *
  * In    datagrams to 127.0.0.1 PORT, and the answers of HOST HOSTPORT to them
  * Out   the same for the other side, or lost, late by 50 ms, out of order, twice, long after,
- * changed, cut short, or sent back to where it came from Why   a bound must hold whatever lies
- * between; nothing passes FOR seconds from second FROM on
+ *       changed, cut short, or sent back to where it came from
+ * Why   a bound must hold whatever lies between; nothing passes FOR seconds from second FROM on
  *
  * Prints what it did to how many.
  */

@@ -3,9 +3,10 @@
  * test_probe_hosts.c - `unskew probe` between two network namespaces, against the known truth
  *
  * In    paths of unskew and relay; --seconds N, 60 unless told
- * Out   every round's bound held against the truth, figures; status 77 where namespaces are not to
- * be had Why   both namespaces have the kernel's one clock; one side reads it through a made-up one
- * that is an hour ahead and gains 80 ppm, so the truth is a formula
+ * Out   every round's bound held against the truth, figures; status 77 where namespaces are not
+ *       to be had
+ * Why   both namespaces have the kernel's one clock; one side reads it through a made-up one
+ *       that is an hour ahead and gains 80 ppm, so the truth is a formula
  *
  * At the same time: a client over IPv4, which fills a table and a map in shared memory, one over
  * IPv6, and one through a relay that loses, delays, repeats, forges and cuts packets.
