@@ -34,7 +34,21 @@ static void take(struct usk_verdict *v, const struct usk_suspect *s, size_t n)
 	}
 }
 
-/* Does it help to leave out a few of pieces i to j? */
+/* Do all lie between the outer pieces? These are right: whoever accuses one of them would have what
+ * came after a jump as wrong for as long as it takes to be most. */
+static bool between(const struct usk_part *p, const struct usk_pieces *s, size_t i, size_t j,
+		    const struct usk_suspect *suspect, size_t n)
+{
+	for (size_t k = 0; k < n; k++) {
+		usk_i128 x = (usk_i128)suspect[k].point.local_ns - p->frame.local_ns;
+		if (x <= s->cut[i].from || x >= s->cut[j - 1].to) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Does it help to leave out a few of what lies between pieces i and j? */
 static bool excuse(const struct usk_fit *fit, const struct usk_part *p, const struct usk_pieces *s,
 		   size_t i, size_t j, const struct usk_piece_ask *ask, size_t max,
 		   struct usk_verdict *v)
@@ -47,7 +61,8 @@ static bool excuse(const struct usk_fit *fit, const struct usk_part *p, const st
 	size_t n = 0;
 	sub.corridor = usk_part_corridor(&part);
 	sub.lines = usk_lines_new(sub.corridor, p->q_ns[1], p->q_ns[0], fit->max_skew_e12);
-	bool few = ask->suspects(ask->ctx, &sub, &part, max, &suspect, &n) <= max && n;
+	bool few = ask->suspects(ask->ctx, &sub, &part, max, &suspect, &n) <= max && n &&
+		   between(p, s, i, j, suspect, n);
 	if (few) {
 		take(v, suspect, n);
 	}

@@ -156,6 +156,33 @@ static int by_epoch_and_time(const void *pa, const void *pb)
 	return (a->after_local_ns > b->after_local_ns) - (a->after_local_ns < b->after_local_ns);
 }
 
+static bool has_jump(const struct usk_clock *k, const struct usk_jump *j)
+{
+	for (size_t i = 0; i < k->n_jumps; i++) {
+		const struct usk_jump *x = &k->jump[i];
+		if (x->of == j->of && x->after_local_ns == j->after_local_ns &&
+		    x->before_local_ns == j->before_local_ns) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What a pair tells of the same jump by its other clock: its bracket is that clock's time turned
+ * round, and so never quite this one's. */
+static void forget_overlapping(struct usk_clock *k, const struct usk_jump *j)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < k->n_jumps; i++) {
+		const struct usk_jump *x = &k->jump[i];
+		if (x->of != j->of || x->before_local_ns < j->after_local_ns ||
+		    x->after_local_ns > j->before_local_ns) {
+			k->jump[n++] = *x;
+		}
+	}
+	k->n_jumps = n;
+}
+
 /* That it was put back is known from its stamps; by how much if both epochs are tied to another
  * clock. */
 static void add_back(const struct usk_map *map, const struct usk_epochs *e, size_t i,
@@ -168,12 +195,10 @@ static void add_back(const struct usk_map *map, const struct usk_epochs *e, size
 			      .before_local_ns = e->epoch[i].after_ns + shift + more,
 			      .size_lo_ns = USK_NONE,
 			      .size_hi_ns = USK_NONE };
-	for (size_t n = 0; n < k->n_jumps; n++) {
-		if (k->jump[n].of == clock && k->jump[n].after_local_ns == j.after_local_ns &&
-		    k->jump[n].before_local_ns == j.before_local_ns) {
-			return;
-		}
+	if (has_jump(k, &j)) {
+		return;
 	}
+	forget_overlapping(k, &j);
 	if (map && tied[i] && tied[i + 1] && k->quality == USK_BOUNDED) {
 		struct usk_knot a = knot_at(map, j.after_local_ns);
 		struct usk_knot b = knot_at(map, j.before_local_ns);

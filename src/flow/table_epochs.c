@@ -292,12 +292,13 @@ static size_t epoch_of_receipt(const struct party *y, const struct row_place *at
 		return at->epoch;
 	}
 	const struct usk_gap *g = &y->fell[at->epoch];
+	usk_i128 size = (usk_i128)g->before_ns - g->after_ns;
 	/* Later than the clock ever showed before, but for a few stamps: it took longer than S. */
 	if (t >= at->last) {
 		int64_t gap = y->survey.epochs.epoch[at->epoch].lowest_ns;
-		return at->epoch + ((usk_i128)t - g->before_ns > 2 * (usk_i128)gap);
+		usk_i128 few = gap ? 2 * (usk_i128)gap : size; /* a single stamp tells none */
+		return at->epoch + ((usk_i128)t - g->before_ns > few);
 	}
-	usk_i128 size = (usk_i128)g->before_ns - g->after_ns;
 	return at->epoch + ((usk_i128)g->before_ns - at->last < size &&
 			    (usk_i128)g->after_ns - t < size / LIKE);
 }

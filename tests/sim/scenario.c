@@ -371,6 +371,7 @@ void scenario_draw(struct scenario *s, uint64_t seed, const char *model, const c
 	if (kind == STEPPED) {
 		double seconds = (double)s->o.duration_ns * 1e-9 * (double)pairs_of(&s->o);
 		s->o.rate = fmax(s->o.rate, fmin(30, 9000 / seconds));
+		s->o.period_ns = s->o.period_ns ? 1 + llround(1e9 / s->o.rate) : 0;
 		draw_steps(s, &r);
 	}
 	draw_wishes(s, &r, kind, w);

@@ -217,24 +217,45 @@ static void check_size(struct trial *t, const struct usk_clock *c, const struct 
 	}
 }
 
-/* A jump that is reported was one, of that clock. Returns whether all are found; then their sizes
- * are right too, which one that hides among the delays would spoil. */
+/* How many that are reported may mean a true jump of a host. */
+static size_t reports_of(const struct trial *t, const struct usk_clock *c, uint32_t host,
+			 const struct sim_jump *x)
+{
+	uint32_t local = (uint32_t)strtoul(c->name + strlen("host"), NULL, 10);
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_jumps; i++) {
+		const struct usk_jump *j = &c->jump[i];
+		bool then = seen_epoch(t, local, x->true_ns - 1) == j->epoch;
+		bool any = x->still_ns || host_of(t, j->of) == host || unseen(t, host, x);
+		n += any && then && inside(&t->clock[local], j, x);
+	}
+	return n;
+}
+
+/* A jump that is reported was one, of that clock. Returns whether all are found, each once; then
+ * their sizes are right too, which one that hides among the delays would spoil. */
 static bool check_jumps(struct trial *t, const struct usk_clock *c)
 {
 	uint32_t local = (uint32_t)strtoul(c->name + strlen("host"), NULL, 10);
 	uint32_t reference = host_of(t, c->reference);
-	size_t found = 0, all = t->clock[local].n_jumps;
-	all += reference == local ? 0 : t->clock[reference].n_jumps;
+	bool found = true;
+	size_t all = 0;
 	for (size_t i = 0; i < c->n_jumps; i++) {
 		const struct usk_jump *j = &c->jump[i];
 		size_t n = jumps_meant(t, j, local, reference).n;
-		found += n == 1;
+		found = found && n == 1;
 		if (!n && j->kind == USK_JUMP) {
 			trial_fail(t, "%s has a jump after %lld that is none of %s", c->name,
 				   (long long)j->after_local_ns, t->answer->clock[j->of].name);
 		}
 	}
-	if (found != all || c->n_jumps != all) {
+	for (uint32_t h = 0; h < t->s->o.hosts; h++) {
+		for (size_t i = 0; i < t->clock[h].n_jumps && (h == local || h == reference); i++) {
+			found = found && reports_of(t, c, h, &t->clock[h].jump[i]) == 1;
+			all++;
+		}
+	}
+	if (!found || c->n_jumps != all) {
 		return false;
 	}
 	for (size_t i = 0; i < c->n_jumps; i++) {
@@ -242,6 +263,26 @@ static bool check_jumps(struct trial *t, const struct usk_clock *c)
 		check_size(t, c, j, jumps_meant(t, j, local, reference));
 	}
 	return true;
+}
+
+/* An answer tells the jumps of its clocks, not those that other pairs on the way saw of them: so
+ * whether these found all is known of clocks alone whose stamps show that they were put back. */
+static bool may_hide(const struct trial *t, const struct usk_clock *c)
+{
+	for (uint32_t h = 0; h < t->s->o.hosts; h++) {
+		bool shown = true, on_the_way = c->n_routes > 0;
+		for (size_t i = 0; i < t->clock[h].n_jumps; i++) {
+			const struct sim_jump *x = &t->clock[h].jump[i];
+			shown = shown && !x->still_ns && x->size_ns < 0 && !unseen(t, h, x);
+		}
+		for (size_t i = 1; i + 1 < c->n_path; i++) {
+			on_the_way = on_the_way || host_of(t, c->path[i]) == h;
+		}
+		if (!shown && on_the_way) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* Was a clock put back twice within 4 S of its time, or 1 s; or by less than 1 s so late that it
@@ -281,11 +322,12 @@ static void find_promise(struct trial *t)
 		/* Clocks that drift apart by more than the limit jump, for all that can be known.
 		 */
 		bool each = c->n_knots && (all || t->out->stepped) ? check_jumps(t, c) : true;
+		each = each && !(c->n_knots && may_hide(t, c));
 		all = all && (each || !t->out->stepped);
 	}
 	/* Where each true jump is found, the pieces between them are what the model is about. */
-	all = all && (!t->out->stepped || (t->answer->model.kind == USK_SEGMENTS &&
-					   !t->answer->model.segment_ns && t->s->o.hosts == 2));
+	all = all && (!t->out->stepped ||
+		      (t->answer->model.kind == USK_SEGMENTS && !t->answer->model.segment_ns));
 	t->out->promised = all;
 	for (size_t i = 0; i < t->answer->n_clocks && all; i++) {
 		const struct usk_clock *c = &t->answer->clock[i];
@@ -348,6 +390,27 @@ static void check_moment(struct trial *t, uint32_t host, int64_t true_ns)
 	}
 }
 
+/* Around every jump of any clock, ever closer: the brackets that it may be in, of all clocks. */
+static void check_around_jumps(struct trial *t, uint32_t host)
+{
+	const struct sim_options *o = &t->s->o;
+	for (uint32_t h = 0; h < o->hosts; h++) {
+		for (size_t i = 0; i < t->clock[h].n_jumps; i++) {
+			int64_t at = t->clock[h].jump[i].true_ns;
+			int64_t left = at - o->start_ns, right = o->start_ns + o->duration_ns - at;
+			for (int64_t off = 1; off <= left || off <= right; off *= 2) {
+				if (off <= left) {
+					check_moment(t, host, at - off);
+				}
+				if (off <= right) {
+					check_moment(t, host, at + off);
+				}
+			}
+			check_moment(t, host, at);
+		}
+	}
+}
+
 static void check_moments(struct trial *t)
 {
 	const struct sim_options *o = &t->s->o;
@@ -361,6 +424,7 @@ static void check_moments(struct trial *t)
 				     o->start_ns +
 					     (int64_t)((usk_i128)o->duration_ns * i / MOMENTS));
 		}
+		check_around_jumps(t, h);
 		for (size_t i = 0; i < t->n && o->format == SIM_TABLE; i++) {
 			if (t->m[i].from == h) {
 				check_moment(t, h, t->m[i].left_ns);
