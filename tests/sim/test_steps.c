@@ -253,6 +253,31 @@ static void ten_steps(void **state)
 	}
 }
 
+/* Asleep so shortly before the end that all that is said after it is a handful of messages, and put
+ * forward not long before: they are right all the same. */
+static void asleep_near_the_end(void **state)
+{
+	(void)state;
+	static const struct sim_step step[] = { { 1, 144367194, 82459006, false },
+						{ 1, 1093305966, 3871442, false },
+						{ 1, 1595964514, 76425286, true } };
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct sim_options o = lan(seed, 0, 30);
+		struct world world, *w = &world;
+		o.duration_ns = 1834206853;
+		o.dmin.base_ps = 201000;
+		o.tail_ns = 668801;
+		o.step = step;
+		o.n_steps = COUNT(step);
+		begin(w, &o);
+		struct usk_clocks *c = solve(w, "segments=auto");
+		const struct usk_clock *k = stepped(c);
+		MUST(k->quality == USK_BOUNDED && !c->counts.outliers);
+		usk_clocks_free(c);
+		end(w);
+	}
+}
+
 /* ---- slews ---------------------------------------------------------------------------------- */
 
 /* Polls from 16 s to 17 min, each set off by its own error, made good at no more than so much. */
@@ -384,6 +409,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_step_in_the_middle_of_an_hour),
 		cmocka_unit_test(ten_steps),
+		cmocka_unit_test(asleep_near_the_end),
 		cmocka_unit_test(slewed_is_not_stepped),
 		cmocka_unit_test(put_back),
 	};
