@@ -131,12 +131,6 @@ export class Clock {
 		return new Map_(knots, side, local, reference, open);
 	}
 
-	/* the moment in the middle, where tables state the offset; BigInt */
-	get middle() {
-		const first = this.knots[0].x, last = this.knots[this.knots.length - 1].x;
-		return first + (last - first) / 2n;
-	}
-
 	/* offset, lo, hi at a local time, as BigInt; null where unknown */
 	state(x) {
 		const near = this.knots[0]?.[this.side] ?? 0n;
