@@ -53,7 +53,7 @@ struct merge {
 	struct port *port;
 	size_t n_ports;
 	struct stream *stream;
-	size_t n_streams, cap_streams;
+	size_t n_streams, cap_streams, last; /* last: where the last one was found */
 	struct waiting *heap;
 	size_t n, cap;
 	uint64_t number;

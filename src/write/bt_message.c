@@ -18,12 +18,13 @@
 static struct stream *find_stream(struct merge *m, const bt_stream *from)
 {
 	/* What came last comes again, nearly always. */
-	for (size_t i = 0; i < m->n_streams; i++) {
-		if (m->stream[i].from == from) {
-			return &m->stream[i];
+	if (m->last >= m->n_streams || m->stream[m->last].from != from) {
+		m->last = 0;
+		while (m->last < m->n_streams && m->stream[m->last].from != from) {
+			m->last++;
 		}
 	}
-	return NULL;
+	return m->last < m->n_streams ? &m->stream[m->last] : NULL;
 }
 
 /* A stamp of the stream, as recorded and on the common clock. */
