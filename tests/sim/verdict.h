@@ -26,4 +26,21 @@ void trial_fail(struct trial *t, const char *fmt, ...) __attribute__((format(pri
 /** Hold the answer against the truth; into t->out. */
 void trial_verdict(struct trial *t);
 
+/* ---- jumps: verdict_jumps.c ------------------------------------------------------------------ */
+
+uint32_t trial_host_of(const struct trial *t, uint32_t clock);
+
+/** The epoch of a moment, of those that stamps show. */
+uint32_t trial_seen_epoch(const struct trial *t, uint32_t host, int64_t true_ns);
+
+/** Fails if one that is reported was none. Whether all of the clock and its reference are found,
+ * each once; then their sizes are checked, too. */
+bool trial_check_jumps(struct trial *t, const struct usk_clock *c);
+
+/** May a jump be hidden from a pair that the clock's band goes through? */
+bool trial_may_hide(const struct trial *t, const struct usk_clock *c);
+
+/** Was it put back so that the order of records does not tell it from late ones? */
+bool trial_crowded(const struct trial *t, const struct sim_clock *c);
+
 #endif
