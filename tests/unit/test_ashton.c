@@ -522,7 +522,8 @@ static void check_two_point(bool delta, const char *name)
 		talk_free(&t);
 	}
 	print_message("%zu lines, %zu without, %zu backwards\n", lines, none, back);
-	assert_true(lines > 100 && none > 100 && back > 10);
+	uint64_t cases = fit_cases(2000);
+	assert_true(lines > cases / 20 && none > cases / 20 && back > cases / 200);
 }
 
 static void test_two_point(void **state)
