@@ -119,6 +119,7 @@ await test('a clock that counts from boot loses no nanosecond', async () => {
 		}
 		await page.rest();
 		await page.locator('#messages summary').click();
+		await page.locator('#messages details tbody td').first().waitFor();
 		const row = await page.locator('#messages details tbody tr').first().locator('td, th').allTextContents();
 		const held = messages.map((m) => `${1700000000000000000n + BigInt(m.a)}`.slice(-9)).map((t) => t.replace(/(\d{3})(?=\d)/g, '$1\u2009'));
 		assert.ok(held.some((t) => row[1].includes(t) || row[2].includes(t)), row.join(' | '));
