@@ -169,8 +169,8 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 		bulk = most; /* more than a twentieth are wrong */
 	}
 	out->spread_ns = usk_saturate(d[n - 1] < bulk ? d[n - 1] : bulk);
+	int64_t off = usk_coarse_off(out, s, n, d[n / 2]);
 	free(d);
-	int64_t off = usk_coarse_off(out, s, n);
 	out->spread_ns = off > out->spread_ns ? off : out->spread_ns;
 	out->rate = robust_rate(s + longest.from, longest.n, out);
 }

@@ -155,30 +155,23 @@ enum { LEAST_RUN = 4 };
 /* Matching waits for no more. */
 #define MOST_OFF_NS INT64_C(1000000000)
 
-static int by_value(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
-}
-
 static int64_t size_of(int64_t v)
 {
 	return v < 0 ? -v : v;
 }
 
-int64_t usk_coarse_off(const struct usk_coarse *c, const struct usk_sighting *s, size_t n)
+int64_t usk_coarse_off(const struct usk_coarse *c, const struct usk_sighting *s, size_t n,
+		       int64_t middle_ns)
 {
-	int64_t *r = usk_alloc(n, sizeof *r), *sorted = usk_alloc(n, sizeof *sorted), most = 0;
+	int64_t *r = usk_alloc(n, sizeof *r), most = 0;
 	size_t hint = 0;
 	for (size_t i = 0; i < n; i++) {
 		usk_i128 off = (usk_i128)s[i].p_ns - usk_coarse_to_p(c, s[i].q_ns, &hint);
 		r[i] = off > USK_TIME_MAX    ? USK_TIME_MAX
 		       : off < -USK_TIME_MAX ? -USK_TIME_MAX
 					     : (int64_t)off;
-		sorted[i] = size_of(r[i]);
 	}
-	qsort(sorted, n, sizeof *sorted, by_value);
-	int64_t usual = sorted[n / 2] < MOST_OFF_NS ? 8 * sorted[n / 2] + 1000000 : MOST_OFF_NS;
+	int64_t usual = middle_ns < MOST_OFF_NS ? 8 * middle_ns + 1000000 : MOST_OFF_NS;
 	for (size_t i = 0, end; i < n; i = end) {
 		end = i + 1;
 		int64_t off = size_of(r[i]);
@@ -191,6 +184,5 @@ int64_t usk_coarse_off(const struct usk_coarse *c, const struct usk_sighting *s,
 		most = end - i >= LEAST_RUN && off > most ? off : most;
 	}
 	free(r);
-	free(sorted);
 	return most;
 }

@@ -35,7 +35,8 @@ struct usk_stretch {
 struct usk_stretch usk_coarse_steps(struct usk_coarse *c, const struct usk_sighting *s, size_t n);
 
 /** How far off the map sightings are that agree with their neighbours, unlike wrong joins: 0 if
- * none are unusually far, 1 s at most. */
-int64_t usk_coarse_off(const struct usk_coarse *c, const struct usk_sighting *s, size_t n);
+ * none are unusually far, 1 s at most. middle_ns: how far off the middle one of all is. */
+int64_t usk_coarse_off(const struct usk_coarse *c, const struct usk_sighting *s, size_t n,
+		       int64_t middle_ns);
 
 #endif
