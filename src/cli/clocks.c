@@ -3,6 +3,7 @@
 #include "cmd.h"
 #include "base/io.h"
 #include "base/stamp.h"
+#include "write/write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,20 +34,7 @@ bool clocks_file(const char *path)
 int clocks_read(const char *path, struct usk_clocks **out)
 {
 	struct usk_err err = { 0 };
-	struct usk_input in;
-	enum usk_status status = usk_input_open(&in, path, &err);
-	if (status) {
-		return say_error(&err);
-	}
-	status = usk_input_all(&in, &err);
-	if (!status) {
-		status = usk_clocks_from_json((const char *)in.data, in.have, out, &err);
-	}
-	if (status) {
-		usk_fail_in(&err, "%s", path);
-	}
-	usk_input_close(&in);
-	return status ? say_error(&err) : EXIT_DONE;
+	return usk_clocks_read(path, out, &err) ? say_error(&err) : EXIT_DONE;
 }
 
 int clocks_status(const struct usk_clocks *c)

@@ -58,6 +58,17 @@ void offset_at_middle(const struct usk_clocks *c, const struct usk_clock *clock,
 	usk_replay_free(maps);
 }
 
+void clock_messages(const struct usk_clocks *c, uint64_t *sent, uint64_t *received)
+{
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct usk_pair *p = &c->pair[i];
+		sent[p->a] += p->a_to_b;
+		received[p->b] += p->a_to_b;
+		sent[p->b] += p->b_to_a;
+		received[p->a] += p->b_to_a;
+	}
+}
+
 static void print_table(FILE *out, const struct usk_clocks *c)
 {
 	static const char *const heading[] = { "clock",	     "quality", "offset at the middle",
@@ -66,13 +77,7 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 	struct table t = { .columns = COUNT(heading), .right = right };
 	uint64_t *sent = usk_alloc(c->n_clocks, sizeof *sent);
 	uint64_t *received = usk_alloc(c->n_clocks, sizeof *received);
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		const struct usk_pair *p = &c->pair[i];
-		sent[p->a] += p->a_to_b;
-		received[p->b] += p->a_to_b;
-		sent[p->b] += p->b_to_a;
-		received[p->a] += p->b_to_a;
-	}
+	clock_messages(c, sent, received);
 	for (size_t i = 0; i < COUNT(heading); i++) {
 		table_cell(&t, heading[i]);
 	}

@@ -13,6 +13,9 @@
  */
 void offset_at_middle(const struct usk_clocks *c, const struct usk_clock *clock,
 		      char out[UNIT_TEXT]);
+/** How many messages each clock sent and received: sent[n_clocks] and received[n_clocks], all 0
+ * before. */
+void clock_messages(const struct usk_clocks *c, uint64_t *sent, uint64_t *received);
 /** The table of clocks, what was left out, what contradicts what, notes, and the assumptions. */
 void print_clocks(FILE *out, const struct usk_clocks *c);
 /** What the bands rest on, a sentence or two over lines. */

@@ -136,13 +136,7 @@ static void put_clocks(FILE *out, const struct usk_clocks *c)
 	static const bool number[] = { false, false, true, true, true, true, true, false };
 	uint64_t *sent = usk_alloc(c->n_clocks, sizeof *sent);
 	uint64_t *received = usk_alloc(c->n_clocks, sizeof *received);
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		const struct usk_pair *p = &c->pair[i];
-		sent[p->a] += p->a_to_b;
-		received[p->b] += p->a_to_b;
-		sent[p->b] += p->b_to_a;
-		received[p->a] += p->b_to_a;
-	}
+	clock_messages(c, sent, received);
 	begin_table(out, "unskew-clocks", "Clocks",
 		    "Clocks. An offset is reference \xe2\x88\x92 local: add it to a stamp of the "
 		    "clock. A positive drift is a clock that runs fast.",

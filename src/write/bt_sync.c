@@ -1,27 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "write/bt_sync.h"
-#include "base/io.h"
+#include "write/write.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static enum usk_status read_clocks(const char *path, struct usk_clocks **out, struct usk_err *err)
-{
-	struct usk_input in;
-	enum usk_status status = usk_input_open(&in, path, err);
-	if (status) {
-		return status;
-	}
-	status = usk_input_all(&in, err);
-	if (!status) {
-		status = usk_clocks_from_json((const char *)in.data, in.have, out, err);
-	}
-	if (status) {
-		usk_fail_in(err, "%s", path);
-	}
-	usk_input_close(&in);
-	return status;
-}
 
 /*
  * Stamps on the common clock are counts from its zero: 1970, unless one is before it. Then as long
@@ -62,7 +44,7 @@ static bool take_params(struct sync *s, const bt_value *params, bt_self_componen
 			"whose");
 		return false;
 	}
-	if (read_clocks(bt_value_string_get(path), &s->own, &err)) {
+	if (usk_clocks_read(bt_value_string_get(path), &s->own, &err)) {
 		BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(component, "%s", err.msg);
 		return false;
 	}

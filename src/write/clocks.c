@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clocks.c - the table of clocks as an owned whole: freeing it, finding a trace's clock in it
+ * clocks.c - the table of clocks as an owned whole: reading it, freeing it, finding a trace's clock
+ * in it
  */
 #include "write/write.h"
 
@@ -17,6 +18,24 @@ static const char *const qualities[] = {
 const char *usk_quality_name(enum usk_quality q)
 {
 	return (size_t)q < COUNT(qualities) ? qualities[q] : "absent";
+}
+
+enum usk_status usk_clocks_read(const char *path, struct usk_clocks **out, struct usk_err *err)
+{
+	struct usk_input in;
+	enum usk_status status = usk_input_open(&in, path, err);
+	if (status) {
+		return status;
+	}
+	status = usk_input_all(&in, err);
+	if (!status) {
+		status = usk_clocks_from_json((const char *)in.data, in.have, out, err);
+	}
+	if (status) {
+		usk_fail_in(err, "%s", path);
+	}
+	usk_input_close(&in);
+	return status;
 }
 
 static void free_strings(char **s, size_t n)

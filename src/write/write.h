@@ -14,6 +14,10 @@
  */
 char *usk_shown(const char *text);
 
+/** The clocks.json at path; the sentence of a failure begins with it. Free with usk_clocks_free().
+ */
+enum usk_status usk_clocks_read(const char *path, struct usk_clocks **out, struct usk_err *err);
+
 /** What c says of a trace: by its path, else of a clock's with interfaces of their own; or NULL. */
 const struct usk_trace_info *usk_clocks_trace(const struct usk_clocks *c, const char *path,
 					      uint32_t clock);
