@@ -35,6 +35,7 @@ extern "C" {
 
 #define USK_TIME_MAX (INT64_C(1) << 62) /* 146 years */
 #define USK_NONE     INT64_MIN		/* no bound, no value: null in JSON */
+#define USK_NO_CLOCK UINT32_MAX		/* none of the table of clocks */
 
 /* ---- errors ---------------------------------------------------------------- */
 
@@ -105,8 +106,10 @@ const char *usk_quality_name(enum usk_quality q);
 
 /*
  * A corner of a correction. Between knots everything is a straight line: the offset is
- * rounded down, lo down, hi up. Beyond the outermost knots the outermost slope goes on, hi
- * rises and lo falls by max_skew x distance. lo_ns <= offset_ns <= hi_ns where known.
+ * rounded down, lo down, hi up. Beyond the last knot hi rises by after.most_e12 and lo by
+ * after.least_e12 per unit; before the first hi falls by before.least_e12 and lo by before.most_e12
+ * per unit away from it. The offset goes on by its outermost slope, cut to these.
+ * lo_ns <= offset_ns <= hi_ns where known.
  */
 struct usk_knot {
 	int64_t local_ns;
@@ -123,10 +126,24 @@ enum usk_jump_kind {
 /* Where a clock's time jumps, or its rate changes by more than the model allows. */
 struct usk_jump {
 	enum usk_jump_kind kind;
-	uint32_t of; /* the clock that did it: this one, or its reference */
+	uint32_t of;	/* the clock that did it, as far as messages tell */
+	uint32_t or_of; /* where they cannot tell: this one may have done it just as well;
+			   USK_NO_CLOCK: they can */
 	int64_t after_local_ns, before_local_ns; /* it happened between, or at one of them */
 	int64_t size_lo_ns, size_hi_ns;		 /* the offset rises by so much; USK_NONE unknown */
 	uint32_t epoch;				 /* of after_local_ns */
+};
+
+/* A disturbed stretch of a clock's own time: its rate is bounded by the skew limit alone there, as
+ * it, or its reference, was being set or slewed in or near it. */
+struct usk_stretch {
+	int64_t from_ns, to_ns;
+	uint32_t epoch;
+};
+
+/* Beyond an outermost knot the slope of the offset lies within these, parts per 10^12. */
+struct usk_slopes {
+	int64_t least_e12, most_e12;
 };
 
 /* The path that serves for a part of the trace, by the clock's own time. */
@@ -134,6 +151,15 @@ struct usk_route {
 	int64_t from_ns, to_ns;
 	uint32_t *path; /* as usk_clock.path */
 	size_t n_path;
+};
+
+/*
+ * How far a rate may lie from one constant, parts per 10^12 (model `wander`): as asked
+ * for; the least that its messages can be true with, rounded up; what the band was made with, twice
+ * the needed where the assumed is less than that.
+ */
+struct usk_wander {
+	int64_t assumed_e12, needed_e12, used_e12;
 };
 
 struct usk_clock {
@@ -153,6 +179,10 @@ struct usk_clock {
 	size_t n_knots;	       /* 0 or at least 2 */
 	struct usk_jump *jump; /* in the order of its knots */
 	size_t n_jumps;
+	struct usk_wander wander;    /* against the reference, outside disturbed stretches */
+	struct usk_stretch *stretch; /* disturbed; in the order of its knots, apart */
+	size_t n_stretches;
+	struct usk_slopes before, after; /* of the first knot, of the last */
 };
 
 /* An interface of a capture, by its name or number, that has a clock of its own. */
@@ -211,15 +241,6 @@ struct usk_delays {
 struct usk_difference {
 	uint64_t n;
 	int64_t min_ns, max_ns, mean_ns, sd_ns; /* USK_NONE if n is 0 */
-};
-
-/*
- * How far the rate of a pair may lie from one constant, parts per 10^12 (model `wander`): as asked
- * for; the least that its messages can be true with, rounded up; what the band was made with, twice
- * the needed where the assumed is less than that.
- */
-struct usk_wander {
-	int64_t assumed_e12, needed_e12, used_e12;
 };
 
 struct usk_pair {
@@ -1123,7 +1144,6 @@ char *usk_clocks_to_json(const struct usk_clocks *c);
 enum usk_status usk_clocks_from_json(const char *text, size_t size, struct usk_clocks **out,
 				     struct usk_err *err);
 
-#define USK_NO_CLOCK UINT32_MAX
 
 /**
  * The clock that stamped a trace: by name (of NAME=, or NULL), else by path among the traces of

@@ -77,6 +77,7 @@ void usk_clocks_free(struct usk_clocks *c)
 		free(c->clock[i].route);
 		free(c->clock[i].knot);
 		free(c->clock[i].jump);
+		free(c->clock[i].stretch);
 	}
 	free(c->clock);
 	for (size_t i = 0; i < c->n_pairs; i++) {
