@@ -136,7 +136,7 @@ struct usk_jump {
 
 /* A disturbed stretch of a clock's own time: its rate is bounded by the skew limit alone there, as
  * it, or its reference, was being set or slewed in or near it. */
-struct usk_stretch {
+struct usk_disturbed {
 	int64_t from_ns, to_ns;
 	uint32_t epoch;
 };
@@ -180,7 +180,7 @@ struct usk_clock {
 	struct usk_jump *jump; /* in the order of its knots */
 	size_t n_jumps;
 	struct usk_wander wander;    /* against the reference, outside disturbed stretches */
-	struct usk_stretch *stretch; /* disturbed; in the order of its knots, apart */
+	struct usk_disturbed *stretch; /* disturbed; in the order of its knots, apart */
 	size_t n_stretches;
 	struct usk_slopes before, after; /* of the first knot, of the last */
 };
