@@ -482,7 +482,6 @@ char *usk_parties_delay_note(const struct parties *p)
 
 void usk_parties_free(struct parties *p)
 {
-	usk_row_stamps_free(p->row_stamps);
 	usk_delays_free(&p->delays);
 	usk_pairs_free(p);
 	usk_join_free(p->join);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * anchors.c - a source of constraints: ties that a person states
+ *
+ * When A showed t, B showed s, give or take D: what B shows at s - D is no later, and what it shows
+ * at s + D no earlier, than what A shows at t.
+ */
+#include "graph/work.h"
+
+void usk_source_anchors(const struct usk_work *w, struct usk_constraints *out)
+{
+	for (size_t i = 0; i < w->p->n_anchors; i++) {
+		const struct usk_graph_anchor *a = &w->p->anchor[i];
+		bool mine = false;
+		for (size_t k = 0; k < w->n_clocks; k++) {
+			mine = mine || w->clock[k] == a->a;
+		}
+		if (mine) {
+			usk_constraint_add(out, a->b, usk_saturate((usk_i128)a->b_ns - a->within_ns),
+					   a->a, a->a_ns, UINT32_MAX);
+			usk_constraint_add(out, a->a, a->a_ns, a->b,
+					   usk_saturate((usk_i128)a->b_ns + a->within_ns),
+					   UINT32_MAX);
+		}
+	}
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * build.c - events and edges of an island, from whatever ties its clocks
+ *
+ * In    pairs' points, anchors, messages that points do not stand for; breaks
+ * Out   events grouped by clock, cells between them, runs; an order in time for sweeps
+ * Why   nobody behind this file knows where a constraint came from, or which model a run is of
+ * Not   bounds (propagate.c), where breaks are (conflict.c)
+ */
+#include "graph/work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- sources ----------------------------------------------------------------------------------- */
+
+static const struct usk_source sources[] = {
+	{ "messages", usk_source_messages },
+	{ "messages that points do not stand for", usk_source_more },
+	{ "anchors", usk_source_anchors },
+};
+
+void usk_constraint_add(struct usk_constraints *c, uint32_t from, int64_t from_ns, uint32_t to,
+			int64_t to_ns, uint32_t pair)
+{
+	c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
+	c->row[c->n++] = (struct usk_constraint){ from, to, from_ns, to_ns, pair };
+}
+
+/* ---- events ------------------------------------------------------------------------------------ */
+
+/* A stamp of a clock, and what it is an end of. */
+struct end {
+	int64_t x;
+	uint32_t edge;
+	bool sent;
+};
+
+static int by_stamp(const void *pa, const void *pb)
+{
+	const struct end *a = pa, *b = pb;
+	if (a->x != b->x) {
+		return a->x < b->x ? -1 : 1;
+	}
+	if (a->edge != b->edge) {
+		return a->edge < b->edge ? -1 : 1;
+	}
+	return a->sent - b->sent;
+}
+
+enum { NO_EDGE = UINT32_MAX };
+
+static void place_events(struct usk_work *w, const struct usk_constraints *c)
+{
+	size_t all = w->c->n_clocks;
+	uint32_t *at = usk_alloc(all + 1, sizeof *at);
+	w->first = usk_alloc(all + 2, sizeof *w->first);
+	for (size_t i = 0; i < c->n; i++) {
+		at[c->row[i].from]++;
+		at[c->row[i].to]++;
+	}
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		at[w->clock[i]] += 2; /* its first and last stamp */
+	}
+	for (size_t i = 0; i < all; i++) {
+		w->first[i + 1] = w->first[i] + at[i];
+	}
+	w->n = w->first[all];
+	memcpy(at, w->first, all * sizeof *at);
+	struct end *end = usk_grow(NULL, w->n + 1, sizeof *end);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct usk_constraint *r = &c->row[i];
+		end[at[r->from]++] = (struct end){ r->from_ns, (uint32_t)i, true };
+		end[at[r->to]++] = (struct end){ r->to_ns, (uint32_t)i, false };
+	}
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		uint32_t k = w->clock[i];
+		end[at[k]++] = (struct end){ w->p->span[k].first_ns, NO_EDGE, false };
+		end[at[k]++] = (struct end){ w->p->span[k].last_ns, NO_EDGE, false };
+		qsort(end + w->first[k], w->first[k + 1] - w->first[k], sizeof *end, by_stamp);
+	}
+	free(at);
+	uint32_t *other = usk_grow(NULL, c->n + 1, sizeof *other);
+	memset(other, 0xff, c->n * sizeof *other);
+	w->x = usk_grow(NULL, w->n + 1, sizeof *w->x);
+	w->peer = usk_grow(NULL, w->n + 1, sizeof *w->peer);
+	w->sent = usk_alloc(w->n + 1, sizeof *w->sent);
+	w->pair_of = usk_grow(NULL, w->n + 1, sizeof *w->pair_of);
+	w->owner = usk_grow(NULL, w->n + 1, sizeof *w->owner);
+	for (size_t k = 0; k < all; k++) {
+		for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
+			const struct end *e = &end[i];
+			w->x[i] = e->x;
+			w->owner[i] = (uint32_t)k;
+			w->sent[i] = e->sent;
+			w->peer[i] = USK_NO_EVENT;
+			w->pair_of[i] = e->edge == NO_EDGE ? UINT32_MAX : c->row[e->edge].pair;
+			if (e->edge != NO_EDGE && other[e->edge] != USK_NO_EVENT) {
+				w->peer[i] = other[e->edge];
+				w->peer[other[e->edge]] = i;
+			} else if (e->edge != NO_EDGE) {
+				other[e->edge] = i;
+			}
+		}
+	}
+	free(other);
+	free(end);
+}
+
+/* ---- the order of sweeps ----------------------------------------------------------------------- */
+
+struct moment {
+	usk_i128 t;
+	uint32_t event;
+};
+
+/* Merge the events of clocks [from, to) of the list, less the reference's. */
+static size_t merge(const struct usk_work *w, const usk_i128 *shift, size_t from, size_t to,
+		    struct moment *out, struct moment *room)
+{
+	if (to - from == 1) {
+		uint32_t k = w->clock[from];
+		size_t n = 0;
+		for (uint32_t i = w->first[k]; i < w->first[k + 1] && k != w->reference; i++) {
+			out[n++] = (struct moment){ w->x[i] + shift[k], i };
+		}
+		return n;
+	}
+	size_t mid = from + (to - from) / 2;
+	size_t a = merge(w, shift, from, mid, room, out);
+	size_t b = merge(w, shift, mid, to, room + a, out + a);
+	for (size_t i = 0, j = 0; i < a || j < b;) {
+		bool first = j == b || (i < a && room[i].t <= room[a + j].t);
+		out[i + j] = first ? room[i] : room[a + j];
+		i += first;
+		j += !first;
+	}
+	return a + b;
+}
+
+/* Nearly in order of time: the better, the fewer sweeps. By constant offsets along ways. */
+static void order_events(struct usk_work *w)
+{
+	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
+	usk_i128 *shift = usk_alloc(w->c->n_clocks, sizeof *shift);
+	usk_paths_of(w, w->reference, way);
+	uint32_t hops = 1;
+	for (bool found = true; found; hops++) {
+		found = false;
+		for (size_t i = 0; i < w->n_clocks; i++) {
+			uint32_t k = w->clock[i];
+			if (way[k].reached && way[k].hops == hops) {
+				const struct usk_graph_pair *p = NULL;
+				usk_i128 off = 0;
+				if (way[k].pair != UINT32_MAX) {
+					p = &w->p->pair[way[k].pair];
+					off = p->part->frame.offset_ns;
+				}
+				shift[k] = shift[way[k].from] + (!p || p->b == k ? off : -off);
+				found = true;
+			}
+		}
+	}
+	struct moment *m = usk_grow(NULL, w->n + 1, sizeof *m);
+	struct moment *room = usk_grow(NULL, w->n + 1, sizeof *room);
+	w->n_order = (uint32_t)merge(w, shift, 0, w->n_clocks, m, room);
+	w->order = usk_grow(NULL, w->n_order + 1, sizeof *w->order);
+	for (size_t i = 0; i < w->n_order; i++) {
+		w->order[i] = m[i].event;
+	}
+	free(m);
+	free(room);
+	free(shift);
+	free(way);
+}
+
+/* ---- cells ------------------------------------------------------------------------------------- */
+
+static uint8_t weaker(unsigned a, unsigned b)
+{
+	return (uint8_t)(a > b ? a : b);
+}
+
+/* The first event of a clock whose stamp is over x. */
+static uint32_t behind(const struct usk_work *w, uint32_t k, usk_i128 x)
+{
+	uint32_t lo = w->first[k], hi = w->first[k + 1];
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (w->x[mid] > x) {
+			hi = mid;
+		} else {
+			lo = mid + 1;
+		}
+	}
+	return lo;
+}
+
+/* Cells that overlap (from, to): [*a, *b). */
+static void cells_over(const struct usk_work *w, uint32_t k, usk_i128 from, usk_i128 to, uint32_t *a,
+		       uint32_t *b)
+{
+	*a = behind(w, k, from);
+	*a -= *a > w->first[k];
+	*b = behind(w, k, to - 1);
+	*b = *b < w->first[k + 1] ? *b : w->first[k + 1] - 1;
+}
+
+static void break_cells(struct usk_work *w, const struct usk_break *b)
+{
+	uint32_t k = b->clock, i, end;
+	usk_i128 from = (usk_i128)b->from_ns - USK_MARGIN_NS, to = (usk_i128)b->to_ns + USK_MARGIN_NS;
+	cells_over(w, k, from, to, &i, &end);
+	for (; i < end; i++) {
+		w->cell[i].lower = weaker(w->cell[i].lower, USK_SKEW);
+		w->cell[i].upper = weaker(w->cell[i].upper, USK_SKEW);
+	}
+	cells_over(w, k, b->from_ns, b->to_ns, &i, &end);
+	for (; i < end; i++) {
+		if (b->up) {
+			w->cell[i].upper = USK_UNBOUNDED;
+		}
+		if (b->down) {
+			w->cell[i].lower =
+				weaker(w->cell[i].lower, b->back ? USK_MONOTONE : USK_UNBOUNDED);
+		}
+	}
+	if (!b->fold_ns) {
+		return;
+	}
+	cells_over(w, k, (usk_i128)b->from_ns - b->fold_ns, (usk_i128)b->to_ns + b->fold_ns, &i, &end);
+	if (end <= i) {
+		return;
+	}
+	w->fold = usk_grow(w->fold, w->n_folds + 1, sizeof *w->fold);
+	w->fold[w->n_folds++] = (struct usk_fold){ i, end };
+	for (; i < end; i++) {
+		w->cell[i].folded = true;
+		w->cell[i].lower = w->cell[i].upper = USK_UNBOUNDED;
+	}
+}
+
+/* `segments`: a run for so long of the reference's time; which is near enough by the clock's own,
+ * if the cell in which one ends may be of either. */
+static void cut_into_runs(struct usk_work *w)
+{
+	int64_t length = w->p->model.kind == USK_SEGMENTS ? w->p->model.segment_ns : 0;
+	bool own = w->p->model.kind == USK_SEGMENTS;
+	w->n_runs = 0;
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		uint32_t k = w->clock[i];
+		for (uint32_t e = w->first[k]; e < w->first[k + 1]; e++) {
+			bool begins = e == w->first[k];
+			usk_i128 d = begins ? 0 : (usk_i128)w->x[e] - w->x[w->first[k]];
+			usk_i128 l = begins ? 0 : (usk_i128)w->x[e - 1] - w->x[w->first[k]];
+			if (!begins && length && d / length != l / length) {
+				w->cell[e - 1].lower = weaker(w->cell[e - 1].lower, USK_SKEW);
+				w->cell[e - 1].upper = weaker(w->cell[e - 1].upper, USK_SKEW);
+				begins = true;
+			}
+			begins = begins || (own && !usk_cell_calm(w->cell[e - 1]) &&
+					    usk_cell_calm(w->cell[e]));
+			if (begins) {
+				w->run = usk_grow(w->run, w->n_runs + 1, sizeof *w->run);
+				w->run[w->n_runs++] = (struct usk_run){
+					.least_e12 = -w->p->max_skew_e12,
+					.most_e12 = w->p->max_skew_e12,
+					.wander_e12 = w->wander_e12[k],
+					.clock = k,
+				};
+				usk_run_slopes(w, &w->run[w->n_runs - 1]);
+			}
+			w->run_of[e] = (uint32_t)w->n_runs - 1;
+		}
+	}
+}
+
+void usk_build_cells(struct usk_work *w)
+{
+	memset(w->cell, 0, w->n * sizeof *w->cell);
+	w->n_folds = 0;
+	for (size_t i = 0; i < w->n_breaks; i++) {
+		break_cells(w, &w->brk[i]);
+	}
+	cut_into_runs(w);
+}
+
+void usk_build(struct usk_work *w)
+{
+	struct usk_constraints c = { .n = 0 };
+	for (size_t i = 0; i < COUNT(sources); i++) {
+		sources[i].emit(w, &c);
+	}
+	place_events(w, &c);
+	free(c.row);
+	order_events(w);
+	w->cell = usk_alloc(w->n + 1, sizeof *w->cell);
+	w->suspected = usk_alloc(w->n + 1, sizeof *w->suspected);
+	w->run_of = usk_alloc(w->n + 1, sizeof *w->run_of);
+	w->lo = usk_grow(NULL, w->n + 1, sizeof *w->lo);
+	w->hi = usk_grow(NULL, w->n + 1, sizeof *w->hi);
+	usk_build_cells(w);
+}
+
+void usk_build_free(struct usk_work *w)
+{
+	void *all[] = { w->first, w->x,	 w->peer, w->sent, w->pair_of, w->owner, w->order, w->cell,
+			w->run_of, w->run, w->fold, w->lo, w->hi, w->lo_ns, w->hi_ns, w->t_ns, w->suspected };
+	for (size_t i = 0; i < COUNT(all); i++) {
+		free(all[i]);
+	}
+}

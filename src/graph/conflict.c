@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conflict.c - what cannot all be true, and what is taken back for it
+ *
+ * In    brackets that pairs show, breaks known from records; a crossing of bounds
+ * Out   breaks of clocks, more wander, messages left out; whose brackets were
+ * Why   one place for all of it. Bands need no blame: a break is put into every clock that may
+ *       have done it, and costs next to nothing where messages stand on both sides. Blame is for
+ *       the report, and to spare clocks that other messages clear
+ *
+ * Where lo(e) is over hi(e) the two paths that say so are a negative cycle: its messages and
+ * stretches cannot all be true, and nothing says which. So its stretches are broken, as a step may
+ * lie in any of them, and its clocks may wander as much as the cycle lacks, as it may have been
+ * that; a message that two cycles have in common is wrong by itself.
+ */
+#include "base/parallel.h"
+#include "graph/work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- breaks ------------------------------------------------------------------------------------ */
+
+static void add_break(struct usk_work *w, struct usk_break b)
+{
+	if (b.clock != w->reference) {
+		w->brk = usk_room(w->brk, w->n_breaks, &w->cap_breaks, sizeof *w->brk);
+		w->brk[w->n_breaks++] = b;
+	}
+}
+
+/* By so much stamps of a clock may repeat that was set back in a bracket. */
+static int64_t fold_of(const struct usk_bracket *b)
+{
+	int64_t far = b->rises ? b->most_ns : b->least_ns;
+	if (far == USK_NONE) {
+		return usk_saturate((usk_i128)b->b1_ns - b->b0_ns);
+	}
+	return far < 0 ? -far : far;
+}
+
+static void break_pair(struct usk_work *w, uint32_t number)
+{
+	const struct usk_seen *s = &w->seen[number];
+	const struct usk_bracket *x = &s->at;
+	/* The offset is a's stamp less b's: it rises where b is set back or a forward. */
+	struct usk_break b = { .clock = s->b,
+			       .from_ns = x->b0_ns,
+			       .to_ns = x->b1_ns,
+			       .up = x->rises,
+			       .down = !x->rises,
+			       .fold_ns = x->rises ? fold_of(x) : 0,
+			       .bracket = number };
+	struct usk_break a = { .clock = s->a,
+			       .from_ns = x->a0_ns,
+			       .to_ns = x->a1_ns,
+			       .up = !x->rises,
+			       .down = x->rises,
+			       .fold_ns = x->rises ? 0 : fold_of(x),
+			       .bracket = number };
+	add_break(w, b);
+	add_break(w, a);
+}
+
+/* What pairs between clocks that both wander against the reference may: as much as both. */
+static int64_t may_wander(const struct usk_work *w, const struct usk_graph_pair *p)
+{
+	int64_t one = w->p->model.wander_e12;
+	bool known = w->reference != USK_NO_CLOCK;
+	return known && (p->a == w->reference || p->b == w->reference) ? one : 2 * one;
+}
+
+static void look_at_pairs(void *ctx, size_t from, size_t to)
+{
+	struct usk_work *w = ctx;
+	const struct usk_graph_problem *p = w->p;
+	for (size_t i = from; i < to; i++) {
+		const struct usk_graph_pair *pair = &p->pair[i];
+		int64_t wander = may_wander(w, pair);
+		if (!w->tied[i] || (w->reference != USK_NO_CLOCK && w->calm[i].needed_e12 <= wander &&
+				    !w->calm[i].n_brackets)) {
+			continue;
+		}
+		usk_calm_free(&w->calm[i]);
+		usk_calm_of(pair->part, wander, p->max_skew_e12, p->model.kind == USK_SEGMENTS,
+			    &p->back[pair->a], &p->back[pair->b], &w->calm[i]);
+	}
+}
+
+/* Of a pair that exceeds what its clocks may together each gets its share. */
+static void share_wander(struct usk_work *w, const struct usk_graph_pair *p, int64_t used)
+{
+	bool one = p->a == w->reference || p->b == w->reference;
+	int64_t share = one ? used : used / 2 + used % 2;
+	uint32_t both[] = { p->a, p->b };
+	int64_t sum = 0;
+	for (int k = 0; k < 2; k++) {
+		sum += both[k] == w->reference ? 0 : w->wander_e12[both[k]];
+	}
+	for (int k = 0; k < 2 && sum < used; k++) {
+		int64_t *mine = &w->wander_e12[both[k]];
+		*mine = *mine < share ? share : *mine;
+	}
+}
+
+bool usk_conflict_contradicted(const struct usk_work *w, size_t pair)
+{
+	return w->calm[pair].contradicted ||
+	       (w->p->model.kind == USK_LINEAR && w->calm[pair].n_brackets);
+}
+
+void usk_conflict_look(struct usk_work *w)
+{
+	w->reference = USK_NO_CLOCK;
+	usk_parallel(w->p->n_pairs, 4, w->p->threads, look_at_pairs, w);
+}
+
+void usk_conflict_begin(struct usk_work *w)
+{
+	const struct usk_graph_problem *p = w->p;
+	w->reference = usk_paths_reference(w);
+	usk_parallel(p->n_pairs, 4, p->threads, look_at_pairs, w);
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		w->wander_e12[w->clock[i]] = p->model.wander_e12;
+	}
+	for (int both = 0; both < 2; both++) {
+		for (size_t i = 0; i < p->n_pairs; i++) {
+			const struct usk_graph_pair *x = &p->pair[i];
+			bool known = x->a == w->reference || x->b == w->reference;
+			if (w->tied[i] && known == !both && p->model.kind == USK_WANDER) {
+				share_wander(w, x, w->calm[i].wander_e12);
+			}
+		}
+	}
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		const struct usk_calm *c = &w->calm[i];
+		for (size_t k = 0; k < c->n_brackets && w->tied[i]; k++) {
+			w->seen = usk_grow(w->seen, w->n_seen + 1, sizeof *w->seen);
+			w->seen[w->n_seen] = (struct usk_seen){ .pair = (uint32_t)i,
+								.a = p->pair[i].a,
+								.b = p->pair[i].b,
+								.at = c->bracket[k],
+								.may_be = { true, true } };
+			break_pair(w, (uint32_t)w->n_seen++);
+		}
+	}
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		const struct usk_graph_back *b = &p->back[w->clock[i]];
+		for (size_t k = 0; k < b->n; k++) {
+			add_break(w, (struct usk_break){ .clock = w->clock[i],
+							 .from_ns = b->gap[k].before_ns,
+							 .to_ns = b->gap[k].after_ns,
+							 .up = true,
+							 .down = true,
+							 .back = true,
+							 .bracket = UINT32_MAX });
+		}
+	}
+}
+
+/* ---- whose it was ------------------------------------------------------------------------------ */
+
+/* The first event of a clock at or behind a stamp. */
+static uint32_t event_at(const struct usk_work *w, uint32_t k, int64_t x)
+{
+	uint32_t lo = w->first[k], hi = w->first[k + 1];
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (w->x[mid] < x) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
+}
+
+/* Between which times of the reference it lay. */
+static void place(const struct usk_work *w, struct usk_seen *s)
+{
+	if (s->a == w->reference || s->b == w->reference) {
+		bool a = s->a == w->reference;
+		s->from = usk_e12(a ? s->at.a0_ns : s->at.b0_ns);
+		s->to = usk_e12(a ? s->at.a1_ns : s->at.b1_ns);
+		return;
+	}
+	uint32_t i = event_at(w, s->b, s->at.b0_ns), j = event_at(w, s->b, s->at.b1_ns);
+	i -= i == w->first[s->b + 1];
+	j -= j == w->first[s->b + 1];
+	s->from = w->lo[i];
+	s->to = w->hi[j];
+}
+
+/* Did a clock's T rise in it, if it was that clock's? */
+static bool rises_for(const struct usk_seen *s, uint32_t k)
+{
+	return s->at.rises == (s->b == k);
+}
+
+static bool has(const struct usk_seen *s, uint32_t k)
+{
+	return s->a == k || s->b == k;
+}
+
+static bool overlap(const struct usk_seen *s, const struct usk_seen *t)
+{
+	return s->from <= t->to && t->from <= s->to;
+}
+
+/* Would another pair of the clock have shown it, and does not? */
+static bool cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t k)
+{
+	bool of_b = s->b == k;
+	int64_t from = of_b ? s->at.b0_ns : s->at.a0_ns, to = of_b ? s->at.b1_ns : s->at.a1_ns;
+	if (s->at.least_ns == USK_NONE || s->at.most_ns == USK_NONE) {
+		return false;
+	}
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		const struct usk_graph_pair *p = &w->p->pair[i];
+		if (!w->tied[i] || i == s->pair || (p->a != k && p->b != k)) {
+			continue;
+		}
+		int64_t least, most;
+		usk_calm_jump(p->part, w->calm[i].wander_e12 > 1 ? w->calm[i].wander_e12 : 1,
+			      w->p->max_skew_e12, p->b == k, from, to, &least, &most);
+		/* Of the clock as this pair has it: the other way round if it is the other side. */
+		bool same = (p->b == k) == of_b;
+		int64_t lo = same ? s->at.least_ns : -s->at.most_ns;
+		int64_t hi = same ? s->at.most_ns : -s->at.least_ns;
+		if ((most != USK_NONE && lo > most) || (least != USK_NONE && hi < least)) {
+			bool shown = false;
+			for (size_t j = 0; j < w->n_seen; j++) {
+				shown = shown || (w->seen[j].pair == i && overlap(&w->seen[j], s));
+			}
+			if (!shown) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+void usk_conflict_blame(struct usk_work *w)
+{
+	for (size_t i = 0; i < w->n_seen; i++) {
+		place(w, &w->seen[i]);
+	}
+	for (size_t i = 0; i < w->n_seen; i++) {
+		struct usk_seen *s = &w->seen[i];
+		bool support[2] = { false, false };
+		uint32_t of[2] = { s->a, s->b };
+		for (size_t j = 0; j < w->n_seen; j++) {
+			const struct usk_seen *t = &w->seen[j];
+			for (int k = 0; k < 2 && j != i && overlap(s, t); k++) {
+				support[k] = support[k] ||
+					     (has(t, of[k]) && !has(t, of[!k]) &&
+					      rises_for(s, of[k]) == rises_for(t, of[k]));
+			}
+		}
+		for (int k = 0; k < 2; k++) {
+			s->may_be[k] = support[k] || !support[!k];
+		}
+		if (support[0] || support[1]) {
+			continue;
+		}
+		bool clear[2] = { cleared(w, s, s->a), cleared(w, s, s->b) };
+		for (int k = 0; k < 2; k++) {
+			s->may_be[k] = !clear[k] || clear[!k];
+		}
+	}
+}
+
+/* Where the reference may have been set all other clocks jump against it. */
+static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to, bool up,
+			   bool down, uint32_t bracket)
+{
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		uint32_t k = w->clock[i];
+		if (k == except || k == w->reference || w->first[k] == w->first[k + 1]) {
+			continue;
+		}
+		uint32_t a = w->first[k], b = w->first[k + 1] - 1;
+		for (uint32_t e = a; e <= b && w->hi[e] < from; e++) {
+			a = e;
+		}
+		for (uint32_t e = b + 1; e-- > a && w->lo[e] > to;) {
+			b = e;
+		}
+		add_break(w, (struct usk_break){ .clock = k,
+						 .from_ns = w->x[a],
+						 .to_ns = w->x[b],
+						 .up = up,
+						 .down = down,
+						 .bracket = bracket });
+	}
+}
+
+bool usk_conflict_reference(struct usk_work *w)
+{
+	size_t before = w->n_breaks;
+	for (size_t i = 0; i < w->n_seen; i++) {
+		struct usk_seen *s = &w->seen[i];
+		bool a = s->a == w->reference;
+		if (s->everyone || !has(s, w->reference) || !s->may_be[a ? 0 : 1]) {
+			continue;
+		}
+		/* Bounds that lack this break are wrong by its size. */
+		usk_i128 far = usk_e12(fold_of(&s->at));
+		uint32_t other = a ? s->b : s->a;
+		bool up = rises_for(s, other);
+		break_everyone(w, other, s->from - far, s->to + far, up, !up, (uint32_t)i);
+		s->everyone = true;
+	}
+	const struct usk_graph_back *b = &w->p->back[w->reference];
+	for (size_t k = 0; k < b->n && !w->back_done; k++) {
+		break_everyone(w, USK_NO_CLOCK, usk_e12(b->gap[k].before_ns),
+			       usk_e12(b->gap[k].after_ns), true, true, UINT32_MAX);
+	}
+	w->back_done = true;
+	return w->n_breaks > before;
+}
+
+/* ---- negative cycles --------------------------------------------------------------------------- */
+
+/* A stretch of a clock that a path goes through, and by which of its rates. */
+struct passed {
+	uint32_t clock;
+	int64_t from_ns, to_ns;
+	bool most;
+};
+
+struct cycle {
+	struct passed *row;
+	size_t n, cap;
+	uint32_t *message; /* the event that a message was left by */
+	size_t n_messages, cap_messages;
+	usk_i128 calm_ns; /* length of its calm stretches */
+};
+
+static void pass_cell(const struct usk_work *w, struct cycle *c, uint32_t i, bool most)
+{
+	struct passed *last = c->n ? &c->row[c->n - 1] : NULL;
+	uint32_t k = w->owner[i];
+	unsigned pace = most ? w->cell[i].upper : w->cell[i].lower;
+	c->calm_ns += pace == USK_CALM ? (usk_i128)w->x[i + 1] - w->x[i] : 0;
+	if (last && last->clock == k && last->most == most &&
+	    (last->from_ns == w->x[i + 1] || last->to_ns == w->x[i])) {
+		last->from_ns = w->x[i] < last->from_ns ? w->x[i] : last->from_ns;
+		last->to_ns = w->x[i + 1] > last->to_ns ? w->x[i + 1] : last->to_ns;
+		return;
+	}
+	c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
+	c->row[c->n++] = (struct passed){ k, w->x[i], w->x[i + 1], most };
+}
+
+/* The path that a bound came along, back to the reference or round a circle. upper: of hi. */
+static void trace(const struct usk_work *w, uint32_t i, bool upper, bool *been, struct cycle *c)
+{
+	const usk_i128 *bound = upper ? w->hi : w->lo;
+	while (w->owner[i] != w->reference && !been[i]) {
+		usk_i128 d, rise, best = 0;
+		uint32_t to = USK_NO_EVENT;
+		int by = 0;
+		been[i] = true;
+		/* hi as it is, lo mirrored, so that the least is the best of both. */
+#define OFFER(event, value, way)                                                                   \
+	do {                                                                                       \
+		usk_i128 v = upper ? (value) : -(value);                                           \
+		if (to == USK_NO_EVENT || v < best) {                                              \
+			best = v;                                                                  \
+			to = (event);                                                              \
+			by = (way);                                                                \
+		}                                                                                  \
+	} while (0)
+		uint32_t p = w->peer[i];
+		if (p != USK_NO_EVENT && w->sent[i] == upper) {
+			OFFER(p, bound[p], 0);
+		}
+		if (i + 1 < w->first[w->owner[i] + 1]) {
+			d = (usk_i128)w->x[i + 1] - w->x[i];
+			if (upper ? usk_cell_least(w, i, d, &rise) : usk_cell_most(w, i, d, &rise)) {
+				OFFER(i + 1, bound[i + 1] - rise, 1);
+			}
+		}
+		if (i > w->first[w->owner[i]]) {
+			d = (usk_i128)w->x[i] - w->x[i - 1];
+			if (upper ? usk_cell_most(w, i - 1, d, &rise)
+				  : usk_cell_least(w, i - 1, d, &rise)) {
+				OFFER(i - 1, bound[i - 1] + rise, 2);
+			}
+		}
+#undef OFFER
+		if (to == USK_NO_EVENT) {
+			return; /* the end of a fold */
+		}
+		if (by == 0) {
+			c->message = usk_room(c->message, c->n_messages, &c->cap_messages,
+					      sizeof *c->message);
+			c->message[c->n_messages++] = i;
+		} else {
+			pass_cell(w, c, by == 1 ? i : i - 1, upper == (by == 2));
+		}
+		i = to;
+	}
+}
+
+static void leave_out(struct usk_work *w, uint32_t i)
+{
+	uint32_t p = w->peer[i];
+	if (p != USK_NO_EVENT) {
+		w->peer[i] = w->peer[p] = USK_NO_EVENT;
+		w->left_out = usk_room(w->left_out, w->n_left_out, &w->cap_left_out,
+				       sizeof *w->left_out);
+		w->left_out[w->n_left_out++] = (struct usk_left_out){ w->sent[i] ? i : p,
+								      w->sent[i] ? p : i };
+	}
+}
+
+bool usk_conflict_repair(struct usk_work *w)
+{
+	struct cycle c = { .n = 0 };
+	bool *been = usk_alloc(w->n + 1, sizeof *been);
+	usk_i128 lacks = w->lo[w->crossed] - w->hi[w->crossed];
+	size_t before = w->n_breaks, out = w->n_left_out;
+	trace(w, w->crossed, true, been, &c);
+	memset(been, 0, w->n * sizeof *been);
+	trace(w, w->crossed, false, been, &c);
+	free(been);
+	/* So many repairs are no explanation any more: messages are left out at once. */
+	bool often = w->repairs++ > 16 + 2 * w->n_clocks;
+	for (size_t i = 0; i < c.n_messages; i++) {
+		uint32_t p = w->peer[c.message[i]], m = p < c.message[i] ? p : c.message[i];
+		if (p != USK_NO_EVENT && (w->suspected[m] || often)) {
+			leave_out(w, m);
+		} else if (p != USK_NO_EVENT) {
+			w->suspected[m] = true;
+		}
+	}
+	if (w->n_left_out == out) {
+		usk_i128 more = c.calm_ns > 0 && lacks > 0 ? lacks / c.calm_ns + 1 : 0;
+		for (size_t i = 0; i < c.n; i++) {
+			const struct passed *s = &c.row[i];
+			add_break(w, (struct usk_break){ .clock = s->clock,
+							 .from_ns = s->from_ns,
+							 .to_ns = s->to_ns,
+							 .up = s->most,
+							 .down = !s->most,
+							 .bracket = UINT32_MAX });
+			usk_i128 wander = w->wander_e12[s->clock] + more;
+			if (w->p->model.kind == USK_WANDER && wander < w->p->max_skew_e12) {
+				w->wander_e12[s->clock] = (int64_t)wander;
+			}
+		}
+		for (size_t i = 0; i < c.n_messages && w->n_breaks == before; i++) {
+			leave_out(w, c.message[i]);
+		}
+	}
+	free(c.row);
+	free(c.message);
+	return w->n_breaks > before || w->n_left_out > out;
+}

@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * disturbed.c - where a pair shows that one of its clocks was set or slewed, and who is wrong
+ *
+ * In    points of a pair in the order of time, the wander that is assumed
+ * Out   brackets in which no calm clock goes on, the wander outside them, outliers
+ * Why   it needs no other clock, and what is found here is beyond doubt: in a bracket lie two
+ *       messages that no clock of the model can have exchanged
+ * Not   whose clock it was (conflict.c), what only circles of pairs show (there too)
+ *
+ * The interval of possible offsets is walked from point to point, opening by the rates that are
+ * possible. Where it becomes empty something happened since the point that it is empty for, and
+ * it begins again. Walked forwards this says the latest, walked backwards the earliest that the
+ * k-th of the fewest such events can have happened.
+ *
+ * Which rates are possible is known from the longest stretch that some constant rate explains.
+ */
+#include "fit/need.h"
+#include "graph/graph.h"
+
+#include <stdlib.h>
+
+/* A step there and back costs as much as so many messages that are left out. */
+enum { OUTLIERS_A_STEP = 5 };
+/* More steps than one in so many points is no explanation. */
+enum { POINTS_A_STEP = 4 };
+enum { ROUNDS = 32 };
+
+/* A point of either side, mirrored if a ceiling. */
+struct point {
+	int64_t x, y;
+	bool ceiling;
+	bool fresh; /* a break that is known from records lies before it */
+};
+
+struct walk {
+	const struct usk_part *part;
+	struct point *p;
+	size_t n;
+	int64_t skew_e12;
+	bool own_rates;
+	bool fixed; /* the wander is what it is */
+};
+
+/* Slopes that the offset may have. */
+struct cone {
+	int64_t slow_e12, fast_e12;
+};
+
+struct cut {
+	size_t at;
+	bool rises;
+};
+
+struct cuts {
+	struct cut *cut;
+	size_t n, cap;
+};
+
+static void put_cut(struct cuts *c, size_t at, bool rises)
+{
+	c->cut = usk_room(c->cut, c->n, &c->cap, sizeof *c->cut);
+	c->cut[c->n++] = (struct cut){ at, rises };
+}
+
+/* ---- points ------------------------------------------------------------------------------------ */
+
+static int64_t a_stamp(const struct usk_part *part, const struct point *p)
+{
+	struct usk_point at = usk_part_recorded(part, (struct usk_xy){ p->x, p->y }, p->ceiling);
+	return usk_saturate((usk_i128)at.local_ns + at.offset_ns);
+}
+
+static bool between(const struct usk_graph_back *back, int64_t before, int64_t after)
+{
+	for (size_t i = 0; back && i < back->n; i++) {
+		if (before <= back->gap[i].before_ns && back->gap[i].after_ns <= after) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void merge(struct walk *w, const struct usk_graph_back *known_a,
+		  const struct usk_graph_back *known_b)
+{
+	const struct usk_part *p = w->part;
+	w->p = usk_alloc(p->n[0] + p->n[1] + 1, sizeof *w->p);
+	for (size_t i = 0, j = 0; i < p->n[0] || j < p->n[1];) {
+		bool ceiling = i == p->n[0] || (j < p->n[1] && p->point[1][j].x < p->point[0][i].x);
+		struct usk_xy q = ceiling ? p->point[1][j++] : p->point[0][i++];
+		w->p[w->n++] = (struct point){ q.x, q.y, ceiling, false };
+	}
+	bool known = (known_a && known_a->n) || (known_b && known_b->n);
+	for (size_t i = 1; i < w->n && known; i++) {
+		const struct point *l = &w->p[i - 1], *r = &w->p[i];
+		int64_t origin = p->frame.local_ns;
+		w->p[i].fresh = between(known_b, origin + l->x, origin + r->x) ||
+				between(known_a, a_stamp(p, l), a_stamp(p, r));
+	}
+}
+
+/* ---- walks ------------------------------------------------------------------------------------- */
+
+/* The interval of possible offsets, e12. */
+struct interval {
+	bool has[2];
+	usk_i128 lo, hi;
+};
+
+/* Takes a point in; false: it leaves nothing, and all begins with it. */
+static bool narrow(struct interval *v, const struct point *p)
+{
+	usk_i128 y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12;
+	if (p->ceiling && (!v->has[1] || y < v->hi)) {
+		v->hi = y;
+		v->has[1] = true;
+	} else if (!p->ceiling && (!v->has[0] || y > v->lo)) {
+		v->lo = y;
+		v->has[0] = true;
+	}
+	if (v->has[0] && v->has[1] && v->lo > v->hi) {
+		*v = (struct interval){ .has = { !p->ceiling, p->ceiling }, .lo = y, .hi = y };
+		return false;
+	}
+	return true;
+}
+
+/* In the order of points a cut is the first behind, backwards the last before the event. */
+static void walk(const struct walk *w, struct cone c, bool back, struct cuts *out)
+{
+	struct interval v = { .has = { false } };
+	out->n = 0;
+	for (size_t k = 0; k < w->n; k++) {
+		size_t i = back ? w->n - 1 - k : k;
+		const struct point *p = &w->p[i];
+		if (k) {
+			const struct point *last = back ? p + 1 : p - 1;
+			usk_i128 d = (usk_i128)p->x - last->x;
+			v.lo += d * (back ? c.fast_e12 : c.slow_e12);
+			v.hi += d * (back ? c.slow_e12 : c.fast_e12);
+			if (back ? last->fresh : p->fresh) {
+				v = (struct interval){ .has = { false } };
+			}
+		}
+		if (!narrow(&v, p)) {
+			put_cut(out, i, p->ceiling == back);
+		}
+	}
+	for (size_t i = 0; back && i < out->n / 2; i++) {
+		struct cut t = out->cut[i];
+		out->cut[i] = out->cut[out->n - 1 - i];
+		out->cut[out->n - 1 - i] = t;
+	}
+}
+
+/* A stretch of points that some constant rate explains. */
+struct stretch {
+	size_t from, to; /* to: the last */
+	struct usk_need need;
+};
+
+/* The same with a rate of its own for each stretch, as long as one explains it; the longest. */
+static struct stretch pieces(const struct walk *w, int64_t wander, bool back, struct cuts *out)
+{
+	struct usk_needing g = { .n = { 0 } };
+	struct stretch longest = { 0, 0, { .has_lo = false } }, now = longest;
+	usk_i128 most = -1;
+	out->n = 0;
+	for (size_t k = 0; k < w->n; k++) {
+		size_t i = back ? w->n - 1 - k : k;
+		const struct point *p = &w->p[i];
+		bool fresh = k && (back ? (p + 1)->fresh : p->fresh);
+		struct usk_xy at = { back ? -p->x : p->x, p->y };
+		if (fresh) {
+			usk_needing_clear(&g);
+			now.from = i;
+		}
+		usk_needing_push(&g, p->ceiling, at);
+		if (usk_need_within(&g.need, w->skew_e12) > wander) {
+			put_cut(out, i, p->ceiling == back);
+			usk_needing_clear(&g);
+			usk_needing_push(&g, p->ceiling, at);
+			now.from = i;
+		}
+		now.to = i;
+		now.need = g.need;
+		usk_i128 length = (usk_i128)p->x - w->p[now.from].x;
+		length = length < 0 ? -length : length;
+		if (length > most) {
+			most = length;
+			longest = now;
+		}
+	}
+	usk_needing_free(&g);
+	for (size_t i = 0; back && i < out->n / 2; i++) {
+		struct cut t = out->cut[i];
+		out->cut[i] = out->cut[out->n - 1 - i];
+		out->cut[out->n - 1 - i] = t;
+	}
+	return longest;
+}
+
+/* Every slope that a rate of the stretch may have: a necessary condition for all others. */
+static struct cone cone_of(const struct usk_need *need, int64_t wander, int64_t skew)
+{
+	struct cone c = { -skew, skew };
+	if (need->has_lo) {
+		usk_i128 slow = (usk_i128)usk_slope_e12(need->s_lo, false) - 2 * (usk_i128)wander;
+		c.slow_e12 = slow > skew ? skew : slow > -skew ? (int64_t)slow : -skew;
+	}
+	if (need->has_hi) {
+		usk_i128 fast = (usk_i128)usk_slope_e12(need->s_hi, true) + 2 * (usk_i128)wander;
+		c.fast_e12 = fast < -skew ? -skew : fast < skew ? (int64_t)fast : skew;
+	}
+	return c;
+}
+
+/* ---- brackets ---------------------------------------------------------------------------------- */
+
+/* By number of point: the last that is surely before, the first that is surely behind. */
+struct span {
+	size_t from, to;
+	bool rises;
+};
+
+struct spans {
+	struct span *span;
+	size_t n;
+	struct cone cone; /* of the slopes outside */
+};
+
+static struct spans spans_of(const struct walk *w, int64_t wander)
+{
+	struct cuts forth = { .n = 0 }, back = { .n = 0 };
+	struct spans out = { .n = 0 };
+	struct stretch longest = pieces(w, wander, false, &forth);
+	out.cone = cone_of(&longest.need, wander, w->skew_e12);
+	if (w->own_rates) {
+		pieces(w, wander, true, &back);
+	} else if (forth.n) {
+		walk(w, out.cone, false, &forth);
+		walk(w, out.cone, true, &back);
+	}
+	out.n = forth.n < back.n ? forth.n : back.n;
+	out.span = usk_alloc(out.n + 1, sizeof *out.span);
+	for (size_t k = 0; k < out.n; k++) {
+		size_t e = back.cut[k].at, f = forth.cut[k].at;
+		out.span[k] = (struct span){ e < f ? e : f, e < f ? f : e, forth.cut[k].rises };
+	}
+	free(forth.cut);
+	free(back.cut);
+	return out;
+}
+
+static usk_i128 duration(const struct walk *w)
+{
+	return w->n ? (usk_i128)w->p[w->n - 1].x - w->p[0].x : 0;
+}
+
+/* How much of the time lies in or near a bracket. */
+static usk_i128 disturbed(const struct walk *w, const struct spans *s)
+{
+	usk_i128 sum = 0, reach = 0;
+	for (size_t k = 0; k < s->n; k++) {
+		usk_i128 from = (usk_i128)w->p[s->span[k].from].x - USK_MARGIN_NS;
+		usk_i128 to = (usk_i128)w->p[s->span[k].to].x + USK_MARGIN_NS;
+		from = from < w->p[0].x ? w->p[0].x : from;
+		to = to > w->p[w->n - 1].x ? w->p[w->n - 1].x : to;
+		from = k && from < reach ? reach : from;
+		sum += to > from ? to - from : 0;
+		reach = to > reach || !k ? to : reach;
+	}
+	return sum;
+}
+
+/*
+ * Much wander and few disturbed stretches, or little and many: the least freedom over all explains
+ * best, which is the wander outside stretches and the skew limit in them.
+ */
+static struct spans explain(const struct walk *w, int64_t wander, int64_t *used)
+{
+	struct spans best = spans_of(w, wander);
+	*used = wander;
+	if (!best.n || w->own_rates || w->fixed) {
+		return best;
+	}
+	usk_i128 all = duration(w), d = disturbed(w, &best);
+	usk_i128 least = (all - d) * wander + d * w->skew_e12;
+	for (int64_t v = 2 * wander; v < w->skew_e12 && all * v < least; v *= 2) {
+		struct spans s = spans_of(w, v);
+		d = disturbed(w, &s);
+		usk_i128 freedom = (all - d) * v + d * w->skew_e12;
+		if (freedom < least) {
+			struct spans old = best;
+			best = s;
+			s = old;
+			least = freedom;
+			*used = v;
+		}
+		free(s.span);
+	}
+	return best;
+}
+
+/* Few messages of one direction between two brackets are wrong by themselves: leave them out. */
+static size_t candidates(const struct walk *w, const struct spans *s, bool *out)
+{
+	size_t n = 0;
+	for (size_t k = 0; k + 1 < s->n; k++) {
+		size_t from = s->span[k].to, to = s->span[k + 1].from;
+		if (to < from || to - from >= OUTLIERS_A_STEP ||
+		    s->span[k].rises == s->span[k + 1].rises) {
+			continue;
+		}
+		bool same = true;
+		for (size_t i = from; i <= to; i++) {
+			same = same && w->p[i].ceiling == w->p[from].ceiling;
+		}
+		for (size_t i = from; i <= to && same; i++) {
+			n += !out[i];
+			out[i] = true;
+		}
+	}
+	return n;
+}
+
+static void without(struct walk *w, const bool *out, const struct walk *all, size_t *number)
+{
+	w->n = 0;
+	bool fresh = false;
+	for (size_t i = 0; i < all->n; i++) {
+		fresh = fresh || all->p[i].fresh;
+		if (!out[i]) {
+			w->p[w->n] = all->p[i];
+			w->p[w->n].fresh = fresh;
+			number[w->n++] = i;
+			fresh = false;
+		}
+	}
+}
+
+static void note_outliers(const struct walk *all, const bool *out, struct usk_calm *c)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		c->n_outliers += out[i];
+	}
+	c->outlier = usk_alloc(c->n_outliers + 1, sizeof *c->outlier);
+	c->n_outliers = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct point *p = &all->p[i];
+		/* By as much as it is over the nearest of the other direction that is right. */
+		usk_i128 excess = 1;
+		for (size_t step = 1; out[i] && excess == 1 && (step <= i || i + step < all->n); step++) {
+			for (int side = 0; side < 2; side++) {
+				size_t j = side ? i + step : i - step;
+				if ((side ? j < all->n : step <= i) && !out[j] &&
+				    all->p[j].ceiling != p->ceiling) {
+					usk_i128 over = (usk_i128)p->y + all->p[j].y;
+					excess = over > excess ? over : excess;
+				}
+			}
+		}
+		if (out[i]) {
+			c->outlier[c->n_outliers++] = (struct usk_suspect){
+				usk_part_recorded(all->part, (struct usk_xy){ p->x, p->y },
+						  p->ceiling),
+				p->ceiling, usk_saturate(excess)
+			};
+		}
+	}
+}
+
+/* Leaves out wrong messages, round by round, as long as that leaves fewer brackets. */
+static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct usk_calm *c)
+{
+	struct spans s = explain(w, wander, used);
+	if (s.n < 2) {
+		return s;
+	}
+	struct walk all = *w;
+	bool *out = usk_alloc(all.n, sizeof *out), *kept = usk_alloc(all.n, sizeof *kept);
+	size_t *number = usk_alloc(all.n, sizeof *number);
+	w->p = usk_alloc(all.n, sizeof *w->p);
+	without(w, out, &all, number);
+	for (int round = 0; round < ROUNDS && s.n > 1; round++) {
+		bool *now = usk_alloc(w->n, sizeof *now);
+		size_t n = candidates(w, &s, now);
+		for (size_t i = 0; i < all.n; i++) {
+			kept[i] = out[i];
+		}
+		for (size_t i = 0; i < w->n; i++) {
+			out[number[i]] = out[number[i]] || now[i];
+		}
+		free(now);
+		if (!n) {
+			break;
+		}
+		int64_t more = *used;
+		without(w, out, &all, number);
+		struct spans t = explain(w, wander, &more);
+		bool better = t.n < s.n;
+		free(better ? s.span : t.span);
+		if (!better) {
+			for (size_t i = 0; i < all.n; i++) {
+				out[i] = kept[i];
+			}
+			without(w, out, &all, number);
+			break;
+		}
+		s = t;
+		*used = more;
+	}
+	note_outliers(&all, out, c);
+	free(all.p);
+	free(out);
+	free(kept);
+	free(number);
+	return s;
+}
+
+/* ---- the answer -------------------------------------------------------------------------------- */
+
+static void write_bracket(const struct walk *w, const struct span *s, struct usk_bracket *b)
+{
+	size_t from = s->from ? s->from - 1 : 0, to = s->to + 1 < w->n ? s->to + 1 : s->to;
+	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + w->p[s->from].x,
+				   .b1_ns = w->part->frame.local_ns + w->p[s->to].x,
+				   .a0_ns = INT64_MAX,
+				   .a1_ns = INT64_MIN,
+				   .rises = s->rises };
+	/* Stamps of a are not in this order, and a message may be under way meanwhile. */
+	for (size_t i = from; i <= to; i++) {
+		int64_t a = a_stamp(w->part, &w->p[i]);
+		b->a0_ns = a < b->a0_ns ? a : b->a0_ns;
+		b->a1_ns = a > b->a1_ns ? a : b->a1_ns;
+	}
+}
+
+/* What the points up to `at`, or from it on, leave open there: floor and ceiling, e12. */
+static struct interval left_open(const struct walk *w, struct cone c, size_t at, bool behind)
+{
+	struct interval v = { .has = { false } };
+	for (size_t i = at;; i = behind ? i + 1 : i - 1) {
+		const struct point *p = &w->p[i];
+		usk_i128 d = (usk_i128)p->x - w->p[at].x;
+		usk_i128 y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12;
+		/* Carried to `at` by the rate that makes it say least. */
+		usk_i128 low = y - (behind ? d * c.fast_e12 : d * c.slow_e12);
+		usk_i128 high = y - (behind ? d * c.slow_e12 : d * c.fast_e12);
+		struct interval next = v;
+		if (p->ceiling && (!v.has[1] || high < v.hi)) {
+			next.has[1] = true;
+			next.hi = high;
+		} else if (!p->ceiling && (!v.has[0] || low > v.lo)) {
+			next.has[0] = true;
+			next.lo = low;
+		}
+		if ((next.has[0] && next.has[1] && next.lo > next.hi) ||
+		    (i != at && (behind ? p->fresh : (p + 1)->fresh))) {
+			return v; /* another event */
+		}
+		v = next;
+		if (i == (behind ? w->n - 1 : 0)) {
+			return v;
+		}
+	}
+}
+
+static void size_bracket(const struct walk *w, struct cone c, const struct span *s,
+			 struct usk_bracket *b)
+{
+	struct interval l = left_open(w, c, s->from, false), r = left_open(w, c, s->to, true);
+	usk_i128 d = (usk_i128)w->p[s->to].x - w->p[s->from].x;
+	usk_i128 slow = d * c.slow_e12, fast = d * c.fast_e12;
+	b->least_ns = b->most_ns = USK_NONE;
+	if (r.has[0] && l.has[1]) {
+		b->least_ns = usk_saturate(usk_floor_div(r.lo - l.hi - fast, USK_E12));
+	}
+	if (r.has[1] && l.has[0]) {
+		b->most_ns = usk_saturate(usk_ceil_div(r.hi - l.lo - slow, USK_E12));
+	}
+}
+
+static void mark_steps(const struct walk *w, const struct spans *s, struct usk_calm *c)
+{
+	const struct cone any = { -w->skew_e12, w->skew_e12 };
+	struct cuts forth = { .n = 0 }, back = { .n = 0 };
+	walk(w, any, false, &forth);
+	walk(w, any, true, &back);
+	for (size_t k = 0; k < forth.n && k < back.n; k++) {
+		size_t e = back.cut[k].at, f = forth.cut[k].at, from = e < f ? e : f, to = e < f ? f : e;
+		for (size_t i = 0; i < s->n; i++) {
+			c->bracket[i].step = c->bracket[i].step ||
+					     (s->span[i].from <= to && from <= s->span[i].to);
+		}
+	}
+	c->contradicted = POINTS_A_STEP * forth.n > w->n && forth.n;
+	free(forth.cut);
+	free(back.cut);
+}
+
+/* The first two that contradict each other. */
+static void certify(const struct walk *w, const struct spans *s, struct usk_calm *c)
+{
+	size_t to = s->span[0].to;
+	for (size_t i = 0; i < to; i++) {
+		const struct point *p = &w->p[i], *q = &w->p[to];
+		usk_i128 over = (usk_i128)p->y + q->y, d = (usk_i128)q->x - p->x;
+		int64_t slope = q->ceiling ? -s->cone.slow_e12 : s->cone.fast_e12;
+		if (p->ceiling != q->ceiling && over * USK_E12 > d * slope) {
+			const struct point *both[] = { p, q };
+			for (int k = 0; k < 2; k++) {
+				c->ceiling[k] = both[k]->ceiling;
+				c->point[k] = usk_part_recorded(
+					w->part, (struct usk_xy){ both[k]->x, both[k]->y },
+					both[k]->ceiling);
+			}
+		}
+	}
+}
+
+/* The wander that is needed outside brackets. */
+static int64_t needed_outside(const struct walk *w, const struct spans *s)
+{
+	struct usk_needing g = { .n = { 0 } };
+	int64_t most = 0;
+	for (size_t i = 0, k = 0; i <= w->n; i++) {
+		bool leave = i < w->n && k < s->n && i > s->span[k].from;
+		if (i == w->n || leave || w->p[i].fresh) {
+			int64_t need = usk_need_within(&g.need, w->skew_e12);
+			most = need > most ? need : most;
+			usk_needing_clear(&g);
+		}
+		if (leave) {
+			i = s->span[k++].to;
+			while (k < s->n && s->span[k].from < i) {
+				i = s->span[k].to > i ? s->span[k].to : i;
+				k++;
+			}
+		}
+		if (i < w->n) {
+			usk_needing_push(&g, w->p[i].ceiling, (struct usk_xy){ w->p[i].x, w->p[i].y });
+		}
+	}
+	usk_needing_free(&g);
+	return most;
+}
+
+void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool of_b,
+		   int64_t from_ns, int64_t to_ns, int64_t *least_ns, int64_t *most_ns)
+{
+	struct walk w = { .part = p, .skew_e12 = max_skew_e12 };
+	struct cuts none = { .n = 0 };
+	struct span s = { 0, SIZE_MAX, false };
+	bool any = false;
+	*least_ns = *most_ns = USK_NONE;
+	merge(&w, NULL, NULL);
+	for (size_t i = 0; i < w.n; i++) {
+		int64_t t = of_b ? usk_saturate((usk_i128)p->frame.local_ns + w.p[i].x)
+				 : a_stamp(p, &w.p[i]);
+		if (t <= from_ns) {
+			s.from = i;
+			any = true;
+		} else if (t >= to_ns && s.to == SIZE_MAX) {
+			s.to = i;
+		}
+	}
+	if (any && s.to != SIZE_MAX && s.from < s.to) {
+		struct stretch longest = pieces(&w, wander_e12, false, &none);
+		struct usk_bracket b;
+		size_bracket(&w, cone_of(&longest.need, wander_e12, max_skew_e12), &s, &b);
+		*least_ns = b.least_ns;
+		*most_ns = b.most_ns;
+	}
+	free(none.cut);
+	free(w.p);
+}
+
+void usk_calm_of(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool own_rates,
+		 const struct usk_graph_back *known_a, const struct usk_graph_back *known_b,
+		 struct usk_calm *out)
+{
+	struct walk w = { .part = p, .skew_e12 = max_skew_e12, .own_rates = own_rates,
+			  .fixed = !wander_e12 };
+	struct usk_need need;
+	/* Rates are rounded to 10^-12. */
+	int64_t wander = wander_e12 > 1 ? wander_e12 : 1;
+	*out = (struct usk_calm){ .wander_e12 = wander_e12 };
+	usk_need_of(p, &need);
+	out->needed_e12 = usk_need_within(&need, max_skew_e12);
+	bool known = (known_a && known_a->n) || (known_b && known_b->n);
+	if (out->needed_e12 <= wander && !known) {
+		return;
+	}
+	merge(&w, known_a, known_b);
+	struct spans s = clean(&w, wander, &out->wander_e12, out);
+	out->n_brackets = s.n;
+	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
+	for (size_t k = 0; k < s.n; k++) {
+		write_bracket(&w, &s.span[k], &out->bracket[k]);
+		size_bracket(&w, s.cone, &s.span[k], &out->bracket[k]);
+	}
+	if (s.n) {
+		mark_steps(&w, &s, out);
+		certify(&w, &s, out);
+	}
+	out->needed_e12 = needed_outside(&w, &s);
+	free(s.span);
+	free(w.p);
+}
+
+void usk_calm_free(struct usk_calm *c)
+{
+	free(c->bracket);
+	free(c->outlier);
+	*c = (struct usk_calm){ .n_brackets = 0 };
+}

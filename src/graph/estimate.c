@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * estimate.c - one time for each event, inside its bounds and in order
+ *
+ * In    bounds of all events
+ * Out   t_ns
+ * Why   all lo together are a solution of the constraints, and so are all hi: their mean is one,
+ *       and floors of means of integers are. Nothing has to be repaired afterwards
+ * Not   knots (publish.c)
+ *
+ * The bounds whose middle is taken are those of the least wander with which clocks explain the
+ * messages: what is certain must allow for all the wander that is assumed, the likeliest clock
+ * wanders as little as it can. Another wish, an estimator's line, is raised as little as it takes to
+ * be in order, and lowered likewise; the mean of these two solutions is one.
+ */
+#include "graph/work.h"
+#include "fit/fit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the middle -------------------------------------------------------------------------------- */
+
+/* What the pairs of a clock need of it, with some room. */
+static int64_t least_wander(const struct usk_work *w, uint32_t k)
+{
+	int64_t most = 1, all = w->wander_e12[k];
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		const struct usk_graph_pair *p = &w->p->pair[i];
+		if (w->tied[i] && (p->a == k || p->b == k)) {
+			int64_t need = w->calm[i].needed_e12;
+			most = need < all ? (need > most ? need : most) : all;
+		}
+	}
+	return 2 * most < all ? 2 * most : all;
+}
+
+static void set_wander(struct usk_work *w, const int64_t *wander)
+{
+	for (size_t i = 0; i < w->n_runs; i++) {
+		struct usk_run *r = &w->run[i];
+		r->wander_e12 = wander[r->clock];
+		r->least_e12 = -w->p->max_skew_e12;
+		r->most_e12 = w->p->max_skew_e12;
+		usk_run_slopes(w, r);
+	}
+}
+
+/* Narrows lo and hi by the least wander that explains the messages. */
+static void narrow(struct usk_work *w)
+{
+	int64_t *wander = usk_alloc(w->c->n_clocks, sizeof *wander);
+	struct usk_run *run = usk_alloc(w->n_runs, sizeof *run);
+	memcpy(run, w->run, w->n_runs * sizeof *run);
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		wander[w->clock[i]] = least_wander(w, w->clock[i]);
+	}
+	for (bool good = false, less = true; !good && less;) {
+		less = false;
+		for (size_t i = 0; i < w->n_clocks; i++) {
+			less = less || wander[w->clock[i]] < w->wander_e12[w->clock[i]];
+		}
+		set_wander(w, less ? wander : w->wander_e12);
+		good = usk_solve_bounds(w);
+		for (size_t i = 0; i < w->n_clocks && !good; i++) {
+			uint32_t k = w->clock[i];
+			wander[k] = 4 * wander[k] < w->wander_e12[k] ? 4 * wander[k]
+								     : w->wander_e12[k];
+		}
+		if (!good) {
+			usk_bounds_reset(w);
+		}
+	}
+	memcpy(w->run, run, w->n_runs * sizeof *run);
+	free(run);
+	free(wander);
+}
+
+/* ---- other wishes ------------------------------------------------------------------------------ */
+
+static int64_t line_at(const struct usk_graph_pair *p, int64_t b)
+{
+	size_t i = 0, end = p->n_line - 1;
+	while (end - i > 1) {
+		size_t mid = i + (end - i) / 2;
+		if (p->line[mid].local_ns < b) {
+			i = mid;
+		} else {
+			end = mid;
+		}
+	}
+	return usk_saturate((usk_i128)b + usk_line_at(p->line, p->n_line, &i, b));
+}
+
+/* b's stamp when a shows t: the line turned round, by halving. */
+static int64_t line_back(const struct usk_graph_pair *p, int64_t a)
+{
+	usk_i128 far = usk_e12(1) / 1000000; /* 1e6 ns to begin with */
+	usk_i128 lo = (usk_i128)a - p->line[0].offset_ns, hi = lo;
+	while (line_at(p, usk_saturate(lo)) > a && far < USK_TIME_MAX) {
+		lo -= far;
+		far *= 2;
+	}
+	far = usk_e12(1) / 1000000;
+	while (line_at(p, usk_saturate(hi)) < a && far < USK_TIME_MAX) {
+		hi += far;
+		far *= 2;
+	}
+	while (hi - lo > 1) {
+		usk_i128 mid = lo + (hi - lo) / 2;
+		if (line_at(p, usk_saturate(mid)) < a) {
+			lo = mid;
+		} else {
+			hi = mid;
+		}
+	}
+	return usk_saturate(hi);
+}
+
+/* Along the way to the reference by each pair's own line. */
+static bool compose(const struct usk_work *w, const struct usk_way *way, uint32_t k, int64_t x,
+		    int64_t *t)
+{
+	for (; k != w->reference; k = way[k].from) {
+		const struct usk_graph_pair *p;
+		if (!way[k].reached || way[k].pair == UINT32_MAX) {
+			return false;
+		}
+		p = &w->p->pair[way[k].pair];
+		if (!p->n_line) {
+			return false;
+		}
+		x = p->b == k ? line_at(p, x) : line_back(p, x);
+	}
+	*t = x;
+	return true;
+}
+
+static bool has_lines(const struct usk_work *w)
+{
+	bool any = false;
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		any = any || (w->tied[i] && w->p->pair[i].n_line);
+	}
+	return any;
+}
+
+static void wish_lines(struct usk_work *w)
+{
+	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
+	usk_paths_of(w, w->reference, way);
+	for (uint32_t i = 0; i < w->n; i++) {
+		int64_t t;
+		if (w->t_ns[i] != USK_NONE && compose(w, way, w->owner[i], w->x[i], &t)) {
+			w->t_ns[i] = t;
+		}
+	}
+	free(way);
+}
+
+/* ---- in order ---------------------------------------------------------------------------------- */
+
+/* Raises times (lowers, down) by as little as it takes that T never falls and no message is turned
+ * round. */
+static void settle(const struct usk_work *w, int64_t *t, bool down)
+{
+	for (bool moved = true; moved;) {
+		moved = false;
+		for (uint32_t n = 0; n < w->n_order; n++) {
+			uint32_t i = w->order[down ? w->n_order - 1 - n : n], p = w->peer[i];
+			if (t[i] == USK_NONE) {
+				continue;
+			}
+			int64_t v = t[i];
+			uint32_t beside = down ? i + 1 : i - 1;
+			bool has = down ? i + 1 < w->first[w->owner[i] + 1]
+					: i > w->first[w->owner[i]];
+			if (has && t[beside] != USK_NONE) {
+				v = down ? (t[beside] < v ? t[beside] : v)
+					 : (t[beside] > v ? t[beside] : v);
+			}
+			if (p != USK_NO_EVENT && w->sent[i] == down && t[p] != USK_NONE) {
+				v = down ? (t[p] < v ? t[p] : v) : (t[p] > v ? t[p] : v);
+			}
+			moved = moved || v != t[i];
+			t[i] = v;
+		}
+	}
+}
+
+static void project(struct usk_work *w)
+{
+	int64_t *up = usk_grow(NULL, w->n + 1, sizeof *up);
+	for (uint32_t i = 0; i < w->n; i++) {
+		int64_t t = w->t_ns[i];
+		if (t != USK_NONE) {
+			t = t < w->lo_ns[i] ? w->lo_ns[i] : t > w->hi_ns[i] ? w->hi_ns[i] : t;
+		}
+		up[i] = w->t_ns[i] = t;
+	}
+	settle(w, up, false);
+	settle(w, w->t_ns, true);
+	for (uint32_t i = 0; i < w->n; i++) {
+		if (up[i] != USK_NONE) {
+			w->t_ns[i] =
+				(int64_t)usk_floor_div((usk_i128)up[i] + w->t_ns[i], 2);
+		}
+	}
+	free(up);
+}
+
+void usk_estimate(struct usk_work *w)
+{
+	bool lines = has_lines(w);
+	w->t_ns = usk_grow(w->t_ns, w->n + 1, sizeof *w->t_ns);
+	if (!lines) {
+		narrow(w);
+	}
+	for (uint32_t i = 0; i < w->n; i++) {
+		bool known = w->lo_ns[i] != USK_NONE && w->hi_ns[i] != USK_NONE;
+		usk_i128 middle = 0;
+		if (known) {
+			middle = usk_floor_div(usk_floor_div(w->lo[i] + w->hi[i], 2), USK_E12);
+		}
+		w->t_ns[i] = known ? usk_saturate(middle) : USK_NONE;
+	}
+	if (lines) {
+		wish_lines(w);
+	}
+	project(w);
+}

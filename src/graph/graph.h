@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph.h - messages of all pairs -> one clock per machine
+ *
+ * In    every pair's points; what else ties clocks (a table of sources)
+ * Out   islands, references, every clock's knots with band and estimate, jumps, disturbed stretches
+ * Why   all that is known is one system of difference constraints on T(e), the reference's time at
+ *       event e: a simple temporal network (Dechter, Meiri and Pearl 1991). Bounds are shortest
+ *       paths, contradictions negative cycles, and a step belongs to a clock, not to a pair
+ * Not   reading, matching, what single pairs look like (fit/)
+ *
+ *     build       events and edges from the sources; runs of each clock
+ *     disturbed   where a pair shows that a clock was set or slewed
+ *     propagate   shortest and longest paths from the reference: hi and lo of every event
+ *     rates       each clock's constant rate from its bounds, by turns with these
+ *     conflict    breaks from what pairs show; negative cycles and their repair
+ *     estimate    one time for each event, in order, inside the bounds
+ *     publish     knots, few enough, whose chords hold the bounds
+ */
+#ifndef USK_GRAPH_GRAPH_H
+#define USK_GRAPH_GRAPH_H
+
+#include "fit/part.h"
+
+/* A manual tie: when a showed a_ns, b showed b_ns, give or take within_ns. */
+struct usk_graph_anchor {
+	uint32_t a, b;
+	int64_t a_ns, b_ns, within_ns;
+};
+
+/* Where a clock's records tell that it was set back: last stamp before and first one after, on
+ * its unwrapped time. */
+struct usk_graph_back {
+	const struct usk_gap *gap;
+	size_t n;
+};
+
+struct usk_graph_span {
+	int64_t first_ns, last_ns;
+};
+
+/* A pair of clocks that exchanged messages. */
+struct usk_graph_pair {
+	uint32_t a, b; /* numbers of clocks: reference side, local side of part */
+	const struct usk_part *part;
+	uint64_t messages[2];	     /* a to b, b to a */
+	const struct usk_knot *line; /* b against a as an estimator drew it; NULL: none did */
+	size_t n_line;
+	/* Out: do the points that are left stand for all that was dropped, by the clocks' final
+	 * estimates? Else read the messages again to be sure that they are in order. */
+	bool proved;
+};
+
+struct usk_graph_problem {
+	struct usk_model model;
+	int64_t max_skew_e12;
+	uint32_t reference; /* the clock that was asked for; USK_NO_CLOCK: the best */
+	bool tree;	    /* messages along shortest paths only */
+	bool paths;	    /* `linear` without the linear program */
+	struct usk_graph_pair *pair;
+	size_t n_pairs;
+	const struct usk_graph_anchor *anchor;
+	size_t n_anchors;
+	/* Messages that points did not stand for, to be put in order too. */
+	const struct usk_msg *more;
+	size_t n_more;
+	const struct usk_graph_span *span; /* [n_clocks]: first and last event of each */
+	const struct usk_graph_back *back; /* [n_clocks] */
+	unsigned threads; /* 0: as many as there are processors; the answer is the same */
+	void (*progress)(void *ctx, double done, const char *what); /* may be NULL */
+	void *progress_ctx;
+};
+
+/**
+ * Solve all clocks of c.
+ *
+ * c  in: clock[] with name and resolution_ns, pair[]. Out: each clock's quality, reference, path,
+ *    drift, knots, jumps, stretches, slopes, wander; island, solve, how; notes are added. Clocks
+ *    that nothing ties to another are absent, each an island of its own.
+ *
+ * Never fails: weak or contradictory data is a quality of the answer. Calling it again, with more
+ * messages to put in order, replaces what it wrote. The answer is the same with any number of
+ * threads. Memory: some 60 bytes an event.
+ */
+void usk_graph_solve(struct usk_clocks *c, const struct usk_graph_problem *p);
+
+/** A pair by itself: b's clock against a, without name and path; free its knots, jumps and
+ * stretches. */
+void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out);
+
+/* ---- what a pair shows by itself (disturbed.c) ------------------------------------------------ */
+
+/* A stretch of a pair that no clock explains whose rate is calm: something happened in it. */
+struct usk_bracket {
+	int64_t b0_ns, b1_ns; /* stamps of b around it */
+	int64_t a0_ns, a1_ns; /* and of a */
+	bool rises;	      /* the offset rose, or fell */
+	bool step;	      /* by more than the skew limit allows: not a slew */
+	int64_t least_ns, most_ns; /* by so much, for a step; USK_NONE: unknown */
+};
+
+struct usk_calm {
+	int64_t wander_e12; /* outside brackets the rate is constant within this */
+	int64_t needed_e12; /* and would be with no less, outside them */
+	struct usk_bracket *bracket;
+	size_t n_brackets;
+	struct usk_suspect *outlier; /* who contradicts what lies before and behind; sorted by time */
+	size_t n_outliers;
+	bool contradicted; /* nothing explains it: a step at every turn */
+	struct usk_point point[2];
+	bool ceiling[2]; /* two of its messages that contradict each other */
+};
+
+/**
+ * What disturbed a pair, under a wander of at least wander_e12. Outliers: fewer messages than a
+ * step there and back costs, that contradict both what comes before them and what comes behind.
+ * known_a, known_b: breaks that are known from records. O(n log n) where something happened, else
+ * O(n log h).
+ */
+void usk_calm_of(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool own_rates,
+		 const struct usk_graph_back *known_a, const struct usk_graph_back *known_b,
+		 struct usk_calm *out);
+void usk_calm_free(struct usk_calm *c);
+/** By how much the offset may have risen between two stamps of a clock of the pair, b or a, without
+ * showing in its messages; USK_NONE: as much as one likes. O(n log n). */
+void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool of_b,
+		   int64_t from_ns, int64_t to_ns, int64_t *least_ns, int64_t *most_ns);
+
+/* Rates are free within the skew limit for so long on either side of a bracket: slews have tails
+ * that no message shows (doc/guarantees.md has the measurements). */
+#define USK_MARGIN_NS INT64_C(60000000000)
+
+#endif

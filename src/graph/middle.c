@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * middle.c - a pair by itself, as a graph of two clocks
+ *
+ * In    what an estimator gets
+ * Out   the local clock against the reference: band and estimate
+ * Why   `middle` as a row of the table of estimators, and the band that compare judges by
+ */
+#include "fit/fit.h"
+#include "graph/graph.h"
+
+#include <stdlib.h>
+
+void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out)
+{
+	struct usk_part part;
+	struct usk_clocks *c = usk_alloc(1, sizeof *c);
+	usk_part_of(fit->corridor, fit->lines->q_ns, &part);
+	int64_t off = part.frame.offset_ns;
+	struct usk_graph_span span[2] = { { usk_saturate((usk_i128)fit->first_local_ns + off),
+					    usk_saturate((usk_i128)fit->last_local_ns + off) },
+					  { fit->first_local_ns, fit->last_local_ns } };
+	const struct usk_graph_back back[2] = { { fit->other_back, fit->n_other_back },
+						{ fit->back, fit->n_back } };
+	struct usk_graph_pair pair = { .a = 0, .b = 1, .part = &part };
+	const struct usk_graph_problem p = { .model = fit->model,
+					     .max_skew_e12 = fit->max_skew_e12,
+					     .reference = 0,
+					     .pair = &pair,
+					     .n_pairs = 1,
+					     .span = span,
+					     .back = back,
+					     .threads = 1 };
+	c->clock = usk_alloc(2, sizeof *c->clock);
+	c->n_clocks = 2;
+	c->pair = usk_alloc(1, sizeof *c->pair);
+	c->n_pairs = 1;
+	c->clock[0].resolution_ns = part.q_ns[USK_CEILING];
+	c->clock[1].resolution_ns = part.q_ns[USK_FLOOR];
+	usk_graph_solve(c, &p);
+	*out = c->clock[1];
+	free(out->path);
+	out->path = NULL;
+	out->n_path = 0;
+	c->clock[1] = (struct usk_clock){ .quality = USK_ABSENT };
+	usk_clocks_free(c);
+	usk_part_free(&part);
+}
+
+enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+			       struct usk_err *err)
+{
+	struct usk_clock clock;
+	if (fit->model.kind == USK_LINEAR) {
+		return usk_middle_line(fit, out, n, err);
+	}
+	usk_graph_alone(fit, &clock);
+	*out = clock.knot;
+	*n = clock.n_knots;
+	free(clock.jump);
+	free(clock.stretch);
+	if (clock.quality != USK_BOUNDED) {
+		free(clock.knot);
+		return usk_fail(err, USK_EINPUT, 0,
+				"middle needs messages in both directions that some clock fits");
+	}
+	return USK_OK;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * paths.c - who is the reference, and which way leads from it to every clock
+ *
+ * In    pairs that exchanged messages
+ * Out   ways along two-way pairs where there are any, then along narrow ones
+ * Not   bounds: these need no way (propagate.c)
+ */
+#include "graph/work.h"
+
+#include <stdlib.h>
+
+/* How long a step is: whether messages go one way only, what it leaves open, hops. */
+struct length {
+	uint32_t one_way;
+	uint32_t hops;
+	usk_i128 width_ns;
+};
+
+static int compare(const struct length *a, const struct length *b)
+{
+	if (a->one_way != b->one_way) {
+		return a->one_way < b->one_way ? -1 : 1;
+	}
+	if (a->width_ns != b->width_ns) {
+		return a->width_ns < b->width_ns ? -1 : 1;
+	}
+	return (a->hops > b->hops) - (a->hops < b->hops);
+}
+
+/* The least that ceilings of a pair are over floors beside them. */
+static int64_t width_of(const struct usk_part *p)
+{
+	int64_t least = USK_TIME_MAX;
+	for (size_t i = 0, j = 0; i < p->n[0] && j < p->n[1];) {
+		int64_t gap = usk_saturate(-((usk_i128)p->point[0][i].y + p->point[1][j].y));
+		least = gap > 0 && gap < least ? gap : least;
+		if (p->point[0][i].x <= p->point[1][j].x) {
+			i++;
+		} else {
+			j++;
+		}
+	}
+	return least;
+}
+
+struct arc {
+	uint32_t to, pair;
+	bool one_way;
+	int64_t width_ns;
+};
+
+struct arcs {
+	size_t *first;
+	struct arc *arc;
+};
+
+static struct arcs arcs_of(const struct usk_work *w)
+{
+	struct arcs g = { usk_alloc(w->c->n_clocks + 2, sizeof *g.first), NULL };
+	size_t n = 0;
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		g.first[w->p->pair[i].a + 1] += w->tied[i];
+		g.first[w->p->pair[i].b + 1] += w->tied[i];
+		n += 2 * (size_t)w->tied[i];
+	}
+	for (size_t i = 0; i < w->p->n_anchors; i++) {
+		g.first[w->p->anchor[i].a + 1]++;
+		g.first[w->p->anchor[i].b + 1]++;
+		n += 2;
+	}
+	g.arc = usk_alloc(n + 1, sizeof *g.arc);
+	for (size_t i = 0; i < w->c->n_clocks; i++) {
+		g.first[i + 1] += g.first[i];
+	}
+	size_t *at = usk_alloc(w->c->n_clocks + 1, sizeof *at);
+	for (size_t i = 0; i < w->c->n_clocks; i++) {
+		at[i] = g.first[i];
+	}
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		const struct usk_graph_pair *p = &w->p->pair[i];
+		if (w->tied[i]) {
+			int64_t width = width_of(p->part);
+			bool one = !p->part->n[0] || !p->part->n[1];
+			g.arc[at[p->a]++] = (struct arc){ p->b, (uint32_t)i, one, width };
+			g.arc[at[p->b]++] = (struct arc){ p->a, (uint32_t)i, one, width };
+		}
+	}
+	for (size_t i = 0; i < w->p->n_anchors; i++) {
+		const struct usk_graph_anchor *p = &w->p->anchor[i];
+		g.arc[at[p->a]++] = (struct arc){ p->b, UINT32_MAX, false, p->within_ns };
+		g.arc[at[p->b]++] = (struct arc){ p->a, UINT32_MAX, false, p->within_ns };
+	}
+	free(at);
+	return g;
+}
+
+static void arcs_free(struct arcs *g)
+{
+	free(g->first);
+	free(g->arc);
+}
+
+/* ---- shortest ways (Dijkstra), by a heap -------------------------------------------------------- */
+
+struct entry {
+	struct length length;
+	uint32_t clock;
+};
+
+struct heap {
+	struct entry *entry;
+	size_t n, cap;
+};
+
+static bool sooner(const struct entry *a, const struct entry *b)
+{
+	int c = compare(&a->length, &b->length);
+	return c < 0 || (!c && a->clock < b->clock);
+}
+
+/* A clock whose length falls is put in once more; the older entry is passed over. */
+static void push(struct heap *h, struct entry e)
+{
+	h->entry = usk_room(h->entry, h->n, &h->cap, sizeof *h->entry);
+	size_t i = h->n++;
+	while (i && sooner(&e, &h->entry[(i - 1) / 2])) {
+		h->entry[i] = h->entry[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	h->entry[i] = e;
+}
+
+static uint32_t pop(struct heap *h)
+{
+	uint32_t top = h->entry[0].clock;
+	struct entry e = h->entry[--h->n];
+	size_t i = 0;
+	for (size_t c; (c = 2 * i + 1) < h->n; i = c) {
+		c += c + 1 < h->n && sooner(&h->entry[c + 1], &h->entry[c]);
+		if (!sooner(&h->entry[c], &e)) {
+			break;
+		}
+		h->entry[i] = h->entry[c];
+	}
+	h->entry[i] = e;
+	return top;
+}
+
+static struct length paths(const struct usk_work *w, const struct arcs *g, uint32_t from,
+			   struct usk_way *way)
+{
+	size_t n = w->c->n_clocks;
+	struct length *key = usk_alloc(n, sizeof *key), sum = { 0, 0, 0 };
+	bool *done = usk_alloc(n, sizeof *done);
+	struct heap h = { .n = 0 };
+	for (size_t i = 0; i < n; i++) {
+		way[i] = (struct usk_way){ false, USK_NO_CLOCK, UINT32_MAX, 0 };
+	}
+	way[from].reached = true;
+	push(&h, (struct entry){ sum, from });
+	while (h.n) {
+		uint32_t k = pop(&h);
+		if (done[k]) {
+			continue;
+		}
+		done[k] = true;
+		way[k].hops = key[k].hops;
+		sum.one_way += key[k].one_way;
+		sum.hops += key[k].hops;
+		sum.width_ns += key[k].width_ns;
+		for (size_t i = g->first[k]; i < g->first[k + 1]; i++) {
+			const struct arc *a = &g->arc[i];
+			struct length l = { key[k].one_way + a->one_way, key[k].hops + 1,
+					    key[k].width_ns + a->width_ns };
+			if (!done[a->to] && (!way[a->to].reached || compare(&l, &key[a->to]) < 0)) {
+				way[a->to] = (struct usk_way){ true, k, a->pair, l.hops };
+				key[a->to] = l;
+				push(&h, (struct entry){ l, a->to });
+			}
+		}
+	}
+	free(h.entry);
+	free(key);
+	free(done);
+	return sum;
+}
+
+void usk_paths_of(const struct usk_work *w, uint32_t from, struct usk_way *way)
+{
+	struct arcs g = arcs_of(w);
+	paths(w, &g, from, way);
+	arcs_free(&g);
+}
+
+/* In how many of its pairs something happened. */
+static size_t brackets_of(const struct usk_work *w, uint32_t k)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		const struct usk_graph_pair *p = &w->p->pair[i];
+		n += w->tied[i] && (p->a == k || p->b == k) && w->calm[i].n_brackets;
+	}
+	return n;
+}
+
+/* Of very many clocks those with the most partners are looked at. */
+enum { CANDIDATES = 64 };
+
+static size_t partners(const struct arcs *g, uint32_t k)
+{
+	return g->first[k + 1] - g->first[k];
+}
+
+/* As many partners as this has a clock that may become the reference. */
+static size_t partners_least(const struct usk_work *w, const struct arcs *g)
+{
+	size_t least = 0;
+	for (size_t n = w->n_clocks; n > CANDIDATES; least++) {
+		n = 0;
+		for (size_t i = 0; i < w->n_clocks; i++) {
+			n += partners(g, w->clock[i]) > least;
+		}
+		if (!n) {
+			return least;
+		}
+	}
+	return least;
+}
+
+uint32_t usk_paths_reference(const struct usk_work *w)
+{
+	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
+	struct arcs g = arcs_of(w);
+	uint32_t best = USK_NO_CLOCK;
+	struct length least = { 0, 0, 0 };
+	size_t fewest = 0;
+	bool asked = false;
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		asked = asked || w->clock[i] == w->p->reference;
+	}
+	size_t few = partners_least(w, &g), looked = 0;
+	for (size_t i = 0; i < w->n_clocks && !asked && looked < 4 * CANDIDATES; i++) {
+		uint32_t k = w->clock[i];
+		if (partners(&g, k) < few) {
+			continue;
+		}
+		looked++;
+		size_t disturbed = brackets_of(w, k);
+		struct length sum = paths(w, &g, k, way);
+		if (best == USK_NO_CLOCK || disturbed < fewest ||
+		    (disturbed == fewest && compare(&sum, &least) < 0)) {
+			best = k;
+			least = sum;
+			fewest = disturbed;
+		}
+	}
+	arcs_free(&g);
+	free(way);
+	return asked ? w->p->reference : best;
+}

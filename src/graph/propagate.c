@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * propagate.c - shortest and longest paths from the reference
+ *
+ * In    events, edges, cells
+ * Out   hi(e), the least upper bound of T(e), and lo(e), the greatest lower one
+ * Why   all edges and cells are difference constraints; what moves nothing more is the answer,
+ *       whatever the order of sweeps (Bellman 1958)
+ * Not   rates (rates.c), what to do where bounds cross (conflict.c)
+ *
+ * A sweep goes through all events in their approximate order of time, forwards, then backwards: a
+ * bound is carried along a whole stretch of a path by one sweep.
+ */
+#include "graph/work.h"
+
+#include <stdlib.h>
+
+void usk_bounds_reset(struct usk_work *w)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		bool known = w->owner[i] == w->reference;
+		w->lo[i] = known ? usk_e12(w->x[i]) : -USK_INF;
+		w->hi[i] = known ? usk_e12(w->x[i]) : USK_INF;
+	}
+	w->crossed = USK_NO_EVENT;
+}
+
+void usk_run_slopes(const struct usk_work *w, struct usk_run *r)
+{
+	int64_t skew = w->p->max_skew_e12;
+	int64_t slow = r->least_e12 - r->wander_e12, fast = r->most_e12 + r->wander_e12;
+	r->slow_e12 = slow > -skew ? slow : -skew;
+	r->fast_e12 = fast < skew ? fast : skew;
+}
+
+bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
+{
+	switch ((enum usk_pace)w->cell[i].lower) {
+	case USK_CALM:
+		*rise = d * (USK_E12 + w->run[w->run_of[i]].slow_e12);
+		return true;
+	case USK_SKEW:
+		*rise = d * (USK_E12 - w->p->max_skew_e12);
+		return true;
+	case USK_MONOTONE:
+		*rise = 0;
+		return true;
+	case USK_UNBOUNDED:
+		break;
+	}
+	return false;
+}
+
+bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
+{
+	switch ((enum usk_pace)w->cell[i].upper) {
+	case USK_CALM:
+		*rise = d * (USK_E12 + w->run[w->run_of[i]].fast_e12);
+		return true;
+	case USK_SKEW:
+		*rise = d * (USK_E12 + w->p->max_skew_e12);
+		return true;
+	case USK_MONOTONE:
+	case USK_UNBOUNDED:
+		break;
+	}
+	return false;
+}
+
+struct sweep {
+	struct usk_work *w;
+	bool moved;
+};
+
+static inline void lower(struct sweep *s, uint32_t i, usk_i128 v)
+{
+	if (v > s->w->lo[i]) {
+		s->w->lo[i] = v;
+		s->moved = true;
+	}
+}
+
+static inline void upper(struct sweep *s, uint32_t i, usk_i128 v)
+{
+	if (v < s->w->hi[i]) {
+		s->w->hi[i] = v;
+		s->moved = true;
+	}
+}
+
+/* From event i on to i + 1 of the same clock, and back. */
+static inline void forth(struct sweep *s, uint32_t i)
+{
+	struct usk_work *w = s->w;
+	usk_i128 d = (usk_i128)w->x[i + 1] - w->x[i], rise;
+	if (w->lo[i] > -USK_INF && usk_cell_least(w, i, d, &rise)) {
+		lower(s, i + 1, w->lo[i] + rise);
+	}
+	if (w->hi[i] < USK_INF && usk_cell_most(w, i, d, &rise)) {
+		upper(s, i + 1, w->hi[i] + rise);
+	}
+}
+
+static inline void back(struct sweep *s, uint32_t i)
+{
+	struct usk_work *w = s->w;
+	usk_i128 d = (usk_i128)w->x[i + 1] - w->x[i], rise;
+	if (w->lo[i + 1] > -USK_INF && usk_cell_most(w, i, d, &rise)) {
+		lower(s, i, w->lo[i + 1] - rise);
+	}
+	if (w->hi[i + 1] < USK_INF && usk_cell_least(w, i, d, &rise)) {
+		upper(s, i, w->hi[i + 1] - rise);
+	}
+}
+
+static inline void look(struct usk_work *w, uint32_t i)
+{
+	if (w->lo[i] > w->hi[i] && w->crossed == USK_NO_EVENT) {
+		w->crossed = i;
+	}
+}
+
+/* Events between the ends of a fold are after the one and before the other. */
+static void folds(struct sweep *s)
+{
+	struct usk_work *w = s->w;
+	for (size_t k = 0; k < w->n_folds; k++) {
+		uint32_t a = w->fold[k].first, b = w->fold[k].last;
+		usk_i128 most = w->lo[a], least = w->hi[b];
+		for (uint32_t i = a + 1; i < b; i++) {
+			lower(s, i, w->lo[a]);
+			upper(s, i, w->hi[b]);
+			most = w->lo[i] > most ? w->lo[i] : most;
+			least = w->hi[i] < least ? w->hi[i] : least;
+		}
+		if (w->owner[a] != w->reference) {
+			lower(s, b, most);
+			upper(s, a, least);
+		}
+	}
+}
+
+static void sweep(struct sweep *s)
+{
+	struct usk_work *w = s->w;
+	for (uint32_t k = 0; k < w->n_order; k++) {
+		uint32_t i = w->order[k], p = w->peer[i];
+		if (i > w->first[w->owner[i]]) {
+			forth(s, i - 1);
+		}
+		if (p != USK_NO_EVENT && !w->sent[i]) {
+			lower(s, i, w->lo[p]);
+		} else if (p != USK_NO_EVENT) {
+			upper(s, i, w->hi[p]);
+		}
+	}
+	for (uint32_t k = w->n_order; k-- > 0;) {
+		uint32_t i = w->order[k], p = w->peer[i];
+		if (i + 1 < w->first[w->owner[i] + 1]) {
+			back(s, i);
+		}
+		if (p != USK_NO_EVENT && w->sent[i]) {
+			upper(s, i, w->hi[p]);
+		} else if (p != USK_NO_EVENT) {
+			lower(s, i, w->lo[p]);
+		}
+		look(w, i);
+	}
+	folds(s);
+}
+
+bool usk_propagate(struct usk_work *w)
+{
+	struct sweep s = { w, true };
+	/* A circle that leads back earlier makes bounds fall for ever where nothing holds them from
+	 * the other side. A path has no more events than there are: so many sweeps are enough for
+	 * any, and far fewer were for all that was seen. */
+	uint32_t most = 1000 + (w->n < 100000 ? w->n : 100000) / 10;
+	for (uint32_t round = 0; s.moved && w->crossed == USK_NO_EVENT; round++) {
+		s.moved = false;
+		sweep(&s);
+		if (s.moved && round > most) {
+			w->crossed = w->order[0];
+		}
+	}
+	return w->crossed == USK_NO_EVENT;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rates.c - each run's constant rate from its bounds, and bounds from the rate
+ *
+ * In    bounds of all events
+ * Out   narrower rates, narrower bounds
+ * Why   a long run says its rate to parts per 10^9 though no single stretch of it does
+ * Not   wander beyond what is assumed (conflict.c)
+ *
+ * Between two events of a run T rises by no less than lo - hi and no more than hi - lo say: with
+ * these as floors and ceilings the rates that are possible are those of doc/guarantees.md, s_lo and
+ * s_hi.
+ *
+ * One cone for all of a run's rates lets one rate come from the left and another from the right.
+ * Case split: under each eighth of the rates that are possible the run is bounded by itself, its
+ * neighbours held; an eighth that contradicts is gone, and the union of the others holds.
+ */
+#include "base/parallel.h"
+#include "graph/work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CASES = 8, RATE_ROUNDS = 6, SPLITS = 3 };
+
+/* ---- rates ------------------------------------------------------------------------------------- */
+
+/* T less the stamp, ns, a ceiling mirrored: rounded outwards. */
+static struct usk_xy point_of(const struct usk_work *w, uint32_t i, bool ceiling)
+{
+	usk_i128 t = ceiling ? usk_ceil_div(w->hi[i], USK_E12) : usk_floor_div(w->lo[i], USK_E12);
+	usk_i128 y = t - w->x[i];
+	return (struct usk_xy){ w->x[i], usk_saturate(ceiling ? -y : y) };
+}
+
+static bool usable(struct usk_xy p)
+{
+	return p.y < USK_TIME_MAX && p.y > -USK_TIME_MAX;
+}
+
+static void close_stretch(struct usk_needing *g, struct usk_run *r)
+{
+	if (g->need.has_lo) {
+		usk_i128 least = (usk_i128)usk_slope_e12(g->need.s_lo, false) - r->wander_e12;
+		r->least_e12 = least > r->least_e12 ? (int64_t)least : r->least_e12;
+	}
+	if (g->need.has_hi) {
+		usk_i128 most = (usk_i128)usk_slope_e12(g->need.s_hi, true) + r->wander_e12;
+		r->most_e12 = most < r->most_e12 ? (int64_t)most : r->most_e12;
+	}
+	usk_needing_clear(g);
+}
+
+/* All runs of a clock. */
+static void rates_of_clock(struct usk_work *w, uint32_t k)
+{
+	struct usk_needing g = { .n = { 0 } };
+	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
+		if (w->lo[i] > -USK_INF && usable(point_of(w, i, false))) {
+			usk_needing_push(&g, false, point_of(w, i, false));
+		}
+		if (w->hi[i] < USK_INF && usable(point_of(w, i, true))) {
+			usk_needing_push(&g, true, point_of(w, i, true));
+		}
+		bool last = i + 1 == w->first[k + 1];
+		if (last || !usk_cell_calm(w->cell[i]) || w->run_of[i + 1] != w->run_of[i]) {
+			close_stretch(&g, &w->run[w->run_of[i]]);
+		}
+	}
+	usk_needing_free(&g);
+}
+
+/* ---- case split -------------------------------------------------------------------------------- */
+
+struct split {
+	struct usk_work *w;
+	uint32_t from, to; /* events */
+	usk_i128 *lo, *hi; /* of a case */
+	usk_i128 *least, *most; /* union of all cases */
+};
+
+/* Bounds of the events in a case; false: it contradicts. Cells in which nothing is calm do as they
+ * do in any case, and pass nothing on that is not known already. */
+static bool bound_case(struct split *s, int64_t slow, int64_t fast)
+{
+	const struct usk_work *w = s->w;
+	uint32_t n = s->to - s->from;
+	bool good = true;
+	memcpy(s->lo, w->lo + s->from, n * sizeof *s->lo);
+	memcpy(s->hi, w->hi + s->from, n * sizeof *s->hi);
+	for (uint32_t i = 0; i + 1 < n; i++) {
+		struct usk_cell c = w->cell[s->from + i];
+		usk_i128 d = (usk_i128)w->x[s->from + i + 1] - w->x[s->from + i];
+		if (c.lower == USK_CALM && s->lo[i] > -USK_INF &&
+		    s->lo[i] + d * (USK_E12 + slow) > s->lo[i + 1]) {
+			s->lo[i + 1] = s->lo[i] + d * (USK_E12 + slow);
+		}
+		if (c.upper == USK_CALM && s->hi[i] < USK_INF &&
+		    s->hi[i] + d * (USK_E12 + fast) < s->hi[i + 1]) {
+			s->hi[i + 1] = s->hi[i] + d * (USK_E12 + fast);
+		}
+	}
+	for (uint32_t i = n - 1; i-- > 0;) {
+		struct usk_cell c = w->cell[s->from + i];
+		usk_i128 d = (usk_i128)w->x[s->from + i + 1] - w->x[s->from + i];
+		if (c.upper == USK_CALM && s->lo[i + 1] > -USK_INF &&
+		    s->lo[i + 1] - d * (USK_E12 + fast) > s->lo[i]) {
+			s->lo[i] = s->lo[i + 1] - d * (USK_E12 + fast);
+		}
+		if (c.lower == USK_CALM && s->hi[i + 1] < USK_INF &&
+		    s->hi[i + 1] - d * (USK_E12 + slow) < s->hi[i]) {
+			s->hi[i] = s->hi[i + 1] - d * (USK_E12 + slow);
+		}
+	}
+	for (uint32_t i = 0; i < n && good; i++) {
+		good = s->lo[i] <= s->hi[i];
+	}
+	return good;
+}
+
+static bool split_run(struct split *s, struct usk_run *r)
+{
+	uint32_t n = s->to - s->from;
+	int64_t least = r->least_e12, most = r->most_e12, skew = s->w->p->max_skew_e12;
+	usk_i128 width = (usk_i128)most - least;
+	bool any = false;
+	for (int k = 0; k < CASES; k++) {
+		int64_t a = (int64_t)(least + width * k / CASES);
+		int64_t b = (int64_t)(least + width * (k + 1) / CASES);
+		int64_t slow = a - r->wander_e12 > -skew ? a - r->wander_e12 : -skew;
+		int64_t fast = b + r->wander_e12 < skew ? b + r->wander_e12 : skew;
+		if (!bound_case(s, slow, fast)) {
+			continue;
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			s->least[i] = any && s->least[i] < s->lo[i] ? s->least[i] : s->lo[i];
+			s->most[i] = any && s->most[i] > s->hi[i] ? s->most[i] : s->hi[i];
+		}
+		r->least_e12 = any ? r->least_e12 : a;
+		r->most_e12 = b;
+		any = true;
+	}
+	if (any) {
+		memcpy(s->w->lo + s->from, s->least, n * sizeof *s->least);
+		memcpy(s->w->hi + s->from, s->most, n * sizeof *s->most);
+	}
+	return any;
+}
+
+static void split_clock(struct usk_work *w, uint32_t k)
+{
+	uint32_t n = w->first[k + 1] - w->first[k];
+	usk_i128 *room = usk_grow(NULL, 4 * (size_t)n + 4, sizeof *room);
+	struct split s = { w, 0, 0, room, room + n, room + 2 * (size_t)n, room + 3 * (size_t)n };
+	for (s.from = w->first[k]; s.from < w->first[k + 1]; s.from = s.to) {
+		for (s.to = s.from + 1;
+		     s.to < w->first[k + 1] && w->run_of[s.to] == w->run_of[s.from]; s.to++) {
+		}
+		struct usk_run *r = &w->run[w->run_of[s.from]];
+		if (s.to - s.from > 1 && r->least_e12 < r->most_e12) {
+			split_run(&s, r);
+		}
+	}
+	free(room);
+}
+
+/* ---- by turns ---------------------------------------------------------------------------------- */
+
+struct turn {
+	struct usk_work *w;
+	bool split;
+};
+
+static void turn_clocks(void *ctx, size_t from, size_t to)
+{
+	struct turn *t = ctx;
+	for (size_t i = from; i < to; i++) {
+		uint32_t k = t->w->clock[i];
+		if (k == t->w->reference) {
+			continue;
+		}
+		if (t->split) {
+			split_clock(t->w, k);
+		} else {
+			rates_of_clock(t->w, k);
+		}
+	}
+}
+
+static void turn(struct usk_work *w, bool split)
+{
+	struct turn t = { w, split };
+	usk_parallel(w->n_clocks, 1, w->p->threads, turn_clocks, &t);
+	for (size_t i = 0; i < w->n_runs; i++) {
+		struct usk_run *r = &w->run[i];
+		/* Without any rate left bounds cross, too; the widest is what is told until then. */
+		if (r->least_e12 > r->most_e12) {
+			r->least_e12 = -w->p->max_skew_e12;
+			r->most_e12 = w->p->max_skew_e12;
+		}
+		usk_run_slopes(w, r);
+	}
+}
+
+static usk_i128 freedom(const struct usk_work *w)
+{
+	usk_i128 sum = 0;
+	for (size_t i = 0; i < w->n_runs; i++) {
+		sum += (usk_i128)w->run[i].fast_e12 - w->run[i].slow_e12;
+	}
+	return sum;
+}
+
+bool usk_solve_bounds(struct usk_work *w)
+{
+	usk_i128 before = 0, now = freedom(w);
+	bool good = usk_propagate(w);
+	for (int round = 0; round < RATE_ROUNDS && good; round++) {
+		before = now;
+		turn(w, false);
+		now = freedom(w);
+		good = usk_propagate(w);
+		if (before - now <= before / 64) {
+			break;
+		}
+	}
+	for (int round = 0; round < SPLITS && good; round++) {
+		turn(w, true);
+		good = usk_propagate(w);
+		if (good) {
+			turn(w, false);
+			good = usk_propagate(w);
+		}
+	}
+	return good;
+}

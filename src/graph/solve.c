@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * solve.c - islands one by one: build, bound, take back what cannot be true, estimate, publish
+ *
+ * In    pairs and other ties
+ * Out   one clock per machine
+ * Why   this function is the stage's one sentence
+ */
+#include "graph/work.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- islands ----------------------------------------------------------------------------------- */
+
+static uint32_t root(uint32_t *up, uint32_t i)
+{
+	while (up[i] != i) {
+		up[i] = up[up[i]];
+		i = up[i];
+	}
+	return i;
+}
+
+static void unite(uint32_t *up, uint32_t a, uint32_t b)
+{
+	a = root(up, a);
+	b = root(up, b);
+	up[a > b ? a : b] = a < b ? a : b;
+}
+
+/* By clock: the smallest number of its island. */
+static uint32_t *islands_of(const struct usk_clocks *c, const struct usk_graph_problem *p,
+			    const bool *tied)
+{
+	uint32_t *up = usk_alloc(c->n_clocks + 1, sizeof *up);
+	for (uint32_t i = 0; i < c->n_clocks; i++) {
+		up[i] = i;
+	}
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		if (tied[i]) {
+			unite(up, p->pair[i].a, p->pair[i].b);
+		}
+	}
+	for (size_t i = 0; i < p->n_anchors; i++) {
+		unite(up, p->anchor[i].a, p->anchor[i].b);
+	}
+	for (uint32_t i = 0; i < c->n_clocks; i++) {
+		up[i] = root(up, i);
+	}
+	return up;
+}
+
+/* ---- one island -------------------------------------------------------------------------------- */
+
+static void keep_tree(struct usk_work *w)
+{
+	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
+	usk_paths_of(w, w->reference, way);
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		const struct usk_graph_pair *p = &w->p->pair[i];
+		w->tied[i] = w->tied[i] && (way[p->a].pair == i || way[p->b].pair == i);
+	}
+	free(way);
+}
+
+/* No repair helped: clocks whose bounds cross are tied to nothing any more. */
+static void give_up(struct usk_work *w, uint32_t k)
+{
+	w->c->clock[k].quality = USK_CONTRADICTED;
+	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
+		if (w->peer[i] != USK_NO_EVENT) {
+			w->peer[w->peer[i]] = USK_NO_EVENT;
+			w->peer[i] = USK_NO_EVENT;
+		}
+	}
+}
+
+static void bound(struct usk_work *w)
+{
+	bool told = false;
+	usk_bounds_reset(w);
+	for (bool good = false; !good;) {
+		good = usk_solve_bounds(w);
+		if (!good && !usk_conflict_repair(w)) {
+			give_up(w, w->owner[w->crossed]);
+		} else if (good && !told) {
+			usk_conflict_blame(w);
+			told = true;
+			good = !usk_conflict_reference(w);
+		}
+		if (!good) {
+			usk_build_cells(w);
+			usk_bounds_reset(w);
+		}
+	}
+}
+
+/* Rounded outwards to whole ns. */
+static void round_bounds(struct usk_work *w)
+{
+	w->lo_ns = usk_grow(NULL, w->n + 1, sizeof *w->lo_ns);
+	w->hi_ns = usk_grow(NULL, w->n + 1, sizeof *w->hi_ns);
+	for (uint32_t i = 0; i < w->n; i++) {
+		usk_i128 lo = usk_floor_div(w->lo[i], USK_E12), hi = usk_ceil_div(w->hi[i], USK_E12);
+		w->lo_ns[i] = lo > -USK_TIME_MAX ? (int64_t)lo : USK_NONE;
+		w->hi_ns[i] = hi < USK_TIME_MAX ? (int64_t)hi : USK_NONE;
+	}
+}
+
+static void write_paths(struct usk_work *w)
+{
+	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
+	usk_paths_of(w, w->reference, way);
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		struct usk_clock *k = &w->c->clock[w->clock[i]];
+		uint32_t at = w->clock[i];
+		k->reference = w->reference;
+		k->n_path = way[at].hops + 1;
+		k->path = usk_alloc(k->n_path, sizeof *k->path);
+		for (size_t n = k->n_path; n--; at = way[at].from) {
+			k->path[n] = at;
+		}
+	}
+	free(way);
+}
+
+static void note(struct usk_clocks *c, char *text)
+{
+	c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
+	c->note[c->n_notes++] = text;
+}
+
+/* Messages that were left out to the pair that they were of. */
+static void write_left_out(struct usk_work *w)
+{
+	for (size_t i = 0; i < w->n_left_out; i++) {
+		uint32_t from = w->left_out[i].from, to = w->left_out[i].to;
+		uint32_t pair = w->pair_of[from];
+		if (pair == UINT32_MAX) {
+			continue;
+		}
+		struct usk_pair *p = &w->c->pair[pair];
+		int64_t q = w->c->clock[w->owner[to]].resolution_ns;
+		struct usk_msg m = { .sent_ns = w->x[from],
+				     .received_ns = w->x[to] - (q > 1 ? q : 0),
+				     .from = w->owner[from],
+				     .to = w->owner[to] };
+		p->outlier = usk_grow(p->outlier, p->n_outliers + 1, sizeof *p->outlier);
+		p->outlier[p->n_outliers++] = (struct usk_outlier){ m, 1 };
+		w->c->counts.outliers++;
+	}
+	if (w->n_left_out) {
+		note(w->c, usk_format("%zu messages contradict circles of others and were left out",
+				      w->n_left_out));
+	}
+}
+
+static void solve_island(struct usk_work *w)
+{
+	struct usk_clocks *c = w->c;
+	usk_conflict_begin(w);
+	if (w->p->tree) {
+		keep_tree(w);
+	}
+	usk_build(w);
+	bound(w);
+	round_bounds(w);
+	usk_estimate(w);
+	usk_clock_reference(&c->clock[w->reference], w->p->span[w->reference].first_ns,
+			    w->p->span[w->reference].last_ns);
+	usk_publish(w);
+	write_paths(w);
+	write_left_out(w);
+}
+
+/* A clock that nothing ties to another. */
+static void leave_alone(struct usk_clocks *c, const struct usk_graph_problem *p, uint32_t k,
+			const bool *contradicted)
+{
+	struct usk_clock *clock = &c->clock[k];
+	clock->reference = k;
+	clock->path = usk_alloc(1, sizeof *clock->path);
+	clock->path[0] = k;
+	clock->n_path = 1;
+	if (k == p->reference) {
+		usk_clock_reference(clock, p->span[k].first_ns, p->span[k].last_ns);
+		return;
+	}
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		if (contradicted[i] && (p->pair[i].a == k || p->pair[i].b == k)) {
+			clock->quality = USK_CONTRADICTED;
+		}
+	}
+}
+
+/* ---- pairs ------------------------------------------------------------------------------------- */
+
+static struct usk_msg message_of(const struct usk_graph_pair *p, struct usk_point at, bool ceiling)
+{
+	int64_t on_a = at.local_ns + at.offset_ns;
+	return (struct usk_msg){
+		.sent_ns = ceiling ? at.local_ns : on_a,
+		.received_ns = ceiling ? on_a : at.local_ns,
+		.from = ceiling ? p->b : p->a,
+		.to = ceiling ? p->a : p->b,
+	};
+}
+
+static void write_pair(const struct usk_graph_problem *p, size_t i, const struct usk_calm *calm,
+		       bool contradicted, struct usk_pair *out)
+{
+	const struct usk_graph_pair *pair = &p->pair[i];
+	out->wander = (struct usk_wander){ p->model.wander_e12, calm->needed_e12, calm->wander_e12 };
+	out->wander.needed_e12 = calm->needed_e12 == USK_NO_WANDER ? 0 : calm->needed_e12;
+	if (contradicted) {
+		out->quality = USK_CONTRADICTED;
+		out->n_contradiction = 2;
+		out->contradiction = usk_alloc(2, sizeof *out->contradiction);
+		for (int k = 0; k < 2; k++) {
+			out->contradiction[k] = message_of(pair, calm->point[k], calm->ceiling[k]);
+		}
+	}
+}
+
+/* ---- all of it --------------------------------------------------------------------------------- */
+
+static void forget(struct usk_clocks *c)
+{
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		struct usk_clock *k = &c->clock[i];
+		free(k->path);
+		free(k->knot);
+		free(k->jump);
+		free(k->stretch);
+		*k = (struct usk_clock){ .name = k->name,
+					 .resolution_ns = k->resolution_ns,
+					 .reference = (uint32_t)i,
+					 .quality = USK_ABSENT,
+					 .drift_ppm = NAN,
+					 .drift_min_ppm = NAN,
+					 .drift_max_ppm = NAN };
+	}
+	for (size_t i = 0; i < c->n_islands; i++) {
+		free(c->island[i].clock);
+	}
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		free(c->pair[i].contradiction);
+		c->pair[i].contradiction = NULL;
+		c->pair[i].n_contradiction = 0;
+	}
+	free(c->island);
+	free(c->solve);
+	free(c->how);
+	c->n_islands = 0;
+}
+
+void usk_graph_solve(struct usk_clocks *c, const struct usk_graph_problem *p)
+{
+	forget(c);
+	struct usk_work all = { .c = c, .p = p };
+	bool *wrong = usk_alloc(p->n_pairs + 1, sizeof *wrong);
+	all.tied = usk_alloc(p->n_pairs + 1, sizeof *all.tied);
+	all.calm = usk_alloc(p->n_pairs + 1, sizeof *all.calm);
+	all.wander_e12 = usk_alloc(c->n_clocks + 1, sizeof *all.wander_e12);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		all.tied[i] = p->pair[i].part->n[0] || p->pair[i].part->n[1];
+	}
+	usk_conflict_look(&all);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		wrong[i] = usk_conflict_contradicted(&all, i);
+		all.tied[i] = all.tied[i] && !wrong[i];
+		write_pair(p, i, &all.calm[i], wrong[i], &c->pair[i]);
+	}
+	uint32_t *island = islands_of(c, p, all.tied);
+	size_t *size = usk_alloc(c->n_clocks + 1, sizeof *size);
+	for (uint32_t i = 0; i < c->n_clocks; i++) {
+		size[island[i]]++;
+	}
+	c->island = usk_alloc(c->n_clocks, sizeof *c->island);
+	for (uint32_t k = 0; k < c->n_clocks; k++) {
+		if (island[k] != k) {
+			continue;
+		}
+		struct usk_island *out = &c->island[c->n_islands++];
+		out->clock = usk_alloc(size[k], sizeof *out->clock);
+		for (uint32_t i = k; out->n_clocks < size[k]; i++) {
+			if (island[i] == k) {
+				out->clock[out->n_clocks++] = i;
+			}
+		}
+		out->reference = k;
+		if (out->n_clocks == 1) {
+			leave_alone(c, p, k, wrong);
+			continue;
+		}
+		struct usk_work w = all;
+		w.clock = out->clock;
+		w.n_clocks = out->n_clocks;
+		w.tied = usk_alloc(p->n_pairs + 1, sizeof *w.tied);
+		for (size_t i = 0; i < p->n_pairs; i++) {
+			w.tied[i] = all.tied[i] && island[p->pair[i].a] == k;
+		}
+		solve_island(&w);
+		out->reference = w.reference;
+		free(w.tied);
+		usk_build_free(&w);
+	}
+	c->solve = usk_strdup(p->tree ? "tree" : "joint");
+	c->how = usk_strdup("graph");
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		usk_calm_free(&all.calm[i]);
+	}
+	free(all.calm);
+	free(all.tied);
+	free(all.wander_e12);
+	free(wrong);
+	free(island);
+	free(size);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * work.h - the graph of one island while it is solved: what the files of this folder share
+ *
+ * An event is one end of an edge, T[from] <= T[to]: a message sent and received, or what another
+ * source says in the same way. Events of a clock are neighbours, sorted by its stamps; between two
+ * neighbours lies a cell, which says by how much T may rise there. Times are parts per 10^12 of a
+ * ns in 128 bits: products of a distance and a rate are exact, and nothing is rounded until it is
+ * written.
+ */
+#ifndef USK_GRAPH_WORK_H
+#define USK_GRAPH_WORK_H
+
+#include "fit/need.h"
+#include "graph/graph.h"
+
+#define USK_INF	     ((usk_i128)1 << 125) /* no bound */
+#define USK_NO_EVENT UINT32_MAX
+
+/* By how much T may rise over a cell of d ns. */
+enum usk_pace {
+	USK_CALM,      /* at the clock's rate, within its wander */
+	USK_SKEW,      /* within the skew limit */
+	USK_MONOTONE,  /* not at all, but it does not fall: a lower bound only */
+	USK_UNBOUNDED, /* nothing is known */
+};
+
+struct usk_cell {
+	uint8_t lower, upper; /* enum usk_pace */
+	bool folded; /* stamps may repeat: ordered with the ends of the fold alone */
+};
+
+/* A run's constant rate, slope of the offset: what is known of it. */
+struct usk_run {
+	int64_t least_e12, most_e12; /* of the constant */
+	int64_t wander_e12;	     /* the rate is within this of it */
+	int64_t slow_e12, fast_e12;  /* of any slope: both together, within the skew limit */
+	uint32_t clock;
+};
+
+/* Something happened to a clock between two of its stamps. */
+struct usk_break {
+	uint32_t clock;
+	int64_t from_ns, to_ns;
+	bool up, down; /* T may rise by more than usual, by less */
+	bool back;     /* known from records: T does not fall all the same */
+	int64_t fold_ns; /* stamps of this much before and behind may have been shown twice */
+	uint32_t bracket; /* what showed it, of usk_work.seen; UINT32_MAX: records, or a cycle */
+};
+
+/* Stamps that may have been shown twice: events from first to last, folded. */
+struct usk_fold {
+	uint32_t first, last;
+};
+
+/* A bracket that a pair showed, with what is known of whose it was. */
+struct usk_seen {
+	uint32_t pair, a, b;
+	struct usk_bracket at;
+	usk_i128 from, to; /* on the reference, e12, once bounds are known */
+	bool may_be[2];	   /* a's, b's */
+	bool everyone;	   /* breaks of it were put into all clocks, as it may be the reference's */
+};
+
+struct usk_work {
+	struct usk_clocks *c;
+	const struct usk_graph_problem *p;
+	uint32_t *clock; /* of the island, sorted */
+	size_t n_clocks;
+	uint32_t reference;
+	struct usk_calm *calm;	    /* by pair */
+	bool *tied;		    /* by pair: its messages count */
+	struct usk_break *brk;
+	size_t n_breaks, cap_breaks;
+	struct usk_seen *seen;
+	size_t n_seen;
+	int64_t *wander_e12; /* by clock */
+	size_t repairs;
+	bool back_done;	 /* breaks of the reference's own set-backs are in */
+	bool *suspected; /* by event: part of a contradiction before */
+	struct usk_left_out {
+		uint32_t from, to; /* events */
+	} *left_out;	 /* messages that two contradictions had in common */
+	size_t n_left_out, cap_left_out;
+
+	/* Events, grouped by clock. */
+	uint32_t *first; /* [all clocks + 1] */
+	uint32_t n;
+	int64_t *x;	      /* stamps */
+	uint32_t *peer;	      /* other end of the edge; USK_NO_EVENT: none */
+	bool *sent;	      /* it is the edge's `from` */
+	uint32_t *pair_of;    /* of the edge; UINT32_MAX: no message's */
+	uint32_t *owner;      /* clock */
+	uint32_t *order;      /* all but the reference's, in their approximate order of time */
+	uint32_t n_order;
+	struct usk_cell *cell; /* between an event and the next one of its clock */
+	uint32_t *run_of;      /* by event: of the cell behind it */
+	struct usk_run *run;
+	size_t n_runs;
+	struct usk_fold *fold;
+	size_t n_folds;
+	usk_i128 *lo, *hi; /* of T */
+	uint32_t crossed;  /* an event whose lo is over its hi; USK_NO_EVENT */
+
+	/* Published. */
+	int64_t *lo_ns, *hi_ns; /* of T, rounded outwards; USK_NONE: none */
+	int64_t *t_ns;		/* the estimate; USK_NONE */
+};
+
+/* ---- build.c ------------------------------------------------------------------------------------ */
+
+/* T_from(from_ns) <= T_to(to_ns), by stamps of their clocks. */
+struct usk_constraint {
+	uint32_t from, to;
+	int64_t from_ns, to_ns;
+	uint32_t pair; /* UINT32_MAX: no message's */
+};
+
+struct usk_constraints {
+	struct usk_constraint *row;
+	size_t n, cap;
+};
+
+/* A source of constraints: a row of the table. */
+struct usk_source {
+	const char *name;
+	void (*emit)(const struct usk_work *w, struct usk_constraints *out);
+};
+
+void usk_constraint_add(struct usk_constraints *c, uint32_t from, int64_t from_ns, uint32_t to,
+			int64_t to_ns, uint32_t pair);
+void usk_source_messages(const struct usk_work *w, struct usk_constraints *out);
+void usk_source_more(const struct usk_work *w, struct usk_constraints *out);
+void usk_source_anchors(const struct usk_work *w, struct usk_constraints *out);
+
+/** Events, cells and runs of the island. */
+void usk_build(struct usk_work *w);
+/** Cells anew, from breaks and runs. */
+void usk_build_cells(struct usk_work *w);
+void usk_build_free(struct usk_work *w);
+
+/* ---- propagate.c -------------------------------------------------------------------------------- */
+
+/** Nothing is known but the reference. */
+void usk_bounds_reset(struct usk_work *w);
+/** Shortest and longest paths: false if an event's lo is over its hi, which is w->crossed. */
+bool usk_propagate(struct usk_work *w);
+/** Slow and fast from least, most and wander. */
+void usk_run_slopes(const struct usk_work *w, struct usk_run *r);
+
+/** By how much T rises at least, at most over the cell behind event i; false: any. */
+bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
+bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
+/** Is its rate the clock's? */
+static inline bool usk_cell_calm(struct usk_cell c)
+{
+	return c.lower == USK_CALM && c.upper == USK_CALM && !c.folded;
+}
+
+/* ---- rates.c ------------------------------------------------------------------------------------ */
+
+/** Bounds and rates by turns until nothing moves much; false as usk_propagate(). */
+bool usk_solve_bounds(struct usk_work *w);
+
+/* ---- conflict.c --------------------------------------------------------------------------------- */
+
+/** What each tied pair shows by itself: w->calm. */
+void usk_conflict_look(struct usk_work *w);
+/** Does nothing explain a pair? */
+bool usk_conflict_contradicted(const struct usk_work *w, size_t pair);
+/** The reference; what pairs show against it, and records: breaks. Wanders of clocks. */
+void usk_conflict_begin(struct usk_work *w);
+/** Breaks in all clocks where the reference itself may have been set. Returns whether any is new. */
+bool usk_conflict_reference(struct usk_work *w);
+/** Whose brackets were: may_be of each. */
+void usk_conflict_blame(struct usk_work *w);
+/** Bounds cross at w->crossed: take back what cannot be true. false: nothing is left to try. */
+bool usk_conflict_repair(struct usk_work *w);
+
+/* ---- estimate.c --------------------------------------------------------------------------------- */
+
+/** t_ns of every event whose bounds are known; spoils lo and hi. */
+void usk_estimate(struct usk_work *w);
+
+/* ---- publish.c ---------------------------------------------------------------------------------- */
+
+/** Quality, knots, jumps, stretches, slopes of the island's clocks. */
+void usk_publish(struct usk_work *w);
+
+/** In the linear model: bands and estimates by a linear program; false: not to be had. */
+bool usk_publish_lines(struct usk_work *w);
+
+/* ---- paths.c ------------------------------------------------------------------------------------ */
+
+/* The way from the reference to a clock. */
+struct usk_way {
+	bool reached;
+	uint32_t from, pair; /* last step; USK_NO_CLOCK, UINT32_MAX at the reference */
+	uint32_t hops;
+};
+
+/** The reference that was asked for, or the clock that is nearest to all others. */
+uint32_t usk_paths_reference(const struct usk_work *w);
+/** Ways to all clocks of the island: way[all clocks]. */
+void usk_paths_of(const struct usk_work *w, uint32_t from, struct usk_way *way);
+
+static inline usk_i128 usk_e12(int64_t ns)
+{
+	return (usk_i128)ns * USK_E12;
+}
+
+#endif

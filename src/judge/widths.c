@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * widths.c - how wide a clock's band is, and what is left of the delays
+ *
+ * In    a clock's knots
+ * Out   half widths: best, worst, mean over time; smallest corrected delays
+ * Why   bands are straight between knots, so knots and trapezoids say all, exactly
+ * Not   the band itself (graph/), statistics of all messages (judge/)
+ */
+#include "base/base.h"
+
+#include <stdlib.h>
+
+/* Within the bracket of a jump the band is as wide as the jump: that says nothing of the clock. */
+static bool within_jump(const struct usk_clock *clock, const struct usk_knot *k)
+{
+	for (size_t i = 0; i < clock->n_jumps; i++) {
+		const struct usk_jump *j = &clock->jump[i];
+		if (j->epoch == k->epoch && k->local_ns > j->after_local_ns &&
+		    k->local_ns < j->before_local_ns) {
+			return true;
+		}
+	}
+	return false;
+}
+
+struct usk_widths usk_band_widths(const struct usk_clock *clock)
+{
+	const struct usk_widths none = { USK_NONE, USK_NONE, USK_NONE, USK_NONE };
+	struct usk_widths w = none;
+	usk_u128 area = 0, span = 0; /* area / (4 span) is the mean; area <= 2^127 */
+	bool any = false, joined = false;
+	for (size_t i = 0; i < clock->n_knots; i++) {
+		const struct usk_knot *k = &clock->knot[i];
+		if (k->lo_ns == USK_NONE || k->hi_ns == USK_NONE) {
+			return none;
+		}
+		if (within_jump(clock, k)) {
+			joined = false;
+			continue;
+		}
+		uint64_t width = (uint64_t)k->hi_ns - (uint64_t)k->lo_ns;
+		int64_t half = (int64_t)(width / 2 + width % 2);
+		if (!any || half < w.best_ns) {
+			w.best_ns = half;
+			w.best_at_ns = k->local_ns;
+		}
+		if (!any || half > w.worst_ns) {
+			w.worst_ns = half;
+		}
+		if (joined && k[-1].epoch == k->epoch) {
+			uint64_t before = (uint64_t)k[-1].hi_ns - (uint64_t)k[-1].lo_ns;
+			uint64_t run = (uint64_t)k->local_ns - (uint64_t)k[-1].local_ns;
+			area += ((usk_u128)width + before) * run;
+			span += run;
+		}
+		any = joined = true;
+	}
+	w.mean_ns = span ? (int64_t)((area + 4 * span - 1) / (4 * span)) : w.best_ns;
+	return w;
+}
+
+void usk_clock_reference(struct usk_clock *clock, int64_t first_ns, int64_t last_ns)
+{
+	if (first_ns >= last_ns) {
+		last_ns = first_ns < USK_TIME_MAX ? first_ns + 1 : first_ns;
+		first_ns = last_ns - 1;
+	}
+	clock->quality = USK_REFERENCE;
+	clock->drift_ppm = clock->drift_min_ppm = clock->drift_max_ppm = 0;
+	clock->n_knots = 2;
+	clock->knot = usk_alloc(2, sizeof *clock->knot);
+	clock->knot[0].local_ns = first_ns;
+	clock->knot[1].local_ns = last_ns;
+}
+
+void usk_min_delays(const struct usk_clock *clock, struct usk_corridor *c, int64_t *a_to_b_ns,
+		    int64_t *b_to_a_ns)
+{
+	struct usk_map *map = usk_map_new(clock, 0);
+	for (int side = 0; side < 2; side++) {
+		size_t n;
+		const struct usk_point *p = usk_corridor_hull(c, side, &n);
+		int64_t min = USK_NONE;
+		for (size_t i = 0; i < n; i++) {
+			struct usk_stamp t;
+			if (!map || usk_map_at(map, p[i].local_ns, &t, NULL) ||
+			    t.reference_ns == USK_NONE) {
+				continue;
+			}
+			usk_i128 d = (usk_i128)t.reference_ns - p[i].local_ns - p[i].offset_ns;
+			d = side ? -d : d;
+			d = d > USK_TIME_MAX ? USK_TIME_MAX : d < -USK_TIME_MAX ? -USK_TIME_MAX : d;
+			min = min == USK_NONE || d < min ? (int64_t)d : min;
+		}
+		*(side ? b_to_a_ns : a_to_b_ns) = min;
+	}
+	usk_map_free(map);
+}
