@@ -45,7 +45,7 @@ static bool is_set_back(const struct sim_jump *x)
 	return !x->still_ns && x->size_ns < 0;
 }
 
-uint32_t held_epoch(const struct sim_clock *c, uint32_t seen, int64_t true_ns)
+static uint32_t epoch_at(const struct sim_clock *c, uint32_t seen, int64_t true_ns)
 {
 	uint32_t epoch = 0, k = 0;
 	for (size_t i = 0; i < c->n_jumps && c->jump[i].true_ns <= true_ns; i++) {
@@ -55,6 +55,11 @@ uint32_t held_epoch(const struct sim_clock *c, uint32_t seen, int64_t true_ns)
 		}
 	}
 	return epoch;
+}
+
+struct held_place held_place(const struct sim_clock *c, uint32_t seen, int64_t true_ns)
+{
+	return (struct held_place){ epoch_at(c, seen, true_ns), sim_clock_read(c, true_ns) };
 }
 
 static uint32_t count_set_backs(const struct sim_clock *c)
@@ -85,7 +90,7 @@ static bool next_way(const struct usk_clock *c, const struct sim_clock *truth, u
 /* Is what a clock shows then shown again in the same epoch, because it was set back? */
 static bool shown_twice(const struct sim_clock *c, uint32_t seen, int64_t true_ns, int64_t shown)
 {
-	uint32_t k = 0, epoch = held_epoch(c, seen, true_ns), then = 0;
+	uint32_t k = 0, epoch = epoch_at(c, seen, true_ns), then = 0;
 	for (size_t i = 0; i < c->n_jumps; i++) {
 		const struct sim_jump *x = &c->jump[i];
 		if (!is_set_back(x)) {
@@ -124,17 +129,32 @@ static bool ends_epoch(const struct usk_clock *c, const struct usk_jump *j)
 	return next;
 }
 
-static bool in_bracket(const struct usk_clock *c, uint32_t epoch, int64_t local_ns)
+static int compare(struct held_place a, struct held_place b)
+{
+	return a.epoch != b.epoch ? (a.epoch > b.epoch) - (a.epoch < b.epoch)
+				  : (a.local_ns > b.local_ns) - (a.local_ns < b.local_ns);
+}
+
+/* How two places lie to a bracket: 1 strictly inside, 0 inside, its ends included, -1 else. */
+static int within(const struct usk_clock *c, const struct usk_jump *j, struct held_place from,
+		  struct held_place to)
+{
+	struct held_place after = { j->epoch, j->after_local_ns };
+	struct held_place before = { j->epoch + ends_epoch(c, j), j->before_local_ns };
+	int low = compare(from, after), high = compare(before, to);
+	return j->kind != USK_JUMP || low < 0 || high < 0 ? -1 : low > 0 && high > 0;
+}
+
+bool held_in_jump(const struct usk_clock *c, const struct usk_jump *j, struct held_place from,
+		  struct held_place to)
+{
+	return within(c, j, from, to) >= 0;
+}
+
+static bool in_bracket(const struct usk_clock *c, struct held_place at)
 {
 	for (size_t i = 0; i < c->n_jumps; i++) {
-		const struct usk_jump *j = &c->jump[i];
-		if (j->kind != USK_JUMP) {
-			continue;
-		}
-		bool after = epoch == j->epoch && local_ns > j->after_local_ns;
-		if (ends_epoch(c, j)
-			    ? after || (epoch == j->epoch + 1 && local_ns < j->before_local_ns)
-			    : after && local_ns < j->before_local_ns) {
+		if (within(c, &c->jump[i], at, at) > 0) {
 			return true;
 		}
 	}
@@ -146,7 +166,7 @@ static int64_t timeline(const struct usk_clocks *a, const struct usk_clock *refe
 			const struct sim_clock *truth, uint32_t seen, int64_t true_ns)
 {
 	int64_t shown = sim_clock_read(truth, true_ns);
-	uint32_t epoch = held_epoch(truth, seen, true_ns);
+	uint32_t epoch = epoch_at(truth, seen, true_ns);
 	if (!epoch) {
 		return shown;
 	}
@@ -194,14 +214,14 @@ static struct held check_way(const struct usk_clocks *a, uint32_t clock,
 		if (sim_clock_asleep(mine, then) || sim_clock_asleep(its, then)) {
 			continue;
 		}
-		int64_t y = sim_clock_read(mine, then);
-		uint32_t epoch = held_epoch(mine, seen, then);
-		if (in_bracket(c, epoch, y) || shown_twice(mine, seen, then, y)) {
+		struct held_place at = held_place(mine, seen, then);
+		int64_t y = at.local_ns;
+		if (in_bracket(c, at) || shown_twice(mine, seen, then, y)) {
 			continue;
 		}
-		if (epoch != of) {
-			b = band_of_clock(c, epoch, a->max_skew_e12);
-			of = epoch;
+		if (at.epoch != of) {
+			b = band_of_clock(c, at.epoch, a->max_skew_e12);
+			of = at.epoch;
 		}
 		if (b.n < 2) { /* nothing is said of a time that the trace holds */
 			h.outside++;

@@ -23,6 +23,12 @@
 
 #include "sim.h"
 
+/* A clock's own time, in order: its epochs are those of the answer. */
+struct held_place {
+	uint32_t epoch;
+	int64_t local_ns;
+};
+
 struct held_moments {
 	int64_t *true_ns;
 	size_t n, cap;
@@ -49,8 +55,12 @@ void held_around(struct held_moments *m, const struct sim_clock *c, int64_t from
 void held_check(const struct usk_clocks *a, const struct sim_clock *const *truth,
 		const struct held_moments *moments, struct held *out);
 
-/** The epoch of a moment in the answer, by held.seen. */
-uint32_t held_epoch(const struct sim_clock *c, uint32_t seen, int64_t true_ns);
+/** Where a moment lies, by held.seen. */
+struct held_place held_place(const struct sim_clock *c, uint32_t seen, int64_t true_ns);
+
+/** Does all from one place to another lie in a bracket of the clock, its ends included? */
+bool held_in_jump(const struct usk_clock *c, const struct usk_jump *j, struct held_place from,
+		  struct held_place to);
 
 /**
  * Is it beyond doubt that one of two clocks jumped? One message wholly before and one wholly after
