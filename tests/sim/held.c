@@ -151,6 +151,24 @@ bool held_in_jump(const struct usk_clock *c, const struct usk_jump *j, struct he
 	return within(c, j, from, to) >= 0;
 }
 
+/* How many set-backs that are taken to begin an epoch lie in no bracket that ends one. */
+static uint32_t count_stray(const struct usk_clock *c, const struct sim_clock *truth, uint32_t seen)
+{
+	uint32_t stray = 0;
+	for (size_t i = 0; i < truth->n_jumps; i++) {
+		int64_t at = truth->jump[i].true_ns;
+		struct held_place from = held_place(truth, seen, at - 1);
+		struct held_place to = held_place(truth, seen, at);
+		bool found = from.epoch == to.epoch;
+		for (size_t k = 0; k < c->n_jumps && !found; k++) {
+			found = ends_epoch(c, &c->jump[k]) &&
+				held_in_jump(c, &c->jump[k], from, to);
+		}
+		stray += !found;
+	}
+	return stray;
+}
+
 static bool in_bracket(const struct usk_clock *c, struct held_place at)
 {
 	for (size_t i = 0; i < c->n_jumps; i++) {
@@ -237,12 +255,19 @@ static struct held check_clock(const struct usk_clocks *a, uint32_t clock,
 			       const struct sim_clock *const *truth, const struct held_moments *m,
 			       uint32_t reference_seen)
 {
-	struct held best = { .outside = UINT64_MAX };
-	uint32_t seen = 0;
+	struct held best = { 0 };
+	uint32_t seen = 0, best_stray = UINT32_MAX;
 	for (bool first = true; next_way(&a->clock[clock], truth[clock], &seen, first);
 	     first = false) {
+		uint32_t stray = count_stray(&a->clock[clock], truth[clock], seen);
+		if (stray > best_stray) {
+			continue;
+		}
 		struct held h = check_way(a, clock, truth, m, reference_seen, seen);
-		best = h.outside < best.outside ? h : best;
+		if (stray < best_stray || h.outside < best.outside) {
+			best = h;
+			best_stray = stray;
+		}
 	}
 	return best;
 }
@@ -254,11 +279,14 @@ static void check_island(const struct usk_clocks *a, uint32_t reference,
 {
 	struct held *way = usk_alloc(a->n_clocks, sizeof *way);
 	uint64_t best = UINT64_MAX;
-	uint32_t seen = 0;
-	for (bool first = true;
-	     best && next_way(&a->clock[reference], truth[reference], &seen, first);
+	uint32_t seen = 0, best_stray = UINT32_MAX;
+	for (bool first = true; next_way(&a->clock[reference], truth[reference], &seen, first);
 	     first = false) {
 		uint64_t outside = 0;
+		uint32_t stray = count_stray(&a->clock[reference], truth[reference], seen);
+		if (stray > best_stray) {
+			continue;
+		}
 		for (uint32_t i = 0; i < a->n_clocks; i++) {
 			const struct usk_clock *c = &a->clock[i];
 			way[i] = (struct held){ .nearest = 1, .seen = i == reference ? seen : 0 };
@@ -267,12 +295,14 @@ static void check_island(const struct usk_clocks *a, uint32_t reference,
 			}
 			outside += way[i].outside;
 		}
-		for (uint32_t i = 0; i < a->n_clocks && outside < best; i++) {
+		bool better = stray < best_stray || outside < best;
+		for (uint32_t i = 0; i < a->n_clocks && better; i++) {
 			if (a->clock[i].reference == reference || i == reference) {
 				out[i] = way[i];
 			}
 		}
-		best = outside < best ? outside : best;
+		best = better ? outside : best;
+		best_stray = stray;
 	}
 	free(way);
 }

@@ -15,8 +15,9 @@
  *     back in a pause, no order of records shows it, and one stamp stands for two moments
  *
  * An answer may have fewer epochs than the clock had, as a set-back in a pause shows nothing. Which
- * of them the answer means is not stated. So all ways to assign them are tried, each for the whole
- * trace, and the one that leaves fewest moments outside counts.
+ * of them the answer means, the brackets that end its epochs tell. Where they do not, all ways to
+ * assign them are tried, each for the whole trace, and the one that leaves fewest moments outside
+ * counts.
  */
 #ifndef HELD_H
 #define HELD_H
