@@ -137,6 +137,37 @@ static void draw_clocks(struct scenario *s, struct usk_rng *r, double w)
 	o->steps = list_of(s, STEPS);
 }
 
+/* What a time daemon does to a clock that it is content with for minutes: it takes 0.01 to 0.2 ms a
+ * second off it, for a while, once or twice. */
+static void draw_slew(struct scenario *s, struct usk_rng *r)
+{
+	uint32_t host = (uint32_t)pick(r, s->o.hosts);
+	struct sim_series *series = &((struct sim_series *)(uintptr_t)s->o.series)[s->o.n_series];
+	for (size_t i = 0; i < s->o.n_series; i++) {
+		if (s->series[i].host == host) {
+			return;
+		}
+	}
+	size_t slews = 1 + (size_t)pick(r, 2);
+	s->o.n_series++;
+	series->host = host;
+	series->path = usk_format("host%u.csv", host);
+	series->point = usk_alloc(2 * slews + 2, sizeof *series->point);
+	series->n = 2 * slews + 2;
+	struct sim_error_point *p = series->point;
+	double part = (double)s->o.duration_ns / (double)slews;
+	for (size_t i = 0; i < slews; i++, p += 2) {
+		double length = fmin(part / 8, log_between(r, 5e8, 1e10));
+		double rate = log_between(r, 1e-5, 2e-4);
+		p[1].after_ns = (int64_t)(part * ((double)i + 0.1 + 0.7 * unit(r)));
+		p[1].ahead_ns = p[0].ahead_ns;
+		p[2].after_ns = p[1].after_ns + 1 + llround(length);
+		p[2].ahead_ns = p[1].ahead_ns + either_sign(r, length * rate);
+	}
+	/* Quiet to the end: after the last point a recorded clock keeps its mean rate. */
+	p[1] = (struct sim_error_point){ s->o.duration_ns, p[0].ahead_ns };
+}
+
 /*
  * Jumps at any moments, of one clock or of several, forward, back or asleep. A set-back is by far
  * more than lies between two rows of a clock, so that stamps repeat, or of any size, so that it may
@@ -376,6 +407,9 @@ void scenario_draw(struct scenario *s, uint64_t seed, const char *model, const c
 	}
 	draw_clocks(s, &r, bend);
 	keep_readable(s);
+	if (kind == DEFAULT && chance(&r, 0.15)) {
+		draw_slew(s, &r);
+	}
 	if (chance(&r, jump[kind])) {
 		double seconds = (double)s->o.duration_ns * 1e-9 * (double)pairs_of(&s->o);
 		s->o.rate = fmax(s->o.rate, fmin(30, 9000 / seconds));
