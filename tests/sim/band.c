@@ -11,7 +11,22 @@ struct band band_of(const struct usk_knot *knot, size_t n, uint32_t epoch, int64
 	}
 	for (to = from; to < n && knot[to].epoch == epoch; to++) {
 	}
-	return (struct band){ knot + from, to - from, max_skew_e12 };
+	struct usk_slopes any = { -max_skew_e12, max_skew_e12 };
+	return (struct band){ knot + from, to - from, any, any };
+}
+
+struct band band_of_clock(const struct usk_clock *c, uint32_t epoch, int64_t max_skew_e12)
+{
+	struct band b = band_of(c->knot, c->n_knots, epoch, max_skew_e12);
+	bool stated = c->before.least_e12 || c->before.most_e12 || c->after.least_e12 ||
+		      c->after.most_e12;
+	if (stated && b.n && b.knot == c->knot) {
+		b.before = c->before;
+	}
+	if (stated && b.n && b.knot + b.n == c->knot + c->n_knots) {
+		b.after = c->after;
+	}
+	return b;
 }
 
 static int64_t value(const struct usk_knot *k, enum band_side side)
@@ -38,11 +53,17 @@ int64_t band_at(const struct band *b, int64_t local_ns, enum band_side side)
 	}
 	usk_i128 before = (usk_i128)b->knot->local_ns - local_ns;
 	usk_i128 after = (usk_i128)local_ns - last->local_ns;
-	usk_i128 beyond = before > 0 ? before : after > 0 ? after : 0;
-	if (beyond && side != BAND_OFFSET) {
-		usk_i128 slack = usk_ceil_div(beyond * b->max_skew_e12, E12);
-		usk_i128 y = before > 0 ? y0 : y1;
-		return usk_saturate(side == BAND_HI ? y + slack : y - slack);
+	if (before > 0 && side == BAND_HI) {
+		return usk_saturate(y0 + usk_ceil_div(-before * b->before.least_e12, E12));
+	}
+	if (before > 0 && side == BAND_LO) {
+		return usk_saturate(y0 + usk_floor_div(-before * b->before.most_e12, E12));
+	}
+	if (after > 0 && side == BAND_HI) {
+		return usk_saturate(y1 + usk_ceil_div(after * b->after.most_e12, E12));
+	}
+	if (after > 0 && side == BAND_LO) {
+		return usk_saturate(y1 + usk_floor_div(after * b->after.least_e12, E12));
 	}
 	usk_i128 run = (usk_i128)k[1].local_ns - k->local_ns;
 	usk_i128 product = ((usk_i128)y1 - y0) * ((usk_i128)local_ns - k->local_ns);

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+#include "held.h"
+#include "band.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define E12 INT64_C(1000000000000)
+
+/* ---- moments --------------------------------------------------------------------------------- */
+
+void held_moment(struct held_moments *m, int64_t true_ns)
+{
+	m->true_ns = usk_room(m->true_ns, m->n, &m->cap, sizeof *m->true_ns);
+	m->true_ns[m->n++] = true_ns;
+}
+
+void held_grid(struct held_moments *m, int64_t from_ns, int64_t to_ns, int64_t n)
+{
+	for (int64_t i = 0; i <= n; i++) {
+		held_moment(m, from_ns + (int64_t)(((usk_i128)to_ns - from_ns) * i / n));
+	}
+}
+
+void held_around(struct held_moments *m, const struct sim_clock *c, int64_t from_ns, int64_t to_ns)
+{
+	for (size_t i = 0; i < c->n_jumps; i++) {
+		int64_t at = c->jump[i].true_ns, left = at - from_ns, right = to_ns - at;
+		for (int64_t off = 1; off <= left || off <= right; off *= 2) {
+			if (off <= left) {
+				held_moment(m, at - off);
+			}
+			if (off <= right) {
+				held_moment(m, at + off);
+			}
+		}
+		held_moment(m, at);
+	}
+}
+
+/* ---- epochs ---------------------------------------------------------------------------------- */
+
+static bool is_set_back(const struct sim_jump *x)
+{
+	return !x->still_ns && x->size_ns < 0;
+}
+
+static uint32_t epoch_at(const struct sim_clock *c, uint32_t seen, int64_t true_ns)
+{
+	uint32_t epoch = 0, k = 0;
+	for (size_t i = 0; i < c->n_jumps && c->jump[i].true_ns <= true_ns; i++) {
+		if (is_set_back(&c->jump[i])) {
+			epoch += seen >> k & 1;
+			k += k < 31;
+		}
+	}
+	return epoch;
+}
+
+struct held_place held_place(const struct sim_clock *c, uint32_t seen, int64_t true_ns)
+{
+	return (struct held_place){ epoch_at(c, seen, true_ns), sim_clock_read(c, true_ns) };
+}
+
+static uint32_t count_set_backs(const struct sim_clock *c)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < c->n_jumps; i++) {
+		n += is_set_back(&c->jump[i]);
+	}
+	return n < 31 ? n : 31;
+}
+
+/* The next way to choose which set-backs begin an epoch, from 0 on; false: there is no more. */
+static bool next_way(const struct usk_clock *c, const struct sim_clock *truth, uint32_t *seen,
+		     bool first)
+{
+	uint32_t n = count_set_backs(truth), all = (UINT32_C(1) << n) - 1;
+	uint32_t epochs = c->n_knots ? c->knot[c->n_knots - 1].epoch : 0;
+	uint32_t wanted = epochs < n ? epochs : n;
+	for (uint32_t way = first ? 0 : *seen + 1; way <= all; way++) {
+		if ((uint32_t)__builtin_popcount(way) == wanted) {
+			*seen = way;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Is what a clock shows then shown again in the same epoch, because it was set back? */
+static bool shown_twice(const struct sim_clock *c, uint32_t seen, int64_t true_ns, int64_t shown)
+{
+	uint32_t k = 0, epoch = epoch_at(c, seen, true_ns), then = 0;
+	for (size_t i = 0; i < c->n_jumps; i++) {
+		const struct sim_jump *x = &c->jump[i];
+		if (!is_set_back(x)) {
+			continue;
+		}
+		bool begins = seen >> k & 1;
+		k += k < 31;
+		then += begins;
+		if (begins || then != epoch) {
+			continue;
+		}
+		if (x->true_ns > true_ns ? shown >= sim_clock_read(c, x->true_ns)
+					 : shown <= sim_clock_read(c, x->true_ns - 1)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- bands ----------------------------------------------------------------------------------- */
+
+/* A bracket whose end lies in the next epoch: that begins there. */
+static bool ends_epoch(const struct usk_clock *c, const struct usk_jump *j)
+{
+	if (j->before_local_ns <= j->after_local_ns) {
+		return true;
+	}
+	bool next = false;
+	for (size_t i = 0; i < c->n_knots; i++) {
+		const struct usk_knot *k = &c->knot[i];
+		if (k->epoch == j->epoch && k->local_ns >= j->before_local_ns) {
+			return false;
+		}
+		next = next || k->epoch == j->epoch + 1;
+	}
+	return next;
+}
+
+static int compare(struct held_place a, struct held_place b)
+{
+	return a.epoch != b.epoch ? (a.epoch > b.epoch) - (a.epoch < b.epoch)
+				  : (a.local_ns > b.local_ns) - (a.local_ns < b.local_ns);
+}
+
+/* How two places lie to a bracket: 1 strictly inside, 0 inside, its ends included, -1 else. */
+static int within(const struct usk_clock *c, const struct usk_jump *j, struct held_place from,
+		  struct held_place to)
+{
+	struct held_place after = { j->epoch, j->after_local_ns };
+	struct held_place before = { j->epoch + ends_epoch(c, j), j->before_local_ns };
+	int low = compare(from, after), high = compare(before, to);
+	return j->kind != USK_JUMP || low < 0 || high < 0 ? -1 : low > 0 && high > 0;
+}
+
+bool held_in_jump(const struct usk_clock *c, const struct usk_jump *j, struct held_place from,
+		  struct held_place to)
+{
+	return within(c, j, from, to) >= 0;
+}
+
+/* How many set-backs that are taken to begin an epoch lie in no bracket that ends one. */
+static uint32_t count_stray(const struct usk_clock *c, const struct sim_clock *truth, uint32_t seen)
+{
+	uint32_t stray = 0;
+	for (size_t i = 0; i < truth->n_jumps; i++) {
+		int64_t at = truth->jump[i].true_ns;
+		struct held_place from = held_place(truth, seen, at - 1);
+		struct held_place to = held_place(truth, seen, at);
+		bool found = from.epoch == to.epoch;
+		for (size_t k = 0; k < c->n_jumps && !found; k++) {
+			found = ends_epoch(c, &c->jump[k]) &&
+				held_in_jump(c, &c->jump[k], from, to);
+		}
+		stray += !found;
+	}
+	return stray;
+}
+
+static bool in_bracket(const struct usk_clock *c, struct held_place at)
+{
+	for (size_t i = 0; i < c->n_jumps; i++) {
+		if (within(c, &c->jump[i], at, at) > 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What the reference shows, on the timeline: that of one that was set back is unwrapped. */
+static int64_t timeline(const struct usk_clocks *a, const struct usk_clock *reference,
+			const struct sim_clock *truth, uint32_t seen, int64_t true_ns)
+{
+	int64_t shown = sim_clock_read(truth, true_ns);
+	uint32_t epoch = epoch_at(truth, seen, true_ns);
+	if (!epoch) {
+		return shown;
+	}
+	struct band b = band_of(reference->knot, reference->n_knots, epoch, a->max_skew_e12);
+	return b.n < 2 ? shown : shown + band_at(&b, shown, BAND_OFFSET);
+}
+
+static void judge(struct held *h, const struct band *b, int64_t true_ns, int64_t local_ns,
+		  int64_t truth)
+{
+	int64_t lo = band_at(b, local_ns, BAND_LO), hi = band_at(b, local_ns, BAND_HI);
+	int64_t by = lo != USK_NONE && truth < lo - 1	? lo - truth
+		     : hi != USK_NONE && truth > hi + 1 ? truth - hi
+							: 0;
+	h->moments++;
+	h->outside += by > 0;
+	if (by > h->by_ns) {
+		h->by_ns = by;
+		h->true_ns = true_ns;
+		h->local_ns = local_ns;
+		h->truth_ns = truth;
+		h->lo_ns = lo;
+		h->hi_ns = hi;
+	}
+	if (lo != USK_NONE && hi != USK_NONE && hi > lo) {
+		double half = ((double)hi - (double)lo) / 2;
+		double left = (double)(truth - lo < hi - truth ? truth - lo : hi - truth);
+		h->nearest = left / half < h->nearest ? left / half : h->nearest;
+		h->half_ns += half;
+		h->halves++;
+	}
+}
+
+static struct held check_way(const struct usk_clocks *a, uint32_t clock,
+			     const struct sim_clock *const *truth, const struct held_moments *m,
+			     uint32_t reference_seen, uint32_t seen)
+{
+	const struct usk_clock *c = &a->clock[clock], *reference = &a->clock[c->reference];
+	const struct sim_clock *mine = truth[clock], *its = truth[c->reference];
+	struct held h = { .nearest = 1, .seen = seen };
+	struct band b = { 0 };
+	uint32_t of = UINT32_MAX;
+	for (size_t i = 0; i < m->n; i++) {
+		int64_t then = m->true_ns[i];
+		if (sim_clock_asleep(mine, then) || sim_clock_asleep(its, then)) {
+			continue;
+		}
+		struct held_place at = held_place(mine, seen, then);
+		int64_t y = at.local_ns;
+		if (in_bracket(c, at) || shown_twice(mine, seen, then, y)) {
+			continue;
+		}
+		if (at.epoch != of) {
+			b = band_of_clock(c, at.epoch, a->max_skew_e12);
+			of = at.epoch;
+		}
+		if (b.n < 2) { /* nothing is said of a time that the trace holds */
+			h.outside++;
+			h.moments++;
+			continue;
+		}
+		judge(&h, &b, then, y, timeline(a, reference, its, reference_seen, then) - y);
+	}
+	return h;
+}
+
+static struct held check_clock(const struct usk_clocks *a, uint32_t clock,
+			       const struct sim_clock *const *truth, const struct held_moments *m,
+			       uint32_t reference_seen)
+{
+	struct held best = { 0 };
+	uint32_t seen = 0, best_stray = UINT32_MAX;
+	for (bool first = true; next_way(&a->clock[clock], truth[clock], &seen, first);
+	     first = false) {
+		uint32_t stray = count_stray(&a->clock[clock], truth[clock], seen);
+		if (stray > best_stray) {
+			continue;
+		}
+		struct held h = check_way(a, clock, truth, m, reference_seen, seen);
+		if (stray < best_stray || h.outside < best.outside) {
+			best = h;
+			best_stray = stray;
+		}
+	}
+	return best;
+}
+
+/* An island whose reference is that clock. */
+static void check_island(const struct usk_clocks *a, uint32_t reference,
+			 const struct sim_clock *const *truth, const struct held_moments *moments,
+			 struct held *out)
+{
+	struct held *way = usk_alloc(a->n_clocks, sizeof *way);
+	uint64_t best = UINT64_MAX;
+	uint32_t seen = 0, best_stray = UINT32_MAX;
+	for (bool first = true; next_way(&a->clock[reference], truth[reference], &seen, first);
+	     first = false) {
+		uint64_t outside = 0;
+		uint32_t stray = count_stray(&a->clock[reference], truth[reference], seen);
+		if (stray > best_stray) {
+			continue;
+		}
+		for (uint32_t i = 0; i < a->n_clocks; i++) {
+			const struct usk_clock *c = &a->clock[i];
+			way[i] = (struct held){ .nearest = 1, .seen = i == reference ? seen : 0 };
+			if (i != reference && c->reference == reference && c->n_knots) {
+				way[i] = check_clock(a, i, truth, &moments[i], seen);
+			}
+			outside += way[i].outside;
+		}
+		bool better = stray < best_stray || outside < best;
+		for (uint32_t i = 0; i < a->n_clocks && better; i++) {
+			if (a->clock[i].reference == reference || i == reference) {
+				out[i] = way[i];
+			}
+		}
+		best = better ? outside : best;
+		best_stray = stray;
+	}
+	free(way);
+}
+
+void held_check(const struct usk_clocks *a, const struct sim_clock *const *truth,
+		const struct held_moments *moments, struct held *out)
+{
+	for (uint32_t i = 0; i < a->n_clocks; i++) {
+		out[i] = (struct held){ .nearest = 1 };
+	}
+	for (uint32_t i = 0; i < a->n_clocks; i++) {
+		if (a->clock[i].quality == USK_REFERENCE) {
+			check_island(a, i, truth, moments, out);
+		}
+	}
+}
+
+/* ---- steps beyond doubt ---------------------------------------------------------------------- */
+
+/* The stretch around a jump in which two clocks have no other. */
+static void alone(const struct sim_clock *c, const struct sim_jump *x, int64_t *from, int64_t *to)
+{
+	for (size_t i = 0; i < c->n_jumps; i++) {
+		const struct sim_jump *o = &c->jump[i];
+		if (o == x) {
+			continue;
+		}
+		if (o->true_ns <= x->true_ns) {
+			*from = o->true_ns > *from ? o->true_ns : *from;
+		}
+		if (o->true_ns >= x->true_ns) {
+			int64_t began = o->true_ns - o->still_ns;
+			*to = began < *to ? began : *to;
+		}
+	}
+}
+
+/*
+ * A message from p to h caps h - p from above by received - sent, one from h to p from below. The
+ * cap of one side of the jump, carried at the skew limit by p's time to the other side, must not
+ * pass the bound there: for an h that was put forward a cap before and a bound behind, else a bound
+ * before and a cap behind.
+ */
+bool held_beyond_doubt(const struct sim_clock *clock, uint32_t hosts, uint32_t host,
+		       const struct sim_jump *x, const struct sim_message *m, size_t n,
+		       int64_t max_skew_e12, int64_t slack_ns)
+{
+	usk_i128 none = (usk_i128)1 << 120;
+	int64_t began = x->true_ns - x->still_ns, sign = x->size_ns > 0 ? 1 : -1;
+	for (uint32_t p = 0; p < hosts; p++) {
+		int64_t from = INT64_MIN, to = INT64_MAX;
+		alone(&clock[host], x, &from, &to);
+		alone(&clock[p], x, &from, &to);
+		usk_i128 before = none, behind = none; /* least room, in 10^-12 ns */
+		for (size_t i = 0; i < n && p != host; i++) {
+			bool sends = m[i].from == host && m[i].to == p;
+			if ((!sends && (m[i].from != p || m[i].to != host)) ||
+			    m[i].left_ns < from || m[i].arrived_ns >= to) {
+				continue;
+			}
+			usk_i128 mine = sends ? m[i].sent_ns : m[i].received_ns;
+			usk_i128 other = sends ? m[i].received_ns : m[i].sent_ns;
+			usk_i128 above = (mine - other) * sign * E12, by = other * max_skew_e12;
+			bool cap = sends != (sign > 0);
+			if (m[i].arrived_ns < began && cap) {
+				before = above - by < before ? above - by : before;
+			} else if (m[i].left_ns >= x->true_ns && !cap) {
+				behind = by - above < behind ? by - above : behind;
+			}
+		}
+		if (before < none && behind < none &&
+		    before + behind + (usk_i128)2 * slack_ns * E12 < 0) {
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * networks.c - small networks whose clocks step: does every band hold the truth?
+ *
+ * In    [--count N] [--seed FIRST] [--jobs N] [--verbose]
+ * Out   a line per network whose band is false, the worst of them with its seed, widths, and
+ *       "N networks, M clocks, K with a band that excludes the truth"; 1 if there is one
+ *
+ * Three to eight clocks in a chain, a tree or a ring; rates within 100 ppm, constant; delays of up
+ * to 2 ms, in each direction of each pair by themselves; 0.5 to 20 messages a second and direction
+ * for 30 to 300 s. One to three steps of 0.2 to 100 ms, forward or back, at any moment, of any
+ * clock, the later reference too. Each of them is beyond doubt: two messages of some pair show it
+ * (held.h). The options are the default ones, so no other assumption is broken, and no step may
+ * leave a band that excludes the truth.
+ */
+#include "held.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SECOND	 INT64_C(1000000000)
+#define MS	 INT64_C(1000000)
+#define MAX_SKEW INT64_C(500000000) /* the default */
+
+enum { HOSTS = 8, STEPS = 3, GRID = 1000 };
+
+struct network {
+	uint64_t seed;
+	uint32_t hosts;
+	int64_t start_ns, end_ns;
+	int64_t offset_ns[HOSTS], rate_e12[HOSTS];
+	struct sim_step step[STEPS];
+	size_t n_steps;
+	struct sim_clock clock[HOSTS];
+	struct sim_message *m;
+	size_t n, cap;
+};
+
+struct tally {
+	uint64_t networks, clocks, wrong, contradicted, absent, errors;
+	double half_ns, log_half;
+	uint64_t halves;
+	uint64_t worst_seed;
+	int64_t worst_ns;
+};
+
+struct job {
+	uint64_t first, count, jobs;
+	bool verbose;
+};
+
+/* ---- drawing --------------------------------------------------------------------------------- */
+
+static double log_between(struct usk_rng *r, double low, double high)
+{
+	return low * pow(high / low, usk_rng_unit(r));
+}
+
+static int64_t between(struct usk_rng *r, int64_t low, int64_t high)
+{
+	return low + (int64_t)usk_rng_below(r, (uint64_t)(high - low + 1));
+}
+
+static int by_left(const void *a, const void *b)
+{
+	const struct sim_message *x = a, *y = b;
+	return x->left_ns != y->left_ns ? (x->left_ns > y->left_ns) - (x->left_ns < y->left_ns)
+	       : x->from != y->from	? (x->from > y->from) - (x->from < y->from)
+					: (x->to > y->to) - (x->to < y->to);
+}
+
+/* One direction of a pair: its rate, its least delay and what queues add to it. */
+static void draw_direction(struct network *w, struct usk_rng *r, uint32_t from, uint32_t to)
+{
+	double gap_ns = 1e9 / log_between(r, 0.5, 20);
+	int64_t least = llround(log_between(r, 2e4, 1.5e6));
+	double tail = log_between(r, 5e3, 3e5);
+	int64_t at = w->start_ns;
+	for (;;) {
+		at += 1 + llround(usk_rng_exponential(r, gap_ns));
+		int64_t delay = least + llround(usk_rng_exponential(r, tail));
+		delay = delay < 2 * MS ? delay : 2 * MS;
+		if (at + delay > w->end_ns) {
+			return;
+		}
+		w->m = usk_room(w->m, w->n, &w->cap, sizeof *w->m);
+		w->m[w->n++] = (struct sim_message){
+			.from = from, .to = to, .left_ns = at, .arrived_ns = at + delay
+		};
+	}
+}
+
+static void draw_traffic(struct network *w, struct usk_rng *r)
+{
+	uint32_t kind = (uint32_t)usk_rng_below(r, 3); /* chain, tree, ring */
+	for (uint32_t h = 1; h < w->hosts; h++) {
+		uint32_t other = kind == 1 ? (uint32_t)usk_rng_below(r, h) : h - 1;
+		draw_direction(w, r, other, h);
+		draw_direction(w, r, h, other);
+	}
+	if (kind == 2) {
+		draw_direction(w, r, w->hosts - 1, 0);
+		draw_direction(w, r, 0, w->hosts - 1);
+	}
+	qsort(w->m, w->n, sizeof *w->m, by_left);
+}
+
+static void draw_steps(struct network *w, struct usk_rng *r)
+{
+	int64_t length = w->end_ns - w->start_ns;
+	w->n_steps = (size_t)between(r, 1, STEPS);
+	for (size_t i = 0; i < w->n_steps; i++) {
+		int64_t size = llround(log_between(r, 2e5, 1e8));
+		w->step[i] = (struct sim_step){
+			.host = (uint32_t)usk_rng_below(r, w->hosts),
+			.after_ns = between(r, 1, length - 1),
+			.size_ns = usk_rng_below(r, 2) ? size : -size,
+		};
+	}
+}
+
+static int by_moment(const void *a, const void *b)
+{
+	const struct sim_step *x = a, *y = b;
+	return (x->after_ns > y->after_ns) - (x->after_ns < y->after_ns);
+}
+
+static void make_clocks(struct network *w)
+{
+	qsort(w->step, w->n_steps, sizeof *w->step, by_moment);
+	for (uint32_t h = 0; h < w->hosts; h++) {
+		struct sim_clock *c = &w->clock[h];
+		size_t cap = 0, cap_jumps = 0;
+		sim_clock_free(c);
+		sim_clock_init(c, w->start_ns, w->offset_ns[h], w->rate_e12[h]);
+		for (size_t i = 0; i < w->n_steps; i++) {
+			const struct sim_step *s = &w->step[i];
+			if (s->host == h) {
+				int64_t at = w->start_ns + s->after_ns;
+				sim_clock_turn(c, &cap, at, s->size_ns, w->rate_e12[h]);
+				c->jump =
+					usk_room(c->jump, c->n_jumps, &cap_jumps, sizeof *c->jump);
+				c->jump[c->n_jumps++] = (struct sim_jump){ at, s->size_ns, 0 };
+			}
+		}
+	}
+	for (size_t i = 0; i < w->n; i++) {
+		struct sim_message *m = &w->m[i];
+		m->sent_ns = sim_clock_read(&w->clock[m->from], m->left_ns);
+		m->received_ns = sim_clock_read(&w->clock[m->to], m->arrived_ns);
+	}
+}
+
+static bool all_beyond_doubt(const struct network *w)
+{
+	for (uint32_t h = 0; h < w->hosts; h++) {
+		for (size_t i = 0; i < w->clock[h].n_jumps; i++) {
+			if (!held_beyond_doubt(w->clock, w->hosts, h, &w->clock[h].jump[i], w->m,
+					       w->n, MAX_SKEW, 1)) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+static void draw(struct network *w, uint64_t seed)
+{
+	struct usk_rng r;
+	memset(w, 0, sizeof *w);
+	usk_rng_seed(&r, usk_mix(seed ^ UINT64_C(0x6e6574776f726b73)));
+	w->seed = seed;
+	w->hosts = (uint32_t)between(&r, 3, HOSTS);
+	w->start_ns = 1000 * SECOND;
+	w->end_ns = w->start_ns + llround(log_between(&r, 30, 300) * 1e9);
+	for (uint32_t h = 0; h < w->hosts; h++) {
+		w->offset_ns[h] = between(&r, -10 * SECOND, 10 * SECOND);
+		w->rate_e12[h] = between(&r, -MAX_SKEW / 5, MAX_SKEW / 5);
+	}
+	draw_traffic(w, &r);
+	do {
+		draw_steps(w, &r);
+		make_clocks(w);
+	} while (!all_beyond_doubt(w));
+}
+
+static void network_free(struct network *w)
+{
+	for (uint32_t h = 0; h < w->hosts; h++) {
+		sim_clock_free(&w->clock[h]);
+	}
+	free(w->m);
+}
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+static struct usk_clocks *synchronise(const struct network *w, struct usk_err *err)
+{
+	static const char head[] = "sender,receiver,sent_ns,received_ns\n";
+	size_t room = sizeof head + 80 * w->n, size = sizeof head - 1;
+	char *text = usk_alloc(room, 1);
+	struct usk_trace *trace = NULL;
+	struct usk_clocks *answer = NULL;
+	memcpy(text, head, sizeof head);
+	for (size_t i = 0; i < w->n; i++) {
+		const struct sim_message *m = &w->m[i];
+		size += (size_t)snprintf(text + size, room - size, "host%u,host%u,%lld,%lld\n",
+					 m->from, m->to, (long long)m->sent_ns,
+					 (long long)m->received_ns);
+	}
+	if (!usk_trace_open_memory(text, size, NULL, &trace, err)) {
+		usk_sync(&trace, 1, NULL, &answer, err);
+	}
+	usk_trace_close(trace);
+	free(text);
+	return answer;
+}
+
+static void print_network(const struct network *w)
+{
+	printf("    %u hosts, %.0f s, %zu messages, steps:", w->hosts,
+	       (double)(w->end_ns - w->start_ns) * 1e-9, w->n);
+	for (size_t i = 0; i < w->n_steps; i++) {
+		printf(" host%u at %.6f s by %+.3f ms%s", w->step[i].host,
+		       (double)w->step[i].after_ns * 1e-9, (double)w->step[i].size_ns * 1e-6,
+		       i + 1 < w->n_steps ? "," : "\n");
+	}
+}
+
+static void add_clock(struct tally *t, const struct network *w, const struct usk_clocks *a,
+		      uint32_t clock, const struct held *h)
+{
+	const struct usk_clock *c = &a->clock[clock];
+	t->clocks++;
+	t->contradicted += c->quality == USK_CONTRADICTED;
+	t->absent += c->quality == USK_ABSENT;
+	t->wrong += h->outside > 0;
+	if (h->halves) {
+		t->half_ns += h->half_ns / (double)h->halves;
+		t->log_half += log(h->half_ns / (double)h->halves);
+		t->halves++;
+	}
+	if (h->by_ns > t->worst_ns) {
+		t->worst_ns = h->by_ns;
+		t->worst_seed = w->seed;
+	}
+	if (h->outside) {
+		printf("network %llu: %s against %s: %llu of %llu moments outside, most at %.6f s, "
+		       "local %lld: the true offset %lld is %.3f us outside [%lld, %lld]\n",
+		       (unsigned long long)w->seed, c->name, a->clock[c->reference].name,
+		       (unsigned long long)h->outside, (unsigned long long)h->moments,
+		       (double)(h->true_ns - w->start_ns) * 1e-9, (long long)h->local_ns,
+		       (long long)h->truth_ns, (double)h->by_ns * 1e-3, (long long)h->lo_ns,
+		       (long long)h->hi_ns);
+	} else if (c->quality == USK_CONTRADICTED) {
+		printf("network %llu: %s is contradicted\n", (unsigned long long)w->seed, c->name);
+	}
+}
+
+static void judge(struct tally *t, const struct job *j, const struct network *w)
+{
+	struct usk_err err = { 0 };
+	struct usk_clocks *a = synchronise(w, &err);
+	t->networks++;
+	if (!a) {
+		printf("network %llu: no answer: %s\n", (unsigned long long)w->seed, err.msg);
+		t->errors++;
+		return;
+	}
+	const struct sim_clock *truth[HOSTS];
+	struct held_moments moments[HOSTS] = { { 0 } };
+	struct held held[HOSTS];
+	struct tally before = *t;
+	for (size_t i = 0; i < a->n_clocks; i++) {
+		size_t host = strtoul(a->clock[i].name + strlen("host"), NULL, 10);
+		truth[i] = &w->clock[host];
+		held_grid(&moments[i], w->start_ns, w->end_ns, GRID);
+		for (uint32_t h = 0; h < w->hosts; h++) {
+			held_around(&moments[i], &w->clock[h], w->start_ns, w->end_ns);
+		}
+		for (size_t k = 0; k < w->n; k++) {
+			if (w->m[k].from == host) {
+				held_moment(&moments[i], w->m[k].left_ns);
+			} else if (w->m[k].to == host) {
+				held_moment(&moments[i], w->m[k].arrived_ns);
+			}
+		}
+	}
+	held_check(a, truth, moments, held);
+	for (uint32_t i = 0; i < a->n_clocks; i++) {
+		if (a->clock[i].quality != USK_REFERENCE) {
+			add_clock(t, w, a, i, &held[i]);
+		}
+		free(moments[i].true_ns);
+	}
+	bool bad = t->wrong > before.wrong || t->contradicted > before.contradicted;
+	if (bad || j->verbose) {
+		if (!bad) {
+			printf("network %llu: holds\n", (unsigned long long)w->seed);
+		}
+		print_network(w);
+		fflush(stdout);
+	}
+	usk_clocks_free(a);
+}
+
+static struct tally work(const struct job *j, uint64_t offset)
+{
+	struct tally t = { 0 };
+	for (uint64_t i = offset; i < j->count; i += j->jobs) {
+		struct network w;
+		draw(&w, j->first + i);
+		judge(&t, j, &w);
+		network_free(&w);
+	}
+	return t;
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+static void add(struct tally *all, const struct tally *t)
+{
+	all->networks += t->networks;
+	all->clocks += t->clocks;
+	all->wrong += t->wrong;
+	all->contradicted += t->contradicted;
+	all->absent += t->absent;
+	all->errors += t->errors;
+	all->half_ns += t->half_ns;
+	all->log_half += t->log_half;
+	all->halves += t->halves;
+	if (t->worst_ns > all->worst_ns) {
+		all->worst_ns = t->worst_ns;
+		all->worst_seed = t->worst_seed;
+	}
+}
+
+static struct tally share(const struct job *j)
+{
+	struct tally all = { 0 };
+	int *from = usk_alloc(j->jobs, sizeof *from);
+	for (uint64_t k = 0; k < j->jobs; k++) {
+		int ends[2];
+		if (pipe(ends)) {
+			perror("pipe");
+			exit(1);
+		}
+		fflush(stdout);
+		if (!fork()) {
+			/* Whole lines, as several processes print. */
+			setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+			struct tally t = work(j, k);
+			fflush(stdout);
+			_exit(write(ends[1], &t, sizeof t) != (ssize_t)sizeof t);
+		}
+		close(ends[1]);
+		from[k] = ends[0];
+	}
+	for (uint64_t k = 0; k < j->jobs; k++) {
+		struct tally t = { 0 };
+		if (read(from[k], &t, sizeof t) != (ssize_t)sizeof t) {
+			printf("a process ended early\n");
+			t = (struct tally){ .errors = 1 };
+		}
+		close(from[k]);
+		add(&all, &t);
+	}
+	while (wait(NULL) > 0) {
+	}
+	free(from);
+	return all;
+}
+
+static bool read_arguments(int argc, char **argv, struct job *j)
+{
+	for (int i = 1; i < argc; i++) {
+		uint64_t *number = !strcmp(argv[i], "--count")	? &j->count
+				   : !strcmp(argv[i], "--seed") ? &j->first
+				   : !strcmp(argv[i], "--jobs") ? &j->jobs
+								: NULL;
+		if (!strcmp(argv[i], "--verbose")) {
+			j->verbose = true;
+		} else if (number && i + 1 < argc) {
+			*number = strtoull(argv[++i], NULL, 10);
+		} else {
+			return false;
+		}
+	}
+	return j->jobs > 0 && j->jobs < 64;
+}
+
+int main(int argc, char **argv)
+{
+	struct job j = { .first = 1, .count = 2000, .jobs = 1 };
+	if (!read_arguments(argc, argv, &j)) {
+		fprintf(stderr, "usage: networks [--count N] [--seed FIRST] [--jobs N] "
+				"[--verbose]\n");
+		return 2;
+	}
+	struct tally t = share(&j);
+	double n = t.halves ? (double)t.halves : 1;
+	if (t.worst_ns) {
+		printf("worst: network %llu, %.3f us outside\n", (unsigned long long)t.worst_seed,
+		       (double)t.worst_ns * 1e-3);
+	}
+	printf("%llu clocks contradicted, %llu absent, %llu networks without an answer\n",
+	       (unsigned long long)t.contradicted, (unsigned long long)t.absent,
+	       (unsigned long long)t.errors);
+	printf("half width of %llu clocks: mean %.3f us, geometric mean %.3f us\n",
+	       (unsigned long long)t.halves, t.half_ns / n * 1e-3, exp(t.log_half / n) * 1e-3);
+	printf("%llu networks, %llu clocks, %llu with a band that excludes the truth\n",
+	       (unsigned long long)t.networks, (unsigned long long)t.clocks,
+	       (unsigned long long)t.wrong);
+	/* A clock that fits exists: to contradict it excludes the truth as well. */
+	return t.wrong || t.contradicted || t.errors || t.networks != j.count;
+}
