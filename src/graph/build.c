@@ -50,6 +50,20 @@ static int by_stamp(const void *pa, const void *pb)
 
 enum { NO_EDGE = UINT32_MAX };
 
+/*
+ * Stamps that are no end of anything, evenly from a clock's first event to its last: between two
+ * events bounds of several rates are worth more than cones of all (rates.c). Where events are many
+ * they lie close enough.
+ */
+enum { TICKS = 512, MOST_TICKS = 1 << 19 };
+
+static uint32_t ticks_each(const struct usk_work *w, size_t edges)
+{
+	size_t most = MOST_TICKS / w->n_clocks;
+	most = most < TICKS ? most : TICKS;
+	return edges / w->n_clocks > 16 * TICKS || most < 8 ? 1 : (uint32_t)most;
+}
+
 static void place_events(struct usk_work *w, const struct usk_constraints *c)
 {
 	size_t all = w->c->n_clocks;
@@ -59,8 +73,9 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 		at[c->row[i].from]++;
 		at[c->row[i].to]++;
 	}
+	uint32_t ticks = ticks_each(w, c->n);
 	for (size_t i = 0; i < w->n_clocks; i++) {
-		at[w->clock[i]] += 2; /* its first and last stamp */
+		at[w->clock[i]] += ticks + 1;
 	}
 	for (size_t i = 0; i < all; i++) {
 		w->first[i + 1] = w->first[i] + at[i];
@@ -75,8 +90,12 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	}
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		uint32_t k = w->clock[i];
-		end[at[k]++] = (struct end){ w->p->span[k].first_ns, NO_EDGE, false };
-		end[at[k]++] = (struct end){ w->p->span[k].last_ns, NO_EDGE, false };
+		const struct usk_graph_span *span = &w->p->span[k];
+		usk_i128 run = (usk_i128)span->last_ns - span->first_ns;
+		for (uint32_t n = 0; n <= ticks; n++) {
+			int64_t x = (int64_t)(span->first_ns + run * n / ticks);
+			end[at[k]++] = (struct end){ x, NO_EDGE, false };
+		}
 		qsort(end + w->first[k], w->first[k + 1] - w->first[k], sizeof *end, by_stamp);
 	}
 	free(at);

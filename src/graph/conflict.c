@@ -77,13 +77,18 @@ static void look_at_pairs(void *ctx, size_t from, size_t to)
 	for (size_t i = from; i < to; i++) {
 		const struct usk_graph_pair *pair = &p->pair[i];
 		int64_t wander = may_wander(w, pair);
-		if (!w->tied[i] || (w->reference != USK_NO_CLOCK && w->calm[i].needed_e12 <= wander &&
-				    !w->calm[i].n_brackets)) {
+		struct usk_calm *c = &w->calm[i];
+		if (w->tied[i] && w->reference != USK_NO_CLOCK && c->needed_e12 <= wander &&
+		    !c->n_brackets) {
+			c->wander_e12 = wander;
 			continue;
 		}
-		usk_calm_free(&w->calm[i]);
+		if (!w->tied[i]) {
+			continue;
+		}
+		usk_calm_free(c);
 		usk_calm_of(pair->part, wander, p->max_skew_e12, p->model.kind == USK_SEGMENTS,
-			    &p->back[pair->a], &p->back[pair->b], &w->calm[i]);
+			    &p->back[pair->a], &p->back[pair->b], c);
 	}
 }
 

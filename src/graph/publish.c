@@ -467,7 +467,7 @@ static void draw(struct drawing *d, int64_t share)
 static void draw_few(struct drawing *d)
 {
 	size_t most = d->w->c->n_clocks <= FEW_CLOCKS ? MOST_KNOTS : MOST_KNOTS_OF_MANY;
-	int64_t share = d->w->c->n_clocks <= FEW_CLOCKS ? 256 : 32;
+	int64_t share = d->w->c->n_clocks <= FEW_CLOCKS ? 1024 : 32;
 	draw(d, share);
 	while (d->n_knots > most && share > 2) {
 		share /= 4;

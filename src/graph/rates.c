@@ -12,8 +12,8 @@
  * s_hi.
  *
  * One cone for all of a run's rates lets one rate come from the left and another from the right.
- * Case split: under each eighth of the rates that are possible the run is bounded by itself, its
- * neighbours held; an eighth that contradicts is gone, and the union of the others holds.
+ * Case split: under each of some shares of the rates that are possible the run is bounded by itself,
+ * its neighbours held; a share that contradicts is gone, and the union of the others holds.
  */
 #include "base/parallel.h"
 #include "graph/work.h"
@@ -21,7 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CASES = 8, RATE_ROUNDS = 6, SPLITS = 3 };
+enum { RATE_ROUNDS = 6, LEAST_CASES = 8, MOST_CASES = 128, LEAST_SPLITS = 3, MOST_SPLITS = 8 };
+/* Events by cases, and by rounds, are no more than these where there are many. */
+enum { CASE_WORK = 1 << 22, SPLIT_WORK = 1 << 19 };
 
 /* ---- rates ------------------------------------------------------------------------------------- */
 
@@ -118,15 +120,21 @@ static bool bound_case(struct split *s, int64_t slow, int64_t fast)
 	return good;
 }
 
+static uint32_t within(uint32_t v, uint32_t least, uint32_t most)
+{
+	return v < least ? least : v > most ? most : v;
+}
+
 static bool split_run(struct split *s, struct usk_run *r)
 {
 	uint32_t n = s->to - s->from;
 	int64_t least = r->least_e12, most = r->most_e12, skew = s->w->p->max_skew_e12;
 	usk_i128 width = (usk_i128)most - least;
+	uint32_t cases = within(CASE_WORK / (s->w->n + 1), LEAST_CASES, MOST_CASES);
 	bool any = false;
-	for (int k = 0; k < CASES; k++) {
-		int64_t a = (int64_t)(least + width * k / CASES);
-		int64_t b = (int64_t)(least + width * (k + 1) / CASES);
+	for (uint32_t k = 0; k < cases; k++) {
+		int64_t a = (int64_t)(least + width * k / cases);
+		int64_t b = (int64_t)(least + width * (k + 1) / cases);
 		int64_t slow = a - r->wander_e12 > -skew ? a - r->wander_e12 : -skew;
 		int64_t fast = b + r->wander_e12 < skew ? b + r->wander_e12 : skew;
 		if (!bound_case(s, slow, fast)) {
@@ -224,7 +232,8 @@ bool usk_solve_bounds(struct usk_work *w)
 			break;
 		}
 	}
-	for (int round = 0; round < SPLITS && good; round++) {
+	uint32_t splits = within(SPLIT_WORK / (w->n + 1), LEAST_SPLITS, MOST_SPLITS);
+	for (uint32_t round = 0; round < splits && good; round++) {
 		turn(w, true);
 		good = usk_propagate(w);
 		if (good) {
