@@ -118,22 +118,15 @@ static void make_epochs(struct stamps *s, uint32_t clock)
 	struct stamps_clock *c = &s->of[clock];
 	c->ready = true;
 	for (size_t from = 0, to; from < k->n_knots; from = to) {
-		struct usk_clock one = *k;
 		to = from;
 		while (to < k->n_knots && k->knot[to].epoch == k->knot[from].epoch) {
 			to++;
 		}
-		one.n_knots = to - from;
-		one.knot = usk_alloc(one.n_knots, sizeof *one.knot);
-		for (size_t i = from; i < to; i++) {
-			one.knot[i - from] = k->knot[i];
-			one.knot[i - from].epoch = 0;
-		}
 		c->epoch = usk_grow(c->epoch, c->n + 1, sizeof *c->epoch);
-		c->epoch[c->n++] = (struct epoch){ k->knot[from].epoch, k->knot[from].local_ns,
-						   k->knot[to - 1].local_ns,
-						   usk_map_new(&one, s->clocks->max_skew_e12) };
-		free(one.knot);
+		c->epoch[c->n++] = (struct epoch){
+			k->knot[from].epoch, k->knot[from].local_ns, k->knot[to - 1].local_ns,
+			usk_map_of_epoch(k, k->knot[from].epoch, s->clocks->max_skew_e12)
+		};
 	}
 }
 

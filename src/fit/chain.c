@@ -462,6 +462,7 @@ enum usk_status usk_chain_fit(void *ctx, const struct usk_fit *fit, const struct
 	clock->quality = both ? USK_BOUNDED : USK_ONE_SIDED;
 	clock->resolution_ns = part->q_ns[USK_FLOOR];
 	clock->drift_ppm = clock->drift_min_ppm = clock->drift_max_ppm = NAN;
+	clock->before = clock->after = usk_skew_slopes(fit->max_skew_e12);
 	clock->knot = NULL;
 	clock->n_knots = 0;
 	if (!chain_solve(&c)) {

@@ -209,6 +209,7 @@ static void tell(const struct usk_fit *fit, const struct usk_part *p, const stru
 		const struct usk_cut *c = &s->cut[i];
 		clock->jump[i] = (struct usk_jump){ .kind = c->kind,
 						    .of = fit->b,
+						    .or_of = USK_NO_CLOCK,
 						    .after_local_ns = p->frame.local_ns + c->from,
 						    .before_local_ns = p->frame.local_ns + c->to,
 						    .size_lo_ns = c->size_lo,
@@ -372,6 +373,7 @@ enum usk_status usk_pieces_fit(const struct usk_fit *fit, const struct usk_part 
 		piece[i].part = usk_pieces_part(p, s, i);
 	}
 	enum usk_status status = fit_all(fit, s, one, method, piece, err);
+	clock->before = clock->after = usk_skew_slopes(fit->max_skew_e12);
 	clock->knot = NULL;
 	clock->n_knots = 0;
 	clock->jump = NULL;

@@ -261,6 +261,7 @@ enum usk_status usk_wander_fit(const struct usk_fit *fit, const struct usk_verdi
 	clock->quality = v->quality;
 	clock->resolution_ns = fit->lines->q_ns[USK_FLOOR];
 	clock->drift_ppm = clock->drift_min_ppm = clock->drift_max_ppm = NAN;
+	clock->before = clock->after = usk_skew_slopes(fit->max_skew_e12);
 	clock->knot = NULL;
 	clock->n_knots = 0;
 	if (v->quality != USK_BOUNDED && v->quality != USK_ONE_SIDED) {

@@ -191,6 +191,7 @@ static void add_back(const struct usk_map *map, const struct usk_epochs *e, size
 	int64_t shift = shift_of(e, i), more = e->epoch[i].shift_ns - shift;
 	struct usk_jump j = { .kind = USK_JUMP,
 			      .of = clock,
+			      .or_of = USK_NO_CLOCK,
 			      .after_local_ns = e->epoch[i].before_ns + shift,
 			      .before_local_ns = e->epoch[i].after_ns + shift + more,
 			      .size_lo_ns = USK_NONE,

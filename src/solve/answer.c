@@ -78,6 +78,7 @@ static void write_clock(const struct usk_island_work *w, uint32_t i)
 		k->knot[n].hi_ns = l->has[USK_UPPER] ? l->knot[n].hi_ns : USK_NONE;
 		k->knot[n].offset_ns = l->has[USK_MIDDLE] ? l->knot[n].offset_ns : USK_NONE;
 	}
+	k->before = k->after = usk_skew_slopes(w->opt->max_skew_e12);
 	if (!l->has[USK_MIDDLE]) {
 		return;
 	}

@@ -113,7 +113,7 @@ static void find_promise(struct trial *t)
 
 static struct band band_then(const struct trial *t, const struct usk_clock *c, uint32_t epoch)
 {
-	return band_of(c->knot, c->n_knots, epoch, skew_limit(t));
+	return band_of(c, epoch, skew_limit(t));
 }
 
 /* What the reference's clock shows, on the timeline: that of one that was put back runs on. */
