@@ -941,6 +941,16 @@ enum usk_order usk_before(const struct usk_stamp *a, const struct usk_stamp *b, 
 
 /* ---- the whole way --------------------------------------------------------- */
 
+/*
+ * What is known of two clocks besides their messages: at one moment a showed a_ns and b, give or
+ * take within_ns, b_ns; both as recorded.
+ */
+struct usk_anchor {
+	const char *a, *b; /* names of two clocks */
+	int64_t a_ns, b_ns;
+	int64_t within_ns; /* not negative */
+};
+
 struct usk_sync_options {
 	const char *model;     /* as usk_model_parse() reads it; NULL = the default */
 	const char *method;    /* NULL = "middle" */
@@ -963,6 +973,8 @@ struct usk_sync_options {
 	 * a CSV sender,receiver,model of clock names; pairs that it does not list, and NULL, are 0.
 	 */
 	const char *min_delay;
+	const struct usk_anchor *anchor; /* an anchor ties two clocks as messages do */
+	size_t n_anchors;
 	const struct usk_sink *messages; /* every message used (usk_check(): matched), or NULL */
 	/* Called now and then with the share of the work done, 0 to 1; may be NULL. */
 	void (*progress)(void *ctx, double done, const char *what);

@@ -233,11 +233,14 @@ static int sync_run(const struct args *args)
 	struct truth *truth = NULL;
 	struct usk_err err = { 0 };
 	struct outputs outputs = { .clocks = { .fd = -1 } };
-	struct usk_sync_options options;
+	struct usk_sync_options options = { 0 };
 	size_t n = 0;
 	const char *const out[] = { args_string(args, "output"), args_string(args, "messages"),
 				    args_string(args, "merge"), args_string(args, "timeline") };
 	int status = sync_options(args, true, &options);
+	if (!status) {
+		status = anchors_parse(args, &options);
+	}
 	if (!status) {
 		status = operands_apart(args, out, COUNT(out));
 	}
@@ -280,6 +283,7 @@ static int sync_run(const struct args *args)
 		}
 	}
 	outputs_close(&outputs);
+	anchors_free(&options);
 	truth_free(truth);
 	usk_clocks_free(clocks);
 	traces_close(trace, n);
@@ -348,5 +352,6 @@ const struct command cmd_sync = {
 		"if the clocks did what the model says; exact values for every moment are in "
 		"clocks.json.",
 	.group = { &sync_output, &options_method, &options_model, &options_solve, &options_delay,
-		   &options_read, &options_match, &options_force, &options_common },
+		   &options_anchor, &options_read, &options_match, &options_force,
+		   &options_common },
 };
