@@ -346,8 +346,10 @@ const struct command cmd_sync = {
 		"TCP add-ons and ROS 2 are known; --send and --recv name any other event.\n\n"
 		"All pairs that share messages count: a clock need not talk to the reference, "
 		"only to someone who is tied to it.\n\n"
-		"An offset is reference - local: add it to a local stamp. Of a clock that was put "
-		"back the table has that in the middle of its longest epoch. A positive drift is a "
+		"An offset is reference - local: add it to a local stamp. The table "
+		"has that in the middle of the trace; of a clock that was stepped, in the middle "
+		"of "
+		"the stretch between steps that has most messages. A positive drift is a "
 		"clock that runs fast. The band around an offset is guaranteed to hold the truth "
 		"if the clocks did what the model says; exact values for every moment are in "
 		"clocks.json.",
