@@ -83,8 +83,8 @@ static void print_used(FILE *out, const struct usk_wander *w)
 	fprintf(out, "%s ppm (%s assumed, %s needed)", text[0], text[1], text[2]);
 }
 
-/* "0.1 ppm", or what was used instead of it. */
-static void print_wander(FILE *out, const struct usk_clocks *c)
+/* "0.1 ppm", or what was used instead of it. Returns whether that took a line of its own. */
+static bool print_wander(FILE *out, const struct usk_clocks *c)
 {
 	struct users u = users_of(c);
 	const struct usk_wander *worst = NULL;
@@ -107,11 +107,11 @@ static void print_wander(FILE *out, const struct usk_clocks *c)
 	ppm_text(c->model.wander_e12, assumed);
 	if (!more) {
 		fprintf(out, "%s ppm", assumed);
-		return;
+		return false;
 	}
 	if (same) {
 		print_used(out, worst);
-		return;
+		return false;
 	}
 	char *name = name_of(&u, which);
 	fprintf(out, "%s ppm,\nof %s within ", assumed, name);
@@ -123,12 +123,23 @@ static void print_wander(FILE *out, const struct usk_clocks *c)
 			u.of_pairs ? "more pair" : "more clock", more > 2 ? "s" : "");
 	}
 	free(name);
+	return true;
+}
+
+static bool any_disturbed(const struct usk_clocks *c)
+{
+	size_t i = 0;
+	while (i < c->n_clocks && !c->clock[i].n_stretches) {
+		i++;
+	}
+	return i < c->n_clocks;
 }
 
 void print_model(FILE *out, const struct usk_clocks *c)
 {
 	char skew[UNIT_TEXT], segment[UNIT_TEXT];
 	const char *delay = !c->min_delay || !strcmp(c->min_delay, "0") ? "0 ns" : c->min_delay;
+	bool own_line;
 	ppm_text(c->max_skew_e12, skew);
 	unit_span(c->model.segment_ns, segment);
 	switch (c->model.kind) {
@@ -141,9 +152,11 @@ void print_model(FILE *out, const struct usk_clocks *c)
 	case USK_WANDER:
 		fprintf(out, "Model wander: the rate of each %s is constant within ",
 			users_of(c).of_pairs ? "pair" : "clock");
-		print_wander(out, c);
-		fprintf(out, ", no two clocks differ by more than\n%s ppm, no message takes less",
-			skew);
+		own_line = print_wander(out, c);
+		fprintf(out,
+			"%s,%sno two clocks differ by more than%s%s ppm, no message takes less",
+			any_disturbed(c) ? "\noutside of disturbed stretches" : "",
+			own_line ? "\n" : " ", own_line ? " " : "\n", skew);
 		break;
 	case USK_SEGMENTS:
 		fprintf(out,
@@ -152,7 +165,9 @@ void print_model(FILE *out, const struct usk_clocks *c)
 			c->model.segment_ns ? segment : "as long as one fits", skew);
 		break;
 	}
-	fprintf(out, " than its minimum delay (%s). The bounds are valid while that holds.\n",
+	fprintf(out,
+		" than its minimum delay (%s).\nThe bounds are valid while these assumptions "
+		"hold.\n",
 		delay);
 }
 
