@@ -79,3 +79,13 @@ host1 -> host0     3,579           0    50.0 us  84.0 us  294 us  556 us
 
 Matched 7,170 messages.
 An inversion is a message received before it was sent, by the stamps as recorded.
+# What a table of clocks says of one that was disturbed, and of a step that may be either's.
+$ python3 -c "import json;c=json.load(open('c.json'));k=c['clocks'][1];k['disturbed']=[{'from_ns':'1700000010000000000','to_ns':'1700000013000000000'},{'from_ns':'1700000025000000000','to_ns':'1700000028000000000'}];k['jumps'][0]['or']='host0';k['wander']={'assumed_ppm':5,'needed_ppm':24.5123,'used_ppm':49.0246};c['model'].update(name='wander',ppm=5);json.dump(c,open('d.json','w'))"
+$ unskew report d.json -q -o d.html; sed 's/<[^>]*>//g' d.html | sed -n '/^Model/,/hold/p;/^Step of/,+1p;/^Disturbed/p'
+Model wander: the rate of each clock is constant within 49 ppm (5 assumed, 24.5 needed)
+outside of disturbed stretches, no two clocks differ by more than
+500 ppm, no message takes less than its minimum delay (0 ns).
+The bounds are valid while these assumptions hold.
+Step of host1 or host0 (messages cannot tell): host1 was put forward, or host0 back, by 998 us ± 118 us,
+  between 1700000020.994197112 s and 1700000021.019071531 s by the clock of host1.
+Disturbed: host1 in 2 stretches, 6.00 s in all (10 % of the time): there only the skew limit bounds its rate.
