@@ -179,7 +179,7 @@ struct usk_clock {
 	size_t n_knots;	       /* 0 or at least 2 */
 	struct usk_jump *jump; /* in the order of its knots */
 	size_t n_jumps;
-	struct usk_wander wander;    /* against the reference, outside disturbed stretches */
+	struct usk_wander wander;      /* against the reference, outside disturbed stretches */
 	struct usk_disturbed *stretch; /* disturbed; in the order of its knots, apart */
 	size_t n_stretches;
 	struct usk_slopes before, after; /* of the first knot, of the last */
@@ -868,9 +868,13 @@ struct usk_map; /* a clock's knots, prepared for conversion */
 
 /**
  * NULL if the clock has no two knots in epoch 0. The clock may go before the map.
- * max_skew_e12: how fast the band widens beyond the outermost knots (usk_clocks.max_skew_e12).
+ * max_skew_e12: how fast the band widens beyond knots that another epoch of the clock follows, or
+ * comes before (usk_clocks.max_skew_e12); elsewhere its before and after say that.
  */
 struct usk_map *usk_map_new(const struct usk_clock *clock, int64_t max_skew_e12);
+/** The same for the knots of another epoch; stamps of that one only. */
+struct usk_map *usk_map_of_epoch(const struct usk_clock *clock, uint32_t epoch,
+				 int64_t max_skew_e12);
 /**
  * A line as an estimator drew it, not settled into a band: n >= 2 knots, their lo, hi and epoch are
  * ignored. Unlike a clock's, its time may stand still or fall.
@@ -879,7 +883,7 @@ struct usk_map *usk_map_of_line(const struct usk_knot *line, size_t n);
 void usk_map_free(struct usk_map *m);
 
 /**
- * One stamp with its band: the definition, in 128-bit. Epoch 0. O(log knots).
+ * One stamp with its band: the definition, in 128-bit. O(log knots).
  * USK_ERANGE: the stamp, its corrected time or its band is over USK_TIME_MAX.
  */
 enum usk_status usk_map_at(const struct usk_map *m, int64_t local_ns, struct usk_stamp *out,
@@ -912,6 +916,16 @@ enum usk_order usk_before(const struct usk_stamp *a, const struct usk_stamp *b, 
 
 /* ---- the whole way --------------------------------------------------------- */
 
+/*
+ * What is known of two clocks besides their messages: at one moment a showed a_ns and b, give or
+ * take within_ns, b_ns; both as recorded.
+ */
+struct usk_anchor {
+	const char *a, *b; /* names of two clocks */
+	int64_t a_ns, b_ns;
+	int64_t within_ns; /* not negative */
+};
+
 struct usk_sync_options {
 	const char *model;     /* as usk_model_parse() reads it; NULL = the default */
 	const char *method;    /* NULL = "middle" */
@@ -934,6 +948,8 @@ struct usk_sync_options {
 	 * a CSV sender,receiver,model of clock names; pairs that it does not list, and NULL, are 0.
 	 */
 	const char *min_delay;
+	const struct usk_anchor *anchor; /* an anchor ties two clocks as messages do */
+	size_t n_anchors;
 	const struct usk_sink *messages; /* every message used (usk_check(): matched), or NULL */
 	/* Called now and then with the share of the work done, 0 to 1; may be NULL. */
 	void (*progress)(void *ctx, double done, const char *what);
@@ -1118,7 +1134,6 @@ char *usk_clocks_to_json(const struct usk_clocks *c);
  */
 enum usk_status usk_clocks_from_json(const char *text, size_t size, struct usk_clocks **out,
 				     struct usk_err *err);
-
 
 /**
  * The clock that stamped a trace: by name (of NAME=, or NULL), else by path among the traces of

@@ -109,7 +109,8 @@ export class Corridor {
 		this.legend.replaceChildren(
 			item('\u25b2', 'floor', `from ${peer}`), item('\u25bc', 'ceiling', `to ${peer}`),
 			item('\u2501', 'line', this.lineIs()), item('\u25a0', 'band', 'band'),
-			item('\u25cf', 'hull', 'hull'), item('\u2715', 'out', view.pair.contradicted ? 'contradict each other' : 'left out'));
+			item('\u25cf', 'hull', 'hull'), item('\u2715', 'out', view.pair.contradicted ? 'contradict each other' : 'left out'),
+			...(view.self.disturbed.length ? [item('\u25a0', 'disturbed', 'disturbed: rate within the skew limit only')] : []));
 		const coarse = [view.self, view.peer].map((c) => Number(c.json.resolution_ns ?? 1)).reduce((a, b) => Math.max(a, b));
 		const least = this.data.answer.model.min_delay;
 		this.remark.textContent = [coarse > 1 ? `Stamps are good to ${span(coarse).replace(/\.0+(?=\D)/, '')}: the band reaches that far past the points.` : '',

@@ -47,20 +47,32 @@ export function apart(a, b) {
 }
 
 /*
- * A clock's map between two origins. T(x) = x + offset(x), lo and hi alike; the outermost slope goes on
- * beyond the knots, where the band opens at the skew limit.
+ * A clock's map between two origins. T(x) = x + offset(x), lo and hi alike. Beyond the knots lo and hi
+ * go on by the slopes that `before` and `after` say, [towards lo, towards hi]; the estimate by its outermost slope, cut to
+ * these.
  */
 class Map_ {
-	constructor(knots, side, local, reference, open) {
+	constructor(knots, side, local, reference, before, after) {
 		const n = knots.length;
 		this.x = new Float64Array(n);
 		this.c = new Float64Array(n);
-		this.open = open;
 		knots.forEach((k, i) => {
 			this.x[i] = Number(k.x - local);
 			this.c[i] = Number(k[side] + local - reference);
 		});
+		this.up = side === 'hi';
+		this.before = this.slope(side, before, 0, side === 'lo' ? before.most : before.least);
+		this.after = this.slope(side, after, n - 2, side === 'lo' ? after.least : after.most);
 		this.i = 0;
+	}
+
+	/* Of a side; of the estimate the outermost one where it is not cut: null. */
+	slope(side, { least, most }, i, own) {
+		if (side !== 'offset') {
+			return own;
+		}
+		const slope = (1e12 * (this.c[i + 1] - this.c[i])) / (this.x[i + 1] - this.x[i]);
+		return slope < least ? least : slope > most ? most : null;
 	}
 
 	/* the segment x_i < x <= x_(i+1) */
@@ -84,11 +96,17 @@ class Map_ {
 
 	/* offset at x, plus the difference of the origins */
 	offset(x) {
+		const last = this.x.length - 1;
+		const left = x < this.x[0];
+		const slope = left ? this.before : x > this.x[last] ? this.after : null;
+		if (slope !== null) {
+			const end = left ? 0 : last;
+			const away = x - this.x[end];
+			return this.c[end] + (this.up ? -floorMulDiv(-slope, away, 1e12) : floorMulDiv(slope, away, 1e12));
+		}
 		const i = this.find(x);
 		const d = this.x[i + 1] - this.x[i];
-		const value = this.c[i] + floorMulDiv(this.c[i + 1] - this.c[i], x - this.x[i], d);
-		const beyond = Math.max(0, this.x[0] - x, x - this.x[this.x.length - 1]);
-		return value + (beyond && this.open ? this.open * Math.ceil(beyond) : 0);
+		return this.c[i] + floorMulDiv(this.c[i + 1] - this.c[i], x - this.x[i], d);
 	}
 
 	at(x) {
@@ -101,7 +119,12 @@ export class Clock {
 		this.json = json;
 		this.name = json.name;
 		this.quality = json.quality;
-		this.skew = maxSkewPpm * 1e-6;
+		const limit = json.quality === 'reference' ? 0 : maxSkewPpm;
+		/* parts per 10^12 */
+		const slopes = (s) => ({ least: Math.round((s?.least_ppm ?? -limit) * 1e6), most: Math.round((s?.most_ppm ?? limit) * 1e6) });
+		this.limit = slopes(null);
+		this.before = slopes(json.before);
+		this.after = slopes(json.after);
 		this.knots = json.knots.map((k) => ({
 			x: big(k.local_ns),
 			offset: big(k.offset_ns),
@@ -109,6 +132,7 @@ export class Clock {
 			hi: big(k.hi_ns),
 			epoch: k.epoch ?? 0,
 		}));
+		this.disturbed = (json.disturbed ?? []).map((d) => ({ from: big(d.from_ns), to: big(d.to_ns), epoch: d.epoch ?? 0 }));
 		this.epochs = [...new Set(this.knots.map((k) => k.epoch))];
 	}
 
@@ -127,8 +151,9 @@ export class Clock {
 		if (knots.length < 2 || knots[0][side] === null) {
 			return null;
 		}
-		const open = side === 'lo' ? -this.skew : side === 'hi' ? this.skew : 0;
-		return new Map_(knots, side, local, reference, open);
+		return new Map_(knots, side, local, reference,
+			epoch === this.epochs[0] ? this.before : this.limit,
+			epoch === this.epochs[this.epochs.length - 1] ? this.after : this.limit);
 	}
 
 	/* offset, lo, hi at a local time, as BigInt; null where unknown */

@@ -15,13 +15,21 @@ export function count(n) {
 	return String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
-function rounded(ns, beside, step, away) {
-	let n = abs(ns);
-	const rest = n % step;
-	n -= rest;
-	if (rest && (away || rest >= step - rest)) {
-		n += step;
-	}
+/* `mode` is one of these; down and up are of the signed value. Returns a multiple of step. */
+const GROWS = {
+	nearest: (rest, step) => rest >= step - rest,
+	away: () => true,
+	down: (rest, step, negative) => negative,
+	up: (rest, step, negative) => !negative,
+};
+
+function sizeOf(ns, step, mode) {
+	const n = abs(ns), rest = n % step;
+	return n - rest + (rest && GROWS[mode](rest, step, ns < 0n) ? step : 0n);
+}
+
+function rounded(ns, beside, step, mode) {
+	const n = sizeOf(ns, step, mode);
 	const larger = n > beside ? n : beside;
 	let s = 0;
 	while (s + 1 < SCALES.length && larger >= SCALES[s + 1][1]) {
@@ -38,38 +46,41 @@ function rounded(ns, beside, step, away) {
 	return `${sign}${integer}.${part.toString().padStart(places, '0')}\u00a0${unit}`;
 }
 
-function anySpan(value, away) {
+function anySpan(value, mode) {
 	if (value === null || value === undefined) {
 		return '-';
 	}
 	const ns = whole(value);
 	const n = abs(ns);
 	let step = stepFor(n, 3);
-	if (step > 1n && digits(n + (away ? step - 1n : step / 2n)) > digits(n)) {
+	if (step > 1n && digits(sizeOf(ns, step, mode)) > digits(n)) {
 		step *= 10n;
 	}
-	return rounded(ns, 0n, step, away);
+	return rounded(ns, 0n, step, mode);
 }
 
 /* three digits, to the nearest */
-export const span = (ns) => anySpan(ns, false);
+export const span = (ns) => anySpan(ns, 'nearest');
 /* among values that differ by `spread`: fine enough to tell them apart */
 export function spanAmong(value, spread) {
 	if (value === null || value === undefined) {
 		return '-';
 	}
 	const ns = whole(value), by = abs(whole(spread));
-	return !by || abs(ns) / 50n < by ? span(ns) : rounded(ns, by, stepFor(by, 2), false);
+	return !by || abs(ns) / 50n < by ? span(ns) : rounded(ns, by, stepFor(by, 2), 'nearest');
 }
 
 /* three digits, never less than it is */
-export const bound = (ns) => anySpan(ns, true);
+export const bound = (ns) => anySpan(ns, 'away');
+/* the signed value is not under that, not over it */
+const atLeast = (ns) => anySpan(ns, 'down'), atMost = (ns) => anySpan(ns, 'up');
 
-/* value with the larger of its two margins, to two digits of that */
+/* value with the larger of its two margins, to three digits of that; lo and hi lie within what is written */
 export function between(value, lo, hi) {
-	const v = whole(value), below = v - whole(lo), above = whole(hi) - v;
-	const half = below > above ? below : above;
-	return `${rounded(v, half, stepFor(half, 2), false)} \u00b1 ${bound(half)}`;
+	const v = whole(value);
+	const farther = (x) => (x - whole(lo) > whole(hi) - x ? x - whole(lo) : whole(hi) - x);
+	const half = farther(v), step = stepFor(half, 3), n = sizeOf(v, step, 'nearest');
+	return `${rounded(v, half, step, 'nearest')} \u00b1 ${bound(farther(v < 0n ? -n : n))}`;
 }
 
 /* a value as fine as `step` ns makes sense, in the unit that suits it */
@@ -79,7 +90,7 @@ export function fine(value, step) {
 	while (s * 10n <= whole(Math.max(1, Math.floor(step)))) {
 		s *= 10n;
 	}
-	return rounded(ns, 0n, s, false);
+	return rounded(ns, 0n, s, 'nearest');
 }
 
 export function state({ offset, lo, hi }) {
@@ -87,9 +98,9 @@ export function state({ offset, lo, hi }) {
 		return between(offset, lo, hi);
 	}
 	if (lo !== null) {
-		return `at least ${span(lo)}`;
+		return `at least ${atLeast(lo)}`;
 	}
-	return hi !== null ? `at most ${span(hi)}` : '-';
+	return hi !== null ? `at most ${atMost(hi)}` : '-';
 }
 
 const signed = (x, places) => x.toFixed(places).replace(/^-(?=[0.]*$)/, '').replace('-', MINUS);

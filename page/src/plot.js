@@ -193,6 +193,7 @@ export class Plot {
 		ctx.rect(left, top, width, height);
 		ctx.clip();
 		const pen = { ctx, X, Y, left, top, width, height, ratio: uPlot.pxRatio };
+		this.drawDisturbed(pen);
 		this.drawJumps(pen);
 		if (this.show.band) {
 			this.drawBand(pen);
@@ -311,6 +312,14 @@ export class Plot {
 		ctx.stroke();
 	}
 
+	drawDisturbed({ ctx, X, top, height, ratio }) {
+		ctx.fillStyle = css('--disturbed');
+		for (const d of this.view.self.disturbed) {
+			const a = X(Number(d.from - this.view.origin)), b = X(Number(d.to - this.view.origin));
+			ctx.fillRect(a, top, Math.max(b - a, ratio), height);
+		}
+	}
+
 	drawJumps({ ctx, X, top, height, ratio }) {
 		for (const jump of this.view.self.json.jumps ?? []) {
 			const a = X(Number(BigInt(jump.after_local_ns) - this.view.origin));
@@ -321,7 +330,8 @@ export class Plot {
 			ctx.font = `${12 * ratio}px system-ui, sans-serif`;
 			ctx.textBaseline = 'top';
 			ctx.textAlign = 'left';
-			const whose = jump.of && jump.of !== this.view.self.name ? ` of ${short(jump.of, 20)}` : '';
+			const either = jump.or ? ` or ${short(jump.or, 20)}` : '';
+			const whose = jump.of && (either || jump.of !== this.view.self.name) ? ` of ${short(jump.of, 20)}${either}` : '';
 			ctx.fillText(jump.kind + whose, Math.max(a, b) + 5 * ratio, top + 4 * ratio);
 		}
 	}

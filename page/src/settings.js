@@ -15,14 +15,20 @@ export function settings(data) {
 	const { answer, json } = data;
 	const { model } = answer;
 	const entry = (term, ...what) => [h('dt', null, term), h('dd', null, ...what)];
-	const wide = answer.pairs.filter((p) => p.wander && p.wander.used_ppm > p.wander.assumed_ppm);
+	/* of the clocks, or, in answers that do not say it of clocks, of the pairs */
+	const ofClocks = answer.clocks.some((c) => c.wander?.used_ppm > 0);
+	const wide = (ofClocks ? answer.clocks : answer.pairs).filter((p) => p.wander && p.wander.used_ppm > p.wander.assumed_ppm);
+	const whose = (p) => (ofClocks ? short(p.name, 30) : `${short(p.a, 30)} and ${short(p.b, 30)}`);
+	const disturbed = answer.clocks.filter((c) => c.disturbed?.length);
 	const rows = (answer.traces ?? []).map((t) => [name(t.path, 60), t.clock === null ? '-' : name(t.clock), t.kind, count(t.events), t.truncated ? 'cut short' : 'whole']);
 	return h('section', { id: 'settings', 'aria-labelledby': 'settings-h' },
 		h('h2', { id: 'settings-h' }, 'What this rests on'),
 		h('dl', null,
 			entry('Model', (MODELS[model.name] ?? (() => model.name))(model)),
-			wide.length ? entry('More wander needed', ...wide.slice(0, 20).map((p) => h('div', null, `${short(p.a, 30)} and ${short(p.b, 30)}: ${p.wander.needed_ppm} ppm needed, ${p.wander.used_ppm} used`)),
-				wide.length > 20 ? `and ${count(wide.length - 20)} pairs more` : null) : [],
+			wide.length ? entry('More wander used', ...wide.slice(0, 20).map((p) => h('div', null, `${whose(p)}: within ${p.wander.used_ppm} ppm (${p.wander.assumed_ppm} assumed, ${p.wander.needed_ppm} needed)`)),
+				wide.length > 20 ? `and ${count(wide.length - 20)} more` : null) : [],
+			disturbed.length ? entry('Disturbed stretches', ...disturbed.slice(0, 20).map((c) => h('div', null, `${short(c.name, 30)}: ${count(c.disturbed.length)}, rate within the skew limit only`)),
+				disturbed.length > 20 ? `and ${count(disturbed.length - 20)} more` : null) : [],
 			entry('Skew limit', `${model.max_skew_ppm} ppm between any two clocks`),
 			entry('Minimum delay', model.min_delay === '0' ? 'none assumed: 0 ns' : `${shown(model.min_delay)}; points are drawn without it`),
 			entry('Estimator', answer.method),

@@ -76,6 +76,7 @@ extern const struct option_group options_model;	 /* --model --max-skew-ppm --max
 extern const struct option_group options_solve;	 /* --solve */
 extern const struct option_group options_method; /* --method, one */
 extern const struct option_group options_delay;	 /* --min-delay */
+extern const struct option_group options_anchor; /* --anchor */
 
 /* A row of the groups that choose estimators. */
 #define WINDOW_ROW                                                                                 \
@@ -188,6 +189,11 @@ int traces_tell(struct usk_trace *const *trace, size_t n);
 
 /** The values of options_match, and of options_model if the command has those; or a usage error. */
 int sync_options(const struct args *args, bool model, struct usk_sync_options *out);
+
+/** The values of options_anchor into *out, or a usage error; free them with anchors_free() then
+ * too. */
+int anchors_parse(const struct args *args, struct usk_sync_options *out);
+void anchors_free(struct usk_sync_options *o);
 
 /** EXIT_PARTIAL if some clock is neither the reference nor bounded. */
 int clocks_status(const struct usk_clocks *c);

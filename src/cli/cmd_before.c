@@ -16,7 +16,7 @@ struct asking {
 	struct stamps stamps;
 	const struct args *args;
 	bool undecidable;
-	bool said[3]; /* why, once each */
+	bool said[4]; /* why, once each */
 };
 
 struct event {
@@ -46,6 +46,9 @@ static enum usk_status place(struct asking *q, struct event *e, struct usk_err *
 	}
 	e->at = a.at;
 	e->epoch = a.epoch;
+	if (a.beyond_ns) {
+		explain(q, 3, stamps_beyond_text(&q->stamps, e->clock, e->local_ns, &a));
+	}
 	if (a.epoch < 0) {
 		explain(q, 0, stamps_epochs_text(&q->stamps, e->clock, e->local_ns, &a));
 	} else if (k->resolution_ns > 1) {

@@ -117,7 +117,7 @@ static void print_models(FILE *out, const struct usk_calibration *c)
 		}
 		cell_half(&t, p->smallest_ns);
 		cell_half(&t, p->margin_ns);
-		unit_span(p->judged ? p->room_ns : USK_NONE, text);
+		unit_at_least(p->judged ? p->room_ns : USK_NONE, text);
 		table_cell(&t, text);
 	}
 	table_print(out, &t);
@@ -133,7 +133,7 @@ static void print_remarks(FILE *out, const struct usk_calibration *c, size_t whi
 	}
 	if (p->over) {
 		unit_count(p->over, count);
-		unit_span(p->over_ns, text);
+		unit_at_most(p->over_ns, text);
 		fprintf(out,
 			"%s, %s: %s round trips were shorter than their two minima, by up to %s; "
 			"half of that was taken off.\n",

@@ -61,7 +61,7 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 		char count[UNIT_TEXT], most[UNIT_TEXT], mean[UNIT_TEXT];
 		const struct usk_violations *v = &c->evaluation.too_fast;
 		unit_count(v->count, count);
-		unit_span(v->max_ns, most);
+		unit_at_most(v->max_ns, most);
 		unit_span(v->mean_ns, mean);
 		fprintf(out,
 			"Faster than their minimum delay: %s (%.3f %%), by up to %s, %s on "

@@ -23,6 +23,7 @@ struct convert {
 	char separator; /* 0: blanks and tabs, as many as there are */
 	bool unknown;	/* a stamp had no reference time or lacks a bound */
 	bool repeats;	/* a stamp lay in two epochs, and a sentence said so */
+	bool beyond;	/* one was extrapolated far, and a sentence said so */
 	char *out;
 	size_t n_out;
 };
@@ -94,6 +95,12 @@ static enum usk_status convert(struct convert *v, uint32_t clock, int64_t local_
 	if (!status && a.epoch < 0 && !v->repeats) {
 		char *text = stamps_epochs_text(&v->stamps, clock, local_ns, &a);
 		v->repeats = true;
+		say(v->args, "unskew: note: %s", text);
+		free(text);
+	}
+	if (!status && a.beyond_ns && !v->beyond) {
+		char *text = stamps_beyond_text(&v->stamps, clock, local_ns, &a);
+		v->beyond = true;
 		say(v->args, "unskew: note: %s", text);
 		free(text);
 	}

@@ -153,10 +153,11 @@ static int compare_all(struct report *r, struct usk_trace *const *trace, size_t 
 static int answer_traces(struct report *r)
 {
 	struct usk_trace **trace = NULL;
-	struct usk_sync_options options;
+	struct usk_sync_options options = { 0 };
 	struct usk_err err = { 0 };
 	size_t n = 0;
 	int status = sync_options(r->args, true, &options);
+	status = status ? status : anchors_parse(r->args, &options);
 	status = status ? status : traces_open(r->args, 0, &trace, &n);
 	status = status ? status : traces_tell(trace, n);
 	if (!status && usk_output_open(&r->out, r->path, args_flag(r->args, "force"), &err)) {
@@ -178,6 +179,7 @@ static int answer_traces(struct report *r)
 		}
 		progress_end(&progress);
 	}
+	anchors_free(&options);
 	traces_close(trace, n);
 	return status;
 }
@@ -369,5 +371,6 @@ const struct command cmd_report = {
 		"The page tells names of clocks, paths of traces, and the command line; nothing "
 		"else of the machine but what --clock gives.",
 	.group = { &report_output, &options_method, &options_model, &options_solve, &options_delay,
-		   &options_read, &options_match, &options_force, &options_common },
+		   &options_anchor, &options_read, &options_match, &options_force,
+		   &options_common },
 };

@@ -233,11 +233,14 @@ static int sync_run(const struct args *args)
 	struct truth *truth = NULL;
 	struct usk_err err = { 0 };
 	struct outputs outputs = { .clocks = { .fd = -1 } };
-	struct usk_sync_options options;
+	struct usk_sync_options options = { 0 };
 	size_t n = 0;
 	const char *const out[] = { args_string(args, "output"), args_string(args, "messages"),
 				    args_string(args, "merge"), args_string(args, "timeline") };
 	int status = sync_options(args, true, &options);
+	if (!status) {
+		status = anchors_parse(args, &options);
+	}
 	if (!status) {
 		status = operands_apart(args, out, COUNT(out));
 	}
@@ -280,6 +283,7 @@ static int sync_run(const struct args *args)
 		}
 	}
 	outputs_close(&outputs);
+	anchors_free(&options);
 	truth_free(truth);
 	usk_clocks_free(clocks);
 	traces_close(trace, n);
@@ -342,11 +346,14 @@ const struct command cmd_sync = {
 		"TCP add-ons and ROS 2 are known; --send and --recv name any other event.\n\n"
 		"All pairs that share messages count: a clock need not talk to the reference, "
 		"only to someone who is tied to it.\n\n"
-		"An offset is reference - local: add it to a local stamp. Of a clock that was put "
-		"back the table has that in the middle of its longest epoch. A positive drift is a "
+		"An offset is reference - local: add it to a local stamp. The table "
+		"has that in the middle of the trace; of a clock that was stepped, in the middle "
+		"of "
+		"the stretch between steps that has most messages. A positive drift is a "
 		"clock that runs fast. The band around an offset is guaranteed to hold the truth "
 		"if the clocks did what the model says; exact values for every moment are in "
 		"clocks.json.",
 	.group = { &sync_output, &options_method, &options_model, &options_solve, &options_delay,
-		   &options_read, &options_match, &options_force, &options_common },
+		   &options_anchor, &options_read, &options_match, &options_force,
+		   &options_common },
 };

@@ -179,7 +179,8 @@ static void print_totals(FILE *out, const struct usk_comparison *c)
 		cell_count(&t, m->corrected_inversions);
 		snprintf(text, sizeof text, "%.3f", m->too_fast.percent);
 		table_cell(&t, text);
-		cell_span(&t, m->too_fast.max_ns);
+		unit_at_most(m->too_fast.max_ns, text);
+		table_cell(&t, text);
 		if (c->heard_recorded.n) {
 			cell_span(&t, m->heard.mean_ns);
 		}

@@ -1,62 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "print.h"
 #include "units.h"
-#include "write/replay.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Of a clock that was put back: beyond an epoch's ends its line says nothing. */
-static size_t longest_epoch(const struct usk_clock *clock, int64_t *middle_ns)
-{
-	uint64_t longest = 0;
-	uint32_t epoch = clock->knot[0].epoch;
-	*middle_ns = clock->knot[0].local_ns;
-	for (size_t i = 0, j; i < clock->n_knots; i = j) {
-		for (j = i + 1;
-		     j < clock->n_knots && clock->knot[j].epoch == clock->knot[i].epoch;) {
-			j++;
-		}
-		int64_t first = clock->knot[i].local_ns, last = clock->knot[j - 1].local_ns;
-		uint64_t span = (uint64_t)last - (uint64_t)first;
-		if (span > longest) {
-			longest = span;
-			epoch = clock->knot[i].epoch;
-			*middle_ns = first + (int64_t)(span / 2);
-		}
-	}
-	return epoch;
-}
-
-void offset_at_middle(const struct usk_clocks *c, const struct usk_clock *clock,
-		      char out[UNIT_TEXT])
-{
-	strcpy(out, clock->quality == USK_REFERENCE ? "0" : "-");
-	if (clock->quality == USK_REFERENCE || clock->n_knots < 2) {
-		return;
-	}
-	int64_t middle;
-	size_t epoch = longest_epoch(clock, &middle);
-	struct usk_replay *maps = usk_replay_new(clock, c->max_skew_e12);
-	const struct usk_map *map = maps ? usk_replay_map(maps, epoch) : NULL;
-	struct usk_stamp s;
-	char side[UNIT_TEXT];
-	if (!map || usk_map_at(map, middle, &s, NULL)) {
-		usk_replay_free(maps);
-		return;
-	}
-	if (s.reference_ns != USK_NONE && s.lo_ns != USK_NONE && s.hi_ns != USK_NONE) {
-		unit_between(s.reference_ns - middle, s.lo_ns - middle, s.hi_ns - middle, out);
-	} else if (s.lo_ns != USK_NONE) {
-		unit_span(s.lo_ns - middle, side);
-		snprintf(out, UNIT_TEXT, "at least %.40s", side);
-	} else if (s.hi_ns != USK_NONE) {
-		unit_span(s.hi_ns - middle, side);
-		snprintf(out, UNIT_TEXT, "at most %.40s", side);
-	}
-	usk_replay_free(maps);
-}
 
 void clock_messages(const struct usk_clocks *c, uint64_t *sent, uint64_t *received)
 {
@@ -71,8 +19,17 @@ void clock_messages(const struct usk_clocks *c, uint64_t *sent, uint64_t *receiv
 
 static void print_table(FILE *out, const struct usk_clocks *c)
 {
-	static const char *const heading[] = { "clock",	     "quality", "offset at the middle",
-					       "drift, ppm", "sent",	"received" };
+	bool several = false;
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		several |= headline_of(c, &c->clock[i]).n_stretches > 1;
+	}
+	const char *const heading[] = { "clock",
+					"quality",
+					several ? "offset in a stretch (± there)"
+						: "offset at the middle (± there)",
+					"drift, ppm",
+					"sent",
+					"received" };
 	static const bool right[] = { false, false, false, false, true, true };
 	struct table t = { .columns = COUNT(heading), .right = right };
 	uint64_t *sent = usk_alloc(c->n_clocks, sizeof *sent);
@@ -88,7 +45,7 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 		table_cell(&t, name);
 		free(name);
 		table_cell(&t, usk_quality_name(clock->quality));
-		offset_at_middle(c, clock, text);
+		headline_offset(c, clock, text);
 		table_cell(&t, text);
 		if (clock->quality == USK_REFERENCE) {
 			strcpy(text, "0");
@@ -105,6 +62,11 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 	free(sent);
 	free(received);
 	table_print(out, &t);
+	if (several) {
+		fputs("Offsets are those at the middle of the stretch between steps that has most "
+		      "messages.\n",
+		      out);
+	}
 }
 
 void print_counts(FILE *out, const struct usk_counts *n)
@@ -248,8 +210,8 @@ void print_heard(FILE *out, const struct usk_difference *before, const struct us
 		text[0], text[1]);
 	if (after && after->n) {
 		unit_span(after->mean_ns, text[0]);
-		unit_span(after->min_ns, text[1]);
-		unit_span(after->max_ns, text[2]);
+		unit_at_least(after->min_ns, text[1]);
+		unit_at_most(after->max_ns, text[2]);
 		fprintf(out, ",\n  %s (%s to %s) corrected", text[0], text[1], text[2]);
 	}
 	fputs(".\n", out);
@@ -277,51 +239,6 @@ static void print_evaluation(FILE *out, const struct usk_clocks *c)
 	print_heard(out, &e->heard_recorded, &e->heard_corrected);
 }
 
-/* 500000000 parts per 10^12 as "500". */
-static void ppm_text(int64_t e12, char out[UNIT_TEXT])
-{
-	snprintf(out, UNIT_TEXT, "%lld.%06lld", (long long)(e12 / 1000000),
-		 (long long)(e12 % 1000000));
-	size_t n = strlen(out);
-	while (out[n - 1] == '0') {
-		out[--n] = 0;
-	}
-	if (out[n - 1] == '.') {
-		out[n - 1] = 0;
-	}
-}
-
-/* What the bands rest on. */
-void print_model(FILE *out, const struct usk_clocks *c)
-{
-	char skew[UNIT_TEXT], wander[UNIT_TEXT], segment[UNIT_TEXT];
-	const char *delay = !c->min_delay || !strcmp(c->min_delay, "0") ? "0 ns" : c->min_delay;
-	ppm_text(c->max_skew_e12, skew);
-	ppm_text(c->model.wander_e12, wander);
-	unit_span(c->model.segment_ns, segment);
-	switch (c->model.kind) {
-	case USK_LINEAR:
-		fprintf(out,
-			"Model linear: every clock keeps one rate, no two differ by more than %s "
-			"ppm, no message takes\nless",
-			skew);
-		break;
-	case USK_WANDER:
-		fprintf(out,
-			"Model wander: the rate of each pair is constant within %s ppm, no two "
-			"clocks differ by more than\n%s ppm, no message takes less",
-			wander, skew);
-		break;
-	case USK_SEGMENTS:
-		fprintf(out,
-			"Model segments: every clock keeps one rate for %s, no two differ by more "
-			"than %s ppm,\nno message takes less",
-			c->model.segment_ns ? segment : "as long as one fits", skew);
-		break;
-	}
-	fprintf(out, " than its minimum delay (%s). The bands hold if that does.\n", delay);
-}
-
 void print_clocks(FILE *out, const struct usk_clocks *c)
 {
 	bool bounded = false, banded = false;
@@ -337,6 +254,7 @@ void print_clocks(FILE *out, const struct usk_clocks *c)
 		print_evaluation(out, c);
 	}
 	print_jumps(out, c);
+	print_disturbed(out, c);
 	print_islands(out, c);
 	print_guilty(out, c);
 	print_notes(out, c);
@@ -356,8 +274,8 @@ void print_score(FILE *out, const struct usk_clock *clock, const struct truth_sc
 			"knows it by another name.\n",
 			name);
 	} else {
-		unit_span(score->worst_ns, worst);
-		unit_span(score->outside_ns, outside);
+		unit_at_most(score->worst_ns, worst);
+		unit_at_most(score->outside_ns, outside);
 		fprintf(out, "Truth: %s's estimate is off by at most %s; its band ", name, worst);
 		if (score->outside_ns) {
 			fprintf(out, "MISSES the truth by up to %s.\n", outside);

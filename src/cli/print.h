@@ -7,12 +7,18 @@
 #include "truth.h"
 #include "units.h"
 
-/**
- * A clock's offset between its outermost knots, of the epoch that lasts longest:
- * "-957.333 ms +- 39.4 us", "at least 3 us", "-".
+/* The stretch of a clock's local time, between steps, that stands for it. */
+struct headline {
+	int64_t from_ns, to_ns, middle_ns;
+	uint32_t epoch;
+	size_t n_stretches; /* how many there are to choose from; 0: it has no knots */
+};
+/** The one with the most messages, as far as corridors are kept, else the longest. clock is of c.
  */
-void offset_at_middle(const struct usk_clocks *c, const struct usk_clock *clock,
-		      char out[UNIT_TEXT]);
+struct headline headline_of(const struct usk_clocks *c, const struct usk_clock *clock);
+/** The offset at its middle, "-957.333 ms +- 39.4 us", "at least 3 us", "-". */
+void headline_offset(const struct usk_clocks *c, const struct usk_clock *clock,
+		     char out[UNIT_TEXT]);
 /** How many messages each clock sent and received: sent[n_clocks] and received[n_clocks], all 0
  * before. */
 void clock_messages(const struct usk_clocks *c, uint64_t *sent, uint64_t *received);
@@ -25,6 +31,8 @@ void print_counts(FILE *out, const struct usk_counts *n);
 /** What both of two clocks heard, by how much apart; a sentence, or nothing. after may be NULL. */
 void print_heard(FILE *out, const struct usk_difference *before,
 		 const struct usk_difference *after);
+/** A line for each clock that has disturbed stretches, or nothing. */
+void print_disturbed(FILE *out, const struct usk_clocks *c);
 /** A sentence for each clock that was stepped, or nothing. */
 void print_jumps(FILE *out, const struct usk_clocks *c);
 void print_notes(FILE *out, const struct usk_clocks *c);

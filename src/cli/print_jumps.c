@@ -35,16 +35,32 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 {
 	const struct usk_clock *who = &c->clock[j->of];
 	const struct usk_clock *other = who == clock ? &c->clock[clock->reference] : clock;
+	const bool either = j->or_of < c->n_clocks && j->or_of != j->of;
+	other = either ? &c->clock[j->or_of] : other;
 	char *name = printable(who->name), *second = printable(other->name), text[UNIT_TEXT];
 	int64_t lo = j->size_lo_ns, hi = j->size_hi_ns;
 	bool repeats = j->before_local_ns < j->after_local_ns;
 	bool rose = lo != USK_NONE && lo > 0, fell = hi != USK_NONE && hi < 0;
-	if (who == other || (!rose && !fell)) {
+	if (either && !rose && !fell) {
+		fprintf(out, "Step of %s or %s (messages cannot tell)", name, second);
+	} else if (either) {
+		bool forward = rose == (who != clock);
+		int64_t least = rose ? lo : -hi, most = rose ? hi : lo == USK_NONE ? USK_NONE : -lo;
+		fprintf(out,
+			"Step of %s or %s (messages cannot tell): %s was put %s, or %s %s, by ",
+			name, second, name, forward ? "forward" : "back", second,
+			forward ? "back" : "forward");
+		unit_at_least(least, text);
+		if (most != USK_NONE) {
+			unit_between(least + (most - least) / 2, least, most, text);
+		}
+		fprintf(out, "%s%s", text, most == USK_NONE ? " or more" : "");
+	} else if (who == other || (!rose && !fell)) {
 		/* The reference, against itself; or without a message on both sides. */
 		fprintf(out, "Step: %s was put back", name);
 	} else if (lo == USK_NONE || hi == USK_NONE) {
 		bool forward = rose == (who != clock);
-		unit_span(rose ? lo : -hi, text);
+		unit_at_least(rose ? lo : -hi, text);
 		fprintf(out, "Step: %s was put %s by %s or more", name,
 			forward ? "forward" : "back", text);
 	} else {

@@ -107,7 +107,7 @@ static void put_clock(FILE *out, const struct usk_clocks *c, size_t i, uint64_t 
 	put_name(out, k->name);
 	fputs("</th>", out);
 	cell(out, false, usk_quality_name(k->quality));
-	offset_at_middle(c, k, text);
+	headline_offset(c, k, text);
 	cell(out, true, text);
 	strcpy(text, "0");
 	if (!reference) {
@@ -130,16 +130,19 @@ static void put_clock(FILE *out, const struct usk_clocks *c, size_t i, uint64_t 
 
 static void put_clocks(FILE *out, const struct usk_clocks *c)
 {
-	static const char *const heading[] = { "clock",	     "quality",	   "offset at the middle",
-					       "drift, ppm", "half width", "sent",
-					       "received",   "path" };
+	static const char *const heading[] = {
+		"clock",      "quality",    "offset at the middle (± there)",
+		"drift, ppm", "half width", "sent",
+		"received",   "path"
+	};
 	static const bool number[] = { false, false, true, true, true, true, true, false };
 	uint64_t *sent = usk_alloc(c->n_clocks, sizeof *sent);
 	uint64_t *received = usk_alloc(c->n_clocks, sizeof *received);
 	clock_messages(c, sent, received);
 	begin_table(out, "unskew-clocks", "Clocks",
 		    "Clocks. An offset is reference \xe2\x88\x92 local: add it to a stamp of the "
-		    "clock. A positive drift is a clock that runs fast.",
+		    "clock. It is of the middle of the trace, or of the stretch between "
+		    "steps with most messages. A positive drift is a clock that runs fast.",
 		    heading, number, COUNT(heading));
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		put_clock(out, c, i, sent[i], received[i]);
@@ -170,7 +173,8 @@ static void put_pairs(FILE *out, const struct usk_clocks *c)
 		cell(out, false, usk_quality_name(p->quality));
 		cell_count(out, p->a_to_b);
 		cell_count(out, p->b_to_a);
-		cell_span(out, p->half_width_ns);
+		unit_bound(p->half_width_ns, text);
+		cell(out, true, text);
 		cell_count(out, p->n_outliers);
 		snprintf(text, sizeof text, "%.3g", (double)p->wander.needed_e12 / 1e6);
 		cell(out, true, text);
@@ -249,6 +253,7 @@ static void put_steps(FILE *out, const struct usk_clocks *c)
 	FILE *steps = open_memstream(&text, &size);
 	if (steps) {
 		print_jumps(steps, c);
+		print_disturbed(steps, c);
 	}
 	text = stream_text(steps, &text);
 	for (char *p = text, *end; *p; p = end) {
@@ -270,7 +275,7 @@ static void put_steps(FILE *out, const struct usk_clocks *c)
 static bool has_steps(const struct usk_clocks *c)
 {
 	for (size_t i = 0; i < c->n_clocks; i++) {
-		if (c->clock[i].n_jumps) {
+		if (c->clock[i].n_jumps || c->clock[i].n_stretches) {
 			return true;
 		}
 	}

@@ -51,11 +51,9 @@ static void say_two(FILE *out, const struct usk_clocks *c, const struct usk_cloc
 	char offset[UNIT_TEXT], drift[UNIT_TEXT];
 	const char *where = "in the middle";
 	size_t steps = steps_of(k);
-	offset_at_middle(c, k, offset);
-	if (steps) { /* the middle may be in one */
-		const struct usk_knot *x = &k->knot[0];
-		where = "at the beginning";
-		unit_between(x->offset_ns, x->lo_ns, x->hi_ns, offset);
+	headline_offset(c, k, offset);
+	if (headline_of(c, k).n_stretches > 1) {
+		where = "in the middle of the stretch between steps with most messages";
 	}
 	unit_drift(k->drift_ppm, k->drift_min_ppm, k->drift_max_ppm, drift);
 	fprintf(out,

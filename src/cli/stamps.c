@@ -7,6 +7,7 @@
  * Why   convert and before understand the same
  */
 #include "stamps.h"
+#include "units.h"
 #include "base/stamp.h"
 #include "base/text.h"
 
@@ -118,22 +119,15 @@ static void make_epochs(struct stamps *s, uint32_t clock)
 	struct stamps_clock *c = &s->of[clock];
 	c->ready = true;
 	for (size_t from = 0, to; from < k->n_knots; from = to) {
-		struct usk_clock one = *k;
 		to = from;
 		while (to < k->n_knots && k->knot[to].epoch == k->knot[from].epoch) {
 			to++;
 		}
-		one.n_knots = to - from;
-		one.knot = usk_alloc(one.n_knots, sizeof *one.knot);
-		for (size_t i = from; i < to; i++) {
-			one.knot[i - from] = k->knot[i];
-			one.knot[i - from].epoch = 0;
-		}
 		c->epoch = usk_grow(c->epoch, c->n + 1, sizeof *c->epoch);
-		c->epoch[c->n++] = (struct epoch){ k->knot[from].epoch, k->knot[from].local_ns,
-						   k->knot[to - 1].local_ns,
-						   usk_map_new(&one, s->clocks->max_skew_e12) };
-		free(one.knot);
+		c->epoch[c->n++] = (struct epoch){
+			k->knot[from].epoch, k->knot[from].local_ns, k->knot[to - 1].local_ns,
+			usk_map_of_epoch(k, k->knot[from].epoch, s->clocks->max_skew_e12)
+		};
 	}
 }
 
@@ -177,6 +171,11 @@ enum usk_status stamps_at(struct stamps *s, uint32_t clock, int64_t local_ns,
 		return USK_OK;
 	}
 	out->epoch = found->number;
+	out->span_ns = (uint64_t)found->last_ns - (uint64_t)found->first_ns;
+	out->beyond_ns = away(found, local_ns);
+	if (out->beyond_ns <= out->span_ns || s->clocks->clock[clock].quality == USK_REFERENCE) {
+		out->beyond_ns = 0;
+	}
 	return found->map ? usk_map_at(found->map, local_ns, &out->at, err) : USK_OK;
 }
 
@@ -187,6 +186,18 @@ char *stamps_epochs_text(const struct stamps *s, uint32_t clock, int64_t local_n
 			  "while it recorded: say which with --epoch",
 			  (long long)local_ns, s->clocks->clock[clock].name,
 			  (long long)a->epochs[0], (long long)a->epochs[1]);
+}
+
+char *stamps_beyond_text(const struct stamps *s, uint32_t clock, int64_t local_ns,
+			 const struct stamps_answer *a)
+{
+	char beyond[UNIT_TEXT], span[UNIT_TEXT];
+	unit_at_least(usk_saturate((usk_i128)a->beyond_ns), beyond);
+	unit_span(usk_saturate((usk_i128)a->span_ns), span);
+	return usk_format("stamp %lld of %s lies %s outside of what was recorded, which spans %s: "
+			  "its time is extrapolated, and its bounds hold if the rate stayed within "
+			  "the same limits all the while",
+			  (long long)local_ns, s->clocks->clock[clock].name, beyond, span);
 }
 
 /* ---- lines ------------------------------------------------------------------------------ */

@@ -30,8 +30,11 @@ enum usk_status stamps_parse(const struct stamps *s, const char *text, size_t n,
 
 struct stamps_answer {
 	struct usk_stamp at; /* USK_NONE where nothing is known */
-	int64_t epoch;	   /* that the stamp lies in, -1 if it cannot be told; 0 for most clocks */
-	int64_t epochs[2]; /* then: the first two that it lies in */
+	int64_t epoch;	    /* that the stamp lies in, -1 if it cannot be told; 0 for most clocks */
+	int64_t epochs[2];  /* then: the first two that it lies in */
+	uint64_t beyond_ns; /* how far it lies outside of its clock's messages, where that is
+			       further than they span; else 0 */
+	uint64_t span_ns;   /* what they span */
 };
 
 /**
@@ -43,6 +46,10 @@ enum usk_status stamps_at(struct stamps *s, uint32_t clock, int64_t local_ns,
 
 /** One sentence: "stamp 5 of a lies in its epochs 0 and 1, as ..."; malloc'ed. */
 char *stamps_epochs_text(const struct stamps *s, uint32_t clock, int64_t local_ns,
+			 const struct stamps_answer *a);
+
+/** One sentence on an answer with beyond_ns: "... is extrapolated"; malloc'ed. */
+char *stamps_beyond_text(const struct stamps *s, uint32_t clock, int64_t local_ns,
 			 const struct stamps_answer *a);
 
 /* Lines of standard input, one at a time. */

@@ -200,7 +200,7 @@ static enum usk_status compare_epochs(const struct usk_clock *k, int64_t max_ske
 				one.knot[one.n_knots++].epoch = 0;
 			}
 		}
-		struct usk_map *map = usk_map_new(&one, max_skew_e12);
+		struct usk_map *map = usk_map_of_epoch(k, epoch[i], max_skew_e12);
 		struct comparison comparison = { map, &one, epoch[i], score };
 		if (map && to - i > 1) {
 			status = compare_all(&comparison, local_ns + i, ref_ns + i, to - i, err);

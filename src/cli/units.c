@@ -39,18 +39,22 @@ static int digits_of(uint64_t n)
 	return digits;
 }
 
-enum rounding { NEAREST, AWAY };
+enum rounding { NEAREST, AWAY, DOWN, UP };
+
+/* The size of ns, a multiple of step. DOWN and UP are of the signed value. */
+static uint64_t rounded(int64_t ns, uint64_t step, enum rounding mode)
+{
+	uint64_t n = size_of(ns), rest = n % step;
+	bool grow =
+		mode == NEAREST ? rest >= step - rest : mode == AWAY || (mode == DOWN) == (ns < 0);
+	return n - rest + (rest && grow ? step : 0);
+}
 
 /* Round to a multiple of step, then print in the unit that suits the larger of ns and beside. */
 static int print_rounded(char *out, size_t size, int64_t ns, uint64_t beside, uint64_t step,
 			 enum rounding mode)
 {
-	uint64_t n = size_of(ns);
-	uint64_t rest = n % step;
-	n -= rest;
-	if (rest && (mode == AWAY || rest >= step - rest)) {
-		n += step;
-	}
+	uint64_t n = rounded(ns, step, mode);
 	size_t s = 0;
 	uint64_t larger = n > beside ? n : beside;
 	while (s + 1 < COUNT(scales) && larger >= (uint64_t)scales[s + 1].ns) {
@@ -82,7 +86,7 @@ static void print_span(int64_t ns, enum rounding mode, char out[UNIT_TEXT])
 	}
 	uint64_t n = size_of(ns), step = step_for(n, 3);
 	/* 999,999 rounds to 1,000,000: a digit more, which three digits do not hold. */
-	if (digits_of(n + (mode == AWAY ? step - 1 : step / 2)) > digits_of(n) && step > 1) {
+	if (digits_of(rounded(ns, step, mode)) > digits_of(n) && step > 1) {
 		step *= 10;
 	}
 	print_rounded(out, UNIT_TEXT, ns, 0, step, mode);
@@ -109,16 +113,30 @@ void unit_bound(int64_t ns, char out[UNIT_TEXT])
 	print_span(ns, AWAY, out);
 }
 
+void unit_at_least(int64_t ns, char out[UNIT_TEXT])
+{
+	print_span(ns, DOWN, out);
+}
+
+void unit_at_most(int64_t ns, char out[UNIT_TEXT])
+{
+	print_span(ns, UP, out);
+}
+
+static uint64_t farther(usk_i128 value, int64_t lo_ns, int64_t hi_ns)
+{
+	usk_i128 below = value - lo_ns, above = hi_ns - value;
+	return (uint64_t)usk_saturate(below > above ? below : above);
+}
+
 void unit_between(int64_t value_ns, int64_t lo_ns, int64_t hi_ns, char out[UNIT_TEXT])
 {
 	/* The larger of both sides, so that value +- half holds the band whatever the estimator. */
-	uint64_t below = (uint64_t)value_ns - (uint64_t)lo_ns;
-	uint64_t above = (uint64_t)hi_ns - (uint64_t)value_ns;
-	uint64_t half = below > above ? below : above;
-	half = half > (uint64_t)INT64_MAX ? (uint64_t)INT64_MAX : half;
+	uint64_t half = farther(value_ns, lo_ns, hi_ns), step = step_for(half, 3);
+	usk_i128 shown = rounded(value_ns, step, NEAREST);
 	char side[UNIT_TEXT];
-	unit_bound((int64_t)half, side);
-	int n = print_rounded(out, UNIT_TEXT, value_ns, half, step_for(half, 2), NEAREST);
+	unit_bound((int64_t)farther(value_ns < 0 ? -shown : shown, lo_ns, hi_ns), side);
+	int n = print_rounded(out, UNIT_TEXT, value_ns, half, step, NEAREST);
 	if (n > 0 && n < UNIT_TEXT) {
 		snprintf(out + n, UNIT_TEXT - (size_t)n, " \xc2\xb1 %.40s", side);
 	}

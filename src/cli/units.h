@@ -18,7 +18,13 @@ void unit_span(int64_t ns, char out[UNIT_TEXT]);
 void unit_span_among(int64_t ns, int64_t spread_ns, char out[UNIT_TEXT]);
 /** The same, rounded away from zero: for what is promised not to be exceeded. */
 void unit_bound(int64_t ns, char out[UNIT_TEXT]);
-/** "-957.333 ms +- 39.4 us", the value cut to the second significant digit of its half width. */
+/** The same, rounded down, or up, of the signed value: what it is over, or under, stays true. */
+void unit_at_least(int64_t ns, char out[UNIT_TEXT]);
+void unit_at_most(int64_t ns, char out[UNIT_TEXT]);
+/**
+ * "-957.3333 ms +- 39.4 us", the value to the third significant digit of its half width; lo and hi
+ * lie within what is printed.
+ */
 void unit_between(int64_t value_ns, int64_t lo_ns, int64_t hi_ns, char out[UNIT_TEXT]);
 /** "21.0 (18.3 to 23.7)", the range rounded outwards; "-" if NAN. */
 void unit_drift(double ppm, double min, double max, char out[UNIT_TEXT]);

@@ -275,5 +275,6 @@ enum usk_status usk_fit_linear(const struct usk_fit *fit, const struct usk_estim
 	}
 	clock->knot = k;
 	clock->n_knots = n;
+	clock->before = clock->after = usk_skew_slopes(fit->max_skew_e12);
 	return USK_OK;
 }

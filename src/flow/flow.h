@@ -55,6 +55,12 @@ struct pair_source {
 struct row_watch; /* of a clock in tables: table_epochs.c */
 struct pair_slot; /* of the hash that finds pairs by their clocks */
 
+/* As struct usk_anchor, by numbers of parties; stamps as recorded. */
+struct anchor {
+	uint32_t a, b;
+	int64_t a_ns, b_ns, within_ns;
+};
+
 struct parties {
 	struct usk_trace *const *trace;
 	size_t n_traces;
@@ -79,6 +85,8 @@ struct parties {
 	struct usk_join *join; /* of traces of events; NULL if there are none */
 	struct usk_counts left_out;
 	struct delays delays;
+	struct anchor *anchor;
+	size_t n_anchors;
 	struct clock_rule *rule; /* --clock-of */
 	size_t n_rules;
 	pthread_mutex_t reading; /* of traces, while several pairs are fitted */

@@ -249,6 +249,55 @@ static enum usk_status check_tick_rates(const struct parties *p, struct usk_err 
 	return status;
 }
 
+static uint32_t find_party(const struct parties *p, const char *name)
+{
+	uint32_t i = 0;
+	while (i < p->n && strcmp(p->party[i].name, name)) {
+		i++;
+	}
+	return i < p->n ? i : USK_NO_CLOCK;
+}
+
+static bool within(int64_t ns)
+{
+	return ns >= -USK_TIME_MAX && ns <= USK_TIME_MAX;
+}
+
+static enum usk_status anchors(struct parties *p, struct usk_err *err)
+{
+	const struct usk_sync_options *o = p->opt;
+	p->anchor = usk_alloc(o->n_anchors + 1, sizeof *p->anchor);
+	for (size_t i = 0; i < o->n_anchors; i++) {
+		const struct usk_anchor *x = &o->anchor[i];
+		uint32_t a = find_party(p, x->a), b = find_party(p, x->b);
+		if (a == USK_NO_CLOCK || b == USK_NO_CLOCK) {
+			return usk_fail(
+				err, USK_EUSAGE, 0,
+				"--anchor %s@...=%s@...: there is no clock \"%s\"; \"%s\" is "
+				"one",
+				x->a, x->b, a == USK_NO_CLOCK ? x->a : x->b,
+				p->n ? p->party[0].name : "");
+		}
+		if (a == b) {
+			return usk_fail(err, USK_EUSAGE, 0,
+					"--anchor %s@...=%s@...: names one clock twice", x->a,
+					x->b);
+		}
+		if (x->within_ns < 0) {
+			return usk_fail(err, USK_EUSAGE, 0,
+					"--anchor %s@...=%s@...: less than nothing is given or "
+					"taken",
+					x->a, x->b);
+		}
+		if (!within(x->a_ns) || !within(x->b_ns) || !within(x->within_ns)) {
+			return usk_fail(err, USK_ERANGE, 0,
+					"--anchor %s@...=%s@...: is over 146 years", x->a, x->b);
+		}
+		p->anchor[p->n_anchors++] = (struct anchor){ a, b, x->a_ns, x->b_ns, x->within_ns };
+	}
+	return USK_OK;
+}
+
 static enum usk_status settings(struct parties *p, struct usk_err *err)
 {
 	const struct usk_sync_options *o = p->opt;
@@ -303,18 +352,14 @@ static enum usk_status settings(struct parties *p, struct usk_err *err)
 	/* Whose stamps would --from and --to be, if that came out at the end? */
 	p->reference_named = o->reference || o->from_ns != USK_NONE || o->to_ns != USK_NONE;
 	if (o->reference) {
-		uint32_t i = 0;
-		while (i < p->n && strcmp(p->party[i].name, o->reference)) {
-			i++;
-		}
-		if (i == p->n) {
+		p->reference = find_party(p, o->reference);
+		if (p->reference == USK_NO_CLOCK) {
 			return usk_fail(err, USK_EUSAGE, 0,
 					"--reference %s: there is no such clock; \"%s\" is one",
 					o->reference, p->n ? p->party[0].name : "");
 		}
-		p->reference = i;
 	}
-	return USK_OK;
+	return anchors(p, err);
 }
 
 static void party_free(struct party *y)
@@ -483,6 +528,7 @@ char *usk_parties_delay_note(const struct parties *p)
 void usk_parties_free(struct parties *p)
 {
 	usk_delays_free(&p->delays);
+	free(p->anchor);
 	usk_pairs_free(p);
 	usk_join_free(p->join);
 	for (size_t i = 0; i < p->n; i++) {

@@ -68,6 +68,7 @@ void usk_clock_reference(struct usk_clock *clock, int64_t first_ns, int64_t last
 	}
 	clock->quality = USK_REFERENCE;
 	clock->drift_ppm = clock->drift_min_ppm = clock->drift_max_ppm = 0;
+	clock->before = clock->after = (struct usk_slopes){ 0, 0 };
 	clock->n_knots = 2;
 	clock->knot = usk_alloc(2, sizeof *clock->knot);
 	clock->knot[0].local_ns = first_ns;

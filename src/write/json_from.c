@@ -165,6 +165,8 @@ static void read_jumps(struct reader *r, const struct place *up, const json_t *o
 		/* An addition of unskew's. */
 		j->of = json_object_get(row, "of") ? usk_json_clock(r, &at, row, "of")
 						   : (uint32_t)(k - r->c->clock);
+		j->or_of = json_object_get(row, "or") ? usk_json_clock(r, &at, row, "or")
+						      : USK_NO_CLOCK;
 		j->after_local_ns = usk_json_ns(r, &at, row, "after_local_ns");
 		j->before_local_ns = usk_json_ns(r, &at, row, "before_local_ns");
 		j->size_lo_ns = usk_json_span_or_null(r, &at, row, "size_lo_ns");
@@ -173,6 +175,75 @@ static void read_jumps(struct reader *r, const struct place *up, const json_t *o
 		j->epoch = (uint32_t)epoch;
 		if (epoch > UINT32_MAX) {
 			usk_json_wrong(r, &at, "epoch", "is more than a clock has");
+		}
+	}
+}
+
+/* A rate of up to 10^6 ppm, in parts per 10^12. */
+static int64_t read_rate(struct reader *r, const struct place *at, const json_t *o, const char *key,
+			 bool negative)
+{
+	double ppm = usk_json_number(r, at, o, key, false);
+	if (!(ppm >= (negative ? -1e6 : 0) && ppm <= 1e6)) {
+		usk_json_wrong(r, at, key, "is not between %s and 1,000,000",
+			       negative ? "-1,000,000" : "0");
+		return 0;
+	}
+	return (int64_t)llround(ppm * 1e6);
+}
+
+static void read_wander(struct reader *r, const struct place *up, const json_t *o,
+			struct usk_wander *w)
+{
+	struct place at = { up, "wander", 0 };
+	const json_t *v = usk_json_object(r, up, o, "wander");
+	w->assumed_e12 = read_rate(r, &at, v, "assumed_ppm", false);
+	w->needed_e12 = read_rate(r, &at, v, "needed_ppm", false);
+	w->used_e12 = read_rate(r, &at, v, "used_ppm", false);
+}
+
+/* Others need not write them: all that the skew limit allows. */
+static struct usk_slopes read_slopes(struct reader *r, const struct place *up, const json_t *o,
+				     const char *key, bool reference)
+{
+	const int64_t limit = reference ? 0 : r->c->max_skew_e12;
+	struct usk_slopes s = { -limit, limit };
+	struct place at = { up, key, 0 };
+	if (json_object_get(o, key)) {
+		const json_t *v = usk_json_object(r, up, o, key);
+		s.least_e12 = read_rate(r, &at, v, "least_ppm", true);
+		s.most_e12 = read_rate(r, &at, v, "most_ppm", true);
+		if (s.least_e12 > s.most_e12) {
+			usk_json_wrong(r, &at, NULL, "least_ppm <= most_ppm does not hold");
+		}
+	}
+	return s;
+}
+
+/* An addition of unskew's. */
+static void read_disturbed(struct reader *r, const struct place *up, const json_t *o,
+			   struct usk_clock *k)
+{
+	if (!json_object_get(o, "disturbed")) {
+		return;
+	}
+	const json_t *a = usk_json_array(r, up, o, "disturbed");
+	struct place list = { up, "disturbed", 0 };
+	size_t cap = 0;
+	for (size_t i = 0; i < json_array_size(a) && !r->status; i++) {
+		struct place at = { &list, NULL, i };
+		const json_t *row = json_array_get(a, i);
+		struct usk_disturbed *x = NEW_ROW(k->stretch, k->n_stretches, cap);
+		x->from_ns = usk_json_ns(r, &at, row, "from_ns");
+		x->to_ns = usk_json_ns(r, &at, row, "to_ns");
+		uint64_t epoch = usk_json_count_if(r, &at, row, "epoch");
+		x->epoch = (uint32_t)epoch;
+		bool same = i && epoch == x[-1].epoch;
+		if (x->from_ns > x->to_ns) {
+			usk_json_wrong(r, &at, NULL, "from_ns <= to_ns does not hold");
+		} else if (epoch > UINT32_MAX || (i && epoch < x[-1].epoch) ||
+			   (same && x->from_ns <= x[-1].to_ns)) {
+			usk_json_wrong(r, &at, NULL, "is not in order, behind the one before");
 		}
 	}
 }
@@ -196,8 +267,14 @@ static void read_clocks(struct reader *r, const json_t *root)
 		k->drift_ppm = usk_json_number(r, &at, o, "drift_ppm", true);
 		k->drift_min_ppm = usk_json_number(r, &at, o, "drift_min_ppm", true);
 		k->drift_max_ppm = usk_json_number(r, &at, o, "drift_max_ppm", true);
+		if (json_object_get(o, "wander")) {
+			read_wander(r, &at, o, &k->wander);
+		}
 		read_knots(r, &at, o, k);
+		k->before = read_slopes(r, &at, o, "before", k->quality == USK_REFERENCE);
+		k->after = read_slopes(r, &at, o, "after", k->quality == USK_REFERENCE);
 		read_jumps(r, &at, o, k);
+		read_disturbed(r, &at, o, k);
 		read_routes(r, &at, o, k);
 	}
 }
@@ -240,17 +317,6 @@ static void read_messages_of_pair(struct reader *r, const struct place *at, cons
 	}
 }
 
-/* A rate of 0 to 10^6 ppm, parts per 10^12. */
-static int64_t read_e12(struct reader *r, const struct place *at, const json_t *o, const char *key)
-{
-	double ppm = usk_json_number(r, at, o, key, false);
-	if (!(ppm >= 0 && ppm <= 1e6)) {
-		usk_json_wrong(r, at, key, "is not between 0 and 1,000,000");
-		return 0;
-	}
-	return (int64_t)llround(ppm * 1e6);
-}
-
 static void read_pair(struct reader *r, const struct place *at, const json_t *o, struct usk_pair *p)
 {
 	p->a = usk_json_clock(r, at, o, "a");
@@ -260,14 +326,11 @@ static void read_pair(struct reader *r, const struct place *at, const json_t *o,
 	p->quality = usk_json_quality(r, at, o);
 	p->half_width_ns = usk_json_span_or_null(r, at, o, "half_width_ns");
 	p->half_width_at_ns = usk_json_ns_or_null(r, at, o, "half_width_at_ns");
-	struct place wander = { at, "wander", 0 }, evidence = { at, "sender_evidence", 0 };
+	struct place evidence = { at, "sender_evidence", 0 };
 	struct place recorded = { at, "recorded_delay_ns", 0 },
 		     corrected = { at, "min_delay_ns", 0 };
-	const json_t *v = usk_json_object(r, at, o, "wander");
-	p->wander.assumed_e12 = read_e12(r, &wander, v, "assumed_ppm");
-	p->wander.needed_e12 = read_e12(r, &wander, v, "needed_ppm");
-	p->wander.used_e12 = read_e12(r, &wander, v, "used_ppm");
-	v = usk_json_object(r, at, o, "sender_evidence");
+	read_wander(r, at, o, &p->wander);
+	const json_t *v = usk_json_object(r, at, o, "sender_evidence");
 	p->evidence.option = usk_json_count_if(r, &evidence, v, "option");
 	p->evidence.link = usk_json_count_if(r, &evidence, v, "link");
 	p->evidence.interface = usk_json_count_if(r, &evidence, v, "interface");
@@ -367,7 +430,7 @@ static void read_model(struct reader *r, const struct place *at, const json_t *o
 	}
 	free(name);
 	if (m->kind == USK_WANDER) {
-		m->wander_e12 = read_e12(r, at, o, "ppm");
+		m->wander_e12 = read_rate(r, at, o, "ppm", false);
 	}
 	const json_t *length = json_object_get(o, "duration_ns");
 	const char *word = json_string_value(length);
@@ -385,7 +448,7 @@ static void read_settings(struct reader *r, const json_t *root)
 	struct place at = { NULL, "model", 0 }, solve = { NULL, "solve", 0 };
 	const json_t *o = usk_json_object(r, NULL, root, "model");
 	read_model(r, &at, o);
-	c->max_skew_e12 = read_e12(r, &at, o, "max_skew_ppm");
+	c->max_skew_e12 = read_rate(r, &at, o, "max_skew_ppm", false);
 	c->min_delay = usk_json_string(r, &at, o, "min_delay");
 	c->method = usk_json_string(r, NULL, root, "method");
 	o = usk_json_object(r, NULL, root, "solve");
@@ -546,8 +609,8 @@ enum usk_status usk_clocks_from_json(const char *text, size_t size, struct usk_c
 			       "is not 1, the version that this unskew reads");
 	}
 	if (!r.status) {
-		read_clocks(&r, root);
 		read_settings(&r, root);
+		read_clocks(&r, root);
 		read_traces(&r, root);
 		read_counts(&r, root);
 		read_islands(&r, root);

@@ -211,6 +211,9 @@ static json_t *jumps(const struct usk_clocks *c, const struct usk_clock *k)
 		json_t *o = object();
 		put(o, "kind", text(j->kind == USK_JUMP ? "jump" : "bend"));
 		put(o, "of", text(name_of(c, j->of)));
+		if (j->or_of != USK_NO_CLOCK) {
+			put(o, "or", text(name_of(c, j->or_of)));
+		}
 		put(o, "after_local_ns", ns(j->after_local_ns));
 		put(o, "before_local_ns", ns(j->before_local_ns));
 		put(o, "size_lo_ns", ns(j->size_lo_ns));
@@ -245,6 +248,38 @@ static json_t *routes(const struct usk_clocks *c, const struct usk_clock *k)
 	return a;
 }
 
+static json_t *wander(const struct usk_wander *w)
+{
+	json_t *o = object();
+	put(o, "assumed_ppm", ppm_e12(w->assumed_e12));
+	put(o, "needed_ppm", ppm_e12(w->needed_e12));
+	put(o, "used_ppm", ppm_e12(w->used_e12));
+	return o;
+}
+
+static json_t *disturbed(const struct usk_clock *k)
+{
+	json_t *a = array();
+	for (size_t i = 0; i < k->n_stretches; i++) {
+		json_t *o = object();
+		put(o, "from_ns", ns(k->stretch[i].from_ns));
+		put(o, "to_ns", ns(k->stretch[i].to_ns));
+		if (k->stretch[i].epoch) {
+			put(o, "epoch", count(k->stretch[i].epoch));
+		}
+		add(a, o);
+	}
+	return a;
+}
+
+static json_t *slopes(const struct usk_slopes *s)
+{
+	json_t *o = object();
+	put(o, "least_ppm", ppm_e12(s->least_e12));
+	put(o, "most_ppm", ppm_e12(s->most_e12));
+	return o;
+}
+
 static json_t *clock(const struct usk_clocks *c, size_t i)
 {
 	const struct usk_clock *k = &c->clock[i];
@@ -258,9 +293,13 @@ static json_t *clock(const struct usk_clocks *c, size_t i)
 	put(o, "drift_ppm", ppm(k->drift_ppm));
 	put(o, "drift_min_ppm", ppm(k->drift_min_ppm));
 	put(o, "drift_max_ppm", ppm(k->drift_max_ppm));
+	put(o, "wander", wander(&k->wander));
 	put(o, "half_width_ns", widths(k));
 	put(o, "knots", knots(k));
+	put(o, "before", slopes(&k->before));
+	put(o, "after", slopes(&k->after));
 	put(o, "jumps", jumps(c, k));
+	put(o, "disturbed", disturbed(k));
 	return o;
 }
 
@@ -310,7 +349,7 @@ static json_t *both(json_t *a_to_b, json_t *b_to_a)
 static json_t *pair(const struct usk_clocks *c, size_t i)
 {
 	const struct usk_pair *p = &c->pair[i];
-	json_t *o = object(), *wander = object(), *evidence = object();
+	json_t *o = object(), *evidence = object();
 	json_t *outliers = array(), *contradiction = array();
 	put(o, "a", text(name_of(c, p->a)));
 	put(o, "b", text(name_of(c, p->b)));
@@ -319,10 +358,7 @@ static json_t *pair(const struct usk_clocks *c, size_t i)
 	put(o, "quality", text(usk_quality_name(p->quality)));
 	put(o, "half_width_ns", ns(p->half_width_ns));
 	put(o, "half_width_at_ns", ns(p->half_width_at_ns));
-	put(wander, "assumed_ppm", ppm_e12(p->wander.assumed_e12));
-	put(wander, "needed_ppm", ppm_e12(p->wander.needed_e12));
-	put(wander, "used_ppm", ppm_e12(p->wander.used_e12));
-	put(o, "wander", wander);
+	put(o, "wander", wander(&p->wander));
 	put(evidence, "option", count(p->evidence.option));
 	put(evidence, "link", count(p->evidence.link));
 	put(evidence, "interface", count(p->evidence.interface));

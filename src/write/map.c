@@ -8,7 +8,9 @@
  *       bits; the fast way must equal it for every stamp
  * Not   choosing knots (fit/, solve/), stamps of later epochs
  *
- * Between knots x0 < x <= x1:  T(x) = x + o0 + floor((o1 - o0)(x - x0) / (x1 - x0)).
+ * Between knots x0 < x <= x1:  T(x) = x + o0 + floor((o1 - o0)(x - x0) / (x1 - x0)). Beyond an
+ * outermost knot its slope goes on, cut to the least and most that the clock's rate allows there,
+ * through that knot: it stays between lo and hi, which part by these two.
  *
  * The fast way: with d = x1 - x0 and T1 - T0 = d + o1 - o0 = k*d + b, 0 <= b < d, the same is
  *
@@ -26,6 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define E12 INT64_C(1000000000000)
+
 /* One straight piece, prepared; unsigned numbers are modulo 2^64. */
 struct segment {
 	int64_t first, last; /* stamps whose result is in range; first > last: none */
@@ -33,11 +37,18 @@ struct segment {
 	uint64_t k, b, d, m;
 };
 
+/* T(x) = x + o0 + floor(rise * (x - x0) / run), run > 0. */
+struct line {
+	int64_t x0, o0;
+	usk_i128 rise, run;
+};
+
 struct usk_map {
-	struct usk_knot *knot; /* of epoch 0 */
+	struct usk_knot *knot; /* of one epoch */
 	size_t n_knots;
 	struct segment *segment; /* n_knots + 1: before the first knot, between, behind the last */
-	int64_t max_skew_e12;
+	struct usk_slopes before, after;
+	struct line first, last; /* beyond the outermost knots */
 	bool has_offset;
 };
 
@@ -56,20 +67,35 @@ static size_t segment_of(const struct usk_map *m, int64_t x)
 	return below;
 }
 
-/* The knots whose line segment i follows; the outermost go on. */
-static const struct usk_knot *line_of(const struct usk_map *m, size_t i)
+static struct line between(const struct usk_knot *k)
 {
-	size_t left = i == 0 ? 0 : i == m->n_knots ? m->n_knots - 2 : i - 1;
-	return &m->knot[left];
+	return (struct line){ k->local_ns, k->offset_ns, (usk_i128)k[1].offset_ns - k->offset_ns,
+			      (usk_i128)k[1].local_ns - k->local_ns };
 }
 
-/* The definition: T(x) on the line through k[0] and k[1]. |result| < 2^127. */
-static usk_i128 exact(const struct usk_knot *k, int64_t x)
+/* Through an outermost knot, on by the slope of the line that ends there, cut to s. */
+static struct line beyond(struct line l, const struct usk_knot *from, const struct usk_slopes *s)
 {
-	usk_i128 rise = (usk_i128)k[1].offset_ns - k[0].offset_ns;
-	usk_i128 n = (usk_i128)x - k[0].local_ns;
-	usk_i128 d = (usk_i128)k[1].local_ns - k[0].local_ns;
-	return (usk_i128)x + k[0].offset_ns + usk_floor_div(rise * n, d);
+	usk_i128 least = s->least_e12 * l.run, most = s->most_e12 * l.run, rise = l.rise * E12;
+	if (rise < least || rise > most) {
+		l.rise = rise < least ? s->least_e12 : s->most_e12;
+		l.run = E12;
+	}
+	l.x0 = from->local_ns;
+	l.o0 = from->offset_ns;
+	return l;
+}
+
+static struct line line_of(const struct usk_map *m, size_t i)
+{
+	return i == 0 ? m->first : i == m->n_knots ? m->last : between(&m->knot[i - 1]);
+}
+
+/* The definition. |result| < 2^127. */
+static usk_i128 exact(struct line l, int64_t x)
+{
+	usk_i128 n = (usk_i128)x - l.x0;
+	return (usk_i128)x + l.o0 + usk_floor_div(l.rise * n, l.run);
 }
 
 static bool in_range(usk_i128 t)
@@ -78,7 +104,7 @@ static bool in_range(usk_i128 t)
 }
 
 /* The stamps of [first, last] that T, which does not fall, keeps in range. */
-static void clip(const struct usk_knot *k, int64_t *first, int64_t *last)
+static void clip(struct line k, int64_t *first, int64_t *last)
 {
 	int64_t lo = *first, hi = *last;
 	if (lo <= hi && exact(k, lo) < -USK_TIME_MAX) {
@@ -109,51 +135,46 @@ static void clip(const struct usk_knot *k, int64_t *first, int64_t *last)
 
 static struct segment prepare(const struct usk_map *m, size_t i)
 {
-	const struct usk_knot *k = line_of(m, i);
+	struct line l = line_of(m, i);
 	struct segment s = {
 		.first = i == 0 ? -USK_TIME_MAX : m->knot[i - 1].local_ns + 1,
 		.last = i == m->n_knots ? USK_TIME_MAX : m->knot[i].local_ns,
 	};
-	usk_i128 d = (usk_i128)k[1].local_ns - k[0].local_ns;
-	usk_i128 climb = d + k[1].offset_ns - k[0].offset_ns;
+	usk_i128 climb = l.run + l.rise;
 	if (climb < 0) { /* not a clock's map; leave it to the definition */
 		s.last = s.first - 1;
 		return s;
 	}
-	/* Before the first knot n would be negative: start whole lengths d earlier. */
-	usk_i128 back = i ? 0 : usk_ceil_div((usk_i128)k[0].local_ns + USK_TIME_MAX, d);
-	usk_i128 b = climb % d;
-	s.d = (uint64_t)d;
-	s.k = (uint64_t)(climb / d);
+	/* Before the first knot n would be negative: start whole lengths earlier. */
+	usk_i128 back = i ? 0 : usk_ceil_div((usk_i128)l.x0 + USK_TIME_MAX, l.run);
+	usk_i128 b = climb % l.run;
+	s.d = (uint64_t)l.run;
+	s.k = (uint64_t)(climb / l.run);
 	s.b = (uint64_t)b;
-	s.m = (uint64_t)((((usk_u128)b << 64) + (usk_u128)(d - 1)) / (usk_u128)d);
-	s.x0 = (uint64_t)k[0].local_ns - (uint64_t)back * s.d;
-	s.t0 = (uint64_t)k[0].local_ns + (uint64_t)k[0].offset_ns -
-	       (uint64_t)back * (uint64_t)climb;
-	clip(k, &s.first, &s.last);
+	s.m = (uint64_t)((((usk_u128)b << 64) + (usk_u128)(l.run - 1)) / (usk_u128)l.run);
+	s.x0 = (uint64_t)l.x0 - (uint64_t)back * s.d;
+	s.t0 = (uint64_t)l.x0 + (uint64_t)l.o0 - (uint64_t)back * (uint64_t)climb;
+	clip(l, &s.first, &s.last);
 	return s;
 }
 
-struct usk_map *usk_map_new(const struct usk_clock *clock, int64_t max_skew_e12)
+/* knot[n >= 2] is copied. */
+static struct usk_map *prepare_all(const struct usk_knot *knot, size_t n, struct usk_slopes before,
+				   struct usk_slopes after)
 {
-	size_t n = 0;
-	while (n < clock->n_knots && clock->knot[n].epoch == 0) {
-		n++;
-	}
-	if (n < 2) {
-		return NULL;
-	}
 	struct usk_map *m = usk_alloc(1, sizeof *m);
 	m->knot = usk_alloc(n, sizeof *m->knot);
-	memcpy(m->knot, clock->knot, n * sizeof *m->knot);
+	memcpy(m->knot, knot, n * sizeof *m->knot);
 	m->n_knots = n;
-	/* The reference is the timeline itself: nothing to doubt, however far from its knots. */
-	m->max_skew_e12 = clock->quality == USK_REFERENCE ? 0 : max_skew_e12;
+	m->before = before;
+	m->after = after;
 	m->has_offset = true;
 	for (size_t i = 0; i < n; i++) {
 		m->has_offset = m->has_offset && m->knot[i].offset_ns != USK_NONE;
 	}
 	if (m->has_offset) {
+		m->first = beyond(between(knot), knot, &before);
+		m->last = beyond(between(knot + n - 2), knot + n - 1, &after);
 		m->segment = usk_alloc(n + 1, sizeof *m->segment);
 		for (size_t i = 0; i <= n; i++) {
 			m->segment[i] = prepare(m, i);
@@ -162,16 +183,38 @@ struct usk_map *usk_map_new(const struct usk_clock *clock, int64_t max_skew_e12)
 	return m;
 }
 
+struct usk_map *usk_map_of_epoch(const struct usk_clock *clock, uint32_t epoch,
+				 int64_t max_skew_e12)
+{
+	const struct usk_slopes limit = { -max_skew_e12, max_skew_e12 };
+	size_t from = 0, to;
+	while (from < clock->n_knots && clock->knot[from].epoch < epoch) {
+		from++;
+	}
+	for (to = from; to < clock->n_knots && clock->knot[to].epoch == epoch;) {
+		to++;
+	}
+	return to - from < 2
+		       ? NULL
+		       : prepare_all(clock->knot + from, to - from, from ? limit : clock->before,
+				     to < clock->n_knots ? limit : clock->after);
+}
+
+struct usk_map *usk_map_new(const struct usk_clock *clock, int64_t max_skew_e12)
+{
+	return usk_map_of_epoch(clock, 0, max_skew_e12);
+}
+
 struct usk_map *usk_map_of_line(const struct usk_knot *line, size_t n)
 {
-	struct usk_clock clock = { .quality = USK_ABSENT, .n_knots = n };
-	clock.knot = usk_alloc(n, sizeof *clock.knot);
+	const struct usk_slopes any = { INT64_MIN, INT64_MAX };
+	struct usk_knot *knot = usk_alloc(n, sizeof *knot);
 	for (size_t i = 0; i < n; i++) {
-		clock.knot[i] = (struct usk_knot){ line[i].local_ns, line[i].offset_ns, USK_NONE,
-						   USK_NONE, 0 };
+		knot[i] = (struct usk_knot){ line[i].local_ns, line[i].offset_ns, USK_NONE,
+					     USK_NONE, 0 };
 	}
-	struct usk_map *m = usk_map_new(&clock, 0);
-	free(clock.knot);
+	struct usk_map *m = n < 2 ? NULL : prepare_all(knot, n, any, any);
+	free(knot);
 	return m;
 }
 
@@ -203,9 +246,9 @@ static bool bound_at(const struct usk_map *m, size_t i, int64_t x, int sign, usk
 	usk_i128 bound;
 	if (outside) {
 		usk_i128 away = (usk_i128)x - k[right].local_ns;
-		usk_i128 widen =
-			usk_ceil_div((away < 0 ? -away : away) * m->max_skew_e12, 1000000000000);
-		bound = sign * (usk_i128)v1 + widen;
+		const struct usk_slopes *s = away < 0 ? &m->before : &m->after;
+		int64_t slope = (sign > 0) == (away > 0) ? s->most_e12 : s->least_e12;
+		bound = sign * (usk_i128)v1 + usk_ceil_div(sign * away * slope, E12);
 	} else if (x == k[right].local_ns) {
 		bound = sign * (usk_i128)v1;
 	} else {

@@ -30,24 +30,6 @@ struct usk_replay {
 	int64_t highest;
 };
 
-static struct usk_map *map_of(const struct usk_clock *clock, uint32_t epoch, int64_t max_skew_e12)
-{
-	struct usk_clock one = *clock;
-	size_t n = 0;
-	while (n < clock->n_knots && clock->knot[n].epoch < epoch) {
-		n++;
-	}
-	one.n_knots = 0;
-	one.knot = usk_alloc(clock->n_knots, sizeof *one.knot);
-	for (; n < clock->n_knots && clock->knot[n].epoch == epoch; n++) {
-		one.knot[one.n_knots] = clock->knot[n];
-		one.knot[one.n_knots++].epoch = 0;
-	}
-	struct usk_map *map = usk_map_new(&one, max_skew_e12);
-	free(one.knot);
-	return map;
-}
-
 /* Jumps that end before they begin: there it was put back. */
 static size_t find_turns(const struct usk_clock *clock, struct turn *turn)
 {
@@ -72,7 +54,7 @@ struct usk_replay *usk_replay_new(const struct usk_clock *clock, int64_t max_ske
 	r->map = usk_alloc(r->n_epochs, sizeof(struct usk_map *));
 	r->name = usk_strdup(clock->name ? clock->name : "");
 	for (size_t i = 0; i < r->n_epochs; i++) {
-		r->map[i] = map_of(clock, (uint32_t)i, max_skew_e12);
+		r->map[i] = usk_map_of_epoch(clock, (uint32_t)i, max_skew_e12);
 		any = any || r->map[i];
 	}
 	if (!any) {

@@ -32,9 +32,9 @@ $ ls w
 # A header that claims packets of 4 GiB: the file is refused or used as far as it is whole, in little memory.
 $ (head -c 32 t/host1.pcap; printf '\377\377\377\377\377\377\377\377'; head -c 1000 t/host1.pcap) >giant.pcap
 $ (ulimit -Sv 400000; unskew --version >/dev/null 2>&1 || ulimit -Sv unlimited; unskew sync t/host0.pcap giant.pcap -o w/clocks.json)
-clock  quality    offset at the middle  drift, ppm  sent  received
-host0  reference  0                     0              0         0
-giant  absent     -                     -              0         0
+clock  quality    offset at the middle (± there)  drift, ppm  sent  received
+host0  reference  0                               0              0         0
+giant  absent     -                               -              0         0
 
 Matched 0 messages.
 Note: giant.pcap: the record at byte 24 claims 4294967295 captured bytes: damaged; the last 1016 bytes are left out

@@ -17,16 +17,17 @@ shortest messages, and what was taken off it, as the smallest is never quite wha
 minima could be so much longer before messages contradict each other.
 Matched 5,873 messages.
 $ unskew sync t/messages.csv --model linear --min-delay @delays.csv --truth t/truth.json
-clock  quality    offset at the middle    drift, ppm                  sent  received
-host0  reference  0                       0                          2,921     2,952
-host1  bounded    -1.00060008 s ± 637 ns  20.000 (19.976 to 20.022)  2,952     2,921
+clock  quality    offset at the middle (± there)  drift, ppm                  sent  received
+host0  reference  0                               0                          2,921     2,952
+host1  bounded    -1.000600082 s ± 637 ns         20.000 (19.976 to 20.022)  2,952     2,921
 
 Matched 5,873 messages.
 Received before sent: 2,952 as recorded, 0 corrected. Half widths: 636 ns to 690 ns.
 Delays, median (99 %): host0 -> host1 1.00 s as recorded, 51.3 us (58.7 us) corrected;
   back -1.00 s as recorded, 51.4 us (59.3 us) corrected.
 Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
-less than its minimum delay (@delays.csv). The bands hold if that does.
+less than its minimum delay (@delays.csv).
+The bounds are valid while these assumptions hold.
 Truth: host1's estimate is off by at most 3 ns; its band holds the truth throughout.
 $ cat delays.csv
 sender,receiver,model
@@ -102,7 +103,7 @@ host1     host0        UDP                91    100 us  50.1 us     145, 41
 # The ways may differ by so much.
 $ unskew calibrate t/messages.csv --asymmetry 20us | grep -A2 between
 between       minimum delay, either way     payload  smallest  margin     room
-host0, host1  39.366us                   16 to 1399   50.0 us  651 ns  2.61 us
+host0, host1  39.366us                   16 to 1399   50.0 us  651 ns  2.60 us
 
 # Too little to tell, nothing to tell, and outputs.
 $ printf 'sender,receiver,sent_ns,received_ns,bytes\na,b,0,40000,0\nb,a,50000,90000,0\n' >few.csv; unskew calibrate few.csv

@@ -34,3 +34,11 @@ $ unskew convert clocks.json -c b -F 2 5
 $ unskew convert clocks.json -c b -F 0
 ! unskew: --field: 0 is less than 1
 ? 2
+# Far from all messages it is extrapolated, and says so once.
+$ unskew convert clocks.json -c b 1800000000s 1900000000s
+1800000000000000000	1800000000000000000	1799100000000470123	1800899999999529875
+1900000000000000000	1900000000000000000	1899050000000470123	1900949999999529875
+! unskew: note: stamp 1800000000000000000 of b lies 1790000000 s outside of what was recorded, which spans 1.00 s: its time is extrapolated, and its bounds hold if the rate stayed within the same limits all the while
+$ unskew before clocks.json b:1800000000s a:1s
+no 1799099999000470123
+! unskew: note: stamp 1800000000000000000 of b lies 1790000000 s outside of what was recorded, which spans 1.00 s: its time is extrapolated, and its bounds hold if the rate stayed within the same limits all the while

@@ -3,10 +3,10 @@
 $ printf 'clock,time_ns,kind,id,bytes\na,1000000,send,m1,10\na,5000000,recv,m2,\na,6000000,send,m3,5\na,7000000,send,twice,\na,7000001,send,twice,\na,8000000,send,nobody,\n' >a.csv
 $ printf '{"clock":"b","time_ns":2100000,"kind":"recv","id":"m1"}\n{"time_s":0.0031,"clock":"b","kind":"send","id":"m2"}\n{"clock":"b","time":"1970-01-01T00:00:00.0071Z","kind":"recv","id":"m3"}\n{"clock":"c","time_ns":8000000,"kind":"recv","id":"m3"}\n{"clock":"b","time_ns":8000000,"kind":"recv","id":"twice"}\n{"clock":"b","time_ns":oops}\n' >b.jsonl
 $ unskew sync a.csv b.jsonl -o clocks.json --messages m.csv
-clock  quality    offset at the middle  drift, ppm       sent  received
-a      reference  0                     0                   3         1
-b      bounded    0.4 ms ± 1.51 ms      0 (-500 to 500)     1         2
-c      one-sided  at least -2.00 ms     -                   0         1
+clock  quality    offset at the middle (± there)  drift, ppm       sent  received
+a      reference  0                               0                   3         1
+b      bounded    0.40 ms ± 1.51 ms               0 (-500 to 500)     1         2
+c      one-sided  at least -2.00 ms               -                   0         1
 
 Matched 4 messages; left out: 1 unmatched, 1 ambiguous.
 Received before sent: 0 as recorded, 0 corrected. Half widths: 1.51 ms to 1.51 ms.
@@ -15,7 +15,8 @@ Delays, median (99 %): a -> b 1.10 ms as recorded, 1.50 ms (1.50 ms) corrected;
 Note: b.jsonl: line 6: has no kind; 1 row of it is left out
 Note: c is bounded on one side only: its messages come or go, but do not lead back to a; traffic in the other direction would close it
 Model wander: the rate of each pair is constant within 0.1 ppm, no two clocks differ by more than
-500 ppm, no message takes less than its minimum delay (0 ns). The bands hold if that does.
+500 ppm, no message takes less than its minimum delay (0 ns).
+The bounds are valid while these assumptions hold.
 Wrote clocks.json, m.csv.
 ? 3
 $ cat m.csv
@@ -53,9 +54,9 @@ $ unskew sync ntp.csv --reference server
 ! unskew: ntp.csv: line 2: is in ticks: say how many make a second with --tick-rate client=HZ; 2 rows of it are left out
 ? 1
 $ unskew sync ntp.csv --reference server --tick-rate client=1193182 -o ntp.json | head -n 3
-clock   quality    offset at the middle  drift, ppm       sent  received
-client  bounded    10.0005 s ± 9.54 ms   0 (-500 to 500)     2         2
-server  reference  0                     0                   2         2
+clock   quality    offset at the middle (± there)  drift, ppm       sent  received
+client  bounded    10.00050 s ± 9.54 ms            0 (-500 to 500)     2         2
+server  reference  0                               0                   2         2
 $ unskew apply -q ntp.json ntp.csv --tick-rate client=1193182 -o fixed.csv; cat fixed.csv
 a,b,t1_ticks,t1_ns,t2_s,t2_raw_ns,t3_s,t3_raw_ns,t4_ticks,t4_ns
 client,server,1193182,11000499849,11.010000000,11010000000,11.011000000,11011000000,1217045,11020499312

@@ -2,20 +2,22 @@
 $ unskew simulate --seconds 60 --rate 50 --step host1@20s:1ms --step host1@40s:-5s -o s
 ! s: 14,340 packets in captures of 2 hosts, 7,170 messages in messages.csv, clocks in truth.json
 $ unskew sync --model segments=auto s/host0.pcap s/host1.pcap -o c.json --truth s/truth.json
-clock  quality    offset at the middle  drift, ppm            sent  received
-host0  reference  0                     0                    3,591     3,579
-host1  bounded    -1.00054 s ± 920 us   20.0 (14.7 to 25.5)  3,579     3,591
+clock  quality    offset in a stretch (± there)  drift, ppm            sent  received
+host0  reference  0                              0                    3,591     3,579
+host1  bounded    -1.0016001 s ± 50.1 us         20.0 (14.7 to 25.5)  3,579     3,591
+Offsets are those at the middle of the stretch between steps that has most messages.
 
 Matched 7,170 messages.
 Received before sent: 3,580 as recorded, 0 corrected. Half widths: 50.1 us to 53.4 us.
 Delays, median (99 %): host0 -> host1 1.00 s as recorded, 87.4 us (286 us) corrected;
   back -1.00 s as recorded, 84.1 us (294 us) corrected.
-Step: host1 was put forward, or host0 back, by 1.00 ms ± 118 us,
+Step: host1 was put forward, or host0 back, by 998 us ± 118 us,
   between 1700000020.994197112 s and 1700000021.019071531 s by the clock of host1.
-Step: host1 was put back by 5.00000 s ± 114 us,
+Step: host1 was put back by 5.000000 s ± 114 us,
   from 1700000040.994975757 s to 1700000036.013254569 s: there its epoch 1 begins, as its stamps repeat.
 Model segments: every clock keeps one rate for as long as one fits, no two differ by more than 500 ppm,
-no message takes less than its minimum delay (0 ns). The bands hold if that does.
+no message takes less than its minimum delay (0 ns).
+The bounds are valid while these assumptions hold.
 Truth: host1's estimate is off by at most 152 ns; its band holds the truth throughout.
 Wrote c.json.
 $ unskew convert c.json host1:1700000030.5s
@@ -52,18 +54,20 @@ An inversion is a message received before it was sent, by the stamps as recorded
 $ unskew simulate --seconds 60 --rate 50 --step host0@30s:-3600s -o r
 ! r: 14,340 packets in captures of 2 hosts, 7,170 messages in messages.csv, clocks in truth.json
 $ unskew sync --model segments=auto r/host0.pcap r/host1.pcap -o r.json
-clock  quality    offset at the middle  drift, ppm               sent  received
-host0  bounded    1.000300 s ± 50.1 us  -20.0 (-23.6 to -16.4)  3,591     3,579
-host1  reference  0                     0                       3,579     3,591
+clock  quality    offset in a stretch (± there)  drift, ppm               sent  received
+host0  bounded    3601.0009000 s ± 50.1 us       -20.0 (-23.6 to -16.4)  3,591     3,579
+host1  reference  0                              0                       3,579     3,591
+Offsets are those at the middle of the stretch between steps that has most messages.
 
 Matched 7,170 messages.
 Received before sent: 3,579 as recorded, 0 corrected. Half widths: 50.1 us to 52.9 us.
 Delays, median (99 %): host1 -> host0 -1.00 s as recorded, 84.0 us (294 us) corrected;
   back 3600 s as recorded, 87.4 us (286 us) corrected.
-Step: host0 was put back by 3600.00000 s ± 108 us,
+Step: host0 was put back by 3600.000001 s ± 109 us,
   from 1700000029.997613105 s to 1699996430.004773927 s: there its epoch 1 begins, as its stamps repeat.
 Model segments: every clock keeps one rate for as long as one fits, no two differ by more than 500 ppm,
-no message takes less than its minimum delay (0 ns). The bands hold if that does.
+no message takes less than its minimum delay (0 ns).
+The bounds are valid while these assumptions hold.
 Wrote r.json.
 $ unskew apply r.json r/host0.pcap r/host1.pcap -o r2
 ! Wrote r2/host0.pcap.
@@ -75,3 +79,13 @@ host1 -> host0     3,579           0    50.0 us  84.0 us  294 us  556 us
 
 Matched 7,170 messages.
 An inversion is a message received before it was sent, by the stamps as recorded.
+# What a table of clocks says of one that was disturbed, and of a step that may be either's.
+$ python3 -c "import json;c=json.load(open('c.json'));k=c['clocks'][1];k['disturbed']=[{'from_ns':'1700000010000000000','to_ns':'1700000013000000000'},{'from_ns':'1700000025000000000','to_ns':'1700000028000000000'}];k['jumps'][0]['or']='host0';k['wander']={'assumed_ppm':5,'needed_ppm':24.5123,'used_ppm':49.0246};c['model'].update(name='wander',ppm=5);json.dump(c,open('d.json','w'))"
+$ unskew report d.json -q -o d.html; sed 's/<[^>]*>//g' d.html | sed -n '/^Model/,/hold/p;/^Step of/,+1p;/^Disturbed/p'
+Model wander: the rate of each clock is constant within 49 ppm (5 assumed, 24.5 needed)
+outside of disturbed stretches, no two clocks differ by more than
+500 ppm, no message takes less than its minimum delay (0 ns).
+The bounds are valid while these assumptions hold.
+Step of host1 or host0 (messages cannot tell): host1 was put forward, or host0 back, by 998 us ± 118 us,
+  between 1700000020.994197112 s and 1700000021.019071531 s by the clock of host1.
+Disturbed: host1 in 2 stretches, 6.00 s in all (10 % of the time): there only the skew limit bounds its rate.

@@ -1,23 +1,24 @@
 # Minimum delays: what they bound, what they forbid, and models that are none.
 $ unskew simulate -o t --seconds 20 --rate 10 --seed 3 --format table --dmin 50us -q
 $ unskew sync t/messages.csv --min-delay 49us+0.5us+0.1ns/B --truth t/truth.json -o clocks.json; grep '"min_delay":' clocks.json
-clock  quality    offset at the middle    drift, ppm              sent  received
-host0  reference  0                       0                        208       202
-host1  bounded    -1.0002010 s ± 1.33 us  20.08 (19.80 to 20.36)   202       208
+clock  quality    offset at the middle (± there)  drift, ppm              sent  received
+host0  reference  0                               0                        208       202
+host1  bounded    -1.00020102 s ± 1.33 us         20.08 (19.80 to 20.36)   202       208
 
 Matched 410 messages.
 Received before sent: 202 as recorded, 0 corrected. Half widths: 713 ns to 2.05 us.
 Delays, median (99 %): host0 -> host1 1.00 s as recorded, 87.6 us (273 us) corrected;
   back -1.00 s as recorded, 86.9 us (270 us) corrected.
 Model wander: the rate of each pair is constant within 0.1 ppm, no two clocks differ by more than
-500 ppm, no message takes less than its minimum delay (49us+0.5us+0.1ns/B). The bands hold if that does.
-Truth: host1's estimate is off by at most 1.20 us; its band holds the truth throughout.
+500 ppm, no message takes less than its minimum delay (49us+0.5us+0.1ns/B).
+The bounds are valid while these assumptions hold.
+Truth: host1's estimate is off by at most 1.21 us; its band holds the truth throughout.
 Wrote clocks.json.
     "min_delay": "49us+0.5us+0.1ns/B"
 $ (echo sender,receiver,model; echo host0,host1,49us; echo host1,host0,48us; echo host7,host0,1us) >delays.csv; unskew sync t/messages.csv --min-delay @delays.csv
-clock  quality    offset at the middle    drift, ppm              sent  received
-host0  reference  0                       0                        208       202
-host1  bounded    -1.0002005 s ± 2.45 us  20.08 (19.69 to 20.47)   202       208
+clock  quality    offset at the middle (± there)  drift, ppm              sent  received
+host0  reference  0                               0                        208       202
+host1  bounded    -1.00020048 s ± 2.44 us         20.08 (19.69 to 20.47)   202       208
 
 Matched 410 messages.
 Received before sent: 202 as recorded, 0 corrected. Half widths: 1.80 us to 3.09 us.
@@ -25,7 +26,8 @@ Delays, median (99 %): host0 -> host1 1.00 s as recorded, 88.1 us (274 us) corre
   back -1.00 s as recorded, 86.4 us (270 us) corrected.
 Note: --min-delay @delays.csv: 1 of its 3 rows name clocks that no trace has, the first is "host7"
 Model wander: the rate of each pair is constant within 0.1 ppm, no two clocks differ by more than
-500 ppm, no message takes less than its minimum delay (@delays.csv). The bands hold if that does.
+500 ppm, no message takes less than its minimum delay (@delays.csv).
+The bounds are valid while these assumptions hold.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,40000; echo b,a,90000,170000) >m.csv; unskew check m.csv --min-delay 50us
 direction  messages  inversions  min delay   median      p99      max
 a -> b            1           0    40.0 us  40.0 us  40.0 us  40.0 us
@@ -43,9 +45,9 @@ $ unskew check m.csv --min-delay 50us --json | grep -A6 min_delay
     "mean_ns": "10000"
   },
 $ unskew sync t/messages.csv --min-delay 520us --max-outliers 0
-clock  quality       offset at the middle  drift, ppm  sent  received
-host0  reference     0                     0            208       202
-host1  contradicted  -                     -            202       208
+clock  quality       offset at the middle (± there)  drift, ppm  sent  received
+host0  reference     0                               0            208       202
+host1  contradicted  -                               -            202       208
 
 Matched 410 messages.
 No clock of this model fits host0 and host1; these messages contradict each other:

@@ -23,4 +23,4 @@ $ unskew sync t/host0.pcap t/host1.pcap --truth none.json >out
 ? 1
 # A band that misses the truth says so.
 $ sed 's/"host1"/"host9"/; s/"host0"/"host1"/; s/"host9"/"host0"/' t/truth.json >swapped.json; unskew sync t/host0.pcap t/host1.pcap --truth swapped.json | grep Truth
-Truth: host1's estimate is off by at most 2.00 s; its band MISSES the truth by up to 2.00 s.
+Truth: host1's estimate is off by at most 2.01 s; its band MISSES the truth by up to 2.01 s.

@@ -50,3 +50,29 @@ $ unskew sync
 $ unskew help snyc
 ! unskew: snyc: no such command; did you mean sync?
 ? 2
+# An anchor: two clocks, two times, and by how much they may be off.
+$ unskew sync --anchor a@1s=b@2s a b
+! unskew: --anchor a@1s=b@2s: should be A@TIME=B@TIME±D
+? 2
+$ unskew sync --anchor a@1s+-1ms a b
+! unskew: --anchor a@1s+-1ms: should be A@TIME=B@TIME±D
+? 2
+$ unskew sync --anchor a@soon=b@2s+-1ms a b
+! unskew: --anchor a@soon=b@2s+-1ms: "soon" is not a time: write ns, 1700000000.5s or 2023-11-14T22:13:20.5Z
+? 2
+$ unskew sync --anchor a@1s=b+-1ms a b
+! unskew: --anchor a@1s=b+-1ms: "b" should be CLOCK@TIME
+? 2
+$ unskew sync --anchor a@1s=b@2s±soon a b
+! unskew: --anchor a@1s=b@2s±soon: "soon" is not a duration such as 30min or 39us
+? 2
+$ unskew sync --anchor a@1s=b@2s+--1ms a b
+! unskew: --anchor a@1s=b@2s+--1ms: -1ms is less than nothing
+? 2
+$ unskew sync --anchor a@1s=nobody@2s+-1ms a=$DATA/host0.pcap b=$DATA/host1.pcap
+! unskew: --anchor a@...=nobody@...: there is no clock "nobody"; "a" is one
+? 2
+$ unskew sync --anchor a@1s=a@2s+-1ms a=$DATA/host0.pcap b=$DATA/host1.pcap
+! unskew: --anchor a@...=a@...: names one clock twice
+? 2
+$ unskew sync -q --anchor a@2023-11-14T22:13:20+00:00=b@1700000000.5s±1s --anchor 'b@1=a@2+-0' a=$DATA/host0.pcap b=$DATA/host1.pcap

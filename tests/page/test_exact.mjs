@@ -36,7 +36,8 @@ for (let round = 0; round < 20; round++) {
 		x += step;
 		return knot;
 	});
-	const json = { name: 'c', quality: 'bounded', knots: knots.map((k) => ({ local_ns: `${k.x}`, offset_ns: `${k.offset}`, lo_ns: `${k.offset}`, hi_ns: `${k.offset}` })) };
+	const json = { name: 'c', quality: 'bounded', knots: knots.map((k) => ({ local_ns: `${k.x}`, offset_ns: `${k.offset}`, lo_ns: `${k.offset}`, hi_ns: `${k.offset}` })),
+		before: { least_ppm: -1e6, most_ppm: 1e6 }, after: { least_ppm: -1e6, most_ppm: 1e6 } };
 	const clock = new Clock(json, 500);
 	const local = knots[0].x - BigInt(any(30)), reference = local + knots[0].offset - BigInt(any(30));
 	const map = clock.map('offset', local, reference);
@@ -47,11 +48,24 @@ for (let round = 0; round < 20; round++) {
 	}
 }
 
+/* Beyond its knots a band goes on by the slopes that are stated, the estimate cut to these. */
+{
+	const knots = [[0n, 0n], [1000000n, 500n]].map(([x, o]) => ({ local_ns: `${x}`, offset_ns: `${o}`, lo_ns: `${o - 10n}`, hi_ns: `${o + 10n}` }));
+	const slopes = (least_ppm, most_ppm) => ({ least_ppm, most_ppm });
+	const clock = new Clock({ name: 'c', quality: 'bounded', knots, before: slopes(100, 200.000001), after: slopes(-3, 600) }, 500);
+	const at = (side, x) => clock.map(side, 0n, 0n).offset(x);
+	assert.deepEqual(['lo', 'offset', 'hi'].map((side) => at(side, -1000000)), [-211, -201, -90]);
+	assert.deepEqual(['lo', 'offset', 'hi'].map((side) => at(side, 2000000)), [487, 1000, 1110]);
+	assert.deepEqual(['lo', 'offset', 'hi'].map((side) => at(side, 1000000)), [490, 500, 510]);
+	const plain = new Clock({ name: 'c', quality: 'bounded', knots }, 500);
+	assert.deepEqual(['lo', 'hi'].map((side) => plain.map(side, 0n, 0n).offset(-1000)), [-11, 11]);
+}
+
 const plain = (text) => text.replaceAll('\u00a0', ' ').replaceAll('\u2212', '-').replaceAll('\u00b5', 'u').replaceAll('\u2009', ' ');
 for (const [got, want] of [
 	[span(0), '0 ns'], [span(1234), '1.23 us'], [span('-1005999123'), '-1.01 s'], [span(999999), '1.00 ms'], [span(null), '-'],
-	[bound(1231), '1.24 us'], [bound(50000), '50.0 us'], [between(-1005999100, -1006052400, -1005945800), '-1.005999 s ± 53.3 us'],
-	[between(-1700, -5500, 2100), '-1.7 us ± 3.80 us'], [between(40000, -163000, 243000), '40 us ± 203 us'],
+	[bound(1231), '1.24 us'], [bound(50000), '50.0 us'], [between(-1005999100, -1006052400, -1005945800), '-1.0059991 s ± 53.3 us'],
+	[between(-1700, -5500, 2100), '-1.70 us ± 3.80 us'], [between(40000, -163000, 243000), '40 us ± 203 us'],
 	[drift(20, 19.725271, 20.271), '20.00 (19.72 to 20.28)'], [drift(0.5, -2.3, 3.4), '0.5 (-2.3 to 3.4)'], [drift(null, null, null), '-'],
 	[count(1234567), '1,234,567'], [spanAmong(1006206133, 12000000), '1.006 s'],
 	[instant(1700000000123456789n), '2023-11-14 22:13:20.123 456 789 UTC'], [instant(-5n), '-0.000 000 005 s'],

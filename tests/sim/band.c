@@ -3,30 +3,18 @@
 
 #define E12 INT64_C(1000000000000)
 
-struct band band_of(const struct usk_knot *knot, size_t n, uint32_t epoch, int64_t max_skew_e12)
+struct band band_of(const struct usk_clock *clock, uint32_t epoch, int64_t max_skew_e12)
 {
-	size_t from = 0, to;
+	const struct usk_knot *knot = clock->knot;
+	const struct usk_slopes limit = { -max_skew_e12, max_skew_e12 };
+	size_t from = 0, to, n = clock->n_knots;
 	while (from < n && knot[from].epoch < epoch) {
 		from++;
 	}
 	for (to = from; to < n && knot[to].epoch == epoch; to++) {
 	}
-	struct usk_slopes any = { -max_skew_e12, max_skew_e12 };
-	return (struct band){ knot + from, to - from, any, any };
-}
-
-struct band band_of_clock(const struct usk_clock *c, uint32_t epoch, int64_t max_skew_e12)
-{
-	struct band b = band_of(c->knot, c->n_knots, epoch, max_skew_e12);
-	bool stated = c->before.least_e12 || c->before.most_e12 || c->after.least_e12 ||
-		      c->after.most_e12;
-	if (stated && b.n && b.knot == c->knot) {
-		b.before = c->before;
-	}
-	if (stated && b.n && b.knot + b.n == c->knot + c->n_knots) {
-		b.after = c->after;
-	}
-	return b;
+	return (struct band){ knot + from, to - from, from ? limit : clock->before,
+			      to < n ? limit : clock->after };
 }
 
 static int64_t value(const struct usk_knot *k, enum band_side side)
@@ -53,17 +41,27 @@ int64_t band_at(const struct band *b, int64_t local_ns, enum band_side side)
 	}
 	usk_i128 before = (usk_i128)b->knot->local_ns - local_ns;
 	usk_i128 after = (usk_i128)local_ns - last->local_ns;
-	if (before > 0 && side == BAND_HI) {
-		return usk_saturate(y0 + usk_ceil_div(-before * b->before.least_e12, E12));
+	if (before > 0 && side != BAND_OFFSET) {
+		usk_i128 rise = side == BAND_HI ? usk_ceil_div(-before * b->before.least_e12, E12)
+						: usk_floor_div(-before * b->before.most_e12, E12);
+		return usk_saturate(y0 + rise);
 	}
-	if (before > 0 && side == BAND_LO) {
-		return usk_saturate(y0 + usk_floor_div(-before * b->before.most_e12, E12));
+	if (after > 0 && side != BAND_OFFSET) {
+		usk_i128 rise = side == BAND_HI ? usk_ceil_div(after * b->after.most_e12, E12)
+						: usk_floor_div(after * b->after.least_e12, E12);
+		return usk_saturate(y1 + rise);
 	}
-	if (after > 0 && side == BAND_HI) {
-		return usk_saturate(y1 + usk_ceil_div(after * b->after.most_e12, E12));
-	}
-	if (after > 0 && side == BAND_LO) {
-		return usk_saturate(y1 + usk_floor_div(after * b->after.least_e12, E12));
+	if (before > 0 || after > 0) {
+		struct usk_slopes s = before > 0 ? b->before : b->after;
+		usk_i128 slope = ((usk_i128)y1 - y0) * E12,
+			 length = (usk_i128)k[1].local_ns - k->local_ns;
+		bool slow = slope<s.least_e12 * length, fast = slope> s.most_e12 * length;
+		usk_i128 away = before > 0 ? -before : after;
+		if (slow || fast) {
+			usk_i128 rise =
+				usk_floor_div(away * (slow ? s.least_e12 : s.most_e12), E12);
+			return usk_saturate((before > 0 ? y0 : y1) + rise);
+		}
 	}
 	usk_i128 run = (usk_i128)k[1].local_ns - k->local_ns;
 	usk_i128 product = ((usk_i128)y1 - y0) * ((usk_i128)local_ns - k->local_ns);

@@ -188,7 +188,7 @@ static int64_t timeline(const struct usk_clocks *a, const struct usk_clock *refe
 	if (!epoch) {
 		return shown;
 	}
-	struct band b = band_of(reference->knot, reference->n_knots, epoch, a->max_skew_e12);
+	struct band b = band_of(reference, epoch, a->max_skew_e12);
 	return b.n < 2 ? shown : shown + band_at(&b, shown, BAND_OFFSET);
 }
 
@@ -238,7 +238,7 @@ static struct held check_way(const struct usk_clocks *a, uint32_t clock,
 			continue;
 		}
 		if (at.epoch != of) {
-			b = band_of_clock(c, at.epoch, a->max_skew_e12);
+			b = band_of(c, at.epoch, a->max_skew_e12);
 			of = at.epoch;
 		}
 		if (b.n < 2) { /* nothing is said of a time that the trace holds */

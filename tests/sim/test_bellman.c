@@ -318,7 +318,7 @@ static void check_moment(const struct net *w, const struct bellman *b, const str
 			return;
 		}
 	}
-	struct band band = band_of_clock(c, at.epoch, a->max_skew_e12);
+	struct band band = band_of(c, at.epoch, a->max_skew_e12);
 	if (band.n < 2) {
 		return;
 	}

@@ -185,8 +185,7 @@ static void check_band(const struct world *w, const struct usk_clocks *c, const 
 		int64_t t = w->o->start_ns + w->o->duration_ns / MOMENTS * i;
 		int64_t x = sim_clock_read(&w->clock[1], t);
 		int64_t truth = sim_clock_read(&w->clock[0], t) - x;
-		struct band b = band_of(k->knot, k->n_knots, (uint32_t)epochs_until(w, k, t),
-					c->max_skew_e12);
+		struct band b = band_of(k, (uint32_t)epochs_until(w, k, t), c->max_skew_e12);
 		MUST(b.n >= 2);
 		int64_t lo = band_at(&b, x, BAND_LO), hi = band_at(&b, x, BAND_HI);
 		MUST(lo - 1 <= truth && truth <= hi + 1);

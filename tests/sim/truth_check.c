@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,9 +46,17 @@ static struct usk_knot *knots_read(const json_t *clock, size_t *n, char why[512]
 	return knots;
 }
 
+static struct usk_slopes slopes_read(json_t *clock, const char *key)
+{
+	json_t *o = json_object_get(clock, key);
+	return (struct usk_slopes){
+		llround(json_number_value(json_object_get(o, "least_ppm")) * 1e6),
+		llround(json_number_value(json_object_get(o, "most_ppm")) * 1e6)
+	};
+}
+
 struct answer {
-	const struct usk_knot *knot;
-	size_t n;
+	const struct usk_clock *clock;
 	int64_t max_skew_e12;
 	bool swapped; /* the clock is host0 */
 };
@@ -65,7 +74,7 @@ static bool check_moments(const struct answer *a, const struct true_clocks *t, u
 		int64_t at = t->start_ns + (int64_t)usk_rng_below(&r, span);
 		int64_t y = sim_clock_read(clock, at);
 		int64_t truth = sim_clock_read(reference, at) - y;
-		struct band b = band_of(a->knot, a->n, true_epoch(clock, at), a->max_skew_e12);
+		struct band b = band_of(a->clock, true_epoch(clock, at), a->max_skew_e12);
 		if (b.n < 2) {
 			snprintf(why, 512, "no knots for epoch %u", true_epoch(clock, at));
 			return false;
@@ -115,11 +124,12 @@ bool check_band(const char *json_path, const struct true_clocks *t, uint64_t see
 		const char *name = json_string_value(json_object_get(clock, "name"));
 		if (good && !strcmp(quality, "bounded")) {
 			seen = true;
-			size_t n;
-			struct usk_knot *knot = knots_read(clock, &n, why);
-			struct answer a = { knot, n, max_skew_e12, !strcmp(name, t->name[0]) };
+			struct usk_clock k = { .before = slopes_read(clock, "before"),
+					       .after = slopes_read(clock, "after") };
+			k.knot = knots_read(clock, &k.n_knots, why);
+			struct answer a = { &k, max_skew_e12, !strcmp(name, t->name[0]) };
 			good = !*why && check_moments(&a, t, seed, strict, width_ns, why);
-			free(knot);
+			free(k.knot);
 		} else if (good && strcmp(quality, "reference") != 0) {
 			good = false;
 			snprintf(why, 512, "%s is %s", name, quality);

@@ -264,7 +264,7 @@ static bool on_timeline(const struct trial *t, const struct usk_clock *c, uint32
 	if (c->quality == USK_REFERENCE && !epoch) {
 		return true;
 	}
-	struct band b = band_of_clock(c, epoch, t->answer->max_skew_e12);
+	struct band b = band_of(c, epoch, t->answer->max_skew_e12);
 	int64_t offset = b.n < 2 ? USK_NONE : band_at(&b, local_ns, side);
 	if (offset == USK_NONE) {
 		return false;

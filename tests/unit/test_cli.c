@@ -22,14 +22,14 @@ static void test_between(void **state)
 		int64_t value, lo, hi;
 		const char *text;
 	} cases[] = {
-		{ -957333333, -957372733, -957293933, "-957.333 ms" PM "39.4 us" },
-		{ 3000, -50005000, 50011000, "0 ms" PM "50.1 ms" },
+		{ -957333333, -957372733, -957293933, "-957.3333 ms" PM "39.5 us" },
+		{ 3000, -50005000, 50011000, "0.0 ms" PM "50.1 ms" },
 		{ 0, 0, 0, "0 ns" PM "0 ns" },
 		{ 1, 0, 2, "1 ns" PM "1 ns" },
 		{ INT64_C(23155200123456789), INT64_C(23155200123455789),
-		  INT64_C(23155200123457789), "23155200.1234568 s" PM "1.00 us" },
-		{ 999999999, 999999900, 1000000100, "1.00000000 s" PM "101 ns" },
-		{ 5, -1000, 1001, "0.0 us" PM "1.01 us" },
+		  INT64_C(23155200123457789), "23155200.12345679 s" PM "1.01 us" },
+		{ 999999999, 999999900, 1000000100, "999.999999 ms" PM "101 ns" },
+		{ 5, -1000, 1001, "0.01 us" PM "1.01 us" },
 		{ -INT64_C(1500000000), -INT64_C(1500000001), -INT64_C(1499999999),
 		  "-1.500000000 s" PM "1 ns" },
 		{ USK_TIME_MAX, USK_TIME_MAX - 1, USK_TIME_MAX,
@@ -47,16 +47,18 @@ static void test_spans(void **state)
 	(void)state;
 	static const struct {
 		int64_t ns;
-		const char *near, *bound;
+		const char *near, *bound, *at_least, *at_most;
 	} cases[] = {
-		{ 0, "0 ns", "0 ns" },
-		{ 999, "999 ns", "999 ns" },
-		{ 1001, "1.00 us", "1.01 us" },
-		{ 999999, "1.00 ms", "1.00 ms" },
-		{ -39449, "-39.4 us", "-39.5 us" },
-		{ 1234567890, "1.23 s", "1.24 s" },
-		{ INT64_C(86400000000000), "86400 s", "86400 s" },
-		{ USK_NONE, "-", "-" },
+		{ 0, "0 ns", "0 ns", "0 ns", "0 ns" },
+		{ 999, "999 ns", "999 ns", "999 ns", "999 ns" },
+		{ 1001, "1.00 us", "1.01 us", "1.00 us", "1.01 us" },
+		{ 999999, "1.00 ms", "1.00 ms", "999 us", "1.00 ms" },
+		{ -39449, "-39.4 us", "-39.5 us", "-39.5 us", "-39.4 us" },
+		{ -999999, "-1.00 ms", "-1.00 ms", "-1.00 ms", "-999 us" },
+		{ 1986800000, "1.99 s", "1.99 s", "1.98 s", "1.99 s" },
+		{ 1234567890, "1.23 s", "1.24 s", "1.23 s", "1.24 s" },
+		{ INT64_C(86400000000000), "86400 s", "86400 s", "86400 s", "86400 s" },
+		{ USK_NONE, "-", "-", "-", "-" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char got[UNIT_TEXT];
@@ -64,6 +66,10 @@ static void test_spans(void **state)
 		assert_string_equal(got, cases[i].near);
 		unit_bound(cases[i].ns, got);
 		assert_string_equal(got, cases[i].bound);
+		unit_at_least(cases[i].ns, got);
+		assert_string_equal(got, cases[i].at_least);
+		unit_at_most(cases[i].ns, got);
+		assert_string_equal(got, cases[i].at_most);
 	}
 }
 

@@ -50,6 +50,20 @@ static void add_clock(struct usk_clocks *c, const char *name, enum usk_quality q
 		k->path = indices(1);
 		k->n_path = 1;
 	}
+	if (quality == USK_BOUNDED) {
+		k->wander = (struct usk_wander){ 100000, 24500000, 49000001 };
+		k->before = (struct usk_slopes){ -1000000000000, -999999999999 };
+		k->after = (struct usk_slopes){ 21000001, 123456789012 };
+		k->stretch = usk_alloc(3, sizeof *k->stretch);
+		k->n_stretches = 3;
+		k->stretch[0] = (struct usk_disturbed){ -USK_TIME_MAX, 5, 0 };
+		k->stretch[1] = (struct usk_disturbed){ 6, USK_TIME_MAX, 0 };
+		k->stretch[2] = (struct usk_disturbed){ 3, 3, 1 };
+		k->jump = usk_alloc(2, sizeof *k->jump);
+		k->n_jumps = 2;
+		k->jump[0] = (struct usk_jump){ USK_JUMP, 1, 0, 5, 6, USK_NONE, 77, 0 };
+		k->jump[1] = (struct usk_jump){ USK_BEND, 1, USK_NO_CLOCK, 50, 40, -7, 77, 0 };
+	}
 }
 
 /* A table with something everywhere. */
@@ -170,6 +184,17 @@ static void test_round_trip(void **state)
 					    sizeof c->clock[i].knot[k]);
 		}
 	}
+	const struct usk_clock *a = &c->clock[1], *b = &d->clock[1];
+	assert_memory_equal(&b->wander, &a->wander, sizeof a->wander);
+	assert_memory_equal(&b->before, &a->before, sizeof a->before);
+	assert_memory_equal(&b->after, &a->after, sizeof a->after);
+	assert_int_equal(b->n_stretches, 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_true(b->stretch[i].from_ns == a->stretch[i].from_ns &&
+			    b->stretch[i].to_ns == a->stretch[i].to_ns &&
+			    b->stretch[i].epoch == a->stretch[i].epoch);
+	}
+	assert_true(b->n_jumps == 2 && b->jump[0].or_of == 0 && b->jump[1].or_of == USK_NO_CLOCK);
 	assert_true(isnan(d->clock[3].drift_ppm));
 	assert_true(fabs(d->clock[1].drift_ppm - 21.0123456789) < 1e-7);
 	assert_memory_equal(&d->counts, &c->counts, sizeof c->counts);
@@ -269,6 +294,9 @@ static void test_foreign(void **state)
 	}
 	assert_int_equal(c->max_skew_e12, 500000000);
 	assert_int_equal(c->clock[1].resolution_ns, 1000);
+	assert_true(!c->clock[0].before.least_e12 && !c->clock[0].after.most_e12);
+	assert_true(c->clock[1].before.least_e12 == -500000000 &&
+		    c->clock[1].after.most_e12 == 500000000);
 	assert_int_equal(usk_clocks_find(c, NULL, "s.pcap", "client"), 1);
 	assert_int_equal(usk_clocks_find(c, NULL, "other.pcap", "client"), 0);
 	assert_int_equal(usk_clocks_find(c, "client", "s.pcap", "server"), 0);
@@ -363,6 +391,25 @@ static const struct {
 	{ "\"a\": \"client\"", "\"a\": \"\\u001b[31m\"", "pairs[0].a: names the clock \"?[31m\"" },
 	{ "\"max_skew_ppm\": 500", "\"max_skew_ppm\": -1", "max_skew_ppm" },
 	{ "\"resolution_ns\": \"1000\"", "\"resolution_ns\": \"-1\"", "is negative" },
+	{ "\"jumps\": []", "\"jumps\": [], \"before\": {\"least_ppm\": 2, \"most_ppm\": 1}",
+	  "clocks[0].before: least_ppm <= most_ppm" },
+	{ "\"jumps\": []", "\"jumps\": [], \"after\": {\"least_ppm\": -1000001, \"most_ppm\": 1}",
+	  "clocks[0].after.least_ppm: is not between -1,000,000" },
+	{ "\"jumps\": []", "\"jumps\": [], \"after\": {\"least_ppm\": 0}",
+	  "clocks[0].after.most_ppm: is missing" },
+	{ "\"jumps\": []", "\"jumps\": [], \"after\": 1", "after: is not an object" },
+	{ "\"jumps\": []", "\"jumps\": [], \"wander\": {\"assumed_ppm\": -1}",
+	  "clocks[0].wander.assumed_ppm: is not between 0" },
+	{ "\"jumps\": []", "\"jumps\": [], \"disturbed\": [{\"from_ns\": \"7\", \"to_ns\": \"6\"}]",
+	  "clocks[0].disturbed[0]: from_ns <= to_ns" },
+	{ "\"jumps\": []",
+	  "\"jumps\": [], \"disturbed\": [{\"from_ns\": \"1\", \"to_ns\": \"6\"}, "
+	  "{\"from_ns\": \"6\", \"to_ns\": \"6\"}]",
+	  "clocks[0].disturbed[1]: is not in order" },
+	{ "\"jumps\": []", "\"jumps\": [], \"disturbed\": {}", "disturbed: is not an array" },
+	{ "\"jumps\": []",
+	  "\"jumps\": [{\"kind\": \"jump\", \"of\": \"client\", \"or\": \"nobody\"}]",
+	  "clocks[0].jumps[0].or: names the clock \"nobody\"" },
 	{ "\"corridors\": []", "\"corridors\": [{\"a\": \"server\", \"b\": \"server\"}]",
 	  "none of the pairs" },
 	{ "\"corridors\": []", "\"corridors\": [{},{}]", "more rows than pairs" },

@@ -63,9 +63,69 @@ static bool oracle_line(int64_t x0, int64_t v0, int64_t x1, int64_t v1, int64_t 
 	return fits;
 }
 
-static bool oracle(const struct usk_knot *k, size_t n, int64_t x, int64_t *out)
+/* end + (x - x0) * slope / 10^12 + x, rounded down or up: false if over USK_TIME_MAX. */
+static bool oracle_beyond(int64_t x0, int64_t end, int64_t slope_e12, int64_t x, bool up,
+			  int64_t *out)
+{
+	mpz_t a, b;
+	mpz_inits(a, b, NULL);
+	set_int64(a, x);
+	set_int64(b, x0);
+	mpz_sub(a, a, b);
+	set_int64(b, slope_e12);
+	mpz_mul(a, a, b);
+	set_int64(b, 1000000000000);
+	if (up) {
+		mpz_cdiv_q(a, a, b);
+	} else {
+		mpz_fdiv_q(a, a, b);
+	}
+	set_int64(b, end);
+	mpz_add(a, a, b);
+	set_int64(b, x);
+	mpz_add(a, a, b);
+	bool fits = get_int64(a, out) && *out <= USK_TIME_MAX && *out >= -USK_TIME_MAX;
+	mpz_clears(a, b, NULL);
+	return fits;
+}
+
+/* Is (o1 - o0) / (x1 - x0) less (-1), more (1) than slope / 10^12? */
+static int compare_slopes(const struct usk_knot *k, int64_t slope_e12)
+{
+	mpz_t a, b, c;
+	mpz_inits(a, b, c, NULL);
+	set_int64(a, k[1].offset_ns);
+	set_int64(b, k[0].offset_ns);
+	mpz_sub(a, a, b);
+	set_int64(b, 1000000000000);
+	mpz_mul(a, a, b);
+	set_int64(b, k[1].local_ns);
+	set_int64(c, k[0].local_ns);
+	mpz_sub(b, b, c);
+	set_int64(c, slope_e12);
+	mpz_mul(b, b, c);
+	int order = mpz_cmp(a, b);
+	mpz_clears(a, b, c, NULL);
+	return order;
+}
+
+static bool oracle(const struct usk_knot *k, size_t n, struct usk_slopes before,
+		   struct usk_slopes after, int64_t x, int64_t *out)
 {
 	size_t i = 1;
+	bool left = x < k[0].local_ns;
+	if (left || x > k[n - 1].local_ns) {
+		const struct usk_knot *end = left ? &k[0] : &k[n - 1];
+		struct usk_slopes s = left ? before : after;
+		if (compare_slopes(left ? k : &k[n - 2], s.least_e12) < 0) {
+			return oracle_beyond(end->local_ns, end->offset_ns, s.least_e12, x, false,
+					     out);
+		}
+		if (compare_slopes(left ? k : &k[n - 2], s.most_e12) > 0) {
+			return oracle_beyond(end->local_ns, end->offset_ns, s.most_e12, x, false,
+					     out);
+		}
+	}
 	while (i + 1 < n && x > k[i].local_ns) {
 		i++;
 	}
@@ -73,16 +133,26 @@ static bool oracle(const struct usk_knot *k, size_t n, int64_t x, int64_t *out)
 			   false, out);
 }
 
+static struct usk_map *map_with(struct usk_knot *k, size_t n, struct usk_slopes before,
+				struct usk_slopes after)
+{
+	struct usk_clock clock = {
+		.quality = USK_BOUNDED, .knot = k, .n_knots = n, .before = before, .after = after
+	};
+	return usk_map_new(&clock, 77);
+}
+
 static struct usk_map *map_of(struct usk_knot *k, size_t n, int64_t skew_e12)
 {
-	struct usk_clock clock = { .quality = USK_BOUNDED, .knot = k, .n_knots = n };
-	return usk_map_new(&clock, skew_e12);
+	const struct usk_slopes s = { -skew_e12, skew_e12 };
+	return map_with(k, n, s, s);
 }
 
 /* Every stamp by the oracle, by usk_map_at() and by usk_map_many(), together and one by one. */
-static void check_stamps(struct usk_knot *k, size_t n_knots, const int64_t *x, size_t n)
+static void check_slopes(struct usk_knot *k, size_t n_knots, struct usk_slopes before,
+			 struct usk_slopes after, const int64_t *x, size_t n)
 {
-	struct usk_map *m = map_of(k, n_knots, 0);
+	struct usk_map *m = map_with(k, n_knots, before, after);
 	assert_non_null(m);
 	int64_t *good = usk_alloc(n, sizeof *good), *got = usk_alloc(n, sizeof *got);
 	int64_t *want = usk_alloc(n, sizeof *want);
@@ -94,7 +164,7 @@ static void check_stamps(struct usk_knot *k, size_t n_knots, const int64_t *x, s
 		if (x[i] > USK_TIME_MAX || x[i] < -USK_TIME_MAX) {
 			continue;
 		}
-		bool fits = oracle(k, n_knots, x[i], &expected);
+		bool fits = oracle(k, n_knots, before, after, x[i], &expected);
 		enum usk_status status = usk_map_many(m, &x[i], 1, &one, &err);
 		if (!fits) {
 			assert_int_equal(status, USK_ERANGE);
@@ -126,6 +196,25 @@ static void check_stamps(struct usk_knot *k, size_t n_knots, const int64_t *x, s
 	free(good);
 	free(got);
 	free(want);
+}
+
+/* The outermost slope as it is, and cut: to nothing, to a rate, to one that stands still or falls.
+ */
+static void check_stamps(struct usk_knot *k, size_t n_knots, const int64_t *x, size_t n)
+{
+	static const struct usk_slopes any = { INT64_MIN, INT64_MAX };
+	static const struct usk_slopes cut[] = {
+		{ 0, 0 },
+		{ -500000000, 500000000 },
+		{ 21012345, 21512345 },
+		{ -1000000000000, -999999999999 },
+		{ INT64_MIN, INT64_MIN },
+		{ 1000000000000, INT64_MAX },
+	};
+	check_slopes(k, n_knots, any, any, x, n);
+	for (size_t i = 0; i < COUNT(cut); i++) {
+		check_slopes(k, n_knots, cut[i], cut[(i + 1) % COUNT(cut)], x, n);
+	}
 }
 
 /* a^-1 mod d by GMP, 0 if there is none. */
@@ -303,7 +392,7 @@ static void test_never_falls(void **state)
 				{ .local_ns = 2000, .offset_ns = -1001 },
 				{ .local_ns = 2001, .offset_ns = 5000 }, /* leaps */
 				{ .local_ns = 3000, .offset_ns = 4600 } };
-	struct usk_map *m = map_of(k, COUNT(k), 0);
+	struct usk_map *m = map_of(k, COUNT(k), 1000000000000);
 	int64_t last = INT64_MIN;
 	for (int64_t x = -3000; x < 9000; x++) {
 		int64_t t;
@@ -314,7 +403,7 @@ static void test_never_falls(void **state)
 	usk_map_free(m);
 }
 
-/* Inside the knots lo is rounded down and hi up; outside they part at the skew limit. */
+/* Inside the knots lo is rounded down and hi up; outside they part by the clock's slopes. */
 static void test_band(void **state)
 {
 	(void)state;
@@ -325,8 +414,8 @@ static void test_band(void **state)
 	static const int64_t cases[][4] = {
 		/* x, reference, lo, hi with a limit of 1 in 1000 */
 		{ 1000, 1000, 990, 1010 },  { 2000, 2003, 1993, 2017 }, { 1001, 1001, 991, 1012 },
-		{ 1999, 2001, 1991, 2016 }, { 999, 998, 988, 1010 },	{ 0, -3, -11, 11 },
-		{ 2001, 2004, 1993, 2019 }, { 3000, 3006, 2992, 3018 },
+		{ 1999, 2001, 1991, 2016 }, { 999, 998, 988, 1010 },	{ 0, -1, -11, 11 },
+		{ 2001, 2004, 1993, 2019 }, { 3000, 3004, 2992, 3018 },
 	};
 	struct usk_map *m = map_of(k, 2, INT64_C(1000000000));
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -337,6 +426,46 @@ static void test_band(void **state)
 		assert_int_equal(s.hi_ns, cases[i][3]);
 	}
 	usk_map_free(m);
+
+	for (uint64_t seed = 1; seed <= 3000; seed++) { /* beyond the knots, against GMP */
+		struct usk_rng r;
+		struct usk_slopes s[2];
+		usk_rng_seed(&r, seed);
+		for (size_t i = 0; i < 2; i++) {
+			/* Time never falls, and nobody's clock runs at half the rate. */
+			int64_t rate = (int64_t)usk_rng_below(&r, 2000000000001) - 1000000000000;
+			uint64_t wide = usk_rng_below(&r, 3) ? 1000000 : 1;
+			s[i] = (struct usk_slopes){ rate, rate + (int64_t)usk_rng_below(&r, wide) };
+			k[i].local_ns = (int64_t)i * 10 * HOUR + (int64_t)usk_rng_below(&r, 99);
+			k[i].offset_ns = any_time(&r) / 4;
+			k[i].lo_ns = k[i].offset_ns - (int64_t)usk_rng_below(&r, 1000000);
+			k[i].hi_ns = k[i].offset_ns + (int64_t)usk_rng_below(&r, 1000000);
+		}
+		m = map_with(k, 2, s[0], s[1]);
+		for (int64_t step = -30; step < 30; step++) {
+			bool left = step < 0;
+			const struct usk_knot *end = &k[!left];
+			int64_t x = end->local_ns + (left ? -1 : 1) +
+				    step * (int64_t)usk_rng_below(&r, 9) * HOUR;
+			int64_t lo = 0, hi = 0, many = 0, o = 0;
+			struct usk_stamp at;
+			bool fits = oracle_beyond(end->local_ns, end->lo_ns,
+						  left ? s[0].most_e12 : s[1].least_e12, x, false,
+						  &lo) &&
+				    oracle_beyond(end->local_ns, end->hi_ns,
+						  left ? s[0].least_e12 : s[1].most_e12, x, true,
+						  &hi) &&
+				    oracle(k, 2, s[0], s[1], x, &o);
+			assert_int_equal(usk_map_at(m, x, &at, NULL), fits ? USK_OK : USK_ERANGE);
+			if (fits) {
+				assert_true(at.lo_ns == lo && at.hi_ns == hi);
+				assert_true(lo <= at.reference_ns && at.reference_ns <= hi);
+				assert_int_equal(usk_map_many(m, &x, 1, &many, NULL), USK_OK);
+				assert_true(many == at.reference_ns && many == o);
+			}
+		}
+		usk_map_free(m);
+	}
 
 	for (uint64_t seed = 1; seed <= 300; seed++) { /* against GMP */
 		struct usk_rng r;
@@ -407,6 +536,26 @@ static void test_without_offset(void **state)
 	assert_int_equal(usk_map_at(m, 20, &s, NULL), USK_OK);
 	assert_int_equal(s.reference_ns, 20);
 	usk_map_free(m);
+
+	/* Where epochs meet the skew limit says how fast the band widens, at the ends the slopes.
+	 */
+	struct usk_clock clock = { .knot = later,
+				   .n_knots = 4,
+				   .before = { 0, 1000000000 },
+				   .after = { 2000000000, 3000000000 } };
+	m = usk_map_of_epoch(&clock, 0, 500000000000);
+	assert_int_equal(usk_map_at(m, -1000, &s, NULL), USK_OK);
+	assert_true(s.lo_ns == -1001 && s.hi_ns == -1000);
+	assert_int_equal(usk_map_at(m, 1009, &s, NULL), USK_OK);
+	assert_true(s.lo_ns == 509 && s.hi_ns == 1509);
+	usk_map_free(m);
+	m = usk_map_of_epoch(&clock, 1, 500000000000);
+	assert_int_equal(usk_map_at(m, -997, &s, NULL), USK_OK);
+	assert_true(s.lo_ns == -1497 && s.hi_ns == -497);
+	assert_int_equal(usk_map_at(m, 1005, &s, NULL), USK_OK);
+	assert_true(s.lo_ns == 1007 && s.hi_ns == 1008);
+	usk_map_free(m);
+	assert_null(usk_map_of_epoch(&clock, 2, 0));
 }
 
 int main(void)

@@ -55,6 +55,7 @@ static struct usk_clocks *clocks(bool put_back)
 		c->clock[1].jump[0] =
 			(struct usk_jump){ .kind = USK_JUMP,
 					   .of = 1,
+					   .or_of = USK_NO_CLOCK,
 					   .after_local_ns = INT64_C(1700000105000000000),
 					   .before_local_ns = INT64_C(1700000095000000000),
 					   .size_lo_ns = USK_NONE,
