@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "graph/work.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -245,7 +246,7 @@ static bool cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t
 	return false;
 }
 
-void usk_conflict_blame(struct usk_work *w)
+static void blame(struct usk_work *w)
 {
 	for (size_t i = 0; i < w->n_seen; i++) {
 		place(w, &w->seen[i]);
@@ -300,29 +301,42 @@ static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, u
 	}
 }
 
-bool usk_conflict_reference(struct usk_work *w)
+static void break_by_reference(struct usk_work *w)
 {
-	size_t before = w->n_breaks;
 	for (size_t i = 0; i < w->n_seen; i++) {
-		struct usk_seen *s = &w->seen[i];
+		const struct usk_seen *s = &w->seen[i];
 		bool a = s->a == w->reference;
-		if (s->everyone || !has(s, w->reference) || !s->may_be[a ? 0 : 1]) {
-			continue;
-		}
-		/* Bounds that lack this break are wrong by its size. */
-		usk_i128 far = usk_e12(fold_of(&s->at));
 		uint32_t other = a ? s->b : s->a;
-		bool up = rises_for(s, other);
-		break_everyone(w, other, s->from - far, s->to + far, up, !up, (uint32_t)i);
-		s->everyone = true;
+		if (has(s, w->reference) && s->may_be[!a]) {
+			bool up = rises_for(s, other);
+			break_everyone(w, other, s->from, s->to, up, !up, (uint32_t)i);
+		}
 	}
 	const struct usk_graph_back *b = &w->p->back[w->reference];
-	for (size_t k = 0; k < b->n && !w->back_done; k++) {
+	for (size_t k = 0; k < b->n; k++) {
 		break_everyone(w, USK_NO_CLOCK, usk_e12(b->gap[k].before_ns),
 			       usk_e12(b->gap[k].after_ns), true, true, UINT32_MAX);
 	}
-	w->back_done = true;
-	return w->n_breaks > before;
+}
+
+/*
+ * What lies before and behind what is told by order alone, as no rate is known yet that holds: no
+ * message is received before it is sent, and no clock's time falls.
+ */
+void usk_conflict_blame(struct usk_work *w)
+{
+	if (!w->n_seen && !w->p->back[w->reference].n) {
+		return;
+	}
+	for (uint32_t i = 0; i < w->n; i++) {
+		w->cell[i].lower = USK_MONOTONE;
+		w->cell[i].upper = USK_UNBOUNDED;
+	}
+	usk_bounds_reset(w);
+	usk_propagate(w);
+	blame(w);
+	break_by_reference(w);
+	usk_build_cells(w);
 }
 
 /* ---- negative cycles --------------------------------------------------------------------------- */
@@ -421,8 +435,23 @@ static void leave_out(struct usk_work *w, uint32_t i)
 	}
 }
 
+/* Its rates need more wander than was assumed, wherever that is. */
+static bool mend_rates(struct usk_work *w)
+{
+	uint32_t k = w->torn->clock;
+	int64_t lacks = (w->torn->least_e12 - w->torn->most_e12) / 2 + 1;
+	int64_t more = w->wander_e12[k] > lacks ? w->wander_e12[k] : lacks;
+	bool can = w->p->model.kind == USK_WANDER && w->wander_e12[k] < w->p->max_skew_e12;
+	w->crossed = w->first[k];
+	w->wander_e12[k] += can ? more : 0;
+	return can;
+}
+
 bool usk_conflict_repair(struct usk_work *w)
 {
+	if (w->torn) {
+		return mend_rates(w);
+	}
 	struct cycle c = { .n = 0 };
 	bool *been = usk_alloc(w->n + 1, sizeof *been);
 	usk_i128 lacks = w->lo[w->crossed] - w->hi[w->crossed];
@@ -441,7 +470,7 @@ bool usk_conflict_repair(struct usk_work *w)
 			w->suspected[m] = true;
 		}
 	}
-	if (w->n_left_out == out) {
+	if (w->n_left_out == out && !often) {
 		usk_i128 more = c.calm_ns > 0 && lacks > 0 ? lacks / c.calm_ns + 1 : 0;
 		for (size_t i = 0; i < c.n; i++) {
 			const struct passed *s = &c.row[i];
@@ -459,6 +488,11 @@ bool usk_conflict_repair(struct usk_work *w)
 		for (size_t i = 0; i < c.n_messages && w->n_breaks == before; i++) {
 			leave_out(w, c.message[i]);
 		}
+	}
+	if (getenv("DBG")) {
+		fprintf(stderr, "repair %zu: clock %u lacks %.3f us, %zu stretches", w->repairs, w->owner[w->crossed], (double)lacks*1e-15, c.n);
+		for (size_t i = 0; i < c.n; i++) fprintf(stderr, " [%u %lld +%lld %s]", c.row[i].clock, (long long)c.row[i].from_ns, (long long)(c.row[i].to_ns-c.row[i].from_ns), c.row[i].most?"most":"least");
+		fprintf(stderr, " %zu messages, out %zu\n", c.n_messages, w->n_left_out - out);
 	}
 	free(c.row);
 	free(c.message);

@@ -125,7 +125,14 @@ static uint32_t within(uint32_t v, uint32_t least, uint32_t most)
 	return v < least ? least : v > most ? most : v;
 }
 
-static bool split_run(struct split *s, struct usk_run *r)
+/* No rate is left to a run. */
+static void tear(struct usk_run *r)
+{
+	r->least_e12 = 1;
+	r->most_e12 = 0;
+}
+
+static void split_run(struct split *s, struct usk_run *r)
 {
 	uint32_t n = s->to - s->from;
 	int64_t least = r->least_e12, most = r->most_e12, skew = s->w->p->max_skew_e12;
@@ -151,8 +158,9 @@ static bool split_run(struct split *s, struct usk_run *r)
 	if (any) {
 		memcpy(s->w->lo + s->from, s->least, n * sizeof *s->least);
 		memcpy(s->w->hi + s->from, s->most, n * sizeof *s->most);
+	} else {
+		tear(r);
 	}
-	return any;
 }
 
 static void split_clock(struct usk_work *w, uint32_t k)
@@ -195,19 +203,19 @@ static void turn_clocks(void *ctx, size_t from, size_t to)
 	}
 }
 
-static void turn(struct usk_work *w, bool split)
+/* false: a run has no rate left, w->torn. */
+static bool turn(struct usk_work *w, bool split)
 {
 	struct turn t = { w, split };
 	usk_parallel(w->n_clocks, 1, w->p->threads, turn_clocks, &t);
 	for (size_t i = 0; i < w->n_runs; i++) {
-		struct usk_run *r = &w->run[i];
-		/* Without any rate left bounds cross, too; the widest is what is told until then. */
-		if (r->least_e12 > r->most_e12) {
-			r->least_e12 = -w->p->max_skew_e12;
-			r->most_e12 = w->p->max_skew_e12;
+		if (w->run[i].least_e12 > w->run[i].most_e12) {
+			w->torn = &w->run[i];
+			return false;
 		}
-		usk_run_slopes(w, r);
+		usk_run_slopes(w, &w->run[i]);
 	}
+	return true;
 }
 
 static usk_i128 freedom(const struct usk_work *w)
@@ -222,24 +230,19 @@ static usk_i128 freedom(const struct usk_work *w)
 bool usk_solve_bounds(struct usk_work *w)
 {
 	usk_i128 before = 0, now = freedom(w);
+	w->torn = NULL;
 	bool good = usk_propagate(w);
 	for (int round = 0; round < RATE_ROUNDS && good; round++) {
 		before = now;
-		turn(w, false);
+		good = turn(w, false) && usk_propagate(w);
 		now = freedom(w);
-		good = usk_propagate(w);
 		if (before - now <= before / 64) {
 			break;
 		}
 	}
 	uint32_t splits = within(SPLIT_WORK / (w->n + 1), LEAST_SPLITS, MOST_SPLITS);
 	for (uint32_t round = 0; round < splits && good; round++) {
-		turn(w, true);
-		good = usk_propagate(w);
-		if (good) {
-			turn(w, false);
-			good = usk_propagate(w);
-		}
+		good = turn(w, true) && usk_propagate(w) && turn(w, false) && usk_propagate(w);
 	}
 	return good;
 }

@@ -79,21 +79,13 @@ static void give_up(struct usk_work *w, uint32_t k)
 
 static void bound(struct usk_work *w)
 {
-	bool told = false;
 	usk_bounds_reset(w);
-	for (bool good = false; !good;) {
-		good = usk_solve_bounds(w);
-		if (!good && !usk_conflict_repair(w)) {
+	while (!usk_solve_bounds(w)) {
+		if (!usk_conflict_repair(w)) {
 			give_up(w, w->owner[w->crossed]);
-		} else if (good && !told) {
-			usk_conflict_blame(w);
-			told = true;
-			good = !usk_conflict_reference(w);
 		}
-		if (!good) {
-			usk_build_cells(w);
-			usk_bounds_reset(w);
-		}
+		usk_build_cells(w);
+		usk_bounds_reset(w);
 	}
 }
 
@@ -165,6 +157,7 @@ static void solve_island(struct usk_work *w)
 		keep_tree(w);
 	}
 	usk_build(w);
+	usk_conflict_blame(w);
 	bound(w);
 	round_bounds(w);
 	usk_estimate(w);

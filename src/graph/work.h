@@ -59,7 +59,7 @@ struct usk_seen {
 	struct usk_bracket at;
 	usk_i128 from, to; /* on the reference, e12, once bounds are known */
 	bool may_be[2];	   /* a's, b's */
-	bool everyone;	   /* breaks of it were put into all clocks, as it may be the reference's */
+
 };
 
 struct usk_work {
@@ -76,7 +76,6 @@ struct usk_work {
 	size_t n_seen;
 	int64_t *wander_e12; /* by clock */
 	size_t repairs;
-	bool back_done;	 /* breaks of the reference's own set-backs are in */
 	bool *suspected; /* by event: part of a contradiction before */
 	struct usk_left_out {
 		uint32_t from, to; /* events */
@@ -101,6 +100,7 @@ struct usk_work {
 	size_t n_folds;
 	usk_i128 *lo, *hi; /* of T */
 	uint32_t crossed;  /* an event whose lo is over its hi; USK_NO_EVENT */
+	const struct usk_run *torn; /* a run that no rate is left to; NULL */
 
 	/* Published. */
 	int64_t *lo_ns, *hi_ns; /* of T, rounded outwards; USK_NONE: none */
@@ -170,11 +170,10 @@ void usk_conflict_look(struct usk_work *w);
 bool usk_conflict_contradicted(const struct usk_work *w, size_t pair);
 /** The reference; what pairs show against it, and records: breaks. Wanders of clocks. */
 void usk_conflict_begin(struct usk_work *w);
-/** Breaks in all clocks where the reference itself may have been set. Returns whether any is new. */
-bool usk_conflict_reference(struct usk_work *w);
-/** Whose brackets were: may_be of each. */
+/** Whose brackets were: may_be of each; breaks in all clocks where it may be the reference's. Needs
+ * events, and spoils bounds. */
 void usk_conflict_blame(struct usk_work *w);
-/** Bounds cross at w->crossed: take back what cannot be true. false: nothing is left to try. */
+/** Bounds cross at w->crossed, or w->torn has no rate left: take back what cannot be true. false: nothing is left to try. */
 bool usk_conflict_repair(struct usk_work *w);
 
 /* ---- estimate.c --------------------------------------------------------------------------------- */
