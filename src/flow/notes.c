@@ -105,6 +105,16 @@ static void explain_pairs(struct usk_clocks *c, const struct parties *p,
 	note_rest(c, failed, "pairs");
 }
 
+/* In ppm, three digits, and never more than it is. */
+static double found_ppm(int64_t e12)
+{
+	int64_t step = 1;
+	while (e12 / step >= 1000) {
+		step *= 10;
+	}
+	return (double)(e12 / step * step) * 1e-6;
+}
+
 /* A clock's band allows for more wander than was assumed. */
 static char *explain_wander(const struct usk_clocks *c, const struct usk_clock *k)
 {
@@ -112,11 +122,11 @@ static char *explain_wander(const struct usk_clocks *c, const struct usk_clock *
 	char *where = k->n_stretches ? usk_format(" outside of %zu disturbed stretch%s",
 						  k->n_stretches, k->n_stretches == 1 ? "" : "es")
 				     : usk_strdup("");
-	char *text = usk_format("the rate of %s against %s is taken to be constant within %.3g ppm "
-				"(%g assumed, %.3g needed)%s: one of the two was disciplined (NTP, "
+	char *text = usk_format("the rate of %s against %s is taken to be constant within %g ppm "
+				"(%g assumed, %g needed)%s: one of the two was disciplined (NTP, "
 				"PTP), or warmed or cooled",
-				k->name, c->clock[k->reference].name, (double)w->used_e12 * 1e-6,
-				(double)w->assumed_e12 * 1e-6, (double)w->needed_e12 * 1e-6, where);
+				k->name, c->clock[k->reference].name, found_ppm(w->used_e12),
+				(double)w->assumed_e12 * 1e-6, found_ppm(w->needed_e12), where);
 	free(where);
 	return text;
 }
