@@ -297,6 +297,7 @@ static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, u
 						 .to_ns = w->x[b],
 						 .up = up,
 						 .down = down,
+						 .of_reference = bracket == UINT32_MAX,
 						 .bracket = bracket });
 	}
 }

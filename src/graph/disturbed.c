@@ -23,8 +23,8 @@
 
 /* A step there and back costs as much as so many messages that are left out. */
 enum { OUTLIERS_A_STEP = 5 };
-/* More steps than one in so many points is no explanation. */
-enum { POINTS_A_STEP = 4 };
+/* A step for every so many points, or more, is no explanation. */
+enum { POINTS_A_STEP = 2 };
 enum { ROUNDS = 32 };
 
 /* A point of either side, mirrored if a ceiling. */
@@ -503,7 +503,7 @@ static void mark_steps(const struct walk *w, const struct spans *s, struct usk_c
 					     (s->span[i].from <= to && from <= s->span[i].to);
 		}
 	}
-	c->contradicted = POINTS_A_STEP * forth.n > w->n && forth.n;
+	c->contradicted = POINTS_A_STEP * forth.n >= w->n && forth.n;
 	free(forth.cut);
 	free(back.cut);
 }

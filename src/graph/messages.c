@@ -6,7 +6,7 @@
  * Out   T of the sender at the send stamp <= T of the receiver at the receive stamp
  *
  * A stamp is rounded down to its clock's resolution q, or to 1 ns: the sender's rounding only
- * weakens, the receiver may have been up to q later. Minimum delays are in the points already.
+ * weakens, the receiver may have read up to q - 1 ns more. Minimum delays are in the points already.
  */
 #include "graph/work.h"
 
@@ -15,7 +15,7 @@
 static int64_t later(const struct usk_work *w, uint32_t clock, int64_t ns)
 {
 	int64_t q = w->c->clock[clock].resolution_ns;
-	return usk_saturate((usk_i128)ns + (q > 1 ? q : 0));
+	return usk_saturate((usk_i128)ns + (q > 1 ? q - 1 : 0));
 }
 
 static int by_time(const void *pa, const void *pb)

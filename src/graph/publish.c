@@ -155,31 +155,27 @@ static void make_corners(struct drawing *d)
 			put_cell(d, i);
 		}
 	}
+	if (d->n_corners == 1) { /* a line has two knots */
+		struct corner c = d->corner[0];
+		put_corner(d, c.x + 1, (usk_i128)c.x + c.lo, (usk_i128)c.x + c.hi + 2);
+	}
 }
 
 /* ---- gates ------------------------------------------------------------------------------------- */
 
-/*
- * Between the times of an edge's two ends. A receiver that rounds to q is in order by its stamp if
- * it is so by the stamp and q, and a little more, as its rate is not 1.
- */
+/* Between the times of an edge's two ends. */
 static int64_t level(const struct usk_work *w, uint32_t i)
 {
-	uint32_t p = w->peer[i], from = w->sent[i] ? i : p, to = w->sent[i] ? p : i;
-	int64_t q = w->c->clock[w->owner[to]].resolution_ns;
-	int64_t more = q > 1 ? 2 + (int64_t)((usk_i128)q * w->p->max_skew_e12 / USK_E12) : 0;
-	if (w->owner[p] == w->reference) {
-		bool ours = !w->sent[i] && more;
-		return w->x[p] + (ours && w->t_ns[i] >= w->x[p] + more ? more : 0);
-	}
-	usk_i128 room = (usk_i128)w->t_ns[to] - w->t_ns[from];
-	more = room >= more ? more : 0;
-	return (int64_t)(w->t_ns[from] + (room - more) / 2 + (w->sent[i] ? 0 : more));
+	uint32_t p = w->peer[i];
+	return w->owner[p] == w->reference
+		       ? w->x[p]
+		       : (int64_t)usk_floor_div((usk_i128)w->t_ns[i] + w->t_ns[p], 2);
 }
 
 static void make_gates(struct drawing *d)
 {
 	const struct usk_work *w = d->w;
+	int64_t last_t = INT64_MIN;
 	d->gate = usk_grow(NULL, (size_t)(d->to - d->from) + 1, sizeof *d->gate);
 	for (uint32_t i = d->from; i < d->to; i++) {
 		int64_t lo = w->lo_ns[i], hi = w->hi_ns[i], t = w->t_ns[i];
@@ -192,7 +188,9 @@ static void make_gates(struct drawing *d)
 			hi = w->sent[i] && c < hi ? c : hi;
 			lo = !w->sent[i] && c > lo ? c : lo;
 		}
-		/* The estimate is in order whatever the bounds say. */
+		/* What is written does not fall, whatever the clock did. */
+		t = t > last_t ? t : last_t;
+		last_t = t;
 		lo = lo < t ? lo : t;
 		hi = hi > t ? hi : t;
 		struct gate g = { w->x[i], usk_saturate((usk_i128)lo - w->x[i]),
@@ -208,6 +206,10 @@ static void make_gates(struct drawing *d)
 		} else {
 			d->gate[d->n_gates++] = g;
 		}
+	}
+	if (d->n_gates == 1) {
+		d->gate[1] = d->gate[0];
+		d->gate[d->n_gates++].x++;
 	}
 }
 
@@ -384,6 +386,18 @@ static void pin(struct drawing *d, const int64_t *x, size_t n)
 	}
 }
 
+/* Between events, where a bound jumps, lines may fall: not what is written. */
+static void keep_rising(struct drawing *d)
+{
+	for (size_t i = 1; i < d->n_knots && d->has[0] && d->has[1]; i++) {
+		struct usk_knot *k = &d->knot[i];
+		usk_i128 last = (usk_i128)k[-1].local_ns + k[-1].offset_ns;
+		if ((usk_i128)k->local_ns + k->offset_ns < last) {
+			k->offset_ns = usk_saturate(last - k->local_ns);
+		}
+	}
+}
+
 /* What chords cut off of the bounds is added to both their ends. */
 static void hold_bounds(struct drawing *d)
 {
@@ -501,6 +515,7 @@ static void draw(struct drawing *d, int64_t share)
 		free(place);
 		free(all);
 	}
+	keep_rising(d);
 	hold_bounds(d);
 	for (size_t k = 0; k < 3; k++) {
 		free(line[k].p);
@@ -662,9 +677,9 @@ static void write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *
 		if (b->clock != i || b->back) {
 			continue;
 		}
-		struct usk_jump j = { .kind = USK_BEND,
-				      .of = i,
-				      .or_of = w->reference,
+		struct usk_jump j = { .kind = b->of_reference ? USK_JUMP : USK_BEND,
+				      .of = b->of_reference ? w->reference : i,
+				      .or_of = b->of_reference ? USK_NO_CLOCK : w->reference,
 				      .after_local_ns = usk_saturate((usk_i128)b->from_ns - b->fold_ns),
 				      .before_local_ns = usk_saturate((usk_i128)b->to_ns + b->fold_ns),
 				      .size_lo_ns = USK_NONE,

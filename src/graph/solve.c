@@ -148,7 +148,7 @@ static void write_left_out(struct usk_work *w)
 		struct usk_pair *p = &w->c->pair[pair];
 		int64_t q = w->c->clock[w->owner[to]].resolution_ns;
 		struct usk_msg m = { .sent_ns = w->x[from],
-				     .received_ns = w->x[to] - (q > 1 ? q : 0),
+				     .received_ns = w->x[to] - (q > 1 ? q - 1 : 0),
 				     .from = w->owner[from],
 				     .to = w->owner[to] };
 		p->outlier = usk_grow(p->outlier, p->n_outliers + 1, sizeof *p->outlier);

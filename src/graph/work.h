@@ -44,6 +44,7 @@ struct usk_break {
 	int64_t from_ns, to_ns;
 	bool up, down; /* T may rise by more than usual, by less */
 	bool back;     /* known from records: T does not fall all the same */
+	bool of_reference; /* as these tell of the reference */
 	int64_t fold_ns; /* stamps of this much before and behind may have been shown twice */
 	uint32_t bracket; /* what showed it, of usk_work.seen; UINT32_MAX: records, or a cycle */
 };
