@@ -52,13 +52,19 @@ static char *explain_contradiction(const struct usk_pair *p, const struct partie
 	return text;
 }
 
-/* A model went on with more wander than was assumed. */
+/* A model went on with more wander than was assumed: each of the two clocks may. Rates are rounded
+ * to 10^-12. */
+static bool wanders_more(const struct usk_wander *w)
+{
+	return w->used_e12 > 2 * w->assumed_e12 && w->needed_e12 > 2 * w->assumed_e12 + 1;
+}
+
 static char *explain_wander(const struct usk_pair *p, const struct parties *parties)
 {
 	const struct usk_wander *w = &p->wander;
-	return usk_format("%s and %s need a wander of %.3g ppm, more than the %g ppm assumed: a "
-			  "clock was disciplined (NTP, PTP), or warmed or cooled; their band "
-			  "allows twice that, %.3g ppm",
+	return usk_format("%s and %s need a wander of %.3g ppm, more than the %g ppm assumed of "
+			  "each: a clock was disciplined (NTP, PTP), or warmed or cooled; their "
+			  "band allows %.3g ppm",
 			  parties->party[p->a].name, parties->party[p->b].name,
 			  (double)w->needed_e12 * 1e-6, (double)w->assumed_e12 * 1e-6,
 			  (double)w->used_e12 * 1e-6);
@@ -86,7 +92,7 @@ char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
 	case USK_BOUNDED:
 		break;
 	}
-	return p->wander.used_e12 > p->wander.assumed_e12 ? explain_wander(p, parties) : NULL;
+	return wanders_more(&p->wander) ? explain_wander(p, parties) : NULL;
 }
 
 /* One pair, which the user gave or which contradicts itself. */
@@ -97,7 +103,7 @@ static void explain_pairs(struct usk_clocks *c, const struct parties *p,
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_pair *pair = &c->pair[i];
 		bool wrong = pair->quality == USK_CONTRADICTED;
-		bool more = !wrong && pair->wander.used_e12 > pair->wander.assumed_e12;
+		bool more = !wrong && wanders_more(&pair->wander);
 		if (wrong  ? contradicted++ < MOST_NOTES
 		    : more ? wander++ < MOST_NOTES
 			   : p->n == 2) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The estimators that work on exchanges and windows, against their papers' formulas. */
+#include "alone.h"
 #include "exchange_formulas.h"
 
 #include <float.h>
