@@ -60,12 +60,6 @@ static inline int64_t usk_cut(usk_i128 v)
 	return v > USK_TIME_MAX ? USK_TIME_MAX : v < -USK_TIME_MAX ? -USK_TIME_MAX : (int64_t)v;
 }
 
-/* Beyond a pair's outermost knots: all that the skew limit allows. */
-static inline struct usk_slopes usk_skew_slopes(int64_t max_skew_e12)
-{
-	return (struct usk_slopes){ -max_skew_e12, max_skew_e12 };
-}
-
 /* A line of the offset through p, not mirrored. */
 struct usk_line {
 	struct usk_xy p;
