@@ -40,10 +40,12 @@ const struct option_group options_model = {
 		  .type = OPTION_STRING,
 		  .value = "MODEL",
 		  .initial = "wander",
-		  .help = "what the clocks may do; wander[=PPM]: the rate of each pair is constant "
-			  "within PPM, 0.1 unless told; linear: every clock keeps one rate; "
-			  "segments[=DURATION|auto]: one rate for DURATION, 30min unless told, or "
-			  "for as long as one fits" },
+		  .help = "what the clocks may do; wander[=PPM]: the rate of each clock is "
+			  "constant "
+			  "within PPM, 5 unless told, outside of disturbed stretches; linear: "
+			  "every "
+			  "clock keeps one rate; segments[=DURATION|auto]: one rate for DURATION, "
+			  "30min unless told, or for as long as one fits" },
 		{ .name = "max-skew-ppm",
 		  .type = OPTION_PPM,
 		  .value = "PPM",
@@ -69,8 +71,8 @@ const struct option_group options_solve = {
 		  .type = OPTION_CHOICE,
 		  .value = "joint|tree",
 		  .initial = "joint",
-		  .help = "more than two clocks: by all messages together, or along the shortest "
-			  "path to each" },
+		  .help = "more than two clocks: by all messages together, or by those along the "
+			  "shortest path to each" },
 		{ 0 },
 	},
 };

@@ -14,6 +14,7 @@
  */
 #include "flow/fitted.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { BLOCK = 256 };
@@ -219,6 +220,8 @@ static enum usk_status solve_and_judge(struct judging *x, const struct fitted *f
 		maps_free(x);
 		maps_new(x);
 		status = judge(x, fitted, problem);
+		if (getenv("DBG")) { fprintf(stderr, "round %d inverted %zu of %zu\n", round, x->n_inverted, before);
+			for (size_t i = before; i < x->n_inverted && i < before + 3; i++) fprintf(stderr, "  %u>%u %lld %lld\n", x->inverted[i].from, x->inverted[i].to, (long long)x->inverted[i].sent_ns, (long long)x->inverted[i].received_ns); }
 		if (x->n_inverted == before) {
 			break;
 		}

@@ -18,6 +18,7 @@
 #include "fit/need.h"
 #include "graph/graph.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* A step there and back costs as much as so many messages that are left out. */
@@ -274,6 +275,13 @@ static usk_i128 disturbed(const struct walk *w, const struct spans *s)
 	return sum;
 }
 
+/* What a freedom of the rate costs: bounds are as far apart as its square root, where delays tail
+ * off. Of parts per 10^12, in thousandths. */
+static usk_i128 cost_of(int64_t e12)
+{
+	return (usk_i128)(1000 * sqrt((double)e12));
+}
+
 /*
  * Much wander and few disturbed stretches, or little and many: the least freedom over all explains
  * best, which is the wander outside stretches and the skew limit in them.
@@ -286,11 +294,11 @@ static struct spans explain(const struct walk *w, int64_t wander, int64_t *used)
 		return best;
 	}
 	usk_i128 all = duration(w), d = disturbed(w, &best);
-	usk_i128 least = (all - d) * wander + d * w->skew_e12;
-	for (int64_t v = 2 * wander; v < w->skew_e12 && all * v < least; v *= 2) {
+	usk_i128 open = cost_of(w->skew_e12), least = (all - d) * cost_of(wander) + d * open;
+	for (int64_t v = 2 * wander; v < w->skew_e12 && all * cost_of(v) < least; v *= 2) {
 		struct spans s = spans_of(w, v);
 		d = disturbed(w, &s);
-		usk_i128 freedom = (all - d) * v + d * w->skew_e12;
+		usk_i128 freedom = (all - d) * cost_of(v) + d * open;
 		if (freedom < least) {
 			struct spans old = best;
 			best = s;

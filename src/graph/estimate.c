@@ -46,33 +46,52 @@ static void set_wander(struct usk_work *w, const int64_t *wander)
 	}
 }
 
+/* What is written never falls, whatever the clock may have done. */
+static void forbid_falls(struct usk_work *w)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		struct usk_cell *c = &w->cell[i];
+		c->lower = c->lower == USK_UNBOUNDED ? USK_MONOTONE : c->lower;
+	}
+}
+
+/* More wander for all, up to what is assumed; false: that was tried already. */
+static bool allow_more(const struct usk_work *w, int64_t *wander)
+{
+	bool more = false;
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		int64_t *mine = &wander[w->clock[i]], all = w->wander_e12[w->clock[i]];
+		more = more || *mine < all;
+		*mine = 4 * *mine < all ? 4 * *mine : all;
+	}
+	return more;
+}
+
 /* Narrows lo and hi by the least wander that explains the messages. */
 static void narrow(struct usk_work *w)
 {
 	int64_t *wander = usk_alloc(w->c->n_clocks, sizeof *wander);
 	struct usk_run *run = usk_alloc(w->n_runs, sizeof *run);
+	struct usk_cell *cell = usk_alloc(w->n + 1, sizeof *cell);
 	memcpy(run, w->run, w->n_runs * sizeof *run);
+	memcpy(cell, w->cell, w->n * sizeof *cell);
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		wander[w->clock[i]] = least_wander(w, w->clock[i]);
 	}
-	for (bool good = false, less = true; !good && less;) {
-		less = false;
-		for (size_t i = 0; i < w->n_clocks; i++) {
-			less = less || wander[w->clock[i]] < w->wander_e12[w->clock[i]];
+	forbid_falls(w);
+	set_wander(w, wander);
+	while (!usk_solve_bounds(w, false)) {
+		bool more = allow_more(w, wander);
+		if (!more) { /* it did fall: as it was, then */
+			memcpy(w->cell, cell, w->n * sizeof *cell);
 		}
-		set_wander(w, less ? wander : w->wander_e12);
-		good = usk_solve_bounds(w);
-		for (size_t i = 0; i < w->n_clocks && !good; i++) {
-			uint32_t k = w->clock[i];
-			wander[k] = 4 * wander[k] < w->wander_e12[k] ? 4 * wander[k]
-								     : w->wander_e12[k];
-		}
-		if (!good) {
-			usk_bounds_reset(w);
-		}
+		set_wander(w, wander);
+		usk_bounds_reset(w);
 	}
 	memcpy(w->run, run, w->n_runs * sizeof *run);
+	memcpy(w->cell, cell, w->n * sizeof *cell);
 	free(run);
+	free(cell);
 	free(wander);
 }
 
@@ -219,8 +238,10 @@ void usk_estimate(struct usk_work *w)
 	for (uint32_t i = 0; i < w->n; i++) {
 		bool known = w->lo_ns[i] != USK_NONE && w->hi_ns[i] != USK_NONE;
 		usk_i128 middle = 0;
-		if (known) {
+		if (known && w->lo[i] > -USK_INF && w->hi[i] < USK_INF) {
 			middle = usk_floor_div(usk_floor_div(w->lo[i] + w->hi[i], 2), USK_E12);
+		} else if (known) {
+			middle = usk_floor_div((usk_i128)w->lo_ns[i] + w->hi_ns[i], 2);
 		}
 		w->t_ns[i] = known ? usk_saturate(middle) : USK_NONE;
 	}

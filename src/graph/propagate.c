@@ -67,6 +67,11 @@ bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *r
 	return false;
 }
 
+usk_i128 usk_fold_least(const struct usk_work *w, uint32_t from, int64_t to_ns)
+{
+	return ((usk_i128)to_ns - w->x[from]) * (USK_E12 - w->p->max_skew_e12);
+}
+
 struct sweep {
 	struct usk_work *w;
 	bool moved;
@@ -120,23 +125,30 @@ static inline void look(struct usk_work *w, uint32_t i)
 	}
 }
 
-/* Events between the ends of a fold are after the one and before the other. */
+/*
+ * Events between the ends of a fold are ordered with these alone. Whether one lies before or behind
+ * the moment at which its clock was set back, from the first end to it and from it to the last one
+ * goes by no less time than stamps tell.
+ */
 static void folds(struct sweep *s)
 {
 	struct usk_work *w = s->w;
 	for (size_t k = 0; k < w->n_folds; k++) {
 		uint32_t a = w->fold[k].first, b = w->fold[k].last;
-		usk_i128 most = w->lo[a], least = w->hi[b];
-		for (uint32_t i = a + 1; i < b; i++) {
-			lower(s, i, w->lo[a]);
-			upper(s, i, w->hi[b]);
-			most = w->lo[i] > most ? w->lo[i] : most;
-			least = w->hi[i] < least ? w->hi[i] : least;
+		usk_i128 most = -USK_INF, least = USK_INF;
+		for (uint32_t i = a; i <= b; i++) {
+			usk_i128 l = usk_fold_least(w, a, w->x[i]), r = usk_fold_least(w, i, w->x[b]);
+			if (w->lo[a] > -USK_INF) {
+				lower(s, i, w->lo[a] + l);
+			}
+			if (w->hi[b] < USK_INF) {
+				upper(s, i, w->hi[b] - r);
+			}
+			most = w->lo[i] > -USK_INF && w->lo[i] + r > most ? w->lo[i] + r : most;
+			least = w->hi[i] < USK_INF && w->hi[i] - l < least ? w->hi[i] - l : least;
 		}
-		if (w->owner[a] != w->reference) {
-			lower(s, b, most);
-			upper(s, a, least);
-		}
+		lower(s, b, most);
+		upper(s, a, least);
 	}
 }
 

@@ -61,12 +61,30 @@ static void put_corner(struct drawing *d, int64_t x, usk_i128 lo, usk_i128 hi)
 	d->corner[d->n_corners++] = c;
 }
 
+static const struct usk_fold *fold_of(const struct usk_work *w, uint32_t i)
+{
+	for (size_t k = 0; k < w->n_folds; k++) {
+		if (w->fold[k].first <= i && i < w->fold[k].last) {
+			return &w->fold[k];
+		}
+	}
+	return NULL;
+}
+
 /* Bounds of T at a stamp between events i and i + 1. */
 static void put_between(struct drawing *d, uint32_t i, int64_t x)
 {
 	const struct usk_work *w = d->w;
 	usk_i128 l = (usk_i128)x - w->x[i], r = (usk_i128)w->x[i + 1] - x, rise;
 	usk_i128 lo = -USK_INF, hi = USK_INF, v;
+	const struct usk_fold *f = w->cell[i].folded ? fold_of(w, i) : NULL;
+	if (f && w->lo_ns[f->first] != USK_NONE) {
+		lo = usk_e12(w->lo_ns[f->first]) + usk_fold_least(w, f->first, x);
+	}
+	if (f && w->hi_ns[f->last] != USK_NONE) {
+		hi = usk_e12(w->hi_ns[f->last]) -
+		     ((usk_i128)w->x[f->last] - x) * (USK_E12 - w->p->max_skew_e12);
+	}
 	if (usk_cell_least(w, i, l, &rise)) {
 		lo = usk_e12(w->lo_ns[i]) + rise;
 	}
@@ -141,14 +159,22 @@ static void make_corners(struct drawing *d)
 
 /* ---- gates ------------------------------------------------------------------------------------- */
 
-/* Between the times of an edge's two ends. */
+/*
+ * Between the times of an edge's two ends. A receiver that rounds to q is in order by its stamp if
+ * it is so by the stamp and q, and a little more, as its rate is not 1.
+ */
 static int64_t level(const struct usk_work *w, uint32_t i)
 {
-	uint32_t p = w->peer[i];
+	uint32_t p = w->peer[i], from = w->sent[i] ? i : p, to = w->sent[i] ? p : i;
+	int64_t q = w->c->clock[w->owner[to]].resolution_ns;
+	int64_t more = q > 1 ? 2 + (int64_t)((usk_i128)q * w->p->max_skew_e12 / USK_E12) : 0;
 	if (w->owner[p] == w->reference) {
-		return w->x[p];
+		bool ours = !w->sent[i] && more;
+		return w->x[p] + (ours && w->t_ns[i] >= w->x[p] + more ? more : 0);
 	}
-	return (int64_t)usk_floor_div((usk_i128)w->t_ns[i] + w->t_ns[p], 2);
+	usk_i128 room = (usk_i128)w->t_ns[to] - w->t_ns[from];
+	more = room >= more ? more : 0;
+	return (int64_t)(w->t_ns[from] + (room - more) / 2 + (w->sent[i] ? 0 : more));
 }
 
 static void make_gates(struct drawing *d)
@@ -158,6 +184,9 @@ static void make_gates(struct drawing *d)
 	for (uint32_t i = d->from; i < d->to; i++) {
 		int64_t lo = w->lo_ns[i], hi = w->hi_ns[i], t = w->t_ns[i];
 		uint32_t p = w->peer[i];
+		if (t == USK_NONE) {
+			continue; /* tied to nothing on one side */
+		}
 		if (p != USK_NO_EVENT && w->t_ns[p] != USK_NONE) {
 			int64_t c = level(w, i);
 			hi = w->sent[i] && c < hi ? c : hi;
@@ -200,12 +229,27 @@ static int64_t line_at(const struct line *l, size_t *hint, int64_t x, bool up)
 	return usk_saturate(a->y + (up ? usk_ceil_div(rise, run) : usk_floor_div(rise, run)));
 }
 
-static struct line polyline(const struct usk_gate *g, size_t n, const struct usk_work *w)
+static struct line polyline(const struct usk_gate *g, size_t n, struct usk_slopes s)
 {
 	struct line l = { usk_grow(NULL, n + 2, sizeof *l.p), 0 };
-	int64_t skew = w->p->max_skew_e12;
-	l.n = usk_polyline(g, n, -skew, skew, l.p);
+	l.n = usk_polyline(g, n, s.least_e12, s.most_e12, l.p);
 	return l;
+}
+
+/* The slopes of all runs of the clock: messages that were dropped while thinning are in order if
+ * estimates keep to them. */
+static struct usk_slopes slopes_of(const struct drawing *d)
+{
+	const struct usk_work *w = d->w;
+	struct usk_slopes s = { w->p->max_skew_e12, -w->p->max_skew_e12 };
+	for (size_t i = 0; i < w->n_runs; i++) {
+		const struct usk_run *r = &w->run[i];
+		if (r->clock == d->clock) {
+			s.least_e12 = r->slow_e12 < s.least_e12 ? r->slow_e12 : s.least_e12;
+			s.most_e12 = r->fast_e12 > s.most_e12 ? r->fast_e12 : s.most_e12;
+		}
+	}
+	return s;
 }
 
 static int64_t share_of(int64_t lo, int64_t hi, int64_t share)
@@ -223,7 +267,8 @@ static struct line draw_bound(const struct drawing *d, bool upper, int64_t share
 		g[i] = upper ? (struct usk_gate){ c->x, c->hi, usk_saturate((usk_i128)c->hi + more) }
 			     : (struct usk_gate){ c->x, usk_saturate((usk_i128)c->lo - more), c->lo };
 	}
-	struct line l = polyline(g, d->n_corners, d->w);
+	int64_t skew = d->w->p->max_skew_e12;
+	struct line l = polyline(g, d->n_corners, (struct usk_slopes){ -skew, skew });
 	free(g);
 	return l;
 }
@@ -243,7 +288,7 @@ static struct line draw_estimate(const struct drawing *d, int64_t share)
 		g[i].lo = g[i].lo < c->wish ? g[i].lo : c->wish;
 		g[i].hi = g[i].hi > c->wish ? g[i].hi : c->wish;
 	}
-	struct line l = polyline(g, d->n_gates, d->w);
+	struct line l = polyline(g, d->n_gates, slopes_of(d));
 	free(g);
 	return l;
 }
@@ -402,7 +447,7 @@ static size_t jump_places(const struct drawing *d, int64_t **out)
 	return n;
 }
 
-enum { MOST_KNOTS = 4000, MOST_KNOTS_OF_MANY = 140, FEW_CLOCKS = 50 };
+enum { MOST_KNOTS = 8000, MOST_KNOTS_OF_MANY = 140, FEW_CLOCKS = 50 };
 enum { PINS = 12 };
 
 /* Lines as far from the bounds as a share of their width allows; then the knots of all of them. */
@@ -464,30 +509,29 @@ static void draw(struct drawing *d, int64_t share)
 	free(x);
 }
 
+/* As near to the bounds as so many knots allow: the share is halved, then tried in between. */
 static void draw_few(struct drawing *d)
 {
-	size_t most = d->w->c->n_clocks <= FEW_CLOCKS ? MOST_KNOTS : MOST_KNOTS_OF_MANY;
-	int64_t share = d->w->c->n_clocks <= FEW_CLOCKS ? 1024 : 32;
-	draw(d, share);
-	while (d->n_knots > most && share > 2) {
-		share /= 4;
-		draw(d, share);
+	bool few = d->w->c->n_clocks <= FEW_CLOCKS;
+	size_t most = few ? MOST_KNOTS : MOST_KNOTS_OF_MANY;
+	int64_t near = few ? 1024 : 32, far = near;
+	draw(d, near);
+	while (d->n_knots > most && far > 2) {
+		near = far;
+		far /= 4;
+		draw(d, far);
+	}
+	while (near - far > 1 + far / 4) {
+		int64_t mid = far + (near - far) / 2;
+		draw(d, mid);
+		*(d->n_knots > most ? &near : &far) = mid;
+	}
+	if (near > far && d->n_knots > most) {
+		draw(d, far);
 	}
 }
 
 /* ---- the clock --------------------------------------------------------------------------------- */
-
-/* What an event lacks its neighbours say: T does not fall. */
-static void fill(struct usk_work *w, uint32_t k)
-{
-	uint32_t a = w->first[k], b = w->first[k + 1];
-	for (uint32_t i = a + 1; i < b; i++) {
-		w->lo_ns[i] = w->lo_ns[i] == USK_NONE ? w->lo_ns[i - 1] : w->lo_ns[i];
-	}
-	for (uint32_t i = b; i-- > a + 1;) {
-		w->hi_ns[i - 1] = w->hi_ns[i - 1] == USK_NONE ? w->hi_ns[i] : w->hi_ns[i - 1];
-	}
-}
 
 static void write_slopes(const struct usk_work *w, const struct drawing *d, struct usk_clock *k)
 {
@@ -499,6 +543,10 @@ static void write_slopes(const struct usk_work *w, const struct drawing *d, stru
 		struct usk_slopes s = { r->slow_e12, r->fast_e12 };
 		if (!usk_cell_calm(w->cell[cell])) {
 			s = (struct usk_slopes){ -skew, skew };
+		}
+		bool tied = end ? d->to == w->first[d->clock + 1] : d->from == w->first[d->clock];
+		if (!tied) { /* nothing bounds it any more behind what happened there */
+			s = (struct usk_slopes){ -USK_E12, USK_E12 };
 		}
 		*(end ? &k->after : &k->before) = s;
 	}
@@ -648,6 +696,23 @@ static void write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *
 	}
 }
 
+/* What happened last leaves nothing known of the clock if no messages both ways come after it, and
+ * what happened first likewise: it lasts until the end. */
+static void reach_ends(const struct drawing *d, struct usk_clock *k)
+{
+	const struct usk_work *w = d->w;
+	uint32_t first = w->first[d->clock], last = w->first[d->clock + 1] - 1;
+	for (size_t n = 0; n < k->n_jumps; n++) {
+		struct usk_jump *j = &k->jump[n];
+		if (d->to <= last && j->before_local_ns >= w->x[d->to - 1]) {
+			j->before_local_ns = w->x[last];
+		}
+		if (d->from > first && j->after_local_ns <= w->x[d->from]) {
+			j->after_local_ns = w->x[first];
+		}
+	}
+}
+
 static void write_stretches(const struct usk_work *w, uint32_t i, struct usk_clock *k)
 {
 	size_t cap = 0;
@@ -694,6 +759,7 @@ static void write_clock(struct usk_work *w, uint32_t i)
 				 (both && w->t_ns[d.to - 1] == USK_NONE))) {
 		d.to--;
 	}
+	reach_ends(&d, k);
 	make_corners(&d);
 	if (both) {
 		make_gates(&d);
@@ -719,10 +785,5 @@ static void write_clocks(void *ctx, size_t from, size_t to)
 
 void usk_publish(struct usk_work *w)
 {
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		if (w->clock[i] != w->reference) {
-			fill(w, w->clock[i]);
-		}
-	}
 	usk_parallel(w->n_clocks, 1, w->p->threads, write_clocks, w);
 }

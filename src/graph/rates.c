@@ -23,7 +23,7 @@
 
 enum { RATE_ROUNDS = 6, LEAST_CASES = 8, MOST_CASES = 128, LEAST_SPLITS = 3, MOST_SPLITS = 8 };
 /* Events by cases, and by rounds, are no more than these where there are many. */
-enum { CASE_WORK = 1 << 22, SPLIT_WORK = 1 << 19 };
+enum { CASE_WORK = 1 << 20, SPLIT_WORK = 1 << 17 };
 
 /* ---- rates ------------------------------------------------------------------------------------- */
 
@@ -227,7 +227,7 @@ static usk_i128 freedom(const struct usk_work *w)
 	return sum;
 }
 
-bool usk_solve_bounds(struct usk_work *w)
+bool usk_solve_bounds(struct usk_work *w, bool split)
 {
 	usk_i128 before = 0, now = freedom(w);
 	w->torn = NULL;
@@ -241,7 +241,7 @@ bool usk_solve_bounds(struct usk_work *w)
 		}
 	}
 	uint32_t splits = within(SPLIT_WORK / (w->n + 1), LEAST_SPLITS, MOST_SPLITS);
-	for (uint32_t round = 0; round < splits && good; round++) {
+	for (uint32_t round = 0; round < splits && good && split; round++) {
 		good = turn(w, true) && usk_propagate(w) && turn(w, false) && usk_propagate(w);
 	}
 	return good;

@@ -80,7 +80,7 @@ static void give_up(struct usk_work *w, uint32_t k)
 static void bound(struct usk_work *w)
 {
 	usk_bounds_reset(w);
-	while (!usk_solve_bounds(w)) {
+	while (!usk_solve_bounds(w, true)) {
 		if (!usk_conflict_repair(w)) {
 			give_up(w, w->owner[w->crossed]);
 		}
@@ -98,6 +98,18 @@ static void round_bounds(struct usk_work *w)
 		usk_i128 lo = usk_floor_div(w->lo[i], USK_E12), hi = usk_ceil_div(w->hi[i], USK_E12);
 		w->lo_ns[i] = lo > -USK_TIME_MAX ? (int64_t)lo : USK_NONE;
 		w->hi_ns[i] = hi < USK_TIME_MAX ? (int64_t)hi : USK_NONE;
+	}
+}
+
+/* What an event lacks its neighbours say: T does not fall. */
+static void fill(struct usk_work *w, uint32_t k)
+{
+	uint32_t a = w->first[k], b = w->first[k + 1];
+	for (uint32_t i = a + 1; i < b; i++) {
+		w->lo_ns[i] = w->lo_ns[i] == USK_NONE ? w->lo_ns[i - 1] : w->lo_ns[i];
+	}
+	for (uint32_t i = b; i-- > a + 1;) {
+		w->hi_ns[i - 1] = w->hi_ns[i - 1] == USK_NONE ? w->hi_ns[i] : w->hi_ns[i - 1];
 	}
 }
 
@@ -160,6 +172,9 @@ static void solve_island(struct usk_work *w)
 	usk_conflict_blame(w);
 	bound(w);
 	round_bounds(w);
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		fill(w, w->clock[i]);
+	}
 	usk_estimate(w);
 	usk_clock_reference(&c->clock[w->reference], w->p->span[w->reference].first_ns,
 			    w->p->span[w->reference].last_ns);

@@ -151,6 +151,8 @@ void usk_run_slopes(const struct usk_work *w, struct usk_run *r);
 /** By how much T rises at least, at most over the cell behind event i; false: any. */
 bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
 bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
+/** By how much T rises at least from an event to a stamp of the same fold. */
+usk_i128 usk_fold_least(const struct usk_work *w, uint32_t from, int64_t to_ns);
 /** Is its rate the clock's? */
 static inline bool usk_cell_calm(struct usk_cell c)
 {
@@ -159,8 +161,9 @@ static inline bool usk_cell_calm(struct usk_cell c)
 
 /* ---- rates.c ------------------------------------------------------------------------------------ */
 
-/** Bounds and rates by turns until nothing moves much; false as usk_propagate(). */
-bool usk_solve_bounds(struct usk_work *w);
+/** Bounds and rates by turns until nothing moves much; split: by cases, too. false as
+ * usk_propagate(). */
+bool usk_solve_bounds(struct usk_work *w, bool split);
 
 /* ---- conflict.c --------------------------------------------------------------------------------- */
 
