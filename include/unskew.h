@@ -702,6 +702,20 @@ struct usk_suspect {
 	int64_t excess_ns; /* by how much it misses the band of the others, at least 1 */
 };
 
+/**
+ * Where no line fits: which messages to leave out, worst first, so that one fits the others that
+ * the corridor remembers. The line of least total violation (after Ashton 1995, 4.2.2) over hull
+ * vertices and each span's fastest messages is asked again and again who is furthest on its wrong
+ * side; who fits in the end is taken back. What hid behind a suspect is gone from the hulls: read
+ * the messages again without them, and ask again.
+ *
+ * Returns how many, 0 if l is not contradicted. More than max: more than max would have to go, or
+ * all of a direction; the first of them, at least one, are in *out all the same, no more than max
+ * + 1. *out is handed over, NULL if 0; n_out says how many it holds.
+ */
+size_t usk_corridor_suspects(struct usk_corridor *c, const struct usk_lines *l, size_t max,
+			     struct usk_suspect **out, size_t *n_out);
+
 /* ---- estimators ------------------------------------------------------------ */
 
 /* Where a clock may have been put forward: two consecutive stamps of its own trace. */
@@ -709,9 +723,20 @@ struct usk_gap {
 	int64_t before_ns, after_ns; /* USK_NONE: there are no two such stamps */
 };
 
+/* The widest gap between consecutive stamps, all events, that overlaps a stretch of a clock's time.
+ */
+struct usk_gap_query {
+	uint32_t clock; /* of the pair */
+	int64_t from_ns, to_ns;
+	struct usk_gap gap; /* the answer */
+};
+
 struct usk_fit {
 	struct usk_model model;
 	int64_t max_skew_e12;
+	/* Answers all queries at once, as that takes another look at the traces; NULL: unknown. */
+	void (*gaps)(void *ctx, struct usk_gap_query *query, size_t n);
+	void *gaps_ctx;
 	/* Where the local clock was put back: its last stamp before and its first one after, both
 	 * on a time that runs on, as all stamps of the fit are; sorted. */
 	const struct usk_gap *back;

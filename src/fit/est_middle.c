@@ -11,7 +11,7 @@
  * Under `wander` it is a polyline around the middle of the band (wander_knots.c), and this line
  * only where the clock cannot have left it by much.
  */
-#include "fit/fit.h"
+#include "fit/wander.h"
 
 #include <stdlib.h>
 
@@ -68,6 +68,13 @@ static bool set_by_messages(const struct usk_lines *l, bool max)
 {
 	return max ? l->has_free_max && !usk_slope_cmp(l->max, l->free_max)
 		   : l->has_free_min && !usk_slope_cmp(l->min, l->free_min);
+}
+
+enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+			       struct usk_err *err)
+{
+	return fit->model.kind == USK_WANDER ? usk_wander_middle(fit, out, n, err)
+					     : usk_middle_line(fit, out, n, err);
 }
 
 enum usk_status usk_middle_line(const struct usk_fit *fit, struct usk_knot **out, size_t *n,

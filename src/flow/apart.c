@@ -8,8 +8,7 @@
  *       and nothing is changed unasked
  * Not   traces one after the other: a clock that was set in between looks the same
  */
-#include "fit/model.h"
-#include "fit/need.h"
+#include "fit/wander.h"
 #include "flow/fitted.h"
 
 #include <stdlib.h>

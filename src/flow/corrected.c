@@ -13,8 +13,8 @@
  * message that was dropped has more room than the one that it was dropped for (doc/guarantees.md).
  */
 #include "flow/fitted.h"
+#include "solve/mend.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { BLOCK = 256 };
@@ -135,7 +135,7 @@ static enum usk_status finish(void *ctx, size_t pair, struct usk_err *err)
 
 /* Is it certain that no message of the pair is received before it was sent? */
 static bool proved(struct judging *x, size_t pair, const struct fitted *f,
-		   const struct usk_graph_pair *solved)
+		   const struct usk_tie *tie)
 {
 	const struct pair_source *s = &x->p->pair[pair];
 	const struct corrected *a = &x->clock[s->a], *b = &x->clock[s->b];
@@ -150,7 +150,7 @@ static bool proved(struct judging *x, size_t pair, const struct fitted *f,
 	}
 	int64_t forth = out->min_delay_a_to_b_ns = least_delay(&f->part, false, a, b);
 	int64_t back = out->min_delay_b_to_a_ns = least_delay(&f->part, true, a, b);
-	return solved->proved && (forth >= ROUNDING || !f->part.n[0]) &&
+	return !tie->kappa_e12 && (forth >= ROUNDING || !f->part.n[0]) &&
 	       (back >= ROUNDING || !f->part.n[1]);
 }
 
@@ -168,13 +168,12 @@ static void maps_free(struct judging *x)
 {
 	for (size_t i = 0; i < x->p->n; i++) {
 		usk_map_free(x->map[i]);
-		x->map[i] = NULL;
 	}
 }
 
 /* One look at all pairs: at what is kept of them, and at messages where that proves nothing. */
 static enum usk_status judge(struct judging *x, const struct fitted *fitted,
-			     const struct usk_graph_problem *problem)
+			     const struct usk_tie *tie)
 {
 	struct parties *p = x->p;
 	uint32_t *again = usk_alloc(p->n_pairs + 1, sizeof *again);
@@ -185,7 +184,7 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted,
 	x->c->evaluation.corrected_inversions = 0;
 	x->c->evaluation.too_fast = (struct usk_violations){ .count = 0 };
 	for (size_t i = 0; i < p->n_pairs; i++) {
-		if (!proved(x, i, &fitted[i], &problem->pair[i]) || sink) {
+		if (!proved(x, i, &fitted[i], &tie[i]) || sink) {
 			again[n++] = (uint32_t)i;
 		}
 	}
@@ -205,24 +204,40 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted,
 	return status;
 }
 
-/* So often are messages put in order that points did not stand for. */
+/* So often are messages put in order that corridors dropped, and nothing stands for. */
 enum { ROUNDS = 10 };
 
-static enum usk_status solve_and_judge(struct judging *x, const struct fitted *fitted,
-				       struct usk_graph_problem *problem)
+/*
+ * Messages that are out of order after all are asked for too, until none is. Pairs whose clocks
+ * were moved have to be read again then, whatever their points say.
+ */
+static bool put_in_order(struct judging *x, struct usk_tie *tie, struct usk_graph_problem *problem)
 {
-	size_t before = 0;
-	enum usk_status status = USK_OK;
+	if (!problem) {
+		return usk_mend_clocks(x->c, tie, x->p->n_pairs, x->inverted, x->n_inverted, 0);
+	}
+	problem->more = x->inverted;
+	problem->n_more = x->n_inverted;
+	usk_graph_solve(x->c, problem);
+	return true;
+}
+
+static enum usk_status judge_and_mend(struct judging *x, const struct fitted *fitted,
+				      struct usk_tie *tie, struct usk_graph_problem *problem)
+{
+	enum usk_status status = judge(x, fitted, tie);
 	for (int round = 0; round < ROUNDS && !status; round++) {
-		problem->more = x->inverted;
-		problem->n_more = before = x->n_inverted;
-		usk_graph_solve(x->c, problem);
+		size_t n = x->n_inverted;
+		if (!n || !put_in_order(x, tie, problem)) {
+			break;
+		}
+		for (size_t i = 0; i < x->p->n_pairs; i++) {
+			tie[i].kappa_e12 = tie[i].part->frame.kappa_e12;
+		}
 		maps_free(x);
 		maps_new(x);
-		status = judge(x, fitted, problem);
-		if (getenv("DBG")) { fprintf(stderr, "round %d inverted %zu of %zu\n", round, x->n_inverted, before);
-			for (size_t i = before; i < x->n_inverted && i < before + 3; i++) fprintf(stderr, "  %u>%u %lld %lld\n", x->inverted[i].from, x->inverted[i].to, (long long)x->inverted[i].sent_ns, (long long)x->inverted[i].received_ns); }
-		if (x->n_inverted == before) {
+		status = judge(x, fitted, tie);
+		if (x->n_inverted == n) {
 			break;
 		}
 	}
@@ -230,15 +245,16 @@ static enum usk_status solve_and_judge(struct judging *x, const struct fitted *f
 }
 
 enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitted,
-				    struct usk_graph_problem *problem, struct usk_clocks *c,
-				    struct usk_err *err)
+				    struct usk_tie *tie, struct usk_graph_problem *problem,
+				    struct usk_clocks *c, struct usk_err *err)
 {
 	struct judging x = { .p = p, .c = c, .err = err };
 	const struct usk_sink *sink = p->opt->messages;
 	x.map = usk_alloc(p->n, sizeof(struct usk_map *));
 	x.clock = usk_alloc(p->n, sizeof *x.clock);
 	x.reading = usk_alloc(p->n_pairs + 1, sizeof *x.reading);
-	enum usk_status status = solve_and_judge(&x, fitted, problem);
+	maps_new(&x);
+	enum usk_status status = judge_and_mend(&x, fitted, tie, problem);
 	if (!status && sink && sink->keep && p->n_pairs) {
 		sink->keep(sink->ctx);
 	}

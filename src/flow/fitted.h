@@ -7,33 +7,33 @@
 
 #include "flow/reading.h"
 #include "graph/graph.h"
+#include "solve/solve.h"
 
 struct fitted {
 	struct usk_part part;
-	struct usk_knot *line; /* b against a as the method drew it; NULL: `middle`, or it failed */
-	size_t n_line;
+	struct usk_clock clock; /* b against a; no name, no path */
 	struct usk_witness witness;
 	struct usk_counts found;
 	char *failed; /* why the method has no answer for it, and `middle` stands in; NULL */
 };
 
-/** What is kept of a pair's messages: fills pair and out. */
+/** Fit b against a: fills pair and out. */
 enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, struct usk_pair *pair,
 			     struct fitted *out, struct usk_err *err);
 void usk_fitted_free(struct fitted *f);
 
 /**
- * Solve, and judge the corrected messages of all pairs: inversions, too fast ones and the smallest
- * delays, into c's pairs and evaluation. Where what is kept of a pair proves that all of its
- * messages are in order none is read again; the others are, and all of them if the caller wants the
- * messages. Messages that are out of order become constraints, and all is solved again: this ends,
- * as messages are finitely many.
+ * Judge the corrected messages of all pairs: inversions, too fast ones and the smallest delays,
+ * into c's pairs and evaluation. Where what is kept of a pair proves that all of its messages are
+ * in order none is read again; the others are, and all of them if the caller wants the messages.
+ * Messages that are out of order are put in order then, by moving estimates once more.
  *
- * fitted[n]  by number of the pair;  problem  its `more` is written
+ * fitted[n], tie[n]  by number of the pair
+ * problem            if the graph solved it: then it does so again, with these messages
  */
 enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitted,
-				    struct usk_graph_problem *problem, struct usk_clocks *c,
-				    struct usk_err *err);
+				    struct usk_tie *tie, struct usk_graph_problem *problem,
+				    struct usk_clocks *c, struct usk_err *err);
 
 /** A sentence, if two traces or interfaces of a clock do not look like one clock's; malloc'ed, or
  * NULL. May read them again. */

@@ -52,6 +52,7 @@ struct pair_source {
 	size_t n_exclude;
 };
 
+struct row_stamps;
 struct row_watch; /* of a clock in tables: table_epochs.c */
 struct pair_slot; /* of the hash that finds pairs by their clocks */
 
@@ -89,6 +90,8 @@ struct parties {
 	size_t n_anchors;
 	struct clock_rule *rule; /* --clock-of */
 	size_t n_rules;
+	struct row_stamps *row_stamps; /* of all tables, once asked for and few enough: gaps.c */
+	bool row_stamps_asked;
 	pthread_mutex_t reading; /* of traces, while several pairs are fitted */
 	/* Work in bytes, for progress. */
 	const struct usk_sync_options *opt;
@@ -151,6 +154,7 @@ enum usk_status usk_captures_check(const struct parties *p, struct usk_err *err)
 /** A row's stamps, in the order of rows, while tables are scanned. */
 void usk_row_note(struct parties *p, const struct usk_msg *m);
 void usk_row_watch_free(struct row_watch *w);
+void usk_row_stamps_free(struct row_stamps *s);
 /** What that told: p->rows_repeat if a clock has epochs, whose time runs on from now on. May read
  * all rows once more. */
 enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err);

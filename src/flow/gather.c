@@ -3,16 +3,15 @@
  * gather.c - what the messages of pairs allow, without those that are wrong
  *
  * In    pairs whose messages can be read as often as needed
- * Out   corridors and feasible lines; outliers
+ * Out   corridors, feasible lines and verdicts; outliers, contradictions
  * Why   a wrong pairing is poison for a hull: what no line can take in is left out, and the
  *       messages are read again, because what hid behind it is gone from the hull
  * Not   estimates (pair.c, compare.c)
  *
- * A round reads all pairs that are not settled at once. Most are settled by the first.
+ * A round reads all pairs that are not settled at once. In each every pair asks the model: who has
+ * to go, is a wider cone needed? Most are settled by the first.
  */
 #include "flow/reading.h"
-
-#include "fit/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +25,16 @@ enum { MAX_ROUNDS = 10 };
 struct way {
 	struct gathered g;
 	struct reading r;
+	int64_t kappa_e12;
+	struct usk_apart *apart; /* times in which the corridor keeps all points */
+	size_t n_apart;
 	int round;
 	bool again;	/* not settled yet */
 	bool all_again; /* without leaving any out: they were too many */
-	/* Outliers known by their points. */
+	size_t n_cuts;	/* when the first had to go */
+	/* Messages known by their points, new outliers or a contradiction. */
 	struct usk_msg *unknown;
-	int64_t *excess;
+	int64_t *excess; /* of outliers; NULL: a contradiction */
 	size_t n_unknown;
 };
 
@@ -68,23 +71,40 @@ static size_t allowed(const struct usk_sync_options *o, uint64_t messages, size_
 }
 
 /* These points' messages are wanted. */
-static void want(struct way *w, const struct pair_source *s, const struct usk_calm *c)
+static void want(struct way *w, size_t n, bool outliers)
 {
-	size_t n = c->n_outliers;
 	w->n_unknown = n;
 	w->unknown = usk_alloc(n + 1, sizeof *w->unknown);
-	w->excess = usk_alloc(n + 1, sizeof *w->excess);
-	for (size_t i = 0; i < n; i++) {
-		w->unknown[i] = message_of(s, c->outlier[i].point, c->outlier[i].ceiling);
-		w->excess[i] = c->outlier[i].excess_ns;
+	w->excess = outliers ? usk_alloc(n + 1, sizeof *w->excess) : NULL;
+}
+
+static void want_suspects(struct way *w, const struct pair_source *s)
+{
+	const struct usk_verdict *v = &w->g.verdict;
+	want(w, v->n_suspects, true);
+	for (size_t i = 0; i < v->n_suspects; i++) {
+		w->unknown[i] = message_of(s, v->suspect[i].point, v->suspect[i].ceiling);
+		w->excess[i] = v->suspect[i].excess_ns;
 	}
 }
 
-/* Now they are known: they stay out of the next reading. */
+static void want_contradiction(struct way *w, const struct pair_source *s)
+{
+	const struct usk_verdict *v = &w->g.verdict;
+	want(w, v->n_points, false);
+	for (size_t i = 0; i < v->n_points; i++) {
+		w->unknown[i] = message_of(s, v->point[i], v->ceiling[i]);
+	}
+}
+
+/* Now they are known: outliers stay out of the next reading. */
 static void settle_wanted(struct way *w, struct pair_source *s, struct usk_pair *pair)
 {
 	size_t n = w->n_unknown;
-	if (n) {
+	if (w->unknown && !w->excess) {
+		pair->contradiction = w->unknown;
+		pair->n_contradiction = n;
+	} else if (w->unknown) {
 		s->exclude = usk_grow(s->exclude, s->n_exclude + n + 1, sizeof *s->exclude);
 		pair->outlier =
 			usk_grow(pair->outlier, pair->n_outliers + n + 1, sizeof *pair->outlier);
@@ -94,8 +114,8 @@ static void settle_wanted(struct way *w, struct pair_source *s, struct usk_pair 
 				(struct usk_outlier){ w->unknown[i], w->excess[i] };
 		}
 		qsort(s->exclude, s->n_exclude, sizeof *s->exclude, usk_msg_order);
+		free(w->unknown);
 	}
-	free(w->unknown);
 	free(w->excess);
 	w->unknown = NULL;
 	w->excess = NULL;
@@ -153,21 +173,6 @@ static enum usk_status identify(struct gather *x, const uint32_t *pair, size_t n
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
-/*
- * The cone to begin with. Over a short time delays leave much of the rate open: what they leave is
- * guessed, so that most pairs need not be read again for it.
- */
-static int64_t first_kappa(const struct pair_source *s)
-{
-	const struct parties *p = s->parties;
-	const struct party *b = &p->party[s->b];
-	int64_t kappa = usk_model_kappa(&p->model), limit = usk_limit_e12(p->opt);
-	usk_i128 span = b->stamped ? (usk_i128)b->last_ns - b->first_ns : 0;
-	usk_i128 open = span > 0 ? (usk_i128)s->coarse.spread_ns * 2000000000000 / span : 0;
-	open = open < limit ? open : limit;
-	return open > kappa ? (int64_t)open : kappa;
-}
-
 static struct reading *begin_round(void *ctx, size_t pair)
 {
 	struct gather *x = ctx;
@@ -176,8 +181,9 @@ static struct reading *begin_round(void *ctx, size_t pair)
 	struct reading *r = &w->r;
 	*r = usk_reading_of(&x->p->pair[pair], x->err);
 	g->frame = x->p->pair[pair].frame;
-	g->frame.kappa_e12 = first_kappa(&x->p->pair[pair]);
+	g->frame.kappa_e12 = w->kappa_e12;
 	r->corridor = g->corridor = usk_corridor_new(&g->frame);
+	usk_corridor_apart(g->corridor, w->apart, w->n_apart);
 	if (r->judge.least[0] || r->judge.least[1]) {
 		r->plain = g->plain_corridor = usk_corridor_new(&g->frame);
 	}
@@ -207,36 +213,54 @@ static enum usk_status offsets_in_range(const struct pair_source *s, struct usk_
 	return USK_OK;
 }
 
-/* Who is wrong by itself has to go, unless they are too many. */
-static void decide(struct way *w, struct pair_source *s, struct gathered *g, struct usk_pair *pair)
+/* Are there times that have to be kept apart and were not? Then they are from now on. */
+static bool keep_apart(struct way *w, struct usk_verdict *v)
 {
-	const struct parties *p = s->parties;
-	const struct usk_graph_back a = { p->party[s->a].back, p->party[s->a].n_back };
-	const struct usk_graph_back b = { p->party[s->b].back, p->party[s->b].n_back };
-	struct usk_part part;
-	struct usk_calm calm;
-	usk_part_of(g->corridor, g->lines->q_ns, &part);
-	pair->quality = !part.n[0] && !part.n[1] ? USK_ABSENT
-			: part.n[0] && part.n[1] ? USK_BOUNDED
-						 : USK_ONE_SIDED;
-	usk_calm_of(&part, 2 * p->model.wander_e12, usk_limit_e12(p->opt),
-		    p->model.kind == USK_SEGMENTS, &a, &b, &calm);
-	size_t may_go = allowed(p->opt, pair->a_to_b + pair->b_to_a, s->n_exclude);
-	g->bounded = pair->quality == USK_BOUNDED && !calm.contradicted;
-	w->again = calm.n_outliers && !w->all_again && w->round++ < MAX_ROUNDS;
-	if (w->again && calm.n_outliers <= may_go) {
-		want(w, s, &calm);
-	} else if (w->again) {
+	bool new = false;
+	for (size_t i = 0, k = 0; i < v->n_apart && !new; i++) {
+		while (k < w->n_apart && w->apart[k].to < v->apart[i].to) {
+			k++;
+		}
+		new = k == w->n_apart || w->apart[k].from > v->apart[i].from;
+	}
+	if (new) {
+		free(w->apart);
+		w->apart = v->apart;
+		w->n_apart = v->n_apart;
+		v->apart = NULL;
+		v->n_apart = 0;
+	}
+	return new;
+}
+
+/* Is another round needed, and what for? */
+static void decide(struct way *w, struct pair_source *s, struct usk_pair *pair)
+{
+	struct usk_verdict *v = &w->g.verdict;
+	bool wrong = v->n_suspects && !v->too_many, narrow = v->kappa_e12 > w->kappa_e12;
+	bool apart = keep_apart(w, v);
+	w->again = !w->all_again && (wrong || narrow || apart) && w->round++ < MAX_ROUNDS;
+	if (w->again && wrong) {
+		w->n_cuts = s->n_exclude ? w->n_cuts : v->n_cuts;
+		want_suspects(w, s);
+	}
+	if (w->again) {
+		w->kappa_e12 = narrow ? v->kappa_e12 : w->kappa_e12;
+		return;
+	}
+	/* Those that had to go so that jumps go were not to blame if as many stay. */
+	bool in_vain = w->n_cuts && v->n_cuts >= w->n_cuts && s->n_exclude;
+	if (pair->quality == USK_CONTRADICTED || w->all_again || in_vain) {
 		/* Too many to be outliers: none is left out, so all are read again. */
 		free(pair->outlier);
 		pair->outlier = NULL;
 		pair->n_outliers = 0;
-		w->all_again = true;
-		w->again = s->n_exclude > 0;
+		w->again = w->all_again = s->n_exclude > 0;
 		s->n_exclude = 0;
+		if (!w->again) {
+			want_contradiction(w, s);
+		}
 	}
-	usk_calm_free(&calm);
-	usk_part_free(&part);
 }
 
 static enum usk_status end_round(void *ctx, size_t pair, struct usk_err *err)
@@ -262,7 +286,14 @@ static enum usk_status end_round(void *ctx, size_t pair, struct usk_err *err)
 	usk_judge_free(&r->judge);
 	enum usk_status status = offsets_in_range(s, g->corridor, err);
 	if (!status) {
-		decide(w, s, g, out);
+		struct usk_fit fit = usk_gathered_fit(g, s);
+		size_t may_go =
+			w->all_again ? 0
+				     : allowed(x->p->opt, out->a_to_b + out->b_to_a, s->n_exclude);
+		usk_model_row(fit.model.kind)->ask(&fit, may_go, &g->verdict);
+		out->quality = g->verdict.quality;
+		out->wander = g->verdict.wander;
+		decide(w, s, out);
 	}
 	if (!status && !w->again) {
 		g->found.outliers = out->n_outliers;
@@ -299,6 +330,21 @@ static enum usk_status gather_together(struct gather *x, const uint32_t *pair, s
 	return status;
 }
 
+/*
+ * The cone to begin with. Over a short time delays leave much of the rate open: what they leave is
+ * guessed, so that most pairs need not be read again for it.
+ */
+static int64_t first_kappa(const struct pair_source *s)
+{
+	const struct parties *p = s->parties;
+	const struct party *b = &p->party[s->b];
+	int64_t kappa = usk_model_kappa(&p->model), limit = usk_limit_e12(p->opt);
+	usk_i128 span = b->stamped ? (usk_i128)b->last_ns - b->first_ns : 0;
+	usk_i128 open = span > 0 ? (usk_i128)s->coarse.spread_ns * 2000000000000 / span : 0;
+	open = open < limit ? open : limit;
+	return open > kappa ? (int64_t)open : kappa;
+}
+
 enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, unsigned how,
 			   struct usk_pair *out, usk_gathered_take *take, void *ctx,
 			   struct usk_err *err)
@@ -307,6 +353,7 @@ enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, un
 	enum usk_status status = USK_OK;
 	x.way = usk_alloc(p->n_pairs + 1, sizeof *x.way);
 	for (size_t i = 0; i < n; i++) {
+		x.way[pair[i]].kappa_e12 = first_kappa(&p->pair[pair[i]]);
 		usk_pair_blank(&out[pair[i]], &p->pair[pair[i]]);
 	}
 	for (size_t i = 0, end; i < n && !status; i = end) {
@@ -327,6 +374,7 @@ enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, un
 		free(w->r.suspected);
 		free(w->unknown);
 		free(w->excess);
+		free(w->apart);
 	}
 	free(x.way);
 	return status;
@@ -339,6 +387,7 @@ void usk_gathered_free(struct gathered *g)
 	usk_lines_free(g->plain);
 	usk_corridor_free(g->corridor);
 	usk_corridor_free(g->plain_corridor);
+	usk_verdict_free(&g->verdict);
 	usk_witness_free(&g->witness);
 	memset(g, 0, sizeof *g);
 }
@@ -350,6 +399,8 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 		.model = s->parties->model,
 		.max_skew_e12 = usk_limit_e12(s->parties->opt),
 		.window_ns = s->parties->opt->window_ns,
+		.gaps = usk_find_gaps,
+		.gaps_ctx = (void *)(uintptr_t)s,
 		.back = b->back,
 		.n_back = b->n_back,
 		.other_back = a->back,

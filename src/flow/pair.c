@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pair.c - what is kept of one pair of clocks
+ * pair.c - one pair of clocks from its messages to its own answer
  *
  * In    what the messages of two clocks allow
- * Out   its points, a method's line, the pair's figures, what can be drawn of it
+ * Out   b's clock against a's by this pair alone, the pair's figures, what can be drawn of it
  * Why   this is all that is kept of a pair: the points that may bound something, not messages
- * Not   reading, wrong messages (gather.c), bounds and estimates (graph/)
+ * Not   reading, wrong messages (gather.c), more than two clocks (solve/)
  */
 #include "flow/fitted.h"
 
@@ -67,7 +67,8 @@ static void draw(struct usk_corridor *c, const struct usk_frame *f, size_t most,
 		thin_out(p[1], n[1], f, first, pair->bucket_ns, most, true, &pair->n_ceiling);
 }
 
-/* ---- what is kept ------------------------------------------------------------------------------ */
+/* ---- the pair's own answer --------------------------------------------------------------------
+ */
 
 static size_t drawn_points(const struct parties *p)
 {
@@ -75,65 +76,52 @@ static size_t drawn_points(const struct parties *p)
 	return n > DRAWN_POINTS ? DRAWN_POINTS : n < LEAST_DRAWN_POINTS ? LEAST_DRAWN_POINTS : n;
 }
 
-/* A method that has no answer for one of many pairs has them for the others. */
-static enum usk_status draw_line(const struct pair_source *s, const struct gathered *g,
-				 struct fitted *out, struct usk_err *err)
+/* Where a method has no answer for one of many pairs, the others still have theirs. */
+static enum usk_status fit_one(const struct pair_source *s, const struct gathered *g,
+			       struct fitted *out, struct usk_err *err)
 {
 	const struct parties *p = s->parties;
 	const struct usk_estimator *middle = usk_estimator_find("middle");
 	const struct usk_estimator *method =
 		p->opt->method ? usk_estimator_find(p->opt->method) : middle;
 	struct usk_fit fit = usk_gathered_fit(g, s);
-	struct usk_err why = { 0 };
-	if (method == middle || !usk_corridor_count(g->corridor, false) ||
-	    !usk_corridor_count(g->corridor, true)) {
-		return USK_OK;
-	}
-	enum usk_status status = method->estimate(&fit, &out->line, &out->n_line, &why);
-	if (status == USK_EINPUT && p->n > 2) {
+	const struct usk_model_row *row = usk_model_row(fit.model.kind);
+	struct usk_err why;
+	enum usk_status status = row->fit(&fit, &g->verdict, method, &out->clock, &why);
+	if (status == USK_EINPUT && method != middle && p->n > 2) {
 		out->failed = usk_strdup(why.msg);
-		status = USK_OK;
+		free(out->clock.knot);
+		free(out->clock.jump);
+		out->clock = (struct usk_clock){ .quality = USK_ABSENT };
+		status = row->fit(&fit, &g->verdict, middle, &out->clock, &why);
 	}
 	return status ? usk_fail(err, status, why.at, "%s", why.msg) : USK_OK;
-}
-
-/* The least that a ceiling is over a floor next to it: half of it is the half width there. */
-static void measure(const struct usk_part *p, struct usk_pair *pair)
-{
-	usk_i128 best = 0;
-	bool any = false;
-	for (size_t i = 0, k = 0; i < p->n[0] && k < p->n[1];) {
-		struct usk_xy f = p->point[0][i], c = p->point[1][k];
-		usk_i128 width = -((usk_i128)f.y + c.y);
-		if (width >= 0 && (!any || width < best)) {
-			best = width;
-			any = true;
-			pair->half_width_ns = usk_saturate((width + 1) / 2);
-			pair->half_width_at_ns = p->frame.local_ns + (f.x < c.x ? c.x : f.x);
-		}
-		i += f.x <= c.x;
-		k += c.x < f.x;
-	}
 }
 
 enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, struct usk_pair *pair,
 			     struct fitted *out, struct usk_err *err)
 {
 	const struct parties *p = s->parties;
+	int64_t q = p->party[s->b].resolution_ns;
 	size_t n;
+	out->clock.quality = USK_ABSENT;
+	out->clock.resolution_ns = q ? q : 1;
 	out->found = g->found;
 	out->witness = g->witness;
-	g->witness = (struct usk_witness){ 0 };
-	enum usk_status status = draw_line(s, g, out, err);
+	enum usk_status status = fit_one(s, g, out, err);
 	if (!status) {
+		struct usk_widths w = usk_band_widths(&out->clock);
+		bool bounded = pair->quality == USK_BOUNDED && w.best_ns != USK_NONE;
+		pair->half_width_ns = bounded ? w.best_ns : USK_NONE;
+		pair->half_width_at_ns = bounded ? w.best_at_ns : USK_NONE;
 		usk_corridor_hull(g->corridor, false, &n);
 		pair->hull_floor = n;
 		usk_corridor_hull(g->corridor, true, &n);
 		pair->hull_ceiling = n;
 		draw(g->corridor, &g->frame, drawn_points(p), pair);
 		usk_part_of(g->corridor, g->lines->q_ns, &out->part);
-		measure(&out->part, pair);
 	}
+	g->witness = (struct usk_witness){ 0 };
 	return status;
 }
 
@@ -141,7 +129,8 @@ void usk_fitted_free(struct fitted *f)
 {
 	usk_part_free(&f->part);
 	usk_witness_free(&f->witness);
-	free(f->line);
+	free(f->clock.knot);
+	free(f->clock.jump);
 	free(f->failed);
 	*f = (struct fitted){ 0 };
 }

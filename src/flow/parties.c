@@ -527,6 +527,7 @@ char *usk_parties_delay_note(const struct parties *p)
 
 void usk_parties_free(struct parties *p)
 {
+	usk_row_stamps_free(p->row_stamps);
 	usk_delays_free(&p->delays);
 	free(p->anchor);
 	usk_pairs_free(p);

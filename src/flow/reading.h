@@ -5,8 +5,7 @@
 #ifndef USK_FLOW_READING_H
 #define USK_FLOW_READING_H
 
-#include "fit/fit.h"
-#include "graph/graph.h"
+#include "fit/model.h"
 #include "flow/flow.h"
 #include "judge/witness.h"
 
@@ -80,7 +79,7 @@ struct gathered {
 	struct usk_lines *plain;
 	struct usk_msg *msg; /* if they are to be kept; sorted as usk_fit asks for it */
 	size_t n_msgs;
-	bool bounded; /* both directions, and not contradicted */
+	struct usk_verdict verdict;
 	struct usk_witness witness;
 	struct usk_counts found;
 };
@@ -105,6 +104,8 @@ enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, un
 			   struct usk_pair *out, usk_gathered_take *take, void *ctx,
 			   struct usk_err *err);
 void usk_gathered_free(struct gathered *g);
+/** usk_fit.gaps; ctx: the pair's source. */
+void usk_find_gaps(void *ctx, struct usk_gap_query *query, size_t n);
 /** As estimators get it; borrowed. */
 struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_source *s);
 

@@ -4,7 +4,7 @@
  *
  * In    what an estimator gets
  * Out   the local clock against the reference: band and estimate
- * Why   `middle` as a row of the table of estimators, and the band that compare judges by
+ * Why   what single pairs are judged by, and tests
  */
 #include "fit/fit.h"
 #include "graph/graph.h"
@@ -45,24 +45,4 @@ void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out)
 	c->clock[1] = (struct usk_clock){ .quality = USK_ABSENT };
 	usk_clocks_free(c);
 	usk_part_free(&part);
-}
-
-enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-			       struct usk_err *err)
-{
-	struct usk_clock clock;
-	if (fit->model.kind == USK_LINEAR) {
-		return usk_middle_line(fit, out, n, err);
-	}
-	usk_graph_alone(fit, &clock);
-	*out = clock.knot;
-	*n = clock.n_knots;
-	free(clock.jump);
-	free(clock.stretch);
-	if (clock.quality != USK_BOUNDED) {
-		free(clock.knot);
-		return usk_fail(err, USK_EINPUT, 0,
-				"middle needs messages in both directions that some clock fits");
-	}
-	return USK_OK;
 }

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- islands ----------------------------------------------------------------------------------- */
+/* ---- islands -----------------------------------------------------------------------------------
+ */
 
 static uint32_t root(uint32_t *up, uint32_t i)
 {
@@ -52,7 +53,8 @@ static uint32_t *islands_of(const struct usk_clocks *c, const struct usk_graph_p
 	return up;
 }
 
-/* ---- one island -------------------------------------------------------------------------------- */
+/* ---- one island --------------------------------------------------------------------------------
+ */
 
 static void keep_tree(struct usk_work *w)
 {
@@ -95,7 +97,8 @@ static void round_bounds(struct usk_work *w)
 	w->lo_ns = usk_grow(NULL, w->n + 1, sizeof *w->lo_ns);
 	w->hi_ns = usk_grow(NULL, w->n + 1, sizeof *w->hi_ns);
 	for (uint32_t i = 0; i < w->n; i++) {
-		usk_i128 lo = usk_floor_div(w->lo[i], USK_E12), hi = usk_ceil_div(w->hi[i], USK_E12);
+		usk_i128 lo = usk_floor_div(w->lo[i], USK_E12),
+			 hi = usk_ceil_div(w->hi[i], USK_E12);
 		w->lo_ns[i] = lo > -USK_TIME_MAX ? (int64_t)lo : USK_NONE;
 		w->hi_ns[i] = hi < USK_TIME_MAX ? (int64_t)hi : USK_NONE;
 	}
@@ -203,7 +206,8 @@ static void leave_alone(struct usk_clocks *c, const struct usk_graph_problem *p,
 	}
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------- */
+/* ---- pairs -------------------------------------------------------------------------------------
+ */
 
 static struct usk_msg message_of(const struct usk_graph_pair *p, struct usk_point at, bool ceiling)
 {
@@ -220,7 +224,8 @@ static void write_pair(const struct usk_graph_problem *p, size_t i, const struct
 		       bool contradicted, struct usk_pair *out)
 {
 	const struct usk_graph_pair *pair = &p->pair[i];
-	out->wander = (struct usk_wander){ p->model.wander_e12, calm->needed_e12, calm->wander_e12 };
+	out->wander =
+		(struct usk_wander){ p->model.wander_e12, calm->needed_e12, calm->wander_e12 };
 	out->wander.needed_e12 = calm->needed_e12 == USK_NO_WANDER ? 0 : calm->needed_e12;
 	if (contradicted) {
 		out->quality = USK_CONTRADICTED;
@@ -232,7 +237,8 @@ static void write_pair(const struct usk_graph_problem *p, size_t i, const struct
 	}
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- all of it ---------------------------------------------------------------------------------
+ */
 
 static void forget(struct usk_clocks *c)
 {

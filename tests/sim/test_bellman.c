@@ -239,6 +239,7 @@ static struct usk_clocks *synchronise(struct net *w, const char *model, struct u
 	struct usk_clocks *answer = NULL;
 	struct usk_sync_options o = {
 		.model = model,
+		.solve = "graph",
 		.reference = "host0",
 		.max_outliers = -1,
 		.from_ns = USK_NONE,

@@ -8,9 +8,7 @@
 struct trial_result {
 	bool failed;
 	char why[1024];	       /* the first thing that is wrong */
-	bool kept;	       /* all clocks keep to what the answer assumes of them */
-	uint64_t loose;	       /* clocks with a band in islands where not all do, */
-	uint64_t loose_held;   /* and whose band holds all the same */
+	bool promised;	       /* the clocks keep to what the model takes for granted */
 	bool bounded;	       /* some clock is */
 	bool contradicted;     /* some clock is */
 	bool stepped;	       /* some clock jumps */

@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * need.c - the least wander that messages can be true with
+ * wander_need.c - the least wander that messages can be true with
  *
  * In    points in the order of time
  * Out   s_lo, s_hi and what they need, exactly
  * Why   a closed form: no search over rates, no tolerance
- * Not   bounds (graph/)
+ * Not   the band (wander_band.c)
  *
  * Of all ceilings before a floor only the vertices of their hull matter (usk_hull_steepest()), so
  * each point is a binary search in the other side's hull so far.
  */
-#include "fit/need.h"
+#include "fit/wander.h"
 
 #include <stdlib.h>
+
+static void cross(struct usk_need *n, struct usk_xy floor, struct usk_xy ceiling)
+{
+	usk_i128 over = (usk_i128)floor.y + ceiling.y;
+	if (over > 0 && (!n->crossed || over > (usk_i128)n->cross_floor.y + n->cross_ceiling.y)) {
+		n->crossed = true;
+		n->cross_floor = floor;
+		n->cross_ceiling = ceiling;
+	}
+}
 
 void usk_needing_push(struct usk_needing *g, bool ceiling, struct usk_xy p)
 {
@@ -20,7 +30,7 @@ void usk_needing_push(struct usk_needing *g, bool ceiling, struct usk_xy p)
 	const struct usk_xy *h = g->hull[!ceiling];
 	size_t n = g->n[!ceiling];
 	if (n && h[n - 1].x == p.x) {
-		need->crossed = need->crossed || (usk_i128)h[n - 1].y + p.y > 0;
+		cross(need, ceiling ? h[n - 1] : p, ceiling ? p : h[n - 1]);
 		n--;
 	}
 	if (n) {
@@ -29,11 +39,15 @@ void usk_needing_push(struct usk_needing *g, bool ceiling, struct usk_xy p)
 		if (!ceiling && (!need->has_lo || usk_slope_cmp(s, need->s_lo) > 0)) {
 			need->has_lo = true;
 			need->s_lo = s;
+			need->lo_floor = p;
+			need->lo_ceiling = q;
 		}
 		s = usk_slope_neg(s);
 		if (ceiling && (!need->has_hi || usk_slope_cmp(s, need->s_hi) < 0)) {
 			need->has_hi = true;
 			need->s_hi = s;
+			need->hi_floor = q;
+			need->hi_ceiling = p;
 		}
 	}
 	g->hull[ceiling] =
@@ -76,7 +90,7 @@ static struct split split(struct usk_slope s)
 	return (struct split){ whole, e12 - whole * s.den };
 }
 
-static int64_t wander_of(const struct usk_need *n)
+int64_t usk_need_wander(const struct usk_need *n)
 {
 	if (n->crossed) {
 		return USK_NO_WANDER;
@@ -99,5 +113,5 @@ int64_t usk_need_within(const struct usk_need *n, int64_t max_skew_e12)
 	    (n->has_hi && usk_slope_cmp(n->s_hi, usk_slope_neg(limit)) < 0)) {
 		return USK_NO_WANDER;
 	}
-	return wander_of(n);
+	return usk_need_wander(n);
 }

@@ -5,19 +5,22 @@
  * In    a clock's knots
  * Out   half widths: best, worst, mean over time; smallest corrected delays
  * Why   bands are straight between knots, so knots and trapezoids say all, exactly
- * Not   the band itself (graph/), statistics of all messages (judge/)
+ * Not   the band itself (fit/), statistics of all messages (judge/)
  */
-#include "base/base.h"
+#include "fit/pieces.h"
 
-#include <stdlib.h>
-
-/* Within the bracket of a jump the band is as wide as the jump: that says nothing of the clock. */
+/* Within the bracket of a jump the band is as wide as the jump, and where time may have been put
+ * back unseen, for as long beside it: that says nothing of the clock. */
 static bool within_jump(const struct usk_clock *clock, const struct usk_knot *k)
 {
 	for (size_t i = 0; i < clock->n_jumps; i++) {
 		const struct usk_jump *j = &clock->jump[i];
-		if (j->epoch == k->epoch && k->local_ns > j->after_local_ns &&
-		    k->local_ns < j->before_local_ns) {
+		int64_t back = j->size_lo_ns != USK_NONE && j->size_lo_ns < 0 &&
+					       j->size_lo_ns >= -USK_UNSEEN_NS
+				       ? -j->size_lo_ns
+				       : 0;
+		if (j->epoch == k->epoch && k->local_ns > j->after_local_ns - back &&
+		    k->local_ns < j->before_local_ns + back) {
 			return true;
 		}
 	}
