@@ -224,9 +224,11 @@ static void write_pair(const struct usk_graph_problem *p, size_t i, const struct
 		       bool contradicted, struct usk_pair *out)
 {
 	const struct usk_graph_pair *pair = &p->pair[i];
-	out->wander =
-		(struct usk_wander){ p->model.wander_e12, calm->needed_e12, calm->wander_e12 };
+	/* Both of its clocks may wander. */
+	int64_t one = p->model.wander_e12, used = calm->wander_e12;
+	out->wander.assumed_e12 = one;
 	out->wander.needed_e12 = calm->needed_e12 == USK_NO_WANDER ? 0 : calm->needed_e12;
+	out->wander.used_e12 = used > 2 * one ? used : one;
 	if (contradicted) {
 		out->quality = USK_CONTRADICTED;
 		out->n_contradiction = 2;

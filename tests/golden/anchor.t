@@ -7,7 +7,6 @@ b      bounded    -4.000 ms ± 101 us              0 (-500 to 500)     0        
 
 Matched 3 messages.
 Received before sent: 0 as recorded, 0 corrected. Half widths: 101 us to 601 us.
-Note: all messages go from a to b: the offset is bounded on one side only; traffic in the other direction would close it
 Model wander: the rate of each clock is constant within 0.1 ppm, no two clocks differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
