@@ -17,6 +17,9 @@ struct fitted {
 	char *failed; /* why the method has no answer for it, and `middle` stands in; NULL */
 };
 
+/** Does the graph solve it? If asked for, or needed: pairs know nothing of stated ties, and have no
+ * answer of their own then. */
+bool usk_flow_by_graph(const struct parties *p);
 /** Fit b against a: fills pair and out. */
 enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, struct usk_pair *pair,
 			     struct fitted *out, struct usk_err *err);

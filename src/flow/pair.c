@@ -10,6 +10,7 @@
 #include "flow/fitted.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Points of a side that are kept for drawing: of a pair, and of all pairs together. */
 enum { DRAWN_POINTS = 4000, ALL_DRAWN_POINTS = 200000, LEAST_DRAWN_POINTS = 16 };
@@ -98,6 +99,11 @@ static enum usk_status fit_one(const struct pair_source *s, const struct gathere
 	return status ? usk_fail(err, status, why.at, "%s", why.msg) : USK_OK;
 }
 
+bool usk_flow_by_graph(const struct parties *p)
+{
+	return p->n_anchors || (p->opt->solve && !strcmp(p->opt->solve, "graph"));
+}
+
 enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, struct usk_pair *pair,
 			     struct fitted *out, struct usk_err *err)
 {
@@ -108,7 +114,7 @@ enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, st
 	out->clock.resolution_ns = q ? q : 1;
 	out->found = g->found;
 	out->witness = g->witness;
-	enum usk_status status = fit_one(s, g, out, err);
+	enum usk_status status = usk_flow_by_graph(p) ? USK_OK : fit_one(s, g, out, err);
 	if (!status) {
 		struct usk_widths w = usk_band_widths(&out->clock);
 		bool bounded = pair->quality == USK_BOUNDED && w.best_ns != USK_NONE;

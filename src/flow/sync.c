@@ -359,19 +359,13 @@ static void measure_widths(struct usk_clocks *c)
 	}
 }
 
-/* Asked for, or needed: a stated tie is a constraint like any other, which pairs do not know. */
-static bool by_graph(const struct parties *p)
-{
-	return p->n_anchors || (p->opt->solve && !strcmp(p->opt->solve, "graph"));
-}
-
 static enum usk_status sync(struct sync *x, const uint32_t *all)
 {
 	struct usk_tie *tie = usk_alloc(x->p->n_pairs + 1, sizeof *tie);
 	x->fitted = usk_alloc(x->p->n_pairs + 1, sizeof *x->fitted);
 	x->p->work_all += solve_work(x->p);
 	enum usk_status status = gather(x, all);
-	if (!status && by_graph(x->p)) {
+	if (!status && usk_flow_by_graph(x->p)) {
 		status = solve_graph(x, tie);
 	} else if (!status) {
 		status = solve(x, tie);

@@ -50,7 +50,7 @@ static int by_stamp(const void *pa, const void *pb)
 	return a->sent - b->sent;
 }
 
-enum { NO_EDGE = UINT32_MAX };
+#define NO_EDGE UINT32_MAX
 
 /*
  * Stamps that are no end of anything, evenly from a clock's first event to its last: between two
