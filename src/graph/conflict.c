@@ -468,7 +468,9 @@ bool usk_conflict_repair(struct usk_work *w)
 	bool often = w->repairs++ > 16 + 2 * w->n_clocks;
 	for (size_t i = 0; i < c.n_messages; i++) {
 		uint32_t p = w->peer[c.message[i]], m = p < c.message[i] ? p : c.message[i];
-		if (p != USK_NO_EVENT && (w->suspected[m] || often)) {
+		/* Who states a tie may be wrong; messages are not doubted for it. */
+		bool stated = w->pair_of[m] == USK_STATED;
+		if (p != USK_NO_EVENT && (stated || w->suspected[m] || often)) {
 			leave_out(w, m);
 		} else if (p != USK_NO_EVENT) {
 			w->suspected[m] = true;

@@ -67,10 +67,20 @@ static void keep_tree(struct usk_work *w)
 	free(way);
 }
 
+static void note(struct usk_clocks *c, char *text)
+{
+	c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
+	c->note[c->n_notes++] = text;
+}
+
 /* No repair helped: clocks whose bounds cross are tied to nothing any more. */
 static void give_up(struct usk_work *w, uint32_t k)
 {
 	w->c->clock[k].quality = USK_CONTRADICTED;
+	note(w->c,
+	     usk_format("what ties %s to %s contradicts itself, and no step within the skew limit "
+			"explains it: check what --anchor states",
+			w->c->clock[k].name, w->c->clock[w->reference].name));
 	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
 		if (w->peer[i] != USK_NO_EVENT) {
 			w->peer[w->peer[i]] = USK_NO_EVENT;
@@ -133,21 +143,24 @@ static void write_paths(struct usk_work *w)
 	free(way);
 }
 
-static void note(struct usk_clocks *c, char *text)
-{
-	c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
-	c->note[c->n_notes++] = text;
-}
-
 /* Messages that were left out to the pair that they were of. */
 static void write_left_out(struct usk_work *w)
 {
+	size_t messages = 0;
 	for (size_t i = 0; i < w->n_left_out; i++) {
 		uint32_t from = w->left_out[i].from, to = w->left_out[i].to;
 		uint32_t pair = w->pair_of[from];
-		if (pair == UINT32_MAX) {
+		if (pair == USK_STATED) {
+			note(w->c,
+			     usk_format("--anchor: what is stated of %s and %s contradicts their "
+					"messages or another anchor, and was left out",
+					w->c->clock[w->owner[from]].name,
+					w->c->clock[w->owner[to]].name));
+		}
+		if (pair >= w->p->n_pairs) {
 			continue;
 		}
+		messages++;
 		struct usk_pair *p = &w->c->pair[pair];
 		int64_t q = w->c->clock[w->owner[to]].resolution_ns;
 		struct usk_msg m = { .sent_ns = w->x[from],
@@ -158,9 +171,9 @@ static void write_left_out(struct usk_work *w)
 		p->outlier[p->n_outliers++] = (struct usk_outlier){ m, 1 };
 		w->c->counts.outliers++;
 	}
-	if (w->n_left_out) {
+	if (messages) {
 		note(w->c, usk_format("%zu messages contradict circles of others and were left out",
-				      w->n_left_out));
+				      messages));
 	}
 }
 

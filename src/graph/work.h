@@ -16,6 +16,7 @@
 
 #define USK_INF	     ((usk_i128)1 << 125) /* no bound */
 #define USK_NO_EVENT UINT32_MAX
+#define USK_STATED   (UINT32_MAX - 1) /* in place of a pair: an anchor's edge */
 
 /* By how much T may rise over a cell of d ns. */
 enum usk_pace {
