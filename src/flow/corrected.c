@@ -207,10 +207,7 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted,
 /* So often are messages put in order that corridors dropped, and nothing stands for. */
 enum { ROUNDS = 10 };
 
-/*
- * Messages that are out of order after all are asked for too, until none is. Pairs whose clocks
- * were moved have to be read again then, whatever their points say.
- */
+/* By whichever engine solved it; false: nothing was moved. */
 static bool put_in_order(struct judging *x, struct usk_tie *tie, struct usk_graph_problem *problem)
 {
 	if (!problem) {
@@ -222,6 +219,10 @@ static bool put_in_order(struct judging *x, struct usk_tie *tie, struct usk_grap
 	return true;
 }
 
+/*
+ * Messages that are out of order after all are asked for too, until none is. Pairs whose clocks
+ * were moved have to be read again then, whatever their points say.
+ */
 static enum usk_status judge_and_mend(struct judging *x, const struct fitted *fitted,
 				      struct usk_tie *tie, struct usk_graph_problem *problem)
 {

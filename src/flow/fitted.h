@@ -6,7 +6,6 @@
 #define USK_FLOW_FITTED_H
 
 #include "flow/reading.h"
-#include "graph/graph.h"
 #include "solve/solve.h"
 
 struct fitted {

@@ -50,18 +50,6 @@ struct gather {
 
 /* ---- wrong messages -------------------------------------------------------------------------- */
 
-/* The message that made a point: it says all there is about it, but for a minimum delay. */
-static struct usk_msg message_of(const struct pair_source *s, struct usk_point p, bool ceiling)
-{
-	int64_t on_a = p.local_ns + p.offset_ns;
-	return (struct usk_msg){
-		.sent_ns = ceiling ? p.local_ns : on_a,
-		.received_ns = ceiling ? on_a : p.local_ns,
-		.from = ceiling ? s->b : s->a,
-		.to = ceiling ? s->a : s->b,
-	};
-}
-
 /* How many more may be left out. */
 static size_t allowed(const struct usk_sync_options *o, uint64_t messages, size_t out)
 {
@@ -83,7 +71,8 @@ static void want_suspects(struct way *w, const struct pair_source *s)
 	const struct usk_verdict *v = &w->g.verdict;
 	want(w, v->n_suspects, true);
 	for (size_t i = 0; i < v->n_suspects; i++) {
-		w->unknown[i] = message_of(s, v->suspect[i].point, v->suspect[i].ceiling);
+		w->unknown[i] =
+			usk_point_message(s->a, s->b, v->suspect[i].point, v->suspect[i].ceiling);
 		w->excess[i] = v->suspect[i].excess_ns;
 	}
 }
@@ -93,7 +82,7 @@ static void want_contradiction(struct way *w, const struct pair_source *s)
 	const struct usk_verdict *v = &w->g.verdict;
 	want(w, v->n_points, false);
 	for (size_t i = 0; i < v->n_points; i++) {
-		w->unknown[i] = message_of(s, v->point[i], v->ceiling[i]);
+		w->unknown[i] = usk_point_message(s->a, s->b, v->point[i], v->ceiling[i]);
 	}
 }
 

@@ -293,7 +293,8 @@ static enum usk_status anchors(struct parties *p, struct usk_err *err)
 			return usk_fail(err, USK_ERANGE, 0,
 					"--anchor %s@...=%s@...: is over 146 years", x->a, x->b);
 		}
-		p->anchor[p->n_anchors++] = (struct anchor){ a, b, x->a_ns, x->b_ns, x->within_ns };
+		p->anchor[p->n_anchors++] =
+			(struct usk_graph_anchor){ a, b, x->a_ns, x->b_ns, x->within_ns };
 	}
 	return USK_OK;
 }

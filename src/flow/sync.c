@@ -295,7 +295,6 @@ static enum usk_status solve_graph(struct sync *x, struct usk_tie *tie)
 	struct usk_graph_span *span = usk_alloc(p->n, sizeof *span);
 	struct usk_graph_back *back = usk_alloc(p->n, sizeof *back);
 	struct usk_graph_pair *pair = usk_alloc(p->n_pairs + 1, sizeof *pair);
-	struct usk_graph_anchor *anchor = usk_alloc(p->n_anchors + 1, sizeof *anchor);
 	struct usk_graph_problem problem = {
 		.model = p->model,
 		.max_skew_e12 = usk_limit_e12(p->opt),
@@ -303,7 +302,7 @@ static enum usk_status solve_graph(struct sync *x, struct usk_tie *tie)
 									    : USK_NO_CLOCK,
 		.pair = pair,
 		.n_pairs = p->n_pairs,
-		.anchor = anchor,
+		.anchor = p->anchor,
 		.n_anchors = p->n_anchors,
 		.span = span,
 		.back = back,
@@ -323,17 +322,12 @@ static enum usk_status solve_graph(struct sync *x, struct usk_tie *tie)
 			.a = k->a, .b = k->b, .part = &x->fitted[i].part, .kappa_e12 = 1
 		};
 	}
-	for (size_t i = 0; i < p->n_anchors; i++) {
-		const struct anchor *a = &p->anchor[i];
-		anchor[i] = (struct usk_graph_anchor){ a->a, a->b, a->a_ns, a->b_ns, a->within_ns };
-	}
 	p->doing = "solving";
 	usk_graph_solve(x->c, &problem);
 	enum usk_status status = usk_judge_corrected(p, x->fitted, tie, &problem, x->c, x->err);
 	free(span);
 	free(back);
 	free(pair);
-	free(anchor);
 	return status;
 }
 

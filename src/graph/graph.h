@@ -46,9 +46,6 @@ struct usk_graph_pair {
 	uint64_t messages[2];	     /* a to b, b to a */
 	const struct usk_knot *line; /* b against a as an estimator drew it; NULL: none did */
 	size_t n_line;
-	/* Out: do the points that are left stand for all that was dropped, by the clocks' final
-	 * estimates? Else read the messages again to be sure that they are in order. */
-	bool proved;
 };
 
 struct usk_graph_problem {
@@ -56,7 +53,6 @@ struct usk_graph_problem {
 	int64_t max_skew_e12;
 	uint32_t reference; /* the clock that was asked for; USK_NO_CLOCK: the best */
 	bool tree;	    /* messages along shortest paths only */
-	bool paths;	    /* `linear` without the linear program */
 	struct usk_graph_pair *pair;
 	size_t n_pairs;
 	const struct usk_graph_anchor *anchor;
@@ -67,8 +63,6 @@ struct usk_graph_problem {
 	const struct usk_graph_span *span; /* [n_clocks]: first and last event of each */
 	const struct usk_graph_back *back; /* [n_clocks] */
 	unsigned threads; /* 0: as many as there are processors; the answer is the same */
-	void (*progress)(void *ctx, double done, const char *what); /* may be NULL */
-	void *progress_ctx;
 };
 
 /**
@@ -83,10 +77,6 @@ struct usk_graph_problem {
  * threads. Memory: some 60 bytes an event.
  */
 void usk_graph_solve(struct usk_clocks *c, const struct usk_graph_problem *p);
-
-/** A pair by itself: b's clock against a, without name and path; free its knots, jumps and
- * stretches. */
-void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out);
 
 /* ---- what a pair shows by itself (disturbed.c) ------------------------------------------------
  */

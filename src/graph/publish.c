@@ -605,23 +605,6 @@ static void write_rates(const struct usk_work *w, uint32_t i, struct usk_clock *
 	}
 }
 
-/* Of the outer knots, what jumped between left out. */
-static double drift(const struct usk_clock *k)
-{
-	double rise = 0, run = 0;
-	for (size_t i = 1, j = 0; i < k->n_knots; i++) {
-		const struct usk_knot *a = &k->knot[i - 1], *b = &k->knot[i];
-		while (j < k->n_jumps && k->jump[j].before_local_ns <= a->local_ns) {
-			j++;
-		}
-		if (j == k->n_jumps || b->local_ns <= k->jump[j].after_local_ns) {
-			rise += (double)((usk_i128)b->offset_ns - a->offset_ns);
-			run += (double)((usk_i128)b->local_ns - a->local_ns);
-		}
-	}
-	return run > 0 ? 0 - 1e6 * rise / run : NAN;
-}
-
 /* ---- jumps -------------------------------------------------------------------------------------
  */
 
@@ -796,7 +779,7 @@ static void write_clock(struct usk_work *w, uint32_t i)
 	draw_few(&d);
 	k->knot = d.knot;
 	k->n_knots = d.n_knots;
-	k->drift_ppm = both ? drift(k) : NAN;
+	k->drift_ppm = both ? usk_clock_drift(k) : NAN;
 	write_slopes(w, &d, k);
 	free(d.corner);
 	free(d.gate);

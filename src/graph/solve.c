@@ -222,17 +222,6 @@ static void leave_alone(struct usk_clocks *c, const struct usk_graph_problem *p,
 /* ---- pairs -------------------------------------------------------------------------------------
  */
 
-static struct usk_msg message_of(const struct usk_graph_pair *p, struct usk_point at, bool ceiling)
-{
-	int64_t on_a = at.local_ns + at.offset_ns;
-	return (struct usk_msg){
-		.sent_ns = ceiling ? at.local_ns : on_a,
-		.received_ns = ceiling ? on_a : at.local_ns,
-		.from = ceiling ? p->b : p->a,
-		.to = ceiling ? p->a : p->b,
-	};
-}
-
 static void write_pair(const struct usk_graph_problem *p, size_t i, const struct usk_calm *calm,
 		       bool contradicted, struct usk_pair *out)
 {
@@ -247,7 +236,8 @@ static void write_pair(const struct usk_graph_problem *p, size_t i, const struct
 		out->n_contradiction = 2;
 		out->contradiction = usk_alloc(2, sizeof *out->contradiction);
 		for (int k = 0; k < 2; k++) {
-			out->contradiction[k] = message_of(pair, calm->point[k], calm->ceiling[k]);
+			out->contradiction[k] = usk_point_message(pair->a, pair->b, calm->point[k],
+								  calm->ceiling[k]);
 		}
 	}
 }

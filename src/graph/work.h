@@ -197,9 +197,6 @@ void usk_estimate(struct usk_work *w);
 /** Quality, knots, jumps, stretches, slopes of the island's clocks. */
 void usk_publish(struct usk_work *w);
 
-/** In the linear model: bands and estimates by a linear program; false: not to be had. */
-bool usk_publish_lines(struct usk_work *w);
-
 /* ---- paths.c ------------------------------------------------------------------------------------
  */
 

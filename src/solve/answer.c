@@ -12,23 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of the outer knots, what jumped between left out. */
-static double drift(const struct usk_clock *k)
-{
-	double rise = 0, run = 0;
-	for (size_t i = 1, j = 0; i < k->n_knots; i++) {
-		const struct usk_knot *a = &k->knot[i - 1], *b = &k->knot[i];
-		while (j < k->n_jumps && k->jump[j].before_local_ns <= a->local_ns) {
-			j++;
-		}
-		if (j == k->n_jumps || b->local_ns <= k->jump[j].after_local_ns) {
-			rise += (double)((usk_i128)b->offset_ns - a->offset_ns);
-			run += (double)((usk_i128)b->local_ns - a->local_ns);
-		}
-	}
-	return run > 0 ? 0 - 1e6 * rise / run : NAN;
-}
-
 /* Do pairs of it only contradict themselves? */
 static bool contradicts(const struct usk_island_work *w, uint32_t i)
 {
@@ -87,7 +70,7 @@ static void write_clock(const struct usk_island_work *w, uint32_t i)
 		k->drift_min_ppm = tie->fitted->drift_min_ppm;
 		k->drift_max_ppm = tie->fitted->drift_max_ppm;
 	} else {
-		k->drift_ppm = drift(k);
+		k->drift_ppm = usk_clock_drift(k);
 		k->drift_min_ppm = (double)-(w->rates[i].max_e12 - w->rates[i].wander_e12) * 1e-6;
 		k->drift_max_ppm = (double)-(w->rates[i].min_e12 + w->rates[i].wander_e12) * 1e-6;
 	}
