@@ -146,13 +146,6 @@ struct usk_slopes {
 	int64_t least_e12, most_e12;
 };
 
-/* The path that serves for a part of the trace, by the clock's own time. */
-struct usk_route {
-	int64_t from_ns, to_ns;
-	uint32_t *path; /* as usk_clock.path */
-	size_t n_path;
-};
-
 /*
  * How far a rate may lie from one constant, parts per 10^12 (model `wander`): as asked
  * for; the least that its messages can be true with, rounded up; what the band was made with, twice
@@ -168,10 +161,6 @@ struct usk_clock {
 	enum usk_quality quality;
 	uint32_t *path; /* from the reference to this clock, both included */
 	size_t n_path;
-	/* `segments`: the best path of each interval, in order and without gaps, where it is not
-	 * that of the whole trace in all of them; else none. */
-	struct usk_route *route;
-	size_t n_routes;
 	int64_t resolution_ns; /* what its stamps are rounded down to */
 	double drift_ppm;      /* -1e6 x slope of the outer knots, less its jumps; NAN unknown */
 	double drift_min_ppm, drift_max_ppm; /* the feasible rates; NAN unknown */
@@ -738,8 +727,8 @@ struct usk_fit {
 
 /*
  * An estimator draws an offset into the band. out: a straight line or polyline as knots
- * (local_ns, offset_ns), at least two, sorted; usk_knots_settle() then rounds it into the
- * band. Returns USK_OK, or USK_EINPUT with a sentence when it has no answer.
+ * (local_ns, offset_ns), at least two, sorted; sync then draws the nearest that is inside
+ * the band and in order. Returns USK_OK, or USK_EINPUT with a sentence when it has no answer.
  */
 struct usk_estimator {
 	const char *name;
@@ -821,18 +810,6 @@ const struct usk_estimator *usk_estimators(void);
 /** Its row of that name, or NULL; "+δ" is taken for "+delta". */
 const struct usk_estimator *usk_estimator_find(const char *name);
 
-/**
- * Fit one pair in the `linear` model: knots at the first and last event and at every vertex of
- * both hulls, band exact at each, estimate inside it and, where that is feasible, at least
- * 1 ns inside the unweakened corridor, checked in integers.
- * clock: quality, resolution, drift, knots are written (name, path and reference are the
- * caller's); knots are the caller's to free. Absent and contradicted are answers, without knots.
- * USK_EINPUT: the method has no answer, or it failed its own check. USK_ERANGE: an event is over
- * USK_TIME_MAX. Cost: O(h log h) for h hull vertices, and the method's.
- */
-enum usk_status usk_fit_linear(const struct usk_fit *fit, const struct usk_estimator *method,
-			       struct usk_clock *clock, struct usk_err *err);
-
 /* ---- solve: pairs -> one clock per host ------------------------------------- */
 
 /* Half the width of a clock's band between its outermost knots, those within the bracket of a jump
@@ -848,13 +825,6 @@ struct usk_widths usk_band_widths(const struct usk_clock *clock);
 
 /** The reference as a clock: two knots of offset 0, at its first and last event. */
 void usk_clock_reference(struct usk_clock *clock, int64_t first_ns, int64_t last_ns);
-
-/**
- * Smallest corrected one-way delays of the messages at the corridor's hull vertices, a->b and b->a;
- * USK_NONE where there are none, or no estimate.
- */
-void usk_min_delays(const struct usk_clock *clock, struct usk_corridor *c, int64_t *a_to_b_ns,
-		    int64_t *b_to_a_ns);
 
 /* ---- the correction, applied ----------------------------------------------- */
 

@@ -120,13 +120,4 @@ void print_jumps(FILE *out, const struct usk_clocks *c)
 	if (bends) {
 		fprintf(out, "Bends, where a rate changed: %zu, which clocks.json lists.\n", bends);
 	}
-	size_t changing = 0;
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		changing += c->clock[i].n_routes > 1;
-	}
-	if (changing) {
-		fprintf(out,
-			"Clocks whose best path changes: %zu, and clocks.json lists the paths.\n",
-			changing);
-	}
 }

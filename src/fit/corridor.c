@@ -45,8 +45,6 @@ struct side {
 struct usk_corridor {
 	struct usk_frame frame;
 	struct side side[2];
-	struct usk_apart *apart;
-	size_t n_apart;
 };
 
 static void room(struct usk_xy **p, size_t n, size_t *cap)
@@ -73,7 +71,7 @@ static size_t cone_of_sorted(const struct usk_cone *c, const struct usk_xy *p, s
 	for (size_t i = 0; i < n; i++) {
 		if (p[i].x >= end) {
 			start = usk_cone_second(c, p[i].x);
-			end = usk_cone_end(c, p[i].x);
+			end = start + USK_SECOND;
 		}
 		m = usk_cone_push(c, k, m, p[i], start);
 	}
@@ -210,21 +208,7 @@ void usk_corridor_free(struct usk_corridor *c)
 		free(s->out_hull);
 		free(s->out_kept);
 	}
-	free(c->apart);
 	free(c);
-}
-
-void usk_corridor_apart(struct usk_corridor *c, const struct usk_apart *apart, size_t n)
-{
-	c->apart = usk_alloc(n + 1, sizeof *c->apart);
-	c->n_apart = n;
-	if (n) {
-		memcpy(c->apart, apart, n * sizeof *apart);
-	}
-	for (int i = 0; i < 2; i++) {
-		c->side[i].cone.apart = c->apart;
-		c->side[i].cone.n_apart = n;
-	}
 }
 
 /* |v| <= 2^62, and |v| < 2^62, without overflow or branch. */
@@ -360,10 +344,7 @@ enum usk_status usk_corridor_merge(struct usk_corridor *into, const struct usk_c
 {
 	const struct usk_frame *f = &into->frame, *g = &from->frame;
 	if (f->local_ns != g->local_ns || f->offset_ns != g->offset_ns ||
-	    f->rate_e12 != g->rate_e12 || f->kappa_e12 != g->kappa_e12 ||
-	    into->n_apart != from->n_apart ||
-	    (into->n_apart &&
-	     memcmp(into->apart, from->apart, into->n_apart * sizeof *into->apart))) {
+	    f->rate_e12 != g->rate_e12 || f->kappa_e12 != g->kappa_e12) {
 		return usk_fail(err, USK_EUSAGE, 0,
 				"corridors of different frames cannot be merged");
 	}

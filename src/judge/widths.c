@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * widths.c - how wide a clock's band is, and what is left of the delays
+ * widths.c - how wide a clock's band is
  *
  * In    a clock's knots
- * Out   half widths: best, worst, mean over time; smallest corrected delays
+ * Out   half widths: best, worst, mean over time
  * Why   bands are straight between knots, so knots and trapezoids say all, exactly
- * Not   the band itself (graph/), statistics of all messages (judge/)
+ * Not   the band itself (graph/)
  */
 #include "base/base.h"
 
@@ -73,28 +73,4 @@ void usk_clock_reference(struct usk_clock *clock, int64_t first_ns, int64_t last
 	clock->knot = usk_alloc(2, sizeof *clock->knot);
 	clock->knot[0].local_ns = first_ns;
 	clock->knot[1].local_ns = last_ns;
-}
-
-void usk_min_delays(const struct usk_clock *clock, struct usk_corridor *c, int64_t *a_to_b_ns,
-		    int64_t *b_to_a_ns)
-{
-	struct usk_map *map = usk_map_new(clock, 0);
-	for (int side = 0; side < 2; side++) {
-		size_t n;
-		const struct usk_point *p = usk_corridor_hull(c, side, &n);
-		int64_t min = USK_NONE;
-		for (size_t i = 0; i < n; i++) {
-			struct usk_stamp t;
-			if (!map || usk_map_at(map, p[i].local_ns, &t, NULL) ||
-			    t.reference_ns == USK_NONE) {
-				continue;
-			}
-			usk_i128 d = (usk_i128)t.reference_ns - p[i].local_ns - p[i].offset_ns;
-			d = side ? -d : d;
-			d = d > USK_TIME_MAX ? USK_TIME_MAX : d < -USK_TIME_MAX ? -USK_TIME_MAX : d;
-			min = min == USK_NONE || d < min ? (int64_t)d : min;
-		}
-		*(side ? b_to_a_ns : a_to_b_ns) = min;
-	}
-	usk_map_free(map);
 }

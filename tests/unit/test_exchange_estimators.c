@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The estimators that work on exchanges and windows, against their papers' formulas. */
+#include "alone.h"
 #include "exchange_formulas.h"
 
 #include <float.h>
@@ -161,7 +162,7 @@ static void test_settled(void **state)
 			struct usk_clock clock = { .n_knots = 0 };
 			struct usk_err err = { 0 };
 			const struct usk_estimator *e = usk_estimator_find(formulas[i].name);
-			enum usk_status status = usk_fit_linear(&d.fit, e, &clock, &err);
+			enum usk_status status = fit_alone(&d.fit, e, &clock, &err);
 			bool says = strstr(err.msg, "need") || strstr(err.msg, "no window") ||
 				    strstr(err.msg, "backwards");
 			if (status && (status != USK_EINPUT || !says)) {
@@ -353,7 +354,7 @@ static void test_bends_stay(void **state)
 	struct drawn d;
 	assert_true(drawn_new(&d, &t));
 	struct usk_clock clock;
-	assert_int_equal(usk_fit_linear(&d.fit, usk_estimator_find("rate-segments"), &clock, NULL),
+	assert_int_equal(fit_alone(&d.fit, usk_estimator_find("rate-segments"), &clock, NULL),
 			 USK_OK);
 	struct answer a = { .any = false };
 	for (size_t i = 0; i < ROWS; i++) {
