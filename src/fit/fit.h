@@ -60,6 +60,23 @@ static inline int64_t usk_cut(usk_i128 v)
 	return v > USK_TIME_MAX ? USK_TIME_MAX : v < -USK_TIME_MAX ? -USK_TIME_MAX : (int64_t)v;
 }
 
+/** -1e6 x the mean slope of a clock's knots, what jumped between left out; NAN: there is none. */
+double usk_clock_drift(const struct usk_clock *clock);
+
+/** The message of clocks a and b that made a point of b against a: it says all there is about it,
+ * but for a minimum delay. */
+static inline struct usk_msg usk_point_message(uint32_t a, uint32_t b, struct usk_point p,
+					       bool ceiling)
+{
+	int64_t on_a = p.local_ns + p.offset_ns;
+	return (struct usk_msg){
+		.sent_ns = ceiling ? p.local_ns : on_a,
+		.received_ns = ceiling ? on_a : p.local_ns,
+		.from = ceiling ? b : a,
+		.to = ceiling ? a : b,
+	};
+}
+
 /* A line of the offset through p, not mirrored. */
 struct usk_line {
 	struct usk_xy p;

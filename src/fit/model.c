@@ -11,7 +11,8 @@
 static const struct usk_model_row rows[] = {
 	{ USK_LINEAR, "linear", NULL, "every clock keeps one rate" },
 	{ USK_WANDER, "wander", "PPM",
-	  "the rate of each clock is constant within PPM, 5 unless told, but for disturbed stretches" },
+	  "the rate of each clock is constant within PPM, 5 unless told, but for disturbed "
+	  "stretches" },
 	{ USK_SEGMENTS, "segments", "DURATION|auto",
 	  "one rate for DURATION, 30min unless told, or for as long as one fits" },
 };

@@ -220,8 +220,6 @@ static enum usk_status solve_and_judge(struct judging *x, const struct fitted *f
 		maps_free(x);
 		maps_new(x);
 		status = judge(x, fitted, problem);
-		if (getenv("DBG")) { fprintf(stderr, "round %d inverted %zu of %zu\n", round, x->n_inverted, before);
-			for (size_t i = before; i < x->n_inverted && i < before + 3; i++) fprintf(stderr, "  %u>%u %lld %lld\n", x->inverted[i].from, x->inverted[i].to, (long long)x->inverted[i].sent_ns, (long long)x->inverted[i].received_ns); }
 		if (x->n_inverted == before) {
 			break;
 		}

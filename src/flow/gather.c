@@ -12,6 +12,7 @@
  */
 #include "flow/reading.h"
 
+#include "fit/fit.h"
 #include "fit/model.h"
 
 #include <stdlib.h>
@@ -47,18 +48,6 @@ struct gather {
 
 /* ---- wrong messages -------------------------------------------------------------------------- */
 
-/* The message that made a point: it says all there is about it, but for a minimum delay. */
-static struct usk_msg message_of(const struct pair_source *s, struct usk_point p, bool ceiling)
-{
-	int64_t on_a = p.local_ns + p.offset_ns;
-	return (struct usk_msg){
-		.sent_ns = ceiling ? p.local_ns : on_a,
-		.received_ns = ceiling ? on_a : p.local_ns,
-		.from = ceiling ? s->b : s->a,
-		.to = ceiling ? s->a : s->b,
-	};
-}
-
 /* How many more may be left out. */
 static size_t allowed(const struct usk_sync_options *o, uint64_t messages, size_t out)
 {
@@ -75,7 +64,8 @@ static void want(struct way *w, const struct pair_source *s, const struct usk_ca
 	w->unknown = usk_alloc(n + 1, sizeof *w->unknown);
 	w->excess = usk_alloc(n + 1, sizeof *w->excess);
 	for (size_t i = 0; i < n; i++) {
-		w->unknown[i] = message_of(s, c->outlier[i].point, c->outlier[i].ceiling);
+		w->unknown[i] =
+			usk_point_message(s->a, s->b, c->outlier[i].point, c->outlier[i].ceiling);
 		w->excess[i] = c->outlier[i].excess_ns;
 	}
 }

@@ -67,7 +67,8 @@ static void draw(struct usk_corridor *c, const struct usk_frame *f, size_t most,
 		thin_out(p[1], n[1], f, first, pair->bucket_ns, most, true, &pair->n_ceiling);
 }
 
-/* ---- what is kept ------------------------------------------------------------------------------ */
+/* ---- what is kept ------------------------------------------------------------------------------
+ */
 
 static size_t drawn_points(const struct parties *p)
 {

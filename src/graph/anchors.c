@@ -16,11 +16,12 @@ void usk_source_anchors(const struct usk_work *w, struct usk_constraints *out)
 			mine = mine || w->clock[k] == a->a;
 		}
 		if (mine) {
-			usk_constraint_add(out, a->b, usk_saturate((usk_i128)a->b_ns - a->within_ns),
-					   a->a, a->a_ns, UINT32_MAX);
+			usk_constraint_add(out, a->b,
+					   usk_saturate((usk_i128)a->b_ns - a->within_ns), a->a,
+					   a->a_ns, USK_STATED);
 			usk_constraint_add(out, a->a, a->a_ns, a->b,
 					   usk_saturate((usk_i128)a->b_ns + a->within_ns),
-					   UINT32_MAX);
+					   USK_STATED);
 		}
 	}
 }

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sources ----------------------------------------------------------------------------------- */
+/* ---- sources -----------------------------------------------------------------------------------
+ */
 
 static const struct usk_source sources[] = {
 	{ "messages", usk_source_messages },
@@ -27,7 +28,8 @@ void usk_constraint_add(struct usk_constraints *c, uint32_t from, int64_t from_n
 	c->row[c->n++] = (struct usk_constraint){ from, to, from_ns, to_ns, pair };
 }
 
-/* ---- events ------------------------------------------------------------------------------------ */
+/* ---- events ------------------------------------------------------------------------------------
+ */
 
 /* A stamp of a clock, and what it is an end of. */
 struct end {
@@ -48,7 +50,7 @@ static int by_stamp(const void *pa, const void *pb)
 	return a->sent - b->sent;
 }
 
-enum { NO_EDGE = UINT32_MAX };
+#define NO_EDGE UINT32_MAX
 
 /*
  * Stamps that are no end of anything, evenly from a clock's first event to its last: between two
@@ -126,7 +128,8 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	free(end);
 }
 
-/* ---- the order of sweeps ----------------------------------------------------------------------- */
+/* ---- the order of sweeps -----------------------------------------------------------------------
+ */
 
 struct moment {
 	usk_i128 t;
@@ -193,7 +196,8 @@ static void order_events(struct usk_work *w)
 	free(way);
 }
 
-/* ---- cells ------------------------------------------------------------------------------------- */
+/* ---- cells -------------------------------------------------------------------------------------
+ */
 
 static uint8_t weaker(unsigned a, unsigned b)
 {
@@ -216,8 +220,8 @@ static uint32_t behind(const struct usk_work *w, uint32_t k, usk_i128 x)
 }
 
 /* Cells that overlap (from, to): [*a, *b). */
-static void cells_over(const struct usk_work *w, uint32_t k, usk_i128 from, usk_i128 to, uint32_t *a,
-		       uint32_t *b)
+static void cells_over(const struct usk_work *w, uint32_t k, usk_i128 from, usk_i128 to,
+		       uint32_t *a, uint32_t *b)
 {
 	*a = behind(w, k, from);
 	*a -= *a > w->first[k];
@@ -228,7 +232,8 @@ static void cells_over(const struct usk_work *w, uint32_t k, usk_i128 from, usk_
 static void break_cells(struct usk_work *w, const struct usk_break *b)
 {
 	uint32_t k = b->clock, i, end;
-	usk_i128 from = (usk_i128)b->from_ns - USK_MARGIN_NS, to = (usk_i128)b->to_ns + USK_MARGIN_NS;
+	usk_i128 from = (usk_i128)b->from_ns - USK_MARGIN_NS,
+		 to = (usk_i128)b->to_ns + USK_MARGIN_NS;
 	cells_over(w, k, from, to, &i, &end);
 	for (; i < end; i++) {
 		w->cell[i].lower = weaker(w->cell[i].lower, USK_SKEW);
@@ -247,7 +252,8 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 	if (!b->fold_ns) {
 		return;
 	}
-	cells_over(w, k, (usk_i128)b->from_ns - b->fold_ns, (usk_i128)b->to_ns + b->fold_ns, &i, &end);
+	cells_over(w, k, (usk_i128)b->from_ns - b->fold_ns, (usk_i128)b->to_ns + b->fold_ns, &i,
+		   &end);
 	if (end <= i) {
 		return;
 	}
@@ -323,8 +329,9 @@ void usk_build(struct usk_work *w)
 
 void usk_build_free(struct usk_work *w)
 {
-	void *all[] = { w->first, w->x,	 w->peer, w->sent, w->pair_of, w->owner, w->order, w->cell,
-			w->run_of, w->run, w->fold, w->lo, w->hi, w->lo_ns, w->hi_ns, w->t_ns, w->suspected };
+	void *all[] = { w->first, w->x,	     w->peer, w->sent, w->pair_of,  w->owner,	 w->order,
+			w->cell,  w->run_of, w->run,  w->fold, w->lo,	    w->hi,	 w->lo_ns,
+			w->hi_ns, w->t_ns,   w->brk,  w->seen, w->left_out, w->suspected };
 	for (size_t i = 0; i < COUNT(all); i++) {
 		free(all[i]);
 	}

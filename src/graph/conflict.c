@@ -16,11 +16,11 @@
 #include "base/parallel.h"
 #include "graph/work.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- breaks ------------------------------------------------------------------------------------ */
+/* ---- breaks ------------------------------------------------------------------------------------
+ */
 
 static void add_break(struct usk_work *w, struct usk_break b)
 {
@@ -164,7 +164,8 @@ void usk_conflict_begin(struct usk_work *w)
 	}
 }
 
-/* ---- whose it was ------------------------------------------------------------------------------ */
+/* ---- whose it was ------------------------------------------------------------------------------
+ */
 
 /* The first event of a clock at or behind a stamp. */
 static uint32_t event_at(const struct usk_work *w, uint32_t k, int64_t x)
@@ -258,9 +259,9 @@ static void blame(struct usk_work *w)
 		for (size_t j = 0; j < w->n_seen; j++) {
 			const struct usk_seen *t = &w->seen[j];
 			for (int k = 0; k < 2 && j != i && overlap(s, t); k++) {
-				support[k] = support[k] ||
-					     (has(t, of[k]) && !has(t, of[!k]) &&
-					      rises_for(s, of[k]) == rises_for(t, of[k]));
+				support[k] =
+					support[k] || (has(t, of[k]) && !has(t, of[!k]) &&
+						       rises_for(s, of[k]) == rises_for(t, of[k]));
 			}
 		}
 		for (int k = 0; k < 2; k++) {
@@ -340,7 +341,8 @@ void usk_conflict_blame(struct usk_work *w)
 	usk_build_cells(w);
 }
 
-/* ---- negative cycles --------------------------------------------------------------------------- */
+/* ---- negative cycles ---------------------------------------------------------------------------
+ */
 
 /* A stretch of a clock that a path goes through, and by which of its rates. */
 struct passed {
@@ -398,7 +400,8 @@ static void trace(const struct usk_work *w, uint32_t i, bool upper, bool *been, 
 		}
 		if (i + 1 < w->first[w->owner[i] + 1]) {
 			d = (usk_i128)w->x[i + 1] - w->x[i];
-			if (upper ? usk_cell_least(w, i, d, &rise) : usk_cell_most(w, i, d, &rise)) {
+			if (upper ? usk_cell_least(w, i, d, &rise)
+				  : usk_cell_most(w, i, d, &rise)) {
 				OFFER(i + 1, bound[i + 1] - rise, 1);
 			}
 		}
@@ -429,10 +432,10 @@ static void leave_out(struct usk_work *w, uint32_t i)
 	uint32_t p = w->peer[i];
 	if (p != USK_NO_EVENT) {
 		w->peer[i] = w->peer[p] = USK_NO_EVENT;
-		w->left_out = usk_room(w->left_out, w->n_left_out, &w->cap_left_out,
-				       sizeof *w->left_out);
-		w->left_out[w->n_left_out++] = (struct usk_left_out){ w->sent[i] ? i : p,
-								      w->sent[i] ? p : i };
+		w->left_out =
+			usk_room(w->left_out, w->n_left_out, &w->cap_left_out, sizeof *w->left_out);
+		w->left_out[w->n_left_out++] =
+			(struct usk_left_out){ w->sent[i] ? i : p, w->sent[i] ? p : i };
 	}
 }
 
@@ -465,7 +468,9 @@ bool usk_conflict_repair(struct usk_work *w)
 	bool often = w->repairs++ > 16 + 2 * w->n_clocks;
 	for (size_t i = 0; i < c.n_messages; i++) {
 		uint32_t p = w->peer[c.message[i]], m = p < c.message[i] ? p : c.message[i];
-		if (p != USK_NO_EVENT && (w->suspected[m] || often)) {
+		/* Who states a tie may be wrong; messages are not doubted for it. */
+		bool stated = w->pair_of[m] == USK_STATED;
+		if (p != USK_NO_EVENT && (stated || w->suspected[m] || often)) {
 			leave_out(w, m);
 		} else if (p != USK_NO_EVENT) {
 			w->suspected[m] = true;
@@ -489,11 +494,6 @@ bool usk_conflict_repair(struct usk_work *w)
 		for (size_t i = 0; i < c.n_messages && w->n_breaks == before; i++) {
 			leave_out(w, c.message[i]);
 		}
-	}
-	if (getenv("DBG")) {
-		fprintf(stderr, "repair %zu: clock %u lacks %.3f us, %zu stretches", w->repairs, w->owner[w->crossed], (double)lacks*1e-15, c.n);
-		for (size_t i = 0; i < c.n; i++) fprintf(stderr, " [%u %lld +%lld %s]", c.row[i].clock, (long long)c.row[i].from_ns, (long long)(c.row[i].to_ns-c.row[i].from_ns), c.row[i].most?"most":"least");
-		fprintf(stderr, " %zu messages, out %zu\n", c.n_messages, w->n_left_out - out);
 	}
 	free(c.row);
 	free(c.message);

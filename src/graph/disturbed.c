@@ -16,7 +16,7 @@
  * Which rates are possible is known from the longest stretch that some constant rate explains.
  */
 #include "fit/need.h"
-#include "graph/graph.h"
+#include "graph/work.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,7 +64,8 @@ static void put_cut(struct cuts *c, size_t at, bool rises)
 	c->cut[c->n++] = (struct cut){ at, rises };
 }
 
-/* ---- points ------------------------------------------------------------------------------------ */
+/* ---- points ------------------------------------------------------------------------------------
+ */
 
 static int64_t a_stamp(const struct usk_part *part, const struct point *p)
 {
@@ -101,7 +102,8 @@ static void merge(struct walk *w, const struct usk_graph_back *known_a,
 	}
 }
 
-/* ---- walks ------------------------------------------------------------------------------------- */
+/* ---- walks -------------------------------------------------------------------------------------
+ */
 
 /* The interval of possible offsets, e12. */
 struct interval {
@@ -217,7 +219,8 @@ static struct cone cone_of(const struct usk_need *need, int64_t wander, int64_t 
 	return c;
 }
 
-/* ---- brackets ---------------------------------------------------------------------------------- */
+/* ---- brackets ----------------------------------------------------------------------------------
+ */
 
 /* By number of point: the last that is surely before, the first that is surely behind. */
 struct span {
@@ -359,7 +362,8 @@ static void note_outliers(const struct walk *all, const bool *out, struct usk_ca
 		const struct point *p = &all->p[i];
 		/* By as much as it is over the nearest of the other direction that is right. */
 		usk_i128 excess = 1;
-		for (size_t step = 1; out[i] && excess == 1 && (step <= i || i + step < all->n); step++) {
+		for (size_t step = 1; out[i] && excess == 1 && (step <= i || i + step < all->n);
+		     step++) {
 			for (int side = 0; side < 2; side++) {
 				size_t j = side ? i + step : i - step;
 				if ((side ? j < all->n : step <= i) && !out[j] &&
@@ -427,7 +431,8 @@ static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct 
 	return s;
 }
 
-/* ---- the answer -------------------------------------------------------------------------------- */
+/* ---- the answer --------------------------------------------------------------------------------
+ */
 
 static void write_bracket(const struct walk *w, const struct span *s, struct usk_bracket *b)
 {
@@ -497,7 +502,8 @@ static void mark_steps(const struct walk *w, const struct spans *s, struct usk_c
 	walk(w, any, false, &forth);
 	walk(w, any, true, &back);
 	for (size_t k = 0; k < forth.n && k < back.n; k++) {
-		size_t e = back.cut[k].at, f = forth.cut[k].at, from = e < f ? e : f, to = e < f ? f : e;
+		size_t e = back.cut[k].at, f = forth.cut[k].at, from = e < f ? e : f,
+		       to = e < f ? f : e;
 		for (size_t i = 0; i < s->n; i++) {
 			c->bracket[i].step = c->bracket[i].step ||
 					     (s->span[i].from <= to && from <= s->span[i].to);
@@ -548,7 +554,8 @@ static int64_t needed_outside(const struct walk *w, const struct spans *s)
 			}
 		}
 		if (i < w->n) {
-			usk_needing_push(&g, w->p[i].ceiling, (struct usk_xy){ w->p[i].x, w->p[i].y });
+			usk_needing_push(&g, w->p[i].ceiling,
+					 (struct usk_xy){ w->p[i].x, w->p[i].y });
 		}
 	}
 	usk_needing_free(&g);
@@ -589,8 +596,9 @@ void usk_calm_of(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_
 		 const struct usk_graph_back *known_a, const struct usk_graph_back *known_b,
 		 struct usk_calm *out)
 {
-	struct walk w = { .part = p, .skew_e12 = max_skew_e12, .own_rates = own_rates,
-			  .fixed = !wander_e12 };
+	struct walk w = {
+		.part = p, .skew_e12 = max_skew_e12, .own_rates = own_rates, .fixed = !wander_e12
+	};
 	struct usk_need need;
 	/* Rates are rounded to 10^-12. */
 	int64_t wander = wander_e12 > 1 ? wander_e12 : 1;

@@ -10,8 +10,8 @@
  *
  * The bounds whose middle is taken are those of the least wander with which clocks explain the
  * messages: what is certain must allow for all the wander that is assumed, the likeliest clock
- * wanders as little as it can. Another wish, an estimator's line, is raised as little as it takes to
- * be in order, and lowered likewise; the mean of these two solutions is one.
+ * wanders as little as it can. Another wish, an estimator's line, is raised as little as it takes
+ * to be in order, and lowered likewise; the mean of these two solutions is one.
  */
 #include "graph/work.h"
 #include "fit/fit.h"
@@ -19,7 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the middle -------------------------------------------------------------------------------- */
+/* ---- the middle --------------------------------------------------------------------------------
+ */
 
 /* What the pairs of a clock need of it, with some room. */
 static int64_t least_wander(const struct usk_work *w, uint32_t k)
@@ -95,7 +96,8 @@ static void narrow(struct usk_work *w)
 	free(wander);
 }
 
-/* ---- other wishes ------------------------------------------------------------------------------ */
+/* ---- other wishes ------------------------------------------------------------------------------
+ */
 
 static int64_t line_at(const struct usk_graph_pair *p, int64_t b)
 {
@@ -177,7 +179,8 @@ static void wish_lines(struct usk_work *w)
 	free(way);
 }
 
-/* ---- in order ---------------------------------------------------------------------------------- */
+/* ---- in order ----------------------------------------------------------------------------------
+ */
 
 /* Raises times (lowers, down) by as little as it takes that T never falls and no message is turned
  * round. */
@@ -221,8 +224,7 @@ static void project(struct usk_work *w)
 	settle(w, w->t_ns, true);
 	for (uint32_t i = 0; i < w->n; i++) {
 		if (up[i] != USK_NONE) {
-			w->t_ns[i] =
-				(int64_t)usk_floor_div((usk_i128)up[i] + w->t_ns[i], 2);
+			w->t_ns[i] = (int64_t)usk_floor_div((usk_i128)up[i] + w->t_ns[i], 2);
 		}
 	}
 	free(up);

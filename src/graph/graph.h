@@ -88,14 +88,15 @@ void usk_graph_solve(struct usk_clocks *c, const struct usk_graph_problem *p);
  * stretches. */
 void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out);
 
-/* ---- what a pair shows by itself (disturbed.c) ------------------------------------------------ */
+/* ---- what a pair shows by itself (disturbed.c) ------------------------------------------------
+ */
 
 /* A stretch of a pair that no clock explains whose rate is calm: something happened in it. */
 struct usk_bracket {
-	int64_t b0_ns, b1_ns; /* stamps of b around it */
-	int64_t a0_ns, a1_ns; /* and of a */
-	bool rises;	      /* the offset rose, or fell */
-	bool step;	      /* by more than the skew limit allows: not a slew */
+	int64_t b0_ns, b1_ns;	   /* stamps of b around it */
+	int64_t a0_ns, a1_ns;	   /* and of a */
+	bool rises;		   /* the offset rose, or fell */
+	bool step;		   /* by more than the skew limit allows: not a slew */
 	int64_t least_ns, most_ns; /* by so much, for a step; USK_NONE: unknown */
 };
 
@@ -104,7 +105,8 @@ struct usk_calm {
 	int64_t needed_e12; /* and would be with no less, outside them */
 	struct usk_bracket *bracket;
 	size_t n_brackets;
-	struct usk_suspect *outlier; /* who contradicts what lies before and behind; sorted by time */
+	struct usk_suspect
+		*outlier; /* who contradicts what lies before and behind; sorted by time */
 	size_t n_outliers;
 	bool contradicted; /* nothing explains it: a step at every turn */
 	struct usk_point point[2];

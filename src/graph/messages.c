@@ -6,7 +6,7 @@
  * Out   T of the sender at the send stamp <= T of the receiver at the receive stamp
  *
  * A stamp is rounded down to its clock's resolution q, or to 1 ns: the sender's rounding only
- * weakens, the receiver may have read up to q - 1 ns more. Minimum delays are in the points already.
+ * weakens, the receiver may have been up to q later. Minimum delays are in the points already.
  */
 #include "graph/work.h"
 
@@ -15,7 +15,7 @@
 static int64_t later(const struct usk_work *w, uint32_t clock, int64_t ns)
 {
 	int64_t q = w->c->clock[clock].resolution_ns;
-	return usk_saturate((usk_i128)ns + (q > 1 ? q - 1 : 0));
+	return usk_saturate((usk_i128)ns + (q > 1 ? q : 0));
 }
 
 static int by_time(const void *pa, const void *pb)
@@ -27,7 +27,8 @@ static int by_time(const void *pa, const void *pb)
 	if (a->point.local_ns != b->point.local_ns) {
 		return a->point.local_ns < b->point.local_ns ? -1 : 1;
 	}
-	return (a->point.offset_ns > b->point.offset_ns) - (a->point.offset_ns < b->point.offset_ns);
+	return (a->point.offset_ns > b->point.offset_ns) -
+	       (a->point.offset_ns < b->point.offset_ns);
 }
 
 void usk_source_messages(const struct usk_work *w, struct usk_constraints *out)
@@ -43,9 +44,10 @@ void usk_source_messages(const struct usk_work *w, struct usk_constraints *out)
 		}
 		for (int side = 0; side < 2; side++) {
 			for (size_t k = 0; k < p->part->n[side]; k++) {
-				struct usk_suspect s = { usk_part_recorded(p->part, p->part->point[side][k],
-									   side),
-							 side, 0 };
+				struct usk_suspect s = {
+					usk_part_recorded(p->part, p->part->point[side][k], side),
+					side, 0
+				};
 				int64_t b = s.point.local_ns;
 				int64_t a = usk_saturate((usk_i128)b + s.point.offset_ns);
 				if (calm->n_outliers && bsearch(&s, calm->outlier, calm->n_outliers,

@@ -101,7 +101,8 @@ static void arcs_free(struct arcs *g)
 	free(g->arc);
 }
 
-/* ---- shortest ways (Dijkstra), by a heap -------------------------------------------------------- */
+/* ---- shortest ways (Dijkstra), by a heap --------------------------------------------------------
+ */
 
 struct entry {
 	struct length length;

@@ -137,7 +137,8 @@ static void folds(struct sweep *s)
 		uint32_t a = w->fold[k].first, b = w->fold[k].last;
 		usk_i128 most = -USK_INF, least = USK_INF;
 		for (uint32_t i = a; i <= b; i++) {
-			usk_i128 l = usk_fold_least(w, a, w->x[i]), r = usk_fold_least(w, i, w->x[b]);
+			usk_i128 l = usk_fold_least(w, a, w->x[i]),
+				 r = usk_fold_least(w, i, w->x[b]);
 			if (w->lo[a] > -USK_INF) {
 				lower(s, i, w->lo[a] + l);
 			}

@@ -3,9 +3,9 @@
  * publish.c - from bounds of events to knots that everyone can apply
  *
  * In    bounds and estimates of all events of a clock
- * Out   its knots: few, with chords that hold the bounds and an estimate that keeps every message in
- *       order; jumps, disturbed stretches, slopes beyond the ends
- * Why   a week has millions of events, and between them bounds bend
+ * Out   its knots: few, with chords that hold the bounds and an estimate that keeps every message
+ * in order; jumps, disturbed stretches, slopes beyond the ends Why   a week has millions of events,
+ * and between them bounds bend
  *
  * Each edge gets a level half way between the times of its two events: the one end is to stay under
  * it, the other one over it. Then clocks need not look at each other any more, and each gets the
@@ -17,6 +17,7 @@
  * chord; what a chord cuts off is added to both its ends.
  */
 #include "base/parallel.h"
+#include "fit/fit.h"
 #include "graph/work.h"
 #include "num/polyline.h"
 
@@ -46,7 +47,8 @@ struct drawing {
 	size_t n_knots;
 };
 
-/* ---- corners ----------------------------------------------------------------------------------- */
+/* ---- corners -----------------------------------------------------------------------------------
+ */
 
 static void put_corner(struct drawing *d, int64_t x, usk_i128 lo, usk_i128 hi)
 {
@@ -161,15 +163,25 @@ static void make_corners(struct drawing *d)
 	}
 }
 
-/* ---- gates ------------------------------------------------------------------------------------- */
+/* ---- gates -------------------------------------------------------------------------------------
+ */
 
-/* Between the times of an edge's two ends. */
+/*
+ * Between the times of an edge's two ends. A receiver that rounds to q is in order by its stamp if
+ * it is so by the stamp and q, and a little more, as its rate is not 1.
+ */
 static int64_t level(const struct usk_work *w, uint32_t i)
 {
-	uint32_t p = w->peer[i];
-	return w->owner[p] == w->reference
-		       ? w->x[p]
-		       : (int64_t)usk_floor_div((usk_i128)w->t_ns[i] + w->t_ns[p], 2);
+	uint32_t p = w->peer[i], from = w->sent[i] ? i : p, to = w->sent[i] ? p : i;
+	int64_t q = w->c->clock[w->owner[to]].resolution_ns;
+	int64_t more = q > 1 ? 2 + (int64_t)((usk_i128)q * w->p->max_skew_e12 / USK_E12) : 0;
+	if (w->owner[p] == w->reference) {
+		bool ours = !w->sent[i] && more;
+		return w->x[p] + (ours && w->t_ns[i] >= w->x[p] + more ? more : 0);
+	}
+	usk_i128 room = (usk_i128)w->t_ns[to] - w->t_ns[from];
+	more = room >= more ? more : 0;
+	return (int64_t)(w->t_ns[from] + (room - more) / 2 + (w->sent[i] ? 0 : more));
 }
 
 static void make_gates(struct drawing *d)
@@ -213,7 +225,8 @@ static void make_gates(struct drawing *d)
 	}
 }
 
-/* ---- polylines --------------------------------------------------------------------------------- */
+/* ---- polylines ---------------------------------------------------------------------------------
+ */
 
 struct line {
 	struct usk_xy *p;
@@ -266,8 +279,10 @@ static struct line draw_bound(const struct drawing *d, bool upper, int64_t share
 	for (size_t i = 0; i < d->n_corners; i++) {
 		const struct corner *c = &d->corner[i];
 		int64_t more = d->has[0] && d->has[1] ? share_of(c->lo, c->hi, share) : 100;
-		g[i] = upper ? (struct usk_gate){ c->x, c->hi, usk_saturate((usk_i128)c->hi + more) }
-			     : (struct usk_gate){ c->x, usk_saturate((usk_i128)c->lo - more), c->lo };
+		g[i] = upper ? (struct usk_gate){ c->x, c->hi,
+						  usk_saturate((usk_i128)c->hi + more) }
+			     : (struct usk_gate){ c->x, usk_saturate((usk_i128)c->lo - more),
+						  c->lo };
 	}
 	int64_t skew = d->w->p->max_skew_e12;
 	struct line l = polyline(g, d->n_corners, (struct usk_slopes){ -skew, skew });
@@ -295,7 +310,8 @@ static struct line draw_estimate(const struct drawing *d, int64_t share)
 	return l;
 }
 
-/* ---- knots ------------------------------------------------------------------------------------- */
+/* ---- knots -------------------------------------------------------------------------------------
+ */
 
 /* Places of all lines, each once; and some more. */
 static size_t unite(const struct line *l, size_t lines, const int64_t *more, size_t n_more,
@@ -332,11 +348,11 @@ static void set_knots(struct drawing *d, const struct line *lo, const struct lin
 	d->knot = usk_grow(d->knot, n + 1, sizeof *d->knot);
 	d->n_knots = n;
 	for (size_t i = 0; i < n; i++) {
-		d->knot[i] = (struct usk_knot){
-			x[i], mid ? line_at(mid, &at[0], x[i], false) : USK_NONE,
-			d->has[0] ? line_at(lo, &at[1], x[i], false) : USK_NONE,
-			d->has[1] ? line_at(hi, &at[2], x[i], true) : USK_NONE, 0
-		};
+		d->knot[i] =
+			(struct usk_knot){ x[i], mid ? line_at(mid, &at[0], x[i], false) : USK_NONE,
+					   d->has[0] ? line_at(lo, &at[1], x[i], false) : USK_NONE,
+					   d->has[1] ? line_at(hi, &at[2], x[i], true) : USK_NONE,
+					   0 };
 	}
 }
 
@@ -412,7 +428,8 @@ static void hold_bounds(struct drawing *d)
 			at++;
 		}
 		struct usk_knot *a = &d->knot[at];
-		usk_i128 run = (usk_i128)a[1].local_ns - a->local_ns, x = (usk_i128)c->x - a->local_ns;
+		usk_i128 run = (usk_i128)a[1].local_ns - a->local_ns,
+			 x = (usk_i128)c->x - a->local_ns;
 		usk_i128 lo = a->lo_ns + usk_floor_div(((usk_i128)a[1].lo_ns - a->lo_ns) * x, run);
 		usk_i128 hi = a->hi_ns + usk_ceil_div(((usk_i128)a[1].hi_ns - a->hi_ns) * x, run);
 		int64_t lacks[2] = { d->has[0] ? usk_saturate(lo - c->lo) : 0,
@@ -427,8 +444,9 @@ static void hold_bounds(struct drawing *d)
 		struct usk_knot *k = &d->knot[i];
 		if (d->has[0]) {
 			k->lo_ns = usk_saturate((usk_i128)k->lo_ns - more[0][i]);
-			k->lo_ns = k->offset_ns != USK_NONE && k->offset_ns < k->lo_ns ? k->offset_ns
-										       : k->lo_ns;
+			k->lo_ns = k->offset_ns != USK_NONE && k->offset_ns < k->lo_ns
+					   ? k->offset_ns
+					   : k->lo_ns;
 		}
 		if (d->has[1]) {
 			k->hi_ns = usk_saturate((usk_i128)k->hi_ns + more[1][i]);
@@ -546,7 +564,8 @@ static void draw_few(struct drawing *d)
 	}
 }
 
-/* ---- the clock --------------------------------------------------------------------------------- */
+/* ---- the clock ---------------------------------------------------------------------------------
+ */
 
 static void write_slopes(const struct usk_work *w, const struct drawing *d, struct usk_clock *k)
 {
@@ -587,8 +606,8 @@ static void write_rates(const struct usk_work *w, uint32_t i, struct usk_clock *
 			bool one = p->a == w->reference || p->b == w->reference;
 			int64_t need = w->calm[n].needed_e12;
 			need = need == USK_NO_WANDER ? 0 : one ? need : need / 2 + need % 2;
-			k->wander.needed_e12 = need > k->wander.needed_e12 ? need
-									   : k->wander.needed_e12;
+			k->wander.needed_e12 =
+				need > k->wander.needed_e12 ? need : k->wander.needed_e12;
 		}
 	}
 	if (k->wander.needed_e12 > used) {
@@ -596,24 +615,8 @@ static void write_rates(const struct usk_work *w, uint32_t i, struct usk_clock *
 	}
 }
 
-/* Of the outer knots, what jumped between left out. */
-static double drift(const struct usk_clock *k)
-{
-	double rise = 0, run = 0;
-	for (size_t i = 1, j = 0; i < k->n_knots; i++) {
-		const struct usk_knot *a = &k->knot[i - 1], *b = &k->knot[i];
-		while (j < k->n_jumps && k->jump[j].before_local_ns <= a->local_ns) {
-			j++;
-		}
-		if (j == k->n_jumps || b->local_ns <= k->jump[j].after_local_ns) {
-			rise += (double)((usk_i128)b->offset_ns - a->offset_ns);
-			run += (double)((usk_i128)b->local_ns - a->local_ns);
-		}
-	}
-	return run > 0 ? 0 - 1e6 * rise / run : NAN;
-}
-
-/* ---- jumps ------------------------------------------------------------------------------------- */
+/* ---- jumps -------------------------------------------------------------------------------------
+ */
 
 static int by_bracket(const void *pa, const void *pb)
 {
@@ -621,7 +624,8 @@ static int by_bracket(const void *pa, const void *pb)
 	if (a->after_local_ns != b->after_local_ns) {
 		return a->after_local_ns < b->after_local_ns ? -1 : 1;
 	}
-	return (a->before_local_ns > b->before_local_ns) - (a->before_local_ns < b->before_local_ns);
+	return (a->before_local_ns > b->before_local_ns) -
+	       (a->before_local_ns < b->before_local_ns);
 }
 
 /* The same event as several pairs saw it: what all of them allow. */
@@ -636,8 +640,8 @@ static size_t unite_jumps(struct usk_jump *j, size_t n)
 		}
 		last->kind = j[i].kind == USK_JUMP ? USK_JUMP : last->kind;
 		last->or_of = last->of == j[i].of && last->or_of == j[i].or_of ? last->or_of
-			      : last->or_of == USK_NO_CLOCK			? last->or_of
-										: j[i].or_of;
+			      : last->or_of == USK_NO_CLOCK		       ? last->or_of
+									       : j[i].or_of;
 		last->before_local_ns = j[i].before_local_ns > last->before_local_ns
 						? j[i].before_local_ns
 						: last->before_local_ns;
@@ -680,8 +684,10 @@ static void write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *
 		struct usk_jump j = { .kind = b->of_reference ? USK_JUMP : USK_BEND,
 				      .of = b->of_reference ? w->reference : i,
 				      .or_of = b->of_reference ? USK_NO_CLOCK : w->reference,
-				      .after_local_ns = usk_saturate((usk_i128)b->from_ns - b->fold_ns),
-				      .before_local_ns = usk_saturate((usk_i128)b->to_ns + b->fold_ns),
+				      .after_local_ns =
+					      usk_saturate((usk_i128)b->from_ns - b->fold_ns),
+				      .before_local_ns =
+					      usk_saturate((usk_i128)b->to_ns + b->fold_ns),
 				      .size_lo_ns = USK_NONE,
 				      .size_hi_ns = USK_NONE };
 		if (s) {
@@ -732,7 +738,8 @@ static void write_stretches(const struct usk_work *w, uint32_t i, struct usk_clo
 {
 	size_t cap = 0;
 	for (uint32_t e = w->first[i]; e + 1 < w->first[i + 1]; e++) {
-		struct usk_disturbed *last = k->n_stretches ? &k->stretch[k->n_stretches - 1] : NULL;
+		struct usk_disturbed *last =
+			k->n_stretches ? &k->stretch[k->n_stretches - 1] : NULL;
 		if (usk_cell_calm(w->cell[e])) {
 			continue;
 		}
@@ -782,7 +789,7 @@ static void write_clock(struct usk_work *w, uint32_t i)
 	draw_few(&d);
 	k->knot = d.knot;
 	k->n_knots = d.n_knots;
-	k->drift_ppm = both ? drift(k) : NAN;
+	k->drift_ppm = both ? usk_clock_drift(k) : NAN;
 	write_slopes(w, &d, k);
 	free(d.corner);
 	free(d.gate);

@@ -12,8 +12,8 @@
  * s_hi.
  *
  * One cone for all of a run's rates lets one rate come from the left and another from the right.
- * Case split: under each of some shares of the rates that are possible the run is bounded by itself,
- * its neighbours held; a share that contradicts is gone, and the union of the others holds.
+ * Case split: under each of some shares of the rates that are possible the run is bounded by
+ * itself, its neighbours held; a share that contradicts is gone, and the union of the others holds.
  */
 #include "base/parallel.h"
 #include "graph/work.h"
@@ -25,7 +25,8 @@ enum { RATE_ROUNDS = 6, LEAST_CASES = 8, MOST_CASES = 128, LEAST_SPLITS = 3, MOS
 /* Events by cases, and by rounds, are no more than these where there are many. */
 enum { CASE_WORK = 1 << 20, SPLIT_WORK = 1 << 17 };
 
-/* ---- rates ------------------------------------------------------------------------------------- */
+/* ---- rates -------------------------------------------------------------------------------------
+ */
 
 /* T less the stamp, ns, a ceiling mirrored: rounded outwards. */
 static struct usk_xy point_of(const struct usk_work *w, uint32_t i, bool ceiling)
@@ -72,12 +73,13 @@ static void rates_of_clock(struct usk_work *w, uint32_t k)
 	usk_needing_free(&g);
 }
 
-/* ---- case split -------------------------------------------------------------------------------- */
+/* ---- case split --------------------------------------------------------------------------------
+ */
 
 struct split {
 	struct usk_work *w;
-	uint32_t from, to; /* events */
-	usk_i128 *lo, *hi; /* of a case */
+	uint32_t from, to;	/* events */
+	usk_i128 *lo, *hi;	/* of a case */
 	usk_i128 *least, *most; /* union of all cases */
 };
 
@@ -180,7 +182,8 @@ static void split_clock(struct usk_work *w, uint32_t k)
 	free(room);
 }
 
-/* ---- by turns ---------------------------------------------------------------------------------- */
+/* ---- by turns ----------------------------------------------------------------------------------
+ */
 
 struct turn {
 	struct usk_work *w;

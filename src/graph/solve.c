@@ -6,13 +6,15 @@
  * Out   one clock per machine
  * Why   this function is the stage's one sentence
  */
+#include "fit/fit.h"
 #include "graph/work.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- islands ----------------------------------------------------------------------------------- */
+/* ---- islands -----------------------------------------------------------------------------------
+ */
 
 static uint32_t root(uint32_t *up, uint32_t i)
 {
@@ -52,7 +54,8 @@ static uint32_t *islands_of(const struct usk_clocks *c, const struct usk_graph_p
 	return up;
 }
 
-/* ---- one island -------------------------------------------------------------------------------- */
+/* ---- one island --------------------------------------------------------------------------------
+ */
 
 static void keep_tree(struct usk_work *w)
 {
@@ -65,10 +68,20 @@ static void keep_tree(struct usk_work *w)
 	free(way);
 }
 
+static void note(struct usk_clocks *c, char *text)
+{
+	c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
+	c->note[c->n_notes++] = text;
+}
+
 /* No repair helped: clocks whose bounds cross are tied to nothing any more. */
 static void give_up(struct usk_work *w, uint32_t k)
 {
 	w->c->clock[k].quality = USK_CONTRADICTED;
+	note(w->c,
+	     usk_format("what ties %s to %s contradicts itself, and no step within the skew limit "
+			"explains it: check what --anchor states",
+			w->c->clock[k].name, w->c->clock[w->reference].name));
 	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
 		if (w->peer[i] != USK_NO_EVENT) {
 			w->peer[w->peer[i]] = USK_NO_EVENT;
@@ -95,7 +108,8 @@ static void round_bounds(struct usk_work *w)
 	w->lo_ns = usk_grow(NULL, w->n + 1, sizeof *w->lo_ns);
 	w->hi_ns = usk_grow(NULL, w->n + 1, sizeof *w->hi_ns);
 	for (uint32_t i = 0; i < w->n; i++) {
-		usk_i128 lo = usk_floor_div(w->lo[i], USK_E12), hi = usk_ceil_div(w->hi[i], USK_E12);
+		usk_i128 lo = usk_floor_div(w->lo[i], USK_E12),
+			 hi = usk_ceil_div(w->hi[i], USK_E12);
 		w->lo_ns[i] = lo > -USK_TIME_MAX ? (int64_t)lo : USK_NONE;
 		w->hi_ns[i] = hi < USK_TIME_MAX ? (int64_t)hi : USK_NONE;
 	}
@@ -130,34 +144,37 @@ static void write_paths(struct usk_work *w)
 	free(way);
 }
 
-static void note(struct usk_clocks *c, char *text)
-{
-	c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
-	c->note[c->n_notes++] = text;
-}
-
 /* Messages that were left out to the pair that they were of. */
 static void write_left_out(struct usk_work *w)
 {
+	size_t messages = 0;
 	for (size_t i = 0; i < w->n_left_out; i++) {
 		uint32_t from = w->left_out[i].from, to = w->left_out[i].to;
 		uint32_t pair = w->pair_of[from];
-		if (pair == UINT32_MAX) {
+		if (pair == USK_STATED) {
+			note(w->c,
+			     usk_format("--anchor: what is stated of %s and %s contradicts their "
+					"messages or another anchor, and was left out",
+					w->c->clock[w->owner[from]].name,
+					w->c->clock[w->owner[to]].name));
+		}
+		if (pair >= w->p->n_pairs) {
 			continue;
 		}
+		messages++;
 		struct usk_pair *p = &w->c->pair[pair];
 		int64_t q = w->c->clock[w->owner[to]].resolution_ns;
 		struct usk_msg m = { .sent_ns = w->x[from],
-				     .received_ns = w->x[to] - (q > 1 ? q - 1 : 0),
+				     .received_ns = w->x[to] - (q > 1 ? q : 0),
 				     .from = w->owner[from],
 				     .to = w->owner[to] };
 		p->outlier = usk_grow(p->outlier, p->n_outliers + 1, sizeof *p->outlier);
 		p->outlier[p->n_outliers++] = (struct usk_outlier){ m, 1 };
 		w->c->counts.outliers++;
 	}
-	if (w->n_left_out) {
+	if (messages) {
 		note(w->c, usk_format("%zu messages contradict circles of others and were left out",
-				      w->n_left_out));
+				      messages));
 	}
 }
 
@@ -203,36 +220,31 @@ static void leave_alone(struct usk_clocks *c, const struct usk_graph_problem *p,
 	}
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------- */
-
-static struct usk_msg message_of(const struct usk_graph_pair *p, struct usk_point at, bool ceiling)
-{
-	int64_t on_a = at.local_ns + at.offset_ns;
-	return (struct usk_msg){
-		.sent_ns = ceiling ? at.local_ns : on_a,
-		.received_ns = ceiling ? on_a : at.local_ns,
-		.from = ceiling ? p->b : p->a,
-		.to = ceiling ? p->a : p->b,
-	};
-}
+/* ---- pairs -------------------------------------------------------------------------------------
+ */
 
 static void write_pair(const struct usk_graph_problem *p, size_t i, const struct usk_calm *calm,
 		       bool contradicted, struct usk_pair *out)
 {
 	const struct usk_graph_pair *pair = &p->pair[i];
-	out->wander = (struct usk_wander){ p->model.wander_e12, calm->needed_e12, calm->wander_e12 };
+	/* Both of its clocks may wander. */
+	int64_t one = p->model.wander_e12, used = calm->wander_e12;
+	out->wander.assumed_e12 = one;
 	out->wander.needed_e12 = calm->needed_e12 == USK_NO_WANDER ? 0 : calm->needed_e12;
+	out->wander.used_e12 = used > 2 * one ? used : one;
 	if (contradicted) {
 		out->quality = USK_CONTRADICTED;
 		out->n_contradiction = 2;
 		out->contradiction = usk_alloc(2, sizeof *out->contradiction);
 		for (int k = 0; k < 2; k++) {
-			out->contradiction[k] = message_of(pair, calm->point[k], calm->ceiling[k]);
+			out->contradiction[k] = usk_point_message(pair->a, pair->b, calm->point[k],
+								  calm->ceiling[k]);
 		}
 	}
 }
 
-/* ---- all of it --------------------------------------------------------------------------------- */
+/* ---- all of it ---------------------------------------------------------------------------------
+ */
 
 static void forget(struct usk_clocks *c)
 {

@@ -16,6 +16,7 @@
 
 #define USK_INF	     ((usk_i128)1 << 125) /* no bound */
 #define USK_NO_EVENT UINT32_MAX
+#define USK_STATED   (UINT32_MAX - 1) /* in place of a pair: an anchor's edge */
 
 /* By how much T may rise over a cell of d ns. */
 enum usk_pace {
@@ -27,7 +28,7 @@ enum usk_pace {
 
 struct usk_cell {
 	uint8_t lower, upper; /* enum usk_pace */
-	bool folded; /* stamps may repeat: ordered with the ends of the fold alone */
+	bool folded;	      /* stamps may repeat: ordered with the ends of the fold alone */
 };
 
 /* A run's constant rate, slope of the offset: what is known of it. */
@@ -42,11 +43,11 @@ struct usk_run {
 struct usk_break {
 	uint32_t clock;
 	int64_t from_ns, to_ns;
-	bool up, down; /* T may rise by more than usual, by less */
-	bool back;     /* known from records: T does not fall all the same */
+	bool up, down;	   /* T may rise by more than usual, by less */
+	bool back;	   /* known from records: T does not fall all the same */
 	bool of_reference; /* as these tell of the reference */
-	int64_t fold_ns; /* stamps of this much before and behind may have been shown twice */
-	uint32_t bracket; /* what showed it, of usk_work.seen; UINT32_MAX: records, or a cycle */
+	int64_t fold_ns;   /* stamps of this much before and behind may have been shown twice */
+	uint32_t bracket;  /* what showed it, of usk_work.seen; UINT32_MAX: records, or a cycle */
 };
 
 /* Stamps that may have been shown twice: events from first to last, folded. */
@@ -60,7 +61,6 @@ struct usk_seen {
 	struct usk_bracket at;
 	usk_i128 from, to; /* on the reference, e12, once bounds are known */
 	bool may_be[2];	   /* a's, b's */
-
 };
 
 struct usk_work {
@@ -69,8 +69,8 @@ struct usk_work {
 	uint32_t *clock; /* of the island, sorted */
 	size_t n_clocks;
 	uint32_t reference;
-	struct usk_calm *calm;	    /* by pair */
-	bool *tied;		    /* by pair: its messages count */
+	struct usk_calm *calm; /* by pair */
+	bool *tied;	       /* by pair: its messages count */
 	struct usk_break *brk;
 	size_t n_breaks, cap_breaks;
 	struct usk_seen *seen;
@@ -80,18 +80,18 @@ struct usk_work {
 	bool *suspected; /* by event: part of a contradiction before */
 	struct usk_left_out {
 		uint32_t from, to; /* events */
-	} *left_out;	 /* messages that two contradictions had in common */
+	} * left_out;		   /* messages that two contradictions had in common */
 	size_t n_left_out, cap_left_out;
 
 	/* Events, grouped by clock. */
 	uint32_t *first; /* [all clocks + 1] */
 	uint32_t n;
-	int64_t *x;	      /* stamps */
-	uint32_t *peer;	      /* other end of the edge; USK_NO_EVENT: none */
-	bool *sent;	      /* it is the edge's `from` */
-	uint32_t *pair_of;    /* of the edge; UINT32_MAX: no message's */
-	uint32_t *owner;      /* clock */
-	uint32_t *order;      /* all but the reference's, in their approximate order of time */
+	int64_t *x;	   /* stamps */
+	uint32_t *peer;	   /* other end of the edge; USK_NO_EVENT: none */
+	bool *sent;	   /* it is the edge's `from` */
+	uint32_t *pair_of; /* of the edge; UINT32_MAX: no message's */
+	uint32_t *owner;   /* clock */
+	uint32_t *order;   /* all but the reference's, in their approximate order of time */
 	uint32_t n_order;
 	struct usk_cell *cell; /* between an event and the next one of its clock */
 	uint32_t *run_of;      /* by event: of the cell behind it */
@@ -99,8 +99,8 @@ struct usk_work {
 	size_t n_runs;
 	struct usk_fold *fold;
 	size_t n_folds;
-	usk_i128 *lo, *hi; /* of T */
-	uint32_t crossed;  /* an event whose lo is over its hi; USK_NO_EVENT */
+	usk_i128 *lo, *hi;	    /* of T */
+	uint32_t crossed;	    /* an event whose lo is over its hi; USK_NO_EVENT */
 	const struct usk_run *torn; /* a run that no rate is left to; NULL */
 
 	/* Published. */
@@ -108,7 +108,8 @@ struct usk_work {
 	int64_t *t_ns;		/* the estimate; USK_NONE */
 };
 
-/* ---- build.c ------------------------------------------------------------------------------------ */
+/* ---- build.c ------------------------------------------------------------------------------------
+ */
 
 /* T_from(from_ns) <= T_to(to_ns), by stamps of their clocks. */
 struct usk_constraint {
@@ -140,7 +141,8 @@ void usk_build(struct usk_work *w);
 void usk_build_cells(struct usk_work *w);
 void usk_build_free(struct usk_work *w);
 
-/* ---- propagate.c -------------------------------------------------------------------------------- */
+/* ---- propagate.c --------------------------------------------------------------------------------
+ */
 
 /** Nothing is known but the reference. */
 void usk_bounds_reset(struct usk_work *w);
@@ -160,13 +162,15 @@ static inline bool usk_cell_calm(struct usk_cell c)
 	return c.lower == USK_CALM && c.upper == USK_CALM && !c.folded;
 }
 
-/* ---- rates.c ------------------------------------------------------------------------------------ */
+/* ---- rates.c ------------------------------------------------------------------------------------
+ */
 
 /** Bounds and rates by turns until nothing moves much; split: by cases, too. false as
  * usk_propagate(). */
 bool usk_solve_bounds(struct usk_work *w, bool split);
 
-/* ---- conflict.c --------------------------------------------------------------------------------- */
+/* ---- conflict.c ---------------------------------------------------------------------------------
+ */
 
 /** What each tied pair shows by itself: w->calm. */
 void usk_conflict_look(struct usk_work *w);
@@ -177,23 +181,24 @@ void usk_conflict_begin(struct usk_work *w);
 /** Whose brackets were: may_be of each; breaks in all clocks where it may be the reference's. Needs
  * events, and spoils bounds. */
 void usk_conflict_blame(struct usk_work *w);
-/** Bounds cross at w->crossed, or w->torn has no rate left: take back what cannot be true. false: nothing is left to try. */
+/** Bounds cross at w->crossed, or w->torn has no rate left: take back what cannot be true. false:
+ * nothing is left to try. */
 bool usk_conflict_repair(struct usk_work *w);
 
-/* ---- estimate.c --------------------------------------------------------------------------------- */
+/* ---- estimate.c ---------------------------------------------------------------------------------
+ */
 
 /** t_ns of every event whose bounds are known; spoils lo and hi. */
 void usk_estimate(struct usk_work *w);
 
-/* ---- publish.c ---------------------------------------------------------------------------------- */
+/* ---- publish.c ----------------------------------------------------------------------------------
+ */
 
 /** Quality, knots, jumps, stretches, slopes of the island's clocks. */
 void usk_publish(struct usk_work *w);
 
-/** In the linear model: bands and estimates by a linear program; false: not to be had. */
-bool usk_publish_lines(struct usk_work *w);
-
-/* ---- paths.c ------------------------------------------------------------------------------------ */
+/* ---- paths.c ------------------------------------------------------------------------------------
+ */
 
 /* The way from the reference to a clock. */
 struct usk_way {

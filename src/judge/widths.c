@@ -7,8 +7,9 @@
  * Why   bands are straight between knots, so knots and trapezoids say all, exactly
  * Not   the band itself (graph/)
  */
-#include "base/base.h"
+#include "fit/fit.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Within the bracket of a jump the band is as wide as the jump: that says nothing of the clock. */
@@ -58,6 +59,22 @@ struct usk_widths usk_band_widths(const struct usk_clock *clock)
 	}
 	w.mean_ns = span ? (int64_t)((area + 4 * span - 1) / (4 * span)) : w.best_ns;
 	return w;
+}
+
+double usk_clock_drift(const struct usk_clock *k)
+{
+	double rise = 0, run = 0;
+	for (size_t i = 1, j = 0; i < k->n_knots; i++) {
+		const struct usk_knot *a = &k->knot[i - 1], *b = &k->knot[i];
+		while (j < k->n_jumps && k->jump[j].before_local_ns <= a->local_ns) {
+			j++;
+		}
+		if (j == k->n_jumps || b->local_ns <= k->jump[j].after_local_ns) {
+			rise += (double)((usk_i128)b->offset_ns - a->offset_ns);
+			run += (double)((usk_i128)b->local_ns - a->local_ns);
+		}
+	}
+	return run > 0 ? 0 - 1e6 * rise / run : NAN;
 }
 
 void usk_clock_reference(struct usk_clock *clock, int64_t first_ns, int64_t last_ns)

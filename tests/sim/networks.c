@@ -212,7 +212,6 @@ static struct usk_clocks *synchronise(const struct network *w, struct usk_err *e
 					 m->from, m->to, (long long)m->sent_ns,
 					 (long long)m->received_ns);
 	}
-	if (getenv("DUMP")) { FILE *f = fopen(getenv("DUMP"), "w"); fwrite(text, 1, size, f); fclose(f); }
 	if (!usk_trace_open_memory(text, size, NULL, &trace, err)) {
 		usk_sync(&trace, 1, NULL, &answer, err);
 	}

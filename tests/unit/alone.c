@@ -22,7 +22,8 @@ enum usk_status fit_alone(const struct usk_fit *fit, const struct usk_estimator 
 	usk_part_of(fit->corridor, fit->lines->q_ns, &part);
 	int64_t off = part.frame.offset_ns;
 	const struct usk_graph_span span[2] = { { usk_saturate((usk_i128)fit->first_local_ns + off),
-						  usk_saturate((usk_i128)fit->last_local_ns + off) },
+						  usk_saturate((usk_i128)fit->last_local_ns +
+							       off) },
 						{ fit->first_local_ns, fit->last_local_ns } };
 	const struct usk_graph_back back[2] = { { NULL, 0 }, { NULL, 0 } };
 	struct usk_graph_pair pair = { .b = 1, .part = &part, .line = line, .n_line = n_line };

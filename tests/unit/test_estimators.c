@@ -335,8 +335,7 @@ static void test_accuracy(void **state)
 				       .last_local_ns = epoch - 77000000 + span + span / 50000 };
 		for (int e = 0; e < 3; e++) {
 			struct usk_clock clock;
-			CHECK(!fit_alone(&fit, usk_estimator_find(names[e]), &clock, NULL),
-			      &c);
+			CHECK(!fit_alone(&fit, usk_estimator_find(names[e]), &clock, NULL), &c);
 			for (size_t i = 0; i < clock.n_knots; i++) {
 				const struct usk_knot *n = &clock.knot[i];
 				/* y = epoch - 77 ms + x + floor(x/50000): within 1 ns of this line

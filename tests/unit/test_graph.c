@@ -123,7 +123,8 @@ static struct usk_clocks *solve(const struct net *net)
 	return c;
 }
 
-/* ---- bounds ----------------------------------------------------------------------------------- */
+/* ---- bounds -----------------------------------------------------------------------------------
+ */
 
 struct event {
 	uint32_t clock;
@@ -198,7 +199,8 @@ static void test_bounds(void **state)
 		net = (struct net){ .n_clocks = 3, .model = { USK_WANDER, SKEW, 0 }, .threads = 1 };
 		usk_rng_seed(&r, seed);
 		for (int i = 0; i < 18; i++) {
-			uint32_t from = (uint32_t)(i % 3), to = (from + 1 + (uint32_t)(i / 3 % 2)) % 3;
+			uint32_t from = (uint32_t)(i % 3),
+				 to = (from + 1 + (uint32_t)(i / 3 % 2)) % 3;
 			int64_t t = 100 * SECOND + i * 300 * MS +
 				    (int64_t)usk_rng_below(&r, 200 * (uint64_t)MS);
 			int64_t d = 1000 + (int64_t)usk_rng_below(&r, 100000);
@@ -239,7 +241,8 @@ static void test_bounds(void **state)
 	assert_int_equal(compared, 200 * 24);
 }
 
-/* ---- what a pair shows ------------------------------------------------------------------------ */
+/* ---- what a pair shows ------------------------------------------------------------------------
+ */
 
 /* Exchanges every 100 ms for a minute; b goes forward by `step` in the middle. */
 static void exchange(struct net *net, int64_t step)
@@ -302,19 +305,23 @@ static void test_calm(void **state)
 	usk_calm_free(&calm);
 }
 
-/* ---- symmetry --------------------------------------------------------------------------------- */
+/* ---- symmetry ---------------------------------------------------------------------------------
+ */
 
 /* A ring of four, exchanges both ways. */
 static void ring(struct net *net, uint64_t seed, const int64_t off[CLOCKS])
 {
 	struct usk_rng r;
 	usk_rng_seed(&r, seed);
-	*net = (struct net){ .n_clocks = CLOCKS, .model = { USK_WANDER, 5000000, 0 }, .threads = 1 };
+	*net = (struct net){ .n_clocks = CLOCKS,
+			     .model = { USK_WANDER, 5000000, 0 },
+			     .threads = 1 };
 	for (int64_t i = 0; i < 400; i++) {
 		uint32_t from = (uint32_t)(i % CLOCKS), to = (from + (i / 4 % 2 ? 1 : 3)) % CLOCKS;
 		int64_t t = 1000 * SECOND + i * 50 * MS;
 		int64_t d = t + 50000 + (int64_t)usk_rng_exponential(&r, 50000);
-		say(net, from, to, t + t / 100000 * from + off[from], d + d / 100000 * to + off[to]);
+		say(net, from, to, t + t / 100000 * from + off[from],
+		    d + d / 100000 * to + off[to]);
 	}
 }
 
@@ -368,7 +375,8 @@ static void test_threads(void **state)
 	}
 }
 
-/* ---- anchors ---------------------------------------------------------------------------------- */
+/* ---- anchors ----------------------------------------------------------------------------------
+ */
 
 static void test_anchor(void **state)
 {
@@ -396,7 +404,8 @@ static void test_anchor(void **state)
 		struct usk_map *map = usk_map_new(&c->clock[k], SKEW);
 		struct usk_stamp s;
 		assert_int_equal(usk_map_at(map, 7 * SECOND, &s, NULL), USK_OK);
-		assert_true(s.lo_ns <= 5 * SECOND - 3 * MS + 4000 && s.hi_ns >= 5 * SECOND + 3 * MS - 4000);
+		assert_true(s.lo_ns <= 5 * SECOND - 3 * MS + 4000 &&
+			    s.hi_ns >= 5 * SECOND + 3 * MS - 4000);
 		assert_true(s.lo_ns >= 5 * SECOND - 4 * MS && s.hi_ns <= 5 * SECOND + 4 * MS);
 		usk_map_free(map);
 	}
