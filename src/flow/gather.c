@@ -29,6 +29,7 @@ struct way {
 	struct reading r;
 	int round;
 	bool again;	/* not settled yet */
+	bool sharp;	/* the cone is that of the skew limit */
 	bool all_again; /* without leaving any out: they were too many */
 	/* Outliers known by their points. */
 	struct usk_msg *unknown;
@@ -158,6 +159,16 @@ static int64_t first_kappa(const struct pair_source *s)
 	return open > kappa ? (int64_t)open : kappa;
 }
 
+/*
+ * The cone that drops no message that may show a step: of two messages that no clock within the
+ * skew limit explains neither is dropped for one further away that says the same of a calm clock.
+ */
+static int64_t widest_kappa(const struct pair_source *s)
+{
+	int64_t rate = s->frame.rate_e12;
+	return usk_limit_e12(s->parties->opt) + (rate < 0 ? -rate : rate);
+}
+
 static struct reading *begin_round(void *ctx, size_t pair)
 {
 	struct gather *x = ctx;
@@ -166,7 +177,8 @@ static struct reading *begin_round(void *ctx, size_t pair)
 	struct reading *r = &w->r;
 	*r = usk_reading_of(&x->p->pair[pair], x->err);
 	g->frame = x->p->pair[pair].frame;
-	g->frame.kappa_e12 = first_kappa(&x->p->pair[pair]);
+	g->frame.kappa_e12 =
+		w->sharp ? widest_kappa(&x->p->pair[pair]) : first_kappa(&x->p->pair[pair]);
 	r->corridor = g->corridor = usk_corridor_new(&g->frame);
 	if (r->judge.least[0] || r->judge.least[1]) {
 		r->plain = g->plain_corridor = usk_corridor_new(&g->frame);
@@ -211,6 +223,14 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 						 : USK_ONE_SIDED;
 	usk_calm_of(&part, 2 * p->model.wander_e12, usk_limit_e12(p->opt),
 		    p->model.kind == USK_SEGMENTS, &a, &b, &calm);
+	if (!w->sharp && p->model.kind != USK_LINEAR &&
+	    (calm.n_brackets || calm.n_outliers ||
+	     calm.needed_e12 > 2 * (int64_t)p->model.wander_e12)) {
+		w->sharp = w->again = true;
+		usk_calm_free(&calm);
+		usk_part_free(&part);
+		return;
+	}
 	size_t may_go = allowed(p->opt, pair->a_to_b + pair->b_to_a, s->n_exclude);
 	g->bounded = pair->quality == USK_BOUNDED && !calm.contradicted;
 	w->again = calm.n_outliers && !w->all_again && w->round++ < MAX_ROUNDS;

@@ -246,7 +246,7 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 		}
 		if (b->down) {
 			w->cell[i].lower =
-				weaker(w->cell[i].lower, b->back ? USK_MONOTONE : USK_UNBOUNDED);
+				weaker(w->cell[i].lower, b->falls ? USK_UNBOUNDED : USK_MONOTONE);
 		}
 	}
 	if (!b->fold_ns) {
@@ -258,10 +258,45 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 		return;
 	}
 	w->fold = usk_grow(w->fold, w->n_folds + 1, sizeof *w->fold);
-	w->fold[w->n_folds++] = (struct usk_fold){ i, end };
+	w->fold[w->n_folds++] = (struct usk_fold){ i, end, USK_SKEW };
 	for (; i < end; i++) {
 		w->cell[i].folded = true;
 		w->cell[i].lower = w->cell[i].upper = USK_UNBOUNDED;
+	}
+}
+
+static int by_first(const void *pa, const void *pb)
+{
+	const struct usk_fold *a = pa, *b = pb;
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+/* Folds that overlap are one: what is behind the one may be before the other. */
+static void unite_folds(struct usk_work *w)
+{
+	size_t n = 0;
+	if (w->n_folds) {
+		qsort(w->fold, w->n_folds, sizeof *w->fold, by_first);
+	}
+	for (size_t i = 0; i < w->n_folds; i++) {
+		struct usk_fold *last = n ? &w->fold[n - 1] : NULL, f = w->fold[i];
+		if (last && f.first < last->last) {
+			last->last = f.last > last->last ? f.last : last->last;
+		} else {
+			w->fold[n++] = f;
+		}
+	}
+	w->n_folds = n;
+	for (size_t i = 0; i < n; i++) {
+		struct usk_fold *f = &w->fold[i];
+		for (size_t k = 0; k < w->n_breaks; k++) {
+			const struct usk_break *b = &w->brk[k];
+			if (b->down && b->clock == w->owner[f->first] &&
+			    b->from_ns < w->x[f->last] && w->x[f->first] < b->to_ns) {
+				f->lower =
+					weaker(f->lower, b->falls ? USK_UNBOUNDED : USK_MONOTONE);
+			}
+		}
 	}
 }
 
@@ -307,6 +342,7 @@ void usk_build_cells(struct usk_work *w)
 	for (size_t i = 0; i < w->n_breaks; i++) {
 		break_cells(w, &w->brk[i]);
 	}
+	unite_folds(w);
 	cut_into_runs(w);
 }
 

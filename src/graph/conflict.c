@@ -50,6 +50,7 @@ static void break_pair(struct usk_work *w, uint32_t number)
 			       .to_ns = x->b1_ns,
 			       .up = x->rises,
 			       .down = !x->rises,
+			       .falls = s->a == w->reference,
 			       .fold_ns = x->rises ? fold_of(x) : 0,
 			       .bracket = number };
 	struct usk_break a = { .clock = s->a,
@@ -57,6 +58,7 @@ static void break_pair(struct usk_work *w, uint32_t number)
 			       .to_ns = x->a1_ns,
 			       .up = !x->rises,
 			       .down = x->rises,
+			       .falls = s->b == w->reference,
 			       .fold_ns = x->rises ? 0 : fold_of(x),
 			       .bracket = number };
 	add_break(w, b);
@@ -298,6 +300,7 @@ static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, u
 						 .to_ns = w->x[b],
 						 .up = up,
 						 .down = down,
+						 .falls = true,
 						 .of_reference = bracket == UINT32_MAX,
 						 .bracket = bracket });
 	}
@@ -485,6 +488,7 @@ bool usk_conflict_repair(struct usk_work *w)
 							 .to_ns = s->to_ns,
 							 .up = s->most,
 							 .down = !s->most,
+							 .falls = true,
 							 .bracket = UINT32_MAX });
 			usk_i128 wander = w->wander_e12[s->clock] + more;
 			if (w->p->model.kind == USK_WANDER && wander < w->p->max_skew_e12) {

@@ -67,9 +67,10 @@ bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *r
 	return false;
 }
 
-usk_i128 usk_fold_least(const struct usk_work *w, uint32_t from, int64_t to_ns)
+bool usk_fold_least(const struct usk_work *w, const struct usk_fold *f, usk_i128 d, usk_i128 *rise)
 {
-	return ((usk_i128)to_ns - w->x[from]) * (USK_E12 - w->p->max_skew_e12);
+	*rise = f->lower == USK_SKEW ? d * (USK_E12 - w->p->max_skew_e12) : 0;
+	return f->lower != USK_UNBOUNDED;
 }
 
 struct sweep {
@@ -134,11 +135,14 @@ static void folds(struct sweep *s)
 {
 	struct usk_work *w = s->w;
 	for (size_t k = 0; k < w->n_folds; k++) {
-		uint32_t a = w->fold[k].first, b = w->fold[k].last;
-		usk_i128 most = -USK_INF, least = USK_INF;
+		const struct usk_fold *f = &w->fold[k];
+		uint32_t a = f->first, b = f->last;
+		usk_i128 most = -USK_INF, least = USK_INF, l, r;
 		for (uint32_t i = a; i <= b; i++) {
-			usk_i128 l = usk_fold_least(w, a, w->x[i]),
-				 r = usk_fold_least(w, i, w->x[b]);
+			if (!usk_fold_least(w, f, (usk_i128)w->x[i] - w->x[a], &l) ||
+			    !usk_fold_least(w, f, (usk_i128)w->x[b] - w->x[i], &r)) {
+				break;
+			}
 			if (w->lo[a] > -USK_INF) {
 				lower(s, i, w->lo[a] + l);
 			}

@@ -80,12 +80,13 @@ static void put_between(struct drawing *d, uint32_t i, int64_t x)
 	usk_i128 l = (usk_i128)x - w->x[i], r = (usk_i128)w->x[i + 1] - x, rise;
 	usk_i128 lo = -USK_INF, hi = USK_INF, v;
 	const struct usk_fold *f = w->cell[i].folded ? fold_of(w, i) : NULL;
-	if (f && w->lo_ns[f->first] != USK_NONE) {
-		lo = usk_e12(w->lo_ns[f->first]) + usk_fold_least(w, f->first, x);
+	if (f && w->lo_ns[f->first] != USK_NONE &&
+	    usk_fold_least(w, f, (usk_i128)x - w->x[f->first], &rise)) {
+		lo = usk_e12(w->lo_ns[f->first]) + rise;
 	}
-	if (f && w->hi_ns[f->last] != USK_NONE) {
-		hi = usk_e12(w->hi_ns[f->last]) -
-		     ((usk_i128)w->x[f->last] - x) * (USK_E12 - w->p->max_skew_e12);
+	if (f && w->hi_ns[f->last] != USK_NONE &&
+	    usk_fold_least(w, f, (usk_i128)w->x[f->last] - x, &rise)) {
+		hi = usk_e12(w->hi_ns[f->last]) - rise;
 	}
 	if (usk_cell_least(w, i, l, &rise)) {
 		lo = usk_e12(w->lo_ns[i]) + rise;

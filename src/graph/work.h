@@ -44,15 +44,18 @@ struct usk_break {
 	uint32_t clock;
 	int64_t from_ns, to_ns;
 	bool up, down;	   /* T may rise by more than usual, by less */
-	bool back;	   /* known from records: T does not fall all the same */
+	bool back;	   /* known from records */
+	bool falls;	   /* T may fall in it, as the reference may have been set back */
 	bool of_reference; /* as these tell of the reference */
 	int64_t fold_ns;   /* stamps of this much before and behind may have been shown twice */
 	uint32_t bracket;  /* what showed it, of usk_work.seen; UINT32_MAX: records, or a cycle */
 };
 
-/* Stamps that may have been shown twice: events from first to last, folded. */
+/* Stamps that may have been shown twice: events from first to last, folded. What else happened to
+ * the clock among them says by how much T rises at least from its ends, and to them. */
 struct usk_fold {
 	uint32_t first, last;
+	uint8_t lower; /* enum usk_pace */
 };
 
 /* A bracket that a pair showed, with what is known of whose it was. */
@@ -154,8 +157,9 @@ void usk_run_slopes(const struct usk_work *w, struct usk_run *r);
 /** By how much T rises at least, at most over the cell behind event i; false: any. */
 bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
 bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
-/** By how much T rises at least from an event to a stamp of the same fold. */
-usk_i128 usk_fold_least(const struct usk_work *w, uint32_t from, int64_t to_ns);
+/** By how much T rises at least from the first end of a fold to a stamp in it, or from there to the
+ * last one, d ns; false: it may fall. */
+bool usk_fold_least(const struct usk_work *w, const struct usk_fold *f, usk_i128 d, usk_i128 *rise);
 /** Is its rate the clock's? */
 static inline bool usk_cell_calm(struct usk_cell c)
 {
