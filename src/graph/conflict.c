@@ -249,6 +249,18 @@ static bool cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t
 	return false;
 }
 
+/* Do two brackets of a clock say that it was set by as much? */
+static bool alike(const struct usk_seen *s, const struct usk_seen *t, uint32_t k)
+{
+	bool same = (s->b == k) == (t->b == k);
+	int64_t least = same ? t->at.least_ns : t->at.most_ns;
+	int64_t most = same ? t->at.most_ns : t->at.least_ns;
+	least = same || least == USK_NONE ? least : -least;
+	most = same || most == USK_NONE ? most : -most;
+	return (least == USK_NONE || s->at.most_ns == USK_NONE || least <= s->at.most_ns) &&
+	       (most == USK_NONE || s->at.least_ns == USK_NONE || s->at.least_ns <= most);
+}
+
 static void blame(struct usk_work *w)
 {
 	for (size_t i = 0; i < w->n_seen; i++) {
@@ -261,9 +273,8 @@ static void blame(struct usk_work *w)
 		for (size_t j = 0; j < w->n_seen; j++) {
 			const struct usk_seen *t = &w->seen[j];
 			for (int k = 0; k < 2 && j != i && overlap(s, t); k++) {
-				support[k] =
-					support[k] || (has(t, of[k]) && !has(t, of[!k]) &&
-						       rises_for(s, of[k]) == rises_for(t, of[k]));
+				support[k] = support[k] || (has(t, of[k]) && !has(t, of[!k]) &&
+							    alike(s, t, of[k]));
 			}
 		}
 		for (int k = 0; k < 2; k++) {
@@ -378,14 +389,25 @@ static void pass_cell(const struct usk_work *w, struct cycle *c, uint32_t i, boo
 	c->row[c->n++] = (struct passed){ k, w->x[i], w->x[i + 1], most };
 }
 
+static const struct usk_fold *fold_at(const struct usk_work *w, uint32_t i)
+{
+	for (size_t k = 0; k < w->n_folds; k++) {
+		if (w->fold[k].first <= i && i <= w->fold[k].last) {
+			return &w->fold[k];
+		}
+	}
+	return NULL;
+}
+
 /* The path that a bound came along, back to the reference or round a circle. upper: of hi. */
 static void trace(const struct usk_work *w, uint32_t i, bool upper, bool *been, struct cycle *c)
 {
 	const usk_i128 *bound = upper ? w->hi : w->lo;
+	enum { MESSAGE, RIGHT, LEFT, FOLD };
 	while (w->owner[i] != w->reference && !been[i]) {
 		usk_i128 d, rise, best = 0;
 		uint32_t to = USK_NO_EVENT;
-		int by = 0;
+		int by = MESSAGE;
 		been[i] = true;
 		/* hi as it is, lo mirrored, so that the least is the best of both. */
 #define OFFER(event, value, way)                                                                   \
@@ -399,32 +421,46 @@ static void trace(const struct usk_work *w, uint32_t i, bool upper, bool *been, 
 	} while (0)
 		uint32_t p = w->peer[i];
 		if (p != USK_NO_EVENT && w->sent[i] == upper) {
-			OFFER(p, bound[p], 0);
+			OFFER(p, bound[p], MESSAGE);
 		}
 		if (i + 1 < w->first[w->owner[i] + 1]) {
 			d = (usk_i128)w->x[i + 1] - w->x[i];
 			if (upper ? usk_cell_least(w, i, d, &rise)
 				  : usk_cell_most(w, i, d, &rise)) {
-				OFFER(i + 1, bound[i + 1] - rise, 1);
+				OFFER(i + 1, bound[i + 1] - rise, RIGHT);
 			}
 		}
 		if (i > w->first[w->owner[i]]) {
 			d = (usk_i128)w->x[i] - w->x[i - 1];
 			if (upper ? usk_cell_most(w, i - 1, d, &rise)
 				  : usk_cell_least(w, i - 1, d, &rise)) {
-				OFFER(i - 1, bound[i - 1] + rise, 2);
+				OFFER(i - 1, bound[i - 1] + rise, LEFT);
+			}
+		}
+		const struct usk_fold *f = w->n_folds ? fold_at(w, i) : NULL;
+		uint32_t near = f && upper ? f->first : f ? f->last : 0;
+		uint32_t far = f && upper ? f->last : f ? f->first : 0;
+		for (uint32_t e = f && i == near ? f->first : far; f && e <= f->last; e++) {
+			d = (usk_i128)w->x[e] - w->x[i];
+			if (e != i && (i == near || e == far) &&
+			    usk_fold_least(w, f, d < 0 ? -d : d, &rise)) {
+				OFFER(e, bound[e] + (upper ? -rise : rise), FOLD);
 			}
 		}
 #undef OFFER
 		if (to == USK_NO_EVENT) {
-			return; /* the end of a fold */
+			return;
 		}
-		if (by == 0) {
+		if (by == FOLD) {
+			c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
+			c->row[c->n++] = (struct passed){ w->owner[i], w->x[f->first],
+							  w->x[f->last], false };
+		} else if (by == MESSAGE) {
 			c->message = usk_room(c->message, c->n_messages, &c->cap_messages,
 					      sizeof *c->message);
 			c->message[c->n_messages++] = i;
 		} else {
-			pass_cell(w, c, by == 1 ? i : i - 1, upper == (by == 2));
+			pass_cell(w, c, by == RIGHT ? i : i - 1, upper == (by == LEFT));
 		}
 		i = to;
 	}

@@ -314,6 +314,56 @@ static struct spans explain(const struct walk *w, int64_t wander, int64_t *used)
 	return best;
 }
 
+/* What the points up to `at`, or from it on, leave open there: floor and ceiling, e12. */
+static struct interval left_open(const struct walk *w, struct cone c, size_t at, bool behind)
+{
+	struct interval v = { .has = { false } };
+	for (size_t i = at;; i = behind ? i + 1 : i - 1) {
+		const struct point *p = &w->p[i];
+		usk_i128 d = (usk_i128)p->x - w->p[at].x;
+		usk_i128 y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12;
+		/* Carried to `at` by the rate that makes it say least. */
+		usk_i128 low = y - (behind ? d * c.fast_e12 : d * c.slow_e12);
+		usk_i128 high = y - (behind ? d * c.slow_e12 : d * c.fast_e12);
+		struct interval next = v;
+		if (p->ceiling && (!v.has[1] || high < v.hi)) {
+			next.has[1] = true;
+			next.hi = high;
+		} else if (!p->ceiling && (!v.has[0] || low > v.lo)) {
+			next.has[0] = true;
+			next.lo = low;
+		}
+		if ((next.has[0] && next.has[1] && next.lo > next.hi) ||
+		    (i != at && (behind ? p->fresh : (p + 1)->fresh))) {
+			return v; /* another event */
+		}
+		v = next;
+		if (i == (behind ? w->n - 1 : 0)) {
+			return v;
+		}
+	}
+}
+
+/* By how much the offset may have risen from the one to the other; USK_NONE: unknown. */
+struct size {
+	int64_t least_ns, most_ns;
+};
+
+static struct size size_of(const struct walk *w, struct cone c, const struct span *s)
+{
+	struct interval l = left_open(w, c, s->from, false), r = left_open(w, c, s->to, true);
+	usk_i128 d = (usk_i128)w->p[s->to].x - w->p[s->from].x;
+	usk_i128 slow = d * c.slow_e12, fast = d * c.fast_e12;
+	struct size size = { USK_NONE, USK_NONE };
+	if (r.has[0] && l.has[1]) {
+		size.least_ns = usk_saturate(usk_floor_div(r.lo - l.hi - fast, USK_E12));
+	}
+	if (r.has[1] && l.has[0]) {
+		size.most_ns = usk_saturate(usk_ceil_div(r.hi - l.lo - slow, USK_E12));
+	}
+	return size;
+}
+
 /* Few messages of one direction between two brackets are wrong by themselves: leave them out. */
 static size_t candidates(const struct walk *w, const struct spans *s, bool *out)
 {
@@ -324,7 +374,11 @@ static size_t candidates(const struct walk *w, const struct spans *s, bool *out)
 		    s->span[k].rises == s->span[k + 1].rises) {
 			continue;
 		}
-		bool same = true;
+		/* There and back: without them nothing happened. */
+		struct span both = { s->span[k].from, s->span[k + 1].to, false };
+		struct size net = size_of(w, s->cone, &both);
+		bool same = (net.least_ns == USK_NONE || net.least_ns <= 0) &&
+			    (net.most_ns == USK_NONE || net.most_ns >= 0);
 		for (size_t i = from; i <= to; i++) {
 			same = same && w->p[i].ceiling == w->p[from].ceiling;
 		}
@@ -450,51 +504,6 @@ static void write_bracket(const struct walk *w, const struct span *s, struct usk
 	}
 }
 
-/* What the points up to `at`, or from it on, leave open there: floor and ceiling, e12. */
-static struct interval left_open(const struct walk *w, struct cone c, size_t at, bool behind)
-{
-	struct interval v = { .has = { false } };
-	for (size_t i = at;; i = behind ? i + 1 : i - 1) {
-		const struct point *p = &w->p[i];
-		usk_i128 d = (usk_i128)p->x - w->p[at].x;
-		usk_i128 y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12;
-		/* Carried to `at` by the rate that makes it say least. */
-		usk_i128 low = y - (behind ? d * c.fast_e12 : d * c.slow_e12);
-		usk_i128 high = y - (behind ? d * c.slow_e12 : d * c.fast_e12);
-		struct interval next = v;
-		if (p->ceiling && (!v.has[1] || high < v.hi)) {
-			next.has[1] = true;
-			next.hi = high;
-		} else if (!p->ceiling && (!v.has[0] || low > v.lo)) {
-			next.has[0] = true;
-			next.lo = low;
-		}
-		if ((next.has[0] && next.has[1] && next.lo > next.hi) ||
-		    (i != at && (behind ? p->fresh : (p + 1)->fresh))) {
-			return v; /* another event */
-		}
-		v = next;
-		if (i == (behind ? w->n - 1 : 0)) {
-			return v;
-		}
-	}
-}
-
-static void size_bracket(const struct walk *w, struct cone c, const struct span *s,
-			 struct usk_bracket *b)
-{
-	struct interval l = left_open(w, c, s->from, false), r = left_open(w, c, s->to, true);
-	usk_i128 d = (usk_i128)w->p[s->to].x - w->p[s->from].x;
-	usk_i128 slow = d * c.slow_e12, fast = d * c.fast_e12;
-	b->least_ns = b->most_ns = USK_NONE;
-	if (r.has[0] && l.has[1]) {
-		b->least_ns = usk_saturate(usk_floor_div(r.lo - l.hi - fast, USK_E12));
-	}
-	if (r.has[1] && l.has[0]) {
-		b->most_ns = usk_saturate(usk_ceil_div(r.hi - l.lo - slow, USK_E12));
-	}
-}
-
 static void mark_steps(const struct walk *w, const struct spans *s, struct usk_calm *c)
 {
 	const struct cone any = { -w->skew_e12, w->skew_e12 };
@@ -583,10 +592,10 @@ void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_ske
 	}
 	if (any && s.to != SIZE_MAX && s.from < s.to) {
 		struct stretch longest = pieces(&w, wander_e12, false, &none);
-		struct usk_bracket b;
-		size_bracket(&w, cone_of(&longest.need, wander_e12, max_skew_e12), &s, &b);
-		*least_ns = b.least_ns;
-		*most_ns = b.most_ns;
+		struct size size =
+			size_of(&w, cone_of(&longest.need, wander_e12, max_skew_e12), &s);
+		*least_ns = size.least_ns;
+		*most_ns = size.most_ns;
 	}
 	free(none.cut);
 	free(w.p);
@@ -615,7 +624,9 @@ void usk_calm_of(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
 	for (size_t k = 0; k < s.n; k++) {
 		write_bracket(&w, &s.span[k], &out->bracket[k]);
-		size_bracket(&w, s.cone, &s.span[k], &out->bracket[k]);
+		struct size size = size_of(&w, s.cone, &s.span[k]);
+		out->bracket[k].least_ns = size.least_ns;
+		out->bracket[k].most_ns = size.most_ns;
 	}
 	if (s.n) {
 		mark_steps(&w, &s, out);
