@@ -55,8 +55,6 @@ enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out,
 		return usk_middle_line(fit, out, n, err);
 	}
 	usk_graph_alone(fit, &clock);
-	*out = clock.knot;
-	*n = clock.n_knots;
 	free(clock.jump);
 	free(clock.stretch);
 	if (clock.quality != USK_BOUNDED) {
@@ -64,5 +62,7 @@ enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out,
 		return usk_fail(err, USK_EINPUT, 0,
 				"middle needs messages in both directions that some clock fits");
 	}
+	*out = clock.knot;
+	*n = clock.n_knots;
 	return USK_OK;
 }
