@@ -6,6 +6,7 @@
 #define USK_FLOW_H
 
 #include "flow/delays.h"
+#include "graph/graph.h"
 #include "judge/judge.h"
 #include "match/join.h"
 #include "match/match.h"
@@ -55,12 +56,6 @@ struct pair_source {
 struct row_watch; /* of a clock in tables: table_epochs.c */
 struct pair_slot; /* of the hash that finds pairs by their clocks */
 
-/* As struct usk_anchor, by numbers of parties; stamps as recorded. */
-struct anchor {
-	uint32_t a, b;
-	int64_t a_ns, b_ns, within_ns;
-};
-
 struct parties {
 	struct usk_trace *const *trace;
 	size_t n_traces;
@@ -85,7 +80,7 @@ struct parties {
 	struct usk_join *join; /* of traces of events; NULL if there are none */
 	struct usk_counts left_out;
 	struct delays delays;
-	struct anchor *anchor;
+	struct usk_graph_anchor *anchor; /* by numbers of parties, on unwrapped time */
 	size_t n_anchors;
 	struct clock_rule *rule; /* --clock-of */
 	size_t n_rules;

@@ -23,7 +23,7 @@ void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out)
 	const struct usk_graph_back back[2] = { { fit->other_back, fit->n_other_back },
 						{ fit->back, fit->n_back } };
 	struct usk_graph_pair pair = { .a = 0, .b = 1, .part = &part };
-	const struct usk_graph_problem p = { .model = fit->model,
+	struct usk_graph_problem p = { .model = fit->model,
 					     .max_skew_e12 = fit->max_skew_e12,
 					     .reference = 0,
 					     .pair = &pair,
