@@ -22,7 +22,8 @@ void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out)
 					  { fit->first_local_ns, fit->last_local_ns } };
 	const struct usk_graph_back back[2] = { { fit->other_back, fit->n_other_back },
 						{ fit->back, fit->n_back } };
-	struct usk_graph_pair pair = { .a = 0, .b = 1, .part = &part };
+	/* Whoever is wrong has been left out before. */
+	struct usk_graph_pair pair = { .a = 0, .b = 1, .part = &part, .too_many = 1 };
 	struct usk_graph_problem p = { .model = fit->model,
 					     .max_skew_e12 = fit->max_skew_e12,
 					     .reference = 0,

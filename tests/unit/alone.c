@@ -26,7 +26,7 @@ enum usk_status fit_alone(const struct usk_fit *fit, const struct usk_estimator 
 							       off) },
 						{ fit->first_local_ns, fit->last_local_ns } };
 	const struct usk_graph_back back[2] = { { NULL, 0 }, { NULL, 0 } };
-	struct usk_graph_pair pair = { .b = 1, .part = &part, .line = line, .n_line = n_line };
+	struct usk_graph_pair pair = { .b = 1, .part = &part, .line = line, .n_line = n_line, .too_many = 1 };
 	struct usk_graph_problem p = { .model = fit->model,
 					     .max_skew_e12 = (int64_t)fit->lines->limit.num,
 					     .pair = &pair,
