@@ -32,7 +32,7 @@ struct party {
 	struct row_watch *watch; /* of rows, while tables are scanned; else NULL */
 	struct usk_gap *fell;	 /* where, in the column that rows were written by; else NULL */
 	bool *in_epoch; /* is there a message in each of its epochs? NULL: it has but one */
-	/* Where it was put back, on its time that runs on. */
+	/* Where it was set back, on its time that runs on. */
 	struct usk_gap *back;
 	size_t n_back;
 	struct usk_addr *stated; /* --local */
@@ -71,7 +71,7 @@ struct parties {
 	size_t n_pairs, cap_pairs;
 	struct pair_slot *slot; /* hash of their numbers */
 	size_t n_slots;
-	bool rows_repeat; /* a clock that tables name was put back */
+	bool rows_repeat; /* a clock that tables name was set back */
 	int rows_by;	  /* rows were written when 0 sent, 1 received */
 	uint32_t depth;
 	uint32_t reference; /* as named, else the first */
@@ -120,7 +120,7 @@ uint32_t usk_party_of(struct parties *p, const char *name, size_t *cap);
 /** A stamp of its clock, in the order of the trace. */
 void usk_party_stamp(struct party *y, int64_t t);
 
-/* ---- clocks that were put back (epochs.c) ---------------------------------------------------- */
+/* ---- clocks that were set back (epochs.c) ---------------------------------------------------- */
 
 /** Where an epoch ends and the next begins, on the time that runs on; *out is handed over. */
 void usk_party_breaks(const struct party *y, struct usk_gap **out, size_t *n);

@@ -25,13 +25,13 @@ void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out)
 	/* Whoever is wrong has been left out before. */
 	struct usk_graph_pair pair = { .a = 0, .b = 1, .part = &part, .too_many = 1 };
 	struct usk_graph_problem p = { .model = fit->model,
-					     .max_skew_e12 = fit->max_skew_e12,
-					     .reference = 0,
-					     .pair = &pair,
-					     .n_pairs = 1,
-					     .span = span,
-					     .back = back,
-					     .threads = 1 };
+				       .max_skew_e12 = fit->max_skew_e12,
+				       .reference = 0,
+				       .pair = &pair,
+				       .n_pairs = 1,
+				       .span = span,
+				       .back = back,
+				       .threads = 1 };
 	c->clock = usk_alloc(2, sizeof *c->clock);
 	c->n_clocks = 2;
 	c->pair = usk_alloc(1, sizeof *c->pair);

@@ -241,9 +241,9 @@ static void write_outliers(struct usk_work *w)
 		for (size_t k = 0; k < w->calm[i].n_outliers && w->tied[i]; k++) {
 			const struct usk_suspect *s = &w->calm[i].outlier[k];
 			add_outlier(w, (uint32_t)i,
-				    (struct usk_outlier){ usk_point_message(p->a, p->b, s->point,
-									    s->ceiling),
-							  s->excess_ns });
+				    (struct usk_outlier){
+					    usk_point_message(p->a, p->b, s->point, s->ceiling),
+					    s->excess_ns });
 		}
 	}
 }
