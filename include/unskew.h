@@ -115,7 +115,7 @@ struct usk_knot {
 	int64_t local_ns;
 	int64_t offset_ns;    /* reference - local; USK_NONE if one-sided */
 	int64_t lo_ns, hi_ns; /* the band; USK_NONE where nothing bounds it */
-	uint32_t epoch;	      /* jumps back before it; 0 for a clock that was never put back */
+	uint32_t epoch;	      /* jumps back before it; 0 for a clock that was never set back */
 };
 
 enum usk_jump_kind {
@@ -693,7 +693,7 @@ struct usk_suspect {
 
 /* ---- estimators ------------------------------------------------------------ */
 
-/* Where a clock may have been put forward: two consecutive stamps of its own trace. */
+/* Where a clock may have been stepped forward: two consecutive stamps of its own trace. */
 struct usk_gap {
 	int64_t before_ns, after_ns; /* USK_NONE: there are no two such stamps */
 };
@@ -701,7 +701,7 @@ struct usk_gap {
 struct usk_fit {
 	struct usk_model model;
 	int64_t max_skew_e12;
-	/* Where the local clock was put back: its last stamp before and its first one after, both
+	/* Where the local clock was set back: its last stamp before and its first one after, both
 	 * on a time that runs on, as all stamps of the fit are; sorted. */
 	const struct usk_gap *back;
 	size_t n_back;
@@ -1208,7 +1208,7 @@ struct usk_manifest_options {
  * by how much, as an attribute and as a note. An archive names its files by the last parts of
  * their paths. o NULL: REALTIME, any residual.
  *
- * USK_EINPUT: a clock that is not bounded, was put back, or is off by more. USK_EUSAGE: two files
+ * USK_EINPUT: a clock that is not bounded, was set back, or is off by more. USK_EUSAGE: two files
  * of one name.
  */
 enum usk_status usk_perfetto_manifest(const struct usk_manifest_file *file, size_t n,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * epochs.c - clocks that were put back: from a time that runs on back to stamps as recorded
+ * epochs.c - clocks that were set back: from a time that runs on back to stamps as recorded
  *
  * In    answers on times that run on, the epochs of each clock
  * Out   the same by recorded stamps: knots and jumps with their epochs, messages
  * Why   between the first reading and here no stage has to know that stamps repeat
- * Not   where a clock was put back (match/epochs.c), by how much in truth: the messages told
+ * Not   where a clock was set back (match/epochs.c), by how much in truth: the messages told
  *
  * An epoch without any message is tied to nothing, and has no knots.
  */
@@ -183,7 +183,7 @@ static void forget_overlapping(struct usk_clock *k, const struct usk_jump *j)
 	k->n_jumps = n;
 }
 
-/* That it was put back is known from its stamps; by how much if both epochs are tied to another
+/* That it was set back is known from its stamps; by how much if both epochs are tied to another
  * clock. */
 static void add_back(const struct usk_map *map, const struct usk_epochs *e, size_t i,
 		     const bool *tied, uint32_t clock, int64_t skew, struct usk_clock *k)

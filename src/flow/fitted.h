@@ -14,7 +14,8 @@ struct fitted {
 	size_t n_line;
 	struct usk_witness witness;
 	struct usk_counts found;
-	char *failed; /* why the method has no answer for it, and `middle` stands in; NULL */
+	size_t too_many; /* so many more wrong messages may not be left out */
+	char *failed;	 /* why the method has no answer for it, and `middle` stands in; NULL */
 };
 
 /** What is kept of a pair's messages: fills pair and out. */

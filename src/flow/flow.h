@@ -6,6 +6,7 @@
 #define USK_FLOW_H
 
 #include "flow/delays.h"
+#include "graph/graph.h"
 #include "judge/judge.h"
 #include "match/join.h"
 #include "match/match.h"
@@ -31,7 +32,7 @@ struct party {
 	struct row_watch *watch; /* of rows, while tables are scanned; else NULL */
 	struct usk_gap *fell;	 /* where, in the column that rows were written by; else NULL */
 	bool *in_epoch; /* is there a message in each of its epochs? NULL: it has but one */
-	/* Where it was put back, on its time that runs on. */
+	/* Where it was set back, on its time that runs on. */
 	struct usk_gap *back;
 	size_t n_back;
 	struct usk_addr *stated; /* --local */
@@ -55,12 +56,6 @@ struct pair_source {
 struct row_watch; /* of a clock in tables: table_epochs.c */
 struct pair_slot; /* of the hash that finds pairs by their clocks */
 
-/* As struct usk_anchor, by numbers of parties; stamps as recorded. */
-struct anchor {
-	uint32_t a, b;
-	int64_t a_ns, b_ns, within_ns;
-};
-
 struct parties {
 	struct usk_trace *const *trace;
 	size_t n_traces;
@@ -76,7 +71,7 @@ struct parties {
 	size_t n_pairs, cap_pairs;
 	struct pair_slot *slot; /* hash of their numbers */
 	size_t n_slots;
-	bool rows_repeat; /* a clock that tables name was put back */
+	bool rows_repeat; /* a clock that tables name was set back */
 	int rows_by;	  /* rows were written when 0 sent, 1 received */
 	uint32_t depth;
 	uint32_t reference; /* as named, else the first */
@@ -85,7 +80,7 @@ struct parties {
 	struct usk_join *join; /* of traces of events; NULL if there are none */
 	struct usk_counts left_out;
 	struct delays delays;
-	struct anchor *anchor;
+	struct usk_graph_anchor *anchor; /* by numbers of parties, on unwrapped time */
 	size_t n_anchors;
 	struct clock_rule *rule; /* --clock-of */
 	size_t n_rules;
@@ -125,7 +120,7 @@ uint32_t usk_party_of(struct parties *p, const char *name, size_t *cap);
 /** A stamp of its clock, in the order of the trace. */
 void usk_party_stamp(struct party *y, int64_t t);
 
-/* ---- clocks that were put back (epochs.c) ---------------------------------------------------- */
+/* ---- clocks that were set back (epochs.c) ---------------------------------------------------- */
 
 /** Where an epoch ends and the next begins, on the time that runs on; *out is handed over. */
 void usk_party_breaks(const struct party *y, struct usk_gap **out, size_t *n);

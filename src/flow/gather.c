@@ -31,10 +31,11 @@ struct way {
 	bool again;	/* not settled yet */
 	bool sharp;	/* the cone is that of the skew limit */
 	bool all_again; /* without leaving any out: they were too many */
-	/* Outliers known by their points. */
+	/* Outliers, or a contradiction, known by their points. */
 	struct usk_msg *unknown;
 	int64_t *excess;
 	size_t n_unknown;
+	bool contradict; /* it is a contradiction */
 };
 
 struct gather {
@@ -75,6 +76,12 @@ static void want(struct way *w, const struct pair_source *s, const struct usk_ca
 static void settle_wanted(struct way *w, struct pair_source *s, struct usk_pair *pair)
 {
 	size_t n = w->n_unknown;
+	if (w->contradict) {
+		pair->contradiction = w->unknown;
+		pair->n_contradiction = n;
+		w->unknown = NULL;
+		n = 0;
+	}
 	if (n) {
 		s->exclude = usk_grow(s->exclude, s->n_exclude + n + 1, sizeof *s->exclude);
 		pair->outlier =
@@ -209,6 +216,57 @@ static enum usk_status offsets_in_range(const struct pair_source *s, struct usk_
 	return USK_OK;
 }
 
+/* Two points that no clock within the skew limit explains, by as much as any two; false: there are
+ * none. */
+static bool worst_two(const struct usk_part *p, int64_t skew_e12, struct usk_point point[2])
+{
+	usk_i128 most = 0;
+	for (size_t i = 0, j = 0; i < p->n[0]; i++) {
+		const struct usk_xy *f = &p->point[0][i];
+		while (j < p->n[1] && p->point[1][j].x < f->x) {
+			j++;
+		}
+		for (size_t k = j ? j - 1 : 0; k < p->n[1] && k <= j; k++) {
+			const struct usk_xy *c = &p->point[1][k];
+			usk_i128 d = (usk_i128)c->x - f->x;
+			usk_i128 over = ((usk_i128)f->y + c->y) * 1000000000000 -
+					(d < 0 ? -d : d) * skew_e12;
+			if (over > most) {
+				most = over;
+				point[0] = usk_part_recorded(p, *f, false);
+				point[1] = usk_part_recorded(p, *c, true);
+			}
+		}
+	}
+	return most > 0;
+}
+
+/* Its messages cannot all be true: the fewest that say so are wanted. */
+static void contradict(struct way *w, const struct pair_source *s, const struct gathered *g,
+		       const struct usk_part *part, const struct usk_calm *calm)
+{
+	struct usk_point point[3];
+	bool ceiling[3] = { false, true, false };
+	size_t n = 0;
+	if (s->parties->model.kind == USK_LINEAR &&
+	    usk_lines_quality(g->lines) == USK_CONTRADICTED) {
+		n = usk_lines_contradiction(g->lines, point, ceiling);
+	} else if (worst_two(part, usk_limit_e12(s->parties->opt), point)) {
+		n = 2;
+	} else if (calm->n_brackets) {
+		for (; n < 2; n++) {
+			point[n] = calm->point[n];
+			ceiling[n] = calm->ceiling[n];
+		}
+	}
+	w->n_unknown = n;
+	w->contradict = true;
+	w->unknown = usk_alloc(n + 1, sizeof *w->unknown);
+	for (size_t i = 0; i < n; i++) {
+		w->unknown[i] = usk_point_message(s->a, s->b, point[i], ceiling[i]);
+	}
+}
+
 /* Who is wrong by itself has to go, unless they are too many. */
 static void decide(struct way *w, struct pair_source *s, struct gathered *g, struct usk_pair *pair)
 {
@@ -232,7 +290,6 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 		return;
 	}
 	size_t may_go = allowed(p->opt, pair->a_to_b + pair->b_to_a, s->n_exclude);
-	g->bounded = pair->quality == USK_BOUNDED && !calm.contradicted;
 	w->again = calm.n_outliers && !w->all_again && w->round++ < MAX_ROUNDS;
 	if (w->again && calm.n_outliers <= may_go) {
 		want(w, s, &calm);
@@ -245,6 +302,15 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 		w->again = s->n_exclude > 0;
 		s->n_exclude = 0;
 	}
+	g->too_many = w->all_again ? 1 : may_go + 1;
+	bool linear = p->model.kind == USK_LINEAR;
+	if (!w->again &&
+	    (calm.contradicted || calm.n_outliers >= g->too_many ||
+	     (linear && (calm.n_brackets || usk_lines_quality(g->lines) == USK_CONTRADICTED)))) {
+		pair->quality = USK_CONTRADICTED;
+		contradict(w, s, g, &part, &calm);
+	}
+	g->bounded = pair->quality == USK_BOUNDED;
 	usk_calm_free(&calm);
 	usk_part_free(&part);
 }

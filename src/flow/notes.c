@@ -87,7 +87,8 @@ static void explain_pairs(struct usk_clocks *c, const struct parties *p,
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_pair *pair = &c->pair[i];
 		bool wrong = pair->quality == USK_CONTRADICTED;
-		if (wrong ? contradicted++ < MOST_NOTES : p->n == 2) {
+		/* What messages lack an anchor may say. */
+		if (wrong ? contradicted++ < MOST_NOTES : p->n == 2 && !p->n_anchors) {
 			char *why = usk_pair_explain(pair, p, &c->counts);
 			if (why) {
 				note(c, why);

@@ -123,6 +123,7 @@ enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, st
 	const struct parties *p = s->parties;
 	size_t n;
 	out->found = g->found;
+	out->too_many = g->too_many;
 	out->witness = g->witness;
 	g->witness = (struct usk_witness){ 0 };
 	enum usk_status status = draw_line(s, g, out, err);

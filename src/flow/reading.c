@@ -79,7 +79,7 @@ static void recognise(struct reading *r, const struct usk_msg *m)
 	}
 }
 
-/* A clock of the pair was put back: its stamps as they were recorded, and which epochs have any. */
+/* A clock of the pair was set back: its stamps as they were recorded, and which epochs have any. */
 static void as_recorded(struct reading *r, struct usk_msg *msg, size_t n)
 {
 	struct party *party = r->source->parties->party;

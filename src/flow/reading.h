@@ -80,7 +80,8 @@ struct gathered {
 	struct usk_lines *plain;
 	struct usk_msg *msg; /* if they are to be kept; sorted as usk_fit asks for it */
 	size_t n_msgs;
-	bool bounded; /* both directions, and not contradicted */
+	bool bounded;	 /* both directions, and not contradicted */
+	size_t too_many; /* so many more that contradict it may not be left out */
 	struct usk_witness witness;
 	struct usk_counts found;
 };

@@ -263,6 +263,8 @@ static enum usk_status solve(struct sync *x)
 		.tree = p->opt->solve && !strcmp(p->opt->solve, "tree"),
 		.pair = pair,
 		.n_pairs = p->n_pairs,
+		.anchor = p->anchor,
+		.n_anchors = p->n_anchors,
 		.span = span,
 		.back = back,
 		.progress = p->opt->progress ? solving : NULL,
@@ -281,6 +283,7 @@ static enum usk_status solve(struct sync *x)
 			.messages = { k->a_to_b, k->b_to_a },
 			.line = x->fitted[i].line,
 			.n_line = x->fitted[i].n_line,
+			.too_many = x->fitted[i].too_many,
 		};
 	}
 	p->doing = "solving";

@@ -77,7 +77,7 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	}
 	uint32_t ticks = ticks_each(w, c->n);
 	for (size_t i = 0; i < w->n_clocks; i++) {
-		at[w->clock[i]] += ticks + 1;
+		at[w->clock[i]] += ticks + 1 + 2 * (uint32_t)w->p->back[w->clock[i]].n;
 	}
 	for (size_t i = 0; i < all; i++) {
 		w->first[i + 1] = w->first[i] + at[i];
@@ -97,6 +97,12 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 		for (uint32_t n = 0; n <= ticks; n++) {
 			int64_t x = (int64_t)(span->first_ns + run * n / ticks);
 			end[at[k]++] = (struct end){ x, NO_EDGE, false };
+		}
+		/* Records say where a clock was set back: beside that its rate is known. */
+		for (size_t n = 0; n < w->p->back[k].n; n++) {
+			const struct usk_gap *gap = &w->p->back[k].gap[n];
+			end[at[k]++] = (struct end){ gap->before_ns, NO_EDGE, false };
+			end[at[k]++] = (struct end){ gap->after_ns, NO_EDGE, false };
 		}
 		qsort(end + w->first[k], w->first[k + 1] - w->first[k], sizeof *end, by_stamp);
 	}

@@ -73,6 +73,11 @@ static int64_t may_wander(const struct usk_work *w, const struct usk_graph_pair 
 	return known && (p->a == w->reference || p->b == w->reference) ? one : 2 * one;
 }
 
+static bool too_many(const struct usk_graph_pair *p, const struct usk_calm *c)
+{
+	return p->too_many && c->n_outliers >= p->too_many;
+}
+
 static void look_at_pairs(void *ctx, size_t from, size_t to)
 {
 	struct usk_work *w = ctx;
@@ -89,9 +94,16 @@ static void look_at_pairs(void *ctx, size_t from, size_t to)
 		if (!w->tied[i]) {
 			continue;
 		}
-		usk_calm_free(c);
+		struct usk_calm now;
 		usk_calm_of(pair->part, wander, p->max_skew_e12, p->model.kind == USK_SEGMENTS,
-			    &p->back[pair->a], &p->back[pair->b], c);
+			    &p->back[pair->a], &p->back[pair->b], &now);
+		/* Less wander is no reason to leave out more than may be. */
+		if (w->reference != USK_NO_CLOCK && too_many(pair, &now)) {
+			usk_calm_free(&now);
+			continue;
+		}
+		usk_calm_free(c);
+		*c = now;
 	}
 }
 
@@ -113,7 +125,7 @@ static void share_wander(struct usk_work *w, const struct usk_graph_pair *p, int
 
 bool usk_conflict_contradicted(const struct usk_work *w, size_t pair)
 {
-	return w->calm[pair].contradicted ||
+	return w->calm[pair].contradicted || too_many(&w->p->pair[pair], &w->calm[pair]) ||
 	       (w->p->model.kind == USK_LINEAR && w->calm[pair].n_brackets);
 }
 

@@ -46,9 +46,11 @@ struct usk_graph_pair {
 	uint64_t messages[2];	     /* a to b, b to a */
 	const struct usk_knot *line; /* b against a as an estimator drew it; NULL: none did */
 	size_t n_line;
+	size_t too_many; /* so many outliers are not left out: it contradicts itself; 0: no limit */
 	/* Out: do the points that are left stand for all that was dropped, by the clocks' final
 	 * estimates? Else read the messages again to be sure that they are in order. */
 	bool proved;
+	size_t n_outliers; /* Out: so many of its pair's outliers were added, the last ones */
 };
 
 struct usk_graph_problem {
@@ -69,6 +71,7 @@ struct usk_graph_problem {
 	unsigned threads; /* 0: as many as there are processors; the answer is the same */
 	void (*progress)(void *ctx, double done, const char *what); /* may be NULL */
 	void *progress_ctx;
+	size_t n_notes; /* Out: so many notes were added, the last ones */
 };
 
 /**
@@ -79,10 +82,11 @@ struct usk_graph_problem {
  *    that nothing ties to another are absent, each an island of its own.
  *
  * Never fails: weak or contradictory data is a quality of the answer. Calling it again, with more
- * messages to put in order, replaces what it wrote. The answer is the same with any number of
- * threads. Memory: some 60 bytes an event.
+ * messages to put in order, replaces what it wrote, if nobody added notes or outliers meanwhile. A
+ * contradiction that stands in a pair already is left as it is. The answer is the same with any
+ * number of threads. Memory: some 60 bytes an event.
  */
-void usk_graph_solve(struct usk_clocks *c, const struct usk_graph_problem *p);
+void usk_graph_solve(struct usk_clocks *c, struct usk_graph_problem *p);
 
 /** A pair by itself: b's clock against a, without name and path; free its knots, jumps and
  * stretches. */

@@ -22,15 +22,16 @@ void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out)
 					  { fit->first_local_ns, fit->last_local_ns } };
 	const struct usk_graph_back back[2] = { { fit->other_back, fit->n_other_back },
 						{ fit->back, fit->n_back } };
-	struct usk_graph_pair pair = { .a = 0, .b = 1, .part = &part };
-	const struct usk_graph_problem p = { .model = fit->model,
-					     .max_skew_e12 = fit->max_skew_e12,
-					     .reference = 0,
-					     .pair = &pair,
-					     .n_pairs = 1,
-					     .span = span,
-					     .back = back,
-					     .threads = 1 };
+	/* Whoever is wrong has been left out before. */
+	struct usk_graph_pair pair = { .a = 0, .b = 1, .part = &part, .too_many = 1 };
+	struct usk_graph_problem p = { .model = fit->model,
+				       .max_skew_e12 = fit->max_skew_e12,
+				       .reference = 0,
+				       .pair = &pair,
+				       .n_pairs = 1,
+				       .span = span,
+				       .back = back,
+				       .threads = 1 };
 	c->clock = usk_alloc(2, sizeof *c->clock);
 	c->n_clocks = 2;
 	c->pair = usk_alloc(1, sizeof *c->pair);
@@ -55,8 +56,6 @@ enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out,
 		return usk_middle_line(fit, out, n, err);
 	}
 	usk_graph_alone(fit, &clock);
-	*out = clock.knot;
-	*n = clock.n_knots;
 	free(clock.jump);
 	free(clock.stretch);
 	if (clock.quality != USK_BOUNDED) {
@@ -64,5 +63,7 @@ enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out,
 		return usk_fail(err, USK_EINPUT, 0,
 				"middle needs messages in both directions that some clock fits");
 	}
+	*out = clock.knot;
+	*n = clock.n_knots;
 	return USK_OK;
 }

@@ -679,7 +679,7 @@ static void write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *
 	for (size_t n = 0; n < w->n_breaks; n++) {
 		const struct usk_break *b = &w->brk[n];
 		const struct usk_seen *s = b->bracket == UINT32_MAX ? NULL : &w->seen[b->bracket];
-		if (b->clock != i || b->back) {
+		if (b->clock != i) {
 			continue;
 		}
 		struct usk_jump j = { .kind = b->of_reference ? USK_JUMP : USK_BEND,
@@ -691,6 +691,10 @@ static void write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *
 					      usk_saturate((usk_i128)b->to_ns + b->fold_ns),
 				      .size_lo_ns = USK_NONE,
 				      .size_hi_ns = USK_NONE };
+		if (b->back) { /* its own records say so */
+			j.kind = USK_JUMP;
+			j.or_of = USK_NO_CLOCK;
+		}
 		if (s) {
 			bool mine = s->a == i ? s->may_be[0] : s->b == i && s->may_be[1];
 			bool refs = s->a == w->reference ? s->may_be[0]

@@ -90,16 +90,95 @@ static void give_up(struct usk_work *w, uint32_t k)
 	}
 }
 
+/* Ends of an anchor's edges: what the second clock showed before and behind, the first between. */
+static int64_t anchor_end(const struct usk_graph_anchor *a, bool behind)
+{
+	return usk_saturate((usk_i128)a->b_ns + (behind ? a->within_ns : -a->within_ns));
+}
+
+/* The anchor that an edge is of. */
+static size_t anchor_of(const struct usk_work *w, uint32_t from, uint32_t to)
+{
+	size_t i = 0;
+	for (; i < w->p->n_anchors; i++) {
+		const struct usk_graph_anchor *a = &w->p->anchor[i];
+		bool behind = w->owner[from] == a->a;
+		uint32_t on_a = behind ? from : to, on_b = behind ? to : from;
+		if (w->owner[on_a] == a->a && w->owner[on_b] == a->b && w->x[on_a] == a->a_ns &&
+		    w->x[on_b] == anchor_end(a, behind)) {
+			break;
+		}
+	}
+	return i;
+}
+
+/* Who states a tie wrongly is wrong about both of its edges. */
+static void leave_out_anchor(struct usk_work *w, const struct usk_graph_anchor *a)
+{
+	for (uint32_t i = w->first[a->a]; i < w->first[a->a + 1]; i++) {
+		uint32_t k = w->peer[i];
+		if (w->pair_of[i] == USK_STATED && w->x[i] == a->a_ns && k != USK_NO_EVENT &&
+		    w->owner[k] == a->b && w->x[k] == anchor_end(a, w->sent[i])) {
+			w->peer[i] = w->peer[k] = USK_NO_EVENT;
+		}
+	}
+}
+
+static void leave_out_anchors(struct usk_work *w, size_t from)
+{
+	for (size_t i = from; i < w->n_left_out; i++) {
+		const struct usk_left_out *l = &w->left_out[i];
+		size_t anchor = w->pair_of[l->from] == USK_STATED ? anchor_of(w, l->from, l->to)
+								  : w->p->n_anchors;
+		if (anchor < w->p->n_anchors) {
+			leave_out_anchor(w, &w->p->anchor[anchor]);
+		}
+	}
+}
+
+/* What is stated of a clock goes before its messages do. */
+static bool leave_out_stated(struct usk_work *w, uint32_t k)
+{
+	bool any = false;
+	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
+		uint32_t p = w->peer[i];
+		if (p != USK_NO_EVENT && w->pair_of[i] == USK_STATED) {
+			w->left_out = usk_room(w->left_out, w->n_left_out, &w->cap_left_out,
+					       sizeof *w->left_out);
+			w->left_out[w->n_left_out++] =
+				(struct usk_left_out){ w->sent[i] ? i : p, w->sent[i] ? p : i };
+			w->peer[i] = w->peer[p] = USK_NO_EVENT;
+			any = true;
+		}
+	}
+	return any;
+}
+
 static void bound(struct usk_work *w)
 {
+	int64_t *wander = usk_alloc(w->n_clocks, sizeof *wander);
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		wander[i] = w->wander_e12[w->clock[i]];
+	}
 	usk_bounds_reset(w);
 	while (!usk_solve_bounds(w, true)) {
+		size_t before = w->n_left_out;
 		if (!usk_conflict_repair(w)) {
-			give_up(w, w->owner[w->crossed]);
+			uint32_t k = w->owner[w->crossed];
+			if (leave_out_stated(w, k)) {
+				/* More wander was no explanation. */
+				for (size_t i = 0; i < w->n_clocks; i++) {
+					w->wander_e12[w->clock[i]] = wander[i];
+				}
+			} else {
+				give_up(w, k);
+			}
 		}
+		leave_out_anchors(w, before);
 		usk_build_cells(w);
 		usk_bounds_reset(w);
 	}
+	free(wander);
 }
 
 /* Rounded outwards to whole ns. */
@@ -144,38 +223,64 @@ static void write_paths(struct usk_work *w)
 	free(way);
 }
 
+static void add_outlier(struct usk_work *w, uint32_t pair, struct usk_outlier o)
+{
+	struct usk_pair *p = &w->c->pair[pair];
+	p->outlier = usk_grow(p->outlier, p->n_outliers + 1, sizeof *p->outlier);
+	p->outlier[p->n_outliers++] = o;
+	w->p->pair[pair].n_outliers++;
+	w->c->counts.outliers++;
+}
+
+/* Messages that contradict their own pair, but did not before its wander was halved: one of its
+ * clocks is the reference, as shows here. */
+static void write_outliers(struct usk_work *w)
+{
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		const struct usk_graph_pair *p = &w->p->pair[i];
+		for (size_t k = 0; k < w->calm[i].n_outliers && w->tied[i]; k++) {
+			const struct usk_suspect *s = &w->calm[i].outlier[k];
+			add_outlier(w, (uint32_t)i,
+				    (struct usk_outlier){
+					    usk_point_message(p->a, p->b, s->point, s->ceiling),
+					    s->excess_ns });
+		}
+	}
+}
+
 /* Messages that were left out to the pair that they were of. */
 static void write_left_out(struct usk_work *w)
 {
 	size_t messages = 0;
+	bool *told = usk_alloc(w->p->n_anchors + 1, sizeof *told);
 	for (size_t i = 0; i < w->n_left_out; i++) {
 		uint32_t from = w->left_out[i].from, to = w->left_out[i].to;
 		uint32_t pair = w->pair_of[from];
-		if (pair == USK_STATED) {
+		size_t anchor = pair == USK_STATED ? anchor_of(w, from, to) : w->p->n_anchors;
+		if (anchor < w->p->n_anchors && !told[anchor]) {
+			const struct usk_graph_anchor *a = &w->p->anchor[anchor];
+			told[anchor] = true;
 			note(w->c,
 			     usk_format("--anchor: what is stated of %s and %s contradicts their "
 					"messages or another anchor, and was left out",
-					w->c->clock[w->owner[from]].name,
-					w->c->clock[w->owner[to]].name));
+					w->c->clock[a->a].name, w->c->clock[a->b].name));
 		}
 		if (pair >= w->p->n_pairs) {
 			continue;
 		}
 		messages++;
-		struct usk_pair *p = &w->c->pair[pair];
 		int64_t q = w->c->clock[w->owner[to]].resolution_ns;
 		struct usk_msg m = { .sent_ns = w->x[from],
 				     .received_ns = w->x[to] - (q > 1 ? q : 0),
 				     .from = w->owner[from],
 				     .to = w->owner[to] };
-		p->outlier = usk_grow(p->outlier, p->n_outliers + 1, sizeof *p->outlier);
-		p->outlier[p->n_outliers++] = (struct usk_outlier){ m, 1 };
-		w->c->counts.outliers++;
+		add_outlier(w, pair, (struct usk_outlier){ m, 1 });
 	}
 	if (messages) {
 		note(w->c, usk_format("%zu messages contradict circles of others and were left out",
 				      messages));
 	}
+	free(told);
 }
 
 static void solve_island(struct usk_work *w)
@@ -197,6 +302,7 @@ static void solve_island(struct usk_work *w)
 			    w->p->span[w->reference].last_ns);
 	usk_publish(w);
 	write_paths(w);
+	write_outliers(w);
 	write_left_out(w);
 }
 
@@ -234,6 +340,8 @@ static void write_pair(const struct usk_graph_problem *p, size_t i, const struct
 	out->wander.used_e12 = used > 2 * one ? used : one;
 	if (contradicted) {
 		out->quality = USK_CONTRADICTED;
+	}
+	if (contradicted && !out->n_contradiction && calm->n_brackets) {
 		out->n_contradiction = 2;
 		out->contradiction = usk_alloc(2, sizeof *out->contradiction);
 		for (int k = 0; k < 2; k++) {
@@ -246,7 +354,7 @@ static void write_pair(const struct usk_graph_problem *p, size_t i, const struct
 /* ---- all of it ---------------------------------------------------------------------------------
  */
 
-static void forget(struct usk_clocks *c)
+static void forget(struct usk_clocks *c, struct usk_graph_problem *p)
 {
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		struct usk_clock *k = &c->clock[i];
@@ -265,10 +373,13 @@ static void forget(struct usk_clocks *c)
 	for (size_t i = 0; i < c->n_islands; i++) {
 		free(c->island[i].clock);
 	}
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		free(c->pair[i].contradiction);
-		c->pair[i].contradiction = NULL;
-		c->pair[i].n_contradiction = 0;
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		c->pair[i].n_outliers -= p->pair[i].n_outliers;
+		c->counts.outliers -= p->pair[i].n_outliers;
+		p->pair[i].n_outliers = 0;
+	}
+	for (; p->n_notes; p->n_notes--) {
+		free(c->note[--c->n_notes]);
 	}
 	free(c->island);
 	free(c->solve);
@@ -276,9 +387,10 @@ static void forget(struct usk_clocks *c)
 	c->n_islands = 0;
 }
 
-void usk_graph_solve(struct usk_clocks *c, const struct usk_graph_problem *p)
+void usk_graph_solve(struct usk_clocks *c, struct usk_graph_problem *p)
 {
-	forget(c);
+	forget(c, p);
+	size_t notes = c->n_notes;
 	struct usk_work all = { .c = c, .p = p };
 	bool *wrong = usk_alloc(p->n_pairs + 1, sizeof *wrong);
 	all.tied = usk_alloc(p->n_pairs + 1, sizeof *all.tied);
@@ -327,6 +439,7 @@ void usk_graph_solve(struct usk_clocks *c, const struct usk_graph_problem *p)
 		free(w.tied);
 		usk_build_free(&w);
 	}
+	p->n_notes = c->n_notes - notes;
 	c->solve = usk_strdup(p->tree ? "tree" : "joint");
 	c->how = usk_strdup("graph");
 	for (size_t i = 0; i < p->n_pairs; i++) {

@@ -2,7 +2,7 @@
 /*
  * replay.h - a clock's correction for records in the order they were recorded
  *
- * A clock that was put back shows stamps twice: which epoch one is of, its place among the others
+ * A clock that was set back shows stamps twice: which epoch one is of, its place among the others
  * tells.
  */
 #ifndef USK_REPLAY_H

@@ -7,7 +7,7 @@ b      bounded    -4.000 ms ± 101 us              0 (-500 to 500)     0        
 
 Matched 3 messages.
 Received before sent: 0 as recorded, 0 corrected. Half widths: 101 us to 601 us.
-Model wander: the rate of each clock is constant within 0.1 ppm, no two clocks differ by more than
+Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
 $ unskew sync t.csv --anchor a@2s=c@2.004s+-100us
@@ -26,7 +26,7 @@ Matched 12 messages.
 Received before sent: 0 as recorded, 0 corrected. Half widths: 5.01 ms to 6.38 ms.
 Delays, median (99 %): a -> b 5.00 ms as recorded, 5.01 ms (5.08 ms) corrected;
   back 5.00 ms as recorded, 5.01 ms (5.08 ms) corrected.
-Note: --anchor: what is stated of b and a contradicts their messages or another anchor, and was left out
-Model wander: the rate of each clock is constant within 0.1 ppm, no two clocks differ by more than
+Note: --anchor: what is stated of a and b contradicts their messages or another anchor, and was left out
+Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.

@@ -11,9 +11,9 @@ Matched 7,170 messages.
 Received before sent: 3,580 as recorded, 0 corrected. Half widths: 50.1 us to 53.4 us.
 Delays, median (99 %): host0 -> host1 1.00 s as recorded, 87.4 us (286 us) corrected;
   back -1.00 s as recorded, 84.1 us (294 us) corrected.
-Step: host1 was put forward, or host0 back, by 998 us ± 118 us,
+Step: host1 was stepped forward, or host0 back, by 998 us ± 118 us,
   between 1700000020.994197112 s and 1700000021.019071531 s by the clock of host1.
-Step: host1 was put back by 5.000000 s ± 114 us,
+Step: host1 was set back by 5.000000 s ± 114 us,
   from 1700000040.994975757 s to 1700000036.013254569 s: there its epoch 1 begins, as its stamps repeat.
 Model segments: every clock keeps one rate for as long as one fits, no two differ by more than 500 ppm,
 no message takes less than its minimum delay (0 ns).
@@ -24,7 +24,7 @@ $ unskew convert c.json host1:1700000030.5s
 1700000030500000000	1700000029498410004	1700000029498359946	1700000029498460064
 $ unskew convert c.json host1:1700000038.5s
 1700000038500000000	-	-	-
-! unskew: note: stamp 1700000038500000000 of host1 lies in its epochs 0 and 1, as it was put back while it recorded: say which with --epoch
+! unskew: note: stamp 1700000038500000000 of host1 lies in its epochs 0 and 1, as it was set back while it recorded: say which with --epoch
 ? 3
 $ unskew convert c.json --epoch 0 host1:1700000038.5s
 1700000038500000000	1700000037498250036	1700000037498200025	1700000037498300330
@@ -35,7 +35,7 @@ $ unskew convert c.json --epoch 2 host1:1700000038.5s
 ? 2
 $ unskew before c.json host1:1700000038.5s host0:1700000040s
 undecidable -
-! unskew: note: stamp 1700000038500000000 of host1 lies in its epochs 0 and 1, as it was put back while it recorded: say which with --epoch
+! unskew: note: stamp 1700000038500000000 of host1 lies in its epochs 0 and 1, as it was set back while it recorded: say which with --epoch
 ! unskew: note: "-" stands where no band bounds one of the two
 ? 3
 $ unskew before c.json --epoch 1 host1:1700000038.5s host0:1700000040s
@@ -50,7 +50,7 @@ host1 -> host0     3,579           0    50.0 us  84.1 us  294 us  556 us
 
 Matched 7,170 messages.
 An inversion is a message received before it was sent, by the stamps as recorded.
-# A reference that is put back: corrected time runs on all the same.
+# A reference that is set back: corrected time runs on all the same.
 $ unskew simulate --seconds 60 --rate 50 --step host0@30s:-3600s -o r
 ! r: 14,340 packets in captures of 2 hosts, 7,170 messages in messages.csv, clocks in truth.json
 $ unskew sync --model segments=auto r/host0.pcap r/host1.pcap -o r.json
@@ -63,7 +63,7 @@ Matched 7,170 messages.
 Received before sent: 3,579 as recorded, 0 corrected. Half widths: 50.1 us to 52.9 us.
 Delays, median (99 %): host1 -> host0 -1.00 s as recorded, 84.0 us (294 us) corrected;
   back 3600 s as recorded, 87.4 us (286 us) corrected.
-Step: host0 was put back by 3600.000001 s ± 109 us,
+Step: host0 was set back by 3600.000001 s ± 109 us,
   from 1700000029.997613105 s to 1699996430.004773927 s: there its epoch 1 begins, as its stamps repeat.
 Model segments: every clock keeps one rate for as long as one fits, no two differ by more than 500 ppm,
 no message takes less than its minimum delay (0 ns).
@@ -86,6 +86,6 @@ Model wander: the rate of each clock is constant within 49 ppm (5 assumed, 24.5 
 outside of disturbed stretches, no two clocks differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
-Step of host1 or host0 (messages cannot tell): host1 was put forward, or host0 back, by 998 us ± 118 us,
+Step of host1 or host0 (messages cannot tell): host1 was stepped forward, or host0 back, by 998 us ± 118 us,
   between 1700000020.994197112 s and 1700000021.019071531 s by the clock of host1.
 Disturbed: host1 in 2 stretches, 6.00 s in all (10 % of the time): there only the skew limit bounds its rate.

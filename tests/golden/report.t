@@ -99,7 +99,7 @@ m.csv
 one.csv
 one.html
 page.html
-# A clock that was put back: every message is of an epoch.
+# A clock that was set back: every message is of an epoch.
 $ unskew simulate -q --seconds 20 --rate 20 --step host1@10s:-5s -o e; unskew report e/host0.pcap e/host1.pcap -q -o back.html
 $ grep -o '"[a-z]*_epoch":\[0' back.html
 "received_epoch":[0
@@ -119,7 +119,7 @@ $ unskew simulate -q --hosts 5 --topology islands --seconds 5 --rate 20 --format
 5 of 5 clocks are on the time of a reference, in 2 groups that no message ties together; their bands are from ± 51.4 us to ± 63.2 us. Of 755 messages 195 were received before sent by the stamps as recorded, 0 by corrected ones.
 Note: no message ties host3 and host4 to the other clocks: they are put on the clock of host3, which cannot be compared with that of host1
 Wrote many.html.
-# Of a clock that was put back by more than it ran, the longest epoch is told, and a timeline ends.
+# Of a clock that was set back by more than it ran, the longest epoch is told, and a timeline ends.
 $ unskew simulate -q --seed 4 --seconds 60 --step host1@20s:-1000s --format table -o far; unskew sync far/messages.csv -o far.json | sed -n 3p; unskew report far.json -o far.html | cut -d' ' -f 1-6
 host1  bounded    998.9992001 s ± 51.8 us        20.0 (17.3 to 22.7)  5,886     5,928
 Add 998.9992001 s ± 51.8 us

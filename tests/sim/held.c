@@ -343,8 +343,8 @@ static void alone(const struct sim_clock *c, const struct sim_jump *x, int64_t *
 /*
  * A message from p to h caps h - p from above by received - sent, one from h to p from below. The
  * cap of one side of the jump, carried at the skew limit by p's time to the other side, must not
- * pass the bound there: for an h that was put forward a cap before and a bound behind, else a bound
- * before and a cap behind.
+ * pass the bound there: for an h that was stepped forward a cap before and a bound behind, else a
+ * bound before and a cap behind.
  */
 bool held_beyond_doubt(const struct sim_clock *clock, uint32_t hosts, uint32_t host,
 		       const struct sim_jump *x, const struct sim_message *m, size_t n,

@@ -26,14 +26,16 @@ enum usk_status fit_alone(const struct usk_fit *fit, const struct usk_estimator 
 							       off) },
 						{ fit->first_local_ns, fit->last_local_ns } };
 	const struct usk_graph_back back[2] = { { NULL, 0 }, { NULL, 0 } };
-	struct usk_graph_pair pair = { .b = 1, .part = &part, .line = line, .n_line = n_line };
-	const struct usk_graph_problem p = { .model = fit->model,
-					     .max_skew_e12 = (int64_t)fit->lines->limit.num,
-					     .pair = &pair,
-					     .n_pairs = 1,
-					     .span = span,
-					     .back = back,
-					     .threads = 1 };
+	struct usk_graph_pair pair = {
+		.b = 1, .part = &part, .line = line, .n_line = n_line, .too_many = 1
+	};
+	struct usk_graph_problem p = { .model = fit->model,
+				       .max_skew_e12 = (int64_t)fit->lines->limit.num,
+				       .pair = &pair,
+				       .n_pairs = 1,
+				       .span = span,
+				       .back = back,
+				       .threads = 1 };
 	struct usk_clocks *c = usk_alloc(1, sizeof *c);
 	c->clock = usk_alloc(2, sizeof *c->clock);
 	c->pair = usk_alloc(1, sizeof *c->pair);
