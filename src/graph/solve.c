@@ -90,10 +90,40 @@ static void give_up(struct usk_work *w, uint32_t k)
 	}
 }
 
+static bool all_straight(const struct usk_work *w)
+{
+	bool all = true;
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		all = all && (w->clock[i] == w->reference || usk_is_straight(w, w->clock[i]));
+	}
+	return all;
+}
+
+/* Cones first: they tell who is bounded at all, and of one clock alone they tell enough. */
+static bool solve_bounds(struct usk_work *w)
+{
+	usk_straight_forget(w);
+	if (!usk_straight_applies(w)) {
+		return usk_solve_bounds(w, true);
+	}
+	if (!usk_solve_bounds(w, false)) {
+		return false;
+	}
+	switch (usk_straight_solve(w)) {
+	case USK_STRAIGHT_CONTRADICTED:
+		return false;
+	case USK_STRAIGHT_NONE:
+		return usk_solve_bounds(w, true);
+	case USK_STRAIGHT_DONE:
+		break;
+	}
+	return all_straight(w) || usk_solve_bounds(w, true);
+}
+
 static void bound(struct usk_work *w)
 {
 	usk_bounds_reset(w);
-	while (!usk_solve_bounds(w, true)) {
+	while (!solve_bounds(w)) {
 		if (!usk_conflict_repair(w)) {
 			give_up(w, w->owner[w->crossed]);
 		}
@@ -178,6 +208,25 @@ static void write_left_out(struct usk_work *w)
 	}
 }
 
+/* Lines ask for the vertices of hulls alone. false: not for these clocks. */
+static bool solve_by_hulls(struct usk_work *w)
+{
+	if (!usk_straight_applies(w)) {
+		return false;
+	}
+	w->hulls = true;
+	usk_build(w);
+	usk_bounds_reset(w);
+	if (usk_solve_bounds(w, false) && usk_straight_solve(w) == USK_STRAIGHT_DONE &&
+	    all_straight(w)) {
+		return true;
+	}
+	w->hulls = false;
+	usk_straight_forget(w);
+	usk_build_forget(w);
+	return false;
+}
+
 static void solve_island(struct usk_work *w)
 {
 	struct usk_clocks *c = w->c;
@@ -185,9 +234,11 @@ static void solve_island(struct usk_work *w)
 	if (w->p->tree) {
 		keep_tree(w);
 	}
-	usk_build(w);
-	usk_conflict_blame(w);
-	bound(w);
+	if (!solve_by_hulls(w)) {
+		usk_build(w);
+		usk_conflict_blame(w);
+		bound(w);
+	}
 	round_bounds(w);
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		fill(w, w->clock[i]);
