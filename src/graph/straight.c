@@ -311,6 +311,30 @@ static void eliminate(long double *a, size_t rows, long double *out)
 	}
 }
 
+/* How well a pair by itself knows the offset in the middle of its time: half its band there. */
+static long double half_width(const struct usk_work *w, const struct usk_graph_pair *g,
+			      int64_t middle)
+{
+	const struct usk_part *part = g->part;
+	struct usk_xy *hull[2];
+	size_t n[2];
+	int64_t lo, hi;
+	for (int side = 0; side < 2; side++) {
+		hull[side] = usk_grow(NULL, part->n[side] + 1, sizeof *hull[side]);
+		n[side] = usk_hull_of_sorted(part->point[side], part->n[side], hull[side]);
+	}
+	struct usk_lines *l =
+		usk_lines_of(&part->frame, (const struct usk_xy *const[2]){ hull[0], hull[1] }, n,
+			     part->q_ns, w->p->max_skew_e12);
+	usk_lines_at(l, middle, &lo, &hi);
+	usk_lines_free(l);
+	free(hull[0]);
+	free(hull[1]);
+	return lo == USK_NONE || hi == USK_NONE
+		       ? (long double)USK_TIME_MAX
+		       : fmaxl(1, ((long double)hi - (long double)lo) / 2);
+}
+
 /* Least squares of what all pairs' lines say, at both ends of what they have in common. false: no
  * pair has a line. */
 static bool adjust(const struct answers *s, const long double *mean, long double *out)
@@ -329,7 +353,7 @@ static bool adjust(const struct answers *s, const long double *mean, long double
 		const struct usk_lp_line *a = &p->line[p->number[g->a]];
 		const struct usk_lp_line *b = &p->line[p->number[g->b]];
 		uint64_t fewer = g->messages[0] < g->messages[1] ? g->messages[0] : g->messages[1];
-		long double half = fmaxl(1, (long double)w->c->pair[i].half_width_ns);
+		long double half = half_width(w, g, b->e0 + (b->e1 - b->e0) / 2);
 		any = true;
 		for (int end = 0; end < 2; end++) {
 			size_t hint = 0;
@@ -354,6 +378,34 @@ static bool adjust(const struct answers *s, const long double *mean, long double
 /* In order by this: 1 ns in the end, 1 for each of two roundings, twice. */
 #define MARGIN 5
 
+/* From a solution towards a wish, rows [from, to) alone, until something is out of order. */
+static void move(const struct usk_program *p, long double *at, const long double *wish,
+		 size_t from, size_t to)
+{
+	size_t rows = (size_t)p->n_rows;
+	long double *way = usk_alloc(rows + 1, sizeof *way), share = 1;
+	for (size_t k = from; k < to; k++) {
+		way[k] = wish[k] - at[k];
+	}
+	for (size_t k = 0; k < p->n_columns && share > 0; k++) {
+		long double more = usk_column_takes(p, k, way);
+		if (more <= 0) {
+			continue;
+		}
+		long double room = p->column[k].c - usk_column_takes(p, k, at) - MARGIN;
+		if (more * share > room) {
+			share = room > 0 ? room / more : 0;
+		}
+	}
+	for (size_t k = from; k < to; k++) {
+		at[k] += share * way[k];
+	}
+	free(way);
+}
+
+/* Rounds in which each clock goes on by itself, when the way of all together has ended. */
+enum { ROUNDS = 4 };
+
 /*
  * Each solution met is one, so their mean is. From there as far as can be towards what all pairs'
  * lines say together: solutions are convex, so on that way there is a last one.
@@ -362,7 +414,7 @@ static void draw(struct answers *s)
 {
 	const struct usk_program *p = &s->program;
 	size_t rows = (size_t)p->n_rows;
-	long double *mean = usk_alloc(rows + 1, sizeof *mean), solutions = 0, share = 1;
+	long double *mean = usk_alloc(rows + 1, sizeof *mean), solutions = 0;
 	long double *wish = usk_alloc(rows + 1, sizeof *wish);
 	for (size_t group = 0; group * GROUP < p->n_lines; group++) {
 		for (size_t k = 0; k < rows; k++) {
@@ -373,23 +425,18 @@ static void draw(struct answers *s)
 	for (size_t k = 0; k < rows; k++) {
 		mean[k] /= solutions;
 	}
-	if (!adjust(s, mean, wish)) {
-		share = 0;
-	}
-	for (size_t k = 0; k < rows; k++) {
-		wish[k] -= mean[k];
-	}
-	for (size_t k = 0; k < p->n_columns && share > 0; k++) {
-		long double more = usk_column_takes(p, k, wish);
-		long double room = p->column[k].c - usk_column_takes(p, k, mean) - MARGIN;
-		if (more > 0 && more * share > room) {
-			share = room > 0 ? room / more : 0;
+	if (adjust(s, mean, wish)) {
+		move(p, mean, wish, 0, rows);
+		for (int round = 0; round < ROUNDS; round++) {
+			for (size_t k = 0; k < rows; k += 2) {
+				move(p, mean, wish, k, k + 2);
+			}
 		}
 	}
 	for (size_t i = 0; i < p->n_lines; i++) {
 		const struct usk_lp_line *l = &p->line[i];
 		for (int end = 0; end < 2 && l->row >= 0; end++) {
-			long double by = mean[l->row + end] + share * wish[l->row + end];
+			long double by = mean[l->row + end];
 			int64_t t = end ? l->t1 : l->t0, e = end ? l->e1 : l->e0;
 			s->straight[i].line[end] = (struct usk_xy){
 				e, usk_saturate((usk_i128)t + (usk_i128)roundl(by) - e)
