@@ -168,11 +168,12 @@ long double usk_ask(struct usk_asker *a, int i, const double weight[2])
 		for (int j = 0; j < 2 && other->row >= 0; j++) {
 			/* What a double of a coefficient leaves out, too. */
 			bound += (fabsl(rest[other->row + j]) + 1e-15L) * other->most;
-			a->unknown[other->row + j] += price[other->row + j] * p->unit;
+			a->unknown[other->row + j] +=
+				a->counts ? price[other->row + j] * p->unit : 0;
 		}
 	}
 	free(rest);
-	a->solutions++;
+	a->solutions += a->counts;
 	return bound;
 }
 

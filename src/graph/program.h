@@ -72,7 +72,8 @@ struct usk_asker {
 	size_t n_known;
 	bool *is_known;	      /* by column */
 	int asked;	      /* line of the last question; -1 none */
-	long double *unknown; /* by row: sums over the solutions met, ns */
+	bool counts;	      /* do the next solutions? */
+	long double *unknown; /* by row: sums over those that do, ns */
 	uint64_t solutions;
 };
 

@@ -356,6 +356,10 @@ static void set_knots(struct drawing *d, const struct line *lo, const struct lin
 					   d->has[0] ? line_at(lo, &at[1], x[i], false) : USK_NONE,
 					   d->has[1] ? line_at(hi, &at[2], x[i], true) : USK_NONE,
 					   0 };
+		if (usk_is_straight(d->w, d->clock) && d->w->straight[d->clock].lines) {
+			usk_lines_at(d->w->straight[d->clock].lines, x[i], &d->knot[i].lo_ns,
+				     &d->knot[i].hi_ns);
+		}
 	}
 }
 

@@ -92,30 +92,26 @@ static void give_up(struct usk_work *w, uint32_t k)
 
 static bool all_straight(const struct usk_work *w)
 {
-	bool all = true;
+	bool all = w->straight;
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		all = all && (w->clock[i] == w->reference || usk_is_straight(w, w->clock[i]));
 	}
 	return all;
 }
 
-/* Cones first: they tell who is bounded at all, and of one clock alone they tell enough. */
+/* Lines of clocks that cones bound; two clocks need no cones. false: they contradict. */
+static bool solve_by_lines(struct usk_work *w)
+{
+	return (w->n_clocks == 2 || usk_solve_bounds(w, false)) &&
+	       usk_straight_solve(w) != USK_STRAIGHT_CONTRADICTED;
+}
+
 static bool solve_bounds(struct usk_work *w)
 {
 	usk_straight_forget(w);
-	if (!usk_straight_applies(w)) {
-		return usk_solve_bounds(w, true);
-	}
-	if (!usk_solve_bounds(w, false)) {
+	w->torn = NULL;
+	if (usk_straight_applies(w) && !solve_by_lines(w)) {
 		return false;
-	}
-	switch (usk_straight_solve(w)) {
-	case USK_STRAIGHT_CONTRADICTED:
-		return false;
-	case USK_STRAIGHT_NONE:
-		return usk_solve_bounds(w, true);
-	case USK_STRAIGHT_DONE:
-		break;
 	}
 	return all_straight(w) || usk_solve_bounds(w, true);
 }
@@ -217,8 +213,7 @@ static bool solve_by_hulls(struct usk_work *w)
 	w->hulls = true;
 	usk_build(w);
 	usk_bounds_reset(w);
-	if (usk_solve_bounds(w, false) && usk_straight_solve(w) == USK_STRAIGHT_DONE &&
-	    all_straight(w)) {
+	if (solve_by_lines(w) && all_straight(w)) {
 		return true;
 	}
 	w->hulls = false;

@@ -22,8 +22,8 @@
 #include <string.h>
 
 /* Clocks of a linear program at most: of more it costs more than it narrows. Knots of a bound at
- * most; lines of a group. */
-enum { LP_CLOCKS = 64, CORNERS = 64, GROUP = 4 };
+ * most; solutions that count for the mean, of a bound; lines of a group. */
+enum { LP_CLOCKS = 64, CORNERS = 64, IN_MEAN = 16, GROUP = 4 };
 
 bool usk_straight_applies(const struct usk_work *w)
 {
@@ -137,7 +137,7 @@ static enum usk_straight_answer solve_pair(struct usk_work *w)
 			s->line[i] = (struct usk_xy){ x[i], usk_saturate(f.offset_ns + y[i]) };
 		}
 	}
-	usk_lines_free(l);
+	s->lines = l;
 	return answer;
 }
 
@@ -156,17 +156,20 @@ struct answers {
 struct question {
 	struct usk_asker *asker;
 	int line, sign;
+	size_t asked;
 };
 
 /* The bound of sign phi_i(x), and the solution that reaches it. */
 static bool ask_at(void *ctx, int64_t x, struct usk_corner *out)
 {
-	const struct question *q = ctx;
+	struct question *q = ctx;
 	const struct usk_program *p = q->asker->program;
 	const struct usk_lp_line *l = &p->line[q->line];
 	long double run = (long double)l->e1 - (long double)l->e0;
 	long double v = ((long double)x - (long double)l->e0) / run;
 	double weight[2] = { (double)(q->sign * (1 - v)), (double)(q->sign * v) };
+	/* Where a bound bends often later solutions are much alike. */
+	q->asker->counts = q->asked++ < IN_MEAN;
 	out->x = x;
 	out->y = usk_ask(q->asker, q->line, weight);
 	if (isinf(out->y)) {
@@ -184,7 +187,7 @@ static bool ask_at(void *ctx, int64_t x, struct usk_corner *out)
 static bool ask_side(struct usk_asker *a, int i, bool upper, struct usk_straight *out)
 {
 	const struct usk_lp_line *l = &a->program->line[i];
-	struct question q = { a, i, upper ? 1 : -1 };
+	struct question q = { a, i, upper ? 1 : -1, 0 };
 	struct usk_corner corner[CORNERS];
 	const long double unit = 1 << USK_LP_BITS, far = (long double)USK_TIME_MAX;
 	size_t n = usk_corners(ask_at, &q, l->e0, l->e1, CORNERS, corner);
@@ -208,6 +211,7 @@ static bool ask_rates(struct usk_asker *a, int i, struct usk_slopes *out)
 	long double d = (long double)l->e1 - (long double)l->e0;
 	long double bend = (long double)((l->t1 - l->t0) - (l->e1 - l->e0));
 	long double bound[2], skew = (long double)a->program->w->p->max_skew_e12;
+	a->counts = true;
 	for (int sign = -1; sign <= 1; sign += 2) {
 		double weight[2] = { -sign, sign };
 		bound[sign > 0] = usk_ask(a, i, weight);
@@ -449,6 +453,7 @@ static void draw(struct answers *s)
 
 static void free_bounds(struct usk_straight *s)
 {
+	usk_lines_free(s->lines);
 	free(s->bound[0]);
 	free(s->bound[1]);
 }

@@ -66,6 +66,7 @@ struct usk_seen {
 /* A clock of constant rate: all lines that fit. Bounds are polylines of the offset, each corner of
  * them one of these; a clock that nothing is known of has none. */
 struct usk_straight {
+	struct usk_lines *lines; /* of two clocks; exact anywhere. NULL: bounds are all there is */
 	struct usk_xy *bound[2]; /* lower, upper; rounded outwards */
 	size_t n[2];
 	struct usk_slopes rate; /* feasible slopes of the offset */
