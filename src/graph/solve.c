@@ -279,12 +279,21 @@ static void write_pair(const struct usk_graph_problem *p, size_t i, const struct
 	out->wander.needed_e12 = calm->needed_e12 == USK_NO_WANDER ? 0 : calm->needed_e12;
 	out->wander.used_e12 = used > 2 * one ? used : one;
 	if (contradicted) {
+		struct usk_point point[3] = { calm->point[0], calm->point[1] };
+		bool ceiling[3] = { calm->ceiling[0], calm->ceiling[1] };
+		size_t n = 0;
+		if (p->model.kind == USK_LINEAR) { /* the fewest that no line fits */
+			struct usk_lines *l = usk_straight_pair(pair->part, p->max_skew_e12);
+			n = usk_lines_contradiction(l, point, ceiling);
+			usk_lines_free(l);
+		}
+		n = n ? n : 2;
 		out->quality = USK_CONTRADICTED;
-		out->n_contradiction = 2;
-		out->contradiction = usk_alloc(2, sizeof *out->contradiction);
-		for (int k = 0; k < 2; k++) {
-			out->contradiction[k] = usk_point_message(pair->a, pair->b, calm->point[k],
-								  calm->ceiling[k]);
+		out->n_contradiction = n;
+		out->contradiction = usk_alloc(n, sizeof *out->contradiction);
+		for (size_t k = 0; k < n; k++) {
+			out->contradiction[k] =
+				usk_point_message(pair->a, pair->b, point[k], ceiling[k]);
 		}
 	}
 }

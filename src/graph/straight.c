@@ -32,6 +32,22 @@ bool usk_straight_applies(const struct usk_work *w)
 	return w->p->model.kind == USK_LINEAR && few && !w->n_breaks;
 }
 
+struct usk_lines *usk_straight_pair(const struct usk_part *p, int64_t max_skew_e12)
+{
+	struct usk_xy *hull[2];
+	size_t n[2];
+	for (int side = 0; side < 2; side++) {
+		hull[side] = usk_grow(NULL, p->n[side] + 1, sizeof *hull[side]);
+		n[side] = usk_hull_of_sorted(p->point[side], p->n[side], hull[side]);
+	}
+	struct usk_lines *l =
+		usk_lines_of(&p->frame, (const struct usk_xy *const[2]){ hull[0], hull[1] }, n,
+			     p->q_ns, max_skew_e12);
+	free(hull[0]);
+	free(hull[1]);
+	return l;
+}
+
 /* ---- two clocks --------------------------------------------------------------------------------
  */
 
@@ -319,21 +335,10 @@ static void eliminate(long double *a, size_t rows, long double *out)
 static long double half_width(const struct usk_work *w, const struct usk_graph_pair *g,
 			      int64_t middle)
 {
-	const struct usk_part *part = g->part;
-	struct usk_xy *hull[2];
-	size_t n[2];
 	int64_t lo, hi;
-	for (int side = 0; side < 2; side++) {
-		hull[side] = usk_grow(NULL, part->n[side] + 1, sizeof *hull[side]);
-		n[side] = usk_hull_of_sorted(part->point[side], part->n[side], hull[side]);
-	}
-	struct usk_lines *l =
-		usk_lines_of(&part->frame, (const struct usk_xy *const[2]){ hull[0], hull[1] }, n,
-			     part->q_ns, w->p->max_skew_e12);
+	struct usk_lines *l = usk_straight_pair(g->part, w->p->max_skew_e12);
 	usk_lines_at(l, middle, &lo, &hi);
 	usk_lines_free(l);
-	free(hull[0]);
-	free(hull[1]);
 	return lo == USK_NONE || hi == USK_NONE
 		       ? (long double)USK_TIME_MAX
 		       : fmaxl(1, ((long double)hi - (long double)lo) / 2);

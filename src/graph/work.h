@@ -201,6 +201,8 @@ void usk_straight_wish(struct usk_work *w);
 /** Forgets lines that t_ns had to leave. */
 void usk_straight_settled(struct usk_work *w);
 void usk_straight_forget(struct usk_work *w);
+/** All lines that fit a pair by itself; usk_lines_free() it. */
+struct usk_lines *usk_straight_pair(const struct usk_part *p, int64_t max_skew_e12);
 static inline bool usk_is_straight(const struct usk_work *w, uint32_t k)
 {
 	return w->straight && (w->straight[k].n[0] || w->straight[k].n[1]);
