@@ -344,6 +344,19 @@ static size_t unite(const struct line *l, size_t lines, const int64_t *more, siz
 	return m;
 }
 
+/* Bounds as lines have them, and the estimate's rounding gives way to them. */
+static void keep_exact(const struct usk_straight *s, struct usk_knot *k)
+{
+	if (s->lines) {
+		usk_lines_at(s->lines, k->local_ns, &k->lo_ns, &k->hi_ns);
+	}
+	if (k->offset_ns != USK_NONE) {
+		k->offset_ns = k->offset_ns < k->lo_ns   ? k->lo_ns
+			       : k->offset_ns > k->hi_ns ? k->hi_ns
+							 : k->offset_ns;
+	}
+}
+
 static void set_knots(struct drawing *d, const struct line *lo, const struct line *hi,
 		      const struct line *mid, const int64_t *x, size_t n)
 {
@@ -356,9 +369,8 @@ static void set_knots(struct drawing *d, const struct line *lo, const struct lin
 					   d->has[0] ? line_at(lo, &at[1], x[i], false) : USK_NONE,
 					   d->has[1] ? line_at(hi, &at[2], x[i], true) : USK_NONE,
 					   0 };
-		if (usk_is_straight(d->w, d->clock) && d->w->straight[d->clock].lines) {
-			usk_lines_at(d->w->straight[d->clock].lines, x[i], &d->knot[i].lo_ns,
-				     &d->knot[i].hi_ns);
+		if (usk_is_straight(d->w, d->clock)) {
+			keep_exact(&d->w->straight[d->clock], &d->knot[i]);
 		}
 	}
 }
