@@ -87,8 +87,8 @@ static enum usk_status draw_line(const struct pair_source *s, const struct gathe
 	struct usk_fit fit = usk_gathered_fit(g, s);
 	struct usk_err why = { 0 };
 	/* But for straight lines the middle is that of the graph. */
-	if ((method == middle && p->model.kind != USK_LINEAR) || !usk_corridor_count(g->corridor, false) ||
-	    !usk_corridor_count(g->corridor, true)) {
+	if ((method == middle && p->model.kind != USK_LINEAR) ||
+	    !usk_corridor_count(g->corridor, false) || !usk_corridor_count(g->corridor, true)) {
 		return USK_OK;
 	}
 	enum usk_status status = method->estimate(&fit, &out->line, &out->n_line, &why);

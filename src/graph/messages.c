@@ -52,9 +52,8 @@ void usk_source_messages(const struct usk_work *w, struct usk_constraints *out)
 				point = hull;
 			}
 			for (size_t k = 0; k < n; k++) {
-				struct usk_suspect s = {
-					usk_part_recorded(p->part, point[k], side), side, 0
-				};
+				struct usk_suspect s = { usk_part_recorded(p->part, point[k], side),
+							 side, 0 };
 				int64_t b = s.point.local_ns;
 				int64_t a = usk_saturate((usk_i128)b + s.point.offset_ns);
 				if (calm->n_outliers && bsearch(&s, calm->outlier, calm->n_outliers,

@@ -27,8 +27,8 @@ enum { LP_CLOCKS = 64, CORNERS = 64, IN_MEAN = 16, GROUP = 4 };
 
 bool usk_straight_applies(const struct usk_work *w)
 {
-	bool few = w->n_clocks <= 2 ||
-		   (w->n_clocks <= LP_CLOCKS && usk_lp_solver() && !w->p->paths);
+	bool few =
+		w->n_clocks <= 2 || (w->n_clocks <= LP_CLOCKS && usk_lp_solver() && !w->p->paths);
 	return w->p->model.kind == USK_LINEAR && few && !w->n_breaks;
 }
 
@@ -74,9 +74,9 @@ static struct usk_lines *lines_of(const struct usk_work *w, uint32_t k, struct u
 		any = true;
 		y -= f->offset_ns;
 		int side = w->sent[i] ? USK_CEILING : USK_FLOOR;
-		point[side][n[side]++] = (struct usk_xy){
-			w->x[i] - f->local_ns, usk_saturate(side == USK_CEILING ? -y : y)
-		};
+		point[side][n[side]++] =
+			(struct usk_xy){ w->x[i] - f->local_ns,
+					 usk_saturate(side == USK_CEILING ? -y : y) };
 	}
 	for (int side = 0; side < 2; side++) {
 		n[side] = usk_hull_of_sorted(point[side], n[side], hull[side]);
@@ -214,8 +214,7 @@ static bool ask_side(struct usk_asker *a, int i, bool upper, struct usk_straight
 		long double rest = usk_real(base - whole * (1 << USK_LP_BITS)) / unit;
 		/* Outwards, once; the base was rounded down. */
 		long double y = upper ? ceill(rest + c->y + 1 / unit) : floorl(rest - c->y);
-		add_corner(out, upper, c->x,
-			   whole - c->x + (int64_t)fmaxl(fminl(y, far), -far));
+		add_corner(out, upper, c->x, whole - c->x + (int64_t)fmaxl(fminl(y, far), -far));
 	}
 	return n > 0;
 }
@@ -339,9 +338,8 @@ static long double half_width(const struct usk_work *w, const struct usk_graph_p
 	struct usk_lines *l = usk_straight_pair(g->part, w->p->max_skew_e12);
 	usk_lines_at(l, middle, &lo, &hi);
 	usk_lines_free(l);
-	return lo == USK_NONE || hi == USK_NONE
-		       ? (long double)USK_TIME_MAX
-		       : fmaxl(1, ((long double)hi - (long double)lo) / 2);
+	return lo == USK_NONE || hi == USK_NONE ? (long double)USK_TIME_MAX
+						: fmaxl(1, ((long double)hi - (long double)lo) / 2);
 }
 
 /* Least squares of what all pairs' lines say, at both ends of what they have in common. false: no
@@ -388,8 +386,8 @@ static bool adjust(const struct answers *s, const long double *mean, long double
 #define MARGIN 5
 
 /* From a solution towards a wish, rows [from, to) alone, until something is out of order. */
-static void move(const struct usk_program *p, long double *at, const long double *wish,
-		 size_t from, size_t to)
+static void move(const struct usk_program *p, long double *at, const long double *wish, size_t from,
+		 size_t to)
 {
 	size_t rows = (size_t)p->n_rows;
 	long double *way = usk_alloc(rows + 1, sizeof *way), share = 1;
@@ -501,8 +499,8 @@ static enum usk_straight_answer solve_many(struct usk_work *w)
 	usk_program_of(w, &s.program);
 	if (s.program.n_rows) {
 		enum usk_lp_answer there_is = usk_asker_new(&first, &s.program, NULL);
-		uint32_t whose = there_is == USK_LP_UNBOUNDED ? usk_ask_whose(&first)
-							      : USK_NO_CLOCK;
+		uint32_t whose =
+			there_is == USK_LP_UNBOUNDED ? usk_ask_whose(&first) : USK_NO_CLOCK;
 		s.first = &first;
 		if (there_is == USK_LP_OPTIMAL && narrow(&s)) {
 			answer = USK_STRAIGHT_DONE;
@@ -603,8 +601,7 @@ void usk_straight_wish(struct usk_work *w)
 		}
 		for (uint32_t e = a; e <= z; e++) {
 			size_t hint = 0;
-			w->t_ns[e] =
-				usk_saturate(time_at(s->line, 2, &hint, w->x[e], false));
+			w->t_ns[e] = usk_saturate(time_at(s->line, 2, &hint, w->x[e], false));
 		}
 	}
 }

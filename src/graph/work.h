@@ -109,9 +109,9 @@ struct usk_work {
 	size_t n_runs;
 	struct usk_fold *fold;
 	size_t n_folds;
-	usk_i128 *lo, *hi;	    /* of T */
-	uint32_t crossed;	    /* an event whose lo is over its hi; USK_NO_EVENT */
-	const struct usk_run *torn; /* a run that no rate is left to; NULL */
+	usk_i128 *lo, *hi;	       /* of T */
+	uint32_t crossed;	       /* an event whose lo is over its hi; USK_NO_EVENT */
+	const struct usk_run *torn;    /* a run that no rate is left to; NULL */
 	struct usk_straight *straight; /* [all clocks]; NULL: cones are all there is */
 	bool hulls;		       /* events of hulls alone: lines ask for no more */
 

@@ -17,8 +17,7 @@ void say(struct net *net, uint32_t from, uint32_t to, int64_t sent, int64_t rece
 }
 
 /* What was said between a and b, as a corridor remembers it; n: both directions. */
-bool part_of(const struct net *net, uint32_t a, uint32_t b, struct usk_part *out,
-		    uint64_t n[2])
+bool part_of(const struct net *net, uint32_t a, uint32_t b, struct usk_part *out, uint64_t n[2])
 {
 	const int64_t q[2] = { 0, 0 };
 	struct usk_corridor *c = NULL;

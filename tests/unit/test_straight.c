@@ -4,6 +4,7 @@
  * and no duals: every message and anchor is a row, and T of a clock is alpha + beta (y - its first
  * event).
  */
+#include "cases.h"
 #include "net.h"
 #include "num/cone.h"
 #include "num/lp.h"
@@ -128,8 +129,8 @@ struct tally {
 
 /* Inside the recording to the nanosecond, with the chords' rounding; outside too, but for the rates
  * that are whole parts per 10^12, and for bends of a bound that lie there, of more than a pair. */
-static void compare_at(struct exact *x, const struct usk_map *map, uint32_t i, int64_t y,
-		       bool pair, uint64_t seed, struct tally *t)
+static void compare_at(struct exact *x, const struct usk_map *map, uint32_t i, int64_t y, bool pair,
+		       uint64_t seed, struct tally *t)
 {
 	const struct usk_graph_span *span = &x->span[i];
 	int64_t past = y < span->first_ns ? span->first_ns - y : y - span->last_ns;
@@ -187,7 +188,7 @@ static void check_estimate(const struct net *net, const struct usk_clocks *c, ui
 		for (int k = 0; k < 2; k++) {
 			struct usk_stamp stamp;
 			if (who[k]) {
-				known = known && map[who[k]] &&
+				known = known && map[who[k]] && !c->clock[who[k]].reference &&
 					!usk_map_at(map[who[k]], t[k], &stamp, NULL) &&
 					stamp.reference_ns != USK_NONE;
 				t[k] = known ? stamp.reference_ns : 0;
@@ -235,13 +236,17 @@ static void compare(const struct net *net, uint64_t seed, struct tally *t)
 		for (uint32_t i = 1; i < net->n_clocks; i++) {
 			const struct usk_clock *k = &c->clock[i];
 			const struct usk_graph_span *s = &x.span[i];
+			if (k->reference != 0) {
+				continue; /* nothing ties it to clock 0 */
+			}
 			CHECK_AT(k->quality == USK_BOUNDED || k->quality == USK_ONE_SIDED ||
 					 k->quality == USK_ABSENT,
 				 seed);
 			struct usk_map *map = usk_map_new(k, SKEW);
 			int64_t fifth = (s->last_ns - s->first_ns) / 5 + 1;
 			bool exact = k->quality == USK_BOUNDED || net->n_clocks == 2;
-			for (int64_t at = -5; at <= 10 && map && exact; at += 1 + 4 * (at < 0)) {
+			for (int64_t at = -5; at <= 10 && map && exact;
+			     at += at < 0 || at == 5 ? 5 : 1) {
 				compare_at(&x, map, i, s->first_ns + fifth * at, net->n_clocks == 2,
 					   seed, t);
 			}
@@ -286,8 +291,8 @@ static void make(struct net *net, uint64_t seed)
 	size_t n = 4 + (size_t)usk_rng_below(&r, 24);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t from = (uint32_t)usk_rng_below(&r, net->n_clocks);
-		uint32_t to = (from + 1 + (uint32_t)usk_rng_below(&r, net->n_clocks - 1)) %
-			      net->n_clocks;
+		uint32_t to =
+			(from + 1 + (uint32_t)usk_rng_below(&r, net->n_clocks - 1)) % net->n_clocks;
 		if (seed % 4 == 3) { /* a ring, one way */
 			to = (from + 1) % net->n_clocks;
 		}
@@ -299,9 +304,9 @@ static void make(struct net *net, uint64_t seed)
 	}
 	for (uint32_t k = 1; k < net->n_clocks && seed % 6 == 1; k++) {
 		int64_t t = (int64_t)usk_rng_below(&r, 10 * SECOND), d = 1 + spread / 3;
-		net->anchor[net->n_anchors++] = (struct usk_graph_anchor){
-			0, k, origin + t, origin + reading(offset, ppb, k, t), d
-		};
+		net->anchor[net->n_anchors++] =
+			(struct usk_graph_anchor){ 0, k, origin + t,
+						   origin + reading(offset, ppb, k, t), d };
 	}
 }
 
@@ -310,7 +315,7 @@ static void test_exact(void **state)
 	static struct net net;
 	struct tally t = { 0 };
 	(void)state;
-	for (uint64_t seed = 1; seed <= 3000; seed++) {
+	for (uint64_t seed = 1; seed <= fit_cases(2000); seed++) {
 		make(&net, seed);
 		bool all = true;
 		struct usk_graph_span span[CLOCKS];
@@ -324,7 +329,8 @@ static void test_exact(void **state)
 	}
 	print_message("%zu bounds inside, %zu outside, %zu open; %zu contradicted\n", t.inside,
 		      t.outside, t.one_sided, t.contradicted);
-	assert_true(t.inside > 10000 && t.outside > 1000 && t.contradicted > 10);
+	assert_true(getenv("USK_CASES") ||
+		    (t.inside > 10000 && t.outside > 1000 && t.contradicted > 10));
 }
 
 int main(void)
