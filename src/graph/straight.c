@@ -21,9 +21,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Clocks of a linear program at most: of more it costs more than it narrows. Knots of a bound at
- * most; solutions that count for the mean, of a bound; lines of a group. */
-enum { LP_CLOCKS = 64, CORNERS = 64, IN_MEAN = 16, GROUP = 4 };
+/*
+ * Clocks of a linear program at most: of more it costs more than it narrows. Knots of a bound at
+ * most, each of them a question: few clocks get all their bounds have, of many these are as long as
+ * chords are next to nothing over them. Solutions that count for the mean, of a bound; lines of a
+ * group.
+ */
+enum { LP_CLOCKS = 64, FEW_CLOCKS = 16, CORNERS = 64, CORNERS_OF_MANY = 16 };
+enum { IN_MEAN = 16, GROUP = 4 };
 
 bool usk_straight_applies(const struct usk_work *w)
 {
@@ -206,7 +211,8 @@ static bool ask_side(struct usk_asker *a, int i, bool upper, struct usk_straight
 	struct question q = { a, i, upper ? 1 : -1, 0 };
 	struct usk_corner corner[CORNERS];
 	const long double unit = 1 << USK_LP_BITS, far = (long double)USK_TIME_MAX;
-	size_t n = usk_corners(ask_at, &q, l->e0, l->e1, CORNERS, corner);
+	size_t most = a->program->n_lines <= FEW_CLOCKS ? CORNERS : CORNERS_OF_MANY;
+	size_t n = usk_corners(ask_at, &q, l->e0, l->e1, most, corner);
 	out->bound[upper] = usk_alloc(n + 1, sizeof *out->bound[upper]);
 	for (size_t k = 0; k < n; k++) {
 		const struct usk_corner *c = &corner[k];
