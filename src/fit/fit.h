@@ -54,6 +54,9 @@ struct usk_lines *usk_lines_of(const struct usk_frame *frame, const struct usk_x
 /** The band at a relative x: floor's bound rounded down; mirrored for the ceiling. */
 usk_i128 usk_lines_half_floor(const struct usk_lines *l, bool ceiling, usk_i128 x);
 
+/** The mean of the lines that are corners of the polygon, at two relative x; l is bounded. */
+void usk_lines_mean(const struct usk_lines *l, const usk_i128 x[2], usk_i128 y[2]);
+
 /* A value cut at +-USK_TIME_MAX. */
 static inline int64_t usk_cut(usk_i128 v)
 {

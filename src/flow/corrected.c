@@ -78,6 +78,13 @@ static int64_t least_delay(const struct usk_part *part, bool ceiling, const stru
 	return least;
 }
 
+/* Are both on one reference's time? A pair that contradicts itself does not tie its clocks. */
+static bool comparable(const struct judging *x, const struct pair_source *s)
+{
+	const struct usk_clock *a = &x->c->clock[s->a], *b = &x->c->clock[s->b];
+	return x->clock[s->a].known && x->clock[s->b].known && a->reference == b->reference;
+}
+
 static struct reading *begin(void *ctx, size_t pair)
 {
 	struct judging *x = ctx;
@@ -85,7 +92,7 @@ static struct reading *begin(void *ctx, size_t pair)
 	struct reading *r = &x->reading[pair];
 	const struct corrected *a = &x->clock[s->a], *b = &x->clock[s->b];
 	*r = usk_reading_of(s, x->err);
-	if (a->known && b->known) {
+	if (comparable(x, s)) {
 		r->judge.map_a = a->map;
 		r->judge.map_b = b->map;
 		r->judge.with_delays = r->judge.keep_inverted = r->placed = true;
@@ -122,7 +129,7 @@ static enum usk_status finish(void *ctx, size_t pair, struct usk_err *err)
 	struct usk_judge *j = &x->reading[pair].judge;
 	struct usk_pair *out = &x->c->pair[pair];
 	(void)err;
-	if (x->clock[s->a].known && x->clock[s->b].known) {
+	if (comparable(x, s)) {
 		x->c->evaluation.corrected_inversions += j->inversions[0] + j->inversions[1];
 		usk_violations_add(&x->c->evaluation.too_fast, j);
 		out->min_delay_a_to_b_ns = usk_judge_delays(j, false).min_ns;
@@ -140,7 +147,7 @@ static bool proved(struct judging *x, size_t pair, const struct fitted *f,
 	const struct pair_source *s = &x->p->pair[pair];
 	const struct corrected *a = &x->clock[s->a], *b = &x->clock[s->b];
 	struct usk_pair *out = &x->c->pair[pair];
-	if (!a->known || !b->known) {
+	if (!comparable(x, s)) {
 		return true; /* nothing to judge */
 	}
 	x->judged += out->a_to_b + out->b_to_a;

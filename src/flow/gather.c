@@ -290,8 +290,11 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 		return;
 	}
 	size_t may_go = allowed(p->opt, pair->a_to_b + pair->b_to_a, s->n_exclude);
-	w->again = calm.n_outliers && !w->all_again && w->round++ < MAX_ROUNDS;
-	if (w->again && calm.n_outliers <= may_go) {
+	/* Nobody is to blame for what no line fits without him either. */
+	bool in_vain = p->model.kind == USK_LINEAR && calm.n_brackets;
+	w->again = (calm.n_outliers || (in_vain && s->n_exclude)) && !w->all_again &&
+		   w->round++ < MAX_ROUNDS;
+	if (w->again && !in_vain && calm.n_outliers <= may_go) {
 		want(w, s, &calm);
 	} else if (w->again) {
 		/* Too many to be outliers: none is left out, so all are read again. */

@@ -86,11 +86,15 @@ static enum usk_status draw_line(const struct pair_source *s, const struct gathe
 		p->opt->method ? usk_estimator_find(p->opt->method) : middle;
 	struct usk_fit fit = usk_gathered_fit(g, s);
 	struct usk_err why = { 0 };
-	if (method == middle || !usk_corridor_count(g->corridor, false) ||
-	    !usk_corridor_count(g->corridor, true)) {
+	/* But for straight lines the middle is that of the graph. */
+	if ((method == middle && p->model.kind != USK_LINEAR) ||
+	    !usk_corridor_count(g->corridor, false) || !usk_corridor_count(g->corridor, true)) {
 		return USK_OK;
 	}
 	enum usk_status status = method->estimate(&fit, &out->line, &out->n_line, &why);
+	if (status == USK_EINPUT && method == middle) {
+		return USK_OK;
+	}
 	if (status == USK_EINPUT && p->n > 2) {
 		out->failed = usk_strdup(why.msg);
 		status = USK_OK;

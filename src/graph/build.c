@@ -63,7 +63,8 @@ static uint32_t ticks_each(const struct usk_work *w, size_t edges)
 {
 	size_t most = MOST_TICKS / w->n_clocks;
 	most = most < TICKS ? most : TICKS;
-	return edges / w->n_clocks > 16 * TICKS || most < 8 ? 1 : (uint32_t)most;
+	bool close = edges / w->n_clocks > 16 * TICKS || most < 8 || w->hulls;
+	return close ? 1 : (uint32_t)most;
 }
 
 static void place_events(struct usk_work *w, const struct usk_constraints *c)
@@ -369,12 +370,24 @@ void usk_build(struct usk_work *w)
 	usk_build_cells(w);
 }
 
-void usk_build_free(struct usk_work *w)
+void usk_build_forget(struct usk_work *w)
 {
-	void *all[] = { w->first, w->x,	     w->peer, w->sent, w->pair_of,  w->owner,	 w->order,
-			w->cell,  w->run_of, w->run,  w->fold, w->lo,	    w->hi,	 w->lo_ns,
-			w->hi_ns, w->t_ns,   w->brk,  w->seen, w->left_out, w->suspected };
+	void *all[] = { w->first, w->x,	     w->peer, w->sent, w->pair_of, w->owner, w->order,
+			w->cell,  w->run_of, w->run,  w->fold, w->lo,	   w->hi,    w->suspected };
 	for (size_t i = 0; i < COUNT(all); i++) {
 		free(all[i]);
 	}
+	w->run = NULL;
+	w->fold = NULL;
+	w->order = NULL;
+}
+
+void usk_build_free(struct usk_work *w)
+{
+	void *all[] = { w->lo_ns, w->hi_ns, w->t_ns, w->brk, w->seen, w->left_out };
+	for (size_t i = 0; i < COUNT(all); i++) {
+		free(all[i]);
+	}
+	usk_straight_forget(w);
+	usk_build_forget(w);
 }

@@ -125,8 +125,10 @@ static void share_wander(struct usk_work *w, const struct usk_graph_pair *p, int
 
 bool usk_conflict_contradicted(const struct usk_work *w, size_t pair)
 {
-	return w->calm[pair].contradicted || too_many(&w->p->pair[pair], &w->calm[pair]) ||
-	       (w->p->model.kind == USK_LINEAR && w->calm[pair].n_brackets);
+	/* With lines there is nothing between: those that might be left out were, before. */
+	const struct usk_calm *c = &w->calm[pair];
+	return c->contradicted || too_many(&w->p->pair[pair], c) ||
+	       (w->p->model.kind == USK_LINEAR && (c->n_brackets || c->n_outliers));
 }
 
 void usk_conflict_look(struct usk_work *w)

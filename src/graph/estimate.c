@@ -234,7 +234,7 @@ void usk_estimate(struct usk_work *w)
 {
 	bool lines = has_lines(w);
 	w->t_ns = usk_grow(w->t_ns, w->n + 1, sizeof *w->t_ns);
-	if (!lines) {
+	if (!lines && !w->straight) {
 		narrow(w);
 	}
 	for (uint32_t i = 0; i < w->n; i++) {
@@ -250,5 +250,11 @@ void usk_estimate(struct usk_work *w)
 	if (lines) {
 		wish_lines(w);
 	}
+	if (w->straight) {
+		usk_straight_wish(w);
+	}
 	project(w);
+	if (w->straight) {
+		usk_straight_settled(w);
+	}
 }

@@ -13,6 +13,7 @@
  *     disturbed   where a pair shows that a clock was set or slewed
  *     propagate   shortest and longest paths from the reference: hi and lo of every event
  *     rates       each clock's constant rate from its bounds, by turns with these
+ *     straight    clocks of constant rates: the polygon of lines, a linear program
  *     conflict    breaks from what pairs show; negative cycles and their repair
  *     estimate    one time for each event, in order, inside the bounds
  *     publish     knots, few enough, whose chords hold the bounds

@@ -43,11 +43,17 @@ void usk_source_messages(const struct usk_work *w, struct usk_constraints *out)
 			qsort(calm->outlier, calm->n_outliers, sizeof *calm->outlier, by_time);
 		}
 		for (int side = 0; side < 2; side++) {
-			for (size_t k = 0; k < p->part->n[side]; k++) {
-				struct usk_suspect s = {
-					usk_part_recorded(p->part, p->part->point[side][k], side),
-					side, 0
-				};
+			const struct usk_xy *point = p->part->point[side];
+			size_t n = p->part->n[side];
+			struct usk_xy *hull = NULL;
+			if (w->hulls && !calm->n_outliers) {
+				hull = usk_grow(NULL, n + 1, sizeof *hull);
+				n = usk_hull_of_sorted(point, n, hull);
+				point = hull;
+			}
+			for (size_t k = 0; k < n; k++) {
+				struct usk_suspect s = { usk_part_recorded(p->part, point[k], side),
+							 side, 0 };
 				int64_t b = s.point.local_ns;
 				int64_t a = usk_saturate((usk_i128)b + s.point.offset_ns);
 				if (calm->n_outliers && bsearch(&s, calm->outlier, calm->n_outliers,
@@ -62,6 +68,7 @@ void usk_source_messages(const struct usk_work *w, struct usk_constraints *out)
 							   (uint32_t)i);
 				}
 			}
+			free(hull);
 		}
 	}
 }

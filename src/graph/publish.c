@@ -152,6 +152,9 @@ static void put_cell(struct drawing *d, uint32_t i)
 static void make_corners(struct drawing *d)
 {
 	const struct usk_work *w = d->w;
+	if (usk_is_straight(w, d->clock)) {
+		return; /* has all its corners */
+	}
 	for (uint32_t i = d->from; i < d->to; i++) {
 		put_corner(d, w->x[i], w->lo_ns[i], w->hi_ns[i]);
 		if (i + 1 < d->to) {
@@ -342,6 +345,19 @@ static size_t unite(const struct line *l, size_t lines, const int64_t *more, siz
 	return m;
 }
 
+/* Bounds as lines have them, and the estimate's rounding gives way to them. */
+static void keep_exact(const struct usk_straight *s, struct usk_knot *k)
+{
+	if (s->lines) {
+		usk_lines_at(s->lines, k->local_ns, &k->lo_ns, &k->hi_ns);
+	}
+	if (k->offset_ns != USK_NONE) {
+		k->offset_ns = k->offset_ns < k->lo_ns	 ? k->lo_ns
+			       : k->offset_ns > k->hi_ns ? k->hi_ns
+							 : k->offset_ns;
+	}
+}
+
 static void set_knots(struct drawing *d, const struct line *lo, const struct line *hi,
 		      const struct line *mid, const int64_t *x, size_t n)
 {
@@ -354,6 +370,9 @@ static void set_knots(struct drawing *d, const struct line *lo, const struct lin
 					   d->has[0] ? line_at(lo, &at[1], x[i], false) : USK_NONE,
 					   d->has[1] ? line_at(hi, &at[2], x[i], true) : USK_NONE,
 					   0 };
+		if (usk_is_straight(d->w, d->clock)) {
+			keep_exact(&d->w->straight[d->clock], &d->knot[i]);
+		}
 	}
 }
 
@@ -483,6 +502,13 @@ static size_t jump_places(const struct drawing *d, int64_t **out)
 enum { MOST_KNOTS = 8000, MOST_KNOTS_OF_MANY = 140, FEW_CLOCKS = 50 };
 enum { PINS = 12 };
 
+static struct line copy(const struct usk_xy *p, size_t n)
+{
+	struct line l = { usk_grow(NULL, n, sizeof *l.p), n };
+	memcpy(l.p, p, n * sizeof *p);
+	return l;
+}
+
 /* Lines as far from the bounds as a share of their width allows; then the knots of all of them. */
 static void draw(struct drawing *d, int64_t share)
 {
@@ -491,14 +517,17 @@ static void draw(struct drawing *d, int64_t share)
 	size_t lines = 0, n_jump = jump_places(d, &jump);
 	bool both = d->has[0] && d->has[1];
 	struct line *mid = both ? &line[2] : NULL;
+	const struct usk_straight *s =
+		usk_is_straight(d->w, d->clock) ? &d->w->straight[d->clock] : NULL;
 	memset(line, 0, sizeof line);
 	for (int k = 0; k < 2; k++) {
 		if (d->has[k]) {
-			line[k] = draw_bound(d, k, share);
+			line[k] = s ? copy(s->bound[k], s->n[k]) : draw_bound(d, k, share);
 		}
 	}
 	if (both) {
-		line[2] = draw_estimate(d, share > 4 ? share / 4 : 1);
+		bool is_line = s && s->line[0].x < s->line[1].x;
+		line[2] = is_line ? copy(s->line, 2) : draw_estimate(d, share > 4 ? share / 4 : 1);
 	}
 	lines = 3;
 	size_t n = unite(line, lines, jump, n_jump, &x);

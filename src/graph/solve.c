@@ -154,6 +154,32 @@ static bool leave_out_stated(struct usk_work *w, uint32_t k)
 	return any;
 }
 
+static bool all_straight(const struct usk_work *w)
+{
+	bool all = w->straight;
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		all = all && (w->clock[i] == w->reference || usk_is_straight(w, w->clock[i]));
+	}
+	return all;
+}
+
+/* Lines of clocks that cones bound; two clocks need no cones. false: they contradict. */
+static bool solve_by_lines(struct usk_work *w)
+{
+	return (w->n_clocks == 2 || usk_solve_bounds(w, false)) &&
+	       usk_straight_solve(w) != USK_STRAIGHT_CONTRADICTED;
+}
+
+static bool solve_bounds(struct usk_work *w)
+{
+	usk_straight_forget(w);
+	w->torn = NULL;
+	if (usk_straight_applies(w) && !solve_by_lines(w)) {
+		return false;
+	}
+	return all_straight(w) || usk_solve_bounds(w, true);
+}
+
 static void bound(struct usk_work *w)
 {
 	int64_t *wander = usk_alloc(w->n_clocks, sizeof *wander);
@@ -161,7 +187,7 @@ static void bound(struct usk_work *w)
 		wander[i] = w->wander_e12[w->clock[i]];
 	}
 	usk_bounds_reset(w);
-	while (!usk_solve_bounds(w, true)) {
+	while (!solve_bounds(w)) {
 		size_t before = w->n_left_out;
 		if (!usk_conflict_repair(w)) {
 			uint32_t k = w->owner[w->crossed];
@@ -283,6 +309,24 @@ static void write_left_out(struct usk_work *w)
 	free(told);
 }
 
+/* Lines ask for the vertices of hulls alone. false: not for these clocks. */
+static bool solve_by_hulls(struct usk_work *w)
+{
+	if (!usk_straight_applies(w)) {
+		return false;
+	}
+	w->hulls = true;
+	usk_build(w);
+	usk_bounds_reset(w);
+	if (solve_by_lines(w) && all_straight(w)) {
+		return true;
+	}
+	w->hulls = false;
+	usk_straight_forget(w);
+	usk_build_forget(w);
+	return false;
+}
+
 static void solve_island(struct usk_work *w)
 {
 	struct usk_clocks *c = w->c;
@@ -290,9 +334,11 @@ static void solve_island(struct usk_work *w)
 	if (w->p->tree) {
 		keep_tree(w);
 	}
-	usk_build(w);
-	usk_conflict_blame(w);
-	bound(w);
+	if (!solve_by_hulls(w)) {
+		usk_build(w);
+		usk_conflict_blame(w);
+		bound(w);
+	}
 	round_bounds(w);
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		fill(w, w->clock[i]);
@@ -339,14 +385,23 @@ static void write_pair(const struct usk_graph_problem *p, size_t i, const struct
 	out->wander.needed_e12 = calm->needed_e12 == USK_NO_WANDER ? 0 : calm->needed_e12;
 	out->wander.used_e12 = used > 2 * one ? used : one;
 	if (contradicted) {
+		struct usk_point point[3] = { calm->point[0], calm->point[1] };
+		bool ceiling[3] = { calm->ceiling[0], calm->ceiling[1] };
+		size_t n = 0;
+		if (p->model.kind == USK_LINEAR) { /* the fewest that no line fits */
+			struct usk_lines *l = usk_straight_pair(pair->part, p->max_skew_e12);
+			n = usk_lines_contradiction(l, point, ceiling);
+			usk_lines_free(l);
+		}
+		n = n ? n : 2;
 		out->quality = USK_CONTRADICTED;
 	}
 	if (contradicted && !out->n_contradiction && calm->n_brackets) {
-		out->n_contradiction = 2;
-		out->contradiction = usk_alloc(2, sizeof *out->contradiction);
-		for (int k = 0; k < 2; k++) {
-			out->contradiction[k] = usk_point_message(pair->a, pair->b, calm->point[k],
-								  calm->ceiling[k]);
+		out->n_contradiction = n;
+		out->contradiction = usk_alloc(n, sizeof *out->contradiction);
+		for (size_t k = 0; k < n; k++) {
+			out->contradiction[k] =
+				usk_point_message(pair->a, pair->b, point[k], ceiling[k]);
 		}
 	}
 }

@@ -66,6 +66,16 @@ struct usk_seen {
 	bool may_be[2];	   /* a's, b's */
 };
 
+/* A clock of constant rate: all lines that fit. Bounds are polylines of the offset, each corner of
+ * them one of these; a clock that nothing is known of has none. */
+struct usk_straight {
+	struct usk_lines *lines; /* of two clocks; exact anywhere. NULL: bounds are all there is */
+	struct usk_xy *bound[2]; /* lower, upper; rounded outwards */
+	size_t n[2];
+	struct usk_slopes rate; /* feasible slopes of the offset */
+	struct usk_xy line[2];	/* the estimate; both the same: none */
+};
+
 struct usk_work {
 	struct usk_clocks *c;
 	const struct usk_graph_problem *p;
@@ -102,9 +112,11 @@ struct usk_work {
 	size_t n_runs;
 	struct usk_fold *fold;
 	size_t n_folds;
-	usk_i128 *lo, *hi;	    /* of T */
-	uint32_t crossed;	    /* an event whose lo is over its hi; USK_NO_EVENT */
-	const struct usk_run *torn; /* a run that no rate is left to; NULL */
+	usk_i128 *lo, *hi;	       /* of T */
+	uint32_t crossed;	       /* an event whose lo is over its hi; USK_NO_EVENT */
+	const struct usk_run *torn;    /* a run that no rate is left to; NULL */
+	struct usk_straight *straight; /* [all clocks]; NULL: cones are all there is */
+	bool hulls;		       /* events of hulls alone: lines ask for no more */
 
 	/* Published. */
 	int64_t *lo_ns, *hi_ns; /* of T, rounded outwards; USK_NONE: none */
@@ -142,6 +154,8 @@ void usk_source_anchors(const struct usk_work *w, struct usk_constraints *out);
 void usk_build(struct usk_work *w);
 /** Cells anew, from breaks and runs. */
 void usk_build_cells(struct usk_work *w);
+/** Events and all that is known of them, to build others. */
+void usk_build_forget(struct usk_work *w);
 void usk_build_free(struct usk_work *w);
 
 /* ---- propagate.c --------------------------------------------------------------------------------
@@ -172,6 +186,31 @@ static inline bool usk_cell_calm(struct usk_cell c)
 /** Bounds and rates by turns until nothing moves much; split: by cases, too. false as
  * usk_propagate(). */
 bool usk_solve_bounds(struct usk_work *w, bool split);
+
+/* ---- straight.c ---------------------------------------------------------------------------------
+ */
+
+enum usk_straight_answer {
+	USK_STRAIGHT_DONE,
+	USK_STRAIGHT_CONTRADICTED, /* no lines fit: w->torn */
+	USK_STRAIGHT_NONE,	   /* no solver, or its answer could not be proved */
+};
+
+/** Are all clocks of constant rate, few, and nothing broken? */
+bool usk_straight_applies(const struct usk_work *w);
+/** Lines of the clocks that are bounded, w->straight: narrows their bounds and rates. */
+enum usk_straight_answer usk_straight_solve(struct usk_work *w);
+/** t_ns of events that lie on a line; takes a pair's from t_ns. */
+void usk_straight_wish(struct usk_work *w);
+/** Forgets lines that t_ns had to leave. */
+void usk_straight_settled(struct usk_work *w);
+void usk_straight_forget(struct usk_work *w);
+/** All lines that fit a pair by itself; usk_lines_free() it. */
+struct usk_lines *usk_straight_pair(const struct usk_part *p, int64_t max_skew_e12);
+static inline bool usk_is_straight(const struct usk_work *w, uint32_t k)
+{
+	return w->straight && (w->straight[k].n[0] || w->straight[k].n[1]);
+}
 
 /* ---- conflict.c ---------------------------------------------------------------------------------
  */
