@@ -46,9 +46,6 @@ struct usk_graph_pair {
 	uint64_t messages[2];	     /* a to b, b to a */
 	const struct usk_knot *line; /* b against a as an estimator drew it; NULL: none did */
 	size_t n_line;
-	/* Out: do the points that are left stand for all that was dropped, by the clocks' final
-	 * estimates? Else read the messages again to be sure that they are in order. */
-	bool proved;
 };
 
 struct usk_graph_problem {
