@@ -63,7 +63,8 @@ static uint32_t ticks_each(const struct usk_work *w, size_t edges)
 {
 	size_t most = MOST_TICKS / w->n_clocks;
 	most = most < TICKS ? most : TICKS;
-	return edges / w->n_clocks > 16 * TICKS || most < 8 ? 1 : (uint32_t)most;
+	bool many = edges / w->n_clocks > 16 * TICKS || usk_messages_share(w) < USK_ALL;
+	return many || most < 8 ? 1 : (uint32_t)most;
 }
 
 static void place_events(struct usk_work *w, const struct usk_constraints *c)
