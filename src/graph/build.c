@@ -133,7 +133,7 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
  */
 
 struct moment {
-	usk_i128 t;
+	int64_t t;
 	uint32_t event;
 };
 
@@ -145,7 +145,7 @@ static size_t merge(const struct usk_work *w, const usk_i128 *shift, size_t from
 		uint32_t k = w->clock[from];
 		size_t n = 0;
 		for (uint32_t i = w->first[k]; i < w->first[k + 1] && k != w->reference; i++) {
-			out[n++] = (struct moment){ w->x[i] + shift[k], i };
+			out[n++] = (struct moment){ usk_saturate(w->x[i] + shift[k]), i };
 		}
 		return n;
 	}
@@ -184,8 +184,9 @@ static void order_events(struct usk_work *w)
 			}
 		}
 	}
-	struct moment *m = usk_grow(NULL, w->n + 1, sizeof *m);
-	struct moment *room = usk_grow(NULL, w->n + 1, sizeof *room);
+	uint32_t own = w->first[w->reference + 1] - w->first[w->reference];
+	struct moment *m = usk_grow(NULL, w->n - own + 1, sizeof *m);
+	struct moment *room = usk_grow(NULL, w->n - own + 1, sizeof *room);
 	w->n_order = (uint32_t)merge(w, shift, 0, w->n_clocks, m, room);
 	w->order = usk_grow(NULL, w->n_order + 1, sizeof *w->order);
 	for (size_t i = 0; i < w->n_order; i++) {
