@@ -50,8 +50,8 @@ static enum usk_status correct(const struct corrected *k, int64_t *t, size_t n)
 
 /* A side of a pair's points. */
 struct side {
-	int64_t least;	/* corrected delay; USK_NONE: none, or not to be told */
-	bool stands;	/* no message that was dropped is out of order */
+	int64_t least; /* corrected delay; USK_NONE: none, or not to be told */
+	bool stands;   /* no message that was dropped is out of order */
 };
 
 /*

@@ -80,8 +80,8 @@ static struct turn *turns_of(const struct usk_clock *c, int64_t x0, int64_t t0, 
 static void put(struct usk_thinned *t, struct piece p, long double dt)
 {
 	long double slope = 1 + (long double)t->cone.rate_e12 / USK_E12;
-	long double off = fabsl(p.du - slope * p.dx) -
-			  (long double)t->cone.kappa_e12 / USK_E12 * p.dx;
+	long double off =
+		fabsl(p.du - slope * p.dx) - (long double)t->cone.kappa_e12 / USK_E12 * p.dx;
 	long double steep = dt - 1.001L * p.du;
 	p.more = fmaxl(off, 0) + fmaxl(steep, 0);
 	if (t->n) {

@@ -32,13 +32,16 @@ static int by_time(const void *pa, const void *pb)
 	       (a->point.offset_ns < b->point.offset_ns);
 }
 
-/* Of more events than this, and so many for each clock, the best are taken. */
-enum { MOST_EVENTS = 1 << 19, MOST_OF_MANY = 1 << 11 };
+/* Of more events than this, and so many for each clock, the best are taken. The more clocks may
+ * wander the sooner a message says nothing any more: twice as many for more than 1 ppm. */
+enum { MOST_EVENTS = 1 << 18, MOST_OF_MANY = 3 << 9 };
+#define MUCH_E12 INT64_C(1000000)
 
 usk_i128 usk_messages_share(const struct usk_work *w)
 {
 	usk_i128 n = 0, most = (usk_i128)MOST_OF_MANY * w->n_clocks;
-	most = most > MOST_EVENTS ? most : MOST_EVENTS;
+	usk_i128 few = w->p->model.wander_e12 > MUCH_E12 ? 2 * MOST_EVENTS : MOST_EVENTS;
+	most = most > few ? most : few;
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
 		const struct usk_part *part = w->p->pair[i].part;
 		n += w->tied[i] ? 2 * ((usk_i128)part->n[0] + part->n[1]) : 0;

@@ -202,7 +202,7 @@ static void sweep(struct sweep *s)
 	for (uint32_t k = 0; k < w->n_order; k++) {
 		uint32_t i = w->order[k];
 		uint8_t todo = s->todo[i];
-		s->todo[i] &= (uint8_t)~(BEFORE | PEER);
+		s->todo[i] &= (uint8_t) ~(BEFORE | PEER);
 		if (todo & BEFORE && i > w->first[w->owner[i]]) {
 			forth(s, i - 1);
 		}
@@ -213,7 +213,7 @@ static void sweep(struct sweep *s)
 	for (uint32_t k = w->n_order; k-- > 0;) {
 		uint32_t i = w->order[k];
 		uint8_t todo = s->todo[i];
-		s->todo[i] &= (uint8_t)~(BEHIND | PEER);
+		s->todo[i] &= (uint8_t) ~(BEHIND | PEER);
 		if (todo & BEHIND && i + 1 < w->first[w->owner[i] + 1]) {
 			back(s, i);
 		}
