@@ -256,6 +256,11 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	if (!status && sink && sink->keep && p->n_pairs) {
 		sink->keep(sink->ctx);
 	}
+	/* Nothing had to be read for it, maybe: that is all, too. */
+	if (!status) {
+		p->work_done = p->work_all;
+		usk_parties_progress(p, 0);
+	}
 	struct usk_evaluation *e = &c->evaluation;
 	for (size_t i = 0; i < p->n_pairs && !status; i++) {
 		const struct corrected *a = &x.clock[p->pair[i].a], *b = &x.clock[p->pair[i].b];
