@@ -625,6 +625,7 @@ struct usk_frame {
 	int64_t local_ns, offset_ns; /* origin that is subtracted from every point, as integers */
 	int64_t rate_e12;	     /* coarse slope of the offset, parts per 10^12 */
 	int64_t kappa_e12;	     /* cone's slope, parts per 10^12; at least 400,000 (0.4 ppm) */
+	int64_t window_ns;	     /* points are thinned within so long; a second at least */
 };
 
 /** An empty corridor; frame is copied, its rates are cut to 10^12 in size. */

@@ -71,7 +71,7 @@ static size_t cone_of_sorted(const struct usk_cone *c, const struct usk_xy *p, s
 	for (size_t i = 0; i < n; i++) {
 		if (p[i].x >= end) {
 			start = usk_cone_second(c, p[i].x);
-			end = start + USK_SECOND;
+			end = start + c->window_ns;
 		}
 		m = usk_cone_push(c, k, m, p[i], start);
 	}
@@ -180,13 +180,8 @@ struct usk_corridor *usk_corridor_new(const struct usk_frame *frame)
 	c->frame = *frame;
 	for (int i = 0; i < 2; i++) {
 		struct side *s = &c->side[i];
-		int64_t rate = frame->rate_e12, kappa = frame->kappa_e12;
-		rate = rate > USK_E12 ? USK_E12 : rate < -USK_E12 ? -USK_E12 : rate;
-		kappa = kappa > USK_E12 ? USK_E12 : kappa < 400000 ? 400000 : kappa;
-		int64_t phase = frame->local_ns % USK_SECOND;
-		s->cone = (struct usk_cone){ .rate_e12 = i == USK_CEILING ? -rate : rate,
-					     .kappa_e12 = kappa,
-					     .phase = phase < 0 ? phase + USK_SECOND : phase };
+		s->cone = usk_cone_of(frame);
+		s->cone.rate_e12 = i == USK_CEILING ? -s->cone.rate_e12 : s->cone.rate_e12;
 		s->hull.rule = HULL;
 		s->kept.rule = CONE;
 	}
@@ -344,7 +339,8 @@ enum usk_status usk_corridor_merge(struct usk_corridor *into, const struct usk_c
 {
 	const struct usk_frame *f = &into->frame, *g = &from->frame;
 	if (f->local_ns != g->local_ns || f->offset_ns != g->offset_ns ||
-	    f->rate_e12 != g->rate_e12 || f->kappa_e12 != g->kappa_e12) {
+	    f->rate_e12 != g->rate_e12 || f->kappa_e12 != g->kappa_e12 ||
+	    f->window_ns != g->window_ns) {
 		return usk_fail(err, USK_EUSAGE, 0,
 				"corridors of different frames cannot be merged");
 	}

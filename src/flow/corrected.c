@@ -5,22 +5,20 @@
  * In    every clock's map, what is kept of each pair's messages
  * Out   inversions, too fast messages, smallest delays, of all pairs
  * Why   a correction is checked against every message, not believed; but what a corridor dropped
- *       is in order if what it kept is, and need not be read again
+ *       is in order if what it kept is (thinned.c), and need not be read again
  * Not   what the estimate is worth (compare)
- *
- * A corridor keeps of each second the messages whose cones of slope kappa around its rate hold no
- * other. If the offset of the two corrected clocks changes by no more than these cones do, a
- * message that was dropped has more room than the one that it was dropped for (doc/guarantees.md).
  */
 #include "flow/fitted.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 
 enum { BLOCK = 256 };
 
 /* ns that cover what knots and maps are rounded by. */
 enum { ROUNDING = 6 };
+/* A clock's stamps are this much longer than the common timeline's, at most. */
+#define SPARE 1.002L
 
 /* A clock's map; NULL stands for the reference, whose stamps stay as they are. */
 struct corrected {
@@ -50,32 +48,49 @@ static enum usk_status correct(const struct corrected *k, int64_t *t, size_t n)
 	return k->map ? usk_map_many(k->map, t, n, t, NULL) : USK_OK;
 }
 
-/* The smallest corrected delay of a side's points; USK_NONE: none, or not to be told. */
-static int64_t least_delay(const struct usk_part *part, bool ceiling, const struct corrected *a,
-			   const struct corrected *b)
+/* A side of a pair's points. */
+struct side {
+	int64_t least; /* corrected delay; USK_NONE: none, or not to be told */
+	bool stands;   /* no message that was dropped is out of order */
+};
+
+/*
+ * t: what dropped messages may have less than their points. No such delay is to be under the
+ * smallest one, either: that is what is written.
+ */
+static struct side look(const struct usk_part *part, bool ceiling, const struct corrected *a,
+			const struct corrected *b, struct usk_thinned *t)
 {
 	const struct usk_frame *f = &part->frame;
-	int64_t least = USK_NONE;
+	struct side out = { USK_NONE, true };
+	long double left = HUGE_VALL;
 	for (size_t i = 0; i < part->n[ceiling];) {
-		int64_t on_a[BLOCK], on_b[BLOCK];
+		int64_t on_a[BLOCK], on_b[BLOCK], u[BLOCK], x[BLOCK];
 		size_t n = 0;
 		for (; n < BLOCK && i < part->n[ceiling]; n++, i++) {
 			struct usk_xy q = part->point[ceiling][i];
 			/* Less the weakening: as it was recorded. */
 			usk_i128 y = (usk_i128)q.y + part->q_ns[ceiling];
+			x[n] = q.x;
+			u[n] = usk_saturate(q.x + (ceiling ? -y : y));
 			on_b[n] = f->local_ns + q.x;
 			on_a[n] =
 				usk_saturate(on_b[n] + (usk_i128)f->offset_ns + (ceiling ? -y : y));
 		}
 		if (correct(a, on_a, n) || correct(b, on_b, n)) {
-			return USK_NONE;
+			return (struct side){ USK_NONE, false };
 		}
 		for (size_t k = 0; k < n; k++) {
 			int64_t d = ceiling ? gap(on_b[k], on_a[k]) : gap(on_a[k], on_b[k]);
-			least = least == USK_NONE || d < least ? d : least;
+			long double lacks = usk_thinned_lacks(t, x[k], u[k]);
+			out.least = out.least == USK_NONE || d < out.least ? d : out.least;
+			out.stands = out.stands &&
+				     (long double)d >= ROUNDING + SPARE * fmaxl(lacks - 1, 0);
+			left = lacks > 2 ? fminl(left, (long double)d - lacks) : left;
 		}
 	}
-	return least;
+	out.stands = out.stands && left >= (long double)out.least;
+	return out;
 }
 
 /* Are both on one reference's time? A pair that contradicts itself does not tie its clocks. */
@@ -141,8 +156,7 @@ static enum usk_status finish(void *ctx, size_t pair, struct usk_err *err)
 }
 
 /* Is it certain that no message of the pair is received before it was sent? */
-static bool proved(struct judging *x, size_t pair, const struct fitted *f,
-		   const struct usk_graph_pair *solved)
+static bool proved(struct judging *x, size_t pair, const struct fitted *f)
 {
 	const struct pair_source *s = &x->p->pair[pair];
 	const struct corrected *a = &x->clock[s->a], *b = &x->clock[s->b];
@@ -155,10 +169,13 @@ static bool proved(struct judging *x, size_t pair, const struct fitted *f,
 	if (usk_parties_delay(x->p, s->a, s->b) || usk_parties_delay(x->p, s->b, s->a)) {
 		return false;
 	}
-	int64_t forth = out->min_delay_a_to_b_ns = least_delay(&f->part, false, a, b);
-	int64_t back = out->min_delay_b_to_a_ns = least_delay(&f->part, true, a, b);
-	return solved->proved && (forth >= ROUNDING || !f->part.n[0]) &&
-	       (back >= ROUNDING || !f->part.n[1]);
+	struct usk_thinned *t =
+		usk_thinned_new(&f->part.frame, &x->c->clock[s->a], &x->c->clock[s->b]);
+	struct side forth = look(&f->part, false, a, b, t), back = look(&f->part, true, a, b, t);
+	usk_thinned_free(t);
+	out->min_delay_a_to_b_ns = forth.least;
+	out->min_delay_b_to_a_ns = back.least;
+	return forth.stands && back.stands;
 }
 
 static void maps_new(struct judging *x)
@@ -180,8 +197,7 @@ static void maps_free(struct judging *x)
 }
 
 /* One look at all pairs: at what is kept of them, and at messages where that proves nothing. */
-static enum usk_status judge(struct judging *x, const struct fitted *fitted,
-			     const struct usk_graph_problem *problem)
+static enum usk_status judge(struct judging *x, const struct fitted *fitted)
 {
 	struct parties *p = x->p;
 	uint32_t *again = usk_alloc(p->n_pairs + 1, sizeof *again);
@@ -192,7 +208,7 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted,
 	x->c->evaluation.corrected_inversions = 0;
 	x->c->evaluation.too_fast = (struct usk_violations){ .count = 0 };
 	for (size_t i = 0; i < p->n_pairs; i++) {
-		if (!proved(x, i, &fitted[i], &problem->pair[i]) || sink) {
+		if (!proved(x, i, &fitted[i]) || sink) {
 			again[n++] = (uint32_t)i;
 		}
 	}
@@ -226,7 +242,7 @@ static enum usk_status solve_and_judge(struct judging *x, const struct fitted *f
 		usk_graph_solve(x->c, problem);
 		maps_free(x);
 		maps_new(x);
-		status = judge(x, fitted, problem);
+		status = judge(x, fitted);
 		if (x->n_inverted == before) {
 			break;
 		}
@@ -246,6 +262,11 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	enum usk_status status = solve_and_judge(&x, fitted, problem);
 	if (!status && sink && sink->keep && p->n_pairs) {
 		sink->keep(sink->ctx);
+	}
+	/* Nothing had to be read for it, maybe: that is all, too. */
+	if (!status) {
+		p->work_done = p->work_all;
+		usk_parties_progress(p, 0);
 	}
 	struct usk_evaluation *e = &c->evaluation;
 	for (size_t i = 0; i < p->n_pairs && !status; i++) {

@@ -36,6 +36,14 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 				    struct usk_graph_problem *problem, struct usk_clocks *c,
 				    struct usk_err *err);
 
+/** Do a pair's points stand for what was dropped, by the knots of its two clocks? (thinned.c) */
+struct usk_thinned *usk_thinned_new(const struct usk_frame *f, const struct usk_clock *a,
+				    const struct usk_clock *b);
+void usk_thinned_free(struct usk_thinned *t);
+/** By how many ns at most a message has less room that was dropped for the point at b's stamp x
+ * and a's stamp u, both less the frame's origin. Cheap where points come in order. */
+long double usk_thinned_lacks(struct usk_thinned *t, int64_t x, int64_t u);
+
 /** A sentence, if two traces or interfaces of a clock do not look like one clock's; malloc'ed, or
  * NULL. May read them again. */
 char *usk_flow_apart(const struct parties *p, const struct fitted *fitted, uint32_t clock);

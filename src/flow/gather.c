@@ -151,19 +151,31 @@ static enum usk_status identify(struct gather *x, const uint32_t *pair, size_t n
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
+/* So many stretches of thinning a pair's trace has at most. */
+#define MOST_WINDOWS (INT64_C(1) << 18)
+
 /*
  * The cone to begin with. Over a short time delays leave much of the rate open: what they leave is
- * guessed, so that most pairs need not be read again for it.
+ * guessed, so that most pairs need not be read again for it. A trace of days is thinned in longer
+ * stretches, by cones that are narrower by as much: what is kept of it is bounded, and what is
+ * dropped could have said no more than rates change meanwhile.
  */
-static int64_t first_kappa(const struct pair_source *s)
+static struct usk_frame first_frame(const struct pair_source *s)
 {
 	const struct parties *p = s->parties;
 	const struct party *b = &p->party[s->b];
+	struct usk_frame f = s->frame;
 	int64_t kappa = usk_model_kappa(&p->model), limit = usk_limit_e12(p->opt);
 	usk_i128 span = b->stamped ? (usk_i128)b->last_ns - b->first_ns : 0;
 	usk_i128 open = span > 0 ? (usk_i128)s->coarse.spread_ns * 2000000000000 / span : 0;
 	open = open < limit ? open : limit;
-	return open > kappa ? (int64_t)open : kappa;
+	f.window_ns = USK_SECOND;
+	while (f.window_ns < span / MOST_WINDOWS) {
+		f.window_ns *= 2;
+		kappa /= 2;
+	}
+	f.kappa_e12 = open > kappa ? (int64_t)open : kappa;
+	return f;
 }
 
 /*
@@ -183,9 +195,10 @@ static struct reading *begin_round(void *ctx, size_t pair)
 	struct gathered *g = &w->g;
 	struct reading *r = &w->r;
 	*r = usk_reading_of(&x->p->pair[pair], x->err);
-	g->frame = x->p->pair[pair].frame;
-	g->frame.kappa_e12 =
-		w->sharp ? widest_kappa(&x->p->pair[pair]) : first_kappa(&x->p->pair[pair]);
+	g->frame = first_frame(&x->p->pair[pair]);
+	if (w->sharp) {
+		g->frame.kappa_e12 = widest_kappa(&x->p->pair[pair]);
+	}
 	r->corridor = g->corridor = usk_corridor_new(&g->frame);
 	if (r->judge.least[0] || r->judge.least[1]) {
 		r->plain = g->plain_corridor = usk_corridor_new(&g->frame);

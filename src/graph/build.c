@@ -63,8 +63,8 @@ static uint32_t ticks_each(const struct usk_work *w, size_t edges)
 {
 	size_t most = MOST_TICKS / w->n_clocks;
 	most = most < TICKS ? most : TICKS;
-	bool close = edges / w->n_clocks > 16 * TICKS || most < 8 || w->hulls;
-	return close ? 1 : (uint32_t)most;
+	bool many = edges / w->n_clocks > 16 * TICKS || usk_messages_share(w) < USK_ALL;
+	return many || most < 8 || w->hulls ? 1 : (uint32_t)most;
 }
 
 static void place_events(struct usk_work *w, const struct usk_constraints *c)
@@ -139,7 +139,7 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
  */
 
 struct moment {
-	usk_i128 t;
+	int64_t t;
 	uint32_t event;
 };
 
@@ -151,7 +151,7 @@ static size_t merge(const struct usk_work *w, const usk_i128 *shift, size_t from
 		uint32_t k = w->clock[from];
 		size_t n = 0;
 		for (uint32_t i = w->first[k]; i < w->first[k + 1] && k != w->reference; i++) {
-			out[n++] = (struct moment){ w->x[i] + shift[k], i };
+			out[n++] = (struct moment){ usk_saturate(w->x[i] + shift[k]), i };
 		}
 		return n;
 	}
@@ -190,8 +190,9 @@ static void order_events(struct usk_work *w)
 			}
 		}
 	}
-	struct moment *m = usk_grow(NULL, w->n + 1, sizeof *m);
-	struct moment *room = usk_grow(NULL, w->n + 1, sizeof *room);
+	uint32_t own = w->first[w->reference + 1] - w->first[w->reference];
+	struct moment *m = usk_grow(NULL, w->n - own + 1, sizeof *m);
+	struct moment *room = usk_grow(NULL, w->n - own + 1, sizeof *room);
 	w->n_order = (uint32_t)merge(w, shift, 0, w->n_clocks, m, room);
 	w->order = usk_grow(NULL, w->n_order + 1, sizeof *w->order);
 	for (size_t i = 0; i < w->n_order; i++) {

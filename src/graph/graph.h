@@ -48,9 +48,6 @@ struct usk_graph_pair {
 	const struct usk_knot *line; /* b against a as an estimator drew it; NULL: none did */
 	size_t n_line;
 	size_t too_many; /* so many outliers are not left out: it contradicts itself; 0: no limit */
-	/* Out: do the points that are left stand for all that was dropped, by the clocks' final
-	 * estimates? Else read the messages again to be sure that they are in order. */
-	bool proved;
 	size_t n_outliers; /* Out: so many of its pair's outliers were added, the last ones */
 };
 

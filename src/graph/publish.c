@@ -248,10 +248,10 @@ static int64_t line_at(const struct line *l, size_t *hint, int64_t x, bool up)
 	return usk_saturate(a->y + (up ? usk_ceil_div(rise, run) : usk_floor_div(rise, run)));
 }
 
-static struct line polyline(const struct usk_gate *g, size_t n, struct usk_slopes s)
+static struct line polyline(const struct usk_gate *g, size_t n, struct usk_slopes s, size_t most)
 {
 	struct line l = { usk_grow(NULL, n + 2, sizeof *l.p), 0 };
-	l.n = usk_polyline(g, n, s.least_e12, s.most_e12, l.p);
+	l.n = usk_polyline(g, n, s.least_e12, s.most_e12, most, l.p);
 	return l;
 }
 
@@ -277,7 +277,7 @@ static int64_t share_of(int64_t lo, int64_t hi, int64_t share)
 }
 
 /* A bound, wider by a share of the width. */
-static struct line draw_bound(const struct drawing *d, bool upper, int64_t share)
+static struct line draw_bound(const struct drawing *d, bool upper, int64_t share, size_t most)
 {
 	struct usk_gate *g = usk_grow(NULL, d->n_corners + 1, sizeof *g);
 	for (size_t i = 0; i < d->n_corners; i++) {
@@ -289,12 +289,12 @@ static struct line draw_bound(const struct drawing *d, bool upper, int64_t share
 						  c->lo };
 	}
 	int64_t skew = d->w->p->max_skew_e12;
-	struct line l = polyline(g, d->n_corners, (struct usk_slopes){ -skew, skew });
+	struct line l = polyline(g, d->n_corners, (struct usk_slopes){ -skew, skew }, most);
 	free(g);
 	return l;
 }
 
-static struct line draw_estimate(const struct drawing *d, int64_t share)
+static struct line draw_estimate(const struct drawing *d, int64_t share, size_t most)
 {
 	struct usk_gate *g = usk_grow(NULL, d->n_gates + 1, sizeof *g);
 	for (size_t i = 0; i < d->n_gates; i++) {
@@ -309,7 +309,7 @@ static struct line draw_estimate(const struct drawing *d, int64_t share)
 		g[i].lo = g[i].lo < c->wish ? g[i].lo : c->wish;
 		g[i].hi = g[i].hi > c->wish ? g[i].hi : c->wish;
 	}
-	struct line l = polyline(g, d->n_gates, slopes_of(d));
+	struct line l = polyline(g, d->n_gates, slopes_of(d), most);
 	free(g);
 	return l;
 }
@@ -509,28 +509,47 @@ static struct line copy(const struct usk_xy *p, size_t n)
 	return l;
 }
 
-/* Lines as far from the bounds as a share of their width allows; then the knots of all of them. */
-static void draw(struct drawing *d, int64_t share)
+/* Lines as far from the bounds as a share of their width allows; false: a line has more knots. */
+static bool draw_lines(const struct drawing *d, int64_t share, size_t most, struct line line[3])
+{
+	const struct usk_straight *s =
+		usk_is_straight(d->w, d->clock) ? &d->w->straight[d->clock] : NULL;
+	for (int k = 0; k < 2; k++) {
+		if (d->has[k]) {
+			line[k] = s ? copy(s->bound[k], s->n[k]) : draw_bound(d, k, share, most);
+			if (!line[k].n) {
+				return false;
+			}
+		}
+	}
+	if (d->has[0] && d->has[1]) {
+		bool is_line = s && s->line[0].x < s->line[1].x;
+		line[2] = is_line ? copy(s->line, 2)
+				  : draw_estimate(d, share > 4 ? share / 4 : 1, most);
+		return line[2].n;
+	}
+	return true;
+}
+
+/* Such lines; then the knots of all of them. Gives up where these are sure to be more than most. */
+static void draw(struct drawing *d, int64_t share, size_t most)
 {
 	struct line line[3];
 	int64_t *jump = NULL, *x = NULL;
-	size_t lines = 0, n_jump = jump_places(d, &jump);
+	size_t lines = 3, n = 0, n_jump = 0;
 	bool both = d->has[0] && d->has[1];
 	struct line *mid = both ? &line[2] : NULL;
-	const struct usk_straight *s =
-		usk_is_straight(d->w, d->clock) ? &d->w->straight[d->clock] : NULL;
 	memset(line, 0, sizeof line);
-	for (int k = 0; k < 2; k++) {
-		if (d->has[k]) {
-			line[k] = s ? copy(s->bound[k], s->n[k]) : draw_bound(d, k, share);
-		}
+	/* The last resort, a knot for each event, may be fewer. */
+	most = both && d->n_gates <= most ? SIZE_MAX : most;
+	if (draw_lines(d, share, most, line)) {
+		n_jump = jump_places(d, &jump);
+		n = unite(line, lines, jump, n_jump, &x);
 	}
-	if (both) {
-		bool is_line = s && s->line[0].x < s->line[1].x;
-		line[2] = is_line ? copy(s->line, 2) : draw_estimate(d, share > 4 ? share / 4 : 1);
+	if (!n || n > most) {
+		d->n_knots = most + 1;
+		goto out;
 	}
-	lines = 3;
-	size_t n = unite(line, lines, jump, n_jump, &x);
 	set_knots(d, &line[0], &line[1], mid, x, n);
 	for (int round = 0; round <= PINS && both; round++) {
 		int64_t *place = NULL, *all = NULL;
@@ -565,6 +584,7 @@ static void draw(struct drawing *d, int64_t share)
 	}
 	keep_rising(d);
 	hold_bounds(d);
+out:
 	for (size_t k = 0; k < 3; k++) {
 		free(line[k].p);
 	}
@@ -578,19 +598,19 @@ static void draw_few(struct drawing *d)
 	bool few = d->w->c->n_clocks <= FEW_CLOCKS;
 	size_t most = few ? MOST_KNOTS : MOST_KNOTS_OF_MANY;
 	int64_t near = few ? 1024 : 32, far = near;
-	draw(d, near);
+	draw(d, near, most);
 	while (d->n_knots > most && far > 2) {
 		near = far;
 		far /= 4;
-		draw(d, far);
+		draw(d, far, most);
 	}
 	while (near - far > 1 + far / 4) {
 		int64_t mid = far + (near - far) / 2;
-		draw(d, mid);
+		draw(d, mid, most);
 		*(d->n_knots > most ? &near : &far) = mid;
 	}
 	if (near > far && d->n_knots > most) {
-		draw(d, far);
+		draw(d, far, SIZE_MAX);
 	}
 }
 

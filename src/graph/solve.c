@@ -346,6 +346,12 @@ static void solve_island(struct usk_work *w)
 	usk_estimate(w);
 	usk_clock_reference(&c->clock[w->reference], w->p->span[w->reference].first_ns,
 			    w->p->span[w->reference].last_ns);
+	/* What is published is in whole ns: the rest makes room for it. */
+	free(w->lo);
+	free(w->hi);
+	free(w->order);
+	w->lo = w->hi = NULL;
+	w->order = NULL;
 	usk_publish(w);
 	write_paths(w);
 	write_outliers(w);
@@ -385,6 +391,9 @@ static void write_pair(const struct usk_graph_problem *p, size_t i, const struct
 	out->wander.needed_e12 = calm->needed_e12 == USK_NO_WANDER ? 0 : calm->needed_e12;
 	out->wander.used_e12 = used > 2 * one ? used : one;
 	if (contradicted) {
+		out->quality = USK_CONTRADICTED;
+	}
+	if (contradicted && !out->n_contradiction) {
 		struct usk_point point[3] = { calm->point[0], calm->point[1] };
 		bool ceiling[3] = { calm->ceiling[0], calm->ceiling[1] };
 		size_t n = 0;
@@ -393,10 +402,7 @@ static void write_pair(const struct usk_graph_problem *p, size_t i, const struct
 			n = usk_lines_contradiction(l, point, ceiling);
 			usk_lines_free(l);
 		}
-		n = n ? n : 2;
-		out->quality = USK_CONTRADICTED;
-	}
-	if (contradicted && !out->n_contradiction && calm->n_brackets) {
+		n = n ? n : calm->n_brackets ? 2 : 0;
 		out->n_contradiction = n;
 		out->contradiction = usk_alloc(n, sizeof *out->contradiction);
 		for (size_t k = 0; k < n; k++) {

@@ -146,6 +146,9 @@ struct usk_source {
 
 void usk_constraint_add(struct usk_constraints *c, uint32_t from, int64_t from_ns, uint32_t to,
 			int64_t to_ns, uint32_t pair);
+/** How many of all points may become edges, so that events are not too many; USK_ALL: all. */
+#define USK_ALL 1000000
+usk_i128 usk_messages_share(const struct usk_work *w);
 void usk_source_messages(const struct usk_work *w, struct usk_constraints *out);
 void usk_source_more(const struct usk_work *w, struct usk_constraints *out);
 void usk_source_anchors(const struct usk_work *w, struct usk_constraints *out);

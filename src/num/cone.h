@@ -22,14 +22,26 @@
 
 struct usk_cone {
 	int64_t rate_e12, kappa_e12; /* kappa > 0 */
-	int64_t phase;		     /* (x + phase) / 1e9 rounded down is a point's second */
+	int64_t phase;		     /* (x + phase) / window_ns rounded down is a point's second */
+	int64_t window_ns;	     /* a second, or more of them */
 };
+
+/** Of a corridor's floors. */
+static inline struct usk_cone usk_cone_of(const struct usk_frame *f)
+{
+	int64_t rate = f->rate_e12, kappa = f->kappa_e12;
+	rate = rate > USK_E12 ? USK_E12 : rate < -USK_E12 ? -USK_E12 : rate;
+	kappa = kappa > USK_E12 ? USK_E12 : kappa < 400000 ? 400000 : kappa;
+	int64_t window = f->window_ns > USK_SECOND ? f->window_ns : USK_SECOND;
+	int64_t phase = f->local_ns % window;
+	return (struct usk_cone){ rate, kappa, phase < 0 ? phase + window : phase, window };
+}
 
 /* The first x of the second that x lies in. */
 static inline int64_t usk_cone_second(const struct usk_cone *c, int64_t x)
 {
-	int64_t from_start = (x + c->phase) % USK_SECOND;
-	return x - (from_start < 0 ? from_start + USK_SECOND : from_start);
+	int64_t from_start = (x + c->phase) % c->window_ns;
+	return x - (from_start < 0 ? from_start + c->window_ns : from_start);
 }
 
 /* Does p, whose second q is in and which is not right of q, dominate q? */
