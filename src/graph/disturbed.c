@@ -157,6 +157,25 @@ static void walk(const struct walk *w, struct cone c, bool back, struct cuts *ou
 	}
 }
 
+/* The nearest point before `at` (behind, back) that contradicts what lies between: one event at
+ * least is between them. */
+static size_t reach(const struct walk *w, struct cone c, size_t at, bool back)
+{
+	struct interval v = { .has = { false } };
+	narrow(&v, &w->p[at]);
+	for (size_t i = at; back ? i > 0 : i + 1 < w->n;) {
+		const struct point *last = &w->p[i];
+		i = back ? i - 1 : i + 1;
+		usk_i128 d = (usk_i128)w->p[i].x - last->x;
+		v.lo += d * (back ? c.fast_e12 : c.slow_e12);
+		v.hi += d * (back ? c.slow_e12 : c.fast_e12);
+		if ((back ? last->fresh : w->p[i].fresh) || !narrow(&v, &w->p[i])) {
+			return i;
+		}
+	}
+	return at;
+}
+
 /* A stretch of points that some constant rate explains. */
 struct stretch {
 	size_t from, to; /* to: the last */
@@ -250,7 +269,16 @@ static struct spans spans_of(const struct walk *w, int64_t wander)
 	out.span = usk_alloc(out.n + 1, sizeof *out.span);
 	for (size_t k = 0; k < out.n; k++) {
 		size_t e = back.cut[k].at, f = forth.cut[k].at;
-		out.span[k] = (struct span){ e < f ? e : f, e < f ? f : e, forth.cut[k].rises };
+		struct span s = { e < f ? e : f, e < f ? f : e, forth.cut[k].rises };
+		/* One event lies between both. Two that the fewest events explain as one lie where
+		 * messages contradict each other: from the last before that one cut contradicts to
+		 * the first behind that the other does. */
+		if (!w->own_rates) {
+			size_t l = reach(w, out.cone, f, true), r = reach(w, out.cone, e, false);
+			s.from = l < s.from ? l : s.from;
+			s.to = r > s.to ? r : s.to;
+		}
+		out.span[k] = s;
 	}
 	free(forth.cut);
 	free(back.cut);
