@@ -291,15 +291,16 @@ static void blame(struct usk_work *w)
 							    alike(s, t, of[k]));
 			}
 		}
+		/* Two pairs of a clock that say the same make it likely that it was this one:
+		 * not certain, as each pair may tell of another clock. */
+		bool any = support[0] || support[1], clear[2];
 		for (int k = 0; k < 2; k++) {
-			s->may_be[k] = support[k] || !support[!k];
+			bool ask = !any || of[k] == w->reference;
+			clear[k] = ask && cleared(w, s, of[k]);
 		}
-		if (support[0] || support[1]) {
-			continue;
-		}
-		bool clear[2] = { cleared(w, s, s->a), cleared(w, s, s->b) };
 		for (int k = 0; k < 2; k++) {
-			s->may_be[k] = !clear[k] || clear[!k];
+			s->may_be[k] = any ? support[k] : !clear[k] || clear[!k];
+			s->excluded[k] = clear[k] && !clear[!k];
 		}
 	}
 }
@@ -337,7 +338,7 @@ static void break_by_reference(struct usk_work *w)
 		const struct usk_seen *s = &w->seen[i];
 		bool a = s->a == w->reference;
 		uint32_t other = a ? s->b : s->a;
-		if (has(s, w->reference) && s->may_be[!a]) {
+		if (has(s, w->reference) && !s->excluded[!a]) {
 			bool up = rises_for(s, other);
 			break_everyone(w, other, s->from, s->to, up, !up, (uint32_t)i);
 		}

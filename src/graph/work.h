@@ -63,7 +63,8 @@ struct usk_seen {
 	uint32_t pair, a, b;
 	struct usk_bracket at;
 	usk_i128 from, to; /* on the reference, e12, once bounds are known */
-	bool may_be[2];	   /* a's, b's */
+	bool may_be[2];	   /* a's, b's, as is likely */
+	bool excluded[2];  /* certainly not */
 };
 
 /* A clock of constant rate: all lines that fit. Bounds are polylines of the offset, each corner of
