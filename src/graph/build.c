@@ -240,8 +240,9 @@ static void cells_over(const struct usk_work *w, uint32_t k, usk_i128 from, usk_
 static void break_cells(struct usk_work *w, const struct usk_break *b)
 {
 	uint32_t k = b->clock, i, end;
-	usk_i128 from = (usk_i128)b->from_ns - USK_MARGIN_NS,
-		 to = (usk_i128)b->to_ns + USK_MARGIN_NS;
+	/* Rates that are constant for a while have no tails. */
+	int64_t margin = w->p->model.kind == USK_WANDER ? USK_MARGIN_NS : 0;
+	usk_i128 from = (usk_i128)b->from_ns - margin, to = (usk_i128)b->to_ns + margin;
 	cells_over(w, k, from, to, &i, &end);
 	for (; i < end; i++) {
 		w->cell[i].lower = weaker(w->cell[i].lower, USK_SKEW);

@@ -253,6 +253,24 @@ struct spans {
 	struct cone cone; /* of the slopes outside */
 };
 
+/* The same with a rate of its own: nearest point to which no constant rate leads. */
+static size_t reach_by_rate(const struct walk *w, int64_t wander, size_t at, bool back)
+{
+	struct usk_needing g = { .n = { 0 } };
+	size_t i = at;
+	for (;; i = back ? i - 1 : i + 1) {
+		const struct point *p = &w->p[i];
+		bool fresh = i != at && (back ? (p + 1)->fresh : p->fresh);
+		usk_needing_push(&g, p->ceiling, (struct usk_xy){ back ? -p->x : p->x, p->y });
+		if (fresh || usk_need_within(&g.need, w->skew_e12) > wander ||
+		    i == (back ? 0 : w->n - 1)) {
+			break;
+		}
+	}
+	usk_needing_free(&g);
+	return i;
+}
+
 static struct spans spans_of(const struct walk *w, int64_t wander)
 {
 	struct cuts forth = { .n = 0 }, back = { .n = 0 };
@@ -273,11 +291,12 @@ static struct spans spans_of(const struct walk *w, int64_t wander)
 		/* One event lies between both. Two that the fewest events explain as one lie where
 		 * messages contradict each other: from the last before that one cut contradicts to
 		 * the first behind that the other does. */
-		if (!w->own_rates) {
-			size_t l = reach(w, out.cone, f, true), r = reach(w, out.cone, e, false);
-			s.from = l < s.from ? l : s.from;
-			s.to = r > s.to ? r : s.to;
-		}
+		size_t l = w->own_rates ? reach_by_rate(w, wander, f, true)
+					: reach(w, out.cone, f, true);
+		size_t r = w->own_rates ? reach_by_rate(w, wander, e, false)
+					: reach(w, out.cone, e, false);
+		s.from = l < s.from ? l : s.from;
+		s.to = r > s.to ? r : s.to;
 		out.span[k] = s;
 	}
 	free(forth.cut);
@@ -290,15 +309,12 @@ static usk_i128 duration(const struct walk *w)
 	return w->n ? (usk_i128)w->p[w->n - 1].x - w->p[0].x : 0;
 }
 
-/* How much of the time lies in or near a bracket. */
+/* How much of the time lies in a bracket. */
 static usk_i128 disturbed(const struct walk *w, const struct spans *s)
 {
 	usk_i128 sum = 0, reach = 0;
 	for (size_t k = 0; k < s->n; k++) {
-		usk_i128 from = (usk_i128)w->p[s->span[k].from].x - USK_MARGIN_NS;
-		usk_i128 to = (usk_i128)w->p[s->span[k].to].x + USK_MARGIN_NS;
-		from = from < w->p[0].x ? w->p[0].x : from;
-		to = to > w->p[w->n - 1].x ? w->p[w->n - 1].x : to;
+		usk_i128 from = w->p[s->span[k].from].x, to = w->p[s->span[k].to].x;
 		from = k && from < reach ? reach : from;
 		sum += to > from ? to - from : 0;
 		reach = to > reach || !k ? to : reach;
