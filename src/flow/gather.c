@@ -292,8 +292,9 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	pair->quality = !part.n[0] && !part.n[1] ? USK_ABSENT
 			: part.n[0] && part.n[1] ? USK_BOUNDED
 						 : USK_ONE_SIDED;
-	usk_calm_of(&part, 2 * p->model.wander_e12, usk_limit_e12(p->opt),
-		    p->model.kind == USK_SEGMENTS, &a, &b, &calm);
+	const struct usk_calm_model m = { p->model.wander_e12, 2, usk_limit_e12(p->opt),
+					  p->model.kind == USK_SEGMENTS };
+	usk_calm_of(&part, &m, &a, &b, &calm);
 	if (!w->sharp && p->model.kind != USK_LINEAR &&
 	    (calm.n_brackets || calm.n_outliers ||
 	     calm.needed_e12 > 2 * (int64_t)p->model.wander_e12)) {

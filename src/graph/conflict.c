@@ -65,12 +65,11 @@ static void break_pair(struct usk_work *w, uint32_t number)
 	add_break(w, a);
 }
 
-/* What pairs between clocks that both wander against the reference may: as much as both. */
-static int64_t may_wander(const struct usk_work *w, const struct usk_graph_pair *p)
+/* How many of a pair's clocks may wander against the reference. */
+static int may_wander(const struct usk_work *w, const struct usk_graph_pair *p)
 {
-	int64_t one = w->p->model.wander_e12;
 	bool known = w->reference != USK_NO_CLOCK;
-	return known && (p->a == w->reference || p->b == w->reference) ? one : 2 * one;
+	return known && (p->a == w->reference || p->b == w->reference) ? 1 : 2;
 }
 
 static bool too_many(const struct usk_graph_pair *p, const struct usk_calm *c)
@@ -84,7 +83,7 @@ static void look_at_pairs(void *ctx, size_t from, size_t to)
 	const struct usk_graph_problem *p = w->p;
 	for (size_t i = from; i < to; i++) {
 		const struct usk_graph_pair *pair = &p->pair[i];
-		int64_t wander = may_wander(w, pair);
+		int64_t wander = may_wander(w, pair) * p->model.wander_e12;
 		struct usk_calm *c = &w->calm[i];
 		if (w->tied[i] && w->reference != USK_NO_CLOCK && c->needed_e12 <= wander &&
 		    !c->n_brackets) {
@@ -95,8 +94,9 @@ static void look_at_pairs(void *ctx, size_t from, size_t to)
 			continue;
 		}
 		struct usk_calm now;
-		usk_calm_of(pair->part, wander, p->max_skew_e12, p->model.kind == USK_SEGMENTS,
-			    &p->back[pair->a], &p->back[pair->b], &now);
+		const struct usk_calm_model m = { p->model.wander_e12, may_wander(w, pair),
+						  p->max_skew_e12, p->model.kind == USK_SEGMENTS };
+		usk_calm_of(pair->part, &m, &p->back[pair->a], &p->back[pair->b], &now);
 		/* Less wander is no reason to leave out more than may be. */
 		if (w->reference != USK_NO_CLOCK && too_many(pair, &now)) {
 			usk_calm_free(&now);
@@ -149,7 +149,7 @@ void usk_conflict_begin(struct usk_work *w)
 		for (size_t i = 0; i < p->n_pairs; i++) {
 			const struct usk_graph_pair *x = &p->pair[i];
 			bool known = x->a == w->reference || x->b == w->reference;
-			if (w->tied[i] && known == !both && p->model.kind == USK_WANDER) {
+			if (w->tied[i] && known == !both && p->model.kind != USK_LINEAR) {
 				share_wander(w, x, w->calm[i].wander_e12);
 			}
 		}

@@ -548,7 +548,8 @@ static void write_bracket(const struct walk *w, const struct span *s, struct usk
 	}
 }
 
-static void mark_steps(const struct walk *w, const struct spans *s, struct usk_calm *c)
+/* Which of them no clock within the skew limit explains, and whether these are too many. */
+static void mark_steps(const struct walk *w, const struct spans *s, bool *step, bool *too_many)
 {
 	const struct cone any = { -w->skew_e12, w->skew_e12 };
 	struct cuts forth = { .n = 0 }, back = { .n = 0 };
@@ -558,11 +559,10 @@ static void mark_steps(const struct walk *w, const struct spans *s, struct usk_c
 		size_t e = back.cut[k].at, f = forth.cut[k].at, from = e < f ? e : f,
 		       to = e < f ? f : e;
 		for (size_t i = 0; i < s->n; i++) {
-			c->bracket[i].step = c->bracket[i].step ||
-					     (s->span[i].from <= to && from <= s->span[i].to);
+			step[i] = step[i] || (s->span[i].from <= to && from <= s->span[i].to);
 		}
 	}
-	c->contradicted = POINTS_A_STEP * forth.n >= w->n && forth.n;
+	*too_many = POINTS_A_STEP * forth.n >= w->n && forth.n;
 	free(forth.cut);
 	free(back.cut);
 }
@@ -645,38 +645,65 @@ void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_ske
 	free(w.p);
 }
 
-void usk_calm_of(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool own_rates,
+/* Is one of them no step? Then a daemon slews the clock. */
+static bool slewed(const struct walk *w, const struct spans *s)
+{
+	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many, any = false;
+	mark_steps(w, s, step, &too_many);
+	for (size_t i = 0; i < s->n; i++) {
+		any = any || !step[i];
+	}
+	free(step);
+	return any;
+}
+
+void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		 const struct usk_graph_back *known_a, const struct usk_graph_back *known_b,
 		 struct usk_calm *out)
 {
-	struct walk w = {
-		.part = p, .skew_e12 = max_skew_e12, .own_rates = own_rates, .fixed = !wander_e12
-	};
+	struct walk w = { .part = p,
+			  .skew_e12 = m->max_skew_e12,
+			  .own_rates = m->own_rates,
+			  .fixed = !m->wander_e12 && !m->own_rates };
 	struct usk_need need;
 	/* Rates are rounded to 10^-12. */
-	int64_t wander = wander_e12 > 1 ? wander_e12 : 1;
-	*out = (struct usk_calm){ .wander_e12 = wander_e12 };
+	int64_t wander = m->clocks * m->wander_e12, steered = m->clocks * USK_STEERED_E12;
+	*out = (struct usk_calm){ .wander_e12 = wander };
+	wander = wander > 1 ? wander : 1;
 	usk_need_of(p, &need);
-	out->needed_e12 = usk_need_within(&need, max_skew_e12);
+	out->needed_e12 = usk_need_within(&need, m->max_skew_e12);
 	bool known = (known_a && known_a->n) || (known_b && known_b->n);
 	if (out->needed_e12 <= wander && !known) {
 		return;
 	}
 	merge(&w, known_a, known_b);
 	struct spans s = clean(&w, wander, &out->wander_e12, out);
+	if (!w.fixed && out->wander_e12 < steered && slewed(&w, &s)) {
+		/* Who slews a clock by what is seen does so by less, unseen. */
+		usk_calm_free(out);
+		free(s.span);
+		free(w.p);
+		w.n = 0;
+		merge(&w, known_a, known_b);
+		out->wander_e12 = steered;
+		s = clean(&w, steered, &out->wander_e12, out);
+	}
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
-	for (size_t k = 0; k < s.n; k++) {
-		write_bracket(&w, &s.span[k], &out->bracket[k]);
-		struct size size = size_of(&w, s.cone, &s.span[k]);
-		out->bracket[k].least_ns = size.least_ns;
-		out->bracket[k].most_ns = size.most_ns;
-	}
+	bool *step = usk_alloc(s.n + 1, sizeof *step);
 	if (s.n) {
-		mark_steps(&w, &s, out);
+		mark_steps(&w, &s, step, &out->contradicted);
 		certify(&w, &s, out);
 	}
+	for (size_t k = 0; k < s.n; k++) {
+		struct size size = size_of(&w, s.cone, &s.span[k]);
+		write_bracket(&w, &s.span[k], &out->bracket[k]);
+		out->bracket[k].least_ns = size.least_ns;
+		out->bracket[k].most_ns = size.most_ns;
+		out->bracket[k].step = step[k];
+	}
 	out->needed_e12 = needed_outside(&w, &s);
+	free(step);
 	free(s.span);
 	free(w.p);
 }

@@ -115,13 +115,25 @@ struct usk_calm {
 	bool ceiling[2]; /* two of its messages that contradict each other */
 };
 
+/* What the clocks of a pair may do. */
+struct usk_calm_model {
+	int64_t wander_e12; /* of each */
+	int clocks;	    /* so many of both may: 1 if one is the reference, else 2 */
+	int64_t max_skew_e12;
+	bool own_rates; /* a rate of its own for each stretch */
+};
+
+/* A clock that is seen to be slewed is steered by a daemon, which corrects by less, unseen: its
+ * rate is within this, whatever was assumed (doc/guarantees.md has the measurements). */
+#define USK_STEERED_E12 INT64_C(5000000)
+
 /**
- * What disturbed a pair, under a wander of at least wander_e12. Outliers: fewer messages than a
- * step there and back costs, that contradict both what comes before them and what comes behind.
- * known_a, known_b: breaks that are known from records. O(n log n) where something happened, else
- * O(n log h).
+ * What disturbed a pair, under a wander of at least what the model says. Outliers: fewer messages
+ * than a step there and back costs, that contradict both what comes before them and what comes
+ * behind. known_a, known_b: breaks that are known from records. O(n log n) where something
+ * happened, else O(n log h).
  */
-void usk_calm_of(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool own_rates,
+void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		 const struct usk_graph_back *known_a, const struct usk_graph_back *known_b,
 		 struct usk_calm *out);
 void usk_calm_free(struct usk_calm *c);

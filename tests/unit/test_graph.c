@@ -154,7 +154,8 @@ static void look(const struct net *net, struct usk_calm *out)
 	struct usk_part part;
 	uint64_t n[2];
 	assert_true(part_of(net, 0, 1, &part, n));
-	usk_calm_of(&part, net->model.wander_e12, SKEW, false, NULL, NULL, out);
+	const struct usk_calm_model m = { net->model.wander_e12, 1, SKEW, false };
+	usk_calm_of(&part, &m, NULL, NULL, out);
 	usk_part_free(&part);
 }
 
