@@ -344,6 +344,7 @@ static void solve_island(struct usk_work *w)
 		fill(w, w->clock[i]);
 	}
 	usk_estimate(w);
+	usk_estimate_ends(w);
 	usk_clock_reference(&c->clock[w->reference], w->p->span[w->reference].first_ns,
 			    w->p->span[w->reference].last_ns);
 	/* What is published is in whole ns: the rest makes room for it. */

@@ -236,6 +236,15 @@ bool usk_conflict_repair(struct usk_work *w);
 
 /** t_ns of every event whose bounds are known; spoils lo and hi. */
 void usk_estimate(struct usk_work *w);
+/** The least that event i is raised to (down: the most it is lowered to) by its neighbours and its
+ * message's other end, as t says of them. */
+int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool down);
+
+/* ---- ends.c -------------------------------------------------------------------------------------
+ */
+
+/** t_ns of events that are bounded on one side, of clocks that have others too. */
+void usk_estimate_ends(struct usk_work *w);
 
 /* ---- publish.c ----------------------------------------------------------------------------------
  */
