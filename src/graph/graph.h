@@ -18,6 +18,7 @@
  *     estimate    one time for each event, in order, inside the bounds
  *     ends        and of events that are bounded on one side
  *     publish     knots, few enough, whose chords hold the bounds
+ *     written     what these put out of order nevertheless: solved with once more
  */
 #ifndef USK_GRAPH_GRAPH_H
 #define USK_GRAPH_GRAPH_H

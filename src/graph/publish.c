@@ -906,6 +906,9 @@ static void write_clock(struct usk_work *w, uint32_t i)
 	k->knot = d.knot;
 	k->n_knots = d.n_knots;
 	k->drift_ppm = both ? usk_clock_drift(k) : NAN;
+	if (!both) { /* one side tells no rate */
+		k->drift_min_ppm = k->drift_max_ppm = NAN;
+	}
 	write_slopes(w, &d, k);
 	free(d.corner);
 	free(d.gate);

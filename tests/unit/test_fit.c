@@ -89,8 +89,13 @@ static void check_drift(const struct fit_case *c, const struct usk_clock *k, con
 	mpq_t min, max;
 	mpq_inits(min, max, NULL);
 	oracle_slopes(o, min, max);
-	CHECK(fabs(k->drift_min_ppm + 1e6 * mpq_get_d(max)) <= 1e-9 * fabs(k->drift_min_ppm), c);
-	CHECK(fabs(k->drift_max_ppm + 1e6 * mpq_get_d(min)) <= 1e-9 * fabs(k->drift_max_ppm), c);
+	/* Outwards to whole parts per 10^12, and no further. */
+	double below = -1e6 * mpq_get_d(max) - k->drift_min_ppm,
+	       much = 1e-9 * fabs(k->drift_min_ppm);
+	double above = k->drift_max_ppm + 1e6 * mpq_get_d(min),
+	       more = 1e-9 * fabs(k->drift_max_ppm);
+	CHECK(below >= -much && below <= 1e-6 + much, c);
+	CHECK(above >= -more && above <= 1e-6 + more, c);
 	mpq_clears(min, max, NULL);
 	const struct usk_knot *a = &k->knot[0], *b = &k->knot[k->n_knots - 1];
 	double want = -1e6 * ((double)b->offset_ns - (double)a->offset_ns) /
