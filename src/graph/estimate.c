@@ -219,16 +219,29 @@ static void settle(const struct usk_work *w, int64_t *t, bool down)
 	}
 }
 
+/* Bounds of lines are rounded apart, by more than a message next to the reference allows: the
+ * solutions next to them are solutions. */
+static int64_t *in_order(const struct usk_work *w, const int64_t *t, bool down)
+{
+	int64_t *out = usk_grow(NULL, w->n + 1, sizeof *out);
+	memcpy(out, t, w->n * sizeof *out);
+	settle(w, out, down);
+	return out;
+}
+
 static void project(struct usk_work *w)
 {
+	int64_t *lo = in_order(w, w->lo_ns, false), *hi = in_order(w, w->hi_ns, true);
 	int64_t *up = usk_grow(NULL, w->n + 1, sizeof *up);
 	for (uint32_t i = 0; i < w->n; i++) {
 		int64_t t = w->t_ns[i];
 		if (t != USK_NONE) {
-			t = t < w->lo_ns[i] ? w->lo_ns[i] : t > w->hi_ns[i] ? w->hi_ns[i] : t;
+			t = t < lo[i] ? lo[i] : t > hi[i] ? hi[i] : t;
 		}
 		up[i] = w->t_ns[i] = t;
 	}
+	free(lo);
+	free(hi);
 	settle(w, up, false);
 	settle(w, w->t_ns, true);
 	for (uint32_t i = 0; i < w->n; i++) {
