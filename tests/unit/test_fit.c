@@ -106,7 +106,7 @@ static void check_drift(const struct fit_case *c, const struct usk_clock *k, con
 	}
 }
 
-/* Is a bound further than 146 years from 1970? */
+/* Is a bound further than 146 years from 1970, or from its stamp? */
 static bool is_far(const struct usk_fit *fit, const struct oracle *o)
 {
 	const int64_t at[] = { fit->first_local_ns, fit->last_local_ns };
@@ -116,8 +116,9 @@ static bool is_far(const struct usk_fit *fit, const struct oracle *o)
 		oracle_at(o, at[i], &bound[0], &bound[1]);
 		for (int k = 0; k < 2; k++) {
 			usk_i128 t = (usk_i128)at[i] + bound[k];
-			far = far || (bound[k] != USK_NONE &&
-				      (t > USK_TIME_MAX || t < -USK_TIME_MAX));
+			bool none = bound[k] == USK_NONE;
+			far = far || (none ? (k ? o->has_ceiling : o->has_floor)
+					   : t > USK_TIME_MAX || t < -USK_TIME_MAX);
 		}
 	}
 	return far;
