@@ -43,6 +43,7 @@ struct judging {
 	size_t n_stuck, cap_stuck;
 	struct corrected *clock;
 	struct reading *reading;
+	const struct usk_graph_problem *problem;
 	uint64_t judged; /* messages of pairs whose clocks are both known */
 	struct usk_err *err;
 };
@@ -173,6 +174,12 @@ static enum usk_status finish(void *ctx, size_t pair, struct usk_err *err)
 	return USK_OK;
 }
 
+static bool has_delays(const struct judging *x, size_t pair)
+{
+	const struct pair_source *s = &x->p->pair[pair];
+	return usk_parties_delay(x->p, s->a, s->b) || usk_parties_delay(x->p, s->b, s->a);
+}
+
 /* Is it certain that no message of the pair is received before it was sent? */
 static bool proved(struct judging *x, size_t pair, const struct fitted *f)
 {
@@ -184,7 +191,7 @@ static bool proved(struct judging *x, size_t pair, const struct fitted *f)
 	}
 	x->judged += out->a_to_b + out->b_to_a;
 	/* With minimum delays points are not where messages are. */
-	if (usk_parties_delay(x->p, s->a, s->b) || usk_parties_delay(x->p, s->b, s->a)) {
+	if (has_delays(x, pair)) {
 		return false;
 	}
 	struct usk_thinned *t =
@@ -270,6 +277,65 @@ static void set_aside(struct judging *x)
 	}
 }
 
+/* ---- outliers of the graph as they were recorded ----------------------------------------------
+ */
+
+static struct reading *begin_naming(void *ctx, size_t pair)
+{
+	struct judging *x = ctx;
+	struct reading *r = &x->reading[pair];
+	*r = usk_reading_of(&x->p->pair[pair], x->err);
+	x->left_out[pair] = usk_alloc(x->problem->pair[pair].n_outliers, sizeof(struct usk_msg));
+	struct usk_pair *out = &x->c->pair[pair];
+	size_t n = x->problem->pair[pair].n_outliers, from = out->n_outliers - n;
+	for (size_t i = 0; i < n; i++) {
+		x->left_out[pair][i] = out->outlier[from + i].msg;
+	}
+	usk_reading_suspect(r, x->left_out[pair], n);
+	return r;
+}
+
+static enum usk_status finish_naming(void *ctx, size_t pair, struct usk_err *err)
+{
+	struct judging *x = ctx;
+	struct usk_pair *out = &x->c->pair[pair];
+	size_t n = x->problem->pair[pair].n_outliers, from = out->n_outliers - n;
+	(void)err;
+	for (size_t i = 0; i < n; i++) {
+		out->outlier[from + i].msg = x->left_out[pair][i];
+	}
+	return USK_OK;
+}
+
+/* Points of messages with a minimum delay are not where these were: they are looked for. */
+static enum usk_status name_outliers(struct judging *x)
+{
+	struct parties *p = x->p;
+	uint32_t *again = usk_alloc(p->n_pairs + 1, sizeof *again);
+	enum usk_status status = USK_OK;
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		if (x->problem->pair[i].n_outliers && has_delays(x, i)) {
+			again[n++] = (uint32_t)i;
+		}
+	}
+	if (n) {
+		const struct reading_plan plan = { x, begin_naming, finish_naming, false };
+		p->work_all += usk_readings_size(p, again, n);
+		status = usk_readings(p, again, n, &plan, x->err);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct reading *r = &x->reading[again[i]];
+		free(r->suspected);
+		r->suspected = NULL;
+		usk_judge_free(&r->judge);
+		free(x->left_out[again[i]]);
+		x->left_out[again[i]] = NULL;
+	}
+	free(again);
+	return status;
+}
+
 /* So often are messages put in order that points did not stand for; a few times was enough for all
  * that was seen. */
 enum { ROUNDS = 100 };
@@ -287,7 +353,8 @@ static enum usk_status solve_and_judge(struct judging *x, const struct fitted *f
 		usk_graph_solve(x->c, problem);
 		maps_free(x);
 		maps_new(x);
-		status = judge(x, fitted);
+		status = name_outliers(x);
+		status = status ? status : judge(x, fitted);
 		if (x->n_inverted == x->n_before) {
 			break;
 		}
@@ -303,7 +370,7 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 				    struct usk_graph_problem *problem, struct usk_clocks *c,
 				    struct usk_err *err)
 {
-	struct judging x = { .p = p, .c = c, .err = err };
+	struct judging x = { .p = p, .c = c, .problem = problem, .err = err };
 	const struct usk_sink *sink = p->opt->messages;
 	x.map = usk_alloc(p->n, sizeof(struct usk_map *));
 	x.clock = usk_alloc(p->n, sizeof *x.clock);
