@@ -26,14 +26,24 @@ struct corrected {
 	bool known; /* there is an estimate */
 };
 
+/* A message out of order that became a constraint before. */
+struct stuck {
+	struct usk_msg msg;
+	size_t pair;
+};
+
 struct judging {
 	struct parties *p;
 	struct usk_clocks *c;
 	struct usk_map **map;
-	struct usk_msg *inverted; /* of all rounds so far */
-	size_t n_inverted, cap_inverted;
+	struct usk_msg **left_out; /* by pair, while it is read: who is wrong is not judged */
+	struct usk_msg *inverted;  /* of all rounds so far */
+	size_t n_inverted, cap_inverted, n_before; /* before: when it was solved */
+	struct stuck *stuck; /* of this one: no constraint helps these any more */
+	size_t n_stuck, cap_stuck;
 	struct corrected *clock;
 	struct reading *reading;
+	const struct usk_graph_problem *problem;
 	uint64_t judged; /* messages of pairs whose clocks are both known */
 	struct usk_err *err;
 };
@@ -100,6 +110,16 @@ static bool comparable(const struct judging *x, const struct pair_source *s)
 	return x->clock[s->a].known && x->clock[s->b].known && a->reference == b->reference;
 }
 
+static struct usk_msg *outliers_of(const struct usk_pair *pair)
+{
+	struct usk_msg *out = usk_alloc(pair->n_outliers + 1, sizeof *out);
+	for (size_t i = 0; i < pair->n_outliers; i++) {
+		out[i] = pair->outlier[i].msg;
+	}
+	qsort(out, pair->n_outliers, sizeof *out, usk_msg_order);
+	return out;
+}
+
 static struct reading *begin(void *ctx, size_t pair)
 {
 	struct judging *x = ctx;
@@ -111,28 +131,25 @@ static struct reading *begin(void *ctx, size_t pair)
 		r->judge.map_a = a->map;
 		r->judge.map_b = b->map;
 		r->judge.with_delays = r->judge.keep_inverted = r->placed = true;
+		r->judge.left_out = x->left_out[pair] = outliers_of(&x->c->pair[pair]);
+		r->judge.n_left_out = x->c->pair[pair].n_outliers;
 	}
 	r->also = x->p->opt->messages;
 	return r;
 }
 
-static bool is_outlier(const struct usk_pair *pair, const struct usk_msg *m)
-{
-	bool found = false;
-	for (size_t i = 0; i < pair->n_outliers && !found; i++) {
-		found = !usk_msg_order(&pair->outlier[i].msg, m);
-	}
-	return found;
-}
-
-/* Who is out of order, but for those that are wrong anyway. */
-static void collect(struct judging *x, const struct usk_judge *j, const struct usk_pair *pair)
+/* Who is out of order. */
+static void collect(struct judging *x, const struct usk_judge *j, size_t pair)
 {
 	for (size_t i = 0; i < j->n_inverted; i++) {
-		if (!is_outlier(pair, &j->inverted[i])) {
+		const struct usk_msg *m = &j->inverted[i];
+		if (x->n_before && bsearch(m, x->inverted, x->n_before, sizeof *m, usk_msg_order)) {
+			x->stuck = usk_room(x->stuck, x->n_stuck, &x->cap_stuck, sizeof *x->stuck);
+			x->stuck[x->n_stuck++] = (struct stuck){ *m, pair };
+		} else {
 			x->inverted = usk_room(x->inverted, x->n_inverted, &x->cap_inverted,
 					       sizeof *x->inverted);
-			x->inverted[x->n_inverted++] = j->inverted[i];
+			x->inverted[x->n_inverted++] = *m;
 		}
 	}
 }
@@ -150,9 +167,17 @@ static enum usk_status finish(void *ctx, size_t pair, struct usk_err *err)
 		out->min_delay_a_to_b_ns = usk_judge_delays(j, false).min_ns;
 		out->min_delay_b_to_a_ns = usk_judge_delays(j, true).min_ns;
 	}
-	collect(x, j, out);
+	collect(x, j, pair);
 	usk_judge_free(j);
+	free(x->left_out[pair]);
+	x->left_out[pair] = NULL;
 	return USK_OK;
+}
+
+static bool has_delays(const struct judging *x, size_t pair)
+{
+	const struct pair_source *s = &x->p->pair[pair];
+	return usk_parties_delay(x->p, s->a, s->b) || usk_parties_delay(x->p, s->b, s->a);
 }
 
 /* Is it certain that no message of the pair is received before it was sent? */
@@ -166,7 +191,7 @@ static bool proved(struct judging *x, size_t pair, const struct fitted *f)
 	}
 	x->judged += out->a_to_b + out->b_to_a;
 	/* With minimum delays points are not where messages are. */
-	if (usk_parties_delay(x->p, s->a, s->b) || usk_parties_delay(x->p, s->b, s->a)) {
+	if (has_delays(x, pair)) {
 		return false;
 	}
 	struct usk_thinned *t =
@@ -205,6 +230,7 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted)
 	enum usk_status status = USK_OK;
 	size_t n = 0;
 	x->judged = 0;
+	x->n_stuck = 0;
 	x->c->evaluation.corrected_inversions = 0;
 	x->c->evaluation.too_fast = (struct usk_violations){ .count = 0 };
 	for (size_t i = 0; i < p->n_pairs; i++) {
@@ -222,30 +248,120 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted)
 		status = usk_readings(p, again, n, &plan, x->err);
 		for (size_t i = 0; i < p->n_pairs; i++) {
 			usk_judge_free(&x->reading[i].judge);
+			free(x->left_out[i]);
+			x->left_out[i] = NULL;
 		}
 	}
 	free(again);
 	return status;
 }
 
-/* So often are messages put in order that points did not stand for. */
-enum { ROUNDS = 10 };
+/* By how much a message is out of order, at least 1. */
+static int64_t lacks(const struct judging *x, const struct usk_msg *m)
+{
+	int64_t sent = m->sent_ns, received = m->received_ns;
+	(void)correct(&x->clock[m->from], &sent, 1);
+	(void)correct(&x->clock[m->to], &received, 1);
+	return sent > received ? gap(received, sent) : 1;
+}
+
+/* What no map puts in order is wrong: a map has one time for a stamp, and time does not fall. */
+static void set_aside(struct judging *x)
+{
+	for (size_t i = 0; i < x->n_stuck; i++) {
+		const struct stuck *k = &x->stuck[i];
+		struct usk_pair *out = &x->c->pair[k->pair];
+		out->outlier = usk_grow(out->outlier, out->n_outliers + 1, sizeof *out->outlier);
+		out->outlier[out->n_outliers++] = (struct usk_outlier){ k->msg, lacks(x, &k->msg) };
+		x->c->counts.outliers++;
+	}
+}
+
+/* ---- outliers of the graph as they were recorded ----------------------------------------------
+ */
+
+static struct reading *begin_naming(void *ctx, size_t pair)
+{
+	struct judging *x = ctx;
+	struct reading *r = &x->reading[pair];
+	*r = usk_reading_of(&x->p->pair[pair], x->err);
+	x->left_out[pair] = usk_alloc(x->problem->pair[pair].n_outliers, sizeof(struct usk_msg));
+	struct usk_pair *out = &x->c->pair[pair];
+	size_t n = x->problem->pair[pair].n_outliers, from = out->n_outliers - n;
+	for (size_t i = 0; i < n; i++) {
+		x->left_out[pair][i] = out->outlier[from + i].msg;
+	}
+	usk_reading_suspect(r, x->left_out[pair], n);
+	return r;
+}
+
+static enum usk_status finish_naming(void *ctx, size_t pair, struct usk_err *err)
+{
+	struct judging *x = ctx;
+	struct usk_pair *out = &x->c->pair[pair];
+	size_t n = x->problem->pair[pair].n_outliers, from = out->n_outliers - n;
+	(void)err;
+	for (size_t i = 0; i < n; i++) {
+		out->outlier[from + i].msg = x->left_out[pair][i];
+	}
+	return USK_OK;
+}
+
+/* Points of messages with a minimum delay are not where these were: they are looked for. */
+static enum usk_status name_outliers(struct judging *x)
+{
+	struct parties *p = x->p;
+	uint32_t *again = usk_alloc(p->n_pairs + 1, sizeof *again);
+	enum usk_status status = USK_OK;
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		if (x->problem->pair[i].n_outliers && has_delays(x, i)) {
+			again[n++] = (uint32_t)i;
+		}
+	}
+	if (n) {
+		const struct reading_plan plan = { x, begin_naming, finish_naming, false };
+		p->work_all += usk_readings_size(p, again, n);
+		status = usk_readings(p, again, n, &plan, x->err);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct reading *r = &x->reading[again[i]];
+		free(r->suspected);
+		r->suspected = NULL;
+		usk_judge_free(&r->judge);
+		free(x->left_out[again[i]]);
+		x->left_out[again[i]] = NULL;
+	}
+	free(again);
+	return status;
+}
+
+/* So often are messages put in order that points did not stand for; a few times was enough for all
+ * that was seen. */
+enum { ROUNDS = 100 };
 
 static enum usk_status solve_and_judge(struct judging *x, const struct fitted *fitted,
 				       struct usk_graph_problem *problem)
 {
-	size_t before = 0;
 	enum usk_status status = USK_OK;
 	for (int round = 0; round < ROUNDS && !status; round++) {
+		if (x->n_inverted) {
+			qsort(x->inverted, x->n_inverted, sizeof *x->inverted, usk_msg_order);
+		}
 		problem->more = x->inverted;
-		problem->n_more = before = x->n_inverted;
+		problem->n_more = x->n_before = x->n_inverted;
 		usk_graph_solve(x->c, problem);
 		maps_free(x);
 		maps_new(x);
-		status = judge(x, fitted);
-		if (x->n_inverted == before) {
+		status = name_outliers(x);
+		status = status ? status : judge(x, fitted);
+		if (x->n_inverted == x->n_before) {
 			break;
 		}
+	}
+	if (!status && x->n_stuck) {
+		set_aside(x);
+		status = judge(x, fitted);
 	}
 	return status;
 }
@@ -254,11 +370,12 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 				    struct usk_graph_problem *problem, struct usk_clocks *c,
 				    struct usk_err *err)
 {
-	struct judging x = { .p = p, .c = c, .err = err };
+	struct judging x = { .p = p, .c = c, .problem = problem, .err = err };
 	const struct usk_sink *sink = p->opt->messages;
 	x.map = usk_alloc(p->n, sizeof(struct usk_map *));
 	x.clock = usk_alloc(p->n, sizeof *x.clock);
 	x.reading = usk_alloc(p->n_pairs + 1, sizeof *x.reading);
+	x.left_out = usk_alloc(p->n_pairs + 1, sizeof(struct usk_msg *));
 	enum usk_status status = solve_and_judge(&x, fitted, problem);
 	if (!status && sink && sink->keep && p->n_pairs) {
 		sink->keep(sink->ctx);
@@ -282,6 +399,8 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	free(x.map);
 	free(x.clock);
 	free(x.reading);
+	free(x.left_out);
 	free(x.inverted);
+	free(x.stuck);
 	return status;
 }

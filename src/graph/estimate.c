@@ -47,12 +47,15 @@ static void set_wander(struct usk_work *w, const int64_t *wander)
 	}
 }
 
-/* What is written never falls, whatever the clock may have done. */
+/* What is written never falls, whatever the clock may have done, and has one time for a stamp. */
 static void forbid_falls(struct usk_work *w)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct usk_cell *c = &w->cell[i];
 		c->lower = c->lower == USK_UNBOUNDED ? USK_MONOTONE : c->lower;
+		if (i + 1 < w->first[w->owner[i] + 1] && w->x[i] == w->x[i + 1]) {
+			c->lower = c->upper = USK_SKEW;
+		}
 	}
 }
 
@@ -182,44 +185,63 @@ static void wish_lines(struct usk_work *w)
 /* ---- in order ----------------------------------------------------------------------------------
  */
 
-/* Raises times (lowers, down) by as little as it takes that T never falls and no message is turned
- * round. */
+int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool down)
+{
+	uint32_t first = w->first[w->owner[i]], last = w->first[w->owner[i] + 1] - 1;
+	uint32_t by[3] = { i > first ? i - 1 : USK_NO_EVENT, i < last ? i + 1 : USK_NO_EVENT,
+			   w->sent[i] == down ? w->peer[i] : USK_NO_EVENT };
+	int64_t v = t[i];
+	for (int k = 0; k < 3; k++) {
+		/* The neighbour on the far side says something of the same stamp alone. */
+		if (by[k] != USK_NO_EVENT && t[by[k]] != USK_NONE &&
+		    (k == 2 || k == down || w->x[by[k]] == w->x[i])) {
+			v = down == (t[by[k]] < v) ? t[by[k]] : v;
+		}
+	}
+	return v;
+}
+
+/* Raises times (lowers, down) by as little as it takes that T never falls, a stamp has one time,
+ * and no message is turned round. */
 static void settle(const struct usk_work *w, int64_t *t, bool down)
 {
 	for (bool moved = true; moved;) {
 		moved = false;
 		for (uint32_t n = 0; n < w->n_order; n++) {
-			uint32_t i = w->order[down ? w->n_order - 1 - n : n], p = w->peer[i];
+			uint32_t i = w->order[down ? w->n_order - 1 - n : n];
 			if (t[i] == USK_NONE) {
 				continue;
 			}
-			int64_t v = t[i];
-			uint32_t beside = down ? i + 1 : i - 1;
-			bool has = down ? i + 1 < w->first[w->owner[i] + 1]
-					: i > w->first[w->owner[i]];
-			if (has && t[beside] != USK_NONE) {
-				v = down ? (t[beside] < v ? t[beside] : v)
-					 : (t[beside] > v ? t[beside] : v);
-			}
-			if (p != USK_NO_EVENT && w->sent[i] == down && t[p] != USK_NONE) {
-				v = down ? (t[p] < v ? t[p] : v) : (t[p] > v ? t[p] : v);
-			}
+			int64_t v = usk_settled(w, t, i, down);
 			moved = moved || v != t[i];
 			t[i] = v;
 		}
 	}
 }
 
+/* Bounds of lines are rounded apart, by more than a message next to the reference allows: the
+ * solutions next to them are solutions. */
+static int64_t *in_order(const struct usk_work *w, const int64_t *t, bool down)
+{
+	int64_t *out = usk_grow(NULL, w->n + 1, sizeof *out);
+	memcpy(out, t, w->n * sizeof *out);
+	settle(w, out, down);
+	return out;
+}
+
 static void project(struct usk_work *w)
 {
+	int64_t *lo = in_order(w, w->lo_ns, false), *hi = in_order(w, w->hi_ns, true);
 	int64_t *up = usk_grow(NULL, w->n + 1, sizeof *up);
 	for (uint32_t i = 0; i < w->n; i++) {
 		int64_t t = w->t_ns[i];
 		if (t != USK_NONE) {
-			t = t < w->lo_ns[i] ? w->lo_ns[i] : t > w->hi_ns[i] ? w->hi_ns[i] : t;
+			t = t < lo[i] ? lo[i] : t > hi[i] ? hi[i] : t;
 		}
 		up[i] = w->t_ns[i] = t;
 	}
+	free(lo);
+	free(hi);
 	settle(w, up, false);
 	settle(w, w->t_ns, true);
 	for (uint32_t i = 0; i < w->n; i++) {

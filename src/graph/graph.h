@@ -16,7 +16,9 @@
  *     straight    clocks of constant rates: the polygon of lines, a linear program
  *     conflict    breaks from what pairs show; negative cycles and their repair
  *     estimate    one time for each event, in order, inside the bounds
+ *     ends        and of events that are bounded on one side
  *     publish     knots, few enough, whose chords hold the bounds
+ *     written     what these put out of order nevertheless: solved with once more
  */
 #ifndef USK_GRAPH_GRAPH_H
 #define USK_GRAPH_GRAPH_H

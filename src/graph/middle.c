@@ -7,9 +7,34 @@
  * Why   `middle` as a row of the table of estimators, and the band that compare judges by
  */
 #include "fit/fit.h"
-#include "graph/graph.h"
+#include "graph/work.h"
 
 #include <stdlib.h>
+
+/* Messages that the corridor dropped are put in order too, if they are at hand. */
+static void solve(const struct usk_fit *fit, struct usk_clocks *c, struct usk_graph_problem *p)
+{
+	struct usk_msg *msg = usk_grow(NULL, fit->n_msgs + 1, sizeof *msg);
+	struct usk_more more = { .n = 0 };
+	size_t n = 0;
+	for (size_t i = 0; i < fit->n_msgs; i++) {
+		struct usk_msg m = fit->msg[i];
+		if ((m.from == fit->a && m.to == fit->b) || (m.from == fit->b && m.to == fit->a)) {
+			m.from = m.from == fit->b;
+			m.to = !m.from;
+			msg[n++] = m;
+		}
+	}
+	do {
+		p->more = more.msg;
+		p->n_more = more.n;
+		usk_graph_solve(c, p);
+	} while (usk_written_messages(c, msg, n, &more));
+	p->more = NULL;
+	p->n_more = 0;
+	free(more.msg);
+	free(msg);
+}
 
 void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out)
 {
@@ -32,13 +57,14 @@ void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out)
 				       .span = span,
 				       .back = back,
 				       .threads = 1 };
+	c->max_skew_e12 = fit->max_skew_e12;
 	c->clock = usk_alloc(2, sizeof *c->clock);
 	c->n_clocks = 2;
 	c->pair = usk_alloc(1, sizeof *c->pair);
 	c->n_pairs = 1;
 	c->clock[0].resolution_ns = part.q_ns[USK_CEILING];
 	c->clock[1].resolution_ns = part.q_ns[USK_FLOOR];
-	usk_graph_solve(c, &p);
+	solve(fit, c, &p);
 	*out = c->clock[1];
 	free(out->path);
 	out->path = NULL;

@@ -806,6 +806,65 @@ static void write_stretches(const struct usk_work *w, uint32_t i, struct usk_clo
 	}
 }
 
+/* Bounds where messages bound one side only, to hold the estimate: they part as the slopes say that
+ * are written where nothing ties a clock any more. */
+static void open_ends(struct usk_work *w, const struct drawing *d)
+{
+	uint32_t a = d->from, b = d->to - 1;
+	for (uint32_t i = b + 1; i < w->first[d->clock + 1]; i++) {
+		usk_i128 hi = w->hi_ns[b] + 2 * ((usk_i128)w->x[i] - w->x[b]);
+		w->hi_ns[i] = usk_saturate(hi > w->t_ns[i] ? hi : w->t_ns[i]);
+	}
+	for (uint32_t i = w->first[d->clock]; i < a; i++) {
+		usk_i128 lo = w->lo_ns[a] - 2 * ((usk_i128)w->x[a] - w->x[i]);
+		w->lo_ns[i] = usk_saturate(lo < w->t_ns[i] ? lo : w->t_ns[i]);
+	}
+}
+
+/* Is a gate missed where the outermost line goes on, or is that no clock's? */
+static bool strays(const struct drawing *d, const struct drawing *all)
+{
+	int64_t skew = d->w->p->max_skew_e12;
+	bool far = false;
+	for (int end = 0; end < 2; end++) {
+		const struct usk_knot *k = d->knot + (end ? d->n_knots - 2 : 0), *at = k + end;
+		usk_i128 run = (usk_i128)k[1].local_ns - k->local_ns;
+		usk_i128 rise = (usk_i128)k[1].offset_ns - k->offset_ns;
+		usk_i128 steep = (rise < 0 ? -rise : rise) * USK_E12;
+		for (size_t i = 0; i < all->n_gates && !far; i++) {
+			const struct gate *g = &all->gate[i];
+			usk_i128 away = (usk_i128)g->x - at->local_ns;
+			if (end ? away > 0 : away < 0) {
+				usk_i128 y = at->offset_ns + usk_floor_div(rise * away, run);
+				far = y < g->lo || y > g->hi || steep > run * skew;
+			}
+		}
+	}
+	return far;
+}
+
+/* Knots to the first event and the last one, if what is known does not go on to there. */
+static void draw_ends(struct usk_work *w, struct drawing *d)
+{
+	uint32_t first = w->first[d->clock], end = w->first[d->clock + 1];
+	struct drawing all = { .w = w, .clock = d->clock, .from = first, .to = end };
+	if (d->from == first && d->to == end) {
+		return;
+	}
+	all.has[0] = all.has[1] = true;
+	open_ends(w, d);
+	make_gates(&all);
+	if (strays(d, &all)) {
+		make_corners(&all);
+		draw_few(&all);
+		free(d->knot);
+		d->knot = all.knot;
+		d->n_knots = all.n_knots;
+	}
+	free(all.corner);
+	free(all.gate);
+}
+
 static void write_clock(struct usk_work *w, uint32_t i)
 {
 	struct usk_clock *k = &w->c->clock[i];
@@ -841,9 +900,15 @@ static void write_clock(struct usk_work *w, uint32_t i)
 		make_gates(&d);
 	}
 	draw_few(&d);
+	if (both) {
+		draw_ends(w, &d);
+	}
 	k->knot = d.knot;
 	k->n_knots = d.n_knots;
 	k->drift_ppm = both ? usk_clock_drift(k) : NAN;
+	if (!both) { /* one side tells no rate */
+		k->drift_min_ppm = k->drift_max_ppm = NAN;
+	}
 	write_slopes(w, &d, k);
 	free(d.corner);
 	free(d.gate);

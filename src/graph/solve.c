@@ -344,6 +344,7 @@ static void solve_island(struct usk_work *w)
 		fill(w, w->clock[i]);
 	}
 	usk_estimate(w);
+	usk_estimate_ends(w);
 	usk_clock_reference(&c->clock[w->reference], w->p->span[w->reference].first_ns,
 			    w->p->span[w->reference].last_ns);
 	/* What is published is in whole ns: the rest makes room for it. */
@@ -353,6 +354,7 @@ static void solve_island(struct usk_work *w)
 	w->lo = w->hi = NULL;
 	w->order = NULL;
 	usk_publish(w);
+	*w->some = *w->some || w->hulls || usk_messages_share(w) < USK_ALL;
 	write_paths(w);
 	write_outliers(w);
 	write_left_out(w);
@@ -448,11 +450,13 @@ static void forget(struct usk_clocks *c, struct usk_graph_problem *p)
 	c->n_islands = 0;
 }
 
-void usk_graph_solve(struct usk_clocks *c, struct usk_graph_problem *p)
+/* false: not all points became events. */
+static bool solve_once(struct usk_clocks *c, struct usk_graph_problem *p)
 {
 	forget(c, p);
 	size_t notes = c->n_notes;
-	struct usk_work all = { .c = c, .p = p };
+	bool some = false;
+	struct usk_work all = { .c = c, .p = p, .some = &some };
 	bool *wrong = usk_alloc(p->n_pairs + 1, sizeof *wrong);
 	all.tied = usk_alloc(p->n_pairs + 1, sizeof *all.tied);
 	all.calm = usk_alloc(p->n_pairs + 1, sizeof *all.calm);
@@ -512,4 +516,29 @@ void usk_graph_solve(struct usk_clocks *c, struct usk_graph_problem *p)
 	free(wrong);
 	free(island);
 	free(size);
+	return !some;
+}
+
+/* So often; the caller sees what is left. */
+enum { ROUNDS = 4 };
+
+void usk_graph_solve(struct usk_clocks *c, struct usk_graph_problem *p)
+{
+	struct usk_more more = { .n = p->n_more, .cap = p->n_more };
+	const struct usk_msg *asked = p->more;
+	size_t n_asked = p->n_more;
+	more.msg = usk_grow(NULL, more.n + 1, sizeof *more.msg);
+	if (more.n) {
+		memcpy(more.msg, asked, more.n * sizeof *more.msg);
+	}
+	for (int round = 0; !solve_once(c, p) && round < ROUNDS; round++) {
+		if (!usk_written_points(c, p, &more)) {
+			break;
+		}
+		p->more = more.msg;
+		p->n_more = more.n;
+	}
+	p->more = asked;
+	p->n_more = n_asked;
+	free(more.msg);
 }

@@ -118,6 +118,7 @@ struct usk_work {
 	const struct usk_run *torn;    /* a run that no rate is left to; NULL */
 	struct usk_straight *straight; /* [all clocks]; NULL: cones are all there is */
 	bool hulls;		       /* events of hulls alone: lines ask for no more */
+	bool *some;		       /* not all points became events */
 
 	/* Published. */
 	int64_t *lo_ns, *hi_ns; /* of T, rounded outwards; USK_NONE: none */
@@ -237,12 +238,37 @@ bool usk_conflict_repair(struct usk_work *w);
 
 /** t_ns of every event whose bounds are known; spoils lo and hi. */
 void usk_estimate(struct usk_work *w);
+/** The least that event i is raised to (down: the most it is lowered to) by its neighbours and its
+ * message's other end, as t says of them. */
+int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool down);
+
+/* ---- ends.c -------------------------------------------------------------------------------------
+ */
+
+/** t_ns of events that are bounded on one side, of clocks that have others too. */
+void usk_estimate_ends(struct usk_work *w);
 
 /* ---- publish.c ----------------------------------------------------------------------------------
  */
 
 /** Quality, knots, jumps, stretches, slopes of the island's clocks. */
 void usk_publish(struct usk_work *w);
+
+/* ---- written.c ----------------------------------------------------------------------------------
+ */
+
+/* Constraints that are found by looking at what is written. */
+struct usk_more {
+	struct usk_msg *msg;
+	size_t n, cap;
+};
+
+/** Adds points of pairs that knots put out of order, or messages; false: there are none that were
+ * not in more yet, which is sorted. */
+bool usk_written_points(const struct usk_clocks *c, const struct usk_graph_problem *p,
+			struct usk_more *more);
+bool usk_written_messages(const struct usk_clocks *c, const struct usk_msg *msg, size_t n,
+			  struct usk_more *more);
 
 /* ---- paths.c ------------------------------------------------------------------------------------
  */

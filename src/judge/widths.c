@@ -9,16 +9,25 @@
  */
 #include "fit/fit.h"
 
+#include "num/cone.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-/* Within the bracket of a jump the band is as wide as the jump: that says nothing of the clock. */
+/* Within the bracket of a jump the band is as wide as the jump: that says nothing of the clock. So
+ * it is at its ends where nothing ties the clock any more. */
 static bool within_jump(const struct usk_clock *clock, const struct usk_knot *k)
 {
+	bool open[2] = { k == clock->knot && clock->before.most_e12 >= USK_E12,
+			 k == clock->knot + clock->n_knots - 1 &&
+				 clock->after.most_e12 >= USK_E12 };
 	for (size_t i = 0; i < clock->n_jumps; i++) {
 		const struct usk_jump *j = &clock->jump[i];
-		if (j->epoch == k->epoch && k->local_ns > j->after_local_ns &&
-		    k->local_ns < j->before_local_ns) {
+		if (j->epoch == k->epoch &&
+		    (k->local_ns > j->after_local_ns ||
+		     (open[0] && k->local_ns == j->after_local_ns)) &&
+		    (k->local_ns < j->before_local_ns ||
+		     (open[1] && k->local_ns == j->before_local_ns))) {
 			return true;
 		}
 	}

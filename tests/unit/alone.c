@@ -2,7 +2,7 @@
 #include "alone.h"
 
 #include "fit/fit.h"
-#include "graph/graph.h"
+#include "graph/work.h"
 
 #include <stdlib.h>
 
@@ -43,7 +43,15 @@ enum usk_status fit_alone(const struct usk_fit *fit, const struct usk_estimator 
 	c->n_pairs = 1;
 	c->clock[0].resolution_ns = part.q_ns[USK_CEILING];
 	c->clock[1].resolution_ns = part.q_ns[USK_FLOOR];
-	usk_graph_solve(c, &p);
+	/* As flow/corrected.c does: who is out of order becomes a constraint. */
+	struct usk_more more = { .n = 0 };
+	c->max_skew_e12 = p.max_skew_e12;
+	do {
+		p.more = more.msg;
+		p.n_more = more.n;
+		usk_graph_solve(c, &p);
+	} while (usk_written_messages(c, fit->msg, fit->n_msgs, &more));
+	free(more.msg);
 	*out = c->clock[1];
 	free(out->path);
 	free(out->jump);
