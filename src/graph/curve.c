@@ -13,31 +13,38 @@
  * bring the two hulls closer: at first since there are more messages and less is left of their
  * noise, by half as much each time the length doubles; then since the clock bends in them, by more
  * each time. Cells are doubled until it is by more, and where it was least noise and bends are as
- * large. A clock of constant rate is one window, whose knots are on one straight line.
+ * large. Where a clock bends sharply, as daemons make it, windows stay short. A clock of constant
+ * rate is one window, whose knots are on one straight line.
  */
 #include "graph/curve.h"
 #include "fit/fit.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 /* Hulls of cells side by side; both sides are upper hulls, as in usk_part. */
 struct cells {
 	size_t n;
 	int64_t *end;	      /* [n + 1]: cell i is from end[i] to before end[i + 1] */
+	int64_t *half;	      /* [n]: where two cells became this one, INT64_MIN: none did */
 	uint32_t *piece;      /* [n] */
 	struct usk_xy *xy[2]; /* vertices, cell by cell */
 	size_t *first[2];     /* [n + 1] */
 };
 
-/* The two hulls over the middle of a window. */
+/* The two hulls over the middle of a window; how far apart they are there and over the middles of
+ * its cells. */
 struct middle {
 	int64_t x;
 	uint32_t piece;
 	bool good; /* both hulls span it */
 	bool any;  /* or say something of it at least */
-	long double y, slope, gap;
+	long double y, slope;
+	struct place {
+		int64_t x; /* INT64_MIN: it has none */
+		long double gap;
+	} over[3];
 };
 
 struct middles {
@@ -141,12 +148,14 @@ static void make_cells(const struct usk_part *p, const struct pieces *all, size_
 {
 	c->n = 0;
 	c->end = usk_grow(NULL, n + 1, sizeof *c->end);
+	c->half = usk_grow(NULL, n + 1, sizeof *c->half);
 	c->piece = usk_grow(NULL, n + 1, sizeof *c->piece);
 	for (size_t i = 0; i < all->n; i++) {
 		const struct piece *s = &all->at[i];
 		usk_i128 length = (usk_i128)s->to - s->from + 1;
 		for (size_t k = 0; k < s->cells; k++) {
 			c->piece[c->n] = (uint32_t)i;
+			c->half[c->n] = INT64_MIN;
 			c->end[c->n++] =
 				(int64_t)(s->from + length * (usk_i128)k / (usk_i128)s->cells);
 		}
@@ -198,6 +207,7 @@ static bool merge(struct cells *c)
 				c->first[side][m] = v[side];
 				v[side] += h;
 			}
+			c->half[m] = by == 2 ? c->end[k + 1] : INT64_MIN;
 			c->piece[m] = c->piece[k];
 			c->end[m] = c->end[k];
 		}
@@ -213,85 +223,126 @@ static bool merge(struct cells *c)
 /* ---- windows -----------------------------------------------------------------------------------
  */
 
-/* The line of a hull's edge over x, or of the edge next to it. */
+/* A hull over x: its edge there, or the one next to it, as a line. */
 struct facing {
-	size_t n; /* vertices */
 	bool spans;
 	long double y, slope;
 };
 
-static struct facing face(const struct usk_xy *v, size_t n, int64_t x, struct usk_xy *h)
+static struct facing face(const struct usk_xy *h, size_t n, int64_t x)
 {
-	struct facing f = { 0, false, 0, 0 };
-	for (size_t i = 0; i < n; i++) {
-		f.n = usk_hull_push(h, f.n, v[i]);
-	}
-	f.spans = usk_hull_spans(h, f.n, x);
-	if (f.n) {
-		size_t i = usk_xy_find(h, f.n, x);
-		i = i + 1 < f.n ? i : f.n - 1;
+	struct facing f = { usk_hull_spans(h, n, x), 0, 0 };
+	if (n) {
+		size_t i = usk_xy_find(h, n, x);
+		i = i + 1 < n ? i : n - 1;
 		i -= i > 0;
-		const struct usk_xy *a = &h[i], *b = &h[i + (f.n > 1)];
-		f.slope = f.n > 1 ? (long double)(b->y - a->y) / (long double)(b->x - a->x) : 0;
+		const struct usk_xy *a = &h[i], *b = &h[i + (n > 1)];
+		f.slope = n > 1 ? (long double)(b->y - a->y) / (long double)(b->x - a->x) : 0;
 		f.y = (long double)a->y + f.slope * (long double)(x - a->x);
 	}
 	return f;
 }
 
-static struct middles look(const struct cells *c, struct usk_xy *room)
+static struct middle look_at(const struct cells *c, size_t i, struct usk_xy *const room[2])
+{
+	struct middle m = { .x = c->end[i + 1], .piece = c->piece[i] };
+	struct facing f[2];
+	size_t n[2] = { 0, 0 };
+	for (int side = 0; side < 2; side++) {
+		for (size_t v = c->first[side][i]; v < c->first[side][i + 2]; v++) {
+			n[side] = usk_hull_push(room[side], n[side], c->xy[side][v]);
+		}
+		f[side] = face(room[side], n[side], m.x);
+	}
+	for (int side = 0; side < 2; side++) {
+		if (n[side] == 1) { /* takes the other side's */
+			f[side].slope = -f[!side].slope;
+			f[side].y += f[side].slope * (long double)(m.x - room[side][0].x);
+		}
+	}
+	m.good = f[0].spans && f[1].spans;
+	m.any = n[0] && n[1];
+	m.y = (f[0].y - f[1].y) / 2;
+	m.slope = (f[0].slope - f[1].slope) / 2;
+	const int64_t over[3] = { c->half[i], m.x, c->half[i + 1] };
+	for (int k = 0; k < 3; k++) {
+		struct facing lo = face(room[0], n[0], over[k]), hi = face(room[1], n[1], over[k]);
+		bool spans = lo.spans && hi.spans;
+		m.over[k] = (struct place){ spans ? over[k] : INT64_MIN, -lo.y - hi.y };
+	}
+	return m;
+}
+
+static struct middles look(const struct cells *c, struct usk_xy *const room[2])
 {
 	struct middles out = { usk_alloc(c->n + 1, sizeof *out.at), 0 };
 	for (size_t i = 0; i + 1 < c->n; i++) {
-		if (c->piece[i] != c->piece[i + 1]) {
-			continue;
+		if (c->piece[i] == c->piece[i + 1]) {
+			out.at[out.n++] = look_at(c, i, room);
 		}
-		struct middle m = { .x = c->end[i + 1], .piece = c->piece[i] };
-		struct facing f[2];
-		for (int side = 0; side < 2; side++) {
-			size_t from = c->first[side][i], to = c->first[side][i + 2];
-			f[side] = face(c->xy[side] + from, to - from, m.x, room);
-		}
-		for (int side = 0; side < 2; side++) {
-			if (f[side].n == 1) { /* takes the other side's */
-				f[side].slope = -f[!side].slope;
-				f[side].y += f[side].slope *
-					     (long double)(m.x - c->xy[side][c->first[side][i]].x);
-			}
-		}
-		m.good = f[0].spans && f[1].spans;
-		m.any = f[0].n && f[1].n;
-		m.y = (f[0].y - f[1].y) / 2;
-		m.slope = (f[0].slope - f[1].slope) / 2;
-		m.gap = -f[0].y - f[1].y;
-		out.at[out.n++] = m;
 	}
 	return out;
 }
 
-/* By how much hulls came closer on average, where both windows have a middle; a window is as good
- * as the one before it unless fewer have one. */
-struct closer {
-	long double by;
-	size_t windows;
-};
-
-static struct closer compare(const struct middles *fine, const struct middles *coarse)
+/* The first window of m whose middle is x or later. */
+static size_t find(const struct middles *m, uint32_t piece, int64_t x)
 {
-	struct closer c = { 0, 0 };
-	for (size_t i = 0, k = 0; i < coarse->n; i++) {
-		const struct middle *m = &coarse->at[i];
-		while (k < fine->n &&
-		       (fine->at[k].piece < m->piece ||
-			(fine->at[k].piece == m->piece && fine->at[k].x < m->x))) {
-			k++;
-		}
-		if (k < fine->n && fine->at[k].x == m->x && fine->at[k].good && m->good) {
-			c.by += fine->at[k].gap - m->gap;
-			c.windows++;
+	size_t a = 0, b = m->n;
+	while (a < b) {
+		size_t mid = a + (b - a) / 2;
+		const struct middle *k = &m->at[mid];
+		if (k->piece < piece || (k->piece == piece && k->x < x)) {
+			a = mid + 1;
+		} else {
+			b = mid;
 		}
 	}
-	c.by = c.windows ? c.by / (long double)c.windows : 0;
-	return c;
+	return a;
+}
+
+static const struct middle *middle_at(const struct middles *m, uint32_t piece, int64_t x)
+{
+	size_t i = find(m, piece, x);
+	bool is = i < m->n && m->at[i].piece == piece && m->at[i].x == x && m->at[i].good;
+	return is ? &m->at[i] : NULL;
+}
+
+/* By how much a window's hulls are closer than those of shorter windows: each place that both have.
+ * Returns how many. */
+static size_t closer(const struct middles *fine, const struct middle *m, long double by[3])
+{
+	size_t n = 0;
+	for (int k = 0; k < 3; k++) {
+		const struct middle *f = m->over[k].x == INT64_MIN
+						 ? NULL
+						 : middle_at(fine, m->piece, m->over[k].x);
+		if (f) {
+			by[n++] = f->over[1].gap - m->over[k].gap;
+		}
+	}
+	return n;
+}
+
+static int by_size(const void *pa, const void *pb)
+{
+	long double a = *(const long double *)pa, b = *(const long double *)pb;
+	return (a > b) - (a < b);
+}
+
+/* The mean, but for the largest quarter: few sharp bends say nothing of the others. */
+static long double mean_closer(const struct middles *fine, const struct middles *coarse, size_t *n)
+{
+	long double *by = usk_grow(NULL, 3 * coarse->n + 1, sizeof *by), sum = 0;
+	*n = 0;
+	for (size_t i = 0; i < coarse->n; i++) {
+		*n += closer(fine, &coarse->at[i], by + *n);
+	}
+	qsort(by, *n, sizeof *by, by_size);
+	for (size_t i = 0; i < *n - *n / 4; i++) {
+		sum += by[i];
+	}
+	free(by);
+	return *n ? sum / (long double)(*n - *n / 4) : 0;
 }
 
 static bool most_good(const struct middles *m)
@@ -303,43 +354,61 @@ static bool most_good(const struct middles *m)
 	return 4 * good >= 3 * m->n;
 }
 
-/* More than noise that should have become less can explain: of few windows chance is large. */
-static bool bends(struct closer now, long double least)
+/* ---- their length ------------------------------------------------------------------------------
+ */
+
+enum { LEVELS = 16 };
+
+/* Windows by length, the shortest first. */
+struct levels {
+	struct middles at[LEVELS];
+	long double closer[LEVELS]; /* than those before */
+	size_t n, best;
+};
+
+static double tune(const char *name, double v)
 {
-	long double chance = 2 / (long double)now.windows;
-	return now.windows && now.by * now.by > 4 * least * least * (1 + 16 * chance);
+	return getenv(name) ? atof(getenv(name)) : v;
 }
 
-static struct middles best_of(struct cells *c, const struct usk_part *p)
+static void look_by_length(struct cells *c, const struct usk_part *p, struct levels *l)
 {
-	size_t most = p->n[0] > p->n[1] ? p->n[0] : p->n[1];
-	struct usk_xy *room = usk_grow(NULL, most + 1, sizeof *room);
-	struct middles last = look(c, room), best = { NULL, 0 };
-	long double least = -1;
-	while (merge(c)) {
-		struct middles now = look(c, room);
-		struct closer by = compare(&last, &now);
-		bool usable = most_good(&last);
-		if (usable && least >= 0 && bends(by, least)) {
-			free(last.at);
-			free(now.at);
-			last = best;
-			best.at = NULL;
-			break;
-		}
-		if (usable && by.windows && (least < 0 || by.by < least)) {
-			least = by.by;
-			free(best.at);
-			best.at = usk_grow(NULL, now.n + 1, sizeof *best.at);
-			memcpy(best.at, now.at, now.n * sizeof *now.at);
-			best.n = now.n;
-		}
-		free(last.at);
-		last = now;
+	struct usk_xy *room[2];
+	long double noise = -1, least = -1;
+	double A = tune("TA", 1.3), B = tune("TB", 2), C = tune("TC", 0.707);
+	size_t least_at = 0;
+	for (int side = 0; side < 2; side++) {
+		room[side] = usk_grow(NULL, p->n[side] + 1, sizeof *room[side]);
 	}
-	free(best.at);
-	free(room);
-	return last;
+	l->at[0] = look(c, room);
+	l->n = 1;
+	l->best = 0;
+	for (bool bent = false; !bent && merge(c); l->n++) {
+		size_t n;
+		l->at[l->n] = look(c, room);
+		bool usable = most_good(&l->at[l->n - 1]);
+		long double by = l->closer[l->n] = mean_closer(&l->at[l->n - 1], &l->at[l->n], &n);
+		if (!usable || !n) {
+			l->best = l->n;
+			continue;
+		}
+		noise *= C;
+		bent = noise >= 0 && by > noise * (A + B / sqrtl((long double)n));
+		noise = noise < 0 || by < noise ? by : noise;
+		if (least < 0 || by < least) {
+			least = by;
+			least_at = l->n;
+		}
+		l->best = bent ? least_at : l->n;
+	}
+	free(room[0]);
+	free(room[1]);
+	if (getenv("TV")) {
+		for (size_t i = 0; i < l->n; i++) {
+			fprintf(stderr, "level %zu: %zu windows closer %.3Lf\n", i, l->at[i].n, l->closer[i]);
+		}
+		fprintf(stderr, "best %zu\n", l->best);
+	}
 }
 
 /* ---- knots -------------------------------------------------------------------------------------
@@ -350,14 +419,69 @@ struct knots {
 	size_t n;
 };
 
-static void put(const struct usk_part *p, struct knots *k, int64_t x, long double y)
+static void put(const struct usk_part *p, uint32_t piece, struct knots *k, int64_t x, long double y)
 {
 	struct usk_knot at = { .local_ns = usk_saturate((usk_i128)p->frame.local_ns + x),
 			       .offset_ns = usk_saturate((usk_i128)p->frame.offset_ns +
-							 (usk_i128)roundl(y)) };
+							 (usk_i128)roundl(y)),
+				.epoch = piece };
 	if (!k->n || k->at[k->n - 1].local_ns < at.local_ns) {
 		k->at[k->n++] = at;
 	}
+}
+
+/* Sharp bends show in single windows. */
+static bool is_sharp(const struct levels *l, size_t level, const struct middle *m)
+{
+	double SHARP = tune("TS", 10);
+	long double by[3];
+	size_t n = level && l->closer[level] > 0 ? closer(&l->at[level - 1], m, by) : 0;
+	bool sharp = false;
+	for (size_t i = 0; i < n; i++) {
+		sharp = sharp || by[i] > SHARP * l->closer[level];
+	}
+	return sharp;
+}
+
+/* A window's middle; of those with a sharp bend the middles of shorter ones. */
+static void choose(const struct levels *l, size_t level, const struct middle *m,
+		   struct middles *out)
+{
+	if (!is_sharp(l, level, m)) {
+		out->at[out->n++] = *m;
+		return;
+	}
+	for (int k = 0; k < 3; k++) {
+		const struct middle *f = m->over[k].x == INT64_MIN
+						 ? NULL
+						 : middle_at(&l->at[level - 1], m->piece,
+							     m->over[k].x);
+		if (f) {
+			choose(l, level - 1, f, out);
+		}
+	}
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct middle *a = pa, *b = pb;
+	return a->piece != b->piece ? (a->piece > b->piece) - (a->piece < b->piece)
+				    : (a->x > b->x) - (a->x < b->x);
+}
+
+static struct middles choose_all(const struct levels *l)
+{
+	size_t most = 0;
+	const struct middles *from = &l->at[l->best];
+	for (size_t i = 0; i <= l->best; i++) {
+		most += 2 * l->at[i].n;
+	}
+	struct middles out = { usk_alloc(most + 1, sizeof *out.at), 0 };
+	for (size_t i = 0; i < from->n; i++) {
+		choose(l, l->best, &from->at[i], &out);
+	}
+	qsort(out.at, out.n, sizeof *out.at, by_time);
+	return out;
 }
 
 /* Beyond the outermost middles of a piece their slopes go on. */
@@ -374,14 +498,14 @@ static bool put_piece(const struct usk_part *p, const struct piece *s, const str
 	if (!first) {
 		return false;
 	}
-	put(p, k, s->from, first->y + first->slope * (long double)(s->from - first->x));
+	put(p, m->piece, k, s->from, first->y + first->slope * (long double)(s->from - first->x));
 	for (const struct middle *i = first; n > 1 && i <= last; i++) {
 		if (i->good) {
-			put(p, k, i->x, i->y);
+			put(p, m->piece, k, i->x, i->y);
 		}
 	}
 	int64_t to = s->to > s->from ? s->to : s->from + 1;
-	put(p, k, to, last->y + last->slope * (long double)(to - last->x));
+	put(p, m->piece, k, to, last->y + last->slope * (long double)(to - last->x));
 	return true;
 }
 
@@ -391,6 +515,7 @@ struct usk_knot *usk_pair_curve(const struct usk_part *p, const struct usk_calm 
 {
 	struct pieces all = { NULL, 0, 0 };
 	struct cells c;
+	struct levels l;
 	struct knots k = { NULL, 0 };
 	*n = 0;
 	if (!p->n[0] || !p->n[1]) {
@@ -398,7 +523,8 @@ struct usk_knot *usk_pair_curve(const struct usk_part *p, const struct usk_calm 
 	}
 	cut(p, calm, back_a, back_b, &all);
 	make_cells(p, &all, count_cells(p, &all), &c);
-	struct middles m = best_of(&c, p);
+	look_by_length(&c, p, &l);
+	struct middles m = choose_all(&l);
 	k.at = usk_alloc(m.n + 2 * all.n + 1, sizeof *k.at);
 	for (size_t i = 0, to; i < m.n; i = to) {
 		for (to = i; to < m.n && m.at[to].piece == m.at[i].piece; to++) {
@@ -409,6 +535,10 @@ struct usk_knot *usk_pair_curve(const struct usk_part *p, const struct usk_calm 
 		free(c.xy[side]);
 		free(c.first[side]);
 	}
+	for (size_t i = 0; i < l.n; i++) {
+		free(l.at[i].at);
+	}
+	free(c.half);
 	free(c.end);
 	free(c.piece);
 	free(m.at);

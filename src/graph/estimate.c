@@ -108,7 +108,8 @@ struct course {
 	size_t n;
 };
 
-static int64_t course_at(const struct course *c, int64_t b)
+/* gap: set where something happened to the pair around b. */
+static int64_t course_at(const struct course *c, int64_t b, bool *gap)
 {
 	size_t i = 0, end = c->n - 1;
 	while (end - i > 1) {
@@ -119,44 +120,49 @@ static int64_t course_at(const struct course *c, int64_t b)
 			end = mid;
 		}
 	}
+	*gap = *gap || (c->knot[i].epoch != c->knot[i + 1].epoch && c->knot[i].local_ns < b &&
+			b < c->knot[i + 1].local_ns);
 	return usk_saturate((usk_i128)b + usk_line_at(c->knot, c->n, &i, b));
 }
 
 /* b's stamp when a shows t: the line turned round, by halving. */
-static int64_t course_back(const struct course *c, int64_t a)
+static int64_t course_back(const struct course *c, int64_t a, bool *gap)
 {
+	bool any = false;
 	usk_i128 far = usk_e12(1) / 1000000; /* 1e6 ns to begin with */
 	usk_i128 lo = (usk_i128)a - c->knot[0].offset_ns, hi = lo;
-	while (course_at(c, usk_saturate(lo)) > a && far < USK_TIME_MAX) {
+	while (course_at(c, usk_saturate(lo), &any) > a && far < USK_TIME_MAX) {
 		lo -= far;
 		far *= 2;
 	}
 	far = usk_e12(1) / 1000000;
-	while (course_at(c, usk_saturate(hi)) < a && far < USK_TIME_MAX) {
+	while (course_at(c, usk_saturate(hi), &any) < a && far < USK_TIME_MAX) {
 		hi += far;
 		far *= 2;
 	}
 	while (hi - lo > 1) {
 		usk_i128 mid = lo + (hi - lo) / 2;
-		if (course_at(c, usk_saturate(mid)) < a) {
+		if (course_at(c, usk_saturate(mid), &any) < a) {
 			lo = mid;
 		} else {
 			hi = mid;
 		}
 	}
+	course_at(c, usk_saturate(hi), gap);
 	return usk_saturate(hi);
 }
 
 /* Along the way to the reference by each pair's course. */
 static bool compose(const struct usk_work *w, const struct course *course,
-		    const struct usk_way *way, uint32_t k, int64_t x, int64_t *t)
+		    const struct usk_way *way, uint32_t k, int64_t x, int64_t *t,
+		    bool *gap)
 {
 	for (; k != w->reference; k = way[k].from) {
 		if (!way[k].reached || way[k].pair == UINT32_MAX || !course[way[k].pair].n) {
 			return false;
 		}
 		const struct course *c = &course[way[k].pair];
-		x = w->p->pair[way[k].pair].b == k ? course_at(c, x) : course_back(c, x);
+		x = w->p->pair[way[k].pair].b == k ? course_at(c, x, gap) : course_back(c, x, gap);
 	}
 	*t = x;
 	return true;
@@ -190,17 +196,40 @@ static void draw_pairs(void *ctx, size_t from, size_t to)
 	}
 }
 
+/* Events from one to the other on a straight line between these. */
+static void span(struct usk_work *w, uint32_t from, uint32_t to)
+{
+	usk_i128 run = (usk_i128)w->x[to] - w->x[from], rise = (usk_i128)w->t_ns[to] - w->t_ns[from];
+	for (uint32_t i = from + 1; i < to; i++) {
+		if (w->t_ns[i] != USK_NONE) {
+			w->t_ns[i] = (int64_t)(w->t_ns[from] +
+					       usk_floor_div(rise * ((usk_i128)w->x[i] - w->x[from]),
+							     run > 0 ? run : 1));
+		}
+	}
+}
+
+/* What happens to clocks on the way may show in two pairs, and in each of them at its own time: a
+ * clock goes on meanwhile. */
 static void wish_clocks(void *ctx, size_t from, size_t to)
 {
 	struct drawn *d = ctx;
 	struct usk_work *w = d->w;
 	for (size_t k = from; k < to; k++) {
-		uint32_t clock = w->clock[k];
+		uint32_t clock = w->clock[k], last = USK_NO_EVENT;
 		for (uint32_t i = w->first[clock]; i < w->first[clock + 1]; i++) {
 			int64_t t;
-			if (w->t_ns[i] != USK_NONE &&
-			    compose(w, d->course, d->way, clock, w->x[i], &t)) {
-				w->t_ns[i] = t;
+			bool gap = false;
+			if (w->t_ns[i] == USK_NONE ||
+			    !compose(w, d->course, d->way, clock, w->x[i], &t, &gap)) {
+				continue;
+			}
+			w->t_ns[i] = t;
+			if (!gap) {
+				if (last != USK_NO_EVENT && last + 1 < i) {
+					span(w, last, i);
+				}
+				last = i;
 			}
 		}
 	}

@@ -525,7 +525,7 @@ static bool draw_lines(const struct drawing *d, int64_t share, size_t most, stru
 	if (d->has[0] && d->has[1]) {
 		bool is_line = s && s->line[0].x < s->line[1].x;
 		line[2] = is_line ? copy(s->line, 2)
-				  : draw_estimate(d, share > 4 ? share / 4 : 1, most);
+				  : draw_estimate(d, 4096, most);
 		return line[2].n;
 	}
 	return true;
