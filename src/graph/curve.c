@@ -21,7 +21,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <stdio.h>
 
 /* Hulls of cells side by side; both sides are upper hulls, as in usk_part. */
 struct cells {
@@ -366,16 +365,17 @@ struct levels {
 	size_t n, best;
 };
 
-static double tune(const char *name, double v)
+/* What is left of noise in windows twice as long: half of it, more where the fastest messages are
+ * rare. Of few windows chance is large. */
+static bool bends(long double by, long double noise, size_t n)
 {
-	return getenv(name) ? atof(getenv(name)) : v;
+	return by > noise * (1.5L + 4 / sqrtl((long double)n));
 }
 
 static void look_by_length(struct cells *c, const struct usk_part *p, struct levels *l)
 {
 	struct usk_xy *room[2];
 	long double noise = -1, least = -1;
-	double A = tune("TA", 1.3), B = tune("TB", 2), C = tune("TC", 0.707);
 	size_t least_at = 0;
 	for (int side = 0; side < 2; side++) {
 		room[side] = usk_grow(NULL, p->n[side] + 1, sizeof *room[side]);
@@ -392,8 +392,8 @@ static void look_by_length(struct cells *c, const struct usk_part *p, struct lev
 			l->best = l->n;
 			continue;
 		}
-		noise *= C;
-		bent = noise >= 0 && by > noise * (A + B / sqrtl((long double)n));
+		noise *= 0.707L;
+		bent = noise >= 0 && bends(by, noise, n);
 		noise = noise < 0 || by < noise ? by : noise;
 		if (least < 0 || by < least) {
 			least = by;
@@ -403,12 +403,6 @@ static void look_by_length(struct cells *c, const struct usk_part *p, struct lev
 	}
 	free(room[0]);
 	free(room[1]);
-	if (getenv("TV")) {
-		for (size_t i = 0; i < l->n; i++) {
-			fprintf(stderr, "level %zu: %zu windows closer %.3Lf\n", i, l->at[i].n, l->closer[i]);
-		}
-		fprintf(stderr, "best %zu\n", l->best);
-	}
 }
 
 /* ---- knots -------------------------------------------------------------------------------------
@@ -433,7 +427,7 @@ static void put(const struct usk_part *p, uint32_t piece, struct knots *k, int64
 /* Sharp bends show in single windows. */
 static bool is_sharp(const struct levels *l, size_t level, const struct middle *m)
 {
-	double SHARP = tune("TS", 10);
+	enum { SHARP = 10 };
 	long double by[3];
 	size_t n = level && l->closer[level] > 0 ? closer(&l->at[level - 1], m, by) : 0;
 	bool sharp = false;
@@ -485,7 +479,7 @@ static struct middles choose_all(const struct levels *l)
 }
 
 /* Beyond the outermost middles of a piece their slopes go on. */
-static bool put_piece(const struct usk_part *p, const struct piece *s, const struct middle *m,
+static void put_piece(const struct usk_part *p, const struct piece *s, const struct middle *m,
 		      size_t n, struct knots *k)
 {
 	const struct middle *first = NULL, *last = NULL;
@@ -496,7 +490,7 @@ static bool put_piece(const struct usk_part *p, const struct piece *s, const str
 		}
 	}
 	if (!first) {
-		return false;
+		return;
 	}
 	put(p, m->piece, k, s->from, first->y + first->slope * (long double)(s->from - first->x));
 	for (const struct middle *i = first; n > 1 && i <= last; i++) {
@@ -506,7 +500,6 @@ static bool put_piece(const struct usk_part *p, const struct piece *s, const str
 	}
 	int64_t to = s->to > s->from ? s->to : s->from + 1;
 	put(p, m->piece, k, to, last->y + last->slope * (long double)(to - last->x));
-	return true;
 }
 
 struct usk_knot *usk_pair_curve(const struct usk_part *p, const struct usk_calm *calm,

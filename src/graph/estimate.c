@@ -244,18 +244,28 @@ static bool has_lines(const struct usk_work *w)
 	return any;
 }
 
-static void wish(struct usk_work *w, bool lines)
+/* Are there messages both ways along all ways? */
+static bool two_ways(const struct usk_work *w, const struct usk_way *way)
 {
-	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
+	bool all = true;
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		uint32_t k = w->clock[i];
+		const struct usk_part *p =
+			way[k].pair == UINT32_MAX ? NULL : w->p->pair[way[k].pair].part;
+		all = all && (k == w->reference || (p && p->n[0] && p->n[1]));
+	}
+	return all;
+}
+
+static void wish(struct usk_work *w, const struct usk_way *way, bool lines)
+{
 	struct drawn d = { w, way, usk_alloc(w->p->n_pairs + 1, sizeof *d.course), lines };
-	usk_paths_of(w, w->reference, way);
 	usk_parallel(w->p->n_pairs, 4, w->p->threads, draw_pairs, &d);
 	usk_parallel(w->n_clocks, 1, w->p->threads, wish_clocks, &d);
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
 		free(d.course[i].own);
 	}
 	free(d.course);
-	free(way);
 }
 
 /* ---- in order ----------------------------------------------------------------------------------
@@ -312,8 +322,10 @@ static void project(struct usk_work *w)
 void usk_estimate(struct usk_work *w)
 {
 	bool lines = has_lines(w);
+	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
 	w->t_ns = usk_grow(w->t_ns, w->n + 1, sizeof *w->t_ns);
-	if (!lines && !w->straight && getenv("NARROW")) {
+	usk_paths_of(w, w->reference, way);
+	if (!lines && !w->straight && !two_ways(w, way)) {
 		narrow(w);
 	}
 	for (uint32_t i = 0; i < w->n; i++) {
@@ -327,8 +339,9 @@ void usk_estimate(struct usk_work *w)
 		w->t_ns[i] = known ? usk_saturate(middle) : USK_NONE;
 	}
 	if (lines || !w->straight) {
-		wish(w, lines);
+		wish(w, way, lines);
 	}
+	free(way);
 	if (w->straight) {
 		usk_straight_wish(w);
 	}

@@ -525,7 +525,7 @@ static bool draw_lines(const struct drawing *d, int64_t share, size_t most, stru
 	if (d->has[0] && d->has[1]) {
 		bool is_line = s && s->line[0].x < s->line[1].x;
 		line[2] = is_line ? copy(s->line, 2)
-				  : draw_estimate(d, 4096, most);
+				  : draw_estimate(d, getenv("KE") ? atoi(getenv("KE")) : 4096, most);
 		return line[2].n;
 	}
 	return true;
@@ -592,26 +592,9 @@ out:
 	free(x);
 }
 
-/* As near to the bounds as so many knots allow: the share is halved, then tried in between. */
 static void draw_few(struct drawing *d)
 {
-	bool few = d->w->c->n_clocks <= FEW_CLOCKS;
-	size_t most = few ? MOST_KNOTS : MOST_KNOTS_OF_MANY;
-	int64_t near = few ? 1024 : 32, far = near;
-	draw(d, near, most);
-	while (d->n_knots > most && far > 2) {
-		near = far;
-		far /= 4;
-		draw(d, far, most);
-	}
-	while (near - far > 1 + far / 4) {
-		int64_t mid = far + (near - far) / 2;
-		draw(d, mid, most);
-		*(d->n_knots > most ? &near : &far) = mid;
-	}
-	if (near > far && d->n_knots > most) {
-		draw(d, far, SIZE_MAX);
-	}
+	draw(d, getenv("KN") ? atoi(getenv("KN")) : 64, SIZE_MAX);
 }
 
 /* ---- the clock ---------------------------------------------------------------------------------
