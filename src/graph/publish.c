@@ -477,6 +477,59 @@ static void hold_bounds(struct drawing *d)
 	free(more[1]);
 }
 
+/* How far the bound at one end of a link may go in, the other end being `held`: corners of the link
+ * stay outside. by: from the held end. */
+static int64_t reach(const struct corner *c, size_t n, const struct usk_knot *held, int64_t held_at,
+		     int64_t at, int sign)
+{
+	usk_i128 least = USK_TIME_MAX;
+	usk_i128 run = at > held->local_ns ? (usk_i128)at - held->local_ns
+					   : (usk_i128)held->local_ns - at;
+	for (size_t i = 0; i < n; i++) {
+		usk_i128 by = (usk_i128)c[i].x - held->local_ns;
+		usk_i128 y = sign > 0 ? c[i].lo : -(usk_i128)c[i].hi;
+		by = by < 0 ? -by : by;
+		if (by > 0) {
+			usk_i128 most = usk_floor_div((y - (usk_i128)sign * held_at) * run, by);
+			least = most < least ? most : least;
+		}
+	}
+	return usk_saturate(least + (usk_i128)sign * held_at);
+}
+
+/* Each knot's bounds as far in as its two links allow: lines leant on other places. */
+static void tighten(struct drawing *d)
+{
+	size_t from = 0, at = 0, to = 0; /* corners of the link before, behind */
+	for (size_t i = 0; i < d->n_knots; i++) {
+		struct usk_knot *k = &d->knot[i];
+		bool first = !i, last = i + 1 == d->n_knots;
+		from = at;
+		while (at < d->n_corners && d->corner[at].x <= k->local_ns) {
+			at++;
+		}
+		size_t here = at && d->corner[at - 1].x == k->local_ns ? at - 1 : at;
+		for (to = at; !last && to < d->n_corners && d->corner[to].x <= k[1].local_ns; to++) {
+		}
+		for (int side = 0; side < 2 && d->has[0] && d->has[1]; side++) {
+			int sign = side ? -1 : 1;
+			int64_t now = side ? -k->hi_ns : k->lo_ns, in = sign * k->offset_ns, v;
+			if (!first) {
+				v = reach(d->corner + from, at - from, &k[-1],
+					  side ? k[-1].hi_ns : k[-1].lo_ns, k->local_ns, sign);
+				in = v < in ? v : in;
+			}
+			if (!last) {
+				v = reach(d->corner + here, to - here, &k[1],
+					  side ? k[1].hi_ns : k[1].lo_ns, k->local_ns, sign);
+				in = v < in ? v : in;
+			}
+			now = in > now ? in : now;
+			*(side ? &k->hi_ns : &k->lo_ns) = sign * now;
+		}
+	}
+}
+
 /* Ends of cells over which a bound is open: it jumps there. */
 static size_t jump_places(const struct drawing *d, int64_t **out)
 {
@@ -584,6 +637,9 @@ static void draw(struct drawing *d, int64_t share, size_t most)
 	}
 	keep_rising(d);
 	hold_bounds(d);
+	if (!usk_is_straight(d->w, d->clock)) {
+		tighten(d);
+	}
 out:
 	for (size_t k = 0; k < 3; k++) {
 		free(line[k].p);
