@@ -552,7 +552,6 @@ static size_t jump_places(const struct drawing *d, int64_t **out)
 	return n;
 }
 
-enum { MOST_KNOTS = 8000, MOST_KNOTS_OF_MANY = 140, FEW_CLOCKS = 50 };
 enum { PINS = 12 };
 
 static struct line copy(const struct usk_xy *p, size_t n)
@@ -578,7 +577,7 @@ static bool draw_lines(const struct drawing *d, int64_t share, size_t most, stru
 	if (d->has[0] && d->has[1]) {
 		bool is_line = s && s->line[0].x < s->line[1].x;
 		line[2] = is_line ? copy(s->line, 2)
-				  : draw_estimate(d, getenv("KE") ? atoi(getenv("KE")) : 4096, most);
+				  : draw_estimate(d, 4096, most);
 		return line[2].n;
 	}
 	return true;
@@ -648,9 +647,19 @@ out:
 	free(x);
 }
 
+/* As near to the bounds as a share of the width, and less so the more knots that takes: half as
+ * near brings half as many, and at NEAR and FAR chords cost about 0.5 and 2 % of the width. */
 static void draw_few(struct drawing *d)
 {
-	draw(d, getenv("KN") ? atoi(getenv("KN")) : 64, SIZE_MAX);
+	enum { NEAR = 128, FAR = 24, FEW_KNOTS = 128 };
+	int64_t share = NEAR;
+	for (; share > FAR; share /= 2) {
+		draw(d, share, FEW_KNOTS);
+		if (d->n_knots <= FEW_KNOTS) {
+			return;
+		}
+	}
+	draw(d, FAR, SIZE_MAX);
 }
 
 /* ---- the clock ---------------------------------------------------------------------------------
