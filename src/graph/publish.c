@@ -477,6 +477,39 @@ static void hold_bounds(struct drawing *d)
 	free(more[1]);
 }
 
+/* The bound over x by the corners around it, the last one not right of x and the next; outwards. */
+static int64_t bound_at(const struct corner *c, int64_t x, int side)
+{
+	usk_i128 run = (usk_i128)c[1].x - c->x, by = (usk_i128)x - c->x;
+	return side ? usk_saturate(c->hi + usk_ceil_div(((usk_i128)c[1].hi - c->hi) * by, run))
+		    : usk_saturate(c->lo + usk_floor_div(((usk_i128)c[1].lo - c->lo) * by, run));
+}
+
+/* A knot between two corners is a peak between them unless it is held down itself. */
+static void hold_knots(struct drawing *d)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < d->n_knots && d->n_corners > 1; i++) {
+		struct usk_knot *k = &d->knot[i];
+		while (at + 2 < d->n_corners && d->corner[at + 1].x <= k->local_ns) {
+			at++;
+		}
+		const struct corner *c = &d->corner[at];
+		if (k->local_ns < c->x || k->local_ns > c[1].x) {
+			continue;
+		}
+		for (int side = 0; side < 2; side++) {
+			int64_t b = d->has[side] ? bound_at(c, k->local_ns, side) : 0;
+			if (d->has[side] && side && k->hi_ns < b) {
+				k->hi_ns = b;
+			}
+			if (d->has[side] && !side && k->lo_ns > b) {
+				k->lo_ns = b;
+			}
+		}
+	}
+}
+
 /* How far the bound at one end of a link may go in, the other end being `held`: corners of the link
  * stay outside. by: from the held end. */
 static int64_t reach(const struct corner *c, size_t n, const struct usk_knot *held, int64_t held_at,
@@ -514,6 +547,11 @@ static void tighten(struct drawing *d)
 		for (int side = 0; side < 2 && d->has[0] && d->has[1]; side++) {
 			int sign = side ? -1 : 1;
 			int64_t now = side ? -k->hi_ns : k->lo_ns, in = sign * k->offset_ns, v;
+			if (here < at || (at && at < d->n_corners)) {
+				v = sign * (here < at ? (side ? d->corner[here].hi : d->corner[here].lo)
+						      : bound_at(&d->corner[at - 1], k->local_ns, side));
+				in = v < in ? v : in;
+			}
 			if (!first) {
 				v = reach(d->corner + from, at - from, &k[-1],
 					  side ? k[-1].hi_ns : k[-1].lo_ns, k->local_ns, sign);
@@ -637,6 +675,7 @@ static void draw(struct drawing *d, int64_t share, size_t most)
 	keep_rising(d);
 	hold_bounds(d);
 	if (!usk_is_straight(d->w, d->clock)) {
+		hold_knots(d);
 		tighten(d);
 	}
 out:
@@ -648,18 +687,17 @@ out:
 }
 
 /* As near to the bounds as a share of the width, and less so the more knots that takes: half as
- * near brings half as many, and at NEAR and FAR chords cost about 0.5 and 2 % of the width. */
+ * near brings half as many, and at FAR chords cost about 2 % of the width. */
 static void draw_few(struct drawing *d)
 {
-	enum { NEAR = 128, FAR = 24, FEW_KNOTS = 128 };
-	int64_t share = NEAR;
-	for (; share > FAR; share /= 2) {
-		draw(d, share, FEW_KNOTS);
-		if (d->n_knots <= FEW_KNOTS) {
-			return;
+	enum { NEAR = 768, FAR = 24, FEW_KNOTS = 128, MOST_KNOTS = 1 << 14 };
+	for (int64_t share = NEAR; share; share /= 2) {
+		size_t most = share > FAR ? FEW_KNOTS : share > 1 ? MOST_KNOTS : SIZE_MAX;
+		draw(d, share, most);
+		if (d->n_knots <= most) {
+			break;
 		}
 	}
-	draw(d, FAR, SIZE_MAX);
 }
 
 /* ---- the clock ---------------------------------------------------------------------------------
