@@ -53,7 +53,7 @@ struct middles {
 
 /* Points without a break among them. */
 struct piece {
-	int64_t from, to;     /* first and last point */
+	int64_t from, to;	 /* first and last point */
 	size_t begin[2], end[2]; /* of points */
 	size_t cells;
 };
@@ -99,13 +99,11 @@ static void cut(const struct usk_part *p, const struct usk_calm *calm,
 			fresh = true;
 		}
 		fresh = fresh || in_gap(back_b, last_b, b) || in_gap(back_a, last_a, a);
-		bool inside =
-			bracket < calm->n_brackets && calm->bracket[bracket].b0_ns < b;
+		bool inside = bracket < calm->n_brackets && calm->bracket[bracket].b0_ns < b;
 		if (fresh && !inside) {
 			out->at = usk_room(out->at, out->n, &out->cap, sizeof *out->at);
-			out->at[out->n++] = (struct piece){
-				at.x, at.x, { i[0], i[1] }, { i[0], i[1] }, 0
-			};
+			out->at[out->n++] =
+				(struct piece){ at.x, at.x, { i[0], i[1] }, { i[0], i[1] }, 0 };
 			fresh = false;
 		}
 		i[ceiling]++;
@@ -200,8 +198,7 @@ static bool merge(struct cells *c)
 				/* In place: no vertex is written before it is read. */
 				size_t h = 0, from = c->first[side][k], to = c->first[side][k + by];
 				for (size_t e = from; e < to; e++) {
-					h = usk_hull_push(c->xy[side] + v[side], h,
-							  c->xy[side][e]);
+					h = usk_hull_push(c->xy[side] + v[side], h, c->xy[side][e]);
 				}
 				c->first[side][m] = v[side];
 				v[side] += h;
@@ -312,9 +309,8 @@ static size_t closer(const struct middles *fine, const struct middle *m, long do
 {
 	size_t n = 0;
 	for (int k = 0; k < 3; k++) {
-		const struct middle *f = m->over[k].x == INT64_MIN
-						 ? NULL
-						 : middle_at(fine, m->piece, m->over[k].x);
+		const struct middle *f =
+			m->over[k].x == INT64_MIN ? NULL : middle_at(fine, m->piece, m->over[k].x);
 		if (f) {
 			by[n++] = f->over[1].gap - m->over[k].gap;
 		}
@@ -418,7 +414,7 @@ static void put(const struct usk_part *p, uint32_t piece, struct knots *k, int64
 	struct usk_knot at = { .local_ns = usk_saturate((usk_i128)p->frame.local_ns + x),
 			       .offset_ns = usk_saturate((usk_i128)p->frame.offset_ns +
 							 (usk_i128)roundl(y)),
-				.epoch = piece };
+			       .epoch = piece };
 	if (!k->n || k->at[k->n - 1].local_ns < at.local_ns) {
 		k->at[k->n++] = at;
 	}
@@ -446,10 +442,10 @@ static void choose(const struct levels *l, size_t level, const struct middle *m,
 		return;
 	}
 	for (int k = 0; k < 3; k++) {
-		const struct middle *f = m->over[k].x == INT64_MIN
-						 ? NULL
-						 : middle_at(&l->at[level - 1], m->piece,
-							     m->over[k].x);
+		const struct middle *f =
+			m->over[k].x == INT64_MIN
+				? NULL
+				: middle_at(&l->at[level - 1], m->piece, m->over[k].x);
 		if (f) {
 			choose(l, level - 1, f, out);
 		}

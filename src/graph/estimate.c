@@ -8,10 +8,11 @@
  *       and floors of means of integers are. Nothing has to be repaired afterwards
  * Not   knots (publish.c)
  *
- * The bounds whose middle is taken are those of the least wander with which clocks explain the
- * messages: what is certain must allow for all the wander that is assumed, the likeliest clock
- * wanders as little as it can. Another wish, an estimator's line, is raised as little as it takes
- * to be in order, and lowered likewise; the mean of these two solutions is one.
+ * What is certain must allow for all the wander that is assumed; the likeliest time is another
+ * wish: along the way to the reference by each pair's course (curve.c), or an estimator's line. It
+ * is put into the bounds, raised as little as it takes to be in order, and lowered likewise; the
+ * mean of these two solutions is one. Where messages go one way only there is no course, and the
+ * middle is that of the bounds under the least wander with which clocks explain the messages.
  */
 #include "base/parallel.h"
 #include "graph/curve.h"
@@ -154,8 +155,7 @@ static int64_t course_back(const struct course *c, int64_t a, bool *gap)
 
 /* Along the way to the reference by each pair's course. */
 static bool compose(const struct usk_work *w, const struct course *course,
-		    const struct usk_way *way, uint32_t k, int64_t x, int64_t *t,
-		    bool *gap)
+		    const struct usk_way *way, uint32_t k, int64_t x, int64_t *t, bool *gap)
 {
 	for (; k != w->reference; k = way[k].from) {
 		if (!way[k].reached || way[k].pair == UINT32_MAX || !course[way[k].pair].n) {
@@ -199,12 +199,14 @@ static void draw_pairs(void *ctx, size_t from, size_t to)
 /* Events from one to the other on a straight line between these. */
 static void span(struct usk_work *w, uint32_t from, uint32_t to)
 {
-	usk_i128 run = (usk_i128)w->x[to] - w->x[from], rise = (usk_i128)w->t_ns[to] - w->t_ns[from];
+	usk_i128 run = (usk_i128)w->x[to] - w->x[from],
+		 rise = (usk_i128)w->t_ns[to] - w->t_ns[from];
 	for (uint32_t i = from + 1; i < to; i++) {
 		if (w->t_ns[i] != USK_NONE) {
-			w->t_ns[i] = (int64_t)(w->t_ns[from] +
-					       usk_floor_div(rise * ((usk_i128)w->x[i] - w->x[from]),
-							     run > 0 ? run : 1));
+			w->t_ns[i] =
+				(int64_t)(w->t_ns[from] +
+					  usk_floor_div(rise * ((usk_i128)w->x[i] - w->x[from]),
+							run > 0 ? run : 1));
 		}
 	}
 }

@@ -15,8 +15,9 @@
  *     rates       each clock's constant rate from its bounds, by turns with these
  *     straight    clocks of constant rates: the polygon of lines, a linear program
  *     conflict    breaks from what pairs show; negative cycles and their repair
+ *     curve       the likeliest course of a pair
  *     estimate    one time for each event, in order, inside the bounds
- *     publish     knots, few enough, whose chords hold the bounds
+ *     publish     knots, few enough, whose chords hold the bounds (gates, knots); jumps
  */
 #ifndef USK_GRAPH_GRAPH_H
 #define USK_GRAPH_GRAPH_H
