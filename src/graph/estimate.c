@@ -8,11 +8,14 @@
  *       and floors of means of integers are. Nothing has to be repaired afterwards
  * Not   knots (publish.c)
  *
- * The bounds whose middle is taken are those of the least wander with which clocks explain the
- * messages: what is certain must allow for all the wander that is assumed, the likeliest clock
- * wanders as little as it can. Another wish, an estimator's line, is raised as little as it takes
- * to be in order, and lowered likewise; the mean of these two solutions is one.
+ * What is certain must allow for all the wander that is assumed; the likeliest time is another
+ * wish: along the way to the reference by each pair's course (curve.c), or an estimator's line. It
+ * is put into the bounds, raised as little as it takes to be in order, and lowered likewise; the
+ * mean of these two solutions is one. Where messages go one way only there is no course, and the
+ * middle is that of the bounds under the least wander with which clocks explain the messages.
  */
+#include "base/parallel.h"
+#include "graph/curve.h"
 #include "graph/work.h"
 #include "fit/fit.h"
 
@@ -102,62 +105,139 @@ static void narrow(struct usk_work *w)
 /* ---- other wishes ------------------------------------------------------------------------------
  */
 
-static int64_t line_at(const struct usk_graph_pair *p, int64_t b)
+/* b against a, for each pair: what an estimator drew, or its likeliest course. */
+struct course {
+	const struct usk_knot *knot;
+	struct usk_knot *own; /* to be freed */
+	size_t n;
+};
+
+/* gap: set where something happened to the pair around b. */
+static int64_t course_at(const struct course *c, int64_t b, bool *gap)
 {
-	size_t i = 0, end = p->n_line - 1;
+	size_t i = 0, end = c->n - 1;
 	while (end - i > 1) {
 		size_t mid = i + (end - i) / 2;
-		if (p->line[mid].local_ns < b) {
+		if (c->knot[mid].local_ns < b) {
 			i = mid;
 		} else {
 			end = mid;
 		}
 	}
-	return usk_saturate((usk_i128)b + usk_line_at(p->line, p->n_line, &i, b));
+	*gap = *gap || (c->knot[i].epoch != c->knot[i + 1].epoch && c->knot[i].local_ns < b &&
+			b < c->knot[i + 1].local_ns);
+	return usk_saturate((usk_i128)b + usk_line_at(c->knot, c->n, &i, b));
 }
 
 /* b's stamp when a shows t: the line turned round, by halving. */
-static int64_t line_back(const struct usk_graph_pair *p, int64_t a)
+static int64_t course_back(const struct course *c, int64_t a, bool *gap)
 {
+	bool any = false;
 	usk_i128 far = usk_e12(1) / 1000000; /* 1e6 ns to begin with */
-	usk_i128 lo = (usk_i128)a - p->line[0].offset_ns, hi = lo;
-	while (line_at(p, usk_saturate(lo)) > a && far < USK_TIME_MAX) {
+	usk_i128 lo = (usk_i128)a - c->knot[0].offset_ns, hi = lo;
+	while (course_at(c, usk_saturate(lo), &any) > a && far < USK_TIME_MAX) {
 		lo -= far;
 		far *= 2;
 	}
 	far = usk_e12(1) / 1000000;
-	while (line_at(p, usk_saturate(hi)) < a && far < USK_TIME_MAX) {
+	while (course_at(c, usk_saturate(hi), &any) < a && far < USK_TIME_MAX) {
 		hi += far;
 		far *= 2;
 	}
 	while (hi - lo > 1) {
 		usk_i128 mid = lo + (hi - lo) / 2;
-		if (line_at(p, usk_saturate(mid)) < a) {
+		if (course_at(c, usk_saturate(mid), &any) < a) {
 			lo = mid;
 		} else {
 			hi = mid;
 		}
 	}
+	course_at(c, usk_saturate(hi), gap);
 	return usk_saturate(hi);
 }
 
-/* Along the way to the reference by each pair's own line. */
-static bool compose(const struct usk_work *w, const struct usk_way *way, uint32_t k, int64_t x,
-		    int64_t *t)
+/* Along the way to the reference by each pair's course. */
+static bool compose(const struct usk_work *w, const struct course *course,
+		    const struct usk_way *way, uint32_t k, int64_t x, int64_t *t, bool *gap)
 {
 	for (; k != w->reference; k = way[k].from) {
-		const struct usk_graph_pair *p;
-		if (!way[k].reached || way[k].pair == UINT32_MAX) {
+		if (!way[k].reached || way[k].pair == UINT32_MAX || !course[way[k].pair].n) {
 			return false;
 		}
-		p = &w->p->pair[way[k].pair];
-		if (!p->n_line) {
-			return false;
-		}
-		x = p->b == k ? line_at(p, x) : line_back(p, x);
+		const struct course *c = &course[way[k].pair];
+		x = w->p->pair[way[k].pair].b == k ? course_at(c, x, gap) : course_back(c, x, gap);
 	}
 	*t = x;
 	return true;
+}
+
+struct drawn {
+	struct usk_work *w;
+	const struct usk_way *way;
+	struct course *course;
+	bool lines; /* estimators drew some, and these alone count */
+};
+
+static void draw_pairs(void *ctx, size_t from, size_t to)
+{
+	struct drawn *d = ctx;
+	const struct usk_graph_problem *problem = d->w->p;
+	for (size_t i = from; i < to; i++) {
+		const struct usk_graph_pair *p = &problem->pair[i];
+		struct course *c = &d->course[i];
+		bool on_way = d->way[p->a].pair == i || d->way[p->b].pair == i;
+		if (!d->w->tied[i] || !on_way) {
+			continue;
+		}
+		if (d->lines) {
+			*c = (struct course){ p->line, NULL, p->n_line };
+		} else {
+			c->knot = c->own =
+				usk_pair_curve(p->part, &d->w->calm[i], &problem->back[p->a],
+					       &problem->back[p->b], &c->n);
+		}
+	}
+}
+
+/* Events from one to the other on a straight line between these. */
+static void span(struct usk_work *w, uint32_t from, uint32_t to)
+{
+	usk_i128 run = (usk_i128)w->x[to] - w->x[from],
+		 rise = (usk_i128)w->t_ns[to] - w->t_ns[from];
+	for (uint32_t i = from + 1; i < to; i++) {
+		if (w->t_ns[i] != USK_NONE) {
+			w->t_ns[i] =
+				(int64_t)(w->t_ns[from] +
+					  usk_floor_div(rise * ((usk_i128)w->x[i] - w->x[from]),
+							run > 0 ? run : 1));
+		}
+	}
+}
+
+/* What happens to clocks on the way may show in two pairs, and in each of them at its own time: a
+ * clock goes on meanwhile. */
+static void wish_clocks(void *ctx, size_t from, size_t to)
+{
+	struct drawn *d = ctx;
+	struct usk_work *w = d->w;
+	for (size_t k = from; k < to; k++) {
+		uint32_t clock = w->clock[k], last = USK_NO_EVENT;
+		for (uint32_t i = w->first[clock]; i < w->first[clock + 1]; i++) {
+			int64_t t;
+			bool gap = false;
+			if (w->t_ns[i] == USK_NONE ||
+			    !compose(w, d->course, d->way, clock, w->x[i], &t, &gap)) {
+				continue;
+			}
+			w->t_ns[i] = t;
+			if (!gap) {
+				if (last != USK_NO_EVENT && last + 1 < i) {
+					span(w, last, i);
+				}
+				last = i;
+			}
+		}
+	}
 }
 
 static bool has_lines(const struct usk_work *w)
@@ -169,17 +249,28 @@ static bool has_lines(const struct usk_work *w)
 	return any;
 }
 
-static void wish_lines(struct usk_work *w)
+/* Are there messages both ways along all ways? */
+static bool two_ways(const struct usk_work *w, const struct usk_way *way)
 {
-	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
-	usk_paths_of(w, w->reference, way);
-	for (uint32_t i = 0; i < w->n; i++) {
-		int64_t t;
-		if (w->t_ns[i] != USK_NONE && compose(w, way, w->owner[i], w->x[i], &t)) {
-			w->t_ns[i] = t;
-		}
+	bool all = true;
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		uint32_t k = w->clock[i];
+		const struct usk_part *p =
+			way[k].pair == UINT32_MAX ? NULL : w->p->pair[way[k].pair].part;
+		all = all && (k == w->reference || (p && p->n[0] && p->n[1]));
 	}
-	free(way);
+	return all;
+}
+
+static void wish(struct usk_work *w, const struct usk_way *way, bool lines)
+{
+	struct drawn d = { w, way, usk_alloc(w->p->n_pairs + 1, sizeof *d.course), lines };
+	usk_parallel(w->p->n_pairs, 4, w->p->threads, draw_pairs, &d);
+	usk_parallel(w->n_clocks, 1, w->p->threads, wish_clocks, &d);
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		free(d.course[i].own);
+	}
+	free(d.course);
 }
 
 /* ---- in order ----------------------------------------------------------------------------------
@@ -255,8 +346,10 @@ static void project(struct usk_work *w)
 void usk_estimate(struct usk_work *w)
 {
 	bool lines = has_lines(w);
+	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
 	w->t_ns = usk_grow(w->t_ns, w->n + 1, sizeof *w->t_ns);
-	if (!lines && !w->straight) {
+	usk_paths_of(w, w->reference, way);
+	if (!lines && !w->straight && !two_ways(w, way)) {
 		narrow(w);
 	}
 	for (uint32_t i = 0; i < w->n; i++) {
@@ -269,9 +362,10 @@ void usk_estimate(struct usk_work *w)
 		}
 		w->t_ns[i] = known ? usk_saturate(middle) : USK_NONE;
 	}
-	if (lines) {
-		wish_lines(w);
+	if (lines || !w->straight) {
+		wish(w, way, lines);
 	}
+	free(way);
 	if (w->straight) {
 		usk_straight_wish(w);
 	}

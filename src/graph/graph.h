@@ -15,9 +15,10 @@
  *     rates       each clock's constant rate from its bounds, by turns with these
  *     straight    clocks of constant rates: the polygon of lines, a linear program
  *     conflict    breaks from what pairs show; negative cycles and their repair
+ *     curve       the likeliest course of a pair
  *     estimate    one time for each event, in order, inside the bounds
  *     ends        and of events that are bounded on one side
- *     publish     knots, few enough, whose chords hold the bounds
+ *     publish     knots, few enough, whose chords hold the bounds (gates, knots); jumps
  *     written     what these put out of order nevertheless: solved with once more
  */
 #ifndef USK_GRAPH_GRAPH_H

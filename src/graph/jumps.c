@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jumps.c - what is told of a clock's steps, slews and disturbed stretches
+ *
+ * In    breaks, what pairs showed and whose it may be, bounds
+ * Out   jumps with their sizes, stretches in which the rate is free
+ */
+#include "graph/drawing.h"
+
+#include <stdlib.h>
+
+static int by_bracket(const void *pa, const void *pb)
+{
+	const struct usk_jump *a = pa, *b = pb;
+	if (a->after_local_ns != b->after_local_ns) {
+		return a->after_local_ns < b->after_local_ns ? -1 : 1;
+	}
+	return (a->before_local_ns > b->before_local_ns) -
+	       (a->before_local_ns < b->before_local_ns);
+}
+
+/* The same event as several pairs saw it: what all of them allow. */
+static size_t unite_jumps(struct usk_jump *j, size_t n)
+{
+	size_t m = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct usk_jump *last = m ? &j[m - 1] : NULL;
+		if (!last || j[i].after_local_ns >= last->before_local_ns) {
+			j[m++] = j[i];
+			continue;
+		}
+		last->kind = j[i].kind == USK_JUMP ? USK_JUMP : last->kind;
+		last->or_of = last->of == j[i].of && last->or_of == j[i].or_of ? last->or_of
+			      : last->or_of == USK_NO_CLOCK		       ? last->or_of
+									       : j[i].or_of;
+		last->before_local_ns = j[i].before_local_ns > last->before_local_ns
+						? j[i].before_local_ns
+						: last->before_local_ns;
+		last->size_lo_ns = last->size_hi_ns = USK_NONE;
+	}
+	return m;
+}
+
+/* By how much the offset rose over a bracket, by the bounds at its ends. */
+static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
+{
+	uint32_t a = w->first[k], b = w->first[k + 1] - 1;
+	while (a < b && w->x[a + 1] <= j->after_local_ns) {
+		a++;
+	}
+	while (b > a && w->x[b - 1] >= j->before_local_ns) {
+		b--;
+	}
+	if (w->lo_ns[a] == USK_NONE || w->lo_ns[b] == USK_NONE || w->hi_ns[a] == USK_NONE ||
+	    w->hi_ns[b] == USK_NONE) {
+		return;
+	}
+	usk_i128 d = (usk_i128)w->x[b] - w->x[a];
+	const struct usk_run *r = &w->run[w->run_of[a]];
+	usk_i128 slow = usk_floor_div(d * r->slow_e12, USK_E12);
+	usk_i128 fast = usk_ceil_div(d * r->fast_e12, USK_E12);
+	j->size_lo_ns = usk_saturate((usk_i128)w->lo_ns[b] - w->hi_ns[a] - d - fast);
+	j->size_hi_ns = usk_saturate((usk_i128)w->hi_ns[b] - w->lo_ns[a] - d - slow);
+}
+
+void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
+{
+	k->jump = usk_alloc(w->n_breaks + 1, sizeof *k->jump);
+	for (size_t n = 0; n < w->n_breaks; n++) {
+		const struct usk_break *b = &w->brk[n];
+		const struct usk_seen *s = b->bracket == UINT32_MAX ? NULL : &w->seen[b->bracket];
+		if (b->clock != i) {
+			continue;
+		}
+		struct usk_jump j = { .kind = b->of_reference ? USK_JUMP : USK_BEND,
+				      .of = b->of_reference ? w->reference : i,
+				      .or_of = b->of_reference ? USK_NO_CLOCK : w->reference,
+				      .after_local_ns =
+					      usk_saturate((usk_i128)b->from_ns - b->fold_ns),
+				      .before_local_ns =
+					      usk_saturate((usk_i128)b->to_ns + b->fold_ns),
+				      .size_lo_ns = USK_NONE,
+				      .size_hi_ns = USK_NONE };
+		if (b->back) { /* its own records say so */
+			j.kind = USK_JUMP;
+			j.or_of = USK_NO_CLOCK;
+		}
+		if (s) {
+			bool mine = s->a == i ? s->may_be[0] : s->b == i && s->may_be[1];
+			bool refs = s->a == w->reference ? s->may_be[0]
+							 : s->b == w->reference && s->may_be[1];
+			if (!mine && !refs) {
+				continue; /* another clock's, for certain */
+			}
+			if (s->a != i && s->b != i && (s->may_be[0] && s->may_be[1])) {
+				continue; /* rather that of the clock that was seen with it */
+			}
+			j.kind = s->at.step ? USK_JUMP : USK_BEND;
+			j.of = mine ? i : w->reference;
+			uint32_t other = s->a == i ? s->b : s->a;
+			bool others = s->a == i ? s->may_be[1] : s->may_be[0];
+			j.or_of = mine && others ? other : USK_NO_CLOCK;
+		}
+		k->jump[k->n_jumps++] = j;
+	}
+	if (k->n_jumps) {
+		qsort(k->jump, k->n_jumps, sizeof *k->jump, by_bracket);
+	}
+	k->n_jumps = unite_jumps(k->jump, k->n_jumps);
+	for (size_t n = 0; n < k->n_jumps; n++) {
+		size_jump(w, i, &k->jump[n]);
+	}
+}
+
+/* What happened last leaves nothing known of the clock if no messages both ways come after it, and
+ * what happened first likewise: it lasts until the end. */
+void usk_reach_ends(const struct usk_drawing *d, struct usk_clock *k)
+{
+	const struct usk_work *w = d->w;
+	uint32_t first = w->first[d->clock], last = w->first[d->clock + 1] - 1;
+	for (size_t n = 0; n < k->n_jumps; n++) {
+		struct usk_jump *j = &k->jump[n];
+		if (d->to <= last && j->before_local_ns >= w->x[d->to - 1]) {
+			j->before_local_ns = w->x[last];
+		}
+		if (d->from > first && j->after_local_ns <= w->x[d->from]) {
+			j->after_local_ns = w->x[first];
+		}
+	}
+}
+
+void usk_write_stretches(const struct usk_work *w, uint32_t i, struct usk_clock *k)
+{
+	size_t cap = 0;
+	for (uint32_t e = w->first[i]; e + 1 < w->first[i + 1]; e++) {
+		struct usk_disturbed *last =
+			k->n_stretches ? &k->stretch[k->n_stretches - 1] : NULL;
+		if (usk_cell_calm(w->cell[e])) {
+			continue;
+		}
+		if (last && last->to_ns == w->x[e]) {
+			last->to_ns = w->x[e + 1];
+			continue;
+		}
+		k->stretch = usk_room(k->stretch, k->n_stretches, &cap, sizeof *k->stretch);
+		k->stretch[k->n_stretches++] = (struct usk_disturbed){ w->x[e], w->x[e + 1], 0 };
+	}
+}
