@@ -180,8 +180,39 @@ static bool solve_bounds(struct usk_work *w)
 	return all_straight(w) || usk_solve_bounds(w, true);
 }
 
+/* What was done before a wrong statement was found may have been for its sake: all of that is taken
+ * back but the statements left out, if any was from `from` on. */
+static void begin_again(struct usk_work *w, size_t from, size_t breaks, const int64_t *wander)
+{
+	bool stated = false;
+	size_t n = 0;
+	for (size_t i = from; i < w->n_left_out; i++) {
+		stated = stated || w->pair_of[w->left_out[i].from] == USK_STATED;
+	}
+	if (!stated) {
+		return;
+	}
+	for (size_t i = 0; i < w->n_left_out; i++) {
+		struct usk_left_out l = w->left_out[i];
+		if (w->pair_of[l.from] == USK_STATED) {
+			w->left_out[n++] = l;
+		} else {
+			w->peer[l.from] = l.to;
+			w->peer[l.to] = l.from;
+		}
+	}
+	w->n_left_out = n;
+	w->n_breaks = breaks;
+	w->repairs = 0;
+	memset(w->suspected, 0, w->n * sizeof *w->suspected);
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		w->wander_e12[w->clock[i]] = wander[i];
+	}
+}
+
 static void bound(struct usk_work *w)
 {
+	size_t breaks = w->n_breaks;
 	int64_t *wander = usk_alloc(w->n_clocks, sizeof *wander);
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		wander[i] = w->wander_e12[w->clock[i]];
@@ -191,16 +222,17 @@ static void bound(struct usk_work *w)
 		size_t before = w->n_left_out;
 		if (!usk_conflict_repair(w)) {
 			uint32_t k = w->owner[w->crossed];
-			if (leave_out_stated(w, k)) {
-				/* More wander was no explanation. */
-				for (size_t i = 0; i < w->n_clocks; i++) {
-					w->wander_e12[w->clock[i]] = wander[i];
-				}
-			} else {
+			bool stated = leave_out_stated(w, k);
+			/* Of others, then: one of them is what k is contradicted by, maybe. */
+			for (size_t i = 0; i < w->n_clocks && !stated; i++) {
+				stated = leave_out_stated(w, w->clock[i]);
+			}
+			if (!stated) {
 				give_up(w, k);
 			}
 		}
 		leave_out_anchors(w, before);
+		begin_again(w, before, breaks, wander);
 		usk_build_cells(w);
 		usk_bounds_reset(w);
 	}

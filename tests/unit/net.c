@@ -100,7 +100,9 @@ struct usk_clocks *solve(const struct net *net)
 			}
 		}
 	}
-	usk_graph_solve(c, &p);
+	for (int i = 0; i <= net->twice; i++) {
+		usk_graph_solve(c, &p);
+	}
 	for (size_t i = 0; i < p.n_pairs; i++) {
 		usk_part_free(&part[i]);
 	}

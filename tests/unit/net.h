@@ -22,6 +22,7 @@ struct net {
 	struct usk_graph_anchor anchor[4];
 	size_t n_anchors;
 	unsigned threads;
+	bool twice; /* solve, and solve again */
 };
 
 void say(struct net *net, uint32_t from, uint32_t to, int64_t sent, int64_t received);

@@ -307,12 +307,60 @@ static void test_anchor(void **state)
 	usk_clocks_free(c);
 }
 
+/* An anchor that messages or another one contradict goes out whole, and is told once; messages are
+ * not doubted for it. Solving again takes notes and outliers back first: the answer is the same. */
+static void test_wrong_anchors(void **state)
+{
+	(void)state;
+	static struct net net;
+	net = (struct net){ .n_clocks = 3, .model = { USK_WANDER, 5000000, 0 }, .threads = 1 };
+	for (int64_t i = 0; i < 100; i++) {
+		int64_t t = i * 100 * MS;
+		say(&net, 0, 1, t, t + 50000);
+		say(&net, 1, 0, t + 60000, t + 110000);
+		say(&net, 0, 2, t + 10 * MS, t + 10 * MS + 40000);
+		say(&net, 1, 2, t + 20 * MS, t + 20 * MS + 40000);
+		say(&net, 2, 1, t + 30 * MS, t + 30 * MS + 40000);
+	}
+	struct usk_clocks *c = solve(&net);
+	assert_int_equal(c->n_notes, 0);
+	assert_int_equal(c->clock[1].n_jumps + c->clock[2].n_jumps, 0);
+	usk_clocks_free(c);
+	static const struct usk_graph_anchor wrong[] = {
+		{ 0, 1, 5 * SECOND, 5 * SECOND + 700 * MS, 3 * MS },
+		{ 1, 2, 5 * SECOND, 4 * SECOND, 0 },
+		{ 2, 0, 2 * SECOND, 90 * SECOND, 10 * MS },
+	};
+	for (size_t i = 0; i < COUNT(wrong); i++) {
+		char *json[2];
+		net.anchor[0] = wrong[i];
+		net.n_anchors = 1;
+		for (int twice = 0; twice < 2; twice++) {
+			net.twice = twice;
+			c = solve(&net);
+			assert_int_equal(c->n_notes, 1);
+			assert_non_null(strstr(c->note[0], "--anchor"));
+			assert_int_equal(c->counts.outliers, 0);
+			json[twice] = usk_clocks_to_json(c);
+			/* What was stated leaves no trace but the note. */
+			for (uint32_t k = 1; k < 3; k++) {
+				assert_int_equal(c->clock[k].quality, USK_BOUNDED);
+				assert_int_equal(c->clock[k].n_jumps, 0);
+			}
+			usk_clocks_free(c);
+		}
+		assert_string_equal(json[0], json[1]);
+		free(json[0]);
+		free(json[1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bounds),	cmocka_unit_test(test_calm),
 		cmocka_unit_test(test_shifted), cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_anchor),
+		cmocka_unit_test(test_anchor),	cmocka_unit_test(test_wrong_anchors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
