@@ -292,18 +292,52 @@ int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool
 	return v;
 }
 
-/* Raises times (lowers, down) by as little as it takes that T never falls, a stamp has one time,
- * and no message is turned round. */
+/* By as little as slopes ask, within the bounds, which meet them. */
+static int64_t in_slopes(const struct usk_work *w, const int64_t *t, uint32_t i, bool down)
+{
+	usk_i128 v = t[i], u, rise;
+	uint32_t from = w->first[w->owner[i]], to = w->first[w->owner[i] + 1];
+	int sign = down ? -1 : 1;
+	for (int behind = 0; behind < 2; behind++) {
+		uint32_t k = behind ? i + 1 : i - 1, cell = behind ? i : i - 1;
+		if ((behind ? i + 1 >= to : i <= from) || t[k] == USK_NONE) {
+			continue;
+		}
+		usk_i128 d = (usk_i128)w->x[cell + 1] - w->x[cell];
+		if (behind == down) { /* it rises by no less */
+			if (!usk_cell_least(w, cell, d, &rise)) {
+				continue;
+			}
+			u = t[k] + sign * usk_floor_div(rise, USK_E12);
+		} else {
+			if (!usk_cell_most(w, cell, d, &rise)) {
+				continue;
+			}
+			u = t[k] - sign * usk_ceil_div(rise, USK_E12);
+		}
+		v = sign * u > sign * v ? u : v;
+	}
+	v = down ? (v < w->lo_ns[i] ? w->lo_ns[i] : v) : (v > w->hi_ns[i] ? w->hi_ns[i] : v);
+	return sign * v > sign * (usk_i128)t[i] ? (int64_t)v : t[i];
+}
+
+/* Raises times (lowers, down) by as little as it takes that T never falls, no message is turned
+ * round, and rates are possible: then messages that thinning dropped are in order as well. */
 static void settle(const struct usk_work *w, int64_t *t, bool down)
 {
-	for (bool moved = true; moved;) {
+	enum { SLOPES = 16 }; /* rounds: where a clock fell they might chase each other for long */
+	int round = 0;
+	for (bool moved = true; moved; round++) {
 		moved = false;
 		for (uint32_t n = 0; n < w->n_order; n++) {
-			uint32_t i = w->order[down ? w->n_order - 1 - n : n];
+			bool back = down != (round % 2 == 1 && round < SLOPES);
+			uint32_t i = w->order[back ? w->n_order - 1 - n : n];
 			if (t[i] == USK_NONE) {
 				continue;
 			}
 			int64_t v = usk_settled(w, t, i, down);
+			int64_t u = round < SLOPES ? in_slopes(w, t, i, down) : v;
+			v = down == (u < v) ? u : v;
 			moved = moved || v != t[i];
 			t[i] = v;
 		}

@@ -490,10 +490,24 @@ out:
 void usk_draw_knots(struct usk_drawing *d)
 {
 	enum { NEAR = 768, FAR = 24, FEW_KNOTS = 128, MOST_KNOTS = 1 << 14 };
-	for (int64_t share = NEAR; share; share /= 2) {
-		size_t most = share > FAR ? FEW_KNOTS : share > 1 ? MOST_KNOTS : SIZE_MAX;
-		draw(d, share, most);
-		if (d->n_knots <= most) {
+	int64_t share = NEAR;
+	draw(d, share, FEW_KNOTS);
+	if (d->n_knots <= FEW_KNOTS) {
+		return;
+	}
+	/* Where these are not few either, no share in between brings it down to few. */
+	draw(d, FAR, MOST_KNOTS);
+	if (d->n_knots <= FEW_KNOTS) {
+		do {
+			share /= 2;
+			draw(d, share, FEW_KNOTS);
+		} while (d->n_knots > FEW_KNOTS && share > FAR);
+		return;
+	}
+	for (share = FAR / 2; d->n_knots > MOST_KNOTS; share /= 2) {
+		draw(d, share, MOST_KNOTS);
+		if (d->n_knots > MOST_KNOTS && share == 1) {
+			draw(d, share, SIZE_MAX);
 			break;
 		}
 	}
