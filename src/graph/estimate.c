@@ -276,6 +276,28 @@ static void wish(struct usk_work *w, const struct usk_way *way, bool lines)
 /* ---- in order ----------------------------------------------------------------------------------
  */
 
+int64_t usk_edge_spare(const struct usk_work *w, uint32_t i)
+{
+	uint32_t to = w->sent[i] ? w->peer[i] : i;
+	int64_t q = w->c->clock[w->owner[to]].resolution_ns;
+	bool exact = q <= 1 || w->owner[to] == w->reference;
+	return exact ? 0 : 2 + (int64_t)((usk_i128)q * w->p->max_skew_e12 / USK_E12);
+}
+
+/* What the other end of an edge says. A receiver that rounds to q stands for its stamp and q: some
+ * more is asked of it, so that by the stamp itself, whatever its rate is, the message is q late at
+ * most; as far as bounds allow. */
+static int64_t by_edge(const struct usk_work *w, const int64_t *t, uint32_t i, bool down)
+{
+	uint32_t p = w->peer[i];
+	usk_i128 more = usk_edge_spare(w, i), v = t[p] + (down ? -more : more);
+	int64_t bound = down ? w->lo_ns[i] : w->hi_ns[i];
+	if (bound != USK_NONE && down == (v < bound)) {
+		v = bound;
+	}
+	return down == (v < t[p]) ? usk_saturate(v) : t[p];
+}
+
 int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool down)
 {
 	uint32_t first = w->first[w->owner[i]], last = w->first[w->owner[i] + 1] - 1;
@@ -286,7 +308,8 @@ int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool
 		/* The neighbour on the far side says something of the same stamp alone. */
 		if (by[k] != USK_NO_EVENT && t[by[k]] != USK_NONE &&
 		    (k == 2 || k == down || w->x[by[k]] == w->x[i])) {
-			v = down == (t[by[k]] < v) ? t[by[k]] : v;
+			int64_t u = k == 2 ? by_edge(w, t, i, down) : t[by[k]];
+			v = down == (u < v) ? u : v;
 		}
 	}
 	return v;

@@ -142,8 +142,7 @@ void usk_draw_corners(struct usk_drawing *d)
 static int64_t level(const struct usk_work *w, uint32_t i)
 {
 	uint32_t p = w->peer[i], from = w->sent[i] ? i : p, to = w->sent[i] ? p : i;
-	int64_t q = w->c->clock[w->owner[to]].resolution_ns;
-	int64_t more = q > 1 ? 2 + (int64_t)((usk_i128)q * w->p->max_skew_e12 / USK_E12) : 0;
+	int64_t more = usk_edge_spare(w, i);
 	if (w->owner[p] == w->reference) {
 		bool ours = !w->sent[i] && more;
 		return w->x[p] + (ours && w->t_ns[i] >= w->x[p] + more ? more : 0);

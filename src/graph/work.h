@@ -238,6 +238,8 @@ bool usk_conflict_repair(struct usk_work *w);
 
 /** t_ns of every event whose bounds are known; spoils lo and hi. */
 void usk_estimate(struct usk_work *w);
+/** What an edge's receiver is to be late by more than bounds ask, ns, as it rounds its stamps. */
+int64_t usk_edge_spare(const struct usk_work *w, uint32_t i);
 /** The least that event i is raised to (down: the most it is lowered to) by its neighbours and its
  * message's other end, as t says of them. */
 int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool down);
