@@ -153,6 +153,12 @@ void usk_source_more(const struct usk_work *w, struct usk_constraints *out)
 		if (mine[m->from] && mine[m->to]) {
 			usk_constraint_add(out, m->from, m->sent_ns, m->to,
 					   later(w, m->to, m->received_ns), UINT32_MAX);
+			int64_t q = w->c->clock[m->to].resolution_ns;
+			if (q > 1) { /* where the receiver jumps its stamp and q are far apart */
+				usk_constraint_add(out, m->from,
+						   usk_saturate((usk_i128)m->sent_ns - q - 1),
+						   m->to, m->received_ns, UINT32_MAX);
+			}
 		}
 	}
 	free(mine);
