@@ -424,11 +424,12 @@ static void trace(const struct usk_work *w, uint32_t i, bool upper, bool *been, 
 		uint32_t to = USK_NO_EVENT;
 		int by = MESSAGE;
 		been[i] = true;
-		/* hi as it is, lo mirrored, so that the least is the best of both. */
+		/* hi as it is, lo mirrored, so that the least is the best of both. Of those
+		 * that are as good one that was not passed yet: stamps may be equal. */
 #define OFFER(event, value, way)                                                                   \
 	do {                                                                                       \
 		usk_i128 v = upper ? (value) : -(value);                                           \
-		if (to == USK_NO_EVENT || v < best) {                                              \
+		if (to == USK_NO_EVENT || v < best || (v == best && been[to])) {                   \
 			best = v;                                                                  \
 			to = (event);                                                              \
 			by = (way);                                                                \
