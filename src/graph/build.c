@@ -267,7 +267,7 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 		return;
 	}
 	w->fold = usk_grow(w->fold, w->n_folds + 1, sizeof *w->fold);
-	w->fold[w->n_folds++] = (struct usk_fold){ i, end, USK_SKEW };
+	w->fold[w->n_folds++] = (struct usk_fold){ i, end, b->vague ? USK_MONOTONE : USK_SKEW };
 	for (; i < end; i++) {
 		w->cell[i].folded = true;
 		w->cell[i].lower = w->cell[i].upper = USK_UNBOUNDED;

@@ -51,6 +51,7 @@ static void break_pair(struct usk_work *w, uint32_t number)
 			       .up = x->rises,
 			       .down = !x->rises,
 			       .falls = s->a == w->reference,
+			       .vague = x->most_ns == USK_NONE,
 			       .fold_ns = x->rises ? fold_of(x) : 0,
 			       .bracket = number };
 	struct usk_break a = { .clock = s->a,
@@ -59,6 +60,7 @@ static void break_pair(struct usk_work *w, uint32_t number)
 			       .up = !x->rises,
 			       .down = x->rises,
 			       .falls = s->b == w->reference,
+			       .vague = x->least_ns == USK_NONE,
 			       .fold_ns = x->rises ? 0 : fold_of(x),
 			       .bracket = number };
 	add_break(w, b);

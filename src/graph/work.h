@@ -47,6 +47,7 @@ struct usk_break {
 	bool back;	   /* known from records */
 	bool falls;	   /* T may fall in it, as the reference may have been set back */
 	bool of_reference; /* as these tell of the reference */
+	bool vague;	   /* by how much it was set back is unknown: what else hides in it, too */
 	int64_t fold_ns;   /* stamps of this much before and behind may have been shown twice */
 	uint32_t bracket;  /* what showed it, of usk_work.seen; UINT32_MAX: records, or a cycle */
 };
