@@ -55,12 +55,16 @@ static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 	    w->hi_ns[b] == USK_NONE) {
 		return;
 	}
+	/* What would have passed by its own rate, in the time that did: its stamps may be anything.
+	 */
 	usk_i128 d = (usk_i128)w->x[b] - w->x[a];
+	usk_i128 least = (usk_i128)w->lo_ns[b] - w->hi_ns[a],
+		 most = (usk_i128)w->hi_ns[b] - w->lo_ns[a];
 	const struct usk_run *r = &w->run[w->run_of[a]];
-	usk_i128 slow = usk_floor_div(d * r->slow_e12, USK_E12);
-	usk_i128 fast = usk_ceil_div(d * r->fast_e12, USK_E12);
-	j->size_lo_ns = usk_saturate((usk_i128)w->lo_ns[b] - w->hi_ns[a] - d - fast);
-	j->size_hi_ns = usk_saturate((usk_i128)w->hi_ns[b] - w->lo_ns[a] - d - slow);
+	usk_i128 slow = usk_floor_div((r->slow_e12 < 0 ? most : least) * r->slow_e12, USK_E12);
+	usk_i128 fast = usk_ceil_div((r->fast_e12 < 0 ? least : most) * r->fast_e12, USK_E12);
+	j->size_lo_ns = usk_saturate(least - d - fast - 1);
+	j->size_hi_ns = usk_saturate(most - d - slow + 1);
 }
 
 void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
