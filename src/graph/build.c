@@ -365,7 +365,6 @@ void usk_build(struct usk_work *w)
 	free(c.row);
 	order_events(w);
 	w->cell = usk_alloc(w->n + 1, sizeof *w->cell);
-	w->suspected = usk_alloc(w->n + 1, sizeof *w->suspected);
 	w->run_of = usk_alloc(w->n + 1, sizeof *w->run_of);
 	w->lo = usk_grow(NULL, w->n + 1, sizeof *w->lo);
 	w->hi = usk_grow(NULL, w->n + 1, sizeof *w->hi);

@@ -352,6 +352,16 @@ static void break_by_reference(struct usk_work *w)
 	}
 }
 
+static void bound_by_order(struct usk_work *w)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		w->cell[i].lower = USK_MONOTONE;
+		w->cell[i].upper = USK_UNBOUNDED;
+	}
+	usk_bounds_reset(w);
+	usk_propagate(w);
+}
+
 /*
  * What lies before and behind what is told by order alone, as no rate is known yet that holds: no
  * message is received before it is sent, and no clock's time falls.
@@ -361,12 +371,7 @@ void usk_conflict_blame(struct usk_work *w)
 	if (!w->n_seen && !w->p->back[w->reference].n) {
 		return;
 	}
-	for (uint32_t i = 0; i < w->n; i++) {
-		w->cell[i].lower = USK_MONOTONE;
-		w->cell[i].upper = USK_UNBOUNDED;
-	}
-	usk_bounds_reset(w);
-	usk_propagate(w);
+	bound_by_order(w);
 	blame(w);
 	break_by_reference(w);
 	usk_build_cells(w);
@@ -508,6 +513,17 @@ static bool mend_rates(struct usk_work *w)
 	return can;
 }
 
+/* How often it was repaired. */
+static int repaired(const struct usk_work *w, uint32_t k)
+{
+	int n = 0;
+	for (size_t i = 0; i < w->n_breaks; i++) {
+		const struct usk_break *b = &w->brk[i];
+		n += b->clock == k && b->bracket == UINT32_MAX && !b->back && !b->of_reference;
+	}
+	return n;
+}
+
 bool usk_conflict_repair(struct usk_work *w)
 {
 	if (w->torn) {
@@ -521,37 +537,36 @@ bool usk_conflict_repair(struct usk_work *w)
 	memset(been, 0, w->n * sizeof *been);
 	trace(w, w->crossed, false, been, &c);
 	free(been);
-	/* So many repairs are no explanation any more: messages are left out at once. */
-	bool often = w->repairs++ > 16 + 2 * w->n_clocks;
 	for (size_t i = 0; i < c.n_messages; i++) {
-		uint32_t p = w->peer[c.message[i]], m = p < c.message[i] ? p : c.message[i];
+		uint32_t m = c.message[i];
 		/* Who states a tie may be wrong; messages are not doubted for it. */
-		bool stated = w->pair_of[m] == USK_STATED;
-		if (p != USK_NO_EVENT && (stated || w->suspected[m] || often)) {
+		if (w->peer[m] != USK_NO_EVENT && w->pair_of[m] == USK_STATED) {
 			leave_out(w, m);
-		} else if (p != USK_NO_EVENT) {
-			w->suspected[m] = true;
 		}
 	}
-	if (w->n_left_out == out && !often) {
-		usk_i128 more = c.calm_ns > 0 && lacks > 0 ? lacks / c.calm_ns + 1 : 0;
-		for (size_t i = 0; i < c.n; i++) {
-			const struct passed *s = &c.row[i];
-			add_break(w, (struct usk_break){ .clock = s->clock,
-							 .from_ns = s->from_ns,
-							 .to_ns = s->to_ns,
-							 .up = s->most,
-							 .down = !s->most,
-							 .falls = true,
-							 .bracket = UINT32_MAX });
-			usk_i128 wander = w->wander_e12[s->clock] + more;
-			if (w->p->model.kind == USK_WANDER && wander < w->p->max_skew_e12) {
-				w->wander_e12[s->clock] = (int64_t)wander;
-			}
+	usk_i128 more = c.calm_ns > 0 && lacks > 0 ? lacks / c.calm_ns + 1 : 0;
+	for (size_t i = 0; i < c.n && w->n_left_out == out; i++) {
+		const struct passed *s = &c.row[i];
+		/* Where a first break was not enough the next ones reach further, twice each time:
+		 * what a cycle shows may lie beside it. */
+		usk_i128 far = repaired(w, s->clock);
+		far = ((usk_i128)s->to_ns - s->from_ns + 1) *
+		      (((usk_i128)1 << (far < 40 ? far : 40)) - 1);
+		add_break(w, (struct usk_break){ .clock = s->clock,
+						 .from_ns = usk_saturate(s->from_ns - far),
+						 .to_ns = usk_saturate(s->to_ns + far),
+						 .up = s->most || far,
+						 .down = !s->most || far,
+						 .falls = true,
+						 .bracket = UINT32_MAX });
+		usk_i128 wander = w->wander_e12[s->clock] + more;
+		if (w->p->model.kind == USK_WANDER && wander < w->p->max_skew_e12) {
+			w->wander_e12[s->clock] = (int64_t)wander;
 		}
-		for (size_t i = 0; i < c.n_messages && w->n_breaks == before; i++) {
-			leave_out(w, c.message[i]);
-		}
+	}
+	/* No stretch: messages contradict each other by themselves. */
+	for (size_t i = 0; i < c.n_messages && w->n_breaks == before && w->n_left_out == out; i++) {
+		leave_out(w, c.message[i]);
 	}
 	free(c.row);
 	free(c.message);

@@ -203,8 +203,6 @@ static void begin_again(struct usk_work *w, size_t from, size_t breaks, const in
 	}
 	w->n_left_out = n;
 	w->n_breaks = breaks;
-	w->repairs = 0;
-	memset(w->suspected, 0, w->n * sizeof *w->suspected);
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		w->wander_e12[w->clock[i]] = wander[i];
 	}

@@ -91,8 +91,6 @@ struct usk_work {
 	struct usk_seen *seen;
 	size_t n_seen;
 	int64_t *wander_e12; /* by clock */
-	size_t repairs;
-	bool *suspected; /* by event: part of a contradiction before */
 	struct usk_left_out {
 		uint32_t from, to; /* events */
 	} * left_out;		   /* messages that two contradictions had in common */
