@@ -60,9 +60,11 @@ static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 	usk_i128 d = (usk_i128)w->x[b] - w->x[a];
 	usk_i128 least = (usk_i128)w->lo_ns[b] - w->hi_ns[a],
 		 most = (usk_i128)w->hi_ns[b] - w->lo_ns[a];
-	const struct usk_run *r = &w->run[w->run_of[a]];
-	usk_i128 slow = usk_floor_div((r->slow_e12 < 0 ? most : least) * r->slow_e12, USK_E12);
-	usk_i128 fast = usk_ceil_div((r->fast_e12 < 0 ? least : most) * r->fast_e12, USK_E12);
+	const struct usk_run *r = &w->run[w->run_of[a]], *q = &w->run[w->run_of[b]];
+	int64_t s = r->slow_e12 < q->slow_e12 ? r->slow_e12 : q->slow_e12;
+	int64_t f = r->fast_e12 > q->fast_e12 ? r->fast_e12 : q->fast_e12;
+	usk_i128 slow = usk_floor_div((s < 0 ? most : least) * s, USK_E12);
+	usk_i128 fast = usk_ceil_div((f < 0 ? least : most) * f, USK_E12);
 	j->size_lo_ns = usk_saturate(least - d - fast - 1);
 	j->size_hi_ns = usk_saturate(most - d - slow + 1);
 }
