@@ -150,9 +150,11 @@ static void keep_exact(const struct usk_straight *s, struct usk_knot *k)
 		usk_lines_at(s->lines, k->local_ns, &k->lo_ns, &k->hi_ns);
 	}
 	if (k->offset_ns != USK_NONE) {
-		k->offset_ns = k->offset_ns < k->lo_ns	 ? k->lo_ns
-			       : k->offset_ns > k->hi_ns ? k->hi_ns
-							 : k->offset_ns;
+		/* A bound that is out of range is none: USK_NONE is under every offset. */
+		bool over = k->hi_ns != USK_NONE && k->offset_ns > k->hi_ns;
+		k->offset_ns = k->offset_ns < k->lo_ns ? k->lo_ns
+			       : over		       ? k->hi_ns
+						       : k->offset_ns;
 	}
 }
 
