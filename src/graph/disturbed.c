@@ -481,12 +481,16 @@ static void note_outliers(const struct walk *all, const bool *out, struct usk_ca
 	}
 }
 
-/* Leaves out wrong messages, round by round, as long as that leaves fewer brackets. */
+/*
+ * Leaves out wrong messages, round by round, as long as that leaves fewer brackets. They are sought
+ * at the wander that is assumed: with more of it a wrong message is a rate, and explained too.
+ */
 static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct usk_calm *c)
 {
-	struct spans s = explain(w, wander, used);
+	struct spans s = spans_of(w, wander);
 	if (s.n < 2) {
-		return s;
+		free(s.span);
+		return explain(w, wander, used);
 	}
 	struct walk all = *w;
 	bool *out = usk_alloc(all.n, sizeof *out), *kept = usk_alloc(all.n, sizeof *kept);
@@ -506,9 +510,8 @@ static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct 
 		if (!n) {
 			break;
 		}
-		int64_t more = *used;
 		without(w, out, &all, number);
-		struct spans t = explain(w, wander, &more);
+		struct spans t = spans_of(w, wander);
 		bool better = t.n < s.n;
 		free(better ? s.span : t.span);
 		if (!better) {
@@ -519,9 +522,10 @@ static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct 
 			break;
 		}
 		s = t;
-		*used = more;
 	}
 	note_outliers(&all, out, c);
+	free(s.span);
+	s = explain(w, wander, used);
 	free(all.p);
 	free(out);
 	free(kept);
