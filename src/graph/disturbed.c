@@ -536,14 +536,38 @@ static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct 
 /* ---- the answer --------------------------------------------------------------------------------
  */
 
+/*
+ * A message that b received was sent before: if a was set meanwhile, then before b's stamp of it. The
+ * last one that b sent before, and a received before it sent this one, is before the event in both
+ * ways; behind it is the same the other way round.
+ */
+static void widen(const struct walk *w, const struct span *s, size_t *from, size_t *to)
+{
+	int64_t first = a_stamp(w->part, &w->p[s->from]), last = a_stamp(w->part, &w->p[s->to]);
+	bool sent = w->p[s->from].ceiling, received = !w->p[s->to].ceiling;
+	*from = s->from;
+	*to = s->to;
+	while (*from && !sent) {
+		const struct point *p = &w->p[--*from];
+		sent = p->ceiling && a_stamp(w->part, p) <= first;
+	}
+	while (*to + 1 < w->n && !received) {
+		const struct point *p = &w->p[++*to];
+		received = !p->ceiling && a_stamp(w->part, p) >= last;
+	}
+}
+
 static void write_bracket(const struct walk *w, const struct span *s, struct usk_bracket *b)
 {
-	size_t from = s->from ? s->from - 1 : 0, to = s->to + 1 < w->n ? s->to + 1 : s->to;
-	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + w->p[s->from].x,
-				   .b1_ns = w->part->frame.local_ns + w->p[s->to].x,
+	size_t from, to;
+	widen(w, s, &from, &to);
+	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + w->p[from].x,
+				   .b1_ns = w->part->frame.local_ns + w->p[to].x,
 				   .a0_ns = INT64_MAX,
 				   .a1_ns = INT64_MIN,
 				   .rises = s->rises };
+	from -= from > 0;
+	to += to + 1 < w->n;
 	/* Stamps of a are not in this order, and a message may be under way meanwhile. */
 	for (size_t i = from; i <= to; i++) {
 		int64_t a = a_stamp(w->part, &w->p[i]);
