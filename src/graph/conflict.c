@@ -11,7 +11,8 @@
  * Where lo(e) is over hi(e) the two paths that say so are a negative cycle: its messages and
  * stretches cannot all be true, and nothing says which. So its stretches are broken, as a step may
  * lie in any of them, and its clocks may wander as much as the cycle lacks, as it may have been
- * that; a message that two cycles have in common is wrong by itself.
+ * that. A message that two cycles have in common is wrong by itself where there is no stretch left
+ * to break. A cycle that rests on the reference at two of its stamps may be its step in between.
  */
 #include "base/parallel.h"
 #include "graph/work.h"
@@ -386,6 +387,7 @@ struct cycle {
 	uint32_t *message; /* the event that a message was left by */
 	size_t n_messages, cap_messages;
 	usk_i128 calm_ns; /* length of its calm stretches */
+	int64_t at_ns[2]; /* of the reference, where paths come from; USK_NONE: a circle without it */
 };
 
 static void pass_cell(const struct usk_work *w, struct cycle *c, uint32_t i, bool most)
@@ -479,6 +481,7 @@ static void trace(const struct usk_work *w, uint32_t i, bool upper, bool *been, 
 		}
 		i = to;
 	}
+	c->at_ns[upper] = w->owner[i] == w->reference ? w->x[i] : USK_NONE;
 }
 
 static void leave_out(struct usk_work *w, uint32_t i)
@@ -505,12 +508,31 @@ static bool mend_rates(struct usk_work *w)
 	return can;
 }
 
+/* Both paths rest on the reference, which may have been set between their ends: all other clocks
+ * jump against it then. Order alone says where, as bounds cross. */
+static void doubt_reference(struct usk_work *w, const struct cycle *c)
+{
+	int64_t a = c->at_ns[0], b = c->at_ns[1];
+	if (a == USK_NONE || b == USK_NONE || a == b) {
+		return;
+	}
+	for (uint32_t i = 0; i < w->n; i++) {
+		w->cell[i].lower = USK_MONOTONE;
+		w->cell[i].upper = USK_UNBOUNDED;
+	}
+	usk_bounds_reset(w);
+	usk_propagate(w);
+	break_everyone(w, USK_NO_CLOCK, usk_e12(a < b ? a : b), usk_e12(a < b ? b : a), true, true,
+		       UINT32_MAX);
+	usk_build_cells(w);
+}
+
 bool usk_conflict_repair(struct usk_work *w)
 {
 	if (w->torn) {
 		return mend_rates(w);
 	}
-	struct cycle c = { .n = 0 };
+	struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
 	bool *been = usk_alloc(w->n + 1, sizeof *been);
 	usk_i128 lacks = w->lo[w->crossed] - w->hi[w->crossed];
 	size_t before = w->n_breaks, out = w->n_left_out;
@@ -520,11 +542,14 @@ bool usk_conflict_repair(struct usk_work *w)
 	free(been);
 	/* So many repairs are no explanation any more: messages are left out at once. */
 	bool often = w->repairs++ > 16 + 2 * w->n_clocks;
+	/* Stretches are broken first: behind a step that no pair shows every cycle has the same
+	 * messages, and these are right. What was stated by hand is doubted before clocks are. */
+	bool anchors = w->p->n_anchors > 0, leave = !c.n || anchors;
 	for (size_t i = 0; i < c.n_messages; i++) {
 		uint32_t p = w->peer[c.message[i]], m = p < c.message[i] ? p : c.message[i];
 		/* Who states a tie may be wrong; messages are not doubted for it. */
 		bool stated = w->pair_of[m] == USK_STATED;
-		if (p != USK_NO_EVENT && (stated || w->suspected[m] || often)) {
+		if (p != USK_NO_EVENT && (stated || (w->suspected[m] && leave) || often)) {
 			leave_out(w, m);
 		} else if (p != USK_NO_EVENT) {
 			w->suspected[m] = true;
@@ -532,6 +557,8 @@ bool usk_conflict_repair(struct usk_work *w)
 	}
 	if (w->n_left_out == out && !often) {
 		usk_i128 more = c.calm_ns > 0 && lacks > 0 ? lacks / c.calm_ns + 1 : 0;
+		/* By more than it lacks, as delays hide some of it. */
+		int64_t fold = lacks > 0 && !anchors ? usk_saturate(5 * lacks / 4 / USK_E12 + 1) : 0;
 		for (size_t i = 0; i < c.n; i++) {
 			const struct passed *s = &c.row[i];
 			add_break(w, (struct usk_break){ .clock = s->clock,
@@ -540,6 +567,7 @@ bool usk_conflict_repair(struct usk_work *w)
 							 .up = s->most,
 							 .down = !s->most,
 							 .falls = true,
+							 .fold_ns = s->most ? fold : 0,
 							 .bracket = UINT32_MAX });
 			usk_i128 wander = w->wander_e12[s->clock] + more;
 			if (w->p->model.kind == USK_WANDER && wander < w->p->max_skew_e12) {
@@ -548,6 +576,9 @@ bool usk_conflict_repair(struct usk_work *w)
 		}
 		for (size_t i = 0; i < c.n_messages && w->n_breaks == before; i++) {
 			leave_out(w, c.message[i]);
+		}
+		if (!anchors) {
+			doubt_reference(w, &c);
 		}
 	}
 	free(c.row);
