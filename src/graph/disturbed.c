@@ -481,12 +481,16 @@ static void note_outliers(const struct walk *all, const bool *out, struct usk_ca
 	}
 }
 
-/* Leaves out wrong messages, round by round, as long as that leaves fewer brackets. */
+/*
+ * Leaves out wrong messages, round by round, as long as that leaves fewer brackets. They are sought
+ * at the wander that is assumed: with more of it a wrong message is a rate, and explained too.
+ */
 static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct usk_calm *c)
 {
-	struct spans s = explain(w, wander, used);
+	struct spans s = spans_of(w, wander);
 	if (s.n < 2) {
-		return s;
+		free(s.span);
+		return explain(w, wander, used);
 	}
 	struct walk all = *w;
 	bool *out = usk_alloc(all.n, sizeof *out), *kept = usk_alloc(all.n, sizeof *kept);
@@ -506,9 +510,8 @@ static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct 
 		if (!n) {
 			break;
 		}
-		int64_t more = *used;
 		without(w, out, &all, number);
-		struct spans t = explain(w, wander, &more);
+		struct spans t = spans_of(w, wander);
 		bool better = t.n < s.n;
 		free(better ? s.span : t.span);
 		if (!better) {
@@ -519,9 +522,10 @@ static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct 
 			break;
 		}
 		s = t;
-		*used = more;
 	}
 	note_outliers(&all, out, c);
+	free(s.span);
+	s = explain(w, wander, used);
 	free(all.p);
 	free(out);
 	free(kept);
@@ -532,14 +536,38 @@ static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct 
 /* ---- the answer --------------------------------------------------------------------------------
  */
 
+/*
+ * A message that b received was sent before: if a was set meanwhile, then before b's stamp of it. The
+ * last one that b sent before, and a received before it sent this one, is before the event in both
+ * ways; behind it is the same the other way round.
+ */
+static void widen(const struct walk *w, const struct span *s, size_t *from, size_t *to)
+{
+	int64_t first = a_stamp(w->part, &w->p[s->from]), last = a_stamp(w->part, &w->p[s->to]);
+	bool sent = w->p[s->from].ceiling, received = !w->p[s->to].ceiling;
+	*from = s->from;
+	*to = s->to;
+	while (*from && !sent) {
+		const struct point *p = &w->p[--*from];
+		sent = p->ceiling && a_stamp(w->part, p) <= first;
+	}
+	while (*to + 1 < w->n && !received) {
+		const struct point *p = &w->p[++*to];
+		received = !p->ceiling && a_stamp(w->part, p) >= last;
+	}
+}
+
 static void write_bracket(const struct walk *w, const struct span *s, struct usk_bracket *b)
 {
-	size_t from = s->from ? s->from - 1 : 0, to = s->to + 1 < w->n ? s->to + 1 : s->to;
-	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + w->p[s->from].x,
-				   .b1_ns = w->part->frame.local_ns + w->p[s->to].x,
+	size_t from, to;
+	widen(w, s, &from, &to);
+	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + w->p[from].x,
+				   .b1_ns = w->part->frame.local_ns + w->p[to].x,
 				   .a0_ns = INT64_MAX,
 				   .a1_ns = INT64_MIN,
 				   .rises = s->rises };
+	from -= from > 0;
+	to += to + 1 < w->n;
 	/* Stamps of a are not in this order, and a message may be under way meanwhile. */
 	for (size_t i = from; i <= to; i++) {
 		int64_t a = a_stamp(w->part, &w->p[i]);

@@ -150,9 +150,11 @@ static void keep_exact(const struct usk_straight *s, struct usk_knot *k)
 		usk_lines_at(s->lines, k->local_ns, &k->lo_ns, &k->hi_ns);
 	}
 	if (k->offset_ns != USK_NONE) {
-		k->offset_ns = k->offset_ns < k->lo_ns	 ? k->lo_ns
-			       : k->offset_ns > k->hi_ns ? k->hi_ns
-							 : k->offset_ns;
+		/* A bound that is out of range is none: USK_NONE is under every offset. */
+		bool over = k->hi_ns != USK_NONE && k->offset_ns > k->hi_ns;
+		k->offset_ns = k->offset_ns < k->lo_ns ? k->lo_ns
+			       : over		       ? k->hi_ns
+						       : k->offset_ns;
 	}
 }
 
@@ -250,8 +252,10 @@ static void hold_bounds(struct usk_drawing *d)
 			 x = (usk_i128)c->x - a->local_ns;
 		usk_i128 lo = a->lo_ns + usk_floor_div(((usk_i128)a[1].lo_ns - a->lo_ns) * x, run);
 		usk_i128 hi = a->hi_ns + usk_ceil_div(((usk_i128)a[1].hi_ns - a->hi_ns) * x, run);
-		int64_t lacks[2] = { d->has[0] ? usk_saturate(lo - c->lo) : 0,
-				     d->has[1] ? usk_saturate(c->hi - hi) : 0 };
+		bool none[2] = { a->lo_ns == USK_NONE || a[1].lo_ns == USK_NONE,
+				 a->hi_ns == USK_NONE || a[1].hi_ns == USK_NONE };
+		int64_t lacks[2] = { d->has[0] && !none[0] ? usk_saturate(lo - c->lo) : 0,
+				     d->has[1] && !none[1] ? usk_saturate(c->hi - hi) : 0 };
 		for (int k = 0; k < 2; k++) {
 			for (size_t e = at; e < at + 2; e++) {
 				more[k][e] = lacks[k] > more[k][e] ? lacks[k] : more[k][e];
@@ -260,13 +264,14 @@ static void hold_bounds(struct usk_drawing *d)
 	}
 	for (size_t i = 0; i < d->n_knots; i++) {
 		struct usk_knot *k = &d->knot[i];
-		if (d->has[0]) {
+		/* One that is out of range stays none. */
+		if (d->has[0] && k->lo_ns != USK_NONE) {
 			k->lo_ns = usk_saturate((usk_i128)k->lo_ns - more[0][i]);
 			k->lo_ns = k->offset_ns != USK_NONE && k->offset_ns < k->lo_ns
 					   ? k->offset_ns
 					   : k->lo_ns;
 		}
-		if (d->has[1]) {
+		if (d->has[1] && k->hi_ns != USK_NONE) {
 			k->hi_ns = usk_saturate((usk_i128)k->hi_ns + more[1][i]);
 			k->hi_ns = k->offset_ns > k->hi_ns ? k->offset_ns : k->hi_ns;
 		}

@@ -154,9 +154,11 @@ void usk_source_more(const struct usk_work *w, struct usk_constraints *out)
 			usk_constraint_add(out, m->from, m->sent_ns, m->to,
 					   later(w, m->to, m->received_ns), UINT32_MAX);
 			int64_t q = w->c->clock[m->to].resolution_ns;
+			/* T may rise by more over q than q. */
+			usk_i128 slips = usk_ceil_div((usk_i128)q * w->p->max_skew_e12, USK_E12) + 1;
 			if (q > 1) { /* where the receiver jumps its stamp and q are far apart */
 				usk_constraint_add(out, m->from,
-						   usk_saturate((usk_i128)m->sent_ns - q - 1),
+						   usk_saturate((usk_i128)m->sent_ns - q - slips),
 						   m->to, m->received_ns, UINT32_MAX);
 			}
 		}
