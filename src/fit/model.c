@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = { [USK_LINEAR] = "linear",
-				     [USK_WANDER] = "wander",
-				     [USK_SEGMENTS] = "segments" };
+static const char *const names[] = {
+	[USK_LINEAR] = "linear", [USK_WANDER] = "wander", [USK_SEGMENTS] = "segments"
+};
 
 /* The wander of a clock that a daemon steers, between its slews (doc/guarantees.md has the
  * measurements); quartz by itself keeps to 0.1 ppm (Ridoux and Veitch). */
