@@ -284,7 +284,7 @@ struct usk_island {
 /* What a clock may do (doc/guarantees.md). */
 enum usk_model_kind {
 	USK_LINEAR,   /* every clock keeps one rate */
-	USK_WANDER,   /* the rate of each pair stays within +-wander_e12 of a constant */
+	USK_WANDER,   /* the rate of each clock stays within +-wander_e12 of a constant */
 	USK_SEGMENTS, /* one rate for segment_ns of the reference, or for as long as one fits */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model.c - the table of models, and their names
+ * model.c - models by their names
  */
 #include "fit/model.h"
 #include "base/text.h"
@@ -8,13 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct usk_model_row rows[] = {
-	{ USK_LINEAR, "linear", NULL, "every clock keeps one rate" },
-	{ USK_WANDER, "wander", "PPM",
-	  "the rate of each clock is constant within PPM, 5 unless told, but for disturbed "
-	  "stretches" },
-	{ USK_SEGMENTS, "segments", "DURATION|auto",
-	  "one rate for DURATION, 30min unless told, or for as long as one fits" },
+static const char *const names[] = {
+	[USK_LINEAR] = "linear", [USK_WANDER] = "wander", [USK_SEGMENTS] = "segments"
 };
 
 /* The wander of a clock that a daemon steers, between its slews (doc/guarantees.md has the
@@ -25,22 +20,9 @@ static const struct usk_model_row rows[] = {
 /* How long Clement (2009) takes a rate for constant. */
 #define SEGMENT_NS INT64_C(1800000000000)
 
-const struct usk_model_row *usk_model_row(enum usk_model_kind kind)
-{
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		if (rows[i].kind == kind) {
-			return &rows[i];
-		}
-	}
-	return NULL;
-}
-
 const char *usk_model_name(enum usk_model_kind kind)
 {
-	static const char *const name[] = {
-		[USK_LINEAR] = "linear", [USK_WANDER] = "wander", [USK_SEGMENTS] = "segments"
-	};
-	return name[kind];
+	return names[kind];
 }
 
 static enum usk_status parse_value(const char *value, struct usk_model *m, struct usk_err *err)
@@ -71,9 +53,9 @@ enum usk_status usk_model_parse(const char *text, struct usk_model *out, struct 
 	const char *equals = text ? strchr(text, '=') : NULL;
 	size_t n = equals ? (size_t)(equals - text) : text ? strlen(text) : 0;
 	bool found = !text;
-	for (size_t i = 0; i < COUNT(rows) && !found; i++) {
-		m.kind = rows[i].kind;
-		found = strlen(rows[i].name) == n && !strncmp(text, rows[i].name, n);
+	for (size_t i = 0; i < COUNT(names) && !found; i++) {
+		m.kind = (enum usk_model_kind)i;
+		found = strlen(names[i]) == n && !strncmp(text, names[i], n);
 	}
 	if (!found || (equals && m.kind == USK_LINEAR)) {
 		return usk_fail(err, USK_EUSAGE, 0, "there is no model \"%s\"; \"linear\" is one",

@@ -242,7 +242,8 @@ static void translate_jumps(const struct parties *p, uint32_t clock, const struc
 	}
 }
 
-/* Disturbed stretches, those that go over a break in two. */
+/* Disturbed stretches, those that go over a break in two. What is left of one that is a break alone
+ * is no stretch of any epoch. */
 static void translate_stretches(const struct usk_epochs *e, struct usk_clock *k)
 {
 	struct usk_disturbed *out = NULL;
@@ -254,9 +255,11 @@ static void translate_stretches(const struct usk_epochs *e, struct usk_clock *k)
 			if (epoch < e->n && e->epoch[epoch].before_ns + shift < to) {
 				to = e->epoch[epoch].before_ns + shift;
 			}
-			out = usk_room(out, n, &cap, sizeof *out);
-			out[n++] = (struct usk_disturbed){ s.from_ns - shift, to - shift,
-							   (uint32_t)epoch };
+			if (to > s.from_ns) {
+				out = usk_room(out, n, &cap, sizeof *out);
+				out[n++] = (struct usk_disturbed){ s.from_ns - shift, to - shift,
+								   (uint32_t)epoch };
+			}
 			if (epoch == e->n || to == s.to_ns) {
 				break;
 			}

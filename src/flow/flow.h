@@ -44,7 +44,7 @@ struct pair_source {
 	struct parties *parties;
 	uint32_t a, b; /* parties; a is the reference's side, if one of them is that */
 	/* Where two captures lie to each other; joins is 0 if they share nothing. May be empty
-	 * beyond that: usk_pair_join(). */
+	 * beyond that. */
 	struct usk_coarse coarse;
 	struct usk_frame frame;	 /* origin and rate of its corridor; kappa is 0 */
 	uint64_t in_tables;	 /* messages */

@@ -116,6 +116,9 @@ static double found_ppm(int64_t e12)
 	return (double)(e12 / step * step) * 1e-6;
 }
 
+/* More wander by less than this, 1 ns a second, is what rounding of stamps needs: no news. */
+#define WANDERS_E12 INT64_C(1000)
+
 /* A clock's band allows for more wander than was assumed. */
 static char *explain_wander(const struct usk_clocks *c, const struct usk_clock *k)
 {
@@ -137,7 +140,7 @@ static void explain_clocks(struct usk_clocks *c)
 	size_t n = 0;
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		const struct usk_clock *k = &c->clock[i];
-		if (k->wander.used_e12 > k->wander.assumed_e12 && n++ < MOST_NOTES) {
+		if (k->wander.used_e12 >= k->wander.assumed_e12 + WANDERS_E12 && n++ < MOST_NOTES) {
 			note(c, explain_wander(c, k));
 		}
 	}

@@ -408,28 +408,6 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 	return status;
 }
 
-static struct reading *itself(void *ctx, size_t pair)
-{
-	(void)pair;
-	return ctx;
-}
-
-static enum usk_status nothing(void *ctx, size_t pair, struct usk_err *err)
-{
-	(void)ctx;
-	(void)pair;
-	(void)err;
-	return USK_OK;
-}
-
-enum usk_status usk_reading_once(struct reading *r)
-{
-	struct parties *p = r->source->parties;
-	const struct reading_plan plan = { r, itself, nothing, false };
-	uint32_t pair = (uint32_t)(r->source - p->pair);
-	return usk_readings(p, &pair, 1, &plan, r->err);
-}
-
 /* ---- one pair ----------------------------------------------------------------------------------
  */
 

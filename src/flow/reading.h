@@ -62,8 +62,6 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 			     const struct reading_plan *plan, struct usk_err *err);
 /** Bytes that this takes. */
 uint64_t usk_readings_size(const struct parties *p, const uint32_t *pair, size_t n);
-/** One pair alone. */
-enum usk_status usk_reading_once(struct reading *r);
 
 /** A pair of which nothing is known. */
 void usk_pair_blank(struct usk_pair *pair, const struct pair_source *s);

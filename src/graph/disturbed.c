@@ -537,9 +537,9 @@ static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct 
  */
 
 /*
- * A message that b received was sent before: if a was set meanwhile, then before b's stamp of it. The
- * last one that b sent before, and a received before it sent this one, is before the event in both
- * ways; behind it is the same the other way round.
+ * A message that b received was sent before: if a was set meanwhile, then before b's stamp of it.
+ * The last one that b sent before, and a received before it sent this one, is before the event in
+ * both ways; behind it is the same the other way round.
  */
 static void widen(const struct walk *w, const struct span *s, size_t *from, size_t *to)
 {

@@ -41,10 +41,27 @@ static size_t unite_jumps(struct usk_jump *j, size_t n)
 	return m;
 }
 
-/* By how much the offset rose over a bracket, by the bounds at its ends. */
+/* What the pair that showed it says, if nobody but this clock and the reference is in it; else it
+ * is known by nothing but the clock's bounds. */
+static void size_seen(const struct usk_work *w, uint32_t k, const struct usk_seen *s,
+		      struct usk_jump *j)
+{
+	uint32_t other = s->a == k ? s->b : s->a;
+	if ((s->a != k && s->b != k) || other != w->reference || s->at.least_ns == USK_NONE ||
+	    s->at.most_ns == USK_NONE) {
+		return;
+	}
+	j->size_lo_ns = s->b == k ? s->at.least_ns : -s->at.most_ns;
+	j->size_hi_ns = s->b == k ? s->at.most_ns : -s->at.least_ns;
+}
+
+/* By how much the offset rose over a bracket, by the bounds at its ends, and by what the one pair
+ * that showed it says of it. */
 static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 {
 	uint32_t a = w->first[k], b = w->first[k + 1] - 1;
+	struct usk_jump seen = *j;
+	j->size_lo_ns = j->size_hi_ns = USK_NONE;
 	while (a < b && w->x[a + 1] <= j->after_local_ns) {
 		a++;
 	}
@@ -67,6 +84,11 @@ static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 	usk_i128 fast = usk_ceil_div((f < 0 ? least : most) * f, USK_E12);
 	j->size_lo_ns = usk_saturate(least - d - fast - 1);
 	j->size_hi_ns = usk_saturate(most - d - slow + 1);
+	if (seen.size_lo_ns != USK_NONE && seen.size_lo_ns <= j->size_hi_ns &&
+	    seen.size_hi_ns >= j->size_lo_ns) {
+		j->size_lo_ns = seen.size_lo_ns > j->size_lo_ns ? seen.size_lo_ns : j->size_lo_ns;
+		j->size_hi_ns = seen.size_hi_ns < j->size_hi_ns ? seen.size_hi_ns : j->size_hi_ns;
+	}
 }
 
 void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
@@ -106,6 +128,7 @@ void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
 			uint32_t other = s->a == i ? s->b : s->a;
 			bool others = s->a == i ? s->may_be[1] : s->may_be[0];
 			j.or_of = mine && others ? other : USK_NO_CLOCK;
+			size_seen(w, i, s, &j);
 		}
 		k->jump[k->n_jumps++] = j;
 	}

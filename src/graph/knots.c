@@ -152,9 +152,7 @@ static void keep_exact(const struct usk_straight *s, struct usk_knot *k)
 	if (k->offset_ns != USK_NONE) {
 		/* A bound that is out of range is none: USK_NONE is under every offset. */
 		bool over = k->hi_ns != USK_NONE && k->offset_ns > k->hi_ns;
-		k->offset_ns = k->offset_ns < k->lo_ns ? k->lo_ns
-			       : over		       ? k->hi_ns
-						       : k->offset_ns;
+		k->offset_ns = k->offset_ns < k->lo_ns ? k->lo_ns : over ? k->hi_ns : k->offset_ns;
 	}
 }
 

@@ -155,7 +155,8 @@ void usk_source_more(const struct usk_work *w, struct usk_constraints *out)
 					   later(w, m->to, m->received_ns), UINT32_MAX);
 			int64_t q = w->c->clock[m->to].resolution_ns;
 			/* T may rise by more over q than q. */
-			usk_i128 slips = usk_ceil_div((usk_i128)q * w->p->max_skew_e12, USK_E12) + 1;
+			usk_i128 slips =
+				usk_ceil_div((usk_i128)q * w->p->max_skew_e12, USK_E12) + 1;
 			if (q > 1) { /* where the receiver jumps its stamp and q are far apart */
 				usk_constraint_add(out, m->from,
 						   usk_saturate((usk_i128)m->sent_ns - q - slips),

@@ -104,14 +104,6 @@ static bool turns(struct usk_replay *r, int64_t t)
 	return false;
 }
 
-size_t usk_replay_epoch(struct usk_replay *r, int64_t local_ns)
-{
-	if (r->epoch + 1 < r->n_epochs && turns(r, local_ns)) {
-		r->epoch++;
-	}
-	return r->epoch;
-}
-
 enum usk_status usk_replay_many(struct usk_replay *r, const int64_t *local_ns, size_t n,
 				int64_t *out, struct usk_err *err)
 {

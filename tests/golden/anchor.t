@@ -20,12 +20,12 @@ $ (echo sender,receiver,sent_ns,received_ns; for s in 1 2 3 4 5 6; do echo a,b,$
 $ unskew sync both.csv --anchor a@2s=b@9s+-1us
 clock  quality    offset at the middle (± there)  drift, ppm        sent  received
 a      reference  0                               0                    6         6
-b      bounded    -0.02 ms ± 5.03 ms              26 (-500 to 500)     6         6
+b      bounded    0.00 ms ± 5.02 ms               31 (-500 to 500)     6         6
 
 Matched 12 messages.
 Received before sent: 0 as recorded, 0 corrected. Half widths: 5.01 ms to 6.38 ms.
-Delays, median (99 %): a -> b 5.00 ms as recorded, 5.01 ms (5.08 ms) corrected;
-  back 5.00 ms as recorded, 5.01 ms (5.08 ms) corrected.
+Delays, median (99 %): a -> b 5.00 ms as recorded, 5.00 ms (5.12 ms) corrected;
+  back 5.00 ms as recorded, 5.00 ms (5.12 ms) corrected.
 Note: --anchor: what is stated of a and b contradicts their messages or another anchor, and was left out
 Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).

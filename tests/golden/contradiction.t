@@ -26,12 +26,12 @@ The bounds are valid while these assumptions hold.
 $ awk 'BEGIN { print "sender,receiver,sent_ns,received_ns"; for (i = 0; i < 50; i++) { t = i * 1000000000; printf "a,b,%.0f,%.0f\nb,a,%.0f,%.0f\n", t, t + 500050, t + 700000, t + 200080 } print "a,b,20000000000,20000300000" }' >t.csv; unskew sync t.csv -o clocks.json
 clock  quality    offset at the middle (± there)  drift, ppm         sent  received
 a      reference  0                               0                    50        50
-b      bounded    -499.97 us ± 2.64 us            0.0 (-5.1 to 5.1)    50        50
+b      bounded    -499.97 us ± 2.85 us            0.0 (-5.1 to 5.1)    50        50
 
 Matched 100 messages; left out: 1 as outliers.
 Received before sent: 50 as recorded, 0 corrected. Half widths: 132 ns to 3.10 us.
-Delays, median (99 %): a -> b 500 us as recorded, 79 ns (80 ns) corrected;
-  back -500 us as recorded, 51 ns (51 ns) corrected.
+Delays, median (99 %): a -> b 500 us as recorded, 80 ns (80 ns) corrected;
+  back -500 us as recorded, 50 ns (50 ns) corrected.
 Left out between a and b, against all others:
   a -> b, sent 20000000000, received 20000300000, by 200 us
 Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than

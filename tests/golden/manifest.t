@@ -27,24 +27,24 @@ $ unskew apply clocks.json x/a.pftrace b=b.pftrace --perfetto-manifest m.json; c
       "file": "a.pftrace",
       "clock": "REALTIME"
      },
-     "offset_ns": -500200001
+     "offset_ns": -500200000
     }
    }
   ],
   "attributes": {
    "unskew.version": "0.1.0",
-   "unskew.residual_ns.b": 200003
+   "unskew.residual_ns.b": 200002
   }
  }
 }
 ! Wrote m.json.
-! unskew: note: b.pftrace: one offset for all of it is off by up to 200003 ns, beside the band
+! unskew: note: b.pftrace: one offset for all of it is off by up to 200002 ns, beside the band
 $ unskew apply -q clocks.json x/a.pftrace b.pftrace --perfetto-manifest chrome.json --perfetto-clock file; grep -c clock chrome.json; grep -A 5 sync_to chrome.json
 1
      "sync_to": {
       "file": "a.pftrace"
      },
-     "offset_ns": -500200001
+     "offset_ns": -500200000
     }
    }
 # The reference has no trace: time counts from the first file's.
@@ -52,11 +52,11 @@ $ cp b.pftrace c.pftrace; unskew apply -q clocks.json b=c.pftrace b.pftrace --pe
 {'clock': 'BOOTTIME', 'file': 'c.pftrace'} {'clock': 'BOOTTIME', 'sync_to': {'file': 'c.pftrace', 'clock': 'BOOTTIME'}, 'offset_ns': 0}
 # What it cannot say, it does not.
 $ unskew apply clocks.json x/a.pftrace b.pftrace --perfetto-manifest r.json --residual 10us
-! unskew: b.pftrace: one offset for clock b is off by up to 200003 ns, more than --residual; --timeline is exact
+! unskew: b.pftrace: one offset for clock b is off by up to 200002 ns, more than --residual; --timeline is exact
 ? 1
 $ unskew apply clocks.json x/a.pftrace b.pftrace --perfetto-manifest r.json --residual 1ms
 ! Wrote r.json.
-! unskew: note: b.pftrace: one offset for all of it is off by up to 200003 ns, beside the band
+! unskew: note: b.pftrace: one offset for all of it is off by up to 200002 ns, beside the band
 $ unskew apply clocks.json z.pftrace --perfetto-manifest z.json
 ! unskew: z.pftrace: No such file or directory
 ? 1

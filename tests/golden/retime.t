@@ -3,7 +3,7 @@ $ (echo sender,receiver,sent_ns,received_ns,id; for t in 1 2 3 4; do echo a,b,${
 $ unskew apply clocks.json t.csv -o fixed.csv; head -n 3 fixed.csv
 sender,receiver,sent_ns,sent_raw_ns,received_ns,received_raw_ns,id
 a,b,1000000000,1000000000,1000025000,1000100000,x
-b,a,1000124999,1000200000,1000150000,1000150000,y
+b,a,1000125000,1000200000,1000150000,1000150000,y
 ! Wrote fixed.csv.
 $ unskew apply -q clocks.json t.csv -o - | cat
 ! unskew: apply needs the name of a file: what it writes appears whole or not at all

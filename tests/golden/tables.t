@@ -1,14 +1,14 @@
 # Message tables in and out: what --messages writes is read again to the same answer, odd names too.
 $ (echo sender,receiver,sent_ns,received_ns; echo '"a, ""the first""",b,100000,600050'; echo 'b,"a, ""the first""",1700000,1200080'; echo '"a, ""the first""",b,1000100000,1000600050') >t.csv
 $ unskew sync t.csv --messages m.csv -o one.json
-clock           quality    offset at the middle (± there)  drift, ppm       sent  received
-a, "the first"  reference  0                               0                   2         1
-b               bounded    -470.5 us ± 34.6 us             -59 (-124 to 6)     1         2
+clock           quality    offset at the middle (± there)  drift, ppm     sent  received
+a, "the first"  reference  0                               0                 2         1
+b               bounded    -500.0 us ± 64.1 us             0 (-124 to 6)     1         2
 
 Matched 3 messages.
 Received before sent: 1 as recorded, 0 corrected. Half widths: 71 ns to 64.2 us.
-Delays, median (99 %): a, "the first" -> b 500 us as recorded, 59.1 us (59.1 us) corrected;
-  back -500 us as recorded, 66 ns (66 ns) corrected.
+Delays, median (99 %): a, "the first" -> b 500 us as recorded, 65 ns (65 ns) corrected;
+  back -500 us as recorded, 65 ns (65 ns) corrected.
 Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.

@@ -116,8 +116,8 @@ static bool is_far(const struct usk_fit *fit, const struct oracle *o)
 		oracle_at(o, at[i], &bound[0], &bound[1]);
 		for (int k = 0; k < 2; k++) {
 			usk_i128 t = (usk_i128)at[i] + bound[k];
-			far = far || (bound[k] != USK_NONE &&
-				      (t > USK_TIME_MAX || t < -USK_TIME_MAX));
+			far = far ||
+			      (bound[k] != USK_NONE && (t > USK_TIME_MAX || t < -USK_TIME_MAX));
 		}
 	}
 	return far;
