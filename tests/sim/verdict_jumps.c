@@ -21,23 +21,14 @@ static int64_t began(const struct sim_jump *x)
 	return x->true_ns - (x->still_ns ? x->still_ns : 1);
 }
 
-/* As the clock's stamps show it: brackets are stamps, cut to its resolution. */
-static struct held_place shown(const struct trial *t, uint32_t c, int64_t true_ns)
-{
-	struct held_place at = held_place(t->truth[c], t->held[c].seen, true_ns);
-	int64_t q = t->s->o.resolution_ns;
-	at.local_ns -= (at.local_ns % q + q) % q;
-	return at;
-}
-
 struct held_place trial_before(const struct trial *t, uint32_t c, const struct sim_jump *x)
 {
-	return shown(t, c, began(x));
+	return held_place(t->truth[c], t->held[c].seen, began(x));
 }
 
 struct held_place trial_after(const struct trial *t, uint32_t c, const struct sim_jump *x)
 {
-	return shown(t, c, x->true_ns);
+	return held_place(t->truth[c], t->held[c].seen, x->true_ns);
 }
 
 /* By how much the offset of a clock rose meanwhile, as both clocks read. */
