@@ -397,7 +397,8 @@ struct cycle {
 	uint32_t *message; /* the event that a message was left by */
 	size_t n_messages, cap_messages;
 	usk_i128 calm_ns; /* length of its calm stretches */
-	int64_t at_ns[2]; /* of the reference, where paths come from; USK_NONE: a circle without it */
+	int64_t at_ns[2]; /* of the reference, where paths come from; USK_NONE: a circle without it
+			   */
 };
 
 static void pass_cell(const struct usk_work *w, struct cycle *c, uint32_t i, bool most)
@@ -485,11 +486,11 @@ static void pass(const struct usk_work *w, const struct step *s, bool upper, str
 	if (s->by == FOLD) {
 		const struct usk_fold *f = fold_at(w, s->from);
 		c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
-		c->row[c->n++] = (struct passed){ w->owner[s->from], w->x[f->first], w->x[f->last],
-						  false };
+		c->row[c->n++] =
+			(struct passed){ w->owner[s->from], w->x[f->first], w->x[f->last], false };
 	} else if (s->by == MESSAGE) {
-		c->message = usk_room(c->message, c->n_messages, &c->cap_messages,
-				      sizeof *c->message);
+		c->message =
+			usk_room(c->message, c->n_messages, &c->cap_messages, sizeof *c->message);
 		c->message[c->n_messages++] = s->from;
 	} else {
 		pass_cell(w, c, s->by == RIGHT ? s->from : s->from - 1, upper == (s->by == LEFT));
@@ -584,9 +585,12 @@ static void doubt_reference(struct usk_work *w, const struct cycle *c)
 
 bool usk_conflict_repair(struct usk_work *w)
 {
+	memset(w->suspect, 0, w->c->n_clocks * sizeof *w->suspect);
 	if (w->torn) {
+		w->suspect[w->torn->clock] = true;
 		return mend_rates(w);
 	}
+	w->suspect[w->owner[w->crossed]] = true;
 	struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
 	usk_i128 lacks = w->lo[w->crossed] - w->hi[w->crossed];
 	size_t before = w->n_breaks, out = w->n_left_out;
@@ -599,8 +603,13 @@ bool usk_conflict_repair(struct usk_work *w)
 			leave_out(w, m);
 		}
 	}
+	for (size_t i = 0; i < c.n; i++) {
+		w->suspect[c.row[i].clock] = true;
+	}
+	/* A line is the same before and behind whatever happened. */
+	bool mend = w->p->model.kind != USK_LINEAR;
 	usk_i128 more = c.calm_ns > 0 && lacks > 0 ? lacks / c.calm_ns + 1 : 0;
-	for (size_t i = 0; i < c.n && w->n_left_out == out; i++) {
+	for (size_t i = 0; i < c.n && mend && w->n_left_out == out; i++) {
 		const struct passed *s = &c.row[i];
 		/* Where a first break was not enough the next ones reach further, twice each time:
 		 * what a cycle shows may lie beside it. */
@@ -620,7 +629,8 @@ bool usk_conflict_repair(struct usk_work *w)
 		}
 	}
 	/* No stretch: messages contradict each other by themselves. */
-	for (size_t i = 0; i < c.n_messages && w->n_breaks == before && w->n_left_out == out; i++) {
+	mend = mend && w->n_breaks == before && w->n_left_out == out;
+	for (size_t i = 0; i < c.n_messages && mend; i++) {
 		leave_out(w, c.message[i]);
 	}
 	if (w->n_breaks > before) {

@@ -75,8 +75,8 @@ static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 	usk_i128 d = (usk_i128)w->x[b] - w->x[a];
 	usk_i128 least = (usk_i128)w->lo_ns[b] - w->hi_ns[a],
 		 most = (usk_i128)w->hi_ns[b] - w->lo_ns[a];
-	/* What would have passed by its own rate, in the time that did: that is what the one of both
-	 * clocks shows that was not set. */
+	/* What would have passed by its own rate, in the time that did: that is what the one of
+	 * both clocks shows that was not set. */
 	bool refs = j->of == w->reference || j->or_of == w->reference, mine = j->of == k;
 	usk_i128 brief = mine ? least : d, lasts = mine ? most : d;
 	brief = refs && d < brief ? d : brief;

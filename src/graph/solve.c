@@ -77,11 +77,13 @@ static void note(struct usk_clocks *c, char *text)
 /* No repair helped: clocks whose bounds cross are tied to nothing any more. */
 static void give_up(struct usk_work *w, uint32_t k)
 {
+	bool lines = w->p->model.kind == USK_LINEAR;
 	w->c->clock[k].quality = USK_CONTRADICTED;
-	note(w->c,
-	     usk_format("what ties %s to %s contradicts itself, and no step within the skew limit "
-			"explains it: check what --anchor states",
-			w->c->clock[k].name, w->c->clock[w->reference].name));
+	note(w->c, usk_format("what ties %s to %s contradicts itself: %s", w->c->clock[k].name,
+			      w->c->clock[w->reference].name,
+			      lines ? "no constant rates explain it, try another --model"
+				    : "no step within the skew limit explains it, check what "
+				      "--anchor states"));
 	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
 		if (w->peer[i] != USK_NO_EVENT) {
 			w->peer[w->peer[i]] = USK_NO_EVENT;
@@ -211,6 +213,7 @@ static void begin_again(struct usk_work *w, size_t from, size_t breaks, const in
 static void bound(struct usk_work *w)
 {
 	size_t breaks = w->n_breaks;
+	w->suspect = usk_alloc(w->c->n_clocks, sizeof *w->suspect);
 	int64_t *wander = usk_alloc(w->n_clocks, sizeof *wander);
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		wander[i] = w->wander_e12[w->clock[i]];
@@ -219,14 +222,15 @@ static void bound(struct usk_work *w)
 	while (!solve_bounds(w)) {
 		size_t before = w->n_left_out;
 		if (!usk_conflict_repair(w)) {
-			uint32_t k = w->owner[w->crossed];
-			bool stated = leave_out_stated(w, k);
-			/* Of others, then: one of them is what k is contradicted by, maybe. */
+			bool stated = leave_out_stated(w, w->owner[w->crossed]);
+			/* Of others, then: one of them is what it is contradicted by, maybe. */
 			for (size_t i = 0; i < w->n_clocks && !stated; i++) {
 				stated = leave_out_stated(w, w->clock[i]);
 			}
-			if (!stated) {
-				give_up(w, k);
+			for (size_t i = 0; i < w->n_clocks && !stated; i++) {
+				if (w->suspect[w->clock[i]]) {
+					give_up(w, w->clock[i]);
+				}
 			}
 		}
 		leave_out_anchors(w, before);
@@ -234,6 +238,7 @@ static void bound(struct usk_work *w)
 		usk_build_cells(w);
 		usk_bounds_reset(w);
 	}
+	free(w->suspect);
 	free(wander);
 }
 
@@ -256,7 +261,9 @@ static int64_t by_order(const struct usk_work *w, uint32_t i, bool upper)
 {
 	const int64_t *bound = upper ? w->hi_ns : w->lo_ns;
 	uint32_t end = upper ? w->first[w->owner[i] + 1] - 1 : w->first[w->owner[i]];
-	uint32_t by[] = { i == end ? USK_NO_EVENT : upper ? i + 1 : i - 1,
+	uint32_t by[] = { i == end ? USK_NO_EVENT
+			  : upper  ? i + 1
+				   : i - 1,
 			  w->sent[i] == upper ? w->peer[i] : USK_NO_EVENT };
 	int64_t v = USK_NONE;
 	for (int k = 0; k < 2; k++) {

@@ -95,6 +95,7 @@ struct usk_work {
 		uint32_t from, to; /* events */
 	} * left_out;		   /* messages that two contradictions had in common */
 	size_t n_left_out, cap_left_out;
+	bool *suspect; /* by clock: of what no repair explains */
 
 	/* Events, grouped by clock. */
 	uint32_t *first; /* [all clocks + 1] */
@@ -230,7 +231,7 @@ void usk_conflict_begin(struct usk_work *w);
  * events, and spoils bounds. */
 void usk_conflict_blame(struct usk_work *w);
 /** Bounds cross at w->crossed, or w->torn has no rate left: take back what cannot be true. false:
- * nothing is left to try. */
+ * nothing is left to try, w->suspect. */
 bool usk_conflict_repair(struct usk_work *w);
 
 /* ---- estimate.c ---------------------------------------------------------------------------------
