@@ -212,6 +212,40 @@ static bool check_island(struct trial *t, uint32_t reference)
 	return kept;
 }
 
+/* A stamp that stands for two moments of one epoch, as its clock was set back unseen, may be in
+ * no order with others: a map has one time for it. */
+static bool stands_for_two(const struct trial *t, uint32_t clock, int64_t stamp)
+{
+	const struct sim_clock *c = t->truth[clock];
+	uint32_t k = 0;
+	bool two = false;
+	for (size_t i = 0; i < c->n_jumps; i++) {
+		const struct sim_jump *x = &c->jump[i];
+		if (x->still_ns || x->size_ns >= 0) {
+			continue;
+		}
+		bool begins = t->held[clock].seen >> k & 1;
+		k += k < 31;
+		two = two || (!begins && stamp <= sim_clock_read(c, x->true_ns - 1) &&
+			      stamp + t->s->o.resolution_ns > sim_clock_read(c, x->true_ns));
+	}
+	return two;
+}
+
+static uint64_t wrongly_left_out(const struct trial *t)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < t->answer->n_pairs; i++) {
+		const struct usk_pair *p = &t->answer->pair[i];
+		for (size_t k = 0; k < p->n_outliers; k++) {
+			const struct usk_msg *m = &p->outlier[k].msg;
+			n += !stands_for_two(t, m->from, m->sent_ns) &&
+			     !stands_for_two(t, m->to, m->received_ns);
+		}
+	}
+	return n;
+}
+
 static void check_promise(struct trial *t)
 {
 	t->out->kept = true;
@@ -220,9 +254,9 @@ static void check_promise(struct trial *t)
 			t->out->kept = check_island(t, i) && t->out->kept;
 		}
 	}
-	if (t->out->kept && t->answer->counts.outliers) {
-		trial_fail(t, "%llu messages are taken for wrong",
-			   (unsigned long long)t->answer->counts.outliers);
+	uint64_t wrong = t->out->kept ? wrongly_left_out(t) : 0;
+	if (wrong) {
+		trial_fail(t, "%llu messages are taken for wrong", (unsigned long long)wrong);
 	}
 }
 
