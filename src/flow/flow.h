@@ -71,8 +71,9 @@ struct parties {
 	size_t n_pairs, cap_pairs;
 	struct pair_slot *slot; /* hash of their numbers */
 	size_t n_slots;
-	bool rows_repeat; /* a clock that tables name was set back */
-	int rows_by;	  /* rows were written when 0 sent, 1 received */
+	bool rows_repeat;    /* a clock that tables name was set back */
+	int rows_by;	     /* rows were written when 0 sent, 1 received */
+	int64_t disorder_ns; /* by so much rows are out of order */
 	uint32_t depth;
 	uint32_t reference; /* as named, else the first */
 	bool reference_named;

@@ -285,8 +285,9 @@ static size_t epoch_of_own(const struct usk_epochs *e, struct row_place *at, int
 }
 
 /* A stamp of receipt, where rows were written by sending: after its row's moment. So what is
- * earlier, shortly before the clock was set back, came when it had been. */
-static size_t epoch_of_receipt(const struct party *y, const struct row_place *at, int64_t t)
+ * earlier, by more than rows are out of order, came when the clock had been set back. */
+static size_t epoch_of_receipt(const struct party *y, const struct row_place *at, int64_t t,
+			       int64_t disorder_ns)
 {
 	if (at->epoch == y->survey.epochs.n || !at->record) {
 		return at->epoch;
@@ -299,8 +300,8 @@ static size_t epoch_of_receipt(const struct party *y, const struct row_place *at
 		usk_i128 few = gap ? 2 * (usk_i128)gap : size; /* a single stamp tells none */
 		return at->epoch + ((usk_i128)t - g->before_ns > few);
 	}
-	return at->epoch + ((usk_i128)g->before_ns - at->last < size &&
-			    (usk_i128)g->after_ns - t < size / LIKE);
+	return at->epoch +
+	       ((usk_i128)g->before_ns - at->last < size && (usk_i128)at->last - t > disorder_ns);
 }
 
 /* A stamp of sending, where rows were written by receipt: just before its row's moment, or before
@@ -329,7 +330,7 @@ static void place_row(const struct parties *p, struct row_place *place, const st
 		struct row_place *at = &place[clock[k]];
 		epoch[k] = y->trace != SIZE_MAX || !y->survey.epochs.n ? 0
 			   : k == p->rows_by ? epoch_of_own(&y->survey.epochs, at, stamp[k])
-			   : k == RECEIVED   ? epoch_of_receipt(y, at, stamp[k])
+			   : k == RECEIVED   ? epoch_of_receipt(y, at, stamp[k], p->disorder_ns)
 					     : epoch_of_sending(y, at, stamp[k]);
 	}
 }
@@ -452,6 +453,7 @@ enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 	enum usk_status status = USK_OK;
 	bool any = false;
 	p->rows_by = written_by(o);
+	p->disorder_ns = o[p->rows_by].disorder;
 	for (size_t i = 0; i < p->n; i++) {
 		struct party *y = &p->party[i];
 		struct usk_epochs *e = y->watch ? &y->watch->column[p->rows_by].found : NULL;
