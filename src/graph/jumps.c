@@ -19,6 +19,23 @@ static int by_bracket(const void *pa, const void *pb)
 	       (a->before_local_ns < b->before_local_ns);
 }
 
+static bool may_be_of(const struct usk_jump *j, uint32_t k)
+{
+	return k != USK_NO_CLOCK && (j->of == k || j->or_of == k);
+}
+
+/* Whose both may be; if they have nobody in common, one of each. */
+static void unite_names(struct usk_jump *j, const struct usk_jump *with)
+{
+	bool first = may_be_of(with, j->of), second = may_be_of(with, j->or_of);
+	if (!first && !second) {
+		j->or_of = with->of;
+	} else if (!first || !second) {
+		j->of = first ? j->of : j->or_of;
+		j->or_of = USK_NO_CLOCK;
+	}
+}
+
 /* The same event as several pairs saw it: what all of them allow. */
 static size_t unite_jumps(struct usk_jump *j, size_t n)
 {
@@ -30,9 +47,7 @@ static size_t unite_jumps(struct usk_jump *j, size_t n)
 			continue;
 		}
 		last->kind = j[i].kind == USK_JUMP ? USK_JUMP : last->kind;
-		last->or_of = last->of == j[i].of && last->or_of == j[i].or_of ? last->or_of
-			      : last->or_of == USK_NO_CLOCK		       ? last->or_of
-									       : j[i].or_of;
+		unite_names(last, &j[i]);
 		last->before_local_ns = j[i].before_local_ns > last->before_local_ns
 						? j[i].before_local_ns
 						: last->before_local_ns;
@@ -88,6 +103,14 @@ static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 	usk_i128 fast = usk_ceil_div((f < 0 ? brief : lasts) * f, USK_E12);
 	j->size_lo_ns = usk_saturate(least - d - fast - 1);
 	j->size_hi_ns = usk_saturate(most - d - slow + 1);
+	if (mine && seen.size_lo_ns != USK_NONE) { /* which took the time for that of its stamps */
+		int64_t rate = -s > f ? -s : f;
+		int64_t far =
+			-seen.size_lo_ns > seen.size_hi_ns ? -seen.size_lo_ns : seen.size_hi_ns;
+		usk_i128 more = usk_ceil_div((usk_i128)far * rate, USK_E12);
+		seen.size_lo_ns = usk_saturate(seen.size_lo_ns - more);
+		seen.size_hi_ns = usk_saturate(seen.size_hi_ns + more);
+	}
 	if (seen.size_lo_ns != USK_NONE && seen.size_lo_ns <= j->size_hi_ns &&
 	    seen.size_hi_ns >= j->size_lo_ns) {
 		j->size_lo_ns = seen.size_lo_ns > j->size_lo_ns ? seen.size_lo_ns : j->size_lo_ns;
