@@ -557,17 +557,6 @@ static bool mend_rates(struct usk_work *w)
 	return can;
 }
 
-/* How often it was repaired. */
-static int repaired(const struct usk_work *w, uint32_t k)
-{
-	int n = 0;
-	for (size_t i = 0; i < w->n_breaks; i++) {
-		const struct usk_break *b = &w->brk[i];
-		n += b->clock == k && b->bracket == UINT32_MAX && !b->back && !b->of_reference;
-	}
-	return n;
-}
-
 /* Both paths come from the reference, which may have been set between the two moments: all other
  * clocks jump against it then. Order alone says where, as bounds cross. */
 static void doubt_reference(struct usk_work *w, const struct cycle *c)
@@ -611,16 +600,11 @@ bool usk_conflict_repair(struct usk_work *w)
 	usk_i128 more = c.calm_ns > 0 && lacks > 0 ? lacks / c.calm_ns + 1 : 0;
 	for (size_t i = 0; i < c.n && mend && w->n_left_out == out; i++) {
 		const struct passed *s = &c.row[i];
-		/* Where a first break was not enough the next ones reach further, twice each time:
-		 * what a cycle shows may lie beside it. */
-		usk_i128 far = repaired(w, s->clock);
-		far = ((usk_i128)s->to_ns - s->from_ns + 1) *
-		      (((usk_i128)1 << (far < 40 ? far : 40)) - 1);
 		add_break(w, (struct usk_break){ .clock = s->clock,
-						 .from_ns = usk_saturate(s->from_ns - far),
-						 .to_ns = usk_saturate(s->to_ns + far),
-						 .up = s->most || far,
-						 .down = !s->most || far,
+						 .from_ns = s->from_ns,
+						 .to_ns = s->to_ns,
+						 .up = s->most,
+						 .down = !s->most,
 						 .falls = true,
 						 .bracket = UINT32_MAX });
 		usk_i128 wander = w->wander_e12[s->clock] + more;
