@@ -685,6 +685,25 @@ static bool slewed(const struct walk *w, const struct spans *s)
 	return any;
 }
 
+/*
+ * What messages need is the least of what a clock does: what it does within the time that the band
+ * is wide for does not show. An assumption that they refute says nothing of that any more, so it is
+ * taken to be as much again.
+ */
+static void allow_unseen(const struct walk *w, int64_t assumed, struct spans *s,
+			 struct usk_calm *out)
+{
+	int64_t limit = w->skew_e12, need = out->needed_e12;
+	int64_t used = need < limit / 2 ? 2 * need : limit;
+	if (w->fixed || w->own_rates || need <= assumed || used <= out->wander_e12) {
+		return;
+	}
+	int64_t more = 2 * (used - out->wander_e12);
+	s->cone.slow_e12 = s->cone.slow_e12 - more > -limit ? s->cone.slow_e12 - more : -limit;
+	s->cone.fast_e12 = s->cone.fast_e12 + more < limit ? s->cone.fast_e12 + more : limit;
+	out->wander_e12 = used;
+}
+
 void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		 const struct usk_graph_back *known_a, const struct usk_graph_back *known_b,
 		 struct usk_calm *out)
@@ -716,6 +735,8 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		out->wander_e12 = steered;
 		s = clean(&w, steered, &out->wander_e12, out);
 	}
+	out->needed_e12 = needed_outside(&w, &s);
+	allow_unseen(&w, wander, &s, out);
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
 	bool *step = usk_alloc(s.n + 1, sizeof *step);
@@ -730,7 +751,6 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		out->bracket[k].most_ns = size.most_ns;
 		out->bracket[k].step = step[k];
 	}
-	out->needed_e12 = needed_outside(&w, &s);
 	free(step);
 	free(s.span);
 	free(w.p);
