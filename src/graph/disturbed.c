@@ -20,6 +20,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A step there and back costs as much as so many messages that are left out. */
 enum { OUTLIERS_A_STEP = 5 };
@@ -129,25 +130,32 @@ static bool narrow(struct interval *v, const struct point *p)
 	return true;
 }
 
+/* The k-th point of a walk, with the interval carried to it from the one before. */
+static size_t carry(const struct walk *w, struct cone c, bool back, size_t k, struct interval *v)
+{
+	size_t i = back ? w->n - 1 - k : k;
+	const struct point *p = &w->p[i];
+	if (k) {
+		const struct point *last = back ? p + 1 : p - 1;
+		usk_i128 d = (usk_i128)p->x - last->x;
+		v->lo += d * (back ? c.fast_e12 : c.slow_e12);
+		v->hi += d * (back ? c.slow_e12 : c.fast_e12);
+		if (back ? last->fresh : p->fresh) {
+			*v = (struct interval){ .has = { false } };
+		}
+	}
+	return i;
+}
+
 /* In the order of points a cut is the first behind, backwards the last before the event. */
 static void walk(const struct walk *w, struct cone c, bool back, struct cuts *out)
 {
 	struct interval v = { .has = { false } };
 	out->n = 0;
 	for (size_t k = 0; k < w->n; k++) {
-		size_t i = back ? w->n - 1 - k : k;
-		const struct point *p = &w->p[i];
-		if (k) {
-			const struct point *last = back ? p + 1 : p - 1;
-			usk_i128 d = (usk_i128)p->x - last->x;
-			v.lo += d * (back ? c.fast_e12 : c.slow_e12);
-			v.hi += d * (back ? c.slow_e12 : c.fast_e12);
-			if (back ? last->fresh : p->fresh) {
-				v = (struct interval){ .has = { false } };
-			}
-		}
-		if (!narrow(&v, p)) {
-			put_cut(out, i, p->ceiling == back);
+		size_t i = carry(w, c, back, k, &v);
+		if (!narrow(&v, &w->p[i])) {
+			put_cut(out, i, w->p[i].ceiling == back);
 		}
 	}
 	for (size_t i = 0; back && i < out->n / 2; i++) {
@@ -449,6 +457,29 @@ static void without(struct walk *w, const bool *out, const struct walk *all, siz
 	}
 }
 
+/* Who merely stood between two wrong messages contradicts none of those that are right. */
+static size_t absolve(const struct walk *all, struct cone c, bool *out)
+{
+	bool *guilty = usk_alloc(all->n + 1, sizeof *guilty);
+	size_t n = 0;
+	for (int back = 0; back < 2; back++) {
+		struct interval v = { .has = { false } };
+		for (size_t k = 0; k < all->n; k++) {
+			size_t i = carry(all, c, back, k, &v);
+			struct interval if_right = v;
+			bool right = narrow(&if_right, &all->p[i]);
+			guilty[i] = guilty[i] || !right;
+			v = out[i] ? v : if_right;
+		}
+	}
+	for (size_t i = 0; i < all->n; i++) {
+		n += out[i] && !guilty[i];
+		out[i] = out[i] && guilty[i];
+	}
+	free(guilty);
+	return n;
+}
+
 static void note_outliers(const struct walk *all, const bool *out, struct usk_calm *c)
 {
 	for (size_t i = 0; i < all->n; i++) {
@@ -500,9 +531,7 @@ static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct 
 	for (int round = 0; round < ROUNDS && s.n > 1; round++) {
 		bool *now = usk_alloc(w->n, sizeof *now);
 		size_t n = candidates(w, &s, now);
-		for (size_t i = 0; i < all.n; i++) {
-			kept[i] = out[i];
-		}
+		memcpy(kept, out, all.n * sizeof *kept);
 		for (size_t i = 0; i < w->n; i++) {
 			out[number[i]] = out[number[i]] || now[i];
 		}
@@ -515,13 +544,21 @@ static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct 
 		bool better = t.n < s.n;
 		free(better ? s.span : t.span);
 		if (!better) {
-			for (size_t i = 0; i < all.n; i++) {
-				out[i] = kept[i];
-			}
+			memcpy(out, kept, all.n * sizeof *out);
 			without(w, out, &all, number);
 			break;
 		}
 		s = t;
+	}
+	memcpy(kept, out, all.n * sizeof *kept);
+	if (absolve(&all, s.cone, out)) {
+		without(w, out, &all, number);
+		struct spans t = spans_of(w, wander);
+		if (t.n > s.n) {
+			memcpy(out, kept, all.n * sizeof *out);
+			without(w, out, &all, number);
+		}
+		free(t.span);
 	}
 	note_outliers(&all, out, c);
 	free(s.span);
