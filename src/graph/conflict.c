@@ -89,7 +89,7 @@ static void look_at_pairs(void *ctx, size_t from, size_t to)
 		struct usk_calm *c = &w->calm[i];
 		if (w->tied[i] && w->reference != USK_NO_CLOCK && c->needed_e12 <= wander &&
 		    !c->n_brackets) {
-			c->wander_e12 = wander;
+			c->wander_e12 = usk_calm_wander(wander, c->needed_e12, p->max_skew_e12);
 			continue;
 		}
 		if (!w->tied[i]) {

@@ -722,23 +722,17 @@ static bool slewed(const struct walk *w, const struct spans *s)
 	return any;
 }
 
-/*
- * What messages need is the least of what a clock does: what it does within the time that the band
- * is wide for does not show. An assumption that they refute says nothing of that any more, so it is
- * taken to be as much again.
- */
-static void allow_unseen(const struct walk *w, int64_t assumed, struct spans *s,
-			 struct usk_calm *out)
+int64_t usk_calm_wander(int64_t assumed_e12, int64_t needed_e12, int64_t max_skew_e12)
 {
-	int64_t limit = w->skew_e12, need = out->needed_e12;
-	int64_t used = need < limit / 2 ? 2 * need : limit;
-	if (w->fixed || w->own_rates || need <= assumed || used <= out->wander_e12) {
-		return;
-	}
-	int64_t more = 2 * (used - out->wander_e12);
-	s->cone.slow_e12 = s->cone.slow_e12 - more > -limit ? s->cone.slow_e12 - more : -limit;
-	s->cone.fast_e12 = s->cone.fast_e12 + more < limit ? s->cone.fast_e12 + more : limit;
-	out->wander_e12 = used;
+	int64_t twice = needed_e12 < max_skew_e12 / 2 ? 2 * needed_e12 : max_skew_e12;
+	return twice > assumed_e12 ? twice : assumed_e12;
+}
+
+/* The cone of all rates that so much more wander allows. */
+static void widen_cone(struct cone *c, int64_t more, int64_t skew)
+{
+	c->slow_e12 = c->slow_e12 - 2 * more > -skew ? c->slow_e12 - 2 * more : -skew;
+	c->fast_e12 = c->fast_e12 + 2 * more < skew ? c->fast_e12 + 2 * more : skew;
 }
 
 void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
@@ -758,6 +752,10 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	out->needed_e12 = usk_need_within(&need, m->max_skew_e12);
 	bool known = (known_a && known_a->n) || (known_b && known_b->n);
 	if (out->needed_e12 <= wander && !known) {
+		if (!w.fixed && !w.own_rates) {
+			out->wander_e12 =
+				usk_calm_wander(out->wander_e12, out->needed_e12, w.skew_e12);
+		}
 		return;
 	}
 	merge(&w, known_a, known_b);
@@ -773,7 +771,11 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		s = clean(&w, steered, &out->wander_e12, out);
 	}
 	out->needed_e12 = needed_outside(&w, &s);
-	allow_unseen(&w, wander, &s, out);
+	if (!w.fixed && !w.own_rates) {
+		int64_t used = usk_calm_wander(out->wander_e12, out->needed_e12, w.skew_e12);
+		widen_cone(&s.cone, used - out->wander_e12, w.skew_e12);
+		out->wander_e12 = used;
+	}
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
 	bool *step = usk_alloc(s.n + 1, sizeof *step);
