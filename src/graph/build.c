@@ -21,11 +21,10 @@ static const struct usk_source sources[] = {
 	{ "anchors", usk_source_anchors },
 };
 
-void usk_constraint_add(struct usk_constraints *c, uint32_t from, int64_t from_ns, uint32_t to,
-			int64_t to_ns, uint32_t pair)
+void usk_constraint_add(struct usk_constraints *c, struct usk_constraint row)
 {
 	c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
-	c->row[c->n++] = (struct usk_constraint){ from, to, from_ns, to_ns, pair };
+	c->row[c->n++] = row;
 }
 
 /* ---- events ------------------------------------------------------------------------------------
@@ -159,6 +158,9 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	memset(other, 0xff, c->n * sizeof *other);
 	w->x = usk_grow(NULL, w->n + 1, sizeof *w->x);
 	w->peer = usk_grow(NULL, w->n + 1, sizeof *w->peer);
+	w->wished = usk_grow(NULL, w->n + 1, sizeof *w->wished);
+	memset(w->peer, 0xff, w->n * sizeof *w->peer);
+	memset(w->wished, 0xff, w->n * sizeof *w->wished);
 	w->sent = usk_alloc(w->n + 1, sizeof *w->sent);
 	w->pair_of = usk_grow(NULL, w->n + 1, sizeof *w->pair_of);
 	w->owner = usk_grow(NULL, w->n + 1, sizeof *w->owner);
@@ -168,11 +170,11 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 			w->x[i] = e->x;
 			w->owner[i] = (uint32_t)k;
 			w->sent[i] = e->sent;
-			w->peer[i] = USK_NO_EVENT;
 			w->pair_of[i] = e->edge == NO_EDGE ? UINT32_MAX : c->row[e->edge].pair;
 			if (e->edge != NO_EDGE && other[e->edge] != USK_NO_EVENT) {
-				w->peer[i] = other[e->edge];
-				w->peer[other[e->edge]] = i;
+				uint32_t *of = c->row[e->edge].wish ? w->wished : w->peer;
+				of[i] = other[e->edge];
+				of[other[e->edge]] = i;
 			} else if (e->edge != NO_EDGE) {
 				other[e->edge] = i;
 			}
@@ -420,8 +422,8 @@ void usk_build(struct usk_work *w)
 
 void usk_build_forget(struct usk_work *w)
 {
-	void *all[] = { w->first, w->x,	     w->peer, w->sent, w->pair_of, w->owner, w->order,
-			w->cell,  w->run_of, w->run,  w->fold, w->lo,	   w->hi };
+	void *all[] = { w->first, w->x,	   w->peer,   w->wished, w->sent, w->pair_of, w->owner,
+			w->order, w->cell, w->run_of, w->run,	 w->fold, w->lo,      w->hi };
 	for (size_t i = 0; i < COUNT(all); i++) {
 		free(all[i]);
 	}

@@ -308,29 +308,25 @@ static void blame(struct usk_work *w)
 }
 
 /* Where the reference may have been set all other clocks jump against it. */
-static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to, bool up,
-			   bool down, uint32_t bracket)
+static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to,
+			   struct usk_break b)
 {
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		uint32_t k = w->clock[i];
 		if (k == except || k == w->reference || w->first[k] == w->first[k + 1]) {
 			continue;
 		}
-		uint32_t a = w->first[k], b = w->first[k + 1] - 1;
-		for (uint32_t e = a; e <= b && w->hi[e] < from; e++) {
-			a = e;
+		uint32_t first = w->first[k], last = w->first[k + 1] - 1;
+		for (uint32_t e = first; e <= last && w->hi[e] < from; e++) {
+			first = e;
 		}
-		for (uint32_t e = b + 1; e-- > a && w->lo[e] > to;) {
-			b = e;
+		for (uint32_t e = last + 1; e-- > first && w->lo[e] > to;) {
+			last = e;
 		}
-		add_break(w, (struct usk_break){ .clock = k,
-						 .from_ns = w->x[a],
-						 .to_ns = w->x[b],
-						 .up = up,
-						 .down = down,
-						 .falls = true,
-						 .of_reference = bracket == UINT32_MAX,
-						 .bracket = bracket });
+		b.clock = k;
+		b.from_ns = w->x[first];
+		b.to_ns = w->x[last];
+		add_break(w, b);
 	}
 }
 
@@ -342,13 +338,21 @@ static void break_by_reference(struct usk_work *w)
 		uint32_t other = a ? s->b : s->a;
 		if (has(s, w->reference) && !s->excluded[!a]) {
 			bool up = rises_for(s, other);
-			break_everyone(w, other, s->from, s->to, up, !up, (uint32_t)i);
+			const struct usk_break b = {
+				.up = up, .down = !up, .falls = true, .bracket = (uint32_t)i
+			};
+			break_everyone(w, other, s->from, s->to, b);
 		}
 	}
 	const struct usk_graph_back *b = &w->p->back[w->reference];
 	for (size_t k = 0; k < b->n; k++) {
+		const struct usk_break own = { .up = true,
+					       .down = true,
+					       .falls = true,
+					       .of_reference = true,
+					       .bracket = UINT32_MAX };
 		break_everyone(w, USK_NO_CLOCK, usk_e12(b->gap[k].before_ns),
-			       usk_e12(b->gap[k].after_ns), true, true, UINT32_MAX);
+			       usk_e12(b->gap[k].after_ns), own);
 	}
 }
 
@@ -393,6 +397,8 @@ struct cycle {
 	uint32_t *message; /* the event that a message was left by */
 	size_t n_messages, cap_messages;
 	usk_i128 calm_ns; /* length of its calm stretches */
+	int64_t at_ns[2]; /* of the reference, where paths come from; USK_NONE: a circle without it
+			   */
 };
 
 static void pass_cell(const struct usk_work *w, struct cycle *c, uint32_t i, bool most)
@@ -421,72 +427,110 @@ static const struct usk_fold *fold_at(const struct usk_work *w, uint32_t i)
 	return NULL;
 }
 
-/* The path that a bound came along, back to the reference or round a circle. upper: of hi. */
-static void trace(const struct usk_work *w, uint32_t i, bool upper, bool *been, struct cycle *c)
+/* What an event's bound may have come from: a message, its neighbours, the ends of its fold. */
+struct step {
+	uint32_t from, to;
+	enum { MESSAGE, RIGHT, LEFT, FOLD } by;
+};
+
+/* The one that gives the best bound, among those that the trace was not at yet. false: it was at
+ * one that gives a better one. Mirrored for lo, so that the least is the best of both. */
+static bool step_back(const struct usk_work *w, uint32_t i, bool upper, const bool *been,
+		      struct step *out)
 {
 	const usk_i128 *bound = upper ? w->hi : w->lo;
-	enum { MESSAGE, RIGHT, LEFT, FOLD };
-	while (w->owner[i] != w->reference && !been[i]) {
-		usk_i128 d, rise, best = 0;
-		uint32_t to = USK_NO_EVENT;
-		int by = MESSAGE;
-		been[i] = true;
-		/* hi as it is, lo mirrored, so that the least is the best of both. Of those
-		 * that are as good one that was not passed yet: stamps may be equal. */
+	usk_i128 d, rise, best = USK_INF;
+	bool open = false;
 #define OFFER(event, value, way)                                                                   \
 	do {                                                                                       \
 		usk_i128 v = upper ? (value) : -(value);                                           \
-		if (to == USK_NO_EVENT || v < best || (v == best && been[to])) {                   \
+		if (v < best || (v == best && !open && !been[event])) {                            \
 			best = v;                                                                  \
-			to = (event);                                                              \
-			by = (way);                                                                \
+			open = !been[event];                                                       \
+			*out = (struct step){ i, (event), (way) };                                 \
 		}                                                                                  \
 	} while (0)
-		uint32_t p = w->peer[i];
-		if (p != USK_NO_EVENT && w->sent[i] == upper) {
-			OFFER(p, bound[p], MESSAGE);
-		}
-		if (i + 1 < w->first[w->owner[i] + 1]) {
-			d = (usk_i128)w->x[i + 1] - w->x[i];
-			if (upper ? usk_cell_least(w, i, d, &rise)
-				  : usk_cell_most(w, i, d, &rise)) {
-				OFFER(i + 1, bound[i + 1] - rise, RIGHT);
-			}
-		}
-		if (i > w->first[w->owner[i]]) {
-			d = (usk_i128)w->x[i] - w->x[i - 1];
-			if (upper ? usk_cell_most(w, i - 1, d, &rise)
-				  : usk_cell_least(w, i - 1, d, &rise)) {
-				OFFER(i - 1, bound[i - 1] + rise, LEFT);
-			}
-		}
-		const struct usk_fold *f = w->n_folds ? fold_at(w, i) : NULL;
-		uint32_t near = f && upper ? f->first : f ? f->last : 0;
-		uint32_t far = f && upper ? f->last : f ? f->first : 0;
-		for (uint32_t e = f && i == near ? f->first : far; f && e <= f->last; e++) {
-			d = (usk_i128)w->x[e] - w->x[i];
-			if (e != i && (i == near || e == far) &&
-			    usk_fold_least(w, f, d < 0 ? -d : d, &rise)) {
-				OFFER(e, bound[e] + (upper ? -rise : rise), FOLD);
-			}
-		}
-#undef OFFER
-		if (to == USK_NO_EVENT) {
-			return;
-		}
-		if (by == FOLD) {
-			c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
-			c->row[c->n++] = (struct passed){ w->owner[i], w->x[f->first],
-							  w->x[f->last], false };
-		} else if (by == MESSAGE) {
-			c->message = usk_room(c->message, c->n_messages, &c->cap_messages,
-					      sizeof *c->message);
-			c->message[c->n_messages++] = i;
-		} else {
-			pass_cell(w, c, by == RIGHT ? i : i - 1, upper == (by == LEFT));
-		}
-		i = to;
+	uint32_t p = w->peer[i];
+	if (p != USK_NO_EVENT && w->sent[i] == upper) {
+		OFFER(p, bound[p], MESSAGE);
 	}
+	if (i + 1 < w->first[w->owner[i] + 1]) {
+		d = (usk_i128)w->x[i + 1] - w->x[i];
+		if (upper ? usk_cell_least(w, i, d, &rise) : usk_cell_most(w, i, d, &rise)) {
+			OFFER(i + 1, bound[i + 1] - rise, RIGHT);
+		}
+	}
+	if (i > w->first[w->owner[i]]) {
+		d = (usk_i128)w->x[i] - w->x[i - 1];
+		if (upper ? usk_cell_most(w, i - 1, d, &rise)
+			  : usk_cell_least(w, i - 1, d, &rise)) {
+			OFFER(i - 1, bound[i - 1] + rise, LEFT);
+		}
+	}
+	const struct usk_fold *f = w->n_folds ? fold_at(w, i) : NULL;
+	uint32_t near = f && upper ? f->first : f ? f->last : 0;
+	uint32_t far = f && upper ? f->last : f ? f->first : 0;
+	for (uint32_t e = f && i == near ? f->first : far; f && e <= f->last; e++) {
+		d = (usk_i128)w->x[e] - w->x[i];
+		if (e != i && (i == near || e == far) &&
+		    usk_fold_least(w, f, d < 0 ? -d : d, &rise)) {
+			OFFER(e, bound[e] + (upper ? -rise : rise), FOLD);
+		}
+	}
+#undef OFFER
+	return open;
+}
+
+static void pass(const struct usk_work *w, const struct step *s, bool upper, struct cycle *c)
+{
+	if (s->by == FOLD) {
+		const struct usk_fold *f = fold_at(w, s->from);
+		c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
+		c->row[c->n++] =
+			(struct passed){ w->owner[s->from], w->x[f->first], w->x[f->last], false };
+	} else if (s->by == MESSAGE) {
+		c->message =
+			usk_room(c->message, c->n_messages, &c->cap_messages, sizeof *c->message);
+		c->message[c->n_messages++] = s->from;
+	} else {
+		pass_cell(w, c, s->by == RIGHT ? s->from : s->from - 1, upper == (s->by == LEFT));
+	}
+}
+
+/* The path that a bound came along, back to the reference; if no way leads there, round a circle.
+ * Stamps may be equal, and then some ways lead back to where they came from. upper: of hi. */
+static void trace(const struct usk_work *w, uint32_t i, bool upper, struct cycle *c)
+{
+	bool *been = usk_alloc(w->n + 1, sizeof *been);
+	struct step *way = NULL, *circle = NULL, s;
+	size_t n = 0, cap = 0, n_circle = 0;
+	been[i] = true;
+	while (w->owner[i] != w->reference) {
+		if (step_back(w, i, upper, been, &s)) {
+			way = usk_room(way, n, &cap, sizeof *way);
+			way[n++] = s;
+			i = s.to;
+			been[i] = true;
+			continue;
+		}
+		if (n > n_circle) {
+			circle = usk_grow(circle, n, sizeof *circle);
+			memcpy(circle, way, n * sizeof *circle);
+			n_circle = n;
+		}
+		if (!n) {
+			break;
+		}
+		i = way[--n].from;
+	}
+	bool found = w->owner[i] == w->reference;
+	for (size_t k = 0; k < (found ? n : n_circle); k++) {
+		pass(w, found ? &way[k] : &circle[k], upper, c);
+	}
+	c->at_ns[upper] = found ? w->x[i] : USK_NONE;
+	free(way);
+	free(circle);
+	free(been);
 }
 
 static void leave_out(struct usk_work *w, uint32_t i)
@@ -523,19 +567,34 @@ static int repaired(const struct usk_work *w, uint32_t k)
 	return n;
 }
 
+/* Both paths come from the reference, which may have been set between the two moments: all other
+ * clocks jump against it then. Order alone says where, as bounds cross. */
+static void doubt_reference(struct usk_work *w, const struct cycle *c)
+{
+	int64_t a = c->at_ns[0], b = c->at_ns[1];
+	if (a == USK_NONE || b == USK_NONE || a == b) {
+		return;
+	}
+	const struct usk_break own = {
+		.up = true, .down = true, .falls = true, .bracket = UINT32_MAX
+	};
+	bound_by_order(w);
+	break_everyone(w, USK_NO_CLOCK, usk_e12(a < b ? a : b), usk_e12(a < b ? b : a), own);
+}
+
 bool usk_conflict_repair(struct usk_work *w)
 {
+	memset(w->suspect, 0, w->c->n_clocks * sizeof *w->suspect);
 	if (w->torn) {
+		w->suspect[w->torn->clock] = true;
 		return mend_rates(w);
 	}
-	struct cycle c = { .n = 0 };
-	bool *been = usk_alloc(w->n + 1, sizeof *been);
+	w->suspect[w->owner[w->crossed]] = true;
+	struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
 	usk_i128 lacks = w->lo[w->crossed] - w->hi[w->crossed];
 	size_t before = w->n_breaks, out = w->n_left_out;
-	trace(w, w->crossed, true, been, &c);
-	memset(been, 0, w->n * sizeof *been);
-	trace(w, w->crossed, false, been, &c);
-	free(been);
+	trace(w, w->crossed, true, &c);
+	trace(w, w->crossed, false, &c);
 	for (size_t i = 0; i < c.n_messages; i++) {
 		uint32_t m = c.message[i];
 		/* Who states a tie may be wrong; messages are not doubted for it. */
@@ -543,10 +602,15 @@ bool usk_conflict_repair(struct usk_work *w)
 			leave_out(w, m);
 		}
 	}
+	for (size_t i = 0; i < c.n; i++) {
+		w->suspect[c.row[i].clock] = true;
+	}
+	/* A line is the same before and behind whatever happened. */
+	bool mend = w->p->model.kind != USK_LINEAR;
 	usk_i128 more = c.calm_ns > 0 && lacks > 0 ? lacks / c.calm_ns + 1 : 0;
 	size_t clocks = w->c->n_clocks * sizeof *w->wander_e12;
 	int64_t *was = memcpy(usk_alloc(1, clocks), w->wander_e12, clocks);
-	for (size_t i = 0; i < c.n && w->n_left_out == out; i++) {
+	for (size_t i = 0; i < c.n && mend && w->n_left_out == out; i++) {
 		const struct passed *s = &c.row[i];
 		/* Where a first break was not enough the next ones reach further, twice each time:
 		 * what a cycle shows may lie beside it. */
@@ -566,8 +630,12 @@ bool usk_conflict_repair(struct usk_work *w)
 		}
 	}
 	/* No stretch: messages contradict each other by themselves. */
-	for (size_t i = 0; i < c.n_messages && w->n_breaks == before && w->n_left_out == out; i++) {
+	mend = mend && w->n_breaks == before && w->n_left_out == out;
+	for (size_t i = 0; i < c.n_messages && mend; i++) {
 		leave_out(w, c.message[i]);
+	}
+	if (w->n_breaks > before) {
+		doubt_reference(w, &c);
 	}
 	free(was);
 	free(c.row);

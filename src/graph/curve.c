@@ -262,9 +262,14 @@ static struct middle look_at(const struct cells *c, size_t i, struct usk_xy *con
 	m.slope = (f[0].slope - f[1].slope) / 2;
 	const int64_t over[3] = { c->half[i], m.x, c->half[i + 1] };
 	for (int k = 0; k < 3; k++) {
+		m.over[k].x = INT64_MIN;
+		if (over[k] == INT64_MIN) {
+			continue;
+		}
 		struct facing lo = face(room[0], n[0], over[k]), hi = face(room[1], n[1], over[k]);
-		bool spans = lo.spans && hi.spans;
-		m.over[k] = (struct place){ spans ? over[k] : INT64_MIN, -lo.y - hi.y };
+		if (lo.spans && hi.spans) {
+			m.over[k] = (struct place){ over[k], -lo.y - hi.y };
+		}
 	}
 	return m;
 }

@@ -56,12 +56,14 @@ static bool begin(struct usk_work *w, uint32_t k, uint8_t *side)
 /* Those of a side, in order with what comes before (down: behind). */
 static void settle(struct usk_work *w, const uint8_t *side, bool down)
 {
-	for (bool moved = true; moved;) {
+	enum { WISHES = 16 }; /* rounds: nothing may bound these */
+	int round = 0;
+	for (bool moved = true; moved; round++) {
 		moved = false;
 		for (uint32_t n = 0; n < w->n_order; n++) {
 			uint32_t i = w->order[down ? w->n_order - 1 - n : n];
 			if (side[i] == (down ? BEFORE : BEHIND)) {
-				int64_t v = usk_settled(w, w->t_ns, i, down);
+				int64_t v = usk_settled(w, w->t_ns, i, down, round < WISHES);
 				moved = moved || v != w->t_ns[i];
 				w->t_ns[i] = v;
 			}

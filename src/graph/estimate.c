@@ -276,6 +276,11 @@ static void wish(struct usk_work *w, const struct usk_way *way, bool lines)
 /* ---- in order ----------------------------------------------------------------------------------
  */
 
+int64_t usk_wish_slack(const struct usk_work *w, uint32_t i)
+{
+	return w->c->clock[w->owner[w->sent[i] ? w->wished[i] : i]].resolution_ns;
+}
+
 int64_t usk_edge_spare(const struct usk_work *w, uint32_t i)
 {
 	uint32_t to = w->sent[i] ? w->peer[i] : i;
@@ -298,12 +303,26 @@ static int64_t by_edge(const struct usk_work *w, const int64_t *t, uint32_t i, b
 	return down == (v < t[p]) ? usk_saturate(v) : t[p];
 }
 
-int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool down)
+/* What is wished goes as far as bounds do, so that all that is certain is kept. */
+static int64_t by_wish(const struct usk_work *w, const int64_t *t, uint32_t i, bool down)
+{
+	usk_i128 v = t[w->wished[i]];
+	int64_t q = usk_wish_slack(w, i), bound = down ? w->lo_ns[i] : w->hi_ns[i];
+	v += down ? q : -q;
+	return usk_saturate(bound != USK_NONE && down == (v < bound) ? bound : v);
+}
+
+int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool down, bool wishes)
 {
 	uint32_t first = w->first[w->owner[i]], last = w->first[w->owner[i] + 1] - 1;
+	bool asked = w->sent[i] == down;
 	uint32_t by[3] = { i > first ? i - 1 : USK_NO_EVENT, i < last ? i + 1 : USK_NO_EVENT,
-			   w->sent[i] == down ? w->peer[i] : USK_NO_EVENT };
+			   asked ? w->peer[i] : USK_NO_EVENT };
 	int64_t v = t[i];
+	if (wishes && asked && w->wished[i] != USK_NO_EVENT && t[w->wished[i]] != USK_NONE) {
+		int64_t u = by_wish(w, t, i, down);
+		v = down == (u < v) ? u : v;
+	}
 	for (int k = 0; k < 3; k++) {
 		/* The neighbour on the far side says something of the same stamp alone. */
 		if (by[k] != USK_NO_EVENT && t[by[k]] != USK_NONE &&
@@ -348,7 +367,8 @@ static int64_t in_slopes(const struct usk_work *w, const int64_t *t, uint32_t i,
  * round, and rates are possible: then messages that thinning dropped are in order as well. */
 static void settle(const struct usk_work *w, int64_t *t, bool down)
 {
-	enum { SLOPES = 16 }; /* rounds: where a clock fell they might chase each other for long */
+	/* Rounds: where a clock fell, or a stamp is wrong, they might chase each other for long. */
+	enum { SLOPES = 16 };
 	int round = 0;
 	for (bool moved = true; moved; round++) {
 		moved = false;
@@ -358,7 +378,7 @@ static void settle(const struct usk_work *w, int64_t *t, bool down)
 			if (t[i] == USK_NONE) {
 				continue;
 			}
-			int64_t v = usk_settled(w, t, i, down);
+			int64_t v = usk_settled(w, t, i, down, round < SLOPES);
 			int64_t u = round < SLOPES ? in_slopes(w, t, i, down) : v;
 			v = down == (u < v) ? u : v;
 			moved = moved || v != t[i];

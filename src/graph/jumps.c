@@ -72,16 +72,20 @@ static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 	    w->hi_ns[b] == USK_NONE) {
 		return;
 	}
-	/* What would have passed by its own rate, in the time that did: its stamps may be anything.
-	 */
 	usk_i128 d = (usk_i128)w->x[b] - w->x[a];
 	usk_i128 least = (usk_i128)w->lo_ns[b] - w->hi_ns[a],
 		 most = (usk_i128)w->hi_ns[b] - w->lo_ns[a];
+	/* What would have passed by its own rate, in the time that did: that is what the one of
+	 * both clocks shows that was not set. */
+	bool refs = j->of == w->reference || j->or_of == w->reference, mine = j->of == k;
+	usk_i128 brief = mine ? least : d, lasts = mine ? most : d;
+	brief = refs && d < brief ? d : brief;
+	lasts = refs && d > lasts ? d : lasts;
 	const struct usk_run *r = &w->run[w->run_of[a]], *q = &w->run[w->run_of[b]];
 	int64_t s = r->slow_e12 < q->slow_e12 ? r->slow_e12 : q->slow_e12;
 	int64_t f = r->fast_e12 > q->fast_e12 ? r->fast_e12 : q->fast_e12;
-	usk_i128 slow = usk_floor_div((s < 0 ? most : least) * s, USK_E12);
-	usk_i128 fast = usk_ceil_div((f < 0 ? least : most) * f, USK_E12);
+	usk_i128 slow = usk_floor_div((s < 0 ? lasts : brief) * s, USK_E12);
+	usk_i128 fast = usk_ceil_div((f < 0 ? brief : lasts) * f, USK_E12);
 	j->size_lo_ns = usk_saturate(least - d - fast - 1);
 	j->size_hi_ns = usk_saturate(most - d - slow + 1);
 	if (seen.size_lo_ns != USK_NONE && seen.size_lo_ns <= j->size_hi_ns &&

@@ -7,6 +7,7 @@
  *
  * A stamp is rounded down to its clock's resolution q, or to 1 ns: the sender's rounding only
  * weakens, the receiver may have been up to q later. Minimum delays are in the points already.
+ * What is written is asked for by the stamp itself: no message is received more than q early.
  */
 #include "graph/work.h"
 
@@ -128,13 +129,13 @@ void usk_source_messages(const struct usk_work *w, struct usk_constraints *out)
 					     by_time))) {
 					continue;
 				}
-				if (!side) {
-					usk_constraint_add(out, p->a, a, p->b, later(w, p->b, b),
-							   (uint32_t)i);
-				} else {
-					usk_constraint_add(out, p->b, b, p->a, later(w, p->a, a),
-							   (uint32_t)i);
-				}
+				uint32_t from = side ? p->b : p->a, to = side ? p->a : p->b;
+				usk_constraint_add(out, (struct usk_constraint){
+								.from = from,
+								.to = to,
+								.from_ns = side ? b : a,
+								.to_ns = later(w, to, side ? a : b),
+								.pair = (uint32_t)i });
 			}
 			free(hull);
 			free(take);
@@ -151,16 +152,18 @@ void usk_source_more(const struct usk_work *w, struct usk_constraints *out)
 	for (size_t i = 0; i < w->p->n_more; i++) {
 		const struct usk_msg *m = &w->p->more[i];
 		if (mine[m->from] && mine[m->to]) {
-			usk_constraint_add(out, m->from, m->sent_ns, m->to,
-					   later(w, m->to, m->received_ns), UINT32_MAX);
-			int64_t q = w->c->clock[m->to].resolution_ns;
-			/* T may rise by more over q than q. */
-			usk_i128 slips =
-				usk_ceil_div((usk_i128)q * w->p->max_skew_e12, USK_E12) + 1;
-			if (q > 1) { /* where the receiver jumps its stamp and q are far apart */
-				usk_constraint_add(out, m->from,
-						   usk_saturate((usk_i128)m->sent_ns - q - slips),
-						   m->to, m->received_ns, UINT32_MAX);
+			struct usk_constraint r = { .from = m->from,
+						    .to = m->to,
+						    .from_ns = m->sent_ns,
+						    .to_ns = later(w, m->to, m->received_ns),
+						    .pair = UINT32_MAX };
+			usk_constraint_add(out, r);
+			/* By how much its estimate rises to there a clock that jumps does not say.
+			 */
+			if (r.to_ns != m->received_ns) {
+				r.to_ns = m->received_ns;
+				r.wish = true;
+				usk_constraint_add(out, r);
 			}
 		}
 	}

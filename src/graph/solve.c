@@ -77,11 +77,13 @@ static void note(struct usk_clocks *c, char *text)
 /* No repair helped: clocks whose bounds cross are tied to nothing any more. */
 static void give_up(struct usk_work *w, uint32_t k)
 {
+	bool lines = w->p->model.kind == USK_LINEAR;
 	w->c->clock[k].quality = USK_CONTRADICTED;
-	note(w->c,
-	     usk_format("what ties %s to %s contradicts itself, and no step within the skew limit "
-			"explains it: check what --anchor states",
-			w->c->clock[k].name, w->c->clock[w->reference].name));
+	note(w->c, usk_format("what ties %s to %s contradicts itself: %s", w->c->clock[k].name,
+			      w->c->clock[w->reference].name,
+			      lines ? "no constant rates explain it, try another --model"
+				    : "no step within the skew limit explains it, check what "
+				      "--anchor states"));
 	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
 		if (w->peer[i] != USK_NO_EVENT) {
 			w->peer[w->peer[i]] = USK_NO_EVENT;
@@ -211,6 +213,7 @@ static void begin_again(struct usk_work *w, size_t from, size_t breaks, const in
 static void bound(struct usk_work *w)
 {
 	size_t breaks = w->n_breaks;
+	w->suspect = usk_alloc(w->c->n_clocks, sizeof *w->suspect);
 	int64_t *wander = usk_alloc(w->n_clocks, sizeof *wander);
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		wander[i] = w->wander_e12[w->clock[i]];
@@ -219,14 +222,15 @@ static void bound(struct usk_work *w)
 	while (!solve_bounds(w)) {
 		size_t before = w->n_left_out;
 		if (!usk_conflict_repair(w)) {
-			uint32_t k = w->owner[w->crossed];
-			bool stated = leave_out_stated(w, k);
-			/* Of others, then: one of them is what k is contradicted by, maybe. */
+			bool stated = leave_out_stated(w, w->owner[w->crossed]);
+			/* Of others, then: one of them is what it is contradicted by, maybe. */
 			for (size_t i = 0; i < w->n_clocks && !stated; i++) {
 				stated = leave_out_stated(w, w->clock[i]);
 			}
-			if (!stated) {
-				give_up(w, k);
+			for (size_t i = 0; i < w->n_clocks && !stated; i++) {
+				if (w->suspect[w->clock[i]]) {
+					give_up(w, w->clock[i]);
+				}
 			}
 		}
 		leave_out_anchors(w, before);
@@ -234,6 +238,7 @@ static void bound(struct usk_work *w)
 		usk_build_cells(w);
 		usk_bounds_reset(w);
 	}
+	free(w->suspect);
 	free(wander);
 }
 
@@ -250,16 +255,60 @@ static void round_bounds(struct usk_work *w)
 	}
 }
 
-/* What an event lacks its neighbours say: T does not fall. */
-static void fill(struct usk_work *w, uint32_t k)
+/* What others say of an event in order: its neighbour, and who sent what it received (upper: who
+ * received what it sent). */
+static int64_t by_order(const struct usk_work *w, uint32_t i, bool upper)
 {
-	uint32_t a = w->first[k], b = w->first[k + 1];
-	for (uint32_t i = a + 1; i < b; i++) {
-		w->lo_ns[i] = w->lo_ns[i] == USK_NONE ? w->lo_ns[i - 1] : w->lo_ns[i];
+	const int64_t *bound = upper ? w->hi_ns : w->lo_ns;
+	uint32_t end = upper ? w->first[w->owner[i] + 1] - 1 : w->first[w->owner[i]];
+	uint32_t by[] = { i == end ? USK_NO_EVENT
+			  : upper  ? i + 1
+				   : i - 1,
+			  w->sent[i] == upper ? w->peer[i] : USK_NO_EVENT };
+	int64_t v = USK_NONE;
+	for (int k = 0; k < 2; k++) {
+		int64_t u = by[k] == USK_NO_EVENT ? USK_NONE : bound[by[k]];
+		v = v == USK_NONE || (u != USK_NONE && upper == (u < v)) ? u : v;
 	}
-	for (uint32_t i = b; i-- > a + 1;) {
-		w->hi_ns[i - 1] = w->hi_ns[i - 1] == USK_NONE ? w->hi_ns[i] : w->hi_ns[i - 1];
+	return v;
+}
+
+/* Where T may fall nothing may bound an event on a side. What is written there does not fall, and
+ * no message is received before it is sent. */
+static void fill(struct usk_work *w)
+{
+	enum { LO = 1, HI = 2 };
+	uint8_t *open = usk_alloc(w->n + 1, sizeof *open);
+	bool moved = false;
+	for (uint32_t i = 0; i < w->n; i++) {
+		open[i] = (w->lo_ns[i] == USK_NONE ? LO : 0) | (w->hi_ns[i] == USK_NONE ? HI : 0);
+		moved = moved || open[i];
 	}
+	while (moved) {
+		moved = false;
+		for (uint32_t n = 0; n < 2 * w->n_order; n++) {
+			bool upper = n >= w->n_order;
+			uint32_t i = w->order[upper ? 2 * w->n_order - 1 - n : n];
+			int64_t *mine = upper ? &w->hi_ns[i] : &w->lo_ns[i], v;
+			if (!(open[i] & (upper ? HI : LO))) {
+				continue;
+			}
+			v = by_order(w, i, upper);
+			if (v != USK_NONE && (*mine == USK_NONE || upper == (v < *mine)) &&
+			    v != *mine) {
+				*mine = v;
+				moved = true;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < w->n; i++) { /* it did fall: anything between, then */
+		int64_t lo = w->lo_ns[i], hi = w->hi_ns[i];
+		if (open[i] && lo != USK_NONE && hi != USK_NONE && lo > hi) {
+			w->lo_ns[i] = hi;
+			w->hi_ns[i] = lo;
+		}
+	}
+	free(open);
 }
 
 static void write_paths(struct usk_work *w)
@@ -370,9 +419,7 @@ static void solve_island(struct usk_work *w)
 		bound(w);
 	}
 	round_bounds(w);
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		fill(w, w->clock[i]);
-	}
+	fill(w);
 	usk_estimate(w);
 	usk_estimate_ends(w);
 	usk_clock_reference(&c->clock[w->reference], w->p->span[w->reference].first_ns,

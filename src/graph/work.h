@@ -95,12 +95,14 @@ struct usk_work {
 		uint32_t from, to; /* events */
 	} * left_out;		   /* messages that two contradictions had in common */
 	size_t n_left_out, cap_left_out;
+	bool *suspect; /* by clock: of what no repair explains */
 
 	/* Events, grouped by clock. */
 	uint32_t *first; /* [all clocks + 1] */
 	uint32_t n;
 	int64_t *x;	   /* stamps */
 	uint32_t *peer;	   /* other end of the edge; USK_NO_EVENT: none */
+	uint32_t *wished;  /* other end of what the estimate alone is asked; USK_NO_EVENT */
 	bool *sent;	   /* it is the edge's `from` */
 	uint32_t *pair_of; /* of the edge; UINT32_MAX: no message's */
 	uint32_t *owner;   /* clock */
@@ -132,6 +134,7 @@ struct usk_constraint {
 	uint32_t from, to;
 	int64_t from_ns, to_ns;
 	uint32_t pair; /* UINT32_MAX: no message's */
+	bool wish; /* by the estimate, where it can, less the receiver's resolution: no bound's */
 };
 
 struct usk_constraints {
@@ -145,8 +148,7 @@ struct usk_source {
 	void (*emit)(const struct usk_work *w, struct usk_constraints *out);
 };
 
-void usk_constraint_add(struct usk_constraints *c, uint32_t from, int64_t from_ns, uint32_t to,
-			int64_t to_ns, uint32_t pair);
+void usk_constraint_add(struct usk_constraints *c, struct usk_constraint row);
 /** How many of all points may become edges, so that events are not too many; USK_ALL: all. */
 #define USK_ALL 1000000
 usk_i128 usk_messages_share(const struct usk_work *w);
@@ -229,7 +231,7 @@ void usk_conflict_begin(struct usk_work *w);
  * events, and spoils bounds. */
 void usk_conflict_blame(struct usk_work *w);
 /** Bounds cross at w->crossed, or w->torn has no rate left: take back what cannot be true. false:
- * nothing is left to try. */
+ * nothing is left to try, w->suspect. */
 bool usk_conflict_repair(struct usk_work *w);
 
 /* ---- estimate.c ---------------------------------------------------------------------------------
@@ -239,9 +241,12 @@ bool usk_conflict_repair(struct usk_work *w);
 void usk_estimate(struct usk_work *w);
 /** What an edge's receiver is to be late by more than bounds ask, ns, as it rounds its stamps. */
 int64_t usk_edge_spare(const struct usk_work *w, uint32_t i);
+/** By how much a wish's receiver may be early, ns. */
+int64_t usk_wish_slack(const struct usk_work *w, uint32_t i);
 /** The least that event i is raised to (down: the most it is lowered to) by its neighbours and its
- * message's other end, as t says of them. */
-int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool down);
+ * message's other end, as t says of them; wishes: within its bounds by what is wished of it, too.
+ */
+int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool down, bool wishes);
 
 /* ---- ends.c -------------------------------------------------------------------------------------
  */

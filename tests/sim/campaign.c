@@ -27,7 +27,7 @@ struct job {
 
 struct tally {
 	uint64_t cases, failed, known, kept, loose, loose_held, bounded, contradicted, stepped;
-	uint64_t moments, messages;
+	uint64_t moments, messages, left_out;
 	double nearest;
 };
 
@@ -55,6 +55,7 @@ static void add(struct tally *t, const struct trial_result *r, bool known)
 	t->stepped += r->stepped;
 	t->moments += r->moments;
 	t->messages += r->messages;
+	t->left_out += r->left_out;
 	t->nearest = r->nearest < t->nearest ? r->nearest : t->nearest;
 }
 
@@ -181,6 +182,7 @@ static struct tally share(const struct job *j)
 		all.stepped += t.stepped;
 		all.moments += t.moments;
 		all.messages += t.messages;
+		all.left_out += t.left_out;
 		all.nearest = t.nearest < all.nearest ? t.nearest : all.nearest;
 	}
 	while (wait(NULL) > 0) {
@@ -241,9 +243,10 @@ int main(int argc, char **argv)
 	       (unsigned long long)t.stepped, (unsigned long long)t.moments,
 	       (unsigned long long)t.messages, t.nearest);
 	printf("%llu of %llu cases kept what the answer assumes; in the others the bands of %llu "
-	       "of %llu clocks held all the same\n",
+	       "of %llu clocks held all the same, and %llu messages were left out\n",
 	       (unsigned long long)t.kept, (unsigned long long)t.cases,
-	       (unsigned long long)t.loose_held, (unsigned long long)t.loose);
+	       (unsigned long long)t.loose_held, (unsigned long long)t.loose,
+	       (unsigned long long)t.left_out);
 	char *clean = usk_format("rm -rf '%s'", dir);
 	if (system(clean)) {
 		perror(clean);

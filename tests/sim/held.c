@@ -145,9 +145,19 @@ static int within(const struct usk_clock *c, const struct usk_jump *j, struct he
 	return j->kind != USK_JUMP || low < 0 || high < 0 ? -1 : low > 0 && high > 0;
 }
 
+/* As stamps show it, cut to the clock's resolution: brackets are stamps. */
+static struct held_place stamped(const struct usk_clock *c, struct held_place at)
+{
+	int64_t q = c->resolution_ns > 1 ? c->resolution_ns : 1;
+	at.local_ns -= (at.local_ns % q + q) % q;
+	return at;
+}
+
 bool held_in_jump(const struct usk_clock *c, const struct usk_jump *j, struct held_place from,
 		  struct held_place to)
 {
+	from = stamped(c, from);
+	to = stamped(c, to);
 	return within(c, j, from, to) >= 0;
 }
 

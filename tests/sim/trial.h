@@ -16,6 +16,7 @@ struct trial_result {
 	bool stepped;	       /* some clock jumps */
 	uint64_t moments;      /* of bands, held against the truth */
 	uint64_t messages;     /* whose order was checked */
+	uint64_t left_out;     /* by the answer, in so many words */
 	double nearest, width; /* of the band's half: smallest distance of the truth to its edge,
 				* relative; mean in ns */
 };

@@ -212,6 +212,40 @@ static bool check_island(struct trial *t, uint32_t reference)
 	return kept;
 }
 
+/* A stamp that stands for two moments of one epoch, as its clock was set back unseen, may be in
+ * no order with others: a map has one time for it. */
+static bool stands_for_two(const struct trial *t, uint32_t clock, int64_t stamp)
+{
+	const struct sim_clock *c = t->truth[clock];
+	uint32_t k = 0;
+	bool two = false;
+	for (size_t i = 0; i < c->n_jumps; i++) {
+		const struct sim_jump *x = &c->jump[i];
+		if (x->still_ns || x->size_ns >= 0) {
+			continue;
+		}
+		bool begins = t->held[clock].seen >> k & 1;
+		k += k < 31;
+		two = two || (!begins && stamp <= sim_clock_read(c, x->true_ns - 1) &&
+			      stamp + t->s->o.resolution_ns > sim_clock_read(c, x->true_ns));
+	}
+	return two;
+}
+
+static uint64_t wrongly_left_out(const struct trial *t)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < t->answer->n_pairs; i++) {
+		const struct usk_pair *p = &t->answer->pair[i];
+		for (size_t k = 0; k < p->n_outliers; k++) {
+			const struct usk_msg *m = &p->outlier[k].msg;
+			n += !stands_for_two(t, m->from, m->sent_ns) &&
+			     !stands_for_two(t, m->to, m->received_ns);
+		}
+	}
+	return n;
+}
+
 static void check_promise(struct trial *t)
 {
 	t->out->kept = true;
@@ -220,9 +254,9 @@ static void check_promise(struct trial *t)
 			t->out->kept = check_island(t, i) && t->out->kept;
 		}
 	}
-	if (t->out->kept && t->answer->counts.outliers) {
-		trial_fail(t, "%llu messages are taken for wrong",
-			   (unsigned long long)t->answer->counts.outliers);
+	uint64_t wrong = t->out->kept ? wrongly_left_out(t) : 0;
+	if (wrong) {
+		trial_fail(t, "%llu messages are taken for wrong", (unsigned long long)wrong);
 	}
 }
 
@@ -273,6 +307,22 @@ static bool on_timeline(const struct trial *t, const struct usk_clock *c, uint32
 	return true;
 }
 
+/* The answer says that it is made of others: where a clock was set back unseen, and shows stamps
+ * twice, no map puts all messages in order. Where all that it assumes is kept there is none. */
+static bool is_left_out(const struct trial *t, const struct usk_msg *m)
+{
+	bool found = false;
+	for (size_t i = 0; i < t->answer->n_pairs; i++) {
+		const struct usk_pair *p = &t->answer->pair[i];
+		for (size_t k = 0; k < p->n_outliers && !found; k++) {
+			const struct usk_msg *o = &p->outlier[k].msg;
+			found = o->from == m->from && o->to == m->to && o->sent_ns == m->sent_ns &&
+				o->received_ns == m->received_ns;
+		}
+	}
+	return found;
+}
+
 /*
  * Of those that the answer is made of: in order by integer stamps, to the receiver's resolution.
  * And the receiver may have been late enough, the sender early enough, for the message to be
@@ -284,6 +334,10 @@ static void check_message(struct trial *t, const struct trial_used *u)
 	const struct usk_clock *from = &t->answer->clock[m->from], *to = &t->answer->clock[m->to];
 	int64_t q = to->resolution_ns > 1 ? to->resolution_ns : 0, sent, received, early, late;
 	if (!known(from) || !known(to) || from->reference != to->reference) {
+		return;
+	}
+	if (t->answer->counts.outliers && is_left_out(t, m)) {
+		t->out->left_out++;
 		return;
 	}
 	t->out->messages++;
