@@ -652,32 +652,51 @@ static void certify(const struct walk *w, const struct spans *s, struct usk_calm
 	}
 }
 
-/* The wander that is needed outside brackets. */
+static void unite_needs(struct usk_need *all, const struct usk_need *n)
+{
+	if (n->has_lo && (!all->has_lo || usk_slope_cmp(n->s_lo, all->s_lo) > 0)) {
+		all->has_lo = true;
+		all->s_lo = n->s_lo;
+	}
+	if (n->has_hi && (!all->has_hi || usk_slope_cmp(n->s_hi, all->s_hi) < 0)) {
+		all->has_hi = true;
+		all->s_hi = n->s_hi;
+	}
+	all->crossed = all->crossed || n->crossed;
+}
+
+/* The wander that is needed outside disturbed stretches: around one constant in all of them, unless
+ * each has a rate of its own. */
 static int64_t needed_outside(const struct walk *w, const struct spans *s)
 {
+	int64_t margin = w->own_rates ? 0 : USK_MARGIN_NS, most = 0;
 	struct usk_needing g = { .n = { 0 } };
-	int64_t most = 0;
-	for (size_t i = 0, k = 0; i <= w->n; i++) {
-		bool leave = i < w->n && k < s->n && i > s->span[k].from;
-		if (i == w->n || leave || w->p[i].fresh) {
+	struct usk_need all = { .has_lo = false };
+	usk_i128 until = 0;
+	for (size_t i = 0, k = 0, to = 0; i <= w->n; i++) {
+		const struct point *p = &w->p[i];
+		for (; k < s->n && i < w->n; k++) {
+			const struct span *x = &s->span[k];
+			usk_i128 end = (usk_i128)w->p[x->to].x + margin;
+			if (i <= x->from && p->x <= (usk_i128)w->p[x->from].x - margin) {
+				break;
+			}
+			to = x->to > to ? x->to : to;
+			until = end > until || !k ? end : until;
+		}
+		bool disturbed = i < w->n && k && (i < to || p->x < until);
+		if (i == w->n || disturbed || p->fresh) {
 			int64_t need = usk_need_within(&g.need, w->skew_e12);
 			most = need > most ? need : most;
+			unite_needs(&all, &g.need);
 			usk_needing_clear(&g);
 		}
-		if (leave) {
-			i = s->span[k++].to;
-			while (k < s->n && s->span[k].from < i) {
-				i = s->span[k].to > i ? s->span[k].to : i;
-				k++;
-			}
-		}
-		if (i < w->n) {
-			usk_needing_push(&g, w->p[i].ceiling,
-					 (struct usk_xy){ w->p[i].x, w->p[i].y });
+		if (i < w->n && !disturbed) {
+			usk_needing_push(&g, p->ceiling, (struct usk_xy){ p->x, p->y });
 		}
 	}
 	usk_needing_free(&g);
-	return most;
+	return w->own_rates ? most : usk_need_within(&all, w->skew_e12);
 }
 
 void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool of_b,
