@@ -199,17 +199,49 @@ static void draw_pairs(void *ctx, size_t from, size_t to)
 	}
 }
 
-/* Events from one to the other on a straight line between these. */
-static void span(struct usk_work *w, uint32_t from, uint32_t to)
+/* How T goes on from an event where nothing happened, by the events on that side of it. */
+struct line {
+	uint32_t at;
+	usk_i128 run, rise;
+};
+
+static int64_t line_at(const struct usk_work *w, const struct line *l, uint32_t i)
 {
-	usk_i128 run = (usk_i128)w->x[to] - w->x[from],
-		 rise = (usk_i128)w->t_ns[to] - w->t_ns[from];
+	usk_i128 d = (usk_i128)w->x[i] - w->x[l->at];
+	return usk_saturate(w->t_ns[l->at] + usk_floor_div(l->rise * d, l->run));
+}
+
+/* From event at to the one that is as far from it as the gap is long, on the same side. */
+static struct line line_from(const struct usk_work *w, const bool *calm, uint32_t at, bool back,
+			     usk_i128 far)
+{
+	uint32_t k = at, first = w->first[w->owner[at]], last = w->first[w->owner[at] + 1] - 1;
+	while (k != (back ? first : last) && calm[back ? k - 1 - first : k + 1 - first] &&
+	       (back ? (usk_i128)w->x[at] - w->x[k] : (usk_i128)w->x[k] - w->x[at]) < far) {
+		k = back ? k - 1 : k + 1;
+	}
+	usk_i128 run = (usk_i128)w->x[k] - w->x[at], rise = (usk_i128)w->t_ns[k] - w->t_ns[at];
+	return run ? (struct line){ at, run, rise } : (struct line){ at, 1, 1 };
+}
+
+static bool may_be(const struct usk_work *w, uint32_t i, int64_t t)
+{
+	return w->lo_ns[i] <= t && (t <= w->hi_ns[i] || w->hi_ns[i] == USK_NONE);
+}
+
+/* Something happened between two events: the clock goes on as before until bounds say that it did,
+ * then as behind. */
+static void span(struct usk_work *w, const bool *calm, uint32_t from, uint32_t to)
+{
+	usk_i128 far = (usk_i128)w->x[to] - w->x[from];
+	const struct line before = line_from(w, calm, from, true, far);
+	const struct line behind = line_from(w, calm, to, false, far);
+	bool happened = false;
 	for (uint32_t i = from + 1; i < to; i++) {
 		if (w->t_ns[i] != USK_NONE) {
-			w->t_ns[i] =
-				(int64_t)(w->t_ns[from] +
-					  usk_floor_div(rise * ((usk_i128)w->x[i] - w->x[from]),
-							run > 0 ? run : 1));
+			int64_t t = line_at(w, &before, i);
+			happened = happened || !may_be(w, i, t);
+			w->t_ns[i] = happened ? line_at(w, &behind, i) : t;
 		}
 	}
 }
@@ -221,22 +253,27 @@ static void wish_clocks(void *ctx, size_t from, size_t to)
 	struct drawn *d = ctx;
 	struct usk_work *w = d->w;
 	for (size_t k = from; k < to; k++) {
-		uint32_t clock = w->clock[k], last = USK_NO_EVENT;
-		for (uint32_t i = w->first[clock]; i < w->first[clock + 1]; i++) {
+		uint32_t clock = w->clock[k], last = USK_NO_EVENT, first = w->first[clock];
+		bool *calm = usk_alloc(w->first[clock + 1] - first + 1, sizeof *calm);
+		for (uint32_t i = first; i < w->first[clock + 1]; i++) {
 			int64_t t;
 			bool gap = false;
-			if (w->t_ns[i] == USK_NONE ||
-			    !compose(w, d->course, d->way, clock, w->x[i], &t, &gap)) {
-				continue;
-			}
-			w->t_ns[i] = t;
-			if (!gap) {
-				if (last != USK_NO_EVENT && last + 1 < i) {
-					span(w, last, i);
-				}
-				last = i;
+			if (w->t_ns[i] != USK_NONE &&
+			    compose(w, d->course, d->way, clock, w->x[i], &t, &gap)) {
+				w->t_ns[i] = t;
+				calm[i - first] = !gap;
 			}
 		}
+		for (uint32_t i = first; i < w->first[clock + 1]; i++) {
+			if (!calm[i - first]) {
+				continue;
+			}
+			if (last != USK_NO_EVENT && last + 1 < i) {
+				span(w, calm, last, i);
+			}
+			last = i;
+		}
+		free(calm);
 	}
 }
 

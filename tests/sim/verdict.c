@@ -307,6 +307,18 @@ static bool on_timeline(const struct trial *t, const struct usk_clock *c, uint32
 	return true;
 }
 
+/* Is a pair a step of the way to the reference, which is all that a tree is made of? */
+static bool is_used(const struct trial *t, const struct usk_msg *m)
+{
+	const uint32_t both[] = { m->from, m->to };
+	bool used = strcmp(t->answer->solve, "tree") != 0;
+	for (int k = 0; k < 2; k++) {
+		const struct usk_clock *c = &t->answer->clock[both[k]];
+		used = used || (c->n_path > 1 && c->path[c->n_path - 2] == both[!k]);
+	}
+	return used;
+}
+
 /* The answer says that it is made of others: where a clock was set back unseen, and shows stamps
  * twice, no map puts all messages in order. Where all that it assumes is kept there is none. */
 static bool is_left_out(const struct trial *t, const struct usk_msg *m)
@@ -333,7 +345,7 @@ static void check_message(struct trial *t, const struct trial_used *u)
 	const struct usk_msg *m = &u->msg;
 	const struct usk_clock *from = &t->answer->clock[m->from], *to = &t->answer->clock[m->to];
 	int64_t q = to->resolution_ns > 1 ? to->resolution_ns : 0, sent, received, early, late;
-	if (!known(from) || !known(to) || from->reference != to->reference) {
+	if (!known(from) || !known(to) || from->reference != to->reference || !is_used(t, m)) {
 		return;
 	}
 	if (t->answer->counts.outliers && is_left_out(t, m)) {
