@@ -66,6 +66,44 @@ static uint32_t ticks_each(const struct usk_work *w, size_t edges)
 	return many || most < 8 || w->hulls ? 1 : (uint32_t)most;
 }
 
+/* Where lines that estimators drew bend, by both clocks: between events the estimate would not. */
+struct bends {
+	uint32_t *clock;
+	int64_t *x;
+	size_t n;
+};
+
+static struct bends bends_of(const struct usk_work *w)
+{
+	struct bends b = { .n = 0 };
+	size_t all = 0, step;
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		const struct usk_graph_pair *p = &w->p->pair[i];
+		all += w->tied[i] && p->n_line > 2 ? p->n_line : 0;
+	}
+	step = all / MOST_TICKS + 1;
+	b.clock = usk_grow(NULL, 2 * all + 1, sizeof *b.clock);
+	b.x = usk_grow(NULL, 2 * all + 1, sizeof *b.x);
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		const struct usk_graph_pair *p = &w->p->pair[i];
+		for (size_t k = 1; w->tied[i] && k + 1 < p->n_line; k += step) {
+			const struct usk_knot *bend = &p->line[k];
+			int64_t at[] = { bend->local_ns,
+					 usk_saturate((usk_i128)bend->local_ns + bend->offset_ns) };
+			uint32_t of[] = { p->b, p->a };
+			for (int side = 0; side < 2; side++) {
+				const struct usk_graph_span *s = &w->p->span[of[side]];
+				if (of[side] != w->reference && s->first_ns < at[side] &&
+				    at[side] < s->last_ns) {
+					b.clock[b.n] = of[side];
+					b.x[b.n++] = at[side];
+				}
+			}
+		}
+	}
+	return b;
+}
+
 static void place_events(struct usk_work *w, const struct usk_constraints *c)
 {
 	size_t all = w->c->n_clocks;
@@ -74,6 +112,10 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	for (size_t i = 0; i < c->n; i++) {
 		at[c->row[i].from]++;
 		at[c->row[i].to]++;
+	}
+	struct bends bends = bends_of(w);
+	for (size_t i = 0; i < bends.n; i++) {
+		at[bends.clock[i]]++;
 	}
 	uint32_t ticks = ticks_each(w, c->n);
 	for (size_t i = 0; i < w->n_clocks; i++) {
@@ -90,6 +132,11 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 		end[at[r->from]++] = (struct end){ r->from_ns, (uint32_t)i, true };
 		end[at[r->to]++] = (struct end){ r->to_ns, (uint32_t)i, false };
 	}
+	for (size_t i = 0; i < bends.n; i++) {
+		end[at[bends.clock[i]]++] = (struct end){ bends.x[i], NO_EDGE, false };
+	}
+	free(bends.clock);
+	free(bends.x);
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		uint32_t k = w->clock[i];
 		const struct usk_graph_span *span = &w->p->span[k];

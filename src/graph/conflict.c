@@ -10,8 +10,8 @@
  *
  * Where lo(e) is over hi(e) the two paths that say so are a negative cycle: its messages and
  * stretches cannot all be true, and nothing says which. So its stretches are broken, as a step may
- * lie in any of them, and its clocks may wander as much as the cycle lacks, as it may have been
- * that; a message that two cycles have in common is wrong by itself.
+ * lie in any of them, and its clocks may wander by twice what the cycle needs, as it may have been
+ * that, and shows the least of it; a message that two cycles have in common is wrong by itself.
  */
 #include "base/parallel.h"
 #include "graph/work.h"
@@ -89,7 +89,7 @@ static void look_at_pairs(void *ctx, size_t from, size_t to)
 		struct usk_calm *c = &w->calm[i];
 		if (w->tied[i] && w->reference != USK_NO_CLOCK && c->needed_e12 <= wander &&
 		    !c->n_brackets) {
-			c->wander_e12 = wander;
+			c->wander_e12 = usk_calm_wander(wander, c->needed_e12, p->max_skew_e12);
 			continue;
 		}
 		if (!w->tied[i]) {
@@ -550,10 +550,9 @@ static bool mend_rates(struct usk_work *w)
 {
 	uint32_t k = w->torn->clock;
 	int64_t lacks = (w->torn->least_e12 - w->torn->most_e12) / 2 + 1;
-	int64_t more = w->wander_e12[k] > lacks ? w->wander_e12[k] : lacks;
 	bool can = w->p->model.kind == USK_WANDER && w->wander_e12[k] < w->p->max_skew_e12;
 	w->crossed = w->first[k];
-	w->wander_e12[k] += can ? more : 0;
+	w->wander_e12[k] = can ? 2 * (w->wander_e12[k] + lacks) : w->wander_e12[k];
 	return can;
 }
 
@@ -598,6 +597,8 @@ bool usk_conflict_repair(struct usk_work *w)
 	/* A line is the same before and behind whatever happened. */
 	bool mend = w->p->model.kind != USK_LINEAR;
 	usk_i128 more = c.calm_ns > 0 && lacks > 0 ? lacks / c.calm_ns + 1 : 0;
+	size_t clocks = w->c->n_clocks * sizeof *w->wander_e12;
+	int64_t *was = memcpy(usk_alloc(1, clocks), w->wander_e12, clocks);
 	for (size_t i = 0; i < c.n && mend && w->n_left_out == out; i++) {
 		const struct passed *s = &c.row[i];
 		add_break(w, (struct usk_break){ .clock = s->clock,
@@ -607,9 +608,9 @@ bool usk_conflict_repair(struct usk_work *w)
 						 .down = !s->most,
 						 .falls = true,
 						 .bracket = UINT32_MAX });
-		usk_i128 wander = w->wander_e12[s->clock] + more;
-		if (w->p->model.kind == USK_WANDER && wander < w->p->max_skew_e12) {
-			w->wander_e12[s->clock] = (int64_t)wander;
+		usk_i128 need = was[s->clock] + more, limit = w->p->max_skew_e12;
+		if (w->p->model.kind == USK_WANDER && more && need < limit) {
+			w->wander_e12[s->clock] = (int64_t)(2 * need < limit ? 2 * need : limit);
 		}
 	}
 	/* No stretch: messages contradict each other by themselves. */
@@ -620,6 +621,7 @@ bool usk_conflict_repair(struct usk_work *w)
 	if (w->n_breaks > before) {
 		doubt_reference(w, &c);
 	}
+	free(was);
 	free(c.row);
 	free(c.message);
 	return w->n_breaks > before || w->n_left_out > out;

@@ -20,6 +20,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A step there and back costs as much as so many messages that are left out. */
 enum { OUTLIERS_A_STEP = 5 };
@@ -129,25 +130,32 @@ static bool narrow(struct interval *v, const struct point *p)
 	return true;
 }
 
+/* The k-th point of a walk, with the interval carried to it from the one before. */
+static size_t carry(const struct walk *w, struct cone c, bool back, size_t k, struct interval *v)
+{
+	size_t i = back ? w->n - 1 - k : k;
+	const struct point *p = &w->p[i];
+	if (k) {
+		const struct point *last = back ? p + 1 : p - 1;
+		usk_i128 d = (usk_i128)p->x - last->x;
+		v->lo += d * (back ? c.fast_e12 : c.slow_e12);
+		v->hi += d * (back ? c.slow_e12 : c.fast_e12);
+		if (back ? last->fresh : p->fresh) {
+			*v = (struct interval){ .has = { false } };
+		}
+	}
+	return i;
+}
+
 /* In the order of points a cut is the first behind, backwards the last before the event. */
 static void walk(const struct walk *w, struct cone c, bool back, struct cuts *out)
 {
 	struct interval v = { .has = { false } };
 	out->n = 0;
 	for (size_t k = 0; k < w->n; k++) {
-		size_t i = back ? w->n - 1 - k : k;
-		const struct point *p = &w->p[i];
-		if (k) {
-			const struct point *last = back ? p + 1 : p - 1;
-			usk_i128 d = (usk_i128)p->x - last->x;
-			v.lo += d * (back ? c.fast_e12 : c.slow_e12);
-			v.hi += d * (back ? c.slow_e12 : c.fast_e12);
-			if (back ? last->fresh : p->fresh) {
-				v = (struct interval){ .has = { false } };
-			}
-		}
-		if (!narrow(&v, p)) {
-			put_cut(out, i, p->ceiling == back);
+		size_t i = carry(w, c, back, k, &v);
+		if (!narrow(&v, &w->p[i])) {
+			put_cut(out, i, w->p[i].ceiling == back);
 		}
 	}
 	for (size_t i = 0; back && i < out->n / 2; i++) {
@@ -449,6 +457,29 @@ static void without(struct walk *w, const bool *out, const struct walk *all, siz
 	}
 }
 
+/* Who merely stood between two wrong messages contradicts none of those that are right. */
+static size_t absolve(const struct walk *all, struct cone c, bool *out)
+{
+	bool *guilty = usk_alloc(all->n + 1, sizeof *guilty);
+	size_t n = 0;
+	for (int back = 0; back < 2; back++) {
+		struct interval v = { .has = { false } };
+		for (size_t k = 0; k < all->n; k++) {
+			size_t i = carry(all, c, back, k, &v);
+			struct interval if_right = v;
+			bool right = narrow(&if_right, &all->p[i]);
+			guilty[i] = guilty[i] || !right;
+			v = out[i] ? v : if_right;
+		}
+	}
+	for (size_t i = 0; i < all->n; i++) {
+		n += out[i] && !guilty[i];
+		out[i] = out[i] && guilty[i];
+	}
+	free(guilty);
+	return n;
+}
+
 static void note_outliers(const struct walk *all, const bool *out, struct usk_calm *c)
 {
 	for (size_t i = 0; i < all->n; i++) {
@@ -500,9 +531,7 @@ static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct 
 	for (int round = 0; round < ROUNDS && s.n > 1; round++) {
 		bool *now = usk_alloc(w->n, sizeof *now);
 		size_t n = candidates(w, &s, now);
-		for (size_t i = 0; i < all.n; i++) {
-			kept[i] = out[i];
-		}
+		memcpy(kept, out, all.n * sizeof *kept);
 		for (size_t i = 0; i < w->n; i++) {
 			out[number[i]] = out[number[i]] || now[i];
 		}
@@ -515,13 +544,21 @@ static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct 
 		bool better = t.n < s.n;
 		free(better ? s.span : t.span);
 		if (!better) {
-			for (size_t i = 0; i < all.n; i++) {
-				out[i] = kept[i];
-			}
+			memcpy(out, kept, all.n * sizeof *out);
 			without(w, out, &all, number);
 			break;
 		}
 		s = t;
+	}
+	memcpy(kept, out, all.n * sizeof *kept);
+	if (absolve(&all, s.cone, out)) {
+		without(w, out, &all, number);
+		struct spans t = spans_of(w, wander);
+		if (t.n > s.n) {
+			memcpy(out, kept, all.n * sizeof *out);
+			without(w, out, &all, number);
+		}
+		free(t.span);
 	}
 	note_outliers(&all, out, c);
 	free(s.span);
@@ -615,32 +652,51 @@ static void certify(const struct walk *w, const struct spans *s, struct usk_calm
 	}
 }
 
-/* The wander that is needed outside brackets. */
+static void unite_needs(struct usk_need *all, const struct usk_need *n)
+{
+	if (n->has_lo && (!all->has_lo || usk_slope_cmp(n->s_lo, all->s_lo) > 0)) {
+		all->has_lo = true;
+		all->s_lo = n->s_lo;
+	}
+	if (n->has_hi && (!all->has_hi || usk_slope_cmp(n->s_hi, all->s_hi) < 0)) {
+		all->has_hi = true;
+		all->s_hi = n->s_hi;
+	}
+	all->crossed = all->crossed || n->crossed;
+}
+
+/* The wander that is needed outside disturbed stretches: around one constant in all of them, unless
+ * each has a rate of its own. */
 static int64_t needed_outside(const struct walk *w, const struct spans *s)
 {
+	int64_t margin = w->own_rates ? 0 : USK_MARGIN_NS, most = 0;
 	struct usk_needing g = { .n = { 0 } };
-	int64_t most = 0;
-	for (size_t i = 0, k = 0; i <= w->n; i++) {
-		bool leave = i < w->n && k < s->n && i > s->span[k].from;
-		if (i == w->n || leave || w->p[i].fresh) {
+	struct usk_need all = { .has_lo = false };
+	usk_i128 until = 0;
+	for (size_t i = 0, k = 0, to = 0; i <= w->n; i++) {
+		const struct point *p = &w->p[i];
+		for (; k < s->n && i < w->n; k++) {
+			const struct span *x = &s->span[k];
+			usk_i128 end = (usk_i128)w->p[x->to].x + margin;
+			if (i <= x->from && p->x <= (usk_i128)w->p[x->from].x - margin) {
+				break;
+			}
+			to = x->to > to ? x->to : to;
+			until = end > until || !k ? end : until;
+		}
+		bool disturbed = i < w->n && k && (i < to || p->x < until);
+		if (i == w->n || disturbed || p->fresh) {
 			int64_t need = usk_need_within(&g.need, w->skew_e12);
 			most = need > most ? need : most;
+			unite_needs(&all, &g.need);
 			usk_needing_clear(&g);
 		}
-		if (leave) {
-			i = s->span[k++].to;
-			while (k < s->n && s->span[k].from < i) {
-				i = s->span[k].to > i ? s->span[k].to : i;
-				k++;
-			}
-		}
-		if (i < w->n) {
-			usk_needing_push(&g, w->p[i].ceiling,
-					 (struct usk_xy){ w->p[i].x, w->p[i].y });
+		if (i < w->n && !disturbed) {
+			usk_needing_push(&g, p->ceiling, (struct usk_xy){ p->x, p->y });
 		}
 	}
 	usk_needing_free(&g);
-	return most;
+	return w->own_rates ? most : usk_need_within(&all, w->skew_e12);
 }
 
 void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool of_b,
@@ -685,6 +741,19 @@ static bool slewed(const struct walk *w, const struct spans *s)
 	return any;
 }
 
+int64_t usk_calm_wander(int64_t assumed_e12, int64_t needed_e12, int64_t max_skew_e12)
+{
+	int64_t twice = needed_e12 < max_skew_e12 / 2 ? 2 * needed_e12 : max_skew_e12;
+	return twice > assumed_e12 ? twice : assumed_e12;
+}
+
+/* The cone of all rates that so much more wander allows. */
+static void widen_cone(struct cone *c, int64_t more, int64_t skew)
+{
+	c->slow_e12 = c->slow_e12 - 2 * more > -skew ? c->slow_e12 - 2 * more : -skew;
+	c->fast_e12 = c->fast_e12 + 2 * more < skew ? c->fast_e12 + 2 * more : skew;
+}
+
 void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		 const struct usk_graph_back *known_a, const struct usk_graph_back *known_b,
 		 struct usk_calm *out)
@@ -702,6 +771,10 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	out->needed_e12 = usk_need_within(&need, m->max_skew_e12);
 	bool known = (known_a && known_a->n) || (known_b && known_b->n);
 	if (out->needed_e12 <= wander && !known) {
+		if (!w.fixed && !w.own_rates) {
+			out->wander_e12 =
+				usk_calm_wander(out->wander_e12, out->needed_e12, w.skew_e12);
+		}
 		return;
 	}
 	merge(&w, known_a, known_b);
@@ -715,6 +788,12 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		merge(&w, known_a, known_b);
 		out->wander_e12 = steered;
 		s = clean(&w, steered, &out->wander_e12, out);
+	}
+	out->needed_e12 = needed_outside(&w, &s);
+	if (!w.fixed && !w.own_rates) {
+		int64_t used = usk_calm_wander(out->wander_e12, out->needed_e12, w.skew_e12);
+		widen_cone(&s.cone, used - out->wander_e12, w.skew_e12);
+		out->wander_e12 = used;
 	}
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
@@ -730,7 +809,6 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		out->bracket[k].most_ns = size.most_ns;
 		out->bracket[k].step = step[k];
 	}
-	out->needed_e12 = needed_outside(&w, &s);
 	free(step);
 	free(s.span);
 	free(w.p);

@@ -9,7 +9,7 @@ Measured: the time that a message and one back needed together, by the asker's c
 other took to answer; payload of the two messages.
 
 between       minimum delay, either way     payload  smallest  margin    room
-host0, host1  49.366us                   16 to 1399   50.0 us  651 ns  646 ns
+host0, host1  49.366us                   16 to 1399   50.0 us  651 ns  628 ns
 
 Minimum delay: of either way, as sync --min-delay takes it, if the fastest way there is as fast as the
 fastest way back: no round trip can tell. Smallest, margin: half of the smallest round trip of the

@@ -298,6 +298,22 @@ static void test_more_wander(void **state)
 	}
 }
 
+/* The band holds, too, where messages need hardly as much as was assumed. */
+static void test_unseen_wander(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3 * SEEDS; seed++) {
+		struct walk w = make(seed, 3600, 10000000);
+		struct usk_clocks *c = sync_walk(&w, 3600);
+		const struct usk_wander *used = &walking(c)->wander;
+		assert_true(used->used_e12 >= 2 * used->needed_e12);
+		assert_true(used->used_e12 >= used->assumed_e12);
+		assert_true_band(&w, c);
+		usk_clocks_free(c);
+		walk_free(&w);
+	}
+}
+
 /* However many knots a band that is left wide open needs, all messages are in order. */
 static void test_many_knots(void **state)
 {
@@ -363,7 +379,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_hour),	       cmocka_unit_test(test_crossing_hulls),
 		cmocka_unit_test(test_more_wander),    cmocka_unit_test(test_many_knots),
-		cmocka_unit_test(test_wrong_messages),
+		cmocka_unit_test(test_wrong_messages), cmocka_unit_test(test_unseen_wander),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
