@@ -206,7 +206,7 @@ static bool check_island(struct trial *t, uint32_t reference)
 	check_bands(t, reference, rates && !missed.doubtful, kept);
 	for (uint32_t i = 0; i < a->n_clocks && rates; i++) {
 		if (a->clock[i].reference == reference && a->clock[i].n_knots) {
-			trial_check_jumps(t, i);
+			trial_check_jumps(t, i, !missed.doubtful);
 		}
 	}
 	return kept;

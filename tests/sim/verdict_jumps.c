@@ -84,7 +84,7 @@ static void check_size(struct trial *t, const struct usk_clock *c, const struct 
 	}
 }
 
-void trial_check_jumps(struct trial *t, uint32_t clock)
+void trial_check_jumps(struct trial *t, uint32_t clock, bool sizes)
 {
 	const struct usk_clock *c = &t->answer->clock[clock];
 	for (size_t i = 0; i < c->n_jumps; i++) {
@@ -99,7 +99,7 @@ void trial_check_jumps(struct trial *t, uint32_t clock)
 				   j->or_of < t->answer->n_clocks ? " or " : "",
 				   j->or_of < t->answer->n_clocks ? t->answer->clock[j->or_of].name
 								  : "");
-		} else if (m.n == 1) {
+		} else if (m.n == 1 && sizes) {
 			check_size(t, c, j, m.rise_ns);
 		}
 	}
