@@ -21,6 +21,8 @@ static size_t unite(struct usk_corridor *c, bool ceiling, int64_t q, struct usk_
 	for (size_t i = 0, j = 0; i < n[0] || j < n[1];) {
 		bool first = j == n[1] || (i < n[0] && from[0][i].x <= from[1][j].x);
 		struct usk_xy next = first ? from[0][i++] : from[1][j++];
+		/* Received by so much later: it says no more than it does there. */
+		next.x += ceiling ? 0 : q;
 		next.y -= q;
 		/* At one moment the higher one says all. */
 		if (k && p[k - 1].x == next.x) {

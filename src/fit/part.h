@@ -9,7 +9,8 @@
 
 /*
  * Hull vertices and undominated points, each once, sorted by x; relative to the frame, a ceiling's
- * offset negated, weakened by q_ns.
+ * offset negated, weakened by q_ns. A floor is received on the local side, and may have been so much
+ * later: there its point lies.
  */
 struct usk_part {
 	struct usk_frame frame;
@@ -28,7 +29,7 @@ static inline struct usk_point usk_part_recorded(const struct usk_part *p, struc
 {
 	usk_i128 y = (usk_i128)at.y + p->q_ns[ceiling];
 	return (struct usk_point){
-		(int64_t)(p->frame.local_ns + (usk_i128)at.x),
+		(int64_t)(p->frame.local_ns + (usk_i128)at.x - (ceiling ? 0 : p->q_ns[0])),
 		(int64_t)(p->frame.offset_ns + (ceiling ? -y : y)),
 	};
 }
