@@ -9,8 +9,8 @@
 
 /*
  * Hull vertices and undominated points, each once, sorted by x; relative to the frame, a ceiling's
- * offset negated, weakened by q_ns. A floor is received on the local side, and may have been so much
- * later: there its point lies.
+ * offset negated, weakened by q_ns. A floor is received on the local side, and may have been so
+ * much later: there its point lies.
  */
 struct usk_part {
 	struct usk_frame frame;
