@@ -16,7 +16,9 @@ struct usk_part {
 	struct usk_frame frame;
 	struct usk_xy *point[2]; /* floors, ceilings */
 	size_t n[2];
-	int64_t q_ns[2]; /* floors by this, ceilings by that */
+	int64_t q_ns[2];		    /* floors by this, ceilings by that */
+	const struct usk_suspect *left_out; /* borrowed: who is wrong, and not among the points */
+	size_t n_left_out;
 };
 
 /** q_ns[2]: by how much floors and ceilings are weakened, as usk_lines has it. */

@@ -59,9 +59,12 @@ static size_t allowed(const struct usk_sync_options *o, uint64_t messages, size_
 }
 
 /* These points' messages are wanted. */
-static void want(struct way *w, const struct pair_source *s, const struct usk_calm *c)
+static void want(struct way *w, struct pair_source *s, const struct usk_calm *c)
 {
 	size_t n = c->n_outliers;
+	s->left_out = usk_grow(s->left_out, s->n_left_out + n + 1, sizeof *s->left_out);
+	memcpy(s->left_out + s->n_left_out, c->outlier, n * sizeof *s->left_out);
+	s->n_left_out += n;
 	w->n_unknown = n;
 	w->unknown = usk_alloc(n + 1, sizeof *w->unknown);
 	w->excess = usk_alloc(n + 1, sizeof *w->excess);
@@ -289,6 +292,8 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	struct usk_part part;
 	struct usk_calm calm;
 	usk_part_of(g->corridor, g->lines->q_ns, &part);
+	part.left_out = s->left_out;
+	part.n_left_out = s->n_left_out;
 	pair->quality = !part.n[0] && !part.n[1] ? USK_ABSENT
 			: part.n[0] && part.n[1] ? USK_BOUNDED
 						 : USK_ONE_SIDED;
@@ -317,7 +322,7 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 		pair->n_outliers = 0;
 		w->all_again = true;
 		w->again = s->n_exclude > 0;
-		s->n_exclude = 0;
+		s->n_exclude = s->n_left_out = 0;
 	}
 	g->too_many = w->all_again ? 1 : may_go + 1;
 	bool linear = p->model.kind == USK_LINEAR;
@@ -452,6 +457,8 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 		.plain = g->plain ? g->plain : g->lines,
 		.least = { usk_parties_delay(s->parties, s->a, s->b),
 			   usk_parties_delay(s->parties, s->b, s->a) },
+		.left_out = s->left_out,
+		.n_left_out = s->n_left_out,
 		.first_local_ns = b->first_ns,
 		.last_local_ns = b->last_ns,
 		.msg = g->msg,

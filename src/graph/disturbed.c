@@ -482,61 +482,6 @@ static void note_outliers(const struct walk *all, const bool *out, struct usk_ca
 }
 
 /*
- * Leaves out wrong messages, round by round, as long as that leaves fewer brackets. They are sought
- * at the wander that is assumed: with more of it a wrong message is a rate, and explained too.
- */
-static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct usk_calm *c)
-{
-	struct spans s = spans_of(w, wander);
-	if (s.n < 2) {
-		free(s.span);
-		return explain(w, wander, used);
-	}
-	struct walk all = *w;
-	bool *out = usk_alloc(all.n, sizeof *out), *kept = usk_alloc(all.n, sizeof *kept);
-	size_t *number = usk_alloc(all.n, sizeof *number);
-	w->p = usk_alloc(all.n, sizeof *w->p);
-	without(w, out, &all, number);
-	for (int round = 0; round < ROUNDS && s.n > 1; round++) {
-		bool *now = usk_alloc(w->n, sizeof *now);
-		size_t n = candidates(w, &s, now);
-		for (size_t i = 0; i < all.n; i++) {
-			kept[i] = out[i];
-		}
-		for (size_t i = 0; i < w->n; i++) {
-			out[number[i]] = out[number[i]] || now[i];
-		}
-		free(now);
-		if (!n) {
-			break;
-		}
-		without(w, out, &all, number);
-		struct spans t = spans_of(w, wander);
-		bool better = t.n < s.n;
-		free(better ? s.span : t.span);
-		if (!better) {
-			for (size_t i = 0; i < all.n; i++) {
-				out[i] = kept[i];
-			}
-			without(w, out, &all, number);
-			break;
-		}
-		s = t;
-	}
-	note_outliers(&all, out, c);
-	free(s.span);
-	s = explain(w, wander, used);
-	free(all.p);
-	free(out);
-	free(kept);
-	free(number);
-	return s;
-}
-
-/* ---- the answer --------------------------------------------------------------------------------
- */
-
-/*
  * A message that b received was sent before: if a was set meanwhile, then before b's stamp of it.
  * The last one that b sent before, and a received before it sent this one, is before the event in
  * both ways; behind it is the same the other way round.
@@ -576,6 +521,155 @@ static void write_bracket(const struct walk *w, const struct span *s, struct usk
 	}
 }
 
+/* ---- what was if outliers are right ------------------------------------------------------------
+ */
+
+/* Do two points contradict each other, by any slope of the cone? */
+static bool contradict(struct cone c, const struct point *first, const struct point *second)
+{
+	usk_i128 over = (usk_i128)first->y + second->y, d = (usk_i128)second->x - first->x;
+	int64_t slope = second->ceiling ? -c.slow_e12 : c.fast_e12;
+	return first->ceiling != second->ceiling && over * USK_E12 > d * slope;
+}
+
+/* The points with an outlier among them again, as number *at. */
+static struct walk with(const struct walk *w, const struct usk_suspect *s, size_t *at)
+{
+	const struct usk_part *p = w->part;
+	struct walk out = *w;
+	int64_t x = s->point.local_ns - p->frame.local_ns + (s->ceiling ? 0 : p->q_ns[0]);
+	int64_t off = s->point.offset_ns - p->frame.offset_ns;
+	*at = 0;
+	out.n = w->n + 1;
+	out.p = usk_alloc(out.n, sizeof *out.p);
+	while (*at < w->n && w->p[*at].x < x) {
+		out.p[*at] = w->p[*at];
+		++*at;
+	}
+	out.p[*at] = (struct point){ x, (s->ceiling ? -off : off) - p->q_ns[s->ceiling], s->ceiling,
+				     false };
+	for (size_t i = *at; i < w->n; i++) {
+		out.p[i + 1] = w->p[i];
+	}
+	return out;
+}
+
+/*
+ * Nothing tells a wrong message from a clock that was set before it and put back behind, or from
+ * one that was set at an end: so bounds allow for that, too, from the nearest message that it
+ * contradicts to the nearest behind. But no clock is put back that was set by more than all of that
+ * time: else a single wrong message would leave nothing known of hours.
+ */
+static bool doubt_of(const struct walk *all, struct cone c, const struct usk_suspect *s,
+		     struct usk_bracket *b)
+{
+	size_t at;
+	struct walk w = with(all, s, &at);
+	size_t from = at, to = at;
+	bool before = false, behind = false;
+	while (from && !before) {
+		from--;
+		before = contradict(c, &w.p[from], &w.p[at]) || w.p[from + 1].fresh;
+	}
+	while (to + 1 < w.n && !behind) {
+		to++;
+		behind = contradict(c, &w.p[at], &w.p[to]) || w.p[to].fresh;
+	}
+	bool both = before && behind;
+	bool any =
+		(before || behind) && !(both && s->excess_ns > (usk_i128)w.p[to].x - w.p[from].x);
+	if (any) {
+		/* What it does not contradict ends with it. */
+		struct span span = { before ? from : at, behind ? to : at, before != s->ceiling };
+		write_bracket(&w, &span, b);
+		b->least_ns = b->most_ns = USK_NONE;
+		b->doubted = true;
+		b->both = both;
+		struct size net = size_of(&w, c, &span);
+		if (both && net.least_ns != USK_NONE && net.most_ns != USK_NONE) {
+			/* There, and back: by as much as it contradicts, give or take delays. */
+			usk_i128 far = (usk_i128)s->excess_ns + net.most_ns - net.least_ns;
+			b->most_ns = usk_saturate(far);
+			b->least_ns = -b->most_ns;
+		}
+	}
+	free(w.p);
+	return any;
+}
+
+static void note_doubts(const struct walk *w, struct cone cone, struct usk_calm *c)
+{
+	const struct usk_part *p = w->part;
+	const struct cone any = { -w->skew_e12, w->skew_e12 };
+	size_t n = c->n_outliers + p->n_left_out;
+	if (w->fixed || !n) { /* a clock of one rate was not set */
+		return;
+	}
+	c->doubt = usk_alloc(n, sizeof *c->doubt);
+	for (size_t i = 0; i < n; i++) {
+		const struct usk_suspect *s =
+			i < c->n_outliers ? &c->outlier[i] : &p->left_out[i - c->n_outliers];
+		c->n_doubts += doubt_of(w, w->own_rates ? any : cone, s, &c->doubt[c->n_doubts]);
+	}
+}
+
+/*
+ * Leaves out wrong messages, round by round, as long as that leaves fewer brackets. They are sought
+ * at the wander that is assumed: with more of it a wrong message is a rate, and explained too.
+ */
+static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct usk_calm *c)
+{
+	struct spans s = spans_of(w, wander);
+	if (s.n < 2) {
+		note_doubts(w, s.cone, c);
+		free(s.span);
+		return explain(w, wander, used);
+	}
+	struct walk all = *w;
+	bool *out = usk_alloc(all.n, sizeof *out), *kept = usk_alloc(all.n, sizeof *kept);
+	size_t *number = usk_alloc(all.n, sizeof *number);
+	w->p = usk_alloc(all.n, sizeof *w->p);
+	without(w, out, &all, number);
+	for (int round = 0; round < ROUNDS && s.n > 1; round++) {
+		bool *now = usk_alloc(w->n, sizeof *now);
+		size_t n = candidates(w, &s, now);
+		for (size_t i = 0; i < all.n; i++) {
+			kept[i] = out[i];
+		}
+		for (size_t i = 0; i < w->n; i++) {
+			out[number[i]] = out[number[i]] || now[i];
+		}
+		free(now);
+		if (!n) {
+			break;
+		}
+		without(w, out, &all, number);
+		struct spans t = spans_of(w, wander);
+		bool better = t.n < s.n;
+		free(better ? s.span : t.span);
+		if (!better) {
+			for (size_t i = 0; i < all.n; i++) {
+				out[i] = kept[i];
+			}
+			without(w, out, &all, number);
+			break;
+		}
+		s = t;
+	}
+	note_outliers(&all, out, c);
+	note_doubts(w, s.cone, c);
+	free(s.span);
+	s = explain(w, wander, used);
+	free(all.p);
+	free(out);
+	free(kept);
+	free(number);
+	return s;
+}
+
+/* ---- the answer --------------------------------------------------------------------------------
+ */
+
 /* Which of them no clock within the skew limit explains, and whether these are too many. */
 static void mark_steps(const struct walk *w, const struct spans *s, bool *step, bool *too_many)
 {
@@ -601,9 +695,7 @@ static void certify(const struct walk *w, const struct spans *s, struct usk_calm
 	size_t to = s->span[0].to;
 	for (size_t i = 0; i < to; i++) {
 		const struct point *p = &w->p[i], *q = &w->p[to];
-		usk_i128 over = (usk_i128)p->y + q->y, d = (usk_i128)q->x - p->x;
-		int64_t slope = q->ceiling ? -s->cone.slow_e12 : s->cone.fast_e12;
-		if (p->ceiling != q->ceiling && over * USK_E12 > d * slope) {
+		if (contradict(s->cone, p, q)) {
 			const struct point *both[] = { p, q };
 			for (int k = 0; k < 2; k++) {
 				c->ceiling[k] = both[k]->ceiling;
@@ -701,7 +793,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	usk_need_of(p, &need);
 	out->needed_e12 = usk_need_within(&need, m->max_skew_e12);
 	bool known = (known_a && known_a->n) || (known_b && known_b->n);
-	if (out->needed_e12 <= wander && !known) {
+	if (out->needed_e12 <= wander && !known && !p->n_left_out) {
 		return;
 	}
 	merge(&w, known_a, known_b);
@@ -740,5 +832,6 @@ void usk_calm_free(struct usk_calm *c)
 {
 	free(c->bracket);
 	free(c->outlier);
+	free(c->doubt);
 	*c = (struct usk_calm){ .n_brackets = 0 };
 }

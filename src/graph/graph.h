@@ -102,6 +102,8 @@ struct usk_bracket {
 	int64_t a0_ns, a1_ns;	   /* and of a */
 	bool rises;		   /* the offset rose, or fell */
 	bool step;		   /* by more than the skew limit allows: not a slew */
+	bool doubted;		   /* outliers say so: they are wrong, or the clock was set */
+	bool both;		   /* and put back: there and back again */
 	int64_t least_ns, most_ns; /* by so much, for a step; USK_NONE: unknown */
 };
 
@@ -113,6 +115,8 @@ struct usk_calm {
 	struct usk_suspect
 		*outlier; /* who contradicts what lies before and behind; sorted by time */
 	size_t n_outliers;
+	struct usk_bracket *doubt; /* what was if outliers are right, those left out before too */
+	size_t n_doubts;
 	bool contradicted; /* nothing explains it: a step at every turn */
 	struct usk_point point[2];
 	bool ceiling[2]; /* two of its messages that contradict each other */
