@@ -96,8 +96,10 @@ static void look_at_pairs(void *ctx, size_t from, size_t to)
 			continue;
 		}
 		struct usk_calm now;
-		const struct usk_calm_model m = { p->model.wander_e12, may_wander(w, pair),
-						  p->max_skew_e12, p->model.kind == USK_SEGMENTS };
+		const struct usk_calm_model m = { .wander_e12 = p->model.wander_e12,
+						  .clocks = may_wander(w, pair),
+						  .max_skew_e12 = p->max_skew_e12,
+						  .own_rates = p->model.kind == USK_SEGMENTS };
 		usk_calm_of(pair->part, &m, &p->back[pair->a], &p->back[pair->b], &now);
 		/* Less wander is no reason to leave out more than may be. */
 		if (w->reference != USK_NO_CLOCK && too_many(pair, &now)) {

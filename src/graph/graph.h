@@ -117,7 +117,8 @@ struct usk_calm {
 	size_t n_outliers;
 	struct usk_bracket *doubt; /* what was if outliers are right, those left out before too */
 	size_t n_doubts;
-	bool contradicted; /* nothing explains it: a step at every turn */
+	bool stepped_at_end; /* outliers would be too many, if those at ends were not right */
+	bool contradicted;   /* nothing explains it: a step at every turn */
 	struct usk_point point[2];
 	bool ceiling[2]; /* two of its messages that contradict each other */
 };
@@ -128,6 +129,9 @@ struct usk_calm_model {
 	int clocks;	    /* so many of both may: 1 if one is the reference, else 2 */
 	int64_t max_skew_e12;
 	bool own_rates; /* a rate of its own for each stretch */
+	/* Outliers are sought at both ends too, if all are no more than these; but with rates of
+	 * their own a last stretch is as good as any. */
+	size_t at_ends;
 };
 
 /* A clock that is seen to be slewed is steered by a daemon, which corrects by less, unseen: its
