@@ -456,7 +456,7 @@ static bool few(const struct walk *w, size_t from, size_t to)
 }
 
 /* Several that may be of one calm clock, give or take what delays differ by, are not each wrong by
- * itself, but tell of a clock that was set. */
+ * itself, but tell of a clock that was set; or of which nobody knows that. */
 static bool agree(const struct walk *w, struct cone c, size_t from, size_t to, usk_i128 delays)
 {
 	bool all = to > from;
@@ -465,7 +465,7 @@ static bool agree(const struct walk *w, struct cone c, size_t from, size_t to, u
 		usk_i128 rise = ((usk_i128)w->p[i].y - w->p[from].y) * USK_E12;
 		usk_i128 slow = d * (w->p[i].ceiling ? -c.fast_e12 : c.slow_e12);
 		usk_i128 fast = d * (w->p[i].ceiling ? -c.slow_e12 : c.fast_e12);
-		all = all && rise >= slow - delays && rise <= fast + delays;
+		all = all && (!delays || (rise >= slow - delays && rise <= fast + delays));
 	}
 	return all;
 }
@@ -931,7 +931,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		w.n = 0;
 		w.ends = false;
 		s = disturbances(&w, known_a, known_b, wander, steered, out);
-		out->stepped_at_end = true;
+		out->stepped_at_end = out->n_outliers <= m->at_ends;
 	}
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
