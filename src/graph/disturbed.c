@@ -20,6 +20,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A step there and back costs as much as so many messages that are left out. */
 enum { OUTLIERS_A_STEP = 5 };
@@ -42,6 +43,7 @@ struct walk {
 	bool own_rates;
 	bool fixed; /* the wander is what it is */
 	bool ends;  /* messages at an end may be wrong */
+	bool slews; /* it is seen to be slewed: what a slew explains is no wrong message */
 };
 
 /* Slopes that the offset may have. */
@@ -437,6 +439,18 @@ static void mark_steps(const struct walk *w, const struct spans *s, bool *step, 
 	free(back.cut);
 }
 
+/* Is one of them no step? Then a daemon slews the clock. */
+static bool slewed(const struct walk *w, const struct spans *s)
+{
+	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many, any = false;
+	mark_steps(w, s, step, &too_many);
+	for (size_t i = 0; i < s->n; i++) {
+		any = any || !step[i];
+	}
+	free(step);
+	return any;
+}
+
 /* Do two points contradict each other, by any slope of the cone? */
 static bool contradict(struct cone c, const struct point *first, const struct point *second)
 {
@@ -541,7 +555,9 @@ static bool vain(const struct walk *w, const struct spans *s, size_t k, size_t l
  */
 static size_t candidates(const struct walk *w, const struct spans *s, bool *out)
 {
+	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many;
 	size_t n = 0;
+	mark_steps(w, s, step, &too_many);
 	for (size_t k = 0; k + 1 < s->n; k++) {
 		size_t messages = 0;
 		bool found = false;
@@ -554,7 +570,8 @@ static size_t candidates(const struct walk *w, const struct spans *s, bool *out)
 			usk_i128 before = width_at(w, s->cone, s->span[k].from, false);
 			usk_i128 behind = width_at(w, s->cone, s->span[l].to, true);
 			bool one = l == k + 1;
-			found = !(one && s->span[k].rises == s->span[l].rises) &&
+			found = (!w->slews || step[k] || step[l]) &&
+				!(one && s->span[k].rises == s->span[l].rises) &&
 				!(one &&
 				  agree(w, s->cone, from, to, before > behind ? before : behind)) &&
 				vain(w, s, k, l);
@@ -563,6 +580,7 @@ static size_t candidates(const struct walk *w, const struct spans *s, bool *out)
 			}
 		}
 	}
+	free(step);
 	/* What contradicts all others is not what one of those contradicts that go now. */
 	return n || !w->ends ? n : candidates_at_ends(w, s, out);
 }
@@ -739,27 +757,17 @@ static void note_doubts(const struct walk *w, struct cone cone, struct usk_calm 
 	}
 }
 
-/*
- * Leaves out wrong messages, round by round, as long as that leaves fewer brackets. They are sought
- * at the wander that is assumed: with more of it a wrong message is a rate, and explained too.
- */
-static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct usk_calm *c)
+/* Round by round, as long as that leaves fewer brackets. */
+static struct spans leave_out_all(struct walk *w, const struct walk *all, int64_t wander, bool *out,
+				  struct spans s)
 {
-	struct spans s = spans_of(w, wander);
-	if (s.n < (w->ends ? 1 : 2)) {
-		note_doubts(w, s.cone, c);
-		free(s.span);
-		return explain(w, wander, used);
-	}
-	struct walk all = *w;
-	bool *out = usk_alloc(all.n, sizeof *out), *kept = usk_alloc(all.n, sizeof *kept);
-	size_t *number = usk_alloc(all.n, sizeof *number);
-	w->p = usk_alloc(all.n, sizeof *w->p);
-	without(w, out, &all, number);
+	bool *kept = usk_alloc(all->n, sizeof *kept);
+	size_t *number = usk_alloc(all->n, sizeof *number);
+	without(w, out, all, number);
 	for (int round = 0; round < ROUNDS && s.n; round++) {
 		bool *now = usk_alloc(w->n, sizeof *now);
 		size_t n = candidates(w, &s, now);
-		for (size_t i = 0; i < all.n; i++) {
+		for (size_t i = 0; i < all->n; i++) {
 			kept[i] = out[i];
 		}
 		for (size_t i = 0; i < w->n; i++) {
@@ -769,18 +777,46 @@ static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct 
 		if (!n) {
 			break;
 		}
-		without(w, out, &all, number);
+		without(w, out, all, number);
 		struct spans t = spans_of(w, wander);
 		bool better = t.n < s.n;
 		free(better ? s.span : t.span);
 		if (!better) {
-			for (size_t i = 0; i < all.n; i++) {
+			for (size_t i = 0; i < all->n; i++) {
 				out[i] = kept[i];
 			}
-			without(w, out, &all, number);
+			without(w, out, all, number);
 			break;
 		}
 		s = t;
+	}
+	free(kept);
+	free(number);
+	return s;
+}
+
+/*
+ * Leaves out wrong messages, round by round, as long as that leaves fewer brackets. They are sought
+ * at the wander that is assumed: with more of it a wrong message is a rate, and explained too.
+ */
+static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct usk_calm *c)
+{
+	w->slews = false;
+	struct spans s = spans_of(w, wander);
+	if (s.n < (w->ends ? 1 : 2)) {
+		note_doubts(w, s.cone, c);
+		free(s.span);
+		return explain(w, wander, used);
+	}
+	struct walk all = *w;
+	bool *out = usk_alloc(all.n, sizeof *out);
+	w->p = usk_alloc(all.n, sizeof *w->p);
+	s = leave_out_all(w, &all, wander, out, s);
+	w->slews = slewed(w, &s);
+	if (w->slews) {
+		memset(out, 0, all.n * sizeof *out);
+		free(s.span);
+		s = leave_out_all(w, &all, wander, out, spans_of(&all, wander));
 	}
 	note_outliers(&all, s.cone, out, c);
 	note_doubts(w, s.cone, c);
@@ -788,8 +824,6 @@ static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct 
 	s = explain(w, wander, used);
 	free(all.p);
 	free(out);
-	free(kept);
-	free(number);
 	return s;
 }
 
@@ -870,18 +904,6 @@ void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_ske
 	}
 	free(none.cut);
 	free(w.p);
-}
-
-/* Is one of them no step? Then a daemon slews the clock. */
-static bool slewed(const struct walk *w, const struct spans *s)
-{
-	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many, any = false;
-	mark_steps(w, s, step, &too_many);
-	for (size_t i = 0; i < s->n; i++) {
-		any = any || !step[i];
-	}
-	free(step);
-	return any;
 }
 
 static struct spans disturbances(struct walk *w, const struct usk_graph_back *known_a,
