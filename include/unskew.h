@@ -714,7 +714,9 @@ struct usk_fit {
 	const struct usk_lines *lines;
 	const struct usk_lines *plain;		/* without minimum delays; NULL: lines are */
 	const struct usk_delay_model *least[2]; /* minimum delays, a to b, b to a; NULL is 0 */
-	int64_t first_local_ns, last_local_ns;	/* first and last event of the local clock */
+	const struct usk_suspect *left_out;	/* who contradicts all others, and is not in them */
+	size_t n_left_out;
+	int64_t first_local_ns, last_local_ns; /* first and last event of the local clock */
 	/* Every message of the pair for estimators that need them, NULL for the others: sorted by
 	 * the local clock's stamp, then the reference's. */
 	const struct usk_msg *msg;

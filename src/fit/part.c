@@ -21,6 +21,8 @@ static size_t unite(struct usk_corridor *c, bool ceiling, int64_t q, struct usk_
 	for (size_t i = 0, j = 0; i < n[0] || j < n[1];) {
 		bool first = j == n[1] || (i < n[0] && from[0][i].x <= from[1][j].x);
 		struct usk_xy next = first ? from[0][i++] : from[1][j++];
+		/* Received by so much later: it says no more than it does there. */
+		next.x += ceiling ? 0 : q;
 		next.y -= q;
 		/* At one moment the higher one says all. */
 		if (k && p[k - 1].x == next.x) {
@@ -34,7 +36,7 @@ static size_t unite(struct usk_corridor *c, bool ceiling, int64_t q, struct usk_
 
 void usk_part_of(struct usk_corridor *c, const int64_t q_ns[2], struct usk_part *out)
 {
-	out->frame = *usk_corridor_frame(c);
+	*out = (struct usk_part){ .frame = *usk_corridor_frame(c) };
 	for (int side = 0; side < 2; side++) {
 		out->q_ns[side] = q_ns[side];
 		out->n[side] = unite(c, side, q_ns[side], &out->point[side]);

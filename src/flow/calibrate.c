@@ -27,8 +27,10 @@ static void look(const struct usk_fit *fit, struct usk_corridor *c, struct usk_c
 						{ fit->back, fit->n_back } };
 	struct usk_part part;
 	usk_part_of(c, fit->lines->q_ns, &part);
-	const struct usk_calm_model m = { fit->model.wander_e12, 1, fit->max_skew_e12,
-					  fit->model.kind == USK_SEGMENTS };
+	const struct usk_calm_model m = { .wander_e12 = fit->model.wander_e12,
+					  .clocks = 1,
+					  .max_skew_e12 = fit->max_skew_e12,
+					  .own_rates = fit->model.kind == USK_SEGMENTS };
 	usk_calm_of(&part, &m, &back[0], &back[1], out);
 	usk_part_free(&part);
 }

@@ -81,9 +81,9 @@ static struct side look(const struct usk_part *part, bool ceiling, const struct 
 			struct usk_xy q = part->point[ceiling][i];
 			/* Less the weakening: as it was recorded. */
 			usk_i128 y = (usk_i128)q.y + part->q_ns[ceiling];
-			x[n] = q.x;
-			u[n] = usk_saturate(q.x + (ceiling ? -y : y));
-			on_b[n] = f->local_ns + q.x;
+			x[n] = q.x - (ceiling ? 0 : part->q_ns[ceiling]);
+			u[n] = usk_saturate(x[n] + (ceiling ? -y : y));
+			on_b[n] = f->local_ns + x[n];
 			on_a[n] =
 				usk_saturate(on_b[n] + (usk_i128)f->offset_ns + (ceiling ? -y : y));
 		}

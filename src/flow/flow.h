@@ -51,6 +51,8 @@ struct pair_source {
 	int64_t from_ns, to_ns;	 /* stamps of a that count; USK_NONE: all */
 	struct usk_msg *exclude; /* left out in readings, sorted by usk_msg_order() */
 	size_t n_exclude;
+	struct usk_suspect *left_out; /* the same as points */
+	size_t n_left_out;
 };
 
 struct row_watch; /* of a clock in tables: table_epochs.c */

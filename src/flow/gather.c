@@ -31,6 +31,7 @@ struct way {
 	bool again;	/* not settled yet */
 	bool sharp;	/* the cone is that of the skew limit */
 	bool all_again; /* without leaving any out: they were too many */
+	bool stepped;	/* those at an end are right, as they are too many */
 	/* Outliers, or a contradiction, known by their points. */
 	struct usk_msg *unknown;
 	int64_t *excess;
@@ -59,9 +60,12 @@ static size_t allowed(const struct usk_sync_options *o, uint64_t messages, size_
 }
 
 /* These points' messages are wanted. */
-static void want(struct way *w, const struct pair_source *s, const struct usk_calm *c)
+static void want(struct way *w, struct pair_source *s, const struct usk_calm *c)
 {
 	size_t n = c->n_outliers;
+	s->left_out = usk_grow(s->left_out, s->n_left_out + n + 1, sizeof *s->left_out);
+	memcpy(s->left_out + s->n_left_out, c->outlier, n * sizeof *s->left_out);
+	s->n_left_out += n;
 	w->n_unknown = n;
 	w->unknown = usk_alloc(n + 1, sizeof *w->unknown);
 	w->excess = usk_alloc(n + 1, sizeof *w->excess);
@@ -97,6 +101,15 @@ static void settle_wanted(struct way *w, struct pair_source *s, struct usk_pair 
 	free(w->excess);
 	w->unknown = NULL;
 	w->excess = NULL;
+}
+
+/* Nobody was wrong. */
+static void take_back(struct pair_source *s, struct usk_pair *pair)
+{
+	free(pair->outlier);
+	pair->outlier = NULL;
+	pair->n_outliers = 0;
+	s->n_exclude = s->n_left_out = 0;
 }
 
 static struct reading *begin_search(void *ctx, size_t pair)
@@ -280,6 +293,14 @@ static void contradict(struct way *w, const struct pair_source *s, const struct 
 	}
 }
 
+/* How many of a pair's clocks may wander against the reference; both, if that is not known yet. */
+static int may_wander(const struct pair_source *s)
+{
+	const struct parties *p = s->parties;
+	bool known = p->reference_named || p->n == 2;
+	return known && (s->a == p->reference || s->b == p->reference) ? 1 : 2;
+}
+
 /* Who is wrong by itself has to go, unless they are too many. */
 static void decide(struct way *w, struct pair_source *s, struct gathered *g, struct usk_pair *pair)
 {
@@ -289,21 +310,33 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	struct usk_part part;
 	struct usk_calm calm;
 	usk_part_of(g->corridor, g->lines->q_ns, &part);
+	part.left_out = s->left_out;
+	part.n_left_out = s->n_left_out;
 	pair->quality = !part.n[0] && !part.n[1] ? USK_ABSENT
 			: part.n[0] && part.n[1] ? USK_BOUNDED
 						 : USK_ONE_SIDED;
-	const struct usk_calm_model m = { p->model.wander_e12, 2, usk_limit_e12(p->opt),
-					  p->model.kind == USK_SEGMENTS };
+	size_t may_go = allowed(p->opt, pair->a_to_b + pair->b_to_a, s->n_exclude);
+	const struct usk_calm_model m = { .wander_e12 = p->model.wander_e12,
+					  .clocks = may_wander(s),
+					  .max_skew_e12 = usk_limit_e12(p->opt),
+					  .own_rates = p->model.kind == USK_SEGMENTS,
+					  .at_ends = w->all_again || w->stepped ? 0 : may_go };
 	usk_calm_of(&part, &m, &a, &b, &calm);
 	if (!w->sharp && p->model.kind != USK_LINEAR &&
 	    (calm.n_brackets || calm.n_outliers ||
-	     calm.needed_e12 > 2 * (int64_t)p->model.wander_e12)) {
+	     calm.needed_e12 > m.clocks * (int64_t)p->model.wander_e12)) {
 		w->sharp = w->again = true;
 		usk_calm_free(&calm);
 		usk_part_free(&part);
 		return;
 	}
-	size_t may_go = allowed(p->opt, pair->a_to_b + pair->b_to_a, s->n_exclude);
+	if (calm.stepped_at_end && s->n_exclude) {
+		take_back(s, pair);
+		w->stepped = w->again = true;
+		usk_calm_free(&calm);
+		usk_part_free(&part);
+		return;
+	}
 	/* Nobody is to blame for what no line fits without him either. */
 	bool in_vain = p->model.kind == USK_LINEAR && calm.n_brackets;
 	w->again = (calm.n_outliers || (in_vain && s->n_exclude)) && !w->all_again &&
@@ -312,12 +345,9 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 		want(w, s, &calm);
 	} else if (w->again) {
 		/* Too many to be outliers: none is left out, so all are read again. */
-		free(pair->outlier);
-		pair->outlier = NULL;
-		pair->n_outliers = 0;
 		w->all_again = true;
 		w->again = s->n_exclude > 0;
-		s->n_exclude = 0;
+		take_back(s, pair);
 	}
 	g->too_many = w->all_again ? 1 : may_go + 1;
 	bool linear = p->model.kind == USK_LINEAR;
@@ -452,6 +482,8 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 		.plain = g->plain ? g->plain : g->lines,
 		.least = { usk_parties_delay(s->parties, s->a, s->b),
 			   usk_parties_delay(s->parties, s->b, s->a) },
+		.left_out = s->left_out,
+		.n_left_out = s->n_left_out,
 		.first_local_ns = b->first_ns,
 		.last_local_ns = b->last_ns,
 		.msg = g->msg,

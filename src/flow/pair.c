@@ -138,6 +138,8 @@ enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, st
 		pair->hull_ceiling = n;
 		draw(g->corridor, &g->frame, drawn_points(p), pair);
 		usk_part_of(g->corridor, g->lines->q_ns, &out->part);
+		out->part.left_out = s->left_out;
+		out->part.n_left_out = s->n_left_out;
 		measure(&out->part, pair);
 	}
 	return status;

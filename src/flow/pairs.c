@@ -340,6 +340,7 @@ void usk_pairs_free(struct parties *p)
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		usk_coarse_free(&p->pair[i].coarse);
 		free(p->pair[i].exclude);
+		free(p->pair[i].left_out);
 	}
 	free(p->pair);
 	free(p->slot);

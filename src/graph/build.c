@@ -289,8 +289,10 @@ static void cells_over(const struct usk_work *w, uint32_t k, usk_i128 from, usk_
 static void break_cells(struct usk_work *w, const struct usk_break *b)
 {
 	uint32_t k = b->clock, i, end;
-	/* Rates that are constant for a while have no tails. */
-	int64_t margin = w->p->model.kind == USK_WANDER ? USK_MARGIN_NS : 0;
+	/* Rates that are constant for a while have no tails, and a clock that was put back no slew.
+	 */
+	bool back = b->bracket != UINT32_MAX && w->seen[b->bracket].at.both;
+	int64_t margin = w->p->model.kind == USK_WANDER && !back ? USK_MARGIN_NS : 0;
 	usk_i128 from = (usk_i128)b->from_ns - margin, to = (usk_i128)b->to_ns + margin;
 	cells_over(w, k, from, to, &i, &end);
 	for (; i < end; i++) {

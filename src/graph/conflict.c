@@ -48,20 +48,20 @@ static void break_pair(struct usk_work *w, uint32_t number)
 	struct usk_break b = { .clock = s->b,
 			       .from_ns = x->b0_ns,
 			       .to_ns = x->b1_ns,
-			       .up = x->rises,
-			       .down = !x->rises,
+			       .up = x->rises || x->both,
+			       .down = !x->rises || x->both,
 			       .falls = s->a == w->reference,
 			       .vague = x->most_ns == USK_NONE,
-			       .fold_ns = x->rises ? fold_of(x) : 0,
+			       .fold_ns = x->rises || x->both ? fold_of(x) : 0,
 			       .bracket = number };
 	struct usk_break a = { .clock = s->a,
 			       .from_ns = x->a0_ns,
 			       .to_ns = x->a1_ns,
-			       .up = !x->rises,
-			       .down = x->rises,
+			       .up = !x->rises || x->both,
+			       .down = x->rises || x->both,
 			       .falls = s->b == w->reference,
 			       .vague = x->least_ns == USK_NONE,
-			       .fold_ns = x->rises ? 0 : fold_of(x),
+			       .fold_ns = x->rises && !x->both ? 0 : fold_of(x),
 			       .bracket = number };
 	add_break(w, b);
 	add_break(w, a);
@@ -96,8 +96,10 @@ static void look_at_pairs(void *ctx, size_t from, size_t to)
 			continue;
 		}
 		struct usk_calm now;
-		const struct usk_calm_model m = { p->model.wander_e12, may_wander(w, pair),
-						  p->max_skew_e12, p->model.kind == USK_SEGMENTS };
+		const struct usk_calm_model m = { .wander_e12 = p->model.wander_e12,
+						  .clocks = may_wander(w, pair),
+						  .max_skew_e12 = p->max_skew_e12,
+						  .own_rates = p->model.kind == USK_SEGMENTS };
 		usk_calm_of(pair->part, &m, &p->back[pair->a], &p->back[pair->b], &now);
 		/* Less wander is no reason to leave out more than may be. */
 		if (w->reference != USK_NO_CLOCK && too_many(pair, &now)) {
@@ -158,13 +160,16 @@ void usk_conflict_begin(struct usk_work *w)
 	}
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		const struct usk_calm *c = &w->calm[i];
-		for (size_t k = 0; k < c->n_brackets && w->tied[i]; k++) {
+		for (size_t k = 0; k < c->n_brackets + c->n_doubts && w->tied[i]; k++) {
 			w->seen = usk_grow(w->seen, w->n_seen + 1, sizeof *w->seen);
-			w->seen[w->n_seen] = (struct usk_seen){ .pair = (uint32_t)i,
-								.a = p->pair[i].a,
-								.b = p->pair[i].b,
-								.at = c->bracket[k],
-								.may_be = { true, true } };
+			w->seen[w->n_seen] =
+				(struct usk_seen){ .pair = (uint32_t)i,
+						   .a = p->pair[i].a,
+						   .b = p->pair[i].b,
+						   .at = k < c->n_brackets
+								 ? c->bracket[k]
+								 : c->doubt[k - c->n_brackets],
+						   .may_be = { true, true } };
 			break_pair(w, (uint32_t)w->n_seen++);
 		}
 	}
@@ -229,7 +234,7 @@ static bool has(const struct usk_seen *s, uint32_t k)
 
 static bool overlap(const struct usk_seen *s, const struct usk_seen *t)
 {
-	return s->from <= t->to && t->from <= s->to;
+	return !s->at.doubted && !t->at.doubted && s->from <= t->to && t->from <= s->to;
 }
 
 /* Would another pair of the clock have shown it, and does not? */
@@ -284,6 +289,9 @@ static void blame(struct usk_work *w)
 	}
 	for (size_t i = 0; i < w->n_seen; i++) {
 		struct usk_seen *s = &w->seen[i];
+		if (s->at.doubted) { /* if it was anything */
+			continue;
+		}
 		bool support[2] = { false, false };
 		uint32_t of[2] = { s->a, s->b };
 		for (size_t j = 0; j < w->n_seen; j++) {
@@ -338,9 +346,10 @@ static void break_by_reference(struct usk_work *w)
 		uint32_t other = a ? s->b : s->a;
 		if (has(s, w->reference) && !s->excluded[!a]) {
 			bool up = rises_for(s, other);
-			const struct usk_break b = {
-				.up = up, .down = !up, .falls = true, .bracket = (uint32_t)i
-			};
+			const struct usk_break b = { .up = up || s->at.both,
+						     .down = !up || s->at.both,
+						     .falls = true,
+						     .bracket = (uint32_t)i };
 			break_everyone(w, other, s->from, s->to, b);
 		}
 	}

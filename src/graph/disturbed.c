@@ -42,6 +42,8 @@ struct walk {
 	int64_t skew_e12;
 	bool own_rates;
 	bool fixed; /* the wander is what it is */
+	bool ends;  /* messages at an end may be wrong */
+	bool slews; /* it is seen to be slewed: what a slew explains is no wrong message */
 };
 
 /* Slopes that the offset may have. */
@@ -72,6 +74,15 @@ static int64_t a_stamp(const struct usk_part *part, const struct point *p)
 {
 	struct usk_point at = usk_part_recorded(part, (struct usk_xy){ p->x, p->y }, p->ceiling);
 	return usk_saturate((usk_i128)at.local_ns + at.offset_ns);
+}
+
+/* The same the other way round. */
+static struct point point_of(const struct usk_part *p, const struct usk_suspect *s)
+{
+	int64_t x = s->point.local_ns - p->frame.local_ns + (s->ceiling ? 0 : p->q_ns[0]);
+	int64_t off = s->point.offset_ns - p->frame.offset_ns;
+	return (struct point){ x, (s->ceiling ? -off : off) - p->q_ns[s->ceiling], s->ceiling,
+			       false };
 }
 
 static bool between(const struct usk_graph_back *back, int64_t before, int64_t after)
@@ -416,30 +427,169 @@ static struct size size_of(const struct walk *w, struct cone c, const struct spa
 	return size;
 }
 
-/* Few messages of one direction between two brackets are wrong by themselves: leave them out. */
-static size_t candidates(const struct walk *w, const struct spans *s, bool *out)
+/* Which of them no clock within the skew limit explains, and whether these are too many. */
+static void mark_steps(const struct walk *w, const struct spans *s, bool *step, bool *too_many)
 {
-	size_t n = 0;
-	for (size_t k = 0; k + 1 < s->n; k++) {
-		size_t from = s->span[k].to, to = s->span[k + 1].from;
-		if (to < from || to - from >= OUTLIERS_A_STEP ||
-		    s->span[k].rises == s->span[k + 1].rises) {
-			continue;
-		}
-		/* There and back: without them nothing happened. */
-		struct span both = { s->span[k].from, s->span[k + 1].to, false };
-		struct size net = size_of(w, s->cone, &both);
-		bool same = (net.least_ns == USK_NONE || net.least_ns <= 0) &&
-			    (net.most_ns == USK_NONE || net.most_ns >= 0);
-		for (size_t i = from; i <= to; i++) {
-			same = same && w->p[i].ceiling == w->p[from].ceiling;
-		}
-		for (size_t i = from; i <= to && same; i++) {
-			n += !out[i];
-			out[i] = true;
+	const struct cone any = { -w->skew_e12, w->skew_e12 };
+	struct cuts forth = { .n = 0 }, back = { .n = 0 };
+	walk(w, any, false, &forth);
+	walk(w, any, true, &back);
+	for (size_t k = 0; k < forth.n && k < back.n; k++) {
+		size_t e = back.cut[k].at, f = forth.cut[k].at, from = e < f ? e : f,
+		       to = e < f ? f : e;
+		for (size_t i = 0; i < s->n; i++) {
+			step[i] = step[i] || (s->span[i].from <= to && from <= s->span[i].to);
 		}
 	}
+	*too_many = POINTS_A_STEP * forth.n >= w->n && forth.n;
+	free(forth.cut);
+	free(back.cut);
+}
+
+/* Is one of them no step? Then a daemon slews the clock. */
+static bool slewed(const struct walk *w, const struct spans *s)
+{
+	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many, any = false;
+	mark_steps(w, s, step, &too_many);
+	for (size_t i = 0; i < s->n; i++) {
+		any = any || !step[i];
+	}
+	free(step);
+	return any;
+}
+
+/* Do two points contradict each other, by any slope of the cone? */
+static bool contradict(struct cone c, const struct point *first, const struct point *second)
+{
+	usk_i128 over = (usk_i128)first->y + second->y, d = (usk_i128)second->x - first->x;
+	int64_t slope = second->ceiling ? -c.slow_e12 : c.fast_e12;
+	return first->ceiling != second->ceiling && over * USK_E12 > d * slope;
+}
+
+/* Fewer than a step there and back costs, of one direction. */
+static bool few(const struct walk *w, size_t from, size_t to)
+{
+	bool same = from <= to && to - from < OUTLIERS_A_STEP;
+	for (size_t i = from; same && i <= to; i++) {
+		same = w->p[i].ceiling == w->p[from].ceiling;
+	}
+	return same;
+}
+
+/* Several that may be of one calm clock, give or take what delays differ by, are not each wrong by
+ * itself, but tell of a clock that was set; or of which nobody knows that. */
+static bool agree(const struct walk *w, struct cone c, size_t from, size_t to, usk_i128 delays)
+{
+	bool all = to > from;
+	for (size_t i = from + 1; i <= to; i++) {
+		usk_i128 d = (usk_i128)w->p[i].x - w->p[from].x;
+		usk_i128 rise = ((usk_i128)w->p[i].y - w->p[from].y) * USK_E12;
+		usk_i128 slow = d * (w->p[i].ceiling ? -c.fast_e12 : c.slow_e12);
+		usk_i128 fast = d * (w->p[i].ceiling ? -c.slow_e12 : c.fast_e12);
+		all = all && (!delays || (rise >= slow - delays && rise <= fast + delays));
+	}
+	return all;
+}
+
+/* How wide what the other points leave open is, e12: so much delays differ by. 0: nothing says. */
+static usk_i128 width_at(const struct walk *w, struct cone c, size_t at, bool behind)
+{
+	struct interval v = left_open(w, c, at, behind);
+	return v.has[0] && v.has[1] ? v.hi - v.lo : 0;
+}
+
+static size_t leave_out(size_t from, size_t to, bool *out)
+{
+	size_t n = 0;
+	for (size_t i = from; i <= to; i++) {
+		n += !out[i];
+		out[i] = true;
+	}
 	return n;
+}
+
+/* Is a point behind a bracket contradicted by one before, or the other way round? */
+static bool contradicted(const struct walk *w, struct cone c, size_t i, const struct span *s,
+			 bool behind)
+{
+	bool any = false;
+	for (size_t k = behind ? 0 : s->to; k < (behind ? s->from + 1 : w->n) && !any; k++) {
+		any = behind ? contradict(c, &w->p[k], &w->p[i])
+			     : contradict(c, &w->p[i], &w->p[k]);
+	}
+	return any;
+}
+
+/* Fewer before or behind all brackets than on the other side of the outermost one. A clock that is
+ * seen to be slewed elsewhere may have been slewed there, too. */
+static size_t candidates_at_ends(const struct walk *w, const struct spans *s, bool *out)
+{
+	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many;
+	size_t n = 0;
+	mark_steps(w, s, step, &too_many);
+	for (int end = 0; end < 2; end++) {
+		size_t k = end ? s->n - 1 : 0;
+		size_t from = end ? s->span[k].to : 0, to = end ? w->n - 1 : s->span[k].from;
+		size_t rest = end ? s->span[k].from : w->n - 1 - s->span[k].to;
+		bool slews = false;
+		for (size_t i = 0; i < s->n; i++) {
+			slews = slews || (i != k && !step[i]);
+		}
+		if (few(w, from, to) && rest > to - from && (step[k] || !slews)) {
+			for (size_t i = from; i <= to; i++) {
+				n += contradicted(w, s->cone, i, &s->span[k], end) &&
+				     leave_out(i, i, out);
+			}
+		}
+	}
+	free(step);
+	return n;
+}
+
+/* From before bracket k to behind bracket l: without what lies between did nothing happen? */
+static bool vain(const struct walk *w, const struct spans *s, size_t k, size_t l)
+{
+	const struct span all = { s->span[k].from, s->span[l].to, false };
+	struct size net = size_of(w, s->cone, &all);
+	return (net.least_ns == USK_NONE || net.least_ns <= 0) &&
+	       (net.most_ns == USK_NONE || net.most_ns >= 0);
+}
+
+/*
+ * Few messages of one direction between two brackets, which lead there and back, are wrong by
+ * themselves: leave them out. So are those between several brackets, as wrong messages of both
+ * directions hide what is right between them.
+ */
+static size_t candidates(const struct walk *w, const struct spans *s, bool *out)
+{
+	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many;
+	size_t n = 0;
+	mark_steps(w, s, step, &too_many);
+	for (size_t k = 0; k + 1 < s->n; k++) {
+		size_t messages = 0;
+		bool found = false;
+		for (size_t l = k + 1; l < s->n && !found; l++) {
+			size_t from = s->span[l - 1].to, to = s->span[l].from;
+			messages += to - from + 1;
+			if (!few(w, from, to) || messages > OUTLIERS_A_STEP) {
+				break;
+			}
+			usk_i128 before = width_at(w, s->cone, s->span[k].from, false);
+			usk_i128 behind = width_at(w, s->cone, s->span[l].to, true);
+			bool one = l == k + 1;
+			found = (!w->slews || step[k] || step[l]) &&
+				!(one && s->span[k].rises == s->span[l].rises) &&
+				!(one &&
+				  agree(w, s->cone, from, to, before > behind ? before : behind)) &&
+				vain(w, s, k, l);
+			for (size_t i = k; found && i < l; i++) {
+				n += leave_out(s->span[i].to, s->span[i + 1].from, out);
+			}
+		}
+	}
+	free(step);
+	/* What contradicts all others is not what one of those contradicts that go now. */
+	return n || !w->ends ? n : candidates_at_ends(w, s, out);
 }
 
 static void without(struct walk *w, const bool *out, const struct walk *all, size_t *number)
@@ -480,8 +630,10 @@ static size_t absolve(const struct walk *all, struct cone c, bool *out)
 	return n;
 }
 
-static void note_outliers(const struct walk *all, const bool *out, struct usk_calm *c)
+static void note_outliers(const struct walk *all, struct cone cone, const bool *out,
+			  struct usk_calm *c)
 {
+	usk_i128 rate = ((usk_i128)cone.slow_e12 + cone.fast_e12) / 2;
 	for (size_t i = 0; i < all->n; i++) {
 		c->n_outliers += out[i];
 	}
@@ -497,7 +649,10 @@ static void note_outliers(const struct walk *all, const bool *out, struct usk_ca
 				size_t j = side ? i + step : i - step;
 				if ((side ? j < all->n : step <= i) && !out[j] &&
 				    all->p[j].ceiling != p->ceiling) {
-					usk_i128 over = (usk_i128)p->y + all->p[j].y;
+					usk_i128 d = (usk_i128)p->x - all->p[j].x;
+					usk_i128 rise = usk_floor_div(d * rate, USK_E12);
+					usk_i128 over = (usk_i128)p->y + all->p[j].y -
+							(p->ceiling ? -rise : rise);
 					excess = over > excess ? over : excess;
 				}
 			}
@@ -511,67 +666,6 @@ static void note_outliers(const struct walk *all, const bool *out, struct usk_ca
 		}
 	}
 }
-
-/*
- * Leaves out wrong messages, round by round, as long as that leaves fewer brackets. They are sought
- * at the wander that is assumed: with more of it a wrong message is a rate, and explained too.
- */
-static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct usk_calm *c)
-{
-	struct spans s = spans_of(w, wander);
-	if (s.n < 2) {
-		free(s.span);
-		return explain(w, wander, used);
-	}
-	struct walk all = *w;
-	bool *out = usk_alloc(all.n, sizeof *out), *kept = usk_alloc(all.n, sizeof *kept);
-	size_t *number = usk_alloc(all.n, sizeof *number);
-	w->p = usk_alloc(all.n, sizeof *w->p);
-	without(w, out, &all, number);
-	for (int round = 0; round < ROUNDS && s.n > 1; round++) {
-		bool *now = usk_alloc(w->n, sizeof *now);
-		size_t n = candidates(w, &s, now);
-		memcpy(kept, out, all.n * sizeof *kept);
-		for (size_t i = 0; i < w->n; i++) {
-			out[number[i]] = out[number[i]] || now[i];
-		}
-		free(now);
-		if (!n) {
-			break;
-		}
-		without(w, out, &all, number);
-		struct spans t = spans_of(w, wander);
-		bool better = t.n < s.n;
-		free(better ? s.span : t.span);
-		if (!better) {
-			memcpy(out, kept, all.n * sizeof *out);
-			without(w, out, &all, number);
-			break;
-		}
-		s = t;
-	}
-	memcpy(kept, out, all.n * sizeof *kept);
-	if (absolve(&all, s.cone, out)) {
-		without(w, out, &all, number);
-		struct spans t = spans_of(w, wander);
-		if (t.n > s.n) {
-			memcpy(out, kept, all.n * sizeof *out);
-			without(w, out, &all, number);
-		}
-		free(t.span);
-	}
-	note_outliers(&all, out, c);
-	free(s.span);
-	s = explain(w, wander, used);
-	free(all.p);
-	free(out);
-	free(kept);
-	free(number);
-	return s;
-}
-
-/* ---- the answer --------------------------------------------------------------------------------
- */
 
 /*
  * A message that b received was sent before: if a was set meanwhile, then before b's stamp of it.
@@ -613,24 +707,167 @@ static void write_bracket(const struct walk *w, const struct span *s, struct usk
 	}
 }
 
-/* Which of them no clock within the skew limit explains, and whether these are too many. */
-static void mark_steps(const struct walk *w, const struct spans *s, bool *step, bool *too_many)
+/* ---- what was if outliers are right ------------------------------------------------------------
+ */
+
+/* The points with an outlier among them again, as number *at. */
+static struct walk with(const struct walk *w, const struct usk_suspect *s, size_t *at)
 {
+	struct walk out = *w;
+	struct point p = point_of(w->part, s);
+	*at = 0;
+	out.n = w->n + 1;
+	out.p = usk_alloc(out.n, sizeof *out.p);
+	while (*at < w->n && w->p[*at].x < p.x) {
+		out.p[*at] = w->p[*at];
+		++*at;
+	}
+	out.p[*at] = p;
+	for (size_t i = *at; i < w->n; i++) {
+		out.p[i + 1] = w->p[i];
+	}
+	return out;
+}
+
+/*
+ * Nothing tells a wrong message from a clock that was set before it and put back behind, or from
+ * one that was set at an end: so bounds allow for that, too, from the nearest message that it
+ * contradicts to the nearest behind. But no clock is put back that was set by more than the time to
+ * these: else a single wrong message would leave nothing known of hours.
+ */
+static bool doubt_of(const struct walk *all, struct cone c, const struct usk_suspect *s,
+		     struct usk_bracket *b)
+{
+	size_t at;
+	struct walk w = with(all, s, &at);
+	size_t from = at, to = at;
+	bool before = false, behind = false;
+	while (from && !before) {
+		from--;
+		before = contradict(c, &w.p[from], &w.p[at]) || w.p[from + 1].fresh;
+	}
+	while (to + 1 < w.n && !behind) {
+		to++;
+		behind = contradict(c, &w.p[at], &w.p[to]) || w.p[to].fresh;
+	}
+	bool both = before && behind;
+	usk_i128 since = (usk_i128)w.p[at].x - w.p[from].x;
+	usk_i128 until = (usk_i128)w.p[to].x - w.p[at].x;
+	bool any = (before || behind) && !(both && s->excess_ns > (since < until ? since : until));
+	if (any) {
+		/* What it does not contradict ends with it. */
+		struct span span = { before ? from : at, behind ? to : at, before != s->ceiling };
+		write_bracket(&w, &span, b);
+		b->doubted = true;
+		b->both = both;
+		/* It was set by as much as that contradicts, give or take delays. */
+		struct size net = size_of(&w, c, &span);
+		bool known = net.least_ns != USK_NONE && net.most_ns != USK_NONE;
+		usk_i128 far = s->excess_ns + (known ? (usk_i128)net.most_ns - net.least_ns : 0);
+		b->most_ns = both || s->excess_ns <= since + until ? usk_saturate(far) : 0;
+		b->least_ns = -b->most_ns;
+	}
+	free(w.p);
+	return any;
+}
+
+static void note_doubts(const struct walk *w, struct cone cone, struct usk_calm *c)
+{
+	const struct usk_part *p = w->part;
 	const struct cone any = { -w->skew_e12, w->skew_e12 };
-	struct cuts forth = { .n = 0 }, back = { .n = 0 };
-	walk(w, any, false, &forth);
-	walk(w, any, true, &back);
-	for (size_t k = 0; k < forth.n && k < back.n; k++) {
-		size_t e = back.cut[k].at, f = forth.cut[k].at, from = e < f ? e : f,
-		       to = e < f ? f : e;
-		for (size_t i = 0; i < s->n; i++) {
-			step[i] = step[i] || (s->span[i].from <= to && from <= s->span[i].to);
+	size_t n = c->n_outliers + p->n_left_out;
+	if (w->fixed || !n) { /* a clock of one rate was not set */
+		return;
+	}
+	c->doubt = usk_alloc(n, sizeof *c->doubt);
+	for (size_t i = 0; i < n; i++) {
+		const struct usk_suspect *s =
+			i < c->n_outliers ? &c->outlier[i] : &p->left_out[i - c->n_outliers];
+		c->n_doubts += doubt_of(w, w->own_rates ? any : cone, s, &c->doubt[c->n_doubts]);
+	}
+}
+
+/* Round by round, as long as that leaves fewer brackets. */
+static struct spans leave_out_all(struct walk *w, const struct walk *all, int64_t wander, bool *out,
+				  struct spans s)
+{
+	bool *kept = usk_alloc(all->n, sizeof *kept);
+	size_t *number = usk_alloc(all->n, sizeof *number);
+	without(w, out, all, number);
+	for (int round = 0; round < ROUNDS && s.n; round++) {
+		bool *now = usk_alloc(w->n, sizeof *now);
+		size_t n = candidates(w, &s, now);
+		memcpy(kept, out, all->n * sizeof *kept);
+		for (size_t i = 0; i < w->n; i++) {
+			out[number[i]] = out[number[i]] || now[i];
+		}
+		free(now);
+		if (!n) {
+			break;
+		}
+		without(w, out, all, number);
+		struct spans t = spans_of(w, wander);
+		bool better = t.n < s.n;
+		free(better ? s.span : t.span);
+		if (!better) {
+			memcpy(out, kept, all->n * sizeof *out);
+			without(w, out, all, number);
+			break;
+		}
+		s = t;
+	}
+	memcpy(kept, out, all->n * sizeof *kept);
+	if (absolve(all, s.cone, out)) {
+		without(w, out, all, number);
+		struct spans t = spans_of(w, wander);
+		bool better = t.n <= s.n;
+		free(better ? s.span : t.span);
+		if (better) {
+			s = t;
+		} else {
+			memcpy(out, kept, all->n * sizeof *out);
+			without(w, out, all, number);
 		}
 	}
-	*too_many = POINTS_A_STEP * forth.n >= w->n && forth.n;
-	free(forth.cut);
-	free(back.cut);
+	free(kept);
+	free(number);
+	return s;
 }
+
+/*
+ * Leaves out wrong messages, round by round, as long as that leaves fewer brackets. They are sought
+ * at the wander that is assumed: with more of it a wrong message is a rate, and explained too.
+ */
+static struct spans clean(struct walk *w, int64_t wander, int64_t *used, struct usk_calm *c)
+{
+	w->slews = false;
+	struct spans s = spans_of(w, wander);
+	if (s.n < (w->ends ? 1 : 2)) {
+		note_doubts(w, s.cone, c);
+		free(s.span);
+		return explain(w, wander, used);
+	}
+	struct walk all = *w;
+	bool *out = usk_alloc(all.n, sizeof *out);
+	w->p = usk_alloc(all.n, sizeof *w->p);
+	s = leave_out_all(w, &all, wander, out, s);
+	w->slews = slewed(w, &s);
+	if (w->slews) {
+		memset(out, 0, all.n * sizeof *out);
+		free(s.span);
+		s = leave_out_all(w, &all, wander, out, spans_of(&all, wander));
+	}
+	note_outliers(&all, s.cone, out, c);
+	note_doubts(w, s.cone, c);
+	free(s.span);
+	s = explain(w, wander, used);
+	free(all.p);
+	free(out);
+	return s;
+}
+
+/* ---- the answer --------------------------------------------------------------------------------
+ */
 
 /* The first two that contradict each other. */
 static void certify(const struct walk *w, const struct spans *s, struct usk_calm *c)
@@ -638,9 +875,7 @@ static void certify(const struct walk *w, const struct spans *s, struct usk_calm
 	size_t to = s->span[0].to;
 	for (size_t i = 0; i < to; i++) {
 		const struct point *p = &w->p[i], *q = &w->p[to];
-		usk_i128 over = (usk_i128)p->y + q->y, d = (usk_i128)q->x - p->x;
-		int64_t slope = q->ceiling ? -s->cone.slow_e12 : s->cone.fast_e12;
-		if (p->ceiling != q->ceiling && over * USK_E12 > d * slope) {
+		if (contradict(s->cone, p, q)) {
 			const struct point *both[] = { p, q };
 			for (int k = 0; k < 2; k++) {
 				c->ceiling[k] = both[k]->ceiling;
@@ -729,16 +964,23 @@ void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_ske
 	free(w.p);
 }
 
-/* Is one of them no step? Then a daemon slews the clock. */
-static bool slewed(const struct walk *w, const struct spans *s)
+static struct spans disturbances(struct walk *w, const struct usk_graph_back *known_a,
+				 const struct usk_graph_back *known_b, int64_t wander,
+				 int64_t steered, struct usk_calm *out)
 {
-	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many, any = false;
-	mark_steps(w, s, step, &too_many);
-	for (size_t i = 0; i < s->n; i++) {
-		any = any || !step[i];
+	merge(w, known_a, known_b);
+	struct spans s = clean(w, wander, &out->wander_e12, out);
+	if (!w->fixed && out->wander_e12 < steered && slewed(w, &s)) {
+		/* Who slews a clock by what is seen does so by less, unseen. */
+		usk_calm_free(out);
+		free(s.span);
+		free(w->p);
+		w->n = 0;
+		merge(w, known_a, known_b);
+		out->wander_e12 = steered;
+		s = clean(w, steered, &out->wander_e12, out);
 	}
-	free(step);
-	return any;
+	return s;
 }
 
 int64_t usk_calm_wander(int64_t assumed_e12, int64_t needed_e12, int64_t max_skew_e12)
@@ -761,7 +1003,8 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	struct walk w = { .part = p,
 			  .skew_e12 = m->max_skew_e12,
 			  .own_rates = m->own_rates,
-			  .fixed = !m->wander_e12 && !m->own_rates };
+			  .fixed = !m->wander_e12 && !m->own_rates,
+			  .ends = m->at_ends > 0 && !m->own_rates };
 	struct usk_need need;
 	/* Rates are rounded to 10^-12. */
 	int64_t wander = m->clocks * m->wander_e12, steered = m->clocks * USK_STEERED_E12;
@@ -770,24 +1013,22 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	usk_need_of(p, &need);
 	out->needed_e12 = usk_need_within(&need, m->max_skew_e12);
 	bool known = (known_a && known_a->n) || (known_b && known_b->n);
-	if (out->needed_e12 <= wander && !known) {
+	if (out->needed_e12 <= wander && !known && !p->n_left_out) {
 		if (!w.fixed && !w.own_rates) {
 			out->wander_e12 =
 				usk_calm_wander(out->wander_e12, out->needed_e12, w.skew_e12);
 		}
 		return;
 	}
-	merge(&w, known_a, known_b);
-	struct spans s = clean(&w, wander, &out->wander_e12, out);
-	if (!w.fixed && out->wander_e12 < steered && slewed(&w, &s)) {
-		/* Who slews a clock by what is seen does so by less, unseen. */
+	struct spans s = disturbances(&w, known_a, known_b, wander, steered, out);
+	if (w.ends && out->n_outliers > m->at_ends) {
 		usk_calm_free(out);
 		free(s.span);
 		free(w.p);
 		w.n = 0;
-		merge(&w, known_a, known_b);
-		out->wander_e12 = steered;
-		s = clean(&w, steered, &out->wander_e12, out);
+		w.ends = false;
+		s = disturbances(&w, known_a, known_b, wander, steered, out);
+		out->stepped_at_end = out->n_outliers <= m->at_ends;
 	}
 	out->needed_e12 = needed_outside(&w, &s);
 	if (!w.fixed && !w.own_rates) {
@@ -818,5 +1059,6 @@ void usk_calm_free(struct usk_calm *c)
 {
 	free(c->bracket);
 	free(c->outlier);
+	free(c->doubt);
 	*c = (struct usk_calm){ .n_brackets = 0 };
 }

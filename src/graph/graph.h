@@ -102,6 +102,8 @@ struct usk_bracket {
 	int64_t a0_ns, a1_ns;	   /* and of a */
 	bool rises;		   /* the offset rose, or fell */
 	bool step;		   /* by more than the skew limit allows: not a slew */
+	bool doubted;		   /* outliers say so: they are wrong, or the clock was set */
+	bool both;		   /* and put back: there and back again */
 	int64_t least_ns, most_ns; /* by so much, for a step; USK_NONE: unknown */
 };
 
@@ -113,7 +115,10 @@ struct usk_calm {
 	struct usk_suspect
 		*outlier; /* who contradicts what lies before and behind; sorted by time */
 	size_t n_outliers;
-	bool contradicted; /* nothing explains it: a step at every turn */
+	struct usk_bracket *doubt; /* what was if outliers are right, those left out before too */
+	size_t n_doubts;
+	bool stepped_at_end; /* outliers would be too many, if those at ends were not right */
+	bool contradicted;   /* nothing explains it: a step at every turn */
 	struct usk_point point[2];
 	bool ceiling[2]; /* two of its messages that contradict each other */
 };
@@ -124,6 +129,9 @@ struct usk_calm_model {
 	int clocks;	    /* so many of both may: 1 if one is the reference, else 2 */
 	int64_t max_skew_e12;
 	bool own_rates; /* a rate of its own for each stretch */
+	/* Outliers are sought at both ends too, if all are no more than these; but with rates of
+	 * their own a last stretch is as good as any. */
+	size_t at_ends;
 };
 
 /* A clock that is seen to be slewed is steered by a daemon, which corrects by less, unseen: its

@@ -42,8 +42,15 @@ struct usk_lines *usk_straight_pair(const struct usk_part *p, int64_t max_skew_e
 	struct usk_xy *hull[2];
 	size_t n[2];
 	for (int side = 0; side < 2; side++) {
+		struct usk_xy *at = usk_grow(NULL, p->n[side] + 1, sizeof *at);
+		for (size_t i = 0; i < p->n[side]; i++) {
+			/* Lines have points at stamps as recorded. */
+			at[i] = p->point[side][i];
+			at[i].x -= side ? 0 : p->q_ns[side];
+		}
 		hull[side] = usk_grow(NULL, p->n[side] + 1, sizeof *hull[side]);
-		n[side] = usk_hull_of_sorted(p->point[side], p->n[side], hull[side]);
+		n[side] = usk_hull_of_sorted(at, p->n[side], hull[side]);
+		free(at);
 	}
 	struct usk_lines *l =
 		usk_lines_of(&p->frame, (const struct usk_xy *const[2]){ hull[0], hull[1] }, n,

@@ -154,7 +154,9 @@ static void look(const struct net *net, struct usk_calm *out)
 	struct usk_part part;
 	uint64_t n[2];
 	assert_true(part_of(net, 0, 1, &part, n));
-	const struct usk_calm_model m = { net->model.wander_e12, 1, SKEW, false };
+	const struct usk_calm_model m = { .wander_e12 = net->model.wander_e12,
+					  .clocks = 1,
+					  .max_skew_e12 = SKEW };
 	usk_calm_of(&part, &m, NULL, NULL, out);
 	usk_part_free(&part);
 }
