@@ -550,6 +550,17 @@ static usk_i128 time_at(const struct usk_xy *p, size_t n, size_t *hint, int64_t 
 	return (usk_i128)x + a->y + (up ? usk_ceil_div(rise, run) : usk_floor_div(rise, run));
 }
 
+/* A bound of T: of two clocks rounded once, of more between corners that are rounded already. */
+static usk_i128 bound_at(const struct usk_straight *s, int side, size_t *hint, int64_t x)
+{
+	if (!s->lines) {
+		return time_at(s->bound[side], s->n[side], hint, x, side == USK_CEILING);
+	}
+	const struct usk_frame *f = &s->lines->frame;
+	usk_i128 y = usk_lines_half_floor(s->lines, side, (usk_i128)x - f->local_ns);
+	return (usk_i128)x + f->offset_ns + (side == USK_CEILING ? -y : y);
+}
+
 /* Bounds of events, and the run's rate: whatever comes after goes on from these. */
 static void take_over(struct usk_work *w, uint32_t k)
 {
@@ -559,10 +570,10 @@ static void take_over(struct usk_work *w, uint32_t k)
 	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
 		usk_i128 lo = -USK_INF, hi = USK_INF;
 		if (s->n[0]) {
-			lo = time_at(s->bound[0], s->n[0], &at[0], w->x[i], false) * USK_E12;
+			lo = bound_at(s, USK_FLOOR, &at[0], w->x[i]) * USK_E12;
 		}
 		if (s->n[1]) {
-			hi = time_at(s->bound[1], s->n[1], &at[1], w->x[i], true) * USK_E12;
+			hi = bound_at(s, USK_CEILING, &at[1], w->x[i]) * USK_E12;
 		}
 		w->lo[i] = lo > w->lo[i] ? lo : w->lo[i];
 		w->hi[i] = hi < w->hi[i] ? hi : w->hi[i];
