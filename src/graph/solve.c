@@ -250,8 +250,8 @@ static void round_bounds(struct usk_work *w)
 	for (uint32_t i = 0; i < w->n; i++) {
 		usk_i128 lo = usk_floor_div(w->lo[i], USK_E12),
 			 hi = usk_ceil_div(w->hi[i], USK_E12);
-		w->lo_ns[i] = lo > -USK_TIME_MAX ? (int64_t)lo : USK_NONE;
-		w->hi_ns[i] = hi < USK_TIME_MAX ? (int64_t)hi : USK_NONE;
+		w->lo_ns[i] = lo >= -USK_TIME_MAX ? (int64_t)lo : USK_NONE;
+		w->hi_ns[i] = hi <= USK_TIME_MAX ? (int64_t)hi : USK_NONE;
 	}
 }
 
