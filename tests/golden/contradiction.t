@@ -29,12 +29,14 @@ a      reference  0                               0                    50       
 b      bounded    -499.97 us ± 2.85 us            0.0 (-5.1 to 5.1)    50        50
 
 Matched 100 messages; left out: 1 as outliers.
-Received before sent: 50 as recorded, 0 corrected. Half widths: 132 ns to 3.10 us.
+Received before sent: 50 as recorded, 0 corrected. Half widths: 132 ns to 501 ms.
 Delays, median (99 %): a -> b 500 us as recorded, 80 ns (80 ns) corrected;
   back -500 us as recorded, 50 ns (50 ns) corrected.
+Disturbed: b in 1 stretch, 2.11 s in all (4.3 % of the time): there only the skew limit bounds its rate.
 Left out between a and b, against all others:
   a -> b, sent 20000000000, received 20000300000, by 200 us
-Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
+Model wander: the rate of each clock is constant within 5 ppm
+outside of disturbed stretches, no two clocks differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
 Wrote clocks.json.
