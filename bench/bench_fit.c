@@ -6,6 +6,7 @@
  * Out   a line per order of arrival: messages/s, best of five; a walk that sums them beside it
  */
 #include "base/base.h"
+#include "graph/graph.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,12 +43,13 @@ static int64_t whole(const struct usk_msg *msg, size_t n, uint64_t *hull)
 	struct usk_lines *l = usk_lines_new(c, 0, 0, 500000000);
 	struct usk_fit fit = { .corridor = c,
 			       .lines = l,
+			       .max_skew_e12 = 500000000,
 			       .first_local_ns = msg[0].received_ns,
 			       .last_local_ns = msg[n - 1].received_ns };
 	struct usk_clock clock = { .quality = USK_ABSENT };
-	struct usk_err err;
-	if (usk_fit_linear(&fit, usk_estimator_find("middle"), &clock, &err) || !clock.n_knots) {
-		fprintf(stderr, "bench_fit: %s\n", err.msg);
+	usk_graph_alone(&fit, &clock);
+	if (!clock.n_knots) {
+		fprintf(stderr, "bench_fit: no answer\n");
 		exit(1);
 	}
 	int64_t half = usk_band_widths(&clock).best_ns;

@@ -115,7 +115,7 @@ struct usk_knot {
 	int64_t local_ns;
 	int64_t offset_ns;    /* reference - local; USK_NONE if one-sided */
 	int64_t lo_ns, hi_ns; /* the band; USK_NONE where nothing bounds it */
-	uint32_t epoch;	      /* jumps back before it; 0 for a clock that was never put back */
+	uint32_t epoch;	      /* jumps back before it; 0 for a clock that was never set back */
 };
 
 enum usk_jump_kind {
@@ -146,13 +146,6 @@ struct usk_slopes {
 	int64_t least_e12, most_e12;
 };
 
-/* The path that serves for a part of the trace, by the clock's own time. */
-struct usk_route {
-	int64_t from_ns, to_ns;
-	uint32_t *path; /* as usk_clock.path */
-	size_t n_path;
-};
-
 /*
  * How far a rate may lie from one constant, parts per 10^12 (model `wander`): as asked
  * for; the least that its messages can be true with, rounded up; what the band was made with, twice
@@ -168,10 +161,6 @@ struct usk_clock {
 	enum usk_quality quality;
 	uint32_t *path; /* from the reference to this clock, both included */
 	size_t n_path;
-	/* `segments`: the best path of each interval, in order and without gaps, where it is not
-	 * that of the whole trace in all of them; else none. */
-	struct usk_route *route;
-	size_t n_routes;
 	int64_t resolution_ns; /* what its stamps are rounded down to */
 	double drift_ppm;      /* -1e6 x slope of the outer knots, less its jumps; NAN unknown */
 	double drift_min_ppm, drift_max_ppm; /* the feasible rates; NAN unknown */
@@ -295,7 +284,7 @@ struct usk_island {
 /* What a clock may do (doc/guarantees.md). */
 enum usk_model_kind {
 	USK_LINEAR,   /* every clock keeps one rate */
-	USK_WANDER,   /* the rate of each pair stays within +-wander_e12 of a constant */
+	USK_WANDER,   /* the rate of each clock stays within +-wander_e12 of a constant */
 	USK_SEGMENTS, /* one rate for segment_ns of the reference, or for as long as one fits */
 };
 
@@ -636,6 +625,7 @@ struct usk_frame {
 	int64_t local_ns, offset_ns; /* origin that is subtracted from every point, as integers */
 	int64_t rate_e12;	     /* coarse slope of the offset, parts per 10^12 */
 	int64_t kappa_e12;	     /* cone's slope, parts per 10^12; at least 400,000 (0.4 ppm) */
+	int64_t window_ns;	     /* points are thinned within so long; a second at least */
 };
 
 /** An empty corridor; frame is copied, its rates are cut to 10^12 in size. */
@@ -702,42 +692,17 @@ struct usk_suspect {
 	int64_t excess_ns; /* by how much it misses the band of the others, at least 1 */
 };
 
-/**
- * Where no line fits: which messages to leave out, worst first, so that one fits the others that
- * the corridor remembers. The line of least total violation (after Ashton 1995, 4.2.2) over hull
- * vertices and each span's fastest messages is asked again and again who is furthest on its wrong
- * side; who fits in the end is taken back. What hid behind a suspect is gone from the hulls: read
- * the messages again without them, and ask again.
- *
- * Returns how many, 0 if l is not contradicted. More than max: more than max would have to go, or
- * all of a direction; the first of them, at least one, are in *out all the same, no more than max
- * + 1. *out is handed over, NULL if 0; n_out says how many it holds.
- */
-size_t usk_corridor_suspects(struct usk_corridor *c, const struct usk_lines *l, size_t max,
-			     struct usk_suspect **out, size_t *n_out);
-
 /* ---- estimators ------------------------------------------------------------ */
 
-/* Where a clock may have been put forward: two consecutive stamps of its own trace. */
+/* Where a clock may have been stepped forward: two consecutive stamps of its own trace. */
 struct usk_gap {
 	int64_t before_ns, after_ns; /* USK_NONE: there are no two such stamps */
-};
-
-/* The widest gap between consecutive stamps, all events, that overlaps a stretch of a clock's time.
- */
-struct usk_gap_query {
-	uint32_t clock; /* of the pair */
-	int64_t from_ns, to_ns;
-	struct usk_gap gap; /* the answer */
 };
 
 struct usk_fit {
 	struct usk_model model;
 	int64_t max_skew_e12;
-	/* Answers all queries at once, as that takes another look at the traces; NULL: unknown. */
-	void (*gaps)(void *ctx, struct usk_gap_query *query, size_t n);
-	void *gaps_ctx;
-	/* Where the local clock was put back: its last stamp before and its first one after, both
+	/* Where the local clock was set back: its last stamp before and its first one after, both
 	 * on a time that runs on, as all stamps of the fit are; sorted. */
 	const struct usk_gap *back;
 	size_t n_back;
@@ -749,7 +714,9 @@ struct usk_fit {
 	const struct usk_lines *lines;
 	const struct usk_lines *plain;		/* without minimum delays; NULL: lines are */
 	const struct usk_delay_model *least[2]; /* minimum delays, a to b, b to a; NULL is 0 */
-	int64_t first_local_ns, last_local_ns;	/* first and last event of the local clock */
+	const struct usk_suspect *left_out;	/* who contradicts all others, and is not in them */
+	size_t n_left_out;
+	int64_t first_local_ns, last_local_ns; /* first and last event of the local clock */
 	/* Every message of the pair for estimators that need them, NULL for the others: sorted by
 	 * the local clock's stamp, then the reference's. */
 	const struct usk_msg *msg;
@@ -763,8 +730,8 @@ struct usk_fit {
 
 /*
  * An estimator draws an offset into the band. out: a straight line or polyline as knots
- * (local_ns, offset_ns), at least two, sorted; usk_knots_settle() then rounds it into the
- * band. Returns USK_OK, or USK_EINPUT with a sentence when it has no answer.
+ * (local_ns, offset_ns), at least two, sorted; sync then draws the nearest that is inside
+ * the band and in order. Returns USK_OK, or USK_EINPUT with a sentence when it has no answer.
  */
 struct usk_estimator {
 	const char *name;
@@ -846,18 +813,6 @@ const struct usk_estimator *usk_estimators(void);
 /** Its row of that name, or NULL; "+δ" is taken for "+delta". */
 const struct usk_estimator *usk_estimator_find(const char *name);
 
-/**
- * Fit one pair in the `linear` model: knots at the first and last event and at every vertex of
- * both hulls, band exact at each, estimate inside it and, where that is feasible, at least
- * 1 ns inside the unweakened corridor, checked in integers.
- * clock: quality, resolution, drift, knots are written (name, path and reference are the
- * caller's); knots are the caller's to free. Absent and contradicted are answers, without knots.
- * USK_EINPUT: the method has no answer, or it failed its own check. USK_ERANGE: an event is over
- * USK_TIME_MAX. Cost: O(h log h) for h hull vertices, and the method's.
- */
-enum usk_status usk_fit_linear(const struct usk_fit *fit, const struct usk_estimator *method,
-			       struct usk_clock *clock, struct usk_err *err);
-
 /* ---- solve: pairs -> one clock per host ------------------------------------- */
 
 /* Half the width of a clock's band between its outermost knots, those within the bracket of a jump
@@ -873,13 +828,6 @@ struct usk_widths usk_band_widths(const struct usk_clock *clock);
 
 /** The reference as a clock: two knots of offset 0, at its first and last event. */
 void usk_clock_reference(struct usk_clock *clock, int64_t first_ns, int64_t last_ns);
-
-/**
- * Smallest corrected one-way delays of the messages at the corridor's hull vertices, a->b and b->a;
- * USK_NONE where there are none, or no estimate.
- */
-void usk_min_delays(const struct usk_clock *clock, struct usk_corridor *c, int64_t *a_to_b_ns,
-		    int64_t *b_to_a_ns);
 
 /* ---- the correction, applied ----------------------------------------------- */
 
@@ -1263,7 +1211,7 @@ struct usk_manifest_options {
  * by how much, as an attribute and as a note. An archive names its files by the last parts of
  * their paths. o NULL: REALTIME, any residual.
  *
- * USK_EINPUT: a clock that is not bounded, was put back, or is off by more. USK_EUSAGE: two files
+ * USK_EINPUT: a clock that is not bounded, was set back, or is off by more. USK_EUSAGE: two files
  * of one name.
  */
 enum usk_status usk_perfetto_manifest(const struct usk_manifest_file *file, size_t n,

@@ -141,7 +141,7 @@ function sortedBy(x) {
 	return order.sort((i, j) => x[i] - x[j] || i - j);
 }
 
-/* Stamps of a clock that was put back repeat: such arrays are in order of stamps after this. */
+/* Stamps of a clock that was set back repeat: such arrays are in order of stamps after this. */
 function inOrder(side) {
 	for (let i = 1; i < side.n; i++) {
 		if (side.x[i] < side.x[i - 1]) {

@@ -90,7 +90,7 @@ extern const struct option_group options_anchor; /* --anchor */
 #define EPOCH_ROW                                                                                  \
 	{                                                                                          \
 		.name = "epoch", .type = OPTION_INT, .value = "N", .min = "0",                     \
-		.help = "of clocks that were put back while they recorded, the stamps after the "  \
+		.help = "of clocks that were set back while they recorded, the stamps after the "  \
 			"N-th "                                                                    \
 			"time; otherwise a stamp that lies in two epochs has no answer"            \
 	}

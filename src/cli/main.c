@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -32,9 +33,14 @@ static void out_of_memory(size_t bytes)
 	_exit(EXIT_FAILED);
 }
 
-/* Leave nothing half-written behind, then die of the signal as anybody would. */
+/* Leave nothing half-written behind, then die of the signal as anybody would. Whoever sends it to a
+ * process and its group sends it twice, and another thread may get the second one. */
 static void on_signal(int number)
 {
+	static atomic_flag dying = ATOMIC_FLAG_INIT;
+	while (atomic_flag_test_and_set(&dying)) {
+		pause();
+	}
 	usk_output_abandon_all();
 	signal(number, SIG_DFL);
 	raise(number);
@@ -45,8 +51,7 @@ static void catch_signals(void)
 	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 	for (size_t i = 0; i < COUNT(numbers); i++) {
 		struct sigaction action = { .sa_handler = on_signal }, was;
-		sigemptyset(&action.sa_mask);
-		action.sa_flags = (int)SA_RESETHAND;
+		sigfillset(&action.sa_mask);
 		/* What our parent has us ignore (nohup, a job in the background) stays ignored. */
 		if (!sigaction(numbers[i], NULL, &was) && was.sa_handler != SIG_IGN) {
 			sigaction(numbers[i], &action, NULL);

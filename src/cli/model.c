@@ -3,7 +3,6 @@
 #include "cmd.h"
 #include "base/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *method_name(size_t i)
@@ -41,10 +40,12 @@ const struct option_group options_model = {
 		  .type = OPTION_STRING,
 		  .value = "MODEL",
 		  .initial = "wander",
-		  .help = "what the clocks may do; wander[=PPM]: the rate of each pair is constant "
-			  "within PPM, 0.1 unless told; linear: every clock keeps one rate; "
-			  "segments[=DURATION|auto]: one rate for DURATION, 30min unless told, or "
-			  "for as long as one fits" },
+		  .help = "what the clocks may do; wander[=PPM]: the rate of each clock is "
+			  "constant "
+			  "within PPM, 5 unless told, outside of disturbed stretches; linear: "
+			  "every "
+			  "clock keeps one rate; segments[=DURATION|auto]: one rate for DURATION, "
+			  "30min unless told, or for as long as one fits" },
 		{ .name = "max-skew-ppm",
 		  .type = OPTION_PPM,
 		  .value = "PPM",
@@ -70,8 +71,8 @@ const struct option_group options_solve = {
 		  .type = OPTION_CHOICE,
 		  .value = "joint|tree",
 		  .initial = "joint",
-		  .help = "more than two clocks: by all messages together, or along the shortest "
-			  "path to each" },
+		  .help = "more than two clocks: by all messages together, or by those along the "
+			  "shortest path to each" },
 		{ 0 },
 	},
 };
@@ -124,9 +125,7 @@ int sync_options(const struct args *args, bool model, struct usk_sync_options *o
 	if (model) {
 		out->model = args_string(args, "model");
 		out->max_skew_e12 = args_e12(args, "max-skew-ppm");
-		const char *engine = getenv("UNSKEW_ENGINE"); /* hidden: for trials of the graph */
 		out->solve = args_has(args, "solve") ? args_string(args, "solve") : NULL;
-		out->solve = engine && !strcmp(engine, "graph") ? engine : out->solve;
 		if (args_given(args, "max-outliers")) {
 			out->max_outliers = args_int(args, "max-outliers");
 		}

@@ -288,7 +288,7 @@ static const char *why_not(const struct usk_clock *k, int columns)
 	       : k->quality != USK_BOUNDED || k->n_knots < 2 || k->n_path < 2 ? "it is not bounded"
 	       : columns < NARROWEST ? "40 columns are the least"
 	       : k->knot[k->n_knots - 1].epoch
-		       ? "it was put back while it recorded; `unskew report` draws such clocks, too"
+		       ? "it was set back while it recorded; `unskew report` draws such clocks, too"
 		       : NULL;
 }
 
@@ -309,7 +309,7 @@ const char *plot_clock(FILE *out, const struct usk_clocks *c, uint32_t clock, in
 			  .first_ns = k->knot[0].local_ns,
 			  .last_ns = k->knot[k->n_knots - 1].local_ns };
 	if (o->n_knots && o->knot[o->n_knots - 1].epoch) {
-		why = "the clock that it is tied to was put back while it recorded";
+		why = "the clock that it is tied to was set back while it recorded";
 	} else if (!pair || !draw(&p, c, pair, clock)) {
 		why = "its messages are not known";
 	} else {

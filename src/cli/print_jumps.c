@@ -22,13 +22,18 @@ static void print_time(FILE *out, int64_t ns)
 		(unsigned long long)(size % 1000000000));
 }
 
-/* A clock may be put back by this much without a stamp that repeats: then nobody can tell whether
- * it was, or the other was put forward. */
+/* A clock may be set back by this much without a stamp that repeats: then nobody can tell whether
+ * it was, or the other was stepped forward. */
 #define UNSEEN_NS INT64_C(100000000)
 
+static const char *moved(bool forward)
+{
+	return forward ? "stepped forward" : "set back";
+}
+
 /*
- * "a was put forward by 1.000 ms +- 90 us". The offset brings a clock to its reference: it falls
- * where that clock is put forward, and rises where the reference is.
+ * "a was stepped forward by 1.000 ms +- 90 us". The offset brings a clock to its reference: it
+ * falls where that clock is stepped forward, and rises where the reference is.
  */
 static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_clock *clock,
 		       const struct usk_jump *j)
@@ -46,10 +51,8 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 	} else if (either) {
 		bool forward = rose == (who != clock);
 		int64_t least = rose ? lo : -hi, most = rose ? hi : lo == USK_NONE ? USK_NONE : -lo;
-		fprintf(out,
-			"Step of %s or %s (messages cannot tell): %s was put %s, or %s %s, by ",
-			name, second, name, forward ? "forward" : "back", second,
-			forward ? "back" : "forward");
+		fprintf(out, "Step of %s or %s (messages cannot tell): %s was %s, or %s %s, by ",
+			name, second, name, moved(forward), second, moved(!forward));
 		unit_at_least(least, text);
 		if (most != USK_NONE) {
 			unit_between(least + (most - least) / 2, least, most, text);
@@ -57,19 +60,18 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 		fprintf(out, "%s%s", text, most == USK_NONE ? " or more" : "");
 	} else if (who == other || (!rose && !fell)) {
 		/* The reference, against itself; or without a message on both sides. */
-		fprintf(out, "Step: %s was put back", name);
+		fprintf(out, "Step: %s was set back", name);
 	} else if (lo == USK_NONE || hi == USK_NONE) {
 		bool forward = rose == (who != clock);
 		unit_at_least(rose ? lo : -hi, text);
-		fprintf(out, "Step: %s was put %s by %s or more", name,
-			forward ? "forward" : "back", text);
+		fprintf(out, "Step: %s was %s by %s or more", name, moved(forward), text);
 	} else {
 		bool forward = (lo > 0) == (who != clock);
 		int64_t least = lo > 0 ? lo : -hi, most = lo > 0 ? hi : -lo;
 		unit_between(least + (most - least) / 2, least, most, text);
-		fprintf(out, "Step: %s was put %s", name, forward ? "forward" : "back");
+		fprintf(out, "Step: %s was %s", name, moved(forward));
 		if (forward && most <= UNSEEN_NS) {
-			fprintf(out, ", or %s back,", second);
+			fprintf(out, ", or %s set back,", second);
 		} else if (!forward && !repeats) {
 			fputs(", or stood still,", out);
 		}
@@ -119,14 +121,5 @@ void print_jumps(FILE *out, const struct usk_clocks *c)
 	}
 	if (bends) {
 		fprintf(out, "Bends, where a rate changed: %zu, which clocks.json lists.\n", bends);
-	}
-	size_t changing = 0;
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		changing += c->clock[i].n_routes > 1;
-	}
-	if (changing) {
-		fprintf(out,
-			"Clocks whose best path changes: %zu, and clocks.json lists the paths.\n",
-			changing);
 	}
 }

@@ -182,7 +182,7 @@ enum usk_status stamps_at(struct stamps *s, uint32_t clock, int64_t local_ns,
 char *stamps_epochs_text(const struct stamps *s, uint32_t clock, int64_t local_ns,
 			 const struct stamps_answer *a)
 {
-	return usk_format("stamp %lld of %s lies in its epochs %lld and %lld, as it was put back "
+	return usk_format("stamp %lld of %s lies in its epochs %lld and %lld, as it was set back "
 			  "while it recorded: say which with --epoch",
 			  (long long)local_ns, s->clocks->clock[clock].name,
 			  (long long)a->epochs[0], (long long)a->epochs[1]);

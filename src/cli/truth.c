@@ -167,7 +167,7 @@ static uint32_t *epochs_of(const struct usk_clock *k, const int64_t *local_ns, s
 	return epoch;
 }
 
-/* A reference that was put back runs on: its stamps as corrected. */
+/* A reference that was set back runs on: its stamps as corrected. */
 static void correct_reference(const struct usk_clock *k, int64_t *ref_ns, size_t n)
 {
 	uint32_t *epoch = epochs_of(k, ref_ns, n);

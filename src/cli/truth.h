@@ -29,7 +29,7 @@ enum usk_status truth_compare(const struct truth *t, const struct usk_clocks *c,
 /* Estimate - truth, ns, at the truth's first, middle and last moment, and over all of them. */
 struct truth_errors {
 	int64_t start_ns, middle_ns, end_ns, rms_ns;
-	/* The truth has both clocks, neither was put back, and the line has a time at every moment.
+	/* The truth has both clocks, neither was set back, and the line has a time at every moment.
 	 */
 	bool known;
 };

@@ -45,8 +45,6 @@ struct side {
 struct usk_corridor {
 	struct usk_frame frame;
 	struct side side[2];
-	struct usk_apart *apart;
-	size_t n_apart;
 };
 
 static void room(struct usk_xy **p, size_t n, size_t *cap)
@@ -73,7 +71,7 @@ static size_t cone_of_sorted(const struct usk_cone *c, const struct usk_xy *p, s
 	for (size_t i = 0; i < n; i++) {
 		if (p[i].x >= end) {
 			start = usk_cone_second(c, p[i].x);
-			end = usk_cone_end(c, p[i].x);
+			end = start + c->window_ns;
 		}
 		m = usk_cone_push(c, k, m, p[i], start);
 	}
@@ -182,13 +180,8 @@ struct usk_corridor *usk_corridor_new(const struct usk_frame *frame)
 	c->frame = *frame;
 	for (int i = 0; i < 2; i++) {
 		struct side *s = &c->side[i];
-		int64_t rate = frame->rate_e12, kappa = frame->kappa_e12;
-		rate = rate > USK_E12 ? USK_E12 : rate < -USK_E12 ? -USK_E12 : rate;
-		kappa = kappa > USK_E12 ? USK_E12 : kappa < 400000 ? 400000 : kappa;
-		int64_t phase = frame->local_ns % USK_SECOND;
-		s->cone = (struct usk_cone){ .rate_e12 = i == USK_CEILING ? -rate : rate,
-					     .kappa_e12 = kappa,
-					     .phase = phase < 0 ? phase + USK_SECOND : phase };
+		s->cone = usk_cone_of(frame);
+		s->cone.rate_e12 = i == USK_CEILING ? -s->cone.rate_e12 : s->cone.rate_e12;
 		s->hull.rule = HULL;
 		s->kept.rule = CONE;
 	}
@@ -210,21 +203,7 @@ void usk_corridor_free(struct usk_corridor *c)
 		free(s->out_hull);
 		free(s->out_kept);
 	}
-	free(c->apart);
 	free(c);
-}
-
-void usk_corridor_apart(struct usk_corridor *c, const struct usk_apart *apart, size_t n)
-{
-	c->apart = usk_alloc(n + 1, sizeof *c->apart);
-	c->n_apart = n;
-	if (n) {
-		memcpy(c->apart, apart, n * sizeof *apart);
-	}
-	for (int i = 0; i < 2; i++) {
-		c->side[i].cone.apart = c->apart;
-		c->side[i].cone.n_apart = n;
-	}
 }
 
 /* |v| <= 2^62, and |v| < 2^62, without overflow or branch. */
@@ -361,9 +340,7 @@ enum usk_status usk_corridor_merge(struct usk_corridor *into, const struct usk_c
 	const struct usk_frame *f = &into->frame, *g = &from->frame;
 	if (f->local_ns != g->local_ns || f->offset_ns != g->offset_ns ||
 	    f->rate_e12 != g->rate_e12 || f->kappa_e12 != g->kappa_e12 ||
-	    into->n_apart != from->n_apart ||
-	    (into->n_apart &&
-	     memcmp(into->apart, from->apart, into->n_apart * sizeof *into->apart))) {
+	    f->window_ns != g->window_ns) {
 		return usk_fail(err, USK_EUSAGE, 0,
 				"corridors of different frames cannot be merged");
 	}

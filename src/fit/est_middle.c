@@ -11,7 +11,7 @@
  * Under `wander` it is a polyline around the middle of the band (wander_knots.c), and this line
  * only where the clock cannot have left it by much.
  */
-#include "fit/wander.h"
+#include "fit/fit.h"
 
 #include <stdlib.h>
 
@@ -70,29 +70,9 @@ static bool set_by_messages(const struct usk_lines *l, bool max)
 		   : l->has_free_min && !usk_slope_cmp(l->min, l->free_min);
 }
 
-enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-			       struct usk_err *err)
+void usk_lines_mean(const struct usk_lines *l, const usk_i128 x[2], usk_i128 y[2])
 {
-	return fit->model.kind == USK_WANDER ? usk_wander_middle(fit, out, n, err)
-					     : usk_middle_line(fit, out, n, err);
-}
-
-enum usk_status usk_middle_line(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				struct usk_err *err)
-{
-	const struct usk_lines *l = fit->lines;
-	if (l->quality != USK_BOUNDED) {
-		return usk_fail(err, USK_EINPUT, 0,
-				"middle needs messages in both directions that some line fits");
-	}
-	if (!usk_est_support(fit, out, n, NULL)) {
-		if (fits(l, *out)) {
-			return USK_OK;
-		}
-		free(*out);
-	}
-	struct mean m = { .n = 0 };
-	usk_fit_span(fit, &m.x[0], &m.x[1]);
+	struct mean m = { .x = { x[0], x[1] } };
 	for (int side = 0; side < 2; side++) {
 		const struct usk_half *h = &l->half[side];
 		struct usk_slope flat = side == USK_FLOOR ? l->min : usk_slope_neg(l->max);
@@ -115,6 +95,27 @@ enum usk_status usk_middle_line(const struct usk_fit *fit, struct usk_knot **out
 			}
 		}
 	}
-	return usk_fit_straight(fit, usk_floor_div(m.sum[0], (usk_i128)m.n),
-				usk_floor_div(m.sum[1], (usk_i128)m.n), out, n);
+	for (int i = 0; i < 2; i++) {
+		y[i] = usk_floor_div(m.sum[i], (usk_i128)m.n);
+	}
+}
+
+enum usk_status usk_middle_line(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err)
+{
+	const struct usk_lines *l = fit->lines;
+	usk_i128 x[2], y[2];
+	if (l->quality != USK_BOUNDED) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"middle needs messages in both directions that some line fits");
+	}
+	if (!usk_est_support(fit, out, n, NULL)) {
+		if (fits(l, *out)) {
+			return USK_OK;
+		}
+		free(*out);
+	}
+	usk_fit_span(fit, &x[0], &x[1]);
+	usk_lines_mean(l, x, y);
+	return usk_fit_straight(fit, y[0], y[1], out, n);
 }

@@ -5,7 +5,7 @@
  * In    the corridor and the feasible lines of a pair
  * Out   a line or polyline, not yet rounded into the band
  * Why   papers differ in the point of the band that they pick; everything else is common
- * Not   the band (lines.c), order and rounding (settle.c)
+ * Not   the band, order and rounding (graph/)
  *
  * To add an estimator: write usk_est_foo() in est_foo.c, naming its source; declare it in fit.h;
  * add its file to meson.build and a row here. Help, man page and completion are made from the rows.
@@ -94,6 +94,17 @@ const struct usk_estimator *usk_estimator_find(const char *name)
 		}
 	}
 	return NULL;
+}
+
+int64_t usk_line_at(const struct usk_knot *line, size_t n, size_t *i, usk_i128 x)
+{
+	while (*i + 2 < n && line[*i + 1].local_ns < x) {
+		++*i;
+	}
+	const struct usk_knot *a = &line[*i], *b = a + 1;
+	usk_i128 rise = (usk_i128)b->offset_ns - a->offset_ns;
+	usk_i128 run = (usk_i128)b->local_ns - a->local_ns;
+	return usk_cut(a->offset_ns + usk_floor_div(rise * (x - a->local_ns) + run / 2, run));
 }
 
 /* qsort() has no context: local and other stamp first, then what is left to tell rows apart. */

@@ -13,7 +13,7 @@
 
 enum usk_corridor_side { USK_FLOOR, USK_CEILING };
 
-/* The steepest rate that may be asked for: what usk_knots_settle() needs for its proof. */
+/* The steepest rate that may be asked for. */
 #define USK_MAX_SKEW_E12 INT64_C(500000000000)
 
 struct usk_half {
@@ -40,8 +40,6 @@ struct usk_lines {
 };
 
 const struct usk_frame *usk_corridor_frame(const struct usk_corridor *c);
-/** Before the first message: times, relative, in which all points stay, sorted. */
-void usk_corridor_apart(struct usk_corridor *c, const struct usk_apart *apart, size_t n);
 /** A side's hull, relative and mirrored; valid until the corridor changes. */
 const struct usk_xy *usk_corridor_half(struct usk_corridor *c, bool ceiling, size_t *n);
 /** Its undominated points, likewise. */
@@ -56,16 +54,13 @@ struct usk_lines *usk_lines_of(const struct usk_frame *frame, const struct usk_x
 /** The band at a relative x: floor's bound rounded down; mirrored for the ceiling. */
 usk_i128 usk_lines_half_floor(const struct usk_lines *l, bool ceiling, usk_i128 x);
 
+/** The mean of the lines that are corners of the polygon, at two relative x; l is bounded. */
+void usk_lines_mean(const struct usk_lines *l, const usk_i128 x[2], usk_i128 y[2]);
+
 /* A value cut at +-USK_TIME_MAX. */
 static inline int64_t usk_cut(usk_i128 v)
 {
 	return v > USK_TIME_MAX ? USK_TIME_MAX : v < -USK_TIME_MAX ? -USK_TIME_MAX : (int64_t)v;
-}
-
-/* Beyond a pair's outermost knots: all that the skew limit allows. */
-static inline struct usk_slopes usk_skew_slopes(int64_t max_skew_e12)
-{
-	return (struct usk_slopes){ -max_skew_e12, max_skew_e12 };
 }
 
 /** -1e6 x the mean slope of a clock's knots, what jumped between left out; NAN: there is none. */
@@ -220,39 +215,10 @@ enum usk_status usk_fit_from_couple(const struct usk_fit *fit, const struct usk_
 enum usk_status usk_fit_straight(const struct usk_fit *fit, usk_i128 y0, usk_i128 y1,
 				 struct usk_knot **out, size_t *n);
 
-/**
- * Give each knot (local, lo and hi are set) the offset nearest to line[n_line] that is in order:
- *
- * - T(x) = x + offset(x) never falls, and lo <= offset <= hi;
- * - it lies in the weakened corridor; in the unweakened one where lines of that fit (strict), else
- *   where there is room at the knot;
- * - 1 ns off that one's walls where there is room.
- *
- * That there is such an offset is proved in doc/guarantees.md.
- */
-void usk_knots_settle(const struct usk_lines *l, bool strict, const struct usk_knot *line,
-		      size_t n_line, struct usk_knot *knot, size_t n);
-
 /** The polyline at x, rounded to the nearest; beyond its ends the outermost slope goes on, as far
  * as an offset may. *i is where the last question was answered, 0 to begin with; x must not fall.
  */
 int64_t usk_line_at(const struct usk_knot *line, size_t n, size_t *i, usk_i128 x);
-
-/* Bounds of T = x + offset at a knot: 1 ns off the messages as recorded, in order with them, and
- * what it must keep to. Empty where from > to. */
-enum { USK_ROOM_TIERS = 3 };
-struct usk_room {
-	usk_i128 from[USK_ROOM_TIERS], to[USK_ROOM_TIERS];
-	usk_i128 ahead[USK_ROOM_TIERS]; /* the smallest `to` from here on */
-};
-
-/** Within the knot's band. */
-struct usk_room usk_room_of(const struct usk_knot *k);
-/** And in order with a corridor's walls there, as usk_knots_settle() has it. */
-void usk_room_between(struct usk_room *r, const struct usk_lines *l, bool strict, int64_t local_ns);
-/** Give each knot the offset nearest to the one it has that is in its room while T never falls.
- * false: there is no way; the offsets are then spoiled. */
-bool usk_rooms_settle(struct usk_room *room, struct usk_knot *knot, size_t n);
 
 /**
  * An estimator's answer: offset(t) = p.offset_ns + dy + slope (t - p.local_ns - dx), rounded to
@@ -261,10 +227,6 @@ bool usk_rooms_settle(struct usk_room *room, struct usk_knot *knot, size_t n);
 enum usk_status usk_fit_through(const struct usk_fit *fit, struct usk_point p, long double dx,
 				long double dy, long double slope, struct usk_knot **out,
 				size_t *n);
-
-/** Is there an integer 1 ns off the unweakened walls at k (lo and hi are set)? Where there is, it
- * may be a knot though it is no vertex. */
-bool usk_knot_has_room(const struct usk_lines *l, const struct usk_knot *k);
 
 /** `middle` of the linear model. */
 enum usk_status usk_middle_line(const struct usk_fit *fit, struct usk_knot **out, size_t *n,

@@ -1,65 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model.c - the table of models, and their names
+ * model.c - models by their names
  */
-#include "fit/segments.h"
-#include "fit/wander.h"
+#include "fit/model.h"
 #include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void ask_linear(const struct usk_fit *fit, size_t max_outliers, struct usk_verdict *v)
-{
-	v->quality = fit->lines->quality;
-	if (v->quality == USK_CONTRADICTED) {
-		v->too_many = usk_corridor_suspects(fit->corridor, fit->lines, max_outliers,
-						    &v->suspect, &v->n_suspects) > max_outliers;
-		v->n_points = usk_lines_contradiction(fit->lines, v->point, v->ceiling);
-	}
-}
-
-static enum usk_status fit_linear(const struct usk_fit *fit, const struct usk_verdict *v,
-				  const struct usk_estimator *method, struct usk_clock *clock,
-				  struct usk_err *err)
-{
-	(void)v;
-	return usk_fit_linear(fit, method, clock, err);
-}
-
-static const struct usk_model_row rows[] = {
-	{ USK_LINEAR, "linear", NULL, "every clock keeps one rate", ask_linear, fit_linear },
-	{ USK_WANDER, "wander", "PPM",
-	  "the rate of each pair is constant within PPM, 0.1 unless told", usk_wander_ask,
-	  usk_wander_fit },
-	{ USK_SEGMENTS, "segments", "DURATION|auto",
-	  "one rate for DURATION, 30min unless told, or for as long as one fits", usk_segments_ask,
-	  usk_segments_fit },
+static const char *const names[] = {
+	[USK_LINEAR] = "linear", [USK_WANDER] = "wander", [USK_SEGMENTS] = "segments"
 };
 
-/* The rate that `wander` takes for granted: what quartz does by itself (Ridoux and Veitch). */
-#define DEFAULT_E12 INT64_C(100000)
+/* The wander of a clock that a daemon steers, between its slews (doc/guarantees.md has the
+ * measurements); quartz by itself keeps to 0.1 ppm (Ridoux and Veitch). */
+#define DEFAULT_E12 INT64_C(5000000)
 #define LEAST_KAPPA INT64_C(400000)
 #define MOST_E12    INT64_C(1000000000)
 /* How long Clement (2009) takes a rate for constant. */
 #define SEGMENT_NS INT64_C(1800000000000)
 
-const struct usk_model_row *usk_model_row(enum usk_model_kind kind)
-{
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		if (rows[i].kind == kind) {
-			return &rows[i];
-		}
-	}
-	return NULL;
-}
-
 const char *usk_model_name(enum usk_model_kind kind)
 {
-	static const char *const name[] = {
-		[USK_LINEAR] = "linear", [USK_WANDER] = "wander", [USK_SEGMENTS] = "segments"
-	};
-	return name[kind];
+	return names[kind];
 }
 
 static enum usk_status parse_value(const char *value, struct usk_model *m, struct usk_err *err)
@@ -90,9 +53,9 @@ enum usk_status usk_model_parse(const char *text, struct usk_model *out, struct 
 	const char *equals = text ? strchr(text, '=') : NULL;
 	size_t n = equals ? (size_t)(equals - text) : text ? strlen(text) : 0;
 	bool found = !text;
-	for (size_t i = 0; i < COUNT(rows) && !found; i++) {
-		m.kind = rows[i].kind;
-		found = strlen(rows[i].name) == n && !strncmp(text, rows[i].name, n);
+	for (size_t i = 0; i < COUNT(names) && !found; i++) {
+		m.kind = (enum usk_model_kind)i;
+		found = strlen(names[i]) == n && !strncmp(text, names[i], n);
 	}
 	if (!found || (equals && m.kind == USK_LINEAR)) {
 		return usk_fail(err, USK_EUSAGE, 0, "there is no model \"%s\"; \"linear\" is one",
@@ -110,11 +73,4 @@ enum usk_status usk_model_parse(const char *text, struct usk_model *out, struct 
 int64_t usk_model_kappa(const struct usk_model *m)
 {
 	return 4 * m->wander_e12 > LEAST_KAPPA ? 4 * m->wander_e12 : LEAST_KAPPA;
-}
-
-void usk_verdict_free(struct usk_verdict *v)
-{
-	free(v->suspect);
-	free(v->apart);
-	memset(v, 0, sizeof *v);
 }

@@ -8,7 +8,8 @@
  *       and nothing is changed unasked
  * Not   traces one after the other: a clock that was set in between looks the same
  */
-#include "fit/wander.h"
+#include "fit/model.h"
+#include "fit/need.h"
 #include "flow/fitted.h"
 
 #include <stdlib.h>

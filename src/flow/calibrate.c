@@ -20,14 +20,27 @@
 
 /* ---- what all messages say ------------------------------------------------------------------ */
 
+/* What disturbs the pair by these messages. */
+static void look(const struct usk_fit *fit, struct usk_corridor *c, struct usk_calm *out)
+{
+	const struct usk_graph_back back[2] = { { fit->other_back, fit->n_other_back },
+						{ fit->back, fit->n_back } };
+	struct usk_part part;
+	usk_part_of(c, fit->lines->q_ns, &part);
+	const struct usk_calm_model m = { .wander_e12 = fit->model.wander_e12,
+					  .clocks = 1,
+					  .max_skew_e12 = fit->max_skew_e12,
+					  .own_rates = fit->model.kind == USK_SEGMENTS };
+	usk_calm_of(&part, &m, &back[0], &back[1], out);
+	usk_part_free(&part);
+}
+
 /* Do the messages fit as they did without, if each needs this and so much more? */
-static bool fits_with(const struct usk_fit *fit, const struct usk_verdict *without,
+static bool fits_with(const struct usk_fit *fit, const struct usk_calm *without,
 		      const struct usk_delay_model *m, int64_t more_ns)
 {
-	const struct usk_lines *l = fit->lines;
-	struct usk_fit leaned = *fit;
+	struct usk_corridor *leaned = usk_corridor_new(&fit->lines->frame);
 	bool good = true;
-	leaned.corridor = usk_corridor_new(&l->frame);
 	for (size_t i = 0; i < fit->n_msgs && good; i++) {
 		struct usk_msg x = fit->msg[i];
 		usk_i128 least = (usk_i128)usk_delay_model_ns(m, x.bytes) + more_ns;
@@ -35,25 +48,21 @@ static bool fits_with(const struct usk_fit *fit, const struct usk_verdict *witho
 		x.sent_ns = forth ? usk_saturate(x.sent_ns + (least > 0 ? least : 0)) : x.sent_ns;
 		x.received_ns = forth ? x.received_ns
 				      : usk_saturate(x.received_ns - (least > 0 ? least : 0));
-		good = !usk_corridor_add(leaned.corridor, fit->a, fit->b, &x, 1, NULL);
+		good = !usk_corridor_add(leaned, fit->a, fit->b, &x, 1, NULL);
 	}
 	if (good) {
-		struct usk_verdict v = { .quality = USK_ABSENT };
-		struct usk_lines *lines = usk_lines_new(leaned.corridor, l->q_ns[USK_CEILING],
-							l->q_ns[USK_FLOOR], fit->max_skew_e12);
-		leaned.lines = leaned.plain = lines;
-		usk_model_row(fit->model.kind)->ask(&leaned, 0, &v);
-		good = v.quality != USK_CONTRADICTED && !v.n_suspects && !v.too_many &&
-		       v.wander.used_e12 <= without->wander.used_e12;
-		usk_verdict_free(&v);
-		usk_lines_free(lines);
+		struct usk_calm c;
+		look(fit, leaned, &c);
+		good = !c.contradicted && !c.n_outliers && c.n_brackets <= without->n_brackets &&
+		       c.wander_e12 <= without->wander_e12;
+		usk_calm_free(&c);
 	}
-	usk_corridor_free(leaned.corridor);
+	usk_corridor_free(leaned);
 	return good;
 }
 
 /* The most that may come on top, up to a bound; less than nothing if some has to come off. */
-static int64_t room_of(const struct usk_fit *fit, const struct usk_verdict *without,
+static int64_t room_of(const struct usk_fit *fit, const struct usk_calm *without,
 		       const struct usk_delay_model *m, int64_t least_ns, int64_t most_ns)
 {
 	int64_t lo = least_ns, hi = most_ns;
@@ -78,14 +87,11 @@ static int64_t room_of(const struct usk_fit *fit, const struct usk_verdict *with
  * clocks do not run as their model says, as round trips know nothing of that. A minimum delay cut
  * short would hide it, and the bands would be wrong all the same: so it stays, and is told.
  */
-static void give_room(const struct usk_fit *fit, const struct usk_verdict *without,
+static void give_room(const struct usk_fit *fit, const struct usk_calm *without,
 		      const struct usk_least *least, struct usk_calibrated *out)
 {
 	int64_t want = least->margin_ns / 4 + 1; /* of a sum: half of half of it */
 	int64_t most = least->margin_ns / 2 + 1;
-	if (without->quality != USK_BOUNDED) {
-		return;
-	}
 	out->judged = true;
 	if (fits_with(fit, without, &out->model, want)) {
 		out->room_ns =
@@ -162,7 +168,12 @@ static enum usk_status calibrate(struct pair_source *s, const struct usk_calibra
 	out->model = least.model;
 	free(all.trip);
 	if (!least.why) {
-		give_room(&fit, &g->verdict, &least, out);
+		if (g->bounded) {
+			struct usk_calm without;
+			look(&fit, g->corridor, &without);
+			give_room(&fit, &without, &least, out);
+			usk_calm_free(&without);
+		}
 		least.why = out->model.base_ps ? NULL : "nothing is left";
 	}
 	if (least.why) {

@@ -145,15 +145,12 @@ static int64_t middle_of_a(const struct gathered *g, uint32_t a)
 }
 
 /* The band is the model's: every method would have the same one. */
-static enum usk_status measure_band(const struct usk_fit *fit, const struct gathered *g,
-				    struct usk_compared_pair *out, struct usk_err *err)
+static void measure_band(const struct usk_fit *fit, struct usk_compared_pair *out)
 {
-	struct usk_clock clock = { .quality = USK_ABSENT };
-	const struct usk_estimator *middle = usk_estimator_find("middle");
-	const struct usk_model_row *row = usk_model_row(fit->model.kind);
-	enum usk_status status = row->fit(fit, &g->verdict, middle, &clock, err);
+	struct usk_clock clock;
+	usk_graph_alone(fit, &clock);
 	struct usk_widths w = { USK_NONE, USK_NONE, USK_NONE, USK_NONE };
-	if (!status && clock.n_knots) {
+	if (clock.n_knots) {
 		w = usk_band_widths(&clock);
 	}
 	out->half_best_ns = w.best_ns;
@@ -161,7 +158,7 @@ static enum usk_status measure_band(const struct usk_fit *fit, const struct gath
 	out->half_mean_ns = w.mean_ns;
 	free(clock.knot);
 	free(clock.jump);
-	return status;
+	free(clock.stretch);
 }
 
 struct comparing {
@@ -183,28 +180,27 @@ static enum usk_status compare_pair(void *ctx, size_t which, struct gathered *g,
 	uint64_t work = x->work / p->n_pairs;
 	struct usk_fit fit = usk_gathered_fit(g, s);
 	fit.recall = usk_recall_new();
-	enum usk_status status = measure_band(&fit, g, out, err);
-	if (!status) {
-		usk_recall_fill(&fit);
-		out->a_to_b = pair->a_to_b;
-		out->b_to_a = pair->b_to_a;
-		out->quality = pair->quality;
-		out->recorded_inversions = usk_pair_inversions(pair);
-		out->recorded_a_to_b = pair->recorded_a_to_b;
-		out->recorded_b_to_a = pair->recorded_b_to_a;
-		out->heard_recorded = usk_witness_difference(&g->witness, NULL, NULL);
-		out->a_ns = middle_of_a(g, s->a);
-		usk_counts_add(&c->counts, &g->found);
-	}
+	(void)err;
+	measure_band(&fit, out);
+	usk_recall_fill(&fit);
+	out->a_to_b = pair->a_to_b;
+	out->b_to_a = pair->b_to_a;
+	out->quality = pair->quality;
+	out->recorded_inversions = usk_pair_inversions(pair);
+	out->recorded_a_to_b = pair->recorded_a_to_b;
+	out->recorded_b_to_a = pair->recorded_b_to_a;
+	out->heard_recorded = usk_witness_difference(&g->witness, NULL, NULL);
+	out->a_ns = middle_of_a(g, s->a);
+	usk_counts_add(&c->counts, &g->found);
 	p->doing = "comparing";
-	for (size_t i = 0; i < c->n_methods && !status; i++) {
+	for (size_t i = 0; i < c->n_methods; i++) {
 		score(s, g, &fit, out, &out->score[i]);
 		usk_parties_progress(p, work * (i + 1) / c->n_methods);
 	}
 	p->work_done += work;
 	p->doing = "matching";
 	usk_recall_free(fit.recall);
-	return status;
+	return USK_OK;
 }
 
 static struct usk_comparison *

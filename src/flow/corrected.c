@@ -5,22 +5,20 @@
  * In    every clock's map, what is kept of each pair's messages
  * Out   inversions, too fast messages, smallest delays, of all pairs
  * Why   a correction is checked against every message, not believed; but what a corridor dropped
- *       is in order if what it kept is, and need not be read again
+ *       is in order if what it kept is (thinned.c), and need not be read again
  * Not   what the estimate is worth (compare)
- *
- * A corridor keeps of each second the messages whose cones of slope kappa around its rate hold no
- * other. If the offset of the two corrected clocks changes by no more than these cones do, a
- * message that was dropped has more room than the one that it was dropped for (doc/guarantees.md).
  */
 #include "flow/fitted.h"
-#include "solve/mend.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { BLOCK = 256 };
 
 /* ns that cover what knots and maps are rounded by. */
 enum { ROUNDING = 6 };
+/* A clock's stamps are this much longer than the common timeline's, at most. */
+#define SPARE 1.002L
 
 /* A clock's map; NULL stands for the reference, whose stamps stay as they are. */
 struct corrected {
@@ -28,14 +26,24 @@ struct corrected {
 	bool known; /* there is an estimate */
 };
 
+/* A message out of order that became a constraint before. */
+struct stuck {
+	struct usk_msg msg;
+	size_t pair;
+};
+
 struct judging {
 	struct parties *p;
 	struct usk_clocks *c;
 	struct usk_map **map;
-	struct usk_msg *inverted; /* of all rounds so far */
-	size_t n_inverted, cap_inverted;
+	struct usk_msg **left_out; /* by pair, while it is read: who is wrong is not judged */
+	struct usk_msg *inverted;  /* of all rounds so far */
+	size_t n_inverted, cap_inverted, n_before; /* before: when it was solved */
+	struct stuck *stuck; /* of this one: no constraint helps these any more */
+	size_t n_stuck, cap_stuck;
 	struct corrected *clock;
 	struct reading *reading;
+	const struct usk_graph_problem *problem;
 	uint64_t judged; /* messages of pairs whose clocks are both known */
 	struct usk_err *err;
 };
@@ -50,32 +58,66 @@ static enum usk_status correct(const struct corrected *k, int64_t *t, size_t n)
 	return k->map ? usk_map_many(k->map, t, n, t, NULL) : USK_OK;
 }
 
-/* The smallest corrected delay of a side's points; USK_NONE: none, or not to be told. */
-static int64_t least_delay(const struct usk_part *part, bool ceiling, const struct corrected *a,
-			   const struct corrected *b)
+/* A side of a pair's points. */
+struct side {
+	int64_t least; /* corrected delay; USK_NONE: none, or not to be told */
+	bool stands;   /* no message that was dropped is out of order */
+};
+
+/*
+ * t: what dropped messages may have less than their points. No such delay is to be under the
+ * smallest one, either: that is what is written.
+ */
+static struct side look(const struct usk_part *part, bool ceiling, const struct corrected *a,
+			const struct corrected *b, struct usk_thinned *t)
 {
 	const struct usk_frame *f = &part->frame;
-	int64_t least = USK_NONE;
+	struct side out = { USK_NONE, true };
+	long double left = HUGE_VALL;
 	for (size_t i = 0; i < part->n[ceiling];) {
-		int64_t on_a[BLOCK], on_b[BLOCK];
+		int64_t on_a[BLOCK], on_b[BLOCK], u[BLOCK], x[BLOCK];
 		size_t n = 0;
 		for (; n < BLOCK && i < part->n[ceiling]; n++, i++) {
 			struct usk_xy q = part->point[ceiling][i];
 			/* Less the weakening: as it was recorded. */
 			usk_i128 y = (usk_i128)q.y + part->q_ns[ceiling];
-			on_b[n] = f->local_ns + q.x;
+			x[n] = q.x - (ceiling ? 0 : part->q_ns[ceiling]);
+			u[n] = usk_saturate(x[n] + (ceiling ? -y : y));
+			on_b[n] = f->local_ns + x[n];
 			on_a[n] =
 				usk_saturate(on_b[n] + (usk_i128)f->offset_ns + (ceiling ? -y : y));
 		}
 		if (correct(a, on_a, n) || correct(b, on_b, n)) {
-			return USK_NONE;
+			return (struct side){ USK_NONE, false };
 		}
 		for (size_t k = 0; k < n; k++) {
 			int64_t d = ceiling ? gap(on_b[k], on_a[k]) : gap(on_a[k], on_b[k]);
-			least = least == USK_NONE || d < least ? d : least;
+			long double lacks = usk_thinned_lacks(t, x[k], u[k]);
+			out.least = out.least == USK_NONE || d < out.least ? d : out.least;
+			out.stands = out.stands &&
+				     (long double)d >= ROUNDING + SPARE * fmaxl(lacks - 1, 0);
+			left = lacks > 2 ? fminl(left, (long double)d - lacks) : left;
 		}
 	}
-	return least;
+	out.stands = out.stands && left >= (long double)out.least;
+	return out;
+}
+
+/* Are both on one reference's time? A pair that contradicts itself does not tie its clocks. */
+static bool comparable(const struct judging *x, const struct pair_source *s)
+{
+	const struct usk_clock *a = &x->c->clock[s->a], *b = &x->c->clock[s->b];
+	return x->clock[s->a].known && x->clock[s->b].known && a->reference == b->reference;
+}
+
+static struct usk_msg *outliers_of(const struct usk_pair *pair)
+{
+	struct usk_msg *out = usk_alloc(pair->n_outliers + 1, sizeof *out);
+	for (size_t i = 0; i < pair->n_outliers; i++) {
+		out[i] = pair->outlier[i].msg;
+	}
+	qsort(out, pair->n_outliers, sizeof *out, usk_msg_order);
+	return out;
 }
 
 static struct reading *begin(void *ctx, size_t pair)
@@ -85,32 +127,29 @@ static struct reading *begin(void *ctx, size_t pair)
 	struct reading *r = &x->reading[pair];
 	const struct corrected *a = &x->clock[s->a], *b = &x->clock[s->b];
 	*r = usk_reading_of(s, x->err);
-	if (a->known && b->known) {
+	if (comparable(x, s)) {
 		r->judge.map_a = a->map;
 		r->judge.map_b = b->map;
 		r->judge.with_delays = r->judge.keep_inverted = r->placed = true;
+		r->judge.left_out = x->left_out[pair] = outliers_of(&x->c->pair[pair]);
+		r->judge.n_left_out = x->c->pair[pair].n_outliers;
 	}
 	r->also = x->p->opt->messages;
 	return r;
 }
 
-static bool is_outlier(const struct usk_pair *pair, const struct usk_msg *m)
-{
-	bool found = false;
-	for (size_t i = 0; i < pair->n_outliers && !found; i++) {
-		found = !usk_msg_order(&pair->outlier[i].msg, m);
-	}
-	return found;
-}
-
-/* Who is out of order, but for those that are wrong anyway. */
-static void collect(struct judging *x, const struct usk_judge *j, const struct usk_pair *pair)
+/* Who is out of order. */
+static void collect(struct judging *x, const struct usk_judge *j, size_t pair)
 {
 	for (size_t i = 0; i < j->n_inverted; i++) {
-		if (!is_outlier(pair, &j->inverted[i])) {
+		const struct usk_msg *m = &j->inverted[i];
+		if (x->n_before && bsearch(m, x->inverted, x->n_before, sizeof *m, usk_msg_order)) {
+			x->stuck = usk_room(x->stuck, x->n_stuck, &x->cap_stuck, sizeof *x->stuck);
+			x->stuck[x->n_stuck++] = (struct stuck){ *m, pair };
+		} else {
 			x->inverted = usk_room(x->inverted, x->n_inverted, &x->cap_inverted,
 					       sizeof *x->inverted);
-			x->inverted[x->n_inverted++] = j->inverted[i];
+			x->inverted[x->n_inverted++] = *m;
 		}
 	}
 }
@@ -122,36 +161,46 @@ static enum usk_status finish(void *ctx, size_t pair, struct usk_err *err)
 	struct usk_judge *j = &x->reading[pair].judge;
 	struct usk_pair *out = &x->c->pair[pair];
 	(void)err;
-	if (x->clock[s->a].known && x->clock[s->b].known) {
+	if (comparable(x, s)) {
 		x->c->evaluation.corrected_inversions += j->inversions[0] + j->inversions[1];
 		usk_violations_add(&x->c->evaluation.too_fast, j);
 		out->min_delay_a_to_b_ns = usk_judge_delays(j, false).min_ns;
 		out->min_delay_b_to_a_ns = usk_judge_delays(j, true).min_ns;
 	}
-	collect(x, j, out);
+	collect(x, j, pair);
 	usk_judge_free(j);
+	free(x->left_out[pair]);
+	x->left_out[pair] = NULL;
 	return USK_OK;
 }
 
+static bool has_delays(const struct judging *x, size_t pair)
+{
+	const struct pair_source *s = &x->p->pair[pair];
+	return usk_parties_delay(x->p, s->a, s->b) || usk_parties_delay(x->p, s->b, s->a);
+}
+
 /* Is it certain that no message of the pair is received before it was sent? */
-static bool proved(struct judging *x, size_t pair, const struct fitted *f,
-		   const struct usk_tie *tie)
+static bool proved(struct judging *x, size_t pair, const struct fitted *f)
 {
 	const struct pair_source *s = &x->p->pair[pair];
 	const struct corrected *a = &x->clock[s->a], *b = &x->clock[s->b];
 	struct usk_pair *out = &x->c->pair[pair];
-	if (!a->known || !b->known) {
+	if (!comparable(x, s)) {
 		return true; /* nothing to judge */
 	}
 	x->judged += out->a_to_b + out->b_to_a;
 	/* With minimum delays points are not where messages are. */
-	if (usk_parties_delay(x->p, s->a, s->b) || usk_parties_delay(x->p, s->b, s->a)) {
+	if (has_delays(x, pair)) {
 		return false;
 	}
-	int64_t forth = out->min_delay_a_to_b_ns = least_delay(&f->part, false, a, b);
-	int64_t back = out->min_delay_b_to_a_ns = least_delay(&f->part, true, a, b);
-	return !tie->kappa_e12 && (forth >= ROUNDING || !f->part.n[0]) &&
-	       (back >= ROUNDING || !f->part.n[1]);
+	struct usk_thinned *t =
+		usk_thinned_new(&f->part.frame, &x->c->clock[s->a], &x->c->clock[s->b]);
+	struct side forth = look(&f->part, false, a, b, t), back = look(&f->part, true, a, b, t);
+	usk_thinned_free(t);
+	out->min_delay_a_to_b_ns = forth.least;
+	out->min_delay_b_to_a_ns = back.least;
+	return forth.stands && back.stands;
 }
 
 static void maps_new(struct judging *x)
@@ -168,12 +217,12 @@ static void maps_free(struct judging *x)
 {
 	for (size_t i = 0; i < x->p->n; i++) {
 		usk_map_free(x->map[i]);
+		x->map[i] = NULL;
 	}
 }
 
 /* One look at all pairs: at what is kept of them, and at messages where that proves nothing. */
-static enum usk_status judge(struct judging *x, const struct fitted *fitted,
-			     const struct usk_tie *tie)
+static enum usk_status judge(struct judging *x, const struct fitted *fitted)
 {
 	struct parties *p = x->p;
 	uint32_t *again = usk_alloc(p->n_pairs + 1, sizeof *again);
@@ -181,10 +230,11 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted,
 	enum usk_status status = USK_OK;
 	size_t n = 0;
 	x->judged = 0;
+	x->n_stuck = 0;
 	x->c->evaluation.corrected_inversions = 0;
 	x->c->evaluation.too_fast = (struct usk_violations){ .count = 0 };
 	for (size_t i = 0; i < p->n_pairs; i++) {
-		if (!proved(x, i, &fitted[i], &tie[i]) || sink) {
+		if (!proved(x, i, &fitted[i]) || sink) {
 			again[n++] = (uint32_t)i;
 		}
 	}
@@ -198,66 +248,142 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted,
 		status = usk_readings(p, again, n, &plan, x->err);
 		for (size_t i = 0; i < p->n_pairs; i++) {
 			usk_judge_free(&x->reading[i].judge);
+			free(x->left_out[i]);
+			x->left_out[i] = NULL;
 		}
 	}
 	free(again);
 	return status;
 }
 
-/* So often are messages put in order that corridors dropped, and nothing stands for. */
-enum { ROUNDS = 10 };
-
-/* By whichever engine solved it; false: nothing was moved. */
-static bool put_in_order(struct judging *x, struct usk_tie *tie, struct usk_graph_problem *problem)
+/* By how much a message is out of order, at least 1. */
+static int64_t lacks(const struct judging *x, const struct usk_msg *m)
 {
-	if (!problem) {
-		return usk_mend_clocks(x->c, tie, x->p->n_pairs, x->inverted, x->n_inverted, 0);
-	}
-	problem->more = x->inverted;
-	problem->n_more = x->n_inverted;
-	usk_graph_solve(x->c, problem);
-	return true;
+	int64_t sent = m->sent_ns, received = m->received_ns;
+	(void)correct(&x->clock[m->from], &sent, 1);
+	(void)correct(&x->clock[m->to], &received, 1);
+	return sent > received ? gap(received, sent) : 1;
 }
 
-/*
- * Messages that are out of order after all are asked for too, until none is. Pairs whose clocks
- * were moved have to be read again then, whatever their points say.
- */
-static enum usk_status judge_and_mend(struct judging *x, const struct fitted *fitted,
-				      struct usk_tie *tie, struct usk_graph_problem *problem)
+/* What no map puts in order is wrong: a map has one time for a stamp, and time does not fall. */
+static void set_aside(struct judging *x)
 {
-	enum usk_status status = judge(x, fitted, tie);
+	for (size_t i = 0; i < x->n_stuck; i++) {
+		const struct stuck *k = &x->stuck[i];
+		struct usk_pair *out = &x->c->pair[k->pair];
+		out->outlier = usk_grow(out->outlier, out->n_outliers + 1, sizeof *out->outlier);
+		out->outlier[out->n_outliers++] = (struct usk_outlier){ k->msg, lacks(x, &k->msg) };
+		x->c->counts.outliers++;
+	}
+}
+
+/* ---- outliers of the graph as they were recorded ----------------------------------------------
+ */
+
+static struct reading *begin_naming(void *ctx, size_t pair)
+{
+	struct judging *x = ctx;
+	struct reading *r = &x->reading[pair];
+	*r = usk_reading_of(&x->p->pair[pair], x->err);
+	x->left_out[pair] = usk_alloc(x->problem->pair[pair].n_outliers, sizeof(struct usk_msg));
+	struct usk_pair *out = &x->c->pair[pair];
+	size_t n = x->problem->pair[pair].n_outliers, from = out->n_outliers - n;
+	for (size_t i = 0; i < n; i++) {
+		x->left_out[pair][i] = out->outlier[from + i].msg;
+	}
+	usk_reading_suspect(r, x->left_out[pair], n);
+	return r;
+}
+
+static enum usk_status finish_naming(void *ctx, size_t pair, struct usk_err *err)
+{
+	struct judging *x = ctx;
+	struct usk_pair *out = &x->c->pair[pair];
+	size_t n = x->problem->pair[pair].n_outliers, from = out->n_outliers - n;
+	(void)err;
+	for (size_t i = 0; i < n; i++) {
+		out->outlier[from + i].msg = x->left_out[pair][i];
+	}
+	return USK_OK;
+}
+
+/* Points of messages with a minimum delay are not where these were: they are looked for. */
+static enum usk_status name_outliers(struct judging *x)
+{
+	struct parties *p = x->p;
+	uint32_t *again = usk_alloc(p->n_pairs + 1, sizeof *again);
+	enum usk_status status = USK_OK;
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		if (x->problem->pair[i].n_outliers && has_delays(x, i)) {
+			again[n++] = (uint32_t)i;
+		}
+	}
+	if (n) {
+		const struct reading_plan plan = { x, begin_naming, finish_naming, false };
+		p->work_all += usk_readings_size(p, again, n);
+		status = usk_readings(p, again, n, &plan, x->err);
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct reading *r = &x->reading[again[i]];
+		free(r->suspected);
+		r->suspected = NULL;
+		usk_judge_free(&r->judge);
+		free(x->left_out[again[i]]);
+		x->left_out[again[i]] = NULL;
+	}
+	free(again);
+	return status;
+}
+
+/* So often are messages put in order that points did not stand for; a few times was enough for all
+ * that was seen. */
+enum { ROUNDS = 100 };
+
+static enum usk_status solve_and_judge(struct judging *x, const struct fitted *fitted,
+				       struct usk_graph_problem *problem)
+{
+	enum usk_status status = USK_OK;
 	for (int round = 0; round < ROUNDS && !status; round++) {
-		size_t n = x->n_inverted;
-		if (!n || !put_in_order(x, tie, problem)) {
-			break;
+		if (x->n_inverted) {
+			qsort(x->inverted, x->n_inverted, sizeof *x->inverted, usk_msg_order);
 		}
-		for (size_t i = 0; i < x->p->n_pairs; i++) {
-			tie[i].kappa_e12 = tie[i].part->frame.kappa_e12;
-		}
+		problem->more = x->inverted;
+		problem->n_more = x->n_before = x->n_inverted;
+		usk_graph_solve(x->c, problem);
 		maps_free(x);
 		maps_new(x);
-		status = judge(x, fitted, tie);
-		if (x->n_inverted == n) {
+		status = name_outliers(x);
+		status = status ? status : judge(x, fitted);
+		if (x->n_inverted == x->n_before) {
 			break;
 		}
+	}
+	if (!status && x->n_stuck) {
+		set_aside(x);
+		status = judge(x, fitted);
 	}
 	return status;
 }
 
 enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitted,
-				    struct usk_tie *tie, struct usk_graph_problem *problem,
-				    struct usk_clocks *c, struct usk_err *err)
+				    struct usk_graph_problem *problem, struct usk_clocks *c,
+				    struct usk_err *err)
 {
-	struct judging x = { .p = p, .c = c, .err = err };
+	struct judging x = { .p = p, .c = c, .problem = problem, .err = err };
 	const struct usk_sink *sink = p->opt->messages;
 	x.map = usk_alloc(p->n, sizeof(struct usk_map *));
 	x.clock = usk_alloc(p->n, sizeof *x.clock);
 	x.reading = usk_alloc(p->n_pairs + 1, sizeof *x.reading);
-	maps_new(&x);
-	enum usk_status status = judge_and_mend(&x, fitted, tie, problem);
+	x.left_out = usk_alloc(p->n_pairs + 1, sizeof(struct usk_msg *));
+	enum usk_status status = solve_and_judge(&x, fitted, problem);
 	if (!status && sink && sink->keep && p->n_pairs) {
 		sink->keep(sink->ctx);
+	}
+	/* Nothing had to be read for it, maybe: that is all, too. */
+	if (!status) {
+		p->work_done = p->work_all;
+		usk_parties_progress(p, 0);
 	}
 	struct usk_evaluation *e = &c->evaluation;
 	for (size_t i = 0; i < p->n_pairs && !status; i++) {
@@ -273,6 +399,8 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	free(x.map);
 	free(x.clock);
 	free(x.reading);
+	free(x.left_out);
 	free(x.inverted);
+	free(x.stuck);
 	return status;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * epochs.c - clocks that were put back: from a time that runs on back to stamps as recorded
+ * epochs.c - clocks that were set back: from a time that runs on back to stamps as recorded
  *
  * In    answers on times that run on, the epochs of each clock
  * Out   the same by recorded stamps: knots and jumps with their epochs, messages
  * Why   between the first reading and here no stage has to know that stamps repeat
- * Not   where a clock was put back (match/epochs.c), by how much in truth: the messages told
+ * Not   where a clock was set back (match/epochs.c), by how much in truth: the messages told
  *
  * An epoch without any message is tied to nothing, and has no knots.
  */
-#include "fit/pieces.h"
+#include "fit/fit.h"
 #include "flow/reading.h"
 
 #include <stdlib.h>
@@ -183,7 +183,7 @@ static void forget_overlapping(struct usk_clock *k, const struct usk_jump *j)
 	k->n_jumps = n;
 }
 
-/* That it was put back is known from its stamps; by how much if both epochs are tied to another
+/* That it was set back is known from its stamps; by how much if both epochs are tied to another
  * clock. */
 static void add_back(const struct usk_map *map, const struct usk_epochs *e, size_t i,
 		     const bool *tied, uint32_t clock, int64_t skew, struct usk_clock *k)
@@ -203,11 +203,10 @@ static void add_back(const struct usk_map *map, const struct usk_epochs *e, size
 	if (map && tied[i] && tied[i + 1] && k->quality == USK_BOUNDED) {
 		struct usk_knot a = knot_at(map, j.after_local_ns);
 		struct usk_knot b = knot_at(map, j.before_local_ns);
-		struct usk_cut c = { .from = a.local_ns, .to = b.local_ns, .back = true };
-		usk_cut_judge(&c, (struct usk_bounds){ true, true, a.lo_ns, a.hi_ns },
-			      (struct usk_bounds){ true, true, b.lo_ns, b.hi_ns }, skew);
-		j.size_lo_ns = c.size_lo;
-		j.size_hi_ns = c.size_hi;
+		usk_i128 d = (usk_i128)b.local_ns - a.local_ns;
+		usk_i128 drift = usk_ceil_div(d * skew, 1000000000000);
+		j.size_lo_ns = usk_saturate((usk_i128)b.lo_ns - a.hi_ns - drift);
+		j.size_hi_ns = usk_saturate((usk_i128)b.hi_ns - a.lo_ns + drift);
 	}
 	k->jump = usk_grow(k->jump, k->n_jumps + 1, sizeof *k->jump);
 	k->jump[k->n_jumps++] = j;
@@ -241,6 +240,35 @@ static void translate_jumps(const struct parties *p, uint32_t clock, const struc
 	if (k->n_jumps) {
 		qsort(k->jump, k->n_jumps, sizeof *k->jump, by_epoch_and_time);
 	}
+}
+
+/* Disturbed stretches, those that go over a break in two. What is left of one that is a break alone
+ * is no stretch of any epoch. */
+static void translate_stretches(const struct usk_epochs *e, struct usk_clock *k)
+{
+	struct usk_disturbed *out = NULL;
+	size_t n = 0, cap = 0;
+	for (size_t i = 0; i < k->n_stretches; i++) {
+		struct usk_disturbed s = k->stretch[i];
+		for (size_t epoch = usk_epoch_of(e, s.from_ns); s.from_ns <= s.to_ns; epoch++) {
+			int64_t shift = shift_of(e, epoch), to = s.to_ns;
+			if (epoch < e->n && e->epoch[epoch].before_ns + shift < to) {
+				to = e->epoch[epoch].before_ns + shift;
+			}
+			if (to > s.from_ns) {
+				out = usk_room(out, n, &cap, sizeof *out);
+				out[n++] = (struct usk_disturbed){ s.from_ns - shift, to - shift,
+								   (uint32_t)epoch };
+			}
+			if (epoch == e->n || to == s.to_ns) {
+				break;
+			}
+			s.from_ns = e->epoch[epoch].after_ns + e->epoch[epoch].shift_ns;
+		}
+	}
+	free(k->stretch);
+	k->stretch = out;
+	k->n_stretches = n;
 }
 
 /* ---- pairs ------------------------------------------------------------------------------------
@@ -309,6 +337,7 @@ void usk_flow_recorded(struct usk_clocks *c, const struct parties *p)
 		translate_jumps(p, i, map[i], tied, c->max_skew_e12, k);
 		if (e->n && map[i]) {
 			translate_knots(e, tied, map[i], k);
+			translate_stretches(e, k);
 		}
 		free(tied);
 	}

@@ -32,7 +32,7 @@ struct party {
 	struct row_watch *watch; /* of rows, while tables are scanned; else NULL */
 	struct usk_gap *fell;	 /* where, in the column that rows were written by; else NULL */
 	bool *in_epoch; /* is there a message in each of its epochs? NULL: it has but one */
-	/* Where it was put back, on its time that runs on. */
+	/* Where it was set back, on its time that runs on. */
 	struct usk_gap *back;
 	size_t n_back;
 	struct usk_addr *stated; /* --local */
@@ -44,16 +44,17 @@ struct pair_source {
 	struct parties *parties;
 	uint32_t a, b; /* parties; a is the reference's side, if one of them is that */
 	/* Where two captures lie to each other; joins is 0 if they share nothing. May be empty
-	 * beyond that: usk_pair_join(). */
+	 * beyond that. */
 	struct usk_coarse coarse;
 	struct usk_frame frame;	 /* origin and rate of its corridor; kappa is 0 */
 	uint64_t in_tables;	 /* messages */
 	int64_t from_ns, to_ns;	 /* stamps of a that count; USK_NONE: all */
 	struct usk_msg *exclude; /* left out in readings, sorted by usk_msg_order() */
 	size_t n_exclude;
+	struct usk_suspect *left_out; /* the same as points */
+	size_t n_left_out;
 };
 
-struct row_stamps;
 struct row_watch; /* of a clock in tables: table_epochs.c */
 struct pair_slot; /* of the hash that finds pairs by their clocks */
 
@@ -72,8 +73,9 @@ struct parties {
 	size_t n_pairs, cap_pairs;
 	struct pair_slot *slot; /* hash of their numbers */
 	size_t n_slots;
-	bool rows_repeat; /* a clock that tables name was put back */
-	int rows_by;	  /* rows were written when 0 sent, 1 received */
+	bool rows_repeat;    /* a clock that tables name was set back */
+	int rows_by;	     /* rows were written when 0 sent, 1 received */
+	int64_t disorder_ns; /* by so much rows are out of order */
 	uint32_t depth;
 	uint32_t reference; /* as named, else the first */
 	bool reference_named;
@@ -81,12 +83,10 @@ struct parties {
 	struct usk_join *join; /* of traces of events; NULL if there are none */
 	struct usk_counts left_out;
 	struct delays delays;
-	struct usk_graph_anchor *anchor; /* by numbers of parties; stamps as recorded */
+	struct usk_graph_anchor *anchor; /* by numbers of parties, on unwrapped time */
 	size_t n_anchors;
 	struct clock_rule *rule; /* --clock-of */
 	size_t n_rules;
-	struct row_stamps *row_stamps; /* of all tables, once asked for and few enough: gaps.c */
-	bool row_stamps_asked;
 	pthread_mutex_t reading; /* of traces, while several pairs are fitted */
 	/* Work in bytes, for progress. */
 	const struct usk_sync_options *opt;
@@ -123,7 +123,7 @@ uint32_t usk_party_of(struct parties *p, const char *name, size_t *cap);
 /** A stamp of its clock, in the order of the trace. */
 void usk_party_stamp(struct party *y, int64_t t);
 
-/* ---- clocks that were put back (epochs.c) ---------------------------------------------------- */
+/* ---- clocks that were set back (epochs.c) ---------------------------------------------------- */
 
 /** Where an epoch ends and the next begins, on the time that runs on; *out is handed over. */
 void usk_party_breaks(const struct party *y, struct usk_gap **out, size_t *n);
@@ -149,7 +149,6 @@ enum usk_status usk_captures_check(const struct parties *p, struct usk_err *err)
 /** A row's stamps, in the order of rows, while tables are scanned. */
 void usk_row_note(struct parties *p, const struct usk_msg *m);
 void usk_row_watch_free(struct row_watch *w);
-void usk_row_stamps_free(struct row_stamps *s);
 /** What that told: p->rows_repeat if a clock has epochs, whose time runs on from now on. May read
  * all rows once more. */
 enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err);

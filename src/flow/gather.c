@@ -3,15 +3,17 @@
  * gather.c - what the messages of pairs allow, without those that are wrong
  *
  * In    pairs whose messages can be read as often as needed
- * Out   corridors, feasible lines and verdicts; outliers, contradictions
+ * Out   corridors and feasible lines; outliers
  * Why   a wrong pairing is poison for a hull: what no line can take in is left out, and the
  *       messages are read again, because what hid behind it is gone from the hull
  * Not   estimates (pair.c, compare.c)
  *
- * A round reads all pairs that are not settled at once. In each every pair asks the model: who has
- * to go, is a wider cone needed? Most are settled by the first.
+ * A round reads all pairs that are not settled at once. Most are settled by the first.
  */
 #include "flow/reading.h"
+
+#include "fit/fit.h"
+#include "fit/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +27,16 @@ enum { MAX_ROUNDS = 10 };
 struct way {
 	struct gathered g;
 	struct reading r;
-	int64_t kappa_e12;
-	struct usk_apart *apart; /* times in which the corridor keeps all points */
-	size_t n_apart;
 	int round;
 	bool again;	/* not settled yet */
+	bool sharp;	/* the cone is that of the skew limit */
 	bool all_again; /* without leaving any out: they were too many */
-	size_t n_cuts;	/* when the first had to go */
-	/* Messages known by their points, new outliers or a contradiction. */
+	bool stepped;	/* those at an end are right, as they are too many */
+	/* Outliers, or a contradiction, known by their points. */
 	struct usk_msg *unknown;
-	int64_t *excess; /* of outliers; NULL: a contradiction */
+	int64_t *excess;
 	size_t n_unknown;
+	bool contradict; /* it is a contradiction */
 };
 
 struct gather {
@@ -59,41 +60,33 @@ static size_t allowed(const struct usk_sync_options *o, uint64_t messages, size_
 }
 
 /* These points' messages are wanted. */
-static void want(struct way *w, size_t n, bool outliers)
+static void want(struct way *w, struct pair_source *s, const struct usk_calm *c)
 {
+	size_t n = c->n_outliers;
+	s->left_out = usk_grow(s->left_out, s->n_left_out + n + 1, sizeof *s->left_out);
+	memcpy(s->left_out + s->n_left_out, c->outlier, n * sizeof *s->left_out);
+	s->n_left_out += n;
 	w->n_unknown = n;
 	w->unknown = usk_alloc(n + 1, sizeof *w->unknown);
-	w->excess = outliers ? usk_alloc(n + 1, sizeof *w->excess) : NULL;
-}
-
-static void want_suspects(struct way *w, const struct pair_source *s)
-{
-	const struct usk_verdict *v = &w->g.verdict;
-	want(w, v->n_suspects, true);
-	for (size_t i = 0; i < v->n_suspects; i++) {
+	w->excess = usk_alloc(n + 1, sizeof *w->excess);
+	for (size_t i = 0; i < n; i++) {
 		w->unknown[i] =
-			usk_point_message(s->a, s->b, v->suspect[i].point, v->suspect[i].ceiling);
-		w->excess[i] = v->suspect[i].excess_ns;
+			usk_point_message(s->a, s->b, c->outlier[i].point, c->outlier[i].ceiling);
+		w->excess[i] = c->outlier[i].excess_ns;
 	}
 }
 
-static void want_contradiction(struct way *w, const struct pair_source *s)
-{
-	const struct usk_verdict *v = &w->g.verdict;
-	want(w, v->n_points, false);
-	for (size_t i = 0; i < v->n_points; i++) {
-		w->unknown[i] = usk_point_message(s->a, s->b, v->point[i], v->ceiling[i]);
-	}
-}
-
-/* Now they are known: outliers stay out of the next reading. */
+/* Now they are known: they stay out of the next reading. */
 static void settle_wanted(struct way *w, struct pair_source *s, struct usk_pair *pair)
 {
 	size_t n = w->n_unknown;
-	if (w->unknown && !w->excess) {
+	if (w->contradict) {
 		pair->contradiction = w->unknown;
 		pair->n_contradiction = n;
-	} else if (w->unknown) {
+		w->unknown = NULL;
+		n = 0;
+	}
+	if (n) {
 		s->exclude = usk_grow(s->exclude, s->n_exclude + n + 1, sizeof *s->exclude);
 		pair->outlier =
 			usk_grow(pair->outlier, pair->n_outliers + n + 1, sizeof *pair->outlier);
@@ -103,11 +96,20 @@ static void settle_wanted(struct way *w, struct pair_source *s, struct usk_pair 
 				(struct usk_outlier){ w->unknown[i], w->excess[i] };
 		}
 		qsort(s->exclude, s->n_exclude, sizeof *s->exclude, usk_msg_order);
-		free(w->unknown);
 	}
+	free(w->unknown);
 	free(w->excess);
 	w->unknown = NULL;
 	w->excess = NULL;
+}
+
+/* Nobody was wrong. */
+static void take_back(struct pair_source *s, struct usk_pair *pair)
+{
+	free(pair->outlier);
+	pair->outlier = NULL;
+	pair->n_outliers = 0;
+	s->n_exclude = s->n_left_out = 0;
 }
 
 static struct reading *begin_search(void *ctx, size_t pair)
@@ -162,6 +164,43 @@ static enum usk_status identify(struct gather *x, const uint32_t *pair, size_t n
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
+/* So many stretches of thinning a pair's trace has at most. */
+#define MOST_WINDOWS (INT64_C(1) << 18)
+
+/*
+ * The cone to begin with. Over a short time delays leave much of the rate open: what they leave is
+ * guessed, so that most pairs need not be read again for it. A trace of days is thinned in longer
+ * stretches, by cones that are narrower by as much: what is kept of it is bounded, and what is
+ * dropped could have said no more than rates change meanwhile.
+ */
+static struct usk_frame first_frame(const struct pair_source *s)
+{
+	const struct parties *p = s->parties;
+	const struct party *b = &p->party[s->b];
+	struct usk_frame f = s->frame;
+	int64_t kappa = usk_model_kappa(&p->model), limit = usk_limit_e12(p->opt);
+	usk_i128 span = b->stamped ? (usk_i128)b->last_ns - b->first_ns : 0;
+	usk_i128 open = span > 0 ? (usk_i128)s->coarse.spread_ns * 2000000000000 / span : 0;
+	open = open < limit ? open : limit;
+	f.window_ns = USK_SECOND;
+	while (f.window_ns < span / MOST_WINDOWS) {
+		f.window_ns *= 2;
+		kappa /= 2;
+	}
+	f.kappa_e12 = open > kappa ? (int64_t)open : kappa;
+	return f;
+}
+
+/*
+ * The cone that drops no message that may show a step: of two messages that no clock within the
+ * skew limit explains neither is dropped for one further away that says the same of a calm clock.
+ */
+static int64_t widest_kappa(const struct pair_source *s)
+{
+	int64_t rate = s->frame.rate_e12;
+	return usk_limit_e12(s->parties->opt) + (rate < 0 ? -rate : rate);
+}
+
 static struct reading *begin_round(void *ctx, size_t pair)
 {
 	struct gather *x = ctx;
@@ -169,10 +208,11 @@ static struct reading *begin_round(void *ctx, size_t pair)
 	struct gathered *g = &w->g;
 	struct reading *r = &w->r;
 	*r = usk_reading_of(&x->p->pair[pair], x->err);
-	g->frame = x->p->pair[pair].frame;
-	g->frame.kappa_e12 = w->kappa_e12;
+	g->frame = first_frame(&x->p->pair[pair]);
+	if (w->sharp) {
+		g->frame.kappa_e12 = widest_kappa(&x->p->pair[pair]);
+	}
 	r->corridor = g->corridor = usk_corridor_new(&g->frame);
-	usk_corridor_apart(g->corridor, w->apart, w->n_apart);
 	if (r->judge.least[0] || r->judge.least[1]) {
 		r->plain = g->plain_corridor = usk_corridor_new(&g->frame);
 	}
@@ -202,54 +242,124 @@ static enum usk_status offsets_in_range(const struct pair_source *s, struct usk_
 	return USK_OK;
 }
 
-/* Are there times that have to be kept apart and were not? Then they are from now on. */
-static bool keep_apart(struct way *w, struct usk_verdict *v)
+/* Two points that no clock within the skew limit explains, by as much as any two; false: there are
+ * none. */
+static bool worst_two(const struct usk_part *p, int64_t skew_e12, struct usk_point point[2])
 {
-	bool new = false;
-	for (size_t i = 0, k = 0; i < v->n_apart && !new; i++) {
-		while (k < w->n_apart && w->apart[k].to < v->apart[i].to) {
-			k++;
+	usk_i128 most = 0;
+	for (size_t i = 0, j = 0; i < p->n[0]; i++) {
+		const struct usk_xy *f = &p->point[0][i];
+		while (j < p->n[1] && p->point[1][j].x < f->x) {
+			j++;
 		}
-		new = k == w->n_apart || w->apart[k].from > v->apart[i].from;
+		for (size_t k = j ? j - 1 : 0; k < p->n[1] && k <= j; k++) {
+			const struct usk_xy *c = &p->point[1][k];
+			usk_i128 d = (usk_i128)c->x - f->x;
+			usk_i128 over = ((usk_i128)f->y + c->y) * 1000000000000 -
+					(d < 0 ? -d : d) * skew_e12;
+			if (over > most) {
+				most = over;
+				point[0] = usk_part_recorded(p, *f, false);
+				point[1] = usk_part_recorded(p, *c, true);
+			}
+		}
 	}
-	if (new) {
-		free(w->apart);
-		w->apart = v->apart;
-		w->n_apart = v->n_apart;
-		v->apart = NULL;
-		v->n_apart = 0;
-	}
-	return new;
+	return most > 0;
 }
 
-/* Is another round needed, and what for? */
-static void decide(struct way *w, struct pair_source *s, struct usk_pair *pair)
+/* Its messages cannot all be true: the fewest that say so are wanted. */
+static void contradict(struct way *w, const struct pair_source *s, const struct gathered *g,
+		       const struct usk_part *part, const struct usk_calm *calm)
 {
-	struct usk_verdict *v = &w->g.verdict;
-	bool wrong = v->n_suspects && !v->too_many, narrow = v->kappa_e12 > w->kappa_e12;
-	bool apart = keep_apart(w, v);
-	w->again = !w->all_again && (wrong || narrow || apart) && w->round++ < MAX_ROUNDS;
-	if (w->again && wrong) {
-		w->n_cuts = s->n_exclude ? w->n_cuts : v->n_cuts;
-		want_suspects(w, s);
-	}
-	if (w->again) {
-		w->kappa_e12 = narrow ? v->kappa_e12 : w->kappa_e12;
-		return;
-	}
-	/* Those that had to go so that jumps go were not to blame if as many stay. */
-	bool in_vain = w->n_cuts && v->n_cuts >= w->n_cuts && s->n_exclude;
-	if (pair->quality == USK_CONTRADICTED || w->all_again || in_vain) {
-		/* Too many to be outliers: none is left out, so all are read again. */
-		free(pair->outlier);
-		pair->outlier = NULL;
-		pair->n_outliers = 0;
-		w->again = w->all_again = s->n_exclude > 0;
-		s->n_exclude = 0;
-		if (!w->again) {
-			want_contradiction(w, s);
+	struct usk_point point[3];
+	bool ceiling[3] = { false, true, false };
+	size_t n = 0;
+	if (s->parties->model.kind == USK_LINEAR &&
+	    usk_lines_quality(g->lines) == USK_CONTRADICTED) {
+		n = usk_lines_contradiction(g->lines, point, ceiling);
+	} else if (worst_two(part, usk_limit_e12(s->parties->opt), point)) {
+		n = 2;
+	} else if (calm->n_brackets) {
+		for (; n < 2; n++) {
+			point[n] = calm->point[n];
+			ceiling[n] = calm->ceiling[n];
 		}
 	}
+	w->n_unknown = n;
+	w->contradict = true;
+	w->unknown = usk_alloc(n + 1, sizeof *w->unknown);
+	for (size_t i = 0; i < n; i++) {
+		w->unknown[i] = usk_point_message(s->a, s->b, point[i], ceiling[i]);
+	}
+}
+
+/* How many of a pair's clocks may wander against the reference; both, if that is not known yet. */
+static int may_wander(const struct pair_source *s)
+{
+	const struct parties *p = s->parties;
+	bool known = p->reference_named || p->n == 2;
+	return known && (s->a == p->reference || s->b == p->reference) ? 1 : 2;
+}
+
+/* Who is wrong by itself has to go, unless they are too many. */
+static void decide(struct way *w, struct pair_source *s, struct gathered *g, struct usk_pair *pair)
+{
+	const struct parties *p = s->parties;
+	const struct usk_graph_back a = { p->party[s->a].back, p->party[s->a].n_back };
+	const struct usk_graph_back b = { p->party[s->b].back, p->party[s->b].n_back };
+	struct usk_part part;
+	struct usk_calm calm;
+	usk_part_of(g->corridor, g->lines->q_ns, &part);
+	part.left_out = s->left_out;
+	part.n_left_out = s->n_left_out;
+	pair->quality = !part.n[0] && !part.n[1] ? USK_ABSENT
+			: part.n[0] && part.n[1] ? USK_BOUNDED
+						 : USK_ONE_SIDED;
+	size_t may_go = allowed(p->opt, pair->a_to_b + pair->b_to_a, s->n_exclude);
+	const struct usk_calm_model m = { .wander_e12 = p->model.wander_e12,
+					  .clocks = may_wander(s),
+					  .max_skew_e12 = usk_limit_e12(p->opt),
+					  .own_rates = p->model.kind == USK_SEGMENTS,
+					  .at_ends = w->all_again || w->stepped ? 0 : may_go };
+	usk_calm_of(&part, &m, &a, &b, &calm);
+	if (!w->sharp && p->model.kind != USK_LINEAR &&
+	    (calm.n_brackets || calm.n_outliers ||
+	     calm.needed_e12 > m.clocks * (int64_t)p->model.wander_e12)) {
+		w->sharp = w->again = true;
+		usk_calm_free(&calm);
+		usk_part_free(&part);
+		return;
+	}
+	if (calm.stepped_at_end && s->n_exclude) {
+		take_back(s, pair);
+		w->stepped = w->again = true;
+		usk_calm_free(&calm);
+		usk_part_free(&part);
+		return;
+	}
+	/* Nobody is to blame for what no line fits without him either. */
+	bool in_vain = p->model.kind == USK_LINEAR && calm.n_brackets;
+	w->again = (calm.n_outliers || (in_vain && s->n_exclude)) && !w->all_again &&
+		   w->round++ < MAX_ROUNDS;
+	if (w->again && !in_vain && calm.n_outliers <= may_go) {
+		want(w, s, &calm);
+	} else if (w->again) {
+		/* Too many to be outliers: none is left out, so all are read again. */
+		w->all_again = true;
+		w->again = s->n_exclude > 0;
+		take_back(s, pair);
+	}
+	g->too_many = w->all_again ? 1 : may_go + 1;
+	bool linear = p->model.kind == USK_LINEAR;
+	if (!w->again &&
+	    (calm.contradicted || calm.n_outliers >= g->too_many ||
+	     (linear && (calm.n_brackets || usk_lines_quality(g->lines) == USK_CONTRADICTED)))) {
+		pair->quality = USK_CONTRADICTED;
+		contradict(w, s, g, &part, &calm);
+	}
+	g->bounded = pair->quality == USK_BOUNDED;
+	usk_calm_free(&calm);
+	usk_part_free(&part);
 }
 
 static enum usk_status end_round(void *ctx, size_t pair, struct usk_err *err)
@@ -275,14 +385,7 @@ static enum usk_status end_round(void *ctx, size_t pair, struct usk_err *err)
 	usk_judge_free(&r->judge);
 	enum usk_status status = offsets_in_range(s, g->corridor, err);
 	if (!status) {
-		struct usk_fit fit = usk_gathered_fit(g, s);
-		size_t may_go =
-			w->all_again ? 0
-				     : allowed(x->p->opt, out->a_to_b + out->b_to_a, s->n_exclude);
-		usk_model_row(fit.model.kind)->ask(&fit, may_go, &g->verdict);
-		out->quality = g->verdict.quality;
-		out->wander = g->verdict.wander;
-		decide(w, s, out);
+		decide(w, s, g, out);
 	}
 	if (!status && !w->again) {
 		g->found.outliers = out->n_outliers;
@@ -319,21 +422,6 @@ static enum usk_status gather_together(struct gather *x, const uint32_t *pair, s
 	return status;
 }
 
-/*
- * The cone to begin with. Over a short time delays leave much of the rate open: what they leave is
- * guessed, so that most pairs need not be read again for it.
- */
-static int64_t first_kappa(const struct pair_source *s)
-{
-	const struct parties *p = s->parties;
-	const struct party *b = &p->party[s->b];
-	int64_t kappa = usk_model_kappa(&p->model), limit = usk_limit_e12(p->opt);
-	usk_i128 span = b->stamped ? (usk_i128)b->last_ns - b->first_ns : 0;
-	usk_i128 open = span > 0 ? (usk_i128)s->coarse.spread_ns * 2000000000000 / span : 0;
-	open = open < limit ? open : limit;
-	return open > kappa ? (int64_t)open : kappa;
-}
-
 enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, unsigned how,
 			   struct usk_pair *out, usk_gathered_take *take, void *ctx,
 			   struct usk_err *err)
@@ -342,7 +430,6 @@ enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, un
 	enum usk_status status = USK_OK;
 	x.way = usk_alloc(p->n_pairs + 1, sizeof *x.way);
 	for (size_t i = 0; i < n; i++) {
-		x.way[pair[i]].kappa_e12 = first_kappa(&p->pair[pair[i]]);
 		usk_pair_blank(&out[pair[i]], &p->pair[pair[i]]);
 	}
 	for (size_t i = 0, end; i < n && !status; i = end) {
@@ -363,7 +450,6 @@ enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, un
 		free(w->r.suspected);
 		free(w->unknown);
 		free(w->excess);
-		free(w->apart);
 	}
 	free(x.way);
 	return status;
@@ -376,7 +462,6 @@ void usk_gathered_free(struct gathered *g)
 	usk_lines_free(g->plain);
 	usk_corridor_free(g->corridor);
 	usk_corridor_free(g->plain_corridor);
-	usk_verdict_free(&g->verdict);
 	usk_witness_free(&g->witness);
 	memset(g, 0, sizeof *g);
 }
@@ -388,8 +473,6 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 		.model = s->parties->model,
 		.max_skew_e12 = usk_limit_e12(s->parties->opt),
 		.window_ns = s->parties->opt->window_ns,
-		.gaps = usk_find_gaps,
-		.gaps_ctx = (void *)(uintptr_t)s,
 		.back = b->back,
 		.n_back = b->n_back,
 		.other_back = a->back,
@@ -399,6 +482,8 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 		.plain = g->plain ? g->plain : g->lines,
 		.least = { usk_parties_delay(s->parties, s->a, s->b),
 			   usk_parties_delay(s->parties, s->b, s->a) },
+		.left_out = s->left_out,
+		.n_left_out = s->n_left_out,
 		.first_local_ns = b->first_ns,
 		.last_local_ns = b->last_ns,
 		.msg = g->msg,

@@ -6,7 +6,7 @@
  * Out   why something is not bounded, and what would help
  * Why   of a thousand clocks some always lack something: sentences of one kind are counted, not
  *       repeated without end
- * Not   damage of files (read/), contradictions across pairs (solve/)
+ * Not   damage of files (read/), messages that cycles of pairs contradict (graph/)
  */
 #include "flow/fitted.h"
 
@@ -29,39 +29,29 @@ static void note_rest(struct usk_clocks *c, size_t n, const char *what)
 	}
 }
 
-/* What the messages of a pair cannot all be true with. */
+/* What the messages of a pair cannot all be true with, and what to try. */
 static char *explain_contradiction(const struct usk_pair *p, const struct parties *parties)
 {
 	const char *a = parties->party[p->a].name, *b = parties->party[p->b].name;
+	bool linear = parties->model.kind == USK_LINEAR;
 	bool delays =
 		usk_parties_delay(parties, p->a, p->b) || usk_parties_delay(parties, p->b, p->a);
-	char *rates = usk_format(parties->model.kind == USK_LINEAR
-					 ? "both clocks run at one rate within %g ppm"
-					 : "their rates never differ by more than %g ppm",
+	char *rates = usk_format(linear ? "both clocks run at one rate within %g ppm"
+					: "their rates never differ by more than %g ppm",
 				 (double)usk_limit_e12(parties->opt) * 1e-6);
 	char *text =
 		delays ? usk_format("%zu messages between %s and %s cannot all be true if %s and "
 				    "none is faster than --min-delay %s says: that is too long, or "
-				    "a clock was stepped or slewed",
-				    p->n_contradiction, a, b, rates, parties->opt->min_delay)
+				    "a clock was stepped or slewed (try a smaller --min-delay%s)",
+				    p->n_contradiction, a, b, rates, parties->opt->min_delay,
+				    linear ? ", or --model wander" : "")
 		       : usk_format("%zu messages between %s and %s cannot all be true if %s: a "
-				    "clock was stepped or slewed (try a part of the trace with "
+				    "clock was stepped or slewed (try %sa part of the trace with "
 				    "--from and --to, or a larger --max-skew-ppm)",
-				    p->n_contradiction, a, b, rates);
+				    p->n_contradiction, a, b, rates,
+				    linear ? "--model wander, " : "");
 	free(rates);
 	return text;
-}
-
-/* A model went on with more wander than was assumed. */
-static char *explain_wander(const struct usk_pair *p, const struct parties *parties)
-{
-	const struct usk_wander *w = &p->wander;
-	return usk_format("%s and %s need a wander of %.3g ppm, more than the %g ppm assumed: a "
-			  "clock was disciplined (NTP, PTP), or warmed or cooled; their band "
-			  "allows twice that, %.3g ppm",
-			  parties->party[p->a].name, parties->party[p->b].name,
-			  (double)w->needed_e12 * 1e-6, (double)w->assumed_e12 * 1e-6,
-			  (double)w->used_e12 * 1e-6);
 }
 
 char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
@@ -86,21 +76,19 @@ char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
 	case USK_BOUNDED:
 		break;
 	}
-	return p->wander.used_e12 > p->wander.assumed_e12 ? explain_wander(p, parties) : NULL;
+	return NULL;
 }
 
 /* One pair, which the user gave or which contradicts itself. */
 static void explain_pairs(struct usk_clocks *c, const struct parties *p,
 			  const struct fitted *fitted)
 {
-	size_t contradicted = 0, failed = 0, wander = 0;
+	size_t contradicted = 0, failed = 0;
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_pair *pair = &c->pair[i];
 		bool wrong = pair->quality == USK_CONTRADICTED;
-		bool more = !wrong && pair->wander.used_e12 > pair->wander.assumed_e12;
-		if (wrong  ? contradicted++ < MOST_NOTES
-		    : more ? wander++ < MOST_NOTES
-			   : p->n == 2 && !p->n_anchors) {
+		/* What messages lack an anchor may say. */
+		if (wrong ? contradicted++ < MOST_NOTES : p->n == 2 && !p->n_anchors) {
 			char *why = usk_pair_explain(pair, p, &c->counts);
 			if (why) {
 				note(c, why);
@@ -108,7 +96,6 @@ static void explain_pairs(struct usk_clocks *c, const struct parties *p,
 		}
 	}
 	note_rest(c, contradicted, "pairs that contradict themselves");
-	note_rest(c, wander, "pairs that need more wander");
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		if (fitted[i].failed && failed++ < MOST_NOTES) {
 			note(c, usk_format("%s and %s: %s; middle stands in for it",
@@ -117,6 +104,47 @@ static void explain_pairs(struct usk_clocks *c, const struct parties *p,
 		}
 	}
 	note_rest(c, failed, "pairs");
+}
+
+/* In ppm, three digits, and never more than it is. */
+static double found_ppm(int64_t e12)
+{
+	int64_t step = 1;
+	while (e12 / step >= 1000) {
+		step *= 10;
+	}
+	return (double)(e12 / step * step) * 1e-6;
+}
+
+/* More wander by less than this, 1 ns a second, is what rounding of stamps needs: no news. */
+#define WANDERS_E12 INT64_C(1000)
+
+/* A clock's band allows for more wander than was assumed. */
+static char *explain_wander(const struct usk_clocks *c, const struct usk_clock *k)
+{
+	const struct usk_wander *w = &k->wander;
+	char *where = k->n_stretches ? usk_format(" outside of %zu disturbed stretch%s",
+						  k->n_stretches, k->n_stretches == 1 ? "" : "es")
+				     : usk_strdup("");
+	char *text = usk_format("the rate of %s against %s is taken to be constant within %g ppm "
+				"(%g assumed, %g needed)%s: one of the two was disciplined (NTP, "
+				"PTP), or warmed or cooled",
+				k->name, c->clock[k->reference].name, found_ppm(w->used_e12),
+				(double)w->assumed_e12 * 1e-6, found_ppm(w->needed_e12), where);
+	free(where);
+	return text;
+}
+
+static void explain_clocks(struct usk_clocks *c)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		const struct usk_clock *k = &c->clock[i];
+		if (k->wander.used_e12 >= k->wander.assumed_e12 + WANDERS_E12 && n++ < MOST_NOTES) {
+			note(c, explain_wander(c, k));
+		}
+	}
+	note_rest(c, n, "clocks that wander more than was assumed");
 }
 
 /* "c, d, e and 7 more". */
@@ -217,14 +245,16 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 		}
 		if (y->n_parts > 1 && y->survey.epochs.n) {
 			note(c,
-			     usk_format("%s was put back while its %zu traces were recorded: which "
-					"of their records lie beside each other is not to be "
-					"seen in stamps that repeat; one file in the order of "
-					"recording would tell",
-					y->name, y->n_parts));
+			     usk_format(
+				     "%s was set back while its %zu traces were recorded: which "
+				     "of their records lie beside each other cannot be told from "
+				     "stamps that repeat; one file in the order of recording "
+				     "would tell",
+				     y->name, y->n_parts));
 		}
 	}
 	explain_pairs(c, p, fitted);
+	explain_clocks(c);
 	if (p->n > 2) {
 		explain_islands(c, p);
 		explain_one_sided(c);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pair.c - one pair of clocks from its messages to its own answer
+ * pair.c - what is kept of one pair of clocks
  *
  * In    what the messages of two clocks allow
- * Out   b's clock against a's by this pair alone, the pair's figures, what can be drawn of it
+ * Out   its points, a method's line, the pair's figures, what can be drawn of it
  * Why   this is all that is kept of a pair: the points that may bound something, not messages
- * Not   reading, wrong messages (gather.c), more than two clocks (solve/)
+ * Not   reading, wrong messages (gather.c), bounds and estimates (graph/)
  */
 #include "flow/fitted.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Points of a side that are kept for drawing: of a pair, and of all pairs together. */
 enum { DRAWN_POINTS = 4000, ALL_DRAWN_POINTS = 200000, LEAST_DRAWN_POINTS = 16 };
@@ -68,7 +67,7 @@ static void draw(struct usk_corridor *c, const struct usk_frame *f, size_t most,
 		thin_out(p[1], n[1], f, first, pair->bucket_ns, most, true, &pair->n_ceiling);
 }
 
-/* ---- the pair's own answer --------------------------------------------------------------------
+/* ---- what is kept ------------------------------------------------------------------------------
  */
 
 static size_t drawn_points(const struct parties *p)
@@ -77,57 +76,72 @@ static size_t drawn_points(const struct parties *p)
 	return n > DRAWN_POINTS ? DRAWN_POINTS : n < LEAST_DRAWN_POINTS ? LEAST_DRAWN_POINTS : n;
 }
 
-/* Where a method has no answer for one of many pairs, the others still have theirs. */
-static enum usk_status fit_one(const struct pair_source *s, const struct gathered *g,
-			       struct fitted *out, struct usk_err *err)
+/* A method that has no answer for one of many pairs has them for the others. */
+static enum usk_status draw_line(const struct pair_source *s, const struct gathered *g,
+				 struct fitted *out, struct usk_err *err)
 {
 	const struct parties *p = s->parties;
 	const struct usk_estimator *middle = usk_estimator_find("middle");
 	const struct usk_estimator *method =
 		p->opt->method ? usk_estimator_find(p->opt->method) : middle;
 	struct usk_fit fit = usk_gathered_fit(g, s);
-	const struct usk_model_row *row = usk_model_row(fit.model.kind);
-	struct usk_err why;
-	enum usk_status status = row->fit(&fit, &g->verdict, method, &out->clock, &why);
-	if (status == USK_EINPUT && method != middle && p->n > 2) {
+	struct usk_err why = { 0 };
+	/* But for straight lines the middle is that of the graph. */
+	if ((method == middle && p->model.kind != USK_LINEAR) ||
+	    !usk_corridor_count(g->corridor, false) || !usk_corridor_count(g->corridor, true)) {
+		return USK_OK;
+	}
+	enum usk_status status = method->estimate(&fit, &out->line, &out->n_line, &why);
+	if (status == USK_EINPUT && method == middle) {
+		return USK_OK;
+	}
+	if (status == USK_EINPUT && p->n > 2) {
 		out->failed = usk_strdup(why.msg);
-		free(out->clock.knot);
-		free(out->clock.jump);
-		out->clock = (struct usk_clock){ .quality = USK_ABSENT };
-		status = row->fit(&fit, &g->verdict, middle, &out->clock, &why);
+		status = USK_OK;
 	}
 	return status ? usk_fail(err, status, why.at, "%s", why.msg) : USK_OK;
 }
 
-bool usk_flow_by_graph(const struct parties *p)
+/* The least that a ceiling is over a floor next to it: half of it is the half width there. */
+static void measure(const struct usk_part *p, struct usk_pair *pair)
 {
-	return p->n_anchors || (p->opt->solve && !strcmp(p->opt->solve, "graph"));
+	usk_i128 best = 0;
+	bool any = false;
+	for (size_t i = 0, k = 0; i < p->n[0] && k < p->n[1];) {
+		struct usk_xy f = p->point[0][i], c = p->point[1][k];
+		usk_i128 width = -((usk_i128)f.y + c.y);
+		if (width >= 0 && (!any || width < best)) {
+			best = width;
+			any = true;
+			pair->half_width_ns = usk_saturate((width + 1) / 2);
+			pair->half_width_at_ns = p->frame.local_ns + (f.x < c.x ? c.x : f.x);
+		}
+		i += f.x <= c.x;
+		k += c.x < f.x;
+	}
 }
 
 enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, struct usk_pair *pair,
 			     struct fitted *out, struct usk_err *err)
 {
 	const struct parties *p = s->parties;
-	int64_t q = p->party[s->b].resolution_ns;
 	size_t n;
-	out->clock.quality = USK_ABSENT;
-	out->clock.resolution_ns = q ? q : 1;
 	out->found = g->found;
+	out->too_many = g->too_many;
 	out->witness = g->witness;
-	enum usk_status status = usk_flow_by_graph(p) ? USK_OK : fit_one(s, g, out, err);
+	g->witness = (struct usk_witness){ 0 };
+	enum usk_status status = draw_line(s, g, out, err);
 	if (!status) {
-		struct usk_widths w = usk_band_widths(&out->clock);
-		bool bounded = pair->quality == USK_BOUNDED && w.best_ns != USK_NONE;
-		pair->half_width_ns = bounded ? w.best_ns : USK_NONE;
-		pair->half_width_at_ns = bounded ? w.best_at_ns : USK_NONE;
 		usk_corridor_hull(g->corridor, false, &n);
 		pair->hull_floor = n;
 		usk_corridor_hull(g->corridor, true, &n);
 		pair->hull_ceiling = n;
 		draw(g->corridor, &g->frame, drawn_points(p), pair);
 		usk_part_of(g->corridor, g->lines->q_ns, &out->part);
+		out->part.left_out = s->left_out;
+		out->part.n_left_out = s->n_left_out;
+		measure(&out->part, pair);
 	}
-	g->witness = (struct usk_witness){ 0 };
 	return status;
 }
 
@@ -135,8 +149,7 @@ void usk_fitted_free(struct fitted *f)
 {
 	usk_part_free(&f->part);
 	usk_witness_free(&f->witness);
-	free(f->clock.knot);
-	free(f->clock.jump);
+	free(f->line);
 	free(f->failed);
 	*f = (struct fitted){ 0 };
 }

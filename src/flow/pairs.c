@@ -286,7 +286,7 @@ enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample
 	}
 	rehash(p, p->n_slots ? p->n_slots : 64);
 	if (p->n == 2) {
-		/* What runs on says more than what was put back. */
+		/* What runs on says more than what was set back. */
 		p->reference =
 			!p->reference_named && put_back(p, 0) && !put_back(p, 1) ? 1 : p->reference;
 		/* These two are asked for, whatever they share. */
@@ -340,6 +340,7 @@ void usk_pairs_free(struct parties *p)
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		usk_coarse_free(&p->pair[i].coarse);
 		free(p->pair[i].exclude);
+		free(p->pair[i].left_out);
 	}
 	free(p->pair);
 	free(p->slot);

@@ -263,6 +263,23 @@ static bool within(int64_t ns)
 	return ns >= -USK_TIME_MAX && ns <= USK_TIME_MAX;
 }
 
+/* A stamp as recorded to unwrapped time; false: it is in two epochs. */
+static bool unwrap(const struct parties *p, uint32_t clock, int64_t *ns)
+{
+	const struct usk_epochs *e = &p->party[clock].survey.epochs;
+	int64_t shift = 0;
+	size_t found = 0;
+	for (size_t i = 0; i <= e->n; i++) {
+		if ((!i || *ns >= e->epoch[i - 1].after_ns) &&
+		    (i == e->n || *ns <= e->epoch[i].before_ns)) {
+			shift = i ? e->epoch[i - 1].shift_ns : 0;
+			found++;
+		}
+	}
+	*ns = usk_saturate((usk_i128)*ns + shift);
+	return found == 1;
+}
+
 static enum usk_status anchors(struct parties *p, struct usk_err *err)
 {
 	const struct usk_sync_options *o = p->opt;
@@ -293,8 +310,15 @@ static enum usk_status anchors(struct parties *p, struct usk_err *err)
 			return usk_fail(err, USK_ERANGE, 0,
 					"--anchor %s@...=%s@...: is over 146 years", x->a, x->b);
 		}
-		p->anchor[p->n_anchors++] =
-			(struct usk_graph_anchor){ a, b, x->a_ns, x->b_ns, x->within_ns };
+		struct usk_graph_anchor *y = &p->anchor[p->n_anchors++];
+		*y = (struct usk_graph_anchor){ a, b, x->a_ns, x->b_ns, x->within_ns };
+		if (!unwrap(p, a, &y->a_ns) || !unwrap(p, b, &y->b_ns)) {
+			return usk_fail(err, USK_EUSAGE, 0,
+					"--anchor %s@...=%s@...: one of them was set back and "
+					"showed that time twice; state a moment that it showed "
+					"once",
+					x->a, x->b);
+		}
 	}
 	return USK_OK;
 }
@@ -528,7 +552,6 @@ char *usk_parties_delay_note(const struct parties *p)
 
 void usk_parties_free(struct parties *p)
 {
-	usk_row_stamps_free(p->row_stamps);
 	usk_delays_free(&p->delays);
 	free(p->anchor);
 	usk_pairs_free(p);

@@ -79,7 +79,7 @@ static void recognise(struct reading *r, const struct usk_msg *m)
 	}
 }
 
-/* A clock of the pair was put back: its stamps as they were recorded, and which epochs have any. */
+/* A clock of the pair was set back: its stamps as they were recorded, and which epochs have any. */
 static void as_recorded(struct reading *r, struct usk_msg *msg, size_t n)
 {
 	struct party *party = r->source->parties->party;
@@ -406,28 +406,6 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 	free(wanted);
 	free(t.of);
 	return status;
-}
-
-static struct reading *itself(void *ctx, size_t pair)
-{
-	(void)pair;
-	return ctx;
-}
-
-static enum usk_status nothing(void *ctx, size_t pair, struct usk_err *err)
-{
-	(void)ctx;
-	(void)pair;
-	(void)err;
-	return USK_OK;
-}
-
-enum usk_status usk_reading_once(struct reading *r)
-{
-	struct parties *p = r->source->parties;
-	const struct reading_plan plan = { r, itself, nothing, false };
-	uint32_t pair = (uint32_t)(r->source - p->pair);
-	return usk_readings(p, &pair, 1, &plan, r->err);
 }
 
 /* ---- one pair ----------------------------------------------------------------------------------

@@ -5,7 +5,8 @@
 #ifndef USK_FLOW_READING_H
 #define USK_FLOW_READING_H
 
-#include "fit/model.h"
+#include "fit/fit.h"
+#include "graph/graph.h"
 #include "flow/flow.h"
 #include "judge/witness.h"
 
@@ -61,8 +62,6 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 			     const struct reading_plan *plan, struct usk_err *err);
 /** Bytes that this takes. */
 uint64_t usk_readings_size(const struct parties *p, const uint32_t *pair, size_t n);
-/** One pair alone. */
-enum usk_status usk_reading_once(struct reading *r);
 
 /** A pair of which nothing is known. */
 void usk_pair_blank(struct usk_pair *pair, const struct pair_source *s);
@@ -79,7 +78,8 @@ struct gathered {
 	struct usk_lines *plain;
 	struct usk_msg *msg; /* if they are to be kept; sorted as usk_fit asks for it */
 	size_t n_msgs;
-	struct usk_verdict verdict;
+	bool bounded;	 /* both directions, and not contradicted */
+	size_t too_many; /* so many more that contradict it may not be left out */
 	struct usk_witness witness;
 	struct usk_counts found;
 };
@@ -104,8 +104,6 @@ enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, un
 			   struct usk_pair *out, usk_gathered_take *take, void *ctx,
 			   struct usk_err *err);
 void usk_gathered_free(struct gathered *g);
-/** usk_fit.gaps; ctx: the pair's source. */
-void usk_find_gaps(void *ctx, struct usk_gap_query *query, size_t n);
 /** As estimators get it; borrowed. */
 struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_source *s);
 

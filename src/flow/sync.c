@@ -127,9 +127,7 @@ static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 		return usk_fail(err, USK_EUSAGE, 0, "there is no method \"%s\"; \"middle\" is one",
 				o->method);
 	}
-	/* "graph" is not offered yet: src/graph/graph.h says what it will be. */
-	if (o->solve && strcmp(o->solve, "joint") != 0 && strcmp(o->solve, "tree") != 0 &&
-	    strcmp(o->solve, "graph") != 0) {
+	if (o->solve && strcmp(o->solve, "joint") != 0 && strcmp(o->solve, "tree") != 0) {
 		return usk_fail(err, USK_EUSAGE, 0,
 				"there is no way \"%s\" to solve; \"joint\" and \"tree\" are two",
 				o->solve);
@@ -249,47 +247,8 @@ static void solving(void *ctx, double done, const char *what)
 	usk_parties_progress(p, (uint64_t)(done * (double)solve_work(p)));
 }
 
-static enum usk_status solve(struct sync *x, struct usk_tie *tie)
-{
-	struct parties *p = x->p;
-	struct usk_span *span = usk_alloc(p->n, sizeof *span);
-	const struct usk_solve_options options = {
-		.model = p->model,
-		.max_skew_e12 = usk_limit_e12(p->opt),
-		/* Of two that are as good the first is the reference. */
-		.reference = p->reference_named || p->n == 2 || !p->n_pairs ? p->reference
-									    : USK_NO_CLOCK,
-		.tree = p->opt->solve && !strcmp(p->opt->solve, "tree"),
-		.method = p->opt->method ? usk_estimator_find(p->opt->method) : NULL,
-		.span = span,
-		.progress = p->opt->progress ? solving : NULL,
-		.progress_ctx = p,
-	};
-	for (size_t i = 0; i < p->n; i++) {
-		span[i] = (struct usk_span){ p->party[i].first_ns, p->party[i].last_ns };
-	}
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		const struct usk_pair *pair = &x->c->pair[i];
-		tie[i] = (struct usk_tie){
-			.a = pair->a,
-			.b = pair->b,
-			.part = &x->fitted[i].part,
-			.fitted = &x->fitted[i].clock,
-			.wander_e12 = pair->wander.used_e12,
-			.messages = { pair->a_to_b, pair->b_to_a },
-			.pair = (uint32_t)i,
-		};
-	}
-	p->doing = "solving";
-	enum usk_status status = usk_solve(x->c, tie, p->n_pairs, &options, x->err);
-	p->work_done += solve_work(p);
-	usk_parties_progress(p, 0);
-	free(span);
-	return status;
-}
-
-/* The same by one graph of all that ties clocks. */
-static enum usk_status solve_graph(struct sync *x, struct usk_tie *tie)
+/* All that ties clocks, and solved by it; judged, too. */
+static enum usk_status solve(struct sync *x)
 {
 	struct parties *p = x->p;
 	struct usk_graph_span *span = usk_alloc(p->n, sizeof *span);
@@ -298,14 +257,18 @@ static enum usk_status solve_graph(struct sync *x, struct usk_tie *tie)
 	struct usk_graph_problem problem = {
 		.model = p->model,
 		.max_skew_e12 = usk_limit_e12(p->opt),
+		/* Of two that are as good the first is the reference. */
 		.reference = p->reference_named || p->n == 2 || !p->n_pairs ? p->reference
 									    : USK_NO_CLOCK,
+		.tree = p->opt->solve && !strcmp(p->opt->solve, "tree"),
 		.pair = pair,
 		.n_pairs = p->n_pairs,
 		.anchor = p->anchor,
 		.n_anchors = p->n_anchors,
 		.span = span,
 		.back = back,
+		.progress = p->opt->progress ? solving : NULL,
+		.progress_ctx = p,
 	};
 	for (size_t i = 0; i < p->n; i++) {
 		span[i] = (struct usk_graph_span){ p->party[i].first_ns, p->party[i].last_ns };
@@ -313,18 +276,18 @@ static enum usk_status solve_graph(struct sync *x, struct usk_tie *tie)
 	}
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		const struct usk_pair *k = &x->c->pair[i];
-		pair[i] = (struct usk_graph_pair){ .a = k->a,
-						   .b = k->b,
-						   .part = &x->fitted[i].part,
-						   .messages = { k->a_to_b, k->b_to_a } };
-		/* What was dropped is in order as far as its messages say. */
-		tie[i] = (struct usk_tie){
-			.a = k->a, .b = k->b, .part = &x->fitted[i].part, .kappa_e12 = 1
+		pair[i] = (struct usk_graph_pair){
+			.a = k->a,
+			.b = k->b,
+			.part = &x->fitted[i].part,
+			.messages = { k->a_to_b, k->b_to_a },
+			.line = x->fitted[i].line,
+			.n_line = x->fitted[i].n_line,
+			.too_many = x->fitted[i].too_many,
 		};
 	}
 	p->doing = "solving";
-	usk_graph_solve(x->c, &problem);
-	enum usk_status status = usk_judge_corrected(p, x->fitted, tie, &problem, x->c, x->err);
+	enum usk_status status = usk_judge_corrected(p, x->fitted, &problem, x->c, x->err);
 	free(span);
 	free(back);
 	free(pair);
@@ -355,17 +318,10 @@ static void measure_widths(struct usk_clocks *c)
 
 static enum usk_status sync(struct sync *x, const uint32_t *all)
 {
-	struct usk_tie *tie = usk_alloc(x->p->n_pairs + 1, sizeof *tie);
 	x->fitted = usk_alloc(x->p->n_pairs + 1, sizeof *x->fitted);
 	x->p->work_all += solve_work(x->p);
 	enum usk_status status = gather(x, all);
-	if (!status && usk_flow_by_graph(x->p)) {
-		status = solve_graph(x, tie);
-	} else if (!status) {
-		status = solve(x, tie);
-		status = status ? status
-				: usk_judge_corrected(x->p, x->fitted, tie, NULL, x->c, x->err);
-	}
+	status = status ? status : solve(x);
 	if (!status) {
 		usk_flow_explain(x->c, x->p, x->fitted);
 		measure_widths(x->c);
@@ -375,7 +331,6 @@ static enum usk_status sync(struct sync *x, const uint32_t *all)
 		usk_fitted_free(&x->fitted[i]);
 	}
 	free(x->fitted);
-	free(tie);
 	return status;
 }
 

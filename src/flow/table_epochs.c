@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table_epochs.c - clocks that tables name and that were put back: the order of rows may tell
+ * table_epochs.c - clocks that tables name and that were set back: the order of rows may tell
  *
  * In    the stamps of every clock, row by row
  * Out   their epochs; a time that runs on
  * Why   many tables are written while things happen, and their rows follow one another as a
  *       capture's records do
- * Not   captures (match/epochs.c), by how much a clock was put back in truth: the messages told
+ * Not   captures (match/epochs.c), by how much a clock was set back in truth: the messages told
  *
  * A row holds two moments, and is written at one of them. So rows are in order of sending, of
  * receipt, or in none: the column in which clocks fall least often is the one they were written by,
- * and the other one shows delays as well. In that column a clock was put back where it falls by S
+ * and the other one shows delays as well. In that column a clock was set back where it falls by S
  * and stays there: four of its stamps or more follow, none by a leap of 3/4 S, before it shows the
  * time again from where it fell. That goes for any S from 1 ms on if no clock falls otherwise;
  * where some do, by D at most, for S from 8 D on.
  *
  * Where all rows of one pair follow those of another, both clocks of a row begin anew, or one of
- * them for the first time: then nobody was put back, and no order says anything. So whenever a
- * clock is put back the other one of the row has to go on.
+ * them for the first time: then nobody was set back, and no order says anything. So whenever a
+ * clock is set back the other one of the row has to go on.
  *
  * The other column follows: what was received was received after the moment of its row, and what
  * was sent was sent before. So stamps of receipt that fall with those of sending count as well, and
@@ -93,7 +93,7 @@ static bool stays(const struct fall *f)
 	return f->n >= LEAST_STAMPS && f->widest <= (f->from - f->to) / 4 * 3;
 }
 
-/* It was put back, or it was not. */
+/* It was set back, or it was not. */
 static void end_fall(struct column *c)
 {
 	const struct fall *f = &c->fall;
@@ -178,7 +178,7 @@ static void note_other(struct column *c, int64_t t)
 void usk_row_note(struct parties *p, const struct usk_msg *m)
 {
 	struct party *from = &p->party[m->from], *to = &p->party[m->to];
-	/* A clock that was put back keeps no line, whatever the order. */
+	/* A clock that was set back keeps no line, whatever the order. */
 	if (m->from == m->to || p->model.kind == USK_LINEAR) {
 		return;
 	}
@@ -285,8 +285,9 @@ static size_t epoch_of_own(const struct usk_epochs *e, struct row_place *at, int
 }
 
 /* A stamp of receipt, where rows were written by sending: after its row's moment. So what is
- * earlier, shortly before the clock was put back, came when it had been. */
-static size_t epoch_of_receipt(const struct party *y, const struct row_place *at, int64_t t)
+ * earlier, by more than rows are out of order, came when the clock had been set back. */
+static size_t epoch_of_receipt(const struct party *y, const struct row_place *at, int64_t t,
+			       int64_t disorder_ns)
 {
 	if (at->epoch == y->survey.epochs.n || !at->record) {
 		return at->epoch;
@@ -299,12 +300,12 @@ static size_t epoch_of_receipt(const struct party *y, const struct row_place *at
 		usk_i128 few = gap ? 2 * (usk_i128)gap : size; /* a single stamp tells none */
 		return at->epoch + ((usk_i128)t - g->before_ns > few);
 	}
-	return at->epoch + ((usk_i128)g->before_ns - at->last < size &&
-			    (usk_i128)g->after_ns - t < size / LIKE);
+	return at->epoch +
+	       ((usk_i128)g->before_ns - at->last < size && (usk_i128)at->last - t > disorder_ns);
 }
 
 /* A stamp of sending, where rows were written by receipt: just before its row's moment, or before
- * the clock was put back? */
+ * the clock was set back? */
 static size_t epoch_of_sending(const struct party *y, const struct row_place *at, int64_t t)
 {
 	if (!at->epoch || t <= at->last) {
@@ -329,7 +330,7 @@ static void place_row(const struct parties *p, struct row_place *place, const st
 		struct row_place *at = &place[clock[k]];
 		epoch[k] = y->trace != SIZE_MAX || !y->survey.epochs.n ? 0
 			   : k == p->rows_by ? epoch_of_own(&y->survey.epochs, at, stamp[k])
-			   : k == RECEIVED   ? epoch_of_receipt(y, at, stamp[k])
+			   : k == RECEIVED   ? epoch_of_receipt(y, at, stamp[k], p->disorder_ns)
 					     : epoch_of_sending(y, at, stamp[k]);
 	}
 }
@@ -452,6 +453,7 @@ enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 	enum usk_status status = USK_OK;
 	bool any = false;
 	p->rows_by = written_by(o);
+	p->disorder_ns = o[p->rows_by].disorder;
 	for (size_t i = 0; i < p->n; i++) {
 		struct party *y = &p->party[i];
 		struct usk_epochs *e = y->watch ? &y->watch->column[p->rows_by].found : NULL;

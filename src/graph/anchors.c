@@ -16,12 +16,20 @@ void usk_source_anchors(const struct usk_work *w, struct usk_constraints *out)
 			mine = mine || w->clock[k] == a->a;
 		}
 		if (mine) {
-			usk_constraint_add(out, a->b,
-					   usk_saturate((usk_i128)a->b_ns - a->within_ns), a->a,
-					   a->a_ns, USK_STATED);
-			usk_constraint_add(out, a->a, a->a_ns, a->b,
-					   usk_saturate((usk_i128)a->b_ns + a->within_ns),
-					   USK_STATED);
+			struct usk_constraint r = { .from = a->b,
+						    .to = a->a,
+						    .from_ns = usk_saturate((usk_i128)a->b_ns -
+									    a->within_ns),
+						    .to_ns = a->a_ns,
+						    .pair = USK_STATED };
+			usk_constraint_add(out, r);
+			r = (struct usk_constraint){ .from = a->a,
+						     .to = a->b,
+						     .from_ns = a->a_ns,
+						     .to_ns = usk_saturate((usk_i128)a->b_ns +
+									   a->within_ns),
+						     .pair = USK_STATED };
+			usk_constraint_add(out, r);
 		}
 	}
 }

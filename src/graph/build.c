@@ -21,11 +21,10 @@ static const struct usk_source sources[] = {
 	{ "anchors", usk_source_anchors },
 };
 
-void usk_constraint_add(struct usk_constraints *c, uint32_t from, int64_t from_ns, uint32_t to,
-			int64_t to_ns, uint32_t pair)
+void usk_constraint_add(struct usk_constraints *c, struct usk_constraint row)
 {
 	c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
-	c->row[c->n++] = (struct usk_constraint){ from, to, from_ns, to_ns, pair };
+	c->row[c->n++] = row;
 }
 
 /* ---- events ------------------------------------------------------------------------------------
@@ -63,7 +62,46 @@ static uint32_t ticks_each(const struct usk_work *w, size_t edges)
 {
 	size_t most = MOST_TICKS / w->n_clocks;
 	most = most < TICKS ? most : TICKS;
-	return edges / w->n_clocks > 16 * TICKS || most < 8 ? 1 : (uint32_t)most;
+	bool many = edges / w->n_clocks > 16 * TICKS || usk_messages_share(w) < USK_ALL;
+	return many || most < 8 || w->hulls ? 1 : (uint32_t)most;
+}
+
+/* Where lines that estimators drew bend, by both clocks: between events the estimate would not. */
+struct bends {
+	uint32_t *clock;
+	int64_t *x;
+	size_t n;
+};
+
+static struct bends bends_of(const struct usk_work *w)
+{
+	struct bends b = { .n = 0 };
+	size_t all = 0, step;
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		const struct usk_graph_pair *p = &w->p->pair[i];
+		all += w->tied[i] && p->n_line > 2 ? p->n_line : 0;
+	}
+	step = all / MOST_TICKS + 1;
+	b.clock = usk_grow(NULL, 2 * all + 1, sizeof *b.clock);
+	b.x = usk_grow(NULL, 2 * all + 1, sizeof *b.x);
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		const struct usk_graph_pair *p = &w->p->pair[i];
+		for (size_t k = 1; w->tied[i] && k + 1 < p->n_line; k += step) {
+			const struct usk_knot *bend = &p->line[k];
+			int64_t at[] = { bend->local_ns,
+					 usk_saturate((usk_i128)bend->local_ns + bend->offset_ns) };
+			uint32_t of[] = { p->b, p->a };
+			for (int side = 0; side < 2; side++) {
+				const struct usk_graph_span *s = &w->p->span[of[side]];
+				if (of[side] != w->reference && s->first_ns < at[side] &&
+				    at[side] < s->last_ns) {
+					b.clock[b.n] = of[side];
+					b.x[b.n++] = at[side];
+				}
+			}
+		}
+	}
+	return b;
 }
 
 static void place_events(struct usk_work *w, const struct usk_constraints *c)
@@ -75,9 +113,13 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 		at[c->row[i].from]++;
 		at[c->row[i].to]++;
 	}
+	struct bends bends = bends_of(w);
+	for (size_t i = 0; i < bends.n; i++) {
+		at[bends.clock[i]]++;
+	}
 	uint32_t ticks = ticks_each(w, c->n);
 	for (size_t i = 0; i < w->n_clocks; i++) {
-		at[w->clock[i]] += ticks + 1;
+		at[w->clock[i]] += ticks + 1 + 2 * (uint32_t)w->p->back[w->clock[i]].n;
 	}
 	for (size_t i = 0; i < all; i++) {
 		w->first[i + 1] = w->first[i] + at[i];
@@ -90,6 +132,11 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 		end[at[r->from]++] = (struct end){ r->from_ns, (uint32_t)i, true };
 		end[at[r->to]++] = (struct end){ r->to_ns, (uint32_t)i, false };
 	}
+	for (size_t i = 0; i < bends.n; i++) {
+		end[at[bends.clock[i]]++] = (struct end){ bends.x[i], NO_EDGE, false };
+	}
+	free(bends.clock);
+	free(bends.x);
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		uint32_t k = w->clock[i];
 		const struct usk_graph_span *span = &w->p->span[k];
@@ -98,6 +145,12 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 			int64_t x = (int64_t)(span->first_ns + run * n / ticks);
 			end[at[k]++] = (struct end){ x, NO_EDGE, false };
 		}
+		/* Records say where a clock was set back: beside that its rate is known. */
+		for (size_t n = 0; n < w->p->back[k].n; n++) {
+			const struct usk_gap *gap = &w->p->back[k].gap[n];
+			end[at[k]++] = (struct end){ gap->before_ns, NO_EDGE, false };
+			end[at[k]++] = (struct end){ gap->after_ns, NO_EDGE, false };
+		}
 		qsort(end + w->first[k], w->first[k + 1] - w->first[k], sizeof *end, by_stamp);
 	}
 	free(at);
@@ -105,6 +158,9 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	memset(other, 0xff, c->n * sizeof *other);
 	w->x = usk_grow(NULL, w->n + 1, sizeof *w->x);
 	w->peer = usk_grow(NULL, w->n + 1, sizeof *w->peer);
+	w->wished = usk_grow(NULL, w->n + 1, sizeof *w->wished);
+	memset(w->peer, 0xff, w->n * sizeof *w->peer);
+	memset(w->wished, 0xff, w->n * sizeof *w->wished);
 	w->sent = usk_alloc(w->n + 1, sizeof *w->sent);
 	w->pair_of = usk_grow(NULL, w->n + 1, sizeof *w->pair_of);
 	w->owner = usk_grow(NULL, w->n + 1, sizeof *w->owner);
@@ -114,11 +170,11 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 			w->x[i] = e->x;
 			w->owner[i] = (uint32_t)k;
 			w->sent[i] = e->sent;
-			w->peer[i] = USK_NO_EVENT;
 			w->pair_of[i] = e->edge == NO_EDGE ? UINT32_MAX : c->row[e->edge].pair;
 			if (e->edge != NO_EDGE && other[e->edge] != USK_NO_EVENT) {
-				w->peer[i] = other[e->edge];
-				w->peer[other[e->edge]] = i;
+				uint32_t *of = c->row[e->edge].wish ? w->wished : w->peer;
+				of[i] = other[e->edge];
+				of[other[e->edge]] = i;
 			} else if (e->edge != NO_EDGE) {
 				other[e->edge] = i;
 			}
@@ -132,7 +188,7 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
  */
 
 struct moment {
-	usk_i128 t;
+	int64_t t;
 	uint32_t event;
 };
 
@@ -144,7 +200,7 @@ static size_t merge(const struct usk_work *w, const usk_i128 *shift, size_t from
 		uint32_t k = w->clock[from];
 		size_t n = 0;
 		for (uint32_t i = w->first[k]; i < w->first[k + 1] && k != w->reference; i++) {
-			out[n++] = (struct moment){ w->x[i] + shift[k], i };
+			out[n++] = (struct moment){ usk_saturate(w->x[i] + shift[k]), i };
 		}
 		return n;
 	}
@@ -183,8 +239,9 @@ static void order_events(struct usk_work *w)
 			}
 		}
 	}
-	struct moment *m = usk_grow(NULL, w->n + 1, sizeof *m);
-	struct moment *room = usk_grow(NULL, w->n + 1, sizeof *room);
+	uint32_t own = w->first[w->reference + 1] - w->first[w->reference];
+	struct moment *m = usk_grow(NULL, w->n - own + 1, sizeof *m);
+	struct moment *room = usk_grow(NULL, w->n - own + 1, sizeof *room);
 	w->n_order = (uint32_t)merge(w, shift, 0, w->n_clocks, m, room);
 	w->order = usk_grow(NULL, w->n_order + 1, sizeof *w->order);
 	for (size_t i = 0; i < w->n_order; i++) {
@@ -232,8 +289,11 @@ static void cells_over(const struct usk_work *w, uint32_t k, usk_i128 from, usk_
 static void break_cells(struct usk_work *w, const struct usk_break *b)
 {
 	uint32_t k = b->clock, i, end;
-	usk_i128 from = (usk_i128)b->from_ns - USK_MARGIN_NS,
-		 to = (usk_i128)b->to_ns + USK_MARGIN_NS;
+	/* Rates that are constant for a while have no tails, and a clock that was put back no slew.
+	 */
+	bool back = b->bracket != UINT32_MAX && w->seen[b->bracket].at.both;
+	int64_t margin = w->p->model.kind == USK_WANDER && !back ? USK_MARGIN_NS : 0;
+	usk_i128 from = (usk_i128)b->from_ns - margin, to = (usk_i128)b->to_ns + margin;
 	cells_over(w, k, from, to, &i, &end);
 	for (; i < end; i++) {
 		w->cell[i].lower = weaker(w->cell[i].lower, USK_SKEW);
@@ -246,7 +306,7 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 		}
 		if (b->down) {
 			w->cell[i].lower =
-				weaker(w->cell[i].lower, b->back ? USK_MONOTONE : USK_UNBOUNDED);
+				weaker(w->cell[i].lower, b->falls ? USK_UNBOUNDED : USK_MONOTONE);
 		}
 	}
 	if (!b->fold_ns) {
@@ -258,10 +318,45 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 		return;
 	}
 	w->fold = usk_grow(w->fold, w->n_folds + 1, sizeof *w->fold);
-	w->fold[w->n_folds++] = (struct usk_fold){ i, end };
+	w->fold[w->n_folds++] = (struct usk_fold){ i, end, b->vague ? USK_MONOTONE : USK_SKEW };
 	for (; i < end; i++) {
 		w->cell[i].folded = true;
 		w->cell[i].lower = w->cell[i].upper = USK_UNBOUNDED;
+	}
+}
+
+static int by_first(const void *pa, const void *pb)
+{
+	const struct usk_fold *a = pa, *b = pb;
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+/* Folds that overlap are one: what is behind the one may be before the other. */
+static void unite_folds(struct usk_work *w)
+{
+	size_t n = 0;
+	if (w->n_folds) {
+		qsort(w->fold, w->n_folds, sizeof *w->fold, by_first);
+	}
+	for (size_t i = 0; i < w->n_folds; i++) {
+		struct usk_fold *last = n ? &w->fold[n - 1] : NULL, f = w->fold[i];
+		if (last && f.first < last->last) {
+			last->last = f.last > last->last ? f.last : last->last;
+		} else {
+			w->fold[n++] = f;
+		}
+	}
+	w->n_folds = n;
+	for (size_t i = 0; i < n; i++) {
+		struct usk_fold *f = &w->fold[i];
+		for (size_t k = 0; k < w->n_breaks; k++) {
+			const struct usk_break *b = &w->brk[k];
+			if (b->down && b->clock == w->owner[f->first] &&
+			    b->from_ns < w->x[f->last] && w->x[f->first] < b->to_ns) {
+				f->lower =
+					weaker(f->lower, b->falls ? USK_UNBOUNDED : USK_MONOTONE);
+			}
+		}
 	}
 }
 
@@ -307,6 +402,7 @@ void usk_build_cells(struct usk_work *w)
 	for (size_t i = 0; i < w->n_breaks; i++) {
 		break_cells(w, &w->brk[i]);
 	}
+	unite_folds(w);
 	cut_into_runs(w);
 }
 
@@ -320,19 +416,30 @@ void usk_build(struct usk_work *w)
 	free(c.row);
 	order_events(w);
 	w->cell = usk_alloc(w->n + 1, sizeof *w->cell);
-	w->suspected = usk_alloc(w->n + 1, sizeof *w->suspected);
 	w->run_of = usk_alloc(w->n + 1, sizeof *w->run_of);
 	w->lo = usk_grow(NULL, w->n + 1, sizeof *w->lo);
 	w->hi = usk_grow(NULL, w->n + 1, sizeof *w->hi);
 	usk_build_cells(w);
 }
 
-void usk_build_free(struct usk_work *w)
+void usk_build_forget(struct usk_work *w)
 {
-	void *all[] = { w->first, w->x,	     w->peer, w->sent, w->pair_of,  w->owner,	 w->order,
-			w->cell,  w->run_of, w->run,  w->fold, w->lo,	    w->hi,	 w->lo_ns,
-			w->hi_ns, w->t_ns,   w->brk,  w->seen, w->left_out, w->suspected };
+	void *all[] = { w->first, w->x,	   w->peer,   w->wished, w->sent, w->pair_of, w->owner,
+			w->order, w->cell, w->run_of, w->run,	 w->fold, w->lo,      w->hi };
 	for (size_t i = 0; i < COUNT(all); i++) {
 		free(all[i]);
 	}
+	w->run = NULL;
+	w->fold = NULL;
+	w->order = NULL;
+}
+
+void usk_build_free(struct usk_work *w)
+{
+	void *all[] = { w->lo_ns, w->hi_ns, w->t_ns, w->brk, w->seen, w->left_out };
+	for (size_t i = 0; i < COUNT(all); i++) {
+		free(all[i]);
+	}
+	usk_straight_forget(w);
+	usk_build_forget(w);
 }

@@ -10,8 +10,8 @@
  *
  * Where lo(e) is over hi(e) the two paths that say so are a negative cycle: its messages and
  * stretches cannot all be true, and nothing says which. So its stretches are broken, as a step may
- * lie in any of them, and its clocks may wander as much as the cycle lacks, as it may have been
- * that; a message that two cycles have in common is wrong by itself.
+ * lie in any of them, and its clocks may wander by twice what the cycle needs, as it may have been
+ * that, and shows the least of it; a message that two cycles have in common is wrong by itself.
  */
 #include "base/parallel.h"
 #include "graph/work.h"
@@ -48,27 +48,35 @@ static void break_pair(struct usk_work *w, uint32_t number)
 	struct usk_break b = { .clock = s->b,
 			       .from_ns = x->b0_ns,
 			       .to_ns = x->b1_ns,
-			       .up = x->rises,
-			       .down = !x->rises,
-			       .fold_ns = x->rises ? fold_of(x) : 0,
+			       .up = x->rises || x->both,
+			       .down = !x->rises || x->both,
+			       .falls = s->a == w->reference,
+			       .vague = x->most_ns == USK_NONE,
+			       .fold_ns = x->rises || x->both ? fold_of(x) : 0,
 			       .bracket = number };
 	struct usk_break a = { .clock = s->a,
 			       .from_ns = x->a0_ns,
 			       .to_ns = x->a1_ns,
-			       .up = !x->rises,
-			       .down = x->rises,
-			       .fold_ns = x->rises ? 0 : fold_of(x),
+			       .up = !x->rises || x->both,
+			       .down = x->rises || x->both,
+			       .falls = s->b == w->reference,
+			       .vague = x->least_ns == USK_NONE,
+			       .fold_ns = x->rises && !x->both ? 0 : fold_of(x),
 			       .bracket = number };
 	add_break(w, b);
 	add_break(w, a);
 }
 
-/* What pairs between clocks that both wander against the reference may: as much as both. */
-static int64_t may_wander(const struct usk_work *w, const struct usk_graph_pair *p)
+/* How many of a pair's clocks may wander against the reference. */
+static int may_wander(const struct usk_work *w, const struct usk_graph_pair *p)
 {
-	int64_t one = w->p->model.wander_e12;
 	bool known = w->reference != USK_NO_CLOCK;
-	return known && (p->a == w->reference || p->b == w->reference) ? one : 2 * one;
+	return known && (p->a == w->reference || p->b == w->reference) ? 1 : 2;
+}
+
+static bool too_many(const struct usk_graph_pair *p, const struct usk_calm *c)
+{
+	return p->too_many && c->n_outliers >= p->too_many;
 }
 
 static void look_at_pairs(void *ctx, size_t from, size_t to)
@@ -77,19 +85,29 @@ static void look_at_pairs(void *ctx, size_t from, size_t to)
 	const struct usk_graph_problem *p = w->p;
 	for (size_t i = from; i < to; i++) {
 		const struct usk_graph_pair *pair = &p->pair[i];
-		int64_t wander = may_wander(w, pair);
+		int64_t wander = may_wander(w, pair) * p->model.wander_e12;
 		struct usk_calm *c = &w->calm[i];
 		if (w->tied[i] && w->reference != USK_NO_CLOCK && c->needed_e12 <= wander &&
 		    !c->n_brackets) {
-			c->wander_e12 = wander;
+			c->wander_e12 = usk_calm_wander(wander, c->needed_e12, p->max_skew_e12);
 			continue;
 		}
 		if (!w->tied[i]) {
 			continue;
 		}
+		struct usk_calm now;
+		const struct usk_calm_model m = { .wander_e12 = p->model.wander_e12,
+						  .clocks = may_wander(w, pair),
+						  .max_skew_e12 = p->max_skew_e12,
+						  .own_rates = p->model.kind == USK_SEGMENTS };
+		usk_calm_of(pair->part, &m, &p->back[pair->a], &p->back[pair->b], &now);
+		/* Less wander is no reason to leave out more than may be. */
+		if (w->reference != USK_NO_CLOCK && too_many(pair, &now)) {
+			usk_calm_free(&now);
+			continue;
+		}
 		usk_calm_free(c);
-		usk_calm_of(pair->part, wander, p->max_skew_e12, p->model.kind == USK_SEGMENTS,
-			    &p->back[pair->a], &p->back[pair->b], c);
+		*c = now;
 	}
 }
 
@@ -111,8 +129,10 @@ static void share_wander(struct usk_work *w, const struct usk_graph_pair *p, int
 
 bool usk_conflict_contradicted(const struct usk_work *w, size_t pair)
 {
-	return w->calm[pair].contradicted ||
-	       (w->p->model.kind == USK_LINEAR && w->calm[pair].n_brackets);
+	/* With lines there is nothing between: those that might be left out were, before. */
+	const struct usk_calm *c = &w->calm[pair];
+	return c->contradicted || too_many(&w->p->pair[pair], c) ||
+	       (w->p->model.kind == USK_LINEAR && (c->n_brackets || c->n_outliers));
 }
 
 void usk_conflict_look(struct usk_work *w)
@@ -133,20 +153,23 @@ void usk_conflict_begin(struct usk_work *w)
 		for (size_t i = 0; i < p->n_pairs; i++) {
 			const struct usk_graph_pair *x = &p->pair[i];
 			bool known = x->a == w->reference || x->b == w->reference;
-			if (w->tied[i] && known == !both && p->model.kind == USK_WANDER) {
+			if (w->tied[i] && known == !both && p->model.kind != USK_LINEAR) {
 				share_wander(w, x, w->calm[i].wander_e12);
 			}
 		}
 	}
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		const struct usk_calm *c = &w->calm[i];
-		for (size_t k = 0; k < c->n_brackets && w->tied[i]; k++) {
+		for (size_t k = 0; k < c->n_brackets + c->n_doubts && w->tied[i]; k++) {
 			w->seen = usk_grow(w->seen, w->n_seen + 1, sizeof *w->seen);
-			w->seen[w->n_seen] = (struct usk_seen){ .pair = (uint32_t)i,
-								.a = p->pair[i].a,
-								.b = p->pair[i].b,
-								.at = c->bracket[k],
-								.may_be = { true, true } };
+			w->seen[w->n_seen] =
+				(struct usk_seen){ .pair = (uint32_t)i,
+						   .a = p->pair[i].a,
+						   .b = p->pair[i].b,
+						   .at = k < c->n_brackets
+								 ? c->bracket[k]
+								 : c->doubt[k - c->n_brackets],
+						   .may_be = { true, true } };
 			break_pair(w, (uint32_t)w->n_seen++);
 		}
 	}
@@ -211,7 +234,7 @@ static bool has(const struct usk_seen *s, uint32_t k)
 
 static bool overlap(const struct usk_seen *s, const struct usk_seen *t)
 {
-	return s->from <= t->to && t->from <= s->to;
+	return !s->at.doubted && !t->at.doubted && s->from <= t->to && t->from <= s->to;
 }
 
 /* Would another pair of the clock have shown it, and does not? */
@@ -247,6 +270,18 @@ static bool cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t
 	return false;
 }
 
+/* Do two brackets of a clock say that it was set by as much? */
+static bool alike(const struct usk_seen *s, const struct usk_seen *t, uint32_t k)
+{
+	bool same = (s->b == k) == (t->b == k);
+	int64_t least = same ? t->at.least_ns : t->at.most_ns;
+	int64_t most = same ? t->at.most_ns : t->at.least_ns;
+	least = same || least == USK_NONE ? least : -least;
+	most = same || most == USK_NONE ? most : -most;
+	return (least == USK_NONE || s->at.most_ns == USK_NONE || least <= s->at.most_ns) &&
+	       (most == USK_NONE || s->at.least_ns == USK_NONE || s->at.least_ns <= most);
+}
+
 static void blame(struct usk_work *w)
 {
 	for (size_t i = 0; i < w->n_seen; i++) {
@@ -254,52 +289,52 @@ static void blame(struct usk_work *w)
 	}
 	for (size_t i = 0; i < w->n_seen; i++) {
 		struct usk_seen *s = &w->seen[i];
+		if (s->at.doubted) { /* if it was anything */
+			continue;
+		}
 		bool support[2] = { false, false };
 		uint32_t of[2] = { s->a, s->b };
 		for (size_t j = 0; j < w->n_seen; j++) {
 			const struct usk_seen *t = &w->seen[j];
 			for (int k = 0; k < 2 && j != i && overlap(s, t); k++) {
-				support[k] =
-					support[k] || (has(t, of[k]) && !has(t, of[!k]) &&
-						       rises_for(s, of[k]) == rises_for(t, of[k]));
+				support[k] = support[k] || (has(t, of[k]) && !has(t, of[!k]) &&
+							    alike(s, t, of[k]));
 			}
 		}
+		/* Two pairs of a clock that say the same make it likely that it was this one:
+		 * not certain, as each pair may tell of another clock. */
+		bool any = support[0] || support[1], clear[2];
 		for (int k = 0; k < 2; k++) {
-			s->may_be[k] = support[k] || !support[!k];
+			bool ask = !any || of[k] == w->reference;
+			clear[k] = ask && cleared(w, s, of[k]);
 		}
-		if (support[0] || support[1]) {
-			continue;
-		}
-		bool clear[2] = { cleared(w, s, s->a), cleared(w, s, s->b) };
 		for (int k = 0; k < 2; k++) {
-			s->may_be[k] = !clear[k] || clear[!k];
+			s->may_be[k] = any ? support[k] : !clear[k] || clear[!k];
+			s->excluded[k] = clear[k] && !clear[!k];
 		}
 	}
 }
 
 /* Where the reference may have been set all other clocks jump against it. */
-static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to, bool up,
-			   bool down, uint32_t bracket)
+static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to,
+			   struct usk_break b)
 {
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		uint32_t k = w->clock[i];
 		if (k == except || k == w->reference || w->first[k] == w->first[k + 1]) {
 			continue;
 		}
-		uint32_t a = w->first[k], b = w->first[k + 1] - 1;
-		for (uint32_t e = a; e <= b && w->hi[e] < from; e++) {
-			a = e;
+		uint32_t first = w->first[k], last = w->first[k + 1] - 1;
+		for (uint32_t e = first; e <= last && w->hi[e] < from; e++) {
+			first = e;
 		}
-		for (uint32_t e = b + 1; e-- > a && w->lo[e] > to;) {
-			b = e;
+		for (uint32_t e = last + 1; e-- > first && w->lo[e] > to;) {
+			last = e;
 		}
-		add_break(w, (struct usk_break){ .clock = k,
-						 .from_ns = w->x[a],
-						 .to_ns = w->x[b],
-						 .up = up,
-						 .down = down,
-						 .of_reference = bracket == UINT32_MAX,
-						 .bracket = bracket });
+		b.clock = k;
+		b.from_ns = w->x[first];
+		b.to_ns = w->x[last];
+		add_break(w, b);
 	}
 }
 
@@ -309,16 +344,35 @@ static void break_by_reference(struct usk_work *w)
 		const struct usk_seen *s = &w->seen[i];
 		bool a = s->a == w->reference;
 		uint32_t other = a ? s->b : s->a;
-		if (has(s, w->reference) && s->may_be[!a]) {
+		if (has(s, w->reference) && !s->excluded[!a]) {
 			bool up = rises_for(s, other);
-			break_everyone(w, other, s->from, s->to, up, !up, (uint32_t)i);
+			const struct usk_break b = { .up = up || s->at.both,
+						     .down = !up || s->at.both,
+						     .falls = true,
+						     .bracket = (uint32_t)i };
+			break_everyone(w, other, s->from, s->to, b);
 		}
 	}
 	const struct usk_graph_back *b = &w->p->back[w->reference];
 	for (size_t k = 0; k < b->n; k++) {
+		const struct usk_break own = { .up = true,
+					       .down = true,
+					       .falls = true,
+					       .of_reference = true,
+					       .bracket = UINT32_MAX };
 		break_everyone(w, USK_NO_CLOCK, usk_e12(b->gap[k].before_ns),
-			       usk_e12(b->gap[k].after_ns), true, true, UINT32_MAX);
+			       usk_e12(b->gap[k].after_ns), own);
 	}
+}
+
+static void bound_by_order(struct usk_work *w)
+{
+	for (uint32_t i = 0; i < w->n; i++) {
+		w->cell[i].lower = USK_MONOTONE;
+		w->cell[i].upper = USK_UNBOUNDED;
+	}
+	usk_bounds_reset(w);
+	usk_propagate(w);
 }
 
 /*
@@ -330,12 +384,7 @@ void usk_conflict_blame(struct usk_work *w)
 	if (!w->n_seen && !w->p->back[w->reference].n) {
 		return;
 	}
-	for (uint32_t i = 0; i < w->n; i++) {
-		w->cell[i].lower = USK_MONOTONE;
-		w->cell[i].upper = USK_UNBOUNDED;
-	}
-	usk_bounds_reset(w);
-	usk_propagate(w);
+	bound_by_order(w);
 	blame(w);
 	break_by_reference(w);
 	usk_build_cells(w);
@@ -357,6 +406,8 @@ struct cycle {
 	uint32_t *message; /* the event that a message was left by */
 	size_t n_messages, cap_messages;
 	usk_i128 calm_ns; /* length of its calm stretches */
+	int64_t at_ns[2]; /* of the reference, where paths come from; USK_NONE: a circle without it
+			   */
 };
 
 static void pass_cell(const struct usk_work *w, struct cycle *c, uint32_t i, bool most)
@@ -375,56 +426,120 @@ static void pass_cell(const struct usk_work *w, struct cycle *c, uint32_t i, boo
 	c->row[c->n++] = (struct passed){ k, w->x[i], w->x[i + 1], most };
 }
 
-/* The path that a bound came along, back to the reference or round a circle. upper: of hi. */
-static void trace(const struct usk_work *w, uint32_t i, bool upper, bool *been, struct cycle *c)
+static const struct usk_fold *fold_at(const struct usk_work *w, uint32_t i)
+{
+	for (size_t k = 0; k < w->n_folds; k++) {
+		if (w->fold[k].first <= i && i <= w->fold[k].last) {
+			return &w->fold[k];
+		}
+	}
+	return NULL;
+}
+
+/* What an event's bound may have come from: a message, its neighbours, the ends of its fold. */
+struct step {
+	uint32_t from, to;
+	enum { MESSAGE, RIGHT, LEFT, FOLD } by;
+};
+
+/* The one that gives the best bound, among those that the trace was not at yet. false: it was at
+ * one that gives a better one. Mirrored for lo, so that the least is the best of both. */
+static bool step_back(const struct usk_work *w, uint32_t i, bool upper, const bool *been,
+		      struct step *out)
 {
 	const usk_i128 *bound = upper ? w->hi : w->lo;
-	while (w->owner[i] != w->reference && !been[i]) {
-		usk_i128 d, rise, best = 0;
-		uint32_t to = USK_NO_EVENT;
-		int by = 0;
-		been[i] = true;
-		/* hi as it is, lo mirrored, so that the least is the best of both. */
+	usk_i128 d, rise, best = USK_INF;
+	bool open = false;
 #define OFFER(event, value, way)                                                                   \
 	do {                                                                                       \
 		usk_i128 v = upper ? (value) : -(value);                                           \
-		if (to == USK_NO_EVENT || v < best) {                                              \
+		if (v < best || (v == best && !open && !been[event])) {                            \
 			best = v;                                                                  \
-			to = (event);                                                              \
-			by = (way);                                                                \
+			open = !been[event];                                                       \
+			*out = (struct step){ i, (event), (way) };                                 \
 		}                                                                                  \
 	} while (0)
-		uint32_t p = w->peer[i];
-		if (p != USK_NO_EVENT && w->sent[i] == upper) {
-			OFFER(p, bound[p], 0);
-		}
-		if (i + 1 < w->first[w->owner[i] + 1]) {
-			d = (usk_i128)w->x[i + 1] - w->x[i];
-			if (upper ? usk_cell_least(w, i, d, &rise)
-				  : usk_cell_most(w, i, d, &rise)) {
-				OFFER(i + 1, bound[i + 1] - rise, 1);
-			}
-		}
-		if (i > w->first[w->owner[i]]) {
-			d = (usk_i128)w->x[i] - w->x[i - 1];
-			if (upper ? usk_cell_most(w, i - 1, d, &rise)
-				  : usk_cell_least(w, i - 1, d, &rise)) {
-				OFFER(i - 1, bound[i - 1] + rise, 2);
-			}
-		}
-#undef OFFER
-		if (to == USK_NO_EVENT) {
-			return; /* the end of a fold */
-		}
-		if (by == 0) {
-			c->message = usk_room(c->message, c->n_messages, &c->cap_messages,
-					      sizeof *c->message);
-			c->message[c->n_messages++] = i;
-		} else {
-			pass_cell(w, c, by == 1 ? i : i - 1, upper == (by == 2));
-		}
-		i = to;
+	uint32_t p = w->peer[i];
+	if (p != USK_NO_EVENT && w->sent[i] == upper) {
+		OFFER(p, bound[p], MESSAGE);
 	}
+	if (i + 1 < w->first[w->owner[i] + 1]) {
+		d = (usk_i128)w->x[i + 1] - w->x[i];
+		if (upper ? usk_cell_least(w, i, d, &rise) : usk_cell_most(w, i, d, &rise)) {
+			OFFER(i + 1, bound[i + 1] - rise, RIGHT);
+		}
+	}
+	if (i > w->first[w->owner[i]]) {
+		d = (usk_i128)w->x[i] - w->x[i - 1];
+		if (upper ? usk_cell_most(w, i - 1, d, &rise)
+			  : usk_cell_least(w, i - 1, d, &rise)) {
+			OFFER(i - 1, bound[i - 1] + rise, LEFT);
+		}
+	}
+	const struct usk_fold *f = w->n_folds ? fold_at(w, i) : NULL;
+	uint32_t near = f && upper ? f->first : f ? f->last : 0;
+	uint32_t far = f && upper ? f->last : f ? f->first : 0;
+	for (uint32_t e = f && i == near ? f->first : far; f && e <= f->last; e++) {
+		d = (usk_i128)w->x[e] - w->x[i];
+		if (e != i && (i == near || e == far) &&
+		    usk_fold_least(w, f, d < 0 ? -d : d, &rise)) {
+			OFFER(e, bound[e] + (upper ? -rise : rise), FOLD);
+		}
+	}
+#undef OFFER
+	return open;
+}
+
+static void pass(const struct usk_work *w, const struct step *s, bool upper, struct cycle *c)
+{
+	if (s->by == FOLD) {
+		const struct usk_fold *f = fold_at(w, s->from);
+		c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
+		c->row[c->n++] =
+			(struct passed){ w->owner[s->from], w->x[f->first], w->x[f->last], false };
+	} else if (s->by == MESSAGE) {
+		c->message =
+			usk_room(c->message, c->n_messages, &c->cap_messages, sizeof *c->message);
+		c->message[c->n_messages++] = s->from;
+	} else {
+		pass_cell(w, c, s->by == RIGHT ? s->from : s->from - 1, upper == (s->by == LEFT));
+	}
+}
+
+/* The path that a bound came along, back to the reference; if no way leads there, round a circle.
+ * Stamps may be equal, and then some ways lead back to where they came from. upper: of hi. */
+static void trace(const struct usk_work *w, uint32_t i, bool upper, struct cycle *c)
+{
+	bool *been = usk_alloc(w->n + 1, sizeof *been);
+	struct step *way = NULL, *circle = NULL, s;
+	size_t n = 0, cap = 0, n_circle = 0;
+	been[i] = true;
+	while (w->owner[i] != w->reference) {
+		if (step_back(w, i, upper, been, &s)) {
+			way = usk_room(way, n, &cap, sizeof *way);
+			way[n++] = s;
+			i = s.to;
+			been[i] = true;
+			continue;
+		}
+		if (n > n_circle) {
+			circle = usk_grow(circle, n, sizeof *circle);
+			memcpy(circle, way, n * sizeof *circle);
+			n_circle = n;
+		}
+		if (!n) {
+			break;
+		}
+		i = way[--n].from;
+	}
+	bool found = w->owner[i] == w->reference;
+	for (size_t k = 0; k < (found ? n : n_circle); k++) {
+		pass(w, found ? &way[k] : &circle[k], upper, c);
+	}
+	c->at_ns[upper] = found ? w->x[i] : USK_NONE;
+	free(way);
+	free(circle);
+	free(been);
 }
 
 static void leave_out(struct usk_work *w, uint32_t i)
@@ -444,57 +559,78 @@ static bool mend_rates(struct usk_work *w)
 {
 	uint32_t k = w->torn->clock;
 	int64_t lacks = (w->torn->least_e12 - w->torn->most_e12) / 2 + 1;
-	int64_t more = w->wander_e12[k] > lacks ? w->wander_e12[k] : lacks;
 	bool can = w->p->model.kind == USK_WANDER && w->wander_e12[k] < w->p->max_skew_e12;
 	w->crossed = w->first[k];
-	w->wander_e12[k] += can ? more : 0;
+	w->wander_e12[k] = can ? 2 * (w->wander_e12[k] + lacks) : w->wander_e12[k];
 	return can;
+}
+
+/* Both paths come from the reference, which may have been set between the two moments: all other
+ * clocks jump against it then. Order alone says where, as bounds cross. */
+static void doubt_reference(struct usk_work *w, const struct cycle *c)
+{
+	int64_t a = c->at_ns[0], b = c->at_ns[1];
+	if (a == USK_NONE || b == USK_NONE || a == b) {
+		return;
+	}
+	const struct usk_break own = {
+		.up = true, .down = true, .falls = true, .bracket = UINT32_MAX
+	};
+	bound_by_order(w);
+	break_everyone(w, USK_NO_CLOCK, usk_e12(a < b ? a : b), usk_e12(a < b ? b : a), own);
 }
 
 bool usk_conflict_repair(struct usk_work *w)
 {
+	memset(w->suspect, 0, w->c->n_clocks * sizeof *w->suspect);
 	if (w->torn) {
+		w->suspect[w->torn->clock] = true;
 		return mend_rates(w);
 	}
-	struct cycle c = { .n = 0 };
-	bool *been = usk_alloc(w->n + 1, sizeof *been);
+	w->suspect[w->owner[w->crossed]] = true;
+	struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
 	usk_i128 lacks = w->lo[w->crossed] - w->hi[w->crossed];
 	size_t before = w->n_breaks, out = w->n_left_out;
-	trace(w, w->crossed, true, been, &c);
-	memset(been, 0, w->n * sizeof *been);
-	trace(w, w->crossed, false, been, &c);
-	free(been);
-	/* So many repairs are no explanation any more: messages are left out at once. */
-	bool often = w->repairs++ > 16 + 2 * w->n_clocks;
+	trace(w, w->crossed, true, &c);
+	trace(w, w->crossed, false, &c);
 	for (size_t i = 0; i < c.n_messages; i++) {
-		uint32_t p = w->peer[c.message[i]], m = p < c.message[i] ? p : c.message[i];
+		uint32_t m = c.message[i];
 		/* Who states a tie may be wrong; messages are not doubted for it. */
-		bool stated = w->pair_of[m] == USK_STATED;
-		if (p != USK_NO_EVENT && (stated || w->suspected[m] || often)) {
+		if (w->peer[m] != USK_NO_EVENT && w->pair_of[m] == USK_STATED) {
 			leave_out(w, m);
-		} else if (p != USK_NO_EVENT) {
-			w->suspected[m] = true;
 		}
 	}
-	if (w->n_left_out == out && !often) {
-		usk_i128 more = c.calm_ns > 0 && lacks > 0 ? lacks / c.calm_ns + 1 : 0;
-		for (size_t i = 0; i < c.n; i++) {
-			const struct passed *s = &c.row[i];
-			add_break(w, (struct usk_break){ .clock = s->clock,
-							 .from_ns = s->from_ns,
-							 .to_ns = s->to_ns,
-							 .up = s->most,
-							 .down = !s->most,
-							 .bracket = UINT32_MAX });
-			usk_i128 wander = w->wander_e12[s->clock] + more;
-			if (w->p->model.kind == USK_WANDER && wander < w->p->max_skew_e12) {
-				w->wander_e12[s->clock] = (int64_t)wander;
-			}
-		}
-		for (size_t i = 0; i < c.n_messages && w->n_breaks == before; i++) {
-			leave_out(w, c.message[i]);
+	for (size_t i = 0; i < c.n; i++) {
+		w->suspect[c.row[i].clock] = true;
+	}
+	/* A line is the same before and behind whatever happened. */
+	bool mend = w->p->model.kind != USK_LINEAR;
+	usk_i128 more = c.calm_ns > 0 && lacks > 0 ? lacks / c.calm_ns + 1 : 0;
+	size_t clocks = w->c->n_clocks * sizeof *w->wander_e12;
+	int64_t *was = memcpy(usk_alloc(1, clocks), w->wander_e12, clocks);
+	for (size_t i = 0; i < c.n && mend && w->n_left_out == out; i++) {
+		const struct passed *s = &c.row[i];
+		add_break(w, (struct usk_break){ .clock = s->clock,
+						 .from_ns = s->from_ns,
+						 .to_ns = s->to_ns,
+						 .up = s->most,
+						 .down = !s->most,
+						 .falls = true,
+						 .bracket = UINT32_MAX });
+		usk_i128 need = was[s->clock] + more, limit = w->p->max_skew_e12;
+		if (w->p->model.kind == USK_WANDER && more && need < limit) {
+			w->wander_e12[s->clock] = (int64_t)(2 * need < limit ? 2 * need : limit);
 		}
 	}
+	/* No stretch: messages contradict each other by themselves. */
+	mend = mend && w->n_breaks == before && w->n_left_out == out;
+	for (size_t i = 0; i < c.n_messages && mend; i++) {
+		leave_out(w, c.message[i]);
+	}
+	if (w->n_breaks > before) {
+		doubt_reference(w, &c);
+	}
+	free(was);
 	free(c.row);
 	free(c.message);
 	return w->n_breaks > before || w->n_left_out > out;

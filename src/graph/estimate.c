@@ -8,11 +8,14 @@
  *       and floors of means of integers are. Nothing has to be repaired afterwards
  * Not   knots (publish.c)
  *
- * The bounds whose middle is taken are those of the least wander with which clocks explain the
- * messages: what is certain must allow for all the wander that is assumed, the likeliest clock
- * wanders as little as it can. Another wish, an estimator's line, is raised as little as it takes
- * to be in order, and lowered likewise; the mean of these two solutions is one.
+ * What is certain must allow for all the wander that is assumed; the likeliest time is another
+ * wish: along the way to the reference by each pair's course (curve.c), or an estimator's line. It
+ * is put into the bounds, raised as little as it takes to be in order, and lowered likewise; the
+ * mean of these two solutions is one. Where messages go one way only there is no course, and the
+ * middle is that of the bounds under the least wander with which clocks explain the messages.
  */
+#include "base/parallel.h"
+#include "graph/curve.h"
 #include "graph/work.h"
 #include "fit/fit.h"
 
@@ -47,12 +50,15 @@ static void set_wander(struct usk_work *w, const int64_t *wander)
 	}
 }
 
-/* What is written never falls, whatever the clock may have done. */
+/* What is written never falls, whatever the clock may have done, and has one time for a stamp. */
 static void forbid_falls(struct usk_work *w)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct usk_cell *c = &w->cell[i];
 		c->lower = c->lower == USK_UNBOUNDED ? USK_MONOTONE : c->lower;
+		if (i + 1 < w->first[w->owner[i] + 1] && w->x[i] == w->x[i + 1]) {
+			c->lower = c->upper = USK_SKEW;
+		}
 	}
 }
 
@@ -99,62 +105,176 @@ static void narrow(struct usk_work *w)
 /* ---- other wishes ------------------------------------------------------------------------------
  */
 
-static int64_t line_at(const struct usk_graph_pair *p, int64_t b)
+/* b against a, for each pair: what an estimator drew, or its likeliest course. */
+struct course {
+	const struct usk_knot *knot;
+	struct usk_knot *own; /* to be freed */
+	size_t n;
+};
+
+/* gap: set where something happened to the pair around b. */
+static int64_t course_at(const struct course *c, int64_t b, bool *gap)
 {
-	size_t i = 0, end = p->n_line - 1;
+	size_t i = 0, end = c->n - 1;
 	while (end - i > 1) {
 		size_t mid = i + (end - i) / 2;
-		if (p->line[mid].local_ns < b) {
+		if (c->knot[mid].local_ns < b) {
 			i = mid;
 		} else {
 			end = mid;
 		}
 	}
-	return usk_saturate((usk_i128)b + usk_line_at(p->line, p->n_line, &i, b));
+	*gap = *gap || (c->knot[i].epoch != c->knot[i + 1].epoch && c->knot[i].local_ns < b &&
+			b < c->knot[i + 1].local_ns);
+	return usk_saturate((usk_i128)b + usk_line_at(c->knot, c->n, &i, b));
 }
 
 /* b's stamp when a shows t: the line turned round, by halving. */
-static int64_t line_back(const struct usk_graph_pair *p, int64_t a)
+static int64_t course_back(const struct course *c, int64_t a, bool *gap)
 {
+	bool any = false;
 	usk_i128 far = usk_e12(1) / 1000000; /* 1e6 ns to begin with */
-	usk_i128 lo = (usk_i128)a - p->line[0].offset_ns, hi = lo;
-	while (line_at(p, usk_saturate(lo)) > a && far < USK_TIME_MAX) {
+	usk_i128 lo = (usk_i128)a - c->knot[0].offset_ns, hi = lo;
+	while (course_at(c, usk_saturate(lo), &any) > a && far < USK_TIME_MAX) {
 		lo -= far;
 		far *= 2;
 	}
 	far = usk_e12(1) / 1000000;
-	while (line_at(p, usk_saturate(hi)) < a && far < USK_TIME_MAX) {
+	while (course_at(c, usk_saturate(hi), &any) < a && far < USK_TIME_MAX) {
 		hi += far;
 		far *= 2;
 	}
 	while (hi - lo > 1) {
 		usk_i128 mid = lo + (hi - lo) / 2;
-		if (line_at(p, usk_saturate(mid)) < a) {
+		if (course_at(c, usk_saturate(mid), &any) < a) {
 			lo = mid;
 		} else {
 			hi = mid;
 		}
 	}
+	course_at(c, usk_saturate(hi), gap);
 	return usk_saturate(hi);
 }
 
-/* Along the way to the reference by each pair's own line. */
-static bool compose(const struct usk_work *w, const struct usk_way *way, uint32_t k, int64_t x,
-		    int64_t *t)
+/* Along the way to the reference by each pair's course. */
+static bool compose(const struct usk_work *w, const struct course *course,
+		    const struct usk_way *way, uint32_t k, int64_t x, int64_t *t, bool *gap)
 {
 	for (; k != w->reference; k = way[k].from) {
-		const struct usk_graph_pair *p;
-		if (!way[k].reached || way[k].pair == UINT32_MAX) {
+		if (!way[k].reached || way[k].pair == UINT32_MAX || !course[way[k].pair].n) {
 			return false;
 		}
-		p = &w->p->pair[way[k].pair];
-		if (!p->n_line) {
-			return false;
-		}
-		x = p->b == k ? line_at(p, x) : line_back(p, x);
+		const struct course *c = &course[way[k].pair];
+		x = w->p->pair[way[k].pair].b == k ? course_at(c, x, gap) : course_back(c, x, gap);
 	}
 	*t = x;
 	return true;
+}
+
+struct drawn {
+	struct usk_work *w;
+	const struct usk_way *way;
+	struct course *course;
+	bool lines; /* estimators drew some, and these alone count */
+};
+
+static void draw_pairs(void *ctx, size_t from, size_t to)
+{
+	struct drawn *d = ctx;
+	const struct usk_graph_problem *problem = d->w->p;
+	for (size_t i = from; i < to; i++) {
+		const struct usk_graph_pair *p = &problem->pair[i];
+		struct course *c = &d->course[i];
+		bool on_way = d->way[p->a].pair == i || d->way[p->b].pair == i;
+		if (!d->w->tied[i] || !on_way) {
+			continue;
+		}
+		if (d->lines) {
+			*c = (struct course){ p->line, NULL, p->n_line };
+		} else {
+			c->knot = c->own =
+				usk_pair_curve(p->part, &d->w->calm[i], &problem->back[p->a],
+					       &problem->back[p->b], &c->n);
+		}
+	}
+}
+
+/* How T goes on from an event where nothing happened, by the events on that side of it. */
+struct line {
+	uint32_t at;
+	usk_i128 run, rise;
+};
+
+static int64_t line_at(const struct usk_work *w, const struct line *l, uint32_t i)
+{
+	usk_i128 d = (usk_i128)w->x[i] - w->x[l->at];
+	return usk_saturate(w->t_ns[l->at] + usk_floor_div(l->rise * d, l->run));
+}
+
+/* From event at to the one that is as far from it as the gap is long, on the same side. */
+static struct line line_from(const struct usk_work *w, const bool *calm, uint32_t at, bool back,
+			     usk_i128 far)
+{
+	uint32_t k = at, first = w->first[w->owner[at]], last = w->first[w->owner[at] + 1] - 1;
+	while (k != (back ? first : last) && calm[back ? k - 1 - first : k + 1 - first] &&
+	       (back ? (usk_i128)w->x[at] - w->x[k] : (usk_i128)w->x[k] - w->x[at]) < far) {
+		k = back ? k - 1 : k + 1;
+	}
+	usk_i128 run = (usk_i128)w->x[k] - w->x[at], rise = (usk_i128)w->t_ns[k] - w->t_ns[at];
+	return run ? (struct line){ at, run, rise } : (struct line){ at, 1, 1 };
+}
+
+static bool may_be(const struct usk_work *w, uint32_t i, int64_t t)
+{
+	return w->lo_ns[i] <= t && (t <= w->hi_ns[i] || w->hi_ns[i] == USK_NONE);
+}
+
+/* Something happened between two events: the clock goes on as before until bounds say that it did,
+ * then as behind. */
+static void span(struct usk_work *w, const bool *calm, uint32_t from, uint32_t to)
+{
+	usk_i128 far = (usk_i128)w->x[to] - w->x[from];
+	const struct line before = line_from(w, calm, from, true, far);
+	const struct line behind = line_from(w, calm, to, false, far);
+	bool happened = false;
+	for (uint32_t i = from + 1; i < to; i++) {
+		if (w->t_ns[i] != USK_NONE) {
+			int64_t t = line_at(w, &before, i);
+			happened = happened || !may_be(w, i, t);
+			w->t_ns[i] = happened ? line_at(w, &behind, i) : t;
+		}
+	}
+}
+
+/* What happens to clocks on the way may show in two pairs, and in each of them at its own time: a
+ * clock goes on meanwhile. */
+static void wish_clocks(void *ctx, size_t from, size_t to)
+{
+	struct drawn *d = ctx;
+	struct usk_work *w = d->w;
+	for (size_t k = from; k < to; k++) {
+		uint32_t clock = w->clock[k], last = USK_NO_EVENT, first = w->first[clock];
+		bool *calm = usk_alloc(w->first[clock + 1] - first + 1, sizeof *calm);
+		for (uint32_t i = first; i < w->first[clock + 1]; i++) {
+			int64_t t;
+			bool gap = false;
+			if (w->t_ns[i] != USK_NONE &&
+			    compose(w, d->course, d->way, clock, w->x[i], &t, &gap)) {
+				w->t_ns[i] = t;
+				calm[i - first] = !gap;
+			}
+		}
+		for (uint32_t i = first; i < w->first[clock + 1]; i++) {
+			if (!calm[i - first]) {
+				continue;
+			}
+			if (last != USK_NO_EVENT && last + 1 < i) {
+				span(w, calm, last, i);
+			}
+			last = i;
+		}
+		free(calm);
+	}
 }
 
 static bool has_lines(const struct usk_work *w)
@@ -166,60 +286,167 @@ static bool has_lines(const struct usk_work *w)
 	return any;
 }
 
-static void wish_lines(struct usk_work *w)
+/* Are there messages both ways along all ways? */
+static bool two_ways(const struct usk_work *w, const struct usk_way *way)
 {
-	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
-	usk_paths_of(w, w->reference, way);
-	for (uint32_t i = 0; i < w->n; i++) {
-		int64_t t;
-		if (w->t_ns[i] != USK_NONE && compose(w, way, w->owner[i], w->x[i], &t)) {
-			w->t_ns[i] = t;
-		}
+	bool all = true;
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		uint32_t k = w->clock[i];
+		const struct usk_part *p =
+			way[k].pair == UINT32_MAX ? NULL : w->p->pair[way[k].pair].part;
+		all = all && (k == w->reference || (p && p->n[0] && p->n[1]));
 	}
-	free(way);
+	return all;
+}
+
+static void wish(struct usk_work *w, const struct usk_way *way, bool lines)
+{
+	struct drawn d = { w, way, usk_alloc(w->p->n_pairs + 1, sizeof *d.course), lines };
+	usk_parallel(w->p->n_pairs, 4, w->p->threads, draw_pairs, &d);
+	usk_parallel(w->n_clocks, 1, w->p->threads, wish_clocks, &d);
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		free(d.course[i].own);
+	}
+	free(d.course);
 }
 
 /* ---- in order ----------------------------------------------------------------------------------
  */
 
-/* Raises times (lowers, down) by as little as it takes that T never falls and no message is turned
- * round. */
+int64_t usk_wish_slack(const struct usk_work *w, uint32_t i)
+{
+	return w->c->clock[w->owner[w->sent[i] ? w->wished[i] : i]].resolution_ns;
+}
+
+int64_t usk_edge_spare(const struct usk_work *w, uint32_t i)
+{
+	uint32_t to = w->sent[i] ? w->peer[i] : i;
+	int64_t q = w->c->clock[w->owner[to]].resolution_ns;
+	bool exact = q <= 1 || w->owner[to] == w->reference;
+	return exact ? 0 : 2 + (int64_t)((usk_i128)q * w->p->max_skew_e12 / USK_E12);
+}
+
+/* What the other end of an edge says. A receiver that rounds to q stands for its stamp and q: some
+ * more is asked of it, so that by the stamp itself, whatever its rate is, the message is q late at
+ * most; as far as bounds allow. */
+static int64_t by_edge(const struct usk_work *w, const int64_t *t, uint32_t i, bool down)
+{
+	uint32_t p = w->peer[i];
+	usk_i128 more = usk_edge_spare(w, i), v = t[p] + (down ? -more : more);
+	int64_t bound = down ? w->lo_ns[i] : w->hi_ns[i];
+	if (bound != USK_NONE && down == (v < bound)) {
+		v = bound;
+	}
+	return down == (v < t[p]) ? usk_saturate(v) : t[p];
+}
+
+/* What is wished goes as far as bounds do, so that all that is certain is kept. */
+static int64_t by_wish(const struct usk_work *w, const int64_t *t, uint32_t i, bool down)
+{
+	usk_i128 v = t[w->wished[i]];
+	int64_t q = usk_wish_slack(w, i), bound = down ? w->lo_ns[i] : w->hi_ns[i];
+	v += down ? q : -q;
+	return usk_saturate(bound != USK_NONE && down == (v < bound) ? bound : v);
+}
+
+int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool down, bool wishes)
+{
+	uint32_t first = w->first[w->owner[i]], last = w->first[w->owner[i] + 1] - 1;
+	bool asked = w->sent[i] == down;
+	uint32_t by[3] = { i > first ? i - 1 : USK_NO_EVENT, i < last ? i + 1 : USK_NO_EVENT,
+			   asked ? w->peer[i] : USK_NO_EVENT };
+	int64_t v = t[i];
+	if (wishes && asked && w->wished[i] != USK_NO_EVENT && t[w->wished[i]] != USK_NONE) {
+		int64_t u = by_wish(w, t, i, down);
+		v = down == (u < v) ? u : v;
+	}
+	for (int k = 0; k < 3; k++) {
+		/* The neighbour on the far side says something of the same stamp alone. */
+		if (by[k] != USK_NO_EVENT && t[by[k]] != USK_NONE &&
+		    (k == 2 || k == down || w->x[by[k]] == w->x[i])) {
+			int64_t u = k == 2 ? by_edge(w, t, i, down) : t[by[k]];
+			v = down == (u < v) ? u : v;
+		}
+	}
+	return v;
+}
+
+/* By as little as slopes ask, within the bounds, which meet them. */
+static int64_t in_slopes(const struct usk_work *w, const int64_t *t, uint32_t i, bool down)
+{
+	usk_i128 v = t[i], u, rise;
+	uint32_t from = w->first[w->owner[i]], to = w->first[w->owner[i] + 1];
+	int sign = down ? -1 : 1;
+	for (int behind = 0; behind < 2; behind++) {
+		uint32_t k = behind ? i + 1 : i - 1, cell = behind ? i : i - 1;
+		if ((behind ? i + 1 >= to : i <= from) || t[k] == USK_NONE) {
+			continue;
+		}
+		usk_i128 d = (usk_i128)w->x[cell + 1] - w->x[cell];
+		if (behind == down) { /* it rises by no less */
+			if (!usk_cell_least(w, cell, d, &rise)) {
+				continue;
+			}
+			u = t[k] + sign * usk_floor_div(rise, USK_E12);
+		} else {
+			if (!usk_cell_most(w, cell, d, &rise)) {
+				continue;
+			}
+			u = t[k] - sign * usk_ceil_div(rise, USK_E12);
+		}
+		v = sign * u > sign * v ? u : v;
+	}
+	v = down ? (v < w->lo_ns[i] ? w->lo_ns[i] : v) : (v > w->hi_ns[i] ? w->hi_ns[i] : v);
+	return sign * v > sign * (usk_i128)t[i] ? (int64_t)v : t[i];
+}
+
+/* Raises times (lowers, down) by as little as it takes that T never falls, no message is turned
+ * round, and rates are possible: then messages that thinning dropped are in order as well. */
 static void settle(const struct usk_work *w, int64_t *t, bool down)
 {
-	for (bool moved = true; moved;) {
+	/* Rounds: where a clock fell, or a stamp is wrong, they might chase each other for long. */
+	enum { SLOPES = 16 };
+	int round = 0;
+	for (bool moved = true; moved; round++) {
 		moved = false;
 		for (uint32_t n = 0; n < w->n_order; n++) {
-			uint32_t i = w->order[down ? w->n_order - 1 - n : n], p = w->peer[i];
+			bool back = down != (round % 2 == 1 && round < SLOPES);
+			uint32_t i = w->order[back ? w->n_order - 1 - n : n];
 			if (t[i] == USK_NONE) {
 				continue;
 			}
-			int64_t v = t[i];
-			uint32_t beside = down ? i + 1 : i - 1;
-			bool has = down ? i + 1 < w->first[w->owner[i] + 1]
-					: i > w->first[w->owner[i]];
-			if (has && t[beside] != USK_NONE) {
-				v = down ? (t[beside] < v ? t[beside] : v)
-					 : (t[beside] > v ? t[beside] : v);
-			}
-			if (p != USK_NO_EVENT && w->sent[i] == down && t[p] != USK_NONE) {
-				v = down ? (t[p] < v ? t[p] : v) : (t[p] > v ? t[p] : v);
-			}
+			int64_t v = usk_settled(w, t, i, down, round < SLOPES);
+			int64_t u = round < SLOPES ? in_slopes(w, t, i, down) : v;
+			v = down == (u < v) ? u : v;
 			moved = moved || v != t[i];
 			t[i] = v;
 		}
 	}
 }
 
+/* Bounds of lines are rounded apart, by more than a message next to the reference allows: the
+ * solutions next to them are solutions. */
+static int64_t *in_order(const struct usk_work *w, const int64_t *t, bool down)
+{
+	int64_t *out = usk_grow(NULL, w->n + 1, sizeof *out);
+	memcpy(out, t, w->n * sizeof *out);
+	settle(w, out, down);
+	return out;
+}
+
 static void project(struct usk_work *w)
 {
+	int64_t *lo = in_order(w, w->lo_ns, false), *hi = in_order(w, w->hi_ns, true);
 	int64_t *up = usk_grow(NULL, w->n + 1, sizeof *up);
 	for (uint32_t i = 0; i < w->n; i++) {
 		int64_t t = w->t_ns[i];
 		if (t != USK_NONE) {
-			t = t < w->lo_ns[i] ? w->lo_ns[i] : t > w->hi_ns[i] ? w->hi_ns[i] : t;
+			t = t < lo[i] ? lo[i] : t > hi[i] ? hi[i] : t;
 		}
 		up[i] = w->t_ns[i] = t;
 	}
+	free(lo);
+	free(hi);
 	settle(w, up, false);
 	settle(w, w->t_ns, true);
 	for (uint32_t i = 0; i < w->n; i++) {
@@ -233,8 +460,10 @@ static void project(struct usk_work *w)
 void usk_estimate(struct usk_work *w)
 {
 	bool lines = has_lines(w);
+	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
 	w->t_ns = usk_grow(w->t_ns, w->n + 1, sizeof *w->t_ns);
-	if (!lines) {
+	usk_paths_of(w, w->reference, way);
+	if (!lines && !w->straight && !two_ways(w, way)) {
 		narrow(w);
 	}
 	for (uint32_t i = 0; i < w->n; i++) {
@@ -247,8 +476,15 @@ void usk_estimate(struct usk_work *w)
 		}
 		w->t_ns[i] = known ? usk_saturate(middle) : USK_NONE;
 	}
-	if (lines) {
-		wish_lines(w);
+	if (lines || !w->straight) {
+		wish(w, way, lines);
+	}
+	free(way);
+	if (w->straight) {
+		usk_straight_wish(w);
 	}
 	project(w);
+	if (w->straight) {
+		usk_straight_settled(w);
+	}
 }

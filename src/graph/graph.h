@@ -13,14 +13,18 @@
  *     disturbed   where a pair shows that a clock was set or slewed
  *     propagate   shortest and longest paths from the reference: hi and lo of every event
  *     rates       each clock's constant rate from its bounds, by turns with these
+ *     straight    clocks of constant rates: the polygon of lines, a linear program
  *     conflict    breaks from what pairs show; negative cycles and their repair
+ *     curve       the likeliest course of a pair
  *     estimate    one time for each event, in order, inside the bounds
- *     publish     knots, few enough, whose chords hold the bounds
+ *     ends        and of events that are bounded on one side
+ *     publish     knots, few enough, whose chords hold the bounds (gates, knots); jumps
+ *     written     what these put out of order nevertheless: solved with once more
  */
 #ifndef USK_GRAPH_GRAPH_H
 #define USK_GRAPH_GRAPH_H
 
-#include "fit/model.h"
+#include "fit/part.h"
 
 /* A manual tie: when a showed a_ns, b showed b_ns, give or take within_ns. */
 struct usk_graph_anchor {
@@ -46,6 +50,8 @@ struct usk_graph_pair {
 	uint64_t messages[2];	     /* a to b, b to a */
 	const struct usk_knot *line; /* b against a as an estimator drew it; NULL: none did */
 	size_t n_line;
+	size_t too_many; /* so many outliers are not left out: it contradicts itself; 0: no limit */
+	size_t n_outliers; /* Out: so many of its pair's outliers were added, the last ones */
 };
 
 struct usk_graph_problem {
@@ -53,6 +59,7 @@ struct usk_graph_problem {
 	int64_t max_skew_e12;
 	uint32_t reference; /* the clock that was asked for; USK_NO_CLOCK: the best */
 	bool tree;	    /* messages along shortest paths only */
+	bool paths;	    /* `linear` without the linear program */
 	struct usk_graph_pair *pair;
 	size_t n_pairs;
 	const struct usk_graph_anchor *anchor;
@@ -63,6 +70,9 @@ struct usk_graph_problem {
 	const struct usk_graph_span *span; /* [n_clocks]: first and last event of each */
 	const struct usk_graph_back *back; /* [n_clocks] */
 	unsigned threads; /* 0: as many as there are processors; the answer is the same */
+	void (*progress)(void *ctx, double done, const char *what); /* may be NULL */
+	void *progress_ctx;
+	size_t n_notes; /* Out: so many notes were added, the last ones */
 };
 
 /**
@@ -73,10 +83,15 @@ struct usk_graph_problem {
  *    that nothing ties to another are absent, each an island of its own.
  *
  * Never fails: weak or contradictory data is a quality of the answer. Calling it again, with more
- * messages to put in order, replaces what it wrote. The answer is the same with any number of
- * threads. Memory: some 60 bytes an event.
+ * messages to put in order, replaces what it wrote, if nobody added notes or outliers meanwhile. A
+ * contradiction that stands in a pair already is left as it is. The answer is the same with any
+ * number of threads. Memory: some 60 bytes an event.
  */
-void usk_graph_solve(struct usk_clocks *c, const struct usk_graph_problem *p);
+void usk_graph_solve(struct usk_clocks *c, struct usk_graph_problem *p);
+
+/** A pair by itself: b's clock against a, without name and path; free its knots, jumps and
+ * stretches. */
+void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out);
 
 /* ---- what a pair shows by itself (disturbed.c) ------------------------------------------------
  */
@@ -87,6 +102,8 @@ struct usk_bracket {
 	int64_t a0_ns, a1_ns;	   /* and of a */
 	bool rises;		   /* the offset rose, or fell */
 	bool step;		   /* by more than the skew limit allows: not a slew */
+	bool doubted;		   /* outliers say so: they are wrong, or the clock was set */
+	bool both;		   /* and put back: there and back again */
 	int64_t least_ns, most_ns; /* by so much, for a step; USK_NONE: unknown */
 };
 
@@ -98,21 +115,42 @@ struct usk_calm {
 	struct usk_suspect
 		*outlier; /* who contradicts what lies before and behind; sorted by time */
 	size_t n_outliers;
-	bool contradicted; /* nothing explains it: a step at every turn */
+	struct usk_bracket *doubt; /* what was if outliers are right, those left out before too */
+	size_t n_doubts;
+	bool stepped_at_end; /* outliers would be too many, if those at ends were not right */
+	bool contradicted;   /* nothing explains it: a step at every turn */
 	struct usk_point point[2];
 	bool ceiling[2]; /* two of its messages that contradict each other */
 };
 
+/* What the clocks of a pair may do. */
+struct usk_calm_model {
+	int64_t wander_e12; /* of each */
+	int clocks;	    /* so many of both may: 1 if one is the reference, else 2 */
+	int64_t max_skew_e12;
+	bool own_rates; /* a rate of its own for each stretch */
+	/* Outliers are sought at both ends too, if all are no more than these; but with rates of
+	 * their own a last stretch is as good as any. */
+	size_t at_ends;
+};
+
+/* A clock that is seen to be slewed is steered by a daemon, which corrects by less, unseen: its
+ * rate is within this, whatever was assumed (doc/guarantees.md has the measurements). */
+#define USK_STEERED_E12 INT64_C(5000000)
+
 /**
- * What disturbed a pair, under a wander of at least wander_e12. Outliers: fewer messages than a
- * step there and back costs, that contradict both what comes before them and what comes behind.
- * known_a, known_b: breaks that are known from records. O(n log n) where something happened, else
- * O(n log h).
+ * What disturbed a pair, under a wander of at least what the model says. Outliers: fewer messages
+ * than a step there and back costs, that contradict both what comes before them and what comes
+ * behind. known_a, known_b: breaks that are known from records. O(n log n) where something
+ * happened, else O(n log h).
  */
-void usk_calm_of(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool own_rates,
+void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		 const struct usk_graph_back *known_a, const struct usk_graph_back *known_b,
 		 struct usk_calm *out);
 void usk_calm_free(struct usk_calm *c);
+/** The wander to allow for: twice of what messages need, which is the least of what a clock does,
+ * as they do not show what it does within the time that the band is wide for. */
+int64_t usk_calm_wander(int64_t assumed_e12, int64_t needed_e12, int64_t max_skew_e12);
 /** By how much the offset may have risen between two stamps of a clock of the pair, b or a, without
  * showing in its messages; USK_NONE: as much as one likes. O(n log n). */
 void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool of_b,

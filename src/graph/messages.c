@@ -6,17 +6,18 @@
  * Out   T of the sender at the send stamp <= T of the receiver at the receive stamp
  *
  * A stamp is rounded down to its clock's resolution q, or to 1 ns: the sender's rounding only
- * weakens, the receiver may have read up to q - 1 ns more. Minimum delays are in the points
- * already.
+ * weakens, the receiver may have been up to q later. Minimum delays are in the points already.
+ * What is written is asked for by the stamp itself: no message is received more than q early.
  */
 #include "graph/work.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int64_t later(const struct usk_work *w, uint32_t clock, int64_t ns)
 {
 	int64_t q = w->c->clock[clock].resolution_ns;
-	return usk_saturate((usk_i128)ns + (q > 1 ? q - 1 : 0));
+	return usk_saturate((usk_i128)ns + (q > 1 ? q : 0));
 }
 
 static int by_time(const void *pa, const void *pb)
@@ -32,8 +33,70 @@ static int by_time(const void *pa, const void *pb)
 	       (a->point.offset_ns < b->point.offset_ns);
 }
 
+/* Of more events than this, and so many for each clock, the best are taken. The more clocks may
+ * wander the sooner a message says nothing any more: twice as many for more than 1 ppm. */
+enum { MOST_EVENTS = 1 << 18, MOST_OF_MANY = 3 << 9 };
+#define MUCH_E12 INT64_C(1000000)
+
+usk_i128 usk_messages_share(const struct usk_work *w)
+{
+	usk_i128 n = 0, most = (usk_i128)MOST_OF_MANY * w->n_clocks;
+	usk_i128 few = w->p->model.wander_e12 > MUCH_E12 ? 2 * MOST_EVENTS : MOST_EVENTS;
+	most = most > few ? most : few;
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		const struct usk_part *part = w->p->pair[i].part;
+		n += w->tied[i] ? 2 * ((usk_i128)part->n[0] + part->n[1]) : 0;
+	}
+	return n <= most || w->p->model.kind == USK_LINEAR ? USK_ALL : most * USK_ALL / n;
+}
+
+static bool in_bracket(const struct usk_calm *c, int64_t b)
+{
+	bool in = false;
+	for (size_t i = 0; i < c->n_brackets && !in; i++) {
+		in = b >= (usk_i128)c->bracket[i].b0_ns - USK_MARGIN_NS &&
+		     b <= (usk_i128)c->bracket[i].b1_ns + USK_MARGIN_NS;
+	}
+	return in;
+}
+
+/* Which points of a side become edges: of each stretch of time the one that says most, by the
+ * pair's rate; all where something happened. Leaving some out only widens bounds. */
+static bool *choose(const struct usk_part *part, int side, const struct usk_calm *calm,
+		    usk_i128 share)
+{
+	enum { LEAST = 16 };
+	size_t n = part->n[side], most = (size_t)(n * share / USK_ALL);
+	bool *take = usk_alloc(n + 1, sizeof *take);
+	const struct usk_xy *p = part->point[side];
+	int64_t rate = side ? -part->frame.rate_e12 : part->frame.rate_e12;
+	most = most < LEAST ? LEAST : most;
+	if (n <= most) {
+		memset(take, true, n * sizeof *take);
+		return take;
+	}
+	usk_i128 length = ((usk_i128)p[n - 1].x - p[0].x) / (usk_i128)most + 1, best = 0, last = -1;
+	for (size_t i = 0, of = 0; i < n; i++) {
+		usk_i128 d = (usk_i128)p[i].x - p[0].x;
+		usk_i128 level = (usk_i128)p[i].y * USK_E12 - d * rate;
+		if (calm->n_brackets && in_bracket(calm, part->frame.local_ns + p[i].x)) {
+			take[i] = true;
+			continue;
+		}
+		if (d / length != last || level > best) {
+			take[of] = take[of] && d / length != last;
+			last = d / length;
+			best = level;
+			of = i;
+			take[i] = true;
+		}
+	}
+	return take;
+}
+
 void usk_source_messages(const struct usk_work *w, struct usk_constraints *out)
 {
+	usk_i128 share = usk_messages_share(w);
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
 		const struct usk_graph_pair *p = &w->p->pair[i];
 		const struct usk_calm *calm = &w->calm[i];
@@ -44,25 +107,38 @@ void usk_source_messages(const struct usk_work *w, struct usk_constraints *out)
 			qsort(calm->outlier, calm->n_outliers, sizeof *calm->outlier, by_time);
 		}
 		for (int side = 0; side < 2; side++) {
-			for (size_t k = 0; k < p->part->n[side]; k++) {
-				struct usk_suspect s = {
-					usk_part_recorded(p->part, p->part->point[side][k], side),
-					side, 0
-				};
+			const struct usk_xy *point = p->part->point[side];
+			size_t n = p->part->n[side];
+			struct usk_xy *hull = NULL;
+			bool *take = NULL;
+			if (w->hulls && !calm->n_outliers) {
+				hull = usk_grow(NULL, n + 1, sizeof *hull);
+				n = usk_hull_of_sorted(point, n, hull);
+				point = hull;
+			} else {
+				take = choose(p->part, side, calm, share);
+			}
+			for (size_t k = 0; k < n; k++) {
+				struct usk_suspect s = { usk_part_recorded(p->part, point[k], side),
+							 side, 0 };
 				int64_t b = s.point.local_ns;
 				int64_t a = usk_saturate((usk_i128)b + s.point.offset_ns);
-				if (calm->n_outliers && bsearch(&s, calm->outlier, calm->n_outliers,
-								sizeof s, by_time)) {
+				if ((take && !take[k]) ||
+				    (calm->n_outliers &&
+				     bsearch(&s, calm->outlier, calm->n_outliers, sizeof s,
+					     by_time))) {
 					continue;
 				}
-				if (!side) {
-					usk_constraint_add(out, p->a, a, p->b, later(w, p->b, b),
-							   (uint32_t)i);
-				} else {
-					usk_constraint_add(out, p->b, b, p->a, later(w, p->a, a),
-							   (uint32_t)i);
-				}
+				uint32_t from = side ? p->b : p->a, to = side ? p->a : p->b;
+				usk_constraint_add(out, (struct usk_constraint){
+								.from = from,
+								.to = to,
+								.from_ns = side ? b : a,
+								.to_ns = later(w, to, side ? a : b),
+								.pair = (uint32_t)i });
 			}
+			free(hull);
+			free(take);
 		}
 	}
 }
@@ -76,8 +152,19 @@ void usk_source_more(const struct usk_work *w, struct usk_constraints *out)
 	for (size_t i = 0; i < w->p->n_more; i++) {
 		const struct usk_msg *m = &w->p->more[i];
 		if (mine[m->from] && mine[m->to]) {
-			usk_constraint_add(out, m->from, m->sent_ns, m->to,
-					   later(w, m->to, m->received_ns), UINT32_MAX);
+			struct usk_constraint r = { .from = m->from,
+						    .to = m->to,
+						    .from_ns = m->sent_ns,
+						    .to_ns = later(w, m->to, m->received_ns),
+						    .pair = UINT32_MAX };
+			usk_constraint_add(out, r);
+			/* By how much its estimate rises to there a clock that jumps does not say.
+			 */
+			if (r.to_ns != m->received_ns) {
+				r.to_ns = m->received_ns;
+				r.wish = true;
+				usk_constraint_add(out, r);
+			}
 		}
 	}
 	free(mine);

@@ -169,7 +169,8 @@ static struct length paths(const struct usk_work *w, const struct arcs *g, uint3
 		way[k].hops = key[k].hops;
 		sum.one_way += key[k].one_way;
 		sum.hops += key[k].hops;
-		sum.width_ns += key[k].width_ns;
+		/* One direction leaves everything open: how much more says nothing. */
+		sum.width_ns += key[k].one_way ? 0 : key[k].width_ns;
 		for (size_t i = g->first[k]; i < g->first[k + 1]; i++) {
 			const struct arc *a = &g->arc[i];
 			struct length l = { key[k].one_way + a->one_way, key[k].hops + 1,
@@ -194,10 +195,10 @@ void usk_paths_of(const struct usk_work *w, uint32_t from, struct usk_way *way)
 	arcs_free(&g);
 }
 
-/* In how many of its pairs something happened. */
+/* In how many of its pairs something happened, and how often its records tell of it. */
 static size_t brackets_of(const struct usk_work *w, uint32_t k)
 {
-	size_t n = 0;
+	size_t n = w->p->back[k].n;
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
 		const struct usk_graph_pair *p = &w->p->pair[i];
 		n += w->tied[i] && (p->a == k || p->b == k) && w->calm[i].n_brackets;

@@ -14,6 +14,7 @@
 #include "graph/work.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void usk_bounds_reset(struct usk_work *w)
 {
@@ -33,7 +34,7 @@ void usk_run_slopes(const struct usk_work *w, struct usk_run *r)
 	r->fast_e12 = fast < skew ? fast : skew;
 }
 
-bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
+static inline bool cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
 {
 	switch ((enum usk_pace)w->cell[i].lower) {
 	case USK_CALM:
@@ -51,7 +52,7 @@ bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *
 	return false;
 }
 
-bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
+static inline bool cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
 {
 	switch ((enum usk_pace)w->cell[i].upper) {
 	case USK_CALM:
@@ -67,21 +68,53 @@ bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *r
 	return false;
 }
 
-usk_i128 usk_fold_least(const struct usk_work *w, uint32_t from, int64_t to_ns)
+bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
 {
-	return ((usk_i128)to_ns - w->x[from]) * (USK_E12 - w->p->max_skew_e12);
+	return cell_least(w, i, d, rise);
 }
+
+bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
+{
+	return cell_most(w, i, d, rise);
+}
+
+bool usk_fold_least(const struct usk_work *w, const struct usk_fold *f, usk_i128 d, usk_i128 *rise)
+{
+	*rise = f->lower == USK_SKEW ? d * (USK_E12 - w->p->max_skew_e12) : 0;
+	return f->lower != USK_UNBOUNDED;
+}
+
+/* What may move an event: its neighbour before, the one behind, its peer; LOOK: it was moved since
+ * bounds were last seen not to cross. What did not change since moves nothing again. */
+enum { BEFORE = 1, BEHIND = 2, PEER = 4, LOOK = 8, ALL = 15 };
 
 struct sweep {
 	struct usk_work *w;
+	uint8_t *todo; /* by event */
 	bool moved;
 };
+
+static void moved(struct sweep *s, uint32_t i)
+{
+	uint32_t p = s->w->peer[i];
+	s->moved = true;
+	s->todo[i] |= LOOK;
+	if (i) {
+		s->todo[i - 1] |= BEHIND;
+	}
+	if (i + 1 < s->w->n) {
+		s->todo[i + 1] |= BEFORE;
+	}
+	if (p != USK_NO_EVENT) {
+		s->todo[p] |= PEER;
+	}
+}
 
 static inline void lower(struct sweep *s, uint32_t i, usk_i128 v)
 {
 	if (v > s->w->lo[i]) {
 		s->w->lo[i] = v;
-		s->moved = true;
+		moved(s, i);
 	}
 }
 
@@ -89,7 +122,7 @@ static inline void upper(struct sweep *s, uint32_t i, usk_i128 v)
 {
 	if (v < s->w->hi[i]) {
 		s->w->hi[i] = v;
-		s->moved = true;
+		moved(s, i);
 	}
 }
 
@@ -98,10 +131,10 @@ static inline void forth(struct sweep *s, uint32_t i)
 {
 	struct usk_work *w = s->w;
 	usk_i128 d = (usk_i128)w->x[i + 1] - w->x[i], rise;
-	if (w->lo[i] > -USK_INF && usk_cell_least(w, i, d, &rise)) {
+	if (w->lo[i] > -USK_INF && cell_least(w, i, d, &rise)) {
 		lower(s, i + 1, w->lo[i] + rise);
 	}
-	if (w->hi[i] < USK_INF && usk_cell_most(w, i, d, &rise)) {
+	if (w->hi[i] < USK_INF && cell_most(w, i, d, &rise)) {
 		upper(s, i + 1, w->hi[i] + rise);
 	}
 }
@@ -110,10 +143,10 @@ static inline void back(struct sweep *s, uint32_t i)
 {
 	struct usk_work *w = s->w;
 	usk_i128 d = (usk_i128)w->x[i + 1] - w->x[i], rise;
-	if (w->lo[i + 1] > -USK_INF && usk_cell_most(w, i, d, &rise)) {
+	if (w->lo[i + 1] > -USK_INF && cell_most(w, i, d, &rise)) {
 		lower(s, i, w->lo[i + 1] - rise);
 	}
-	if (w->hi[i + 1] < USK_INF && usk_cell_least(w, i, d, &rise)) {
+	if (w->hi[i + 1] < USK_INF && cell_least(w, i, d, &rise)) {
 		upper(s, i, w->hi[i + 1] - rise);
 	}
 }
@@ -134,11 +167,14 @@ static void folds(struct sweep *s)
 {
 	struct usk_work *w = s->w;
 	for (size_t k = 0; k < w->n_folds; k++) {
-		uint32_t a = w->fold[k].first, b = w->fold[k].last;
-		usk_i128 most = -USK_INF, least = USK_INF;
+		const struct usk_fold *f = &w->fold[k];
+		uint32_t a = f->first, b = f->last;
+		usk_i128 most = -USK_INF, least = USK_INF, l, r;
 		for (uint32_t i = a; i <= b; i++) {
-			usk_i128 l = usk_fold_least(w, a, w->x[i]),
-				 r = usk_fold_least(w, i, w->x[b]);
+			if (!usk_fold_least(w, f, (usk_i128)w->x[i] - w->x[a], &l) ||
+			    !usk_fold_least(w, f, (usk_i128)w->x[b] - w->x[i], &r)) {
+				break;
+			}
 			if (w->lo[a] > -USK_INF) {
 				lower(s, i, w->lo[a] + l);
 			}
@@ -153,38 +189,53 @@ static void folds(struct sweep *s)
 	}
 }
 
+static inline void meet(struct sweep *s, uint32_t i)
+{
+	struct usk_work *w = s->w;
+	uint32_t p = w->peer[i];
+	if (p != USK_NO_EVENT && !w->sent[i]) {
+		lower(s, i, w->lo[p]);
+	} else if (p != USK_NO_EVENT) {
+		upper(s, i, w->hi[p]);
+	}
+}
+
 static void sweep(struct sweep *s)
 {
 	struct usk_work *w = s->w;
 	for (uint32_t k = 0; k < w->n_order; k++) {
-		uint32_t i = w->order[k], p = w->peer[i];
-		if (i > w->first[w->owner[i]]) {
+		uint32_t i = w->order[k];
+		uint8_t todo = s->todo[i];
+		s->todo[i] &= (uint8_t) ~(BEFORE | PEER);
+		if (todo & BEFORE && i > w->first[w->owner[i]]) {
 			forth(s, i - 1);
 		}
-		if (p != USK_NO_EVENT && !w->sent[i]) {
-			lower(s, i, w->lo[p]);
-		} else if (p != USK_NO_EVENT) {
-			upper(s, i, w->hi[p]);
+		if (todo & PEER) {
+			meet(s, i);
 		}
 	}
 	for (uint32_t k = w->n_order; k-- > 0;) {
-		uint32_t i = w->order[k], p = w->peer[i];
-		if (i + 1 < w->first[w->owner[i] + 1]) {
+		uint32_t i = w->order[k];
+		uint8_t todo = s->todo[i];
+		s->todo[i] &= (uint8_t) ~(BEHIND | PEER);
+		if (todo & BEHIND && i + 1 < w->first[w->owner[i] + 1]) {
 			back(s, i);
 		}
-		if (p != USK_NO_EVENT && w->sent[i]) {
-			upper(s, i, w->hi[p]);
-		} else if (p != USK_NO_EVENT) {
-			lower(s, i, w->lo[p]);
+		if (todo & PEER) {
+			meet(s, i);
 		}
-		look(w, i);
+		if (s->todo[i] & LOOK) {
+			s->todo[i] &= (uint8_t)~LOOK;
+			look(w, i);
+		}
 	}
 	folds(s);
 }
 
 bool usk_propagate(struct usk_work *w)
 {
-	struct sweep s = { w, true };
+	struct sweep s = { w, usk_grow(NULL, w->n + 1, 1), true };
+	memset(s.todo, ALL, w->n);
 	/* A circle that leads back earlier makes bounds fall for ever where nothing holds them from
 	 * the other side. A path has no more events than there are: so many sweeps are enough for
 	 * any, and far fewer were for all that was seen. */
@@ -196,5 +247,6 @@ bool usk_propagate(struct usk_work *w)
 			w->crossed = w->order[0];
 		}
 	}
+	free(s.todo);
 	return w->crossed == USK_NO_EVENT;
 }

@@ -6,6 +6,7 @@
  * Out   one clock per machine
  * Why   this function is the stage's one sentence
  */
+#include "fit/fit.h"
 #include "graph/work.h"
 
 #include <math.h>
@@ -76,11 +77,13 @@ static void note(struct usk_clocks *c, char *text)
 /* No repair helped: clocks whose bounds cross are tied to nothing any more. */
 static void give_up(struct usk_work *w, uint32_t k)
 {
+	bool lines = w->p->model.kind == USK_LINEAR;
 	w->c->clock[k].quality = USK_CONTRADICTED;
-	note(w->c,
-	     usk_format("what ties %s to %s contradicts itself, and no step within the skew limit "
-			"explains it: check what --anchor states",
-			w->c->clock[k].name, w->c->clock[w->reference].name));
+	note(w->c, usk_format("what ties %s to %s contradicts itself: %s", w->c->clock[k].name,
+			      w->c->clock[w->reference].name,
+			      lines ? "no constant rates explain it, try another --model"
+				    : "no step within the skew limit explains it, check what "
+				      "--anchor states"));
 	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
 		if (w->peer[i] != USK_NO_EVENT) {
 			w->peer[w->peer[i]] = USK_NO_EVENT;
@@ -89,16 +92,154 @@ static void give_up(struct usk_work *w, uint32_t k)
 	}
 }
 
+/* Ends of an anchor's edges: what the second clock showed before and behind, the first between. */
+static int64_t anchor_end(const struct usk_graph_anchor *a, bool behind)
+{
+	return usk_saturate((usk_i128)a->b_ns + (behind ? a->within_ns : -a->within_ns));
+}
+
+/* The anchor that an edge is of. */
+static size_t anchor_of(const struct usk_work *w, uint32_t from, uint32_t to)
+{
+	size_t i = 0;
+	for (; i < w->p->n_anchors; i++) {
+		const struct usk_graph_anchor *a = &w->p->anchor[i];
+		bool behind = w->owner[from] == a->a;
+		uint32_t on_a = behind ? from : to, on_b = behind ? to : from;
+		if (w->owner[on_a] == a->a && w->owner[on_b] == a->b && w->x[on_a] == a->a_ns &&
+		    w->x[on_b] == anchor_end(a, behind)) {
+			break;
+		}
+	}
+	return i;
+}
+
+/* Who states a tie wrongly is wrong about both of its edges. */
+static void leave_out_anchor(struct usk_work *w, const struct usk_graph_anchor *a)
+{
+	for (uint32_t i = w->first[a->a]; i < w->first[a->a + 1]; i++) {
+		uint32_t k = w->peer[i];
+		if (w->pair_of[i] == USK_STATED && w->x[i] == a->a_ns && k != USK_NO_EVENT &&
+		    w->owner[k] == a->b && w->x[k] == anchor_end(a, w->sent[i])) {
+			w->peer[i] = w->peer[k] = USK_NO_EVENT;
+		}
+	}
+}
+
+static void leave_out_anchors(struct usk_work *w, size_t from)
+{
+	for (size_t i = from; i < w->n_left_out; i++) {
+		const struct usk_left_out *l = &w->left_out[i];
+		size_t anchor = w->pair_of[l->from] == USK_STATED ? anchor_of(w, l->from, l->to)
+								  : w->p->n_anchors;
+		if (anchor < w->p->n_anchors) {
+			leave_out_anchor(w, &w->p->anchor[anchor]);
+		}
+	}
+}
+
+/* What is stated of a clock goes before its messages do. */
+static bool leave_out_stated(struct usk_work *w, uint32_t k)
+{
+	bool any = false;
+	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
+		uint32_t p = w->peer[i];
+		if (p != USK_NO_EVENT && w->pair_of[i] == USK_STATED) {
+			w->left_out = usk_room(w->left_out, w->n_left_out, &w->cap_left_out,
+					       sizeof *w->left_out);
+			w->left_out[w->n_left_out++] =
+				(struct usk_left_out){ w->sent[i] ? i : p, w->sent[i] ? p : i };
+			w->peer[i] = w->peer[p] = USK_NO_EVENT;
+			any = true;
+		}
+	}
+	return any;
+}
+
+static bool all_straight(const struct usk_work *w)
+{
+	bool all = w->straight;
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		all = all && (w->clock[i] == w->reference || usk_is_straight(w, w->clock[i]));
+	}
+	return all;
+}
+
+/* Lines of clocks that cones bound; two clocks need no cones. false: they contradict. */
+static bool solve_by_lines(struct usk_work *w)
+{
+	return (w->n_clocks == 2 || usk_solve_bounds(w, false)) &&
+	       usk_straight_solve(w) != USK_STRAIGHT_CONTRADICTED;
+}
+
+static bool solve_bounds(struct usk_work *w)
+{
+	usk_straight_forget(w);
+	w->torn = NULL;
+	if (usk_straight_applies(w) && !solve_by_lines(w)) {
+		return false;
+	}
+	return all_straight(w) || usk_solve_bounds(w, true);
+}
+
+/* What was done before a wrong statement was found may have been for its sake: all of that is taken
+ * back but the statements left out, if any was from `from` on. */
+static void begin_again(struct usk_work *w, size_t from, size_t breaks, const int64_t *wander)
+{
+	bool stated = false;
+	size_t n = 0;
+	for (size_t i = from; i < w->n_left_out; i++) {
+		stated = stated || w->pair_of[w->left_out[i].from] == USK_STATED;
+	}
+	if (!stated) {
+		return;
+	}
+	for (size_t i = 0; i < w->n_left_out; i++) {
+		struct usk_left_out l = w->left_out[i];
+		if (w->pair_of[l.from] == USK_STATED) {
+			w->left_out[n++] = l;
+		} else {
+			w->peer[l.from] = l.to;
+			w->peer[l.to] = l.from;
+		}
+	}
+	w->n_left_out = n;
+	w->n_breaks = breaks;
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		w->wander_e12[w->clock[i]] = wander[i];
+	}
+}
+
 static void bound(struct usk_work *w)
 {
+	size_t breaks = w->n_breaks;
+	w->suspect = usk_alloc(w->c->n_clocks, sizeof *w->suspect);
+	int64_t *wander = usk_alloc(w->n_clocks, sizeof *wander);
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		wander[i] = w->wander_e12[w->clock[i]];
+	}
 	usk_bounds_reset(w);
-	while (!usk_solve_bounds(w, true)) {
+	while (!solve_bounds(w)) {
+		size_t before = w->n_left_out;
 		if (!usk_conflict_repair(w)) {
-			give_up(w, w->owner[w->crossed]);
+			bool stated = leave_out_stated(w, w->owner[w->crossed]);
+			/* Of others, then: one of them is what it is contradicted by, maybe. */
+			for (size_t i = 0; i < w->n_clocks && !stated; i++) {
+				stated = leave_out_stated(w, w->clock[i]);
+			}
+			for (size_t i = 0; i < w->n_clocks && !stated; i++) {
+				if (w->suspect[w->clock[i]]) {
+					give_up(w, w->clock[i]);
+				}
+			}
 		}
+		leave_out_anchors(w, before);
+		begin_again(w, before, breaks, wander);
 		usk_build_cells(w);
 		usk_bounds_reset(w);
 	}
+	free(w->suspect);
+	free(wander);
 }
 
 /* Rounded outwards to whole ns. */
@@ -109,21 +250,65 @@ static void round_bounds(struct usk_work *w)
 	for (uint32_t i = 0; i < w->n; i++) {
 		usk_i128 lo = usk_floor_div(w->lo[i], USK_E12),
 			 hi = usk_ceil_div(w->hi[i], USK_E12);
-		w->lo_ns[i] = lo > -USK_TIME_MAX ? (int64_t)lo : USK_NONE;
-		w->hi_ns[i] = hi < USK_TIME_MAX ? (int64_t)hi : USK_NONE;
+		w->lo_ns[i] = lo >= -USK_TIME_MAX ? (int64_t)lo : USK_NONE;
+		w->hi_ns[i] = hi <= USK_TIME_MAX ? (int64_t)hi : USK_NONE;
 	}
 }
 
-/* What an event lacks its neighbours say: T does not fall. */
-static void fill(struct usk_work *w, uint32_t k)
+/* What others say of an event in order: its neighbour, and who sent what it received (upper: who
+ * received what it sent). */
+static int64_t by_order(const struct usk_work *w, uint32_t i, bool upper)
 {
-	uint32_t a = w->first[k], b = w->first[k + 1];
-	for (uint32_t i = a + 1; i < b; i++) {
-		w->lo_ns[i] = w->lo_ns[i] == USK_NONE ? w->lo_ns[i - 1] : w->lo_ns[i];
+	const int64_t *bound = upper ? w->hi_ns : w->lo_ns;
+	uint32_t end = upper ? w->first[w->owner[i] + 1] - 1 : w->first[w->owner[i]];
+	uint32_t by[] = { i == end ? USK_NO_EVENT
+			  : upper  ? i + 1
+				   : i - 1,
+			  w->sent[i] == upper ? w->peer[i] : USK_NO_EVENT };
+	int64_t v = USK_NONE;
+	for (int k = 0; k < 2; k++) {
+		int64_t u = by[k] == USK_NO_EVENT ? USK_NONE : bound[by[k]];
+		v = v == USK_NONE || (u != USK_NONE && upper == (u < v)) ? u : v;
 	}
-	for (uint32_t i = b; i-- > a + 1;) {
-		w->hi_ns[i - 1] = w->hi_ns[i - 1] == USK_NONE ? w->hi_ns[i] : w->hi_ns[i - 1];
+	return v;
+}
+
+/* Where T may fall nothing may bound an event on a side. What is written there does not fall, and
+ * no message is received before it is sent. */
+static void fill(struct usk_work *w)
+{
+	enum { LO = 1, HI = 2 };
+	uint8_t *open = usk_alloc(w->n + 1, sizeof *open);
+	bool moved = false;
+	for (uint32_t i = 0; i < w->n; i++) {
+		open[i] = (w->lo_ns[i] == USK_NONE ? LO : 0) | (w->hi_ns[i] == USK_NONE ? HI : 0);
+		moved = moved || open[i];
 	}
+	while (moved) {
+		moved = false;
+		for (uint32_t n = 0; n < 2 * w->n_order; n++) {
+			bool upper = n >= w->n_order;
+			uint32_t i = w->order[upper ? 2 * w->n_order - 1 - n : n];
+			int64_t *mine = upper ? &w->hi_ns[i] : &w->lo_ns[i], v;
+			if (!(open[i] & (upper ? HI : LO))) {
+				continue;
+			}
+			v = by_order(w, i, upper);
+			if (v != USK_NONE && (*mine == USK_NONE || upper == (v < *mine)) &&
+			    v != *mine) {
+				*mine = v;
+				moved = true;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < w->n; i++) { /* it did fall: anything between, then */
+		int64_t lo = w->lo_ns[i], hi = w->hi_ns[i];
+		if (open[i] && lo != USK_NONE && hi != USK_NONE && lo > hi) {
+			w->lo_ns[i] = hi;
+			w->hi_ns[i] = lo;
+		}
+	}
+	free(open);
 }
 
 static void write_paths(struct usk_work *w)
@@ -143,38 +328,82 @@ static void write_paths(struct usk_work *w)
 	free(way);
 }
 
+static void add_outlier(struct usk_work *w, uint32_t pair, struct usk_outlier o)
+{
+	struct usk_pair *p = &w->c->pair[pair];
+	p->outlier = usk_grow(p->outlier, p->n_outliers + 1, sizeof *p->outlier);
+	p->outlier[p->n_outliers++] = o;
+	w->p->pair[pair].n_outliers++;
+	w->c->counts.outliers++;
+}
+
+/* Messages that contradict their own pair, but did not before its wander was halved: one of its
+ * clocks is the reference, as shows here. */
+static void write_outliers(struct usk_work *w)
+{
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		const struct usk_graph_pair *p = &w->p->pair[i];
+		for (size_t k = 0; k < w->calm[i].n_outliers && w->tied[i]; k++) {
+			const struct usk_suspect *s = &w->calm[i].outlier[k];
+			add_outlier(w, (uint32_t)i,
+				    (struct usk_outlier){
+					    usk_point_message(p->a, p->b, s->point, s->ceiling),
+					    s->excess_ns });
+		}
+	}
+}
+
 /* Messages that were left out to the pair that they were of. */
 static void write_left_out(struct usk_work *w)
 {
 	size_t messages = 0;
+	bool *told = usk_alloc(w->p->n_anchors + 1, sizeof *told);
 	for (size_t i = 0; i < w->n_left_out; i++) {
 		uint32_t from = w->left_out[i].from, to = w->left_out[i].to;
 		uint32_t pair = w->pair_of[from];
-		if (pair == USK_STATED) {
+		size_t anchor = pair == USK_STATED ? anchor_of(w, from, to) : w->p->n_anchors;
+		if (anchor < w->p->n_anchors && !told[anchor]) {
+			const struct usk_graph_anchor *a = &w->p->anchor[anchor];
+			told[anchor] = true;
 			note(w->c,
 			     usk_format("--anchor: what is stated of %s and %s contradicts their "
 					"messages or another anchor, and was left out",
-					w->c->clock[w->owner[from]].name,
-					w->c->clock[w->owner[to]].name));
+					w->c->clock[a->a].name, w->c->clock[a->b].name));
 		}
 		if (pair >= w->p->n_pairs) {
 			continue;
 		}
 		messages++;
-		struct usk_pair *p = &w->c->pair[pair];
 		int64_t q = w->c->clock[w->owner[to]].resolution_ns;
 		struct usk_msg m = { .sent_ns = w->x[from],
-				     .received_ns = w->x[to] - (q > 1 ? q - 1 : 0),
+				     .received_ns = w->x[to] - (q > 1 ? q : 0),
 				     .from = w->owner[from],
 				     .to = w->owner[to] };
-		p->outlier = usk_grow(p->outlier, p->n_outliers + 1, sizeof *p->outlier);
-		p->outlier[p->n_outliers++] = (struct usk_outlier){ m, 1 };
-		w->c->counts.outliers++;
+		add_outlier(w, pair, (struct usk_outlier){ m, 1 });
 	}
 	if (messages) {
 		note(w->c, usk_format("%zu messages contradict circles of others and were left out",
 				      messages));
 	}
+	free(told);
+}
+
+/* Lines ask for the vertices of hulls alone. false: not for these clocks. */
+static bool solve_by_hulls(struct usk_work *w)
+{
+	if (!usk_straight_applies(w)) {
+		return false;
+	}
+	w->hulls = true;
+	usk_build(w);
+	usk_bounds_reset(w);
+	if (solve_by_lines(w) && all_straight(w)) {
+		return true;
+	}
+	w->hulls = false;
+	usk_straight_forget(w);
+	usk_build_forget(w);
+	return false;
 }
 
 static void solve_island(struct usk_work *w)
@@ -184,18 +413,27 @@ static void solve_island(struct usk_work *w)
 	if (w->p->tree) {
 		keep_tree(w);
 	}
-	usk_build(w);
-	usk_conflict_blame(w);
-	bound(w);
-	round_bounds(w);
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		fill(w, w->clock[i]);
+	if (!solve_by_hulls(w)) {
+		usk_build(w);
+		usk_conflict_blame(w);
+		bound(w);
 	}
+	round_bounds(w);
+	fill(w);
 	usk_estimate(w);
+	usk_estimate_ends(w);
 	usk_clock_reference(&c->clock[w->reference], w->p->span[w->reference].first_ns,
 			    w->p->span[w->reference].last_ns);
+	/* What is published is in whole ns: the rest makes room for it. */
+	free(w->lo);
+	free(w->hi);
+	free(w->order);
+	w->lo = w->hi = NULL;
+	w->order = NULL;
 	usk_publish(w);
+	*w->some = *w->some || w->hulls || usk_messages_share(w) < USK_ALL;
 	write_paths(w);
+	write_outliers(w);
 	write_left_out(w);
 }
 
@@ -233,11 +471,22 @@ static void write_pair(const struct usk_graph_problem *p, size_t i, const struct
 	out->wander.used_e12 = used > 2 * one ? used : one;
 	if (contradicted) {
 		out->quality = USK_CONTRADICTED;
-		out->n_contradiction = 2;
-		out->contradiction = usk_alloc(2, sizeof *out->contradiction);
-		for (int k = 0; k < 2; k++) {
-			out->contradiction[k] = usk_point_message(pair->a, pair->b, calm->point[k],
-								  calm->ceiling[k]);
+	}
+	if (contradicted && !out->n_contradiction) {
+		struct usk_point point[3] = { calm->point[0], calm->point[1] };
+		bool ceiling[3] = { calm->ceiling[0], calm->ceiling[1] };
+		size_t n = 0;
+		if (p->model.kind == USK_LINEAR) { /* the fewest that no line fits */
+			struct usk_lines *l = usk_straight_pair(pair->part, p->max_skew_e12);
+			n = usk_lines_contradiction(l, point, ceiling);
+			usk_lines_free(l);
+		}
+		n = n ? n : calm->n_brackets ? 2 : 0;
+		out->n_contradiction = n;
+		out->contradiction = usk_alloc(n, sizeof *out->contradiction);
+		for (size_t k = 0; k < n; k++) {
+			out->contradiction[k] =
+				usk_point_message(pair->a, pair->b, point[k], ceiling[k]);
 		}
 	}
 }
@@ -245,7 +494,7 @@ static void write_pair(const struct usk_graph_problem *p, size_t i, const struct
 /* ---- all of it ---------------------------------------------------------------------------------
  */
 
-static void forget(struct usk_clocks *c)
+static void forget(struct usk_clocks *c, struct usk_graph_problem *p)
 {
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		struct usk_clock *k = &c->clock[i];
@@ -264,10 +513,13 @@ static void forget(struct usk_clocks *c)
 	for (size_t i = 0; i < c->n_islands; i++) {
 		free(c->island[i].clock);
 	}
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		free(c->pair[i].contradiction);
-		c->pair[i].contradiction = NULL;
-		c->pair[i].n_contradiction = 0;
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		c->pair[i].n_outliers -= p->pair[i].n_outliers;
+		c->counts.outliers -= p->pair[i].n_outliers;
+		p->pair[i].n_outliers = 0;
+	}
+	for (; p->n_notes; p->n_notes--) {
+		free(c->note[--c->n_notes]);
 	}
 	free(c->island);
 	free(c->solve);
@@ -275,10 +527,13 @@ static void forget(struct usk_clocks *c)
 	c->n_islands = 0;
 }
 
-void usk_graph_solve(struct usk_clocks *c, const struct usk_graph_problem *p)
+/* false: not all points became events. */
+static bool solve_once(struct usk_clocks *c, struct usk_graph_problem *p)
 {
-	forget(c);
-	struct usk_work all = { .c = c, .p = p };
+	forget(c, p);
+	size_t notes = c->n_notes;
+	bool some = false;
+	struct usk_work all = { .c = c, .p = p, .some = &some };
 	bool *wrong = usk_alloc(p->n_pairs + 1, sizeof *wrong);
 	all.tied = usk_alloc(p->n_pairs + 1, sizeof *all.tied);
 	all.calm = usk_alloc(p->n_pairs + 1, sizeof *all.calm);
@@ -326,6 +581,7 @@ void usk_graph_solve(struct usk_clocks *c, const struct usk_graph_problem *p)
 		free(w.tied);
 		usk_build_free(&w);
 	}
+	p->n_notes = c->n_notes - notes;
 	c->solve = usk_strdup(p->tree ? "tree" : "joint");
 	c->how = usk_strdup("graph");
 	for (size_t i = 0; i < p->n_pairs; i++) {
@@ -337,4 +593,29 @@ void usk_graph_solve(struct usk_clocks *c, const struct usk_graph_problem *p)
 	free(wrong);
 	free(island);
 	free(size);
+	return !some;
+}
+
+/* So often; the caller sees what is left. */
+enum { ROUNDS = 4 };
+
+void usk_graph_solve(struct usk_clocks *c, struct usk_graph_problem *p)
+{
+	struct usk_more more = { .n = p->n_more, .cap = p->n_more };
+	const struct usk_msg *asked = p->more;
+	size_t n_asked = p->n_more;
+	more.msg = usk_grow(NULL, more.n + 1, sizeof *more.msg);
+	if (more.n) {
+		memcpy(more.msg, asked, more.n * sizeof *more.msg);
+	}
+	for (int round = 0; !solve_once(c, p) && round < ROUNDS; round++) {
+		if (!usk_written_points(c, p, &more)) {
+			break;
+		}
+		p->more = more.msg;
+		p->n_more = more.n;
+	}
+	p->more = asked;
+	p->n_more = n_asked;
+	free(more.msg);
 }

@@ -11,7 +11,7 @@
 #ifndef USK_GRAPH_WORK_H
 #define USK_GRAPH_WORK_H
 
-#include "fit/wander.h"
+#include "fit/need.h"
 #include "graph/graph.h"
 
 #define USK_INF	     ((usk_i128)1 << 125) /* no bound */
@@ -44,15 +44,19 @@ struct usk_break {
 	uint32_t clock;
 	int64_t from_ns, to_ns;
 	bool up, down;	   /* T may rise by more than usual, by less */
-	bool back;	   /* known from records: T does not fall all the same */
+	bool back;	   /* known from records */
+	bool falls;	   /* T may fall in it, as the reference may have been set back */
 	bool of_reference; /* as these tell of the reference */
+	bool vague;	   /* by how much it was set back is unknown: what else hides in it, too */
 	int64_t fold_ns;   /* stamps of this much before and behind may have been shown twice */
 	uint32_t bracket;  /* what showed it, of usk_work.seen; UINT32_MAX: records, or a cycle */
 };
 
-/* Stamps that may have been shown twice: events from first to last, folded. */
+/* Stamps that may have been shown twice: events from first to last, folded. What else happened to
+ * the clock among them says by how much T rises at least from its ends, and to them. */
 struct usk_fold {
 	uint32_t first, last;
+	uint8_t lower; /* enum usk_pace */
 };
 
 /* A bracket that a pair showed, with what is known of whose it was. */
@@ -60,7 +64,18 @@ struct usk_seen {
 	uint32_t pair, a, b;
 	struct usk_bracket at;
 	usk_i128 from, to; /* on the reference, e12, once bounds are known */
-	bool may_be[2];	   /* a's, b's */
+	bool may_be[2];	   /* a's, b's, as is likely */
+	bool excluded[2];  /* certainly not */
+};
+
+/* A clock of constant rate: all lines that fit. Bounds are polylines of the offset, each corner of
+ * them one of these; a clock that nothing is known of has none. */
+struct usk_straight {
+	struct usk_lines *lines; /* of two clocks; exact anywhere. NULL: bounds are all there is */
+	struct usk_xy *bound[2]; /* lower, upper; rounded outwards */
+	size_t n[2];
+	struct usk_slopes rate; /* feasible slopes of the offset */
+	struct usk_xy line[2];	/* the estimate; both the same: none */
 };
 
 struct usk_work {
@@ -76,18 +91,18 @@ struct usk_work {
 	struct usk_seen *seen;
 	size_t n_seen;
 	int64_t *wander_e12; /* by clock */
-	size_t repairs;
-	bool *suspected; /* by event: part of a contradiction before */
 	struct usk_left_out {
 		uint32_t from, to; /* events */
 	} * left_out;		   /* messages that two contradictions had in common */
 	size_t n_left_out, cap_left_out;
+	bool *suspect; /* by clock: of what no repair explains */
 
 	/* Events, grouped by clock. */
 	uint32_t *first; /* [all clocks + 1] */
 	uint32_t n;
 	int64_t *x;	   /* stamps */
 	uint32_t *peer;	   /* other end of the edge; USK_NO_EVENT: none */
+	uint32_t *wished;  /* other end of what the estimate alone is asked; USK_NO_EVENT */
 	bool *sent;	   /* it is the edge's `from` */
 	uint32_t *pair_of; /* of the edge; UINT32_MAX: no message's */
 	uint32_t *owner;   /* clock */
@@ -99,9 +114,12 @@ struct usk_work {
 	size_t n_runs;
 	struct usk_fold *fold;
 	size_t n_folds;
-	usk_i128 *lo, *hi;	    /* of T */
-	uint32_t crossed;	    /* an event whose lo is over its hi; USK_NO_EVENT */
-	const struct usk_run *torn; /* a run that no rate is left to; NULL */
+	usk_i128 *lo, *hi;	       /* of T */
+	uint32_t crossed;	       /* an event whose lo is over its hi; USK_NO_EVENT */
+	const struct usk_run *torn;    /* a run that no rate is left to; NULL */
+	struct usk_straight *straight; /* [all clocks]; NULL: cones are all there is */
+	bool hulls;		       /* events of hulls alone: lines ask for no more */
+	bool *some;		       /* not all points became events */
 
 	/* Published. */
 	int64_t *lo_ns, *hi_ns; /* of T, rounded outwards; USK_NONE: none */
@@ -116,6 +134,7 @@ struct usk_constraint {
 	uint32_t from, to;
 	int64_t from_ns, to_ns;
 	uint32_t pair; /* UINT32_MAX: no message's */
+	bool wish; /* by the estimate, where it can, less the receiver's resolution: no bound's */
 };
 
 struct usk_constraints {
@@ -129,8 +148,10 @@ struct usk_source {
 	void (*emit)(const struct usk_work *w, struct usk_constraints *out);
 };
 
-void usk_constraint_add(struct usk_constraints *c, uint32_t from, int64_t from_ns, uint32_t to,
-			int64_t to_ns, uint32_t pair);
+void usk_constraint_add(struct usk_constraints *c, struct usk_constraint row);
+/** How many of all points may become edges, so that events are not too many; USK_ALL: all. */
+#define USK_ALL 1000000
+usk_i128 usk_messages_share(const struct usk_work *w);
 void usk_source_messages(const struct usk_work *w, struct usk_constraints *out);
 void usk_source_more(const struct usk_work *w, struct usk_constraints *out);
 void usk_source_anchors(const struct usk_work *w, struct usk_constraints *out);
@@ -139,6 +160,8 @@ void usk_source_anchors(const struct usk_work *w, struct usk_constraints *out);
 void usk_build(struct usk_work *w);
 /** Cells anew, from breaks and runs. */
 void usk_build_cells(struct usk_work *w);
+/** Events and all that is known of them, to build others. */
+void usk_build_forget(struct usk_work *w);
 void usk_build_free(struct usk_work *w);
 
 /* ---- propagate.c --------------------------------------------------------------------------------
@@ -154,8 +177,9 @@ void usk_run_slopes(const struct usk_work *w, struct usk_run *r);
 /** By how much T rises at least, at most over the cell behind event i; false: any. */
 bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
 bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise);
-/** By how much T rises at least from an event to a stamp of the same fold. */
-usk_i128 usk_fold_least(const struct usk_work *w, uint32_t from, int64_t to_ns);
+/** By how much T rises at least from the first end of a fold to a stamp in it, or from there to the
+ * last one, d ns; false: it may fall. */
+bool usk_fold_least(const struct usk_work *w, const struct usk_fold *f, usk_i128 d, usk_i128 *rise);
 /** Is its rate the clock's? */
 static inline bool usk_cell_calm(struct usk_cell c)
 {
@@ -168,6 +192,31 @@ static inline bool usk_cell_calm(struct usk_cell c)
 /** Bounds and rates by turns until nothing moves much; split: by cases, too. false as
  * usk_propagate(). */
 bool usk_solve_bounds(struct usk_work *w, bool split);
+
+/* ---- straight.c ---------------------------------------------------------------------------------
+ */
+
+enum usk_straight_answer {
+	USK_STRAIGHT_DONE,
+	USK_STRAIGHT_CONTRADICTED, /* no lines fit: w->torn */
+	USK_STRAIGHT_NONE,	   /* no solver, or its answer could not be proved */
+};
+
+/** Are all clocks of constant rate, few, and nothing broken? */
+bool usk_straight_applies(const struct usk_work *w);
+/** Lines of the clocks that are bounded, w->straight: narrows their bounds and rates. */
+enum usk_straight_answer usk_straight_solve(struct usk_work *w);
+/** t_ns of events that lie on a line; takes a pair's from t_ns. */
+void usk_straight_wish(struct usk_work *w);
+/** Forgets lines that t_ns had to leave. */
+void usk_straight_settled(struct usk_work *w);
+void usk_straight_forget(struct usk_work *w);
+/** All lines that fit a pair by itself; usk_lines_free() it. */
+struct usk_lines *usk_straight_pair(const struct usk_part *p, int64_t max_skew_e12);
+static inline bool usk_is_straight(const struct usk_work *w, uint32_t k)
+{
+	return w->straight && (w->straight[k].n[0] || w->straight[k].n[1]);
+}
 
 /* ---- conflict.c ---------------------------------------------------------------------------------
  */
@@ -182,7 +231,7 @@ void usk_conflict_begin(struct usk_work *w);
  * events, and spoils bounds. */
 void usk_conflict_blame(struct usk_work *w);
 /** Bounds cross at w->crossed, or w->torn has no rate left: take back what cannot be true. false:
- * nothing is left to try. */
+ * nothing is left to try, w->suspect. */
 bool usk_conflict_repair(struct usk_work *w);
 
 /* ---- estimate.c ---------------------------------------------------------------------------------
@@ -190,12 +239,42 @@ bool usk_conflict_repair(struct usk_work *w);
 
 /** t_ns of every event whose bounds are known; spoils lo and hi. */
 void usk_estimate(struct usk_work *w);
+/** What an edge's receiver is to be late by more than bounds ask, ns, as it rounds its stamps. */
+int64_t usk_edge_spare(const struct usk_work *w, uint32_t i);
+/** By how much a wish's receiver may be early, ns. */
+int64_t usk_wish_slack(const struct usk_work *w, uint32_t i);
+/** The least that event i is raised to (down: the most it is lowered to) by its neighbours and its
+ * message's other end, as t says of them; wishes: within its bounds by what is wished of it, too.
+ */
+int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool down, bool wishes);
+
+/* ---- ends.c -------------------------------------------------------------------------------------
+ */
+
+/** t_ns of events that are bounded on one side, of clocks that have others too. */
+void usk_estimate_ends(struct usk_work *w);
 
 /* ---- publish.c ----------------------------------------------------------------------------------
  */
 
 /** Quality, knots, jumps, stretches, slopes of the island's clocks. */
 void usk_publish(struct usk_work *w);
+
+/* ---- written.c ----------------------------------------------------------------------------------
+ */
+
+/* Constraints that are found by looking at what is written. */
+struct usk_more {
+	struct usk_msg *msg;
+	size_t n, cap;
+};
+
+/** Adds points of pairs that knots put out of order, or messages; false: there are none that were
+ * not in more yet, which is sorted. */
+bool usk_written_points(const struct usk_clocks *c, const struct usk_graph_problem *p,
+			struct usk_more *more);
+bool usk_written_messages(const struct usk_clocks *c, const struct usk_msg *msg, size_t n,
+			  struct usk_more *more);
 
 /* ---- paths.c ------------------------------------------------------------------------------------
  */
@@ -211,13 +290,6 @@ struct usk_way {
 uint32_t usk_paths_reference(const struct usk_work *w);
 /** Ways to all clocks of the island: way[all clocks]. */
 void usk_paths_of(const struct usk_work *w, uint32_t from, struct usk_way *way);
-
-/** A slope in e12, rounded down or up. */
-static inline int64_t usk_slope_e12(struct usk_slope s, bool up)
-{
-	usk_i128 e12 = s.num * USK_E12;
-	return usk_saturate(up ? usk_ceil_div(e12, s.den) : usk_floor_div(e12, s.den));
-}
 
 static inline usk_i128 usk_e12(int64_t ns)
 {

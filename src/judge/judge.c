@@ -8,6 +8,7 @@
  * Not   the truth, which only a simulation knows
  */
 #include "judge/judge.h"
+#include "match/match.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +227,10 @@ void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 		for (size_t i = 0; i < m; i++) {
 			const int64_t stamp[2] = { on_a[i], on_b[i] };
 			size_t back = msg[i].from != j->a;
+			if (j->n_left_out && bsearch(&msg[i], j->left_out, j->n_left_out,
+						     sizeof *msg, usk_msg_order)) {
+				continue;
+			}
 			bool inverted =
 				count(j, back, delay_of(stamp[back], stamp[!back]), msg[i].bytes);
 			if (inverted && j->keep_inverted) {

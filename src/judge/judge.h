@@ -48,6 +48,8 @@ struct usk_judge {
 	usk_i128 violation_sum;
 	int64_t violation_max;
 	struct usk_histogram delay[2];
+	const struct usk_msg *left_out; /* not judged by maps; sorted by usk_msg_order() */
+	size_t n_left_out;
 	bool with_delays;
 	bool keep_inverted;
 	struct usk_msg *inverted; /* as they were read */

@@ -80,7 +80,7 @@ static void take(struct line_tie *t, struct line_round *r)
 	double age = theirs / (double)gone * (double)t->max_age_ns;
 	if (usk_live_map_of(&t->base.s, &r->s, t->allowance_e12,
 			    age > 1 && age < 1e18 ? (int64_t)age : 1, &t->map, NULL)) {
-		/* One of the two was put back, or is far from running. */
+		/* One of the two was set back, or is far from running. */
 		t->jumps++;
 		r->jumped = true;
 		t->base = now;

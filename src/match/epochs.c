@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * epochs.c - a clock that was put back, told from records that are out of order
+ * epochs.c - a clock that was set back, told from records that are out of order
  *
  * In    the stamps of a trace in the order of its records
  * Out   where they went back and stayed back
  * Why   messages need not be asked: a clock does not run backwards, so one that shows less than
- *       before was put back, or the record is late
- * Not   how far it was put back in truth: the messages tell
+ *       before was set back, or the record is late
+ * Not   how far it was set back in truth: the messages tell
  *
  * Captures of several queues or interfaces hold batches of late records, by microseconds to
- * milliseconds as a rule and by a second at most. What tells them from a clock that was put back by
+ * milliseconds as a rule and by a second at most. What tells them from a clock that was set back by
  * S: after late records the stamps leap forward again, those of a clock pass the point where they
  * were before as they pass any other. So a fall is a new epoch if
  *
@@ -83,7 +83,7 @@ static void begin_epoch(struct usk_epoch_watch *w, bool doubtful)
 }
 
 /* Were the stamps before it a few that leapt ahead, and goes it on where they did? A pause before a
- * clock is put back looks like a leap, if not one of 10 s. */
+ * clock is set back looks like a leap, if not one of 10 s. */
 static bool goes_on(const struct usk_epoch_watch *w, int64_t t, int64_t size)
 {
 	uint64_t most = size > LATEST ? USK_EPOCH_AHEAD : 2;
@@ -124,7 +124,7 @@ static bool smooth(const struct usk_fall *f)
 	return f->n >= LEAST_RECORDS && f->widest <= (f->from - f->to) / 4 * 3;
 }
 
-/* Has the clock been put back again, before it showed the time from where it fell? Late batches are
+/* Has the clock been set back again, before it showed the time from where it fell? Late batches are
  * not later each time. */
 static bool lower(const struct usk_fall *f, int64_t t)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * epochs.h - clocks that were put back while they recorded, seen in the order of records alone
+ * epochs.h - clocks that were set back while they recorded, seen in the order of records alone
  *
  * From then on its stamps repeat: a new epoch. A shift per epoch makes them a time that runs on;
  * all that follows works on that, and never meets a stamp twice.

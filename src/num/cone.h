@@ -20,55 +20,28 @@
 #define USK_SECOND INT64_C(1000000000)
 #define USK_E12	   INT64_C(1000000000000)
 
-/* Times in which no point stands in for another, nor for one before or behind them. */
-struct usk_apart {
-	int64_t from, to; /* both included */
-};
-
 struct usk_cone {
-	int64_t rate_e12, kappa_e12;   /* kappa > 0 */
-	int64_t phase;		       /* (x + phase) / 1e9 rounded down is a point's second */
-	const struct usk_apart *apart; /* sorted, each behind the one before */
-	size_t n_apart;
+	int64_t rate_e12, kappa_e12; /* kappa > 0 */
+	int64_t phase;		     /* (x + phase) / window_ns rounded down is a point's second */
+	int64_t window_ns;	     /* a second, or more of them */
 };
 
-/* How many of the times apart begin at x or before. */
-static inline size_t usk_cone_apart(const struct usk_cone *c, int64_t x)
+/** Of a corridor's floors. */
+static inline struct usk_cone usk_cone_of(const struct usk_frame *f)
 {
-	size_t lo = 0, hi = c->n_apart;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (c->apart[mid].from <= x) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
+	int64_t rate = f->rate_e12, kappa = f->kappa_e12;
+	rate = rate > USK_E12 ? USK_E12 : rate < -USK_E12 ? -USK_E12 : rate;
+	kappa = kappa > USK_E12 ? USK_E12 : kappa < 400000 ? 400000 : kappa;
+	int64_t window = f->window_ns > USK_SECOND ? f->window_ns : USK_SECOND;
+	int64_t phase = f->local_ns % window;
+	return (struct usk_cone){ rate, kappa, phase < 0 ? phase + window : phase, window };
 }
 
-/* The first x of the second that x lies in, or of what is left of it behind a time apart. */
+/* The first x of the second that x lies in. */
 static inline int64_t usk_cone_second(const struct usk_cone *c, int64_t x)
 {
-	int64_t from_start = (x + c->phase) % USK_SECOND;
-	int64_t start = x - (from_start < 0 ? from_start + USK_SECOND : from_start);
-	size_t i = c->n_apart ? usk_cone_apart(c, x) : 0;
-	if (i && c->apart[i - 1].to >= start) {
-		start = x <= c->apart[i - 1].to ? x : c->apart[i - 1].to + 1;
-	}
-	return start;
-}
-
-/* The x behind the last one that usk_cone_second() has this start for; x is one of them. */
-static inline int64_t usk_cone_end(const struct usk_cone *c, int64_t x)
-{
-	int64_t from_start = (x + c->phase) % USK_SECOND;
-	int64_t end = x - (from_start < 0 ? from_start + USK_SECOND : from_start) + USK_SECOND;
-	size_t i = c->n_apart ? usk_cone_apart(c, x) : 0;
-	if (i && x <= c->apart[i - 1].to) {
-		return x + 1;
-	}
-	return i < c->n_apart && c->apart[i].from < end ? c->apart[i].from : end;
+	int64_t from_start = (x + c->phase) % c->window_ns;
+	return x - (from_start < 0 ? from_start + c->window_ns : from_start);
 }
 
 /* Does p, whose second q is in and which is not right of q, dominate q? */

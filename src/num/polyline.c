@@ -227,7 +227,7 @@ static struct line middle(const struct link *k, int64_t x0, int64_t x1)
 }
 
 size_t usk_polyline(const struct usk_gate *g, size_t n, int64_t least_e12, int64_t most_e12,
-		    struct usk_xy *out)
+		    size_t most_knots, struct usk_xy *out)
 {
 	const int64_t e12 = INT64_C(1000000000000);
 	struct link k = { .limit = { { most_e12, e12 }, { -least_e12, e12 } } };
@@ -260,8 +260,8 @@ size_t usk_polyline(const struct usk_gate *g, size_t n, int64_t least_e12, int64
 			m -= m > 1 && out[m - 1].x == g[n - 1].x;
 			out[m++] = (struct usk_xy){ g[n - 1].x, (int64_t)at(&l, g[n - 1].x) };
 		}
-	} while (got < n);
+	} while (got < n && m <= most_knots);
 	free(k.chain[0]);
 	free(k.chain[1]);
-	return m;
+	return m <= most_knots ? m : 0;
 }

@@ -19,9 +19,10 @@ struct usk_gate {
  * end, so a gate may be missed by 1.
  *
  * out  room for n + 1; the first knot is at g[0].x, the last at g[n - 1].x
- * Returns how many, at least 2. Cost: O(n log n); 32 n bytes.
+ * most_knots  gives up where there are more
+ * Returns how many, at least 2; 0: it gave up. Cost: O(n log n); 32 n bytes.
  */
 size_t usk_polyline(const struct usk_gate *g, size_t n, int64_t least_e12, int64_t most_e12,
-		    struct usk_xy *out);
+		    size_t most_knots, struct usk_xy *out);
 
 #endif

@@ -71,10 +71,6 @@ void usk_clocks_free(struct usk_clocks *c)
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		free(c->clock[i].name);
 		free(c->clock[i].path);
-		for (size_t k = 0; k < c->clock[i].n_routes; k++) {
-			free(c->clock[i].route[k].path);
-		}
-		free(c->clock[i].route);
 		free(c->clock[i].knot);
 		free(c->clock[i].jump);
 		free(c->clock[i].stretch);

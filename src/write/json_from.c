@@ -126,26 +126,6 @@ static void read_knots(struct reader *r, const struct place *up, const json_t *o
 	}
 }
 
-/* An addition of unskew's. */
-static void read_routes(struct reader *r, const struct place *up, const json_t *o,
-			struct usk_clock *k)
-{
-	if (!json_object_get(o, "paths")) {
-		return;
-	}
-	const json_t *a = usk_json_array(r, up, o, "paths");
-	struct place list = { up, "paths", 0 };
-	size_t cap = 0;
-	for (size_t i = 0; i < json_array_size(a) && !r->status; i++) {
-		struct place at = { &list, NULL, i };
-		const json_t *row = json_array_get(a, i);
-		struct usk_route *x = NEW_ROW(k->route, k->n_routes, cap);
-		x->from_ns = usk_json_ns(r, &at, row, "from_local_ns");
-		x->to_ns = usk_json_ns(r, &at, row, "to_local_ns");
-		x->path = usk_json_clocks(r, &at, row, "path", &x->n_path);
-	}
-}
-
 static void read_jumps(struct reader *r, const struct place *up, const json_t *o,
 		       struct usk_clock *k)
 {
@@ -275,7 +255,6 @@ static void read_clocks(struct reader *r, const json_t *root)
 		k->after = read_slopes(r, &at, o, "after", k->quality == USK_REFERENCE);
 		read_jumps(r, &at, o, k);
 		read_disturbed(r, &at, o, k);
-		read_routes(r, &at, o, k);
 	}
 }
 

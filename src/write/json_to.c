@@ -234,20 +234,6 @@ static json_t *widths(const struct usk_clock *k)
 	return o;
 }
 
-static json_t *routes(const struct usk_clocks *c, const struct usk_clock *k)
-{
-	json_t *a = array();
-	for (size_t i = 0; i < k->n_routes; i++) {
-		const struct usk_route *r = &k->route[i];
-		json_t *o = object();
-		put(o, "from_local_ns", ns(r->from_ns));
-		put(o, "to_local_ns", ns(r->to_ns));
-		put(o, "path", names(c, r->path, r->n_path));
-		add(a, o);
-	}
-	return a;
-}
-
 static json_t *wander(const struct usk_wander *w)
 {
 	json_t *o = object();
@@ -288,7 +274,6 @@ static json_t *clock(const struct usk_clocks *c, size_t i)
 	put(o, "reference", text(name_of(c, k->reference)));
 	put(o, "quality", text(usk_quality_name(k->quality)));
 	put(o, "path", names(c, k->path, k->n_path));
-	put(o, "paths", routes(c, k));
 	put(o, "resolution_ns", ns(k->resolution_ns));
 	put(o, "drift_ppm", ppm(k->drift_ppm));
 	put(o, "drift_min_ppm", ppm(k->drift_min_ppm));

@@ -79,7 +79,7 @@ static enum usk_status check(const struct usk_clocks *c, const struct usk_manife
 		}
 		if (k->knot[k->n_knots - 1].epoch) {
 			return usk_fail(err, USK_EINPUT, 0,
-					"%s: clock %s was put back while it recorded: no one "
+					"%s: clock %s was set back while it recorded: no one "
 					"offset will do; --timeline shows it",
 					file[i].path, k->name);
 		}

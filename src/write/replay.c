@@ -4,10 +4,10 @@
  *
  * In    a clock's knots and jumps; stamps in the order of a trace
  * Out   corrected stamps
- * Why   stamps of a clock that was put back repeat; the order of records says which is which
+ * Why   stamps of a clock that was set back repeat; the order of records says which is which
  * Not   finding such places (match/epochs.c)
  *
- * Where the clock was put back its highest stamp before and its first one after are known, by S
+ * Where the clock was set back its highest stamp before and its first one after are known, by S
  * apart. The next epoch begins with the first stamp that lies S/2 or more below the highest one so
  * far, once that has come to within S/2 of what it was: so it begins with the very same record in
  * the trace that showed it, and near it in another trace by the same clock.
@@ -30,7 +30,7 @@ struct usk_replay {
 	int64_t highest;
 };
 
-/* Jumps that end before they begin: there it was put back. */
+/* Jumps that end before they begin: there it was set back. */
 static size_t find_turns(const struct usk_clock *clock, struct turn *turn)
 {
 	size_t n = 0;
@@ -104,14 +104,6 @@ static bool turns(struct usk_replay *r, int64_t t)
 	return false;
 }
 
-size_t usk_replay_epoch(struct usk_replay *r, int64_t local_ns)
-{
-	if (r->epoch + 1 < r->n_epochs && turns(r, local_ns)) {
-		r->epoch++;
-	}
-	return r->epoch;
-}
-
 enum usk_status usk_replay_many(struct usk_replay *r, const int64_t *local_ns, size_t n,
 				int64_t *out, struct usk_err *err)
 {
@@ -127,7 +119,7 @@ enum usk_status usk_replay_many(struct usk_replay *r, const int64_t *local_ns, s
 		}
 		if (to > from && !r->map[r->epoch]) {
 			return usk_fail(err, USK_EINPUT, from,
-					"clock %s was put back while it recorded, and no message "
+					"clock %s was set back while it recorded, and no message "
 					"ties what it stamped in its epoch %zu to the others",
 					r->name, r->epoch);
 		}

@@ -2,7 +2,7 @@
 /*
  * replay.h - a clock's correction for records in the order they were recorded
  *
- * A clock that was put back shows stamps twice: which epoch one is of, its place among the others
+ * A clock that was set back shows stamps twice: which epoch one is of, its place among the others
  * tells.
  */
 #ifndef USK_REPLAY_H
@@ -21,9 +21,6 @@ void usk_replay_free(struct usk_replay *r);
 size_t usk_replay_epochs(const struct usk_replay *r);
 /** The correction of an epoch; NULL: nothing ties it, or there is no such epoch. Borrowed. */
 const struct usk_map *usk_replay_map(const struct usk_replay *r, size_t epoch);
-
-/** The epoch that the next stamp is of; a function of its own, not beside usk_replay_many(). */
-size_t usk_replay_epoch(struct usk_replay *r, int64_t local_ns);
 
 /**
  * The next n stamps of a trace, as usk_map_many(). USK_EINPUT too: they are of an epoch that no

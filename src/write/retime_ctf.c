@@ -167,7 +167,7 @@ static int64_t best_line(const struct trace *t, const struct described *d, uint6
 		/* Rounded to the nearest integer. */
 		*hz = (uint64_t)((2 * (usk_i128)(int64_t)d->hz * local + common) / (2 * common));
 	}
-	if (!*hz) { /* a clock of some Hz that was put forward by more than it ran */
+	if (!*hz) { /* a clock of some Hz that was stepped forward by more than it ran */
 		return INT64_MAX;
 	}
 	/* At the first stamp it is right; then as much too early as too late. */

@@ -37,7 +37,7 @@ struct timeline {
 	struct usk_err *err;
 };
 
-/* A trace as it is drawn: stamps of a clock that was put back depend on those before. */
+/* A trace as it is drawn: stamps of a clock that was set back depend on those before. */
 struct part {
 	struct usk_trace *trace;
 	const struct usk_trace_info *info;
@@ -170,8 +170,8 @@ static enum usk_status correct_in(struct timeline *t, const struct usk_replay *r
 }
 
 /*
- * A stamp may lie in two epochs of a clock that was put back. The wrong one is off by as much as
- * it was put back, so the right ones are those that make the message take least time.
+ * A stamp may lie in two epochs of a clock that was set back. The wrong one is off by as much as
+ * it was set back, so the right ones are those that make the message take least time.
  */
 static enum usk_status draw_message(struct timeline *t, const struct usk_msg *m)
 {

@@ -115,7 +115,8 @@ static void check_clocks(const struct usk_clocks *c)
 			const struct usk_knot *x = &k->knot[n];
 			need(k->quality != USK_BOUNDED ||
 			     (x->lo_ns <= x->offset_ns && x->offset_ns <= x->hi_ns));
-			need(!n || x[-1].local_ns < x->local_ns);
+			need(!n || x[-1].epoch < x->epoch ||
+			     (x[-1].epoch == x->epoch && x[-1].local_ns < x->local_ns));
 		}
 	}
 	need(c->clock[1].quality != USK_BOUNDED || c->evaluation.corrected_inversions == 0);

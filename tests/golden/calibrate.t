@@ -19,7 +19,7 @@ Matched 5,873 messages.
 $ unskew sync t/messages.csv --model linear --min-delay @delays.csv --truth t/truth.json
 clock  quality    offset at the middle (± there)  drift, ppm                  sent  received
 host0  reference  0                               0                          2,921     2,952
-host1  bounded    -1.000600082 s ± 637 ns         20.000 (19.976 to 20.022)  2,952     2,921
+host1  bounded    -1.000600083 s ± 638 ns         20.000 (19.976 to 20.022)  2,952     2,921
 
 Matched 5,873 messages.
 Received before sent: 2,952 as recorded, 0 corrected. Half widths: 636 ns to 690 ns.
@@ -28,7 +28,7 @@ Delays, median (99 %): host0 -> host1 1.00 s as recorded, 51.3 us (58.7 us) corr
 Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
 less than its minimum delay (@delays.csv).
 The bounds are valid while these assumptions hold.
-Truth: host1's estimate is off by at most 3 ns; its band holds the truth throughout.
+Truth: host1's estimate is off by at most 2 ns; its band holds the truth throughout.
 $ cat delays.csv
 sender,receiver,model
 host0,host1,49.366us

@@ -1,10 +1,10 @@
 # Every estimator side by side: a table, what has no answer and why, errors against the truth.
 $ unskew simulate -o t --seconds 20 --rate 10 --seed 3 --format table -q
 $ unskew compare t/messages.csv --method middle,hull,regress --method two-point,rate-last; echo status $?
-host1 against host0: 410 messages, half widths 51.5 us to 55.4 us, 53.4 us on average.
+host1 against host0: 410 messages, half widths 51.0 us to 60.0 us, 56.2 us on average.
 method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
 (as recorded)             -              -         202            -       1.00 s  -1.00 s
-middle         -1000201.188      20.084722           0        0.000      87.5 us  86.7 us
+middle         -1000201.188      20.084672           0        0.000      87.5 us  86.7 us
 hull           -1000199.839      20.193831           0        0.000      89.7 us  85.3 us
 regress        -1000200.382      20.663050           0        0.000      88.7 us  84.3 us
 two-point      -1000201.787      20.357595           0        0.000      88.4 us  87.7 us
@@ -18,7 +18,7 @@ sync settles them into the band.
 Matched 410 messages.
 status 0
 $ unskew compare t/messages.csv --method regress,hull --truth t/truth.json | sed -n 1,4p
-host1 against host0: 410 messages, half widths 51.5 us to 55.4 us, 53.4 us on average.
+host1 against host0: 410 messages, half widths 51.0 us to 60.0 us, 56.2 us on average.
 method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back  error: start   middle       end      rms
 (as recorded)             -              -         202            -       1.00 s  -1.00 s             -        -         -        -
 hull           -1000199.839      20.193831           0        0.000      89.7 us  85.3 us       3.05 us  1.11 us   -830 ns  1.58 us
@@ -93,9 +93,9 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
             "sd_ns": null
           },
           "half_width_ns": {
-            "best": "51442",
-            "worst": "55376",
-            "mean": "53348"
+            "best": "50981",
+            "worst": "59993",
+            "mean": "56143"
           },
           "error_ns": {
             "start": "3047",
@@ -167,20 +167,20 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
       "sd_ns": null
     },
     "half_width_ns": {
-      "best": "51442",
-      "worst": "55376",
-      "mean": "53348"
+      "best": "50981",
+      "worst": "59993",
+      "mean": "56143"
     },
     "accuracy_ns": {
-      "best": "102884",
-      "worst": "110752",
-      "mean": "106696"
+      "best": "101962",
+      "worst": "119986",
+      "mean": "112286"
     }
   }
 }
 $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --csv
 a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
-host0,host1,hull,1700000010046963641,1700000011047163480.259,2.0193831149286702e-05,0,0,202,0,0,0,51442,55376,53348,1000056564,1000308176,-1000344009,-1000092908,51662,89716,274035,48266,85311,267582,0,,,,,3047,1109,-830,1576,
+host0,host1,hull,1700000010046963641,1700000011047163480.259,2.0193831149286702e-05,0,0,202,0,0,0,50981,59993,56143,1000056564,1000308176,-1000344009,-1000092908,51662,89716,274035,48266,85311,267582,0,,,,,3047,1109,-830,1576,
 host0,host1,rate-last,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"rate-last needs exchanges in two windows of 180 s, and all are in one"
 $ unskew compare t/messages.csv --method hull --csv | awk -F, '{ print NF }'
 35
@@ -347,11 +347,11 @@ $ unskew compare none.csv
 ? 1
 # What a third clock sent to both at once is no message between them, but judges every line.
 $ printf 'sender,receiver,sent_ns,received_ns\na,b,0,1050\nb,a,11000,10060\nx,a,500,5000\nx,b,500,6020\na,b,20000,21040\nb,a,31000,30050\nx,b,700,26000\nx,a,700,25010\n' >heard.csv; unskew compare heard.csv --reference a --method hull --max-skew-ppm 5000 2>&1 | sed -n '1,4p;/^All/,$p'
-b against a: 4 messages, 2 broadcasts that both heard, half widths 50 ns to 82 ns, 62 ns on average.
+b against a: 4 messages, 2 broadcasts that both heard, half widths 50 ns to 82 ns, 61 ns on average.
 method         offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back  broadcasts
 (as recorded)           -              -           2            -      1.05 us  -940 ns     1.01 us
 hull               -0.995    3350.083752           0        0.000       105 ns    95 ns       10 ns
-All pairs: half widths 50 ns to 82 ns, 62 ns on average.
+All pairs: half widths 50 ns to 82 ns, 61 ns on average.
 method  pairs  messages  inversions  too fast, %  by at most  broadcasts
 hull        1         4           0        0.000        0 ns       10 ns
 
@@ -382,7 +382,7 @@ Broadcasts that two clocks heard: 2, apart by 1.01 us as recorded on average.
 $ for i in 4 5; do unskew simulate -o set$i --seconds 20 --rate 10 --seed $i --format table -q; done; unskew compare --repeat t set4 set5 --method middle,hull,rate-last --truth truth.json
 host1 against host0, 3 sets:
 method     answers  rate - 1, ppm  deviation, ppm  inversions  too fast, %  error rms
-middle           3      19.983076        0.113819           0        0.000     478 ns
+middle           3      20.062874        0.051181           0        0.000     399 ns
 hull             3      20.113924        0.346981           0        0.000    2.73 us
 rate-last        0              -               -           -            -          -
 

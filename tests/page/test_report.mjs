@@ -101,7 +101,7 @@ for (const self of clocks.clocks.map((c) => c.name)) {
 				const inside = messages.filter((m) => {
 					const [from, to, stamp] = side.floor ? [peer, self, m.received] : [self, peer, m.sent];
 					return m.from === from && m.to === to && Number(stamp - origin) >= d.from && Number(stamp - origin) <= d.to;
-				}).map((m) => (side.floor ? -m.delay : m.delay));
+				}).map((m) => (side.floor ? 0 - m.delay : m.delay));
 				assert.equal(side.n, inside.length);
 				assert.equal(Math.min(...side.min), Math.min(...inside), `${self} against ${peer}, ${part}`);
 				assert.equal(Math.max(...side.max), Math.max(...inside), `${self} against ${peer}, ${part}`);

@@ -26,7 +26,8 @@ struct job {
 };
 
 struct tally {
-	uint64_t cases, failed, known, promised, bounded, contradicted, stepped, moments, messages;
+	uint64_t cases, failed, known, kept, loose, loose_held, bounded, contradicted, stepped;
+	uint64_t moments, messages, left_out;
 	double nearest;
 };
 
@@ -46,12 +47,15 @@ static void add(struct tally *t, const struct trial_result *r, bool known)
 	t->cases++;
 	t->known += r->failed && known;
 	t->failed += r->failed != known;
-	t->promised += r->promised;
+	t->kept += r->kept;
+	t->loose += r->loose;
+	t->loose_held += r->loose_held;
 	t->bounded += r->bounded;
 	t->contradicted += r->contradicted;
 	t->stepped += r->stepped;
 	t->moments += r->moments;
 	t->messages += r->messages;
+	t->left_out += r->left_out;
 	t->nearest = r->nearest < t->nearest ? r->nearest : t->nearest;
 }
 
@@ -127,10 +131,12 @@ static struct tally work(const struct job *j, uint64_t offset)
 			print_case(j, &s, &r);
 		}
 		if (j->verbose) {
-			printf("    promised %d, bounded %d, contradicted %d, stepped %d, half "
+			printf("    kept %d, held all the same %llu of %llu, bounded %d, "
+			       "contradicted %d, stepped %d, half "
 			       "width %.1f us, nearest %.4f, %llu messages\n",
-			       r.promised, r.bounded, r.contradicted, r.stepped, r.width / 1e3,
-			       r.nearest, (unsigned long long)r.messages);
+			       r.kept, (unsigned long long)r.loose_held,
+			       (unsigned long long)r.loose, r.bounded, r.contradicted, r.stepped,
+			       r.width / 1e3, r.nearest, (unsigned long long)r.messages);
 		}
 		scenario_free(&s);
 	}
@@ -168,12 +174,15 @@ static struct tally share(const struct job *j)
 		all.cases += t.cases;
 		all.failed += t.failed;
 		all.known += t.known;
-		all.promised += t.promised;
+		all.kept += t.kept;
+		all.loose += t.loose;
+		all.loose_held += t.loose_held;
 		all.bounded += t.bounded;
 		all.contradicted += t.contradicted;
 		all.stepped += t.stepped;
 		all.moments += t.moments;
 		all.messages += t.messages;
+		all.left_out += t.left_out;
 		all.nearest = t.nearest < all.nearest ? t.nearest : all.nearest;
 	}
 	while (wait(NULL) > 0) {
@@ -225,15 +234,19 @@ int main(int argc, char **argv)
 	}
 	j.dir = dir;
 	struct tally t = share(&j);
-	printf("%llu cases from seed %llu on, %llu fail, %llu known to; %llu keep to their model, "
-	       "%llu are "
-	       "bounded, %llu contradicted, %llu stepped; %llu moments, %llu messages; the truth "
-	       "came within %.5f of the half width to a band's edge\n",
+	printf("%llu cases from seed %llu on, %llu fail, %llu known to; %llu bounded, %llu "
+	       "contradicted, %llu stepped; %llu moments, %llu messages; the truth came within "
+	       "%.5f of the half width to a band's edge\n",
 	       (unsigned long long)t.cases, (unsigned long long)j.first,
 	       (unsigned long long)t.failed, (unsigned long long)t.known,
-	       (unsigned long long)t.promised, (unsigned long long)t.bounded,
-	       (unsigned long long)t.contradicted, (unsigned long long)t.stepped,
-	       (unsigned long long)t.moments, (unsigned long long)t.messages, t.nearest);
+	       (unsigned long long)t.bounded, (unsigned long long)t.contradicted,
+	       (unsigned long long)t.stepped, (unsigned long long)t.moments,
+	       (unsigned long long)t.messages, t.nearest);
+	printf("%llu of %llu cases kept what the answer assumes; in the others the bands of %llu "
+	       "of %llu clocks held all the same, and %llu messages were left out\n",
+	       (unsigned long long)t.kept, (unsigned long long)t.cases,
+	       (unsigned long long)t.loose_held, (unsigned long long)t.loose,
+	       (unsigned long long)t.left_out);
 	char *clean = usk_format("rm -rf '%s'", dir);
 	if (system(clean)) {
 		perror(clean);

@@ -145,9 +145,19 @@ static int within(const struct usk_clock *c, const struct usk_jump *j, struct he
 	return j->kind != USK_JUMP || low < 0 || high < 0 ? -1 : low > 0 && high > 0;
 }
 
+/* As stamps show it, cut to the clock's resolution: brackets are stamps. */
+static struct held_place stamped(const struct usk_clock *c, struct held_place at)
+{
+	int64_t q = c->resolution_ns > 1 ? c->resolution_ns : 1;
+	at.local_ns -= (at.local_ns % q + q) % q;
+	return at;
+}
+
 bool held_in_jump(const struct usk_clock *c, const struct usk_jump *j, struct held_place from,
 		  struct held_place to)
 {
+	from = stamped(c, from);
+	to = stamped(c, to);
 	return within(c, j, from, to) >= 0;
 }
 
@@ -343,8 +353,8 @@ static void alone(const struct sim_clock *c, const struct sim_jump *x, int64_t *
 /*
  * A message from p to h caps h - p from above by received - sent, one from h to p from below. The
  * cap of one side of the jump, carried at the skew limit by p's time to the other side, must not
- * pass the bound there: for an h that was put forward a cap before and a bound behind, else a bound
- * before and a cap behind.
+ * pass the bound there: for an h that was stepped forward a cap before and a bound behind, else a
+ * bound before and a cap behind.
  */
 bool held_beyond_doubt(const struct sim_clock *clock, uint32_t hosts, uint32_t host,
 		       const struct sim_jump *x, const struct sim_message *m, size_t n,

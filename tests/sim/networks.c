@@ -2,7 +2,7 @@
 /*
  * networks.c - small networks whose clocks step: does every band hold the truth?
  *
- * In    [--count N] [--seed FIRST] [--jobs N] [--verbose] [--old]
+ * In    [--count N] [--seed FIRST] [--jobs N] [--verbose]
  * Out   a line per network whose band is false, the worst of them with its seed, widths, and
  *       "N networks, M clocks, K with a band that excludes the truth"; 1 if there is one
  *
@@ -198,9 +198,6 @@ static void network_free(struct network *w)
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-/* Who solves: as usk_sync_options has it, or "graph". */
-static const char *solve = "graph";
-
 static struct usk_clocks *synchronise(const struct network *w, struct usk_err *err)
 {
 	static const char head[] = "sender,receiver,sent_ns,received_ns\n";
@@ -216,12 +213,7 @@ static struct usk_clocks *synchronise(const struct network *w, struct usk_err *e
 					 (long long)m->received_ns);
 	}
 	if (!usk_trace_open_memory(text, size, NULL, &trace, err)) {
-		const struct usk_sync_options o = { .model = "wander=5",
-						    .solve = solve,
-						    .max_outliers = -1,
-						    .from_ns = USK_NONE,
-						    .to_ns = USK_NONE };
-		usk_sync(&trace, 1, &o, &answer, err);
+		usk_sync(&trace, 1, NULL, &answer, err);
 	}
 	usk_trace_close(trace);
 	free(text);
@@ -390,9 +382,7 @@ static bool read_arguments(int argc, char **argv, struct job *j)
 				   : !strcmp(argv[i], "--seed") ? &j->first
 				   : !strcmp(argv[i], "--jobs") ? &j->jobs
 								: NULL;
-		if (!strcmp(argv[i], "--old")) {
-			solve = NULL;
-		} else if (!strcmp(argv[i], "--verbose")) {
+		if (!strcmp(argv[i], "--verbose")) {
 			j->verbose = true;
 		} else if (number && i + 1 < argc) {
 			*number = strtoull(argv[++i], NULL, 10);
@@ -408,7 +398,7 @@ int main(int argc, char **argv)
 	struct job j = { .first = 1, .count = 2000, .jobs = 1 };
 	if (!read_arguments(argc, argv, &j)) {
 		fprintf(stderr, "usage: networks [--count N] [--seed FIRST] [--jobs N] "
-				"[--verbose] [--old]\n");
+				"[--verbose]\n");
 		return 2;
 	}
 	struct tally t = share(&j);

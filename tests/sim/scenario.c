@@ -42,17 +42,21 @@ static int64_t either_sign(struct usk_rng *r, double x)
 	return chance(r, 0.5) ? llround(x) : -llround(x);
 }
 
-/* What is asked for: one rate; a stated wander; the default; segments of a length; jumps. */
-enum kind { LINEAR, WANDERS, DEFAULT, SEGMENTED, STEPPED };
+/* What is asked for: one rate; a stated wander; the default; segments of a length, or where the
+ * rates change. */
+enum kind { LINEAR, WANDERS, DEFAULT, SEGMENTED, AUTO };
+
+/* How many of them jump as well. Segments of a length promise nothing then. */
+static const double jump[] = { [LINEAR] = 0.2, [WANDERS] = 0.35, [DEFAULT] = 0.5, [AUTO] = 0.9 };
 
 static enum kind draw_kind(struct usk_rng *r)
 {
 	double x = unit(r);
-	return x < 0.15	  ? LINEAR
-	       : x < 0.5  ? WANDERS
-	       : x < 0.85 ? DEFAULT
-	       : x < 0.9  ? SEGMENTED
-			  : STEPPED;
+	return x < 0.13	  ? LINEAR
+	       : x < 0.45 ? WANDERS
+	       : x < 0.9  ? DEFAULT
+	       : x < 0.94 ? SEGMENTED
+			  : AUTO;
 }
 
 /* ---- clocks ----------------------------------------------------------------------------- */
@@ -133,27 +137,62 @@ static void draw_clocks(struct scenario *s, struct usk_rng *r, double w)
 	o->steps = list_of(s, STEPS);
 }
 
-/* Jumps that can be found: back by far more than lies between two packets, or rows of a clock;
- * forward or asleep anywhere. */
+/* What a time daemon does to a clock that it is content with for minutes: it takes 0.01 to 0.2 ms a
+ * second off it, for a while, once or twice. */
+static void draw_slew(struct scenario *s, struct usk_rng *r)
+{
+	uint32_t host = (uint32_t)pick(r, s->o.hosts);
+	struct sim_series *series = &((struct sim_series *)(uintptr_t)s->o.series)[s->o.n_series];
+	for (size_t i = 0; i < s->o.n_series; i++) {
+		if (s->series[i].host == host) {
+			return;
+		}
+	}
+	size_t slews = 1 + (size_t)pick(r, 2);
+	s->o.n_series++;
+	series->host = host;
+	series->path = usk_format("host%u.csv", host);
+	series->point = usk_alloc(2 * slews + 2, sizeof *series->point);
+	series->n = 2 * slews + 2;
+	struct sim_error_point *p = series->point;
+	double part = (double)s->o.duration_ns / (double)slews;
+	for (size_t i = 0; i < slews; i++, p += 2) {
+		double length = fmin(part / 8, log_between(r, 5e8, 1e10));
+		double rate = log_between(r, 1e-5, 2e-4);
+		p[1].after_ns = (int64_t)(part * ((double)i + 0.1 + 0.7 * unit(r)));
+		p[1].ahead_ns = p[0].ahead_ns;
+		p[2].after_ns = p[1].after_ns + 1 + llround(length);
+		p[2].ahead_ns = p[1].ahead_ns + either_sign(r, length * rate);
+	}
+	/* Quiet to the end: after the last point a recorded clock keeps its mean rate. */
+	p[1] = (struct sim_error_point){ s->o.duration_ns, p[0].ahead_ns };
+}
+
+/*
+ * Jumps at any moments, of one clock or of several, forward, back or asleep. A set-back is by far
+ * more than lies between two rows of a clock, so that stamps repeat, or of any size, so that it may
+ * lie in a pause.
+ */
 static void draw_steps(struct scenario *s, struct usk_rng *r)
 {
 	struct sim_options *o = &s->o;
-	bool capture = o->format != SIM_TABLE;
-	struct usk_rng rows; /* by itself, so that all else of a seed stays what it was */
-	usk_rng_seed(&rows, s->seed ^ 0x7ab1e5);
+	bool several = chance(r, 0.6);
 	o->step = s->step;
-	o->n_steps = 1 + (size_t)pick(r, 3);
+	o->n_steps = 1 + (size_t)pick(r, several ? 5 : 3);
 	uint32_t host = (uint32_t)pick(r, o->hosts);
 	for (size_t i = 0; i < o->n_steps; i++) {
 		double part = (double)o->duration_ns / (double)o->n_steps;
 		double size = log_between(r, 2e5, 1e9);
+		host = several ? (uint32_t)pick(r, o->hosts) : host;
 		s->step[i] = (struct sim_step){ .host = host };
 		s->step[i].after_ns = (int64_t)(part * ((double)i + 0.2 + 0.6 * unit(r)));
 		if (chance(r, 0.15)) {
 			s->step[i].sleep = true;
 			s->step[i].size_ns = llround(fmin(size, part / 8));
-		} else if (capture ? chance(r, 0.5) : chance(&rows, 0.7)) {
+		} else if (chance(r, 0.5)) {
 			s->step[i].size_ns = llround(size);
+		} else if (chance(r, 0.5)) {
+			s->step[i].size_ns = -llround(size);
 		} else {
 			s->step[i].size_ns = -llround(fmax(size, 100e9 / o->rate));
 		}
@@ -309,8 +348,8 @@ static void draw_model(struct scenario *s, struct usk_rng *r, enum kind kind, in
 		s->model = usk_format("segments=%lldns", (long long)(log_between(r, 0.05, 2) *
 								     (double)s->o.duration_ns));
 		break;
-	case STEPPED:
-		s->model = chance(r, 0.8) ? usk_strdup("segments=auto") : NULL;
+	case AUTO:
+		s->model = usk_strdup("segments=auto");
 		break;
 	case DEFAULT:
 		break;
@@ -362,13 +401,16 @@ void scenario_draw(struct scenario *s, uint64_t seed, const char *model, const c
 	enum kind kind = draw_kind(&r);
 	int64_t w = kind == WANDERS ? llround(log_between(&r, 1e3, 1e7)) : DEFAULT_W;
 	double bend = (double)w * (chance(&r, 0.8) ? unit(&r) : 3 * unit(&r));
-	bool straight = kind == LINEAR || kind == SEGMENTED || kind == STEPPED;
+	bool straight = kind == LINEAR || kind == SEGMENTED || kind == AUTO;
 	if (straight || (kind == DEFAULT && chance(&r, 0.3))) {
 		bend = 0;
 	}
 	draw_clocks(s, &r, bend);
 	keep_readable(s);
-	if (kind == STEPPED) {
+	if (kind == DEFAULT && chance(&r, 0.15)) {
+		draw_slew(s, &r);
+	}
+	if (chance(&r, jump[kind])) {
 		double seconds = (double)s->o.duration_ns * 1e-9 * (double)pairs_of(&s->o);
 		s->o.rate = fmax(s->o.rate, fmin(30, 9000 / seconds));
 		s->o.period_ns = s->o.period_ns ? 1 + llround(1e9 / s->o.rate) : 0;

@@ -5,7 +5,7 @@
 
 #include "sim.h"
 
-#define SCENARIO_HOSTS 5
+#define SCENARIO_HOSTS 6
 
 struct scenario {
 	uint64_t seed;

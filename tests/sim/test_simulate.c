@@ -82,7 +82,7 @@ static void test_clock_is_exact(void **state)
 	}
 }
 
-/* A clock that is put forward and back: the inverse finds the first piece that gets there. */
+/* A clock that is stepped forward and back: the inverse finds the first piece that gets there. */
 static void test_clock_of_pieces(void **state)
 {
 	(void)state;

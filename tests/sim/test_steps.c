@@ -146,7 +146,7 @@ static void show(const struct world *w, const struct usk_clock *k)
 		}                                                                                  \
 	} while (0)
 
-/* Where the clock was put back by so much that stamps show it, a new epoch begins. */
+/* Where the clock was set back by so much that stamps show it, a new epoch begins. */
 static size_t epochs_until(const struct world *w, const struct usk_clock *k, int64_t true_ns)
 {
 	size_t epoch = 0, j = 0;
@@ -160,13 +160,23 @@ static size_t epochs_until(const struct world *w, const struct usk_clock *k, int
 	return epoch;
 }
 
+/* A step that a slew within the skew limit would have hidden in the delays is told as a change of
+ * rate. */
+static bool told_as_slew(const struct sim_clock *c, const struct sim_jump *x,
+			 const struct usk_jump *j)
+{
+	return x->size_ns < MS && x->size_ns > -MS &&
+	       sim_clock_read(c, x->true_ns) >= j->after_local_ns &&
+	       sim_clock_read(c, x->true_ns) <= j->before_local_ns;
+}
+
 static void check_jumps(const struct world *w, const struct usk_clock *k)
 {
 	const struct sim_clock *c = &w->clock[1];
 	size_t n = 0;
 	for (size_t i = 0; i < k->n_jumps; i++) {
 		const struct usk_jump *j = &k->jump[i];
-		if (j->kind != USK_JUMP) {
+		if (j->kind != USK_JUMP && (n == c->n_jumps || !told_as_slew(c, &c->jump[n], j))) {
 			continue;
 		}
 		MUST(n < c->n_jumps);
@@ -315,7 +325,7 @@ static void slewed_is_not_stepped(void **state)
 	}
 }
 
-/* ---- put back ------------------------------------------------------------------------------- */
+/* ---- set back ------------------------------------------------------------------------------- */
 
 static char dir[] = "/tmp/unskew-steps-XXXXXX";
 
@@ -406,7 +416,7 @@ static void put_back(void **state)
 	}
 }
 
-/* Where a pair has the clock that was put back as its other one, it brackets that by other stamps
+/* Where a pair has the clock that was set back as its other one, it brackets that by other stamps
  * than the clock's own: the same fall all the same. */
 static void put_back_is_told_once(void **state)
 {

@@ -203,7 +203,7 @@ static void test_recorded(void **state)
 	struct usk_lines *l = usk_lines_new(c, 0, 0, USK_MAX_SKEW_E12);
 	assert_string_equal(quality(l), "ACCURATE");
 	/* At today's epoch, where the two numbers are to be used together: VM1's stamp of a moment
-	 * of VM3's is put back on VM3. */
+	 * of VM3's is set back on VM3. */
 	long double vm1 = mean_at(l, local, &alpha);
 	long double back = (want_slope - 1) * vm1 + want_offset + (vm1 - (long double)local);
 	if (fabsl(1 / alpha - want_slope) > 1e-15L || fabsl(back) > 1) {

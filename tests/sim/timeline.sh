@@ -40,7 +40,7 @@ check two.json sync.json - all
 "$unskew" sync -q parts/host* -o parts.json --allow-unbounded --timeline parts_t.json || [ $? -eq 3 ]
 check parts.json parts_t.json - all
 
-# A clock that is put back while it records.
+# A clock that is set back while it records.
 "$unskew" simulate -q --seconds 60 --rate 50 --step host1@30s:-3s --seed 3 -o back
 "$unskew" sync -q back/host* -o back.json --timeline back_t.json
 check back.json back_t.json - all

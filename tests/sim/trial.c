@@ -36,13 +36,24 @@ static bool begin_round(void *ctx)
 	return true;
 }
 
+static void note_epochs(void *ctx, const struct usk_corrected *at, size_t n)
+{
+	struct trial *t = ctx;
+	t->at = n ? at : NULL;
+}
+
 static bool put_used(void *ctx, const struct usk_msg *msg, size_t n)
 {
 	struct trial *t = ctx;
 	for (size_t i = 0; i < n; i++) {
 		t->used = usk_room(t->used, t->n_used, &t->cap_used, sizeof *t->used);
-		t->used[t->n_used++] = msg[i];
+		t->used[t->n_used++] = (struct trial_used){
+			msg[i],
+			t->at ? t->at[i].sent_epoch : 0,
+			t->at ? t->at[i].received_epoch : 0,
+		};
 	}
+	t->at = NULL;
 	return true;
 }
 
@@ -103,7 +114,11 @@ static void synchronise(struct trial *t, const char *dir)
 		}
 	}
 	struct usk_sink sink = {
-		.ctx = t, .start = begin_round, .put = put_used, .keep = keep_used
+		.ctx = t,
+		.start = begin_round,
+		.corrected = note_epochs,
+		.put = put_used,
+		.keep = keep_used,
 	};
 	struct usk_sync_options o = {
 		.messages = &sink,
@@ -138,8 +153,6 @@ static void synchronise(struct trial *t, const char *dir)
 	}
 	for (size_t i = 0; t->answer && i < t->answer->n_clocks; i++) {
 		const struct usk_clock *c = &t->answer->clock[i];
-		size_t host = strtoul(c->name + strlen("host"), NULL, 10);
-		t->of[host] = c;
 		t->out->bounded = t->out->bounded || c->quality == USK_BOUNDED;
 		t->out->contradicted = t->out->contradicted || c->quality == USK_CONTRADICTED;
 	}
@@ -158,8 +171,6 @@ void trial_run(struct scenario *s, const char *dir, struct trial_result *out)
 	}
 	for (uint32_t h = 0; h < s->o.hosts; h++) {
 		sim_options_clock(&s->o, h, &t.clock[h]);
-		t.unseen[h] = usk_alloc(t.clock[h].n_jumps + 1, sizeof *t.unseen[h]);
-		memset(t.unseen[h], -1, t.clock[h].n_jumps + 1);
 	}
 	synchronise(&t, dir);
 	if (t.answer) {
@@ -168,7 +179,6 @@ void trial_run(struct scenario *s, const char *dir, struct trial_result *out)
 	out->width /= out->moments ? (double)out->moments : 1;
 	usk_clocks_free(t.answer);
 	for (uint32_t h = 0; h < s->o.hosts; h++) {
-		free(t.unseen[h]);
 		sim_clock_free(&t.clock[h]);
 	}
 	free(t.m);

@@ -3,6 +3,7 @@
 #ifndef VERDICT_H
 #define VERDICT_H
 
+#include "held.h"
 #include "trial.h"
 
 struct trial {
@@ -12,12 +13,20 @@ struct trial {
 	size_t n, cap;
 	char *text; /* the table */
 	size_t size, room;
-	struct usk_msg *used; /* by the answer; those of its last rounds are kept */
+	struct trial_used *used; /* by the answer; those of its last rounds are kept */
 	size_t n_used, n_kept, cap_used;
+	const struct usk_corrected *at; /* of the next ones, or NULL */
 	struct usk_clocks *answer;
-	const struct usk_clock *of[SCENARIO_HOSTS]; /* the answer's clock of a host, or NULL */
-	signed char *unseen[SCENARIO_HOSTS];	    /* by jump: -1 not known yet */
+	/* by the answer's clock */
+	const struct sim_clock *truth[SCENARIO_HOSTS];
+	struct held held[SCENARIO_HOSTS];
 	struct trial_result *out;
+};
+
+/* A message that the answer is made of, and where the answer puts its stamps. */
+struct trial_used {
+	struct usk_msg msg;
+	uint32_t sent_epoch, received_epoch;
 };
 
 /** The first thing that is wrong stays. */
@@ -26,21 +35,33 @@ void trial_fail(struct trial *t, const char *fmt, ...) __attribute__((format(pri
 /** Hold the answer against the truth; into t->out. */
 void trial_verdict(struct trial *t);
 
-/* ---- jumps: verdict_jumps.c ------------------------------------------------------------------ */
-
 uint32_t trial_host_of(const struct trial *t, uint32_t clock);
 
-/** The epoch of a moment, of those that stamps show. */
-uint32_t trial_seen_epoch(const struct trial *t, uint32_t host, int64_t true_ns);
+/* ---- what the answer assumes: verdict_assumed.c ---------------------------------------------- */
 
-/** Fails if one that is reported was none. Whether all of the clock and its reference are found,
- * each once; then their sizes are checked, too. */
-bool trial_check_jumps(struct trial *t, const struct usk_clock *c);
+/** Is |rate - 1| within the limit for every two clocks of an island? */
+bool trial_within_limit(const struct trial *t, uint32_t reference);
 
-/** May a jump be hidden from a pair that the clock's band goes through? */
-bool trial_may_hide(const struct trial *t, const struct usk_clock *c);
+/** Does every clock of the island keep the rate that is assumed of it? */
+bool trial_rates_kept(const struct trial *t, uint32_t reference);
 
-/** Was it put back so that the order of records does not tell it from late ones? */
-bool trial_crowded(const struct trial *t, const struct sim_clock *c);
+/* True jumps of an island's clocks that are not in the brackets of all whom they concern. */
+struct trial_missed {
+	size_t doubtful;     /* delays may hide them: the assumption is broken */
+	size_t beyond_doubt; /* two messages show them: no excuse */
+};
+struct trial_missed trial_missed_jumps(const struct trial *t, uint32_t reference);
+
+/** Half the range of the clock's rate against another over the whole trace, 10^-18, rounded up. */
+int64_t trial_wander_e18(const struct trial *t, uint32_t a, uint32_t b);
+
+/* ---- jumps: verdict_jumps.c ------------------------------------------------------------------ */
+
+/** The places right before and right after a jump of any clock, in the time of clock c. */
+struct held_place trial_before(const struct trial *t, uint32_t c, const struct sim_jump *x);
+struct held_place trial_after(const struct trial *t, uint32_t c, const struct sim_jump *x);
+
+/** Fails if one that is reported was none, or, where no other is hidden, not of that size. */
+void trial_check_jumps(struct trial *t, uint32_t clock, bool sizes);
 
 #endif

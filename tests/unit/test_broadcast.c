@@ -392,7 +392,7 @@ static void test_difference(void **state)
 					    usk_witness_difference(&w[2], NULL, NULL));
 		assert_difference(all, by_definition(h, n));
 		assert_difference(two, all);
-		/* On the common timeline: b is put back by what it is ahead. */
+		/* On the common timeline: b is set back by what it is ahead. */
 		struct usk_knot knot[2] = { { .local_ns = 0, .offset_ns = -far },
 					    { .local_ns = USK_TIME_MAX, .offset_ns = -far } };
 		struct usk_map *map = usk_map_of_line(knot, 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks that were put back, and captures that only look like it, from the order of stamps alone.
+/* Clocks that were set back, and captures that only look like it, from the order of stamps alone.
  */
 #include "match/epochs.h"
 

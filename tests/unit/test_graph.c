@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Islands, strongly connected parts and shortest paths of random graphs, against Floyd and
- * Warshall.
+/*
+ * test_graph.c - small graphs by hand: bounds against Bellman and Ford, brackets and outliers of a
+ * pair, shifted stamps, threads, anchors
  */
-#include "base/base.h"
-#include "solve/graph.h"
+#include "net.h"
+
+#include "fit/fit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,173 +15,354 @@
 
 #include <cmocka.h>
 
-enum { MOST = 12, TIES = MOST * MOST };
+#define FAR ((usk_i128)1 << 120)
 
-struct random_graph {
-	size_t n, n_ties;
-	struct usk_tie tie[TIES];
-	struct usk_clock fitted[TIES];
-	struct usk_knot knot[2];
-	int64_t weight[TIES];
-	bool sends[MOST][MOST], holds[MOST][MOST];
-	int64_t width[MOST][MOST]; /* of ties both ways; -1: none */
+/* ---- bounds -----------------------------------------------------------------------------------
+ */
+
+struct event {
+	uint32_t clock;
+	int64_t x;
 };
 
-static void make(struct random_graph *g, uint64_t seed)
+static usk_i128 e12(usk_i128 ns)
 {
-	struct usk_rng r;
-	usk_rng_seed(&r, seed);
-	memset(g, 0, sizeof *g);
-	g->n = 1 + usk_rng_below(&r, MOST);
-	g->knot[1].local_ns = 1;
-	uint64_t dense = 1 + usk_rng_below(&r, 8);
-	for (uint32_t a = 0; a < g->n; a++) {
-		for (uint32_t b = 0; b < g->n; b++) {
-			g->width[a][b] = -1;
-		}
-	}
-	for (uint32_t a = 0; a < g->n; a++) {
-		for (uint32_t b = a + 1; b < g->n; b++) {
-			if (usk_rng_below(&r, 8) >= dense) {
-				continue;
-			}
-			bool turned = usk_rng_below(&r, 2), bad = usk_rng_below(&r, 10) == 0;
-			uint64_t way = usk_rng_below(&r, 4);
-			uint32_t from = turned ? b : a, to = turned ? a : b;
-			size_t i = g->n_ties++;
-			g->fitted[i].quality = bad	 ? USK_CONTRADICTED
-					       : way < 2 ? USK_ONE_SIDED
-							 : USK_BOUNDED;
-			g->fitted[i].knot = g->knot;
-			g->fitted[i].n_knots = bad ? 0 : 2;
-			g->tie[i] = (struct usk_tie){ .a = from,
-						      .b = to,
-						      .fitted = &g->fitted[i],
-						      .messages = { way != 0, way != 1 } };
-			g->weight[i] = (int64_t)usk_rng_below(&r, 6);
-			g->sends[from][to] = way != 0;
-			g->sends[to][from] = way != 1;
-			g->holds[from][to] = g->holds[to][from] = !bad;
-			if (way >= 2 && !bad) {
-				g->width[a][b] = g->width[b][a] = g->weight[i];
-			}
-		}
-	}
+	return ns * USK_E12;
 }
 
-static void close_over(const struct random_graph *g, bool reach[MOST][MOST])
+/* hi of each event by relaxing every constraint until nothing moves: shortest paths. Reversed, lo:
+ * longest ones. Between neighbours of a clock, d apart, T rises by d (1 +- skew). */
+static void bellman_ford(const struct net *net, const struct event *e, size_t n, usk_i128 *lo,
+			 usk_i128 *hi)
 {
-	for (size_t k = 0; k < g->n; k++) {
-		reach[k][k] = true;
-	}
-	for (size_t k = 0; k < g->n; k++) {
-		for (size_t i = 0; i < g->n; i++) {
-			for (size_t j = 0; j < g->n; j++) {
-				reach[i][j] = reach[i][j] || (reach[i][k] && reach[k][j]);
-			}
-		}
-	}
-}
-
-static void check_same(const uint32_t *number, bool same[MOST][MOST], size_t n, size_t count)
-{
-	uint32_t next = 0;
 	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < n; j++) {
-			assert_int_equal(number[i] == number[j], same[i][j]);
-		}
-		assert_true(number[i] <= next); /* by the order of their smallest */
-		next += number[i] == next;
+		lo[i] = e[i].clock ? -FAR : e12(e[i].x);
+		hi[i] = e[i].clock ? FAR : e12(e[i].x);
 	}
-	assert_int_equal(next, count);
-}
-
-static void test_parts(void **state)
-{
-	(void)state;
-	for (uint64_t seed = 1; seed <= 500; seed++) {
-		struct random_graph r;
-		make(&r, seed);
-		struct usk_graph g = usk_graph_of(r.tie, r.n_ties, r.n);
-		bool tied[MOST][MOST] = { { false } }, reach[MOST][MOST] = { { false } };
-		bool odd[MOST] = { false };
-		odd[seed % MOST] = seed % 3 == 0;
-		for (size_t i = 0; i < r.n; i++) {
-			for (size_t j = 0; j < r.n; j++) {
-				tied[i][j] = r.sends[i][j] || r.sends[j][i];
-				reach[i][j] = r.sends[i][j] && r.holds[i][j] && !odd[i] && !odd[j];
-			}
-		}
-		close_over(&r, tied);
-		close_over(&r, reach);
-		bool strong[MOST][MOST];
-		for (size_t i = 0; i < r.n; i++) {
-			for (size_t j = 0; j < r.n; j++) {
-				strong[i][j] = reach[i][j] && reach[j][i];
-			}
-		}
-		uint32_t number[MOST];
-		size_t count = usk_graph_islands(&g, number);
-		check_same(number, tied, r.n, count);
-		count = usk_graph_parts(&g, odd, number);
-		check_same(number, strong, r.n, count);
-		usk_graph_free(&g);
-	}
-}
-
-#define FAR INT64_C(1000000000)
-
-/* A tie in one direction costs more than all others together. */
-static void test_paths(void **state)
-{
-	(void)state;
-	for (uint64_t seed = 1; seed <= 500; seed++) {
-		struct random_graph r;
-		make(&r, seed);
-		struct usk_graph g = usk_graph_of(r.tie, r.n_ties, r.n);
-		int64_t d[MOST][MOST];
-		for (size_t i = 0; i < r.n; i++) {
-			for (size_t j = 0; j < r.n; j++) {
-				bool tied = (r.sends[i][j] || r.sends[j][i]) && r.holds[i][j];
-				/* width first, then hops */
-				d[i][j] = i == j	       ? 0
-					  : r.width[i][j] >= 0 ? r.width[i][j] * 100 + 1
-					  : tied	       ? 1000001
-							       : FAR;
-			}
-		}
-		for (size_t k = 0; k < r.n; k++) {
-			for (size_t i = 0; i < r.n; i++) {
-				for (size_t j = 0; j < r.n; j++) {
-					int64_t by = d[i][k] + d[k][j];
-					d[i][j] = by < d[i][j] ? by : d[i][j];
+	for (bool moved = true; moved;) {
+		moved = false;
+		for (size_t i = 0; i < n; i++) {
+			for (size_t k = 0; k < n; k++) {
+				usk_i128 most = FAR, least = -FAR; /* T[k] - T[i] */
+				usk_i128 d = (usk_i128)e[k].x - e[i].x;
+				if (e[i].clock == e[k].clock && e[i].clock && d >= 0) {
+					most = d * (USK_E12 + SKEW);
+					least = d * (USK_E12 - SKEW);
+				}
+				for (size_t m = 0; m < net->n; m++) {
+					const struct usk_msg *x = &net->m[m];
+					if (x->from == e[i].clock && x->sent_ns == e[i].x &&
+					    x->to == e[k].clock && x->received_ns == e[k].x) {
+						least = least > 0 ? least : 0;
+					}
+				}
+				if (most < FAR && hi[i] < FAR && hi[i] + most < hi[k]) {
+					hi[k] = hi[i] + most;
+					moved = true;
+				}
+				if (most < FAR && lo[k] > -FAR && lo[k] - most > lo[i]) {
+					lo[i] = lo[k] - most;
+					moved = true;
+				}
+				if (least > -FAR && lo[i] > -FAR && lo[i] + least > lo[k]) {
+					lo[k] = lo[i] + least;
+					moved = true;
+				}
+				if (least > -FAR && hi[k] < FAR && hi[k] - least < hi[i]) {
+					hi[i] = hi[k] - least;
+					moved = true;
 				}
 			}
 		}
-		struct usk_way way[MOST];
-		uint32_t origin = (uint32_t)(seed % r.n);
-		usk_graph_paths(&g, r.weight, origin, NULL, 0, way);
-		for (size_t i = 0; i < r.n; i++) {
-			int64_t is = (int64_t)way[i].one_way * 1000000 +
-				     (int64_t)way[i].width_ns * 100 + way[i].hops;
-			assert_int_equal(way[i].reached, d[origin][i] < FAR);
-			if (way[i].reached) {
-				assert_int_equal(is, d[origin][i]);
+	}
+}
+
+/* A wander as large as the skew limit: nothing is known of rates but that. Delays in a ring of
+ * three, with a message or two each way. */
+static void test_bounds(void **state)
+{
+	(void)state;
+	size_t compared = 0;
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		static struct net net;
+		struct usk_rng r;
+		struct event e[2 * 24];
+		usk_i128 lo[2 * 24], hi[2 * 24];
+		size_t n = 0;
+		static const int64_t off[3] = { 0, 7 * SECOND, -3 * SECOND };
+		net = (struct net){ .n_clocks = 3, .model = { USK_WANDER, SKEW, 0 }, .threads = 1 };
+		usk_rng_seed(&r, seed);
+		for (int i = 0; i < 18; i++) {
+			uint32_t from = (uint32_t)(i % 3),
+				 to = (from + 1 + (uint32_t)(i / 3 % 2)) % 3;
+			int64_t t = 100 * SECOND + i * 300 * MS +
+				    (int64_t)usk_rng_below(&r, 200 * (uint64_t)MS);
+			int64_t d = 1000 + (int64_t)usk_rng_below(&r, 100000);
+			say(&net, from, to, t + off[from], t + d + off[to]);
+			e[n++] = (struct event){ from, t + off[from] };
+			e[n++] = (struct event){ to, t + d + off[to] };
+		}
+		struct usk_clocks *c = solve(&net);
+		bellman_ford(&net, e, n, lo, hi);
+		for (uint32_t k = 1; k < 3; k++) {
+			assert_int_equal(c->clock[k].quality, USK_BOUNDED);
+			assert_int_equal(c->clock[k].n_jumps, 0);
+			struct usk_map *map = usk_map_new(&c->clock[k], SKEW);
+			for (size_t i = 0; i < n; i++) {
+				struct usk_stamp s;
+				if (e[i].clock != k) {
+					continue;
+				}
+				assert_int_equal(usk_map_at(map, e[i].x, &s, NULL), USK_OK);
+				int64_t low = (int64_t)usk_floor_div(lo[i], USK_E12);
+				int64_t high = (int64_t)usk_ceil_div(hi[i], USK_E12);
+				/* Never inside; few knots may cost a 512th of the width. */
+				int64_t more = (high - low) / 512 + 2;
+				if (s.lo_ns > low || s.hi_ns < high || s.lo_ns < low - more ||
+				    s.hi_ns > high + more) {
+					fail_msg("seed %llu, clock %u at %lld: %lld to %lld, not "
+						 "%lld to %lld",
+						 (unsigned long long)seed, k, (long long)e[i].x,
+						 (long long)s.lo_ns, (long long)s.hi_ns,
+						 (long long)low, (long long)high);
+				}
+				compared++;
 			}
-			if (way[i].reached && i != origin) {
-				assert_int_equal(way[way[i].from].hops + 1, way[i].hops);
-				assert_int_equal(g.arc[way[i].arc].to, i);
+			usk_map_free(map);
+		}
+		usk_clocks_free(c);
+	}
+	assert_int_equal(compared, 200 * 24);
+}
+
+/* ---- what a pair shows ------------------------------------------------------------------------
+ */
+
+/* Exchanges every 100 ms for a minute; b goes forward by `step` in the middle. */
+static void exchange(struct net *net, int64_t step)
+{
+	*net = (struct net){ .n_clocks = 2, .model = { USK_WANDER, 5000000, 0 }, .threads = 1 };
+	for (int64_t i = 0; i < 600; i++) {
+		int64_t t = i * 100 * MS, b = t + t / 50000 + (i >= 300 ? step : 0);
+		say(net, 0, 1, t, b + 50000);
+		say(net, 1, 0, b + 60000, t + 110000);
+	}
+}
+
+static void look(const struct net *net, struct usk_calm *out)
+{
+	struct usk_part part;
+	uint64_t n[2];
+	assert_true(part_of(net, 0, 1, &part, n));
+	const struct usk_calm_model m = { .wander_e12 = net->model.wander_e12,
+					  .clocks = 1,
+					  .max_skew_e12 = SKEW };
+	usk_calm_of(&part, &m, NULL, NULL, out);
+	usk_part_free(&part);
+}
+
+static void test_calm(void **state)
+{
+	(void)state;
+	static struct net net;
+	struct usk_calm calm;
+	exchange(&net, 0);
+	look(&net, &calm);
+	assert_true(!calm.n_brackets && !calm.n_outliers && !calm.contradicted);
+	assert_true(calm.needed_e12 <= 5000000);
+	usk_calm_free(&calm);
+
+	for (int back = 0; back < 2; back++) {
+		int64_t step = back ? -20 * MS : 20 * MS;
+		exchange(&net, step);
+		look(&net, &calm);
+		assert_int_equal(calm.n_brackets, 1);
+		assert_int_equal(calm.n_outliers, 0);
+		const struct usk_bracket *b = &calm.bracket[0];
+		assert_true(b->step && !calm.contradicted);
+		assert_int_equal(b->rises, back); /* the offset falls when b goes forward */
+		/* Within a second about it, by either clock. */
+		assert_true(b->a0_ns <= 30 * SECOND && b->a1_ns >= 29900 * MS);
+		assert_true(b->a0_ns >= 29 * SECOND && b->a1_ns <= 31 * SECOND);
+		assert_true(b->b0_ns >= 29 * SECOND && b->b1_ns <= 31 * SECOND);
+		if (b->least_ns != USK_NONE) {
+			assert_true(b->least_ns <= -step);
+		}
+		if (b->most_ns != USK_NONE) {
+			assert_true(b->most_ns >= -step);
+		}
+		usk_calm_free(&calm);
+	}
+
+	exchange(&net, 0);
+	say(&net, 0, 1, 20 * SECOND, 20 * SECOND - 300 * MS);
+	look(&net, &calm);
+	assert_int_equal(calm.n_outliers, 1);
+	assert_true(!calm.n_brackets && !calm.contradicted);
+	usk_calm_free(&calm);
+}
+
+/* ---- symmetry ---------------------------------------------------------------------------------
+ */
+
+/* A ring of four, exchanges both ways. */
+static void ring(struct net *net, uint64_t seed, const int64_t off[CLOCKS])
+{
+	struct usk_rng r;
+	usk_rng_seed(&r, seed);
+	*net = (struct net){ .n_clocks = CLOCKS,
+			     .model = { USK_WANDER, 5000000, 0 },
+			     .threads = 1 };
+	for (int64_t i = 0; i < 400; i++) {
+		uint32_t from = (uint32_t)(i % CLOCKS), to = (from + (i / 4 % 2 ? 1 : 3)) % CLOCKS;
+		int64_t t = 1000 * SECOND + i * 50 * MS;
+		int64_t d = t + 50000 + (int64_t)usk_rng_exponential(&r, 50000);
+		say(net, from, to, t + t / 100000 * from + off[from],
+		    d + d / 100000 * to + off[to]);
+	}
+}
+
+static void test_shifted(void **state)
+{
+	(void)state;
+	static struct net net;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		static const int64_t none[CLOCKS] = { 0 };
+		/* Whole seconds: corridors are thinned by those of a clock. */
+		static const int64_t by[CLOCKS] = { 3 * SECOND, -7 * SECOND, 0, 1000 * SECOND };
+		ring(&net, seed, none);
+		struct usk_clocks *c = solve(&net);
+		ring(&net, seed, by);
+		struct usk_clocks *d = solve(&net);
+		for (int k = 0; k < CLOCKS; k++) {
+			const struct usk_clock *x = &c->clock[k], *y = &d->clock[k];
+			assert_int_equal(x->n_knots, y->n_knots);
+			assert_int_equal(x->quality, y->quality);
+			for (size_t i = 0; i < x->n_knots; i++) {
+				const struct usk_knot *u = &x->knot[i], *v = &y->knot[i];
+				int64_t o = by[0] - by[k];
+				assert_int_equal(u->local_ns + by[k], v->local_ns);
+				assert_int_equal(u->offset_ns + o, v->offset_ns);
+				assert_int_equal(u->lo_ns + o, v->lo_ns);
+				assert_int_equal(u->hi_ns + o, v->hi_ns);
 			}
 		}
-		usk_graph_free(&g);
+		usk_clocks_free(c);
+		usk_clocks_free(d);
+	}
+}
+
+static void test_threads(void **state)
+{
+	(void)state;
+	static struct net net;
+	static const int64_t none[CLOCKS] = { 0 };
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		char *text[2];
+		for (int k = 0; k < 2; k++) {
+			ring(&net, seed, none);
+			net.threads = k ? 4 : 1;
+			struct usk_clocks *c = solve(&net);
+			text[k] = usk_clocks_to_json(c);
+			usk_clocks_free(c);
+		}
+		assert_string_equal(text[0], text[1]);
+		free(text[0]);
+		free(text[1]);
+	}
+}
+
+/* ---- anchors ----------------------------------------------------------------------------------
+ */
+
+static void test_anchor(void **state)
+{
+	(void)state;
+	static struct net net;
+	/* 0 and 1 talk, and so do 2 and 3: two islands. */
+	net = (struct net){ .n_clocks = 4, .model = { USK_WANDER, 5000000, 0 }, .threads = 1 };
+	for (int64_t i = 0; i < 100; i++) {
+		int64_t t = i * 100 * MS;
+		for (uint32_t k = 0; k < 4; k += 2) {
+			say(&net, k, k + 1, t + k * SECOND, t + k * SECOND + 50000);
+			say(&net, k + 1, k, t + k * SECOND + 60000, t + k * SECOND + 110000);
+		}
+	}
+	struct usk_clocks *c = solve(&net);
+	assert_int_equal(c->n_islands, 2);
+	usk_clocks_free(c);
+	/* When 1 showed 5 s, 2 showed 7 s, give or take 3 ms. */
+	net.anchor[net.n_anchors++] =
+		(struct usk_graph_anchor){ 1, 2, 5 * SECOND, 7 * SECOND, 3 * MS };
+	c = solve(&net);
+	assert_int_equal(c->n_islands, 1);
+	for (uint32_t k = 2; k < 4; k++) {
+		assert_int_equal(c->clock[k].quality, USK_BOUNDED);
+		struct usk_map *map = usk_map_new(&c->clock[k], SKEW);
+		struct usk_stamp s;
+		assert_int_equal(usk_map_at(map, 7 * SECOND, &s, NULL), USK_OK);
+		assert_true(s.lo_ns <= 5 * SECOND - 3 * MS + 4000 &&
+			    s.hi_ns >= 5 * SECOND + 3 * MS - 4000);
+		assert_true(s.lo_ns >= 5 * SECOND - 4 * MS && s.hi_ns <= 5 * SECOND + 4 * MS);
+		usk_map_free(map);
+	}
+	usk_clocks_free(c);
+}
+
+/* An anchor that messages or another one contradict goes out whole, and is told once; messages are
+ * not doubted for it. Solving again takes notes and outliers back first: the answer is the same. */
+static void test_wrong_anchors(void **state)
+{
+	(void)state;
+	static struct net net;
+	net = (struct net){ .n_clocks = 3, .model = { USK_WANDER, 5000000, 0 }, .threads = 1 };
+	for (int64_t i = 0; i < 100; i++) {
+		int64_t t = i * 100 * MS;
+		say(&net, 0, 1, t, t + 50000);
+		say(&net, 1, 0, t + 60000, t + 110000);
+		say(&net, 0, 2, t + 10 * MS, t + 10 * MS + 40000);
+		say(&net, 1, 2, t + 20 * MS, t + 20 * MS + 40000);
+		say(&net, 2, 1, t + 30 * MS, t + 30 * MS + 40000);
+	}
+	struct usk_clocks *c = solve(&net);
+	assert_int_equal(c->n_notes, 0);
+	assert_int_equal(c->clock[1].n_jumps + c->clock[2].n_jumps, 0);
+	usk_clocks_free(c);
+	static const struct usk_graph_anchor wrong[] = {
+		{ 0, 1, 5 * SECOND, 5 * SECOND + 700 * MS, 3 * MS },
+		{ 1, 2, 5 * SECOND, 4 * SECOND, 0 },
+		{ 2, 0, 2 * SECOND, 90 * SECOND, 10 * MS },
+	};
+	for (size_t i = 0; i < COUNT(wrong); i++) {
+		char *json[2];
+		net.anchor[0] = wrong[i];
+		net.n_anchors = 1;
+		for (int twice = 0; twice < 2; twice++) {
+			net.twice = twice;
+			c = solve(&net);
+			assert_int_equal(c->n_notes, 1);
+			assert_non_null(strstr(c->note[0], "--anchor"));
+			assert_int_equal(c->counts.outliers, 0);
+			json[twice] = usk_clocks_to_json(c);
+			/* What was stated leaves no trace but the note. */
+			for (uint32_t k = 1; k < 3; k++) {
+				assert_int_equal(c->clock[k].quality, USK_BOUNDED);
+				assert_int_equal(c->clock[k].n_jumps, 0);
+			}
+			usk_clocks_free(c);
+		}
+		assert_string_equal(json[0], json[1]);
+		free(json[0]);
+		free(json[1]);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_bounds),	cmocka_unit_test(test_calm),
+		cmocka_unit_test(test_shifted), cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_anchor),	cmocka_unit_test(test_wrong_anchors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 
 enum { MOST = 16 };
 
-/* A step of b's clock at a true time; the clock is put forward by so much. */
+/* A step of b's clock at a true time; the clock is stepped forward by so much. */
 struct step {
 	int64_t at, by;
 };
@@ -195,7 +195,7 @@ static void ten_steps(void **state)
 	}
 }
 
-/* ---- put back in a table -------------------------------------------------------------------- */
+/* ---- set back in a table -------------------------------------------------------------------- */
 
 struct sending {
 	int64_t left, arrived;

@@ -139,7 +139,7 @@ static void test_too_many_outliers(void **state)
 	}
 }
 
-/* A clock that was put back or forward has no line. */
+/* A clock that was set back or forward has no line. */
 static void test_step(void **state)
 {
 	(void)state;

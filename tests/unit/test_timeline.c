@@ -25,7 +25,7 @@ static char *file(const char *name)
 	return usk_format("%s/%s", folder, name);
 }
 
-/* Two clocks and one that nothing ties to them; b is ahead by 5 s and fast, put back at 100 s. */
+/* Two clocks and one that nothing ties to them; b is ahead by 5 s and fast, set back at 100 s. */
 static struct usk_clocks *clocks(bool put_back)
 {
 	static const struct usk_knot b[] = {
@@ -278,7 +278,7 @@ static void test_manifest(void **state)
 	usk_clocks_free(c);
 	c = clocks(true);
 	assert_int_equal(usk_perfetto_manifest(files, 2, c, path, NULL, NULL, &err), USK_EINPUT);
-	assert_non_null(strstr(err.msg, "was put back"));
+	assert_non_null(strstr(err.msg, "was set back"));
 	free(path);
 	usk_clocks_free(c);
 }

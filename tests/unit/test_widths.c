@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Widths of bands, the reference as a clock, smallest delays. */
+/* Widths of bands, and the reference as a clock. */
 #include "base/base.h"
 
 #include <setjmp.h>
@@ -80,41 +80,11 @@ static void test_reference(void **state)
 	}
 }
 
-static void test_min_delays(void **state)
-{
-	(void)state;
-	/* b is 1000 ahead; fastest 30 there, 40 back, at the same rate */
-	static const struct usk_msg msg[] = {
-		{ 100, 1130, 0, 1, 0 }, { 200, 1290, 0, 1, 0 }, { 900, 1930, 0, 1, 0 },
-		{ 1140, 180, 1, 0, 0 }, { 1300, 400, 1, 0, 0 }, { 1900, 940, 1, 0, 0 },
-	};
-	struct usk_frame f = { 0, 0, 0, 400000 };
-	struct usk_corridor *k = usk_corridor_new(&f);
-	assert_int_equal(usk_corridor_add(k, 0, 1, msg, COUNT(msg), NULL), USK_OK);
-	struct usk_lines *l = usk_lines_new(k, 0, 0, 500000000);
-	struct usk_fit fit = {
-		.corridor = k, .lines = l, .first_local_ns = 1000, .last_local_ns = 2000
-	};
-	struct usk_clock c;
-	assert_int_equal(usk_fit_linear(&fit, usk_estimator_find("support"), &c, NULL), USK_OK);
-	int64_t there, back;
-	usk_min_delays(&c, k, &there, &back);
-	assert_int_equal(there, 35); /* the middle of the two, as nothing tells them apart */
-	assert_int_equal(back, 35);
-	free(c.knot);
-	c.n_knots = 0;
-	usk_min_delays(&c, k, &there, &back);
-	assert_true(there == USK_NONE && back == USK_NONE);
-	usk_lines_free(l);
-	usk_corridor_free(k);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_widths),
 		cmocka_unit_test(test_reference),
-		cmocka_unit_test(test_min_delays),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

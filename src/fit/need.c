@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * need.c - the least wander that messages can be true with
+ *
+ * In    points in the order of time
+ * Out   s_lo, s_hi and what they need, exactly
+ * Why   a closed form: no search over rates, no tolerance
+ * Not   bounds (graph/)
+ *
+ * Of all ceilings before a floor only the vertices of their hull matter (usk_hull_steepest()), so
+ * each point is a binary search in the other side's hull so far.
+ */
+#include "fit/need.h"
+
+#include <stdlib.h>
+
+void usk_needing_push(struct usk_needing *g, bool ceiling, struct usk_xy p)
+{
+	struct usk_need *need = &g->need;
+	const struct usk_xy *h = g->hull[!ceiling];
+	size_t n = g->n[!ceiling];
+	if (n && h[n - 1].x == p.x) {
+		need->crossed = need->crossed || (usk_i128)h[n - 1].y + p.y > 0;
+		n--;
+	}
+	if (n) {
+		struct usk_xy q = usk_hull_steepest(h, n, p);
+		struct usk_slope s = usk_rise(p, q);
+		if (!ceiling && (!need->has_lo || usk_slope_cmp(s, need->s_lo) > 0)) {
+			need->has_lo = true;
+			need->s_lo = s;
+		}
+		s = usk_slope_neg(s);
+		if (ceiling && (!need->has_hi || usk_slope_cmp(s, need->s_hi) < 0)) {
+			need->has_hi = true;
+			need->s_hi = s;
+		}
+	}
+	g->hull[ceiling] =
+		usk_room(g->hull[ceiling], g->n[ceiling], &g->cap[ceiling], sizeof *g->hull[0]);
+	g->n[ceiling] = usk_hull_push(g->hull[ceiling], g->n[ceiling], p);
+}
+
+void usk_needing_clear(struct usk_needing *g)
+{
+	g->need = (struct usk_need){ .has_lo = false };
+	g->n[0] = g->n[1] = 0;
+}
+
+void usk_needing_free(struct usk_needing *g)
+{
+	free(g->hull[0]);
+	free(g->hull[1]);
+	*g = (struct usk_needing){ .n = { 0 } };
+}
+
+void usk_need_of(const struct usk_part *p, struct usk_need *out)
+{
+	struct usk_needing g = { .n = { 0 } };
+	for (size_t i = 0, j = 0; i < p->n[0] || j < p->n[1];) {
+		bool ceiling = i == p->n[0] || (j < p->n[1] && p->point[1][j].x < p->point[0][i].x);
+		usk_needing_push(&g, ceiling, ceiling ? p->point[1][j++] : p->point[0][i++]);
+	}
+	*out = g.need;
+	usk_needing_free(&g);
+}
+
+/* A slope in e12: whole + rest/den, 0 <= rest < den. */
+struct split {
+	usk_i128 whole, rest;
+};
+
+static struct split split(struct usk_slope s)
+{
+	usk_i128 e12 = s.num * 1000000000000, whole = usk_floor_div(e12, s.den);
+	return (struct split){ whole, e12 - whole * s.den };
+}
+
+static int64_t wander_of(const struct usk_need *n)
+{
+	if (n->crossed) {
+		return USK_NO_WANDER;
+	}
+	if (!n->has_lo || !n->has_hi || usk_slope_cmp(n->s_lo, n->s_hi) <= 0) {
+		return 0;
+	}
+	struct split lo = split(n->s_lo), hi = split(n->s_hi);
+	/* (whole + f)/2 with -1 < f < 1, rounded up: only the sign of f matters. */
+	usk_i128 whole = lo.whole - hi.whole;
+	bool more = lo.rest * n->s_hi.den > hi.rest * n->s_lo.den;
+	usk_i128 e12 = more ? usk_floor_div(whole, 2) + 1 : usk_ceil_div(whole, 2);
+	return e12 < USK_NO_WANDER ? (int64_t)e12 : USK_NO_WANDER - 1;
+}
+
+int64_t usk_need_within(const struct usk_need *n, int64_t max_skew_e12)
+{
+	struct usk_slope limit = { max_skew_e12, 1000000000000 };
+	if ((n->has_lo && usk_slope_cmp(n->s_lo, limit) > 0) ||
+	    (n->has_hi && usk_slope_cmp(n->s_hi, usk_slope_neg(limit)) < 0)) {
+		return USK_NO_WANDER;
+	}
+	return wander_of(n);
+}

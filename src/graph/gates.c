@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gates.c - where a clock's bounds bend, and where its estimate has to pass
+ *
+ * In    bounds and estimates of its events
+ * Out   corners, gates
+ * Why   each edge gets a level half way between the times of its two events: the one end is to stay
+ *       under it, the other one over it. Then clocks need not look at each other any more
+ */
+#include "fit/fit.h"
+#include "graph/drawing.h"
+
+#include <stdlib.h>
+
+/* ---- corners -----------------------------------------------------------------------------------
+ */
+
+static void put_corner(struct usk_drawing *d, int64_t x, usk_i128 lo, usk_i128 hi)
+{
+	struct usk_bound_at c = { x, usk_saturate(lo - x), usk_saturate(hi - x) };
+	if (d->n_corners && d->corner[d->n_corners - 1].x == x) {
+		struct usk_bound_at *last = &d->corner[d->n_corners - 1];
+		last->lo = c.lo > last->lo ? c.lo : last->lo;
+		last->hi = c.hi < last->hi ? c.hi : last->hi;
+		return;
+	}
+	d->corner = usk_room(d->corner, d->n_corners, &d->cap_corners, sizeof *d->corner);
+	d->corner[d->n_corners++] = c;
+}
+
+static const struct usk_fold *fold_of(const struct usk_work *w, uint32_t i)
+{
+	for (size_t k = 0; k < w->n_folds; k++) {
+		if (w->fold[k].first <= i && i < w->fold[k].last) {
+			return &w->fold[k];
+		}
+	}
+	return NULL;
+}
+
+/* Bounds of T at a stamp between events i and i + 1. */
+static void put_between(struct usk_drawing *d, uint32_t i, int64_t x)
+{
+	const struct usk_work *w = d->w;
+	usk_i128 l = (usk_i128)x - w->x[i], r = (usk_i128)w->x[i + 1] - x, rise;
+	usk_i128 lo = -USK_INF, hi = USK_INF, v;
+	const struct usk_fold *f = w->cell[i].folded ? fold_of(w, i) : NULL;
+	if (f && w->lo_ns[f->first] != USK_NONE &&
+	    usk_fold_least(w, f, (usk_i128)x - w->x[f->first], &rise)) {
+		lo = usk_e12(w->lo_ns[f->first]) + rise;
+	}
+	if (f && w->hi_ns[f->last] != USK_NONE &&
+	    usk_fold_least(w, f, (usk_i128)w->x[f->last] - x, &rise)) {
+		hi = usk_e12(w->hi_ns[f->last]) - rise;
+	}
+	if (usk_cell_least(w, i, l, &rise)) {
+		lo = usk_e12(w->lo_ns[i]) + rise;
+	}
+	if (usk_cell_most(w, i, r, &rise)) {
+		v = usk_e12(w->lo_ns[i + 1]) - rise;
+		lo = v > lo ? v : lo;
+	}
+	if (usk_cell_most(w, i, l, &rise)) {
+		hi = usk_e12(w->hi_ns[i]) + rise;
+	}
+	if (usk_cell_least(w, i, r, &rise)) {
+		v = usk_e12(w->hi_ns[i + 1]) - rise;
+		hi = v < hi ? v : hi;
+	}
+	/* T does not fall from event to event, unless these are in no order. */
+	int64_t low = w->lo_ns[i] < w->lo_ns[i + 1] ? w->lo_ns[i] : w->lo_ns[i + 1];
+	int64_t high = w->hi_ns[i] > w->hi_ns[i + 1] ? w->hi_ns[i] : w->hi_ns[i + 1];
+	put_corner(d, x, lo == -USK_INF ? low : usk_floor_div(lo, USK_E12),
+		   hi == USK_INF ? high : usk_ceil_div(hi, USK_E12));
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+	return (a > b) - (a < b);
+}
+
+/* Where bounds bend in the cell behind event i. */
+static void put_cell(struct usk_drawing *d, uint32_t i)
+{
+	const struct usk_work *w = d->w;
+	usk_i128 run = (usk_i128)w->x[i + 1] - w->x[i], least, most;
+	int64_t at[6];
+	size_t n = 0;
+	if (run < 2) {
+		return;
+	}
+	bool both = usk_cell_least(w, i, run, &least) && usk_cell_most(w, i, run, &most);
+	if (both && most > least) {
+		usk_i128 hi = usk_e12(w->hi_ns[i + 1]) - usk_e12(w->hi_ns[i]) - least;
+		usk_i128 lo = most - (usk_e12(w->lo_ns[i + 1]) - usk_e12(w->lo_ns[i]));
+		usk_i128 unit = (most - least) / run;
+		for (int k = 0; k < 2; k++) {
+			usk_i128 s = unit ? usk_floor_div(k ? lo : hi, unit) : 0;
+			for (int more = 0; more < 2; more++, s++) {
+				if (s > 0 && s < run) {
+					at[n++] = (int64_t)(w->x[i] + s);
+				}
+			}
+		}
+	}
+	if (!both) {
+		at[n++] = w->x[i] + 1;
+		at[n++] = w->x[i + 1] - 1;
+	}
+	qsort(at, n, sizeof *at, by_place);
+	for (size_t k = 0; k < n; k++) {
+		put_between(d, i, at[k]);
+	}
+}
+
+void usk_draw_corners(struct usk_drawing *d)
+{
+	const struct usk_work *w = d->w;
+	if (usk_is_straight(w, d->clock)) {
+		return; /* has all its corners */
+	}
+	for (uint32_t i = d->from; i < d->to; i++) {
+		put_corner(d, w->x[i], w->lo_ns[i], w->hi_ns[i]);
+		if (i + 1 < d->to) {
+			put_cell(d, i);
+		}
+	}
+	if (d->n_corners == 1) { /* a line has two knots */
+		struct usk_bound_at c = d->corner[0];
+		put_corner(d, c.x + 1, (usk_i128)c.x + c.lo, (usk_i128)c.x + c.hi + 2);
+	}
+}
+
+/* ---- gates -------------------------------------------------------------------------------------
+ */
+
+/*
+ * Between the times of an edge's two ends. A receiver that rounds to q is in order by its stamp if
+ * it is so by the stamp and q, and a little more, as its rate is not 1.
+ */
+static int64_t level(const struct usk_work *w, uint32_t i)
+{
+	uint32_t p = w->peer[i], from = w->sent[i] ? i : p, to = w->sent[i] ? p : i;
+	int64_t more = usk_edge_spare(w, i);
+	if (w->owner[p] == w->reference) {
+		bool ours = !w->sent[i] && more;
+		return w->x[p] + (ours && w->t_ns[i] >= w->x[p] + more ? more : 0);
+	}
+	usk_i128 room = (usk_i128)w->t_ns[to] - w->t_ns[from];
+	more = room >= more ? more : 0;
+	return (int64_t)(w->t_ns[from] + (room - more) / 2 + (w->sent[i] ? 0 : more));
+}
+
+/* The receiver's may be lower than the sender's by its resolution. */
+static int64_t wished_level(const struct usk_work *w, uint32_t i)
+{
+	uint32_t p = w->wished[i], from = w->sent[i] ? i : p, to = w->sent[i] ? p : i;
+	usk_i128 q = usk_wish_slack(w, i), room = (usk_i128)w->t_ns[to] + q - w->t_ns[from];
+	usk_i128 c = w->owner[p] != w->reference ? w->t_ns[from] + room / 2
+		     : w->sent[i]		 ? w->x[p] + q
+						 : w->x[p];
+	return usk_saturate(w->sent[i] ? c : c - q);
+}
+
+void usk_draw_gates(struct usk_drawing *d)
+{
+	const struct usk_work *w = d->w;
+	int64_t last_t = INT64_MIN;
+	d->gate = usk_grow(NULL, (size_t)(d->to - d->from) + 1, sizeof *d->gate);
+	for (uint32_t i = d->from; i < d->to; i++) {
+		int64_t lo = w->lo_ns[i], hi = w->hi_ns[i], t = w->t_ns[i];
+		uint32_t p = w->peer[i];
+		if (t == USK_NONE) {
+			continue; /* tied to nothing on one side */
+		}
+		if (p != USK_NO_EVENT && w->t_ns[p] != USK_NONE) {
+			int64_t c = level(w, i);
+			hi = w->sent[i] && c < hi ? c : hi;
+			lo = !w->sent[i] && c > lo ? c : lo;
+		}
+		p = w->wished[i];
+		if (p != USK_NO_EVENT && w->t_ns[p] != USK_NONE) {
+			int64_t c = wished_level(w, i);
+			hi = w->sent[i] && c < hi ? c : hi;
+			lo = !w->sent[i] && c > lo ? c : lo;
+		}
+		/* What is written does not fall, whatever the clock did. */
+		t = t > last_t ? t : last_t;
+		last_t = t;
+		lo = lo < t ? lo : t;
+		hi = hi > t ? hi : t;
+		struct usk_passage g = { w->x[i], usk_saturate((usk_i128)lo - w->x[i]),
+					 usk_saturate((usk_i128)hi - w->x[i]),
+					 usk_saturate((usk_i128)t - w->x[i]) };
+		struct usk_passage *last = d->n_gates ? &d->gate[d->n_gates - 1] : NULL;
+		if (last && last->x == g.x) {
+			last->wish = last->wish > g.wish ? last->wish : g.wish;
+			last->lo = last->lo > g.lo ? last->lo : g.lo;
+			last->hi = last->hi < g.hi ? last->hi : g.hi;
+			last->lo = last->lo < last->wish ? last->lo : last->wish;
+			last->hi = last->hi > last->wish ? last->hi : last->wish;
+		} else {
+			d->gate[d->n_gates++] = g;
+		}
+	}
+	if (d->n_gates == 1) {
+		d->gate[1] = d->gate[0];
+		d->gate[d->n_gates++].x++;
+	}
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jumps.c - what is told of a clock's steps, slews and disturbed stretches
+ *
+ * In    breaks, what pairs showed and whose it may be, bounds
+ * Out   jumps with their sizes, stretches in which the rate is free
+ */
+#include "graph/drawing.h"
+
+#include <stdlib.h>
+
+static int by_bracket(const void *pa, const void *pb)
+{
+	const struct usk_jump *a = pa, *b = pb;
+	if (a->after_local_ns != b->after_local_ns) {
+		return a->after_local_ns < b->after_local_ns ? -1 : 1;
+	}
+	return (a->before_local_ns > b->before_local_ns) -
+	       (a->before_local_ns < b->before_local_ns);
+}
+
+static bool may_be_of(const struct usk_jump *j, uint32_t k)
+{
+	return k != USK_NO_CLOCK && (j->of == k || j->or_of == k);
+}
+
+/* Whose both may be; if they have nobody in common, one of each. */
+static void unite_names(struct usk_jump *j, const struct usk_jump *with)
+{
+	bool first = may_be_of(with, j->of), second = may_be_of(with, j->or_of);
+	if (!first && !second) {
+		j->or_of = with->of;
+	} else if (!first || !second) {
+		j->of = first ? j->of : j->or_of;
+		j->or_of = USK_NO_CLOCK;
+	}
+}
+
+/* The same event as several pairs saw it: what all of them allow. */
+static size_t unite_jumps(struct usk_jump *j, size_t n)
+{
+	size_t m = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct usk_jump *last = m ? &j[m - 1] : NULL;
+		if (!last || j[i].after_local_ns >= last->before_local_ns) {
+			j[m++] = j[i];
+			continue;
+		}
+		last->kind = j[i].kind == USK_JUMP ? USK_JUMP : last->kind;
+		unite_names(last, &j[i]);
+		last->before_local_ns = j[i].before_local_ns > last->before_local_ns
+						? j[i].before_local_ns
+						: last->before_local_ns;
+		last->size_lo_ns = last->size_hi_ns = USK_NONE;
+	}
+	return m;
+}
+
+/* What the pair that showed it says, if nobody but this clock and the reference is in it; else it
+ * is known by nothing but the clock's bounds. */
+static void size_seen(const struct usk_work *w, uint32_t k, const struct usk_seen *s,
+		      struct usk_jump *j)
+{
+	uint32_t other = s->a == k ? s->b : s->a;
+	if ((s->a != k && s->b != k) || other != w->reference || s->at.least_ns == USK_NONE ||
+	    s->at.most_ns == USK_NONE) {
+		return;
+	}
+	j->size_lo_ns = s->b == k ? s->at.least_ns : -s->at.most_ns;
+	j->size_hi_ns = s->b == k ? s->at.most_ns : -s->at.least_ns;
+}
+
+/* By how much the offset rose over a bracket, by the bounds at its ends, and by what the one pair
+ * that showed it says of it. */
+static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
+{
+	uint32_t a = w->first[k], b = w->first[k + 1] - 1;
+	struct usk_jump seen = *j;
+	j->size_lo_ns = j->size_hi_ns = USK_NONE;
+	while (a < b && w->x[a + 1] <= j->after_local_ns) {
+		a++;
+	}
+	while (b > a && w->x[b - 1] >= j->before_local_ns) {
+		b--;
+	}
+	if (w->lo_ns[a] == USK_NONE || w->lo_ns[b] == USK_NONE || w->hi_ns[a] == USK_NONE ||
+	    w->hi_ns[b] == USK_NONE) {
+		return;
+	}
+	usk_i128 d = (usk_i128)w->x[b] - w->x[a];
+	usk_i128 least = (usk_i128)w->lo_ns[b] - w->hi_ns[a],
+		 most = (usk_i128)w->hi_ns[b] - w->lo_ns[a];
+	/* What would have passed by its own rate, in the time that did: that is what the one of
+	 * both clocks shows that was not set. */
+	bool refs = j->of == w->reference || j->or_of == w->reference, mine = j->of == k;
+	usk_i128 brief = mine ? least : d, lasts = mine ? most : d;
+	brief = refs && d < brief ? d : brief;
+	lasts = refs && d > lasts ? d : lasts;
+	const struct usk_run *r = &w->run[w->run_of[a]], *q = &w->run[w->run_of[b]];
+	int64_t s = r->slow_e12 < q->slow_e12 ? r->slow_e12 : q->slow_e12;
+	int64_t f = r->fast_e12 > q->fast_e12 ? r->fast_e12 : q->fast_e12;
+	usk_i128 slow = usk_floor_div((s < 0 ? lasts : brief) * s, USK_E12);
+	usk_i128 fast = usk_ceil_div((f < 0 ? brief : lasts) * f, USK_E12);
+	j->size_lo_ns = usk_saturate(least - d - fast - 1);
+	j->size_hi_ns = usk_saturate(most - d - slow + 1);
+	if (mine && seen.size_lo_ns != USK_NONE) { /* which took the time for that of its stamps */
+		int64_t rate = -s > f ? -s : f;
+		int64_t far =
+			-seen.size_lo_ns > seen.size_hi_ns ? -seen.size_lo_ns : seen.size_hi_ns;
+		usk_i128 more = usk_ceil_div((usk_i128)far * rate, USK_E12);
+		seen.size_lo_ns = usk_saturate(seen.size_lo_ns - more);
+		seen.size_hi_ns = usk_saturate(seen.size_hi_ns + more);
+	}
+	if (seen.size_lo_ns != USK_NONE && seen.size_lo_ns <= j->size_hi_ns &&
+	    seen.size_hi_ns >= j->size_lo_ns) {
+		j->size_lo_ns = seen.size_lo_ns > j->size_lo_ns ? seen.size_lo_ns : j->size_lo_ns;
+		j->size_hi_ns = seen.size_hi_ns < j->size_hi_ns ? seen.size_hi_ns : j->size_hi_ns;
+	}
+}
+
+void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
+{
+	k->jump = usk_alloc(w->n_breaks + 1, sizeof *k->jump);
+	for (size_t n = 0; n < w->n_breaks; n++) {
+		const struct usk_break *b = &w->brk[n];
+		const struct usk_seen *s = b->bracket == UINT32_MAX ? NULL : &w->seen[b->bracket];
+		if (b->clock != i || (s && s->at.doubted)) {
+			continue; /* outliers are told instead */
+		}
+		struct usk_jump j = { .kind = b->of_reference ? USK_JUMP : USK_BEND,
+				      .of = b->of_reference ? w->reference : i,
+				      .or_of = b->of_reference ? USK_NO_CLOCK : w->reference,
+				      .after_local_ns =
+					      usk_saturate((usk_i128)b->from_ns - b->fold_ns),
+				      .before_local_ns =
+					      usk_saturate((usk_i128)b->to_ns + b->fold_ns),
+				      .size_lo_ns = USK_NONE,
+				      .size_hi_ns = USK_NONE };
+		if (b->back) { /* its own records say so */
+			j.kind = USK_JUMP;
+			j.or_of = USK_NO_CLOCK;
+		}
+		if (s) {
+			bool mine = s->a == i ? s->may_be[0] : s->b == i && s->may_be[1];
+			bool refs = s->a == w->reference ? s->may_be[0]
+							 : s->b == w->reference && s->may_be[1];
+			if (!mine && !refs) {
+				continue; /* another clock's, for certain */
+			}
+			if (s->a != i && s->b != i && (s->may_be[0] && s->may_be[1])) {
+				continue; /* rather that of the clock that was seen with it */
+			}
+			j.kind = s->at.step ? USK_JUMP : USK_BEND;
+			j.of = mine ? i : w->reference;
+			uint32_t other = s->a == i ? s->b : s->a;
+			bool others = s->a == i ? s->may_be[1] : s->may_be[0];
+			j.or_of = mine && others ? other : USK_NO_CLOCK;
+			size_seen(w, i, s, &j);
+		}
+		k->jump[k->n_jumps++] = j;
+	}
+	if (k->n_jumps) {
+		qsort(k->jump, k->n_jumps, sizeof *k->jump, by_bracket);
+	}
+	k->n_jumps = unite_jumps(k->jump, k->n_jumps);
+	for (size_t n = 0; n < k->n_jumps; n++) {
+		size_jump(w, i, &k->jump[n]);
+	}
+}
+
+/* What happened last leaves nothing known of the clock if no messages both ways come after it, and
+ * what happened first likewise: it lasts until the end. */
+void usk_reach_ends(const struct usk_drawing *d, struct usk_clock *k)
+{
+	const struct usk_work *w = d->w;
+	uint32_t first = w->first[d->clock], last = w->first[d->clock + 1] - 1;
+	for (size_t n = 0; n < k->n_jumps; n++) {
+		struct usk_jump *j = &k->jump[n];
+		if (d->to <= last && j->before_local_ns >= w->x[d->to - 1]) {
+			j->before_local_ns = w->x[last];
+		}
+		if (d->from > first && j->after_local_ns <= w->x[d->from]) {
+			j->after_local_ns = w->x[first];
+		}
+	}
+}
+
+void usk_write_stretches(const struct usk_work *w, uint32_t i, struct usk_clock *k)
+{
+	size_t cap = 0;
+	for (uint32_t e = w->first[i]; e + 1 < w->first[i + 1]; e++) {
+		struct usk_disturbed *last =
+			k->n_stretches ? &k->stretch[k->n_stretches - 1] : NULL;
+		if (usk_cell_calm(w->cell[e])) {
+			continue;
+		}
+		if (last && last->to_ns == w->x[e]) {
+			last->to_ns = w->x[e + 1];
+			continue;
+		}
+		k->stretch = usk_room(k->stretch, k->n_stretches, &cap, sizeof *k->stretch);
+		k->stretch[k->n_stretches++] = (struct usk_disturbed){ w->x[e], w->x[e + 1], 0 };
+	}
+}

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * knots.c - the fewest knots that hold a clock's bounds and pass the gates of its estimate
+ *
+ * In    corners, gates
+ * Out   knots in whole ns
+ * Why   a week has millions of events, and between them bounds bend
+ *
+ * Each line is the polyline with the fewest links through its gates. Whatever rounding does to it
+ * is looked at with the integers that are written; a knot at each event is the fallback, which is
+ * in order as the events are.
+ *
+ * A bound may be written wider than it is, by a small share of the width. Between knots it is a
+ * chord; what a chord cuts off is added to both its ends, and then each knot goes in as far as its
+ * two links allow.
+ */
+#include "fit/fit.h"
+#include "graph/drawing.h"
+#include "num/polyline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- polylines ---------------------------------------------------------------------------------
+ */
+
+struct line {
+	struct usk_xy *p;
+	size_t n;
+};
+
+/* On the line through its neighbours, rounded down or up. */
+static int64_t line_at(const struct line *l, size_t *hint, int64_t x, bool up)
+{
+	while (*hint + 2 < l->n && l->p[*hint + 1].x < x) {
+		++*hint;
+	}
+	const struct usk_xy *a = &l->p[*hint], *b = a + 1;
+	usk_i128 rise = ((usk_i128)b->y - a->y) * ((usk_i128)x - a->x), run = (usk_i128)b->x - a->x;
+	return usk_saturate(a->y + (up ? usk_ceil_div(rise, run) : usk_floor_div(rise, run)));
+}
+
+static struct line polyline(const struct usk_gate *g, size_t n, struct usk_slopes s, size_t most)
+{
+	struct line l = { usk_grow(NULL, n + 2, sizeof *l.p), 0 };
+	l.n = usk_polyline(g, n, s.least_e12, s.most_e12, most, l.p);
+	return l;
+}
+
+/* The slopes of all runs of the clock: messages that were dropped while thinning are in order if
+ * estimates keep to them. */
+static struct usk_slopes slopes_of(const struct usk_drawing *d)
+{
+	const struct usk_work *w = d->w;
+	struct usk_slopes s = { w->p->max_skew_e12, -w->p->max_skew_e12 };
+	for (size_t i = 0; i < w->n_runs; i++) {
+		const struct usk_run *r = &w->run[i];
+		if (r->clock == d->clock) {
+			s.least_e12 = r->slow_e12 < s.least_e12 ? r->slow_e12 : s.least_e12;
+			s.most_e12 = r->fast_e12 > s.most_e12 ? r->fast_e12 : s.most_e12;
+		}
+	}
+	return s;
+}
+
+static int64_t share_of(int64_t lo, int64_t hi, int64_t share)
+{
+	return usk_saturate(((usk_i128)hi - lo) / share);
+}
+
+/* A bound, wider by a share of the width. */
+static struct line draw_bound(const struct usk_drawing *d, bool upper, int64_t share, size_t most)
+{
+	struct usk_gate *g = usk_grow(NULL, d->n_corners + 1, sizeof *g);
+	for (size_t i = 0; i < d->n_corners; i++) {
+		const struct usk_bound_at *c = &d->corner[i];
+		int64_t more = d->has[0] && d->has[1] ? share_of(c->lo, c->hi, share) : 100;
+		g[i] = upper ? (struct usk_gate){ c->x, c->hi,
+						  usk_saturate((usk_i128)c->hi + more) }
+			     : (struct usk_gate){ c->x, usk_saturate((usk_i128)c->lo - more),
+						  c->lo };
+	}
+	int64_t skew = d->w->p->max_skew_e12;
+	struct line l = polyline(g, d->n_corners, (struct usk_slopes){ -skew, skew }, most);
+	free(g);
+	return l;
+}
+
+static struct line draw_estimate(const struct usk_drawing *d, int64_t share, size_t most)
+{
+	struct usk_gate *g = usk_grow(NULL, d->n_gates + 1, sizeof *g);
+	for (size_t i = 0; i < d->n_gates; i++) {
+		const struct usk_passage *c = &d->gate[i];
+		int64_t more = share_of(c->lo, c->hi, share) + 1;
+		int64_t lo = usk_saturate((usk_i128)c->wish - more);
+		int64_t hi = usk_saturate((usk_i128)c->wish + more);
+		/* 1 ns off, as the ends of links are rounded. */
+		int64_t in = (usk_i128)c->hi - c->lo >= 4;
+		g[i] = (struct usk_gate){ c->x, lo > c->lo + in ? lo : c->lo + in,
+					  hi < c->hi - in ? hi : c->hi - in };
+		g[i].lo = g[i].lo < c->wish ? g[i].lo : c->wish;
+		g[i].hi = g[i].hi > c->wish ? g[i].hi : c->wish;
+	}
+	struct line l = polyline(g, d->n_gates, slopes_of(d), most);
+	free(g);
+	return l;
+}
+
+/* ---- knots -------------------------------------------------------------------------------------
+ */
+
+static int by_place(const void *pa, const void *pb)
+{
+	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+	return (a > b) - (a < b);
+}
+
+/* Places of all lines, each once; and some more. */
+static size_t unite(const struct line *l, size_t lines, const int64_t *more, size_t n_more,
+		    int64_t **out)
+{
+	size_t n = n_more;
+	for (size_t i = 0; i < lines; i++) {
+		n += l[i].n;
+	}
+	int64_t *x = *out = usk_grow(NULL, n + 1, sizeof *x);
+	n = 0;
+	for (size_t i = 0; i < lines; i++) {
+		for (size_t k = 0; k < l[i].n; k++) {
+			x[n++] = l[i].p[k].x;
+		}
+	}
+	for (size_t k = 0; k < n_more; k++) {
+		x[n++] = more[k];
+	}
+	qsort(x, n, sizeof *x, by_place);
+	size_t m = 0;
+	for (size_t k = 0; k < n; k++) {
+		if (!m || x[m - 1] != x[k]) {
+			x[m++] = x[k];
+		}
+	}
+	return m;
+}
+
+/* Bounds as lines have them, and the estimate's rounding gives way to them. */
+static void keep_exact(const struct usk_straight *s, struct usk_knot *k)
+{
+	if (s->lines) {
+		usk_lines_at(s->lines, k->local_ns, &k->lo_ns, &k->hi_ns);
+	}
+	if (k->offset_ns != USK_NONE) {
+		/* A bound that is out of range is none: USK_NONE is under every offset. */
+		bool over = k->hi_ns != USK_NONE && k->offset_ns > k->hi_ns;
+		k->offset_ns = k->offset_ns < k->lo_ns ? k->lo_ns : over ? k->hi_ns : k->offset_ns;
+	}
+}
+
+static void set_knots(struct usk_drawing *d, const struct line *lo, const struct line *hi,
+		      const struct line *mid, const int64_t *x, size_t n)
+{
+	size_t at[3] = { 0 };
+	d->knot = usk_grow(d->knot, n + 1, sizeof *d->knot);
+	d->n_knots = n;
+	for (size_t i = 0; i < n; i++) {
+		d->knot[i] =
+			(struct usk_knot){ x[i], mid ? line_at(mid, &at[0], x[i], false) : USK_NONE,
+					   d->has[0] ? line_at(lo, &at[1], x[i], false) : USK_NONE,
+					   d->has[1] ? line_at(hi, &at[2], x[i], true) : USK_NONE,
+					   0 };
+		if (usk_is_straight(d->w, d->clock)) {
+			keep_exact(&d->w->straight[d->clock], &d->knot[i]);
+		}
+	}
+}
+
+/* The map's own arithmetic. */
+static int64_t offset_at(const struct usk_knot *k, int64_t x)
+{
+	usk_i128 rise = (usk_i128)k[1].offset_ns - k->offset_ns;
+	return usk_saturate(k->offset_ns + usk_floor_div(rise * ((usk_i128)x - k->local_ns),
+							 (usk_i128)k[1].local_ns - k->local_ns));
+}
+
+/* Gates that the knots as they are written miss, and T that falls: places that need a knot. */
+static size_t missed(const struct usk_drawing *d, int64_t **out)
+{
+	size_t n = 0, at = 0, cap = 0;
+	int64_t *x = NULL;
+	for (size_t i = 0; i < d->n_gates; i++) {
+		const struct usk_passage *g = &d->gate[i];
+		while (at + 2 < d->n_knots && d->knot[at + 1].local_ns < g->x) {
+			at++;
+		}
+		int64_t y = offset_at(&d->knot[at], g->x);
+		bool falls = (usk_i128)d->knot[at + 1].local_ns + d->knot[at + 1].offset_ns <
+			     (usk_i128)d->knot[at].local_ns + d->knot[at].offset_ns;
+		if (y < g->lo || y > g->hi || falls) {
+			x = usk_room(x, n, &cap, sizeof *x);
+			x[n++] = g->x;
+		}
+	}
+	*out = x;
+	return n;
+}
+
+/* At the places the wish itself. */
+static void pin(struct usk_drawing *d, const int64_t *x, size_t n)
+{
+	for (size_t i = 0, k = 0, g = 0; i < n; i++) {
+		while (g < d->n_gates && d->gate[g].x < x[i]) {
+			g++;
+		}
+		while (k < d->n_knots && d->knot[k].local_ns < x[i]) {
+			k++;
+		}
+		if (k < d->n_knots && g < d->n_gates && d->knot[k].local_ns == x[i]) {
+			d->knot[k].offset_ns = d->gate[g].wish;
+		}
+	}
+}
+
+/* Between events, where a bound jumps, lines may fall: not what is written. */
+static void keep_rising(struct usk_drawing *d)
+{
+	for (size_t i = 1; i < d->n_knots && d->has[0] && d->has[1]; i++) {
+		struct usk_knot *k = &d->knot[i];
+		usk_i128 last = (usk_i128)k[-1].local_ns + k[-1].offset_ns;
+		if ((usk_i128)k->local_ns + k->offset_ns < last) {
+			k->offset_ns = usk_saturate(last - k->local_ns);
+		}
+	}
+}
+
+/* What chords cut off of the bounds is added to both their ends. */
+static void hold_bounds(struct usk_drawing *d)
+{
+	int64_t *more[2];
+	size_t at = 0;
+	for (int k = 0; k < 2; k++) {
+		more[k] = usk_alloc(d->n_knots + 1, sizeof *more[k]);
+	}
+	for (size_t i = 0; i < d->n_corners; i++) {
+		const struct usk_bound_at *c = &d->corner[i];
+		while (at + 2 < d->n_knots && d->knot[at + 1].local_ns < c->x) {
+			at++;
+		}
+		struct usk_knot *a = &d->knot[at];
+		usk_i128 run = (usk_i128)a[1].local_ns - a->local_ns,
+			 x = (usk_i128)c->x - a->local_ns;
+		usk_i128 lo = a->lo_ns + usk_floor_div(((usk_i128)a[1].lo_ns - a->lo_ns) * x, run);
+		usk_i128 hi = a->hi_ns + usk_ceil_div(((usk_i128)a[1].hi_ns - a->hi_ns) * x, run);
+		bool none[2] = { a->lo_ns == USK_NONE || a[1].lo_ns == USK_NONE,
+				 a->hi_ns == USK_NONE || a[1].hi_ns == USK_NONE };
+		int64_t lacks[2] = { d->has[0] && !none[0] ? usk_saturate(lo - c->lo) : 0,
+				     d->has[1] && !none[1] ? usk_saturate(c->hi - hi) : 0 };
+		for (int k = 0; k < 2; k++) {
+			for (size_t e = at; e < at + 2; e++) {
+				more[k][e] = lacks[k] > more[k][e] ? lacks[k] : more[k][e];
+			}
+		}
+	}
+	for (size_t i = 0; i < d->n_knots; i++) {
+		struct usk_knot *k = &d->knot[i];
+		/* One that is out of range stays none. */
+		if (d->has[0] && k->lo_ns != USK_NONE) {
+			k->lo_ns = usk_saturate((usk_i128)k->lo_ns - more[0][i]);
+			k->lo_ns = k->offset_ns != USK_NONE && k->offset_ns < k->lo_ns
+					   ? k->offset_ns
+					   : k->lo_ns;
+		}
+		if (d->has[1] && k->hi_ns != USK_NONE) {
+			k->hi_ns = usk_saturate((usk_i128)k->hi_ns + more[1][i]);
+			k->hi_ns = k->offset_ns > k->hi_ns ? k->offset_ns : k->hi_ns;
+		}
+	}
+	free(more[0]);
+	free(more[1]);
+}
+
+/* The bound over x by the corners around it, the last one not right of x and the next; outwards. */
+static int64_t bound_at(const struct usk_bound_at *c, int64_t x, int side)
+{
+	usk_i128 run = (usk_i128)c[1].x - c->x, by = (usk_i128)x - c->x;
+	return side ? usk_saturate(c->hi + usk_ceil_div(((usk_i128)c[1].hi - c->hi) * by, run))
+		    : usk_saturate(c->lo + usk_floor_div(((usk_i128)c[1].lo - c->lo) * by, run));
+}
+
+/* A knot between two corners is a peak between them unless it is held down itself. */
+static void hold_knots(struct usk_drawing *d)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < d->n_knots && d->n_corners > 1; i++) {
+		struct usk_knot *k = &d->knot[i];
+		while (at + 2 < d->n_corners && d->corner[at + 1].x <= k->local_ns) {
+			at++;
+		}
+		const struct usk_bound_at *c = &d->corner[at];
+		if (k->local_ns < c->x || k->local_ns > c[1].x) {
+			continue;
+		}
+		for (int side = 0; side < 2; side++) {
+			int64_t b = d->has[side] ? bound_at(c, k->local_ns, side) : 0;
+			if (d->has[side] && side && k->hi_ns < b) {
+				k->hi_ns = b;
+			}
+			if (d->has[side] && !side && k->lo_ns > b) {
+				k->lo_ns = b;
+			}
+		}
+	}
+}
+
+/* How far the bound at one end of a link may go in, the other end being `held`: corners of the link
+ * stay outside. by: from the held end. */
+static int64_t reach(const struct usk_bound_at *c, size_t n, const struct usk_knot *held,
+		     int64_t held_at, int64_t at, int sign)
+{
+	usk_i128 least = USK_TIME_MAX;
+	usk_i128 run =
+		at > held->local_ns ? (usk_i128)at - held->local_ns : (usk_i128)held->local_ns - at;
+	for (size_t i = 0; i < n; i++) {
+		usk_i128 by = (usk_i128)c[i].x - held->local_ns;
+		usk_i128 y = sign > 0 ? c[i].lo : -(usk_i128)c[i].hi;
+		by = by < 0 ? -by : by;
+		if (by > 0) {
+			usk_i128 most = usk_floor_div((y - (usk_i128)sign * held_at) * run, by);
+			least = most < least ? most : least;
+		}
+	}
+	return usk_saturate(least + (usk_i128)sign * held_at);
+}
+
+/* Each knot's bounds as far in as its two links allow: lines leant on other places. */
+static void tighten(struct usk_drawing *d)
+{
+	size_t from = 0, at = 0, to = 0; /* corners of the link before, behind */
+	for (size_t i = 0; i < d->n_knots; i++) {
+		struct usk_knot *k = &d->knot[i];
+		bool first = !i, last = i + 1 == d->n_knots;
+		from = at;
+		while (at < d->n_corners && d->corner[at].x <= k->local_ns) {
+			at++;
+		}
+		size_t here = at && d->corner[at - 1].x == k->local_ns ? at - 1 : at;
+		for (to = at; !last && to < d->n_corners && d->corner[to].x <= k[1].local_ns;
+		     to++) {
+		}
+		for (int side = 0; side < 2 && d->has[0] && d->has[1]; side++) {
+			int sign = side ? -1 : 1;
+			int64_t now = side ? -k->hi_ns : k->lo_ns, in = sign * k->offset_ns, v;
+			if (here < at || (at && at < d->n_corners)) {
+				v = sign *
+				    (here < at ? (side ? d->corner[here].hi : d->corner[here].lo)
+					       : bound_at(&d->corner[at - 1], k->local_ns, side));
+				in = v < in ? v : in;
+			}
+			if (!first) {
+				v = reach(d->corner + from, at - from, &k[-1],
+					  side ? k[-1].hi_ns : k[-1].lo_ns, k->local_ns, sign);
+				in = v < in ? v : in;
+			}
+			if (!last) {
+				v = reach(d->corner + here, to - here, &k[1],
+					  side ? k[1].hi_ns : k[1].lo_ns, k->local_ns, sign);
+				in = v < in ? v : in;
+			}
+			now = in > now ? in : now;
+			*(side ? &k->hi_ns : &k->lo_ns) = sign * now;
+		}
+	}
+}
+
+/* Ends of cells over which a bound is open: it jumps there. */
+static size_t jump_places(const struct usk_drawing *d, int64_t **out)
+{
+	size_t n = 0, cap = 0;
+	int64_t *x = NULL;
+	for (uint32_t i = d->from; i + 1 < d->to; i++) {
+		struct usk_cell c = d->w->cell[i];
+		if (c.lower > USK_SKEW || c.upper > USK_SKEW) {
+			int64_t at[4] = { d->w->x[i], d->w->x[i] + 1, d->w->x[i + 1] - 1,
+					  d->w->x[i + 1] };
+			for (size_t k = 0; k < 4; k++) {
+				if (at[k] >= d->w->x[i] && at[k] <= d->w->x[i + 1]) {
+					x = usk_room(x, n, &cap, sizeof *x);
+					x[n++] = at[k];
+				}
+			}
+		}
+	}
+	*out = x;
+	return n;
+}
+
+enum { PINS = 12 };
+
+static struct line copy(const struct usk_xy *p, size_t n)
+{
+	struct line l = { usk_grow(NULL, n, sizeof *l.p), n };
+	memcpy(l.p, p, n * sizeof *p);
+	return l;
+}
+
+/* Lines as far from the bounds as a share of their width allows; false: a line has more knots. */
+static bool draw_lines(const struct usk_drawing *d, int64_t share, size_t most, struct line line[3])
+{
+	const struct usk_straight *s =
+		usk_is_straight(d->w, d->clock) ? &d->w->straight[d->clock] : NULL;
+	for (int k = 0; k < 2; k++) {
+		if (d->has[k]) {
+			line[k] = s ? copy(s->bound[k], s->n[k]) : draw_bound(d, k, share, most);
+			if (!line[k].n) {
+				return false;
+			}
+		}
+	}
+	if (d->has[0] && d->has[1]) {
+		bool is_line = s && s->line[0].x < s->line[1].x;
+		line[2] = is_line ? copy(s->line, 2) : draw_estimate(d, 4096, most);
+		return line[2].n;
+	}
+	return true;
+}
+
+/* Such lines; then the knots of all of them. Gives up where these are sure to be more than most. */
+static void draw(struct usk_drawing *d, int64_t share, size_t most)
+{
+	struct line line[3];
+	int64_t *jump = NULL, *x = NULL;
+	size_t lines = 3, n = 0, n_jump = 0;
+	bool both = d->has[0] && d->has[1];
+	struct line *mid = both ? &line[2] : NULL;
+	memset(line, 0, sizeof line);
+	/* The last resort, a knot for each event, may be fewer. */
+	most = both && d->n_gates <= most ? SIZE_MAX : most;
+	if (draw_lines(d, share, most, line)) {
+		n_jump = jump_places(d, &jump);
+		n = unite(line, lines, jump, n_jump, &x);
+	}
+	if (!n || n > most) {
+		d->n_knots = most + 1;
+		goto out;
+	}
+	set_knots(d, &line[0], &line[1], mid, x, n);
+	for (int round = 0; round <= PINS && both; round++) {
+		int64_t *place = NULL, *all = NULL;
+		size_t n_place = missed(d, &place);
+		if (round == PINS && n_place) { /* the fallback: every event */
+			place = usk_grow(place, d->n_gates, sizeof *place);
+			for (n_place = 0; n_place < d->n_gates; n_place++) {
+				place[n_place] = d->gate[n_place].x;
+			}
+		}
+		if (!n_place) {
+			free(place);
+			break;
+		}
+		/* Those that were pinned before stay so. */
+		struct line now = { usk_grow(NULL, d->n_knots + 1, sizeof *now.p), d->n_knots };
+		for (size_t i = 0; i < d->n_knots; i++) {
+			now.p[i] = (struct usk_xy){ d->knot[i].local_ns, d->knot[i].offset_ns };
+		}
+		n = unite(&now, 1, place, n_place, &all);
+		if (round == PINS) {
+			free(all);
+			all = usk_grow(NULL, n_place, sizeof *all);
+			memcpy(all, place, n_place * sizeof *all);
+			n = n_place;
+		}
+		set_knots(d, &line[0], &line[1], &now, all, n);
+		pin(d, place, n_place);
+		free(now.p);
+		free(place);
+		free(all);
+	}
+	keep_rising(d);
+	hold_bounds(d);
+	if (!usk_is_straight(d->w, d->clock)) {
+		hold_knots(d);
+		tighten(d);
+	}
+out:
+	for (size_t k = 0; k < 3; k++) {
+		free(line[k].p);
+	}
+	free(jump);
+	free(x);
+}
+
+/* As near to the bounds as a share of the width, and less so the more knots that takes: half as
+ * near brings half as many, and at FAR chords cost about 2 % of the width. */
+void usk_draw_knots(struct usk_drawing *d)
+{
+	enum { NEAR = 768, FAR = 24, FEW_KNOTS = 128, MOST_KNOTS = 1 << 14 };
+	int64_t share = NEAR;
+	draw(d, share, FEW_KNOTS);
+	if (d->n_knots <= FEW_KNOTS) {
+		return;
+	}
+	/* Where these are not few either, no share in between brings it down to few. */
+	draw(d, FAR, MOST_KNOTS);
+	if (d->n_knots <= FEW_KNOTS) {
+		do {
+			share /= 2;
+			draw(d, share, FEW_KNOTS);
+		} while (d->n_knots > FEW_KNOTS && share > FAR);
+		return;
+	}
+	for (share = FAR / 2; d->n_knots > MOST_KNOTS; share /= 2) {
+		draw(d, share, MOST_KNOTS);
+		if (d->n_knots > MOST_KNOTS && share == 1) {
+			draw(d, share, SIZE_MAX);
+			break;
+		}
+	}
+}

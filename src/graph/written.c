@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * written.c - messages that knots put out of order, as these are written
+ *
+ * In    every clock's knots; points of pairs, or messages
+ * Out   constraints to solve with once more
+ * Why   lines ask for the vertices of hulls alone, and of very many points some become edges; knots
+ *       are whole ns, and so may turn round what lies within one of those that were looked at
+ * Not   messages that points stand for (flow/)
+ */
+#include "fit/fit.h"
+#include "graph/work.h"
+
+#include <stdlib.h>
+
+enum { BLOCK = 256 };
+
+struct written {
+	const struct usk_clocks *c;
+	struct usk_map **map; /* NULL: the reference, or nothing is known */
+	struct usk_more *more;
+	size_t known; /* so many of more are constraints already, sorted */
+};
+
+/* As usk_msg_order(), which is above this stage. */
+static int by_stamps(const void *pa, const void *pb)
+{
+	const struct usk_msg *a = pa, *b = pb;
+	if (a->from != b->from || a->to != b->to) {
+		return a->from != b->from ? (a->from > b->from) - (a->from < b->from)
+					  : (a->to > b->to) - (a->to < b->to);
+	}
+	if (a->sent_ns != b->sent_ns) {
+		return a->sent_ns < b->sent_ns ? -1 : 1;
+	}
+	return (a->received_ns > b->received_ns) - (a->received_ns < b->received_ns);
+}
+
+static bool correct(const struct usk_map *m, const int64_t *t, size_t n, int64_t *out)
+{
+	for (size_t i = 0; i < n && !m; i++) {
+		out[i] = t[i];
+	}
+	return !m || !usk_map_many(m, t, n, out, NULL);
+}
+
+/* All of the same two clocks, n <= BLOCK. */
+static void look(struct written *x, const struct usk_msg *msg, size_t n)
+{
+	int64_t sent[BLOCK], received[BLOCK], q;
+	struct usk_more *more = x->more;
+	for (size_t i = 0; i < n; i++) {
+		sent[i] = msg[i].sent_ns;
+		received[i] = msg[i].received_ns;
+	}
+	if (!n || !correct(x->map[msg->from], sent, n, sent) ||
+	    !correct(x->map[msg->to], received, n, received)) {
+		return;
+	}
+	q = x->c->clock[msg->to].resolution_ns;
+	q = q > 1 ? q : 0;
+	for (size_t i = 0; i < n; i++) {
+		if ((usk_i128)received[i] - sent[i] >= -(usk_i128)q ||
+		    (x->known && bsearch(&msg[i], more->msg, x->known, sizeof *msg, by_stamps))) {
+			continue;
+		}
+		more->msg = usk_room(more->msg, more->n, &more->cap, sizeof *more->msg);
+		more->msg[more->n++] = msg[i];
+	}
+}
+
+static bool comparable(const struct usk_clocks *c, uint32_t a, uint32_t b)
+{
+	const struct usk_clock *x = &c->clock[a], *y = &c->clock[b];
+	return x->reference == y->reference &&
+	       (x->quality == USK_BOUNDED || x->quality == USK_REFERENCE) &&
+	       (y->quality == USK_BOUNDED || y->quality == USK_REFERENCE);
+}
+
+static void look_at_points(struct written *x, const struct usk_graph_pair *p)
+{
+	struct usk_msg msg[BLOCK];
+	for (int side = 0; side < 2 && comparable(x->c, p->a, p->b); side++) {
+		for (size_t i = 0, n = 0; i < p->part->n[side]; i++) {
+			struct usk_point point =
+				usk_part_recorded(p->part, p->part->point[side][i], side);
+			msg[n++] = usk_point_message(p->a, p->b, point, side);
+			if (n == BLOCK || i + 1 == p->part->n[side]) {
+				look(x, msg, n);
+				n = 0;
+			}
+		}
+	}
+}
+
+static struct written begin(const struct usk_clocks *c, struct usk_more *more)
+{
+	struct written x = { .c = c, .more = more, .known = more->n };
+	x.map = usk_alloc(c->n_clocks + 1, sizeof(struct usk_map *));
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		const struct usk_clock *k = &c->clock[i];
+		x.map[i] = k->quality == USK_BOUNDED ? usk_map_new(k, c->max_skew_e12) : NULL;
+	}
+	if (more->n) {
+		qsort(more->msg, more->n, sizeof *more->msg, by_stamps);
+	}
+	return x;
+}
+
+static bool end(struct written *x)
+{
+	for (size_t i = 0; i < x->c->n_clocks; i++) {
+		usk_map_free(x->map[i]);
+	}
+	free(x->map);
+	return x->more->n > x->known;
+}
+
+bool usk_written_points(const struct usk_clocks *c, const struct usk_graph_problem *p,
+			struct usk_more *more)
+{
+	struct written x = begin(c, more);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		look_at_points(&x, &p->pair[i]);
+	}
+	return end(&x);
+}
+
+bool usk_written_messages(const struct usk_clocks *c, const struct usk_msg *msg, size_t n,
+			  struct usk_more *more)
+{
+	struct written x = begin(c, more);
+	for (size_t i = 0; i < n; i++) {
+		if (comparable(c, msg[i].from, msg[i].to)) {
+			look(&x, &msg[i], 1);
+		}
+	}
+	return end(&x);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * widths.c - how wide a clock's band is
+ *
+ * In    a clock's knots
+ * Out   half widths: best, worst, mean over time
+ * Why   bands are straight between knots, so knots and trapezoids say all, exactly
+ * Not   the band itself (graph/)
+ */
+#include "fit/fit.h"
+
+#include "num/cone.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Within the bracket of a jump the band is as wide as the jump: that says nothing of the clock. So
+ * it is at its ends where nothing ties the clock any more. */
+static bool within_jump(const struct usk_clock *clock, const struct usk_knot *k)
+{
+	bool open[2] = { k == clock->knot && clock->before.most_e12 >= USK_E12,
+			 k == clock->knot + clock->n_knots - 1 &&
+				 clock->after.most_e12 >= USK_E12 };
+	for (size_t i = 0; i < clock->n_jumps; i++) {
+		const struct usk_jump *j = &clock->jump[i];
+		if (j->epoch == k->epoch &&
+		    (k->local_ns > j->after_local_ns ||
+		     (open[0] && k->local_ns == j->after_local_ns)) &&
+		    (k->local_ns < j->before_local_ns ||
+		     (open[1] && k->local_ns == j->before_local_ns))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+struct usk_widths usk_band_widths(const struct usk_clock *clock)
+{
+	const struct usk_widths none = { USK_NONE, USK_NONE, USK_NONE, USK_NONE };
+	struct usk_widths w = none;
+	usk_u128 area = 0, span = 0; /* area / (4 span) is the mean; area <= 2^127 */
+	bool any = false, joined = false;
+	for (size_t i = 0; i < clock->n_knots; i++) {
+		const struct usk_knot *k = &clock->knot[i];
+		if (k->lo_ns == USK_NONE || k->hi_ns == USK_NONE) {
+			return none;
+		}
+		if (within_jump(clock, k)) {
+			joined = false;
+			continue;
+		}
+		uint64_t width = (uint64_t)k->hi_ns - (uint64_t)k->lo_ns;
+		int64_t half = (int64_t)(width / 2 + width % 2);
+		if (!any || half < w.best_ns) {
+			w.best_ns = half;
+			w.best_at_ns = k->local_ns;
+		}
+		if (!any || half > w.worst_ns) {
+			w.worst_ns = half;
+		}
+		if (joined && k[-1].epoch == k->epoch) {
+			uint64_t before = (uint64_t)k[-1].hi_ns - (uint64_t)k[-1].lo_ns;
+			uint64_t run = (uint64_t)k->local_ns - (uint64_t)k[-1].local_ns;
+			area += ((usk_u128)width + before) * run;
+			span += run;
+		}
+		any = joined = true;
+	}
+	w.mean_ns = span ? (int64_t)((area + 4 * span - 1) / (4 * span)) : w.best_ns;
+	return w;
+}
+
+double usk_clock_drift(const struct usk_clock *k)
+{
+	double rise = 0, run = 0;
+	for (size_t i = 1, j = 0; i < k->n_knots; i++) {
+		const struct usk_knot *a = &k->knot[i - 1], *b = &k->knot[i];
+		while (j < k->n_jumps && k->jump[j].before_local_ns <= a->local_ns) {
+			j++;
+		}
+		if (j == k->n_jumps || b->local_ns <= k->jump[j].after_local_ns) {
+			rise += (double)((usk_i128)b->offset_ns - a->offset_ns);
+			run += (double)((usk_i128)b->local_ns - a->local_ns);
+		}
+	}
+	return run > 0 ? 0 - 1e6 * rise / run : NAN;
+}
+
+void usk_clock_reference(struct usk_clock *clock, int64_t first_ns, int64_t last_ns)
+{
+	if (first_ns >= last_ns) {
+		last_ns = first_ns < USK_TIME_MAX ? first_ns + 1 : first_ns;
+		first_ns = last_ns - 1;
+	}
+	clock->quality = USK_REFERENCE;
+	clock->drift_ppm = clock->drift_min_ppm = clock->drift_max_ppm = 0;
+	clock->before = clock->after = (struct usk_slopes){ 0, 0 };
+	clock->n_knots = 2;
+	clock->knot = usk_alloc(2, sizeof *clock->knot);
+	clock->knot[0].local_ns = first_ns;
+	clock->knot[1].local_ns = last_ns;
+}
