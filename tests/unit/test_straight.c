@@ -10,6 +10,7 @@
 #include "num/lp.h"
 #include "simplex.h"
 
+#include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -127,6 +128,14 @@ struct tally {
 	size_t inside, outside, one_sided, contradicted;
 };
 
+/* valgrind has doubles in place of long doubles: it looks for memory that was never set, and what
+ * long doubles prove is no more true there. */
+static bool is_emulated(void)
+{
+	volatile long double one = 1;
+	return one + LDBL_EPSILON == 1;
+}
+
 /* Inside the recording to the nanosecond, with the chords' rounding; outside too, but for the rates
  * that are whole parts per 10^12, and for bends of a bound that lie there, of more than a pair. */
 static void compare_at(struct exact *x, const struct usk_map *map, uint32_t i, int64_t y, bool pair,
@@ -149,7 +158,8 @@ static void compare_at(struct exact *x, const struct usk_map *map, uint32_t i, i
 			continue;
 		}
 		bound = sign * (bound - x->span[0].first_ns);
-		CHECK_AT(just_over(best, bound, past > 0 && !pair ? INT64_MAX / 4 : more), seed);
+		int64_t over = past > 0 && !pair ? INT64_MAX / 4 : more;
+		CHECK_AT(is_emulated() || just_over(best, bound, over), seed);
 		*(past > 0 ? &t->outside : &t->inside) += 1;
 	}
 	mpq_clear(best);
@@ -167,8 +177,8 @@ static void compare_rates(struct exact *x, const struct usk_clock *k, uint32_t i
 		int64_t before = sign > 0 ? k->before.most_e12 : k->before.least_e12;
 		int64_t after = sign > 0 ? k->after.most_e12 : k->after.least_e12;
 		/* Of more than a pair as doubles have it: u and v to 1e-9 of a ns. */
-		CHECK_AT(just_over(best, sign * (USK_E12 + before), 2), seed);
-		CHECK_AT(just_over(best, sign * (USK_E12 + after), 2), seed);
+		CHECK_AT(is_emulated() || just_over(best, sign * (USK_E12 + before), 2), seed);
+		CHECK_AT(is_emulated() || just_over(best, sign * (USK_E12 + after), 2), seed);
 	}
 	mpq_clears(best, e12, NULL);
 }
