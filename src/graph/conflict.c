@@ -10,8 +10,9 @@
  *
  * Where lo(e) is over hi(e) the two paths that say so are a negative cycle: its messages and
  * stretches cannot all be true, and nothing says which. So its stretches are broken, as a step may
- * lie in any of them, and its clocks may wander by twice what the cycle needs, as it may have been
- * that, and shows the least of it; a message that two cycles have in common is wrong by itself.
+ * lie in any of them; all clocks are, where it may have been the reference's; and its clocks may
+ * wander by twice what the cycle needs, as it may have been that, and shows the least of it.
+ * Messages with no stretch between them are wrong by themselves.
  */
 #include "base/parallel.h"
 #include "graph/work.h"
@@ -406,8 +407,7 @@ struct cycle {
 	uint32_t *message; /* the event that a message was left by */
 	size_t n_messages, cap_messages;
 	usk_i128 calm_ns; /* length of its calm stretches */
-	int64_t at_ns[2]; /* of the reference, where paths come from; USK_NONE: a circle without it
-			   */
+	int64_t at_ns[2]; /* of the reference, where paths come from; USK_NONE: not from there */
 };
 
 static void pass_cell(const struct usk_work *w, struct cycle *c, uint32_t i, bool most)
@@ -604,11 +604,11 @@ bool usk_conflict_repair(struct usk_work *w)
 		w->suspect[c.row[i].clock] = true;
 	}
 	/* A line is the same before and behind whatever happened. */
-	bool mend = w->p->model.kind != USK_LINEAR;
+	bool repairs = w->p->model.kind != USK_LINEAR;
 	usk_i128 more = c.calm_ns > 0 && lacks > 0 ? lacks / c.calm_ns + 1 : 0;
 	size_t clocks = w->c->n_clocks * sizeof *w->wander_e12;
 	int64_t *was = memcpy(usk_alloc(1, clocks), w->wander_e12, clocks);
-	for (size_t i = 0; i < c.n && mend && w->n_left_out == out; i++) {
+	for (size_t i = 0; i < c.n && repairs && w->n_left_out == out; i++) {
 		const struct passed *s = &c.row[i];
 		add_break(w, (struct usk_break){ .clock = s->clock,
 						 .from_ns = s->from_ns,
@@ -623,8 +623,8 @@ bool usk_conflict_repair(struct usk_work *w)
 		}
 	}
 	/* No stretch: messages contradict each other by themselves. */
-	mend = mend && w->n_breaks == before && w->n_left_out == out;
-	for (size_t i = 0; i < c.n_messages && mend; i++) {
+	repairs = repairs && w->n_breaks == before && w->n_left_out == out;
+	for (size_t i = 0; i < c.n_messages && repairs; i++) {
 		leave_out(w, c.message[i]);
 	}
 	if (w->n_breaks > before) {

@@ -67,6 +67,15 @@ static void put_cut(struct cuts *c, size_t at, bool rises)
 	c->cut[c->n++] = (struct cut){ at, rises };
 }
 
+static void reverse(struct cuts *c)
+{
+	for (size_t i = 0; i < c->n / 2; i++) {
+		struct cut t = c->cut[i];
+		c->cut[i] = c->cut[c->n - 1 - i];
+		c->cut[c->n - 1 - i] = t;
+	}
+}
+
 /* ---- points ------------------------------------------------------------------------------------
  */
 
@@ -141,6 +150,13 @@ static bool narrow(struct interval *v, const struct point *p)
 	return true;
 }
 
+/* From one point to the other, against the order of points if d is negative. */
+static void open_up(struct interval *v, struct cone c, usk_i128 d)
+{
+	v->lo += d * (d < 0 ? c.fast_e12 : c.slow_e12);
+	v->hi += d * (d < 0 ? c.slow_e12 : c.fast_e12);
+}
+
 /* The k-th point of a walk, with the interval carried to it from the one before. */
 static size_t carry(const struct walk *w, struct cone c, bool back, size_t k, struct interval *v)
 {
@@ -148,9 +164,7 @@ static size_t carry(const struct walk *w, struct cone c, bool back, size_t k, st
 	const struct point *p = &w->p[i];
 	if (k) {
 		const struct point *last = back ? p + 1 : p - 1;
-		usk_i128 d = (usk_i128)p->x - last->x;
-		v->lo += d * (back ? c.fast_e12 : c.slow_e12);
-		v->hi += d * (back ? c.slow_e12 : c.fast_e12);
+		open_up(v, c, (usk_i128)p->x - last->x);
 		if (back ? last->fresh : p->fresh) {
 			*v = (struct interval){ .has = { false } };
 		}
@@ -169,10 +183,8 @@ static void walk(const struct walk *w, struct cone c, bool back, struct cuts *ou
 			put_cut(out, i, w->p[i].ceiling == back);
 		}
 	}
-	for (size_t i = 0; back && i < out->n / 2; i++) {
-		struct cut t = out->cut[i];
-		out->cut[i] = out->cut[out->n - 1 - i];
-		out->cut[out->n - 1 - i] = t;
+	if (back) {
+		reverse(out);
 	}
 }
 
@@ -185,9 +197,7 @@ static size_t reach(const struct walk *w, struct cone c, size_t at, bool back)
 	for (size_t i = at; back ? i > 0 : i + 1 < w->n;) {
 		const struct point *last = &w->p[i];
 		i = back ? i - 1 : i + 1;
-		usk_i128 d = (usk_i128)w->p[i].x - last->x;
-		v.lo += d * (back ? c.fast_e12 : c.slow_e12);
-		v.hi += d * (back ? c.slow_e12 : c.fast_e12);
+		open_up(&v, c, (usk_i128)w->p[i].x - last->x);
 		if ((back ? last->fresh : w->p[i].fresh) || !narrow(&v, &w->p[i])) {
 			return i;
 		}
@@ -234,10 +244,8 @@ static struct stretch pieces(const struct walk *w, int64_t wander, bool back, st
 		}
 	}
 	usk_needing_free(&g);
-	for (size_t i = 0; back && i < out->n / 2; i++) {
-		struct cut t = out->cut[i];
-		out->cut[i] = out->cut[out->n - 1 - i];
-		out->cut[out->n - 1 - i] = t;
+	if (back) {
+		reverse(out);
 	}
 	return longest;
 }
@@ -730,9 +738,9 @@ static struct walk with(const struct walk *w, const struct usk_suspect *s, size_
 }
 
 /*
- * Nothing tells a wrong message from a clock that was set before it and put back behind, or from
+ * Nothing tells a wrong message from a clock that was set before it and back behind, or from
  * one that was set at an end: so bounds allow for that, too, from the nearest message that it
- * contradicts to the nearest behind. But no clock is put back that was set by more than the time to
+ * contradicts to the nearest behind. But no clock returns that was set by more than the time to
  * these: else a single wrong message would leave nothing known of hours.
  */
 static bool doubt_of(const struct walk *all, struct cone c, const struct usk_suspect *s,
@@ -964,6 +972,14 @@ void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_ske
 	free(w.p);
 }
 
+static void begin_again(struct walk *w, struct spans *s, struct usk_calm *out)
+{
+	usk_calm_free(out);
+	free(s->span);
+	free(w->p);
+	w->n = 0;
+}
+
 static struct spans disturbances(struct walk *w, const struct usk_graph_back *known_a,
 				 const struct usk_graph_back *known_b, int64_t wander,
 				 int64_t steered, struct usk_calm *out)
@@ -972,10 +988,7 @@ static struct spans disturbances(struct walk *w, const struct usk_graph_back *kn
 	struct spans s = clean(w, wander, &out->wander_e12, out);
 	if (!w->fixed && out->wander_e12 < steered && slewed(w, &s)) {
 		/* Who slews a clock by what is seen does so by less, unseen. */
-		usk_calm_free(out);
-		free(s.span);
-		free(w->p);
-		w->n = 0;
+		begin_again(w, &s, out);
 		merge(w, known_a, known_b);
 		out->wander_e12 = steered;
 		s = clean(w, steered, &out->wander_e12, out);
@@ -1022,10 +1035,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	}
 	struct spans s = disturbances(&w, known_a, known_b, wander, steered, out);
 	if (w.ends && out->n_outliers > m->at_ends) {
-		usk_calm_free(out);
-		free(s.span);
-		free(w.p);
-		w.n = 0;
+		begin_again(&w, &s, out);
 		w.ends = false;
 		s = disturbances(&w, known_a, known_b, wander, steered, out);
 		out->stepped_at_end = out->n_outliers <= m->at_ends;

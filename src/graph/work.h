@@ -93,7 +93,7 @@ struct usk_work {
 	int64_t *wander_e12; /* by clock */
 	struct usk_left_out {
 		uint32_t from, to; /* events */
-	} * left_out;		   /* messages that two contradictions had in common */
+	} * left_out;		   /* messages that contradict others by themselves */
 	size_t n_left_out, cap_left_out;
 	bool *suspect; /* by clock: of what no repair explains */
 

@@ -110,6 +110,23 @@ static bool shown_twice(const struct sim_clock *c, uint32_t seen, int64_t true_n
 	return false;
 }
 
+bool held_stands_for_two(const struct sim_clock *c, uint32_t seen, int64_t stamp,
+			 int64_t resolution_ns)
+{
+	uint32_t k = 0;
+	bool two = false;
+	for (size_t i = 0; i < c->n_jumps; i++) {
+		const struct sim_jump *x = &c->jump[i];
+		if (is_set_back(x)) {
+			two = two ||
+			      (!(seen >> k & 1) && stamp <= sim_clock_read(c, x->true_ns - 1) &&
+			       stamp + resolution_ns > sim_clock_read(c, x->true_ns));
+			k += k < 31;
+		}
+	}
+	return two;
+}
+
 /* ---- bands ----------------------------------------------------------------------------------- */
 
 /* A bracket whose end lies in the next epoch: that begins there. */

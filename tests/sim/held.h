@@ -59,6 +59,10 @@ void held_check(const struct usk_clocks *a, const struct sim_clock *const *truth
 /** Where a moment lies, by held.seen. */
 struct held_place held_place(const struct sim_clock *c, uint32_t seen, int64_t true_ns);
 
+/** Does a stamp stand for two moments of one epoch, as the clock was set back unseen? */
+bool held_stands_for_two(const struct sim_clock *c, uint32_t seen, int64_t stamp,
+			 int64_t resolution_ns);
+
 /** Does all from one place to another lie in a bracket of the clock, its ends included? */
 bool held_in_jump(const struct usk_clock *c, const struct usk_jump *j, struct held_place from,
 		  struct held_place to);

@@ -218,20 +218,8 @@ static bool check_island(struct trial *t, uint32_t reference)
  * no order with others: a map has one time for it. */
 static bool stands_for_two(const struct trial *t, uint32_t clock, int64_t stamp)
 {
-	const struct sim_clock *c = t->truth[clock];
-	uint32_t k = 0;
-	bool two = false;
-	for (size_t i = 0; i < c->n_jumps; i++) {
-		const struct sim_jump *x = &c->jump[i];
-		if (x->still_ns || x->size_ns >= 0) {
-			continue;
-		}
-		bool begins = t->held[clock].seen >> k & 1;
-		k += k < 31;
-		two = two || (!begins && stamp <= sim_clock_read(c, x->true_ns - 1) &&
-			      stamp + t->s->o.resolution_ns > sim_clock_read(c, x->true_ns));
-	}
-	return two;
+	return held_stands_for_two(t->truth[clock], t->held[clock].seen, stamp,
+				   t->s->o.resolution_ns);
 }
 
 static uint64_t wrongly_left_out(const struct trial *t)
