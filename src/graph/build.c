@@ -289,7 +289,7 @@ static void cells_over(const struct usk_work *w, uint32_t k, usk_i128 from, usk_
 static void break_cells(struct usk_work *w, const struct usk_break *b)
 {
 	uint32_t k = b->clock, i, end;
-	/* Rates that are constant for a while have no tails, and a clock that was put back no slew.
+	/* Rates that are constant for a while have no tails, and a clock that was set back no slew.
 	 */
 	bool back = b->bracket != UINT32_MAX && w->seen[b->bracket].at.both;
 	int64_t margin = w->p->model.kind == USK_WANDER && !back ? USK_MARGIN_NS : 0;

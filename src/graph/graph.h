@@ -103,7 +103,7 @@ struct usk_bracket {
 	bool rises;		   /* the offset rose, or fell */
 	bool step;		   /* by more than the skew limit allows: not a slew */
 	bool doubted;		   /* outliers say so: they are wrong, or the clock was set */
-	bool both;		   /* and put back: there and back again */
+	bool both;		   /* there and back again */
 	int64_t least_ns, most_ns; /* by so much, for a step; USK_NONE: unknown */
 };
 
