@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * course.c - the points of a pair in the order of time, and where no calm clock goes on in them
+ *
+ * The interval of possible offsets is walked from point to point, opening by the rates that are
+ * possible. Where it becomes empty something happened since the point that it is empty for, and
+ * it begins again. Walked forwards this says the latest, walked backwards the earliest that the
+ * k-th of the fewest such events can have happened.
+ *
+ * Which rates are possible is known from the longest stretch that some constant rate explains.
+ */
+#include "graph/course.h"
+
+#include <stdlib.h>
+
+/* A step for every so many points, or more, is no explanation. */
+enum { POINTS_A_STEP = 2 };
+
+struct cut {
+	size_t at;
+	bool rises;
+};
+
+struct cuts {
+	struct cut *cut;
+	size_t n, cap;
+};
+
+static void put_cut(struct cuts *c, size_t at, bool rises)
+{
+	c->cut = usk_room(c->cut, c->n, &c->cap, sizeof *c->cut);
+	c->cut[c->n++] = (struct cut){ at, rises };
+}
+
+static void reverse(struct cuts *c)
+{
+	for (size_t i = 0; i < c->n / 2; i++) {
+		struct cut t = c->cut[i];
+		c->cut[i] = c->cut[c->n - 1 - i];
+		c->cut[c->n - 1 - i] = t;
+	}
+}
+
+/* ---- points ------------------------------------------------------------------------------------
+ */
+
+static int64_t a_stamp(const struct usk_part *part, const struct usk_course_point *p)
+{
+	struct usk_point at = usk_part_recorded(part, (struct usk_xy){ p->x, p->y }, p->ceiling);
+	return usk_saturate((usk_i128)at.local_ns + at.offset_ns);
+}
+
+static bool between(const struct usk_graph_back *back, int64_t before, int64_t after)
+{
+	for (size_t i = 0; back && i < back->n; i++) {
+		if (before <= back->gap[i].before_ns && back->gap[i].after_ns <= after) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
+		   const struct usk_graph_back *known_b)
+{
+	const struct usk_part *p = w->part;
+	w->p = usk_alloc(p->n[0] + p->n[1] + 1, sizeof *w->p);
+	for (size_t i = 0, j = 0; i < p->n[0] || j < p->n[1];) {
+		bool ceiling = i == p->n[0] || (j < p->n[1] && p->point[1][j].x < p->point[0][i].x);
+		struct usk_xy q = ceiling ? p->point[1][j++] : p->point[0][i++];
+		w->p[w->n++] = (struct usk_course_point){ q.x, q.y, ceiling, false };
+	}
+	bool known = (known_a && known_a->n) || (known_b && known_b->n);
+	for (size_t i = 1; i < w->n && known; i++) {
+		const struct usk_course_point *l = &w->p[i - 1], *r = &w->p[i];
+		int64_t origin = p->frame.local_ns;
+		w->p[i].fresh = between(known_b, origin + l->x, origin + r->x) ||
+				between(known_a, a_stamp(p, l), a_stamp(p, r));
+	}
+}
+
+/* ---- walks -------------------------------------------------------------------------------------
+ */
+
+bool usk_course_narrow(struct usk_offsets *v, const struct usk_course_point *p)
+{
+	usk_i128 y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12;
+	if (p->ceiling && (!v->has[1] || y < v->hi)) {
+		v->hi = y;
+		v->has[1] = true;
+	} else if (!p->ceiling && (!v->has[0] || y > v->lo)) {
+		v->lo = y;
+		v->has[0] = true;
+	}
+	if (v->has[0] && v->has[1] && v->lo > v->hi) {
+		*v = (struct usk_offsets){ .has = { !p->ceiling, p->ceiling }, .lo = y, .hi = y };
+		return false;
+	}
+	return true;
+}
+
+/* From one point to the other, against the order of points if d is negative. */
+static void open_up(struct usk_offsets *v, struct usk_slope_range c, usk_i128 d)
+{
+	v->lo += d * (d < 0 ? c.fast_e12 : c.slow_e12);
+	v->hi += d * (d < 0 ? c.slow_e12 : c.fast_e12);
+}
+
+/* The k-th point of a walk, with the interval carried to it from the one before. */
+size_t usk_course_carry(const struct usk_course *w, struct usk_slope_range c, bool back, size_t k,
+			struct usk_offsets *v)
+{
+	size_t i = back ? w->n - 1 - k : k;
+	const struct usk_course_point *p = &w->p[i];
+	if (k) {
+		const struct usk_course_point *last = back ? p + 1 : p - 1;
+		open_up(v, c, (usk_i128)p->x - last->x);
+		if (back ? last->fresh : p->fresh) {
+			*v = (struct usk_offsets){ .has = { false } };
+		}
+	}
+	return i;
+}
+
+/* In the order of points a cut is the first behind, backwards the last before the event. */
+static void walk(const struct usk_course *w, struct usk_slope_range c, bool back, struct cuts *out)
+{
+	struct usk_offsets v = { .has = { false } };
+	out->n = 0;
+	for (size_t k = 0; k < w->n; k++) {
+		size_t i = usk_course_carry(w, c, back, k, &v);
+		if (!usk_course_narrow(&v, &w->p[i])) {
+			put_cut(out, i, w->p[i].ceiling == back);
+		}
+	}
+	if (back) {
+		reverse(out);
+	}
+}
+
+/* The nearest point before `at` (behind, back) that contradicts what lies between: one event at
+ * least is between them. */
+static size_t reach(const struct usk_course *w, struct usk_slope_range c, size_t at, bool back)
+{
+	struct usk_offsets v = { .has = { false } };
+	usk_course_narrow(&v, &w->p[at]);
+	for (size_t i = at; back ? i > 0 : i + 1 < w->n;) {
+		const struct usk_course_point *last = &w->p[i];
+		i = back ? i - 1 : i + 1;
+		open_up(&v, c, (usk_i128)w->p[i].x - last->x);
+		if ((back ? last->fresh : w->p[i].fresh) || !usk_course_narrow(&v, &w->p[i])) {
+			return i;
+		}
+	}
+	return at;
+}
+
+/* A stretch of points that some constant rate explains. */
+struct stretch {
+	size_t from, to; /* to: the last */
+	struct usk_need need;
+};
+
+/* The same with a rate of its own for each stretch, as long as one explains it; the longest. */
+static struct stretch pieces(const struct usk_course *w, int64_t wander, bool back,
+			     struct cuts *out)
+{
+	struct usk_needing g = { .n = { 0 } };
+	struct stretch longest = { 0, 0, { .has_lo = false } }, now = longest;
+	usk_i128 most = -1;
+	out->n = 0;
+	for (size_t k = 0; k < w->n; k++) {
+		size_t i = back ? w->n - 1 - k : k;
+		const struct usk_course_point *p = &w->p[i];
+		bool fresh = k && (back ? (p + 1)->fresh : p->fresh);
+		struct usk_xy at = { back ? -p->x : p->x, p->y };
+		if (fresh) {
+			usk_needing_clear(&g);
+			now.from = i;
+		}
+		usk_needing_push(&g, p->ceiling, at);
+		if (usk_need_within(&g.need, w->skew_e12) > wander) {
+			put_cut(out, i, p->ceiling == back);
+			usk_needing_clear(&g);
+			usk_needing_push(&g, p->ceiling, at);
+			now.from = i;
+		}
+		now.to = i;
+		now.need = g.need;
+		usk_i128 length = (usk_i128)p->x - w->p[now.from].x;
+		length = length < 0 ? -length : length;
+		if (length > most) {
+			most = length;
+			longest = now;
+		}
+	}
+	usk_needing_free(&g);
+	if (back) {
+		reverse(out);
+	}
+	return longest;
+}
+
+/* Every slope that a rate of the stretch may have: a necessary condition for all others. */
+static struct usk_slope_range slopes_of(const struct usk_need *need, int64_t wander, int64_t skew)
+{
+	struct usk_slope_range c = { -skew, skew };
+	if (need->has_lo) {
+		usk_i128 slow = (usk_i128)usk_slope_e12(need->s_lo, false) - 2 * (usk_i128)wander;
+		c.slow_e12 = slow > skew ? skew : slow > -skew ? (int64_t)slow : -skew;
+	}
+	if (need->has_hi) {
+		usk_i128 fast = (usk_i128)usk_slope_e12(need->s_hi, true) + 2 * (usk_i128)wander;
+		c.fast_e12 = fast < -skew ? -skew : fast < skew ? (int64_t)fast : skew;
+	}
+	return c;
+}
+
+/* ---- brackets ----------------------------------------------------------------------------------
+ */
+
+/* The same with a rate of its own: nearest point to which no constant rate leads. */
+static size_t reach_by_rate(const struct usk_course *w, int64_t wander, size_t at, bool back)
+{
+	struct usk_needing g = { .n = { 0 } };
+	size_t i = at;
+	for (;; i = back ? i - 1 : i + 1) {
+		const struct usk_course_point *p = &w->p[i];
+		bool fresh = i != at && (back ? (p + 1)->fresh : p->fresh);
+		usk_needing_push(&g, p->ceiling, (struct usk_xy){ back ? -p->x : p->x, p->y });
+		if (fresh || usk_need_within(&g.need, w->skew_e12) > wander ||
+		    i == (back ? 0 : w->n - 1)) {
+			break;
+		}
+	}
+	usk_needing_free(&g);
+	return i;
+}
+
+struct usk_spans usk_course_spans(const struct usk_course *w, int64_t wander)
+{
+	struct cuts forth = { .n = 0 }, back = { .n = 0 };
+	struct usk_spans out = { .n = 0 };
+	struct stretch longest = pieces(w, wander, false, &forth);
+	out.cone = slopes_of(&longest.need, wander, w->skew_e12);
+	if (w->own_rates) {
+		pieces(w, wander, true, &back);
+	} else if (forth.n) {
+		walk(w, out.cone, false, &forth);
+		walk(w, out.cone, true, &back);
+	}
+	out.n = forth.n < back.n ? forth.n : back.n;
+	out.span = usk_alloc(out.n + 1, sizeof *out.span);
+	for (size_t k = 0; k < out.n; k++) {
+		size_t e = back.cut[k].at, f = forth.cut[k].at;
+		struct usk_span s = { e < f ? e : f, e < f ? f : e, forth.cut[k].rises };
+		/* One event lies between both. Two that the fewest events explain as one lie where
+		 * messages contradict each other: from the last before that one cut contradicts to
+		 * the first behind that the other does. */
+		size_t l = w->own_rates ? reach_by_rate(w, wander, f, true)
+					: reach(w, out.cone, f, true);
+		size_t r = w->own_rates ? reach_by_rate(w, wander, e, false)
+					: reach(w, out.cone, e, false);
+		s.from = l < s.from ? l : s.from;
+		s.to = r > s.to ? r : s.to;
+		out.span[k] = s;
+	}
+	free(forth.cut);
+	free(back.cut);
+	return out;
+}
+
+struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
+					size_t at, bool behind)
+{
+	struct usk_offsets v = { .has = { false } };
+	for (size_t i = at;; i = behind ? i + 1 : i - 1) {
+		const struct usk_course_point *p = &w->p[i];
+		usk_i128 d = (usk_i128)p->x - w->p[at].x;
+		usk_i128 y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12;
+		/* Carried to `at` by the rate that makes it say least. */
+		usk_i128 low = y - (behind ? d * c.fast_e12 : d * c.slow_e12);
+		usk_i128 high = y - (behind ? d * c.slow_e12 : d * c.fast_e12);
+		struct usk_offsets next = v;
+		if (p->ceiling && (!v.has[1] || high < v.hi)) {
+			next.has[1] = true;
+			next.hi = high;
+		} else if (!p->ceiling && (!v.has[0] || low > v.lo)) {
+			next.has[0] = true;
+			next.lo = low;
+		}
+		if ((next.has[0] && next.has[1] && next.lo > next.hi) ||
+		    (i != at && (behind ? p->fresh : (p + 1)->fresh))) {
+			return v; /* another event */
+		}
+		v = next;
+		if (i == (behind ? w->n - 1 : 0)) {
+			return v;
+		}
+	}
+}
+
+struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_range c,
+				const struct usk_span *s)
+{
+	struct usk_offsets l = usk_course_left_open(w, c, s->from, false),
+			   r = usk_course_left_open(w, c, s->to, true);
+	usk_i128 d = (usk_i128)w->p[s->to].x - w->p[s->from].x;
+	usk_i128 slow = d * c.slow_e12, fast = d * c.fast_e12;
+	struct usk_rise size = { USK_NONE, USK_NONE };
+	if (r.has[0] && l.has[1]) {
+		size.least_ns = usk_saturate(usk_floor_div(r.lo - l.hi - fast, USK_E12));
+	}
+	if (r.has[1] && l.has[0]) {
+		size.most_ns = usk_saturate(usk_ceil_div(r.hi - l.lo - slow, USK_E12));
+	}
+	return size;
+}
+
+void usk_course_steps(const struct usk_course *w, const struct usk_spans *s, bool *step,
+		      bool *too_many)
+{
+	const struct usk_slope_range any = { -w->skew_e12, w->skew_e12 };
+	struct cuts forth = { .n = 0 }, back = { .n = 0 };
+	walk(w, any, false, &forth);
+	walk(w, any, true, &back);
+	for (size_t k = 0; k < forth.n && k < back.n; k++) {
+		size_t e = back.cut[k].at, f = forth.cut[k].at, from = e < f ? e : f,
+		       to = e < f ? f : e;
+		for (size_t i = 0; i < s->n; i++) {
+			step[i] = step[i] || (s->span[i].from <= to && from <= s->span[i].to);
+		}
+	}
+	*too_many = POINTS_A_STEP * forth.n >= w->n && forth.n;
+	free(forth.cut);
+	free(back.cut);
+}
+
+bool usk_course_slewed(const struct usk_course *w, const struct usk_spans *s)
+{
+	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many, any = false;
+	usk_course_steps(w, s, step, &too_many);
+	for (size_t i = 0; i < s->n; i++) {
+		any = any || !step[i];
+	}
+	free(step);
+	return any;
+}
+
+bool usk_course_contradict(struct usk_slope_range c, const struct usk_course_point *first,
+			   const struct usk_course_point *second)
+{
+	usk_i128 over = (usk_i128)first->y + second->y, d = (usk_i128)second->x - first->x;
+	int64_t slope = second->ceiling ? -c.slow_e12 : c.fast_e12;
+	return first->ceiling != second->ceiling && over * USK_E12 > d * slope;
+}
+
+/*
+ * A message that b received was sent before: if a was set meanwhile, then before b's stamp of it.
+ * The last one that b sent before, and a received before it sent this one, is before the event in
+ * both ways; behind it is the same the other way round.
+ */
+static void widen(const struct usk_course *w, const struct usk_span *s, size_t *from, size_t *to)
+{
+	int64_t first = a_stamp(w->part, &w->p[s->from]), last = a_stamp(w->part, &w->p[s->to]);
+	bool sent = w->p[s->from].ceiling, received = !w->p[s->to].ceiling;
+	*from = s->from;
+	*to = s->to;
+	while (*from && !sent) {
+		const struct usk_course_point *p = &w->p[--*from];
+		sent = p->ceiling && a_stamp(w->part, p) <= first;
+	}
+	while (*to + 1 < w->n && !received) {
+		const struct usk_course_point *p = &w->p[++*to];
+		received = !p->ceiling && a_stamp(w->part, p) >= last;
+	}
+}
+
+void usk_course_bracket(const struct usk_course *w, const struct usk_span *s, struct usk_bracket *b)
+{
+	size_t from, to;
+	widen(w, s, &from, &to);
+	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + w->p[from].x,
+				   .b1_ns = w->part->frame.local_ns + w->p[to].x,
+				   .a0_ns = INT64_MAX,
+				   .a1_ns = INT64_MIN,
+				   .rises = s->rises };
+	from -= from > 0;
+	to += to + 1 < w->n;
+	/* Stamps of a are not in this order, and a message may be under way meanwhile. */
+	for (size_t i = from; i <= to; i++) {
+		int64_t a = a_stamp(w->part, &w->p[i]);
+		b->a0_ns = a < b->a0_ns ? a : b->a0_ns;
+		b->a1_ns = a > b->a1_ns ? a : b->a1_ns;
+	}
+}
+
+void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool of_b,
+		   int64_t from_ns, int64_t to_ns, int64_t *least_ns, int64_t *most_ns)
+{
+	struct usk_course w = { .part = p, .skew_e12 = max_skew_e12 };
+	struct cuts none = { .n = 0 };
+	struct usk_span s = { 0, SIZE_MAX, false };
+	bool any = false;
+	*least_ns = *most_ns = USK_NONE;
+	usk_course_of(&w, NULL, NULL);
+	for (size_t i = 0; i < w.n; i++) {
+		int64_t t = of_b ? usk_saturate((usk_i128)p->frame.local_ns + w.p[i].x)
+				 : a_stamp(p, &w.p[i]);
+		if (t <= from_ns) {
+			s.from = i;
+			any = true;
+		} else if (t >= to_ns && s.to == SIZE_MAX) {
+			s.to = i;
+		}
+	}
+	if (any && s.to != SIZE_MAX && s.from < s.to) {
+		struct stretch longest = pieces(&w, wander_e12, false, &none);
+		struct usk_rise size =
+			usk_course_rise(&w, slopes_of(&longest.need, wander_e12, max_skew_e12), &s);
+		*least_ns = size.least_ns;
+		*most_ns = size.most_ns;
+	}
+	free(none.cut);
+	free(w.p);
+}

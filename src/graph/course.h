@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * course.h - the points of a pair in the order of time, and where no calm clock goes on in them
+ */
+#ifndef USK_GRAPH_COURSE_H
+#define USK_GRAPH_COURSE_H
+
+#include "graph/work.h"
+
+/* A point of either side, mirrored if a ceiling. */
+struct usk_course_point {
+	int64_t x, y;
+	bool ceiling;
+	bool fresh; /* a break that is known from records lies before it */
+};
+
+struct usk_course {
+	const struct usk_part *part;
+	struct usk_course_point *p;
+	size_t n;
+	int64_t skew_e12;
+	bool own_rates;
+	bool fixed; /* the wander is what it is */
+	bool ends;  /* messages at an end may be wrong */
+	bool slews; /* it is seen to be slewed: what a slew explains is no wrong message */
+};
+
+/* Slopes that the offset may have. */
+struct usk_slope_range {
+	int64_t slow_e12, fast_e12;
+};
+
+/* The interval of possible offsets, e12. */
+struct usk_offsets {
+	bool has[2];
+	usk_i128 lo, hi;
+};
+
+/* By number of point: the last that is surely before, the first that is surely behind. */
+struct usk_span {
+	size_t from, to;
+	bool rises;
+};
+
+struct usk_spans {
+	struct usk_span *span;
+	size_t n;
+	struct usk_slope_range cone; /* of the slopes outside */
+};
+
+/* By how much the offset may have risen from the one to the other; USK_NONE: unknown. */
+struct usk_rise {
+	int64_t least_ns, most_ns;
+};
+
+/** Points of w->part, with the breaks that records tell of. */
+void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
+		   const struct usk_graph_back *known_b);
+/** Takes a point in; false: it leaves nothing, and all begins with it. */
+bool usk_course_narrow(struct usk_offsets *v, const struct usk_course_point *p);
+/** The k-th point (back: from the end), with the interval carried to it from the one before. */
+size_t usk_course_carry(const struct usk_course *w, struct usk_slope_range c, bool back, size_t k,
+			struct usk_offsets *v);
+/** Brackets in which no clock of so much wander goes on, least in number; free() them. */
+struct usk_spans usk_course_spans(const struct usk_course *w, int64_t wander);
+/** What the points up to `at`, or from it on, leave open there: floor and ceiling, e12. */
+struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
+					size_t at, bool behind);
+struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_range c,
+				const struct usk_span *s);
+/** Which of them no clock within the skew limit explains, and whether these are too many. */
+void usk_course_steps(const struct usk_course *w, const struct usk_spans *s, bool *step,
+		      bool *too_many);
+/** Is one of them no step? Then a daemon slews the clock. */
+bool usk_course_slewed(const struct usk_course *w, const struct usk_spans *s);
+/** Do two points contradict each other, by any slope of the range? */
+bool usk_course_contradict(struct usk_slope_range c, const struct usk_course_point *first,
+			   const struct usk_course_point *second);
+/** In stamps of both clocks. */
+void usk_course_bracket(const struct usk_course *w, const struct usk_span *s,
+			struct usk_bracket *b);
+
+/* ---- wrong.c ------------------------------------------------------------------------------------
+ */
+
+/** Leaves out messages that are wrong by themselves, notes them, and what was if they were right.
+ */
+void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *c);
+
+#endif

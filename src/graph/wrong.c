@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wrong.c - messages of a pair that are wrong by themselves
+ *
+ * In    points of a pair in the order of time, brackets in which no calm clock goes on
+ * Out   outliers; brackets of what happened if they are right
+ * Not   messages that only cycles of pairs show to be wrong (conflict.c)
+ */
+#include "graph/course.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A step there and back costs as much as so many messages that are left out. */
+enum { OUTLIERS_A_STEP = 5 };
+enum { ROUNDS = 32 };
+
+/* Fewer than a step there and back costs, of one direction. */
+static bool few(const struct usk_course *w, size_t from, size_t to)
+{
+	bool same = from <= to && to - from < OUTLIERS_A_STEP;
+	for (size_t i = from; same && i <= to; i++) {
+		same = w->p[i].ceiling == w->p[from].ceiling;
+	}
+	return same;
+}
+
+/* Several that may be of one calm clock, give or take what delays differ by, are not each wrong by
+ * itself, but tell of a clock that was set; or of which nobody knows that. */
+static bool agree(const struct usk_course *w, struct usk_slope_range c, size_t from, size_t to,
+		  usk_i128 delays)
+{
+	bool all = to > from;
+	for (size_t i = from + 1; i <= to; i++) {
+		usk_i128 d = (usk_i128)w->p[i].x - w->p[from].x;
+		usk_i128 rise = ((usk_i128)w->p[i].y - w->p[from].y) * USK_E12;
+		usk_i128 slow = d * (w->p[i].ceiling ? -c.fast_e12 : c.slow_e12);
+		usk_i128 fast = d * (w->p[i].ceiling ? -c.slow_e12 : c.fast_e12);
+		all = all && (!delays || (rise >= slow - delays && rise <= fast + delays));
+	}
+	return all;
+}
+
+/* How wide what the other points leave open is, e12: so much delays differ by. 0: nothing says. */
+static usk_i128 width_at(const struct usk_course *w, struct usk_slope_range c, size_t at,
+			 bool behind)
+{
+	struct usk_offsets v = usk_course_left_open(w, c, at, behind);
+	return v.has[0] && v.has[1] ? v.hi - v.lo : 0;
+}
+
+static size_t leave_out(size_t from, size_t to, bool *out)
+{
+	size_t n = 0;
+	for (size_t i = from; i <= to; i++) {
+		n += !out[i];
+		out[i] = true;
+	}
+	return n;
+}
+
+/* Is a point behind a bracket contradicted by one before, or the other way round? */
+static bool contradicted(const struct usk_course *w, struct usk_slope_range c, size_t i,
+			 const struct usk_span *s, bool behind)
+{
+	bool any = false;
+	for (size_t k = behind ? 0 : s->to; k < (behind ? s->from + 1 : w->n) && !any; k++) {
+		any = behind ? usk_course_contradict(c, &w->p[k], &w->p[i])
+			     : usk_course_contradict(c, &w->p[i], &w->p[k]);
+	}
+	return any;
+}
+
+/* Fewer before or behind all brackets than on the other side of the outermost one. A clock that is
+ * seen to be slewed elsewhere may have been slewed there, too. */
+static size_t candidates_at_ends(const struct usk_course *w, const struct usk_spans *s, bool *out)
+{
+	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many;
+	size_t n = 0;
+	usk_course_steps(w, s, step, &too_many);
+	for (int end = 0; end < 2; end++) {
+		size_t k = end ? s->n - 1 : 0;
+		size_t from = end ? s->span[k].to : 0, to = end ? w->n - 1 : s->span[k].from;
+		size_t rest = end ? s->span[k].from : w->n - 1 - s->span[k].to;
+		bool slews = false;
+		for (size_t i = 0; i < s->n; i++) {
+			slews = slews || (i != k && !step[i]);
+		}
+		if (few(w, from, to) && rest > to - from && (step[k] || !slews)) {
+			for (size_t i = from; i <= to; i++) {
+				n += contradicted(w, s->cone, i, &s->span[k], end) &&
+				     leave_out(i, i, out);
+			}
+		}
+	}
+	free(step);
+	return n;
+}
+
+/* From before bracket k to behind bracket l: without what lies between did nothing happen? */
+static bool vain(const struct usk_course *w, const struct usk_spans *s, size_t k, size_t l)
+{
+	const struct usk_span all = { s->span[k].from, s->span[l].to, false };
+	struct usk_rise net = usk_course_rise(w, s->cone, &all);
+	return (net.least_ns == USK_NONE || net.least_ns <= 0) &&
+	       (net.most_ns == USK_NONE || net.most_ns >= 0);
+}
+
+/*
+ * Few messages of one direction between two brackets, which lead there and back, are wrong by
+ * themselves: leave them out. So are those between several brackets, as wrong messages of both
+ * directions hide what is right between them.
+ */
+static size_t candidates(const struct usk_course *w, const struct usk_spans *s, bool *out)
+{
+	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many;
+	size_t n = 0;
+	usk_course_steps(w, s, step, &too_many);
+	for (size_t k = 0; k + 1 < s->n; k++) {
+		size_t messages = 0;
+		bool found = false;
+		for (size_t l = k + 1; l < s->n && !found; l++) {
+			size_t from = s->span[l - 1].to, to = s->span[l].from;
+			messages += to - from + 1;
+			if (!few(w, from, to) || messages > OUTLIERS_A_STEP) {
+				break;
+			}
+			usk_i128 before = width_at(w, s->cone, s->span[k].from, false);
+			usk_i128 behind = width_at(w, s->cone, s->span[l].to, true);
+			bool one = l == k + 1;
+			found = (!w->slews || step[k] || step[l]) &&
+				!(one && s->span[k].rises == s->span[l].rises) &&
+				!(one &&
+				  agree(w, s->cone, from, to, before > behind ? before : behind)) &&
+				vain(w, s, k, l);
+			for (size_t i = k; found && i < l; i++) {
+				n += leave_out(s->span[i].to, s->span[i + 1].from, out);
+			}
+		}
+	}
+	free(step);
+	/* What contradicts all others is not what one of those contradicts that go now. */
+	return n || !w->ends ? n : candidates_at_ends(w, s, out);
+}
+
+static void without(struct usk_course *w, const bool *out, const struct usk_course *all,
+		    size_t *number)
+{
+	w->n = 0;
+	bool fresh = false;
+	for (size_t i = 0; i < all->n; i++) {
+		fresh = fresh || all->p[i].fresh;
+		if (!out[i]) {
+			w->p[w->n] = all->p[i];
+			w->p[w->n].fresh = fresh;
+			number[w->n++] = i;
+			fresh = false;
+		}
+	}
+}
+
+/* Who merely stood between two wrong messages contradicts none of those that are right. */
+static size_t absolve(const struct usk_course *all, struct usk_slope_range c, bool *out)
+{
+	bool *guilty = usk_alloc(all->n + 1, sizeof *guilty);
+	size_t n = 0;
+	for (int back = 0; back < 2; back++) {
+		struct usk_offsets v = { .has = { false } };
+		for (size_t k = 0; k < all->n; k++) {
+			size_t i = usk_course_carry(all, c, back, k, &v);
+			struct usk_offsets if_right = v;
+			bool right = usk_course_narrow(&if_right, &all->p[i]);
+			guilty[i] = guilty[i] || !right;
+			v = out[i] ? v : if_right;
+		}
+	}
+	for (size_t i = 0; i < all->n; i++) {
+		n += out[i] && !guilty[i];
+		out[i] = out[i] && guilty[i];
+	}
+	free(guilty);
+	return n;
+}
+
+static void note_outliers(const struct usk_course *all, struct usk_slope_range cone,
+			  const bool *out, struct usk_calm *c)
+{
+	usk_i128 rate = ((usk_i128)cone.slow_e12 + cone.fast_e12) / 2;
+	for (size_t i = 0; i < all->n; i++) {
+		c->n_outliers += out[i];
+	}
+	c->outlier = usk_alloc(c->n_outliers + 1, sizeof *c->outlier);
+	c->n_outliers = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct usk_course_point *p = &all->p[i];
+		/* By as much as it is over the nearest of the other direction that is right. */
+		usk_i128 excess = 1;
+		for (size_t step = 1; out[i] && excess == 1 && (step <= i || i + step < all->n);
+		     step++) {
+			for (int side = 0; side < 2; side++) {
+				size_t j = side ? i + step : i - step;
+				if ((side ? j < all->n : step <= i) && !out[j] &&
+				    all->p[j].ceiling != p->ceiling) {
+					usk_i128 d = (usk_i128)p->x - all->p[j].x;
+					usk_i128 rise = usk_floor_div(d * rate, USK_E12);
+					usk_i128 over = (usk_i128)p->y + all->p[j].y -
+							(p->ceiling ? -rise : rise);
+					excess = over > excess ? over : excess;
+				}
+			}
+		}
+		if (out[i]) {
+			c->outlier[c->n_outliers++] = (struct usk_suspect){
+				usk_part_recorded(all->part, (struct usk_xy){ p->x, p->y },
+						  p->ceiling),
+				p->ceiling, usk_saturate(excess)
+			};
+		}
+	}
+}
+
+/* ---- what was if outliers are right ------------------------------------------------------------
+ */
+
+/* As usk_part_recorded() says it, the other way round. */
+static struct usk_course_point point_of(const struct usk_part *p, const struct usk_suspect *s)
+{
+	int64_t x = s->point.local_ns - p->frame.local_ns + (s->ceiling ? 0 : p->q_ns[0]);
+	int64_t off = s->point.offset_ns - p->frame.offset_ns;
+	return (struct usk_course_point){ x, (s->ceiling ? -off : off) - p->q_ns[s->ceiling],
+					  s->ceiling, false };
+}
+
+/* The points with an outlier among them again, as number *at. */
+static struct usk_course with(const struct usk_course *w, const struct usk_suspect *s, size_t *at)
+{
+	struct usk_course out = *w;
+	struct usk_course_point p = point_of(w->part, s);
+	*at = 0;
+	out.n = w->n + 1;
+	out.p = usk_alloc(out.n, sizeof *out.p);
+	while (*at < w->n && w->p[*at].x < p.x) {
+		out.p[*at] = w->p[*at];
+		++*at;
+	}
+	out.p[*at] = p;
+	for (size_t i = *at; i < w->n; i++) {
+		out.p[i + 1] = w->p[i];
+	}
+	return out;
+}
+
+/*
+ * Nothing tells a wrong message from a clock that was set before it and back behind, or from
+ * one that was set at an end: so bounds allow for that, too, from the nearest message that it
+ * contradicts to the nearest behind. But no clock returns that was set by more than the time to
+ * these: else a single wrong message would leave nothing known of hours.
+ */
+static bool doubt_of(const struct usk_course *all, struct usk_slope_range c,
+		     const struct usk_suspect *s, struct usk_bracket *b)
+{
+	size_t at;
+	struct usk_course w = with(all, s, &at);
+	size_t from = at, to = at;
+	bool before = false, behind = false;
+	while (from && !before) {
+		from--;
+		before = usk_course_contradict(c, &w.p[from], &w.p[at]) || w.p[from + 1].fresh;
+	}
+	while (to + 1 < w.n && !behind) {
+		to++;
+		behind = usk_course_contradict(c, &w.p[at], &w.p[to]) || w.p[to].fresh;
+	}
+	bool both = before && behind;
+	usk_i128 since = (usk_i128)w.p[at].x - w.p[from].x;
+	usk_i128 until = (usk_i128)w.p[to].x - w.p[at].x;
+	bool any = (before || behind) && !(both && s->excess_ns > (since < until ? since : until));
+	if (any) {
+		/* What it does not contradict ends with it. */
+		struct usk_span span = { before ? from : at, behind ? to : at,
+					 before != s->ceiling };
+		usk_course_bracket(&w, &span, b);
+		b->doubted = true;
+		b->both = both;
+		/* It was set by as much as that contradicts, give or take delays. */
+		struct usk_rise net = usk_course_rise(&w, c, &span);
+		bool known = net.least_ns != USK_NONE && net.most_ns != USK_NONE;
+		usk_i128 far = s->excess_ns + (known ? (usk_i128)net.most_ns - net.least_ns : 0);
+		b->most_ns = both || s->excess_ns <= since + until ? usk_saturate(far) : 0;
+		b->least_ns = -b->most_ns;
+	}
+	free(w.p);
+	return any;
+}
+
+static void note_doubts(const struct usk_course *w, struct usk_slope_range cone, struct usk_calm *c)
+{
+	const struct usk_part *p = w->part;
+	const struct usk_slope_range any = { -w->skew_e12, w->skew_e12 };
+	size_t n = c->n_outliers + p->n_left_out;
+	if (w->fixed || !n) { /* a clock of one rate was not set */
+		return;
+	}
+	c->doubt = usk_alloc(n, sizeof *c->doubt);
+	for (size_t i = 0; i < n; i++) {
+		const struct usk_suspect *s =
+			i < c->n_outliers ? &c->outlier[i] : &p->left_out[i - c->n_outliers];
+		c->n_doubts += doubt_of(w, w->own_rates ? any : cone, s, &c->doubt[c->n_doubts]);
+	}
+}
+
+/* Round by round, as long as that leaves fewer brackets. */
+static struct usk_spans leave_out_all(struct usk_course *w, const struct usk_course *all,
+				      int64_t wander, bool *out, struct usk_spans s)
+{
+	bool *kept = usk_alloc(all->n, sizeof *kept);
+	size_t *number = usk_alloc(all->n, sizeof *number);
+	without(w, out, all, number);
+	for (int round = 0; round < ROUNDS && s.n; round++) {
+		bool *now = usk_alloc(w->n, sizeof *now);
+		size_t n = candidates(w, &s, now);
+		memcpy(kept, out, all->n * sizeof *kept);
+		for (size_t i = 0; i < w->n; i++) {
+			out[number[i]] = out[number[i]] || now[i];
+		}
+		free(now);
+		if (!n) {
+			break;
+		}
+		without(w, out, all, number);
+		struct usk_spans t = usk_course_spans(w, wander);
+		bool better = t.n < s.n;
+		free(better ? s.span : t.span);
+		if (!better) {
+			memcpy(out, kept, all->n * sizeof *out);
+			without(w, out, all, number);
+			break;
+		}
+		s = t;
+	}
+	memcpy(kept, out, all->n * sizeof *kept);
+	if (absolve(all, s.cone, out)) {
+		without(w, out, all, number);
+		struct usk_spans t = usk_course_spans(w, wander);
+		bool better = t.n <= s.n;
+		free(better ? s.span : t.span);
+		if (better) {
+			s = t;
+		} else {
+			memcpy(out, kept, all->n * sizeof *out);
+			without(w, out, all, number);
+		}
+	}
+	free(kept);
+	free(number);
+	return s;
+}
+
+/*
+ * Leaves out wrong messages, round by round, as long as that leaves fewer brackets. They are sought
+ * at the wander that is assumed: with more of it a wrong message is a rate, and explained too.
+ */
+void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *c)
+{
+	w->slews = false;
+	struct usk_spans s = usk_course_spans(w, wander);
+	if (s.n < (w->ends ? 1 : 2)) {
+		note_doubts(w, s.cone, c);
+		free(s.span);
+		return;
+	}
+	struct usk_course all = *w;
+	bool *out = usk_alloc(all.n, sizeof *out);
+	w->p = usk_alloc(all.n, sizeof *w->p);
+	s = leave_out_all(w, &all, wander, out, s);
+	w->slews = usk_course_slewed(w, &s);
+	if (w->slews) {
+		memset(out, 0, all.n * sizeof *out);
+		free(s.span);
+		s = leave_out_all(w, &all, wander, out, usk_course_spans(&all, wander));
+	}
+	note_outliers(&all, s.cone, out, c);
+	note_doubts(w, s.cone, c);
+	free(s.span);
+	free(all.p);
+	free(out);
+}
