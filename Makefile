@@ -68,11 +68,12 @@ soak: ## what takes minutes: 100,000 rounds on a line, a live map written at ful
 	@ninja -C $(BUILD) bench/bench_live && $(BUILD)/bench/bench_live 10
 	@$(BUILD)/tests/sim/test_probe_hosts $(BUILD)/unskew $(BUILD)/tests/sim/relay --seconds 600
 
-bench: ## throughput, and ratios to tcpdump and mergecap in the same run
+bench: ## throughput, and ratios to tcpdump and mergecap in the same run; OLD=PROGRAM compares with another build of unskew
 	@tools/need.sh bench
 	@$(MAKE) --no-print-directory all
 	@ninja -C $(BUILD) benches
 	@bench/run.py $(BUILD) $(PACKETS)
+	@[ ! "$(OLD)" ] || bench/against.py $(OLD) $(BUILD)/unskew
 	@[ ! -d $(BUILD)/tests/page/modules ] || node bench/page.mjs $(BUILD)/unskew $(BUILD)/tests/page/modules
 
 papers: ## the papers' tables, made again: doc/papers; PAPER=ashton for one of them
