@@ -270,33 +270,122 @@ struct usk_spans usk_course_spans(const struct usk_course *w, int64_t wander)
 	return out;
 }
 
+/* ---- what is left open -------------------------------------------------------------------------
+ */
+
+enum { BLOCK = 64 };
+
+/* What a block's points leave open at x = 0, for what lies before them and behind them. */
+struct block {
+	struct usk_offsets open[2];
+	bool fresh; /* a break lies in it, or at an end */
+};
+
+struct usk_blocks {
+	struct usk_slope_range c;
+	size_t n; /* whole blocks */
+	struct block block[];
+};
+
+static void tighten(struct usk_offsets *v, const struct usk_offsets *by, usk_i128 low,
+		    usk_i128 high)
+{
+	if (by->has[0] && (!v->has[0] || by->lo + low > v->lo)) {
+		v->has[0] = true;
+		v->lo = by->lo + low;
+	}
+	if (by->has[1] && (!v->has[1] || by->hi + high < v->hi)) {
+		v->has[1] = true;
+		v->hi = by->hi + high;
+	}
+}
+
+static bool empty(const struct usk_offsets *v)
+{
+	return v->has[0] && v->has[1] && v->lo > v->hi;
+}
+
+/* A point, or a block's, carried from x = `from` to `at` by the rate that makes it say least. */
+static void take_in(struct usk_offsets *v, const struct usk_offsets *by, struct usk_slope_range c,
+		    usk_i128 from, usk_i128 at, bool behind)
+{
+	usk_i128 d = from - at;
+	tighten(v, by, -(d * (behind ? c.fast_e12 : c.slow_e12)),
+		-(d * (behind ? c.slow_e12 : c.fast_e12)));
+}
+
+static struct usk_offsets said_by(const struct usk_course_point *p)
+{
+	usk_i128 y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12;
+	return (struct usk_offsets){ .has = { !p->ceiling, p->ceiling }, .lo = y, .hi = y };
+}
+
+struct usk_blocks *usk_course_blocks(const struct usk_course *w, struct usk_slope_range c)
+{
+	size_t n = w->n / BLOCK;
+	struct usk_blocks *out = usk_alloc(1, sizeof *out + n * sizeof *out->block);
+	out->c = c;
+	out->n = n;
+	for (size_t i = 0; i < n * BLOCK; i++) {
+		const struct usk_course_point *p = &w->p[i];
+		struct block *b = &out->block[i / BLOCK];
+		struct usk_offsets v = said_by(p);
+		for (int behind = 0; behind < 2; behind++) {
+			take_in(&b->open[behind], &v, c, p->x, 0, behind);
+		}
+		b->fresh = b->fresh || p->fresh || (i + 1 < w->n && p[1].fresh);
+	}
+	return out;
+}
+
+void usk_course_blocks_free(struct usk_blocks *b)
+{
+	free(b);
+}
+
+/* The block that begins with point i, or ends with it; NULL: none, or not for this cone. */
+static const struct block *block_at(const struct usk_course *w, struct usk_slope_range c, size_t i,
+				    bool behind)
+{
+	const struct usk_blocks *b = w->blocks;
+	if (!b || b->c.slow_e12 != c.slow_e12 || b->c.fast_e12 != c.fast_e12 ||
+	    (!behind && i + 1 < BLOCK)) {
+		return NULL;
+	}
+	size_t first = behind ? i : i + 1 - BLOCK;
+	if (first <= w->inserted && w->inserted - first < BLOCK) {
+		return NULL;
+	}
+	first -= first > w->inserted;
+	return first % BLOCK || first / BLOCK >= b->n ? NULL : &b->block[first / BLOCK];
+}
+
 struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
 					size_t at, bool behind)
 {
 	struct usk_offsets v = { .has = { false } };
-	for (size_t i = at;; i = behind ? i + 1 : i - 1) {
+	usk_i128 x = w->p[at].x;
+	for (size_t i = at;;) {
 		const struct usk_course_point *p = &w->p[i];
-		usk_i128 d = (usk_i128)p->x - w->p[at].x;
-		usk_i128 y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12;
-		/* Carried to `at` by the rate that makes it say least. */
-		usk_i128 low = y - (behind ? d * c.fast_e12 : d * c.slow_e12);
-		usk_i128 high = y - (behind ? d * c.slow_e12 : d * c.fast_e12);
-		struct usk_offsets next = v;
-		if (p->ceiling && (!v.has[1] || high < v.hi)) {
-			next.has[1] = true;
-			next.hi = high;
-		} else if (!p->ceiling && (!v.has[0] || low > v.lo)) {
-			next.has[0] = true;
-			next.lo = low;
+		const struct block *b = block_at(w, c, i, behind);
+		struct usk_offsets next = v, by = said_by(p);
+		size_t taken = 1;
+		if (b && !b->fresh) {
+			take_in(&next, &b->open[behind], c, 0, x, behind);
+			taken = empty(&next) ? 1 : BLOCK;
 		}
-		if ((next.has[0] && next.has[1] && next.lo > next.hi) ||
-		    (i != at && (behind ? p->fresh : (p + 1)->fresh))) {
-			return v; /* another event */
+		if (taken == 1) {
+			next = v;
+			take_in(&next, &by, c, p->x, x, behind);
+			if (empty(&next) || (i != at && (behind ? p->fresh : (p + 1)->fresh))) {
+				return v; /* another event */
+			}
 		}
 		v = next;
-		if (i == (behind ? w->n - 1 : 0)) {
+		if (behind ? i + taken == w->n : i + 1 == taken) {
 			return v;
 		}
+		i = behind ? i + taken : i - taken;
 	}
 }
 

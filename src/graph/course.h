@@ -14,10 +14,14 @@ struct usk_course_point {
 	bool fresh; /* a break that is known from records lies before it */
 };
 
+struct usk_blocks;
+
 struct usk_course {
 	const struct usk_part *part;
 	struct usk_course_point *p;
 	size_t n;
+	const struct usk_blocks *blocks; /* NULL: usk_course_left_open() looks at every point */
+	size_t inserted; /* the point that blocks do not know; SIZE_MAX: they know all */
 	int64_t skew_e12;
 	bool own_rates;
 	bool fixed; /* the wander is what it is */
@@ -63,6 +67,9 @@ size_t usk_course_carry(const struct usk_course *w, struct usk_slope_range c, bo
 			struct usk_offsets *v);
 /** Brackets in which no clock of so much wander goes on, least in number; free() them. */
 struct usk_spans usk_course_spans(const struct usk_course *w, int64_t wander);
+/** For many usk_course_left_open() of w, by one cone: points by the block. */
+struct usk_blocks *usk_course_blocks(const struct usk_course *w, struct usk_slope_range c);
+void usk_course_blocks_free(struct usk_blocks *b);
 /** What the points up to `at`, or from it on, leave open there: floor and ceiling, e12. */
 struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
 					size_t at, bool behind);

@@ -111,10 +111,14 @@ static bool vain(const struct usk_course *w, const struct usk_spans *s, size_t k
  * themselves: leave them out. So are those between several brackets, as wrong messages of both
  * directions hide what is right between them.
  */
-static size_t candidates(const struct usk_course *w, const struct usk_spans *s, bool *out)
+static size_t candidates(const struct usk_course *course, const struct usk_spans *s, bool *out)
 {
 	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many;
 	size_t n = 0;
+	struct usk_blocks *blocks = usk_course_blocks(course, s->cone);
+	struct usk_course by_block = *course, *w = &by_block;
+	w->blocks = blocks;
+	w->inserted = SIZE_MAX;
 	usk_course_steps(w, s, step, &too_many);
 	for (size_t k = 0; k + 1 < s->n; k++) {
 		size_t messages = 0;
@@ -139,8 +143,9 @@ static size_t candidates(const struct usk_course *w, const struct usk_spans *s, 
 		}
 	}
 	free(step);
+	usk_course_blocks_free(blocks);
 	/* What contradicts all others is not what one of those contradicts that go now. */
-	return n || !w->ends ? n : candidates_at_ends(w, s, out);
+	return n || !course->ends ? n : candidates_at_ends(course, s, out);
 }
 
 static void without(struct usk_course *w, const bool *out, const struct usk_course *all,
@@ -231,23 +236,19 @@ static struct usk_course_point point_of(const struct usk_part *p, const struct u
 					  s->ceiling, false };
 }
 
-/* The points with an outlier among them again, as number *at. */
-static struct usk_course with(const struct usk_course *w, const struct usk_suspect *s, size_t *at)
+/* An outlier among the points again, in place of the one before it. */
+static void insert(struct usk_course *w, const struct usk_suspect *s)
 {
-	struct usk_course out = *w;
 	struct usk_course_point p = point_of(w->part, s);
-	*at = 0;
-	out.n = w->n + 1;
-	out.p = usk_alloc(out.n, sizeof *out.p);
-	while (*at < w->n && w->p[*at].x < p.x) {
-		out.p[*at] = w->p[*at];
-		++*at;
+	size_t at = w->inserted;
+	for (; at && w->p[at - 1].x >= p.x; at--) {
+		w->p[at] = w->p[at - 1];
 	}
-	out.p[*at] = p;
-	for (size_t i = *at; i < w->n; i++) {
-		out.p[i + 1] = w->p[i];
+	for (; at + 1 < w->n && w->p[at + 1].x < p.x; at++) {
+		w->p[at] = w->p[at + 1];
 	}
-	return out;
+	w->p[at] = p;
+	w->inserted = at;
 }
 
 /*
@@ -256,40 +257,38 @@ static struct usk_course with(const struct usk_course *w, const struct usk_suspe
  * contradicts to the nearest behind. But no clock returns that was set by more than the time to
  * these: else a single wrong message would leave nothing known of hours.
  */
-static bool doubt_of(const struct usk_course *all, struct usk_slope_range c,
-		     const struct usk_suspect *s, struct usk_bracket *b)
+static bool doubt_of(struct usk_course *w, struct usk_slope_range c, const struct usk_suspect *s,
+		     struct usk_bracket *b)
 {
-	size_t at;
-	struct usk_course w = with(all, s, &at);
-	size_t from = at, to = at;
+	insert(w, s);
+	size_t at = w->inserted, from = at, to = at;
 	bool before = false, behind = false;
 	while (from && !before) {
 		from--;
-		before = usk_course_contradict(c, &w.p[from], &w.p[at]) || w.p[from + 1].fresh;
+		before = usk_course_contradict(c, &w->p[from], &w->p[at]) || w->p[from + 1].fresh;
 	}
-	while (to + 1 < w.n && !behind) {
+	while (to + 1 < w->n && !behind) {
 		to++;
-		behind = usk_course_contradict(c, &w.p[at], &w.p[to]) || w.p[to].fresh;
+		behind = usk_course_contradict(c, &w->p[at], &w->p[to]) || w->p[to].fresh;
 	}
 	bool both = before && behind;
-	usk_i128 since = (usk_i128)w.p[at].x - w.p[from].x;
-	usk_i128 until = (usk_i128)w.p[to].x - w.p[at].x;
+	usk_i128 since = (usk_i128)w->p[at].x - w->p[from].x;
+	usk_i128 until = (usk_i128)w->p[to].x - w->p[at].x;
 	bool any = (before || behind) && !(both && s->excess_ns > (since < until ? since : until));
 	if (any) {
 		/* What it does not contradict ends with it. */
 		struct usk_span span = { before ? from : at, behind ? to : at,
 					 before != s->ceiling };
-		usk_course_bracket(&w, &span, b);
+		usk_course_bracket(w, &span, b);
 		b->doubted = true;
 		b->both = both;
 		/* It was set by as much as that contradicts, give or take delays. */
-		struct usk_rise net = usk_course_rise(&w, c, &span);
+		struct usk_rise net = usk_course_rise(w, c, &span);
 		bool known = net.least_ns != USK_NONE && net.most_ns != USK_NONE;
 		usk_i128 far = s->excess_ns + (known ? (usk_i128)net.most_ns - net.least_ns : 0);
 		b->most_ns = both || s->excess_ns <= since + until ? usk_saturate(far) : 0;
 		b->least_ns = -b->most_ns;
 	}
-	free(w.p);
 	return any;
 }
 
@@ -301,12 +300,23 @@ static void note_doubts(const struct usk_course *w, struct usk_slope_range cone,
 	if (w->fixed || !n) { /* a clock of one rate was not set */
 		return;
 	}
+	cone = w->own_rates ? any : cone;
 	c->doubt = usk_alloc(n, sizeof *c->doubt);
+	struct usk_blocks *blocks = usk_course_blocks(w, cone);
+	struct usk_course with = *w;
+	with.blocks = blocks;
+	with.p = usk_grow(NULL, w->n + 1, sizeof *with.p);
+	if (w->n) {
+		memcpy(with.p, w->p, w->n * sizeof *with.p);
+	}
+	with.inserted = with.n++;
 	for (size_t i = 0; i < n; i++) {
 		const struct usk_suspect *s =
 			i < c->n_outliers ? &c->outlier[i] : &p->left_out[i - c->n_outliers];
-		c->n_doubts += doubt_of(w, w->own_rates ? any : cone, s, &c->doubt[c->n_doubts]);
+		c->n_doubts += doubt_of(&with, cone, s, &c->doubt[c->n_doubts]);
 	}
+	free(with.p);
+	usk_course_blocks_free(blocks);
 }
 
 /* Round by round, as long as that leaves fewer brackets. */
