@@ -616,8 +616,8 @@ struct usk_sink {
  * A message b->a (sent y, received x) is a ceiling: offset(y) <= x - y - delta.
  * State: the upper hull of the floors, the lower hull of the ceilings, sums for the support
  * lines, and per aligned second of local time the points that are undominated under a cone of
- * slope kappa around the coarse rate. States of the same origin and rate merge by
- * union, in any order, with the same result.
+ * slope kappa around the coarse rate; on one side at least, if the clock may have been set in that
+ * second. States of the same frame merge by union, in any order, with the same result.
  */
 struct usk_corridor;
 
@@ -626,6 +626,7 @@ struct usk_frame {
 	int64_t rate_e12;	     /* coarse slope of the offset, parts per 10^12 */
 	int64_t kappa_e12;	     /* cone's slope, parts per 10^12; at least 400,000 (0.4 ppm) */
 	int64_t window_ns;	     /* points are thinned within so long; a second at least */
+	bool steps; /* a point is dropped only for one before it and one behind it */
 };
 
 /** An empty corridor; frame is copied, its rates are cut to 10^12 in size. */

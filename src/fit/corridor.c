@@ -23,7 +23,7 @@
 
 enum { LEAST_BLOCK = 64, BLOCK = 4096 };
 
-enum rule { HULL, CONE };
+enum rule { HULL, CONE, EITHER_SIDE };
 
 /* Points that survived a rule, sorted by x, and late survivors of single blocks, unsorted. */
 struct set {
@@ -55,13 +55,6 @@ static void room(struct usk_xy **p, size_t n, size_t *cap)
 	}
 }
 
-static size_t push(const struct side *s, enum rule rule, struct usk_xy *p, size_t n,
-		   struct usk_xy q)
-{
-	return rule == HULL ? usk_hull_push(p, n, q)
-			    : usk_cone_push(&s->cone, p, n, q, usk_cone_second(&s->cone, q.x));
-}
-
 /* The undominated of p[n], sorted by x, into k. */
 static size_t cone_of_sorted(const struct usk_cone *c, const struct usk_xy *p, size_t n,
 			     struct usk_xy *k)
@@ -78,28 +71,61 @@ static size_t cone_of_sorted(const struct usk_cone *c, const struct usk_xy *p, s
 	return m;
 }
 
+/* The same of those undominated on either side; k may be p. */
+static size_t sides_of_sorted(const struct usk_cone *c, const struct usk_xy *p, size_t n,
+			      struct usk_xy *k)
+{
+	size_t m = 0;
+	for (size_t i = 0, to; i < n; i = to) {
+		int64_t end = usk_cone_second(c, p[i].x) + c->window_ns;
+		for (to = i; to < n && p[to].x < end; to++) {
+			k[m + to - i] = p[to];
+		}
+		m += usk_cone_either_side(c, k + m, to - i);
+	}
+	return m;
+}
+
 static size_t thin(const struct side *s, enum rule rule, const struct usk_xy *p, size_t n,
 		   struct usk_xy *out)
 {
-	return rule == HULL ? usk_hull_of_sorted(p, n, out) : cone_of_sorted(&s->cone, p, n, out);
+	return rule == HULL   ? usk_hull_of_sorted(p, n, out)
+	       : rule == CONE ? cone_of_sorted(&s->cone, p, n, out)
+			      : sides_of_sorted(&s->cone, p, n, out);
 }
 
-/* Unite set with add[n], sorted by x. Points left of add stay a stack that more can be pushed on.
- */
+/* Puts add[n], sorted by x, behind what there is. */
+static void append(const struct side *s, struct set *set, const struct usk_xy *add, size_t n)
+{
+	room(&set->p, set->n + n, &set->cap);
+	if (set->rule == EITHER_SIDE) {
+		size_t from = usk_xy_find(set->p, set->n, usk_cone_second(&s->cone, add[0].x));
+		memcpy(set->p + set->n, add, n * sizeof *add);
+		set->n = from +
+			 sides_of_sorted(&s->cone, set->p + from, set->n + n - from, set->p + from);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		set->n = set->rule == HULL ? usk_hull_push(set->p, set->n, add[i])
+					   : usk_cone_push(&s->cone, set->p, set->n, add[i],
+							   usk_cone_second(&s->cone, add[i].x));
+	}
+}
+
+/* Unite set with add[n], sorted by x. Points left of add stay as they are. */
 static void absorb(const struct side *s, struct set *set, const struct usk_xy *add, size_t n)
 {
 	size_t from = usk_xy_find(set->p, set->n, add[0].x);
-	size_t m = set->n - from, i = 0, j = 0;
-	struct usk_xy *end = usk_alloc(m, sizeof *end);
-	if (m) {
-		memcpy(end, set->p + from, m * sizeof *end);
+	size_t m = set->n - from;
+	struct usk_xy *end = usk_alloc(m + n, sizeof *end);
+	for (size_t i = 0, j = 0; i < m || j < n;) {
+		bool first = j == n || (i < m && set->p[from + i].x <= add[j].x);
+		end[i + j] = first ? set->p[from + i] : add[j];
+		i += first;
+		j += !first;
 	}
-	room(&set->p, set->n + n, &set->cap);
 	set->n = from;
-	while (i < m || j < n) {
-		bool first = j == n || (i < m && end[i].x <= add[j].x);
-		set->n = push(s, set->rule, set->p, set->n, first ? end[i++] : add[j++]);
-	}
+	append(s, set, end, m + n);
 	free(end);
 }
 
@@ -122,10 +148,7 @@ static void take(const struct side *s, struct set *set, const struct usk_xy *add
 		return;
 	}
 	if (!set->n || add[0].x >= set->p[set->n - 1].x) {
-		room(&set->p, set->n + n, &set->cap);
-		for (size_t i = 0; i < n; i++) {
-			set->n = push(s, set->rule, set->p, set->n, add[i]);
-		}
+		append(s, set, add, n);
 		return;
 	}
 	size_t behind = set->n - usk_xy_find(set->p, set->n, add[0].x);
@@ -155,7 +178,7 @@ static void take_block(struct side *s, struct usk_xy *p, size_t n)
 		usk_xy_sort(p, n);
 	}
 	take(s, &s->hull, scratch, thin(s, HULL, p, n, scratch));
-	take(s, &s->kept, scratch, thin(s, CONE, p, n, scratch));
+	take(s, &s->kept, scratch, thin(s, s->kept.rule, p, n, scratch));
 	free(scratch);
 }
 
@@ -183,7 +206,7 @@ struct usk_corridor *usk_corridor_new(const struct usk_frame *frame)
 		s->cone = usk_cone_of(frame);
 		s->cone.rate_e12 = i == USK_CEILING ? -s->cone.rate_e12 : s->cone.rate_e12;
 		s->hull.rule = HULL;
-		s->kept.rule = CONE;
+		s->kept.rule = frame->steps ? EITHER_SIDE : CONE;
 	}
 	return c;
 }
@@ -340,7 +363,7 @@ enum usk_status usk_corridor_merge(struct usk_corridor *into, const struct usk_c
 	const struct usk_frame *f = &into->frame, *g = &from->frame;
 	if (f->local_ns != g->local_ns || f->offset_ns != g->offset_ns ||
 	    f->rate_e12 != g->rate_e12 || f->kappa_e12 != g->kappa_e12 ||
-	    f->window_ns != g->window_ns) {
+	    f->window_ns != g->window_ns || f->steps != g->steps) {
 		return usk_fail(err, USK_EUSAGE, 0,
 				"corridors of different frames cannot be merged");
 	}

@@ -56,7 +56,7 @@ enum usk_status usk_est_hull_delta(const struct usk_fit *fit, struct usk_knot **
 				   struct usk_err *err)
 {
 	const struct usk_lines *l = fit->lines;
-	struct usk_frame frame = { 0, 0, l->frame.rate_e12, l->frame.kappa_e12, 0 };
+	struct usk_frame frame = { 0, 0, l->frame.rate_e12, l->frame.kappa_e12, 0, false };
 	struct usk_corridor *c = usk_corridor_new(&frame);
 	struct usk_knot *k = NULL;
 	enum usk_status status = moved(fit, c, err);

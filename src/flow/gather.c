@@ -192,8 +192,9 @@ static struct usk_frame first_frame(const struct pair_source *s)
 }
 
 /*
- * The cone that drops no message that may show a step: of two messages that no clock within the
- * skew limit explains neither is dropped for one further away that says the same of a calm clock.
+ * The cone, used from both sides, that drops no message that may show a step: of two messages that
+ * no clock within the skew limit explains neither is dropped for one further away that says the
+ * same of a calm clock, nor for one from behind another step that says more.
  */
 static int64_t widest_kappa(const struct pair_source *s)
 {
@@ -211,6 +212,7 @@ static struct reading *begin_round(void *ctx, size_t pair)
 	g->frame = first_frame(&x->p->pair[pair]);
 	if (w->sharp) {
 		g->frame.kappa_e12 = widest_kappa(&x->p->pair[pair]);
+		g->frame.steps = true;
 	}
 	r->corridor = g->corridor = usk_corridor_new(&g->frame);
 	if (r->judge.least[0] || r->judge.least[1]) {

@@ -10,6 +10,7 @@
  * Which rates are possible is known from the longest stretch that some constant rate explains.
  */
 #include "graph/course.h"
+#include "num/cone.h"
 
 #include <stdlib.h>
 
@@ -60,16 +61,43 @@ static bool between(const struct usk_graph_back *back, int64_t before, int64_t a
 	return false;
 }
 
+/* Of points that are kept on either side of their second those that are hidden on one. */
+static bool *hidden(const struct usk_part *p, int side)
+{
+	struct usk_cone c = usk_cone_of(&p->frame);
+	size_t n = p->n[side], m = 0;
+	bool *out = usk_alloc(n + 1, sizeof *out);
+	struct usk_xy *best = usk_alloc(n + 1, sizeof *best);
+	c.rate_e12 = side == 1 ? -c.rate_e12 : c.rate_e12;
+	c.phase -= side == 0 ? p->q_ns[0] : 0; /* its stamps were moved by so much */
+	for (size_t i = 0; p->frame.steps && i < n; i++) {
+		int64_t start = usk_cone_second(&c, p->point[side][i].x);
+		m = usk_cone_push(&c, best, m, p->point[side][i], start);
+	}
+	for (size_t i = 0, k = 0; p->frame.steps && i < n; i++) {
+		const struct usk_xy *q = &p->point[side][i];
+		out[i] = k == m || best[k].x != q->x || best[k].y != q->y;
+		k += !out[i];
+	}
+	free(best);
+	return out;
+}
+
 void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
 		   const struct usk_graph_back *known_b)
 {
 	const struct usk_part *p = w->part;
+	bool *hides[2] = { hidden(p, 0), hidden(p, 1) };
 	w->p = usk_alloc(p->n[0] + p->n[1] + 1, sizeof *w->p);
 	for (size_t i = 0, j = 0; i < p->n[0] || j < p->n[1];) {
 		bool ceiling = i == p->n[0] || (j < p->n[1] && p->point[1][j].x < p->point[0][i].x);
-		struct usk_xy q = ceiling ? p->point[1][j++] : p->point[0][i++];
-		w->p[w->n++] = (struct usk_course_point){ q.x, q.y, ceiling, false };
+		size_t k = ceiling ? j++ : i++;
+		struct usk_xy q = p->point[ceiling][k];
+		w->p[w->n++] =
+			(struct usk_course_point){ q.x, q.y, ceiling, false, hides[ceiling][k] };
 	}
+	free(hides[0]);
+	free(hides[1]);
 	bool known = (known_a && known_a->n) || (known_b && known_b->n);
 	for (size_t i = 1; i < w->n && known; i++) {
 		const struct usk_course_point *l = &w->p[i - 1], *r = &w->p[i];

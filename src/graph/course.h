@@ -11,7 +11,8 @@
 struct usk_course_point {
 	int64_t x, y;
 	bool ceiling;
-	bool fresh; /* a break that is known from records lies before it */
+	bool fresh;  /* a break that is known from records lies before it */
+	bool hidden; /* another one of its second says more of a clock that was not set meanwhile */
 };
 
 struct usk_blocks;

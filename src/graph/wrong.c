@@ -233,7 +233,7 @@ static struct usk_course_point point_of(const struct usk_part *p, const struct u
 	int64_t x = s->point.local_ns - p->frame.local_ns + (s->ceiling ? 0 : p->q_ns[0]);
 	int64_t off = s->point.offset_ns - p->frame.offset_ns;
 	return (struct usk_course_point){ x, (s->ceiling ? -off : off) - p->q_ns[s->ceiling],
-					  s->ceiling, false };
+					  s->ceiling, false, false };
 }
 
 /* An outlier among the points again, in place of the one before it. */
@@ -370,28 +370,49 @@ static struct usk_spans leave_out_all(struct usk_course *w, const struct usk_cou
  * Leaves out wrong messages, round by round, as long as that leaves fewer brackets. They are sought
  * at the wander that is assumed: with more of it a wrong message is a rate, and explained too.
  */
+/*
+ * Wrong messages are sought among those that are not hidden, as if the clock was not set in their
+ * second: among all of them a clock that shows a stretch of stamps twice looks like many of these.
+ */
 void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *c)
 {
+	struct usk_course all = *w, open = *w;
+	bool *out = usk_alloc(all.n + 1, sizeof *out);
+	size_t *number = usk_alloc(all.n + 1, sizeof *number);
+	for (size_t i = 0; i < all.n; i++) {
+		out[i] = all.p[i].hidden;
+	}
+	open.p = usk_alloc(all.n + 1, sizeof *open.p);
+	without(&open, out, &all, number);
+	memset(out, 0, all.n * sizeof *out);
 	w->slews = false;
-	struct usk_spans s = usk_course_spans(w, wander);
-	if (s.n < (w->ends ? 1 : 2)) {
-		note_doubts(w, s.cone, c);
-		free(s.span);
-		return;
+	struct usk_spans s = usk_course_spans(&open, wander);
+	if (s.n >= (w->ends ? 1 : 2)) {
+		struct usk_course some = *w;
+		bool *wrong = usk_alloc(open.n, sizeof *wrong);
+		some.p = usk_alloc(open.n, sizeof *some.p);
+		s = leave_out_all(&some, &open, wander, wrong, s);
+		some.slews = usk_course_slewed(&some, &s);
+		if (some.slews) {
+			memset(wrong, 0, open.n * sizeof *wrong);
+			free(s.span);
+			s = leave_out_all(&some, &open, wander, wrong,
+					  usk_course_spans(&open, wander));
+		}
+		note_outliers(&open, s.cone, wrong, c);
+		for (size_t i = 0; i < open.n; i++) {
+			out[number[i]] = wrong[i];
+		}
+		w->slews = some.slews;
+		w->p = usk_alloc(all.n + 1, sizeof *w->p);
+		without(w, out, &all, number);
+		free(all.p);
+		free(some.p);
+		free(wrong);
 	}
-	struct usk_course all = *w;
-	bool *out = usk_alloc(all.n, sizeof *out);
-	w->p = usk_alloc(all.n, sizeof *w->p);
-	s = leave_out_all(w, &all, wander, out, s);
-	w->slews = usk_course_slewed(w, &s);
-	if (w->slews) {
-		memset(out, 0, all.n * sizeof *out);
-		free(s.span);
-		s = leave_out_all(w, &all, wander, out, usk_course_spans(&all, wander));
-	}
-	note_outliers(&all, s.cone, out, c);
 	note_doubts(w, s.cone, c);
 	free(s.span);
-	free(all.p);
+	free(open.p);
 	free(out);
+	free(number);
 }

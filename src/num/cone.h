@@ -15,7 +15,10 @@
 #ifndef USK_NUM_CONE_H
 #define USK_NUM_CONE_H
 
+#include "base/base.h"
 #include "num/hull.h"
+
+#include <stdlib.h>
 
 #define USK_SECOND INT64_C(1000000000)
 #define USK_E12	   INT64_C(1000000000000)
@@ -56,6 +59,43 @@ static inline bool usk_cone_hides_left(const struct usk_cone *c, struct usk_xy p
 {
 	return (usk_i128)(q.y - p.y) * USK_E12 <=
 	       (usk_i128)(c->rate_e12 + c->kappa_e12) * (q.x - p.x);
+}
+
+/**
+ * Of p[n], sorted by x and of one second, in place those that no other dominates from the left, or
+ * none from the right: a clock that was set once in that second was so on one side of each point.
+ */
+static inline size_t usk_cone_either_side(const struct usk_cone *c, struct usk_xy *p, size_t n)
+{
+	size_t m = 0, best = 0;
+	for (size_t i = 0; i < n; i++) { /* of one moment the highest */
+		if (m && p[m - 1].x == p[i].x) {
+			p[m - 1].y = p[i].y > p[m - 1].y ? p[i].y : p[m - 1].y;
+		} else {
+			p[m++] = p[i];
+		}
+	}
+	bool *keep = usk_alloc(m + 1, sizeof *keep);
+	for (size_t i = 0; i < m; i++) {
+		if (!i || !usk_cone_hides_right(c, p[best], p[i])) {
+			keep[i] = true;
+			best = i;
+		}
+	}
+	for (size_t i = m; i-- > 0;) {
+		if (i + 1 == m || !usk_cone_hides_left(c, p[best], p[i])) {
+			keep[i] = true;
+			best = i;
+		}
+	}
+	n = 0;
+	for (size_t i = 0; i < m; i++) {
+		if (keep[i]) {
+			p[n++] = p[i];
+		}
+	}
+	free(keep);
+	return n;
 }
 
 /** Push p, not left of the last of k[n], which has room for n + 1; start = second of p. */

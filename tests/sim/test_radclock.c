@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < n && !offset; i++) {
 		offset = msg[i].from == 1 ? msg[i].received_ns - msg[i].sent_ns : 0;
 	}
-	struct usk_frame frame = { msg[0].sent_ns, offset, 0, 400000, 0 };
+	struct usk_frame frame = { msg[0].sent_ns, offset, 0, 400000, 0, false };
 	struct usk_corridor *c = usk_corridor_new(&frame);
 	int bad = usk_corridor_add(c, 0, 1, msg, n, NULL) != USK_OK;
 	struct usk_lines *l = usk_lines_new(c, 0, 0, 500000000);

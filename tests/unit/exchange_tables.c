@@ -46,7 +46,7 @@ static void asking(struct table *t, struct usk_rng *r)
 		t->msg[t->n++] = (struct usk_msg){ at[2], at[3], !asker, asker, 0 };
 		now += within(r, 0, 2 * period);
 	}
-	t->frame = (struct usk_frame){ epoch - theta, theta, 0, 400000, 0 };
+	t->frame = (struct usk_frame){ epoch - theta, theta, 0, 400000, 0, false };
 	t->window_ns = within(r, 0, 1) ? 3 * period : within(r, 1, 50 * period);
 }
 
@@ -63,7 +63,7 @@ static void grid(struct table *t, struct usk_rng *r)
 		t->msg[i] = back ? (struct usk_msg){ far + l, far + g + d, 1, 0, 0 }
 				 : (struct usk_msg){ far + g, far + l + d, 0, 1, 0 };
 	}
-	t->frame = (struct usk_frame){ far, 0, 0, 400000, 0 };
+	t->frame = (struct usk_frame){ far, 0, 0, 400000, 0, false };
 	t->window_ns = within(r, 1, 8);
 }
 
@@ -84,7 +84,7 @@ static void degenerate(struct table *t, struct usk_rng *r)
 			t->msg[i] = (struct usk_msg){ far + k, far + k + d, back, !back, 0 };
 		}
 	}
-	t->frame = (struct usk_frame){ far, 0, 0, 400000, 0 };
+	t->frame = (struct usk_frame){ far, 0, 0, 400000, 0, false };
 	t->window_ns = within(r, 0, 1) ? 0 : within(r, 1, 2000000);
 }
 

@@ -31,7 +31,7 @@ bool part_of(const struct net *net, uint32_t a, uint32_t b, struct usk_part *out
 			int64_t on_b = m->to == b ? m->received_ns : m->sent_ns;
 			int64_t on_a = m->to == b ? m->sent_ns : m->received_ns;
 			/* All slopes: nothing is thinned but what is implied. */
-			struct usk_frame f = { on_b, on_a - on_b, 0, SKEW, 0 };
+			struct usk_frame f = { on_b, on_a - on_b, 0, SKEW, 0, false };
 			c = usk_corridor_new(&f);
 		}
 		assert_int_equal(usk_corridor_add(c, a, b, m, 1, NULL), USK_OK);

@@ -317,7 +317,7 @@ static void test_accuracy(void **state)
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
 		const int64_t span = INT64_C(600000000000), epoch = INT64_C(1700000000000000000);
-		struct usk_frame f = { epoch, 0, 0, 400000, 0 };
+		struct usk_frame f = { epoch, 0, 0, 400000, 0, false };
 		struct usk_corridor *k = usk_corridor_new(&f);
 		struct usk_msg *msg = usk_alloc(N, sizeof *msg);
 		for (int i = 0; i < N; i++) {
@@ -419,7 +419,7 @@ static void test_table(void **state)
 	for (const struct usk_estimator *e = usk_estimators(); e->name; e++) {
 		assert_ptr_equal(usk_estimator_find(e->name), e);
 		assert_true(e->source[0] && e->help[0] && e->estimate);
-		struct usk_frame f = { 0, 0, 0, 400000, 0 };
+		struct usk_frame f = { 0, 0, 0, 400000, 0, false };
 		struct usk_corridor *k = usk_corridor_new(&f);
 		struct usk_lines *l = usk_lines_new(k, 0, 0, 0);
 		struct usk_fit fit = { .corridor = k, .lines = l };

@@ -99,7 +99,7 @@ static void test_against_brute_force(void **state)
 static void test_nothing(void **state)
 {
 	(void)state;
-	struct usk_frame f = { 0, 0, 0, 400000, 0 };
+	struct usk_frame f = { 0, 0, 0, 400000, 0, false };
 	struct usk_corridor *k = usk_corridor_new(&f);
 	struct usk_lines *l = usk_lines_new(k, 0, 0, 500000000);
 	int64_t lo, hi;
@@ -159,8 +159,12 @@ static void test_swapped_hosts(void **state)
 		c.q_a = c.q_b = 0;
 		c.max_skew_e12 =
 			USK_TIME_MAX; /* as far as it goes: no limit of the messages' slopes */
-		struct usk_frame back = { c.frame.local_ns + c.frame.offset_ns, -c.frame.offset_ns,
-					  -c.frame.rate_e12, c.frame.kappa_e12, 0 };
+		struct usk_frame back = { c.frame.local_ns + c.frame.offset_ns,
+					  -c.frame.offset_ns,
+					  -c.frame.rate_e12,
+					  c.frame.kappa_e12,
+					  0,
+					  false };
 		if (back.local_ns > USK_TIME_MAX / 4 || back.local_ns < -USK_TIME_MAX / 4) {
 			continue;
 		}

@@ -82,7 +82,9 @@ static void test_kept_prove_dropped(void **state)
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
 		static const int64_t kappas[] = { 400000, 5000000, 500000000 };
-		struct usk_frame f = { START, 0, 0, kappas[seed % 3], seed % 2 ? 0 : 3 * SECOND };
+		struct usk_frame f = {
+			START, 0, 0, kappas[seed % 3], seed % 2 ? 0 : 3 * SECOND, seed % 4 > 1
+		};
 		struct usk_knot knots[2][KNOTS + 1];
 		struct usk_clock k[2];
 		struct usk_map *map[2];
