@@ -109,6 +109,7 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	size_t all = w->c->n_clocks;
 	uint32_t *at = usk_alloc(all + 1, sizeof *at);
 	w->first = usk_alloc(all + 2, sizeof *w->first);
+	w->beyond_ns = usk_alloc(2 * all + 2, sizeof *w->beyond_ns);
 	for (size_t i = 0; i < c->n; i++) {
 		at[c->row[i].from]++;
 		at[c->row[i].to]++;
@@ -119,7 +120,7 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	}
 	uint32_t ticks = ticks_each(w, c->n);
 	for (size_t i = 0; i < w->n_clocks; i++) {
-		at[w->clock[i]] += ticks + 1 + 2 * (uint32_t)w->p->back[w->clock[i]].n;
+		at[w->clock[i]] += 2 + ticks + 1 + 2 * (uint32_t)w->p->back[w->clock[i]].n;
 	}
 	for (size_t i = 0; i < all; i++) {
 		w->first[i + 1] = w->first[i] + at[i];
@@ -141,6 +142,8 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 		uint32_t k = w->clock[i];
 		const struct usk_graph_span *span = &w->p->span[k];
 		usk_i128 run = (usk_i128)span->last_ns - span->first_ns;
+		end[at[k]++] = (struct end){ INT64_MIN, NO_EDGE, false };
+		end[at[k]++] = (struct end){ INT64_MAX, NO_EDGE, false };
 		for (uint32_t n = 0; n <= ticks; n++) {
 			int64_t x = (int64_t)(span->first_ns + run * n / ticks);
 			end[at[k]++] = (struct end){ x, NO_EDGE, false };
@@ -151,7 +154,10 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 			end[at[k]++] = (struct end){ gap->before_ns, NO_EDGE, false };
 			end[at[k]++] = (struct end){ gap->after_ns, NO_EDGE, false };
 		}
-		qsort(end + w->first[k], w->first[k + 1] - w->first[k], sizeof *end, by_stamp);
+		uint32_t first = w->first[k], last = w->first[k + 1] - 1;
+		qsort(end + first, last + 1 - first, sizeof *end, by_stamp);
+		end[first].x = end[first + 1].x;
+		end[last].x = end[last - 1].x;
 	}
 	free(at);
 	uint32_t *other = usk_grow(NULL, c->n + 1, sizeof *other);
@@ -424,8 +430,9 @@ void usk_build(struct usk_work *w)
 
 void usk_build_forget(struct usk_work *w)
 {
-	void *all[] = { w->first, w->x,	   w->peer,   w->wished, w->sent, w->pair_of, w->owner,
-			w->order, w->cell, w->run_of, w->run,	 w->fold, w->lo,      w->hi };
+	void *all[] = { w->beyond_ns, w->first,	  w->x,	    w->peer,  w->wished,
+			w->sent,      w->pair_of, w->owner, w->order, w->cell,
+			w->run_of,    w->run,	  w->fold,  w->lo,    w->hi };
 	for (size_t i = 0; i < COUNT(all); i++) {
 		free(all[i]);
 	}

@@ -31,14 +31,25 @@ static void add_break(struct usk_work *w, struct usk_break b)
 	}
 }
 
+static int64_t size_or_length(const struct usk_bracket *b, int64_t size)
+{
+	if (size == USK_NONE) {
+		return usk_saturate((usk_i128)b->b1_ns - b->b0_ns);
+	}
+	return size < 0 ? -size : size;
+}
+
 /* By so much stamps of a clock may repeat that was set back in a bracket. */
 static int64_t fold_of(const struct usk_bracket *b)
 {
-	int64_t far = b->rises ? b->most_ns : b->least_ns;
-	if (far == USK_NONE) {
-		return usk_saturate((usk_i128)b->b1_ns - b->b0_ns);
-	}
-	return far < 0 ? -far : far;
+	return size_or_length(b, b->rises ? b->most_ns : b->least_ns);
+}
+
+/* By so much a clock may have been set in it, either way. */
+static int64_t farthest(const struct usk_bracket *b)
+{
+	int64_t least = size_or_length(b, b->least_ns), most = size_or_length(b, b->most_ns);
+	return least > most ? least : most;
 }
 
 static void break_pair(struct usk_work *w, uint32_t number)
@@ -316,9 +327,20 @@ static void blame(struct usk_work *w)
 	}
 }
 
-/* Where the reference may have been set all other clocks jump against it. */
+/* An outermost event that nobody knows to be outside of [from, to] goes there: by so much as the
+ * clock may take, and has jumped by. */
+static void move_out(struct usk_work *w, uint32_t k, bool last, usk_i128 by, int64_t far)
+{
+	uint32_t e = last ? w->first[k + 1] - 1 : w->first[k], next = last ? e - 1 : e + 1;
+	usk_i128 ns = usk_ceil_div(by, USK_E12 - w->p->max_skew_e12) + far;
+	int64_t x = usk_saturate(w->x[next] + (last ? ns : -ns));
+	w->x[e] = last == (x > w->x[e]) ? x : w->x[e];
+	w->beyond_ns[2 * k + last] = usk_saturate((usk_i128)w->beyond_ns[2 * k + last] + far);
+}
+
+/* Where the reference may have been set, by up to `far`, all other clocks jump against it. */
 static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to,
-			   struct usk_break b)
+			   int64_t far, struct usk_break b)
 {
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		uint32_t k = w->clock[i];
@@ -331,6 +353,12 @@ static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, u
 		}
 		for (uint32_t e = last + 1; e-- > first && w->lo[e] > to;) {
 			last = e;
+		}
+		if (w->hi[first] >= from && w->hi[first] < USK_INF) {
+			move_out(w, k, false, w->hi[first] - from, far);
+		}
+		if (w->lo[last] <= to && w->lo[last] > -USK_INF) {
+			move_out(w, k, true, to - w->lo[last], far);
 		}
 		b.clock = k;
 		b.from_ns = w->x[first];
@@ -351,7 +379,7 @@ static void break_by_reference(struct usk_work *w)
 						     .down = !up || s->at.both,
 						     .falls = true,
 						     .bracket = (uint32_t)i };
-			break_everyone(w, other, s->from, s->to, b);
+			break_everyone(w, other, s->from, s->to, farthest(&s->at), b);
 		}
 	}
 	const struct usk_graph_back *b = &w->p->back[w->reference];
@@ -362,7 +390,8 @@ static void break_by_reference(struct usk_work *w)
 					       .of_reference = true,
 					       .bracket = UINT32_MAX };
 		break_everyone(w, USK_NO_CLOCK, usk_e12(b->gap[k].before_ns),
-			       usk_e12(b->gap[k].after_ns), own);
+			       usk_e12(b->gap[k].after_ns),
+			       b->gap[k].after_ns - b->gap[k].before_ns, own);
 	}
 }
 
@@ -577,7 +606,8 @@ static void doubt_reference(struct usk_work *w, const struct cycle *c)
 		.up = true, .down = true, .falls = true, .bracket = UINT32_MAX
 	};
 	bound_by_order(w);
-	break_everyone(w, USK_NO_CLOCK, usk_e12(a < b ? a : b), usk_e12(a < b ? b : a), own);
+	break_everyone(w, USK_NO_CLOCK, usk_e12(a < b ? a : b), usk_e12(a < b ? b : a),
+		       a < b ? b - a : a - b, own);
 }
 
 bool usk_conflict_repair(struct usk_work *w)

@@ -61,25 +61,39 @@ static bool between(const struct usk_graph_back *back, int64_t before, int64_t a
 	return false;
 }
 
-/* Of points that are kept on either side of their second those that are hidden on one. */
+/* Is a point not among those of some, both sorted? *k: how many of these are passed. */
+static bool missing(struct usk_xy p, const struct usk_xy *some, size_t n, size_t *k)
+{
+	while (*k < n && some[*k].x < p.x) {
+		++*k;
+	}
+	return *k == n || some[*k].x != p.x || some[*k].y != p.y;
+}
+
+/* Of points that are kept on either side of their second those that are hidden on one, and are on
+ * no hull. */
 static bool *hidden(const struct usk_part *p, int side)
 {
 	struct usk_cone c = usk_cone_of(&p->frame);
-	size_t n = p->n[side], m = 0;
+	const struct usk_xy *q = p->point[side];
+	size_t n = p->n[side], n_cone = 0, n_hull, i = 0, j = 0;
 	bool *out = usk_alloc(n + 1, sizeof *out);
-	struct usk_xy *best = usk_alloc(n + 1, sizeof *best);
+	if (!p->frame.steps) {
+		return out;
+	}
+	struct usk_xy *cone = usk_alloc(n + 1, sizeof *cone),
+		      *hull = usk_alloc(n + 1, sizeof *hull);
 	c.rate_e12 = side == 1 ? -c.rate_e12 : c.rate_e12;
 	c.phase -= side == 0 ? p->q_ns[0] : 0; /* its stamps were moved by so much */
-	for (size_t i = 0; p->frame.steps && i < n; i++) {
-		int64_t start = usk_cone_second(&c, p->point[side][i].x);
-		m = usk_cone_push(&c, best, m, p->point[side][i], start);
+	for (size_t k = 0; k < n; k++) {
+		n_cone = usk_cone_push(&c, cone, n_cone, q[k], usk_cone_second(&c, q[k].x));
 	}
-	for (size_t i = 0, k = 0; p->frame.steps && i < n; i++) {
-		const struct usk_xy *q = &p->point[side][i];
-		out[i] = k == m || best[k].x != q->x || best[k].y != q->y;
-		k += !out[i];
+	n_hull = usk_hull_of_sorted(q, n, hull);
+	for (size_t k = 0; k < n; k++) {
+		out[k] = missing(q[k], cone, n_cone, &i) && missing(q[k], hull, n_hull, &j);
 	}
-	free(best);
+	free(cone);
+	free(hull);
 	return out;
 }
 
@@ -448,7 +462,11 @@ void usk_course_steps(const struct usk_course *w, const struct usk_spans *s, boo
 			step[i] = step[i] || (s->span[i].from <= to && from <= s->span[i].to);
 		}
 	}
-	*too_many = POINTS_A_STEP * forth.n >= w->n && forth.n;
+	size_t shown = 0;
+	for (size_t i = 0; i < w->n; i++) {
+		shown += !w->p[i].hidden;
+	}
+	*too_many = POINTS_A_STEP * forth.n >= shown && forth.n;
 	free(forth.cut);
 	free(back.cut);
 }

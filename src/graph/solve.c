@@ -273,6 +273,22 @@ static int64_t by_order(const struct usk_work *w, uint32_t i, bool upper)
 	return v;
 }
 
+/* An outermost event that was moved out has jumped by what is known. */
+static void bound_beyond(struct usk_work *w, uint32_t k)
+{
+	for (uint32_t last = 0; last < 2; last++) {
+		uint32_t e = last ? w->first[k + 1] - 1 : w->first[k], next = last ? e - 1 : e + 1;
+		usk_i128 d = (usk_i128)w->x[e] - w->x[next], far = w->beyond_ns[2 * k + last];
+		usk_i128 more = far + usk_ceil_div((d < 0 ? -d : d) * w->p->max_skew_e12, USK_E12);
+		if (far && w->lo_ns[e] == USK_NONE && w->lo_ns[next] != USK_NONE) {
+			w->lo_ns[e] = usk_saturate(w->lo_ns[next] + d - more);
+		}
+		if (far && w->hi_ns[e] == USK_NONE && w->hi_ns[next] != USK_NONE) {
+			w->hi_ns[e] = usk_saturate(w->hi_ns[next] + d + more);
+		}
+	}
+}
+
 /* Where T may fall nothing may bound an event on a side. What is written there does not fall, and
  * no message is received before it is sent. */
 static void fill(struct usk_work *w)
@@ -280,6 +296,9 @@ static void fill(struct usk_work *w)
 	enum { LO = 1, HI = 2 };
 	uint8_t *open = usk_alloc(w->n + 1, sizeof *open);
 	bool moved = false;
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		bound_beyond(w, w->clock[i]);
+	}
 	for (uint32_t i = 0; i < w->n; i++) {
 		open[i] = (w->lo_ns[i] == USK_NONE ? LO : 0) | (w->hi_ns[i] == USK_NONE ? HI : 0);
 		moved = moved || open[i];

@@ -97,7 +97,8 @@ struct usk_work {
 	size_t n_left_out, cap_left_out;
 	bool *suspect; /* by clock: of what no repair explains */
 
-	/* Events, grouped by clock. */
+	/* Events, grouped by clock; the outermost ones have no edge, and lie where the next ones
+	 * do, or so far out that what may have happened to the reference did so before. */
 	uint32_t *first; /* [all clocks + 1] */
 	uint32_t n;
 	int64_t *x;	   /* stamps */
@@ -114,8 +115,10 @@ struct usk_work {
 	size_t n_runs;
 	struct usk_fold *fold;
 	size_t n_folds;
-	usk_i128 *lo, *hi;	       /* of T */
-	uint32_t crossed;	       /* an event whose lo is over its hi; USK_NO_EVENT */
+	usk_i128 *lo, *hi;  /* of T */
+	int64_t *beyond_ns; /* [2 x all clocks] by so much T may have jumped to its first, last
+			       event */
+	uint32_t crossed;   /* an event whose lo is over its hi; USK_NO_EVENT */
 	const struct usk_run *torn;    /* a run that no rate is left to; NULL */
 	struct usk_straight *straight; /* [all clocks]; NULL: cones are all there is */
 	bool hulls;		       /* events of hulls alone: lines ask for no more */
