@@ -68,15 +68,6 @@ double usk_json_number(struct reader *r, const struct place *at, const json_t *o
 uint32_t usk_json_clock_value(struct reader *r, const struct place *at, const char *key,
 			      const json_t *v);
 uint32_t usk_json_clock(struct reader *r, const struct place *at, const json_t *o, const char *key);
-uint32_t *usk_json_clocks(struct reader *r, const struct place *up, const json_t *o,
-			  const char *key, size_t *n);
-/* Additions of unskew's, which others need not write: all unknown if o, or the member, is not
- * there.
- */
-void usk_json_delays(struct reader *r, const struct place *up, const json_t *o, const char *key,
-		     struct usk_delays *d);
-void usk_json_difference(struct reader *r, const struct place *up, const json_t *o, const char *key,
-			 struct usk_difference *d);
 enum usk_quality usk_json_quality(struct reader *r, const struct place *at, const json_t *o);
 
 /* Grows an array of rows as they turn out well, so that memory follows what is there. */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fields.h - structs to JSON and back, both ways by one table of their fields
+ *
+ * A table has a row for each key, in the order in which keys are written, and ends with a row
+ * without key. Reading trusts nothing: what is missing or of another kind is named with its place.
+ */
+#ifndef USK_WRITE_FIELDS_H
+#define USK_WRITE_FIELDS_H
+
+#include "write/json_get.h"
+
+#include <stddef.h>
+
+enum usk_field_kind {
+	/* int64_t, ns as a decimal string: most readers of JSON take numbers as doubles, and those
+	 * step by 256 ns at today's epoch. */
+	FIELD_TIME,	     /* at most USK_TIME_MAX in size */
+	FIELD_TIME_OR_NULL,  /* USK_NONE is null */
+	FIELD_SPAN_OR_NULL,  /* the difference of two times: up to twice as much */
+	FIELD_RATE,	     /* int64_t of parts per 10^12, in ppm; at most 10^6 in size */
+	FIELD_WANDER,	     /* the same, not negative */
+	FIELD_NUMBER,	     /* double, 9 digits; NAN is null */
+	FIELD_COUNT,	     /* uint64_t */
+	FIELD_SMALL,	     /* uint32_t */
+	FIELD_BOOL,	     /* bool */
+	FIELD_TEXT,	     /* char *, malloc'ed */
+	FIELD_TEXTS,	     /* char **, so many of them */
+	FIELD_QUALITY,	     /* enum usk_quality */
+	FIELD_CLOCK,	     /* uint32_t, a clock's name */
+	FIELD_CLOCK_OR_NULL, /* USK_NO_CLOCK is null */
+	FIELD_CLOCKS,	     /* uint32_t *, so many of them */
+	FIELD_POINTS,	     /* struct usk_point *, so many of them: pairs of local time, offset */
+	FIELD_OBJECT,	     /* a struct within the struct, or some of its own members (at 0) */
+	FIELD_ROWS,	     /* structs, so many of them */
+	FIELD_OWN,	     /* put and get know it */
+};
+
+enum {
+	FIELD_MAY_MISS = 1, /* others than unskew need not write it: none, or 0 */
+	FIELD_OMIT = 2,	    /* nor do we, if it is none, or 0 */
+};
+
+struct usk_field {
+	const char *key;
+	enum usk_field_kind kind;
+	unsigned flags;
+	size_t at;   /* where the struct has it */
+	size_t n_at; /* how many there are: where the struct has that, a size_t */
+	const struct usk_field *fields; /* of an object, of a row */
+	size_t size;			/* of a row */
+	json_t *(*put)(const struct usk_clocks *c, const void *of);
+	void (*get)(struct reader *r, const struct place *at, const json_t *o, void *of);
+	/* Of an object or a row that was read: is it sound? */
+	void (*check)(struct reader *r, const struct place *at, void *of);
+};
+
+/** Never NULL. Names of clocks are those of c. */
+json_t *usk_fields_put(const struct usk_clocks *c, const struct usk_field *f, const void *of);
+/** One of them, by its row. */
+json_t *usk_field_put(const struct usk_clocks *c, const struct usk_field *f, const void *of);
+/** Into a struct that is all 0; the first failure is kept in r. */
+void usk_fields_get(struct reader *r, const struct place *at, const json_t *o,
+		    const struct usk_field *f, void *of);
+void usk_field_get(struct reader *r, const struct place *up, const json_t *o,
+		   const struct usk_field *f, void *of);
+
+/** v, which jansson may have failed to make: then this does not return. */
+json_t *usk_json_had(json_t *v);
+json_t *usk_json_text(const char *text);
+
+#endif
