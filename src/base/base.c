@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/base.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +46,20 @@ void *usk_grow(void *p, size_t n, size_t size)
 {
 	size_t bytes = product(n, size);
 	return checked(realloc(p, bytes ? bytes : 1), bytes);
+}
+
+void usk_give_back_arrays(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* which otherwise grows with what is freed */
+#endif
+}
+
+void usk_give_back(void)
+{
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }
 
 void *usk_room(void *p, size_t n, size_t *cap, size_t size)

@@ -30,6 +30,11 @@ void *usk_grow(void *p, size_t n, size_t size); /* realloc to n items */
 char *usk_strdup(const char *s);
 char *usk_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Where the C library can do it: arrays of a MB and more go back to the system once they are freed,
+ * for the whole program, and now all that was freed in between what is kept. */
+void usk_give_back_arrays(void);
+void usk_give_back(void);
+
 /*
  * Append room for one more item to an array of n items with capacity *cap:
  *     p = usk_room(p, n, &cap, sizeof *p); p[n++] = item;

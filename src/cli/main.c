@@ -156,6 +156,7 @@ int main(int argc, char **argv)
 {
 	allow_many_files();
 	usk_on_out_of_memory(out_of_memory);
+	usk_give_back_arrays();
 	catch_signals();
 	int status = run(argc, argv);
 	/* A full disk is a failed command; a reader that went away is nobody's business. */

@@ -31,6 +31,7 @@ static size_t unite(struct usk_corridor *c, bool ceiling, int64_t q, struct usk_
 			p[k++] = next;
 		}
 	}
+	*out = usk_grow(p, k + 1, sizeof *p);
 	return k;
 }
 

@@ -128,6 +128,7 @@ enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, st
 	size_t n;
 	out->found = g->found;
 	out->too_many = g->too_many;
+	usk_witness_settle(&g->witness);
 	out->witness = g->witness;
 	g->witness = (struct usk_witness){ 0 };
 	enum usk_status status = draw_line(s, g, out, err);

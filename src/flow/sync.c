@@ -321,6 +321,7 @@ static enum usk_status sync(struct sync *x, const uint32_t *all)
 	x->fitted = usk_alloc(x->p->n_pairs + 1, sizeof *x->fitted);
 	x->p->work_all += solve_work(x->p);
 	enum usk_status status = gather(x, all);
+	usk_give_back(); /* corridors of all pairs */
 	status = status ? status : solve(x);
 	if (!status) {
 		usk_flow_explain(x->c, x->p, x->fitted);
@@ -331,6 +332,7 @@ static enum usk_status sync(struct sync *x, const uint32_t *all)
 		usk_fitted_free(&x->fitted[i]);
 	}
 	free(x->fitted);
+	usk_give_back();
 	return status;
 }
 

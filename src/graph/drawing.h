@@ -22,7 +22,7 @@ struct usk_drawing {
 	uint32_t clock, from, to; /* events that are known, to: behind the last */
 	bool has[2];		  /* lower, upper */
 	struct usk_bound_at *corner;
-	size_t n_corners, cap_corners;
+	size_t n_corners;
 	struct usk_passage *gate;
 	size_t n_gates;
 	struct usk_knot *knot;

@@ -436,8 +436,7 @@ static int64_t *in_order(const struct usk_work *w, const int64_t *t, bool down)
 
 static void project(struct usk_work *w)
 {
-	int64_t *lo = in_order(w, w->lo_ns, false), *hi = in_order(w, w->hi_ns, true);
-	int64_t *up = usk_grow(NULL, w->n + 1, sizeof *up);
+	int64_t *lo = in_order(w, w->lo_ns, false), *hi = in_order(w, w->hi_ns, true), *up = lo;
 	for (uint32_t i = 0; i < w->n; i++) {
 		int64_t t = w->t_ns[i];
 		if (t != USK_NONE) {
@@ -445,7 +444,6 @@ static void project(struct usk_work *w)
 		}
 		up[i] = w->t_ns[i] = t;
 	}
-	free(lo);
 	free(hi);
 	settle(w, up, false);
 	settle(w, w->t_ns, true);
@@ -476,6 +474,10 @@ void usk_estimate(struct usk_work *w)
 		}
 		w->t_ns[i] = known ? usk_saturate(middle) : USK_NONE;
 	}
+	/* From here on all is in whole ns: what was exact makes room. */
+	free(w->lo);
+	free(w->hi);
+	w->lo = w->hi = NULL;
 	if (lines || !w->straight) {
 		wish(w, way, lines);
 	}

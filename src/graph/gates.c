@@ -24,7 +24,6 @@ static void put_corner(struct usk_drawing *d, int64_t x, usk_i128 lo, usk_i128 h
 		last->hi = c.hi < last->hi ? c.hi : last->hi;
 		return;
 	}
-	d->corner = usk_room(d->corner, d->n_corners, &d->cap_corners, sizeof *d->corner);
 	d->corner[d->n_corners++] = c;
 }
 
@@ -74,18 +73,23 @@ static void put_between(struct usk_drawing *d, uint32_t i, int64_t x)
 		   hi == USK_INF ? high : usk_ceil_div(hi, USK_E12));
 }
 
-static int by_place(const void *pa, const void *pb)
+static void put_place(int64_t *at, size_t *n, int64_t x)
 {
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-	return (a > b) - (a < b);
+	size_t k = (*n)++;
+	for (; k && at[k - 1] > x; k--) {
+		at[k] = at[k - 1];
+	}
+	at[k] = x;
 }
 
 /* Where bounds bend in the cell behind event i. */
+enum { CELL_CORNERS = 4 };
+
 static void put_cell(struct usk_drawing *d, uint32_t i)
 {
 	const struct usk_work *w = d->w;
 	usk_i128 run = (usk_i128)w->x[i + 1] - w->x[i], least, most;
-	int64_t at[6];
+	int64_t at[CELL_CORNERS];
 	size_t n = 0;
 	if (run < 2) {
 		return;
@@ -99,16 +103,15 @@ static void put_cell(struct usk_drawing *d, uint32_t i)
 			usk_i128 s = unit ? usk_floor_div(k ? lo : hi, unit) : 0;
 			for (int more = 0; more < 2; more++, s++) {
 				if (s > 0 && s < run) {
-					at[n++] = (int64_t)(w->x[i] + s);
+					put_place(at, &n, (int64_t)(w->x[i] + s));
 				}
 			}
 		}
 	}
 	if (!both) {
-		at[n++] = w->x[i] + 1;
-		at[n++] = w->x[i + 1] - 1;
+		put_place(at, &n, w->x[i] + 1);
+		put_place(at, &n, w->x[i + 1] - 1);
 	}
-	qsort(at, n, sizeof *at, by_place);
 	for (size_t k = 0; k < n; k++) {
 		put_between(d, i, at[k]);
 	}
@@ -120,6 +123,10 @@ void usk_draw_corners(struct usk_drawing *d)
 	if (usk_is_straight(w, d->clock)) {
 		return; /* has all its corners */
 	}
+	/* Room for as many as there can be, which is not touched where there are fewer: growing it
+	 * would take twice as much. */
+	size_t most = (1 + CELL_CORNERS) * (size_t)(d->to - d->from) + 1;
+	d->corner = usk_grow(NULL, most, sizeof *d->corner);
 	for (uint32_t i = d->from; i < d->to; i++) {
 		put_corner(d, w->x[i], w->lo_ns[i], w->hi_ns[i]);
 		if (i + 1 < d->to) {

@@ -40,13 +40,6 @@ static int64_t line_at(const struct line *l, size_t *hint, int64_t x, bool up)
 	return usk_saturate(a->y + (up ? usk_ceil_div(rise, run) : usk_floor_div(rise, run)));
 }
 
-static struct line polyline(const struct usk_gate *g, size_t n, struct usk_slopes s, size_t most)
-{
-	struct line l = { usk_grow(NULL, n + 2, sizeof *l.p), 0 };
-	l.n = usk_polyline(g, n, s.least_e12, s.most_e12, most, l.p);
-	return l;
-}
-
 /* The slopes of all runs of the clock: messages that were dropped while thinning are in order if
  * estimates keep to them. */
 static struct usk_slopes slopes_of(const struct usk_drawing *d)
@@ -65,44 +58,60 @@ static struct usk_slopes slopes_of(const struct usk_drawing *d)
 
 static int64_t share_of(int64_t lo, int64_t hi, int64_t share)
 {
+	int64_t width;
+	if (!__builtin_sub_overflow(hi, lo, &width)) {
+		return width / share;
+	}
 	return usk_saturate(((usk_i128)hi - lo) / share);
 }
 
+struct bound {
+	const struct usk_drawing *d;
+	bool upper;
+	int64_t share;
+};
+
 /* A bound, wider by a share of the width. */
+static struct usk_gate bound_gate(const void *row, size_t i)
+{
+	const struct bound *b = row;
+	const struct usk_bound_at *c = &b->d->corner[i];
+	int64_t more = b->d->has[0] && b->d->has[1] ? share_of(c->lo, c->hi, b->share) : 100;
+	return b->upper ? (struct usk_gate){ c->x, c->hi, usk_saturate((usk_i128)c->hi + more) }
+			: (struct usk_gate){ c->x, usk_saturate((usk_i128)c->lo - more), c->lo };
+}
+
 static struct line draw_bound(const struct usk_drawing *d, bool upper, int64_t share, size_t most)
 {
-	struct usk_gate *g = usk_grow(NULL, d->n_corners + 1, sizeof *g);
-	for (size_t i = 0; i < d->n_corners; i++) {
-		const struct usk_bound_at *c = &d->corner[i];
-		int64_t more = d->has[0] && d->has[1] ? share_of(c->lo, c->hi, share) : 100;
-		g[i] = upper ? (struct usk_gate){ c->x, c->hi,
-						  usk_saturate((usk_i128)c->hi + more) }
-			     : (struct usk_gate){ c->x, usk_saturate((usk_i128)c->lo - more),
-						  c->lo };
-	}
+	const struct bound b = { d, upper, share };
 	int64_t skew = d->w->p->max_skew_e12;
-	struct line l = polyline(g, d->n_corners, (struct usk_slopes){ -skew, skew }, most);
-	free(g);
+	struct line l;
+	l.n = usk_polyline(bound_gate, &b, d->n_corners, -skew, skew, most, &l.p);
 	return l;
 }
 
-static struct line draw_estimate(const struct usk_drawing *d, int64_t share, size_t most)
+/* Near the wish, and 1 ns inside the gate, as the ends of links are rounded. */
+static struct usk_gate estimate_gate(const void *row, size_t i)
 {
-	struct usk_gate *g = usk_grow(NULL, d->n_gates + 1, sizeof *g);
-	for (size_t i = 0; i < d->n_gates; i++) {
-		const struct usk_passage *c = &d->gate[i];
-		int64_t more = share_of(c->lo, c->hi, share) + 1;
-		int64_t lo = usk_saturate((usk_i128)c->wish - more);
-		int64_t hi = usk_saturate((usk_i128)c->wish + more);
-		/* 1 ns off, as the ends of links are rounded. */
-		int64_t in = (usk_i128)c->hi - c->lo >= 4;
-		g[i] = (struct usk_gate){ c->x, lo > c->lo + in ? lo : c->lo + in,
-					  hi < c->hi - in ? hi : c->hi - in };
-		g[i].lo = g[i].lo < c->wish ? g[i].lo : c->wish;
-		g[i].hi = g[i].hi > c->wish ? g[i].hi : c->wish;
-	}
-	struct line l = polyline(g, d->n_gates, slopes_of(d), most);
-	free(g);
+	enum { SHARE = 4096 };
+	const struct usk_drawing *d = row;
+	const struct usk_passage *c = &d->gate[i];
+	int64_t more = share_of(c->lo, c->hi, SHARE) + 1;
+	int64_t lo = usk_saturate((usk_i128)c->wish - more);
+	int64_t hi = usk_saturate((usk_i128)c->wish + more);
+	int64_t in = (usk_i128)c->hi - c->lo >= 4;
+	struct usk_gate g = { c->x, lo > c->lo + in ? lo : c->lo + in,
+			      hi < c->hi - in ? hi : c->hi - in };
+	g.lo = g.lo < c->wish ? g.lo : c->wish;
+	g.hi = g.hi > c->wish ? g.hi : c->wish;
+	return g;
+}
+
+static struct line draw_estimate(const struct usk_drawing *d, size_t most)
+{
+	struct usk_slopes s = slopes_of(d);
+	struct line l;
+	l.n = usk_polyline(estimate_gate, d, d->n_gates, s.least_e12, s.most_e12, most, &l.p);
 	return l;
 }
 
@@ -417,7 +426,7 @@ static bool draw_lines(const struct usk_drawing *d, int64_t share, size_t most, 
 	}
 	if (d->has[0] && d->has[1]) {
 		bool is_line = s && s->line[0].x < s->line[1].x;
-		line[2] = is_line ? copy(s->line, 2) : draw_estimate(d, 4096, most);
+		line[2] = is_line ? copy(s->line, 2) : draw_estimate(d, most);
 		return line[2].n;
 	}
 	return true;

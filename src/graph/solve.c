@@ -443,11 +443,7 @@ static void solve_island(struct usk_work *w)
 	usk_estimate_ends(w);
 	usk_clock_reference(&c->clock[w->reference], w->p->span[w->reference].first_ns,
 			    w->p->span[w->reference].last_ns);
-	/* What is published is in whole ns: the rest makes room for it. */
-	free(w->lo);
-	free(w->hi);
 	free(w->order);
-	w->lo = w->hi = NULL;
 	w->order = NULL;
 	usk_publish(w);
 	*w->some = *w->some || w->hulls || usk_messages_share(w) < USK_ALL;

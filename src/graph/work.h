@@ -240,7 +240,7 @@ bool usk_conflict_repair(struct usk_work *w);
 /* ---- estimate.c ---------------------------------------------------------------------------------
  */
 
-/** t_ns of every event whose bounds are known; spoils lo and hi. */
+/** t_ns of every event whose bounds are known; frees lo and hi. */
 void usk_estimate(struct usk_work *w);
 /** What an edge's receiver is to be late by more than bounds ask, ns, as it rounds its stamps. */
 int64_t usk_edge_spare(const struct usk_work *w, uint32_t i);

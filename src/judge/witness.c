@@ -69,6 +69,14 @@ void usk_witness_heard(struct usk_witness *w, const struct usk_reception *heard,
 	}
 }
 
+void usk_witness_settle(struct usk_witness *w)
+{
+	w->cap_msgs = w->msg ? w->n_msgs : 0;
+	w->msg = w->msg ? usk_grow(w->msg, w->n_msgs, sizeof *w->msg) : NULL;
+	w->cap_heard = w->heard ? w->n_heard : 0;
+	w->heard = w->heard ? usk_grow(w->heard, w->n_heard, sizeof *w->heard) : NULL;
+}
+
 void usk_witness_free(struct usk_witness *w)
 {
 	free(w->msg);

@@ -30,6 +30,8 @@ size_t usk_witness_share(size_t pairs);
 /** w is zeroed before the first, but for most. */
 void usk_witness_msgs(struct usk_witness *w, const struct usk_msg *msg, size_t n);
 void usk_witness_heard(struct usk_witness *w, const struct usk_reception *heard, size_t n);
+/** No more will come: gives back the room for them. */
+void usk_witness_settle(struct usk_witness *w);
 void usk_witness_free(struct usk_witness *w);
 
 /** One-way delays from a to b [0] and back [1]; maps may be NULL: as recorded. */

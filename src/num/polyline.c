@@ -39,7 +39,7 @@ struct extreme {
  */
 struct link {
 	struct usk_xy *chain[2];
-	size_t n[2];
+	size_t n[2], cap[2];
 	bool limited;
 	struct usk_slope limit[2];
 	struct extreme top[2];
@@ -121,15 +121,28 @@ static int pass(struct link *k, const struct ends *e, size_t gate)
 	}
 	for (int side = 0; side < 2; side++) {
 		if (e->has[side]) {
+			k->chain[side] = usk_room(k->chain[side], k->n[side], &k->cap[side],
+						  sizeof *k->chain[0]);
 			k->n[side] = usk_hull_push(k->chain[side], k->n[side], e->at[side]);
 		}
 	}
 	return -1;
 }
 
-static struct usk_xy lower_end(const struct usk_gate *g, int side)
+static struct usk_xy lower_end(struct usk_gate g, int side)
 {
-	return (struct usk_xy){ g->x, side ? -g->hi : g->lo };
+	return (struct usk_xy){ g.x, side ? -g.hi : g.lo };
+}
+
+struct row {
+	usk_gate_at *gate;
+	const void *row;
+	size_t n;
+};
+
+static struct usk_gate gate_at(const struct row *r, size_t i)
+{
+	return r->gate(r->row, i);
 }
 
 /* Where the link before left, and what that asks of the next one. */
@@ -141,18 +154,18 @@ struct left {
 	struct usk_xy e;  /* mirrored as side says: where it left */
 };
 
-/* How far lines of one link get: to gate n, or *side fails at the gate returned. */
-static size_t run(struct link *k, const struct usk_gate *g, size_t n, const struct left *left,
-		  int *side)
+/* How far lines of one link get: to the end, or *side fails at the gate returned. */
+static size_t run(struct link *k, const struct row *r, const struct left *left, int *side)
 {
 	bool past = !left->any;
 	k->n[0] = k->n[1] = 0;
 	k->top[0].leans = k->top[1].leans = false;
-	for (size_t j = left->any ? left->z : 0; j < n; j++) {
-		struct ends e = { { true, true }, { lower_end(&g[j], 0), lower_end(&g[j], 1) } };
-		if (!past && g[j].x >= left->e.x) {
+	for (size_t j = left->any ? left->z : 0; j < r->n; j++) {
+		struct usk_gate g = gate_at(r, j);
+		struct ends e = { { true, true }, { lower_end(g, 0), lower_end(g, 1) } };
+		if (!past && g.x >= left->e.x) {
 			struct ends only = { .has = { false, false } };
-			bool here = g[j].x == left->e.x;
+			bool here = g.x == left->e.x;
 			struct ends *to = here ? &e : &only;
 			to->has[left->side] = past = true;
 			to->at[left->side] = left->e;
@@ -166,7 +179,7 @@ static size_t run(struct link *k, const struct usk_gate *g, size_t n, const stru
 			return j;
 		}
 	}
-	return n;
+	return r->n;
 }
 
 static struct line real(struct line l, int side)
@@ -175,9 +188,9 @@ static struct line real(struct line l, int side)
 }
 
 /* It misses gate i, which is on its wrong side: where did it leave? */
-static struct usk_xy exit_of(const struct line *l, int side, const struct usk_gate *g, size_t i)
+static struct usk_xy exit_of(const struct line *l, int side, const struct row *r, size_t i)
 {
-	struct usk_xy a = lower_end(&g[i - 1], side), b = lower_end(&g[i], side);
+	struct usk_xy a = lower_end(gate_at(r, i - 1), side), b = lower_end(gate_at(r, i), side);
 	usk_i128 in = at(l, a.x) - a.y, out = b.y - at(l, b.x), dx = (usk_i128)b.x - a.x;
 	in = in < 0 ? 0 : in;
 	out = out < 1 ? 1 : out;
@@ -226,42 +239,43 @@ static struct line middle(const struct link *k, int64_t x0, int64_t x1)
 	return (struct line){ p[0], { (usk_i128)p[1].y - p[0].y, (usk_i128)x1 - x0 } };
 }
 
-size_t usk_polyline(const struct usk_gate *g, size_t n, int64_t least_e12, int64_t most_e12,
-		    size_t most_knots, struct usk_xy *out)
+size_t usk_polyline(usk_gate_at *gate, const void *row, size_t n, int64_t least_e12,
+		    int64_t most_e12, size_t most_knots, struct usk_xy **out)
 {
 	const int64_t e12 = INT64_C(1000000000000);
+	const struct row r = { gate, row, n };
+	const int64_t first = gate_at(&r, 0).x, last = gate_at(&r, n - 1).x;
 	struct link k = { .limit = { { most_e12, e12 }, { -least_e12, e12 } } };
 	struct left left = { .any = false };
-	size_t m = 0, got;
-	for (int side = 0; side < 2; side++) {
-		k.chain[side] = usk_alloc(n + 2, sizeof *k.chain[side]);
-	}
+	struct usk_xy *knot = NULL;
+	size_t m = 0, cap = 0, got;
 	do {
 		int side;
 		k.limited = true;
-		got = run(&k, g, n, &left, &side);
+		got = run(&k, &r, &left, &side);
 		if (got < n && !k.top[side].leans) {
 			k.limited = false;
-			got = run(&k, g, n, &left, &side);
+			got = run(&k, &r, &left, &side);
 		}
-		int64_t from = left.any ? g[left.z].x : g[0].x;
-		struct line l =
-			got < n ? real(k.top[side].line, side) : middle(&k, from, g[n - 1].x);
+		int64_t from = left.any ? gate_at(&r, left.z).x : first;
+		struct line l = got < n ? real(k.top[side].line, side) : middle(&k, from, last);
 		struct usk_xy p = left.any ? crossing(&left, &l, from)
 					   : (struct usk_xy){ from, (int64_t)at(&l, from) };
-		if (!m || p.x > out[m - 1].x) {
-			out[m++] = p;
+		knot = usk_room(knot, m + 1, &cap, sizeof *knot);
+		if (!m || p.x > knot[m - 1].x) {
+			knot[m++] = p;
 		}
 		if (got < n) {
 			left = (struct left){ true, side,
 					      l,    k.top[side].z,
-					      got,  exit_of(&k.top[side].line, side, g, got) };
+					      got,  exit_of(&k.top[side].line, side, &r, got) };
 		} else {
-			m -= m > 1 && out[m - 1].x == g[n - 1].x;
-			out[m++] = (struct usk_xy){ g[n - 1].x, (int64_t)at(&l, g[n - 1].x) };
+			m -= m > 1 && knot[m - 1].x == last;
+			knot[m++] = (struct usk_xy){ last, (int64_t)at(&l, last) };
 		}
 	} while (got < n && m <= most_knots);
 	free(k.chain[0]);
 	free(k.chain[1]);
+	*out = knot;
 	return m <= most_knots ? m : 0;
 }

@@ -12,17 +12,21 @@ struct usk_gate {
 	int64_t x, lo, hi;
 };
 
+/* Gate i of a row: nobody needs all of them at once. */
+typedef struct usk_gate usk_gate_at(const void *row, size_t i);
+
 /**
- * Knots of a polyline through g[n], n >= 2, x rising strictly, lo <= hi: as few links as possible
- * where knots may lie at any x. Links steeper than most or flatter than least, parts per 10^12, are
- * avoided unless nothing else passes. Both coordinates are rounded to the nearest integer in the
- * end, so a gate may be missed by 1.
+ * Knots of a polyline through gates 0 to n - 1, n >= 2, x rising strictly, lo <= hi: as few links
+ * as possible where knots may lie at any x. Links steeper than most or flatter than least, parts
+ * per 10^12, are avoided unless nothing else passes. Both coordinates are rounded to the nearest
+ * integer in the end, so a gate may be missed by 1.
  *
- * out  room for n + 1; the first knot is at g[0].x, the last at g[n - 1].x
  * most_knots  gives up where there are more
- * Returns how many, at least 2; 0: it gave up. Cost: O(n log n); 32 n bytes.
+ * out  free() it; the first knot is at the first gate's x, the last at the last one's
+ * Returns how many, at least 2; 0: it gave up. Cost: O(n log n), each gate asked for a few times at
+ * most; memory for knots and two hulls of gates' ends.
  */
-size_t usk_polyline(const struct usk_gate *g, size_t n, int64_t least_e12, int64_t most_e12,
-		    size_t most_knots, struct usk_xy *out);
+size_t usk_polyline(usk_gate_at *gate, const void *row, size_t n, int64_t least_e12,
+		    int64_t most_e12, size_t most_knots, struct usk_xy **out);
 
 #endif
