@@ -16,12 +16,10 @@
 const struct option_group options_anchor = {
 	"Anchors",
 	(const struct option_row[]){
-		{ .name = "anchor",
-		  .type = OPTION_STRING,
-		  .repeated = true,
-		  .value = "A@TIME=B@TIME±D",
-		  .help = "when clock A showed TIME, clock B showed TIME, give or take D: "
-			  "a@1700000000.5s=b@1700000003s+-20ms; ± may be written +-" },
+		{ "anchor",
+		  "when clock A showed TIME, clock B showed TIME, give or take D: "
+		  "a@1700000000.5s=b@1700000003s+-20ms; ± may be written +-",
+		  TEXTS("A@TIME=B@TIME±D") },
 		{ 0 },
 	},
 };

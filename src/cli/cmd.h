@@ -36,18 +36,39 @@ enum option_type {
 
 /* One row: everything there is to know about an option. */
 struct option_row {
-	const char *name; /* without its dashes */
-	char letter;	  /* 0: no short form */
-	enum option_type type;
-	bool repeated;			 /* may be given several times: args_list() */
+	const char *name;		 /* without its dashes */
+	const char *help;		 /* lower case, no full stop */
+	enum option_type type;		 /* it and all below: by the words that follow */
 	const char *value;		 /* what help calls the value, "FILE"; choices "a|b" */
 	const char *initial;		 /* the default as a user would write it; NULL: none */
 	const char *min, *max;		 /* as a user would write them; NULL: no limit */
-	const char *help;		 /* lower case, no full stop */
+	char letter;			 /* 0: no short form */
+	bool repeated;			 /* may be given several times: args_list() */
 	const char *(*choice)(size_t i); /* choices that live in a table; NULL at its end */
 	/* The choice that is meant by another spelling of it, NULL if none; may be NULL. */
 	const char *(*spelt)(const char *text);
 };
+
+/*
+ * A row is { "name", "help", what it takes }: one of these, and any further field by name,
+ * as in { "output", "where to write", PATH("FILE"), .letter = 'o' }. A default or a limit that
+ * there is not is NULL.
+ */
+#define FLAG			     .type = OPTION_FLAG
+#define TIME			     .type = OPTION_TIME, .value = "TIME"
+#define TEXT(shown)		     .type = OPTION_STRING, .value = shown
+#define TEXTS(shown)		     TEXT(shown), .repeated = true
+#define PATH(shown)		     .type = OPTION_FILE, .value = shown
+#define CHOICE(shown)		     .type = OPTION_CHOICE, .value = shown
+#define PROBABILITY(shown, standard) .type = OPTION_PROBABILITY, .value = shown, .initial = standard
+#define RANGE(standard, least, most) .initial = standard, .min = least, .max = most
+#define INTEGER(shown, standard, least, most)                                                      \
+	.type = OPTION_INT, .value = shown, RANGE(standard, least, most)
+#define NUMBER(shown, standard, least, most)                                                       \
+	.type = OPTION_NUMBER, .value = shown, RANGE(standard, least, most)
+#define DURATION(standard, least, most)                                                            \
+	.type = OPTION_DURATION, .value = "DURATION", RANGE(standard, least, most)
+#define PPM(standard, least, most) .type = OPTION_PPM, .value = "PPM", RANGE(standard, least, most)
 
 /* Rows that belong together under one heading; the last row has no name. */
 struct option_group {
@@ -81,18 +102,17 @@ extern const struct option_group options_anchor; /* --anchor */
 /* A row of the groups that choose estimators. */
 #define WINDOW_ROW                                                                                 \
 	{                                                                                          \
-		.name = "window", .type = OPTION_DURATION, .value = "DURATION", .initial = "3min", \
-		.min = "1us",                                                                      \
-		.help = "methods that take the best of every window of time: how long one is"      \
+		"window", "methods that take the best of every window of time: how long one is",   \
+			DURATION("3min", "1us", NULL)                                              \
 	}
 
 /* A row of commands that take stamps. */
 #define EPOCH_ROW                                                                                  \
 	{                                                                                          \
-		.name = "epoch", .type = OPTION_INT, .value = "N", .min = "0",                     \
-		.help = "of clocks that were set back while they recorded, the stamps after the "  \
-			"N-th "                                                                    \
-			"time; otherwise a stamp that lies in two epochs has no answer"            \
+		"epoch",                                                                           \
+			"of clocks that were set back while they recorded, the stamps after the "  \
+			"N-th time; otherwise a stamp that lies in two epochs has no answer",      \
+			INTEGER("N", NULL, "0", NULL)                                              \
 	}
 
 /** The names of the table of estimators, NULL at its end: choices of --method. */
@@ -102,8 +122,8 @@ const char *method_spelt(const char *text);
 
 #define TICK_ROW                                                                                   \
 	{                                                                                          \
-		.name = "tick-rate", .type = OPTION_STRING, .repeated = true, .value = "NAME=HZ",  \
-		.help = "integer stamps of clock NAME are ticks of a counter, HZ a second"         \
+		"tick-rate", "integer stamps of clock NAME are ticks of a counter, HZ a second",   \
+			TEXTS("NAME=HZ")                                                           \
 	}
 
 /* ---- parsed arguments ------------------------------------------------------- */

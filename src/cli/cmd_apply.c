@@ -323,42 +323,28 @@ static int apply_run(const struct args *args)
 static const struct option_group apply_output = {
 	"Output",
 	(const struct option_row[]){
-		{ .name = "output",
-		  .letter = 'o',
-		  .type = OPTION_FILE,
-		  .value = "OUT",
-		  .help = "the re-timed trace; with several traces a folder, made if need be" },
-		{ .name = "merge",
-		  .type = OPTION_FILE,
-		  .value = "FILE",
-		  .help = "all captures as one pcapng in corrected order, an interface per clock" },
-		{ .name = "residual",
-		  .type = OPTION_DURATION,
-		  .value = "DURATION",
-		  .initial = "0",
-		  .min = "0",
-		  .help = "of CTF traces change only the clock in the metadata, and leave the data "
-			  "as "
-			  "they are, where that is off by no more than this" },
-		{ .name = "timeline",
-		  .type = OPTION_FILE,
-		  .value = "FILE",
-		  .help = "all that happened as Chrome trace JSON, for Perfetto or "
-			  "chrome://tracing: a process per clock, messages as arrows" },
-		{ .name = "perfetto-manifest",
-		  .type = OPTION_FILE,
-		  .value = "FILE",
-		  .help = "what Perfetto needs to open an archive of these files and FILE as one: "
-			  "a machine and an offset for each; TRACE may be anything it reads" },
-		{ .name = "perfetto-clock",
-		  .type = OPTION_CHOICE,
-		  .value = "CLOCK",
-		  .choice = perfetto_clock,
-		  .initial = "REALTIME",
-		  .help = "the clock of these files that unskew's table is about; \"file\" where "
-			  "their format names none" },
-		{ .name = "allow-unbounded",
-		  .help = "take traces along whose clock is not bounded; they stay as recorded" },
+		{ "output", "the re-timed trace; with several traces a folder, made if need be",
+		  PATH("OUT"), .letter = 'o' },
+		{ "merge", "all captures as one pcapng in corrected order, an interface per clock",
+		  PATH("FILE") },
+		{ "residual",
+		  "of CTF traces change only the clock in the metadata, and leave the data as they "
+		  "are, where that is off by no more than this",
+		  DURATION("0", "0", NULL) },
+		{ "timeline",
+		  "all that happened as Chrome trace JSON, for Perfetto or chrome://tracing: a "
+		  "process per clock, messages as arrows",
+		  PATH("FILE") },
+		{ "perfetto-manifest",
+		  "what Perfetto needs to open an archive of these files and FILE as one: a "
+		  "machine and an offset for each; TRACE may be anything it reads",
+		  PATH("FILE") },
+		{ "perfetto-clock",
+		  "the clock of these files that unskew's table is about; \"file\" where their "
+		  "format names none",
+		  CHOICE("CLOCK"), .choice = perfetto_clock, .initial = "REALTIME" },
+		{ "allow-unbounded",
+		  "take traces along whose clock is not bounded; they stay as recorded", FLAG },
 		{ 0 },
 	},
 };

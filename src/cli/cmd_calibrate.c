@@ -371,12 +371,9 @@ static int calibrate_run(const struct args *args)
 static const struct option_group calibrate_output = {
 	"Output",
 	(const struct option_row[]){
-		{ .name = "output",
-		  .letter = 'o',
-		  .type = OPTION_FILE,
-		  .value = "FILE",
-		  .help = "write the models of all pairs, as sync --min-delay @FILE takes them" },
-		{ .name = "json", .help = "print JSON instead of the tables" },
+		{ "output", "write the models of all pairs, as sync --min-delay @FILE takes them",
+		  PATH("FILE"), .letter = 'o' },
+		{ "json", "print JSON instead of the tables", FLAG },
 		{ 0 },
 	},
 };
@@ -384,19 +381,13 @@ static const struct option_group calibrate_output = {
 static const struct option_group calibrate_how = {
 	"Calibration",
 	(const struct option_row[]){
-		{ .name = "margin",
-		  .type = OPTION_PROBABILITY,
-		  .value = "SHARE",
-		  .help = "take this share off the smallest round trips; otherwise what the "
-			  "64 smallest of similar length differ by" },
-		{ .name = "asymmetry",
-		  .type = OPTION_DURATION,
-		  .value = "DURATION",
-		  .initial = "0",
-		  .min = "0",
-		  .max = "1h",
-		  .help = "the minima of the two ways may differ by so much: half of it comes "
-			  "off" },
+		{ "margin",
+		  "take this share off the smallest round trips; otherwise what the 64 smallest of "
+		  "similar length differ by",
+		  PROBABILITY("SHARE", NULL) },
+		{ "asymmetry",
+		  "the minima of the two ways may differ by so much: half of it comes off",
+		  DURATION("0", "0", "1h") },
 		{ 0 },
 	},
 };

@@ -142,7 +142,7 @@ static int check_run(const struct args *args)
 static const struct option_group check_output = {
 	"Output",
 	(const struct option_row[]){
-		{ .name = "json", .help = "print JSON instead of the table" },
+		{ "json", "print JSON instead of the table", FLAG },
 		{ 0 },
 	},
 };

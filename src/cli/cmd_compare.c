@@ -207,16 +207,16 @@ static int compare_run(const struct args *args)
 static const struct option_group compare_output = {
 	"Output",
 	(const struct option_row[]){
-		{ .name = "json", .help = "print JSON instead of the table" },
-		{ .name = "csv", .help = "print CSV, a row per pair and method" },
-		{ .name = "truth",
-		  .type = OPTION_FILE,
-		  .value = "FILE",
-		  .help = "add each line's errors against the truth.json of `unskew simulate`; "
-			  "with --repeat, its name inside each set" },
-		{ .name = "repeat",
-		  .help = "each operand is a set of traces of the same clocks, a folder or a "
-			  "table: how far the rates spread over the sets" },
+		{ "json", "print JSON instead of the table", FLAG },
+		{ "csv", "print CSV, a row per pair and method", FLAG },
+		{ "truth",
+		  "add each line's errors against the truth.json of `unskew simulate`; with "
+		  "--repeat, its name inside each set",
+		  PATH("FILE") },
+		{ "repeat",
+		  "each operand is a set of traces of the same clocks, a folder or a table: how "
+		  "far the rates spread over the sets",
+		  FLAG },
 		{ 0 },
 	},
 };
@@ -224,13 +224,9 @@ static const struct option_group compare_output = {
 static const struct option_group compare_method = {
 	"Estimators",
 	(const struct option_row[]){
-		{ .name = "method",
-		  .type = OPTION_CHOICE,
-		  .repeated = true,
-		  .value = "NAME,...",
-		  .choice = method_name,
-		  .spelt = method_spelt,
-		  .help = "only these; otherwise all; +δ may be written for +delta" },
+		{ "method", "only these; otherwise all; +δ may be written for +delta",
+		  CHOICE("NAME,..."), .repeated = true, .choice = method_name,
+		  .spelt = method_spelt },
 		WINDOW_ROW,
 		{ 0 },
 	},

@@ -304,24 +304,16 @@ static int convert_run(const struct args *args)
 static const struct option_group convert_input = {
 	"Input",
 	(const struct option_row[]){
-		{ .name = "clock",
-		  .letter = 'c',
-		  .type = OPTION_STRING,
-		  .value = "NAME",
-		  .help = "the clock that made the stamps; without it each is written CLOCK:T" },
-		{ .name = "field",
-		  .letter = 'F',
-		  .type = OPTION_INT,
-		  .value = "N",
-		  .min = "1",
-		  .help = "lines of text: the stamp is field N, counted from 1; each line is "
-			  "printed as it is, with reference_ns, lo_ns and hi_ns behind" },
-		{ .name = "separator",
-		  .letter = 's',
-		  .type = OPTION_STRING,
-		  .value = "CHAR",
-		  .help = "what stands between fields: a character, or \"tab\"; otherwise any "
-			  "blanks and tabs" },
+		{ "clock", "the clock that made the stamps; without it each is written CLOCK:T",
+		  TEXT("NAME"), .letter = 'c' },
+		{ "field",
+		  "lines of text: the stamp is field N, counted from 1; each line is printed as it "
+		  "is, with reference_ns, lo_ns and hi_ns behind",
+		  INTEGER("N", NULL, "1", NULL), .letter = 'F' },
+		{ "separator",
+		  "what stands between fields: a character, or \"tab\"; otherwise any blanks and "
+		  "tabs",
+		  TEXT("CHAR"), .letter = 's' },
 		TICK_ROW,
 		EPOCH_ROW,
 		{ 0 },

@@ -328,26 +328,18 @@ static int report_run(const struct args *args)
 static const struct option_group report_output = {
 	"Output",
 	(const struct option_row[]){
-		{ .name = "output",
-		  .letter = 'o',
-		  .type = OPTION_FILE,
-		  .value = "FILE",
-		  .help = "the page to write" },
-		{ .name = "compare", .help = "add every estimator side by side, as compare does" },
-		{ .name = "full",
-		  .help = "the page holds every message, which takes 0.15 KB of memory each; "
-			  "otherwise 100,000 at most, no extreme left out" },
-		{ .name = "truth",
-		  .type = OPTION_FILE,
-		  .value = "FILE",
-		  .help = "compare with the truth.json of `unskew simulate`" },
-		{ .name = "clock",
-		  .type = OPTION_FILE,
-		  .repeated = true,
-		  .value = "[NAME=]FILE",
-		  .help = "what `unskew clock --json` printed on one of the machines: the page has "
-			  "its tables and histograms, too" },
-		{ .name = "json", .help = "print what was done as JSON" },
+		{ "output", "the page to write", PATH("FILE"), .letter = 'o' },
+		{ "compare", "add every estimator side by side, as compare does", FLAG },
+		{ "full",
+		  "the page holds every message, which takes 0.15 KB of memory each; otherwise "
+		  "100,000 at most, no extreme left out",
+		  FLAG },
+		{ "truth", "compare with the truth.json of `unskew simulate`", PATH("FILE") },
+		{ "clock",
+		  "what `unskew clock --json` printed on one of the machines: the page has its "
+		  "tables and histograms, too",
+		  PATH("[NAME=]FILE"), .repeated = true },
+		{ "json", "print what was done as JSON", FLAG },
 		{ 0 },
 	},
 };
