@@ -52,28 +52,31 @@ static int64_t farthest(const struct usk_bracket *b)
 	return least > most ? least : most;
 }
 
+/* The offset is a's stamp less b's: it rises where b is set back or a forward. What the skew limit
+ * explains is no step: there the rate is open, and nothing else. */
 static void break_pair(struct usk_work *w, uint32_t number)
 {
 	const struct usk_seen *s = &w->seen[number];
 	const struct usk_bracket *x = &s->at;
-	/* The offset is a's stamp less b's: it rises where b is set back or a forward. */
+	bool step = x->step || x->doubted;
+	bool rises = step && (x->rises || x->both), falls = step && (!x->rises || x->both);
 	struct usk_break b = { .clock = s->b,
 			       .from_ns = x->b0_ns,
 			       .to_ns = x->b1_ns,
-			       .up = x->rises || x->both,
-			       .down = !x->rises || x->both,
+			       .up = rises,
+			       .down = falls,
 			       .falls = s->a == w->reference,
 			       .vague = x->most_ns == USK_NONE,
-			       .fold_ns = x->rises || x->both ? fold_of(x) : 0,
+			       .fold_ns = rises ? fold_of(x) : 0,
 			       .bracket = number };
 	struct usk_break a = { .clock = s->a,
 			       .from_ns = x->a0_ns,
 			       .to_ns = x->a1_ns,
-			       .up = !x->rises || x->both,
-			       .down = x->rises || x->both,
+			       .up = falls,
+			       .down = rises,
 			       .falls = s->b == w->reference,
 			       .vague = x->least_ns == USK_NONE,
-			       .fold_ns = x->rises && !x->both ? 0 : fold_of(x),
+			       .fold_ns = falls ? fold_of(x) : 0,
 			       .bracket = number };
 	add_break(w, b);
 	add_break(w, a);
@@ -374,9 +377,9 @@ static void break_by_reference(struct usk_work *w)
 		bool a = s->a == w->reference;
 		uint32_t other = a ? s->b : s->a;
 		if (has(s, w->reference) && !s->excluded[!a]) {
-			bool up = rises_for(s, other);
-			const struct usk_break b = { .up = up || s->at.both,
-						     .down = !up || s->at.both,
+			bool step = s->at.step || s->at.doubted, up = rises_for(s, other);
+			const struct usk_break b = { .up = step && (up || s->at.both),
+						     .down = step && (!up || s->at.both),
 						     .falls = true,
 						     .bracket = (uint32_t)i };
 			break_everyone(w, other, s->from, s->to, farthest(&s->at), b);
