@@ -100,21 +100,20 @@ static void look_at_pairs(void *ctx, size_t from, size_t to)
 	const struct usk_graph_problem *p = w->p;
 	for (size_t i = from; i < to; i++) {
 		const struct usk_graph_pair *pair = &p->pair[i];
-		int64_t wander = may_wander(w, pair) * p->model.wander_e12;
 		struct usk_calm *c = &w->calm[i];
-		if (w->tied[i] && w->reference != USK_NO_CLOCK && c->needed_e12 <= wander &&
-		    !c->n_brackets) {
-			c->wander_e12 = usk_calm_wander(wander, c->needed_e12, p->max_skew_e12);
-			continue;
-		}
-		if (!w->tied[i]) {
-			continue;
-		}
 		struct usk_calm now;
 		const struct usk_calm_model m = { .wander_e12 = p->model.wander_e12,
 						  .clocks = may_wander(w, pair),
 						  .max_skew_e12 = p->max_skew_e12,
 						  .own_rates = p->model.kind == USK_SEGMENTS };
+		if (!w->tied[i]) {
+			continue;
+		}
+		if (w->reference != USK_NO_CLOCK && !c->n_brackets &&
+		    usk_calm_holds(&m, c->needed_e12)) {
+			c->wander_e12 = m.clocks * m.wander_e12;
+			continue;
+		}
 		usk_calm_of(pair->part, &m, &p->back[pair->a], &p->back[pair->b], &now);
 		/* Less wander is no reason to leave out more than may be. */
 		if (w->reference != USK_NO_CLOCK && too_many(pair, &now)) {

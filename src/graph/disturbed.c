@@ -38,56 +38,6 @@ static usk_i128 cost_of(int64_t e12)
 	return (usk_i128)(1000 * sqrt((double)e12));
 }
 
-/*
- * Much wander and few disturbed stretches, or little and many: the least freedom over all explains
- * best, which is the wander outside stretches and the skew limit in them.
- */
-static struct usk_spans explain(const struct usk_course *w, int64_t wander, int64_t *used)
-{
-	struct usk_spans best = usk_course_spans(w, wander);
-	*used = wander;
-	if (!best.n || w->own_rates || w->fixed) {
-		return best;
-	}
-	usk_i128 all = duration(w), d = disturbed(w, &best);
-	usk_i128 open = cost_of(w->skew_e12), least = (all - d) * cost_of(wander) + d * open;
-	for (int64_t v = 2 * wander; v < w->skew_e12 && all * cost_of(v) < least; v *= 2) {
-		struct usk_spans s = usk_course_spans(w, v);
-		d = disturbed(w, &s);
-		usk_i128 freedom = (all - d) * cost_of(v) + d * open;
-		if (freedom < least) {
-			struct usk_spans old = best;
-			best = s;
-			s = old;
-			least = freedom;
-			*used = v;
-		}
-		free(s.span);
-	}
-	return best;
-}
-
-/* ---- the answer --------------------------------------------------------------------------------
- */
-
-/* The first two that contradict each other. */
-static void certify(const struct usk_course *w, const struct usk_spans *s, struct usk_calm *c)
-{
-	size_t to = s->span[0].to;
-	for (size_t i = 0; i < to; i++) {
-		const struct usk_course_point *p = &w->p[i], *q = &w->p[to];
-		if (usk_course_contradict(s->cone, p, q)) {
-			const struct usk_course_point *both[] = { p, q };
-			for (int k = 0; k < 2; k++) {
-				c->ceiling[k] = both[k]->ceiling;
-				c->point[k] = usk_part_recorded(
-					w->part, (struct usk_xy){ both[k]->x, both[k]->y },
-					both[k]->ceiling);
-			}
-		}
-	}
-}
-
 static void unite_needs(struct usk_need *all, const struct usk_need *n)
 {
 	if (n->has_lo && (!all->has_lo || usk_slope_cmp(n->s_lo, all->s_lo) > 0)) {
@@ -135,6 +85,83 @@ static int64_t needed_outside(const struct usk_course *w, const struct usk_spans
 	return w->own_rates ? most : usk_need_within(&all, w->skew_e12);
 }
 
+bool usk_calm_holds(const struct usk_calm_model *m, int64_t needed_e12)
+{
+	int64_t wander = m->clocks * m->wander_e12;
+	bool one_rate = !m->wander_e12 || m->own_rates;
+	return one_rate ? needed_e12 <= (wander > 1 ? wander : 1) : needed_e12 <= wander / 2;
+}
+
+/* The wander to allow for: twice of what messages need, which is the least of what a clock does, as
+ * they do not show what it does within the time that the band is wide for. */
+static int64_t wander_used(int64_t assumed_e12, int64_t needed_e12, int64_t max_skew_e12)
+{
+	int64_t twice = needed_e12 < max_skew_e12 / 2 ? 2 * needed_e12 : max_skew_e12;
+	return twice > assumed_e12 ? twice : assumed_e12;
+}
+
+/* The cone of all rates that so much more wander allows. */
+static void widen_cone(struct usk_slope_range *c, int64_t more, int64_t skew)
+{
+	c->slow_e12 = c->slow_e12 - 2 * more > -skew ? c->slow_e12 - 2 * more : -skew;
+	c->fast_e12 = c->fast_e12 + 2 * more < skew ? c->fast_e12 + 2 * more : skew;
+}
+
+/*
+ * Much wander and few disturbed stretches, or little and many: the least freedom over all explains
+ * best, which is the wander that is used outside stretches and the skew limit in them.
+ */
+static struct usk_spans explain(const struct usk_course *w, int64_t assumed, struct usk_calm *out)
+{
+	struct usk_spans best = usk_course_spans(w, assumed);
+	out->needed_e12 = needed_outside(w, &best);
+	out->wander_e12 = assumed;
+	if (w->own_rates || w->fixed) {
+		return best;
+	}
+	usk_i128 all = duration(w), open = cost_of(w->skew_e12), least = 0;
+	int64_t found = assumed, v = assumed / 2 > 1 ? assumed / 2 : 1;
+	for (; !least || (v < w->skew_e12 && all * cost_of(v) < least); v *= 2) {
+		struct usk_spans s = usk_course_spans(w, v);
+		int64_t needed = needed_outside(w, &s);
+		int64_t used = wander_used(assumed, needed, w->skew_e12);
+		usk_i128 d = disturbed(w, &s), freedom = (all - d) * cost_of(used) + d * open;
+		if (!least || freedom < least) {
+			free(best.span);
+			best = s;
+			least = freedom > 0 ? freedom : 1;
+			found = v;
+			out->needed_e12 = needed;
+			out->wander_e12 = used;
+		} else {
+			free(s.span);
+		}
+	}
+	widen_cone(&best.cone, out->wander_e12 - found, w->skew_e12);
+	return best;
+}
+
+/* ---- the answer --------------------------------------------------------------------------------
+ */
+
+/* The first two that contradict each other. */
+static void certify(const struct usk_course *w, const struct usk_spans *s, struct usk_calm *c)
+{
+	size_t to = s->span[0].to;
+	for (size_t i = 0; i < to; i++) {
+		const struct usk_course_point *p = &w->p[i], *q = &w->p[to];
+		if (usk_course_contradict(s->cone, p, q)) {
+			const struct usk_course_point *both[] = { p, q };
+			for (int k = 0; k < 2; k++) {
+				c->ceiling[k] = both[k]->ceiling;
+				c->point[k] = usk_part_recorded(
+					w->part, (struct usk_xy){ both[k]->x, both[k]->y },
+					both[k]->ceiling);
+			}
+		}
+	}
+}
+
 static void begin_again(struct usk_course *w, struct usk_spans *s, struct usk_calm *out)
 {
 	usk_calm_free(out);
@@ -148,7 +175,7 @@ static void begin_again(struct usk_course *w, struct usk_spans *s, struct usk_ca
 static struct usk_spans calm(struct usk_course *w, int64_t wander, struct usk_calm *out)
 {
 	usk_wrong_leave_out(w, wander, out);
-	return explain(w, wander, &out->wander_e12);
+	return explain(w, wander, out);
 }
 
 static struct usk_spans disturbances(struct usk_course *w, const struct usk_graph_back *known_a,
@@ -161,23 +188,9 @@ static struct usk_spans disturbances(struct usk_course *w, const struct usk_grap
 		/* Who slews a clock by what is seen does so by less, unseen. */
 		begin_again(w, &s, out);
 		usk_course_of(w, known_a, known_b);
-		out->wander_e12 = steered;
 		s = calm(w, steered, out);
 	}
 	return s;
-}
-
-int64_t usk_calm_wander(int64_t assumed_e12, int64_t needed_e12, int64_t max_skew_e12)
-{
-	int64_t twice = needed_e12 < max_skew_e12 / 2 ? 2 * needed_e12 : max_skew_e12;
-	return twice > assumed_e12 ? twice : assumed_e12;
-}
-
-/* The cone of all rates that so much more wander allows. */
-static void widen_cone(struct usk_slope_range *c, int64_t more, int64_t skew)
-{
-	c->slow_e12 = c->slow_e12 - 2 * more > -skew ? c->slow_e12 - 2 * more : -skew;
-	c->fast_e12 = c->fast_e12 + 2 * more < skew ? c->fast_e12 + 2 * more : skew;
 }
 
 void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
@@ -197,11 +210,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	usk_need_of(p, &need);
 	out->needed_e12 = usk_need_within(&need, m->max_skew_e12);
 	bool known = (known_a && known_a->n) || (known_b && known_b->n);
-	if (out->needed_e12 <= wander && !known && !p->n_left_out) {
-		if (!w.fixed && !w.own_rates) {
-			out->wander_e12 =
-				usk_calm_wander(out->wander_e12, out->needed_e12, w.skew_e12);
-		}
+	if (usk_calm_holds(m, out->needed_e12) && !known && !p->n_left_out) {
 		return;
 	}
 	struct usk_spans s = disturbances(&w, known_a, known_b, wander, steered, out);
@@ -210,12 +219,6 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		w.ends = false;
 		s = disturbances(&w, known_a, known_b, wander, steered, out);
 		out->stepped_at_end = out->n_outliers <= m->at_ends;
-	}
-	out->needed_e12 = needed_outside(&w, &s);
-	if (!w.fixed && !w.own_rates) {
-		int64_t used = usk_calm_wander(out->wander_e12, out->needed_e12, w.skew_e12);
-		widen_cone(&s.cone, used - out->wander_e12, w.skew_e12);
-		out->wander_e12 = used;
 	}
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);

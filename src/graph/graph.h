@@ -148,9 +148,8 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		 const struct usk_graph_back *known_a, const struct usk_graph_back *known_b,
 		 struct usk_calm *out);
 void usk_calm_free(struct usk_calm *c);
-/** The wander to allow for: twice of what messages need, which is the least of what a clock does,
- * as they do not show what it does within the time that the band is wide for. */
-int64_t usk_calm_wander(int64_t assumed_e12, int64_t needed_e12, int64_t max_skew_e12);
+/** Is what is assumed enough for messages that need so much, and nothing else was seen? */
+bool usk_calm_holds(const struct usk_calm_model *m, int64_t needed_e12);
 /** By how much the offset may have risen between two stamps of a clock of the pair, b or a, without
  * showing in its messages; USK_NONE: as much as one likes. O(n log n). */
 void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool of_b,
