@@ -306,7 +306,15 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 		w->cell[i].upper = weaker(w->cell[i].upper, USK_SKEW);
 	}
 	cells_over(w, k, b->from_ns, b->to_ns, &i, &end);
+	if (i < end && (b->rise_ns || b->fall_ns)) {
+		w->slack = usk_grow(w->slack, w->n_slacks + 2, sizeof *w->slack);
+		w->slack[w->n_slacks++] = (struct usk_slack){ i, b->falls, b->rise_ns, b->fall_ns };
+		w->slack[w->n_slacks++] =
+			(struct usk_slack){ end, 0U - b->falls, -b->rise_ns, -b->fall_ns };
+	}
 	for (; i < end; i++) {
+		w->cell[i].upper = weaker(w->cell[i].upper, b->rise_ns ? USK_SLACK : USK_SKEW);
+		w->cell[i].lower = weaker(w->cell[i].lower, b->fall_ns ? USK_SLACK : USK_SKEW);
 		if (b->up) {
 			w->cell[i].upper = USK_UNBOUNDED;
 		}
@@ -335,6 +343,27 @@ static int by_first(const void *pa, const void *pb)
 {
 	const struct usk_fold *a = pa, *b = pb;
 	return (a->first > b->first) - (a->first < b->first);
+}
+
+static int by_slack(const void *pa, const void *pb)
+{
+	const struct usk_slack *a = pa, *b = pb;
+	return (a->first > b->first) - (a->first < b->first);
+}
+
+/* Where bends overlap T may jump in each: from where each begins and where it ends to what all of
+ * them say from there on. */
+static void add_slacks(struct usk_work *w)
+{
+	if (w->n_slacks) {
+		qsort(w->slack, w->n_slacks, sizeof *w->slack, by_slack);
+	}
+	for (size_t i = 1; i < w->n_slacks; i++) {
+		struct usk_slack *s = &w->slack[i], *last = s - 1;
+		s->falling += last->falling;
+		s->rise_ns = usk_saturate((usk_i128)s->rise_ns + last->rise_ns);
+		s->fall_ns = usk_saturate((usk_i128)s->fall_ns + last->fall_ns);
+	}
 }
 
 /* Folds that overlap are one: what is behind the one may be before the other. */
@@ -404,10 +433,11 @@ static void cut_into_runs(struct usk_work *w)
 void usk_build_cells(struct usk_work *w)
 {
 	memset(w->cell, 0, w->n * sizeof *w->cell);
-	w->n_folds = 0;
+	w->n_folds = w->n_slacks = 0;
 	for (size_t i = 0; i < w->n_breaks; i++) {
 		break_cells(w, &w->brk[i]);
 	}
+	add_slacks(w);
 	unite_folds(w);
 	cut_into_runs(w);
 }
@@ -438,6 +468,7 @@ void usk_build_forget(struct usk_work *w)
 	}
 	w->run = NULL;
 	w->fold = NULL;
+	w->slack = NULL;
 	w->order = NULL;
 }
 

@@ -52,32 +52,39 @@ static int64_t farthest(const struct usk_bracket *b)
 	return least > most ? least : most;
 }
 
-/* The offset is a's stamp less b's: it rises where b is set back or a forward. What the skew limit
- * explains is no step: there the rate is open, and nothing else. */
+/* By how much T of a clock may rise, fall in a bracket more than usual: open in size for a step, of
+ * which it may hold several, or if nobody knows; else by what was seen, slewed or at once. */
+static struct usk_break break_of(const struct usk_bracket *x, bool rises, uint32_t number)
+{
+	struct usk_break b = { .bracket = number };
+	int64_t most = x->rises ? x->most_ns : x->least_ns; /* either is of the offset */
+	bool known = !x->step && !x->doubted && most != USK_NONE;
+	int64_t far = !known ? 0 : most < 0 ? -most : most;
+	b.up = !known && (rises || x->both);
+	b.down = !known && (!rises || x->both);
+	b.rise_ns = rises ? far : 0;
+	b.fall_ns = rises ? 0 : far;
+	return b;
+}
+
+/* The offset is a's stamp less b's: it rises where b is set back or a forward. */
 static void break_pair(struct usk_work *w, uint32_t number)
 {
 	const struct usk_seen *s = &w->seen[number];
 	const struct usk_bracket *x = &s->at;
-	bool step = x->step || x->doubted;
-	bool rises = step && (x->rises || x->both), falls = step && (!x->rises || x->both);
-	struct usk_break b = { .clock = s->b,
-			       .from_ns = x->b0_ns,
-			       .to_ns = x->b1_ns,
-			       .up = rises,
-			       .down = falls,
-			       .falls = s->a == w->reference,
-			       .vague = x->most_ns == USK_NONE,
-			       .fold_ns = rises ? fold_of(x) : 0,
-			       .bracket = number };
-	struct usk_break a = { .clock = s->a,
-			       .from_ns = x->a0_ns,
-			       .to_ns = x->a1_ns,
-			       .up = falls,
-			       .down = rises,
-			       .falls = s->b == w->reference,
-			       .vague = x->least_ns == USK_NONE,
-			       .fold_ns = falls ? fold_of(x) : 0,
-			       .bracket = number };
+	struct usk_break b = break_of(x, x->rises, number), a = break_of(x, !x->rises, number);
+	b.clock = s->b;
+	b.from_ns = x->b0_ns;
+	b.to_ns = x->b1_ns;
+	b.falls = s->a == w->reference;
+	b.vague = x->most_ns == USK_NONE;
+	b.fold_ns = b.up ? fold_of(x) : 0;
+	a.clock = s->a;
+	a.from_ns = x->a0_ns;
+	a.to_ns = x->a1_ns;
+	a.falls = s->b == w->reference;
+	a.vague = x->least_ns == USK_NONE;
+	a.fold_ns = a.up ? fold_of(x) : 0;
 	add_break(w, b);
 	add_break(w, a);
 }
@@ -376,11 +383,8 @@ static void break_by_reference(struct usk_work *w)
 		bool a = s->a == w->reference;
 		uint32_t other = a ? s->b : s->a;
 		if (has(s, w->reference) && !s->excluded[!a]) {
-			bool step = s->at.step || s->at.doubted, up = rises_for(s, other);
-			const struct usk_break b = { .up = step && (up || s->at.both),
-						     .down = step && (!up || s->at.both),
-						     .falls = true,
-						     .bracket = (uint32_t)i };
+			struct usk_break b = break_of(&s->at, rises_for(s, other), (uint32_t)i);
+			b.falls = true;
 			break_everyone(w, other, s->from, s->to, farthest(&s->at), b);
 		}
 	}

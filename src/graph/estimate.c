@@ -53,6 +53,9 @@ static void set_wander(struct usk_work *w, const int64_t *wander)
 /* What is written never falls, whatever the clock may have done, and has one time for a stamp. */
 static void forbid_falls(struct usk_work *w)
 {
+	for (size_t i = 0; i < w->n_slacks; i++) {
+		w->slack[i].falling = 0;
+	}
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct usk_cell *c = &w->cell[i];
 		c->lower = c->lower == USK_UNBOUNDED ? USK_MONOTONE : c->lower;

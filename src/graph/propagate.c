@@ -34,6 +34,17 @@ void usk_run_slopes(const struct usk_work *w, struct usk_run *r)
 	r->fast_e12 = fast < skew ? fast : skew;
 }
 
+/* Of the bends that a cell lies in. */
+static struct usk_slack slack_of(const struct usk_work *w, uint32_t i)
+{
+	size_t lo = 0, hi = w->n_slacks;
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+		*(w->slack[mid].first <= i ? &lo : &hi) = mid;
+	}
+	return w->slack[lo];
+}
+
 static inline bool cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
 {
 	switch ((enum usk_pace)w->cell[i].lower) {
@@ -43,6 +54,12 @@ static inline bool cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, 
 	case USK_SKEW:
 		*rise = d * (USK_E12 - w->p->max_skew_e12);
 		return true;
+	case USK_SLACK: {
+		struct usk_slack s = slack_of(w, i);
+		*rise = d * (USK_E12 - w->p->max_skew_e12) - usk_e12(s.fall_ns);
+		*rise = *rise < 0 && !s.falling ? 0 : *rise;
+		return true;
+	}
 	case USK_MONOTONE:
 		*rise = 0;
 		return true;
@@ -60,6 +77,9 @@ static inline bool cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, u
 		return true;
 	case USK_SKEW:
 		*rise = d * (USK_E12 + w->p->max_skew_e12);
+		return true;
+	case USK_SLACK:
+		*rise = d * (USK_E12 + w->p->max_skew_e12) + usk_e12(slack_of(w, i).rise_ns);
 		return true;
 	case USK_MONOTONE:
 	case USK_UNBOUNDED:

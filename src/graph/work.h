@@ -22,6 +22,7 @@
 enum usk_pace {
 	USK_CALM,      /* at the clock's rate, within its wander */
 	USK_SKEW,      /* within the skew limit */
+	USK_SLACK,     /* so, but for what it may have jumped by there, too */
 	USK_MONOTONE,  /* not at all, but it does not fall: a lower bound only */
 	USK_UNBOUNDED, /* nothing is known */
 };
@@ -43,13 +44,14 @@ struct usk_run {
 struct usk_break {
 	uint32_t clock;
 	int64_t from_ns, to_ns;
-	bool up, down;	   /* T may rise by more than usual, by less */
-	bool back;	   /* known from records */
-	bool falls;	   /* T may fall in it, as the reference may have been set back */
-	bool of_reference; /* as these tell of the reference */
-	bool vague;	   /* by how much it was set back is unknown: what else hides in it, too */
-	int64_t fold_ns;   /* stamps of this much before and behind may have been shown twice */
-	uint32_t bracket;  /* what showed it, of usk_work.seen; UINT32_MAX: records, or a cycle */
+	bool up, down;		  /* T may rise by more than usual, by less */
+	bool back;		  /* known from records */
+	int64_t rise_ns, fall_ns; /* by so much at most, if not up, down: it looks like a slew */
+	bool falls;		  /* T may fall in it, as the reference may have been set back */
+	bool of_reference;	  /* as these tell of the reference */
+	bool vague;	  /* by how much it was set back is unknown: what else hides in it, too */
+	int64_t fold_ns;  /* stamps of this much before and behind may have been shown twice */
+	uint32_t bracket; /* what showed it, of usk_work.seen; UINT32_MAX: records, or a cycle */
 };
 
 /* Stamps that may have been shown twice: events from first to last, folded. What else happened to
@@ -57,6 +59,12 @@ struct usk_break {
 struct usk_fold {
 	uint32_t first, last;
 	uint8_t lower; /* enum usk_pace */
+};
+
+/* Cells from this event on, of pace USK_SLACK: by how much T may jump in one. */
+struct usk_slack {
+	uint32_t first, falling; /* falling: T may fall there, as so many brackets say */
+	int64_t rise_ns, fall_ns;
 };
 
 /* A bracket that a pair showed, with what is known of whose it was. */
@@ -115,6 +123,8 @@ struct usk_work {
 	size_t n_runs;
 	struct usk_fold *fold;
 	size_t n_folds;
+	struct usk_slack *slack;
+	size_t n_slacks;
 	usk_i128 *lo, *hi;  /* of T */
 	int64_t *beyond_ns; /* [2 x all clocks] by so much T may have jumped to its first, last
 			       event */
