@@ -780,23 +780,6 @@ struct usk_round_trips {
 enum usk_status usk_round_trips_of(const struct usk_fit *fit, double z, struct usk_round_trips *out,
 				   struct usk_err *err);
 
-/* The first and last exchange of a pair (Loeser 2003, section 3.2). */
-struct usk_interval {
-	int64_t origin_ns;	  /* on the reference's clock; the next two count from it */
-	double first_ns, last_ns; /* their middles, first_ns < last_ns */
-	double first_half_ns, last_half_ns; /* half their round trips, >= 0 */
-};
-
-/**
- * What `interval` is drawn through; fit needs its messages and their clocks only.
- * USK_EINPUT: no exchange, or the last is not after the first by both clocks.
- */
-enum usk_status usk_interval_of(const struct usk_fit *fit, struct usk_interval *out,
-				struct usk_err *err);
-/** By how many ns the line of `interval` can be wrong at a time of the reference's clock: half the
- * round trips, carried along the line, and 1e-6 of the distance to the nearer exchange. */
-double usk_interval_precision(const struct usk_interval *i, int64_t reference_ns);
-
 /* A window of `min-window`: half the difference, half the sum of its smallest stamp differences. */
 struct usk_window_offset {
 	int64_t local_ns;  /* its middle */

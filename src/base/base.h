@@ -54,6 +54,12 @@ static inline usk_i128 usk_ceil_div(usk_i128 a, usk_i128 b)
 	return a % b > 0 ? q + 1 : q;
 }
 
+/* <0, 0, >0 as a is before, at, behind b: for qsort(). */
+static inline int usk_order(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
 /* The greatest common divisor of a and b, both >= 0; gcd(0, b) is b. */
 static inline int64_t usk_gcd(int64_t a, int64_t b)
 {

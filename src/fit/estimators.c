@@ -116,16 +116,10 @@ struct keyed {
 static int by_local(const void *pa, const void *pb)
 {
 	const struct keyed *a = pa, *b = pb;
-	if (a->local_ns != b->local_ns) {
-		return a->local_ns < b->local_ns ? -1 : 1;
-	}
-	if (a->other_ns != b->other_ns) {
-		return a->other_ns < b->other_ns ? -1 : 1;
-	}
-	if (a->msg.from != b->msg.from) {
-		return a->msg.from < b->msg.from ? -1 : 1;
-	}
-	return (a->msg.bytes > b->msg.bytes) - (a->msg.bytes < b->msg.bytes);
+	int order = usk_order(a->local_ns, b->local_ns);
+	order = order ? order : usk_order(a->other_ns, b->other_ns);
+	order = order ? order : usk_order(a->msg.from, b->msg.from);
+	return order ? order : usk_order(a->msg.bytes, b->msg.bytes);
 }
 
 static struct keyed keyed(const struct usk_msg *m, uint32_t local)

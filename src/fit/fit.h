@@ -228,50 +228,14 @@ enum usk_status usk_fit_through(const struct usk_fit *fit, struct usk_point p, l
 				long double dy, long double slope, struct usk_knot **out,
 				size_t *n);
 
-/** `middle` of the linear model. */
-enum usk_status usk_middle_line(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				struct usk_err *err);
-enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-			       struct usk_err *err);
-enum usk_status usk_est_hull(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-			     struct usk_err *err);
-enum usk_status usk_est_hull_delta(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				   struct usk_err *err);
-enum usk_status usk_est_support(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				struct usk_err *err);
-enum usk_status usk_est_regress(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				struct usk_err *err);
-enum usk_status usk_est_regress_delta(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				      struct usk_err *err);
-enum usk_status usk_est_two_point(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				  struct usk_err *err);
-enum usk_status usk_est_two_point_delta(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-					struct usk_err *err);
-enum usk_status usk_est_least_violation(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-					struct usk_err *err);
-enum usk_status usk_est_round_trip_90(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				      struct usk_err *err);
-enum usk_status usk_est_round_trip_95(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				      struct usk_err *err);
-enum usk_status usk_est_round_trip_99(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				      struct usk_err *err);
-enum usk_status usk_est_round_trip_100(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+/* What a row of the table of estimators calls. */
+typedef enum usk_status usk_estimating(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				       struct usk_err *err);
-enum usk_status usk_est_interval(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				 struct usk_err *err);
-enum usk_status usk_est_min_window(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				   struct usk_err *err);
-enum usk_status usk_est_first_offset(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				     struct usk_err *err);
-enum usk_status usk_est_rate_ratio(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				   struct usk_err *err);
-enum usk_status usk_est_rate_last(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				  struct usk_err *err);
-enum usk_status usk_est_rate_segments(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				      struct usk_err *err);
-enum usk_status usk_est_lp_rate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				struct usk_err *err);
-enum usk_status usk_est_broadcast(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				  struct usk_err *err);
+usk_estimating usk_middle_line; /* `middle` of the linear model */
+usk_estimating usk_est_middle, usk_est_hull, usk_est_hull_delta, usk_est_support, usk_est_regress,
+	usk_est_regress_delta, usk_est_two_point, usk_est_two_point_delta, usk_est_least_violation,
+	usk_est_round_trip_90, usk_est_round_trip_95, usk_est_round_trip_99, usk_est_round_trip_100,
+	usk_est_interval, usk_est_min_window, usk_est_first_offset, usk_est_rate_ratio,
+	usk_est_rate_last, usk_est_rate_segments, usk_est_lp_rate, usk_est_broadcast;
 
 #endif

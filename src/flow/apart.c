@@ -123,20 +123,9 @@ static void ask(struct asking *x, size_t which)
 	o.min_delay = NULL;
 	o.progress = NULL;
 	if (!usk_parties_open(trace, n, &o, &sub, NULL)) {
-		struct usk_pair *pair = usk_alloc(sub.n_pairs + 1, sizeof *pair);
-		uint32_t *all = usk_alloc(sub.n_pairs + 1, sizeof *all);
-		for (size_t i = 0; i < sub.n_pairs; i++) {
-			all[i] = (uint32_t)i;
-		}
 		x->sub = &sub;
 		x->trace = which;
-		usk_gather(&sub, all, sub.n_pairs, GATHER, pair, take, x, NULL);
-		for (size_t i = 0; i < sub.n_pairs; i++) {
-			free(pair[i].outlier);
-			free(pair[i].contradiction);
-		}
-		free(pair);
-		free(all);
+		usk_gather(&sub, GATHER, NULL, take, x, NULL);
 		usk_parties_free(&sub);
 	}
 	for (size_t i = 0; i < n_rules; i++) {

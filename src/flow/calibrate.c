@@ -205,27 +205,6 @@ static enum usk_status take_pair(void *ctx, size_t pair, struct gathered *g, str
 	return calibrate(s, x->how, out, g, err);
 }
 
-static enum usk_status all_pairs(struct calibrating *x, struct usk_err *err)
-{
-	struct parties *p = x->p;
-	struct usk_pair *pair = usk_alloc(p->n_pairs + 1, sizeof *pair);
-	uint32_t *all = usk_alloc(p->n_pairs + 1, sizeof *all);
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		all[i] = (uint32_t)i;
-	}
-	p->doing = "matching";
-	p->work_all = p->work_done + usk_readings_size(p, all, p->n_pairs);
-	enum usk_status status =
-		usk_gather(p, all, p->n_pairs, GATHER_KEEP, pair, take_pair, x, err);
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		free(pair[i].outlier);
-		free(pair[i].contradiction);
-	}
-	free(pair);
-	free(all);
-	return status;
-}
-
 enum usk_status usk_calibrate(struct usk_trace *const *trace, size_t n,
 			      const struct usk_sync_options *opt,
 			      const struct usk_calibrate_options *how, struct usk_calibration **out,
@@ -248,12 +227,13 @@ enum usk_status usk_calibrate(struct usk_trace *const *trace, size_t n,
 		c->clock[i] = usk_strdup(p.party[i].name);
 	}
 	struct calibrating x = { &p, how ? how : &as_they_spread, c };
-	status = all_pairs(&x, err);
+	p.doing = "matching";
+	p.work_all = p.work_done + usk_readings_size(&p, p.all_pairs, p.n_pairs);
+	status = usk_gather(&p, GATHER_KEEP, NULL, take_pair, &x, err);
 	for (size_t i = 0; i < p.n_traces && !status; i++) {
 		const char *damage = usk_trace_damage(p.trace[i]);
 		if (damage) {
-			c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
-			c->note[c->n_notes++] = usk_strdup(damage);
+			usk_flow_note(&c->note, &c->n_notes, usk_strdup(damage));
 		}
 	}
 	usk_parties_free(&p);

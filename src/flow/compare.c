@@ -13,12 +13,6 @@
 #include <string.h>
 #include <time.h>
 
-static void note(struct usk_comparison *c, char *text)
-{
-	c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
-	c->note[c->n_notes++] = text;
-}
-
 static int64_t now_ns(void)
 {
 	struct timespec t;
@@ -233,11 +227,12 @@ comparison_of(const struct parties *p, const struct usk_estimator *const *method
 	}
 	char *unknown = usk_parties_delay_note(p);
 	if (unknown) {
-		note(c, unknown);
+		usk_flow_note(&c->note, &c->n_notes, unknown);
 	}
 	for (size_t i = 0; i < p->n_traces; i++) {
 		if (usk_trace_damage(p->trace[i])) {
-			note(c, usk_strdup(usk_trace_damage(p->trace[i])));
+			usk_flow_note(&c->note, &c->n_notes,
+				      usk_strdup(usk_trace_damage(p->trace[i])));
 		}
 	}
 	return c;
@@ -304,25 +299,19 @@ enum usk_status usk_compare(struct usk_trace *const *trace, size_t n,
 	}
 	struct usk_comparison *c = comparison_of(&p, method, n_methods);
 	struct usk_pair *pair = usk_alloc(p.n_pairs + 1, sizeof *pair);
-	uint32_t *all = usk_alloc(p.n_pairs + 1, sizeof *all);
-	for (size_t i = 0; i < p.n_pairs; i++) {
-		all[i] = (uint32_t)i;
-	}
-	struct comparing x = { &p, c, pair, usk_readings_size(&p, all, p.n_pairs) };
+	struct comparing x = { &p, c, pair, usk_readings_size(&p, p.all_pairs, p.n_pairs) };
 	p.doing = "matching";
 	p.work_all = p.work_done + 2 * x.work;
-	status = usk_gather(&p, all, p.n_pairs, GATHER_KEEP, pair, compare_pair, &x, err);
+	status = usk_gather(&p, GATHER_KEEP, pair, compare_pair, &x, err);
 	add_up(c);
 	for (size_t i = 0; i < p.n_pairs; i++) {
 		char *why = status ? NULL : usk_pair_explain(&pair[i], &p, &c->counts);
 		if (why) {
-			note(c, why);
+			usk_flow_note(&c->note, &c->n_notes, why);
 		}
-		free(pair[i].outlier);
-		free(pair[i].contradiction);
 	}
+	usk_gathered_wrong_free(pair, p.n_pairs);
 	free(pair);
-	free(all);
 	usk_parties_free(&p);
 	if (status) {
 		usk_comparison_free(c);

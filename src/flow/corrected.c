@@ -22,7 +22,7 @@ enum { ROUNDING = 6 };
 
 /* A clock's map; NULL stands for the reference, whose stamps stay as they are. */
 struct corrected {
-	const struct usk_map *map;
+	struct usk_map *map;
 	bool known; /* there is an estimate */
 };
 
@@ -35,7 +35,6 @@ struct stuck {
 struct judging {
 	struct parties *p;
 	struct usk_clocks *c;
-	struct usk_map **map;
 	struct usk_msg **left_out; /* by pair, while it is read: who is wrong is not judged */
 	struct usk_msg *inverted;  /* of all rounds so far */
 	size_t n_inverted, cap_inverted, n_before; /* before: when it was solved */
@@ -174,12 +173,6 @@ static enum usk_status finish(void *ctx, size_t pair, struct usk_err *err)
 	return USK_OK;
 }
 
-static bool has_delays(const struct judging *x, size_t pair)
-{
-	const struct pair_source *s = &x->p->pair[pair];
-	return usk_parties_delay(x->p, s->a, s->b) || usk_parties_delay(x->p, s->b, s->a);
-}
-
 /* Is it certain that no message of the pair is received before it was sent? */
 static bool proved(struct judging *x, size_t pair, const struct fitted *f)
 {
@@ -191,7 +184,7 @@ static bool proved(struct judging *x, size_t pair, const struct fitted *f)
 	}
 	x->judged += out->a_to_b + out->b_to_a;
 	/* With minimum delays points are not where messages are. */
-	if (has_delays(x, pair)) {
+	if (usk_pair_leans(s)) {
 		return false;
 	}
 	struct usk_thinned *t =
@@ -207,17 +200,17 @@ static void maps_new(struct judging *x)
 {
 	for (size_t i = 0; i < x->p->n; i++) {
 		const struct usk_clock *k = &x->c->clock[i];
-		x->map[i] = k->quality == USK_BOUNDED ? usk_map_new(k, x->c->max_skew_e12) : NULL;
-		x->clock[i] =
-			(struct corrected){ x->map[i], k->quality == USK_REFERENCE || x->map[i] };
+		struct usk_map *map =
+			k->quality == USK_BOUNDED ? usk_map_new(k, x->c->max_skew_e12) : NULL;
+		x->clock[i] = (struct corrected){ map, k->quality == USK_REFERENCE || map };
 	}
 }
 
 static void maps_free(struct judging *x)
 {
 	for (size_t i = 0; i < x->p->n; i++) {
-		usk_map_free(x->map[i]);
-		x->map[i] = NULL;
+		usk_map_free(x->clock[i].map);
+		x->clock[i].map = NULL;
 	}
 }
 
@@ -277,62 +270,28 @@ static void set_aside(struct judging *x)
 	}
 }
 
-/* ---- outliers of the graph as they were recorded ----------------------------------------------
- */
-
-static struct reading *begin_naming(void *ctx, size_t pair)
-{
-	struct judging *x = ctx;
-	struct reading *r = &x->reading[pair];
-	*r = usk_reading_of(&x->p->pair[pair], x->err);
-	x->left_out[pair] = usk_alloc(x->problem->pair[pair].n_outliers, sizeof(struct usk_msg));
-	struct usk_pair *out = &x->c->pair[pair];
-	size_t n = x->problem->pair[pair].n_outliers, from = out->n_outliers - n;
-	for (size_t i = 0; i < n; i++) {
-		x->left_out[pair][i] = out->outlier[from + i].msg;
-	}
-	usk_reading_suspect(r, x->left_out[pair], n);
-	return r;
-}
-
-static enum usk_status finish_naming(void *ctx, size_t pair, struct usk_err *err)
-{
-	struct judging *x = ctx;
-	struct usk_pair *out = &x->c->pair[pair];
-	size_t n = x->problem->pair[pair].n_outliers, from = out->n_outliers - n;
-	(void)err;
-	for (size_t i = 0; i < n; i++) {
-		out->outlier[from + i].msg = x->left_out[pair][i];
-	}
-	return USK_OK;
-}
-
-/* Points of messages with a minimum delay are not where these were: they are looked for. */
+/* Outliers of the graph, the last ones of a pair, as they were recorded. */
 static enum usk_status name_outliers(struct judging *x)
 {
 	struct parties *p = x->p;
-	uint32_t *again = usk_alloc(p->n_pairs + 1, sizeof *again);
-	enum usk_status status = USK_OK;
-	size_t n = 0;
+	struct unnamed *of = usk_alloc(p->n_pairs + 1, sizeof *of);
 	for (size_t i = 0; i < p->n_pairs; i++) {
-		if (x->problem->pair[i].n_outliers && has_delays(x, i)) {
-			again[n++] = (uint32_t)i;
+		const struct usk_pair *pair = &x->c->pair[i];
+		of[i].n = x->problem->pair[i].n_outliers;
+		of[i].msg = usk_alloc(of[i].n + 1, sizeof *of[i].msg);
+		for (size_t k = 0; k < of[i].n; k++) {
+			of[i].msg[k] = pair->outlier[pair->n_outliers - of[i].n + k].msg;
 		}
 	}
-	if (n) {
-		const struct reading_plan plan = { x, begin_naming, finish_naming, false };
-		p->work_all += usk_readings_size(p, again, n);
-		status = usk_readings(p, again, n, &plan, x->err);
+	enum usk_status status = usk_readings_name(p, of, x->err);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		struct usk_pair *pair = &x->c->pair[i];
+		for (size_t k = 0; k < of[i].n && !status; k++) {
+			pair->outlier[pair->n_outliers - of[i].n + k].msg = of[i].msg[k];
+		}
+		free(of[i].msg);
 	}
-	for (size_t i = 0; i < n; i++) {
-		struct reading *r = &x->reading[again[i]];
-		free(r->suspected);
-		r->suspected = NULL;
-		usk_judge_free(&r->judge);
-		free(x->left_out[again[i]]);
-		x->left_out[again[i]] = NULL;
-	}
-	free(again);
+	free(of);
 	return status;
 }
 
@@ -372,7 +331,6 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 {
 	struct judging x = { .p = p, .c = c, .problem = problem, .err = err };
 	const struct usk_sink *sink = p->opt->messages;
-	x.map = usk_alloc(p->n, sizeof(struct usk_map *));
 	x.clock = usk_alloc(p->n, sizeof *x.clock);
 	x.reading = usk_alloc(p->n_pairs + 1, sizeof *x.reading);
 	x.left_out = usk_alloc(p->n_pairs + 1, sizeof(struct usk_msg *));
@@ -396,7 +354,6 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	struct usk_violations *v = &e->too_fast;
 	v->percent = v->count ? 100.0 * (double)v->count / (double)x.judged : 0;
 	maps_free(&x);
-	free(x.map);
 	free(x.clock);
 	free(x.reading);
 	free(x.left_out);

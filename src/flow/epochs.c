@@ -150,10 +150,8 @@ static int64_t fell_between(const struct usk_epochs *e, usk_i128 from, usk_i128 
 static int by_epoch_and_time(const void *pa, const void *pb)
 {
 	const struct usk_jump *a = pa, *b = pb;
-	if (a->epoch != b->epoch) {
-		return a->epoch < b->epoch ? -1 : 1;
-	}
-	return (a->after_local_ns > b->after_local_ns) - (a->after_local_ns < b->after_local_ns);
+	int order = usk_order(a->epoch, b->epoch);
+	return order ? order : usk_order(a->after_local_ns, b->after_local_ns);
 }
 
 static bool has_jump(const struct usk_clock *k, const struct usk_jump *j)
@@ -283,10 +281,8 @@ static void translate_msg(const struct parties *p, struct usk_msg *m)
 static int by_local(const void *pa, const void *pb)
 {
 	const struct usk_point *a = pa, *b = pb;
-	if (a->local_ns != b->local_ns) {
-		return a->local_ns < b->local_ns ? -1 : 1;
-	}
-	return (a->offset_ns > b->offset_ns) - (a->offset_ns < b->offset_ns);
+	int order = usk_order(a->local_ns, b->local_ns);
+	return order ? order : usk_order(a->offset_ns, b->offset_ns);
 }
 
 static void translate_points(const struct usk_epochs *e, struct usk_point *x, size_t n)

@@ -71,6 +71,7 @@ struct parties {
 	/* All that share messages, sorted by the smaller, then the larger of their numbers. */
 	struct pair_source *pair;
 	size_t n_pairs, cap_pairs;
+	uint32_t *all_pairs;	/* their numbers */
 	struct pair_slot *slot; /* hash of their numbers */
 	size_t n_slots;
 	bool rows_repeat;    /* a clock that tables name was set back */
@@ -114,6 +115,9 @@ const struct usk_delay_model *usk_parties_delay(const struct parties *p, uint32_
 						uint32_t to);
 /** A sentence on names that --min-delay's file has and no trace has; malloc'ed, NULL if none. */
 char *usk_parties_delay_note(const struct parties *p);
+
+/** One sentence more, which is handed over. */
+void usk_flow_note(char ***note, size_t *n, char *text);
 
 /** |rate - 1| that no clock exceeds, parts per 10^12. */
 int64_t usk_limit_e12(const struct usk_sync_options *o);
@@ -238,6 +242,8 @@ enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample
 				 struct usk_err *err);
 void usk_pairs_free(struct parties *p);
 
+/** Does any of its messages have a minimum delay? Then their points are not where they are. */
+bool usk_pair_leans(const struct pair_source *s);
 /** Do captures of both share packets? */
 bool usk_pair_walks(const struct pair_source *s);
 /** Bytes to read for the messages that they share. */

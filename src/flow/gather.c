@@ -112,53 +112,24 @@ static void take_back(struct pair_source *s, struct usk_pair *pair)
 	s->n_exclude = s->n_left_out = 0;
 }
 
-static struct reading *begin_search(void *ctx, size_t pair)
-{
-	struct gather *x = ctx;
-	struct way *w = &x->way[pair];
-	w->r = usk_reading_of(&x->p->pair[pair], x->err);
-	usk_reading_suspect(&w->r, w->unknown, w->n_unknown);
-	return &w->r;
-}
-
-static enum usk_status end_search(void *ctx, size_t pair, struct usk_err *err)
-{
-	struct gather *x = ctx;
-	(void)err;
-	free(x->way[pair].r.suspected);
-	x->way[pair].r.suspected = NULL;
-	usk_judge_free(&x->way[pair].r.judge);
-	return USK_OK;
-}
-
 /*
  * Messages of points back to those that were read. With a minimum delay it is not to be seen in the
  * point how long a message is: then they are looked for.
  */
 static enum usk_status identify(struct gather *x, const uint32_t *pair, size_t n)
 {
-	struct parties *p = x->p;
-	uint32_t *list = usk_alloc(n + 1, sizeof *list);
-	size_t m = 0;
-	for (size_t i = 0; i < n; i++) {
-		const struct pair_source *s = &p->pair[pair[i]];
-		bool leans = usk_parties_delay(p, s->a, s->b) || usk_parties_delay(p, s->b, s->a);
-		if (x->way[pair[i]].n_unknown && leans) {
-			list[m++] = pair[i];
-		}
-	}
-	enum usk_status status = USK_OK;
-	if (m) {
-		const struct reading_plan plan = { x, begin_search, end_search, false };
-		p->work_all += usk_readings_size(p, list, m);
-		status = usk_readings(p, list, m, &plan, x->err);
-	}
+	struct unnamed *of = usk_alloc(x->p->n_pairs + 1, sizeof *of);
 	for (size_t i = 0; i < n; i++) {
 		struct way *w = &x->way[pair[i]];
-		settle_wanted(w, &p->pair[pair[i]], &x->out[pair[i]]);
+		of[pair[i]] = (struct unnamed){ w->unknown, w->n_unknown };
+	}
+	enum usk_status status = usk_readings_name(x->p, of, x->err);
+	for (size_t i = 0; i < n; i++) {
+		struct way *w = &x->way[pair[i]];
+		settle_wanted(w, &x->p->pair[pair[i]], &x->out[pair[i]]);
 		w->n_unknown = 0;
 	}
-	free(list);
+	free(of);
 	return status;
 }
 
@@ -424,36 +395,46 @@ static enum usk_status gather_together(struct gather *x, const uint32_t *pair, s
 	return status;
 }
 
-enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, unsigned how,
-			   struct usk_pair *out, usk_gathered_take *take, void *ctx,
-			   struct usk_err *err)
+void usk_gathered_wrong_free(struct usk_pair *out, size_t n)
 {
-	struct gather x = { p, NULL, how, out, take, ctx, err };
+	for (size_t i = 0; i < n; i++) {
+		free(out[i].outlier);
+		free(out[i].contradiction);
+	}
+}
+
+enum usk_status usk_gather(struct parties *p, unsigned how, struct usk_pair *out,
+			   usk_gathered_take *take, void *ctx, struct usk_err *err)
+{
+	struct usk_pair *own = out ? NULL : usk_alloc(p->n_pairs + 1, sizeof *own);
+	struct gather x = { p, NULL, how, out ? out : own, take, ctx, err };
 	enum usk_status status = USK_OK;
 	x.way = usk_alloc(p->n_pairs + 1, sizeof *x.way);
-	for (size_t i = 0; i < n; i++) {
-		usk_pair_blank(&out[pair[i]], &p->pair[pair[i]]);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		usk_pair_blank(&x.out[i], &p->pair[i]);
 	}
-	for (size_t i = 0, end; i < n && !status; i = end) {
+	for (size_t i = 0, end; i < p->n_pairs && !status; i = end) {
 		uint64_t kept = 0;
-		for (end = i; end < n && (end == i || !(how & GATHER_KEEP) || kept < MOST_KEPT);
+		for (end = i;
+		     end < p->n_pairs && (end == i || !(how & GATHER_KEEP) || kept < MOST_KEPT);
 		     end++) {
-			kept += p->pair[pair[end]].in_tables;
+			kept += p->pair[end].in_tables;
 		}
 		/* The tables once more for each further lot. */
 		p->work_all += i ? usk_tables_size(p) : 0;
-		status = gather_together(&x, pair + i, end - i);
+		status = gather_together(&x, p->all_pairs + i, end - i);
 	}
-	for (size_t i = 0; i < n; i++) {
-		struct way *w = &x.way[pair[i]];
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		struct way *w = &x.way[i];
 		usk_gathered_free(&w->g);
 		usk_judge_free(&w->r.judge);
 		free(w->r.msg);
-		free(w->r.suspected);
 		free(w->unknown);
 		free(w->excess);
 	}
 	free(x.way);
+	usk_gathered_wrong_free(own, own ? p->n_pairs : 0);
+	free(own);
 	return status;
 }
 

@@ -16,16 +16,17 @@
 /* Sentences of one kind. */
 enum { MOST_NOTES = 8, MOST_NAMES = 5 };
 
-static void note(struct usk_clocks *c, char *text)
+void usk_flow_note(char ***note, size_t *n, char *text)
 {
-	c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
-	c->note[c->n_notes++] = text;
+	*note = usk_grow(*note, *n + 1, sizeof **note);
+	(*note)[(*n)++] = text;
 }
 
 static void note_rest(struct usk_clocks *c, size_t n, const char *what)
 {
 	if (n > MOST_NOTES) {
-		note(c, usk_format("so it is with %zu more %s", n - MOST_NOTES, what));
+		usk_flow_note(&c->note, &c->n_notes,
+			      usk_format("so it is with %zu more %s", n - MOST_NOTES, what));
 	}
 }
 
@@ -91,16 +92,17 @@ static void explain_pairs(struct usk_clocks *c, const struct parties *p,
 		if (wrong ? contradicted++ < MOST_NOTES : p->n == 2 && !p->n_anchors) {
 			char *why = usk_pair_explain(pair, p, &c->counts);
 			if (why) {
-				note(c, why);
+				usk_flow_note(&c->note, &c->n_notes, why);
 			}
 		}
 	}
 	note_rest(c, contradicted, "pairs that contradict themselves");
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		if (fitted[i].failed && failed++ < MOST_NOTES) {
-			note(c, usk_format("%s and %s: %s; middle stands in for it",
-					   p->party[c->pair[i].a].name, p->party[c->pair[i].b].name,
-					   fitted[i].failed));
+			usk_flow_note(&c->note, &c->n_notes,
+				      usk_format("%s and %s: %s; middle stands in for it",
+						 p->party[c->pair[i].a].name,
+						 p->party[c->pair[i].b].name, fitted[i].failed));
 		}
 	}
 	note_rest(c, failed, "pairs");
@@ -141,7 +143,7 @@ static void explain_clocks(struct usk_clocks *c)
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		const struct usk_clock *k = &c->clock[i];
 		if (k->wander.used_e12 >= k->wander.assumed_e12 + WANDERS_E12 && n++ < MOST_NOTES) {
-			note(c, explain_wander(c, k));
+			usk_flow_note(&c->note, &c->n_notes, explain_wander(c, k));
 		}
 	}
 	note_rest(c, n, "clocks that wander more than was assumed");
@@ -189,7 +191,9 @@ static void explain_islands(struct usk_clocks *c, const struct parties *p)
 		}
 		bool capture = p->party[y->clock[0]].trace != SIZE_MAX;
 		if (alone++ < MOST_NOTES) {
-			note(c, usk_format("%s shares no message with any other clock%s%s",
+			usk_flow_note(
+				&c->note, &c->n_notes,
+				usk_format("%s shares no message with any other clock%s%s",
 					   c->clock[y->clock[0]].name,
 					   capture ? ": check that its capture saw the same traffic"
 						   : "",
@@ -207,8 +211,10 @@ static void explain_islands(struct usk_clocks *c, const struct parties *p)
 		}
 		if (islands++ < MOST_NOTES) {
 			char *names = names_of(c, y);
-			note(c,
-			     usk_format("no message ties %s to the other clocks: they are put on "
+			usk_flow_note(
+				&c->note, &c->n_notes,
+				usk_format(
+					"no message ties %s to the other clocks: they are put on "
 					"the clock of %s, which cannot be compared with that of "
 					"%s",
 					names, c->clock[y->reference].name,
@@ -225,8 +231,10 @@ static void explain_one_sided(struct usk_clocks *c)
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		const struct usk_clock *k = &c->clock[i];
 		if (k->quality == USK_ONE_SIDED && n++ < MOST_NOTES) {
-			note(c,
-			     usk_format("%s is bounded on one side only: its messages come or go, "
+			usk_flow_note(
+				&c->note, &c->n_notes,
+				usk_format(
+					"%s is bounded on one side only: its messages come or go, "
 					"but do not lead back to %s; traffic in the other "
 					"direction would close it",
 					k->name, c->clock[k->reference].name));
@@ -241,16 +249,18 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 		const struct party *y = &p->party[i];
 		char *text = usk_flow_apart(p, fitted, i);
 		if (text) {
-			note(c, text);
+			usk_flow_note(&c->note, &c->n_notes, text);
 		}
 		if (y->n_parts > 1 && y->survey.epochs.n) {
-			note(c,
-			     usk_format(
-				     "%s was set back while its %zu traces were recorded: which "
-				     "of their records lie beside each other cannot be told from "
-				     "stamps that repeat; one file in the order of recording "
-				     "would tell",
-				     y->name, y->n_parts));
+			usk_flow_note(
+				&c->note, &c->n_notes,
+				usk_format(
+					"%s was set back while its %zu traces were recorded: which "
+					"of their records lie beside each other cannot be told "
+					"from "
+					"stamps that repeat; one file in the order of recording "
+					"would tell",
+					y->name, y->n_parts));
 		}
 	}
 	explain_pairs(c, p, fitted);
@@ -260,11 +270,12 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 		explain_one_sided(c);
 	}
 	if (c->counts.unsure) {
-		note(c,
-		     usk_format(
-			     "%llu messages were matched although the sender's capture lacks "
-			     "packets and no IP-ID tells copies of a segment apart: the bands hold "
-			     "if none of them was taken for a copy",
-			     (unsigned long long)c->counts.unsure));
+		usk_flow_note(
+			&c->note, &c->n_notes,
+			usk_format("%llu messages were matched although the sender's capture lacks "
+				   "packets and no IP-ID tells copies of a segment apart: the "
+				   "bands hold "
+				   "if none of them was taken for a copy",
+				   (unsigned long long)c->counts.unsure));
 	}
 }

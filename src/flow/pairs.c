@@ -178,12 +178,8 @@ static bool must_swap(const struct parties *p, const struct pair_source *s)
 static int by_numbers(const void *pa, const void *pb)
 {
 	const struct pair_source *x = pa, *y = pb;
-	uint32_t low[2] = { x->a < x->b ? x->a : x->b, y->a < y->b ? y->a : y->b };
-	uint32_t high[2] = { x->a < x->b ? x->b : x->a, y->a < y->b ? y->b : y->a };
-	if (low[0] != low[1]) {
-		return low[0] < low[1] ? -1 : 1;
-	}
-	return (high[0] > high[1]) - (high[0] < high[1]);
+	int order = usk_order(x->a < x->b ? x->a : x->b, y->a < y->b ? y->a : y->b);
+	return order ? order : usk_order(x->a < x->b ? x->b : x->a, y->a < y->b ? y->b : y->a);
 }
 
 /* ---- --from and --to --------------------------------------------------------------------------
@@ -324,8 +320,10 @@ enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample
 	if (p->opt->from_ns != USK_NONE || p->opt->to_ns != USK_NONE) {
 		set_ranges(p);
 	}
+	p->all_pairs = usk_alloc(n + 1, sizeof *p->all_pairs);
 	for (size_t i = 0; i < n; i++) {
 		struct usk_coarse *c = &p->pair[i].coarse;
+		p->all_pairs[i] = (uint32_t)i;
 		if (!c->joins) { /* thousands of them; the spread stays */
 			free(c->knot);
 			c->knot = NULL;
@@ -343,6 +341,7 @@ void usk_pairs_free(struct parties *p)
 		free(p->pair[i].left_out);
 	}
 	free(p->pair);
+	free(p->all_pairs);
 	free(p->slot);
 }
 
@@ -359,6 +358,12 @@ void usk_counts_add(struct usk_counts *to, const struct usk_counts *found)
 
 /* ---- messages ----------------------------------------------------------------------------------
  */
+
+bool usk_pair_leans(const struct pair_source *s)
+{
+	return usk_parties_delay(s->parties, s->a, s->b) ||
+	       usk_parties_delay(s->parties, s->b, s->a);
+}
 
 bool usk_pair_walks(const struct pair_source *s)
 {

@@ -59,7 +59,7 @@ static int by_leaned(const void *pa, const void *pb)
 			     &((const struct suspected *)pb)->leaned);
 }
 
-void usk_reading_suspect(struct reading *r, struct usk_msg *msg, size_t n)
+static void suspect(struct reading *r, struct usk_msg *msg, size_t n)
 {
 	r->suspected = usk_alloc(n + 1, sizeof *r->suspected);
 	r->n_suspected = n;
@@ -405,6 +405,58 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 	}
 	free(wanted);
 	free(t.of);
+	return status;
+}
+
+/* ---- by their points --------------------------------------------------------------------------
+ */
+
+struct naming {
+	struct parties *p;
+	const struct unnamed *of;
+	struct reading *reading;
+	struct usk_err *err;
+};
+
+static struct reading *begin_naming(void *ctx, size_t pair)
+{
+	struct naming *x = ctx;
+	struct reading *r = &x->reading[pair];
+	*r = usk_reading_of(&x->p->pair[pair], x->err);
+	suspect(r, x->of[pair].msg, x->of[pair].n);
+	return r;
+}
+
+static enum usk_status end_naming(void *ctx, size_t pair, struct usk_err *err)
+{
+	(void)ctx;
+	(void)pair;
+	(void)err;
+	return USK_OK;
+}
+
+enum usk_status usk_readings_name(struct parties *p, const struct unnamed *of, struct usk_err *err)
+{
+	uint32_t *list = usk_alloc(p->n_pairs + 1, sizeof *list);
+	enum usk_status status = USK_OK;
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		if (of[i].n && usk_pair_leans(&p->pair[i])) {
+			list[n++] = (uint32_t)i;
+		}
+	}
+	if (n) {
+		struct naming x = { p, of, usk_alloc(p->n_pairs, sizeof *x.reading), err };
+		const struct reading_plan plan = { &x, begin_naming, end_naming, false };
+		p->work_all += usk_readings_size(p, list, n);
+		status = usk_readings(p, list, n, &plan, err);
+		for (size_t i = 0; i < n; i++) {
+			free(x.reading[list[i]].suspected);
+			usk_judge_free(&x.reading[list[i]].judge);
+		}
+		free(x.reading);
+	}
+	free(list);
 	return status;
 }
 

@@ -38,8 +38,6 @@ struct reading {
 
 /** A reading that only judges, as recorded; the caller sets what else is wanted. */
 struct reading usk_reading_of(struct pair_source *s, struct usk_err *err);
-/** Look for these messages, whose points alone are known; free r->suspected at the end. */
-void usk_reading_suspect(struct reading *r, struct usk_msg *msg, size_t n);
 /** What it counted, into the pair. */
 void usk_reading_recorded(const struct reading *r, struct usk_pair *pair);
 
@@ -62,6 +60,16 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 			     const struct reading_plan *plan, struct usk_err *err);
 /** Bytes that this takes. */
 uint64_t usk_readings_size(const struct parties *p, const uint32_t *pair, size_t n);
+
+/* Messages that are known by their points alone. */
+struct unnamed {
+	struct usk_msg *msg;
+	size_t n;
+};
+
+/** These of each pair, by its number, become what was recorded: reads pairs with a minimum delay
+ * once more, as others need no look. */
+enum usk_status usk_readings_name(struct parties *p, const struct unnamed *of, struct usk_err *err);
 
 /** A pair of which nothing is known. */
 void usk_pair_blank(struct usk_pair *pair, const struct pair_source *s);
@@ -89,20 +97,19 @@ typedef enum usk_status usk_gathered_take(void *ctx, size_t pair, struct gathere
 					  struct usk_err *err);
 
 /**
- * Read pairs until their messages fit, or too many would have to go: then none is left out. All
+ * Read all pairs until their messages fit, or too many would have to go: then none is left out. All
  * that are not yet settled are read together. Writes out[pair]: qualities, counts, delays as
- * recorded, outliers and contradictions; the last may come after take().
- *
- * pair[n]  numbers of p's pairs, rising
+ * recorded, outliers and contradictions; the last may come after take(). out may be NULL.
  */
 enum gather_how {
 	GATHER = 0,
 	GATHER_KEEP = 1,     /* all messages, of as many pairs at a time as memory allows */
 	GATHER_PARALLEL = 2, /* take() may be called for several pairs at the same time */
 };
-enum usk_status usk_gather(struct parties *p, const uint32_t *pair, size_t n, unsigned how,
-			   struct usk_pair *out, usk_gathered_take *take, void *ctx,
-			   struct usk_err *err);
+enum usk_status usk_gather(struct parties *p, unsigned how, struct usk_pair *out,
+			   usk_gathered_take *take, void *ctx, struct usk_err *err);
+/** What usk_gather() put into out[n]. */
+void usk_gathered_wrong_free(struct usk_pair *out, size_t n);
 void usk_gathered_free(struct gathered *g);
 /** As estimators get it; borrowed. */
 struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_source *s);

@@ -26,16 +26,14 @@ static int by_key(const void *pa, const void *pb)
 	if (a->key != b->key) {
 		return a->key < b->key ? -1 : 1;
 	}
-	if (a->party != b->party) {
-		return a->party < b->party ? -1 : 1;
-	}
-	return (a->sample > b->sample) - (a->sample < b->sample);
+	int order = usk_order(a->party, b->party);
+	return order ? order : usk_order(a->sample, b->sample);
 }
 
 static int by_number(const void *pa, const void *pb)
 {
 	const uint32_t *a = pa, *b = pb;
-	return (*a > *b) - (*a < *b);
+	return usk_order(*a, *b);
 }
 
 static struct sighted *all_sighted(const struct parties *p, size_t *n)

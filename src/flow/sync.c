@@ -13,12 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void note(struct usk_clocks *c, char *text)
-{
-	c->note = usk_grow(c->note, c->n_notes + 1, sizeof *c->note);
-	c->note[c->n_notes++] = text;
-}
-
 /* What is this clock's of a trace; the trace is its own if it has the trace's name. */
 static void describe_clock(const struct parties *p, size_t trace, size_t clock,
 			   struct usk_trace_info *t)
@@ -66,7 +60,7 @@ static void describe_traces(struct usk_clocks *c, const struct parties *p)
 		t->truncated = usk_trace_damage(trace) != NULL;
 		t->clock = USK_NO_CLOCK; /* tables have many */
 		if (t->truncated) {
-			note(c, usk_strdup(usk_trace_damage(trace)));
+			usk_flow_note(&c->note, &c->n_notes, usk_strdup(usk_trace_damage(trace)));
 		}
 		for (size_t k = 0; k < p->n; k++) {
 			describe_clock(p, i, k, t);
@@ -107,7 +101,7 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	describe_traces(c, p);
 	char *unknown = usk_parties_delay_note(p);
 	if (unknown) {
-		note(c, unknown);
+		usk_flow_note(&c->note, &c->n_notes, unknown);
 	}
 	return c;
 }
@@ -217,14 +211,13 @@ static enum usk_status fit_pair(void *ctx, size_t pair, struct gathered *g, stru
 	return usk_pair_fit(&x->p->pair[pair], g, &x->c->pair[pair], &x->fitted[pair], err);
 }
 
-static enum usk_status gather(struct sync *x, const uint32_t *all)
+static enum usk_status gather(struct sync *x)
 {
 	struct parties *p = x->p;
 	const struct usk_estimator *method =
 		usk_estimator_find(p->opt->method ? p->opt->method : "middle");
 	enum usk_status status =
-		usk_gather(p, all, p->n_pairs,
-			   (method->needs_messages ? GATHER_KEEP : GATHER) | GATHER_PARALLEL,
+		usk_gather(p, (method->needs_messages ? GATHER_KEEP : GATHER) | GATHER_PARALLEL,
 			   x->c->pair, fit_pair, x, x->err);
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		usk_counts_add(&x->c->counts, &x->fitted[i].found);
@@ -316,11 +309,11 @@ static void measure_widths(struct usk_clocks *c)
 	}
 }
 
-static enum usk_status sync(struct sync *x, const uint32_t *all)
+static enum usk_status sync(struct sync *x)
 {
 	x->fitted = usk_alloc(x->p->n_pairs + 1, sizeof *x->fitted);
 	x->p->work_all += solve_work(x->p);
-	enum usk_status status = gather(x, all);
+	enum usk_status status = gather(x);
 	usk_give_back(); /* corridors of all pairs */
 	status = status ? status : solve(x);
 	if (!status) {
@@ -390,7 +383,7 @@ static void leave_as_recorded(const struct parties *p, struct usk_clocks *c)
 	c->how = usk_strdup("none");
 }
 
-static enum usk_status check(struct sync *x, const uint32_t *all)
+static enum usk_status check(struct sync *x)
 {
 	struct parties *p = x->p;
 	const struct reading_plan plan = { x, begin_check, end_check, false };
@@ -398,7 +391,8 @@ static enum usk_status check(struct sync *x, const uint32_t *all)
 	x->witness = usk_alloc(p->n_pairs + 1, sizeof *x->witness);
 	const struct usk_sink *sink = p->opt->messages;
 	bool go = !sink || !sink->start || sink->start(sink->ctx);
-	enum usk_status status = go ? usk_readings(p, all, p->n_pairs, &plan, x->err) : USK_OK;
+	enum usk_status status =
+		go ? usk_readings(p, p->all_pairs, p->n_pairs, &plan, x->err) : USK_OK;
 	if (go && !status && sink && sink->keep) {
 		sink->keep(sink->ctx);
 	}
@@ -422,8 +416,8 @@ static enum usk_status check(struct sync *x, const uint32_t *all)
 
 static enum usk_status run(struct usk_trace *const *trace, size_t n,
 			   const struct usk_sync_options *opt,
-			   enum usk_status (*rest)(struct sync *x, const uint32_t *all),
-			   struct usk_clocks **out, struct usk_err *err)
+			   enum usk_status (*rest)(struct sync *x), struct usk_clocks **out,
+			   struct usk_err *err)
 {
 	struct parties p;
 	enum usk_status status = usk_flow_open(trace, n, opt ? opt : &usk_sync_defaults, &p, err);
@@ -431,19 +425,14 @@ static enum usk_status run(struct usk_trace *const *trace, size_t n,
 		return status;
 	}
 	struct sync x = { .p = &p, .c = clocks_of(&p), .err = err };
-	uint32_t *all = usk_alloc(p.n_pairs + 1, sizeof *all);
-	for (size_t i = 0; i < p.n_pairs; i++) {
-		all[i] = (uint32_t)i;
-	}
 	p.doing = "matching";
-	p.work_all = p.work_done + usk_readings_size(&p, all, p.n_pairs);
-	status = rest(&x, all);
+	p.work_all = p.work_done + usk_readings_size(&p, p.all_pairs, p.n_pairs);
+	status = rest(&x);
 	if (status) {
 		usk_clocks_free(x.c);
 	} else {
 		*out = x.c;
 	}
-	free(all);
 	usk_parties_free(&p);
 	return status;
 }

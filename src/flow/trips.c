@@ -131,21 +131,17 @@ static void smaller(struct usk_smallest *s, const struct usk_trip *t)
 static int by_lengths(const void *pa, const void *pb)
 {
 	const struct usk_trip *a = pa, *b = pb;
-	int order = (a->there > b->there) - (a->there < b->there);
-	return order ? order : (a->back > b->back) - (a->back < b->back);
+	int order = usk_order(a->there, b->there);
+	return order ? order : usk_order(a->back, b->back);
 }
 
 static int by_number(const void *pa, const void *pb)
 {
 	const struct usk_smallest *a = pa, *b = pb;
-	if (a->n != b->n) {
-		return a->n > b->n ? -1 : 1;
-	}
-	if (a->asker != b->asker) {
-		return a->asker < b->asker ? -1 : 1;
-	}
-	int order = (a->there_bytes > b->there_bytes) - (a->there_bytes < b->there_bytes);
-	return order ? order : (a->back_bytes > b->back_bytes) - (a->back_bytes < b->back_bytes);
+	int order = usk_order((int64_t)b->n, (int64_t)a->n);
+	order = order ? order : usk_order(a->asker, b->asker);
+	order = order ? order : usk_order(a->there_bytes, b->there_bytes);
+	return order ? order : usk_order(a->back_bytes, b->back_bytes);
 }
 
 static void measure_asker(const struct trips *t, uint32_t asker, uint32_t other,

@@ -26,14 +26,10 @@ struct written {
 static int by_stamps(const void *pa, const void *pb)
 {
 	const struct usk_msg *a = pa, *b = pb;
-	if (a->from != b->from || a->to != b->to) {
-		return a->from != b->from ? (a->from > b->from) - (a->from < b->from)
-					  : (a->to > b->to) - (a->to < b->to);
-	}
-	if (a->sent_ns != b->sent_ns) {
-		return a->sent_ns < b->sent_ns ? -1 : 1;
-	}
-	return (a->received_ns > b->received_ns) - (a->received_ns < b->received_ns);
+	int order = usk_order(a->from, b->from);
+	order = order ? order : usk_order(a->to, b->to);
+	order = order ? order : usk_order(a->sent_ns, b->sent_ns);
+	return order ? order : usk_order(a->received_ns, b->received_ns);
 }
 
 static bool correct(const struct usk_map *m, const int64_t *t, size_t n, int64_t *out)

@@ -102,22 +102,6 @@ void usk_lp_set_row(struct usk_lp *lp, int row, double lo, double hi)
 	Clp_rowUpper(lp->clp)[row] = bound(hi);
 }
 
-void usk_lp_set_col(struct usk_lp *lp, int col, double lo, double hi)
-{
-	Clp_columnLower(lp->clp)[col] = bound(lo);
-	Clp_columnUpper(lp->clp)[col] = bound(hi);
-}
-
-void usk_lp_set_cost(struct usk_lp *lp, int col, double cost)
-{
-	Clp_objective(lp->clp)[col] = cost;
-}
-
-double usk_lp_objective(const struct usk_lp *lp)
-{
-	return Clp_objectiveValue(lp->clp);
-}
-
 const double *usk_lp_x(const struct usk_lp *lp)
 {
 	return Clp_primalColumnSolution(lp->clp);

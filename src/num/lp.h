@@ -56,13 +56,10 @@ void usk_lp_add_cols(struct usk_lp *lp, const struct usk_lp_problem *p);
 /** From the last basis on. */
 enum usk_lp_answer usk_lp_solve(struct usk_lp *lp, enum usk_lp_way way);
 
-/** New bounds of a row or column, a new cost; the basis stays. */
+/** New bounds of a row; the basis stays. */
 void usk_lp_set_row(struct usk_lp *lp, int row, double lo, double hi);
-void usk_lp_set_col(struct usk_lp *lp, int col, double lo, double hi);
-void usk_lp_set_cost(struct usk_lp *lp, int col, double cost);
 
 /* After USK_LP_OPTIMAL; borrowed until the next solve. */
-double usk_lp_objective(const struct usk_lp *lp);
 const double *usk_lp_x(const struct usk_lp *lp);     /* [n_cols] */
 const double *usk_lp_price(const struct usk_lp *lp); /* [n_rows], d objective / d row bound */
 

@@ -36,27 +36,6 @@ void usk_lp_set_row(struct usk_lp *lp, int row, double lo, double hi)
 	(void)hi;
 }
 
-void usk_lp_set_col(struct usk_lp *lp, int col, double lo, double hi)
-{
-	(void)lp;
-	(void)col;
-	(void)lo;
-	(void)hi;
-}
-
-void usk_lp_set_cost(struct usk_lp *lp, int col, double cost)
-{
-	(void)lp;
-	(void)col;
-	(void)cost;
-}
-
-double usk_lp_objective(const struct usk_lp *lp)
-{
-	(void)lp;
-	return 0;
-}
-
 const double *usk_lp_x(const struct usk_lp *lp)
 {
 	(void)lp;
