@@ -41,6 +41,12 @@ void usk_give_back(void);
  */
 void *usk_room(void *p, size_t n, size_t *cap, size_t size);
 
+/** Sort n rows of so many words by the first; rows of the same one stay in their order. O(n), and
+ * as much memory again. */
+void usk_sort_rows(uint64_t *row, size_t n, size_t words);
+/** Sort numbers; short lists without memory. */
+void usk_sort_numbers(int64_t *v, size_t n);
+
 /* Floor and ceiling of a / b for b > 0. */
 static inline usk_i128 usk_floor_div(usk_i128 a, usk_i128 b)
 {

@@ -7,34 +7,54 @@
  * Why   a closed form: no search over rates, no tolerance
  * Not   bounds (graph/)
  *
- * Of all ceilings before a floor only the vertices of their hull matter (usk_hull_steepest()), so
- * each point is a binary search in the other side's hull so far.
+ * Of all ceilings before a floor only the vertices of their hull matter (usk_hull_steepest()). But
+ * a floor makes s_lo no steeper unless it does so with the vertex that a line of slope s_lo
+ * touches, as no other point is over that line: it is looked at first, and the hull is searched for
+ * the few that do.
  */
 #include "fit/need.h"
 
 #include <stdlib.h>
+
+/* The slope that floors (ceilings: mirrored) are held against; false: none yet. */
+static bool steepest_of(const struct usk_need *need, bool ceiling, struct usk_slope *s)
+{
+	*s = ceiling ? usk_slope_neg(need->s_hi) : need->s_lo;
+	return ceiling ? need->has_hi : need->has_lo;
+}
+
+/* Does a line of slope -s, as these points are mirrored, through p lie over q? */
+static bool lies_over(struct usk_slope s, struct usk_xy p, struct usk_xy q)
+{
+	usk_i128 rise = ((usk_i128)p.y - q.y) * s.den, by = ((usk_i128)q.x - p.x) * s.num;
+	return rise > by;
+}
 
 void usk_needing_push(struct usk_needing *g, bool ceiling, struct usk_xy p)
 {
 	struct usk_need *need = &g->need;
 	const struct usk_xy *h = g->hull[!ceiling];
 	size_t n = g->n[!ceiling];
-	if (n && h[n - 1].x == p.x) {
+	bool same = n && h[n - 1].x == p.x;
+	struct usk_slope s;
+	if (same) {
 		need->crossed = need->crossed || (usk_i128)h[n - 1].y + p.y > 0;
 		n--;
 	}
-	if (n) {
+	struct usk_xy *touch = &g->touch[ceiling];
+	bool any = steepest_of(need, ceiling, &s);
+	if (n && (!any || touch->x == p.x || usk_slope_cmp(usk_rise(p, *touch), s) > 0)) {
 		struct usk_xy q = usk_hull_steepest(h, n, p);
-		struct usk_slope s = usk_rise(p, q);
-		if (!ceiling && (!need->has_lo || usk_slope_cmp(s, need->s_lo) > 0)) {
-			need->has_lo = true;
-			need->s_lo = s;
+		struct usk_slope now = usk_rise(p, q);
+		if (!any || usk_slope_cmp(now, s) > 0) {
+			*(ceiling ? &need->has_hi : &need->has_lo) = true;
+			*(ceiling ? &need->s_hi : &need->s_lo) = ceiling ? usk_slope_neg(now) : now;
+			/* One that stands at p's moment touches sooner, maybe. */
+			*touch = same && lies_over(now, h[n], q) ? h[n] : q;
 		}
-		s = usk_slope_neg(s);
-		if (ceiling && (!need->has_hi || usk_slope_cmp(s, need->s_hi) < 0)) {
-			need->has_hi = true;
-			need->s_hi = s;
-		}
+	}
+	if (steepest_of(need, !ceiling, &s) && lies_over(s, p, g->touch[!ceiling])) {
+		g->touch[!ceiling] = p;
 	}
 	g->hull[ceiling] =
 		usk_room(g->hull[ceiling], g->n[ceiling], &g->cap[ceiling], sizeof *g->hull[0]);

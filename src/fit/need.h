@@ -41,9 +41,10 @@ struct usk_needing {
 	struct usk_need need;
 	struct usk_xy *hull[2]; /* upper hulls of the points so far, both mirrored as in usk_part */
 	size_t n[2], cap[2];
+	struct usk_xy touch[2]; /* where s_lo touches the ceilings' hull, s_hi the floors' */
 };
 
-/** Push a point whose x is not under that of any before. O(log h) amortised. */
+/** Push a point whose x is not under that of any before. O(1), but O(log h) if need changes. */
 void usk_needing_push(struct usk_needing *g, bool ceiling, struct usk_xy p);
 /** Begin again with no point; memory stays. Zeroed is begun. */
 void usk_needing_clear(struct usk_needing *g);

@@ -16,24 +16,12 @@
 #define MOST ((uint64_t)1 << 25)
 
 struct sighted {
-	uint64_t key;
-	uint32_t party, sample;
+	uint64_t key, sample; /* the number of its party before its own */
 };
 
-static int by_key(const void *pa, const void *pb)
+static uint32_t party_of(const struct sighted *s)
 {
-	const struct sighted *a = pa, *b = pb;
-	if (a->key != b->key) {
-		return a->key < b->key ? -1 : 1;
-	}
-	int order = usk_order(a->party, b->party);
-	return order ? order : usk_order(a->sample, b->sample);
-}
-
-static int by_number(const void *pa, const void *pb)
-{
-	const uint32_t *a = pa, *b = pb;
-	return usk_order(*a, *b);
+	return (uint32_t)(s->sample >> 32);
 }
 
 static struct sighted *all_sighted(const struct parties *p, size_t *n)
@@ -47,10 +35,10 @@ static struct sighted *all_sighted(const struct parties *p, size_t *n)
 	for (size_t i = 0; i < p->n; i++) {
 		const struct usk_survey *y = &p->party[i].survey;
 		for (size_t k = 0; k < y->n_samples; k++) {
-			s[(*n)++] = (struct sighted){ y->sample[k].key, (uint32_t)i, (uint32_t)k };
+			s[(*n)++] = (struct sighted){ y->sample[k].key, (uint64_t)i << 32 | k };
 		}
 	}
-	qsort(s, *n, sizeof *s, by_key);
+	usk_sort_rows(&s->key, *n, sizeof *s / sizeof s->key);
 	return s;
 }
 
@@ -58,7 +46,7 @@ static struct sighted *all_sighted(const struct parties *p, size_t *n)
 static size_t run(const struct sighted *s, size_t n, size_t i, bool party)
 {
 	size_t k = i + 1;
-	while (k < n && s[k].key == s[i].key && (!party || s[k].party == s[i].party)) {
+	while (k < n && s[k].key == s[i].key && (!party || party_of(&s[k]) == party_of(&s[i]))) {
 		k++;
 	}
 	return k;
@@ -71,9 +59,22 @@ static void take(struct shared *h, bool of_a, const struct sighted *s, size_t n,
 	uint32_t *list = of_a ? h->of_a : h->of_b;
 	size_t *have = of_a ? &h->n_a : &h->n_b;
 	for (size_t i = 0; i < n && pass == TAKE_SAMPLES; i++) {
-		list[*have + i] = s[i].sample;
+		list[*have + i] = (uint32_t)s[i].sample;
 	}
 	*have += n;
+}
+
+static void sort_samples(uint32_t *list, size_t n)
+{
+	uint64_t *wide = usk_grow(NULL, n + 1, sizeof *wide);
+	for (size_t i = 0; i < n; i++) {
+		wide[i] = list[i];
+	}
+	usk_sort_rows(wide, n, 1);
+	for (size_t i = 0; i < n; i++) {
+		list[i] = (uint32_t)wide[i];
+	}
+	free(wide);
 }
 
 static void go_through(struct parties *p, struct table_sample **sample, const struct sighted *s,
@@ -85,9 +86,10 @@ static void go_through(struct parties *p, struct table_sample **sample, const st
 			x_end = run(s, n, x, true);
 			for (size_t y = x_end, y_end; y < end; y = y_end) {
 				y_end = run(s, n, y, true);
-				uint32_t k = usk_pair_number(p, s[x].party, s[y].party, sample);
+				uint32_t k = usk_pair_number(p, party_of(&s[x]), party_of(&s[y]),
+							     sample);
 				if (pass != FIND_PAIRS) {
-					bool first = p->pair[k].a == s[x].party;
+					bool first = p->pair[k].a == party_of(&s[x]);
 					take(&out[k], first, s + x, x_end - x, pass);
 					take(&out[k], !first, s + y, y_end - y, pass);
 				}
@@ -116,8 +118,8 @@ struct shared *usk_captures_share(struct parties *p, struct table_sample **sampl
 		go_through(p, sample, s, n, out, TAKE_SAMPLES);
 	}
 	for (size_t i = 0; i < p->n_pairs && all <= MOST; i++) {
-		qsort(out[i].of_a, out[i].n_a, sizeof *out->of_a, by_number);
-		qsort(out[i].of_b, out[i].n_b, sizeof *out->of_b, by_number);
+		sort_samples(out[i].of_a, out[i].n_a);
+		sort_samples(out[i].of_b, out[i].n_b);
 	}
 	free(s);
 	return out;

@@ -59,11 +59,12 @@ static void rates_of_clock(struct usk_work *w, uint32_t k)
 {
 	struct usk_needing g = { .n = { 0 } };
 	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
-		if (w->lo[i] > -USK_INF && usable(point_of(w, i, false))) {
-			usk_needing_push(&g, false, point_of(w, i, false));
-		}
-		if (w->hi[i] < USK_INF && usable(point_of(w, i, true))) {
-			usk_needing_push(&g, true, point_of(w, i, true));
+		for (int ceiling = 0; ceiling < 2; ceiling++) {
+			bool known = ceiling ? w->hi[i] < USK_INF : w->lo[i] > -USK_INF;
+			struct usk_xy p = { 0, 0 };
+			if (known && usable(p = point_of(w, i, ceiling))) {
+				usk_needing_push(&g, ceiling, p);
+			}
 		}
 		bool last = i + 1 == w->first[k + 1];
 		if (last || !usk_cell_calm(w->cell[i]) || w->run_of[i + 1] != w->run_of[i]) {
@@ -88,38 +89,56 @@ struct split {
 static bool bound_case(struct split *s, int64_t slow, int64_t fast)
 {
 	const struct usk_work *w = s->w;
+	const int64_t *x = w->x + s->from;
+	const struct usk_cell *cell = w->cell + s->from;
+	const int64_t least = USK_E12 + slow, most = USK_E12 + fast;
 	uint32_t n = s->to - s->from;
-	bool good = true;
-	memcpy(s->lo, w->lo + s->from, n * sizeof *s->lo);
-	memcpy(s->hi, w->hi + s->from, n * sizeof *s->hi);
-	for (uint32_t i = 0; i + 1 < n; i++) {
-		struct usk_cell c = w->cell[s->from + i];
-		usk_i128 d = (usk_i128)w->x[s->from + i + 1] - w->x[s->from + i];
-		if (c.lower == USK_CALM && s->lo[i] > -USK_INF &&
-		    s->lo[i] + d * (USK_E12 + slow) > s->lo[i + 1]) {
-			s->lo[i + 1] = s->lo[i] + d * (USK_E12 + slow);
+	usk_i128 lo = w->lo[s->from], hi = w->hi[s->from], v;
+	for (uint32_t i = 0;; i++) {
+		s->lo[i] = lo;
+		s->hi[i] = hi;
+		if (lo > hi) {
+			return false;
 		}
-		if (c.upper == USK_CALM && s->hi[i] < USK_INF &&
-		    s->hi[i] + d * (USK_E12 + fast) < s->hi[i + 1]) {
-			s->hi[i + 1] = s->hi[i] + d * (USK_E12 + fast);
+		if (i + 1 == n) {
+			break;
 		}
+		usk_i128 d = (usk_i128)x[i + 1] - x[i];
+		v = cell[i].lower == USK_CALM && lo > -USK_INF ? lo + d * least : -USK_INF;
+		lo = w->lo[s->from + i + 1];
+		lo = v > lo ? v : lo;
+		v = cell[i].upper == USK_CALM && hi < USK_INF ? hi + d * most : USK_INF;
+		hi = w->hi[s->from + i + 1];
+		hi = v < hi ? v : hi;
 	}
 	for (uint32_t i = n - 1; i-- > 0;) {
-		struct usk_cell c = w->cell[s->from + i];
-		usk_i128 d = (usk_i128)w->x[s->from + i + 1] - w->x[s->from + i];
-		if (c.upper == USK_CALM && s->lo[i + 1] > -USK_INF &&
-		    s->lo[i + 1] - d * (USK_E12 + fast) > s->lo[i]) {
-			s->lo[i] = s->lo[i + 1] - d * (USK_E12 + fast);
-		}
-		if (c.lower == USK_CALM && s->hi[i + 1] < USK_INF &&
-		    s->hi[i + 1] - d * (USK_E12 + slow) < s->hi[i]) {
-			s->hi[i] = s->hi[i + 1] - d * (USK_E12 + slow);
+		usk_i128 d = (usk_i128)x[i + 1] - x[i];
+		v = cell[i].upper == USK_CALM && lo > -USK_INF ? lo - d * most : -USK_INF;
+		lo = s->lo[i] = v > s->lo[i] ? v : s->lo[i];
+		v = cell[i].lower == USK_CALM && hi < USK_INF ? hi - d * least : USK_INF;
+		hi = s->hi[i] = v < s->hi[i] ? v : s->hi[i];
+		if (lo > hi) {
+			return false;
 		}
 	}
-	for (uint32_t i = 0; i < n && good; i++) {
-		good = s->lo[i] <= s->hi[i];
+	return true;
+}
+
+/* Whichever case it was, a bound is no better than this. */
+static void unite_case(struct split *s, bool first)
+{
+	usk_i128 *least = s->least, *most = s->most;
+	if (first) {
+		s->least = s->lo;
+		s->most = s->hi;
+		s->lo = least;
+		s->hi = most;
+		return;
 	}
-	return good;
+	for (uint32_t i = 0; i < s->to - s->from; i++) {
+		least[i] = least[i] < s->lo[i] ? least[i] : s->lo[i];
+		most[i] = most[i] > s->hi[i] ? most[i] : s->hi[i];
+	}
 }
 
 static uint32_t within(uint32_t v, uint32_t least, uint32_t most)
@@ -149,10 +168,7 @@ static void split_run(struct split *s, struct usk_run *r)
 		if (!bound_case(s, slow, fast)) {
 			continue;
 		}
-		for (uint32_t i = 0; i < n; i++) {
-			s->least[i] = any && s->least[i] < s->lo[i] ? s->least[i] : s->lo[i];
-			s->most[i] = any && s->most[i] > s->hi[i] ? s->most[i] : s->hi[i];
-		}
+		unite_case(s, !any);
 		r->least_e12 = any ? r->least_e12 : a;
 		r->most_e12 = b;
 		any = true;

@@ -27,12 +27,6 @@ static int by_q(const void *a, const void *b)
 	return (x->p_ns > y->p_ns) - (x->p_ns < y->p_ns);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
-}
-
 static int by_rate(const void *a, const void *b)
 {
 	const double *x = a, *y = b;
@@ -144,7 +138,7 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 		for (size_t i = from; i < to; i++) {
 			d[i - from] = usk_sighting_offset(&s[i]);
 		}
-		qsort(d, to - from, sizeof *d, by_value);
+		usk_sort_numbers(d, to - from);
 		struct usk_coarse_knot k = { s[from + (to - from) / 2].q_ns, d[(to - from) / 2],
 					     0 };
 		if (!out->n_knots || k.q_ns > out->knot[out->n_knots - 1].q_ns) {
@@ -162,7 +156,7 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 		usk_i128 r = (usk_i128)s[i].p_ns - usk_coarse_to_p(out, s[i].q_ns, &hint);
 		d[i] = usk_saturate(r < 0 ? -r : r);
 	}
-	qsort(d, n, sizeof *d, by_value);
+	usk_sort_numbers(d, n);
 	usk_i128 bulk = (usk_i128)d[n - 1 - n / 20] * 8 + 1000000;
 	usk_i128 most = (usk_i128)d[n / 2] * 64 + 1000000000;
 	if ((double)d[n - 1 - n / 20] > LONGEST_WAY_NS && most < bulk) {

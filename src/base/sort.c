@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Sorting by digits, the last one first: what is compared one by one takes several times as long.
+ */
+#include "base/base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGITS = 8, VALUES = 256, SHORT = 256 };
+
+static size_t digit(uint64_t key, int d)
+{
+	return key >> 8 * d & (VALUES - 1);
+}
+
+void usk_sort_rows(uint64_t *row, size_t n, size_t words)
+{
+	size_t at[DIGITS][VALUES] = { { 0 } };
+	uint64_t *from = row, *to = n ? usk_grow(NULL, n, words * sizeof *to) : NULL, *room = to;
+	for (size_t i = 0; i < n; i++) {
+		for (int d = 0; d < DIGITS; d++) {
+			at[d][digit(row[i * words], d)]++;
+		}
+	}
+	for (int d = 0; d < DIGITS && n; d++) {
+		if (at[d][digit(row[0], d)] == n) {
+			continue; /* all have the same one */
+		}
+		for (size_t v = 0, sum = 0; v < VALUES; v++) {
+			size_t count = at[d][v];
+			at[d][v] = sum;
+			sum += count;
+		}
+		for (size_t i = 0; i < n; i++) {
+			const uint64_t *p = from + i * words;
+			uint64_t *q = to + at[d][digit(*p, d)]++ * words;
+			for (size_t k = 0; k < words; k++) {
+				q[k] = p[k];
+			}
+		}
+		uint64_t *t = from;
+		from = to;
+		to = t;
+	}
+	if (from != row) {
+		memcpy(row, from, n * words * sizeof *row);
+	}
+	free(room);
+}
+
+static int by_value(const void *pa, const void *pb)
+{
+	const int64_t *a = pa, *b = pb;
+	return usk_order(*a, *b);
+}
+
+void usk_sort_numbers(int64_t *v, size_t n)
+{
+	if (n < SHORT) {
+		qsort(v, n, sizeof *v, by_value);
+		return;
+	}
+	/* Negative ones before the others. */
+	uint64_t *key = usk_grow(NULL, n, sizeof *key);
+	for (size_t i = 0; i < n; i++) {
+		key[i] = (uint64_t)v[i] ^ UINT64_C(1) << 63;
+	}
+	usk_sort_rows(key, n, 1);
+	for (size_t i = 0; i < n; i++) {
+		v[i] = (int64_t)(key[i] ^ UINT64_C(1) << 63);
+	}
+	free(key);
+}
