@@ -404,8 +404,9 @@ static int64_t in_slopes(const struct usk_work *w, const int64_t *t, uint32_t i,
 }
 
 /* Raises times (lowers, down) by as little as it takes that T never falls, no message is turned
- * round, and rates are possible: then messages that thinning dropped are in order as well. */
-static void settle(const struct usk_work *w, int64_t *t, bool down)
+ * round, and rates are possible: then messages that thinning dropped are in order as well. No
+ * further than to limits, if there are any. */
+static void settle(const struct usk_work *w, int64_t *t, bool down, const int64_t *limit)
 {
 	/* Rounds: where a clock fell, or a stamp is wrong, they might chase each other for long. */
 	enum { SLOPES = 16 };
@@ -421,6 +422,7 @@ static void settle(const struct usk_work *w, int64_t *t, bool down)
 			int64_t v = usk_settled(w, t, i, down, round < SLOPES);
 			int64_t u = round < SLOPES ? in_slopes(w, t, i, down) : v;
 			v = down == (u < v) ? u : v;
+			v = limit && down == (v < limit[i]) ? limit[i] : v;
 			moved = moved || v != t[i];
 			t[i] = v;
 		}
@@ -433,13 +435,15 @@ static int64_t *in_order(const struct usk_work *w, const int64_t *t, bool down)
 {
 	int64_t *out = usk_grow(NULL, w->n + 1, sizeof *out);
 	memcpy(out, t, w->n * sizeof *out);
-	settle(w, out, down);
+	settle(w, out, down, NULL);
 	return out;
 }
 
 static void project(struct usk_work *w)
 {
-	int64_t *lo = in_order(w, w->lo_ns, false), *hi = in_order(w, w->hi_ns, true), *up = lo;
+	int64_t *lo = in_order(w, w->lo_ns, false), *hi = in_order(w, w->hi_ns, true);
+	bool limited = usk_repeated(w, lo, hi);
+	int64_t *up = limited ? usk_grow(NULL, w->n + 1, sizeof *up) : lo;
 	for (uint32_t i = 0; i < w->n; i++) {
 		int64_t t = w->t_ns[i];
 		if (t != USK_NONE) {
@@ -447,13 +451,20 @@ static void project(struct usk_work *w)
 		}
 		up[i] = w->t_ns[i] = t;
 	}
-	free(hi);
-	settle(w, up, false);
-	settle(w, w->t_ns, true);
+	if (!limited) {
+		free(hi);
+		hi = lo = NULL;
+	}
+	settle(w, up, false, hi);
+	settle(w, w->t_ns, true, lo);
 	for (uint32_t i = 0; i < w->n; i++) {
 		if (up[i] != USK_NONE) {
 			w->t_ns[i] = (int64_t)usk_floor_div((usk_i128)up[i] + w->t_ns[i], 2);
 		}
+	}
+	if (limited) {
+		free(lo);
+		free(hi);
 	}
 	free(up);
 }

@@ -255,6 +255,50 @@ static void round_bounds(struct usk_work *w)
 	}
 }
 
+/* An outermost event that was moved out has jumped by what is known. */
+static void bound_beyond(struct usk_work *w, uint32_t k)
+{
+	for (uint32_t last = 0; last < 2; last++) {
+		uint32_t e = last ? w->first[k + 1] - 1 : w->first[k], next = last ? e - 1 : e + 1;
+		usk_i128 d = (usk_i128)w->x[e] - w->x[next], far = w->beyond_ns[2 * k + last];
+		usk_i128 more = far + usk_ceil_div((d < 0 ? -d : d) * w->p->max_skew_e12, USK_E12);
+		if (far && w->lo_ns[e] == USK_NONE && w->lo_ns[next] != USK_NONE) {
+			w->lo_ns[e] = usk_saturate(w->lo_ns[next] + d - more);
+		}
+		if (far && w->hi_ns[e] == USK_NONE && w->hi_ns[next] != USK_NONE) {
+			w->hi_ns[e] = usk_saturate(w->hi_ns[next] + d + more);
+		}
+	}
+}
+
+enum { OPEN_LO = 1, OPEN_HI = 2 };
+
+/* A bound that was filled in gives way to one, at all events of that stamp. */
+static void widen_open(struct usk_work *w, const uint8_t *open, uint32_t i, bool upper, int64_t to)
+{
+	uint32_t first = w->first[w->owner[i]], end = w->first[w->owner[i] + 1];
+	while (i > first && w->x[i - 1] == w->x[i]) {
+		i--;
+	}
+	for (int64_t x = w->x[i]; i < end && w->x[i] == x; i++) {
+		if (upper && open[i] & OPEN_HI && w->hi_ns[i] < to) {
+			w->hi_ns[i] = to;
+		} else if (!upper && open[i] & OPEN_LO && w->lo_ns[i] > to) {
+			w->lo_ns[i] = to;
+		}
+	}
+}
+
+/* What is filled in at stamps that were shown twice may contradict a message between them. */
+static void give_way(struct usk_work *w, const uint8_t *open, uint32_t from, uint32_t to)
+{
+	int64_t lo = w->lo_ns[from], hi = w->hi_ns[to];
+	if (lo != USK_NONE && hi != USK_NONE && lo > hi) {
+		widen_open(w, open, from, false, hi);
+		widen_open(w, open, to, true, lo);
+	}
+}
+
 /* What others say of an event in order: its neighbour, and who sent what it received (upper: who
  * received what it sent). */
 static int64_t by_order(const struct usk_work *w, uint32_t i, bool upper)
@@ -273,34 +317,14 @@ static int64_t by_order(const struct usk_work *w, uint32_t i, bool upper)
 	return v;
 }
 
-/* An outermost event that was moved out has jumped by what is known. */
-static void bound_beyond(struct usk_work *w, uint32_t k)
+/* Where no other event of the clock says anything either messages do, which have to be in order. */
+static void fill_ends(struct usk_work *w)
 {
-	for (uint32_t last = 0; last < 2; last++) {
-		uint32_t e = last ? w->first[k + 1] - 1 : w->first[k], next = last ? e - 1 : e + 1;
-		usk_i128 d = (usk_i128)w->x[e] - w->x[next], far = w->beyond_ns[2 * k + last];
-		usk_i128 more = far + usk_ceil_div((d < 0 ? -d : d) * w->p->max_skew_e12, USK_E12);
-		if (far && w->lo_ns[e] == USK_NONE && w->lo_ns[next] != USK_NONE) {
-			w->lo_ns[e] = usk_saturate(w->lo_ns[next] + d - more);
-		}
-		if (far && w->hi_ns[e] == USK_NONE && w->hi_ns[next] != USK_NONE) {
-			w->hi_ns[e] = usk_saturate(w->hi_ns[next] + d + more);
-		}
-	}
-}
-
-/* Where T may fall nothing may bound an event on a side. What is written there does not fall, and
- * no message is received before it is sent. */
-static void fill(struct usk_work *w)
-{
-	enum { LO = 1, HI = 2 };
 	uint8_t *open = usk_alloc(w->n + 1, sizeof *open);
 	bool moved = false;
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		bound_beyond(w, w->clock[i]);
-	}
 	for (uint32_t i = 0; i < w->n; i++) {
-		open[i] = (w->lo_ns[i] == USK_NONE ? LO : 0) | (w->hi_ns[i] == USK_NONE ? HI : 0);
+		open[i] = (w->lo_ns[i] == USK_NONE ? OPEN_LO : 0) |
+			  (w->hi_ns[i] == USK_NONE ? OPEN_HI : 0);
 		moved = moved || open[i];
 	}
 	while (moved) {
@@ -309,7 +333,7 @@ static void fill(struct usk_work *w)
 			bool upper = n >= w->n_order;
 			uint32_t i = w->order[upper ? 2 * w->n_order - 1 - n : n];
 			int64_t *mine = upper ? &w->hi_ns[i] : &w->lo_ns[i], v;
-			if (!(open[i] & (upper ? HI : LO))) {
+			if (!(open[i] & (upper ? OPEN_HI : OPEN_LO))) {
 				continue;
 			}
 			v = by_order(w, i, upper);
@@ -320,11 +344,52 @@ static void fill(struct usk_work *w)
 			}
 		}
 	}
+	free(open);
+}
+
+/*
+ * Where T may fall nothing may bound an event on a side. What bounds other events of the clock does
+ * so in the order of stamps: of one that is shown once all that are lower came before. Not over
+ * messages: a stamp that is shown twice has no one time that others could be told.
+ */
+static void fill(struct usk_work *w)
+{
+	uint8_t *open = usk_alloc(w->n + 1, sizeof *open);
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		bound_beyond(w, w->clock[i]);
+	}
+	for (uint32_t i = 0; i < w->n; i++) {
+		open[i] = (w->lo_ns[i] == USK_NONE ? OPEN_LO : 0) |
+			  (w->hi_ns[i] == USK_NONE ? OPEN_HI : 0);
+	}
+	for (size_t n = 0; n < w->n_clocks; n++) {
+		uint32_t first = w->first[w->clock[n]], end = w->first[w->clock[n] + 1];
+		int64_t lo = USK_NONE, hi = USK_NONE;
+		for (uint32_t i = first; i < end; i++) {
+			if (open[i] & OPEN_LO) {
+				w->lo_ns[i] = lo;
+			}
+			lo = w->lo_ns[i] > lo ? w->lo_ns[i] : lo;
+		}
+		for (uint32_t i = end; i-- > first;) {
+			if (open[i] & OPEN_HI) {
+				w->hi_ns[i] = hi;
+			}
+			bool less = hi == USK_NONE || (w->hi_ns[i] != USK_NONE && w->hi_ns[i] < hi);
+			hi = less ? w->hi_ns[i] : hi;
+		}
+	}
+	fill_ends(w);
 	for (uint32_t i = 0; i < w->n; i++) { /* it did fall: anything between, then */
 		int64_t lo = w->lo_ns[i], hi = w->hi_ns[i];
 		if (open[i] && lo != USK_NONE && hi != USK_NONE && lo > hi) {
 			w->lo_ns[i] = hi;
 			w->hi_ns[i] = lo;
+		}
+	}
+	for (uint32_t i = 0; i < w->n; i++) { /* no band excludes a message */
+		if (w->peer[i] != USK_NO_EVENT && w->sent[i]) {
+			give_way(w, open, i, w->peer[i]);
 		}
 	}
 	free(open);

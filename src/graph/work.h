@@ -261,6 +261,13 @@ int64_t usk_wish_slack(const struct usk_work *w, uint32_t i);
  */
 int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool down, bool wishes);
 
+/* ---- repeated.c ---------------------------------------------------------------------------------
+ */
+
+/** Solutions in order that may cross, where stamps may have been shown twice. false: they do not.
+ * Else they become intervals that T rises through at each clock, and that order keeps to. */
+bool usk_repeated(const struct usk_work *w, int64_t *lo, int64_t *hi);
+
 /* ---- ends.c -------------------------------------------------------------------------------------
  */
 
