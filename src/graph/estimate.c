@@ -359,6 +359,7 @@ int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool
 	uint32_t by[3] = { i > first ? i - 1 : USK_NO_EVENT, i < last ? i + 1 : USK_NO_EVENT,
 			   asked ? w->peer[i] : USK_NO_EVENT };
 	int64_t v = t[i];
+	bool spare = wishes || !w->circles;
 	if (wishes && asked && w->wished[i] != USK_NO_EVENT && t[w->wished[i]] != USK_NONE) {
 		int64_t u = by_wish(w, t, i, down);
 		v = down == (u < v) ? u : v;
@@ -367,7 +368,7 @@ int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool
 		/* The neighbour on the far side says something of the same stamp alone. */
 		if (by[k] != USK_NO_EVENT && t[by[k]] != USK_NONE &&
 		    (k == 2 || k == down || w->x[by[k]] == w->x[i])) {
-			int64_t u = k == 2 ? by_edge(w, t, i, down) : t[by[k]];
+			int64_t u = k == 2 && spare ? by_edge(w, t, i, down) : t[by[k]];
 			v = down == (u < v) ? u : v;
 		}
 	}
@@ -439,8 +440,20 @@ static int64_t *in_order(const struct usk_work *w, const int64_t *t, bool down)
 	return out;
 }
 
+/* Does no bound keep a clock's events in the order of their stamps? */
+static bool may_fall(const struct usk_work *w)
+{
+	bool any = false;
+	for (uint32_t i = 0; i + 1 < w->n; i++) {
+		bool inside = w->owner[i] == w->owner[i + 1];
+		any = any || (inside && w->cell[i].lower == USK_UNBOUNDED);
+	}
+	return any;
+}
+
 static void project(struct usk_work *w)
 {
+	w->circles = may_fall(w);
 	int64_t *lo = in_order(w, w->lo_ns, false), *hi = in_order(w, w->hi_ns, true);
 	bool limited = usk_repeated(w, lo, hi);
 	int64_t *up = limited ? usk_grow(NULL, w->n + 1, sizeof *up) : lo;

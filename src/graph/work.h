@@ -137,6 +137,7 @@ struct usk_work {
 	/* Published. */
 	int64_t *lo_ns, *hi_ns; /* of T, rounded outwards; USK_NONE: none */
 	int64_t *t_ns;		/* the estimate; USK_NONE */
+	bool circles; /* order may lead round in circles, as stamps may have been shown twice */
 };
 
 /* ---- build.c ------------------------------------------------------------------------------------
