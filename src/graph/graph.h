@@ -17,6 +17,7 @@
  *     conflict    breaks from what pairs show; negative cycles and their repair
  *     curve       the likeliest course of a pair
  *     estimate    one time for each event, in order, inside the bounds
+ *     repeated    but not of stamps that were shown twice
  *     ends        and of events that are bounded on one side
  *     publish     knots, few enough, whose chords hold the bounds (gates, knots); jumps
  *     written     what these put out of order nevertheless: solved with once more
