@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void (*out_of_memory)(size_t);
 
@@ -124,6 +125,36 @@ void usk_fail_in(struct usk_err *err, const char *fmt, ...)
 			err->msg[(size_t)n + 2 + len] = 0;
 		}
 	}
+}
+
+int usk_by_int64(const void *pa, const void *pb)
+{
+	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+	return (a > b) - (a < b);
+}
+
+int usk_by_double(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+	return (a > b) - (a < b);
+}
+
+int usk_by_string(const void *pa, const void *pb)
+{
+	return strcmp(*(const char *const *)pa, *(const char *const *)pb);
+}
+
+int64_t usk_clock_ns(clockid_t id)
+{
+	struct timespec t;
+	clock_gettime(id, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void usk_sleep_ns(int64_t ns)
+{
+	const struct timespec t = { ns / 1000000000, ns % 1000000000 };
+	nanosleep(&t, NULL);
 }
 
 /* xoshiro256** (Blackman, Vigna 2018), seeded by SplitMix64 as its authors advise. */

@@ -8,6 +8,7 @@
 #include "unskew.h"
 
 #include <stdarg.h>
+#include <sys/types.h>
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -116,6 +117,16 @@ static inline uint64_t usk_fold(uint64_t a, uint64_t b)
 		(usk_u128)(a ^ UINT64_C(0x9e3779b97f4a7c15)) * (b ^ UINT64_C(0xd1b54a32d192ed03));
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
+
+/* For qsort() of int64_t, double, and const char *. */
+int usk_by_int64(const void *a, const void *b);
+int usk_by_double(const void *a, const void *b);
+int usk_by_string(const void *a, const void *b);
+
+/** What a clock of the kernel reads, ns. */
+int64_t usk_clock_ns(clockid_t id);
+/** A signal may end it early. */
+void usk_sleep_ns(int64_t ns);
 
 /* Own seeded generator, so that the same seed gives the same bytes everywhere. */
 struct usk_rng {

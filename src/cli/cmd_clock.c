@@ -63,7 +63,10 @@ static int loads_of(const struct args *args, struct clock_report *r)
 static void measure_under(const struct clock_report *r, struct under *u, size_t samples)
 {
 	const struct source *s = &r->source[r->which];
-	struct load *load = u->load ? load_start(r->work, u->load, s) : NULL;
+	const struct load_plan others = {
+		.work = r->work, .n = u->load, .source = s, .channel = CHANNEL_UNIX, .bytes = 1
+	};
+	struct load *load = load_start(&others);
 	zero_measure(s, samples, &u->zero);
 	u->wakeup = wakeups_measure(200);
 	load_stop(load);

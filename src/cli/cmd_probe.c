@@ -98,14 +98,11 @@ int probe_side_of(const struct args *args, struct probe_side *out)
 	if (key && usk_probe_key_read(key, &out->key, &err)) {
 		return say_error(&err);
 	}
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
 	out->distortion = (struct usk_probe_distortion){
 		.offset_ns = args_ns(args, "offset"),
 		.drift_e12 = args_e12(args, "drift-ppm"),
-		.since_ns = args_given(args, "since")
-				    ? args_ns(args, "since")
-				    : (int64_t)now.tv_sec * 1000000000 + now.tv_nsec,
+		.since_ns = args_given(args, "since") ? args_ns(args, "since")
+						      : usk_clock_ns(CLOCK_REALTIME),
 	};
 	if (args_given(args, "duration")) {
 		out->end_ns = usk_probe_mono_ns() + args_ns(args, "duration");

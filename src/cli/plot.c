@@ -110,12 +110,6 @@ static void add_side(struct plot *p, const struct usk_pair *pair, bool ceiling, 
 	}
 }
 
-static int by_size(const void *pa, const void *pb)
-{
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-	return (a > b) - (a < b);
-}
-
 /* 1, 2 or 5 times a power of ten, at least ns. */
 static int64_t round_up(int64_t ns)
 {
@@ -138,7 +132,7 @@ static bool choose_reach(struct plot *p)
 			}
 		}
 	}
-	qsort(all, n, sizeof *all, by_size);
+	qsort(all, n, sizeof *all, usk_by_int64);
 	int64_t most = n ? all[n * 9 / 10] : 0;
 	free(all);
 	p->reach_ns = round_up(most < 1 ? 1 : most + most / 8);

@@ -118,12 +118,6 @@ void probe_total_add(struct probe_total *t, const struct probe_line *line,
 	}
 }
 
-static int by_size(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 static json_t *kinds_json(const uint64_t kind[USK_PROBE_CARD + 1])
 {
 	json_t *j = json_object();
@@ -217,7 +211,7 @@ static void total_text(FILE *out, const struct probe_total *t, int64_t median_ns
 void probe_show_total(FILE *out, bool json, struct probe_total *t)
 {
 	if (t->n) {
-		qsort(t->precision_ns, t->n, sizeof *t->precision_ns, by_size);
+		qsort(t->precision_ns, t->n, sizeof *t->precision_ns, usk_by_int64);
 	}
 	(json ? total_json : total_text)(out, t, t->n ? t->precision_ns[(t->n - 1) / 2] : USK_NONE);
 }

@@ -71,17 +71,10 @@ void say(const struct args *args, const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 struct progress progress_start(const struct args *args)
 {
 	return (struct progress){
-		.start_ns = now_ns(),
+		.start_ns = usk_clock_ns(CLOCK_MONOTONIC),
 		.off = args_flag(args, "quiet") || !isatty(STDERR_FILENO),
 	};
 }
@@ -93,7 +86,7 @@ void progress_show(void *ctx, double done, const char *what)
 	if (p->off) {
 		return;
 	}
-	int64_t now = now_ns();
+	int64_t now = usk_clock_ns(CLOCK_MONOTONIC);
 	if (now - p->start_ns < 500000000 || now - p->shown_ns < 50000000) {
 		return;
 	}

@@ -12,7 +12,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
 
 /* ---- samples.c ----------------------------------------------------------------- */
 
@@ -85,13 +84,47 @@ void cpu_pin(int cpu);
 
 /* ---- load.c --------------------------------------------------------------------- */
 
+enum channel { CHANNEL_PIPE, CHANNEL_UNIX, CHANNEL_TCP, CHANNELS };
+const char *channel_name(enum channel c);
+
+/* Two ends; a pipe has one descriptor for each direction. */
+struct ends {
+	int in[2], out[2];
+};
+
+bool ends_open(enum channel c, struct ends *e);
+void ends_close(const struct ends *e, int i);
+/** All the bytes at end i; false: the other end is closed. */
+bool ends_send(const struct ends *e, int i, char *text, size_t bytes);
+bool ends_receive(const struct ends *e, int i, char *text, size_t bytes);
+
+/* A thread that answers at end 1 until the other is closed. */
+struct server {
+	const struct ends *ends;
+	const struct source *source;
+	size_t bytes, n;   /* n: of received, which is NULL if nobody asks */
+	int64_t *received; /* when each request was there */
+};
+
+void *server_run(void *server);
+
 enum work { WORK_READ, WORK_MESSAGE };
 
 /* Threads that do what is measured, too: they are the load (Kong 1986, section 4.1). */
+struct load_plan {
+	enum work work;
+	unsigned n;		     /* readers, or pairs that send each other messages */
+	const struct source *source; /* of readers */
+	enum channel channel;	     /* of messages */
+	size_t bytes;
+};
+
 struct load;
-/** n readers, or n pairs that send each other messages. Returns once they are under way. */
-struct load *load_start(enum work work, unsigned n, const struct source *source);
-void load_stop(struct load *l); /* NULL is none */
+/** Returns once they are under way. */
+struct load *load_start(const struct load_plan *p);
+/** Could all of them be started? */
+bool load_is_whole(const struct load *l);
+void load_stop(struct load *l);
 
 /* ---- net.c: what is measured, less what reading the clock costs -------------------- */
 
@@ -143,9 +176,6 @@ size_t cores_measure(struct core out[CPUS_MAX]);
 struct figures wakeups_measure(size_t n);
 
 /* ---- rpc.c --------------------------------------------------------------------------- */
-
-enum channel { CHANNEL_PIPE, CHANNEL_UNIX, CHANNEL_TCP, CHANNELS };
-const char *channel_name(enum channel c);
 
 /* Requests and answers with another thread, while others do the same. */
 struct exchange_plan {

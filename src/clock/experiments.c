@@ -7,13 +7,7 @@
 #include "clock/clock.h"
 
 #include <errno.h>
-
-static int64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
+#include <time.h>
 
 /* ---- cores ----------------------------------------------------------------------------- */
 
@@ -25,11 +19,11 @@ static void *same_work(void *ctx)
 	cpu_pin(c->cpu);
 	uint64_t x = 1;
 	for (int i = 0; i < RUNS; i++) {
-		int64_t start = now_ns();
+		int64_t start = usk_clock_ns(CLOCK_MONOTONIC);
 		for (int k = 0; k < STEPS; k++) {
 			x = usk_mix(x + (uint64_t)k);
 		}
-		samples_add(&took, (double)(now_ns() - start));
+		samples_add(&took, (double)(usk_clock_ns(CLOCK_MONOTONIC) - start));
 	}
 	/* The fastest: how fast the core is, whatever else it is asked to do. */
 	c->work_ns = samples_figures(&took).min + (x == 42);
@@ -59,14 +53,14 @@ struct figures wakeups_measure(size_t n)
 {
 	const int64_t period_ns = 1000000;
 	struct samples late = { .n = 0 };
-	int64_t at = now_ns();
+	int64_t at = usk_clock_ns(CLOCK_MONOTONIC);
 	for (size_t i = 0; i < n; i++) {
 		at += period_ns;
 		const struct timespec until = { at / 1000000000, at % 1000000000 };
 		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
 			continue;
 		}
-		int64_t now = now_ns();
+		int64_t now = usk_clock_ns(CLOCK_MONOTONIC);
 		samples_add(&late, (double)(now - at));
 		at = now - at > period_ns ? now : at; /* one that was missed is one, not many */
 	}

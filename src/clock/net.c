@@ -232,8 +232,8 @@ void zero_measure(const struct source *s, size_t n, struct zero *out)
 {
 	struct runs r;
 	runs_begin(&r, s, true);
-	const struct timespec start_up = { 0, 2000000 };
-	nanosleep(&start_up, NULL);
+	const int64_t start_up_ns = 2000000;
+	usk_sleep_ns(start_up_ns);
 	for (size_t i = 0; i < n; i++) {
 		runs_before(&r);
 		runs_after(&r);

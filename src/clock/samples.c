@@ -18,12 +18,6 @@ void samples_free(struct samples *s)
 	memset(s, 0, sizeof *s);
 }
 
-static int ascending(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-	return (a > b) - (a < b);
-}
-
 /* v[n] ascends; cut of them are left out at either end. */
 static void fill_bins(const double *v, size_t n, size_t cut, struct figures *f)
 {
@@ -51,7 +45,7 @@ struct figures samples_figures(const struct samples *s)
 	}
 	double *v = usk_alloc(s->n, sizeof *v), sum = 0, square = 0, inner = 0;
 	memcpy(v, s->v, s->n * sizeof *v);
-	qsort(v, s->n, sizeof *v, ascending);
+	qsort(v, s->n, sizeof *v, usk_by_double);
 	size_t cut = s->n / 100;
 	double middle = v[s->n / 2];
 	for (size_t i = 0; i < s->n; i++) {

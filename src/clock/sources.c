@@ -16,15 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timex.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- what there is ---------------------------------------------------------------- */
 
 static int64_t read_posix(const struct source *s)
 {
-	struct timespec t;
-	clock_gettime(s->id, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+	return usk_clock_ns(s->id);
 }
 
 #if defined(__x86_64__)
@@ -175,9 +174,7 @@ static void steps(const struct source *s, struct samples *step, struct source_fi
 {
 	enum { READS = 100000 };
 	const int64_t long_enough = 30000000; /* coarse clocks step every few ms */
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	int64_t start = t.tv_sec * INT64_C(1000000000) + t.tv_nsec, now = start, reads = 0;
+	int64_t start = usk_clock_ns(CLOCK_MONOTONIC), now = start, reads = 0;
 	uint64_t repeats = 0;
 	int64_t least = INT64_MAX, back = 0;
 	while (reads < READS || now - start < long_enough) {
@@ -198,8 +195,7 @@ static void steps(const struct source *s, struct samples *step, struct source_fi
 		}
 		reads += (int64_t)COUNT(seen) - 1;
 		int64_t was = now;
-		clock_gettime(CLOCK_MONOTONIC, &t);
-		now = t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+		now = usk_clock_ns(CLOCK_MONOTONIC);
 		double cost = (double)(now - was) / (double)COUNT(seen);
 		f->cost_ns = f->cost_ns > 0 && f->cost_ns < cost ? f->cost_ns : cost;
 	}
@@ -293,8 +289,7 @@ void sources_measure(struct source *s, size_t n, double seconds, struct source_f
 	for (size_t i = 0; i < n; i++) {
 		start[i] = moment_of(&s[i], &s[0]);
 	}
-	const struct timespec pause = { (time_t)seconds, (long)((seconds - floor(seconds)) * 1e9) };
-	nanosleep(&pause, NULL);
+	usk_sleep_ns((int64_t)(seconds * 1e9));
 	for (size_t i = 0; i < n; i++) {
 		steps(&s[i], &step[i], &out[i]);
 		across_cores(&s[i], &out[i]);

@@ -13,13 +13,6 @@
 #include <string.h>
 #include <time.h>
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static usk_i128 time_at(const struct usk_knot *k)
 {
 	return (usk_i128)k->local_ns + k->offset_ns;
@@ -113,9 +106,9 @@ static void score(struct pair_source *s, const struct gathered *g, const struct 
 		out->failed = usk_strdup("there is no message");
 		return;
 	}
-	int64_t start = now_ns();
+	int64_t start = usk_clock_ns(CLOCK_MONOTONIC);
 	status = out->method->estimate(fit, &out->line, &out->n_knots, &err);
-	out->seconds = 1e-9 * (double)(now_ns() - start);
+	out->seconds = 1e-9 * (double)(usk_clock_ns(CLOCK_MONOTONIC) - start);
 	for (size_t i = 0; !status && i < out->n_knots; i++) {
 		out->line[i].lo_ns = out->line[i].hi_ns = USK_NONE;
 	}

@@ -420,14 +420,9 @@ static int by_place(const void *pa, const void *pb)
 {
 	const struct party *a = ((const struct place *)pa)->party;
 	const struct party *b = ((const struct place *)pb)->party;
-	int empty[2] = { ((const struct place *)pa)->empty, ((const struct place *)pb)->empty };
-	if (empty[0] != empty[1]) {
-		return empty[0] - empty[1];
-	}
-	if (a->trace != b->trace) {
-		return a->trace < b->trace ? -1 : 1;
-	}
-	return strcmp(a->name, b->name);
+	int order = usk_order(((const struct place *)pa)->empty, ((const struct place *)pb)->empty);
+	order = order ? order : usk_order((int64_t)a->trace, (int64_t)b->trace);
+	return order ? order : strcmp(a->name, b->name);
 }
 
 static void renumber(struct parties *p)
@@ -520,11 +515,6 @@ const struct usk_delay_model *usk_parties_delay(const struct parties *p, uint32_
 	return usk_delays_find(&p->delays, p->party[from].name, p->party[to].name);
 }
 
-static int compare_names(const void *pa, const void *pb)
-{
-	return strcmp(*(const char *const *)pa, *(const char *const *)pb);
-}
-
 char *usk_parties_delay_note(const struct parties *p)
 {
 	const char **name = usk_alloc(p->n + 1, sizeof *name), *first = NULL;
@@ -532,11 +522,11 @@ char *usk_parties_delay_note(const struct parties *p)
 	for (size_t i = 0; i < p->n; i++) {
 		name[i] = p->party[i].name;
 	}
-	qsort(name, p->n, sizeof *name, compare_names);
+	qsort(name, p->n, sizeof *name, usk_by_string);
 	for (size_t i = 0; i < p->delays.n; i++) {
 		const char *pair[] = { p->delays.row[i].sender, p->delays.row[i].receiver };
 		for (size_t k = 0; k < 2; k++) {
-			if (!bsearch(&pair[k], name, p->n, sizeof *name, compare_names)) {
+			if (!bsearch(&pair[k], name, p->n, sizeof *name, usk_by_string)) {
 				first = first ? first : pair[k];
 				unknown++;
 				break;

@@ -12,11 +12,8 @@
 static int by_bracket(const void *pa, const void *pb)
 {
 	const struct usk_jump *a = pa, *b = pb;
-	if (a->after_local_ns != b->after_local_ns) {
-		return a->after_local_ns < b->after_local_ns ? -1 : 1;
-	}
-	return (a->before_local_ns > b->before_local_ns) -
-	       (a->before_local_ns < b->before_local_ns);
+	int order = usk_order(a->after_local_ns, b->after_local_ns);
+	return order ? order : usk_order(a->before_local_ns, b->before_local_ns);
 }
 
 static bool may_be_of(const struct usk_jump *j, uint32_t k)

@@ -118,12 +118,6 @@ static struct line draw_estimate(const struct usk_drawing *d, size_t most)
 /* ---- knots -------------------------------------------------------------------------------------
  */
 
-static int by_place(const void *pa, const void *pb)
-{
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-	return (a > b) - (a < b);
-}
-
 /* Places of all lines, each once; and some more. */
 static size_t unite(const struct line *l, size_t lines, const int64_t *more, size_t n_more,
 		    int64_t **out)
@@ -142,7 +136,7 @@ static size_t unite(const struct line *l, size_t lines, const int64_t *more, siz
 	for (size_t k = 0; k < n_more; k++) {
 		x[n++] = more[k];
 	}
-	qsort(x, n, sizeof *x, by_place);
+	qsort(x, n, sizeof *x, usk_by_int64);
 	size_t m = 0;
 	for (size_t k = 0; k < n; k++) {
 		if (!m || x[m - 1] != x[k]) {

@@ -23,14 +23,9 @@ static int64_t later(const struct usk_work *w, uint32_t clock, int64_t ns)
 static int by_time(const void *pa, const void *pb)
 {
 	const struct usk_suspect *a = pa, *b = pb;
-	if (a->ceiling != b->ceiling) {
-		return a->ceiling - b->ceiling;
-	}
-	if (a->point.local_ns != b->point.local_ns) {
-		return a->point.local_ns < b->point.local_ns ? -1 : 1;
-	}
-	return (a->point.offset_ns > b->point.offset_ns) -
-	       (a->point.offset_ns < b->point.offset_ns);
+	int order = usk_order(a->ceiling, b->ceiling);
+	order = order ? order : usk_order(a->point.local_ns, b->point.local_ns);
+	return order ? order : usk_order(a->point.offset_ns, b->point.offset_ns);
 }
 
 /* Of more events than this, and so many for each clock, the best are taken. The more clocks may

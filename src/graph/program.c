@@ -211,12 +211,6 @@ static void put_edges(struct usk_program *p, const struct usk_lp_line *i)
 	free(point);
 }
 
-static int compare(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-	return (a > b) - (a < b);
-}
-
 /* The unit is what a message typically leaves. */
 static void scale(struct usk_program *p)
 {
@@ -225,7 +219,7 @@ static void scale(struct usk_program *p)
 	for (size_t k = 0; k < p->n_columns; k++) {
 		size[k] = fabs((double)p->column[k].c);
 	}
-	qsort(size, p->n_columns, sizeof *size, compare);
+	qsort(size, p->n_columns, sizeof *size, usk_by_double);
 	p->unit = p->n_columns ? size[p->n_columns / 2] : 1;
 	p->unit = p->unit > 1 ? p->unit : 1;
 	for (size_t k = 0; k < p->n_columns; k++) {

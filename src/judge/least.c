@@ -63,19 +63,9 @@ static uint32_t kind_of(const struct usk_trip *t)
 static int compare(const void *pa, const void *pb)
 {
 	const struct point *a = pa, *b = pb;
-	if (a->kind != b->kind) {
-		return a->kind < b->kind ? -1 : 1;
-	}
-	if (a->length != b->length) {
-		return a->length < b->length ? -1 : 1;
-	}
-	return (a->low_ps > b->low_ps) - (a->low_ps < b->low_ps);
-}
-
-static int compare_times(const void *pa, const void *pb)
-{
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-	return (a > b) - (a < b);
+	int order = usk_order(a->kind, b->kind);
+	order = order ? order : usk_order((int64_t)a->length, (int64_t)b->length);
+	return order ? order : usk_order(a->low_ps, b->low_ps);
 }
 
 /* ---- cells --------------------------------------------------------------------------- */
@@ -97,7 +87,7 @@ static struct cell cell_of(const struct point *p, size_t n, usk_i128 due_ps, dou
 		low[i] = p[i].low_ps;
 		best = p[i].low_ps < p[best].low_ps ? i : best;
 	}
-	qsort(low, n, sizeof *low, compare_times);
+	qsort(low, n, sizeof *low, usk_by_int64);
 	c.upper_ps = low[0];
 	c.at = p[best].length;
 	usk_i128 off = margin < 0 ? widened * (low[USK_TRIPS_MIN - 1] - (usk_i128)low[0])

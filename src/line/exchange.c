@@ -317,16 +317,13 @@ const char *line_outcome_text(enum line_outcome o)
 int64_t line_boot_time_ns(struct line *l)
 {
 	(void)l;
-	struct timespec t;
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+	return usk_clock_ns(CLOCK_BOOTTIME);
 }
 
 void line_sleep(struct line *l, int64_t ns)
 {
 	(void)l;
-	const struct timespec t = { ns / 1000000000, ns % 1000000000 };
-	nanosleep(&t, NULL);
+	usk_sleep_ns(ns);
 }
 
 void line_close(struct line *l)

@@ -18,19 +18,11 @@ enum { GROUP = 15, MAX_GROUPS = 512, SLOPES = 4096 };
 /* No packet is under way for longer. */
 #define LONGEST_WAY_NS 10e9
 
-static int by_q(const void *a, const void *b)
+static int by_q(const void *pa, const void *pb)
 {
-	const struct usk_sighting *x = a, *y = b;
-	if (x->q_ns != y->q_ns) {
-		return x->q_ns < y->q_ns ? -1 : 1;
-	}
-	return (x->p_ns > y->p_ns) - (x->p_ns < y->p_ns);
-}
-
-static int by_rate(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
+	const struct usk_sighting *a = pa, *b = pb;
+	int order = usk_order(a->q_ns, b->q_ns);
+	return order ? order : usk_order(a->p_ns, b->p_ns);
 }
 
 /* Does it lie where the map says? Without a map yet all do. */
@@ -62,7 +54,7 @@ static double robust_rate(const struct usk_sighting *s, size_t n, const struct u
 	if (!m) {
 		return 0;
 	}
-	qsort(slope, m, sizeof *slope, by_rate);
+	qsort(slope, m, sizeof *slope, usk_by_double);
 	return slope[m / 2];
 }
 
@@ -88,7 +80,7 @@ static void drop_strays(struct usk_coarse *c)
 	for (size_t i = 0; i + 1 < n; i++) {
 		step[i] = usk_coarse_apart(&c->knot[i], &c->knot[i + 1], rate);
 	}
-	qsort(step, n - 1, sizeof *step, by_rate);
+	qsort(step, n - 1, sizeof *step, usk_by_double);
 	double usual = 32 * step[(n - 1) / 2] + 1e6;
 	for (size_t i = 0; i < n; i++) {
 		size_t from = i < 2 ? 0 : i - 2, to = i + 2 < n ? i + 2 : n - 1;

@@ -79,13 +79,9 @@ static int by_id(const void *pa, const void *pb)
 		}
 	}
 	/* The send first, then by clock and time. */
-	if (a->side != b->side) {
-		return a->side < b->side ? -1 : 1;
-	}
-	if (a->clock != b->clock) {
-		return a->clock < b->clock ? -1 : 1;
-	}
-	return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+	int order = usk_order(a->side, b->side);
+	order = order ? order : usk_order(a->clock, b->clock);
+	return order ? order : usk_order(a->time_ns, b->time_ns);
 }
 
 static size_t lane_of(const struct usk_join *j, const struct usk_event *sent)

@@ -18,12 +18,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int by_rate(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-	return (*x > *y) - (*x < *y);
-}
-
 /* The median slope from knot to knot: a few steps do not move it. */
 static double slope_of_neighbours(const struct usk_coarse *c)
 {
@@ -35,7 +29,7 @@ static double slope_of_neighbours(const struct usk_coarse *c)
 			     (double)((usk_i128)b->q_ns - a->q_ns);
 	}
 	if (n) {
-		qsort(slope, n, sizeof *slope, by_rate);
+		qsort(slope, n, sizeof *slope, usk_by_double);
 	}
 	double rate = n ? slope[n / 2] : 0;
 	free(slope);
@@ -104,7 +98,7 @@ struct usk_stretch usk_coarse_steps(struct usk_coarse *c, const struct usk_sight
 	for (size_t i = 0; i + 1 < n_old; i++) {
 		step[i] = usk_coarse_apart(&old[i], &old[i + 1], rate);
 	}
-	qsort(step, n_old - 1, sizeof *step, by_rate);
+	qsort(step, n_old - 1, sizeof *step, usk_by_double);
 	/* Few groups do not tell what is usual. */
 	double usual = n_old > 3 ? 32 * step[(n_old - 1) / 2] + 1e6 : 1e9;
 	struct usk_stretch longest = { 0, 0 };

@@ -36,28 +36,22 @@ int64_t usk_probe_distort(const struct usk_probe_distortion *d, int64_t ns)
 			    usk_floor_div(gone * d->drift_e12, 1000000000000));
 }
 
-static int64_t clock_ns(clockid_t id)
-{
-	struct timespec t;
-	clock_gettime(id, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 int64_t usk_probe_mono_ns(void)
 {
-	return clock_ns(CLOCK_MONOTONIC);
+	return usk_clock_ns(CLOCK_MONOTONIC);
 }
 
 bool usk_probe_steady(struct usk_probe_steady *s)
 {
-	int64_t before = clock_ns(CLOCK_MONOTONIC), real = clock_ns(CLOCK_REALTIME);
-	return usk_probe_steady_add(s, before, real, clock_ns(CLOCK_MONOTONIC));
+	int64_t before = usk_clock_ns(CLOCK_MONOTONIC), real = usk_clock_ns(CLOCK_REALTIME);
+	return usk_probe_steady_add(s, before, real, usk_clock_ns(CLOCK_MONOTONIC));
 }
 
 struct usk_probe_stamp usk_probe_now(const struct usk_probe_socket *s)
 {
-	return (struct usk_probe_stamp){ usk_probe_distort(s->distortion, clock_ns(CLOCK_REALTIME)),
-					 USK_PROBE_PROCESS };
+	return (struct usk_probe_stamp){
+		usk_probe_distort(s->distortion, usk_clock_ns(CLOCK_REALTIME)), USK_PROBE_PROCESS
+	};
 }
 
 /* ---- making ------------------------------------------------------------------------------ */

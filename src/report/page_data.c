@@ -90,16 +90,10 @@ static int by_time(const void *pa, const void *pb)
 {
 	const struct place *x = pa, *y = pb;
 	const struct usk_thin_point *a = &x->row.point, *b = &y->row.point;
-	if (a->local_epoch != b->local_epoch) {
-		return a->local_epoch < b->local_epoch ? -1 : 1;
-	}
-	if (a->local_ns != b->local_ns) {
-		return a->local_ns < b->local_ns ? -1 : 1;
-	}
-	if (a->other_ns != b->other_ns) {
-		return a->other_ns < b->other_ns ? -1 : 1;
-	}
-	return x->out != y->out ? (x->out ? 1 : -1) : 0;
+	int order = usk_order(a->local_epoch, b->local_epoch);
+	order = order ? order : usk_order(a->local_ns, b->local_ns);
+	order = order ? order : usk_order(a->other_ns, b->other_ns);
+	return order ? order : usk_order(x->out, y->out);
 }
 
 /* Which epoch an outlier's stamp is of, the answer does not say. */

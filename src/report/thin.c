@@ -60,26 +60,15 @@ void usk_thin_free(struct usk_thin *t)
 	}
 }
 
-/* Who is first of one level, so that it does not depend on who came first. */
-static int break_tie(const struct usk_thin_point *a, const struct usk_thin_point *b)
-{
-	const int64_t x[] = { a->local_ns, a->other_ns, a->local_epoch, a->other_epoch };
-	const int64_t y[] = { b->local_ns, b->other_ns, b->local_epoch, b->other_epoch };
-	for (size_t i = 0; i < COUNT(x); i++) {
-		if (x[i] != y[i]) {
-			return x[i] < y[i] ? -1 : 1;
-		}
-	}
-	return 0;
-}
-
-/* A total order: 0 is for the same point only. */
+/* By level; a total order, so that it does not depend on who came first: 0 is for the same point
+ * only. */
 static inline int order(const struct usk_thin_point *a, const struct usk_thin_point *b)
 {
-	if (a->level != b->level) {
-		return a->level < b->level ? -1 : 1;
-	}
-	return break_tie(a, b);
+	int first = usk_order(a->level, b->level);
+	first = first ? first : usk_order(a->local_ns, b->local_ns);
+	first = first ? first : usk_order(a->other_ns, b->other_ns);
+	first = first ? first : usk_order(a->local_epoch, b->local_epoch);
+	return first ? first : usk_order(a->other_epoch, b->other_epoch);
 }
 
 static size_t points_of(const struct entry *e)
@@ -151,13 +140,9 @@ static int by_bucket(const void *pa, const void *pb)
 {
 	const struct entry *a = *(const struct entry *const *)pa;
 	const struct entry *b = *(const struct entry *const *)pb;
-	if (a->back != b->back) {
-		return a->back ? 1 : -1;
-	}
-	if (a->epoch != b->epoch) {
-		return a->epoch < b->epoch ? -1 : 1;
-	}
-	return (a->bucket > b->bucket) - (a->bucket < b->bucket);
+	int order = usk_order(a->back, b->back);
+	order = order ? order : usk_order(a->epoch, b->epoch);
+	return order ? order : usk_order(a->bucket, b->bucket);
 }
 
 /* Points that are left when buckets are 2^wider times as long; entry[n] in the order of buckets. */
@@ -252,16 +237,10 @@ size_t usk_thin_held(const struct usk_thin *t, bool back)
 
 static int in_time(const struct usk_thin_point *a, const struct usk_thin_point *b)
 {
-	if (a->local_epoch != b->local_epoch) {
-		return a->local_epoch < b->local_epoch ? -1 : 1;
-	}
-	if (a->local_ns != b->local_ns) {
-		return a->local_ns < b->local_ns ? -1 : 1;
-	}
-	if (a->other_ns != b->other_ns) {
-		return a->other_ns < b->other_ns ? -1 : 1;
-	}
-	return order(a, b);
+	int first = usk_order(a->local_epoch, b->local_epoch);
+	first = first ? first : usk_order(a->local_ns, b->local_ns);
+	first = first ? first : usk_order(a->other_ns, b->other_ns);
+	return first ? first : order(a, b);
 }
 
 static int by_time(const void *pa, const void *pb)

@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Names first, since everything else refers to clocks by them. */
 static void read_names(struct reader *r, const json_t *root)
 {
@@ -45,7 +40,7 @@ static void read_names(struct reader *r, const json_t *root)
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		named[i] = (struct named){ c->clock[i].name, (uint32_t)i };
 	}
-	qsort(named, c->n_clocks, sizeof *named, by_name);
+	qsort(named, c->n_clocks, sizeof *named, usk_by_string);
 	r->name = usk_alloc(c->n_clocks, sizeof *r->name);
 	r->index = usk_alloc(c->n_clocks, sizeof *r->index);
 	for (size_t i = 0; i < c->n_clocks; i++) {

@@ -178,17 +178,12 @@ double usk_json_number(struct reader *r, const struct place *at, const json_t *o
 	return json_number_value(v);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 uint32_t usk_json_clock_value(struct reader *r, const struct place *at, const char *key,
 			      const json_t *v)
 {
 	const char *name = json_string_value(v);
 	const char **found = name && r->name ? bsearch(&name, r->name, r->c->n_clocks,
-						       sizeof *r->name, compare_names)
+						       sizeof *r->name, usk_by_string)
 					     : NULL;
 	if (v && !name) {
 		usk_json_wrong(r, at, key, "is not a clock's name");
