@@ -27,25 +27,12 @@ char *clock_ns_text(double ns)
 
 static void cell_ns(struct table *t, double ns)
 {
-	char *text = clock_ns_text(ns);
-	table_cell(t, text);
-	free(text);
+	table_own(t, clock_ns_text(ns));
 }
 
 static void cell_number(struct table *t, double v, int digits)
 {
-	char *text = isfinite(v) ? usk_format("%.*f", digits, v) : usk_strdup("-");
-	table_cell(t, text);
-	free(text);
-}
-
-static struct table begin(const char *const *heading, const bool *right, size_t n)
-{
-	struct table t = { .columns = n, .right = right };
-	for (size_t i = 0; i < n; i++) {
-		table_cell(&t, heading[i]);
-	}
-	return t;
+	table_own(t, isfinite(v) ? usk_format("%.*f", digits, v) : usk_strdup("-"));
 }
 
 /* No digit that the error does not allow. */
@@ -63,7 +50,7 @@ struct table clock_sources_table(const struct clock_report *r)
 					       "repeats, %", "back",   "between cores",
 					       "drift, ppm" };
 	static const bool right[] = { false, true, true, true, true, true, true };
-	struct table t = begin(heading, right, COUNT(heading));
+	struct table t = table_begin(heading, right, COUNT(heading));
 	for (size_t i = 0; i < r->n_sources; i++) {
 		const struct source_figures *f = &r->figures[i];
 		char text[UNIT_TEXT];
@@ -71,15 +58,11 @@ struct table clock_sources_table(const struct clock_report *r)
 		cell_ns(&t, f->cost_ns);
 		cell_ns(&t, f->resolution_ns);
 		cell_number(&t, 100 * f->repeats, 1);
-		unit_count(f->backwards, text);
-		table_cell(&t, text);
-		unit_count(f->turns_backwards, text);
-		table_cell(&t, f->turns ? text : "-");
-		char *drift = f->hz > 0		       ? usk_format("%.6f MHz", f->hz / 1e6)
+		table_count(&t, f->backwards);
+		table_cell(&t, f->turns ? unit_count(f->turns_backwards, text) : "-");
+		table_own(&t, f->hz > 0		       ? usk_format("%.6f MHz", f->hz / 1e6)
 			      : isfinite(f->drift_ppm) ? drift_text(f)
-						       : usk_strdup("reference");
-		table_cell(&t, drift);
-		free(drift);
+						       : usk_strdup("reference"));
 	}
 	return t;
 }
@@ -135,14 +118,12 @@ struct table clock_zero_table(const struct clock_report *r)
 					       "trimmed",	 "deviation", "k",
 					       "k trimmed",	 "k'",	      "predicted" };
 	static const bool right[] = { false, true, true, true, true, true, true, true, true };
-	struct table t = begin(heading, right, COUNT(heading));
+	struct table t = table_begin(heading, right, COUNT(heading));
 	for (size_t i = 0; i < r->n_under; i++) {
 		const struct zero *z = &r->under[i].zero;
 		for (int c = 0; c < COMPENSATIONS; c++) {
-			char *load = usk_format("%u", r->under[i].load);
 			table_cell(&t, compensation_name((enum compensation)c));
-			table_cell(&t, load);
-			free(load);
+			table_own(&t, usk_format("%u", r->under[i].load));
 			cell_ns(&t, z->net[c].mean);
 			cell_ns(&t, z->net[c].trimmed);
 			cell_ns(&t, z->net[c].deviation);
@@ -170,15 +151,12 @@ static void print_zero(FILE *out, const struct clock_report *r)
 static void row_of_messages(struct table *t, const struct under *u, enum channel c, size_t k)
 {
 	const struct exchange_figures *e = &u->exchange[c][k];
-	char text[UNIT_TEXT];
 	if (!e->known) {
 		return;
 	}
 	table_cell(t, channel_name(c));
-	unit_count(clock_sizes[k], text);
-	table_cell(t, text);
-	unit_count(u->load, text);
-	table_cell(t, text);
+	table_count(t, clock_sizes[k]);
+	table_count(t, u->load);
 	cell_ns(t, e->rpc.median);
 	cell_ns(t, e->rpc.p99);
 	cell_ns(t, e->latency.median);
@@ -195,7 +173,7 @@ struct table clock_messages_table(const struct clock_report *r)
 	static const bool right[] = {
 		false, true, true, true, true, true, true, false, true, true
 	};
-	struct table t = begin(heading, right, COUNT(heading));
+	struct table t = table_begin(heading, right, COUNT(heading));
 	for (int c = 0; c < CHANNELS; c++) {
 		for (size_t k = 0; k < SIZES; k++) {
 			for (size_t i = 0; i < r->n_under; i++) {

@@ -41,18 +41,9 @@ static char *protocol_text(uint8_t proto)
 static void cell_name(struct table *t, const char *name, const char *iface)
 {
 	char *clock = printable(name), *where = iface ? printable(iface) : NULL;
-	char *both = where ? usk_format("%s %s", clock, where) : usk_strdup(clock);
-	table_cell(t, both);
-	free(both);
+	table_own(t, where ? usk_format("%s %s", clock, where) : usk_strdup(clock));
 	free(where);
 	free(clock);
-}
-
-static void cell_half(struct table *t, int64_t twice_ns)
-{
-	char text[UNIT_TEXT];
-	unit_span(twice_ns / 2, text);
-	table_cell(t, text);
 }
 
 static void print_ways(FILE *out, const struct usk_calibration *c)
@@ -60,27 +51,18 @@ static void print_ways(FILE *out, const struct usk_calibration *c)
 	static const char *const heading[] = { "asked by", "answered by", "protocol", "round trips",
 					       "smallest", "half",	  "payload" };
 	static const bool right[] = { false, false, false, true, true, true, true };
-	struct table t = { .columns = COUNT(heading), .right = right };
-	char text[UNIT_TEXT];
-	for (size_t i = 0; i < COUNT(heading); i++) {
-		table_cell(&t, heading[i]);
-	}
+	struct table t = table_begin(heading, right, COUNT(heading));
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		for (size_t k = 0; k < c->pair[i].n_ways; k++) {
 			const struct usk_smallest *w = &c->pair[i].way[k];
-			char *protocol = protocol_text(w->proto);
 			cell_name(&t, c->clock[w->asker], w->asker_iface);
 			cell_name(&t, c->clock[w->other], w->other_iface);
-			table_cell(&t, protocol);
-			free(protocol);
-			unit_count(w->n, text);
-			table_cell(&t, text);
-			unit_span(w->smallest_ns, text);
-			table_cell(&t, text);
-			cell_half(&t, w->smallest_ns);
-			snprintf(text, sizeof text, "%" PRIu32 ", %" PRIu32, w->there_bytes,
-				 w->back_bytes);
-			table_cell(&t, text);
+			table_own(&t, protocol_text(w->proto));
+			table_count(&t, w->n);
+			table_span(&t, w->smallest_ns);
+			table_span(&t, w->smallest_ns / 2);
+			table_own(&t, usk_format("%" PRIu32 ", %" PRIu32, w->there_bytes,
+						 w->back_bytes));
 		}
 	}
 	table_print(out, &t);
@@ -92,19 +74,13 @@ static void print_models(FILE *out, const struct usk_calibration *c)
 					       "payload", "smallest",
 					       "margin",  "room" };
 	static const bool right[] = { false, false, true, true, true, true };
-	struct table t = { .columns = COUNT(heading), .right = right };
+	struct table t = table_begin(heading, right, COUNT(heading));
 	char text[UNIT_TEXT];
-	for (size_t i = 0; i < COUNT(heading); i++) {
-		table_cell(&t, heading[i]);
-	}
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_calibrated *p = &c->pair[i];
 		char *a = printable(c->clock[p->a]), *b = printable(c->clock[p->b]);
-		char *both = usk_format("%s, %s", a, b), *model = usk_delay_model_text(&p->model);
-		table_cell(&t, both);
-		table_cell(&t, p->why ? "-" : model);
-		free(both);
-		free(model);
+		table_own(&t, usk_format("%s, %s", a, b));
+		table_own(&t, p->why ? usk_strdup("-") : usk_delay_model_text(&p->model));
 		free(a);
 		free(b);
 		snprintf(text, sizeof text, "%" PRIu32 " to %" PRIu32, p->from_bytes, p->to_bytes);
@@ -115,10 +91,9 @@ static void print_models(FILE *out, const struct usk_calibration *c)
 			}
 			continue;
 		}
-		cell_half(&t, p->smallest_ns);
-		cell_half(&t, p->margin_ns);
-		unit_at_least(p->judged ? p->room_ns : USK_NONE, text);
-		table_cell(&t, text);
+		table_span(&t, p->smallest_ns / 2);
+		table_span(&t, p->margin_ns / 2);
+		table_cell(&t, unit_at_least(p->judged ? p->room_ns : USK_NONE, text));
 	}
 	table_print(out, &t);
 }
@@ -132,34 +107,29 @@ static void print_remarks(FILE *out, const struct usk_calibration *c, size_t whi
 		fprintf(out, "No model: %s.\n", p->why);
 	}
 	if (p->over) {
-		unit_count(p->over, count);
-		unit_at_most(p->over_ns, text);
 		fprintf(out,
 			"%s, %s: %s round trips were shorter than their two minima, by up to %s; "
 			"half of that was taken off.\n",
-			a, b, count, text);
+			a, b, unit_count(p->over, count), unit_at_most(p->over_ns, text));
 	}
 	if (p->halves_over) {
-		unit_count(p->halves_over, count);
 		fprintf(out,
 			"%s, %s: %s round trips of one half were shorter than the model of the "
 			"other half says, whatever the margin: the ways changed meanwhile.\n",
-			a, b, count);
+			a, b, unit_count(p->halves_over, count));
 	}
 	if (p->shortened_ns) {
-		unit_span(p->shortened_ns, text);
 		fprintf(out,
 			"%s, %s: %s was taken off, so that the clocks have room: all messages "
 			"together allow a little less than round trips do.\n",
-			a, b, text);
+			a, b, unit_span(p->shortened_ns, text));
 	}
 	if (!p->why && p->judged && p->room_ns < 0) {
-		unit_span(-p->room_ns, text);
 		fprintf(out,
 			"%s, %s: all messages together allow %s less, which round trips do not "
 			"bear out: the clocks do not run as their model says; try --model wander, "
 			"or more of it.\n",
-			a, b, text);
+			a, b, unit_span(-p->room_ns, text));
 	}
 	if (!p->why && p->straight) {
 		fprintf(out,
@@ -187,8 +157,8 @@ static void print_table(FILE *out, const struct usk_calibration *c, int64_t asym
 	print_models(out, c);
 	fputs("\nMinimum delay: of either way, as sync --min-delay takes it, ", out);
 	if (asymmetry_ns) {
-		unit_span(asymmetry_ns, text);
-		fprintf(out, "if the two ways' minima differ by %s at the most:\n", text);
+		fprintf(out, "if the two ways' minima differ by %s at the most:\n",
+			unit_span(asymmetry_ns, text));
 	} else {
 		fputs("if the fastest way there is as fast as the\nfastest way back: ", out);
 	}

@@ -20,21 +20,16 @@ static void add_row(struct table *t, const struct usk_clocks *c, uint32_t from, 
 {
 	char text[UNIT_TEXT];
 	char *a = printable(c->clock[from].name), *b = printable(c->clock[to].name);
-	char *direction = usk_format("%s -> %s", a, b);
-	table_cell(t, direction);
-	free(direction);
+	table_own(t, usk_format("%s -> %s", a, b));
 	free(a);
 	free(b);
-	unit_count(d->n, text);
-	table_cell(t, text);
-	unit_count(d->inversions, text);
-	table_cell(t, text);
+	table_count(t, d->n);
+	table_count(t, d->inversions);
 	const int64_t delays[] = { d->min_ns, d->median_ns, d->p99_ns, d->max_ns };
 	/* Clocks an hour apart have delays of an hour: what differs must be seen all the same. */
 	int64_t spread = d->n ? d->p99_ns - d->min_ns : 0;
 	for (size_t i = 0; i < COUNT(delays); i++) {
-		unit_span_among(d->n ? delays[i] : USK_NONE, spread, text);
-		table_cell(t, text);
+		table_cell(t, unit_span_among(d->n ? delays[i] : USK_NONE, spread, text));
 	}
 }
 
@@ -43,10 +38,7 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 	static const char *const heading[] = { "direction", "messages", "inversions", "min delay",
 					       "median",    "p99",	"max" };
 	static const bool right[] = { false, true, true, true, true, true, true };
-	struct table t = { .columns = COUNT(heading), .right = right };
-	for (size_t i = 0; i < COUNT(heading); i++) {
-		table_cell(&t, heading[i]);
-	}
+	struct table t = table_begin(heading, right, COUNT(heading));
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_pair *p = &c->pair[i];
 		add_row(&t, c, p->a, p->b, &p->recorded_a_to_b);
@@ -60,13 +52,11 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 	if (strcmp(c->min_delay, "0")) {
 		char count[UNIT_TEXT], most[UNIT_TEXT], mean[UNIT_TEXT];
 		const struct usk_violations *v = &c->evaluation.too_fast;
-		unit_count(v->count, count);
-		unit_at_most(v->max_ns, most);
-		unit_span(v->mean_ns, mean);
 		fprintf(out,
 			"Faster than their minimum delay: %s (%.3f %%), by up to %s, %s on "
 			"average.\n",
-			count, v->percent, most, mean);
+			unit_count(v->count, count), v->percent, unit_at_most(v->max_ns, most),
+			unit_span(v->mean_ns, mean));
 	}
 	print_heard(out, &c->evaluation.heard_recorded, NULL);
 	print_notes(out, c);

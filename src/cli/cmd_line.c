@@ -212,9 +212,9 @@ static void print_round(const struct line_tie *t, const struct line_round *r)
 		printf("dropped: %s\n", r->outcome == LINE_DONE ? "it took too long"
 								: line_outcome_text(r->outcome));
 	} else {
-		unit_between(r->offset, usk_saturate((usk_i128)r->offset - r->precision),
-			     usk_saturate((usk_i128)r->offset + r->precision), text);
-		printf("offset %s", text);
+		printf("offset %s",
+		       unit_between(r->offset, usk_saturate((usk_i128)r->offset - r->precision),
+				    usk_saturate((usk_i128)r->offset + r->precision), text));
 		if (r->mapped) {
 			printf("  drift %.3f ppm", r->drift_ppm);
 		}

@@ -59,11 +59,10 @@ static void note_what_is_left_out(struct report *r)
 				   "`unskew report` on the traces has these."));
 	}
 	if (s->n_shown < s->n_pairs) {
-		unit_count(s->n_shown, text[0]);
-		unit_count(s->n_pairs, text[1]);
-		note(r, usk_format("Of %s pairs of clocks the page has %s: those on the clocks' "
-				   "paths to their reference, then the first ones.",
-				   text[1], text[0]));
+		note(r,
+		     usk_format("Of %s pairs of clocks the page has %s: those on the clocks' "
+				"paths to their reference, then the first ones.",
+				unit_count(s->n_pairs, text[1]), unit_count(s->n_shown, text[0])));
 	}
 	count_messages(r, &total, &held);
 	if (held < total) {
@@ -72,13 +71,11 @@ static void note_what_is_left_out(struct report *r)
 			int64_t b = s->pair[i].thin ? usk_thin_bucket_ns(s->pair[i].thin) : 0;
 			widest = b > widest ? b : widest;
 		}
-		unit_count(held, text[0]);
-		unit_count(total, text[1]);
-		unit_bound(widest, text[2]);
 		note(r, usk_format("The page holds %s of %s messages: in every stretch of %s or "
 				   "less those of the smallest and of the largest delay each way, "
 				   "so no extreme is missing. --full holds them all.",
-				   text[0], text[1], text[2]));
+				   unit_count(held, text[0]), unit_count(total, text[1]),
+				   unit_bound(widest, text[2])));
 	}
 }
 

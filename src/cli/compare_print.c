@@ -25,32 +25,18 @@ static void blank(struct table *t, size_t from)
 	}
 }
 
-static void cell_span(struct table *t, int64_t ns)
-{
-	char text[UNIT_TEXT];
-	unit_span(ns, text);
-	table_cell(t, text);
-}
-
-static void cell_count(struct table *t, uint64_t n)
-{
-	char text[UNIT_TEXT];
-	unit_count(n, text);
-	table_cell(t, text);
-}
-
 static void add_recorded(struct table *t, const struct columns *x,
 			 const struct usk_compared_pair *p)
 {
 	table_cell(t, "(as recorded)");
 	table_cell(t, "-");
 	table_cell(t, "-");
-	cell_count(t, p->recorded_inversions);
+	table_count(t, p->recorded_inversions);
 	table_cell(t, "-");
-	cell_span(t, p->recorded_a_to_b.median_ns);
-	cell_span(t, p->recorded_b_to_a.median_ns);
+	table_span(t, p->recorded_a_to_b.median_ns);
+	table_span(t, p->recorded_b_to_a.median_ns);
 	if (x->broadcasts) {
-		cell_span(t, p->heard_recorded.mean_ns);
+		table_span(t, p->heard_recorded.mean_ns);
 	}
 	blank(t, 7 + x->broadcasts);
 }
@@ -58,7 +44,7 @@ static void add_recorded(struct table *t, const struct columns *x,
 static void add_score(struct table *t, const struct columns *x, const struct usk_compared_pair *p,
 		      const struct usk_method_score *s, const struct truth_errors *e)
 {
-	char text[UNIT_TEXT], number[NUMBER_TEXT];
+	char number[NUMBER_TEXT];
 	table_cell(t, s->method->name);
 	if (s->failed) {
 		blank(t, 1);
@@ -67,21 +53,19 @@ static void add_score(struct table *t, const struct columns *x, const struct usk
 	/* reference - local, to 1 ns, as us */
 	usk_i128 offset = (usk_i128)p->a_ns * 1000 - ((usk_i128)s->b_ns * 1000 + s->b_ps);
 	table_cell(t, milli_text(usk_floor_div(offset + 500, 1000), number));
-	snprintf(text, sizeof text, "%.6f", 1e6 * s->beta_minus_one);
-	table_cell(t, text);
-	cell_count(t, s->corrected_inversions);
-	snprintf(text, sizeof text, "%.3f", s->too_fast.percent);
-	table_cell(t, text);
-	cell_span(t, s->a_to_b.median_ns);
-	cell_span(t, s->b_to_a.median_ns);
+	table_own(t, usk_format("%.6f", 1e6 * s->beta_minus_one));
+	table_count(t, s->corrected_inversions);
+	table_own(t, usk_format("%.3f", s->too_fast.percent));
+	table_span(t, s->a_to_b.median_ns);
+	table_span(t, s->b_to_a.median_ns);
 	if (x->broadcasts) {
-		cell_span(t, s->heard.mean_ns);
+		table_span(t, s->heard.mean_ns);
 	}
 	if (x->errors) {
-		cell_span(t, e->known ? e->start_ns : USK_NONE);
-		cell_span(t, e->known ? e->middle_ns : USK_NONE);
-		cell_span(t, e->known ? e->end_ns : USK_NONE);
-		cell_span(t, e->known ? e->rms_ns : USK_NONE);
+		table_span(t, e->known ? e->start_ns : USK_NONE);
+		table_span(t, e->known ? e->middle_ns : USK_NONE);
+		table_span(t, e->known ? e->end_ns : USK_NONE);
+		table_span(t, e->known ? e->rms_ns : USK_NONE);
 	}
 }
 
@@ -106,10 +90,8 @@ static struct columns columns_of(struct table *t, bool broadcasts, bool errors)
 static void print_widths(FILE *out, int64_t best, int64_t worst, int64_t mean)
 {
 	char text[3][UNIT_TEXT];
-	unit_bound(best, text[0]);
-	unit_bound(worst, text[1]);
-	unit_bound(mean, text[2]);
-	fprintf(out, "half widths %s to %s, %s on average", text[0], text[1], text[2]);
+	fprintf(out, "half widths %s to %s, %s on average", unit_bound(best, text[0]),
+		unit_bound(worst, text[1]), unit_bound(mean, text[2]));
 }
 
 static void print_pair(FILE *out, const struct compared *x, size_t which)
@@ -121,11 +103,11 @@ static void print_pair(FILE *out, const struct compared *x, size_t which)
 	char *a = printable(c->clock[p->a]), *b = printable(c->clock[p->b]);
 	char text[UNIT_TEXT];
 	t.right = columns.right;
-	unit_count(p->a_to_b + p->b_to_a, text);
-	fprintf(out, "%s%s against %s: %s messages", which ? "\n" : "", b, a, text);
+	fprintf(out, "%s%s against %s: %s messages", which ? "\n" : "", b, a,
+		unit_count(p->a_to_b + p->b_to_a, text));
 	if (p->heard_recorded.n) {
-		unit_count(p->heard_recorded.n, text);
-		fprintf(out, ", %s broadcasts that both heard", text);
+		fprintf(out, ", %s broadcasts that both heard",
+			unit_count(p->heard_recorded.n, text));
 	}
 	if (p->half_best_ns != USK_NONE) {
 		fputs(", ", out);
@@ -159,7 +141,7 @@ static void print_totals(FILE *out, const struct usk_comparison *c)
 					       "inversions", "too fast, %", "by at most",
 					       "broadcasts" };
 	static const bool right[] = { false, true, true, true, true, true, true };
-	struct table t = { .columns = c->heard_recorded.n ? 7 : 6, .right = right };
+	struct table t = table_begin(heading, right, c->heard_recorded.n ? 7 : 6);
 	char text[UNIT_TEXT];
 	fputs("\nAll pairs: ", out);
 	if (c->half_best_ns != USK_NONE) {
@@ -168,21 +150,16 @@ static void print_totals(FILE *out, const struct usk_comparison *c)
 		fputs("no band has two sides", out);
 	}
 	fputs(".\n", out);
-	for (size_t i = 0; i < t.columns; i++) {
-		table_cell(&t, heading[i]);
-	}
 	for (size_t k = 0; k < c->n_methods; k++) {
 		const struct usk_method_total *m = &c->total[k];
 		table_cell(&t, m->method->name);
-		cell_count(&t, m->answers);
-		cell_count(&t, m->messages);
-		cell_count(&t, m->corrected_inversions);
-		snprintf(text, sizeof text, "%.3f", m->too_fast.percent);
-		table_cell(&t, text);
-		unit_at_most(m->too_fast.max_ns, text);
-		table_cell(&t, text);
+		table_count(&t, m->answers);
+		table_count(&t, m->messages);
+		table_count(&t, m->corrected_inversions);
+		table_own(&t, usk_format("%.3f", m->too_fast.percent));
+		table_cell(&t, unit_at_most(m->too_fast.max_ns, text));
 		if (c->heard_recorded.n) {
-			cell_span(&t, m->heard.mean_ns);
+			table_span(&t, m->heard.mean_ns);
 		}
 	}
 	table_print(out, &t);

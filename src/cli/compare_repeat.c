@@ -90,26 +90,20 @@ static double percent(const struct repeated *x)
 
 static void cell_ppm(struct table *t, double v, bool known)
 {
-	char text[UNIT_TEXT];
-	snprintf(text, sizeof text, "%.6f", 1e6 * v);
-	table_cell(t, known && !isnan(v) ? text : "-");
+	table_own(t, known && !isnan(v) ? usk_format("%.6f", 1e6 * v) : usk_strdup("-"));
 }
 
 static void print_row(struct table *t, const struct repeated *x, bool with_truth)
 {
 	char text[UNIT_TEXT];
 	table_cell(t, x->method->name);
-	snprintf(text, sizeof text, "%zu", x->answers);
-	table_cell(t, text);
+	table_own(t, usk_format("%zu", x->answers));
 	cell_ppm(t, x->mean, x->answers);
 	cell_ppm(t, deviation(x), x->answers);
-	unit_count(x->corrected_inversions, text);
-	table_cell(t, x->answers ? text : "-");
-	snprintf(text, sizeof text, "%.3f", percent(x));
-	table_cell(t, x->answers ? text : "-");
+	table_cell(t, x->answers ? unit_count(x->corrected_inversions, text) : "-");
+	table_own(t, x->answers ? usk_format("%.3f", percent(x)) : usk_strdup("-"));
 	if (with_truth) {
-		unit_span(x->known ? (int64_t)llround(x->rms_ns) : USK_NONE, text);
-		table_cell(t, text);
+		table_span(t, x->known ? (int64_t)llround(x->rms_ns) : USK_NONE);
 	}
 }
 
@@ -126,14 +120,11 @@ void repeats_print(FILE *out, const struct repeats *r)
 		if (told[i]) {
 			continue;
 		}
-		struct table t = { .columns = r->with_truth ? 7 : 6, .right = right };
+		struct table t = table_begin(heading, right, r->with_truth ? 7 : 6);
 		char *a = printable(first->a), *b = printable(first->b);
 		fprintf(out, "%s%s against %s, %zu sets:\n", i ? "\n" : "", b, a, r->sets);
 		free(a);
 		free(b);
-		for (size_t k = 0; k < t.columns; k++) {
-			table_cell(&t, heading[k]);
-		}
 		for (size_t k = i; k < r->n; k++) {
 			if (!strcmp(r->row[k].a, first->a) && !strcmp(r->row[k].b, first->b)) {
 				print_row(&t, &r->row[k], r->with_truth);

@@ -104,11 +104,11 @@ void headline_offset(const struct usk_clocks *c, const struct usk_clock *clock, 
 			unit_between(s.reference_ns - middle, s.lo_ns - middle, s.hi_ns - middle,
 				     out);
 		} else if (s.lo_ns != USK_NONE) {
-			unit_at_least(s.lo_ns - middle, side);
-			snprintf(out, UNIT_TEXT, "at least %.40s", side);
+			snprintf(out, UNIT_TEXT, "at least %.40s",
+				 unit_at_least(s.lo_ns - middle, side));
 		} else if (s.hi_ns != USK_NONE) {
-			unit_at_most(s.hi_ns - middle, side);
-			snprintf(out, UNIT_TEXT, "at most %.40s", side);
+			snprintf(out, UNIT_TEXT, "at most %.40s",
+				 unit_at_most(s.hi_ns - middle, side));
 		}
 	}
 	usk_map_free(map);

@@ -31,33 +31,23 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 					"sent",
 					"received" };
 	static const bool right[] = { false, false, false, false, true, true };
-	struct table t = { .columns = COUNT(heading), .right = right };
+	struct table t = table_begin(heading, right, COUNT(heading));
 	uint64_t *sent = usk_alloc(c->n_clocks, sizeof *sent);
 	uint64_t *received = usk_alloc(c->n_clocks, sizeof *received);
 	clock_messages(c, sent, received);
-	for (size_t i = 0; i < COUNT(heading); i++) {
-		table_cell(&t, heading[i]);
-	}
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		const struct usk_clock *clock = &c->clock[i];
 		char text[UNIT_TEXT];
-		char *name = printable(clock->name);
-		table_cell(&t, name);
-		free(name);
+		table_own(&t, printable(clock->name));
 		table_cell(&t, usk_quality_name(clock->quality));
 		headline_offset(c, clock, text);
 		table_cell(&t, text);
-		if (clock->quality == USK_REFERENCE) {
-			strcpy(text, "0");
-		} else {
-			unit_drift(clock->drift_ppm, clock->drift_min_ppm, clock->drift_max_ppm,
-				   text);
-		}
-		table_cell(&t, text);
-		unit_count(sent[i], text);
-		table_cell(&t, text);
-		unit_count(received[i], text);
-		table_cell(&t, text);
+		table_cell(&t, clock->quality == USK_REFERENCE
+				       ? "0"
+				       : unit_drift(clock->drift_ppm, clock->drift_min_ppm,
+						    clock->drift_max_ppm, text));
+		table_count(&t, sent[i]);
+		table_count(&t, received[i]);
 	}
 	free(sent);
 	free(received);
@@ -82,13 +72,12 @@ void print_counts(FILE *out, const struct usk_counts *n)
 		{ n->cut_short, "cut too short" },
 	};
 	char text[UNIT_TEXT];
-	unit_count(n->matched, text);
-	fprintf(out, "Matched %s message%s", text, n->matched == 1 ? "" : "s");
+	fprintf(out, "Matched %s message%s", unit_count(n->matched, text),
+		n->matched == 1 ? "" : "s");
 	const char *before = "; left out: ";
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		if (rows[i].n) {
-			unit_count(rows[i].n, text);
-			fprintf(out, "%s%s %s", before, text, rows[i].what);
+			fprintf(out, "%s%s %s", before, unit_count(rows[i].n, text), rows[i].what);
 			before = ", ";
 		}
 	}
@@ -136,12 +125,11 @@ static void print_guilty(FILE *out, const struct usk_clocks *c)
 		}
 		for (size_t k = 0; k < p->n_outliers && k < MOST; k++) {
 			print_message(out, c, &p->outlier[k].msg);
-			unit_span(p->outlier[k].excess_ns, text);
-			fprintf(out, ", by %s\n", text);
+			fprintf(out, ", by %s\n", unit_span(p->outlier[k].excess_ns, text));
 		}
 		if (p->n_outliers > MOST) {
-			unit_count(p->n_outliers - MOST, text);
-			fprintf(out, "  and %s more, which clocks.json lists\n", text);
+			fprintf(out, "  and %s more, which clocks.json lists\n",
+				unit_count(p->n_outliers - MOST, text));
 		}
 		free(a);
 		free(b);
@@ -172,10 +160,8 @@ static void print_direction(FILE *out, const struct usk_delays *before,
 			    const struct usk_delays *after)
 {
 	char text[3][UNIT_TEXT];
-	unit_span(before->median_ns, text[0]);
-	unit_span(after->median_ns, text[1]);
-	unit_span(after->p99_ns, text[2]);
-	fprintf(out, "%s as recorded, %s (%s) corrected", text[0], text[1], text[2]);
+	fprintf(out, "%s as recorded, %s (%s) corrected", unit_span(before->median_ns, text[0]),
+		unit_span(after->median_ns, text[1]), unit_span(after->p99_ns, text[2]));
 }
 
 /* One-way delays before and after, of so many pairs as one wants to read. */
@@ -204,15 +190,12 @@ void print_heard(FILE *out, const struct usk_difference *before, const struct us
 	if (!before->n) {
 		return;
 	}
-	unit_count(before->n, text[0]);
-	unit_span(before->mean_ns, text[1]);
 	fprintf(out, "Broadcasts that two clocks heard: %s, apart by %s as recorded on average",
-		text[0], text[1]);
+		unit_count(before->n, text[0]), unit_span(before->mean_ns, text[1]));
 	if (after && after->n) {
-		unit_span(after->mean_ns, text[0]);
-		unit_at_least(after->min_ns, text[1]);
-		unit_at_most(after->max_ns, text[2]);
-		fprintf(out, ",\n  %s (%s to %s) corrected", text[0], text[1], text[2]);
+		fprintf(out, ",\n  %s (%s to %s) corrected", unit_span(after->mean_ns, text[0]),
+			unit_at_least(after->min_ns, text[1]),
+			unit_at_most(after->max_ns, text[2]));
 	}
 	fputs(".\n", out);
 }
@@ -221,18 +204,16 @@ static void print_evaluation(FILE *out, const struct usk_clocks *c)
 {
 	const struct usk_evaluation *e = &c->evaluation;
 	char recorded[UNIT_TEXT], corrected[UNIT_TEXT], best[UNIT_TEXT], worst[UNIT_TEXT];
-	unit_count(e->recorded_inversions, recorded);
-	unit_count(e->corrected_inversions, corrected);
-	fprintf(out, "Received before sent: %s as recorded, %s corrected.", recorded, corrected);
+	fprintf(out, "Received before sent: %s as recorded, %s corrected.",
+		unit_count(e->recorded_inversions, recorded),
+		unit_count(e->corrected_inversions, corrected));
 	if (e->half_best_ns != USK_NONE && e->half_worst_ns != USK_NONE) {
-		unit_bound(e->half_best_ns, best);
-		unit_bound(e->half_worst_ns, worst);
-		fprintf(out, " Half widths: %s to %s.", best, worst);
+		fprintf(out, " Half widths: %s to %s.", unit_bound(e->half_best_ns, best),
+			unit_bound(e->half_worst_ns, worst));
 	}
 	if (e->too_fast.count && c->min_delay && strcmp(c->min_delay, "0")) {
-		unit_count(e->too_fast.count, recorded);
-		fprintf(out, "\nFaster than their minimum delay: %s (%.3f %%).", recorded,
-			e->too_fast.percent);
+		fprintf(out, "\nFaster than their minimum delay: %s (%.3f %%).",
+			unit_count(e->too_fast.count, recorded), e->too_fast.percent);
 	}
 	fputc('\n', out);
 	print_delays(out, c);
@@ -274,9 +255,9 @@ void print_score(FILE *out, const struct usk_clock *clock, const struct truth_sc
 			"knows it by another name.\n",
 			name);
 	} else {
-		unit_at_most(score->worst_ns, worst);
 		unit_at_most(score->outside_ns, outside);
-		fprintf(out, "Truth: %s's estimate is off by at most %s; its band ", name, worst);
+		fprintf(out, "Truth: %s's estimate is off by at most %s; its band ", name,
+			unit_at_most(score->worst_ns, worst));
 		if (score->outside_ns) {
 			fprintf(out, "MISSES the truth by up to %s.\n", outside);
 		} else {

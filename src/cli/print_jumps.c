@@ -63,8 +63,8 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 		fprintf(out, "Step: %s was set back", name);
 	} else if (lo == USK_NONE || hi == USK_NONE) {
 		bool forward = rose == (who != clock);
-		unit_at_least(rose ? lo : -hi, text);
-		fprintf(out, "Step: %s was %s by %s or more", name, moved(forward), text);
+		fprintf(out, "Step: %s was %s by %s or more", name, moved(forward),
+			unit_at_least(rose ? lo : -hi, text));
 	} else {
 		bool forward = (lo > 0) == (who != clock);
 		int64_t least = lo > 0 ? lo : -hi, most = lo > 0 ? hi : -lo;

@@ -118,8 +118,7 @@ static bool print_wander(FILE *out, const struct usk_clocks *c)
 	print_used(out, worst);
 	if (more > 1) {
 		char count[UNIT_TEXT];
-		unit_count(more - 1, count);
-		fprintf(out, ", of %s %s%s within less than that", count,
+		fprintf(out, ", of %s %s%s within less than that", unit_count(more - 1, count),
 			u.of_pairs ? "more pair" : "more clock", more > 2 ? "s" : "");
 	}
 	free(name);
@@ -189,10 +188,9 @@ void print_disturbed(FILE *out, const struct usk_clocks *c)
 			continue;
 		}
 		char *name = printable(k->name), span[UNIT_TEXT], count[UNIT_TEXT];
-		unit_span(usk_saturate(in), span);
-		unit_count(k->n_stretches, count);
-		fprintf(out, "Disturbed: %s in %s stretch%s, %s in all", name, count,
-			k->n_stretches == 1 ? "" : "es", span);
+		fprintf(out, "Disturbed: %s in %s stretch%s, %s in all", name,
+			unit_count(k->n_stretches, count), k->n_stretches == 1 ? "" : "es",
+			unit_span(usk_saturate(in), span));
 		if (all > 0 && in <= all) {
 			fprintf(out, " (%.3g %% of the time)", 100 * (double)in / (double)all);
 		}

@@ -54,16 +54,14 @@ static void round_text(FILE *out, const struct probe_line *line,
 		unit_drift(line->drift_ppm, line->drift_ppm - line->drift_error_ppm,
 			   line->drift_ppm + line->drift_error_ppm, drift);
 	}
-	unit_span(round->trip_ns, trip);
 	fprintf(out, "%llu: offset %s, drift %s ppm, round trip %s",
-		(unsigned long long)line->number, offset, drift, trip);
+		(unsigned long long)line->number, offset, drift, unit_span(round->trip_ns, trip));
 	const char *state = state_of(line, round);
 	if (strcmp(state, "new") && strcmp(state, "kept")) {
 		fprintf(out, " (%s)", state);
 	}
 	if (line->known && line->age_ns > 0) {
-		unit_span(line->age_ns, age);
-		fprintf(out, "; rests on %s ago", age);
+		fprintf(out, "; rests on %s ago", unit_span(line->age_ns, age));
 	}
 	fputc('\n', out);
 }
@@ -158,8 +156,7 @@ static void print_kinds(FILE *out, const uint64_t kind[USK_PROBE_CARD + 1])
 	for (int k = USK_PROBE_CARD; k >= 0; k--) {
 		if (kind[k]) {
 			char n[UNIT_TEXT];
-			unit_count(kind[k], n);
-			fprintf(out, "%s%s %s", comma, n,
+			fprintf(out, "%s%s %s", comma, unit_count(kind[k], n),
 				usk_probe_kind_name((enum usk_probe_kind)k));
 			comma = ", ";
 		}
@@ -170,8 +167,7 @@ static void print_kinds(FILE *out, const uint64_t kind[USK_PROBE_CARD + 1])
 static void print_number(FILE *out, const char *before, uint64_t n, const char *after)
 {
 	char text[UNIT_TEXT];
-	unit_count(n, text);
-	fprintf(out, "%s%s%s", before, text, after);
+	fprintf(out, "%s%s%s", before, unit_count(n, text), after);
 }
 
 static void total_text(FILE *out, const struct probe_total *t, int64_t median_ns)
@@ -187,11 +183,9 @@ static void total_text(FILE *out, const struct probe_total *t, int64_t median_ns
 	print_kinds(out, t->kind[0]);
 	fputs("; there: ", out);
 	print_kinds(out, t->kind[1]);
-	unit_bound(t->n ? t->best_ns : USK_NONE, best);
-	unit_bound(median_ns, median);
-	unit_bound(t->n ? t->worst_ns : USK_NONE, worst);
-	fprintf(out, ".\nPrecision at the rounds: %s at best, median %s, %s at worst.\n", best,
-		median, worst);
+	fprintf(out, ".\nPrecision at the rounds: %s at best, median %s, %s at worst.\n",
+		unit_bound(t->n ? t->best_ns : USK_NONE, best), unit_bound(median_ns, median),
+		unit_bound(t->n ? t->worst_ns : USK_NONE, worst));
 	if (t->set) {
 		print_number(out, "A clock was set, or ran beyond its allowance: ", t->set,
 			     " times.\n");

@@ -41,15 +41,13 @@ static void cell(FILE *out, bool number, const char *text)
 static void cell_count(FILE *out, uint64_t n)
 {
 	char text[UNIT_TEXT];
-	unit_count(n, text);
-	cell(out, true, text);
+	cell(out, true, unit_count(n, text));
 }
 
 static void cell_span(FILE *out, int64_t ns)
 {
 	char text[UNIT_TEXT];
-	unit_span(ns, text);
-	cell(out, true, text);
+	cell(out, true, unit_span(ns, text));
 }
 
 static void begin_table(FILE *out, const char *id, const char *label, const char *caption,
@@ -117,9 +115,8 @@ static void put_clock(FILE *out, const struct usk_clocks *c, size_t i, uint64_t 
 	struct usk_widths w = usk_band_widths(k);
 	strcpy(text, reference ? "0" : "-");
 	if (!reference && w.best_ns != USK_NONE) {
-		unit_bound(w.best_ns, best);
-		unit_bound(w.worst_ns, worst);
-		snprintf(text, sizeof text, "%.24s to %.24s", best, worst);
+		snprintf(text, sizeof text, "%.24s to %.24s", unit_bound(w.best_ns, best),
+			 unit_bound(w.worst_ns, worst));
 	}
 	cell(out, true, text);
 	cell_count(out, sent);
@@ -173,8 +170,7 @@ static void put_pairs(FILE *out, const struct usk_clocks *c)
 		cell(out, false, usk_quality_name(p->quality));
 		cell_count(out, p->a_to_b);
 		cell_count(out, p->b_to_a);
-		unit_bound(p->half_width_ns, text);
-		cell(out, true, text);
+		cell(out, true, unit_bound(p->half_width_ns, text));
 		cell_count(out, p->n_outliers);
 		snprintf(text, sizeof text, "%.3g", (double)p->wander.needed_e12 / 1e6);
 		cell(out, true, text);

@@ -55,11 +55,11 @@ static void say_two(FILE *out, const struct usk_clocks *c, const struct usk_cloc
 	if (headline_of(c, k).n_stretches > 1) {
 		where = "in the middle of the stretch between steps with most messages";
 	}
-	unit_drift(k->drift_ppm, k->drift_min_ppm, k->drift_max_ppm, drift);
 	fprintf(out,
 		"Add %s to a stamp of %s %s of its trace to have the time of %s; its drift is %s "
 		"ppm",
-		offset, k->name, where, c->clock[k->reference].name, drift);
+		offset, k->name, where, c->clock[k->reference].name,
+		unit_drift(k->drift_ppm, k->drift_min_ppm, k->drift_max_ppm, drift));
 	if (steps) {
 		fprintf(out, ", and there %s %zu step%s", steps == 1 ? "is" : "are", steps,
 			steps == 1 ? "" : "s");
@@ -93,9 +93,8 @@ static void say_many(FILE *out, const struct usk_clocks *c)
 			clocks, c->n_clocks, groups);
 	}
 	if (e->half_best_ns != USK_NONE && e->half_worst_ns != USK_NONE) {
-		unit_bound(e->half_best_ns, best);
-		unit_bound(e->half_worst_ns, worst);
-		fprintf(out, "; their bands are from \xc2\xb1 %s to \xc2\xb1 %s", best, worst);
+		fprintf(out, "; their bands are from \xc2\xb1 %s to \xc2\xb1 %s",
+			unit_bound(e->half_best_ns, best), unit_bound(e->half_worst_ns, worst));
 	}
 	fputc('.', out);
 }
@@ -104,11 +103,10 @@ static void say_inversions(FILE *out, const struct usk_clocks *c, bool corrected
 {
 	const struct usk_evaluation *e = &c->evaluation;
 	char all[UNIT_TEXT], before[UNIT_TEXT], after[UNIT_TEXT];
-	unit_count(c->counts.matched, all);
-	unit_count(e->recorded_inversions, before);
 	unit_count(e->corrected_inversions, after);
-	fprintf(out, " Of %s message%s %s %s received before sent by the stamps as recorded", all,
-		c->counts.matched == 1 ? "" : "s", before,
+	fprintf(out, " Of %s message%s %s %s received before sent by the stamps as recorded",
+		unit_count(c->counts.matched, all), c->counts.matched == 1 ? "" : "s",
+		unit_count(e->recorded_inversions, before),
 		e->recorded_inversions == 1 ? "was" : "were");
 	if (corrected) {
 		fprintf(out, ", %s by corrected ones", after);

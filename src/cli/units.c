@@ -78,11 +78,10 @@ static uint64_t step_for(uint64_t n, int significant)
 	return power10(digits > significant ? digits - significant : 0);
 }
 
-static void print_span(int64_t ns, enum rounding mode, char out[UNIT_TEXT])
+static const char *print_span(int64_t ns, enum rounding mode, char out[UNIT_TEXT])
 {
 	if (ns == USK_NONE) {
-		strcpy(out, "-");
-		return;
+		return strcpy(out, "-");
 	}
 	uint64_t n = size_of(ns), step = step_for(n, 3);
 	/* 999,999 rounds to 1,000,000: a digit more, which three digits do not hold. */
@@ -90,37 +89,37 @@ static void print_span(int64_t ns, enum rounding mode, char out[UNIT_TEXT])
 		step *= 10;
 	}
 	print_rounded(out, UNIT_TEXT, ns, 0, step, mode);
+	return out;
 }
 
-void unit_span(int64_t ns, char out[UNIT_TEXT])
+const char *unit_span(int64_t ns, char out[UNIT_TEXT])
 {
-	print_span(ns, NEAREST, out);
+	return print_span(ns, NEAREST, out);
 }
 
-void unit_span_among(int64_t ns, int64_t spread_ns, char out[UNIT_TEXT])
+const char *unit_span_among(int64_t ns, int64_t spread_ns, char out[UNIT_TEXT])
 {
-	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 	uint64_t spread = spread_ns > 0 ? (uint64_t)spread_ns : 0;
-	if (ns == USK_NONE || !spread || size / 50 < spread) {
-		unit_span(ns, out);
-	} else {
-		print_rounded(out, UNIT_TEXT, ns, spread, step_for(spread, 2), NEAREST);
+	if (ns == USK_NONE || !spread || size_of(ns) / 50 < spread) {
+		return unit_span(ns, out);
 	}
+	print_rounded(out, UNIT_TEXT, ns, spread, step_for(spread, 2), NEAREST);
+	return out;
 }
 
-void unit_bound(int64_t ns, char out[UNIT_TEXT])
+const char *unit_bound(int64_t ns, char out[UNIT_TEXT])
 {
-	print_span(ns, AWAY, out);
+	return print_span(ns, AWAY, out);
 }
 
-void unit_at_least(int64_t ns, char out[UNIT_TEXT])
+const char *unit_at_least(int64_t ns, char out[UNIT_TEXT])
 {
-	print_span(ns, DOWN, out);
+	return print_span(ns, DOWN, out);
 }
 
-void unit_at_most(int64_t ns, char out[UNIT_TEXT])
+const char *unit_at_most(int64_t ns, char out[UNIT_TEXT])
 {
-	print_span(ns, UP, out);
+	return print_span(ns, UP, out);
 }
 
 static uint64_t farther(usk_i128 value, int64_t lo_ns, int64_t hi_ns)
@@ -129,7 +128,7 @@ static uint64_t farther(usk_i128 value, int64_t lo_ns, int64_t hi_ns)
 	return (uint64_t)usk_saturate(below > above ? below : above);
 }
 
-void unit_between(int64_t value_ns, int64_t lo_ns, int64_t hi_ns, char out[UNIT_TEXT])
+const char *unit_between(int64_t value_ns, int64_t lo_ns, int64_t hi_ns, char out[UNIT_TEXT])
 {
 	/* The larger of both sides, so that value +- half holds the band whatever the estimator. */
 	uint64_t half = farther(value_ns, lo_ns, hi_ns), step = step_for(half, 3);
@@ -140,17 +139,17 @@ void unit_between(int64_t value_ns, int64_t lo_ns, int64_t hi_ns, char out[UNIT_
 	if (n > 0 && n < UNIT_TEXT) {
 		snprintf(out + n, UNIT_TEXT - (size_t)n, " \xc2\xb1 %.40s", side);
 	}
+	return out;
 }
 
-void unit_drift(double ppm, double min, double max, char out[UNIT_TEXT])
+const char *unit_drift(double ppm, double min, double max, char out[UNIT_TEXT])
 {
 	if (isnan(ppm)) {
-		strcpy(out, "-");
-		return;
+		return strcpy(out, "-");
 	}
 	if (isnan(min) || isnan(max)) {
 		snprintf(out, UNIT_TEXT, "%.3g", ppm);
-		return;
+		return out;
 	}
 	/* Over a span of a few ns, knots rounded to whole ns tilt the line out of its range. */
 	ppm = ppm < min ? min : ppm > max ? max : ppm;
@@ -161,9 +160,10 @@ void unit_drift(double ppm, double min, double max, char out[UNIT_TEXT])
 	/* + 0.0 turns a negative zero into zero. */
 	snprintf(out, UNIT_TEXT, "%.*f (%.*f to %.*f)", places, round(ppm * scale) / scale + 0.0,
 		 places, floor(min * scale) / scale + 0.0, places, ceil(max * scale) / scale + 0.0);
+	return out;
 }
 
-void unit_count(uint64_t n, char out[UNIT_TEXT])
+const char *unit_count(uint64_t n, char out[UNIT_TEXT])
 {
 	char plain[24];
 	int len = snprintf(plain, sizeof plain, "%llu", (unsigned long long)n);
@@ -175,6 +175,7 @@ void unit_count(uint64_t n, char out[UNIT_TEXT])
 		*to++ = plain[i];
 	}
 	*to = 0;
+	return out;
 }
 
 /* Columns that a text takes on a terminal: one for each UTF-8 sequence. */
@@ -191,6 +192,33 @@ void table_cell(struct table *t, const char *text)
 {
 	t->cell = usk_room(t->cell, t->n, &t->cap, sizeof *t->cell);
 	t->cell[t->n++] = usk_strdup(text);
+}
+
+void table_own(struct table *t, char *text)
+{
+	table_cell(t, text);
+	free(text);
+}
+
+void table_count(struct table *t, uint64_t n)
+{
+	char text[UNIT_TEXT];
+	table_cell(t, unit_count(n, text));
+}
+
+void table_span(struct table *t, int64_t ns)
+{
+	char text[UNIT_TEXT];
+	table_cell(t, unit_span(ns, text));
+}
+
+struct table table_begin(const char *const *heading, const bool *right, size_t n)
+{
+	struct table t = { .columns = n, .right = right };
+	for (size_t i = 0; i < n; i++) {
+		table_cell(&t, heading[i]);
+	}
+	return t;
 }
 
 void table_print(FILE *out, struct table *t)
