@@ -47,8 +47,8 @@ const struct usk_xy *usk_corridor_undominated(struct usk_corridor *c, bool ceili
 /** Sum of the relative local times of all points of a side, and how many there are. */
 usk_i128 usk_corridor_sum(const struct usk_corridor *c, bool ceiling, uint64_t *n);
 
-/** As usk_lines_new(), of hulls that are weakened by q[2] already; they are copied. */
-struct usk_lines *usk_lines_of(const struct usk_frame *frame, const struct usk_xy *const hull[2],
+/** As usk_lines_new(), of points sorted by x that are weakened by q[2] already. */
+struct usk_lines *usk_lines_of(const struct usk_frame *frame, struct usk_xy *const point[2],
 			       const size_t n[2], const int64_t q[2], int64_t max_skew_e12);
 
 /** The band at a relative x: floor's bound rounded down; mirrored for the ceiling. */

@@ -20,7 +20,6 @@
 #include "fit/fit.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The pair p of P, q of Q, q left of p, with the largest (y_p + y_q)/(x_p - x_q). */
 struct pair {
@@ -149,7 +148,7 @@ static int64_t between(int64_t v, int64_t lo, int64_t hi)
 	return v < lo ? lo : v > hi ? hi : v;
 }
 
-struct usk_lines *usk_lines_of(const struct usk_frame *frame, const struct usk_xy *const hull[2],
+struct usk_lines *usk_lines_of(const struct usk_frame *frame, struct usk_xy *const point[2],
 			       const size_t n[2], const int64_t q[2], int64_t max_skew_e12)
 {
 	struct usk_lines *l = usk_alloc(1, sizeof *l);
@@ -159,11 +158,9 @@ struct usk_lines *usk_lines_of(const struct usk_frame *frame, const struct usk_x
 	for (int side = 0; side < 2; side++) {
 		struct usk_half *h = &l->half[side];
 		l->q_ns[side] = q[side];
-		h->n = n[side];
-		h->hull = usk_alloc(h->n ? h->n : 1, sizeof *h->hull);
-		if (h->n) {
-			memcpy(h->hull, hull[side], h->n * sizeof *h->hull);
-		}
+		h->hull = usk_grow(NULL, n[side] + 1, sizeof *h->hull);
+		h->n = usk_hull_of_sorted(point[side], n[side], h->hull);
+		h->hull = usk_grow(h->hull, h->n + 1, sizeof *h->hull);
 	}
 	find_slopes(l);
 	if (l->quality != USK_BOUNDED && l->quality != USK_ONE_SIDED) {
@@ -196,9 +193,7 @@ struct usk_lines *usk_lines_new(struct usk_corridor *c, int64_t q_a_ns, int64_t 
 			weak[side][i] = (struct usk_xy){ p[i].x, p[i].y - q[side] };
 		}
 	}
-	struct usk_lines *l = usk_lines_of(usk_corridor_frame(c),
-					   (const struct usk_xy *const[2]){ weak[0], weak[1] }, n,
-					   q, max_skew_e12);
+	struct usk_lines *l = usk_lines_of(usk_corridor_frame(c), weak, n, q, max_skew_e12);
 	free(weak[0]);
 	free(weak[1]);
 	return l;

@@ -299,16 +299,12 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	    (calm.n_brackets || calm.n_outliers ||
 	     calm.needed_e12 > m.clocks * (int64_t)p->model.wander_e12)) {
 		w->sharp = w->again = true;
-		usk_calm_free(&calm);
-		usk_part_free(&part);
-		return;
+		goto out;
 	}
 	if (calm.stepped_at_end && s->n_exclude) {
 		take_back(s, pair);
 		w->stepped = w->again = true;
-		usk_calm_free(&calm);
-		usk_part_free(&part);
-		return;
+		goto out;
 	}
 	/* Nobody is to blame for what no line fits without him either. */
 	bool in_vain = p->model.kind == USK_LINEAR && calm.n_brackets;
@@ -331,6 +327,7 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 		contradict(w, s, g, &part, &calm);
 	}
 	g->bounded = pair->quality == USK_BOUNDED;
+out:
 	usk_calm_free(&calm);
 	usk_part_free(&part);
 }

@@ -272,7 +272,7 @@ static bool unwrap(const struct parties *p, uint32_t clock, int64_t *ns)
 	for (size_t i = 0; i <= e->n; i++) {
 		if ((!i || *ns >= e->epoch[i - 1].after_ns) &&
 		    (i == e->n || *ns <= e->epoch[i].before_ns)) {
-			shift = i ? e->epoch[i - 1].shift_ns : 0;
+			shift = usk_epoch_shift(e, i);
 			found++;
 		}
 	}
@@ -295,16 +295,12 @@ static enum usk_status anchors(struct parties *p, struct usk_err *err)
 				x->a, x->b, a == USK_NO_CLOCK ? x->a : x->b,
 				p->n ? p->party[0].name : "");
 		}
-		if (a == b) {
-			return usk_fail(err, USK_EUSAGE, 0,
-					"--anchor %s@...=%s@...: names one clock twice", x->a,
-					x->b);
-		}
-		if (x->within_ns < 0) {
-			return usk_fail(err, USK_EUSAGE, 0,
-					"--anchor %s@...=%s@...: less than nothing is given or "
-					"taken",
-					x->a, x->b);
+		const char *wrong = a == b	       ? "names one clock twice"
+				    : x->within_ns < 0 ? "less than nothing is given or taken"
+						       : NULL;
+		if (wrong) {
+			return usk_fail(err, USK_EUSAGE, 0, "--anchor %s@...=%s@...: %s", x->a,
+					x->b, wrong);
 		}
 		if (!within(x->a_ns) || !within(x->b_ns) || !within(x->within_ns)) {
 			return usk_fail(err, USK_ERANGE, 0,
@@ -353,8 +349,8 @@ static enum usk_status settings(struct parties *p, struct usk_err *err)
 		y->resolution_ns = q > y->resolution_ns ? q : y->resolution_ns;
 	}
 	for (size_t i = 0; i < p->n; i++) {
-		p->party[i].resolution_ns =
-			p->party[i].resolution_ns > 1 ? p->party[i].resolution_ns : 0;
+		struct party *y = &p->party[i];
+		y->resolution_ns = y->resolution_ns > 1 ? y->resolution_ns : 0;
 	}
 	for (size_t i = 0; i < o->n_local; i++) {
 		uint32_t which;

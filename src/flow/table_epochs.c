@@ -315,11 +315,6 @@ static size_t epoch_of_sending(const struct party *y, const struct row_place *at
 	return at->epoch - (far(before, t) + far(at->last, at->began) < far(t, at->last));
 }
 
-static int64_t shift_of(const struct usk_epochs *e, size_t epoch)
-{
-	return epoch ? e->epoch[epoch - 1].shift_ns : 0;
-}
-
 static void place_row(const struct parties *p, struct row_place *place, const struct usk_msg *m,
 		      size_t epoch[2])
 {
@@ -340,8 +335,8 @@ void usk_row_run_on(const struct parties *p, struct row_place *place, struct usk
 	size_t epoch[2];
 	if (m->from != m->to) {
 		place_row(p, place, m, epoch);
-		m->sent_ns += shift_of(&p->party[m->from].survey.epochs, epoch[SENT]);
-		m->received_ns += shift_of(&p->party[m->to].survey.epochs, epoch[RECEIVED]);
+		m->sent_ns += usk_epoch_shift(&p->party[m->from].survey.epochs, epoch[SENT]);
+		m->received_ns += usk_epoch_shift(&p->party[m->to].survey.epochs, epoch[RECEIVED]);
 	}
 }
 

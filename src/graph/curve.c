@@ -460,8 +460,8 @@ static void choose(const struct levels *l, size_t level, const struct middle *m,
 static int by_time(const void *pa, const void *pb)
 {
 	const struct middle *a = pa, *b = pb;
-	return a->piece != b->piece ? (a->piece > b->piece) - (a->piece < b->piece)
-				    : (a->x > b->x) - (a->x < b->x);
+	int order = usk_order(a->piece, b->piece);
+	return order ? order : usk_order(a->x, b->x);
 }
 
 static struct middles choose_all(const struct levels *l)

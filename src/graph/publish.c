@@ -120,6 +120,14 @@ static void draw_ends(struct usk_work *w, struct usk_drawing *d)
 	free(all.gate);
 }
 
+/* Is less known of an event than is drawn? */
+static bool lacks(const struct usk_drawing *d, uint32_t e, bool estimate)
+{
+	const struct usk_work *w = d->w;
+	return (d->has[0] && w->lo_ns[e] == USK_NONE) || (d->has[1] && w->hi_ns[e] == USK_NONE) ||
+	       (estimate && w->t_ns[e] == USK_NONE);
+}
+
 static void write_clock(struct usk_work *w, uint32_t i)
 {
 	struct usk_clock *k = &w->c->clock[i];
@@ -139,14 +147,10 @@ static void write_clock(struct usk_work *w, uint32_t i)
 	usk_write_jumps(w, i, k);
 	usk_write_stretches(w, i, k);
 	write_rates(w, i, k);
-	while (d.from < d.to && ((d.has[0] && w->lo_ns[d.from] == USK_NONE) ||
-				 (d.has[1] && w->hi_ns[d.from] == USK_NONE) ||
-				 (both && w->t_ns[d.from] == USK_NONE))) {
+	while (d.from < d.to && lacks(&d, d.from, both)) {
 		d.from++;
 	}
-	while (d.to > d.from && ((d.has[0] && w->lo_ns[d.to - 1] == USK_NONE) ||
-				 (d.has[1] && w->hi_ns[d.to - 1] == USK_NONE) ||
-				 (both && w->t_ns[d.to - 1] == USK_NONE))) {
+	while (d.to > d.from && lacks(&d, d.to - 1, both)) {
 		d.to--;
 	}
 	usk_reach_ends(&d, k);

@@ -39,24 +39,18 @@ bool usk_straight_applies(const struct usk_work *w)
 
 struct usk_lines *usk_straight_pair(const struct usk_part *p, int64_t max_skew_e12)
 {
-	struct usk_xy *hull[2];
-	size_t n[2];
+	struct usk_xy *at[2];
 	for (int side = 0; side < 2; side++) {
-		struct usk_xy *at = usk_grow(NULL, p->n[side] + 1, sizeof *at);
+		at[side] = usk_grow(NULL, p->n[side] + 1, sizeof *at[side]);
 		for (size_t i = 0; i < p->n[side]; i++) {
 			/* Lines have points at stamps as recorded. */
-			at[i] = p->point[side][i];
-			at[i].x -= side ? 0 : p->q_ns[side];
+			at[side][i] = p->point[side][i];
+			at[side][i].x -= side ? 0 : p->q_ns[side];
 		}
-		hull[side] = usk_grow(NULL, p->n[side] + 1, sizeof *hull[side]);
-		n[side] = usk_hull_of_sorted(at, p->n[side], hull[side]);
-		free(at);
 	}
-	struct usk_lines *l =
-		usk_lines_of(&p->frame, (const struct usk_xy *const[2]){ hull[0], hull[1] }, n,
-			     p->q_ns, max_skew_e12);
-	free(hull[0]);
-	free(hull[1]);
+	struct usk_lines *l = usk_lines_of(&p->frame, at, p->n, p->q_ns, max_skew_e12);
+	free(at[0]);
+	free(at[1]);
 	return l;
 }
 
@@ -67,13 +61,12 @@ static struct usk_lines *lines_of(const struct usk_work *w, uint32_t k, struct u
 {
 	static const int64_t none[2] = { 0, 0 };
 	uint32_t a = w->first[k], z = w->first[k + 1];
-	struct usk_xy *point[2], *hull[2];
+	struct usk_xy *point[2];
 	size_t n[2] = { 0 };
 	bool any = false;
 	*f = (struct usk_frame){ .local_ns = w->x[a] };
 	for (int side = 0; side < 2; side++) {
 		point[side] = usk_grow(NULL, (size_t)(z - a) + 1, sizeof *point[side]);
-		hull[side] = usk_grow(NULL, (size_t)(z - a) + 1, sizeof *hull[side]);
 	}
 	for (uint32_t i = a; i < z; i++) {
 		if (w->peer[i] == USK_NO_EVENT) {
@@ -90,15 +83,9 @@ static struct usk_lines *lines_of(const struct usk_work *w, uint32_t k, struct u
 			(struct usk_xy){ w->x[i] - f->local_ns,
 					 usk_saturate(side == USK_CEILING ? -y : y) };
 	}
-	for (int side = 0; side < 2; side++) {
-		n[side] = usk_hull_of_sorted(point[side], n[side], hull[side]);
-	}
-	struct usk_lines *l = usk_lines_of(f, (const struct usk_xy *const[2]){ hull[0], hull[1] },
-					   n, none, w->p->max_skew_e12);
-	for (int side = 0; side < 2; side++) {
-		free(point[side]);
-		free(hull[side]);
-	}
+	struct usk_lines *l = usk_lines_of(f, point, n, none, w->p->max_skew_e12);
+	free(point[0]);
+	free(point[1]);
 	return l;
 }
 
