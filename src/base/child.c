@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/child.h"
+#include "base/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,18 +55,11 @@ enum usk_status usk_child_run(enum usk_status (*work)(void *ctx, struct usk_err 
 		close(fd[0]);
 		return usk_fail(err, USK_EIO, 0, "no process of its own: %s", strerror(errno));
 	}
-	size_t have = 0;
-	while (have < sizeof r) {
-		ssize_t n = read(fd[0], (char *)&r + have, sizeof r - have);
-		if (n == 0 || (n < 0 && errno != EINTR)) {
-			break;
-		}
-		have += n > 0 ? (size_t)n : 0;
-	}
+	bool whole = usk_read_all(fd[0], &r, sizeof r);
 	close(fd[0]);
 	while (waitpid(pid, &state, 0) < 0 && errno == EINTR) {
 	}
-	if (have < sizeof r) {
+	if (!whole) {
 		return usk_fail(err, USK_EINPUT, 0, "%s: libbabeltrace2 died of it (%s)", what,
 				WIFSIGNALED(state) ? strsignal(WTERMSIG(state))
 						   : "it does not say of what");

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* As the kernel hands them out: readdir(3) would allocate, and this runs in signal handlers. */
@@ -99,10 +98,7 @@ enum usk_status usk_copy_file(const char *from, const char *to, uint64_t n, stru
 			continue;
 		}
 		n -= (uint64_t)m;
-		for (ssize_t put = 0, k; put < m && good; put += k > 0 ? k : 0) {
-			k = write(out, block + put, (size_t)(m - put));
-			good = k >= 0 || errno == EINTR;
-		}
+		good = usk_write_all(out, block, (size_t)m);
 	}
 	enum usk_status status =
 		good ? USK_OK : usk_fail(err, USK_EIO, 0, "%s: %s", where, strerror(errno));
@@ -113,6 +109,11 @@ enum usk_status usk_copy_file(const char *from, const char *to, uint64_t n, stru
 		status = usk_fail(err, USK_EIO, 0, "%s: %s", to, strerror(errno));
 	}
 	return status;
+}
+
+static int make_folder(const char *name)
+{
+	return mkdir(name, 0777);
 }
 
 enum usk_status usk_folder_open(struct usk_folder *f, const char *path, bool replace,
@@ -128,23 +129,8 @@ enum usk_status usk_folder_open(struct usk_folder *f, const char *path, bool rep
 	if (exists && !S_ISDIR(st.st_mode)) {
 		return usk_fail(err, USK_EIO, 0, "%s: is no folder; name another", path);
 	}
-	for (uint64_t turn = 0; turn < 100 && !f->temporary; turn++) {
-		struct timespec now;
-		clock_gettime(CLOCK_REALTIME, &now);
-		uint64_t x = usk_mix((uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32 ^ turn << 56);
-		char *name = usk_format("%s.%06x", path, (unsigned)(x & 0xffffff));
-		if (!mkdir(name, 0777)) {
-			f->temporary = name;
-		} else {
-			int error = errno;
-			free(name);
-			if (error != EEXIST) {
-				return usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(error));
-			}
-		}
-	}
-	if (!f->temporary) {
-		return usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(EEXIST));
+	if (usk_make_beside(path, make_folder, &f->temporary) < 0) {
+		return usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
 	}
 	f->path = usk_strdup(path);
 	f->replace = exists;

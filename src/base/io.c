@@ -37,6 +37,32 @@ static void look_inside(struct usk_input *in, const uint8_t *first, size_t n)
 	}
 }
 
+bool usk_write_all(int fd, const void *data, size_t n)
+{
+	const uint8_t *p = data;
+	for (size_t done = 0; done < n;) {
+		ssize_t m = write(fd, p + done, n - done);
+		if (m < 0 && errno != EINTR) {
+			return false;
+		}
+		done += m > 0 ? (size_t)m : 0;
+	}
+	return true;
+}
+
+bool usk_read_all(int fd, void *out, size_t n)
+{
+	uint8_t *p = out;
+	for (size_t done = 0; done < n;) {
+		ssize_t m = read(fd, p + done, n - done);
+		if (m == 0 || (m < 0 && errno != EINTR)) {
+			return false;
+		}
+		done += m > 0 ? (size_t)m : 0;
+	}
+	return true;
+}
+
 static enum usk_status spool(int from, const char *path, int *spooled, struct usk_err *err)
 {
 	const char *dir = getenv("TMPDIR");
@@ -52,32 +78,16 @@ static enum usk_status spool(int from, const char *path, int *spooled, struct us
 	free(name);
 	uint8_t *block = usk_alloc(BLOCK, 1);
 	enum usk_status status = USK_OK;
-	for (;;) {
-		ssize_t n = read(from, block, BLOCK);
-		if (n < 0 && errno == EINTR) {
-			continue;
-		}
-		if (n < 0) {
+	for (ssize_t n = 1; n && !status;) {
+		n = read(from, block, BLOCK);
+		if (n < 0 && errno != EINTR) {
 			status = usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
-		}
-		if (n <= 0) {
-			break;
-		}
-		for (ssize_t done = 0; done < n;) {
-			ssize_t m = write(to, block + done, (size_t)(n - done));
-			if (m < 0 && errno == EINTR) {
-				continue;
-			}
-			if (m < 0) {
-				status = usk_fail(err, USK_EIO, 0,
-						  "%s: cannot spool it to a temporary file: %s",
-						  path, strerror(errno));
-				goto out;
-			}
-			done += m;
+		} else if (n > 0 && !usk_write_all(to, block, (size_t)n)) {
+			status = usk_fail(err, USK_EIO, 0,
+					  "%s: cannot spool it to a temporary file: %s", path,
+					  strerror(errno));
 		}
 	}
-out:
 	free(block);
 	if (status) {
 		close(to);
@@ -419,8 +429,7 @@ void usk_output_forget(const char *name)
 	}
 }
 
-/* A new file beside path, with the rights that open(2) gives. -1: errno says why. */
-static int open_beside(const char *path, char **temporary)
+int usk_make_beside(const char *path, int (*make)(const char *name), char **temporary)
 {
 	int fd = -1, error = EEXIST;
 	for (uint64_t turn = 0; turn < 100 && fd < 0 && error == EEXIST; turn++) {
@@ -428,7 +437,7 @@ static int open_beside(const char *path, char **temporary)
 		clock_gettime(CLOCK_REALTIME, &now);
 		uint64_t x = usk_mix((uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32 ^ turn << 56);
 		char *name = usk_format("%s.%06x", path, (unsigned)(x & 0xffffff));
-		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		fd = make(name);
 		error = errno;
 		if (fd < 0) {
 			free(name);
@@ -438,6 +447,12 @@ static int open_beside(const char *path, char **temporary)
 	}
 	errno = error;
 	return fd;
+}
+
+/* With the rights that open(2) gives. */
+static int make_file(const char *name)
+{
+	return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
 enum usk_status usk_output_open(struct usk_output *out, const char *path, bool force,
@@ -460,7 +475,7 @@ enum usk_status usk_output_open(struct usk_output *out, const char *path, bool f
 		return usk_fail(err, USK_EIO, 0, "%s: exists already; use --force to replace it",
 				path);
 	} else {
-		out->fd = open_beside(path, &out->temporary);
+		out->fd = usk_make_beside(path, make_file, &out->temporary);
 		if (out->fd >= 0) {
 			usk_output_remember(out->temporary);
 		}
@@ -493,18 +508,9 @@ enum usk_status usk_output_open(struct usk_output *out, const char *path, bool f
 static void put(void *ctx, const void *data, size_t size)
 {
 	struct usk_output *out = ctx;
-	const uint8_t *p = data;
-	for (size_t done = 0; done < size && !out->failed;) {
-		ssize_t n = write(out->fd, p + done, size - done);
-		if (n < 0 && errno == EINTR) {
-			continue;
-		}
-		if (n < 0) {
-			out->failed = true;
-			out->error = errno;
-			break;
-		}
-		done += (size_t)n;
+	if (!out->failed && !usk_write_all(out->fd, data, size)) {
+		out->failed = true;
+		out->error = errno;
 	}
 }
 

@@ -81,6 +81,14 @@ void usk_output_format(struct usk_output *out, const char *fmt, ...)
 /** Without force a file that appeared since open stays, and it is USK_EIO. */
 enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err);
 void usk_output_close(struct usk_output *out);
+/** All bytes, however many each call takes. False: not all went. */
+bool usk_write_all(int fd, const void *data, size_t n);
+bool usk_read_all(int fd, void *out, size_t n);
+/**
+ * A new name beside path, for make() to make what may not be there yet: *temporary, for the caller
+ * to free. What make() returns; below 0: errno says why.
+ */
+int usk_make_beside(const char *path, int (*make)(const char *name), char **temporary);
 /** A temporary file or folder that usk_output_abandon_all() is to remove, until it is forgotten. */
 void usk_output_remember(char *name);
 void usk_output_forget(const char *name);

@@ -9,6 +9,7 @@
  * Not   a sandbox
  */
 #include "base/child.h"
+#include "base/io.h"
 #include "read/ctf.h"
 
 #include <errno.h>
@@ -46,14 +47,8 @@ struct ctf_child {
 
 static void send_all(int fd, const void *data, size_t n)
 {
-	const uint8_t *p = data;
-	while (n) {
-		ssize_t m = write(fd, p, n);
-		if (m < 0 && errno != EINTR) {
-			_exit(1); /* nobody listens any more */
-		}
-		p += m > 0 ? m : 0;
-		n -= m > 0 ? (size_t)m : 0;
+	if (!usk_write_all(fd, data, n)) {
+		_exit(1); /* nobody listens any more */
 	}
 }
 
@@ -140,20 +135,6 @@ static void child_main(int fd, char *const *folder, size_t n, const struct ctf_v
 
 /* ---- the parent ----------------------------------------------------------------------------- */
 
-static bool receive(int fd, void *out, size_t n)
-{
-	uint8_t *p = out;
-	while (n) {
-		ssize_t m = read(fd, p, n);
-		if (m == 0 || (m < 0 && errno != EINTR)) {
-			return false;
-		}
-		p += m > 0 ? m : 0;
-		n -= m > 0 ? (size_t)m : 0;
-	}
-	return true;
-}
-
 /* The items of a frame, from what came through the pipe. */
 static void unpack(struct ctf_child *c, size_t n)
 {
@@ -197,8 +178,8 @@ static enum usk_status next_frame(struct ctf_child *c, struct usk_err *err)
 {
 	struct frame f;
 	c->at = c->n = 0;
-	if (receive(c->fd, &f, sizeof f) && f.n <= ITEMS && f.bytes <= sizeof c->packed &&
-	    receive(c->fd, c->packed, f.bytes)) {
+	if (usk_read_all(c->fd, &f, sizeof f) && f.n <= ITEMS && f.bytes <= sizeof c->packed &&
+	    usk_read_all(c->fd, c->packed, f.bytes)) {
 		c->totals = f.totals;
 		unpack(c, f.n);
 		if (f.last) {
