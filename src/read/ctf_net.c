@@ -59,16 +59,40 @@ enum ctf_kind usk_ctf_net_kind(const bt_event_class *class)
 	return CTF_IGNORED;
 }
 
-/* A number of at most n bytes into the header, 0 if the event has none. */
-static void put(struct ctf_places *places, const bt_field *header, const char *name, uint8_t *to,
-		size_t n)
-{
-	uint64_t v = 0;
-	usk_ctf_number(places, header, name, &v);
-	for (size_t i = 0; i < n; i++) {
-		to[i] = (uint8_t)(v >> 8 * (n - 1 - i));
-	}
-}
+/* Where in a header the number of that name lies, and of how many bytes it is. */
+struct part {
+	const char *name;
+	uint8_t at, size;
+};
+
+static const struct part tcp[] = {
+	{ "source_port", 0, 2 },  { "dest_port", 2, 2 },    { "seq", 4, 4 },
+	{ "ack_seq", 8, 4 },	  { "data_offset", 12, 1 }, { "flags", 13, 1 },
+	{ "window_size", 14, 2 }, { NULL, 0, 0 },
+};
+
+/* As it was at first: the offset of the data and the flags are one number. */
+static const struct part old_tcp[] = {
+	{ "source", 0, 2 }, { "dest", 2, 2 },	 { "seq", 4, 4 }, { "ack_seq", 8, 4 },
+	{ "flags", 12, 2 }, { "window", 14, 2 }, { NULL, 0, 0 },
+};
+
+static const struct part icmp[] = {
+	{ "type", 0, 1 }, { "code", 1, 1 }, { "gateway", 4, 4 }, { NULL, 0, 0 }
+};
+
+static const struct part udp[] = {
+	{ "source_port", 0, 2 }, { "dest_port", 2, 2 }, { "len", 4, 2 }, { NULL, 0, 0 }
+};
+
+static const struct part ipv4[] = {
+	{ "tos", 1, 1 }, { "tot_len", 2, 2 },  { "id", 4, 2 }, { "frag_off", 6, 2 },
+	{ "ttl", 8, 1 }, { "protocol", 9, 1 }, { NULL, 0, 0 },
+};
+
+static const struct part ipv6[] = {
+	{ "payload_len", 4, 2 }, { "nexthdr", 6, 1 }, { "hop_limit", 7, 1 }, { NULL, 0, 0 }
+};
 
 static uint64_t get(struct ctf_places *places, const bt_field *header, const char *name)
 {
@@ -77,48 +101,18 @@ static uint64_t get(struct ctf_places *places, const bt_field *header, const cha
 	return v;
 }
 
-static size_t put_tcp(struct ctf_places *places, const bt_field *t, uint8_t *d)
+/* A header of n bytes; what the event does not have of it is 0. */
+static size_t put(struct ctf_places *places, const bt_field *header, const struct part *part,
+		  uint8_t *d, size_t n)
 {
-	memset(d, 0, 20);
-	put(places, t, "source_port", d, 2);
-	put(places, t, "dest_port", d + 2, 2);
-	put(places, t, "seq", d + 4, 4);
-	put(places, t, "ack_seq", d + 8, 4);
-	d[12] = (uint8_t)(get(places, t, "data_offset") << 4);
-	d[13] = (uint8_t)get(places, t, "flags");
-	put(places, t, "window_size", d + 14, 2);
-	return 20;
-}
-
-/* As it was at first: the offset of the data and the flags are one number. */
-static size_t put_old_tcp(struct ctf_places *places, const bt_field *t, uint8_t *d)
-{
-	memset(d, 0, 20);
-	put(places, t, "source", d, 2);
-	put(places, t, "dest", d + 2, 2);
-	put(places, t, "seq", d + 4, 4);
-	put(places, t, "ack_seq", d + 8, 4);
-	put(places, t, "flags", d + 12, 2);
-	put(places, t, "window", d + 14, 2);
-	return 20;
-}
-
-static size_t put_icmp(struct ctf_places *places, const bt_field *t, uint8_t *d)
-{
-	memset(d, 0, 8);
-	put(places, t, "type", d, 1);
-	put(places, t, "code", d + 1, 1);
-	put(places, t, "gateway", d + 4, 4);
-	return 8;
-}
-
-static size_t put_udp(struct ctf_places *places, const bt_field *t, uint8_t *d)
-{
-	memset(d, 0, 8);
-	put(places, t, "source_port", d, 2);
-	put(places, t, "dest_port", d + 2, 2);
-	put(places, t, "len", d + 4, 2);
-	return 8;
+	memset(d, 0, n);
+	for (; part->name; part++) {
+		uint64_t v = get(places, header, part->name);
+		for (size_t i = 0; i < part->size; i++) {
+			d[part->at + i] = (uint8_t)(v >> 8 * (part->size - 1 - i));
+		}
+	}
+	return n;
 }
 
 /* What follows an IP header with this protocol; 0: nothing of use. */
@@ -129,17 +123,19 @@ static size_t put_transport(struct ctf_places *places, const bt_field *payload, 
 	if (!t) {
 		t = usk_ctf_member(places, payload, "transport_header");
 		return protocol == PROTO_TCP && usk_ctf_member(places, t, "ack_seq")
-			       ? put_old_tcp(places, t, d)
+			       ? put(places, t, old_tcp, d, 20)
 			       : 0;
 	}
 	if (protocol == PROTO_TCP && usk_ctf_member(places, t, "data_offset")) {
-		return put_tcp(places, t, d);
+		put(places, t, tcp, d, 20);
+		d[12] = (uint8_t)(d[12] << 4);
+		return 20;
 	}
 	if (protocol == PROTO_ICMP && usk_ctf_member(places, t, "type")) {
-		return put_icmp(places, t, d);
+		return put(places, t, icmp, d, 8);
 	}
 	if (protocol == PROTO_UDP && has_id && usk_ctf_member(places, t, "source_port")) {
-		return put_udp(places, t, d);
+		return put(places, t, udp, d, 8);
 	}
 	return 0;
 }
@@ -151,14 +147,8 @@ static size_t put_ipv4(struct ctf_places *places, const bt_field *payload, const
 	if (header < 20) {
 		return 0;
 	}
-	memset(d, 0, header);
+	put(places, ip, ipv4, d, header);
 	d[0] = (uint8_t)(4 << 4 | header / 4);
-	put(places, ip, "tos", d + 1, 1);
-	put(places, ip, "tot_len", d + 2, 2);
-	put(places, ip, "id", d + 4, 2);
-	put(places, ip, "frag_off", d + 6, 2);
-	put(places, ip, "ttl", d + 8, 1);
-	put(places, ip, "protocol", d + 9, 1);
 	if (!usk_ctf_bytes(usk_ctf_member(places, ip, "saddr"), d + 12, 4) ||
 	    !usk_ctf_bytes(usk_ctf_member(places, ip, "daddr"), d + 16, 4)) {
 		return 0;
@@ -173,11 +163,8 @@ static size_t put_ipv4(struct ctf_places *places, const bt_field *payload, const
 static size_t put_ipv6(struct ctf_places *places, const bt_field *payload, const bt_field *ip,
 		       uint8_t *d, uint32_t *length)
 {
-	memset(d, 0, 40);
+	put(places, ip, ipv6, d, 40);
 	d[0] = 6 << 4;
-	put(places, ip, "payload_len", d + 4, 2);
-	put(places, ip, "nexthdr", d + 6, 1);
-	put(places, ip, "hop_limit", d + 7, 1);
 	if (!usk_ctf_bytes(usk_ctf_member(places, ip, "saddr"), d + 8, 16) ||
 	    !usk_ctf_bytes(usk_ctf_member(places, ip, "daddr"), d + 24, 16)) {
 		return 0;

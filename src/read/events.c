@@ -10,16 +10,6 @@
  */
 #include "read/rows.h"
 
-static bool sniff(const uint8_t *d, size_t n)
-{
-	return usk_rows_sniff(&usk_table_events, d, n);
-}
-
-static enum usk_status start(struct usk_trace *t, struct usk_err *err)
-{
-	return usk_rows_start(t, &usk_table_events, err);
-}
-
 static enum usk_status take(struct usk_trace *t, const struct usk_cell *c, void *out,
 			    struct usk_err *why)
 {
@@ -46,14 +36,7 @@ static enum usk_status take(struct usk_trace *t, const struct usk_cell *c, void 
 static enum usk_status events(struct usk_trace *t, struct usk_event *out, size_t cap, size_t *n,
 			      struct usk_err *err)
 {
-	enum usk_status status = USK_OK;
-	bool more = true;
-	*n = 0;
-	while (*n < cap && more && !status) {
-		status = usk_rows_next(t, take, &out[*n], &more, err);
-		*n += more && !status;
-	}
-	return status;
+	return usk_rows_batch(t, take, out, sizeof *out, cap, n, err);
 }
 
 struct usk_event_id usk_event_id(const void *data, size_t n)
@@ -83,8 +66,8 @@ struct usk_event_id usk_event_id(const void *data, size_t n)
 const struct reader usk_reader_events = {
 	.info = { "events", "tables of events, CSV or JSON lines: clock,time_ns,kind,id[,bytes]",
 		  USK_TRACE_EVENTS },
-	.sniff = sniff,
-	.start = start,
+	.table = &usk_table_events,
+	.start = usk_rows_start,
 	.events = events,
 	.stop = usk_rows_stop,
 };

@@ -14,16 +14,6 @@ struct both {
 	struct usk_msg there, back;
 };
 
-static bool sniff(const uint8_t *d, size_t n)
-{
-	return usk_rows_sniff(&usk_table_exchanges, d, n);
-}
-
-static enum usk_status start(struct usk_trace *t, struct usk_err *err)
-{
-	return usk_rows_start(t, &usk_table_exchanges, err);
-}
-
 static enum usk_status take(struct usk_trace *t, const struct usk_cell *c, void *out,
 			    struct usk_err *why)
 {
@@ -77,8 +67,8 @@ const struct reader usk_reader_exchanges = {
 	.info = { "exchanges",
 		  "tables of exchanges, CSV or JSON lines: a,b,t1_ns,t2_ns,t3_ns,t4_ns[,bytes]",
 		  USK_TRACE_TABLE },
-	.sniff = sniff,
-	.start = start,
+	.table = &usk_table_exchanges,
+	.start = usk_rows_start,
 	.messages = messages,
 	.stop = usk_rows_stop,
 };

@@ -10,16 +10,6 @@
  */
 #include "read/rows.h"
 
-static bool sniff(const uint8_t *d, size_t n)
-{
-	return usk_rows_sniff(&usk_table_messages, d, n);
-}
-
-static enum usk_status start(struct usk_trace *t, struct usk_err *err)
-{
-	return usk_rows_start(t, &usk_table_messages, err);
-}
-
 static enum usk_status take(struct usk_trace *t, const struct usk_cell *c, void *out,
 			    struct usk_err *why)
 {
@@ -44,14 +34,7 @@ static enum usk_status take(struct usk_trace *t, const struct usk_cell *c, void 
 static enum usk_status messages(struct usk_trace *t, struct usk_msg *out, size_t cap, size_t *n,
 				struct usk_err *err)
 {
-	enum usk_status status = USK_OK;
-	bool more = true;
-	*n = 0;
-	while (*n < cap && more && !status) {
-		status = usk_rows_next(t, take, &out[*n], &more, err);
-		*n += more && !status;
-	}
-	return status;
+	return usk_rows_batch(t, take, out, sizeof *out, cap, n, err);
 }
 
 const struct reader usk_reader_messages = {
@@ -59,8 +42,8 @@ const struct reader usk_reader_messages = {
 		  "tables of messages, CSV or JSON lines: "
 		  "sender,receiver,sent_ns,received_ns[,bytes]",
 		  USK_TRACE_TABLE },
-	.sniff = sniff,
-	.start = start,
+	.table = &usk_table_messages,
+	.start = usk_rows_start,
 	.messages = messages,
 	.stop = usk_rows_stop,
 };

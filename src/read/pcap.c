@@ -21,7 +21,7 @@ struct state {
 	uint32_t unit_ns;
 };
 
-static bool magic(const uint8_t *d, bool *swap, uint32_t *unit_ns)
+bool usk_pcap_magic(const uint8_t *d, bool *swap, uint32_t *unit_ns)
 {
 	static const struct {
 		uint32_t magic, unit_ns;
@@ -38,12 +38,12 @@ static bool magic(const uint8_t *d, bool *swap, uint32_t *unit_ns)
 	return false;
 }
 
-static bool sniff(const uint8_t *d, size_t n)
+bool usk_pcap_sniff(const uint8_t *d, size_t n)
 {
 	bool swap;
 	uint32_t unit_ns;
 	/* Before version 2.3 captured and original length stood the other way round: libpcap's. */
-	return n >= 8 && magic(d, &swap, &unit_ns) && usk_load16(d + 4, swap) == 2 &&
+	return n >= 8 && usk_pcap_magic(d, &swap, &unit_ns) && usk_load16(d + 4, swap) == 2 &&
 	       usk_load16(d + 6, swap) >= 3;
 }
 
@@ -60,7 +60,7 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 				t->in.have);
 	}
 	const uint8_t *d = t->in.data;
-	magic(d, &s->swap, &s->unit_ns);
+	usk_pcap_magic(d, &s->swap, &s->unit_ns);
 	if (!t->n_ifaces) {
 		struct usk_iface *i = usk_trace_add_iface(t);
 		uint32_t snap = usk_load32(d + 16, s->swap);
@@ -151,7 +151,7 @@ static void stop(struct usk_trace *t)
 const struct reader usk_reader_pcap = {
 	.info = { "pcap", "classic capture files (tcpdump -w), us and ns, both byte orders",
 		  USK_TRACE_CAPTURE },
-	.sniff = sniff,
+	.sniff = usk_pcap_sniff,
 	.start = start,
 	.records = records,
 	.stop = stop,

@@ -180,9 +180,16 @@ static bool packet(const struct usk_trace *t, uint32_t type, const uint8_t *body
 	return true;
 }
 
-static enum usk_status damaged_at(struct usk_trace *t, const char *what)
+/* What is whole before the block is handed out first; the next call finds it again. */
+static enum usk_status damaged_at(struct usk_trace *t, size_t pos, size_t n, const char *what)
 {
 	char rest[48];
+	t->used = pos;
+	if (n) {
+		return USK_OK;
+	}
+	usk_input_need(&t->in, pos, 0, NULL);
+	t->used = 0;
 	usk_trace_damaged(t, "the block at byte %llu %s: %s left out", (unsigned long long)t->in.at,
 			  what, usk_input_rest(&t->in, rest));
 	return USK_OK;
@@ -220,22 +227,12 @@ static enum usk_status walk(struct usk_trace *t, struct usk_record *out, size_t 
 		bool whole = left >= 12;
 		size_t size = 0;
 		if (whole && type == BLOCK_SECTION && section(t, d, left)) {
-			if (*n) {
-				break;
-			}
-			usk_input_need(&t->in, pos, 0, NULL);
-			t->used = 0;
-			return damaged_at(t, "has no byte order");
+			return damaged_at(t, pos, *n, "has no byte order");
 		}
 		if (whole) {
 			size = usk_load32(d + 4, s->swap);
 			if (size < 12 || size % 4 || size > USK_RECORD_MAX + 65536) {
-				if (*n) {
-					break;
-				}
-				usk_input_need(&t->in, pos, 0, NULL);
-				t->used = 0;
-				return damaged_at(t, "claims an impossible length");
+				return damaged_at(t, pos, *n, "claims an impossible length");
 			}
 			whole = left >= size;
 		}
@@ -278,12 +275,7 @@ static enum usk_status walk(struct usk_trace *t, struct usk_record *out, size_t 
 			return usk_trace_stamp_range(t, t->in.at + pos, err);
 		}
 		if (!good) {
-			if (*n) {
-				break;
-			}
-			usk_input_need(&t->in, pos, 0, NULL);
-			t->used = 0;
-			return damaged_at(t, "contradicts itself");
+			return damaged_at(t, pos, *n, "contradicts itself");
 		}
 		pos += size;
 	}
@@ -297,11 +289,7 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	s->swap = false;
 	s->section = 0;
 	s->simple = 0;
-	for (size_t i = 0; i < t->n_ifaces; i++) {
-		free(t->iface[i].name);
-		free(t->iface[i].addr);
-	}
-	t->n_ifaces = 0;
+	usk_trace_forget_ifaces(t);
 	/* The interfaces are known before the first packet is asked for. */
 	size_t n;
 	enum usk_status status = usk_input_need(&t->in, 0, 12, err);

@@ -15,6 +15,7 @@ struct reader {
 	struct usk_reader_info info;
 	/* Is this the start of such a file? n may be as small as 0. */
 	bool (*sniff)(const uint8_t *data, size_t n);
+	const struct usk_table_kind *table; /* instead of sniff: a table with its columns */
 	/* Read what precedes the first record; also called to start again. */
 	enum usk_status (*start)(struct usk_trace *t, struct usk_err *err);
 	enum usk_status (*records)(struct usk_trace *t, struct usk_record *out, size_t cap,
@@ -59,6 +60,7 @@ uint32_t usk_trace_clock(struct usk_trace *t, struct usk_csv_field name);
 #define USK_RECORD_MAX (UINT32_C(1) << 24)
 
 struct usk_iface *usk_trace_add_iface(struct usk_trace *t);
+void usk_trace_forget_ifaces(struct usk_trace *t);
 
 /** Remember one sentence on what was lost and end the trace here. */
 void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
@@ -69,6 +71,11 @@ enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, st
 
 extern const struct reader usk_reader_pcap, usk_reader_pcapng, usk_reader_libpcap, usk_reader_ctf,
 	usk_reader_messages, usk_reader_events, usk_reader_exchanges;
+
+/** Is this a classic capture that pcap.c reads? */
+bool usk_pcap_sniff(const uint8_t *data, size_t n);
+/** Of its first four bytes: its byte order, and the unit of its stamps. */
+bool usk_pcap_magic(const uint8_t *data, bool *swap, uint32_t *unit_ns);
 
 /** Bytes of link header and tags before the IP packet; UINT32_MAX if it holds none. */
 uint32_t usk_packet_link_bytes(const struct usk_record *r, uint16_t link_type);

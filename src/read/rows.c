@@ -3,16 +3,11 @@
 
 #include <stdlib.h>
 
-bool usk_rows_sniff(const struct usk_table_kind *kind, const uint8_t *d, size_t n)
-{
-	return usk_table_sniff(d, n) == kind;
-}
-
-enum usk_status usk_rows_start(struct usk_trace *t, const struct usk_table_kind *kind,
-			       struct usk_err *err)
+enum usk_status usk_rows_start(struct usk_trace *t, struct usk_err *err)
 {
 	struct rows *r = t->state ? t->state : (t->state = usk_alloc(1, sizeof *r));
-	enum usk_status status = usk_table_start(&r->table, kind, &t->in, &t->used, err);
+	enum usk_status status =
+		usk_table_start(&r->table, t->reader->table, &t->in, &t->used, err);
 	r->waits = false;
 	if (status) {
 		usk_fail_in(err, "%s", t->path);
@@ -41,10 +36,8 @@ static void say_damage(struct usk_trace *t)
 	t->done = true;
 }
 
-enum usk_status usk_rows_next(struct usk_trace *t,
-			      enum usk_status (*take)(struct usk_trace *t, const struct usk_cell *c,
-						      void *out, struct usk_err *why),
-			      void *out, bool *more, struct usk_err *err)
+enum usk_status usk_rows_next(struct usk_trace *t, usk_rows_take *take, void *out, bool *more,
+			      struct usk_err *err)
 {
 	struct usk_table *b = &((struct rows *)t->state)->table;
 	struct usk_err why;
@@ -72,4 +65,17 @@ enum usk_status usk_rows_next(struct usk_trace *t,
 		}
 		usk_table_left_out(b, why.msg);
 	}
+}
+
+enum usk_status usk_rows_batch(struct usk_trace *t, usk_rows_take *take, void *out, size_t size,
+			       size_t cap, size_t *n, struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	bool more = true;
+	*n = 0;
+	while (*n < cap && more && !status) {
+		status = usk_rows_next(t, take, (uint8_t *)out + *n * size, &more, err);
+		*n += more && !status;
+	}
+	return status;
 }

@@ -17,18 +17,18 @@ struct rows {
 	bool waits;
 };
 
-bool usk_rows_sniff(const struct usk_table_kind *kind, const uint8_t *d, size_t n);
-enum usk_status usk_rows_start(struct usk_trace *t, const struct usk_table_kind *kind,
-			       struct usk_err *err);
+enum usk_status usk_rows_start(struct usk_trace *t, struct usk_err *err);
 void usk_rows_stop(struct usk_trace *t);
 
-/**
- * The next row that take() makes something of; *more is false at the end. take() gets the table
- * and t, and returns USK_EINPUT with a sentence, without file and line, for a row to be left out.
- */
-enum usk_status usk_rows_next(struct usk_trace *t,
-			      enum usk_status (*take)(struct usk_trace *t, const struct usk_cell *c,
-						      void *out, struct usk_err *why),
-			      void *out, bool *more, struct usk_err *err);
+/** A row's cells -> out. USK_EINPUT with a sentence, without file and line: it is left out. */
+typedef enum usk_status usk_rows_take(struct usk_trace *t, const struct usk_cell *c, void *out,
+				      struct usk_err *why);
+
+/** The next row that take() makes something of; *more is false at the end. */
+enum usk_status usk_rows_next(struct usk_trace *t, usk_rows_take *take, void *out, bool *more,
+			      struct usk_err *err);
+/** The next cap rows at most, of so many bytes each. */
+enum usk_status usk_rows_batch(struct usk_trace *t, usk_rows_take *take, void *out, size_t size,
+			       size_t cap, size_t *n, struct usk_err *err);
 
 #endif

@@ -95,9 +95,12 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 				  t->in.lost ? t->in.lost : "is empty");
 		goto fail;
 	}
+	const struct usk_table_kind *table =
+		t->reader ? NULL : usk_table_sniff(t->in.data, t->in.have);
 	for (size_t i = 0; i < COUNT(readers) && !t->reader; i++) {
-		if (readers[i]->sniff(t->in.data, t->in.have)) {
-			t->reader = readers[i];
+		const struct reader *r = readers[i];
+		if (r->table ? r->table == table : r->sniff(t->in.data, t->in.have)) {
+			t->reader = r;
 		}
 	}
 	if (!t->reader && is_part_of_ctf(t->in.data, t->in.have)) {
@@ -209,7 +212,7 @@ enum usk_status usk_trace_again(const struct usk_trace *from, struct usk_trace *
 	return begin(t, from->name, out, err);
 }
 
-static void forget_ifaces(struct usk_trace *t)
+void usk_trace_forget_ifaces(struct usk_trace *t)
 {
 	for (size_t i = 0; i < t->n_ifaces; i++) {
 		free(t->iface[i].name);
@@ -227,7 +230,7 @@ void usk_trace_close(struct usk_trace *t)
 		t->reader->stop(t);
 	}
 	usk_input_close(&t->in);
-	forget_ifaces(t);
+	usk_trace_forget_ifaces(t);
 	free(t->iface);
 	for (size_t i = 0; i < t->n_clocks; i++) {
 		free(t->clock[i].name);
@@ -254,60 +257,44 @@ enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err)
 	return t->reader->start(t, err);
 }
 
-/* At the end: where packed bytes broke off, that is the cause of what else was lost. */
-static void say_lost(struct usk_trace *t)
+/* Is the trace of that class? */
+static enum usk_status expect(const struct usk_trace *t, enum usk_trace_class class,
+			      const char *or_else, size_t *n, struct usk_err *err)
 {
+	*n = 0;
+	return t->class_ == class ? USK_OK
+				  : usk_fail(err, USK_EUSAGE, 0, "%s: %s", t->path, or_else);
+}
+
+/* At the end: where packed bytes broke off, that is the cause of what else was lost. */
+static enum usk_status handed(struct usk_trace *t, const size_t *n, enum usk_status status)
+{
+	t->handed += *n;
 	if (t->done && t->in.lost) {
 		usk_trace_damaged(t, "%s", t->in.lost);
 	}
+	return status;
 }
 
 enum usk_status usk_trace_records(struct usk_trace *t, struct usk_record *out, size_t cap,
 				  size_t *n, struct usk_err *err)
 {
-	*n = 0;
-	if (t->class_ != USK_TRACE_CAPTURE) {
-		return usk_fail(err, USK_EUSAGE, 0, "%s: is a table, not a capture", t->path);
-	}
-	if (t->done) {
-		return USK_OK;
-	}
-	enum usk_status status = t->reader->records(t, out, cap, n, err);
-	t->handed += *n;
-	say_lost(t);
-	return status;
+	enum usk_status status = expect(t, USK_TRACE_CAPTURE, "is a table, not a capture", n, err);
+	return status || t->done ? status : handed(t, n, t->reader->records(t, out, cap, n, err));
 }
 
 enum usk_status usk_trace_messages(struct usk_trace *t, struct usk_msg *out, size_t cap, size_t *n,
 				   struct usk_err *err)
 {
-	*n = 0;
-	if (t->class_ != USK_TRACE_TABLE) {
-		return usk_fail(err, USK_EUSAGE, 0, "%s: is no table of messages", t->path);
-	}
-	if (t->done) {
-		return USK_OK;
-	}
-	enum usk_status status = t->reader->messages(t, out, cap, n, err);
-	t->handed += *n;
-	say_lost(t);
-	return status;
+	enum usk_status status = expect(t, USK_TRACE_TABLE, "is no table of messages", n, err);
+	return status || t->done ? status : handed(t, n, t->reader->messages(t, out, cap, n, err));
 }
 
 enum usk_status usk_trace_sides(struct usk_trace *t, struct usk_event *out, size_t cap, size_t *n,
 				struct usk_err *err)
 {
-	*n = 0;
-	if (t->class_ != USK_TRACE_EVENTS) {
-		return usk_fail(err, USK_EUSAGE, 0, "%s: is no trace of events", t->path);
-	}
-	if (t->done) {
-		return USK_OK;
-	}
-	enum usk_status status = t->reader->events(t, out, cap, n, err);
-	t->handed += *n;
-	say_lost(t);
-	return status;
+	enum usk_status status = expect(t, USK_TRACE_EVENTS, "is no trace of events", n, err);
+	return status || t->done ? status : handed(t, n, t->reader->events(t, out, cap, n, err));
 }
 
 struct usk_iface *usk_trace_add_iface(struct usk_trace *t)

@@ -7,27 +7,12 @@
  * Why   each tool goes on with its own format
  * Not   merging (merge.c), formats of other capture libraries
  */
-#include "base/table.h"
+#include "read/read.h"
 #include "write/block.h"
 #include "write/retime.h"
 
 #include <string.h>
 #include <sys/stat.h>
-
-static bool is_pcap(const uint8_t *d, size_t n)
-{
-	static const uint32_t magics[] = { 0xa1b2c3d4, 0xa1b23c4d };
-	for (size_t i = 0; n >= 8 && i < COUNT(magics); i++) {
-		for (int swap = 0; swap < 2; swap++) {
-			/* Before version 2.3 the two lengths of a record were exchanged. */
-			if (usk_load32(d, swap) == magics[i] && usk_load16(d + 4, swap) == 2 &&
-			    usk_load16(d + 6, swap) >= 3) {
-				return true;
-			}
-		}
-	}
-	return false;
-}
 
 static bool is_pcapng(const uint8_t *d, size_t n)
 {
@@ -46,7 +31,7 @@ static const struct format {
 	bool many_clocks; /* but interfaces may have their own, which the format itself looks at */
 } formats[] = {
 	{ is_pcapng, usk_retime_pcapng, true, true },
-	{ is_pcap, usk_retime_pcap, true, false },
+	{ usk_pcap_sniff, usk_retime_pcap, true, false },
 	{ is_table, usk_retime_table, false, false },
 };
 

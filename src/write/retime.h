@@ -22,9 +22,6 @@ struct retime {
 	struct usk_err *err;
 };
 
-/* More than any capture interface hands out; a larger claim is damage, not a packet. */
-#define USK_RETIME_PACKET_MAX (UINT32_C(1) << 24)
-
 /** Corrected stamps; a failure names the file. */
 enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, size_t n,
 				  int64_t *out);

@@ -7,6 +7,7 @@
  * Why   every tool reads it
  * Not   keeping the recorded stamps: the format has no place for them (pcapng has)
  */
+#include "read/read.h"
 #include "write/block.h"
 #include "write/retime.h"
 
@@ -14,7 +15,7 @@
 
 enum { BATCH = 256, FILE_HEADER = 24, RECORD_HEADER = 16 };
 
-static const uint32_t magic_us = 0xa1b2c3d4, magic_ns = 0xa1b23c4d;
+static const uint32_t magic_ns = 0xa1b23c4d;
 
 /* Whole records at the front of the window: their sizes and stamps. */
 static size_t gather(const struct usk_input *in, size_t used, bool swap, uint32_t unit_ns,
@@ -67,10 +68,10 @@ enum usk_status usk_retime_pcap(struct retime *t)
 				"%s: cut short within the file header: %zu of %d bytes", t->path,
 				in->have, FILE_HEADER);
 	}
-	uint32_t magic = usk_load32(in->data, false);
-	bool swap = magic != magic_us && magic != magic_ns;
-	uint32_t unit_ns = usk_swap32_if(magic, swap) == magic_us ? 1000 : 1;
-	magic = usk_swap32_if(magic_ns, swap);
+	bool swap;
+	uint32_t unit_ns;
+	usk_pcap_magic(in->data, &swap, &unit_ns);
+	const uint32_t magic = usk_swap32_if(magic_ns, swap);
 	usk_output_write(&t->out, &magic, sizeof magic);
 	usk_output_write(&t->out, in->data + 4, FILE_HEADER - 4);
 
@@ -92,7 +93,7 @@ enum usk_status usk_retime_pcap(struct retime *t)
 		status = usk_input_need(in, used, RECORD_HEADER, t->err);
 		used = 0;
 		uint32_t captured = in->have >= RECORD_HEADER ? usk_load32(in->data + 8, swap) : 0;
-		bool absurd = captured > USK_RETIME_PACKET_MAX;
+		bool absurd = captured > USK_RECORD_MAX;
 		if (!status && !absurd) {
 			status = usk_input_need(in, 0, RECORD_HEADER + (size_t)captured, t->err);
 		}

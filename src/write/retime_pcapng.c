@@ -12,6 +12,7 @@
  * The section's length becomes "not stated", since comments make it longer.
  */
 #include "base/tick.h"
+#include "read/read.h"
 #include "write/block.h"
 #include "write/retime.h"
 
@@ -285,7 +286,7 @@ static enum usk_status next_block(struct ng *g, size_t used, uint32_t *type, siz
 	}
 	*type = usk_load32(d, g->block.swap);
 	size_t n = usk_load32(d + 4, g->block.swap);
-	if (n < 12 || n % 4 || n > USK_RETIME_PACKET_MAX + 65536) {
+	if (n < 12 || n % 4 || n > USK_RECORD_MAX + 65536) {
 		*why = "claims an impossible length";
 		return USK_OK;
 	}
