@@ -32,7 +32,7 @@ void usk_party_breaks(const struct party *y, struct usk_gap **out, size_t *n)
 	*out = usk_alloc(e->n + 1, sizeof **out);
 	for (size_t i = 0; i < e->n; i++) {
 		const struct usk_epoch *x = &e->epoch[i];
-		(*out)[i] = (struct usk_gap){ x->before_ns + usk_epoch_shift(e, i),
+		(*out)[i] = (struct usk_gap){ x->before_ns + usk_epoch_offset(e, i),
 					      x->after_ns + x->shift_ns };
 	}
 }
@@ -81,7 +81,7 @@ static void translate_knots(const struct usk_epochs *e, const bool *tied, const 
 {
 	struct knots out = { .n = 0 };
 	for (size_t i = 0, at = 0; i <= e->n; i++) {
-		int64_t shift = usk_epoch_shift(e, i), from = INT64_MIN, to = INT64_MAX;
+		int64_t shift = usk_epoch_offset(e, i), from = INT64_MIN, to = INT64_MAX;
 		size_t before = out.n;
 		if (i) {
 			from = e->epoch[i - 1].after_ns + shift;
@@ -135,9 +135,9 @@ static int64_t fell_between(const struct usk_epochs *e, usk_i128 from, usk_i128 
 	int64_t fell = 0;
 	for (size_t i = 0; i < e->n; i++) {
 		const struct usk_epoch *x = &e->epoch[i];
-		if (x->before_ns + usk_epoch_shift(e, i) <= to &&
+		if (x->before_ns + usk_epoch_offset(e, i) <= to &&
 		    x->after_ns + x->shift_ns >= from) {
-			fell += x->shift_ns - usk_epoch_shift(e, i);
+			fell += x->shift_ns - usk_epoch_offset(e, i);
 		}
 	}
 	return fell;
@@ -182,7 +182,7 @@ static void forget_overlapping(struct usk_clock *k, const struct usk_jump *j)
 static void add_back(const struct usk_map *map, const struct usk_epochs *e, size_t i,
 		     const bool *tied, uint32_t clock, int64_t skew, struct usk_clock *k)
 {
-	int64_t shift = usk_epoch_shift(e, i), more = e->epoch[i].shift_ns - shift;
+	int64_t shift = usk_epoch_offset(e, i), more = e->epoch[i].shift_ns - shift;
 	struct usk_jump j = { .kind = USK_JUMP,
 			      .of = clock,
 			      .or_of = USK_NO_CLOCK,
@@ -226,10 +226,10 @@ static void translate_jumps(const struct parties *p, uint32_t clock, const struc
 		}
 		size_t from = usk_epoch_of(e, j->after_local_ns);
 		size_t to = usk_epoch_of(e, j->before_local_ns);
-		grow(j, usk_epoch_shift(e, to) - usk_epoch_shift(e, from));
+		grow(j, usk_epoch_offset(e, to) - usk_epoch_offset(e, from));
 		j->epoch = (uint32_t)from;
-		j->after_local_ns -= usk_epoch_shift(e, from);
-		j->before_local_ns -= usk_epoch_shift(e, to);
+		j->after_local_ns -= usk_epoch_offset(e, from);
+		j->before_local_ns -= usk_epoch_offset(e, to);
 	}
 	if (k->n_jumps) {
 		qsort(k->jump, k->n_jumps, sizeof *k->jump, by_epoch_and_time);
@@ -245,7 +245,7 @@ static void translate_stretches(const struct usk_epochs *e, struct usk_clock *k)
 	for (size_t i = 0; i < k->n_stretches; i++) {
 		struct usk_disturbed s = k->stretch[i];
 		for (size_t epoch = usk_epoch_of(e, s.from_ns); s.from_ns <= s.to_ns; epoch++) {
-			int64_t shift = usk_epoch_shift(e, epoch), to = s.to_ns;
+			int64_t shift = usk_epoch_offset(e, epoch), to = s.to_ns;
 			if (epoch < e->n && e->epoch[epoch].before_ns + shift < to) {
 				to = e->epoch[epoch].before_ns + shift;
 			}
@@ -284,7 +284,7 @@ static int by_local(const void *pa, const void *pb)
 static void translate_points(const struct usk_epochs *e, struct usk_point *x, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		int64_t shift = usk_epoch_shift(e, usk_epoch_of(e, x[i].local_ns));
+		int64_t shift = usk_epoch_offset(e, usk_epoch_of(e, x[i].local_ns));
 		x[i].local_ns -= shift;
 		x[i].offset_ns = usk_cut((usk_i128)x[i].offset_ns + shift);
 	}

@@ -132,7 +132,7 @@ void usk_party_stamp(struct party *y, int64_t t);
 /** Where an epoch ends and the next begins, on the time that runs on; *out is handed over. */
 void usk_party_breaks(const struct party *y, struct usk_gap **out, size_t *n);
 /** What comes off the time that runs on, in that epoch. */
-static inline int64_t usk_epoch_shift(const struct usk_epochs *e, size_t epoch)
+static inline int64_t usk_epoch_offset(const struct usk_epochs *e, size_t epoch)
 {
 	return epoch ? e->epoch[epoch - 1].shift_ns : 0;
 }

@@ -272,7 +272,7 @@ static bool unwrap(const struct parties *p, uint32_t clock, int64_t *ns)
 	for (size_t i = 0; i <= e->n; i++) {
 		if ((!i || *ns >= e->epoch[i - 1].after_ns) &&
 		    (i == e->n || *ns <= e->epoch[i].before_ns)) {
-			shift = usk_epoch_shift(e, i);
+			shift = usk_epoch_offset(e, i);
 			found++;
 		}
 	}

@@ -335,8 +335,8 @@ void usk_row_run_on(const struct parties *p, struct row_place *place, struct usk
 	size_t epoch[2];
 	if (m->from != m->to) {
 		place_row(p, place, m, epoch);
-		m->sent_ns += usk_epoch_shift(&p->party[m->from].survey.epochs, epoch[SENT]);
-		m->received_ns += usk_epoch_shift(&p->party[m->to].survey.epochs, epoch[RECEIVED]);
+		m->sent_ns += usk_epoch_offset(&p->party[m->from].survey.epochs, epoch[SENT]);
+		m->received_ns += usk_epoch_offset(&p->party[m->to].survey.epochs, epoch[RECEIVED]);
 	}
 }
 
