@@ -118,11 +118,6 @@ static struct line draw_estimate(const struct usk_drawing *d, size_t most)
 /* ---- knots -------------------------------------------------------------------------------------
  */
 
-static int by_place(const void *pa, const void *pb)
-{
-	return usk_order(*(const int64_t *)pa, *(const int64_t *)pb);
-}
-
 /* Places of all lines, each once; and some more. */
 static size_t unite(const struct line *l, size_t lines, const int64_t *more, size_t n_more,
 		    int64_t **out)
