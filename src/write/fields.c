@@ -189,9 +189,6 @@ static void get_list(struct reader *r, const struct place *up, const json_t *a,
 		++*n;
 		if (f->kind == FIELD_ROWS) {
 			usk_fields_get(r, &at, v, f->fields, row);
-			if (f->check && !r->status) {
-				f->check(r, &at, row);
-			}
 		} else if (f->kind == FIELD_POINTS) {
 			get_point(r, &at, v, row);
 		} else if (f->kind == FIELD_CLOCKS) {
@@ -280,9 +277,6 @@ void usk_field_get(struct reader *r, const struct place *up, const json_t *o,
 		break;
 	case FIELD_OBJECT:
 		usk_fields_get(r, &here, usk_json_object(r, up, o, f->key), f->fields, at);
-		if (f->check && !r->status) {
-			f->check(r, &here, at);
-		}
 		break;
 	case FIELD_OWN:
 		if (f->get) {

@@ -51,8 +51,6 @@ struct usk_field {
 	size_t size;			/* of a row */
 	json_t *(*put)(const struct usk_clocks *c, const void *of);
 	void (*get)(struct reader *r, const struct place *at, const json_t *o, void *of);
-	/* Of an object or a row that was read: is it sound? */
-	void (*check)(struct reader *r, const struct place *at, void *of);
 };
 
 /** Never NULL. Names of clocks are those of c. */

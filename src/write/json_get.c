@@ -127,23 +127,6 @@ int64_t usk_json_ns_value(struct reader *r, const struct place *at, const char *
 	return digits ? -(int64_t)size : (int64_t)size;
 }
 
-int64_t usk_json_ns(struct reader *r, const struct place *at, const json_t *o, const char *key)
-{
-	return usk_json_ns_value(r, at, key, usk_json_get(r, at, o, key), USK_TIME_MAX, false);
-}
-
-int64_t usk_json_ns_or_null(struct reader *r, const struct place *at, const json_t *o,
-			    const char *key)
-{
-	return usk_json_ns_value(r, at, key, usk_json_get(r, at, o, key), USK_TIME_MAX, true);
-}
-
-int64_t usk_json_span_or_null(struct reader *r, const struct place *at, const json_t *o,
-			      const char *key)
-{
-	return usk_json_ns_value(r, at, key, usk_json_get(r, at, o, key), INT64_MAX, true);
-}
-
 static uint64_t count_value(struct reader *r, const struct place *at, const char *key,
 			    const json_t *v)
 {
@@ -157,12 +140,6 @@ static uint64_t count_value(struct reader *r, const struct place *at, const char
 uint64_t usk_json_count(struct reader *r, const struct place *at, const json_t *o, const char *key)
 {
 	return count_value(r, at, key, usk_json_get(r, at, o, key));
-}
-
-uint64_t usk_json_count_if(struct reader *r, const struct place *at, const json_t *o,
-			   const char *key)
-{
-	return count_value(r, at, key, json_object_get(o, key));
 }
 
 double usk_json_number(struct reader *r, const struct place *at, const json_t *o, const char *key,

@@ -48,18 +48,8 @@ char *usk_json_string(struct reader *r, const struct place *at, const json_t *o,
 /* A decimal string, at most `limit` in size; null where that is allowed. */
 int64_t usk_json_ns_value(struct reader *r, const struct place *at, const char *key,
 			  const json_t *v, uint64_t limit, bool nullable);
-/* A time: at most USK_TIME_MAX in size. */
-int64_t usk_json_ns(struct reader *r, const struct place *at, const json_t *o, const char *key);
-int64_t usk_json_ns_or_null(struct reader *r, const struct place *at, const json_t *o,
-			    const char *key);
-/* The difference of two stamps, which may be twice as large as a stamp. */
-int64_t usk_json_span_or_null(struct reader *r, const struct place *at, const json_t *o,
-			      const char *key);
 
 uint64_t usk_json_count(struct reader *r, const struct place *at, const json_t *o, const char *key);
-/* A count that others than unskew need not write: 0 if it is not there. */
-uint64_t usk_json_count_if(struct reader *r, const struct place *at, const json_t *o,
-			   const char *key);
 /* NAN for null. */
 double usk_json_number(struct reader *r, const struct place *at, const json_t *o, const char *key,
 		       bool nullable);
