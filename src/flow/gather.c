@@ -173,6 +173,13 @@ static int64_t widest_kappa(const struct pair_source *s)
 	return usk_limit_e12(s->parties->opt) + (rate < 0 ? -rate : rate);
 }
 
+/* Records tell that something happened, whatever messages show. */
+static bool was_set_back(const struct pair_source *s)
+{
+	const struct parties *p = s->parties;
+	return p->model.kind != USK_LINEAR && (p->party[s->a].n_back || p->party[s->b].n_back);
+}
+
 static struct reading *begin_round(void *ctx, size_t pair)
 {
 	struct gather *x = ctx;
@@ -181,6 +188,7 @@ static struct reading *begin_round(void *ctx, size_t pair)
 	struct reading *r = &w->r;
 	*r = usk_reading_of(&x->p->pair[pair], x->err);
 	g->frame = first_frame(&x->p->pair[pair]);
+	w->sharp = w->sharp || was_set_back(&x->p->pair[pair]);
 	if (w->sharp) {
 		g->frame.kappa_e12 = widest_kappa(&x->p->pair[pair]);
 		g->frame.steps = true;

@@ -267,8 +267,7 @@ static uint8_t weaker(unsigned a, unsigned b)
 	return (uint8_t)(a > b ? a : b);
 }
 
-/* The first event of a clock whose stamp is over x. */
-static uint32_t behind(const struct usk_work *w, uint32_t k, usk_i128 x)
+uint32_t usk_event_behind(const struct usk_work *w, uint32_t k, usk_i128 x)
 {
 	uint32_t lo = w->first[k], hi = w->first[k + 1];
 	while (lo < hi) {
@@ -286,9 +285,9 @@ static uint32_t behind(const struct usk_work *w, uint32_t k, usk_i128 x)
 static void cells_over(const struct usk_work *w, uint32_t k, usk_i128 from, usk_i128 to,
 		       uint32_t *a, uint32_t *b)
 {
-	*a = behind(w, k, from);
+	*a = usk_event_behind(w, k, from);
 	*a -= *a > w->first[k];
-	*b = behind(w, k, to - 1);
+	*b = usk_event_behind(w, k, to - 1);
 	*b = *b < w->first[k + 1] ? *b : w->first[k + 1] - 1;
 }
 
@@ -474,7 +473,7 @@ void usk_build_forget(struct usk_work *w)
 
 void usk_build_free(struct usk_work *w)
 {
-	void *all[] = { w->lo_ns, w->hi_ns, w->t_ns, w->brk, w->seen, w->left_out };
+	void *all[] = { w->lo_ns, w->hi_ns, w->t_ns, w->filled, w->brk, w->seen, w->left_out };
 	for (size_t i = 0; i < COUNT(all); i++) {
 		free(all[i]);
 	}

@@ -211,21 +211,6 @@ void usk_conflict_begin(struct usk_work *w)
 /* ---- whose it was ------------------------------------------------------------------------------
  */
 
-/* The first event of a clock at or behind a stamp. */
-static uint32_t event_at(const struct usk_work *w, uint32_t k, int64_t x)
-{
-	uint32_t lo = w->first[k], hi = w->first[k + 1];
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (w->x[mid] < x) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return lo;
-}
-
 /* Between which times of the reference it lay. */
 static void place(const struct usk_work *w, struct usk_seen *s)
 {
@@ -235,7 +220,8 @@ static void place(const struct usk_work *w, struct usk_seen *s)
 		s->to = usk_e12(a ? s->at.a1_ns : s->at.b1_ns);
 		return;
 	}
-	uint32_t i = event_at(w, s->b, s->at.b0_ns), j = event_at(w, s->b, s->at.b1_ns);
+	uint32_t i = usk_event_behind(w, s->b, (usk_i128)s->at.b0_ns - 1);
+	uint32_t j = usk_event_behind(w, s->b, (usk_i128)s->at.b1_ns - 1);
 	i -= i == w->first[s->b + 1];
 	j -= j == w->first[s->b + 1];
 	s->from = w->lo[i];

@@ -21,6 +21,8 @@ struct usk_drawing {
 	const struct usk_work *w;
 	uint32_t clock, from, to; /* events that are known, to: behind the last */
 	bool has[2];		  /* lower, upper */
+	bool tied[2];		  /* what is known goes on from the first, the last event */
+	bool adrift;		  /* order alone bounds each of them */
 	struct usk_bound_at *corner;
 	size_t n_corners;
 	struct usk_passage *gate;

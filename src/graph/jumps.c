@@ -81,7 +81,7 @@ static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 		b--;
 	}
 	if (w->lo_ns[a] == USK_NONE || w->lo_ns[b] == USK_NONE || w->hi_ns[a] == USK_NONE ||
-	    w->hi_ns[b] == USK_NONE) {
+	    w->hi_ns[b] == USK_NONE || w->filled[a] || w->filled[b]) {
 		return;
 	}
 	usk_i128 d = (usk_i128)w->x[b] - w->x[a];
@@ -115,6 +115,56 @@ static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 	}
 }
 
+/* From where, until when stamps may be of before or behind. Where T may fall, or stamps repeat,
+ * that goes for all up to the next event: bounds go straight to there. */
+static int64_t bracket_end(const struct usk_work *w, const struct usk_break *b, bool behind)
+{
+	usk_i128 x = behind ? (usk_i128)b->to_ns + b->fold_ns : (usk_i128)b->from_ns - b->fold_ns;
+	uint32_t first = w->first[b->clock], last = w->first[b->clock + 1] - 1;
+	if ((!b->fold_ns && !b->falls) || x < w->x[first] || x > w->x[last]) {
+		return usk_saturate(x);
+	}
+	return behind ? w->x[usk_event_behind(w, b->clock, x - 1)]
+		      : w->x[usk_event_behind(w, b->clock, x) - 1];
+}
+
+/* Is it there by order alone that a bound is known? That holds if T does not fall. */
+static bool rests_on_order(const struct usk_work *w, const struct usk_jump *j, uint32_t k)
+{
+	bool any = false;
+	for (uint32_t e = usk_event_behind(w, k, (usk_i128)j->after_local_ns - 1);
+	     e < w->first[k + 1] && w->x[e] <= j->before_local_ns && !any; e++) {
+		any = w->filled[e];
+	}
+	return any;
+}
+
+/* Whose a bracket of clock i is told as. Bands allow for more than is likely; told: it has to be,
+ * whoever it was. false: it need not. */
+static bool name(const struct usk_work *w, uint32_t i, const struct usk_seen *s, bool told,
+		 struct usk_jump *j)
+{
+	uint32_t pair[] = { s->a, s->b };
+	bool mine = false, refs = false, between_others = s->a != i && s->b != i;
+	for (int k = 0; k < 2; k++) {
+		mine = mine || (pair[k] == i && s->may_be[k]);
+		refs = refs || (pair[k] == w->reference && s->may_be[k]);
+	}
+	bool rather_theirs = between_others && s->may_be[0] && s->may_be[1];
+	if (!told && ((!mine && !refs) || rather_theirs)) {
+		return false;
+	}
+	j->kind = s->at.step ? USK_JUMP : USK_BEND;
+	j->of = mine				       ? i
+		: !s->may_be[0]			       ? s->b
+		: s->may_be[1] && s->b == w->reference ? s->b
+						       : s->a;
+	uint32_t other = s->a == j->of ? s->b : s->a;
+	j->or_of = s->may_be[0] && s->may_be[1] ? other : USK_NO_CLOCK;
+	size_seen(w, i, s, j);
+	return true;
+}
+
 void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
 {
 	k->jump = usk_alloc(w->n_breaks + 1, sizeof *k->jump);
@@ -127,32 +177,16 @@ void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
 		struct usk_jump j = { .kind = b->of_reference ? USK_JUMP : USK_BEND,
 				      .of = b->of_reference ? w->reference : i,
 				      .or_of = b->of_reference ? USK_NO_CLOCK : w->reference,
-				      .after_local_ns =
-					      usk_saturate((usk_i128)b->from_ns - b->fold_ns),
-				      .before_local_ns =
-					      usk_saturate((usk_i128)b->to_ns + b->fold_ns),
+				      .after_local_ns = bracket_end(w, b, false),
+				      .before_local_ns = bracket_end(w, b, true),
 				      .size_lo_ns = USK_NONE,
 				      .size_hi_ns = USK_NONE };
 		if (b->back) { /* its own records say so */
 			j.kind = USK_JUMP;
 			j.or_of = USK_NO_CLOCK;
 		}
-		if (s) {
-			bool mine = s->a == i ? s->may_be[0] : s->b == i && s->may_be[1];
-			bool refs = s->a == w->reference ? s->may_be[0]
-							 : s->b == w->reference && s->may_be[1];
-			if (!mine && !refs) {
-				continue; /* another clock's, for certain */
-			}
-			if (s->a != i && s->b != i && (s->may_be[0] && s->may_be[1])) {
-				continue; /* rather that of the clock that was seen with it */
-			}
-			j.kind = s->at.step ? USK_JUMP : USK_BEND;
-			j.of = mine ? i : w->reference;
-			uint32_t other = s->a == i ? s->b : s->a;
-			bool others = s->a == i ? s->may_be[1] : s->may_be[0];
-			j.or_of = mine && others ? other : USK_NO_CLOCK;
-			size_seen(w, i, s, &j);
+		if (s && !name(w, i, s, rests_on_order(w, &j, i), &j)) {
+			continue;
 		}
 		k->jump[k->n_jumps++] = j;
 	}
@@ -171,12 +205,15 @@ void usk_reach_ends(const struct usk_drawing *d, struct usk_clock *k)
 {
 	const struct usk_work *w = d->w;
 	uint32_t first = w->first[d->clock], last = w->first[d->clock + 1] - 1;
+	int64_t from = w->x[d->from], to = w->x[d->to - 1];
 	for (size_t n = 0; n < k->n_jumps; n++) {
 		struct usk_jump *j = &k->jump[n];
-		if (d->to <= last && j->before_local_ns >= w->x[d->to - 1]) {
+		bool is_last = j->before_local_ns >= to || (d->adrift && n + 1 == k->n_jumps);
+		bool is_first = j->after_local_ns <= from || (d->adrift && !n);
+		if (!d->tied[1] && is_last && j->before_local_ns < w->x[last]) {
 			j->before_local_ns = w->x[last];
 		}
-		if (d->from > first && j->after_local_ns <= w->x[d->from]) {
+		if (!d->tied[0] && is_first && j->after_local_ns > w->x[first]) {
 			j->after_local_ns = w->x[first];
 		}
 	}

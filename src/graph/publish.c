@@ -24,8 +24,7 @@ static void write_slopes(const struct usk_work *w, const struct usk_drawing *d, 
 		if (!usk_cell_calm(w->cell[cell])) {
 			s = (struct usk_slopes){ -skew, skew };
 		}
-		bool tied = end ? d->to == w->first[d->clock + 1] : d->from == w->first[d->clock];
-		if (!tied) { /* nothing bounds it any more behind what happened there */
+		if (!d->tied[end]) { /* nothing bounds it any more behind what happened there */
 			s = (struct usk_slopes){ -USK_E12, USK_E12 };
 		}
 		*(end ? &k->after : &k->before) = s;
@@ -61,6 +60,12 @@ static void write_rates(const struct usk_work *w, uint32_t i, struct usk_clock *
 	}
 }
 
+/* A bound, and not less than the estimate needs (a lower one: not more). */
+static void open_to(int64_t *bound, int64_t t, int64_t to, bool upper)
+{
+	*bound = to == USK_NONE || upper == (to < t) ? t : to;
+}
+
 /* Bounds where messages bound one side only, to hold the estimate: they part as the slopes say that
  * are written where nothing ties a clock any more. */
 static void open_ends(struct usk_work *w, const struct usk_drawing *d)
@@ -68,11 +73,13 @@ static void open_ends(struct usk_work *w, const struct usk_drawing *d)
 	uint32_t a = d->from, b = d->to - 1;
 	for (uint32_t i = b + 1; i < w->first[d->clock + 1]; i++) {
 		usk_i128 hi = w->hi_ns[b] + 2 * ((usk_i128)w->x[i] - w->x[b]);
-		w->hi_ns[i] = usk_saturate(hi > w->t_ns[i] ? hi : w->t_ns[i]);
+		open_to(&w->lo_ns[i], w->t_ns[i], w->filled[i] ? w->lo_ns[b] : w->lo_ns[i], false);
+		open_to(&w->hi_ns[i], w->t_ns[i], usk_saturate(hi), true);
 	}
 	for (uint32_t i = w->first[d->clock]; i < a; i++) {
 		usk_i128 lo = w->lo_ns[a] - 2 * ((usk_i128)w->x[a] - w->x[i]);
-		w->lo_ns[i] = usk_saturate(lo < w->t_ns[i] ? lo : w->t_ns[i]);
+		open_to(&w->lo_ns[i], w->t_ns[i], usk_saturate(lo), false);
+		open_to(&w->hi_ns[i], w->t_ns[i], w->filled[i] ? w->hi_ns[a] : w->hi_ns[i], true);
 	}
 }
 
@@ -125,19 +132,22 @@ static bool lacks(const struct usk_drawing *d, uint32_t e, bool estimate)
 {
 	const struct usk_work *w = d->w;
 	return (d->has[0] && w->lo_ns[e] == USK_NONE) || (d->has[1] && w->hi_ns[e] == USK_NONE) ||
-	       (estimate && w->t_ns[e] == USK_NONE);
+	       (estimate && w->t_ns[e] == USK_NONE) || (w->filled[e] && !d->adrift);
 }
 
 static void write_clock(struct usk_work *w, uint32_t i)
 {
 	struct usk_clock *k = &w->c->clock[i];
 	struct usk_drawing d = { .w = w, .clock = i, .from = w->first[i], .to = w->first[i + 1] };
-	bool any[2] = { false, false }, both = false;
+	bool any[2] = { false, false }, both = false, firm = false;
 	for (uint32_t e = d.from; e < d.to; e++) {
 		any[0] = any[0] || w->lo_ns[e] != USK_NONE;
 		any[1] = any[1] || w->hi_ns[e] != USK_NONE;
 		both = both || w->t_ns[e] != USK_NONE;
+		firm = firm ||
+		       (w->lo_ns[e] != USK_NONE && w->hi_ns[e] != USK_NONE && !w->filled[e]);
 	}
+	d.adrift = !firm;
 	d.has[0] = both || any[0];
 	d.has[1] = both || (any[1] && !any[0]);
 	if (!d.has[0] && !d.has[1]) {
@@ -153,6 +163,8 @@ static void write_clock(struct usk_work *w, uint32_t i)
 	while (d.to > d.from && lacks(&d, d.to - 1, both)) {
 		d.to--;
 	}
+	d.tied[0] = d.from == w->first[i] && !d.adrift;
+	d.tied[1] = d.to == w->first[i + 1] && !d.adrift;
 	usk_reach_ends(&d, k);
 	usk_draw_corners(&d);
 	if (both) {

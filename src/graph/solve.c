@@ -247,6 +247,7 @@ static void round_bounds(struct usk_work *w)
 {
 	w->lo_ns = usk_grow(NULL, w->n + 1, sizeof *w->lo_ns);
 	w->hi_ns = usk_grow(NULL, w->n + 1, sizeof *w->hi_ns);
+	w->filled = usk_alloc(w->n + 1, sizeof *w->filled);
 	for (uint32_t i = 0; i < w->n; i++) {
 		usk_i128 lo = usk_floor_div(w->lo[i], USK_E12),
 			 hi = usk_ceil_div(w->hi[i], USK_E12);
@@ -320,20 +321,13 @@ static int64_t by_order(const struct usk_work *w, uint32_t i, bool upper)
 /* Where no other event of the clock says anything either messages do, which have to be in order. */
 static void fill_ends(struct usk_work *w)
 {
-	uint8_t *open = usk_alloc(w->n + 1, sizeof *open);
-	bool moved = false;
-	for (uint32_t i = 0; i < w->n; i++) {
-		open[i] = (w->lo_ns[i] == USK_NONE ? OPEN_LO : 0) |
-			  (w->hi_ns[i] == USK_NONE ? OPEN_HI : 0);
-		moved = moved || open[i];
-	}
-	while (moved) {
+	for (bool moved = true; moved;) {
 		moved = false;
 		for (uint32_t n = 0; n < 2 * w->n_order; n++) {
 			bool upper = n >= w->n_order;
 			uint32_t i = w->order[upper ? 2 * w->n_order - 1 - n : n];
 			int64_t *mine = upper ? &w->hi_ns[i] : &w->lo_ns[i], v;
-			if (!(open[i] & (upper ? OPEN_HI : OPEN_LO))) {
+			if (!(w->filled[i] & (upper ? OPEN_HI : OPEN_LO))) {
 				continue;
 			}
 			v = by_order(w, i, upper);
@@ -344,7 +338,6 @@ static void fill_ends(struct usk_work *w)
 			}
 		}
 	}
-	free(open);
 }
 
 /*
@@ -354,7 +347,7 @@ static void fill_ends(struct usk_work *w)
  */
 static void fill(struct usk_work *w)
 {
-	uint8_t *open = usk_alloc(w->n + 1, sizeof *open);
+	uint8_t *open = w->filled;
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		bound_beyond(w, w->clock[i]);
 	}
@@ -392,7 +385,6 @@ static void fill(struct usk_work *w)
 			give_way(w, open, i, w->peer[i]);
 		}
 	}
-	free(open);
 }
 
 static void write_paths(struct usk_work *w)

@@ -137,7 +137,8 @@ struct usk_work {
 	/* Published. */
 	int64_t *lo_ns, *hi_ns; /* of T, rounded outwards; USK_NONE: none */
 	int64_t *t_ns;		/* the estimate; USK_NONE */
-	bool circles; /* order may lead round in circles, as stamps may have been shown twice */
+	uint8_t *filled; /* which of both bounds nothing but order says: true, if T does not fall */
+	bool circles;	 /* order may lead round in circles, as stamps may have been shown twice */
 };
 
 /* ---- build.c ------------------------------------------------------------------------------------
@@ -177,6 +178,8 @@ void usk_build_cells(struct usk_work *w);
 /** Events and all that is known of them, to build others. */
 void usk_build_forget(struct usk_work *w);
 void usk_build_free(struct usk_work *w);
+/** The first event of a clock whose stamp is over x; the first of the next clock: none is. */
+uint32_t usk_event_behind(const struct usk_work *w, uint32_t k, usk_i128 x);
 
 /* ---- propagate.c --------------------------------------------------------------------------------
  */
