@@ -74,9 +74,8 @@ struct parties {
 	uint32_t *all_pairs;	/* their numbers */
 	struct pair_slot *slot; /* hash of their numbers */
 	size_t n_slots;
-	bool rows_repeat;    /* a clock that tables name was set back */
-	int rows_by;	     /* rows were written when 0 sent, 1 received */
-	int64_t disorder_ns; /* by so much rows are out of order */
+	bool rows_repeat; /* a clock that tables name was set back */
+	int rows_by;	  /* rows were written when 0 sent, 1 received */
 	uint32_t depth;
 	uint32_t reference; /* as named, else the first */
 	bool reference_named;

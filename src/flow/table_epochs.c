@@ -38,7 +38,6 @@ struct fall {
 	uint64_t n; /* stamps since; 0: there is none */
 	uint64_t record;
 	int64_t from, to, reached, widest;
-	int64_t gap;  /* between stamps, of the last before */
 	bool goes_on; /* the other clock of the row */
 	bool sure;    /* not rows that were written late */
 };
@@ -46,7 +45,7 @@ struct fall {
 /* One clock in one column. */
 struct column {
 	uint64_t n; /* stamps */
-	int64_t highest, last, gap;
+	int64_t highest, last;
 	struct fall fall;
 	struct usk_epochs found;
 	size_t cap;
@@ -79,8 +78,7 @@ static void begin_fall(struct column *c, int64_t from, int64_t to, bool goes_on)
 		disorder(c, size);
 		return;
 	}
-	c->fall = (struct fall){ .gap = c->gap,
-				 .n = 1,
+	c->fall = (struct fall){ .n = 1,
 				 .record = c->n - 1,
 				 .from = from,
 				 .to = to,
@@ -105,8 +103,7 @@ static void end_fall(struct column *c)
 			usk_room(c->found.epoch, c->found.n, &c->cap, sizeof *c->found.epoch);
 		c->found.epoch[c->found.n++] = (struct usk_epoch){ .record = f->record,
 								   .before_ns = f->from,
-								   .after_ns = f->to,
-								   .lowest_ns = f->gap };
+								   .after_ns = f->to };
 		c->mixed = c->mixed || !f->goes_on;
 	}
 	c->fall.n = 0;
@@ -127,9 +124,6 @@ static void note(struct column *c, int64_t t, bool goes_on)
 		c->ahead = c->other_first ? usk_saturate((usk_i128)c->other_highest - t) : 0;
 	}
 	c->last = t;
-	if (t > c->highest) { /* the widest of the last few */
-		c->gap = t - c->highest > c->gap / 8 * 7 ? t - c->highest : c->gap / 8 * 7;
-	}
 	if (!f->n && t >= c->highest) {
 		c->highest = t;
 	} else if (!f->n) {
@@ -284,24 +278,15 @@ static size_t epoch_of_own(const struct usk_epochs *e, struct row_place *at, int
 	return at->epoch;
 }
 
-/* A stamp of receipt, where rows were written by sending: after its row's moment. So what is
- * earlier, by more than rows are out of order, came when the clock had been set back. */
-static size_t epoch_of_receipt(const struct party *y, const struct row_place *at, int64_t t,
-			       int64_t disorder_ns)
+/* A stamp of receipt, where rows were written by sending: just behind its row's moment, or behind
+ * the next time that the clock was set back? Whichever is nearer. */
+static size_t epoch_of_receipt(const struct party *y, const struct row_place *at, int64_t t)
 {
 	if (at->epoch == y->survey.epochs.n || !at->record) {
 		return at->epoch;
 	}
 	const struct usk_gap *g = &y->fell[at->epoch];
-	usk_i128 size = (usk_i128)g->before_ns - g->after_ns;
-	/* Later than the clock ever showed before, but for a few stamps: it took longer than S. */
-	if (t >= at->last) {
-		int64_t gap = y->survey.epochs.epoch[at->epoch].lowest_ns;
-		usk_i128 few = gap ? 2 * (usk_i128)gap : size; /* a single stamp tells none */
-		return at->epoch + ((usk_i128)t - g->before_ns > few);
-	}
-	return at->epoch +
-	       ((usk_i128)g->before_ns - at->last < size && (usk_i128)at->last - t > disorder_ns);
+	return at->epoch + (far(g->before_ns, at->last) + far(t, g->after_ns) < far(t, at->last));
 }
 
 /* A stamp of sending, where rows were written by receipt: just before its row's moment, or before
@@ -325,7 +310,7 @@ static void place_row(const struct parties *p, struct row_place *place, const st
 		struct row_place *at = &place[clock[k]];
 		epoch[k] = y->trace != SIZE_MAX || !y->survey.epochs.n ? 0
 			   : k == p->rows_by ? epoch_of_own(&y->survey.epochs, at, stamp[k])
-			   : k == RECEIVED   ? epoch_of_receipt(y, at, stamp[k], p->disorder_ns)
+			   : k == RECEIVED   ? epoch_of_receipt(y, at, stamp[k])
 					     : epoch_of_sending(y, at, stamp[k]);
 	}
 }
@@ -448,7 +433,6 @@ enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 	enum usk_status status = USK_OK;
 	bool any = false;
 	p->rows_by = written_by(o);
-	p->disorder_ns = o[p->rows_by].disorder;
 	for (size_t i = 0; i < p->n; i++) {
 		struct party *y = &p->party[i];
 		struct usk_epochs *e = y->watch ? &y->watch->column[p->rows_by].found : NULL;
