@@ -132,7 +132,7 @@ static bool lacks(const struct usk_drawing *d, uint32_t e, bool estimate)
 {
 	const struct usk_work *w = d->w;
 	return (d->has[0] && w->lo_ns[e] == USK_NONE) || (d->has[1] && w->hi_ns[e] == USK_NONE) ||
-	       (estimate && w->t_ns[e] == USK_NONE) || (w->filled[e] && !d->adrift);
+	       (estimate && (w->t_ns[e] == USK_NONE || (w->filled[e] && !d->adrift)));
 }
 
 static void write_clock(struct usk_work *w, uint32_t i)
@@ -147,7 +147,7 @@ static void write_clock(struct usk_work *w, uint32_t i)
 		firm = firm ||
 		       (w->lo_ns[e] != USK_NONE && w->hi_ns[e] != USK_NONE && !w->filled[e]);
 	}
-	d.adrift = !firm;
+	d.adrift = both && !firm;
 	d.has[0] = both || any[0];
 	d.has[1] = both || (any[1] && !any[0]);
 	if (!d.has[0] && !d.has[1]) {

@@ -56,12 +56,12 @@ $ unskew simulate --seconds 60 --rate 50 --step host0@30s:-3600s -o r
 ! r: 14,340 packets in captures of 2 hosts, 7,170 messages in messages.csv, clocks in truth.json
 $ unskew sync --model segments=auto r/host0.pcap r/host1.pcap -o r.json
 clock  quality    offset in a stretch (± there)  drift, ppm               sent  received
-host0  bounded    3601.0009000 s ± 50.4 us       -19.6 (-23.6 to -16.4)  3,591     3,579
+host0  bounded    3601.0009000 s ± 50.3 us       -19.6 (-23.6 to -16.4)  3,591     3,579
 host1  reference  0                              0                       3,579     3,591
 Offsets are those at the middle of the stretch between steps that has most messages.
 
 Matched 7,170 messages.
-Received before sent: 3,579 as recorded, 0 corrected. Half widths: 50.3 us to 53.0 us.
+Received before sent: 3,579 as recorded, 0 corrected. Half widths: 50.2 us to 52.9 us.
 Delays, median (99 %): host1 -> host0 -1.00 s as recorded, 81.3 us (290 us) corrected;
   back 3600 s as recorded, 90.5 us (290 us) corrected.
 Step: host0 was set back by 3600.000001 s ± 105 us,
