@@ -141,7 +141,8 @@ struct usk_disturbed {
 	uint32_t epoch;
 };
 
-/* Beyond an outermost knot the slope of the offset lies within these, parts per 10^12. */
+/* Beyond an outermost knot the slope of the offset lies within these, parts per 10^12. 10^12: what
+ * happened last may have been a step of any size; nothing bounds the offset there. */
 struct usk_slopes {
 	int64_t least_e12, most_e12;
 };

@@ -115,28 +115,29 @@ static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 	}
 }
 
-/* From where, until when stamps may be of before or behind. Where T may fall, or stamps repeat,
- * that goes for all up to the next event: bounds go straight to there. */
-static int64_t bracket_end(const struct usk_work *w, const struct usk_break *b, bool behind)
+/* Where order alone says what is known nobody knows whether T fell: a bracket with such events
+ * lasts from the last one before them that is known to the first behind. false: there are none in
+ * it. */
+static bool reach_known(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 {
-	usk_i128 x = behind ? (usk_i128)b->to_ns + b->fold_ns : (usk_i128)b->from_ns - b->fold_ns;
-	uint32_t first = w->first[b->clock], last = w->first[b->clock + 1] - 1;
-	if ((!b->fold_ns && !b->falls) || x < w->x[first] || x > w->x[last]) {
-		return usk_saturate(x);
+	uint32_t first = w->first[k], end = w->first[k + 1];
+	uint32_t from = usk_event_behind(w, k, (usk_i128)j->after_local_ns - 1);
+	uint32_t to = usk_event_behind(w, k, j->before_local_ns), e = from;
+	while (e < to && !w->filled[e]) {
+		e++;
 	}
-	return behind ? w->x[usk_event_behind(w, b->clock, x - 1)]
-		      : w->x[usk_event_behind(w, b->clock, x) - 1];
-}
-
-/* Is it there by order alone that a bound is known? That holds if T does not fall. */
-static bool rests_on_order(const struct usk_work *w, const struct usk_jump *j, uint32_t k)
-{
-	bool any = false;
-	for (uint32_t e = usk_event_behind(w, k, (usk_i128)j->after_local_ns - 1);
-	     e < w->first[k + 1] && w->x[e] <= j->before_local_ns && !any; e++) {
-		any = w->filled[e];
+	if (e == to) {
+		return false;
 	}
-	return any;
+	while (from > first && w->filled[from]) {
+		from--;
+	}
+	while (to < end && w->filled[to - 1]) {
+		to++;
+	}
+	j->after_local_ns = w->x[from] < j->after_local_ns ? w->x[from] : j->after_local_ns;
+	j->before_local_ns = w->x[to - 1] > j->before_local_ns ? w->x[to - 1] : j->before_local_ns;
+	return true;
 }
 
 /* Whose a bracket of clock i is told as. Bands allow for more than is likely; told: it has to be,
@@ -177,15 +178,18 @@ void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
 		struct usk_jump j = { .kind = b->of_reference ? USK_JUMP : USK_BEND,
 				      .of = b->of_reference ? w->reference : i,
 				      .or_of = b->of_reference ? USK_NO_CLOCK : w->reference,
-				      .after_local_ns = bracket_end(w, b, false),
-				      .before_local_ns = bracket_end(w, b, true),
+				      .after_local_ns =
+					      usk_saturate((usk_i128)b->from_ns - b->fold_ns),
+				      .before_local_ns =
+					      usk_saturate((usk_i128)b->to_ns + b->fold_ns),
 				      .size_lo_ns = USK_NONE,
 				      .size_hi_ns = USK_NONE };
 		if (b->back) { /* its own records say so */
 			j.kind = USK_JUMP;
 			j.or_of = USK_NO_CLOCK;
 		}
-		if (s && !name(w, i, s, rests_on_order(w, &j, i), &j)) {
+		bool told = reach_known(w, i, &j);
+		if (s && !name(w, i, s, told, &j)) {
 			continue;
 		}
 		k->jump[k->n_jumps++] = j;

@@ -249,6 +249,9 @@ static bool bound_at(const struct usk_map *m, size_t i, int64_t x, int sign, usk
 		const struct usk_slopes *s = away < 0 ? &m->before : &m->after;
 		int64_t slope = (sign > 0) == (away > 0) ? s->most_e12 : s->least_e12;
 		bound = sign * (usk_i128)v1 + usk_ceil_div(sign * away * slope, E12);
+		if (s->most_e12 >= E12) {
+			return false;
+		}
 	} else if (x == k[right].local_ns) {
 		bound = sign * (usk_i128)v1;
 	} else {

@@ -41,6 +41,11 @@ int64_t band_at(const struct band *b, int64_t local_ns, enum band_side side)
 	}
 	usk_i128 before = (usk_i128)b->knot->local_ns - local_ns;
 	usk_i128 after = (usk_i128)local_ns - last->local_ns;
+	bool open = (before > 0 && b->before.most_e12 >= E12) ||
+		    (after > 0 && b->after.most_e12 >= E12);
+	if (open && side != BAND_OFFSET) {
+		return USK_NONE;
+	}
 	if (before > 0 && side != BAND_OFFSET) {
 		usk_i128 rise = side == BAND_HI ? usk_ceil_div(-before * b->before.least_e12, E12)
 						: usk_floor_div(-before * b->before.most_e12, E12);

@@ -4,8 +4,9 @@
  *
  * Straight lines between knots, offsets and lo rounded down, hi up. Beyond the outermost knots the
  * offset's slope goes on, cut to the least and most that the clock's rate allows there; hi and lo
- * part by these two. Knots of an epoch that another one follows or comes before: by the skew limit.
- * Written apart from the library's maps, so that tests do not ask the library whether it is right.
+ * part by these two, and where these are of 10^6 ppm there are none. Knots of an epoch that another
+ * one follows or comes before: by the skew limit. Written apart from the library's maps, so that
+ * tests do not ask the library whether it is right.
  */
 #ifndef BAND_H
 #define BAND_H
