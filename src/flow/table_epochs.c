@@ -278,26 +278,26 @@ static size_t epoch_of_own(const struct usk_epochs *e, struct row_place *at, int
 	return at->epoch;
 }
 
-/* A stamp of receipt, where rows were written by sending: just behind its row's moment, or behind
- * the next time that the clock was set back? Whichever is nearer. */
-static size_t epoch_of_receipt(const struct party *y, const struct row_place *at, int64_t t)
+/*
+ * A stamp in the other column: near its row's moment, or where the clock was set back? That may
+ * have been before the row's moment already, as the last own stamp is older. What was sent may be
+ * older still, where rows were written by receipt. Whichever is nearest.
+ */
+static size_t epoch_of_other(const struct party *y, const struct row_place *at, int64_t t,
+			     bool older)
 {
-	if (at->epoch == y->survey.epochs.n || !at->record) {
-		return at->epoch;
+	size_t k = at->epoch;
+	if (!at->record) {
+		return k;
 	}
-	const struct usk_gap *g = &y->fell[at->epoch];
-	return at->epoch + (far(g->before_ns, at->last) + far(t, g->after_ns) < far(t, at->last));
-}
-
-/* A stamp of sending, where rows were written by receipt: just before its row's moment, or before
- * the clock was set back? */
-static size_t epoch_of_sending(const struct party *y, const struct row_place *at, int64_t t)
-{
-	if (!at->epoch || t <= at->last) {
-		return at->epoch;
+	usk_i128 same = far(t, at->last), before = same, behind = same;
+	if (k && older) {
+		before = far(y->fell[k - 1].before_ns, t) + far(at->last, at->began);
 	}
-	int64_t before = y->fell[at->epoch - 1].before_ns;
-	return at->epoch - (far(before, t) + far(at->last, at->began) < far(t, at->last));
+	if (k < y->survey.epochs.n) {
+		behind = far(y->fell[k].before_ns, at->last) + far(t, y->fell[k].after_ns);
+	}
+	return behind < same && behind <= before ? k + 1 : before < same ? k - 1 : k;
 }
 
 static void place_row(const struct parties *p, struct row_place *place, const struct usk_msg *m,
@@ -310,8 +310,7 @@ static void place_row(const struct parties *p, struct row_place *place, const st
 		struct row_place *at = &place[clock[k]];
 		epoch[k] = y->trace != SIZE_MAX || !y->survey.epochs.n ? 0
 			   : k == p->rows_by ? epoch_of_own(&y->survey.epochs, at, stamp[k])
-			   : k == RECEIVED   ? epoch_of_receipt(y, at, stamp[k])
-					     : epoch_of_sending(y, at, stamp[k]);
+					     : epoch_of_other(y, at, stamp[k], k == SENT);
 	}
 }
 
