@@ -575,13 +575,27 @@ static void leave_out(struct usk_work *w, uint32_t i)
 	}
 }
 
-/* Its rates need more wander than was assumed, wherever that is. */
+/* Its rates need more wander than was assumed, wherever that is; or another rate, wherever that
+ * began, if there is one for each stretch. */
 static bool mend_rates(struct usk_work *w)
 {
-	uint32_t k = w->torn->clock;
+	uint32_t k = w->torn->clock, from = w->first[k], to = w->first[k + 1];
 	int64_t lacks = (w->torn->least_e12 - w->torn->most_e12) / 2 + 1;
+	w->crossed = from;
+	if (w->p->model.kind == USK_SEGMENTS) {
+		while (&w->run[w->run_of[from]] != w->torn) {
+			from++;
+		}
+		while (&w->run[w->run_of[to - 1]] != w->torn) {
+			to--;
+		}
+		add_break(w, (struct usk_break){ .clock = k,
+						 .from_ns = w->x[from],
+						 .to_ns = w->x[to - (to < w->first[k + 1] ? 0 : 1)],
+						 .bracket = UINT32_MAX });
+		return true;
+	}
 	bool can = w->p->model.kind == USK_WANDER && w->wander_e12[k] < w->p->max_skew_e12;
-	w->crossed = w->first[k];
 	w->wander_e12[k] = can ? 2 * (w->wander_e12[k] + lacks) : w->wander_e12[k];
 	return can;
 }
