@@ -3,7 +3,6 @@
 #include "clock_show.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { SIDE_BY_SIDE = 3, WIDTH = 20 };
 
@@ -11,10 +10,11 @@ static void bar(FILE *out, uint64_t count, uint64_t n, double full, bool last)
 {
 	double share = n ? (double)count / (double)n : 0;
 	int width = (int)lround(fmin(1, share / full) * WIDTH);
-	char *text =
-		count && share < 0.0005 ? usk_strdup(" <0.1") : usk_format("%6.1f", 100 * share);
-	fprintf(out, " %s %%", text);
-	free(text);
+	if (count && share < 0.0005) {
+		fputs("  <0.1 %", out);
+	} else {
+		fprintf(out, " %6.1f %%", 100 * share);
+	}
 	if (width || !last) {
 		fprintf(out, " %.*s%*s", width, "####################", last ? 0 : WIDTH - width,
 			"");
@@ -41,16 +41,13 @@ static void octaves(FILE *out, const struct figures *const *f, size_t n)
 		if (!some) {
 			continue;
 		}
-		char *from = clock_ns_text(i ? exp2(i) : 0), *to = clock_ns_text(exp2(i + 1));
-		char *range = usk_format("%s to %s", from, to);
-		fprintf(out, "%-22s", range);
+		int wide = fprintf(out, "%s to %s", clock_ns_text(i ? exp2(i) : 0).s,
+				   clock_ns_text(exp2(i + 1)).s);
+		fprintf(out, "%*s", wide < 22 ? 22 - wide : 0, "");
 		for (size_t k = 0; k < n; k++) {
 			bar(out, f[k]->octave[i], f[k]->n, 1, k + 1 == n);
 		}
 		fputc('\n', out);
-		free(range);
-		free(from);
-		free(to);
 	}
 }
 
@@ -58,19 +55,18 @@ static void print_wakeups(FILE *out, const struct clock_report *r)
 {
 	for (size_t i = 0; i < r->n_under; i += SIDE_BY_SIDE) {
 		const struct figures *f[SIDE_BY_SIDE];
-		char *name[SIDE_BY_SIDE];
+		struct text load[SIDE_BY_SIDE];
+		const char *name[SIDE_BY_SIDE];
 		size_t n = 0;
 		for (; n < SIDE_BY_SIDE && i + n < r->n_under; n++) {
 			const struct under *u = &r->under[i + n];
 			f[n] = &u->wakeup;
-			name[n] = u->load ? usk_format("under load of %u", u->load)
-					  : usk_strdup("idle");
+			load[n] = u->load ? text_of("under load of %u", u->load)
+					  : (struct text){ "idle" };
+			name[n] = load[n].s;
 		}
-		heading(out, "Timers wake late by", (const char *const *)name, n);
+		heading(out, "Timers wake late by", name, n);
 		octaves(out, f, n);
-		while (n) {
-			free(name[--n]);
-		}
 	}
 }
 
@@ -95,18 +91,14 @@ static void print_zero(FILE *out, const struct under *u)
 			most = fmax(most, share[k][row] / (double)f[k]->n);
 		}
 	}
-	char *load = usk_format("Zero, load of %u", u->load);
-	const char *const name[2] = { "as measured", compensation_name(u->zero.best) };
-	heading(out, load, name, 2);
-	free(load);
+	heading(out, text_of("Zero, load of %u", u->load).s,
+		(const char *[]){ "as measured", compensation_name(u->zero.best) }, 2);
 	for (int row = 0; row < rows; row++) {
-		char *lo = clock_ns_text(from + row * width);
-		fprintf(out, "from %-17s", lo);
+		fprintf(out, "from %-17s", clock_ns_text(from + row * width).s);
 		for (int k = 0; k < 2; k++) {
 			bar(out, (uint64_t)share[k][row], f[k]->n, most > 0 ? most : 1, k == 1);
 		}
 		fputc('\n', out);
-		free(lo);
 	}
 }
 

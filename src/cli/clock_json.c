@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* clock_json.c - this machine's clocks, for machines: every figure and histogram */
 #include "clock_show.h"
-
-#include <jansson.h>
-
-#include <math.h>
-
-static json_t *number(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
+#include "json.h"
 
 static json_t *figures(const struct figures *f)
 {
@@ -26,11 +18,12 @@ static json_t *figures(const struct figures *f)
 		json_array_append_new(bins, json_integer((json_int_t)f->bin[i]));
 	}
 	return json_pack("{s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "count",
-			 (json_int_t)f->n, "mean", number(f->mean), "trimmed_mean",
-			 number(f->trimmed), "deviation", number(f->deviation), "min",
-			 number(f->min), "median", number(f->median), "p99", number(f->p99), "max",
-			 number(f->max), "octaves", octaves, "bins_from", number(f->bins_from),
-			 "bin_width", number(f->bin_width), "bins", bins);
+			 (json_int_t)f->n, "mean", json_number(f->mean), "trimmed_mean",
+			 json_number(f->trimmed), "deviation", json_number(f->deviation), "min",
+			 json_number(f->min), "median", json_number(f->median), "p99",
+			 json_number(f->p99), "max", json_number(f->max), "octaves", octaves,
+			 "bins_from", json_number(f->bins_from), "bin_width",
+			 json_number(f->bin_width), "bins", bins);
 }
 
 static json_t *sources(const struct clock_report *r)
@@ -39,18 +32,18 @@ static json_t *sources(const struct clock_report *r)
 	for (size_t i = 0; i < r->n_sources; i++) {
 		const struct source_figures *f = &r->figures[i];
 		json_array_append_new(
-			a,
-			json_pack("{s:s,s:o,s:o,s:o,s:I,s:o,s:I,s:I,s:o,s:o,s:o,s:o,s:o}", "name",
-				  r->source[i].name, "read_ns", number(f->cost_ns), "resolution_ns",
-				  number(f->resolution_ns), "repeats", number(f->repeats),
-				  "backwards", (json_int_t)f->backwards, "backwards_ns",
-				  number(f->backwards_ns), "turns", (json_int_t)f->turns,
-				  "turns_backwards", (json_int_t)f->turns_backwards,
-				  "turns_backwards_ns", number(f->turns_backwards_ns), "drift_ppm",
-				  number(f->drift_ppm), "drift_error_ppm",
-				  number(f->drift_error_ppm), "hz",
-				  f->hz > 0 ? number(f->hz) : json_null(), "step_ns",
-				  figures(&f->step)));
+			a, json_pack("{s:s,s:o,s:o,s:o,s:I,s:o,s:I,s:I,s:o,s:o,s:o,s:o,s:o}",
+				     "name", r->source[i].name, "read_ns", json_number(f->cost_ns),
+				     "resolution_ns", json_number(f->resolution_ns), "repeats",
+				     json_number(f->repeats), "backwards", (json_int_t)f->backwards,
+				     "backwards_ns", json_number(f->backwards_ns), "turns",
+				     (json_int_t)f->turns, "turns_backwards",
+				     (json_int_t)f->turns_backwards, "turns_backwards_ns",
+				     json_number(f->turns_backwards_ns), "drift_ppm",
+				     json_number(f->drift_ppm), "drift_error_ppm",
+				     json_number(f->drift_error_ppm), "hz",
+				     f->hz > 0 ? json_number(f->hz) : json_null(), "step_ns",
+				     figures(&f->step)));
 	}
 	return a;
 }
@@ -61,10 +54,10 @@ static json_t *zero_of(const struct zero *z)
 	for (int c = 0; c < COMPENSATIONS; c++) {
 		json_array_append_new(a, json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "compensation",
 						   compensation_name((enum compensation)c), "ns",
-						   figures(&z->net[c]), "k", number(z->k[c]),
-						   "k_trimmed", number(z->k_calm[c]), "k1",
-						   number(z->k1[c]), "predicted",
-						   number(z->predicted[c])));
+						   figures(&z->net[c]), "k", json_number(z->k[c]),
+						   "k_trimmed", json_number(z->k_calm[c]), "k1",
+						   json_number(z->k1[c]), "predicted",
+						   json_number(z->predicted[c])));
 	}
 	return a;
 }
@@ -98,23 +91,22 @@ void clock_print_json(FILE *out, const struct clock_report *r)
 	json_t *cores = json_array(), *loads = json_array();
 	for (size_t i = 0; i < r->n_cores; i++) {
 		json_array_append_new(cores, json_pack("{s:i,s:o}", "cpu", r->core[i].cpu,
-						       "work_ns", number(r->core[i].work_ns)));
+						       "work_ns", json_number(r->core[i].work_ns)));
 	}
 	for (size_t i = 0; i < r->n_under; i++) {
 		json_array_append_new(loads, under(&r->under[i]));
 	}
 	json_t *steered =
-		d->known ? json_pack("{s:b,s:o,s:o,s:o,s:o,s:i}", "synchronised", d->synchronised,
-				     "frequency_ppm", number(d->frequency_ppm), "offset_ns",
-				     number(d->offset_ns), "error_ns", number(d->error_ns),
-				     "max_error_ns", number(d->max_error_ns), "tai_s", d->tai_s)
-			 : json_null();
+		d->known
+			? json_pack("{s:b,s:o,s:o,s:o,s:o,s:i}", "synchronised", d->synchronised,
+				    "frequency_ppm", json_number(d->frequency_ppm), "offset_ns",
+				    json_number(d->offset_ns), "error_ns", json_number(d->error_ns),
+				    "max_error_ns", json_number(d->max_error_ns), "tai_s", d->tai_s)
+			: json_null();
 	json_t *root = json_pack("{s:i,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "unskew_clock", 1, "source",
 				 r->source[r->which].name, "work",
 				 r->work == WORK_READ ? "read" : "message", "seconds",
-				 number(r->seconds), "clocks", sources(r), "realtime", steered,
+				 json_number(r->seconds), "clocks", sources(r), "realtime", steered,
 				 "cores", cores, "loads", loads);
-	json_dumpf(root, out, JSON_INDENT(2));
-	fputc('\n', out);
-	json_decref(root);
+	json_print(out, root, JSON_INDENT(2));
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clock_section.c - a machine's clocks in a page: tables, and drawings of how it is spread
+ * clock_section.c - a machine's clocks as HTML: tables, and drawings of how it is spread
  *
  * In    what was measured, here or elsewhere
- * Out   HTML with SVG in it: no script, nothing to load; colours stand in it, all else is the
- * page's Why   the shape of a distribution tells an interrupt from a load, which no mean does Not
- * the page around it: clock_page.c, or the report's
+ * Out   a section with SVG in it: no script, nothing to load; a page of its own around it
+ * Why   the shape of a distribution tells an interrupt from a load, which no mean does
  *
  * Figures 12 to 15 and 16 to 17 of Kong, Spector and Siewiorek 1986, and figure 3 of Clement 2009,
  * of one machine.
@@ -38,7 +37,6 @@ static void label(FILE *out, const char *what, const char *machine)
 	fputs("\"", out);
 }
 
-/* Frees the cells. */
 static void write_table(FILE *out, const char *what, const char *machine, struct table t)
 {
 	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\"", out);
@@ -53,10 +51,9 @@ static void write_table(FILE *out, const char *what, const char *machine, struct
 			t.right[column] ? " class=\"n\"" : "");
 		text(out, t.cell[i]);
 		fprintf(out, "</%s>%s", tag, column + 1 == t.columns ? "</tr>\n" : "");
-		free(t.cell[i]);
 	}
 	fprintf(out, "</%s>\n</table></div>\n", t.n > t.columns ? "tbody" : "thead");
-	free(t.cell);
+	table_free(&t);
 }
 
 /* ---- drawings ----------------------------------------------------------------------------- */
@@ -67,12 +64,12 @@ static const char *const colours[SERIES] = { "#0072b2", "#d55e00", "#009e73",
 
 /* What one drawing shows: bars over one axis. */
 struct drawing {
-	const char *title;
+	char title[80];
 	double from, to; /* of the axis */
 	bool octaves;	 /* the axis is a logarithm to base 2 */
 	size_t n;
 	struct series {
-		const char *name;
+		struct text name;
 		double x[OCTAVES + BINS], y[OCTAVES + BINS], width;
 		size_t n;
 	} series[SERIES];
@@ -91,14 +88,12 @@ static void axis(FILE *out, const struct drawing *d)
 		WIDTH);
 	for (int i = 0; i < TICKS; i++) {
 		double v = d->from + (d->to - d->from) * i / (TICKS - 1);
-		char *label = clock_ns_text(d->octaves ? exp2(v) : v);
 		fprintf(out, "<text x=\"%.0f\" y=\"%d\" text-anchor=\"%s\">%s</text>", x_of(d, v),
 			HEIGHT + 16,
 			i == 0		 ? "start"
 			: i == TICKS - 1 ? "end"
 					 : "middle",
-			label);
-		free(label);
+			clock_ns_text(d->octaves ? exp2(v) : v).s);
 	}
 	for (size_t k = 0; k < d->n; k++) {
 		int x = (int)k * (WIDTH / (d->n > 4 ? (int)d->n : 4));
@@ -106,7 +101,7 @@ static void axis(FILE *out, const struct drawing *d)
 			"<rect fill=\"%s\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\"/>"
 			"<text x=\"%d\" y=\"%d\">",
 			colours[k], x, HEIGHT + 24, x + 15, HEIGHT + 33);
-		text(out, d->series[k].name);
+		text(out, d->series[k].name.s);
 		fputs("</text>", out);
 	}
 }
@@ -151,7 +146,7 @@ static void add_bins(struct drawing *d, const char *name, const struct figures *
 	if (!f->n || d->n == SERIES) {
 		return;
 	}
-	*s = (struct series){ .name = name, .width = width };
+	*s = (struct series){ .name = text_of("%s", name), .width = width };
 	for (int i = 0; i < BINS; i++) {
 		if (f->bin[i]) {
 			s->x[s->n] = f->bins_from + i * width;
@@ -170,7 +165,7 @@ static void add_octaves(struct drawing *d, const char *name, const struct figure
 	if (!f->n || d->n == SERIES) {
 		return;
 	}
-	*s = (struct series){ .name = name, .width = 1 };
+	*s = (struct series){ .name = text_of("%s", name), .width = 1 };
 	d->octaves = true;
 	for (int i = 0; i < OCTAVES; i++) {
 		if (f->octave[i]) {
@@ -184,11 +179,6 @@ static void add_octaves(struct drawing *d, const char *name, const struct figure
 }
 
 /* ---- sections ------------------------------------------------------------------------------ */
-
-static char *load_name(const struct under *u)
-{
-	return u->load ? usk_format("load %u", u->load) : usk_strdup("idle");
-}
 
 static void draw_steps(FILE *out, const struct clock_report *r)
 {
@@ -204,49 +194,41 @@ static void draw_steps(FILE *out, const struct clock_report *r)
 
 static void draw_zero(FILE *out, const struct under *u)
 {
-	char *title =
-		usk_format("Zero elapsed time, load %u: as measured, and compensated", u->load);
-	struct drawing d = { .title = title };
+	struct drawing d = { 0 };
+	snprintf(d.title, sizeof d.title,
+		 "Zero elapsed time, load %u: as measured, and compensated", u->load);
 	for (int c = 0; c < COMPENSATIONS; c++) {
 		add_bins(&d, compensation_name((enum compensation)c), &u->zero.net[c]);
 	}
 	draw(out, &d);
-	free(title);
+}
+
+static void add_load(struct drawing *d, const struct under *u, const struct figures *f)
+{
+	add_octaves(d, u->load ? text_of("load %u", u->load).s : "idle", f);
 }
 
 static void draw_wakeups(FILE *out, const struct clock_report *r)
 {
-	char *name[SERIES];
 	struct drawing d = { .title = "How late a timer of 1 ms wakes" };
-	size_t n = r->n_under < SERIES ? r->n_under : SERIES;
-	for (size_t i = 0; i < n; i++) {
-		name[i] = load_name(&r->under[i]);
-		add_octaves(&d, name[i], &r->under[i].wakeup);
+	for (size_t i = 0; i < r->n_under && i < SERIES; i++) {
+		add_load(&d, &r->under[i], &r->under[i].wakeup);
 	}
 	draw(out, &d);
-	while (n) {
-		free(name[--n]);
-	}
 }
 
 /* Round trips of a channel and size, by load. */
 static void draw_messages(FILE *out, const struct clock_report *r, enum channel c, size_t size)
 {
-	char *name[SERIES], *title = usk_format("Round trips over a %s, %zu bytes, by load",
-						channel_name(c), clock_sizes[size]);
-	struct drawing d = { .title = title };
-	size_t n = r->n_under < SERIES ? r->n_under : SERIES;
-	for (size_t i = 0; i < n; i++) {
-		name[i] = load_name(&r->under[i]);
+	struct drawing d = { 0 };
+	snprintf(d.title, sizeof d.title, "Round trips over a %s, %zu bytes, by load",
+		 channel_name(c), clock_sizes[size]);
+	for (size_t i = 0; i < r->n_under && i < SERIES; i++) {
 		if (r->under[i].exchange[c][size].known) {
-			add_octaves(&d, name[i], &r->under[i].exchange[c][size].rpc);
+			add_load(&d, &r->under[i], &r->under[i].exchange[c][size].rpc);
 		}
 	}
 	draw(out, &d);
-	while (n) {
-		free(name[--n]);
-	}
-	free(title);
 }
 
 static void heading(FILE *out, int level, const char *what)
@@ -290,4 +272,32 @@ void clock_put_section(FILE *out, const struct clock_report *r, const char *mach
 		}
 	}
 	fputs("</div>\n", out);
+}
+
+static const char *const head =
+	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	"<title>Clocks of this machine</title>\n<style>\n"
+	":root { color-scheme: light dark; }\n"
+	"body { font: 1rem/1.5 system-ui, sans-serif; max-width: 70rem; margin: 0 auto; "
+	"padding: 1rem; }\n"
+	"table { border-collapse: collapse; font-size: 0.9rem; }\n"
+	"th, td { padding: 0.15rem 0.7rem; border-bottom: 1px solid #8886; text-align: left; }\n"
+	".n { text-align: right; font-variant-numeric: tabular-nums; }\n"
+	".scroll { overflow-x: auto; }\n"
+	".two { display: grid; gap: 1.5rem 2.5rem; "
+	"grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }\n"
+	"figure { margin: 0; min-width: 0; }\n"
+	"svg { width: 100%; height: auto; }\n"
+	"svg text { font-size: 12px; fill: currentColor; }\n"
+	".rule { stroke-opacity: 0.5; }\n"
+	"</style>\n</head>\n<body>\n<main>\n<h1>Clocks of this machine</h1>\n";
+
+void clock_print_page(struct usk_output *out, const struct clock_report *r)
+{
+	struct stream section;
+	clock_put_section(stream_begin(&section), r, NULL, 2);
+	char *html = stream_end(&section);
+	usk_output_format(out, "%s%s</main>\n</body>\n</html>\n", head, html);
+	free(html);
 }

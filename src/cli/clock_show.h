@@ -39,8 +39,8 @@ struct clock_report {
 void clock_print(FILE *out, const struct clock_report *r);
 /** How values are spread, as bars. */
 void clock_print_histograms(FILE *out, const struct clock_report *r);
-/** Three significant digits, malloc'ed. */
-char *clock_ns_text(double ns);
+/** Three significant digits. */
+struct text clock_ns_text(double ns);
 /** Sentences, malloc'ed. */
 char *clock_steered_text(const struct clock_report *r);
 char *clock_cores_text(const struct clock_report *r);

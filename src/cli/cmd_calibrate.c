@@ -12,57 +12,46 @@
 #include "json.h"
 #include "messages.h"
 #include "print.h"
-#include "units.h"
 #include "base/io.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-static char *protocol_text(uint8_t proto)
+static struct text protocol_text(uint8_t proto)
 {
 	switch (proto) {
 	case 0:
-		return usk_strdup("any");
+		return (struct text){ "any" };
 	case 1:
 	case 58:
-		return usk_strdup("ICMP");
+		return (struct text){ "ICMP" };
 	case 6:
-		return usk_strdup("TCP");
+		return (struct text){ "TCP" };
 	case 17:
-		return usk_strdup("UDP");
+		return (struct text){ "UDP" };
 	default:
-		return usk_format("IP %u", proto);
+		return text_of("IP %u", proto);
 	}
 }
 
 /* ---- for people --------------------------------------------------------------------------- */
 
-static void cell_name(struct table *t, const char *name, const char *iface)
-{
-	char *clock = printable(name), *where = iface ? printable(iface) : NULL;
-	table_own(t, where ? usk_format("%s %s", clock, where) : usk_strdup(clock));
-	free(where);
-	free(clock);
-}
-
 static void print_ways(FILE *out, const struct usk_calibration *c)
 {
-	static const char *const heading[] = { "asked by", "answered by", "protocol", "round trips",
-					       "smallest", "half",	  "payload" };
-	static const bool right[] = { false, false, false, true, true, true, true };
-	struct table t = table_begin(heading, right, COUNT(heading));
+	struct table t = table_begin("asked by\tanswered by\tprotocol\t>round trips\t>smallest\t"
+				     ">half\t>payload");
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		for (size_t k = 0; k < c->pair[i].n_ways; k++) {
 			const struct usk_smallest *w = &c->pair[i].way[k];
-			cell_name(&t, c->clock[w->asker], w->asker_iface);
-			cell_name(&t, c->clock[w->other], w->other_iface);
-			table_own(&t, protocol_text(w->proto));
-			table_count(&t, w->n);
-			table_span(&t, w->smallest_ns);
-			table_span(&t, w->smallest_ns / 2);
-			table_own(&t, usk_format("%" PRIu32 ", %" PRIu32, w->there_bytes,
-						 w->back_bytes));
+			const char *here = w->asker_iface, *there = w->other_iface;
+			table_add(&t, "%s%s%s\t%s%s%s\t%s\t%s\t%s\t%s\t%" PRIu32 ", %" PRIu32,
+				  printable(c->clock[w->asker]), here ? " " : "",
+				  here ? printable(here) : "", printable(c->clock[w->other]),
+				  there ? " " : "", there ? printable(there) : "",
+				  protocol_text(w->proto).s, unit_count(w->n).s,
+				  unit_span(w->smallest_ns).s, unit_span(w->smallest_ns / 2).s,
+				  w->there_bytes, w->back_bytes);
 		}
 	}
 	table_print(out, &t);
@@ -70,30 +59,26 @@ static void print_ways(FILE *out, const struct usk_calibration *c)
 
 static void print_models(FILE *out, const struct usk_calibration *c)
 {
-	static const char *const heading[] = { "between", "minimum delay, either way",
-					       "payload", "smallest",
-					       "margin",  "room" };
-	static const bool right[] = { false, false, true, true, true, true };
-	struct table t = table_begin(heading, right, COUNT(heading));
-	char text[UNIT_TEXT];
+	struct table t = table_begin("between\tminimum delay, either way\t>payload\t>smallest\t"
+				     ">margin\t>room");
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_calibrated *p = &c->pair[i];
-		char *a = printable(c->clock[p->a]), *b = printable(c->clock[p->b]);
-		table_own(&t, usk_format("%s, %s", a, b));
-		table_own(&t, p->why ? usk_strdup("-") : usk_delay_model_text(&p->model));
-		free(a);
-		free(b);
-		snprintf(text, sizeof text, "%" PRIu32 " to %" PRIu32, p->from_bytes, p->to_bytes);
-		table_cell(&t, p->used ? text : "-");
-		if (p->why) {
-			for (int k = 0; k < 3; k++) {
-				table_cell(&t, "-");
-			}
-			continue;
+		char *model = p->why ? usk_strdup("-") : usk_delay_model_text(&p->model);
+		table_add(&t, "%s, %s\t%s", printable(c->clock[p->a]), printable(c->clock[p->b]),
+			  model);
+		free(model);
+		if (p->used) {
+			table_add(&t, "%" PRIu32 " to %" PRIu32, p->from_bytes, p->to_bytes);
+		} else {
+			table_add(&t, "-");
 		}
-		table_span(&t, p->smallest_ns / 2);
-		table_span(&t, p->margin_ns / 2);
-		table_cell(&t, unit_at_least(p->judged ? p->room_ns : USK_NONE, text));
+		if (p->why) {
+			table_add(&t, "-\t-\t-");
+		} else {
+			table_add(&t, "%s\t%s\t%s", unit_span(p->smallest_ns / 2).s,
+				  unit_span(p->margin_ns / 2).s,
+				  unit_at_least(p->judged ? p->room_ns : USK_NONE).s);
+		}
 	}
 	table_print(out, &t);
 }
@@ -101,8 +86,7 @@ static void print_models(FILE *out, const struct usk_calibration *c)
 static void print_remarks(FILE *out, const struct usk_calibration *c, size_t which)
 {
 	const struct usk_calibrated *p = &c->pair[which];
-	char *a = printable(c->clock[p->a]), *b = printable(c->clock[p->b]);
-	char text[UNIT_TEXT], count[UNIT_TEXT];
+	const char *a = printable(c->clock[p->a]), *b = printable(c->clock[p->b]);
 	if (p->why) {
 		fprintf(out, "No model: %s.\n", p->why);
 	}
@@ -110,26 +94,26 @@ static void print_remarks(FILE *out, const struct usk_calibration *c, size_t whi
 		fprintf(out,
 			"%s, %s: %s round trips were shorter than their two minima, by up to %s; "
 			"half of that was taken off.\n",
-			a, b, unit_count(p->over, count), unit_at_most(p->over_ns, text));
+			a, b, unit_count(p->over).s, unit_at_most(p->over_ns).s);
 	}
 	if (p->halves_over) {
 		fprintf(out,
 			"%s, %s: %s round trips of one half were shorter than the model of the "
 			"other half says, whatever the margin: the ways changed meanwhile.\n",
-			a, b, unit_count(p->halves_over, count));
+			a, b, unit_count(p->halves_over).s);
 	}
 	if (p->shortened_ns) {
 		fprintf(out,
 			"%s, %s: %s was taken off, so that the clocks have room: all messages "
 			"together allow a little less than round trips do.\n",
-			a, b, unit_span(p->shortened_ns, text));
+			a, b, unit_span(p->shortened_ns).s);
 	}
 	if (!p->why && p->judged && p->room_ns < 0) {
 		fprintf(out,
 			"%s, %s: all messages together allow %s less, which round trips do not "
 			"bear out: the clocks do not run as their model says; try --model wander, "
 			"or more of it.\n",
-			a, b, unit_span(-p->room_ns, text));
+			a, b, unit_span(-p->room_ns).s);
 	}
 	if (!p->why && p->straight) {
 		fprintf(out,
@@ -143,13 +127,10 @@ static void print_remarks(FILE *out, const struct usk_calibration *c, size_t whi
 			"was not asked of them.\n",
 			a, b);
 	}
-	free(a);
-	free(b);
 }
 
 static void print_table(FILE *out, const struct usk_calibration *c, int64_t asymmetry_ns)
 {
-	char text[UNIT_TEXT];
 	print_ways(out, c);
 	fputs("\nMeasured: the time that a message and one back needed together, by the asker's "
 	      "clock, less what the\nother took to answer; payload of the two messages.\n\n",
@@ -158,7 +139,7 @@ static void print_table(FILE *out, const struct usk_calibration *c, int64_t asym
 	fputs("\nMinimum delay: of either way, as sync --min-delay takes it, ", out);
 	if (asymmetry_ns) {
 		fprintf(out, "if the two ways' minima differ by %s at the most:\n",
-			unit_span(asymmetry_ns, text));
+			unit_span(asymmetry_ns).s);
 	} else {
 		fputs("if the fastest way there is as fast as the\nfastest way back: ", out);
 	}
@@ -171,10 +152,7 @@ static void print_table(FILE *out, const struct usk_calibration *c, int64_t asym
 		print_remarks(out, c, i);
 	}
 	print_counts(out, &c->counts);
-	for (size_t i = 0; i < c->n_notes; i++) {
-		fprintf(out, "%sNote:%s %s\n", colour(out, "yellow"), colour(out, "off"),
-			c->note[i]);
-	}
+	print_notes(out, c->note, c->n_notes);
 }
 
 /* ---- for programs ------------------------------------------------------------------------- */
@@ -185,16 +163,15 @@ static json_t *smallest_json(const struct usk_calibration *c, const struct usk_s
 	json_t *o = json_pack("{s:o,s:o}", "asker", json_shown(c->clock[s->asker]), "other",
 			      json_shown(c->clock[s->other]));
 	if (way) {
-		char *protocol = protocol_text(s->proto);
-		json_object_set_new(o, "protocol", json_string(protocol));
-		json_object_set_new(o, "asker_interface", json_shown(s->asker_iface));
-		json_object_set_new(o, "other_interface", json_shown(s->other_iface));
-		free(protocol);
+		json_object_update_new(o, json_pack("{s:s,s:o,s:o}", "protocol",
+						    protocol_text(s->proto).s, "asker_interface",
+						    json_shown(s->asker_iface), "other_interface",
+						    json_shown(s->other_iface)));
 	}
-	json_object_set_new(o, "there_bytes", json_integer(s->there_bytes));
-	json_object_set_new(o, "back_bytes", json_integer(s->back_bytes));
-	json_object_set_new(o, "round_trips", json_integer((json_int_t)s->n));
-	json_object_set_new(o, "smallest_ns", json_ns(s->smallest_ns));
+	json_object_update_new(
+		o, json_pack("{s:I,s:I,s:I,s:o}", "there_bytes", (json_int_t)s->there_bytes,
+			     "back_bytes", (json_int_t)s->back_bytes, "round_trips",
+			     (json_int_t)s->n, "smallest_ns", json_ns(s->smallest_ns)));
 	return o;
 }
 
@@ -212,24 +189,20 @@ static json_t *pair_json(const struct usk_calibration *c, const struct usk_calib
 {
 	char *model = usk_delay_model_text(&p->model);
 	json_t *o = json_pack(
-		"{s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:b}", "a", json_shown(c->clock[p->a]), "b",
-		json_shown(c->clock[p->b]), "min_delay", p->why ? json_null() : json_string(model),
-		"failed", json_shown(p->why), "round_trips", (json_int_t)p->round_trips, "used",
-		(json_int_t)p->used, "from_bytes", (json_int_t)p->from_bytes, "to_bytes",
-		(json_int_t)p->to_bytes, "first_byte_known", !p->straight);
+		"{s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:b,s:o,s:o,s:{s:i,s:I,s:i},s:{s:I,s:o},s:o,s:o,"
+		"s:o,s:o}",
+		"a", json_shown(c->clock[p->a]), "b", json_shown(c->clock[p->b]), "min_delay",
+		p->why ? json_null() : json_string(model), "failed", json_shown(p->why),
+		"round_trips", (json_int_t)p->round_trips, "used", (json_int_t)p->used,
+		"from_bytes", (json_int_t)p->from_bytes, "to_bytes", (json_int_t)p->to_bytes,
+		"first_byte_known", !p->straight, "smallest_ns", json_ns(p->smallest_ns),
+		"margin_ns", json_ns(p->margin_ns), "halves", "asked", (int)p->halves, "shorter",
+		(json_int_t)p->halves_over, "widened", (int)p->widened, "shorter", "count",
+		(json_int_t)p->over, "max_ns", json_ns(p->over_ns), "shortened_ns",
+		json_ns(p->shortened_ns), "room_ns", p->judged ? json_ns(p->room_ns) : json_null(),
+		"ways", list_json(c, p->way, p->n_ways, true), "lengths",
+		list_json(c, p->length, p->n_lengths, false));
 	free(model);
-	json_object_set_new(o, "smallest_ns", json_ns(p->smallest_ns));
-	json_object_set_new(o, "margin_ns", json_ns(p->margin_ns));
-	json_object_set_new(o, "halves",
-			    json_pack("{s:i,s:I,s:i}", "asked", (int)p->halves, "shorter",
-				      (json_int_t)p->halves_over, "widened", (int)p->widened));
-	json_object_set_new(o, "shorter",
-			    json_pack("{s:I,s:o}", "count", (json_int_t)p->over, "max_ns",
-				      json_ns(p->over_ns)));
-	json_object_set_new(o, "shortened_ns", json_ns(p->shortened_ns));
-	json_object_set_new(o, "room_ns", p->judged ? json_ns(p->room_ns) : json_null());
-	json_object_set_new(o, "ways", list_json(c, p->way, p->n_ways, true));
-	json_object_set_new(o, "lengths", list_json(c, p->length, p->n_lengths, false));
 	return o;
 }
 
@@ -244,9 +217,7 @@ static void print_json(FILE *out, const struct usk_calibration *c,
 				 json_ns(how->asymmetry_ns), "margin",
 				 how->margin < 0 ? json_null() : json_real(how->margin), "pairs",
 				 pairs, "notes", json_list(c->note, c->n_notes));
-	json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	fputc('\n', out);
-	json_decref(root);
+	json_print(out, root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 }
 
 /* The file that --min-delay @FILE reads. */

@@ -10,7 +10,6 @@
 #include "cmd.h"
 #include "json.h"
 #include "print.h"
-#include "units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,27 +17,20 @@
 static void add_row(struct table *t, const struct usk_clocks *c, uint32_t from, uint32_t to,
 		    const struct usk_delays *d)
 {
-	char text[UNIT_TEXT];
-	char *a = printable(c->clock[from].name), *b = printable(c->clock[to].name);
-	table_own(t, usk_format("%s -> %s", a, b));
-	free(a);
-	free(b);
-	table_count(t, d->n);
-	table_count(t, d->inversions);
+	table_add(t, "%s -> %s\t%s\t%s", printable(c->clock[from].name),
+		  printable(c->clock[to].name), unit_count(d->n).s, unit_count(d->inversions).s);
 	const int64_t delays[] = { d->min_ns, d->median_ns, d->p99_ns, d->max_ns };
 	/* Clocks an hour apart have delays of an hour: what differs must be seen all the same. */
 	int64_t spread = d->n ? d->p99_ns - d->min_ns : 0;
 	for (size_t i = 0; i < COUNT(delays); i++) {
-		table_cell(t, unit_span_among(d->n ? delays[i] : USK_NONE, spread, text));
+		table_add(t, "%s", unit_span_among(d->n ? delays[i] : USK_NONE, spread).s);
 	}
 }
 
 static void print_table(FILE *out, const struct usk_clocks *c)
 {
-	static const char *const heading[] = { "direction", "messages", "inversions", "min delay",
-					       "median",    "p99",	"max" };
-	static const bool right[] = { false, true, true, true, true, true, true };
-	struct table t = table_begin(heading, right, COUNT(heading));
+	struct table t = table_begin("direction\t>messages\t>inversions\t>min delay\t>median\t>p99"
+				     "\t>max");
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_pair *p = &c->pair[i];
 		add_row(&t, c, p->a, p->b, &p->recorded_a_to_b);
@@ -50,16 +42,15 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 	fputs("An inversion is a message received before it was sent, by the stamps as recorded.\n",
 	      out);
 	if (strcmp(c->min_delay, "0")) {
-		char count[UNIT_TEXT], most[UNIT_TEXT], mean[UNIT_TEXT];
 		const struct usk_violations *v = &c->evaluation.too_fast;
 		fprintf(out,
 			"Faster than their minimum delay: %s (%.3f %%), by up to %s, %s on "
 			"average.\n",
-			unit_count(v->count, count), v->percent, unit_at_most(v->max_ns, most),
-			unit_span(v->mean_ns, mean));
+			unit_count(v->count).s, v->percent, unit_at_most(v->max_ns).s,
+			unit_span(v->mean_ns).s);
 	}
 	print_heard(out, &c->evaluation.heard_recorded, NULL);
-	print_notes(out, c);
+	print_notes(out, c->note, c->n_notes);
 }
 
 static json_t *delays_json(const struct usk_delays *d)
@@ -91,9 +82,7 @@ static void print_json(FILE *out, const struct usk_clocks *c)
 		json_shown(c->min_delay), "too_fast", json_violations(&c->evaluation.too_fast),
 		"broadcasts", json_difference(&c->evaluation.heard_recorded), "pairs", pairs,
 		"notes", json_list(c->note, c->n_notes));
-	json_dumpf(root, out, JSON_INDENT(2));
-	fputc('\n', out);
-	json_decref(root);
+	json_print(out, root, JSON_INDENT(2));
 }
 
 static int check_run(const struct args *args)

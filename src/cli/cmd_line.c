@@ -157,13 +157,9 @@ static int delay(struct line_command *c)
 			samples_add(&s, (double)ticks[i]);
 		}
 		struct figures f = samples_figures(&s);
-		char text[4][UNIT_TEXT];
-		const double v[] = { f.min, f.median, f.p99, f.max };
-		for (int i = 0; i < 4; i++) {
-			unit_span((int64_t)llround(v[i]), text[i]);
-		}
-		printf("a pin is seen after %s (median), %s to %s; 99 %%: %s\n", text[1], text[0],
-		       text[3], text[2]);
+		printf("a pin is seen after %s (median), %s to %s; 99 %%: %s\n",
+		       unit_span(llround(f.median)).s, unit_span(llround(f.min)).s,
+		       unit_span(llround(f.max)).s, unit_span(llround(f.p99)).s);
 		samples_free(&s);
 	}
 	free(ticks);
@@ -206,7 +202,6 @@ static int open_outputs(struct line_command *c)
 
 static void print_round(const struct line_tie *t, const struct line_round *r)
 {
-	char text[UNIT_TEXT];
 	printf("%" PRIu64 "  ", t->rounds);
 	if (!r->good) {
 		printf("dropped: %s\n", r->outcome == LINE_DONE ? "it took too long"
@@ -214,7 +209,8 @@ static void print_round(const struct line_tie *t, const struct line_round *r)
 	} else {
 		printf("offset %s",
 		       unit_between(r->offset, usk_saturate((usk_i128)r->offset - r->precision),
-				    usk_saturate((usk_i128)r->offset + r->precision), text));
+				    usk_saturate((usk_i128)r->offset + r->precision))
+			       .s);
 		if (r->mapped) {
 			printf("  drift %.3f ppm", r->drift_ppm);
 		}

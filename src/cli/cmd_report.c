@@ -11,7 +11,6 @@
 #include "json.h"
 #include "print.h"
 #include "report.h"
-#include "units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +50,6 @@ static void count_messages(const struct report *r, uint64_t *total, uint64_t *he
 static void note_what_is_left_out(struct report *r)
 {
 	uint64_t total, held;
-	char text[3][UNIT_TEXT];
 	const struct usk_summary *s = &r->summary;
 	if (!s->of_messages) {
 		note(r, usk_strdup("The page was made from clocks.json alone: it draws the "
@@ -59,10 +57,9 @@ static void note_what_is_left_out(struct report *r)
 				   "`unskew report` on the traces has these."));
 	}
 	if (s->n_shown < s->n_pairs) {
-		note(r,
-		     usk_format("Of %s pairs of clocks the page has %s: those on the clocks' "
-				"paths to their reference, then the first ones.",
-				unit_count(s->n_pairs, text[1]), unit_count(s->n_shown, text[0])));
+		note(r, usk_format("Of %s pairs of clocks the page has %s: those on the clocks' "
+				   "paths to their reference, then the first ones.",
+				   unit_count(s->n_pairs).s, unit_count(s->n_shown).s));
 	}
 	count_messages(r, &total, &held);
 	if (held < total) {
@@ -74,8 +71,7 @@ static void note_what_is_left_out(struct report *r)
 		note(r, usk_format("The page holds %s of %s messages: in every stretch of %s or "
 				   "less those of the smallest and of the largest delay each way, "
 				   "so no extreme is missing. --full holds them all.",
-				   unit_count(held, text[0]), unit_count(total, text[1]),
-				   unit_bound(widest, text[2])));
+				   unit_count(held).s, unit_count(total).s, unit_bound(widest).s));
 	}
 }
 
@@ -85,16 +81,14 @@ static enum usk_status note_truth(struct report *r, struct usk_err *err)
 	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < r->clocks->n_clocks && r->truth && !status; i++) {
 		struct truth_score score;
-		char *text = NULL;
-		size_t size;
 		if (r->clocks->clock[i].quality == USK_REFERENCE) {
 			continue;
 		}
 		status = truth_compare(r->truth, r->clocks, i, &score, err);
-		FILE *out = status ? NULL : open_memstream(&text, &size);
-		if (out) {
-			print_score(out, &r->clocks->clock[i], &score);
-			fclose(out);
+		if (!status) {
+			struct stream s;
+			print_score(stream_begin(&s), &r->clocks->clock[i], &score);
+			char *text = stream_end(&s);
 			text[strcspn(text, "\n")] = 0;
 			note(r, text);
 		}
@@ -129,18 +123,13 @@ static int compare_all(struct report *r, struct usk_trace *const *trace, size_t 
 	struct usk_comparison *c = NULL;
 	struct compared x = { .c = NULL };
 	struct usk_err err = { 0 };
-	size_t size;
 	enum usk_status status = usk_compare(trace, n, options, NULL, 0, &c, &err);
 	x.c = c;
 	status = status ? status : compare_measure(r->truth, &x, &err);
 	if (!status) {
-		FILE *text = open_memstream(&r->compare, &size);
-		if (text) {
-			compare_print_json(text, &x);
-		}
-		if (!text || fclose(text)) {
-			usk_alloc(SIZE_MAX, 1);
-		}
+		struct stream text;
+		compare_print_json(stream_begin(&text), &x);
+		r->compare = stream_end(&text);
 	}
 	free(x.errors);
 	usk_comparison_free(c);
@@ -247,9 +236,7 @@ static void print_json(const struct report *r, uint64_t bytes)
 				 "held", (json_int_t)held, "clocks", clocks, "notes",
 				 json_list(r->clocks->note, r->clocks->n_notes), "page_notes",
 				 json_list(r->notes.note, r->notes.n));
-	json_dumpf(root, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(root);
+	json_print(stdout, root, JSON_INDENT(2));
 }
 
 static int tell(struct report *r)
@@ -267,15 +254,9 @@ static int tell(struct report *r)
 	if (args_flag(r->args, "json")) {
 		print_json(r, bytes);
 	} else if (!args_flag(r->args, "quiet")) {
-		char *sentence = report_sentence(r->clocks), *shown = printable(sentence);
-		printf("%s\n", shown);
-		free(shown);
-		free(sentence);
-		print_notes(stdout, r->clocks);
-		for (size_t i = 0; i < r->notes.n; i++) {
-			printf("%sNote:%s %s\n", colour(stdout, "yellow"), colour(stdout, "off"),
-			       r->notes.note[i]);
-		}
+		printf("%s\n", printable(kept(report_sentence(r->clocks))));
+		print_notes(stdout, r->clocks->note, r->clocks->n_notes);
+		print_notes(stdout, r->notes.note, r->notes.n);
 		printf("Wrote %s.\n", r->path);
 	}
 	return clocks_status(r->clocks);

@@ -73,16 +73,14 @@ static int simulate(const struct args *args, struct sim_options *o, const char *
 	if (status) {
 		return say_error(&err);
 	}
-	char messages[UNIT_TEXT], packets[UNIT_TEXT];
-	unit_count(made.messages, messages);
-	unit_count(made.packets, packets);
+	struct text messages = unit_count(made.messages);
 	if (o->format == SIM_TABLE) {
-		say(args, "%s: %s messages in messages.csv, clocks in truth.json", dir, messages);
+		say(args, "%s: %s messages in messages.csv, clocks in truth.json", dir, messages.s);
 	} else {
 		say(args,
 		    "%s: %s packets in captures of %u hosts, %s messages in messages.csv, clocks "
 		    "in truth.json",
-		    dir, packets, o->hosts, messages);
+		    dir, unit_count(made.packets).s, o->hosts, messages.s);
 	}
 	return EXIT_DONE;
 }

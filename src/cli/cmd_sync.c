@@ -13,7 +13,6 @@
 #include "print.h"
 #include "timeline.h"
 #include "truth.h"
-#include "units.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 
 #include "cmd.h"
 #include "truth.h"
+#include "units.h"
 
 /* A comparison, and beside each score its errors; not known without a truth. */
 struct compared {
@@ -26,12 +27,8 @@ void compare_print(FILE *out, const struct compared *x);
 void compare_print_json(FILE *out, const struct compared *x);
 void compare_print_csv(FILE *out, const struct compared *x);
 
-enum { NUMBER_TEXT = 48 };
-
-/** "" for USK_NONE. */
-char *ns_text(int64_t ns, char out[NUMBER_TEXT]);
 /** A number of thousandths as a decimal with three digits. */
-char *milli_text(usk_i128 thousandths, char out[NUMBER_TEXT]);
+struct text milli_text(usk_i128 thousandths);
 
 /*
  * One method on one pair of clocks, over several sets of traces: how tightly its rates lie

@@ -18,37 +18,25 @@ enum usk_status compare_measure(const struct truth *truth, struct compared *x, s
 	enum usk_status status = USK_OK;
 	x->with_truth = truth;
 	x->errors = usk_alloc(c->n_pairs * c->n_methods + 1, sizeof *x->errors);
-	for (size_t i = 0; i < c->n_pairs && truth; i++) {
-		const struct usk_compared_pair *p = &c->pair[i];
-		for (size_t k = 0; k < c->n_methods && !status; k++) {
-			if (p->score[k].failed) {
-				continue;
-			}
-			struct usk_map *map =
-				usk_map_of_line(p->score[k].line, p->score[k].n_knots);
+	for (size_t i = 0; i < c->n_pairs * c->n_methods && !status; i++) {
+		const struct usk_compared_pair *p = &c->pair[i / c->n_methods];
+		const struct usk_method_score *s = &p->score[i % c->n_methods];
+		x->errors[i] = TRUTH_UNKNOWN;
+		if (truth && !s->failed) {
+			struct usk_map *map = usk_map_of_line(s->line, s->n_knots);
 			status = truth_errors(truth, c->clock[p->a], c->clock[p->b], map,
-					      &x->errors[i * c->n_methods + k], err);
+					      &x->errors[i], err);
 			usk_map_free(map);
 		}
 	}
 	return status;
 }
 
-char *ns_text(int64_t ns, char out[NUMBER_TEXT])
-{
-	out[0] = 0;
-	if (ns != USK_NONE) {
-		snprintf(out, NUMBER_TEXT, "%" PRId64, ns);
-	}
-	return out;
-}
-
-char *milli_text(usk_i128 thousandths, char out[NUMBER_TEXT])
+struct text milli_text(usk_i128 thousandths)
 {
 	usk_u128 size = (usk_u128)(thousandths < 0 ? -thousandths : thousandths);
-	snprintf(out, NUMBER_TEXT, "%s%" PRIu64 ".%03d", thousandths < 0 ? "-" : "",
-		 (uint64_t)(size / 1000), (int)(size % 1000));
-	return out;
+	return text_of("%s%" PRIu64 ".%03d", thousandths < 0 ? "-" : "", (uint64_t)(size / 1000),
+		       (int)(size % 1000));
 }
 
 static usk_i128 b_in_ps(const struct usk_method_score *s)
@@ -73,16 +61,14 @@ static json_t *three_json(int64_t best, int64_t worst, int64_t mean)
 
 static json_t *errors_json(const struct truth_errors *e)
 {
-	return json_pack("{s:o,s:o,s:o,s:o}", "start", json_ns(e->known ? e->start_ns : USK_NONE),
-			 "middle", json_ns(e->known ? e->middle_ns : USK_NONE), "end",
-			 json_ns(e->known ? e->end_ns : USK_NONE), "rms",
-			 json_ns(e->known ? e->rms_ns : USK_NONE));
+	return json_pack("{s:o,s:o,s:o,s:o}", "start", json_ns(e->ns[AT_START]), "middle",
+			 json_ns(e->ns[AT_MIDDLE]), "end", json_ns(e->ns[AT_END]), "rms",
+			 json_ns(e->ns[RMS]));
 }
 
 static json_t *score_json(const struct usk_compared_pair *p, const struct usk_method_score *s,
 			  const struct truth_errors *e)
 {
-	char number[NUMBER_TEXT];
 	if (s->failed) {
 		return json_pack("{s:s,s:o}", "name", s->method->name, "failed",
 				 json_shown(s->failed));
@@ -92,7 +78,7 @@ static json_t *score_json(const struct usk_compared_pair *p, const struct usk_me
 	json_object_set_new(fast, "b_to_a", json_integer((json_int_t)s->too_fast_b_to_a));
 	json_t *o = json_pack(
 		"{s:s,s:o,s:s,s:f,s:{s:I,s:I},s:o,s:{s:o,s:o},s:o,s:o}", "name", s->method->name,
-		"a_ns", json_ns(p->a_ns), "b_ns", milli_text(b_in_ps(s), number), "beta_minus_one",
+		"a_ns", json_ns(p->a_ns), "b_ns", milli_text(b_in_ps(s)).s, "beta_minus_one",
 		s->beta_minus_one, "inversions", "recorded", (json_int_t)p->recorded_inversions,
 		"corrected", (json_int_t)s->corrected_inversions, "too_fast", fast, "delay_ns",
 		"a_to_b", delays_json(&s->a_to_b), "b_to_a", delays_json(&s->b_to_a), "broadcasts",
@@ -158,31 +144,29 @@ void compare_print_json(FILE *out, const struct compared *x)
 	}
 	/* Pairs without messages have no totals. */
 	json_t *root = json_pack("{s:o,s:o}", "pairs", pairs, "all", total_json(x->c));
-	json_dumpf(root, out, JSON_INDENT(2));
-	fputc('\n', out);
-	json_decref(root);
+	json_print(out, root, JSON_INDENT(2));
 }
 
 /* ---- CSV --------------------------------------------------------------------------- */
 
-enum { CSV_COLUMNS = 31 }; /* between the method and `failed` */
-
-static void print_ns(FILE *out, int64_t ns)
+/* Nothing where there is none. */
+static void print_times(FILE *out, const int64_t *ns, size_t n)
 {
-	char number[NUMBER_TEXT];
-	fprintf(out, ",%s", ns_text(ns, number));
+	for (size_t i = 0; i < n; i++) {
+		fputs(",", out);
+		if (ns[i] != USK_NONE) {
+			fprintf(out, "%" PRId64, ns[i]);
+		}
+	}
 }
 
 static void print_csv_score(FILE *out, const struct usk_compared_pair *p,
 			    const struct usk_method_score *s, const struct truth_errors *e)
 {
-	char number[NUMBER_TEXT];
+	enum { COLUMNS = 31 }; /* between the method and `failed` */
 	if (s->failed) {
 		char *why = csv_text(s->failed);
-		for (int i = 0; i < CSV_COLUMNS; i++) {
-			fputc(',', out);
-		}
-		fprintf(out, ",%s\n", why);
+		fprintf(out, "%.*s,%s\n", COLUMNS, ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,", why);
 		free(why);
 		return;
 	}
@@ -201,22 +185,16 @@ static void print_csv_score(FILE *out, const struct usk_compared_pair *p,
 			       s->b_to_a.min_ns,
 			       s->b_to_a.median_ns,
 			       s->b_to_a.p99_ns };
-	print_ns(out, p->a_ns);
-	fprintf(out, ",%s,%.17g", milli_text(b_in_ps(s), number), s->beta_minus_one);
-	fprintf(out, ",%" PRIu64 ",%" PRIu64, s->corrected_inversions, s->too_fast.count);
-	fprintf(out, ",%" PRIu64 ",%.17g", p->recorded_inversions, s->too_fast.percent);
-	for (size_t i = 0; i < COUNT(ns); i++) {
-		print_ns(out, ns[i]);
-	}
+	const int64_t heard[] = { s->heard.min_ns, s->heard.max_ns, s->heard.mean_ns,
+				  s->heard.sd_ns };
+	print_times(out, &p->a_ns, 1);
+	fprintf(out, ",%s,%.17g,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.17g",
+		milli_text(b_in_ps(s)).s, s->beta_minus_one, s->corrected_inversions,
+		s->too_fast.count, p->recorded_inversions, s->too_fast.percent);
+	print_times(out, ns, COUNT(ns));
 	fprintf(out, ",%" PRIu64, s->heard.n);
-	print_ns(out, s->heard.min_ns);
-	print_ns(out, s->heard.max_ns);
-	print_ns(out, s->heard.mean_ns);
-	print_ns(out, s->heard.sd_ns);
-	print_ns(out, e->known ? e->start_ns : USK_NONE);
-	print_ns(out, e->known ? e->middle_ns : USK_NONE);
-	print_ns(out, e->known ? e->end_ns : USK_NONE);
-	print_ns(out, e->known ? e->rms_ns : USK_NONE);
+	print_times(out, heard, COUNT(heard));
+	print_times(out, e->ns, ERRORS);
 	fputs(",\n", out);
 }
 

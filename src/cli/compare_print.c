@@ -7,121 +7,89 @@
  */
 #include "compare.h"
 #include "print.h"
-#include "units.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-/* The columns of a pair's table; some are there only where there is something to say. */
-struct columns {
-	bool right[16];
-	bool broadcasts, errors;
-};
-
-static void blank(struct table *t, size_t from)
+static void add_recorded(struct table *t, const struct usk_compared_pair *p)
 {
-	for (size_t i = from; i < t->columns; i++) {
-		table_cell(t, "-");
+	table_add(t, "(as recorded)\t-\t-\t%s\t-\t%s\t%s", unit_count(p->recorded_inversions).s,
+		  unit_span(p->recorded_a_to_b.median_ns).s,
+		  unit_span(p->recorded_b_to_a.median_ns).s);
+	if (p->heard_recorded.n) {
+		table_add(t, "%s", unit_span(p->heard_recorded.mean_ns).s);
 	}
 }
 
-static void add_recorded(struct table *t, const struct columns *x,
-			 const struct usk_compared_pair *p)
-{
-	table_cell(t, "(as recorded)");
-	table_cell(t, "-");
-	table_cell(t, "-");
-	table_count(t, p->recorded_inversions);
-	table_cell(t, "-");
-	table_span(t, p->recorded_a_to_b.median_ns);
-	table_span(t, p->recorded_b_to_a.median_ns);
-	if (x->broadcasts) {
-		table_span(t, p->heard_recorded.mean_ns);
-	}
-	blank(t, 7 + x->broadcasts);
-}
-
-static void add_score(struct table *t, const struct columns *x, const struct usk_compared_pair *p,
+static void add_score(struct table *t, const struct usk_compared_pair *p,
 		      const struct usk_method_score *s, const struct truth_errors *e)
 {
-	char number[NUMBER_TEXT];
-	table_cell(t, s->method->name);
-	if (s->failed) {
-		blank(t, 1);
-		return;
-	}
 	/* reference - local, to 1 ns, as us */
 	usk_i128 offset = (usk_i128)p->a_ns * 1000 - ((usk_i128)s->b_ns * 1000 + s->b_ps);
-	table_cell(t, milli_text(usk_floor_div(offset + 500, 1000), number));
-	table_own(t, usk_format("%.6f", 1e6 * s->beta_minus_one));
-	table_count(t, s->corrected_inversions);
-	table_own(t, usk_format("%.3f", s->too_fast.percent));
-	table_span(t, s->a_to_b.median_ns);
-	table_span(t, s->b_to_a.median_ns);
-	if (x->broadcasts) {
-		table_span(t, s->heard.mean_ns);
+	table_add(t, "%s\t%.6f\t%s\t%.3f\t%s\t%s", milli_text(usk_floor_div(offset + 500, 1000)).s,
+		  1e6 * s->beta_minus_one, unit_count(s->corrected_inversions).s,
+		  s->too_fast.percent, unit_span(s->a_to_b.median_ns).s,
+		  unit_span(s->b_to_a.median_ns).s);
+	if (p->heard_recorded.n) {
+		table_add(t, "%s", unit_span(s->heard.mean_ns).s);
 	}
-	if (x->errors) {
-		table_span(t, e->known ? e->start_ns : USK_NONE);
-		table_span(t, e->known ? e->middle_ns : USK_NONE);
-		table_span(t, e->known ? e->end_ns : USK_NONE);
-		table_span(t, e->known ? e->rms_ns : USK_NONE);
+	for (size_t i = 0; i < ERRORS && e; i++) {
+		table_add(t, "%s", unit_span(e->ns[i]).s);
 	}
 }
 
-static struct columns columns_of(struct table *t, bool broadcasts, bool errors)
+/* What a row has nothing to say in. */
+static void fill_row(struct table *t)
 {
-	struct columns x = { .broadcasts = broadcasts, .errors = errors };
-	memset(x.right, true, sizeof x.right);
-	x.right[0] = false;
-	t->columns = 7 + (size_t)broadcasts + (errors ? 4u : 0u);
-	const char *const heading[] = { "method",     "offset, us",  "rate - 1, ppm",
-					"inversions", "too fast, %", "delay there",
-					"back",	      "broadcasts",  "error: start",
-					"middle",     "end",	     "rms" };
-	for (size_t i = 0; i < COUNT(heading); i++) {
-		if (i < 7 || (i == 7 ? broadcasts : errors)) {
-			table_cell(t, heading[i]);
-		}
+	while (t->n % t->columns) {
+		table_add(t, "-");
 	}
-	return x;
 }
 
 static void print_widths(FILE *out, int64_t best, int64_t worst, int64_t mean)
 {
-	char text[3][UNIT_TEXT];
-	fprintf(out, "half widths %s to %s, %s on average", unit_bound(best, text[0]),
-		unit_bound(worst, text[1]), unit_bound(mean, text[2]));
+	fprintf(out, "half widths %s to %s, %s on average", unit_bound(best).s, unit_bound(worst).s,
+		unit_bound(mean).s);
+}
+
+static void print_scores(FILE *out, const struct compared *x, size_t which)
+{
+	const struct usk_comparison *c = x->c;
+	const struct usk_compared_pair *p = &c->pair[which];
+	struct table t = table_begin(
+		"method\t>offset, us\t>rate - 1, ppm\t>inversions\t>too fast, %%\t>delay "
+		"there\t>back%s%s",
+		p->heard_recorded.n ? "\t>broadcasts" : "",
+		x->with_truth ? "\t>error: start\t>middle\t>end\t>rms" : "");
+	add_recorded(&t, p);
+	fill_row(&t);
+	for (size_t k = 0; k < c->n_methods; k++) {
+		table_add(&t, "%s", p->score[k].method->name);
+		if (!p->score[k].failed) {
+			add_score(&t, p, &p->score[k],
+				  x->with_truth ? errors_of(x, which, k) : NULL);
+		}
+		fill_row(&t);
+	}
+	table_print(out, &t);
 }
 
 static void print_pair(FILE *out, const struct compared *x, size_t which)
 {
 	const struct usk_comparison *c = x->c;
 	const struct usk_compared_pair *p = &c->pair[which];
-	struct table t = { .columns = 0 };
-	struct columns columns = columns_of(&t, p->heard_recorded.n, x->with_truth);
-	char *a = printable(c->clock[p->a]), *b = printable(c->clock[p->b]);
-	char text[UNIT_TEXT];
-	t.right = columns.right;
+	bool unknown = false;
+	const char *a = printable(c->clock[p->a]), *b = printable(c->clock[p->b]);
 	fprintf(out, "%s%s against %s: %s messages", which ? "\n" : "", b, a,
-		unit_count(p->a_to_b + p->b_to_a, text));
+		unit_count(p->a_to_b + p->b_to_a).s);
 	if (p->heard_recorded.n) {
-		fprintf(out, ", %s broadcasts that both heard",
-			unit_count(p->heard_recorded.n, text));
+		fprintf(out, ", %s broadcasts that both heard", unit_count(p->heard_recorded.n).s);
 	}
 	if (p->half_best_ns != USK_NONE) {
 		fputs(", ", out);
 		print_widths(out, p->half_best_ns, p->half_worst_ns, p->half_mean_ns);
 	}
 	fputs(".\n", out);
-	add_recorded(&t, &columns, p);
-	bool unknown = false;
+	print_scores(out, x, which);
 	for (size_t k = 0; k < c->n_methods; k++) {
-		add_score(&t, &columns, p, &p->score[k], errors_of(x, which, k));
 		unknown |= !p->score[k].failed && !errors_of(x, which, k)->known;
-	}
-	table_print(out, &t);
-	for (size_t k = 0; k < c->n_methods; k++) {
 		if (p->score[k].failed) {
 			fprintf(out, "%s has no answer: %s.\n", p->score[k].method->name,
 				p->score[k].failed);
@@ -130,19 +98,15 @@ static void print_pair(FILE *out, const struct compared *x, size_t which)
 	if (x->with_truth && unknown) {
 		fprintf(out, "Truth: nothing to compare: it does not know %s or %s.\n", a, b);
 	}
-	free(a);
-	free(b);
 }
 
 /* Over all pairs, where there are several. */
 static void print_totals(FILE *out, const struct usk_comparison *c)
 {
-	static const char *const heading[] = { "method",     "pairs",	    "messages",
-					       "inversions", "too fast, %", "by at most",
-					       "broadcasts" };
-	static const bool right[] = { false, true, true, true, true, true, true };
-	struct table t = table_begin(heading, right, c->heard_recorded.n ? 7 : 6);
-	char text[UNIT_TEXT];
+	struct table t =
+		table_begin("method\t>pairs\t>messages\t>inversions\t>too fast, %%\t>by at "
+			    "most%s",
+			    c->heard_recorded.n ? "\t>broadcasts" : "");
 	fputs("\nAll pairs: ", out);
 	if (c->half_best_ns != USK_NONE) {
 		print_widths(out, c->half_best_ns, c->half_worst_ns, c->half_mean_ns);
@@ -152,14 +116,11 @@ static void print_totals(FILE *out, const struct usk_comparison *c)
 	fputs(".\n", out);
 	for (size_t k = 0; k < c->n_methods; k++) {
 		const struct usk_method_total *m = &c->total[k];
-		table_cell(&t, m->method->name);
-		table_count(&t, m->answers);
-		table_count(&t, m->messages);
-		table_count(&t, m->corrected_inversions);
-		table_own(&t, usk_format("%.3f", m->too_fast.percent));
-		table_cell(&t, unit_at_most(m->too_fast.max_ns, text));
+		table_add(&t, "%s\t%s\t%s\t%s\t%.3f\t%s", m->method->name, unit_count(m->answers).s,
+			  unit_count(m->messages).s, unit_count(m->corrected_inversions).s,
+			  m->too_fast.percent, unit_at_most(m->too_fast.max_ns).s);
 		if (c->heard_recorded.n) {
-			table_span(&t, m->heard.mean_ns);
+			table_add(&t, "%s", unit_span(m->heard.mean_ns).s);
 		}
 	}
 	table_print(out, &t);
@@ -185,8 +146,5 @@ void compare_print(FILE *out, const struct compared *x)
 				       "band.\n",
 	      out);
 	print_counts(out, &x->c->counts);
-	for (size_t i = 0; i < x->c->n_notes; i++) {
-		fprintf(out, "%sNote:%s %s\n", colour(out, "yellow"), colour(out, "off"),
-			x->c->note[i]);
-	}
+	print_notes(out, x->c->note, x->c->n_notes);
 }

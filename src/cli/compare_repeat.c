@@ -11,7 +11,6 @@
 #include "json.h"
 #include "messages.h"
 #include "print.h"
-#include "units.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -60,7 +59,7 @@ void repeats_add(struct repeats *r, const struct compared *x)
 			row->too_fast += s->too_fast.count;
 			if (errors_of(x, i, k)->known) {
 				row->known++;
-				row->rms_ns += ((double)errors_of(x, i, k)->rms_ns - row->rms_ns) /
+				row->rms_ns += ((double)errors_of(x, i, k)->ns[RMS] - row->rms_ns) /
 					       (double)row->known;
 			}
 		}
@@ -88,31 +87,24 @@ static double percent(const struct repeated *x)
 	return x->messages ? 100.0 * (double)x->too_fast / (double)x->messages : 0;
 }
 
-static void cell_ppm(struct table *t, double v, bool known)
-{
-	table_own(t, known && !isnan(v) ? usk_format("%.6f", 1e6 * v) : usk_strdup("-"));
-}
-
 static void print_row(struct table *t, const struct repeated *x, bool with_truth)
 {
-	char text[UNIT_TEXT];
-	table_cell(t, x->method->name);
-	table_own(t, usk_format("%zu", x->answers));
-	cell_ppm(t, x->mean, x->answers);
-	cell_ppm(t, deviation(x), x->answers);
-	table_cell(t, x->answers ? unit_count(x->corrected_inversions, text) : "-");
-	table_own(t, x->answers ? usk_format("%.3f", percent(x)) : usk_strdup("-"));
+	table_add(t, "%s\t%zu", x->method->name, x->answers);
+	if (x->answers) {
+		struct text spread =
+			x->answers > 1 ? text_of("%.6f", 1e6 * deviation(x)) : (struct text){ "-" };
+		table_add(t, "%.6f\t%s\t%s\t%.3f", 1e6 * x->mean, spread.s,
+			  unit_count(x->corrected_inversions).s, percent(x));
+	} else {
+		table_add(t, "-\t-\t-\t-");
+	}
 	if (with_truth) {
-		table_span(t, x->known ? (int64_t)llround(x->rms_ns) : USK_NONE);
+		table_add(t, "%s", unit_span(x->known ? (int64_t)llround(x->rms_ns) : USK_NONE).s);
 	}
 }
 
 void repeats_print(FILE *out, const struct repeats *r)
 {
-	static const char *const heading[] = { "method",	 "answers",    "rate - 1, ppm",
-					       "deviation, ppm", "inversions", "too fast, %",
-					       "error rms" };
-	static const bool right[] = { false, true, true, true, true, true, true };
 	bool *told = usk_alloc(r->n + 1, sizeof *told);
 	/* Rows of one pair need not stand together: a later set may have another method first. */
 	for (size_t i = 0; i < r->n; i++) {
@@ -120,11 +112,12 @@ void repeats_print(FILE *out, const struct repeats *r)
 		if (told[i]) {
 			continue;
 		}
-		struct table t = table_begin(heading, right, r->with_truth ? 7 : 6);
-		char *a = printable(first->a), *b = printable(first->b);
-		fprintf(out, "%s%s against %s, %zu sets:\n", i ? "\n" : "", b, a, r->sets);
-		free(a);
-		free(b);
+		struct table t = table_begin(
+			"method\t>answers\t>rate - 1, ppm\t>deviation, ppm\t>inversions\t>too "
+			"fast, %%%s",
+			r->with_truth ? "\t>error rms" : "");
+		fprintf(out, "%s%s against %s, %zu sets:\n", i ? "\n" : "", printable(first->b),
+			printable(first->a), r->sets);
 		for (size_t k = i; k < r->n; k++) {
 			if (!strcmp(r->row[k].a, first->a) && !strcmp(r->row[k].b, first->b)) {
 				print_row(&t, &r->row[k], r->with_truth);
@@ -145,27 +138,23 @@ void repeats_print_json(FILE *out, const struct repeats *r)
 	json_t *rows = json_array();
 	for (size_t i = 0; i < r->n; i++) {
 		const struct repeated *x = &r->row[i];
-		double sd = deviation(x);
 		json_t *o = json_pack(
 			"{s:o,s:o,s:s,s:I,s:I,s:{s:o,s:o},s:I,s:{s:I,s:I},s:{s:I,s:f}}", "a",
 			json_shown(x->a), "b", json_shown(x->b), "method", x->method->name,
 			"answers", (json_int_t)x->answers, "failures", (json_int_t)x->failures,
-			"beta_minus_one", "mean", x->answers ? json_real(x->mean) : json_null(),
-			"sd", isnan(sd) ? json_null() : json_real(sd), "messages",
-			(json_int_t)x->messages, "inversions", "recorded",
-			(json_int_t)x->recorded_inversions, "corrected",
+			"beta_minus_one", "mean", json_number(x->answers ? x->mean : NAN), "sd",
+			json_number(deviation(x)), "messages", (json_int_t)x->messages,
+			"inversions", "recorded", (json_int_t)x->recorded_inversions, "corrected",
 			(json_int_t)x->corrected_inversions, "too_fast", "count",
 			(json_int_t)x->too_fast, "percent", percent(x));
 		if (r->with_truth) {
 			json_object_set_new(o, "error_rms_ns",
-					    x->known ? json_real(x->rms_ns) : json_null());
+					    json_number(x->known ? x->rms_ns : NAN));
 		}
 		json_array_append_new(rows, o);
 	}
 	json_t *root = json_pack("{s:I,s:o}", "sets", (json_int_t)r->sets, "repeated", rows);
-	json_dumpf(root, out, JSON_INDENT(2));
-	fputc('\n', out);
-	json_decref(root);
+	json_print(out, root, JSON_INDENT(2));
 }
 
 void repeats_print_csv(FILE *out, const struct repeats *r)

@@ -88,28 +88,34 @@ struct headline headline_of(const struct usk_clocks *c, const struct usk_clock *
 	return best;
 }
 
-void headline_offset(const struct usk_clocks *c, const struct usk_clock *clock, char out[UNIT_TEXT])
+struct text headline_offset(const struct usk_clocks *c, const struct usk_clock *clock)
 {
-	strcpy(out, clock->quality == USK_REFERENCE ? "0" : "-");
-	if (clock->quality == USK_REFERENCE || clock->n_knots < 2) {
-		return;
+	struct text out = { "-" };
+	if (clock->quality == USK_REFERENCE) {
+		return (struct text){ "0" };
 	}
 	struct headline h = headline_of(c, clock);
-	struct usk_map *map = usk_map_of_epoch(clock, h.epoch, c->max_skew_e12);
+	struct usk_map *map =
+		clock->n_knots < 2 ? NULL : usk_map_of_epoch(clock, h.epoch, c->max_skew_e12);
 	int64_t middle = h.middle_ns;
 	struct usk_stamp s;
-	char side[UNIT_TEXT];
 	if (map && !usk_map_at(map, middle, &s, NULL)) {
 		if (s.reference_ns != USK_NONE && s.lo_ns != USK_NONE && s.hi_ns != USK_NONE) {
-			unit_between(s.reference_ns - middle, s.lo_ns - middle, s.hi_ns - middle,
-				     out);
+			out = unit_between(s.reference_ns - middle, s.lo_ns - middle,
+					   s.hi_ns - middle);
 		} else if (s.lo_ns != USK_NONE) {
-			snprintf(out, UNIT_TEXT, "at least %.40s",
-				 unit_at_least(s.lo_ns - middle, side));
+			out = text_of("at least %s", unit_at_least(s.lo_ns - middle).s);
 		} else if (s.hi_ns != USK_NONE) {
-			snprintf(out, UNIT_TEXT, "at most %.40s",
-				 unit_at_most(s.hi_ns - middle, side));
+			out = text_of("at most %s", unit_at_most(s.hi_ns - middle).s);
 		}
 	}
 	usk_map_free(map);
+	return out;
+}
+
+struct text clock_drift(const struct usk_clock *k)
+{
+	return k->quality == USK_REFERENCE
+		       ? (struct text){ "0" }
+		       : unit_drift(k->drift_ppm, k->drift_min_ppm, k->drift_max_ppm);
 }

@@ -3,6 +3,7 @@
 #include "write/write.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,6 +15,11 @@ json_t *json_ns(int64_t ns)
 	}
 	snprintf(text, sizeof text, "%" PRId64, ns);
 	return json_string(text);
+}
+
+json_t *json_number(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
 }
 
 json_t *json_shown(const char *text)
@@ -44,4 +50,11 @@ json_t *json_difference(const struct usk_difference *d)
 	return json_pack("{s:I,s:o,s:o,s:o,s:o}", "count", (json_int_t)d->n, "min_ns",
 			 json_ns(d->min_ns), "max_ns", json_ns(d->max_ns), "mean_ns",
 			 json_ns(d->mean_ns), "sd_ns", json_ns(d->sd_ns));
+}
+
+void json_print(FILE *out, json_t *j, size_t flags)
+{
+	json_dumpf(j, out, flags);
+	fputc('\n', out);
+	json_decref(j);
 }

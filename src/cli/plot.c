@@ -178,21 +178,16 @@ static void put_cell(FILE *out, const struct plot *p, uint8_t mask, bool zero)
 
 static void put_rows(FILE *out, const struct plot *p)
 {
-	char label[UNIT_TEXT];
 	for (size_t row = 0; row < ROWS; row++) {
-		bool zero = row == ROWS / 2;
-		strcpy(label, "");
-		if (row == 0 || row + 1 == ROWS) {
-			unit_span(row ? -p->reach_ns : p->reach_ns, label);
-		} else if (zero) {
-			strcpy(label, "0");
-		}
+		bool zero = row == ROWS / 2, end = row == 0 || row + 1 == ROWS;
+		struct text label = end ? unit_span(row ? -p->reach_ns : p->reach_ns)
+					: text_of(zero ? "0" : "");
 		size_t last = p->columns;
 		while (!zero && last && !p->dot[row * p->columns + last - 1]) {
 			last--;
 		}
-		if (last || *label) {
-			fprintf(out, "%s%*s%s%s", colour(out, "dim"), GUTTER - 1, label,
+		if (last || *label.s) {
+			fprintf(out, "%s%*s%s%s", colour(out, "dim"), GUTTER - 1, label.s,
 				colour(out, "off"), last ? " " : "");
 		}
 		for (size_t x = 0; x < last; x++) {
@@ -205,13 +200,12 @@ static void put_rows(FILE *out, const struct plot *p)
 /* When it began and ended, and a mark where it was stepped. */
 static void put_axis(FILE *out, const struct plot *p, const struct usk_clock *k)
 {
-	char span[UNIT_TEXT];
 	char *marks = usk_alloc(p->columns + 1, 1);
 	memset(marks, ' ', p->columns);
-	unit_span(usk_saturate((usk_i128)p->last_ns - p->first_ns), span);
-	size_t n = strlen(span);
+	struct text span = unit_span(usk_saturate((usk_i128)p->last_ns - p->first_ns));
+	size_t n = strlen(span.s);
 	marks[0] = '0';
-	memcpy(marks + p->columns - n, span, n);
+	memcpy(marks + p->columns - n, span.s, n);
 	for (size_t i = 0; i < k->n_jumps; i++) {
 		size_t at = column_of(p, k->jump[i].after_local_ns) / p->wide;
 		if (k->jump[i].kind == USK_JUMP && at > 1 && at + n + 1 < p->columns) {
@@ -225,15 +219,12 @@ static void put_axis(FILE *out, const struct plot *p, const struct usk_clock *k)
 static void put_title(FILE *out, const struct usk_clocks *c, uint32_t clock, uint32_t other,
 		      const struct plot *p)
 {
-	char *name = printable(c->clock[clock].name), *peer = printable(c->clock[other].name);
 	/* Of long names the beginning: it must stay a line. */
 	bool narrow = p->columns < 65;
 	int most = narrow ? 8 : (int)(p->columns - 49) / 2;
 	fprintf(out, "%*s%s%.*s%s%s: delays to %.*s above, from it below\n", GUTTER, "",
-		colour(out, "bold"), most, name, colour(out, "off"),
-		narrow ? "" : " around its estimate", most, peer);
-	free(name);
-	free(peer);
+		colour(out, "bold"), most, printable(c->clock[clock].name), colour(out, "off"),
+		narrow ? "" : " around its estimate", most, printable(c->clock[other].name));
 }
 
 static bool draw(struct plot *p, const struct usk_clocks *c, const struct usk_pair *pair,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "print.h"
-#include "units.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,31 +21,17 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		several |= headline_of(c, &c->clock[i]).n_stretches > 1;
 	}
-	const char *const heading[] = { "clock",
-					"quality",
-					several ? "offset in a stretch (± there)"
-						: "offset at the middle (± there)",
-					"drift, ppm",
-					"sent",
-					"received" };
-	static const bool right[] = { false, false, false, false, true, true };
-	struct table t = table_begin(heading, right, COUNT(heading));
+	struct table t =
+		table_begin("clock\tquality\toffset %s (± there)\tdrift, ppm\t>sent\t>received",
+			    several ? "in a stretch" : "at the middle");
 	uint64_t *sent = usk_alloc(c->n_clocks, sizeof *sent);
 	uint64_t *received = usk_alloc(c->n_clocks, sizeof *received);
 	clock_messages(c, sent, received);
 	for (size_t i = 0; i < c->n_clocks; i++) {
-		const struct usk_clock *clock = &c->clock[i];
-		char text[UNIT_TEXT];
-		table_own(&t, printable(clock->name));
-		table_cell(&t, usk_quality_name(clock->quality));
-		headline_offset(c, clock, text);
-		table_cell(&t, text);
-		table_cell(&t, clock->quality == USK_REFERENCE
-				       ? "0"
-				       : unit_drift(clock->drift_ppm, clock->drift_min_ppm,
-						    clock->drift_max_ppm, text));
-		table_count(&t, sent[i]);
-		table_count(&t, received[i]);
+		const struct usk_clock *k = &c->clock[i];
+		table_add(&t, "%s\t%s\t%s\t%s\t%s\t%s", printable(k->name),
+			  usk_quality_name(k->quality), headline_offset(c, k).s, clock_drift(k).s,
+			  unit_count(sent[i]).s, unit_count(received[i]).s);
 	}
 	free(sent);
 	free(received);
@@ -71,35 +55,29 @@ void print_counts(FILE *out, const struct usk_counts *n)
 		{ n->not_ip, "not IP" },	   { n->loopback, "loopback" },
 		{ n->cut_short, "cut too short" },
 	};
-	char text[UNIT_TEXT];
-	fprintf(out, "Matched %s message%s", unit_count(n->matched, text),
-		n->matched == 1 ? "" : "s");
+	fprintf(out, "Matched %s message%s", unit_count(n->matched).s, n->matched == 1 ? "" : "s");
 	const char *before = "; left out: ";
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		if (rows[i].n) {
-			fprintf(out, "%s%s %s", before, unit_count(rows[i].n, text), rows[i].what);
+			fprintf(out, "%s%s %s", before, unit_count(rows[i].n).s, rows[i].what);
 			before = ", ";
 		}
 	}
 	fputs(".\n", out);
 }
 
-void print_notes(FILE *out, const struct usk_clocks *c)
+void print_notes(FILE *out, char *const *note, size_t n)
 {
-	for (size_t i = 0; i < c->n_notes; i++) {
-		char *text = printable(c->note[i]);
-		fprintf(out, "%sNote:%s %s\n", colour(out, "yellow"), colour(out, "off"), text);
-		free(text);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "%sNote:%s %s\n", colour(out, "yellow"), colour(out, "off"),
+			printable(note[i]));
 	}
 }
 
 static void print_message(FILE *out, const struct usk_clocks *c, const struct usk_msg *m)
 {
-	char *from = printable(c->clock[m->from].name), *to = printable(c->clock[m->to].name);
-	fprintf(out, "  %s -> %s, sent %lld, received %lld", from, to, (long long)m->sent_ns,
-		(long long)m->received_ns);
-	free(from);
-	free(to);
+	fprintf(out, "  %s -> %s, sent %lld, received %lld", printable(c->clock[m->from].name),
+		printable(c->clock[m->to].name), (long long)m->sent_ns, (long long)m->received_ns);
 }
 
 /* Messages that no clock of the model explains: those left out, those that forbid an answer. */
@@ -108,8 +86,7 @@ static void print_guilty(FILE *out, const struct usk_clocks *c)
 	enum { MOST = 5 };
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_pair *p = &c->pair[i];
-		char text[UNIT_TEXT];
-		char *a = printable(c->clock[p->a].name), *b = printable(c->clock[p->b].name);
+		const char *a = printable(c->clock[p->a].name), *b = printable(c->clock[p->b].name);
 		if (p->n_contradiction) {
 			fprintf(out,
 				"No clock of this model fits %s and %s; these messages "
@@ -125,14 +102,12 @@ static void print_guilty(FILE *out, const struct usk_clocks *c)
 		}
 		for (size_t k = 0; k < p->n_outliers && k < MOST; k++) {
 			print_message(out, c, &p->outlier[k].msg);
-			fprintf(out, ", by %s\n", unit_span(p->outlier[k].excess_ns, text));
+			fprintf(out, ", by %s\n", unit_span(p->outlier[k].excess_ns).s);
 		}
 		if (p->n_outliers > MOST) {
 			fprintf(out, "  and %s more, which clocks.json lists\n",
-				unit_count(p->n_outliers - MOST, text));
+				unit_count(p->n_outliers - MOST).s);
 		}
-		free(a);
-		free(b);
 	}
 }
 
@@ -148,9 +123,8 @@ static void print_islands(FILE *out, const struct usk_clocks *c)
 		const struct usk_island *island = &c->island[i];
 		fputs(i ? "; " : " ", out);
 		for (size_t k = 0; k < island->n_clocks; k++) {
-			char *name = printable(c->clock[island->clock[k]].name);
-			fprintf(out, "%s%s", k ? ", " : "", name);
-			free(name);
+			fprintf(out, "%s%s", k ? ", " : "",
+				printable(c->clock[island->clock[k]].name));
 		}
 	}
 	fputs(".\n", out);
@@ -159,9 +133,8 @@ static void print_islands(FILE *out, const struct usk_clocks *c)
 static void print_direction(FILE *out, const struct usk_delays *before,
 			    const struct usk_delays *after)
 {
-	char text[3][UNIT_TEXT];
-	fprintf(out, "%s as recorded, %s (%s) corrected", unit_span(before->median_ns, text[0]),
-		unit_span(after->median_ns, text[1]), unit_span(after->p99_ns, text[2]));
+	fprintf(out, "%s as recorded, %s (%s) corrected", unit_span(before->median_ns).s,
+		unit_span(after->median_ns).s, unit_span(after->p99_ns).s);
 }
 
 /* One-way delays before and after, of so many pairs as one wants to read. */
@@ -173,29 +146,25 @@ static void print_delays(FILE *out, const struct usk_clocks *c)
 		if (!p->corrected_a_to_b.n || !p->corrected_b_to_a.n) {
 			continue;
 		}
-		char *a = printable(c->clock[p->a].name), *b = printable(c->clock[p->b].name);
-		fprintf(out, "Delays, median (99 %%): %s -> %s ", a, b);
+		fprintf(out, "Delays, median (99 %%): %s -> %s ", printable(c->clock[p->a].name),
+			printable(c->clock[p->b].name));
 		print_direction(out, &p->recorded_a_to_b, &p->corrected_a_to_b);
 		fputs(";\n  back ", out);
 		print_direction(out, &p->recorded_b_to_a, &p->corrected_b_to_a);
 		fputs(".\n", out);
-		free(a);
-		free(b);
 	}
 }
 
 void print_heard(FILE *out, const struct usk_difference *before, const struct usk_difference *after)
 {
-	char text[3][UNIT_TEXT];
 	if (!before->n) {
 		return;
 	}
 	fprintf(out, "Broadcasts that two clocks heard: %s, apart by %s as recorded on average",
-		unit_count(before->n, text[0]), unit_span(before->mean_ns, text[1]));
+		unit_count(before->n).s, unit_span(before->mean_ns).s);
 	if (after && after->n) {
-		fprintf(out, ",\n  %s (%s to %s) corrected", unit_span(after->mean_ns, text[0]),
-			unit_at_least(after->min_ns, text[1]),
-			unit_at_most(after->max_ns, text[2]));
+		fprintf(out, ",\n  %s (%s to %s) corrected", unit_span(after->mean_ns).s,
+			unit_at_least(after->min_ns).s, unit_at_most(after->max_ns).s);
 	}
 	fputs(".\n", out);
 }
@@ -203,17 +172,15 @@ void print_heard(FILE *out, const struct usk_difference *before, const struct us
 static void print_evaluation(FILE *out, const struct usk_clocks *c)
 {
 	const struct usk_evaluation *e = &c->evaluation;
-	char recorded[UNIT_TEXT], corrected[UNIT_TEXT], best[UNIT_TEXT], worst[UNIT_TEXT];
 	fprintf(out, "Received before sent: %s as recorded, %s corrected.",
-		unit_count(e->recorded_inversions, recorded),
-		unit_count(e->corrected_inversions, corrected));
+		unit_count(e->recorded_inversions).s, unit_count(e->corrected_inversions).s);
 	if (e->half_best_ns != USK_NONE && e->half_worst_ns != USK_NONE) {
-		fprintf(out, " Half widths: %s to %s.", unit_bound(e->half_best_ns, best),
-			unit_bound(e->half_worst_ns, worst));
+		fprintf(out, " Half widths: %s to %s.", unit_bound(e->half_best_ns).s,
+			unit_bound(e->half_worst_ns).s);
 	}
 	if (e->too_fast.count && c->min_delay && strcmp(c->min_delay, "0")) {
 		fprintf(out, "\nFaster than their minimum delay: %s (%.3f %%).",
-			unit_count(e->too_fast.count, recorded), e->too_fast.percent);
+			unit_count(e->too_fast.count).s, e->too_fast.percent);
 	}
 	fputc('\n', out);
 	print_delays(out, c);
@@ -225,8 +192,7 @@ void print_clocks(FILE *out, const struct usk_clocks *c)
 	bool bounded = false, banded = false;
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		bounded |= c->clock[i].quality == USK_BOUNDED;
-		banded |=
-			c->clock[i].quality == USK_BOUNDED || c->clock[i].quality == USK_ONE_SIDED;
+		banded |= c->clock[i].quality == USK_ONE_SIDED;
 	}
 	print_table(out, c);
 	fputc('\n', out);
@@ -238,31 +204,27 @@ void print_clocks(FILE *out, const struct usk_clocks *c)
 	print_disturbed(out, c);
 	print_islands(out, c);
 	print_guilty(out, c);
-	print_notes(out, c);
-	if (!banded) {
-		return;
+	print_notes(out, c->note, c->n_notes);
+	if (bounded || banded) {
+		print_model(out, c);
 	}
-	print_model(out, c);
 }
 
 void print_score(FILE *out, const struct usk_clock *clock, const struct truth_score *score)
 {
-	char *name = printable(clock->name);
-	char worst[UNIT_TEXT], outside[UNIT_TEXT];
+	const char *name = printable(clock->name);
 	if (!score->known) {
 		fprintf(out,
 			"Truth: nothing to compare for %s: it has no correction, or the truth "
 			"knows it by another name.\n",
 			name);
-	} else {
-		unit_at_most(score->outside_ns, outside);
-		fprintf(out, "Truth: %s's estimate is off by at most %s; its band ", name,
-			unit_at_most(score->worst_ns, worst));
-		if (score->outside_ns) {
-			fprintf(out, "MISSES the truth by up to %s.\n", outside);
-		} else {
-			fprintf(out, "holds the truth throughout.\n");
-		}
+		return;
 	}
-	free(name);
+	fprintf(out, "Truth: %s's estimate is off by at most %s; its band ", name,
+		unit_at_most(score->worst_ns).s);
+	if (score->outside_ns) {
+		fprintf(out, "MISSES the truth by up to %s.\n", unit_at_most(score->outside_ns).s);
+	} else {
+		fputs("holds the truth throughout.\n", out);
+	}
 }

@@ -17,8 +17,9 @@ struct headline {
  */
 struct headline headline_of(const struct usk_clocks *c, const struct usk_clock *clock);
 /** The offset at its middle, "-957.333 ms +- 39.4 us", "at least 3 us", "-". */
-void headline_offset(const struct usk_clocks *c, const struct usk_clock *clock,
-		     char out[UNIT_TEXT]);
+struct text headline_offset(const struct usk_clocks *c, const struct usk_clock *clock);
+/** "0" of the reference. */
+struct text clock_drift(const struct usk_clock *clock);
 /** How many messages each clock sent and received: sent[n_clocks] and received[n_clocks], all 0
  * before. */
 void clock_messages(const struct usk_clocks *c, uint64_t *sent, uint64_t *received);
@@ -35,7 +36,8 @@ void print_heard(FILE *out, const struct usk_difference *before,
 void print_disturbed(FILE *out, const struct usk_clocks *c);
 /** A sentence for each clock that was stepped, or nothing. */
 void print_jumps(FILE *out, const struct usk_clocks *c);
-void print_notes(FILE *out, const struct usk_clocks *c);
+/** "Note: ..." for each. */
+void print_notes(FILE *out, char *const *note, size_t n);
 /** One line: how far the estimate was from the truth, and whether the band held it. */
 void print_score(FILE *out, const struct usk_clock *clock, const struct truth_score *score);
 

@@ -8,9 +8,6 @@
  * Not   every bend: there may be hundreds, and clocks.json lists them
  */
 #include "print.h"
-#include "units.h"
-
-#include <stdlib.h>
 
 enum { MOST = 8 };
 
@@ -42,43 +39,35 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 	const struct usk_clock *other = who == clock ? &c->clock[clock->reference] : clock;
 	const bool either = j->or_of < c->n_clocks && j->or_of != j->of;
 	other = either ? &c->clock[j->or_of] : other;
-	char *name = printable(who->name), *second = printable(other->name), text[UNIT_TEXT];
+	const char *name = printable(who->name), *second = printable(other->name);
 	int64_t lo = j->size_lo_ns, hi = j->size_hi_ns;
-	bool repeats = j->before_local_ns < j->after_local_ns;
 	bool rose = lo != USK_NONE && lo > 0, fell = hi != USK_NONE && hi < 0;
+	bool open = lo == USK_NONE || hi == USK_NONE, forward = rose == (who != clock);
+	int64_t least = rose ? lo : fell ? -hi : 0, most = open ? 0 : rose ? hi : -lo;
+	struct text by = !rose && !fell ? (struct text){ "" }
+			 : open		? unit_at_least(least)
+					: unit_between(least + (most - least) / 2, least, most);
 	if (either && !rose && !fell) {
 		fprintf(out, "Step of %s or %s (messages cannot tell)", name, second);
 	} else if (either) {
-		bool forward = rose == (who != clock);
-		int64_t least = rose ? lo : -hi, most = rose ? hi : lo == USK_NONE ? USK_NONE : -lo;
-		fprintf(out, "Step of %s or %s (messages cannot tell): %s was %s, or %s %s, by ",
-			name, second, name, moved(forward), second, moved(!forward));
-		unit_at_least(least, text);
-		if (most != USK_NONE) {
-			unit_between(least + (most - least) / 2, least, most, text);
-		}
-		fprintf(out, "%s%s", text, most == USK_NONE ? " or more" : "");
+		fprintf(out,
+			"Step of %s or %s (messages cannot tell): %s was %s, or %s %s, by %s%s",
+			name, second, name, moved(forward), second, moved(!forward), by.s,
+			open ? " or more" : "");
 	} else if (who == other || (!rose && !fell)) {
 		/* The reference, against itself; or without a message on both sides. */
 		fprintf(out, "Step: %s was set back", name);
-	} else if (lo == USK_NONE || hi == USK_NONE) {
-		bool forward = rose == (who != clock);
-		fprintf(out, "Step: %s was %s by %s or more", name, moved(forward),
-			unit_at_least(rose ? lo : -hi, text));
+	} else if (open) {
+		fprintf(out, "Step: %s was %s by %s or more", name, moved(forward), by.s);
 	} else {
-		bool forward = (lo > 0) == (who != clock);
-		int64_t least = lo > 0 ? lo : -hi, most = lo > 0 ? hi : -lo;
-		unit_between(least + (most - least) / 2, least, most, text);
 		fprintf(out, "Step: %s was %s", name, moved(forward));
 		if (forward && most <= UNSEEN_NS) {
 			fprintf(out, ", or %s set back,", second);
-		} else if (!forward && !repeats) {
+		} else if (!forward && j->before_local_ns >= j->after_local_ns) {
 			fputs(", or stood still,", out);
 		}
-		fprintf(out, " by %s", text);
+		fprintf(out, " by %s", by.s);
 	}
-	free(name);
-	free(second);
 }
 
 static void print_jump(FILE *out, const struct usk_clocks *c, const struct usk_clock *clock,
@@ -93,9 +82,7 @@ static void print_jump(FILE *out, const struct usk_clocks *c, const struct usk_c
 	if (repeats) {
 		fprintf(out, ": there its epoch %u begins, as its stamps repeat.\n", j->epoch + 1);
 	} else {
-		char *name = printable(clock->name);
-		fprintf(out, " by the clock of %s.\n", name);
-		free(name);
+		fprintf(out, " by the clock of %s.\n", printable(clock->name));
 	}
 }
 

@@ -8,31 +8,31 @@
  */
 #include "print.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* 500000000 parts per 10^12 as "500". */
-static void ppm_text(int64_t e12, char out[UNIT_TEXT])
+static struct text ppm_text(int64_t e12)
 {
-	snprintf(out, UNIT_TEXT, "%lld.%06lld", (long long)(e12 / 1000000),
-		 (long long)(e12 % 1000000));
-	size_t n = strlen(out);
-	while (out[n - 1] == '0') {
-		out[--n] = 0;
+	struct text out;
+	size_t n = (size_t)snprintf(out.s, sizeof out.s, "%lld.%06lld", (long long)(e12 / 1000000),
+				    (long long)(e12 % 1000000));
+	while (out.s[n - 1] == '0') {
+		out.s[--n] = 0;
 	}
-	if (out[n - 1] == '.') {
-		out[n - 1] = 0;
+	if (out.s[n - 1] == '.') {
+		out.s[n - 1] = 0;
 	}
+	return out;
 }
 
 /* The same of what was found: three digits, and never more than it is. */
-static void found_text(int64_t e12, char out[UNIT_TEXT])
+static struct text found_text(int64_t e12)
 {
 	int64_t step = 1;
 	while (e12 / step >= 1000) {
 		step *= 10;
 	}
-	ppm_text(e12 / step * step, out);
+	return ppm_text(e12 / step * step);
 }
 
 /* Who used how much: the clocks, or, of answers that do not say it of clocks, the pairs. */
@@ -60,27 +60,21 @@ static const struct usk_wander *used(const struct users *u, size_t i)
 	return (q == USK_BOUNDED || q == USK_ONE_SIDED) && w->used_e12 ? w : NULL;
 }
 
-static char *name_of(const struct users *u, size_t i)
+static void print_users(FILE *out, const struct users *u, size_t i)
 {
 	const struct usk_clock *k = u->c->clock;
-	if (!u->of_pairs) {
-		return printable(k[i].name);
+	const struct usk_pair *p = &u->c->pair[i];
+	fputs(printable(k[u->of_pairs ? p->a : i].name), out);
+	if (u->of_pairs) {
+		fprintf(out, " and %s", printable(k[p->b].name));
 	}
-	char *a = printable(k[u->c->pair[i].a].name), *b = printable(k[u->c->pair[i].b].name);
-	char *both = usk_format("%s and %s", a, b);
-	free(a);
-	free(b);
-	return both;
 }
 
 /* "49.1 ppm (0.1 assumed, 24.5 needed)" */
 static void print_used(FILE *out, const struct usk_wander *w)
 {
-	char text[3][UNIT_TEXT];
-	found_text(w->used_e12, text[0]);
-	ppm_text(w->assumed_e12, text[1]);
-	found_text(w->needed_e12, text[2]);
-	fprintf(out, "%s ppm (%s assumed, %s needed)", text[0], text[1], text[2]);
+	fprintf(out, "%s ppm (%s assumed, %s needed)", found_text(w->used_e12).s,
+		ppm_text(w->assumed_e12).s, found_text(w->needed_e12).s);
 }
 
 /* "0.1 ppm", or what was used instead of it. Returns whether that took a line of its own. */
@@ -90,7 +84,6 @@ static bool print_wander(FILE *out, const struct usk_clocks *c)
 	const struct usk_wander *worst = NULL;
 	size_t n = 0, more = 0, which = 0;
 	bool same = true;
-	char assumed[UNIT_TEXT];
 	for (size_t i = 0; i < u.n; i++) {
 		const struct usk_wander *w = used(&u, i);
 		if (!w) {
@@ -104,24 +97,22 @@ static bool print_wander(FILE *out, const struct usk_clocks *c)
 			which = i;
 		}
 	}
-	ppm_text(c->model.wander_e12, assumed);
 	if (!more) {
-		fprintf(out, "%s ppm", assumed);
+		fprintf(out, "%s ppm", ppm_text(c->model.wander_e12).s);
 		return false;
 	}
 	if (same) {
 		print_used(out, worst);
 		return false;
 	}
-	char *name = name_of(&u, which);
-	fprintf(out, "%s ppm,\nof %s within ", assumed, name);
+	fprintf(out, "%s ppm,\nof ", ppm_text(c->model.wander_e12).s);
+	print_users(out, &u, which);
+	fputs(" within ", out);
 	print_used(out, worst);
 	if (more > 1) {
-		char count[UNIT_TEXT];
-		fprintf(out, ", of %s %s%s within less than that", unit_count(more - 1, count),
+		fprintf(out, ", of %s %s%s within less than that", unit_count(more - 1).s,
 			u.of_pairs ? "more pair" : "more clock", more > 2 ? "s" : "");
 	}
-	free(name);
 	return true;
 }
 
@@ -136,17 +127,15 @@ static bool any_disturbed(const struct usk_clocks *c)
 
 void print_model(FILE *out, const struct usk_clocks *c)
 {
-	char skew[UNIT_TEXT], segment[UNIT_TEXT];
 	const char *delay = !c->min_delay || !strcmp(c->min_delay, "0") ? "0 ns" : c->min_delay;
+	struct text skew = ppm_text(c->max_skew_e12);
 	bool own_line;
-	ppm_text(c->max_skew_e12, skew);
-	unit_span(c->model.segment_ns, segment);
 	switch (c->model.kind) {
 	case USK_LINEAR:
 		fprintf(out,
 			"Model linear: every clock keeps one rate, no two differ by more than %s "
 			"ppm, no message takes\nless",
-			skew);
+			skew.s);
 		break;
 	case USK_WANDER:
 		fprintf(out, "Model wander: the rate of each %s is constant within ",
@@ -155,13 +144,15 @@ void print_model(FILE *out, const struct usk_clocks *c)
 		fprintf(out,
 			"%s,%sno two clocks differ by more than%s%s ppm, no message takes less",
 			any_disturbed(c) ? "\noutside of disturbed stretches" : "",
-			own_line ? "\n" : " ", own_line ? " " : "\n", skew);
+			own_line ? "\n" : " ", own_line ? " " : "\n", skew.s);
 		break;
 	case USK_SEGMENTS:
 		fprintf(out,
 			"Model segments: every clock keeps one rate for %s, no two differ by more "
 			"than %s ppm,\nno message takes less",
-			c->model.segment_ns ? segment : "as long as one fits", skew);
+			c->model.segment_ns ? unit_span(c->model.segment_ns).s
+					    : "as long as one fits",
+			skew.s);
 		break;
 	}
 	fprintf(out,
@@ -187,15 +178,13 @@ void print_disturbed(FILE *out, const struct usk_clocks *c)
 		if (!k->n_stretches || disturbed++ >= MOST) {
 			continue;
 		}
-		char *name = printable(k->name), span[UNIT_TEXT], count[UNIT_TEXT];
-		fprintf(out, "Disturbed: %s in %s stretch%s, %s in all", name,
-			unit_count(k->n_stretches, count), k->n_stretches == 1 ? "" : "es",
-			unit_span(usk_saturate(in), span));
+		fprintf(out, "Disturbed: %s in %s stretch%s, %s in all", printable(k->name),
+			unit_count(k->n_stretches).s, k->n_stretches == 1 ? "" : "es",
+			unit_span(usk_saturate(in)).s);
 		if (all > 0 && in <= all) {
 			fprintf(out, " (%.3g %% of the time)", 100 * (double)in / (double)all);
 		}
 		fputs(": there only the skew limit bounds its rate.\n", out);
-		free(name);
 	}
 	if (disturbed > MOST) {
 		fprintf(out, "  and %zu more clocks, whose stretches clocks.json lists.\n",

@@ -4,7 +4,6 @@
 #include "probe.h"
 #include "units.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +16,6 @@ static const char *state_of(const struct probe_line *line, const struct usk_prob
 					       : "new";
 }
 
-static json_t *real_or_null(double x)
-{
-	return isfinite(x) ? json_real(x) : json_null();
-}
-
 static void round_json(FILE *out, const struct probe_line *line,
 		       const struct usk_probe_round *round)
 {
@@ -32,36 +26,34 @@ static void round_json(FILE *out, const struct probe_line *line,
 			      json_ns(known ? line->here_ns : USK_NONE), "offset_ns",
 			      json_ns(known ? line->here_ns - line->there_ns : USK_NONE),
 			      "precision_ns", json_ns(known ? line->precision_ns : USK_NONE),
-			      "drift_ppm", real_or_null(line->drift_ppm), "drift_error_ppm",
-			      real_or_null(line->drift_error_ppm), "age_ns",
+			      "drift_ppm", json_number(line->drift_ppm), "drift_error_ppm",
+			      json_number(line->drift_error_ppm), "age_ns",
 			      json_ns(known ? line->age_ns : USK_NONE), "round_trip_ns",
 			      json_ns(round->trip_ns), "attempts", (json_int_t)round->attempts,
 			      "answered", (json_int_t)round->answered, "lost",
 			      (json_int_t)round->lost, "kept", (json_int_t)round->n_kept);
-	json_dumpf(j, out, JSON_COMPACT);
-	fputc('\n', out);
-	json_decref(j);
+	json_print(out, j, JSON_COMPACT);
 }
 
 static void round_text(FILE *out, const struct probe_line *line,
 		       const struct usk_probe_round *round)
 {
-	char offset[UNIT_TEXT] = "-", drift[UNIT_TEXT] = "-", trip[UNIT_TEXT], age[UNIT_TEXT];
+	struct text offset = { "-" }, drift = { "-" };
 	if (line->known) {
 		int64_t o = line->here_ns - line->there_ns, p = line->precision_ns;
-		unit_between(o, usk_saturate((usk_i128)o - p), usk_saturate((usk_i128)o + p),
-			     offset);
-		unit_drift(line->drift_ppm, line->drift_ppm - line->drift_error_ppm,
-			   line->drift_ppm + line->drift_error_ppm, drift);
+		offset = unit_between(o, usk_saturate((usk_i128)o - p),
+				      usk_saturate((usk_i128)o + p));
+		drift = unit_drift(line->drift_ppm, line->drift_ppm - line->drift_error_ppm,
+				   line->drift_ppm + line->drift_error_ppm);
 	}
 	fprintf(out, "%llu: offset %s, drift %s ppm, round trip %s",
-		(unsigned long long)line->number, offset, drift, unit_span(round->trip_ns, trip));
+		(unsigned long long)line->number, offset.s, drift.s, unit_span(round->trip_ns).s);
 	const char *state = state_of(line, round);
 	if (strcmp(state, "new") && strcmp(state, "kept")) {
 		fprintf(out, " (%s)", state);
 	}
 	if (line->known && line->age_ns > 0) {
-		fprintf(out, "; rests on %s ago", unit_span(line->age_ns, age));
+		fprintf(out, "; rests on %s ago", unit_span(line->age_ns).s);
 	}
 	fputc('\n', out);
 }
@@ -144,9 +136,7 @@ static void total_json(FILE *out, const struct probe_total *t, int64_t median)
 		(json_int_t)t->count[USK_PROBE_NOT_POSSIBLE], "precision_ns", "best",
 		json_ns(t->n ? t->best_ns : USK_NONE), "median", json_ns(median), "worst",
 		json_ns(t->n ? t->worst_ns : USK_NONE));
-	json_dumpf(j, out, JSON_COMPACT);
-	fputc('\n', out);
-	json_decref(j);
+	json_print(out, j, JSON_COMPACT);
 }
 
 /* "kernel 12, process 3" */
@@ -155,8 +145,7 @@ static void print_kinds(FILE *out, const uint64_t kind[USK_PROBE_CARD + 1])
 	const char *comma = "";
 	for (int k = USK_PROBE_CARD; k >= 0; k--) {
 		if (kind[k]) {
-			char n[UNIT_TEXT];
-			fprintf(out, "%s%s %s", comma, unit_count(kind[k], n),
+			fprintf(out, "%s%s %s", comma, unit_count(kind[k]).s,
 				usk_probe_kind_name((enum usk_probe_kind)k));
 			comma = ", ";
 		}
@@ -164,41 +153,33 @@ static void print_kinds(FILE *out, const uint64_t kind[USK_PROBE_CARD + 1])
 	fputs(*comma ? "" : "none", out);
 }
 
-static void print_number(FILE *out, const char *before, uint64_t n, const char *after)
-{
-	char text[UNIT_TEXT];
-	fprintf(out, "%s%s%s", before, unit_count(n, text), after);
-}
-
 static void total_text(FILE *out, const struct probe_total *t, int64_t median_ns)
 {
-	char best[UNIT_TEXT], median[UNIT_TEXT], worst[UNIT_TEXT];
-	print_number(out, "\nRounds: ", t->rounds, ", ");
-	print_number(out, "", t->answered, " answered, ");
-	print_number(out, "", t->spaced, " with a pair that kept its spacing.\n");
-	print_number(out, "Exchanges: ", t->exchanges, ", ");
-	print_number(out, "", t->lost, " lost, ");
-	print_number(out, "", t->kept, t->table ? " kept in " : " kept");
-	fprintf(out, "%s.\nStamps here: ", t->table ? t->table : "");
+	fprintf(out, "\nRounds: %s, %s answered, %s with a pair that kept its spacing.\n",
+		unit_count(t->rounds).s, unit_count(t->answered).s, unit_count(t->spaced).s);
+	fprintf(out,
+		"Exchanges: %s, %s lost, %s kept%s%s.\nStamps here: ", unit_count(t->exchanges).s,
+		unit_count(t->lost).s, unit_count(t->kept).s, t->table ? " in " : "",
+		t->table ? t->table : "");
 	print_kinds(out, t->kind[0]);
 	fputs("; there: ", out);
 	print_kinds(out, t->kind[1]);
 	fprintf(out, ".\nPrecision at the rounds: %s at best, median %s, %s at worst.\n",
-		unit_bound(t->n ? t->best_ns : USK_NONE, best), unit_bound(median_ns, median),
-		unit_bound(t->n ? t->worst_ns : USK_NONE, worst));
+		unit_bound(t->n ? t->best_ns : USK_NONE).s, unit_bound(median_ns).s,
+		unit_bound(t->n ? t->worst_ns : USK_NONE).s);
 	if (t->set) {
-		print_number(out, "A clock was set, or ran beyond its allowance: ", t->set,
-			     " times.\n");
+		fprintf(out, "A clock was set, or ran beyond its allowance: %s times.\n",
+			unit_count(t->set).s);
 	}
-	uint64_t bad = t->count[USK_PROBE_NOT_OURS] + t->count[USK_PROBE_NOT_SEALED] +
-		       t->count[USK_PROBE_NOT_ASKED] + t->count[USK_PROBE_NOT_POSSIBLE];
-	if (bad) {
-		print_number(out, "Refused: ", t->count[USK_PROBE_NOT_OURS], " malformed, ");
-		print_number(out, "", t->count[USK_PROBE_NOT_SEALED], " forged, ");
-		print_number(out, "", t->count[USK_PROBE_NOT_ASKED],
-			     " not asked for (late, twice "
-			     "or replayed), ");
-		print_number(out, "", t->count[USK_PROBE_NOT_POSSIBLE], " impossible.\n");
+	const uint64_t *n = t->count;
+	if (n[USK_PROBE_NOT_OURS] + n[USK_PROBE_NOT_SEALED] + n[USK_PROBE_NOT_ASKED] +
+	    n[USK_PROBE_NOT_POSSIBLE]) {
+		fprintf(out,
+			"Refused: %s malformed, %s forged, %s not asked for (late, twice or "
+			"replayed), %s impossible.\n",
+			unit_count(n[USK_PROBE_NOT_OURS]).s, unit_count(n[USK_PROBE_NOT_SEALED]).s,
+			unit_count(n[USK_PROBE_NOT_ASKED]).s,
+			unit_count(n[USK_PROBE_NOT_POSSIBLE]).s);
 	}
 }
 
@@ -222,16 +203,13 @@ void probe_show_served(FILE *out, bool json, const struct usk_probe_counts *c)
 		json_object_set_new(j, "unsent", json_integer((json_int_t)c->unsent));
 		json_object_set_new(j, "arrivals", kinds_json(c->kind[0]));
 		json_object_set_new(j, "departures", kinds_json(c->kind[1]));
-		json_dumpf(j, out, JSON_COMPACT);
-		fputc('\n', out);
-		json_decref(j);
+		json_print(out, j, JSON_COMPACT);
 		return;
 	}
 	for (int i = 0; i < USK_PROBE_VERDICTS; i++) {
-		print_number(out, i ? ", " : "", c->verdict[i], " ");
-		fputs(name[i], out);
+		fprintf(out, "%s%s %s", i ? ", " : "", unit_count(c->verdict[i]).s, name[i]);
 	}
-	print_number(out, ", ", c->unsent, " unsent.\nStamps of arrivals: ");
+	fprintf(out, ", %s unsent.\nStamps of arrivals: ", unit_count(c->unsent).s);
 	print_kinds(out, c->kind[0]);
 	fputs("; of departures: ", out);
 	print_kinds(out, c->kind[1]);

@@ -7,9 +7,6 @@
 
 #include "report/page.h"
 
-/** Ends a stream of open_memstream(), which may be NULL; returns its text. */
-char *stream_text(FILE *out, char **text);
-
 /** What came out, in one sentence or two; malloc'ed. */
 char *report_sentence(const struct usk_clocks *c);
 /** "client, server", "host0 and 7 others"; malloc'ed. */

@@ -75,7 +75,7 @@ static int check(const char *const *path, char *const *name, size_t n, const cha
 
 int report_machines(const struct args *args, const char *output, char **html)
 {
-	size_t n, size;
+	size_t n;
 	const char *const *given = args_list(args, "clock", &n);
 	if (!n) {
 		*html = usk_strdup("");
@@ -89,9 +89,9 @@ int report_machines(const struct args *args, const char *output, char **html)
 	}
 	int status = check(path, name, n, output);
 	if (!status) {
-		FILE *out = open_memstream(html, &size);
-		status = out ? put_machines(out, path, name, n) : EXIT_DONE;
-		stream_text(out, html);
+		struct stream s;
+		status = put_machines(stream_begin(&s), path, name, n);
+		*html = stream_end(&s);
 	}
 	for (size_t i = 0; i < n; i++) {
 		free(name[i]);

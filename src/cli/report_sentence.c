@@ -8,32 +8,22 @@
  */
 #include "print.h"
 #include "report.h"
-#include "units.h"
 
 #include <stdlib.h>
-
-char *stream_text(FILE *out, char **text)
-{
-	if (!out || ferror(out) || fclose(out)) {
-		usk_alloc(SIZE_MAX, 1); /* a stream in memory fails for want of it only */
-	}
-	return *text;
-}
 
 char *report_names(const struct usk_clocks *c)
 {
 	enum { ALL = 3 };
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct stream s;
+	FILE *out = stream_begin(&s);
 	size_t shown = c->n_clocks > ALL ? 1 : c->n_clocks;
-	for (size_t i = 0; i < shown && out; i++) {
+	for (size_t i = 0; i < shown; i++) {
 		fprintf(out, "%s%s", i ? ", " : "", c->clock[i].name);
 	}
-	if (shown < c->n_clocks && out) {
+	if (shown < c->n_clocks) {
 		fprintf(out, " and %zu others", c->n_clocks - shown);
 	}
-	return stream_text(out, &text);
+	return stream_end(&s);
 }
 
 static size_t steps_of(const struct usk_clock *k)
@@ -48,18 +38,16 @@ static size_t steps_of(const struct usk_clock *k)
 /* The only bounded clock beside its reference. */
 static void say_two(FILE *out, const struct usk_clocks *c, const struct usk_clock *k)
 {
-	char offset[UNIT_TEXT], drift[UNIT_TEXT];
-	const char *where = "in the middle";
 	size_t steps = steps_of(k);
-	headline_offset(c, k, offset);
-	if (headline_of(c, k).n_stretches > 1) {
-		where = "in the middle of the stretch between steps with most messages";
-	}
 	fprintf(out,
-		"Add %s to a stamp of %s %s of its trace to have the time of %s; its drift is %s "
-		"ppm",
-		offset, k->name, where, c->clock[k->reference].name,
-		unit_drift(k->drift_ppm, k->drift_min_ppm, k->drift_max_ppm, drift));
+		"Add %s to a stamp of %s in the middle%s of its trace to have the time of %s; its "
+		"drift is %s ppm",
+		headline_offset(c, k).s, k->name,
+		headline_of(c, k).n_stretches > 1
+			? " of the stretch between steps with most messages"
+			: "",
+		c->clock[k->reference].name,
+		unit_drift(k->drift_ppm, k->drift_min_ppm, k->drift_max_ppm).s);
 	if (steps) {
 		fprintf(out, ", and there %s %zu step%s", steps == 1 ? "is" : "are", steps,
 			steps == 1 ? "" : "s");
@@ -70,7 +58,6 @@ static void say_two(FILE *out, const struct usk_clocks *c, const struct usk_cloc
 static void say_many(FILE *out, const struct usk_clocks *c)
 {
 	const struct usk_evaluation *e = &c->evaluation;
-	char best[UNIT_TEXT], worst[UNIT_TEXT];
 	size_t groups = 0, clocks = 0;
 	const struct usk_island *first = NULL;
 	for (size_t i = 0; i < c->n_islands; i++) {
@@ -94,7 +81,7 @@ static void say_many(FILE *out, const struct usk_clocks *c)
 	}
 	if (e->half_best_ns != USK_NONE && e->half_worst_ns != USK_NONE) {
 		fprintf(out, "; their bands are from \xc2\xb1 %s to \xc2\xb1 %s",
-			unit_bound(e->half_best_ns, best), unit_bound(e->half_worst_ns, worst));
+			unit_bound(e->half_best_ns).s, unit_bound(e->half_worst_ns).s);
 	}
 	fputc('.', out);
 }
@@ -102,31 +89,25 @@ static void say_many(FILE *out, const struct usk_clocks *c)
 static void say_inversions(FILE *out, const struct usk_clocks *c, bool corrected)
 {
 	const struct usk_evaluation *e = &c->evaluation;
-	char all[UNIT_TEXT], before[UNIT_TEXT], after[UNIT_TEXT];
-	unit_count(e->corrected_inversions, after);
 	fprintf(out, " Of %s message%s %s %s received before sent by the stamps as recorded",
-		unit_count(c->counts.matched, all), c->counts.matched == 1 ? "" : "s",
-		unit_count(e->recorded_inversions, before),
-		e->recorded_inversions == 1 ? "was" : "were");
+		unit_count(c->counts.matched).s, c->counts.matched == 1 ? "" : "s",
+		unit_count(e->recorded_inversions).s, e->recorded_inversions == 1 ? "was" : "were");
 	if (corrected) {
-		fprintf(out, ", %s by corrected ones", after);
+		fprintf(out, ", %s by corrected ones", unit_count(e->corrected_inversions).s);
 	}
 	fputc('.', out);
 }
 
 char *report_sentence(const struct usk_clocks *c)
 {
-	char *text = NULL;
-	size_t size, bounded = 0, which = 0;
-	FILE *out = open_memstream(&text, &size);
+	struct stream s;
+	size_t bounded = 0, which = 0;
+	FILE *out = stream_begin(&s);
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		if (c->clock[i].quality == USK_BOUNDED) {
 			bounded++;
 			which = i;
 		}
-	}
-	if (!out) {
-		return stream_text(out, &text);
 	}
 	if (!bounded) {
 		fputs("No clock could be put on the time of another with a bound on both sides.",
@@ -139,5 +120,5 @@ char *report_sentence(const struct usk_clocks *c)
 	if (c->counts.matched) {
 		say_inversions(out, c, bounded > 0);
 	}
-	return stream_text(out, &text);
+	return stream_end(&s);
 }

@@ -191,13 +191,12 @@ char *stamps_epochs_text(const struct stamps *s, uint32_t clock, int64_t local_n
 char *stamps_beyond_text(const struct stamps *s, uint32_t clock, int64_t local_ns,
 			 const struct stamps_answer *a)
 {
-	char beyond[UNIT_TEXT], span[UNIT_TEXT];
 	return usk_format("stamp %lld of %s lies %s outside of what was recorded, which spans %s: "
 			  "its time is extrapolated, and its bounds hold if the rate stayed within "
 			  "the same limits all the while",
 			  (long long)local_ns, s->clocks->clock[clock].name,
-			  unit_at_least(usk_saturate((usk_i128)a->beyond_ns), beyond),
-			  unit_span(usk_saturate((usk_i128)a->span_ns), span));
+			  unit_at_least(usk_saturate((usk_i128)a->beyond_ns)).s,
+			  unit_span(usk_saturate((usk_i128)a->span_ns)).s);
 }
 
 /* ---- lines ------------------------------------------------------------------------------ */

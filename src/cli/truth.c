@@ -212,25 +212,38 @@ static enum usk_status compare_epochs(const struct usk_clock *k, int64_t max_ske
 	return status;
 }
 
+/* What both clocks showed at every moment; malloc'ed, NULL if the truth does not know both. */
+static enum usk_status both(const struct truth *t, const char *reference, const char *clock,
+			    int64_t **ref_ns, int64_t **local_ns, struct usk_err *err)
+{
+	const json_t *local = json_object_get(t->clocks, clock);
+	const json_t *ref = json_object_get(t->clocks, reference);
+	*local_ns = *ref_ns = NULL;
+	if (!local || !ref) {
+		return USK_OK;
+	}
+	enum usk_status status = moments(local, t->n, clock, local_ns, err);
+	status = status ? status : moments(ref, t->n, reference, ref_ns, err);
+	if (status) {
+		free(*local_ns);
+	}
+	return status;
+}
+
 enum usk_status truth_compare(const struct truth *t, const struct usk_clocks *c, size_t clock,
 			      struct truth_score *out, struct usk_err *err)
 {
 	const struct usk_clock *k = &c->clock[clock], *reference = &c->clock[k->reference];
-	const json_t *local = json_object_get(t->clocks, k->name);
-	const json_t *ref = json_object_get(t->clocks, reference->name);
-	int64_t *local_ns = NULL, *ref_ns = NULL;
-	*out = (struct truth_score){ .worst_ns = USK_NONE, .known = local && ref && k->n_knots };
-	if (!out->known) {
-		return USK_OK;
+	int64_t *local_ns, *ref_ns;
+	*out = (struct truth_score){ .worst_ns = USK_NONE };
+	enum usk_status status =
+		k->n_knots ? both(t, reference->name, k->name, &ref_ns, &local_ns, err) : USK_OK;
+	if (status || !k->n_knots || !ref_ns) {
+		return status;
 	}
-	enum usk_status status = moments(local, t->n, k->name, &local_ns, err);
-	if (!status) {
-		status = moments(ref, t->n, reference->name, &ref_ns, err);
-	}
-	if (!status) {
-		correct_reference(reference, ref_ns, t->n);
-		status = compare_epochs(k, c->max_skew_e12, local_ns, ref_ns, t->n, out, err);
-	}
+	out->known = true;
+	correct_reference(reference, ref_ns, t->n);
+	status = compare_epochs(k, c->max_skew_e12, local_ns, ref_ns, t->n, out, err);
 	free(local_ns);
 	free(ref_ns);
 	return status;
@@ -240,35 +253,31 @@ enum usk_status truth_errors(const struct truth *t, const char *reference, const
 			     const struct usk_map *map, struct truth_errors *out,
 			     struct usk_err *err)
 {
-	const json_t *local = json_object_get(t->clocks, clock);
-	const json_t *ref = json_object_get(t->clocks, reference);
-	int64_t *local_ns = NULL, *ref_ns = NULL;
-	*out = (struct truth_errors){ .known = local && ref };
-	if (!out->known) {
-		return USK_OK;
-	}
-	enum usk_status status = moments(local, t->n, clock, &local_ns, err);
-	if (!status) {
-		status = moments(ref, t->n, reference, &ref_ns, err);
-	}
+	int64_t *local_ns, *ref_ns;
 	long double squares = 0;
-	for (size_t i = 0; i < t->n && !status && out->known; i++) {
+	struct truth_errors e = { .known = true };
+	enum usk_status status = both(t, reference, clock, &ref_ns, &local_ns, err);
+	*out = TRUTH_UNKNOWN;
+	if (status || !ref_ns) {
+		return status;
+	}
+	for (size_t i = 0; i < t->n && e.known; i++) {
 		struct usk_stamp s;
 		/* A line is of a time that runs on, and the truth of stamps. */
 		bool put_back = i && (local_ns[i] < local_ns[i - 1] || ref_ns[i] < ref_ns[i - 1]);
-		if (put_back || usk_map_at(map, local_ns[i], &s, NULL) ||
-		    ref_ns[i] < -USK_TIME_MAX || ref_ns[i] > USK_TIME_MAX) {
-			out->known = false;
-			break;
+		e.known = !put_back && !usk_map_at(map, local_ns[i], &s, NULL) &&
+			  ref_ns[i] >= -USK_TIME_MAX && ref_ns[i] <= USK_TIME_MAX;
+		if (e.known) {
+			int64_t off = s.reference_ns - ref_ns[i];
+			squares += (long double)off * (long double)off;
+			e.ns[AT_START] = i == 0 ? off : e.ns[AT_START];
+			e.ns[AT_MIDDLE] = i == t->n / 2 ? off : e.ns[AT_MIDDLE];
+			e.ns[AT_END] = off;
 		}
-		int64_t e = s.reference_ns - ref_ns[i];
-		squares += (long double)e * (long double)e;
-		out->start_ns = i == 0 ? e : out->start_ns;
-		out->middle_ns = i == t->n / 2 ? e : out->middle_ns;
-		out->end_ns = e;
 	}
-	out->rms_ns = (int64_t)roundl(sqrtl(squares / (long double)t->n));
+	e.ns[RMS] = (int64_t)roundl(sqrtl(squares / (long double)t->n));
+	*out = e.known ? e : TRUTH_UNKNOWN;
 	free(local_ns);
 	free(ref_ns);
-	return status;
+	return USK_OK;
 }

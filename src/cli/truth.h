@@ -26,13 +26,19 @@ struct truth_score {
 enum usk_status truth_compare(const struct truth *t, const struct usk_clocks *c, size_t clock,
 			      struct truth_score *out, struct usk_err *err);
 
-/* Estimate - truth, ns, at the truth's first, middle and last moment, and over all of them. */
+/* Estimate - truth at the truth's first, middle and last moment, and over all of them. */
+enum { AT_START, AT_MIDDLE, AT_END, RMS, ERRORS };
 struct truth_errors {
-	int64_t start_ns, middle_ns, end_ns, rms_ns;
+	int64_t ns[ERRORS]; /* USK_NONE where it is not known */
 	/* The truth has both clocks, neither was set back, and the line has a time at every moment.
 	 */
 	bool known;
 };
+#define TRUTH_UNKNOWN                                                                              \
+	(struct truth_errors)                                                                      \
+	{                                                                                          \
+		{ USK_NONE, USK_NONE, USK_NONE, USK_NONE }, false                                  \
+	}
 
 enum usk_status truth_errors(const struct truth *t, const char *reference, const char *clock,
 			     const struct usk_map *map, struct truth_errors *out,

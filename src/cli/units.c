@@ -16,6 +16,16 @@ static const struct {
 	{ "s", 1000000000, 9 },
 };
 
+struct text text_of(const char *fmt, ...)
+{
+	struct text out;
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(out.s, sizeof out.s, fmt, ap);
+	va_end(ap);
+	return out;
+}
+
 static uint64_t size_of(int64_t ns)
 {
 	return ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
@@ -51,9 +61,9 @@ static uint64_t rounded(int64_t ns, uint64_t step, enum rounding mode)
 }
 
 /* Round to a multiple of step, then print in the unit that suits the larger of ns and beside. */
-static int print_rounded(char *out, size_t size, int64_t ns, uint64_t beside, uint64_t step,
-			 enum rounding mode)
+static struct text print_rounded(int64_t ns, uint64_t beside, uint64_t step, enum rounding mode)
 {
+	struct text out;
 	uint64_t n = rounded(ns, step, mode);
 	size_t s = 0;
 	uint64_t larger = n > beside ? n : beside;
@@ -62,14 +72,14 @@ static int print_rounded(char *out, size_t size, int64_t ns, uint64_t beside, ui
 	}
 	int places = scales[s].places - (digits_of(step) - 1);
 	uint64_t whole = n / (uint64_t)scales[s].ns, part = n % (uint64_t)scales[s].ns;
-	const char *sign = ns < 0 && n ? "-" : "";
-	if (places <= 0) {
-		return snprintf(out, size, "%s%llu %s", sign, (unsigned long long)whole,
-				scales[s].name);
+	int at = snprintf(out.s, sizeof out.s, "%s%llu", ns < 0 && n ? "-" : "",
+			  (unsigned long long)whole);
+	if (places > 0) {
+		part /= power10(scales[s].places - places);
+		at += sprintf(out.s + at, ".%0*llu", places, (unsigned long long)part);
 	}
-	part /= power10(scales[s].places - places);
-	return snprintf(out, size, "%s%llu.%0*llu %s", sign, (unsigned long long)whole, places,
-			(unsigned long long)part, scales[s].name);
+	sprintf(out.s + at, " %s", scales[s].name);
+	return out;
 }
 
 static uint64_t step_for(uint64_t n, int significant)
@@ -78,48 +88,46 @@ static uint64_t step_for(uint64_t n, int significant)
 	return power10(digits > significant ? digits - significant : 0);
 }
 
-static const char *print_span(int64_t ns, enum rounding mode, char out[UNIT_TEXT])
+static struct text print_span(int64_t ns, enum rounding mode)
 {
 	if (ns == USK_NONE) {
-		return strcpy(out, "-");
+		return (struct text){ "-" };
 	}
 	uint64_t n = size_of(ns), step = step_for(n, 3);
 	/* 999,999 rounds to 1,000,000: a digit more, which three digits do not hold. */
 	if (digits_of(rounded(ns, step, mode)) > digits_of(n) && step > 1) {
 		step *= 10;
 	}
-	print_rounded(out, UNIT_TEXT, ns, 0, step, mode);
-	return out;
+	return print_rounded(ns, 0, step, mode);
 }
 
-const char *unit_span(int64_t ns, char out[UNIT_TEXT])
+struct text unit_span(int64_t ns)
 {
-	return print_span(ns, NEAREST, out);
+	return print_span(ns, NEAREST);
 }
 
-const char *unit_span_among(int64_t ns, int64_t spread_ns, char out[UNIT_TEXT])
+struct text unit_span_among(int64_t ns, int64_t spread_ns)
 {
 	uint64_t spread = spread_ns > 0 ? (uint64_t)spread_ns : 0;
 	if (ns == USK_NONE || !spread || size_of(ns) / 50 < spread) {
-		return unit_span(ns, out);
+		return unit_span(ns);
 	}
-	print_rounded(out, UNIT_TEXT, ns, spread, step_for(spread, 2), NEAREST);
-	return out;
+	return print_rounded(ns, spread, step_for(spread, 2), NEAREST);
 }
 
-const char *unit_bound(int64_t ns, char out[UNIT_TEXT])
+struct text unit_bound(int64_t ns)
 {
-	return print_span(ns, AWAY, out);
+	return print_span(ns, AWAY);
 }
 
-const char *unit_at_least(int64_t ns, char out[UNIT_TEXT])
+struct text unit_at_least(int64_t ns)
 {
-	return print_span(ns, DOWN, out);
+	return print_span(ns, DOWN);
 }
 
-const char *unit_at_most(int64_t ns, char out[UNIT_TEXT])
+struct text unit_at_most(int64_t ns)
 {
-	return print_span(ns, UP, out);
+	return print_span(ns, UP);
 }
 
 static uint64_t farther(usk_i128 value, int64_t lo_ns, int64_t hi_ns)
@@ -128,28 +136,23 @@ static uint64_t farther(usk_i128 value, int64_t lo_ns, int64_t hi_ns)
 	return (uint64_t)usk_saturate(below > above ? below : above);
 }
 
-const char *unit_between(int64_t value_ns, int64_t lo_ns, int64_t hi_ns, char out[UNIT_TEXT])
+struct text unit_between(int64_t value_ns, int64_t lo_ns, int64_t hi_ns)
 {
 	/* The larger of both sides, so that value +- half holds the band whatever the estimator. */
 	uint64_t half = farther(value_ns, lo_ns, hi_ns), step = step_for(half, 3);
 	usk_i128 shown = rounded(value_ns, step, NEAREST);
-	char side[UNIT_TEXT];
-	unit_bound((int64_t)farther(value_ns < 0 ? -shown : shown, lo_ns, hi_ns), side);
-	int n = print_rounded(out, UNIT_TEXT, value_ns, half, step, NEAREST);
-	if (n > 0 && n < UNIT_TEXT) {
-		snprintf(out + n, UNIT_TEXT - (size_t)n, " \xc2\xb1 %.40s", side);
-	}
-	return out;
+	shown = value_ns < 0 ? -shown : shown;
+	return text_of("%s \xc2\xb1 %s", print_rounded(value_ns, half, step, NEAREST).s,
+		       unit_bound((int64_t)farther(shown, lo_ns, hi_ns)).s);
 }
 
-const char *unit_drift(double ppm, double min, double max, char out[UNIT_TEXT])
+struct text unit_drift(double ppm, double min, double max)
 {
 	if (isnan(ppm)) {
-		return strcpy(out, "-");
+		return (struct text){ "-" };
 	}
 	if (isnan(min) || isnan(max)) {
-		snprintf(out, UNIT_TEXT, "%.3g", ppm);
-		return out;
+		return text_of("%.3g", ppm);
 	}
 	/* Over a span of a few ns, knots rounded to whole ns tilt the line out of its range. */
 	ppm = ppm < min ? min : ppm > max ? max : ppm;
@@ -158,16 +161,16 @@ const char *unit_drift(double ppm, double min, double max, char out[UNIT_TEXT])
 	places = places < 0 ? 0 : places > 6 ? 6 : places;
 	double scale = (double)power10(places);
 	/* + 0.0 turns a negative zero into zero. */
-	snprintf(out, UNIT_TEXT, "%.*f (%.*f to %.*f)", places, round(ppm * scale) / scale + 0.0,
-		 places, floor(min * scale) / scale + 0.0, places, ceil(max * scale) / scale + 0.0);
-	return out;
+	return text_of("%.*f (%.*f to %.*f)", places, round(ppm * scale) / scale + 0.0, places,
+		       floor(min * scale) / scale + 0.0, places, ceil(max * scale) / scale + 0.0);
 }
 
-const char *unit_count(uint64_t n, char out[UNIT_TEXT])
+struct text unit_count(uint64_t n)
 {
 	char plain[24];
+	struct text out;
 	int len = snprintf(plain, sizeof plain, "%llu", (unsigned long long)n);
-	char *to = out;
+	char *to = out.s;
 	for (int i = 0; i < len; i++) {
 		if (i && (len - i) % 3 == 0) {
 			*to++ = ',';
@@ -194,31 +197,47 @@ void table_cell(struct table *t, const char *text)
 	t->cell[t->n++] = usk_strdup(text);
 }
 
-void table_own(struct table *t, char *text)
+static void add_cells(struct table *t, const char *fmt, va_list ap)
 {
-	table_cell(t, text);
-	free(text);
+	char *cells;
+	if (vasprintf(&cells, fmt, ap) < 0) {
+		usk_alloc(SIZE_MAX, 1);
+	}
+	for (char *rest = cells, *cell; (cell = strsep(&rest, "\t"));) {
+		table_cell(t, cell);
+	}
+	free(cells);
 }
 
-void table_count(struct table *t, uint64_t n)
+void table_add(struct table *t, const char *fmt, ...)
 {
-	char text[UNIT_TEXT];
-	table_cell(t, unit_count(n, text));
+	va_list ap;
+	va_start(ap, fmt);
+	add_cells(t, fmt, ap);
+	va_end(ap);
 }
 
-void table_span(struct table *t, int64_t ns)
+struct table table_begin(const char *fmt, ...)
 {
-	char text[UNIT_TEXT];
-	table_cell(t, unit_span(ns, text));
-}
-
-struct table table_begin(const char *const *heading, const bool *right, size_t n)
-{
-	struct table t = { .columns = n, .right = right };
-	for (size_t i = 0; i < n; i++) {
-		table_cell(&t, heading[i]);
+	struct table t = { 0 };
+	va_list ap;
+	va_start(ap, fmt);
+	add_cells(&t, fmt, ap);
+	va_end(ap);
+	for (; t.columns < t.n; t.columns++) {
+		char *cell = t.cell[t.columns];
+		t.right[t.columns] = *cell == '>';
+		memmove(cell, cell + t.right[t.columns], strlen(cell + t.right[t.columns]) + 1);
 	}
 	return t;
+}
+
+void table_free(struct table *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		free(t->cell[i]);
+	}
+	free(t->cell);
 }
 
 void table_print(FILE *out, struct table *t)
@@ -247,22 +266,45 @@ void table_print(FILE *out, struct table *t)
 			fprintf(out, "%s\n", row == 0 ? colour(out, "off") : "");
 		}
 	}
-	for (size_t i = 0; i < t->n; i++) {
-		free(t->cell[i]);
-	}
-	free(t->cell);
 	free(width);
-	t->cell = NULL;
-	t->n = t->cap = 0;
+	table_free(t);
 }
 
-char *printable(const char *name)
+/* A stream in memory fails for want of it only. */
+FILE *stream_begin(struct stream *s)
 {
-	char *copy = usk_strdup(name);
-	for (unsigned char *p = (unsigned char *)copy; *p; p++) {
-		if (*p < 32 || *p == 127) {
-			*p = '?';
+	s->out = open_memstream(&s->text, &s->size);
+	if (!s->out) {
+		usk_alloc(SIZE_MAX, 1);
+	}
+	return s->out;
+}
+
+char *stream_end(struct stream *s)
+{
+	if (ferror(s->out) || fclose(s->out)) {
+		usk_alloc(SIZE_MAX, 1);
+	}
+	return s->text;
+}
+
+char *kept(char *text)
+{
+	static char **all;
+	static size_t n, cap;
+	all = usk_room(all, n, &cap, sizeof *all);
+	return all[n++] = text;
+}
+
+const char *printable(const char *name)
+{
+	char *copy = NULL;
+	for (size_t i = 0; name[i]; i++) {
+		unsigned char c = (unsigned char)name[i];
+		if (c < 32 || c == 127) {
+			copy = copy ? copy : kept(usk_strdup(name));
+			copy[i] = '?';
 		}
 	}
-	return copy;
+	return copy ? copy : name;
 }

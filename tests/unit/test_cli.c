@@ -36,9 +36,8 @@ static void test_between(void **state)
 		  "4611686018.427387904 s" PM "1 ns" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		char got[UNIT_TEXT];
-		unit_between(cases[i].value, cases[i].lo, cases[i].hi, got);
-		assert_string_equal(got, cases[i].text);
+		assert_string_equal(unit_between(cases[i].value, cases[i].lo, cases[i].hi).s,
+				    cases[i].text);
 	}
 }
 
@@ -61,15 +60,10 @@ static void test_spans(void **state)
 		{ USK_NONE, "-", "-", "-", "-" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		char got[UNIT_TEXT];
-		unit_span(cases[i].ns, got);
-		assert_string_equal(got, cases[i].near);
-		unit_bound(cases[i].ns, got);
-		assert_string_equal(got, cases[i].bound);
-		unit_at_least(cases[i].ns, got);
-		assert_string_equal(got, cases[i].at_least);
-		unit_at_most(cases[i].ns, got);
-		assert_string_equal(got, cases[i].at_most);
+		assert_string_equal(unit_span(cases[i].ns).s, cases[i].near);
+		assert_string_equal(unit_bound(cases[i].ns).s, cases[i].bound);
+		assert_string_equal(unit_at_least(cases[i].ns).s, cases[i].at_least);
+		assert_string_equal(unit_at_most(cases[i].ns).s, cases[i].at_most);
 	}
 }
 
@@ -87,24 +81,18 @@ static void test_drift(void **state)
 		{ NAN, NAN, NAN, "-" },
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		char got[UNIT_TEXT];
-		unit_drift(cases[i].ppm, cases[i].min, cases[i].max, got);
-		assert_string_equal(got, cases[i].text);
+		assert_string_equal(unit_drift(cases[i].ppm, cases[i].min, cases[i].max).s,
+				    cases[i].text);
 	}
 }
 
 static void test_counts(void **state)
 {
 	(void)state;
-	char got[UNIT_TEXT];
-	unit_count(0, got);
-	assert_string_equal(got, "0");
-	unit_count(999, got);
-	assert_string_equal(got, "999");
-	unit_count(1000, got);
-	assert_string_equal(got, "1,000");
-	unit_count(UINT64_MAX, got);
-	assert_string_equal(got, "18,446,744,073,709,551,615");
+	assert_string_equal(unit_count(0).s, "0");
+	assert_string_equal(unit_count(999).s, "999");
+	assert_string_equal(unit_count(1000).s, "1,000");
+	assert_string_equal(unit_count(UINT64_MAX).s, "18,446,744,073,709,551,615");
 }
 
 /* A command of every type of option. */
