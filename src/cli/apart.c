@@ -96,8 +96,10 @@ int files_apart(const char *const *in, size_t n_in, const char *const *out, size
 	return status;
 }
 
-int operands_apart(const struct args *args, const char *const *out, size_t n_out)
+int operands_apart(const struct args *args)
 {
+	static const char *const written[] = { "output", "messages", "merge", "timeline" };
+	const char *out[COUNT(written)];
 	size_t n = args_operands(args);
 	const char **in = usk_alloc(n + 1, sizeof *in);
 	for (size_t i = 0; i < n; i++) {
@@ -106,7 +108,10 @@ int operands_apart(const struct args *args, const char *const *out, size_t n_out
 		free(name);
 	}
 	in[n] = args_has(args, "truth") ? args_string(args, "truth") : NULL;
-	int status = files_apart(in, n + 1, out, n_out);
+	for (size_t i = 0; i < COUNT(written); i++) {
+		out[i] = args_has(args, written[i]) ? args_string(args, written[i]) : NULL;
+	}
+	int status = files_apart(in, n + 1, out, COUNT(out));
 	free(in);
 	return status;
 }

@@ -165,6 +165,8 @@ int say_failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int say_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** A line on stderr, unless --quiet. */
 void say(const struct args *args, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** "unskew: note: " and the note, each. */
+void say_notes(const struct args *args, char *const *note, size_t n);
 
 /** Escape sequence on a terminal that takes colour, else "". what: "bold", "red", "dim", "off". */
 const char *colour(FILE *to, const char *what);
@@ -201,14 +203,33 @@ void traces_close(struct usk_trace **trace, size_t n);
  * which and returns EXIT_USAGE: --force is for files that nobody reads just now. NULL is no file.
  */
 int files_apart(const char *const *in, size_t n_in, const char *const *out, size_t n_out);
-/** The same where inputs are all operands, [NAME=]PATH, and --truth if the command has it. */
-int operands_apart(const struct args *args, const char *const *out, size_t n_out);
+/** The same of all operands, [NAME=]PATH, --truth, and what is to be written. */
+int operands_apart(const struct args *args);
 
 /** Are there no two copies of one trace? Otherwise prints which and returns EXIT_FAILED. */
 int traces_tell(struct usk_trace *const *trace, size_t n);
 
-/** The values of options_match, and of options_model if the command has those; or a usage error. */
-int sync_options(const struct args *args, bool model, struct usk_sync_options *out);
+/* What a command on traces works with; begun and ended once, opened and closed for each set. */
+struct task {
+	const struct args *args;
+	struct usk_sync_options options; /* those that the command has */
+	struct usk_trace **trace;
+	size_t n;
+	struct truth *truth; /* --truth, or NULL */
+	struct progress progress;
+	struct usk_err err;
+};
+/* Each prints and returns the exit status on failure, and may be ended then, too. */
+
+/** Take the options. They point to t->progress: t must stay where it is. */
+int task_begin(struct task *t, const struct args *args);
+/** Open all operands, or, where set is not NULL, the traces and the truth in it. */
+int task_open(struct task *t, const char *set);
+int task_truth(struct task *t, const char *set);
+/** What the work came to: 0, or the status of t->err, which is printed. */
+int task_done(struct task *t, enum usk_status done);
+void task_close(struct task *t);
+void task_end(struct task *t);
 
 /** The values of options_anchor into *out, or a usage error; free them with anchors_free() then
  * too. */

@@ -187,28 +187,25 @@ static int write_together(const struct args *args, const struct usk_clocks *c,
 			  const struct job *job, size_t n, const struct usk_write_options *opt,
 			  struct usk_notes *notes)
 {
+	static const char *const option[] = { "merge", "timeline" };
 	struct usk_err err = { 0 };
 	struct usk_trace **trace = NULL;
-	const char *merge = args_string(args, "merge"), *timeline = args_string(args, "timeline");
+	size_t opened = 0;
 	uint32_t *clock = usk_alloc(n, sizeof *clock);
-	int status = traces_open(args, 1, &trace, &n);
-	for (size_t i = 0; i < n && !status; i++) {
+	int status = traces_open(args, 1, &trace, &opened);
+	for (size_t i = 0; i < n; i++) {
 		clock[i] = job[i].clock;
 	}
-	if (!status && merge && usk_merge(trace, clock, n, c, merge, opt, notes, &err)) {
-		status = say_error(&err);
-	} else if (!status && merge) {
-		say(args, "Wrote %s.", merge);
+	for (size_t i = 0; i < COUNT(option) && !status; i++) {
+		const char *path = args_string(args, option[i]);
+		if (path && (i ? timeline_match_and_draw : usk_merge)(trace, clock, opened, c, path,
+								      opt, notes, &err)) {
+			status = say_error(&err);
+		} else if (path) {
+			say(args, "Wrote %s.", path);
+		}
 	}
-	if (!status && timeline &&
-	    timeline_match_and_draw(trace, clock, n, c, timeline, opt, notes, &err)) {
-		status = say_error(&err);
-	} else if (!status && timeline) {
-		say(args, "Wrote %s.", timeline);
-	}
-	if (trace) {
-		traces_close(trace, n);
-	}
+	traces_close(trace, opened);
 	free(clock);
 	return status;
 }
@@ -293,9 +290,7 @@ static int apply_run(const struct args *args)
 					       .progress = progress_show,
 					       .progress_ctx = &progress };
 	status = plan(args, c, job, n);
-	if (!status) {
-		status = outputs_apart(args, job, n);
-	}
+	status = status ? status : outputs_apart(args, job, n);
 	if (!status && out) {
 		status = retime_all(args, c, job, n, &opt, &notes);
 	}
@@ -306,9 +301,7 @@ static int apply_run(const struct args *args)
 		status = write_manifest(args, c, job, n, &notes);
 	}
 	progress_end(&progress);
-	for (size_t i = 0; i < notes.n; i++) {
-		say(args, "unskew: note: %s", notes.note[i]);
-	}
+	say_notes(args, notes.note, notes.n);
 	for (size_t i = 0; i < n; i++) {
 		status = status || all_bounded(c, &job[i]) ? status : EXIT_PARTIAL;
 		free(job[i].name);

@@ -274,38 +274,26 @@ static int tell(const struct args *args, const struct usk_calibration *c,
 
 static int calibrate_run(const struct args *args)
 {
-	struct usk_trace **trace = NULL;
+	struct task t;
 	struct usk_calibration *c = NULL;
-	struct usk_err err = { 0 };
-	struct usk_sync_options options;
-	struct usk_calibrate_options how = { .margin = -1 };
-	struct usk_output output = { .fd = -1 };
+	const struct usk_calibrate_options how = {
+		.margin = args_given(args, "margin") ? args_number(args, "margin") : -1,
+		.asymmetry_ns = args_ns(args, "asymmetry"),
+	};
+	struct usk_output output = { 0 };
 	const char *path = args_string(args, "output");
-	size_t n = 0;
-	int status = sync_options(args, true, &options);
-	how.asymmetry_ns = args_ns(args, "asymmetry");
-	if (args_given(args, "margin")) {
-		how.margin = args_number(args, "margin");
-	}
-	status = status ? status : operands_apart(args, &path, 1);
-	status = status ? status : traces_open(args, 0, &trace, &n);
-	status = status ? status : traces_tell(trace, n);
-	if (!status && path && usk_output_open(&output, path, args_flag(args, "force"), &err)) {
-		status = say_error(&err);
+	int status = task_begin(&t, args);
+	status = status ? status : task_open(&t, NULL);
+	if (!status && path && usk_output_open(&output, path, args_flag(args, "force"), &t.err)) {
+		status = say_error(&t.err);
 	}
 	if (!status) {
-		struct progress progress = progress_start(args);
-		options.progress = progress_show;
-		options.progress_ctx = &progress;
-		enum usk_status done = usk_calibrate(trace, n, &options, &how, &c, &err);
-		progress_end(&progress);
-		status = done ? say_error(&err) : tell(args, c, &how, &output);
+		status = task_done(&t, usk_calibrate(t.trace, t.n, &t.options, &how, &c, &t.err));
 	}
-	if (output.path) {
-		usk_output_close(&output);
-	}
+	status = status ? status : tell(args, c, &how, &output);
+	usk_output_close(&output);
 	usk_calibration_free(c);
-	traces_close(trace, n);
+	task_end(&t);
 	return status;
 }
 

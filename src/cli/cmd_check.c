@@ -87,34 +87,18 @@ static void print_json(FILE *out, const struct usk_clocks *c)
 
 static int check_run(const struct args *args)
 {
-	struct usk_trace **trace = NULL;
+	struct task t;
 	struct usk_clocks *clocks = NULL;
-	struct usk_err err = { 0 };
-	struct usk_sync_options options;
-	size_t n = 0;
-	int status = sync_options(args, false, &options);
+	int status = task_begin(&t, args);
+	status = status ? status : task_open(&t, NULL);
 	if (!status) {
-		status = traces_open(args, 0, &trace, &n);
+		status = task_done(&t, usk_check(t.trace, t.n, &t.options, &clocks, &t.err));
 	}
 	if (!status) {
-		status = traces_tell(trace, n);
-	}
-	if (!status) {
-		struct progress progress = progress_start(args);
-		options.progress = progress_show;
-		options.progress_ctx = &progress;
-		enum usk_status done = usk_check(trace, n, &options, &clocks, &err);
-		progress_end(&progress);
-		if (done) {
-			status = say_error(&err);
-		} else if (args_flag(args, "json")) {
-			print_json(stdout, clocks);
-		} else {
-			print_table(stdout, clocks);
-		}
+		(args_flag(args, "json") ? print_json : print_table)(stdout, clocks);
 	}
 	usk_clocks_free(clocks);
-	traces_close(trace, n);
+	task_end(&t);
 	return status;
 }
 

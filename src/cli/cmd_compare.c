@@ -48,17 +48,6 @@ static const struct usk_estimator **methods_of(const struct args *args, size_t *
 	return method;
 }
 
-static enum usk_status compare(struct usk_trace *const *trace, size_t n, const struct args *args,
-			       const struct usk_sync_options *options, struct usk_comparison **out,
-			       struct usk_err *err)
-{
-	size_t n_methods;
-	const struct usk_estimator **method = methods_of(args, &n_methods);
-	enum usk_status status = usk_compare(trace, n, options, method, n_methods, out, err);
-	free(method);
-	return status;
-}
-
 static int status_of(const struct usk_comparison *c)
 {
 	int status = EXIT_DONE;
@@ -68,120 +57,71 @@ static int status_of(const struct usk_comparison *c)
 	return status;
 }
 
-static int tell(const struct args *args, const struct usk_comparison *c, const struct truth *truth)
+static void tell(const struct args *args, const struct compared *x)
 {
-	struct usk_err err = { 0 };
-	struct compared x = { .c = c };
-	if (compare_measure(truth, &x, &err)) {
-		usk_fail_in(&err, "%s", args_string(args, "truth"));
-		free(x.errors);
-		return say_error(&err);
+	bool json = args_flag(args, "json"), csv = args_flag(args, "csv");
+	(json ? compare_print_json : csv ? compare_print_csv : compare_print)(stdout, x);
+	if (json || csv) {
+		say_notes(args, x->c->note, x->c->n_notes);
 	}
-	bool data = args_flag(args, "json") || args_flag(args, "csv");
-	if (args_flag(args, "json")) {
-		compare_print_json(stdout, &x);
-	} else if (args_flag(args, "csv")) {
-		compare_print_csv(stdout, &x);
-	} else {
-		compare_print(stdout, &x);
-	}
-	for (size_t i = 0; i < c->n_notes && data; i++) {
-		say(args, "unskew: note: %s", c->note[i]);
-	}
-	free(x.errors);
-	return status_of(c);
 }
 
-static int compare_one(const struct args *args, struct usk_sync_options *options,
-		       struct progress *progress)
+/* One set of traces: added to others, or told alone where `to` is NULL. */
+static int compare_set(struct task *t, const char *set, struct repeats *to)
 {
-	struct usk_trace **trace = NULL;
+	const struct args *args = t->args;
 	struct usk_comparison *c = NULL;
-	struct truth *truth = NULL;
-	struct usk_err err = { 0 };
-	size_t n = 0;
-	int status = traces_open(args, 0, &trace, &n);
-	status = status ? status : traces_tell(trace, n);
-	if (!status && args_given(args, "truth") &&
-	    truth_open(args_string(args, "truth"), &truth, &err)) {
-		status = say_error(&err);
+	struct compared x = { 0 };
+	size_t n_methods;
+	const struct usk_estimator **method = methods_of(args, &n_methods);
+	enum usk_status done =
+		usk_compare(t->trace, t->n, &t->options, method, n_methods, &c, &t->err);
+	bool compared = !done;
+	x.c = c;
+	done = done ? done : compare_measure(t->truth, &x, &t->err);
+	if (done && (set || compared)) {
+		usk_fail_in(&t->err, "%s", set ? set : args_string(args, "truth"));
 	}
-	if (!status) {
-		enum usk_status done = compare(trace, n, args, options, &c, &err);
-		progress_end(progress);
-		status = done ? say_error(&err) : tell(args, c, truth);
-	}
-	usk_comparison_free(c);
-	truth_free(truth);
-	traces_close(trace, n);
-	return status;
-}
-
-/* One more set: what cannot be compared in it ends the whole, a pair that is not bounded does not.
- */
-static int add_set(const struct args *args, const char *set, const struct usk_sync_options *options,
-		   struct repeats *to)
-{
-	struct usk_trace **trace = NULL;
-	struct usk_comparison *c = NULL;
-	struct truth *truth = NULL;
-	struct compared x = { .c = NULL };
-	struct usk_err err = { 0 };
-	size_t n = 0;
-	int status = traces_open_set(args, set, &trace, &n);
-	status = status ? status : traces_tell(trace, n);
-	enum usk_status done = USK_OK;
-	if (!status && args_given(args, "truth")) {
-		char *path = usk_format("%s/%s", set, args_string(args, "truth"));
-		done = truth_open(path, &truth, &err);
-		free(path);
-	}
-	if (!status && !done) {
-		done = compare(trace, n, args, options, &c, &err);
-	}
-	if (!status && !done) {
-		x.c = c;
-		done = compare_measure(truth, &x, &err);
-	}
-	if (!status && !done) {
+	int status = task_done(t, done);
+	if (!status && to) {
 		for (size_t i = 0; i < c->n_notes; i++) {
 			say(args, "unskew: note: %s: %s", set, c->note[i]);
 		}
 		repeats_add(to, &x);
-		status = status_of(c);
+	} else if (!status) {
+		tell(args, &x);
 	}
-	if (done) {
-		usk_fail_in(&err, "%s", set);
-		status = say_error(&err);
-	}
+	status = status ? status : status_of(c);
+	free(method);
 	free(x.errors);
 	usk_comparison_free(c);
-	truth_free(truth);
-	traces_close(trace, n);
 	return status;
 }
 
-static int compare_repeated(const struct args *args, struct usk_sync_options *options,
-			    struct progress *progress)
+/* What cannot be compared in one set ends the whole, a pair that is not bounded does not. */
+static int compare_repeated(struct task *t)
 {
 	struct repeats r = { .sets = 0 };
+	const struct args *args = t->args;
+	struct progress all = t->progress;
 	int status = EXIT_DONE;
 	bool good = true;
 	/* A bar of its own for every set would only flicker. */
-	options->progress = NULL;
+	t->options.progress = NULL;
 	for (size_t i = 0; i < args_operands(args) && good; i++) {
-		progress_show(progress, (double)i / (double)args_operands(args), "comparing");
-		int set = add_set(args, args_operand(args, i), options, &r);
-		good = set == EXIT_DONE || set == EXIT_PARTIAL;
-		status = set ? set : status;
+		const char *set = args_operand(args, i);
+		progress_show(&all, (double)i / (double)args_operands(args), "comparing");
+		int one = task_open(t, set);
+		one = one ? one : compare_set(t, set, &r);
+		task_close(t);
+		good = one == EXIT_DONE || one == EXIT_PARTIAL;
+		status = one ? one : status;
 	}
-	progress_end(progress);
-	if (good && args_flag(args, "json")) {
-		repeats_print_json(stdout, &r);
-	} else if (good && args_flag(args, "csv")) {
-		repeats_print_csv(stdout, &r);
-	} else if (good) {
-		repeats_print(stdout, &r);
+	progress_end(&all);
+	if (good) {
+		(args_flag(args, "json")  ? repeats_print_json
+		 : args_flag(args, "csv") ? repeats_print_csv
+					  : repeats_print)(stdout, &r);
 	}
 	repeats_free(&r);
 	return status;
@@ -189,19 +129,19 @@ static int compare_repeated(const struct args *args, struct usk_sync_options *op
 
 static int compare_run(const struct args *args)
 {
-	struct usk_sync_options options;
+	struct task t;
 	if (args_flag(args, "json") && args_flag(args, "csv")) {
 		return say_usage("--json and --csv both want standard output: choose one");
 	}
-	int status = sync_options(args, true, &options);
-	if (status) {
-		return status;
+	int status = task_begin(&t, args);
+	if (!status && args_flag(args, "repeat")) {
+		status = compare_repeated(&t);
+	} else if (!status) {
+		status = task_open(&t, NULL);
+		status = status ? status : compare_set(&t, NULL, NULL);
 	}
-	struct progress progress = progress_start(args);
-	options.progress = progress_show;
-	options.progress_ctx = &progress;
-	return args_flag(args, "repeat") ? compare_repeated(args, &options, &progress)
-					 : compare_one(args, &options, &progress);
+	task_end(&t);
+	return status;
 }
 
 static const struct option_group compare_output = {

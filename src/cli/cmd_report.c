@@ -11,29 +11,23 @@
 #include "json.h"
 #include "print.h"
 #include "report.h"
+#include "write/write.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct report {
-	const struct args *args;
+	struct task task;
 	const char *path;
 	struct usk_output out;
 	struct usk_clocks *clocks;
 	struct usk_summary summary;
-	struct truth *truth; /* or NULL */
-	char *compare;	     /* JSON, or NULL */
-	char *machines;	     /* HTML: how good their own clocks are */
+	char *compare;	/* JSON, or NULL */
+	char *machines; /* HTML: how good their own clocks are */
 	struct usk_notes notes;
 };
 
 /* ---- what this page leaves out --------------------------------------------------------- */
-
-static void note(struct report *r, char *text)
-{
-	r->notes.note = usk_grow(r->notes.note, r->notes.n + 1, sizeof *r->notes.note);
-	r->notes.note[r->notes.n++] = text;
-}
 
 static void count_messages(const struct report *r, uint64_t *total, uint64_t *held)
 {
@@ -52,14 +46,16 @@ static void note_what_is_left_out(struct report *r)
 	uint64_t total, held;
 	const struct usk_summary *s = &r->summary;
 	if (!s->of_messages) {
-		note(r, usk_strdup("The page was made from clocks.json alone: it draws the "
-				   "corridors that stand there, no messages and no delays; "
-				   "`unskew report` on the traces has these."));
+		usk_note(&r->notes,
+			 "The page was made from clocks.json alone: it draws the corridors that "
+			 "stand there, no messages and no delays; `unskew report` on the traces "
+			 "has these.");
 	}
 	if (s->n_shown < s->n_pairs) {
-		note(r, usk_format("Of %s pairs of clocks the page has %s: those on the clocks' "
-				   "paths to their reference, then the first ones.",
-				   unit_count(s->n_pairs).s, unit_count(s->n_shown).s));
+		usk_note(&r->notes,
+			 "Of %s pairs of clocks the page has %s: those on the clocks' paths to "
+			 "their reference, then the first ones.",
+			 unit_count(s->n_pairs).s, unit_count(s->n_shown).s);
 	}
 	count_messages(r, &total, &held);
 	if (held < total) {
@@ -68,10 +64,11 @@ static void note_what_is_left_out(struct report *r)
 			int64_t b = s->pair[i].thin ? usk_thin_bucket_ns(s->pair[i].thin) : 0;
 			widest = b > widest ? b : widest;
 		}
-		note(r, usk_format("The page holds %s of %s messages: in every stretch of %s or "
-				   "less those of the smallest and of the largest delay each way, "
-				   "so no extreme is missing. --full holds them all.",
-				   unit_count(held).s, unit_count(total).s, unit_bound(widest).s));
+		usk_note(&r->notes,
+			 "The page holds %s of %s messages: in every stretch of %s or less those "
+			 "of the smallest and of the largest delay each way, so no extreme is "
+			 "missing. --full holds them all.",
+			 unit_count(held).s, unit_count(total).s, unit_bound(widest).s);
 	}
 }
 
@@ -79,18 +76,18 @@ static void note_what_is_left_out(struct report *r)
 static enum usk_status note_truth(struct report *r, struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
-	for (size_t i = 0; i < r->clocks->n_clocks && r->truth && !status; i++) {
+	for (size_t i = 0; i < r->clocks->n_clocks && r->task.truth && !status; i++) {
 		struct truth_score score;
 		if (r->clocks->clock[i].quality == USK_REFERENCE) {
 			continue;
 		}
-		status = truth_compare(r->truth, r->clocks, i, &score, err);
+		status = truth_compare(r->task.truth, r->clocks, i, &score, err);
 		if (!status) {
 			struct stream s;
 			print_score(stream_begin(&s), &r->clocks->clock[i], &score);
 			char *text = stream_end(&s);
-			text[strcspn(text, "\n")] = 0;
-			note(r, text);
+			usk_note(&r->notes, "%.*s", (int)strcspn(text, "\n"), text);
+			free(text);
 		}
 	}
 	return status;
@@ -117,15 +114,14 @@ static int no_options_of_traces(const struct args *args, const char *path)
 	return EXIT_DONE;
 }
 
-static int compare_all(struct report *r, struct usk_trace *const *trace, size_t n,
-		       const struct usk_sync_options *options)
+static enum usk_status compare_all(struct report *r)
 {
+	struct task *t = &r->task;
 	struct usk_comparison *c = NULL;
-	struct compared x = { .c = NULL };
-	struct usk_err err = { 0 };
-	enum usk_status status = usk_compare(trace, n, options, NULL, 0, &c, &err);
+	struct compared x = { 0 };
+	enum usk_status status = usk_compare(t->trace, t->n, &t->options, NULL, 0, &c, &t->err);
 	x.c = c;
-	status = status ? status : compare_measure(r->truth, &x, &err);
+	status = status ? status : compare_measure(t->truth, &x, &t->err);
 	if (!status) {
 		struct stream text;
 		compare_print_json(stream_begin(&text), &x);
@@ -133,55 +129,41 @@ static int compare_all(struct report *r, struct usk_trace *const *trace, size_t 
 	}
 	free(x.errors);
 	usk_comparison_free(c);
-	return status ? say_error(&err) : EXIT_DONE;
+	return status;
+}
+
+static int open_page(struct report *r)
+{
+	struct task *t = &r->task;
+	return usk_output_open(&r->out, r->path, args_flag(t->args, "force"), &t->err)
+		       ? say_error(&t->err)
+		       : EXIT_DONE;
 }
 
 static int answer_traces(struct report *r)
 {
-	struct usk_trace **trace = NULL;
-	struct usk_sync_options options = { 0 };
-	struct usk_err err = { 0 };
-	size_t n = 0;
-	int status = sync_options(r->args, true, &options);
-	status = status ? status : anchors_parse(r->args, &options);
-	status = status ? status : traces_open(r->args, 0, &trace, &n);
-	status = status ? status : traces_tell(trace, n);
-	if (!status && usk_output_open(&r->out, r->path, args_flag(r->args, "force"), &err)) {
-		status = say_error(&err);
+	struct task *t = &r->task;
+	int status = task_open(t, NULL);
+	status = status ? status : open_page(r);
+	if (status) {
+		return status;
 	}
-	if (!status) {
-		struct progress progress = progress_start(r->args);
-		usk_summary_new(&r->summary, args_flag(r->args, "full"));
-		options.method = args_string(r->args, "method");
-		options.messages = &r->summary.sink;
-		options.progress = progress_show;
-		options.progress_ctx = &progress;
-		if (usk_sync(trace, n, &options, &r->clocks, &err)) {
-			progress_end(&progress);
-			status = say_error(&err);
-		} else if (args_flag(r->args, "compare")) {
-			options.messages = NULL;
-			status = compare_all(r, trace, n, &options);
-		}
-		progress_end(&progress);
-	}
-	anchors_free(&options);
-	traces_close(trace, n);
-	return status;
+	usk_summary_new(&r->summary, args_flag(t->args, "full"));
+	t->options.method = args_string(t->args, "method");
+	t->options.messages = &r->summary.sink;
+	enum usk_status done = usk_sync(t->trace, t->n, &t->options, &r->clocks, &t->err);
+	t->options.messages = NULL;
+	return task_done(t, done || !args_flag(t->args, "compare") ? done : compare_all(r));
 }
 
 static int answer_clocks(struct report *r, const char *path)
 {
-	struct usk_err err = { 0 };
-	int status = no_options_of_traces(r->args, path);
-	status = status ? status : clocks_read(path, &r->clocks);
-	if (!status) {
-		usk_summary_alone(&r->summary, r->clocks);
+	int status = clocks_read(path, &r->clocks);
+	if (status) {
+		return status;
 	}
-	if (!status && usk_output_open(&r->out, r->path, args_flag(r->args, "force"), &err)) {
-		status = say_error(&err);
-	}
-	return status;
+	usk_summary_alone(&r->summary, r->clocks);
+	return open_page(r);
 }
 
 /* ---- the page -------------------------------------------------------------------------- */
@@ -189,7 +171,7 @@ static int answer_clocks(struct report *r, const char *path)
 static enum usk_status write_page(struct report *r, struct usk_err *err)
 {
 	size_t n;
-	const char *const *typed = args_typed(r->args, &n);
+	const char *const *typed = args_typed(r->task.args, &n);
 	const char **command = usk_alloc(n + 2, sizeof *command);
 	command[0] = "unskew";
 	command[1] = "report";
@@ -243,7 +225,7 @@ static int tell(struct report *r)
 {
 	struct usk_err err = { 0 };
 	if (note_truth(r, &err)) {
-		usk_fail_in(&err, "%s", args_string(r->args, "truth"));
+		usk_fail_in(&err, "%s", args_string(r->task.args, "truth"));
 		return say_error(&err);
 	}
 	note_what_is_left_out(r);
@@ -251,9 +233,9 @@ static int tell(struct report *r)
 		return say_error(&err);
 	}
 	uint64_t bytes = r->out.written;
-	if (args_flag(r->args, "json")) {
+	if (args_flag(r->task.args, "json")) {
 		print_json(r, bytes);
-	} else if (!args_flag(r->args, "quiet")) {
+	} else if (!args_flag(r->task.args, "quiet")) {
 		printf("%s\n", printable(kept(report_sentence(r->clocks))));
 		print_notes(stdout, r->clocks->note, r->clocks->n_notes);
 		print_notes(stdout, r->notes.note, r->notes.n);
@@ -264,15 +246,12 @@ static int tell(struct report *r)
 
 static int report_run(const struct args *args)
 {
-	struct report r = { .args = args,
-			    .path = args_string(args, "output"),
-			    .out = { .fd = -1 } };
-	struct usk_err err;
+	struct report r = { .path = args_string(args, "output") };
 	bool clocks = false;
 	if (!r.path) {
 		return say_usage("-o FILE is missing: the page to write, as report.html");
 	}
-	int status = operands_apart(args, &r.path, 1);
+	int status = operands_apart(args);
 	for (size_t i = 0; i < args_operands(args) && !status; i++) {
 		clocks = clocks_file(args_operand(args, i));
 		if (clocks && args_operands(args) > 1) {
@@ -281,25 +260,22 @@ static int report_run(const struct args *args)
 		}
 	}
 	status = status ? status : report_machines(args, r.path, &r.machines);
-	if (!status && args_given(args, "truth") &&
-	    truth_open(args_string(args, "truth"), &r.truth, &err)) {
-		status = say_error(&err);
+	if (!status && clocks) {
+		status = no_options_of_traces(args, args_operand(args, 0));
 	}
+	status = status ? status : task_begin(&r.task, args);
+	status = status ? status : task_truth(&r.task, NULL);
 	if (!status) {
 		status = clocks ? answer_clocks(&r, args_operand(args, 0)) : answer_traces(&r);
 	}
-	if (!status) {
-		status = tell(&r);
-	}
-	if (r.out.path) {
-		usk_output_close(&r.out);
-	}
+	status = status ? status : tell(&r);
+	usk_output_close(&r.out);
 	usk_summary_free(&r.summary);
 	usk_clocks_free(r.clocks);
 	usk_notes_free(&r.notes);
-	truth_free(r.truth);
 	free(r.compare);
 	free(r.machines);
+	task_end(&r.task);
 	return status;
 }
 

@@ -7,8 +7,6 @@
  * Why   files are refused before the work and appear after it, whole or not at all
  * Not   any estimating: usk_sync() does that
  */
-#include "cmd.h"
-#include "messages.h"
 #include "plot.h"
 #include "print.h"
 #include "timeline.h"
@@ -16,114 +14,83 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* What is to be written, and what has been. */
-struct outputs {
+/* What is to be written, in this order, and what has been: where a clock cannot be corrected, the
+ * first two stand already. */
+enum { CLOCKS, MESSAGES, MERGE, TIMELINE, OUTPUTS };
+
+struct sync {
+	struct task task;
+	struct usk_clocks *c;
+	const char *path[OUTPUTS];
+	bool written[OUTPUTS];
 	struct usk_output clocks;
 	struct messages messages;
-	const char *clocks_path, *messages_path, *merge_path, *timeline_path;
-	bool force;
-	const char *written[4];
-	size_t n_written;
 };
 
-static enum usk_status outputs_open(struct outputs *o, const struct args *args, struct usk_err *err)
+static enum usk_status outputs_open(struct sync *s, struct usk_err *err)
 {
-	memset(o, 0, sizeof *o);
-	o->clocks.fd = -1;
-	o->clocks_path = args_string(args, "output");
-	o->messages_path = args_string(args, "messages");
-	o->merge_path = args_string(args, "merge");
-	o->timeline_path = args_string(args, "timeline");
-	o->force = args_flag(args, "force");
+	static const char *const option[] = { "output", "messages", "merge", "timeline" };
+	bool force = args_flag(s->task.args, "force");
 	enum usk_status status = USK_OK;
-	if (o->clocks_path) {
-		status = usk_output_open(&o->clocks, o->clocks_path, o->force, err);
-	}
-	if (!status && o->messages_path) {
-		status = messages_open(&o->messages, o->messages_path, o->force, err);
-	}
-	/* Those are opened much later: ask now, so that no work is lost. */
-	const char *const later[] = { o->merge_path, o->timeline_path };
-	for (size_t i = 0; i < COUNT(later) && !status; i++) {
-		struct usk_output trial;
-		status = later[i] ? usk_output_open(&trial, later[i], o->force, err) : USK_OK;
-		if (!status && later[i]) {
+	for (int i = 0; i < OUTPUTS && !status; i++) {
+		const char *path = s->path[i] = args_string(s->task.args, option[i]);
+		/* The last two are opened much later: ask now, so that no work is lost. */
+		struct usk_output trial = { 0 };
+		if (path && i == MESSAGES) {
+			status = messages_open(&s->messages, path, force, err);
+		} else if (path) {
+			status = usk_output_open(i ? &trial : &s->clocks, path, force, err);
 			usk_output_close(&trial);
 		}
 	}
 	return status;
 }
 
-static void outputs_close(struct outputs *o)
+static enum usk_status write_together(struct sync *s, const uint32_t *clock, int which,
+				      struct usk_notes *notes, struct usk_err *err)
 {
-	if (o->clocks.path) {
-		usk_output_close(&o->clocks);
+	struct task *t = &s->task;
+	const struct usk_write_options options = {
+		.force = args_flag(t->args, "force"),
+		.allow_unbounded = args_flag(t->args, "allow-unbounded"),
+		.progress = progress_show,
+		.progress_ctx = &t->progress,
+	};
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < t->n && !status; i++) {
+		status = usk_trace_rewind(t->trace[i], err);
 	}
-	messages_close(&o->messages);
+	return status ? status
+		      : (which == MERGE ? usk_merge : timeline_match_and_draw)(
+				t->trace, clock, t->n, s->c, s->path[which], &options, notes, err);
 }
 
-static enum usk_status write_together(struct outputs *o, struct usk_trace **trace, size_t n,
-				      const struct usk_clocks *c, struct progress *progress,
-				      const struct args *args, struct usk_err *err)
+static enum usk_status write_all(struct sync *s, const char *json, struct usk_err *err)
 {
+	struct task *t = &s->task;
 	struct usk_notes notes = { 0 };
-	struct usk_write_options options = {
-		.force = o->force,
-		.allow_unbounded = args_flag(args, "allow-unbounded"),
-		.progress = progress_show,
-		.progress_ctx = progress,
-	};
-	uint32_t *clock = usk_alloc(n, sizeof *clock);
 	enum usk_status status = USK_OK;
-	for (size_t i = 0; i < n && !status; i++) {
-		clock[i] = i < c->n_traces ? c->trace[i].clock : USK_NO_CLOCK;
-		status = usk_trace_rewind(trace[i], err);
+	uint32_t *clock = usk_alloc(t->n, sizeof *clock);
+	for (size_t i = 0; i < t->n; i++) {
+		clock[i] = i < s->c->n_traces ? s->c->trace[i].clock : USK_NO_CLOCK;
 	}
-	if (!status && o->merge_path) {
-		status = usk_merge(trace, clock, n, c, o->merge_path, &options, &notes, err);
-		o->written[o->n_written] = o->merge_path;
-		o->n_written += !status;
+	for (int i = 0; i < OUTPUTS && !status; i++) {
+		if (s->path[i] && i == CLOCKS) {
+			usk_output_write(&s->clocks, json, strlen(json));
+			status = usk_output_commit(&s->clocks, err);
+		} else if (s->path[i] && i == MESSAGES) {
+			status = messages_commit(&s->messages, s->c, err);
+		} else if (s->path[i]) {
+			status = write_together(s, clock, i, &notes, err);
+		}
+		s->written[i] = s->path[i] && !status;
 	}
-	if (!status && o->timeline_path) {
-		status = timeline_match_and_draw(trace, clock, n, c, o->timeline_path, &options,
-						 &notes, err);
-		o->written[o->n_written] = o->timeline_path;
-		o->n_written += !status;
-	}
-	progress_end(progress);
-	for (size_t i = 0; i < notes.n; i++) {
-		say(args, "unskew: note: %s", notes.note[i]);
-	}
+	progress_end(&t->progress);
+	say_notes(t->args, notes.note, notes.n);
 	usk_notes_free(&notes);
 	free(clock);
-	return status;
-}
-
-/* The merged capture and the timeline come last: where a clock cannot be corrected, the rest stands
- * already. */
-static enum usk_status write_all(struct outputs *o, struct usk_trace **trace, size_t n,
-				 const struct usk_clocks *c, const char *json,
-				 struct progress *progress, const struct args *args,
-				 struct usk_err *err)
-{
-	enum usk_status status = USK_OK;
-	if (o->clocks_path) {
-		usk_output_write(&o->clocks, json, strlen(json));
-		status = usk_output_commit(&o->clocks, err);
-		o->written[o->n_written] = o->clocks_path;
-		o->n_written += !status;
-	}
-	if (!status && o->messages_path) {
-		status = messages_commit(&o->messages, c, err);
-		o->written[o->n_written] = o->messages_path;
-		o->n_written += !status;
-	}
-	if (!status && (o->merge_path || o->timeline_path)) {
-		status = write_together(o, trace, n, c, progress, args, err);
-	}
 	return status;
 }
 
@@ -142,12 +109,16 @@ static int compare_with_truth(const struct truth *truth, const char *path,
 	return EXIT_DONE;
 }
 
-static void print_written(const struct outputs *o)
+static void print_written(const struct sync *s)
 {
-	for (size_t i = 0; i < o->n_written; i++) {
-		printf("%s%s%s", i ? ", " : "Wrote ", o->written[i],
-		       i + 1 == o->n_written ? ".\n" : "");
+	const char *before = "Wrote ";
+	for (int i = 0; i < OUTPUTS; i++) {
+		if (s->written[i]) {
+			printf("%s%s", before, s->path[i]);
+			before = ", ";
+		}
 	}
+	fputs(*before == ',' ? ".\n" : "", stdout);
 }
 
 /* The clock whose corridor is drawn, USK_NO_CLOCK for none; on a terminal, or where asked for. */
@@ -177,12 +148,12 @@ static void draw(const struct args *args, const struct usk_clocks *c, uint32_t c
 }
 
 /* Write, then say: a reader of standard output that goes away takes no file with it. */
-static int tell(const struct args *args, struct outputs *o, struct usk_trace **trace, size_t n,
-		const struct usk_clocks *c, const struct truth *truth, struct progress *progress)
+static int tell(struct sync *s)
 {
+	const struct args *args = s->task.args;
+	const struct usk_clocks *c = s->c;
 	struct usk_err err = { 0 };
-	bool json_out = args_flag(args, "json");
-	bool table = !json_out && !args_flag(args, "quiet");
+	bool json_out = args_flag(args, "json"), table = !json_out && !args_flag(args, "quiet");
 	uint32_t drawn;
 	int wrong = choose_plot(args, c, &drawn);
 	if (wrong) {
@@ -191,11 +162,11 @@ static int tell(const struct args *args, struct outputs *o, struct usk_trace **t
 	char *json = usk_clocks_to_json(c);
 	struct truth_score *score = usk_alloc(c->n_clocks, sizeof *score);
 	size_t scored = 0;
-	int compared =
-		truth ? compare_with_truth(truth, args_string(args, "truth"), c, score, &scored)
-		      : EXIT_DONE;
+	int compared = s->task.truth ? compare_with_truth(s->task.truth, args_string(args, "truth"),
+							  c, score, &scored)
+				     : EXIT_DONE;
 	int status = compared ? compared : clocks_status(c);
-	bool failed = !compared && write_all(o, trace, n, c, json, progress, args, &err);
+	bool failed = !compared && write_all(s, json, &err);
 	if (table) {
 		print_clocks(stdout, c);
 	}
@@ -204,9 +175,7 @@ static int tell(const struct args *args, struct outputs *o, struct usk_trace **t
 	}
 	if (json_out) {
 		fputs(json, stdout);
-		for (size_t i = 0; i < c->n_notes; i++) {
-			say(args, "unskew: note: %s", c->note[i]);
-		}
+		say_notes(args, c->note, c->n_notes);
 	}
 	for (size_t i = 0; i < scored; i++) {
 		if (c->clock[i].quality != USK_REFERENCE) {
@@ -214,78 +183,53 @@ static int tell(const struct args *args, struct outputs *o, struct usk_trace **t
 		}
 	}
 	if (table) {
-		print_written(o);
+		print_written(s);
 	}
 	fflush(stdout);
-	if (failed) {
-		status = say_error(&err);
-	}
+	status = failed ? say_error(&err) : status;
 	free(score);
 	free(json);
 	return status;
 }
 
+/* Only captures can be merged. */
+static int check_merge(const struct task *t)
+{
+	for (size_t i = 0; i < t->n && args_given(t->args, "merge"); i++) {
+		if (usk_trace_class(t->trace[i]) != USK_TRACE_CAPTURE) {
+			return say_usage("--merge: %s is a table of messages; only captures can be "
+					 "merged",
+					 usk_trace_path(t->trace[i]));
+		}
+	}
+	return EXIT_DONE;
+}
+
 static int sync_run(const struct args *args)
 {
-	struct usk_trace **trace = NULL;
-	struct usk_clocks *clocks = NULL;
-	struct truth *truth = NULL;
-	struct usk_err err = { 0 };
-	struct outputs outputs = { .clocks = { .fd = -1 } };
-	struct usk_sync_options options = { 0 };
-	size_t n = 0;
-	const char *const out[] = { args_string(args, "output"), args_string(args, "messages"),
-				    args_string(args, "merge"), args_string(args, "timeline") };
-	int status = sync_options(args, true, &options);
+	struct sync s = { 0 };
+	struct task *t = &s.task;
+	int status = task_begin(t, args);
+	status = status ? status : task_open(t, NULL);
+	status = status ? status : check_merge(t);
+	status = status ? status : task_done(t, outputs_open(&s, &t->err));
 	if (!status) {
-		status = anchors_parse(args, &options);
-	}
-	if (!status) {
-		status = operands_apart(args, out, COUNT(out));
-	}
-	if (!status) {
-		status = traces_open(args, 0, &trace, &n);
-	}
-	if (!status) {
-		status = traces_tell(trace, n);
-	}
-	for (size_t i = 0; i < n && !status && args_given(args, "merge"); i++) {
-		if (usk_trace_class(trace[i]) != USK_TRACE_CAPTURE) {
-			status = say_usage("--merge: %s is a table of messages; only captures can "
-					   "be merged",
-					   usk_trace_path(trace[i]));
-		}
-	}
-	if (!status && args_given(args, "truth") &&
-	    truth_open(args_string(args, "truth"), &truth, &err)) {
-		status = say_error(&err);
-	}
-	if (!status && outputs_open(&outputs, args, &err)) {
-		status = say_error(&err);
-	}
-	if (!status) {
-		struct progress progress = progress_start(args);
-		options.method = args_string(args, "method");
-		options.messages = outputs.messages_path ? &outputs.messages.sink : NULL;
-		options.progress = progress_show;
-		options.progress_ctx = &progress;
-		enum usk_status done = usk_sync(trace, n, &options, &clocks, &err);
-		progress_end(&progress);
-		if (outputs.messages.spool && ferror(outputs.messages.spool)) {
+		t->options.method = args_string(args, "method");
+		t->options.messages = s.path[MESSAGES] ? &s.messages.sink : NULL;
+		enum usk_status done = usk_sync(t->trace, t->n, &t->options, &s.c, &t->err);
+		progress_end(&t->progress);
+		if (s.messages.spool && ferror(s.messages.spool)) {
 			status = say_failed("%s: not written: the temporary file for the messages "
 					    "failed; is its disk full?",
-					    outputs.messages_path);
-		} else if (done) {
-			status = say_error(&err);
+					    s.path[MESSAGES]);
 		} else {
-			status = tell(args, &outputs, trace, n, clocks, truth, &progress);
+			status = done ? say_error(&t->err) : tell(&s);
 		}
 	}
-	outputs_close(&outputs);
-	anchors_free(&options);
-	truth_free(truth);
-	usk_clocks_free(clocks);
-	traces_close(trace, n);
+	usk_output_close(&s.clocks);
+	messages_close(&s.messages);
+	usk_clocks_free(s.c);
+	task_end(t);
 	return status;
 }
 

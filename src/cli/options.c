@@ -60,3 +60,69 @@ const struct option_group options_match = {
 		{ 0 },
 	},
 };
+
+const char *method_name(size_t i)
+{
+	return usk_estimators()[i].name;
+}
+
+const char *method_spelt(const char *text)
+{
+	const struct usk_estimator *e = usk_estimator_find(text);
+	return e ? e->name : NULL;
+}
+
+const struct option_group options_method = {
+	"Estimator",
+	(const struct option_row[]){
+		{ "method",
+		  "the estimator that draws the correction into the band; +δ may be written for "
+		  "+delta",
+		  CHOICE("NAME"), .initial = "middle", .choice = method_name,
+		  .spelt = method_spelt },
+		WINDOW_ROW,
+		{ 0 },
+	},
+};
+
+const struct option_group options_model = {
+	"Model",
+	(const struct option_row[]){
+		{ "model",
+		  "what the clocks may do; wander[=PPM]: the rate of each clock is constant within "
+		  "PPM, 5 unless told, outside of disturbed stretches; linear: every clock keeps "
+		  "one rate; segments[=DURATION|auto]: one rate for DURATION, 30min unless told, "
+		  "or for as long as one fits",
+		  TEXT("MODEL"), .letter = 'm', .initial = "wander" },
+		{ "max-skew-ppm", "no two clocks run further apart than this",
+		  PPM("500", "0.001", "100000") },
+		{ "max-outliers",
+		  "messages that may be left out where they contradict the others; otherwise 10, "
+		  "or 0.01 % if that is more",
+		  INTEGER("N", NULL, "0", "1000000000") },
+		{ 0 },
+	},
+};
+
+const struct option_group options_solve = {
+	"Many clocks",
+	(const struct option_row[]){
+		{ "solve",
+		  "more than two clocks: by all messages together, or by those along the shortest "
+		  "path to each",
+		  CHOICE("joint|tree"), .initial = "joint" },
+		{ 0 },
+	},
+};
+
+const struct option_group options_delay = {
+	"Delay",
+	(const struct option_row[]){
+		{ "min-delay",
+		  "no message takes less: BASE[+FIRST][+PER_BYTE/B], such as 50us or "
+		  "520us+14us+1.032us/B, FIRST for the first byte of payload and PER_BYTE for each "
+		  "further one; or @FILE, a CSV sender,receiver,model",
+		  TEXT("MODEL"), .initial = "0" },
+		{ 0 },
+	},
+};

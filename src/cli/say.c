@@ -71,6 +71,13 @@ void say(const struct args *args, const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
+void say_notes(const struct args *args, char *const *note, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		say(args, "unskew: note: %s", note[i]);
+	}
+}
+
 struct progress progress_start(const struct args *args)
 {
 	return (struct progress){

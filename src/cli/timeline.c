@@ -9,6 +9,7 @@
  * Not   any drawing
  */
 #include "timeline.h"
+#include "write/write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,16 +94,10 @@ static void known_of(const struct usk_trace *t, const struct usk_clocks *c, stru
 	}
 }
 
-static void add_note(struct usk_notes *notes, char *sentence)
-{
-	notes->note = usk_grow(notes->note, notes->n + 1, sizeof *notes->note);
-	notes->note[notes->n++] = sentence;
-}
-
-static enum usk_status match(struct renamed *r, struct usk_trace **trace, const uint32_t *clock,
-			     size_t n, const struct usk_clocks *c, const char *path,
-			     const struct usk_write_options *opt, struct usk_notes *notes,
-			     struct usk_err *err)
+static enum usk_status match(struct renamed *r, struct usk_trace *const *trace,
+			     const uint32_t *clock, size_t n, const struct usk_clocks *c,
+			     const char *path, const struct usk_write_options *opt,
+			     struct usk_notes *notes, struct usk_err *err)
 {
 	struct rows local = { 0 }, clock_of = { 0 };
 	struct usk_clocks *found = NULL;
@@ -126,14 +121,14 @@ static enum usk_status match(struct renamed *r, struct usk_trace **trace, const 
 		/* Of others it is told when they are drawn. */
 		bool drawn = usk_trace_class(trace[i]) != USK_TRACE_TABLE;
 		if (!drawn && usk_trace_damage(trace[i])) {
-			add_note(notes, usk_strdup(usk_trace_damage(trace[i])));
+			usk_note(notes, "%s", usk_trace_damage(trace[i]));
 		}
 	}
 	free_rows(&local);
 	free_rows(&clock_of);
 	if (status == USK_EINPUT || status == USK_EUSAGE) {
 		/* The rest is worth looking at. */
-		add_note(notes, usk_format("%s: no messages are drawn: %s", path, err->msg));
+		usk_note(notes, "%s: no messages are drawn: %s", path, err->msg);
 		return messages_again(&r->messages, path, err);
 	}
 	if (!status) {
@@ -144,8 +139,8 @@ static enum usk_status match(struct renamed *r, struct usk_trace **trace, const 
 	return status;
 }
 
-enum usk_status timeline_match_and_draw(struct usk_trace **trace, const uint32_t *clock, size_t n,
-					const struct usk_clocks *c, const char *path,
+enum usk_status timeline_match_and_draw(struct usk_trace *const *trace, const uint32_t *clock,
+					size_t n, const struct usk_clocks *c, const char *path,
 					const struct usk_write_options *opt,
 					struct usk_notes *notes, struct usk_err *err)
 {

@@ -1,75 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that choose the clock model and the estimator, and those of matching, taken. */
+/*
+ * task.c - what commands on traces begin with, and give back at the end
+ *
+ * In    the options of matching and of the model, the traces
+ * Out   opened traces and what the library takes, or one sentence and the exit status
+ */
 #include "cmd.h"
+#include "truth.h"
+#include "units.h"
 #include "base/text.h"
 
 #include <string.h>
-
-const char *method_name(size_t i)
-{
-	return usk_estimators()[i].name;
-}
-
-const char *method_spelt(const char *text)
-{
-	const struct usk_estimator *e = usk_estimator_find(text);
-	return e ? e->name : NULL;
-}
-
-const struct option_group options_method = {
-	"Estimator",
-	(const struct option_row[]){
-		{ "method",
-		  "the estimator that draws the correction into the band; +δ may be written for "
-		  "+delta",
-		  CHOICE("NAME"), .initial = "middle", .choice = method_name,
-		  .spelt = method_spelt },
-		WINDOW_ROW,
-		{ 0 },
-	},
-};
-
-const struct option_group options_model = {
-	"Model",
-	(const struct option_row[]){
-		{ "model",
-		  "what the clocks may do; wander[=PPM]: the rate of each clock is constant within "
-		  "PPM, 5 unless told, outside of disturbed stretches; linear: every clock keeps "
-		  "one rate; segments[=DURATION|auto]: one rate for DURATION, 30min unless told, "
-		  "or for as long as one fits",
-		  TEXT("MODEL"), .letter = 'm', .initial = "wander" },
-		{ "max-skew-ppm", "no two clocks run further apart than this",
-		  PPM("500", "0.001", "100000") },
-		{ "max-outliers",
-		  "messages that may be left out where they contradict the others; otherwise 10, "
-		  "or 0.01 % if that is more",
-		  INTEGER("N", NULL, "0", "1000000000") },
-		{ 0 },
-	},
-};
-
-const struct option_group options_solve = {
-	"Many clocks",
-	(const struct option_row[]){
-		{ "solve",
-		  "more than two clocks: by all messages together, or by those along the shortest "
-		  "path to each",
-		  CHOICE("joint|tree"), .initial = "joint" },
-		{ 0 },
-	},
-};
-
-const struct option_group options_delay = {
-	"Delay",
-	(const struct option_row[]){
-		{ "min-delay",
-		  "no message takes less: BASE[+FIRST][+PER_BYTE/B], such as 50us or "
-		  "520us+14us+1.032us/B, FIRST for the first byte of payload and PER_BYTE for each "
-		  "further one; or @FILE, a CSV sender,receiver,model",
-		  TEXT("MODEL"), .initial = "0" },
-		{ 0 },
-	},
-};
 
 /* Rows are NAME=VALUE; whether there is such a clock is known when the traces are. */
 static int check_rows(const char *option, const char *const *row, size_t n, bool duration)
@@ -89,10 +30,9 @@ static int check_rows(const char *option, const char *const *row, size_t n, bool
 	return EXIT_DONE;
 }
 
-/* Take the values of options_match and options_model; lists stay args' own. */
-int sync_options(const struct args *args, bool model, struct usk_sync_options *out)
+static int take_options(const struct args *args, struct usk_sync_options *out)
 {
-	memset(out, 0, sizeof *out);
+	const bool model = args_has(args, "model");
 	out->reference = args_string(args, "reference");
 	out->resolution = args_list(args, "resolution", &out->n_resolution);
 	out->local = args_list(args, "local", &out->n_local);
@@ -125,4 +65,59 @@ int sync_options(const struct args *args, bool model, struct usk_sync_options *o
 	}
 	int status = check_rows("resolution", out->resolution, out->n_resolution, true);
 	return status ? status : check_rows("local", out->local, out->n_local, false);
+}
+
+int task_begin(struct task *t, const struct args *args)
+{
+	*t = (struct task){ .args = args, .progress = progress_start(args) };
+	t->options.progress = progress_show;
+	t->options.progress_ctx = &t->progress;
+	int status = take_options(args, &t->options);
+	return status || !args_has(args, "anchor") ? status : anchors_parse(args, &t->options);
+}
+
+int task_truth(struct task *t, const char *set)
+{
+	const char *path = args_string(t->args, "truth");
+	int status = EXIT_DONE;
+	path = path && set ? kept(usk_format("%s/%s", set, path)) : path;
+	if (path && truth_open(path, &t->truth, &t->err)) {
+		if (set) {
+			usk_fail_in(&t->err, "%s", set);
+		}
+		status = say_error(&t->err);
+	}
+	return status;
+}
+
+int task_open(struct task *t, const char *set)
+{
+	int status = set ? EXIT_DONE : operands_apart(t->args);
+	status = status ? status
+		 : set	? traces_open_set(t->args, set, &t->trace, &t->n)
+			: traces_open(t->args, 0, &t->trace, &t->n);
+	status = status ? status : traces_tell(t->trace, t->n);
+	return status || t->truth || !args_has(t->args, "truth") ? status : task_truth(t, set);
+}
+
+int task_done(struct task *t, enum usk_status done)
+{
+	progress_end(&t->progress);
+	return done ? say_error(&t->err) : EXIT_DONE;
+}
+
+void task_close(struct task *t)
+{
+	truth_free(t->truth);
+	traces_close(t->trace, t->n);
+	t->truth = NULL;
+	t->trace = NULL;
+	t->n = 0;
+}
+
+void task_end(struct task *t)
+{
+	progress_end(&t->progress);
+	task_close(t);
+	anchors_free(&t->options);
 }
