@@ -9,7 +9,8 @@
  *       it one at a time
  * Not   clocks that are not bounded, unless asked for: they stay as recorded, with status 3
  */
-#include "timeline.h"
+#include "cmd.h"
+#include "messages.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,7 +8,6 @@
  * Why   a band is as wide as both minima together; what is known of them makes it narrower
  * Not   a proof: that both ways are alike is an assumption, and is said to be one
  */
-#include "cmd.h"
 #include "json.h"
 #include "messages.h"
 #include "print.h"

@@ -7,7 +7,6 @@
  * Why   tells whether traces need correction at all, and whether a correction helped
  * Not   a verdict: the status is 0 whatever it counts
  */
-#include "cmd.h"
 #include "json.h"
 #include "print.h"
 

@@ -6,10 +6,238 @@
  * Out   DIR with a capture per host, messages.csv and truth.json
  * Not   the simulation itself: sim/
  */
-#include "simulate.h"
+#include "cmd.h"
+#include "sim.h"
 #include "units.h"
+#include "base/text.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum usk_status item_parser(const char *text, size_t n, int64_t *out, struct usk_err *err);
+
+/* Whatever is wrong with it, it came from the command line. */
+static enum usk_status in_option(struct usk_err *err, const char *option)
+{
+	usk_fail_in(err, "--%s", option);
+	err->code = USK_EUSAGE;
+	return USK_EUSAGE;
+}
+
+/* ---- lists ------------------------------------------------------------------------ */
+
+static enum usk_status parse_ppb(const char *text, size_t n, int64_t *out, struct usk_err *err)
+{
+	bool exact;
+	enum usk_status status = usk_parse_decimal(text, n, 6, out, &exact, err);
+	if (!status && !exact) {
+		status = usk_fail(err, USK_EUSAGE, 0, "\"%.*s\" is finer than 0.000001 ppb", (int)n,
+				  text);
+	}
+	return status;
+}
+
+static enum usk_status parse_rate(const char *text, size_t n, int64_t *out, struct usk_err *err)
+{
+	bool exact;
+	enum usk_status status = usk_parse_decimal(text, n, 6, out, &exact, err);
+	if (!status && !exact) {
+		status = usk_fail(err, USK_EUSAGE, 0, "\"%.*s\" is finer than 0.000001 ppm", (int)n,
+				  text);
+	}
+	return status;
+}
+
+static enum usk_status parse_link(const char *text, size_t n, int64_t *out, struct usk_err *err)
+{
+	static const struct {
+		const char *name;
+		enum sim_link link;
+	} rows[] = {
+		{ "ethernet", SIM_ETHERNET }, { "sll", SIM_SLL },   { "sll2", SIM_SLL2 },
+		{ "raw", SIM_RAW },	      { "null", SIM_NULL },
+	};
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		if (strlen(rows[i].name) == n && !memcmp(rows[i].name, text, n)) {
+			*out = rows[i].link;
+			return USK_OK;
+		}
+	}
+	return usk_fail(err, USK_EUSAGE, 0,
+			"\"%.*s\" is no link type; choose from: ethernet, sll, sll2, raw, null",
+			(int)n, text);
+}
+
+/* "1s,2s": the values of an option, malloc'ed; none if it is not given. */
+static enum usk_status parse_list(const struct args *args, const char *option, item_parser *parse,
+				  struct sim_list *out, struct usk_err *err)
+{
+	const char *text = args_string(args, option);
+	int64_t *v = NULL;
+	size_t n = 0, cap = 0;
+	while (text) {
+		size_t len = strcspn(text, ",");
+		v = usk_room(v, n, &cap, sizeof *v);
+		enum usk_status status = parse(text, len, &v[n++], err);
+		if (status) {
+			free(v);
+			return in_option(err, option);
+		}
+		text = text[len] ? text + len + 1 : NULL;
+	}
+	out->v = v;
+	out->n = n;
+	return USK_OK;
+}
+
+static const struct list_row {
+	const char *option;
+	item_parser *parse;
+	size_t at; /* in struct sim_options */
+} lists[] = {
+	{ "offset", usk_parse_duration, offsetof(struct sim_options, offset_ns) },
+	{ "drift-ppm", parse_rate, offsetof(struct sim_options, drift_e12) },
+	{ "wander-ppb", parse_ppb, offsetof(struct sim_options, wander_e15) },
+	{ "flicker-ppb", parse_ppb, offsetof(struct sim_options, flicker_e15) },
+	{ "ageing-ppb", parse_ppb, offsetof(struct sim_options, ageing_e15) },
+	{ "temperature-ppm", parse_rate, offsetof(struct sim_options, temperature_e12) },
+	{ "poll", usk_parse_duration, offsetof(struct sim_options, poll_ns) },
+	{ "steps", usk_parse_int, offsetof(struct sim_options, steps) },
+	{ "load", usk_parse_duration, offsetof(struct sim_options, load_ns) },
+	{ "load-least", usk_parse_duration, offsetof(struct sim_options, load_least_ns) },
+	{ "link", parse_link, offsetof(struct sim_options, link) },
+	{ "vlan", usk_parse_int, offsetof(struct sim_options, vlan) },
+};
+
+static struct sim_list *list_of(struct sim_options *o, size_t i)
+{
+	return (struct sim_list *)(void *)((char *)o + lists[i].at);
+}
+
+/* ---- what happens to one host --------------------------------------------------------- */
+
+/* "host3" or "3", up to one of the characters of `end`; *text is moved behind that. */
+static enum usk_status parse_host(const char **text, char end, uint32_t *host, struct usk_err *err)
+{
+	const char *stop = strchr(*text, end), *number = *text;
+	int64_t n = -1;
+	number += strncmp(number, "host", 4) ? 0 : 4;
+	if (!stop || stop <= number || *number < '0' || *number > '9' ||
+	    usk_parse_int(number, (size_t)(stop - number), &n, NULL) || n > 999) {
+		return usk_fail(err, USK_EUSAGE, 0, "\"%s\" does not begin with a host: host1%c",
+				*text, end);
+	}
+	*host = (uint32_t)n;
+	*text = stop + 1;
+	return USK_OK;
+}
+
+/* "host1@30s:-1ms" */
+static enum usk_status parse_step(const char *text, struct sim_step *s, struct usk_err *err)
+{
+	enum usk_status status = parse_host(&text, '@', &s->host, err);
+	const char *colon = strchr(text, ':');
+	if (!status && !colon) {
+		status =
+			usk_fail(err, USK_EUSAGE, 0, "\"%s\" lacks a colon and what follows", text);
+	}
+	if (!status) {
+		status = usk_parse_duration(text, (size_t)(colon - text), &s->after_ns, err);
+	}
+	return status ? status : usk_parse_duration(colon + 1, strlen(colon + 1), &s->size_ns, err);
+}
+
+static enum usk_status parse_steps(const struct args *args, struct sim_options *o,
+				   struct usk_err *err)
+{
+	static const char *const option[] = { "step", "suspend" };
+	struct sim_step *step = NULL;
+	size_t cap = 0, n;
+	for (int sleep = 0; sleep < 2; sleep++) {
+		const char *const *text = args_list(args, option[sleep], &n);
+		for (size_t i = 0; i < n; i++) {
+			step = usk_room(step, o->n_steps, &cap, sizeof *step);
+			struct sim_step *s = &step[o->n_steps++];
+			*s = (struct sim_step){ .sleep = sleep };
+			o->step = step;
+			if (parse_step(text[i], s, err)) {
+				return in_option(err, option[sleep]);
+			}
+		}
+	}
+	return USK_OK;
+}
+
+static enum usk_status read_series(const struct args *args, struct sim_options *o,
+				   struct usk_err *err)
+{
+	size_t cap = 0, n;
+	const char *const *text = args_list(args, "clock-error", &n);
+	struct sim_series *series = NULL;
+	for (size_t i = 0; i < n; i++) {
+		const char *path = text[i];
+		uint32_t host;
+		if (parse_host(&path, '=', &host, err)) {
+			return in_option(err, "clock-error");
+		}
+		series = usk_room(series, o->n_series, &cap, sizeof *series);
+		o->series = series;
+		enum usk_status status = sim_series_read(path, host, &series[o->n_series], err);
+		if (status) {
+			return status;
+		}
+		o->n_series++;
+	}
+	return USK_OK;
+}
+
+static enum usk_status parse_sizes(const struct args *args, struct sim_options *o,
+				   struct usk_err *err)
+{
+	struct sim_list sizes = { 0 };
+	enum usk_status status = parse_list(args, "step-sizes", usk_parse_duration, &sizes, err);
+	if (!status && sizes.n != 2) {
+		status = usk_fail(err, USK_EUSAGE, 0, "--step-sizes takes two, MIN,MAX");
+	}
+	if (!status) {
+		o->step_min_ns = sizes.v[0];
+		o->step_max_ns = sizes.v[1];
+	}
+	free((void *)(uintptr_t)sizes.v);
+	return status;
+}
+
+static enum usk_status simulate_lists(const struct args *args, struct sim_options *o,
+				      struct usk_err *err)
+{
+	for (size_t i = 0; i < COUNT(lists); i++) {
+		*list_of(o, i) = (struct sim_list){ 0 };
+	}
+	const char *dmin = args_string(args, "dmin");
+	enum usk_status status = usk_delay_model_parse(dmin, strlen(dmin), &o->dmin, err);
+	status = status ? in_option(err, "dmin") : parse_steps(args, o, err);
+	for (size_t i = 0; i < COUNT(lists) && !status; i++) {
+		status = parse_list(args, lists[i].option, lists[i].parse, list_of(o, i), err);
+	}
+	if (!status) {
+		status = parse_sizes(args, o, err);
+	}
+	return status ? status : read_series(args, o, err);
+}
+
+static void simulate_lists_free(struct sim_options *o)
+{
+	for (size_t i = 0; i < COUNT(lists); i++) {
+		free((void *)(uintptr_t)list_of(o, i)->v);
+	}
+	for (size_t i = 0; i < o->n_series; i++) {
+		sim_series_free((struct sim_series *)(uintptr_t)&o->series[i]);
+	}
+	free((void *)(uintptr_t)o->series);
+	free((void *)(uintptr_t)o->step);
+}
 
 static void take_values(const struct args *args, struct sim_options *o)
 {
@@ -100,6 +328,183 @@ static int simulate_command(const struct args *args)
 	simulate_lists_free(&o);
 	return result;
 }
+
+static const struct option_group simulate_run = {
+	"Run",
+	(const struct option_row[]){
+		{ "output", "where to write; made if missing", PATH("DIR"), .letter = 'o' },
+		{ "seed", "same options and seed, same bytes", INTEGER("N", "1", "0", NULL) },
+		{ "hosts", "hosts, named host0, host1 and so on", INTEGER("N", "2", "2", "1000") },
+		{ "topology",
+		  "who talks to whom: all pairs, neighbours, all with host0, a circle, two "
+		  "children each, meshes apart, a few random neighbours each, three quarters of "
+		  "all pairs",
+		  CHOICE("mesh|chain|star|ring|tree|islands|sparse|dense"), .initial = "mesh" },
+		{ "islands", "meshes of --topology islands", INTEGER("N", "2", "1", "500") },
+		{ "neighbours", "of each host of --topology sparse",
+		  INTEGER("N", "4", "1", "999") },
+		{ "seconds", "how long, in true time",
+		  NUMBER("S", "60", "0.000001", "4000000000") },
+		{ "start", "true time at the start", TIME, .initial = "1700000000s" },
+		{ "format",
+		  "captures, or only the message table: clocks, delays and loss, no packets",
+		  CHOICE("pcap|pcapng|table"), .initial = "pcap" },
+		{ 0 },
+	},
+};
+
+static const struct option_group simulate_clocks = {
+	"Clocks",
+	(const struct option_row[]){
+		{ "offset",
+		  "how far clocks are ahead of true time at the start: one duration for all but "
+		  "host0, which keeps true time, or one per host from host0 on, the last for all "
+		  "further ones",
+		  TEXT("LIST"), .initial = "1s" },
+		{ "drift-ppm", "how much they gain, a list as for --offset", TEXT("LIST"),
+		  .initial = "20" },
+		{ "wander-ppb",
+		  "random walk of their rates, ppb per root second, a list as for --offset",
+		  TEXT("LIST") },
+		{ "flicker-ppb", "flicker of their rates: the floor of the Allan deviation, a list",
+		  TEXT("LIST") },
+		{ "ageing-ppb", "by how much their rates grow in a day, a list", TEXT("LIST") },
+		{ "temperature-ppm", "their rates go up and down by so much, a list",
+		  TEXT("LIST") },
+		{ "temperature-period", "up and down again", DURATION("15min", "1ms", NULL) },
+		{ "clock-error",
+		  "what a clock was found to be ahead, added to the rest: CSV with the columns "
+		  "seconds, offset_seconds; two rows of one time are a jump",
+		  TEXTS("HOST=FILE") },
+		{ 0 },
+	},
+};
+
+static const struct option_group simulate_settings = {
+	"Clocks that are set",
+	(const struct option_row[]){
+		{ "poll",
+		  "a time daemon measures its clock's error so often and slews it away until the "
+		  "next time; it knows the drift at the start; a list as for --offset, 0: none",
+		  TEXT("LIST") },
+		{ "poll-error", "by how much it measures wrong, standard deviation",
+		  DURATION("50us", "0", "1s") },
+		{ "slew-ppm", "the most it slews", PPM("200", "0", "10000") },
+		{ "step",
+		  "put a clock forward, or back with a minus: host1@30s:-1ms is 30 s after the "
+		  "start",
+		  TEXTS("HOST@TIME:SIZE") },
+		{ "steps", "so many steps at random moments, a list as for --offset",
+		  TEXT("LIST") },
+		{ "step-sizes", "their sizes, forward or back, small ones as likely as large ones",
+		  TEXT("MIN,MAX"), .initial = "200us,1s" },
+		{ "suspend", "a host sleeps: its clock stands still, it neither sends nor receives",
+		  TEXTS("HOST@TIME:DURATION") },
+		{ 0 },
+	},
+};
+
+static const struct option_group simulate_traffic = {
+	"Traffic",
+	(const struct option_row[]){
+		{ "proto", "what carries the messages; mix is 80 % TCP", CHOICE("tcp|udp|icmp|mix"),
+		  .initial = "tcp" },
+		{ "rate", "messages a second and direction, of each pair that talks",
+		  NUMBER("N", "100", "0.000000001", "100000000") },
+		{ "period",
+		  "instead of --rate: a message every so often in each direction, not at random",
+		  DURATION(NULL, "1ns", "1000d") },
+		{ "answer",
+		  "mean time until a message is answered; in tables the lower host then begins, "
+		  "and the other one only answers (default: 20 to 100 us in captures, no answers "
+		  "in tables)",
+		  DURATION(NULL, "1ns", "1000d") },
+		{ "one-way",
+		  "messages from the lower to the higher host only, in a ring all one way round; "
+		  "tables and UDP",
+		  FLAG },
+		{ "broadcast", "broadcasts a second of each host, to all that it talks to",
+		  NUMBER("N", "0", "0", "100000000") },
+		{ "packets", "instead of --rate: about so many packets in each capture",
+		  INTEGER("N", NULL, "1", NULL) },
+		{ "connections",
+		  "connections of a pair at a time; the first lasts, the others come and go",
+		  INTEGER("N", "2", "1", "1000") },
+		{ "bytes", "of the largest message (default 1400, 65000 with --tso)",
+		  INTEGER("N", NULL, "16", "16777216") },
+		{ "chatter", "unrelated packets a second at each host",
+		  NUMBER("N", "0", "0", "100000000") },
+		{ 0 },
+	},
+};
+
+static const struct option_group simulate_network = {
+	"Network",
+	(const struct option_row[]){
+		{ "dmin", "smallest delay: BASE[+FIRST][+PER_BYTE/B], as 520us+14us+1.032us/B",
+		  TEXT("MODEL"), .initial = "50us" },
+		{ "tail", "mean of what is added to it, exponential", DURATION("50us", "0", "1s") },
+		{ "tail-stages",
+		  "it is the sum of so many waits of one mean (Erlang): the more, the fewer "
+		  "packets come near the smallest delay",
+		  INTEGER("N", "1", "1", "100") },
+		{ "heavy", "share of packets that wait far longer (Pareto, shape 1.5)",
+		  PROBABILITY("P", "0") },
+		{ "asym", "the way from a lower to a higher host takes so much longer",
+		  DURATION("0", "0", "1s") },
+		{ "load",
+		  "mean of what a busy host adds to each message it sends or receives, "
+		  "exponential; a list as for --offset",
+		  TEXT("LIST") },
+		{ "load-least", "the least that it adds, a list", TEXT("LIST") },
+		{ "load-heavy", "share of its messages that wait far longer",
+		  PROBABILITY("P", "0") },
+		{ "load-receivers",
+		  "a busy host holds up only what it receives, so that the two ways differ", FLAG },
+		{ "loss", "share of packets that are lost", PROBABILITY("P", "0") },
+		{ "dup", "share that the network delivers twice", PROBABILITY("P", "0") },
+		{ "reorder", "share that is overtaken", PROBABILITY("P", "0") },
+		{ "ttl-hops", "routers on the way", INTEGER("N", "1", "0", "60") },
+		{ "nat", "clients' addresses and ports differ between the two captures", FLAG },
+		{ "mtu", "largest packet", INTEGER("N", "1500", "576", "9216") },
+		{ 0 },
+	},
+};
+
+static const struct option_group simulate_stacks = {
+	"Stacks",
+	(const struct option_row[]){
+		{ "retrans", "share of TCP segments sent again for no reason",
+		  PROBABILITY("P", "0") },
+		{ "tso", "senders hand down segments of up to 64 KiB, which the card cuts", FLAG },
+		{ "gro", "receivers merge segments that arrive together", FLAG },
+		{ "ipv6", "IPv6 instead of IPv4", FLAG },
+		{ "timestamps", "TCP timestamps", CHOICE("on|off"), .initial = "on" },
+		{ "sack", "TCP selective acknowledgements", CHOICE("on|off"), .initial = "on" },
+		{ "ip-id", "IPv4 identifications that count packets, or are 0", CHOICE("on|off"),
+		  .initial = "on" },
+		{ 0 },
+	},
+};
+
+static const struct option_group simulate_captures = {
+	"Captures",
+	(const struct option_row[]){
+		{ "snaplen", "bytes kept of each packet", INTEGER("N", "96", "48", "262144") },
+		{ "resolution", "of stamps", CHOICE("ns|us"), .initial = "ns" },
+		{ "link",
+		  "link type per host, the last for all further ones: ethernet, sll, sll2, raw, "
+		  "null",
+		  TEXT("LIST"), .initial = "ethernet" },
+		{ "vlan", "VLAN tags per host, the last for all further ones: 0, 1, 2",
+		  TEXT("LIST"), .initial = "0" },
+		{ "late", "all captures but host0's start so much later",
+		  DURATION("0", "0", NULL) },
+		{ "capture-loss", "share of packets that a capture misses", PROBABILITY("P", "0"),
+		  .max = "0.99" },
+		{ 0 },
+	},
+};
 
 const struct command cmd_simulate = {
 	.name = "simulate",

@@ -7,10 +7,8 @@
  * Why   files are refused before the work and appear after it, whole or not at all
  * Not   any estimating: usk_sync() does that
  */
-#include "plot.h"
 #include "print.h"
-#include "timeline.h"
-#include "truth.h"
+#include "messages.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #define COMPARE_H
 
 #include "cmd.h"
-#include "truth.h"
 #include "units.h"
 
 /* A comparison, and beside each score its errors; not known without a truth. */

@@ -37,4 +37,15 @@ size_t messages_next(void *ctx, struct usk_msg *out, size_t cap);
 /** RFC 4180: text with a comma, quote or line break is quoted, its quotes doubled. malloc'ed. */
 char *csv_text(const char *text);
 
+/* ---- timeline.c: --timeline FILE --------------------------------------------- */
+
+/**
+ * Match the traces as they are, then draw them by the clocks of c.
+ * clock[n]  the trace's clock in c; USK_NO_CLOCK for tables
+ */
+enum usk_status timeline_match_and_draw(struct usk_trace *const *trace, const uint32_t *clock,
+					size_t n, const struct usk_clocks *c, const char *path,
+					const struct usk_write_options *opt,
+					struct usk_notes *notes, struct usk_err *err);
+
 #endif

@@ -11,8 +11,7 @@
  * A message that took d puts the offset at most d over or under the estimate, so of each column
  * the smallest d above and below are what bounds it.
  */
-#include "plot.h"
-#include "units.h"
+#include "print.h"
 
 #include <stdlib.h>
 #include <string.h>

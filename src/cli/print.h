@@ -4,7 +4,6 @@
 #define PRINT_H
 
 #include "cmd.h"
-#include "truth.h"
 #include "units.h"
 
 /* The stretch of a clock's local time, between steps, that stands for it. */
@@ -40,5 +39,27 @@ void print_jumps(FILE *out, const struct usk_clocks *c);
 void print_notes(FILE *out, char *const *note, size_t n);
 /** One line: how far the estimate was from the truth, and whether the band held it. */
 void print_score(FILE *out, const struct usk_clock *clock, const struct truth_score *score);
+
+/* ---- the page of report: text and HTML, malloc'ed ---------------------------- */
+
+/** What came out, in one sentence or two. */
+char *report_sentence(const struct usk_clocks *c);
+/** "client, server", "host0 and 7 others". */
+char *report_names(const struct usk_clocks *c);
+/** The page's plain part: sentence, tables of clocks, pairs and delays, notes. */
+char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_notes);
+
+/* ---- a clock's corridor on a terminal ------------------------------------------ */
+
+/** The bounded clock whose band is widest on average, USK_NO_CLOCK if none is bounded. */
+uint32_t plot_choose(const struct usk_clocks *c);
+/** Columns of the terminal behind `to`, else what COLUMNS says, else 80. */
+int plot_columns(FILE *to);
+/** Do the environment's texts have characters beyond ASCII? */
+bool plot_unicode(void);
+
+/** At most twelve lines; where nothing can be drawn, none, and why not, else NULL. */
+const char *plot_clock(FILE *out, const struct usk_clocks *c, uint32_t clock, int columns,
+		       bool unicode);
 
 #endif

@@ -27,8 +27,6 @@ void probe_side_end(struct probe_side *side);
 /** `unskew probe HOST`. */
 int probe_watch(const struct args *args, const char *host, struct probe_side *side);
 
-extern const struct option_group probe_ask_options, probe_serve_options, probe_both_options;
-
 /* ---- probe_show.c ------------------------------------------------------------------ */
 
 /* What is known of the other clock at the end of a round. */

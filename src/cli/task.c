@@ -6,7 +6,6 @@
  * Out   opened traces and what the library takes, or one sentence and the exit status
  */
 #include "cmd.h"
-#include "truth.h"
 #include "units.h"
 #include "base/text.h"
 

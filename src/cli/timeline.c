@@ -8,7 +8,7 @@
  *       those are seen too which the fit left out
  * Not   any drawing
  */
-#include "timeline.h"
+#include "messages.h"
 #include "write/write.h"
 
 #include <stdlib.h>

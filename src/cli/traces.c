@@ -2,12 +2,15 @@
 /* traces.c - operands [NAME=]PATH opened as traces, each under a name that tells it apart. */
 #include "cmd.h"
 #include "base/io.h"
+#include "base/stamp.h"
+#include "write/write.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* "x/run/a.pcap", "a": "run/a"; the same name if there is no folder more to tell. */
 static char *with_folder(const char *path, const char *name)
@@ -279,4 +282,168 @@ int traces_tell(struct usk_trace *const *trace, size_t n)
 		}
 	}
 	return EXIT_DONE;
+}
+
+bool clocks_file(const char *path)
+{
+	static const char mark[] = "\"unskew_clocks\"";
+	struct usk_input in;
+	struct stat st;
+	/* A pipe can be read once only. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || usk_input_open(&in, path, NULL)) {
+		return false;
+	}
+	/* Nothing but spaces before an object, as most traces have, and the mark in its beginning.
+	 */
+	bool found = !usk_input_need(&in, 0, 1 << 16, NULL);
+	size_t i = 0;
+	while (found && i < in.have && strchr(" \t\r\n", in.data[i])) {
+		i++;
+	}
+	found = found && i < in.have && in.data[i] == '{' &&
+		memmem(in.data, in.have, mark, sizeof mark - 1);
+	usk_input_close(&in);
+	return found;
+}
+
+int clocks_read(const char *path, struct usk_clocks **out)
+{
+	struct usk_err err = { 0 };
+	return usk_clocks_read(path, out, &err) ? say_error(&err) : EXIT_DONE;
+}
+
+int clocks_status(const struct usk_clocks *c)
+{
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		enum usk_quality q = c->clock[i].quality;
+		if (q != USK_REFERENCE && q != USK_BOUNDED) {
+			return EXIT_PARTIAL;
+		}
+	}
+	return EXIT_DONE;
+}
+
+int tick_rates(const struct args *args, const struct usk_clocks *c, struct usk_read_options *out)
+{
+	struct usk_err err;
+	memset(out, 0, sizeof *out);
+	out->tick_rate = args_list(args, "tick-rate", &out->n_tick_rate);
+	if (usk_read_options_check(out, &err)) {
+		return say_error(&err);
+	}
+	for (size_t i = 0; i < out->n_tick_rate; i++) {
+		const char *row = out->tick_rate[i];
+		char *name = usk_format("%.*s", (int)(strchr(row, '=') - row), row);
+		uint32_t clock = usk_clocks_find(c, name, NULL, NULL);
+		free(name);
+		if (clock == USK_NO_CLOCK) {
+			return say_usage("--tick-rate %s: the table has no clock of that name",
+					 row);
+		}
+	}
+	return EXIT_DONE;
+}
+
+struct identity {
+	const char *path;
+	bool known, regular;
+	dev_t device;
+	ino_t inode;
+	const char *base; /* in that folder; "": the file is there */
+};
+
+static struct identity identify(const char *path, bool input)
+{
+	struct identity id = { .path = path, .base = "" };
+	struct stat st;
+	if (input && !strcmp(path, "-") ? !fstat(STDIN_FILENO, &st) : !stat(path, &st)) {
+		id.known = true;
+		id.regular = S_ISREG(st.st_mode);
+	} else {
+		const char *slash = strrchr(path, '/');
+		char *folder =
+			slash ? usk_format("%.*s/", (int)(slash - path), path) : usk_strdup(".");
+		id.known = !stat(folder, &st);
+		id.base = slash ? slash + 1 : path;
+		free(folder);
+	}
+	if (id.known) {
+		id.device = st.st_dev;
+		id.inode = st.st_ino;
+	}
+	return id;
+}
+
+static bool same(const struct identity *a, const struct identity *b)
+{
+	if (!a->known || !b->known) { /* in a folder that is made later */
+		return a->path && b->path && !strcmp(a->path, b->path);
+	}
+	return a->device == b->device && a->inode == b->inode && !strcmp(a->base, b->base);
+}
+
+int files_apart(const char *const *in, size_t n_in, const char *const *out, size_t n_out)
+{
+	for (size_t i = 0; i < n_out; i++) {
+		if (out[i] && (!*out[i] || !strcmp(out[i], "-"))) {
+			return say_usage("\"%s\" names no file to write: what is written appears "
+					 "whole or not at all; /dev/stdout is one that does not",
+					 out[i]);
+		}
+	}
+	struct identity *id = usk_alloc(n_in + n_out, sizeof *id);
+	int status = EXIT_DONE;
+	for (size_t i = 0; i < n_in + n_out; i++) {
+		const char *path = i < n_in ? in[i] : out[i - n_in];
+		if (path) {
+			id[i] = identify(path, i < n_in);
+		}
+	}
+	for (size_t i = n_in; i < n_in + n_out && !status; i++) {
+		for (size_t j = 0; j < i && !status; j++) {
+			const char *path = out[i - n_in];
+			if (!same(&id[i], &id[j])) {
+				continue;
+			}
+			if (j >= n_in) {
+				const char *other = out[j - n_in];
+				status = strcmp(path, other)
+						 ? say_usage("%s and %s are the same file: two "
+							     "outputs cannot share it",
+							     other, path)
+						 : say_usage("%s: two outputs cannot share it",
+							     path);
+			} else if (id[i].regular) {
+				status = strcmp(path, in[j])
+						 ? say_usage("%s is the same file as %s, which is "
+							     "read; write to another",
+							     path, in[j])
+						 : say_usage("%s: is read, so it cannot be an "
+							     "output too; write to another",
+							     path);
+			}
+		}
+	}
+	free(id);
+	return status;
+}
+
+int operands_apart(const struct args *args)
+{
+	static const char *const written[] = { "output", "messages", "merge", "timeline" };
+	const char *out[COUNT(written)];
+	size_t n = args_operands(args);
+	const char **in = usk_alloc(n + 1, sizeof *in);
+	for (size_t i = 0; i < n; i++) {
+		char *name = NULL;
+		in[i] = args_split_name(args_operand(args, i), &name);
+		free(name);
+	}
+	in[n] = args_has(args, "truth") ? args_string(args, "truth") : NULL;
+	for (size_t i = 0; i < COUNT(written); i++) {
+		out[i] = args_has(args, written[i]) ? args_string(args, written[i]) : NULL;
+	}
+	int status = files_apart(in, n + 1, out, COUNT(out));
+	free(in);
+	return status;
 }

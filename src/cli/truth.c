@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "truth.h"
+#include "cmd.h"
 #include "base/io.h"
 #include "base/text.h"
 
