@@ -6,7 +6,7 @@
  * Out   values that are of their type and within their limits, or one sentence and status 2
  * Not   what options mean together: that is the command's
  */
-#include "cmd.h"
+#include "units.h"
 #include "base/text.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_ROWS 96
+enum { MAX_ROWS = 96, MAX_WORDS = 64 };
 
 struct value {
 	const struct option_row *row;
@@ -69,59 +69,35 @@ static enum usk_status parse_ppm(const char *text, int64_t *e12, struct usk_err 
 	return USK_OK;
 }
 
-static const char *word(const struct option_row *row, size_t i, char *out, size_t size)
+/* What an option may be; returns how many. */
+static size_t words_of(const struct option_row *row, const char *out[MAX_WORDS])
 {
-	if (row->choice) {
-		return row->choice(i);
+	size_t n = 0;
+	char *rest = row->choice ? NULL : kept(usk_strdup(row->value));
+	while (n < MAX_WORDS && (out[n] = row->choice ? row->choice(n) : strsep(&rest, "|"))) {
+		n++;
 	}
-	const char *p = row->value;
-	for (; i && p; i--) {
-		p = strchr(p, '|');
-		p = p ? p + 1 : NULL;
-	}
-	if (!p) {
-		return NULL;
-	}
-	snprintf(out, size, "%.*s", (int)strcspn(p, "|"), p);
-	return out;
-}
-
-struct words {
-	const struct option_row *row;
-	size_t i;
-	char text[64];
-};
-
-static const char *next_word(void *ctx)
-{
-	struct words *w = ctx;
-	return word(w->row, w->i++, w->text, sizeof w->text);
+	return n;
 }
 
 static enum usk_status parse_choice(const struct option_row *row, const char *text, int64_t *out,
 				    struct usk_err *err)
 {
 	/* A sentence has 512 bytes: what comes after is in the help. */
-	char list[360] = "", one[64];
-	size_t used = 0;
+	char list[360] = "";
+	const char *word[MAX_WORDS], *meant = row->spelt ? row->spelt(text) : NULL;
+	size_t used = 0, n = words_of(row, word);
 	bool all = true;
-	const char *meant = row->spelt ? row->spelt(text) : NULL;
-	for (size_t i = 0;; i++) {
-		const char *w = word(row, i, one, sizeof one);
-		if (!w) {
-			break;
-		}
-		if (!strcmp(w, meant ? meant : text)) {
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(word[i], meant ? meant : text)) {
 			*out = (int64_t)i;
 			return USK_OK;
 		}
-		int n = snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", w);
-		all = all && n > 0 && (size_t)n < sizeof list - used;
-		used += all ? (size_t)n : 0;
-		list[used] = 0;
+		size_t more = strlen(word[i]) + (i ? 2 : 0);
+		all = all && more < sizeof list - used;
+		used += all ? (size_t)sprintf(list + used, "%s%s", i ? ", " : "", word[i]) : 0;
 	}
-	struct words words = { row, 0, "" };
-	const char *near = nearest_name(text, next_word, &words);
+	const char *near = nearest_name(text, word, n);
 	if (near) {
 		return usk_fail(err, USK_EUSAGE, 0, "\"%s\" is not known; did you mean %s?", text,
 				near);
@@ -156,10 +132,7 @@ static enum usk_status parse_value(const struct option_row *row, const char *tex
 	case OPTION_FLAG:
 	case OPTION_STRING:
 	case OPTION_FILE:
-		if (!*text) {
-			status = usk_fail(err, USK_EUSAGE, 0, "its value is empty");
-		}
-		return status;
+		return *text ? USK_OK : usk_fail(err, USK_EUSAGE, 0, "its value is empty");
 	case OPTION_INT:
 		status = usk_parse_int(text, strlen(text), &out->integer, err);
 		break;
@@ -175,8 +148,7 @@ static enum usk_status parse_value(const struct option_row *row, const char *tex
 		return status;
 	case OPTION_NUMBER:
 	case OPTION_PROBABILITY:
-		status = parse_number(text, row->type == OPTION_PROBABILITY, &out->number, err);
-		return status;
+		return parse_number(text, row->type == OPTION_PROBABILITY, &out->number, err);
 	case OPTION_CHOICE:
 		return row->repeated ? parse_choices(row, text, &out->integer, err)
 				     : parse_choice(row, text, &out->integer, err);
@@ -194,31 +166,25 @@ static enum usk_status check_limit(const struct value *v, const char *limit, boo
 				   const char *text, struct usk_err *err)
 {
 	struct value l = { .row = v->row };
+	if (v->row->type == OPTION_PROBABILITY && !limit) {
+		limit = upper ? "1" : "0";
+	}
 	if (!limit || parse_value(v->row, limit, &l, NULL)) {
 		return USK_OK;
 	}
-	bool outside = real(v->row->type)
-			       ? (upper ? v->number > l.number : v->number < l.number)
-			       : (upper ? v->integer > l.integer : v->integer < l.integer);
-	if (outside) {
-		return usk_fail(err, USK_EUSAGE, 0, "%s is %s %s", text,
-				upper ? "more than" : "less than", limit);
-	}
-	return USK_OK;
+	bool more = real(v->row->type) ? v->number > l.number : v->integer > l.integer;
+	bool less = real(v->row->type) ? v->number < l.number : v->integer < l.integer;
+	return (upper ? more : less) ? usk_fail(err, USK_EUSAGE, 0, "%s is %s %s", text,
+						upper ? "more than" : "less than", limit)
+				     : USK_OK;
 }
 
 static int set_value(struct value *v, const char *text)
 {
 	struct usk_err err = { 0 };
 	enum usk_status status = parse_value(v->row, text, v, &err);
-	const char *max = v->row->type == OPTION_PROBABILITY && !v->row->max ? "1" : v->row->max;
-	const char *min = v->row->type == OPTION_PROBABILITY && !v->row->min ? "0" : v->row->min;
-	if (!status) {
-		status = check_limit(v, min, false, text, &err);
-	}
-	if (!status) {
-		status = check_limit(v, max, true, text, &err);
-	}
+	status = status ? status : check_limit(v, v->row->min, false, text, &err);
+	status = status ? status : check_limit(v, v->row->max, true, text, &err);
 	if (status) {
 		return say_usage("--%s: %s", v->row->name, err.msg);
 	}
@@ -248,42 +214,26 @@ static void collect_rows(struct args *args)
 	}
 }
 
-static struct value *find_row(struct args *args, const char *name, size_t n)
+/* By the n bytes of its name, or by its letter. */
+static struct value *find(const struct args *args, const char *name, size_t n, char letter)
 {
 	for (size_t i = 0; i < args->n_values; i++) {
-		const char *have = args->value[i].row->name;
-		if (strlen(have) == n && !memcmp(have, name, n)) {
-			return &args->value[i];
+		const struct option_row *row = args->value[i].row;
+		if (name ? strlen(row->name) == n && !memcmp(row->name, name, n)
+			 : row->letter == letter) {
+			return (struct value *)&args->value[i];
 		}
 	}
 	return NULL;
-}
-
-static struct value *find_letter(struct args *args, char letter)
-{
-	for (size_t i = 0; i < args->n_values; i++) {
-		if (args->value[i].row->letter == letter) {
-			return &args->value[i];
-		}
-	}
-	return NULL;
-}
-
-struct names {
-	const struct args *args;
-	size_t i;
-};
-
-static const char *next_option(void *ctx)
-{
-	struct names *n = ctx;
-	return n->i < n->args->n_values ? n->args->value[n->i++].row->name : NULL;
 }
 
 static int unknown_option(const struct args *args, const char *shown, const char *name)
 {
-	struct names names = { args, 0 };
-	const char *near = nearest_name(name, next_option, &names);
+	const char *names[MAX_ROWS];
+	for (size_t i = 0; i < args->n_values; i++) {
+		names[i] = args->value[i].row->name;
+	}
+	const char *near = nearest_name(name, names, args->n_values);
 	if (near) {
 		return say_usage("%s: no such option; did you mean --%s?", shown, near);
 	}
@@ -295,14 +245,10 @@ static int parse_long(struct args *args, int n, char *const *argv, int *i)
 {
 	const char *name = argv[*i] + 2;
 	size_t len = strcspn(name, "=");
-	struct value *v = find_row(args, name, len);
+	struct value *v = find(args, name, len, 0);
 	if (!v) {
-		char *wrong = usk_format("%.*s", (int)len, name);
-		char *shown = usk_format("--%s", wrong);
-		int status = unknown_option(args, shown, wrong);
-		free(shown);
-		free(wrong);
-		return status;
+		const char *shown = kept(usk_format("--%.*s", (int)len, name));
+		return unknown_option(args, shown, shown + 2);
 	}
 	if (v->row->type == OPTION_FLAG) {
 		v->given = true;
@@ -322,7 +268,7 @@ static int parse_long(struct args *args, int n, char *const *argv, int *i)
 static int parse_short(struct args *args, int n, char *const *argv, int *i)
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
-		struct value *v = find_letter(args, *p);
+		struct value *v = find(args, NULL, 0, *p);
 		if (!v) {
 			char shown[3] = { '-', *p, 0 };
 			/* A long option with one dash is the usual slip. */
@@ -369,11 +315,11 @@ int args_parse(const struct command *command, int n, char *const *argv, struct a
 			status = parse_short(args, n, argv, &i);
 		}
 	}
-	bool help = !status && args_flag(args, "help");
-	if (!status && !help && args->n_operands < command->min_operands) {
+	bool helped = status || args_flag(args, "help");
+	if (!helped && args->n_operands < command->min_operands) {
 		status = say_usage("%s needs %s; see `unskew help %s`", command->name,
 				   command->operands, command->name);
-	} else if (!status && !help && args->n_operands > command->max_operands) {
+	} else if (!helped && args->n_operands > command->max_operands) {
 		status = say_usage("%s: too many arguments; see `unskew help %s`",
 				   args->operand[command->max_operands], command->name);
 	}
@@ -420,22 +366,14 @@ const char *args_operand(const struct args *args, size_t i)
 
 static const struct value *value_of(const struct args *args, const char *name)
 {
-	size_t i = 0;
-	while (i < args->n_values && strcmp(args->value[i].row->name, name)) {
-		i++;
-	}
-	assert(i < args->n_values);
-	return &args->value[i];
+	const struct value *v = find(args, name, strlen(name), 0);
+	assert(v);
+	return v;
 }
 
 bool args_has(const struct args *args, const char *name)
 {
-	for (size_t i = 0; i < args->n_values; i++) {
-		if (!strcmp(args->value[i].row->name, name)) {
-			return true;
-		}
-	}
-	return false;
+	return find(args, name, strlen(name), 0) != NULL;
 }
 
 bool args_given(const struct args *args, const char *name)
@@ -460,21 +398,7 @@ const char *args_string(const struct args *args, const char *name)
 int64_t args_int(const struct args *args, const char *name)
 {
 	const struct value *v = value_of(args, name);
-	assert(v->row->type == OPTION_INT || v->row->type == OPTION_CHOICE);
-	return v->integer;
-}
-
-int64_t args_ns(const struct args *args, const char *name)
-{
-	const struct value *v = value_of(args, name);
-	assert(v->row->type == OPTION_DURATION || v->row->type == OPTION_TIME);
-	return v->integer;
-}
-
-int64_t args_e12(const struct args *args, const char *name)
-{
-	const struct value *v = value_of(args, name);
-	assert(v->row->type == OPTION_PPM);
+	assert(v->row->type > OPTION_FILE && !real(v->row->type));
 	return v->integer;
 }
 

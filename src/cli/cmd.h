@@ -26,9 +26,9 @@ enum option_type {
 	OPTION_STRING,
 	OPTION_FILE,	    /* a string that completion completes to a path */
 	OPTION_INT,	    /* args_int() */
-	OPTION_DURATION,    /* "30min": args_ns() */
-	OPTION_TIME,	    /* ns, "1700000000.5s", RFC 3339: args_ns() */
-	OPTION_PPM,	    /* decimal, exact to parts per 10^12: args_e12(), args_number() */
+	OPTION_DURATION,    /* "30min": args_int(), in ns, as times */
+	OPTION_TIME,	    /* ns, "1700000000.5s", RFC 3339 */
+	OPTION_PPM,	    /* decimal; args_int() is in parts per 10^12: args_number() too */
 	OPTION_NUMBER,	    /* args_number() */
 	OPTION_PROBABILITY, /* 0 to 1, or "5%": args_number() */
 	OPTION_CHOICE,	    /* one of value's words "a|b|c", or of choice(); repeated: "a,b" too */
@@ -148,8 +148,6 @@ bool args_given(const struct args *args, const char *name); /* by the user */
 bool args_flag(const struct args *args, const char *name);
 const char *args_string(const struct args *args, const char *name);
 int64_t args_int(const struct args *args, const char *name);
-int64_t args_ns(const struct args *args, const char *name);
-int64_t args_e12(const struct args *args, const char *name);
 double args_number(const struct args *args, const char *name);
 const char *const *args_list(const struct args *args, const char *name, size_t *n);
 
@@ -292,8 +290,8 @@ int tick_rates(const struct args *args, const struct usk_clocks *c, struct usk_r
 
 extern const struct command *const commands[]; /* ends with NULL */
 const struct command *command_find(const char *name);
-/** The nearest of the names given one after another by next(ctx), or NULL if none is near. */
-const char *nearest_name(const char *wrong, const char *(*next)(void *ctx), void *ctx);
+/** The nearest of the names, or NULL if none is near. */
+const char *nearest_name(const char *wrong, const char *const *name, size_t n);
 
 void help_program(FILE *out);
 void help_command(FILE *out, const struct command *command);

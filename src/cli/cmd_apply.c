@@ -230,7 +230,8 @@ static int write_manifest(const struct args *args, const struct usk_clocks *c,
 	const char *clock = perfetto_clocks[args_int(args, "perfetto-clock")];
 	const struct usk_manifest_options o = {
 		.clock = strcmp(clock, "file") ? clock : NULL,
-		.residual_ns = args_given(args, "residual") ? args_ns(args, "residual") : INT64_MAX,
+		.residual_ns =
+			args_given(args, "residual") ? args_int(args, "residual") : INT64_MAX,
 		.force = args_flag(args, "force"),
 	};
 	struct usk_manifest_file *file = usk_alloc(n, sizeof *file);
@@ -287,7 +288,7 @@ static int apply_run(const struct args *args)
 					       .allow_unbounded =
 						       args_flag(args, "allow-unbounded"),
 					       .read = &read,
-					       .residual_ns = args_ns(args, "residual"),
+					       .residual_ns = args_int(args, "residual"),
 					       .progress = progress_show,
 					       .progress_ctx = &progress };
 	status = plan(args, c, job, n);

@@ -277,7 +277,7 @@ static int calibrate_run(const struct args *args)
 	struct usk_calibration *c = NULL;
 	const struct usk_calibrate_options how = {
 		.margin = args_given(args, "margin") ? args_number(args, "margin") : -1,
-		.asymmetry_ns = args_ns(args, "asymmetry"),
+		.asymmetry_ns = args_int(args, "asymmetry"),
 	};
 	struct usk_output output = { 0 };
 	const char *path = args_string(args, "output");

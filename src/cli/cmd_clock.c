@@ -186,8 +186,6 @@ const struct command cmd_clock = {
 	.name = "clock",
 	.run = clock_run,
 	.operands = "",
-	.min_operands = 0,
-	.max_operands = 0,
 	.help = "how good this machine's own clocks are",
 	.more = "An interval that is measured by reading a clock twice is too long by about one "
 		"read, whose cost depends on the load. Zero elapsed time shows by how much, and "

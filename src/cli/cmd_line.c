@@ -172,8 +172,8 @@ static struct line_tie tie_of(const struct line_command *c)
 	struct line_tie t = line_tie_of(c->line);
 	t.limits = c->limits;
 	t.attempts = (unsigned)args_int(c->args, "attempts");
-	t.good_ticks = args_ns(c->args, "good");
-	t.allowance_e12 = args_e12(c->args, "allowance-ppm");
+	t.good_ticks = args_int(c->args, "good");
+	t.allowance_e12 = args_int(c->args, "allowance-ppm");
 	return t;
 }
 
@@ -302,7 +302,7 @@ static int tie(struct line_command *c)
 		if (stopped || t.rounds == most) {
 			break;
 		}
-		line_sleep(c->line, args_ns(c->args, r.good ? "period" : "retry"));
+		line_sleep(c->line, args_int(c->args, r.good ? "period" : "retry"));
 		if (stopped) {
 			break;
 		}
@@ -322,7 +322,7 @@ static int line_run(const struct args *args)
 		{ "delay", LINE_LOOP_BACK, delay },
 	};
 	struct line_command c = { .args = args, .table = { .fd = -1 } };
-	c.limits = (struct line_limits){ args_ns(args, "timeout"), args_ns(args, "wake") };
+	c.limits = (struct line_limits){ args_int(args, "timeout"), args_int(args, "wake") };
 	for (size_t i = 0; i < COUNT(verbs); i++) {
 		if (strcmp(args_operand(args, 0), verbs[i].name)) {
 			continue;

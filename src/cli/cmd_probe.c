@@ -19,40 +19,6 @@
 
 enum { ASK = 1, SERVE = 2, MAKE_KEY = 4 };
 
-/* Which of the three an option is for; a row is for all if it is not here. */
-static const struct {
-	const char *name;
-	int modes;
-} for_modes[] = {
-	{ "output", ASK | MAKE_KEY },
-	{ "append", ASK },
-	{ "live", ASK },
-	{ "period", ASK },
-	{ "count", ASK },
-	{ "burst", ASK },
-	{ "attempts", ASK },
-	{ "timeout", ASK },
-	{ "spacing", ASK },
-	{ "here", ASK },
-	{ "there", ASK },
-	{ "allowance-ppm", ASK },
-	{ "max-age", ASK },
-	{ "max-skew-ppm", ASK },
-	{ "force", ASK },
-	{ "bind", SERVE },
-	{ "rate", SERVE },
-	{ "rate-all", SERVE },
-	{ "json", ASK | SERVE },
-	{ "port", ASK | SERVE },
-	{ "key", ASK | SERVE },
-	{ "open", ASK | SERVE },
-	{ "card", ASK | SERVE },
-	{ "duration", ASK | SERVE },
-	{ "drift-ppm", ASK | SERVE },
-	{ "offset", ASK | SERVE },
-	{ "since", ASK | SERVE },
-};
-
 static const struct option_group probe_ask_options = {
 	"Asking HOST",
 	(const struct option_row[]){
@@ -122,15 +88,27 @@ static const struct option_group probe_both_options = {
 	},
 };
 
+/* Each option is for some of the three. */
 static int check_mode(const struct args *args, int mode)
 {
-	for (size_t i = 0; i < COUNT(for_modes); i++) {
-		if (args_given(args, for_modes[i].name) && !(for_modes[i].modes & mode)) {
-			return say_usage("--%s means nothing to `unskew probe %s`",
-					 for_modes[i].name,
-					 mode == ASK	 ? "HOST"
-					 : mode == SERVE ? "serve"
-							 : "key");
+	static const struct {
+		const struct option_group *group;
+		int modes;
+	} rows[] = {
+		{ &probe_ask_options, ASK },
+		{ &probe_serve_options, SERVE },
+		{ &probe_both_options, ASK | SERVE },
+		{ &options_force, ASK },
+	};
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		for (const struct option_row *r = rows[i].group->row; r->name; r++) {
+			bool key = mode == MAKE_KEY && !strcmp(r->name, "output");
+			if (args_given(args, r->name) && !(rows[i].modes & mode) && !key) {
+				return say_usage("--%s means nothing to `unskew probe %s`", r->name,
+						 mode == ASK	 ? "HOST"
+						 : mode == SERVE ? "serve"
+								 : "key");
+			}
 		}
 	}
 	return EXIT_DONE;
@@ -168,13 +146,13 @@ int probe_side_of(const struct args *args, struct probe_side *out)
 		return say_error(&err);
 	}
 	out->distortion = (struct usk_probe_distortion){
-		.offset_ns = args_ns(args, "offset"),
-		.drift_e12 = args_e12(args, "drift-ppm"),
-		.since_ns = args_given(args, "since") ? args_ns(args, "since")
+		.offset_ns = args_int(args, "offset"),
+		.drift_e12 = args_int(args, "drift-ppm"),
+		.since_ns = args_given(args, "since") ? args_int(args, "since")
 						      : usk_clock_ns(CLOCK_REALTIME),
 	};
 	if (args_given(args, "duration")) {
-		out->end_ns = usk_probe_mono_ns() + args_ns(args, "duration");
+		out->end_ns = usk_probe_mono_ns() + args_int(args, "duration");
 	}
 	return EXIT_DONE;
 }

@@ -245,14 +245,14 @@ static void take_values(const struct args *args, struct sim_options *o)
 	o->hosts = (uint32_t)args_int(args, "hosts");
 	o->topology = (enum sim_topology)args_int(args, "topology");
 	o->duration_ns = (int64_t)llround(args_number(args, "seconds") * 1e9);
-	o->start_ns = args_ns(args, "start");
+	o->start_ns = args_int(args, "start");
 	o->format = (enum sim_format)args_int(args, "format");
 	o->traffic = (enum sim_traffic)args_int(args, "proto");
 	o->rate = args_number(args, "rate");
 	o->islands = (uint32_t)args_int(args, "islands");
 	o->neighbours = (uint32_t)args_int(args, "neighbours");
-	o->period_ns = args_ns(args, "period");
-	o->answer_ns = args_ns(args, "answer");
+	o->period_ns = args_int(args, "period");
+	o->answer_ns = args_int(args, "answer");
 	o->one_way = args_flag(args, "one-way");
 	o->broadcast = args_number(args, "broadcast");
 	o->load_heavy = args_number(args, "load-heavy");
@@ -263,13 +263,13 @@ static void take_values(const struct args *args, struct sim_options *o)
 	o->bytes = args_given(args, "bytes") ? (uint32_t)args_int(args, "bytes")
 		   : o->tso		     ? 65000
 					     : 1400;
-	o->temperature_ns = args_ns(args, "temperature-period");
-	o->poll_error_ns = args_ns(args, "poll-error");
-	o->slew_e12 = args_e12(args, "slew-ppm");
+	o->temperature_ns = args_int(args, "temperature-period");
+	o->poll_error_ns = args_int(args, "poll-error");
+	o->slew_e12 = args_int(args, "slew-ppm");
 	o->chatter = args_number(args, "chatter");
-	o->tail_ns = args_ns(args, "tail");
+	o->tail_ns = args_int(args, "tail");
 	o->tail_stages = (uint32_t)args_int(args, "tail-stages");
-	o->asym_ns = args_ns(args, "asym");
+	o->asym_ns = args_int(args, "asym");
 	o->heavy = args_number(args, "heavy");
 	o->loss = args_number(args, "loss");
 	o->dup = args_number(args, "dup");
@@ -285,7 +285,7 @@ static void take_values(const struct args *args, struct sim_options *o)
 	o->ip_id = args_int(args, "ip-id") == 0;
 	o->snaplen = (uint32_t)args_int(args, "snaplen");
 	o->resolution_ns = args_int(args, "resolution") ? 1000 : 1;
-	o->late_ns = args_ns(args, "late");
+	o->late_ns = args_int(args, "late");
 	o->capture_loss = args_number(args, "capture-loss");
 }
 
@@ -510,8 +510,6 @@ const struct command cmd_simulate = {
 	.name = "simulate",
 	.run = simulate_command,
 	.operands = "",
-	.min_operands = 0,
-	.max_operands = 0,
 	.help = "make captures or message tables whose truth is known",
 	.more = "DIR gets host0.pcap, host1.pcap and so on, messages.csv and truth.json. "
 		"messages.csv is the true message table, in stamps as recorded; its column "

@@ -41,21 +41,20 @@ static size_t distance(const char *a, const char *b)
 	return row[n];
 }
 
-const char *nearest_name(const char *wrong, const char *(*next)(void *ctx), void *ctx)
+const char *nearest_name(const char *wrong, const char *const *name, size_t n)
 {
-	static _Thread_local char best[64];
 	size_t length = strlen(wrong), least = length / 3 + 2;
-	bool found = false;
-	for (const char *name = next(ctx); name; name = next(ctx)) {
+	const char *best = NULL;
+	for (size_t i = 0; i < n; i++) {
 		/* The beginning of a name is nearer than any misspelling. */
-		size_t d = length >= 2 && !strncmp(wrong, name, length) ? 0 : distance(wrong, name);
-		if (d < least && d < strlen(name)) {
+		bool begun = length >= 2 && !strncmp(wrong, name[i], length);
+		size_t d = begun ? 0 : distance(wrong, name[i]);
+		if (d < least && d < strlen(name[i])) {
 			least = d;
-			found = true;
-			snprintf(best, sizeof best, "%s", name);
+			best = name[i];
 		}
 	}
-	return found ? best : NULL;
+	return best;
 }
 
 /* Words of text, folded, continuing a line that is at column `at`. */

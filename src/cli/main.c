@@ -61,16 +61,14 @@ static void catch_signals(void)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-static const char *next_command(void *ctx)
-{
-	const struct command *const **at = ctx;
-	return **at ? (*(*at)++)->name : NULL;
-}
-
 static int unknown_command(const char *name)
 {
-	const struct command *const *at = commands;
-	const char *near = nearest_name(name, next_command, &at);
+	const char *names[COUNT(commands)];
+	size_t n = 0;
+	for (; commands[n]; n++) {
+		names[n] = commands[n]->name;
+	}
+	const char *near = nearest_name(name, names, n);
 	if (near) {
 		return say_usage("%s: no such command; did you mean %s?", name, near);
 	}

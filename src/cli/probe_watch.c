@@ -58,17 +58,17 @@ static void take_options(struct watch *w)
 {
 	const struct args *a = w->args;
 	w->json = args_flag(a, "json");
-	w->period_ns = args_ns(a, "period");
+	w->period_ns = args_int(a, "period");
 	w->rounds = args_given(a, "count") ? args_int(a, "count") : INT64_MAX;
 	w->asking = (struct usk_probe_asking){ .burst = (size_t)args_int(a, "burst"),
 					       .attempts = (size_t)args_int(a, "attempts"),
-					       .timeout_ns = args_ns(a, "timeout"),
-					       .slack_ns = args_ns(a, "spacing"),
-					       .skew_e12 = args_e12(a, "max-skew-ppm"),
+					       .timeout_ns = args_int(a, "timeout"),
+					       .slack_ns = args_int(a, "spacing"),
+					       .skew_e12 = args_int(a, "max-skew-ppm"),
 					       .stop_fd = -1 };
-	w->track = (struct usk_probe_track){ .allowance_e12 = args_e12(a, "allowance-ppm"),
+	w->track = (struct usk_probe_track){ .allowance_e12 = args_int(a, "allowance-ppm"),
 					     .skew_e12 = w->asking.skew_e12,
-					     .max_age_ns = args_ns(a, "max-age"),
+					     .max_age_ns = args_int(a, "max-age"),
 					     .period_ns = w->period_ns };
 }
 

@@ -36,14 +36,14 @@ static int take_options(const struct args *args, struct usk_sync_options *out)
 	out->resolution = args_list(args, "resolution", &out->n_resolution);
 	out->local = args_list(args, "local", &out->n_local);
 	out->clock_of = args_list(args, "clock-of", &out->n_clock_of);
-	out->from_ns = args_given(args, "from") ? args_ns(args, "from") : USK_NONE;
-	out->to_ns = args_given(args, "to") ? args_ns(args, "to") : USK_NONE;
+	out->from_ns = args_given(args, "from") ? args_int(args, "from") : USK_NONE;
+	out->to_ns = args_given(args, "to") ? args_int(args, "to") : USK_NONE;
 	out->min_delay = args_has(args, "min-delay") ? args_string(args, "min-delay") : "0";
-	out->window_ns = args_has(args, "window") ? args_ns(args, "window") : 0;
+	out->window_ns = args_has(args, "window") ? args_int(args, "window") : 0;
 	out->max_outliers = -1;
 	if (model) {
 		out->model = args_string(args, "model");
-		out->max_skew_e12 = args_e12(args, "max-skew-ppm");
+		out->max_skew_e12 = args_int(args, "max-skew-ppm");
 		out->solve = args_has(args, "solve") ? args_string(args, "solve") : NULL;
 		if (args_given(args, "max-outliers")) {
 			out->max_outliers = args_int(args, "max-outliers");
