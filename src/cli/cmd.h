@@ -283,9 +283,6 @@ bool clocks_file(const char *path);
 /** Read a whole clocks.json; prints and returns the exit status on failure. */
 int clocks_read(const char *path, struct usk_clocks **out);
 
-/** The values of TICK_ROW for clocks of c; prints and returns the exit status on failure. */
-int tick_rates(const struct args *args, const struct usk_clocks *c, struct usk_read_options *out);
-
 /* ---- help, made from the tables ---------------------------------------------- */
 
 extern const struct command *const commands[]; /* ends with NULL */

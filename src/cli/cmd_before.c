@@ -6,17 +6,13 @@
  * Out   yes, no or undecidable, and the margin in ns; "-" where nothing bounds it
  * Why   the one question that corrected stamps alone cannot answer: they may be in order by chance
  */
-#include "cmd.h"
 #include "stamps.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct asking {
 	struct stamps stamps;
-	const struct args *args;
-	bool undecidable;
-	bool said[4]; /* why, once each */
+	bool undecidable, apart, unbounded; /* the last two: a sentence said so */
 };
 
 struct event {
@@ -25,15 +21,6 @@ struct event {
 	int64_t epoch; /* -1: cannot be told */
 	struct usk_stamp at;
 };
-
-static void explain(struct asking *q, int which, char *text)
-{
-	if (!q->said[which]) {
-		say(q->args, "unskew: note: %s", text);
-	}
-	q->said[which] = true;
-	free(text);
-}
 
 /* When it happened, at the earliest and at the latest. */
 static enum usk_status place(struct asking *q, struct event *e, struct usk_err *err)
@@ -46,12 +33,8 @@ static enum usk_status place(struct asking *q, struct event *e, struct usk_err *
 	}
 	e->at = a.at;
 	e->epoch = a.epoch;
-	if (a.beyond_ns) {
-		explain(q, 3, stamps_beyond_text(&q->stamps, e->clock, e->local_ns, &a));
-	}
-	if (a.epoch < 0) {
-		explain(q, 0, stamps_epochs_text(&q->stamps, e->clock, e->local_ns, &a));
-	} else if (k->resolution_ns > 1) {
+	stamps_tell(&q->stamps, e->clock, e->local_ns, &a);
+	if (a.epoch >= 0 && k->resolution_ns > 1) {
 		/* Rounded down: it happened up to so much later. */
 		status = stamps_at(&q->stamps, e->clock, e->local_ns + k->resolution_ns - 1,
 				   &latest, err);
@@ -64,11 +47,10 @@ static enum usk_status ask(struct asking *q, struct event e[2], struct usk_err *
 {
 	const struct usk_clocks *c = q->stamps.clocks;
 	const struct usk_stamp nowhere = { USK_NONE, USK_NONE, USK_NONE };
-	for (int i = 0; i < 2; i++) {
-		enum usk_status status = place(q, &e[i], err);
-		if (status) {
-			return status;
-		}
+	enum usk_status status = place(q, &e[0], err);
+	status = status ? status : place(q, &e[1], err);
+	if (status) {
+		return status;
 	}
 	uint32_t home[2] = { c->clock[e[0].clock].reference, c->clock[e[1].clock].reference };
 	if (e[0].clock == e[1].clock && e[0].epoch == e[1].epoch && e[0].epoch >= 0) {
@@ -76,16 +58,24 @@ static enum usk_status ask(struct asking *q, struct event e[2], struct usk_err *
 			e[i].at.lo_ns = e[i].at.hi_ns = e[i].local_ns;
 		}
 	} else if (home[0] != home[1]) {
-		explain(q, 1,
-			usk_format("no messages tie %s to %s: their times cannot be compared",
-				   c->clock[e[0].clock].name, c->clock[e[1].clock].name));
+		if (!q->apart) {
+			say(q->stamps.args,
+			    "unskew: note: no messages tie %s to %s: their times cannot be "
+			    "compared",
+			    c->clock[e[0].clock].name, c->clock[e[1].clock].name);
+		}
+		q->apart = true;
 		e[0].at = e[1].at = nowhere;
 	}
 	int64_t margin;
 	enum usk_order order = usk_before(&e[0].at, &e[1].at, &margin);
 	q->undecidable = q->undecidable || order == USK_UNDECIDABLE;
 	if (margin == USK_NONE) {
-		explain(q, 2, usk_strdup("\"-\" stands where no band bounds one of the two"));
+		if (!q->unbounded) {
+			say(q->stamps.args,
+			    "unskew: note: \"-\" stands where no band bounds one of the two");
+		}
+		q->unbounded = true;
 		printf("%s -\n", usk_order_name(order));
 	} else {
 		printf("%s %lld\n", usk_order_name(order), (long long)margin);
@@ -100,10 +90,15 @@ static enum usk_status parse(struct asking *q, const char *s, size_t n, struct e
 }
 
 /* "A:T B:T", tabs or blanks between. */
-static enum usk_status ask_line(struct asking *q, const char *s, size_t n, struct usk_err *err)
+static enum usk_status ask_line(void *ctx, const char *s, size_t n, uint64_t line,
+				struct usk_err *err)
 {
+	(void)line;
 	const char *gap = memchr(s, '\t', n);
 	gap = gap ? gap : memchr(s, ' ', n);
+	if (!n) {
+		return USK_OK;
+	}
 	if (!gap) {
 		return usk_fail(err, USK_EINPUT, 0, "\"%.*s\" is not two stamps: write A:T B:T",
 				n > 60 ? 60 : (int)n, s);
@@ -113,35 +108,15 @@ static enum usk_status ask_line(struct asking *q, const char *s, size_t n, struc
 		second++;
 	}
 	struct event e[2];
-	enum usk_status status = parse(q, s, (size_t)(gap - s), &e[0], err);
-	status = status ? status : parse(q, second, (size_t)(end - second), &e[1], err);
-	return status ? status : ask(q, e, err);
+	enum usk_status status = parse(ctx, s, (size_t)(gap - s), &e[0], err);
+	status = status ? status : parse(ctx, second, (size_t)(end - second), &e[1], err);
+	return status ? status : ask(ctx, e, err);
 }
 
-static void before_waiting(void *ctx)
+static void flush(void *ctx)
 {
 	(void)ctx;
 	fflush(stdout);
-}
-
-static int ask_lines(struct asking *q)
-{
-	struct lines l = { .wait = before_waiting };
-	int status = EXIT_DONE;
-	const char *s;
-	size_t n;
-	while (!status && (s = lines_next(&l, &n))) {
-		struct usk_err err = { 0 };
-		if (n && ask_line(q, s, n, &err)) {
-			status = err.code == USK_EUSAGE
-					 ? say_error(&err)
-					 : say_failed("line %llu: %s", (unsigned long long)l.line,
-						      err.msg);
-		}
-	}
-	status = !status && l.err.code ? say_error(&l.err) : status;
-	lines_free(&l);
-	return status;
 }
 
 static int ask_operands(struct asking *q)
@@ -149,7 +124,7 @@ static int ask_operands(struct asking *q)
 	struct event e[2];
 	struct usk_err err = { 0 };
 	for (size_t i = 0; i < 2; i++) {
-		const char *s = args_operand(q->args, i + 1);
+		const char *s = args_operand(q->stamps.args, i + 1);
 		if (parse(q, s, strlen(s), &e[i], &err)) {
 			return say_usage("%s", err.msg);
 		}
@@ -159,25 +134,16 @@ static int ask_operands(struct asking *q)
 
 static int before_run(const struct args *args)
 {
-	struct usk_clocks *c = NULL;
+	struct asking q = { .undecidable = false };
 	if (args_operands(args) == 2) {
 		return say_usage("before needs two stamps: unskew before CLOCKS A:T B:T");
 	}
-	int status = clocks_read(args_operand(args, 0), &c);
-	if (status) {
-		return status;
-	}
-	struct asking q = { .args = args };
-	stamps_new(&q.stamps, c);
-	struct usk_read_options read;
-	q.stamps.read = &read;
-	q.stamps.epoch = args_given(args, "epoch") ? args_int(args, "epoch") : -1;
-	status = tick_rates(args, c, &read);
+	int status = stamps_open(&q.stamps, args);
 	if (!status) {
-		status = args_operands(args) > 1 ? ask_operands(&q) : ask_lines(&q);
+		status = args_operands(args) > 1 ? ask_operands(&q)
+						 : stamps_lines(ask_line, flush, &q);
 	}
 	stamps_free(&q.stamps);
-	usk_clocks_free(c);
 	return status ? status : q.undecidable ? EXIT_PARTIAL : EXIT_DONE;
 }
 

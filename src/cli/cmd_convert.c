@@ -8,7 +8,6 @@
  * Why   for stamps in logs that have no format of their own
  * Not   tables and captures (apply)
  */
-#include "cmd.h"
 #include "stamps.h"
 
 #include <stdlib.h>
@@ -18,12 +17,9 @@ enum { OUT = 1 << 16, ROW = 4 * 21 };
 
 struct convert {
 	struct stamps stamps;
-	const struct args *args;
 	int64_t field;	/* 0: a line is a stamp */
 	char separator; /* 0: blanks and tabs, as many as there are */
 	bool unknown;	/* a stamp had no reference time or lacks a bound */
-	bool repeats;	/* a stamp lay in two epochs, and a sentence said so */
-	bool beyond;	/* one was extrapolated far, and a sentence said so */
 	char *out;
 	size_t n_out;
 };
@@ -55,7 +51,7 @@ static void flush(struct convert *v)
 	v->n_out = 0;
 }
 
-static void before_waiting(void *ctx)
+static void flush_all(void *ctx)
 {
 	flush(ctx);
 	fflush(stdout);
@@ -92,17 +88,8 @@ static enum usk_status convert(struct convert *v, uint32_t clock, int64_t local_
 {
 	struct stamps_answer a;
 	enum usk_status status = stamps_at(&v->stamps, clock, local_ns, &a, err);
-	if (!status && a.epoch < 0 && !v->repeats) {
-		char *text = stamps_epochs_text(&v->stamps, clock, local_ns, &a);
-		v->repeats = true;
-		say(v->args, "unskew: note: %s", text);
-		free(text);
-	}
-	if (!status && a.beyond_ns && !v->beyond) {
-		char *text = stamps_beyond_text(&v->stamps, clock, local_ns, &a);
-		v->beyond = true;
-		say(v->args, "unskew: note: %s", text);
-		free(text);
+	if (!status) {
+		stamps_tell(&v->stamps, clock, local_ns, &a);
 	}
 	*out = a.at;
 	return status;
@@ -198,43 +185,23 @@ static enum usk_status convert_stamp(struct convert *v, const char *s, size_t n,
 	return status;
 }
 
-/* Lines of standard input; what is done is printed before waiting for more. */
-static int convert_lines(struct convert *v)
+static enum usk_status convert_line(void *ctx, const char *s, size_t n, uint64_t line,
+				    struct usk_err *err)
 {
-	struct lines l = { .wait = before_waiting, .wait_ctx = v };
-	int status = EXIT_DONE;
-	const char *s;
-	size_t n;
-	while (!status && (s = lines_next(&l, &n))) {
-		struct usk_err err = { 0 };
-		if (!n) {
-			if (v->field) {
-				put_text(v, "\n", 1);
-			}
-			continue;
-		}
-		if (v->field ? convert_field(v, s, n, l.line, &err)
-			     : convert_stamp(v, s, n, false, &err)) {
-			flush(v);
-			status = err.code == USK_EUSAGE
-					 ? say_error(&err)
-					 : say_failed("line %llu: %s", (unsigned long long)l.line,
-						      err.msg);
-		}
+	struct convert *v = ctx;
+	if (!n && v->field) {
+		put_text(v, "\n", 1);
 	}
-	if (!status && l.err.code) {
-		flush(v);
-		status = say_error(&l.err);
-	}
-	lines_free(&l);
-	return status;
+	return !n	  ? USK_OK
+	       : v->field ? convert_field(v, s, n, line, err)
+			  : convert_stamp(v, s, n, false, err);
 }
 
 static int convert_operands(struct convert *v)
 {
-	for (size_t i = 1; i < args_operands(v->args); i++) {
+	for (size_t i = 1; i < args_operands(v->stamps.args); i++) {
 		struct usk_err err = { 0 };
-		const char *s = args_operand(v->args, i);
+		const char *s = args_operand(v->stamps.args, i);
 		if (convert_stamp(v, s, strlen(s), true, &err)) {
 			flush(v);
 			return say_error(&err);
@@ -246,7 +213,7 @@ static int convert_operands(struct convert *v)
 /* --separator: a character, or what some cannot be typed as. */
 static int read_separator(struct convert *v)
 {
-	const char *s = args_string(v->args, "separator");
+	const char *s = args_string(v->stamps.args, "separator");
 	if (!s) {
 		return EXIT_DONE;
 	}
@@ -260,44 +227,37 @@ static int read_separator(struct convert *v)
 	return EXIT_DONE;
 }
 
+static int find_clock(struct convert *v)
+{
+	const char *name = args_string(v->stamps.args, "clock");
+	v->stamps.clock = name ? usk_clocks_find(v->stamps.clocks, name, NULL, NULL) : USK_NO_CLOCK;
+	return !name || v->stamps.clock != USK_NO_CLOCK
+		       ? EXIT_DONE
+		       : say_usage("%s: the table has no clock of that name", name);
+}
+
 static int convert_run(const struct args *args)
 {
-	struct usk_clocks *c = NULL;
-	const char *name = args_string(args, "clock");
-	int status = clocks_read(args_operand(args, 0), &c);
-	if (status) {
-		return status;
-	}
-	struct convert v = { .args = args, .field = args_int(args, "field") };
-	stamps_new(&v.stamps, c);
-	struct usk_read_options read;
-	status = tick_rates(args, c, &read);
-	v.stamps.read = &read;
-	v.stamps.epoch = args_given(args, "epoch") ? args_int(args, "epoch") : -1;
-	if (name) {
-		v.stamps.clock = usk_clocks_find(c, name, NULL, NULL);
-		if (v.stamps.clock == USK_NO_CLOCK && !status) {
-			status = say_usage("%s: the table has no clock of that name", name);
-		}
-	}
+	struct convert v = { .field = args_int(args, "field"), .out = usk_alloc(OUT, 1) };
+	int status = stamps_open(&v.stamps, args);
+	status = status ? status : find_clock(&v);
 	status = status ? status : read_separator(&v);
 	if (!status && v.field && args_operands(args) > 1) {
 		status = say_usage("--field is of lines of standard input: give no stamps");
 	}
-	v.out = usk_alloc(OUT, 1);
 	if (!status) {
-		status = args_operands(args) > 1 ? convert_operands(&v) : convert_lines(&v);
+		status = args_operands(args) > 1 ? convert_operands(&v)
+						 : stamps_lines(convert_line, flush_all, &v);
 		flush(&v);
 	}
 	if (!status && v.unknown) {
-		if (!v.repeats) {
+		if (!v.stamps.repeats) {
 			say(args, "unskew: note: \"-\" stands where the clock is not bounded");
 		}
 		status = EXIT_PARTIAL;
 	}
 	stamps_free(&v.stamps);
 	free(v.out);
-	usk_clocks_free(c);
 	return status;
 }
 

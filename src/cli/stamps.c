@@ -29,10 +29,37 @@ struct stamps_clock {
 	size_t n;
 };
 
-void stamps_new(struct stamps *s, const struct usk_clocks *clocks)
+/* --tick-rate, of clocks of the table. */
+static int tick_rates(struct stamps *s)
 {
-	*s = (struct stamps){ .clocks = clocks, .clock = USK_NO_CLOCK, .epoch = -1 };
-	s->of = usk_alloc(clocks->n_clocks, sizeof *s->of);
+	struct usk_err err;
+	s->read.tick_rate = args_list(s->args, "tick-rate", &s->read.n_tick_rate);
+	if (usk_read_options_check(&s->read, &err)) {
+		return say_error(&err);
+	}
+	for (size_t i = 0; i < s->read.n_tick_rate; i++) {
+		const char *row = s->read.tick_rate[i];
+		char *name = usk_format("%.*s", (int)(strchr(row, '=') - row), row);
+		uint32_t clock = usk_clocks_find(s->clocks, name, NULL, NULL);
+		free(name);
+		if (clock == USK_NO_CLOCK) {
+			return say_usage("--tick-rate %s: the table has no clock of that name",
+					 row);
+		}
+	}
+	return EXIT_DONE;
+}
+
+int stamps_open(struct stamps *s, const struct args *args)
+{
+	*s = (struct stamps){ .args = args, .clock = USK_NO_CLOCK, .epoch = -1 };
+	int status = clocks_read(args_operand(args, 0), &s->clocks);
+	if (status) {
+		return status;
+	}
+	s->of = usk_alloc(s->clocks->n_clocks, sizeof *s->of);
+	s->epoch = args_given(args, "epoch") ? args_int(args, "epoch") : -1;
+	return tick_rates(s);
 }
 
 void stamps_free(struct stamps *s)
@@ -44,10 +71,19 @@ void stamps_free(struct stamps *s)
 		free(s->of[i].epoch);
 	}
 	free(s->of);
+	usk_clocks_free(s->clocks);
 }
 
-enum usk_status stamps_time(const char *s, size_t n, int64_t *out, struct usk_err *err)
+/* A time of a clock whose integers may be ticks. */
+static enum usk_status time_of(const struct stamps *v, uint32_t clock, const char *s, size_t n,
+			       int64_t *out, struct usk_err *err)
 {
+	const char *name = v->clocks->clock[clock].name;
+	int64_t hz_e6 = v->read.n_tick_rate ? usk_tick_rate(&v->read, name, strlen(name)) : 0;
+	int64_t ticks;
+	if (hz_e6 && !usk_parse_int(s, n, &ticks, NULL)) {
+		return usk_ticks_ns(hz_e6, (struct usk_csv_field){ s, n }, out, err);
+	}
 	if (n && n <= 19) { /* ns as they are: nearly every line */
 		uint64_t value = 0;
 		size_t i = 0;
@@ -60,20 +96,6 @@ enum usk_status stamps_time(const char *s, size_t n, int64_t *out, struct usk_er
 		}
 	}
 	return usk_parse_time(s, n, out, err);
-}
-
-/* The same of a clock whose integers may be ticks. */
-static enum usk_status time_of(const struct stamps *v, uint32_t clock, const char *s, size_t n,
-			       int64_t *out, struct usk_err *err)
-{
-	const char *name = v->clocks->clock[clock].name;
-	int64_t hz_e6 =
-		v->read && v->read->n_tick_rate ? usk_tick_rate(v->read, name, strlen(name)) : 0;
-	int64_t ticks;
-	if (hz_e6 && !usk_parse_int(s, n, &ticks, NULL)) {
-		return usk_ticks_ns(hz_e6, (struct usk_csv_field){ s, n }, out, err);
-	}
-	return stamps_time(s, n, out, err);
 }
 
 enum usk_status stamps_parse(const struct stamps *v, const char *s, size_t n, uint32_t *clock,
@@ -179,35 +201,46 @@ enum usk_status stamps_at(struct stamps *s, uint32_t clock, int64_t local_ns,
 	return found->map ? usk_map_at(found->map, local_ns, &out->at, err) : USK_OK;
 }
 
-char *stamps_epochs_text(const struct stamps *s, uint32_t clock, int64_t local_ns,
-			 const struct stamps_answer *a)
+void stamps_tell(struct stamps *s, uint32_t clock, int64_t local_ns, const struct stamps_answer *a)
 {
-	return usk_format("stamp %lld of %s lies in its epochs %lld and %lld, as it was set back "
-			  "while it recorded: say which with --epoch",
-			  (long long)local_ns, s->clocks->clock[clock].name,
-			  (long long)a->epochs[0], (long long)a->epochs[1]);
-}
-
-char *stamps_beyond_text(const struct stamps *s, uint32_t clock, int64_t local_ns,
-			 const struct stamps_answer *a)
-{
-	return usk_format("stamp %lld of %s lies %s outside of what was recorded, which spans %s: "
-			  "its time is extrapolated, and its bounds hold if the rate stayed within "
-			  "the same limits all the while",
-			  (long long)local_ns, s->clocks->clock[clock].name,
-			  unit_at_least(usk_saturate((usk_i128)a->beyond_ns)).s,
-			  unit_span(usk_saturate((usk_i128)a->span_ns)).s);
+	const char *name = s->clocks->clock[clock].name;
+	if (a->epoch < 0 && !s->repeats) {
+		s->repeats = true;
+		say(s->args,
+		    "unskew: note: stamp %lld of %s lies in its epochs %lld and %lld, as it was "
+		    "set "
+		    "back while it recorded: say which with --epoch",
+		    (long long)local_ns, name, (long long)a->epochs[0], (long long)a->epochs[1]);
+	}
+	if (a->beyond_ns && !s->beyond) {
+		s->beyond = true;
+		say(s->args,
+		    "unskew: note: stamp %lld of %s lies %s outside of what was recorded, which "
+		    "spans %s: its time is extrapolated, and its bounds hold if the rate stayed "
+		    "within the same limits all the while",
+		    (long long)local_ns, name,
+		    unit_at_least(usk_saturate((usk_i128)a->beyond_ns)).s,
+		    unit_span(usk_saturate((usk_i128)a->span_ns)).s);
+	}
 }
 
 /* ---- lines ------------------------------------------------------------------------------ */
 
+struct lines {
+	char *buffer;
+	size_t have, at;
+	uint64_t line; /* number of the last one */
+	bool end;
+	struct usk_err err; /* why there is no next line, if that is an error */
+	void (*flush)(void *ctx);
+	void *ctx;
+};
+
 enum { IN = 1 << 18 };
 
-const char *lines_next(struct lines *l, size_t *n)
+/* The next one, borrowed; NULL behind the last, or err.code is set. */
+static const char *next_line(struct lines *l, size_t *n)
 {
-	if (!l->buffer) {
-		l->buffer = usk_alloc(IN + 1, 1);
-	}
 	for (;;) {
 		char *s = l->buffer + l->at, *nl = memchr(s, '\n', l->have - l->at);
 		if (nl || (l->end && l->have > l->at)) {
@@ -228,9 +261,7 @@ const char *lines_next(struct lines *l, size_t *n)
 				 (unsigned long long)l->line + 1);
 			return NULL;
 		}
-		if (l->wait) {
-			l->wait(l->wait_ctx);
-		}
+		l->flush(l->ctx);
 		ssize_t got = read(STDIN_FILENO, l->buffer + l->have, IN - l->have);
 		if (got < 0 && errno == EINTR) {
 			continue;
@@ -244,7 +275,21 @@ const char *lines_next(struct lines *l, size_t *n)
 	}
 }
 
-void lines_free(struct lines *l)
+int stamps_lines(enum usk_status (*take)(void *ctx, const char *s, size_t n, uint64_t line,
+					 struct usk_err *err),
+		 void (*flush)(void *ctx), void *ctx)
 {
-	free(l->buffer);
+	struct lines l = { .buffer = usk_alloc(IN + 1, 1), .flush = flush, .ctx = ctx };
+	struct usk_err err = { 0 };
+	enum usk_status status = USK_OK;
+	size_t n;
+	for (const char *s; !status && (s = next_line(&l, &n));) {
+		status = take(ctx, s, n, l.line, &err);
+	}
+	flush(ctx);
+	free(l.buffer);
+	return status == USK_EUSAGE ? say_error(&err)
+	       : status	    ? say_failed("line %llu: %s", (unsigned long long)l.line, err.msg)
+	       : l.err.code ? say_error(&l.err)
+			    : EXIT_DONE;
 }

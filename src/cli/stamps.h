@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * stamps.h - stamps as people write them, and what they are on the reference's clock
- */
+/* stamps.h - stamps as people write them, and what they are on the reference's clock */
 #ifndef STAMPS_H
 #define STAMPS_H
 
-#include "base/base.h"
+#include "cmd.h"
 
+/* CLOCKS and the options of TICK_ROW and EPOCH_ROW. */
 struct stamps {
-	const struct usk_clocks *clocks;
+	const struct args *args;
+	struct usk_clocks *clocks;
 	uint32_t clock; /* of stamps that name none; USK_NO_CLOCK: each has to */
-	const struct usk_read_options *read; /* --tick-rate; may be NULL */
+	struct usk_read_options read;
 	int64_t epoch;		 /* that is meant where a stamp lies in several; -1: not said */
 	struct stamps_clock *of; /* by clock; filled when first needed */
+	/* What stamps_tell() has said: a stamp lay in two epochs, or was extrapolated far. */
+	bool repeats, beyond;
 };
 
-void stamps_new(struct stamps *s, const struct usk_clocks *clocks);
+/** Prints and returns the exit status on failure; stamps_free() then, too. */
+int stamps_open(struct stamps *s, const struct args *args);
 void stamps_free(struct stamps *s);
-
-/** A time as ns, or 1700000000.5s, or RFC 3339. */
-enum usk_status stamps_time(const char *text, size_t n, int64_t *out, struct usk_err *err);
 
 /**
  * A stamp and its clock: a time of s->clock, or CLOCK:T at the last colon that leaves a known clock
@@ -44,29 +44,15 @@ struct stamps_answer {
 enum usk_status stamps_at(struct stamps *s, uint32_t clock, int64_t local_ns,
 			  struct stamps_answer *out, struct usk_err *err);
 
-/** One sentence: "stamp 5 of a lies in its epochs 0 and 1, as ..."; malloc'ed. */
-char *stamps_epochs_text(const struct stamps *s, uint32_t clock, int64_t local_ns,
-			 const struct stamps_answer *a);
+/** What there is to know of that answer besides, as a note; each kind once. */
+void stamps_tell(struct stamps *s, uint32_t clock, int64_t local_ns, const struct stamps_answer *a);
 
-/** One sentence on an answer with beyond_ns: "... is extrapolated"; malloc'ed. */
-char *stamps_beyond_text(const struct stamps *s, uint32_t clock, int64_t local_ns,
-			 const struct stamps_answer *a);
-
-/* Lines of standard input, one at a time. */
-struct lines {
-	char *buffer;
-	size_t have, at;
-	uint64_t line; /* number of the last one */
-	bool end;
-	struct usk_err err; /* why there is no next line, if that is an error */
-	/* Called before waiting for more input: what is done is to be seen. */
-	void (*wait)(void *ctx);
-	void *wait_ctx;
-};
-
-/** The next line without its end, *n bytes, borrowed until the next call; NULL behind the last, or
- * err.code is set. */
-const char *lines_next(struct lines *l, size_t *n);
-void lines_free(struct lines *l);
+/**
+ * take() every line of standard input, without its end. flush() what is done before waiting for
+ * more, and before an error is printed, whose status is returned.
+ */
+int stamps_lines(enum usk_status (*take)(void *ctx, const char *s, size_t n, uint64_t line,
+					 struct usk_err *err),
+		 void (*flush)(void *ctx), void *ctx);
 
 #endif

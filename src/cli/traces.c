@@ -2,7 +2,6 @@
 /* traces.c - operands [NAME=]PATH opened as traces, each under a name that tells it apart. */
 #include "cmd.h"
 #include "base/io.h"
-#include "base/stamp.h"
 #include "write/write.h"
 
 #include <dirent.h>
@@ -318,27 +317,6 @@ int clocks_status(const struct usk_clocks *c)
 		enum usk_quality q = c->clock[i].quality;
 		if (q != USK_REFERENCE && q != USK_BOUNDED) {
 			return EXIT_PARTIAL;
-		}
-	}
-	return EXIT_DONE;
-}
-
-int tick_rates(const struct args *args, const struct usk_clocks *c, struct usk_read_options *out)
-{
-	struct usk_err err;
-	memset(out, 0, sizeof *out);
-	out->tick_rate = args_list(args, "tick-rate", &out->n_tick_rate);
-	if (usk_read_options_check(out, &err)) {
-		return say_error(&err);
-	}
-	for (size_t i = 0; i < out->n_tick_rate; i++) {
-		const char *row = out->tick_rate[i];
-		char *name = usk_format("%.*s", (int)(strchr(row, '=') - row), row);
-		uint32_t clock = usk_clocks_find(c, name, NULL, NULL);
-		free(name);
-		if (clock == USK_NO_CLOCK) {
-			return say_usage("--tick-rate %s: the table has no clock of that name",
-					 row);
 		}
 	}
 	return EXIT_DONE;
