@@ -15,12 +15,11 @@
 
 const struct option_group options_anchor = {
 	"Anchors",
-	(const struct option_row[]){
+	{
 		{ "anchor",
 		  "when clock A showed TIME, clock B showed TIME, give or take D: "
 		  "a@1700000000.5s=b@1700000003s+-20ms; ± may be written +-",
 		  TEXTS("A@TIME=B@TIME±D") },
-		{ 0 },
 	},
 };
 

@@ -177,9 +177,8 @@ static void cell_drift(struct table *t, const struct source_figures *f)
 
 struct table clock_sources_table(const struct clock_report *r)
 {
-	struct table t =
-		table_begin("clock\t>a read\t>smallest step\t>repeats, %%\t>back\t>between "
-			    "cores\t>drift, ppm");
+	struct table t = table_begin(
+		"clock\t>a read\t>smallest step\t>repeats, %%\t>back\t>between cores\t>drift, ppm");
 	for (size_t i = 0; i < r->n_sources; i++) {
 		const struct source_figures *f = &r->figures[i];
 		table_cell(&t, r->source[i].name);
@@ -212,10 +211,9 @@ char *clock_cores_text(const struct clock_report *r)
 		fast = fmin(fast, r->core[i].work_ns);
 		slow = fmax(slow, r->core[i].work_ns);
 	}
-	return usk_format(
-		"Same work on each of %zu cores: the slowest takes %.1f %% longer than the "
-		"fastest.",
-		r->n_cores, 100 * (slow / fast - 1));
+	return usk_format("Same work on each of %zu cores: the slowest takes %.1f %% longer than "
+			  "the fastest.",
+			  r->n_cores, 100 * (slow / fast - 1));
 }
 
 struct table clock_zero_table(const struct clock_report *r)
@@ -253,9 +251,8 @@ static void row_of_messages(struct table *t, const struct under *u, enum channel
 
 struct table clock_messages_table(const struct clock_report *r)
 {
-	struct table t =
-		table_begin("messages\t>bytes\t>load\t>round trip\t>p99\t>one way\t>p99\tnet "
-			    "by\t>zero\t>k");
+	struct table t = table_begin(
+		"messages\t>bytes\t>load\t>round trip\t>p99\t>one way\t>p99\tnet by\t>zero\t>k");
 	for (int c = 0; c < CHANNELS; c++) {
 		for (size_t k = 0; k < SIZES; k++) {
 			for (size_t i = 0; i < r->n_under; i++) {
@@ -287,8 +284,8 @@ void clock_print(FILE *out, const struct clock_report *r)
 		"correlations.\n\n",
 		r->source[r->which].name);
 	table_print(out, &messages);
-	fputs("\nLoad: as many pairs more that do the same. Zero: what the same run measured of "
-	      "no time at all,\nand k, both trimmed.\n\n",
+	fputs("\nLoad: as many pairs more that do the same. Zero: what the same run measured of no "
+	      "time at all,\nand k, both trimmed.\n\n",
 	      out);
 	clock_print_histograms(out, r);
 }

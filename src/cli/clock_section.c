@@ -98,8 +98,8 @@ static void axis(FILE *out, const struct drawing *d)
 	for (size_t k = 0; k < d->n; k++) {
 		int x = (int)k * (WIDTH / (d->n > 4 ? (int)d->n : 4));
 		fprintf(out,
-			"<rect fill=\"%s\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\"/>"
-			"<text x=\"%d\" y=\"%d\">",
+			"<rect fill=\"%s\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\"/><text "
+			"x=\"%d\" y=\"%d\">",
 			colours[k], x, HEIGHT + 24, x + 15, HEIGHT + 33);
 		text(out, d->series[k].name.s);
 		fputs("</text>", out);
@@ -279,14 +279,14 @@ static const char *const head =
 	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	"<title>Clocks of this machine</title>\n<style>\n"
 	":root { color-scheme: light dark; }\n"
-	"body { font: 1rem/1.5 system-ui, sans-serif; max-width: 70rem; margin: 0 auto; "
-	"padding: 1rem; }\n"
+	"body { font: 1rem/1.5 system-ui, sans-serif; max-width: 70rem; margin: 0 auto; padding: "
+	"1rem; }\n"
 	"table { border-collapse: collapse; font-size: 0.9rem; }\n"
 	"th, td { padding: 0.15rem 0.7rem; border-bottom: 1px solid #8886; text-align: left; }\n"
 	".n { text-align: right; font-variant-numeric: tabular-nums; }\n"
 	".scroll { overflow-x: auto; }\n"
-	".two { display: grid; gap: 1.5rem 2.5rem; "
-	"grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }\n"
+	".two { display: grid; gap: 1.5rem 2.5rem; grid-template-columns: repeat(auto-fit, "
+	"minmax(min(100%, 22rem), 1fr)); }\n"
 	"figure { margin: 0; min-width: 0; }\n"
 	"svg { width: 100%; height: auto; }\n"
 	"svg text { font-size: 12px; fill: currentColor; }\n"

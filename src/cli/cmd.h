@@ -70,10 +70,10 @@ struct option_row {
 	.type = OPTION_DURATION, .value = "DURATION", RANGE(standard, least, most)
 #define PPM(standard, least, most) .type = OPTION_PPM, .value = "PPM", RANGE(standard, least, most)
 
-/* Rows that belong together under one heading; the last row has no name. */
+/* Rows that belong together under one heading; behind the last one is one without a name. */
 struct option_group {
 	const char *title;
-	const struct option_row *row;
+	struct option_row row[24];
 };
 
 struct args;

@@ -317,7 +317,7 @@ static int apply_run(const struct args *args)
 
 static const struct option_group apply_output = {
 	"Output",
-	(const struct option_row[]){
+	{
 		{ "output", "the re-timed trace; with several traces a folder, made if need be",
 		  PATH("OUT"), .letter = 'o' },
 		{ "merge", "all captures as one pcapng in corrected order, an interface per clock",
@@ -340,7 +340,6 @@ static const struct option_group apply_output = {
 		  CHOICE("CLOCK"), .choice = perfetto_clock, .initial = "REALTIME" },
 		{ "allow-unbounded",
 		  "take traces along whose clock is not bounded; they stay as recorded", FLAG },
-		{ 0 },
 	},
 };
 
@@ -355,18 +354,17 @@ const struct command cmd_apply = {
 		"file's name. pcap becomes pcap with ns stamps. pcapng keeps its other blocks and "
 		"options; the stamp as recorded is kept in a comment of each packet. A table keeps "
 		"the recorded stamps in new columns, sent_raw_ns beside sent_ns. Records stay in "
-		"the order of their file; --merge sorts. What is named .gz or .zst is packed "
-		"so. A CTF trace becomes one with another clock in its metadata if that says the "
+		"the order of their file; --merge sorts. What is named .gz or .zst is packed so. A "
+		"CTF trace becomes one with another clock in its metadata if that says the "
 		"correction within --residual, and is written anew in ns if not.\n\n"
 		"A timeline has a process per clock with what it sent, received and recorded, an "
 		"arrow for every message among the traces given, all events of CTF traces by name, "
-		"the half width of the band and "
-		"the offset since the start as counters. Its zero is in otherData; stamps as "
-		"recorded are kept with each event.\n\n"
-		"Traces that Perfetto reads and unskew does not are left as they are: the "
-		"manifest tells it where they belong, one offset for each, so drift stays in; how "
-		"much is told, and refused if it is more than a --residual that is given. Put "
-		"manifest and traces into one archive: tar cf all.tar perfetto_manifest.json "
-		"host1.pftrace host2.pftrace.",
+		"the half width of the band and the offset since the start as counters. Its zero "
+		"is in otherData; stamps as recorded are kept with each event.\n\n"
+		"Traces that Perfetto reads and unskew does not are left as they are: the manifest "
+		"tells it where they belong, one offset for each, so drift stays in; how much is "
+		"told, and refused if it is more than a --residual that is given. Put manifest and "
+		"traces into one archive: tar cf all.tar perfetto_manifest.json host1.pftrace "
+		"host2.pftrace.",
 	.group = { &apply_output, &options_read, &options_force, &options_common },
 };

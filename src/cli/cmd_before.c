@@ -149,10 +149,9 @@ static int before_run(const struct args *args)
 
 static const struct option_group before_input = {
 	"Input",
-	(const struct option_row[]){
+	{
 		TICK_ROW,
 		EPOCH_ROW,
-		{ 0 },
 	},
 };
 

@@ -38,8 +38,8 @@ static struct text protocol_text(uint8_t proto)
 
 static void print_ways(FILE *out, const struct usk_calibration *c)
 {
-	struct table t = table_begin("asked by\tanswered by\tprotocol\t>round trips\t>smallest\t"
-				     ">half\t>payload");
+	struct table t = table_begin(
+		"asked by\tanswered by\tprotocol\t>round trips\t>smallest\t>half\t>payload");
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		for (size_t k = 0; k < c->pair[i].n_ways; k++) {
 			const struct usk_smallest *w = &c->pair[i].way[k];
@@ -58,8 +58,8 @@ static void print_ways(FILE *out, const struct usk_calibration *c)
 
 static void print_models(FILE *out, const struct usk_calibration *c)
 {
-	struct table t = table_begin("between\tminimum delay, either way\t>payload\t>smallest\t"
-				     ">margin\t>room");
+	struct table t = table_begin(
+		"between\tminimum delay, either way\t>payload\t>smallest\t>margin\t>room");
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_calibrated *p = &c->pair[i];
 		char *model = p->why ? usk_strdup("-") : usk_delay_model_text(&p->model);
@@ -144,8 +144,8 @@ static void print_table(FILE *out, const struct usk_calibration *c, int64_t asym
 	}
 	fputs("no round trip can tell. Smallest, margin: half of the smallest round trip of the\n"
 	      "shortest messages, and what was taken off it, as the smallest is never quite what "
-	      "is possible. Room: all\nminima could be so much longer before messages "
-	      "contradict each other.\n",
+	      "is possible. Room: all\nminima could be so much longer before messages contradict "
+	      "each other.\n",
 	      out);
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		print_remarks(out, c, i);
@@ -249,8 +249,8 @@ static int tell(const struct args *args, const struct usk_calibration *c,
 		known += !c->pair[i].why;
 	}
 	if (!c->n_pairs) {
-		return say_failed("these traces share no message: check that they saw the same "
-				  "traffic");
+		return say_failed(
+			"these traces share no message: check that they saw the same traffic");
 	}
 	bool failed = known && output->path && write_file(output, c, &err);
 	if (args_flag(args, "json")) {
@@ -298,17 +298,16 @@ static int calibrate_run(const struct args *args)
 
 static const struct option_group calibrate_output = {
 	"Output",
-	(const struct option_row[]){
+	{
 		{ "output", "write the models of all pairs, as sync --min-delay @FILE takes them",
 		  PATH("FILE"), .letter = 'o' },
 		{ "json", "print JSON instead of the tables", FLAG },
-		{ 0 },
 	},
 };
 
 static const struct option_group calibrate_how = {
 	"Calibration",
-	(const struct option_row[]){
+	{
 		{ "margin",
 		  "take this share off the smallest round trips; otherwise what the 64 smallest of "
 		  "similar length differ by",
@@ -316,7 +315,6 @@ static const struct option_group calibrate_how = {
 		{ "asymmetry",
 		  "the minima of the two ways may differ by so much: half of it comes off",
 		  DURATION("0", "0", "1h") },
-		{ 0 },
 	},
 };
 
@@ -332,12 +330,12 @@ const struct command cmd_calibrate = {
 		"answers, data with their acknowledgements all count, if the answer came soon "
 		"enough, within 50 ms at the most.\n\n"
 		"The smallest round trip is an upper bound of what is possible. A margin makes it "
-		"a lower one: what the 64 smallest of similar length differ by. The model is "
-		"half of that, what the first byte and each further one add being bounded alike. "
-		"It is checked against models of halves of the round trips, against every round "
-		"trip, and against all messages together, which must leave the clocks room; what "
-		"fails has the model shortened, and that is said. Where much would have to come "
-		"off, the clocks' model is at fault rather than the delays': that is said too.\n\n"
+		"a lower one: what the 64 smallest of similar length differ by. The model is half "
+		"of that, what the first byte and each further one add being bounded alike. It is "
+		"checked against models of halves of the round trips, against every round trip, "
+		"and against all messages together, which must leave the clocks room; what fails "
+		"has the model shortened, and that is said. Where much would have to come off, the "
+		"clocks' model is at fault rather than the delays': that is said too.\n\n"
 		"If the fastest way there is not as fast as the fastest way back, half a round "
 		"trip is too long for one of them, and bands made with it may be wrong. No message "
 		"can tell: where the ways may differ, state by how much with --asymmetry.",

@@ -28,8 +28,8 @@ static void add_row(struct table *t, const struct usk_clocks *c, uint32_t from, 
 
 static void print_table(FILE *out, const struct usk_clocks *c)
 {
-	struct table t = table_begin("direction\t>messages\t>inversions\t>min delay\t>median\t>p99"
-				     "\t>max");
+	struct table t =
+		table_begin("direction\t>messages\t>inversions\t>min delay\t>median\t>p99\t>max");
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_pair *p = &c->pair[i];
 		add_row(&t, c, p->a, p->b, &p->recorded_a_to_b);
@@ -102,11 +102,7 @@ static int check_run(const struct args *args)
 }
 
 static const struct option_group check_output = {
-	"Output",
-	(const struct option_row[]){
-		{ "json", "print JSON instead of the table", FLAG },
-		{ 0 },
-	},
+	"Output", { { "json", "print JSON instead of the table", FLAG } }
 };
 
 const struct command cmd_check = {

@@ -147,7 +147,7 @@ static const char *compensation_choice(size_t i)
 
 static const struct option_group clock_options = {
 	"Measuring",
-	(const struct option_row[]){
+	{
 		{ "seconds", "how long drift is watched; the rest takes some seconds more",
 		  NUMBER("S", "1", "0.01", "100000") },
 		{ "source", "the clock that the experiments read", TEXT("CLOCK"),
@@ -165,20 +165,18 @@ static const struct option_group clock_options = {
 		{ "compensate", "how round trips are freed from the cost of reading the clock",
 		  CHOICE("NAME"), .initial = "method-1", .choice = compensation_choice },
 		{ "best", "instead by the one that measures zero best in the same run", FLAG },
-		{ 0 },
 	},
 };
 
 static const struct option_group clock_output = {
 	"Output",
-	(const struct option_row[]){
+	{
 		{ "output", "also a page, HTML, with all tables and histograms drawn", PATH("FILE"),
 		  .letter = 'o' },
 		{ "histograms", "also how zero elapsed time and the steps of each clock are spread",
 		  FLAG },
 		{ "json", "print JSON with all figures and histograms, which report --clock takes",
 		  FLAG },
-		{ 0 },
 	},
 };
 

@@ -146,7 +146,7 @@ static int compare_run(const struct args *args)
 
 static const struct option_group compare_output = {
 	"Output",
-	(const struct option_row[]){
+	{
 		{ "json", "print JSON instead of the table", FLAG },
 		{ "csv", "print CSV, a row per pair and method", FLAG },
 		{ "truth",
@@ -157,18 +157,16 @@ static const struct option_group compare_output = {
 		  "each operand is a set of traces of the same clocks, a folder or a table: how "
 		  "far the rates spread over the sets",
 		  FLAG },
-		{ 0 },
 	},
 };
 
 static const struct option_group compare_method = {
 	"Estimators",
-	(const struct option_row[]){
+	{
 		{ "method", "only these; otherwise all; +δ may be written for +delta",
 		  CHOICE("NAME,..."), .repeated = true, .choice = method_name,
 		  .spelt = method_spelt },
 		WINDOW_ROW,
-		{ 0 },
 	},
 };
 

@@ -263,7 +263,7 @@ static int convert_run(const struct args *args)
 
 static const struct option_group convert_input = {
 	"Input",
-	(const struct option_row[]){
+	{
 		{ "clock", "the clock that made the stamps; without it each is written CLOCK:T",
 		  TEXT("NAME"), .letter = 'c' },
 		{ "field",
@@ -276,7 +276,6 @@ static const struct option_group convert_input = {
 		  TEXT("CHAR"), .letter = 's' },
 		TICK_ROW,
 		EPOCH_ROW,
-		{ 0 },
 	},
 };
 
@@ -288,10 +287,9 @@ const struct command cmd_convert = {
 	.max_operands = SIZE_MAX,
 	.help = "turn stamps of one clock into the reference's time, with bounds",
 	.more = "T is in ns, or 1700000000.5s, or RFC 3339, or ticks (--tick-rate); without T, "
-		"stamps are read from "
-		"standard input, one a line. Prints local_ns, reference_ns, lo_ns and hi_ns, "
-		"separated by tabs, all absolute; `-` where the clock is not bounded (then the "
-		"status is 3). With --field a line is text with the stamp in it, and a first line "
-		"without a digit there has the names of columns.",
+		"stamps are read from standard input, one a line. Prints local_ns, reference_ns, "
+		"lo_ns and hi_ns, separated by tabs, all absolute; `-` where the clock is not "
+		"bounded (then the status is 3). With --field a line is text with the stamp in it, "
+		"and a first line without a digit there has the names of columns.",
 	.group = { &convert_input, &options_common },
 };

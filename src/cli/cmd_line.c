@@ -87,11 +87,10 @@ static int find_clock(struct line_command *c)
 		free(names);
 		names = longer;
 	}
-	int status = c->clock
-			     ? EXIT_DONE
-			     : say_usage("--clock: this machine has no clock \"%s\" that shows ns; "
-					 "it has %s",
-					 name, names);
+	int status = c->clock ? EXIT_DONE
+			      : say_usage("--clock: this machine has no clock \"%s\" that shows "
+					  "ns; it has %s",
+					  name, names);
 	free(names);
 	return status;
 }
@@ -145,11 +144,10 @@ static int delay(struct line_command *c)
 	int64_t *ticks = usk_alloc(n, sizeof *ticks);
 	int status = EXIT_DONE;
 	if (!line_loop_back(c->line, &c->limits, n, ticks)) {
-		status = c->line->error
-				 ? broken(c)
-				 : say_failed("%s: a pin that was set is not seen; is D1 wired to "
-					      "the same port's SELECT?",
-					      c->path);
+		status = c->line->error ? broken(c)
+					: say_failed("%s: a pin that was set is not seen; is D1 "
+						     "wired to the same port's SELECT?",
+						     c->path);
 	} else {
 		struct samples s = { .n = 0 };
 		for (size_t i = 0; i < n; i++) {
@@ -272,9 +270,9 @@ static int end_tie(struct line_command *c, const struct line_tie *t)
 	    t->rounds, t->dropped, t->bad, why);
 	free(why);
 	if (t->rounds == t->dropped) {
-		return say_failed("%s: no exchange succeeded; does the other side run `unskew line "
-				  "serve`?",
-				  c->path);
+		return say_failed(
+			"%s: no exchange succeeded; does the other side run `unskew line serve`?",
+			c->path);
 	}
 	if (c->tabled && usk_output_commit(&c->table, &err)) {
 		return say_error(&err);
@@ -350,7 +348,7 @@ static int line_run(const struct args *args)
 
 static const struct option_group line_both_options = {
 	"The line",
-	(const struct option_row[]){
+	{
 		{ "port",
 		  "a parallel port, /dev/parport0: D1 and D3 of each wired to SELECT and NACK of "
 		  "the other",
@@ -366,13 +364,12 @@ static const struct option_group line_both_options = {
 		  DURATION("10ms", "100us", "40ms") },
 		{ "rounds", "end after so many; 0: when interrupted (delay: 1000)",
 		  INTEGER("N", "0", "0", NULL) },
-		{ 0 },
 	},
 };
 
 static const struct option_group line_tie_options = {
 	"Tying",
-	(const struct option_row[]){
+	{
 		{ "period", "from a round that was good to the next", DURATION("2s", "0", NULL) },
 		{ "retry", "from one that was dropped to the next", DURATION("1s", "0", NULL) },
 		{ "attempts", "exchanges tried in a round until one is good",
@@ -381,13 +378,12 @@ static const struct option_group line_tie_options = {
 		  DURATION("5us", "1ns", NULL) },
 		{ "allowance-ppm", "by how much the rates may change after an exchange",
 		  PPM("1", "0", "1000") },
-		{ 0 },
 	},
 };
 
 static const struct option_group line_table_options = {
 	"Output",
-	(const struct option_row[]){
+	{
 		{ "output", "the exchanges as a table that sync reads, written at the end",
 		  PATH("FILE"), .letter = 'o' },
 		{ "here", "what the table calls the clock of this side", TEXT("NAME"),
@@ -396,7 +392,6 @@ static const struct option_group line_table_options = {
 		{ "live", "keep the other's clock there for usk_live_convert(): a file in /dev/shm",
 		  PATH("FILE") },
 		{ "json", "a JSON object per round", FLAG },
-		{ 0 },
 	},
 };
 
@@ -408,18 +403,15 @@ const struct command cmd_line = {
 	.max_operands = 1,
 	.help = "tie two machines by a parallel cable, or two processes by memory",
 	.more = "One side serves, the other ties: it raises an interrupt, waits for the ready "
-		"signal, "
-		"stamps, gives the go signal, and stamps again when it sees that the other, which "
-		"stamps in between, is done; the other's stamp then comes over the same pins. The "
-		"offset is to be added to the other side's stamps, and is no further off than the "
-		"precision stated, as long as the rates of the two clocks stay within the "
-		"allowance of what they were between the last two exchanges. A round that times "
-		"out, "
-		"or took too long to be good, is dropped (Loeser 2003).\n\n"
+		"signal, stamps, gives the go signal, and stamps again when it sees that the "
+		"other, which stamps in between, is done; the other's stamp then comes over the "
+		"same pins. The offset is to be added to the other side's stamps, and is no "
+		"further off than the precision stated, as long as the rates of the two clocks "
+		"stay within the allowance of what they were between the last two exchanges. A "
+		"round that times out, or took too long to be good, is dropped (Loeser 2003).\n\n"
 		"A row of the table is an exchange of three stamps: t1_ns and t4_ns are this "
 		"side's, t2_ns and t3_ns are both the other's only one. `unskew sync` reads it "
-		"like "
-		"any table of exchanges.\n\n"
+		"like any table of exchanges.\n\n"
 		"delay measures the line alone, with D1 wired to SELECT of the same port: how long "
 		"until a pin that was set is seen.",
 	.group = { &line_both_options, &line_tie_options, &line_table_options, &options_force,

@@ -21,7 +21,7 @@ enum { ASK = 1, SERVE = 2, MAKE_KEY = 4 };
 
 static const struct option_group probe_ask_options = {
 	"Asking HOST",
-	(const struct option_row[]){
+	{
 		{ "output",
 		  "table of exchanges, a CSV file that `unskew sync` reads and that is whole after "
 		  "every round; the key, of `probe key`",
@@ -47,13 +47,12 @@ static const struct option_group probe_ask_options = {
 		{ "here", "name of this machine's clock in the table; otherwise the machine's",
 		  TEXT("NAME") },
 		{ "there", "name of the other one; otherwise HOST", TEXT("NAME") },
-		{ 0 },
 	},
 };
 
 static const struct option_group probe_serve_options = {
 	"Serving",
-	(const struct option_row[]){
+	{
 		{ "bind",
 		  "listen there only; otherwise everywhere, or on this machine itself without a "
 		  "key",
@@ -62,13 +61,12 @@ static const struct option_group probe_serve_options = {
 		  NUMBER("LIMIT", "100", "0.001", "1000000") },
 		{ "rate-all", "answers a second to all of them",
 		  NUMBER("LIMIT", "10000", "0.001", "10000000") },
-		{ 0 },
 	},
 };
 
 static const struct option_group probe_both_options = {
 	"Both sides",
-	(const struct option_row[]){
+	{
 		{ "port", "UDP port", INTEGER("N", "4719", "1", "65535") },
 		{ "key", "what both sides know; packets that do not prove it are dropped",
 		  PATH("FILE") },
@@ -84,7 +82,6 @@ static const struct option_group probe_both_options = {
 		{ "offset", "for trial: and is ahead by so much", DURATION("0", NULL, NULL) },
 		{ "since", "for trial: at this time; otherwise when it starts", TIME },
 		{ "json", "print JSON: a line each round, and one at the end", FLAG },
-		{ 0 },
 	},
 };
 
@@ -173,10 +170,9 @@ static int listen_on(const struct args *args, const struct probe_side *side,
 	const char *where = args_string(args, "bind");
 	bool local = !side->key.set && !side->open;
 	if (where && local && !usk_probe_is_loopback(where)) {
-		return say_usage(
-			"--bind %s: without --key FILE only this machine itself is served; "
-			"--open serves everybody",
-			where);
+		return say_usage("--bind %s: without --key FILE only this machine itself is "
+				 "served; --open serves everybody",
+				 where);
 	}
 	*n = 0;
 	if (where || !local) {
@@ -275,28 +271,22 @@ const struct command cmd_probe = {
 		"`unskew probe key -o FILE` makes the key that both need, unless both are this "
 		"machine itself. Each round is a burst of probes back to back, and is asked again "
 		"if none of them kept their spacing on the way; half a period later if that did "
-		"not "
-		"help. A line each round says how far the other clock is from this one: the offset "
-		"is added to a stamp of HOST, and is no further from the truth than what stands "
-		"behind the \xc2\xb1 if the rate of the two stays within --allowance-ppm of what "
-		"it "
-		"was "
-		"(Loeser 2003), and no probe arrived before it left. Where rounds fail the "
-		"bound grows. -o has the exchanges whose spacing survived, or the quickest one of "
-		"a round where none did, for `unskew sync`.\n\n"
+		"not help. A line each round says how far the other clock is from this one: the "
+		"offset is added to a stamp of HOST, and is no further from the truth than what "
+		"stands behind the \xc2\xb1 if the rate of the two stays within --allowance-ppm of "
+		"what it was (Loeser 2003), and no probe arrived before it left. Where rounds fail "
+		"the bound grows. -o has the exchanges whose spacing survived, or the quickest one "
+		"of a round where none did, for `unskew sync`.\n\n"
 		"Stamps are the kernel's, of CLOCK_REALTIME; where it gives none, what this "
-		"process "
-		"reads before it sends and after it received, which is safe and less precise. With "
-		"--card they are those of a network card, whose clock is a clock of its own. A "
-		"clock that a time daemon steers changes its rate by more than quartz does: state "
-		"by how much with --allowance-ppm.\n\n"
+		"process reads before it sends and after it received, which is safe and less "
+		"precise. With --card they are those of a network card, whose clock is a clock of "
+		"its own. A clock that a time daemon steers changes its rate by more than quartz "
+		"does: state by how much with --allowance-ppm.\n\n"
 		"--json prints an object a line: for each round its number, its state (new, kept: "
 		"the bound before says more, rough: no pair kept its spacing, no answer, a clock "
-		"was "
-		"set), there_ns and here_ns, what the two clocks read at one moment, offset_ns, "
-		"precision_ns, drift_ppm of HOST's clock and what that can be off, age_ns since "
-		"the "
-		"exchange that the bound rests on; at the end one of counts.",
+		"was set), there_ns and here_ns, what the two clocks read at one moment, "
+		"offset_ns, precision_ns, drift_ppm of HOST's clock and what that can be off, "
+		"age_ns since the exchange that the bound rests on; at the end one of counts.",
 	.group = { &probe_ask_options, &probe_serve_options, &probe_both_options, &options_force,
 		   &options_common },
 };

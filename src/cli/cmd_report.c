@@ -80,8 +80,8 @@ static int check(const char *const *path, char *const *name, size_t n, const cha
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < i; k++) {
 			if (!strcmp(name[i], name[k])) {
-				return say_usage("--clock: %s and %s would both be called %s; "
-						 "give NAME=FILE",
+				return say_usage("--clock: %s and %s would both be called %s; give "
+						 "NAME=FILE",
 						 path[k], path[i], name[i]);
 			}
 		}
@@ -140,10 +140,9 @@ static void note_what_is_left_out(struct report *r)
 	uint64_t total, held;
 	const struct usk_summary *s = &r->summary;
 	if (!s->of_messages) {
-		usk_note(&r->notes,
-			 "The page was made from clocks.json alone: it draws the corridors that "
-			 "stand there, no messages and no delays; `unskew report` on the traces "
-			 "has these.");
+		usk_note(&r->notes, "The page was made from clocks.json alone: it draws the "
+				    "corridors that stand there, no messages and no delays; "
+				    "`unskew report` on the traces has these.");
 	}
 	if (s->n_shown < s->n_pairs) {
 		usk_note(&r->notes,
@@ -375,7 +374,7 @@ static int report_run(const struct args *args)
 
 static const struct option_group report_output = {
 	"Output",
-	(const struct option_row[]){
+	{
 		{ "output", "the page to write", PATH("FILE"), .letter = 'o' },
 		{ "compare", "add every estimator side by side, as compare does", FLAG },
 		{ "full",
@@ -388,7 +387,6 @@ static const struct option_group report_output = {
 		  "tables and histograms, too",
 		  PATH("[NAME=]FILE"), .repeated = true },
 		{ "json", "print what was done as JSON", FLAG },
-		{ 0 },
 	},
 };
 
@@ -401,13 +399,12 @@ const struct command cmd_report = {
 	.help = "the answer as a page: one HTML file with corridors, delays, and what they mean",
 	.more = "Given traces, it does what sync does, and the page holds what its drawings need "
 		"of the messages. Given a clocks.json, which sync -o wrote, the page has the "
-		"clocks "
-		"and the corridors that stand there.\n\n"
+		"clocks and the corridors that stand there.\n\n"
 		"The page is one file that needs no network. Of very many messages it holds up to "
 		"100,000: of each stretch of time, a hundredth of the trace at most for the pairs "
 		"that tie clocks to their reference, those of the smallest and of the largest "
-		"delay each way. So a corridor looks neither wider nor narrower than it is. "
-		"Counts of delays are of all messages.\n\n"
+		"delay each way. So a corridor looks neither wider nor narrower than it is. Counts "
+		"of delays are of all messages.\n\n"
 		"The page tells names of clocks, paths of traces, and the command line; nothing "
 		"else of the machine but what --clock gives.",
 	.group = { &report_output, &options_method, &options_model, &options_solve, &options_delay,

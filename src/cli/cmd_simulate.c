@@ -331,7 +331,7 @@ static int simulate_command(const struct args *args)
 
 static const struct option_group simulate_run = {
 	"Run",
-	(const struct option_row[]){
+	{
 		{ "output", "where to write; made if missing", PATH("DIR"), .letter = 'o' },
 		{ "seed", "same options and seed, same bytes", INTEGER("N", "1", "0", NULL) },
 		{ "hosts", "hosts, named host0, host1 and so on", INTEGER("N", "2", "2", "1000") },
@@ -349,13 +349,12 @@ static const struct option_group simulate_run = {
 		{ "format",
 		  "captures, or only the message table: clocks, delays and loss, no packets",
 		  CHOICE("pcap|pcapng|table"), .initial = "pcap" },
-		{ 0 },
 	},
 };
 
 static const struct option_group simulate_clocks = {
 	"Clocks",
-	(const struct option_row[]){
+	{
 		{ "offset",
 		  "how far clocks are ahead of true time at the start: one duration for all but "
 		  "host0, which keeps true time, or one per host from host0 on, the last for all "
@@ -376,13 +375,12 @@ static const struct option_group simulate_clocks = {
 		  "what a clock was found to be ahead, added to the rest: CSV with the columns "
 		  "seconds, offset_seconds; two rows of one time are a jump",
 		  TEXTS("HOST=FILE") },
-		{ 0 },
 	},
 };
 
 static const struct option_group simulate_settings = {
 	"Clocks that are set",
-	(const struct option_row[]){
+	{
 		{ "poll",
 		  "a time daemon measures its clock's error so often and slews it away until the "
 		  "next time; it knows the drift at the start; a list as for --offset, 0: none",
@@ -400,13 +398,12 @@ static const struct option_group simulate_settings = {
 		  TEXT("MIN,MAX"), .initial = "200us,1s" },
 		{ "suspend", "a host sleeps: its clock stands still, it neither sends nor receives",
 		  TEXTS("HOST@TIME:DURATION") },
-		{ 0 },
 	},
 };
 
 static const struct option_group simulate_traffic = {
 	"Traffic",
-	(const struct option_row[]){
+	{
 		{ "proto", "what carries the messages; mix is 80 % TCP", CHOICE("tcp|udp|icmp|mix"),
 		  .initial = "tcp" },
 		{ "rate", "messages a second and direction, of each pair that talks",
@@ -434,13 +431,12 @@ static const struct option_group simulate_traffic = {
 		  INTEGER("N", NULL, "16", "16777216") },
 		{ "chatter", "unrelated packets a second at each host",
 		  NUMBER("N", "0", "0", "100000000") },
-		{ 0 },
 	},
 };
 
 static const struct option_group simulate_network = {
 	"Network",
-	(const struct option_row[]){
+	{
 		{ "dmin", "smallest delay: BASE[+FIRST][+PER_BYTE/B], as 520us+14us+1.032us/B",
 		  TEXT("MODEL"), .initial = "50us" },
 		{ "tail", "mean of what is added to it, exponential", DURATION("50us", "0", "1s") },
@@ -467,13 +463,12 @@ static const struct option_group simulate_network = {
 		{ "ttl-hops", "routers on the way", INTEGER("N", "1", "0", "60") },
 		{ "nat", "clients' addresses and ports differ between the two captures", FLAG },
 		{ "mtu", "largest packet", INTEGER("N", "1500", "576", "9216") },
-		{ 0 },
 	},
 };
 
 static const struct option_group simulate_stacks = {
 	"Stacks",
-	(const struct option_row[]){
+	{
 		{ "retrans", "share of TCP segments sent again for no reason",
 		  PROBABILITY("P", "0") },
 		{ "tso", "senders hand down segments of up to 64 KiB, which the card cuts", FLAG },
@@ -483,13 +478,12 @@ static const struct option_group simulate_stacks = {
 		{ "sack", "TCP selective acknowledgements", CHOICE("on|off"), .initial = "on" },
 		{ "ip-id", "IPv4 identifications that count packets, or are 0", CHOICE("on|off"),
 		  .initial = "on" },
-		{ 0 },
 	},
 };
 
 static const struct option_group simulate_captures = {
 	"Captures",
-	(const struct option_row[]){
+	{
 		{ "snaplen", "bytes kept of each packet", INTEGER("N", "96", "48", "262144") },
 		{ "resolution", "of stamps", CHOICE("ns|us"), .initial = "ns" },
 		{ "link",
@@ -502,7 +496,6 @@ static const struct option_group simulate_captures = {
 		  DURATION("0", "0", NULL) },
 		{ "capture-loss", "share of packets that a capture misses", PROBABILITY("P", "0"),
 		  .max = "0.99" },
-		{ 0 },
 	},
 };
 

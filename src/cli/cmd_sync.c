@@ -195,9 +195,9 @@ static int check_merge(const struct task *t)
 {
 	for (size_t i = 0; i < t->n && args_given(t->args, "merge"); i++) {
 		if (usk_trace_class(t->trace[i]) != USK_TRACE_CAPTURE) {
-			return say_usage("--merge: %s is a table of messages; only captures can be "
-					 "merged",
-					 usk_trace_path(t->trace[i]));
+			return say_usage(
+				"--merge: %s is a table of messages; only captures can be merged",
+				usk_trace_path(t->trace[i]));
 		}
 	}
 	return EXIT_DONE;
@@ -233,7 +233,7 @@ static int sync_run(const struct args *args)
 
 static const struct option_group sync_output = {
 	"Output",
-	(const struct option_row[]){
+	{
 		{ "output", "write the corrections: clocks.json, which apply and convert read",
 		  PATH("FILE"), .letter = 'o' },
 		{ "json", "print clocks.json instead of the table", FLAG },
@@ -251,7 +251,6 @@ static const struct option_group sync_output = {
 		  "merge or draw packets of clocks that are not bounded too, as recorded", FLAG },
 		{ "messages", "write every message that was used, as CSV", PATH("FILE") },
 		{ "truth", "compare with the truth.json of `unskew simulate`", PATH("FILE") },
-		{ 0 },
 	},
 };
 
@@ -271,15 +270,13 @@ const struct command cmd_sync = {
 		"tells them apart.\n\n"
 		"Of CTF traces, the kernel's network events with headers are packets; MPI, older "
 		"TCP add-ons and ROS 2 are known; --send and --recv name any other event.\n\n"
-		"All pairs that share messages count: a clock need not talk to the reference, "
-		"only to someone who is tied to it.\n\n"
-		"An offset is reference - local: add it to a local stamp. The table "
-		"has that in the middle of the trace; of a clock that was stepped, in the middle "
-		"of "
-		"the stretch between steps that has most messages. A positive drift is a "
-		"clock that runs fast. The band around an offset is guaranteed to hold the truth "
-		"if the clocks did what the model says; exact values for every moment are in "
-		"clocks.json.",
+		"All pairs that share messages count: a clock need not talk to the reference, only "
+		"to someone who is tied to it.\n\n"
+		"An offset is reference - local: add it to a local stamp. The table has that in "
+		"the middle of the trace; of a clock that was stepped, in the middle of the "
+		"stretch between steps that has most messages. A positive drift is a clock that "
+		"runs fast. The band around an offset is guaranteed to hold the truth if the "
+		"clocks did what the model says; exact values for every moment are in clocks.json.",
 	.group = { &sync_output, &options_method, &options_model, &options_solve, &options_delay,
 		   &options_anchor, &options_read, &options_match, &options_force,
 		   &options_common },

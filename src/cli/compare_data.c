@@ -201,13 +201,13 @@ static void print_csv_score(FILE *out, const struct usk_compared_pair *p,
 void compare_print_csv(FILE *out, const struct compared *x)
 {
 	const struct usk_comparison *c = x->c;
-	fputs("a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,"
-	      "too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,"
-	      "half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,"
-	      "recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,"
-	      "a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,"
-	      "broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,"
-	      "error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed\n",
+	fputs("a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_"
+	      "fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_"
+	      "ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_"
+	      "b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_"
+	      "median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_"
+	      "ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,"
+	      "failed\n",
 	      out);
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_compared_pair *p = &c->pair[i];

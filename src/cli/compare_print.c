@@ -53,11 +53,10 @@ static void print_scores(FILE *out, const struct compared *x, size_t which)
 {
 	const struct usk_comparison *c = x->c;
 	const struct usk_compared_pair *p = &c->pair[which];
-	struct table t = table_begin(
-		"method\t>offset, us\t>rate - 1, ppm\t>inversions\t>too fast, %%\t>delay "
-		"there\t>back%s%s",
-		p->heard_recorded.n ? "\t>broadcasts" : "",
-		x->with_truth ? "\t>error: start\t>middle\t>end\t>rms" : "");
+	struct table t = table_begin("method\t>offset, us\t>rate - 1, ppm\t>inversions\t>too fast, "
+				     "%%\t>delay there\t>back%s%s",
+				     p->heard_recorded.n ? "\t>broadcasts" : "",
+				     x->with_truth ? "\t>error: start\t>middle\t>end\t>rms" : "");
 	add_recorded(&t, p);
 	fill_row(&t);
 	for (size_t k = 0; k < c->n_methods; k++) {
@@ -104,8 +103,7 @@ static void print_pair(FILE *out, const struct compared *x, size_t which)
 static void print_totals(FILE *out, const struct usk_comparison *c)
 {
 	struct table t =
-		table_begin("method\t>pairs\t>messages\t>inversions\t>too fast, %%\t>by at "
-			    "most%s",
+		table_begin("method\t>pairs\t>messages\t>inversions\t>too fast, %%\t>by at most%s",
 			    c->heard_recorded.n ? "\t>broadcasts" : "");
 	fputs("\nAll pairs: ", out);
 	if (c->half_best_ns != USK_NONE) {
@@ -139,11 +137,10 @@ void compare_print(FILE *out, const struct compared *x)
 	      "they were sent, by that line; too fast: in\nless than their minimum delay. Delays: "
 	      "medians, there is from the reference.",
 	      out);
-	fputs(x->c->heard_recorded.n ? " Broadcasts: the clock's\nstamp less the reference's, on "
-				       "average. Lines are judged as drawn; sync settles them "
-				       "into the band.\n"
-				     : " Lines are judged as drawn;\nsync settles them into the "
-				       "band.\n",
+	fputs(x->c->heard_recorded.n
+		      ? " Broadcasts: the clock's\nstamp less the reference's, on average. Lines "
+			"are judged as drawn; sync settles them into the band.\n"
+		      : " Lines are judged as drawn;\nsync settles them into the band.\n",
 	      out);
 	print_counts(out, &x->c->counts);
 	print_notes(out, x->c->note, x->c->n_notes);

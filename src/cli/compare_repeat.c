@@ -112,10 +112,9 @@ void repeats_print(FILE *out, const struct repeats *r)
 		if (told[i]) {
 			continue;
 		}
-		struct table t = table_begin(
-			"method\t>answers\t>rate - 1, ppm\t>deviation, ppm\t>inversions\t>too "
-			"fast, %%%s",
-			r->with_truth ? "\t>error rms" : "");
+		struct table t = table_begin("method\t>answers\t>rate - 1, ppm\t>deviation, "
+					     "ppm\t>inversions\t>too fast, %%%s",
+					     r->with_truth ? "\t>error rms" : "");
 		fprintf(out, "%s%s against %s, %zu sets:\n", i ? "\n" : "", printable(first->b),
 			printable(first->a), r->sets);
 		for (size_t k = i; k < r->n; k++) {

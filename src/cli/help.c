@@ -252,8 +252,8 @@ void help_man(FILE *out, const struct command *command)
 			fputs(".\n", out);
 		}
 	}
-	fputs(".SH EXIT STATUS\n0 done; 1 could not do it, one sentence says why; 2 wrong usage; "
-	      "3 done, but some clock is not bounded.\n.SH ENVIRONMENT\n"
+	fputs(".SH EXIT STATUS\n0 done; 1 could not do it, one sentence says why; 2 wrong usage; 3 "
+	      "done, but some clock is not bounded.\n.SH ENVIRONMENT\n"
 	      ".TP\n.B NO_COLOR\nturns colour off.\n"
 	      ".TP\n.B TMPDIR\nis where input that cannot be read twice is kept meanwhile.\n",
 	      out);

@@ -96,10 +96,10 @@ enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clo
 	}
 	free(name);
 	if (!status && ferror(m->spool)) {
-		status = usk_fail(err, USK_EIO, 0,
-				  "%s: not written: the temporary file for the messages cannot be "
-				  "read again",
-				  m->out.path);
+		status = usk_fail(
+			err, USK_EIO, 0,
+			"%s: not written: the temporary file for the messages cannot be read again",
+			m->out.path);
 	}
 	return status ? status : usk_output_commit(&m->out, err);
 }

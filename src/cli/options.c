@@ -4,24 +4,19 @@
 
 const struct option_group options_common = {
 	"Common",
-	(const struct option_row[]){
+	{
 		{ "quiet", "print nothing but errors and data", FLAG, .letter = 'q' },
 		{ "help", "print this help", FLAG, .letter = 'h' },
-		{ 0 },
 	},
 };
 
 const struct option_group options_force = {
-	"Writing",
-	(const struct option_row[]){
-		{ "force", "replace files that exist", FLAG, .letter = 'f' },
-		{ 0 },
-	},
+	"Writing", { { "force", "replace files that exist", FLAG, .letter = 'f' } }
 };
 
 const struct option_group options_read = {
 	"Reading",
-	(const struct option_row[]){
+	{
 		{ "tick-rate",
 		  "the integer stamps of clock NAME in tables are ticks of a counter, HZ a second",
 		  TEXTS("NAME=HZ") },
@@ -33,13 +28,12 @@ const struct option_group options_read = {
 		{ "know",
 		  "NAME=EVENT{FIELD}: NAME is what that field was in a thread's last such event",
 		  TEXTS("RULE") },
-		{ 0 },
 	},
 };
 
 const struct option_group options_match = {
 	"Matching",
-	(const struct option_row[]){
+	{
 		{ "reference",
 		  "the clock that is the common timeline; otherwise, of two clocks, the first one, "
 		  "of more the one nearest to all others",
@@ -57,7 +51,6 @@ const struct option_group options_match = {
 		  TEXTS("NAME=DURATION") },
 		{ "from", "leave out what the reference stamped before", TIME },
 		{ "to", "leave out what the reference stamped after", TIME },
-		{ 0 },
 	},
 };
 
@@ -74,20 +67,19 @@ const char *method_spelt(const char *text)
 
 const struct option_group options_method = {
 	"Estimator",
-	(const struct option_row[]){
+	{
 		{ "method",
 		  "the estimator that draws the correction into the band; +δ may be written for "
 		  "+delta",
 		  CHOICE("NAME"), .initial = "middle", .choice = method_name,
 		  .spelt = method_spelt },
 		WINDOW_ROW,
-		{ 0 },
 	},
 };
 
 const struct option_group options_model = {
 	"Model",
-	(const struct option_row[]){
+	{
 		{ "model",
 		  "what the clocks may do; wander[=PPM]: the rate of each clock is constant within "
 		  "PPM, 5 unless told, outside of disturbed stretches; linear: every clock keeps "
@@ -100,29 +92,24 @@ const struct option_group options_model = {
 		  "messages that may be left out where they contradict the others; otherwise 10, "
 		  "or 0.01 % if that is more",
 		  INTEGER("N", NULL, "0", "1000000000") },
-		{ 0 },
 	},
 };
 
 const struct option_group options_solve = {
 	"Many clocks",
-	(const struct option_row[]){
-		{ "solve",
-		  "more than two clocks: by all messages together, or by those along the shortest "
-		  "path to each",
-		  CHOICE("joint|tree"), .initial = "joint" },
-		{ 0 },
-	},
+	{ { "solve",
+	    "more than two clocks: by all messages together, or by those along the shortest "
+	    "path to each",
+	    CHOICE("joint|tree"), .initial = "joint" } }
 };
 
 const struct option_group options_delay = {
 	"Delay",
-	(const struct option_row[]){
+	{
 		{ "min-delay",
 		  "no message takes less: BASE[+FIRST][+PER_BYTE/B], such as 50us or "
 		  "520us+14us+1.032us/B, FIRST for the first byte of payload and PER_BYTE for each "
 		  "further one; or @FILE, a CSV sender,receiver,model",
 		  TEXT("MODEL"), .initial = "0" },
-		{ 0 },
 	},
 };

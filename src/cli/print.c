@@ -198,8 +198,8 @@ static void print_guilty(FILE *out, const struct usk_clocks *c)
 		const char *a = printable(c->clock[p->a].name), *b = printable(c->clock[p->b].name);
 		if (p->n_contradiction) {
 			fprintf(out,
-				"No clock of this model fits %s and %s; these messages "
-				"contradict each other:\n",
+				"No clock of this model fits %s and %s; these messages contradict "
+				"each other:\n",
 				a, b);
 		}
 		for (size_t k = 0; k < p->n_contradiction; k++) {

@@ -120,22 +120,22 @@ static json_t *kinds_json(const uint64_t kind[USK_PROBE_CARD + 1])
 
 static void total_json(FILE *out, const struct probe_total *t, int64_t median)
 {
-	json_t *j = json_pack(
-		"{s:i,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:{s:o,s:o},s:{s:I,s:I,s:I,"
-		"s:I},s:{s:o,s:o,s:o}}",
-		"unskew_probe", 1, "here", json_shown(t->here), "there", json_shown(t->there),
-		"table", json_shown(t->table), "rounds", (json_int_t)t->rounds, "answered",
-		(json_int_t)t->answered, "spaced", (json_int_t)t->spaced, "attempts",
-		(json_int_t)t->attempts, "sent", (json_int_t)t->sent, "lost", (json_int_t)t->lost,
-		"exchanges", (json_int_t)t->exchanges, "kept", (json_int_t)t->kept, "set",
-		(json_int_t)t->set, "stamps", "here", kinds_json(t->kind[0]), "there",
-		kinds_json(t->kind[1]), "refused", "malformed",
-		(json_int_t)t->count[USK_PROBE_NOT_OURS], "forged",
-		(json_int_t)t->count[USK_PROBE_NOT_SEALED], "not_asked",
-		(json_int_t)t->count[USK_PROBE_NOT_ASKED], "impossible",
-		(json_int_t)t->count[USK_PROBE_NOT_POSSIBLE], "precision_ns", "best",
-		json_ns(t->n ? t->best_ns : USK_NONE), "median", json_ns(median), "worst",
-		json_ns(t->n ? t->worst_ns : USK_NONE));
+	json_t *j = json_pack("{s:i,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:{s:o,s:o},s:{"
+			      "s:I,s:I,s:I,s:I},s:{s:o,s:o,s:o}}",
+			      "unskew_probe", 1, "here", json_shown(t->here), "there",
+			      json_shown(t->there), "table", json_shown(t->table), "rounds",
+			      (json_int_t)t->rounds, "answered", (json_int_t)t->answered, "spaced",
+			      (json_int_t)t->spaced, "attempts", (json_int_t)t->attempts, "sent",
+			      (json_int_t)t->sent, "lost", (json_int_t)t->lost, "exchanges",
+			      (json_int_t)t->exchanges, "kept", (json_int_t)t->kept, "set",
+			      (json_int_t)t->set, "stamps", "here", kinds_json(t->kind[0]), "there",
+			      kinds_json(t->kind[1]), "refused", "malformed",
+			      (json_int_t)t->count[USK_PROBE_NOT_OURS], "forged",
+			      (json_int_t)t->count[USK_PROBE_NOT_SEALED], "not_asked",
+			      (json_int_t)t->count[USK_PROBE_NOT_ASKED], "impossible",
+			      (json_int_t)t->count[USK_PROBE_NOT_POSSIBLE], "precision_ns", "best",
+			      json_ns(t->n ? t->best_ns : USK_NONE), "median", json_ns(median),
+			      "worst", json_ns(t->n ? t->worst_ns : USK_NONE));
 	json_print(out, j, JSON_COMPACT);
 }
 

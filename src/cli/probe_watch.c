@@ -47,9 +47,9 @@ static int take_names(struct watch *w)
 	w->here = here ? usk_strdup(here) : own_name();
 	w->there = usk_strdup(there ? there : w->host);
 	if (!*w->here || !*w->there || !strcmp(w->here, w->there)) {
-		return say_usage("both clocks would be called \"%s\"; name them with --here and "
-				 "--there",
-				 w->here);
+		return say_usage(
+			"both clocks would be called \"%s\"; name them with --here and --there",
+			w->here);
 	}
 	return EXIT_DONE;
 }

@@ -243,11 +243,11 @@ static void put_clocks(FILE *out, const struct usk_clocks *c)
 	uint64_t *received = usk_alloc(c->n_clocks, sizeof *received);
 	clock_messages(c, sent, received);
 	begin_table(out, "unskew-clocks", "Clocks",
-		    "clock\tquality\t>offset at the middle (± there)\t>drift, ppm\t>half width\t>"
-		    "sent\t>received\tpath",
+		    "clock\tquality\t>offset at the middle (± there)\t>drift, ppm\t>half "
+		    "width\t>sent\t>received\tpath",
 		    "Clocks. An offset is reference \xe2\x88\x92 local: add it to a stamp of the "
-		    "clock. It is of the middle of the trace, or of the stretch between "
-		    "steps with most messages. A positive drift is a clock that runs fast.");
+		    "clock. It is of the middle of the trace, or of the stretch between steps with "
+		    "most messages. A positive drift is a clock that runs fast.");
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		put_clock(out, c, i, sent[i], received[i]);
 	}

@@ -208,8 +208,7 @@ void stamps_tell(struct stamps *s, uint32_t clock, int64_t local_ns, const struc
 		s->repeats = true;
 		say(s->args,
 		    "unskew: note: stamp %lld of %s lies in its epochs %lld and %lld, as it was "
-		    "set "
-		    "back while it recorded: say which with --epoch",
+		    "set back while it recorded: say which with --epoch",
 		    (long long)local_ns, name, (long long)a->epochs[0], (long long)a->epochs[1]);
 	}
 	if (a->beyond_ns && !s->beyond) {

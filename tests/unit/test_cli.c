@@ -105,7 +105,7 @@ static const char *fruit(size_t i)
 
 static const struct option_group rows = {
 	"Test",
-	(const struct option_row[]){
+	{
 		{ .name = "name", .letter = 'n', .type = OPTION_STRING, .value = "S" },
 		{ .name = "count",
 		  .letter = 'c',
@@ -125,7 +125,6 @@ static const struct option_group rows = {
 		{ .name = "fruit", .type = OPTION_CHOICE, .value = "FRUIT", .choice = fruit },
 		{ .name = "shape", .type = OPTION_CHOICE, .value = "ring|star", .initial = "star" },
 		{ .name = "tag", .type = OPTION_STRING, .repeated = true, .value = "TAG" },
-		{ 0 },
 	},
 };
 static const struct command test_command = {
