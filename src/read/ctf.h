@@ -122,6 +122,17 @@ bool usk_ctf_net_take(struct ctf_places *places, const bt_event *event, struct c
 
 /* ---- ctf_graph.c ---- */
 
+/* From one thing to another. */
+struct pointers {
+	const void **key;
+	void **value;
+	size_t n, slots;
+};
+/** NULL: it was not put. */
+void *usk_pointers_get(const struct pointers *p, const void *key);
+void usk_pointers_put(struct pointers *p, const void *key, void *value);
+void usk_pointers_free(struct pointers *p);
+
 struct ctf_graph;
 
 struct ctf_visitor {

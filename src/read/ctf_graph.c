@@ -28,24 +28,63 @@ struct stream {
 	size_t first, n, cap;
 };
 
-/* Hash of classes of events. */
-struct class_slot {
-	const bt_event_class *class;
-	struct ctf_role role;
-};
-
 struct ctf_graph {
 	bt_graph *graph;
 	struct ctf_visitor visitor;
 	struct ctf_totals totals;
 	struct stream *stream;
 	size_t n_streams;
-	struct class_slot *slot;
-	size_t n_slots, n_classes;
-	size_t turn; /* stream that consume() advances */
+	struct pointers roles; /* of classes of events */
+	size_t turn;	       /* stream that consume() advances */
 	enum usk_status status;
 	struct usk_err err;
 };
+
+/* ---- pointers ---------------------------------------------------------------------------- */
+
+static size_t slot_of(const struct pointers *p, const void *key)
+{
+	size_t i = usk_mix((uint64_t)(uintptr_t)key) & (p->slots - 1);
+	while (p->key[i] && p->key[i] != key) {
+		i = (i + 1) & (p->slots - 1);
+	}
+	return i;
+}
+
+void *usk_pointers_get(const struct pointers *p, const void *key)
+{
+	return p->slots && key ? p->value[slot_of(p, key)] : NULL;
+}
+
+void usk_pointers_put(struct pointers *p, const void *key, void *value)
+{
+	if (2 * (p->n + 1) > p->slots) {
+		struct pointers old = *p;
+		p->slots = old.slots ? 2 * old.slots : 64;
+		p->key = usk_alloc(p->slots, sizeof(void *));
+		p->value = usk_alloc(p->slots, sizeof(void *));
+		for (size_t i = 0; i < old.slots; i++) {
+			if (old.key[i]) {
+				size_t k = slot_of(p, old.key[i]);
+				p->key[k] = old.key[i];
+				p->value[k] = old.value[i];
+			}
+		}
+		free(old.key);
+		free(old.value);
+	}
+	size_t i = slot_of(p, key);
+	p->n += !p->key[i];
+	p->key[i] = key;
+	p->value[i] = value;
+}
+
+void usk_pointers_free(struct pointers *p)
+{
+	free(p->key);
+	free(p->value);
+	memset(p, 0, sizeof *p);
+}
 
 /* ---- what libbabeltrace2 has to say ----------------------------------------------------- */
 
@@ -109,38 +148,16 @@ static void broken(struct ctf_graph *g, struct stream *s)
 
 /* ---- events ------------------------------------------------------------------------------- */
 
-static struct class_slot *find_class(struct ctf_graph *g, const bt_event_class *class)
-{
-	size_t i = usk_mix((uint64_t)(uintptr_t) class) & (g->n_slots - 1);
-	while (g->slot[i].class && g->slot[i].class != class) {
-		i = (i + 1) & (g->n_slots - 1);
-	}
-	return &g->slot[i];
-}
-
 static struct ctf_role role_of(struct ctf_graph *g, const bt_event_class *class)
 {
-	struct class_slot *slot = g->n_slots ? find_class(g, class) : NULL;
-	if (slot && slot->class) {
-		return slot->role;
+	struct ctf_role *role = usk_pointers_get(&g->roles, class);
+	if (!role) {
+		role = usk_alloc(1, sizeof *role);
+		*role = g->visitor.classify(g->visitor.ctx, class);
+		usk_pointers_put(&g->roles, class, role);
+		g->totals.kinds |= UINT32_C(1) << role->kind;
 	}
-	if (2 * (g->n_classes + 1) > g->n_slots) {
-		struct class_slot *old = g->slot;
-		size_t n = g->n_slots;
-		g->n_slots = n ? 2 * n : 256;
-		g->slot = usk_alloc(g->n_slots, sizeof *g->slot);
-		for (size_t i = 0; i < n; i++) {
-			if (old[i].class) {
-				*find_class(g, old[i].class) = old[i];
-			}
-		}
-		free(old);
-	}
-	slot = find_class(g, class);
-	*slot = (struct class_slot){ class, g->visitor.classify(g->visitor.ctx, class) };
-	g->totals.kinds |= UINT32_C(1) << slot->role.kind;
-	g->n_classes++;
-	return slot->role;
+	return *role;
 }
 
 /* The clock of a stream; false if its events have no time. */
@@ -540,6 +557,9 @@ void usk_ctf_close(struct ctf_graph *g)
 	}
 	bt_graph_put_ref(g->graph);
 	free(g->stream);
-	free(g->slot);
+	for (size_t i = 0; i < g->roles.slots; i++) {
+		free(g->roles.value[i]);
+	}
+	usk_pointers_free(&g->roles);
 	free(g);
 }

@@ -1,64 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/bt_ir.h"
+#include "write/bt.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct ir {
 	bt_self_component *self;
 	bt_clock_class *clock;
-	/* Copies, which are ours; of what they were made is held too, lest its place is reused. */
-	struct pointers traces, trace_classes, stream_classes, event_classes;
-	struct pointers stream_fields; /* of each stream class, its struct pointers */
+	/* Held, since all classes live as long as their trace, and its place is not reused. */
+	struct held {
+		const bt_trace *from;
+		bt_trace *to;
+	} * held;
+	size_t n;
+	struct pointers classes; /* from those of all kinds to their copies */
 };
-
-/* ---- pointers ---------------------------------------------------------------------------- */
-
-static size_t slot_of(const struct pointers *p, const void *key)
-{
-	size_t i = usk_mix((uint64_t)(uintptr_t)key) & (p->slots - 1);
-	while (p->key[i] && p->key[i] != key) {
-		i = (i + 1) & (p->slots - 1);
-	}
-	return i;
-}
-
-void *usk_pointers_get(const struct pointers *p, const void *key)
-{
-	return p->slots && key ? p->value[slot_of(p, key)] : NULL;
-}
-
-void usk_pointers_put(struct pointers *p, const void *key, void *value)
-{
-	if (2 * (p->n + 1) > p->slots) {
-		struct pointers old = *p;
-		p->slots = old.slots ? 2 * old.slots : 64;
-		p->key = usk_alloc(p->slots, sizeof(void *));
-		p->value = usk_alloc(p->slots, sizeof(void *));
-		for (size_t i = 0; i < old.slots; i++) {
-			if (old.key[i]) {
-				size_t k = slot_of(p, old.key[i]);
-				p->key[k] = old.key[i];
-				p->value[k] = old.value[i];
-			}
-		}
-		free(old.key);
-		free(old.value);
-	}
-	size_t i = slot_of(p, key);
-	p->n += !p->key[i];
-	p->key[i] = key;
-	p->value[i] = value;
-}
-
-void usk_pointers_free(struct pointers *p)
-{
-	free(p->key);
-	free(p->value);
-	memset(p, 0, sizeof *p);
-}
-
-/* ---- classes ------------------------------------------------------------------------------ */
 
 struct ir *usk_ir_new(bt_self_component *self, int64_t zero_s)
 {
@@ -76,29 +31,21 @@ struct ir *usk_ir_new(bt_self_component *self, int64_t zero_s)
 	return ir;
 }
 
-/* A field class of the copy, if there is one to be copied. */
-static bool give(struct field_scopes *s, const bt_field_class *from, bt_field_class **to)
+void usk_ir_free(struct ir *ir)
 {
-	*to = from ? usk_ir_field_class(s, from) : NULL;
-	return !from || *to;
+	if (ir) {
+		for (size_t i = 0; i < ir->n; i++) {
+			bt_trace_put_ref(ir->held[i].from);
+			bt_trace_put_ref(ir->held[i].to);
+		}
+		bt_clock_class_put_ref(ir->clock);
+		usk_pointers_free(&ir->classes);
+		free(ir->held);
+	}
+	free(ir);
 }
 
-static bt_trace_class *trace_class_of(struct ir *ir, const bt_trace_class *from)
-{
-	bt_trace_class *t = usk_pointers_get(&ir->trace_classes, from);
-	if (t) {
-		return t;
-	}
-	t = bt_trace_class_create(ir->self);
-	if (t) {
-		bt_trace_class_set_assigns_automatic_stream_class_id(t, BT_FALSE);
-		bt_trace_class_set_user_attributes(
-			t, bt_trace_class_borrow_user_attributes_const(from));
-		bt_trace_class_get_ref(from);
-		usk_pointers_put(&ir->trace_classes, from, t);
-	}
-	return t;
-}
+/* ---- traces ------------------------------------------------------------------------------- */
 
 static bool copy_environment(const bt_trace *from, bt_trace *to)
 {
@@ -115,21 +62,37 @@ static bool copy_environment(const bt_trace *from, bt_trace *to)
 	return good;
 }
 
+/* Of a class that another trace has, too, or of a new one. */
+static bt_trace *new_trace(struct ir *ir, const bt_trace_class *from)
+{
+	bt_trace_class *class = usk_pointers_get(&ir->classes, from);
+	if (class) {
+		return bt_trace_create(class);
+	}
+	class = bt_trace_class_create(ir->self);
+	if (!class) {
+		return NULL;
+	}
+	bt_trace_class_set_assigns_automatic_stream_class_id(class, BT_FALSE);
+	bt_trace_class_set_user_attributes(class,
+					   bt_trace_class_borrow_user_attributes_const(from));
+	bt_trace *t = bt_trace_create(class);
+	bt_trace_class_put_ref(class);
+	return t;
+}
+
 bt_trace *usk_ir_trace(struct ir *ir, const bt_trace *from)
 {
-	bt_trace *t = usk_pointers_get(&ir->traces, from);
-	if (t) {
-		return t;
-	}
-	bt_trace_class *class = trace_class_of(ir, bt_trace_borrow_class_const(from));
-	t = class ? bt_trace_create(class) : NULL;
-	if (!t || !copy_environment(from, t)) {
-		bt_trace_put_ref(t);
-		return NULL;
+	for (size_t i = 0; i < ir->n; i++) {
+		if (ir->held[i].from == from) {
+			return ir->held[i].to;
+		}
 	}
 	const char *name = bt_trace_get_name(from);
 	bt_uuid uuid = bt_trace_get_uuid(from);
-	if (name && bt_trace_set_name(t, name)) {
+	const bt_trace_class *class = bt_trace_borrow_class_const(from);
+	bt_trace *t = new_trace(ir, class);
+	if (!t || !copy_environment(from, t) || (name && bt_trace_set_name(t, name))) {
 		bt_trace_put_ref(t);
 		return NULL;
 	}
@@ -138,8 +101,19 @@ bt_trace *usk_ir_trace(struct ir *ir, const bt_trace *from)
 	}
 	bt_trace_set_user_attributes(t, bt_trace_borrow_user_attributes_const(from));
 	bt_trace_get_ref(from);
-	usk_pointers_put(&ir->traces, from, t);
+	ir->held = usk_grow(ir->held, ir->n + 1, sizeof *ir->held);
+	ir->held[ir->n++] = (struct held){ from, t };
+	usk_pointers_put(&ir->classes, class, bt_trace_borrow_class(t));
 	return t;
+}
+
+/* ---- classes ------------------------------------------------------------------------------ */
+
+/* A field class of the copy, if there is one to be copied. */
+static bool give(struct field_scopes *s, const bt_field_class *from, bt_field_class **to)
+{
+	*to = from ? usk_ir_field_class(s, from) : NULL;
+	return !from || *to;
 }
 
 /* What a stream class says of its packets and of what was discarded, on the copy's clock. */
@@ -162,19 +136,22 @@ static void copy_support(const bt_stream_class *from, bt_stream_class *to)
 		lost && bt_stream_class_discarded_packets_have_default_clock_snapshots(from));
 }
 
-bt_stream_class *usk_ir_stream_class(struct ir *ir, const bt_stream_class *from)
+bt_stream_class *usk_ir_stream_class(struct ir *ir, bt_trace *trace, const bt_stream_class *from)
 {
-	bt_stream_class *c = usk_pointers_get(&ir->stream_classes, from);
+	bt_stream_class *c = usk_pointers_get(&ir->classes, from);
 	if (c) {
 		return c;
 	}
-	bt_trace_class *trace = trace_class_of(ir, bt_stream_class_borrow_trace_class_const(from));
-	c = trace ? bt_stream_class_create_with_id(trace, bt_stream_class_get_id(from)) : NULL;
-	struct field_scopes s = { .trace_class = trace };
-	s.scope[0] = bt_stream_class_borrow_packet_context_field_class_const(from);
-	s.scope[1] = bt_stream_class_borrow_event_common_context_field_class_const(from);
+	bt_trace_class *in = bt_trace_borrow_class(trace);
+	struct field_scopes s = {
+		.scope = { bt_stream_class_borrow_packet_context_field_class_const(from),
+			   bt_stream_class_borrow_event_common_context_field_class_const(from) },
+		.copies = &ir->classes,
+		.trace_class = in,
+	};
 	bt_field_class *context = NULL, *common = NULL;
 	const char *name = bt_stream_class_get_name(from);
+	c = bt_stream_class_create_with_id(in, bt_stream_class_get_id(from));
 	bool good = c && !bt_stream_class_set_default_clock_class(c, ir->clock) &&
 		    (!name || !bt_stream_class_set_name(c, name));
 	if (good) {
@@ -188,16 +165,12 @@ bt_stream_class *usk_ir_stream_class(struct ir *ir, const bt_stream_class *from)
 	}
 	bt_field_class_put_ref(context);
 	bt_field_class_put_ref(common);
+	/* Its trace class has it. */
+	bt_stream_class_put_ref(c);
 	if (!good) {
-		usk_pointers_free(&s.copies);
-		bt_stream_class_put_ref(c);
 		return NULL;
 	}
-	struct pointers *fields = usk_alloc(1, sizeof *fields);
-	*fields = s.copies;
-	usk_pointers_put(&ir->stream_fields, from, fields);
-	bt_stream_class_get_ref(from);
-	usk_pointers_put(&ir->stream_classes, from, c);
+	usk_pointers_put(&ir->classes, from, c);
 	return c;
 }
 
@@ -214,75 +187,37 @@ static bool copy_properties(const bt_event_class *from, bt_event_class *to)
 	       (!uri || !bt_event_class_set_emf_uri(to, uri));
 }
 
-bt_event_class *usk_ir_event_class(struct ir *ir, const bt_event_class *from)
+bt_event_class *usk_ir_event_class(struct ir *ir, bt_stream *stream, const bt_event_class *from)
 {
-	bt_event_class *e = usk_pointers_get(&ir->event_classes, from);
+	bt_event_class *e = usk_pointers_get(&ir->classes, from);
 	if (e) {
 		return e;
 	}
-	const bt_stream_class *stream = bt_event_class_borrow_stream_class_const(from);
-	bt_stream_class *c = usk_ir_stream_class(ir, stream);
-	e = c ? bt_event_class_create_with_id(c, bt_event_class_get_id(from)) : NULL;
-	struct field_scopes s = { 0 };
-	bt_field_class *own[2] = { NULL, NULL };
-	s.trace_class = c ? bt_stream_class_borrow_trace_class(c) : NULL;
-	s.scope[0] = bt_stream_class_borrow_packet_context_field_class_const(stream);
-	s.scope[1] = bt_stream_class_borrow_event_common_context_field_class_const(stream);
-	s.scope[2] = bt_event_class_borrow_specific_context_field_class_const(from);
-	s.scope[3] = bt_event_class_borrow_payload_field_class_const(from);
-	bool good = e && copy_properties(from, e);
-	if (good) {
-		s.outer = usk_pointers_get(&ir->stream_fields, stream);
-		good = give(&s, s.scope[2], &own[0]) && give(&s, s.scope[3], &own[1]) &&
-		       (!own[0] || !bt_event_class_set_specific_context_field_class(e, own[0])) &&
-		       (!own[1] || !bt_event_class_set_payload_field_class(e, own[1]));
-	}
-	bt_field_class_put_ref(own[0]);
-	bt_field_class_put_ref(own[1]);
-	usk_pointers_free(&s.copies);
+	const bt_stream_class *around = bt_event_class_borrow_stream_class_const(from);
+	bt_stream_class *c = bt_stream_borrow_class(stream);
+	struct field_scopes s = {
+		.scope = { bt_stream_class_borrow_packet_context_field_class_const(around),
+			   bt_stream_class_borrow_event_common_context_field_class_const(around),
+			   bt_event_class_borrow_specific_context_field_class_const(from),
+			   bt_event_class_borrow_payload_field_class_const(from) },
+		.copies = &ir->classes,
+		.trace_class = bt_stream_class_borrow_trace_class(c),
+	};
+	bt_field_class *context = NULL, *payload = NULL;
+	e = bt_event_class_create_with_id(c, bt_event_class_get_id(from));
+	bool good = e && copy_properties(from, e) && give(&s, s.scope[2], &context) &&
+		    give(&s, s.scope[3], &payload) &&
+		    (!context || !bt_event_class_set_specific_context_field_class(e, context)) &&
+		    (!payload || !bt_event_class_set_payload_field_class(e, payload));
+	bt_field_class_put_ref(context);
+	bt_field_class_put_ref(payload);
+	/* Its stream class has it. */
+	bt_event_class_put_ref(e);
 	if (!good) {
-		bt_event_class_put_ref(e);
 		return NULL;
 	}
-	bt_event_class_get_ref(from);
-	usk_pointers_put(&ir->event_classes, from, e);
+	usk_pointers_put(&ir->classes, from, e);
 	return e;
-}
-
-void usk_ir_free(struct ir *ir)
-{
-	if (!ir) {
-		return;
-	}
-	for (size_t i = 0; i < ir->event_classes.slots; i++) {
-		bt_event_class_put_ref(ir->event_classes.key[i]);
-		bt_event_class_put_ref(ir->event_classes.value[i]);
-	}
-	for (size_t i = 0; i < ir->stream_classes.slots; i++) {
-		bt_stream_class_put_ref(ir->stream_classes.key[i]);
-		bt_stream_class_put_ref(ir->stream_classes.value[i]);
-	}
-	for (size_t i = 0; i < ir->traces.slots; i++) {
-		bt_trace_put_ref(ir->traces.key[i]);
-		bt_trace_put_ref(ir->traces.value[i]);
-	}
-	for (size_t i = 0; i < ir->trace_classes.slots; i++) {
-		bt_trace_class_put_ref(ir->trace_classes.key[i]);
-		bt_trace_class_put_ref(ir->trace_classes.value[i]);
-	}
-	for (size_t i = 0; i < ir->stream_fields.slots; i++) {
-		if (ir->stream_fields.value[i]) {
-			usk_pointers_free(ir->stream_fields.value[i]);
-			free(ir->stream_fields.value[i]);
-		}
-	}
-	usk_pointers_free(&ir->stream_fields);
-	usk_pointers_free(&ir->event_classes);
-	usk_pointers_free(&ir->stream_classes);
-	usk_pointers_free(&ir->traces);
-	usk_pointers_free(&ir->trace_classes);
-	bt_clock_class_put_ref(ir->clock);
-	free(ir);
 }
 
 /* ---- values -------------------------------------------------------------------------------- */

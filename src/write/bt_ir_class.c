@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/bt_ir.h"
+
+#include "write/bt.h"
 
 #include <string.h>
 
@@ -49,9 +50,7 @@ static const bt_field_class *follow(const struct field_scopes *s, const bt_field
 
 static bt_field_class *copy_of(const struct field_scopes *s, const bt_field_path *path)
 {
-	const bt_field_class *f = follow(s, path);
-	bt_field_class *copy = usk_pointers_get(&s->copies, f);
-	return copy || !s->outer ? copy : usk_pointers_get(s->outer, f);
+	return usk_pointers_get(s->copies, follow(s, path));
 }
 
 static bt_field_class *integer(struct field_scopes *s, const bt_field_class *from)
@@ -276,7 +275,7 @@ bt_field_class *usk_ir_field_class(struct field_scopes *s, const bt_field_class 
 	if (f) {
 		bt_field_class_set_user_attributes(
 			f, bt_field_class_borrow_user_attributes_const(from));
-		usk_pointers_put(&s->copies, from, f);
+		usk_pointers_put(s->copies, from, f);
 	}
 	return f;
 }

@@ -7,7 +7,8 @@
  * what waits is what the clocks are apart, if several come through one port, and a batch per port
  * if each has its own.
  */
-#include "write/bt_merge.h"
+
+#include "write/bt.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
  * Why   packets of old tracers overlap, and some say that they end after the next one begins; so
  *       only events have stamps of their own, packets begin and end where events of theirs do
  */
-#include "write/bt_merge.h"
+#include "write/bt.h"
 
 #define FAILED(merge, ...)                                                                         \
 	(BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR((merge)->self, __VA_ARGS__),   \
@@ -126,7 +126,7 @@ static bool stream_begins(struct merge *m, struct port *p, const bt_message *mes
 	s.cycles.hz = bt_clock_class_get_frequency(clock);
 	bt_clock_class_get_offset(clock, &s.cycles.offset_s, &s.cycles.offset_cycles);
 	bt_trace *to = usk_ir_trace(m->ir, trace);
-	bt_stream_class *to_class = to ? usk_ir_stream_class(m->ir, class) : NULL;
+	bt_stream_class *to_class = to ? usk_ir_stream_class(m->ir, to, class) : NULL;
 	s.to = to_class ? bt_stream_create_with_id(to_class, to, bt_stream_get_id(from)) : NULL;
 	const char *stream_name = bt_stream_get_name(from);
 	bt_message *copy = s.to ? bt_message_stream_beginning_create(m->self, s.to) : NULL;
@@ -230,7 +230,7 @@ static bool event(struct merge *m, struct port *p, const bt_message *message)
 {
 	const bt_event *from = bt_message_event_borrow_event_const(message);
 	struct stream *s = find_stream(m, bt_event_borrow_stream_const(from));
-	bt_event_class *class = usk_ir_event_class(m->ir, bt_event_borrow_class_const(from));
+	bt_event_class *class = usk_ir_event_class(m->ir, s->to, bt_event_borrow_class_const(from));
 	int64_t local, ns;
 	uint64_t value;
 	if (!class) {

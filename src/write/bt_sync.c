@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/bt_sync.h"
+#include "write/bt.h"
 #include "write/write.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/bt_whose.h"
-#include "read/ctf.h"
+
+#include "write/bt.h"
 
 #include <stdio.h>
 #include <stdlib.h>

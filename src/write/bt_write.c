@@ -7,12 +7,10 @@
  * Why   source.ctf.fs, our filter and sink.ctf.fs in a row are all there is to do; they do it in a
  *       process of their own, since the library aborts on some traces
  */
-#include "write/bt_write.h"
 #include "base/child.h"
 #include "base/folder.h"
 #include "base/io.h"
-#include "read/ctf.h"
-#include "write/bt_sync.h"
+#include "write/bt.h"
 
 #include <errno.h>
 #include <stdio.h>

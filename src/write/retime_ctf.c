@@ -15,8 +15,7 @@
  * if it is a whole number of cycles.
  */
 #include "base/folder.h"
-#include "read/ctf.h"
-#include "write/bt_write.h"
+#include "write/bt.h"
 #include "write/retime.h"
 
 #include <errno.h>
