@@ -7,7 +7,7 @@
  *       returns
  * Why   who watches clocks for a week must not lose it to a crash; so unlike all other outputs
  *       this one is there from the start, and complete after every burst
- * Not   reading it (src/read/exchanges.c)
+ * Not   reading it (src/read/tables.c)
  */
 #include "base/io.h"
 #include "probe/probe.h"
