@@ -3,6 +3,7 @@
  * clocks.c - the table of clocks as an owned whole: reading it, freeing it, finding a trace's clock
  * in it
  */
+#include "write/clocks_fields.h"
 #include "write/write.h"
 
 #include <stdio.h>
@@ -38,52 +39,22 @@ enum usk_status usk_clocks_read(const char *path, struct usk_clocks **out, struc
 	return status;
 }
 
-static void free_strings(char **s, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		free(s[i]);
-	}
-	free(s);
-}
-
 void usk_clocks_free(struct usk_clocks *c)
 {
 	if (!c) {
 		return;
 	}
-	free(c->method);
-	free(c->solve);
-	free(c->how);
-	free(c->min_delay);
-	for (size_t i = 0; i < c->n_traces; i++) {
-		free(c->trace[i].path);
-		free_strings(c->trace[i].local, c->trace[i].n_local);
-		for (size_t k = 0; k < c->trace[i].n_ifaces; k++) {
-			free(c->trace[i].iface[k].iface);
-		}
-		free(c->trace[i].iface);
-	}
-	free(c->trace);
-	for (size_t i = 0; i < c->n_islands; i++) {
-		free(c->island[i].clock);
-	}
-	free(c->island);
 	for (size_t i = 0; i < c->n_clocks; i++) {
-		free(c->clock[i].name);
-		free(c->clock[i].path);
-		free(c->clock[i].knot);
-		free(c->clock[i].jump);
-		free(c->clock[i].stretch);
+		usk_fields_free(usk_clock_fields, &c->clock[i]);
 	}
-	free(c->clock);
 	for (size_t i = 0; i < c->n_pairs; i++) {
-		free(c->pair[i].outlier);
-		free(c->pair[i].contradiction);
-		free(c->pair[i].floor);
-		free(c->pair[i].ceiling);
+		usk_fields_free(usk_pair_fields, &c->pair[i]);
+		usk_fields_free(usk_corridor_fields, &c->pair[i]);
 	}
+	usk_fields_free(usk_clocks_head, c);
+	usk_fields_free(usk_clocks_tail, c);
+	free(c->clock);
 	free(c->pair);
-	free_strings(c->note, c->n_notes);
 	free(c);
 }
 
@@ -216,7 +187,10 @@ void usk_note(struct usk_notes *notes, const char *fmt, ...)
 
 void usk_notes_free(struct usk_notes *notes)
 {
-	free_strings(notes->note, notes->n);
+	for (size_t i = 0; i < notes->n; i++) {
+		free(notes->note[i]);
+	}
+	free(notes->note);
 	memset(notes, 0, sizeof *notes);
 }
 

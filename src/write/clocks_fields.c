@@ -9,11 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT(type, member)    .at = offsetof(struct type, member)
-#define LIST(type, list, n) .at = offsetof(struct type, list), .n_at = offsetof(struct type, n)
-#define ROWS(type, list, n, row_fields, row_type)                                                  \
-	.kind = FIELD_ROWS, LIST(type, list, n), .fields = (row_fields),                           \
-	.size = sizeof(struct row_type)
+#define AT(type, member) .at = offsetof(struct type, member)
+#define LIST(type, list, n)                                                                        \
+	.kind = FIELD_LIST, AT(type, list), .n_at = offsetof(struct type, n),                      \
+	.size = sizeof *((struct type *)NULL)->list
+#define ROWS(type, list, n, row) LIST(type, list, n), .each = FIELD_OBJECT, .fields = (row)
+
+static const char *quality_name(unsigned q)
+{
+	return usk_quality_name((enum usk_quality)q);
+}
+
+#define QUALITY(type)                                                                              \
+	{                                                                                          \
+		"quality", FIELD_NAME, AT(type, quality),                                          \
+			.name = quality_name, .last = USK_CONTRADICTED,                            \
+			.otherwise = "\"%.40s\" is none of reference, bounded, one-sided, "        \
+				     "absent, contradicted"                                        \
+	}
 
 /* ---- clocks ------------------------------------------------------------------------------------
  */
@@ -82,24 +95,14 @@ static void check_knots(struct reader *r, const struct place *up, const struct u
 	}
 }
 
-static json_t *put_jump_kind(const struct usk_clocks *c, const void *of)
+static const char *jump_name(unsigned kind)
 {
-	(void)c;
-	return usk_json_text(((const struct usk_jump *)of)->kind == USK_JUMP ? "jump" : "bend");
-}
-
-static void get_jump_kind(struct reader *r, const struct place *at, const json_t *o, void *of)
-{
-	char *kind = usk_json_string(r, at, o, "kind");
-	if (strcmp(kind, "jump") && strcmp(kind, "bend")) {
-		usk_json_wrong(r, at, "kind", "is neither \"jump\" nor \"bend\"");
-	}
-	((struct usk_jump *)of)->kind = strcmp(kind, "bend") ? USK_JUMP : USK_BEND;
-	free(kind);
+	return kind == USK_BEND ? "bend" : "jump";
 }
 
 static const struct usk_field jump_fields[] = {
-	{ "kind", FIELD_OWN, .put = put_jump_kind, .get = get_jump_kind },
+	{ "kind", FIELD_NAME, AT(usk_jump, kind), .name = jump_name, .last = USK_BEND,
+	  .otherwise = "is neither \"jump\" nor \"bend\"" },
 	{ "of", FIELD_CLOCK_OR_NULL, FIELD_MAY_MISS, AT(usk_jump, of) },
 	{ "or", FIELD_CLOCK_OR_NULL, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_jump, or_of) },
 	{ "after_local_ns", FIELD_TIME, AT(usk_jump, after_local_ns) },
@@ -146,38 +149,16 @@ static const struct usk_field slope_fields[] = {
 };
 
 /* Others need not write them: all that the skew limit allows. */
-static void get_slopes(struct reader *r, const struct place *up, const json_t *o, const char *key,
-		       const struct usk_clock *k, struct usk_slopes *s)
+static void check_slopes(struct reader *r, const struct place *up, const char *key,
+			 const struct usk_clock *k, struct usk_slopes *s)
 {
 	const int64_t limit = k->quality == USK_REFERENCE ? 0 : r->c->max_skew_e12;
 	struct place at = { up, key, 0 };
-	*s = (struct usk_slopes){ -limit, limit };
-	if (json_object_get(o, key)) {
-		usk_fields_get(r, &at, usk_json_object(r, up, o, key), slope_fields, s);
-		if (s->least_e12 > s->most_e12) {
-			usk_json_wrong(r, &at, NULL, "least_ppm <= most_ppm does not hold");
-		}
+	if (s->least_e12 == USK_NONE) {
+		*s = (struct usk_slopes){ -limit, limit };
+	} else if (s->least_e12 > s->most_e12) {
+		usk_json_wrong(r, &at, NULL, "least_ppm <= most_ppm does not hold");
 	}
-}
-
-static void get_before(struct reader *r, const struct place *at, const json_t *o, void *of)
-{
-	get_slopes(r, at, o, "before", of, &((struct usk_clock *)of)->before);
-}
-
-static void get_after(struct reader *r, const struct place *at, const json_t *o, void *of)
-{
-	get_slopes(r, at, o, "after", of, &((struct usk_clock *)of)->after);
-}
-
-static json_t *put_before(const struct usk_clocks *c, const void *of)
-{
-	return usk_fields_put(c, slope_fields, &((const struct usk_clock *)of)->before);
-}
-
-static json_t *put_after(const struct usk_clocks *c, const void *of)
-{
-	return usk_fields_put(c, slope_fields, &((const struct usk_clock *)of)->after);
 }
 
 static const struct usk_field width_fields[] = {
@@ -196,20 +177,20 @@ static json_t *put_widths(const struct usk_clocks *c, const void *of)
 const struct usk_field usk_clock_fields[] = {
 	{ "name", FIELD_TEXT, AT(usk_clock, name) },
 	{ "reference", FIELD_CLOCK, AT(usk_clock, reference) },
-	{ "quality", FIELD_QUALITY, AT(usk_clock, quality) },
-	{ "path", FIELD_CLOCKS, LIST(usk_clock, path, n_path) },
+	QUALITY(usk_clock),
+	{ "path", LIST(usk_clock, path, n_path), .each = FIELD_CLOCK },
 	{ "resolution_ns", FIELD_TIME, AT(usk_clock, resolution_ns) },
 	{ "drift_ppm", FIELD_NUMBER, AT(usk_clock, drift_ppm) },
 	{ "drift_min_ppm", FIELD_NUMBER, AT(usk_clock, drift_min_ppm) },
 	{ "drift_max_ppm", FIELD_NUMBER, AT(usk_clock, drift_max_ppm) },
 	{ "wander", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_clock, wander), .fields = wander_fields },
 	{ "half_width_ns", FIELD_OWN, .put = put_widths },
-	{ "knots", ROWS(usk_clock, knot, n_knots, knot_fields, usk_knot) },
-	{ "before", FIELD_OWN, .put = put_before, .get = get_before },
-	{ "after", FIELD_OWN, .put = put_after, .get = get_after },
-	{ "jumps", ROWS(usk_clock, jump, n_jumps, jump_fields, usk_jump) },
+	{ "knots", ROWS(usk_clock, knot, n_knots, knot_fields) },
+	{ "before", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_clock, before), .fields = slope_fields },
+	{ "after", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_clock, after), .fields = slope_fields },
+	{ "jumps", ROWS(usk_clock, jump, n_jumps, jump_fields) },
 	{ "disturbed", .flags = FIELD_MAY_MISS,
-	  ROWS(usk_clock, stretch, n_stretches, disturbed_fields, usk_disturbed) },
+	  ROWS(usk_clock, stretch, n_stretches, disturbed_fields) },
 	{ NULL },
 };
 
@@ -219,6 +200,8 @@ void usk_clock_check(struct reader *r, const struct place *at, void *clock)
 	if (k->resolution_ns < 0) {
 		usk_json_wrong(r, at, "resolution_ns", "is negative");
 	}
+	check_slopes(r, at, "before", k, &k->before);
+	check_slopes(r, at, "after", k, &k->after);
 	check_knots(r, at, k);
 	check_disturbed(r, at, k);
 	for (size_t i = 0; i < k->n_jumps; i++) { /* others need not say whose */
@@ -299,14 +282,13 @@ const struct usk_field usk_pair_fields[] = {
 	{ "b", FIELD_CLOCK, AT(usk_pair, b) },
 	{ "a_to_b", FIELD_COUNT, AT(usk_pair, a_to_b) },
 	{ "b_to_a", FIELD_COUNT, AT(usk_pair, b_to_a) },
-	{ "quality", FIELD_QUALITY, AT(usk_pair, quality) },
+	QUALITY(usk_pair),
 	{ "half_width_ns", FIELD_SPAN_OR_NULL, AT(usk_pair, half_width_ns) },
 	{ "half_width_at_ns", FIELD_TIME_OR_NULL, AT(usk_pair, half_width_at_ns) },
 	{ "wander", FIELD_OBJECT, AT(usk_pair, wander), .fields = wander_fields },
 	{ "sender_evidence", FIELD_OBJECT, AT(usk_pair, evidence), .fields = evidence_fields },
-	{ "outliers", ROWS(usk_pair, outlier, n_outliers, outlier_fields, usk_outlier) },
-	{ "contradiction",
-	  ROWS(usk_pair, contradiction, n_contradiction, message_fields, usk_msg) },
+	{ "outliers", ROWS(usk_pair, outlier, n_outliers, outlier_fields) },
+	{ "contradiction", ROWS(usk_pair, contradiction, n_contradiction, message_fields) },
 	{ "recorded_delay_ns", FIELD_OBJECT, FIELD_MAY_MISS, .fields = recorded_fields },
 	{ "min_delay_ns", FIELD_OBJECT, FIELD_MAY_MISS, .fields = min_delay_fields },
 	{ "corrected_delay_ns", FIELD_OBJECT, FIELD_MAY_MISS, .fields = corrected_fields },
@@ -328,32 +310,17 @@ const struct usk_field usk_corridor_fields[] = {
 	{ "b", FIELD_CLOCK, AT(usk_pair, b) },
 	{ "bucket_ns", FIELD_TIME, AT(usk_pair, bucket_ns) },
 	{ "hull_vertices", FIELD_OBJECT, FIELD_MAY_MISS, .fields = hull_fields },
-	{ "floor", FIELD_POINTS, LIST(usk_pair, floor, n_floor) },
-	{ "ceiling", FIELD_POINTS, LIST(usk_pair, ceiling, n_ceiling) },
+	{ "floor", LIST(usk_pair, floor, n_floor), .each = FIELD_POINT },
+	{ "ceiling", LIST(usk_pair, ceiling, n_ceiling), .each = FIELD_POINT },
 	{ NULL },
 };
 
 /* ---- the rest ----------------------------------------------------------------------------------
  */
 
-static json_t *put_model(const struct usk_clocks *c, const void *of)
+static const char *model_name(unsigned kind)
 {
-	(void)of;
-	return usk_json_text(usk_model_name(c->model.kind));
-}
-
-static void get_model(struct reader *r, const struct place *at, const json_t *o, void *of)
-{
-	struct usk_model *m = &((struct usk_clocks *)of)->model;
-	char *name = usk_json_string(r, at, o, "name");
-	while (m->kind < USK_SEGMENTS && strcmp(name, usk_model_name(m->kind))) {
-		m->kind++;
-	}
-	if (strcmp(name, usk_model_name(m->kind))) {
-		usk_json_wrong(r, at, "name", "is \"%.40s\", which this version does not know",
-			       name);
-	}
-	free(name);
+	return usk_model_name((enum usk_model_kind)kind);
 }
 
 static const struct usk_field wander_field = { "ppm", FIELD_WANDER,
@@ -394,7 +361,8 @@ static void get_duration(struct reader *r, const struct place *at, const json_t 
 }
 
 static const struct usk_field model_fields[] = {
-	{ "name", FIELD_OWN, .put = put_model, .get = get_model },
+	{ "name", FIELD_NAME, AT(usk_clocks, model.kind), .name = model_name, .last = USK_SEGMENTS,
+	  .otherwise = "is \"%.40s\", which this version does not know" },
 	{ "ppm", FIELD_OWN, .put = put_ppm, .get = get_ppm },
 	{ "duration_ns", FIELD_OWN, .put = put_duration, .get = get_duration },
 	{ "max_skew_ppm", FIELD_WANDER, AT(usk_clocks, max_skew_e12) },
@@ -439,9 +407,10 @@ static const struct usk_field trace_fields[] = {
 	{ "kind", FIELD_OWN, .put = put_kind, .get = get_kind },
 	{ "events", FIELD_COUNT, AT(usk_trace_info, events) },
 	{ "truncated", FIELD_BOOL, AT(usk_trace_info, truncated) },
-	{ "local", FIELD_TEXTS, FIELD_MAY_MISS, LIST(usk_trace_info, local, n_local) },
+	{ "local", .flags = FIELD_MAY_MISS, LIST(usk_trace_info, local, n_local),
+	  .each = FIELD_TEXT },
 	{ "interfaces", .flags = FIELD_MAY_MISS,
-	  ROWS(usk_trace_info, iface, n_ifaces, interface_fields, usk_iface_clock) },
+	  ROWS(usk_trace_info, iface, n_ifaces, interface_fields) },
 	{ NULL },
 };
 
@@ -462,7 +431,7 @@ static const struct usk_field count_fields[] = {
 
 static const struct usk_field island_fields[] = {
 	{ "reference", FIELD_CLOCK, AT(usk_island, reference) },
-	{ "clocks", FIELD_CLOCKS, LIST(usk_island, clock, n_clocks) },
+	{ "clocks", LIST(usk_island, clock, n_clocks), .each = FIELD_CLOCK },
 	{ NULL },
 };
 
@@ -470,9 +439,9 @@ const struct usk_field usk_clocks_head[] = {
 	{ "model", FIELD_OBJECT, .fields = model_fields },
 	{ "method", FIELD_TEXT, AT(usk_clocks, method) },
 	{ "solve", FIELD_OBJECT, .fields = solve_fields },
-	{ "traces", ROWS(usk_clocks, trace, n_traces, trace_fields, usk_trace_info) },
+	{ "traces", ROWS(usk_clocks, trace, n_traces, trace_fields) },
 	{ "messages", FIELD_OBJECT, AT(usk_clocks, counts), .fields = count_fields },
-	{ "islands", ROWS(usk_clocks, island, n_islands, island_fields, usk_island) },
+	{ "islands", ROWS(usk_clocks, island, n_islands, island_fields) },
 	{ NULL },
 };
 
@@ -515,6 +484,6 @@ static const struct usk_field evaluation_fields[] = {
 
 const struct usk_field usk_clocks_tail[] = {
 	{ "evaluation", FIELD_OBJECT, AT(usk_clocks, evaluation), .fields = evaluation_fields },
-	{ "notes", FIELD_TEXTS, FIELD_MAY_MISS, LIST(usk_clocks, note, n_notes) },
+	{ "notes", .flags = FIELD_MAY_MISS, LIST(usk_clocks, note, n_notes), .each = FIELD_TEXT },
 	{ NULL },
 };

@@ -71,15 +71,13 @@ static json_t *point(const struct usk_point *p)
 	return row;
 }
 
-static json_t *put_list(const struct usk_clocks *c, const struct usk_field *f, const char *at,
-			size_t n)
+static json_t *put_list(const struct usk_clocks *c, const struct usk_field *f, const void *of)
 {
+	const char *at = *(const char *const *)((const char *)of + f->at);
+	const struct usk_field each = { .kind = f->each, .fields = f->fields };
 	json_t *a = usk_json_had(json_array());
-	for (size_t i = 0; i < n; i++) {
-		add(a, f->kind == FIELD_TEXTS	 ? usk_json_text(((char *const *)at)[i])
-		       : f->kind == FIELD_CLOCKS ? clock_name(c, ((const uint32_t *)at)[i])
-		       : f->kind == FIELD_POINTS ? point((const struct usk_point *)at + i)
-						 : usk_fields_put(c, f->fields, at + i * f->size));
+	for (size_t i = 0; i < *(const size_t *)((const char *)of + f->n_at); i++) {
+		add(a, usk_field_put(c, &each, at + i * f->size));
 	}
 	return a;
 }
@@ -105,25 +103,23 @@ json_t *usk_field_put(const struct usk_clocks *c, const struct usk_field *f, con
 		return json_boolean(*(const bool *)at);
 	case FIELD_TEXT:
 		return usk_json_text(*(char *const *)at);
-	case FIELD_QUALITY:
-		return usk_json_text(usk_quality_name(*(const enum usk_quality *)at));
+	case FIELD_NAME:
+		return usk_json_text(f->name(*(const unsigned *)at));
 	case FIELD_CLOCK_OR_NULL:
 		return *(const uint32_t *)at < c->n_clocks ? clock_name(c, *(const uint32_t *)at)
 							   : json_null();
 	case FIELD_CLOCK:
 		return clock_name(c, *(const uint32_t *)at);
+	case FIELD_POINT:
+		return point(at);
 	case FIELD_OBJECT:
 		return usk_fields_put(c, f->fields, at);
+	case FIELD_LIST:
+		return put_list(c, f, of);
 	case FIELD_OWN:
-		return f->put(c, of);
-	case FIELD_TEXTS:
-	case FIELD_CLOCKS:
-	case FIELD_POINTS:
-	case FIELD_ROWS:
 		break;
 	}
-	return put_list(c, f, *(const char *const *)at,
-			*(const size_t *)((const char *)of + f->n_at));
+	return f->put(c, of);
 }
 
 static bool omitted(const struct usk_field *f, const void *of)
@@ -146,17 +142,75 @@ json_t *usk_fields_put(const struct usk_clocks *c, const struct usk_field *f, co
 /* ---- and back ----------------------------------------------------------------------------------
  */
 
-static void get_rate(struct reader *r, const struct place *at, const json_t *o,
-		     const struct usk_field *f, int64_t *out)
+/* A decimal string, or null where that is allowed. */
+static int64_t get_ns(struct reader *r, const struct place *at, const char *key, const json_t *v,
+		      enum usk_field_kind kind)
+{
+	const uint64_t limit = kind == FIELD_SPAN_OR_NULL ? INT64_MAX : USK_TIME_MAX;
+	const bool nullable = kind != FIELD_TIME;
+	if (json_is_null(v) && nullable) {
+		return USK_NONE;
+	}
+	const char *s = json_string_value(v);
+	size_t n = json_string_length(v), digits = s && s[0] == '-' ? 1 : 0;
+	uint64_t size = 0;
+	bool good = s && n > digits && n - digits <= 19;
+	for (size_t i = digits; good && i < n; i++) {
+		good = s[i] >= '0' && s[i] <= '9';
+		size = size * 10 + (uint64_t)(s[i] - '0');
+	}
+	if (!good) {
+		usk_json_wrong(r, at, key, "is not a whole number of ns in a string%s",
+			       nullable ? " or null" : "");
+	} else if (size > limit) {
+		usk_json_wrong(r, at, key, "is more than 2^%d ns", limit > USK_TIME_MAX ? 63 : 62);
+	}
+	return r->status ? 0 : digits ? -(int64_t)size : (int64_t)size;
+}
+
+static int64_t get_rate(struct reader *r, const struct place *at, const json_t *o,
+			const struct usk_field *f)
 {
 	double ppm = usk_json_number(r, at, o, f->key, false);
 	bool negative = f->kind == FIELD_RATE;
 	if (!(ppm >= (negative ? -1e6 : 0) && ppm <= 1e6)) {
 		usk_json_wrong(r, at, f->key, "is not between %s and 1,000,000",
 			       negative ? "-1,000,000" : "0");
-		return;
+		return 0;
 	}
-	*out = (int64_t)llround(ppm * 1e6);
+	return (int64_t)llround(ppm * 1e6);
+}
+
+static unsigned get_name(struct reader *r, const struct place *at, const json_t *o,
+			 const struct usk_field *f)
+{
+	char *name = usk_json_string(r, at, o, f->key);
+	unsigned v = 0;
+	while (v < f->last && strcmp(name, f->name(v))) {
+		v++;
+	}
+	if (strcmp(name, f->name(v))) {
+		usk_json_wrong(r, at, f->key, f->otherwise, name);
+	}
+	free(name);
+	return v;
+}
+
+/* Its index. */
+static uint32_t get_clock(struct reader *r, const struct place *at, const char *key,
+			  const json_t *v)
+{
+	const char *name = json_string_value(v);
+	const struct clock_name *found = name && r->name ? bsearch(&name, r->name, r->c->n_clocks,
+								   sizeof *r->name, usk_by_string)
+							 : NULL;
+	if (!name) {
+		usk_json_wrong(r, at, key, "is not a clock's name");
+	} else if (!found) {
+		usk_json_wrong(r, at, key,
+			       "names the clock \"%.60s\", which is not among the clocks", name);
+	}
+	return found ? found->index : 0;
 }
 
 static void get_point(struct reader *r, const struct place *at, const json_t *row,
@@ -166,8 +220,8 @@ static void get_point(struct reader *r, const struct place *at, const json_t *ro
 		usk_json_wrong(r, at, NULL, "is not a pair of local time and offset");
 		return;
 	}
-	p->local_ns = usk_json_ns_value(r, at, NULL, json_array_get(row, 0), USK_TIME_MAX, false);
-	p->offset_ns = usk_json_ns_value(r, at, NULL, json_array_get(row, 1), USK_TIME_MAX, false);
+	p->local_ns = get_ns(r, at, NULL, json_array_get(row, 0), FIELD_TIME);
+	p->offset_ns = get_ns(r, at, NULL, json_array_get(row, 1), FIELD_TIME);
 }
 
 /* Grows as rows turn out well, so that memory follows what is there. */
@@ -176,28 +230,23 @@ static void get_list(struct reader *r, const struct place *up, const json_t *a,
 {
 	void **out = (void **)((char *)of + f->at);
 	size_t *n = (size_t *)((char *)of + f->n_at), cap = 0;
-	size_t size = f->kind == FIELD_TEXTS	? sizeof(char *)
-		      : f->kind == FIELD_CLOCKS ? sizeof(uint32_t)
-		      : f->kind == FIELD_POINTS ? sizeof(struct usk_point)
-						: f->size;
 	struct place list = { up, f->key, 0 };
 	for (size_t i = 0; i < json_array_size(a) && !r->status; i++) {
 		struct place at = { &list, NULL, i };
 		const json_t *v = json_array_get(a, i);
-		*out = usk_room(*out, *n, &cap, size);
-		void *row = memset((char *)*out + *n * size, 0, size);
+		*out = usk_room(*out, *n, &cap, f->size);
+		void *row = memset((char *)*out + *n * f->size, 0, f->size);
 		++*n;
-		if (f->kind == FIELD_ROWS) {
+		if (f->each == FIELD_OBJECT) {
 			usk_fields_get(r, &at, v, f->fields, row);
-		} else if (f->kind == FIELD_POINTS) {
+		} else if (f->each == FIELD_POINT) {
 			get_point(r, &at, v, row);
-		} else if (f->kind == FIELD_CLOCKS) {
-			*(uint32_t *)row = usk_json_clock_value(r, &at, NULL, v);
+		} else if (f->each == FIELD_CLOCK) {
+			*(uint32_t *)row = get_clock(r, &at, NULL, v);
+		} else if (json_is_string(v)) {
+			*(char **)row = usk_strdup(json_string_value(v));
 		} else {
-			if (!json_is_string(v)) {
-				usk_json_wrong(r, &at, NULL, "is not a string");
-			}
-			*(char **)row = usk_strdup(json_is_string(v) ? json_string_value(v) : "");
+			usk_json_wrong(r, &at, NULL, "is not a string");
 		}
 	}
 }
@@ -219,28 +268,21 @@ static void miss(const struct usk_field *f, void *of)
 	}
 }
 
-void usk_field_get(struct reader *r, const struct place *up, const json_t *o,
-		   const struct usk_field *f, void *of)
+/* v is there. */
+static void get(struct reader *r, const struct place *up, const json_t *o, const json_t *v,
+		const struct usk_field *f, void *of)
 {
-	const json_t *v = json_object_get(o, f->key);
 	void *at = (char *)of + f->at;
 	struct place here = { up, f->key, 0 };
-	if (!v && f->flags & FIELD_MAY_MISS) {
-		miss(f, of);
-		return;
-	}
 	switch (f->kind) {
 	case FIELD_TIME:
 	case FIELD_TIME_OR_NULL:
 	case FIELD_SPAN_OR_NULL:
-		*(int64_t *)at =
-			usk_json_ns_value(r, up, f->key, usk_json_get(r, up, o, f->key),
-					  f->kind == FIELD_SPAN_OR_NULL ? INT64_MAX : USK_TIME_MAX,
-					  f->kind != FIELD_TIME);
+		*(int64_t *)at = get_ns(r, up, f->key, v, f->kind);
 		break;
 	case FIELD_RATE:
 	case FIELD_WANDER:
-		get_rate(r, up, o, f, at);
+		*(int64_t *)at = get_rate(r, up, o, f);
 		break;
 	case FIELD_NUMBER:
 		*(double *)at = usk_json_number(r, up, o, f->key, true);
@@ -248,47 +290,58 @@ void usk_field_get(struct reader *r, const struct place *up, const json_t *o,
 	case FIELD_COUNT:
 		*(uint64_t *)at = usk_json_count(r, up, o, f->key);
 		break;
-	case FIELD_SMALL: {
-		uint64_t n = usk_json_count(r, up, o, f->key);
-		*(uint32_t *)at = (uint32_t)n;
-		if (n > UINT32_MAX) {
+	case FIELD_SMALL:
+		*(uint32_t *)at = (uint32_t)usk_json_count(r, up, o, f->key);
+		if (json_integer_value(v) > UINT32_MAX) {
 			usk_json_wrong(r, up, f->key, "is 2^32 or more");
 		}
 		break;
-	}
 	case FIELD_BOOL:
-		if (!json_is_boolean(usk_json_get(r, up, o, f->key))) {
+		*(bool *)at = json_is_true(v);
+		if (!json_is_boolean(v)) {
 			usk_json_wrong(r, up, f->key, "is neither true nor false");
 		}
-		*(bool *)at = json_is_true(v);
 		break;
 	case FIELD_TEXT:
 		*(char **)at = usk_json_string(r, up, o, f->key);
 		break;
-	case FIELD_QUALITY:
-		*(enum usk_quality *)at = usk_json_quality(r, up, o);
+	case FIELD_NAME:
+		*(unsigned *)at = get_name(r, up, o, f);
 		break;
 	case FIELD_CLOCK:
 	case FIELD_CLOCK_OR_NULL:
 		*(uint32_t *)at = json_is_null(v) && f->kind == FIELD_CLOCK_OR_NULL
 					  ? USK_NO_CLOCK
-					  : usk_json_clock_value(r, up, f->key,
-								 usk_json_get(r, up, o, f->key));
+					  : get_clock(r, up, f->key, v);
+		break;
+	case FIELD_POINT:
+		get_point(r, &here, v, at);
 		break;
 	case FIELD_OBJECT:
 		usk_fields_get(r, &here, usk_json_object(r, up, o, f->key), f->fields, at);
 		break;
+	case FIELD_LIST:
+		get_list(r, up, usk_json_array(r, up, o, f->key), f, of);
+		break;
 	case FIELD_OWN:
+		break;
+	}
+}
+
+void usk_field_get(struct reader *r, const struct place *up, const json_t *o,
+		   const struct usk_field *f, void *of)
+{
+	if (f->kind == FIELD_OWN) {
 		if (f->get) {
 			f->get(r, up, o, of);
 		}
-		break;
-	case FIELD_TEXTS:
-	case FIELD_CLOCKS:
-	case FIELD_POINTS:
-	case FIELD_ROWS:
-		get_list(r, up, usk_json_array(r, up, o, f->key), f, of);
-		break;
+	} else if (f->flags & FIELD_MAY_MISS && !json_object_get(o, f->key)) {
+		miss(f, of);
+	} else {
+		const json_t *v = usk_json_get(r, up, o, f->key);
+		if (v) {
+			get(r, up, o, v, f, of);
+		}
 	}
 }
 
@@ -297,5 +350,25 @@ void usk_fields_get(struct reader *r, const struct place *at, const json_t *o,
 {
 	for (; f->key && !r->status; f++) {
 		usk_field_get(r, at, o, f, of);
+	}
+}
+
+void usk_fields_free(const struct usk_field *f, void *of)
+{
+	for (; f->key; f++) {
+		void *at = (char *)of + f->at;
+		if (f->kind == FIELD_OBJECT) {
+			usk_fields_free(f->fields, at);
+		} else if (f->kind == FIELD_TEXT) {
+			free(*(char **)at);
+		} else if (f->kind == FIELD_LIST) {
+			const size_t n = *(const size_t *)((char *)of + f->n_at);
+			const struct usk_field row[] = { { "", f->each, .fields = f->fields },
+							 { NULL } };
+			for (size_t i = 0; i < n; i++) {
+				usk_fields_free(row, *(char **)at + i * f->size);
+			}
+			free(*(void **)at);
+		}
 	}
 }

@@ -25,14 +25,12 @@ enum usk_field_kind {
 	FIELD_SMALL,	     /* uint32_t */
 	FIELD_BOOL,	     /* bool */
 	FIELD_TEXT,	     /* char *, malloc'ed */
-	FIELD_TEXTS,	     /* char **, so many of them */
-	FIELD_QUALITY,	     /* enum usk_quality */
+	FIELD_NAME,	     /* an enum without gaps, by the names of its values */
 	FIELD_CLOCK,	     /* uint32_t, a clock's name */
 	FIELD_CLOCK_OR_NULL, /* USK_NO_CLOCK is null */
-	FIELD_CLOCKS,	     /* uint32_t *, so many of them */
-	FIELD_POINTS,	     /* struct usk_point *, so many of them: pairs of local time, offset */
+	FIELD_POINT,	     /* struct usk_point: a pair of local time and offset */
 	FIELD_OBJECT,	     /* a struct within the struct, or some of its own members (at 0) */
-	FIELD_ROWS,	     /* structs, so many of them */
+	FIELD_LIST,	     /* a pointer to so many of them, each of the kind `each` */
 	FIELD_OWN,	     /* put and get know it */
 };
 
@@ -45,10 +43,14 @@ struct usk_field {
 	const char *key;
 	enum usk_field_kind kind;
 	unsigned flags;
-	size_t at;   /* where the struct has it */
-	size_t n_at; /* how many there are: where the struct has that, a size_t */
-	const struct usk_field *fields; /* of an object, of a row */
-	size_t size;			/* of a row */
+	size_t at;			     /* where the struct has it */
+	const struct usk_field *fields;	     /* of an object, of a row */
+	const char *(*name)(unsigned value); /* of an enum */
+	unsigned last;
+	const char *otherwise;	  /* what is wrong where a name, its %s, is none */
+	enum usk_field_kind each; /* of a list, as those below */
+	size_t n_at;		  /* how many there are: where the struct has that, a size_t */
+	size_t size;		  /* of each */
 	json_t *(*put)(const struct usk_clocks *c, const void *of);
 	void (*get)(struct reader *r, const struct place *at, const json_t *o, void *of);
 };
@@ -57,11 +59,14 @@ struct usk_field {
 json_t *usk_fields_put(const struct usk_clocks *c, const struct usk_field *f, const void *of);
 /** One of them, by its row. */
 json_t *usk_field_put(const struct usk_clocks *c, const struct usk_field *f, const void *of);
-/** Into a struct that is all 0; the first failure is kept in r. */
+/** Into a struct that is all 0; the first failure is kept in r, whose names of clocks must stand.
+ */
 void usk_fields_get(struct reader *r, const struct place *at, const json_t *o,
 		    const struct usk_field *f, void *of);
 void usk_field_get(struct reader *r, const struct place *up, const json_t *o,
 		   const struct usk_field *f, void *of);
+/** All that they point to. */
+void usk_fields_free(const struct usk_field *f, void *of);
 
 /** v, which jansson may have failed to make: then this does not return. */
 json_t *usk_json_had(json_t *v);

@@ -20,7 +20,9 @@ static void read_names(struct reader *r, const json_t *root)
 	size_t cap = 0;
 	for (size_t i = 0; i < json_array_size(a) && !r->status; i++) {
 		struct place at = { list, NULL, i };
-		struct usk_clock *k = NEW_ROW(c->clock, c->n_clocks, cap);
+		c->clock = usk_room(c->clock, i, &cap, sizeof *c->clock);
+		struct usk_clock *k = memset(&c->clock[c->n_clocks++], 0, sizeof *c->clock);
+		k->before.least_e12 = k->after.least_e12 = USK_NONE; /* not written */
 		k->name = usk_json_string(r, &at, json_array_get(a, i), "name");
 		if (!k->name[0]) {
 			usk_json_wrong(r, &at, "name", "is empty");
@@ -32,26 +34,17 @@ static void read_names(struct reader *r, const json_t *root)
 	if (r->status || !c->n_clocks) {
 		return;
 	}
-	/* Sort (name, index) by name: bsearch() needs the names in a row. */
-	struct named {
-		const char *name;
-		uint32_t index;
-	} *named = usk_alloc(c->n_clocks, sizeof *named);
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		named[i] = (struct named){ c->clock[i].name, (uint32_t)i };
-	}
-	qsort(named, c->n_clocks, sizeof *named, usk_by_string);
 	r->name = usk_alloc(c->n_clocks, sizeof *r->name);
-	r->index = usk_alloc(c->n_clocks, sizeof *r->index);
 	for (size_t i = 0; i < c->n_clocks; i++) {
-		r->name[i] = named[i].name;
-		r->index[i] = named[i].index;
-		if (i && !strcmp(r->name[i - 1], r->name[i])) {
+		r->name[i] = (struct clock_name){ c->clock[i].name, (uint32_t)i };
+	}
+	qsort(r->name, c->n_clocks, sizeof *r->name, usk_by_string);
+	for (size_t i = 1; i < c->n_clocks; i++) {
+		if (!strcmp(r->name[i - 1].name, r->name[i].name)) {
 			usk_json_wrong(r, list, NULL, "two clocks are called \"%.60s\"",
-				       r->name[i]);
+				       r->name[i].name);
 		}
 	}
-	free(named);
 }
 
 static void read_clocks(struct reader *r, const json_t *root)
@@ -71,8 +64,9 @@ static void read_clocks(struct reader *r, const json_t *root)
 static void read_pairs(struct reader *r, const json_t *root)
 {
 	const struct usk_field pairs = { "pairs",
-					 FIELD_ROWS,
+					 FIELD_LIST,
 					 .at = offsetof(struct usk_clocks, pair),
+					 .each = FIELD_OBJECT,
 					 .n_at = offsetof(struct usk_clocks, n_pairs),
 					 .fields = usk_pair_fields,
 					 .size = sizeof(struct usk_pair) };
@@ -92,9 +86,10 @@ static void read_corridors(struct reader *r, const json_t *root)
 	for (size_t i = 0; i < json_array_size(a) && !r->status; i++) {
 		struct place at = { &list, NULL, i };
 		const json_t *o = json_array_get(a, i);
-		uint32_t one = usk_json_clock(r, &at, o, "a"),
-			 other = usk_json_clock(r, &at, o, "b");
-		while (next < c->n_pairs && (c->pair[next].a != one || c->pair[next].b != other)) {
+		struct usk_pair of = { .a = 0 };
+		usk_field_get(r, &at, o, &usk_corridor_fields[0], &of);
+		usk_field_get(r, &at, o, &usk_corridor_fields[1], &of);
+		while (next < c->n_pairs && (c->pair[next].a != of.a || c->pair[next].b != of.b)) {
 			next++;
 		}
 		if (next == c->n_pairs) {
@@ -130,7 +125,6 @@ enum usk_status usk_clocks_from_json(const char *text, size_t size, struct usk_c
 	}
 	json_decref(root);
 	free(r.name);
-	free(r.index);
 	if (r.status) {
 		usk_clocks_free(r.c);
 		return r.status;

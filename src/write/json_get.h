@@ -23,8 +23,11 @@ struct place {
 
 struct reader {
 	struct usk_clocks *c;
-	const char **name; /* sorted, to find clocks by name */
-	uint32_t *index;
+	/* Sorted, to find clocks by name. */
+	struct clock_name {
+		const char *name;
+		uint32_t index;
+	} * name;
 	struct usk_err *err;
 	enum usk_status status;
 };
@@ -45,24 +48,9 @@ const json_t *usk_json_array(struct reader *r, const struct place *at, const jso
 			     const char *key);
 char *usk_json_string(struct reader *r, const struct place *at, const json_t *o, const char *key);
 
-/* A decimal string, at most `limit` in size; null where that is allowed. */
-int64_t usk_json_ns_value(struct reader *r, const struct place *at, const char *key,
-			  const json_t *v, uint64_t limit, bool nullable);
-
 uint64_t usk_json_count(struct reader *r, const struct place *at, const json_t *o, const char *key);
 /* NAN for null. */
 double usk_json_number(struct reader *r, const struct place *at, const json_t *o, const char *key,
 		       bool nullable);
-
-/* The index of a clock by its name; r->name must stand. */
-uint32_t usk_json_clock_value(struct reader *r, const struct place *at, const char *key,
-			      const json_t *v);
-uint32_t usk_json_clock(struct reader *r, const struct place *at, const json_t *o, const char *key);
-enum usk_quality usk_json_quality(struct reader *r, const struct place *at, const json_t *o);
-
-/* Grows an array of rows as they turn out well, so that memory follows what is there. */
-#define NEW_ROW(array, n, cap)                                                                     \
-	((array) = usk_room((array), (n), &(cap), sizeof *(array)),                                \
-	 memset(&(array)[n], 0, sizeof *(array)), &(array)[(n)++])
 
 #endif
