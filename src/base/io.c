@@ -25,18 +25,6 @@ struct usk_packed {
 	uint8_t bytes[1 << 16];
 };
 
-static void look_inside(struct usk_input *in, const uint8_t *first, size_t n)
-{
-	enum usk_packing packing = usk_packing_of(first, n);
-	if (packing != USK_PLAIN) {
-		in->packed = usk_alloc(1, sizeof *in->packed);
-		in->packed->packing = packing;
-		in->packed->unpack = usk_unpack_new(packing);
-		in->packed->size = in->size;
-		in->size = UINT64_MAX;
-	}
-}
-
 bool usk_write_all(int fd, const void *data, size_t n)
 {
 	const uint8_t *p = data;
@@ -63,21 +51,30 @@ bool usk_read_all(int fd, void *out, size_t n)
 	return true;
 }
 
-static enum usk_status spool(int from, const char *path, int *spooled, struct usk_err *err)
+enum usk_status usk_scratch_file(int *fd, const char *why, struct usk_err *err)
 {
 	const char *dir = getenv("TMPDIR");
 	char *name = usk_format("%s/unskew-XXXXXX", dir && *dir ? dir : "/tmp");
-	int to = mkstemp(name);
-	if (to < 0) {
-		enum usk_status s = usk_fail(err, USK_EIO, 0, "%s: cannot spool it to %s: %s", path,
-					     name, strerror(errno));
-		free(name);
-		return s;
-	}
-	unlink(name);
-	free(name);
-	uint8_t *block = usk_alloc(BLOCK, 1);
 	enum usk_status status = USK_OK;
+	*fd = mkstemp(name);
+	if (*fd < 0) {
+		status = usk_fail(err, USK_EIO, 0, "%s %s: %s", why, name, strerror(errno));
+	} else {
+		unlink(name);
+	}
+	free(name);
+	return status;
+}
+
+static enum usk_status spool(int from, const char *path, int *spooled, struct usk_err *err)
+{
+	int to;
+	enum usk_status status = usk_scratch_file(&to, "cannot spool it to", err);
+	if (status) {
+		usk_fail_in(err, "%s", path);
+		return status;
+	}
+	uint8_t *block = usk_alloc(BLOCK, 1);
 	for (ssize_t n = 1; n && !status;) {
 		n = read(from, block, BLOCK);
 		if (n < 0 && errno != EINTR) {
@@ -97,25 +94,32 @@ static enum usk_status spool(int from, const char *path, int *spooled, struct us
 	return status;
 }
 
-/* Reads are at a place (pread), so that a descriptor may be shared. */
-static void begin(struct usk_input *in, int fd, uint64_t size)
+/* Reads are at a place (pread), so that a descriptor may be shared. fd below 0: memory. */
+static void begin(struct usk_input *in, int fd, const void *memory, uint64_t size)
 {
-	memset(in, 0, sizeof *in);
-	in->fd = fd;
-	in->size = size;
-	in->capacity = BLOCK;
-	in->buffer = usk_alloc(in->capacity, 1);
-	in->data = in->buffer;
 	uint8_t first[6];
-	ssize_t n = pread(fd, first, sizeof first, 0);
-	look_inside(in, first, n > 0 ? (size_t)n : 0);
-	(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	*in = (struct usk_input){ .fd = fd, .memory = memory, .size = size };
+	ssize_t n = fd < 0 ? (ssize_t)size : pread(fd, first, sizeof first, 0);
+	enum usk_packing packing = usk_packing_of(fd < 0 ? memory : first, n > 0 ? (size_t)n : 0);
+	if (packing != USK_PLAIN) {
+		in->packed = usk_alloc(1, sizeof *in->packed);
+		in->packed->packing = packing;
+		in->packed->size = size;
+		in->size = UINT64_MAX;
+	}
+	if (in->packed || fd >= 0) {
+		in->capacity = BLOCK;
+		in->buffer = usk_alloc(in->capacity, 1);
+	}
+	if (fd >= 0) {
+		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	}
+	usk_input_rewind(in);
 }
 
 enum usk_status usk_input_open(struct usk_input *in, const char *path, struct usk_err *err)
 {
-	memset(in, 0, sizeof *in);
-	in->fd = -1;
+	*in = (struct usk_input){ .fd = -1 };
 	bool standard = !strcmp(path, "-");
 	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
@@ -123,37 +127,33 @@ enum usk_status usk_input_open(struct usk_input *in, const char *path, struct us
 				errno == EMFILE ? "; `ulimit -n` raises how many may be" : "");
 	}
 	struct stat st;
-	if (fstat(fd, &st)) {
-		enum usk_status s = usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
-		close(fd);
-		return s;
-	}
-	if (S_ISDIR(st.st_mode)) {
-		close(fd);
-		return usk_fail(err, USK_EIO, 0, "%s: is a directory, not a trace file", path);
-	}
-	if (!S_ISREG(st.st_mode) || (standard && lseek(fd, 0, SEEK_CUR) != 0)) {
-		int copy = -1;
-		enum usk_status s = spool(fd, path, &copy, err);
-		close(fd);
-		if (s) {
-			return s;
-		}
-		fd = copy;
-		if (fstat(fd, &st)) {
-			s = usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
-			close(fd);
-			return s;
+	enum usk_status status = USK_OK;
+	bool known = !fstat(fd, &st);
+	if (known && S_ISDIR(st.st_mode)) {
+		status = usk_fail(err, USK_EIO, 0, "%s: is a directory, not a trace file", path);
+	} else if (known && (!S_ISREG(st.st_mode) || (standard && lseek(fd, 0, SEEK_CUR) != 0))) {
+		int from = fd;
+		status = spool(from, path, &fd, err);
+		if (!status) {
+			close(from);
+			known = !fstat(fd, &st);
 		}
 	}
-	begin(in, fd, (uint64_t)st.st_size);
+	if (!known) {
+		status = usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
+	}
+	if (status) {
+		close(fd);
+		return status;
+	}
+	begin(in, fd, NULL, (uint64_t)st.st_size);
 	return USK_OK;
 }
 
 enum usk_status usk_input_again(struct usk_input *in, const struct usk_input *from,
 				struct usk_err *err)
 {
-	if (from->memory) {
+	if (from->fd < 0) {
 		usk_input_memory(in, from->memory, (size_t)usk_input_bytes(from));
 		return USK_OK;
 	}
@@ -161,27 +161,13 @@ enum usk_status usk_input_again(struct usk_input *in, const struct usk_input *fr
 	if (fd < 0) {
 		return usk_fail(err, USK_EIO, 0, "cannot be opened twice: %s", strerror(errno));
 	}
-	begin(in, fd, usk_input_bytes(from));
+	begin(in, fd, NULL, usk_input_bytes(from));
 	return USK_OK;
 }
 
 void usk_input_memory(struct usk_input *in, const void *data, size_t size)
 {
-	memset(in, 0, sizeof *in);
-	in->fd = -1;
-	in->memory = data;
-	in->data = data;
-	in->have = size;
-	in->size = size;
-	in->end = true;
-	look_inside(in, data, size);
-	if (in->packed) {
-		in->capacity = BLOCK;
-		in->buffer = usk_alloc(in->capacity, 1);
-		in->data = in->buffer;
-		in->have = 0;
-		in->end = false;
-	}
+	begin(in, -1, data, size);
 }
 
 void usk_input_close(struct usk_input *in)
@@ -195,48 +181,25 @@ void usk_input_close(struct usk_input *in)
 	free(in->packed);
 	free(in->lost);
 	free(in->buffer);
-	memset(in, 0, sizeof *in);
-	in->fd = -1;
+	*in = (struct usk_input){ .fd = -1 };
 }
 
-enum usk_status usk_input_seek(struct usk_input *in, uint64_t at, struct usk_err *err)
+void usk_input_rewind(struct usk_input *in)
 {
-	if (in->packed) {
-		struct usk_packed *p = in->packed;
-		if (p->unpack) {
-			usk_unpack_reset(p->unpack);
-		}
+	struct usk_packed *p = in->packed;
+	const bool all_there = in->fd < 0 && !p;
+	if (p) {
+		usk_unpack_free(p->unpack);
+		p->unpack = usk_unpack_new(p->packing);
 		p->at = 0;
 		p->n = p->used = 0;
 		free(in->lost);
 		in->lost = NULL;
-		in->at = 0;
-		in->data = in->buffer;
-		in->have = 0;
-		in->end = false;
-		while (in->at < at && !in->end) {
-			uint64_t left = at - in->at;
-			enum usk_status status = usk_input_need(
-				in, left < in->have ? (size_t)left : in->have, 1, err);
-			if (status) {
-				return status;
-			}
-		}
-		return USK_OK;
 	}
-	if (at > in->size) {
-		at = in->size;
-	}
-	in->at = at;
-	if (in->memory) {
-		in->data = in->memory + at;
-		in->have = (size_t)(in->size - at);
-		return USK_OK;
-	}
-	in->data = in->buffer;
-	in->have = 0;
-	in->end = false;
-	return USK_OK;
+	in->at = 0;
+	in->data = all_there ? in->memory : in->buffer;
+	in->have = all_there ? (size_t)in->size : 0;
+	in->end = all_there;
 }
 
 /* Bytes of the file as they are in it; *got is 0 at its end. */
@@ -597,24 +560,17 @@ enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err)
 		out->error = errno;
 	}
 	if (out->failed) {
-		enum usk_status s =
-			out->error == EEXIST
-				? usk_fail(err, USK_EIO, out->written,
-					   "%s: not written: it appeared meanwhile; use --force to "
-					   "replace it",
-					   out->path)
-				: usk_fail(err, USK_EIO, out->written, "%s: not written: %s",
-					   out->path, strerror(out->error));
-		usk_output_close(out);
-		return s;
-	}
-	if (out->temporary) {
+		usk_fail(err, USK_EIO, out->written, "%s: not written: %s", out->path,
+			 out->error == EEXIST ? "it appeared meanwhile; use --force to replace it"
+					      : strerror(out->error));
+	} else if (out->temporary) {
 		usk_output_forget(out->temporary);
 		free(out->temporary);
 		out->temporary = NULL;
 	}
+	enum usk_status status = out->failed ? USK_EIO : USK_OK;
 	usk_output_close(out);
-	return USK_OK;
+	return status;
 }
 
 void usk_output_close(struct usk_output *out)

@@ -38,7 +38,7 @@ void usk_input_memory(struct usk_input *in, const void *data, size_t size);
 enum usk_status usk_input_again(struct usk_input *in, const struct usk_input *from,
 				struct usk_err *err);
 void usk_input_close(struct usk_input *in);
-enum usk_status usk_input_seek(struct usk_input *in, uint64_t at, struct usk_err *err);
+void usk_input_rewind(struct usk_input *in);
 /** Bytes of the file, and how many of them were read to fill the window, for progress. */
 uint64_t usk_input_bytes(const struct usk_input *in);
 uint64_t usk_input_pos(const struct usk_input *in, size_t used);
@@ -84,6 +84,8 @@ void usk_output_close(struct usk_output *out);
 /** All bytes, however many each call takes. False: not all went. */
 bool usk_write_all(int fd, const void *data, size_t n);
 bool usk_read_all(int fd, void *out, size_t n);
+/** A file in TMPDIR that goes when it is closed. USK_EIO: "why NAME: ...". */
+enum usk_status usk_scratch_file(int *fd, const char *why, struct usk_err *err);
 /**
  * A new name beside path, for make() to make what may not be there yet: *temporary, for the caller
  * to free. What make() returns; below 0: errno says why.

@@ -110,21 +110,6 @@ void usk_unpack_free(struct usk_unpack *u)
 	free(u);
 }
 
-void usk_unpack_reset(struct usk_unpack *u)
-{
-	u->whole = u->over = false;
-#ifdef USK_HAVE_ZLIB
-	if (u->packing == USK_GZIP) {
-		inflateReset(&u->z);
-	}
-#endif
-#ifdef USK_HAVE_ZSTD
-	if (u->packing == USK_ZSTD) {
-		ZSTD_DCtx_reset(u->d, ZSTD_reset_session_only);
-	}
-#endif
-}
-
 #ifdef USK_HAVE_ZLIB
 static bool gunzip(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *used, uint8_t *out,
 		   size_t cap, size_t *made)

@@ -28,8 +28,6 @@ struct usk_unpack;
 /** NULL if the library for it is not built in. */
 struct usk_unpack *usk_unpack_new(enum usk_packing p);
 void usk_unpack_free(struct usk_unpack *u);
-/** Start again. */
-void usk_unpack_reset(struct usk_unpack *u);
 /**
  * Unpack what fits into out[cap] from in[n]; *used of them are done with, *made came out. False:
  * the bytes are damaged.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/spool.h"
+#include "base/io.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -59,34 +60,15 @@ void usk_spool_free(struct usk_spool *s)
 	free(s);
 }
 
-static enum usk_status open_file(struct usk_spool *s, struct usk_err *err)
-{
-	const char *dir = getenv("TMPDIR");
-	char *name = usk_format("%s/unskew-XXXXXX", dir && *dir ? dir : "/tmp");
-	s->fd = mkstemp(name);
-	enum usk_status status = USK_OK;
-	if (s->fd < 0) {
-		status = usk_fail(err, USK_EIO, 0, "no temporary file %s: %s", name,
-				  strerror(errno));
-	} else {
-		unlink(name);
-	}
-	free(name);
-	return status;
-}
-
 /* Write a block that is full out of memory. */
 static enum usk_status put_away(struct usk_spool *s, struct block *b, struct usk_err *err)
 {
 	size_t size = s->per_block * s->item_size;
-	enum usk_status status = s->fd < 0 ? open_file(s, err) : USK_OK;
-	for (size_t done = 0; done < size && !status;) {
-		ssize_t n = pwrite(s->fd, b->bytes + done, size - done, (off_t)(s->written + done));
-		if (n < 0 && errno != EINTR) {
-			status = usk_fail(err, USK_EIO, 0, "writing a temporary file failed: %s",
-					  strerror(errno));
-		}
-		done += n > 0 ? (size_t)n : 0;
+	enum usk_status status =
+		s->fd < 0 ? usk_scratch_file(&s->fd, "no temporary file", err) : USK_OK;
+	if (!status && !usk_write_all(s->fd, b->bytes, size)) {
+		status = usk_fail(err, USK_EIO, 0, "writing a temporary file failed: %s",
+				  strerror(errno));
 	}
 	if (!status) {
 		free(b->bytes);

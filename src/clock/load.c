@@ -5,9 +5,9 @@
  * Source  Kong, Spector and Siewiorek 1986, section 4.1: replicate the experiment, and measure
  *         once the start is over
  */
+#include "base/io.h"
 #include "clock/clock.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -79,35 +79,14 @@ void ends_close(const struct ends *e, int i)
 	}
 }
 
-static bool all(ssize_t (*io)(int, void *, size_t), int fd, char *p, size_t n)
-{
-	while (n) {
-		ssize_t m = io(fd, p, n);
-		if (m < 0 && errno == EINTR) {
-			continue;
-		}
-		if (m <= 0) {
-			return false;
-		}
-		p += m;
-		n -= (size_t)m;
-	}
-	return true;
-}
-
-static ssize_t write_some(int fd, void *p, size_t n)
-{
-	return write(fd, p, n);
-}
-
 bool ends_send(const struct ends *e, int i, char *text, size_t bytes)
 {
-	return all(write_some, e->out[i], text, bytes);
+	return usk_write_all(e->out[i], text, bytes);
 }
 
 bool ends_receive(const struct ends *e, int i, char *text, size_t bytes)
 {
-	return all(read, e->in[i], text, bytes);
+	return usk_read_all(e->in[i], text, bytes);
 }
 
 void *server_run(void *ctx)

@@ -245,10 +245,7 @@ void usk_trace_close(struct usk_trace *t)
 
 enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err)
 {
-	enum usk_status status = usk_input_seek(&t->in, 0, err);
-	if (status) {
-		return status;
-	}
+	usk_input_rewind(&t->in);
 	free(t->damage);
 	t->damage = NULL;
 	t->done = false;

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		}
 		first = i ? first : sum;
-		usk_input_seek(&in, 0, NULL);
+		usk_input_rewind(&in);
 	}
 	usk_input_close(&in);
 	fuzz_trace(data, size, NULL);

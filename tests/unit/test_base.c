@@ -100,9 +100,9 @@ static void test_window(void **state)
 		pos += n;
 		assert_int_equal(usk_input_need(&in, n, 0, NULL), USK_OK);
 	}
-	assert_int_equal(usk_input_seek(&in, 12345, NULL), USK_OK);
+	usk_input_rewind(&in);
 	assert_int_equal(usk_input_need(&in, 0, 10, NULL), USK_OK);
-	assert_memory_equal(in.data, bytes + 12345, 10);
+	assert_memory_equal(in.data, bytes, 10);
 	usk_input_close(&in);
 	unlink(path);
 	free(bytes);

@@ -117,12 +117,8 @@ static void test_window(void **state)
 			assert_int_equal(in.size, plain.n);
 			assert_int_equal(usk_input_pos(&in, 0), file.n);
 			free(got.data);
-			assert_int_equal(usk_input_seek(&in, round ? sizes[i / 4] / 3 : 0, NULL),
-					 USK_OK);
+			usk_input_rewind(&in);
 		}
-		struct blob got = read_all(&in, &r);
-		assert_int_equal(got.n, plain.n - sizes[i / 4] / 3);
-		free(got.data);
 		usk_input_close(&in);
 		free(file.data);
 		free(plain.data);
