@@ -3,9 +3,9 @@
  * build.c - events and edges of an island, from whatever ties its clocks
  *
  * In    pairs' points, anchors, messages that points do not stand for; breaks
- * Out   events grouped by clock, cells between them, runs; an order in time for sweeps
+ * Out   events grouped by clock, cells between them, runs
  * Why   nobody behind this file knows where a constraint came from, or which model a run is of
- * Not   bounds (propagate.c), where breaks are (conflict.c)
+ * Not   bounds (propagate.c), where breaks are (conflict.c), what is at the same time (moments.c)
  */
 #include "graph/work.h"
 
@@ -51,22 +51,9 @@ static int by_stamp(const void *pa, const void *pb)
 
 #define NO_EDGE UINT32_MAX
 
-/*
- * Stamps that are no end of anything, evenly from a clock's first event to its last: between two
- * events bounds of several rates are worth more than cones of all (rates.c). Where events are many
- * they lie close enough.
- */
-enum { TICKS = 512, MOST_TICKS = 1 << 19 };
-
-static uint32_t ticks_each(const struct usk_work *w, size_t edges)
-{
-	size_t most = MOST_TICKS / w->n_clocks;
-	most = most < TICKS ? most : TICKS;
-	bool many = edges / w->n_clocks > 16 * TICKS || usk_messages_share(w) < USK_ALL;
-	return many || most < 8 || w->hulls ? 1 : (uint32_t)most;
-}
-
 /* Where lines that estimators drew bend, by both clocks: between events the estimate would not. */
+enum { MOST_BENDS = 1 << 19 };
+
 struct bends {
 	uint32_t *clock;
 	int64_t *x;
@@ -81,7 +68,7 @@ static struct bends bends_of(const struct usk_work *w)
 		const struct usk_graph_pair *p = &w->p->pair[i];
 		all += w->tied[i] && p->n_line > 2 ? p->n_line : 0;
 	}
-	step = all / MOST_TICKS + 1;
+	step = all / MOST_BENDS + 1;
 	b.clock = usk_grow(NULL, 2 * all + 1, sizeof *b.clock);
 	b.x = usk_grow(NULL, 2 * all + 1, sizeof *b.x);
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
@@ -118,9 +105,10 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	for (size_t i = 0; i < bends.n; i++) {
 		at[bends.clock[i]]++;
 	}
-	uint32_t ticks = ticks_each(w, c->n);
 	for (size_t i = 0; i < w->n_clocks; i++) {
-		at[w->clock[i]] += 2 + ticks + 1 + 2 * (uint32_t)w->p->back[w->clock[i]].n;
+		struct usk_ticks_of t = usk_ticks_of(w, w->clock[i]);
+		uint32_t n = (uint32_t)(t.end - t.begin + 2 * w->p->back[w->clock[i]].n);
+		at[w->clock[i]] += 4 + n;
 	}
 	for (size_t i = 0; i < all; i++) {
 		w->first[i + 1] = w->first[i] + at[i];
@@ -141,12 +129,14 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		uint32_t k = w->clock[i];
 		const struct usk_graph_span *span = &w->p->span[k];
-		usk_i128 run = (usk_i128)span->last_ns - span->first_ns;
+		struct usk_ticks_of ticks = usk_ticks_of(w, k);
 		end[at[k]++] = (struct end){ INT64_MIN, NO_EDGE, false };
 		end[at[k]++] = (struct end){ INT64_MAX, NO_EDGE, false };
-		for (uint32_t n = 0; n <= ticks; n++) {
-			int64_t x = (int64_t)(span->first_ns + run * n / ticks);
-			end[at[k]++] = (struct end){ x, NO_EDGE, false };
+		end[at[k]++] = (struct end){ span->first_ns, NO_EDGE, false };
+		end[at[k]++] = (struct end){ span->last_ns, NO_EDGE, false };
+		for (uint64_t n = ticks.begin; n < ticks.end; n++) {
+			end[at[k]++] =
+				(struct end){ usk_tick_at(w, k, ticks.finer, n), NO_EDGE, false };
 		}
 		/* Records say where a clock was set back: beside that its rate is known. */
 		for (size_t n = 0; n < w->p->back[k].n; n++) {
@@ -188,75 +178,6 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	}
 	free(other);
 	free(end);
-}
-
-/* ---- the order of sweeps -----------------------------------------------------------------------
- */
-
-struct moment {
-	int64_t t;
-	uint32_t event;
-};
-
-/* Merge the events of clocks [from, to) of the list, less the reference's. */
-static size_t merge(const struct usk_work *w, const usk_i128 *shift, size_t from, size_t to,
-		    struct moment *out, struct moment *room)
-{
-	if (to - from == 1) {
-		uint32_t k = w->clock[from];
-		size_t n = 0;
-		for (uint32_t i = w->first[k]; i < w->first[k + 1] && k != w->reference; i++) {
-			out[n++] = (struct moment){ usk_saturate(w->x[i] + shift[k]), i };
-		}
-		return n;
-	}
-	size_t mid = from + (to - from) / 2;
-	size_t a = merge(w, shift, from, mid, room, out);
-	size_t b = merge(w, shift, mid, to, room + a, out + a);
-	for (size_t i = 0, j = 0; i < a || j < b;) {
-		bool first = j == b || (i < a && room[i].t <= room[a + j].t);
-		out[i + j] = first ? room[i] : room[a + j];
-		i += first;
-		j += !first;
-	}
-	return a + b;
-}
-
-/* Nearly in order of time: the better, the fewer sweeps. By constant offsets along ways. */
-static void order_events(struct usk_work *w)
-{
-	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
-	usk_i128 *shift = usk_alloc(w->c->n_clocks, sizeof *shift);
-	usk_paths_of(w, w->reference, way);
-	uint32_t hops = 1;
-	for (bool found = true; found; hops++) {
-		found = false;
-		for (size_t i = 0; i < w->n_clocks; i++) {
-			uint32_t k = w->clock[i];
-			if (way[k].reached && way[k].hops == hops) {
-				const struct usk_graph_pair *p = NULL;
-				usk_i128 off = 0;
-				if (way[k].pair != UINT32_MAX) {
-					p = &w->p->pair[way[k].pair];
-					off = p->part->frame.offset_ns;
-				}
-				shift[k] = shift[way[k].from] + (!p || p->b == k ? off : -off);
-				found = true;
-			}
-		}
-	}
-	uint32_t own = w->first[w->reference + 1] - w->first[w->reference];
-	struct moment *m = usk_grow(NULL, w->n - own + 1, sizeof *m);
-	struct moment *room = usk_grow(NULL, w->n - own + 1, sizeof *room);
-	w->n_order = (uint32_t)merge(w, shift, 0, w->n_clocks, m, room);
-	w->order = usk_grow(NULL, w->n_order + 1, sizeof *w->order);
-	for (size_t i = 0; i < w->n_order; i++) {
-		w->order[i] = m[i].event;
-	}
-	free(m);
-	free(room);
-	free(shift);
-	free(way);
 }
 
 /* ---- cells -------------------------------------------------------------------------------------
@@ -447,9 +368,10 @@ void usk_build(struct usk_work *w)
 	for (size_t i = 0; i < COUNT(sources); i++) {
 		sources[i].emit(w, &c);
 	}
+	usk_moments(w, c.n);
 	place_events(w, &c);
 	free(c.row);
-	order_events(w);
+	usk_moments_order(w);
 	w->cell = usk_alloc(w->n + 1, sizeof *w->cell);
 	w->run_of = usk_alloc(w->n + 1, sizeof *w->run_of);
 	w->lo = usk_grow(NULL, w->n + 1, sizeof *w->lo);
@@ -461,7 +383,7 @@ void usk_build_forget(struct usk_work *w)
 {
 	void *all[] = { w->beyond_ns, w->first, w->x,	  w->peer, w->wished, w->sent,
 			w->pair_of,   w->owner, w->order, w->cell, w->run_of, w->run,
-			w->fold,      w->slack, w->lo,	  w->hi };
+			w->rough,     w->fold,	w->slack, w->lo,   w->hi };
 	for (size_t i = 0; i < COUNT(all); i++) {
 		free(all[i]);
 	}

@@ -10,9 +10,11 @@
  * Not   reading, matching, what single pairs look like (fit/)
  *
  *     build       events and edges from the sources; runs of each clock
+ *     moments     what all clocks show at one time, roughly: ticks, the order of sweeps
  *     disturbed   where a pair shows that a clock was set or slewed
  *     propagate   shortest and longest paths from the reference: hi and lo of every event
  *     rates       each clock's constant rate from its bounds, by turns with these
+ *     pairwise    what pairs say by their own rates, far from the reference
  *     straight    clocks of constant rates: the polygon of lines, a linear program
  *     conflict    breaks from what pairs show; negative cycles and their repair
  *     curve       the likeliest course of a pair

@@ -220,6 +220,34 @@ static inline void meet(struct sweep *s, uint32_t i)
 	}
 }
 
+static inline void compare(struct sweep *s, const struct usk_pairwise *p)
+{
+	const struct usk_work *w = s->w;
+	if (p->least > -USK_INF && w->lo[p->a] > -USK_INF) {
+		lower(s, p->b, w->lo[p->a] + p->least);
+	}
+	if (p->least > -USK_INF && w->hi[p->b] < USK_INF) {
+		upper(s, p->a, w->hi[p->b] - p->least);
+	}
+	if (p->most < USK_INF && w->hi[p->a] < USK_INF) {
+		upper(s, p->b, w->hi[p->a] + p->most);
+	}
+	if (p->most < USK_INF && w->lo[p->b] > -USK_INF) {
+		lower(s, p->a, w->lo[p->b] - p->most);
+	}
+}
+
+/* Out from the reference, and back. */
+static void pairwise(struct sweep *s)
+{
+	for (size_t k = 0; k < s->w->n_pairwise; k++) {
+		compare(s, &s->w->pairwise[k]);
+	}
+	for (size_t k = s->w->n_pairwise; k-- > 0;) {
+		compare(s, &s->w->pairwise[k]);
+	}
+}
+
 static void sweep(struct sweep *s)
 {
 	struct usk_work *w = s->w;
@@ -250,6 +278,7 @@ static void sweep(struct sweep *s)
 		}
 	}
 	folds(s);
+	pairwise(s);
 }
 
 bool usk_propagate(struct usk_work *w)

@@ -153,12 +153,11 @@ static void tear(struct usk_run *r)
 	r->most_e12 = 0;
 }
 
-static void split_run(struct split *s, struct usk_run *r)
+static void split_run(struct split *s, struct usk_run *r, uint32_t cases)
 {
 	uint32_t n = s->to - s->from;
 	int64_t least = r->least_e12, most = r->most_e12, skew = s->w->p->max_skew_e12;
 	usk_i128 width = (usk_i128)most - least;
-	uint32_t cases = within(CASE_WORK / (s->w->n + 1), LEAST_CASES, MOST_CASES);
 	bool any = false;
 	for (uint32_t k = 0; k < cases; k++) {
 		int64_t a = (int64_t)(least + width * k / cases);
@@ -181,7 +180,12 @@ static void split_run(struct split *s, struct usk_run *r)
 	}
 }
 
-static void split_clock(struct usk_work *w, uint32_t k)
+static uint32_t cases_of(uint32_t events)
+{
+	return within(CASE_WORK / (events + 1), LEAST_CASES, MOST_CASES);
+}
+
+static void split_clock(struct usk_work *w, uint32_t k, uint32_t cases)
 {
 	uint32_t n = w->first[k + 1] - w->first[k];
 	usk_i128 *room = usk_grow(NULL, 4 * (size_t)n + 4, sizeof *room);
@@ -192,7 +196,7 @@ static void split_clock(struct usk_work *w, uint32_t k)
 		}
 		struct usk_run *r = &w->run[w->run_of[s.from]];
 		if (s.to - s.from > 1 && r->least_e12 < r->most_e12) {
-			split_run(&s, r);
+			split_run(&s, r, cases);
 		}
 	}
 	free(room);
@@ -215,7 +219,7 @@ static void turn_clocks(void *ctx, size_t from, size_t to)
 			continue;
 		}
 		if (t->split) {
-			split_clock(t->w, k);
+			split_clock(t->w, k, cases_of(t->w->n));
 		} else {
 			rates_of_clock(t->w, k);
 		}
@@ -246,10 +250,9 @@ static usk_i128 freedom(const struct usk_work *w)
 	return sum;
 }
 
-bool usk_solve_bounds(struct usk_work *w, bool split)
+static bool by_turns(struct usk_work *w)
 {
 	usk_i128 before = 0, now = freedom(w);
-	w->torn = NULL;
 	bool good = usk_propagate(w);
 	for (int round = 0; round < RATE_ROUNDS && good; round++) {
 		before = now;
@@ -259,9 +262,71 @@ bool usk_solve_bounds(struct usk_work *w, bool split)
 			break;
 		}
 	}
+	return good;
+}
+
+static bool by_cases(struct usk_work *w)
+{
 	uint32_t splits = within(SPLIT_WORK / (w->n + 1), LEAST_SPLITS, MOST_SPLITS);
-	for (uint32_t round = 0; round < splits && good && split; round++) {
+	bool good = true;
+	for (uint32_t round = 0; round < splits && good; round++) {
 		good = turn(w, true) && usk_propagate(w) && turn(w, false) && usk_propagate(w);
 	}
 	return good;
+}
+
+/* What pairs say by their own rates is left out if it contradicts the rest: what cannot be true is
+ * taken back by messages and stretches alone. */
+static bool by_pairs(struct usk_work *w)
+{
+	usk_i128 *lo, *hi;
+	struct usk_run *run;
+	bool good;
+	usk_pairwise_find(w);
+	if (!w->n_pairwise) {
+		return false;
+	}
+	lo = usk_grow(NULL, w->n, sizeof *lo);
+	hi = usk_grow(NULL, w->n, sizeof *hi);
+	run = usk_grow(NULL, w->n_runs, sizeof *run);
+	memcpy(lo, w->lo, w->n * sizeof *lo);
+	memcpy(hi, w->hi, w->n * sizeof *hi);
+	memcpy(run, w->run, w->n_runs * sizeof *run);
+	good = by_turns(w) && by_cases(w);
+	if (!good) {
+		memcpy(w->lo, lo, w->n * sizeof *lo);
+		memcpy(w->hi, hi, w->n * sizeof *hi);
+		memcpy(w->run, run, w->n_runs * sizeof *run);
+		w->torn = NULL;
+		w->crossed = USK_NO_EVENT;
+	}
+	w->n_pairwise = 0;
+	free(w->pairwise);
+	w->pairwise = NULL;
+	free(lo);
+	free(hi);
+	free(run);
+	return good;
+}
+
+bool usk_solve_bounds(struct usk_work *w, bool split)
+{
+	w->torn = NULL;
+	return by_turns(w) && (!split || by_pairs(w) || by_cases(w));
+}
+
+bool usk_bounds_alone(struct usk_work *w, uint32_t events)
+{
+	struct usk_run *r = w->run;
+	for (int round = 0; round < LEAST_SPLITS; round++) {
+		rates_of_clock(w, 0);
+		if (r->least_e12 > r->most_e12) {
+			return false;
+		}
+		split_clock(w, 0, cases_of(events));
+		if (r->least_e12 > r->most_e12) {
+			return false;
+		}
+	}
+	return true;
 }

@@ -67,6 +67,24 @@ struct usk_slack {
 	int64_t rise_ns, fall_ns;
 };
 
+/* What a clock shows at one moment, and how fast it goes by the reference: near enough to say what
+ * happened at about the same time. */
+struct usk_rough {
+	int64_t x, pace_e12;
+};
+
+/* Moments at which stamps of all clocks are bounded: n of them all along, by the reference. */
+struct usk_ticks {
+	uint32_t n;
+	usk_i128 first, length;
+};
+
+/* T of event b is over that of a by so much: what their pair says by its own rates. */
+struct usk_pairwise {
+	uint32_t a, b;
+	usk_i128 least, most;
+};
+
 /* A bracket that a pair showed, with what is known of whose it was. */
 struct usk_seen {
 	uint32_t pair, a, b;
@@ -117,6 +135,10 @@ struct usk_work {
 	uint32_t *owner;   /* clock */
 	uint32_t *order;   /* all but the reference's, in their approximate order of time */
 	uint32_t n_order;
+	struct usk_rough *rough; /* [all clocks] when the reference shows its first stamp */
+	struct usk_ticks ticks;
+	struct usk_pairwise *pairwise; /* while bounds are narrowed */
+	size_t n_pairwise;
 	struct usk_cell *cell; /* between an event and the next one of its clock */
 	uint32_t *run_of;      /* by event: of the cell behind it */
 	struct usk_run *run;
@@ -181,6 +203,24 @@ void usk_build_free(struct usk_work *w);
 /** The first event of a clock whose stamp is over x; the first of the next clock: none is. */
 uint32_t usk_event_behind(const struct usk_work *w, uint32_t k, usk_i128 x);
 
+/* ---- moments.c ----------------------------------------------------------------------------------
+ */
+
+/* Ticks that lie within what is seen of a clock, by number; moments are halved so often for one
+ * that is seen for a part of the time. */
+struct usk_ticks_of {
+	uint64_t begin, end;
+	unsigned finer;
+};
+
+/** What clocks show when: w->rough, w->ticks, as many as there is room for among so many edges. */
+void usk_moments(struct usk_work *w, size_t edges);
+struct usk_ticks_of usk_ticks_of(const struct usk_work *w, uint32_t k);
+/** The n-th stamp of clock k at moments that were halved so often. */
+int64_t usk_tick_at(const struct usk_work *w, uint32_t k, unsigned finer, uint64_t n);
+/** All events in their approximate order of time: w->order. */
+void usk_moments_order(struct usk_work *w);
+
 /* ---- propagate.c --------------------------------------------------------------------------------
  */
 
@@ -209,6 +249,16 @@ static inline bool usk_cell_calm(struct usk_cell c)
 /** Bounds and rates by turns until nothing moves much; split: by cases, too. false as
  * usk_propagate(). */
 bool usk_solve_bounds(struct usk_work *w, bool split);
+
+/** The same for a run by itself: clock 0 of w, whose cells are calm; by as many cases as there are
+ * for so many events. false: it contradicts. */
+bool usk_bounds_alone(struct usk_work *w, uint32_t events);
+
+/* ---- pairwise.c ---------------------------------------------------------------------------------
+ */
+
+/** What pairs say by their own rates of their clocks at one moment: w->pairwise, nearest first. */
+void usk_pairwise_find(struct usk_work *w);
 
 /* ---- straight.c ---------------------------------------------------------------------------------
  */

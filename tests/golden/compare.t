@@ -93,8 +93,8 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
             "sd_ns": null
           },
           "half_width_ns": {
-            "best": "50981",
-            "worst": "59993",
+            "best": "50982",
+            "worst": "59995",
             "mean": "56143"
           },
           "error_ns": {
@@ -167,20 +167,20 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
       "sd_ns": null
     },
     "half_width_ns": {
-      "best": "50981",
-      "worst": "59993",
+      "best": "50982",
+      "worst": "59995",
       "mean": "56143"
     },
     "accuracy_ns": {
-      "best": "101962",
-      "worst": "119986",
+      "best": "101964",
+      "worst": "119990",
       "mean": "112286"
     }
   }
 }
 $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --csv
 a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
-host0,host1,hull,1700000010046963641,1700000011047163480.259,2.0193831149286702e-05,0,0,202,0,0,0,50981,59993,56143,1000056564,1000308176,-1000344009,-1000092908,51662,89716,274035,48266,85311,267582,0,,,,,3047,1109,-830,1576,
+host0,host1,hull,1700000010046963641,1700000011047163480.259,2.0193831149286702e-05,0,0,202,0,0,0,50982,59995,56143,1000056564,1000308176,-1000344009,-1000092908,51662,89716,274035,48266,85311,267582,0,,,,,3047,1109,-830,1576,
 host0,host1,rate-last,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"rate-last needs exchanges in two windows of 180 s, and all are in one"
 $ unskew compare t/messages.csv --method hull --csv | awk -F, '{ print NF }'
 35

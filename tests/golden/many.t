@@ -35,4 +35,4 @@ $ unskew sync host0=h/host0.pcap host0=h/host1.pcap -q
 ? 1
 $ unskew apply c.json h/host0.pcap --merge first.pcapng -q; unskew sync b=both.pcapng b=first.pcapng c=h/host2.pcap | sed -n 2,3p
 b      reference  0                               0                 71        78
-c      bounded    -1.0000493 s ± 58.1 us          19 (-13 to 48)    78        71
+c      bounded    -1.0000493 s ± 58.0 us          19 (-13 to 48)    78        71

@@ -109,7 +109,7 @@ $ grep -o '"[a-z]*_epoch":null' back.html
 "received_epoch":null
 # Against the truth of a simulation.
 $ unskew report m.csv --truth d/truth.json --compare -o truth.html | grep Truth; grep -c '"error_ns":{"start":"' truth.html
-Note: Truth: host1's estimate is off by at most 800 ns; its band holds the truth throughout.
+Note: Truth: host1's estimate is off by at most 799 ns; its band holds the truth throughout.
 1
 # A pipe is read once only.
 $ cat m.csv | unskew report - -q -o pipe.html && grep -c '"held":495' pipe.html

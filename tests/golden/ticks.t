@@ -1,10 +1,10 @@
 # Raw counters: a rate for each clock, in Hz or with a unit; every command takes it.
 $ (echo sender,receiver,sent_ticks,received_ticks; for t in 1 2 3 4 5; do echo a,b,${t}000000,$((t*1000010)); echo b,a,$((t*1000000+50)),$((t*1000000+60)); done) >t.csv; unskew sync -q t.csv --tick-rate a=1MHz --tick-rate b=1000.010kHz -o clocks.json
 $ unskew convert clocks.json b:5000000 b:5s --tick-rate b=1000010
-4999950000	4999979999	4999948808	5000011189
-5000000000	5000029999	4999998808	5000061189
+4999950000	4999979999	4999948807	5000011189
+5000000000	5000029999	4999998807	5000061189
 $ echo 5000000 | unskew convert clocks.json -c b --tick-rate b=1.00001MHz
-4999950000	4999979999	4999948808	5000011189
+4999950000	4999979999	4999948807	5000011189
 $ unskew before clocks.json a:1000000 b:2000010 --tick-rate a=1MHz --tick-rate b=1000010Hz
 yes 999987834
 $ unskew apply -q clocks.json t.csv -o f.csv --tick-rate a=1000000 --tick-rate b=1000010; head -n 2 f.csv

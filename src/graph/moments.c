@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * moments.c - what all clocks show at one moment, roughly
+ *
+ * In    frames of pairs, along ways from the reference
+ * Out   ticks: stamps at which clocks are bounded though nothing ends there; the order of sweeps
+ * Why   what happens at about the same time is looked at together
+ * Not   anything that a bound could rest on
+ */
+#include "graph/work.h"
+
+#include <stdlib.h>
+
+/* ---- what clocks show
+ * ----------------------------------------------------------------------------
+ */
+
+/* What a clock shows when its pair's other one, which is the frame's a or b, shows what `from`
+ * says. */
+static struct usk_rough across(const struct usk_frame *f, struct usk_rough from, bool to_b)
+{
+	bool sane = -USK_E12 / 2 < f->rate_e12 && f->rate_e12 < USK_E12 / 2;
+	int64_t slope = sane ? f->rate_e12 : 0, pace;
+	usk_i128 rate = USK_E12 + slope, d;
+	if (to_b) {
+		d = (usk_i128)from.x - f->local_ns - f->offset_ns;
+		from.x = usk_saturate(f->local_ns + usk_floor_div(d * USK_E12, rate));
+		pace = (int64_t)usk_floor_div((usk_i128)from.pace_e12 * USK_E12, rate);
+	} else {
+		d = (usk_i128)from.x - f->local_ns;
+		d += usk_floor_div(d * slope, USK_E12);
+		from.x = usk_saturate(f->local_ns + d + f->offset_ns);
+		pace = (int64_t)usk_floor_div(from.pace_e12 * rate, USK_E12);
+	}
+	from.pace_e12 = USK_E12 / 2 < pace && pace < 2 * USK_E12 ? pace : from.pace_e12;
+	return from;
+}
+
+/* What each clock shows when the reference shows its first stamp, and how fast it goes, roughly:
+ * along ways, as frames of pairs say. */
+static void read_clocks(struct usk_work *w)
+{
+	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
+	w->rough = usk_alloc(w->c->n_clocks, sizeof *w->rough);
+	usk_paths_of(w, w->reference, way);
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		uint32_t k = w->clock[i];
+		w->rough[k] = (struct usk_rough){ w->p->span[k].first_ns, USK_E12 };
+	}
+	uint32_t hops = 1;
+	for (bool found = true; found; hops++) {
+		found = false;
+		for (size_t i = 0; i < w->n_clocks; i++) {
+			uint32_t k = w->clock[i];
+			if (!way[k].reached || way[k].hops != hops) {
+				continue;
+			}
+			w->rough[k] = w->rough[way[k].from];
+			if (way[k].pair != UINT32_MAX) {
+				const struct usk_graph_pair *p = &w->p->pair[way[k].pair];
+				w->rough[k] = across(&p->part->frame, w->rough[k], p->b == k);
+			}
+			found = true;
+		}
+	}
+	free(way);
+}
+
+/* What the reference shows when a clock shows x, roughly. */
+static usk_i128 moment_of(const struct usk_work *w, uint32_t k, int64_t x)
+{
+	const struct usk_rough *r = &w->rough[k];
+	usk_i128 d = ((usk_i128)x - r->x) * USK_E12;
+	return w->p->span[w->reference].first_ns + usk_floor_div(d, r->pace_e12);
+}
+
+/* ---- ticks
+ * ----------------------------------------------------------------------------------------
+ */
+
+/*
+ * Stamps that are no end of anything, evenly all along: between two events bounds of several rates
+ * are worth more than cones of all (rates.c). Where events are many they lie close enough. All
+ * clocks have theirs at the same moments, nearly, so that pairs can be compared there (pairwise.c);
+ * one that is seen for a part of the time alone has more of them, at moments between.
+ */
+enum { TICKS = 512, MOST_TICKS = 1 << 19, FINEST = 40 };
+
+static uint32_t ticks_each(const struct usk_work *w, size_t edges)
+{
+	size_t most = MOST_TICKS / w->n_clocks;
+	most = most < TICKS ? most : TICKS;
+	bool many = edges / w->n_clocks > 16 * TICKS || usk_messages_share(w) < USK_ALL;
+	return many || most < 8 || w->hulls ? 1 : (uint32_t)most;
+}
+
+static void place_ticks(struct usk_work *w, size_t edges)
+{
+	usk_i128 last = -USK_INF;
+	w->ticks = (struct usk_ticks){ ticks_each(w, edges), USK_INF, 0 };
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		uint32_t k = w->clock[i];
+		usk_i128 a = moment_of(w, k, w->p->span[k].first_ns);
+		usk_i128 b = moment_of(w, k, w->p->span[k].last_ns);
+		w->ticks.first = a < w->ticks.first ? a : w->ticks.first;
+		last = b > last ? b : last;
+	}
+	w->ticks.length = last - w->ticks.first;
+}
+
+/* How often moments are halved for a clock that is seen for a part of the time. */
+static unsigned finer_of(const struct usk_work *w, uint32_t k)
+{
+	usk_i128 span = (usk_i128)w->p->span[k].last_ns - w->p->span[k].first_ns;
+	unsigned finer = 0;
+	while (finer < FINEST && span << finer <= w->ticks.length / 2) {
+		finer++;
+	}
+	return finer;
+}
+
+int64_t usk_tick_at(const struct usk_work *w, uint32_t k, unsigned finer, uint64_t n)
+{
+	usk_i128 all = (usk_i128)w->ticks.n << finer;
+	usk_i128 t = w->ticks.first + w->ticks.length * n / all;
+	usk_i128 d = t - w->p->span[w->reference].first_ns;
+	return usk_saturate(w->rough[k].x + usk_floor_div(d * w->rough[k].pace_e12, USK_E12));
+}
+
+/* How many of these lie before x. */
+static uint64_t ticks_before(const struct usk_work *w, uint32_t k, unsigned finer, int64_t x)
+{
+	uint64_t lo = 0, hi = ((uint64_t)w->ticks.n << finer) + 1;
+	while (lo < hi) {
+		uint64_t mid = lo + (hi - lo) / 2;
+		if (usk_tick_at(w, k, finer, mid) < x) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
+}
+
+struct usk_ticks_of usk_ticks_of(const struct usk_work *w, uint32_t k)
+{
+	const struct usk_graph_span *span = &w->p->span[k];
+	struct usk_ticks_of t = { .finer = finer_of(w, k) };
+	t.begin = ticks_before(w, k, t.finer, span->first_ns);
+	t.end = ticks_before(w, k, t.finer, span->last_ns);
+	t.end = w->ticks.n < 2 || t.end < t.begin ? t.begin : t.end;
+	return t;
+}
+
+void usk_moments(struct usk_work *w, size_t edges)
+{
+	read_clocks(w);
+	place_ticks(w, edges);
+}
+
+/* ---- the order of sweeps -----------------------------------------------------------------------
+ */
+
+struct moment {
+	int64_t t;
+	uint32_t event;
+};
+
+/* Merge the events of clocks [from, to) of the list, less the reference's. */
+static size_t merge(const struct usk_work *w, size_t from, size_t to, struct moment *out,
+		    struct moment *room)
+{
+	if (to - from == 1) {
+		uint32_t k = w->clock[from];
+		size_t n = 0;
+		for (uint32_t i = w->first[k]; i < w->first[k + 1] && k != w->reference; i++) {
+			out[n++] = (struct moment){ usk_saturate(moment_of(w, k, w->x[i])), i };
+		}
+		return n;
+	}
+	size_t mid = from + (to - from) / 2;
+	size_t a = merge(w, from, mid, room, out);
+	size_t b = merge(w, mid, to, room + a, out + a);
+	for (size_t i = 0, j = 0; i < a || j < b;) {
+		bool first = j == b || (i < a && room[i].t <= room[a + j].t);
+		out[i + j] = first ? room[i] : room[a + j];
+		i += first;
+		j += !first;
+	}
+	return a + b;
+}
+
+/* Nearly in order of time: the better, the fewer sweeps. */
+void usk_moments_order(struct usk_work *w)
+{
+	uint32_t own = w->first[w->reference + 1] - w->first[w->reference];
+	struct moment *m = usk_grow(NULL, w->n - own + 1, sizeof *m);
+	struct moment *room = usk_grow(NULL, w->n - own + 1, sizeof *room);
+	w->n_order = (uint32_t)merge(w, 0, w->n_clocks, m, room);
+	w->order = usk_grow(NULL, w->n_order + 1, sizeof *w->order);
+	for (size_t i = 0; i < w->n_order; i++) {
+		w->order[i] = m[i].event;
+	}
+	free(m);
+	free(room);
+}
