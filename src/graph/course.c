@@ -197,50 +197,29 @@ static size_t reach(const struct usk_course *w, struct usk_slope_range c, size_t
 	return at;
 }
 
-/* A stretch of points that some constant rate explains. */
-struct stretch {
-	size_t from, to; /* to: the last */
-	struct usk_need need;
-};
-
-/* The same with a rate of its own for each stretch, as long as one explains it; the longest. */
-static struct stretch pieces(const struct usk_course *w, int64_t wander, bool back,
-			     struct cuts *out)
+/* The same with a rate of its own for each stretch, as long as one explains it. */
+static void pieces(const struct usk_course *w, int64_t wander, bool back, struct cuts *out)
 {
 	struct usk_needing g = { .n = { 0 } };
-	struct stretch longest = { 0, 0, { .has_lo = false } }, now = longest;
-	usk_i128 most = -1;
 	out->n = 0;
 	for (size_t k = 0; k < w->n; k++) {
 		size_t i = back ? w->n - 1 - k : k;
 		const struct usk_course_point *p = &w->p[i];
-		bool fresh = k && (back ? (p + 1)->fresh : p->fresh);
 		struct usk_xy at = { back ? -p->x : p->x, p->y };
-		if (fresh) {
+		if (k && (back ? (p + 1)->fresh : p->fresh)) {
 			usk_needing_clear(&g);
-			now.from = i;
 		}
 		usk_needing_push(&g, p->ceiling, at);
 		if (usk_need_within(&g.need, w->skew_e12) > wander) {
 			put_cut(out, i, p->ceiling == back);
 			usk_needing_clear(&g);
 			usk_needing_push(&g, p->ceiling, at);
-			now.from = i;
-		}
-		now.to = i;
-		now.need = g.need;
-		usk_i128 length = (usk_i128)p->x - w->p[now.from].x;
-		length = length < 0 ? -length : length;
-		if (length > most) {
-			most = length;
-			longest = now;
 		}
 	}
 	usk_needing_free(&g);
 	if (back) {
 		reverse(out);
 	}
-	return longest;
 }
 
 /* Every slope that a rate of the stretch may have: a necessary condition for all others. */
@@ -279,15 +258,46 @@ static size_t reach_by_rate(const struct usk_course *w, int64_t wander, size_t a
 	return i;
 }
 
+/*
+ * What the longest stretch needs in which nothing happened for certain: from the first point behind
+ * the one cut to the last before the next one. What lies between a cut forwards and the same
+ * backwards may be of either side, and what explains it too is maybe no rate that the clocks had.
+ */
+static struct usk_need surely_calm(const struct usk_course *w, const struct cuts *forth,
+				   const struct cuts *back)
+{
+	struct usk_need longest = { .has_lo = false };
+	usk_i128 most = -1;
+	for (size_t k = 0; k <= forth->n; k++) {
+		struct usk_needing g = { .n = { 0 } };
+		size_t from = k ? forth->cut[k - 1].at : 0;
+		size_t to = k < forth->n && k < back->n ? back->cut[k].at : w->n - 1;
+		for (size_t i = from; i <= to && i < w->n; i++) {
+			const struct usk_course_point *p = &w->p[i];
+			if (p->fresh) {
+				usk_needing_clear(&g);
+				from = i;
+			}
+			usk_needing_push(&g, p->ceiling, (struct usk_xy){ p->x, p->y });
+			if ((usk_i128)p->x - w->p[from].x > most) {
+				most = (usk_i128)p->x - w->p[from].x;
+				longest = g.need;
+			}
+		}
+		usk_needing_free(&g);
+	}
+	return longest;
+}
+
 struct usk_spans usk_course_spans(const struct usk_course *w, int64_t wander)
 {
 	struct cuts forth = { .n = 0 }, back = { .n = 0 };
 	struct usk_spans out = { .n = 0 };
-	struct stretch longest = pieces(w, wander, false, &forth);
-	out.cone = slopes_of(&longest.need, wander, w->skew_e12);
-	if (w->own_rates) {
-		pieces(w, wander, true, &back);
-	} else if (forth.n) {
+	pieces(w, wander, false, &forth);
+	pieces(w, wander, true, &back);
+	struct usk_need longest = surely_calm(w, &forth, &back);
+	out.cone = slopes_of(&longest, wander, w->skew_e12);
+	if (!w->own_rates && forth.n) {
 		walk(w, out.cone, false, &forth);
 		walk(w, out.cone, true, &back);
 	}
@@ -534,7 +544,7 @@ void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_ske
 		   int64_t from_ns, int64_t to_ns, int64_t *least_ns, int64_t *most_ns)
 {
 	struct usk_course w = { .part = p, .skew_e12 = max_skew_e12 };
-	struct cuts none = { .n = 0 };
+	struct cuts forth = { .n = 0 }, back = { .n = 0 };
 	struct usk_span s = { 0, SIZE_MAX, false };
 	bool any = false;
 	*least_ns = *most_ns = USK_NONE;
@@ -550,12 +560,15 @@ void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_ske
 		}
 	}
 	if (any && s.to != SIZE_MAX && s.from < s.to) {
-		struct stretch longest = pieces(&w, wander_e12, false, &none);
+		pieces(&w, wander_e12, false, &forth);
+		pieces(&w, wander_e12, true, &back);
+		struct usk_need longest = surely_calm(&w, &forth, &back);
 		struct usk_rise size =
-			usk_course_rise(&w, slopes_of(&longest.need, wander_e12, max_skew_e12), &s);
+			usk_course_rise(&w, slopes_of(&longest, wander_e12, max_skew_e12), &s);
 		*least_ns = size.least_ns;
 		*most_ns = size.most_ns;
 	}
-	free(none.cut);
+	free(forth.cut);
+	free(back.cut);
 	free(w.p);
 }

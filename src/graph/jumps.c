@@ -59,12 +59,21 @@ static void size_seen(const struct usk_work *w, uint32_t k, const struct usk_see
 		      struct usk_jump *j)
 {
 	uint32_t other = s->a == k ? s->b : s->a;
-	if ((s->a != k && s->b != k) || other != w->reference || s->at.least_ns == USK_NONE ||
-	    s->at.most_ns == USK_NONE) {
+	if ((s->a != k && s->b != k) || other != w->reference) {
 		return;
 	}
-	j->size_lo_ns = s->b == k ? s->at.least_ns : -s->at.most_ns;
-	j->size_hi_ns = s->b == k ? s->at.most_ns : -s->at.least_ns;
+	int64_t least = s->at.least_ns, most = s->at.most_ns;
+	if (w->wander_e12[k] > w->calm[s->pair].wander_e12) {
+		bool of_b = s->b == k;
+		usk_calm_jump(w->p->pair[s->pair].part, w->wander_e12[k], w->p->max_skew_e12, of_b,
+			      of_b ? s->at.b0_ns : s->at.a0_ns, of_b ? s->at.b1_ns : s->at.a1_ns,
+			      &least, &most);
+	}
+	if (least == USK_NONE || most == USK_NONE) {
+		return;
+	}
+	j->size_lo_ns = s->b == k ? least : -most;
+	j->size_hi_ns = s->b == k ? most : -least;
 }
 
 /* By how much the offset rose over a bracket, by the bounds at its ends, and by what the one pair
@@ -84,24 +93,28 @@ static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 	    w->hi_ns[b] == USK_NONE || w->filled[a] || w->filled[b]) {
 		return;
 	}
+	const struct usk_run *r = &w->run[w->run_of[a]], *q = &w->run[w->run_of[b]];
+	int64_t slow = r->slow_e12 < q->slow_e12 ? r->slow_e12 : q->slow_e12;
+	int64_t fast = r->fast_e12 > q->fast_e12 ? r->fast_e12 : q->fast_e12;
 	usk_i128 d = (usk_i128)w->x[b] - w->x[a];
 	usk_i128 least = (usk_i128)w->lo_ns[b] - w->hi_ns[a],
 		 most = (usk_i128)w->hi_ns[b] - w->lo_ns[a];
-	/* What would have passed by its own rate, in the time that did: that is what the one of
-	 * both clocks shows that was not set. */
-	bool refs = j->of == w->reference || j->or_of == w->reference, mine = j->of == k;
-	usk_i128 brief = mine ? least : d, lasts = mine ? most : d;
-	brief = refs && d < brief ? d : brief;
-	lasts = refs && d > lasts ? d : lasts;
-	const struct usk_run *r = &w->run[w->run_of[a]], *q = &w->run[w->run_of[b]];
-	int64_t s = r->slow_e12 < q->slow_e12 ? r->slow_e12 : q->slow_e12;
-	int64_t f = r->fast_e12 > q->fast_e12 ? r->fast_e12 : q->fast_e12;
-	usk_i128 slow = usk_floor_div((s < 0 ? lasts : brief) * s, USK_E12);
-	usk_i128 fast = usk_ceil_div((f < 0 ? brief : lasts) * f, USK_E12);
-	j->size_lo_ns = usk_saturate(least - d - fast - 1);
-	j->size_hi_ns = usk_saturate(most - d - slow + 1);
+	/* What passed by the clock that was set is known by the other one's time; by its own, if it
+	 * was the other, or if it stood still. */
+	bool mine = j->of == k, refs = j->of == w->reference || j->or_of == w->reference;
+	usk_i128 lo = least - usk_ceil_div(d * (USK_E12 + fast), USK_E12);
+	usk_i128 hi = most - usk_floor_div(d * (USK_E12 + slow), USK_E12);
+	if (mine || !refs) {
+		bool own = refs || !mine || hi > 0;
+		usk_i128 l = usk_floor_div(least * USK_E12, USK_E12 + (least < 0 ? slow : fast));
+		usk_i128 h = usk_ceil_div(most * USK_E12, USK_E12 + (most < 0 ? fast : slow));
+		lo = !own || l - d < lo ? l - d : lo;
+		hi = !own || h - d > hi ? h - d : hi;
+	}
+	j->size_lo_ns = usk_saturate(lo - 1);
+	j->size_hi_ns = usk_saturate(hi + 1);
 	if (mine && seen.size_lo_ns != USK_NONE) { /* which took the time for that of its stamps */
-		int64_t rate = -s > f ? -s : f;
+		int64_t rate = -slow > fast ? -slow : fast;
 		int64_t far =
 			-seen.size_lo_ns > seen.size_hi_ns ? -seen.size_lo_ns : seen.size_hi_ns;
 		usk_i128 more = usk_ceil_div((usk_i128)far * rate, USK_E12);
