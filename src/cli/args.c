@@ -113,9 +113,7 @@ static enum usk_status parse_choices(const struct option_row *row, const char *t
 	enum usk_status status = USK_OK;
 	for (const char *p = text;; p++) {
 		size_t n = strcspn(p, ",");
-		char *one = usk_format("%.*s", (int)n, p);
-		status = parse_choice(row, one, out, err);
-		free(one);
+		status = parse_choice(row, kept(usk_format("%.*s", (int)n, p)), out, err);
 		p += n;
 		if (status || !*p) {
 			return status;
@@ -417,7 +415,7 @@ const char *const *args_list(const struct args *args, const char *name, size_t *
 	return (const char *const *)v->text;
 }
 
-const char *args_split_name(const char *operand, char **name)
+const char *args_split_name(const char *operand, const char **name)
 {
 	const char *eq = strchr(operand, '=');
 	const char *slash = strchr(operand, '/');
@@ -427,6 +425,6 @@ const char *args_split_name(const char *operand, char **name)
 	    (access(operand, F_OK) == 0 && access(eq + 1, F_OK) != 0)) {
 		return operand;
 	}
-	*name = usk_format("%.*s", (int)(eq - operand), operand);
+	*name = kept(usk_format("%.*s", (int)(eq - operand), operand));
 	return eq + 1;
 }

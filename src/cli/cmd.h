@@ -151,8 +151,8 @@ int64_t args_int(const struct args *args, const char *name);
 double args_number(const struct args *args, const char *name);
 const char *const *args_list(const struct args *args, const char *name, size_t *n);
 
-/** "NAME=PATH" or "PATH": *name is malloc'ed, or NULL; returns the path inside operand. */
-const char *args_split_name(const char *operand, char **name);
+/** "NAME=PATH" or "PATH": *name is kept, or NULL; returns the path inside operand. */
+const char *args_split_name(const char *operand, const char **name);
 
 /* ---- talking to people: data on stdout, everything else on stderr ------------ */
 

@@ -11,6 +11,7 @@
  */
 #include "cmd.h"
 #include "messages.h"
+#include "units.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,10 +20,9 @@
 #include <unistd.h>
 
 struct job {
-	const char *path;
-	char *name; /* of NAME=, or NULL */
-	char *out;
-	uint32_t clock; /* USK_NO_CLOCK: not found, or a table with clocks of its own */
+	const char *path, *out;
+	const char *name; /* of NAME=, or NULL */
+	uint32_t clock;	  /* USK_NO_CLOCK: not found, or a table with clocks of its own */
 };
 
 /* The last n parts of a path: how a trace is called where it has no clock of its path. */
@@ -44,7 +44,7 @@ static uint32_t find_clock(const struct usk_clocks *c, const struct job *j)
 {
 	uint32_t found = usk_clocks_find(c, j->name, j->path, NULL);
 	for (size_t n = 2; n > 0 && found == USK_NO_CLOCK && !j->name; n--) {
-		char *name = usk_strdup(tail(j->path, n));
+		char *name = kept(usk_strdup(tail(j->path, n)));
 		found = usk_clocks_find(c, NULL, NULL, name);
 		/* "a.pcap.gz" has two. */
 		for (int suffix = 0; suffix < 2 && found == USK_NO_CLOCK; suffix++) {
@@ -54,7 +54,6 @@ static uint32_t find_clock(const struct usk_clocks *c, const struct job *j)
 				found = usk_clocks_find(c, NULL, NULL, name);
 			}
 		}
-		free(name);
 	}
 	return found;
 }
@@ -96,7 +95,7 @@ static int name_outputs(struct job *job, size_t n, const char *folder)
 					 "alone with -o FILE",
 					 job[i].path, folder);
 		}
-		job[i].out = usk_format("%.*s/%s", (int)length, folder, name);
+		job[i].out = kept(usk_format("%.*s/%s", (int)length, folder, name));
 	}
 	return EXIT_DONE;
 }
@@ -104,18 +103,17 @@ static int name_outputs(struct job *job, size_t n, const char *folder)
 /* Makes the folders of a path; *made is the first that was not there, to be taken away again. */
 static int make_folders(const char *path, char **made)
 {
-	char *p = usk_strdup(path);
+	char *p = kept(usk_strdup(path));
 	int status = EXIT_DONE;
 	for (char *slash = strchr(p + 1, '/'); slash && !status; slash = strchr(slash + 1, '/')) {
 		*slash = 0;
 		if (!mkdir(p, 0777)) {
-			*made = *made ? *made : usk_strdup(p);
+			*made = *made ? *made : kept(usk_strdup(p));
 		} else if (errno != EEXIST) {
 			status = say_failed("%s: %s", p, strerror(errno));
 		}
 		*slash = '/';
 	}
-	free(p);
 	return status;
 }
 
@@ -137,7 +135,7 @@ static int plan(const struct args *args, const struct usk_clocks *c, struct job 
 					  "--allow-unbounded leaves them as recorded",
 					  job[i].path, k->name, usk_quality_name(k->quality));
 		}
-		job[i].out = out && !folder ? usk_strdup(out) : NULL;
+		job[i].out = folder ? NULL : out;
 	}
 	return folder ? name_outputs(job, n, out) : EXIT_DONE;
 }
@@ -178,7 +176,6 @@ static int retime_all(const struct args *args, const struct usk_clocks *c, const
 		} else if (!status) {
 			say(args, "Wrote %s.", job[i].out);
 		}
-		free(made);
 	}
 	return status;
 }
@@ -306,8 +303,6 @@ static int apply_run(const struct args *args)
 	say_notes(args, notes.note, notes.n);
 	for (size_t i = 0; i < n; i++) {
 		status = status || all_bounded(c, &job[i]) ? status : EXIT_PARTIAL;
-		free(job[i].name);
-		free(job[i].out);
 	}
 	free(job);
 	usk_notes_free(&notes);

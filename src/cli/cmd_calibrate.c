@@ -227,12 +227,10 @@ static enum usk_status write_file(struct usk_output *o, const struct usk_calibra
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_calibrated *p = &c->pair[i];
 		char *model = usk_delay_model_text(&p->model);
-		char *a = csv_text(c->clock[p->a]), *b = csv_text(c->clock[p->b]);
+		const char *a = csv_text(c->clock[p->a]), *b = csv_text(c->clock[p->b]);
 		if (!p->why) {
 			usk_output_format(o, "%s,%s,%s\n%s,%s,%s\n", a, b, model, b, a, model);
 		}
-		free(a);
-		free(b);
 		free(model);
 	}
 	return usk_output_commit(o, err);

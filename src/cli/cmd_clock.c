@@ -23,16 +23,13 @@ static int find_source(const char *name, const struct source *s, size_t n, size_
 	if (*which < n) {
 		return EXIT_DONE;
 	}
-	char *names = usk_strdup(s[0].name);
-	for (size_t i = 1; i < n; i++) {
-		char *longer = usk_format("%s, %s", names, s[i].name);
-		free(names);
-		names = longer;
+	struct stream names;
+	FILE *out = stream_begin(&names);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "%s%s", i ? ", " : "", s[i].name);
 	}
-	int status =
-		say_usage("--source: this machine has no clock \"%s\"; it has %s", name, names);
-	free(names);
-	return status;
+	return say_usage("--source: this machine has no clock \"%s\"; it has %s", name,
+			 kept(stream_end(&names)));
 }
 
 /* "1,4": after none, which always comes first. */
@@ -89,11 +86,9 @@ static int clock_run(const struct args *args)
 	struct clock_report *r = usk_alloc(1, sizeof *r);
 	r->n_sources = sources_open(r->source);
 	int status = find_source(args_string(args, "source"), r->source, r->n_sources, &r->which);
-	if (!status) {
-		status = loads_of(args, r);
-	}
+	status = status ? status : loads_of(args, r);
 	const char *path = args_string(args, "output");
-	struct usk_output out = { .fd = -1 };
+	struct usk_output out = { 0 };
 	struct usk_err err;
 	if (!status && path && usk_output_open(&out, path, args_flag(args, "force"), &err)) {
 		status = say_error(&err);
@@ -102,13 +97,8 @@ static int clock_run(const struct args *args)
 		r->seconds = args_number(args, "seconds");
 		r->best = args_flag(args, "best");
 		r->histograms = args_flag(args, "histograms");
-		r->work = strcmp(args_string(args, "work"), "message") ? WORK_READ : WORK_MESSAGE;
-		for (int c = 0; c < COMPENSATIONS; c++) {
-			if (!strcmp(args_string(args, "compensate"),
-				    compensation_name((enum compensation)c))) {
-				r->how = (enum compensation)c;
-			}
-		}
+		r->work = (enum work)args_int(args, "work");
+		r->how = (enum compensation)args_int(args, "compensate");
 		struct progress progress = progress_start(args);
 		size_t samples = (size_t)args_int(args, "samples");
 		progress_show(&progress, 0.1, "clocks");
@@ -122,19 +112,13 @@ static int clock_run(const struct args *args)
 			measure_under(r, &r->under[i], samples);
 		}
 		progress_end(&progress);
-		if (args_flag(args, "json")) {
-			clock_print_json(stdout, r);
-		} else {
-			clock_print(stdout, r);
-		}
+		(args_flag(args, "json") ? clock_print_json : clock_print)(stdout, r);
 		if (path) {
 			clock_print_page(&out, r);
 			status = usk_output_commit(&out, &err) ? say_error(&err) : EXIT_DONE;
 		}
 	}
-	if (out.path) {
-		usk_output_close(&out);
-	}
+	usk_output_close(&out);
 	sources_close(r->source, r->n_sources);
 	free(r);
 	return status;

@@ -17,10 +17,7 @@ static bool named(const char *const *list, size_t n, const struct usk_estimator 
 	for (size_t i = 0; i < n; i++) {
 		for (const char *p = list[i]; *p; p += *p == ',') {
 			size_t length = strcspn(p, ",");
-			char *word = usk_format("%.*s", (int)length, p);
-			bool found = usk_estimator_find(word) == e;
-			free(word);
-			if (found) {
+			if (usk_estimator_find(kept(usk_format("%.*s", (int)length, p))) == e) {
 				return true;
 			}
 			p += length;

@@ -51,9 +51,8 @@ struct line_command {
 	const char *path;
 	/* tie */
 	struct usk_output table;
-	bool tabled;
 	struct usk_live *live;
-	char *here, *there; /* as in the table */
+	const char *here, *there; /* as in the table */
 };
 
 static int64_t read_source(void *ctx)
@@ -73,26 +72,23 @@ static bool shows_ns(const struct source *s)
 static int find_clock(struct line_command *c)
 {
 	const char *name = args_string(c->args, "clock");
-	char *names = usk_strdup("");
+	struct stream names;
+	FILE *out = stream_begin(&names);
+	const char *comma = "";
 	c->n_sources = sources_open(c->source);
-	for (size_t i = 0; i < c->n_sources && !c->clock; i++) {
+	for (size_t i = 0; i < c->n_sources; i++) {
 		struct source *s = &c->source[i];
-		if (!shows_ns(s)) {
-			continue;
+		if (shows_ns(s)) {
+			c->clock = strcmp(s->name, name) ? c->clock : s;
+			fprintf(out, "%s%s", comma, s->name);
+			comma = ", ";
 		}
-		if (!strcmp(s->name, name)) {
-			c->clock = s;
-		}
-		char *longer = usk_format("%s%s%s", names, *names ? ", " : "", s->name);
-		free(names);
-		names = longer;
 	}
-	int status = c->clock ? EXIT_DONE
-			      : say_usage("--clock: this machine has no clock \"%s\" that shows "
-					  "ns; it has %s",
-					  name, names);
-	free(names);
-	return status;
+	char *all = kept(stream_end(&names));
+	return c->clock ? EXIT_DONE
+			: say_usage("--clock: this machine has no clock \"%s\" that shows ns; it "
+				    "has %s",
+				    name, all);
 }
 
 static int open_line(struct line_command *c, enum line_side side)
@@ -188,7 +184,6 @@ static int open_outputs(struct line_command *c)
 		if (usk_output_open(&c->table, path, args_flag(c->args, "force"), &err)) {
 			return say_error(&err);
 		}
-		c->tabled = true;
 		usk_output_format(&c->table, "a,b,t1_ns,t2_ns,t3_ns,t4_ns\n");
 	}
 	if (live && usk_live_create(live, &c->live, &err)) {
@@ -240,7 +235,7 @@ static void print_json(const struct line_tie *t, const struct line_round *r)
 
 static void keep_round(struct line_command *c, const struct line_tie *t, const struct line_round *r)
 {
-	if (c->tabled && r->good) {
+	if (c->table.path && r->good) {
 		/* The other stamped once: it sent the answer when it received the question. */
 		usk_output_format(
 			&c->table, "%s,%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "\n",
@@ -255,26 +250,23 @@ static void keep_round(struct line_command *c, const struct line_tie *t, const s
 static int end_tie(struct line_command *c, const struct line_tie *t)
 {
 	struct usk_err err;
-	char *why = usk_strdup("");
+	struct stream why;
+	FILE *out = stream_begin(&why);
 	for (int i = 0; i < LINE_OUTCOMES; i++) {
 		if (t->why[i] && i != LINE_DONE) {
-			char *longer =
-				usk_format("%s; %s: %" PRIu64, why,
-					   line_outcome_text((enum line_outcome)i), t->why[i]);
-			free(why);
-			why = longer;
+			fprintf(out, "; %s: %" PRIu64, line_outcome_text((enum line_outcome)i),
+				t->why[i]);
 		}
 	}
 	say(c->args,
 	    "%" PRIu64 " rounds, %" PRIu64 " dropped; attempts that took too long: %" PRIu64 "%s",
-	    t->rounds, t->dropped, t->bad, why);
-	free(why);
+	    t->rounds, t->dropped, t->bad, kept(stream_end(&why)));
 	if (t->rounds == t->dropped) {
 		return say_failed(
 			"%s: no exchange succeeded; does the other side run `unskew line serve`?",
 			c->path);
 	}
-	if (c->tabled && usk_output_commit(&c->table, &err)) {
+	if (c->table.path && usk_output_commit(&c->table, &err)) {
 		return say_error(&err);
 	}
 	return EXIT_DONE;
@@ -319,31 +311,26 @@ static int line_run(const struct args *args)
 		{ "tie", LINE_ASKS, tie },
 		{ "delay", LINE_LOOP_BACK, delay },
 	};
-	struct line_command c = { .args = args, .table = { .fd = -1 } };
-	c.limits = (struct line_limits){ args_int(args, "timeout"), args_int(args, "wake") };
-	for (size_t i = 0; i < COUNT(verbs); i++) {
-		if (strcmp(args_operand(args, 0), verbs[i].name)) {
-			continue;
-		}
-		int status = find_clock(&c);
-		if (!status) {
-			status = open_line(&c, verbs[i].side);
-		}
-		if (!status) {
-			end_by_signals();
-			status = verbs[i].run(&c);
-		}
-		line_close(c.line);
-		usk_live_close(c.live);
-		if (c.tabled) {
-			usk_output_close(&c.table);
-		}
-		free(c.here);
-		free(c.there);
-		sources_close(c.source, c.n_sources);
-		return status;
+	struct line_command c = { .args = args,
+				  .limits = { args_int(args, "timeout"), args_int(args, "wake") } };
+	size_t verb = 0;
+	while (verb < COUNT(verbs) && strcmp(args_operand(args, 0), verbs[verb].name)) {
+		verb++;
 	}
-	return say_usage("%s: line does serve, tie or delay", args_operand(args, 0));
+	if (verb == COUNT(verbs)) {
+		return say_usage("%s: line does serve, tie or delay", args_operand(args, 0));
+	}
+	int status = find_clock(&c);
+	status = status ? status : open_line(&c, verbs[verb].side);
+	if (!status) {
+		end_by_signals();
+		status = verbs[verb].run(&c);
+	}
+	line_close(c.line);
+	usk_live_close(c.live);
+	usk_output_close(&c.table);
+	sources_close(c.source, c.n_sources);
+	return status;
 }
 
 static const struct option_group line_both_options = {

@@ -29,12 +29,11 @@ struct report {
 };
 
 /* "x/client.json": "client" */
-static char *name_of(const char *path)
+static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	const char *dot = strrchr(base, '.');
-	return usk_format("%.*s", (int)(dot && dot > base ? (size_t)(dot - base) : strlen(base)),
-			  base);
+	return dot && dot > base ? kept(usk_format("%.*s", (int)(dot - base), base)) : base;
 }
 
 static int read_machine(const char *path, struct clock_report *out)
@@ -55,7 +54,7 @@ static int read_machine(const char *path, struct clock_report *out)
 	return status ? say_error(&err) : EXIT_DONE;
 }
 
-static int put_machines(FILE *out, const char *const *path, char *const *name, size_t n)
+static int put_machines(FILE *out, const char *const *path, const char *const *name, size_t n)
 {
 	int status = EXIT_DONE;
 	struct clock_report *r = usk_alloc(1, sizeof *r);
@@ -75,7 +74,7 @@ static int put_machines(FILE *out, const char *const *path, char *const *name, s
 }
 
 /* Each machine a name of its own, and no file that the page would replace. */
-static int check(const char *const *path, char *const *name, size_t n, const char *output)
+static int check(const char *const *path, const char *const *name, size_t n, const char *output)
 {
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < i; k++) {
@@ -102,7 +101,7 @@ static int report_machines(const struct args *args, const char *output, char **h
 		return EXIT_DONE;
 	}
 	const char **path = usk_alloc(n, sizeof *path);
-	char **name = usk_alloc(n, sizeof *name);
+	const char **name = usk_alloc(n, sizeof *name);
 	for (size_t i = 0; i < n; i++) {
 		path[i] = args_split_name(given[i], &name[i]);
 		name[i] = name[i] ? name[i] : name_of(path[i]);
@@ -112,9 +111,6 @@ static int report_machines(const struct args *args, const char *output, char **h
 		struct stream s;
 		status = put_machines(stream_begin(&s), path, name, n);
 		*html = stream_end(&s);
-	}
-	for (size_t i = 0; i < n; i++) {
-		free(name[i]);
 	}
 	free(name);
 	free(path);
@@ -271,9 +267,7 @@ static enum usk_status write_page(struct report *r, struct usk_err *err)
 	for (size_t i = 0; i < n; i++) {
 		command[i + 2] = typed[i];
 	}
-	char *names = report_names(r->clocks), *title = usk_format("unskew: %s", names);
-	char *tables = report_answer(r->clocks, r->notes.note, r->notes.n);
-	char *answer = usk_format("%s%s", tables, r->machines);
+	char *tables = kept(report_answer(r->clocks, r->notes.note, r->notes.n));
 	const struct usk_page page = {
 		.command = command,
 		.n_command = n + 2,
@@ -282,14 +276,10 @@ static enum usk_status write_page(struct report *r, struct usk_err *err)
 		.compare = r->compare,
 		.note = r->notes.note,
 		.n_notes = r->notes.n,
-		.title = title,
-		.answer = answer,
+		.title = kept(usk_format("unskew: %s", kept(report_names(r->clocks)))),
+		.answer = kept(usk_format("%s%s", tables, r->machines)),
 	};
 	usk_page_write(&r->out, &page);
-	free(answer);
-	free(tables);
-	free(title);
-	free(names);
 	free(command);
 	return usk_output_commit(&r->out, err);
 }

@@ -34,7 +34,7 @@ struct text milli_text(usk_i128 thousandths);
  * together (Ashton 1995, section 6.1).
  */
 struct repeated {
-	char *a, *b; /* names of reference and clock */
+	const char *a, *b; /* names of reference and clock */
 	const struct usk_estimator *method;
 	size_t answers, failures;
 	double mean, square; /* of beta - 1: mean, sum of squared deviations from it */

@@ -10,7 +10,6 @@
 #include "messages.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 enum usk_status compare_measure(const struct truth *truth, struct compared *x, struct usk_err *err)
 {
@@ -165,9 +164,8 @@ static void print_csv_score(FILE *out, const struct usk_compared_pair *p,
 {
 	enum { COLUMNS = 31 }; /* between the method and `failed` */
 	if (s->failed) {
-		char *why = csv_text(s->failed);
-		fprintf(out, "%.*s,%s\n", COLUMNS, ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,", why);
-		free(why);
+		fprintf(out, "%.*s,%s\n", COLUMNS, ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,",
+			csv_text(s->failed));
 		return;
 	}
 	const int64_t ns[] = { s->too_fast.max_ns,
@@ -211,12 +209,10 @@ void compare_print_csv(FILE *out, const struct compared *x)
 	      out);
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_compared_pair *p = &c->pair[i];
-		char *a = csv_text(c->clock[p->a]), *b = csv_text(c->clock[p->b]);
+		const char *a = csv_text(c->clock[p->a]), *b = csv_text(c->clock[p->b]);
 		for (size_t k = 0; k < c->n_methods; k++) {
 			fprintf(out, "%s,%s,%s", a, b, p->score[k].method->name);
 			print_csv_score(out, p, &p->score[k], errors_of(x, i, k));
 		}
-		free(a);
-		free(b);
 	}
 }

@@ -31,7 +31,7 @@ static struct repeated *row_of(struct repeats *r, const char *a, const char *b,
 	}
 	r->row = usk_room(r->row, r->n, &r->cap, sizeof *r->row);
 	r->row[r->n] =
-		(struct repeated){ .a = usk_strdup(a), .b = usk_strdup(b), .method = method };
+		(struct repeated){ kept(usk_strdup(a)), kept(usk_strdup(b)), .method = method };
 	return &r->row[r->n++];
 }
 
@@ -69,10 +69,6 @@ void repeats_add(struct repeats *r, const struct compared *x)
 
 void repeats_free(struct repeats *r)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		free(r->row[i].a);
-		free(r->row[i].b);
-	}
 	free(r->row);
 }
 
@@ -163,8 +159,8 @@ void repeats_print_csv(FILE *out, const struct repeats *r)
 	      out);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct repeated *x = &r->row[i];
-		char *a = csv_text(x->a), *b = csv_text(x->b);
-		fprintf(out, "%s,%s,%s,%zu,%zu,", a, b, x->method->name, x->answers, x->failures);
+		fprintf(out, "%s,%s,%s,%zu,%zu,", csv_text(x->a), csv_text(x->b), x->method->name,
+			x->answers, x->failures);
 		if (x->answers) {
 			fprintf(out, "%.17g", x->mean);
 		}
@@ -178,7 +174,5 @@ void repeats_print_csv(FILE *out, const struct repeats *r)
 			fprintf(out, "%.17g", x->rms_ns);
 		}
 		fputc('\n', out);
-		free(a);
-		free(b);
 	}
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "messages.h"
+#include "units.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -57,12 +58,12 @@ size_t messages_next(void *ctx, struct usk_msg *out, size_t cap)
 	return fread(out, sizeof *out, cap, m->spool);
 }
 
-char *csv_text(const char *text)
+const char *csv_text(const char *text)
 {
 	if (!strpbrk(text, ",\"\r\n")) {
-		return usk_strdup(text);
+		return text;
 	}
-	char *quoted = usk_alloc(2 * strlen(text) + 3, 1), *to = quoted;
+	char *quoted = kept(usk_alloc(2 * strlen(text) + 3, 1)), *to = quoted;
 	*to++ = '"';
 	for (; *text; text++) {
 		if (*text == '"') {
@@ -77,7 +78,7 @@ char *csv_text(const char *text)
 enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clocks,
 				struct usk_err *err)
 {
-	char **name = usk_alloc(clocks->n_clocks, sizeof *name);
+	const char **name = usk_alloc(clocks->n_clocks, sizeof *name);
 	for (size_t i = 0; i < clocks->n_clocks; i++) {
 		name[i] = csv_text(clocks->clock[i].name);
 	}
@@ -90,9 +91,6 @@ enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clo
 					  name[msg[i].from], name[msg[i].to], msg[i].sent_ns,
 					  msg[i].received_ns, msg[i].bytes);
 		}
-	}
-	for (size_t i = 0; i < clocks->n_clocks; i++) {
-		free(name[i]);
 	}
 	free(name);
 	if (!status && ferror(m->spool)) {

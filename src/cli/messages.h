@@ -34,8 +34,9 @@ enum usk_status messages_again(struct messages *m, const char *what, struct usk_
 /** The next ones into out[cap]; how many, 0 at the end. ctx is a struct messages. */
 size_t messages_next(void *ctx, struct usk_msg *out, size_t cap);
 
-/** RFC 4180: text with a comma, quote or line break is quoted, its quotes doubled. malloc'ed. */
-char *csv_text(const char *text);
+/** RFC 4180: text with a comma, quote or line break is quoted, its quotes doubled. Kept, or text.
+ */
+const char *csv_text(const char *text);
 
 /* ---- timeline.c: --timeline FILE --------------------------------------------- */
 

@@ -18,7 +18,7 @@
 struct watch {
 	const struct args *args;
 	const char *host;
-	char *here, *there;
+	const char *here, *there;
 	struct probe_side *side;
 	struct usk_probe_socket socket;
 	struct usk_probe_client client;
@@ -32,20 +32,17 @@ struct watch {
 	bool json;
 };
 
-static char *own_name(void)
+static const char *own_name(void)
 {
 	char name[256] = "";
-	if (gethostname(name, sizeof name - 1) || !*name) {
-		strcpy(name, "here");
-	}
-	return usk_strdup(name);
+	return gethostname(name, sizeof name - 1) || !*name ? "here" : kept(usk_strdup(name));
 }
 
 static int take_names(struct watch *w)
 {
 	const char *here = args_string(w->args, "here"), *there = args_string(w->args, "there");
-	w->here = here ? usk_strdup(here) : own_name();
-	w->there = usk_strdup(there ? there : w->host);
+	w->here = here ? here : own_name();
+	w->there = there ? there : w->host;
 	if (!*w->here || !*w->there || !strcmp(w->here, w->there)) {
 		return say_usage(
 			"both clocks would be called \"%s\"; name them with --here and --there",
@@ -85,13 +82,9 @@ static int open_outputs(struct watch *w)
 		return EXIT_DONE;
 	}
 	uint64_t cut;
-	char *a = csv_text(w->here), *b = csv_text(w->there);
-	enum usk_status status =
-		usk_probe_table_open(&w->table, path, a, b, args_flag(w->args, "force"),
-				     args_flag(w->args, "append"), &cut, &err);
-	free(a);
-	free(b);
-	if (status) {
+	if (usk_probe_table_open(&w->table, path, csv_text(w->here), csv_text(w->there),
+				 args_flag(w->args, "force"), args_flag(w->args, "append"), &cut,
+				 &err)) {
 		return say_error(&err);
 	}
 	if (cut) {
@@ -263,7 +256,5 @@ int probe_watch(const struct args *args, const char *host, struct probe_side *si
 	usk_probe_table_close(&w.table);
 	usk_live_close(w.live);
 	usk_probe_close(&w.socket);
-	free(w.here);
-	free(w.there);
 	return status;
 }

@@ -384,13 +384,12 @@ static bool any_bounded(const struct usk_clocks *c)
 
 char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_notes)
 {
-	char *sentence = report_sentence(c), *names = report_names(c);
 	struct stream s;
 	FILE *out = stream_begin(&s);
 	fputs("<section id=\"unskew-answer\">\n<h1>", out);
-	put_text(out, names);
+	put_text(out, kept(report_names(c)));
 	fprintf(out, ": %s time</h1>\n<p class=\"answer\">", any_bounded(c) ? "one" : "no common");
-	put_text(out, sentence);
+	put_text(out, kept(report_sentence(c)));
 	fputs("</p>\n", out);
 	put_clocks(out, c);
 	put_basis(out, c);
@@ -402,7 +401,5 @@ char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_note
 		put_delays(out, c);
 	}
 	fputs("</section>", out);
-	free(sentence);
-	free(names);
 	return stream_end(&s);
 }

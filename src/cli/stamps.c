@@ -39,10 +39,8 @@ static int tick_rates(struct stamps *s)
 	}
 	for (size_t i = 0; i < s->read.n_tick_rate; i++) {
 		const char *row = s->read.tick_rate[i];
-		char *name = usk_format("%.*s", (int)(strchr(row, '=') - row), row);
-		uint32_t clock = usk_clocks_find(s->clocks, name, NULL, NULL);
-		free(name);
-		if (clock == USK_NO_CLOCK) {
+		const char *name = kept(usk_format("%.*s", (int)(strchr(row, '=') - row), row));
+		if (usk_clocks_find(s->clocks, name, NULL, NULL) == USK_NO_CLOCK) {
 			return say_usage("--tick-rate %s: the table has no clock of that name",
 					 row);
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* traces.c - operands [NAME=]PATH opened as traces, each under a name that tells it apart. */
-#include "cmd.h"
+#include "units.h"
 #include "base/io.h"
 #include "write/write.h"
 
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* "x/run/a.pcap", "a": "run/a"; the same name if there is no folder more to tell. */
-static char *with_folder(const char *path, const char *name)
+static const char *with_folder(const char *path, const char *name)
 {
 	size_t depth = 1;
 	for (const char *p = name; *p; p++) {
@@ -24,16 +24,15 @@ static char *with_folder(const char *path, const char *name)
 		end = memrchr(path, '/', (size_t)(end - path));
 	}
 	if (!end || end == path) {
-		return usk_strdup(name);
+		return name;
 	}
 	const char *begin = memrchr(path, '/', (size_t)(end - path));
 	begin = begin ? begin + 1 : path;
-	return usk_format("%.*s/%s", (int)(end - begin), begin, name);
+	return kept(usk_format("%.*s/%s", (int)(end - begin), begin, name));
 }
 
 struct opened {
-	const char *path;
-	char *name;
+	const char *path, *name;
 	bool named;
 	dev_t device;
 	ino_t inode;
@@ -53,9 +52,8 @@ static void tell_apart(struct opened *o, size_t n)
 		}
 		for (size_t i = 0; i < n; i++) {
 			if (clash[i]) {
-				char *longer = with_folder(o[i].path, o[i].name);
-				any |= strcmp(longer, o[i].name) != 0;
-				free(o[i].name);
+				const char *longer = with_folder(o[i].path, o[i].name);
+				any |= longer != o[i].name;
 				o[i].name = longer;
 			}
 		}
@@ -117,7 +115,7 @@ static int open_all(const char *const *operand, size_t count, const struct usk_r
 		if (usk_trace_open_with(o[i].path, o[i].name, opt, &trace[i], &err)) {
 			status = say_error(&err);
 		} else if (!o[i].name && has_one_clock(trace[i])) {
-			o[i].name = usk_strdup(usk_trace_name(trace[i]));
+			o[i].name = kept(usk_strdup(usk_trace_name(trace[i])));
 		}
 	}
 	if (!status) {
@@ -131,9 +129,6 @@ static int open_all(const char *const *operand, size_t count, const struct usk_r
 				status = say_error(&err);
 			}
 		}
-	}
-	for (size_t i = 0; i < count; i++) {
-		free(o[i].name);
 	}
 	free(o);
 	if (status) {
@@ -164,27 +159,25 @@ static int no_dots(const struct dirent *e)
 }
 
 /* The captures in a folder, or, if there are none, the tables; other files are left alone. */
-static int find_traces(const char *folder, char ***out, size_t *n)
+static int find_traces(const char *folder, const char ***out, size_t *n)
 {
 	struct dirent **entry;
 	int found = scandir(folder, &entry, no_dots, alphasort);
 	if (found < 0) {
 		return say_failed("%s: %s", folder, strerror(errno));
 	}
-	char **path = usk_alloc((size_t)found + 1, sizeof *path);
+	const char **path = usk_alloc((size_t)found + 1, sizeof *path);
 	bool *capture = usk_alloc((size_t)found + 1, sizeof *capture), any = false;
 	size_t all = 0;
 	for (int i = 0; i < found; i++) {
 		struct usk_trace *t = NULL;
 		struct stat st;
-		path[all] = usk_format("%s/%s", folder, entry[i]->d_name);
+		path[all] = kept(usk_format("%s/%s", folder, entry[i]->d_name));
 		if (!stat(path[all], &st) && S_ISREG(st.st_mode) &&
 		    !usk_trace_open(path[all], NULL, &t, NULL)) {
 			capture[all] = usk_trace_class(t) == USK_TRACE_CAPTURE;
 			any |= capture[all++];
 			usk_trace_close(t);
-		} else {
-			free(path[all]);
 		}
 		free(entry[i]);
 	}
@@ -193,8 +186,6 @@ static int find_traces(const char *folder, char ***out, size_t *n)
 	for (size_t i = 0; i < all; i++) {
 		if (capture[i] == any) {
 			path[(*n)++] = path[i];
-		} else {
-			free(path[i]);
 		}
 	}
 	free(capture);
@@ -209,14 +200,11 @@ int traces_open_set(const struct args *args, const char *path, struct usk_trace 
 	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
 		return open_all(&path, 1, &opt, out, n);
 	}
-	char **in = NULL;
+	const char **in = NULL;
 	size_t found = 0;
 	int status = find_traces(path, &in, &found);
 	if (!status) {
-		status = open_all((const char *const *)in, found, &opt, out, n);
-	}
-	for (size_t i = 0; i < found; i++) {
-		free(in[i]);
+		status = open_all(in, found, &opt, out, n);
 	}
 	free(in);
 	return status;
@@ -339,11 +327,9 @@ static struct identity identify(const char *path, bool input)
 		id.regular = S_ISREG(st.st_mode);
 	} else {
 		const char *slash = strrchr(path, '/');
-		char *folder =
-			slash ? usk_format("%.*s/", (int)(slash - path), path) : usk_strdup(".");
-		id.known = !stat(folder, &st);
+		id.known = !stat(slash ? kept(usk_format("%.*s/", (int)(slash - path), path)) : ".",
+				 &st);
 		id.base = slash ? slash + 1 : path;
-		free(folder);
 	}
 	if (id.known) {
 		id.device = st.st_dev;
@@ -413,9 +399,8 @@ int operands_apart(const struct args *args)
 	size_t n = args_operands(args);
 	const char **in = usk_alloc(n + 1, sizeof *in);
 	for (size_t i = 0; i < n; i++) {
-		char *name = NULL;
+		const char *name;
 		in[i] = args_split_name(args_operand(args, i), &name);
-		free(name);
 	}
 	in[n] = args_has(args, "truth") ? args_string(args, "truth") : NULL;
 	for (size_t i = 0; i < COUNT(written); i++) {
