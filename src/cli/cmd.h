@@ -290,10 +290,10 @@ const struct command *command_find(const char *name);
 /** The nearest of the names, or NULL if none is near. */
 const char *nearest_name(const char *wrong, const char *const *name, size_t n);
 
-void help_program(FILE *out);
+/* command NULL: of the program. */
 void help_command(FILE *out, const struct command *command);
-void help_man(FILE *out, const struct command *command); /* NULL: the page of the program */
-void help_completion(FILE *out);			 /* bash */
+void help_man(FILE *out, const struct command *command);
+void help_completion(FILE *out); /* bash */
 
 /* ---- the commands -------------------------------------------------------------- */
 

@@ -28,26 +28,24 @@ static enum usk_status in_option(struct usk_err *err, const char *option)
 
 /* ---- lists ------------------------------------------------------------------------ */
 
-static enum usk_status parse_ppb(const char *text, size_t n, int64_t *out, struct usk_err *err)
+static enum usk_status parse_millionths(const char *text, size_t n, const char *unit, int64_t *out,
+					struct usk_err *err)
 {
 	bool exact;
 	enum usk_status status = usk_parse_decimal(text, n, 6, out, &exact, err);
-	if (!status && !exact) {
-		status = usk_fail(err, USK_EUSAGE, 0, "\"%.*s\" is finer than 0.000001 ppb", (int)n,
-				  text);
-	}
-	return status;
+	return status || exact ? status
+			       : usk_fail(err, USK_EUSAGE, 0, "\"%.*s\" is finer than 0.000001 %s",
+					  (int)n, text, unit);
+}
+
+static enum usk_status parse_ppb(const char *text, size_t n, int64_t *out, struct usk_err *err)
+{
+	return parse_millionths(text, n, "ppb", out, err);
 }
 
 static enum usk_status parse_rate(const char *text, size_t n, int64_t *out, struct usk_err *err)
 {
-	bool exact;
-	enum usk_status status = usk_parse_decimal(text, n, 6, out, &exact, err);
-	if (!status && !exact) {
-		status = usk_fail(err, USK_EUSAGE, 0, "\"%.*s\" is finer than 0.000001 ppm", (int)n,
-				  text);
-	}
-	return status;
+	return parse_millionths(text, n, "ppm", out, err);
 }
 
 static enum usk_status parse_link(const char *text, size_t n, int64_t *out, struct usk_err *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* help.c - help, manual pages and completion, all from the tables of commands and options. */
-#include "cmd.h"
+#include "units.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -57,12 +57,13 @@ const char *nearest_name(const char *wrong, const char *const *name, size_t n)
 	return best;
 }
 
-/* Words of text, folded, continuing a line that is at column `at`. */
-static void fold(FILE *out, const char *text, int at, int indent, int width)
+/* Words of text, folded, continuing a line that is at the column of the indent. */
+static void fold(FILE *out, const char *text, int indent)
 {
+	int at = indent;
 	while (*text) {
 		int word = (int)strcspn(text, " \n");
-		if (at > indent && at + word > width) {
+		if (at > indent && at + word > WIDTH) {
 			fprintf(out, "\n%*s", indent, "");
 			at = indent;
 		}
@@ -76,7 +77,7 @@ static void fold(FILE *out, const char *text, int at, int indent, int width)
 		}
 		if (*text == ' ') {
 			text++;
-			if (at + 1 + (int)strcspn(text, " \n") <= width && *text) {
+			if (at + 1 + (int)strcspn(text, " \n") <= WIDTH && *text) {
 				fputc(' ', out);
 				at++;
 			} else if (*text) {
@@ -89,39 +90,27 @@ static void fold(FILE *out, const char *text, int at, int indent, int width)
 }
 
 /* "one, two or three" of the choices, the default, the limits: what follows an option's help. */
-static void facts(const struct option_row *row, char *out, size_t size)
+static const char *facts(const struct option_row *row)
 {
-	size_t used = 0;
-	out[0] = 0;
-	int n = 0;
-	if (row->choice) {
-		n = snprintf(out, size, " (");
-		used += (size_t)n;
-		for (size_t i = 0; row->choice(i); i++) {
-			n = snprintf(out + used, size - used, "%s%s", i ? ", " : "",
-				     row->choice(i));
-			used += n > 0 && (size_t)n < size - used ? (size_t)n : 0;
-		}
-		n = snprintf(out + used, size - used, ")");
-		used += n > 0 && (size_t)n < size - used ? (size_t)n : 0;
+	struct stream s;
+	FILE *out = stream_begin(&s);
+	for (size_t i = 0; row->choice && row->choice(i); i++) {
+		fprintf(out, "%s%s", i ? ", " : " (", row->choice(i));
 	}
+	fputs(row->choice ? ")" : "", out);
 	if (row->initial) {
-		snprintf(out + used, size - used, " [%s]", row->initial);
+		fprintf(out, " [%s]", row->initial);
 	}
+	return kept(stream_end(&s));
 }
 
-static void usage_line(FILE *out, const struct command *c)
-{
-	fprintf(out, "unskew %s [options]%s%s", c->name, *c->operands ? " " : "", c->operands);
-}
-
-void help_program(FILE *out)
+static void help_program(FILE *out)
 {
 	fprintf(out, "unskew - put the traces of many machines on one clock, after the fact\n\n"
 		     "usage: unskew COMMAND [options] ...\n\n");
 	for (const struct command *const *c = commands; *c; c++) {
 		fprintf(out, "  %-10s", (*c)->name);
-		fold(out, (*c)->help, 12, 12, WIDTH);
+		fold(out, (*c)->help, 12);
 	}
 	fprintf(out,
 		"  %-10sthis, or a command's own help: unskew help sync\n\n"
@@ -133,33 +122,31 @@ void help_program(FILE *out)
 
 static void option_line(FILE *out, const struct option_row *row)
 {
-	char left[80], text[512], more[320];
-	char letter[5] = "    ";
-	if (row->letter) {
-		snprintf(letter, sizeof letter, "-%c, ", row->letter);
-	}
-	int at = snprintf(left, sizeof left, "  %s--%s%s%s", letter, row->name,
-			  row->value ? " " : "", row->value ? row->value : "");
-	fputs(left, out);
+	int at = row->letter ? fprintf(out, "  -%c, ", row->letter) : fprintf(out, "      ");
+	at += fprintf(out, "--%s%s%s", row->name, row->value ? " " : "",
+		      row->value ? row->value : "");
 	if (at + 2 > HELP_COLUMN) {
 		fputc('\n', out);
 		at = 0;
 	}
 	fprintf(out, "%*s", HELP_COLUMN - at, "");
-	facts(row, more, sizeof more);
-	snprintf(text, sizeof text, "%s%s%s", row->help, row->repeated ? "; may be repeated" : "",
-		 more);
-	fold(out, text, HELP_COLUMN, HELP_COLUMN, WIDTH);
+	fold(out,
+	     kept(usk_format("%s%s%s", row->help, row->repeated ? "; may be repeated" : "",
+			     facts(row))),
+	     HELP_COLUMN);
 }
 
 void help_command(FILE *out, const struct command *command)
 {
-	fprintf(out, "unskew %s - %s\n\nusage: ", command->name, command->help);
-	usage_line(out, command);
-	fputc('\n', out);
+	if (!command) {
+		help_program(out);
+		return;
+	}
+	fprintf(out, "unskew %s - %s\n\nusage: unskew %s [options]%s%s\n", command->name,
+		command->help, command->name, *command->operands ? " " : "", command->operands);
 	if (command->more) {
 		fputc('\n', out);
-		fold(out, command->more, 0, 0, WIDTH);
+		fold(out, command->more, 0);
 	}
 	for (const struct option_group *const *g = command->group; *g; g++) {
 		fprintf(out, "\n%s:\n", (*g)->title);
@@ -195,8 +182,6 @@ static void man_options(FILE *out, const struct command *c)
 	for (const struct option_group *const *g = c->group; *g; g++) {
 		fprintf(out, ".SS %s\n", (*g)->title);
 		for (const struct option_row *row = (*g)->row; row->name; row++) {
-			char more[320];
-			facts(row, more, sizeof more);
 			fputs(".TP\n.B ", out);
 			if (row->letter) {
 				fprintf(out, "\\-%c\\fR, \\fB", row->letter);
@@ -211,7 +196,7 @@ static void man_options(FILE *out, const struct command *c)
 			fputc('\n', out);
 			troff(out, row->help);
 			fputs(row->repeated ? "; may be repeated" : "", out);
-			troff(out, more);
+			troff(out, facts(row));
 			if (row->min && row->max) {
 				fputs("; from ", out);
 				troff(out, row->min);

@@ -89,24 +89,14 @@ static int run_command(const struct command *command, int n, char **argv)
 }
 
 /* `unskew help [COMMAND]`, and `unskew --man [COMMAND]` for the build. */
-static int run_help(int n, char **argv, void (*program)(FILE *),
-		    void (*page)(FILE *, const struct command *))
+static int run_help(int n, char **argv, void (*page)(FILE *, const struct command *))
 {
-	if (n == 0) {
-		program(stdout);
-		return EXIT_DONE;
-	}
-	const struct command *command = command_find(argv[0]);
-	if (!command) {
+	const struct command *command = n ? command_find(argv[0]) : NULL;
+	if (n && !command) {
 		return unknown_command(argv[0]);
 	}
 	page(stdout, command);
 	return EXIT_DONE;
-}
-
-static void man_program(FILE *out)
-{
-	help_man(out, NULL);
 }
 
 static int run(int argc, char **argv)
@@ -117,10 +107,10 @@ static int run(int argc, char **argv)
 		return run_command(command, argc - 2, argv + 2);
 	}
 	if (!strcmp(verb, "help") || !strcmp(verb, "--help") || !strcmp(verb, "-h")) {
-		return run_help(argc - 2, argv + 2, help_program, help_command);
+		return run_help(argc - 2, argv + 2, help_command);
 	}
 	if (!strcmp(verb, "--man")) {
-		return run_help(argc - 2, argv + 2, man_program, help_man);
+		return run_help(argc - 2, argv + 2, help_man);
 	}
 	if (!strcmp(verb, "--completion")) {
 		help_completion(stdout);
@@ -131,7 +121,7 @@ static int run(int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (argc < 2) {
-		help_program(stderr);
+		help_command(stderr, NULL);
 		return EXIT_USAGE;
 	}
 	if (verb[0] == '-') {

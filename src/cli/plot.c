@@ -36,13 +36,10 @@ uint32_t plot_choose(const struct usk_clocks *c)
 	uint32_t best = USK_NO_CLOCK;
 	int64_t widest = -1;
 	for (size_t i = 0; i < c->n_clocks; i++) {
-		if (c->clock[i].quality == USK_BOUNDED) {
-			int64_t mean = usk_band_widths(&c->clock[i]).mean_ns;
-			if (mean > widest) {
-				widest = mean;
-				best = (uint32_t)i;
-			}
-		}
+		bool bounded = c->clock[i].quality == USK_BOUNDED;
+		int64_t mean = bounded ? usk_band_widths(&c->clock[i]).mean_ns : -1;
+		best = mean > widest ? (uint32_t)i : best;
+		widest = mean > widest ? mean : widest;
 	}
 	return best;
 }

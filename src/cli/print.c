@@ -27,13 +27,7 @@ static size_t messages_in(const struct usk_clocks *c, uint32_t clock, int64_t fr
 	return n;
 }
 
-struct choice {
-	struct headline *best;
-	size_t messages;
-	bool any;
-};
-
-static void offer(struct choice *x, const struct usk_clocks *c, uint32_t clock, uint32_t epoch,
+static void offer(struct headline *best, const struct usk_clocks *c, uint32_t clock, uint32_t epoch,
 		  int64_t from, int64_t to)
 {
 	if (to < from) {
@@ -41,21 +35,19 @@ static void offer(struct choice *x, const struct usk_clocks *c, uint32_t clock, 
 	}
 	size_t n = messages_in(c, clock, from, to);
 	uint64_t span = (uint64_t)to - (uint64_t)from;
-	uint64_t longest = (uint64_t)x->best->to_ns - (uint64_t)x->best->from_ns;
-	x->best->n_stretches++;
-	if (!x->any || n > x->messages || (n == x->messages && span > longest)) {
-		x->best->from_ns = from;
-		x->best->to_ns = to;
-		x->best->epoch = epoch;
-		x->messages = n;
-		x->any = true;
+	uint64_t longest = (uint64_t)best->to_ns - (uint64_t)best->from_ns;
+	if (!best->n_stretches++ || n > best->messages || (n == best->messages && span > longest)) {
+		best->from_ns = from;
+		best->to_ns = to;
+		best->middle_ns = from + (int64_t)(span / 2);
+		best->epoch = epoch;
+		best->messages = n;
 	}
 }
 
 struct headline headline_of(const struct usk_clocks *c, const struct usk_clock *clock)
 {
 	struct headline best = { 0 };
-	struct choice x = { .best = &best };
 	uint32_t number = (uint32_t)(clock - c->clock);
 	for (size_t i = 0, end; i < clock->n_knots; i = end) {
 		uint32_t epoch = clock->knot[i].epoch;
@@ -70,14 +62,12 @@ struct headline headline_of(const struct usk_clocks *c, const struct usk_clock *
 				      j->before_local_ns >= j->after_local_ns &&
 				      j->after_local_ns <= last && j->before_local_ns >= from;
 			if (inside) {
-				offer(&x, c, number, epoch, from, j->after_local_ns);
+				offer(&best, c, number, epoch, from, j->after_local_ns);
 				from = j->before_local_ns;
 			}
 		}
-		offer(&x, c, number, epoch, from, last);
+		offer(&best, c, number, epoch, from, last);
 	}
-	best.middle_ns =
-		best.from_ns + (int64_t)(((uint64_t)best.to_ns - (uint64_t)best.from_ns) / 2);
 	return best;
 }
 
@@ -113,15 +103,26 @@ struct text clock_drift(const struct usk_clock *k)
 		       : unit_drift(k->drift_ppm, k->drift_min_ppm, k->drift_max_ppm);
 }
 
-void clock_messages(const struct usk_clocks *c, uint64_t *sent, uint64_t *received)
+struct traffic *clock_messages(const struct usk_clocks *c)
 {
+	struct traffic *of = usk_alloc(c->n_clocks, sizeof *of);
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_pair *p = &c->pair[i];
-		sent[p->a] += p->a_to_b;
-		received[p->b] += p->a_to_b;
-		sent[p->b] += p->b_to_a;
-		received[p->a] += p->b_to_a;
+		of[p->a].sent += p->a_to_b;
+		of[p->b].received += p->a_to_b;
+		of[p->b].sent += p->b_to_a;
+		of[p->a].received += p->b_to_a;
 	}
+	return of;
+}
+
+size_t clocks_that_are(const struct usk_clocks *c, enum usk_quality quality)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		n += c->clock[i].quality == quality;
+	}
+	return n;
 }
 
 static void print_table(FILE *out, const struct usk_clocks *c)
@@ -133,17 +134,14 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 	struct table t =
 		table_begin("clock\tquality\toffset %s (± there)\tdrift, ppm\t>sent\t>received",
 			    several ? "in a stretch" : "at the middle");
-	uint64_t *sent = usk_alloc(c->n_clocks, sizeof *sent);
-	uint64_t *received = usk_alloc(c->n_clocks, sizeof *received);
-	clock_messages(c, sent, received);
+	struct traffic *messages = clock_messages(c);
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		const struct usk_clock *k = &c->clock[i];
 		table_add(&t, "%s\t%s\t%s\t%s\t%s\t%s", printable(k->name),
 			  usk_quality_name(k->quality), headline_offset(c, k).s, clock_drift(k).s,
-			  unit_count(sent[i]).s, unit_count(received[i]).s);
+			  unit_count(messages[i].sent).s, unit_count(messages[i].received).s);
 	}
-	free(sent);
-	free(received);
+	free(messages);
 	table_print(out, &t);
 	if (several) {
 		fputs("Offsets are those at the middle of the stretch between steps that has most "
@@ -298,11 +296,7 @@ static void print_evaluation(FILE *out, const struct usk_clocks *c)
 
 void print_clocks(FILE *out, const struct usk_clocks *c)
 {
-	bool bounded = false, banded = false;
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		bounded |= c->clock[i].quality == USK_BOUNDED;
-		banded |= c->clock[i].quality == USK_ONE_SIDED;
-	}
+	bool bounded = clocks_that_are(c, USK_BOUNDED) > 0;
 	print_table(out, c);
 	fputc('\n', out);
 	print_counts(out, &c->counts);
@@ -314,7 +308,7 @@ void print_clocks(FILE *out, const struct usk_clocks *c)
 	print_islands(out, c);
 	print_guilty(out, c);
 	print_notes(out, c->note, c->n_notes);
-	if (bounded || banded) {
+	if (bounded || clocks_that_are(c, USK_ONE_SIDED)) {
 		print_model(out, c);
 	}
 }

@@ -10,6 +10,7 @@
 struct headline {
 	int64_t from_ns, to_ns, middle_ns;
 	uint32_t epoch;
+	size_t messages;    /* buckets of them that are kept there */
 	size_t n_stretches; /* how many there are to choose from; 0: it has no knots */
 };
 /** The one with the most messages, as far as corridors are kept, else the longest. clock is of c.
@@ -19,9 +20,13 @@ struct headline headline_of(const struct usk_clocks *c, const struct usk_clock *
 struct text headline_offset(const struct usk_clocks *c, const struct usk_clock *clock);
 /** "0" of the reference. */
 struct text clock_drift(const struct usk_clock *clock);
-/** How many messages each clock sent and received: sent[n_clocks] and received[n_clocks], all 0
- * before. */
-void clock_messages(const struct usk_clocks *c, uint64_t *sent, uint64_t *received);
+/* Messages that a clock sent and received. */
+struct traffic {
+	uint64_t sent, received;
+};
+/** By clock; malloc'ed. */
+struct traffic *clock_messages(const struct usk_clocks *c);
+size_t clocks_that_are(const struct usk_clocks *c, enum usk_quality quality);
 /** The table of clocks, what was left out, what contradicts what, notes, and the assumptions. */
 void print_clocks(FILE *out, const struct usk_clocks *c);
 /** What the bands rest on, a sentence or two over lines. */

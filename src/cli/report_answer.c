@@ -60,7 +60,7 @@ static void say_two(FILE *out, const struct usk_clocks *c, const struct usk_cloc
 static void say_many(FILE *out, const struct usk_clocks *c)
 {
 	const struct usk_evaluation *e = &c->evaluation;
-	size_t groups = 0, clocks = 0;
+	size_t groups = 0, clocks;
 	const struct usk_island *first = NULL;
 	for (size_t i = 0; i < c->n_islands; i++) {
 		if (c->island[i].n_clocks > 1) {
@@ -68,10 +68,7 @@ static void say_many(FILE *out, const struct usk_clocks *c)
 			groups++;
 		}
 	}
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		clocks += c->clock[i].quality == USK_BOUNDED;
-	}
-	clocks += groups;
+	clocks = clocks_that_are(c, USK_BOUNDED) + groups;
 	if (groups == 1) {
 		fprintf(out, "%zu of %zu clocks are on the time of %s", clocks, c->n_clocks,
 			c->clock[first->reference].name);
@@ -103,19 +100,13 @@ static void say_inversions(FILE *out, const struct usk_clocks *c, bool corrected
 char *report_sentence(const struct usk_clocks *c)
 {
 	struct stream s;
-	size_t bounded = 0, which = 0;
+	size_t bounded = clocks_that_are(c, USK_BOUNDED);
 	FILE *out = stream_begin(&s);
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		if (c->clock[i].quality == USK_BOUNDED) {
-			bounded++;
-			which = i;
-		}
-	}
 	if (!bounded) {
 		fputs("No clock could be put on the time of another with a bound on both sides.",
 		      out);
 	} else if (c->n_clocks == 2) {
-		say_two(out, c, &c->clock[which]);
+		say_two(out, c, &c->clock[c->clock[0].quality != USK_BOUNDED]);
 	} else {
 		say_many(out, c);
 	}
@@ -216,8 +207,8 @@ static void put_path(FILE *out, const struct usk_clocks *c, const struct usk_clo
 	fputs(k->n_path ? "</td>" : "-</td>", out);
 }
 
-static void put_clock(FILE *out, const struct usk_clocks *c, size_t i, uint64_t sent,
-		      uint64_t received)
+static void put_clock(FILE *out, const struct usk_clocks *c, size_t i,
+		      const struct traffic *messages)
 {
 	const struct usk_clock *k = &c->clock[i];
 	bool reference = k->quality == USK_REFERENCE;
@@ -232,16 +223,14 @@ static void put_clock(FILE *out, const struct usk_clocks *c, size_t i, uint64_t 
 	} else {
 		put_cells(out, ">%s", reference ? "0" : "-");
 	}
-	put_cells(out, ">%s\t>%s", unit_count(sent).s, unit_count(received).s);
+	put_cells(out, ">%s\t>%s", unit_count(messages->sent).s, unit_count(messages->received).s);
 	put_path(out, c, k);
 	fputs("</tr>\n", out);
 }
 
 static void put_clocks(FILE *out, const struct usk_clocks *c)
 {
-	uint64_t *sent = usk_alloc(c->n_clocks, sizeof *sent);
-	uint64_t *received = usk_alloc(c->n_clocks, sizeof *received);
-	clock_messages(c, sent, received);
+	struct traffic *messages = clock_messages(c);
 	begin_table(out, "unskew-clocks", "Clocks",
 		    "clock\tquality\t>offset at the middle (± there)\t>drift, ppm\t>half "
 		    "width\t>sent\t>received\tpath",
@@ -249,11 +238,10 @@ static void put_clocks(FILE *out, const struct usk_clocks *c)
 		    "clock. It is of the middle of the trace, or of the stretch between steps with "
 		    "most messages. A positive drift is a clock that runs fast.");
 	for (size_t i = 0; i < c->n_clocks; i++) {
-		put_clock(out, c, i, sent[i], received[i]);
+		put_clock(out, c, i, &messages[i]);
 	}
 	end_table(out);
-	free(sent);
-	free(received);
+	free(messages);
 }
 
 static void put_pairs(FILE *out, const struct usk_clocks *c)
@@ -373,22 +361,14 @@ static void put_notes(FILE *out, const struct usk_clocks *c, char *const *note, 
 	fputs("</ul>\n", out);
 }
 
-static bool any_bounded(const struct usk_clocks *c)
-{
-	size_t i = 0;
-	while (i < c->n_clocks && c->clock[i].quality != USK_BOUNDED) {
-		i++;
-	}
-	return i < c->n_clocks;
-}
-
 char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_notes)
 {
 	struct stream s;
 	FILE *out = stream_begin(&s);
 	fputs("<section id=\"unskew-answer\">\n<h1>", out);
 	put_text(out, kept(report_names(c)));
-	fprintf(out, ": %s time</h1>\n<p class=\"answer\">", any_bounded(c) ? "one" : "no common");
+	fprintf(out, ": %s time</h1>\n<p class=\"answer\">",
+		clocks_that_are(c, USK_BOUNDED) ? "one" : "no common");
 	put_text(out, kept(report_sentence(c)));
 	fputs("</p>\n", out);
 	put_clocks(out, c);
