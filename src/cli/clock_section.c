@@ -18,13 +18,6 @@
 
 enum { WIDTH = 640, HEIGHT = 170, FOOT = 36, SERIES = 6 };
 
-static void text(FILE *out, const char *s)
-{
-	char *html = usk_html_text(s);
-	fputs(html, out);
-	free(html);
-}
-
 /* "Timers of client", "Timers": what screen readers call a part, which has to tell machines apart.
  */
 static void label(FILE *out, const char *what, const char *machine)
@@ -32,7 +25,7 @@ static void label(FILE *out, const char *what, const char *machine)
 	fprintf(out, " aria-label=\"%s", what);
 	if (machine) {
 		fputs(" of ", out);
-		text(out, machine);
+		put_html(out, machine);
 	}
 	fputs("\"", out);
 }
@@ -49,7 +42,7 @@ static void write_table(FILE *out, const char *what, const char *machine, struct
 		fprintf(out, "%s<%s%s%s>", column ? "" : "<tr>", tag,
 			i < t.columns ? " scope=\"col\"" : "",
 			t.right[column] ? " class=\"n\"" : "");
-		text(out, t.cell[i]);
+		put_html(out, t.cell[i]);
 		fprintf(out, "</%s>%s", tag, column + 1 == t.columns ? "</tr>\n" : "");
 	}
 	fprintf(out, "</%s>\n</table></div>\n", t.n > t.columns ? "tbody" : "thead");
@@ -101,7 +94,7 @@ static void axis(FILE *out, const struct drawing *d)
 			"<rect fill=\"%s\" x=\"%d\" y=\"%d\" width=\"10\" height=\"10\"/><text "
 			"x=\"%d\" y=\"%d\">",
 			colours[k], x, HEIGHT + 24, x + 15, HEIGHT + 33);
-		text(out, d->series[k].name.s);
+		put_html(out, d->series[k].name.s);
 		fputs("</text>", out);
 	}
 }
@@ -118,10 +111,10 @@ static void draw(FILE *out, const struct drawing *d)
 		return;
 	}
 	fprintf(out, "<figure><figcaption>");
-	text(out, d->title);
+	put_html(out, d->title);
 	fprintf(out, "</figcaption>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", WIDTH,
 		HEIGHT + FOOT);
-	text(out, d->title);
+	put_html(out, d->title);
 	fprintf(out, "\">\n");
 	for (size_t k = 0; k < d->n; k++) {
 		const struct series *s = &d->series[k];
@@ -139,42 +132,29 @@ static void draw(FILE *out, const struct drawing *d)
 }
 
 /* Shares of a distribution; the axis grows so that it is all there. */
-static void add_bins(struct drawing *d, const char *name, const struct figures *f)
+static void add_series(struct drawing *d, const char *name, const struct figures *f)
 {
-	double width = f->bin_width > 0 ? f->bin_width : 1;
+	const uint64_t *count = d->octaves ? f->octave : f->bin;
+	const bool wide = !d->octaves && f->bin_width > 0;
+	double width = wide ? f->bin_width : 1, from = d->octaves ? 0 : f->bins_from;
+	double to = from + (wide ? BINS : 1) * width;
 	struct series *s = &d->series[d->n];
 	if (!f->n || d->n == SERIES) {
 		return;
 	}
 	*s = (struct series){ .name = text_of("%s", name), .width = width };
-	for (int i = 0; i < BINS; i++) {
-		if (f->bin[i]) {
-			s->x[s->n] = f->bins_from + i * width;
-			s->y[s->n++] = (double)f->bin[i] / (double)f->n / width;
+	for (int i = 0; i < (d->octaves ? OCTAVES : BINS); i++) {
+		if (count[i]) {
+			s->x[s->n] = from + i * width;
+			s->y[s->n++] = (double)count[i] / (double)f->n / width;
 		}
 	}
-	double from = f->bins_from, to = from + (f->bin_width > 0 ? BINS : 1) * width;
+	if (d->octaves && s->n) {
+		from = s->x[0];
+		to = s->x[s->n - 1] + 1;
+	}
 	d->from = d->n ? fmin(d->from, from) : from;
 	d->to = d->n ? fmax(d->to, to) : to;
-	d->n++;
-}
-
-static void add_octaves(struct drawing *d, const char *name, const struct figures *f)
-{
-	struct series *s = &d->series[d->n];
-	if (!f->n || d->n == SERIES) {
-		return;
-	}
-	*s = (struct series){ .name = text_of("%s", name), .width = 1 };
-	d->octaves = true;
-	for (int i = 0; i < OCTAVES; i++) {
-		if (f->octave[i]) {
-			d->from = d->n || s->n ? fmin(d->from, i) : i;
-			d->to = d->n || s->n ? fmax(d->to, i + 1) : i + 1;
-			s->x[s->n] = i;
-			s->y[s->n++] = (double)f->octave[i] / (double)f->n;
-		}
-	}
 	d->n++;
 }
 
@@ -184,9 +164,10 @@ static void draw_steps(FILE *out, const struct clock_report *r)
 {
 	enum { TOGETHER = 4 };
 	for (size_t i = 0; i < r->n_sources; i += TOGETHER) {
-		struct drawing d = { .title = "From one read of a clock to the next" };
+		struct drawing d = { .title = "From one read of a clock to the next",
+				     .octaves = true };
 		for (size_t k = i; k < r->n_sources && k < i + TOGETHER; k++) {
-			add_octaves(&d, r->source[k].name, &r->figures[k].step);
+			add_series(&d, r->source[k].name, &r->figures[k].step);
 		}
 		draw(out, &d);
 	}
@@ -198,19 +179,19 @@ static void draw_zero(FILE *out, const struct under *u)
 	snprintf(d.title, sizeof d.title,
 		 "Zero elapsed time, load %u: as measured, and compensated", u->load);
 	for (int c = 0; c < COMPENSATIONS; c++) {
-		add_bins(&d, compensation_name((enum compensation)c), &u->zero.net[c]);
+		add_series(&d, compensation_name((enum compensation)c), &u->zero.net[c]);
 	}
 	draw(out, &d);
 }
 
 static void add_load(struct drawing *d, const struct under *u, const struct figures *f)
 {
-	add_octaves(d, u->load ? text_of("load %u", u->load).s : "idle", f);
+	add_series(d, u->load ? text_of("load %u", u->load).s : "idle", f);
 }
 
 static void draw_wakeups(FILE *out, const struct clock_report *r)
 {
-	struct drawing d = { .title = "How late a timer of 1 ms wakes" };
+	struct drawing d = { .title = "How late a timer of 1 ms wakes", .octaves = true };
 	for (size_t i = 0; i < r->n_under && i < SERIES; i++) {
 		add_load(&d, &r->under[i], &r->under[i].wakeup);
 	}
@@ -220,7 +201,7 @@ static void draw_wakeups(FILE *out, const struct clock_report *r)
 /* Round trips of a channel and size, by load. */
 static void draw_messages(FILE *out, const struct clock_report *r, enum channel c, size_t size)
 {
-	struct drawing d = { 0 };
+	struct drawing d = { .octaves = true };
 	snprintf(d.title, sizeof d.title, "Round trips over a %s, %zu bytes, by load",
 		 channel_name(c), clock_sizes[size]);
 	for (size_t i = 0; i < r->n_under && i < SERIES; i++) {
@@ -239,7 +220,7 @@ static void heading(FILE *out, int level, const char *what)
 static void paragraph(FILE *out, char *sentence)
 {
 	fputs("<p>", out);
-	text(out, sentence);
+	put_html(out, sentence);
 	fputs("</p>\n", out);
 	free(sentence);
 }

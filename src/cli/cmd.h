@@ -270,11 +270,6 @@ int task_done(struct task *t, enum usk_status done);
 void task_close(struct task *t);
 void task_end(struct task *t);
 
-/** The values of options_anchor into *out, or a usage error; free them with anchors_free() then
- * too. */
-int anchors_parse(const struct args *args, struct usk_sync_options *out);
-void anchors_free(struct usk_sync_options *o);
-
 /** EXIT_PARTIAL if some clock is neither the reference nor bounded. */
 int clocks_status(const struct usk_clocks *c);
 

@@ -62,9 +62,9 @@ static int put_machines(FILE *out, const char *const *path, const char *const *n
 	for (size_t i = 0; i < n && !status; i++) {
 		status = read_machine(path[i], r);
 		if (!status) {
-			char *html = usk_html_text(name[i]);
-			fprintf(out, "<h3><bdi>%s</bdi></h3>\n", html);
-			free(html);
+			fputs("<h3><bdi>", out);
+			put_html(out, name[i]);
+			fputs("</bdi></h3>\n", out);
 			clock_put_section(out, r, name[i], 4);
 		}
 	}

@@ -92,17 +92,20 @@ static enum usk_status write_all(struct sync *s, const char *json, struct usk_er
 	return status;
 }
 
-/* Scores of clocks from 0 on; *n: how many there are before the first that failed. */
-static int compare_with_truth(const struct truth *truth, const char *path,
-			      const struct usk_clocks *c, struct truth_score *score, size_t *n)
+/* A line for each clock, up to the first that cannot be compared. */
+static int compare_with_truth(const struct sync *s, FILE *out)
 {
 	struct usk_err err;
-	for (*n = 0; *n < c->n_clocks; ++*n) {
-		if (c->clock[*n].quality != USK_REFERENCE &&
-		    truth_compare(truth, c, *n, &score[*n], &err)) {
-			usk_fail_in(&err, "%s", path);
+	struct truth_score score;
+	for (size_t i = 0; i < s->c->n_clocks && s->task.truth; i++) {
+		if (s->c->clock[i].quality == USK_REFERENCE) {
+			continue;
+		}
+		if (truth_compare(s->task.truth, s->c, i, &score, &err)) {
+			usk_fail_in(&err, "%s", args_string(s->task.args, "truth"));
 			return say_error(&err);
 		}
+		print_score(out, &s->c->clock[i], &score);
 	}
 	return EXIT_DONE;
 }
@@ -158,11 +161,9 @@ static int tell(struct sync *s)
 		return wrong;
 	}
 	char *json = usk_clocks_to_json(c);
-	struct truth_score *score = usk_alloc(c->n_clocks, sizeof *score);
-	size_t scored = 0;
-	int compared = s->task.truth ? compare_with_truth(s->task.truth, args_string(args, "truth"),
-							  c, score, &scored)
-				     : EXIT_DONE;
+	struct stream scores;
+	int compared = compare_with_truth(s, stream_begin(&scores));
+	char *scored = stream_end(&scores);
 	int status = compared ? compared : clocks_status(c);
 	bool failed = !compared && write_all(s, json, &err);
 	if (table) {
@@ -175,17 +176,13 @@ static int tell(struct sync *s)
 		fputs(json, stdout);
 		say_notes(args, c->note, c->n_notes);
 	}
-	for (size_t i = 0; i < scored; i++) {
-		if (c->clock[i].quality != USK_REFERENCE) {
-			print_score(json_out ? stderr : stdout, &c->clock[i], &score[i]);
-		}
-	}
+	fputs(scored, json_out ? stderr : stdout);
 	if (table) {
 		print_written(s);
 	}
 	fflush(stdout);
 	status = failed ? say_error(&err) : status;
-	free(score);
+	free(scored);
 	free(json);
 	return status;
 }

@@ -113,3 +113,13 @@ const struct option_group options_delay = {
 		  TEXT("MODEL"), .initial = "0" },
 	},
 };
+
+const struct option_group options_anchor = {
+	"Anchors",
+	{
+		{ "anchor",
+		  "when clock A showed TIME, clock B showed TIME, give or take D: "
+		  "a@1700000000.5s=b@1700000003s+-20ms; ± may be written +-",
+		  TEXTS("A@TIME=B@TIME±D") },
+	},
+};

@@ -118,18 +118,11 @@ char *report_sentence(const struct usk_clocks *c)
 
 /* ---- HTML ------------------------------------------------------------------------------ */
 
-static void put_text(FILE *out, const char *text)
-{
-	char *html = usk_html_text(text);
-	fputs(html, out);
-	free(html);
-}
-
 /* Marks that turn the direction of writing stay within the name. */
 static void put_name(FILE *out, const char *name)
 {
 	fputs("<bdi>", out);
-	put_text(out, name);
+	put_html(out, name);
 	fputs("</bdi>", out);
 }
 
@@ -154,7 +147,7 @@ __attribute__((format(printf, 2, 3))) static void put_cells(FILE *out, const cha
 	va_end(ap);
 	for (char *rest = cells, *cell; (cell = strsep(&rest, "\t"));) {
 		fputs(*cell == '>' ? "<td class=\"n\">" : "<td>", out);
-		put_text(out, cell + (*cell == '>'));
+		put_html(out, cell + (*cell == '>'));
 		fputs("</td>", out);
 	}
 	free(cells);
@@ -295,7 +288,7 @@ static void put_paragraph(FILE *out, const char *id, struct stream *said)
 {
 	char *text = stream_end(said);
 	fprintf(out, "<p id=\"%s\">", id);
-	put_text(out, text);
+	put_html(out, text);
 	fputs("</p>\n", out);
 	free(text);
 }
@@ -313,7 +306,7 @@ static void put_basis(FILE *out, const struct usk_clocks *c)
 static void put_item(FILE *out, const char *text)
 {
 	fputs("<li>", out);
-	put_text(out, text);
+	put_html(out, text);
 	fputs("</li>\n", out);
 }
 
@@ -366,10 +359,10 @@ char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_note
 	struct stream s;
 	FILE *out = stream_begin(&s);
 	fputs("<section id=\"unskew-answer\">\n<h1>", out);
-	put_text(out, kept(report_names(c)));
+	put_html(out, kept(report_names(c)));
 	fprintf(out, ": %s time</h1>\n<p class=\"answer\">",
 		clocks_that_are(c, USK_BOUNDED) ? "one" : "no common");
-	put_text(out, kept(report_sentence(c)));
+	put_html(out, kept(report_sentence(c)));
 	fputs("</p>\n", out);
 	put_clocks(out, c);
 	put_basis(out, c);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 
 #include <string.h>
+#include <stdlib.h>
 
 /* Rows are NAME=VALUE; whether there is such a clock is known when the traces are. */
 static int check_rows(const char *option, const char *const *row, size_t n, bool duration)
@@ -66,13 +67,93 @@ static int take_options(const struct args *args, struct usk_sync_options *out)
 	return status ? status : check_rows("local", out->local, out->n_local, false);
 }
 
+/* NAME@TIME at its last @; *name is malloc'ed. */
+static enum usk_status parse_side(const char *s, size_t n, char **name, int64_t *ns,
+				  struct usk_err *err)
+{
+	const char *at = memrchr(s, '@', n);
+	if (!at || at == s) {
+		return usk_fail(err, USK_EUSAGE, 0, "\"%.*s\" should be CLOCK@TIME",
+				n > 60 ? 60 : (int)n, s);
+	}
+	size_t length = (size_t)(at - s);
+	enum usk_status status = usk_parse_time(at + 1, n - length - 1, ns, err);
+	*name = status ? NULL : usk_format("%.*s", (int)length, s);
+	return status;
+}
+
+/* Where ±D or +-D begins, the last one; NULL: there is none. */
+static const char *find_within(const char *text, const char **duration)
+{
+	const char *found = NULL;
+	for (const char *p = text; *p; p++) {
+		bool sign = !strncmp(p, "\xc2\xb1", 2);
+		if (sign || !strncmp(p, "+-", 2)) {
+			found = p;
+			*duration = p + 2;
+		}
+	}
+	return found;
+}
+
+static enum usk_status parse(const char *text, struct usk_anchor *out, struct usk_err *err)
+{
+	const char *duration, *end = find_within(text, &duration);
+	const size_t n = end ? (size_t)(end - text) : 0;
+	enum usk_status status = USK_EUSAGE;
+	if (!end || !memchr(text, '=', n)) {
+		return usk_fail(err, USK_EUSAGE, 0, "should be A@TIME=B@TIME±D");
+	}
+	if (usk_parse_duration(duration, strlen(duration), &out->within_ns, err)) {
+		return USK_EUSAGE;
+	}
+	if (out->within_ns < 0) {
+		return usk_fail(err, USK_EUSAGE, 0, "%s is less than nothing", duration);
+	}
+	for (const char *eq = text; status && (eq = memchr(eq, '=', n - (size_t)(eq - text)));
+	     eq++) {
+		char *a = NULL, *b = NULL;
+		status = parse_side(text, (size_t)(eq - text), &a, &out->a_ns, err);
+		if (!status) {
+			status = parse_side(eq + 1, (size_t)(end - eq) - 1, &b, &out->b_ns, err);
+		}
+		if (status) {
+			free(a);
+			continue;
+		}
+		out->a = a;
+		out->b = b;
+	}
+	return status;
+}
+
+/*
+ * --anchor A@TIME=B@TIME±D: names may hold = and @, times : and +, so what can be read in one way
+ * only is what was meant.
+ */
+static int take_anchors(const struct args *args, struct usk_sync_options *out)
+{
+	size_t n;
+	const char *const *row = args_list(args, "anchor", &n);
+	struct usk_anchor *anchor = usk_alloc(n + 1, sizeof *anchor);
+	out->anchor = anchor;
+	out->n_anchors = n;
+	for (size_t i = 0; i < n; i++) {
+		struct usk_err err = { 0 };
+		if (parse(row[i], &anchor[i], &err)) {
+			return say_usage("--anchor %s: %s", row[i], err.msg);
+		}
+	}
+	return EXIT_DONE;
+}
+
 int task_begin(struct task *t, const struct args *args)
 {
 	*t = (struct task){ .args = args, .progress = progress_start(args) };
 	t->options.progress = progress_show;
 	t->options.progress_ctx = &t->progress;
 	int status = take_options(args, &t->options);
-	return status || !args_has(args, "anchor") ? status : anchors_parse(args, &t->options);
+	return status || !args_has(args, "anchor") ? status : take_anchors(args, &t->options);
 }
 
 int task_truth(struct task *t, const char *set)
@@ -118,5 +199,9 @@ void task_end(struct task *t)
 {
 	progress_end(&t->progress);
 	task_close(t);
-	anchors_free(&t->options);
+	for (size_t i = 0; i < t->options.n_anchors; i++) {
+		free((char *)t->options.anchor[i].a);
+		free((char *)t->options.anchor[i].b);
+	}
+	free((struct usk_anchor *)t->options.anchor);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "units.h"
+#include "report/page.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -286,6 +287,13 @@ char *stream_end(struct stream *s)
 		usk_alloc(SIZE_MAX, 1);
 	}
 	return s->text;
+}
+
+void put_html(FILE *out, const char *text)
+{
+	char *html = usk_html_text(text);
+	fputs(html, out);
+	free(html);
 }
 
 char *kept(char *text)

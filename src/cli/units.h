@@ -60,6 +60,9 @@ struct stream {
 FILE *stream_begin(struct stream *s);
 char *stream_end(struct stream *s); /* malloc'ed */
 
+/** Text as usk_html_text() has it. */
+void put_html(FILE *out, const char *text);
+
 /** A text that lives as long as the command: for few, as one has to be read by somebody. */
 char *kept(char *text);
 /** A name so that a terminal survives it: control characters as ?. Kept, or name itself. */
