@@ -129,7 +129,6 @@ static enum usk_status parse_value(const struct option_row *row, const char *tex
 	switch (row->type) {
 	case OPTION_FLAG:
 	case OPTION_STRING:
-	case OPTION_FILE:
 		return *text ? USK_OK : usk_fail(err, USK_EUSAGE, 0, "its value is empty");
 	case OPTION_INT:
 		status = usk_parse_int(text, strlen(text), &out->integer, err);
@@ -238,52 +237,48 @@ static int unknown_option(const struct args *args, const char *shown, const char
 	return say_usage("%s: no such option; see `unskew help %s`", shown, args->command->name);
 }
 
-/* "--name", "--name=value", "--name value": *i moves over what was used. */
+/* The value of the option that is at *i: in the same word, or the next one, which *i moves to. */
+static int take_value(struct value *v, const char *shown, const char *text, int n,
+		      char *const *argv, int *i)
+{
+	if (!text && *i + 1 >= n) {
+		return say_usage("%s needs a value: %s %s", shown, shown, v->row->value);
+	}
+	return set_value(v, text ? text : argv[++*i]);
+}
+
+/* "--name", "--name=value", "--name value". */
 static int parse_long(struct args *args, int n, char *const *argv, int *i)
 {
-	const char *name = argv[*i] + 2;
-	size_t len = strcspn(name, "=");
-	struct value *v = find(args, name, len, 0);
+	size_t len = strcspn(argv[*i], "=");
+	const char *text = argv[*i][len] ? argv[*i] + len + 1 : NULL;
+	const char *shown = kept(usk_format("%.*s", (int)len, argv[*i])), *name = shown + 2;
+	struct value *v = find(args, name, len - 2, 0);
 	if (!v) {
-		const char *shown = kept(usk_format("--%.*s", (int)len, name));
-		return unknown_option(args, shown, shown + 2);
+		return unknown_option(args, shown, name);
 	}
 	if (v->row->type == OPTION_FLAG) {
 		v->given = true;
-		return name[len] ? say_usage("--%s takes no value", v->row->name) : EXIT_DONE;
+		return text ? say_usage("%s takes no value", shown) : EXIT_DONE;
 	}
-	if (name[len]) {
-		return set_value(v, name + len + 1);
-	}
-	if (*i + 1 >= n) {
-		return say_usage("--%s needs a value: --%s %s", v->row->name, v->row->name,
-				 v->row->value);
-	}
-	return set_value(v, argv[++*i]);
+	return take_value(v, shown, text, n, argv, i);
 }
 
 /* "-q", "-qf", "-oFILE", "-o FILE". */
 static int parse_short(struct args *args, int n, char *const *argv, int *i)
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
+		const char shown[3] = { '-', *p, 0 };
 		struct value *v = find(args, NULL, 0, *p);
 		if (!v) {
-			char shown[3] = { '-', *p, 0 };
 			/* A long option with one dash is the usual slip. */
 			return unknown_option(args, p == argv[*i] + 1 ? argv[*i] : shown,
 					      argv[*i] + 1);
 		}
-		if (v->row->type == OPTION_FLAG) {
-			v->given = true;
-			continue;
+		if (v->row->type != OPTION_FLAG) {
+			return take_value(v, shown, p[1] ? p + 1 : NULL, n, argv, i);
 		}
-		if (p[1]) {
-			return set_value(v, p + 1);
-		}
-		if (*i + 1 >= n) {
-			return say_usage("-%c needs a value: -%c %s", *p, *p, v->row->value);
-		}
-		return set_value(v, argv[++*i]);
+		v->given = true;
 	}
 	return EXIT_DONE;
 }
@@ -396,7 +391,7 @@ const char *args_string(const struct args *args, const char *name)
 int64_t args_int(const struct args *args, const char *name)
 {
 	const struct value *v = value_of(args, name);
-	assert(v->row->type > OPTION_FILE && !real(v->row->type));
+	assert(v->row->type > OPTION_STRING && !real(v->row->type));
 	return v->integer;
 }
 

@@ -24,7 +24,6 @@ enum {
 enum option_type {
 	OPTION_FLAG,
 	OPTION_STRING,
-	OPTION_FILE,	    /* a string that completion completes to a path */
 	OPTION_INT,	    /* args_int() */
 	OPTION_DURATION,    /* "30min": args_int(), in ns, as times */
 	OPTION_TIME,	    /* ns, "1700000000.5s", RFC 3339 */
@@ -58,7 +57,7 @@ struct option_row {
 #define TIME			     .type = OPTION_TIME, .value = "TIME"
 #define TEXT(shown)		     .type = OPTION_STRING, .value = shown
 #define TEXTS(shown)		     TEXT(shown), .repeated = true
-#define PATH(shown)		     .type = OPTION_FILE, .value = shown
+#define PATH(shown)		     TEXT(shown)
 #define CHOICE(shown)		     .type = OPTION_CHOICE, .value = shown
 #define PROBABILITY(shown, standard) .type = OPTION_PROBABILITY, .value = shown, .initial = standard
 #define RANGE(standard, least, most) .initial = standard, .min = least, .max = most
@@ -159,8 +158,9 @@ const char *args_split_name(const char *operand, const char **name);
 /** Print "unskew: sentence"; returns EXIT_FAILED, or EXIT_USAGE for USK_EUSAGE. */
 int say_error(const struct usk_err *err);
 /** The same for a sentence of the command's own. */
-int say_failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-int say_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void say_sentence(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#define say_failed(...) (say_sentence(__VA_ARGS__), EXIT_FAILED)
+#define say_usage(...)	(say_sentence(__VA_ARGS__), EXIT_USAGE)
 /** A line on stderr, unless --quiet. */
 void say(const struct args *args, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** "unskew: note: " and the note, each. */

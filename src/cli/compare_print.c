@@ -33,7 +33,8 @@ enum usk_status compare_measure(const struct truth *truth, struct compared *x, s
 	return status;
 }
 
-struct text milli_text(usk_i128 thousandths)
+/* A number of thousandths as a decimal with three digits. */
+static struct text milli_text(usk_i128 thousandths)
 {
 	usk_u128 size = (usk_u128)(thousandths < 0 ? -thousandths : thousandths);
 	return text_of("%s%" PRIu64 ".%03d", thousandths < 0 ? "-" : "", (uint64_t)(size / 1000),

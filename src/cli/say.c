@@ -28,35 +28,21 @@ const char *colour(FILE *to, const char *what)
 	return "";
 }
 
-static void sentence(const char *fmt, va_list ap)
+void say_sentence(const char *fmt, ...)
 {
+	va_list ap;
+	va_start(ap, fmt);
 	fflush(stdout);
 	fprintf(stderr, "%sunskew:%s ", colour(stderr, "red"), colour(stderr, "off"));
 	vfprintf(stderr, fmt, ap);
 	fputc('\n', stderr);
+	va_end(ap);
 }
 
 int say_error(const struct usk_err *err)
 {
-	return err->code == USK_EUSAGE ? say_usage("%s", err->msg) : say_failed("%s", err->msg);
-}
-
-int say_failed(const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	sentence(fmt, ap);
-	va_end(ap);
-	return EXIT_FAILED;
-}
-
-int say_usage(const char *fmt, ...)
-{
-	va_list ap;
-	va_start(ap, fmt);
-	sentence(fmt, ap);
-	va_end(ap);
-	return EXIT_USAGE;
+	say_sentence("%s", err->msg);
+	return err->code == USK_EUSAGE ? EXIT_USAGE : EXIT_FAILED;
 }
 
 void say(const struct args *args, const char *fmt, ...)
