@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* clock_json.c - this machine's clocks, for machines: every figure and histogram */
+/*
+ * clock_json.c - this machine's clocks, for machines: every figure and histogram, and read again
+ *
+ * In    what was measured; or a text that anyone may have written, edited or damaged
+ * Out   JSON; or the figures as they were measured, to the last bit, or a sentence naming the key
+ * Why   a report shows several machines' clocks, and each can be asked on its own machine only
+ * Not   keys that it does not know: they are passed over
+ */
 #include "clock_show.h"
 #include "json.h"
 #include "write/json_get.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* clock_print.c - this machine's clocks, for people */
+/* clock_print.c - this machine's clocks, for people: tables, and how values are spread, as bars */
 #include "clock_show.h"
 
 #include <math.h>

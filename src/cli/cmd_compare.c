@@ -4,6 +4,7 @@
  *
  * In    traces of machines that exchanged messages; the truth, where a simulation knows it
  * Out   per pair and method: offset, rate, violations, error; as a table, JSON or CSV
+ *       several sets: the mean of the rates, and how far they spread
  * Why   tells which method suits a network, and what a published one would have said
  * Not   a correction: lines are judged as drawn, not settled into the band (sync does that)
  */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* messages.c - messages kept while the work goes on: as CSV at the end, or drawn in a timeline */
 #include "messages.h"
 #include "units.h"
 #include "write/write.h"

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* traces.c - operands [NAME=]PATH opened as traces, each under a name that tells it apart. */
+/*
+ * traces.c - the files of a command
+ *
+ * In    operands [NAME=]PATH, CLOCKS, what is to be written
+ * Out   traces, each under a name that tells it apart; a clocks.json; or a sentence where an output
+ *       would replace what is read, or another output
+ */
 #include "units.h"
 #include "base/io.h"
 #include "write/write.h"
@@ -310,6 +316,10 @@ int clocks_status(const struct usk_clocks *c)
 	return EXIT_DONE;
 }
 
+/*
+ * A file is its device and inode, whatever it is called and however many names it has; one that is
+ * not there yet is its folder and the last part of its path.
+ */
 struct identity {
 	const char *path;
 	bool known, regular;
