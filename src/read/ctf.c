@@ -54,9 +54,7 @@ struct state {
 	struct usk_spool *spool;
 	uint64_t at; /* rows handed out */
 	uint64_t size;
-	/* Where the trace itself cannot be opened: what is whole of it, and what is not. */
-	char *mended_root, **mended, *said;
-	size_t n_mended;
+	struct ctf_traces in;
 	struct buffer *received, *queued;
 	/* Rows in the order of their stamps, which early ones move forward a little. */
 	struct packet_row *held;
@@ -225,8 +223,8 @@ static enum usk_status finish(struct usk_trace *t, struct usk_err *err)
 	enum usk_status status = release(s, INT64_MAX, err);
 	const struct ctf_totals *totals = usk_ctf_read_totals(s->child);
 	s->totals = *totals;
-	if (s->said) {
-		snprintf(s->totals.damage, sizeof s->totals.damage, "%s", s->said);
+	if (s->in.said) {
+		snprintf(s->totals.damage, sizeof s->totals.damage, "%s", s->in.said);
 	} else if (!totals->damage[0] && totals->discarded) {
 		snprintf(s->totals.damage, sizeof s->totals.damage,
 			 "the tracer discarded %llu events for want of room",
@@ -316,8 +314,7 @@ static void stop(struct usk_trace *t)
 	struct state *s = t->state;
 	if (s) {
 		usk_ctf_stop(s->child);
-		usk_ctf_mended_free(s->mended_root, s->mended, s->mended ? s->n_mended : 0);
-		free(s->said);
+		usk_ctf_traces_free(&s->in);
 		usk_ctf_keys_free(s->keys);
 		usk_spool_free(s->spool);
 		free(s->held);
@@ -328,41 +325,19 @@ static void stop(struct usk_trace *t)
 	t->state = NULL;
 }
 
-static bool all_readable(char *const *folder, size_t n)
-{
-	bool all = true;
-	for (size_t i = 0; i < n && all; i++) {
-		all = usk_ctf_is_readable(folder[i]);
-	}
-	return all;
-}
-
 static enum usk_status open_all(struct usk_trace *t, struct usk_err *err)
 {
 	struct state *s = t->state;
 	const struct ctf_visitor visitor = { s, classify, take };
-	char **folder = NULL;
-	size_t n = 0;
-	enum usk_status status = usk_ctf_find(t->path, &folder, &n, err);
+	enum usk_status status = usk_ctf_find(t->path, &s->in, err);
 	if (status) {
 		return status;
 	}
-	s->size = usk_ctf_size(folder, n);
-	status = usk_ctf_start(folder, n, &visitor, &s->child, err);
-	if (status == USK_EINPUT && !all_readable(folder, n)) {
-		s->n_mended = n;
-		status = usk_ctf_mend(folder, n, &s->mended_root, &s->mended, &s->said, err);
-		if (!status) {
-			status = usk_ctf_start(s->mended, n, &visitor, &s->child, err);
-		}
-	}
+	s->size = usk_ctf_size(s->in.folder, s->in.n);
+	status = usk_ctf_start(&s->in, &visitor, &s->child, err);
 	if (status && err && strncmp(err->msg, t->path, strlen(t->path)) != 0) {
 		usk_fail_in(err, "%s", t->path);
 	}
-	for (size_t i = 0; i < n; i++) {
-		free(folder[i]);
-	}
-	free(folder);
 	return status;
 }
 

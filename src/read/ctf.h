@@ -25,13 +25,18 @@
 
 /* ---- ctf_find.c ---- */
 
-/** Folders with a file "metadata" at path or below, sorted. USK_EIO, USK_EINPUT: none. */
-enum usk_status usk_ctf_find(const char *path, char ***folder, size_t *n, struct usk_err *err);
-/** Is the folder a trace, empty, or holds nothing but such? Then no more than these goes with it.
- */
-bool usk_ctf_only(const char *path);
-/** Files of a trace, relative to its folder, those of its index too; for the caller to free. */
-enum usk_status usk_ctf_files(const char *folder, char ***name, size_t *n, struct usk_err *err);
+/* Traces of one machine. */
+struct ctf_traces {
+	char **folder; /* which have a file "metadata", sorted */
+	size_t n;
+	bool only; /* nothing else, but empty folders, is at the path */
+	/* Of those that cannot be read as they are, what can: in a temporary folder. */
+	char *root, **mended; /* NULL: folder */
+	char *said;	      /* what was left out, a sentence */
+};
+
+/** At path or below. USK_EIO, USK_EINPUT: none. Either is to be freed. */
+enum usk_status usk_ctf_find(const char *path, struct ctf_traces *out, struct usk_err *err);
 /** Bytes of all streams of these. */
 uint64_t usk_ctf_size(char *const *folder, size_t n);
 
@@ -44,13 +49,12 @@ enum usk_status usk_ctf_metadata(const char *folder, char **text, struct usk_err
 /* ---- ctf_mend.c ---- */
 
 /**
- * Of traces that libbabeltrace2 refuses, what it takes: folders in a temporary one, *root, and a
- * sentence on what was left out. USK_EINPUT: nothing can be read.
+ * Of traces that libbabeltrace2 refuses, what it takes; if it takes all, mended stays NULL.
+ * USK_EINPUT: nothing can be read.
  */
-enum usk_status usk_ctf_mend(char *const *folder, size_t n, char **root, char ***mended,
-			     char **said, struct usk_err *err);
-/** Removes the folders too; NULL is allowed. */
-void usk_ctf_mended_free(char *root, char **mended, size_t n);
+enum usk_status usk_ctf_mend(struct ctf_traces *t, struct usk_err *err);
+/** The temporary folders go, too. */
+void usk_ctf_traces_free(struct ctf_traces *t);
 
 /* ---- what an event is to us ---- */
 
@@ -155,6 +159,17 @@ struct ctf_totals {
 	char damage[320];	   /* what was lost, a sentence; empty if nothing */
 };
 
+/*
+ * All this is for processes of their own, which may die: what it makes goes with them.
+ */
+
+/** The plugin ctf of libbabeltrace2; NULL: it is not there. */
+const bt_plugin *usk_ctf_plugin(void);
+/** Its source of a trace, in the graph; NULL: usk_ctf_cause() knows why. */
+const bt_component_source *usk_ctf_source(bt_graph *graph, const char *name, const char *folder);
+/** What libbabeltrace2 has to complain of, in one line, for the caller to free. */
+char *usk_ctf_cause(void);
+
 /**
  * Open the traces in folder[n], which must be of one machine. Every stream begins, so that all
  * event classes have been classified when it returns.
@@ -167,13 +182,13 @@ bool usk_ctf_opens(const char *folder);
 enum usk_status usk_ctf_next(struct ctf_graph *g, struct ctf_item *out, size_t cap, size_t *n,
 			     struct usk_err *err);
 const struct ctf_totals *usk_ctf_totals(const struct ctf_graph *g);
-void usk_ctf_close(struct ctf_graph *g);
 
 /* ---- ctf_child.c: the same, but that the library may die ---- */
 
 struct ctf_child;
 
-enum usk_status usk_ctf_start(char *const *folder, size_t n, const struct ctf_visitor *visitor,
+/** Where the traces cannot be opened, what is whole of them; they must live as long as this. */
+enum usk_status usk_ctf_start(struct ctf_traces *t, const struct ctf_visitor *visitor,
 			      struct ctf_child **out, struct usk_err *err);
 enum usk_status usk_ctf_read(struct ctf_child *c, struct ctf_item *out, size_t cap, size_t *n,
 			     struct usk_err *err);

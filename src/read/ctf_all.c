@@ -15,10 +15,6 @@
 
 enum { ITEMS = 256, NAME = 200 };
 
-struct naming {
-	struct ctf_places places;
-};
-
 static struct ctf_role classify(void *ctx, const bt_event_class *class)
 {
 	(void)ctx;
@@ -29,9 +25,8 @@ static struct ctf_role classify(void *ctx, const bt_event_class *class)
 /* Its name, and its processor as the key. */
 static bool take_name(void *ctx, const bt_event *event, struct ctf_item *item)
 {
-	struct naming *x = ctx;
 	const char *name = bt_event_class_get_name(bt_event_borrow_class_const(event));
-	const bt_field *cpu = usk_ctf_field(&x->places, event, "cpu_id");
+	const bt_field *cpu = usk_ctf_field(ctx, event, "cpu_id");
 	uint64_t number;
 	size_t n = name ? strnlen(name, NAME) : 0;
 	for (size_t i = 0; i < n; i++) {
@@ -76,34 +71,20 @@ enum usk_status usk_ctf_all(const char *path,
 			    enum usk_status (*take)(void *ctx, const struct usk_ctf_any *event),
 			    void *ctx, char **damage, struct usk_err *err)
 {
-	struct naming *naming = usk_alloc(1, sizeof *naming);
-	const struct ctf_visitor visitor = { naming, classify, take_name };
-	char **folder = NULL, **mended = NULL, *root = NULL;
+	struct ctf_places *places = usk_alloc(1, sizeof *places);
+	const struct ctf_visitor visitor = { places, classify, take_name };
+	struct ctf_traces in;
 	struct ctf_child *child = NULL;
-	size_t n = 0;
 	*damage = NULL;
-	enum usk_status status = usk_ctf_find(path, &folder, &n, err);
-	if (!status) {
-		status = usk_ctf_start(folder, n, &visitor, &child, err);
-		/* What is whole of it, where the library refuses the rest. */
-		if (status == USK_EINPUT &&
-		    !usk_ctf_mend(folder, n, &root, &mended, damage, NULL)) {
-			status = usk_ctf_start(mended, n, &visitor, &child, err);
-		}
-	}
+	enum usk_status status = usk_ctf_find(path, &in, err);
+	status = status ? status : usk_ctf_start(&in, &visitor, &child, err);
 	if (!status) {
 		status = hand_out(child, take, ctx, err);
-		const char *lost = usk_ctf_read_totals(child)->damage;
-		if (!*damage && lost[0]) {
-			*damage = usk_strdup(lost);
-		}
+		const char *lost = in.said ? in.said : usk_ctf_read_totals(child)->damage;
+		*damage = lost[0] ? usk_strdup(lost) : NULL;
 	}
 	usk_ctf_stop(child);
-	usk_ctf_mended_free(root, mended, mended ? n : 0);
-	for (size_t i = 0; i < n && folder; i++) {
-		free(folder[i]);
-	}
-	free(folder);
-	free(naming);
+	usk_ctf_traces_free(&in);
+	free(places);
 	return status;
 }

@@ -9,7 +9,6 @@
  * Not   a sandbox
  */
 #include "base/child.h"
-#include "base/io.h"
 #include "read/ctf.h"
 
 #include <errno.h>
@@ -18,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -25,32 +25,21 @@
 
 enum { ITEMS = 256, PIPE_BYTES = 1 << 18 };
 
-/* What goes through the pipe: one of these, then so many items, no more of each than it has. */
-struct frame {
-	struct ctf_totals totals; /* so far */
+/* Memory that both have. Items go through a pipe, behind one byte that says that it is open. */
+struct shared {
+	struct ctf_totals totals; /* of all that was sent */
 	enum usk_status status;
 	struct usk_err err;
-	size_t n, bytes;
-	bool last;
+	bool ended; /* not died */
 };
 
 struct ctf_child {
 	pid_t pid; /* 0: it was waited for */
-	int fd;	   /* -1: nothing more comes */
-	struct ctf_totals totals;
-	struct ctf_item item[ITEMS];
-	size_t at, n;
-	uint8_t packed[ITEMS * sizeof(struct ctf_item)];
+	FILE *in;  /* NULL: nothing more comes */
+	struct shared *shared;
 };
 
 /* ---- the child ------------------------------------------------------------------------------ */
-
-static void send_all(int fd, const void *data, size_t n)
-{
-	if (!usk_write_all(fd, data, n)) {
-		_exit(1); /* nobody listens any more */
-	}
-}
 
 static void set_limit(__rlimit_resource_t what, rlim_t to)
 {
@@ -94,58 +83,35 @@ static void limit_opening(char *const *folder, size_t n)
 	set_limit(RLIMIT_DATA, memory_now() + LEAST_BYTES + bytes / 4 + 150 * metadata);
 }
 
-static void limit_no_more(void)
+static void child_main(FILE *out, struct shared *shared, char *const *folder, size_t n,
+		       const struct ctf_visitor *visitor)
 {
-	set_limit(RLIMIT_CPU, RLIM_INFINITY);
-	set_limit(RLIMIT_DATA, RLIM_INFINITY);
-}
-
-static void child_main(int fd, char *const *folder, size_t n, const struct ctf_visitor *visitor)
-{
-	struct ctf_graph *g = NULL;
 	static struct ctf_item item[ITEMS];
-	static uint8_t packed[sizeof item];
-	struct frame f;
-	/* What lies between members goes through the pipe, too. */
-	memset(&f, 0, sizeof f);
+	struct ctf_graph *g = NULL;
+	bool good = out != NULL;
 	usk_child_begin();
 	limit_opening(folder, n);
-	f.status = usk_ctf_open(folder, n, visitor, &g, &f.err);
-	limit_no_more();
-	if (!f.status) {
-		f.totals = *usk_ctf_totals(g);
+	shared->status = usk_ctf_open(folder, n, visitor, &g, &shared->err);
+	set_limit(RLIMIT_CPU, RLIM_INFINITY);
+	set_limit(RLIMIT_DATA, RLIM_INFINITY);
+	if (!shared->status) {
+		shared->totals = *usk_ctf_totals(g);
+		good = good && fputc('o', out) != EOF && !fflush(out);
 	}
-	f.last = f.status != USK_OK;
-	send_all(fd, &f, sizeof f);
-	while (!f.last) {
-		f.status = usk_ctf_next(g, item, ITEMS, &f.n, &f.err);
-		f.totals = *usk_ctf_totals(g);
-		f.last = f.status || !f.n;
-		f.bytes = 0;
-		for (size_t i = 0; i < f.n; i++) {
-			memcpy(packed + f.bytes, &item[i], usk_ctf_item_size(&item[i]));
-			f.bytes += usk_ctf_item_size(&item[i]);
+	for (size_t items = 1; items && good && !shared->status;) {
+		shared->status = usk_ctf_next(g, item, ITEMS, &items, &shared->err);
+		for (size_t i = 0; i < items && good; i++) {
+			good = fwrite(&item[i], usk_ctf_item_size(&item[i]), 1, out) == 1;
 		}
-		send_all(fd, &f, sizeof f);
-		send_all(fd, packed, f.bytes);
+		good = good && !fflush(out);
+		shared->totals = *usk_ctf_totals(g);
 	}
+	shared->ended = true;
 	/* Everything goes with the process. */
 	_exit(0);
 }
 
 /* ---- the parent ----------------------------------------------------------------------------- */
-
-/* The items of a frame, from what came through the pipe. */
-static void unpack(struct ctf_child *c, size_t n)
-{
-	const uint8_t *p = c->packed;
-	for (size_t i = 0; i < n; i++) {
-		memcpy(&c->item[i], p, offsetof(struct ctf_item, bytes));
-		memcpy(&c->item[i], p, usk_ctf_item_size(&c->item[i]));
-		p += usk_ctf_item_size(&c->item[i]);
-	}
-	c->n = n;
-}
 
 static enum usk_status try_open(void *ctx, struct usk_err *err)
 {
@@ -163,9 +129,9 @@ bool usk_ctf_is_readable(const char *folder)
 static int bury(struct ctf_child *c)
 {
 	int status = 0;
-	if (c->fd >= 0) {
-		close(c->fd);
-		c->fd = -1;
+	if (c->in) {
+		fclose(c->in);
+		c->in = NULL;
 	}
 	while (c->pid > 0 && waitpid(c->pid, &status, 0) < 0 && errno == EINTR) {
 	}
@@ -173,60 +139,71 @@ static int bury(struct ctf_child *c)
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-/* The next frame and its items. */
-static enum usk_status next_frame(struct ctf_child *c, struct usk_err *err)
+/* Nothing more comes: why. */
+static enum usk_status over(struct ctf_child *c, struct usk_err *err)
 {
-	struct frame f;
-	c->at = c->n = 0;
-	if (usk_read_all(c->fd, &f, sizeof f) && f.n <= ITEMS && f.bytes <= sizeof c->packed &&
-	    usk_read_all(c->fd, c->packed, f.bytes)) {
-		c->totals = f.totals;
-		unpack(c, f.n);
-		if (f.last) {
-			bury(c);
-		}
-		if (f.status && err) {
-			*err = f.err;
-		}
-		return f.status;
-	}
 	int signal_number = bury(c);
-	if (!c->totals.damage[0]) {
-		snprintf(c->totals.damage, sizeof c->totals.damage,
+	struct shared *s = c->shared;
+	if (s->ended) {
+		if (s->status && err) {
+			*err = s->err;
+		}
+		return s->status;
+	}
+	if (!s->totals.damage[0]) {
+		snprintf(s->totals.damage, sizeof s->totals.damage,
 			 "libbabeltrace2 died (%s) after %llu events, and what follows is lost",
 			 signal_number ? strsignal(signal_number) : "it does not say of what",
-			 (unsigned long long)c->totals.events);
+			 (unsigned long long)s->totals.events);
 	}
 	return USK_OK;
 }
 
-enum usk_status usk_ctf_start(char *const *folder, size_t n, const struct ctf_visitor *visitor,
-			      struct ctf_child **out, struct usk_err *err)
+static enum usk_status begin(struct ctf_child *c, char *const *folder, size_t n,
+			     const struct ctf_visitor *visitor, struct usk_err *err)
 {
 	int fd[2];
+	memset(c->shared, 0, sizeof *c->shared);
 	if (pipe2(fd, O_CLOEXEC)) {
 		return usk_fail(err, USK_EIO, 0, "no pipe: %s", strerror(errno));
 	}
-	struct ctf_child *c = usk_alloc(1, sizeof *c);
-	c->fd = fd[0];
 	/* With little room the two take turns instead of working side by side. */
 	fcntl(fd[0], F_SETPIPE_SZ, PIPE_BYTES);
-	c->pid = fork();
+	c->in = fdopen(fd[0], "r");
+	c->pid = c->in ? fork() : -1;
 	if (c->pid == 0) {
 		close(fd[0]);
-		child_main(fd[1], folder, n, visitor);
+		child_main(fdopen(fd[1], "w"), c->shared, folder, n, visitor);
 	}
 	close(fd[1]);
-	enum usk_status status = USK_OK;
 	if (c->pid < 0) {
-		c->pid = 0;
-		status = usk_fail(err, USK_EIO, 0, "no process to read it: %s", strerror(errno));
-	} else {
-		status = next_frame(c, err);
-		if (!status && c->fd < 0) {
-			status =
-				usk_fail(err, USK_EINPUT, 0, "%s: %s", folder[0], c->totals.damage);
-		}
+		return usk_fail(err, USK_EIO, 0, "no process to read it: %s", strerror(errno));
+	}
+	if (getc(c->in) != EOF) {
+		return USK_OK;
+	}
+	enum usk_status status = over(c, err);
+	return status ? status
+		      : usk_fail(err, USK_EINPUT, 0, "%s: %s", folder[0], c->shared->totals.damage);
+}
+
+enum usk_status usk_ctf_start(struct ctf_traces *t, const struct ctf_visitor *visitor,
+			      struct ctf_child **out, struct usk_err *err)
+{
+	struct ctf_child *c = usk_alloc(1, sizeof *c);
+	void *shared = mmap(NULL, sizeof *c->shared, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED) {
+		free(c);
+		return usk_fail(err, USK_EIO, 0, "no memory to share: %s", strerror(errno));
+	}
+	c->shared = shared;
+	enum usk_status status = begin(c, t->folder, t->n, visitor, err);
+	if (status == USK_EINPUT) {
+		enum usk_status failed = usk_ctf_mend(t, err);
+		status = failed	     ? failed
+			 : t->mended ? begin(c, t->mended, t->n, visitor, err)
+				     : status;
 	}
 	if (status) {
 		usk_ctf_stop(c);
@@ -239,32 +216,31 @@ enum usk_status usk_ctf_start(char *const *folder, size_t n, const struct ctf_vi
 enum usk_status usk_ctf_read(struct ctf_child *c, struct ctf_item *out, size_t cap, size_t *n,
 			     struct usk_err *err)
 {
-	enum usk_status status = USK_OK;
-	*n = 0;
-	while (!status && c->at == c->n && c->fd >= 0) {
-		status = next_frame(c, err);
+	for (*n = 0; c->in && *n < cap; ++*n) {
+		struct ctf_item *item = &out[*n];
+		if (fread(item, offsetof(struct ctf_item, bytes), 1, c->in) != 1 ||
+		    item->n > sizeof item->bytes ||
+		    fread(item->bytes, 1, item->n, c->in) != item->n) {
+			break;
+		}
 	}
-	if (!status) {
-		*n = c->n - c->at < cap ? c->n - c->at : cap;
-		memcpy(out, c->item + c->at, *n * sizeof *out);
-		c->at += *n;
-	}
-	return status;
+	return c->in && !*n ? over(c, err) : USK_OK;
 }
 
 const struct ctf_totals *usk_ctf_read_totals(const struct ctf_child *c)
 {
-	return &c->totals;
+	return &c->shared->totals;
 }
 
 void usk_ctf_stop(struct ctf_child *c)
 {
 	if (c) {
 		/* It may be in the middle of something; it has nothing to lose. */
-		if (c->pid > 0 && c->fd >= 0) {
+		if (c->pid > 0) {
 			kill(c->pid, SIGKILL);
 		}
 		bury(c);
+		munmap(c->shared, sizeof *c->shared);
 	}
 	free(c);
 }

@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fts.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,136 +18,90 @@
 /* archives/CHUNK/ust/uid/1000/64-bit is the deepest that LTTng makes. */
 enum { MAX_DEPTH = 7, MAX_FOLDERS = 2000 };
 
-struct found {
-	char **folder;
-	size_t n, cap;
-	size_t looked_at;
-};
-
-static bool is_file(const char *folder, const char *name)
+static int by_name(const FTSENT **a, const FTSENT **b)
 {
-	char *path = usk_format("%s/%s", folder, name);
+	return strcoll((*a)->fts_name, (*b)->fts_name);
+}
+
+static bool is_trace(const char *folder)
+{
+	char *path = usk_format("%s/metadata", folder);
 	struct stat st;
 	bool file = !stat(path, &st) && S_ISREG(st.st_mode);
 	free(path);
 	return file;
 }
 
-static int visible(const struct dirent *e)
+/* Links are not followed: they may lead back. Nor is looked for traces where a name is hidden. */
+static void look(struct ctf_traces *t, FTS *tree, const char *path)
 {
-	return e->d_name[0] != '.';
-}
-
-static void look(struct found *f, const char *path, int depth)
-{
-	if (is_file(path, "metadata")) {
-		f->folder = usk_room(f->folder, f->n, &f->cap, sizeof *f->folder);
-		f->folder[f->n++] = usk_strdup(path);
-		return;
+	size_t looked_at = 0, root = strlen(path);
+	while (root && path[root - 1] == '/') {
+		root--;
 	}
-	struct dirent **entry = NULL;
-	int n = depth < MAX_DEPTH ? scandir(path, &entry, visible, alphasort) : 0;
-	for (int i = 0; i < n; i++) {
-		char *below = usk_format("%s/%s", path, entry[i]->d_name);
-		struct stat st;
-		/* Links are not followed: they may lead back. */
-		if (f->looked_at < MAX_FOLDERS && !lstat(below, &st) && S_ISDIR(st.st_mode)) {
-			f->looked_at++;
-			look(f, below, depth + 1);
+	t->only = true;
+	for (FTSENT *e; (e = fts_read(tree)) != NULL;) {
+		if (e->fts_info == FTS_DP) {
+			continue;
 		}
-		free(below);
-		free(entry[i]);
+		if (e->fts_info != FTS_D || looked_at++ > MAX_FOLDERS) {
+			t->only = false;
+			fts_set(tree, e, FTS_SKIP);
+		} else if (is_trace(e->fts_accpath)) {
+			fts_set(tree, e, FTS_SKIP);
+			if (!strstr(e->fts_path + root, "/.")) {
+				t->folder = usk_grow(t->folder, t->n + 1, sizeof *t->folder);
+				t->folder[t->n++] = usk_strdup(e->fts_path);
+			}
+		} else if (e->fts_level >= MAX_DEPTH) {
+			t->only = false;
+			fts_set(tree, e, FTS_SKIP);
+		}
 	}
-	free(entry);
 }
 
-enum usk_status usk_ctf_find(const char *path, char ***folder, size_t *n, struct usk_err *err)
+enum usk_status usk_ctf_find(const char *path, struct ctf_traces *out, struct usk_err *err)
 {
-	struct found f = { 0 };
+	char *name = usk_strdup(path);
+	memset(out, 0, sizeof *out);
 	DIR *d = opendir(path);
-	if (!d) {
-		return usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
+	FTS *tree = d ? fts_open((char *[]){ name, NULL },
+				 FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name)
+		      : NULL;
+	enum usk_status status = USK_OK;
+	if (!tree) {
+		status = usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
+	} else {
+		look(out, tree, path);
+		fts_close(tree);
 	}
-	closedir(d);
-	look(&f, path, 0);
-	if (!f.n) {
-		return usk_fail(err, USK_EINPUT, 0,
-				"%s: is a folder without a CTF trace: there is no file metadata in "
-				"it",
-				path);
+	if (!status && !out->n) {
+		status = usk_fail(err, USK_EINPUT, 0,
+				  "%s: is a folder without a CTF trace: there is no file metadata "
+				  "in it",
+				  path);
 	}
-	*folder = f.folder;
-	*n = f.n;
-	return USK_OK;
-}
-
-static bool only(const char *path, int depth)
-{
-	if (is_file(path, "metadata")) {
-		return true;
+	if (d) {
+		closedir(d);
 	}
-	struct dirent **entry = NULL;
-	int n = depth < MAX_DEPTH ? scandir(path, &entry, NULL, alphasort) : 0;
-	bool good = n > 0;
-	for (int i = 0; i < n; i++) {
-		const char *name = entry[i]->d_name;
-		if (good && strcmp(name, ".") && strcmp(name, "..")) {
-			char *below = usk_format("%s/%s", path, name);
-			struct stat st;
-			good = !lstat(below, &st) && S_ISDIR(st.st_mode) && only(below, depth + 1);
-			free(below);
-		}
-		free(entry[i]);
-	}
-	free(entry);
-	return good;
-}
-
-bool usk_ctf_only(const char *path)
-{
-	return only(path, 0);
+	free(name);
+	return status;
 }
 
 uint64_t usk_ctf_size(char *const *folder, size_t n)
 {
 	uint64_t size = 0;
+	struct stat st;
 	for (size_t i = 0; i < n; i++) {
-		struct dirent **entry = NULL;
-		int entries = scandir(folder[i], &entry, visible, alphasort);
-		for (int k = 0; k < entries; k++) {
-			char *path = usk_format("%s/%s", folder[i], entry[k]->d_name);
-			struct stat st;
-			size += !stat(path, &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-			free(path);
-			free(entry[k]);
+		DIR *d = opendir(folder[i]);
+		for (const struct dirent *e; d && (e = readdir(d)) != NULL;) {
+			bool file = e->d_name[0] != '.' && !fstatat(dirfd(d), e->d_name, &st, 0) &&
+				    S_ISREG(st.st_mode);
+			size += file ? (uint64_t)st.st_size : 0;
 		}
-		free(entry);
+		if (d) {
+			closedir(d);
+		}
 	}
 	return size;
-}
-
-enum usk_status usk_ctf_files(const char *folder, char ***name, size_t *n, struct usk_err *err)
-{
-	size_t cap = 0;
-	*name = NULL;
-	*n = 0;
-	for (int index = 0; index < 2; index++) {
-		char *from = usk_format("%s%s", folder, index ? "/index" : "");
-		struct dirent **entry = NULL;
-		int entries = scandir(from, &entry, visible, alphasort);
-		for (int i = 0; i < entries; i++) {
-			if (is_file(from, entry[i]->d_name)) {
-				*name = usk_room(*name, *n, &cap, sizeof **name);
-				(*name)[(*n)++] =
-					usk_format("%s%s", index ? "index/" : "", entry[i]->d_name);
-			}
-			free(entry[i]);
-		}
-		free(entry);
-		free(from);
-		if (entries < 0 && !index) {
-			return usk_fail(err, USK_EIO, 0, "%s: %s", folder, strerror(errno));
-		}
-	}
-	return USK_OK;
 }

@@ -19,6 +19,7 @@
 #include <string.h>
 
 struct stream {
+	struct ctf_graph *graph;
 	bt_message_iterator *iterator;
 	const bt_stream_class *timed; /* cycles are of its clock */
 	struct usk_cycles cycles;
@@ -102,7 +103,7 @@ static void drop_details(char *text)
 }
 
 /* The innermost of the causes, in one line; it belongs to the caller. */
-static char *take_cause(void)
+char *usk_ctf_cause(void)
 {
 	const bt_error *error = bt_current_thread_take_error();
 	if (!error) {
@@ -125,7 +126,7 @@ static char *take_cause(void)
 
 static enum usk_status refused(struct ctf_graph *g, const char *folder)
 {
-	char *cause = take_cause();
+	char *cause = usk_ctf_cause();
 	enum usk_status status =
 		usk_fail(&g->err, USK_EINPUT, 0,
 			 "%s: libbabeltrace2 cannot read this trace: %.300s", folder, cause);
@@ -136,7 +137,7 @@ static enum usk_status refused(struct ctf_graph *g, const char *folder)
 /* A stream that breaks off: the others go on. */
 static void broken(struct ctf_graph *g, struct stream *s)
 {
-	char *cause = take_cause();
+	char *cause = usk_ctf_cause();
 	s->ended = true;
 	if (!g->totals.damage[0]) {
 		snprintf(g->totals.damage, sizeof g->totals.damage,
@@ -324,124 +325,101 @@ static void advance(struct ctf_graph *g, struct stream *s)
 	bt_current_thread_clear_error();
 }
 
-/* ---- the sink, which has a port for each stream -------------------------------------------- */
-
-static bt_component_class_initialize_method_status
-sink_init(bt_self_component_sink *self, bt_self_component_sink_configuration *configuration,
-	  const bt_value *params, void *data)
-{
-	struct ctf_graph *g = data;
-	(void)configuration;
-	(void)params;
-	bt_self_component_set_data(bt_self_component_sink_as_self_component(self), g);
-	for (size_t i = 0; i < g->n_streams; i++) {
-		char *name = usk_format("in%zu", i);
-		bt_self_component_add_port_status status =
-			bt_self_component_sink_add_input_port(self, name, NULL, NULL);
-		free(name);
-		if (status) {
-			return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
-		}
-	}
-	return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
-}
-
-static bt_component_class_sink_graph_is_configured_method_status
-sink_configured(bt_self_component_sink *self)
-{
-	struct ctf_graph *g =
-		bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
-	for (size_t i = 0; i < g->n_streams; i++) {
-		if (bt_message_iterator_create_from_sink_component(
-			    self, bt_self_component_sink_borrow_input_port_by_index(self, i),
-			    &g->stream[i].iterator)) {
-			return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_ERROR;
-		}
-	}
-	return BT_COMPONENT_CLASS_SINK_GRAPH_IS_CONFIGURED_METHOD_STATUS_OK;
-}
-
-static bt_component_class_sink_consume_method_status sink_consume(bt_self_component_sink *self)
-{
-	struct ctf_graph *g =
-		bt_self_component_get_data(bt_self_component_sink_as_self_component(self));
-	if (g->turn < g->n_streams) {
-		advance(g, &g->stream[g->turn]);
-	}
-	return BT_COMPONENT_CLASS_SINK_CONSUME_METHOD_STATUS_OK;
-}
-
 /* ---- the graph ----------------------------------------------------------------------------- */
 
-static bt_value *source_params(const char *folder)
+const bt_plugin *usk_ctf_plugin(void)
 {
-	bt_value *params = bt_value_map_create(), *inputs = NULL;
-	if (params && (bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) ||
-		       bt_value_array_append_string_element(inputs, folder))) {
-		bt_value_put_ref(params);
-		params = NULL;
+	static const bt_plugin *plugin;
+	if (!plugin) {
+		bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin);
 	}
-	return params;
+	return plugin;
+}
+
+const bt_component_source *usk_ctf_source(bt_graph *graph, const char *name, const char *folder)
+{
+	const bt_component_class_source *class =
+		bt_plugin_borrow_source_component_class_by_name_const(usk_ctf_plugin(), "fs");
+	const bt_component_source *source = NULL;
+	bt_value *params = bt_value_map_create(), *inputs = NULL;
+	if (class && params && !bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) &&
+	    !bt_value_array_append_string_element(inputs, folder)) {
+		bt_graph_add_source_component(graph, class, name, params, BT_LOGGING_LEVEL_NONE,
+					      &source);
+	}
+	bt_value_put_ref(params);
+	return source;
 }
 
 static enum usk_status add_sources(struct ctf_graph *g, char *const *folder, size_t n,
 				   const bt_component_source **source)
 {
-	const bt_plugin *plugin = NULL;
-	const bt_component_class_source *class = NULL;
-	bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin);
-	if (plugin) {
-		class = bt_plugin_borrow_source_component_class_by_name_const(plugin, "fs");
-	}
-	if (!class) {
-		free(take_cause());
-		bt_plugin_put_ref(plugin);
+	enum usk_status status = USK_OK;
+	if (!usk_ctf_plugin()) {
+		bt_current_thread_clear_error();
 		return usk_fail(&g->err, USK_EIO, 0,
 				"libbabeltrace2 does not find its plugin ctf; is the package "
 				"babeltrace2 whole?");
 	}
-	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < n && !status; i++) {
 		status = usk_ctf_metadata(folder[i], NULL, &g->err);
 		if (status) {
 			break;
 		}
-		bt_value *params = source_params(folder[i]);
 		char *name = usk_format("trace%zu", i);
-		if (bt_graph_add_source_component(g->graph, class, name, params,
-						  BT_LOGGING_LEVEL_NONE, &source[i])) {
+		source[i] = usk_ctf_source(g->graph, name, folder[i]);
+		if (!source[i]) {
 			status = refused(g, folder[i]);
 		} else {
 			g->n_streams += bt_component_source_get_output_port_count(source[i]);
 		}
 		free(name);
-		bt_value_put_ref(params);
 	}
-	bt_plugin_put_ref(plugin);
 	return status;
 }
 
-static enum usk_status add_sink(struct ctf_graph *g, const bt_component_source *const *source,
-				size_t n)
+static bt_graph_simple_sink_component_initialize_func_status
+sink_begins(bt_message_iterator *iterator, void *data)
 {
-	const bt_component_sink *sink = NULL;
-	bt_component_class_sink *class = bt_component_class_sink_create("merge", sink_consume);
-	bool good = class && !bt_component_class_sink_set_initialize_method(class, sink_init) &&
-		    !bt_component_class_sink_set_graph_is_configured_method(class, sink_configured);
-	good = good && !bt_graph_add_sink_component_with_initialize_method_data(
-			       g->graph, class, "sink", NULL, g, BT_LOGGING_LEVEL_NONE, &sink);
-	size_t at = 0;
+	struct stream *s = data;
+	s->iterator = iterator;
+	return BT_GRAPH_SIMPLE_SINK_COMPONENT_INITIALIZE_FUNC_STATUS_OK;
+}
+
+/* Whichever sink it is that babeltrace2 calls: the stream whose turn it is. */
+static bt_graph_simple_sink_component_consume_func_status
+sink_consumes(bt_message_iterator *iterator, void *data)
+{
+	const struct stream *s = data;
+	(void)iterator;
+	advance(s->graph, &s->graph->stream[s->graph->turn]);
+	return BT_GRAPH_SIMPLE_SINK_COMPONENT_CONSUME_FUNC_STATUS_OK;
+}
+
+/* One for each stream. */
+static enum usk_status add_sinks(struct ctf_graph *g, const bt_component_source *const *source,
+				 size_t n)
+{
+	struct stream *s = g->stream = usk_alloc(g->n_streams, sizeof *g->stream);
+	bool good = true;
 	for (size_t i = 0; i < n && good; i++) {
 		uint64_t ports = bt_component_source_get_output_port_count(source[i]);
-		for (uint64_t k = 0; k < ports && good; k++) {
-			good = !bt_graph_connect_ports(
-				g->graph,
-				bt_component_source_borrow_output_port_by_index_const(source[i], k),
-				bt_component_sink_borrow_input_port_by_index_const(sink, at++),
-				NULL);
+		for (uint64_t k = 0; k < ports && good; k++, s++) {
+			const bt_component_sink *sink = NULL;
+			char *name = usk_format("stream%zu", (size_t)(s - g->stream));
+			s->graph = g;
+			s->at_ns = INT64_MIN;
+			good = !bt_graph_add_simple_sink_component(g->graph, name, sink_begins,
+								   sink_consumes, NULL, s, &sink) &&
+			       !bt_graph_connect_ports(
+				       g->graph,
+				       bt_component_source_borrow_output_port_by_index_const(
+					       source[i], k),
+				       bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+				       NULL);
+			free(name);
 		}
 	}
-	bt_component_class_sink_put_ref(class);
 	return good ? USK_OK : refused(g, "graph");
 }
 
@@ -450,7 +428,7 @@ static enum usk_status turn(struct ctf_graph *g, size_t i)
 {
 	g->turn = i;
 	if (bt_graph_run_once(g->graph) != BT_GRAPH_RUN_ONCE_STATUS_OK && !g->status) {
-		char *cause = take_cause();
+		char *cause = usk_ctf_cause();
 		g->status = usk_fail(&g->err, USK_EINPUT, 0,
 				     "libbabeltrace2 cannot read this trace: %.300s", cause);
 		free(cause);
@@ -462,43 +440,27 @@ bool usk_ctf_opens(const char *folder)
 {
 	struct ctf_graph g = { .graph = bt_graph_create(0) };
 	const bt_component_source *source = NULL;
-	char *copy = usk_strdup(folder);
-	bool good = g.graph && !add_sources(&g, &copy, 1, &source);
-	bt_graph_put_ref(g.graph);
-	free(copy);
-	return good;
+	char *copy = (char *)(uintptr_t)folder;
+	return g.graph && !add_sources(&g, &copy, 1, &source);
 }
 
 enum usk_status usk_ctf_open(char *const *folder, size_t n, const struct ctf_visitor *visitor,
 			     struct ctf_graph **out, struct usk_err *err)
 {
-	struct ctf_graph *g = usk_alloc(1, sizeof *g);
+	struct ctf_graph *g = *out = usk_alloc(1, sizeof *g);
 	const bt_component_source **source = usk_alloc(n, sizeof(bt_component_source *));
 	g->visitor = *visitor;
 	g->graph = bt_graph_create(0);
 	enum usk_status status =
 		g->graph ? add_sources(g, folder, n, source)
 			 : usk_fail(&g->err, USK_EIO, 0, "libbabeltrace2 does not work");
-	g->stream = usk_alloc(g->n_streams, sizeof *g->stream);
-	for (size_t i = 0; i < g->n_streams; i++) {
-		g->stream[i].at_ns = INT64_MIN;
-	}
-	if (!status && g->n_streams) {
-		status = add_sink(g, source, n);
-	}
+	status = status ? status : add_sinks(g, source, n);
 	for (size_t i = 0; i < g->n_streams && !status; i++) {
 		status = turn(g, i);
 	}
+	*err = g->err;
 	free(source);
-	if (status) {
-		if (err) {
-			*err = g->err;
-		}
-		usk_ctf_close(g);
-		return status;
-	}
-	*out = g;
-	return USK_OK;
+	return status;
 }
 
 enum usk_status usk_ctf_next(struct ctf_graph *g, struct ctf_item *out, size_t cap, size_t *n,
@@ -544,22 +506,4 @@ enum usk_status usk_ctf_next(struct ctf_graph *g, struct ctf_item *out, size_t c
 const struct ctf_totals *usk_ctf_totals(const struct ctf_graph *g)
 {
 	return &g->totals;
-}
-
-void usk_ctf_close(struct ctf_graph *g)
-{
-	if (!g) {
-		return;
-	}
-	for (size_t i = 0; i < g->n_streams; i++) {
-		bt_message_iterator_put_ref(g->stream[i].iterator);
-		free(g->stream[i].item);
-	}
-	bt_graph_put_ref(g->graph);
-	free(g->stream);
-	for (size_t i = 0; i < g->roles.slots; i++) {
-		free(g->roles.value[i]);
-	}
-	usk_pointers_free(&g->roles);
-	free(g);
 }

@@ -32,7 +32,7 @@ enum { MARK = 20 }; /* magic and UUID */
 struct mend {
 	const char *from; /* the trace's folder */
 	char *to, *trial; /* folders that are being made: the mended one, one for a single stream */
-	char *said;
+	char **said;	  /* the first of all */
 	size_t good;
 };
 
@@ -54,10 +54,10 @@ static bool link_to(const char *from, const char *folder, const char *name)
 
 static void say(struct mend *m, char *sentence)
 {
-	if (m->said) {
+	if (*m->said) {
 		free(sentence);
 	} else {
-		m->said = sentence;
+		*m->said = sentence;
 	}
 }
 
@@ -273,59 +273,54 @@ static enum usk_status mend_folder(struct mend *m, struct usk_err *err)
 	return status;
 }
 
-void usk_ctf_mended_free(char *root, char **folder, size_t n)
+void usk_ctf_traces_free(struct ctf_traces *t)
 {
-	if (root) {
-		usk_folder_remove(root);
-		usk_output_forget(root);
+	if (t->root) {
+		usk_folder_remove(t->root);
+		usk_output_forget(t->root);
 	}
-	for (size_t i = 0; i < n; i++) {
-		free(folder[i]);
+	for (size_t i = 0; i < t->n; i++) {
+		free(t->folder[i]);
+		free(t->mended ? t->mended[i] : NULL);
 	}
-	free(root);
-	free(folder);
+	free(t->folder);
+	free(t->mended);
+	free(t->root);
+	free(t->said);
+	memset(t, 0, sizeof *t);
 }
 
-enum usk_status usk_ctf_mend(char *const *folder, size_t n, char **root, char ***mended,
-			     char **said, struct usk_err *err)
+enum usk_status usk_ctf_mend(struct ctf_traces *t, struct usk_err *err)
 {
 	const char *dir = getenv("TMPDIR");
-	char *made = usk_format("%s/unskew-XXXXXX", dir && *dir ? dir : "/tmp");
-	if (!mkdtemp(made)) {
+	size_t whole = 0;
+	while (whole < t->n && usk_ctf_is_readable(t->folder[whole])) {
+		whole++;
+	}
+	if (whole == t->n) {
+		return USK_OK;
+	}
+	t->root = usk_format("%s/unskew-XXXXXX", dir && *dir ? dir : "/tmp");
+	if (!mkdtemp(t->root)) {
 		enum usk_status status = usk_fail(err, USK_EIO, 0, "no temporary folder %s: %s",
-						  made, strerror(errno));
-		free(made);
+						  t->root, strerror(errno));
+		free(t->root);
+		t->root = NULL;
 		return status;
 	}
-	usk_output_remember(made);
-	char **to = usk_alloc(n, sizeof *to);
-	char *sentence = NULL;
-	size_t good = 0;
+	usk_output_remember(t->root);
+	t->mended = usk_alloc(t->n, sizeof *t->mended);
+	struct mend m = { .said = &t->said, .trial = usk_format("%s/trial", t->root) };
 	enum usk_status status = USK_OK;
-	for (size_t i = 0; i < n && !status; i++) {
-		struct mend m = { .from = folder[i] };
-		m.to = to[i] = usk_format("%s/%zu", made, i);
-		m.trial = usk_format("%s/trial", made);
+	for (size_t i = 0; i < t->n && !status; i++) {
+		m.from = t->folder[i];
+		m.to = t->mended[i] = usk_format("%s/%zu", t->root, i);
 		status = mend_folder(&m, err);
-		good += m.good;
-		if (!sentence) {
-			sentence = m.said;
-		} else {
-			free(m.said);
-		}
-		free(m.trial);
 	}
-	if (!status && !good) {
+	free(m.trial);
+	if (!status && !m.good) {
 		status = usk_fail(err, USK_EINPUT, 0, "%s: none of its streams can be read: %s",
-				  folder[0], sentence ? sentence : "there is none");
+				  t->folder[0], t->said ? t->said : "there is none");
 	}
-	if (status) {
-		free(sentence);
-		usk_ctf_mended_free(made, to, n);
-		return status;
-	}
-	*root = made;
-	*mended = to;
-	*said = sentence;
-	return USK_OK;
+	return status;
 }

@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct known {
-	uint8_t uuid[16];
+	char uuid[37]; /* as text */
 	uint32_t clock;
 };
 
@@ -18,22 +19,7 @@ struct whose {
 	size_t n, cap;
 };
 
-/* 16 bytes from "2a1bda29-ffc3-e248-8053-81ccaf830d2f". */
-static bool parse_uuid(const char *text, const char *end, uint8_t out[16])
-{
-	size_t n = 0;
-	for (; text + 1 < end && n < 16; text += 2) {
-		unsigned v;
-		text += *text == '-';
-		if (text + 1 >= end || sscanf(text, "%2x", &v) != 1) {
-			return false;
-		}
-		out[n++] = (uint8_t)v;
-	}
-	return n == 16;
-}
-
-static bool find_uuid(const char *folder, uint8_t out[16])
+static bool find_uuid(const char *folder, char *out)
 {
 	char *text;
 	if (usk_ctf_metadata(folder, &text, NULL)) {
@@ -41,27 +27,23 @@ static bool find_uuid(const char *folder, uint8_t out[16])
 	}
 	const char *p = strstr(text, "uuid");
 	p = p ? strchr(p, '"') : NULL;
-	bool found = p && parse_uuid(p + 1, p + strlen(p), out);
+	bool found = p && sscanf(p, "\"%36[0-9a-fA-F-]", out) == 1;
 	free(text);
 	return found;
 }
 
 static void learn(struct whose *w, const char *path, uint32_t clock)
 {
-	char **folder = NULL;
-	size_t n = 0;
-	if (usk_ctf_find(path, &folder, &n, NULL)) {
-		return;
-	}
-	for (size_t i = 0; i < n; i++) {
+	struct ctf_traces t;
+	usk_ctf_find(path, &t, NULL);
+	for (size_t i = 0; i < t.n; i++) {
 		struct known k = { .clock = clock };
-		if (find_uuid(folder[i], k.uuid)) {
+		if (find_uuid(t.folder[i], k.uuid)) {
 			w->known = usk_room(w->known, w->n, &w->cap, sizeof *w->known);
 			w->known[w->n++] = k;
 		}
-		free(folder[i]);
 	}
-	free(folder);
+	usk_ctf_traces_free(&t);
 }
 
 struct whose *usk_whose_new(const struct usk_clocks *c, const char *file, const bt_value *names)
@@ -111,7 +93,8 @@ uint32_t usk_whose(const struct whose *w, const bt_trace *t)
 	const bt_value *host = bt_trace_borrow_environment_entry_value_by_name_const(t, "hostname");
 	const char *names[] = { host && bt_value_is_string(host) ? bt_value_string_get(host) : NULL,
 				bt_trace_get_name(t) };
-	bt_uuid uuid = bt_trace_get_uuid(t);
+	bt_uuid id = bt_trace_get_uuid(t);
+	char uuid[37] = "";
 	uint32_t clock = USK_NO_CLOCK;
 	/* What the user says comes first. */
 	for (size_t i = 0; i < COUNT(names) && clock == USK_NO_CLOCK && w->names; i++) {
@@ -119,8 +102,12 @@ uint32_t usk_whose(const struct whose *w, const bt_trace *t)
 			clock = by_name(w, names[i]);
 		}
 	}
-	for (size_t i = 0; i < w->n && uuid && clock == USK_NO_CLOCK; i++) {
-		if (!memcmp(w->known[i].uuid, uuid, 16)) {
+	for (size_t i = 0, n = 0; i < 16 && id; i++) {
+		bool dash = i == 4 || i == 6 || i == 8 || i == 10;
+		n += (size_t)snprintf(uuid + n, sizeof uuid - n, dash ? "-%02x" : "%02x", id[i]);
+	}
+	for (size_t i = 0; i < w->n && id && clock == USK_NO_CLOCK; i++) {
+		if (!strcasecmp(w->known[i].uuid, uuid)) {
 			clock = w->known[i].clock;
 		}
 	}

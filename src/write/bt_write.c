@@ -33,15 +33,9 @@ static bool fail(struct usk_err *err, const char *from, const char *to)
 		usk_fail(err, USK_EIO, 0, "%s: not written anew: %s", from, strerror(ENOSPC));
 		return false;
 	}
-	const bt_error *error = bt_current_thread_take_error();
-	const char *why = "it does not say why";
-	if (error) {
-		why = bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0));
-	}
+	char *why = usk_ctf_cause();
 	usk_fail(err, USK_EINPUT, 0, "%s: libbabeltrace2 cannot write it anew: %.300s", from, why);
-	for (char *p = err->msg; *p; p++) {
-		*p = *p == '\n' ? ' ' : *p;
-	}
+	free(why);
 	return false;
 }
 
@@ -64,26 +58,10 @@ static const bt_component_class_filter *filter_class(void)
 	return filter;
 }
 
-static const bt_component_source *add_source(bt_graph *graph, const bt_plugin *ctf,
-					     const char *from)
-{
-	const bt_component_class_source *class =
-		bt_plugin_borrow_source_component_class_by_name_const(ctf, "fs");
-	const bt_component_source *source = NULL;
-	bt_value *params = bt_value_map_create(), *inputs = NULL;
-	if (class && params && !bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) &&
-	    !bt_value_array_append_string_element(inputs, from)) {
-		bt_graph_add_source_component(graph, class, "source", params, BT_LOGGING_LEVEL_NONE,
-					      &source);
-	}
-	bt_value_put_ref(params);
-	return source;
-}
-
-static const bt_component_sink *add_sink(bt_graph *graph, const bt_plugin *ctf, const char *to)
+static const bt_component_sink *add_sink(bt_graph *graph, const char *to)
 {
 	const bt_component_class_sink *class =
-		bt_plugin_borrow_sink_component_class_by_name_const(ctf, "fs");
+		bt_plugin_borrow_sink_component_class_by_name_const(usk_ctf_plugin(), "fs");
 	const bt_component_sink *sink = NULL;
 	bt_value *params = bt_value_map_create();
 	if (class && params && !bt_value_map_insert_string_entry(params, "path", to) &&
@@ -116,15 +94,11 @@ static bool run_through(bt_graph *graph, const bt_component_source *source,
 static bool run(const char *from, const char *to, struct sync_setup *setup, struct usk_err *err)
 {
 	bt_graph *graph = bt_graph_create(0);
-	const bt_plugin *ctf = NULL;
 	const bt_component_class_filter *class = filter_class();
 	const bt_component_filter *filter = NULL;
-	bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &ctf);
-	if (!graph || !ctf || !class) {
-		return fail(err, from, NULL);
-	}
-	const bt_component_source *source = add_source(graph, ctf, from);
-	const bt_component_sink *sink = source ? add_sink(graph, ctf, to) : NULL;
+	bool able = graph && class && usk_ctf_plugin();
+	const bt_component_source *source = able ? usk_ctf_source(graph, "source", from) : NULL;
+	const bt_component_sink *sink = source ? add_sink(graph, to) : NULL;
 	if (!sink || bt_graph_add_filter_component_with_initialize_method_data(
 			     graph, class, "sync", NULL, setup, BT_LOGGING_LEVEL_NONE, &filter)) {
 		return fail(err, from, NULL);
@@ -142,12 +116,12 @@ static enum usk_status read_through(void *ctx, struct usk_err *err)
 {
 	const char *from = ctx;
 	bt_graph *graph = bt_graph_create(0);
-	const bt_plugin *ctf = NULL, *utils = NULL;
+	const bt_plugin *utils = NULL;
 	const bt_component_filter *muxer = NULL;
 	const bt_component_sink *dummy = NULL;
-	bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &ctf);
 	bt_plugin_find("utils", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &utils);
-	const bt_component_source *source = graph && ctf ? add_source(graph, ctf, from) : NULL;
+	const bt_component_source *source =
+		graph && usk_ctf_plugin() ? usk_ctf_source(graph, "source", from) : NULL;
 	if (!source || !utils ||
 	    bt_graph_add_filter_component(
 		    graph, bt_plugin_borrow_filter_component_class_by_name_const(utils, "muxer"),

@@ -18,17 +18,19 @@
 #include "write/bt.h"
 #include "write/retime.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* A clock as metadata describes it, and where. */
+/* A clock as metadata describes it. */
 struct described {
-	char *text;
+	char *text; /* up to the brace that ends the clock's block, without freq and offsets */
+	const char *rest;
 	uint64_t hz;
-	usk_i128 offset;  /* in cycles, offset_s included */
-	char *body, *end; /* between its braces */
+	usk_i128 offset; /* in cycles, offset_s included */
 };
 
 struct trace {
@@ -39,40 +41,37 @@ struct trace {
 
 /* ---- metadata ------------------------------------------------------------------------------ */
 
-/* The number behind `key =` between two places; false if it is not there, or no plain number. */
-static bool number(const char *from, const char *to, const char *key, usk_i128 *out, char **begin,
-		   char **end)
+/* Takes `key = number;` out of a block; false if it is not there, or no plain number. */
+static bool take_number(char *block, const char *key, usk_i128 *out)
 {
-	size_t n = strlen(key);
-	for (const char *p = from; (p = memmem(p, (size_t)(to - p), key, n)) != NULL; p += n) {
-		const char *q = p + n;
-		bool word = p == from || strchr(" \t\n;{", p[-1]);
-		q += strspn(q, " \t");
-		if (!word || *q != '=') {
-			continue;
+	char *pattern = usk_format("[ \t\n;{]%s[ \t]*=[ \t]*(-?[0-9]{1,24})[ \t\n]*;", key);
+	regmatch_t at[2];
+	regex_t re;
+	bool found = !regcomp(&re, pattern, REG_EXTENDED) && !regexec(&re, block, 2, at, 0);
+	if (found) {
+		char *begin = block + at[0].rm_so + 1, *digits = block + at[1].rm_so;
+		bool minus = *digits == '-';
+		for (*out = 0, digits += minus; *digits >= '0' && *digits <= '9'; digits++) {
+			*out = *out * 10 + (*digits - '0');
 		}
-		q++;
-		q += strspn(q, " \t");
-		const char *digits = q;
-		bool minus = *q == '-';
-		usk_i128 v = 0;
-		for (q += minus; *q >= '0' && *q <= '9' && q - digits < 25; q++) {
-			v = v * 10 + (*q - '0');
+		*out = minus ? -*out : *out;
+		while (!strchr(";\n{", begin[-1])) {
+			begin--;
 		}
-		*out = minus ? -v : v;
-		*begin = (char *)(uintptr_t)digits;
-		*end = (char *)(uintptr_t)q;
-		return q > digits + minus && *(q + strspn(q, " \t\n")) == ';';
+		const char *behind = block + at[0].rm_eo;
+		memmove(begin, behind, strlen(behind) + 1);
 	}
-	return false;
+	regfree(&re);
+	free(pattern);
+	return found;
 }
 
 /* Does no string of the clock's block go on behind its end? There the brace is a part of it. */
-static bool quotes_end(const struct described *d)
+static bool quotes_end(const char *block)
 {
 	bool inside = false;
-	for (const char *p = d->body; p < d->end; p++) {
-		p += inside && *p == '\\' && p + 1 < d->end;
+	for (const char *p = block; *p; p++) {
+		p += inside && *p == '\\' && p[1];
 		inside ^= *p == '"';
 	}
 	return !inside;
@@ -85,22 +84,21 @@ static bool describe(const char *folder, struct described *d)
 	if (usk_ctf_metadata(folder, &d->text, NULL)) {
 		return false;
 	}
-	char *p = strstr(d->text, "\nclock"), *b, *e;
 	usk_i128 hz = 1000000000, offset = 0, seconds = 0;
-	if (!p || p[6 + strspn(p + 6, " \t\n")] != '{' || strstr(p + 6, "\nclock")) {
+	char *clock = strstr(d->text, "\nclock");
+	char *block = clock ? clock + 6 + strspn(clock + 6, " \t\n") : NULL;
+	char *end = block && *block == '{' ? strchr(block, '}') : NULL;
+	if (!end || strstr(clock + 6, "\nclock")) {
 		return false;
 	}
-	d->body = strchr(p, '{') + 1;
-	d->end = strchr(d->body, '}');
-	if (!d->end || memchr(d->body, '{', (size_t)(d->end - d->body)) || !quotes_end(d)) {
+	*end = 0;
+	d->rest = end + 1;
+	if (strchr(block + 1, '{') || !quotes_end(block) ||
+	    (!take_number(block, "freq", &hz) && strstr(block, "freq"))) {
 		return false;
 	}
-	if (memmem(d->body, (size_t)(d->end - d->body), "freq", 4) &&
-	    !number(d->body, d->end, "freq", &hz, &b, &e)) {
-		return false;
-	}
-	number(d->body, d->end, "offset", &offset, &b, &e);
-	number(d->body, d->end, "offset_s", &seconds, &b, &e);
+	take_number(block, "offset", &offset);
+	take_number(block, "offset_s", &seconds);
 	d->hz = (uint64_t)hz;
 	d->offset = offset + seconds * hz;
 	return hz > 0 && hz < INT64_C(1) << 40;
@@ -116,12 +114,11 @@ static usk_i128 shown(const struct described *d, uint64_t hz, usk_i128 offset, i
 	return usk_floor_div((value + offset) * 1000000000, (int64_t)hz);
 }
 
-/* The most that the line is off at the ends and corners of the correction, and about where. */
-static bool worst(const struct trace *t, const struct described *d, uint64_t hz, usk_i128 offset,
-		  usk_i128 *least, usk_i128 *most)
+/* The most that the line is off at the ends and corners of the correction. */
+static bool worst(const struct trace *t, const struct described *d, const struct usk_map *map,
+		  uint64_t hz, usk_i128 offset, usk_i128 *least, usk_i128 *most)
 {
-	struct usk_map *map = usk_map_new(t->clock, t->max_skew_e12);
-	bool good = map != NULL;
+	bool good = true;
 	*least = INT64_MAX;
 	*most = INT64_MIN;
 	for (size_t i = 0; good && i < t->clock->n_knots + 2; i++) {
@@ -135,22 +132,18 @@ static bool worst(const struct trace *t, const struct described *d, uint64_t hz,
 		*least = off < *least ? off : *least;
 		*most = off > *most ? off : *most;
 	}
-	usk_map_free(map);
 	return good;
 }
 
 /* Another clock that shows corrected time; how far it is off at most. INT64_MAX: there is none. */
-static int64_t best_line(const struct trace *t, const struct described *d, uint64_t *hz,
-			 usk_i128 *offset)
+static int64_t best_line(const struct trace *t, const struct described *d,
+			 const struct usk_map *map, uint64_t *hz, usk_i128 *offset)
 {
 	const struct usk_clock *c = t->clock;
-	struct usk_map *map = usk_map_new(c, t->max_skew_e12);
 	int64_t x[2] = { t->first_ns, t->last_ns }, y[2];
 	if (!map || usk_map_many(map, x, 2, y, NULL) || c->knot[c->n_knots - 1].epoch) {
-		usk_map_free(map);
 		return INT64_MAX;
 	}
-	usk_map_free(map);
 	bool constant = true;
 	for (size_t i = 1; i < c->n_knots; i++) {
 		constant = constant && c->knot[i].offset_ns == c->knot[0].offset_ns;
@@ -172,11 +165,11 @@ static int64_t best_line(const struct trace *t, const struct described *d, uint6
 	/* At the first stamp it is right; then as much too early as too late. */
 	usk_i128 value = usk_ceil_div((usk_i128)x[0] * (int64_t)d->hz, 1000000000) - d->offset;
 	*offset = usk_ceil_div((usk_i128)y[0] * (int64_t)*hz, 1000000000) - value;
-	if (!worst(t, d, *hz, *offset, &least, &most)) {
+	if (!worst(t, d, map, *hz, *offset, &least, &most)) {
 		return INT64_MAX;
 	}
 	*offset -= usk_floor_div((least + most) * (int64_t)*hz, 2000000000);
-	if (!worst(t, d, *hz, *offset, &least, &most)) {
+	if (!worst(t, d, map, *hz, *offset, &least, &most)) {
 		return INT64_MAX;
 	}
 	least = least < 0 ? -least : least;
@@ -188,67 +181,40 @@ static int64_t best_line(const struct trace *t, const struct described *d, uint6
 /* ---- writing ----------------------------------------------------------------------------------
  */
 
-/* The text of the clock's block: its lines but for freq and offsets, and these anew. */
-static void write_clock(struct usk_output *out, const struct described *d, uint64_t hz,
-			usk_i128 offset)
-{
-	static const char *const keys[] = { "freq", "offset", "offset_s" };
-	char *gone[COUNT(keys)][2] = { { NULL, NULL } };
-	usk_i128 v;
-	usk_output_write(out, d->text, (size_t)(d->body - d->text));
-	for (size_t i = 0; i < COUNT(keys); i++) {
-		char *begin, *end;
-		if (number(d->body, d->end, keys[i], &v, &begin, &end)) {
-			/* From the key to its semicolon. */
-			char *key = begin;
-			while (key > d->body && key[-1] != ';' && key[-1] != '\n') {
-				key--;
-			}
-			gone[i][0] = key;
-			gone[i][1] = strchr(end, ';') + 1;
-		}
-	}
-	for (const char *p = d->body; p < d->end; p++) {
-		for (size_t i = 0; i < COUNT(keys);) { /* one may follow another, in any order */
-			bool here = p == gone[i][0];
-			p = here ? gone[i][1] : p;
-			i = here ? 0 : i + 1;
-		}
-		if (p < d->end) {
-			usk_output_write(out, p, 1);
-		}
-	}
-	usk_i128 seconds = usk_floor_div(offset, (int64_t)hz);
-	usk_output_format(out, "\tfreq = %llu;\n\toffset_s = %lld;\n\toffset = %lld;\n",
-			  (unsigned long long)hz, (long long)seconds,
-			  (long long)(offset - seconds * (int64_t)hz));
-	usk_output_write(out, d->end, strlen(d->end));
-}
-
-/* All files of a trace, the metadata if they stay as they are. */
+/* All files of a trace and its index, the metadata if they stay as they are. */
 static enum usk_status copy_files(const char *from, const char *to, bool metadata,
 				  struct usk_err *err)
 {
-	char **name = NULL;
-	size_t n = 0;
-	enum usk_status status = usk_ctf_files(from, &name, &n, err);
-	for (size_t i = 0; i < n; i++) {
-		char *source = usk_format("%s/%s", from, name[i]);
-		char *target = usk_format("%s/%s", to, name[i]);
-		char *slash = strrchr(target, '/');
-		*slash = 0;
-		if (!status && !usk_folder_make(target)) {
-			status = usk_fail(err, USK_EIO, 0, "%s: %s", target, strerror(errno));
+	static const char *const below[] = { "", "/index" };
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < COUNT(below) && !status; i++) {
+		char *source = usk_format("%s%s", from, below[i]);
+		char *target = usk_format("%s%s", to, below[i]);
+		DIR *d = opendir(source);
+		if (!d && !i) {
+			status = usk_fail(err, USK_EIO, 0, "%s: %s", source, strerror(errno));
 		}
-		*slash = '/';
-		if (!status && (metadata || strcmp(name[i], "metadata") != 0)) {
-			status = usk_copy_file(source, target, UINT64_MAX, err);
+		for (const struct dirent *e; d && !status && (e = readdir(d)) != NULL;) {
+			struct stat st;
+			if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, 0) ||
+			    !S_ISREG(st.st_mode) || (!metadata && !strcmp(e->d_name, "metadata"))) {
+				continue;
+			}
+			char *file = usk_format("%s/%s", source, e->d_name);
+			char *copy = usk_format("%s/%s", target, e->d_name);
+			status = usk_folder_make(target)
+					 ? usk_copy_file(file, copy, UINT64_MAX, err)
+					 : usk_fail(err, USK_EIO, 0, "%s: %s", target,
+						    strerror(errno));
+			free(file);
+			free(copy);
+		}
+		if (d) {
+			closedir(d);
 		}
 		free(source);
 		free(target);
-		free(name[i]);
 	}
-	free(name);
 	return status;
 }
 
@@ -260,16 +226,19 @@ static enum usk_status write_metadata(const char *from, const char *to, const st
 	enum usk_status status = copy_files(from, to, false, err);
 	char *path = usk_format("%s/metadata", to);
 	struct usk_output out;
+	status = status ? status : usk_output_open(&out, path, true, err);
 	if (!status) {
-		status = usk_output_open(&out, path, true, err);
-		if (!status) {
-			if (strncmp(d->text, signature, sizeof signature - 1) != 0) {
-				usk_output_format(&out, "%s */\n", signature);
-			}
-			write_clock(&out, d, hz, offset);
-			status = usk_output_commit(&out, err);
-			usk_output_close(&out);
+		usk_i128 seconds = usk_floor_div(offset, (int64_t)hz);
+		if (strncmp(d->text, signature, sizeof signature - 1) != 0) {
+			usk_output_format(&out, "%s */\n", signature);
 		}
+		usk_output_write(&out, d->text, strlen(d->text));
+		usk_output_format(&out, "\tfreq = %llu;\n\toffset_s = %lld;\n\toffset = %lld;\n}",
+				  (unsigned long long)hz, (long long)seconds,
+				  (long long)(offset - seconds * (int64_t)hz));
+		usk_output_write(&out, d->rest, strlen(d->rest));
+		status = usk_output_commit(&out, err);
+		usk_output_close(&out);
 	}
 	free(path);
 	return status;
@@ -288,12 +257,11 @@ static enum usk_status one(struct retime *t, const char *from, const char *to,
 	uint64_t hz = 0;
 	usk_i128 offset = 0;
 	bool plain = describe(from, &d);
-	int64_t off = plain ? best_line(trace, &d, &hz, &offset) : INT64_MAX;
+	struct usk_map *map = usk_map_new(trace->clock, trace->max_skew_e12);
+	int64_t off = plain ? best_line(trace, &d, map, &hz, &offset) : INT64_MAX;
 	int64_t allowed = t->opt ? t->opt->residual_ns : 0;
 	enum usk_status status;
-	if (!usk_folder_make(to)) {
-		status = usk_fail(t->err, USK_EIO, 0, "%s: %s", to, strerror(errno));
-	} else if (off <= allowed && usk_bt_orders(from)) {
+	if (off <= allowed && usk_bt_orders(from)) {
 		status = write_metadata(from, to, &d, hz, offset, t->err);
 	} else {
 		outcome->rewritten = true;
@@ -302,6 +270,7 @@ static enum usk_status one(struct retime *t, const char *from, const char *to,
 	}
 	outcome->residual_ns = off > outcome->residual_ns ? off : outcome->residual_ns;
 	free(d.text);
+	usk_map_free(map);
 	return status;
 }
 
@@ -328,7 +297,7 @@ static void say_outcome(const struct retime *t, const struct outcome *o)
 }
 
 /* The traces of a folder, each at the same place in another. */
-static enum usk_status all(struct retime *t, char *const *folder, size_t n, const char *root,
+static enum usk_status all(struct retime *t, const struct ctf_traces *in, const char *root,
 			   const char *to, uint32_t clock)
 {
 	const struct usk_clock *c = &t->clocks->clock[clock];
@@ -339,17 +308,26 @@ static enum usk_status all(struct retime *t, char *const *folder, size_t n, cons
 		trace.first_ns = c->knot[0].local_ns;
 		trace.last_ns = c->knot[c->n_knots - 1].local_ns;
 	}
-	for (size_t i = 0; i < n && !status; i++) {
-		char *out = usk_format("%s%s", to, folder[i] + strlen(root));
-		status = t->map ? one(t, folder[i], out, &trace, clock, &outcome)
-				: copy_files(folder[i], out, true, t->err);
+	for (size_t i = 0; i < in->n && !status; i++) {
+		char *out = usk_format("%s%s", to, in->folder[i] + strlen(root));
+		if (!usk_folder_make(out)) {
+			status = usk_fail(t->err, USK_EIO, 0, "%s: %s", out, strerror(errno));
+		} else if (in->mended) {
+			status = usk_bt_write(in->mended[i], out, t->clocks,
+					      t->map ? clock : USK_NO_CLOCK, t->err);
+		} else {
+			status = t->map ? one(t, in->folder[i], out, &trace, clock, &outcome)
+					: copy_files(in->folder[i], out, true, t->err);
+		}
 		free(out);
 		if (t->opt && t->opt->progress) {
-			t->opt->progress(t->opt->progress_ctx, (double)(i + 1) / (double)n,
+			t->opt->progress(t->opt->progress_ctx, (double)(i + 1) / (double)in->n,
 					 "re-timing");
 		}
 	}
-	if (!status && t->map) {
+	if (!status && in->said) {
+		usk_note(t->notes, "%s: %s", t->path, in->said);
+	} else if (!status && t->map && !in->mended) {
 		say_outcome(t, &outcome);
 	}
 	return status;
@@ -367,52 +345,32 @@ static char *bare(const char *path)
 
 enum usk_status usk_retime_ctf(struct retime *t, uint32_t clock, const char *out)
 {
-	char **folder = NULL, **mended = NULL, *root = NULL, *said = NULL;
-	size_t n = 0;
+	struct ctf_traces in, there;
 	struct usk_folder to = { 0 };
-	bool force = t->opt && t->opt->force, whole = true;
+	bool force = t->opt && t->opt->force;
 	char *path = bare(t->path), *target = bare(out);
-	enum usk_status status = usk_ctf_find(path, &folder, &n, t->err);
+	enum usk_status status = usk_ctf_find(path, &in, t->err);
 	if (!status) {
 		status = usk_write_map(t->clocks, clock, path, t->opt, &t->map, t->notes, t->err);
 	}
-	struct stat st;
 	/* Only what is nothing but traces itself is replaced by them. */
-	if (!status && force && !stat(out, &st) && S_ISDIR(st.st_mode) && !usk_ctf_only(target)) {
-		status = usk_fail(t->err, USK_EIO, 0,
-				  "%s: holds more than CTF traces, so it is not replaced; name "
-				  "another folder",
-				  target);
+	if (!status && force) {
+		struct stat st;
+		usk_ctf_find(target, &there, NULL);
+		if (!there.only && !stat(out, &st) && S_ISDIR(st.st_mode)) {
+			status = usk_fail(t->err, USK_EIO, 0,
+					  "%s: holds more than CTF traces, so it is not replaced; "
+					  "name another folder",
+					  target);
+		}
+		usk_ctf_traces_free(&there);
 	}
 	status = status ? status : usk_folder_open(&to, target, force, t->err);
-	for (size_t i = 0; i < n && !status && whole; i++) {
-		whole = usk_ctf_is_readable(folder[i]);
-	}
-	if (!status && !whole) {
-		status = usk_ctf_mend(folder, n, &root, &mended, &said, t->err);
-	}
-	for (size_t i = 0; i < n && mended && !status; i++) {
-		char *below = usk_format("%s%s", to.temporary, folder[i] + strlen(path));
-		status = usk_folder_make(below)
-				 ? usk_bt_write(mended[i], below, t->clocks,
-						t->map ? clock : USK_NO_CLOCK, t->err)
-				 : usk_fail(t->err, USK_EIO, 0, "%s: %s", below, strerror(errno));
-		free(below);
-	}
-	if (!status && !mended) {
-		status = all(t, folder, n, path, to.temporary, clock);
-	}
-	if (!status && said) {
-		usk_note(t->notes, "%s: %s", t->path, said);
-	}
-	status = status || !to.temporary ? status : usk_folder_commit(&to, t->err);
+	status = status ? status : usk_ctf_mend(&in, t->err);
+	status = status ? status : all(t, &in, path, to.temporary, clock);
+	status = status ? status : usk_folder_commit(&to, t->err);
 	usk_folder_close(&to);
-	usk_ctf_mended_free(root, mended, mended ? n : 0);
-	for (size_t i = 0; i < n; i++) {
-		free(folder[i]);
-	}
-	free(folder);
-	free(said);
+	usk_ctf_traces_free(&in);
 	free(path);
 	free(target);
 	return status;
