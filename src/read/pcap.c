@@ -38,7 +38,7 @@ bool usk_pcap_magic(const uint8_t *d, bool *swap, uint32_t *unit_ns)
 	return false;
 }
 
-bool usk_pcap_sniff(const uint8_t *d, size_t n)
+static bool sniff(const uint8_t *d, size_t n)
 {
 	bool swap;
 	uint32_t unit_ns;
@@ -151,7 +151,7 @@ static void stop(struct usk_trace *t)
 const struct reader usk_reader_pcap = {
 	.info = { "pcap", "classic capture files (tcpdump -w), us and ns, both byte orders",
 		  USK_TRACE_CAPTURE },
-	.sniff = usk_pcap_sniff,
+	.sniff = sniff,
 	.start = start,
 	.records = records,
 	.stop = stop,

@@ -8,7 +8,7 @@
 #ifndef USK_READ_H
 #define USK_READ_H
 
-#include "base/bytes.h"
+#include "base/ng.h"
 #include "base/stamp.h"
 
 struct reader {
@@ -56,9 +56,6 @@ struct usk_trace {
 /** The number of the clock of this name, given to it if it is new. */
 uint32_t usk_trace_clock(struct usk_trace *t, struct usk_csv_field name);
 
-/* More than any capture interface hands out; a larger claim is damage, not a packet. */
-#define USK_RECORD_MAX (UINT32_C(1) << 24)
-
 struct usk_iface *usk_trace_add_iface(struct usk_trace *t);
 void usk_trace_forget_ifaces(struct usk_trace *t);
 
@@ -72,8 +69,8 @@ enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, st
 extern const struct reader usk_reader_pcap, usk_reader_pcapng, usk_reader_libpcap, usk_reader_ctf,
 	usk_reader_messages, usk_reader_events, usk_reader_exchanges;
 
-/** Is this a classic capture that pcap.c reads? */
-bool usk_pcap_sniff(const uint8_t *data, size_t n);
+/** The one that reads what begins so; NULL if none does. */
+const struct reader *usk_reader_of(const uint8_t *data, size_t n);
 /** Of its first four bytes: its byte order, and the unit of its stamps. */
 bool usk_pcap_magic(const uint8_t *data, bool *swap, uint32_t *unit_ns);
 

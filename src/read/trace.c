@@ -39,6 +39,17 @@ const struct usk_reader_info *usk_reader(size_t i)
 	return i < COUNT(readers) ? &readers[i]->info : NULL;
 }
 
+const struct reader *usk_reader_of(const uint8_t *d, size_t n)
+{
+	const struct usk_table_kind *table = usk_table_sniff(d, n);
+	for (size_t i = 0; i < COUNT(readers); i++) {
+		if (readers[i]->table ? readers[i]->table == table : readers[i]->sniff(d, n)) {
+			return readers[i];
+		}
+	}
+	return NULL;
+}
+
 /* "dir/client.pcap" -> "client"; only suffixes that say what a file is are taken off. */
 static char *base_name(const char *path)
 {
@@ -95,14 +106,7 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 				  t->in.lost ? t->in.lost : "is empty");
 		goto fail;
 	}
-	const struct usk_table_kind *table =
-		t->reader ? NULL : usk_table_sniff(t->in.data, t->in.have);
-	for (size_t i = 0; i < COUNT(readers) && !t->reader; i++) {
-		const struct reader *r = readers[i];
-		if (r->table ? r->table == table : r->sniff(t->in.data, t->in.have)) {
-			t->reader = r;
-		}
-	}
+	t->reader = t->reader ? t->reader : usk_reader_of(t->in.data, t->in.have);
 	if (!t->reader && is_part_of_ctf(t->in.data, t->in.have)) {
 		status = usk_fail(err, USK_EINPUT, 0,
 				  "%s: is a file of a CTF trace: give the folder that it lies in",

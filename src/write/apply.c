@@ -11,29 +11,7 @@
 #include "write/block.h"
 #include "write/retime.h"
 
-#include <string.h>
 #include <sys/stat.h>
-
-static bool is_pcapng(const uint8_t *d, size_t n)
-{
-	return n >= 4 && usk_load32(d, false) == NG_SECTION;
-}
-
-static bool is_table(const uint8_t *d, size_t n)
-{
-	return usk_table_sniff(d, n) != NULL;
-}
-
-static const struct format {
-	bool (*sniff)(const uint8_t *d, size_t n);
-	enum usk_status (*retime)(struct retime *t);
-	bool one_clock;	  /* the whole file is stamped by one */
-	bool many_clocks; /* but interfaces may have their own, which the format itself looks at */
-} formats[] = {
-	{ is_pcapng, usk_retime_pcapng, true, true },
-	{ usk_pcap_sniff, usk_retime_pcap, true, false },
-	{ is_table, usk_retime_table, false, false },
-};
 
 enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, size_t n, int64_t *out)
 {
@@ -87,29 +65,28 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 		return usk_fail(t->err, USK_EINPUT, 0, "%s: %s", t->path,
 				t->in.lost ? t->in.lost : "is empty");
 	}
-	for (size_t i = 0; i < COUNT(formats); i++) {
-		if (!formats[i].sniff(t->in.data, t->in.have)) {
-			continue;
-		}
-		t->clock = clock;
-		t->info = usk_clocks_trace(t->clocks, t->path, clock);
-		bool several = t->info && t->info->n_ifaces && formats[i].many_clocks;
-		if (t->info && t->info->n_ifaces && formats[i].one_clock && !several) {
-			clock = usk_trace_iface_clock(t->info, 0, NULL, clock);
-		}
-		if (formats[i].one_clock && !several) {
-			status = usk_write_map(t->clocks, clock, t->path, t->opt, &t->map, t->notes,
-					       t->err);
-			if (!status && !t->map) {
-				return copy(t);
-			}
-		}
-		return status ? status : formats[i].retime(t);
+	const struct reader *by = usk_reader_of(t->in.data, t->in.have);
+	if (by && by->table) {
+		return usk_retime_table(t);
 	}
-	return usk_fail(t->err, USK_EINPUT, 0,
-			"%s: not a trace that can be re-timed: neither pcap nor pcapng nor a "
-			"table of messages, events or exchanges",
-			t->path);
+	if (by != &usk_reader_pcap && by != &usk_reader_pcapng) {
+		return usk_fail(t->err, USK_EINPUT, 0,
+				"%s: not a trace that can be re-timed: neither pcap nor pcapng nor "
+				"a table of messages, events or exchanges",
+				t->path);
+	}
+	t->clock = clock;
+	t->info = usk_clocks_trace(t->clocks, t->path, clock);
+	bool faces = t->info && t->info->n_ifaces, several = by == &usk_reader_pcapng && faces;
+	if (!several) { /* else each interface has its own, which the format itself looks at */
+		clock = faces ? usk_trace_iface_clock(t->info, 0, NULL, clock) : clock;
+		status =
+			usk_write_map(t->clocks, clock, t->path, t->opt, &t->map, t->notes, t->err);
+		if (!status && !t->map) {
+			return copy(t);
+		}
+	}
+	return status ? status : by == &usk_reader_pcap ? usk_retime_pcap(t) : usk_retime_pcapng(t);
 }
 
 static bool is_folder(const char *path)

@@ -5,28 +5,8 @@
 #ifndef USK_BLOCK_H
 #define USK_BLOCK_H
 
-#include "base/bytes.h"
 #include "base/io.h"
-
-enum {
-	NG_SECTION = 0x0a0d0d0a,
-	NG_INTERFACE = 1,
-	NG_OLD_PACKET = 2,
-	NG_STATISTICS = 5,
-	NG_PACKET = 6,
-	NG_BYTE_ORDER = 0x1a2b3c4d,
-	/* options of any block, then by block */
-	NG_END_OF_OPTIONS = 0,
-	NG_COMMENT = 1,
-	NG_SECTION_APPLICATION = 4,
-	NG_IF_NAME = 2,
-	NG_IF_DESCRIPTION = 3,
-	NG_IF_RESOLUTION = 9,
-	NG_IF_OFFSET = 14,
-	NG_PACKET_FLAGS = 2,
-	NG_STATISTICS_START = 2,
-	NG_STATISTICS_END = 3,
-};
+#include "base/ng.h"
 
 /* A block being built: its bytes, and whether numbers are swapped. */
 struct block {

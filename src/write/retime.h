@@ -2,7 +2,7 @@
 /*
  * retime.h - inside of usk_apply(): one input, one output, one clock; a function per format
  *
- * To add a format: write a file with usk_retime_FORMAT() and its row in formats[] of apply.c.
+ * To add a format: write a file with usk_retime_FORMAT() and call it in run() of apply.c.
  */
 #ifndef USK_RETIME_H
 #define USK_RETIME_H

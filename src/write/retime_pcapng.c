@@ -11,7 +11,6 @@
  * Interfaces that do not count ns from 1970 are described anew: if_tsresol 9, no if_tsoffset.
  * The section's length becomes "not stated", since comments make it longer.
  */
-#include "base/tick.h"
 #include "read/read.h"
 #include "write/block.h"
 #include "write/retime.h"
@@ -31,20 +30,6 @@ struct ng {
 		*map; /* and of each clock, if they have clocks of their own; else NULL */
 	bool *known;
 };
-
-/* The option at d, if it lies wholly within n bytes: *code, *value, *size; its length or 0. */
-static size_t option(const uint8_t *d, size_t n, bool swap, unsigned *code, const uint8_t **value,
-		     size_t *size)
-{
-	if (n < 4) {
-		return 0;
-	}
-	*code = usk_load16(d, swap);
-	*size = usk_load16(d + 2, swap);
-	*value = d + 4;
-	size_t padded = (*size + 3) & ~(size_t)3;
-	return padded > n - 4 || *code == NG_END_OF_OPTIONS ? 0 : 4 + padded;
-}
 
 /* The correction of the interface is the one of t->map from here on. */
 static enum usk_status choose(struct ng *g, size_t iface)
@@ -110,20 +95,13 @@ static void interface(struct ng *g, const uint8_t *d, size_t size)
 	struct usk_tick tick = usk_tick(USK_TICK_DEFAULT);
 	bool has_resolution = false;
 	char *name = NULL;
-	unsigned code;
-	const uint8_t *value;
-	size_t n, step, end = size - 4;
-	for (size_t pos = 16; (step = option(d + pos, end - pos, swap, &code, &value, &n));
-	     pos += step) {
-		if (code == NG_IF_RESOLUTION && n >= 1) {
-			int64_t offset_s = tick.offset_s;
-			tick = usk_tick(value[0]);
-			tick.offset_s = offset_s;
-			has_resolution = true;
-		} else if (code == NG_IF_OFFSET && n >= 8) {
-			tick.offset_s = (int64_t)usk_load64(value, swap);
-		} else if (code == NG_IF_NAME && !name) {
-			name = usk_format("%.*s", (int)n, (const char *)value);
+	struct usk_ng_option o;
+	size_t step, end = size - 4;
+	for (size_t pos = 16; (step = usk_ng_option(d + pos, end - pos, swap, &o)); pos += step) {
+		usk_ng_tick(&o, swap, &tick);
+		has_resolution |= o.code == NG_IF_RESOLUTION && o.size >= 1;
+		if (o.code == NG_IF_NAME && !name) {
+			name = usk_format("%.*s", (int)o.size, (const char *)o.value);
 		}
 	}
 	g->clock = usk_room(g->clock, g->n_ticks, &g->cap_clocks, sizeof *g->clock);
@@ -139,11 +117,10 @@ static void interface(struct ng *g, const uint8_t *d, size_t size)
 	struct block *b = &g->block;
 	usk_block_begin(b, NG_INTERFACE);
 	usk_block_bytes(b, d + 8, 8);
-	for (size_t pos = 16; (step = option(d + pos, end - pos, swap, &code, &value, &n));
-	     pos += step) {
-		if (code == NG_IF_RESOLUTION && n >= 1) {
+	for (size_t pos = 16; (step = usk_ng_option(d + pos, end - pos, swap, &o)); pos += step) {
+		if (o.code == NG_IF_RESOLUTION && o.size >= 1) {
 			usk_block_option(b, NG_IF_RESOLUTION, &nanoseconds, 1);
-		} else if (code != NG_IF_OFFSET) {
+		} else if (o.code != NG_IF_OFFSET) {
 			usk_block_bytes(b, d + pos, step);
 		}
 	}
@@ -159,16 +136,12 @@ static enum usk_status packet(struct ng *g, uint32_t type, const uint8_t *d, siz
 			      bool *damaged)
 {
 	const bool swap = g->block.swap;
-	*damaged = true;
-	if (size < 32) {
-		return USK_OK;
-	}
 	size_t iface = type == NG_PACKET ? usk_load32(d + 8, swap) : usk_load16(d + 8, swap);
 	uint32_t captured = usk_load32(d + 20, swap);
-	if (iface >= g->n_ticks || captured > size - 32) {
+	*damaged = iface >= g->n_ticks || captured > size - 32;
+	if (*damaged) {
 		return USK_OK;
 	}
-	*damaged = false;
 	uint64_t ticks = (uint64_t)usk_load32(d + 12, swap) << 32 | usk_load32(d + 16, swap);
 	int64_t was, is;
 	enum usk_status status = correct(g, iface, ticks, &was, &is);
@@ -211,20 +184,18 @@ static enum usk_status correct_at(struct ng *g, size_t iface, uint8_t *p)
 static enum usk_status statistics(struct ng *g, const uint8_t *d, size_t size, bool *damaged)
 {
 	const bool swap = g->block.swap;
-	*damaged = size < 24 || usk_load32(d + 8, swap) >= g->n_ticks;
+	*damaged = usk_load32(d + 8, swap) >= g->n_ticks;
 	if (*damaged) {
 		return USK_OK;
 	}
 	size_t iface = usk_load32(d + 8, swap);
 	uint8_t *own = memcpy(usk_alloc(size, 1), d, size);
 	enum usk_status status = correct_at(g, iface, own + 12);
-	unsigned code;
-	const uint8_t *value;
-	size_t n, step;
+	struct usk_ng_option o;
+	size_t step;
 	for (size_t pos = 20;
-	     !status && (step = option(own + pos, size - 4 - pos, swap, &code, &value, &n));
-	     pos += step) {
-		if ((code == NG_STATISTICS_START || code == NG_STATISTICS_END) && n >= 8) {
+	     !status && (step = usk_ng_option(own + pos, size - 4 - pos, swap, &o)); pos += step) {
+		if ((o.code == NG_STATISTICS_START || o.code == NG_STATISTICS_END) && o.size >= 8) {
 			status = correct_at(g, iface, own + pos + 4);
 		}
 	}
@@ -236,18 +207,20 @@ static enum usk_status statistics(struct ng *g, const uint8_t *d, size_t size, b
 static enum usk_status one_block(struct ng *g, uint32_t type, const uint8_t *d, size_t size,
 				 bool *damaged)
 {
+	static const uint8_t bytes[] = {
+		[NG_INTERFACE] = 20, [NG_OLD_PACKET] = 32, [NG_STATISTICS] = 24, [NG_PACKET] = 32
+	};
+	const size_t least = type == NG_SECTION ? 28 : type < COUNT(bytes) ? bytes[type] : 0;
+	*damaged = size < least;
+	if (*damaged) {
+		return USK_OK;
+	}
 	switch (type) {
 	case NG_SECTION:
-		*damaged = size < 28;
-		if (!*damaged) {
-			section(g, d, size);
-		}
+		section(g, d, size);
 		return USK_OK;
 	case NG_INTERFACE:
-		*damaged = size < 20;
-		if (!*damaged) {
-			interface(g, d, size);
-		}
+		interface(g, d, size);
 		return USK_OK;
 	case NG_PACKET:
 	case NG_OLD_PACKET:
@@ -275,19 +248,8 @@ static enum usk_status next_block(struct ng *g, size_t used, uint32_t *type, siz
 		*why = "is cut short";
 		return USK_OK;
 	}
-	const uint8_t *d = in->data;
-	if (usk_load32(d, false) == NG_SECTION) { /* the same in both byte orders */
-		uint32_t order = usk_load32(d + 8, false);
-		g->block.swap = order != NG_BYTE_ORDER;
-		if (usk_swap32_if(order, g->block.swap) != NG_BYTE_ORDER) {
-			*why = "has no byte order";
-			return USK_OK;
-		}
-	}
-	*type = usk_load32(d, g->block.swap);
-	size_t n = usk_load32(d + 4, g->block.swap);
-	if (n < 12 || n % 4 || n > USK_RECORD_MAX + 65536) {
-		*why = "claims an impossible length";
+	size_t n = usk_ng_block(in->data, &g->block.swap, type, why);
+	if (!n) {
 		return USK_OK;
 	}
 	status = usk_input_need(in, 0, n, g->t->err);

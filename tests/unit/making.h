@@ -10,6 +10,7 @@
 #ifndef MAKING_H
 #define MAKING_H
 
+#include "base/ng.h"
 #include "base/base.h"
 
 struct bytes {
@@ -41,8 +42,6 @@ void pcap_record_ns(struct bytes *b, int64_t ns, const void *data, uint32_t capt
 		    uint32_t length);
 
 /* ---- pcapng ---- */
-
-enum { NG_INTERFACE = 1, NG_OLD_PACKET = 2, NG_SIMPLE = 3, NG_PACKET = 6 };
 
 size_t ng_begin(struct bytes *b, uint32_t type);
 void ng_option(struct bytes *b, unsigned code, const void *data, size_t n);

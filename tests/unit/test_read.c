@@ -315,7 +315,7 @@ static void test_unstamped(void **state)
 	ng_section(&b);
 	ng_interface(&b, 1, 96, 9);
 	for (int i = 0; i < 3; i++) {
-		size_t at = ng_begin(&b, NG_SIMPLE);
+		size_t at = ng_begin(&b, NG_SIMPLE_PACKET);
 		put32(&b, 4);
 		put32(&b, 99);
 		ng_end(&b, at);
