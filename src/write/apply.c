@@ -11,7 +11,23 @@
 #include "write/block.h"
 #include "write/retime.h"
 
+#include <stdlib.h>
 #include <sys/stat.h>
+
+enum usk_status usk_retime_by(struct retime *t, uint32_t clock)
+{
+	struct corrected *of = clock < t->clocks->n_clocks ? &t->of[clock] : NULL;
+	enum usk_status status = USK_OK;
+	t->map = of ? of->map : NULL;
+	if (!of || !of->asked) {
+		status =
+			usk_write_map(t->clocks, clock, t->path, t->opt, &t->map, t->notes, t->err);
+	}
+	if (!status) {
+		*of = (struct corrected){ true, t->map };
+	}
+	return status;
+}
 
 enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, size_t n, int64_t *out)
 {
@@ -80,8 +96,7 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 	bool faces = t->info && t->info->n_ifaces, several = by == &usk_reader_pcapng && faces;
 	if (!several) { /* else each interface has its own, which the format itself looks at */
 		clock = faces ? usk_trace_iface_clock(t->info, 0, NULL, clock) : clock;
-		status =
-			usk_write_map(t->clocks, clock, t->path, t->opt, &t->map, t->notes, t->err);
+		status = usk_retime_by(t, clock);
 		if (!status && !t->map) {
 			return copy(t);
 		}
@@ -124,6 +139,7 @@ enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clock
 	if (status) {
 		return status;
 	}
+	t.of = usk_alloc(c->n_clocks, sizeof *t.of);
 	status = usk_output_open(&t.out, out, opt && opt->force, err);
 	if (!status) {
 		status = run(&t, clock);
@@ -133,7 +149,10 @@ enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clock
 		status = status ? status : usk_output_commit(&t.out, err);
 		usk_output_close(&t.out);
 	}
-	usk_replay_free(t.map);
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		usk_replay_free(t.of[i].map);
+	}
+	free(t.of);
 	usk_input_close(&t.in);
 	return status;
 }

@@ -16,12 +16,18 @@ struct retime {
 	const struct usk_clocks *clocks;
 	uint32_t clock;			   /* of captures */
 	const struct usk_trace_info *info; /* what the clocks say of this trace; or NULL */
-	struct usk_replay *map;		   /* of captures; NULL: stamps stay as recorded */
+	struct usk_replay *map;		   /* in use; NULL: stamps stay as recorded */
+	struct corrected {
+		bool asked;
+		struct usk_replay *map;
+	} * of; /* by clock */
 	const struct usk_write_options *opt;
 	struct usk_notes *notes;
 	struct usk_err *err;
 };
 
+/** From here on t->map is that of this clock. */
+enum usk_status usk_retime_by(struct retime *t, uint32_t clock);
 /** Corrected stamps; a failure names the file. */
 enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, size_t n,
 				  int64_t *out);

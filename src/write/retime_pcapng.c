@@ -26,38 +26,14 @@ struct ng {
 	uint32_t *clock; /* of each of them, */
 	size_t cap_clocks;
 	uint32_t n_faces; /* of all sections so far */
-	struct usk_replay *
-		*map; /* and of each clock, if they have clocks of their own; else NULL */
-	bool *known;
 };
-
-/* The correction of the interface is the one of t->map from here on. */
-static enum usk_status choose(struct ng *g, size_t iface)
-{
-	struct retime *t = g->t;
-	if (!g->map) {
-		return USK_OK;
-	}
-	uint32_t clock = g->clock[iface];
-	enum usk_status status = USK_OK;
-	if (clock >= t->clocks->n_clocks || !g->known[clock]) {
-		struct usk_replay *map = NULL;
-		status = usk_write_map(t->clocks, clock, t->path, t->opt, &map, t->notes, t->err);
-		if (!status) {
-			g->known[clock] = true;
-			g->map[clock] = map;
-		}
-	}
-	t->map = status ? NULL : g->map[clock];
-	return status;
-}
 
 /* Ticks of interface i as recorded ns and as corrected ns. */
 static enum usk_status correct(struct ng *g, size_t iface, uint64_t ticks, int64_t *was,
 			       int64_t *is)
 {
 	struct retime *t = g->t;
-	enum usk_status status = choose(g, iface);
+	enum usk_status status = usk_retime_by(t, g->clock[iface]);
 	if (status) {
 		return status;
 	}
@@ -271,10 +247,6 @@ enum usk_status usk_retime_pcapng(struct retime *t)
 	struct ng g = { .t = t };
 	enum usk_status status = USK_OK;
 	size_t used = 0;
-	if (t->info && t->info->n_ifaces) {
-		g.map = usk_alloc(t->clocks->n_clocks, sizeof(struct usk_replay *));
-		g.known = usk_alloc(t->clocks->n_clocks, sizeof *g.known);
-	}
 	for (uint64_t turn = 0; !status && !t->out.failed; turn++) {
 		uint32_t type = 0;
 		size_t size;
@@ -303,14 +275,8 @@ enum usk_status usk_retime_pcapng(struct retime *t)
 			usk_retime_progress(t);
 		}
 	}
-	for (size_t i = 0; g.map && i < t->clocks->n_clocks; i++) {
-		usk_replay_free(g.map[i]);
-	}
-	t->map = g.map ? NULL : t->map;
 	usk_block_free(&g.block);
 	free(g.tick);
 	free(g.clock);
-	free(g.map);
-	free(g.known);
 	return status;
 }

@@ -28,37 +28,22 @@ struct retimed {
 	struct usk_table table;
 	bool keep_raw[USK_TABLE_COLUMNS]; /* the table has recorded stamps of its own */
 	struct named *name;		  /* sorted */
-	struct usk_replay **map;	  /* by clock */
 	uint64_t rows;			  /* written */
-	bool *asked;
 };
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(((const struct named *)a)->shown, ((const struct named *)b)->shown);
-}
-
-static enum usk_status find_clock(struct retimed *b, struct usk_csv_field f,
-				  struct usk_replay **map)
+/* From here on t->map is that of the clock of this name. */
+static enum usk_status by_clock(struct retimed *b, struct usk_csv_field f)
 {
 	struct retime *t = b->t;
-	const struct usk_clocks *c = t->clocks;
-	char *name = usk_alloc(f.n + 1, 1);
-	memcpy(name, f.text, f.n);
+	char *name = usk_format("%.*s", (int)f.n, f.text);
 	struct named key = { usk_shown(name), 0 };
 	const struct named *found =
-		c->n_clocks ? bsearch(&key, b->name, c->n_clocks, sizeof key, by_name) : NULL;
-	enum usk_status status = USK_OK;
-	if (!found) {
-		status = usk_fail(t->err, USK_EINPUT, b->table.number,
-				  "%s: line %llu: clock %.60s is not in the table of clocks",
-				  t->path, (unsigned long long)b->table.number, key.shown);
-	} else if (!b->asked[found->clock]) {
-		b->asked[found->clock] = true;
-		status = usk_write_map(c, found->clock, t->path, t->opt, &b->map[found->clock],
-				       t->notes, t->err);
-	}
-	*map = status ? NULL : b->map[found->clock];
+		bsearch(&key, b->name, t->clocks->n_clocks, sizeof key, usk_by_string);
+	enum usk_status status =
+		found ? usk_retime_by(t, found->clock)
+		      : usk_fail(t->err, USK_EINPUT, b->table.number,
+				 "%s: line %llu: clock %.60s is not in the table of clocks",
+				 t->path, (unsigned long long)b->table.number, key.shown);
 	free(name);
 	free(key.shown);
 	return status;
@@ -162,16 +147,14 @@ static enum usk_status row(struct retimed *b, bool *damaged, struct usk_err *why
 		stamp[c].cell = cell;
 	}
 	for (size_t c = 0; c < table->kind->n; c++) {
-		struct usk_replay *map;
 		if (!stamp[c].cell) {
 			continue;
 		}
-		enum usk_status status =
-			find_clock(b, table->cell[table->kind->column[c].clock].f, &map);
+		enum usk_status status = by_clock(b, table->cell[table->kind->column[c].clock].f);
 		stamp[c].now_ns = stamp[c].was_ns;
-		if (!status && map) {
-			status =
-				usk_replay_many(map, &stamp[c].was_ns, 1, &stamp[c].now_ns, t->err);
+		if (!status && t->map) {
+			status = usk_replay_many(t->map, &stamp[c].was_ns, 1, &stamp[c].now_ns,
+						 t->err);
 			if (status) {
 				usk_fail_in(t->err, "%s: line %llu", t->path,
 					    (unsigned long long)table->number);
@@ -295,20 +278,15 @@ enum usk_status usk_retime_table(struct retime *t)
 	const struct usk_clocks *c = t->clocks;
 	struct retimed b = { .t = t };
 	b.name = usk_alloc(c->n_clocks, sizeof *b.name);
-	b.map = usk_alloc(c->n_clocks, sizeof *b.map);
-	b.asked = usk_alloc(c->n_clocks, sizeof *b.asked);
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		b.name[i] = (struct named){ usk_shown(c->clock[i].name), (uint32_t)i };
 	}
-	qsort(b.name, c->n_clocks, sizeof *b.name, by_name);
+	qsort(b.name, c->n_clocks, sizeof *b.name, usk_by_string);
 	enum usk_status status = rows(&b);
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		free(b.name[i].shown);
-		usk_replay_free(b.map[i]);
 	}
 	usk_table_free(&b.table);
 	free(b.name);
-	free(b.map);
-	free(b.asked);
 	return status;
 }
