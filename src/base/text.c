@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static bool digit(char c)
 {
@@ -211,19 +212,6 @@ static int64_t days_from_civil(int64_t year, int64_t month, int64_t day)
 	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-static void civil_from_days(int64_t days, int64_t *year, int64_t *month, int64_t *day)
-{
-	days += 719468;
-	int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-	int64_t of_era = days - era * 146097;
-	int64_t y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-	int64_t of_year = of_era - (365 * y + y / 4 - y / 100);
-	int64_t m = (5 * of_year + 2) / 153;
-	*day = of_year - (153 * m + 2) / 5 + 1;
-	*month = m < 10 ? m + 3 : m - 9;
-	*year = y + era * 400 + (*month <= 2);
-}
-
 static int64_t days_in_month(int64_t year, int64_t month)
 {
 	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -357,10 +345,8 @@ void usk_time_text(int64_t ns, char out[64])
 {
 	int64_t seconds = (int64_t)usk_floor_div(ns, 1000000000);
 	int64_t fraction = ns - seconds * 1000000000;
-	int64_t days = (int64_t)usk_floor_div(seconds, 86400);
-	int64_t of_day = seconds - days * 86400;
-	int64_t year, month, day;
-	civil_from_days(days, &year, &month, &day);
-	snprintf(out, 64, "%04d-%02d-%02dT%02d:%02d:%02d.%09dZ", (int)year, (int)month, (int)day,
-		 (int)(of_day / 3600), (int)(of_day / 60 % 60), (int)(of_day % 60), (int)fraction);
+	struct tm t;
+	gmtime_r(&(time_t){ seconds }, &t);
+	snprintf(out, 64, "%04d-%02d-%02dT%02d:%02d:%02d.%09dZ", t.tm_year + 1900, t.tm_mon + 1,
+		 t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, (int)fraction);
 }

@@ -1,91 +1,83 @@
 /* SPDX-License-Identifier: MIT */
 #include "unskew.h"
+#include "base/base.h"
 #include "num/lp.h"
 #include "report/page.h"
 
 #include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is not built in has no version. */
 #ifdef USK_HAVE_BABELTRACE2
 #include <babeltrace2/babeltrace.h>
 #endif
 #ifdef USK_HAVE_LIBPCAP
 #include <pcap/pcap.h>
+#else
+#define pcap_lib_version() NULL
 #endif
 #ifdef USK_HAVE_SODIUM
 #include <sodium.h>
+#else
+#define sodium_version_string() NULL
 #endif
-
 #ifdef USK_HAVE_ZLIB
 #include <zlib.h>
+#else
+#define zlibVersion() NULL
 #endif
 #ifdef USK_HAVE_ZSTD
 #include <zstd.h>
+#else
+#define ZSTD_versionString() NULL
 #endif
-
-#include <stdio.h>
-#include <string.h>
+#ifdef USK_HAVE_PPDEV
+#define PORTS ""
+#else
+#define PORTS NULL
+#endif
 
 const char *usk_version(void)
 {
 	return USK_VERSION;
 }
 
-static void add(char *text, size_t room, const char *name, const char *version, const char *end)
-{
-	size_t n = strlen(text);
-	snprintf(text + n, room - n, "%s%s%s%.*s", n ? ", " : "", name, version ? " " : "",
-		 version ? (int)strcspn(version, end) : 0, version ? version : "");
-}
-
 const char *usk_features(void)
 {
-	static _Thread_local char text[320];
-	char without[160] = "";
-	*text = 0;
-	add(text, sizeof text, "jansson", jansson_version_str(), " ");
-#ifdef USK_HAVE_LIBPCAP
+	static _Thread_local char text[480];
+	const char *solver = usk_lp_solver(), *pcap = pcap_lib_version(), *babeltrace2 = NULL;
 	/* "libpcap version 1.10.3 (with TPACKET_V3)" */
-	const char *version = strstr(pcap_lib_version(), "version ");
-	add(text, sizeof text, "libpcap", version ? version + strlen("version ") : NULL, " (");
-#else
-	add(without, sizeof without, "libpcap", NULL, "");
-#endif
-	const char *solver = usk_lp_solver();
-	add(solver ? text : without, solver ? sizeof text : sizeof without, solver ? solver : "CLP",
-	    NULL, "");
+	const char *version = pcap ? strstr(pcap, "version ") : NULL;
 #ifdef USK_HAVE_BABELTRACE2
-	char babeltrace2[32];
-	snprintf(babeltrace2, sizeof babeltrace2, "%u.%u.%u", bt_version_get_major(),
+	char numbers[32];
+	snprintf(numbers, sizeof numbers, "%u.%u.%u", bt_version_get_major(),
 		 bt_version_get_minor(), bt_version_get_patch());
-	add(text, sizeof text, "babeltrace2", babeltrace2, " ");
-#else
-	add(without, sizeof without, "babeltrace2", NULL, "");
+	babeltrace2 = numbers;
 #endif
-	bool page = usk_page_built_size > 0;
-	add(page ? text : without, page ? sizeof text : sizeof without, "page of reports", NULL,
-	    "");
-#ifdef USK_HAVE_PPDEV
-	add(text, sizeof text, "parallel ports", NULL, "");
-#else
-	add(without, sizeof without, "parallel ports", NULL, "");
-#endif
-#ifdef USK_HAVE_SODIUM
-	add(text, sizeof text, "libsodium", sodium_version_string(), " ");
-#else
-	add(without, sizeof without, "libsodium", NULL, "");
-#endif
-#ifdef USK_HAVE_ZLIB
-	add(text, sizeof text, "zlib", zlibVersion(), " ");
-#else
-	add(without, sizeof without, "zlib", NULL, "");
-#endif
-#ifdef USK_HAVE_ZSTD
-	add(text, sizeof text, "zstd", ZSTD_versionString(), " ");
-#else
-	add(without, sizeof without, "zstd", NULL, "");
-#endif
-	if (*without) {
-		size_t n = strlen(text);
-		snprintf(text + n, sizeof text - n, " (without %s)", without);
+	const struct {
+		const char *name, *version;
+	} row[] = {
+		{ "jansson", jansson_version_str() },
+		{ "libpcap", version ? version + strlen("version ")
+			     : pcap  ? ""
+				     : NULL },
+		{ solver ? solver : "CLP", solver ? "" : NULL },
+		{ "babeltrace2", babeltrace2 },
+		{ "page of reports", usk_page_built_size > 0 ? "" : NULL },
+		{ "parallel ports", PORTS },
+		{ "libsodium", sodium_version_string() },
+		{ "zlib", zlibVersion() },
+		{ "zstd", ZSTD_versionString() },
+	};
+	char list[2][240] = { "", "" };
+	for (size_t i = 0; i < COUNT(row); i++) {
+		char *to = list[!row[i].version];
+		const char *v = row[i].version ? row[i].version : "";
+		size_t n = strlen(to);
+		snprintf(to + n, sizeof list[0] - n, "%s%s%s%.*s", n ? ", " : "", row[i].name,
+			 *v ? " " : "", (int)strcspn(v, " ("), v);
 	}
+	snprintf(text, sizeof text, *list[1] ? "%s (without %s)" : "%s", list[0], list[1]);
 	return text;
 }

@@ -9,10 +9,10 @@
  * Not   drift: the format has one offset for each file. How far that is off is told, and written
  *       beside it
  */
+#include "write/fields.h"
 #include "write/write.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,14 +95,6 @@ static enum usk_status check(const struct usk_clocks *c, const struct usk_manife
 	return USK_OK;
 }
 
-static json_t *text(const char *s)
-{
-	char *shown = usk_shown(s);
-	json_t *v = json_string(shown);
-	free(shown);
-	return v;
-}
-
 /* "clocks" of a file, or NULL: it is where time counts from, or nothing ties it to others. */
 static json_t *clocks_of(const struct usk_clocks *c, const struct usk_manifest_file *file, size_t n,
 			 size_t i, const struct usk_manifest_options *o, int64_t *residual_ns)
@@ -115,16 +107,9 @@ static json_t *clocks_of(const struct usk_clocks *c, const struct usk_manifest_f
 	struct constant own = constant_of(&c->clock[file[i].clock]);
 	struct constant other = constant_of(&c->clock[file[anchor].clock]);
 	*residual_ns = usk_saturate(own.residual_ns + other.residual_ns);
-	json_t *to = json_object(), *clocks = json_object();
-	json_object_set_new(to, "file", text(base(file[anchor].path)));
-	if (o->clock) {
-		json_object_set_new(clocks, "clock", json_string(o->clock));
-		json_object_set_new(to, "clock", json_string(o->clock));
-	}
-	json_object_set_new(clocks, "sync_to", to);
-	json_object_set_new(clocks, "offset_ns",
-			    json_integer(usk_saturate(own.offset_ns - other.offset_ns)));
-	return clocks;
+	return json_pack("{s:s*, s:{s:o, s:s*}, s:I}", "clock", o->clock, "sync_to", "file",
+			 usk_json_text(base(file[anchor].path)), "clock", o->clock, "offset_ns",
+			 (json_int_t)usk_saturate(own.offset_ns - other.offset_ns));
 }
 
 static enum usk_status add_files(const struct usk_clocks *c, const struct usk_manifest_file *file,
@@ -134,14 +119,13 @@ static enum usk_status add_files(const struct usk_clocks *c, const struct usk_ma
 	for (size_t i = 0; i < n; i++) {
 		const char *name = c->clock[file[i].clock].name;
 		int64_t residual_ns;
-		json_t *entry = json_object(), *machine = json_object();
-		json_object_set_new(entry, "path", text(base(file[i].path)));
-		json_object_set_new(machine, "name", text(name));
-		json_object_set_new(entry, "machine", machine);
 		json_t *clocks = clocks_of(c, file, n, i, o, &residual_ns);
-		json_array_append_new(files, entry);
+		json_array_append_new(files,
+				      json_pack("{s:o, s:{s:o}, s:O*}", "path",
+						usk_json_text(base(file[i].path)), "machine",
+						"name", usk_json_text(name), "clocks", clocks));
+		json_decref(clocks);
 		if (clocks) {
-			json_object_set_new(entry, "clocks", clocks);
 			char *shown = usk_shown(name);
 			char *key = usk_format("unskew.residual_ns.%s", shown);
 			json_object_set_new(attributes, key, json_integer(residual_ns));
@@ -180,20 +164,16 @@ enum usk_status usk_perfetto_manifest(const struct usk_manifest_file *file, size
 		return status;
 	}
 	o = o ? o : &defaults;
-	json_t *root = json_object(), *all = json_object(), *files = json_array();
-	json_t *attributes = json_object();
-	json_object_set_new(all, "version", json_integer(1));
+	json_t *files = json_array(),
+	       *attributes = json_pack("{s:s}", "unskew.version", USK_VERSION);
+	json_t *time = NULL;
 	if (o->clock && n) {
-		json_t *time = json_object();
 		size_t anchor = anchor_of(c, file, n, file[0].clock);
-		json_object_set_new(time, "clock", json_string(o->clock));
-		json_object_set_new(time, "file", text(base(file[anchor].path)));
-		json_object_set_new(all, "trace_time", time);
+		time = json_pack("{s:s, s:o}", "clock", o->clock, "file",
+				 usk_json_text(base(file[anchor].path)));
 	}
-	json_object_set_new(all, "files", files);
-	json_object_set_new(all, "attributes", attributes);
-	json_object_set_new(attributes, "unskew.version", json_string(USK_VERSION));
-	json_object_set_new(root, "perfetto_manifest", all);
+	json_t *root = json_pack("{s:{s:i, s:o*, s:o, s:o}}", "perfetto_manifest", "version", 1,
+				 "trace_time", time, "files", files, "attributes", attributes);
 	status = add_files(c, file, n, o, files, attributes, notes, err);
 	struct usk_output out;
 	if (!status && !(status = usk_output_open(&out, path, o->force, err))) {
