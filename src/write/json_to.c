@@ -8,6 +8,7 @@
  */
 #include "write/clocks_fields.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { LINE = 100 };
@@ -16,36 +17,7 @@ enum { LINE = 100 };
 
 /* A value on one line if it fits there, else a member a line: a knot or a message is a row. */
 
-struct page {
-	char *text;
-	size_t n, capacity;
-};
-
-static char *space(struct page *p, size_t more)
-{
-	while (p->capacity - p->n < more + 1) {
-		p->capacity = p->capacity ? 2 * p->capacity : 4096;
-		p->text = usk_grow(p->text, p->capacity, 1);
-	}
-	return p->text + p->n;
-}
-
-static void print(struct page *p, const char *s, size_t n)
-{
-	memcpy(space(p, n), s, n);
-	p->n += n;
-	p->text[p->n] = 0;
-}
-
 static const size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(15);
-
-static void line_break(struct page *p, size_t indent)
-{
-	memset(space(p, indent + 1), ' ', indent + 1);
-	p->text[p->n] = '\n';
-	p->n += indent + 1;
-	p->text[p->n] = 0;
-}
 
 /* Text that ends where it does not fit on the line any more. */
 struct row {
@@ -67,38 +39,35 @@ static int put_row(const char *text, size_t n, void *ctx)
 	return 0;
 }
 
-static int put_page(const char *text, size_t n, void *ctx)
+static void line_break(FILE *f, size_t indent)
 {
-	print(ctx, text, n);
-	return 0;
+	fprintf(f, "\n%*s", (int)indent, "");
 }
 
-static void begin_member(struct page *p, const char *key, size_t indent, bool first)
+static void begin_member(FILE *f, const char *key, size_t indent, bool first)
 {
-	print(p, ",", first ? 0 : 1);
-	line_break(p, indent);
-	print(p, "\"", 1);
-	print(p, key, strlen(key));
-	print(p, "\": ", 3);
+	fputs(first ? "" : ",", f);
+	line_break(f, indent);
+	fprintf(f, "\"%s\": ", key);
 }
 
-static void lay_out(struct page *p, const json_t *v, size_t indent, size_t taken)
+static void lay_out(FILE *p, const json_t *v, size_t indent, size_t taken)
 {
 	struct row row = { .room = indent + taken < LINE ? LINE - indent - taken : 0 };
 	if (!json_is_array(v) && !json_is_object(v)) {
-		json_dump_callback(v, put_page, p, flags);
+		json_dumpf(v, p, flags);
 		return;
 	}
 	if (!json_dump_callback(v, put_row, &row, flags)) {
-		print(p, row.text, row.n);
+		fwrite(row.text, 1, row.n, p);
 		return;
 	}
 	bool list = json_is_array(v);
 	bool first = true;
-	print(p, list ? "[" : "{", 1);
+	fputs(list ? "[" : "{", p);
 	if (list) {
 		for (size_t i = 0; i < json_array_size(v); i++) {
-			print(p, ",", first ? 0 : 1);
+			fputs(first ? "" : ",", p);
 			first = false;
 			line_break(p, indent + 2);
 			lay_out(p, json_array_get(v, i), indent + 2, 1);
@@ -114,34 +83,34 @@ static void lay_out(struct page *p, const json_t *v, size_t indent, size_t taken
 		}
 	}
 	line_break(p, indent);
-	print(p, list ? "]" : "}", 1);
+	fputs(list ? "]" : "}", p);
 }
 
 /* ---- all of it ----------------------------------------------------------------- */
 
-static void member(struct page *p, const char *key, json_t *v)
+static void member(FILE *p, const char *key, json_t *v, bool first)
 {
-	begin_member(p, key, 2, p->text[p->n - 1] == '{');
+	begin_member(p, key, 2, first);
 	lay_out(p, v, 2, strlen(key) + 5);
 	json_decref(v);
 }
 
-static void members(struct page *p, const struct usk_clocks *c, const struct usk_field *f)
+static void members(FILE *p, const struct usk_clocks *c, const struct usk_field *f)
 {
 	for (; f->key; f++) {
-		member(p, f->key, usk_field_put(c, f, c));
+		member(p, f->key, usk_field_put(c, f, c), false);
 	}
 }
 
 /* Items that are too long for a line, one at a time: all of them together may be a hundred MB. */
-static void member_list(struct page *p, const char *key, const struct usk_clocks *c,
+static void member_list(FILE *p, const char *key, const struct usk_clocks *c,
 			const struct usk_field *f, const void *row, size_t n, size_t size)
 {
 	begin_member(p, key, 2, false);
-	print(p, "[", 1);
+	fputs("[", p);
 	for (size_t i = 0; i < n; i++) {
 		json_t *v = usk_fields_put(c, f, (const char *)row + i * size);
-		print(p, ",", i ? 1 : 0);
+		fputs(i ? "," : "", p);
 		line_break(p, 4);
 		lay_out(p, v, 4, 1);
 		json_decref(v);
@@ -149,20 +118,28 @@ static void member_list(struct page *p, const char *key, const struct usk_clocks
 	if (n) {
 		line_break(p, 2);
 	}
-	print(p, "]", 1);
+	fputs("]", p);
 }
 
 char *usk_clocks_to_json(const struct usk_clocks *c)
 {
-	struct page p = { 0 };
-	print(&p, "{", 1);
-	member(&p, "unskew_clocks", usk_json_had(json_integer(1)));
-	members(&p, c, usk_clocks_head);
-	member_list(&p, "clocks", c, usk_clock_fields, c->clock, c->n_clocks, sizeof *c->clock);
-	member_list(&p, "pairs", c, usk_pair_fields, c->pair, c->n_pairs, sizeof *c->pair);
-	member_list(&p, "corridors", c, usk_corridor_fields, c->pair, c->n_pairs, sizeof *c->pair);
-	members(&p, c, usk_clocks_tail);
-	line_break(&p, 0);
-	print(&p, "}\n", 2);
-	return p.text;
+	char *text = NULL;
+	size_t size;
+	FILE *p = open_memstream(&text, &size);
+	if (!p) {
+		usk_json_had(NULL);
+	}
+	fputs("{", p);
+	member(p, "unskew_clocks", usk_json_had(json_integer(1)), true);
+	members(p, c, usk_clocks_head);
+	member_list(p, "clocks", c, usk_clock_fields, c->clock, c->n_clocks, sizeof *c->clock);
+	member_list(p, "pairs", c, usk_pair_fields, c->pair, c->n_pairs, sizeof *c->pair);
+	member_list(p, "corridors", c, usk_corridor_fields, c->pair, c->n_pairs, sizeof *c->pair);
+	members(p, c, usk_clocks_tail);
+	fputs("\n}\n", p);
+	bool whole = !ferror(p);
+	if (fclose(p) || !whole) {
+		usk_json_had(NULL);
+	}
+	return text;
 }
