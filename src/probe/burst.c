@@ -18,15 +18,10 @@
 /* Stamps are rounded down to whole ns, those of a clock that is distorted for trial twice. */
 enum { READING_NS = 2 };
 
-static bool one_clock(struct usk_probe_stamp a, struct usk_probe_stamp b)
-{
-	return (a.kind == USK_PROBE_CARD) == (b.kind == USK_PROBE_CARD);
-}
-
 bool usk_probe_whole(const struct usk_probe_exchange *e)
 {
-	return e->answered && one_clock(e->t1, e->t4) && one_clock(e->t2, e->t3) &&
-	       e->t4.ns >= e->t1.ns && e->t3.ns >= e->t2.ns;
+	return e->answered && usk_probe_one_clock(e->t1, e->t4) &&
+	       usk_probe_one_clock(e->t2, e->t3) && e->t4.ns >= e->t1.ns && e->t3.ns >= e->t2.ns;
 }
 
 static bool near(int64_t a, int64_t b, int64_t slack)

@@ -62,11 +62,6 @@ static struct usk_probe_exchange *find(struct usk_probe_client *c, uint64_t sequ
 	return NULL;
 }
 
-static bool same_clock(struct usk_probe_stamp a, struct usk_probe_stamp b)
-{
-	return (a.kind == USK_PROBE_CARD) == (b.kind == USK_PROBE_CARD);
-}
-
 /* Departures of earlier answers: never before what the clock read just before them. */
 static void take_gone(struct usk_probe_client *c, const struct usk_probe_packet *p)
 {
@@ -74,7 +69,7 @@ static void take_gone(struct usk_probe_client *c, const struct usk_probe_packet 
 		const struct usk_probe_gone *g = &p->gone[i];
 		struct usk_probe_exchange *e = g->sequence ? find(c, g->sequence) : NULL;
 		if (e && e->answered && g->at.kind != USK_PROBE_PROCESS &&
-		    same_clock(e->t3, g->at) && g->at.ns >= e->t3.ns) {
+		    usk_probe_one_clock(e->t3, g->at) && g->at.ns >= e->t3.ns) {
 			e->t3 = g->at;
 		}
 	}

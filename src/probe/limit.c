@@ -12,8 +12,6 @@
  */
 #include "probe/probe.h"
 
-#include <stdlib.h>
-
 enum { SETS = 512, WAYS = 8 };
 
 #define SECOND_NS INT64_C(1000000000)
@@ -47,11 +45,6 @@ struct usk_probe_limit *usk_probe_limit_new(double each, double all, uint64_t se
 		l->bucket[i / WAYS][i % WAYS].due_ns = INT64_MIN;
 	}
 	return l;
-}
-
-void usk_probe_limit_free(struct usk_probe_limit *l)
-{
-	free(l);
 }
 
 /* Whoever has an IPv6 address has all of its /64. */

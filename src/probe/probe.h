@@ -128,9 +128,8 @@ struct usk_probe_peer {
 
 struct usk_probe_limit;
 
-/** Packets a second for each address (IPv6: each /64) and for all together; both > 0. */
+/** Packets a second for each address (IPv6: each /64) and for all together; both > 0. free() it. */
 struct usk_probe_limit *usk_probe_limit_new(double each, double all, uint64_t secret);
-void usk_probe_limit_free(struct usk_probe_limit *l);
 /** May this one have one more now? Time never goes back. */
 bool usk_probe_limit_take(struct usk_probe_limit *l, struct usk_addr addr, int64_t now_ns);
 
@@ -141,15 +140,15 @@ struct usk_probe_session {
 	uint8_t id[USK_PROBE_SESSION];
 	struct usk_probe_peer peer;
 	uint64_t highest, window; /* sequences that came: bit i is highest - i */
-	int64_t made_ns, touched_ns;
+	int64_t touched_ns;
 	struct usk_probe_gone gone[USK_PROBE_GONE];
 	unsigned next; /* of gone */
 };
 
 struct usk_probe_sessions;
 
+/** free() it. */
 struct usk_probe_sessions *usk_probe_sessions_new(uint64_t secret);
-void usk_probe_sessions_free(struct usk_probe_sessions *s);
 struct usk_probe_session *usk_probe_sessions_find(struct usk_probe_sessions *s,
 						  const uint8_t id[USK_PROBE_SESSION],
 						  const struct usk_probe_peer *peer);
@@ -250,6 +249,12 @@ enum usk_probe_taken usk_probe_take(struct usk_probe_client *c, const uint8_t *d
 				    struct usk_probe_stamp t4);
 
 /* ---- burst.c: what a burst says ------------------------------------------------------- */
+
+/** A network card's stamps are of another clock than the others. */
+static inline bool usk_probe_one_clock(struct usk_probe_stamp a, struct usk_probe_stamp b)
+{
+	return (a.kind == USK_PROBE_CARD) == (b.kind == USK_PROBE_CARD);
+}
 
 /** All four stamps are there, those of a side by one clock, and in an order that can be. */
 bool usk_probe_whole(const struct usk_probe_exchange *e);

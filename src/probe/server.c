@@ -47,8 +47,8 @@ struct usk_probe_server *usk_probe_server_new(const struct usk_probe_key *key, d
 void usk_probe_server_free(struct usk_probe_server *s)
 {
 	if (s) {
-		usk_probe_limit_free(s->limit);
-		usk_probe_sessions_free(s->sessions);
+		free(s->limit);
+		free(s->sessions);
 		free(s);
 	}
 }

@@ -14,7 +14,6 @@
  */
 #include "probe/probe.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { SETS = 512, WAYS = 8, WINDOW = 64 };
@@ -35,11 +34,6 @@ struct usk_probe_sessions *usk_probe_sessions_new(uint64_t secret)
 		s->place[i].since_ns = INT64_MIN;
 	}
 	return s;
-}
-
-void usk_probe_sessions_free(struct usk_probe_sessions *s)
-{
-	free(s);
 }
 
 static size_t place_of(const struct usk_probe_sessions *s, struct usk_addr a)
@@ -76,9 +70,7 @@ struct usk_probe_session *usk_probe_sessions_add(struct usk_probe_sessions *s,
 	if (one->used) {
 		place->since_ns = now_ns;
 	}
-	*one = (struct usk_probe_session){
-		.used = true, .peer = *peer, .made_ns = now_ns, .touched_ns = now_ns
-	};
+	*one = (struct usk_probe_session){ .used = true, .peer = *peer, .touched_ns = now_ns };
 	memcpy(one->id, id, USK_PROBE_SESSION);
 	return one;
 }

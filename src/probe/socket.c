@@ -230,7 +230,6 @@ enum usk_status usk_probe_connect(const char *host, uint16_t port, size_t which,
 		*loopback = leads_here(a->ai_addr);
 	}
 	freeaddrinfo(list);
-	out->connected = !status;
 	return status;
 }
 

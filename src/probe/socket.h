@@ -23,7 +23,7 @@ struct usk_probe_socket {
 	int fd;
 	const struct usk_probe_distortion *distortion; /* borrowed */
 	bool card;				       /* stamps are the network card's */
-	bool connected, v6;
+	bool v6;
 	bool refused;  /* that machine said that nobody listens; cleared by whoever asks */
 	uint32_t sent; /* the number of the next departure */
 	uint32_t base; /* the one that the kernel calls 0 */
