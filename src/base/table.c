@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/table.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,108 +71,38 @@ static const char *skip_blanks(const char *p, const char *end)
 	return p;
 }
 
-/* Four hexadecimal digits; UINT32_MAX if they are none. */
-static uint32_t hex4(const char *p, const char *end)
-{
-	uint32_t v = 0;
-	if (end - p < 4) {
-		return UINT32_MAX;
-	}
-	for (int i = 0; i < 4; i++) {
-		unsigned c = (unsigned char)p[i], letter = (c | 0x20) - 'a';
-		if (c - '0' > 9 && letter > 5) {
-			return UINT32_MAX;
-		}
-		v = v << 4 | (c - '0' <= 9 ? c - '0' : letter + 10);
-	}
-	return v;
-}
-
-static char *put_utf8(char *to, uint32_t c)
-{
-	if (c < 0x80) {
-		*to++ = (char)c;
-	} else if (c < 0x800) {
-		*to++ = (char)(0xc0 | c >> 6);
-		*to++ = (char)(0x80 | (c & 0x3f));
-	} else if (c < 0x10000) {
-		*to++ = (char)(0xe0 | c >> 12);
-		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	} else {
-		*to++ = (char)(0xf0 | c >> 18);
-		*to++ = (char)(0x80 | (c >> 12 & 0x3f));
-		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	}
-	return to;
-}
-
-/* What an escape stands for, *p behind its backslash. False if it is none. */
-static bool unescape(const char **p, const char *end, char **to)
-{
-	static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
-	if (*p == end) {
-		return false;
-	}
-	char c = *(*p)++;
-	const char *known = c ? strchr(from, c) : NULL;
-	if (known) {
-		*(*to)++ = into[known - from];
-		return true;
-	}
-	uint32_t v = c == 'u' ? hex4(*p, end) : UINT32_MAX;
-	if (v == UINT32_MAX) {
-		return false;
-	}
-	*p += 4;
-	if (v >> 10 == 0xd800 >> 10 && end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u') {
-		uint32_t low = hex4(*p + 2, end);
-		if (low != UINT32_MAX && low >> 10 == 0xdc00 >> 10) {
-			v = 0x10000 + ((v & 0x3ff) << 10 | (low & 0x3ff));
-			*p += 6;
-		}
-	}
-	*to = put_utf8(*to, v);
-	return true;
-}
-
 /* A string, *p at its first quote. Points into the line unless an escape is in it. */
-static bool json_string(const char **p, const char *end, char **scratch, struct usk_csv_field *out)
+static bool read_string(const char **p, const char *end, char **scratch, struct usk_csv_field *out)
 {
-	const char *s = ++*p;
-	while (s < end && *s != '"' && *s != '\\') {
-		s++;
-	}
-	if (s < end && *s == '"') {
-		*out = (struct usk_csv_field){ *p, (size_t)(s - *p) };
-		*p = s + 1;
-		return true;
-	}
-	char *to = *scratch;
-	memcpy(to, *p, (size_t)(s - *p));
-	to += s - *p;
-	while (s < end && *s != '"') {
-		if (*s != '\\') {
-			*to++ = *s++;
-		} else {
+	const char *s = *p + 1;
+	bool escapes = false;
+	for (; s < end && *s != '"'; s++) {
+		if (*s == '\\') {
+			escapes = true;
 			s++;
-			if (!unescape(&s, end, &to)) {
-				return false;
-			}
 		}
 	}
-	if (s == end) {
+	if (s >= end) {
 		return false;
 	}
-	*out = (struct usk_csv_field){ *scratch, (size_t)(to - *scratch) };
-	*scratch = to;
+	*out = (struct usk_csv_field){ *p + 1, (size_t)(s - *p) - 1 };
+	if (escapes) {
+		/* Rare, and never longer than what stands for it. */
+		json_t *v = json_loadb(*p, out->n + 2, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+		if (!v) {
+			return false;
+		}
+		*out = (struct usk_csv_field){ *scratch, json_string_length(v) };
+		memcpy(*scratch, json_string_value(v), out->n);
+		*scratch += out->n;
+		json_decref(v);
+	}
 	*p = s + 1;
 	return true;
 }
 
 /* Past an object or an array, *p at its bracket. */
-static bool json_nested(const char **p, const char *end)
+static bool read_nested(const char **p, const char *end)
 {
 	size_t depth = 0;
 	for (const char *s = *p; s < end; s++) {
@@ -192,7 +123,7 @@ static bool json_nested(const char **p, const char *end)
 }
 
 /* A value of any kind; text NULL: null, or one that is nested. */
-static bool json_value(const char **p, const char *end, char **scratch, struct usk_cell *out)
+static bool read_value(const char **p, const char *end, char **scratch, struct usk_cell *out)
 {
 	out->raw = *p;
 	out->f = (struct usk_csv_field){ 0 };
@@ -200,11 +131,11 @@ static bool json_value(const char **p, const char *end, char **scratch, struct u
 		return false;
 	}
 	if (**p == '"') {
-		if (!json_string(p, end, scratch, &out->f)) {
+		if (!read_string(p, end, scratch, &out->f)) {
 			return false;
 		}
 	} else if (**p == '{' || **p == '[') {
-		if (!json_nested(p, end)) {
+		if (!read_nested(p, end)) {
 			return false;
 		}
 	} else {
@@ -226,7 +157,7 @@ static bool json_value(const char **p, const char *end, char **scratch, struct u
 }
 
 /* Hands each key with its value to take(). False: the line is no object. */
-static bool json_object(const char *p, const char *end, char *scratch,
+static bool read_object(const char *p, const char *end, char *scratch,
 			void (*take)(void *ctx, struct usk_csv_field key, const struct usk_cell *v),
 			void *ctx)
 {
@@ -246,7 +177,7 @@ static bool json_object(const char *p, const char *end, char *scratch,
 			p = skip_blanks(p, end);
 		}
 		first = false;
-		if (p == end || *p != '"' || !json_string(&p, end, &scratch, &key)) {
+		if (p == end || *p != '"' || !read_string(&p, end, &scratch, &key)) {
 			return false;
 		}
 		p = skip_blanks(p, end);
@@ -254,7 +185,7 @@ static bool json_object(const char *p, const char *end, char *scratch,
 			return false;
 		}
 		p = skip_blanks(p, end);
-		if (!json_value(&p, end, &scratch, &value)) {
+		if (!read_value(&p, end, &scratch, &value)) {
 			return false;
 		}
 		take(ctx, key, &value);
@@ -263,7 +194,6 @@ static bool json_object(const char *p, const char *end, char *scratch,
 	return p < end && skip_blanks(p + 1, end) == end;
 }
 
-/* The first of a name counts, as in a header. */
 /* The column of the next member of a row, -1 if it is not known. */
 static int member_column(struct usk_table *b, struct usk_csv_field key, enum usk_csv_unit *unit)
 {
@@ -288,7 +218,7 @@ static void take_member(void *ctx, struct usk_csv_field key, const struct usk_ce
 	struct usk_table *b = ctx;
 	enum usk_csv_unit unit = USK_CSV_NS;
 	int c = member_column(b, key, &unit);
-	if (c >= 0 && v->f.text && !b->cell[c].f.text) {
+	if (c >= 0 && v->f.text && !b->cell[c].f.text) { /* the first counts, as in a header */
 		b->cell[c] = *v;
 		b->cell[c].unit = unit;
 	}
@@ -401,7 +331,7 @@ const struct usk_table_kind *usk_table_sniff(const uint8_t *d, size_t n)
 	char *scratch = usk_alloc((size_t)(end - p) + 1, 1), *at = scratch;
 	if (is_object(p, end)) {
 		/* The line may be longer than what is seen of it: what comes before counts. */
-		json_object(p, end, scratch, count_name, &count);
+		read_object(p, end, scratch, count_name, &count);
 	} else {
 		struct usk_csv_field f;
 		end -= end > p && end[-1] == '\r';
@@ -466,7 +396,7 @@ static enum usk_status shape(struct usk_table *b, struct usk_err *err)
 		memset(b->cell, 0, sizeof b->cell);
 		b->n_members = 0;
 		size_t skip = b->number == 1 ? bom(text, b->line.n) : 0;
-		return json_object(text + skip, end, b->scratch, take_member, b)
+		return read_object(text + skip, end, b->scratch, take_member, b)
 			       ? USK_OK
 			       : usk_fail(err, USK_EINPUT, 0, "is no JSON object");
 	}
