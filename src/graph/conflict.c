@@ -244,27 +244,46 @@ static bool overlap(const struct usk_seen *s, const struct usk_seen *t)
 	return !s->at.doubted && !t->at.doubted && s->from <= t->to && t->from <= s->to;
 }
 
+/* What pair i, another one of clock k, says of the clock's time in a bracket; and by how much it
+ * rose there if it was this clock's. */
+static struct usk_rise other_says(const struct usk_work *w, const struct usk_seen *s, uint32_t k,
+				  size_t i, int64_t size[2])
+{
+	const struct usk_graph_pair *p = &w->p->pair[i];
+	bool of_b = s->b == k;
+	/* Of the clock as this pair has it: the other way round if it is the other side. */
+	bool same = (p->b == k) == of_b;
+	struct usk_rise rise;
+	usk_calm_jump(p->part, w->calm[i].wander_e12 > 1 ? w->calm[i].wander_e12 : 1,
+		      w->p->max_skew_e12, p->b == k, of_b ? s->at.b0_ns : s->at.a0_ns,
+		      of_b ? s->at.b1_ns : s->at.a1_ns, &rise);
+	size[0] = same ? s->at.least_ns : -s->at.most_ns;
+	size[1] = same ? s->at.most_ns : -s->at.least_ns;
+	return rise;
+}
+
+static bool is_other(const struct usk_work *w, const struct usk_seen *s, uint32_t k, size_t i)
+{
+	const struct usk_graph_pair *p = &w->p->pair[i];
+	return w->tied[i] && i != s->pair && (p->a == k || p->b == k);
+}
+
+static bool sized(const struct usk_seen *s)
+{
+	return s->at.least_ns != USK_NONE && s->at.most_ns != USK_NONE;
+}
+
 /* Would another pair of the clock have shown it, and does not? */
 static bool cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t k)
 {
-	bool of_b = s->b == k;
-	int64_t from = of_b ? s->at.b0_ns : s->at.a0_ns, to = of_b ? s->at.b1_ns : s->at.a1_ns;
-	if (s->at.least_ns == USK_NONE || s->at.most_ns == USK_NONE) {
-		return false;
-	}
-	for (size_t i = 0; i < w->p->n_pairs; i++) {
-		const struct usk_graph_pair *p = &w->p->pair[i];
-		if (!w->tied[i] || i == s->pair || (p->a != k && p->b != k)) {
+	for (size_t i = 0; i < w->p->n_pairs && sized(s); i++) {
+		int64_t size[2];
+		if (!is_other(w, s, k, i)) {
 			continue;
 		}
-		int64_t least, most;
-		usk_calm_jump(p->part, w->calm[i].wander_e12 > 1 ? w->calm[i].wander_e12 : 1,
-			      w->p->max_skew_e12, p->b == k, from, to, &least, &most);
-		/* Of the clock as this pair has it: the other way round if it is the other side. */
-		bool same = (p->b == k) == of_b;
-		int64_t lo = same ? s->at.least_ns : -s->at.most_ns;
-		int64_t hi = same ? s->at.most_ns : -s->at.least_ns;
-		if ((most != USK_NONE && lo > most) || (least != USK_NONE && hi < least)) {
+		struct usk_rise r = other_says(w, s, k, i, size);
+		if ((r.most_ns != USK_NONE && size[0] > r.most_ns) ||
+		    (r.least_ns != USK_NONE && size[1] < r.least_ns)) {
 			bool shown = false;
 			for (size_t j = 0; j < w->n_seen; j++) {
 				shown = shown || (w->seen[j].pair == i && overlap(&w->seen[j], s));
@@ -275,6 +294,31 @@ static bool cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t
 		}
 	}
 	return false;
+}
+
+/*
+ * How many more other pairs of the clock say that it was this one's than that it was not, by their
+ * fastest messages of both directions: nearer to what was seen or to nothing. Where these two
+ * differ by as much as that is apart they do not tell.
+ */
+static int likely(const struct usk_work *w, const struct usk_seen *s, uint32_t k)
+{
+	int votes = 0;
+	for (size_t i = 0; i < w->p->n_pairs && sized(s); i++) {
+		int64_t size[2];
+		if (!is_other(w, s, k, i)) {
+			continue;
+		}
+		struct usk_rise r = other_says(w, s, k, i, size);
+		bool up = size[0] > 0;
+		usk_i128 least = up ? size[0] : -(usk_i128)size[1];
+		usk_i128 a = r.likely_ns[0], b = r.likely_ns[1], twice = up ? a + b : -a - b;
+		if (least > 0 && r.likely_ns[0] != USK_NONE && r.likely_ns[1] != USK_NONE &&
+		    (a < b ? b - a : a - b) < least) {
+			votes += twice > least ? 1 : -1;
+		}
+	}
+	return votes;
 }
 
 /* Do two brackets of a clock say that it was set by as much? */
@@ -315,8 +359,11 @@ static void blame(struct usk_work *w)
 			bool ask = !any || of[k] == w->reference;
 			clear[k] = ask && cleared(w, s, of[k]);
 		}
+		int more =
+			any || clear[0] || clear[1] ? 0 : likely(w, s, of[0]) - likely(w, s, of[1]);
 		for (int k = 0; k < 2; k++) {
 			s->may_be[k] = any ? support[k] : !clear[k] || clear[!k];
+			s->may_be[k] = s->may_be[k] && (k ? more <= 0 : more >= 0);
 			s->excluded[k] = clear[k] && !clear[!k];
 		}
 	}

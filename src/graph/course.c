@@ -448,7 +448,14 @@ struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_ran
 			   r = usk_course_left_open(w, c, s->to, true);
 	usk_i128 d = (usk_i128)w->p[s->to].x - w->p[s->from].x;
 	usk_i128 slow = d * c.slow_e12, fast = d * c.fast_e12;
-	struct usk_rise size = { USK_NONE, USK_NONE };
+	struct usk_rise size = { USK_NONE, USK_NONE, { USK_NONE, USK_NONE } };
+	usk_i128 rise[] = { r.lo - l.lo, r.hi - l.hi };
+	for (int k = 0; k < 2; k++) {
+		if (r.has[k] && l.has[k]) {
+			usk_i128 e12 = rise[k] - (slow + fast) / 2;
+			size.likely_ns[k] = usk_saturate(usk_floor_div(e12, USK_E12));
+		}
+	}
 	if (r.has[0] && l.has[1]) {
 		size.least_ns = usk_saturate(usk_floor_div(r.lo - l.hi - fast, USK_E12));
 	}
@@ -541,13 +548,13 @@ void usk_course_bracket(const struct usk_course *w, const struct usk_span *s, st
 }
 
 void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool of_b,
-		   int64_t from_ns, int64_t to_ns, int64_t *least_ns, int64_t *most_ns)
+		   int64_t from_ns, int64_t to_ns, struct usk_rise *out)
 {
 	struct usk_course w = { .part = p, .skew_e12 = max_skew_e12 };
 	struct cuts forth = { .n = 0 }, back = { .n = 0 };
 	struct usk_span s = { 0, SIZE_MAX, false };
 	bool any = false;
-	*least_ns = *most_ns = USK_NONE;
+	*out = (struct usk_rise){ USK_NONE, USK_NONE, { USK_NONE, USK_NONE } };
 	usk_course_of(&w, NULL, NULL);
 	for (size_t i = 0; i < w.n; i++) {
 		int64_t t = of_b ? usk_saturate((usk_i128)p->frame.local_ns + w.p[i].x)
@@ -563,10 +570,7 @@ void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_ske
 		pieces(&w, wander_e12, false, &forth);
 		pieces(&w, wander_e12, true, &back);
 		struct usk_need longest = surely_calm(&w, &forth, &back);
-		struct usk_rise size =
-			usk_course_rise(&w, slopes_of(&longest, wander_e12, max_skew_e12), &s);
-		*least_ns = size.least_ns;
-		*most_ns = size.most_ns;
+		*out = usk_course_rise(&w, slopes_of(&longest, wander_e12, max_skew_e12), &s);
 	}
 	free(forth.cut);
 	free(back.cut);

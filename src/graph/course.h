@@ -53,11 +53,6 @@ struct usk_spans {
 	struct usk_slope_range cone; /* of the slopes outside */
 };
 
-/* By how much the offset may have risen from the one to the other; USK_NONE: unknown. */
-struct usk_rise {
-	int64_t least_ns, most_ns;
-};
-
 /** Points of w->part, with the breaks that records tell of. */
 void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
 		   const struct usk_graph_back *known_b);

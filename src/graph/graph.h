@@ -153,10 +153,17 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 void usk_calm_free(struct usk_calm *c);
 /** Is what is assumed enough for messages that need so much, and nothing else was seen? */
 bool usk_calm_holds(const struct usk_calm_model *m, int64_t needed_e12);
-/** By how much the offset may have risen between two stamps of a clock of the pair, b or a, without
- * showing in its messages; USK_NONE: as much as one likes. O(n log n). */
+/* By how much the offset may have risen from the one to the other, and did if the fastest messages
+ * of a direction, floors and ceilings, took as long before as behind; USK_NONE: unknown. */
+struct usk_rise {
+	int64_t least_ns, most_ns;
+	int64_t likely_ns[2];
+};
+
+/** Between two stamps of a clock of the pair, b or a, without showing in its messages. O(n log n).
+ */
 void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool of_b,
-		   int64_t from_ns, int64_t to_ns, int64_t *least_ns, int64_t *most_ns);
+		   int64_t from_ns, int64_t to_ns, struct usk_rise *out);
 
 /* Rates are free within the skew limit for so long on either side of a bracket: slews have tails
  * that no message shows (doc/guarantees.md has the measurements). */

@@ -65,9 +65,12 @@ static void size_seen(const struct usk_work *w, uint32_t k, const struct usk_see
 	int64_t least = s->at.least_ns, most = s->at.most_ns;
 	if (w->wander_e12[k] > w->calm[s->pair].wander_e12) {
 		bool of_b = s->b == k;
+		struct usk_rise size;
 		usk_calm_jump(w->p->pair[s->pair].part, w->wander_e12[k], w->p->max_skew_e12, of_b,
 			      of_b ? s->at.b0_ns : s->at.a0_ns, of_b ? s->at.b1_ns : s->at.a1_ns,
-			      &least, &most);
+			      &size);
+		least = size.least_ns;
+		most = size.most_ns;
 	}
 	if (least == USK_NONE || most == USK_NONE) {
 		return;
