@@ -78,15 +78,17 @@ char *usk_strdup(const char *s)
 	return memcpy(usk_alloc(n, 1), s, n);
 }
 
+char *usk_vformat(const char *fmt, va_list ap)
+{
+	char *s = NULL;
+	return checked(vasprintf(&s, fmt, ap) < 0 ? NULL : s, 1);
+}
+
 char *usk_format(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	int n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
-	char *s = usk_alloc((size_t)(n < 0 ? 0 : n) + 1, 1);
-	va_start(ap, fmt);
-	vsnprintf(s, (size_t)(n < 0 ? 0 : n) + 1, fmt, ap);
+	char *s = usk_vformat(fmt, ap);
 	va_end(ap);
 	return s;
 }
@@ -107,23 +109,14 @@ enum usk_status usk_fail(struct usk_err *err, enum usk_status code, uint64_t at,
 
 void usk_fail_in(struct usk_err *err, const char *fmt, ...)
 {
-	if (!err) {
-		return;
-	}
-	char was[sizeof err->msg];
-	memcpy(was, err->msg, sizeof was);
-	va_list ap;
-	va_start(ap, fmt);
-	int n = vsnprintf(err->msg, sizeof err->msg, fmt, ap);
-	va_end(ap);
-	if (n >= 0 && (size_t)n < sizeof err->msg) {
-		size_t left = sizeof err->msg - (size_t)n;
-		if (left > 3) {
-			memcpy(err->msg + n, ": ", 2);
-			size_t len = strnlen(was, left - 3);
-			memcpy(err->msg + n + 2, was, len);
-			err->msg[(size_t)n + 2 + len] = 0;
-		}
+	if (err) {
+		va_list ap;
+		va_start(ap, fmt);
+		char *context = usk_vformat(fmt, ap), *was = usk_strdup(err->msg);
+		va_end(ap);
+		snprintf(err->msg, sizeof err->msg, "%s: %s", context, was);
+		free(context);
+		free(was);
 	}
 }
 

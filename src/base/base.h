@@ -30,6 +30,7 @@ void *usk_alloc(size_t n, size_t size);		/* zeroed */
 void *usk_grow(void *p, size_t n, size_t size); /* realloc to n items */
 char *usk_strdup(const char *s);
 char *usk_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *usk_vformat(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
 /* Where the C library can do it: arrays of a MB and more go back to the system once they are freed,
  * for the whole program, and now all that was freed in between what is kept. */

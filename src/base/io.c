@@ -514,9 +514,8 @@ void usk_output_format(struct usk_output *out, const char *fmt, ...)
 	if (n >= 0 && (size_t)n < sizeof line) {
 		usk_output_write(out, line, (size_t)n);
 	} else if (n >= 0) {
-		char *all = usk_alloc((size_t)n + 1, 1);
 		va_start(ap, fmt);
-		vsnprintf(all, (size_t)n + 1, fmt, ap);
+		char *all = usk_vformat(fmt, ap);
 		va_end(ap);
 		usk_output_write(out, all, (size_t)n);
 		free(all);

@@ -308,13 +308,13 @@ struct usk_iface *usk_trace_add_iface(struct usk_trace *t)
 
 void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 {
-	char text[256];
 	va_list ap;
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
+	char *text = usk_vformat(fmt, ap);
 	va_end(ap);
 	free(t->damage);
 	t->damage = usk_format("%s: %s", t->path, text);
+	free(text);
 	t->done = true;
 }
 

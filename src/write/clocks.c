@@ -3,7 +3,7 @@
  * clocks.c - the table of clocks as an owned whole: reading it, freeing it, finding a trace's clock
  * in it
  */
-#include "write/clocks_fields.h"
+#include "write/fields.h"
 #include "write/write.h"
 
 #include <stdio.h>
@@ -173,13 +173,9 @@ void usk_note(struct usk_notes *notes, const char *fmt, ...)
 	if (!notes) {
 		return;
 	}
-	va_list ap, again;
+	va_list ap;
 	va_start(ap, fmt);
-	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
-	char *s = usk_alloc((size_t)(n < 0 ? 0 : n) + 1, 1);
-	vsnprintf(s, (size_t)(n < 0 ? 0 : n) + 1, fmt, again);
-	va_end(again);
+	char *s = usk_vformat(fmt, ap);
 	va_end(ap);
 	notes->note = usk_grow(notes->note, notes->n + 1, sizeof *notes->note);
 	notes->note[notes->n++] = s;

@@ -4,7 +4,7 @@
  *
  * Why   apply and convert trust the knots: what is wrong is found here and nowhere later
  */
-#include "write/clocks_fields.h"
+#include "write/fields.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -72,4 +72,14 @@ void usk_fields_free(const struct usk_field *f, void *of);
 json_t *usk_json_had(json_t *v);
 json_t *usk_json_text(const char *text);
 
+/* ---- clocks_fields.c: what clocks.json holds, by the structs that hold it ---- */
+
+/* Of struct usk_clocks, up to its clocks, and behind its pairs. */
+extern const struct usk_field usk_clocks_head[], usk_clocks_tail[];
+/* Of a clock, of a pair, and what of a pair can be drawn. */
+extern const struct usk_field usk_clock_fields[], usk_pair_fields[], usk_corridor_fields[];
+
+/** Is a clock sound that was read? */
+void usk_clock_check(struct reader *r, const struct place *at, void *clock);
+
 #endif

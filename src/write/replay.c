@@ -12,7 +12,7 @@
  * far, once that has come to within S/2 of what it was: so it begins with the very same record in
  * the trace that showed it, and near it in another trace by the same clock.
  */
-#include "write/replay.h"
+#include "write/write.h"
 
 #include <stdlib.h>
 

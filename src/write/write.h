@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write.h - inside of the writing stage: text that can be shown, notes, recorded stamps
+ * write.h - inside of the writing stage: text that can be shown, notes, recorded stamps, a clock's
+ * correction for records in the order they were recorded
  */
 #ifndef USK_WRITE_H
 #define USK_WRITE_H
 
 #include "base/io.h"
-#include "write/replay.h"
 
 /*
  * Names and paths are bytes; JSON and terminals want UTF-8. Bytes that are not UTF-8 come out as
@@ -24,6 +24,28 @@ const struct usk_trace_info *usk_clocks_trace(const struct usk_clocks *c, const 
 /** The clock of an interface; clock, if it has none of its own. name and t may be NULL. */
 uint32_t usk_trace_iface_clock(const struct usk_trace_info *t, uint32_t number, const char *name,
 			       uint32_t clock);
+
+/* ---- replay.c: a clock that was set back shows stamps twice; their order tells which is which
+ * ---- */
+
+struct usk_replay;
+
+/** NULL if the clock has no two knots in its first epoch that has any. The clock may go before it.
+ */
+struct usk_replay *usk_replay_new(const struct usk_clock *clock, int64_t max_skew_e12);
+void usk_replay_free(struct usk_replay *r);
+
+/** How many epochs there are, at least 1. */
+size_t usk_replay_epochs(const struct usk_replay *r);
+/** The correction of an epoch; NULL: nothing ties it, or there is no such epoch. Borrowed. */
+const struct usk_map *usk_replay_map(const struct usk_replay *r, size_t epoch);
+
+/**
+ * The next n stamps of a trace, as usk_map_many(). USK_EINPUT too: they are of an epoch that no
+ * message ties to the reference.
+ */
+enum usk_status usk_replay_many(struct usk_replay *r, const int64_t *local_ns, size_t n,
+				int64_t *out, struct usk_err *err);
 
 /** Add a sentence; notes may be NULL. */
 void usk_note(struct usk_notes *notes, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
