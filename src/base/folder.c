@@ -68,6 +68,12 @@ void usk_folder_remove(const char *path)
 	}
 }
 
+bool usk_is_folder(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 bool usk_folder_make(const char *path)
 {
 	char *p = usk_strdup(path);

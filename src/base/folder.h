@@ -26,6 +26,8 @@ void usk_folder_close(struct usk_folder *f);
 /** Remove a folder and all that is in it, links themselves; safe in a signal handler. */
 void usk_folder_remove(const char *path);
 
+bool usk_is_folder(const char *path);
+
 /** The folder of that path and those above it, as far as they are not there. */
 bool usk_folder_make(const char *path);
 

@@ -16,9 +16,7 @@
  */
 #include "line/line.h"
 
-#include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <time.h>
 
 enum { BOTH = LINE_D1 | LINE_D3, NUMBER_BITS = 32, STAMP_BITS = 64 };

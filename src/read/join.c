@@ -14,7 +14,6 @@
 #include "read/read.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { BATCH = 64 };
 

@@ -8,12 +8,11 @@
  * Not   what packets mean (packet.c)
  */
 #include "read/read.h"
+#include "base/folder.h"
 #include "base/pack.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const struct reader *const readers[] = {
 	&usk_reader_pcapng,   &usk_reader_pcap,
@@ -86,12 +85,6 @@ static bool is_part_of_ctf(const uint8_t *d, size_t n)
 	return false;
 }
 
-static bool is_folder(const char *path)
-{
-	struct stat st;
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
 static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_trace **out,
 			     struct usk_err *err)
 {
@@ -142,7 +135,7 @@ enum usk_status usk_trace_open_with(const char *path, const char *name,
 				    struct usk_err *err)
 {
 	struct usk_input in = { .fd = -1 };
-	bool folder = is_folder(path);
+	bool folder = usk_is_folder(path);
 	enum usk_status status = usk_read_options_check(opt, err);
 	if (!status && folder && !folder_reader) {
 		status = usk_fail(

@@ -7,12 +7,12 @@
  * Why   each tool goes on with its own format
  * Not   merging (merge.c), formats of other capture libraries
  */
+#include "base/folder.h"
 #include "read/read.h"
 #include "write/block.h"
 #include "write/retime.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 enum usk_status usk_retime_by(struct retime *t, uint32_t clock)
 {
@@ -104,12 +104,6 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 	return status ? status : by == &usk_reader_pcap ? usk_retime_pcap(t) : usk_retime_pcapng(t);
 }
 
-static bool is_folder(const char *path)
-{
-	struct stat st;
-	return !stat(path, &st) && S_ISDIR(st.st_mode);
-}
-
 static enum usk_status apply_folder(struct retime *t, uint32_t clock, const char *out)
 {
 #ifdef USK_HAVE_BABELTRACE2
@@ -132,7 +126,7 @@ enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clock
 			  struct usk_notes *notes, struct usk_err *err)
 {
 	struct retime t = { .path = in, .clocks = c, .opt = opt, .notes = notes, .err = err };
-	if (is_folder(in)) {
+	if (usk_is_folder(in)) {
 		return apply_folder(&t, clock, out);
 	}
 	enum usk_status status = usk_input_open(&t.in, in, err);

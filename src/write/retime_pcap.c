@@ -11,8 +11,6 @@
 #include "write/block.h"
 #include "write/retime.h"
 
-#include <string.h>
-
 enum { BATCH = 256, FILE_HEADER = 24, RECORD_HEADER = 16 };
 
 static const uint32_t magic_ns = 0xa1b23c4d;
