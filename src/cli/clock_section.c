@@ -14,7 +14,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { WIDTH = 640, HEIGHT = 170, FOOT = 36, SERIES = 6 };
 

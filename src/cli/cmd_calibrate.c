@@ -15,7 +15,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 static struct text protocol_text(uint8_t proto)
 {

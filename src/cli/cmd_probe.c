@@ -10,7 +10,6 @@
 #include "probe.h"
 #include "units.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>

@@ -17,7 +17,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 enum { ROWS = 8, GUTTER = 10, NARROWEST = 40, WIDEST = 120 };
 

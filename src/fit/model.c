@@ -5,7 +5,6 @@
 #include "fit/model.h"
 #include "base/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const names[] = {

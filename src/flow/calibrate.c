@@ -16,7 +16,6 @@
 #include "flow/trips.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- what all messages say ------------------------------------------------------------------ */
 

@@ -10,7 +10,6 @@
 #include "flow/reading.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 static usk_i128 time_at(const struct usk_knot *k)

@@ -13,7 +13,6 @@
 #include "flow/reading.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct usk_epochs *epochs_of(const struct parties *p, uint32_t clock)
 {

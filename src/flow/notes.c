@@ -11,7 +11,6 @@
 #include "flow/fitted.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Sentences of one kind. */
 enum { MOST_NOTES = 8, MOST_NAMES = 5 };

@@ -10,8 +10,6 @@
 #include "fit/fit.h"
 #include "graph/drawing.h"
 
-#include <stdlib.h>
-
 /* ---- corners -----------------------------------------------------------------------------------
  */
 

@@ -12,7 +12,6 @@
 #include "num/cone.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Within the bracket of a jump the band is as wide as the jump: that says nothing of the clock. So
  * it is at its ends where nothing ties the clock any more. */

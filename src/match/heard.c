@@ -14,7 +14,6 @@
 #include "match/heard.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_STEPS = 64 };
 

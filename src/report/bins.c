@@ -11,7 +11,6 @@
 #include "report/bins.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct cell {
 	int64_t at; /* [at, at + 1) x width */
