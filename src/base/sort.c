@@ -48,16 +48,10 @@ void usk_sort_rows(uint64_t *row, size_t n, size_t words)
 	free(room);
 }
 
-static int by_value(const void *pa, const void *pb)
-{
-	const int64_t *a = pa, *b = pb;
-	return usk_order(*a, *b);
-}
-
 void usk_sort_numbers(int64_t *v, size_t n)
 {
 	if (n < SHORT) {
-		qsort(v, n, sizeof *v, by_value);
+		qsort(v, n, sizeof *v, usk_by_int64);
 		return;
 	}
 	/* Negative ones before the others. */

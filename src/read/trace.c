@@ -363,21 +363,19 @@ const struct usk_read_options *usk_trace_options(const struct usk_trace *t)
 
 uint64_t usk_trace_size(const struct usk_trace *t)
 {
-	uint64_t size, pos;
-	if (!t->reader->place) {
-		return usk_input_bytes(&t->in);
+	uint64_t size = usk_input_bytes(&t->in), pos;
+	if (t->reader->place) {
+		t->reader->place(t, &size, &pos);
 	}
-	t->reader->place(t, &size, &pos);
 	return size;
 }
 
 uint64_t usk_trace_pos(const struct usk_trace *t)
 {
-	uint64_t size, pos;
-	if (!t->reader->place) {
-		return usk_input_pos(&t->in, t->used);
+	uint64_t size, pos = usk_input_pos(&t->in, t->used);
+	if (t->reader->place) {
+		t->reader->place(t, &size, &pos);
 	}
-	t->reader->place(t, &size, &pos);
 	return pos;
 }
 
