@@ -20,7 +20,7 @@
 
 #include "base/tick.h"
 #include "read/ctf.h"
-#include "write/replay.h"
+#include "write/write.h"
 
 /* ---- bt_ir.c --------------------------------------------------------------------------------- */
 
