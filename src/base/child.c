@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/child.h"
-#include "base/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-void usk_child_begin(void)
+static void begin(void)
 {
 	const struct rlimit none = { 0, 0 };
 	for (int i = 1; i < NSIG; i++) {
@@ -26,43 +25,95 @@ void usk_child_begin(void)
 	setrlimit(RLIMIT_CORE, &none);
 }
 
+enum usk_status usk_child_start(struct usk_child *c, void (*work)(void *ctx, FILE *out), void *ctx,
+				struct usk_err *err)
+{
+	enum { PIPE_BYTES = 1 << 18 };
+	int fd[2];
+	if (pipe2(fd, O_CLOEXEC)) {
+		return usk_fail(err, USK_EIO, 0, "no pipe: %s", strerror(errno));
+	}
+	/* With little room the two take turns instead of working side by side. */
+	fcntl(fd[0], F_SETPIPE_SZ, PIPE_BYTES);
+	c->in = fdopen(fd[0], "r");
+	c->pid = c->in ? fork() : -1;
+	if (c->pid == 0) {
+		close(fd[0]);
+		begin();
+		FILE *out = fdopen(fd[1], "w");
+		if (out) {
+			work(ctx, out);
+		}
+		/* Everything goes with the process. */
+		_exit(!out || fflush(out));
+	}
+	close(fd[1]);
+	if (c->pid < 0) {
+		c->pid = 0;
+		usk_fail(err, USK_EIO, 0, "no process of its own: %s", strerror(errno));
+		usk_child_end(c);
+		return USK_EIO;
+	}
+	return USK_OK;
+}
+
+bool usk_child_read(struct usk_child *c, void *out, size_t n)
+{
+	size_t got = fread(out, 1, n, c->in);
+	while (got < n && ferror(c->in) && errno == EINTR) {
+		clearerr(c->in);
+		got += fread((uint8_t *)out + got, 1, n - got, c->in);
+	}
+	return got == n;
+}
+
+const char *usk_child_end(struct usk_child *c)
+{
+	int state = 0;
+	if (c->in) {
+		fclose(c->in);
+		c->in = NULL;
+	}
+	while (c->pid > 0 && waitpid(c->pid, &state, 0) < 0 && errno == EINTR) {
+	}
+	c->pid = 0;
+	return WIFSIGNALED(state) ? strsignal(WTERMSIG(state)) : "it does not say of what";
+}
+
 struct report {
+	enum usk_status (*work)(void *ctx, struct usk_err *err);
+	void *ctx;
 	enum usk_status status;
 	struct usk_err err;
 };
 
+static void run(void *ctx, FILE *out)
+{
+	struct report *r = ctx;
+	/* Whoever ends the parent wants no more of this either. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	r->status = r->work(r->ctx, &r->err);
+	fwrite(r, sizeof *r, 1, out);
+}
+
 enum usk_status usk_child_run(enum usk_status (*work)(void *ctx, struct usk_err *err), void *ctx,
 			      const char *what, struct usk_err *err)
 {
-	struct report r = { USK_EINPUT, { .code = USK_EINPUT } };
-	int fd[2], state = 0;
-	if (pipe2(fd, O_CLOEXEC)) {
-		return usk_fail(err, USK_EIO, 0, "no pipe: %s", strerror(errno));
+	struct report r;
+	struct usk_child c;
+	/* What lies between members goes through the pipe, too. */
+	memset(&r, 0, sizeof r);
+	r.work = work;
+	r.ctx = ctx;
+	enum usk_status status = usk_child_start(&c, run, &r, err);
+	if (status) {
+		return status;
 	}
-	pid_t pid = fork();
-	if (pid == 0) {
-		usk_child_begin();
-		/* Whoever ends the parent wants no more of this either. */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		/* What lies between members goes through the pipe, too. */
-		memset(&r, 0, sizeof r);
-		r.status = work(ctx, &r.err);
-		ssize_t n = write(fd[1], &r, sizeof r);
-		_exit(n != sizeof r);
-	}
-	close(fd[1]);
-	if (pid < 0) {
-		close(fd[0]);
-		return usk_fail(err, USK_EIO, 0, "no process of its own: %s", strerror(errno));
-	}
-	bool whole = usk_read_all(fd[0], &r, sizeof r);
-	close(fd[0]);
-	while (waitpid(pid, &state, 0) < 0 && errno == EINTR) {
-	}
+	bool whole = usk_child_read(&c, &r, sizeof r);
+	const char *how = usk_child_end(&c);
 	if (!whole) {
 		return usk_fail(err, USK_EINPUT, 0, "%s: libbabeltrace2 died of it (%s)", what,
-				WIFSIGNALED(state) ? strsignal(WTERMSIG(state))
-						   : "it does not say of what");
+				how);
 	}
 	if (r.status && err) {
 		*err = r.err;

@@ -10,9 +10,24 @@
 
 #include "base/base.h"
 
-/** In a child, first of all: its parent's handlers, standard files and core dumps are not its own.
+#include <stdio.h>
+#include <sys/types.h>
+
+struct usk_child {
+	pid_t pid; /* 0: it was waited for */
+	FILE *in;  /* what it says; NULL: nothing more */
+};
+
+/**
+ * work(ctx, out) in a child, without its parent's handlers, standard files and core dumps; what it
+ * writes to out can be read. USK_EIO: there is none, and nothing is to be ended.
  */
-void usk_child_begin(void);
+enum usk_status usk_child_start(struct usk_child *c, void (*work)(void *ctx, FILE *out), void *ctx,
+				struct usk_err *err);
+/** The next n bytes it says; false: there are not so many. */
+bool usk_child_read(struct usk_child *c, void *out, size_t n);
+/** Waits for its end; of what it died, if it did. */
+const char *usk_child_end(struct usk_child *c);
 
 /**
  * work(ctx, err) in a child, of which only files and its status come back. what: for the sentence

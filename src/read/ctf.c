@@ -55,7 +55,7 @@ struct state {
 	uint64_t at; /* rows handed out */
 	uint64_t size;
 	struct ctf_traces in;
-	struct buffer *received, *queued;
+	struct buffer received[BUFFERS], queued[BUFFERS];
 	/* Rows in the order of their stamps, which early ones move forward a little. */
 	struct packet_row *held;
 	size_t held_first, n_held, cap_held;
@@ -318,8 +318,6 @@ static void stop(struct usk_trace *t)
 		usk_ctf_keys_free(s->keys);
 		usk_spool_free(s->spool);
 		free(s->held);
-		free(s->received);
-		free(s->queued);
 	}
 	free(s);
 	t->state = NULL;
@@ -373,8 +371,6 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	s->packets = (kinds & net) != 0;
 	s->spool =
 		usk_spool_new(s->packets ? sizeof(struct packet_row) : sizeof(struct usk_event), 1);
-	s->received = usk_alloc(BUFFERS, sizeof *s->received);
-	s->queued = usk_alloc(BUFFERS, sizeof *s->queued);
 	t->class_ = s->packets ? USK_TRACE_CAPTURE : USK_TRACE_EVENTS;
 	struct usk_iface *f = usk_trace_add_iface(t);
 	f->link_type = LINK_RAW;

@@ -214,4 +214,21 @@ bool usk_ctf_keys_take(struct ctf_keys *k, struct ctf_places *places, const bt_e
 /** An item whose turn has come: is it a side of a message? */
 bool usk_ctf_keys_settle(struct ctf_keys *k, const struct ctf_item *item, struct usk_event *out);
 
+/* ---- ctf_all.c: for looking at, not for matching ---- */
+
+/* An event of whatever kind; name is of plain characters, borrowed for the call. */
+struct usk_ctf_any {
+	int64_t time_ns;
+	int64_t cpu; /* -1: the trace does not say */
+	const char *name;
+};
+
+/**
+ * All events of the traces of one machine at path, in the order of time; take's own failure ends
+ * it. *damage is a sentence on what was lost, for the caller to free, or NULL.
+ */
+enum usk_status usk_ctf_all(const char *path,
+			    enum usk_status (*take)(void *ctx, const struct usk_ctf_any *event),
+			    void *ctx, char **damage, struct usk_err *err);
+
 #endif

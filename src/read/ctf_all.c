@@ -7,13 +7,12 @@
  * Why   whoever looks at a timeline wants to see what a machine did between its messages
  * Not   what their fields say
  */
-#include "read/ctf_all.h"
 #include "read/ctf.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEMS = 256, NAME = 200 };
+enum { ITEMS = 64, NAME = 200 };
 
 static struct ctf_role classify(void *ctx, const bt_event_class *class)
 {
@@ -42,13 +41,12 @@ static enum usk_status hand_out(struct ctf_child *child,
 				enum usk_status (*take)(void *ctx, const struct usk_ctf_any *event),
 				void *ctx, struct usk_err *err)
 {
-	struct ctf_item *item = usk_alloc(ITEMS, sizeof *item);
-	enum usk_status status;
-	size_t n;
-	while (!(status = usk_ctf_read(child, item, ITEMS, &n, err)) && n) {
+	struct ctf_item item[ITEMS];
+	enum usk_status status = USK_OK;
+	for (size_t n = 1; n && !status;) {
+		status = usk_ctf_read(child, item, ITEMS, &n, err);
 		for (size_t i = 0; i < n && !status; i++) {
-			char name[NAME + 1];
-			memcpy(name, item[i].bytes, item[i].n);
+			char *name = (char *)item[i].bytes;
 			name[item[i].n] = 0;
 			const struct usk_ctf_any any = { item[i].time_ns,
 							 item[i].key > INT32_MAX
@@ -59,11 +57,7 @@ static enum usk_status hand_out(struct ctf_child *child,
 										  : "event" };
 			status = take(ctx, &any);
 		}
-		if (status) {
-			break;
-		}
 	}
-	free(item);
 	return status;
 }
 

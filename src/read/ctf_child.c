@@ -12,7 +12,6 @@
 #include "read/ctf.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +19,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { ITEMS = 256, PIPE_BYTES = 1 << 18 };
+enum { ITEMS = 256 };
 
 /* Memory that both have. Items go through a pipe, behind one byte that says that it is open. */
 struct shared {
@@ -34,9 +32,11 @@ struct shared {
 };
 
 struct ctf_child {
-	pid_t pid; /* 0: it was waited for */
-	FILE *in;  /* NULL: nothing more comes */
+	struct usk_child process;
 	struct shared *shared;
+	char *const *folder; /* what is read: n of them */
+	size_t n;
+	const struct ctf_visitor *visitor;
 };
 
 /* ---- the child ------------------------------------------------------------------------------ */
@@ -83,20 +83,20 @@ static void limit_opening(char *const *folder, size_t n)
 	set_limit(RLIMIT_DATA, memory_now() + LEAST_BYTES + bytes / 4 + 150 * metadata);
 }
 
-static void child_main(FILE *out, struct shared *shared, char *const *folder, size_t n,
-		       const struct ctf_visitor *visitor)
+static void work(void *ctx, FILE *out)
 {
 	static struct ctf_item item[ITEMS];
+	const struct ctf_child *c = ctx;
+	struct shared *shared = c->shared;
 	struct ctf_graph *g = NULL;
-	bool good = out != NULL;
-	usk_child_begin();
-	limit_opening(folder, n);
-	shared->status = usk_ctf_open(folder, n, visitor, &g, &shared->err);
+	bool good = true;
+	limit_opening(c->folder, c->n);
+	shared->status = usk_ctf_open(c->folder, c->n, c->visitor, &g, &shared->err);
 	set_limit(RLIMIT_CPU, RLIM_INFINITY);
 	set_limit(RLIMIT_DATA, RLIM_INFINITY);
 	if (!shared->status) {
 		shared->totals = *usk_ctf_totals(g);
-		good = good && fputc('o', out) != EOF && !fflush(out);
+		good = fputc('o', out) != EOF && !fflush(out);
 	}
 	for (size_t items = 1; items && good && !shared->status;) {
 		shared->status = usk_ctf_next(g, item, ITEMS, &items, &shared->err);
@@ -107,8 +107,6 @@ static void child_main(FILE *out, struct shared *shared, char *const *folder, si
 		shared->totals = *usk_ctf_totals(g);
 	}
 	shared->ended = true;
-	/* Everything goes with the process. */
-	_exit(0);
 }
 
 /* ---- the parent ----------------------------------------------------------------------------- */
@@ -125,24 +123,10 @@ bool usk_ctf_is_readable(const char *folder)
 	return !usk_child_run(try_open, (void *)(uintptr_t)folder, folder, NULL);
 }
 
-/* Wait for its end; how it died, 0 for no signal. */
-static int bury(struct ctf_child *c)
-{
-	int status = 0;
-	if (c->in) {
-		fclose(c->in);
-		c->in = NULL;
-	}
-	while (c->pid > 0 && waitpid(c->pid, &status, 0) < 0 && errno == EINTR) {
-	}
-	c->pid = 0;
-	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-}
-
 /* Nothing more comes: why. */
 static enum usk_status over(struct ctf_child *c, struct usk_err *err)
 {
-	int signal_number = bury(c);
+	const char *how = usk_child_end(&c->process);
 	struct shared *s = c->shared;
 	if (s->ended) {
 		if (s->status && err) {
@@ -153,36 +137,21 @@ static enum usk_status over(struct ctf_child *c, struct usk_err *err)
 	if (!s->totals.damage[0]) {
 		snprintf(s->totals.damage, sizeof s->totals.damage,
 			 "libbabeltrace2 died (%s) after %llu events, and what follows is lost",
-			 signal_number ? strsignal(signal_number) : "it does not say of what",
-			 (unsigned long long)s->totals.events);
+			 how, (unsigned long long)s->totals.events);
 	}
 	return USK_OK;
 }
 
-static enum usk_status begin(struct ctf_child *c, char *const *folder, size_t n,
-			     const struct ctf_visitor *visitor, struct usk_err *err)
+static enum usk_status begin(struct ctf_child *c, char *const *folder, struct usk_err *err)
 {
-	int fd[2];
+	c->folder = folder;
 	memset(c->shared, 0, sizeof *c->shared);
-	if (pipe2(fd, O_CLOEXEC)) {
-		return usk_fail(err, USK_EIO, 0, "no pipe: %s", strerror(errno));
+	enum usk_status status = usk_child_start(&c->process, work, c, err);
+	char open;
+	if (status || usk_child_read(&c->process, &open, 1)) {
+		return status;
 	}
-	/* With little room the two take turns instead of working side by side. */
-	fcntl(fd[0], F_SETPIPE_SZ, PIPE_BYTES);
-	c->in = fdopen(fd[0], "r");
-	c->pid = c->in ? fork() : -1;
-	if (c->pid == 0) {
-		close(fd[0]);
-		child_main(fdopen(fd[1], "w"), c->shared, folder, n, visitor);
-	}
-	close(fd[1]);
-	if (c->pid < 0) {
-		return usk_fail(err, USK_EIO, 0, "no process to read it: %s", strerror(errno));
-	}
-	if (getc(c->in) != EOF) {
-		return USK_OK;
-	}
-	enum usk_status status = over(c, err);
+	status = over(c, err);
 	return status ? status
 		      : usk_fail(err, USK_EINPUT, 0, "%s: %s", folder[0], c->shared->totals.damage);
 }
@@ -198,12 +167,12 @@ enum usk_status usk_ctf_start(struct ctf_traces *t, const struct ctf_visitor *vi
 		return usk_fail(err, USK_EIO, 0, "no memory to share: %s", strerror(errno));
 	}
 	c->shared = shared;
-	enum usk_status status = begin(c, t->folder, t->n, visitor, err);
+	c->n = t->n;
+	c->visitor = visitor;
+	enum usk_status status = begin(c, t->folder, err);
 	if (status == USK_EINPUT) {
 		enum usk_status failed = usk_ctf_mend(t, err);
-		status = failed	     ? failed
-			 : t->mended ? begin(c, t->mended, t->n, visitor, err)
-				     : status;
+		status = failed ? failed : t->mended ? begin(c, t->mended, err) : status;
 	}
 	if (status) {
 		usk_ctf_stop(c);
@@ -216,15 +185,15 @@ enum usk_status usk_ctf_start(struct ctf_traces *t, const struct ctf_visitor *vi
 enum usk_status usk_ctf_read(struct ctf_child *c, struct ctf_item *out, size_t cap, size_t *n,
 			     struct usk_err *err)
 {
-	for (*n = 0; c->in && *n < cap; ++*n) {
+	struct usk_child *p = &c->process;
+	for (*n = 0; p->in && *n < cap; ++*n) {
 		struct ctf_item *item = &out[*n];
-		if (fread(item, offsetof(struct ctf_item, bytes), 1, c->in) != 1 ||
-		    item->n > sizeof item->bytes ||
-		    fread(item->bytes, 1, item->n, c->in) != item->n) {
+		if (!usk_child_read(p, item, offsetof(struct ctf_item, bytes)) ||
+		    item->n > sizeof item->bytes || !usk_child_read(p, item->bytes, item->n)) {
 			break;
 		}
 	}
-	return c->in && !*n ? over(c, err) : USK_OK;
+	return p->in && !*n ? over(c, err) : USK_OK;
 }
 
 const struct ctf_totals *usk_ctf_read_totals(const struct ctf_child *c)
@@ -236,10 +205,10 @@ void usk_ctf_stop(struct ctf_child *c)
 {
 	if (c) {
 		/* It may be in the middle of something; it has nothing to lose. */
-		if (c->pid > 0) {
-			kill(c->pid, SIGKILL);
+		if (c->process.pid > 0) {
+			kill(c->process.pid, SIGKILL);
 		}
-		bury(c);
+		usk_child_end(&c->process);
 		munmap(c->shared, sizeof *c->shared);
 	}
 	free(c);

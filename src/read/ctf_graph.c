@@ -127,24 +127,22 @@ char *usk_ctf_cause(void)
 static enum usk_status refused(struct ctf_graph *g, const char *folder)
 {
 	char *cause = usk_ctf_cause();
-	enum usk_status status =
-		usk_fail(&g->err, USK_EINPUT, 0,
-			 "%s: libbabeltrace2 cannot read this trace: %.300s", folder, cause);
+	g->status = usk_fail(&g->err, USK_EINPUT, 0,
+			     "%s%slibbabeltrace2 cannot read this trace: %.300s", folder,
+			     *folder ? ": " : "", cause);
 	free(cause);
-	return status;
+	return g->status;
 }
 
 /* A stream that breaks off: the others go on. */
-static void broken(struct ctf_graph *g, struct stream *s)
+static void broken(struct ctf_graph *g, struct stream *s, const char *why)
 {
-	char *cause = usk_ctf_cause();
 	s->ended = true;
 	if (!g->totals.damage[0]) {
 		snprintf(g->totals.damage, sizeof g->totals.damage,
 			 "stream %zu breaks off after %llu events: %.160s",
-			 (size_t)(s - g->stream) + 1, (unsigned long long)g->totals.events, cause);
+			 (size_t)(s - g->stream) + 1, (unsigned long long)g->totals.events, why);
 	}
-	free(cause);
 }
 
 /* ---- events ------------------------------------------------------------------------------- */
@@ -166,9 +164,8 @@ static bool set_timing(struct ctf_graph *g, struct stream *s, const bt_stream_cl
 {
 	const bt_clock_class *clock = bt_stream_class_borrow_default_clock_class_const(class);
 	if (!clock) {
-		usk_fail(&g->err, USK_EINPUT, 0,
-			 "its events have no time: there is no clock in it");
-		g->status = USK_EINPUT;
+		g->status = usk_fail(&g->err, USK_EINPUT, 0,
+				     "its events have no time: there is no clock in it");
 		return false;
 	}
 	struct usk_cycles *t = &s->cycles;
@@ -187,14 +184,7 @@ static bool time_of(struct ctf_graph *g, struct stream *s, uint64_t cycles, int6
 		return true;
 	}
 	if (s->at_ns != INT64_MIN) {
-		s->ended = true;
-		if (!g->totals.damage[0]) {
-			snprintf(
-				g->totals.damage, sizeof g->totals.damage,
-				"stream %zu breaks off after %llu events: a stamp is more than 146 "
-				"years from zero",
-				(size_t)(s - g->stream) + 1, (unsigned long long)g->totals.events);
-		}
+		broken(g, s, "a stamp is more than 146 years from zero");
 		return false;
 	}
 	g->status = usk_fail(&g->err, USK_ERANGE, g->totals.events,
@@ -304,17 +294,15 @@ static void advance(struct ctf_graph *g, struct stream *s)
 	/* The plugin may leave an error behind and say that all is well; the next call would abort.
 	 */
 	bt_current_thread_clear_error();
-	switch (bt_message_iterator_next(s->iterator, &message, &n)) {
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
-		break;
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
+	bt_message_iterator_next_status status =
+		bt_message_iterator_next(s->iterator, &message, &n);
+	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END) {
 		s->ended = true;
-		break;
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN:
-		break;
-	default:
-		broken(g, s);
-		break;
+	} else if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK &&
+		   status != BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN) {
+		char *cause = usk_ctf_cause();
+		broken(g, s, cause);
+		free(cause);
 	}
 	for (uint64_t i = 0; i < n; i++) {
 		if (!g->status && !s->ended) {
@@ -338,8 +326,9 @@ const bt_plugin *usk_ctf_plugin(void)
 
 const bt_component_source *usk_ctf_source(bt_graph *graph, const char *name, const char *folder)
 {
+	const bt_plugin *plugin = usk_ctf_plugin();
 	const bt_component_class_source *class =
-		bt_plugin_borrow_source_component_class_by_name_const(usk_ctf_plugin(), "fs");
+		plugin ? bt_plugin_borrow_source_component_class_by_name_const(plugin, "fs") : NULL;
 	const bt_component_source *source = NULL;
 	bt_value *params = bt_value_map_create(), *inputs = NULL;
 	if (class && params && !bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) &&
@@ -428,10 +417,7 @@ static enum usk_status turn(struct ctf_graph *g, size_t i)
 {
 	g->turn = i;
 	if (bt_graph_run_once(g->graph) != BT_GRAPH_RUN_ONCE_STATUS_OK && !g->status) {
-		char *cause = usk_ctf_cause();
-		g->status = usk_fail(&g->err, USK_EINPUT, 0,
-				     "libbabeltrace2 cannot read this trace: %.300s", cause);
-		free(cause);
+		refused(g, "");
 	}
 	return g->status;
 }

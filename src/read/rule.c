@@ -26,67 +26,45 @@ const struct known_tracer *usk_known_tracer(size_t i)
 	return i < COUNT(tracers) ? &tracers[i] : NULL;
 }
 
-static char *part(const char *s, size_t n)
-{
-	char *p = usk_alloc(n + 1, 1);
-	memcpy(p, s, n);
-	return p;
-}
-
-static enum usk_status wrong(const char *text, bool knowledge, const char *why, struct usk_err *err)
-{
-	return usk_fail(err, USK_EUSAGE, 0, "\"%.200s\": %s; write %s", text, why,
-			knowledge ? "NAME=EVENT{FIELD}" : "EVENT{FIELD,FIELD,...}");
-}
-
 enum usk_status usk_rule_parse(const char *text, bool knowledge, struct rule *out,
 			       struct usk_err *err)
 {
-	memset(out, 0, sizeof *out);
-	const char *at = text, *open = strchr(text, '{'), *end = text + strlen(text);
-	const char *equals = knowledge ? strchr(text, '=') : NULL;
-	if (knowledge && (!equals || equals == text || (open && equals > open))) {
-		return wrong(text, knowledge, "nothing is named", err);
+	char *at = usk_strdup(text), *open = strchr(at, '{'), *end = at + strlen(at);
+	char *equals = knowledge ? strchr(at, '=') : NULL;
+	*out = (struct rule){ .text = at };
+	const char *why = knowledge && (!equals || equals == at || (open && equals > open))
+				  ? "nothing is named"
+			  : !open || end[-1] != '}'	       ? "its fields do not stand in braces"
+			  : open == (equals ? equals + 1 : at) ? "no event is named"
+							       : NULL;
+	if (!why) {
+		out->name = equals ? at : NULL;
+		out->event = equals ? equals + 1 : at;
+		*(equals ? equals : open) = 0;
+		*open = 0;
 	}
-	if (!open || end[-1] != '}') {
-		return wrong(text, knowledge, "its fields do not stand in braces", err);
-	}
-	if (equals) {
-		out->name = part(text, (size_t)(equals - text));
-		at = equals + 1;
-	}
-	if (open == at) {
-		usk_rule_free(out);
-		return wrong(text, knowledge, "no event is named", err);
-	}
-	out->event = part(at, (size_t)(open - at));
-	for (at = open + 1; at < end;) {
+	for (at = open + 1; !why && at < end; at += strlen(at) + 1) {
 		size_t n = strcspn(at, ",}");
-		const char *why = !n			  ? "a field has no name"
-				  : out->n == RULE_FIELDS ? "it has more than 8 fields"
-				  : at[n] == '}' && at + n + 1 != end
-					  ? "something follows its fields"
-					  : NULL;
-		if (why) {
-			usk_rule_free(out);
-			return wrong(text, knowledge, why, err);
+		why = !n				  ? "a field has no name"
+		      : out->n == RULE_FIELDS		  ? "it has more than 8 fields"
+		      : at[n] == '}' && at + n + 1 != end ? "something follows its fields"
+							  : NULL;
+		if (!why) {
+			at[n] = 0;
+			out->field[out->n++] = at;
 		}
-		out->field[out->n++] = part(at, n);
-		at += n + 1;
 	}
-	if (knowledge && out->n != 1) {
+	why = !why && knowledge && out->n != 1 ? "it takes one field" : why;
+	if (why) {
 		usk_rule_free(out);
-		return wrong(text, knowledge, "it takes one field", err);
+		return usk_fail(err, USK_EUSAGE, 0, "\"%.200s\": %s; write %s", text, why,
+				knowledge ? "NAME=EVENT{FIELD}" : "EVENT{FIELD,FIELD,...}");
 	}
 	return USK_OK;
 }
 
 void usk_rule_free(struct rule *r)
 {
-	free(r->name);
-	free(r->event);
-	for (size_t i = 0; i < r->n; i++) {
-		free(r->field[i]);
-	}
+	free(r->text);
 	memset(r, 0, sizeof *r);
 }

@@ -21,9 +21,10 @@
 enum { RULE_FIELDS = 8 };
 
 struct rule {
-	char *name; /* knowledge: what is known; NULL */
-	char *event;
-	char *field[RULE_FIELDS];
+	char *text;	  /* in which all else is */
+	const char *name; /* knowledge: what is known; NULL */
+	const char *event;
+	const char *field[RULE_FIELDS];
 	size_t n;
 };
 

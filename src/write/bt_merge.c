@@ -136,18 +136,15 @@ static bt_message_iterator_class_next_method_status pull(struct merge *m, struct
 	bt_message_array_const message;
 	uint64_t n = 0;
 	bool good = true;
-	switch (bt_message_iterator_next(p->iterator, &message, &n)) {
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_OK:
-		break;
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_END:
+	bt_message_iterator_next_status status =
+		bt_message_iterator_next(p->iterator, &message, &n);
+	if (status == BT_MESSAGE_ITERATOR_NEXT_STATUS_END) {
 		p->ended = true;
 		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK;
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_AGAIN:
-		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_AGAIN;
-	case BT_MESSAGE_ITERATOR_NEXT_STATUS_MEMORY_ERROR:
-		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_MEMORY_ERROR;
-	default:
-		return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
+	}
+	if (status != BT_MESSAGE_ITERATOR_NEXT_STATUS_OK) {
+		/* All statuses of libbabeltrace2 that have one name are one number. */
+		return (bt_message_iterator_class_next_method_status)status;
 	}
 	for (uint64_t i = 0; i < n; i++) {
 		good = good && usk_message_take_in(m, p, message[i]);

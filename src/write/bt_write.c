@@ -27,16 +27,16 @@ static bool no_room(const char *from, const char *to)
 	       (usk_i128)st.f_bavail * (int64_t)st.f_frsize < (usk_i128)usk_ctf_size(&folder, 1);
 }
 
-static bool fail(struct usk_err *err, const char *from, const char *to)
+static enum usk_status fail(struct usk_err *err, const char *from, const char *to)
 {
 	if (to && no_room(from, to)) {
-		usk_fail(err, USK_EIO, 0, "%s: not written anew: %s", from, strerror(ENOSPC));
-		return false;
+		return usk_fail(err, USK_EIO, 0, "%s: not written anew: %s", from,
+				strerror(ENOSPC));
 	}
 	char *why = usk_ctf_cause();
 	usk_fail(err, USK_EINPUT, 0, "%s: libbabeltrace2 cannot write it anew: %.300s", from, why);
 	free(why);
-	return false;
+	return USK_EINPUT;
 }
 
 static const bt_component_class_filter *filter_class(void)
@@ -91,24 +91,31 @@ static bool run_through(bt_graph *graph, const bt_component_source *source,
 	       bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK;
 }
 
-static bool run(const char *from, const char *to, struct sync_setup *setup, struct usk_err *err)
+struct job {
+	const char *from, *to;
+	struct sync_setup setup;
+};
+
+static enum usk_status write_anew(void *ctx, struct usk_err *err)
 {
+	struct job *job = ctx;
 	bt_graph *graph = bt_graph_create(0);
 	const bt_component_class_filter *class = filter_class();
 	const bt_component_filter *filter = NULL;
-	bool able = graph && class && usk_ctf_plugin();
-	const bt_component_source *source = able ? usk_ctf_source(graph, "source", from) : NULL;
-	const bt_component_sink *sink = source ? add_sink(graph, to) : NULL;
-	if (!sink || bt_graph_add_filter_component_with_initialize_method_data(
-			     graph, class, "sync", NULL, setup, BT_LOGGING_LEVEL_NONE, &filter)) {
-		return fail(err, from, NULL);
+	const bt_component_source *source =
+		graph && class ? usk_ctf_source(graph, "source", job->from) : NULL;
+	const bt_component_sink *sink = source ? add_sink(graph, job->to) : NULL;
+	if (!sink ||
+	    bt_graph_add_filter_component_with_initialize_method_data(
+		    graph, class, "sync", NULL, &job->setup, BT_LOGGING_LEVEL_NONE, &filter)) {
+		return fail(err, job->from, NULL);
 	}
 	if (!run_through(graph, source, filter, sink)) {
-		return fail(err, from, to);
+		return fail(err, job->from, job->to);
 	}
 	/* The sink writes the last of it when it goes. */
 	bt_graph_put_ref(graph);
-	return true;
+	return USK_OK;
 }
 
 /* As `babeltrace2 FOLDER` reads it: through its muxer. */
@@ -120,8 +127,7 @@ static enum usk_status read_through(void *ctx, struct usk_err *err)
 	const bt_component_filter *muxer = NULL;
 	const bt_component_sink *dummy = NULL;
 	bt_plugin_find("utils", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &utils);
-	const bt_component_source *source =
-		graph && usk_ctf_plugin() ? usk_ctf_source(graph, "source", from) : NULL;
+	const bt_component_source *source = graph ? usk_ctf_source(graph, "source", from) : NULL;
 	if (!source || !utils ||
 	    bt_graph_add_filter_component(
 		    graph, bt_plugin_borrow_filter_component_class_by_name_const(utils, "muxer"),
@@ -141,17 +147,6 @@ bool usk_bt_orders(const char *folder)
 	return !usk_child_run(read_through, (void *)(uintptr_t)folder, folder, NULL);
 }
 
-struct job {
-	const char *from, *to;
-	struct sync_setup setup;
-};
-
-static enum usk_status work(void *ctx, struct usk_err *err)
-{
-	struct job *job = ctx;
-	return run(job->from, job->to, &job->setup, err) ? USK_OK : err->code;
-}
-
 enum usk_status usk_bt_write(const char *from, const char *to, const struct usk_clocks *c,
 			     uint32_t clock, struct usk_err *err)
 {
@@ -159,7 +154,7 @@ enum usk_status usk_bt_write(const char *from, const char *to, const struct usk_
 	char *fresh = usk_format("%s.new", to);
 	struct job job = { from, fresh, { c, clock } };
 	usk_output_remember(fresh);
-	enum usk_status status = usk_child_run(work, &job, from, err);
+	enum usk_status status = usk_child_run(write_anew, &job, from, err);
 	if (!status && rename(fresh, to)) {
 		status = usk_fail(err, USK_EIO, 0, "%s: %s", to, strerror(errno));
 	}
