@@ -126,17 +126,6 @@ bool usk_ctf_net_take(struct ctf_places *places, const bt_event *event, struct c
 
 /* ---- ctf_graph.c ---- */
 
-/* From one thing to another. */
-struct pointers {
-	const void **key;
-	void **value;
-	size_t n, slots;
-};
-/** NULL: it was not put. */
-void *usk_pointers_get(const struct pointers *p, const void *key);
-void usk_pointers_put(struct pointers *p, const void *key, void *value);
-void usk_pointers_free(struct pointers *p);
-
 struct ctf_graph;
 
 struct ctf_visitor {
@@ -199,6 +188,16 @@ void usk_ctf_stop(struct ctf_child *c);
 bool usk_ctf_is_readable(const char *folder);
 
 /* ---- ctf_key.c ---- */
+
+/* A number for each key of two words. */
+struct ctf_index {
+	struct ctf_slot {
+		uint64_t a, b, value; /* 0: empty */
+	} * slot;
+	size_t n, n_slots;
+};
+/** The value of a key, 0 if it has none yet; until the next call. */
+uint64_t *usk_ctf_value(struct ctf_index *x, uint64_t a, uint64_t b);
 
 struct ctf_keys;
 

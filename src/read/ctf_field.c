@@ -145,13 +145,9 @@ bool usk_ctf_bytes(const bt_field *f, uint8_t *out, size_t n)
 			return false;
 		}
 		size_t each = n / (size_t)m;
-		const bt_field *e = bt_field_array_borrow_element_field_by_index_const(f, 0);
-		bool plain = bt_field_get_class_type(e) == BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER;
 		for (uint64_t i = 0; i < m; i++) {
-			e = bt_field_array_borrow_element_field_by_index_const(f, i);
-			if (plain) {
-				v = bt_field_integer_unsigned_get_value(e);
-			} else if (!usk_ctf_integer(e, &v)) {
+			if (!usk_ctf_integer(
+				    bt_field_array_borrow_element_field_by_index_const(f, i), &v)) {
 				return false;
 			}
 			store(out + i * each, v, each);

@@ -35,57 +35,11 @@ struct ctf_graph {
 	struct ctf_totals totals;
 	struct stream *stream;
 	size_t n_streams;
-	struct pointers roles; /* of classes of events */
-	size_t turn;	       /* stream that consume() advances */
+	struct ctf_index roles; /* of classes of events: 2^16 + kind 2^8 + rule */
+	size_t turn;		/* stream that consume() advances */
 	enum usk_status status;
 	struct usk_err err;
 };
-
-/* ---- pointers ---------------------------------------------------------------------------- */
-
-static size_t slot_of(const struct pointers *p, const void *key)
-{
-	size_t i = usk_mix((uint64_t)(uintptr_t)key) & (p->slots - 1);
-	while (p->key[i] && p->key[i] != key) {
-		i = (i + 1) & (p->slots - 1);
-	}
-	return i;
-}
-
-void *usk_pointers_get(const struct pointers *p, const void *key)
-{
-	return p->slots && key ? p->value[slot_of(p, key)] : NULL;
-}
-
-void usk_pointers_put(struct pointers *p, const void *key, void *value)
-{
-	if (2 * (p->n + 1) > p->slots) {
-		struct pointers old = *p;
-		p->slots = old.slots ? 2 * old.slots : 64;
-		p->key = usk_alloc(p->slots, sizeof(void *));
-		p->value = usk_alloc(p->slots, sizeof(void *));
-		for (size_t i = 0; i < old.slots; i++) {
-			if (old.key[i]) {
-				size_t k = slot_of(p, old.key[i]);
-				p->key[k] = old.key[i];
-				p->value[k] = old.value[i];
-			}
-		}
-		free(old.key);
-		free(old.value);
-	}
-	size_t i = slot_of(p, key);
-	p->n += !p->key[i];
-	p->key[i] = key;
-	p->value[i] = value;
-}
-
-void usk_pointers_free(struct pointers *p)
-{
-	free(p->key);
-	free(p->value);
-	memset(p, 0, sizeof *p);
-}
 
 /* ---- what libbabeltrace2 has to say ----------------------------------------------------- */
 
@@ -149,14 +103,13 @@ static void broken(struct ctf_graph *g, struct stream *s, const char *why)
 
 static struct ctf_role role_of(struct ctf_graph *g, const bt_event_class *class)
 {
-	struct ctf_role *role = usk_pointers_get(&g->roles, class);
-	if (!role) {
-		role = usk_alloc(1, sizeof *role);
-		*role = g->visitor.classify(g->visitor.ctx, class);
-		usk_pointers_put(&g->roles, class, role);
-		g->totals.kinds |= UINT32_C(1) << role->kind;
+	uint64_t *known = usk_ctf_value(&g->roles, (uintptr_t) class, 0);
+	if (!*known) {
+		struct ctf_role role = g->visitor.classify(g->visitor.ctx, class);
+		g->totals.kinds |= UINT32_C(1) << role.kind;
+		*known = UINT32_C(1) << 16 | (uint32_t)role.kind << 8 | role.rule;
 	}
-	return *role;
+	return (struct ctf_role){ (uint8_t)(*known >> 8), (uint8_t)*known };
 }
 
 /* The clock of a stream; false if its events have no time. */

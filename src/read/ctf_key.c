@@ -30,20 +30,13 @@ struct fact {
 	uint8_t text[MAX_FIELD];
 };
 
-/* How many events of a kind and an id there were. */
-struct tally {
-	struct usk_event_id id;
-	uint64_t n; /* 0: an empty slot */
-};
-
 struct ctf_keys {
 	struct key_rule *rule;
 	size_t n;
 	bool stated;
 	struct fact *fact;
 	size_t n_facts, cap_facts;
-	struct tally *tally;
-	size_t n_tally, n_slots;
+	struct ctf_index tally; /* how many events of a kind and an id there were */
 };
 
 static enum usk_status add(struct ctf_keys *k, const char *text, enum ctf_kind kind,
@@ -96,7 +89,7 @@ void usk_ctf_keys_free(struct ctf_keys *k)
 		}
 		free(k->rule);
 		free(k->fact);
-		free(k->tally);
+		free(k->tally.slot);
 	}
 	free(k);
 }
@@ -204,34 +197,34 @@ static void learn(struct ctf_keys *k, const struct ctf_item *item)
 	memcpy(f->text, item->bytes + MARK, f->n);
 }
 
-static struct tally *find_tally(struct ctf_keys *k, struct usk_event_id id)
+static struct ctf_slot *find_slot(const struct ctf_index *x, uint64_t a, uint64_t b)
 {
-	size_t i = usk_fold(id.word[0], id.word[1]) & (k->n_slots - 1);
-	while (k->tally[i].n && memcmp(&k->tally[i].id, &id, sizeof id) != 0) {
-		i = (i + 1) & (k->n_slots - 1);
+	size_t i = usk_mix(a ^ usk_mix(b)) & (x->n_slots - 1);
+	while (x->slot[i].value && (x->slot[i].a != a || x->slot[i].b != b)) {
+		i = (i + 1) & (x->n_slots - 1);
 	}
-	return &k->tally[i];
+	return &x->slot[i];
 }
 
-/* How many with this id there were before. */
-static uint64_t count(struct ctf_keys *k, struct usk_event_id id)
+uint64_t *usk_ctf_value(struct ctf_index *x, uint64_t a, uint64_t b)
 {
-	if (2 * (k->n_tally + 1) > k->n_slots) {
-		struct tally *old = k->tally;
-		size_t n = k->n_slots;
-		k->n_slots = n ? 2 * n : 256;
-		k->tally = usk_alloc(k->n_slots, sizeof *k->tally);
-		for (size_t i = 0; i < n; i++) {
-			if (old[i].n) {
-				*find_tally(k, old[i].id) = old[i];
+	if (2 * (x->n + 1) > x->n_slots) {
+		struct ctf_index old = *x;
+		x->n_slots = old.n_slots ? 2 * old.n_slots : 256;
+		x->slot = usk_alloc(x->n_slots, sizeof *x->slot);
+		for (size_t i = 0; i < old.n_slots; i++) {
+			if (old.slot[i].value) {
+				*find_slot(x, old.slot[i].a, old.slot[i].b) = old.slot[i];
 			}
 		}
-		free(old);
+		free(old.slot);
 	}
-	struct tally *t = find_tally(k, id);
-	k->n_tally += !t->n;
-	t->id = id;
-	return t->n++;
+	struct ctf_slot *slot = find_slot(x, a, b);
+	if (!slot->value) {
+		*slot = (struct ctf_slot){ a, b, 0 };
+		x->n++;
+	}
+	return &slot->value;
 }
 
 bool usk_ctf_keys_settle(struct ctf_keys *k, const struct ctf_item *item, struct usk_event *out)
@@ -268,7 +261,8 @@ bool usk_ctf_keys_settle(struct ctf_keys *k, const struct ctf_item *item, struct
 	if (counted) {
 		/* Sends and receives are counted apart. */
 		*to = item->kind;
-		uint64_t n = count(k, usk_event_id(text, (size_t)(to - text) + 1));
+		struct usk_event_id id = usk_event_id(text, (size_t)(to - text) + 1);
+		uint64_t n = (*usk_ctf_value(&k->tally, id.word[0], id.word[1]))++;
 		to += snprintf((char *)to, 24, "%s%llu", to > text ? "," : "",
 			       (unsigned long long)n);
 	}

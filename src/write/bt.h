@@ -42,12 +42,22 @@ bt_event_class *usk_ir_event_class(struct ir *ir, bt_stream *stream, const bt_ev
 /** The value of a field, which is of the copy of its class. */
 bool usk_ir_field(const bt_field *from, bt_field *to);
 
+enum {
+	CONTEXT = BT_FIELD_PATH_SCOPE_PACKET_CONTEXT,
+	COMMON = BT_FIELD_PATH_SCOPE_EVENT_COMMON_CONTEXT,
+	SPECIFIC = BT_FIELD_PATH_SCOPE_EVENT_SPECIFIC_CONTEXT,
+	PAYLOAD = BT_FIELD_PATH_SCOPE_EVENT_PAYLOAD,
+	SCOPES
+};
+
 /* Where the classes of fields lie that others refer to by their path. */
 struct field_scopes {
-	const bt_field_class *scope[4]; /* packet context, common and specific context, payload */
-	struct pointers *copies;	/* of all fields so far */
+	const bt_field_class *scope[SCOPES];
+	struct ctf_index *copies; /* of all classes so far */
 	bt_trace_class *trace_class;
 };
+/** NULL: it was not copied yet. */
+void *usk_ir_copy(struct ctf_index *copies, const void *of);
 bt_field_class *usk_ir_field_class(struct field_scopes *s, const bt_field_class *from);
 
 /* ---- bt_whose.c ------------------------------------------------------------------------------ */

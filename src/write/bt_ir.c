@@ -12,7 +12,7 @@ struct ir {
 		bt_trace *to;
 	} * held;
 	size_t n;
-	struct pointers classes; /* from those of all kinds to their copies */
+	struct ctf_index classes; /* from those of all kinds to their copies */
 };
 
 struct ir *usk_ir_new(bt_self_component *self, int64_t zero_s)
@@ -39,10 +39,15 @@ void usk_ir_free(struct ir *ir)
 			bt_trace_put_ref(ir->held[i].to);
 		}
 		bt_clock_class_put_ref(ir->clock);
-		usk_pointers_free(&ir->classes);
+		free(ir->classes.slot);
 		free(ir->held);
 	}
 	free(ir);
+}
+
+void *usk_ir_copy(struct ctf_index *copies, const void *of)
+{
+	return (void *)(uintptr_t)*usk_ctf_value(copies, (uintptr_t)of, 0);
 }
 
 /* ---- traces ------------------------------------------------------------------------------- */
@@ -65,7 +70,7 @@ static bool copy_environment(const bt_trace *from, bt_trace *to)
 /* Of a class that another trace has, too, or of a new one. */
 static bt_trace *new_trace(struct ir *ir, const bt_trace_class *from)
 {
-	bt_trace_class *class = usk_pointers_get(&ir->classes, from);
+	bt_trace_class *class = usk_ir_copy(&ir->classes, from);
 	if (class) {
 		return bt_trace_create(class);
 	}
@@ -103,7 +108,7 @@ bt_trace *usk_ir_trace(struct ir *ir, const bt_trace *from)
 	bt_trace_get_ref(from);
 	ir->held = usk_grow(ir->held, ir->n + 1, sizeof *ir->held);
 	ir->held[ir->n++] = (struct held){ from, t };
-	usk_pointers_put(&ir->classes, class, bt_trace_borrow_class(t));
+	*usk_ctf_value(&ir->classes, (uintptr_t) class, 0) = (uintptr_t)bt_trace_borrow_class(t);
 	return t;
 }
 
@@ -138,14 +143,16 @@ static void copy_support(const bt_stream_class *from, bt_stream_class *to)
 
 bt_stream_class *usk_ir_stream_class(struct ir *ir, bt_trace *trace, const bt_stream_class *from)
 {
-	bt_stream_class *c = usk_pointers_get(&ir->classes, from);
+	bt_stream_class *c = usk_ir_copy(&ir->classes, from);
 	if (c) {
 		return c;
 	}
 	bt_trace_class *in = bt_trace_borrow_class(trace);
 	struct field_scopes s = {
-		.scope = { bt_stream_class_borrow_packet_context_field_class_const(from),
-			   bt_stream_class_borrow_event_common_context_field_class_const(from) },
+		.scope = { [CONTEXT] =
+				   bt_stream_class_borrow_packet_context_field_class_const(from),
+			   [COMMON] = bt_stream_class_borrow_event_common_context_field_class_const(
+				   from) },
 		.copies = &ir->classes,
 		.trace_class = in,
 	};
@@ -158,7 +165,7 @@ bt_stream_class *usk_ir_stream_class(struct ir *ir, bt_trace *trace, const bt_st
 		bt_stream_class_set_user_attributes(
 			c, bt_stream_class_borrow_user_attributes_const(from));
 		copy_support(from, c);
-		good = give(&s, s.scope[0], &context) && give(&s, s.scope[1], &common) &&
+		good = give(&s, s.scope[CONTEXT], &context) && give(&s, s.scope[COMMON], &common) &&
 		       (!context || !bt_stream_class_set_packet_context_field_class(c, context)) &&
 		       (!common ||
 			!bt_stream_class_set_event_common_context_field_class(c, common));
@@ -170,7 +177,7 @@ bt_stream_class *usk_ir_stream_class(struct ir *ir, bt_trace *trace, const bt_st
 	if (!good) {
 		return NULL;
 	}
-	usk_pointers_put(&ir->classes, from, c);
+	*usk_ctf_value(&ir->classes, (uintptr_t)from, 0) = (uintptr_t)c;
 	return c;
 }
 
@@ -189,24 +196,27 @@ static bool copy_properties(const bt_event_class *from, bt_event_class *to)
 
 bt_event_class *usk_ir_event_class(struct ir *ir, bt_stream *stream, const bt_event_class *from)
 {
-	bt_event_class *e = usk_pointers_get(&ir->classes, from);
+	bt_event_class *e = usk_ir_copy(&ir->classes, from);
 	if (e) {
 		return e;
 	}
 	const bt_stream_class *around = bt_event_class_borrow_stream_class_const(from);
 	bt_stream_class *c = bt_stream_borrow_class(stream);
 	struct field_scopes s = {
-		.scope = { bt_stream_class_borrow_packet_context_field_class_const(around),
-			   bt_stream_class_borrow_event_common_context_field_class_const(around),
-			   bt_event_class_borrow_specific_context_field_class_const(from),
-			   bt_event_class_borrow_payload_field_class_const(from) },
+		.scope = { [CONTEXT] =
+				   bt_stream_class_borrow_packet_context_field_class_const(around),
+			   [COMMON] = bt_stream_class_borrow_event_common_context_field_class_const(
+				   around),
+			   [SPECIFIC] =
+				   bt_event_class_borrow_specific_context_field_class_const(from),
+			   [PAYLOAD] = bt_event_class_borrow_payload_field_class_const(from) },
 		.copies = &ir->classes,
 		.trace_class = bt_stream_class_borrow_trace_class(c),
 	};
 	bt_field_class *context = NULL, *payload = NULL;
 	e = bt_event_class_create_with_id(c, bt_event_class_get_id(from));
-	bool good = e && copy_properties(from, e) && give(&s, s.scope[2], &context) &&
-		    give(&s, s.scope[3], &payload) &&
+	bool good = e && copy_properties(from, e) && give(&s, s.scope[SPECIFIC], &context) &&
+		    give(&s, s.scope[PAYLOAD], &payload) &&
 		    (!context || !bt_event_class_set_specific_context_field_class(e, context)) &&
 		    (!payload || !bt_event_class_set_payload_field_class(e, payload));
 	bt_field_class_put_ref(context);
@@ -216,7 +226,7 @@ bt_event_class *usk_ir_event_class(struct ir *ir, bt_stream *stream, const bt_ev
 	if (!good) {
 		return NULL;
 	}
-	usk_pointers_put(&ir->classes, from, e);
+	*usk_ctf_value(&ir->classes, (uintptr_t)from, 0) = (uintptr_t)e;
 	return e;
 }
 

@@ -12,21 +12,7 @@ static bool is(const bt_field_class *f, bt_field_class_type type)
 /* The class that a path leads to. */
 static const bt_field_class *follow(const struct field_scopes *s, const bt_field_path *path)
 {
-	const bt_field_class *f;
-	switch (bt_field_path_get_root_scope(path)) {
-	case BT_FIELD_PATH_SCOPE_PACKET_CONTEXT:
-		f = s->scope[0];
-		break;
-	case BT_FIELD_PATH_SCOPE_EVENT_COMMON_CONTEXT:
-		f = s->scope[1];
-		break;
-	case BT_FIELD_PATH_SCOPE_EVENT_SPECIFIC_CONTEXT:
-		f = s->scope[2];
-		break;
-	default:
-		f = s->scope[3];
-		break;
-	}
+	const bt_field_class *f = s->scope[bt_field_path_get_root_scope(path)];
 	for (uint64_t i = 0; f && i < bt_field_path_get_item_count(path); i++) {
 		const bt_field_path_item *item = bt_field_path_borrow_item_by_index_const(path, i);
 		if (bt_field_path_item_get_type(item) == BT_FIELD_PATH_ITEM_TYPE_INDEX) {
@@ -50,7 +36,7 @@ static const bt_field_class *follow(const struct field_scopes *s, const bt_field
 
 static bt_field_class *copy_of(const struct field_scopes *s, const bt_field_path *path)
 {
-	return usk_pointers_get(s->copies, follow(s, path));
+	return usk_ir_copy(s->copies, follow(s, path));
 }
 
 static bt_field_class *integer(struct field_scopes *s, const bt_field_class *from)
@@ -275,7 +261,7 @@ bt_field_class *usk_ir_field_class(struct field_scopes *s, const bt_field_class 
 	if (f) {
 		bt_field_class_set_user_attributes(
 			f, bt_field_class_borrow_user_attributes_const(from));
-		usk_pointers_put(s->copies, from, f);
+		*usk_ctf_value(s->copies, (uintptr_t)from, 0) = (uintptr_t)f;
 	}
 	return f;
 }
