@@ -33,6 +33,7 @@ struct mend {
 	const char *from; /* the trace's folder */
 	char *to, *trial; /* folders that are being made: the mended one, one for a single stream */
 	char **said;	  /* the first of all */
+	char *stream, *copy; /* of the one it is about: where it is, and what is tried */
 	size_t good;
 };
 
@@ -90,15 +91,11 @@ static uint64_t *find_packets(const char *path, size_t *n, struct usk_err *err)
 	return at;
 }
 
-/* Can the trial folder be read with the first n bytes of this stream? */
-static bool try_part(struct mend *m, const char *name, uint64_t n)
+/* Can the trial folder be read with the first n bytes of the stream? */
+static bool try_part(const struct mend *m, uint64_t n)
 {
-	char *from = usk_format("%s/%s", m->from, name), *to = usk_format("%s/%s", m->trial, name);
-	unlink(to);
-	bool good = !usk_copy_file(from, to, n, NULL) && usk_ctf_is_readable(m->trial);
-	free(from);
-	free(to);
-	return good;
+	unlink(m->copy);
+	return !usk_copy_file(m->stream, m->copy, n, NULL) && usk_ctf_is_readable(m->trial);
 }
 
 /* A size in a packet's header, in bits: as two sizes, of content and packet, follow each other. */
@@ -173,9 +170,10 @@ static uint64_t shorten(const char *path, const uint64_t *at, size_t n, uint64_t
 /* A copy of the stream in the trial folder, which ends in or just behind the packet at[n]. */
 static bool try_cut(struct mend *m, const char *name, const uint64_t *at, size_t n, uint64_t size)
 {
-	char *from = usk_format("%s/%s", m->from, name), *to = usk_format("%s/%s", m->trial, name);
-	unlink(to);
-	uint64_t end = usk_copy_file(from, to, UINT64_MAX, NULL) ? 0 : shorten(to, at, n, size);
+	unlink(m->copy);
+	uint64_t end = usk_copy_file(m->stream, m->copy, UINT64_MAX, NULL)
+			       ? 0
+			       : shorten(m->copy, at, n, size);
 	bool good = end > at[n] && usk_ctf_is_readable(m->trial);
 	if (good && end > size) {
 		say(m,
@@ -187,61 +185,56 @@ static bool try_cut(struct mend *m, const char *name, const uint64_t *at, size_t
 				  "are no whole packet, are left out",
 				  name, (unsigned long long)end, (unsigned long long)(size - end)));
 	}
-	free(from);
-	free(to);
 	return good;
 }
 
-/* The stream in the trial folder is one that can be read. */
-static void keep(struct mend *m, const char *name)
+/* A copy of what can be read of the stream, in the trial folder. */
+static bool cut_stream(struct mend *m, const char *name, uint64_t size)
 {
-	char *trial = usk_format("%s/%s", m->trial, name), *to = usk_format("%s/%s", m->to, name);
-	m->good += !rename(trial, to);
-	free(trial);
-	free(to);
-}
-
-static void mend_stream(struct mend *m, const char *name)
-{
-	char *path = usk_format("%s/%s", m->from, name);
-	char *trial = usk_format("%s/%s", m->trial, name);
-	struct stat st;
 	size_t n = 0;
-	if (stat(path, &st) || !S_ISREG(st.st_mode)) {
-		goto out;
-	}
-	if (link_to(m->from, m->trial, name) && usk_ctf_is_readable(m->trial)) {
-		m->good += link_to(m->from, m->to, name);
-		goto out;
-	}
-	uint64_t *at = find_packets(path, &n, NULL);
+	uint64_t *at = find_packets(m->stream, &n, NULL);
 	/* Packets before low can be read, those from high on cannot. */
 	size_t low = 0, high = n;
 	while (low + 1 < high) {
 		size_t middle = low + (high - low) / 2;
-		if (try_part(m, name, at[middle])) {
+		if (try_part(m, at[middle])) {
 			low = middle;
 		} else {
 			high = middle;
 		}
 	}
-	if (low && low + 1 == n && try_cut(m, name, at, low, (uint64_t)st.st_size)) {
-		keep(m, name);
-	} else if (low && try_part(m, name, at[low])) {
-		keep(m, name);
+	bool good = low && low + 1 == n && try_cut(m, name, at, low, size);
+	if (!good && low && try_part(m, at[low])) {
+		good = true;
 		say(m,
 		    usk_format("stream %s is cut short or damaged in the packet at byte %llu: its "
 			       "last %llu bytes are left out",
 			       name, (unsigned long long)at[low],
-			       (unsigned long long)((uint64_t)st.st_size - at[low])));
-	} else {
+			       (unsigned long long)(size - at[low])));
+	} else if (!good) {
 		say(m, usk_format("stream %s is left out: its first packet cannot be read", name));
 	}
 	free(at);
-out:
-	unlink(trial);
-	free(trial);
-	free(path);
+	return good;
+}
+
+static void mend_stream(struct mend *m, const char *name)
+{
+	char *to = usk_format("%s/%s", m->to, name);
+	struct stat st;
+	m->stream = usk_format("%s/%s", m->from, name);
+	m->copy = usk_format("%s/%s", m->trial, name);
+	if (!stat(m->stream, &st) && S_ISREG(st.st_mode)) {
+		if (link_to(m->from, m->trial, name) && usk_ctf_is_readable(m->trial)) {
+			m->good += link_to(m->from, m->to, name);
+		} else if (cut_stream(m, name, (uint64_t)st.st_size)) {
+			m->good += !rename(m->copy, to);
+		}
+	}
+	unlink(m->copy);
+	free(m->stream);
+	free(m->copy);
+	free(to);
 }
 
 static enum usk_status mend_folder(struct mend *m, struct usk_err *err)
