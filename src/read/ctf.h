@@ -110,9 +110,8 @@ const bt_field *usk_ctf_member(struct ctf_places *places, const bt_field *struct
 const bt_field *usk_ctf_field(struct ctf_places *places, const bt_event *event, const char *path);
 /** An integer, boolean or bit array of any kind. */
 bool usk_ctf_integer(const bt_field *f, uint64_t *out);
-/** The integer of that name, not a path, in what usk_ctf_member() found, or NULL. */
-bool usk_ctf_number(struct ctf_places *places, const bt_field *structure, const char *name,
-		    uint64_t *out);
+/** The integer of that name, not a path, in what usk_ctf_member() found; 0 if there is none. */
+uint64_t usk_ctf_number(struct ctf_places *places, const bt_field *structure, const char *name);
 /** An integer, or an array of integers of 8, 16 or 32 bits, as n bytes in network order. */
 bool usk_ctf_bytes(const bt_field *f, uint8_t *out, size_t n);
 /** As text, up to room bytes; longer ones, and what is nested, as their hash. How many. */

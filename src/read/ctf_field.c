@@ -103,30 +103,23 @@ bool usk_ctf_integer(const bt_field *f, uint64_t *out)
 	return true;
 }
 
-bool usk_ctf_number(struct ctf_places *places, const bt_field *structure, const char *name,
-		    uint64_t *out)
+uint64_t usk_ctf_number(struct ctf_places *places, const bt_field *structure, const char *name)
 {
-	if (!structure) {
-		return false;
-	}
-	uint32_t index = place_of(places, bt_field_borrow_class_const(structure), name)->index;
+	uint32_t index =
+		structure ? place_of(places, bt_field_borrow_class_const(structure), name)->index
+			  : CTF_NOWHERE;
 	if (index == CTF_NOWHERE) {
-		return false;
+		return 0;
 	}
 	const bt_field *f = bt_field_structure_borrow_member_field_by_index_const(structure, index);
 	/* As nearly all are. */
 	if (bt_field_get_class_type(f) == BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER) {
-		*out = bt_field_integer_unsigned_get_value(f);
-		return true;
+		return bt_field_integer_unsigned_get_value(f);
 	}
 	bt_field_class_type type;
-	return usk_ctf_integer(unwrap(f, &type), out);
-}
-
-static bool is_signed(const bt_field *f)
-{
-	return bt_field_class_type_is(bt_field_get_class_type(f),
-				      BT_FIELD_CLASS_TYPE_SIGNED_INTEGER);
+	uint64_t v = 0;
+	usk_ctf_integer(unwrap(f, &type), &v);
+	return v;
 }
 
 static void store(uint8_t *out, uint64_t v, size_t n)
@@ -183,8 +176,9 @@ size_t usk_ctf_text(const bt_field *f, uint8_t *out, size_t room)
 		return 0;
 	}
 	if (usk_ctf_integer(f, &v)) {
-		n = is_signed(f) ? snprintf(text, sizeof text, "%lld", (long long)v)
-				 : snprintf(text, sizeof text, "%llu", (unsigned long long)v);
+		n = bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)
+			    ? snprintf(text, sizeof text, "%lld", (long long)v)
+			    : snprintf(text, sizeof text, "%llu", (unsigned long long)v);
 	} else if (type == BT_FIELD_CLASS_TYPE_STRING) {
 		return fits(bt_field_string_get_value(f), (size_t)bt_field_string_get_length(f),
 			    out, room);

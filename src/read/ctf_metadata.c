@@ -47,26 +47,26 @@ enum usk_status usk_ctf_metadata(const char *folder, char **text, struct usk_err
 	char *path = usk_format("%s/metadata", folder), *out = NULL;
 	struct usk_input in;
 	enum usk_status status = usk_input_open(&in, path, err);
-	if (!status) {
-		status = usk_input_all(&in, err);
-		if (!status) {
-			bool plain = in.have >= 4 && usk_load32(in.data, false) == MAGIC;
-			bool swap = in.have >= 4 && usk_load32(in.data, true) == MAGIC;
-			size_t n = in.have;
-			out = usk_alloc(in.have + 1, 1);
-			if (plain || swap) {
-				status = unpack(&in, swap, out, &n, err);
-			} else if (n) {
-				memcpy(out, in.data, n);
-			}
-			out[n] = 0;
-		}
-		if (status) {
-			usk_fail_in(err, "%s", folder);
-		}
-		usk_input_close(&in);
-	}
 	free(path);
+	if (status) {
+		return status;
+	}
+	status = usk_input_all(&in, err);
+	if (!status) {
+		bool plain = in.have >= 4 && usk_load32(in.data, false) == MAGIC;
+		bool swap = in.have >= 4 && usk_load32(in.data, true) == MAGIC;
+		size_t n = in.have;
+		out = usk_alloc(in.have + 1, 1);
+		if (plain || swap) {
+			status = unpack(&in, swap, out, &n, err);
+		} else if (n) {
+			memcpy(out, in.data, n);
+		}
+	}
+	if (status) {
+		usk_fail_in(err, "%s", folder);
+	}
+	usk_input_close(&in);
 	if (status || !text) {
 		free(out);
 	} else {

@@ -94,20 +94,13 @@ static const struct part ipv6[] = {
 	{ "payload_len", 4, 2 }, { "nexthdr", 6, 1 }, { "hop_limit", 7, 1 }, { NULL, 0, 0 }
 };
 
-static uint64_t get(struct ctf_places *places, const bt_field *header, const char *name)
-{
-	uint64_t v = 0;
-	usk_ctf_number(places, header, name, &v);
-	return v;
-}
-
 /* A header of n bytes; what the event does not have of it is 0. */
 static size_t put(struct ctf_places *places, const bt_field *header, const struct part *part,
 		  uint8_t *d, size_t n)
 {
 	memset(d, 0, n);
 	for (; part->name; part++) {
-		uint64_t v = get(places, header, part->name);
+		uint64_t v = usk_ctf_number(places, header, part->name);
 		for (size_t i = 0; i < part->size; i++) {
 			d[part->at + i] = (uint8_t)(v >> 8 * (part->size - 1 - i));
 		}
@@ -143,7 +136,7 @@ static size_t put_transport(struct ctf_places *places, const bt_field *payload, 
 static size_t put_ipv4(struct ctf_places *places, const bt_field *payload, const bt_field *ip,
 		       uint8_t *d, uint32_t *length)
 {
-	size_t header = (size_t)(get(places, ip, "ihl") & 15) * 4;
+	size_t header = (size_t)(usk_ctf_number(places, ip, "ihl") & 15) * 4;
 	if (header < 20) {
 		return 0;
 	}
@@ -178,7 +171,6 @@ static size_t put_ipv6(struct ctf_places *places, const bt_field *payload, const
 bool usk_ctf_net_take(struct ctf_places *places, const bt_event *event, struct ctf_item *item)
 {
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
-	uint64_t len = 0;
 	if (item->kind == CTF_INTERFACE) {
 		item->n = 4;
 		return usk_ctf_bytes(usk_ctf_member(places, payload, "address_ipv4"), item->bytes,
@@ -186,7 +178,7 @@ bool usk_ctf_net_take(struct ctf_places *places, const bt_event *event, struct c
 		       item->bytes[0] && item->bytes[0] != 127;
 	}
 	item->n = 0;
-	usk_ctf_number(places, payload, "skbaddr", &item->key);
+	item->key = usk_ctf_number(places, payload, "skbaddr");
 	if (item->kind == CTF_EARLY) {
 		return true;
 	}
@@ -195,11 +187,11 @@ bool usk_ctf_net_take(struct ctf_places *places, const bt_event *event, struct c
 	    !strcmp(bt_field_string_get_value(device), "lo")) {
 		return false;
 	}
-	usk_ctf_number(places, payload, "len", &len);
+	uint64_t len = usk_ctf_number(places, payload, "len");
 	len -= item->kind == CTF_QUEUED && len >= ETHERNET_HEADER ? ETHERNET_HEADER : 0;
 	item->length = len < UINT32_MAX ? (uint32_t)len : UINT32_MAX;
 	const bt_field *ip = usk_ctf_member(places, payload, "network_header");
-	uint64_t version = get(places, ip, "version");
+	uint64_t version = usk_ctf_number(places, ip, "version");
 	size_t n = version == 4	  ? put_ipv4(places, payload, ip, item->bytes, &item->length)
 		   : version == 6 ? put_ipv6(places, payload, ip, item->bytes, &item->length)
 				  : 0;
