@@ -11,8 +11,7 @@
 
 #include <stdlib.h>
 
-/* ---- what clocks show
- * ----------------------------------------------------------------------------
+/* ---- what clocks show --------------------------------------------------------------------------
  */
 
 /* What a clock shows when its pair's other one, which is the frame's a or b, shows what `from`
@@ -45,7 +44,7 @@ static void read_clocks(struct usk_work *w)
 	usk_paths_of(w, w->reference, way);
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		uint32_t k = w->clock[i];
-		w->rough[k] = (struct usk_rough){ w->p->span[k].first_ns, USK_E12 };
+		w->rough[k] = (struct usk_rough){ w->p->span[k].first_ns, USK_E12, 0 };
 	}
 	uint32_t hops = 1;
 	for (bool found = true; found; hops++) {
@@ -63,19 +62,24 @@ static void read_clocks(struct usk_work *w)
 			found = true;
 		}
 	}
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		struct usk_rough *r = &w->rough[w->clock[i]];
+		usk_i128 lag = ((usk_i128)USK_E12 - r->pace_e12) * ((usk_i128)1 << 40);
+		r->lag = (int64_t)(lag / r->pace_e12);
+	}
 	free(way);
 }
 
-/* What the reference shows when a clock shows x, roughly. */
+/* What the reference shows when a clock shows x, roughly: asked of every event, so it divides by
+ * nothing but a power of two. */
 static usk_i128 moment_of(const struct usk_work *w, uint32_t k, int64_t x)
 {
 	const struct usk_rough *r = &w->rough[k];
-	usk_i128 d = ((usk_i128)x - r->x) * USK_E12;
-	return w->p->span[w->reference].first_ns + usk_floor_div(d, r->pace_e12);
+	usk_i128 d = (usk_i128)x - r->x, one = (usk_i128)1 << 40;
+	return w->p->span[w->reference].first_ns + d + d * r->lag / one;
 }
 
-/* ---- ticks
- * ----------------------------------------------------------------------------------------
+/* ---- ticks -------------------------------------------------------------------------------------
  */
 
 /*

@@ -71,6 +71,7 @@ struct usk_slack {
  * happened at about the same time. */
 struct usk_rough {
 	int64_t x, pace_e12;
+	int64_t lag; /* by so much the reference goes faster, parts per 2^40 */
 };
 
 /* Moments at which stamps of all clocks are bounded: n of them all along, by the reference. */
