@@ -37,6 +37,19 @@ bool usk_write_all(int fd, const void *data, size_t n)
 	return true;
 }
 
+bool usk_read_all(int fd, void *out, size_t n)
+{
+	uint8_t *p = out;
+	for (size_t done = 0; done < n;) {
+		ssize_t m = read(fd, p + done, n - done);
+		if (m == 0 || (m < 0 && errno != EINTR)) {
+			return false;
+		}
+		done += m > 0 ? (size_t)m : 0;
+	}
+	return true;
+}
+
 enum usk_status usk_scratch_file(int *fd, const char *why, struct usk_err *err)
 {
 	const char *dir = getenv("TMPDIR");
