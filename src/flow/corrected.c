@@ -35,13 +35,11 @@ struct stuck {
 struct judging {
 	struct parties *p;
 	struct usk_clocks *c;
-	struct usk_msg **left_out; /* by pair, while it is read: who is wrong is not judged */
-	struct usk_msg *inverted;  /* of all rounds so far */
+	struct usk_msg *inverted;		   /* of all rounds so far */
 	size_t n_inverted, cap_inverted, n_before; /* before: when it was solved */
 	struct stuck *stuck; /* of this one: no constraint helps these any more */
 	size_t n_stuck, cap_stuck;
 	struct corrected *clock;
-	struct reading *reading;
 	const struct usk_graph_problem *problem;
 	uint64_t judged; /* messages of pairs whose clocks are both known */
 	struct usk_err *err;
@@ -119,22 +117,20 @@ static struct usk_msg *outliers_of(const struct usk_pair *pair)
 	return out;
 }
 
-static struct reading *begin(void *ctx, size_t pair)
+static void begin(void *ctx, size_t pair, struct reading *r)
 {
 	struct judging *x = ctx;
 	struct pair_source *s = &x->p->pair[pair];
-	struct reading *r = &x->reading[pair];
 	const struct corrected *a = &x->clock[s->a], *b = &x->clock[s->b];
-	*r = usk_reading_of(s, x->err);
 	if (comparable(x, s)) {
 		r->judge.map_a = a->map;
 		r->judge.map_b = b->map;
 		r->judge.with_delays = r->judge.keep_inverted = r->placed = true;
-		r->judge.left_out = x->left_out[pair] = outliers_of(&x->c->pair[pair]);
+		/* Who is wrong is not judged. */
+		r->judge.left_out = outliers_of(&x->c->pair[pair]);
 		r->judge.n_left_out = x->c->pair[pair].n_outliers;
 	}
 	r->also = x->p->opt->messages;
-	return r;
 }
 
 /* Who is out of order. */
@@ -153,11 +149,11 @@ static void collect(struct judging *x, const struct usk_judge *j, size_t pair)
 	}
 }
 
-static enum usk_status finish(void *ctx, size_t pair, struct usk_err *err)
+static enum usk_status finish(void *ctx, size_t pair, struct reading *r, struct usk_err *err)
 {
 	struct judging *x = ctx;
 	const struct pair_source *s = &x->p->pair[pair];
-	struct usk_judge *j = &x->reading[pair].judge;
+	const struct usk_judge *j = &r->judge;
 	struct usk_pair *out = &x->c->pair[pair];
 	(void)err;
 	if (comparable(x, s)) {
@@ -167,9 +163,6 @@ static enum usk_status finish(void *ctx, size_t pair, struct usk_err *err)
 		out->min_delay_b_to_a_ns = usk_judge_delays(j, true).min_ns;
 	}
 	collect(x, j, pair);
-	usk_judge_free(j);
-	free(x->left_out[pair]);
-	x->left_out[pair] = NULL;
 	return USK_OK;
 }
 
@@ -239,11 +232,6 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted)
 		p->doing = "judging";
 		p->work_all = p->work_done + usk_readings_size(p, again, n);
 		status = usk_readings(p, again, n, &plan, x->err);
-		for (size_t i = 0; i < p->n_pairs; i++) {
-			usk_judge_free(&x->reading[i].judge);
-			free(x->left_out[i]);
-			x->left_out[i] = NULL;
-		}
 	}
 	free(again);
 	return status;
@@ -273,26 +261,15 @@ static void set_aside(struct judging *x)
 /* Outliers of the graph, the last ones of a pair, as they were recorded. */
 static enum usk_status name_outliers(struct judging *x)
 {
-	struct parties *p = x->p;
-	struct unnamed *of = usk_alloc(p->n_pairs + 1, sizeof *of);
-	for (size_t i = 0; i < p->n_pairs; i++) {
+	struct suspects s = { .n = 0 };
+	for (size_t i = 0; i < x->p->n_pairs; i++) {
 		const struct usk_pair *pair = &x->c->pair[i];
-		of[i].n = x->problem->pair[i].n_outliers;
-		of[i].msg = usk_alloc(of[i].n + 1, sizeof *of[i].msg);
-		for (size_t k = 0; k < of[i].n; k++) {
-			of[i].msg[k] = pair->outlier[pair->n_outliers - of[i].n + k].msg;
+		size_t k = pair->n_outliers - x->problem->pair[i].n_outliers;
+		for (; k < pair->n_outliers; k++) {
+			usk_suspect(&s, i, &pair->outlier[k].msg);
 		}
 	}
-	enum usk_status status = usk_readings_name(p, of, x->err);
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		struct usk_pair *pair = &x->c->pair[i];
-		for (size_t k = 0; k < of[i].n && !status; k++) {
-			pair->outlier[pair->n_outliers - of[i].n + k].msg = of[i].msg[k];
-		}
-		free(of[i].msg);
-	}
-	free(of);
-	return status;
+	return usk_readings_name(x->p, &s, x->err);
 }
 
 /* So often are messages put in order that points did not stand for; a few times was enough for all
@@ -332,8 +309,6 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	struct judging x = { .p = p, .c = c, .problem = problem, .err = err };
 	const struct usk_sink *sink = p->opt->messages;
 	x.clock = usk_alloc(p->n, sizeof *x.clock);
-	x.reading = usk_alloc(p->n_pairs + 1, sizeof *x.reading);
-	x.left_out = usk_alloc(p->n_pairs + 1, sizeof(struct usk_msg *));
 	enum usk_status status = solve_and_judge(&x, fitted, problem);
 	if (!status && sink && sink->keep && p->n_pairs) {
 		sink->keep(sink->ctx);
@@ -355,8 +330,6 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	v->percent = v->count ? 100.0 * (double)v->count / (double)x.judged : 0;
 	maps_free(&x);
 	free(x.clock);
-	free(x.reading);
-	free(x.left_out);
 	free(x.inverted);
 	free(x.stuck);
 	return status;

@@ -26,17 +26,12 @@ enum { MAX_ROUNDS = 10 };
 /* A pair on its way. */
 struct way {
 	struct gathered g;
-	struct reading r;
 	int round;
-	bool again;	/* not settled yet */
-	bool sharp;	/* the cone is that of the skew limit */
-	bool all_again; /* without leaving any out: they were too many */
-	bool stepped;	/* those at an end are right, as they are too many */
-	/* Outliers, or a contradiction, known by their points. */
-	struct usk_msg *unknown;
-	int64_t *excess;
-	size_t n_unknown;
-	bool contradict; /* it is a contradiction */
+	bool again;	  /* not settled yet */
+	bool sharp;	  /* the cone is that of the skew limit */
+	bool all_again;	  /* without leaving any out: they were too many */
+	bool stepped;	  /* those at an end are right, as they are too many */
+	size_t n_unknown; /* so many of its last outliers are known by their points only */
 };
 
 struct gather {
@@ -60,47 +55,34 @@ static size_t allowed(const struct usk_sync_options *o, uint64_t messages, size_
 }
 
 /* These points' messages are wanted. */
-static void want(struct way *w, struct pair_source *s, const struct usk_calm *c)
+static void want(struct way *w, struct pair_source *s, const struct usk_calm *c,
+		 struct usk_pair *pair)
 {
 	size_t n = c->n_outliers;
 	s->left_out = usk_grow(s->left_out, s->n_left_out + n + 1, sizeof *s->left_out);
 	memcpy(s->left_out + s->n_left_out, c->outlier, n * sizeof *s->left_out);
 	s->n_left_out += n;
 	w->n_unknown = n;
-	w->unknown = usk_alloc(n + 1, sizeof *w->unknown);
-	w->excess = usk_alloc(n + 1, sizeof *w->excess);
+	pair->outlier = usk_grow(pair->outlier, pair->n_outliers + n + 1, sizeof *pair->outlier);
 	for (size_t i = 0; i < n; i++) {
-		w->unknown[i] =
-			usk_point_message(s->a, s->b, c->outlier[i].point, c->outlier[i].ceiling);
-		w->excess[i] = c->outlier[i].excess_ns;
+		pair->outlier[pair->n_outliers++] =
+			(struct usk_outlier){ usk_point_message(s->a, s->b, c->outlier[i].point,
+								c->outlier[i].ceiling),
+					      c->outlier[i].excess_ns };
 	}
 }
 
 /* Now they are known: they stay out of the next reading. */
-static void settle_wanted(struct way *w, struct pair_source *s, struct usk_pair *pair)
+static void settle_wanted(struct way *w, struct pair_source *s, const struct usk_pair *pair)
 {
-	size_t n = w->n_unknown;
-	if (w->contradict) {
-		pair->contradiction = w->unknown;
-		pair->n_contradiction = n;
-		w->unknown = NULL;
-		n = 0;
-	}
-	if (n) {
-		s->exclude = usk_grow(s->exclude, s->n_exclude + n + 1, sizeof *s->exclude);
-		pair->outlier =
-			usk_grow(pair->outlier, pair->n_outliers + n + 1, sizeof *pair->outlier);
-		for (size_t i = 0; i < n; i++) {
-			s->exclude[s->n_exclude++] = w->unknown[i];
-			pair->outlier[pair->n_outliers++] =
-				(struct usk_outlier){ w->unknown[i], w->excess[i] };
+	if (w->n_unknown) {
+		s->exclude = usk_grow(s->exclude, s->n_exclude + w->n_unknown, sizeof *s->exclude);
+		for (; w->n_unknown; w->n_unknown--) {
+			s->exclude[s->n_exclude++] =
+				pair->outlier[pair->n_outliers - w->n_unknown].msg;
 		}
 		qsort(s->exclude, s->n_exclude, sizeof *s->exclude, usk_msg_order);
 	}
-	free(w->unknown);
-	free(w->excess);
-	w->unknown = NULL;
-	w->excess = NULL;
 }
 
 /* Nobody was wrong. */
@@ -118,18 +100,21 @@ static void take_back(struct pair_source *s, struct usk_pair *pair)
  */
 static enum usk_status identify(struct gather *x, const uint32_t *pair, size_t n)
 {
-	struct unnamed *of = usk_alloc(x->p->n_pairs + 1, sizeof *of);
+	struct suspects s = { .n = 0 };
 	for (size_t i = 0; i < n; i++) {
-		struct way *w = &x->way[pair[i]];
-		of[pair[i]] = (struct unnamed){ w->unknown, w->n_unknown };
+		const struct way *w = &x->way[pair[i]];
+		const struct usk_pair *out = &x->out[pair[i]];
+		for (size_t k = out->n_outliers - w->n_unknown; k < out->n_outliers; k++) {
+			usk_suspect(&s, pair[i], &out->outlier[k].msg);
+		}
+		for (size_t k = 0; k < out->n_contradiction; k++) {
+			usk_suspect(&s, pair[i], &out->contradiction[k]);
+		}
 	}
-	enum usk_status status = usk_readings_name(x->p, of, x->err);
+	enum usk_status status = usk_readings_name(x->p, &s, x->err);
 	for (size_t i = 0; i < n; i++) {
-		struct way *w = &x->way[pair[i]];
-		settle_wanted(w, &x->p->pair[pair[i]], &x->out[pair[i]]);
-		w->n_unknown = 0;
+		settle_wanted(&x->way[pair[i]], &x->p->pair[pair[i]], &x->out[pair[i]]);
 	}
-	free(of);
 	return status;
 }
 
@@ -180,13 +165,11 @@ static bool was_set_back(const struct pair_source *s)
 	return p->model.kind != USK_LINEAR && (p->party[s->a].n_back || p->party[s->b].n_back);
 }
 
-static struct reading *begin_round(void *ctx, size_t pair)
+static void begin_round(void *ctx, size_t pair, struct reading *r)
 {
 	struct gather *x = ctx;
 	struct way *w = &x->way[pair];
 	struct gathered *g = &w->g;
-	struct reading *r = &w->r;
-	*r = usk_reading_of(&x->p->pair[pair], x->err);
 	g->frame = first_frame(&x->p->pair[pair]);
 	w->sharp = w->sharp || was_set_back(&x->p->pair[pair]);
 	if (w->sharp) {
@@ -199,9 +182,8 @@ static struct reading *begin_round(void *ctx, size_t pair)
 	}
 	r->judge.with_delays = true;
 	r->keep = x->how & GATHER_KEEP;
-	r->witness = &g->witness;
-	g->witness.most = usk_witness_share(x->p->n_pairs);
-	return r;
+	r->watch = true;
+	r->witness.most = usk_witness_share(x->p->n_pairs);
 }
 
 /* Two stamps within the range may differ by more than it: then no offset says by how much. */
@@ -249,8 +231,9 @@ static bool worst_two(const struct usk_part *p, int64_t skew_e12, struct usk_poi
 }
 
 /* Its messages cannot all be true: the fewest that say so are wanted. */
-static void contradict(struct way *w, const struct pair_source *s, const struct gathered *g,
-		       const struct usk_part *part, const struct usk_calm *calm)
+static void contradict(const struct pair_source *s, const struct gathered *g,
+		       const struct usk_part *part, const struct usk_calm *calm,
+		       struct usk_pair *pair)
 {
 	struct usk_point point[3];
 	bool ceiling[3] = { false, true, false };
@@ -266,11 +249,10 @@ static void contradict(struct way *w, const struct pair_source *s, const struct 
 			ceiling[n] = calm->ceiling[n];
 		}
 	}
-	w->n_unknown = n;
-	w->contradict = true;
-	w->unknown = usk_alloc(n + 1, sizeof *w->unknown);
+	pair->n_contradiction = n;
+	pair->contradiction = usk_alloc(n + 1, sizeof *pair->contradiction);
 	for (size_t i = 0; i < n; i++) {
-		w->unknown[i] = usk_point_message(s->a, s->b, point[i], ceiling[i]);
+		pair->contradiction[i] = usk_point_message(s->a, s->b, point[i], ceiling[i]);
 	}
 }
 
@@ -319,7 +301,7 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	w->again = (calm.n_outliers || (in_vain && s->n_exclude)) && !w->all_again &&
 		   w->round++ < MAX_ROUNDS;
 	if (w->again && !in_vain && calm.n_outliers <= may_go) {
-		want(w, s, &calm);
+		want(w, s, &calm, pair);
 	} else if (w->again) {
 		/* Too many to be outliers: none is left out, so all are read again. */
 		w->all_again = true;
@@ -332,7 +314,7 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	    (calm.contradicted || calm.n_outliers >= g->too_many ||
 	     (linear && (calm.n_brackets || usk_lines_quality(g->lines) == USK_CONTRADICTED)))) {
 		pair->quality = USK_CONTRADICTED;
-		contradict(w, s, g, &part, &calm);
+		contradict(s, g, &part, &calm, pair);
 	}
 	g->bounded = pair->quality == USK_BOUNDED;
 out:
@@ -340,17 +322,15 @@ out:
 	usk_part_free(&part);
 }
 
-static enum usk_status end_round(void *ctx, size_t pair, struct usk_err *err)
+static enum usk_status end_round(void *ctx, size_t pair, struct reading *r, struct usk_err *err)
 {
 	struct gather *x = ctx;
 	struct way *w = &x->way[pair];
 	struct gathered *g = &w->g;
-	struct reading *r = &w->r;
 	struct pair_source *s = &x->p->pair[pair];
 	struct usk_pair *out = &x->out[pair];
 	int64_t limit = usk_limit_e12(x->p->opt);
 	usk_reading_recorded(r, out);
-	out->evidence = r->evidence;
 	g->found = r->counts;
 	g->lines = usk_lines_new(g->corridor, r->judge.q_a_ns, r->judge.q_b_ns, limit);
 	if (g->plain_corridor) {
@@ -359,8 +339,9 @@ static enum usk_status end_round(void *ctx, size_t pair, struct usk_err *err)
 	}
 	g->msg = r->msg;
 	g->n_msgs = r->n_msgs;
+	g->witness = r->witness;
 	r->msg = NULL;
-	usk_judge_free(&r->judge);
+	r->witness = (struct usk_witness){ 0 };
 	enum usk_status status = offsets_in_range(s, g->corridor, err);
 	if (!status) {
 		decide(w, s, g, out);
@@ -430,12 +411,7 @@ enum usk_status usk_gather(struct parties *p, unsigned how, struct usk_pair *out
 		status = gather_together(&x, p->all_pairs + i, end - i);
 	}
 	for (size_t i = 0; i < p->n_pairs; i++) {
-		struct way *w = &x.way[i];
-		usk_gathered_free(&w->g);
-		usk_judge_free(&w->r.judge);
-		free(w->r.msg);
-		free(w->unknown);
-		free(w->excess);
+		usk_gathered_free(&x.way[i].g);
 	}
 	free(x.way);
 	usk_gathered_wrong_free(own, own ? p->n_pairs : 0);

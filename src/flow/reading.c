@@ -55,24 +55,17 @@ static enum usk_status add(struct reading *r, const struct usk_msg *msg, size_t 
 
 static int by_leaned(const void *pa, const void *pb)
 {
-	return usk_msg_order(&((const struct suspected *)pa)->leaned,
-			     &((const struct suspected *)pb)->leaned);
-}
-
-static void suspect(struct reading *r, struct usk_msg *msg, size_t n)
-{
-	r->suspected = usk_alloc(n + 1, sizeof *r->suspected);
-	r->n_suspected = n;
-	for (size_t i = 0; i < n; i++) {
-		r->suspected[i] = (struct suspected){ .leaned = msg[i], .msg = &msg[i] };
-	}
-	qsort(r->suspected, n, sizeof *r->suspected, by_leaned);
+	const struct suspected *a = pa, *b = pb;
+	int order = usk_order(a->pair, b->pair);
+	return order ? order : usk_msg_order(&a->leaned, &b->leaned);
 }
 
 static void recognise(struct reading *r, const struct usk_msg *m)
 {
-	struct suspected key = { .leaned = lean(r, m) };
-	struct suspected *x = bsearch(&key, r->suspected, r->n_suspected, sizeof key, by_leaned);
+	struct suspected key = { .pair = (uint32_t)(r->source - r->source->parties->pair),
+				 .leaned = lean(r, m) };
+	struct suspected *x =
+		bsearch(&key, r->suspects->row, r->suspects->n, sizeof key, by_leaned);
 	if (x && !x->found) {
 		x->found = true;
 		*x->msg = *m;
@@ -196,8 +189,8 @@ static bool show(struct reading *r, const struct usk_msg *msg, size_t n)
 static bool take(struct reading *r, const struct usk_msg *msg, size_t n)
 {
 	bool more = show(r, msg, n);
-	if (r->witness) {
-		usk_witness_msgs(r->witness, msg, n);
+	if (r->watch) {
+		usk_witness_msgs(&r->witness, msg, n);
 	}
 	for (size_t i = 0; r->keep && i < n; i++) {
 		r->msg = usk_room(r->msg, r->n_msgs, &r->cap_msgs, sizeof *r->msg);
@@ -206,7 +199,7 @@ static bool take(struct reading *r, const struct usk_msg *msg, size_t n)
 	if (r->corridor) {
 		r->status = add(r, msg, n);
 	}
-	for (size_t i = 0; r->n_suspected && i < n; i++) {
+	for (size_t i = 0; r->suspects && i < n; i++) {
 		recognise(r, &msg[i]);
 	}
 	return !r->status && more;
@@ -241,10 +234,10 @@ static void heard(void *ctx, const struct usk_reception *heard, size_t n)
 {
 	struct reading *r = ctx;
 	const struct pair_source *s = r->source;
-	for (size_t i = 0; i < n && r->witness; i++) {
+	for (size_t i = 0; i < n && r->watch; i++) {
 		if ((s->from_ns == USK_NONE || heard[i].a_ns >= s->from_ns) &&
 		    (s->to_ns == USK_NONE || heard[i].a_ns <= s->to_ns)) {
-			usk_witness_heard(r->witness, &heard[i], 1);
+			usk_witness_heard(&r->witness, &heard[i], 1);
 		}
 	}
 }
@@ -305,6 +298,23 @@ uint64_t usk_readings_size(const struct parties *p, const uint32_t *pair, size_t
 	return size + (tables ? usk_tables_size(p) : 0) + n * PAIR_WORK;
 }
 
+static void reading_free(struct reading *r)
+{
+	usk_judge_free(&r->judge);
+	usk_witness_free(&r->witness);
+	free(r->judge.left_out);
+	free(r->msg);
+	r->judge.left_out = r->msg = NULL;
+}
+
+static enum usk_status finish(const struct reading_plan *plan, size_t pair, struct reading *r,
+			      struct usk_err *err)
+{
+	enum usk_status status = plan->finish ? plan->finish(plan->ctx, pair, r, err) : USK_OK;
+	reading_free(r);
+	return status;
+}
+
 /* Pairs that tables say all of. */
 struct finishing {
 	const struct reading_plan *plan;
@@ -327,7 +337,7 @@ static void finish_some(void *ctx, size_t from, size_t to)
 		if (!f->t->of[k] || usk_pair_walks(&f->t->p->pair[k])) {
 			continue;
 		}
-		enum usk_status status = f->plan->finish(f->plan->ctx, k, &err);
+		enum usk_status status = finish(f->plan, k, f->t->of[k], &err);
 		pthread_mutex_lock(&f->lock);
 		size_t done = ++f->done;
 		if (status && i < f->failed) {
@@ -363,14 +373,19 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 {
 	struct table_readings t = { .p = p, .heard = { .put = put_heard } };
 	bool *wanted = usk_alloc(p->n_pairs, sizeof *wanted), tables = false, hears = false;
+	struct reading *reading = usk_alloc(n + 1, sizeof *reading);
 	enum usk_status status = USK_OK;
 	t.heard.ctx = &t;
 	t.of = usk_alloc(p->n_pairs, sizeof(struct reading *));
 	for (size_t i = 0; i < n; i++) {
 		size_t k = pair[i];
-		t.of[k] = p->pair[k].in_tables ? plan->begin(plan->ctx, k) : NULL;
-		tables |= wanted[k] = t.of[k] != NULL;
-		hears |= t.of[k] && t.of[k]->witness;
+		reading[i] = usk_reading_of(&p->pair[k], err);
+		if (p->pair[k].in_tables) {
+			t.of[k] = &reading[i];
+			plan->begin(plan->ctx, k, &reading[i]);
+			tables = wanted[k] = true;
+			hears |= reading[i].watch;
+		}
 	}
 	if (tables) {
 		const struct table_sink sink = { &t, wanted, put_table, hears ? hear : NULL,
@@ -381,28 +396,30 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 	}
 	/* One that failed stopped the reading of all. */
 	for (size_t i = 0; i < n && !status; i++) {
-		status = t.of[pair[i]] ? t.of[pair[i]]->status : USK_OK;
+		status = reading[i].status;
 	}
 	status = status ? status : finish_read(&t, pair, n, plan, err);
 	for (size_t i = 0; i < n && !status; i++) {
 		size_t k = pair[i];
-		if (t.of[k] && !usk_pair_walks(&p->pair[k])) {
+		bool walks = usk_pair_walks(&p->pair[k]);
+		if (t.of[k] && !walks) {
 			continue;
 		}
-		struct reading *r = t.of[k] ? t.of[k] : plan->begin(plan->ctx, k);
-		if (!r) {
-			continue;
+		if (!t.of[k]) {
+			plan->begin(plan->ctx, k, &reading[i]);
 		}
-		if (usk_pair_walks(&p->pair[k])) {
-			status = walk(r);
+		if (walks) {
+			status = walk(&reading[i]);
 			p->work_done += usk_pair_walk_size(&p->pair[k]);
 		}
-		status = status ? status : r->status;
-		if (!status) {
-			status = plan->finish(plan->ctx, k, err);
-		}
+		status = status ? status : reading[i].status;
+		status = status ? status : finish(plan, k, &reading[i], err);
 		p->work_done += PAIR_WORK;
 	}
+	for (size_t i = 0; i < n; i++) {
+		reading_free(&reading[i]);
+	}
+	free(reading);
 	free(wanted);
 	free(t.of);
 	return status;
@@ -411,52 +428,39 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 /* ---- by their points --------------------------------------------------------------------------
  */
 
-struct naming {
-	struct parties *p;
-	const struct unnamed *of;
-	struct reading *reading;
-	struct usk_err *err;
-};
-
-static struct reading *begin_naming(void *ctx, size_t pair)
+void usk_suspect(struct suspects *s, size_t pair, struct usk_msg *msg)
 {
-	struct naming *x = ctx;
-	struct reading *r = &x->reading[pair];
-	*r = usk_reading_of(&x->p->pair[pair], x->err);
-	suspect(r, x->of[pair].msg, x->of[pair].n);
-	return r;
+	s->row = usk_room(s->row, s->n, &s->cap, sizeof *s->row);
+	s->row[s->n++] = (struct suspected){ (uint32_t)pair, *msg, msg, false };
 }
 
-static enum usk_status end_naming(void *ctx, size_t pair, struct usk_err *err)
+static void begin_naming(void *ctx, size_t pair, struct reading *r)
 {
-	(void)ctx;
 	(void)pair;
-	(void)err;
-	return USK_OK;
+	r->suspects = ctx;
 }
 
-enum usk_status usk_readings_name(struct parties *p, const struct unnamed *of, struct usk_err *err)
+enum usk_status usk_readings_name(struct parties *p, struct suspects *s, struct usk_err *err)
 {
-	uint32_t *list = usk_alloc(p->n_pairs + 1, sizeof *list);
+	const struct reading_plan plan = { .ctx = s, .begin = begin_naming };
+	uint32_t *list = usk_alloc(s->n + 1, sizeof *list);
 	enum usk_status status = USK_OK;
 	size_t n = 0;
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		if (of[i].n && usk_pair_leans(&p->pair[i])) {
-			list[n++] = (uint32_t)i;
+	if (s->n) {
+		qsort(s->row, s->n, sizeof *s->row, by_leaned);
+	}
+	for (size_t i = 0; i < s->n; i++) {
+		uint32_t pair = s->row[i].pair;
+		if (usk_pair_leans(&p->pair[pair]) && (!n || list[n - 1] != pair)) {
+			list[n++] = pair;
 		}
 	}
 	if (n) {
-		struct naming x = { p, of, usk_alloc(p->n_pairs, sizeof *x.reading), err };
-		const struct reading_plan plan = { &x, begin_naming, end_naming, false };
 		p->work_all += usk_readings_size(p, list, n);
 		status = usk_readings(p, list, n, &plan, err);
-		for (size_t i = 0; i < n; i++) {
-			free(x.reading[list[i]].suspected);
-			usk_judge_free(&x.reading[list[i]].judge);
-		}
-		free(x.reading);
 	}
 	free(list);
+	free(s->row);
 	return status;
 }
 
@@ -488,6 +492,7 @@ void usk_reading_recorded(const struct reading *r, struct usk_pair *pair)
 	pair->b_to_a = r->judge.count[1];
 	pair->recorded_a_to_b = usk_judge_delays(&r->judge, false);
 	pair->recorded_b_to_a = usk_judge_delays(&r->judge, true);
+	pair->evidence = r->evidence;
 }
 
 uint64_t usk_pair_inversions(const struct usk_pair *pair)

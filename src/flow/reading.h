@@ -10,11 +10,17 @@
 #include "flow/flow.h"
 #include "judge/witness.h"
 
-/* A message as the corridor knows it, and who it is. */
+/* A message that is known by its point alone. */
 struct suspected {
-	struct usk_msg leaned;
-	struct usk_msg *msg;
+	uint32_t pair;
+	struct usk_msg leaned; /* as the corridor knows it */
+	struct usk_msg *msg;   /* who it is, once found */
 	bool found;
+};
+
+struct suspects {
+	struct suspected *row;
+	size_t n, cap;
 };
 
 /* One reading of a pair's messages. */
@@ -22,12 +28,12 @@ struct reading {
 	struct pair_source *source;
 	struct usk_corridor *corridor, *plain; /* plain: without minimum delays */
 	struct usk_judge judge;
-	struct usk_witness *witness; /* NULL: none is kept */
-	struct suspected *suspected; /* sorted by leaned */
-	size_t n_suspected;
-	const struct usk_sink *also; /* the caller's; its start() and keep() are not called */
-	bool placed;		     /* both clocks have an estimate: judge's maps */
-	bool keep;		     /* all messages, for estimators that need them */
+	bool watch; /* keep a witness */
+	struct usk_witness witness;
+	const struct suspects *suspects; /* sorted by pair and leaned; NULL: nobody */
+	const struct usk_sink *also;	 /* the caller's; its start() and keep() are not called */
+	bool placed;			 /* both clocks have an estimate: judge's maps */
+	bool keep;			 /* all messages, for estimators that need them */
 	struct usk_msg *msg;
 	size_t n_msgs, cap_msgs;
 	struct usk_counts counts;
@@ -44,11 +50,12 @@ void usk_reading_recorded(const struct reading *r, struct usk_pair *pair);
 /* What happens around the reading of each of several pairs. */
 struct reading_plan {
 	void *ctx;
-	/* Before a pair's first message: the reading to fill, NULL: not this one. May be asked of
-	 * all pairs before the first is finished. */
-	struct reading *(*begin)(void *ctx, size_t pair);
-	/* After its last. parallel: of several pairs at the same time. */
-	enum usk_status (*finish)(void *ctx, size_t pair, struct usk_err *err);
+	/* Before a pair's first message: what is wanted besides judging it as recorded. May be
+	 * asked of all pairs before the first is finished. */
+	void (*begin)(void *ctx, size_t pair, struct reading *r);
+	/* After its last; what is left in r is freed. NULL: nothing. parallel: of several pairs at
+	 * the same time. */
+	enum usk_status (*finish)(void *ctx, size_t pair, struct reading *r, struct usk_err *err);
 	bool parallel;
 };
 
@@ -61,15 +68,11 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 /** Bytes that this takes. */
 uint64_t usk_readings_size(const struct parties *p, const uint32_t *pair, size_t n);
 
-/* Messages that are known by their points alone. */
-struct unnamed {
-	struct usk_msg *msg;
-	size_t n;
-};
-
-/** These of each pair, by its number, become what was recorded: reads pairs with a minimum delay
- * once more, as others need no look. */
-enum usk_status usk_readings_name(struct parties *p, const struct unnamed *of, struct usk_err *err);
+/** One more of them. */
+void usk_suspect(struct suspects *s, size_t pair, struct usk_msg *msg);
+/** They become what was recorded, and s is freed: reads pairs with a minimum delay once more, as
+ * others need no look. */
+enum usk_status usk_readings_name(struct parties *p, struct suspects *s, struct usk_err *err);
 
 /** A pair of which nothing is known. */
 void usk_pair_blank(struct usk_pair *pair, const struct pair_source *s);

@@ -177,8 +177,6 @@ struct sync {
 	struct parties *p;
 	struct usk_clocks *c;
 	struct fitted *fitted;
-	struct reading *reading;
-	struct usk_witness *witness;
 	struct usk_err *err;
 };
 
@@ -332,34 +330,26 @@ static enum usk_status sync(struct sync *x)
 /* ---- as recorded -------------------------------------------------------------------------------
  */
 
-static struct reading *begin_check(void *ctx, size_t pair)
+static void begin_check(void *ctx, size_t pair, struct reading *r)
 {
 	struct sync *x = ctx;
-	struct reading *r = &x->reading[pair];
-	*r = usk_reading_of(&x->p->pair[pair], x->err);
-	r->judge.with_delays = true;
+	r->judge.with_delays = r->watch = true;
 	r->also = x->p->opt->messages;
-	r->witness = &x->witness[pair];
 	usk_pair_blank(&x->c->pair[pair], &x->p->pair[pair]);
-	return r;
 }
 
-static enum usk_status end_check(void *ctx, size_t pair, struct usk_err *err)
+static enum usk_status end_check(void *ctx, size_t pair, struct reading *r, struct usk_err *err)
 {
 	struct sync *x = ctx;
-	struct reading *r = &x->reading[pair];
 	struct usk_pair *out = &x->c->pair[pair];
 	struct usk_evaluation *e = &x->c->evaluation;
 	(void)err;
 	usk_reading_recorded(r, out);
-	out->evidence = r->evidence;
 	usk_counts_add(&x->c->counts, &r->counts);
 	e->recorded_inversions += usk_pair_inversions(out);
 	usk_violations_add(&e->too_fast, &r->judge);
-	usk_witness_pair(&x->witness[pair], false, NULL, NULL, out);
+	usk_witness_pair(&r->witness, false, NULL, NULL, out);
 	e->heard_recorded = usk_differences_add(e->heard_recorded, out->heard_recorded);
-	usk_witness_free(&x->witness[pair]);
-	usk_judge_free(&r->judge);
 	return USK_OK;
 }
 
@@ -387,8 +377,6 @@ static enum usk_status check(struct sync *x)
 {
 	struct parties *p = x->p;
 	const struct reading_plan plan = { x, begin_check, end_check, false };
-	x->reading = usk_alloc(p->n_pairs + 1, sizeof *x->reading);
-	x->witness = usk_alloc(p->n_pairs + 1, sizeof *x->witness);
 	const struct usk_sink *sink = p->opt->messages;
 	bool go = !sink || !sink->start || sink->start(sink->ctx);
 	enum usk_status status =
@@ -399,15 +387,11 @@ static enum usk_status check(struct sync *x)
 	uint64_t messages = 0;
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		messages += x->c->pair[i].a_to_b + x->c->pair[i].b_to_a;
-		usk_judge_free(&x->reading[i].judge);
-		usk_witness_free(&x->witness[i]);
 	}
 	struct usk_violations *v = &x->c->evaluation.too_fast;
 	v->percent = v->count ? 100.0 * (double)v->count / (double)messages : 0;
 	count_left(p, &x->c->counts);
 	leave_as_recorded(p, x->c);
-	free(x->reading);
-	free(x->witness);
 	return status;
 }
 

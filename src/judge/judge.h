@@ -48,7 +48,7 @@ struct usk_judge {
 	usk_i128 violation_sum;
 	int64_t violation_max;
 	struct usk_histogram delay[2];
-	const struct usk_msg *left_out; /* not judged by maps; sorted by usk_msg_order() */
+	struct usk_msg *left_out; /* not judged by maps; sorted by usk_msg_order(); the caller's */
 	size_t n_left_out;
 	bool with_delays;
 	bool keep_inverted;
