@@ -1037,6 +1037,7 @@ struct usk_calibrated {
 	struct usk_smallest *length; /* per asker and pair of lengths, the most frequent 100 */
 	size_t n_lengths;
 	uint64_t round_trips, used;	/* used: answered soon enough to be known to 1 % */
+	uint64_t needed;		/* how many the most frequent kind lacks, if too few */
 	uint32_t from_bytes, to_bytes;	/* payload of the shortest and longest messages of these */
 	bool straight;			/* no round trip tells the first byte from the others */
 	int64_t smallest_ns, margin_ns; /* round trip of the shortest, and what was taken off it */

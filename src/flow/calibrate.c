@@ -87,14 +87,13 @@ static int64_t room_of(const struct usk_fit *fit, const struct usk_calm *without
  * short would hide it, and the bands would be wrong all the same: so it stays, and is told.
  */
 static void give_room(const struct usk_fit *fit, const struct usk_calm *without,
-		      const struct usk_least *least, struct usk_calibrated *out)
+		      struct usk_calibrated *out)
 {
-	int64_t want = least->margin_ns / 4 + 1; /* of a sum: half of half of it */
-	int64_t most = least->margin_ns / 2 + 1;
+	int64_t want = out->margin_ns / 4 + 1; /* of a sum: half of half of it */
+	int64_t most = out->margin_ns / 2 + 1;
 	out->judged = true;
 	if (fits_with(fit, without, &out->model, want)) {
-		out->room_ns =
-			room_of(fit, without, &out->model, want, least->margin_ns + 4 * want);
+		out->room_ns = room_of(fit, without, &out->model, want, out->margin_ns + 4 * want);
 		return;
 	}
 	bool little = fits_with(fit, without, &out->model, want - most);
@@ -109,10 +108,10 @@ static void give_room(const struct usk_fit *fit, const struct usk_calm *without,
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-static char *why_none(const struct usk_least *l, const struct usk_calibrate_options *how,
-		      uint64_t round_trips, const char *a, const char *b)
+static char *why_none(const struct usk_calibrated *l, const struct usk_calibrate_options *how,
+		      const char *a, const char *b)
 {
-	if (!round_trips) {
+	if (!l->round_trips) {
 		return usk_format("%s and %s made no round trip: a message, and one back that was "
 				  "sent after it had come",
 				  a, b);
@@ -143,40 +142,23 @@ static enum usk_status calibrate(struct pair_source *s, const struct usk_calibra
 {
 	const struct party *y = s->parties->party;
 	struct usk_fit fit = usk_gathered_fit(g, s);
-	struct usk_least_options o = { how->margin, how->asymmetry_ns };
-	struct usk_least least;
 	fit.recall = usk_recall_new();
 	struct trips t[2] = { usk_trips_by(&fit, s, s->a), usk_trips_by(&fit, s, s->b) };
 	struct trips all = usk_trips_merge(&t[0], &t[1]);
-	usk_least_of(all.trip, all.n, &o, &least);
+	bool none = usk_least_of(all.trip, all.n, how, out) != NULL;
 	usk_trips_lengths(t, s, out);
 	free(t[0].trip);
 	free(t[1].trip);
 	out->round_trips = all.n;
-	out->used = least.used;
-	out->from_bytes = least.from_bytes;
-	out->to_bytes = least.to_bytes;
-	out->straight = least.straight;
-	out->smallest_ns = least.smallest_ns;
-	out->margin_ns = least.margin_ns;
-	out->halves = least.halves;
-	out->widened = least.widened;
-	out->halves_over = least.halves_over;
-	out->over = least.over;
-	out->over_ns = least.over_ns;
-	out->model = least.model;
 	free(all.trip);
-	if (!least.why) {
-		if (g->bounded) {
-			struct usk_calm without;
-			look(&fit, g->corridor, &without);
-			give_room(&fit, &without, &least, out);
-			usk_calm_free(&without);
-		}
-		least.why = out->model.base_ps ? NULL : "nothing is left";
+	if (!none && g->bounded) {
+		struct usk_calm without;
+		look(&fit, g->corridor, &without);
+		give_room(&fit, &without, out);
+		usk_calm_free(&without);
 	}
-	if (least.why) {
-		out->why = why_none(&least, how, all.n, y[s->a].name, y[s->b].name);
+	if (!out->model.base_ps) {
+		out->why = why_none(out, how, y[s->a].name, y[s->b].name);
 	}
 	enum usk_status status = usk_trips_ways(&fit, s, out, err);
 	usk_recall_free(fit.recall);
@@ -221,20 +203,9 @@ enum usk_status usk_calibrate(struct usk_trace *const *trace, size_t n,
 	struct usk_calibration *c = usk_alloc(1, sizeof *c);
 	c->counts = p.left_out;
 	c->n_clocks = p.n;
-	c->clock = usk_alloc(p.n, sizeof *c->clock);
-	for (size_t i = 0; i < p.n; i++) {
-		c->clock[i] = usk_strdup(p.party[i].name);
-	}
+	c->clock = usk_flow_names(&p, &c->note, &c->n_notes);
 	struct calibrating x = { &p, how ? how : &as_they_spread, c };
-	p.doing = "matching";
-	p.work_all = p.work_done + usk_readings_size(&p, p.all_pairs, p.n_pairs);
 	status = usk_gather(&p, GATHER_KEEP, NULL, take_pair, &x, err);
-	for (size_t i = 0; i < p.n_traces && !status; i++) {
-		const char *damage = usk_trace_damage(p.trace[i]);
-		if (damage) {
-			usk_flow_note(&c->note, &c->n_notes, usk_strdup(damage));
-		}
-	}
 	usk_parties_free(&p);
 	if (status) {
 		usk_calibration_free(c);
@@ -246,7 +217,10 @@ enum usk_status usk_calibrate(struct usk_trace *const *trace, size_t n,
 
 void usk_calibration_free(struct usk_calibration *c)
 {
-	for (size_t i = 0; c && i < c->n_pairs; i++) {
+	if (!c) {
+		return;
+	}
+	for (size_t i = 0; i < c->n_pairs; i++) {
 		struct usk_calibrated *p = &c->pair[i];
 		for (size_t k = 0; k < p->n_ways; k++) {
 			free(p->way[k].asker_iface);
@@ -256,16 +230,8 @@ void usk_calibration_free(struct usk_calibration *c)
 		free(p->length);
 		free(p->why);
 	}
-	for (size_t i = 0; c && i < c->n_clocks; i++) {
-		free(c->clock[i]);
-	}
-	for (size_t i = 0; c && i < c->n_notes; i++) {
-		free(c->note[i]);
-	}
-	if (c) {
-		free(c->pair);
-		free(c->clock);
-		free(c->note);
-		free(c);
-	}
+	usk_flow_texts_free(c->clock, c->n_clocks);
+	usk_flow_texts_free(c->note, c->n_notes);
+	free(c->pair);
+	free(c);
 }

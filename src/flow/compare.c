@@ -135,10 +135,7 @@ static void measure_band(const struct usk_fit *fit, struct usk_compared_pair *ou
 {
 	struct usk_clock clock;
 	usk_graph_alone(fit, &clock);
-	struct usk_widths w = { USK_NONE, USK_NONE, USK_NONE, USK_NONE };
-	if (clock.n_knots) {
-		w = usk_band_widths(&clock);
-	}
+	struct usk_widths w = usk_band_widths(&clock);
 	out->half_best_ns = w.best_ns;
 	out->half_worst_ns = w.worst_ns;
 	out->half_mean_ns = w.mean_ns;
@@ -197,11 +194,8 @@ comparison_of(const struct parties *p, const struct usk_estimator *const *method
 	c->model = p->model;
 	c->max_skew_e12 = usk_limit_e12(p->opt);
 	c->counts = p->left_out;
-	c->clock = usk_alloc(p->n, sizeof *c->clock);
 	c->n_clocks = p->n;
-	for (size_t i = 0; i < p->n; i++) {
-		c->clock[i] = usk_strdup(p->party[i].name);
-	}
+	c->clock = usk_flow_names(p, &c->note, &c->n_notes);
 	c->n_methods = n_methods;
 	while (!n_methods && all[c->n_methods].name) {
 		c->n_methods++;
@@ -217,35 +211,21 @@ comparison_of(const struct parties *p, const struct usk_estimator *const *method
 			pair->score[k].method = n_methods ? method[k] : &all[k];
 		}
 	}
-	char *unknown = usk_parties_delay_note(p);
-	if (unknown) {
-		usk_flow_note(&c->note, &c->n_notes, unknown);
-	}
-	for (size_t i = 0; i < p->n_traces; i++) {
-		if (usk_trace_damage(p->trace[i])) {
-			usk_flow_note(&c->note, &c->n_notes,
-				      usk_strdup(usk_trace_damage(p->trace[i])));
-		}
-	}
 	return c;
 }
 
 static void add_method(struct usk_method_total *t, const struct usk_compared_pair *p,
 		       const struct usk_method_score *s)
 {
-	usk_i128 sum = (usk_i128)t->too_fast.mean_ns * t->too_fast.count +
-		       (usk_i128)s->too_fast.mean_ns * s->too_fast.count;
+	struct usk_violations *all = &t->too_fast;
 	t->answers++;
 	t->messages += p->a_to_b + p->b_to_a;
 	t->recorded_inversions += p->recorded_inversions;
 	t->corrected_inversions += s->corrected_inversions;
 	t->heard = usk_differences_add(t->heard, s->heard);
-	t->too_fast.count += s->too_fast.count;
-	t->too_fast.max_ns =
-		s->too_fast.max_ns > t->too_fast.max_ns ? s->too_fast.max_ns : t->too_fast.max_ns;
-	t->too_fast.mean_ns = t->too_fast.count ? (int64_t)(sum / (usk_i128)t->too_fast.count) : 0;
-	t->too_fast.percent =
-		t->messages ? 100.0 * (double)t->too_fast.count / (double)t->messages : 0;
+	usk_violations_add(all, s->too_fast.count,
+			   (usk_i128)s->too_fast.mean_ns * s->too_fast.count, s->too_fast.max_ns);
+	all->percent = t->messages ? 100.0 * (double)all->count / (double)t->messages : 0;
 }
 
 /* Over all pairs; the mean of half widths is that of pairs. */
@@ -292,15 +272,11 @@ enum usk_status usk_compare(struct usk_trace *const *trace, size_t n,
 	struct usk_comparison *c = comparison_of(&p, method, n_methods);
 	struct usk_pair *pair = usk_alloc(p.n_pairs + 1, sizeof *pair);
 	struct comparing x = { &p, c, pair, usk_readings_size(&p, p.all_pairs, p.n_pairs) };
-	p.doing = "matching";
-	p.work_all = p.work_done + 2 * x.work;
+	p.work_all += x.work;
 	status = usk_gather(&p, GATHER_KEEP, pair, compare_pair, &x, err);
 	add_up(c);
-	for (size_t i = 0; i < p.n_pairs; i++) {
-		char *why = status ? NULL : usk_pair_explain(&pair[i], &p, &c->counts);
-		if (why) {
-			usk_flow_note(&c->note, &c->n_notes, why);
-		}
+	for (size_t i = 0; i < p.n_pairs && !status; i++) {
+		usk_flow_note(&c->note, &c->n_notes, usk_pair_explain(&pair[i], &p, &c->counts));
 	}
 	usk_gathered_wrong_free(pair, p.n_pairs);
 	free(pair);
@@ -325,15 +301,9 @@ void usk_comparison_free(struct usk_comparison *c)
 		}
 		free(c->pair[i].score);
 	}
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		free(c->clock[i]);
-	}
-	for (size_t i = 0; i < c->n_notes; i++) {
-		free(c->note[i]);
-	}
+	usk_flow_texts_free(c->clock, c->n_clocks);
+	usk_flow_texts_free(c->note, c->n_notes);
 	free(c->pair);
 	free(c->total);
-	free(c->clock);
-	free(c->note);
 	free(c);
 }

@@ -158,7 +158,8 @@ static enum usk_status finish(void *ctx, size_t pair, struct reading *r, struct 
 	(void)err;
 	if (comparable(x, s)) {
 		x->c->evaluation.corrected_inversions += j->inversions[0] + j->inversions[1];
-		usk_violations_add(&x->c->evaluation.too_fast, j);
+		usk_violations_add(&x->c->evaluation.too_fast, j->too_fast[0] + j->too_fast[1],
+				   j->violation_sum, j->violation_max);
 		out->min_delay_a_to_b_ns = usk_judge_delays(j, false).min_ns;
 		out->min_delay_b_to_a_ns = usk_judge_delays(j, true).min_ns;
 	}

@@ -95,7 +95,7 @@ struct parties {
 	const char *doing;
 };
 
-/** Check the arguments and open the parties, two at least, and their pairs. */
+/** Check the arguments and open the parties, two at least, and their pairs, to be read next. */
 enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 			      const struct usk_sync_options *opt, struct parties *out,
 			      struct usk_err *err);
@@ -106,17 +106,22 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 				 const struct usk_sync_options *opt, struct parties *out,
 				 struct usk_err *err);
 void usk_parties_free(struct parties *p);
-void usk_parties_progress(struct parties *p, uint64_t bytes);
-/** The same as a function for the match stage; ctx is the parties. */
-void usk_parties_report(void *ctx, uint64_t bytes);
+/** So many bytes more of work; ctx is the parties. */
+void usk_parties_progress(void *ctx, uint64_t bytes);
 /** What messages from one to the other need at least; NULL is 0. */
 const struct usk_delay_model *usk_parties_delay(const struct parties *p, uint32_t from,
 						uint32_t to);
 /** A sentence on names that --min-delay's file has and no trace has; malloc'ed, NULL if none. */
 char *usk_parties_delay_note(const struct parties *p);
 
-/** One sentence more, which is handed over. */
+/** One sentence more, which is handed over; NULL: none. */
 void usk_flow_note(char ***note, size_t *n, char *text);
+/** What is damaged of the traces. */
+void usk_flow_damage(const struct parties *p, char ***note, size_t *n);
+/** The names of all parties, the caller's; what --min-delay names in vain, and damage, are noted.
+ */
+char **usk_flow_names(const struct parties *p, char ***note, size_t *n);
+void usk_flow_texts_free(char **text, size_t n);
 
 /** |rate - 1| that no clock exceeds, parts per 10^12. */
 int64_t usk_limit_e12(const struct usk_sync_options *o);

@@ -17,15 +17,48 @@ enum { MOST_NOTES = 8, MOST_NAMES = 5 };
 
 void usk_flow_note(char ***note, size_t *n, char *text)
 {
-	*note = usk_grow(*note, *n + 1, sizeof **note);
-	(*note)[(*n)++] = text;
+	if (text) {
+		*note = usk_grow(*note, *n + 1, sizeof **note);
+		(*note)[(*n)++] = text;
+	}
+}
+
+void usk_flow_damage(const struct parties *p, char ***note, size_t *n)
+{
+	for (size_t i = 0; i < p->n_traces; i++) {
+		const char *damage = usk_trace_damage(p->trace[i]);
+		usk_flow_note(note, n, damage ? usk_strdup(damage) : NULL);
+	}
+}
+
+char **usk_flow_names(const struct parties *p, char ***note, size_t *n)
+{
+	char **name = usk_alloc(p->n, sizeof *name);
+	for (size_t i = 0; i < p->n; i++) {
+		name[i] = usk_strdup(p->party[i].name);
+	}
+	usk_flow_note(note, n, usk_parties_delay_note(p));
+	usk_flow_damage(p, note, n);
+	return name;
+}
+
+void usk_flow_texts_free(char **text, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(text[i]);
+	}
+	free(text);
+}
+
+static void note(struct usk_clocks *c, char *text)
+{
+	usk_flow_note(&c->note, &c->n_notes, text);
 }
 
 static void note_rest(struct usk_clocks *c, size_t n, const char *what)
 {
 	if (n > MOST_NOTES) {
-		usk_flow_note(&c->note, &c->n_notes,
-			      usk_format("so it is with %zu more %s", n - MOST_NOTES, what));
+		note(c, usk_format("so it is with %zu more %s", n - MOST_NOTES, what));
 	}
 }
 
@@ -89,19 +122,15 @@ static void explain_pairs(struct usk_clocks *c, const struct parties *p,
 		bool wrong = pair->quality == USK_CONTRADICTED;
 		/* What messages lack an anchor may say. */
 		if (wrong ? contradicted++ < MOST_NOTES : p->n == 2 && !p->n_anchors) {
-			char *why = usk_pair_explain(pair, p, &c->counts);
-			if (why) {
-				usk_flow_note(&c->note, &c->n_notes, why);
-			}
+			note(c, usk_pair_explain(pair, p, &c->counts));
 		}
 	}
 	note_rest(c, contradicted, "pairs that contradict themselves");
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		if (fitted[i].failed && failed++ < MOST_NOTES) {
-			usk_flow_note(&c->note, &c->n_notes,
-				      usk_format("%s and %s: %s; middle stands in for it",
-						 p->party[c->pair[i].a].name,
-						 p->party[c->pair[i].b].name, fitted[i].failed));
+			note(c, usk_format("%s and %s: %s; middle stands in for it",
+					   p->party[c->pair[i].a].name, p->party[c->pair[i].b].name,
+					   fitted[i].failed));
 		}
 	}
 	note_rest(c, failed, "pairs");
@@ -142,7 +171,7 @@ static void explain_clocks(struct usk_clocks *c)
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		const struct usk_clock *k = &c->clock[i];
 		if (k->wander.used_e12 >= k->wander.assumed_e12 + WANDERS_E12 && n++ < MOST_NOTES) {
-			usk_flow_note(&c->note, &c->n_notes, explain_wander(c, k));
+			note(c, explain_wander(c, k));
 		}
 	}
 	note_rest(c, n, "clocks that wander more than was assumed");
@@ -190,9 +219,7 @@ static void explain_islands(struct usk_clocks *c, const struct parties *p)
 		}
 		bool capture = p->party[y->clock[0]].trace != SIZE_MAX;
 		if (alone++ < MOST_NOTES) {
-			usk_flow_note(
-				&c->note, &c->n_notes,
-				usk_format("%s shares no message with any other clock%s%s",
+			note(c, usk_format("%s shares no message with any other clock%s%s",
 					   c->clock[y->clock[0]].name,
 					   capture ? ": check that its capture saw the same traffic"
 						   : "",
@@ -210,10 +237,8 @@ static void explain_islands(struct usk_clocks *c, const struct parties *p)
 		}
 		if (islands++ < MOST_NOTES) {
 			char *names = names_of(c, y);
-			usk_flow_note(
-				&c->note, &c->n_notes,
-				usk_format(
-					"no message ties %s to the other clocks: they are put on "
+			note(c,
+			     usk_format("no message ties %s to the other clocks: they are put on "
 					"the clock of %s, which cannot be compared with that of "
 					"%s",
 					names, c->clock[y->reference].name,
@@ -230,10 +255,8 @@ static void explain_one_sided(struct usk_clocks *c)
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		const struct usk_clock *k = &c->clock[i];
 		if (k->quality == USK_ONE_SIDED && n++ < MOST_NOTES) {
-			usk_flow_note(
-				&c->note, &c->n_notes,
-				usk_format(
-					"%s is bounded on one side only: its messages come or go, "
+			note(c,
+			     usk_format("%s is bounded on one side only: its messages come or go, "
 					"but do not lead back to %s; traffic in the other "
 					"direction would close it",
 					k->name, c->clock[k->reference].name));
@@ -246,15 +269,10 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 {
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct party *y = &p->party[i];
-		char *text = usk_flow_apart(p, fitted, i);
-		if (text) {
-			usk_flow_note(&c->note, &c->n_notes, text);
-		}
+		note(c, usk_flow_apart(p, fitted, i));
 		if (y->n_parts > 1 && y->survey.epochs.n) {
-			usk_flow_note(
-				&c->note, &c->n_notes,
-				usk_format(
-					"%s was set back while its %zu traces were recorded: which "
+			note(c,
+			     usk_format("%s was set back while its %zu traces were recorded: which "
 					"of their records lie beside each other cannot be told "
 					"from "
 					"stamps that repeat; one file in the order of recording "
@@ -269,9 +287,7 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 		explain_one_sided(c);
 	}
 	if (c->counts.unsure) {
-		usk_flow_note(
-			&c->note, &c->n_notes,
-			usk_format("%llu messages were matched although the sender's capture lacks "
+		note(c, usk_format("%llu messages were matched although the sender's capture lacks "
 				   "packets and no IP-ID tells copies of a segment apart: the "
 				   "bands hold "
 				   "if none of them was taken for a copy",

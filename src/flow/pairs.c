@@ -399,7 +399,7 @@ enum usk_status usk_pair_walk(struct pair_source *s, const struct usk_sink *sink
 		.n_local_q = b->n_stated,
 		.exclude = s->exclude,
 		.n_exclude = s->n_exclude,
-		.progress = usk_parties_report,
+		.progress = usk_parties_progress,
 		.progress_ctx = p,
 	};
 	if (!s->coarse.seen) {

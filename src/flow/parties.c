@@ -17,8 +17,9 @@
 
 enum { ENOUGH_STAMPS = 32 };
 
-void usk_parties_progress(struct parties *p, uint64_t bytes)
+void usk_parties_progress(void *ctx, uint64_t bytes)
 {
+	struct parties *p = ctx;
 	const struct usk_sync_options *o = p->opt;
 	if (o->progress && p->work_all) {
 		/* More work may turn up on the way; what is shown does not go back. */
@@ -26,11 +27,6 @@ void usk_parties_progress(struct parties *p, uint64_t bytes)
 		p->shown = done > 1 ? 1 : done > p->shown ? done : p->shown;
 		o->progress(o->progress_ctx, p->shown, p->doing);
 	}
-}
-
-void usk_parties_report(void *ctx, uint64_t bytes)
-{
-	usk_parties_progress(ctx, bytes);
 }
 
 static size_t name_slot(const struct parties *p, const char *name)
@@ -104,8 +100,8 @@ static enum usk_status scan_capture(struct parties *p, struct party *y, struct u
 {
 	enum usk_status status = usk_capture_open(p, y, err);
 	if (!status) {
-		status = usk_survey_capture(y->capture, p->depth, usk_parties_report, p, &y->survey,
-					    err);
+		status = usk_survey_capture(y->capture, p->depth, usk_parties_progress, p,
+					    &y->survey, err);
 	}
 	if (status) {
 		return status;

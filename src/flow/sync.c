@@ -59,9 +59,6 @@ static void describe_traces(struct usk_clocks *c, const struct parties *p)
 		t->events = p->events[i];
 		t->truncated = usk_trace_damage(trace) != NULL;
 		t->clock = USK_NO_CLOCK; /* tables have many */
-		if (t->truncated) {
-			usk_flow_note(&c->note, &c->n_notes, usk_strdup(usk_trace_damage(trace)));
-		}
 		for (size_t k = 0; k < p->n; k++) {
 			describe_clock(p, i, k, t);
 		}
@@ -99,10 +96,8 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	c->evaluation.half_best_ns = c->evaluation.half_worst_ns = c->evaluation.half_mean_ns =
 		USK_NONE;
 	describe_traces(c, p);
-	char *unknown = usk_parties_delay_note(p);
-	if (unknown) {
-		usk_flow_note(&c->note, &c->n_notes, unknown);
-	}
+	usk_flow_damage(p, &c->note, &c->n_notes);
+	usk_flow_note(&c->note, &c->n_notes, usk_parties_delay_note(p));
 	return c;
 }
 
@@ -166,6 +161,11 @@ enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 					  usk_trace_path(trace[0]),
 					  out->n ? "one clock only; two are needed" : "no message");
 		usk_parties_free(out);
+	}
+	if (!status) {
+		out->doing = "matching";
+		out->work_all =
+			out->work_done + usk_readings_size(out, out->all_pairs, out->n_pairs);
 	}
 	return status;
 }
@@ -347,7 +347,8 @@ static enum usk_status end_check(void *ctx, size_t pair, struct reading *r, stru
 	usk_reading_recorded(r, out);
 	usk_counts_add(&x->c->counts, &r->counts);
 	e->recorded_inversions += usk_pair_inversions(out);
-	usk_violations_add(&e->too_fast, &r->judge);
+	usk_violations_add(&e->too_fast, r->judge.too_fast[0] + r->judge.too_fast[1],
+			   r->judge.violation_sum, r->judge.violation_max);
 	usk_witness_pair(&r->witness, false, NULL, NULL, out);
 	e->heard_recorded = usk_differences_add(e->heard_recorded, out->heard_recorded);
 	return USK_OK;
@@ -409,8 +410,6 @@ static enum usk_status run(struct usk_trace *const *trace, size_t n,
 		return status;
 	}
 	struct sync x = { .p = &p, .c = clocks_of(&p), .err = err };
-	p.doing = "matching";
-	p.work_all = p.work_done + usk_readings_size(&p, p.all_pairs, p.n_pairs);
 	status = rest(&x);
 	if (status) {
 		usk_clocks_free(x.c);

@@ -264,21 +264,19 @@ struct usk_delays usk_judge_delays(const struct usk_judge *j, bool back)
 
 struct usk_violations usk_judge_violations(const struct usk_judge *j)
 {
-	uint64_t all = j->count[0] + j->count[1], fast = j->too_fast[0] + j->too_fast[1];
-	return (struct usk_violations){
-		.count = fast,
-		.percent = all ? 100.0 * (double)fast / (double)all : 0,
-		.max_ns = j->violation_max,
-		.mean_ns = fast ? (int64_t)(j->violation_sum / (usk_i128)fast) : 0,
-	};
+	uint64_t all = j->count[0] + j->count[1];
+	struct usk_violations v = { 0 };
+	usk_violations_add(&v, j->too_fast[0] + j->too_fast[1], j->violation_sum, j->violation_max);
+	v.percent = all ? 100.0 * (double)v.count / (double)all : 0;
+	return v;
 }
 
-void usk_violations_add(struct usk_violations *all, const struct usk_judge *j)
+void usk_violations_add(struct usk_violations *all, uint64_t n, usk_i128 sum_ns, int64_t max_ns)
 {
-	usk_i128 sum = (usk_i128)all->mean_ns * (usk_i128)all->count + j->violation_sum;
-	all->count += j->too_fast[0] + j->too_fast[1];
-	all->max_ns = j->violation_max > all->max_ns ? j->violation_max : all->max_ns;
-	all->mean_ns = all->count ? (int64_t)(sum / (usk_i128)all->count) : 0;
+	sum_ns += (usk_i128)all->mean_ns * (usk_i128)all->count;
+	all->count += n;
+	all->max_ns = max_ns > all->max_ns ? max_ns : all->max_ns;
+	all->mean_ns = all->count ? (int64_t)(sum_ns / (usk_i128)all->count) : 0;
 }
 
 void usk_judge_free(struct usk_judge *j)

@@ -59,8 +59,8 @@ struct usk_judge {
 void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n);
 struct usk_delays usk_judge_delays(const struct usk_judge *j, bool back);
 struct usk_violations usk_judge_violations(const struct usk_judge *j);
-/** Those of one pair to those of others; percent, of all messages, is the caller's. */
-void usk_violations_add(struct usk_violations *all, const struct usk_judge *j);
+/** So many more; percent, of all messages, is the caller's. */
+void usk_violations_add(struct usk_violations *all, uint64_t n, usk_i128 sum_ns, int64_t max_ns);
 void usk_judge_free(struct usk_judge *j);
 
 #endif

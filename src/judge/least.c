@@ -27,7 +27,6 @@
 #include "judge/least.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { KINDS = 3, CELLS = 8, WIDEST = 8 };
 
@@ -266,19 +265,8 @@ enum part { ALL, EARLY, LATE, EVEN, ODD };
 
 static bool in_part(enum part part, size_t i, size_t n)
 {
-	switch (part) {
-	case EARLY:
-		return i < n / 2;
-	case LATE:
-		return i >= n / 2;
-	case EVEN:
-		return i % 2 == 0;
-	case ODD:
-		return i % 2 == 1;
-	case ALL:
-		break;
-	}
-	return true;
+	const bool in[] = { true, i < n / 2, i >= n / 2, i % 2 == 0, i % 2 == 1 };
+	return in[part];
 }
 
 static size_t points_of(const struct usk_trip *t, size_t n, enum part part, struct point *out)
@@ -319,7 +307,7 @@ void usk_delay_model_shorten(struct usk_delay_model *m, int64_t ns)
 	}
 }
 
-static void check(const struct usk_trip *t, size_t n, struct usk_least *out)
+static void check(const struct usk_trip *t, size_t n, struct usk_calibrated *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t over = usk_trip_over(&t[i], &out->model);
@@ -331,7 +319,7 @@ static void check(const struct usk_trip *t, size_t n, struct usk_least *out)
 	}
 }
 
-static void measure(const struct usk_trip *t, size_t n, struct usk_least *out)
+static void measure(const struct usk_trip *t, size_t n, struct usk_calibrated *out)
 {
 	uint64_t kinds[KINDS] = { 0 }, most = 0;
 	out->from_bytes = UINT32_MAX;
@@ -351,19 +339,17 @@ static void measure(const struct usk_trip *t, size_t n, struct usk_least *out)
 	out->from_bytes = out->used ? out->from_bytes : 0;
 }
 
-void usk_least_of(const struct usk_trip *trip, size_t n, const struct usk_least_options *o,
-		  struct usk_least *out)
+const char *usk_least_of(const struct usk_trip *trip, size_t n,
+			 const struct usk_calibrate_options *o, struct usk_calibrated *out)
 {
-	static const enum part part[] = { EARLY, LATE, EVEN, ODD };
 	struct point *p = usk_alloc(n + 1, sizeof *p);
-	memset(out, 0, sizeof *out);
+	*out = (struct usk_calibrated){ .a = out->a, .b = out->b };
 	measure(trip, n, out);
 	for (out->widened = 1; o->margin < 0; out->widened *= 2) {
 		out->halves = 0;
 		out->halves_over = 0;
-		for (size_t i = 0; i < COUNT(part); i++) {
-			out->halves_over +=
-				over_half(trip, n, part[i], out->widened, p, &out->halves);
+		for (enum part part = EARLY; part <= ODD; part++) {
+			out->halves_over += over_half(trip, n, part, out->widened, p, &out->halves);
 		}
 		if (!out->halves_over || out->widened == WIDEST) {
 			break;
@@ -372,15 +358,12 @@ void usk_least_of(const struct usk_trip *trip, size_t n, const struct usk_least_
 	struct shape s = shape_of(p, points_of(trip, n, ALL, p), o->margin, out->widened);
 	free(p);
 	if (!s.known) {
-		out->why = "too few round trips";
-		return;
+		return "too few round trips";
 	}
 	out->model = model_of(&s, o->asymmetry_ns);
 	out->straight = s.straight;
 	out->smallest_ns = usk_saturate(s.smallest_ps / 1000);
 	out->margin_ns = usk_saturate(usk_ceil_div(s.margin_ps, 1000));
 	check(trip, n, out);
-	if (!out->model.base_ps) {
-		out->why = "nothing is left";
-	}
+	return out->model.base_ps ? NULL : "nothing is left";
 }

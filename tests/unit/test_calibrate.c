@@ -70,7 +70,7 @@ static void test_never_over(void **state)
 	(void)state;
 	enum { N = 3000 };
 	struct usk_trip *t = usk_alloc(N, sizeof *t);
-	struct usk_least_options o = { .margin = -1 };
+	struct usk_calibrate_options o = { .margin = -1 };
 	for (uint64_t seed = 1; seed <= 150; seed++) {
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
@@ -89,9 +89,9 @@ static void test_never_over(void **state)
 			longest = a > longest ? a : longest;
 			longest = b > longest ? b : longest;
 		}
-		struct usk_least l;
-		usk_least_of(t, N, &o, &l);
-		bool good = !l.why && l.used == N && l.from_bytes == shortest &&
+		struct usk_calibrated l = { 0 };
+		const char *why = usk_least_of(t, N, &o, &l);
+		bool good = !why && l.used == N && l.from_bytes == shortest &&
 			    l.to_bytes == longest && !l.over && l.halves == 4 && !l.halves_over &&
 			    l.widened == 1 && l.straight == (how == ACKNOWLEDGED);
 		/* Of two that are not empty, nobody knows what the first byte costs: only from
@@ -119,7 +119,7 @@ static void test_increments(void **state)
 	(void)state;
 	enum { N = 40000 };
 	struct usk_trip *t = usk_alloc(N, sizeof *t);
-	struct usk_least_options o = { .margin = -1 };
+	struct usk_calibrate_options o = { .margin = -1 };
 	for (uint64_t seed = 1; seed <= 4; seed++) {
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
@@ -132,9 +132,9 @@ static void test_increments(void **state)
 				       (int64_t)exponential(&r, 10000);
 			t[i] = (struct usk_trip){ took, took, (int64_t)i, a, b, true };
 		}
-		struct usk_least l;
-		usk_least_of(t, N, &o, &l);
-		assert_null(l.why);
+		struct usk_calibrated l = { 0 };
+		const char *why = usk_least_of(t, N, &o, &l);
+		assert_null(why);
 		assert_false(l.straight);
 		assert_in_range(l.model.base_ps, 516000000, 520000000);
 		assert_in_range(l.model.first_ps, 10000000, 14000000);
@@ -152,8 +152,9 @@ static void test_none_is_shorter(void **state)
 	for (uint64_t seed = 1; seed <= 400; seed++) {
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
-		struct usk_least_options o = { seed % 3 ? -1 : 0.1,
-					       seed % 5 ? 0 : (int64_t)usk_rng_below(&r, 2000) };
+		struct usk_calibrate_options o = { seed % 3 ? -1 : 0.1,
+						   seed % 5 ? 0
+							    : (int64_t)usk_rng_below(&r, 2000) };
 		uint64_t span = UINT64_C(1) << usk_rng_below(&r, 50);
 		uint32_t longest = UINT32_C(1) << usk_rng_below(&r, 32);
 		for (size_t i = 0; i < N; i++) {
@@ -163,7 +164,7 @@ static void test_none_is_shorter(void **state)
 			t[i] = (struct usk_trip){ took, took + 3, (int64_t)i,
 						  a,	b,	  usk_rng_below(&r, 4) != 0 };
 		}
-		struct usk_least l;
+		struct usk_calibrated l = { 0 };
 		usk_least_of(t, N, &o, &l);
 		for (size_t i = 0; i < N; i++) {
 			int64_t took = t[i].used ? t[i].low_ns : t[i].high_ns;
@@ -179,39 +180,40 @@ static void test_cases(void **state)
 {
 	(void)state;
 	struct usk_trip t[200];
-	struct usk_least l;
-	struct usk_least_options spread = { .margin = -1 }, tenth = { .margin = 0.1 };
-	struct usk_least_options uneven = { .margin = 0, .asymmetry_ns = 4000 };
+	struct usk_calibrated l = { 0 };
+	const char *why;
+	struct usk_calibrate_options spread = { .margin = -1 }, tenth = { .margin = 0.1 };
+	struct usk_calibrate_options uneven = { .margin = 0, .asymmetry_ns = 4000 };
 	for (size_t i = 0; i < COUNT(t); i++) {
 		/* In no order of time: halves of it would differ. */
 		int64_t took = 100000 + (int64_t)(i * 77 % COUNT(t)) * 100;
 		t[i] = (struct usk_trip){ took, took, (int64_t)i, 8, 8, true };
 	}
 	/* The smallest less what 64 differ by. */
-	usk_least_of(t, 200, &spread, &l);
-	assert_null(l.why);
+	why = usk_least_of(t, 200, &spread, &l);
+	assert_null(why);
 	assert_int_equal(l.smallest_ns, 100000);
 	assert_int_equal(l.margin_ns, 6300);
 	assert_int_equal(l.model.base_ps, 46850000);
 	assert_int_equal(l.model.per_byte_ps, 0);
 	assert_int_equal(l.halves, 4);
 	assert_int_equal(l.widened, 1);
-	usk_least_of(t, 63, &spread, &l);
-	assert_string_equal(l.why, "too few round trips");
+	why = usk_least_of(t, 63, &spread, &l);
+	assert_string_equal(why, "too few round trips");
 	assert_int_equal(l.needed, 1);
-	usk_least_of(t, 0, &spread, &l);
-	assert_non_null(l.why);
+	why = usk_least_of(t, 0, &spread, &l);
+	assert_non_null(why);
 	assert_int_equal(l.needed, 64);
 	/* A stated margin needs one only. */
-	usk_least_of(t, 1, &tenth, &l);
-	assert_null(l.why);
+	why = usk_least_of(t, 1, &tenth, &l);
+	assert_null(why);
 	assert_int_equal(l.margin_ns, 10001);
 	assert_int_equal(l.model.base_ps, 44999000);
 	usk_least_of(t, 1, &uneven, &l);
 	assert_int_equal(l.model.base_ps, 48000000);
 	uneven.asymmetry_ns = 100000;
-	usk_least_of(t, 1, &uneven, &l);
-	assert_string_equal(l.why, "nothing is left");
+	why = usk_least_of(t, 1, &uneven, &l);
+	assert_string_equal(why, "nothing is left");
 	/* One that is not drawn on speaks against the model all the same. */
 	t[7] = (struct usk_trip){ 10, 90000, 7, 8, 8, false };
 	usk_least_of(t, 200, &spread, &l);
