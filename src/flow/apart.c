@@ -10,7 +10,7 @@
  */
 #include "fit/model.h"
 #include "fit/need.h"
-#include "flow/fitted.h"
+#include "flow/reading.h"
 
 #include <stdlib.h>
 #include <string.h>

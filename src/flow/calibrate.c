@@ -13,7 +13,7 @@
  * messages must fit with the model, and still fit if every delay were longer by half of the margin:
  * a model that only just fits makes a band of no width in the wrong place.
  */
-#include "flow/trips.h"
+#include "flow/reading.h"
 
 #include <stdlib.h>
 

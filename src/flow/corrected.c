@@ -8,7 +8,7 @@
  *       is in order if what it kept is (thinned.c), and need not be read again
  * Not   what the estimate is worth (compare)
  */
-#include "flow/fitted.h"
+#include "flow/reading.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  *       of one pair, are an error and not left out
  * Not   what models say (base/delay.c)
  */
-#include "flow/delays.h"
+#include "flow/flow.h"
 
 #include "base/csv.h"
 

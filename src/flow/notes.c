@@ -8,7 +8,7 @@
  *       repeated without end
  * Not   damage of files (read/), messages that cycles of pairs contradict (graph/)
  */
-#include "flow/fitted.h"
+#include "flow/reading.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
  * Why   this is all that is kept of a pair: the points that may bound something, not messages
  * Not   reading, wrong messages (gather.c), bounds and estimates (graph/)
  */
-#include "flow/fitted.h"
+#include "flow/reading.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 #include "flow/reading.h"
 
 #include "base/parallel.h"
-#include "match/heard.h"
+#include "match/match.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * Why   run() is the program's one sentence; every stage it calls can be called alone
  * Not   files written, things printed
  */
-#include "flow/fitted.h"
+#include "flow/reading.h"
 
 #include <math.h>
 #include <stdlib.h>

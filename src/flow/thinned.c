@@ -15,7 +15,7 @@
  * less: that is counted here, knot to knot, as is the time over which a map of a is so steep that
  * room on the common timeline is none by a's stamps.
  */
-#include "flow/fitted.h"
+#include "flow/reading.h"
 #include "num/cone.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
  * Why   these are facts of two clocks that need not agree
  * Not   what is made of them (judge/least.c, calibrate.c)
  */
-#include "flow/trips.h"
+#include "flow/reading.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -63,4 +63,80 @@ struct usk_violations usk_judge_violations(const struct usk_judge *j);
 void usk_violations_add(struct usk_violations *all, uint64_t n, usk_i128 sum_ns, int64_t max_ns);
 void usk_judge_free(struct usk_judge *j);
 
+/* ---- what is kept of a pair to judge it by, once its clocks are known ---- */
+
+/* Some of its messages and of the broadcasts that both heard, spread evenly over the trace: memory
+ * does not follow its length, and it need not be read again. */
+
+/* Every stride-th that comes; where there are too many, every other one goes. */
+struct usk_thinner {
+	uint64_t seen, stride; /* stride 0 is 1 */
+};
+
+struct usk_witness {
+	struct usk_msg *msg;
+	size_t most; /* messages, even; 0: 8192 */
+	size_t n_msgs, cap_msgs;
+	struct usk_thinner msgs;
+	struct usk_reception *heard;
+	size_t n_heard, cap_heard;
+	struct usk_thinner hearings;
+};
+
+/** How many messages each of so many pairs may keep. */
+size_t usk_witness_share(size_t pairs);
+/** w is zeroed before the first, but for most. */
+void usk_witness_msgs(struct usk_witness *w, const struct usk_msg *msg, size_t n);
+void usk_witness_heard(struct usk_witness *w, const struct usk_reception *heard, size_t n);
+/** No more will come: gives back the room for them. */
+void usk_witness_settle(struct usk_witness *w);
+void usk_witness_free(struct usk_witness *w);
+
+/** One-way delays from a to b [0] and back [1]; maps may be NULL: as recorded. */
+void usk_witness_delays(const struct usk_witness *w, uint32_t a, const struct usk_map *map_a,
+			const struct usk_map *map_b, struct usk_delays out[2]);
+/** Broadcasts: b's stamps less a's. */
+struct usk_difference usk_witness_difference(const struct usk_witness *w,
+					     const struct usk_map *map_a,
+					     const struct usk_map *map_b);
+/**
+ * Into a pair: delays and differences as corrected by the maps, or, if corrected is false, unknown;
+ * differences as recorded. A map may be NULL: the reference's. Its min_delay fields must stand.
+ */
+void usk_witness_pair(const struct usk_witness *w, bool corrected, const struct usk_map *map_a,
+		      const struct usk_map *map_b, struct usk_pair *pair);
+/** Of two pairs, or more of one. */
+struct usk_difference usk_differences_add(struct usk_difference a, struct usk_difference b);
+extern const struct usk_difference usk_no_difference;
+
+/* ---- what messages need at least, from round trips ---- */
+
+/* Both delays of a message and one back: between these, by the reference's clock. */
+struct usk_trip {
+	int64_t low_ns, high_ns;
+	int64_t at_ns;	      /* when it began, by any one clock */
+	uint32_t there, back; /* bytes of payload */
+	bool used; /* known well enough to draw on; the others may still speak against a model */
+};
+
+/* The fewest round trips of one kind that tell how near the smallest comes to what is possible. */
+enum { USK_TRIPS_MIN = 64 };
+
+/** trip[n] is sorted by at_ns. Returns why there is no model, a part of a sentence, or NULL. Sets
+ * all of out that round trips tell, but for their number, and zero else. */
+const char *usk_least_of(const struct usk_trip *trip, size_t n,
+			 const struct usk_calibrate_options *o, struct usk_calibrated *out);
+
+/** By how much both minima of a round trip, together, are more than it took; <= 0: they are not. */
+static inline int64_t usk_trip_over(const struct usk_trip *t, const struct usk_delay_model *m)
+{
+	int64_t took = t->used ? t->low_ns : t->high_ns;
+	usk_i128 sum = (usk_i128)usk_delay_model_ns(m, t->there) + usk_delay_model_ns(m, t->back);
+	sum -= took;
+	return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
+}
+
+/** Takes so much off what every message needs; nothing is left where it was less. */
+void usk_delay_model_shorten(struct usk_delay_model *m, int64_t ns);
+
 #endif

@@ -24,7 +24,7 @@
  * So it is under the truth at all lengths from the shortest on, not only where there is much
  * evidence. The margin is paid twice for long messages; a wrong bound costs more.
  */
-#include "judge/least.h"
+#include "judge/judge.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
  * Why   Ashton 6.1 and Poirier 4.1 ask for them after correction, and that is known at the end only
  * Not   inversions and what is too fast: no message may be missing there (judge.c)
  */
-#include "judge/witness.h"
+#include "judge/judge.h"
 
 #include <math.h>
 #include <stdlib.h>

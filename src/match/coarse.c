@@ -8,8 +8,9 @@
  *       needs to know where to look, the corridor needs an origin and a slope
  * Not   an estimate: nothing of this reaches the answer
  */
-#include "match/steps.h"
+#include "match/match.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,26 @@ enum { GROUP = 15, MAX_GROUPS = 512, SLOPES = 4096 };
 
 /* No packet is under way for longer. */
 #define LONGEST_WAY_NS 10e9
+
+/* p - q, cut at the range of times. */
+static int64_t offset_of(const struct usk_sighting *s)
+{
+	usk_i128 x = (usk_i128)s->p_ns - s->q_ns;
+	return x > USK_TIME_MAX ? USK_TIME_MAX : x < -USK_TIME_MAX ? -USK_TIME_MAX : (int64_t)x;
+}
+
+/* How far a lies from the line through b that has that rate. */
+static double apart(const struct usk_coarse_knot *a, const struct usk_coarse_knot *b, double rate)
+{
+	double run = (double)((usk_i128)a->q_ns - b->q_ns);
+	double rise = (double)((usk_i128)a->p_minus_q_ns - b->p_minus_q_ns);
+	return rise < run * rate ? run * rate - rise : rise - run * rate;
+}
+
+/* Sightings of one stretch of time without a step. */
+struct stretch {
+	size_t from, n;
+};
 
 static int by_q(const void *pa, const void *pb)
 {
@@ -78,7 +99,7 @@ static void drop_strays(struct usk_coarse *c)
 	bool *stray = usk_alloc(n, sizeof *stray);
 	double *step = usk_alloc(n - 1, sizeof *step);
 	for (size_t i = 0; i + 1 < n; i++) {
-		step[i] = usk_coarse_apart(&c->knot[i], &c->knot[i + 1], rate);
+		step[i] = apart(&c->knot[i], &c->knot[i + 1], rate);
 	}
 	qsort(step, n - 1, sizeof *step, usk_by_double);
 	double usual = 32 * step[(n - 1) / 2] + 1e6;
@@ -88,7 +109,7 @@ static void drop_strays(struct usk_coarse *c)
 		for (size_t k = from; k <= to; k++) {
 			double run = (double)((usk_i128)c->knot[i].q_ns - c->knot[k].q_ns);
 			double near = usual + (run < 0 ? -run : run) * 1e-3;
-			if (k != i && usk_coarse_apart(&c->knot[i], &c->knot[k], rate) <= near) {
+			if (k != i && apart(&c->knot[i], &c->knot[k], rate) <= near) {
 				stray[i] = false;
 			}
 		}
@@ -106,6 +127,185 @@ static void drop_strays(struct usk_coarse *c)
 	free(stray);
 	free(step);
 }
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+/*
+ * A line from group to group is wrong by up to a step for as long as a group lasts, and messages
+ * that are further off the map than delays are can be missed.
+ *
+ * Between two groups whose offsets lie further apart than they mostly do, there was a step if two
+ * constants, parted where fewest sightings speak against it, stand for the sightings at least twice
+ * as well as a line. What lies between two steps that are nearer than groups are is a run of
+ * sightings that agree with each other and not with the map: matching has to wait for these.
+ */
+
+/* The median slope from knot to knot: a few steps do not move it. */
+static double slope_of_neighbours(const struct usk_coarse *c)
+{
+	double *slope = usk_alloc(c->n_knots, sizeof *slope);
+	size_t n = 0;
+	for (size_t i = 0; i + 1 < c->n_knots && c->n_knots > 3; i++) {
+		const struct usk_coarse_knot *a = &c->knot[i], *b = a + 1;
+		slope[n++] = (double)((usk_i128)b->p_minus_q_ns - a->p_minus_q_ns) /
+			     (double)((usk_i128)b->q_ns - a->q_ns);
+	}
+	if (n) {
+		qsort(slope, n, sizeof *slope, usk_by_double);
+	}
+	double rate = n ? slope[n / 2] : 0;
+	free(slope);
+	return rate;
+}
+
+/* From where on sightings are nearer to the second of two offsets: the split that fewest speak
+ * against. */
+static size_t split(const struct usk_sighting *s, size_t from, size_t to, int64_t before,
+		    int64_t behind)
+{
+	size_t best = from;
+	int64_t score = 0, most = 0; /* of those left of i: for less against the first offset */
+	for (size_t i = from; i < to; i++) {
+		usk_i128 d0 = (usk_i128)offset_of(&s[i]) - before;
+		usk_i128 d1 = (usk_i128)offset_of(&s[i]) - behind;
+		d0 = d0 < 0 ? -d0 : d0;
+		d1 = d1 < 0 ? -d1 : d1;
+		score += d0 < d1 ? 1 : -1;
+		if (score > most) {
+			most = score;
+			best = i + 1;
+		}
+	}
+	return best;
+}
+
+/* Do two offsets from k on stand for s[from, to) much better than the line from knot to knot? */
+static bool is_step(const struct usk_coarse_knot *a, const struct usk_sighting *s, size_t from,
+		    size_t to, size_t k)
+{
+	const struct usk_coarse_knot *b = a + 1;
+	double rise = (double)((usk_i128)b->p_minus_q_ns - a->p_minus_q_ns);
+	double run = (double)((usk_i128)b->q_ns - a->q_ns), line = 0, step = 0;
+	for (size_t i = from; i < to; i++) {
+		double at = (double)((usk_i128)s[i].q_ns - a->q_ns) / run * rise;
+		double y = (double)((usk_i128)offset_of(&s[i]) - a->p_minus_q_ns);
+		line += fabs(y - at);
+		step += fabs(i < k ? y : y - rise);
+	}
+	return step * 2 <= line;
+}
+
+static void slopes(struct usk_coarse *c)
+{
+	for (size_t g = 0; g + 1 < c->n_knots; g++) {
+		struct usk_coarse_knot *k = &c->knot[g];
+		k->slope = (double)(usk_i128)((usk_i128)k[1].p_minus_q_ns - k[0].p_minus_q_ns) /
+			   (double)(usk_i128)((usk_i128)k[1].q_ns - k[0].q_ns);
+	}
+}
+
+static void add_knot(struct usk_coarse *c, size_t *cap, int64_t q_ns, int64_t p_minus_q_ns)
+{
+	if (!c->n_knots || q_ns > c->knot[c->n_knots - 1].q_ns) {
+		c->knot = usk_room(c->knot, c->n_knots, cap, sizeof *c->knot);
+		c->knot[c->n_knots++] = (struct usk_coarse_knot){ q_ns, p_minus_q_ns, 0 };
+	}
+}
+
+/* Knots on both sides of steps, so that the map follows them to the sighting, and the slopes of
+ * all. s[n] sorted by q; c has two knots at least. Returns the longest stretch between two steps.
+ */
+static struct stretch follow_steps(struct usk_coarse *c, const struct usk_sighting *s, size_t n)
+{
+	size_t n_old = c->n_knots, at = 0, last = 0, cap = 0;
+	struct usk_coarse_knot *old = c->knot;
+	double rate = slope_of_neighbours(c), *step = usk_alloc(n_old, sizeof *step);
+	for (size_t i = 0; i + 1 < n_old; i++) {
+		step[i] = apart(&old[i], &old[i + 1], rate);
+	}
+	qsort(step, n_old - 1, sizeof *step, usk_by_double);
+	/* Few groups do not tell what is usual. */
+	double usual = n_old > 3 ? 32 * step[(n_old - 1) / 2] + 1e6 : 1e9;
+	struct stretch longest = { 0, 0 };
+	c->knot = NULL;
+	c->n_knots = 0;
+	for (size_t i = 0; i < n_old; i++) {
+		const struct usk_coarse_knot *a = &old[i], *b = a + 1;
+		add_knot(c, &cap, a->q_ns, a->p_minus_q_ns);
+		if (i + 1 == n_old || apart(a, b, rate) <= usual) {
+			continue;
+		}
+		while (s[at].q_ns < a->q_ns) {
+			at++;
+		}
+		size_t end = at;
+		while (end < n && s[end].q_ns < b->q_ns) {
+			end++;
+		}
+		size_t k = split(s, at, end, a->p_minus_q_ns, b->p_minus_q_ns);
+		if (!is_step(a, s, at, end, k)) {
+			continue;
+		}
+		if (k) {
+			add_knot(c, &cap, s[k - 1].q_ns, a->p_minus_q_ns);
+		}
+		if (k < n && s[k].q_ns < b->q_ns) {
+			add_knot(c, &cap, s[k].q_ns, b->p_minus_q_ns);
+		}
+		if (k - last > longest.n) {
+			longest = (struct stretch){ last, k - last };
+		}
+		last = k;
+	}
+	if (n - last > longest.n) {
+		longest = (struct stretch){ last, n - last };
+	}
+	free(old);
+	free(step);
+	slopes(c);
+	return longest;
+}
+
+enum { LEAST_RUN = 4 };
+
+/* Matching waits for no more. */
+#define MOST_OFF_NS INT64_C(1000000000)
+
+static int64_t size_of(int64_t v)
+{
+	return v < 0 ? -v : v;
+}
+
+/* How far off the map sightings are that agree with their neighbours, unlike wrong joins: 0 if none
+ * are unusually far, 1 s at most. middle_ns: how far off the middle one of all is. */
+static int64_t off_map(const struct usk_coarse *c, const struct usk_sighting *s, size_t n,
+		       int64_t middle_ns)
+{
+	int64_t *r = usk_alloc(n, sizeof *r), most = 0;
+	size_t hint = 0;
+	for (size_t i = 0; i < n; i++) {
+		usk_i128 off = (usk_i128)s[i].p_ns - usk_coarse_to_p(c, s[i].q_ns, &hint);
+		r[i] = off > USK_TIME_MAX    ? USK_TIME_MAX
+		       : off < -USK_TIME_MAX ? -USK_TIME_MAX
+					     : (int64_t)off;
+	}
+	int64_t usual = middle_ns < MOST_OFF_NS ? 8 * middle_ns + 1000000 : MOST_OFF_NS;
+	for (size_t i = 0, end; i < n; i = end) {
+		end = i + 1;
+		int64_t off = size_of(r[i]);
+		if (off <= usual || off > MOST_OFF_NS) {
+			continue;
+		}
+		while (end < n && r[end] - r[i] <= usual && r[i] - r[end] <= usual) {
+			end++;
+		}
+		most = end - i >= LEAST_RUN && off > most ? off : most;
+	}
+	free(r);
+	return most;
+}
+
+/* ---- the map ------------------------------------------------------------------------------- */
 
 void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 {
@@ -128,7 +328,7 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 	for (size_t g = 0; g < groups; g++) {
 		size_t from = n * g / groups, to = n * (g + 1) / groups;
 		for (size_t i = from; i < to; i++) {
-			d[i - from] = usk_sighting_offset(&s[i]);
+			d[i - from] = offset_of(&s[i]);
 		}
 		usk_sort_numbers(d, to - from);
 		struct usk_coarse_knot k = { s[from + (to - from) / 2].q_ns, d[(to - from) / 2],
@@ -138,9 +338,9 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 		}
 	}
 	drop_strays(out);
-	struct usk_stretch longest = { 0, n };
+	struct stretch longest = { 0, n };
 	if (out->n_knots > 1) {
-		longest = usk_coarse_steps(out, s, n);
+		longest = follow_steps(out, s, n);
 	}
 	/* Wrong joins may lie anywhere: what is far beyond the bulk does not count. */
 	size_t hint = 0;
@@ -155,7 +355,7 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 		bulk = most; /* more than a twentieth are wrong */
 	}
 	out->spread_ns = usk_saturate(d[n - 1] < bulk ? d[n - 1] : bulk);
-	int64_t off = usk_coarse_off(out, s, n, d[n / 2]);
+	int64_t off = off_map(out, s, n, d[n / 2]);
 	free(d);
 	out->spread_ns = off > out->spread_ns ? off : out->spread_ns;
 	out->rate = robust_rate(s + longest.from, longest.n, out);

@@ -22,7 +22,7 @@
  * Nothing is late by over 10 s: there eight records are enough. A few stamps that were ahead of all
  * others are no time to fall back from.
  */
-#include "match/epochs.h"
+#include "match/match.h"
 
 #include <stdlib.h>
 #include <string.h>

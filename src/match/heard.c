@@ -11,7 +11,7 @@
  * Rows of one broadcast stand near each other, so a ring of recent ones is enough, however long
  * the table is.
  */
-#include "match/heard.h"
+#include "match/match.h"
 
 #include <stdlib.h>
 

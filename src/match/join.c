@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "match/join.h"
+/*
+ * join.c - sides of messages -> messages, by their ids
+ *
+ * In    events of any number of clocks and traces, in any order
+ * Out   messages, of each sender nearly by time; how many events have no partner
+ * Why   an id that is sent once and received is a message, whoever recorded the two sides, and
+ *       however their clocks lie to each other; received by several it is a broadcast, which is a
+ *       message to each. Two sends of one id are ambiguous: dropped and counted, never guessed
+ * Not   ids that are used again (a tag of MPI): readers make them distinct where order does
+ *
+ * Events are dealt out to lanes by their ids, a lane is sorted and joined alone, and its messages
+ * are dealt out again by time. So memory holds a fraction of all; the disk holds the rest.
+ */
 #include "base/spool.h"
 #include "match/match.h"
 

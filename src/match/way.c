@@ -11,7 +11,7 @@
  *
  * Under 90 % agreement is no evidence.
  */
-#include "match/way.h"
+#include "match/walk.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,12 +3,12 @@
  * bins.c - a histogram whose range is not known before the values are
  *
  * In    values in ns, any order
- * Out   counts in bins of one width, exact; the rule is in bins.h
+ * Out   counts in bins of one width, exact; the rule is in summary.h
  * Why   delays of two clocks an hour apart, or of a link with a long tail, fit no range that is
  *       chosen beforehand, and values are seen once
  * Not   bins by octaves (judge/judge.c): good for quantiles, hard to read
  */
-#include "report/bins.h"
+#include "report/summary.h"
 
 #include <stdlib.h>
 

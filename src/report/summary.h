@@ -7,8 +7,81 @@
 #ifndef USK_SUMMARY_H
 #define USK_SUMMARY_H
 
-#include "report/bins.h"
-#include "report/thin.h"
+#include "base/base.h"
+
+/* ---- messages of a pair, thinned out so that no extreme is lost ---- */
+
+/*
+ * Local time is cut into buckets of a power of two. Of each bucket and direction the messages of
+ * the lowest and of the highest level are held, and counted all. A pair with few messages holds
+ * them all. When more points are held than may be, buckets are made, of 1 ns, then doubled until
+ * there is room: what is held in the end does not depend on the order in which messages came.
+ */
+
+/* A message as a point; the level is what extremes are taken of. */
+struct usk_thin_point {
+	int64_t level;
+	int64_t local_ns, other_ns; /* the stamps of the local clock and of the other one */
+	uint32_t local_epoch, other_epoch;
+};
+
+struct usk_thin;
+
+/** most: points that may be held, at least 8; SIZE_MAX: all messages. */
+struct usk_thin *usk_thin_new(size_t most);
+void usk_thin_free(struct usk_thin *t);
+/** back: of the second direction. Cost: O(1) amortised. */
+void usk_thin_add(struct usk_thin *t, bool back, const struct usk_thin_point *p);
+
+/** Bucket k is [k, k + 1) x this, on the local clock; 1 too where all messages are held. */
+int64_t usk_thin_bucket_ns(const struct usk_thin *t);
+uint64_t usk_thin_total(const struct usk_thin *t, bool back);
+
+/** Points that are held of a direction. */
+size_t usk_thin_held(const struct usk_thin *t, bool back);
+
+struct usk_thin_row {
+	struct usk_thin_point point;
+	uint64_t stands_for; /* messages of its bucket, at its first point; 0 at the others */
+};
+
+/** What is held of a direction, sorted by local epoch, local and other stamp; *out is handed over.
+ */
+size_t usk_thin_rows(const struct usk_thin *t, bool back, struct usk_thin_row **out);
+
+/* ---- how many values lie where: exact counts in bins of one round width ---- */
+
+/*
+ * While values come they are counted in fine bins, 1 ns wide to begin with, that become ten times
+ * as wide whenever more of them are in use than may be. The bins that are shown are the narrowest
+ * of 1, 2, 5, 10, 20, 50 ... ns, no narrower than the fine ones, of which the values up to the
+ * 99th percentile take at most 2 sqrt(n), but 10 to 100; they go on to the largest value, but are
+ * 128 at most. Edges are multiples of the width, and every value is counted in the bin it is in.
+ */
+
+enum { USK_BINS_SHOWN = 128 };
+
+struct usk_bins;
+
+/** most: fine bins in use at a time, at least 16. Memory: up to 64 bytes each. */
+struct usk_bins *usk_bins_new(size_t most);
+void usk_bins_free(struct usk_bins *b);
+/** Cost: O(1) amortised. */
+void usk_bins_add(struct usk_bins *b, int64_t value);
+
+struct usk_bins_shown {
+	uint64_t n;		/* values; if 0 all else is 0 */
+	int64_t min_ns, max_ns; /* exact */
+	int64_t median_ns,
+		p99_ns; /* lower edge of the fine bin that it is in, but min_ns at least */
+	int64_t low_ns; /* where bin[0] begins */
+	int64_t bin_ns, fine_ns;
+	uint64_t bin[USK_BINS_SHOWN];
+	size_t n_bins;
+	uint64_t above; /* values over the last bin */
+};
+
+void usk_bins_show(const struct usk_bins *b, struct usk_bins_shown *out);
 
 /* What a page holds: messages, outliers among them, and pairs of clocks. */
 enum { USK_PAGE_POINTS = 100000, USK_PAGE_OUTLIERS = 10000, USK_PAGE_PAIRS = 2000 };

@@ -11,7 +11,7 @@
  * Points are never fewer when a message is added and never more when buckets are doubled. So the
  * last bucket is the smallest power of two with which all messages fit, whatever their order.
  */
-#include "report/thin.h"
+#include "report/summary.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of minimum delays, and their models: refused with a sentence, or in range and found. */
-#include "flow/delays.h"
+#include "flow/flow.h"
 
 #include <stdlib.h>
 

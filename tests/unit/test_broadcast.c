@@ -6,8 +6,8 @@
  * different times has the smallest sum, so all of these are tried, in integers.
  */
 #include "fit/fit.h"
-#include "judge/witness.h"
-#include "match/heard.h"
+#include "judge/judge.h"
+#include "match/match.h"
 #include "num/lp.h"
 #include "scene.h"
 

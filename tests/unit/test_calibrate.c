@@ -2,7 +2,7 @@
 /*
  * test_calibrate.c - minimum delays from round trips against delays that are known
  */
-#include "judge/least.h"
+#include "judge/judge.h"
 #include "tables.h"
 
 #include <math.h>

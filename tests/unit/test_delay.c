@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Minimum delays: models as text, files of them, and what they do to bands and counts. */
 #include "cases.h"
-#include "flow/delays.h"
+#include "flow/flow.h"
 #include "tables.h"
 
 #include <setjmp.h>

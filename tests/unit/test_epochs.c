@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Clocks that were set back, and captures that only look like it, from the order of stamps alone.
  */
-#include "match/epochs.h"
+#include "match/match.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

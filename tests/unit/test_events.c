@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of events and of exchanges, as CSV and as JSON lines; ticks; events joined by their ids.
  */
-#include "match/join.h"
 #include "match/match.h"
 #include "read/read.h"
 #include "tables.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a corridor kept proves what it dropped (flow/thinned.c), on random corridors and clocks. */
-#include "flow/fitted.h"
+#include "flow/reading.h"
 
 #include <math.h>
 #include <setjmp.h>
