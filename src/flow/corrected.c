@@ -20,12 +20,6 @@ enum { ROUNDING = 6 };
 /* A clock's stamps are this much longer than the common timeline's, at most. */
 #define SPARE 1.002L
 
-/* A clock's map; NULL stands for the reference, whose stamps stay as they are. */
-struct corrected {
-	struct usk_map *map;
-	bool known; /* there is an estimate */
-};
-
 /* A message out of order that became a constraint before. */
 struct stuck {
 	struct usk_msg msg;
@@ -39,7 +33,7 @@ struct judging {
 	size_t n_inverted, cap_inverted, n_before; /* before: when it was solved */
 	struct stuck *stuck; /* of this one: no constraint helps these any more */
 	size_t n_stuck, cap_stuck;
-	struct corrected *clock;
+	struct usk_map **map; /* by clock; NULL: the reference's, whose stamps stay, or not known */
 	const struct usk_graph_problem *problem;
 	uint64_t judged; /* messages of pairs whose clocks are both known */
 	struct usk_err *err;
@@ -50,9 +44,9 @@ static int64_t gap(int64_t sent, int64_t received)
 	return usk_saturate((usk_i128)received - sent);
 }
 
-static enum usk_status correct(const struct corrected *k, int64_t *t, size_t n)
+static enum usk_status correct(const struct usk_map *m, int64_t *t, size_t n)
 {
-	return k->map ? usk_map_many(k->map, t, n, t, NULL) : USK_OK;
+	return m ? usk_map_many(m, t, n, t, NULL) : USK_OK;
 }
 
 /* A side of a pair's points. */
@@ -65,8 +59,8 @@ struct side {
  * t: what dropped messages may have less than their points. No such delay is to be under the
  * smallest one, either: that is what is written.
  */
-static struct side look(const struct usk_part *part, bool ceiling, const struct corrected *a,
-			const struct corrected *b, struct usk_thinned *t)
+static struct side look(const struct usk_part *part, bool ceiling, const struct usk_map *a,
+			const struct usk_map *b, struct usk_thinned *t)
 {
 	const struct usk_frame *f = &part->frame;
 	struct side out = { USK_NONE, true };
@@ -100,11 +94,17 @@ static struct side look(const struct usk_part *part, bool ceiling, const struct 
 	return out;
 }
 
+/* Is there an estimate? */
+static bool known(const struct judging *x, uint32_t clock)
+{
+	return x->map[clock] || x->c->clock[clock].quality == USK_REFERENCE;
+}
+
 /* Are both on one reference's time? A pair that contradicts itself does not tie its clocks. */
 static bool comparable(const struct judging *x, const struct pair_source *s)
 {
 	const struct usk_clock *a = &x->c->clock[s->a], *b = &x->c->clock[s->b];
-	return x->clock[s->a].known && x->clock[s->b].known && a->reference == b->reference;
+	return known(x, s->a) && known(x, s->b) && a->reference == b->reference;
 }
 
 static struct usk_msg *outliers_of(const struct usk_pair *pair)
@@ -121,10 +121,9 @@ static void begin(void *ctx, size_t pair, struct reading *r)
 {
 	struct judging *x = ctx;
 	struct pair_source *s = &x->p->pair[pair];
-	const struct corrected *a = &x->clock[s->a], *b = &x->clock[s->b];
 	if (comparable(x, s)) {
-		r->judge.map_a = a->map;
-		r->judge.map_b = b->map;
+		r->judge.map_a = x->map[s->a];
+		r->judge.map_b = x->map[s->b];
 		r->judge.with_delays = r->judge.keep_inverted = r->placed = true;
 		/* Who is wrong is not judged. */
 		r->judge.left_out = outliers_of(&x->c->pair[pair]);
@@ -171,7 +170,7 @@ static enum usk_status finish(void *ctx, size_t pair, struct reading *r, struct 
 static bool proved(struct judging *x, size_t pair, const struct fitted *f)
 {
 	const struct pair_source *s = &x->p->pair[pair];
-	const struct corrected *a = &x->clock[s->a], *b = &x->clock[s->b];
+	const struct usk_map *a = x->map[s->a], *b = x->map[s->b];
 	struct usk_pair *out = &x->c->pair[pair];
 	if (!comparable(x, s)) {
 		return true; /* nothing to judge */
@@ -194,17 +193,15 @@ static void maps_new(struct judging *x)
 {
 	for (size_t i = 0; i < x->p->n; i++) {
 		const struct usk_clock *k = &x->c->clock[i];
-		struct usk_map *map =
-			k->quality == USK_BOUNDED ? usk_map_new(k, x->c->max_skew_e12) : NULL;
-		x->clock[i] = (struct corrected){ map, k->quality == USK_REFERENCE || map };
+		x->map[i] = k->quality == USK_BOUNDED ? usk_map_new(k, x->c->max_skew_e12) : NULL;
 	}
 }
 
 static void maps_free(struct judging *x)
 {
 	for (size_t i = 0; i < x->p->n; i++) {
-		usk_map_free(x->clock[i].map);
-		x->clock[i].map = NULL;
+		usk_map_free(x->map[i]);
+		x->map[i] = NULL;
 	}
 }
 
@@ -242,8 +239,8 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted)
 static int64_t lacks(const struct judging *x, const struct usk_msg *m)
 {
 	int64_t sent = m->sent_ns, received = m->received_ns;
-	(void)correct(&x->clock[m->from], &sent, 1);
-	(void)correct(&x->clock[m->to], &received, 1);
+	(void)correct(x->map[m->from], &sent, 1);
+	(void)correct(x->map[m->to], &received, 1);
 	return sent > received ? gap(received, sent) : 1;
 }
 
@@ -309,7 +306,7 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 {
 	struct judging x = { .p = p, .c = c, .problem = problem, .err = err };
 	const struct usk_sink *sink = p->opt->messages;
-	x.clock = usk_alloc(p->n, sizeof *x.clock);
+	x.map = usk_alloc(p->n, sizeof(struct usk_map *));
 	enum usk_status status = solve_and_judge(&x, fitted, problem);
 	if (!status && sink && sink->keep && p->n_pairs) {
 		sink->keep(sink->ctx);
@@ -321,16 +318,17 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	}
 	struct usk_evaluation *e = &c->evaluation;
 	for (size_t i = 0; i < p->n_pairs && !status; i++) {
-		const struct corrected *a = &x.clock[p->pair[i].a], *b = &x.clock[p->pair[i].b];
+		uint32_t a = p->pair[i].a, b = p->pair[i].b;
 		struct usk_pair *out = &c->pair[i];
-		usk_witness_pair(&fitted[i].witness, a->known && b->known, a->map, b->map, out);
+		usk_witness_pair(&fitted[i].witness, known(&x, a) && known(&x, b), x.map[a],
+				 x.map[b], out);
 		e->heard_recorded = usk_differences_add(e->heard_recorded, out->heard_recorded);
 		e->heard_corrected = usk_differences_add(e->heard_corrected, out->heard_corrected);
 	}
 	struct usk_violations *v = &e->too_fast;
 	v->percent = v->count ? 100.0 * (double)v->count / (double)x.judged : 0;
 	maps_free(&x);
-	free(x.clock);
+	free(x.map);
 	free(x.inverted);
 	free(x.stuck);
 	return status;

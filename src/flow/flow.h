@@ -42,7 +42,9 @@ struct party {
 	size_t trace;		   /* the first of its captures, SIZE_MAX if only tables name it */
 	struct usk_trace *capture; /* all of them as one; NULL if there is none */
 	bool joined;		   /* it is made for that */
-	size_t *part;		   /* their numbers */
+	bool empty; /* all interfaces of its capture have clocks of their own: it has none itself */
+	uint32_t number; /* in the order in which they were found */
+	size_t *part;	 /* their numbers */
 	size_t n_parts;
 	struct view *view; /* what is this clock's of them */
 	bool stamped;	   /* first and last are known */
@@ -123,6 +125,8 @@ enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 			      const struct usk_sync_options *opt, struct parties *out,
 			      struct usk_err *err);
 extern const struct usk_sync_options usk_sync_defaults;
+/** There are less than two clocks. */
+enum usk_status usk_flow_too_few(const struct parties *p, struct usk_err *err);
 
 /** Pass 1 over every trace: names, spans, resolutions, samples, pairs. */
 enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,

@@ -385,10 +385,6 @@ enum usk_status usk_pair_walk(struct pair_source *s, const struct usk_sink *sink
 	struct parties *p = s->parties;
 	const struct party *a = &p->party[s->a], *b = &p->party[s->b];
 	struct usk_coarse again = { 0 };
-	/* The walk starts sinks too; that is the caller's. */
-	struct usk_sink put = {
-		.ctx = sink->ctx, .origins = sink->origins, .heard = sink->heard, .put = sink->put
-	};
 	struct usk_walk_options o = {
 		.depth = p->depth,
 		.p = s->a,
@@ -407,7 +403,7 @@ enum usk_status usk_pair_walk(struct pair_source *s, const struct usk_sink *sink
 	}
 	enum usk_status status =
 		usk_walk(a->capture, b->capture, &a->survey, &b->survey,
-			 s->coarse.seen ? &s->coarse : &again, &o, &put, counts, evidence, err);
+			 s->coarse.seen ? &s->coarse : &again, &o, sink, counts, evidence, err);
 	usk_coarse_free(&again);
 	return status;
 }

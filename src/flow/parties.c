@@ -197,19 +197,11 @@ static enum usk_status scan_all(struct parties *p, struct table_sample **sample,
 	if (!status && p->join) {
 		status = scan_joined(p, sample, err);
 	}
-	if (!status) {
-		status = usk_row_epochs(p, err);
-	}
+	status = status ? status : usk_row_epochs(p, err);
 	if (!status && p->rows_repeat) {
 		status = usk_tables_sample_again(p, *sample, err);
 	}
-	if (!status && !p->n) {
-		const char *damage = usk_trace_damage(p->trace[0]);
-		status = damage ? usk_fail(err, USK_EINPUT, 0, "%s", damage)
-				: usk_fail(err, USK_EINPUT, 0, "%s: holds no message",
-					   usk_trace_path(p->trace[0]));
-	}
-	return status;
+	return status || p->n ? status : usk_flow_too_few(p, err);
 }
 
 /* "NAME=VALUE" -> party and value; the sentence names the clocks that exist. */
@@ -291,25 +283,21 @@ static enum usk_status anchors(struct parties *p, struct usk_err *err)
 				x->a, x->b, a == USK_NO_CLOCK ? x->a : x->b,
 				p->n ? p->party[0].name : "");
 		}
+		struct usk_graph_anchor *y = &p->anchor[p->n_anchors++];
+		*y = (struct usk_graph_anchor){ a, b, x->a_ns, x->b_ns, x->within_ns };
 		const char *wrong = a == b	       ? "names one clock twice"
 				    : x->within_ns < 0 ? "less than nothing is given or taken"
 						       : NULL;
+		bool far = !wrong && !(within(x->a_ns) && within(x->b_ns) && within(x->within_ns));
+		if (far) {
+			wrong = "is over 146 years";
+		} else if (!wrong && (!unwrap(p, a, &y->a_ns) || !unwrap(p, b, &y->b_ns))) {
+			wrong = "one of them was set back and showed that time twice; state a "
+				"moment that it showed once";
+		}
 		if (wrong) {
-			return usk_fail(err, USK_EUSAGE, 0, "--anchor %s@...=%s@...: %s", x->a,
-					x->b, wrong);
-		}
-		if (!within(x->a_ns) || !within(x->b_ns) || !within(x->within_ns)) {
-			return usk_fail(err, USK_ERANGE, 0,
-					"--anchor %s@...=%s@...: is over 146 years", x->a, x->b);
-		}
-		struct usk_graph_anchor *y = &p->anchor[p->n_anchors++];
-		*y = (struct usk_graph_anchor){ a, b, x->a_ns, x->b_ns, x->within_ns };
-		if (!unwrap(p, a, &y->a_ns) || !unwrap(p, b, &y->b_ns)) {
-			return usk_fail(err, USK_EUSAGE, 0,
-					"--anchor %s@...=%s@...: one of them was set back and "
-					"showed that time twice; state a moment that it showed "
-					"once",
-					x->a, x->b);
+			return usk_fail(err, far ? USK_ERANGE : USK_EUSAGE, 0,
+					"--anchor %s@...=%s@...: %s", x->a, x->b, wrong);
 		}
 	}
 	return USK_OK;
@@ -395,40 +383,28 @@ static void party_free(struct party *y)
 	usk_survey_free(&y->survey);
 }
 
-/* A capture all of whose interfaces have clocks of their own has none itself. */
-static bool left_empty(const struct parties *p, const struct party *y)
-{
-	return y->joined && !y->stamped && p->n_rules;
-}
-
-struct place {
-	const struct party *party;
-	uint32_t number;
-	bool empty;
-};
-
 /* Captures in their order, the others by name; what is empty last. */
 static int by_place(const void *pa, const void *pb)
 {
-	const struct party *a = ((const struct place *)pa)->party;
-	const struct party *b = ((const struct place *)pb)->party;
-	int order = usk_order(((const struct place *)pa)->empty, ((const struct place *)pb)->empty);
+	const struct party *a = pa, *b = pb;
+	int order = usk_order(a->empty, b->empty);
 	order = order ? order : usk_order((int64_t)a->trace, (int64_t)b->trace);
 	return order ? order : strcmp(a->name, b->name);
 }
 
 static void renumber(struct parties *p)
 {
-	struct place *place = usk_alloc(p->n + 1, sizeof *place);
 	uint32_t *now = usk_alloc(p->n + 1, sizeof *now);
-	struct party *sorted = usk_alloc(p->n + 1, sizeof *sorted);
 	for (size_t i = 0; i < p->n; i++) {
-		place[i] = (struct place){ &p->party[i], (uint32_t)i, left_empty(p, &p->party[i]) };
+		struct party *y = &p->party[i];
+		y->number = (uint32_t)i;
+		y->empty = y->joined && !y->stamped && p->n_rules;
 	}
-	qsort(place, p->n, sizeof *place, by_place);
+	if (p->n) {
+		qsort(p->party, p->n, sizeof *p->party, by_place);
+	}
 	for (size_t i = 0; i < p->n; i++) {
-		sorted[i] = *place[i].party;
-		now[place[i].number] = (uint32_t)i;
+		now[p->party[i].number] = (uint32_t)i;
 	}
 	for (size_t i = 0; i <= p->n_traces; i++) {
 		for (size_t k = 0; k < p->n_clocks[i]; k++) {
@@ -439,13 +415,9 @@ static void renumber(struct parties *p)
 		p->pair[i].a = now[p->pair[i].a];
 		p->pair[i].b = now[p->pair[i].b];
 	}
-	for (size_t i = p->n; i > 0 && left_empty(p, &sorted[i - 1]); i--) {
-		party_free(&sorted[i - 1]);
-		p->n--;
+	for (; p->n && p->party[p->n - 1].empty; p->n--) {
+		party_free(&p->party[p->n - 1]);
 	}
-	free(p->party);
-	p->party = sorted;
-	free(place);
 	free(now);
 	free(p->name_slot);
 	p->name_slot = NULL;
@@ -483,19 +455,11 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 	status = status ? status : scan_all(out, &sample, err);
 	status = status ? status : usk_captures_check(out, err);
 	renumber(out);
-	if (!status) {
-		status = check_tick_rates(out, err);
-	}
-	if (!status) {
-		status = settings(out, err);
-	}
-	if (!status) {
-		status = usk_pairs_settle(out, &sample, err);
-	}
+	status = status ? status : check_tick_rates(out, err);
+	status = status ? status : settings(out, err);
+	status = status ? status : usk_pairs_settle(out, &sample, err);
 	usk_table_samples_free(sample, out->n_pairs);
-	if (!status) {
-		status = usk_delays_of(opt->min_delay, &out->delays, err);
-	}
+	status = status ? status : usk_delays_of(opt->min_delay, &out->delays, err);
 	if (status) {
 		usk_parties_free(out);
 	}

@@ -137,6 +137,14 @@ const struct usk_sync_options usk_sync_defaults = { .max_outliers = -1,
 						    .from_ns = USK_NONE,
 						    .to_ns = USK_NONE };
 
+enum usk_status usk_flow_too_few(const struct parties *p, struct usk_err *err)
+{
+	const char *damage = usk_trace_damage(p->trace[0]);
+	return damage ? usk_fail(err, USK_EINPUT, 0, "%s", damage)
+		      : usk_fail(err, USK_EINPUT, 0, "%s: holds %s", usk_trace_path(p->trace[0]),
+				 p->n ? "one clock only; two are needed" : "no message");
+}
+
 enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 			      const struct usk_sync_options *opt, struct parties *out,
 			      struct usk_err *err)
@@ -154,12 +162,7 @@ enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 		usk_parties_free(out);
 	}
 	if (!status && out->n < 2) {
-		const char *damage = usk_trace_damage(trace[0]);
-		status =
-			damage ? usk_fail(err, USK_EINPUT, 0, "%s", damage)
-			       : usk_fail(err, USK_EINPUT, 0, "%s: holds %s",
-					  usk_trace_path(trace[0]),
-					  out->n ? "one clock only; two are needed" : "no message");
+		status = usk_flow_too_few(out, err);
 		usk_parties_free(out);
 	}
 	if (!status) {

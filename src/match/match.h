@@ -243,14 +243,14 @@ struct usk_walk_options {
 	uint32_t p, q;				  /* clock numbers that go into the messages */
 	const struct usk_addr *local_p, *local_q; /* stated by the user */
 	size_t n_local_p, n_local_q;
-	const struct usk_msg *exclude; /* outliers of an earlier round */
+	const struct usk_msg *exclude; /* outliers of an earlier round, sorted by usk_msg_order() */
 	size_t n_exclude;
 	void (*progress)(void *ctx, uint64_t bytes);
 	void *progress_ctx;
 };
 
 /**
- * Read both captures again and hand every message to sink.
+ * Read both captures again and hand every message to sink, whose start() and keep() are not called.
  * counts: matched, unmatched, ambiguous, expired, direction_unknown are added to.
  * Memory: what lies within the window of 2 s + 4 x spread, and the streams alive in it.
  */

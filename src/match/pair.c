@@ -61,7 +61,7 @@ static inline void emit(struct walk *w, const struct doubt *d, bool p_sends, uin
 	w->origin[w->n_out] = (struct usk_origin){ d->proto, p_sends ? d->p_iface : d->q_iface,
 						   p_sends ? d->q_iface : d->p_iface };
 	if (w->opt->n_exclude &&
-	    bsearch(m, w->exclude, w->opt->n_exclude, sizeof *m, usk_msg_order)) {
+	    bsearch(m, w->opt->exclude, w->opt->n_exclude, sizeof *m, usk_msg_order)) {
 		return;
 	}
 	w->decided_by[source]++;

@@ -430,11 +430,6 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 	w->counts = counts;
 	w->ip_id_kept = coarse->ip_id_kept;
 	w->lag_ns = usk_saturate((usk_i128)coarse->spread_ns * 2 + 1000000);
-	w->exclude = usk_alloc(opt->n_exclude, sizeof *w->exclude);
-	if (opt->n_exclude) {
-		memcpy(w->exclude, opt->exclude, opt->n_exclude * sizeof *w->exclude);
-		qsort(w->exclude, opt->n_exclude, sizeof *w->exclude, usk_msg_order);
-	}
 	feed[0] = (struct feed){ .trace = p, .stated = opt->local_p, .n_stated = opt->n_local_p };
 	feed[1] = (struct feed){
 		.trace = q, .stated = opt->local_q, .n_stated = opt->n_local_q, .map = coarse
@@ -450,9 +445,6 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 		feed[me].n_found = usk_survey_own(survey[me], survey[!me], own[me]);
 		learn_own(w, me, &feed[me], survey[me]);
 		usk_side_init(&w->side[me]);
-	}
-	if (sink->start && !sink->start(sink->ctx)) {
-		w->stopped = true;
 	}
 	enum usk_status status = USK_OK;
 	for (int me = 0; me < 2 && !status; me++) {
@@ -500,7 +492,6 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 		usk_side_free(&w->side[me]);
 	}
 	usk_ways_free(&w->ways);
-	free(w->exclude);
 	free(w);
 	free(feed);
 	return status;

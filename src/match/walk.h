@@ -65,7 +65,6 @@ struct walk {
 	struct usk_msg out[OUT_BATCH];
 	struct usk_origin origin[OUT_BATCH];
 	size_t n_out;
-	struct usk_msg *exclude; /* sorted */
 	struct usk_counts *counts;
 	uint64_t decided_by[FROM_EXCHANGE + 1]; /* messages by enum role_source */
 	bool stopped;				/* the sink wants no more */

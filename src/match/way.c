@@ -30,15 +30,9 @@ void usk_ways_free(struct ways *w)
 	free(w->slot);
 }
 
-static size_t hash(struct usk_addr src, struct usk_addr dst)
-{
-	uint64_t h = usk_mix(src.hi ^ usk_mix(src.lo));
-	return (size_t)usk_mix(h + dst.hi + usk_mix(dst.lo));
-}
-
 static uint32_t *slot_of(const struct ways *w, struct usk_addr src, struct usk_addr dst)
 {
-	size_t i = hash(src, dst) & (w->n_slots - 1);
+	size_t i = (size_t)usk_fold(src.hi * 3 + src.lo, dst.hi * 5 + dst.lo) & (w->n_slots - 1);
 	while (w->slot[i]) {
 		const struct way *way = &w->way[w->slot[i] - 1];
 		if (usk_addr_same(way->src, src) && usk_addr_same(way->dst, dst)) {

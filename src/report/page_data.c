@@ -173,51 +173,31 @@ static struct rows rows_of(const struct usk_clocks *c, const struct usk_pair *p,
 	return r;
 }
 
-static int64_t local_of(const struct usk_thin_point *p)
-{
-	return p->local_ns;
-}
+enum column { STANDS_FOR, LOCAL, OTHER, LOCAL_EPOCH, OTHER_EPOCH, HULL, OUT, COLUMNS };
 
-static int64_t other_of(const struct usk_thin_point *p)
+/* Stamps as differences from the one before; of the hull's messages, and of outliers, indices. */
+static void put_column(struct usk_output *out, enum column which, const struct rows *r,
+		       int64_t before)
 {
-	return p->other_ns;
-}
-
-static void put_stamps(struct usk_output *out, const char *key, const struct rows *r,
-		       int64_t (*stamp)(const struct usk_thin_point *p), int64_t origin)
-{
-	int64_t before = origin;
-	usk_output_format(out, "\"%s\":[", key);
-	for (size_t i = 0; i < r->n; i++) {
-		int64_t t = stamp(&r->row[i].row.point);
-		usk_output_format(out, "%s%" PRId64, i ? "," : "",
-				  usk_saturate((usk_i128)t - before));
-		before = t;
-	}
-	usk_output_format(out, "],\n");
-}
-
-static void put_epochs(struct usk_output *out, const char *key, const struct rows *r, bool local,
-		       bool any)
-{
-	usk_output_format(out, "\"%s\":%s", key, any ? "[" : "null,\n");
-	for (size_t i = 0; i < r->n && any; i++) {
-		const struct usk_thin_point *p = &r->row[i].row.point;
-		uint32_t epoch = local ? p->local_epoch : p->other_epoch;
-		usk_output_format(out, "%s%lld", i ? "," : "",
-				  epoch == UINT32_MAX ? -1LL : (long long)epoch);
-	}
-	usk_output_format(out, "%s", any ? "],\n" : "");
-}
-
-/* Indices of the hull's messages, or of outliers. */
-static void put_marked(struct usk_output *out, const char *key, const struct rows *r, bool hull)
-{
-	usk_output_format(out, "\"%s\":[", key);
+	usk_output_write(out, "[", 1);
 	for (size_t i = 0, n = 0; i < r->n; i++) {
-		if (hull ? r->row[i].hull : r->row[i].out) {
-			usk_output_format(out, "%s%zu", n++ ? "," : "", i);
+		const struct place *x = &r->row[i];
+		const struct usk_thin_point *p = &x->row.point;
+		int64_t stamp = which == LOCAL ? p->local_ns : p->other_ns;
+		uint32_t epoch = which == LOCAL_EPOCH ? p->local_epoch : p->other_epoch;
+		int64_t value = (int64_t)i;
+		if ((which == HULL && !x->hull) || (which == OUT && !x->out)) {
+			continue;
 		}
+		if (which == STANDS_FOR) {
+			value = (int64_t)x->row.stands_for;
+		} else if (which == LOCAL || which == OTHER) {
+			value = usk_saturate((usk_i128)stamp - before);
+			before = stamp;
+		} else if (which == LOCAL_EPOCH || which == OTHER_EPOCH) {
+			value = epoch == UINT32_MAX ? -1 : (int64_t)epoch;
+		}
+		usk_output_format(out, "%s%" PRId64, n++ ? "," : "", value);
 	}
 	usk_output_write(out, "]", 1);
 }
@@ -226,23 +206,30 @@ static void put_direction(struct usk_output *out, const struct usk_clocks *c,
 			  const struct usk_pair *p, const struct rows *r, bool back,
 			  const int64_t origin[2])
 {
-	const char *own = back ? "sent" : "received", *other = back ? "received" : "sent";
-	usk_output_format(out,
-			  "{\"from\":\"%s\",\"total\":%" PRIu64 ",\"held\":%zu,\"stands_for\":",
+	const struct {
+		const char *key;
+		bool known;
+		int64_t origin;
+	} column[COLUMNS] = {
+		[STANDS_FOR] = { "stands_for", !r->whole, 0 },
+		[LOCAL] = { back ? "sent" : "received", true, origin[1] },
+		[OTHER] = { back ? "received" : "sent", true, origin[0] },
+		[LOCAL_EPOCH] = { back ? "sent_epoch" : "received_epoch",
+				  epoch_unknown(&c->clock[p->b]), 0 },
+		[OTHER_EPOCH] = { back ? "received_epoch" : "sent_epoch",
+				  epoch_unknown(&c->clock[p->a]), 0 },
+		[HULL] = { "hull", true, 0 },
+		[OUT] = { "out", true, 0 },
+	};
+	usk_output_format(out, "{\"from\":\"%s\",\"total\":%" PRIu64 ",\"held\":%zu,",
 			  back ? "b" : "a", r->total, r->n);
-	for (size_t i = 0; i < r->n && !r->whole; i++) {
-		usk_output_format(out, "%s%" PRIu64, i ? "," : "[", r->row[i].row.stands_for);
+	for (enum column i = 0; i < COLUMNS; i++) {
+		usk_output_format(out, "\"%s\":%s", column[i].key, column[i].known ? "" : "null");
+		if (column[i].known) {
+			put_column(out, i, r, column[i].origin);
+		}
+		usk_output_format(out, "%s", i < HULL ? ",\n" : i == HULL ? "," : "}");
 	}
-	usk_output_format(out, "%s,\n", r->whole ? "null" : r->n ? "]" : "[]");
-	put_stamps(out, own, r, local_of, origin[1]);
-	put_stamps(out, other, r, other_of, origin[0]);
-	bool epochs[2] = { epoch_unknown(&c->clock[p->a]), epoch_unknown(&c->clock[p->b]) };
-	put_epochs(out, back ? "sent_epoch" : "received_epoch", r, true, epochs[1]);
-	put_epochs(out, back ? "received_epoch" : "sent_epoch", r, false, epochs[0]);
-	put_marked(out, "hull", r, true);
-	usk_output_write(out, ",", 1);
-	put_marked(out, "out", r, false);
-	usk_output_write(out, "}", 1);
 }
 
 /* ---- delays ---------------------------------------------------------------------------- */

@@ -191,8 +191,7 @@ static bool *list_pairs(struct usk_summary *s, const struct usk_clocks *c)
 	return first;
 }
 
-/* Of messages that were put before, if there were any: they will be put again. */
-static void forget(struct usk_summary *s)
+void usk_summary_free(struct usk_summary *s)
 {
 	for (size_t i = 0; i < s->n_pairs; i++) {
 		usk_thin_free(s->pair[i].thin);
@@ -212,7 +211,8 @@ static void forget(struct usk_summary *s)
 static void answer(void *ctx, const struct usk_clocks *c)
 {
 	struct usk_summary *s = ctx;
-	forget(s);
+	/* Of messages that were put before, if there were any: they will be put again. */
+	usk_summary_free(s);
 	s->of_messages = true;
 	bool *first = list_pairs(s, c);
 	size_t n = s->n_pairs, outliers = 0;
@@ -316,9 +316,4 @@ void usk_summary_alone(struct usk_summary *s, const struct usk_clocks *c)
 {
 	usk_summary_new(s, false);
 	free(list_pairs(s, c));
-}
-
-void usk_summary_free(struct usk_summary *s)
-{
-	forget(s);
 }
