@@ -11,25 +11,34 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_MSGS = 8192, LEAST_MSGS = 64, ALL_MSGS = 1 << 19, MOST_HEARD = 1 << 18, BLOCK = 512 };
 
 const struct usk_difference usk_no_difference = { 0, USK_NONE, USK_NONE, USK_NONE, USK_NONE };
 
-/* Is the next one taken? *half: every other one of those that were goes first. */
-static bool is_next(struct usk_thinner *t, bool full, bool *half)
+/* The next of what comes, if it is taken; where there are too many, every other one goes first. */
+static void *take(struct usk_thinner *t, void *row, size_t *n, size_t *cap, size_t most,
+		  const void *item, size_t size)
 {
-	t->stride = t->stride ? t->stride : 1;
-	*half = false;
 	uint64_t number = t->seen++;
+	t->stride = t->stride ? t->stride : 1;
 	if (number % t->stride) {
-		return false;
+		return row;
 	}
-	if (full) {
+	if (*n == most) {
+		for (size_t k = 1; k < most / 2; k++) {
+			memcpy((char *)row + k * size, (char *)row + 2 * k * size, size);
+		}
+		*n = most / 2;
 		t->stride *= 2;
-		*half = true;
+		if (number % t->stride) {
+			return row;
+		}
 	}
-	return number % t->stride == 0;
+	row = usk_room(row, *n, cap, size);
+	memcpy((char *)row + (*n)++ * size, item, size);
+	return row;
 }
 
 size_t usk_witness_share(size_t pairs)
@@ -40,32 +49,17 @@ size_t usk_witness_share(size_t pairs)
 
 void usk_witness_msgs(struct usk_witness *w, const struct usk_msg *msg, size_t n)
 {
-	size_t most = w->most ? w->most : MOST_MSGS;
 	for (size_t i = 0; i < n; i++) {
-		bool half, taken = is_next(&w->msgs, w->n_msgs == most, &half);
-		for (size_t k = 0; half && k < most / 2; k++) {
-			w->msg[k] = w->msg[2 * k];
-		}
-		w->n_msgs = half ? most / 2 : w->n_msgs;
-		if (taken) {
-			w->msg = usk_room(w->msg, w->n_msgs, &w->cap_msgs, sizeof *w->msg);
-			w->msg[w->n_msgs++] = msg[i];
-		}
+		w->msg = take(&w->msgs, w->msg, &w->n_msgs, &w->cap_msgs,
+			      w->most ? w->most : MOST_MSGS, &msg[i], sizeof *msg);
 	}
 }
 
 void usk_witness_heard(struct usk_witness *w, const struct usk_reception *heard, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		bool half, taken = is_next(&w->hearings, w->n_heard == MOST_HEARD, &half);
-		for (size_t k = 0; half && k < MOST_HEARD / 2; k++) {
-			w->heard[k] = w->heard[2 * k];
-		}
-		w->n_heard = half ? MOST_HEARD / 2 : w->n_heard;
-		if (taken) {
-			w->heard = usk_room(w->heard, w->n_heard, &w->cap_heard, sizeof *w->heard);
-			w->heard[w->n_heard++] = heard[i];
-		}
+		w->heard = take(&w->hearings, w->heard, &w->n_heard, &w->cap_heard, MOST_HEARD,
+				&heard[i], sizeof *heard);
 	}
 }
 

@@ -158,9 +158,12 @@ struct usk_survey {
 	int64_t first_ns, last_ns; /* smallest and largest stamp; meaningless if no records */
 	int64_t grid_ns;	   /* gcd of stamp differences; 0 if there is no difference */
 	struct usk_counts left_out;
-	/* Addresses that end every unicast packet: at most two for IPv6 [0] and for IPv4 [1]. */
-	struct usk_addr end[2][2];
-	size_t n_ends[2];
+	/* Addresses that end every unicast packet, of IPv6 [0] and of IPv4 [1]. */
+	struct usk_common {
+		struct usk_addr addr[2];
+		size_t n;
+		bool begun; /* there was such a packet */
+	} common[2];
 };
 
 /**

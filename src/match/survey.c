@@ -17,10 +17,8 @@
 enum { BATCH = 64 };
 
 struct sampler {
-	struct usk_sample *sample;
-	size_t n, cap;
-	struct usk_ends *way;
-	size_t n_ways, cap_ways;
+	struct usk_survey *out;
+	size_t cap, cap_ways;
 	uint32_t *slot; /* hash of ways: index + 1 */
 	size_t n_slots;
 	uint64_t mask; /* keep packets whose pick is 0 under it */
@@ -29,8 +27,8 @@ struct sampler {
 static size_t slot_of(const struct sampler *s, struct usk_addr src, struct usk_addr dst)
 {
 	size_t i = (size_t)usk_fold(src.hi * 3 + src.lo, dst.hi * 5 + dst.lo) & (s->n_slots - 1);
-	while (s->slot[i] && !(usk_addr_same(s->way[s->slot[i] - 1].src, src) &&
-			       usk_addr_same(s->way[s->slot[i] - 1].dst, dst))) {
+	while (s->slot[i] && !(usk_addr_same(s->out->way[s->slot[i] - 1].src, src) &&
+			       usk_addr_same(s->out->way[s->slot[i] - 1].dst, dst))) {
 		i = (i + 1) & (s->n_slots - 1);
 	}
 	return i;
@@ -38,56 +36,51 @@ static size_t slot_of(const struct sampler *s, struct usk_addr src, struct usk_a
 
 static uint32_t way_of(struct sampler *s, const struct usk_packet *p)
 {
-	if ((s->n_ways + 1) * 2 > s->n_slots) {
+	struct usk_survey *o = s->out;
+	if ((o->n_ways + 1) * 2 > s->n_slots) {
 		s->n_slots = s->n_slots ? s->n_slots * 2 : 64;
 		free(s->slot);
 		s->slot = usk_alloc(s->n_slots, sizeof *s->slot);
-		for (size_t i = 0; i < s->n_ways; i++) {
-			s->slot[slot_of(s, s->way[i].src, s->way[i].dst)] = (uint32_t)i + 1;
+		for (size_t i = 0; i < o->n_ways; i++) {
+			s->slot[slot_of(s, o->way[i].src, o->way[i].dst)] = (uint32_t)i + 1;
 		}
 	}
 	uint32_t *slot = &s->slot[slot_of(s, p->src, p->dst)];
 	if (!*slot) {
-		s->way = usk_room(s->way, s->n_ways, &s->cap_ways, sizeof *s->way);
-		s->way[s->n_ways++] = (struct usk_ends){ p->src, p->dst };
-		*slot = (uint32_t)s->n_ways;
+		o->way = usk_room(o->way, o->n_ways, &s->cap_ways, sizeof *o->way);
+		o->way[o->n_ways++] = (struct usk_ends){ p->src, p->dst };
+		*slot = (uint32_t)o->n_ways;
 	}
 	return *slot - 1;
 }
 
 static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record)
 {
+	struct usk_survey *o = s->out;
 	uint64_t pick = usk_packet_pick(p);
-	while (s->n == USK_SAMPLES && s->mask != UINT64_MAX) {
+	while (o->n_samples == USK_SAMPLES && s->mask != UINT64_MAX) {
 		s->mask = s->mask * 2 + 1;
 		size_t kept = 0;
-		for (size_t i = 0; i < s->n; i++) {
-			if (!(s->sample[i].pick & s->mask)) {
-				s->sample[kept++] = s->sample[i];
+		for (size_t i = 0; i < o->n_samples; i++) {
+			if (!(o->sample[i].pick & s->mask)) {
+				o->sample[kept++] = o->sample[i];
 			}
 		}
-		s->n = kept;
+		o->n_samples = kept;
 	}
-	if (pick & s->mask || s->n == USK_SAMPLES) {
+	if (pick & s->mask || o->n_samples == USK_SAMPLES) {
 		return;
 	}
-	s->sample = usk_room(s->sample, s->n, &s->cap, sizeof *s->sample);
-	s->sample[s->n++] = (struct usk_sample){ .key = p->key,
-						 .pick = pick,
-						 .record = record,
-						 .time_ns = p->time_ns,
-						 .way = way_of(s, p),
-						 .ip_id = p->ip_id,
-						 .has = p->has,
-						 .ttl = p->ttl };
+	o->sample = usk_room(o->sample, o->n_samples, &s->cap, sizeof *o->sample);
+	o->sample[o->n_samples++] = (struct usk_sample){ .key = p->key,
+							 .pick = pick,
+							 .record = record,
+							 .time_ns = p->time_ns,
+							 .way = way_of(s, p),
+							 .ip_id = p->ip_id,
+							 .has = p->has,
+							 .ttl = p->ttl };
 }
-
-/* The addresses that every packet so far had at one of its ends. */
-struct ends {
-	struct usk_addr addr[2];
-	size_t n;
-	bool begun;
-};
 
 /* Multicast, broadcast, unspecified and link-local traffic says nothing about who one is. */
 bool usk_addr_is_unicast(struct usk_addr a)
@@ -99,7 +92,8 @@ bool usk_addr_is_unicast(struct usk_addr a)
 	return a.hi >> 56 != 0xff && a.hi >> 54 != 0xfe80 >> 6 && (a.hi || a.lo);
 }
 
-static inline void narrow(struct ends *e, const struct usk_packet *p)
+/* The addresses that every packet so far had at one of its ends. */
+static inline void narrow(struct usk_common *e, const struct usk_packet *p)
 {
 	if (e->begun && !e->n) {
 		return;
@@ -138,7 +132,7 @@ static inline void narrow(struct ends *e, const struct usk_packet *p)
 }
 
 /* Does a packet between these two leave the candidates as they are? */
-static inline bool stays(const struct ends *e, uint64_t src, uint64_t dst)
+static inline bool stays(const struct usk_common *e, uint64_t src, uint64_t dst)
 {
 	bool all = e->begun;
 	for (size_t i = 0; i < e->n; i++) {
@@ -167,8 +161,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 				   struct usk_survey *out, struct usk_err *err)
 {
 	struct usk_record record[BATCH];
-	struct sampler sampler = { 0 };
-	struct ends ends[2] = { 0 };
+	struct sampler sampler = { .out = out };
 	struct usk_packet p;
 	uint64_t reported = 0;
 	struct usk_epoch_watch watch = { .n = 0 };
@@ -193,7 +186,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 			struct usk_glance g;
 			uint16_t link = iface[record[i].iface].link_type;
 			if (sampler.mask && usk_packet_glance(&record[i], link, &g) &&
-			    g.pick & sampler.mask && stays(&ends[1], g.src, g.dst)) {
+			    g.pick & sampler.mask && stays(&out->common[1], g.src, g.dst)) {
 				out->packets++;
 				continue;
 			}
@@ -201,7 +194,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 				out->packets++;
 				keep(&sampler, &p, out->records + i);
 				if (!(p.has & USK_HAS_GROUP)) {
-					narrow(&ends[usk_addr_is_v4(p.src)], &p);
+					narrow(&out->common[usk_addr_is_v4(p.src)], &p);
 				}
 			}
 		}
@@ -215,20 +208,10 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 	free(sampler.slot);
 	usk_epoch_finish(&watch, &out->epochs);
 	if (status) {
-		free(sampler.sample);
-		free(sampler.way);
-		usk_epochs_free(&out->epochs);
+		usk_survey_free(out);
 		return status;
 	}
-	out->way = sampler.way;
-	out->n_ways = sampler.n_ways;
-	out->sample = sampler.sample;
-	out->n_samples = sampler.n;
 	run_on(out, watch.highest);
-	for (int f = 0; f < 2; f++) {
-		out->n_ends[f] = ends[f].n;
-		memcpy(out->end[f], ends[f].addr, sizeof ends[f].addr);
-	}
 	return USK_OK;
 }
 
@@ -237,19 +220,20 @@ size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *ot
 {
 	size_t n = 0;
 	for (int f = 0; f < 2; f++) {
+		const struct usk_common *a = &mine->common[f], *b = &other->common[f];
 		size_t left = 0, which = 0;
-		for (size_t i = 0; i < mine->n_ends[f]; i++) {
+		for (size_t i = 0; i < a->n; i++) {
 			bool shared = false;
-			for (size_t k = 0; k < other->n_ends[f]; k++) {
-				shared |= usk_addr_same(mine->end[f][i], other->end[f][k]);
+			for (size_t k = 0; k < b->n; k++) {
+				shared |= usk_addr_same(a->addr[i], b->addr[k]);
 			}
 			if (!shared) {
 				left++;
 				which = i;
 			}
 		}
-		if (left == 1 && !(mine->n_ends[f] == 2 && other->n_ends[f] == 2)) {
-			own[n++] = mine->end[f][which];
+		if (left == 1 && !(a->n == 2 && b->n == 2)) {
+			own[n++] = a->addr[which];
 		}
 	}
 	return n;

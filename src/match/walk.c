@@ -410,8 +410,8 @@ static void learn_own(struct walk *w, int me, const struct feed *f, const struct
 		w->own[me][w->n_own[me]++] = f->stated[i];
 	}
 	for (int family = 0; family < 2 && !f->n_stated; family++) {
-		for (size_t i = 0; i < s->n_ends[family]; i++) {
-			w->own[me][w->n_own[me]++] = s->end[family][i];
+		for (size_t i = 0; i < s->common[family].n; i++) {
+			w->own[me][w->n_own[me]++] = s->common[family].addr[i];
 		}
 	}
 }

@@ -65,33 +65,17 @@ char *usk_html_text(const char *text)
 
 /* ---- the template ---------------------------------------------------------------------- */
 
-static void write_title(struct usk_output *out, const struct usk_page *page)
-{
-	char *text = usk_html_text(page->title);
-	usk_output_write(out, text, strlen(text));
-	free(text);
-}
+enum { TITLE, ANSWER, DATA, PARTS };
 
-static void write_answer(struct usk_output *out, const struct usk_page *page)
-{
-	usk_output_write(out, page->answer, strlen(page->answer));
-}
-
-static const struct {
-	const char *marker;
-	void (*write)(struct usk_output *out, const struct usk_page *page);
-} parts[] = {
-	{ "@@unskew-title@@", write_title },
-	{ "@@unskew-answer@@", write_answer },
-	{ "@@unskew-data@@", usk_page_data },
-};
+static const char *const marker[PARTS] = { "@@unskew-title@@", "@@unskew-answer@@",
+					   "@@unskew-data@@" };
 
 /* The first marker at or behind text[0]; n if there is none. */
 static size_t next_marker(const char *text, size_t n, size_t *which)
 {
 	size_t first = n;
-	for (size_t i = 0; i < COUNT(parts); i++) {
-		const char *at = memmem(text, n, parts[i].marker, strlen(parts[i].marker));
+	for (size_t i = 0; i < PARTS; i++) {
+		const char *at = memmem(text, n, marker[i], strlen(marker[i]));
 		if (at && (size_t)(at - text) < first) {
 			first = (size_t)(at - text);
 			*which = i;
@@ -105,14 +89,21 @@ void usk_page_write(struct usk_output *out, const struct usk_page *page)
 	bool built = usk_page_built_size > 0;
 	const char *text = built ? (const char *)usk_page_built : plain;
 	size_t n = built ? usk_page_built_size : sizeof plain - 1;
+	char *title = usk_html_text(page->title);
 	while (n) {
 		size_t which = 0, before = next_marker(text, n, &which), used = before;
 		usk_output_write(out, text, before);
 		if (before < n) {
-			used += strlen(parts[which].marker);
-			parts[which].write(out, page);
+			used += strlen(marker[which]);
+		}
+		if (before < n && which == DATA) {
+			usk_page_data(out, page);
+		} else if (before < n) {
+			const char *part = which == TITLE ? title : page->answer;
+			usk_output_write(out, part, strlen(part));
 		}
 		text += used;
 		n -= used;
 	}
+	free(title);
 }
