@@ -158,7 +158,7 @@ uint32_t usk_party_of(struct parties *p, const char *name, size_t *cap);
 /** A stamp of its clock, in the order of the trace. */
 void usk_party_stamp(struct party *y, int64_t t);
 
-/* ---- clocks that were set back (epochs.c) ---------------------------------------------------- */
+/* ---- clocks that were set back (epochs.c) -------------------------------------------- */
 
 /** Where an epoch ends and the next begins, on the time that runs on; *out is handed over. */
 void usk_party_breaks(const struct party *y, struct usk_gap **out, size_t *n);
@@ -172,7 +172,7 @@ int64_t usk_party_recorded(const struct party *y, int64_t t);
 /** All of the answer by recorded stamps. */
 void usk_flow_recorded(struct usk_clocks *c, const struct parties *p);
 
-/* ---- captures (captures.c) ------------------------------------------------------------------ */
+/* ---- captures (captures.c) ----------------------------------------------------------- */
 
 /** A party for each clock that captures name. */
 enum usk_status usk_captures_find(struct parties *p, size_t *cap, struct usk_err *err);
@@ -183,8 +183,7 @@ void usk_captures_describe(const struct parties *p, size_t trace, struct usk_tra
 /** Once all were read: are there the interfaces that --clock-of names? */
 enum usk_status usk_captures_check(const struct parties *p, struct usk_err *err);
 
-/* ---- likewise in tables (table_epochs.c) ------------------------------------------------------
- */
+/* ---- likewise in tables (table_epochs.c) --------------------------------------------- */
 
 /** A row's stamps, in the order of rows, while tables are scanned. */
 void usk_row_note(struct parties *p, const struct usk_msg *m);
@@ -204,7 +203,7 @@ struct row_place {
 /** The next row's stamps; place[p->n] is zeroed at the first. */
 void usk_row_run_on(const struct parties *p, struct row_place *place, struct usk_msg *m);
 
-/* ---- tables (tables.c) --------------------------------------------------------------------- */
+/* ---- tables (tables.c) --------------------------------------------------------------- */
 
 /* What tables tell of a pair while its origin and rate are looked for: a sample that does not
  * depend on the order of the rows. */
@@ -249,7 +248,7 @@ void usk_table_names(struct parties *p, size_t which, size_t *cap_parties);
 /** Bytes of all tables. */
 uint64_t usk_tables_size(const struct parties *p);
 
-/* ---- captures that saw the same packets (shared.c) ------------------------------------------ */
+/* ---- captures that saw the same packets (shared.c) ----------------------------------- */
 
 /* The samples of two captures that both have, in the order of each. */
 struct shared {
@@ -264,7 +263,7 @@ struct shared {
 struct shared *usk_captures_share(struct parties *p, struct table_sample **sample);
 void usk_shared_free(struct shared *s, size_t n);
 
-/* ---- pairs (pairs.c) ----------------------------------------------------------------------- */
+/* ---- pairs (pairs.c) ----------------------------------------------------------------- */
 
 /** The number of the pair, which is added if there is none; *sample grows with them. */
 uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y, struct table_sample **sample);

@@ -14,7 +14,7 @@
 /* Points of a side that are kept for drawing: of a pair, and of all pairs together. */
 enum { DRAWN_POINTS = 4000, ALL_DRAWN_POINTS = 200000, LEAST_DRAWN_POINTS = 16 };
 
-/* ---- what can be drawn ----------------------------------------------------------------- */
+/* ---- what can be drawn --------------------------------------------------------------- */
 
 /* The extreme point of each bucket, relative to the coarse slope, so that drift does not favour
  * one end of it. */
@@ -67,8 +67,7 @@ static void draw(struct usk_corridor *c, const struct usk_frame *f, size_t most,
 		thin_out(p[1], n[1], f, first, pair->bucket_ns, most, true, &pair->n_ceiling);
 }
 
-/* ---- what is kept ------------------------------------------------------------------------------
- */
+/* ---- what is kept -------------------------------------------------------------------- */
 
 static size_t drawn_points(const struct parties *p)
 {

@@ -16,7 +16,7 @@
 /* Joins that are kept for all pairs together: 50 MB. Others are found again when needed. */
 enum { MOST_JOINS = 1 << 21 };
 
-/* ---- numbers ------------------------------------------------------------------------------- */
+/* ---- numbers ------------------------------------------------------------------------- */
 
 struct pair_slot {
 	uint32_t low, high;
@@ -84,7 +84,7 @@ uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y, struct table
 	return (uint32_t)p->n_pairs - 1;
 }
 
-/* ---- how the two lie to each other ----------------------------------------------------------- */
+/* ---- how the two lie to each other --------------------------------------------------- */
 
 /*
  * Two copies of one file fit perfectly and mean nothing: every packet that both hold has one stamp
@@ -182,8 +182,7 @@ static int by_numbers(const void *pa, const void *pb)
 	return order ? order : usk_order(x->a < x->b ? x->b : x->a, y->a < y->b ? y->b : y->a);
 }
 
-/* ---- --from and --to --------------------------------------------------------------------------
- */
+/* ---- --from and --to ----------------------------------------------------------------- */
 
 static int64_t to_b(const struct usk_coarse *c, int64_t a_ns)
 {
@@ -245,8 +244,7 @@ static void set_ranges(struct parties *p)
 	free(range);
 }
 
-/* ---- all pairs --------------------------------------------------------------------------------
- */
+/* ---- all pairs ----------------------------------------------------------------------- */
 
 /* Origin, rate, and how captures lie. */
 static enum usk_status settle(struct pair_source *s, const struct shared *shared,
@@ -356,8 +354,7 @@ void usk_counts_add(struct usk_counts *to, const struct usk_counts *found)
 	to->outliers += found->outliers;
 }
 
-/* ---- messages ----------------------------------------------------------------------------------
- */
+/* ---- messages ------------------------------------------------------------------------ */
 
 bool usk_pair_leans(const struct pair_source *s)
 {

@@ -242,7 +242,7 @@ static void heard(void *ctx, const struct usk_reception *heard, size_t n)
 	}
 }
 
-/* ---- many pairs ------------------------------------------------------------------------------ */
+/* ---- many pairs ---------------------------------------------------------------------- */
 
 /* What is made of a pair's messages takes as long as reading so many bytes. */
 enum { PAIR_WORK = 50000 };
@@ -425,8 +425,7 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 	return status;
 }
 
-/* ---- by their points --------------------------------------------------------------------------
- */
+/* ---- by their points ----------------------------------------------------------------- */
 
 void usk_suspect(struct suspects *s, size_t pair, struct usk_msg *msg)
 {
@@ -464,8 +463,7 @@ enum usk_status usk_readings_name(struct parties *p, struct suspects *s, struct 
 	return status;
 }
 
-/* ---- one pair ----------------------------------------------------------------------------------
- */
+/* ---- one pair ------------------------------------------------------------------------ */
 
 struct reading usk_reading_of(struct pair_source *s, struct usk_err *err)
 {

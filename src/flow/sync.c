@@ -101,8 +101,7 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	return c;
 }
 
-/* ---- arguments ---------------------------------------------------------------------------------
- */
+/* ---- arguments ----------------------------------------------------------------------- */
 
 static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 				       const struct usk_sync_options *o, struct usk_err *err)
@@ -173,8 +172,7 @@ enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 	return status;
 }
 
-/* ---- all pairs ---------------------------------------------------------------------------------
- */
+/* ---- all pairs ----------------------------------------------------------------------- */
 
 struct sync {
 	struct parties *p;
@@ -330,8 +328,7 @@ static enum usk_status sync(struct sync *x)
 	return status;
 }
 
-/* ---- as recorded -------------------------------------------------------------------------------
- */
+/* ---- as recorded --------------------------------------------------------------------- */
 
 static void begin_check(void *ctx, size_t pair, struct reading *r)
 {
@@ -399,8 +396,7 @@ static enum usk_status check(struct sync *x)
 	return status;
 }
 
-/* ---- the way -----------------------------------------------------------------------------------
- */
+/* ---- the way ------------------------------------------------------------------------- */
 
 static enum usk_status run(struct usk_trace *const *trace, size_t n,
 			   const struct usk_sync_options *opt,

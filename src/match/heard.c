@@ -36,22 +36,19 @@ void usk_heard_add(struct usk_heard *h, const struct usk_msg *m)
 		h->newest = usk_alloc(USK_HEARD, sizeof *h->newest);
 	}
 	uint64_t *newest = &h->newest[usk_fold((uint64_t)m->sent_ns, m->from) % USK_HEARD];
-	/* Two copies to one clock are no broadcast: the first counts. */
-	uint64_t at = *newest;
-	for (int i = 0; i < MAX_STEPS && at && h->n - (at - 1) <= USK_HEARD; i++) {
-		const struct heard_row *r = &h->row[(at - 1) % USK_HEARD];
-		if (r->sent_ns == m->sent_ns && r->from == m->from && r->to == m->to) {
-			return;
+	/* Two copies to one clock are no broadcast: the first counts. So look, and then put. */
+	for (int put = 0; put < 2; put++) {
+		uint64_t at = *newest;
+		for (int i = 0; i < MAX_STEPS && at && h->n - (at - 1) <= USK_HEARD; i++) {
+			const struct heard_row *r = &h->row[(at - 1) % USK_HEARD];
+			bool same = r->sent_ns == m->sent_ns && r->from == m->from;
+			if (same && put) {
+				h->put(h->ctx, r->to, r->received_ns, m->to, m->received_ns);
+			} else if (same && r->to == m->to) {
+				return;
+			}
+			at = r->older;
 		}
-		at = r->older;
-	}
-	at = *newest;
-	for (int i = 0; i < MAX_STEPS && at && h->n - (at - 1) <= USK_HEARD; i++) {
-		const struct heard_row *r = &h->row[(at - 1) % USK_HEARD];
-		if (r->sent_ns == m->sent_ns && r->from == m->from) {
-			h->put(h->ctx, r->to, r->received_ns, m->to, m->received_ns);
-		}
-		at = r->older;
 	}
 	h->row[h->n % USK_HEARD] =
 		(struct heard_row){ m->sent_ns, m->received_ns, m->from, m->to, *newest };

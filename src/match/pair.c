@@ -29,13 +29,9 @@ enum identity { ID_SILENT, ID_SAME, ID_OTHER };
 int usk_msg_order(const void *a, const void *b)
 {
 	const struct usk_msg *x = a, *y = b;
-	if (x->sent_ns != y->sent_ns) {
-		return x->sent_ns < y->sent_ns ? -1 : 1;
-	}
-	if (x->received_ns != y->received_ns) {
-		return x->received_ns < y->received_ns ? -1 : 1;
-	}
-	return (x->from > y->from) - (x->from < y->from);
+	int order = usk_order(x->sent_ns, y->sent_ns);
+	order = order ? order : usk_order(x->received_ns, y->received_ns);
+	return order ? order : usk_order(x->from, y->from);
 }
 
 void usk_walk_flush(struct walk *w)
