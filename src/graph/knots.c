@@ -491,21 +491,18 @@ out:
 	free(x);
 }
 
-enum { NEAR = 768, FAR = 24, FEW_KNOTS = 128, MOST_KNOTS = 1 << 14 };
+enum { NEAR = 768, NEARER = 32, FAR = 24, FEW_KNOTS = 128, MOST_KNOTS = 1 << 14 };
 
-/* Every pair of a clock goes through its knots, so the fewer pairs the nearer they may be: at 96
- * chords cost about 0.7 % of the width, at 48 1.4 %, at 24 3 %. */
+/* Every pair of a clock goes through its knots, so with few pairs they may be nearer: at 32 chords
+ * cost about 2 % of the width, at 24 3 %. */
 static int64_t far_share(const struct usk_work *w, uint32_t k)
 {
-	enum { NEAREST = 96, PAIRS = 600 };
-	int64_t pairs = 0, share = NEAREST;
+	enum { FEW_PAIRS = 16 };
+	uint32_t pairs = 0;
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
 		pairs += w->tied[i] && (w->p->pair[i].a == k || w->p->pair[i].b == k);
 	}
-	while (share > FAR && share * pairs > PAIRS) {
-		share /= 2;
-	}
-	return share;
+	return pairs > FEW_PAIRS ? FAR : NEARER;
 }
 
 /* As near to the bounds as a share of the width, and less so the more knots that takes: half as

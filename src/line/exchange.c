@@ -11,7 +11,7 @@
  *
  * Every poll has a timeout. A process can be held up for any time between any two steps, so what
  * it does next may fall into a later exchange. Hence the number: the one that asks sends it after
- * its last stamp, and accepts a stamp only together with it; doc/guarantees.md shows why that
+ * its last stamp, and accepts a stamp only together with it; doc/live.md shows why that
  * is enough.
  */
 #include "line/line.h"

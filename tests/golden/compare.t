@@ -347,11 +347,11 @@ $ unskew compare none.csv
 ? 1
 # What a third clock sent to both at once is no message between them, but judges every line.
 $ printf 'sender,receiver,sent_ns,received_ns\na,b,0,1050\nb,a,11000,10060\nx,a,500,5000\nx,b,500,6020\na,b,20000,21040\nb,a,31000,30050\nx,b,700,26000\nx,a,700,25010\n' >heard.csv; unskew compare heard.csv --reference a --method hull --max-skew-ppm 5000 2>&1 | sed -n '1,4p;/^All/,$p'
-b against a: 4 messages, 2 broadcasts that both heard, half widths 49 ns to 81 ns, 60 ns on average.
+b against a: 4 messages, 2 broadcasts that both heard, half widths 50 ns to 82 ns, 61 ns on average.
 method         offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back  broadcasts
 (as recorded)           -              -           2            -      1.05 us  -940 ns     1.01 us
 hull               -0.995    3350.083752           0        0.000       105 ns    95 ns       10 ns
-All pairs: half widths 49 ns to 81 ns, 60 ns on average.
+All pairs: half widths 50 ns to 82 ns, 61 ns on average.
 method  pairs  messages  inversions  too fast, %  by at most  broadcasts
 hull        1         4           0        0.000        0 ns       10 ns
 

@@ -121,12 +121,12 @@ Note: no message ties host3 and host4 to the other clocks: they are put on the c
 Wrote many.html.
 # Of a clock that was set back by more than it ran, the longest epoch is told, and a timeline ends.
 $ unskew simulate -q --seed 4 --seconds 60 --step host1@20s:-1000s --format table -o far; unskew sync far/messages.csv -o far.json | sed -n 3p; unskew report far.json -o far.html | cut -d' ' -f 1-6
-host1  bounded    998.9992000 s ± 58.6 us        21 (-500 to 500)  5,886     5,928
-Add 998.9992000 s ± 58.6 us
+host1  bounded    998.9992000 s ± 58.9 us        21 (-500 to 500)  5,886     5,928
+Add 998.9992000 s ± 58.9 us
 Note: The page was made from
 Wrote far.html.
 $ unskew apply -q far.json far/messages.csv --timeline far-timeline.json; grep -c '"ph":"C"' far-timeline.json
-10820
+8886
 # What a clocks.json says goes to a terminal as text.
 $ sed 's/"notes": \[/&"red \\u001b[31m",/; s/,]/]/' far.json >notes.json; unskew report notes.json -o notes.html | grep red
 Note: red ?[31m

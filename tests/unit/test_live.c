@@ -114,7 +114,7 @@ struct exact {
 };
 
 /*
- * Equations 2 to 4 with the ticks of the stamps: doc/guarantees.md.
+ * Equations 2 to 4 with the ticks of the stamps: doc/live.md.
  *     drift = (j_X + j_Y + 1 + conv) / gone * n / (n - 1), with the allowance a: d + a + d a
  *     precision = j_Y + 1 + conv (1 + drift) + |r - r_Y| conv drift
  */
