@@ -5,9 +5,9 @@
  * In    a pair's edges, wander of its clocks
  * Out   by how much T of a tick of the one is over T of the other's at least, and at most
  * Why   far from the reference a clock's rate is known badly, as bounds are wide; but two
- * neighbours know the rate of each other as well as anywhere, and a path that goes from clock to
- * clock at one moment asks for no more Not   pairs of the reference (rates.c does the same), clocks
- * that something happened to
+ *       neighbours know the rate of each other as well as anywhere, and a path that goes from clock
+ *       to clock at one moment asks for no more
+ * Not   pairs of the reference (rates.c does the same), clocks that something happened to
  */
 #include "base/parallel.h"
 #include "graph/work.h"
