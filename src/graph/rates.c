@@ -284,6 +284,8 @@ static bool by_pairs(struct usk_work *w)
 	bool good;
 	usk_pairwise_find(w);
 	if (!w->n_pairwise) {
+		free(w->pairwise);
+		w->pairwise = NULL;
 		return false;
 	}
 	lo = usk_grow(NULL, w->n, sizeof *lo);
