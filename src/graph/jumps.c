@@ -53,38 +53,11 @@ static size_t unite_jumps(struct usk_jump *j, size_t n)
 	return m;
 }
 
-/* What the pair that showed it says, if nobody but this clock and the reference is in it; else it
- * is known by nothing but the clock's bounds. */
-static void size_seen(const struct usk_work *w, uint32_t k, const struct usk_seen *s,
-		      struct usk_jump *j)
-{
-	uint32_t other = s->a == k ? s->b : s->a;
-	if ((s->a != k && s->b != k) || other != w->reference) {
-		return;
-	}
-	int64_t least = s->at.least_ns, most = s->at.most_ns;
-	if (w->wander_e12[k] > w->calm[s->pair].wander_e12) {
-		bool of_b = s->b == k;
-		struct usk_rise size;
-		usk_calm_jump(w->p->pair[s->pair].part, w->wander_e12[k], w->p->max_skew_e12, of_b,
-			      of_b ? s->at.b0_ns : s->at.a0_ns, of_b ? s->at.b1_ns : s->at.a1_ns,
-			      &size);
-		least = size.least_ns;
-		most = size.most_ns;
-	}
-	if (least == USK_NONE || most == USK_NONE) {
-		return;
-	}
-	j->size_lo_ns = s->b == k ? least : -most;
-	j->size_hi_ns = s->b == k ? most : -least;
-}
-
-/* By how much the offset rose over a bracket, by the bounds at its ends, and by what the one pair
- * that showed it says of it. */
+/* By how much the offset rose over a bracket, by the bounds at its ends, at the rates that the
+ * clock has before and behind: what goes beyond these is told as part of it. */
 static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 {
 	uint32_t a = w->first[k], b = w->first[k + 1] - 1;
-	struct usk_jump seen = *j;
 	j->size_lo_ns = j->size_hi_ns = USK_NONE;
 	while (a < b && w->x[a + 1] <= j->after_local_ns) {
 		a++;
@@ -102,33 +75,20 @@ static void size_jump(const struct usk_work *w, uint32_t k, struct usk_jump *j)
 	usk_i128 d = (usk_i128)w->x[b] - w->x[a];
 	usk_i128 least = (usk_i128)w->lo_ns[b] - w->hi_ns[a],
 		 most = (usk_i128)w->hi_ns[b] - w->lo_ns[a];
-	/* What passed by the clock that was set is known by the other one's time; by its own, if it
-	 * was the other, or if it stood still. */
-	bool mine = j->of == k, refs = j->of == w->reference || j->or_of == w->reference;
 	usk_i128 lo = least - usk_ceil_div(d * (USK_E12 + fast), USK_E12);
 	usk_i128 hi = most - usk_floor_div(d * (USK_E12 + slow), USK_E12);
-	if (mine || !refs) {
-		bool own = refs || !mine || hi > 0;
+	/* What passed is known by the time of the clock that was not set, or stood still: a clock
+	 * that did shows less than passed, as one does that was set back. */
+	bool mine = may_be_of(j, k), refs = may_be_of(j, w->reference), nobody = !mine && !refs;
+	bool by_reference = refs || nobody || hi > 0, by_own = mine || nobody || lo < 0;
+	if (by_own) {
 		usk_i128 l = usk_floor_div(least * USK_E12, USK_E12 + (least < 0 ? slow : fast));
 		usk_i128 h = usk_ceil_div(most * USK_E12, USK_E12 + (most < 0 ? fast : slow));
-		lo = !own || l - d < lo ? l - d : lo;
-		hi = !own || h - d > hi ? h - d : hi;
+		lo = !by_reference || l - d < lo ? l - d : lo;
+		hi = !by_reference || h - d > hi ? h - d : hi;
 	}
 	j->size_lo_ns = usk_saturate(lo - 1);
 	j->size_hi_ns = usk_saturate(hi + 1);
-	if (mine && seen.size_lo_ns != USK_NONE) { /* which took the time for that of its stamps */
-		int64_t rate = -slow > fast ? -slow : fast;
-		int64_t far =
-			-seen.size_lo_ns > seen.size_hi_ns ? -seen.size_lo_ns : seen.size_hi_ns;
-		usk_i128 more = usk_ceil_div((usk_i128)far * rate, USK_E12);
-		seen.size_lo_ns = usk_saturate(seen.size_lo_ns - more);
-		seen.size_hi_ns = usk_saturate(seen.size_hi_ns + more);
-	}
-	if (seen.size_lo_ns != USK_NONE && seen.size_lo_ns <= j->size_hi_ns &&
-	    seen.size_hi_ns >= j->size_lo_ns) {
-		j->size_lo_ns = seen.size_lo_ns > j->size_lo_ns ? seen.size_lo_ns : j->size_lo_ns;
-		j->size_hi_ns = seen.size_hi_ns < j->size_hi_ns ? seen.size_hi_ns : j->size_hi_ns;
-	}
 }
 
 /* Where order alone says what is known nobody knows whether T fell: a bracket with such events
@@ -178,7 +138,6 @@ static bool name(const struct usk_work *w, uint32_t i, const struct usk_seen *s,
 						       : s->a;
 	uint32_t other = s->a == j->of ? s->b : s->a;
 	j->or_of = s->may_be[0] && s->may_be[1] ? other : USK_NO_CLOCK;
-	size_seen(w, i, s, j);
 	return true;
 }
 
