@@ -211,21 +211,23 @@ void usk_conflict_begin(struct usk_work *w)
 /* ---- whose it was ------------------------------------------------------------------------------
  */
 
-/* Between which times of the reference it lay. */
+/* When a clock showed a stamp of its own, at the earliest or at the latest. */
+static usk_i128 time_of(const struct usk_work *w, uint32_t k, int64_t ns, bool latest)
+{
+	uint32_t i = usk_event_behind(w, k, (usk_i128)ns - 1);
+	i -= i == w->first[k + 1];
+	return k == w->reference ? usk_e12(ns) : latest ? w->hi[i] : w->lo[i];
+}
+
+/* Between which times of the reference it lay: of both clocks one may be known better. */
 static void place(const struct usk_work *w, struct usk_seen *s)
 {
-	if (s->a == w->reference || s->b == w->reference) {
-		bool a = s->a == w->reference;
-		s->from = usk_e12(a ? s->at.a0_ns : s->at.b0_ns);
-		s->to = usk_e12(a ? s->at.a1_ns : s->at.b1_ns);
-		return;
-	}
-	uint32_t i = usk_event_behind(w, s->b, (usk_i128)s->at.b0_ns - 1);
-	uint32_t j = usk_event_behind(w, s->b, (usk_i128)s->at.b1_ns - 1);
-	i -= i == w->first[s->b + 1];
-	j -= j == w->first[s->b + 1];
-	s->from = w->lo[i];
-	s->to = w->hi[j];
+	usk_i128 from = time_of(w, s->a, s->at.a0_ns, false);
+	usk_i128 to = time_of(w, s->a, s->at.a1_ns, true);
+	s->from = time_of(w, s->b, s->at.b0_ns, false);
+	s->to = time_of(w, s->b, s->at.b1_ns, true);
+	s->from = from > s->from ? from : s->from;
+	s->to = to < s->to ? to : s->to;
 }
 
 /* Did a clock's T rise in it, if it was that clock's? */
@@ -244,6 +246,14 @@ static bool overlap(const struct usk_seen *s, const struct usk_seen *t)
 	return !s->at.doubted && !t->at.doubted && s->from <= t->to && t->from <= s->to;
 }
 
+/* By how much a clock jumped that was set in a bracket, another pair may say otherwise: time that
+ * it skips, or shows twice, passes by its own stamps, at no rate that it ever had. */
+static usk_i128 told_apart(const struct usk_work *w, const struct usk_seen *s)
+{
+	usk_i128 rate = 2 * (usk_i128)w->p->max_skew_e12;
+	return usk_ceil_div(farthest(&s->at) * rate, USK_E12);
+}
+
 /* What pair i, another one of clock k, says of the clock's time in a bracket; and by how much it
  * rose there if it was this clock's. */
 static struct usk_rise other_says(const struct usk_work *w, const struct usk_seen *s, uint32_t k,
@@ -257,8 +267,9 @@ static struct usk_rise other_says(const struct usk_work *w, const struct usk_see
 	usk_calm_jump(p->part, w->calm[i].wander_e12 > 1 ? w->calm[i].wander_e12 : 1,
 		      w->p->max_skew_e12, p->b == k, of_b ? s->at.b0_ns : s->at.a0_ns,
 		      of_b ? s->at.b1_ns : s->at.a1_ns, &rise);
-	size[0] = same ? s->at.least_ns : -s->at.most_ns;
-	size[1] = same ? s->at.most_ns : -s->at.least_ns;
+	usk_i128 more = told_apart(w, s);
+	size[0] = usk_saturate((same ? s->at.least_ns : -(usk_i128)s->at.most_ns) - more);
+	size[1] = usk_saturate((same ? s->at.most_ns : -(usk_i128)s->at.least_ns) + more);
 	return rise;
 }
 
@@ -321,52 +332,76 @@ static int likely(const struct usk_work *w, const struct usk_seen *s, uint32_t k
 	return votes;
 }
 
-/* Do two brackets of a clock say that it was set by as much? */
-static bool alike(const struct usk_seen *s, const struct usk_seen *t, uint32_t k)
+static bool placed(const struct usk_seen *s)
 {
-	bool same = (s->b == k) == (t->b == k);
-	int64_t least = same ? t->at.least_ns : t->at.most_ns;
-	int64_t most = same ? t->at.most_ns : t->at.least_ns;
-	least = same || least == USK_NONE ? least : -least;
-	most = same || most == USK_NONE ? most : -most;
-	return (least == USK_NONE || s->at.most_ns == USK_NONE || least <= s->at.most_ns) &&
-	       (most == USK_NONE || s->at.least_ns == USK_NONE || s->at.least_ns <= most);
+	return s->from > -USK_INF && s->to < USK_INF;
 }
 
+/* Do two brackets of a clock say that it was set by as much at one time? What is unknown of either
+ * says nothing. */
+static bool alike(const struct usk_work *w, const struct usk_seen *s, const struct usk_seen *t,
+		  uint32_t k)
+{
+	usk_i128 more = told_apart(w, s);
+	bool same = (s->b == k) == (t->b == k);
+	usk_i128 least = same ? t->at.least_ns : -(usk_i128)t->at.most_ns;
+	usk_i128 most = same ? t->at.most_ns : -(usk_i128)t->at.least_ns;
+	return placed(s) && placed(t) && overlap(s, t) && sized(s) && sized(t) &&
+	       least <= s->at.most_ns + more && s->at.least_ns - more <= most;
+}
+
+/* Whether other pairs of a bracket's clocks show the same, of a, of b. */
+struct shared {
+	bool by[2];
+};
+
+/* Does another pair of clock k show the same at the same time? With `theirs` it does not count if
+ * one of the other clock of that pair does, too. */
+static bool supported(const struct usk_work *w, size_t i, uint32_t k, const struct shared *theirs)
+{
+	const struct usk_seen *s = &w->seen[i];
+	bool any = false;
+	for (size_t j = 0; j < w->n_seen && !any; j++) {
+		const struct usk_seen *t = &w->seen[j];
+		any = j != i && has(t, k) && !has(t, s->a == k ? s->b : s->a) &&
+		      alike(w, s, t, k) && !(theirs && theirs[j].by[t->a == k]);
+	}
+	return any;
+}
+
+/*
+ * That another pair of a clock would have shown it is certain. Two pairs of a clock that say the
+ * same make it likely that it was this one, unless one of them has as good a reason to be of its
+ * other clock.
+ */
 static void blame(struct usk_work *w)
 {
+	struct shared *shared = usk_alloc(w->n_seen + 1, sizeof *shared);
 	for (size_t i = 0; i < w->n_seen; i++) {
 		place(w, &w->seen[i]);
+	}
+	for (size_t i = 0; i < w->n_seen; i++) {
+		shared[i].by[0] = supported(w, i, w->seen[i].a, NULL);
+		shared[i].by[1] = supported(w, i, w->seen[i].b, NULL);
 	}
 	for (size_t i = 0; i < w->n_seen; i++) {
 		struct usk_seen *s = &w->seen[i];
 		if (s->at.doubted) { /* if it was anything */
 			continue;
 		}
-		bool support[2] = { false, false };
-		uint32_t of[2] = { s->a, s->b };
-		for (size_t j = 0; j < w->n_seen; j++) {
-			const struct usk_seen *t = &w->seen[j];
-			for (int k = 0; k < 2 && j != i && overlap(s, t); k++) {
-				support[k] = support[k] || (has(t, of[k]) && !has(t, of[!k]) &&
-							    alike(s, t, of[k]));
-			}
-		}
-		/* Two pairs of a clock that say the same make it likely that it was this one:
-		 * not certain, as each pair may tell of another clock. */
-		bool any = support[0] || support[1], clear[2];
+		bool support[2] = { supported(w, i, s->a, shared), supported(w, i, s->b, shared) };
+		bool clear[2] = { cleared(w, s, s->a), cleared(w, s, s->b) };
+		bool known = clear[0] != clear[1], any = support[0] || support[1];
+		int more = known || any ? 0 : likely(w, s, s->a) - likely(w, s, s->b);
 		for (int k = 0; k < 2; k++) {
-			bool ask = !any || of[k] == w->reference;
-			clear[k] = ask && cleared(w, s, of[k]);
-		}
-		int more =
-			any || clear[0] || clear[1] ? 0 : likely(w, s, of[0]) - likely(w, s, of[1]);
-		for (int k = 0; k < 2; k++) {
-			s->may_be[k] = any ? support[k] : !clear[k] || clear[!k];
-			s->may_be[k] = s->may_be[k] && (k ? more <= 0 : more >= 0);
 			s->excluded[k] = clear[k] && !clear[!k];
+			s->may_be[k] = known ? !clear[k]
+				       : any ? support[k]
+				       : k   ? more <= 0
+					     : more >= 0;
 		}
 	}
+	free(shared);
 }
 
 /* An outermost event that nobody knows to be outside of [from, to] goes there: by so much as the
@@ -380,6 +415,18 @@ static void move_out(struct usk_work *w, uint32_t k, bool last, usk_i128 by, int
 	w->beyond_ns[2 * k + last] = usk_saturate((usk_i128)w->beyond_ns[2 * k + last] + far);
 }
 
+/* Stamps of a fold are in no order with each other: all of it, then. */
+static void unfold(const struct usk_work *w, uint32_t k, uint32_t *first, uint32_t *last)
+{
+	for (size_t i = 0; i < w->n_folds; i++) {
+		const struct usk_fold *f = &w->fold[i];
+		if (w->owner[f->first] == k) {
+			*first = f->first < *first && *first < f->last ? f->first : *first;
+			*last = f->first < *last && *last < f->last ? f->last : *last;
+		}
+	}
+}
+
 /* Where the reference may have been set, by up to `far`, all other clocks jump against it. */
 static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to,
 			   int64_t far, struct usk_break b)
@@ -390,12 +437,17 @@ static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, u
 			continue;
 		}
 		uint32_t first = w->first[k], last = w->first[k + 1] - 1;
-		for (uint32_t e = first; e <= last && w->hi[e] < from; e++) {
-			first = e;
+		/* What nothing says of a stamp that may have been shown twice, its neighbours do.
+		 */
+		for (uint32_t e = first; e <= last && (w->hi[e] < from || w->hi[e] >= USK_INF);
+		     e++) {
+			first = w->hi[e] < USK_INF ? e : first;
 		}
-		for (uint32_t e = last + 1; e-- > first && w->lo[e] > to;) {
-			last = e;
+		for (uint32_t e = last + 1;
+		     e-- > first && (w->lo[e] > to || w->lo[e] <= -USK_INF);) {
+			last = w->lo[e] > -USK_INF ? e : last;
 		}
+		unfold(w, k, &first, &last);
 		if (w->hi[first] >= from && w->hi[first] < USK_INF) {
 			move_out(w, k, false, w->hi[first] - from, far);
 		}
@@ -437,8 +489,13 @@ static void break_by_reference(struct usk_work *w)
 static void bound_by_order(struct usk_work *w)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
-		w->cell[i].lower = USK_MONOTONE;
+		bool falls = w->cell[i].lower == USK_UNBOUNDED;
+		w->cell[i].lower = falls ? USK_UNBOUNDED : USK_MONOTONE;
 		w->cell[i].upper = USK_UNBOUNDED;
+	}
+	for (size_t k = 0; k < w->n_folds; k++) {
+		bool falls = w->fold[k].lower == USK_UNBOUNDED;
+		w->fold[k].lower = falls ? USK_UNBOUNDED : USK_MONOTONE;
 	}
 	usk_bounds_reset(w);
 	usk_propagate(w);

@@ -21,16 +21,12 @@ static bool may_be_of(const struct usk_jump *j, uint32_t k)
 	return k != USK_NO_CLOCK && (j->of == k || j->or_of == k);
 }
 
-/* Whose both may be; if they have nobody in common, one of each. */
-static void unite_names(struct usk_jump *j, const struct usk_jump *with)
+/* In what both reach over lie two events, or one that several pairs saw, and nobody who both may be
+ * of need be of either. So it is named after the one of which more is known. */
+static bool says_more(const struct usk_jump *a, const struct usk_jump *b)
 {
-	bool first = may_be_of(with, j->of), second = may_be_of(with, j->or_of);
-	if (!first && !second) {
-		j->or_of = with->of;
-	} else if (!first || !second) {
-		j->of = first ? j->of : j->or_of;
-		j->or_of = USK_NO_CLOCK;
-	}
+	return a->kind != b->kind ? a->kind == USK_JUMP
+				  : a->or_of == USK_NO_CLOCK && b->or_of != USK_NO_CLOCK;
 }
 
 /* The same event as several pairs saw it: what all of them allow. */
@@ -43,8 +39,11 @@ static size_t unite_jumps(struct usk_jump *j, size_t n)
 			j[m++] = j[i];
 			continue;
 		}
-		last->kind = j[i].kind == USK_JUMP ? USK_JUMP : last->kind;
-		unite_names(last, &j[i]);
+		if (says_more(&j[i], last)) {
+			last->kind = j[i].kind;
+			last->of = j[i].of;
+			last->or_of = j[i].or_of;
+		}
 		last->before_local_ns = j[i].before_local_ns > last->before_local_ns
 						? j[i].before_local_ns
 						: last->before_local_ns;
