@@ -52,8 +52,21 @@ static bool close_clock(const struct usk_work *w, uint32_t k, int64_t *bound, bo
 	return moved;
 }
 
-/* The least solution over what is asked, for upper bounds the largest. */
-static void close_all(const struct usk_work *w, int64_t *bound, bool upper, const bool *apart)
+/* What is wished of an event, as far as its other bound allows: then no other one is crossed. */
+static int64_t by_wish(const struct usk_work *w, const int64_t *bound, uint32_t i, bool upper,
+		       const int64_t *limit)
+{
+	int64_t v = bound[w->wished[i]], q = usk_wish_slack(w, i);
+	if (v == USK_NONE || limit[i] == USK_NONE) {
+		return USK_NONE;
+	}
+	return usk_saturate((usk_i128)inner(v + (upper ? q : -q), limit[i], !upper));
+}
+
+/* The least solution over what is asked, for upper bounds the largest. limit: the other bounds, as
+ * far as which wishes are asked, too; NULL: these are not. */
+static void close_all(const struct usk_work *w, int64_t *bound, bool upper, const bool *apart,
+		      const int64_t *limit)
 {
 	for (bool moved = true; moved;) {
 		moved = false;
@@ -64,11 +77,17 @@ static void close_all(const struct usk_work *w, int64_t *bound, bool upper, cons
 		}
 		for (uint32_t i = 0; i < w->n; i++) {
 			uint32_t p = w->peer[i];
-			if (p == USK_NO_EVENT || w->sent[i] != upper || apart[i] || apart[p] ||
-			    w->owner[i] == w->reference) {
+			if (w->sent[i] != upper || apart[i] || w->owner[i] == w->reference) {
 				continue;
 			}
-			int64_t v = inner(bound[i], bound[p], upper);
+			int64_t v = bound[i];
+			if (p != USK_NO_EVENT && !apart[p]) {
+				v = inner(v, bound[p], upper);
+			}
+			p = w->wished[i];
+			if (p != USK_NO_EVENT && !apart[p] && limit) {
+				v = inner(v, by_wish(w, bound, i, upper, limit), upper);
+			}
 			moved = moved || v != bound[i];
 			bound[i] = v;
 		}
@@ -128,16 +147,18 @@ bool usk_repeated(const struct usk_work *w, int64_t *lo, int64_t *hi)
 	memset(apart, true, w->n * sizeof *apart);
 	memcpy(lo, w->lo_ns, w->n * sizeof *lo);
 	memcpy(hi, w->hi_ns, w->n * sizeof *hi);
-	close_all(w, lo, false, apart);
-	close_all(w, hi, true, apart);
+	close_all(w, lo, false, apart, NULL);
+	close_all(w, hi, true, apart, NULL);
 	memset(apart, false, w->n * sizeof *apart);
 	note_crossed(w, lo, hi, apart);
 	do {
 		memcpy(lo, w->lo_ns, w->n * sizeof *lo);
 		memcpy(hi, w->hi_ns, w->n * sizeof *hi);
-		close_all(w, lo, false, apart);
-		close_all(w, hi, true, apart);
+		close_all(w, lo, false, apart, NULL);
+		close_all(w, hi, true, apart, NULL);
 	} while (note_crossed(w, lo, hi, apart));
+	close_all(w, lo, false, apart, hi);
+	close_all(w, hi, true, apart, lo);
 	open_crossed(w, lo, hi);
 	free(apart);
 	return true;
