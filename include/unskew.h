@@ -692,6 +692,7 @@ struct usk_suspect {
 	struct usk_point point; /* absolute */
 	bool ceiling;
 	int64_t excess_ns; /* by how much it misses the band of the others, at least 1 */
+	bool right;	   /* what happened to a clock explains it: it is not to be left out */
 };
 
 /* ---- estimators ------------------------------------------------------------ */

@@ -17,7 +17,8 @@ struct usk_part {
 	struct usk_xy *point[2]; /* floors, ceilings */
 	size_t n[2];
 	int64_t q_ns[2];		    /* floors by this, ceilings by that */
-	const struct usk_suspect *left_out; /* borrowed: who is wrong, and not among the points */
+	const struct usk_suspect *left_out; /* borrowed: who is wrong, and not among the points;
+					     or right after all */
 	size_t n_left_out;
 };
 

@@ -94,6 +94,28 @@ static void take_back(struct pair_source *s, struct usk_pair *pair)
 	s->n_exclude = s->n_left_out = 0;
 }
 
+/* Those that brackets explain are right: they are read again, and not left out any more. */
+static void acquit(struct pair_source *s, const struct usk_calm *c, struct usk_pair *pair)
+{
+	size_t n = 0, at = 0;
+	for (size_t i = 0, k = 0; i < s->n_left_out; i++) {
+		if (s->left_out[i].right) {
+			continue;
+		}
+		s->left_out[i].right = k < c->n_explained && c->explained[k] == i;
+		k += s->left_out[i].right;
+		if (!s->left_out[i].right) {
+			pair->outlier[n] = pair->outlier[at];
+			s->exclude[n++] = pair->outlier[at].msg;
+		}
+		at++;
+	}
+	pair->n_outliers = s->n_exclude = n;
+	if (n) {
+		qsort(s->exclude, n, sizeof *s->exclude, usk_msg_order);
+	}
+}
+
 /*
  * Messages of points back to those that were read. With a minimum delay it is not to be seen in the
  * point how long a message is: then they are looked for.
@@ -294,6 +316,11 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	if (calm.stepped_at_end && s->n_exclude) {
 		take_back(s, pair);
 		w->stepped = w->again = true;
+		goto out;
+	}
+	if (calm.n_explained && !calm.n_outliers && p->model.kind != USK_LINEAR) {
+		acquit(s, &calm, pair);
+		w->again = true;
 		goto out;
 	}
 	/* Nobody is to blame for what no line fits without him either. */

@@ -45,10 +45,20 @@ static void reverse(struct cuts *c)
 /* ---- points ------------------------------------------------------------------------------------
  */
 
-static int64_t a_stamp(const struct usk_part *part, const struct usk_course_point *p)
+/* As recorded: a floor may lie a little behind its stamp. */
+static void stamps(const struct usk_part *part, const struct usk_course_point *p, int64_t *a,
+		   int64_t *b)
 {
 	struct usk_point at = usk_part_recorded(part, (struct usk_xy){ p->x, p->y }, p->ceiling);
-	return usk_saturate((usk_i128)at.local_ns + at.offset_ns);
+	*a = usk_saturate((usk_i128)at.local_ns + at.offset_ns);
+	*b = at.local_ns;
+}
+
+static int64_t a_stamp(const struct usk_part *part, const struct usk_course_point *p)
+{
+	int64_t a, b;
+	stamps(part, p, &a, &b);
+	return a;
 }
 
 static bool between(const struct usk_graph_back *back, int64_t before, int64_t after)
@@ -107,17 +117,21 @@ void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
 		bool ceiling = i == p->n[0] || (j < p->n[1] && p->point[1][j].x < p->point[0][i].x);
 		size_t k = ceiling ? j++ : i++;
 		struct usk_xy q = p->point[ceiling][k];
-		w->p[w->n++] =
-			(struct usk_course_point){ q.x, q.y, ceiling, false, hides[ceiling][k] };
+		w->p[w->n++] = (struct usk_course_point){
+			.x = q.x, .y = q.y, .ceiling = ceiling, .hidden = hides[ceiling][k]
+		};
 	}
 	free(hides[0]);
 	free(hides[1]);
 	bool known = (known_a && known_a->n) || (known_b && known_b->n);
 	for (size_t i = 1; i < w->n && known; i++) {
-		const struct usk_course_point *l = &w->p[i - 1], *r = &w->p[i];
-		int64_t origin = p->frame.local_ns;
-		w->p[i].fresh = between(known_b, origin + l->x, origin + r->x) ||
-				between(known_a, a_stamp(p, l), a_stamp(p, r));
+		int64_t a[2], b[2];
+		stamps(p, &w->p[i - 1], &a[0], &b[0]);
+		stamps(p, &w->p[i], &a[1], &b[1]);
+		/* Of a message that is under way meanwhile a's stamp may be in no order with
+		 * others. */
+		w->p[i].fresh = between(known_b, b[0], b[1]) || between(known_a, a[0], a[1]) ||
+				between(known_a, a[1], a[0]);
 	}
 }
 

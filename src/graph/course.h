@@ -12,6 +12,7 @@ struct usk_course_point {
 	int64_t x, y;
 	bool ceiling;
 	bool fresh;  /* a break that is known from records lies before it */
+	bool right;  /* it is no wrong message, whatever it contradicts */
 	bool hidden; /* another one of its second says more of a clock that was not set meanwhile */
 };
 
@@ -89,5 +90,7 @@ void usk_course_bracket(const struct usk_course *w, const struct usk_span *s,
 /** Leaves out messages that are wrong by themselves, notes them, and what was if they were right.
  */
 void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *c);
+/** Which of those that were left out before are before or behind a bracket as all others are. */
+void usk_wrong_explain(const struct usk_course *w, const struct usk_spans *s, struct usk_calm *c);
 
 #endif

@@ -220,6 +220,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		s = disturbances(&w, known_a, known_b, wander, steered, out);
 		out->stepped_at_end = out->n_outliers <= m->at_ends;
 	}
+	usk_wrong_explain(&w, &s, out);
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
 	bool *step = usk_alloc(s.n + 1, sizeof *step);
@@ -244,5 +245,6 @@ void usk_calm_free(struct usk_calm *c)
 	free(c->bracket);
 	free(c->outlier);
 	free(c->doubt);
+	free(c->explained);
 	*c = (struct usk_calm){ .n_brackets = 0 };
 }

@@ -120,6 +120,8 @@ struct usk_calm {
 	size_t n_outliers;
 	struct usk_bracket *doubt; /* what was if outliers are right, those left out before too */
 	size_t n_doubts;
+	size_t *explained; /* of those left out before, by number: brackets say as much */
+	size_t n_explained;
 	bool stepped_at_end; /* outliers would be too many, if those at ends were not right */
 	bool contradicted;   /* nothing explains it: a step at every turn */
 	struct usk_point point[2];

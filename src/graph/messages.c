@@ -114,8 +114,9 @@ void usk_source_messages(const struct usk_work *w, struct usk_constraints *out)
 				take = choose(p->part, side, calm, share);
 			}
 			for (size_t k = 0; k < n; k++) {
-				struct usk_suspect s = { usk_part_recorded(p->part, point[k], side),
-							 side, 0 };
+				struct usk_suspect s = { .point = usk_part_recorded(p->part,
+										    point[k], side),
+							 .ceiling = side };
 				int64_t b = s.point.local_ns;
 				int64_t a = usk_saturate((usk_i128)b + s.point.offset_ns);
 				if ((take && !take[k]) ||

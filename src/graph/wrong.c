@@ -20,7 +20,7 @@ static bool few(const struct usk_course *w, size_t from, size_t to)
 {
 	bool same = from <= to && to - from < OUTLIERS_A_STEP;
 	for (size_t i = from; same && i <= to; i++) {
-		same = w->p[i].ceiling == w->p[from].ceiling;
+		same = w->p[i].ceiling == w->p[from].ceiling && !w->p[i].right;
 	}
 	return same;
 }
@@ -216,9 +216,10 @@ static void note_outliers(const struct usk_course *all, struct usk_slope_range c
 		}
 		if (out[i]) {
 			c->outlier[c->n_outliers++] = (struct usk_suspect){
-				usk_part_recorded(all->part, (struct usk_xy){ p->x, p->y },
-						  p->ceiling),
-				p->ceiling, usk_saturate(excess)
+				.point = usk_part_recorded(all->part, (struct usk_xy){ p->x, p->y },
+							   p->ceiling),
+				.ceiling = p->ceiling,
+				.excess_ns = usk_saturate(excess)
 			};
 		}
 	}
@@ -232,8 +233,9 @@ static struct usk_course_point point_of(const struct usk_part *p, const struct u
 {
 	int64_t x = s->point.local_ns - p->frame.local_ns + (s->ceiling ? 0 : p->q_ns[0]);
 	int64_t off = s->point.offset_ns - p->frame.offset_ns;
-	return (struct usk_course_point){ x, (s->ceiling ? -off : off) - p->q_ns[s->ceiling],
-					  s->ceiling, false, false };
+	return (struct usk_course_point){ .x = x,
+					  .y = (s->ceiling ? -off : off) - p->q_ns[s->ceiling],
+					  .ceiling = s->ceiling };
 }
 
 /* An outlier among the points again, in place of the one before it. */
@@ -251,6 +253,29 @@ static void insert(struct usk_course *w, const struct usk_suspect *s)
 	w->inserted = at;
 }
 
+/* The nearest points that the one at `at` contradicts, on either side. */
+struct against {
+	size_t from, to;
+	bool before, behind;
+	bool fresh[2]; /* none, as far as records tell of a break */
+};
+
+static struct against against_of(const struct usk_course *w, struct usk_slope_range c, size_t at)
+{
+	struct against g = { .from = at, .to = at };
+	while (g.from && !g.before && !g.fresh[0]) {
+		g.from--;
+		g.before = usk_course_contradict(c, &w->p[g.from], &w->p[at]);
+		g.fresh[0] = !g.before && w->p[g.from + 1].fresh;
+	}
+	while (g.to + 1 < w->n && !g.behind && !g.fresh[1]) {
+		g.to++;
+		g.behind = usk_course_contradict(c, &w->p[at], &w->p[g.to]);
+		g.fresh[1] = !g.behind && w->p[g.to].fresh;
+	}
+	return g;
+}
+
 /*
  * Nothing tells a wrong message from a clock that was set before it and back behind, or from
  * one that was set at an end: so bounds allow for that, too, from the nearest message that it
@@ -261,16 +286,10 @@ static bool doubt_of(struct usk_course *w, struct usk_slope_range c, const struc
 		     struct usk_bracket *b)
 {
 	insert(w, s);
-	size_t at = w->inserted, from = at, to = at;
-	bool before = false, behind = false;
-	while (from && !before) {
-		from--;
-		before = usk_course_contradict(c, &w->p[from], &w->p[at]) || w->p[from + 1].fresh;
-	}
-	while (to + 1 < w->n && !behind) {
-		to++;
-		behind = usk_course_contradict(c, &w->p[at], &w->p[to]) || w->p[to].fresh;
-	}
+	size_t at = w->inserted;
+	struct against g = against_of(w, c, at);
+	size_t from = g.from, to = g.to;
+	bool before = g.before || g.fresh[0], behind = g.behind || g.fresh[1];
 	bool both = before && behind;
 	usk_i128 since = (usk_i128)w->p[at].x - w->p[from].x;
 	usk_i128 until = (usk_i128)w->p[to].x - w->p[at].x;
@@ -292,6 +311,17 @@ static bool doubt_of(struct usk_course *w, struct usk_slope_range c, const struc
 	return any;
 }
 
+/* For one more, in points of its own. */
+static void make_room(struct usk_course *w)
+{
+	struct usk_course_point *p = usk_grow(NULL, w->n + 1, sizeof *p);
+	if (w->n) {
+		memcpy(p, w->p, w->n * sizeof *p);
+	}
+	w->p = p;
+	w->inserted = w->n++;
+}
+
 static void note_doubts(const struct usk_course *w, struct usk_slope_range cone, struct usk_calm *c)
 {
 	const struct usk_part *p = w->part;
@@ -305,18 +335,57 @@ static void note_doubts(const struct usk_course *w, struct usk_slope_range cone,
 	struct usk_blocks *blocks = usk_course_blocks(w, cone);
 	struct usk_course with = *w;
 	with.blocks = blocks;
-	with.p = usk_grow(NULL, w->n + 1, sizeof *with.p);
-	if (w->n) {
-		memcpy(with.p, w->p, w->n * sizeof *with.p);
-	}
-	with.inserted = with.n++;
+	make_room(&with);
 	for (size_t i = 0; i < n; i++) {
 		const struct usk_suspect *s =
 			i < c->n_outliers ? &c->outlier[i] : &p->left_out[i - c->n_outliers];
-		c->n_doubts += doubt_of(&with, cone, s, &c->doubt[c->n_doubts]);
+		c->n_doubts += !s->right && doubt_of(&with, cone, s, &c->doubt[c->n_doubts]);
 	}
 	free(with.p);
 	usk_course_blocks_free(blocks);
+}
+
+/* A bracket between two points, in the direction that these say, the first one or the last; its
+ * number, or that of none. */
+static size_t between(const struct usk_course *w, const struct usk_spans *s,
+		      const struct usk_course_point *a, const struct usk_course_point *b, bool last)
+{
+	size_t found = s->n;
+	for (size_t k = 0; k < s->n; k++) {
+		const struct usk_span *x = &s->span[k];
+		bool lies = w->p[x->from].x < b->x && w->p[x->to].x > a->x;
+		if (lies && x->rises == a->ceiling && (last || found == s->n)) {
+			found = k;
+		}
+	}
+	return found;
+}
+
+void usk_wrong_explain(const struct usk_course *w, const struct usk_spans *s, struct usk_calm *c)
+{
+	const struct usk_part *p = w->part;
+	if (!p->n_left_out) {
+		return;
+	}
+	c->explained = usk_alloc(p->n_left_out, sizeof *c->explained);
+	struct usk_course with = *w;
+	make_room(&with);
+	for (size_t i = 0; i < p->n_left_out; i++) {
+		insert(&with, &p->left_out[i]);
+		size_t at = with.inserted;
+		struct against g = against_of(&with, s->cone, at);
+		size_t k = g.before ? between(w, s, &with.p[g.from], &with.p[at], false) : 0;
+		size_t l = g.behind ? between(w, s, &with.p[at], &with.p[g.to], true) : 0;
+		/* With more wander it may contradict nothing: that explains nothing. */
+		bool any = g.before || g.behind || g.fresh[0] || g.fresh[1];
+		/* One event is not both before and behind it. */
+		bool two = !g.before || !g.behind || k < l;
+		if (!p->left_out[i].right && any && two && (!g.before || k < s->n) &&
+		    (!g.behind || l < s->n)) {
+			c->explained[c->n_explained++] = i;
+		}
+	}
+	free(with.p);
 }
 
 /* Round by round, as long as that leaves fewer brackets. */
@@ -366,6 +435,16 @@ static struct usk_spans leave_out_all(struct usk_course *w, const struct usk_cou
 	return s;
 }
 
+/* What was found to be right is among the points again. */
+static void acquit(struct usk_course *w, const struct usk_suspect *s)
+{
+	const struct usk_course_point p = point_of(w->part, s);
+	for (size_t i = 0; i < w->n && s->right; i++) {
+		w->p[i].right = w->p[i].right || (w->p[i].x == p.x && w->p[i].y == p.y &&
+						  w->p[i].ceiling == p.ceiling);
+	}
+}
+
 /*
  * Leaves out wrong messages, round by round, as long as that leaves fewer brackets. They are sought
  * at the wander that is assumed: with more of it a wrong message is a rate, and explained too.
@@ -376,6 +455,9 @@ static struct usk_spans leave_out_all(struct usk_course *w, const struct usk_cou
  */
 void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *c)
 {
+	for (size_t i = 0; i < w->part->n_left_out; i++) {
+		acquit(w, &w->part->left_out[i]);
+	}
 	struct usk_course all = *w, open = *w;
 	bool *out = usk_alloc(all.n + 1, sizeof *out);
 	size_t *number = usk_alloc(all.n + 1, sizeof *number);
