@@ -34,7 +34,7 @@ void usk_constraint_add(struct usk_constraints *c, struct usk_constraint row)
 struct end {
 	int64_t x;
 	uint32_t edge;
-	bool sent;
+	enum { RECEIVED, SENT, WISHED } part;
 };
 
 static int by_stamp(const void *pa, const void *pb)
@@ -46,7 +46,7 @@ static int by_stamp(const void *pa, const void *pb)
 	if (a->edge != b->edge) {
 		return a->edge < b->edge ? -1 : 1;
 	}
-	return a->sent - b->sent;
+	return (int)a->part - (int)b->part;
 }
 
 #define NO_EDGE UINT32_MAX
@@ -99,7 +99,7 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	w->beyond_ns = usk_alloc(2 * all + 2, sizeof *w->beyond_ns);
 	for (size_t i = 0; i < c->n; i++) {
 		at[c->row[i].from]++;
-		at[c->row[i].to]++;
+		at[c->row[i].to] += 1 + c->row[i].wish;
 	}
 	struct bends bends = bends_of(w);
 	for (size_t i = 0; i < bends.n; i++) {
@@ -118,11 +118,15 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	struct end *end = usk_grow(NULL, w->n + 1, sizeof *end);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct usk_constraint *r = &c->row[i];
-		end[at[r->from]++] = (struct end){ r->from_ns, (uint32_t)i, true };
-		end[at[r->to]++] = (struct end){ r->to_ns, (uint32_t)i, false };
+		end[at[r->from]++] = (struct end){ r->from_ns, (uint32_t)i, SENT };
+		end[at[r->to]++] = (struct end){ r->to_ns, (uint32_t)i, RECEIVED };
+		if (r->wish) {
+			int64_t q = w->c->clock[r->to].resolution_ns;
+			end[at[r->to]++] = (struct end){ r->to_ns - q, (uint32_t)i, WISHED };
+		}
 	}
 	for (size_t i = 0; i < bends.n; i++) {
-		end[at[bends.clock[i]]++] = (struct end){ bends.x[i], NO_EDGE, false };
+		end[at[bends.clock[i]]++] = (struct end){ bends.x[i], NO_EDGE, RECEIVED };
 	}
 	free(bends.clock);
 	free(bends.x);
@@ -130,19 +134,19 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 		uint32_t k = w->clock[i];
 		const struct usk_graph_span *span = &w->p->span[k];
 		struct usk_ticks_of ticks = usk_ticks_of(w, k);
-		end[at[k]++] = (struct end){ INT64_MIN, NO_EDGE, false };
-		end[at[k]++] = (struct end){ INT64_MAX, NO_EDGE, false };
-		end[at[k]++] = (struct end){ span->first_ns, NO_EDGE, false };
-		end[at[k]++] = (struct end){ span->last_ns, NO_EDGE, false };
+		end[at[k]++] = (struct end){ INT64_MIN, NO_EDGE, RECEIVED };
+		end[at[k]++] = (struct end){ INT64_MAX, NO_EDGE, RECEIVED };
+		end[at[k]++] = (struct end){ span->first_ns, NO_EDGE, RECEIVED };
+		end[at[k]++] = (struct end){ span->last_ns, NO_EDGE, RECEIVED };
 		for (uint64_t n = ticks.begin; n < ticks.end; n++) {
-			end[at[k]++] =
-				(struct end){ usk_tick_at(w, k, ticks.finer, n), NO_EDGE, false };
+			end[at[k]++] = (struct end){ usk_tick_at(w, k, ticks.finer, n), NO_EDGE,
+						     RECEIVED };
 		}
 		/* Records say where a clock was set back: beside that its rate is known. */
 		for (size_t n = 0; n < w->p->back[k].n; n++) {
 			const struct usk_gap *gap = &w->p->back[k].gap[n];
-			end[at[k]++] = (struct end){ gap->before_ns, NO_EDGE, false };
-			end[at[k]++] = (struct end){ gap->after_ns, NO_EDGE, false };
+			end[at[k]++] = (struct end){ gap->before_ns, NO_EDGE, RECEIVED };
+			end[at[k]++] = (struct end){ gap->after_ns, NO_EDGE, RECEIVED };
 		}
 		uint32_t first = w->first[k], last = w->first[k + 1] - 1;
 		qsort(end + first, last + 1 - first, sizeof *end, by_stamp);
@@ -150,8 +154,7 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 		end[last].x = end[last - 1].x;
 	}
 	free(at);
-	uint32_t *other = usk_grow(NULL, c->n + 1, sizeof *other);
-	memset(other, 0xff, c->n * sizeof *other);
+	uint32_t *sent = usk_grow(NULL, c->n + 1, sizeof *sent);
 	w->x = usk_grow(NULL, w->n + 1, sizeof *w->x);
 	w->peer = usk_grow(NULL, w->n + 1, sizeof *w->peer);
 	w->wished = usk_grow(NULL, w->n + 1, sizeof *w->wished);
@@ -165,18 +168,22 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 			const struct end *e = &end[i];
 			w->x[i] = e->x;
 			w->owner[i] = (uint32_t)k;
-			w->sent[i] = e->sent;
+			w->sent[i] = e->part == SENT;
 			w->pair_of[i] = e->edge == NO_EDGE ? UINT32_MAX : c->row[e->edge].pair;
-			if (e->edge != NO_EDGE && other[e->edge] != USK_NO_EVENT) {
-				uint32_t *of = c->row[e->edge].wish ? w->wished : w->peer;
-				of[i] = other[e->edge];
-				of[other[e->edge]] = i;
-			} else if (e->edge != NO_EDGE) {
-				other[e->edge] = i;
+			if (w->sent[i]) {
+				sent[e->edge] = i;
 			}
 		}
 	}
-	free(other);
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct end *e = &end[i];
+		if (e->edge != NO_EDGE && e->part != SENT) {
+			uint32_t *of = e->part == WISHED ? w->wished : w->peer;
+			of[i] = sent[e->edge];
+			of[of[i]] = i;
+		}
+	}
+	free(sent);
 	free(end);
 }
 

@@ -153,14 +153,10 @@ void usk_source_more(const struct usk_work *w, struct usk_constraints *out)
 						    .from_ns = m->sent_ns,
 						    .to_ns = later(w, m->to, m->received_ns),
 						    .pair = UINT32_MAX };
-			usk_constraint_add(out, r);
 			/* By how much its estimate rises to there a clock that jumps does not say.
 			 */
-			if (r.to_ns != m->received_ns) {
-				r.to_ns = m->received_ns;
-				r.wish = true;
-				usk_constraint_add(out, r);
-			}
+			r.wish = r.to_ns != m->received_ns;
+			usk_constraint_add(out, r);
 		}
 	}
 	free(mine);

@@ -172,7 +172,8 @@ struct usk_constraint {
 	uint32_t from, to;
 	int64_t from_ns, to_ns;
 	uint32_t pair; /* UINT32_MAX: no message's */
-	bool wish; /* by the estimate, where it can, less the receiver's resolution: no bound's */
+	bool wish; /* by its stamp itself, too, less its resolution: by the estimate, where it can
+		    */
 };
 
 struct usk_constraints {
