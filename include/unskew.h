@@ -131,7 +131,7 @@ struct usk_jump {
 			   USK_NO_CLOCK: they can */
 	int64_t after_local_ns, before_local_ns; /* it happened between, or at one of them */
 	int64_t size_lo_ns, size_hi_ns;		 /* the offset rises by so much; USK_NONE unknown */
-	uint32_t epoch;				 /* of after_local_ns */
+	uint32_t epoch, end_epoch;		 /* of after_local_ns, of before_local_ns */
 };
 
 /* A disturbed stretch of a clock's own time: its rate is bounded by the skew limit alone there, as
@@ -811,6 +811,11 @@ struct usk_widths {
 /** All are USK_NONE if the band has a side only, or none. Exact: bands are straight between knots.
  */
 struct usk_widths usk_band_widths(const struct usk_clock *clock);
+
+/* Does its bracket begin before the first of two local times of an epoch and end behind the second?
+ * Both the same: does that lie strictly in its bracket? O(1) */
+bool usk_jump_spans(const struct usk_jump *jump, uint32_t epoch, int64_t first_ns,
+		    int64_t second_ns);
 
 /** The reference as a clock: two knots of offset 0, at its first and last event. */
 void usk_clock_reference(struct usk_clock *clock, int64_t first_ns, int64_t last_ns);

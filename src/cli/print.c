@@ -65,13 +65,17 @@ struct headline headline_of(const struct usk_clocks *c, const struct usk_clock *
 		int64_t last = clock->knot[end - 1].local_ns;
 		for (size_t k = 0; k < clock->n_jumps; k++) {
 			const struct usk_jump *j = &clock->jump[k];
-			bool inside = j->kind == USK_JUMP && j->epoch == epoch &&
-				      j->before_local_ns >= j->after_local_ns &&
-				      j->after_local_ns <= last && j->before_local_ns >= from;
-			if (inside) {
-				offer(&best, c, number, epoch, from, j->after_local_ns);
-				from = j->before_local_ns;
+			if (j->kind != USK_JUMP || !usk_jump_spans(j, epoch, last, from)) {
+				continue;
 			}
+			if (j->end_epoch != epoch) {
+				last = j->after_local_ns;
+				continue;
+			}
+			if (j->epoch == epoch) {
+				offer(&best, c, number, epoch, from, j->after_local_ns);
+			}
+			from = j->before_local_ns;
 		}
 		offer(&best, c, number, epoch, from, last);
 	}
@@ -277,7 +281,7 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 		fprintf(out, "Step: %s was %s", name, moved(forward));
 		if (forward && most <= UNSEEN_NS) {
 			fprintf(out, ", or %s set back,", second);
-		} else if (!forward && j->before_local_ns >= j->after_local_ns) {
+		} else if (!forward && j->end_epoch == j->epoch) {
 			fputs(", or stood still,", out);
 		}
 		fprintf(out, " by %s", by.s);
@@ -287,7 +291,7 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 static void print_jump(FILE *out, const struct usk_clocks *c, const struct usk_clock *clock,
 		       const struct usk_jump *j)
 {
-	bool repeats = j->before_local_ns < j->after_local_ns;
+	bool repeats = j->end_epoch != j->epoch;
 	print_what(out, c, clock, j);
 	fputs(repeats ? ",\n  from " : ",\n  between ", out);
 	print_time(out, j->after_local_ns);

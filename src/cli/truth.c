@@ -114,8 +114,7 @@ static enum usk_status compare_at(struct comparison *c, int64_t local, int64_t o
 	/* When exactly it jumped within a bracket no estimate knows. */
 	for (size_t i = 0; i < c->clock->n_jumps; i++) {
 		const struct usk_jump *j = &c->clock->jump[i];
-		between = between && (j->epoch != c->epoch || local <= j->after_local_ns ||
-				      local >= j->before_local_ns);
+		between = between && !usk_jump_spans(j, c->epoch, local, local);
 	}
 	if (s.reference_ns != USK_NONE && between) {
 		int64_t error = s.reference_ns > ref ? s.reference_ns - ref : ref - s.reference_ns;

@@ -149,39 +149,66 @@ static int by_epoch_and_time(const void *pa, const void *pb)
 	return order ? order : usk_order(a->after_local_ns, b->after_local_ns);
 }
 
-static bool has_jump(const struct usk_clock *k, const struct usk_jump *j)
+static bool overlap(const struct usk_jump *x, const struct usk_jump *j)
 {
-	for (size_t i = 0; i < k->n_jumps; i++) {
-		const struct usk_jump *x = &k->jump[i];
-		if (x->of == j->of && x->after_local_ns == j->after_local_ns &&
-		    x->before_local_ns == j->before_local_ns) {
-			return true;
-		}
-	}
-	return false;
+	return x->of == j->of && x->before_local_ns >= j->after_local_ns &&
+	       x->after_local_ns <= j->before_local_ns;
 }
 
 /* What a pair tells of the same jump by its other clock: its bracket is that clock's time turned
- * round, and so never quite this one's. */
-static void forget_overlapping(struct usk_clock *k, const struct usk_jump *j)
+ * round, and so never quite this one's. What else is not known around it lasts as long, within the
+ * two epochs. n: so many jumps are known otherwise. */
+static void take_in(const struct usk_epochs *e, size_t i, const struct usk_clock *k, size_t n,
+		    struct usk_jump *j)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < k->n_jumps; i++) {
-		const struct usk_jump *x = &k->jump[i];
-		if (x->of != j->of || x->before_local_ns < j->after_local_ns ||
-		    x->after_local_ns > j->before_local_ns) {
-			k->jump[n++] = *x;
+	int64_t first = INT64_MIN, last = INT64_MAX;
+	const struct usk_jump own = *j;
+	if (i) {
+		first = e->epoch[i - 1].after_ns + e->epoch[i - 1].shift_ns;
+	}
+	if (i + 1 < e->n) {
+		last = e->epoch[i + 1].before_ns + e->epoch[i].shift_ns;
+	}
+	for (size_t m = 0; m < n; m++) {
+		const struct usk_jump *x = &k->jump[m];
+		if (overlap(x, &own)) {
+			int64_t from = x->after_local_ns > first ? x->after_local_ns : first;
+			int64_t to = x->before_local_ns < last ? x->before_local_ns : last;
+			j->after_local_ns = from < j->after_local_ns ? from : j->after_local_ns;
+			j->before_local_ns = to > j->before_local_ns ? to : j->before_local_ns;
 		}
 	}
-	k->n_jumps = n;
+}
+
+/* Those that jumps of breaks, from n on, took in. */
+static void forget_taken(const struct usk_epochs *e, uint32_t clock, size_t n, struct usk_clock *k)
+{
+	size_t kept = 0;
+	for (size_t m = 0; m < k->n_jumps; m++) {
+		bool taken = false;
+		for (size_t i = 0; i < e->n && m < n; i++) {
+			taken = taken || overlap(&k->jump[m],
+						 &(struct usk_jump){
+							 .of = clock,
+							 .after_local_ns = e->epoch[i].before_ns +
+									   usk_epoch_offset(e, i),
+							 .before_local_ns = e->epoch[i].after_ns +
+									    e->epoch[i].shift_ns });
+		}
+		if (!taken) {
+			k->jump[kept++] = k->jump[m];
+		}
+	}
+	k->n_jumps = kept;
 }
 
 /* That it was set back is known from its stamps; by how much if both epochs are tied to another
  * clock. */
 static void add_back(const struct usk_map *map, const struct usk_epochs *e, size_t i,
-		     const bool *tied, uint32_t clock, int64_t skew, struct usk_clock *k)
+		     const bool *tied, uint32_t clock, int64_t skew, size_t n, struct usk_clock *k)
 {
 	int64_t shift = usk_epoch_offset(e, i), more = e->epoch[i].shift_ns - shift;
+	bool sized = false;
 	struct usk_jump j = { .kind = USK_JUMP,
 			      .of = clock,
 			      .or_of = USK_NO_CLOCK,
@@ -189,11 +216,16 @@ static void add_back(const struct usk_map *map, const struct usk_epochs *e, size
 			      .before_local_ns = e->epoch[i].after_ns + shift + more,
 			      .size_lo_ns = USK_NONE,
 			      .size_hi_ns = USK_NONE };
-	if (has_jump(k, &j)) {
-		return;
+	for (size_t m = 0; m < n; m++) {
+		const struct usk_jump *x = &k->jump[m];
+		if (x->of == clock && x->after_local_ns == j.after_local_ns &&
+		    x->before_local_ns == j.before_local_ns) {
+			j = *x;
+			sized = true;
+		}
 	}
-	forget_overlapping(k, &j);
-	if (map && tied[i] && tied[i + 1] && k->quality == USK_BOUNDED) {
+	take_in(e, i, k, n, &j);
+	if (!sized && map && tied[i] && tied[i + 1] && k->quality == USK_BOUNDED) {
 		struct usk_knot a = knot_at(map, j.after_local_ns);
 		struct usk_knot b = knot_at(map, j.before_local_ns);
 		usk_i128 d = (usk_i128)b.local_ns - a.local_ns;
@@ -209,9 +241,11 @@ static void translate_jumps(const struct parties *p, uint32_t clock, const struc
 			    const bool *tied, int64_t skew, struct usk_clock *k)
 {
 	const struct usk_epochs *e = epochs_of(p, clock), *other = epochs_of(p, k->reference);
+	size_t n = k->n_jumps;
 	for (size_t i = 0; i < e->n; i++) {
-		add_back(map, e, i, tied, clock, skew, k);
+		add_back(map, e, i, tied, clock, skew, n, k);
 	}
+	forget_taken(e, clock, n, k);
 	for (size_t i = 0; i < k->n_jumps; i++) {
 		struct usk_jump *j = &k->jump[i];
 		if (j->of == k->reference && j->of != clock && map) {
@@ -227,6 +261,7 @@ static void translate_jumps(const struct parties *p, uint32_t clock, const struc
 		size_t to = usk_epoch_of(e, j->before_local_ns);
 		grow(j, usk_epoch_offset(e, to) - usk_epoch_offset(e, from));
 		j->epoch = (uint32_t)from;
+		j->end_epoch = (uint32_t)to;
 		j->after_local_ns -= usk_epoch_offset(e, from);
 		j->before_local_ns -= usk_epoch_offset(e, to);
 	}

@@ -13,6 +13,12 @@
 
 #include <math.h>
 
+bool usk_jump_spans(const struct usk_jump *j, uint32_t epoch, int64_t first_ns, int64_t second_ns)
+{
+	return (epoch > j->epoch || (epoch == j->epoch && first_ns > j->after_local_ns)) &&
+	       (epoch < j->end_epoch || (epoch == j->end_epoch && second_ns < j->before_local_ns));
+}
+
 /* Within the bracket of a jump the band is as wide as the jump: that says nothing of the clock. So
  * it is at its ends where nothing ties the clock any more. */
 static bool within_jump(const struct usk_clock *clock, const struct usk_knot *k)
@@ -22,11 +28,8 @@ static bool within_jump(const struct usk_clock *clock, const struct usk_knot *k)
 				 clock->after.most_e12 >= USK_E12 };
 	for (size_t i = 0; i < clock->n_jumps; i++) {
 		const struct usk_jump *j = &clock->jump[i];
-		if (j->epoch == k->epoch &&
-		    (k->local_ns > j->after_local_ns ||
-		     (open[0] && k->local_ns == j->after_local_ns)) &&
-		    (k->local_ns < j->before_local_ns ||
-		     (open[1] && k->local_ns == j->before_local_ns))) {
+		int64_t x = k->local_ns, from = x == j->after_local_ns ? x + open[0] : x;
+		if (usk_jump_spans(j, k->epoch, from, x == j->before_local_ns ? x - open[1] : x)) {
 			return true;
 		}
 	}
@@ -72,12 +75,13 @@ struct usk_widths usk_band_widths(const struct usk_clock *clock)
 double usk_clock_drift(const struct usk_clock *k)
 {
 	double rise = 0, run = 0;
-	for (size_t i = 1, j = 0; i < k->n_knots; i++) {
+	for (size_t i = 1; i < k->n_knots; i++) {
 		const struct usk_knot *a = &k->knot[i - 1], *b = &k->knot[i];
-		while (j < k->n_jumps && k->jump[j].before_local_ns <= a->local_ns) {
-			j++;
+		bool apart = a->epoch == b->epoch;
+		for (size_t j = 0; j < k->n_jumps && apart; j++) {
+			apart = !usk_jump_spans(&k->jump[j], a->epoch, b->local_ns, a->local_ns);
 		}
-		if (j == k->n_jumps || b->local_ns <= k->jump[j].after_local_ns) {
+		if (apart) {
 			rise += (double)((usk_i128)b->offset_ns - a->offset_ns);
 			run += (double)((usk_i128)b->local_ns - a->local_ns);
 		}

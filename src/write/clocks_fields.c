@@ -110,6 +110,7 @@ static const struct usk_field jump_fields[] = {
 	{ "size_lo_ns", FIELD_SPAN_OR_NULL, AT(usk_jump, size_lo_ns) },
 	{ "size_hi_ns", FIELD_SPAN_OR_NULL, AT(usk_jump, size_hi_ns) },
 	{ "epoch", FIELD_SMALL, FIELD_MAY_MISS, AT(usk_jump, epoch) },
+	{ "end_epoch", FIELD_SMALL, FIELD_MAY_MISS, AT(usk_jump, end_epoch) },
 	{ NULL },
 };
 
@@ -204,9 +205,13 @@ void usk_clock_check(struct reader *r, const struct place *at, void *clock)
 	check_slopes(r, at, "after", k, &k->after);
 	check_knots(r, at, k);
 	check_disturbed(r, at, k);
-	for (size_t i = 0; i < k->n_jumps; i++) { /* others need not say whose */
+	for (size_t i = 0; i < k->n_jumps; i++) { /* others need not say whose, nor where it ends */
 		struct usk_jump *j = &k->jump[i];
+		bool falls = j->before_local_ns < j->after_local_ns;
 		j->of = j->of == USK_NO_CLOCK ? (uint32_t)(k - r->c->clock) : j->of;
+		if (j->end_epoch < j->epoch + falls) {
+			j->end_epoch = j->epoch + falls;
+		}
 	}
 }
 

@@ -30,17 +30,25 @@ struct usk_replay {
 	int64_t highest;
 };
 
-/* Jumps that end before they begin: there it was set back. */
+/* Where its stamps fall: between the outermost knots of two epochs, or, where nothing ties one of
+ * these and it has none, between the ends of its jump. */
 static size_t find_turns(const struct usk_clock *clock, struct turn *turn)
 {
-	size_t n = 0;
+	size_t n = 0, at = 0;
 	for (size_t i = 0; i < clock->n_jumps; i++) {
 		const struct usk_jump *j = &clock->jump[i];
-		usk_i128 fall = (usk_i128)j->after_local_ns - j->before_local_ns;
-		if (fall > 0 && j->epoch == n) {
-			int64_t half = (int64_t)((fall + 1) / 2);
-			turn[n++] = (struct turn){ j->after_local_ns - half, half };
+		if (j->epoch != n || j->end_epoch == n) {
+			continue;
 		}
+		while (at < clock->n_knots && clock->knot[at].epoch <= n) {
+			at++;
+		}
+		const struct usk_knot *a = at ? &clock->knot[at - 1] : NULL;
+		const struct usk_knot *b = at < clock->n_knots ? &clock->knot[at] : NULL;
+		int64_t highest = a && a->epoch == n ? a->local_ns : j->after_local_ns;
+		int64_t next = b && b->epoch == n + 1 ? b->local_ns : j->before_local_ns;
+		int64_t half = (int64_t)(((usk_i128)highest - next + 1) / 2);
+		turn[n++] = (struct turn){ highest - half, half };
 	}
 	return n;
 }

@@ -129,23 +129,6 @@ bool held_stands_for_two(const struct sim_clock *c, uint32_t seen, int64_t stamp
 
 /* ---- bands ----------------------------------------------------------------------------------- */
 
-/* A bracket whose end lies in the next epoch: that begins there. */
-static bool ends_epoch(const struct usk_clock *c, const struct usk_jump *j)
-{
-	if (j->before_local_ns <= j->after_local_ns) {
-		return true;
-	}
-	bool next = false;
-	for (size_t i = 0; i < c->n_knots; i++) {
-		const struct usk_knot *k = &c->knot[i];
-		if (k->epoch == j->epoch && k->local_ns >= j->before_local_ns) {
-			return false;
-		}
-		next = next || k->epoch == j->epoch + 1;
-	}
-	return next;
-}
-
 static int compare(struct held_place a, struct held_place b)
 {
 	return a.epoch != b.epoch ? (a.epoch > b.epoch) - (a.epoch < b.epoch)
@@ -153,11 +136,10 @@ static int compare(struct held_place a, struct held_place b)
 }
 
 /* How two places lie to a bracket: 1 strictly inside, 0 inside, its ends included, -1 else. */
-static int within(const struct usk_clock *c, const struct usk_jump *j, struct held_place from,
-		  struct held_place to)
+static int within(const struct usk_jump *j, struct held_place from, struct held_place to)
 {
 	struct held_place after = { j->epoch, j->after_local_ns };
-	struct held_place before = { j->epoch + ends_epoch(c, j), j->before_local_ns };
+	struct held_place before = { j->end_epoch, j->before_local_ns };
 	int low = compare(from, after), high = compare(before, to);
 	return j->kind != USK_JUMP || low < 0 || high < 0 ? -1 : low > 0 && high > 0;
 }
@@ -175,7 +157,22 @@ bool held_in_jump(const struct usk_clock *c, const struct usk_jump *j, struct he
 {
 	from = stamped(c, from);
 	to = stamped(c, to);
-	return within(c, j, from, to) >= 0;
+	return within(j, from, to) >= 0;
+}
+
+/* Where its stamps fell: its bracket as far as no knot lies in it. */
+static struct usk_jump break_of(const struct usk_clock *c, struct usk_jump j)
+{
+	for (size_t i = 0; i < c->n_knots; i++) {
+		const struct usk_knot *k = &c->knot[i];
+		if (k->epoch == j.epoch && k->local_ns > j.after_local_ns) {
+			j.after_local_ns = k->local_ns;
+		}
+		if (k->epoch == j.end_epoch && k->local_ns < j.before_local_ns) {
+			j.before_local_ns = k->local_ns;
+		}
+	}
+	return j;
 }
 
 /* How many set-backs that are taken to begin an epoch lie in no bracket that ends one. */
@@ -188,8 +185,8 @@ static uint32_t count_stray(const struct usk_clock *c, const struct sim_clock *t
 		struct held_place to = held_place(truth, seen, at);
 		bool found = from.epoch == to.epoch;
 		for (size_t k = 0; k < c->n_jumps && !found; k++) {
-			found = ends_epoch(c, &c->jump[k]) &&
-				held_in_jump(c, &c->jump[k], from, to);
+			struct usk_jump j = break_of(c, c->jump[k]);
+			found = j.end_epoch != j.epoch && held_in_jump(c, &j, from, to);
 		}
 		stray += !found;
 	}
@@ -199,7 +196,7 @@ static uint32_t count_stray(const struct usk_clock *c, const struct sim_clock *t
 static bool in_bracket(const struct usk_clock *c, struct held_place at)
 {
 	for (size_t i = 0; i < c->n_jumps; i++) {
-		if (within(c, &c->jump[i], at, at) > 0) {
+		if (within(&c->jump[i], at, at) > 0) {
 			return true;
 		}
 	}

@@ -56,7 +56,7 @@ struct answer_case {
 #define BRACKET(after_ms, before_ms)                                                               \
 	{                                                                                          \
 		.kind = USK_JUMP, .of = 1, .or_of = USK_NO_CLOCK, .after_local_ns = (after_ms)*MS, \
-		.before_local_ns = (before_ms)*MS                                                  \
+		.before_local_ns = (before_ms)*MS, .end_epoch = (before_ms) < (after_ms)           \
 	}
 
 static const struct answer_case answers[] = {

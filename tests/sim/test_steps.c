@@ -155,7 +155,7 @@ static size_t epochs_until(const struct world *w, const struct usk_clock *k, int
 			j++;
 		}
 		epoch += w->clock[1].jump[i].true_ns <= true_ns &&
-			 k->jump[j].before_local_ns < k->jump[j].after_local_ns;
+			 k->jump[j].end_epoch != k->jump[j].epoch;
 	}
 	return epoch;
 }

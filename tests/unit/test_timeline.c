@@ -59,7 +59,8 @@ static struct usk_clocks *clocks(bool put_back)
 					   .after_local_ns = INT64_C(1700000105000000000),
 					   .before_local_ns = INT64_C(1700000095000000000),
 					   .size_lo_ns = USK_NONE,
-					   .size_hi_ns = USK_NONE };
+					   .size_hi_ns = USK_NONE,
+					   .end_epoch = 1 };
 	}
 	c->clock[2].quality = USK_ABSENT;
 	c->clock[2].reference = 2;
