@@ -281,7 +281,9 @@ static size_t epoch_of_own(const struct usk_epochs *e, struct row_place *at, int
 /*
  * A stamp in the other column: near its row's moment, or where the clock was set back? That may
  * have been before the row's moment already, as the last own stamp is older. What was sent may be
- * older still, where rows were written by receipt. Whichever is nearest.
+ * older still, where rows were written by receipt. Whichever is nearest; but that something was
+ * received before its row was written takes a clock that was set back unseen meanwhile, and so
+ * counts for more than that it was under way for long.
  */
 static size_t epoch_of_other(const struct party *y, const struct row_place *at, int64_t t,
 			     bool older)
@@ -290,7 +292,8 @@ static size_t epoch_of_other(const struct party *y, const struct row_place *at, 
 	if (!at->record) {
 		return k;
 	}
-	usk_i128 same = far(t, at->last), before = same, behind = same;
+	usk_i128 same = far(t, at->last) * (!older && t < at->last ? LIKE : 1);
+	usk_i128 before = same, behind = same;
 	if (k && older) {
 		before = far(y->fell[k - 1].before_ns, t) + far(at->last, at->began);
 	}
