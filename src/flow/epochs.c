@@ -230,8 +230,12 @@ static void add_back(const struct usk_map *map, const struct usk_epochs *e, size
 		struct usk_knot b = knot_at(map, j.before_local_ns);
 		usk_i128 d = (usk_i128)b.local_ns - a.local_ns;
 		usk_i128 drift = usk_ceil_div(d * skew, 1000000000000);
-		j.size_lo_ns = usk_saturate((usk_i128)b.lo_ns - a.hi_ns - drift);
-		j.size_hi_ns = usk_saturate((usk_i128)b.hi_ns - a.lo_ns + drift);
+		if (!is_open(b.lo_ns, &b) && !is_open(a.hi_ns, &a)) {
+			j.size_lo_ns = usk_saturate((usk_i128)b.lo_ns - a.hi_ns - drift);
+		}
+		if (!is_open(b.hi_ns, &b) && !is_open(a.lo_ns, &a)) {
+			j.size_hi_ns = usk_saturate((usk_i128)b.hi_ns - a.lo_ns + drift);
+		}
 	}
 	k->jump = usk_grow(k->jump, k->n_jumps + 1, sizeof *k->jump);
 	k->jump[k->n_jumps++] = j;
