@@ -125,6 +125,17 @@ static bool any_disturbed(const struct usk_clocks *c)
 	return i < c->n_clocks;
 }
 
+static bool any_step(const struct usk_clocks *c)
+{
+	bool any = false;
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		for (size_t n = 0; n < c->clock[i].n_jumps; n++) {
+			any = any || c->clock[i].jump[n].kind == USK_JUMP;
+		}
+	}
+	return any;
+}
+
 void print_model(FILE *out, const struct usk_clocks *c)
 {
 	const char *delay = !c->min_delay || !strcmp(c->min_delay, "0") ? "0 ns" : c->min_delay;
@@ -156,9 +167,12 @@ void print_model(FILE *out, const struct usk_clocks *c)
 		break;
 	}
 	fprintf(out,
-		" than its minimum delay (%s).\nThe bounds are valid while these assumptions "
+		" than its minimum delay (%s).\n%sThe bounds are valid while these assumptions "
 		"hold.\n",
-		delay);
+		delay,
+		any_step(c)
+			? "Between the two times of a step an offset only rises, or only falls.\n"
+			: "");
 }
 
 void print_disturbed(FILE *out, const struct usk_clocks *c)

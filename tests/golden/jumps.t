@@ -18,6 +18,7 @@ Step: host1 was set back by 5.000000 s ± 106 us,
 Disturbed: host1 in 1 stretch, 49.3 ms in all (0.0821 % of the time): there only the skew limit bounds its rate.
 Model segments: every clock keeps one rate for as long as one fits, no two differ by more than 500 ppm,
 no message takes less than its minimum delay (0 ns).
+Between the two times of a step an offset only rises, or only falls.
 The bounds are valid while these assumptions hold.
 Truth: host1's estimate is off by at most 150 ns; its band holds the truth throughout.
 Wrote c.json.
@@ -68,6 +69,7 @@ Step: host0 was set back by 3600.000001 s ± 105 us,
   from 1700000029.997613105 s to 1699996430.004773927 s: there its epoch 1 begins, as its stamps repeat.
 Model segments: every clock keeps one rate for as long as one fits, no two differ by more than 500 ppm,
 no message takes less than its minimum delay (0 ns).
+Between the two times of a step an offset only rises, or only falls.
 The bounds are valid while these assumptions hold.
 Wrote r.json.
 $ unskew apply r.json r/host0.pcap r/host1.pcap -o r2
@@ -86,6 +88,7 @@ $ unskew report d.json -q -o d.html; sed 's/<[^>]*>//g' d.html | sed -n '/^Model
 Model wander: the rate of each clock is constant within 49 ppm (5 assumed, 24.5 needed)
 outside of disturbed stretches, no two clocks differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
+Between the two times of a step an offset only rises, or only falls.
 The bounds are valid while these assumptions hold.
 Step of host1 or host0 (messages cannot tell): host1 was stepped forward, or host0 set back, by 997 us ± 106 us,
   between 1700000020.986259906 s and 1700000021.035513487 s by the clock of host1.

@@ -61,6 +61,10 @@ int64_t trial_wander_e18(const struct trial *t, uint32_t a, uint32_t b);
 struct held_place trial_before(const struct trial *t, uint32_t c, const struct sim_jump *x);
 struct held_place trial_after(const struct trial *t, uint32_t c, const struct sim_jump *x);
 
+/** Did the offset of each clock only rise, or only fall, by what was set in each of its brackets?
+ */
+bool trial_jumps_one_way(const struct trial *t, uint32_t reference);
+
 /** Fails if one that is reported was none, or, where no other is hidden, not of that size. */
 void trial_check_jumps(struct trial *t, uint32_t clock, bool sizes);
 

@@ -6,7 +6,8 @@
  *
  *     outside its disturbed stretches and the brackets of its jumps its rate lies within its wander
  *     of one constant, and within the skew limit everywhere
- *     its time jumps, or its reference's does, in its brackets only
+ *     its time jumps, or its reference's does, in its brackets only, and in each of these its
+ *     offset only rises, or only falls
  *
  * A band mixes what is assumed of all clocks of its island, so all of them have to.
  */

@@ -44,6 +44,7 @@ struct meant {
 	size_t named;	 /* of a clock that the answer names */
 	size_t n;	 /* those, and of the clock itself and its reference */
 	int64_t rise_ns; /* of the offset */
+	bool up, down;	 /* it rose, it fell, each for itself */
 };
 
 static struct meant jumps_meant(const struct trial *t, const struct usk_jump *j, uint32_t clock)
@@ -56,11 +57,14 @@ static struct meant jumps_meant(const struct trial *t, const struct usk_jump *j,
 			const struct sim_jump *x = &t->truth[k]->jump[i];
 			if (held_in_jump(c, j, trial_before(t, clock, x),
 					 trial_after(t, clock, x))) {
-				m.named += named;
-				m.n++;
-				m.rise_ns +=
+				int64_t rise =
 					own ? rise_of(t->truth[clock], t->truth[c->reference], x)
 					    : 0;
+				m.named += named;
+				m.n++;
+				m.rise_ns += rise;
+				m.up = m.up || rise > 0;
+				m.down = m.down || rise < 0;
 			}
 		}
 	}
@@ -103,4 +107,17 @@ void trial_check_jumps(struct trial *t, uint32_t clock, bool sizes)
 			check_size(t, c, j, m.rise_ns);
 		}
 	}
+}
+
+bool trial_jumps_one_way(const struct trial *t, uint32_t reference)
+{
+	bool one_way = true;
+	for (uint32_t k = 0; k < t->answer->n_clocks; k++) {
+		const struct usk_clock *c = &t->answer->clock[k];
+		for (size_t i = 0; i < c->n_jumps && c->reference == reference; i++) {
+			struct meant m = jumps_meant(t, &c->jump[i], k);
+			one_way = one_way && !(m.up && m.down);
+		}
+	}
+	return one_way;
 }
