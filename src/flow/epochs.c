@@ -53,6 +53,12 @@ static struct usk_knot knot_at(const struct usk_map *map, int64_t t)
 	return k;
 }
 
+/* Is no band left there? */
+static bool is_blank(const struct usk_knot *k)
+{
+	return k->lo_ns == USK_NONE && k->hi_ns == USK_NONE;
+}
+
 static int64_t less(int64_t v, int64_t by)
 {
 	return v == USK_NONE ? USK_NONE : usk_cut((usk_i128)v - by);
@@ -70,6 +76,9 @@ static void put_knot(struct knots *out, struct usk_knot k, size_t epoch, int64_t
 	k.offset_ns = less(k.offset_ns, -shift);
 	k.lo_ns = less(k.lo_ns, -shift);
 	k.hi_ns = less(k.hi_ns, -shift);
+	if (is_blank(&k)) {
+		return;
+	}
 	out->knot = usk_room(out->knot, out->n, &out->cap, sizeof *out->knot);
 	out->knot[out->n++] = k;
 }
@@ -107,6 +116,7 @@ static void translate_knots(const struct usk_epochs *e, const bool *tied, const 
 			put_knot(&out, knot_at(map, out.knot[before].local_ns + shift + 1), i,
 				 shift);
 		}
+		out.n = out.n - before < 2 ? before : out.n;
 	}
 	free(k->knot);
 	k->knot = out.knot;
@@ -202,11 +212,18 @@ static void forget_taken(const struct usk_epochs *e, uint32_t clock, size_t n, s
 	k->n_jumps = kept;
 }
 
+static bool is_blank_at(const struct usk_map *map, int64_t t)
+{
+	struct usk_knot k = knot_at(map, t);
+	return is_blank(&k);
+}
+
 /* That it was set back is known from its stamps; by how much if both epochs are tied to another
  * clock. */
-static void add_back(const struct usk_map *map, const struct usk_epochs *e, size_t i,
-		     const bool *tied, uint32_t clock, int64_t skew, size_t n, struct usk_clock *k)
+static void add_back(const struct usk_map *map, const struct party *y, size_t i, const bool *tied,
+		     uint32_t clock, int64_t skew, size_t n, struct usk_clock *k)
 {
+	const struct usk_epochs *e = &y->survey.epochs;
 	int64_t shift = usk_epoch_offset(e, i), more = e->epoch[i].shift_ns - shift;
 	bool sized = false;
 	struct usk_jump j = { .kind = USK_JUMP,
@@ -225,6 +242,12 @@ static void add_back(const struct usk_map *map, const struct usk_epochs *e, size
 		}
 	}
 	take_in(e, i, k, n, &j);
+	if (map && i == 0 && is_blank_at(map, j.after_local_ns)) {
+		j.after_local_ns = y->first_ns;
+	}
+	if (map && i + 1 == e->n && is_blank_at(map, j.before_local_ns)) {
+		j.before_local_ns = y->last_ns;
+	}
 	if (!sized && map && tied[i] && tied[i + 1] && k->quality == USK_BOUNDED) {
 		struct usk_knot a = knot_at(map, j.after_local_ns);
 		struct usk_knot b = knot_at(map, j.before_local_ns);
@@ -247,7 +270,7 @@ static void translate_jumps(const struct parties *p, uint32_t clock, const struc
 	const struct usk_epochs *e = epochs_of(p, clock), *other = epochs_of(p, k->reference);
 	size_t n = k->n_jumps;
 	for (size_t i = 0; i < e->n; i++) {
-		add_back(map, e, i, tied, clock, skew, n, k);
+		add_back(map, &p->party[clock], i, tied, clock, skew, n, k);
 	}
 	forget_taken(e, clock, n, k);
 	for (size_t i = 0; i < k->n_jumps; i++) {
