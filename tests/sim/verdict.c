@@ -72,19 +72,21 @@ static void check_moments(struct trial *t)
 	}
 }
 
-static void fail_outside(struct trial *t, const struct usk_clock *c, const struct held *h)
+static void fail_outside(struct trial *t, const struct usk_clock *c, const struct held *h,
+			 bool kept)
 {
+	static const char missed[] = "; a step that messages show beyond doubt was missed";
 	if (!h->by_ns) {
-		trial_fail(t, "%s: no two knots for an epoch", c->name);
+		trial_fail(t, "%s: no two knots for an epoch%s", c->name, kept ? "" : missed);
 		return;
 	}
 	trial_fail(t,
 		   "%s at local %lld, %.9f s: the true offset %lld is %lld ns outside [%lld, "
-		   "%lld]; %llu of %llu moments are",
+		   "%lld]; %llu of %llu moments are%s",
 		   c->name, (long long)h->local_ns, (double)(h->true_ns - t->s->o.start_ns) * 1e-9,
 		   (long long)h->truth_ns, (long long)h->by_ns, (long long)h->lo_ns,
 		   (long long)h->hi_ns, (unsigned long long)h->outside,
-		   (unsigned long long)h->moments);
+		   (unsigned long long)h->moments, kept ? "" : missed);
 }
 
 /* ---- what is promised -------------------------------------------------------------------- */
@@ -181,7 +183,7 @@ static void check_bands(struct trial *t, uint32_t reference, bool promised, bool
 			continue;
 		}
 		if (promised && h->outside) {
-			fail_outside(t, c, h);
+			fail_outside(t, c, h, kept);
 		}
 		if (promised) {
 			add_width(t, h);
