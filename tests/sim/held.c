@@ -265,6 +265,10 @@ static struct held check_way(const struct usk_clocks *a, uint32_t clock,
 			b = band_of(c, at.epoch, a->max_skew_e12);
 			of = at.epoch;
 		}
+		bool beyond = m->last_ns && (then < m->first_ns || then > m->last_ns);
+		if (b.n < 2 && beyond) {
+			continue;
+		}
 		if (b.n < 2) { /* nothing is said of a time that the trace holds */
 			h.outside++;
 			h.moments++;

@@ -33,6 +33,8 @@ struct held_place {
 struct held_moments {
 	int64_t *true_ns;
 	size_t n, cap;
+	int64_t first_ns,
+		last_ns; /* of its messages, if it has any: an epoch may be silent beyond */
 };
 
 struct held {

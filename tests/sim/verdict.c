@@ -58,11 +58,14 @@ static void check_moments(struct trial *t)
 		for (uint32_t h = 0; h < o->hosts; h++) {
 			held_around(&moments[i], &t->clock[h], o->start_ns, end);
 		}
+		struct held_moments *m = &moments[i];
 		for (size_t k = 0; k < t->n; k++) {
-			if (t->m[k].from == host) {
-				held_moment(&moments[i], t->m[k].left_ns);
-			} else if (t->m[k].to == host) {
-				held_moment(&moments[i], t->m[k].arrived_ns);
+			bool sent = t->m[k].from == host;
+			int64_t at = sent ? t->m[k].left_ns : t->m[k].arrived_ns;
+			if (sent || t->m[k].to == host) {
+				held_moment(m, at);
+				m->first_ns = !m->last_ns || at < m->first_ns ? at : m->first_ns;
+				m->last_ns = !m->last_ns || at > m->last_ns ? at : m->last_ns;
 			}
 		}
 	}
