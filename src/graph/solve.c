@@ -375,6 +375,7 @@ static void fill(struct usk_work *w)
 	fill_ends(w);
 	for (uint32_t i = 0; i < w->n; i++) { /* it did fall: anything between, then */
 		int64_t lo = w->lo_ns[i], hi = w->hi_ns[i];
+		open[i] &= (lo == USK_NONE ? 0 : OPEN_LO) | (hi == USK_NONE ? 0 : OPEN_HI);
 		if (open[i] && lo != USK_NONE && hi != USK_NONE && lo > hi) {
 			w->lo_ns[i] = hi;
 			w->hi_ns[i] = lo;
