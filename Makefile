@@ -26,7 +26,7 @@ SEED ?= 1
 PREFIX ?= /usr/local
 RECORDED ?= ../shared/data
 
-.PHONY: all demo check san fuzz bench papers sim campaign soak bless fmt fmt-check doc install dist tidy cover clean help
+.PHONY: all demo check san fuzz bench papers sim campaign soak bless fmt fmt-check doc install uninstall dist tidy cover clean help
 
 all: $(BUILD)/build.ninja ## build the library, build/unskew and the manual
 	@ninja -C $(BUILD) $(NINJAFLAGS)
@@ -102,8 +102,13 @@ doc: all ## the manual pages, as text: build/doc/man
 	@for page in $(BUILD)/doc/man/*.1; do echo $$page; done
 
 install: all ## install under PREFIX (/usr/local); DESTDIR is honoured
-	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@meson configure $(BUILD) -Dprefix=$(PREFIX) -Dlibdir=lib
 	@meson install -C $(BUILD) --quiet
+	@[ "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
+
+uninstall: ## remove what make install put there
+	@ninja -C $(BUILD) uninstall
+	@[ "$$(id -u)" -ne 0 ] || ldconfig
 
 dist: all ## a tarball of the last commit
 	@meson dist -C $(BUILD) --no-tests --allow-dirty
