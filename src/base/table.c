@@ -80,9 +80,13 @@ static __attribute__((noinline)) bool read_escaped(const char **p, const char *e
 	while (s < end && *s != '"') {
 		s += 1 + (*s == '\\');
 	}
-	json_t *v = s < end ? json_loadb(*p, (size_t)(s + 1 - *p), JSON_DECODE_ANY | JSON_ALLOW_NUL,
-					 NULL)
-			    : NULL;
+	json_error_t e = { 0 };
+	json_t *v =
+		s < end ? json_loadb(*p, (size_t)(s + 1 - *p), JSON_DECODE_ANY | JSON_ALLOW_NUL, &e)
+			: NULL;
+	if (!v && s < end && json_error_code(&e) == json_error_out_of_memory) {
+		usk_alloc(SIZE_MAX, 1);
+	}
 	if (!v) {
 		return false;
 	}

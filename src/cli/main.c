@@ -8,6 +8,7 @@
 #include "base/io.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -31,6 +32,12 @@ static void out_of_memory(size_t bytes)
 	ssize_t ignored = write(STDERR_FILENO, sentence, sizeof sentence - 1);
 	(void)ignored;
 	_exit(EXIT_FAILED);
+}
+
+/* What jansson cannot allocate it leaves out, or calls bad JSON. */
+static void *json_room(size_t bytes)
+{
+	return usk_grow(NULL, bytes, 1);
 }
 
 /* Leave nothing half-written behind, then die of the signal as anybody would. Whoever sends it to a
@@ -144,6 +151,7 @@ int main(int argc, char **argv)
 {
 	allow_many_files();
 	usk_on_out_of_memory(out_of_memory);
+	json_set_alloc_funcs(json_room, free);
 	usk_give_back_arrays();
 	catch_signals();
 	int status = run(argc, argv);

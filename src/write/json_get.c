@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "write/json_get.h"
+#include "write/fields.h"
 
 #include <limits.h>
 #include <math.h>
@@ -47,6 +48,9 @@ json_t *usk_json_load(const char *text, size_t size, struct usk_err *err)
 	json_error_t e;
 	memset(&e, 0, sizeof e);
 	json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &e);
+	if (!root && json_error_code(&e) == json_error_out_of_memory) {
+		usk_json_had(NULL);
+	}
 	if (!root) {
 		printable(e.text, 126);
 		usk_fail(err, USK_EINPUT, e.position > 0 ? (uint64_t)e.position : 0,

@@ -179,7 +179,8 @@ enum usk_status usk_perfetto_manifest(const struct usk_manifest_file *file, size
 	if (!status && !(status = usk_output_open(&out, path, o->force, err))) {
 		/* Perfetto knows it by its first bytes, {"perfetto_manifest". */
 		char *json = json_dumps(root, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-		usk_output_write(&out, json ? json : "", json ? strlen(json) : 0);
+		usk_json_had(json ? root : NULL);
+		usk_output_write(&out, json, strlen(json));
 		usk_output_write(&out, "\n", 1);
 		status = usk_output_commit(&out, err);
 		usk_output_close(&out);

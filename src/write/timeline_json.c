@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "write/fields.h"
 #include "write/timeline.h"
 
 #include <inttypes.h>
@@ -11,11 +12,12 @@
 static char *quoted(const char *text)
 {
 	char *shown = usk_shown(text ? text : "");
-	json_t *v = json_string(shown);
-	char *s = v ? json_dumps(v, JSON_ENCODE_ANY) : NULL;
+	json_t *v = usk_json_had(json_string(shown));
+	char *s = json_dumps(v, JSON_ENCODE_ANY);
+	usk_json_had(s ? v : NULL);
 	json_decref(v);
 	free(shown);
-	return s ? s : usk_strdup("\"\"");
+	return s;
 }
 
 enum usk_status usk_drawing_open(struct drawing *d, const struct usk_clocks *c, const char *path,
