@@ -1164,8 +1164,9 @@ enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clock
 /* Messages to be drawn, whose clocks are numbers of the table of clocks. */
 struct usk_message_source {
 	void *ctx;
-	/* The next ones into out[cap]; returns how many, 0 at the end. */
-	size_t (*next)(void *ctx, struct usk_msg *out, size_t cap);
+	/* The next ones into out[cap]; *n is how many, 0 at the end. */
+	enum usk_status (*next)(void *ctx, struct usk_msg *out, size_t cap, size_t *n,
+				struct usk_err *err);
 };
 
 /**

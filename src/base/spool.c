@@ -66,9 +66,13 @@ static enum usk_status put_away(struct usk_spool *s, struct block *b, struct usk
 	size_t size = s->per_block * s->item_size;
 	enum usk_status status =
 		s->fd < 0 ? usk_scratch_file(&s->fd, "no temporary file", err) : USK_OK;
-	if (!status && !usk_write_all(s->fd, b->bytes, size)) {
-		status = usk_fail(err, USK_EIO, 0, "writing a temporary file failed: %s",
-				  strerror(errno));
+	for (size_t done = 0; !status && done < size;) {
+		ssize_t n = pwrite(s->fd, b->bytes + done, size - done, (off_t)(s->written + done));
+		if (n < 0 && errno != EINTR) {
+			status = usk_fail(err, USK_EIO, 0, "writing a temporary file failed: %s",
+					  strerror(errno));
+		}
+		done += n > 0 ? (size_t)n : 0;
 	}
 	if (!status) {
 		free(b->bytes);
@@ -86,7 +90,8 @@ enum usk_status usk_spool_put(struct usk_spool *s, size_t lane, const void *item
 	struct lane *l = &s->lane[lane];
 	size_t in_block = (size_t)(l->items % s->per_block);
 	if (!in_block) {
-		if (l->n_blocks && s->blocks * BLOCK_BYTES > in_memory) {
+		if (l->n_blocks && l->block[l->n_blocks - 1].bytes &&
+		    s->blocks * BLOCK_BYTES > in_memory) {
 			enum usk_status status = put_away(s, &l->block[l->n_blocks - 1], err);
 			if (status) {
 				return status;
@@ -100,6 +105,31 @@ enum usk_status usk_spool_put(struct usk_spool *s, size_t lane, const void *item
 	memcpy(l->block[l->n_blocks - 1].bytes + in_block * s->item_size, item, s->item_size);
 	l->items++;
 	return USK_OK;
+}
+
+enum usk_status usk_spool_cut(struct usk_spool *s, size_t lane, uint64_t items, struct usk_err *err)
+{
+	struct lane *l = &s->lane[lane];
+	size_t left = (size_t)((items + s->per_block - 1) / s->per_block);
+	size_t filled = (size_t)(items % s->per_block);
+	for (size_t k = left; k < l->n_blocks; k++) {
+		const struct block *b = &l->block[k];
+		s->blocks -= b->bytes != NULL;
+		/* Blocks of a lane alone lie one behind the other. */
+		s->written = !b->bytes && s->n_lanes == 1 && b->at < s->written ? b->at : s->written;
+		free(b->bytes);
+	}
+	l->n_blocks = left;
+	l->items = items;
+	struct block *last = filled ? &l->block[left - 1] : NULL;
+	if (!last || last->bytes) {
+		return USK_OK;
+	}
+	uint8_t *bytes = usk_alloc(s->per_block, s->item_size);
+	enum usk_status status = usk_spool_get(s, lane, items - filled, bytes, filled, err);
+	last->bytes = bytes;
+	s->blocks++;
+	return status;
 }
 
 uint64_t usk_spool_count(const struct usk_spool *s, size_t lane)

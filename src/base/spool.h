@@ -21,6 +21,9 @@ void usk_spool_free(struct usk_spool *s);
 /** USK_EIO: no temporary file can be made, or written. */
 enum usk_status usk_spool_put(struct usk_spool *s, size_t lane, const void *item,
 			      struct usk_err *err);
+/** Forget the items of a lane from the `items`-th on. */
+enum usk_status usk_spool_cut(struct usk_spool *s, size_t lane, uint64_t items,
+			      struct usk_err *err);
 uint64_t usk_spool_count(const struct usk_spool *s, size_t lane);
 /** n items of a lane from the first-th on, which must be there. */
 enum usk_status usk_spool_get(struct usk_spool *s, size_t lane, uint64_t first, void *out, size_t n,

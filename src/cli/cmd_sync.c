@@ -213,13 +213,9 @@ static int sync_run(const struct args *args)
 		t->options.messages = s.path[MESSAGES] ? &s.messages.sink : NULL;
 		enum usk_status done = usk_sync(t->trace, t->n, &t->options, &s.c, &t->err);
 		progress_end(&t->progress);
-		if (s.messages.spool && ferror(s.messages.spool)) {
-			status = say_failed("%s: not written: the temporary file for the messages "
-					    "failed; is its disk full?",
-					    s.path[MESSAGES]);
-		} else {
-			status = done ? say_error(&t->err) : tell(&s);
-		}
+		done = s.messages.status ? messages_again(&s.messages, s.path[MESSAGES], &t->err)
+					 : done;
+		status = done ? say_error(&t->err) : tell(&s);
 	}
 	usk_output_close(&s.clocks);
 	messages_close(&s.messages);

@@ -4,60 +4,59 @@
 #include "units.h"
 #include "write/write.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+/* A sink can only stop; why is told by messages_again(). */
 static bool start(void *ctx)
 {
 	struct messages *m = ctx;
-	/* A failed flush is remembered by the stream; fseeko() flushes before it moves. */
-	return !fseeko(m->spool, m->kept, SEEK_SET) && !ftruncate(fileno(m->spool), m->kept);
+	m->status = m->status ? m->status : usk_spool_cut(m->spool, 0, m->kept, &m->err);
+	return !m->status;
 }
 
 static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 {
 	struct messages *m = ctx;
-	return fwrite(msg, sizeof *msg, n, m->spool) == n;
+	for (size_t i = 0; i < n && !m->status; i++) {
+		m->status = usk_spool_put(m->spool, 0, &msg[i], &m->err);
+	}
+	return !m->status;
 }
 
 static void keep(void *ctx)
 {
 	struct messages *m = ctx;
-	m->kept = ftello(m->spool);
+	m->kept = usk_spool_count(m->spool, 0);
 }
 
 enum usk_status messages_open(struct messages *m, const char *path, bool force, struct usk_err *err)
 {
 	memset(m, 0, sizeof *m);
 	m->out.fd = -1;
-	m->spool = tmpfile();
-	if (!m->spool) {
-		return usk_fail(err, USK_EIO, 0, "no temporary file for the messages: %s",
-				strerror(errno));
-	}
+	m->spool = usk_spool_new(sizeof(struct usk_msg), 1);
 	m->sink = (struct usk_sink){ .ctx = m, .start = start, .put = put, .keep = keep };
 	return path ? usk_output_open(&m->out, path, force, err) : USK_OK;
 }
 
 enum usk_status messages_again(struct messages *m, const char *what, struct usk_err *err)
 {
-	/* rewind() alone would flush too, and forget that it failed. */
-	bool spooled = !fflush(m->spool) && !ferror(m->spool);
-	rewind(m->spool);
-	return spooled ? USK_OK
-		       : usk_fail(err, USK_EIO, 0,
-				  "%s: not written: the temporary file for the messages failed; is "
-				  "its disk full?",
-				  what);
+	m->at = 0;
+	return m->status ? usk_fail(err, m->status, 0, "%s: not written: %s", what, m->err.msg)
+			 : USK_OK;
 }
 
-size_t messages_next(void *ctx, struct usk_msg *out, size_t cap)
+enum usk_status messages_next(void *ctx, struct usk_msg *out, size_t cap, size_t *n,
+			      struct usk_err *err)
 {
 	struct messages *m = ctx;
-	return fread(out, sizeof *out, cap, m->spool);
+	uint64_t left = usk_spool_count(m->spool, 0) - m->at;
+	size_t some = left < cap ? (size_t)left : cap;
+	enum usk_status status = usk_spool_get(m->spool, 0, m->at, out, some, err);
+	*n = status ? 0 : some;
+	m->at += *n;
+	return status;
 }
 
 const char *csv_text(const char *text)
@@ -87,7 +86,8 @@ enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clo
 	usk_output_format(&m->out, "sender,receiver,sent_ns,received_ns,bytes\n");
 	enum usk_status status = messages_again(m, m->out.path, err);
 	struct usk_msg msg[1024];
-	for (size_t n; !status && (n = messages_next(m, msg, COUNT(msg))) > 0;) {
+	for (size_t n = 1; n && !status;) {
+		status = messages_next(m, msg, COUNT(msg), &n, err);
 		for (size_t i = 0; i < n; i++) {
 			usk_output_format(&m->out, "%s,%s,%" PRId64 ",%" PRId64 ",%" PRIu32 "\n",
 					  name[msg[i].from], name[msg[i].to], msg[i].sent_ns,
@@ -95,20 +95,12 @@ enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clo
 		}
 	}
 	free(name);
-	if (!status && ferror(m->spool)) {
-		status = usk_fail(
-			err, USK_EIO, 0,
-			"%s: not written: the temporary file for the messages cannot be read again",
-			m->out.path);
-	}
 	return status ? status : usk_output_commit(&m->out, err);
 }
 
 void messages_close(struct messages *m)
 {
-	if (m->spool) {
-		fclose(m->spool);
-	}
+	usk_spool_free(m->spool);
 	if (m->out.path) {
 		usk_output_close(&m->out);
 	}
@@ -128,21 +120,25 @@ struct renamed {
 };
 
 /* Those that both tables know, and whose two clocks are two there as well. */
-static size_t next_renamed(void *ctx, struct usk_msg *out, size_t cap)
+static enum usk_status next_renamed(void *ctx, struct usk_msg *out, size_t cap, size_t *n,
+				    struct usk_err *err)
 {
 	struct renamed *r = ctx;
-	size_t kept = 0;
-	for (size_t n; !kept && (n = messages_next(&r->messages, out, cap)) > 0;) {
-		for (size_t i = 0; i < n; i++) {
+	enum usk_status status = USK_OK;
+	size_t both = 0;
+	for (*n = 1; !both && *n && !status;) {
+		status = messages_next(&r->messages, out, cap, n, err);
+		for (size_t i = 0; i < *n; i++) {
 			struct usk_msg m = out[i];
 			m.from = r->clock[m.from];
 			m.to = r->clock[m.to];
 			if (m.from != USK_NO_CLOCK && m.to != USK_NO_CLOCK && m.from != m.to) {
-				out[kept++] = m;
+				out[both++] = m;
 			}
 		}
 	}
-	return kept;
+	*n = both;
+	return status;
 }
 
 static void rename_clocks(struct renamed *r, const struct usk_clocks *found, const uint32_t *clock,

@@ -3,22 +3,22 @@
  * messages.h - every message that was used, as a CSV table: --messages FILE
  *
  * Names of clocks are settled only when the work is done, and a pair's round may begin
- * anew. So rows are kept in binary in an unlinked temporary file, cut back to the last pair's end
- * when a round begins, and written as text at the end.
+ * anew. So rows are kept in binary, beyond 64 MB in an unlinked temporary file, cut back to the
+ * last pair's end when a round begins, and written as text at the end.
  */
 #ifndef MESSAGES_H
 #define MESSAGES_H
 
 #include "base/io.h"
-
-#include <stdio.h>
-#include <sys/types.h>
+#include "base/spool.h"
 
 struct messages {
 	struct usk_output out;
-	FILE *spool;
-	off_t kept;	      /* bytes of the spool that are of finished pairs */
-	struct usk_sink sink; /* give this to usk_sync() */
+	struct usk_spool *spool;
+	uint64_t kept, at;	/* messages of finished pairs; the next one to be read again */
+	enum usk_status status; /* of the spool, */
+	struct usk_err err;	/* and why */
+	struct usk_sink sink;	/* give this to usk_sync() */
 };
 
 /** Refuses early what cannot be written; the file itself appears at messages_commit(). path NULL:
@@ -29,10 +29,11 @@ enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clo
 				struct usk_err *err);
 void messages_close(struct messages *m);
 
-/** From the first one again. USK_EIO: the temporary file failed while it was written. */
+/** From the first one again. USK_EIO: the temporary file failed, and so what was to be written. */
 enum usk_status messages_again(struct messages *m, const char *what, struct usk_err *err);
-/** The next ones into out[cap]; how many, 0 at the end. ctx is a struct messages. */
-size_t messages_next(void *ctx, struct usk_msg *out, size_t cap);
+/** The next ones into out[cap]; *n is how many, 0 at the end. ctx is a struct messages. */
+enum usk_status messages_next(void *ctx, struct usk_msg *out, size_t cap, size_t *n,
+			      struct usk_err *err);
 
 /** RFC 4180: text with a comma, quote or line break is quoted, its quotes doubled. Kept, or text.
  */

@@ -205,7 +205,8 @@ static enum usk_status draw_messages(struct timeline *t, const struct usk_messag
 {
 	struct usk_msg *msg = usk_alloc(BATCH, sizeof *msg);
 	enum usk_status status = USK_OK;
-	for (size_t n; !status && (n = source->next(source->ctx, msg, BATCH)) > 0;) {
+	for (size_t n = 1; n && !status;) {
+		status = source->next(source->ctx, msg, BATCH, &n, t->err);
 		for (size_t i = 0; i < n && !status; i++) {
 			status = msg[i].from < t->c->n_clocks && msg[i].to < t->c->n_clocks
 					 ? draw_message(t, &msg[i])

@@ -13,7 +13,7 @@ $ (ulimit -f 1; unskew sync -q t/host0.pcap t/host1.pcap -o w/clocks.json)
 ! unskew: w/clocks.json: not written: File too large
 ? 1
 $ (ulimit -f 1; unskew sync -q t/host0.pcap t/host1.pcap --messages w/messages.csv)
-! unskew: w/messages.csv: not written: the temporary file for the messages failed; is its disk full?
+! unskew: w/messages.csv: not written: File too large
 ? 1
 $ unskew sync -q t/host0.pcap t/host1.pcap -o nowhere/clocks.json
 ! unskew: nowhere/clocks.json: No such file or directory

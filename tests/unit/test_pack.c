@@ -296,6 +296,34 @@ static void test_spool(void **state)
 	usk_spool_free(NULL);
 }
 
+static void put_numbers(struct usk_spool *s, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++) {
+		assert_int_equal(usk_spool_put(s, 0, &i, NULL), USK_OK);
+	}
+}
+
+/* Cut back into what is on the disk, at a block's end and within one, and filled again. */
+static void test_spool_cut(void **state)
+{
+	(void)state;
+	enum { IN_BLOCK = 4096, N = 5200 * IN_BLOCK };
+	static const uint32_t cuts[] = { N, N - 1, 600 * IN_BLOCK + 7, 7, 3 * IN_BLOCK, 0 };
+	struct usk_spool *s = usk_spool_new(sizeof(uint32_t), 1);
+	put_numbers(s, 0, N);
+	for (size_t k = 0; k < COUNT(cuts); k++) {
+		uint32_t now = (uint32_t)usk_spool_count(s, 0), cut = cuts[k] < now ? cuts[k] : now;
+		assert_int_equal(usk_spool_cut(s, 0, cut, NULL), USK_OK);
+		assert_int_equal(usk_spool_count(s, 0), cut);
+		put_numbers(s, cut, cut + 5 * IN_BLOCK);
+		for (uint32_t i = 0, got; i < cut + 5 * IN_BLOCK; i += 97) {
+			assert_int_equal(usk_spool_get(s, 0, i, &got, 1, NULL), USK_OK);
+			assert_int_equal(got, i);
+		}
+	}
+	usk_spool_free(s);
+}
+
 static int make_path(void **state)
 {
 	(void)state;
@@ -312,9 +340,10 @@ static int remove_path(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_window), cmocka_unit_test(test_members),
-		cmocka_unit_test(test_damage), cmocka_unit_test(test_bomb),
-		cmocka_unit_test(test_output), cmocka_unit_test(test_spool),
+		cmocka_unit_test(test_window),	  cmocka_unit_test(test_members),
+		cmocka_unit_test(test_damage),	  cmocka_unit_test(test_bomb),
+		cmocka_unit_test(test_output),	  cmocka_unit_test(test_spool),
+		cmocka_unit_test(test_spool_cut),
 	};
 	return cmocka_run_group_tests(tests, make_path, remove_path);
 }

@@ -72,13 +72,23 @@ struct given {
 	size_t n, at;
 };
 
-static size_t give(void *ctx, struct usk_msg *out, size_t cap)
+static enum usk_status give(void *ctx, struct usk_msg *out, size_t cap, size_t *n,
+			    struct usk_err *err)
+{
+	(void)err;
+	struct given *g = ctx;
+	*n = g->n - g->at < cap ? g->n - g->at : cap;
+	memcpy(out, g->msg + g->at, *n * sizeof *out);
+	g->at += *n;
+	return USK_OK;
+}
+
+/* One that fails behind the first batch: nothing is drawn. */
+static enum usk_status give_up(void *ctx, struct usk_msg *out, size_t cap, size_t *n,
+			       struct usk_err *err)
 {
 	struct given *g = ctx;
-	size_t n = g->n - g->at < cap ? g->n - g->at : cap;
-	memcpy(out, g->msg + g->at, n * sizeof *out);
-	g->at += n;
-	return n;
+	return g->at ? usk_fail(err, USK_EIO, 0, "gone") : give(ctx, out, cap, n, err);
 }
 
 /* What was drawn, with numbers as they stand: "1234.567" us is 1234567 ns. */
@@ -284,6 +294,22 @@ static void test_manifest(void **state)
 	usk_clocks_free(c);
 }
 
+static void test_source_fails(void **state)
+{
+	(void)state;
+	const struct usk_msg msg = { .from = 0, .to = 1, .sent_ns = 5, .received_ns = 6 };
+	struct usk_clocks *c = clocks(false);
+	struct given g = { &msg, 1, 0 };
+	const struct usk_message_source source = { &g, give_up };
+	struct usk_err err = { 0 };
+	char *path = file("f.json");
+	assert_int_equal(usk_timeline(NULL, NULL, 0, c, &source, path, NULL, NULL, &err), USK_EIO);
+	assert_string_equal(err.msg, "gone");
+	assert_int_equal(access(path, F_OK), -1);
+	free(path);
+	usk_clocks_free(c);
+}
+
 static int make_folder(void **state)
 {
 	(void)state;
@@ -301,7 +327,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_times),	     cmocka_unit_test(test_epochs),
 		cmocka_unit_test(test_put_far_back), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_manifest),
+		cmocka_unit_test(test_manifest),     cmocka_unit_test(test_source_fails),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
