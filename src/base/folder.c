@@ -140,8 +140,19 @@ enum usk_status usk_folder_open(struct usk_folder *f, const char *path, bool rep
 	}
 	f->path = usk_strdup(path);
 	f->replace = exists;
-	usk_output_remember(f->temporary);
 	return USK_OK;
+}
+
+/* All that was written into it: it holds files of libraries that sync none. */
+static int settle(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int failed = fd < 0 || syncfs(fd) ? -1 : 0, error = errno;
+	if (fd >= 0) {
+		close(fd);
+	}
+	errno = error;
+	return failed;
 }
 
 /* A folder cannot be replaced in one step: the old one goes aside first. */
@@ -171,7 +182,7 @@ static int put_in_place(const struct usk_folder *f)
 enum usk_status usk_folder_commit(struct usk_folder *f, struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
-	if (put_in_place(f)) {
+	if (settle(f->temporary) || put_in_place(f)) {
 		status = usk_fail(err, USK_EIO, 0, "%s: not written: %s", f->path, strerror(errno));
 	} else {
 		usk_output_forget(f->temporary);

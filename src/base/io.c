@@ -5,6 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,14 +56,23 @@ bool usk_read_all(int fd, void *out, size_t n)
 enum usk_status usk_scratch_file(int *fd, const char *why, struct usk_err *err)
 {
 	const char *dir = getenv("TMPDIR");
-	char *name = usk_format("%s/unskew-XXXXXX", dir && *dir ? dir : "/tmp");
-	enum usk_status status = USK_OK;
-	*fd = mkstemp(name);
-	if (*fd < 0) {
-		status = usk_fail(err, USK_EIO, 0, "%s %s: %s", why, name, strerror(errno));
-	} else {
+	dir = dir && *dir ? dir : "/tmp";
+	*fd = open(dir, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+	if (*fd >= 0) {
+		return USK_OK;
+	}
+	/* Not every file system has files without a name. */
+	char *name = usk_format("%s/unskew-XXXXXX", dir);
+	usk_output_hold();
+	*fd = mkostemp(name, O_CLOEXEC);
+	int error = errno;
+	if (*fd >= 0) {
 		unlink(name);
 	}
+	usk_output_release();
+	enum usk_status status =
+		*fd < 0 ? usk_fail(err, USK_EIO, 0, "%s %s: %s", why, name, strerror(error))
+			: USK_OK;
 	free(name);
 	return status;
 }
@@ -362,8 +374,18 @@ const char *usk_input_rest(const struct usk_input *in, char out[48])
 /* Temporary names for the signal handler: fixed slots, set and cleared whole, by any thread. */
 static char *_Atomic open_temporary[64];
 
+/* Threads that make a name which is in no slot yet; whether the process is about to end. */
+static atomic_int making;
+static atomic_bool abandoned;
+static _Thread_local sigset_t held;
+
 void usk_output_abandon_all(void)
 {
+	abandoned = true;
+	/* Never this thread, which would have taken no signal. */
+	while (making) {
+		poll(NULL, 0, 1);
+	}
 	for (size_t i = 0; i < COUNT(open_temporary); i++) {
 		char *name = open_temporary[i];
 		if (name && unlink(name)) {
@@ -391,6 +413,26 @@ void usk_output_forget(const char *name)
 	}
 }
 
+void usk_output_hold(void)
+{
+	sigset_t all;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &held);
+	making++;
+	if (abandoned) {
+		making--;
+		for (;;) {
+			pause();
+		}
+	}
+}
+
+void usk_output_release(void)
+{
+	making--;
+	pthread_sigmask(SIG_SETMASK, &held, NULL);
+}
+
 int usk_make_beside(const char *path, int (*make)(const char *name), char **temporary)
 {
 	int fd = -1, error = EEXIST;
@@ -399,8 +441,13 @@ int usk_make_beside(const char *path, int (*make)(const char *name), char **temp
 		clock_gettime(CLOCK_REALTIME, &now);
 		uint64_t x = usk_mix((uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32 ^ turn << 56);
 		char *name = usk_format("%s.%06x", path, (unsigned)(x & 0xffffff));
+		usk_output_hold();
 		fd = make(name);
 		error = errno;
+		if (fd >= 0) {
+			usk_output_remember(name);
+		}
+		usk_output_release();
 		if (fd < 0) {
 			free(name);
 		} else {
@@ -438,9 +485,6 @@ enum usk_status usk_output_open(struct usk_output *out, const char *path, bool f
 				path);
 	} else {
 		out->fd = usk_make_beside(path, make_file, &out->temporary);
-		if (out->fd >= 0) {
-			usk_output_remember(out->temporary);
-		}
 		if (out->fd >= 0 && exists) {
 			(void)fchmod(out->fd, st.st_mode & 07777);
 		}
@@ -548,6 +592,12 @@ enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err)
 {
 	flush(out, true);
 	int fd = out->fd;
+	/* What has its name is on the disk: after a crash there is the old file, or all of the new.
+	 */
+	if (out->temporary && !out->failed && fsync(fd)) {
+		out->failed = true;
+		out->error = errno;
+	}
 	out->fd = -1; /* gone, even if closing it fails */
 	if (close(fd) && !out->failed) {
 		out->failed = true;

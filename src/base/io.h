@@ -87,14 +87,18 @@ bool usk_read_all(int fd, void *out, size_t n);
 /** A file in TMPDIR that goes when it is closed. USK_EIO: "why NAME: ...". */
 enum usk_status usk_scratch_file(int *fd, const char *why, struct usk_err *err);
 /**
- * A new name beside path, for make() to make what may not be there yet: *temporary, for the caller
- * to free. What make() returns; below 0: errno says why.
+ * A new name beside path, for make() to make what may not be there yet: *temporary, remembered, for
+ * the caller to forget and free. What make() returns; below 0: errno says why.
  */
 int usk_make_beside(const char *path, int (*make)(const char *name), char **temporary);
+/** Between these no signal ends the process: for what is made and then remembered, or unlinked. */
+void usk_output_hold(void);
+void usk_output_release(void);
 /** A temporary file or folder that usk_output_abandon_all() is to remove, until it is forgotten. */
 void usk_output_remember(char *name);
 void usk_output_forget(const char *name);
-/** Remove the temporary files of all outputs that are open: safe in a signal handler. */
+/** Remove the temporary files of all outputs that are open, as the process is about to end: safe in
+ * a signal handler, and whoever begins another one waits for that end. */
 void usk_output_abandon_all(void);
 
 #endif

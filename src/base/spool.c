@@ -116,7 +116,8 @@ enum usk_status usk_spool_cut(struct usk_spool *s, size_t lane, uint64_t items, 
 		const struct block *b = &l->block[k];
 		s->blocks -= b->bytes != NULL;
 		/* Blocks of a lane alone lie one behind the other. */
-		s->written = !b->bytes && s->n_lanes == 1 && b->at < s->written ? b->at : s->written;
+		s->written =
+			!b->bytes && s->n_lanes == 1 && b->at < s->written ? b->at : s->written;
 		free(b->bytes);
 	}
 	l->n_blocks = left;

@@ -294,14 +294,20 @@ enum usk_status usk_ctf_mend(struct ctf_traces *t, struct usk_err *err)
 		return USK_OK;
 	}
 	t->root = usk_format("%s/unskew-XXXXXX", dir && *dir ? dir : "/tmp");
-	if (!mkdtemp(t->root)) {
+	usk_output_hold();
+	bool made = mkdtemp(t->root);
+	int error = errno;
+	if (made) {
+		usk_output_remember(t->root);
+	}
+	usk_output_release();
+	if (!made) {
 		enum usk_status status = usk_fail(err, USK_EIO, 0, "no temporary folder %s: %s",
-						  t->root, strerror(errno));
+						  t->root, strerror(error));
 		free(t->root);
 		t->root = NULL;
 		return status;
 	}
-	usk_output_remember(t->root);
 	t->mended = usk_alloc(t->n, sizeof *t->mended);
 	struct mend m = { .said = &t->said, .trial = usk_format("%s/trial", t->root) };
 	enum usk_status status = USK_OK;
