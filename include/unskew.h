@@ -261,6 +261,8 @@ struct usk_counts {
 	/* Matched, though the sender's capture lacks packets and no IP-ID tells copies apart. */
 	uint64_t unsure;
 	uint64_t fragments, not_ip, loopback, cut_short; /* packets left out while reading */
+	/* Further sightings of packets that a host saw more than once: it forwards, or bonds. */
+	uint64_t passed;
 };
 
 struct usk_violations {

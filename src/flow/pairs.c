@@ -351,6 +351,7 @@ void usk_counts_add(struct usk_counts *to, const struct usk_counts *found)
 	to->expired += found->expired;
 	to->unsure += found->unsure;
 	to->direction_unknown += found->direction_unknown;
+	to->passed += found->passed;
 	to->outliers += found->outliers;
 }
 

@@ -361,10 +361,19 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 	out->rate = robust_rate(s + longest.from, longest.n, out);
 }
 
-/* Where a key stands in one survey; 0 = nowhere, UINT32_MAX = more than once. */
+/* Where a key stands in a survey, and how long it was seen there, in units of USK_SPAN_NS. */
+struct place {
+	uint32_t at : 19; /* 0 = nowhere, OFTEN = more than once */
+	uint32_t span : 13;
+};
+
+enum { OFTEN = (1 << 19) - 1 };
+
+_Static_assert(USK_SAMPLES + 1 < OFTEN, "the number of a sample fits");
+
 struct where {
 	uint64_t key;
-	uint32_t p, q;
+	struct place p, q;
 };
 
 static struct where *find(struct where *table, size_t mask, uint64_t key)
@@ -376,20 +385,37 @@ static struct where *find(struct where *table, size_t mask, uint64_t key)
 	return &table[i];
 }
 
+/* What two sightings of one packet tell. A copy that was sent anew has an IP-ID of its own. */
+static void note_passing(const struct usk_sample *a, const struct usk_sample *b,
+			 struct usk_passing *out)
+{
+	bool goes_a = a->side == USK_SIDE_SENT, goes_b = b->side == USK_SIDE_SENT;
+	if (a->ip_id != b->ip_id || (a->ttl == b->ttl && a->side == b->side)) {
+		return;
+	}
+	out->several = true;
+	out->bridged |= a->ttl == b->ttl && goes_a != goes_b;
+}
+
 /*
  * Where a key stands, seen once more as sample i. A host that forwards sees each packet on every
  * interface it passes: within this time it is the same one, and its first sighting stands.
  */
-static uint32_t sighted(const struct usk_survey *s, uint32_t before, size_t i)
+static void sighted(const struct usk_survey *s, size_t i, struct place *w, struct usk_passing *out)
 {
 	enum { FORWARDED_NS = 10000000 };
-	if (!before) {
-		return (uint32_t)i + 1;
+	if (!w->at || w->at == OFTEN) {
+		w->at = w->at ? OFTEN : (uint32_t)(i + 1) & OFTEN;
+		return;
 	}
-	usk_i128 later = before == UINT32_MAX
-				 ? FORWARDED_NS + 1
-				 : (usk_i128)s->sample[i].time_ns - s->sample[before - 1].time_ns;
-	return later >= 0 && later <= FORWARDED_NS ? before : UINT32_MAX;
+	const struct usk_sample *first = &s->sample[w->at - 1], *again = &s->sample[i];
+	usk_i128 later = (usk_i128)again->time_ns - first->time_ns;
+	if (later < 0 || later > FORWARDED_NS) {
+		w->at = OFTEN;
+		return;
+	}
+	note_passing(first, again, out);
+	w->span = (uint32_t)((later + USK_SPAN_NS - 1) / USK_SPAN_NS) & 0x1fff;
 }
 
 /* What a sample is known by: its content, and its IP-ID if that counts. */
@@ -399,7 +425,7 @@ static uint64_t known_by(const struct usk_sample *s, bool ids)
 }
 
 static struct usk_sighting *join(const struct usk_survey *p, const struct usk_survey *q, bool ids,
-				 size_t *n)
+				 size_t *n, struct usk_passing passing[2])
 {
 	size_t size = 64;
 	while (size < 2 * (p->n_samples + q->n_samples)) {
@@ -410,25 +436,27 @@ static struct usk_sighting *join(const struct usk_survey *p, const struct usk_su
 		uint64_t key = known_by(&p->sample[i], ids);
 		struct where *w = find(table, size - 1, key);
 		w->key = key;
-		w->p = sighted(p, w->p, i);
+		sighted(p, i, &w->p, &passing[0]);
 	}
 	for (size_t i = 0; i < q->n_samples; i++) {
 		uint64_t key = known_by(&q->sample[i], ids);
 		struct where *w = find(table, size - 1, key);
 		w->key = key;
-		w->q = sighted(q, w->q, i);
+		sighted(q, i, &w->q, &passing[1]);
 	}
 	struct usk_sighting *s = NULL;
 	size_t cap = 0;
 	*n = 0;
 	for (size_t i = 0; i < q->n_samples; i++) {
 		const struct where *w = find(table, size - 1, known_by(&q->sample[i], ids));
-		if (!w->p || w->p == UINT32_MAX || w->q != (uint32_t)i + 1) {
+		if (!w->p.at || w->p.at == OFTEN || w->q.at != (uint32_t)i + 1) {
 			continue;
 		}
-		const struct usk_sample *a = &p->sample[w->p - 1], *b = &q->sample[i];
+		const struct usk_sample *a = &p->sample[w->p.at - 1], *b = &q->sample[i];
 		s = usk_room(s, *n, &cap, sizeof *s);
-		s[(*n)++] = (struct usk_sighting){ a->time_ns, b->time_ns, a->way, a->ttl, b->ttl };
+		uint16_t span = (uint16_t)(w->p.span + w->q.span);
+		s[(*n)++] = (struct usk_sighting){ a->time_ns, b->time_ns, a->way,
+						   a->ttl,     b->ttl,	   span };
 	}
 	free(table);
 	return s;
@@ -439,7 +467,9 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, str
 	/* IP-IDs tell equal contents apart, unless something on the way writes them anew: then
 	 * hardly any join is left. */
 	size_t n, n_ids;
-	struct usk_sighting *s = join(p, q, false, &n), *with_ids = join(p, q, true, &n_ids);
+	struct usk_passing passing[2] = { { 0 } };
+	struct usk_sighting *s = join(p, q, false, &n, passing);
+	struct usk_sighting *with_ids = join(p, q, true, &n_ids, passing);
 	bool kept = n_ids && n_ids >= n / 2;
 	free(kept ? s : with_ids);
 	s = kept ? with_ids : s;
@@ -447,6 +477,7 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, str
 	usk_coarse_fit(s, n, out);
 	out->seen = s;
 	out->ip_id_kept = kept;
+	memcpy(out->passing, passing, sizeof passing);
 }
 
 void usk_coarse_free(struct usk_coarse *c)

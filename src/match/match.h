@@ -120,7 +120,8 @@ struct usk_sample {
 	uint64_t key, pick;
 	uint64_t record; /* its number in the trace */
 	int64_t time_ns;
-	uint32_t way; /* from where to where: index into ways */
+	uint32_t way : 30; /* from where to where: index into ways */
+	uint32_t side : 2;
 	uint16_t ip_id;
 	uint8_t has, ttl;
 };
@@ -185,6 +186,17 @@ struct usk_sighting {
 	int64_t p_ns, q_ns;
 	uint32_t way; /* p's */
 	uint8_t ttl_p, ttl_q;
+	/* Hosts that forward saw it for so long in all, in units of USK_SPAN_NS, rounded up: these
+	 * are their first stamps. */
+	uint16_t span;
+};
+
+#define USK_SPAN_NS 2000
+
+/* What repeated sightings of packets say of a capture. */
+struct usk_passing {
+	bool several; /* seen with different hop counts, or coming and going: vantage points */
+	bool bridged; /* coming and going with hops as they were: those who come may go on */
 };
 
 /*
@@ -202,6 +214,7 @@ struct usk_coarse {
 	double rate;	   /* robust slope of p - q against q */
 	int64_t spread_ns; /* how far joins lie from the map: delays, and the map's own error */
 	bool ip_id_kept;   /* IP-ID survives the way between the two vantage points */
+	struct usk_passing passing[2];
 	struct usk_sighting *seen; /* the joins, sorted by q_ns; NULL after usk_coarse_fit() */
 };
 

@@ -112,8 +112,13 @@ static void doubt(struct walk *w, uint32_t which, const struct seen *p, const st
 		w->counts->direction_unknown++;
 		return;
 	}
-	usk_way_vote(&w->ways, which, p->ttl, q->ttl, p->time_ns, q->time_ns);
 	struct way *way = &w->ways.way[which];
+	if (!way->passing && !usk_walk_chooses(w)) {
+		struct usk_sighting s = {
+			.p_ns = p->time_ns, .q_ns = q->time_ns, .ttl_p = p->ttl, .ttl_q = q->ttl
+		};
+		usk_way_vote(&w->ways, which, &s);
+	}
 	if (way->n_doubts == HOLD || w->n_doubts >= HOLD_ALL) {
 		settle(w, way, true);
 	}
@@ -126,20 +131,42 @@ static void doubt(struct walk *w, uint32_t which, const struct seen *p, const st
 /* What two captures, each on its own grounds, make of one stream: the role of the first. */
 static enum role combine(const struct stream *a, const struct stream *b, uint8_t *source)
 {
-	bool from_a = b->role == ROLE_UNKNOWN || (a->role != ROLE_UNKNOWN && a->source < b->source);
-	bool clash = a->role == b->role && a->source == b->source;
-	const struct stream *known = from_a ? a : b;
-	*source = known->source;
+	uint8_t x = a->own_role, y = b->own_role;
+	bool from_a = y == ROLE_UNKNOWN || (x != ROLE_UNKNOWN && a->own_source < b->own_source);
+	bool clash = x == y && a->own_source == b->own_source;
+	*source = from_a ? a->own_source : b->own_source;
 	if (clash) {
 		/* Both received it: a third party's multicast. Both sent it: neither is believed.
 		 */
-		bool third = a->role == ROLE_RECEIVES && a->source == FROM_LINK;
+		bool third = x == ROLE_RECEIVES && a->own_source == FROM_LINK;
 		return third ? ROLE_NEITHER : ROLE_UNKNOWN;
 	}
-	if (from_a || b->role == ROLE_NEITHER) {
-		return known->role;
+	if (from_a || y == ROLE_NEITHER) {
+		return from_a ? x : y;
 	}
-	return b->role == ROLE_SENDS ? ROLE_RECEIVES : ROLE_SENDS;
+	return y == ROLE_SENDS ? ROLE_RECEIVES : ROLE_SENDS;
+}
+
+/*
+ * The same, held against the hops that are left, which fall on the way and never rise. Where a
+ * capture sees packets from several vantage points a stream has one number of them, and they
+ * decide; else what they contradict is left out, but for a guess.
+ */
+static enum role role_of(const struct walk *w, const struct stream *a, const struct stream *b,
+			 uint8_t *source, bool *disputed)
+{
+	enum role role = combine(a, b, source);
+	enum role nearer = a->ttl > b->ttl ? ROLE_SENDS : ROLE_RECEIVES;
+	*disputed = false;
+	if (a->ttl == b->ttl || role == nearer || role == ROLE_NEITHER) {
+		return role;
+	}
+	if (usk_walk_chooses(w)) {
+		*source = FROM_TTL;
+		return nearer;
+	}
+	*disputed = role != ROLE_UNKNOWN && *source != FROM_ADDRESS;
+	return ROLE_UNKNOWN;
 }
 
 static bool of_family(struct usk_addr a, const struct usk_addr *list, size_t n)
@@ -176,12 +203,19 @@ static void sighting(struct walk *w, struct seen *p, struct seen *q)
 	usk_mark(&w->side[1], q, SEEN_MATCHED);
 	struct stream *a = &w->side[0].stream[p->stream];
 	uint8_t source = a->source;
-	enum role role =
-		a->peer != NOBODY ? a->role : combine(a, &w->side[1].stream[q->stream], &source);
+	bool disputed = a->disputed;
+	enum role role = a->peer != NOBODY
+				 ? a->role
+				 : role_of(w, a, &w->side[1].stream[q->stream], &source, &disputed);
 	if (role == ROLE_UNKNOWN && overheard(w, a, p->has | q->has)) {
 		role = ROLE_NEITHER;
 	}
-	if (role == ROLE_NEITHER && w->sink->heard) {
+	/* Hops of a packet against those of others of its stream. */
+	disputed |= (role == ROLE_SENDS && p->ttl < q->ttl) ||
+		    (role == ROLE_RECEIVES && p->ttl > q->ttl);
+	if (disputed) {
+		w->counts->direction_unknown++;
+	} else if (role == ROLE_NEITHER && w->sink->heard) {
 		struct usk_reception both = { p->time_ns, q->time_ns };
 		w->sink->heard(w->sink->ctx, &both, 1);
 	} else if (role == ROLE_NEITHER) {
@@ -212,11 +246,13 @@ void usk_walk_agree(struct walk *w, uint32_t p, uint32_t q)
 					    [ROLE_NEITHER] = ROLE_NEITHER };
 	struct stream *a = &w->side[0].stream[p], *b = &w->side[1].stream[q];
 	uint8_t source;
-	enum role role = combine(a, b, &source);
-	if (role == ROLE_UNKNOWN && a->way == NOBODY) {
+	bool disputed;
+	enum role role = role_of(w, a, b, &source, &disputed);
+	a->disputed = b->disputed = disputed;
+	if (role == ROLE_UNKNOWN && !disputed && a->way == NOBODY) {
 		a->way = usk_way_known(&w->ways, a->src, a->dst);
 	}
-	if (role == ROLE_UNKNOWN && a->way != NOBODY) {
+	if (role == ROLE_UNKNOWN && !disputed && a->way != NOBODY) {
 		role = w->ways.way[a->way].role;
 		source = w->ways.way[a->way].source;
 	}
@@ -240,6 +276,44 @@ void usk_walk_link(struct walk *w, uint32_t p, uint32_t q)
 			usk_walk_agree(w, a->reverse, b->reverse);
 		}
 	}
+}
+
+/* How well two vantage points tell of each other: for certain, and with little between them. */
+static int fitness(const struct walk *w, uint32_t p, uint32_t q)
+{
+	const struct stream *a = &w->side[0].stream[p], *b = &w->side[1].stream[q];
+	uint8_t source;
+	bool disputed;
+	enum role role = role_of(w, a, b, &source, &disputed);
+	return (role == ROLE_UNKNOWN ? UINT8_MAX : 2 * UINT8_MAX) + 1 - abs(a->ttl - b->ttl);
+}
+
+static void untie(struct walk *w, int me, uint32_t which)
+{
+	struct stream *st = &w->side[me].stream[which];
+	st->peer = NOBODY;
+	st->role = st->own_role;
+	st->source = st->own_source;
+	st->disputed = 0;
+}
+
+void usk_walk_consider(struct walk *w, uint32_t p, uint32_t q)
+{
+	struct stream *a = &w->side[0].stream[p], *b = &w->side[1].stream[q];
+	int fit = fitness(w, p, q);
+	if (a->peer == q || (a->peer != NOBODY && fitness(w, p, a->peer) >= fit) ||
+	    (b->peer != NOBODY && fitness(w, b->peer, q) >= fit)) {
+		return;
+	}
+	if (a->peer != NOBODY) {
+		untie(w, 1, a->peer);
+	}
+	if (b->peer != NOBODY) {
+		untie(w, 0, b->peer);
+	}
+	a->peer = q;
+	b->peer = p;
+	usk_walk_agree(w, p, q);
 }
 
 /* ---- identity of copies ------------------------------------------------------- */
@@ -491,6 +565,23 @@ static void pair_whole(struct walk *w, int me, uint64_t number)
 	sighting(w, me ? sent : got, me ? got : sent);
 }
 
+/* Has a vantage point that is tied to the other capture this very packet, too? */
+static bool passed(const struct walk *w, int me, uint64_t number)
+{
+	const struct side *mine = &w->side[me];
+	const struct seen *got = usk_seen(mine, number);
+	size_t steps = 0;
+	for (uint64_t i = usk_side_find(mine, got->key); i != UINT64_MAX && steps < MAX_CHAIN;
+	     i = usk_side_older(mine, i), steps++) {
+		const struct seen *c = usk_seen(mine, i);
+		if (c->stream != got->stream && mine->stream[c->stream].peer != NOBODY &&
+		    same_content(c, got)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void usk_walk_pair(struct walk *w, int me, uint64_t number)
 {
 	struct side *mine = &w->side[me];
@@ -503,5 +594,10 @@ void usk_walk_pair(struct walk *w, int me, uint64_t number)
 		pair_range(w, me, number);
 	} else {
 		pair_whole(w, me, number);
+	}
+	if (w->passing[me].several && st->peer == NOBODY &&
+	    !(got->state & (SEEN_MATCHED | SEEN_AMBIGUOUS)) && passed(w, me, number)) {
+		usk_mark(mine, got, SEEN_AMBIGUOUS);
+		w->counts->passed++;
 	}
 }

@@ -76,10 +76,11 @@ static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record)
 							 .pick = pick,
 							 .record = record,
 							 .time_ns = p->time_ns,
-							 .way = way_of(s, p),
+							 .way = way_of(s, p) & 0x3fffffff,
 							 .ip_id = p->ip_id,
 							 .has = p->has,
-							 .ttl = p->ttl };
+							 .ttl = p->ttl,
+							 .side = (uint32_t)p->side & 3 };
 }
 
 /* Multicast, broadcast, unspecified and link-local traffic says nothing about who one is. */

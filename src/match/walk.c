@@ -90,27 +90,31 @@ static bool by_list(struct stream *st, const struct usk_addr *list, size_t n,
 	if (sends == receives) {
 		return false;
 	}
-	st->role = sends ? ROLE_SENDS : ROLE_RECEIVES;
-	st->source = (uint8_t)source;
+	st->own_role = sends ? ROLE_SENDS : ROLE_RECEIVES;
+	st->own_source = (uint8_t)source;
 	return true;
 }
 
 static void by_link(struct stream *st, uint8_t side)
 {
 	if (side != USK_SIDE_UNKNOWN) {
-		st->role = side == USK_SIDE_SENT ? ROLE_SENDS : ROLE_RECEIVES;
-		st->source = FROM_LINK;
+		st->own_role = side == USK_SIDE_SENT ? ROLE_SENDS : ROLE_RECEIVES;
+		st->own_source = FROM_LINK;
 	}
 }
 
 /* The evidence that needs no match, strongest first. */
-static void find_role(const struct feed *f, struct stream *st, uint8_t side)
+static void find_role(const struct walk *w, int me, const struct feed *f, struct stream *st,
+		      uint8_t side)
 {
 	if (by_list(st, f->stated, f->n_stated, FROM_OPTION)) {
 		return;
 	}
-	by_link(st, side);
-	if (st->role != ROLE_UNKNOWN) {
+	/* What comes to a bridge goes on, and so does what it sends. */
+	if (!w->passing[me].bridged) {
+		by_link(st, side);
+	}
+	if (st->own_role != ROLE_UNKNOWN) {
 		return;
 	}
 	/* Interfaces state a few addresses each; a file that states thousands is no evidence. */
@@ -128,43 +132,48 @@ static void find_role(const struct feed *f, struct stream *st, uint8_t side)
 static void forwarded(struct walk *w, int me, uint32_t which)
 {
 	struct stream *st = &w->side[me].stream[which];
-	st->role = ROLE_UNKNOWN;
-	st->source = FROM_NOTHING;
+	st->own_role = st->role = ROLE_UNKNOWN;
+	st->own_source = st->source = FROM_NOTHING;
 	if (st->peer != NOBODY) {
-		struct stream *peer = &w->side[!me].stream[st->peer];
-		if (peer->source == FROM_LINK && peer->sides >> USK_SIDE_SENT == 0) {
-			/* It had its role from here. */
-			peer->role = ROLE_UNKNOWN;
-			peer->source = FROM_NOTHING;
-		}
 		usk_walk_agree(w, me ? st->peer : which, me ? which : st->peer);
 	}
 }
 
-static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
+/* The same packets from other vantage points of this capture: with as many hops left, coming and
+ * going, they only pass by. */
+static void note_passing(struct walk *w, int me, uint32_t which, const struct tuple *t)
 {
-	const struct usk_packet *p = &f->packet;
-	struct side *mine = &w->side[me], *theirs = &w->side[!me];
-	uint32_t which = usk_stream_find(mine, p->src, p->dst, p->sport, p->dport, p->proto);
-	if (which != NOBODY) {
-		struct stream *st = &mine->stream[which];
-		uint8_t sides = (uint8_t)(st->sides | 1u << p->side);
-		if (sides != st->sides) {
-			st->sides = sides;
-			if (sides >> USK_SIDE_SENT == 3 && st->source == FROM_LINK) {
-				forwarded(w, me, which);
-			}
+	const struct side *mine = &w->side[me];
+	const struct stream *st = &mine->stream[which];
+	uint32_t other;
+	for (size_t at = SIZE_MAX; (other = usk_stream_each(mine, t, &at)) != NOBODY;) {
+		const struct stream *o = &mine->stream[other];
+		if (o->ttl != st->ttl ||
+		    usk_vantage_goes(o->vantage) == usk_vantage_goes(st->vantage)) {
+			continue;
 		}
-		return which;
+		if (o->own_source == FROM_LINK) {
+			forwarded(w, me, other);
+		}
+		if (st->own_source == FROM_LINK) {
+			forwarded(w, me, which);
+		}
 	}
-	if (mine->live >= mine->sweep_at) {
-		usk_side_sweep(mine, theirs);
+}
+
+/* The streams of the other capture that may be this one. */
+static void tie(struct walk *w, int me, uint32_t which, const struct tuple *t)
+{
+	const struct side *mine = &w->side[me], *theirs = &w->side[!me];
+	const struct stream *st = &mine->stream[which];
+	size_t at = SIZE_MAX;
+	uint32_t other = usk_stream_each(theirs, t, &at);
+	if (usk_walk_chooses(w)) {
+		for (; other != NOBODY; other = usk_stream_each(theirs, t, &at)) {
+			usk_walk_consider(w, me ? other : which, me ? which : other);
+		}
+		return;
 	}
-	which = usk_stream_new(mine, p);
-	struct stream *st = &mine->stream[which];
-	st->sides = (uint8_t)(1 << p->side);
-	find_role(f, st, p->side);
-	uint32_t other = usk_stream_find(theirs, p->src, p->dst, p->sport, p->dport, p->proto);
 	if (other == NOBODY && st->reverse != NOBODY) {
 		/* Behind NAT: the way back is tied already. */
 		uint32_t back = mine->stream[st->reverse].peer;
@@ -173,6 +182,39 @@ static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
 	if (other != NOBODY && theirs->stream[other].peer == NOBODY) {
 		usk_walk_link(w, me ? other : which, me ? which : other);
 	}
+}
+
+static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
+{
+	const struct usk_packet *p = &f->packet;
+	struct side *mine = &w->side[me], *theirs = &w->side[!me];
+	struct tuple tuple = usk_tuple_of(p);
+	uint16_t vantage = w->passing[me].several ? usk_vantage(p->side, p->ttl) : 0;
+	uint32_t which = usk_stream_find(mine, &tuple, vantage);
+	if (which != NOBODY) {
+		struct stream *st = &mine->stream[which];
+		uint8_t sides = (uint8_t)(st->sides | 1u << p->side);
+		if (sides != st->sides) {
+			st->sides = sides;
+			if (sides >> USK_SIDE_SENT == 3 && st->own_source == FROM_LINK) {
+				forwarded(w, me, which);
+			}
+		}
+		return which;
+	}
+	if (mine->live >= mine->sweep_at) {
+		usk_side_sweep(mine, theirs);
+	}
+	which = usk_stream_new(mine, p, vantage);
+	struct stream *st = &mine->stream[which];
+	st->sides = (uint8_t)(1 << p->side);
+	find_role(w, me, f, st, p->side);
+	st->role = st->own_role;
+	st->source = st->own_source;
+	if (vantage) {
+		note_passing(w, me, which, &tuple);
+	}
+	tie(w, me, which, &tuple);
 	return which;
 }
 
@@ -185,7 +227,9 @@ static void rendezvous(struct walk *w, int me, uint32_t which, uint64_t key)
 	     i = usk_side_older(theirs, i), steps++) {
 		uint32_t other = usk_seen(theirs, i)->stream;
 		const struct stream *st = &theirs->stream[other];
-		if (st->peer == NOBODY && st->proto == TCP) {
+		if (st->proto == TCP && usk_walk_chooses(w)) {
+			usk_walk_consider(w, me ? other : which, me ? which : other);
+		} else if (st->peer == NOBODY && st->proto == TCP) {
 			usk_walk_link(w, me ? other : which, me ? which : other);
 			return;
 		}
@@ -394,7 +438,12 @@ static void learn_ways(struct walk *w, const struct usk_survey *sp, const struct
 		const struct usk_ends *e = &sp->way[s->way];
 		uint32_t way = usk_way_find(&w->ways, e->src, e->dst);
 		if (way != NOBODY) {
-			usk_way_vote(&w->ways, way, s->ttl_p, s->ttl_q, s->p_ns, s->q_ns);
+			struct usk_sighting vote = *s;
+			if (usk_walk_chooses(w)) {
+				/* Each pair of vantage points is told by its own hops. */
+				vote.ttl_p = vote.ttl_q;
+			}
+			usk_way_vote(&w->ways, way, &vote);
 		}
 	}
 	for (size_t i = 0; i < w->ways.n; i++) {
@@ -429,6 +478,7 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 	w->sink = sink;
 	w->counts = counts;
 	w->ip_id_kept = coarse->ip_id_kept;
+	memcpy(w->passing, coarse->passing, sizeof w->passing);
 	w->lag_ns = usk_saturate((usk_i128)coarse->spread_ns * 2 + 1000000);
 	feed[0] = (struct feed){ .trace = p, .stated = opt->local_p, .n_stated = opt->n_local_p };
 	feed[1] = (struct feed){
@@ -442,7 +492,9 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 	const struct usk_survey *survey[2] = { sp, sq };
 	for (int me = 0; me < 2; me++) {
 		feed[me].found = own[me];
-		feed[me].n_found = usk_survey_own(survey[me], survey[!me], own[me]);
+		/* Where one forwards, what ends every packet of either may be on its other side. */
+		feed[me].n_found =
+			usk_walk_chooses(w) ? 0 : usk_survey_own(survey[me], survey[!me], own[me]);
 		learn_own(w, me, &feed[me], survey[me]);
 		usk_side_init(&w->side[me]);
 	}

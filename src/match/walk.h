@@ -24,7 +24,9 @@ struct way {
 	uint32_t reverse;	 /* the way back, or NOBODY */
 	uint64_t ttl[2], gap[2]; /* votes: [0] the first capture is nearer the sender */
 	bool seen;
+	bool passing;		      /* a capture saw packets of it more than once */
 	int64_t last_p_ns, last_q_ns; /* latest sighting */
+	int64_t last_span_ns;
 	struct doubt *doubt;
 	size_t n_doubts, cap_doubts;
 };
@@ -43,8 +45,7 @@ uint32_t usk_way_find(struct ways *w, struct usk_addr src, struct usk_addr dst);
 /** The same, NOBODY if nothing is known of it. */
 uint32_t usk_way_known(const struct ways *w, struct usk_addr src, struct usk_addr dst);
 /** Take a sighting as evidence: ttls and stamps of both captures, each on its own clock. */
-void usk_way_vote(struct ways *w, uint32_t which, uint8_t ttl_p, uint8_t ttl_q, int64_t p_ns,
-		  int64_t q_ns);
+void usk_way_vote(struct ways *w, uint32_t which, const struct usk_sighting *s);
 /** Decide if the evidence is clear; last: there will be no more, so a single vote counts. */
 enum role usk_way_decide(struct way *way, bool last);
 
@@ -59,6 +60,7 @@ struct walk {
 	size_t n_own[2];
 	size_t n_doubts; /* held in all */
 	bool ip_id_kept;
+	struct usk_passing passing[2];
 	int64_t lag_ns; /* a send is surely read when its receive is this old */
 	/* Out */
 	const struct usk_sink *sink;
@@ -72,6 +74,13 @@ struct walk {
 
 /** Tie a stream of the first capture to the same stream of the second. */
 void usk_walk_link(struct walk *w, uint32_t p, uint32_t q);
+/** The same where there is a choice of vantage points: if they fit better than what they have. */
+void usk_walk_consider(struct walk *w, uint32_t p, uint32_t q);
+/** Does either capture see packets from several vantage points? */
+static inline bool usk_walk_chooses(const struct walk *w)
+{
+	return w->passing[0].several || w->passing[1].several;
+}
 /** Look for the send of a packet that has become old enough. */
 void usk_walk_pair(struct walk *w, int side, uint64_t number);
 /** The way of a stream became known or doubtful: set the roles of it and of its peer. */

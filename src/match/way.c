@@ -76,21 +76,24 @@ uint32_t usk_way_known(const struct ways *w, struct usk_addr src, struct usk_add
 	return w->n ? *slot_of(w, src, dst) - 1 : NOBODY;
 }
 
-void usk_way_vote(struct ways *w, uint32_t which, uint8_t ttl_p, uint8_t ttl_q, int64_t p_ns,
-		  int64_t q_ns)
+void usk_way_vote(struct ways *w, uint32_t which, const struct usk_sighting *s)
 {
 	struct way *way = &w->way[which];
-	if (ttl_p != ttl_q) {
-		way->ttl[ttl_p < ttl_q]++;
+	int64_t span = (int64_t)s->span * USK_SPAN_NS;
+	if (s->ttl_p != s->ttl_q) {
+		way->ttl[s->ttl_p < s->ttl_q]++;
 	}
+	way->passing |= span > 0;
 	if (way->reverse != NOBODY && w->way[way->reverse].seen) {
 		struct way *back = &w->way[way->reverse];
-		usk_i128 gap_p = (usk_i128)p_ns - back->last_p_ns;
-		usk_i128 gap_q = (usk_i128)q_ns - back->last_q_ns;
+		usk_i128 gap_p = (usk_i128)s->p_ns - back->last_p_ns;
+		usk_i128 gap_q = (usk_i128)s->q_ns - back->last_q_ns;
 		usk_i128 longer = gap_p - gap_q, size = longer < 0 ? -longer : longer;
 		usk_i128 gap = gap_p < 0 ? -gap_p : gap_p;
-		/* What drift could explain is no evidence. */
-		if (gap <= LONGEST_GAP_NS && size * 1000 > gap) {
+		/* What drift could explain is no evidence, nor what may lie between the sightings
+		 * of one capture: it may have the other one in its midst. */
+		if (gap <= LONGEST_GAP_NS && size * 1000 > gap &&
+		    size > span + back->last_span_ns) {
 			/* Gap at p longer: the earlier one passed p first, this one q. */
 			way->gap[longer > 0]++;
 			back->gap[longer < 0]++;
@@ -100,8 +103,9 @@ void usk_way_vote(struct ways *w, uint32_t which, uint8_t ttl_p, uint8_t ttl_q, 
 		}
 	}
 	way->seen = true;
-	way->last_p_ns = p_ns;
-	way->last_q_ns = q_ns;
+	way->last_p_ns = s->p_ns;
+	way->last_q_ns = s->q_ns;
+	way->last_span_ns = span;
 }
 
 static bool clear(const uint64_t vote[2], uint64_t enough, uint8_t *role)

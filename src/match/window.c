@@ -117,44 +117,56 @@ void usk_side_grow(struct side *s)
 
 /* ---- streams ----------------------------------------------------------------- */
 
-static size_t tuple_hash(struct usk_addr src, struct usk_addr dst, uint16_t sport, uint16_t dport,
-			 uint8_t proto)
+static size_t tuple_hash(const struct tuple *t)
 {
-	uint64_t ports = (uint64_t)sport << 32 | (uint64_t)dport << 16 | proto;
-	return (size_t)usk_fold(src.lo + dst.hi * 3, dst.lo + src.hi * 5 + (ports << 16));
+	uint64_t ports = (uint64_t)t->sport << 32 | (uint64_t)t->dport << 16 | t->proto;
+	return (size_t)usk_fold(t->src.lo + t->dst.hi * 3,
+				t->dst.lo + t->src.hi * 5 + (ports << 16));
 }
 
-static bool is_stream(const struct stream *st, struct usk_addr src, struct usk_addr dst,
-		      uint16_t sport, uint16_t dport, uint8_t proto)
+static bool is_stream(const struct stream *st, const struct tuple *t)
 {
-	return st->sport == sport && st->dport == dport && st->proto == proto &&
-	       usk_addr_same(st->src, src) && usk_addr_same(st->dst, dst);
+	return st->sport == t->sport && st->dport == t->dport && st->proto == t->proto &&
+	       usk_addr_same(st->src, t->src) && usk_addr_same(st->dst, t->dst);
 }
 
-uint32_t usk_stream_find(const struct side *s, struct usk_addr src, struct usk_addr dst,
-			 uint16_t sport, uint16_t dport, uint8_t proto)
+uint32_t usk_stream_find(const struct side *s, const struct tuple *t, uint16_t vantage)
 {
 	/* The stream of the packet before, or its answer. */
 	uint32_t guess = s->recent;
 	for (int i = 0; i < 2 && guess != NOBODY; i++) {
-		if (is_stream(&s->stream[guess], src, dst, sport, dport, proto)) {
+		if (s->stream[guess].vantage == vantage && is_stream(&s->stream[guess], t)) {
 			return guess;
 		}
 		guess = s->stream[guess].reverse;
 	}
-	size_t i = tuple_hash(src, dst, sport, dport, proto) & (s->n_slots - 1);
+	uint32_t which;
+	for (size_t at = SIZE_MAX; (which = usk_stream_each(s, t, &at)) != NOBODY;) {
+		if (s->stream[which].vantage == vantage) {
+			return which;
+		}
+	}
+	return NOBODY;
+}
+
+uint32_t usk_stream_each(const struct side *s, const struct tuple *t, size_t *at)
+{
+	size_t i = *at == SIZE_MAX ? tuple_hash(t) & (s->n_slots - 1) : *at;
 	for (; s->slot[i]; i = (i + 1) & (s->n_slots - 1)) {
-		if (is_stream(&s->stream[s->slot[i] - 1], src, dst, sport, dport, proto)) {
+		if (is_stream(&s->stream[s->slot[i] - 1], t)) {
+			*at = (i + 1) & (s->n_slots - 1);
 			return s->slot[i] - 1;
 		}
 	}
+	*at = i;
 	return NOBODY;
 }
 
 static void place(struct side *s, uint32_t which)
 {
 	const struct stream *st = &s->stream[which];
-	size_t i = tuple_hash(st->src, st->dst, st->sport, st->dport, st->proto) & (s->n_slots - 1);
+	struct tuple t = { st->src, st->dst, st->sport, st->dport, st->proto };
+	size_t i = tuple_hash(&t) & (s->n_slots - 1);
 	while (s->slot[i]) {
 		i = (i + 1) & (s->n_slots - 1);
 	}
@@ -173,7 +185,7 @@ static void rebuild(struct side *s, size_t n_slots)
 	}
 }
 
-uint32_t usk_stream_new(struct side *s, const struct usk_packet *p)
+uint32_t usk_stream_new(struct side *s, const struct usk_packet *p, uint16_t vantage)
 {
 	uint32_t which;
 	if (s->n_free) {
@@ -191,7 +203,11 @@ uint32_t usk_stream_new(struct side *s, const struct usk_packet *p)
 	st->proto = p->proto;
 	st->alive = 1;
 	st->peer = st->way = NOBODY;
-	st->reverse = usk_stream_find(s, p->dst, p->src, p->dport, p->sport, p->proto);
+	st->vantage = vantage;
+	st->ttl = p->ttl;
+	struct tuple back = usk_tuple_back(p);
+	size_t at = SIZE_MAX;
+	st->reverse = usk_stream_each(s, &back, &at);
 	if (st->reverse != NOBODY && st->reverse != which) {
 		s->stream[st->reverse].reverse = which;
 	} else {
@@ -226,6 +242,13 @@ void usk_side_sweep(struct side *s, struct side *other)
 			usk_room(s->free_stream, s->n_free, &s->cap_free, sizeof *s->free_stream);
 		s->free_stream[s->n_free++] = (uint32_t)i;
 		s->live--;
+	}
+	/* Several may have named one that is gone as their way back. */
+	for (size_t i = 0; i < s->n_streams; i++) {
+		struct stream *st = &s->stream[i];
+		if (st->alive && st->reverse != NOBODY && !s->stream[st->reverse].alive) {
+			st->reverse = NOBODY;
+		}
 	}
 	s->recent = NOBODY;
 	rebuild(s, s->n_slots);

@@ -72,7 +72,11 @@ struct stream {
 	struct usk_addr src, dst;
 	uint16_t sport, dport;
 	uint8_t proto;
-	uint8_t role, source; /* enum role, enum role_source */
+	uint8_t role, source;	      /* enum role, enum role_source */
+	uint8_t own_role, own_source; /* what this capture alone says */
+	uint8_t ttl;		      /* of its first packet */
+	uint8_t disputed;	      /* hops contradict what is said of it */
+	uint16_t vantage;	      /* 0 where a capture has one; see usk_vantage() */
 	uint8_t alive, anchored;
 	uint8_t sides;	  /* bit per enum usk_side seen by the link layer */
 	uint8_t dup_acks; /* of last_ack, in a row */
@@ -157,10 +161,39 @@ uint64_t usk_side_find(const struct side *s, uint64_t key);
 /** The next older packet of the same key, UINT64_MAX if none. */
 uint64_t usk_side_older(const struct side *s, uint64_t number);
 
+/* Where a host that forwards saw a packet: coming or going, and how many hops it had left. */
+static inline uint16_t usk_vantage(uint8_t side, uint8_t ttl)
+{
+	return (uint16_t)(1u << 15 | (unsigned)side << 8 | ttl);
+}
+
+static inline bool usk_vantage_goes(uint16_t vantage)
+{
+	return (vantage >> 8 & 3) == USK_SIDE_SENT;
+}
+
+/* Who talks to whom. */
+struct tuple {
+	struct usk_addr src, dst;
+	uint16_t sport, dport;
+	uint8_t proto;
+};
+
+static inline struct tuple usk_tuple_of(const struct usk_packet *p)
+{
+	return (struct tuple){ p->src, p->dst, p->sport, p->dport, p->proto };
+}
+
+static inline struct tuple usk_tuple_back(const struct usk_packet *p)
+{
+	return (struct tuple){ p->dst, p->src, p->dport, p->sport, p->proto };
+}
+
 /** The stream of a packet, NOBODY if there is none yet. */
-uint32_t usk_stream_find(const struct side *s, struct usk_addr src, struct usk_addr dst,
-			 uint16_t sport, uint16_t dport, uint8_t proto);
-uint32_t usk_stream_new(struct side *s, const struct usk_packet *p);
+uint32_t usk_stream_find(const struct side *s, const struct tuple *t, uint16_t vantage);
+/** The next stream between these, from whatever vantage point; *at is SIZE_MAX before the first. */
+uint32_t usk_stream_each(const struct side *s, const struct tuple *t, size_t *at);
+uint32_t usk_stream_new(struct side *s, const struct usk_packet *p, uint16_t vantage);
 
 /** Sequence number -> position in 64 bits, nearest to where the stream is. */
 static inline uint64_t usk_unwrap(const struct stream *st, uint32_t seq)

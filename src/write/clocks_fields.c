@@ -431,6 +431,7 @@ static const struct usk_field count_fields[] = {
 	{ "loopback", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, loopback) },
 	{ "cut_short", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, cut_short) },
 	{ "unsure", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, unsure) },
+	{ "passed", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, passed) },
 	{ NULL },
 };
 

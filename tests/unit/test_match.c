@@ -102,6 +102,7 @@ static void nat(struct packet *p)
 {
 	/* The identifier of an echo, where the builder puts sport, is rewritten like a port. */
 	uint16_t *port = p->src == HOST_P || p->proto == ICMP ? &p->sport : &p->dport;
+	p->ttl = (uint8_t)(p->ttl - (p->src == HOST_P));
 	if (p->src == HOST_P || p->dst == HOST_P) {
 		*port = (uint16_t)(*port + 21000);
 	}
@@ -110,7 +111,6 @@ static void nat(struct packet *p)
 	p->dst = p->dst == HOST_P ? UINT32_C(0xcb007107) : p->dst;
 	p->dst = p->dst == HOST_Q ? UINT32_C(0xac100009) : p->dst;
 	p->src = p->src == HOST_Q ? UINT32_C(0xac100009) : p->src;
-	p->ttl = (uint8_t)(p->ttl - 1);
 }
 
 static void test_nat(void **state)

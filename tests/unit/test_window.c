@@ -106,7 +106,7 @@ static void test_covering(void **state)
 		struct usk_packet tuple = { .sport = 1, .dport = 2, .proto = 6 };
 		usk_rng_seed(&r, SEED + (uint64_t)neat);
 		usk_side_init(&s);
-		uint32_t which = usk_stream_new(&s, &tuple);
+		uint32_t which = usk_stream_new(&s, &tuple, 0);
 		struct stream *st = &s.stream[which];
 		uint64_t base = UINT64_C(1) << 40 | 0xfff00000, next = base, copies = 0;
 		st->position = base;
@@ -170,7 +170,7 @@ static void test_twice(void **state)
 		struct side s;
 		struct usk_packet tuple = { .proto = 6 };
 		usk_side_init(&s);
-		uint32_t which = usk_stream_new(&s, &tuple);
+		uint32_t which = usk_stream_new(&s, &tuple, 0);
 		struct stream *st = &s.stream[which];
 		st->position = UINT64_C(1) << 40;
 		for (int i = 0; i < 2; i++) {
@@ -217,7 +217,8 @@ static struct usk_packet tuple_of(unsigned i)
 static uint32_t find(const struct side *s, unsigned i)
 {
 	struct usk_packet p = tuple_of(i);
-	return usk_stream_find(s, p.src, p.dst, p.sport, p.dport, p.proto);
+	struct tuple t = usk_tuple_of(&p);
+	return usk_stream_find(s, &t, 0);
 }
 
 /* Streams come and go on both sides, with peers and ways back; all links lead to the living. */
@@ -257,7 +258,7 @@ static void test_streams(void **state)
 				assert_int_equal(count, s->live);
 			}
 			struct usk_packet p = tuple_of(i);
-			which = usk_stream_new(s, &p);
+			which = usk_stream_new(s, &p, 0);
 			alive[me][i] = true;
 			uint32_t peer = find(other, i);
 			if (peer != NOBODY && other->stream[peer].peer == NOBODY) {
@@ -295,9 +296,10 @@ static void test_to_itself(void **state)
 	usk_side_init(&s);
 	struct usk_packet p = tuple_of(0);
 	p.dst = p.src;
-	uint32_t which = usk_stream_new(&s, &p);
+	uint32_t which = usk_stream_new(&s, &p, 0);
 	assert_true(s.stream[which].reverse == NOBODY);
-	assert_true(usk_stream_find(&s, p.src, p.dst, p.sport, p.dport, p.proto) == which);
+	struct tuple t = usk_tuple_of(&p);
+	assert_true(usk_stream_find(&s, &t, 0) == which);
 	usk_side_free(&s);
 }
 
@@ -310,7 +312,7 @@ static void test_unruly(void **state)
 	(void)state;
 	for (int backwards = 0; backwards < 2; backwards++) {
 		usk_side_init(&s);
-		uint32_t which = usk_stream_new(&s, &packet);
+		uint32_t which = usk_stream_new(&s, &packet, 0);
 		struct stream *st = &s.stream[which];
 		st->position = UINT64_C(1) << 40;
 		size_t taken = 0;
@@ -333,7 +335,7 @@ static void test_unruly(void **state)
 		usk_side_free(&s);
 	}
 	usk_side_init(&s);
-	uint32_t which = usk_stream_new(&s, &packet);
+	uint32_t which = usk_stream_new(&s, &packet, 0);
 	struct stream *st = &s.stream[which];
 	st->position = UINT64_C(1) << 40;
 	for (uint32_t i = 0; i < PACKETS; i++) {
