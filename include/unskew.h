@@ -263,6 +263,7 @@ struct usk_counts {
 	uint64_t fragments, not_ip, loopback, cut_short; /* packets left out while reading */
 	/* Further sightings of packets that a host saw more than once: it forwards, or bonds. */
 	uint64_t passed;
+	uint64_t alike; /* datagrams of one byte again and again, without IP-ID: any may be any */
 };
 
 struct usk_violations {

@@ -172,6 +172,7 @@ void print_counts(FILE *out, const struct usk_counts *n)
 		{ n->outliers, "as outliers" },	   { n->fragments, "fragments" },
 		{ n->not_ip, "not IP" },	   { n->loopback, "loopback" },
 		{ n->cut_short, "cut too short" }, { n->passed, "seen again in passing" },
+		{ n->alike, "all alike" },
 	};
 	fprintf(out, "Matched %s message%s", unit_count(n->matched).s, n->matched == 1 ? "" : "s");
 	const char *before = "; left out: ";

@@ -128,6 +128,7 @@ static enum usk_status scan_capture(struct parties *p, struct party *y, struct u
 	p->left_out.not_ip += s->left_out.not_ip;
 	p->left_out.loopback += s->left_out.loopback;
 	p->left_out.cut_short += s->left_out.cut_short;
+	p->left_out.alike += s->left_out.alike;
 	p->work_done += usk_trace_size(y->capture);
 	return USK_OK;
 }

@@ -77,6 +77,17 @@ static void sort_samples(uint32_t *list, size_t n)
 	free(wide);
 }
 
+/* One capture's sightings of one key. */
+static void note_passing(struct parties *p, const struct sighted *s, size_t n)
+{
+	enum { ENOUGH = 8 };
+	uint32_t sample[ENOUGH];
+	for (size_t i = 0; i < n && i < ENOUGH; i++) {
+		sample[i] = (uint32_t)s[i].sample;
+	}
+	usk_survey_passing(&p->party[party_of(s)].survey, sample, n < ENOUGH ? n : ENOUGH);
+}
+
 static void go_through(struct parties *p, struct table_sample **sample, const struct sighted *s,
 		       size_t n, struct shared *out, enum pass pass)
 {
@@ -84,6 +95,9 @@ static void go_through(struct parties *p, struct table_sample **sample, const st
 		end = run(s, n, i, false);
 		for (size_t x = i, x_end; x < end; x = x_end) {
 			x_end = run(s, n, x, true);
+			if (pass == FIND_PAIRS) {
+				note_passing(p, s + x, x_end - x);
+			}
 			for (size_t y = x_end, y_end; y < end; y = y_end) {
 				y_end = run(s, n, y, true);
 				uint32_t k = usk_pair_number(p, party_of(&s[x]), party_of(&s[y]),

@@ -385,36 +385,22 @@ static struct where *find(struct where *table, size_t mask, uint64_t key)
 	return &table[i];
 }
 
-/* What two sightings of one packet tell. A copy that was sent anew has an IP-ID of its own. */
-static void note_passing(const struct usk_sample *a, const struct usk_sample *b,
-			 struct usk_passing *out)
-{
-	bool goes_a = a->side == USK_SIDE_SENT, goes_b = b->side == USK_SIDE_SENT;
-	if (a->ip_id != b->ip_id || (a->ttl == b->ttl && a->side == b->side)) {
-		return;
-	}
-	out->several = true;
-	out->bridged |= a->ttl == b->ttl && goes_a != goes_b;
-}
-
 /*
  * Where a key stands, seen once more as sample i. A host that forwards sees each packet on every
  * interface it passes: within this time it is the same one, and its first sighting stands.
  */
-static void sighted(const struct usk_survey *s, size_t i, struct place *w, struct usk_passing *out)
+static void sighted(const struct usk_survey *s, size_t i, struct place *w)
 {
-	enum { FORWARDED_NS = 10000000 };
 	if (!w->at || w->at == OFTEN) {
 		w->at = w->at ? OFTEN : (uint32_t)(i + 1) & OFTEN;
 		return;
 	}
 	const struct usk_sample *first = &s->sample[w->at - 1], *again = &s->sample[i];
 	usk_i128 later = (usk_i128)again->time_ns - first->time_ns;
-	if (later < 0 || later > FORWARDED_NS) {
+	if (later < 0 || later > USK_FORWARDED_NS) {
 		w->at = OFTEN;
 		return;
 	}
-	note_passing(first, again, out);
 	w->span = (uint32_t)((later + USK_SPAN_NS - 1) / USK_SPAN_NS) & 0x1fff;
 }
 
@@ -425,7 +411,7 @@ static uint64_t known_by(const struct usk_sample *s, bool ids)
 }
 
 static struct usk_sighting *join(const struct usk_survey *p, const struct usk_survey *q, bool ids,
-				 size_t *n, struct usk_passing passing[2])
+				 size_t *n)
 {
 	size_t size = 64;
 	while (size < 2 * (p->n_samples + q->n_samples)) {
@@ -436,13 +422,13 @@ static struct usk_sighting *join(const struct usk_survey *p, const struct usk_su
 		uint64_t key = known_by(&p->sample[i], ids);
 		struct where *w = find(table, size - 1, key);
 		w->key = key;
-		sighted(p, i, &w->p, &passing[0]);
+		sighted(p, i, &w->p);
 	}
 	for (size_t i = 0; i < q->n_samples; i++) {
 		uint64_t key = known_by(&q->sample[i], ids);
 		struct where *w = find(table, size - 1, key);
 		w->key = key;
-		sighted(q, i, &w->q, &passing[1]);
+		sighted(q, i, &w->q);
 	}
 	struct usk_sighting *s = NULL;
 	size_t cap = 0;
@@ -467,9 +453,7 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, str
 	/* IP-IDs tell equal contents apart, unless something on the way writes them anew: then
 	 * hardly any join is left. */
 	size_t n, n_ids;
-	struct usk_passing passing[2] = { { 0 } };
-	struct usk_sighting *s = join(p, q, false, &n, passing);
-	struct usk_sighting *with_ids = join(p, q, true, &n_ids, passing);
+	struct usk_sighting *s = join(p, q, false, &n), *with_ids = join(p, q, true, &n_ids);
 	bool kept = n_ids && n_ids >= n / 2;
 	free(kept ? s : with_ids);
 	s = kept ? with_ids : s;
@@ -477,7 +461,6 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, str
 	usk_coarse_fit(s, n, out);
 	out->seen = s;
 	out->ip_id_kept = kept;
-	memcpy(out->passing, passing, sizeof passing);
 }
 
 void usk_coarse_free(struct usk_coarse *c)

@@ -126,6 +126,9 @@ struct usk_sample {
 	uint8_t has, ttl;
 };
 
+/* A host that forwards has a packet on every interface that it passes within this time. */
+#define USK_FORWARDED_NS INT64_C(10000000)
+
 struct usk_ends {
 	struct usk_addr src, dst;
 };
@@ -148,6 +151,16 @@ static inline bool usk_addr_among(struct usk_addr a, const struct usk_addr *list
 	return false;
 }
 
+/* What repeated sightings of packets say of a capture. */
+struct usk_passing {
+	bool several; /* seen with different hop counts, or coming and going: vantage points */
+	bool bridged; /* coming and going with hops as they were: those who come may go on */
+	/* Packets that were seen once; and those that their IP-ID shows to have been seen once more
+	 * from where they were seen before: on all members of a bond, or a device and what it is
+	 * stacked on. */
+	uint64_t once, again;
+};
+
 /* What one reading of a capture tells. Its stamps, and the samples', are on a time that runs on. */
 struct usk_survey {
 	struct usk_epochs epochs;
@@ -156,8 +169,9 @@ struct usk_survey {
 	struct usk_ends *way; /* of the samples */
 	size_t n_ways;
 	uint64_t records, packets;
-	int64_t first_ns, last_ns; /* smallest and largest stamp; meaningless if no records */
-	int64_t grid_ns;	   /* gcd of stamp differences; 0 if there is no difference */
+	struct usk_passing passing; /* set by who compares the samples */
+	int64_t first_ns, last_ns;  /* smallest and largest stamp; meaningless if no records */
+	int64_t grid_ns;	    /* gcd of stamp differences; 0 if there is no difference */
 	struct usk_counts left_out;
 	/* Addresses that end every unicast packet, of IPv6 [0] and of IPv4 [1]. */
 	struct usk_common {
@@ -179,6 +193,8 @@ size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *ot
 enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 				   void (*progress)(void *ctx, uint64_t bytes), void *ctx,
 				   struct usk_survey *out, struct usk_err *err);
+/** Samples of one key, n of them, by their numbers: do they tell that packets pass by here? */
+void usk_survey_passing(struct usk_survey *s, const uint32_t *sample, size_t n);
 void usk_survey_free(struct usk_survey *s);
 
 /* Two stamps of one moment, nearly: a message, or one packet seen twice. */
@@ -192,12 +208,6 @@ struct usk_sighting {
 };
 
 #define USK_SPAN_NS 2000
-
-/* What repeated sightings of packets say of a capture. */
-struct usk_passing {
-	bool several; /* seen with different hop counts, or coming and going: vantage points */
-	bool bridged; /* coming and going with hops as they were: those who come may go on */
-};
 
 /*
  * How q's clock runs against p's, roughly: knots of medians, a straight line between them, the
@@ -214,7 +224,6 @@ struct usk_coarse {
 	double rate;	   /* robust slope of p - q against q */
 	int64_t spread_ns; /* how far joins lie from the map: delays, and the map's own error */
 	bool ip_id_kept;   /* IP-ID survives the way between the two vantage points */
-	struct usk_passing passing[2];
 	struct usk_sighting *seen; /* the joins, sorted by q_ns; NULL after usk_coarse_fit() */
 };
 

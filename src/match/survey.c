@@ -240,6 +240,32 @@ size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *ot
 	return n;
 }
 
+/* What two sightings of one packet tell. A copy that was sent anew has an IP-ID of its own. */
+static bool note_passing(const struct usk_sample *a, const struct usk_sample *b,
+			 struct usk_passing *out)
+{
+	bool same = a->ttl == b->ttl && a->side == b->side;
+	usk_i128 apart = (usk_i128)a->time_ns - b->time_ns;
+	if (a->ip_id != b->ip_id || apart > USK_FORWARDED_NS || -apart > USK_FORWARDED_NS) {
+		return false;
+	}
+	out->several |= !same;
+	out->bridged |=
+		a->ttl == b->ttl && (a->side == USK_SIDE_SENT) != (b->side == USK_SIDE_SENT);
+	return same && a->ip_id;
+}
+
+void usk_survey_passing(struct usk_survey *s, const uint32_t *sample, size_t n)
+{
+	bool again = false;
+	for (size_t i = 1; i < n; i++) {
+		again |=
+			note_passing(&s->sample[sample[i - 1]], &s->sample[sample[i]], &s->passing);
+	}
+	s->passing.once += n == 1;
+	s->passing.again += again;
+}
+
 void usk_survey_free(struct usk_survey *s)
 {
 	free(s->sample);

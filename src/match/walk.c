@@ -16,6 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A host has passed a packet on from device to device by then, and no answer can have asked for it
+ * anew. */
+#define AGAIN_NS INT64_C(1000000)
+
 enum { BATCH = 64, RUN = 256, RENDEZVOUS = 64, MAX_INTERFACES = 64, MAX_ADDRESSES = 16 };
 
 /* Packets that a side remembers at most: 256 MB of them. */
@@ -271,6 +275,23 @@ static bool was_acknowledged(const struct side *mine, const struct stream *st,
 
 /* ---- one packet in ----------------------------------------------------------------- */
 
+/* Was this very packet seen a moment ago? Its first sighting stands for it. */
+static bool seen_before(const struct side *mine, const struct seen *s)
+{
+	size_t steps = 0;
+	for (uint64_t i = usk_side_find(mine, s->key); i != UINT64_MAX && steps < MAX_CHAIN;
+	     i = usk_side_older(mine, i), steps++) {
+		const struct seen *c = usk_seen(mine, i);
+		/* Nobody sends anew so soon. */
+		bool soon = s->time_ns >= c->time_ns && s->time_ns - c->time_ns <= AGAIN_NS;
+		if (soon && c->stream == s->stream && c->seq == s->seq && c->bytes == s->bytes &&
+		    c->context == s->context && c->ip_id == s->ip_id) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void take(struct walk *w, int me, const struct feed *f)
 {
 	const struct usk_packet *p = &f->packet;
@@ -308,6 +329,13 @@ static void take(struct walk *w, int me, const struct feed *f)
 	if (st->role == ROLE_SENDS && st->peer != NOBODY) {
 		s->state |= SEEN_SENT;
 	}
+	if (w->doubled[me] && seen_before(mine, s)) {
+		st->last = number;
+		s->state |= SEEN_SENT;
+		usk_mark(mine, s, SEEN_AMBIGUOUS);
+		w->counts->passed++;
+		return;
+	}
 	if (!st->packets) {
 		st->midway = !(p->flags & SYN);
 	}
@@ -337,7 +365,7 @@ static void take(struct walk *w, int me, const struct feed *f)
 		st = &mine->stream[which];
 	}
 	/* To find each other, and where no IP-ID tells copies apart, to see that there are two. */
-	bool nameless = !(w->ip_id_kept && p->has & USK_HAS_IP_ID && p->ip_id);
+	bool nameless = !(w->ip_id_kept && p->has & USK_HAS_IP_ID && p->ip_id) || w->doubled[me];
 	if (range && (st->peer == NOBODY || nameless)) {
 		usk_side_index(mine, number);
 	}
@@ -478,7 +506,11 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 	w->sink = sink;
 	w->counts = counts;
 	w->ip_id_kept = coarse->ip_id_kept;
-	memcpy(w->passing, coarse->passing, sizeof w->passing);
+	w->passing[0] = sp->passing;
+	w->passing[1] = sq->passing;
+	for (int me = 0; me < 2; me++) {
+		w->doubled[me] = w->passing[me].again > w->passing[me].once;
+	}
 	w->lag_ns = usk_saturate((usk_i128)coarse->spread_ns * 2 + 1000000);
 	feed[0] = (struct feed){ .trace = p, .stated = opt->local_p, .n_stated = opt->n_local_p };
 	feed[1] = (struct feed){

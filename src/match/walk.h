@@ -61,7 +61,8 @@ struct walk {
 	size_t n_doubts; /* held in all */
 	bool ip_id_kept;
 	struct usk_passing passing[2];
-	int64_t lag_ns; /* a send is surely read when its receive is this old */
+	bool doubled[2]; /* this capture has most packets twice and more */
+	int64_t lag_ns;	 /* a send is surely read when its receive is this old */
 	/* Out */
 	const struct usk_sink *sink;
 	struct usk_msg out[OUT_BATCH];

@@ -10,7 +10,10 @@
  *
  * The key of a TCP packet: sequence and acknowledgement numbers, time stamps, kind. Not ports or
  * addresses (NAT), not the length or PSH (offload cuts and merges segments, but the first one
- * keeps these numbers). The key of others: protocol, length, first bytes of the payload.
+ * keeps these numbers). Of SCTP: tag and chunks, not the checksum, which a sender may leave to
+ * hardware. Of ICMP errors: what NAT leaves of the packet in them. The key of others: protocol,
+ * length, first bytes of the payload, which hold the counters of RTP, QUIC, ESP, WireGuard and
+ * OpenVPN.
  */
 #include "read/read.h"
 
@@ -42,8 +45,11 @@ enum {
 	PROTO_IPV6 = 41,
 	PROTO_GRE = 47,
 	PROTO_ICMPV6 = 58,
+	PROTO_SCTP = 132,
 
-	KEY_PAYLOAD = 16, /* payload bytes in the key of packets without sequence numbers */
+	/* Payload bytes in the key of packets without sequence numbers: QUIC's count its packets
+	 * behind up to 21 bytes that stay. */
+	KEY_PAYLOAD = 48,
 	MAX_TUNNELS = 4,
 };
 
@@ -327,11 +333,47 @@ static inline bool tcp(const struct ip *ip, uint32_t depth, struct usk_packet *p
 	return true;
 }
 
+/* Do all of these say the same? */
+static bool is_constant(const uint8_t *d, size_t n)
+{
+	size_t i = 1;
+	while (i < n && d[i] == d[0]) {
+		i++;
+	}
+	return i >= n;
+}
+
+/* Of a packet inside of an ICMP error: neither addresses, ports nor sums, which NAT rewrites, nor
+ * hops. */
+static uint64_t inside_error(const uint8_t *d, size_t n)
+{
+	if (n < 28 || d[0] >> 4 != 4) {
+		return n < 48 ? 0 : usk_fold(usk_be32(d + 4), usk_be32(d + 44));
+	}
+	size_t header = (d[0] & 15u) * 4u;
+	uint64_t what = (uint64_t)usk_be32(d + 2) << 8 | d[9];
+	if (header < 20 || n < header + 8) {
+		return what;
+	}
+	/* Sequence numbers; of UDP only the length, of an echo only the count. */
+	uint32_t rest = usk_be32(d + header + 4);
+	rest = d[9] == PROTO_UDP ? rest >> 16 : d[9] == PROTO_ICMP ? rest & 0xffff : rest;
+	return usk_fold(what, rest);
+}
+
+static bool is_error(uint8_t proto, uint8_t type)
+{
+	return proto == PROTO_ICMP ? type == 3 || type == 4 || type == 5 || type == 11 || type == 12
+				   : proto == PROTO_ICMPV6 && type < 128;
+}
+
 /* What is not TCP: protocol, length and the first bytes behind the header. */
-static bool datagram(const struct ip *ip, uint32_t depth, struct usk_packet *p)
+static bool datagram(const struct ip *ip, uint32_t depth, struct usk_packet *p,
+		     struct usk_counts *c)
 {
 	const uint8_t *d = ip->payload;
-	size_t skip = 0;
+	size_t skip = 0, room = depth > ip->header ? depth - ip->header : 0;
+	room = room < ip->left ? room : ip->left;
 	p->sport = p->dport = p->window = 0;
 	p->flags = 0;
 	p->seq = p->ack = p->tsval = p->tsecr = 0;
@@ -339,6 +381,7 @@ static bool datagram(const struct ip *ip, uint32_t depth, struct usk_packet *p)
 	switch (ip->proto) {
 	case PROTO_UDP:
 		if (ip->left < 8) {
+			c->cut_short++;
 			return false;
 		}
 		p->sport = usk_be16(d);
@@ -348,33 +391,73 @@ static bool datagram(const struct ip *ip, uint32_t depth, struct usk_packet *p)
 	case PROTO_ICMP:
 	case PROTO_ICMPV6:
 		if (ip->left < 8) {
+			c->cut_short++;
 			return false;
 		}
 		/* Type, code and sequence number; NAT rewrites the identifier and the checksum. */
 		h = usk_fold(h, (uint64_t)d[0] << 24 | (uint64_t)d[1] << 16 | usk_be16(d + 6));
 		skip = 8;
+		if (is_error(ip->proto, d[0])) {
+			p->bytes = ip->bytes - (ip->bytes < 8 ? ip->bytes : 8);
+			p->key = usk_fold(h, room > 8 ? inside_error(d + 8, room - 8) : 0) |
+				 KEY_IN_USE;
+			return true;
+		}
+		break;
+	case PROTO_SCTP:
+		if (ip->left < 12) {
+			c->cut_short++;
+			return false;
+		}
+		p->sport = usk_be16(d);
+		p->dport = usk_be16(d + 2);
+		h = usk_fold(h, room >= 8 ? usk_be32(d + 4) : 0);
+		skip = 12;
 		break;
 	default:
 		break;
 	}
 	if (ip->bytes < skip) {
+		c->cut_short++;
 		return false;
 	}
 	p->bytes = ip->bytes - (uint32_t)skip;
 	size_t take = p->bytes < KEY_PAYLOAD ? p->bytes : KEY_PAYLOAD;
-	size_t room = depth > ip->header + skip ? depth - ip->header - skip : 0;
-	take = take < room ? take : room;
-	if (skip + take > ip->left) {
-		take = ip->left > skip ? ip->left - skip : 0;
+	take = skip + take > ip->left ? ip->left - skip : take;
+	if (ip->proto == PROTO_UDP && !p->ip_id && is_constant(d + skip, take)) {
+		c->alike++;
+		return false;
 	}
+	room = room > skip ? room - skip : 0;
+	take = take < room ? take : room;
 	uint8_t bytes[KEY_PAYLOAD] = { 0 };
 	memcpy(bytes, d + skip, take);
-	h = usk_fold(h + usk_le64(bytes), usk_le64(bytes + 8));
+	for (size_t i = 0; i < KEY_PAYLOAD; i += 16) {
+		h = usk_fold(h + usk_le64(bytes + i), usk_le64(bytes + i + 8));
+	}
 	p->key = h | KEY_IN_USE;
 	return true;
 }
 
-/* Into GRE and VXLAN: the host at the tunnel's other end sees only what is inside. */
+/* GTP-U: a packet of a user, behind options and extension headers. */
+static const uint8_t *strip_gtp(const uint8_t *d, size_t n, size_t *left)
+{
+	if (d[0] >> 4 != 3 || d[1] != 0xff) {
+		return NULL;
+	}
+	size_t at = d[0] & 7 ? 12 : 8;
+	for (unsigned next = d[0] & 4 && n >= 12 ? d[11] : 0; next;) {
+		if (n <= at || !d[at] || n < at + d[at] * 4u) {
+			return NULL;
+		}
+		at += d[at] * 4u;
+		next = d[at - 1];
+	}
+	*left = n > at ? n - at : 0;
+	return *left && (d[at] >> 4 == 4 || d[at] >> 4 == 6) ? d + at : NULL;
+}
+
+/* Into GRE, GTP-U and VXLAN: the host at the tunnel's other end sees only what is inside. */
 static const uint8_t *strip_tunnel(const struct ip *ip, size_t *left)
 {
 	const uint8_t *d = ip->payload;
@@ -395,6 +478,9 @@ static const uint8_t *strip_tunnel(const struct ip *ip, size_t *left)
 			return d + at;
 		}
 		return type == 0x6558 ? strip_ethernet(d + at, n - at, left) : NULL;
+	}
+	if (ip->proto == PROTO_UDP && n >= 16 && usk_be16(d + 2) == 2152) {
+		return strip_gtp(d + 8, n - 8, left);
 	}
 	/* VXLAN: the flag that says that its network number is valid, all reserved bits zero. */
 	if (ip->proto == PROTO_UDP && n >= 16 && usk_be16(d + 2) == 4789 &&
@@ -503,8 +589,11 @@ static __attribute__((noinline)) bool decode_any(const struct usk_record *r, uin
 	out->time_ns = r->time_ns;
 	out->proto = ip.proto;
 	out->side = r->side != USK_SIDE_UNKNOWN ? (uint8_t)r->side : side;
-	if (!(ip.proto == PROTO_TCP ? tcp(&ip, depth, out) : datagram(&ip, depth, out))) {
+	if (ip.proto == PROTO_TCP && !tcp(&ip, depth, out)) {
 		c->cut_short++;
+		return false;
+	}
+	if (ip.proto != PROTO_TCP && !datagram(&ip, depth, out, c)) {
 		return false;
 	}
 	if (to_group(r->data, r->captured, link_type)) {

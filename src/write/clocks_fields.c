@@ -432,6 +432,7 @@ static const struct usk_field count_fields[] = {
 	{ "cut_short", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, cut_short) },
 	{ "unsure", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, unsure) },
 	{ "passed", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, passed) },
+	{ "alike", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, alike) },
 	{ NULL },
 };
 

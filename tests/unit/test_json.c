@@ -100,7 +100,7 @@ static struct usk_clocks *everything(void)
 	c->trace[1] = (struct usk_trace_info){ .clock = UINT32_MAX,
 					       .path = usk_strdup("m.csv"),
 					       .kind = "pcapng" };
-	c->counts = (struct usk_counts){ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 };
+	c->counts = (struct usk_counts){ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 };
 	c->island = usk_alloc(1, sizeof *c->island);
 	c->n_islands = 1;
 	c->island[0] = (struct usk_island){ 0, indices(4), 4 };

@@ -296,7 +296,7 @@ static void test_cut_anywhere(void **state)
 			uint32_t depth = n > link ? n - link : 0;
 			bool good = decode_cut(&p, n, depth, &cut, &counts);
 			uint64_t sum = counts.not_ip + counts.cut_short + counts.fragments;
-			assert_int_equal(sum + counts.loopback, !good);
+			assert_int_equal(sum + counts.loopback + counts.alike, !good);
 			assert_true(good || !before || p.tunnel);
 			before = good;
 			/* With the inner packet cut away the tunnel's own packet stands for it. */
@@ -315,7 +315,8 @@ static void test_cut_anywhere(void **state)
 				assert_true(whole.key == cut.key);
 			}
 		}
-		assert_true(before);
+		/* Without payload nothing tells datagrams apart, and SCTP has no header. */
+		assert_true(before || (!p.payload && (p.proto == UDP || p.proto == 132)));
 	}
 }
 
@@ -467,13 +468,13 @@ static void test_key_of_payload(void **state)
 	struct bytes b = { 0 };
 	q.content = p.content;
 	uint32_t n = packet_bytes(&q, &b);
-	b.data[14 + 20 + 8 + 16] ^= 1;
+	b.data[14 + 20 + 8 + 48] ^= 1;
 	b.data[n - 1] ^= 1;
 	struct usk_record r = { .data = b.data, .captured = n, .length = n };
 	struct usk_packet out;
 	assert_true(usk_packet_decode(&r, LINK_ETHERNET, NO_CUT, &out, NULL));
 	assert_true(out.key == key(p));
-	b.data[14 + 20 + 8 + 15] ^= 1;
+	b.data[14 + 20 + 8 + 47] ^= 1;
 	assert_true(usk_packet_decode(&r, LINK_ETHERNET, NO_CUT, &out, NULL));
 	assert_true(out.key != key(p));
 	struct usk_counts counts;
