@@ -131,10 +131,17 @@ struct usk_sample {
 
 struct usk_ends {
 	struct usk_addr src, dst;
+	bool group; /* to all, or to many */
 };
 
 /** Neither multicast, broadcast, unspecified nor link-local: an address that says who one is. */
 bool usk_addr_is_unicast(struct usk_addr a);
+
+/** To all or to many, by its address or by its link layer: broadcasts of a subnet. */
+static inline bool usk_is_group(const struct usk_packet *p)
+{
+	return p->has & USK_HAS_GROUP || !usk_addr_is_unicast(p->dst);
+}
 
 static inline bool usk_addr_is_v4(struct usk_addr a)
 {

@@ -179,12 +179,26 @@ static bool of_family(struct usk_addr a, const struct usk_addr *list, size_t n)
 	return false;
 }
 
+static bool is_group(const struct stream *a, uint8_t has)
+{
+	return has & USK_HAS_GROUP || !usk_addr_is_unicast(a->dst);
+}
+
+uint32_t usk_walk_way(struct walk *w, struct usk_addr src, struct usk_addr dst, bool group)
+{
+	/* Answers to what went to all tell who is nearer only if one of the two captures is who
+	 * asked, and the other one who answers: not what both overhear. */
+	bool ours = usk_addr_among(src, w->own[0], w->n_own[0]) ||
+		    usk_addr_among(src, w->own[1], w->n_own[1]);
+	return group && !ours ? NOBODY
+			      : usk_way_find(&w->ways, src, group ? USK_ANYBODY : dst, ours);
+}
+
 /* To nobody in particular, from an address that is surely neither's: a third one sent it. Of other
  * scope than those that are known, an address may be anybody's. */
 static bool overheard(const struct walk *w, const struct stream *a, uint8_t has)
 {
-	bool group = has & USK_HAS_GROUP || !usk_addr_is_unicast(a->dst);
-	if (!group || !usk_addr_is_unicast(a->src)) {
+	if (!is_group(a, has) || !usk_addr_is_unicast(a->src)) {
 		return false;
 	}
 	for (int me = 0; me < 2; me++) {
@@ -222,7 +236,7 @@ static void sighting(struct walk *w, struct seen *p, struct seen *q)
 		w->counts->direction_unknown++;
 	} else if (role == ROLE_UNKNOWN) {
 		if (a->way == NOBODY) {
-			a->way = usk_way_find(&w->ways, a->src, a->dst);
+			a->way = usk_walk_way(w, a->src, a->dst, is_group(a, p->has | q->has));
 		}
 		doubt(w, a->way, p, q);
 		if (a->way != NOBODY && w->ways.way[a->way].role != ROLE_UNKNOWN &&

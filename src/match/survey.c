@@ -48,7 +48,7 @@ static uint32_t way_of(struct sampler *s, const struct usk_packet *p)
 	uint32_t *slot = &s->slot[slot_of(s, p->src, p->dst)];
 	if (!*slot) {
 		o->way = usk_room(o->way, o->n_ways, &s->cap_ways, sizeof *o->way);
-		o->way[o->n_ways++] = (struct usk_ends){ p->src, p->dst };
+		o->way[o->n_ways++] = (struct usk_ends){ p->src, p->dst, usk_is_group(p) };
 		*slot = (uint32_t)o->n_ways;
 	}
 	return *slot - 1;

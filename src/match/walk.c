@@ -464,7 +464,7 @@ static void learn_ways(struct walk *w, const struct usk_survey *sp, const struct
 	for (size_t i = 0; c->seen && i < c->joins; i++) {
 		const struct usk_sighting *s = &c->seen[i];
 		const struct usk_ends *e = &sp->way[s->way];
-		uint32_t way = usk_way_find(&w->ways, e->src, e->dst);
+		uint32_t way = usk_walk_way(w, e->src, e->dst, e->group);
 		if (way != NOBODY) {
 			struct usk_sighting vote = *s;
 			if (usk_walk_chooses(w)) {
@@ -519,7 +519,6 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 	feed[0].epochs = &sp->epochs;
 	feed[1].epochs = &sq->epochs;
 	overlap(&feed[0], &feed[1], sp, sq, coarse, window);
-	learn_ways(w, sp, coarse);
 	struct usk_addr own[2][2];
 	const struct usk_survey *survey[2] = { sp, sq };
 	for (int me = 0; me < 2; me++) {
@@ -530,6 +529,7 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 		learn_own(w, me, &feed[me], survey[me]);
 		usk_side_init(&w->side[me]);
 	}
+	learn_ways(w, sp, coarse);
 	enum usk_status status = USK_OK;
 	for (int me = 0; me < 2 && !status; me++) {
 		status = usk_trace_rewind(feed[me].trace, err);

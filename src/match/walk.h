@@ -19,10 +19,10 @@ struct doubt {
 
 /* Traffic from one address to another, as the first capture names them. */
 struct way {
-	struct usk_addr src, dst;
-	uint8_t role, source;	 /* of the first capture, once decided */
-	uint32_t reverse;	 /* the way back, or NOBODY */
-	uint64_t ttl[2], gap[2]; /* votes: [0] the first capture is nearer the sender */
+	struct usk_addr src, dst; /* to a group: USK_ANYBODY */
+	uint8_t role, source;	  /* of the first capture, once decided */
+	uint32_t reverse;	  /* the way back, or NOBODY */
+	uint64_t ttl[2], gap[2];  /* votes: [0] the first capture is nearer the sender */
 	bool seen;
 	bool passing;		      /* a capture saw packets of it more than once */
 	int64_t last_p_ns, last_q_ns; /* latest sighting */
@@ -40,8 +40,11 @@ struct ways {
 };
 
 void usk_ways_free(struct ways *w);
-/** The way between two addresses, made if need be; NOBODY when there are too many. */
-uint32_t usk_way_find(struct ways *w, struct usk_addr src, struct usk_addr dst);
+#define USK_ANYBODY ((struct usk_addr){ 0, 0 })
+
+/** The way between two addresses, made if need be; NOBODY when there are too many. ours: its source
+ * has one of the captures; an answer of it to who sent to a group counts as the way back. */
+uint32_t usk_way_find(struct ways *w, struct usk_addr src, struct usk_addr dst, bool ours);
 /** The same, NOBODY if nothing is known of it. */
 uint32_t usk_way_known(const struct ways *w, struct usk_addr src, struct usk_addr dst);
 /** Take a sighting as evidence: ttls and stamps of both captures, each on its own clock. */
@@ -82,6 +85,8 @@ static inline bool usk_walk_chooses(const struct walk *w)
 {
 	return w->passing[0].several || w->passing[1].several;
 }
+/** The way of packets that both captures have; NOBODY: nothing can be learned of it. */
+uint32_t usk_walk_way(struct walk *w, struct usk_addr src, struct usk_addr dst, bool group);
 /** Look for the send of a packet that has become old enough. */
 void usk_walk_pair(struct walk *w, int side, uint64_t number);
 /** The way of a stream became known or doubtful: set the roles of it and of its peer. */

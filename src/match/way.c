@@ -43,7 +43,7 @@ static uint32_t *slot_of(const struct ways *w, struct usk_addr src, struct usk_a
 	return &w->slot[i];
 }
 
-uint32_t usk_way_find(struct ways *w, struct usk_addr src, struct usk_addr dst)
+uint32_t usk_way_find(struct ways *w, struct usk_addr src, struct usk_addr dst, bool ours)
 {
 	if (!w->n_slots) {
 		w->n_slots = (size_t)MAX_WAYS * 2;
@@ -64,6 +64,7 @@ uint32_t usk_way_find(struct ways *w, struct usk_addr src, struct usk_addr dst)
 	way->dst = dst;
 	*slot = which + 1;
 	uint32_t back = *slot_of(w, dst, src);
+	back = back || !ours ? back : *slot_of(w, dst, USK_ANYBODY);
 	way->reverse = back && back - 1 != which ? back - 1 : NOBODY;
 	if (way->reverse != NOBODY) {
 		w->way[way->reverse].reverse = which;
