@@ -440,21 +440,48 @@ static struct usk_sighting *join(const struct usk_survey *p, const struct usk_su
 		}
 		const struct usk_sample *a = &p->sample[w->p.at - 1], *b = &q->sample[i];
 		s = usk_room(s, *n, &cap, sizeof *s);
-		uint16_t span = (uint16_t)(w->p.span + w->q.span);
-		s[(*n)++] = (struct usk_sighting){ a->time_ns, b->time_ns, a->way,
-						   a->ttl,     b->ttl,	   span };
+		unsigned span = w->p.span + w->q.span;
+		s[(*n)++] = (struct usk_sighting){ .p_ns = a->time_ns,
+						   .q_ns = b->time_ns,
+						   .way = a->way,
+						   .other = a->ip_id != b->ip_id,
+						   .ttl_p = a->ttl,
+						   .ttl_q = b->ttl,
+						   .span = span & 0x7fff };
 	}
 	free(table);
 	return s;
 }
 
+/* Does something on a way write IP-IDs anew? NAT does so in one direction, too, and most of that
+ * one's then differ; else only wrong joins do. */
+static bool rewritten(const struct usk_sighting *s, size_t n, size_t n_ways)
+{
+	enum { FEWEST = 2, SHARE = 8 };
+	struct votes {
+		size_t all, other;
+	} *vote = usk_alloc(n_ways + 1, sizeof *vote);
+	bool found = false;
+	for (size_t i = 0; i < n; i++) {
+		struct votes *v = &vote[s[i].way];
+		v->all++;
+		v->other += s[i].other;
+	}
+	for (size_t i = 0; i < n_ways; i++) {
+		const struct votes *v = &vote[i];
+		found |= v->other >= FEWEST && v->other * 2 > v->all && v->all * SHARE >= n;
+	}
+	free(vote);
+	return found;
+}
+
 void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, struct usk_coarse *out)
 {
 	/* IP-IDs tell equal contents apart, unless something on the way writes them anew: then
-	 * hardly any join is left. */
+	 * hardly any join is left, or none of one direction. */
 	size_t n, n_ids;
 	struct usk_sighting *s = join(p, q, false, &n), *with_ids = join(p, q, true, &n_ids);
-	bool kept = n_ids && n_ids >= n / 2;
+	bool kept = n_ids && n_ids >= n / 2 && !rewritten(s, n, p->n_ways);
 	free(kept ? s : with_ids);
 	s = kept ? with_ids : s;
 	n = kept ? n_ids : n;

@@ -211,7 +211,8 @@ struct usk_sighting {
 	uint8_t ttl_p, ttl_q;
 	/* Hosts that forward saw it for so long in all, in units of USK_SPAN_NS, rounded up: these
 	 * are their first stamps. */
-	uint16_t span;
+	uint16_t span : 15;
+	uint16_t other : 1; /* the two have not the same IP-ID */
 };
 
 #define USK_SPAN_NS 2000

@@ -68,7 +68,7 @@ static inline void emit(struct walk *w, const struct doubt *d, bool p_sends, uin
 
 static void settle(struct walk *w, struct way *way, bool last)
 {
-	enum role role = usk_way_decide(way, last);
+	enum role role = usk_way_decide(&w->ways, way, last);
 	if (role == ROLE_UNKNOWN && !last) {
 		return;
 	}

@@ -475,7 +475,7 @@ static void learn_ways(struct walk *w, const struct usk_survey *sp, const struct
 		}
 	}
 	for (size_t i = 0; i < w->ways.n; i++) {
-		usk_way_decide(&w->ways.way[i], true);
+		usk_way_decide(&w->ways, &w->ways.way[i], true);
 	}
 }
 

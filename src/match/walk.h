@@ -50,7 +50,7 @@ uint32_t usk_way_known(const struct ways *w, struct usk_addr src, struct usk_add
 /** Take a sighting as evidence: ttls and stamps of both captures, each on its own clock. */
 void usk_way_vote(struct ways *w, uint32_t which, const struct usk_sighting *s);
 /** Decide if the evidence is clear; last: there will be no more, so a single vote counts. */
-enum role usk_way_decide(struct way *way, bool last);
+enum role usk_way_decide(const struct ways *w, struct way *way, bool last);
 
 /* MAX_CHAIN: packets of one key that are looked at; more are nobody's. */
 enum { OUT_BATCH = 512, MAX_CHAIN = 64 };

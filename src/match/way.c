@@ -117,11 +117,19 @@ static bool clear(const uint64_t vote[2], uint64_t enough, uint8_t *role)
 	return all >= enough && most * 10 >= all * 9;
 }
 
-enum role usk_way_decide(struct way *way, bool last)
+/* The same capture is not nearer to the senders of both directions: something on the way writes
+ * hops anew, as NAT of virtual machines does. */
+static bool both_nearer(const struct ways *w, const struct way *way, uint8_t role)
+{
+	uint8_t back;
+	return way->reverse != NOBODY && clear(w->way[way->reverse].ttl, 1, &back) && back == role;
+}
+
+enum role usk_way_decide(const struct ways *w, struct way *way, bool last)
 {
 	if (way->role == ROLE_UNKNOWN) {
 		uint8_t role;
-		if (clear(way->ttl, last ? 1 : ENOUGH_TTL, &role)) {
+		if (clear(way->ttl, last ? 1 : ENOUGH_TTL, &role) && !both_nearer(w, way, role)) {
 			way->role = role;
 			way->source = FROM_TTL;
 		} else if (way->ttl[0] + way->ttl[1] == 0 &&
