@@ -3,39 +3,38 @@
 # need.sh build|check|fmt|fuzz|bench|papers|tidy|cover|ci - have the Debian packages that a verb needs
 #
 # Nothing happens where all are there. As root, the missing ones are installed; otherwise the
-# command that would is printed and the status is 1.
+# command that would is printed, and the status is 1 if it does not work without them.
 set -eu
 
-# verb     package           what it is for
+# verb     package           what it is for; ?: without it something is left out, or skipped
 table='
 build      libc6-dev         C library headers
 build      meson             the build description
 build      ninja-build       runs the build
 build      pkg-config        finds libraries
 build      libjansson-dev    JSON: clocks.json
-build      libpcap-dev       the rarer capture formats
-build      libbabeltrace2-dev  CTF traces of LTTng
-build      zlib1g-dev        files packed with gzip
-build      libzstd-dev       files packed with zstd
-build      libsodium-dev     keyed hashes: probes of other machines
-build      coinor-libclp-dev linear programs: many clocks in one problem
+build?     libpcap-dev       the rarer capture formats
+build?     libbabeltrace2-dev  CTF traces of LTTng
+build?     zlib1g-dev        files packed with gzip
+build?     libzstd-dev       files packed with zstd
+build?     libsodium-dev     keyed hashes: probes of other machines
+build?     coinor-libclp-dev linear programs: many clocks in one problem
 check      libcmocka-dev     unit tests
 check      libgmp-dev        exact rationals, the oracle of the geometry
-check      tcpdump           records and reads captures, independently of us
-check      tshark            dissects captures, independently of us; mergecap, editcap
-check      iproute2          network namespaces for a real recording
-check      iperf3            traffic for it
-check      curl              traffic for it
-check      util-linux        setpriv: tests of refused permissions; taskset
-check      util-linux        setpriv: tests of refused permissions
-check      babeltrace2       shows CTF traces, independently of us; loads our filter
-check      lttng-tools       records CTF traces of the two processes in tests/ust
-check      liblttng-ust-dev  their tracepoints, and a clock of their own
-check      zstd              packs files, independently of us
+check?     tcpdump           records and reads captures, independently of us
+check?     tshark            dissects captures, independently of us; mergecap, editcap
+check?     iproute2          network namespaces for a real recording
+check?     iperf3            traffic for it
+check?     curl              traffic for it
+check?     util-linux        setpriv: tests of refused permissions; taskset
+check?     babeltrace2       shows CTF traces, independently of us; loads our filter
+check?     lttng-tools       records CTF traces of the two processes in tests/ust
+check?     liblttng-ust-dev  their tracepoints, and a clock of their own
+check?     zstd              packs files, independently of us
 check      python3           answers requests of curl in the recording; claims of the papers
-check      nodejs            bundles the page, drives its tests
-check      npm               fetches uPlot, esbuild, playwright-core, axe-core, trace_engine
-check      chromium          draws the page
+check?     nodejs            bundles the page, drives its tests
+check?     npm               fetches uPlot, esbuild, playwright-core, axe-core, trace_engine
+check?     chromium          draws the page
 bench      tcpdump           the yardstick
 bench      wireshark-common  mergecap, the other yardstick
 papers     gnuplot-nox       figures of doc/papers
@@ -53,7 +52,7 @@ ci         git               a clean checkout
 
 wanted() {
 	for verb; do
-		echo "$table" | awk -v verb="$verb" '$1 == verb { print $2 }'
+		echo "$table" | awk -v verb="$verb" '$1 == verb || $1 == verb "?" { print $2 }'
 	done
 	case ${CC:-cc} in
 	cc | gcc) echo gcc ;;
@@ -74,7 +73,13 @@ if ! command -v dpkg-query >/dev/null; then
 	exit 0
 fi
 
+# Does a verb not work without it?
+needed() {
+	! echo "$table" | grep -q "? *$1 "
+}
+
 missing=
+fatal=
 for package in $(wanted $verbs | sort -u); do
 	# Node often comes from elsewhere, and Debian's packages would be in its way.
 	case $package in
@@ -82,16 +87,20 @@ for package in $(wanted $verbs | sort -u); do
 	npm) command -v npm >/dev/null && continue ;;
 	esac
 	status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-	[ "$status" = installed ] || missing="$missing $package"
+	[ "$status" = installed ] && continue
+	missing="$missing $package"
+	needed "$package" && fatal=1
 done
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" -ne 0 ]; then
 	echo "unskew: these packages are missing:$missing" >&2
-	echo "unskew: install them with: sudo apt-get install --no-install-recommends$missing" >&2
-	exit 1
+	echo "unskew: install them with: sudo apt-get update && sudo apt-get install --no-install-recommends$missing" >&2
+	[ ! "$fatal" ] || exit 1
+	echo "unskew: going on without them: what they are for is left out, or skipped" >&2
+	exit 0
 fi
-echo "installing:$missing" >&2
+echo "installing, which takes a minute or two:$missing" >&2
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
 if ! { apt-get update -q && apt-get install -q -y --no-install-recommends $missing; } >"$log" 2>&1; then
