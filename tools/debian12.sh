@@ -27,6 +27,9 @@ mount --rbind /dev "$root/dev"
 mount --make-rslave "$root/sys"
 mount --make-rslave "$root/dev"
 cp /etc/resolv.conf "$root/etc/"
+# Whoever is behind a proxy that signs for others has its certificate here.
+cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+export NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt
 
 # try NAME USER COMMAND: its time, what it added to the system, its last line
 try() {
@@ -34,7 +37,7 @@ try() {
 	begun=$(date +%s)
 	status=0
 	# shellcheck disable=SC2016
-	chroot "$root" su "$2" -s /bin/sh -c "$3" >"$root/tmp/log" 2>&1 || status=$?
+	chroot "$root" su -m "$2" -s /bin/sh -c "$3" >"$root/tmp/log" 2>&1 || status=$?
 	after=$(du -sm --exclude=proc --exclude=sys --exclude=dev "$root" | cut -f1)
 	echo "$1 ($2): status $status, $(($(date +%s) - begun)) s, $((after - before)) MB: $(tail -n 1 "$root/tmp/log")"
 	[ $status -eq 0 ] || { failed=1; tail -n 40 "$root/tmp/log"; }

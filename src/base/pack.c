@@ -268,6 +268,7 @@ bool usk_pack(struct usk_pack *k, const void *in, size_t n, bool last,
 		return true;
 	}
 #endif
+	(void)k;
 	(void)in;
 	(void)n;
 	(void)last;

@@ -135,6 +135,11 @@ static void note_what_is_left_out(struct report *r)
 {
 	uint64_t total, held;
 	const struct usk_summary *s = &r->summary;
+	if (!usk_page_built_size) {
+		usk_note(&r->notes, "The page has tables and no drawings: this unskew was built "
+				    "without npm, which these need. One that was built with it "
+				    "draws them from the same traces.");
+	}
 	if (!s->of_messages) {
 		usk_note(&r->notes, "The page was made from clocks.json alone: it draws the "
 				    "corridors that stand there, no messages and no delays; "

@@ -29,9 +29,6 @@ static const char plain[] =
 	"figure { margin: 1rem 0; max-width: 40rem; }\nsvg { width: 100%; height: auto; }\n"
 	"svg text { font-size: 12px; fill: currentColor; }\n"
 	"</style>\n</head>\n<body>\n<main>\n@@unskew-answer@@\n"
-	"<p>This page draws no messages: unskew was built without npm, which its drawings need. "
-	"One "
-	"that was built with it makes them of the same traces.</p>\n"
 	"</main>\n@@unskew-data@@\n</body>\n</html>\n";
 
 char *usk_html_text(const char *text)

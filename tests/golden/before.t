@@ -1,4 +1,5 @@
 # Two clocks in both directions, and a third that only listens.
+# needs: with-CLP
 $ printf 'sender,receiver,sent_ns,received_ns\na,b,100000,130000\nb,a,150000,180000\na,b,1000200000,1000230000\nb,a,1000250000,1000280000\nb,c,300000,5000\nb,c,1000300000,1000005000\n' > t.csv
 $ unskew sync -q --model linear --reference a t.csv -o clocks.json > table.txt
 ? 3

@@ -1,5 +1,4 @@
 # Each machine prints its own table of events, one as CSV, one as JSON lines; equal ids are one message.
-# needs: zstd
 $ printf 'clock,time_ns,kind,id,bytes\na,1000000,send,m1,10\na,5000000,recv,m2,\na,6000000,send,m3,5\na,7000000,send,twice,\na,7000001,send,twice,\na,8000000,send,nobody,\n' >a.csv
 $ printf '{"clock":"b","time_ns":2100000,"kind":"recv","id":"m1"}\n{"time_s":0.0031,"clock":"b","kind":"send","id":"m2"}\n{"clock":"b","time":"1970-01-01T00:00:00.0071Z","kind":"recv","id":"m3"}\n{"clock":"c","time_ns":8000000,"kind":"recv","id":"m3"}\n{"clock":"b","time_ns":8000000,"kind":"recv","id":"twice"}\n{"clock":"b","time_ns":oops}\n' >b.jsonl
 $ unskew sync a.csv b.jsonl -o clocks.json --messages m.csv
@@ -43,11 +42,6 @@ a,8000000,8000000,send,nobody,
 ! Wrote out/b.jsonl.
 ! unskew: note: b.jsonl: clock c is one-sided: its stamps are left as recorded
 ! unskew: note: b.jsonl: line 6: has no kind; 1 row of it is left out
-# Packed, each as its name says; the answer is the same.
-$ gzip a.csv; zstd -q --rm b.jsonl; unskew sync -q a.csv.gz b.jsonl.zst -o packed.json; sed 's/\.gz//; s/\.zst//' packed.json | cmp - clocks.json && echo same
-same
-$ unskew apply -q clocks.json a=a.csv.gz -o again.csv.gz; gzip -dc again.csv.gz | cmp - out/a.csv && echo same
-same
 # Exchanges of NTP or PTP; a counter's ticks need its rate.
 $ printf 'a,b,t1_ticks,t2_s,t3_s,t4_ticks\nclient,server,1193182,11.010,11.011,1217045\nclient,server,11931820,20.010,20.011,11955683\n' >ntp.csv
 $ unskew sync ntp.csv --reference server
@@ -80,8 +74,3 @@ $ printf 'clock,time_ns,kind,id\na,1,sent,1\n' >bad.csv; unskew check bad.csv
 $ printf 'a,b,t1_ns,t2_ns,t3_ns\n' >bad.csv; unskew check bad.csv
 ! unskew: bad.csv: line 1: the table of exchanges has no column t4_ns
 ? 1
-$ head -c 40 a.csv.gz >cut.csv.gz; unskew check cut.csv.gz
-! unskew: cut.csv.gz: its gzip data are cut short at byte 40
-? 1
-$ head -c 90 a.csv.gz >cut.csv.gz; unskew check cut.csv.gz 2>&1 | tail -n 1
-unskew: cut.csv.gz: its gzip data are cut short at byte 90

@@ -29,7 +29,6 @@ $ unskew apply clocks.json t.csv --timeline t.json; head -n 20 t.json | cut -c 1
 "displayTimeUnit":"ns",
 "otherData":{"unskew":"0.1.0","model":"wander","method":"middle","origin_ns":{"a":"0"}}}
 ! Wrote t.json.
-$ unskew apply -q clocks.json t.csv --timeline t.json.gz; gzip -dc t.json.gz | cmp - t.json
 $ unskew sync -q t.csv --timeline again.json; cmp again.json t.json
 # Nothing is replaced, read and written at once, or written in part.
 $ unskew apply clocks.json t.csv --timeline t.json

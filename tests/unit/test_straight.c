@@ -339,7 +339,8 @@ static void test_exact(void **state)
 	}
 	print_message("%zu bounds inside, %zu outside, %zu open; %zu contradicted\n", t.inside,
 		      t.outside, t.one_sided, t.contradicted);
-	assert_true(getenv("USK_CASES") ||
+	/* Without a solver two clocks alone are bounded by lines. */
+	assert_true(getenv("USK_CASES") || !usk_lp_solver() ||
 		    (t.inside > 10000 && t.outside > 1000 && t.contradicted > 10));
 }
 

@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 	echo "ust: LTTng-UST was not there when this was built"
 	exit 77
 }
-"$unskew" --version | grep -q babeltrace || {
+"$unskew" --version | sed 's/ (without.*//' | grep -q babeltrace || {
 	echo "ust: unskew was built without CTF"
 	exit 77
 }
