@@ -519,7 +519,7 @@ void usk_draw_knots(struct usk_drawing *d)
 	draw(d, far, MOST_KNOTS);
 	if (d->n_knots <= FEW_KNOTS) {
 		do {
-			share /= 2;
+			share = share / 2 > far ? share / 2 : far;
 			draw(d, share, FEW_KNOTS);
 		} while (d->n_knots > FEW_KNOTS && share > far);
 		return;
