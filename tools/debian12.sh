@@ -27,6 +27,7 @@ mount --rbind /dev "$root/dev"
 mount --make-rslave "$root/sys"
 mount --make-rslave "$root/dev"
 cp /etc/resolv.conf "$root/etc/"
+printf '127.0.0.1\tlocalhost\n::1\tlocalhost\n' >"$root/etc/hosts" # as every installed system has
 # Whoever is behind a proxy that signs for others has its certificate here.
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
 export NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt

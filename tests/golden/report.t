@@ -1,4 +1,5 @@
 # The answer as a page; what stands in it is tested elsewhere, here that it comes, whole or not at all.
+# needs: with-page
 $ unskew simulate -q --seconds 10 --rate 50 --format table --drift-ppm 21 -o d && mv d/messages.csv m.csv
 $ unskew report m.csv -o page.html
 Add -1.0001053 s ± 52.7 us to a stamp of host1 in the middle of its trace to have the time of host0; its drift is 21 (5 to 38) ppm. Of 973 messages 495 were received before sent by the stamps as recorded, 0 by corrected ones.
