@@ -4,8 +4,7 @@
  *
  *     bt_ir.c        traces and their classes once more, with another clock
  *     bt_ir_class.c  classes of fields once more
- *     bt_whose.c     which clock stamped a trace
- *     bt_sync.c      the component
+ *     bt_sync.c      the component, and which clock stamped a trace
  *     bt_merge.c     its message iterator: ports, and which of what waits is next
  *     bt_message.c   one message, corrected
  *     bt_write.c     a trace through the filter into another folder
@@ -60,17 +59,6 @@ struct field_scopes {
 void *usk_ir_copy(struct ctf_index *copies, const void *of);
 bt_field_class *usk_ir_field_class(struct field_scopes *s, const bt_field_class *from);
 
-/* ---- bt_whose.c ------------------------------------------------------------------------------ */
-
-struct whose;
-
-/** c is borrowed; file: where it was read from, since paths may be relative to it. names: a map
- * from host names or names of traces to clocks, or NULL. */
-struct whose *usk_whose_new(const struct usk_clocks *c, const char *file, const bt_value *names);
-void usk_whose_free(struct whose *w);
-/** The clock that stamped a trace; USK_NO_CLOCK: nobody knows. */
-uint32_t usk_whose(const struct whose *w, const bt_trace *t);
-
 /* ---- bt_sync.c ------------------------------------------------------------------------------- */
 
 /* For a component that is made without params: the only clock there is. */
@@ -81,13 +69,21 @@ struct sync_setup {
 
 struct sync {
 	const struct usk_clocks *clocks;
-	struct usk_clocks *own; /* the same, if they were read */
-	struct whose *whose;	/* NULL: only */
+	struct usk_clocks *own; /* the same, if they were read; NULL: only */
 	uint32_t only;
+	const bt_value *names; /* a map from host names or names of traces to clocks, or NULL */
+	struct known {
+		char uuid[37]; /* as text */
+		uint32_t clock;
+	} * known;
+	size_t n_known, cap_known;
 	uint64_t n_ports;
 	bool allow_unbounded;
 	int64_t zero_s; /* where the common clock shows 0 */
 };
+
+/** The clock that stamped a trace; USK_NO_CLOCK: nobody knows. */
+uint32_t usk_sync_clock(const struct sync *w, const bt_trace *t);
 
 /* The methods, as BT_PLUGIN_... and bt_component_class_filter_... want them. */
 bt_component_class_initialize_method_status

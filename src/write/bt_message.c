@@ -97,7 +97,7 @@ static bool stream_begins(struct merge *m, struct port *p, const bt_message *mes
 	const bt_clock_class *clock = bt_stream_class_borrow_default_clock_class_const(class);
 	const char *name = bt_trace_get_name(trace);
 	name = name ? name : "without a name";
-	uint32_t which = m->sync->whose ? usk_whose(m->sync->whose, trace) : m->sync->only;
+	uint32_t which = usk_sync_clock(m->sync, trace);
 	struct stream s = { .from = from, .last_ns = INT64_MIN };
 	if (!clock) {
 		return FAILED(m, "trace %s: its events have no time", name);

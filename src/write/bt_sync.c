@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "write/bt.h"
-#include "write/write.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /*
  * Stamps on the common clock are counts from its zero: 1970, unless one is before it. Then as long
@@ -23,6 +24,97 @@ static int64_t zero_of(const struct usk_clocks *c)
 	}
 	return 0;
 }
+
+/* ---- which clock stamped a trace ------------------------------------------------------------- */
+
+static bool find_uuid(const char *folder, char *out)
+{
+	char *text;
+	if (usk_ctf_metadata(folder, &text, NULL)) {
+		return false;
+	}
+	const char *p = strstr(text, "uuid");
+	p = p ? strchr(p, '"') : NULL;
+	bool found = p && sscanf(p, "\"%36[0-9a-fA-F-]", out) == 1;
+	free(text);
+	return found;
+}
+
+static void learn(struct sync *w, const char *path, uint32_t clock)
+{
+	struct ctf_traces t;
+	usk_ctf_find(path, &t, NULL);
+	for (size_t i = 0; i < t.n; i++) {
+		struct known k = { .clock = clock };
+		if (find_uuid(t.folder[i], k.uuid)) {
+			w->known = usk_room(w->known, w->n_known, &w->cap_known, sizeof *w->known);
+			w->known[w->n_known++] = k;
+		}
+	}
+	usk_ctf_traces_free(&t);
+}
+
+/* Which traces are of which clock; those of the file are there, or beside it. */
+static void learn_all(struct sync *w, const char *file)
+{
+	const struct usk_clocks *c = w->clocks;
+	const char *slash = strrchr(file, '/');
+	for (size_t i = 0; i < c->n_traces; i++) {
+		const struct usk_trace_info *t = &c->trace[i];
+		if (t->clock == USK_NO_CLOCK || strcmp(t->kind, "ctf") != 0) {
+			continue;
+		}
+		size_t before = w->n_known;
+		learn(w, t->path, t->clock);
+		if (w->n_known == before && slash && t->path[0] != '/') {
+			char *beside = usk_format("%.*s/%s", (int)(slash - file), file, t->path);
+			learn(w, beside, t->clock);
+			free(beside);
+		}
+	}
+}
+
+/* By the map of names, else by the clock's own. */
+static uint32_t by_name(const struct sync *w, const char *name)
+{
+	const bt_value *v = w->names ? bt_value_map_borrow_entry_value_const(w->names, name) : NULL;
+	return usk_clocks_find(
+		w->clocks, v && bt_value_is_string(v) ? bt_value_string_get(v) : name, NULL, NULL);
+}
+
+uint32_t usk_sync_clock(const struct sync *w, const bt_trace *t)
+{
+	const bt_value *host = bt_trace_borrow_environment_entry_value_by_name_const(t, "hostname");
+	const char *names[] = { host && bt_value_is_string(host) ? bt_value_string_get(host) : NULL,
+				bt_trace_get_name(t) };
+	if (!w->own) {
+		return w->only;
+	}
+	bt_uuid id = bt_trace_get_uuid(t);
+	char uuid[37] = "";
+	uint32_t clock = USK_NO_CLOCK;
+	/* What the user says comes first. */
+	for (size_t i = 0; i < COUNT(names) && clock == USK_NO_CLOCK && w->names; i++) {
+		if (names[i] && bt_value_map_has_entry(w->names, names[i])) {
+			clock = by_name(w, names[i]);
+		}
+	}
+	for (size_t i = 0, n = 0; i < 16 && id; i++) {
+		bool dash = i == 4 || i == 6 || i == 8 || i == 10;
+		n += (size_t)snprintf(uuid + n, sizeof uuid - n, dash ? "-%02x" : "%02x", id[i]);
+	}
+	for (size_t i = 0; i < w->n_known && id && clock == USK_NO_CLOCK; i++) {
+		if (!strcasecmp(w->known[i].uuid, uuid)) {
+			clock = w->known[i].clock;
+		}
+	}
+	for (size_t i = 0; i < COUNT(names) && clock == USK_NO_CLOCK; i++) {
+		clock = names[i] ? by_name(w, names[i]) : USK_NO_CLOCK;
+	}
+	return clock;
+}
+
+/* ---- the component --------------------------------------------------------------------------- */
 
 static bool flag(const bt_value *params, const char *name)
 {
@@ -49,7 +141,9 @@ static bool take_params(struct sync *s, const bt_value *params, bt_self_componen
 		return false;
 	}
 	s->clocks = s->own;
-	s->whose = usk_whose_new(s->own, bt_value_string_get(path), names);
+	s->names = names;
+	bt_value_get_ref(names);
+	learn_all(s, bt_value_string_get(path));
 	s->allow_unbounded = flag(params, "allow-unbounded");
 	return true;
 }
@@ -85,7 +179,8 @@ void usk_sync_finalize(bt_self_component_filter *self)
 	bt_self_component *component = bt_self_component_filter_as_self_component(self);
 	struct sync *s = bt_self_component_get_data(component);
 	if (s) {
-		usk_whose_free(s->whose);
+		bt_value_put_ref(s->names);
+		free(s->known);
 		usk_clocks_free(s->own);
 	}
 	free(s);
