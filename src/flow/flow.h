@@ -5,6 +5,7 @@
 #ifndef USK_FLOW_H
 #define USK_FLOW_H
 
+#include "base/index.h"
 #include "base/io.h"
 #include "graph/graph.h"
 #include "judge/judge.h"
@@ -81,7 +82,6 @@ struct pair_source {
 };
 
 struct row_watch; /* of a clock in tables: table_epochs.c */
-struct pair_slot; /* of the hash that finds pairs by their clocks */
 
 struct parties {
 	struct usk_trace *const *trace;
@@ -91,16 +91,14 @@ struct parties {
 	size_t *n_clocks; /* per table */
 	struct party *party;
 	size_t n;
-	uint32_t *name_slot; /* hash of names, while they come in: number + 1 */
-	size_t n_name_slots;
+	struct usk_index names; /* while they come in: number + 1 */
 	/* All that share messages, sorted by the smaller, then the larger of their numbers. */
 	struct pair_source *pair;
 	size_t n_pairs, cap_pairs;
 	uint32_t *all_pairs;	/* their numbers */
-	struct pair_slot *slot; /* hash of their numbers */
-	size_t n_slots;
-	bool rows_repeat; /* a clock that tables name was set back */
-	int rows_by;	  /* rows were written when 0 sent, 1 received */
+	struct usk_index pairs; /* by their clocks: number + 1 */
+	bool rows_repeat;	/* a clock that tables name was set back */
+	int rows_by;		/* rows were written when 0 sent, 1 received */
 	uint32_t depth;
 	uint32_t reference; /* as named, else the first */
 	bool reference_named;

@@ -18,43 +18,23 @@ enum { MOST_JOINS = 1 << 21 };
 
 /* ---- numbers ------------------------------------------------------------------------- */
 
-struct pair_slot {
-	uint32_t low, high;
-	uint32_t number; /* + 1; 0: empty */
-};
-
-static size_t slot_of(const struct parties *p, uint32_t low, uint32_t high)
+static uint64_t key_of(uint32_t x, uint32_t y)
 {
-	size_t i = usk_fold(low, high) & (p->n_slots - 1);
-	while (p->slot[i].number && (p->slot[i].low != low || p->slot[i].high != high)) {
-		i = (i + 1) & (p->n_slots - 1);
-	}
-	return i;
+	return x < y ? (uint64_t)x << 32 | y : (uint64_t)y << 32 | x;
 }
 
-static void insert(struct parties *p, uint32_t number)
+/* The pairs that there are now, by the numbers that their clocks have now. */
+static void renumber(struct parties *p)
 {
-	uint32_t a = p->pair[number].a, b = p->pair[number].b;
-	uint32_t low = a < b ? a : b, high = a < b ? b : a;
-	p->slot[slot_of(p, low, high)] = (struct pair_slot){ low, high, number + 1 };
-}
-
-static void rehash(struct parties *p, size_t slots)
-{
-	free(p->slot);
-	p->n_slots = slots;
-	p->slot = usk_alloc(slots, sizeof *p->slot);
+	usk_index_free(&p->pairs);
 	for (size_t i = 0; i < p->n_pairs; i++) {
-		insert(p, (uint32_t)i);
+		*usk_index_value(&p->pairs, key_of(p->pair[i].a, p->pair[i].b), 0) = i + 1;
 	}
 }
 
 uint32_t usk_pair_find(const struct parties *p, uint32_t x, uint32_t y)
 {
-	if (!p->n_slots || x == y) {
-		return UINT32_MAX;
-	}
-	return p->slot[slot_of(p, x < y ? x : y, x < y ? y : x)].number - 1;
+	return x == y ? UINT32_MAX : (uint32_t)usk_index_find(&p->pairs, key_of(x, y), 0) - 1;
 }
 
 uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y, struct table_sample **sample)
@@ -76,11 +56,7 @@ uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y, struct table
 		.from_ns = USK_NONE,
 		.to_ns = USK_NONE,
 	};
-	if (p->n_pairs * 2 > p->n_slots) {
-		rehash(p, p->n_slots ? 2 * p->n_slots : 64);
-	} else {
-		insert(p, (uint32_t)p->n_pairs - 1);
-	}
+	*usk_index_value(&p->pairs, key_of(x, y), 0) = p->n_pairs;
 	return (uint32_t)p->n_pairs - 1;
 }
 
@@ -278,7 +254,7 @@ enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample
 	for (size_t i = 0; i < p->n; i++) {
 		captures += p->party[i].trace != SIZE_MAX;
 	}
-	rehash(p, p->n_slots ? p->n_slots : 64);
+	renumber(p);
 	if (p->n == 2) {
 		/* What runs on says more than what was set back. */
 		p->reference =
@@ -314,7 +290,7 @@ enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample
 	if (n) {
 		qsort(p->pair, n, sizeof *p->pair, by_numbers);
 	}
-	rehash(p, p->n_slots);
+	renumber(p);
 	if (p->opt->from_ns != USK_NONE || p->opt->to_ns != USK_NONE) {
 		set_ranges(p);
 	}
@@ -340,7 +316,7 @@ void usk_pairs_free(struct parties *p)
 	}
 	free(p->pair);
 	free(p->all_pairs);
-	free(p->slot);
+	usk_index_free(&p->pairs);
 }
 
 void usk_counts_add(struct usk_counts *to, const struct usk_counts *found)

@@ -29,36 +29,19 @@ void usk_parties_progress(void *ctx, uint64_t bytes)
 	}
 }
 
-static size_t name_slot(const struct parties *p, const char *name)
-{
-	uint64_t h = 0;
-	for (const char *c = name; *c; c++) {
-		h = (h ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
-	}
-	size_t i = usk_mix(h) & (p->n_name_slots - 1);
-	while (p->name_slot[i] && strcmp(p->party[p->name_slot[i] - 1].name, name)) {
-		i = (i + 1) & (p->n_name_slots - 1);
-	}
-	return i;
-}
-
 uint32_t usk_party_of(struct parties *p, const char *name, size_t *cap)
 {
-	if ((p->n + 1) * 2 > p->n_name_slots) {
-		p->n_name_slots = p->n_name_slots ? 2 * p->n_name_slots : 64;
-		free(p->name_slot);
-		p->name_slot = usk_alloc(p->n_name_slots, sizeof *p->name_slot);
-		for (size_t i = 0; i < p->n; i++) {
-			p->name_slot[name_slot(p, p->party[i].name)] = (uint32_t)i + 1;
+	struct usk_event_id id = usk_event_id(name, strlen(name));
+	uint64_t hash = usk_fold(id.word[0], id.word[1]), *number;
+	for (uint64_t i = 0; *(number = usk_index_value(&p->names, hash, i)); i++) {
+		if (!strcmp(p->party[*number - 1].name, name)) {
+			return (uint32_t)*number - 1;
 		}
 	}
-	uint32_t *slot = &p->name_slot[name_slot(p, name)];
-	if (!*slot) {
-		p->party = usk_room(p->party, p->n, cap, sizeof *p->party);
-		p->party[p->n] = (struct party){ .name = usk_strdup(name), .trace = SIZE_MAX };
-		*slot = (uint32_t)++p->n;
-	}
-	return *slot - 1;
+	p->party = usk_room(p->party, p->n, cap, sizeof *p->party);
+	p->party[p->n] = (struct party){ .name = usk_strdup(name), .trace = SIZE_MAX };
+	*number = ++p->n;
+	return (uint32_t)*number - 1;
 }
 
 /* A clock may be in several traces: what they tell of it adds up. */
@@ -420,9 +403,7 @@ static void renumber(struct parties *p)
 		party_free(&p->party[p->n - 1]);
 	}
 	free(now);
-	free(p->name_slot);
-	p->name_slot = NULL;
-	p->n_name_slots = 0;
+	usk_index_free(&p->names);
 }
 
 enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
@@ -511,7 +492,7 @@ void usk_parties_free(struct parties *p)
 	}
 	free(p->clock);
 	free(p->n_clocks);
-	free(p->name_slot);
+	usk_index_free(&p->names);
 	free(p->events);
 	free(p->party);
 	free(p->rule);

@@ -9,6 +9,7 @@
  *       packets because the rule looks only at what both saw: key hash = 0 mod 2^k
  * Not   pairs (coarse.c, walk.c)
  */
+#include "base/index.h"
 #include "match/match.h"
 
 #include <stdlib.h>
@@ -19,39 +20,25 @@ enum { BATCH = 64 };
 struct sampler {
 	struct usk_survey *out;
 	size_t cap, cap_ways;
-	uint32_t *slot; /* hash of ways: index + 1 */
-	size_t n_slots;
-	uint64_t mask; /* keep packets whose pick is 0 under it */
+	struct usk_index ways; /* index + 1 */
+	uint64_t mask;	       /* keep packets whose pick is 0 under it */
 };
-
-static size_t slot_of(const struct sampler *s, struct usk_addr src, struct usk_addr dst)
-{
-	size_t i = (size_t)usk_fold(src.hi * 3 + src.lo, dst.hi * 5 + dst.lo) & (s->n_slots - 1);
-	while (s->slot[i] && !(usk_addr_same(s->out->way[s->slot[i] - 1].src, src) &&
-			       usk_addr_same(s->out->way[s->slot[i] - 1].dst, dst))) {
-		i = (i + 1) & (s->n_slots - 1);
-	}
-	return i;
-}
 
 static uint32_t way_of(struct sampler *s, const struct usk_packet *p)
 {
 	struct usk_survey *o = s->out;
-	if ((o->n_ways + 1) * 2 > s->n_slots) {
-		s->n_slots = s->n_slots ? s->n_slots * 2 : 64;
-		free(s->slot);
-		s->slot = usk_alloc(s->n_slots, sizeof *s->slot);
-		for (size_t i = 0; i < o->n_ways; i++) {
-			s->slot[slot_of(s, o->way[i].src, o->way[i].dst)] = (uint32_t)i + 1;
+	uint64_t from = usk_fold(p->src.hi, p->src.lo), to = usk_fold(p->dst.hi, p->dst.lo);
+	uint64_t hash = usk_fold(from, usk_mix(to)), *number;
+	for (uint64_t i = 0; *(number = usk_index_value(&s->ways, hash, i)); i++) {
+		const struct usk_ends *way = &o->way[*number - 1];
+		if (usk_addr_same(way->src, p->src) && usk_addr_same(way->dst, p->dst)) {
+			return (uint32_t)*number - 1;
 		}
 	}
-	uint32_t *slot = &s->slot[slot_of(s, p->src, p->dst)];
-	if (!*slot) {
-		o->way = usk_room(o->way, o->n_ways, &s->cap_ways, sizeof *o->way);
-		o->way[o->n_ways++] = (struct usk_ends){ p->src, p->dst, usk_is_group(p) };
-		*slot = (uint32_t)o->n_ways;
-	}
-	return *slot - 1;
+	o->way = usk_room(o->way, o->n_ways, &s->cap_ways, sizeof *o->way);
+	o->way[o->n_ways++] = (struct usk_ends){ p->src, p->dst, usk_is_group(p) };
+	*number = o->n_ways;
+	return (uint32_t)*number - 1;
 }
 
 static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record)
@@ -206,7 +193,7 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 			reported = pos;
 		}
 	}
-	free(sampler.slot);
+	usk_index_free(&sampler.ways);
 	usk_epoch_finish(&watch, &out->epochs);
 	if (status) {
 		usk_survey_free(out);

@@ -9,51 +9,25 @@
  */
 #include "read/read.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static uint64_t hash_name(const char *text, size_t n)
-{
-	uint64_t h = n;
-	for (size_t i = 0; i < n; i++) {
-		h = (h ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
-	}
-	return usk_mix(h);
-}
-
-static size_t find_slot(const struct usk_trace *t, const char *text, size_t n)
-{
-	size_t k = hash_name(text, n) & (t->n_slots - 1);
-	for (; t->slot[k]; k = (k + 1) & (t->n_slots - 1)) {
-		const char *name = t->clock[t->slot[k] - 1].name;
-		if (!strncmp(name, text, n) && !name[n]) {
-			break;
-		}
-	}
-	return k;
-}
 
 uint32_t usk_trace_clock(struct usk_trace *t, struct usk_csv_field f)
 {
-	if ((t->n_clocks + 1) * 2 > t->n_slots) {
-		t->n_slots = t->n_slots ? t->n_slots * 2 : 64;
-		free(t->slot);
-		t->slot = usk_alloc(t->n_slots, sizeof *t->slot);
-		for (size_t i = 0; i < t->n_clocks; i++) {
-			const char *name = t->clock[i].name;
-			t->slot[find_slot(t, name, strlen(name))] = (uint32_t)i + 1;
+	struct usk_event_id id = usk_event_id(f.text, f.n);
+	uint64_t hash = usk_fold(id.word[0], id.word[1]), *number;
+	for (uint64_t i = 0; *(number = usk_index_value(&t->numbers, hash, i)); i++) {
+		const char *name = t->clock[*number - 1].name;
+		if (!strncmp(name, f.text, f.n) && !name[f.n]) {
+			return (uint32_t)*number - 1;
 		}
 	}
-	size_t k = find_slot(t, f.text, f.n);
-	if (!t->slot[k]) {
-		t->clock = usk_room(t->clock, t->n_clocks, &t->cap_clocks, sizeof *t->clock);
-		struct named_clock *c = &t->clock[t->n_clocks++];
-		c->name = usk_alloc(f.n + 1, 1);
-		memcpy(c->name, f.text, f.n);
-		c->hz_e6 = usk_tick_rate(&t->opt, f.text, f.n);
-		t->slot[k] = (uint32_t)t->n_clocks;
-	}
-	return t->slot[k] - 1;
+	t->clock = usk_room(t->clock, t->n_clocks, &t->cap_clocks, sizeof *t->clock);
+	struct named_clock *c = &t->clock[t->n_clocks++];
+	c->name = usk_alloc(f.n + 1, 1);
+	memcpy(c->name, f.text, f.n);
+	c->hz_e6 = usk_tick_rate(&t->opt, f.text, f.n);
+	*number = t->n_clocks;
+	return (uint32_t)*number - 1;
 }
 
 size_t usk_trace_clocks(const struct usk_trace *t)

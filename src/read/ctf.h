@@ -16,6 +16,7 @@
 #ifndef USK_CTF_H
 #define USK_CTF_H
 
+#include "base/index.h"
 #include "read/read.h"
 #include "read/rule.h"
 
@@ -187,16 +188,6 @@ void usk_ctf_stop(struct ctf_child *c);
 bool usk_ctf_is_readable(const char *folder);
 
 /* ---- ctf_key.c ---- */
-
-/* A number for each key of two words. */
-struct ctf_index {
-	struct ctf_slot {
-		uint64_t a, b, value; /* 0: empty */
-	} * slot;
-	size_t n, n_slots;
-};
-/** The value of a key, 0 if it has none yet; until the next call. */
-uint64_t *usk_ctf_value(struct ctf_index *x, uint64_t a, uint64_t b);
 
 struct ctf_keys;
 

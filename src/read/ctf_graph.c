@@ -35,7 +35,7 @@ struct ctf_graph {
 	struct ctf_totals totals;
 	struct stream *stream;
 	size_t n_streams;
-	struct ctf_index roles; /* of classes of events: 2^16 + kind 2^8 + rule */
+	struct usk_index roles; /* of classes of events: 2^16 + kind 2^8 + rule */
 	size_t turn;		/* stream that consume() advances */
 	enum usk_status status;
 	struct usk_err err;
@@ -103,7 +103,7 @@ static void broken(struct ctf_graph *g, struct stream *s, const char *why)
 
 static struct ctf_role role_of(struct ctf_graph *g, const bt_event_class *class)
 {
-	uint64_t *known = usk_ctf_value(&g->roles, (uintptr_t) class, 0);
+	uint64_t *known = usk_index_value(&g->roles, (uintptr_t) class, 0);
 	if (!*known) {
 		struct ctf_role role = g->visitor.classify(g->visitor.ctx, class);
 		g->totals.kinds |= UINT32_C(1) << role.kind;

@@ -36,7 +36,7 @@ struct ctf_keys {
 	bool stated;
 	struct fact *fact;
 	size_t n_facts, cap_facts;
-	struct ctf_index tally; /* how many events of a kind and an id there were */
+	struct usk_index tally; /* how many events of a kind and an id there were */
 };
 
 static enum usk_status add(struct ctf_keys *k, const char *text, enum ctf_kind kind,
@@ -89,7 +89,7 @@ void usk_ctf_keys_free(struct ctf_keys *k)
 		}
 		free(k->rule);
 		free(k->fact);
-		free(k->tally.slot);
+		usk_index_free(&k->tally);
 	}
 	free(k);
 }
@@ -197,36 +197,6 @@ static void learn(struct ctf_keys *k, const struct ctf_item *item)
 	memcpy(f->text, item->bytes + MARK, f->n);
 }
 
-static struct ctf_slot *find_slot(const struct ctf_index *x, uint64_t a, uint64_t b)
-{
-	size_t i = usk_mix(a ^ usk_mix(b)) & (x->n_slots - 1);
-	while (x->slot[i].value && (x->slot[i].a != a || x->slot[i].b != b)) {
-		i = (i + 1) & (x->n_slots - 1);
-	}
-	return &x->slot[i];
-}
-
-uint64_t *usk_ctf_value(struct ctf_index *x, uint64_t a, uint64_t b)
-{
-	if (2 * (x->n + 1) > x->n_slots) {
-		struct ctf_index old = *x;
-		x->n_slots = old.n_slots ? 2 * old.n_slots : 256;
-		x->slot = usk_alloc(x->n_slots, sizeof *x->slot);
-		for (size_t i = 0; i < old.n_slots; i++) {
-			if (old.slot[i].value) {
-				*find_slot(x, old.slot[i].a, old.slot[i].b) = old.slot[i];
-			}
-		}
-		free(old.slot);
-	}
-	struct ctf_slot *slot = find_slot(x, a, b);
-	if (!slot->value) {
-		*slot = (struct ctf_slot){ a, b, 0 };
-		x->n++;
-	}
-	return &slot->value;
-}
-
 bool usk_ctf_keys_settle(struct ctf_keys *k, const struct ctf_item *item, struct usk_event *out)
 {
 	uint8_t text[RULE_FIELDS * (MAX_FIELD + 1) + 24], *to = text;
@@ -262,7 +232,7 @@ bool usk_ctf_keys_settle(struct ctf_keys *k, const struct ctf_item *item, struct
 		/* Sends and receives are counted apart. */
 		*to = item->kind;
 		struct usk_event_id id = usk_event_id(text, (size_t)(to - text) + 1);
-		uint64_t n = (*usk_ctf_value(&k->tally, id.word[0], id.word[1]))++;
+		uint64_t n = (*usk_index_value(&k->tally, id.word[0], id.word[1]))++;
 		to += snprintf((char *)to, 24, "%s%llu", to > text ? "," : "",
 			       (unsigned long long)n);
 	}

@@ -8,6 +8,7 @@
 #ifndef USK_READ_H
 #define USK_READ_H
 
+#include "base/index.h"
 #include "base/ng.h"
 #include "base/stamp.h"
 
@@ -43,14 +44,13 @@ struct usk_trace {
 	uint64_t handed; /* records or messages so far */
 	void *state;	 /* the reader's own */
 	struct usk_read_options opt;
-	/* Tables: clocks named so far, and a hash of their names: index + 1. */
+	/* Tables: clocks named so far, and their indices + 1 by name. */
 	struct named_clock {
 		char *name;
 		int64_t hz_e6; /* its integer stamps are ticks, so many 10^-6 Hz; 0: ns */
 	} * clock;
 	size_t n_clocks, cap_clocks;
-	uint32_t *slot;
-	size_t n_slots;
+	struct usk_index numbers;
 };
 
 /** The number of the clock of this name, given to it if it is new. */

@@ -233,7 +233,7 @@ void usk_trace_close(struct usk_trace *t)
 		free(t->clock[i].name);
 	}
 	free(t->clock);
-	free(t->slot);
+	usk_index_free(&t->numbers);
 	free(t->damage);
 	free(t->path);
 	free(t->name);

@@ -29,17 +29,10 @@ enum { MOST_HULLS = 256 };
 
 /* ---- which pair ------------------------------------------------------------------------ */
 
-static size_t slot_of(const struct usk_summary *s, uint32_t a, uint32_t b)
+/* Its number + 1; 0: there is no such pair. */
+static uint64_t number_of(const struct usk_summary *s, uint32_t a, uint32_t b)
 {
-	uint32_t low = a < b ? a : b, high = a < b ? b : a;
-	size_t i = usk_mix((uint64_t)high << 32 | low) & (s->n_slots - 1);
-	for (; s->slot[i]; i = (i + 1) & (s->n_slots - 1)) {
-		const struct usk_summary_pair *p = &s->pair[s->slot[i] - 1];
-		if ((p->a == a && p->b == b) || (p->a == b && p->b == a)) {
-			break;
-		}
-	}
-	return i;
+	return usk_index_find(&s->numbers, a < b ? a : b, a < b ? b : a);
 }
 
 static struct usk_summary_pair *pair_of(struct usk_summary *s, const struct usk_msg *m)
@@ -48,7 +41,7 @@ static struct usk_summary_pair *pair_of(struct usk_summary *s, const struct usk_
 	if (p && ((p->a == m->from && p->b == m->to) || (p->a == m->to && p->b == m->from))) {
 		return p;
 	}
-	size_t i = s->n_pairs ? s->slot[slot_of(s, m->from, m->to)] : 0;
+	size_t i = number_of(s, m->from, m->to);
 	if (!i) {
 		return NULL;
 	}
@@ -98,7 +91,7 @@ static void on_paths(const struct usk_summary *s, const struct usk_clocks *c, bo
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		const struct usk_clock *k = &c->clock[i];
 		for (size_t n = 1; n < k->n_path; n++) {
-			uint32_t at = s->slot[slot_of(s, k->path[n - 1], k->path[n])];
+			uint64_t at = number_of(s, k->path[n - 1], k->path[n]);
 			if (at) {
 				first[at - 1] = true;
 			}
@@ -176,14 +169,9 @@ static bool *list_pairs(struct usk_summary *s, const struct usk_clocks *c)
 {
 	s->n_pairs = c->n_pairs;
 	s->pair = usk_alloc(s->n_pairs + 1, sizeof *s->pair);
-	for (s->n_slots = 64; s->n_slots < 2 * s->n_pairs;) {
-		s->n_slots *= 2;
-	}
-	s->slot = usk_alloc(s->n_slots, sizeof *s->slot);
 	for (size_t i = 0; i < s->n_pairs; i++) {
-		s->pair[i].a = c->pair[i].a;
-		s->pair[i].b = c->pair[i].b;
-		s->slot[slot_of(s, c->pair[i].a, c->pair[i].b)] = (uint32_t)i + 1;
+		uint32_t x = s->pair[i].a = c->pair[i].a, y = s->pair[i].b = c->pair[i].b;
+		*usk_index_value(&s->numbers, x < y ? x : y, x < y ? y : x) = i + 1;
 	}
 	bool *first = usk_alloc(s->n_pairs + 1, sizeof *first);
 	on_paths(s, c, first);
@@ -202,10 +190,9 @@ void usk_summary_free(struct usk_summary *s)
 		}
 	}
 	free(s->pair);
-	free(s->slot);
+	usk_index_free(&s->numbers);
 	s->pair = NULL;
-	s->slot = NULL;
-	s->n_pairs = s->n_slots = s->last = 0;
+	s->n_pairs = s->last = 0;
 }
 
 static void answer(void *ctx, const struct usk_clocks *c)

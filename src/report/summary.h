@@ -7,7 +7,7 @@
 #ifndef USK_SUMMARY_H
 #define USK_SUMMARY_H
 
-#include "base/base.h"
+#include "base/index.h"
 
 /* ---- messages of a pair, thinned out so that no extreme is lost ---- */
 
@@ -106,9 +106,8 @@ struct usk_summary {
 	struct usk_summary_pair *pair;
 	size_t n_pairs, n_shown;
 	/* private */
-	uint32_t *slot; /* by both clocks: 1 + number of the pair, 0 empty */
-	size_t n_slots;
-	size_t last; /* the pair of the message before */
+	struct usk_index numbers; /* + 1, by both clocks, the smaller first */
+	size_t last;		  /* the pair of the message before */
 	const struct usk_corrected *at;
 };
 

@@ -52,11 +52,11 @@ enum {
 /* Where the classes of fields lie that others refer to by their path. */
 struct field_scopes {
 	const bt_field_class *scope[SCOPES];
-	struct ctf_index *copies; /* of all classes so far */
+	struct usk_index *copies; /* of all classes so far */
 	bt_trace_class *trace_class;
 };
 /** NULL: it was not copied yet. */
-void *usk_ir_copy(struct ctf_index *copies, const void *of);
+void *usk_ir_copy(struct usk_index *copies, const void *of);
 bt_field_class *usk_ir_field_class(struct field_scopes *s, const bt_field_class *from);
 
 /* ---- bt_sync.c ------------------------------------------------------------------------------- */

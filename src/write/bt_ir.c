@@ -12,7 +12,7 @@ struct ir {
 		bt_trace *to;
 	} * held;
 	size_t n;
-	struct ctf_index classes; /* from those of all kinds to their copies */
+	struct usk_index classes; /* from those of all kinds to their copies */
 };
 
 struct ir *usk_ir_new(bt_self_component *self, int64_t zero_s)
@@ -39,15 +39,15 @@ void usk_ir_free(struct ir *ir)
 			bt_trace_put_ref(ir->held[i].to);
 		}
 		bt_clock_class_put_ref(ir->clock);
-		free(ir->classes.slot);
+		usk_index_free(&ir->classes);
 		free(ir->held);
 	}
 	free(ir);
 }
 
-void *usk_ir_copy(struct ctf_index *copies, const void *of)
+void *usk_ir_copy(struct usk_index *copies, const void *of)
 {
-	return (void *)(uintptr_t)*usk_ctf_value(copies, (uintptr_t)of, 0);
+	return (void *)(uintptr_t)usk_index_find(copies, (uintptr_t)of, 0);
 }
 
 /* ---- traces ------------------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ bt_trace *usk_ir_trace(struct ir *ir, const bt_trace *from)
 	bt_trace_get_ref(from);
 	ir->held = usk_grow(ir->held, ir->n + 1, sizeof *ir->held);
 	ir->held[ir->n++] = (struct held){ from, t };
-	*usk_ctf_value(&ir->classes, (uintptr_t) class, 0) = (uintptr_t)bt_trace_borrow_class(t);
+	*usk_index_value(&ir->classes, (uintptr_t) class, 0) = (uintptr_t)bt_trace_borrow_class(t);
 	return t;
 }
 
@@ -177,7 +177,7 @@ bt_stream_class *usk_ir_stream_class(struct ir *ir, bt_trace *trace, const bt_st
 	if (!good) {
 		return NULL;
 	}
-	*usk_ctf_value(&ir->classes, (uintptr_t)from, 0) = (uintptr_t)c;
+	*usk_index_value(&ir->classes, (uintptr_t)from, 0) = (uintptr_t)c;
 	return c;
 }
 
@@ -226,7 +226,7 @@ bt_event_class *usk_ir_event_class(struct ir *ir, bt_stream *stream, const bt_ev
 	if (!good) {
 		return NULL;
 	}
-	*usk_ctf_value(&ir->classes, (uintptr_t)from, 0) = (uintptr_t)e;
+	*usk_index_value(&ir->classes, (uintptr_t)from, 0) = (uintptr_t)e;
 	return e;
 }
 

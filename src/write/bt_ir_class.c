@@ -261,7 +261,7 @@ bt_field_class *usk_ir_field_class(struct field_scopes *s, const bt_field_class 
 	if (f) {
 		bt_field_class_set_user_attributes(
 			f, bt_field_class_borrow_user_attributes_const(from));
-		*usk_ctf_value(s->copies, (uintptr_t)from, 0) = (uintptr_t)f;
+		*usk_index_value(s->copies, (uintptr_t)from, 0) = (uintptr_t)f;
 	}
 	return f;
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/index.h"
+
+#include <stdlib.h>
+
+static struct usk_slot *find_slot(const struct usk_index *x, uint64_t a, uint64_t b)
+{
+	size_t i = usk_mix(a ^ usk_mix(b)) & (x->n_slots - 1);
+	while (x->slot[i].value && (x->slot[i].a != a || x->slot[i].b != b)) {
+		i = (i + 1) & (x->n_slots - 1);
+	}
+	return &x->slot[i];
+}
+
+uint64_t *usk_index_value(struct usk_index *x, uint64_t a, uint64_t b)
+{
+	if (2 * (x->n + 1) > x->n_slots) {
+		struct usk_index old = *x;
+		x->n_slots = old.n_slots ? 2 * old.n_slots : 64;
+		x->slot = usk_alloc(x->n_slots, sizeof *x->slot);
+		for (size_t i = 0; i < old.n_slots; i++) {
+			if (old.slot[i].value) {
+				*find_slot(x, old.slot[i].a, old.slot[i].b) = old.slot[i];
+			}
+		}
+		free(old.slot);
+	}
+	struct usk_slot *slot = find_slot(x, a, b);
+	if (!slot->value) {
+		*slot = (struct usk_slot){ a, b, 0 };
+		x->n++;
+	}
+	return &slot->value;
+}
+
+uint64_t usk_index_find(const struct usk_index *x, uint64_t a, uint64_t b)
+{
+	return x->n_slots ? find_slot(x, a, b)->value : 0;
+}
+
+void usk_index_free(struct usk_index *x)
+{
+	free(x->slot);
+	*x = (struct usk_index){ 0 };
+}
