@@ -5,7 +5,7 @@
 
 static struct usk_slot *find_slot(const struct usk_index *x, uint64_t a, uint64_t b)
 {
-	size_t i = usk_mix(a ^ usk_mix(b)) & (x->n_slots - 1);
+	size_t i = usk_fold(a, b) & (x->n_slots - 1);
 	while (x->slot[i].value && (x->slot[i].a != a || x->slot[i].b != b)) {
 		i = (i + 1) & (x->n_slots - 1);
 	}

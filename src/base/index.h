@@ -5,8 +5,8 @@
  * Why   what is looked up by name, by two clocks or by an address needs one hash table, not one
  * each Not   taking keys out
  *
- * Keys that do not fit two words: a hash of them in the first, in the second a count of those whose
- * hash is the same, up to the one that is meant.
+ * Keys that do not fit two words: a hash of them, its second word counted up from one whose hash is
+ * the same to the next, up to the one that is meant.
  */
 #ifndef USK_INDEX_H
 #define USK_INDEX_H

@@ -32,11 +32,12 @@ void usk_parties_progress(void *ctx, uint64_t bytes)
 uint32_t usk_party_of(struct parties *p, const char *name, size_t *cap)
 {
 	struct usk_event_id id = usk_event_id(name, strlen(name));
-	uint64_t hash = usk_fold(id.word[0], id.word[1]), *number;
-	for (uint64_t i = 0; *(number = usk_index_value(&p->names, hash, i)); i++) {
+	uint64_t *number;
+	while (*(number = usk_index_value(&p->names, id.word[0], id.word[1]))) {
 		if (!strcmp(p->party[*number - 1].name, name)) {
 			return (uint32_t)*number - 1;
 		}
+		id.word[1]++; /* another name of this key */
 	}
 	p->party = usk_room(p->party, p->n, cap, sizeof *p->party);
 	p->party[p->n] = (struct party){ .name = usk_strdup(name), .trace = SIZE_MAX };

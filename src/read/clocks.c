@@ -14,12 +14,13 @@
 uint32_t usk_trace_clock(struct usk_trace *t, struct usk_csv_field f)
 {
 	struct usk_event_id id = usk_event_id(f.text, f.n);
-	uint64_t hash = usk_fold(id.word[0], id.word[1]), *number;
-	for (uint64_t i = 0; *(number = usk_index_value(&t->numbers, hash, i)); i++) {
+	uint64_t *number;
+	while (*(number = usk_index_value(&t->numbers, id.word[0], id.word[1]))) {
 		const char *name = t->clock[*number - 1].name;
 		if (!strncmp(name, f.text, f.n) && !name[f.n]) {
 			return (uint32_t)*number - 1;
 		}
+		id.word[1]++; /* another name of this key */
 	}
 	t->clock = usk_room(t->clock, t->n_clocks, &t->cap_clocks, sizeof *t->clock);
 	struct named_clock *c = &t->clock[t->n_clocks++];
