@@ -48,7 +48,7 @@ static uint32_t word(const uint8_t *p)
 
 static enum usk_status reader_open(struct reader *r, const char *path, struct usk_err *err)
 {
-	enum usk_status status = usk_input_open(&r->in, path, err);
+	enum usk_status status = usk_input_open(&r->in, path, NULL, err);
 	if (status) {
 		return status;
 	}

@@ -151,7 +151,7 @@ enum usk_status sim_series_read(const char *path, uint32_t host, struct sim_seri
 				struct usk_err *err)
 {
 	struct usk_input in;
-	enum usk_status status = usk_input_open(&in, path, err);
+	enum usk_status status = usk_input_open(&in, path, usk_sniff_text, err);
 	*out = (struct sim_series){ .host = host, .path = usk_strdup(path) };
 	if (status) {
 		sim_series_free(out);

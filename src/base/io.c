@@ -77,7 +77,23 @@ enum usk_status usk_scratch_file(int *fd, const char *why, struct usk_err *err)
 	return status;
 }
 
-static enum usk_status spool(int from, const char *path, int *spooled, struct usk_err *err)
+/* As many bytes as there are room for, or left; below 0: errno says why. */
+static ssize_t read_block(int from, uint8_t *block, size_t room)
+{
+	size_t n = 0;
+	while (n < room) {
+		ssize_t m = read(from, block + n, room - n);
+		if (m == 0 || (m < 0 && errno != EINTR)) {
+			return m ? m : (ssize_t)n;
+		}
+		n += m > 0 ? (size_t)m : 0;
+	}
+	return (ssize_t)n;
+}
+
+/* What begins like nothing that is wanted is not read to its end: it may have none. */
+static enum usk_status spool(int from, const char *path, usk_sniff *sniff, int *spooled,
+			     struct usk_err *err)
 {
 	int to;
 	enum usk_status status = usk_scratch_file(&to, "cannot spool it to", err);
@@ -86,14 +102,18 @@ static enum usk_status spool(int from, const char *path, int *spooled, struct us
 		return status;
 	}
 	uint8_t *block = usk_alloc(BLOCK, 1);
-	for (ssize_t n = 1; n && !status;) {
-		n = read(from, block, BLOCK);
-		if (n < 0 && errno != EINTR) {
+	bool first = true;
+	for (ssize_t n = 1; n && !status; first = false) {
+		n = read_block(from, block, BLOCK);
+		if (n < 0) {
 			status = usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
-		} else if (n > 0 && !usk_write_all(to, block, (size_t)n)) {
+		} else if (!usk_write_all(to, block, (size_t)n)) {
 			status = usk_fail(err, USK_EIO, 0,
 					  "%s: cannot spool it to a temporary file: %s", path,
 					  strerror(errno));
+		} else if (first && sniff && !sniff(block, (size_t)n) &&
+			   usk_packing_of(block, (size_t)n) == USK_PLAIN) {
+			break;
 		}
 	}
 	free(block);
@@ -128,7 +148,22 @@ static void begin(struct usk_input *in, int fd, const void *memory, uint64_t siz
 	usk_input_rewind(in);
 }
 
-enum usk_status usk_input_open(struct usk_input *in, const char *path, struct usk_err *err)
+bool usk_sniff_json(const uint8_t *d, size_t n)
+{
+	size_t i = n >= 3 && !memcmp(d, "\xef\xbb\xbf", 3) ? 3 : 0;
+	while (i < n && strchr(" \t\r\n", d[i]) && d[i]) {
+		i++;
+	}
+	return i < n && d[i] == '{';
+}
+
+bool usk_sniff_text(const uint8_t *d, size_t n)
+{
+	return !memchr(d, 0, n);
+}
+
+enum usk_status usk_input_open(struct usk_input *in, const char *path, usk_sniff *sniff,
+			       struct usk_err *err)
 {
 	*in = (struct usk_input){ .fd = -1 };
 	bool standard = !strcmp(path, "-");
@@ -144,7 +179,7 @@ enum usk_status usk_input_open(struct usk_input *in, const char *path, struct us
 		status = usk_fail(err, USK_EIO, 0, "%s: is a directory, not a trace file", path);
 	} else if (known && (!S_ISREG(st.st_mode) || (standard && lseek(fd, 0, SEEK_CUR) != 0))) {
 		int from = fd;
-		status = spool(from, path, &fd, err);
+		status = spool(from, path, sniff, &fd, err);
 		if (!status) {
 			close(from);
 			known = !fstat(fd, &st);
@@ -314,10 +349,15 @@ enum usk_status usk_input_need(struct usk_input *in, size_t used, size_t want, s
 	in->data = in->buffer;
 	for (;;) {
 		if (in->have == in->capacity) {
-			if (want <= in->capacity || !in->packed) {
+			if (want <= in->capacity) {
 				break;
 			}
 			make_room(in, want);
+			/* There is room for all that was there when it was opened. */
+			in->end = in->have == in->capacity;
+			if (in->end) {
+				break;
+			}
 		}
 		uint8_t *to = in->buffer + in->have;
 		size_t room = in->capacity - in->have, n;

@@ -31,8 +31,17 @@ struct usk_input {
 	int fd;
 };
 
-/** Regular files are read in place; anything else is spooled to an unlinked temporary file. */
-enum usk_status usk_input_open(struct usk_input *in, const char *path, struct usk_err *err);
+/** May what begins with d[0..n) be what is wanted? */
+typedef bool usk_sniff(const uint8_t *d, size_t n);
+bool usk_sniff_json(const uint8_t *d, size_t n);
+bool usk_sniff_text(const uint8_t *d, size_t n);
+
+/**
+ * Regular files are read in place; anything else is spooled to an unlinked temporary file: of what
+ * sniff refuses, unless it is packed, only the beginning. sniff NULL: it takes anything.
+ */
+enum usk_status usk_input_open(struct usk_input *in, const char *path, usk_sniff *sniff,
+			       struct usk_err *err);
 void usk_input_memory(struct usk_input *in, const void *data, size_t size);
 /** The same input once more, with a window of its own. */
 enum usk_status usk_input_again(struct usk_input *in, const struct usk_input *from,

@@ -40,7 +40,7 @@ static int read_machine(const char *path, struct clock_report *out)
 {
 	struct usk_err err = { 0 };
 	struct usk_input in;
-	if (usk_input_open(&in, path, &err)) {
+	if (usk_input_open(&in, path, usk_sniff_json, &err)) {
 		return say_error(&err);
 	}
 	enum usk_status status = usk_input_all(&in, &err);

@@ -228,11 +228,11 @@ void traces_close(struct usk_trace **trace, size_t n)
 static enum usk_status same_bytes(const char *a, const char *b, bool *same, struct usk_err *err)
 {
 	struct usk_input x, y = { .fd = -1 };
-	enum usk_status status = usk_input_open(&x, a, err);
+	enum usk_status status = usk_input_open(&x, a, NULL, err);
 	if (status) {
 		return status;
 	}
-	status = usk_input_open(&y, b, err);
+	status = usk_input_open(&y, b, NULL, err);
 	*same = !status && x.size == y.size;
 	for (size_t n = 0; !status && *same;) {
 		enum { STEP = 1 << 16 };
@@ -283,7 +283,7 @@ bool clocks_file(const char *path)
 	struct usk_input in;
 	struct stat st;
 	/* A pipe can be read once only. */
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || usk_input_open(&in, path, NULL)) {
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || usk_input_open(&in, path, NULL, NULL)) {
 		return false;
 	}
 	/* Nothing but spaces before an object, as most traces have, and the mark in its beginning.

@@ -41,7 +41,7 @@ enum usk_status truth_open(const char *path, struct truth **out, struct usk_err 
 	struct usk_input in;
 	struct truth *t = usk_alloc(1, sizeof *t);
 	json_error_t at;
-	enum usk_status status = usk_input_open(&in, path, err);
+	enum usk_status status = usk_input_open(&in, path, usk_sniff_json, err);
 	if (status) {
 		free(t);
 		return status;

@@ -157,7 +157,7 @@ enum usk_status usk_delays_of(const char *text, struct delays *out, struct usk_e
 	enum usk_status status;
 	if (*text == '@') {
 		struct usk_input in;
-		status = usk_input_open(&in, text + 1, err);
+		status = usk_input_open(&in, text + 1, usk_sniff_text, err);
 		if (!status) {
 			status = usk_delays_read(&in, out, err);
 			usk_input_close(&in);

@@ -70,7 +70,7 @@ static uint64_t *find_packets(const char *path, size_t *n, struct usk_err *err)
 	uint64_t *at = NULL;
 	size_t cap = 0, used = 0;
 	*n = 0;
-	if (usk_input_open(&in, path, err)) {
+	if (usk_input_open(&in, path, NULL, err)) {
 		return NULL;
 	}
 	for (bool first = true; !usk_input_need(&in, used, 1 << 16, err) && in.have >= MARK;

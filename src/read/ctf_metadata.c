@@ -46,7 +46,7 @@ enum usk_status usk_ctf_metadata(const char *folder, char **text, struct usk_err
 {
 	char *path = usk_format("%s/metadata", folder), *out = NULL;
 	struct usk_input in;
-	enum usk_status status = usk_input_open(&in, path, err);
+	enum usk_status status = usk_input_open(&in, path, NULL, err);
 	free(path);
 	if (status) {
 		return status;

@@ -71,6 +71,7 @@ extern const struct reader usk_reader_pcap, usk_reader_pcapng, usk_reader_libpca
 
 /** The one that reads what begins so; NULL if none does. */
 const struct reader *usk_reader_of(const uint8_t *data, size_t n);
+bool usk_sniff_trace(const uint8_t *data, size_t n);
 /** Of its first four bytes: its byte order, and the unit of its stamps. */
 bool usk_pcap_magic(const uint8_t *data, bool *swap, uint32_t *unit_ns);
 

@@ -49,6 +49,11 @@ const struct reader *usk_reader_of(const uint8_t *d, size_t n)
 	return NULL;
 }
 
+bool usk_sniff_trace(const uint8_t *d, size_t n)
+{
+	return usk_reader_of(d, n) != NULL;
+}
+
 /* "dir/client.pcap" -> "client"; only suffixes that say what a file is are taken off. */
 static char *base_name(const char *path)
 {
@@ -145,7 +150,7 @@ enum usk_status usk_trace_open_with(const char *path, const char *name,
 			path);
 	}
 	if (!status && !folder) {
-		status = usk_input_open(&in, path, err);
+		status = usk_input_open(&in, path, usk_sniff_trace, err);
 	}
 	if (status) {
 		return status;

@@ -129,7 +129,7 @@ enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clock
 	if (usk_is_folder(in)) {
 		return apply_folder(&t, clock, out);
 	}
-	enum usk_status status = usk_input_open(&t.in, in, err);
+	enum usk_status status = usk_input_open(&t.in, in, usk_sniff_trace, err);
 	if (status) {
 		return status;
 	}

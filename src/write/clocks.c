@@ -24,7 +24,7 @@ const char *usk_quality_name(enum usk_quality q)
 enum usk_status usk_clocks_read(const char *path, struct usk_clocks **out, struct usk_err *err)
 {
 	struct usk_input in;
-	enum usk_status status = usk_input_open(&in, path, err);
+	enum usk_status status = usk_input_open(&in, path, usk_sniff_json, err);
 	if (status) {
 		return status;
 	}

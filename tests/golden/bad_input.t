@@ -40,3 +40,22 @@ Wrote w/clocks.json.
 ? 3
 $ ls w
 clocks.json
+# What never ends is not copied to the disk first.
+$ timeout 20 unskew check t/host0.pcap /dev/zero
+! unskew: /dev/zero: not a trace that unskew reads: neither a capture (pcap, pcapng) nor a CSV message table with the columns sender,receiver,sent_ns,received_ns, nor one of events (clock,time_ns,kind,id) or exchanges (a,b,t1_ns,t2_ns,t3_ns,t4_ns)
+? 1
+$ yes | timeout 20 unskew check t/host0.pcap -
+! unskew: -: not a trace that unskew reads: neither a capture (pcap, pcapng) nor a CSV message table with the columns sender,receiver,sent_ns,received_ns, nor one of events (clock,time_ns,kind,id) or exchanges (a,b,t1_ns,t2_ns,t3_ns,t4_ns)
+? 1
+$ timeout 20 unskew convert /dev/zero 1
+! unskew: /dev/zero: line 1: not JSON: '[' or '{' expected near end of file
+? 1
+$ timeout 20 unskew sync t/host0.pcap t/host1.pcap --min-delay @/dev/zero
+! unskew: /dev/zero: line 1: has no column "sender"; it begins with the line sender,receiver,model
+? 1
+$ timeout 20 unskew sync t/host0.pcap t/host1.pcap --truth /dev/zero
+! unskew: /dev/zero: line 1: '[' or '{' expected near end of file
+? 1
+$ head -c 300000 /dev/zero >zeros; timeout 20 unskew sync t/host0.pcap t/host1.pcap --min-delay @zeros
+! unskew: zeros: line 1: has no column "sender"; it begins with the line sender,receiver,model
+? 1

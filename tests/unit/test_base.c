@@ -88,7 +88,7 @@ static void test_window(void **state)
 	close(fd);
 
 	struct usk_input in;
-	assert_int_equal(usk_input_open(&in, path, NULL), USK_OK);
+	assert_int_equal(usk_input_open(&in, path, NULL, NULL), USK_OK);
 	size_t pos = 0;
 	while (pos < size) {
 		size_t want = (size_t)usk_rng_below(&r, usk_rng_below(&r, 50) ? 3000 : 2500000) + 1;
@@ -103,9 +103,29 @@ static void test_window(void **state)
 	usk_input_rewind(&in);
 	assert_int_equal(usk_input_need(&in, 0, 10, NULL), USK_OK);
 	assert_memory_equal(in.data, bytes, 10);
+	/* More than there is, of a window that holds all there is: that is the end. */
+	assert_int_equal(usk_input_need(&in, 0, size + 1, NULL), USK_OK);
+	assert_true(in.end && in.have == size);
 	usk_input_close(&in);
 	unlink(path);
 	free(bytes);
+}
+
+/* What has no end is not copied, if its beginning is not what is looked for. */
+static void test_endless(void **state)
+{
+	(void)state;
+	struct usk_input in;
+	assert_int_equal(usk_input_open(&in, "/dev/zero", usk_sniff_text, NULL), USK_OK);
+	assert_in_range(in.size, 4096, 1 << 20);
+	usk_input_close(&in);
+	assert_int_equal(usk_input_open(&in, "/dev/zero", usk_sniff_json, NULL), USK_OK);
+	assert_in_range(in.size, 4096, 1 << 20);
+	usk_input_close(&in);
+	const uint8_t *spaced = (const uint8_t *)"\xef\xbb\xbf \n\t{";
+	assert_true(usk_sniff_json(spaced, 7));
+	assert_false(usk_sniff_json(spaced, 6));
+	assert_false(usk_sniff_json(spaced, 0));
 }
 
 static void test_output_is_whole_or_absent(void **state)
@@ -127,7 +147,7 @@ static void test_output_is_whole_or_absent(void **state)
 	usk_output_write(&out, "kept", 4);
 	assert_int_equal(usk_output_commit(&out, &err), USK_OK);
 	struct usk_input in;
-	assert_int_equal(usk_input_open(&in, path, &err), USK_OK);
+	assert_int_equal(usk_input_open(&in, path, NULL, &err), USK_OK);
 	assert_int_equal(in.size, 4);
 	usk_input_close(&in);
 
@@ -216,6 +236,7 @@ int main(void)
 		cmocka_unit_test(test_grid),
 		cmocka_unit_test(test_random_is_seeded),
 		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_output_is_whole_or_absent),
 		cmocka_unit_test(test_ticks),
 	};

@@ -588,7 +588,7 @@ static void test_packed_metadata(const char *path)
 		char *file = usk_format("%s/metadata", path);
 		struct usk_input in;
 		struct bytes packed = { 0 };
-		assert_int_equal(usk_input_open(&in, file, NULL), USK_OK);
+		assert_int_equal(usk_input_open(&in, file, NULL, NULL), USK_OK);
 		assert_int_equal(usk_input_all(&in, NULL), USK_OK);
 		/* The text says of itself that it is text. */
 		const char *text = memchr(in.data, '\n', in.have);

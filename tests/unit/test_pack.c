@@ -88,7 +88,7 @@ static void open_door(bool file, const struct blob *b, struct usk_input *in)
 {
 	if (file) {
 		save(b);
-		assert_int_equal(usk_input_open(in, path, NULL), USK_OK);
+		assert_int_equal(usk_input_open(in, path, NULL, NULL), USK_OK);
 	} else {
 		usk_input_memory(in, b->data, b->n);
 	}
@@ -239,7 +239,7 @@ static void test_output(void **state)
 			usk_output_write(&out, plain.data, plain.n);
 			assert_int_equal(usk_output_commit(&out, &err), USK_OK);
 			struct usk_input in;
-			assert_int_equal(usk_input_open(&in, name, &err), USK_OK);
+			assert_int_equal(usk_input_open(&in, name, NULL, &err), USK_OK);
 			assert_int_equal(usk_input_all(&in, &err), USK_OK);
 			assert_int_equal(in.have, plain.n);
 			assert_memory_equal(in.data, plain.data, plain.n);
