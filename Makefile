@@ -26,7 +26,7 @@ SEED ?= 1
 PREFIX ?= /usr/local
 RECORDED ?= ../shared/data
 
-.PHONY: all demo check san fuzz bench papers sim campaign soak bless fmt fmt-check doc install uninstall dist tidy cover clean help
+.PHONY: all demo check san fuzz bench papers sim campaign soak faults bless fmt fmt-check doc install uninstall dist tidy cover clean help
 
 all: $(BUILD)/build.ninja ## build the library, build/unskew and the manual
 	@ninja -C $(BUILD) $(NINJAFLAGS)
@@ -67,6 +67,11 @@ soak: ## what takes minutes: 100,000 rounds on a line, a live map written at ful
 	@$(BUILD)/tests/sim/test_tie 100000
 	@ninja -C $(BUILD) bench/bench_live && $(BUILD)/bench/bench_live 10
 	@$(BUILD)/tests/sim/test_probe_hosts $(BUILD)/unskew $(BUILD)/tests/sim/relay --seconds 600
+
+faults: ## every call of reading, publishing and allocating fails once, signals, full disks: minutes
+	@tools/need.sh check
+	@tools/build_tests.sh $(BUILD) $(MESON_FLAGS)
+	@tests/faults/run.py --all $(BUILD)/unskew $(BUILD)/tests/faults/fail.so tests/golden/data
 
 bench: ## throughput, and ratios to tcpdump and mergecap in the same run; OLD=PROGRAM compares with another build of unskew
 	@tools/need.sh bench

@@ -31,7 +31,7 @@ check?     babeltrace2       shows CTF traces, independently of us; loads our fi
 check?     lttng-tools       records CTF traces of the two processes in tests/ust
 check?     liblttng-ust-dev  their tracepoints, and a clock of their own
 check?     zstd              packs files, independently of us
-check      python3           answers requests of curl in the recording; claims of the papers
+check      python3           answers requests of curl in the recording; claims of the papers; faults
 check?     nodejs            bundles the page, drives its tests
 check?     npm               fetches uPlot, esbuild, playwright-core, axe-core, trace_engine
 check?     chromium          draws the page

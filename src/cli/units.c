@@ -283,7 +283,8 @@ FILE *stream_begin(struct stream *s)
 
 char *stream_end(struct stream *s)
 {
-	if (ferror(s->out) || fclose(s->out)) {
+	/* glibc's fclose() does not fail where the last of it finds no room. */
+	if (ferror(s->out) || fclose(s->out) || !s->text) {
 		usk_alloc(SIZE_MAX, 1);
 	}
 	return s->text;

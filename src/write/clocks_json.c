@@ -140,7 +140,7 @@ char *usk_clocks_to_json(const struct usk_clocks *c)
 	members(p, c, usk_clocks_tail);
 	fputs("\n}\n", p);
 	bool whole = !ferror(p);
-	if (fclose(p) || !whole) {
+	if (fclose(p) || !whole || !text) {
 		usk_json_had(NULL);
 	}
 	return text;
