@@ -315,7 +315,7 @@ static void put_steps(FILE *out, const struct usk_clocks *c)
 {
 	struct stream steps;
 	print_jumps(stream_begin(&steps), c);
-	print_disturbed(steps.out, c);
+	print_disturbed(steps.in.out, c);
 	char *text = stream_end(&steps);
 	for (char *p = text, *end; *p; p = end) {
 		/* A sentence is a line and those below it that are indented. */

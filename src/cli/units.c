@@ -271,23 +271,14 @@ void table_print(FILE *out, struct table *t)
 	table_free(t);
 }
 
-/* A stream in memory fails for want of it only. */
 FILE *stream_begin(struct stream *s)
 {
-	s->out = open_memstream(&s->text, &s->size);
-	if (!s->out) {
-		usk_alloc(SIZE_MAX, 1);
-	}
-	return s->out;
+	return usk_stream_begin(&s->in);
 }
 
 char *stream_end(struct stream *s)
 {
-	/* glibc's fclose() does not fail where the last of it finds no room. */
-	if (ferror(s->out) || fclose(s->out) || !s->text) {
-		usk_alloc(SIZE_MAX, 1);
-	}
-	return s->text;
+	return usk_stream_end(&s->in);
 }
 
 void put_html(FILE *out, const char *text)

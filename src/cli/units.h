@@ -8,6 +8,7 @@
 #ifndef UNITS_H
 #define UNITS_H
 
+#include "base/stream.h"
 #include "cmd.h"
 
 /* A short text by value: unit_span(ns).s */
@@ -53,9 +54,7 @@ void table_print(FILE *out, struct table *t); /* the first row is the heading; f
 
 /* What is printed into memory: FILE *out = stream_begin(&s); ... text = stream_end(&s). */
 struct stream {
-	FILE *out;
-	char *text;
-	size_t size;
+	struct usk_stream in;
 };
 FILE *stream_begin(struct stream *s);
 char *stream_end(struct stream *s); /* malloc'ed */

@@ -7,6 +7,7 @@
  *       knots are known to be sound, or a sentence naming the key
  * Not   what its keys are (clocks_fields.c); those that are not known are passed over
  */
+#include "base/stream.h"
 #include "write/fields.h"
 
 #include <stdio.h>
@@ -57,7 +58,7 @@ static void lay_out(FILE *p, const json_t *v, size_t indent, size_t taken)
 {
 	struct row row = { .room = indent + taken < LINE ? LINE - indent - taken : 0 };
 	if (!json_is_array(v) && !json_is_object(v)) {
-		json_dumpf(v, p, flags);
+		usk_json_had(json_dumpf(v, p, flags) ? NULL : (json_t *)(uintptr_t)v);
 		return;
 	}
 	if (!json_dump_callback(v, put_row, &row, flags)) {
@@ -125,12 +126,8 @@ static void member_list(FILE *p, const char *key, const struct usk_clocks *c,
 
 char *usk_clocks_to_json(const struct usk_clocks *c)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *p = open_memstream(&text, &size);
-	if (!p) {
-		usk_json_had(NULL);
-	}
+	struct usk_stream all;
+	FILE *p = usk_stream_begin(&all);
 	fputs("{", p);
 	member(p, "unskew_clocks", usk_json_had(json_integer(1)), true);
 	members(p, c, usk_clocks_head);
@@ -139,11 +136,7 @@ char *usk_clocks_to_json(const struct usk_clocks *c)
 	member_list(p, "corridors", c, usk_corridor_fields, c->pair, c->n_pairs, sizeof *c->pair);
 	members(p, c, usk_clocks_tail);
 	fputs("\n}\n", p);
-	bool whole = !ferror(p);
-	if (fclose(p) || !whole || !text) {
-		usk_json_had(NULL);
-	}
-	return text;
+	return usk_stream_end(&all);
 }
 
 /* ---- and back -------------------------------------------------------------------- */
