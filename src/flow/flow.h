@@ -55,8 +55,6 @@ struct party {
 	uint64_t stamps;
 	int64_t resolution_ns;
 	struct usk_survey survey;
-	struct row_watch *watch; /* of rows, while tables are scanned; else NULL */
-	struct usk_gap *fell;	 /* where, in the column that rows were written by; else NULL */
 	bool *in_epoch; /* is there a message in each of its epochs? NULL: it has but one */
 	/* Where it was set back, on its time that runs on. */
 	struct usk_gap *back;
@@ -81,7 +79,6 @@ struct pair_source {
 	size_t n_left_out;
 };
 
-struct row_watch; /* of a clock in tables: table_epochs.c */
 
 struct parties {
 	struct usk_trace *const *trace;
@@ -98,7 +95,7 @@ struct parties {
 	uint32_t *all_pairs;	/* their numbers */
 	struct usk_index pairs; /* by their clocks: number + 1 */
 	bool rows_repeat;	/* a clock that tables name was set back */
-	int rows_by;		/* rows were written when 0 sent, 1 received */
+	struct usk_rows rows;	/* where that was; by number of party */
 	uint32_t depth;
 	uint32_t reference; /* as named, else the first */
 	bool reference_named;
@@ -185,21 +182,14 @@ enum usk_status usk_captures_check(const struct parties *p, struct usk_err *err)
 
 /** A row's stamps, in the order of rows, while tables are scanned. */
 void usk_row_note(struct parties *p, const struct usk_msg *m);
-void usk_row_watch_free(struct row_watch *w);
 /** What that told: p->rows_repeat if a clock has epochs, whose time runs on from now on. May read
  * all rows once more. */
 enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err);
 /** The same rows with stamps that run on: first and last of clocks with epochs. */
 void usk_row_span(struct parties *p, const struct usk_msg *m);
 
-/* How far a clock's rows have come. Zeroed is the start. */
-struct row_place {
-	uint64_t record; /* stamps in the column that rows were written by */
-	size_t epoch;
-	int64_t last, began; /* of these, the last, and the epoch's first */
-};
 /** The next row's stamps; place[p->n] is zeroed at the first. */
-void usk_row_run_on(const struct parties *p, struct row_place *place, struct usk_msg *m);
+void usk_row_run_on(const struct parties *p, struct usk_row_place *place, struct usk_msg *m);
 
 /* ---- tables (tables.c) --------------------------------------------------------------- */
 

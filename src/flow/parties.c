@@ -362,8 +362,6 @@ static void party_free(struct party *y)
 	free(y->part);
 	free(y->view);
 	free(y->in_epoch);
-	usk_row_watch_free(y->watch);
-	free(y->fell);
 	free(y->back);
 	usk_survey_free(&y->survey);
 }
@@ -400,6 +398,7 @@ static void renumber(struct parties *p)
 		p->pair[i].a = now[p->pair[i].a];
 		p->pair[i].b = now[p->pair[i].b];
 	}
+	usk_rows_renumber(&p->rows, now, p->n);
 	for (; p->n && p->party[p->n - 1].empty; p->n--) {
 		party_free(&p->party[p->n - 1]);
 	}
@@ -495,6 +494,7 @@ void usk_parties_free(struct parties *p)
 	free(p->n_clocks);
 	usk_index_free(&p->names);
 	free(p->events);
+	usk_rows_free(&p->rows);
 	free(p->party);
 	free(p->rule);
 	pthread_mutex_destroy(&p->reading);

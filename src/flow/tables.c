@@ -295,7 +295,7 @@ enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink
 	enum usk_status status = USK_OK;
 	bool more = true;
 	uint64_t before = 0;
-	struct row_place *place = usk_alloc(p->n, sizeof *place);
+	struct usk_row_place *place = usk_alloc(p->n, sizeof *place);
 	batch_new(&b);
 	for (size_t i = 0; i <= p->n_traces && !status && more; i++) {
 		if (!rows_size(p, i)) {

@@ -82,6 +82,40 @@ static inline void usk_epoch_note(struct usk_epoch_watch *w, int64_t t)
 void usk_epoch_finish(struct usk_epoch_watch *w, struct usk_epochs *out);
 void usk_epochs_free(struct usk_epochs *e);
 
+/* ---- rows.c: the same of clocks that tables name, told from the order of rows -------------- */
+
+struct row_watch;
+
+/* Clocks by number, and what their rows tell. Zeroed is begun. */
+struct usk_rows {
+	struct usk_row_clock {
+		struct row_watch *watch;  /* while rows are noted */
+		bool others_tell;	  /* a capture has this clock's epochs: rows have none */
+		struct usk_epochs epochs; /* records are stamps in the column that rows are by */
+	} * clock;
+	size_t n, cap;
+	int by; /* rows were written when 0 sent, 1 received */
+};
+
+/* How far a clock's rows have come. Zeroed is the start. */
+struct usk_row_place {
+	uint64_t record; /* stamps in the column that rows were written by */
+	size_t epoch;
+	int64_t last, began; /* of these, the last, and the epoch's first */
+};
+
+/** The next row. */
+void usk_rows_note(struct usk_rows *r, const struct usk_msg *m);
+/** After the last one: has any clock epochs? */
+bool usk_rows_found(struct usk_rows *r);
+/** The rows again, from the first: the epochs of a message's two stamps, of two clocks. place[r->n]
+ * is zeroed at the first, and has room for all clocks that m names. */
+void usk_rows_place(const struct usk_rows *r, struct usk_row_place *place, const struct usk_msg *m,
+		    size_t epoch[2]);
+/** Clock i is now[i] from here on, of n. */
+void usk_rows_renumber(struct usk_rows *r, const uint32_t *now, size_t n);
+void usk_rows_free(struct usk_rows *r);
+
 /** The shift of a record; *at is where the last one was, 0 at the start of the trace. */
 static inline int64_t usk_epoch_shift(const struct usk_epochs *e, uint64_t record, size_t *at)
 {

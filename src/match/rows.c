@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rows.c - clocks that tables name and that were set back: the order of rows may tell
+ *
+ * In    the stamps of every clock, row by row
+ * Out   their epochs; a time that runs on
+ * Why   many tables are written while things happen, and their rows follow one another as a
+ *       capture's records do
+ * Not   captures (epochs.c), by how much a clock was set back in truth: the messages told
+ *
+ * A row holds two moments, and is written at one of them. So rows are in order of sending, of
+ * receipt, or in none: the column in which clocks fall least often is the one they were written by,
+ * and the other one shows delays as well. In that column a clock was set back where it falls by S
+ * and stays there: four of its stamps or more follow, none by a leap of 3/4 S, before it shows the
+ * time again from where it fell. That goes for any S from 1 ms on if no clock falls otherwise;
+ * where some do, by D at most, for S from 8 D on.
+ *
+ * Where all rows of one pair follow those of another, both clocks of a row begin anew, or one of
+ * them for the first time: then nobody was set back, and no order says anything. So whenever a
+ * clock is set back the other one of the row has to go on.
+ *
+ * The other column follows: what was received was received after the moment of its row, and what
+ * was sent was sent before. So stamps of receipt that fall with those of sending count as well, and
+ * then it does not matter how far the last leap goes. Only a message that took about S is
+ * taken for one of the wrong epoch. Where four of a clock's stamps take longer than S, or rows were
+ * sorted by stamps afterwards, nothing tells; then the messages contradict each other, and --from
+ * and --to help.
+ */
+#include "match/match.h"
+
+#include <stdlib.h>
+
+#define LEAST_FALL INT64_C(1000000)
+
+enum { SENT, RECEIVED, LEAST_STAMPS = 4, LIKE = 8, MOST_EPOCHS = 4096 };
+
+struct fall {
+	uint64_t n; /* stamps since; 0: there is none */
+	uint64_t record;
+	int64_t from, to, reached, widest;
+	bool goes_on; /* the other clock of the row */
+	bool sure;    /* not rows that were written late */
+};
+
+/* One clock in one column. */
+struct column {
+	uint64_t n; /* stamps */
+	int64_t highest, last;
+	struct fall fall;
+	struct usk_epochs found;
+	size_t cap;
+	int64_t disorder; /* the most by which it fell otherwise */
+	uint64_t strays;  /* how often */
+	/* What the clock shows in the other column: before it stands in this one, the highest; and
+	 * by how much it is ahead of the first here, and behind the last at any time. */
+	bool other_first;
+	int64_t other_highest, ahead, behind;
+	bool mixed;
+};
+
+struct row_watch {
+	struct column column[2];
+};
+
+/* ---- falls ---------------------------------------------------------------------------------- */
+
+static void disorder(struct column *c, int64_t size)
+{
+	c->disorder = size > c->disorder ? size : c->disorder;
+	c->strays++;
+}
+
+static void begin_fall(struct column *c, int64_t from, int64_t to, bool goes_on)
+{
+	int64_t size = usk_saturate((usk_i128)from - to);
+	c->fall.n = 0;
+	if (size < LEAST_FALL) {
+		disorder(c, size);
+		return;
+	}
+	c->fall = (struct fall){ .n = 1,
+				 .record = c->n - 1,
+				 .from = from,
+				 .to = to,
+				 .reached = to,
+				 .goes_on = goes_on };
+}
+
+static bool stays(const struct fall *f)
+{
+	return f->n >= LEAST_STAMPS && f->widest <= (f->from - f->to) / 4 * 3;
+}
+
+/* It was set back, or it was not. */
+static void end_fall(struct column *c)
+{
+	const struct fall *f = &c->fall;
+	int64_t size = f->from - f->to;
+	if (!stays(f) || c->found.n == MOST_EPOCHS) {
+		disorder(c, size);
+	} else {
+		c->found.epoch =
+			usk_room(c->found.epoch, c->found.n, &c->cap, sizeof *c->found.epoch);
+		c->found.epoch[c->found.n++] = (struct usk_epoch){ .record = f->record,
+								   .before_ns = f->from,
+								   .after_ns = f->to };
+		c->mixed = c->mixed || !f->goes_on;
+	}
+	c->fall.n = 0;
+}
+
+static void reach(struct fall *f, int64_t t)
+{
+	f->widest = t - f->reached > f->widest ? t - f->reached : f->widest;
+	f->reached = t;
+	f->n++;
+}
+
+static void note(struct column *c, int64_t t, bool goes_on)
+{
+	struct fall *f = &c->fall;
+	if (!c->n++) {
+		c->highest = t;
+		c->ahead = c->other_first ? usk_saturate((usk_i128)c->other_highest - t) : 0;
+	}
+	c->last = t;
+	if (!f->n && t >= c->highest) {
+		c->highest = t;
+	} else if (!f->n) {
+		begin_fall(c, c->highest, t, goes_on);
+	} else if (t >= f->from) {
+		if (t - f->reached > f->widest && !f->sure) {
+			f->widest = t - f->reached;
+		}
+		end_fall(c);
+		c->highest = t;
+	} else if (t >= f->reached) {
+		reach(f, t);
+	} else if (f->reached - t < (f->from - f->to) / LIKE) {
+		disorder(c, f->reached - t);
+		f->n++;
+	} else {
+		int64_t from = stays(f) ? f->reached : f->from;
+		end_fall(c);
+		c->highest = from;
+		begin_fall(c, from, t, goes_on);
+	}
+}
+
+/* A row's other clock, by the column that rows may be written by; if that knows nothing of it, by
+ * the one that it stands in. */
+static bool goes_on(const struct row_watch *other, int column, int64_t t, const struct column *c,
+		    int64_t now)
+{
+	const struct column *by = &other->column[column];
+	by = by->n ? by : &other->column[!column];
+	usk_i128 fell = (usk_i128)(c->fall.n ? c->fall.reached : c->highest) - now;
+	return by->n && ((usk_i128)by->last - t) * 2 < fell;
+}
+
+static void note_other(struct column *c, int64_t t)
+{
+	if (!c->n) {
+		c->other_highest = c->other_first && c->other_highest > t ? c->other_highest : t;
+		c->other_first = true;
+	} else {
+		int64_t by = usk_saturate((usk_i128)c->last - t);
+		c->behind = by > c->behind ? by : c->behind;
+	}
+}
+
+/* The clock of that number; those in between are there then, too. */
+static struct row_watch *watch_of(struct usk_rows *r, uint32_t clock)
+{
+	while (r->n <= clock) {
+		r->clock = usk_room(r->clock, r->n, &r->cap, sizeof *r->clock);
+		r->clock[r->n++] = (struct usk_row_clock){ .watch = NULL };
+	}
+	struct usk_row_clock *c = &r->clock[clock];
+	c->watch = c->watch ? c->watch : usk_alloc(1, sizeof *c->watch);
+	return c->watch;
+}
+
+void usk_rows_note(struct usk_rows *r, const struct usk_msg *m)
+{
+	if (m->from == m->to) {
+		return;
+	}
+	struct row_watch *from = watch_of(r, m->from), *to = watch_of(r, m->to);
+	struct column *x = &from->column[SENT], *y = &to->column[RECEIVED];
+	bool x_on = goes_on(to, SENT, m->received_ns, x, m->sent_ns);
+	bool y_on = goes_on(from, RECEIVED, m->sent_ns, y, m->received_ns);
+	struct fall *f = &to->column[SENT].fall;
+	/* Received after the moment of a row that was written when it was sent, and yet earlier. */
+	if (f->n && m->received_ns < f->from) {
+		f->n++;
+		f->sure = true;
+	}
+	note_other(&from->column[RECEIVED], m->sent_ns);
+	note_other(&to->column[SENT], m->received_ns);
+	note(x, m->sent_ns, x_on);
+	note(y, m->received_ns, y_on);
+}
+
+static void watch_free(struct row_watch *w)
+{
+	for (int i = 0; i < 2 && w; i++) {
+		usk_epochs_free(&w->column[i].found);
+	}
+	free(w);
+}
+
+/* ---- which column --------------------------------------------------------------------------- */
+
+/* A column over all clocks. */
+struct order {
+	int64_t disorder;
+	uint64_t strays;
+	size_t epochs;
+	bool mixed;
+};
+
+static struct order order_of(const struct usk_rows *r, int column)
+{
+	struct order o = { .epochs = 0 };
+	for (size_t i = 0; i < r->n; i++) {
+		if (!r->clock[i].watch) {
+			continue;
+		}
+		struct column *c = &r->clock[i].watch->column[column];
+		if (c->fall.n) {
+			end_fall(c);
+		}
+		o.disorder = c->disorder > o.disorder ? c->disorder : o.disorder;
+		o.strays += c->strays;
+		o.epochs += c->found.n;
+		o.mixed = o.mixed || c->mixed;
+	}
+	return o;
+}
+
+/* Those far beyond what rows are out of order by. The clock's stamps of both columns go together,
+ * to the delays that messages have: else rows of one direction follow those of the other. */
+static void keep_far(struct column *c, int64_t disorder_ns)
+{
+	struct usk_epochs *e = &c->found;
+	size_t n = 0;
+	int64_t most = 0;
+	for (size_t i = 0; i < e->n; i++) {
+		int64_t size = e->epoch[i].before_ns - e->epoch[i].after_ns;
+		most = size > most ? size : most;
+	}
+	for (size_t i = 0; i < e->n && most >= c->behind / 2; i++) {
+		int64_t size = e->epoch[i].before_ns - e->epoch[i].after_ns;
+		if (size / LIKE >= disorder_ns && size / 2 >= c->ahead) {
+			e->epoch[n++] = e->epoch[i];
+		}
+	}
+	e->n = n; /* none, if they do not */
+}
+
+/* The column that rows were written by; with the fewer falls if both may be. */
+static int written_by(const struct order o[2])
+{
+	if (o[SENT].strays != o[RECEIVED].strays) {
+		return o[SENT].strays < o[RECEIVED].strays ? SENT : RECEIVED;
+	}
+	return o[RECEIVED].epochs < o[SENT].epochs ? RECEIVED : SENT;
+}
+
+/* ---- the epoch of a stamp ------------------------------------------------------------------- */
+
+static usk_i128 far(int64_t a, int64_t b)
+{
+	return a > b ? (usk_i128)a - b : (usk_i128)b - a;
+}
+
+/* The next stamp in the column that rows are written by. */
+static size_t epoch_of_own(const struct usk_epochs *e, struct usk_row_place *at, int64_t t)
+{
+	while (at->epoch < e->n && e->epoch[at->epoch].record <= at->record) {
+		at->began = t;
+		at->epoch++;
+	}
+	at->record++;
+	at->last = t;
+	return at->epoch;
+}
+
+/*
+ * A stamp in the other column: near its row's moment, or where the clock was set back? That may
+ * have been before the row's moment already, as the last own stamp is older. What was sent may be
+ * older still, where rows were written by receipt. Whichever is nearest; but that something was
+ * received before its row was written takes a clock that was set back unseen meanwhile, and so
+ * counts for more than that it was under way for long.
+ */
+static size_t epoch_of_other(const struct usk_epochs *e, const struct usk_row_place *at, int64_t t,
+			     bool older)
+{
+	size_t k = at->epoch;
+	if (!at->record) {
+		return k;
+	}
+	usk_i128 same = far(t, at->last) * (!older && t < at->last ? LIKE : 1);
+	usk_i128 before = same, behind = same;
+	if (k && older) {
+		before = far(e->epoch[k - 1].before_ns, t) + far(at->last, at->began);
+	}
+	if (k < e->n) {
+		behind = far(e->epoch[k].before_ns, at->last) + far(t, e->epoch[k].after_ns);
+	}
+	return behind < same && behind <= before ? k + 1 : before < same ? k - 1 : k;
+}
+
+void usk_rows_place(const struct usk_rows *r, struct usk_row_place *place, const struct usk_msg *m,
+		    size_t epoch[2])
+{
+	static const struct usk_epochs none;
+	const uint32_t clock[] = { m->from, m->to };
+	const int64_t stamp[] = { m->sent_ns, m->received_ns };
+	for (int k = 0; k < 2; k++) {
+		const struct usk_epochs *e = clock[k] < r->n ? &r->clock[clock[k]].epochs : &none;
+		struct usk_row_place *at = &place[clock[k]];
+		epoch[k] = !e->n	? 0
+			   : k == r->by ? epoch_of_own(e, at, stamp[k])
+					: epoch_of_other(e, at, stamp[k], k == SENT);
+	}
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+bool usk_rows_found(struct usk_rows *r)
+{
+	const struct order o[] = { order_of(r, SENT), order_of(r, RECEIVED) };
+	bool any = false;
+	r->by = written_by(o);
+	for (size_t i = 0; i < r->n; i++) {
+		struct usk_row_clock *c = &r->clock[i];
+		if (c->watch) {
+			struct column *by = &c->watch->column[r->by];
+			keep_far(by, o[r->by].disorder);
+			if (by->found.n && !c->others_tell && !o[r->by].mixed) {
+				c->epochs = by->found;
+				by->found = (struct usk_epochs){ 0 };
+				any = true;
+			}
+		}
+		watch_free(c->watch);
+		c->watch = NULL;
+	}
+	return any;
+}
+
+void usk_rows_renumber(struct usk_rows *r, const uint32_t *now, size_t n)
+{
+	struct usk_row_clock *clock = usk_alloc(n, sizeof *clock);
+	for (size_t i = 0; i < r->n; i++) {
+		clock[now[i]] = r->clock[i];
+	}
+	free(r->clock);
+	r->clock = clock;
+	r->n = r->cap = n;
+}
+
+void usk_rows_free(struct usk_rows *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		watch_free(r->clock[i].watch);
+		usk_epochs_free(&r->clock[i].epochs);
+	}
+	free(r->clock);
+	*r = (struct usk_rows){ 0 };
+}
