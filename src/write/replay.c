@@ -12,6 +12,7 @@
  * far, once that has come to within S/2 of what it was: so it begins with the very same record in
  * the trace that showed it, and near it in another trace by the same clock.
  */
+#include "match/match.h"
 #include "write/write.h"
 
 #include <stdlib.h>
@@ -95,6 +96,31 @@ const struct usk_map *usk_replay_map(const struct usk_replay *r, size_t epoch)
 	return epoch < r->n_epochs ? r->map[epoch] : NULL;
 }
 
+bool usk_replay_agrees(const struct usk_replay *r, const struct usk_epochs *e)
+{
+	for (size_t i = 0; i < e->n && i + 1 < r->n_epochs; i++) {
+		const struct turn *x = &r->turn[i];
+		usk_i128 beyond = (usk_i128)e->epoch[i].before_ns - x->near_ns;
+		usk_i128 fell = (usk_i128)e->epoch[i].before_ns - e->epoch[i].after_ns;
+		if (beyond < 0 || beyond > 2 * (usk_i128)x->fall_ns || fell < x->fall_ns) {
+			return false;
+		}
+	}
+	return e->n + 1 == r->n_epochs;
+}
+
+enum usk_status usk_replay_in(const struct usk_replay *r, size_t epoch, const int64_t *local_ns,
+			      size_t n, int64_t *out, struct usk_err *err)
+{
+	if (!r->map[epoch]) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"clock %s was set back while it recorded, and no message ties what "
+				"it stamped in its epoch %zu to the others",
+				r->name, epoch);
+	}
+	return usk_map_many(r->map[epoch], local_ns, n, out, err);
+}
+
 /* Does a stamp begin the next epoch? */
 static bool turns(struct usk_replay *r, int64_t t)
 {
@@ -125,14 +151,8 @@ enum usk_status usk_replay_many(struct usk_replay *r, const int64_t *local_ns, s
 			next = turns(r, local_ns[to]);
 			to += !next;
 		}
-		if (to > from && !r->map[r->epoch]) {
-			return usk_fail(err, USK_EINPUT, from,
-					"clock %s was set back while it recorded, and no message "
-					"ties what it stamped in its epoch %zu to the others",
-					r->name, r->epoch);
-		}
-		enum usk_status status = to > from ? usk_map_many(r->map[r->epoch], local_ns + from,
-								  to - from, out + from, err)
+		enum usk_status status = to > from ? usk_replay_in(r, r->epoch, local_ns + from,
+								   to - from, out + from, err)
 						   : USK_OK;
 		if (status) {
 			if (err) {

@@ -13,6 +13,7 @@
  */
 #include "base/stamp.h"
 #include "base/text.h"
+#include "match/match.h"
 #include "write/retime.h"
 
 #include <stdlib.h>
@@ -29,10 +30,15 @@ struct retimed {
 	bool keep_raw[USK_TABLE_COLUMNS]; /* the table has recorded stamps of its own */
 	struct named *name;		  /* sorted */
 	uint64_t rows;			  /* written */
+	/* Where the order of rows says that clocks were set back, as it said to sync. */
+	bool noting; /* rows are only looked at, for that */
+	struct usk_rows order;
+	struct usk_row_place *place;
+	bool *placed; /* by clock: that is where the table of clocks has it, too */
 };
 
-/* From here on t->map is that of the clock of this name. */
-static enum usk_status by_clock(struct retimed *b, struct usk_csv_field f)
+/* The clock of this name. */
+static enum usk_status clock_of(struct retimed *b, struct usk_csv_field f, uint32_t *clock)
 {
 	struct retime *t = b->t;
 	char *name = usk_format("%.*s", (int)f.n, f.text);
@@ -40,10 +46,11 @@ static enum usk_status by_clock(struct retimed *b, struct usk_csv_field f)
 	const struct named *found =
 		bsearch(&key, b->name, t->clocks->n_clocks, sizeof key, usk_by_string);
 	enum usk_status status =
-		found ? usk_retime_by(t, found->clock)
+		found ? USK_OK
 		      : usk_fail(t->err, USK_EINPUT, b->table.number,
 				 "%s: line %llu: clock %.60s is not in the table of clocks",
 				 t->path, (unsigned long long)b->table.number, key.shown);
+	*clock = found ? found->clock : 0;
 	free(name);
 	free(key.shown);
 	return status;
@@ -68,6 +75,8 @@ struct stamp {
 	const struct usk_cell *cell; /* NULL: the row has none */
 	int64_t was_ns, now_ns;
 	bool ticks; /* recorded as such */
+	uint32_t clock;
+	size_t epoch;
 };
 
 /* The cell again, corrected, and the stamp as recorded beside it. */
@@ -118,6 +127,51 @@ static void write_row(struct retimed *b, const struct stamp *stamp)
 	usk_output_write(&b->t->out, at, (size_t)(end - at) + line->n_end);
 }
 
+/* Stamps of a row's messages stand in pairs, sent and received; an event's stands alone. */
+static void row_messages(struct retimed *b, struct stamp *stamp)
+{
+	struct stamp *sent = NULL;
+	for (size_t c = 0; c < b->table.kind->n; c++) {
+		struct stamp *s = &stamp[c];
+		if (!b->table.kind->column[c].time) {
+			continue;
+		}
+		if (sent && sent->cell && s->cell && sent->clock != s->clock) {
+			const struct usk_msg m = { .from = sent->clock,
+						   .to = s->clock,
+						   .sent_ns = sent->was_ns,
+						   .received_ns = s->was_ns };
+			size_t epoch[2] = { 0, 0 };
+			if (b->noting) {
+				usk_rows_note(&b->order, &m);
+			} else {
+				usk_rows_place(&b->order, b->place, &m, epoch);
+			}
+			sent->epoch = epoch[0];
+			s->epoch = epoch[1];
+		}
+		sent = sent ? NULL : s;
+	}
+}
+
+static enum usk_status correct(struct retimed *b, struct stamp *s)
+{
+	struct retime *t = b->t;
+	enum usk_status status = usk_retime_by(t, s->clock);
+	s->now_ns = s->was_ns;
+	if (!status && t->map) {
+		status =
+			b->placed && b->placed[s->clock]
+				? usk_replay_in(t->map, s->epoch, &s->was_ns, 1, &s->now_ns, t->err)
+				: usk_replay_many(t->map, &s->was_ns, 1, &s->now_ns, t->err);
+		if (status) {
+			usk_fail_in(t->err, "%s: line %llu", t->path,
+				    (unsigned long long)b->table.number);
+		}
+	}
+	return status;
+}
+
 /*
  * One row. A stamp that cannot be read is damage: USK_EINPUT with why. A clock that cannot be
  * applied, and a time that cannot be, are errors of the whole, in t->err.
@@ -147,24 +201,25 @@ static enum usk_status row(struct retimed *b, bool *damaged, struct usk_err *why
 		stamp[c].cell = cell;
 	}
 	for (size_t c = 0; c < table->kind->n; c++) {
-		if (!stamp[c].cell) {
-			continue;
-		}
-		enum usk_status status = by_clock(b, table->cell[table->kind->column[c].clock].f);
-		stamp[c].now_ns = stamp[c].was_ns;
-		if (!status && t->map) {
-			status = usk_replay_many(t->map, &stamp[c].was_ns, 1, &stamp[c].now_ns,
-						 t->err);
-			if (status) {
-				usk_fail_in(t->err, "%s: line %llu", t->path,
-					    (unsigned long long)table->number);
-			}
-		}
+		struct usk_csv_field name = table->cell[table->kind->column[c].clock].f;
+		enum usk_status status =
+			stamp[c].cell ? clock_of(b, name, &stamp[c].clock) : USK_OK;
 		if (status) {
 			return status;
 		}
 	}
-	write_row(b, stamp);
+	if (b->noting || b->placed) {
+		row_messages(b, stamp);
+	}
+	for (size_t c = 0; c < table->kind->n && !b->noting; c++) {
+		enum usk_status status = stamp[c].cell ? correct(b, &stamp[c]) : USK_OK;
+		if (status) {
+			return status;
+		}
+	}
+	if (!b->noting) {
+		write_row(b, stamp);
+	}
 	return USK_OK;
 }
 
@@ -230,7 +285,7 @@ static enum usk_status rows(struct retimed *b)
 		usk_fail_in(t->err, "%s", t->path);
 		return status;
 	}
-	if (!table->json) {
+	if (!table->json && !b->noting) {
 		header(b);
 	}
 	while (!t->out.failed) {
@@ -244,7 +299,8 @@ static enum usk_status rows(struct retimed *b)
 		}
 		bool damaged = status != USK_OK;
 		if (table->blank) {
-			usk_output_write(&t->out, table->line.text, table->line.n_end);
+			usk_output_write(&t->out, table->line.text,
+					 b->noting ? 0 : table->line.n_end);
 		} else if (!damaged) {
 			if (table->json) {
 				look_for_raw(b);
@@ -266,10 +322,46 @@ static enum usk_status rows(struct retimed *b)
 	status = USK_OK;
 	if (damage && !b->rows) {
 		status = usk_fail(t->err, USK_EINPUT, table->bad.line, "%s: %s", t->path, damage);
-	} else if (damage) {
+	} else if (damage && !b->noting) {
 		usk_note(t->notes, "%s: %s", t->path, damage);
 	}
 	free(damage);
+	return status;
+}
+
+static bool was_set_back(const struct usk_clocks *c)
+{
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		for (size_t k = 0; k < c->clock[i].n_jumps; k++) {
+			if (c->clock[i].jump[k].end_epoch > c->clock[i].jump[k].epoch) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* All rows, for their order alone; then the table is at its start again. */
+static enum usk_status note_order(struct retimed *b)
+{
+	struct retime *t = b->t;
+	size_t n = t->clocks->n_clocks;
+	b->noting = true;
+	enum usk_status status = rows(b);
+	b->noting = false;
+	b->rows = 0;
+	usk_table_free(&b->table);
+	b->table = (struct usk_table){ 0 };
+	usk_input_rewind(&t->in);
+	status = status ? status : usk_input_need(&t->in, 0, 4096, t->err);
+	b->place = usk_alloc(n, sizeof *b->place);
+	b->placed = usk_alloc(n, sizeof *b->placed);
+	bool any = !status && usk_rows_found(&b->order);
+	for (size_t i = 0; i < b->order.n && any && !status; i++) {
+		const struct usk_epochs *e = &b->order.clock[i].epochs;
+		status = e->n ? usk_retime_by(t, (uint32_t)i) : USK_OK;
+		b->placed[i] = e->n && !status && t->map && usk_replay_agrees(t->map, e);
+	}
 	return status;
 }
 
@@ -282,11 +374,15 @@ enum usk_status usk_retime_table(struct retime *t)
 		b.name[i] = (struct named){ usk_shown(c->clock[i].name), (uint32_t)i };
 	}
 	qsort(b.name, c->n_clocks, sizeof *b.name, usk_by_string);
-	enum usk_status status = rows(&b);
+	enum usk_status status = was_set_back(c) ? note_order(&b) : USK_OK;
+	status = status ? status : rows(&b);
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		free(b.name[i].shown);
 	}
 	usk_table_free(&b.table);
+	usk_rows_free(&b.order);
+	free(b.place);
+	free(b.placed);
 	free(b.name);
 	return status;
 }

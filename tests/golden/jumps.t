@@ -93,3 +93,15 @@ The bounds are valid while these assumptions hold.
 Step of host1 or host0 (messages cannot tell): host1 was stepped forward, or host0 set back, by 997 us ± 106 us,
   between 1700000020.986259906 s and 1700000021.035513487 s by the clock of host1.
 Disturbed: host1 in 2 stretches, 6.00 s in all (10 % of the time): there only the skew limit bounds its rate.
+# Messages under way while their sender was set back, in rows by receipt: apply and sync have one notion of where that was.
+$ awk 'BEGIN { print "sender,receiver,sent_ns,received_ns"; for (i = 0; i < 200; i++) { s = 7e9 - (i >= 100) * 1e9; late = i == 97 || i == 99 ? 2e6 : 0; t = i * 5e5; print t + 3e5 + late, (i % 2 ? sprintf("b,a,%.0f,%.0f", t + s, t + 3e5 + late) : sprintf("a,b,%.0f,%.0f", t, t + 2e5 + s)) } }' | sort -n | sed 's/^[0-9]* //' >under_way.csv
+$ unskew sync under_way.csv -o under_way.json | grep -A1 -e Step -e Received
+Received before sent: 100 as recorded, 0 corrected. Half widths: 401 us to 412 us.
+Delays, median (99 %): a -> b 7.00 s as recorded, 307 us (319 us) corrected;
+--
+Step: b was set back by 1.000000 s ± 802 us,
+  from 7.049500000 s to 6.050200000 s: there its epoch 1 begins, as its stamps repeat.
+$ unskew apply under_way.json under_way.csv -o under_way_now.csv; awk -F, '$5 < $3' under_way_now.csv | grep -c -v sender
+0
+! Wrote under_way_now.csv.
+? 1
