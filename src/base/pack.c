@@ -8,6 +8,7 @@
 #endif
 #ifdef USK_HAVE_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 #endif
 
 enum { LEVEL_GZIP = 6, LEVEL_ZSTD = 3, PIECE = 1 << 16 };
@@ -71,6 +72,30 @@ struct usk_unpack {
 #endif
 };
 
+/* Want of memory is none of the data, nor of how unskew was built: it ends as ours does. */
+#ifdef USK_HAVE_ZLIB
+static void *room(void *ctx, unsigned n, unsigned size)
+{
+	(void)ctx;
+	return usk_alloc(n, size);
+}
+
+static void give_back(void *ctx, void *p)
+{
+	(void)ctx;
+	free(p);
+}
+#endif
+
+#ifdef USK_HAVE_ZSTD
+static void must_have(bool memory)
+{
+	if (!memory) {
+		usk_alloc(SIZE_MAX, 1);
+	}
+}
+#endif
+
 struct usk_unpack *usk_unpack_new(enum usk_packing p)
 {
 	struct usk_unpack *u = usk_alloc(1, sizeof *u);
@@ -78,13 +103,16 @@ struct usk_unpack *usk_unpack_new(enum usk_packing p)
 	u->packing = p;
 #ifdef USK_HAVE_ZLIB
 	if (p == USK_GZIP) {
+		u->z.zalloc = room;
+		u->z.zfree = give_back;
 		made = inflateInit2(&u->z, 15 + 16) == Z_OK;
 	}
 #endif
 #ifdef USK_HAVE_ZSTD
 	if (p == USK_ZSTD) {
 		u->d = ZSTD_createDStream();
-		made = u->d != NULL;
+		must_have(u->d);
+		made = true;
 	}
 #endif
 	if (!made) {
@@ -145,6 +173,7 @@ static bool unzstd(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *us
 	size_t left = ZSTD_decompressStream(u->d, &to, &from);
 	*used = from.pos;
 	*made = to.pos;
+	must_have(ZSTD_getErrorCode(left) != ZSTD_error_memory_allocation);
 	if (ZSTD_isError(left)) {
 		return false;
 	}
@@ -202,6 +231,8 @@ struct usk_pack *usk_pack_new(enum usk_packing p)
 	k->packing = p;
 #ifdef USK_HAVE_ZLIB
 	if (p == USK_GZIP) {
+		k->z.zalloc = room;
+		k->z.zfree = give_back;
 		made = deflateInit2(&k->z, LEVEL_GZIP, Z_DEFLATED, 15 + 16, 8,
 				    Z_DEFAULT_STRATEGY) == Z_OK;
 	}
@@ -209,7 +240,8 @@ struct usk_pack *usk_pack_new(enum usk_packing p)
 #ifdef USK_HAVE_ZSTD
 	if (p == USK_ZSTD) {
 		k->c = ZSTD_createCStream();
-		made = k->c && !ZSTD_isError(ZSTD_initCStream(k->c, LEVEL_ZSTD));
+		must_have(k->c);
+		made = !ZSTD_isError(ZSTD_initCStream(k->c, LEVEL_ZSTD));
 	}
 #endif
 	if (!made) {
