@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What goes to people: sentences, colour, progress. Nothing of it goes to stdout. */
 #include "cmd.h"
+#include "write/write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,14 +29,22 @@ const char *colour(FILE *to, const char *what)
 	return "";
 }
 
+/* It may quote names, which come from anywhere. */
+static void print_line(const char *fmt, va_list ap)
+{
+	char *said = usk_vformat(fmt, ap), *visible = usk_visible(said, false);
+	fprintf(stderr, "%s\n", visible);
+	free(visible);
+	free(said);
+}
+
 void say_sentence(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
 	fflush(stdout);
 	fprintf(stderr, "%sunskew:%s ", colour(stderr, "red"), colour(stderr, "off"));
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	print_line(fmt, ap);
 	va_end(ap);
 }
 
@@ -52,9 +61,8 @@ void say(const struct args *args, const char *fmt, ...)
 	}
 	va_list ap;
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	print_line(fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 }
 
 void say_notes(const struct args *args, char *const *note, size_t n)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "units.h"
+#include "write/write.h"
 #include "report/page.h"
 
 #include <math.h>
@@ -298,13 +299,10 @@ char *kept(char *text)
 
 const char *printable(const char *name)
 {
-	char *copy = NULL;
-	for (size_t i = 0; name[i]; i++) {
-		unsigned char c = (unsigned char)name[i];
-		if (c < 32 || c == 127) {
-			copy = copy ? copy : kept(usk_strdup(name));
-			copy[i] = '?';
-		}
+	char *visible = usk_visible(name, false);
+	if (strcmp(visible, name)) {
+		return kept(visible);
 	}
-	return copy ? copy : name;
+	free(visible);
+	return name;
 }

@@ -64,7 +64,7 @@ void put_html(FILE *out, const char *text);
 
 /** A text that lives as long as the command: for few, as one has to be read by somebody. */
 char *kept(char *text);
-/** A name so that a terminal survives it: control characters as ?. Kept, or name itself. */
+/** A name as usk_visible() has it. Kept, or name itself. */
 const char *printable(const char *name);
 
 #endif

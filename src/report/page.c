@@ -41,7 +41,7 @@ char *usk_html_text(const char *text)
 		     { '>', "&gt;" },
 		     { '"', "&quot;" },
 		     { '\'', "&#39;" } };
-	char *shown = usk_shown(text);
+	char *shown = usk_visible(text, true);
 	char *out = usk_alloc(strlen(shown) + 1, 6), *to = out;
 	for (const char *p = shown; *p; p++) {
 		size_t i = 0;

@@ -95,6 +95,40 @@ char *usk_shown(const char *text)
 	return out;
 }
 
+/* Controls of both sets, and marks that turn text round, part lines or take no room; 0 if it is
+ * none of them. Of UTF-8 that is sound. */
+static unsigned hidden(const unsigned char *s, size_t *n)
+{
+	unsigned c = s[0] < 0x80   ? s[0]
+		     : s[0] < 0xe0 ? (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu)
+		     : s[0] < 0xf0 ? (s[0] & 0xfu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu)
+				   : 'a';
+	*n = utf8_length(s);
+	return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
+			       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x2069) ||
+			       c == 0xfeff
+		       ? c
+		       : 0;
+}
+
+char *usk_visible(const char *text, bool lines)
+{
+	char *shown = usk_shown(text);
+	char *out = usk_alloc(strlen(shown) + 1, 6), *to = out;
+	size_t n;
+	for (const unsigned char *s = (const unsigned char *)shown; *s; s += n) {
+		unsigned c = hidden(s, &n);
+		if (c && !(lines && c == '\n')) {
+			to += sprintf(to, "\\u%04x", c);
+		} else {
+			memcpy(to, s, n);
+			to += n;
+		}
+	}
+	free(shown);
+	return out;
+}
+
 static bool same(const char *stored, const char *shown)
 {
 	char *s = usk_shown(stored);

@@ -13,6 +13,9 @@
  * \xff, all else as it is. A malloc'ed string. Apply it to both sides before comparing.
  */
 char *usk_shown(const char *text);
+/** The same for people: control characters and marks that turn text round as \u009b; but for the
+ * ends of lines, where lines are. */
+char *usk_visible(const char *text, bool lines);
 
 /** The clocks.json at path; the sentence of a failure begins with it. Free with usk_clocks_free().
  */

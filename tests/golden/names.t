@@ -26,3 +26,11 @@ $ unskew sync --local host0=10.0.0.0.1 a/host0.pcap a/host1.pcap
 $ unskew check "$(printf 'b\377=a/host0.pcap')" a/host1.pcap --json | grep -e '"a"' -e '"b"'
       "a": "b\\xff",
       "b": "host1",
+# What a terminal would obey, and marks that turn text round, are shown.
+$ printf 'sender,receiver,sent_ns,received_ns\na\302\2331mx,b\342\200\256y,100,200\nb\342\200\256y,a\302\2331mx,300,400\n\2330m,b\342\200\256y,300,400\n' >obeyed.csv; unskew check obeyed.csv | sed 2,4!d
+a\u009b1mx -> b\u202ey         1           0     100 ns  100 ns  100 ns  100 ns
+b\u202ey -> a\u009b1mx         1           0     100 ns  100 ns  100 ns  100 ns
+b\u202ey -> \x9b0m             0           0          -       -       -       -
+$ unskew check "$(printf 'no\302\233where\342\200\256')"
+! unskew: no\u009bwhere\u202e: No such file or directory
+? 1

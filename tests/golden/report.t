@@ -130,7 +130,7 @@ $ unskew apply -q far.json far/messages.csv --timeline far-timeline.json; grep -
 8886
 # What a clocks.json says goes to a terminal as text.
 $ sed 's/"notes": \[/&"red \\u001b[31m",/; s/,]/]/' far.json >notes.json; unskew report notes.json -o notes.html | grep red
-Note: red ?[31m
+Note: red \u001b[31m
 # How good the machines' own clocks are: the tables and drawings of `unskew clock -o`, from its JSON, to the last digit.
 $ unskew clock --seconds 0.01 --samples 200 --load 1 -q --json -o own.html >own.json; unskew report m.csv --clock host0=own.json --clock host1="$DATA/clock.json" -q -o own-report.html; python3 -c 'import re; parts = lambda text: re.findall(r"<(?:td|th|path|rect|text|p|figcaption)\b[^>]*>[^<]*", text); own = parts(open("own.html").read().split("<main>")[1]); page = open("own-report.html").read().split("id=\"unskew-machines\"")[1].split("</section>")[0].split("<h3>"); print(len(own) > 200, own == parts(page[1])); print(page[0].split("<h2>")[1]); print(*re.findall("<h[34]>.*", "<h3>" + page[2]), sep="\n"); print(*re.findall("<td[^>]*>([^<]*)", page[2])[:21], sep=" | ")'
 True True
