@@ -147,6 +147,15 @@ static enum role combine(const struct stream *a, const struct stream *b, uint8_t
 	return y == ROLE_SENDS ? ROLE_RECEIVES : ROLE_SENDS;
 }
 
+/* An address that ends every packet is a guess: the capture may be filtered, and of anybody on the
+ * way. Exchanges know better. */
+static bool refuted(const struct walk *w, const struct stream *a, enum role role)
+{
+	uint32_t way = usk_way_known(&w->ways, a->src, a->dst);
+	return way != NOBODY && w->ways.way[way].role != ROLE_UNKNOWN &&
+	       w->ways.way[way].role != role;
+}
+
 /*
  * The same, held against the hops that are left, which fall on the way and never rise. Where a
  * capture sees packets from several vantage points a stream has one number of them, and they
@@ -156,6 +165,9 @@ static enum role role_of(const struct walk *w, const struct stream *a, const str
 			 uint8_t *source, bool *disputed)
 {
 	enum role role = combine(a, b, source);
+	if (*source == FROM_ADDRESS && refuted(w, a, role)) {
+		role = ROLE_UNKNOWN;
+	}
 	enum role nearer = a->ttl > b->ttl ? ROLE_SENDS : ROLE_RECEIVES;
 	*disputed = false;
 	if (a->ttl == b->ttl || role == nearer || role == ROLE_NEITHER) {

@@ -461,19 +461,26 @@ static void overlap(struct feed *p, struct feed *q, const struct usk_survey *sp,
 /* Who sent, as far as the joins of pass 1 tell: hops and exchanges. */
 static void learn_ways(struct walk *w, const struct usk_survey *sp, const struct usk_coarse *c)
 {
-	for (size_t i = 0; c->seen && i < c->joins; i++) {
-		const struct usk_sighting *s = &c->seen[i];
-		const struct usk_ends *e = &sp->way[s->way];
-		uint32_t way = usk_walk_way(w, e->src, e->dst, e->group);
-		if (way != NOBODY) {
-			struct usk_sighting vote = *s;
-			if (usk_walk_chooses(w)) {
-				/* Each pair of vantage points is told by its own hops. */
-				vote.ttl_p = vote.ttl_q;
-			}
-			usk_way_vote(&w->ways, way, &vote);
+	size_t n = c->seen ? c->joins : 0;
+	uint32_t *way = usk_alloc(n + 1, sizeof *way);
+	for (size_t i = 0; i < n; i++) {
+		const struct usk_ends *e = &sp->way[c->seen[i].way];
+		way[i] = usk_walk_way(w, e->src, e->dst, e->group);
+		if (way[i] != NOBODY) {
+			w->ways.way[way[i]].passing |= c->seen[i].span > 0;
 		}
 	}
+	for (size_t i = 0; i < n; i++) {
+		struct usk_sighting vote = c->seen[i];
+		if (usk_walk_chooses(w)) {
+			/* Each pair of vantage points is told by its own hops. */
+			vote.ttl_p = vote.ttl_q;
+		}
+		if (way[i] != NOBODY) {
+			usk_way_vote(&w->ways, way[i], &vote);
+		}
+	}
+	free(way);
 	for (size_t i = 0; i < w->ways.n; i++) {
 		usk_way_decide(&w->ways, &w->ways.way[i], true);
 	}

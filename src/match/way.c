@@ -84,7 +84,6 @@ void usk_way_vote(struct ways *w, uint32_t which, const struct usk_sighting *s)
 	if (s->ttl_p != s->ttl_q) {
 		way->ttl[s->ttl_p < s->ttl_q]++;
 	}
-	way->passing |= span > 0;
 	if (way->reverse != NOBODY && w->way[way->reverse].seen) {
 		struct way *back = &w->way[way->reverse];
 		usk_i128 gap_p = (usk_i128)s->p_ns - back->last_p_ns;
@@ -92,8 +91,10 @@ void usk_way_vote(struct ways *w, uint32_t which, const struct usk_sighting *s)
 		usk_i128 longer = gap_p - gap_q, size = longer < 0 ? -longer : longer;
 		usk_i128 gap = gap_p < 0 ? -gap_p : gap_p;
 		/* What drift could explain is no evidence, nor what may lie between the sightings
-		 * of one capture: it may have the other one in its midst. */
-		if (gap <= LONGEST_GAP_NS && size * 1000 > gap &&
+		 * of one capture: it may have the other one in its midst. Where it has packets
+		 * several times it lacks some of those that it has once. */
+		bool whole = (span || !way->passing) && (back->last_span_ns || !back->passing);
+		if (whole && gap <= LONGEST_GAP_NS && size * 1000 > gap &&
 		    size > span + back->last_span_ns) {
 			/* Gap at p longer: the earlier one passed p first, this one q. */
 			way->gap[longer > 0]++;
