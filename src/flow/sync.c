@@ -36,7 +36,9 @@ static void describe_clock(const struct parties *p, size_t trace, size_t clock,
 		other++;
 	}
 	if (!n && other < p->n) {
-		n = usk_survey_own(&y->survey, &p->party[other].survey, found);
+		const struct usk_survey *theirs = &p->party[other].survey;
+		bool guess, passing = y->survey.passing.several || theirs->passing.several;
+		n = passing ? 0 : usk_survey_own(&y->survey, theirs, found, &guess);
 		own = found;
 	}
 	t->local = usk_grow(t->local, t->n_local + n + 1, sizeof *t->local);

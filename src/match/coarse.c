@@ -475,6 +475,31 @@ static bool rewritten(const struct usk_sighting *s, size_t n, size_t n_ways)
 	return found;
 }
 
+/* Ways of which no content shows that IP-IDs are kept, as all are repeated, and few of the packets
+ * have joins: these may be chance. */
+static bool *doubtful_ways(const struct usk_survey *p, const struct usk_sighting *unique, size_t n,
+			   const struct usk_sighting *s, size_t n_ids)
+{
+	enum { SHARE = 4 };
+	size_t *left = usk_alloc(p->n_ways + 1, sizeof *left);
+	bool *doubtful = usk_alloc(p->n_ways + 1, sizeof *doubtful);
+	for (size_t i = 0; i < p->n_samples; i++) {
+		left[p->sample[i].way]++;
+	}
+	for (size_t i = 0; i < n_ids; i++) {
+		size_t *more = &left[s[i].way];
+		*more -= *more > SHARE ? SHARE : *more;
+	}
+	for (size_t i = 0; i < p->n_ways; i++) {
+		doubtful[i] = left[i] > 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		doubtful[unique[i].way] &= unique[i].other;
+	}
+	free(left);
+	return doubtful;
+}
+
 void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, struct usk_coarse *out)
 {
 	/* IP-IDs tell equal contents apart, unless something on the way writes them anew: then
@@ -482,17 +507,20 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, str
 	size_t n, n_ids;
 	struct usk_sighting *s = join(p, q, false, &n), *with_ids = join(p, q, true, &n_ids);
 	bool kept = n_ids && n_ids >= n / 2 && !rewritten(s, n, p->n_ways);
+	bool *doubtful = kept ? doubtful_ways(p, s, n, with_ids, n_ids) : NULL;
 	free(kept ? s : with_ids);
 	s = kept ? with_ids : s;
 	n = kept ? n_ids : n;
 	usk_coarse_fit(s, n, out);
 	out->seen = s;
 	out->ip_id_kept = kept;
+	out->doubtful = doubtful;
 }
 
 void usk_coarse_free(struct usk_coarse *c)
 {
 	free(c->knot);
 	free(c->seen);
+	free(c->doubtful);
 	memset(c, 0, sizeof *c);
 }

@@ -225,10 +225,11 @@ struct usk_survey {
 /**
  * The addresses that are surely mine: the one of a family that ends every unicast packet of my
  * capture and not of the other's. Where both captures hold one conversation only, nobody can say
- * (behind NAT, the peer's address too would stand in one capture alone). Returns how many.
+ * (behind NAT, the peer's address too would stand in one capture alone). *guess: mine does, and the
+ * other one may be on the way to either end. Returns how many.
  */
 size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *other,
-		      struct usk_addr own[2]);
+		      struct usk_addr own[2], bool *guess);
 
 /** Read trace from its start to its end. depth: see usk_packet_decode(). */
 enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
@@ -266,6 +267,7 @@ struct usk_coarse {
 	double rate;	   /* robust slope of p - q against q */
 	int64_t spread_ns; /* how far joins lie from the map: delays, and the map's own error */
 	bool ip_id_kept;   /* IP-ID survives the way between the two vantage points */
+	bool *doubtful;	   /* by p's ways: not on this one, perhaps; NULL: none */
 	struct usk_sighting *seen; /* the joins, sorted by q_ns; NULL after usk_coarse_fit() */
 };
 

@@ -147,13 +147,21 @@ static enum role combine(const struct stream *a, const struct stream *b, uint8_t
 	return y == ROLE_SENDS ? ROLE_RECEIVES : ROLE_SENDS;
 }
 
-/* An address that ends every packet is a guess: the capture may be filtered, and of anybody on the
- * way. Exchanges know better. */
+/* An address that ends every packet tells who one is unless the capture is filtered, and of
+ * somebody on the way. Exchanges know better. */
 static bool refuted(const struct walk *w, const struct stream *a, enum role role)
 {
-	uint32_t way = usk_way_known(&w->ways, a->src, a->dst);
-	return way != NOBODY && w->ways.way[way].role != ROLE_UNKNOWN &&
-	       w->ways.way[way].role != role;
+	bool guess = w->guess[a->own_source != FROM_ADDRESS];
+	uint32_t which = usk_way_known(&w->ways, a->src, a->dst);
+	enum role other = which == NOBODY ? ROLE_UNKNOWN : (enum role)w->ways.way[which].role;
+	return other == ROLE_UNKNOWN ? guess : other != role;
+}
+
+/* Contents that repeat, told apart by IP-IDs of which nothing shows that they are kept. */
+static bool is_doubtful(const struct walk *w, const struct stream *a)
+{
+	uint32_t which = usk_way_known(&w->ways, a->src, a->dst);
+	return which != NOBODY && w->ways.way[which].doubtful;
 }
 
 /*
@@ -169,8 +177,8 @@ static enum role role_of(const struct walk *w, const struct stream *a, const str
 		role = ROLE_UNKNOWN;
 	}
 	enum role nearer = a->ttl > b->ttl ? ROLE_SENDS : ROLE_RECEIVES;
-	*disputed = false;
-	if (a->ttl == b->ttl || role == nearer || role == ROLE_NEITHER) {
+	*disputed = is_doubtful(w, a);
+	if (*disputed || a->ttl == b->ttl || role == nearer || role == ROLE_NEITHER) {
 		return role;
 	}
 	if (usk_walk_chooses(w)) {
@@ -222,6 +230,13 @@ static bool overheard(const struct walk *w, const struct stream *a, uint8_t has)
 	return true;
 }
 
+/* One of several sightings that the capture should have, and not known which? */
+static bool is_half(const struct walk *w, int me, const struct seen *s)
+{
+	return w->doubled[me] && !(s->has & SEEN_AGAIN) &&
+	       w->side[me].stream[s->stream].sides == 1 << USK_SIDE_UNKNOWN;
+}
+
 /* Two sightings of one packet: who sent it? */
 static void sighting(struct walk *w, struct seen *p, struct seen *q)
 {
@@ -239,7 +254,9 @@ static void sighting(struct walk *w, struct seen *p, struct seen *q)
 	/* Hops of a packet against those of others of its stream. */
 	disputed |= (role == ROLE_SENDS && p->ttl < q->ttl) ||
 		    (role == ROLE_RECEIVES && p->ttl > q->ttl);
-	if (disputed) {
+	if (is_half(w, 0, p) || is_half(w, 1, q)) {
+		w->counts->ambiguous++;
+	} else if (disputed) {
 		w->counts->direction_unknown++;
 	} else if (role == ROLE_NEITHER && w->sink->heard) {
 		struct usk_reception both = { p->time_ns, q->time_ns };

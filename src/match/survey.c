@@ -204,9 +204,10 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 }
 
 size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *other,
-		      struct usk_addr own[2])
+		      struct usk_addr own[2], bool *guess)
 {
 	size_t n = 0;
+	*guess = false;
 	for (int f = 0; f < 2; f++) {
 		const struct usk_common *a = &mine->common[f], *b = &other->common[f];
 		size_t left = 0, which = 0;
@@ -222,6 +223,7 @@ size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *ot
 		}
 		if (left == 1 && !(a->n == 2 && b->n == 2)) {
 			own[n++] = a->addr[which];
+			*guess |= a->n == 2;
 		}
 	}
 	return n;

@@ -275,21 +275,39 @@ static bool was_acknowledged(const struct side *mine, const struct stream *st,
 
 /* ---- one packet in ----------------------------------------------------------------- */
 
-/* Was this very packet seen a moment ago? Its first sighting stands for it. */
-static bool seen_before(const struct side *mine, const struct seen *s)
+/* Was this very packet seen a moment ago? */
+static struct seen *seen_before(const struct side *mine, const struct seen *s)
 {
 	size_t steps = 0;
 	for (uint64_t i = usk_side_find(mine, s->key); i != UINT64_MAX && steps < MAX_CHAIN;
 	     i = usk_side_older(mine, i), steps++) {
-		const struct seen *c = usk_seen(mine, i);
+		struct seen *c = usk_seen(mine, i);
 		/* Nobody sends anew so soon. */
 		bool soon = s->time_ns >= c->time_ns && s->time_ns - c->time_ns <= AGAIN_NS;
 		if (soon && c->stream == s->stream && c->seq == s->seq && c->bytes == s->bytes &&
 		    c->context == s->context && c->ip_id == s->ip_id) {
-			return true;
+			return c;
 		}
 	}
-	return false;
+	return NULL;
+}
+
+/*
+ * The packet's first sighting stands for all. Where the file does not tell coming from going the
+ * other capture's host may lie between two of them, as between two taps: then what is received is
+ * surely so at the last one; and of a
+ * packet with one sighting, which of them that is nobody knows.
+ */
+static void merge(struct walk *w, int me, struct seen *first, struct seen *again, uint8_t side)
+{
+	struct side *mine = &w->side[me];
+	if (side == USK_SIDE_UNKNOWN && mine->stream[again->stream].role == ROLE_RECEIVES) {
+		first->time_ns = again->time_ns;
+	}
+	first->has |= SEEN_AGAIN;
+	again->state |= SEEN_SENT;
+	usk_mark(mine, again, SEEN_AMBIGUOUS);
+	w->counts->passed++;
 }
 
 static void take(struct walk *w, int me, const struct feed *f)
@@ -329,11 +347,10 @@ static void take(struct walk *w, int me, const struct feed *f)
 	if (st->role == ROLE_SENDS && st->peer != NOBODY) {
 		s->state |= SEEN_SENT;
 	}
-	if (w->doubled[me] && seen_before(mine, s)) {
+	struct seen *first = w->doubled[me] ? seen_before(mine, s) : NULL;
+	if (first) {
 		st->last = number;
-		s->state |= SEEN_SENT;
-		usk_mark(mine, s, SEEN_AMBIGUOUS);
-		w->counts->passed++;
+		merge(w, me, first, s, p->side);
 		return;
 	}
 	if (!st->packets) {
@@ -461,13 +478,20 @@ static void overlap(struct feed *p, struct feed *q, const struct usk_survey *sp,
 /* Who sent, as far as the joins of pass 1 tell: hops and exchanges. */
 static void learn_ways(struct walk *w, const struct usk_survey *sp, const struct usk_coarse *c)
 {
-	size_t n = c->seen ? c->joins : 0;
+	size_t n = c->seen ? c->joins : 0, hint = 0;
 	uint32_t *way = usk_alloc(n + 1, sizeof *way);
 	for (size_t i = 0; i < n; i++) {
-		const struct usk_ends *e = &sp->way[c->seen[i].way];
-		way[i] = usk_walk_way(w, e->src, e->dst, e->group);
+		const struct usk_sighting *s = &c->seen[i];
+		const struct usk_ends *e = &sp->way[s->way];
+		usk_i128 off = (usk_i128)s->p_ns - usk_coarse_to_p(c, s->q_ns, &hint);
+		way[i] = NOBODY;
+		/* Off the map it is hardly one packet. */
+		if (off <= c->spread_ns && -off <= c->spread_ns) {
+			way[i] = usk_walk_way(w, e->src, e->dst, e->group);
+		}
 		if (way[i] != NOBODY) {
-			w->ways.way[way[i]].passing |= c->seen[i].span > 0;
+			w->ways.way[way[i]].passing |= s->span > 0;
+			w->ways.way[way[i]].doubtful |= c->doubtful && c->doubtful[s->way];
 		}
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -531,8 +555,10 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 	for (int me = 0; me < 2; me++) {
 		feed[me].found = own[me];
 		/* Where one forwards, what ends every packet of either may be on its other side. */
-		feed[me].n_found =
-			usk_walk_chooses(w) ? 0 : usk_survey_own(survey[me], survey[!me], own[me]);
+		feed[me].n_found = usk_survey_own(survey[me], survey[!me], own[me], &w->guess[me]);
+		if (usk_walk_chooses(w)) {
+			feed[me].n_found = 0;
+		}
 		learn_own(w, me, &feed[me], survey[me]);
 		usk_side_init(&w->side[me]);
 	}

@@ -24,6 +24,7 @@ struct way {
 	uint32_t reverse;	  /* the way back, or NOBODY */
 	uint64_t ttl[2], gap[2];  /* votes: [0] the first capture is nearer the sender */
 	bool seen;
+	bool doubtful;		      /* nothing shows that IP-IDs are kept that contents need */
 	bool passing;		      /* a capture saw packets of it more than once */
 	int64_t last_p_ns, last_q_ns; /* latest sighting */
 	int64_t last_span_ns;
@@ -64,6 +65,7 @@ struct walk {
 	size_t n_doubts; /* held in all */
 	bool ip_id_kept;
 	struct usk_passing passing[2];
+	bool guess[2];	 /* own addresses that were found need exchanges that agree */
 	bool doubled[2]; /* this capture has most packets twice and more */
 	int64_t lag_ns;	 /* a send is surely read when its receive is this old */
 	/* Out */

@@ -37,6 +37,9 @@ enum {
 	SEEN_FIN = 128,
 };
 
+/* Of `has`, beside USK_HAS_...: the capture had it once more. */
+enum { SEEN_AGAIN = 128 };
+
 /* A packet in the window: one cache line. */
 struct seen {
 	int64_t time_ns;   /* as recorded */
