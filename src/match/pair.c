@@ -50,7 +50,7 @@ static inline void emit(struct walk *w, const struct doubt *d, bool p_sends, uin
 	/* Written where it goes: a copy would wait for its own parts. */
 	struct usk_msg *m = &w->out[w->n_out];
 	m->sent_ns = p_sends ? d->p_ns : d->q_ns;
-	m->received_ns = p_sends ? d->q_ns : d->p_ns;
+	m->received_ns = p_sends ? d->q_last_ns : d->p_last_ns;
 	m->from = p_sends ? w->opt->p : w->opt->q;
 	m->to = p_sends ? w->opt->q : w->opt->p;
 	m->bytes = d->bytes;
@@ -90,6 +90,20 @@ void usk_walk_settle_doubts(struct walk *w)
 	}
 }
 
+/*
+ * When a packet was received for certain. Where the file does not tell coming from going the other
+ * capture's host may lie between two sightings, as between two taps: at the last one then; and of a
+ * packet with one sighting nobody knows which of them that is: INT64_MIN.
+ */
+static int64_t last_of(const struct walk *w, int me, const struct seen *s)
+{
+	const struct side *side = &w->side[me];
+	if (!side->last_ns || side->stream[s->stream].sides != 1 << USK_SIDE_UNKNOWN) {
+		return s->time_ns;
+	}
+	return side->last_ns[s - side->ring];
+}
+
 /* bytes: the payload as the receiver saw it, as a large segment is many messages. */
 static inline struct doubt doubt_of(const struct walk *w, const struct seen *p,
 				    const struct seen *q, uint32_t bytes)
@@ -97,6 +111,8 @@ static inline struct doubt doubt_of(const struct walk *w, const struct seen *p,
 	return (struct doubt){
 		.p_ns = p->time_ns,
 		.q_ns = q->time_ns,
+		.p_last_ns = last_of(w, 0, p),
+		.q_last_ns = last_of(w, 1, q),
 		.bytes = bytes,
 		.proto = w->side[0].stream[p->stream].proto,
 		.p_iface = p->iface,
@@ -230,13 +246,6 @@ static bool overheard(const struct walk *w, const struct stream *a, uint8_t has)
 	return true;
 }
 
-/* One of several sightings that the capture should have, and not known which? */
-static bool is_half(const struct walk *w, int me, const struct seen *s)
-{
-	return w->doubled[me] && !(s->has & SEEN_AGAIN) &&
-	       w->side[me].stream[s->stream].sides == 1 << USK_SIDE_UNKNOWN;
-}
-
 /* Two sightings of one packet: who sent it? */
 static void sighting(struct walk *w, struct seen *p, struct seen *q)
 {
@@ -251,10 +260,11 @@ static void sighting(struct walk *w, struct seen *p, struct seen *q)
 	if (role == ROLE_UNKNOWN && overheard(w, a, p->has | q->has)) {
 		role = ROLE_NEITHER;
 	}
+	int64_t p_last = last_of(w, 0, p), q_last = last_of(w, 1, q);
 	/* Hops of a packet against those of others of its stream. */
 	disputed |= (role == ROLE_SENDS && p->ttl < q->ttl) ||
 		    (role == ROLE_RECEIVES && p->ttl > q->ttl);
-	if (is_half(w, 0, p) || is_half(w, 1, q)) {
+	if (p_last == INT64_MIN || q_last == INT64_MIN) {
 		w->counts->ambiguous++;
 	} else if (disputed) {
 		w->counts->direction_unknown++;
@@ -369,12 +379,13 @@ static enum identity identity(const struct walk *w, const struct seen *sent, con
 		return ID_SILENT;
 	}
 	/* The pieces that offload cuts from a segment count on from its IP-ID, one a piece, or all
-	 * keep it. Nobody cuts pieces of less than 256 bytes, nor of two sizes but for the last. */
+	 * keep it. Nobody cuts pieces of less than 256 bytes, nor of two sizes but for the last;
+	 * some may have been merged again. */
 	uint16_t ahead = (uint16_t)(got->ip_id - sent->ip_id);
 	uint64_t size = ahead ? offset / ahead : 0;
 	bool piece = offset && ahead && offset % ahead == 0 && size >= 256 &&
 		     (!sent->piece || size == sent->piece) &&
-		     (got->bytes >= size || offset + got->bytes == sent->bytes);
+		     (got->bytes % size == 0 || offset + got->bytes == sent->bytes);
 	return ahead == 0 || piece ? ID_SAME : ID_OTHER;
 }
 

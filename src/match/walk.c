@@ -193,7 +193,7 @@ static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
 	const struct usk_packet *p = &f->packet;
 	struct side *mine = &w->side[me], *theirs = &w->side[!me];
 	struct tuple tuple = usk_tuple_of(p);
-	uint16_t vantage = w->passing[me].several ? usk_vantage(p->side, p->ttl) : 0;
+	uint16_t vantage = usk_walk_chooses(w) ? usk_vantage(p->side, p->ttl) : 0;
 	uint32_t which = usk_stream_find(mine, &tuple, vantage);
 	if (which != NOBODY) {
 		struct stream *st = &mine->stream[which];
@@ -292,19 +292,11 @@ static struct seen *seen_before(const struct side *mine, const struct seen *s)
 	return NULL;
 }
 
-/*
- * The packet's first sighting stands for all. Where the file does not tell coming from going the
- * other capture's host may lie between two of them, as between two taps: then what is received is
- * surely so at the last one; and of a
- * packet with one sighting, which of them that is nobody knows.
- */
-static void merge(struct walk *w, int me, struct seen *first, struct seen *again, uint8_t side)
+/* The packet's first sighting stands for all. */
+static void merge(struct walk *w, int me, struct seen *first, struct seen *again)
 {
 	struct side *mine = &w->side[me];
-	if (side == USK_SIDE_UNKNOWN && mine->stream[again->stream].role == ROLE_RECEIVES) {
-		first->time_ns = again->time_ns;
-	}
-	first->has |= SEEN_AGAIN;
+	mine->last_ns[first - mine->ring] = again->time_ns;
 	again->state |= SEEN_SENT;
 	usk_mark(mine, again, SEEN_AMBIGUOUS);
 	w->counts->passed++;
@@ -350,7 +342,7 @@ static void take(struct walk *w, int me, const struct feed *f)
 	struct seen *first = w->doubled[me] ? seen_before(mine, s) : NULL;
 	if (first) {
 		st->last = number;
-		merge(w, me, first, s, p->side);
+		merge(w, me, first, s);
 		return;
 	}
 	if (!st->packets) {
@@ -560,7 +552,7 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 			feed[me].n_found = 0;
 		}
 		learn_own(w, me, &feed[me], survey[me]);
-		usk_side_init(&w->side[me]);
+		usk_side_init(&w->side[me], w->doubled[me]);
 	}
 	learn_ways(w, sp, coarse);
 	enum usk_status status = USK_OK;

@@ -12,7 +12,7 @@
 
 /* One packet seen in both captures, sender not yet known. */
 struct doubt {
-	int64_t p_ns, q_ns;
+	int64_t p_ns, q_ns, p_last_ns, q_last_ns;
 	uint32_t bytes;
 	uint8_t proto, p_iface, q_iface;
 };
@@ -23,6 +23,7 @@ struct way {
 	uint8_t role, source;	  /* of the first capture, once decided */
 	uint32_t reverse;	  /* the way back, or NOBODY */
 	uint64_t ttl[2], gap[2];  /* votes: [0] the first capture is nearer the sender */
+	uint64_t sightings;
 	bool seen;
 	bool doubtful;		      /* nothing shows that IP-IDs are kept that contents need */
 	bool passing;		      /* a capture saw packets of it more than once */

@@ -104,6 +104,7 @@ void usk_way_vote(struct ways *w, uint32_t which, const struct usk_sighting *s)
 			}
 		}
 	}
+	way->sightings++;
 	way->seen = true;
 	way->last_p_ns = s->p_ns;
 	way->last_q_ns = s->q_ns;
@@ -126,6 +127,12 @@ static bool both_nearer(const struct ways *w, const struct way *way, uint8_t rol
 	return way->reverse != NOBODY && clear(w->way[way->reverse].ttl, 1, &back) && back == role;
 }
 
+/* Where a capture has packets several times a few odd ones show that it missed some. */
+static bool enough(const struct way *way)
+{
+	return !way->passing || (way->gap[0] + way->gap[1]) * 2 >= way->sightings;
+}
+
 enum role usk_way_decide(const struct ways *w, struct way *way, bool last)
 {
 	if (way->role == ROLE_UNKNOWN) {
@@ -133,7 +140,7 @@ enum role usk_way_decide(const struct ways *w, struct way *way, bool last)
 		if (clear(way->ttl, last ? 1 : ENOUGH_TTL, &role) && !both_nearer(w, way, role)) {
 			way->role = role;
 			way->source = FROM_TTL;
-		} else if (way->ttl[0] + way->ttl[1] == 0 &&
+		} else if (way->ttl[0] + way->ttl[1] == 0 && enough(way) &&
 			   clear(way->gap, last ? 1 : ENOUGH_GAPS, &role)) {
 			way->role = role;
 			way->source = FROM_EXCHANGE;

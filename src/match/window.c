@@ -18,11 +18,12 @@ enum { FIRST_RING = 4096, FIRST_SLOTS = 1024 };
 /* Sends that may be moved and looked through, a packet of their stream. */
 enum { LABOUR = 1024 };
 
-void usk_side_init(struct side *s)
+void usk_side_init(struct side *s, bool doubled)
 {
 	memset(s, 0, sizeof *s);
 	s->mask = FIRST_RING - 1;
 	s->ring = usk_alloc(FIRST_RING, sizeof *s->ring);
+	s->last_ns = doubled ? usk_alloc(FIRST_RING, sizeof *s->last_ns) : NULL;
 	s->bucket = usk_alloc(FIRST_RING, sizeof *s->bucket);
 	s->n_slots = FIRST_SLOTS;
 	s->slot = usk_alloc(s->n_slots, sizeof *s->slot);
@@ -38,6 +39,7 @@ void usk_side_free(struct side *s)
 		free(s->stream[i].send);
 	}
 	free(s->ring);
+	free(s->last_ns);
 	free(s->bucket);
 	free(s->stream);
 	free(s->slot);
@@ -100,10 +102,16 @@ void usk_side_grow(struct side *s)
 {
 	size_t size = (s->mask + 1) * 2;
 	struct seen *ring = usk_alloc(size, sizeof *ring);
+	int64_t *last_ns = s->last_ns ? usk_alloc(size, sizeof *last_ns) : NULL;
 	for (uint64_t i = s->tail; i < s->head; i++) {
 		ring[i & (size - 1)] = *usk_seen(s, i);
+		if (last_ns) {
+			last_ns[i & (size - 1)] = s->last_ns[i & s->mask];
+		}
 	}
 	free(s->ring);
+	free(s->last_ns);
+	s->last_ns = last_ns;
 	free(s->bucket);
 	s->ring = ring;
 	s->mask = size - 1;

@@ -37,9 +37,6 @@ enum {
 	SEEN_FIN = 128,
 };
 
-/* Of `has`, beside USK_HAS_...: the capture had it once more. */
-enum { SEEN_AGAIN = 128 };
-
 /* A packet in the window: one cache line. */
 struct seen {
 	int64_t time_ns;   /* as recorded */
@@ -112,7 +109,8 @@ struct stream {
 
 struct side {
 	struct seen *ring;
-	size_t mask; /* ring size - 1 */
+	int64_t *last_ns; /* of each in the ring, its last sighting; NULL: it has but one */
+	size_t mask;	  /* ring size - 1 */
 	uint64_t tail, drained, head;
 	uint64_t marked;  /* packets that were matched, or are ambiguous */
 	uint32_t *bucket; /* by key: low bits of the running number + 1 of the newest */
@@ -126,7 +124,8 @@ struct side {
 	bool misses;	 /* the capture lacks sends: a gap, or a copy without its original */
 };
 
-void usk_side_init(struct side *s);
+/** doubled: packets may be seen again. */
+void usk_side_init(struct side *s, bool doubled);
 void usk_side_free(struct side *s);
 
 static inline struct seen *usk_seen(const struct side *s, uint64_t number)
@@ -147,6 +146,9 @@ static inline struct seen *usk_side_push(struct side *s)
 	p->taken = 0;
 	p->number = 0;
 	p->piece = 0;
+	if (s->last_ns) {
+		s->last_ns[p - s->ring] = INT64_MIN;
+	}
 	return p;
 }
 

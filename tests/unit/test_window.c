@@ -46,7 +46,7 @@ static void test_chains(void **state)
 	struct usk_rng r;
 	(void)state;
 	usk_rng_seed(&r, SEED);
-	usk_side_init(&s);
+	usk_side_init(&s, false);
 	size_t first_ring = s.mask;
 	while (s.head <= PACKETS - 5000) {
 		/* Keys that share buckets, few enough to come again. */
@@ -105,7 +105,7 @@ static void test_covering(void **state)
 		struct usk_rng r;
 		struct usk_packet tuple = { .sport = 1, .dport = 2, .proto = 6 };
 		usk_rng_seed(&r, SEED + (uint64_t)neat);
-		usk_side_init(&s);
+		usk_side_init(&s, false);
 		uint32_t which = usk_stream_new(&s, &tuple, 0);
 		struct stream *st = &s.stream[which];
 		uint64_t base = UINT64_C(1) << 40 | 0xfff00000, next = base, copies = 0;
@@ -169,7 +169,7 @@ static void test_twice(void **state)
 	for (int other = 0; other < 2; other++) {
 		struct side s;
 		struct usk_packet tuple = { .proto = 6 };
-		usk_side_init(&s);
+		usk_side_init(&s, false);
 		uint32_t which = usk_stream_new(&s, &tuple, 0);
 		struct stream *st = &s.stream[which];
 		st->position = UINT64_C(1) << 40;
@@ -231,8 +231,8 @@ static void test_streams(void **state)
 	uint64_t sweeps = 0;
 	(void)state;
 	usk_rng_seed(&r, SEED);
-	usk_side_init(&side[0]);
-	usk_side_init(&side[1]);
+	usk_side_init(&side[0], false);
+	usk_side_init(&side[1], false);
 	for (int step = 0; step < 60000; step++) {
 		int me = (int)usk_rng_below(&r, 2);
 		struct side *s = &side[me], *other = &side[!me];
@@ -293,7 +293,7 @@ static void test_to_itself(void **state)
 {
 	struct side s;
 	(void)state;
-	usk_side_init(&s);
+	usk_side_init(&s, false);
 	struct usk_packet p = tuple_of(0);
 	p.dst = p.src;
 	uint32_t which = usk_stream_new(&s, &p, 0);
@@ -311,7 +311,7 @@ static void test_unruly(void **state)
 	struct usk_packet packet = { .sport = 1, .dport = 2, .proto = 6 };
 	(void)state;
 	for (int backwards = 0; backwards < 2; backwards++) {
-		usk_side_init(&s);
+		usk_side_init(&s, false);
 		uint32_t which = usk_stream_new(&s, &packet, 0);
 		struct stream *st = &s.stream[which];
 		st->position = UINT64_C(1) << 40;
@@ -334,7 +334,7 @@ static void test_unruly(void **state)
 		assert_true(st->cap_sends <= 1024);
 		usk_side_free(&s);
 	}
-	usk_side_init(&s);
+	usk_side_init(&s, false);
 	uint32_t which = usk_stream_new(&s, &packet, 0);
 	struct stream *st = &s.stream[which];
 	st->position = UINT64_C(1) << 40;
