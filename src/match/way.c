@@ -128,9 +128,11 @@ static bool both_nearer(const struct ways *w, const struct way *way, uint8_t rol
 }
 
 /* Where a capture has packets several times a few odd ones show that it missed some. */
-static bool enough(const struct way *way)
+static bool enough(const struct ways *w, const struct way *way)
 {
-	return !way->passing || (way->gap[0] + way->gap[1]) * 2 >= way->sightings;
+	const struct way *back = way->reverse != NOBODY ? &w->way[way->reverse] : way;
+	uint64_t sightings = way->sightings > back->sightings ? way->sightings : back->sightings;
+	return !(way->passing || back->passing) || (way->gap[0] + way->gap[1]) * 2 >= sightings;
 }
 
 enum role usk_way_decide(const struct ways *w, struct way *way, bool last)
@@ -140,7 +142,7 @@ enum role usk_way_decide(const struct ways *w, struct way *way, bool last)
 		if (clear(way->ttl, last ? 1 : ENOUGH_TTL, &role) && !both_nearer(w, way, role)) {
 			way->role = role;
 			way->source = FROM_TTL;
-		} else if (way->ttl[0] + way->ttl[1] == 0 && enough(way) &&
+		} else if (way->ttl[0] + way->ttl[1] == 0 && enough(w, way) &&
 			   clear(way->gap, last ? 1 : ENOUGH_GAPS, &role)) {
 			way->role = role;
 			way->source = FROM_EXCHANGE;
