@@ -410,6 +410,17 @@ static uint64_t known_by(const struct usk_sample *s, bool ids)
 	return ids && s->has & USK_HAS_IP_ID ? usk_fold(s->key, s->ip_id) | 1 : s->key;
 }
 
+/* The table is larger than the caches: what comes soon is asked for now. */
+static void foresee(const struct where *table, size_t mask, const struct usk_survey *s, size_t i,
+		    bool ids)
+{
+	enum { AHEAD = 8 };
+	if (i + AHEAD < s->n_samples) {
+		__builtin_prefetch(
+			&table[(size_t)usk_mix(known_by(&s->sample[i + AHEAD], ids)) & mask], 1);
+	}
+}
+
 static struct usk_sighting *join(const struct usk_survey *p, const struct usk_survey *q, bool ids,
 				 size_t *n)
 {
@@ -419,12 +430,14 @@ static struct usk_sighting *join(const struct usk_survey *p, const struct usk_su
 	}
 	struct where *table = usk_alloc(size, sizeof *table);
 	for (size_t i = 0; i < p->n_samples; i++) {
+		foresee(table, size - 1, p, i, ids);
 		uint64_t key = known_by(&p->sample[i], ids);
 		struct where *w = find(table, size - 1, key);
 		w->key = key;
 		sighted(p, i, &w->p);
 	}
 	for (size_t i = 0; i < q->n_samples; i++) {
+		foresee(table, size - 1, q, i, ids);
 		uint64_t key = known_by(&q->sample[i], ids);
 		struct where *w = find(table, size - 1, key);
 		w->key = key;
@@ -434,6 +447,7 @@ static struct usk_sighting *join(const struct usk_survey *p, const struct usk_su
 	size_t cap = 0;
 	*n = 0;
 	for (size_t i = 0; i < q->n_samples; i++) {
+		foresee(table, size - 1, q, i, ids);
 		const struct where *w = find(table, size - 1, known_by(&q->sample[i], ids));
 		if (!w->p.at || w->p.at == OFTEN || w->q.at != (uint32_t)i + 1) {
 			continue;
