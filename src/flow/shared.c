@@ -82,6 +82,10 @@ static void note_passing(struct parties *p, const struct sighted *s, size_t n)
 {
 	enum { ENOUGH = 8 };
 	uint32_t sample[ENOUGH];
+	if (n == 1) {
+		p->party[party_of(s)].survey.passing.once++;
+		return;
+	}
 	for (size_t i = 0; i < n && i < ENOUGH; i++) {
 		sample[i] = (uint32_t)s[i].sample;
 	}

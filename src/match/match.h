@@ -235,7 +235,7 @@ size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *ot
 enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 				   void (*progress)(void *ctx, uint64_t bytes), void *ctx,
 				   struct usk_survey *out, struct usk_err *err);
-/** Samples of one key, n of them, by their numbers: do they tell that packets pass by here? */
+/** Samples of one key, n > 1 of them, by their numbers: do they tell that packets pass by here? */
 void usk_survey_passing(struct usk_survey *s, const uint32_t *sample, size_t n);
 void usk_survey_free(struct usk_survey *s);
 

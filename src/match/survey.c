@@ -251,7 +251,6 @@ void usk_survey_passing(struct usk_survey *s, const uint32_t *sample, size_t n)
 		again |=
 			note_passing(&s->sample[sample[i - 1]], &s->sample[sample[i]], &s->passing);
 	}
-	s->passing.once += n == 1;
 	s->passing.again += again;
 }
 

@@ -192,9 +192,12 @@ static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
 {
 	const struct usk_packet *p = &f->packet;
 	struct side *mine = &w->side[me], *theirs = &w->side[!me];
-	struct tuple tuple = usk_tuple_of(p);
 	uint16_t vantage = usk_walk_chooses(w) ? usk_vantage(p->side, p->ttl) : 0;
-	uint32_t which = usk_stream_find(mine, &tuple, vantage);
+	uint32_t which = usk_stream_recent(mine, p, vantage);
+	if (which == NOBODY) {
+		struct tuple t = usk_tuple_of(p);
+		which = usk_stream_find(mine, &t, vantage);
+	}
 	if (which != NOBODY) {
 		struct stream *st = &mine->stream[which];
 		uint8_t sides = (uint8_t)(st->sides | 1u << p->side);
@@ -215,6 +218,7 @@ static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
 	find_role(w, me, f, st, p->side);
 	st->role = st->own_role;
 	st->source = st->own_source;
+	struct tuple tuple = usk_tuple_of(p);
 	if (vantage) {
 		note_passing(w, me, which, &tuple);
 	}

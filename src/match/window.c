@@ -140,14 +140,6 @@ static bool is_stream(const struct stream *st, const struct tuple *t)
 
 uint32_t usk_stream_find(const struct side *s, const struct tuple *t, uint16_t vantage)
 {
-	/* The stream of the packet before, or its answer. */
-	uint32_t guess = s->recent;
-	for (int i = 0; i < 2 && guess != NOBODY; i++) {
-		if (s->stream[guess].vantage == vantage && is_stream(&s->stream[guess], t)) {
-			return guess;
-		}
-		guess = s->stream[guess].reverse;
-	}
 	uint32_t which;
 	for (size_t at = SIZE_MAX; (which = usk_stream_each(s, t, &at)) != NOBODY;) {
 		if (s->stream[which].vantage == vantage) {
