@@ -195,8 +195,7 @@ static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
 	uint16_t vantage = usk_walk_chooses(w) ? usk_vantage(p->side, p->ttl) : 0;
 	uint32_t which = usk_stream_recent(mine, p, vantage);
 	if (which == NOBODY) {
-		struct tuple t = usk_tuple_of(p);
-		which = usk_stream_find(mine, &t, vantage);
+		which = usk_stream_find(mine, p, vantage);
 	}
 	if (which != NOBODY) {
 		struct stream *st = &mine->stream[which];

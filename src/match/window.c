@@ -125,11 +125,15 @@ void usk_side_grow(struct side *s)
 
 /* ---- streams ----------------------------------------------------------------- */
 
+static size_t hash_of(struct usk_addr src, struct usk_addr dst, uint64_t ports)
+{
+	return (size_t)usk_fold(src.lo + dst.hi * 3, dst.lo + src.hi * 5 + (ports << 16));
+}
+
 static size_t tuple_hash(const struct tuple *t)
 {
-	uint64_t ports = (uint64_t)t->sport << 32 | (uint64_t)t->dport << 16 | t->proto;
-	return (size_t)usk_fold(t->src.lo + t->dst.hi * 3,
-				t->dst.lo + t->src.hi * 5 + (ports << 16));
+	return hash_of(t->src, t->dst,
+		       (uint64_t)t->sport << 32 | (uint64_t)t->dport << 16 | t->proto);
 }
 
 static bool is_stream(const struct stream *st, const struct tuple *t)
@@ -138,12 +142,13 @@ static bool is_stream(const struct stream *st, const struct tuple *t)
 	       usk_addr_same(st->src, t->src) && usk_addr_same(st->dst, t->dst);
 }
 
-uint32_t usk_stream_find(const struct side *s, const struct tuple *t, uint16_t vantage)
+uint32_t usk_stream_find(const struct side *s, const struct usk_packet *p, uint16_t vantage)
 {
-	uint32_t which;
-	for (size_t at = SIZE_MAX; (which = usk_stream_each(s, t, &at)) != NOBODY;) {
-		if (s->stream[which].vantage == vantage) {
-			return which;
+	uint64_t ports = (uint64_t)p->sport << 32 | (uint64_t)p->dport << 16 | p->proto;
+	size_t i = hash_of(p->src, p->dst, ports) & (s->n_slots - 1);
+	for (; s->slot[i]; i = (i + 1) & (s->n_slots - 1)) {
+		if (usk_stream_has(&s->stream[s->slot[i] - 1], p, vantage)) {
+			return s->slot[i] - 1;
 		}
 	}
 	return NOBODY;

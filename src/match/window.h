@@ -194,25 +194,30 @@ static inline struct tuple usk_tuple_back(const struct usk_packet *p)
 	return (struct tuple){ p->dst, p->src, p->dport, p->sport, p->proto };
 }
 
+static inline bool usk_stream_has(const struct stream *st, const struct usk_packet *p,
+				  uint16_t vantage)
+{
+	return st->sport == p->sport && st->dport == p->dport && st->proto == p->proto &&
+	       st->vantage == vantage && usk_addr_same(st->src, p->src) &&
+	       usk_addr_same(st->dst, p->dst);
+}
+
 /** The stream of a packet if it is that of the one before, or its answer; NOBODY: look for it. */
 static inline uint32_t usk_stream_recent(const struct side *s, const struct usk_packet *p,
 					 uint16_t vantage)
 {
 	uint32_t guess = s->recent;
 	for (int i = 0; i < 2 && guess != NOBODY; i++) {
-		const struct stream *st = &s->stream[guess];
-		if (st->sport == p->sport && st->dport == p->dport && st->proto == p->proto &&
-		    st->vantage == vantage && usk_addr_same(st->src, p->src) &&
-		    usk_addr_same(st->dst, p->dst)) {
+		if (usk_stream_has(&s->stream[guess], p, vantage)) {
 			return guess;
 		}
-		guess = st->reverse;
+		guess = s->stream[guess].reverse;
 	}
 	return NOBODY;
 }
 
 /** The stream of a packet, NOBODY if there is none yet. */
-uint32_t usk_stream_find(const struct side *s, const struct tuple *t, uint16_t vantage);
+uint32_t usk_stream_find(const struct side *s, const struct usk_packet *p, uint16_t vantage);
 /** The next stream between these, from whatever vantage point; *at is SIZE_MAX before the first. */
 uint32_t usk_stream_each(const struct side *s, const struct tuple *t, size_t *at);
 uint32_t usk_stream_new(struct side *s, const struct usk_packet *p, uint16_t vantage);
