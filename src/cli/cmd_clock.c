@@ -10,9 +10,12 @@
  */
 #include "clock_show.h"
 #include "base/text.h"
+#include "clock/log.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 static int find_source(const char *name, const struct source *s, size_t n, size_t *which)
@@ -81,8 +84,34 @@ static void measure_under(const struct clock_report *r, struct under *u, size_t 
 	}
 }
 
+/* For --seconds, else until somebody stops it: the last lines belong to the log, too. */
+static int log_run(const struct args *args, const char *path)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+	double seconds = args_given(args, "seconds") ? args_number(args, "seconds") : -1e-9;
+	struct clock_log log;
+	struct usk_err err;
+	sigset_t set;
+	bool stopped;
+	sigemptyset(&set);
+	for (size_t i = 0; i < COUNT(ends); i++) {
+		sigaddset(&set, ends[i]);
+	}
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	int signals = signalfd(-1, &set, SFD_CLOEXEC);
+	enum usk_status status = clock_log_open(&log, path, args_flag(args, "force"), &err);
+	status = status ? status
+			: clock_log_wait(&log, signals, (int64_t)(seconds * 1e9), &stopped, &err);
+	enum usk_status closed = clock_log_close(&log, status ? NULL : &err);
+	close(signals);
+	return status || closed ? say_error(&err) : EXIT_DONE;
+}
+
 static int clock_run(const struct args *args)
 {
+	if (args_given(args, "log")) {
+		return log_run(args, args_string(args, "log"));
+	}
 	struct clock_report *r = usk_alloc(1, sizeof *r);
 	r->n_sources = sources_open(r->source);
 	int status = find_source(args_string(args, "source"), r->source, r->n_sources, &r->which);
@@ -161,6 +190,10 @@ static const struct option_group clock_output = {
 		  FLAG },
 		{ "json", "print JSON with all figures and histograms, which report --clock takes",
 		  FLAG },
+		{ "log",
+		  "measure nothing, but write a line a second on what a time daemon does to "
+		  "CLOCK_REALTIME, which sync --clock-log takes; for --seconds, or until stopped",
+		  PATH("FILE") },
 	},
 };
 
