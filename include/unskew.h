@@ -910,6 +910,10 @@ struct usk_sync_options {
 	 * clock stamps. Traces of one name, all else of them, are of one clock. */
 	const char *const *clock_of;
 	size_t n_clock_of;
+	/* "NAME=FILE": what a daemon did to the clock NAME, as `unskew record` wrote it down: its
+	 * stamps are carried over to its raw clock, and the answer back. */
+	const char *const *clock_log;
+	size_t n_clock_log;
 	int64_t from_ns, to_ns; /* stamps of the reference; USK_NONE, not 0, = all */
 	/* What no message is faster than: a model as usk_delay_model_parse() reads it, or "@FILE",
 	 * a CSV sender,receiver,model of clock names; pairs that it does not list, and NULL, are 0.

@@ -374,6 +374,9 @@ enum usk_status sim_run(const struct sim_options *o, const char *dir, bool force
 	} else {
 		status = run_captures(&chosen, dir, force, &counts, err);
 	}
+	for (uint32_t h = 0; h < o->hosts && o->clock_logs && !status; h++) {
+		status = sim_log(&chosen, h, dir, force, err);
+	}
 	if (!status) {
 		status = write_truth(&chosen, dir, force, err);
 	}

@@ -184,6 +184,7 @@ struct sim_options {
 	struct sim_list link, vlan; /* enum sim_link; number of VLAN tags, 0 to 2 */
 	int64_t resolution_ns;	    /* 1 or 1000 */
 	uint32_t snaplen;
+	bool clock_logs;     /* HOST.clock.csv beside them, as `unskew record` writes it */
 	int64_t late_ns;     /* every capture but host0's starts so much later */
 	double capture_loss; /* share of packets that a capture misses */
 	double chatter;	     /* unrelated packets a second at each host */
@@ -252,6 +253,11 @@ struct sim_result {
  */
 enum usk_status sim_run(const struct sim_options *o, const char *dir, bool force,
 			struct sim_result *result, struct usk_err *err);
+
+/** HOST.clock.csv: what the host's clock showed against its oscillator alone, a line a second and
+ * one behind each jump. */
+enum usk_status sim_log(const struct sim_options *o, uint32_t host, const char *dir, bool force,
+			struct usk_err *err);
 
 /* ---- truth.json ------------------------------------------------------------ */
 

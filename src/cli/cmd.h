@@ -97,6 +97,7 @@ extern const struct option_group options_solve;	 /* --solve */
 extern const struct option_group options_method; /* --method, one */
 extern const struct option_group options_delay;	 /* --min-delay */
 extern const struct option_group options_anchor; /* --anchor */
+extern const struct option_group options_log;	 /* --clock-log */
 
 /* A row of the groups that choose estimators. */
 #define WINDOW_ROW                                                                                 \

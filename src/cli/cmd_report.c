@@ -403,6 +403,6 @@ const struct command cmd_report = {
 		"The page tells names of clocks, paths of traces, and the command line; nothing "
 		"else of the machine but what --clock gives.",
 	.group = { &report_output, &options_method, &options_model, &options_solve, &options_delay,
-		   &options_anchor, &options_read, &options_match, &options_force,
+		   &options_anchor, &options_log, &options_read, &options_match, &options_force,
 		   &options_common },
 };

@@ -283,6 +283,7 @@ static void take_values(const struct args *args, struct sim_options *o)
 	o->ip_id = args_int(args, "ip-id") == 0;
 	o->snaplen = (uint32_t)args_int(args, "snaplen");
 	o->resolution_ns = args_int(args, "resolution") ? 1000 : 1;
+	o->clock_logs = args_flag(args, "clock-logs");
 	o->late_ns = args_int(args, "late");
 	o->capture_loss = args_number(args, "capture-loss");
 }
@@ -490,6 +491,10 @@ static const struct option_group simulate_captures = {
 		  TEXT("LIST"), .initial = "ethernet" },
 		{ "vlan", "VLAN tags per host, the last for all further ones: 0, 1, 2",
 		  TEXT("LIST"), .initial = "0" },
+		{ "clock-logs",
+		  "HOST.clock.csv beside them: each clock against its own oscillator, a line a "
+		  "second, as unskew record writes it and sync --clock-log reads it",
+		  FLAG },
 		{ "late", "all captures but host0's start so much later",
 		  DURATION("0", "0", NULL) },
 		{ "capture-loss", "share of packets that a capture misses", PROBABILITY("P", "0"),

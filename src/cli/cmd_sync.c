@@ -271,6 +271,6 @@ const struct command cmd_sync = {
 		"runs fast. The band around an offset is guaranteed to hold the truth if the "
 		"clocks did what the model says; exact values for every moment are in clocks.json.",
 	.group = { &sync_output, &options_method, &options_model, &options_solve, &options_delay,
-		   &options_anchor, &options_read, &options_match, &options_force,
+		   &options_anchor, &options_log, &options_read, &options_match, &options_force,
 		   &options_common },
 };

@@ -123,3 +123,14 @@ const struct option_group options_anchor = {
 		  TEXTS("A@TIME=B@TIME±D") },
 	},
 };
+
+const struct option_group options_log = {
+	"Logs of clocks",
+	{
+		{ "clock-log",
+		  "what a time daemon did to the clock NAME, as `unskew record` wrote it down: "
+		  "what "
+		  "is known of it is no wander",
+		  TEXTS("NAME=FILE") },
+	},
+};

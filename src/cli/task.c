@@ -13,17 +13,16 @@
 #include <stdlib.h>
 
 /* Rows are NAME=VALUE; whether there is such a clock is known when the traces are. */
-static int check_rows(const char *option, const char *const *row, size_t n, bool duration)
+static int check_rows(const char *option, const char *const *row, size_t n, const char *value)
 {
 	for (size_t i = 0; i < n; i++) {
 		const char *eq = strchr(row[i], '=');
 		struct usk_err err;
 		int64_t ns;
 		if (!eq || eq == row[i] || !eq[1]) {
-			return say_usage("--%s: \"%s\" should be NAME=%s", option, row[i],
-					 duration ? "DURATION" : "ADDR");
+			return say_usage("--%s: \"%s\" should be NAME=%s", option, row[i], value);
 		}
-		if (duration && usk_parse_duration(eq + 1, strlen(eq + 1), &ns, &err)) {
+		if (*value == 'D' && usk_parse_duration(eq + 1, strlen(eq + 1), &ns, &err)) {
 			return say_usage("--%s %s: %s", option, row[i], err.msg);
 		}
 	}
@@ -37,6 +36,9 @@ static int take_options(const struct args *args, struct usk_sync_options *out)
 	out->resolution = args_list(args, "resolution", &out->n_resolution);
 	out->local = args_list(args, "local", &out->n_local);
 	out->clock_of = args_list(args, "clock-of", &out->n_clock_of);
+	if (args_has(args, "clock-log")) {
+		out->clock_log = args_list(args, "clock-log", &out->n_clock_log);
+	}
 	out->from_ns = args_given(args, "from") ? args_int(args, "from") : USK_NONE;
 	out->to_ns = args_given(args, "to") ? args_int(args, "to") : USK_NONE;
 	out->min_delay = args_has(args, "min-delay") ? args_string(args, "min-delay") : "0";
@@ -63,8 +65,9 @@ static int take_options(const struct args *args, struct usk_sync_options *out)
 	    usk_delay_model_parse(out->min_delay, strlen(out->min_delay), &delay, &err)) {
 		return say_usage("--min-delay %s: %s", out->min_delay, err.msg);
 	}
-	int status = check_rows("resolution", out->resolution, out->n_resolution, true);
-	return status ? status : check_rows("local", out->local, out->n_local, false);
+	int status = check_rows("resolution", out->resolution, out->n_resolution, "DURATION");
+	status = status ? status : check_rows("local", out->local, out->n_local, "ADDR");
+	return status ? status : check_rows("clock-log", out->clock_log, out->n_clock_log, "FILE");
 }
 
 /* NAME@TIME at its last @; *name is malloc'ed. */

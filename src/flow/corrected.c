@@ -107,11 +107,11 @@ static bool comparable(const struct judging *x, const struct pair_source *s)
 	return known(x, s->a) && known(x, s->b) && a->reference == b->reference;
 }
 
-static struct usk_msg *outliers_of(const struct usk_pair *pair)
+static struct usk_msg *outliers_of(const struct parties *p, const struct usk_pair *pair)
 {
 	struct usk_msg *out = usk_alloc(pair->n_outliers + 1, sizeof *out);
 	for (size_t i = 0; i < pair->n_outliers; i++) {
-		out[i] = pair->outlier[i].msg;
+		out[i] = usk_carried_msg(p, &pair->outlier[i].msg);
 	}
 	qsort(out, pair->n_outliers, sizeof *out, usk_msg_order);
 	return out;
@@ -125,8 +125,9 @@ static void begin(void *ctx, size_t pair, struct reading *r)
 		r->judge.map_a = x->map[s->a];
 		r->judge.map_b = x->map[s->b];
 		r->judge.with_delays = r->judge.keep_inverted = r->placed = true;
+		r->reference = x->c->clock[s->a].reference;
 		/* Who is wrong is not judged. */
-		r->judge.left_out = outliers_of(&x->c->pair[pair]);
+		r->judge.left_out = outliers_of(x->p, &x->c->pair[pair]);
 		r->judge.n_left_out = x->c->pair[pair].n_outliers;
 	}
 	r->also = x->p->opt->messages;

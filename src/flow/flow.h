@@ -59,6 +59,7 @@ struct party {
 	/* Where it was set back, on its time that runs on. */
 	struct usk_gap *back;
 	size_t n_back;
+	struct usk_carry *carry; /* --clock-log: its stamps on its raw clock; NULL: none */
 	struct usk_addr *stated; /* --local */
 	size_t n_stated;
 };
@@ -105,6 +106,8 @@ struct parties {
 	struct delays delays;
 	struct usk_graph_anchor *anchor; /* by numbers of parties, on unwrapped time */
 	size_t n_anchors;
+	char **log_note; /* what is to be said of --clock-log */
+	size_t n_log_notes;
 	struct clock_rule *rule; /* --clock-of */
 	size_t n_rules;
 	pthread_mutex_t reading; /* of traces, while several pairs are fitted */
@@ -166,6 +169,27 @@ static inline int64_t usk_epoch_offset(const struct usk_epochs *e, size_t epoch)
 int64_t usk_party_recorded(const struct party *y, int64_t t);
 /** All of the answer by recorded stamps. */
 void usk_flow_recorded(struct usk_clocks *c, const struct parties *p);
+
+/* ---- clocks that were logged (carried.c) --------------------------------------------- */
+
+/** --clock-log, once stamps and epochs are known. */
+enum usk_status usk_carried_open(struct parties *p, struct usk_err *err);
+/** Was one of the two logged? */
+bool usk_carried_pair(const struct parties *p, uint32_t a, uint32_t b);
+/** A message on unwrapped time as the raw clocks bound it: sent then or later, received then or
+ * before. */
+struct usk_msg usk_carried_msg(const struct parties *p, const struct usk_msg *m);
+/** An unwrapped stamp on the raw clock, and back, as near as the log tells; as it is without. */
+int64_t usk_carried_to(const struct party *y, int64_t ns);
+int64_t usk_carried_from(const struct party *y, int64_t raw_ns);
+/** The origin and rate of a pair on its raw clocks. */
+void usk_carried_frame(const struct parties *p, uint32_t a, uint32_t b, const struct usk_coarse *c,
+		       struct usk_frame *f);
+/** All of the answer by unwrapped stamps. */
+void usk_carried_answer(struct usk_clocks *c, struct parties *p);
+/** "NAME=VALUE" -> party and value; the sentence names a clock that exists. */
+enum usk_status usk_party_named(const struct parties *p, const char *row, const char *option,
+				uint32_t *which, const char **value, struct usk_err *err);
 
 /* ---- captures (captures.c) ----------------------------------------------------------- */
 
@@ -265,7 +289,8 @@ enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample
 				 struct usk_err *err);
 void usk_pairs_free(struct parties *p);
 
-/** Does any of its messages have a minimum delay? Then their points are not where they are. */
+/** Does any of its messages have a minimum delay, or a clock a log? Then their points are not where
+ * they are. */
 bool usk_pair_leans(const struct pair_source *s);
 /** Do captures of both share packets? */
 bool usk_pair_walks(const struct pair_source *s);

@@ -243,6 +243,7 @@ static enum usk_status settle(struct pair_source *s, const struct shared *shared
 		s->coarse.joins = 0; /* nothing to walk along */
 	}
 	s->frame = frame_of(p, &s->coarse);
+	usk_carried_frame(p, s->a, s->b, &s->coarse, &s->frame);
 	return status;
 }
 
@@ -336,7 +337,8 @@ void usk_counts_add(struct usk_counts *to, const struct usk_counts *found)
 bool usk_pair_leans(const struct pair_source *s)
 {
 	return usk_parties_delay(s->parties, s->a, s->b) ||
-	       usk_parties_delay(s->parties, s->b, s->a);
+	       usk_parties_delay(s->parties, s->b, s->a) ||
+	       usk_carried_pair(s->parties, s->a, s->b);
 }
 
 bool usk_pair_walks(const struct pair_source *s)

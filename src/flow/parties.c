@@ -9,6 +9,7 @@
  * Not   rows of tables (tables.c), who shares messages with whom (pairs.c)
  */
 #include "flow/flow.h"
+#include "flow/clock_log.h"
 
 #include "base/text.h"
 
@@ -189,9 +190,8 @@ static enum usk_status scan_all(struct parties *p, struct table_sample **sample,
 	return status || p->n ? status : usk_flow_too_few(p, err);
 }
 
-/* "NAME=VALUE" -> party and value; the sentence names the clocks that exist. */
-static enum usk_status named(const struct parties *p, const char *row, const char *option,
-			     uint32_t *which, const char **value, struct usk_err *err)
+enum usk_status usk_party_named(const struct parties *p, const char *row, const char *option,
+				uint32_t *which, const char **value, struct usk_err *err)
 {
 	const char *equals = strchr(row, '=');
 	for (size_t i = 0; equals && i < p->n; i++) {
@@ -216,7 +216,8 @@ static enum usk_status check_tick_rates(const struct parties *p, struct usk_err 
 		for (size_t k = 0; k < o->n_tick_rate && !status; k++) {
 			uint32_t which;
 			const char *value;
-			status = named(p, o->tick_rate[k], "--tick-rate", &which, &value, err);
+			status = usk_party_named(p, o->tick_rate[k], "--tick-rate", &which, &value,
+						 err);
 		}
 	}
 	return status;
@@ -253,6 +254,21 @@ static bool unwrap(const struct parties *p, uint32_t clock, int64_t *ns)
 	return found == 1;
 }
 
+/* To the raw clocks, as exact as their logs are. */
+static void carry_anchor(const struct parties *p, struct usk_graph_anchor *y)
+{
+	int64_t *stamp[] = { &y->a_ns, &y->b_ns };
+	const uint32_t clock[] = { y->a, y->b };
+	for (int k = 0; k < 2; k++) {
+		const struct party *of = &p->party[clock[k]];
+		if (of->carry) {
+			struct usk_raw r = usk_carry_raw(of->carry, *stamp[k]);
+			*stamp[k] = usk_carried_to(of, *stamp[k]);
+			y->within_ns = usk_saturate((usk_i128)y->within_ns + r.hi_ns - r.lo_ns + 1);
+		}
+	}
+}
+
 static enum usk_status anchors(struct parties *p, struct usk_err *err)
 {
 	const struct usk_sync_options *o = p->opt;
@@ -280,6 +296,9 @@ static enum usk_status anchors(struct parties *p, struct usk_err *err)
 			wrong = "one of them was set back and showed that time twice; state a "
 				"moment that it showed once";
 		}
+		if (!wrong) {
+			carry_anchor(p, y);
+		}
 		if (wrong) {
 			return usk_fail(err, far ? USK_ERANGE : USK_EUSAGE, 0,
 					"--anchor %s@...=%s@...: %s", x->a, x->b, wrong);
@@ -303,7 +322,7 @@ static enum usk_status settings(struct parties *p, struct usk_err *err)
 		const char *value;
 		int64_t q;
 		enum usk_status status =
-			named(p, o->resolution[i], "--resolution", &which, &value, err);
+			usk_party_named(p, o->resolution[i], "--resolution", &which, &value, err);
 		if (!status) {
 			status = usk_parse_duration(value, strlen(value), &q, err);
 		}
@@ -325,7 +344,8 @@ static enum usk_status settings(struct parties *p, struct usk_err *err)
 		uint32_t which;
 		const char *value;
 		struct usk_addr a;
-		enum usk_status status = named(p, o->local[i], "--local", &which, &value, err);
+		enum usk_status status =
+			usk_party_named(p, o->local[i], "--local", &which, &value, err);
 		if (status) {
 			return status;
 		}
@@ -349,7 +369,8 @@ static enum usk_status settings(struct parties *p, struct usk_err *err)
 					o->reference, p->n ? p->party[0].name : "");
 		}
 	}
-	return anchors(p, err);
+	enum usk_status status = usk_carried_open(p, err);
+	return status ? status : anchors(p, err);
 }
 
 static void party_free(struct party *y)
@@ -363,6 +384,7 @@ static void party_free(struct party *y)
 	free(y->view);
 	free(y->in_epoch);
 	free(y->back);
+	usk_carry_free(y->carry);
 	usk_survey_free(&y->survey);
 }
 
@@ -481,6 +503,7 @@ char *usk_parties_delay_note(const struct parties *p)
 void usk_parties_free(struct parties *p)
 {
 	usk_delays_free(&p->delays);
+	usk_flow_texts_free(p->log_note, p->n_log_notes);
 	free(p->anchor);
 	usk_pairs_free(p);
 	usk_join_free(p->join);

@@ -60,10 +60,10 @@ static int by_leaned(const void *pa, const void *pb)
 	return order ? order : usk_msg_order(&a->leaned, &b->leaned);
 }
 
-static void recognise(struct reading *r, const struct usk_msg *m)
+static void recognise(struct reading *r, const struct usk_msg *m, const struct usk_msg *raw)
 {
 	struct suspected key = { .pair = (uint32_t)(r->source - r->source->parties->pair),
-				 .leaned = lean(r, m) };
+				 .leaned = lean(r, raw) };
 	struct suspected *x =
 		bsearch(&key, r->suspects->row, r->suspects->n, sizeof key, by_leaned);
 	if (x && !x->found) {
@@ -128,8 +128,8 @@ static uint32_t epoch_of(const struct party *y, int64_t running_ns)
 }
 
 /* Where messages stand on the common timeline; n <= SHOWN. */
-static void place(const struct reading *r, const struct usk_msg *msg, size_t n,
-		  struct usk_corrected *at)
+static void place(const struct reading *r, const struct usk_msg *msg, const struct usk_msg *on,
+		  size_t n, struct usk_corrected *at)
 {
 	const struct party *party = r->source->parties->party;
 	for (size_t i = 0; i < n; i++) {
@@ -141,20 +141,26 @@ static void place(const struct reading *r, const struct usk_msg *msg, size_t n,
 		};
 	}
 	if (r->placed) {
-		correct(r, msg, n, at);
+		const struct party *reference = &party[r->reference];
+		correct(r, on, n, at);
+		for (size_t i = 0; i < n && reference->carry; i++) {
+			at[i].sent_ns = usk_carried_from(reference, at[i].sent_ns);
+			at[i].received_ns = usk_carried_from(reference, at[i].received_ns);
+		}
 	}
 }
 
-/* To the caller: msg[n] on times that run on, raw[n] as recorded. */
-static bool hand_over(struct reading *r, const struct usk_msg *msg, const struct usk_msg *raw,
-		      size_t n)
+/* To the caller: msg[n] on times that run on, on[n] on the clocks that are corrected, raw[n] as
+ * recorded. */
+static bool hand_over(struct reading *r, const struct usk_msg *msg, const struct usk_msg *on,
+		      const struct usk_msg *raw, size_t n)
 {
 	struct usk_corrected at[SHOWN];
 	bool more = true;
-	for (size_t m; n && more; msg += m, raw += m, n -= m) {
+	for (size_t m; n && more; msg += m, on += m, raw += m, n -= m) {
 		m = n < SHOWN ? n : SHOWN;
 		if (r->also->corrected) {
-			place(r, msg, m, at);
+			place(r, msg, on, m, at);
 			r->also->corrected(r->also->ctx, at, m);
 		}
 		more = r->also->put(r->also->ctx, raw, m);
@@ -163,46 +169,66 @@ static bool hand_over(struct reading *r, const struct usk_msg *msg, const struct
 }
 
 /* Judged as recorded, and handed to the caller. */
-static bool show(struct reading *r, const struct usk_msg *msg, size_t n)
+static bool show(struct reading *r, const struct usk_msg *msg, const struct usk_msg *on, size_t n)
 {
 	bool more = true, corrected = r->judge.map_a || r->judge.map_b;
 	if (!put_back(r)) {
-		usk_judge_add(&r->judge, msg, n);
-		return !r->also || hand_over(r, msg, msg, n);
+		usk_judge_add(&r->judge, corrected ? on : msg, n);
+		return !r->also || hand_over(r, msg, on, msg, n);
 	}
 	if (corrected) {
-		usk_judge_add(&r->judge, msg, n);
+		usk_judge_add(&r->judge, on, n);
 	}
 	struct usk_msg raw[512];
-	for (size_t m; n && more; msg += m, n -= m) {
+	for (size_t m; n && more; msg += m, on += m, n -= m) {
 		m = n < COUNT(raw) ? n : COUNT(raw);
 		memcpy(raw, msg, m * sizeof *raw);
 		as_recorded(r, raw, m);
 		if (!corrected) {
 			usk_judge_add(&r->judge, raw, m);
 		}
-		more = !r->also || hand_over(r, msg, raw, m);
+		more = !r->also || hand_over(r, msg, on, raw, m);
 	}
 	return more;
 }
 
-static bool take(struct reading *r, const struct usk_msg *msg, size_t n)
+/* on[n]: msg[n] on the clocks that are corrected. */
+static bool take_in(struct reading *r, const struct usk_msg *msg, const struct usk_msg *on,
+		    size_t n)
 {
-	bool more = show(r, msg, n);
+	bool more = show(r, msg, on, n);
 	if (r->watch) {
-		usk_witness_msgs(&r->witness, msg, n);
+		usk_witness_msgs(&r->witness, on, n);
 	}
 	for (size_t i = 0; r->keep && i < n; i++) {
 		r->msg = usk_room(r->msg, r->n_msgs, &r->cap_msgs, sizeof *r->msg);
-		r->msg[r->n_msgs++] = msg[i];
+		r->msg[r->n_msgs++] = on[i];
 	}
 	if (r->corridor) {
-		r->status = add(r, msg, n);
+		r->status = add(r, on, n);
 	}
 	for (size_t i = 0; r->suspects && i < n; i++) {
-		recognise(r, &msg[i]);
+		recognise(r, &msg[i], &on[i]);
 	}
 	return !r->status && more;
+}
+
+static bool take(struct reading *r, const struct usk_msg *msg, size_t n)
+{
+	const struct pair_source *s = r->source;
+	struct usk_msg on[512];
+	bool more = true;
+	if (!usk_carried_pair(s->parties, s->a, s->b)) {
+		return take_in(r, msg, msg, n);
+	}
+	for (size_t m; n && more; msg += m, n -= m) {
+		m = n < COUNT(on) ? n : COUNT(on);
+		for (size_t i = 0; i < m; i++) {
+			on[i] = usk_carried_msg(s->parties, &msg[i]);
+		}
+		more = take_in(r, msg, on, m);
+	}
+	return more;
 }
 
 /* --from and --to, by a's stamps. */
@@ -237,7 +263,10 @@ static void heard(void *ctx, const struct usk_reception *heard, size_t n)
 	for (size_t i = 0; i < n && r->watch; i++) {
 		if ((s->from_ns == USK_NONE || heard[i].a_ns >= s->from_ns) &&
 		    (s->to_ns == USK_NONE || heard[i].a_ns <= s->to_ns)) {
-			usk_witness_heard(&r->witness, &heard[i], 1);
+			const struct party *y = s->parties->party;
+			struct usk_reception on = { usk_carried_to(&y[s->a], heard[i].a_ns),
+						    usk_carried_to(&y[s->b], heard[i].b_ns) };
+			usk_witness_heard(&r->witness, &on, 1);
 		}
 	}
 }

@@ -33,6 +33,7 @@ struct reading {
 	const struct suspects *suspects; /* sorted by pair and leaned; NULL: nobody */
 	const struct usk_sink *also;	 /* the caller's; its start() and keep() are not called */
 	bool placed;			 /* both clocks have an estimate: judge's maps */
+	uint32_t reference;		 /* of both, then */
 	bool keep;			 /* all messages, for estimators that need them */
 	struct usk_msg *msg;
 	size_t n_msgs, cap_msgs;

@@ -100,6 +100,9 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	describe_traces(c, p);
 	usk_flow_damage(p, &c->note, &c->n_notes);
 	usk_flow_note(&c->note, &c->n_notes, usk_parties_delay_note(p));
+	for (size_t i = 0; i < p->n_log_notes; i++) {
+		usk_flow_note(&c->note, &c->n_notes, usk_strdup(p->log_note[i]));
+	}
 	return c;
 }
 
@@ -265,8 +268,10 @@ static enum usk_status solve(struct sync *x)
 		.progress_ctx = p,
 	};
 	for (size_t i = 0; i < p->n; i++) {
-		span[i] = (struct usk_graph_span){ p->party[i].first_ns, p->party[i].last_ns };
-		back[i] = (struct usk_graph_back){ p->party[i].back, p->party[i].n_back };
+		const struct party *y = &p->party[i];
+		span[i] = (struct usk_graph_span){ usk_carried_to(y, y->first_ns),
+						   usk_carried_to(y, y->last_ns) };
+		back[i] = (struct usk_graph_back){ y->back, y->n_back };
 	}
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		const struct usk_pair *k = &x->c->pair[i];
@@ -318,6 +323,7 @@ static enum usk_status sync(struct sync *x)
 	usk_give_back(); /* corridors of all pairs */
 	status = status ? status : solve(x);
 	if (!status) {
+		usk_carried_answer(x->c, x->p);
 		usk_flow_explain(x->c, x->p, x->fitted);
 		measure_widths(x->c);
 		usk_flow_recorded(x->c, x->p);

@@ -1,0 +1,541 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * carried.c - clocks that were logged: messages on their raw clocks, the answer by their stamps
+ *
+ * In    --clock-log, what is known of the clocks' stamps
+ * Out   messages as the raw clocks saw them; knots, jumps and stretches on unwrapped stamps
+ * Why   between both no stage has to know that a clock was steered
+ * Not   what a log says (clock_log.c, carry.c), epochs (epochs.c)
+ *
+ * A stamp u was shown between raw moments z0 and z1, and T rises: so the bounds at u are lo(z0) and
+ * hi(z1). All of it is straight between corners: lines of logs, and where a knot's raw moment was
+ * shown. Of the corners those are left out that the others stand for, but for a small share of the
+ * band's width, which is added to it.
+ */
+#include "flow/reading.h"
+#include "flow/clock_log.h"
+#include "fit/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Quartz by itself, for as long as logs tell that nothing else was done (doc/guarantees.md). */
+#define RAW_WANDER_E12 INT64_C(100000)
+
+/* ---- logs -------------------------------------------------------------------------------------
+ */
+
+static void tell(struct parties *p, char *text)
+{
+	usk_flow_note(&p->log_note, &p->n_log_notes, text);
+}
+
+/* Where the log goes on the raw clock was never set back; where it does not, by its time. */
+static void keep_breaks(struct party *y)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < y->n_back && y->carry; i++) {
+		const struct usk_log_epoch *e = &y->carry->epoch[i];
+		if (e[0].before || e[1].behind) {
+			y->back[n++] = (struct usk_gap){ usk_carried_to(y, y->back[i].before_ns),
+							 usk_carried_to(y, y->back[i].after_ns) };
+		}
+	}
+	y->n_back = y->carry ? n : y->n_back;
+}
+
+static enum usk_status open_log(struct parties *p, const char *row, struct usk_err *err)
+{
+	struct usk_clock_log log;
+	struct usk_input in;
+	uint32_t which;
+	const char *path;
+	enum usk_status status = usk_party_named(p, row, "--clock-log", &which, &path, err);
+	status = status ? status : usk_input_open(&in, path, err);
+	if (status) {
+		return status;
+	}
+	struct party *y = &p->party[which];
+	status = usk_clock_log_read(&in, &log, err);
+	usk_input_close(&in);
+	if (status) {
+		usk_fail_in(err, "%s", path);
+		return status;
+	}
+	if (y->carry) {
+		usk_clock_log_free(&log);
+		return usk_fail(err, USK_EUSAGE, 0, "--clock-log %s: %s has a log already", row,
+				y->name);
+	}
+	if (log.damage) {
+		tell(p, usk_format("%s: %s", path, log.damage));
+	}
+	char *why = usk_carry_of(&log, &y->survey.epochs, y->first_ns, y->last_ns, &y->carry);
+	if (why) {
+		tell(p, usk_format("%s: not used, %s", path, why));
+	} else if (!y->carry->whole) {
+		tell(p,
+		     usk_format("%s: %s; elsewhere %s counts as a clock that is not logged", path,
+				y->carry->log.holes ? "lines are missing"
+						    : "does not cover all of the stamps",
+				y->name));
+	}
+	free(why);
+	keep_breaks(y);
+	return USK_OK;
+}
+
+enum usk_status usk_carried_open(struct parties *p, struct usk_err *err)
+{
+	const struct usk_sync_options *o = p->opt;
+	enum usk_status status = USK_OK;
+	size_t whole = 0;
+	for (size_t i = 0; i < o->n_clock_log && !status; i++) {
+		status = open_log(p, o->clock_log[i], err);
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		whole += p->party[i].carry && p->party[i].carry->whole;
+	}
+	/* One that is not known to keep its rate counts against all others. */
+	bool stated = o->model && strchr(o->model, '=');
+	if (whole == p->n && p->model.kind == USK_WANDER && !stated) {
+		p->model.wander_e12 = RAW_WANDER_E12;
+	}
+	return status;
+}
+
+/* ---- stamps -----------------------------------------------------------------------------------
+ */
+
+bool usk_carried_pair(const struct parties *p, uint32_t a, uint32_t b)
+{
+	return p->party[a].carry || p->party[b].carry;
+}
+
+struct usk_msg usk_carried_msg(const struct parties *p, const struct usk_msg *m)
+{
+	const struct usk_carry *from = p->party[m->from].carry, *to = p->party[m->to].carry;
+	struct usk_msg out = *m;
+	out.sent_ns = from ? usk_carry_raw(from, m->sent_ns).lo_ns : m->sent_ns;
+	out.received_ns = to ? usk_carry_raw(to, m->received_ns).hi_ns : m->received_ns;
+	return out;
+}
+
+int64_t usk_carried_to(const struct party *y, int64_t ns)
+{
+	if (!y->carry) {
+		return ns;
+	}
+	struct usk_raw r = usk_carry_raw(y->carry, ns);
+	return r.lo_ns + (r.hi_ns - r.lo_ns) / 2;
+}
+
+int64_t usk_carried_from(const struct party *y, int64_t raw_ns)
+{
+	return y->carry && raw_ns != USK_NONE ? usk_carry_shown(y->carry, raw_ns, false) : raw_ns;
+}
+
+void usk_carried_frame(const struct parties *p, uint32_t a, uint32_t b, const struct usk_coarse *c,
+		       struct usk_frame *f)
+{
+	if (!c->n_knots || !usk_carried_pair(p, a, b)) {
+		return;
+	}
+	const struct usk_coarse_knot *k[] = { c->knot, &c->knot[c->n_knots - 1] };
+	int64_t x[2], y[2];
+	for (int i = 0; i < 2; i++) {
+		int64_t on_a = usk_saturate((usk_i128)k[i]->q_ns + k[i]->p_minus_q_ns);
+		x[i] = usk_carried_to(&p->party[b], k[i]->q_ns);
+		y[i] = usk_saturate((usk_i128)usk_carried_to(&p->party[a], on_a) - x[i]);
+	}
+	f->local_ns = x[0];
+	f->offset_ns = y[0];
+	if (x[1] > x[0]) {
+		usk_i128 rate = ((usk_i128)y[1] - y[0]) * 1000000000000 / ((usk_i128)x[1] - x[0]);
+		int64_t limit = usk_limit_e12(p->opt);
+		f->rate_e12 = (int64_t)(rate > limit ? limit : rate < -limit ? -limit : rate);
+	}
+}
+
+/* ---- the answer -------------------------------------------------------------------------------
+ */
+
+/* A clock's T at some of its stamps. */
+struct course {
+	const struct party *own, *reference;
+	const struct usk_map *map;
+	int64_t *u; /* sorted */
+	size_t n, cap;
+};
+
+struct at {
+	int64_t lo, mid, hi; /* USK_NONE: unknown */
+};
+
+static struct at on_raw(const struct course *c, int64_t u)
+{
+	struct usk_raw z =
+		c->own->carry ? usk_carry_raw(c->own->carry, u) : (struct usk_raw){ u, u };
+	struct usk_stamp lo, mid, hi;
+	struct at out = { USK_NONE, USK_NONE, USK_NONE };
+	if (!usk_map_at(c->map, z.lo_ns, &lo, NULL) && !usk_map_at(c->map, z.hi_ns, &hi, NULL) &&
+	    !usk_map_at(c->map, z.lo_ns + (z.hi_ns - z.lo_ns) / 2, &mid, NULL)) {
+		out = (struct at){ lo.lo_ns, mid.reference_ns, hi.hi_ns };
+	}
+	return out;
+}
+
+/* The slope of a log is within the skew limit of 1, so what its bracket is off by is nearly the
+ * same by both clocks. */
+static int64_t grown(int64_t d)
+{
+	return d < 0 ? 0 : d + d / 100 + 2;
+}
+
+/* What the reference showed at a moment of its raw clock. */
+static struct at by_stamps(const struct party *r, struct at t)
+{
+	if (!r->carry) {
+		return t;
+	}
+	struct at out = { USK_NONE, USK_NONE, USK_NONE };
+	if (t.mid != USK_NONE) {
+		out.mid = usk_carry_shown(r->carry, t.mid, false);
+	}
+	if (t.lo != USK_NONE) {
+		int64_t u = usk_carry_shown(r->carry, t.lo, false);
+		out.lo = u - grown(usk_carry_raw(r->carry, u).hi_ns - t.lo);
+	}
+	if (t.hi != USK_NONE) {
+		int64_t u = usk_carry_shown(r->carry, t.hi, true);
+		out.hi = u + grown(t.hi - usk_carry_raw(r->carry, u).lo_ns);
+	}
+	return out;
+}
+
+static void add(struct course *c, usk_i128 u)
+{
+	if (u >= c->own->first_ns && u <= c->own->last_ns) {
+		c->u = usk_room(c->u, c->n, &c->cap, sizeof *c->u);
+		c->u[c->n++] = (int64_t)u;
+	}
+}
+
+static void settle(struct course *c)
+{
+	size_t n = 0;
+	usk_sort_numbers(c->u, c->n);
+	for (size_t i = 0; i < c->n; i++) {
+		if (!n || c->u[i] != c->u[n - 1]) {
+			c->u[n++] = c->u[i];
+		}
+	}
+	c->n = n;
+}
+
+/* Lines of its own log, and where the raw moments of its knots were shown. */
+static void own_corners(struct course *c, const struct usk_clock *k)
+{
+	const struct usk_carry *y = c->own->carry;
+	add(c, c->own->first_ns);
+	add(c, c->own->last_ns);
+	for (size_t i = 0; i < k->n_knots; i++) {
+		int64_t z = k->knot[i].local_ns;
+		if (!y) {
+			add(c, z);
+			continue;
+		}
+		for (int last = 0; last < 2; last++) {
+			int64_t u = usk_carry_shown(y, z, last);
+			struct usk_raw at = usk_carry_raw(y, u);
+			add(c, u);
+			add(c, (usk_i128)u + z - at.lo_ns);
+			add(c, (usk_i128)u + z - at.hi_ns);
+		}
+	}
+	if (y) {
+		int64_t *more;
+		size_t n = usk_carry_corners(y, c->own->first_ns, c->own->last_ns, &more);
+		for (size_t i = 0; i < n; i++) {
+			add(c, more[i]);
+		}
+		free(more);
+	}
+	settle(c);
+}
+
+static int64_t part_of(const struct at *t, int which)
+{
+	return which == 0 ? t->lo : which == 1 ? t->mid : t->hi;
+}
+
+/* Where T or a bound of it meets lines of the reference's log. */
+static void reference_corners(struct course *c)
+{
+	const struct party *r = c->reference;
+	int64_t *line;
+	size_t n = usk_carry_corners(r->carry, r->first_ns, r->last_ns, &line), own = c->n;
+	struct at *t = usk_alloc(own + 1, sizeof *t);
+	for (size_t i = 0; i < own; i++) {
+		t[i] = on_raw(c, c->u[i]);
+	}
+	for (int which = 0; which < 3; which++) {
+		for (size_t k = 0, i = 0; k < n; k++) {
+			struct usk_raw at = usk_carry_raw(r->carry, line[k]);
+			int64_t z = which == 0	 ? at.hi_ns
+				    : which == 1 ? usk_carried_to(r, line[k])
+						 : at.lo_ns;
+			while (i + 1 < own && part_of(&t[i + 1], which) <= z) {
+				i++;
+			}
+			int64_t a = part_of(&t[i], which);
+			int64_t b = i + 1 < own ? part_of(&t[i + 1], which) : USK_NONE;
+			if (a != USK_NONE && b > a && a <= z) {
+				usk_i128 d = (usk_i128)c->u[i + 1] - c->u[i];
+				add(c, c->u[i] + usk_floor_div(d * ((usk_i128)z - a),
+							       (usk_i128)b - a));
+			}
+		}
+	}
+	free(t);
+	free(line);
+	settle(c);
+}
+
+/* ---- fewer knots ------------------------------------------------------------------------------
+ */
+
+/* Slopes from a knot that pass all gates so far. */
+struct window {
+	long double least, most;
+};
+
+static void through(struct window *w, const struct usk_knot *a, int64_t from,
+		    const struct usk_knot *b, long double lo, long double hi)
+{
+	long double d = (long double)(b->local_ns - a->local_ns);
+	long double x = (lo - (long double)from) / d, y = (hi - (long double)from) / d;
+	w->least = x > w->least ? x : w->least;
+	w->most = y < w->most ? y : w->most;
+}
+
+static bool passes(const struct window *w, const struct usk_knot *a, int64_t from,
+		   const struct usk_knot *b, int64_t to)
+{
+	long double s =
+		((long double)to - (long double)from) / (long double)(b->local_ns - a->local_ns);
+	return s >= w->least && s <= w->most;
+}
+
+/* A small share of the width, of which bounds get half at once. */
+static int64_t spare(const struct usk_knot *k)
+{
+	return (k->hi_ns - k->lo_ns) / 200;
+}
+
+/* Knots whose chords are all within the spare; both bounds and the estimate are known. */
+static size_t thin_out(struct usk_knot *k, size_t n)
+{
+	size_t kept = 1;
+	const long double far = HUGE_VALL;
+	struct usk_knot *out = usk_alloc(n, sizeof *out);
+	out[0] = k[0];
+	for (size_t at = 0; at + 1 < n;) {
+		struct window lo = { -far, far }, mid = lo, hi = lo;
+		const struct usk_knot *a = &k[at];
+		size_t best = at + 1;
+		for (size_t i = at + 1; i < n; i++) {
+			const struct usk_knot *b = &k[i];
+			int64_t s = spare(b);
+			if (i > at + 1 &&
+			    passes(&lo, a, a->lo_ns - spare(a) / 2, b, b->lo_ns - s / 2) &&
+			    passes(&hi, a, a->hi_ns + spare(a) / 2, b, b->hi_ns + s / 2) &&
+			    passes(&mid, a, a->offset_ns, b, b->offset_ns)) {
+				best = i;
+			}
+			/* 2 ns are for what chords are rounded by. */
+			through(&lo, a, a->lo_ns - spare(a) / 2, b, (long double)b->lo_ns - s,
+				(long double)b->lo_ns - 2);
+			through(&hi, a, a->hi_ns + spare(a) / 2, b, (long double)b->hi_ns + 2,
+				(long double)b->hi_ns + s);
+			through(&mid, a, a->offset_ns, b, (long double)b->offset_ns - s / 2,
+				(long double)b->offset_ns + s / 2);
+			if (lo.least > lo.most || hi.least > hi.most || mid.least > mid.most) {
+				break;
+			}
+		}
+		at = best;
+		out[kept++] = k[at];
+	}
+	for (size_t i = 0; i < kept; i++) {
+		k[i] = out[i];
+		k[i].lo_ns -= spare(&out[i]) / 2;
+		k[i].hi_ns += spare(&out[i]) / 2;
+	}
+	free(out);
+	return kept;
+}
+
+/* ---- a clock ----------------------------------------------------------------------------------
+ */
+
+static int64_t over(int64_t t, int64_t u, int64_t more)
+{
+	return t == USK_NONE ? t : usk_saturate((usk_i128)t - u + more);
+}
+
+static void write_knots(struct course *c, struct usk_clock *k)
+{
+	struct usk_knot *knot = usk_alloc(c->n + 1, sizeof *knot);
+	int64_t risen = INT64_MIN;
+	bool all = true;
+	for (size_t i = 0; i < c->n; i++) {
+		struct at t = by_stamps(c->reference, on_raw(c, c->u[i]));
+		if (t.mid != USK_NONE) { /* time does not fall where a jump is uncertain */
+			risen = t.mid > risen ? t.mid : risen;
+			t.mid = t.hi != USK_NONE && risen > t.hi ? t.mid : risen;
+		}
+		knot[i] = (struct usk_knot){ .local_ns = c->u[i],
+					     .offset_ns = over(t.mid, c->u[i], 0),
+					     .lo_ns = over(t.lo, c->u[i], -1),
+					     .hi_ns = over(t.hi, c->u[i], 1) };
+		all = all && t.lo != USK_NONE && t.mid != USK_NONE && t.hi != USK_NONE;
+	}
+	size_t n = all ? thin_out(knot, c->n) : c->n;
+	if (n >= 2) {
+		free(k->knot);
+		k->knot = knot;
+		k->n_knots = n;
+	} else {
+		free(knot);
+	}
+}
+
+static int64_t rate_of(const struct party *y, bool end)
+{
+	int64_t at = end ? y->last_ns : y->first_ns;
+	const int64_t far = INT64_C(1000000000);
+	if (!y->carry) {
+		return 0;
+	}
+	int64_t a = usk_carried_to(y, at - (end ? 0 : far)),
+		b = usk_carried_to(y, at + (end ? far : 0));
+	return (b - a - far) * (1000000000000 / far);
+}
+
+/* Beyond the ends both logs' clocks go on as there. */
+static void write_slopes(const struct course *c, struct usk_clock *k)
+{
+	for (int end = 0; end < 2; end++) {
+		struct usk_slopes *s = end ? &k->after : &k->before;
+		int64_t more = rate_of(c->own, end) - rate_of(c->reference, end);
+		if (s->most_e12 < 1000000000000) {
+			s->least_e12 += more - 1000000;
+			s->most_e12 += more + 1000000;
+		}
+	}
+}
+
+/* Stamps of a clock's own in the answer. */
+static void write_events(const struct parties *p, struct usk_clock *k, const struct party *y)
+{
+	for (size_t i = 0; i < k->n_jumps; i++) {
+		struct usk_jump *j = &k->jump[i];
+		j->after_local_ns = usk_carry_shown(y->carry, j->after_local_ns, false);
+		j->before_local_ns = usk_carry_shown(y->carry, j->before_local_ns, true);
+	}
+	for (size_t i = 0; i < k->n_stretches; i++) {
+		k->stretch[i].from_ns = usk_carry_shown(y->carry, k->stretch[i].from_ns, false);
+		k->stretch[i].to_ns = usk_carry_shown(y->carry, k->stretch[i].to_ns, true);
+	}
+	(void)p;
+}
+
+/* Steps that the log knows, and by how much, with brackets of lines. */
+static void add_steps(struct usk_clock *k, uint32_t clock, const struct party *y, int64_t skew)
+{
+	const struct usk_clock_log *l = &y->carry->log;
+	for (size_t i = 1; i < l->n_pieces; i++) {
+		const struct usk_log_line *x = &l->line[l->piece[i].first - 1];
+		int64_t from = usk_carry_shown(
+			y->carry, x[0].before_ns + (x[0].after_ns - x[0].before_ns) / 2, false);
+		int64_t to = usk_carry_shown(
+			y->carry, x[1].before_ns + (x[1].after_ns - x[1].before_ns) / 2, true);
+		usk_i128 least = (usk_i128)x[1].before_ns - x[0].after_ns,
+			 most = (usk_i128)x[1].after_ns - x[0].before_ns;
+		usk_i128 d = (usk_i128)to - from, drift = usk_ceil_div(most * skew, 1000000000000);
+		if (from < y->first_ns || to > y->last_ns) {
+			continue;
+		}
+		k->jump = usk_grow(k->jump, k->n_jumps + 1, sizeof *k->jump);
+		k->jump[k->n_jumps++] = (struct usk_jump){
+			.kind = USK_JUMP,
+			.of = clock,
+			.or_of = USK_NO_CLOCK,
+			.after_local_ns = from,
+			.before_local_ns = to,
+			.size_lo_ns = usk_saturate(least - drift - d),
+			.size_hi_ns = usk_saturate(most + drift - d),
+		};
+	}
+}
+
+static void carry_clock(struct parties *p, struct usk_clocks *c, uint32_t i)
+{
+	struct usk_clock *k = &c->clock[i];
+	struct course x = { .own = &p->party[i], .reference = &p->party[k->reference] };
+	if (k->quality == USK_REFERENCE && x.own->carry) {
+		free(k->knot);
+		k->knot = NULL;
+		k->n_knots = 0;
+		usk_clock_reference(k, x.own->first_ns, x.own->last_ns);
+		add_steps(k, i, x.own, c->max_skew_e12);
+		return;
+	}
+	if (!x.own->carry && !x.reference->carry) {
+		return;
+	}
+	struct usk_map *map = usk_map_new(k, c->max_skew_e12);
+	x.map = map;
+	if (map) {
+		own_corners(&x, k);
+		if (x.reference->carry) {
+			reference_corners(&x);
+		}
+		write_knots(&x, k);
+		write_slopes(&x, k);
+	}
+	if (x.own->carry) {
+		write_events(p, k, x.own);
+		add_steps(k, i, x.own, c->max_skew_e12);
+	}
+	usk_map_free(map);
+	free(x.u);
+}
+
+static void carry_points(const struct party *a, const struct party *b, struct usk_point *x,
+			 size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int64_t on_a = usk_saturate((usk_i128)x[i].local_ns + x[i].offset_ns);
+		x[i].local_ns = usk_carried_from(b, x[i].local_ns);
+		x[i].offset_ns = usk_saturate((usk_i128)usk_carried_from(a, on_a) - x[i].local_ns);
+	}
+}
+
+void usk_carried_answer(struct usk_clocks *c, struct parties *p)
+{
+	for (uint32_t i = 0; i < c->n_clocks; i++) {
+		carry_clock(p, c, i);
+	}
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		struct usk_pair *x = &c->pair[i];
+		const struct party *a = &p->party[x->a], *b = &p->party[x->b];
+		if (usk_carried_pair(p, x->a, x->b)) {
+			carry_points(a, b, x->floor, x->n_floor);
+			carry_points(a, b, x->ceiling, x->n_ceiling);
+			x->half_width_at_ns = usk_carried_from(b, x->half_width_at_ns);
+		}
+	}
+}

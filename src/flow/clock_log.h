@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * clock_log.h - what a daemon did to a clock, as its log tells: from its stamps to its raw clock
+ *
+ * In    the lines of `unskew record` and `unskew clock --log`; the epochs of its stamps
+ * Out   between which two moments of the raw clock a stamp was shown, and back
+ * Why   a quartz keeps its rate; what is known to have been done on top of it is no wander
+ * Not   how the raw clock ran: the messages told
+ *
+ * Raw time here is the log's less a constant, so that it is near the clock's stamps.
+ */
+#ifndef USK_FLOW_CLOCK_LOG_H
+#define USK_FLOW_CLOCK_LOG_H
+
+#include "base/io.h"
+#include "match/match.h"
+
+/* The clock showed time_ns between two readings of the raw clock. */
+struct usk_log_line {
+	int64_t before_ns, time_ns, after_ns;
+	int64_t rate_e12; /* it was told to gain; USK_NONE: not known */
+	bool set;	  /* it was set since the line before */
+};
+
+/* From a line to the next. */
+struct usk_log_cell {
+	int64_t slow_e12, fast_e12; /* raw - recorded, for each unit recorded */
+	int64_t pad_ns;		    /* it was nowhere further from the straight line */
+	bool jump;		    /* it was set in between */
+	bool hole;		    /* lines are missing */
+};
+
+/* Lines between two jumps. */
+struct usk_log_piece {
+	size_t first, last;
+	bool fell; /* it was set back before the first */
+};
+
+struct usk_clock_log {
+	struct usk_log_line *line;
+	size_t n;
+	struct usk_log_cell *cell; /* [n - 1] */
+	struct usk_log_piece *piece;
+	size_t n_pieces, holes;
+	char *damage; /* a sentence on lines that were left out, or NULL */
+};
+
+/** USK_EINPUT: it is no such log, or has less than two lines of the clock. */
+enum usk_status usk_clock_log_read(struct usk_input *in, struct usk_clock_log *out,
+				   struct usk_err *err);
+void usk_clock_log_free(struct usk_clock_log *l);
+
+/* Which lines a trace's epoch lies in. */
+struct usk_log_epoch {
+	size_t first, last; /* pieces */
+	int64_t shift_ns;   /* stamps + this are on unwrapped time */
+	bool before, behind;
+};
+
+/* A clock with its log. */
+struct usk_carry {
+	struct usk_clock_log log;
+	const struct usk_epochs *epochs; /* of its stamps; borrowed */
+	struct usk_log_epoch *epoch;	 /* [epochs->n + 1] */
+	bool whole;			 /* the log covers all of its stamps, without holes */
+};
+
+/** Of a clock whose stamps lie between these, unwrapped. Takes the log over. Why it is of no use,
+ * a sentence, malloc'ed; NULL: it is. */
+char *usk_carry_of(struct usk_clock_log *log, const struct usk_epochs *epochs, int64_t first_ns,
+		   int64_t last_ns, struct usk_carry **out);
+void usk_carry_free(struct usk_carry *c);
+
+struct usk_raw {
+	int64_t lo_ns, hi_ns;
+};
+/** Between which moments of the raw clock an unwrapped stamp was shown. O(log lines). */
+struct usk_raw usk_carry_raw(const struct usk_carry *c, int64_t ns);
+/** An unwrapped stamp that was shown at a moment of the raw clock: the first, or the last. */
+int64_t usk_carry_shown(const struct usk_carry *c, int64_t raw_ns, bool last);
+
+/** Unwrapped stamps between which what usk_carry_raw() tells is straight, sorted; *out is handed
+ * over. */
+size_t usk_carry_corners(const struct usk_carry *c, int64_t first_ns, int64_t last_ns,
+			 int64_t **out);
+
+#endif
