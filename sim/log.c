@@ -105,6 +105,13 @@ enum usk_status sim_log(const struct sim_options *o, uint32_t host, const char *
 		at[n++] = (struct moment){ real.jump[i].true_ns + (int64_t)late, true };
 	}
 	qsort(at, n, sizeof *at, by_time);
+	/* A line that comes before the clock's own has seen it, too. */
+	for (size_t i = 0, k = 0; i < n; i++) {
+		while (k < real.n_jumps && real.jump[k].true_ns <= at[i].ns) {
+			at[i].set = true;
+			k++;
+		}
+	}
 	usk_output_format(&out,
 			  "# unskew clock log, raw clock of boot simulated, host host%u\n"
 			  "clock,before_ns,time_ns,after_ns,rate_e12,status,event\n",

@@ -82,27 +82,44 @@ static void state_now(char text[48])
 	}
 }
 
-static enum usk_status lines(struct clock_log *l, const char *event, struct usk_err *err)
-{
-	char state[48];
-	struct bracket b = narrowest(NULL);
-	state_now(state);
-	enum usk_status status = put(l, line_of("realtime", &b, state, event), err);
-	for (size_t i = 0; i < l->n_sources && !status; i++) {
-		if (l->source[i].fd >= 0) {
-			b = narrowest(&l->source[i]);
-			status = put(l, line_of(l->source[i].name, &b, ",", ""), err);
-		}
-	}
-	l->lines++;
-	return status;
-}
-
 /* Far away: it is there to be cancelled. */
 static void arm(const struct clock_log *l)
 {
-	const struct itimerspec far = { .it_value = { .tv_sec = INT32_MAX } };
+	const struct itimerspec far = { .it_value = { .tv_sec = INT64_C(1) << 33 } };
 	timerfd_settime(l->timer, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &far, NULL);
+}
+
+/* Since it was asked last. */
+static bool was_set(const struct clock_log *l)
+{
+	uint64_t expired;
+	bool set = read(l->timer, &expired, sizeof expired) < 0 && errno == ECANCELED;
+	if (set) {
+		arm(l);
+	}
+	return set;
+}
+
+/* The clock may be set while it is read: then the next line is as doubtful, and comes at once. */
+static enum usk_status lines(struct clock_log *l, bool set, struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	for (bool again = true; again && !status;) {
+		char state[48];
+		struct bracket b = narrowest(NULL);
+		state_now(state);
+		again = was_set(l);
+		set = set || again;
+		status = put(l, line_of("realtime", &b, state, set ? "set" : ""), err);
+		l->lines++;
+	}
+	for (size_t i = 0; i < l->n_sources && !status; i++) {
+		if (l->source[i].fd >= 0) {
+			struct bracket b = narrowest(&l->source[i]);
+			status = put(l, line_of(l->source[i].name, &b, ",", ""), err);
+		}
+	}
+	return status;
 }
 
 static enum usk_status header(struct clock_log *l, struct usk_err *err)
@@ -145,7 +162,7 @@ enum usk_status clock_log_open(struct clock_log *l, const char *path, bool force
 	arm(l);
 	l->next_ns = usk_clock_ns(CLOCK_MONOTONIC) + SECOND;
 	enum usk_status status = header(l, err);
-	return status ? status : lines(l, "", err);
+	return status ? status : lines(l, false, err);
 }
 
 enum usk_status clock_log_wait(struct clock_log *l, int also, int64_t most_ns, bool *readable,
@@ -158,18 +175,16 @@ enum usk_status clock_log_wait(struct clock_log *l, int also, int64_t most_ns, b
 		struct pollfd fd[] = { { l->timer, POLLIN, 0 }, { also, POLLIN, 0 } };
 		int64_t now = usk_clock_ns(CLOCK_MONOTONIC);
 		int64_t left = (l->next_ns < end ? l->next_ns : end) - now;
-		uint64_t expired;
 		int got = poll(fd, 2, left > 0 ? (int)((left + 999999) / 1000000) : 0);
 		if (got > 0 && fd[0].revents) {
-			bool set =
-				read(l->timer, &expired, sizeof expired) < 0 && errno == ECANCELED;
+			bool set = was_set(l);
 			arm(l);
-			status = set ? lines(l, "set", err) : USK_OK;
+			status = set ? lines(l, true, err) : USK_OK;
 		}
 		*readable = got > 0 && fd[1].revents;
 		now = usk_clock_ns(CLOCK_MONOTONIC);
 		if (!status && now >= l->next_ns) {
-			status = lines(l, "", err);
+			status = lines(l, false, err);
 			/* A machine that slept owes nobody the lines of that time. */
 			l->next_ns += (now - l->next_ns) / SECOND * SECOND + SECOND;
 		}
@@ -184,7 +199,7 @@ enum usk_status clock_log_close(struct clock_log *l, struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
 	if (l->fd >= 0 && l->lines) {
-		status = lines(l, "", err);
+		status = lines(l, false, err);
 	}
 	if (l->fd >= 0 && close(l->fd) && !status) {
 		status = failed(l, "written", err);

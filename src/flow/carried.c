@@ -438,7 +438,7 @@ static void write_slopes(const struct course *c, struct usk_clock *k)
 }
 
 /* Stamps of a clock's own in the answer. */
-static void write_events(const struct parties *p, struct usk_clock *k, const struct party *y)
+static void write_events(struct usk_clock *k, const struct party *y)
 {
 	for (size_t i = 0; i < k->n_jumps; i++) {
 		struct usk_jump *j = &k->jump[i];
@@ -449,35 +449,29 @@ static void write_events(const struct parties *p, struct usk_clock *k, const str
 		k->stretch[i].from_ns = usk_carry_shown(y->carry, k->stretch[i].from_ns, false);
 		k->stretch[i].to_ns = usk_carry_shown(y->carry, k->stretch[i].to_ns, true);
 	}
-	(void)p;
 }
 
 /* Steps that the log knows, and by how much, with brackets of lines. */
-static void add_steps(struct usk_clock *k, uint32_t clock, const struct party *y, int64_t skew)
+static void add_steps(struct usk_clock *k, uint32_t clock, const struct party *y)
 {
 	const struct usk_clock_log *l = &y->carry->log;
 	for (size_t i = 1; i < l->n_pieces; i++) {
-		const struct usk_log_line *x = &l->line[l->piece[i].first - 1];
-		int64_t from = usk_carry_shown(
-			y->carry, x[0].before_ns + (x[0].after_ns - x[0].before_ns) / 2, false);
-		int64_t to = usk_carry_shown(
-			y->carry, x[1].before_ns + (x[1].after_ns - x[1].before_ns) / 2, true);
-		usk_i128 least = (usk_i128)x[1].before_ns - x[0].after_ns,
-			 most = (usk_i128)x[1].after_ns - x[0].before_ns;
-		usk_i128 d = (usk_i128)to - from, drift = usk_ceil_div(most * skew, 1000000000000);
-		if (from < y->first_ns || to > y->last_ns) {
-			continue;
+		size_t before = l->piece[i].first - 1;
+		struct usk_raw step = usk_carry_step(y->carry, i);
+		struct usk_jump j = { .kind = USK_JUMP,
+				      .of = clock,
+				      .or_of = USK_NO_CLOCK,
+				      .after_local_ns = usk_carry_line(y->carry, before),
+				      .before_local_ns = usk_carry_line(y->carry, before + 1) };
+		/* In unwrapped time an epoch's gap is part of it. */
+		usk_i128 more = (usk_i128)l->line[before + 1].time_ns - l->line[before].time_ns -
+				((usk_i128)j.before_local_ns - j.after_local_ns);
+		j.size_lo_ns = usk_saturate(more - step.hi_ns);
+		j.size_hi_ns = usk_saturate(more - step.lo_ns);
+		if (j.after_local_ns >= y->first_ns && j.before_local_ns <= y->last_ns) {
+			k->jump = usk_grow(k->jump, k->n_jumps + 1, sizeof *k->jump);
+			k->jump[k->n_jumps++] = j;
 		}
-		k->jump = usk_grow(k->jump, k->n_jumps + 1, sizeof *k->jump);
-		k->jump[k->n_jumps++] = (struct usk_jump){
-			.kind = USK_JUMP,
-			.of = clock,
-			.or_of = USK_NO_CLOCK,
-			.after_local_ns = from,
-			.before_local_ns = to,
-			.size_lo_ns = usk_saturate(least - drift - d),
-			.size_hi_ns = usk_saturate(most + drift - d),
-		};
 	}
 }
 
@@ -490,7 +484,7 @@ static void carry_clock(struct parties *p, struct usk_clocks *c, uint32_t i)
 		k->knot = NULL;
 		k->n_knots = 0;
 		usk_clock_reference(k, x.own->first_ns, x.own->last_ns);
-		add_steps(k, i, x.own, c->max_skew_e12);
+		add_steps(k, i, x.own);
 		return;
 	}
 	if (!x.own->carry && !x.reference->carry) {
@@ -507,8 +501,8 @@ static void carry_clock(struct parties *p, struct usk_clocks *c, uint32_t i)
 		write_slopes(&x, k);
 	}
 	if (x.own->carry) {
-		write_events(p, k, x.own);
-		add_steps(k, i, x.own, c->max_skew_e12);
+		write_events(k, x.own);
+		add_steps(k, i, x.own);
 	}
 	usk_map_free(map);
 	free(x.u);

@@ -44,14 +44,17 @@ static struct usk_log_cell rates_at(const struct usk_clock_log *l, size_t p, boo
 	return c ? *c : (struct usk_log_cell){ .slow_e12 = -E12 / 1000, .fast_e12 = E12 / 1000 };
 }
 
-/* How far beyond its end, by the clock, a piece may reach: to the next line. */
+/* How far beyond its end, by the clock, a piece may reach: to the next line. Where it was set
+ * forward the stamps between, which it hardly showed, are of both pieces. */
 static int64_t reach(const struct usk_clock_log *l, size_t p, bool end)
 {
 	const struct usk_log_piece *x = &l->piece[p];
 	const struct usk_log_line *near = &l->line[end ? x->last : x->first - 1];
 	usk_i128 raw = (usk_i128)near[1].after_ns - near[0].before_ns;
 	int64_t slow = rates_at(l, p, end).slow_e12;
-	return usk_saturate(raw * E12 / (E12 + slow) + 1);
+	usk_i128 shown = (usk_i128)near[1].time_ns - near[0].time_ns;
+	usk_i128 most = raw * E12 / (E12 + slow) + 1;
+	return usk_saturate(most > shown ? most : shown);
 }
 
 /* ---- epochs -----------------------------------------------------------------------------------
@@ -306,6 +309,25 @@ int64_t usk_carry_shown(const struct usk_carry *c, int64_t raw_ns, bool last)
 	return usk_saturate(x->time_ns +
 			    usk_floor_div(d * ((usk_i128)x[1].time_ns - x->time_ns), whole) +
 			    shift_of(c, lo));
+}
+
+int64_t usk_carry_line(const struct usk_carry *c, size_t line)
+{
+	return usk_saturate((usk_i128)c->log.line[line].time_ns + shift_of(c, line));
+}
+
+struct usk_raw usk_carry_step(const struct usk_carry *c, size_t piece)
+{
+	const struct usk_clock_log *l = &c->log;
+	const struct usk_log_line *x = &l->line[l->piece[piece].first - 1];
+	const struct usk_log_cell a = rates_at(l, piece - 1, true), b = rates_at(l, piece, false);
+	int64_t slow = a.slow_e12 < b.slow_e12 ? a.slow_e12 : b.slow_e12;
+	int64_t fast = a.fast_e12 > b.fast_e12 ? a.fast_e12 : b.fast_e12;
+	usk_i128 d = (usk_i128)x[1].time_ns - x[0].time_ns;
+	usk_i128 least = (usk_i128)x[1].before_ns - x[0].after_ns - 1;
+	usk_i128 most = (usk_i128)x[1].after_ns - x[0].before_ns + 1;
+	return (struct usk_raw){ usk_saturate(d - usk_ceil_div(most * E12, E12 + slow)),
+				 usk_saturate(d - usk_floor_div(least * E12, E12 + fast)) };
 }
 
 /* ---- corners ----------------------------------------------------------------------------------

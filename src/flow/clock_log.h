@@ -79,6 +79,11 @@ struct usk_raw usk_carry_raw(const struct usk_carry *c, int64_t ns);
 /** An unwrapped stamp that was shown at a moment of the raw clock: the first, or the last. */
 int64_t usk_carry_shown(const struct usk_carry *c, int64_t raw_ns, bool last);
 
+/** What a line's clock showed, unwrapped. */
+int64_t usk_carry_line(const struct usk_carry *c, size_t line);
+/** By how much the clock was set forward before a piece: between these. */
+struct usk_raw usk_carry_step(const struct usk_carry *c, size_t piece);
+
 /** Unwrapped stamps between which what usk_carry_raw() tells is straight, sorted; *out is handed
  * over. */
 size_t usk_carry_corners(const struct usk_carry *c, int64_t first_ns, int64_t last_ns,
