@@ -127,8 +127,7 @@ int64_t usk_carried_to(const struct party *y, int64_t ns)
 	if (!y->carry) {
 		return ns;
 	}
-	struct usk_raw r = usk_carry_raw(y->carry, ns);
-	return r.lo_ns + (r.hi_ns - r.lo_ns) / 2;
+	return usk_raw_middle(usk_carry_raw(y->carry, ns));
 }
 
 int64_t usk_carried_from(const struct party *y, int64_t raw_ns)
@@ -180,7 +179,7 @@ static struct at on_raw(const struct course *c, int64_t u)
 	struct usk_stamp lo, mid, hi;
 	struct at out = { USK_NONE, USK_NONE, USK_NONE };
 	if (!usk_map_at(c->map, z.lo_ns, &lo, NULL) && !usk_map_at(c->map, z.hi_ns, &hi, NULL) &&
-	    !usk_map_at(c->map, z.lo_ns + (z.hi_ns - z.lo_ns) / 2, &mid, NULL)) {
+	    !usk_map_at(c->map, usk_raw_middle(z), &mid, NULL)) {
 		out = (struct at){ lo.lo_ns, mid.reference_ns, hi.hi_ns };
 	}
 	return out;
@@ -468,10 +467,45 @@ static void add_steps(struct usk_clock *k, uint32_t clock, const struct party *y
 				((usk_i128)j.before_local_ns - j.after_local_ns);
 		j.size_lo_ns = usk_saturate(more - step.hi_ns);
 		j.size_hi_ns = usk_saturate(more - step.lo_ns);
-		if (j.after_local_ns >= y->first_ns && j.before_local_ns <= y->last_ns) {
+		/* One that its brackets do not show is none. */
+		bool seen = step.lo_ns > 0 || step.hi_ns < 0;
+		if (seen && j.after_local_ns >= y->first_ns && j.before_local_ns <= y->last_ns) {
 			k->jump = usk_grow(k->jump, k->n_jumps + 1, sizeof *k->jump);
 			k->jump[k->n_jumps++] = j;
 		}
+	}
+}
+
+/* Steps of the reference, by another clock's stamps: where T can have been there. */
+static void add_reference_steps(struct usk_clock *k, const struct party *r)
+{
+	const struct usk_clock_log *l = &r->carry->log;
+	for (size_t i = 1, a = 0, b = 0; i < l->n_pieces; i++) {
+		size_t before = l->piece[i].first - 1;
+		struct usk_raw step = usk_carry_step(r->carry, i);
+		int64_t from = usk_carry_line(r->carry, before);
+		int64_t to = usk_carry_line(r->carry, before + 1);
+		usk_i128 more =
+			(usk_i128)to - from - l->line[before + 1].time_ns + l->line[before].time_ns;
+		for (; a < k->n_knots && (usk_i128)k->knot[a].local_ns + k->knot[a].hi_ns < from;) {
+			a++;
+		}
+		for (; b < k->n_knots && (usk_i128)k->knot[b].local_ns + k->knot[b].lo_ns <= to;) {
+			b++;
+		}
+		bool seen = step.lo_ns > 0 || step.hi_ns < 0;
+		if (!seen || !a || a == k->n_knots || b == k->n_knots) {
+			continue;
+		}
+		k->jump = usk_grow(k->jump, k->n_jumps + 1, sizeof *k->jump);
+		k->jump[k->n_jumps++] =
+			(struct usk_jump){ .kind = USK_JUMP,
+					   .of = k->reference,
+					   .or_of = USK_NO_CLOCK,
+					   .after_local_ns = k->knot[a - 1].local_ns,
+					   .before_local_ns = k->knot[b].local_ns,
+					   .size_lo_ns = usk_saturate(more + step.lo_ns),
+					   .size_hi_ns = usk_saturate(more + step.hi_ns) };
 	}
 }
 
@@ -484,7 +518,6 @@ static void carry_clock(struct parties *p, struct usk_clocks *c, uint32_t i)
 		k->knot = NULL;
 		k->n_knots = 0;
 		usk_clock_reference(k, x.own->first_ns, x.own->last_ns);
-		add_steps(k, i, x.own);
 		return;
 	}
 	if (!x.own->carry && !x.reference->carry) {
@@ -499,6 +532,9 @@ static void carry_clock(struct parties *p, struct usk_clocks *c, uint32_t i)
 		}
 		write_knots(&x, k);
 		write_slopes(&x, k);
+		if (x.reference->carry && k->quality == USK_BOUNDED) {
+			add_reference_steps(k, x.reference);
+		}
 	}
 	if (x.own->carry) {
 		write_events(k, x.own);

@@ -30,18 +30,39 @@ static int64_t scaled(int64_t d, int64_t slope_e12, bool up)
 			    (up ? usk_ceil_div(more, E12) : usk_floor_div(more, E12)));
 }
 
-/* The cell next to a piece's end, inside it; NULL: it is one line. */
+/* Over less the brackets tell nothing of a rate. */
+#define LEAST_NS INT64_C(100000000)
+
+/* The cell nearest to a piece's end, inside it, that is long enough; NULL: there is none. */
 static const struct usk_log_cell *inside(const struct usk_clock_log *l, size_t p, bool end)
 {
 	const struct usk_log_piece *x = &l->piece[p];
-	return x->first == x->last ? NULL : &l->cell[end ? x->last - 1 : x->first];
+	for (size_t i = 0; i < x->last - x->first; i++) {
+		size_t k = end ? x->last - 1 - i : x->first + i;
+		if ((usk_i128)l->line[k + 1].time_ns - l->line[k].time_ns >= LEAST_NS) {
+			return &l->cell[k];
+		}
+	}
+	return NULL;
 }
 
 static struct usk_log_cell rates_at(const struct usk_clock_log *l, size_t p, bool end)
 {
 	const struct usk_log_cell *c = inside(l, p, end);
-	/* Of a single line the kernel's own limit is known. */
-	return c ? *c : (struct usk_log_cell){ .slow_e12 = -E12 / 1000, .fast_e12 = E12 / 1000 };
+	if (c) {
+		return *c;
+	}
+	/* As before and behind, or what the kernel allows. */
+	const struct usk_log_cell *a = p ? inside(l, p - 1, true) : NULL;
+	const struct usk_log_cell *b = p + 1 < l->n_pieces ? inside(l, p + 1, false) : NULL;
+	struct usk_log_cell both = { .slow_e12 = -E12 / 1000, .fast_e12 = E12 / 1000 };
+	if (a || b) {
+		a = a ? a : b;
+		b = b ? b : a;
+		both.slow_e12 = a->slow_e12 < b->slow_e12 ? a->slow_e12 : b->slow_e12;
+		both.fast_e12 = a->fast_e12 > b->fast_e12 ? a->fast_e12 : b->fast_e12;
+	}
+	return both;
 }
 
 /* How far beyond its end, by the clock, a piece may reach: to the next line. Where it was set
@@ -198,11 +219,13 @@ static struct usk_raw within(const struct usk_clock_log *l, const struct usk_log
 		/* The wider of both cells, so that all between two lines is within straight ones.
 		 */
 		pad = k > p->first && l->cell[k - 1].pad_ns > pad ? l->cell[k - 1].pad_ns : pad;
-		return (struct usk_raw){ x->before_ns - pad, x->after_ns + pad };
+		return (struct usk_raw){ usk_saturate((usk_i128)x->before_ns - pad),
+					 usk_saturate((usk_i128)x->after_ns + pad) };
 	}
 	usk_i128 d = (usk_i128)x[1].time_ns - x->time_ns, part = (usk_i128)y - x->time_ns;
-	return (struct usk_raw){ between(x->before_ns, x[1].before_ns, part, d, false) - pad,
-				 between(x->after_ns, x[1].after_ns, part, d, true) + pad };
+	usk_i128 lo = between(x->before_ns, x[1].before_ns, part, d, false);
+	usk_i128 hi = between(x->after_ns, x[1].after_ns, part, d, true);
+	return (struct usk_raw){ usk_saturate(lo - pad), usk_saturate(hi + pad) };
 }
 
 /* False: it was not shown there. */
@@ -221,14 +244,15 @@ static bool in_piece(const struct usk_carry *c, size_t p, int64_t y, struct usk_
 		*out = beyond(l, end, end ? d : -d);
 		return true;
 	}
-	if (d > reach(l, p, end)) {
+	if (d > reach(l, p, end) || d > USK_TIME_MAX) {
 		return false;
 	}
 	const struct usk_log_cell r = rates_at(l, p, end);
 	int64_t slow = scaled((int64_t)d, r.slow_e12, false);
 	int64_t fast = scaled((int64_t)d, r.fast_e12, true);
-	*out = end ? (struct usk_raw){ last->before_ns + slow, last->after_ns + fast }
-		   : (struct usk_raw){ first->before_ns - fast, first->after_ns - slow };
+	usk_i128 lo = end ? (usk_i128)last->before_ns + slow : (usk_i128)first->before_ns - fast;
+	usk_i128 hi = end ? (usk_i128)last->after_ns + fast : (usk_i128)first->after_ns - slow;
+	*out = (struct usk_raw){ usk_saturate(lo), usk_saturate(hi) };
 	return true;
 }
 
@@ -237,7 +261,7 @@ struct usk_raw usk_carry_raw(const struct usk_carry *c, int64_t ns)
 	const struct usk_clock_log *l = &c->log;
 	size_t i = usk_epoch_of(c->epochs, ns);
 	const struct usk_log_epoch *e = &c->epoch[i];
-	int64_t y = ns - e->shift_ns;
+	int64_t y = usk_saturate((usk_i128)ns - e->shift_ns);
 	struct usk_raw all = { 0, 0 };
 	bool any = false;
 	if (e->before || e->behind) {
@@ -266,7 +290,8 @@ struct usk_raw usk_carry_raw(const struct usk_carry *c, int64_t ns)
 		}
 	}
 	/* Stamps are rounded down to 1 ns, and so were those of the lines. */
-	return (struct usk_raw){ all.lo_ns - 1, all.hi_ns + 2 };
+	return (struct usk_raw){ usk_saturate((usk_i128)all.lo_ns - 1),
+				 usk_saturate((usk_i128)all.hi_ns + 2) };
 }
 
 /* ---- and back ---------------------------------------------------------------------------------

@@ -20,7 +20,10 @@
 /* No kernel slews by more. */
 #define MOST_E12 INT64_C(100000000000)
 /* Lines are a second apart; a busy machine is late now and then. */
-#define HOLE_NS INT64_C(3500000000)
+#define HOLE_NS	 INT64_C(3500000000)
+#define SHORT_NS INT64_C(100000000)
+/* A reading that took longer tells nothing. */
+#define WIDEST_NS INT64_C(1000000000)
 
 enum { CLOCK, BEFORE, TIME, AFTER, RATE, EVENT, COLUMNS };
 static const char *const names[COLUMNS] = { "clock",	"before_ns", "time_ns",
@@ -75,13 +78,19 @@ static bool line_of(const struct usk_csv_field *field, size_t n, const size_t co
 		out->rate_e12 = USK_NONE;
 	}
 	out->set = usk_csv_is(field[column[EVENT]], "set");
-	return out->after_ns >= out->before_ns;
+	return out->after_ns >= out->before_ns && out->after_ns - out->before_ns < WIDEST_NS;
 }
 
-/* The raw clock only rises: else the machine was started anew, or lines are of two logs. */
+/* The raw clock only rises: else the machine was started anew, or lines are of two logs. Both
+ * clocks by the first line are what all is counted from: no difference is over 2^62 ns. */
 static bool goes_on(const struct usk_clock_log *l, const struct usk_log_line *x)
 {
-	return !l->n || x->before_ns > l->line[l->n - 1].after_ns;
+	if (!l->n) {
+		return true;
+	}
+	usk_i128 raw = (usk_i128)x->after_ns - l->line[0].before_ns;
+	return x->before_ns > l->line[l->n - 1].after_ns && raw <= USK_TIME_MAX &&
+	       raw + l->line[0].time_ns <= USK_TIME_MAX;
 }
 
 static enum usk_status read_lines(struct usk_input *in, struct usk_clock_log *l,
@@ -174,7 +183,9 @@ static void look_at(struct usk_clock_log *l, size_t k)
 		int64_t most = c->hole ? MOST_E12 / 100 : MOST_E12;
 		c->slow_e12 = m.least;
 		c->fast_e12 = m.most;
-		c->jump = m.least > most || m.most < -most;
+		/* And a bracket that is half as wide as the time tells nothing. */
+		c->jump =
+			m.least > most || m.most < -most || m.least < -E12 / 2 || m.most > E12 / 2;
 	}
 	l->holes += c->hole;
 }
@@ -192,7 +203,9 @@ static void enclose(struct usk_clock_log *l, const struct slopes *mean, size_t k
 	struct slopes all = mean[k], in = all;
 	for (int side = -1; side <= 1; side += 2) {
 		size_t n = side < 0 ? k - 1 : k + 1;
-		if ((side < 0 && !k) || !usable(l, n) || l->cell[n].hole) {
+		/* Over less than this the brackets tell nothing of a rate. */
+		if ((side < 0 && !k) || !usable(l, n) || l->cell[n].hole ||
+		    (usk_i128)l->line[n + 1].time_ns - l->line[n].time_ns < SHORT_NS) {
 			continue;
 		}
 		all = hull(all, mean[n]);

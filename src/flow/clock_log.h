@@ -74,6 +74,10 @@ void usk_carry_free(struct usk_carry *c);
 struct usk_raw {
 	int64_t lo_ns, hi_ns;
 };
+static inline int64_t usk_raw_middle(struct usk_raw r)
+{
+	return (int64_t)(((usk_i128)r.lo_ns + r.hi_ns) >> 1);
+}
 /** Between which moments of the raw clock an unwrapped stamp was shown. O(log lines). */
 struct usk_raw usk_carry_raw(const struct usk_carry *c, int64_t ns);
 /** An unwrapped stamp that was shown at a moment of the raw clock: the first, or the last. */

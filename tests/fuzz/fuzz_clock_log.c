@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Logs of clocks: refused with a sentence, or every stamp lies somewhere on the raw clock. */
+#include "flow/clock_log.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(const struct usk_carry *c, int64_t first, int64_t last)
+{
+	int64_t *corner;
+	size_t n = usk_carry_corners(c, first, last, &corner);
+	for (size_t i = 0; i < n; i++) {
+		struct usk_raw r = usk_carry_raw(c, corner[i]);
+		if (r.lo_ns > r.hi_ns || (i && corner[i] <= corner[i - 1])) {
+			abort();
+		}
+		if (usk_carry_shown(c, r.lo_ns, false) == USK_NONE) {
+			abort();
+		}
+	}
+	free(corner);
+	for (size_t p = 1; p < c->log.n_pieces; p++) {
+		struct usk_raw step = usk_carry_step(c, p);
+		if (step.lo_ns > step.hi_ns) {
+			abort();
+		}
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct usk_err err = { 0 };
+	struct usk_clock_log log;
+	struct usk_epochs none = { 0 };
+	struct usk_carry *c;
+	struct usk_input in;
+	usk_input_memory(&in, data, size);
+	if (usk_clock_log_read(&in, &log, &err)) {
+		if (!err.msg[0] || log.line) {
+			abort();
+		}
+	} else {
+		int64_t first = log.line[0].time_ns, last = log.line[log.n - 1].time_ns;
+		if (first > last) {
+			int64_t swapped = first;
+			first = last;
+			last = swapped;
+		}
+		free(usk_carry_of(&log, &none, first, last, &c));
+		if (c) {
+			check(c, first - 5, last + 5);
+		}
+		usk_carry_free(c);
+	}
+	usk_input_close(&in);
+	return 0;
+}
