@@ -113,9 +113,9 @@ enum usk_status sim_log(const struct sim_options *o, uint32_t host, const char *
 		}
 	}
 	usk_output_format(&out,
-			  "# unskew clock log, raw clock of boot simulated, host host%u\n"
+			  "# unskew clock log, raw clock of boot simulated-host%u, host host%u\n"
 			  "clock,before_ns,time_ns,after_ns,rate_e12,status,event\n",
-			  host);
+			  host, host);
 	int64_t last = INT64_MIN;
 	for (size_t i = 0; i < n; i++) {
 		/* A line takes a while; who is asleep writes none. */

@@ -68,6 +68,16 @@ static enum usk_status open_log(struct parties *p, const char *row, struct usk_e
 		return usk_fail(err, USK_EUSAGE, 0, "--clock-log %s: %s has a log already", row,
 				y->name);
 	}
+	for (size_t i = 0; i < p->n; i++) {
+		const struct usk_carry *c = p->party[i].carry;
+		if (c && *log.boot && !strcmp(log.boot, c->log.boot)) {
+			usk_clock_log_free(&log);
+			return usk_fail(err, USK_EUSAGE, 0,
+					"--clock-log %s: it is of the same machine as the log of "
+					"%s",
+					row, p->party[i].name);
+		}
+	}
 	if (log.damage) {
 		tell(p, usk_format("%s: %s", path, log.damage));
 	}

@@ -9,8 +9,8 @@
  * Not   reading the log (clock_log.c), the answer (carried.c)
  *
  * Around a jump a stamp may have been shown before it and behind it. Before the first line and
- * behind the last one the clock is taken to run on as it did there: what it does then counts as its
- * own, as of a clock that is not logged.
+ * behind the last one the clock is taken to run as it did in the mean: what it does then counts as
+ * its own, as of a clock that is not logged. Its last rate may be that of a slew.
  */
 #include "flow/clock_log.h"
 
@@ -178,10 +178,8 @@ void usk_carry_free(struct usk_carry *c)
 /* What is not logged: a time of its own. */
 static struct usk_raw beyond(const struct usk_clock_log *l, bool end, usk_i128 d)
 {
-	const struct usk_log_cell c = rates_at(l, end ? l->n_pieces - 1 : 0, end);
-	int64_t slope = c.slow_e12 + (c.fast_e12 - c.slow_e12) / 2;
 	int64_t at = usk_saturate(middle(&l->line[end ? l->n - 1 : 0]) + d +
-				  usk_floor_div(d * slope, E12));
+				  usk_floor_div(d * l->mean_e12, E12));
 	return (struct usk_raw){ at, at };
 }
 
@@ -318,9 +316,7 @@ int64_t usk_carry_shown(const struct usk_carry *c, int64_t raw_ns, bool last)
 	const struct usk_log_line *x = &l->line[lo];
 	usk_i128 d = (usk_i128)raw_ns - middle(x);
 	if (d < 0 || lo + 1 == l->n) {
-		const struct usk_log_cell r = rates_at(l, d < 0 ? 0 : l->n_pieces - 1, d >= 0);
-		int64_t slope = r.slow_e12 + (r.fast_e12 - r.slow_e12) / 2;
-		return usk_saturate(x->time_ns + usk_floor_div(d * E12, E12 + slope) +
+		return usk_saturate(x->time_ns + usk_floor_div(d * E12, E12 + l->mean_e12) +
 				    shift_of(c, lo));
 	}
 	if (l->cell[lo].jump && last) {

@@ -93,6 +93,27 @@ static bool goes_on(const struct usk_clock_log *l, const struct usk_log_line *x)
 	       raw + l->line[0].time_ns <= USK_TIME_MAX;
 }
 
+/* "# ... of boot ID, ..."; false: another one than before. */
+static bool read_boot(struct usk_clock_log *l, const struct usk_csv_line *line)
+{
+	static const char word[] = "of boot ";
+	const char *at = line->n ? memmem(line->text, line->n, word, sizeof word - 1) : NULL;
+	char boot[sizeof l->boot] = "";
+	if (!at) {
+		return true;
+	}
+	at += sizeof word - 1;
+	size_t left = line->n - (size_t)(at - line->text);
+	const char *end = memchr(at, ',', left);
+	size_t n = end ? (size_t)(end - at) : left;
+	memcpy(boot, at, n < sizeof boot ? n : sizeof boot - 1);
+	bool same = !*l->boot || !strcmp(l->boot, boot);
+	if (same && strcmp(boot, "unknown") != 0) {
+		memcpy(l->boot, boot, sizeof boot);
+	}
+	return same;
+}
+
 static enum usk_status read_lines(struct usk_input *in, struct usk_clock_log *l,
 				  struct usk_csv_bad *bad, bool *again, struct usk_err *err)
 {
@@ -107,6 +128,10 @@ static enum usk_status read_lines(struct usk_input *in, struct usk_clock_log *l,
 			return status;
 		}
 		if (!line.n || *line.text == '#') {
+			if (!read_boot(l, &line)) {
+				*again = true;
+				return USK_OK;
+			}
 			continue;
 		}
 		char *scratch = usk_alloc(line.n + 1, 1);
@@ -225,6 +250,19 @@ static void enclose(struct usk_clock_log *l, const struct slopes *mean, size_t k
 	}
 }
 
+static int64_t mean_of_all(const struct usk_clock_log *l)
+{
+	usk_i128 raw = 0, recorded = 0;
+	for (size_t k = 0; k + 1 < l->n; k++) {
+		const struct usk_log_line *x = &l->line[k];
+		if (!l->cell[k].jump) {
+			raw += (usk_i128)x[1].before_ns - x[0].before_ns;
+			recorded += (usk_i128)x[1].time_ns - x[0].time_ns;
+		}
+	}
+	return recorded > 0 ? clamp(usk_floor_div((raw - recorded) * E12, recorded)) : 0;
+}
+
 static void cut_into_pieces(struct usk_clock_log *l)
 {
 	size_t cap = 0;
@@ -279,6 +317,7 @@ enum usk_status usk_clock_log_read(struct usk_input *in, struct usk_clock_log *o
 		}
 	}
 	free(mean);
+	out->mean_e12 = mean_of_all(out);
 	cut_into_pieces(out);
 	return USK_OK;
 }

@@ -42,7 +42,9 @@ struct usk_clock_log {
 	struct usk_log_cell *cell; /* [n - 1] */
 	struct usk_log_piece *piece;
 	size_t n_pieces, holes;
-	char *damage; /* a sentence on lines that were left out, or NULL */
+	int64_t mean_e12; /* raw - recorded for each unit recorded, all along but for jumps */
+	char boot[64];	  /* which start of which machine; "" unknown */
+	char *damage;	  /* a sentence on lines that were left out, or NULL */
 };
 
 /** USK_EINPUT: it is no such log, or has less than two lines of the clock. */

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Logs of clocks against clocks whose every slew and step is known. */
+#include "flow/clock_log.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SECOND INT64_C(1000000000)
+#define START  (1700000000 * SECOND)
+
+/* From raw_ns on it shows time_ns and gains rate_e12. */
+struct piece {
+	int64_t raw_ns, time_ns, rate_e12;
+	bool set;
+};
+
+struct clock {
+	struct piece piece[400];
+	size_t n;
+};
+
+static int64_t read_clock(const struct clock *c, int64_t raw)
+{
+	size_t i = c->n - 1;
+	while (i && c->piece[i].raw_ns > raw) {
+		i--;
+	}
+	usk_i128 d = raw - c->piece[i].raw_ns;
+	return c->piece[i].time_ns +
+	       (int64_t)(d + usk_floor_div(d * c->piece[i].rate_e12, 1000000000000));
+}
+
+static int64_t rate_at(const struct clock *c, int64_t raw)
+{
+	size_t i = c->n - 1;
+	while (i && c->piece[i].raw_ns > raw) {
+		i--;
+	}
+	return c->piece[i].rate_e12;
+}
+
+static void turn(struct clock *c, int64_t raw, int64_t step, int64_t rate)
+{
+	int64_t now = c->n ? read_clock(c, raw) : START;
+	c->piece[c->n++] = (struct piece){ raw, now + step, rate, step != 0 };
+}
+
+/* Lines a second apart, and 0.1 ms behind each step. told: with the kernel's state. */
+static struct usk_clock_log log_of(const struct clock *c, int seconds, bool told, int hole)
+{
+	struct usk_clock_log out;
+	struct usk_input in;
+	struct usk_err err;
+	size_t n;
+	char *text = NULL;
+	FILE *f = open_memstream(&text, &n);
+	size_t next = 1;
+	fputs("# unskew clock log, raw clock of boot x, host y\n"
+	      "clock,before_ns,time_ns,after_ns,rate_e12,status,event\n",
+	      f);
+	for (int64_t k = 0; k <= seconds; k++) {
+		int64_t raw = k * SECOND;
+		bool set = false;
+		for (; next < c->n && c->piece[next].raw_ns + 100000 < raw; next++) {
+			int64_t at = c->piece[next].raw_ns + 100000;
+			if (c->piece[next].set) {
+				fprintf(f, "realtime,%lld,%lld,%lld,%lld,0,set\n", (long long)at,
+					(long long)read_clock(c, at + 20), (long long)at + 40,
+					(long long)rate_at(c, at));
+			}
+		}
+		for (size_t i = next; i < c->n && c->piece[i].raw_ns <= raw; i++) {
+			set = set || c->piece[i].set;
+		}
+		if (hole && k > hole && k < hole + 20) {
+			continue;
+		}
+		fprintf(f, "realtime,%lld,%lld,%lld,", (long long)raw,
+			(long long)read_clock(c, raw + 20), (long long)raw + 40);
+		fprintf(f, told ? "%lld" : "", (long long)rate_at(c, raw));
+		fprintf(f, ",0,%s\n", set ? "set" : "");
+	}
+	fclose(f);
+	usk_input_memory(&in, text, n);
+	assert_int_equal(usk_clock_log_read(&in, &out, &err), USK_OK);
+	usk_input_close(&in);
+	free(text);
+	return out;
+}
+
+static struct usk_carry *carry_of(const struct clock *c, int seconds, bool told, int hole,
+				  const struct usk_epochs *e)
+{
+	struct usk_clock_log log = log_of(c, seconds, told, hole);
+	struct usk_carry *out;
+	char *why = usk_carry_of(&log, e, read_clock(c, SECOND),
+				 read_clock(c, (seconds - 1) * SECOND), &out);
+	assert_null(why);
+	return out;
+}
+
+/* Raw time is counted so that the first line's is its own stamp. */
+static void check(const struct clock *c, const struct usk_carry *y, int64_t raw, int64_t shift,
+		  int64_t most)
+{
+	struct usk_raw r = usk_carry_raw(y, read_clock(c, raw) + shift);
+	int64_t less = read_clock(c, 20);
+	if (raw + less < r.lo_ns || raw + less > r.hi_ns || r.hi_ns - r.lo_ns > most) {
+		fail_msg("at raw %lld: [%lld, %lld]", (long long)raw, (long long)(r.lo_ns - less),
+			 (long long)(r.hi_ns - less));
+	}
+}
+
+static void test_constant(void **state)
+{
+	struct clock c = { .n = 0 };
+	const struct usk_epochs none = { 0 };
+	(void)state;
+	turn(&c, 0, 0, 12345678);
+	struct usk_carry *y = carry_of(&c, 100, true, 0, &none);
+	assert_true(y->whole);
+	for (int64_t raw = 0; raw < 100 * SECOND; raw += 123456789) {
+		check(&c, y, raw, 0, 50); /* the bracket */
+		int64_t u = read_clock(&c, raw);
+		int64_t back = usk_carry_shown(y, raw + read_clock(&c, 20), false);
+		assert_in_range(back - u + 1000, 1000 - 50, 1000 + 50);
+	}
+	usk_carry_free(y);
+}
+
+/* A daemon that changes the rate when it likes, and slews: with the state or without. */
+static void test_slewed(void **state)
+{
+	const struct usk_epochs none = { 0 };
+	struct usk_rng r;
+	(void)state;
+	for (uint64_t seed = 0; seed < 50; seed++) {
+		struct clock c = { .n = 0 };
+		usk_rng_seed(&r, seed);
+		turn(&c, 0, 0, 20000000);
+		for (int64_t raw = 5 * SECOND; raw < 290 * SECOND;
+		     raw += 3 * SECOND + (int64_t)usk_rng_below(&r, 9 * SECOND)) {
+			int64_t most = seed % 2 ? 1000000000 : 10000000;
+			turn(&c, raw, 0,
+			     20000000 + (int64_t)usk_rng_below(&r, (uint64_t)most) - most / 2);
+		}
+		struct usk_carry *y = carry_of(&c, 300, seed % 3, 0, &none);
+		assert_true(y->whole);
+		for (int i = 0; i < 5000; i++) {
+			check(&c, y, (int64_t)usk_rng_below(&r, 300 * SECOND), 0, 3000000);
+		}
+		usk_carry_free(y);
+	}
+}
+
+/* Forward steps, backward ones that no record shows, and slews. */
+static void test_set(void **state)
+{
+	const struct usk_epochs none = { 0 };
+	struct usk_rng r;
+	(void)state;
+	for (uint64_t seed = 0; seed < 50; seed++) {
+		struct clock c = { .n = 0 };
+		usk_rng_seed(&r, seed);
+		turn(&c, 0, 0, 0);
+		for (int64_t raw = 5 * SECOND; raw < 290 * SECOND;
+		     raw += 5 * SECOND + (int64_t)usk_rng_below(&r, 9 * SECOND)) {
+			int64_t size = (int64_t)usk_rng_below(&r, 3) ? 2 * SECOND : 100000;
+			int64_t step = (int64_t)usk_rng_below(&r, (uint64_t)size);
+			turn(&c, raw, usk_rng_below(&r, 4) ? step : -(step % 300000), 7000000);
+		}
+		struct usk_carry *y = carry_of(&c, 300, true, 0, &none);
+		for (int i = 0; i < 5000; i++) {
+			check(&c, y, (int64_t)usk_rng_below(&r, 300 * SECOND), 0, 4 * SECOND);
+		}
+		usk_carry_free(y);
+	}
+}
+
+/* Set back by 3 s, as the stamps show. */
+static void test_epochs(void **state)
+{
+	struct clock c = { .n = 0 };
+	(void)state;
+	turn(&c, 0, 0, 0);
+	turn(&c, 50 * SECOND + 5000, -3 * SECOND, 0);
+	int64_t before = read_clock(&c, 50 * SECOND), after = read_clock(&c, 50 * SECOND + 6000);
+	struct usk_epoch one = { .before_ns = before,
+				 .after_ns = after,
+				 .shift_ns = before - after + USK_EPOCH_GAP_NS };
+	const struct usk_epochs e = { &one, 1 };
+	struct usk_clock_log log = log_of(&c, 100, true, 0);
+	struct usk_carry *y;
+	assert_null(usk_carry_of(&log, &e, read_clock(&c, SECOND),
+				 read_clock(&c, 99 * SECOND) + one.shift_ns, &y));
+	assert_true(y->whole);
+	for (int64_t raw = SECOND; raw < 99 * SECOND; raw += 77777777) {
+		bool behind = raw > 50 * SECOND + 5000;
+		bool near = raw > 49 * SECOND && raw < 52 * SECOND;
+		check(&c, y, raw, behind ? one.shift_ns : 0, near ? 1000 : 60);
+	}
+	usk_carry_free(y);
+	/* And the log of a clock that was not. */
+	c.n = 1;
+	log = log_of(&c, 100, true, 0);
+	char *why = usk_carry_of(&log, &e, before - SECOND, after + one.shift_ns + SECOND, &y);
+	assert_non_null(why);
+	assert_null(y);
+	free(why);
+}
+
+static void test_holes(void **state)
+{
+	struct clock c = { .n = 0 };
+	const struct usk_epochs none = { 0 };
+	(void)state;
+	turn(&c, 0, 0, 1000000);
+	struct usk_carry *y = carry_of(&c, 100, true, 40, &none);
+	assert_false(y->whole);
+	usk_carry_free(y);
+	/* Cut short, and of another time. */
+	struct usk_clock_log log = log_of(&c, 50, true, 0);
+	assert_null(usk_carry_of(&log, &none, START + SECOND, START + 99 * SECOND, &y));
+	assert_false(y->whole);
+	check(&c, y, 30 * SECOND, 0, 60);
+	usk_carry_free(y);
+	log = log_of(&c, 50, true, 0);
+	char *why = usk_carry_of(&log, &none, START + 60 * SECOND, START + 99 * SECOND, &y);
+	assert_non_null(why);
+	assert_null(y);
+	free(why);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_constant), cmocka_unit_test(test_slewed),
+		cmocka_unit_test(test_set),	 cmocka_unit_test(test_epochs),
+		cmocka_unit_test(test_holes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
