@@ -319,12 +319,11 @@ int64_t usk_carry_shown(const struct usk_carry *c, int64_t raw_ns, bool last)
 		return usk_saturate(x->time_ns + usk_floor_div(d * E12, E12 + l->mean_e12) +
 				    shift_of(c, lo));
 	}
-	if (l->cell[lo].jump && last) {
-		return usk_saturate(x[1].time_ns - ((usk_i128)middle(&x[1]) - raw_ns) +
-				    shift_of(c, lo + 1));
-	}
 	if (l->cell[lo].jump) {
-		return usk_saturate(x->time_ns + d + shift_of(c, lo));
+		usk_i128 before = x->time_ns + d + shift_of(c, lo);
+		usk_i128 behind =
+			x[1].time_ns - ((usk_i128)middle(&x[1]) - raw_ns) + shift_of(c, lo + 1);
+		return usk_saturate((before < behind) == last ? behind : before);
 	}
 	usk_i128 whole = (usk_i128)middle(&x[1]) - middle(x);
 	return usk_saturate(x->time_ns +

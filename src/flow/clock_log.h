@@ -82,7 +82,8 @@ static inline int64_t usk_raw_middle(struct usk_raw r)
 }
 /** Between which moments of the raw clock an unwrapped stamp was shown. O(log lines). */
 struct usk_raw usk_carry_raw(const struct usk_carry *c, int64_t ns);
-/** An unwrapped stamp that was shown at a moment of the raw clock: the first, or the last. */
+/** An unwrapped stamp that was shown at a moment of the raw clock: the least that it may be, or the
+ * most. */
 int64_t usk_carry_shown(const struct usk_carry *c, int64_t raw_ns, bool last);
 
 /** What a line's clock showed, unwrapped. */
