@@ -83,7 +83,9 @@ static struct usk_clock_log log_of(const struct clock *c, int seconds, bool told
 		}
 		fprintf(f, "realtime,%lld,%lld,%lld,", (long long)raw,
 			(long long)read_clock(c, raw + 20), (long long)raw + 40);
-		fprintf(f, told ? "%lld" : "", (long long)rate_at(c, raw));
+		if (told) {
+			fprintf(f, "%lld", (long long)rate_at(c, raw));
+		}
 		fprintf(f, ",0,%s\n", set ? "set" : "");
 	}
 	fclose(f);
