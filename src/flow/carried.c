@@ -52,7 +52,7 @@ static enum usk_status open_log(struct parties *p, const char *row, struct usk_e
 	uint32_t which;
 	const char *path;
 	enum usk_status status = usk_party_named(p, row, "--clock-log", &which, &path, err);
-	status = status ? status : usk_input_open(&in, path, err);
+	status = status ? status : usk_input_open(&in, path, usk_sniff_text, err);
 	if (status) {
 		return status;
 	}
