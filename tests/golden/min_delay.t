@@ -3,10 +3,10 @@ $ unskew simulate -o t --seconds 20 --rate 10 --seed 3 --format table --dmin 50u
 $ unskew sync t/messages.csv --min-delay 49us+0.5us+0.1ns/B --truth t/truth.json -o clocks.json; grep '"min_delay":' clocks.json
 clock  quality    offset at the middle (± there)  drift, ppm           sent  received
 host0  reference  0                               0                     208       202
-host1  bounded    -1.00020120 s ± 4.87 us         20.1 (14.9 to 25.3)   202       208
+host1  bounded    -1.00020120 s ± 4.82 us         20.1 (14.9 to 25.3)   202       208
 
 Matched 410 messages.
-Received before sent: 202 as recorded, 0 corrected. Half widths: 1.44 us to 10.7 us.
+Received before sent: 202 as recorded, 0 corrected. Half widths: 1.38 us to 10.5 us.
 Delays, median (99 %): host0 -> host1 1.00 s as recorded, 87.5 us (274 us) corrected;
   back -1.00 s as recorded, 86.8 us (270 us) corrected.
 Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
@@ -18,10 +18,10 @@ Wrote clocks.json.
 $ (echo sender,receiver,model; echo host0,host1,49us; echo host1,host0,48us; echo host7,host0,1us) >delays.csv; unskew sync t/messages.csv --min-delay @delays.csv
 clock  quality    offset at the middle (± there)  drift, ppm           sent  received
 host0  reference  0                               0                     208       202
-host1  bounded    -1.00020068 s ± 5.94 us         20.1 (14.7 to 25.4)   202       208
+host1  bounded    -1.00020068 s ± 5.83 us         20.1 (14.7 to 25.4)   202       208
 
 Matched 410 messages.
-Received before sent: 202 as recorded, 0 corrected. Half widths: 2.46 us to 11.6 us.
+Received before sent: 202 as recorded, 0 corrected. Half widths: 2.46 us to 11.7 us.
 Delays, median (99 %): host0 -> host1 1.00 s as recorded, 88.0 us (274 us) corrected;
   back -1.00 s as recorded, 86.2 us (270 us) corrected.
 Note: --min-delay @delays.csv: 1 of its 3 rows name clocks that no trace has, the first is "host7"
@@ -87,7 +87,7 @@ $ (echo sender,receiver,model; echo host0,host1,5) >bad.csv; unskew compare --mi
 ? 1
 # Estimators with minimum delays by either spelling; where no line fits, the one of least violation.
 $ unskew compare t/messages.csv --min-delay 49us --method hull+δ,regress+delta --method two-point+δ,hull | sed -n 1,7p
-host1 against host0: 410 messages, half widths 1.96 us to 11.2 us, 7.01 us on average.
+host1 against host0: 410 messages, half widths 1.97 us to 11.1 us, 6.98 us on average.
 method             offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
 (as recorded)               -              -         202            -       1.00 s  -1.00 s
 hull             -1000199.839      20.193831           0        0.488      89.7 us  85.3 us
