@@ -150,9 +150,10 @@ enum usk_live_state usk_live_map_at(const struct usk_live_map *m, int64_t remote
 struct usk_live;
 
 /** Writer: makes the file, or goes on with one that is there. Put it in memory: /dev/shm/NAME.
- * USK_EIO: cannot be made, or another writer has it; USK_EINPUT: it is something else. */
+ * USK_EIO: cannot be made, or another writer has it; USK_EINPUT: it is something else, or others
+ * than root and this user could write to it. */
 enum usk_status usk_live_create(const char *path, struct usk_live **out, struct usk_err *err);
-/** Reader. USK_EINPUT: it is no such file. */
+/** Reader. USK_EINPUT: it is no such file, or others could write to it. */
 enum usk_status usk_live_open(const char *path, struct usk_live **out, struct usk_err *err);
 void usk_live_close(struct usk_live *l);
 /** From now on this map holds; NULL: none does, and readers get USK_LIVE_STALE. Never waits. */

@@ -58,6 +58,38 @@ static enum usk_status not_ours(const char *path, struct usk_err *err)
 	return usk_fail(err, USK_EINPUT, 0, "%s: is no file of a live clock", path);
 }
 
+/* Who can write to it says what time it is, and who can cut it short ends whoever reads it. */
+static enum usk_status check_file(int fd, const char *path, off_t *size, struct usk_err *err)
+{
+	struct stat s;
+	if (fstat(fd, &s)) {
+		return usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
+	}
+	*size = s.st_size;
+	if (!S_ISREG(s.st_mode)) {
+		return not_ours(path, err);
+	}
+	if (s.st_uid != geteuid() && s.st_uid) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"%s: belongs to another user (%u), who may say what time it is; "
+				"let root or this user keep the clock there",
+				path, (unsigned)s.st_uid);
+	}
+	return s.st_mode & 022 ? usk_fail(err, USK_EINPUT, 0,
+					  "%s: others than its owner may write to it (its mode is "
+					  "%o): chmod go-w",
+					  path, (unsigned)s.st_mode & 0777)
+			       : USK_OK;
+}
+
+/* A new file, or the one that an earlier writer left. */
+static int open_or_make(const char *path)
+{
+	const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+	int fd = open(path, flags | O_CREAT | O_EXCL, 0644);
+	return fd < 0 && errno == EEXIST ? open(path, flags) : fd;
+}
+
 /* Two who write at once would leave a mixture that looks whole. */
 static enum usk_status take_pen(int fd, const char *path, struct usk_err *err)
 {
@@ -74,20 +106,15 @@ static enum usk_status take_pen(int fd, const char *path, struct usk_err *err)
 
 enum usk_status usk_live_create(const char *path, struct usk_live **out, struct usk_err *err)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-	struct stat s;
-	if (fd < 0 || fstat(fd, &s)) {
-		enum usk_status status = usk_fail(err, USK_EIO, 0, "%s: cannot be opened: %s", path,
-						  strerror(errno));
-		if (fd >= 0) {
-			close(fd);
-		}
-		return status;
+	int fd = open_or_make(path);
+	if (fd < 0) {
+		return usk_fail(err, USK_EIO, 0, "%s: cannot be opened: %s", path, strerror(errno));
 	}
-	enum usk_status status = USK_OK;
-	if (!S_ISREG(s.st_mode) || (s.st_size && s.st_size != sizeof(struct page))) {
+	off_t size;
+	enum usk_status status = check_file(fd, path, &size, err);
+	if (!status && size && size != sizeof(struct page)) {
 		status = not_ours(path, err);
-	} else if (!s.st_size && ftruncate(fd, sizeof(struct page))) {
+	} else if (!status && !size && ftruncate(fd, sizeof(struct page))) {
 		status = usk_fail(err, USK_EIO, 0, "%s: cannot be made: %s", path, strerror(errno));
 	}
 	if (!status) {
@@ -120,17 +147,16 @@ enum usk_status usk_live_create(const char *path, struct usk_live **out, struct 
 
 enum usk_status usk_live_open(const char *path, struct usk_live **out, struct usk_err *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct stat s;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {
 		return usk_fail(err, USK_EIO, 0, "%s: cannot be opened: %s", path, strerror(errno));
 	}
-	enum usk_status status = USK_OK;
-	if (fstat(fd, &s) || !S_ISREG(s.st_mode) || s.st_size != sizeof(struct page)) {
+	off_t size;
+	enum usk_status status = check_file(fd, path, &size, err);
+	if (!status && size != sizeof(struct page)) {
 		status = not_ours(path, err);
-	} else {
-		status = map_file(fd, path, PROT_READ, out, err);
 	}
+	status = status ? status : map_file(fd, path, PROT_READ, out, err);
 	close(fd);
 	if (!status && atomic_load(&(*out)->page->magic) != MAGIC) {
 		usk_live_close(*out);

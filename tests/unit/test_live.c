@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -447,6 +448,23 @@ static void test_files(void **state)
 	assert_null(l);
 	unlink(path);
 	assert_int_equal(usk_live_open(path, &l, &err), USK_EIO);
+	/* Who else could write to it would say what time it is. */
+	assert_int_equal(usk_live_create(path, &l, &err), USK_OK);
+	usk_live_close(l);
+	l = NULL;
+	static const mode_t shared[] = { 0664, 0646 };
+	for (size_t i = 0; i < COUNT(shared); i++) {
+		assert_int_equal(chmod(path, shared[i]), 0);
+		assert_int_equal(usk_live_open(path, &l, &err), USK_EINPUT);
+		assert_non_null(strstr(err.msg, "others than its owner"));
+		assert_int_equal(usk_live_create(path, &l, &err), USK_EINPUT);
+		assert_null(l);
+	}
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(usk_live_open(path, &l, &err), USK_OK);
+	usk_live_close(l);
+	l = NULL;
+	unlink(path);
 	assert_int_equal(usk_live_create("/nowhere/at/all", &l, &err), USK_EIO);
 	assert_int_equal(usk_live_create("/", &l, &err), USK_EIO);
 	free(path);
