@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unskew_clock.h - reading clocks: what it costs, and counters that are wider than their bus
+ * unskew_clock.h - reading clocks: what it costs
  *
  *     Kong, Spector and Siewiorek 1986, "Measuring time in Cm*"
  *     Loeser 2003, "Measuring microsecond delays"
  *
  * A correction is never better than its stamps. Reading a clock takes time that depends on the
  * load, so an interval that is measured by two reads is too long by about one read; four reads tell
- * by how much. And a counter of two words behind a bus of one word can flip between them.
+ * by how much.
  *
  * And a machine can know another's clock at any moment, with the error of what it knows.
  *
@@ -53,46 +53,8 @@ struct usk_read_noise {
 	double rho_12, rho_13, rho_14, rho_23, rho_24, rho_34;
 };
 
-/** V(T_A): eq. 2. */
-double usk_elapsed_variance(const struct usk_read_noise *n);
-/** V(T_A) / V(T_1) where T_2 and T_3 vary half as much as T_1 and T_4, which are alike: eq. 4. */
-double usk_elapsed_variance_halves(const struct usk_read_noise *n);
-/** The same for what takes no time: T_2 + T_3 is one read, called T_3 here: eq. 5. */
+/** V(T_A) / V(T_1) for what takes no time: T_2 + T_3 is one read, called T_3 here: eq. 5. */
 double usk_elapsed_variance_short(const struct usk_read_noise *n);
-
-/* ---- a counter wider than its bus (section 3.2) -------------------------------- */
-
-enum usk_counter_routine {
-	USK_VARYING_READ, /* 3 reads, 4 if the low word flipped meanwhile */
-	USK_FOUR_READ,	  /* 4 reads: the value at the first read of the low word */
-	USK_ONE_READ,	  /* 1 read: counts the flips itself, so it must be called once in each */
-};
-
-/*
- * In which form. As printed, 4-Read is wrong where no tick falls between its two reads of the low
- * word after a flip, and where the high word wraps; Varying-Read where that wraps; 1-Read where two
- * calls see one value. As hardened, none is wrong as long as a call lasts less than a
- * period of the low word and 1-Read is called at least once in each.
- */
-enum usk_counter_form { USK_AS_PRINTED, USK_HARDENED };
-
-struct usk_counter {
-	/** Reads one word now: 0 to 2^bits - 1. */
-	uint64_t (*word)(void *ctx, bool high);
-	void *ctx;
-	unsigned bits; /* of a word, 1 to 32; the counter has twice as many */
-	enum usk_counter_routine routine;
-	enum usk_counter_form form;
-	/* 1-Read's memory; both 0 when the counter was reset to 0, or what usk_counter_start()
-	 * read. */
-	uint64_t old_low, high;
-};
-
-/** Let 1-Read go on from the counter's present value. Needs nothing for the others. */
-void usk_counter_start(struct usk_counter *c);
-
-/** high x 2^bits + low. 1-Read's high word runs on beyond 2^bits. One to four reads. */
-uint64_t usk_counter_read(struct usk_counter *c);
 
 /* ---- another machine's clock, now (Loeser 2003, sections 3.2 and 4) -------------- */
 

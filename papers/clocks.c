@@ -33,7 +33,7 @@ static int pairs(char *const *arg)
 				 .seed = strtoull(arg[5], NULL, 10) };
 	for (size_t i = 0; i < COUNT(routines); i++) {
 		if (!strcmp(arg[0], routines[i])) {
-			plan.routine = (enum usk_counter_routine)i;
+			plan.routine = (enum counter_routine)i;
 		}
 	}
 	puts("at_us,took_us,between");
@@ -52,14 +52,13 @@ static int factors(char *const *arg)
 	while (wanted) {
 		struct usk_read_noise n = { .sigma = { 1000, 500, 500, 1000 } };
 		noise_draw(&r, &n);
-		if (usk_elapsed_variance_halves(&n) < 0.05 ||
-		    usk_elapsed_variance_short(&n) < 0.05) {
+		if (elapsed_variance_halves(&n) < 0.05 || usk_elapsed_variance_short(&n) < 0.05) {
 			continue;
 		}
 		wanted--;
 		struct noise_factors f = noise_sample(&r, &n, samples);
 		printf("%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.5f,%.5f,", n.rho_12, n.rho_13, n.rho_14,
-		       n.rho_23, n.rho_24, n.rho_34, 1 / usk_elapsed_variance_halves(&n),
+		       n.rho_23, n.rho_24, n.rho_34, 1 / elapsed_variance_halves(&n),
 		       f.improvement);
 		double mean_error = f.mean_error;
 		n.sigma[1] = 0; /* nothing was measured */

@@ -131,7 +131,7 @@ def equations(lab, page):
 
 
 def write(lab, page, build):
-    page.text("""`papers/clocks.c` runs the library's clock-reading routines and `usk_elapsed()` on a
+    page.text("""`papers/clocks.c` runs his clock-reading routines and `usk_elapsed()` on a
               simulated bus and on noise of known correlation. Seed %d.""" % SEED)
     figure_1(lab, page)
     figures_4_to_7(lab, page)

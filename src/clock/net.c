@@ -21,6 +21,20 @@ const char *compensation_name(enum compensation c)
 	return name[c];
 }
 
+struct usk_elapsed usk_elapsed(const struct usk_four_stamps *s)
+{
+	const int64_t *t = s->t_ns;
+	struct usk_elapsed e = { .measured_2 = 2 * (t[2] - t[1]),
+				 .cost_2 = (t[1] - t[0]) + (t[3] - t[2]) };
+	e.net_2 = e.measured_2 - e.cost_2;
+	return e;
+}
+
+double usk_elapsed_variance_short(const struct usk_read_noise *n)
+{
+	return 1.5 - n->rho_13 - n->rho_34 + n->rho_14 / 2;
+}
+
 /* ---- a thread that reads the clock twice, again and again ------------------------------ */
 
 struct pair_read {

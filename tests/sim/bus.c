@@ -55,27 +55,25 @@ static uint64_t word(void *ctx, bool high)
 void bus_run(const struct bus_plan *p, void (*seen)(void *ctx, const struct bus_pair *pair),
 	     void *ctx)
 {
-	struct bus b = { .plan = p, .think_ns = p->routine == USK_ONE_READ ? 271000 : 73000 };
+	struct bus b = { .plan = p, .think_ns = p->routine == ONE_READ ? 271000 : 73000 };
 	usk_rng_seed(&b.rng, p->seed);
-	struct usk_counter c = { .word = word,
-				 .ctx = &b,
-				 .bits = p->bits,
-				 .routine = p->routine,
-				 .form = USK_HARDENED };
-	usk_counter_start(&c);
+	struct counter c = {
+		.word = word, .ctx = &b, .bits = p->bits, .routine = p->routine, .form = HARDENED
+	};
+	counter_start(&c);
 	for (unsigned i = 0; i < p->pairs; i++) {
 		uint64_t value[2];
 		unsigned reads[2];
 		int64_t at_ns = b.now_ns;
 		for (int k = 0; k < 2; k++) {
 			b.reads = 0;
-			value[k] = usk_counter_read(&c);
+			value[k] = counter_read(&c);
 			reads[k] = b.reads;
 		}
 		uint64_t gone = (value[1] - value[0]) & ((UINT64_C(1) << (2 * p->bits)) - 1);
 		struct bus_pair pair = { at_ns, (int64_t)gone * TICK_NS, reads[0] - 1 };
 		/* Varying-Read: the second word counts, or the fourth if the low one flipped. */
-		if (p->routine == USK_VARYING_READ) {
+		if (p->routine == VARYING_READ) {
 			pair.between = (reads[0] == 4 ? 0U : 1U) + (reads[1] == 4 ? 3U : 1U);
 		}
 		seen(ctx, &pair);
@@ -149,4 +147,17 @@ struct noise_factors noise_sample(struct usk_rng *r, const struct usk_read_noise
 		v[k] = square[k] / (double)samples - mean * mean;
 	}
 	return (struct noise_factors){ sum[0] / (double)samples / sqrt(v[0]), v[0], v[1] / v[0] };
+}
+
+double elapsed_variance(const struct usk_read_noise *n)
+{
+	const double *s = n->sigma;
+	return s[1] * s[1] + s[2] * s[2] + s[0] * s[0] / 4 + s[3] * s[3] / 4 +
+	       2 * n->rho_23 * s[1] * s[2] - n->rho_12 * s[0] * s[1] - n->rho_13 * s[0] * s[2] -
+	       n->rho_24 * s[1] * s[3] - n->rho_34 * s[2] * s[3] + n->rho_14 * s[0] * s[3] / 2;
+}
+
+double elapsed_variance_halves(const struct usk_read_noise *n)
+{
+	return 1 + (n->rho_23 - n->rho_12 - n->rho_13 - n->rho_24 - n->rho_34 + n->rho_14) / 2;
 }

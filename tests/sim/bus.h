@@ -15,10 +15,11 @@
 #define BUS_H
 
 #include "base/base.h"
+#include "counter.h"
 #include "unskew_clock.h"
 
 struct bus_plan {
-	enum usk_counter_routine routine;
+	enum counter_routine routine;
 	unsigned readers; /* 1 to 64, the one that is watched included */
 	unsigned bits;	  /* of a word; a tick is 2 us */
 	bool interrupts;  /* 60 a second, of the one that is watched */
@@ -39,6 +40,11 @@ void bus_run(const struct bus_plan *p, void (*seen)(void *ctx, const struct bus_
 
 /** Correlations drawn until they are some of four variables; sigma is left alone. */
 void noise_draw(struct usk_rng *r, struct usk_read_noise *n);
+
+/** V(T_A): eq. 2. */
+double elapsed_variance(const struct usk_read_noise *n);
+/** V(T_A) / V(T_1) where T_2 and T_3 vary half as much as T_1 and T_4, which are alike: eq. 4. */
+double elapsed_variance_halves(const struct usk_read_noise *n);
 
 struct noise_factors {
 	double mean_error;	      /* of T_A, in deviations of it */

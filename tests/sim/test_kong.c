@@ -44,13 +44,13 @@ static void test_variance(void **state)
 	for (int done = 0; done < 3;) {
 		struct usk_read_noise n = { .sigma = { 1000, 500, 500, 1000 } };
 		noise_draw(&r, &n);
-		if (usk_elapsed_variance_halves(&n) < 0.05) {
+		if (elapsed_variance_halves(&n) < 0.05) {
 			continue;
 		}
 		done++;
 		struct noise_factors f = sample(&r, &n);
-		near(f.variance, usk_elapsed_variance(&n), "V(T_A), eq. 2");
-		near(f.improvement, 1 / usk_elapsed_variance_halves(&n), "k', eq. 4");
+		near(f.variance, elapsed_variance(&n), "V(T_A), eq. 2");
+		near(f.improvement, 1 / elapsed_variance_halves(&n), "k', eq. 4");
 
 		/* Nothing is measured: T_3 is a whole read, T_2 none. */
 		if (usk_elapsed_variance_short(&n) < 0.05) {
@@ -59,7 +59,7 @@ static void test_variance(void **state)
 		n.sigma[1] = 0;
 		n.sigma[2] = 1000;
 		f = sample(&r, &n);
-		near(f.variance, usk_elapsed_variance(&n), "V(T_A), eq. 2, short");
+		near(f.variance, elapsed_variance(&n), "V(T_A), eq. 2, short");
 		/* V(T_m) is V(T_1) here, so k and k' are one. */
 		near(f.improvement, 1 / usk_elapsed_variance_short(&n), "k and k', eq. 5");
 	}
@@ -70,13 +70,13 @@ static void test_corners(void **state)
 {
 	(void)state;
 	struct usk_read_noise n = { .sigma = { 2, 1, 1, 2 } };
-	assert_true(usk_elapsed_variance(&n) == 4 && usk_elapsed_variance_halves(&n) == 1);
+	assert_true(elapsed_variance(&n) == 4 && elapsed_variance_halves(&n) == 1);
 	assert_true(usk_elapsed_variance_short(&n) == 1.5);
 	n.rho_23 = n.rho_14 = 1;
-	assert_true(usk_elapsed_variance(&n) == 8 && usk_elapsed_variance_halves(&n) == 2);
+	assert_true(elapsed_variance(&n) == 8 && elapsed_variance_halves(&n) == 2);
 	assert_true(usk_elapsed_variance_short(&n) == 2);
 	n.rho_12 = n.rho_13 = n.rho_24 = n.rho_34 = 1;
-	assert_true(usk_elapsed_variance(&n) == 0 && usk_elapsed_variance_halves(&n) == 0);
+	assert_true(elapsed_variance(&n) == 0 && elapsed_variance_halves(&n) == 0);
 	assert_true(usk_elapsed_variance_short(&n) == 0);
 }
 
@@ -117,7 +117,7 @@ static void seen(void *ctx, const struct bus_pair *pair)
 
 /* by[k]: pairs with k words between; by[0]: all of them. Words of 12 bits, so that they flip often.
  */
-static void run(enum usk_counter_routine routine, unsigned readers, struct spread by[5])
+static void run(enum counter_routine routine, unsigned readers, struct spread by[5])
 {
 	const struct bus_plan plan = { .routine = routine,
 				       .readers = readers,
@@ -133,7 +133,7 @@ static void test_peaks(void **state)
 {
 	(void)state;
 	struct spread by[5] = { { 0 } };
-	run(USK_VARYING_READ, 30, by);
+	run(VARYING_READ, 30, by);
 	for (int k = 1; k <= 4; k++) {
 		assert_true(k == 3 || by[k].n > 50);
 	}
@@ -151,11 +151,11 @@ static void test_readers(void **state)
 	double four[4], one[4], four_spread[4];
 	for (int i = 0; i < 4; i++) {
 		struct spread by[5] = { { 0 } };
-		run(USK_FOUR_READ, readers[i], by);
+		run(FOUR_READ, readers[i], by);
 		four[i] = mean(&by[0]);
 		four_spread[i] = deviation(&by[0]);
 		struct spread single[5] = { { 0 } };
-		run(USK_ONE_READ, readers[i], single);
+		run(ONE_READ, readers[i], single);
 		one[i] = mean(&single[0]);
 	}
 	for (int i = 1; i < 4; i++) {

@@ -7,6 +7,7 @@
  */
 #include "base/base.h"
 #include "unskew_clock.h"
+#include "../sim/counter.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,16 +43,16 @@ struct call {
 	unsigned reads;
 };
 
-static struct call try(enum usk_counter_routine routine, enum usk_counter_form form, unsigned value,
+static struct call try(enum counter_routine routine, enum counter_form form, unsigned value,
 		       const unsigned gap[3])
 {
 	struct stepped s = { .value = value, .gap = { gap[0], gap[1], gap[2] } };
-	struct usk_counter c = {
+	struct counter c = {
 		.word = step, .ctx = &s, .bits = BITS, .routine = routine, .form = form
 	};
-	uint64_t got = usk_counter_read(&c);
+	uint64_t got = counter_read(&c);
 	/* 4-Read promises its first low word; Varying-Read the last it read. */
-	unsigned want = s.low_at[routine == USK_VARYING_READ ? s.n_low - 1 : 0];
+	unsigned want = s.low_at[routine == VARYING_READ ? s.n_low - 1 : 0];
 	unsigned low = value + gap[0], high = low + gap[1];
 	return (struct call){ .right = got == want,
 			      .flip_first = low / PERIOD != value / PERIOD,
@@ -63,7 +64,7 @@ static struct call try(enum usk_counter_routine routine, enum usk_counter_form f
 }
 
 /* Every value and all gaps of a call that lasts less than a period of the low word. */
-static unsigned for_all(enum usk_counter_routine routine, enum usk_counter_form form,
+static unsigned for_all(enum counter_routine routine, enum counter_form form,
 			void (*check)(const struct call *c))
 {
 	unsigned wrong = 0;
@@ -100,37 +101,37 @@ static void four_printed(const struct call *c)
 static void test_varying(void **state)
 {
 	(void)state;
-	assert_true(for_all(USK_VARYING_READ, USK_AS_PRINTED, varying_printed));
-	for_all(USK_VARYING_READ, USK_HARDENED, never_wrong);
+	assert_true(for_all(VARYING_READ, AS_PRINTED, varying_printed));
+	for_all(VARYING_READ, HARDENED, never_wrong);
 }
 
 static void test_four(void **state)
 {
 	(void)state;
-	assert_true(for_all(USK_FOUR_READ, USK_AS_PRINTED, four_printed));
-	for_all(USK_FOUR_READ, USK_HARDENED, never_wrong);
+	assert_true(for_all(FOUR_READ, AS_PRINTED, four_printed));
+	for_all(FOUR_READ, HARDENED, never_wrong);
 }
 
 /* Calls of 1-Read `gap` ticks apart, once around the counter and on. */
 static void test_one(void **state)
 {
 	(void)state;
-	for (int form = USK_AS_PRINTED; form <= USK_HARDENED; form++) {
+	for (int form = AS_PRINTED; form <= HARDENED; form++) {
 		for (unsigned start = 0; start < ALL; start++) {
 			for (unsigned gap = 0; gap < PERIOD; gap++) {
 				struct stepped s = { .value = start };
-				struct usk_counter c = { .word = step,
-							 .ctx = &s,
-							 .bits = BITS,
-							 .routine = USK_ONE_READ,
-							 .form = (enum usk_counter_form)form };
-				usk_counter_start(&c);
+				struct counter c = { .word = step,
+						     .ctx = &s,
+						     .bits = BITS,
+						     .routine = ONE_READ,
+						     .form = (enum counter_form)form };
+				counter_start(&c);
 				s = (struct stepped){ .value = start };
 				for (unsigned k = 1; k < 3 * PERIOD; k++) {
 					s.value = start + k * gap;
-					uint64_t got = usk_counter_read(&c);
+					uint64_t got = counter_read(&c);
 					/* As printed, each pair of equal reads adds a period. */
-					uint64_t extra = form == USK_AS_PRINTED && !gap ? k : 0;
+					uint64_t extra = form == AS_PRINTED && !gap ? k : 0;
 					assert_int_equal(got, start + k * gap + extra * PERIOD);
 				}
 			}
@@ -144,12 +145,10 @@ static void test_one_from_reset(void **state)
 	(void)state;
 	for (unsigned value = 0; value < PERIOD; value++) {
 		struct stepped s = { .value = value };
-		struct usk_counter c = { .word = step,
-					 .ctx = &s,
-					 .bits = BITS,
-					 .routine = USK_ONE_READ,
-					 .form = USK_HARDENED };
-		assert_int_equal(usk_counter_read(&c), value);
+		struct counter c = {
+			.word = step, .ctx = &s, .bits = BITS, .routine = ONE_READ, .form = HARDENED
+		};
+		assert_int_equal(counter_read(&c), value);
 	}
 }
 
