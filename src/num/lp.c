@@ -7,13 +7,10 @@
 
 #include <Clp_C_Interface.h>
 
-#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Its infinity. */
-#define NEVER DBL_MAX
 /* Of bounds and prices, in the caller's units; CLP's own is 1e-7. */
 #define TOLERANCE 1e-9
 enum { SILENT = 0 };
@@ -24,42 +21,15 @@ struct usk_lp {
 	int n_rows, n_cols;
 };
 
-static double bound(double v)
-{
-	return v >= USK_LP_INF ? NEVER : v <= -USK_LP_INF ? -NEVER : v;
-}
-
-static double *bounds(const double *given, int n, double otherwise)
-{
-	double *v = usk_alloc((size_t)n + 1, sizeof *v);
-	for (int i = 0; i < n; i++) {
-		v[i] = given ? bound(given[i]) : otherwise;
-	}
-	return v;
-}
-
 struct usk_lp *usk_lp_new(const struct usk_lp_problem *p)
 {
 	struct usk_lp *lp = usk_alloc(1, sizeof *lp);
-	double *col_lo = bounds(p->col_lo, p->n_cols, 0);
-	double *col_hi = bounds(p->col_hi, p->n_cols, NEVER);
-	double *cost = bounds(p->cost, p->n_cols, 0);
-	double *row_lo = bounds(p->row_lo, p->n_rows, -NEVER);
-	double *row_hi = bounds(p->row_hi, p->n_rows, NEVER);
-	lp->n_rows = p->n_rows;
-	lp->n_cols = p->n_cols;
-	lp->last = USK_LP_FAILED;
-	lp->clp = Clp_newModel();
+	*lp = (struct usk_lp){ Clp_newModel(), USK_LP_FAILED, p->n_rows, p->n_cols };
 	Clp_setLogLevel(lp->clp, SILENT);
-	Clp_loadProblem(lp->clp, p->n_cols, p->n_rows, p->start, p->row, p->value, col_lo, col_hi,
-			cost, row_lo, row_hi);
+	Clp_loadProblem(lp->clp, p->n_cols, p->n_rows, p->start, p->row, p->value, p->col_lo,
+			p->col_hi, p->cost, p->row_lo, p->row_hi);
 	Clp_setPrimalTolerance(lp->clp, TOLERANCE);
 	Clp_setDualTolerance(lp->clp, TOLERANCE);
-	free(col_lo);
-	free(col_hi);
-	free(cost);
-	free(row_lo);
-	free(row_hi);
 	return lp;
 }
 
@@ -87,19 +57,15 @@ enum usk_lp_answer usk_lp_solve(struct usk_lp *lp, enum usk_lp_way way)
 
 void usk_lp_add_cols(struct usk_lp *lp, const struct usk_lp_problem *p)
 {
-	double *lo = bounds(p->col_lo, p->n_cols, 0), *hi = bounds(p->col_hi, p->n_cols, NEVER);
-	double *cost = bounds(p->cost, p->n_cols, 0);
-	Clp_addColumns(lp->clp, p->n_cols, lo, hi, cost, p->start, p->row, p->value);
+	Clp_addColumns(lp->clp, p->n_cols, p->col_lo, p->col_hi, p->cost, p->start, p->row,
+		       p->value);
 	lp->n_cols += p->n_cols;
-	free(lo);
-	free(hi);
-	free(cost);
 }
 
 void usk_lp_set_row(struct usk_lp *lp, int row, double lo, double hi)
 {
-	Clp_rowLower(lp->clp)[row] = bound(lo);
-	Clp_rowUpper(lp->clp)[row] = bound(hi);
+	Clp_rowLower(lp->clp)[row] = lo;
+	Clp_rowUpper(lp->clp)[row] = hi;
 }
 
 const double *usk_lp_x(const struct usk_lp *lp)

@@ -16,11 +16,10 @@
 #ifndef USK_NUM_LP_H
 #define USK_NUM_LP_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <float.h>
 
 /* No bound; negated below. */
-#define USK_LP_INF 1e300
+#define USK_LP_INF DBL_MAX
 
 /* All arrays are borrowed for the call. Columns are sparse, one after the other. */
 struct usk_lp_problem {
