@@ -202,24 +202,6 @@ enum usk_status usk_parse_duration_ps(const char *text, size_t n, int64_t *ps, s
 	return parse_duration(text, n, 3, "ps", ps, err);
 }
 
-/* Days from 1970-01-01 in the proleptic Gregorian calendar, with March as the first month. */
-static int64_t days_from_civil(int64_t year, int64_t month, int64_t day)
-{
-	year -= month <= 2;
-	int64_t era = (year >= 0 ? year : year - 399) / 400;
-	int64_t of_era = year - era * 400;
-	int64_t of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
-static int64_t days_in_month(int64_t year, int64_t month)
-{
-	bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-	return month == 2					       ? (leap ? 29 : 28)
-	       : month == 4 || month == 6 || month == 9 || month == 11 ? 30
-								       : 31;
-}
-
 /* `pattern` against text: '0' takes a digit, 'T' also a blank or t, the rest itself. */
 static bool matches(const char *text, size_t n, const char *pattern)
 {
@@ -239,9 +221,9 @@ static bool matches(const char *text, size_t n, const char *pattern)
 	return true;
 }
 
-static int64_t number(const char *text, size_t digits)
+static int number(const char *text, size_t digits)
 {
-	int64_t value = 0;
+	int value = 0;
 	for (size_t i = 0; i < digits; i++) {
 		value = value * 10 + (text[i] - '0');
 	}
@@ -258,11 +240,14 @@ enum usk_status usk_parse_rfc3339(const char *text, size_t n, int64_t *ns, struc
 				"\"%s\" is not a time such as 2023-11-14T22:13:20.5Z",
 				quoted(text, n, q));
 	}
-	int64_t year = number(text, 4), month = number(text + 5, 2), day = number(text + 8, 2);
-	int64_t hour = number(text + 11, 2), minute = number(text + 14, 2);
-	int64_t second = number(text + 17, 2);
-	if (year < 1 || month < 1 || month > 12 || day < 1 || day > days_in_month(year, month) ||
-	    hour > 23 || minute > 59 || second > 60) {
+	int year = number(text, 4), month = number(text + 5, 2), day = number(text + 8, 2);
+	int hour = number(text + 11, 2), minute = number(text + 14, 2);
+	int second = number(text + 17, 2);
+	struct tm date = { .tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day };
+	time_t midnight = timegm(&date);
+	/* A day that its month does not have has become one of another. */
+	if (year < 1 || date.tm_mon != month - 1 || date.tm_mday != day || hour > 23 ||
+	    minute > 59 || second > 60) {
 		return usk_fail(err, USK_EINPUT, 0, "there is no such moment as \"%s\"",
 				quoted(text, n, q));
 	}
@@ -282,28 +267,20 @@ enum usk_status usk_parse_rfc3339(const char *text, size_t n, int64_t *ns, struc
 					quoted(text, n, q));
 		}
 	}
-	int64_t zone = 0; /* minutes east of UTC */
-	bool zoned = true;
-	if (i + 1 == n && (text[i] == 'Z' || text[i] == 'z')) {
-		zone = 0;
-	} else if (n - i == 6 &&
-		   (matches(text + i, 6, "+00:00") || matches(text + i, 6, "-00:00"))) {
-		int64_t east = number(text + i + 1, 2) * 60 + number(text + i + 4, 2);
-		if (number(text + i + 1, 2) > 23 || number(text + i + 4, 2) > 59) {
+	int zone = 0; /* minutes east of UTC */
+	if (n - i == 6 && (matches(text + i, 6, "+00:00") || matches(text + i, 6, "-00:00"))) {
+		int hours = number(text + i + 1, 2), minutes = number(text + i + 4, 2);
+		if (hours > 23 || minutes > 59) {
 			return usk_fail(err, USK_EINPUT, i, "\"%s\": no such time zone",
 					quoted(text, n, q));
 		}
-		zone = text[i] == '-' ? -east : east;
-	} else {
-		zoned = false;
-	}
-	if (!zoned) {
+		zone = (text[i] == '-' ? -1 : 1) * (hours * 60 + minutes);
+	} else if (i + 1 != n || (text[i] != 'Z' && text[i] != 'z')) {
 		return usk_fail(err, USK_EINPUT, i,
 				"\"%s\" lacks its time zone: end it with Z or +01:00",
 				quoted(text, n, q));
 	}
-	usk_i128 total = (usk_i128)days_from_civil(year, month, day) * 86400 + hour * 3600 +
-			 minute * 60 + second - zone * 60;
+	usk_i128 total = (usk_i128)midnight + hour * 3600 + minute * 60 + second - zone * 60;
 	total = total * 1000000000 + fraction;
 	if (total > USK_TIME_MAX || total < -USK_TIME_MAX) {
 		return usk_fail(err, USK_ERANGE, 0, "%s is further than 146 years from 1970",
