@@ -14,131 +14,108 @@
 #include "fit/fit.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 int64_t usk_fit_window(const struct usk_fit *fit)
 {
 	return fit->window_ns > 0 ? fit->window_ns : USK_WINDOW_NS;
 }
 
-static struct usk_couple couple_of(const struct usk_fit *fit, const struct usk_exchange *e)
+/* Of either asker; asked and answered so quickly, in that window. */
+struct seen {
+	struct usk_couple couple;
+	usk_i128 took, window;
+};
+
+static struct seen *all_of(const struct usk_fit *fit, size_t *n)
 {
-	usk_i128 local2 = usk_exchange_middle2(e, fit->b);
-	return (struct usk_couple){ local2, usk_exchange_middle2(e, fit->a) - local2,
-				    usk_exchange_delays(e) };
+	size_t m[2], k = 0;
+	struct usk_exchange *e[] = { usk_exchanges(fit, fit->a, &m[0]),
+				     usk_exchanges(fit, fit->b, &m[1]) };
+	struct seen *s = usk_alloc(m[0] + m[1], sizeof *s);
+	usk_i128 start2 = fit->n_msgs ? 2 * (usk_i128)usk_msg_local(fit, &fit->msg[0]) : 0;
+	for (int side = 0; side < 2; side++) {
+		for (size_t i = 0; i < m[side]; i++, k++) {
+			const struct usk_exchange *x = &e[side][i];
+			usk_i128 local2 = usk_exchange_middle2(x, fit->b);
+			s[k].couple.local2 = local2;
+			s[k].couple.offset2 = usk_exchange_middle2(x, fit->a) - local2;
+			s[k].couple.delays = usk_exchange_delays(x);
+			s[k].took = usk_exchange_took(x);
+			s[k].window =
+				usk_floor_div(local2 - start2, 2 * (usk_i128)usk_fit_window(fit));
+		}
+		free(e[side]);
+	}
+	*n = k;
+	return s;
+}
+
+static int order(usk_i128 a, usk_i128 b)
+{
+	return (a > b) - (a < b);
 }
 
 /* Of two couples the one with the smaller round trip; then the earlier one. */
-static bool better(const struct usk_couple *a, const struct usk_couple *b)
+static int by_quality(const struct usk_couple *a, const struct usk_couple *b)
 {
-	if (a->delays != b->delays) {
-		return a->delays < b->delays;
-	}
-	if (a->local2 + a->offset2 != b->local2 + b->offset2) {
-		return a->local2 + a->offset2 < b->local2 + b->offset2;
-	}
-	return a->local2 < b->local2;
+	int delays = order(a->delays, b->delays);
+	int other = order(a->local2 + a->offset2, b->local2 + b->offset2);
+	return delays ? delays : other ? other : order(a->local2, b->local2);
+}
+
+static int by_window(const void *pa, const void *pb)
+{
+	const struct seen *a = pa, *b = pb;
+	int window = order(a->window, b->window);
+	return window ? window : by_quality(&a->couple, &b->couple);
 }
 
 bool usk_couple_ends(const struct usk_fit *fit, struct usk_couple *first, struct usk_couple *last)
 {
-	bool any = false;
-	for (int side = 0; side < 2; side++) {
-		size_t n;
-		struct usk_exchange *e = usk_exchanges(fit, side ? fit->b : fit->a, &n);
-		for (size_t i = 0; i < n; i++) {
-			struct usk_couple c = couple_of(fit, &e[i]);
-			if (!any || c.local2 < first->local2 ||
-			    (c.local2 == first->local2 && better(&c, first))) {
-				*first = c;
-			}
-			if (!any || c.local2 > last->local2 ||
-			    (c.local2 == last->local2 && better(&c, last))) {
-				*last = c;
-			}
-			any = true;
-		}
-		free(e);
+	size_t n;
+	struct seen *s = all_of(fit, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct usk_couple *c = &s[i].couple;
+		int early = i ? order(c->local2, first->local2) : -1;
+		int late = i ? order(c->local2, last->local2) : 1;
+		*first = early < 0 || (!early && by_quality(c, first) < 0) ? *c : *first;
+		*last = late > 0 || (!late && by_quality(c, last) < 0) ? *c : *last;
 	}
-	return any;
+	free(s);
+	return n > 0;
 }
 
 bool usk_couple_best(const struct usk_fit *fit, int64_t under_ns, struct usk_couple *best)
 {
-	bool any = false, quick = false;
-	for (int side = 0; side < 2; side++) {
-		size_t n;
-		struct usk_exchange *e = usk_exchanges(fit, side ? fit->b : fit->a, &n);
-		for (size_t i = 0; i < n; i++) {
-			struct usk_couple c = couple_of(fit, &e[i]);
-			bool is_quick = usk_exchange_took(&e[i]) < under_ns;
-			if (!any || (is_quick && !quick) ||
-			    (is_quick == quick && better(&c, best))) {
-				*best = c;
-			}
-			any = true;
-			quick |= is_quick;
+	size_t n;
+	bool quick = false;
+	struct seen *s = all_of(fit, &n);
+	for (size_t i = 0; i < n; i++) {
+		bool is_quick = s[i].took < under_ns;
+		if (!i || is_quick > quick ||
+		    (is_quick == quick && by_quality(&s[i].couple, best) < 0)) {
+			*best = s[i].couple;
 		}
-		free(e);
+		quick |= is_quick;
 	}
-	return any;
-}
-
-/* Couples by window: sorted, one each. */
-struct windows {
-	struct usk_couple *couple;
-	usk_i128 *number;
-	size_t n, cap, cap_number;
-};
-
-static void put(struct windows *w, usk_i128 number, const struct usk_couple *c)
-{
-	size_t from = 0, to = w->n;
-	if (w->n && w->number[w->n - 1] < number) {
-		from = w->n; /* as a rule they come in order */
-	} else if (w->n && w->number[w->n - 1] == number) {
-		from = to = w->n - 1;
-	}
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-		if (w->number[mid] < number) {
-			from = mid + 1;
-		} else {
-			to = mid;
-		}
-	}
-	if (from < w->n && w->number[from] == number) {
-		if (better(c, &w->couple[from])) {
-			w->couple[from] = *c;
-		}
-		return;
-	}
-	w->couple = usk_room(w->couple, w->n, &w->cap, sizeof *w->couple);
-	w->number = usk_room(w->number, w->n, &w->cap_number, sizeof *w->number);
-	memmove(&w->couple[from + 1], &w->couple[from], (w->n - from) * sizeof *w->couple);
-	memmove(&w->number[from + 1], &w->number[from], (w->n - from) * sizeof *w->number);
-	w->couple[from] = *c;
-	w->number[from] = number;
-	w->n++;
+	free(s);
+	return n > 0;
 }
 
 struct usk_couple *usk_couples(const struct usk_fit *fit, size_t *n)
 {
-	struct windows w = { .n = 0 };
-	usk_i128 twice = 2 * (usk_i128)usk_fit_window(fit);
-	for (int side = 0; side < 2; side++) {
-		size_t n_exchanges;
-		struct usk_exchange *e = usk_exchanges(fit, side ? fit->b : fit->a, &n_exchanges);
-		for (size_t i = 0; i < n_exchanges; i++) {
-			struct usk_couple c = couple_of(fit, &e[i]);
-			usk_i128 start2 = 2 * (usk_i128)usk_msg_local(fit, &fit->msg[0]);
-			put(&w, usk_floor_div(c.local2 - start2, twice), &c);
+	size_t all;
+	struct seen *s = all_of(fit, &all);
+	struct usk_couple *best = usk_alloc(all, sizeof *best);
+	qsort(s, all, sizeof *s, by_window);
+	*n = 0;
+	for (size_t i = 0; i < all; i++) {
+		if (!i || s[i].window != s[i - 1].window) {
+			best[(*n)++] = s[i].couple;
 		}
-		free(e);
 	}
-	free(w.number);
-	*n = w.n;
-	return w.couple;
+	free(s);
+	return best;
 }
 
 struct usk_knot usk_couple_knot(const struct usk_couple *c)
