@@ -39,7 +39,8 @@ struct usk_trace {
 	struct usk_iface *iface;
 	size_t n_ifaces, cap_ifaces;
 	char *damage;
-	bool done;	 /* nothing more will come: the end, or damage */
+	uint64_t lost_bytes, lost_at, lost_places; /* within it, and where they begin */
+	bool done;				   /* nothing more will come: the end, or damage */
 	size_t used;	 /* bytes at the front of the window that were handed out */
 	uint64_t handed; /* records or messages so far */
 	void *state;	 /* the reader's own */
@@ -62,6 +63,18 @@ void usk_trace_forget_ifaces(struct usk_trace *t);
 /** Remember one sentence on what was lost and end the trace here. */
 void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/** Bytes from `at` on hold nothing that can be read; the trace goes on behind them. */
+void usk_trace_lost(struct usk_trace *t, uint64_t at, uint64_t bytes);
+
+/* A record further from both its neighbours, which are not from each other, is damaged. */
+#define USK_FAR_NS (INT64_C(86400) * 1000000000)
+
+/** No further than that from each other; never, if there is no other (USK_NONE). */
+static inline bool usk_near(int64_t a_ns, int64_t b_ns)
+{
+	return (uint64_t)a_ns - (uint64_t)b_ns + USK_FAR_NS <= 2 * (uint64_t)USK_FAR_NS;
+}
 
 /** A stamp beyond USK_TIME_MAX is an error of the whole run, not damage. */
 enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, struct usk_err *err);

@@ -250,6 +250,7 @@ enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err)
 	usk_input_rewind(&t->in);
 	free(t->damage);
 	t->damage = NULL;
+	t->lost_bytes = t->lost_places = 0;
 	t->done = false;
 	t->used = 0;
 	t->handed = 0;
@@ -310,10 +311,28 @@ void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	char *text = usk_vformat(fmt, ap);
 	va_end(ap);
-	free(t->damage);
-	t->damage = usk_format("%s: %s", t->path, text);
+	char *before = t->lost_places ? t->damage : NULL;
+	if (!before) {
+		free(t->damage);
+	}
+	t->damage =
+		before ? usk_format("%s; %s", before, text) : usk_format("%s: %s", t->path, text);
+	free(before);
 	free(text);
 	t->done = true;
+}
+
+void usk_trace_lost(struct usk_trace *t, uint64_t at, uint64_t bytes)
+{
+	t->lost_at = t->lost_places ? t->lost_at : at;
+	t->lost_bytes += bytes;
+	t->lost_places++;
+	free(t->damage);
+	t->damage = usk_format("%s: damaged: %llu bytes in %llu place%s, the first at byte %llu, "
+			       "are left out",
+			       t->path, (unsigned long long)t->lost_bytes,
+			       (unsigned long long)t->lost_places, t->lost_places == 1 ? "" : "s",
+			       (unsigned long long)t->lost_at);
 }
 
 enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, struct usk_err *err)

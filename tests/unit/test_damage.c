@@ -185,6 +185,98 @@ static void test_claims(void **state)
 	}
 }
 
+enum { WHOLE = 400 }; /* records of a capture that blocks are lost of */
+
+/* One damage to b as disks and copies make it: the bytes that it touched are [*from, *to) of c. */
+static void lose_block(struct bytes *c, const struct bytes *b, struct usk_rng *r, size_t *from,
+		       size_t *to)
+{
+	size_t n = 512 + usk_rng_below(r, 3585), at = 24 + usk_rng_below(r, b->n - n - 24);
+	uint64_t kind = usk_rng_below(r, 4);
+	put(c, b->data, at);
+	*from = *to = at;
+	if (kind < 2) {
+		for (size_t i = 0; i < n; i++) {
+			uint8_t byte = kind ? (uint8_t)usk_rng_below(r, 256) : 0;
+			put(c, &byte, 1);
+		}
+		*to = at + n;
+	} else if (kind == 2) {
+		*to = at + n; /* of b: removed */
+	} else {
+		put(c, b->data + at, n);
+		put(c, b->data + at, b->n - at);
+		*from = *to = at + n;
+		return;
+	}
+	put(c, b->data + at + n, b->n - at - n);
+}
+
+/* Do its lengths lead to its end? Then nothing in it tells that records of one length were removed
+ * or doubled.
+ */
+static bool is_unbroken(const struct bytes *c, bool big)
+{
+	size_t at = 24;
+	while (c->n - at >= 16 && usk_load32(c->data + at + 8, big) <= c->n - at - 16) {
+		at += 16 + usk_load32(c->data + at + 8, big);
+	}
+	return at == c->n;
+}
+
+/* Zeroed, overwritten, removed and doubled blocks: what is outside is read, nothing else is. */
+static void test_lost_blocks(void **state)
+{
+	struct usk_rng r;
+	(void)state;
+	usk_rng_seed(&r, 20251123);
+	const char *more = getenv("UNSKEW_TEST_DAMAGES");
+	size_t rounds = more ? (size_t)strtoul(more, NULL, 10) : 300, outside = 0, used = 0;
+	for (size_t k = 0; k < rounds; k++) {
+		struct bytes b = { .big = k % 2 }, c = { 0 };
+		size_t start[WHOLE + 1], from, to;
+		char text[1500];
+		memset(text, 'x', sizeof text);
+		pcap_begin(&b, MAGIC_NS, 65535, 1);
+		for (uint32_t i = 0; i < WHOLE; i++) {
+			uint32_t n =
+				60 + (uint32_t)usk_rng_below(&r, usk_rng_below(&r, 4) ? 60 : 1440);
+			start[i] = b.n;
+			pcap_record(&b, 1700000000 + i, i, text, n, n);
+		}
+		start[WHOLE] = b.n;
+		lose_block(&c, &b, &r, &from, &to);
+		save(&c);
+		struct cursor cur = { .t = open_file(&c), .batch = 7 };
+		bool seen[WHOLE] = { false }, unbroken = is_unbroken(&c, b.big);
+		const struct usk_record *x;
+		int64_t last = 0;
+		while ((x = next(&cur))) {
+			int64_t i = x->time_ns / 1000000000 - 1700000000;
+			if (i < 0 || i >= WHOLE || (x->time_ns <= last && !unbroken)) {
+				fail_msg("round %zu: record at byte %llu, damage at %zu to %zu: "
+					 "%lld after %lld",
+					 k, (unsigned long long)x->at, from, to,
+					 (long long)x->time_ns, (long long)last);
+			}
+			last = x->time_ns;
+			seen[i] = true;
+		}
+		bool whole = true;
+		for (size_t i = 0; i < WHOLE; i++) {
+			bool apart = start[i + 1] <= from || start[i] >= to;
+			outside += apart;
+			used += apart && seen[i];
+			whole &= seen[i];
+		}
+		assert_true(whole || unbroken || usk_trace_damage(cur.t));
+		usk_trace_close(cur.t);
+		bytes_free(&b);
+		bytes_free(&c);
+	}
+	assert_true(used * 10 >= outside * 9);
+}
+
 static const struct {
 	const char *name, *text;
 	size_t n;
@@ -226,9 +318,8 @@ static void test_no_traces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut_anywhere),
-		cmocka_unit_test(test_overwritten),
-		cmocka_unit_test(test_claims),
+		cmocka_unit_test(test_cut_anywhere), cmocka_unit_test(test_overwritten),
+		cmocka_unit_test(test_claims),	     cmocka_unit_test(test_lost_blocks),
 		cmocka_unit_test(test_no_traces),
 	};
 	return cmocka_run_group_tests(tests, make_trace_path, remove_trace_path);

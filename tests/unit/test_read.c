@@ -106,9 +106,11 @@ static void test_pcap(void **state)
 		pcap_begin(&b, magics[m], snaps[s], links[l]);
 		/* Every window of input is left behind at least twice in the longer ones. */
 		size_t records = l ? 30 : snaps[s] > 2000 ? 300 : 5000;
+		/* One that is days from both its neighbours would be damage. */
+		uint32_t day = (uint32_t)usk_rng_below(&r, (1u << 31) - 86400);
 		for (size_t i = 0; i < records; i++) {
 			uint32_t captured, length = some_length(&r, snaps[s], &captured);
-			pcap_record(&b, (uint32_t)usk_rng_below(&r, 1u << 31),
+			pcap_record(&b, day + (uint32_t)usk_rng_below(&r, 86400),
 				    (uint32_t)usk_rng_below(&r, m ? 1000000000 : 1000000),
 				    noise(&r), captured, length);
 		}
