@@ -23,6 +23,7 @@
 enum {
 	LINK_NULL = 0,
 	LINK_ETHERNET = 1,
+	LINK_PPP = 9,
 	LINK_RAW_BSD = 12,
 	LINK_RAW_OPENBSD = 14,
 	LINK_RAW = 101,
@@ -100,6 +101,18 @@ static inline const uint8_t *strip_ethernet(const uint8_t *d, size_t n, size_t *
 	return n < 14 ? NULL : strip_tags(d, n, 14, usk_be16(d + 12), left);
 }
 
+/* Address and control may be left out, as may the first byte of the protocol. */
+static const uint8_t *strip_ppp(const uint8_t *d, size_t n, size_t *left)
+{
+	size_t at = n >= 2 && usk_be16(d) == 0xff03 ? 2 : 0;
+	at += n > at && !d[at];
+	if (n <= at + 1 || (d[at] != 0x21 && d[at] != 0x57)) {
+		return NULL;
+	}
+	*left = n - at - 1;
+	return d + at + 1;
+}
+
 /* Where the IP packet starts, or NULL. */
 static inline const uint8_t *strip_link(const uint8_t *d, size_t n, uint16_t link, size_t *left,
 					uint8_t *side)
@@ -119,6 +132,8 @@ static inline const uint8_t *strip_link(const uint8_t *d, size_t n, uint16_t lin
 		}
 		*side = cooked_side(d[10]);
 		return strip_tags(d, n, 20, usk_be16(d), left);
+	case LINK_PPP:
+		return strip_ppp(d, n, left);
 	case LINK_NULL:
 	case LINK_LOOP:
 		/* Four bytes of address family in somebody's byte order: the version nibble of the
