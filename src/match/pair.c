@@ -385,7 +385,7 @@ static enum identity identity(const struct walk *w, const struct seen *sent, con
 	uint64_t size = ahead ? offset / ahead : 0;
 	bool piece = offset && ahead && offset % ahead == 0 && size >= 256 &&
 		     (!sent->piece || size == sent->piece) &&
-		     (got->bytes % size == 0 || offset + got->bytes == sent->bytes);
+		     (got->bytes % size == 0 || offset + got->bytes >= sent->bytes);
 	return ahead == 0 || piece ? ID_SAME : ID_OTHER;
 }
 
