@@ -140,4 +140,17 @@ double usk_rng_unit(struct usk_rng *r);		       /* 0 <= x < 1 */
 double usk_rng_exponential(struct usk_rng *r, double mean);
 double usk_rng_normal(struct usk_rng *r);
 
+/* ---- parallel.c: the same done to many things, by several threads ------------------------ */
+
+/** As many as the system has processors for this process, 1 at least. */
+unsigned usk_processors(void);
+
+/**
+ * Calls work(ctx, from, to) for stretches of 0..n of `step` each, in any order and at the same
+ * time; returns when all are done. What a stretch does must not depend on others, so that the
+ * number of threads shows nowhere. threads 0: usk_processors(); the caller's is one of them.
+ */
+void usk_parallel(size_t n, size_t step, unsigned threads,
+		  void (*work)(void *ctx, size_t from, size_t to), void *ctx);
+
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/folder.h"
 #include "base/io.h"
 
 #include <dirent.h>

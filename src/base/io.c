@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/io.h"
-#include "base/folder.h"
 #include "base/pack.h"
 
 #include <errno.h>

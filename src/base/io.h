@@ -110,4 +110,55 @@ void usk_output_forget(const char *name);
  * a signal handler, and whoever begins another one waits for that end. */
 void usk_output_abandon_all(void);
 
+/* ---- folder.c: a folder that appears complete or not at all, like usk_output for files ---- */
+
+struct usk_folder {
+	char *path;
+	char *temporary; /* write into this one */
+	bool replace;
+};
+
+/**
+ * A new folder beside path, which gets its name by commit. replace: what is at path goes then.
+ * USK_EIO: it cannot be made, or path is there and not to be replaced.
+ */
+enum usk_status usk_folder_open(struct usk_folder *f, const char *path, bool replace,
+				struct usk_err *err);
+enum usk_status usk_folder_commit(struct usk_folder *f, struct usk_err *err);
+/** Without commit nothing is left. */
+void usk_folder_close(struct usk_folder *f);
+
+/** Remove a folder and all that is in it, links themselves; safe in a signal handler. */
+void usk_folder_remove(const char *path);
+
+bool usk_is_folder(const char *path);
+
+/** The folder of that path and those above it, as far as they are not there. */
+bool usk_folder_make(const char *path);
+
+/** The first n bytes of a file, or all that there are: as they lie, whatever they are packed with.
+ */
+enum usk_status usk_copy_file(const char *from, const char *to, uint64_t n, struct usk_err *err);
+
+/*
+ * spool.c: many items of one size, each for one of a number of lanes, put down now and read again
+ * later, in the order in which they came. Up to a limit in memory; beyond, one unlinked temporary
+ * file holds all lanes, so what can only be sorted when all of it is there need not fit.
+ */
+
+struct usk_spool;
+
+struct usk_spool *usk_spool_new(size_t item_size, size_t lanes);
+void usk_spool_free(struct usk_spool *s);
+/** USK_EIO: no temporary file can be made, or written. */
+enum usk_status usk_spool_put(struct usk_spool *s, size_t lane, const void *item,
+			      struct usk_err *err);
+/** Forget the items of a lane from the `items`-th on. */
+enum usk_status usk_spool_cut(struct usk_spool *s, size_t lane, uint64_t items,
+			      struct usk_err *err);
+uint64_t usk_spool_count(const struct usk_spool *s, size_t lane);
+/** n items of a lane from the first-th on, which must be there. */
+enum usk_status usk_spool_get(struct usk_spool *s, size_t lane, uint64_t first, void *out, size_t n,
+			      struct usk_err *err);
+
 #endif

@@ -2,7 +2,7 @@
 /*
  * parallel.c - stretches of work handed out to threads
  */
-#include "base/parallel.h"
+#include "base/base.h"
 
 #include <pthread.h>
 #include <sched.h>

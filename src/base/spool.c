@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/spool.h"
 #include "base/io.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/stamp.h"
+#include "base/table.h"
 #include "base/text.h"
 
 #include <string.h>

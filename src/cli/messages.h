@@ -10,7 +10,6 @@
 #define MESSAGES_H
 
 #include "base/io.h"
-#include "base/spool.h"
 
 struct messages {
 	struct usk_output out;

@@ -4,7 +4,7 @@
 #define PROBE_H
 
 #include "cmd.h"
-#include "probe/ask.h"
+#include "probe/socket.h"
 
 /* --key, --open, --drift-ppm and the like. */
 struct probe_side {

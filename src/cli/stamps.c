@@ -8,7 +8,7 @@
  */
 #include "stamps.h"
 #include "units.h"
-#include "base/stamp.h"
+#include "base/table.h"
 #include "base/text.h"
 
 #include <errno.h>

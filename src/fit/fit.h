@@ -238,4 +238,94 @@ usk_estimating usk_est_middle, usk_est_hull, usk_est_hull_delta, usk_est_support
 	usk_est_interval, usk_est_min_window, usk_est_first_offset, usk_est_rate_ratio,
 	usk_est_rate_last, usk_est_rate_segments, usk_est_lp_rate, usk_est_broadcast;
 
+/* ---- part.c: what a corridor remembers of a pair, as points in the order of time --------- */
+
+/*
+ * Hull vertices and undominated points, each once, sorted by x; relative to the frame, a ceiling's
+ * offset negated, weakened by q_ns. A floor is received on the local side, and may have been so
+ * much later: there its point lies.
+ */
+struct usk_part {
+	struct usk_frame frame;
+	struct usk_xy *point[2]; /* floors, ceilings */
+	size_t n[2];
+	int64_t q_ns[2];		    /* floors by this, ceilings by that */
+	const struct usk_suspect *left_out; /* borrowed: who is wrong, and not among the points;
+					     or right after all */
+	size_t n_left_out;
+};
+
+/** q_ns[2]: by how much floors and ceilings are weakened, as usk_lines has it. */
+void usk_part_of(struct usk_corridor *c, const int64_t q_ns[2], struct usk_part *out);
+void usk_part_free(struct usk_part *p);
+
+/** A point as it was recorded: absolute, not mirrored, not weakened. */
+static inline struct usk_point usk_part_recorded(const struct usk_part *p, struct usk_xy at,
+						 bool ceiling)
+{
+	usk_i128 y = (usk_i128)at.y + p->q_ns[ceiling];
+	return (struct usk_point){
+		(int64_t)(p->frame.local_ns + (usk_i128)at.x - (ceiling ? 0 : p->q_ns[0])),
+		(int64_t)(p->frame.offset_ns + (ceiling ? -y : y)),
+	};
+}
+
+/*
+ * need.c: the rates, and the least wander, that points need. With floors (t_m, l_m) and ceilings
+ * (t_k, u_k)
+ *
+ *     s_lo = max over ceilings k before floors m of (l_m - u_k)/(t_m - t_k)
+ *     s_hi = min over floors m before ceilings k of (u_k - l_m)/(t_k - t_m)
+ *
+ * the offset rises by at least s_lo somewhere, and by at most s_hi somewhere, whatever the model.
+ * A constant rate r with wander w allows slopes from r - w to r + w: it is feasible if and only if
+ * r + w >= s_lo and r - w <= s_hi. So some r is if and only if w >= (s_lo - s_hi)/2: that is needed
+ * (doc/guarantees.md).
+ */
+
+/* No wander makes it true: a floor over a ceiling at one moment. */
+#define USK_NO_WANDER INT64_MAX
+
+/* s_lo and s_hi of some points, all as in usk_part. */
+struct usk_need {
+	bool has_lo, has_hi; /* is there a ceiling before a floor, a floor before one? */
+	struct usk_slope s_lo, s_hi;
+	bool crossed; /* a floor over a ceiling at one moment */
+};
+
+/**
+ * (s_lo - s_hi)/2, not under 0, parts per 10^12, rounded up; USK_NO_WANDER if crossed, or if rates
+ * within +-max_skew_e12 do not reach s_lo and s_hi. O(1).
+ */
+int64_t usk_need_within(const struct usk_need *n, int64_t max_skew_e12);
+
+/** Of all points of a part. O(n log h). */
+void usk_need_of(const struct usk_part *p, struct usk_need *out);
+
+/* The same point by point: need holds of what was pushed so far. */
+struct usk_needing {
+	struct usk_need need;
+	struct usk_xy *hull[2]; /* upper hulls of the points so far, both mirrored as in usk_part */
+	size_t n[2], cap[2];
+	struct usk_xy touch[2]; /* where s_lo touches the ceilings' hull, s_hi the floors' */
+};
+
+/** Push a point whose x is not under that of any before. O(1), but O(log h) if need changes. */
+void usk_needing_push(struct usk_needing *g, bool ceiling, struct usk_xy p);
+/** Begin again with no point; memory stays. Zeroed is begun. */
+void usk_needing_clear(struct usk_needing *g);
+void usk_needing_free(struct usk_needing *g);
+
+/** A slope in e12, rounded down or up. */
+static inline int64_t usk_slope_e12(struct usk_slope s, bool up)
+{
+	usk_i128 e12 = s.num * USK_E12;
+	return usk_saturate(up ? usk_ceil_div(e12, s.den) : usk_floor_div(e12, s.den));
+}
+
+/* ---- model.c ----------------------------------------------------------------------------- */
+
+/** The cone that a corridor needs for a model to begin with: max(0.4 ppm, 4 wander). */
+int64_t usk_model_kappa(const struct usk_model *m);
+
 #endif

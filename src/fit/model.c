@@ -2,7 +2,7 @@
 /*
  * model.c - models by their names
  */
-#include "fit/model.h"
+#include "fit/fit.h"
 #include "base/text.h"
 
 #include <string.h>

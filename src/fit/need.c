@@ -12,7 +12,7 @@
  * touches, as no other point is over that line: it is looked at first, and the hull is searched for
  * the few that do.
  */
-#include "fit/need.h"
+#include "fit/fit.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,6 @@
  * Out   its hull vertices and undominated points, weakened
  * Why   what a model needs beyond straight lines are points in the order of time
  */
-#include "fit/part.h"
 #include "fit/fit.h"
 
 #include <stdlib.h>

@@ -8,8 +8,6 @@
  *       and nothing is changed unasked
  * Not   traces one after the other: a clock that was set in between looks the same
  */
-#include "fit/model.h"
-#include "fit/need.h"
 #include "flow/reading.h"
 
 #include <stdlib.h>

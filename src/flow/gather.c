@@ -13,7 +13,6 @@
 #include "flow/reading.h"
 
 #include "fit/fit.h"
-#include "fit/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
  */
 #include "flow/reading.h"
 
-#include "base/parallel.h"
 #include "match/match.h"
 
 #include <pthread.h>

@@ -14,7 +14,6 @@
  * wander by twice what the cycle needs, as it may have been that, and shows the least of it.
  * Messages with no stretch between them are wrong by themselves.
  */
-#include "base/parallel.h"
 #include "graph/work.h"
 
 #include <stdlib.h>

@@ -14,7 +14,6 @@
  * mean of these two solutions is one. Where messages go one way only there is no course, and the
  * middle is that of the bounds under the least wander with which clocks explain the messages.
  */
-#include "base/parallel.h"
 #include "graph/curve.h"
 #include "graph/work.h"
 #include "fit/fit.h"

@@ -27,7 +27,7 @@
 #ifndef USK_GRAPH_GRAPH_H
 #define USK_GRAPH_GRAPH_H
 
-#include "fit/part.h"
+#include "fit/fit.h"
 
 /* A manual tie: when a showed a_ns, b showed b_ns, give or take within_ns. */
 struct usk_graph_anchor {

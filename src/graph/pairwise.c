@@ -9,7 +9,6 @@
  *       to clock at one moment asks for no more
  * Not   pairs of the reference (rates.c does the same), clocks that something happened to
  */
-#include "base/parallel.h"
 #include "graph/work.h"
 
 #include <stdlib.h>

@@ -6,7 +6,6 @@
  * Out   each clock's quality, knots (gates.c, knots.c), jumps (jumps.c), rates, slopes beyond the
  *       ends
  */
-#include "base/parallel.h"
 #include "fit/fit.h"
 #include "graph/drawing.h"
 

@@ -15,7 +15,6 @@
  * Case split: under each of some shares of the rates that are possible the run is bounded by
  * itself, its neighbours held; a share that contradicts is gone, and the union of the others holds.
  */
-#include "base/parallel.h"
 #include "graph/work.h"
 
 #include <stdlib.h>

@@ -12,7 +12,6 @@
  * Clocks are asked about in groups, each by an asker of its own, so that several threads can ask;
  * groups do not depend on how many there are.
  */
-#include "base/parallel.h"
 #include "fit/fit.h"
 #include "graph/corners.h"
 #include "graph/program.h"

@@ -11,7 +11,6 @@
 #ifndef USK_GRAPH_WORK_H
 #define USK_GRAPH_WORK_H
 
-#include "fit/need.h"
 #include "graph/graph.h"
 
 #define USK_INF	     ((usk_i128)1 << 125) /* no bound */

@@ -12,7 +12,7 @@
  * Events are dealt out to lanes by their ids, a lane is sorted and joined alone, and its messages
  * are dealt out again by time. So memory holds a fraction of all; the disk holds the rest.
  */
-#include "base/spool.h"
+#include "base/io.h"
 #include "match/match.h"
 
 #include <stdlib.h>

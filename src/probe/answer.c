@@ -6,7 +6,7 @@
  * Out   answers; counts of what came
  * Not   what to answer
  */
-#include "probe/ask.h"
+#include "probe/socket.h"
 
 #include <poll.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  * A burst is sent back to back, then one more ask collects when the answers left. That one is an
  * exchange too, only that its own departure there stays unknown.
  */
-#include "probe/ask.h"
+#include "probe/socket.h"
 
 #include <string.h>
 

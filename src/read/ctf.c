@@ -12,7 +12,7 @@
  * the buffer's address in common (Clement and Dagenais 2009, section 8). The stamp is the earlier
  * one's. Bridges and virtual devices hand one buffer on: its packet counts once.
  */
-#include "base/spool.h"
+#include "base/io.h"
 #include "read/ctf.h"
 
 #include <stdio.h>

@@ -14,7 +14,6 @@
  * them can be read is found by halving.
  */
 #include "base/bytes.h"
-#include "base/folder.h"
 #include "base/io.h"
 #include "read/ctf.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/index.h"
 #include "base/ng.h"
-#include "base/stamp.h"
+#include "base/table.h"
 
 struct reader {
 	struct usk_reader_info info;

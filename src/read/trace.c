@@ -8,7 +8,7 @@
  * Not   what packets mean (packet.c)
  */
 #include "read/read.h"
-#include "base/folder.h"
+#include "base/io.h"
 #include "base/pack.h"
 
 #include <stdlib.h>

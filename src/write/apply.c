@@ -7,7 +7,7 @@
  * Why   each tool goes on with its own format
  * Not   merging (merge.c), formats of other capture libraries
  */
-#include "base/folder.h"
+#include "base/io.h"
 #include "read/read.h"
 #include "write/block.h"
 #include "write/retime.h"

@@ -8,7 +8,6 @@
  *       process of their own, since the library aborts on some traces
  */
 #include "base/child.h"
-#include "base/folder.h"
 #include "base/io.h"
 #include "write/bt.h"
 

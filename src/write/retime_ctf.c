@@ -14,7 +14,7 @@
  * What is exact: ns = floor((value + offset) 1e9 / hz). A constant correction is as exact as that
  * if it is a whole number of cycles.
  */
-#include "base/folder.h"
+#include "base/io.h"
 #include "write/bt.h"
 #include "write/retime.h"
 

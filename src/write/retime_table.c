@@ -11,7 +11,7 @@
  *       fields than the header stay aligned
  * Not   a table that has such columns already keeps what they say: it was corrected before
  */
-#include "base/stamp.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "match/match.h"
 #include "write/retime.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What points need, against all pairs of them; numbers and rows sorted, against qsort's order. */
 #include "cases.h"
-#include "fit/need.h"
+#include "fit/fit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,6 @@
 /* Packed input and output: the same bytes, wherever they are cut or damaged; and the spool. */
 #include "base/io.h"
 #include "base/pack.h"
-#include "base/spool.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

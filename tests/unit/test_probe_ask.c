@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rounds over real sockets of this machine itself: answered, restarted, limited, stopped, alone. */
-#include "probe/ask.h"
+#include "probe/socket.h"
 
 #include <netinet/in.h>
 #include <pthread.h>
