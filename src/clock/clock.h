@@ -94,9 +94,6 @@ struct ends {
 
 bool ends_open(enum channel c, struct ends *e);
 void ends_close(const struct ends *e, int i);
-/** All the bytes at end i; false: the other end is closed. */
-bool ends_send(const struct ends *e, int i, char *text, size_t bytes);
-bool ends_receive(const struct ends *e, int i, char *text, size_t bytes);
 
 /* A thread that answers at end 1 until the other is closed. */
 struct server {

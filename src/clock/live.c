@@ -117,32 +117,28 @@ enum usk_status usk_live_create(const char *path, struct usk_live **out, struct 
 	} else if (!status && !size && ftruncate(fd, sizeof(struct page))) {
 		status = usk_fail(err, USK_EIO, 0, "%s: cannot be made: %s", path, strerror(errno));
 	}
-	if (!status) {
-		status = take_pen(fd, path, err);
-	}
-	if (!status) {
-		status = map_file(fd, path, PROT_READ | PROT_WRITE, out, err);
-	}
+	status = status ? status : take_pen(fd, path, err);
+	status = status ? status : map_file(fd, path, PROT_READ | PROT_WRITE, out, err);
 	if (status) {
 		close(fd);
-	} else {
-		struct page *p = (*out)->page;
-		uint64_t magic = atomic_load(&p->magic);
-		(*out)->fd = fd;
-		if (magic && magic != MAGIC) {
-			usk_live_close(*out);
-			*out = NULL;
-			return not_ours(path, err);
-		}
-		/* A writer that was killed half-way leaves an odd number, and words of two maps. */
-		uint64_t n = atomic_load(&p->sequence);
-		if (n & 1) {
-			atomic_store(&p->sequence, n - 1);
-			usk_live_publish(*out, NULL);
-		}
-		atomic_store(&p->magic, MAGIC);
+		return status;
 	}
-	return status;
+	struct page *p = (*out)->page;
+	uint64_t magic = atomic_load(&p->magic);
+	(*out)->fd = fd;
+	if (magic && magic != MAGIC) {
+		usk_live_close(*out);
+		*out = NULL;
+		return not_ours(path, err);
+	}
+	/* A writer that was killed half-way leaves an odd number, and words of two maps. */
+	uint64_t n = atomic_load(&p->sequence);
+	if (n & 1) {
+		atomic_store(&p->sequence, n - 1);
+		usk_live_publish(*out, NULL);
+	}
+	atomic_store(&p->magic, MAGIC);
+	return USK_OK;
 }
 
 enum usk_status usk_live_open(const char *path, struct usk_live **out, struct usk_err *err)

@@ -79,25 +79,15 @@ void ends_close(const struct ends *e, int i)
 	}
 }
 
-bool ends_send(const struct ends *e, int i, char *text, size_t bytes)
-{
-	return usk_write_all(e->out[i], text, bytes);
-}
-
-bool ends_receive(const struct ends *e, int i, char *text, size_t bytes)
-{
-	return usk_read_all(e->in[i], text, bytes);
-}
-
 void *server_run(void *ctx)
 {
 	struct server *s = ctx;
 	char *text = usk_alloc(s->bytes, 1);
-	for (size_t i = 0; ends_receive(s->ends, 1, text, s->bytes); i++) {
+	for (size_t i = 0; usk_read_all(s->ends->in[1], text, s->bytes); i++) {
 		if (i < s->n) {
 			s->received[i] = s->source->read(s->source);
 		}
-		if (!ends_send(s->ends, 1, text, s->bytes)) {
+		if (!usk_write_all(s->ends->out[1], text, s->bytes)) {
 			break;
 		}
 	}
@@ -145,8 +135,8 @@ static void *ask(void *ctx)
 	struct worker *w = ctx;
 	size_t bytes = w->server.bytes;
 	char *text = usk_alloc(bytes, 1);
-	while (goes_on(w) && ends_send(&w->ends, 0, text, bytes) &&
-	       ends_receive(&w->ends, 0, text, bytes)) {
+	while (goes_on(w) && usk_write_all(w->ends.out[0], text, bytes) &&
+	       usk_read_all(w->ends.in[0], text, bytes)) {
 		continue;
 	}
 	ends_close(&w->ends, 0); /* the server sees the end */

@@ -9,6 +9,7 @@
  *
  * Source  Kong, Spector and Siewiorek 1986, section 5
  */
+#include "base/io.h"
 #include "clock/clock.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static bool exchange_run(const struct ends *e, size_t bytes, size_t n, struct ru
 	bool good = true;
 	for (size_t i = 0; i < n && good; i++) {
 		runs_before(trips);
-		good = ends_send(e, 0, text, bytes) && ends_receive(e, 0, text, bytes);
+		good = usk_write_all(e->out[0], text, bytes) && usk_read_all(e->in[0], text, bytes);
 		runs_after(trips);
 		runs_before(nothing);
 		runs_after(nothing);
