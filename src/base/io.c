@@ -550,12 +550,18 @@ enum usk_status usk_output_open(struct usk_output *out, const char *path, bool f
 	return USK_OK;
 }
 
+/* The first failure is the one that is told. */
+static void fail(struct usk_output *out, int error)
+{
+	out->error = out->failed ? out->error : error;
+	out->failed = true;
+}
+
 static void put(void *ctx, const void *data, size_t size)
 {
 	struct usk_output *out = ctx;
 	if (!out->failed && !usk_write_all(out->fd, data, size)) {
-		out->failed = true;
-		out->error = errno;
+		fail(out, errno);
 	}
 }
 
@@ -564,8 +570,7 @@ static void flush(struct usk_output *out, bool last)
 	if (!out->pack) {
 		put(out, out->buffer, out->used);
 	} else if (!out->failed && !usk_pack(out->pack, out->buffer, out->used, last, put, out)) {
-		out->failed = true;
-		out->error = ENOMEM;
+		fail(out, ENOMEM);
 	}
 	out->written += out->used;
 	out->used = 0;
@@ -634,17 +639,11 @@ enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err)
 	/* What has its name is on the disk: after a crash there is the old file, or all of the new.
 	 */
 	if (out->temporary && !out->failed && fsync(fd)) {
-		out->failed = true;
-		out->error = errno;
+		fail(out, errno);
 	}
 	out->fd = -1; /* gone, even if closing it fails */
-	if (close(fd) && !out->failed) {
-		out->failed = true;
-		out->error = errno;
-	}
-	if (!out->failed && out->temporary && put_in_place(out)) {
-		out->failed = true;
-		out->error = errno;
+	if (close(fd) || (!out->failed && out->temporary && put_in_place(out))) {
+		fail(out, errno);
 	}
 	if (out->failed) {
 		usk_fail(err, USK_EIO, out->written, "%s: not written: %s", out->path,

@@ -25,26 +25,30 @@ static const char *quoted(const char *text, size_t n, char out[48])
 	return out;
 }
 
-enum usk_status usk_parse_int(const char *text, size_t n, int64_t *out, struct usk_err *err)
+/* fmt has one %s: the text. */
+static enum usk_status bad(struct usk_err *err, enum usk_status code, size_t at, const char *fmt,
+			   const char *text, size_t n)
 {
 	char q[48];
+	return usk_fail(err, code, at, fmt, quoted(text, n, q));
+}
+
+enum usk_status usk_parse_int(const char *text, size_t n, int64_t *out, struct usk_err *err)
+{
 	bool minus = n && text[0] == '-';
 	size_t i = n && (text[0] == '-' || text[0] == '+') ? 1 : 0;
 	if (i == n) {
-		return usk_fail(err, USK_EINPUT, 0, "\"%s\" is not a whole number",
-				quoted(text, n, q));
+		return bad(err, USK_EINPUT, 0, "\"%s\" is not a whole number", text, n);
 	}
 	uint64_t limit = (uint64_t)INT64_MAX + (minus ? 1 : 0);
 	uint64_t value = 0;
 	for (; i < n; i++) {
 		if (!digit(text[i])) {
-			return usk_fail(err, USK_EINPUT, i, "\"%s\" is not a whole number",
-					quoted(text, n, q));
+			return bad(err, USK_EINPUT, i, "\"%s\" is not a whole number", text, n);
 		}
 		uint64_t d = (uint64_t)(text[i] - '0');
 		if (value > (limit - d) / 10) {
-			return usk_fail(err, USK_ERANGE, i, "%s does not fit into 64 bits",
-					quoted(text, n, q));
+			return bad(err, USK_ERANGE, i, "%s does not fit into 64 bits", text, n);
 		}
 		value = value * 10 + d;
 	}
@@ -88,12 +92,11 @@ static size_t scan_decimal(const char *text, size_t n, unsigned shift, usk_u128 
 static enum usk_status settle(usk_u128 value, bool minus, bool exact, const char *text, size_t n,
 			      int64_t *out, struct usk_err *err)
 {
-	char q[48];
 	if (minus && !exact) {
 		value++; /* down is away from zero here */
 	}
 	if (value > (usk_u128)USK_TIME_MAX) {
-		return usk_fail(err, USK_ERANGE, 0, "%s is out of range", quoted(text, n, q));
+		return bad(err, USK_ERANGE, 0, "%s is out of range", text, n);
 	}
 	*out = minus ? -(int64_t)value : (int64_t)value;
 	return USK_OK;
@@ -102,14 +105,12 @@ static enum usk_status settle(usk_u128 value, bool minus, bool exact, const char
 enum usk_status usk_parse_decimal(const char *text, size_t n, unsigned shift, int64_t *out,
 				  bool *exact, struct usk_err *err)
 {
-	char q[48];
 	size_t sign = n && (text[0] == '-' || text[0] == '+') ? 1 : 0;
 	usk_u128 value;
 	bool whole;
 	size_t used = scan_decimal(text + sign, n - sign, shift, &value, &whole);
 	if (!used || used != n - sign) {
-		return usk_fail(err, USK_EINPUT, sign + used, "\"%s\" is not a decimal number",
-				quoted(text, n, q));
+		return bad(err, USK_EINPUT, sign + used, "\"%s\" is not a decimal number", text, n);
 	}
 	if (exact) {
 		*exact = whole;
@@ -152,18 +153,16 @@ static enum usk_status parse_duration(const char *text, size_t n, unsigned more,
 	bool minus = i && text[0] == '-';
 	usk_u128 sum = 0;
 	if (i == n) {
-		return usk_fail(err, USK_EINPUT, 0,
-				"\"%s\" is not a duration such as 30min or 39us",
-				quoted(text, n, q));
+		return bad(err, USK_EINPUT, 0, "\"%s\" is not a duration such as 30min or 39us",
+			   text, n);
 	}
 	while (i < n) {
 		usk_u128 value;
 		bool exact;
 		size_t used = scan_decimal(text + i, n - i, 0, &value, &exact);
 		if (!used) {
-			return usk_fail(err, USK_EINPUT, i,
-					"\"%s\" is not a duration such as 30min or 39us",
-					quoted(text, n, q));
+			return bad(err, USK_EINPUT, i,
+				   "\"%s\" is not a duration such as 30min or 39us", text, n);
 		}
 		if (i + used == n && exact && !value) {
 			break; /* zero needs no unit */
@@ -171,9 +170,8 @@ static enum usk_status parse_duration(const char *text, size_t n, unsigned more,
 		size_t length = 0;
 		const struct unit *unit = scan_unit(text + i + used, n - i - used, &length);
 		if (!unit) {
-			return usk_fail(err, USK_EINPUT, i + used,
-					"\"%s\" needs a unit: ns, us, ms, s, min, h or d",
-					quoted(text, n, q));
+			return bad(err, USK_EINPUT, i + used,
+				   "\"%s\" needs a unit: ns, us, ms, s, min, h or d", text, n);
 		}
 		/* Scaled by 10^6 beyond the unit's own places, so that 0.1min is exact. */
 		scan_decimal(text + i, n - i, unit->shift + more + 6, &value, &exact);
@@ -184,8 +182,7 @@ static enum usk_status parse_duration(const char *text, size_t n, unsigned more,
 		}
 		sum += value / 1000000;
 		if (sum > (usk_u128)USK_TIME_MAX) {
-			return usk_fail(err, USK_ERANGE, 0, "%s is out of range",
-					quoted(text, n, q));
+			return bad(err, USK_ERANGE, 0, "%s is out of range", text, n);
 		}
 		i += used + length;
 	}
@@ -232,13 +229,11 @@ static int number(const char *text, size_t digits)
 
 enum usk_status usk_parse_rfc3339(const char *text, size_t n, int64_t *ns, struct usk_err *err)
 {
-	char q[48];
 	static const char form[] = "0000-00-00T00:00:00";
 	size_t i = sizeof form - 1;
 	if (!matches(text, n, form)) {
-		return usk_fail(err, USK_EINPUT, 0,
-				"\"%s\" is not a time such as 2023-11-14T22:13:20.5Z",
-				quoted(text, n, q));
+		return bad(err, USK_EINPUT, 0,
+			   "\"%s\" is not a time such as 2023-11-14T22:13:20.5Z", text, n);
 	}
 	int year = number(text, 4), month = number(text + 5, 2), day = number(text + 8, 2);
 	int hour = number(text + 11, 2), minute = number(text + 14, 2);
@@ -248,8 +243,7 @@ enum usk_status usk_parse_rfc3339(const char *text, size_t n, int64_t *ns, struc
 	/* A day that its month does not have has become one of another. */
 	if (year < 1 || date.tm_mon != month - 1 || date.tm_mday != day || hour > 23 ||
 	    minute > 59 || second > 60) {
-		return usk_fail(err, USK_EINPUT, 0, "there is no such moment as \"%s\"",
-				quoted(text, n, q));
+		return bad(err, USK_EINPUT, 0, "there is no such moment as \"%s\"", text, n);
 	}
 	int64_t fraction = 0;
 	if (i < n && text[i] == '.') {
@@ -263,28 +257,25 @@ enum usk_status usk_parse_rfc3339(const char *text, size_t n, int64_t *ns, struc
 			fraction *= 10;
 		}
 		if (!digits) {
-			return usk_fail(err, USK_EINPUT, i, "\"%s\" has no digits after its point",
-					quoted(text, n, q));
+			return bad(err, USK_EINPUT, i, "\"%s\" has no digits after its point", text,
+				   n);
 		}
 	}
 	int zone = 0; /* minutes east of UTC */
 	if (n - i == 6 && (matches(text + i, 6, "+00:00") || matches(text + i, 6, "-00:00"))) {
 		int hours = number(text + i + 1, 2), minutes = number(text + i + 4, 2);
 		if (hours > 23 || minutes > 59) {
-			return usk_fail(err, USK_EINPUT, i, "\"%s\": no such time zone",
-					quoted(text, n, q));
+			return bad(err, USK_EINPUT, i, "\"%s\": no such time zone", text, n);
 		}
 		zone = (text[i] == '-' ? -1 : 1) * (hours * 60 + minutes);
 	} else if (i + 1 != n || (text[i] != 'Z' && text[i] != 'z')) {
-		return usk_fail(err, USK_EINPUT, i,
-				"\"%s\" lacks its time zone: end it with Z or +01:00",
-				quoted(text, n, q));
+		return bad(err, USK_EINPUT, i,
+			   "\"%s\" lacks its time zone: end it with Z or +01:00", text, n);
 	}
 	usk_i128 total = (usk_i128)midnight + hour * 3600 + minute * 60 + second - zone * 60;
 	total = total * 1000000000 + fraction;
 	if (total > USK_TIME_MAX || total < -USK_TIME_MAX) {
-		return usk_fail(err, USK_ERANGE, 0, "%s is further than 146 years from 1970",
-				quoted(text, n, q));
+		return bad(err, USK_ERANGE, 0, "%s is further than 146 years from 1970", text, n);
 	}
 	*ns = (int64_t)total;
 	return USK_OK;
@@ -305,10 +296,10 @@ enum usk_status usk_parse_time(const char *text, size_t n, int64_t *ns, struct u
 		size_t used;
 		const struct unit *unit = scan_unit(text + number_end, n - number_end, &used);
 		if (!unit || unit->times > 1) {
-			return usk_fail(err, USK_EINPUT, number_end,
-					"\"%s\" is not a time: write ns, 1700000000.5s or "
-					"2023-11-14T22:13:20.5Z",
-					quoted(text, n, q));
+			return bad(err, USK_EINPUT, number_end,
+				   "\"%s\" is not a time: write ns, 1700000000.5s or "
+				   "2023-11-14T22:13:20.5Z",
+				   text, n);
 		}
 		shift = unit->shift;
 	} else if (memchr(text, '.', n)) {
