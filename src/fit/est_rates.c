@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * est_rates.c - lines through the best exchange of each window
+ * est_rates.c - lines through some exchanges: the first, the last, the best of each window
  *
- * Source  Clement 2009, section 4, equation 1, on his references 16 (Prism), 17 and 18 (IBM SP)
+ * Source  Clement 2009, section 4, equation 1, on his references 12, 16 (Prism), 17 and 18 (IBM
+ *         SP); Loeser: Measuring microsecond delays (2003), section 3.2, for interval
+ *
+ * first-offset keeps the offset of the first exchange, as where a monitoring node asks the time
+ * when tracing starts: what the clock gains from then on is the method's error. interval is the
+ * line through the first and the last one.
  *
  * A couple (G, L) per window is the reference and local stamp at the middle of its fastest
  * exchange. Then the rate R of the reference against the local clock is
@@ -23,6 +28,30 @@
 static long double slope_of(const struct usk_couple *from, const struct usk_couple *to)
 {
 	return usk_real(to->offset2 - from->offset2) / usk_real(to->local2 - from->local2);
+}
+
+enum usk_status usk_est_first_offset(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				     struct usk_err *err)
+{
+	struct usk_couple first, last;
+	if (!usk_couple_ends(fit, &first, &last)) {
+		return usk_fail(err, USK_EINPUT, 0, USK_NO_EXCHANGE, "first-offset");
+	}
+	return usk_fit_from_couple(fit, &first, 0, out, n);
+}
+
+enum usk_status usk_est_interval(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				 struct usk_err *err)
+{
+	struct usk_couple x, y;
+	if (!usk_couple_ends(fit, &x, &y)) {
+		return usk_fail(err, USK_EINPUT, 0, USK_NO_EXCHANGE, "interval");
+	}
+	if (x.local2 == y.local2) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"interval needs a first and a last exchange at two times");
+	}
+	return usk_fit_from_couple(fit, &y, slope_of(&x, &y), out, n);
 }
 
 /* At least two, with rising local stamps: or NULL, and the sentence. */
