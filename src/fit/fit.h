@@ -238,7 +238,7 @@ usk_estimating usk_est_middle, usk_est_hull, usk_est_hull_delta, usk_est_support
 	usk_est_interval, usk_est_min_window, usk_est_first_offset, usk_est_rate_ratio,
 	usk_est_rate_last, usk_est_rate_segments, usk_est_lp_rate, usk_est_broadcast;
 
-/* ---- part.c: what a corridor remembers of a pair, as points in the order of time --------- */
+/* ---- need.c: what a corridor remembers of a pair, as points in the order of time --------- */
 
 /*
  * Hull vertices and undominated points, each once, sorted by x; relative to the frame, a ceiling's
@@ -271,7 +271,7 @@ static inline struct usk_point usk_part_recorded(const struct usk_part *p, struc
 }
 
 /*
- * need.c: the rates, and the least wander, that points need. With floors (t_m, l_m) and ceilings
+ * The rates, and the least wander, that points need. With floors (t_m, l_m) and ceilings
  * (t_k, u_k)
  *
  *     s_lo = max over ceilings k before floors m of (l_m - u_k)/(t_m - t_k)
