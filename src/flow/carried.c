@@ -14,7 +14,7 @@
  */
 #include "flow/reading.h"
 #include "flow/clock_log.h"
-#include "fit/model.h"
+#include "fit/fit.h"
 
 #include <math.h>
 #include <stdlib.h>

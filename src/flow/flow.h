@@ -80,7 +80,6 @@ struct pair_source {
 	size_t n_left_out;
 };
 
-
 struct parties {
 	struct usk_trace *const *trace;
 	size_t n_traces;
