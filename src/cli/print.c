@@ -395,8 +395,9 @@ static void print_evaluation(FILE *out, const struct usk_clocks *c)
 	fprintf(out, "Received before sent: %s as recorded, %s corrected.",
 		unit_count(e->recorded_inversions).s, unit_count(e->corrected_inversions).s);
 	if (e->half_best_ns != USK_NONE && e->half_worst_ns != USK_NONE) {
-		fprintf(out, " Half widths: %s to %s.", unit_bound(e->half_best_ns).s,
-			unit_bound(e->half_worst_ns).s);
+		fprintf(out, " Half widths: %s to %s, %s on average.",
+			unit_bound(e->half_best_ns).s, unit_bound(e->half_worst_ns).s,
+			unit_bound(e->half_mean_ns).s);
 	}
 	if (e->too_fast.count && c->min_delay && strcmp(c->min_delay, "0")) {
 		fprintf(out, "\nFaster than their minimum delay: %s (%.3f %%).",

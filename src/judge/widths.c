@@ -4,8 +4,9 @@
  *
  * In    a clock's knots
  * Out   half widths: best, worst, mean over time
- * Why   bands are straight between knots, so knots and trapezoids say all, exactly
- * Not   the band itself (graph/)
+ * Why   bands are straight between knots, so knots and trapezoids say all, exactly; the brackets of
+ *       jumps are of the band, too: a mean that left them out would promise more than the answer
+ * has Not   the band itself (graph/)
  */
 #include "fit/fit.h"
 
@@ -19,54 +20,31 @@ bool usk_jump_spans(const struct usk_jump *j, uint32_t epoch, int64_t first_ns, 
 	       (epoch < j->end_epoch || (epoch == j->end_epoch && second_ns < j->before_local_ns));
 }
 
-/* Within the bracket of a jump the band is as wide as the jump: that says nothing of the clock. So
- * it is at its ends where nothing ties the clock any more. */
-static bool within_jump(const struct usk_clock *clock, const struct usk_knot *k)
-{
-	bool open[2] = { k == clock->knot && clock->before.most_e12 >= USK_E12,
-			 k == clock->knot + clock->n_knots - 1 &&
-				 clock->after.most_e12 >= USK_E12 };
-	for (size_t i = 0; i < clock->n_jumps; i++) {
-		const struct usk_jump *j = &clock->jump[i];
-		int64_t x = k->local_ns, from = x == j->after_local_ns ? x + open[0] : x;
-		if (usk_jump_spans(j, k->epoch, from, x == j->before_local_ns ? x - open[1] : x)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 struct usk_widths usk_band_widths(const struct usk_clock *clock)
 {
 	const struct usk_widths none = { USK_NONE, USK_NONE, USK_NONE, USK_NONE };
 	struct usk_widths w = none;
 	usk_u128 area = 0, span = 0; /* area / (4 span) is the mean; area <= 2^127 */
-	bool any = false, joined = false;
 	for (size_t i = 0; i < clock->n_knots; i++) {
 		const struct usk_knot *k = &clock->knot[i];
 		if (k->lo_ns == USK_NONE || k->hi_ns == USK_NONE) {
 			return none;
 		}
-		if (within_jump(clock, k)) {
-			joined = false;
-			continue;
-		}
 		uint64_t width = (uint64_t)k->hi_ns - (uint64_t)k->lo_ns;
 		int64_t half = (int64_t)(width / 2 + width % 2);
-		if (!any || half < w.best_ns) {
+		if (!i || half < w.best_ns) {
 			w.best_ns = half;
 			w.best_at_ns = k->local_ns;
 		}
-		if (!any || half > w.worst_ns) {
+		if (!i || half > w.worst_ns) {
 			w.worst_ns = half;
 		}
-		if (joined && k[-1].epoch == k->epoch) {
+		if (i && k[-1].epoch == k->epoch) {
 			uint64_t before = (uint64_t)k[-1].hi_ns - (uint64_t)k[-1].lo_ns;
 			uint64_t run = (uint64_t)k->local_ns - (uint64_t)k[-1].local_ns;
 			area += ((usk_u128)width + before) * run;
 			span += run;
 		}
-		any = joined = true;
 	}
 	w.mean_ns = span ? (int64_t)((area + 4 * span - 1) / (4 * span)) : w.best_ns;
 	return w;

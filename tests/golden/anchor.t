@@ -6,7 +6,7 @@ a      reference  0                               0                   3         
 b      bounded    -4.000 ms ± 101 us              0 (-500 to 500)     0         3
 
 Matched 3 messages.
-Received before sent: 0 as recorded, 0 corrected. Half widths: 101 us to 601 us.
+Received before sent: 0 as recorded, 0 corrected. Half widths: 101 us to 601 us, 351 us on average.
 Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
@@ -23,7 +23,7 @@ a      reference  0                               0                    6        
 b      bounded    0.00 ms ± 5.02 ms               31 (-500 to 500)     6         6
 
 Matched 12 messages.
-Received before sent: 0 as recorded, 0 corrected. Half widths: 5.01 ms to 6.38 ms.
+Received before sent: 0 as recorded, 0 corrected. Half widths: 5.01 ms to 6.38 ms, 5.25 ms on average.
 Delays, median (99 %): a -> b 5.00 ms as recorded, 5.00 ms (5.12 ms) corrected;
   back 5.00 ms as recorded, 5.00 ms (5.12 ms) corrected.
 Note: --anchor: what is stated of a and b contradicts their messages or another anchor, and was left out

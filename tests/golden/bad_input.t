@@ -34,7 +34,7 @@ host0  reference  0                               0                    4        
 giant  bounded    -999.9863 ms ± 74.1 us          83 (-500 to 500)     5         4
 
 Matched 9 messages; left out: 103 unmatched.
-Received before sent: 5 as recorded, 0 corrected. Half widths: 72.2 us to 74.7 us.
+Received before sent: 5 as recorded, 0 corrected. Half widths: 72.2 us to 74.7 us, 73.8 us on average.
 Delays, median (99 %): host0 -> giant 1.00 s as recorded, 117 us (124 us) corrected;
   back -1.00 s as recorded, 77.7 us (159 us) corrected.
 Note: giant.pcap: damaged: 130 bytes in 1 place, the first at byte 24, are left out; cut short in the packet at byte 1025: 15 bytes of it are left out

@@ -22,7 +22,7 @@ host0  reference  0                               0                          2,9
 host1  bounded    -1.000600083 s ± 638 ns         20.000 (19.976 to 20.022)  2,952     2,921
 
 Matched 5,873 messages.
-Received before sent: 2,952 as recorded, 0 corrected. Half widths: 636 ns to 690 ns.
+Received before sent: 2,952 as recorded, 0 corrected. Half widths: 636 ns to 690 ns, 640 ns on average.
 Delays, median (99 %): host0 -> host1 1.00 s as recorded, 51.3 us (58.7 us) corrected;
   back -1.00 s as recorded, 51.4 us (59.3 us) corrected.
 Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes

@@ -9,14 +9,14 @@ clock,before_ns,time_ns,after_ns,rate_e12,status,event
 realtime,86700006075453,1700000299499757877,86700006075490,47311924,1,set
 $ unskew sync sim/messages.csv --truth sim/truth.json | grep -e '^host1' -e widths -e Step -e from -e Model -e Truth -e Disturbed
 host1  bounded    -20.313 ms ± 312 us            182.9 (182.9 to 193.9)  3,002     2,916
-Received before sent: 2,951 as recorded, 0 corrected. Half widths: 51.8 us to 449 us.
+Received before sent: 2,951 as recorded, 0 corrected. Half widths: 51.8 us to 251 ms, 889 us on average.
 Step of host1 or host0 (messages cannot tell): host1 was set back, or host0 stepped forward, by 500.864 ms ± 301 us,
 Disturbed: host1 in 1 stretch, 368 s in all (61.4 % of the time): there only the skew limit bounds its rate.
 Model wander: the rate of each clock is constant within 5 ppm
 Truth: host1's estimate is off by at most 637 us; its band holds the truth throughout.
 $ unskew sync sim/messages.csv --truth sim/truth.json --clock-log host0=sim/host0.clock.csv --clock-log host1=sim/host1.clock.csv -o clocks.json | grep -e '^host1' -e widths -e Step -e from -e Model -e Truth -e Disturbed
 host1  bounded    474.5862 ms ± 51.7 us          15.00 (14.72 to 15.28)  3,002     2,919
-Received before sent: 2,954 as recorded, 0 corrected. Half widths: 51.4 us to 252 ms.
+Received before sent: 2,954 as recorded, 0 corrected. Half widths: 51.4 us to 252 ms, 683 us on average.
 Step: host1 was set back, or stood still, by 499.999998 ms ± 88 ns,
 Model wander: the rate of each clock is constant within 0.1 ppm, no two clocks differ by more than
 Truth: host1's estimate is off by at most 250 ms; its band holds the truth throughout.

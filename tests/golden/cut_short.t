@@ -7,7 +7,7 @@ host0  reference  0                               0                 54        57
 host1  bounded    -1.0000191 s ± 54.8 us          17 (-44 to 93)    57        54
 
 Matched 111 messages; left out: 1 unmatched.
-Received before sent: 57 as recorded, 0 corrected. Half widths: 52.2 us to 67.2 us.
+Received before sent: 57 as recorded, 0 corrected. Half widths: 52.2 us to 67.2 us, 55.8 us on average.
 Delays, median (99 %): host0 -> host1 1.00 s as recorded, 88.6 us (185 us) corrected;
   back -1.00 s as recorded, 93.9 us (277 us) corrected.
 Note: host1.pcap: cut short in the packet at byte 11365: 56 bytes of it are left out

@@ -8,7 +8,7 @@ b      bounded    0.40 ms ± 1.51 ms               0 (-500 to 500)     1        
 c      one-sided  at least -2.01 ms               -                   0         1
 
 Matched 4 messages; left out: 1 unmatched, 1 ambiguous.
-Received before sent: 0 as recorded, 0 corrected. Half widths: 1.51 ms to 1.51 ms.
+Received before sent: 0 as recorded, 0 corrected. Half widths: 1.51 ms to 1.51 ms, 1.51 ms on average.
 Delays, median (99 %): a -> b 1.10 ms as recorded, 1.50 ms (1.50 ms) corrected;
   back 1.90 ms as recorded, 1.50 ms (1.50 ms) corrected.
 Note: b.jsonl: line 6: has no kind; 1 row of it is left out

@@ -6,7 +6,7 @@ host0  reference  0                               0                     208     
 host1  bounded    -1.00020120 s ± 4.82 us         20.1 (14.9 to 25.3)   202       208
 
 Matched 410 messages.
-Received before sent: 202 as recorded, 0 corrected. Half widths: 1.38 us to 10.5 us.
+Received before sent: 202 as recorded, 0 corrected. Half widths: 1.38 us to 10.5 us, 6.44 us on average.
 Delays, median (99 %): host0 -> host1 1.00 s as recorded, 87.5 us (274 us) corrected;
   back -1.00 s as recorded, 86.8 us (270 us) corrected.
 Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
@@ -21,7 +21,7 @@ host0  reference  0                               0                     208     
 host1  bounded    -1.00020068 s ± 5.83 us         20.1 (14.7 to 25.4)   202       208
 
 Matched 410 messages.
-Received before sent: 202 as recorded, 0 corrected. Half widths: 2.46 us to 11.7 us.
+Received before sent: 202 as recorded, 0 corrected. Half widths: 2.46 us to 11.7 us, 7.49 us on average.
 Delays, median (99 %): host0 -> host1 1.00 s as recorded, 88.0 us (274 us) corrected;
   back -1.00 s as recorded, 86.2 us (270 us) corrected.
 Note: --min-delay @delays.csv: 1 of its 3 rows name clocks that no trace has, the first is "host7"

@@ -6,7 +6,7 @@ a, "the first"  reference  0                               0                 2  
 b               bounded    -500.0 us ± 64.1 us             0 (-124 to 6)     1         2
 
 Matched 3 messages.
-Received before sent: 1 as recorded, 0 corrected. Half widths: 71 ns to 64.2 us.
+Received before sent: 1 as recorded, 0 corrected. Half widths: 71 ns to 64.2 us, 33.0 us on average.
 Delays, median (99 %): a, "the first" -> b 500 us as recorded, 65 ns (65 ns) corrected;
   back -500 us as recorded, 65 ns (65 ns) corrected.
 Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
