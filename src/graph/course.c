@@ -303,6 +303,26 @@ static struct usk_need surely_calm(const struct usk_course *w, const struct cuts
 	return longest;
 }
 
+/* One event lies between the k-th cut forwards and the same backwards. Two that the fewest events
+ * explain as one lie where messages contradict each other: from the last before that one cut
+ * contradicts to the first behind that the other does. own: by a rate of its own for each stretch.
+ */
+static void spans_between(const struct usk_course *w, int64_t wander, bool own,
+			  const struct cuts *forth, const struct cuts *back, struct usk_spans *out)
+{
+	out->n = forth->n < back->n ? forth->n : back->n;
+	out->span = usk_alloc(out->n + 1, sizeof *out->span);
+	for (size_t k = 0; k < out->n; k++) {
+		size_t e = back->cut[k].at, f = forth->cut[k].at;
+		struct usk_span s = { e < f ? e : f, e < f ? f : e, forth->cut[k].rises };
+		size_t l = own ? reach_by_rate(w, wander, f, true) : reach(w, out->cone, f, true);
+		size_t r = own ? reach_by_rate(w, wander, e, false) : reach(w, out->cone, e, false);
+		s.from = l < s.from ? l : s.from;
+		s.to = r > s.to ? r : s.to;
+		out->span[k] = s;
+	}
+}
+
 struct usk_spans usk_course_spans(const struct usk_course *w, int64_t wander)
 {
 	struct cuts forth = { .n = 0 }, back = { .n = 0 };
@@ -315,22 +335,19 @@ struct usk_spans usk_course_spans(const struct usk_course *w, int64_t wander)
 		walk(w, out.cone, false, &forth);
 		walk(w, out.cone, true, &back);
 	}
-	out.n = forth.n < back.n ? forth.n : back.n;
-	out.span = usk_alloc(out.n + 1, sizeof *out.span);
-	for (size_t k = 0; k < out.n; k++) {
-		size_t e = back.cut[k].at, f = forth.cut[k].at;
-		struct usk_span s = { e < f ? e : f, e < f ? f : e, forth.cut[k].rises };
-		/* One event lies between both. Two that the fewest events explain as one lie where
-		 * messages contradict each other: from the last before that one cut contradicts to
-		 * the first behind that the other does. */
-		size_t l = w->own_rates ? reach_by_rate(w, wander, f, true)
-					: reach(w, out.cone, f, true);
-		size_t r = w->own_rates ? reach_by_rate(w, wander, e, false)
-					: reach(w, out.cone, e, false);
-		s.from = l < s.from ? l : s.from;
-		s.to = r > s.to ? r : s.to;
-		out.span[k] = s;
-	}
+	spans_between(w, wander, w->own_rates, &forth, &back, &out);
+	free(forth.cut);
+	free(back.cut);
+	return out;
+}
+
+struct usk_spans usk_course_steps(const struct usk_course *w)
+{
+	struct cuts forth = { .n = 0 }, back = { .n = 0 };
+	struct usk_spans out = { .cone = { -w->skew_e12, w->skew_e12 } };
+	walk(w, out.cone, false, &forth);
+	walk(w, out.cone, true, &back);
+	spans_between(w, 0, false, &forth, &back, &out);
 	free(forth.cut);
 	free(back.cut);
 	return out;
@@ -479,37 +496,67 @@ struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_ran
 	return size;
 }
 
-void usk_course_steps(const struct usk_course *w, const struct usk_spans *s, bool *step,
-		      bool *too_many)
+static bool meet(const struct usk_span *a, const struct usk_span *b)
 {
-	const struct usk_slope_range any = { -w->skew_e12, w->skew_e12 };
-	struct cuts forth = { .n = 0 }, back = { .n = 0 };
-	walk(w, any, false, &forth);
-	walk(w, any, true, &back);
-	for (size_t k = 0; k < forth.n && k < back.n; k++) {
-		size_t e = back.cut[k].at, f = forth.cut[k].at, from = e < f ? e : f,
-		       to = e < f ? f : e;
-		for (size_t i = 0; i < s->n; i++) {
-			step[i] = step[i] || (s->span[i].from <= to && from <= s->span[i].to);
+	return a->from <= b->to && b->from <= a->to;
+}
+
+void usk_course_which_step(const struct usk_spans *s, const struct usk_spans *steps, bool *step)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		for (size_t k = 0; k < steps->n; k++) {
+			step[i] = step[i] || meet(&s->span[i], &steps->span[k]);
 		}
 	}
+}
+
+bool usk_course_too_many(const struct usk_course *w, const struct usk_spans *steps)
+{
 	size_t shown = 0;
 	for (size_t i = 0; i < w->n; i++) {
 		shown += !w->p[i].hidden;
 	}
-	*too_many = POINTS_A_STEP * forth.n >= shown && forth.n;
-	free(forth.cut);
-	free(back.cut);
+	return POINTS_A_STEP * steps->n >= shown && steps->n;
+}
+
+/* The first that meets a step, in its direction; or a new one, in their order. */
+static struct usk_span *span_for(struct usk_spans *s, const struct usk_span *step)
+{
+	size_t at = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		if (meet(&s->span[i], step) && s->span[i].rises == step->rises) {
+			return &s->span[i];
+		}
+		at += s->span[i].from <= step->from;
+	}
+	s->span = usk_grow(s->span, s->n + 1, sizeof *s->span);
+	for (size_t i = s->n++; i > at; i--) {
+		s->span[i] = s->span[i - 1];
+	}
+	s->span[at] = *step;
+	return &s->span[at];
+}
+
+void usk_course_hold_steps(struct usk_spans *s, const struct usk_spans *steps)
+{
+	for (size_t k = 0; k < steps->n; k++) {
+		const struct usk_span *step = &steps->span[k];
+		struct usk_span *x = span_for(s, step);
+		x->from = step->from < x->from ? step->from : x->from;
+		x->to = step->to > x->to ? step->to : x->to;
+	}
 }
 
 bool usk_course_slewed(const struct usk_course *w, const struct usk_spans *s)
 {
-	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many, any = false;
-	usk_course_steps(w, s, step, &too_many);
+	struct usk_spans steps = usk_course_steps(w);
+	bool *step = usk_alloc(s->n + 1, sizeof *step), any = false;
+	usk_course_which_step(s, &steps, step);
 	for (size_t i = 0; i < s->n; i++) {
 		any = any || !step[i];
 	}
 	free(step);
+	free(steps.span);
 	return any;
 }
 

@@ -72,9 +72,15 @@ struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_s
 					size_t at, bool behind);
 struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_range c,
 				const struct usk_span *s);
-/** Which of them no clock within the skew limit explains, and whether these are too many. */
-void usk_course_steps(const struct usk_course *w, const struct usk_spans *s, bool *step,
-		      bool *too_many);
+/** The same of the skew limit alone: steps, beyond doubt; free() them. */
+struct usk_spans usk_course_steps(const struct usk_course *w);
+/** Which of them no clock within the skew limit explains. */
+void usk_course_which_step(const struct usk_spans *s, const struct usk_spans *steps, bool *step);
+/** Are steps too many to explain anything? */
+bool usk_course_too_many(const struct usk_course *w, const struct usk_spans *steps);
+/** Brackets hold all of where the skew limit alone says that a step lies: who steps a clock slews
+ * it, too, and one event is then no better explanation than two. */
+void usk_course_hold_steps(struct usk_spans *s, const struct usk_spans *steps);
 /** Is one of them no step? Then a daemon slews the clock. */
 bool usk_course_slewed(const struct usk_course *w, const struct usk_spans *s);
 /** Do two points contradict each other, by any slope of the range? */

@@ -220,14 +220,17 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		s = disturbances(&w, known_a, known_b, wander, steered, out);
 		out->stepped_at_end = out->n_outliers <= m->at_ends;
 	}
+	struct usk_spans steps = usk_course_steps(&w);
+	if (s.n) {
+		out->contradicted = usk_course_too_many(&w, &steps);
+		certify(&w, &s, out);
+		usk_course_hold_steps(&s, &steps);
+	}
 	usk_wrong_explain(&w, &s, out);
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
 	bool *step = usk_alloc(s.n + 1, sizeof *step);
-	if (s.n) {
-		usk_course_steps(&w, &s, step, &out->contradicted);
-		certify(&w, &s, out);
-	}
+	usk_course_which_step(&s, &steps, step);
 	for (size_t k = 0; k < s.n; k++) {
 		struct usk_rise size = usk_course_rise(&w, s.cone, &s.span[k]);
 		usk_course_bracket(&w, &s.span[k], &out->bracket[k]);
@@ -236,6 +239,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		out->bracket[k].step = step[k];
 	}
 	free(step);
+	free(steps.span);
 	free(s.span);
 	free(w.p);
 }

@@ -75,9 +75,10 @@ static bool contradicted(const struct usk_course *w, struct usk_slope_range c, s
  * seen to be slewed elsewhere may have been slewed there, too. */
 static size_t candidates_at_ends(const struct usk_course *w, const struct usk_spans *s, bool *out)
 {
-	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many;
+	struct usk_spans steps = usk_course_steps(w);
+	bool *step = usk_alloc(s->n + 1, sizeof *step);
 	size_t n = 0;
-	usk_course_steps(w, s, step, &too_many);
+	usk_course_which_step(s, &steps, step);
 	for (int end = 0; end < 2; end++) {
 		size_t k = end ? s->n - 1 : 0;
 		size_t from = end ? s->span[k].to : 0, to = end ? w->n - 1 : s->span[k].from;
@@ -94,6 +95,7 @@ static size_t candidates_at_ends(const struct usk_course *w, const struct usk_sp
 		}
 	}
 	free(step);
+	free(steps.span);
 	return n;
 }
 
@@ -113,13 +115,14 @@ static bool vain(const struct usk_course *w, const struct usk_spans *s, size_t k
  */
 static size_t candidates(const struct usk_course *course, const struct usk_spans *s, bool *out)
 {
-	bool *step = usk_alloc(s->n + 1, sizeof *step), too_many;
+	struct usk_spans steps = usk_course_steps(course);
+	bool *step = usk_alloc(s->n + 1, sizeof *step);
 	size_t n = 0;
 	struct usk_blocks *blocks = usk_course_blocks(course, s->cone);
 	struct usk_course by_block = *course, *w = &by_block;
 	w->blocks = blocks;
 	w->inserted = SIZE_MAX;
-	usk_course_steps(w, s, step, &too_many);
+	usk_course_which_step(s, &steps, step);
 	for (size_t k = 0; k + 1 < s->n; k++) {
 		size_t messages = 0;
 		bool found = false;
@@ -143,6 +146,7 @@ static size_t candidates(const struct usk_course *course, const struct usk_spans
 		}
 	}
 	free(step);
+	free(steps.span);
 	usk_course_blocks_free(blocks);
 	/* What contradicts all others is not what one of those contradicts that go now. */
 	return n || !course->ends ? n : candidates_at_ends(course, s, out);
