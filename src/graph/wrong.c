@@ -15,14 +15,44 @@
 enum { OUTLIERS_A_STEP = 5 };
 enum { ROUNDS = 32 };
 
-/* Fewer than a step there and back costs, of one direction. */
-static bool few(const struct usk_course *w, size_t from, size_t to)
+/* As usk_part_recorded() says it, the other way round. */
+static struct usk_course_point point_of(const struct usk_part *p, const struct usk_suspect *s)
 {
+	int64_t x = s->point.local_ns - p->frame.local_ns + (s->ceiling ? 0 : p->q_ns[0]);
+	int64_t off = s->point.offset_ns - p->frame.offset_ns;
+	return (struct usk_course_point){ .x = x,
+					  .y = (s->ceiling ? -off : off) - p->q_ns[s->ceiling],
+					  .ceiling = s->ceiling };
+}
+
+/* Those of a direction that were left out before, from one point to another: read again without
+ * them, a stretch shows others that they hid. */
+static size_t gone(const struct usk_course *w, bool ceiling, size_t from, size_t to)
+{
+	const struct usk_part *p = w->part;
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_left_out; i++) {
+		struct usk_course_point q = point_of(p, &p->left_out[i]);
+		n += !p->left_out[i].right && q.ceiling == ceiling && q.x >= w->p[from].x &&
+		     q.x <= w->p[to].x;
+	}
+	return n;
+}
+
+/* Fewer than a step there and back costs, of one direction, in the stretch behind one bracket and
+ * before another, NULL: an end. */
+static bool few(const struct usk_course *w, const struct usk_span *before,
+		const struct usk_span *behind)
+{
+	size_t from = before ? before->to : 0, to = behind ? behind->from : w->n - 1;
 	bool same = from <= to && to - from < OUTLIERS_A_STEP;
 	for (size_t i = from; same && i <= to; i++) {
 		same = w->p[i].ceiling == w->p[from].ceiling && !w->p[i].right;
 	}
-	return same;
+	return same && to - from +
+				       gone(w, w->p[from].ceiling, before ? before->from : 0,
+					    behind ? behind->to : w->n - 1) <
+			       OUTLIERS_A_STEP;
 }
 
 /* Several that may be of one calm clock, give or take what delays differ by, are not each wrong by
@@ -87,7 +117,8 @@ static size_t candidates_at_ends(const struct usk_course *w, const struct usk_sp
 		for (size_t i = 0; i < s->n; i++) {
 			slews = slews || (i != k && !step[i]);
 		}
-		if (few(w, from, to) && rest > to - from && (step[k] || !slews)) {
+		if (few(w, end ? &s->span[k] : NULL, end ? NULL : &s->span[k]) &&
+		    rest > to - from && (step[k] || !slews)) {
 			for (size_t i = from; i <= to; i++) {
 				n += contradicted(w, s->cone, i, &s->span[k], end) &&
 				     leave_out(i, i, out);
@@ -129,7 +160,7 @@ static size_t candidates(const struct usk_course *course, const struct usk_spans
 		for (size_t l = k + 1; l < s->n && !found; l++) {
 			size_t from = s->span[l - 1].to, to = s->span[l].from;
 			messages += to - from + 1;
-			if (!few(w, from, to) || messages > OUTLIERS_A_STEP) {
+			if (!few(w, &s->span[l - 1], &s->span[l]) || messages > OUTLIERS_A_STEP) {
 				break;
 			}
 			usk_i128 before = width_at(w, s->cone, s->span[k].from, false);
@@ -231,16 +262,6 @@ static void note_outliers(const struct usk_course *all, struct usk_slope_range c
 
 /* ---- what was if outliers are right ------------------------------------------------------------
  */
-
-/* As usk_part_recorded() says it, the other way round. */
-static struct usk_course_point point_of(const struct usk_part *p, const struct usk_suspect *s)
-{
-	int64_t x = s->point.local_ns - p->frame.local_ns + (s->ceiling ? 0 : p->q_ns[0]);
-	int64_t off = s->point.offset_ns - p->frame.offset_ns;
-	return (struct usk_course_point){ .x = x,
-					  .y = (s->ceiling ? -off : off) - p->q_ns[s->ceiling],
-					  .ceiling = s->ceiling };
-}
 
 /* An outlier among the points again, in place of the one before it. */
 static void insert(struct usk_course *w, const struct usk_suspect *s)
