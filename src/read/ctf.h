@@ -115,8 +115,9 @@ bool usk_ctf_integer(const bt_field *f, uint64_t *out);
 uint64_t usk_ctf_number(struct ctf_places *places, const bt_field *structure, const char *name);
 /** An integer, or an array of integers of 8, 16 or 32 bits, as n bytes in network order. */
 bool usk_ctf_bytes(const bt_field *f, uint8_t *out, size_t n);
-/** As text, up to room bytes; longer ones, and what is nested, as their hash. How many. */
-size_t usk_ctf_text(const bt_field *f, uint8_t *out, size_t room);
+/** As text, n of up to room bytes; longer ones, and arrays of much, as their hash. false: it has
+ * none, as a structure. */
+bool usk_ctf_text(const bt_field *f, uint8_t *out, size_t room, size_t *n);
 
 /* ---- ctf_net.c ---- */
 

@@ -165,46 +165,57 @@ static size_t fits(const char *text, size_t n, uint8_t *out, size_t room)
 	return sizeof id;
 }
 
-size_t usk_ctf_text(const bt_field *f, uint8_t *out, size_t room)
+/* Each element as its length and its text; what is before it by what that hashes to, if there is no
+ * room for all. */
+static bool array_text(const bt_field *f, uint8_t *out, size_t room, size_t *n)
 {
-	char text[400];
+	uint64_t m = bt_field_array_get_length(f);
+	uint8_t text[400], each[80];
+	size_t used = 0, k = 0;
+	for (uint64_t i = 0; i < m; i++) {
+		if (!usk_ctf_text(bt_field_array_borrow_element_field_by_index_const(f, i), each,
+				  sizeof each, &k)) {
+			return false;
+		}
+		used = used + k < sizeof text ? used : fits((char *)text, used, text, 0);
+		text[used++] = (uint8_t)k;
+		memcpy(text + used, each, k);
+		used += k;
+	}
+	*n = fits((char *)text, used, out, room);
+	return true;
+}
+
+bool usk_ctf_text(const bt_field *f, uint8_t *out, size_t room, size_t *n)
+{
+	char text[32];
 	uint64_t v;
-	int n = -1;
+	int k = 0;
 	bt_field_class_type type;
+	*n = 0;
 	f = unwrap(f, &type);
 	if (!f) {
-		return 0;
+		return true;
+	}
+	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY)) {
+		return array_text(f, out, room, n);
+	}
+	if (type == BT_FIELD_CLASS_TYPE_STRING) {
+		*n = fits(bt_field_string_get_value(f), (size_t)bt_field_string_get_length(f), out,
+			  room);
+		return true;
 	}
 	if (usk_ctf_integer(f, &v)) {
-		n = bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)
+		k = bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)
 			    ? snprintf(text, sizeof text, "%lld", (long long)v)
 			    : snprintf(text, sizeof text, "%llu", (unsigned long long)v);
-	} else if (type == BT_FIELD_CLASS_TYPE_STRING) {
-		return fits(bt_field_string_get_value(f), (size_t)bt_field_string_get_length(f),
-			    out, room);
 	} else if (type == BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL) {
-		n = snprintf(text, sizeof text, "%.17g",
+		k = snprintf(text, sizeof text, "%.17g",
 			     bt_field_real_double_precision_get_value(f));
 	} else if (type == BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL) {
-		n = snprintf(text, sizeof text, "%.9g",
+		k = snprintf(text, sizeof text, "%.9g",
 			     (double)bt_field_real_single_precision_get_value(f));
-	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY)) {
-		uint64_t m = bt_field_array_get_length(f);
-		n = 0;
-		for (uint64_t i = 0; i < m; i++) {
-			const bt_field *e =
-				bt_field_array_borrow_element_field_by_index_const(f, i);
-			/* Elements that are no numbers count as nothing. */
-			v = 0;
-			usk_ctf_integer(e, &v);
-			if ((size_t)n + 24 > sizeof text) {
-				struct usk_event_id id = usk_event_id(text, (size_t)n);
-				memcpy(text, &id, sizeof id);
-				n = sizeof id;
-			}
-			n += snprintf(text + n, sizeof text - (size_t)n, "%s%llx", i ? ":" : "",
-				      (unsigned long long)v);
-		}
 	}
-	return n < 0 ? 0 : fits(text, (size_t)n, out, room);
+	*n = fits(text, (size_t)k, out, room);
+	return k > 0;
 }

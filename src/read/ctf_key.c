@@ -162,10 +162,11 @@ bool usk_ctf_keys_take(struct ctf_keys *k, struct ctf_places *places, const bt_e
 			continue;
 		}
 		const bt_field *f = usk_ctf_field(places, event, r->field[i]);
-		if (!f) {
+		size_t n;
+		if (!f || !usk_ctf_text(f, to + MARK, MAX_FIELD, &n)) {
 			return false;
 		}
-		to[0] = (uint8_t)usk_ctf_text(f, to + MARK, MAX_FIELD);
+		to[0] = (uint8_t)n;
 		item->n = (uint16_t)(item->n + MARK + to[0]);
 	}
 	/* What a message holds, where the tracer says so by one of the usual names. */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NOISE, QUEUE, RECEIVE, RX, ENTRY, INTERFACE, SEND, RECV, WHOAMI };
+enum { NOISE, QUEUE, RECEIVE, RX, ENTRY, INTERFACE, SEND, RECV, WHOAMI, LIST };
 
 static const uint8_t uuid[16] = { 0x2a, 0x1b, 0xda, 0x29, 0xff, 0xc3, 0xe2, 0x48,
 				  0x80, 0x53, 0x81, 0xcc, 0xaf, 0x83, 0x0d, 0x2f };
@@ -112,7 +112,11 @@ static const char *const other_text =
 	"	uint32_t _bytes; }; };\n"
 	"event { name = \"msg:whoami\"; id = 8; stream_id = 0; context := struct {\n"
 	"	integer { size = 32; align = 8; signed = true; } _vtid; }; fields := struct {\n"
-	"	string _name; }; };\n";
+	"	string _name; }; };\n"
+	"event { name = \"msg:list\"; id = 9; stream_id = 0; fields := struct {\n"
+	"	string _names[2];\n"
+	"	floating_point { exp_dig = 11; mant_dig = 53; align = 8; } _reals[2];\n"
+	"	uint16_t _pairs[2][2]; struct { uint32_t _x; } _inner; }; };\n";
 
 struct ctf ctf_begin(const char *folder, const char *hostname, uint64_t hz, int64_t offset_ns)
 {
@@ -200,6 +204,24 @@ void ctf_whoami(struct ctf *c, int cpu, uint64_t cycles, int32_t thread, const c
 	struct bytes *b = event(c, cpu, cycles, WHOAMI);
 	put32(b, (uint32_t)thread);
 	string(b, name);
+}
+
+void ctf_list(struct ctf *c, int cpu, uint64_t cycles, const char *const names[2],
+	      const double reals[2], const uint16_t pairs[4])
+{
+	struct bytes *b = event(c, cpu, cycles, LIST);
+	for (int i = 0; i < 2; i++) {
+		string(b, names[i]);
+	}
+	for (int i = 0; i < 2; i++) {
+		uint64_t bits;
+		memcpy(&bits, &reals[i], sizeof bits);
+		put64(b, bits);
+	}
+	for (int i = 0; i < 4; i++) {
+		put16(b, pairs[i]);
+	}
+	put32(b, 1);
 }
 
 void ctf_flush(struct ctf *c, int cpu, uint64_t discarded)

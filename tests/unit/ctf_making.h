@@ -45,6 +45,9 @@ void ctf_message(struct ctf *c, int cpu, uint64_t cycles, bool sent, int32_t thr
 		 int32_t channel, const char *text, uint32_t bytes);
 /** msg:whoami: what a thread is called. */
 void ctf_whoami(struct ctf *c, int cpu, uint64_t cycles, int32_t thread, const char *name);
+/** msg:list: what a key may be made of, too: arrays, of arrays; and a structure. */
+void ctf_list(struct ctf *c, int cpu, uint64_t cycles, const char *const names[2],
+	      const double reals[2], const uint16_t pairs[4]);
 /** Something that means nothing to anyone. */
 void ctf_noise(struct ctf *c, int cpu, uint64_t cycles);
 /** The packet that is being filled ends; discarded: events that did not fit. */

@@ -357,6 +357,55 @@ static struct usk_event_id id_of(const char *text)
 	return usk_event_id(text, strlen(text));
 }
 
+/* Arrays are keys by all that they hold; what has no text is none. */
+static void test_array_keys(void **state)
+{
+	(void)state;
+	static const char *const names[][2] = {
+		{ "a", "b" },
+		{ "a", "c" },
+		{ "", "ab" },
+		{ "ab", "" },
+		{ "a text of some length, which is hashed as it is longer than what is kept of a "
+		  "text",
+		  "x" },
+		{ "a text of some length, which is hashed as it is longer than what is kept of a "
+		  "text",
+		  "y" },
+	};
+	enum { EVENTS = COUNT(names) };
+	char *path = folder("arrays");
+	struct ctf c = ctf_begin(path, "a", 1000000000, START);
+	for (unsigned i = 0; i < EVENTS; i++) {
+		const double reals[] = { i < 3, 0.1 * i };
+		const uint16_t pairs[] = { 1, 2, (uint16_t)(i / 2), (uint16_t)(i % 2) };
+		ctf_list(&c, 0, 10 + i, names[i], reals, pairs);
+	}
+	ctf_end(&c);
+	static const char *const keys[] = { "names", "reals", "pairs", "inner" };
+	for (size_t i = 0; i < COUNT(keys); i++) {
+		char rule[40];
+		snprintf(rule, sizeof rule, "msg:list{%s}", keys[i]);
+		const char *send = rule, *receive = "msg:recv{text}";
+		struct usk_read_options o = {
+			.send = &send, .n_send = 1, .receive = &receive, .n_receive = 1
+		};
+		struct usk_trace *t = open_with(path, &o);
+		struct usk_event e[EVENTS + 1];
+		size_t n;
+		assert_int_equal(usk_trace_sides(t, e, EVENTS + 1, &n, NULL), USK_OK);
+		assert_int_equal(n, i < 3 ? EVENTS : 0);
+		for (size_t k = 0; k < n; k++) {
+			for (size_t j = 0; j < k; j++) {
+				assert_true(memcmp(&e[j].id, &e[k].id, sizeof e->id) != 0);
+			}
+		}
+		usk_trace_close(t);
+	}
+	ctf_remove(path);
+	free(path);
+}
+
 static void test_keys(void **state)
 {
 	(void)state;
@@ -756,10 +805,10 @@ static int remove_base(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_network),	    cmocka_unit_test(test_early),
-		cmocka_unit_test(test_protocols),   cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_frequencies), cmocka_unit_test(test_overlap),
-		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_network),	   cmocka_unit_test(test_early),
+		cmocka_unit_test(test_protocols),  cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_array_keys), cmocka_unit_test(test_frequencies),
+		cmocka_unit_test(test_overlap),	   cmocka_unit_test(test_damage),
 	};
 	return cmocka_run_group_tests(tests, make_base, remove_base);
 }
