@@ -121,12 +121,8 @@ static bool worst(const struct trace *t, const struct described *d, const struct
 	bool good = true;
 	*least = INT64_MAX;
 	*most = INT64_MIN;
-	for (size_t i = 0; good && i < t->clock->n_knots + 2; i++) {
-		int64_t x = i < t->clock->n_knots    ? t->clock->knot[i].local_ns
-			    : i == t->clock->n_knots ? t->first_ns
-						     : t->last_ns;
-		int64_t now;
-		x = x < t->first_ns ? t->first_ns : x > t->last_ns ? t->last_ns : x;
+	for (size_t i = 0; good && i < t->clock->n_knots; i++) {
+		int64_t x = t->clock->knot[i].local_ns, now;
 		good = !usk_map_many(map, &x, 1, &now, NULL);
 		usk_i128 off = good ? shown(d, hz, offset, x) - now : 0;
 		*least = off < *least ? off : *least;
