@@ -105,3 +105,22 @@ $ unskew apply under_way.json under_way.csv -o under_way_now.csv; awk -F, '$5 < 
 0
 ! Wrote under_way_now.csv.
 ? 1
+# A capture and a table in one run, each of a clock that was set back.
+$ unskew simulate -q --seed 5 --hosts 3 --topology star --seconds 30 --rate 40 --step host1@10s:-700ms --step host2@20s:-400ms -o both
+$ unskew simulate -q --seed 5 --hosts 3 --topology star --seconds 30 --rate 40 --step host1@10s:-700ms --step host2@20s:-400ms --format table -o rows
+$ grep -e sender -e host2 rows/messages.csv >two.csv; unskew sync both/host0.pcap both/host1.pcap two.csv --truth both/truth.json -o two.json | grep -e Received -e Step -e epoch -e Truth
+Received before sent: 2,689 as recorded, 0 corrected. Half widths: 51.5 us to 21.6 ms, 143 us on average.
+Step: host2 was set back by 400.068 ms ± 231 us,
+  from 1700000020.980840389 s to 1700000020.623749460 s: there its epoch 1 begins, as its stamps repeat.
+Step: host1 was set back by 700.000 ms ± 163 us,
+  from 1700000010.961132257 s to 1700000010.301134184 s: there its epoch 1 begins, as its stamps repeat.
+Truth: host2's estimate is off by at most 399 ns; its band holds the truth throughout.
+Truth: host1's estimate is off by at most 304 ns; its band holds the truth throughout.
+$ unskew apply two.json both/host0.pcap both/host1.pcap two.csv -o set; unskew check set/host0.pcap set/host1.pcap set/two.csv | grep -e '->'
+host0 -> host2     1,192           0    50.0 us  82.9 us  285 us  400 us
+host2 -> host0     1,205           0    50.0 us  84.5 us  251 us  472 us
+host0 -> host1     1,484           0    50.1 us  84.7 us  284 us  481 us
+host1 -> host0     1,484           0    50.1 us  84.4 us  287 us  477 us
+! Wrote set/host0.pcap.
+! Wrote set/host1.pcap.
+! Wrote set/two.csv.
