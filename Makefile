@@ -26,7 +26,7 @@ SEED ?= 1
 PREFIX ?= /usr/local
 RECORDED ?= ../shared/data
 
-.PHONY: all demo check san fuzz bench papers sim campaign soak faults bless fmt fmt-check doc install uninstall dist tidy cover clean help
+.PHONY: all demo check san fuzz bench papers sim campaign soak faults mutants bless fmt fmt-check doc install uninstall dist tidy cover clean help
 
 all: $(BUILD)/build.ninja ## build the library, build/unskew and the manual
 	@ninja -C $(BUILD) $(NINJAFLAGS)
@@ -72,6 +72,11 @@ faults: ## every call of reading, publishing and allocating fails once, signals,
 	@tools/need.sh check
 	@tools/build_tests.sh $(BUILD) $(MESON_FLAGS)
 	@tests/faults/run.py --all $(BUILD)/unskew $(BUILD)/tests/faults/fail.so tests/golden/data
+
+mutants: ## N lines of the sources changed, one at a time: which do the tests notice? make mutants N=100 [SEED=1]
+	@tools/need.sh check
+	@tools/build_tests.sh $(BUILD) $(MESON_FLAGS)
+	@tools/mutants.py $(BUILD) $(N) $(SEED)
 
 bench: ## throughput, and ratios to tcpdump and mergecap in the same run; OLD=PROGRAM compares with another build of unskew
 	@tools/need.sh bench

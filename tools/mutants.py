@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""mutants.py BUILD N SEED [FOLDER...] - how many wrong lines do the tests notice?
+
+N lines of the sources are drawn, each changed in one place in a way that could change an answer, built in a
+copy of the tree, and tested. What no test notices is printed as a diff: a test is missing there, or the
+change says the same in other words, which a reader has to tell. The tests end at the first failure, unit
+tests of the folder first. Two minutes each where nothing is noticed; nothing of the tree itself is touched.
+"""
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+FOLDERS = ["match", "fit", "graph", "flow", "read", "write", "judge", "clock"]
+
+# What to find, and what to put there: each a slip that compiles.
+SLIPS = [
+    (r" < ", [" <= ", " > "]),
+    (r" <= ", [" < "]),
+    (r" > ", [" >= ", " < "]),
+    (r" >= ", [" > "]),
+    (r" == ", [" != "]),
+    (r" != ", [" == "]),
+    (r" && ", [" || "]),
+    (r" \|\| ", [" && "]),
+    (r" \+ ", [" - "]),
+    (r" - ", [" + "]),
+    (r"\+\+", ["--"]),
+    (r" \+= ", [" -= ", " = "]),
+    (r" -= ", [" += "]),
+    (r"\b0\b", ["1"]),
+    (r"\b1\b", ["0", "2"]),
+    (r"\b2\b", ["1", "3"]),
+    (r"\btrue\b", ["false"]),
+    (r"\bfalse\b", ["true"]),
+    (r"usk_floor_div", ["usk_ceil_div"]),
+    (r"usk_ceil_div", ["usk_floor_div"]),
+    (r"(?<=[(,&|] )!(?=\w)", [""]),
+    (r"\bcontinue;", [";"]),
+    (r"^\t+(?!return|break|case|goto|struct|const|static|int|bool|size_t|u?int\d)[\w>.\[\]*()-]+ = .*;$", [";"]),
+    (r"^\t+usk_[\w]+\([^{]*\);$", [";"]),
+]
+
+# Lines that no answer hangs on: memory, words, tables of names, what the compiler is told.
+DULL = re.compile(r"^\s*(/?\*|#|//|free\(|assert|.*(usk_fail|usk_note|usk_format|printf|usk_alloc|usk_grow|"
+                  r"usk_room|sizeof|progress|_free\(|memset|enum |for \(size_t \w+ = 0, ))")
+
+
+def places(tree, folders):
+    """All changes there are: file, line number, the line that replaces it."""
+    out = []
+    for folder in folders:
+        for file in sorted((tree / "src" / folder).glob("*.c")):
+            inside = False
+            for number, line in enumerate(file.read_text().split("\n")):
+                inside = line.startswith("{") or (inside and not line.startswith("}"))
+                if not inside or DULL.match(line):
+                    continue
+                code = line.split(" /*")[0]
+                for find, puts in SLIPS:
+                    for at in re.finditer(find, code):
+                        out += [(file.relative_to(tree), number, code[:at.start()] + put + code[at.end():])
+                                for put in puts]
+    return out
+
+
+def run(command, cwd, seconds):
+    try:
+        return subprocess.run(command, cwd=cwd, timeout=seconds, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def noticed(tree):
+    """Which suite fails first; None: none does."""
+    for suite in ["golden", "unit", "sim"]:
+        if run(["meson", "test", "-C", "build", "--no-rebuild", "--suite", suite, "--maxfail", "1", "-t", "3"],
+               tree, 1200) is None:
+            return "time"
+        log = (tree / "build/meson-logs/testlog.txt").read_text(errors="replace")
+        if re.search(r"^(Fail|Timeout): +[1-9]", log, re.M):
+            return suite
+    return None
+
+
+def main():
+    _, build, count, seed, *folders = sys.argv
+    tree = pathlib.Path(tempfile.mkdtemp(prefix="unskew-mutants-")) / "tree"
+    files = subprocess.run(["git", "ls-files"], check=True, stdout=subprocess.PIPE, text=True).stdout.split("\n")
+    for name in filter(None, files):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(name, tree / name)
+    options = subprocess.run(["meson", "introspect", build, "--buildoptions"], check=True,
+                             stdout=subprocess.PIPE, text=True).stdout
+    data = re.search(r'"name": "recorded_data", "value": "([^"]*)"', options)
+    recorded = pathlib.Path(build, "..", data.group(1) if data else "").resolve()
+    subprocess.run(["meson", "setup", "build", "-Dtests=enabled", "--buildtype=release",
+                    f"-Drecorded_data={recorded}"], cwd=tree, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["ninja", "-C", "build"], cwd=tree, check=True, stdout=subprocess.DEVNULL)
+    if noticed(tree):
+        sys.exit("mutants: the tests fail without any change")
+    rng = random.Random(int(seed))
+    lines = {}
+    for place in places(tree, folders or FOLDERS):
+        lines.setdefault(place[:2], []).append(place)
+    drawn = rng.sample(sorted(lines), min(int(count), len(lines)))
+    print(f"seed {seed}: {len(drawn)} of {len(lines)} lines")
+    counts = {"noticed": 0, "not noticed": 0, "not built": 0}
+    for key in drawn:
+        file, number, line = rng.choice(lines[key])
+        was = (tree / file).read_text()
+        text = was.split("\n")
+        old, text[number] = text[number], line
+        (tree / file).write_text("\n".join(text))
+        built = run(["ninja", "-C", "build"], tree, 1200)
+        by = noticed(tree) if built and built.returncode == 0 else "compiler"
+        what = "not built" if by == "compiler" else "noticed" if by else "not noticed"
+        counts[what] += 1
+        print(f"{what}{f' by {by}' if by else ''}: {file}:{number + 1}", flush=True)
+        if not by:
+            print(f"-{old}\n+{line}", flush=True)
+        (tree / file).write_text(was)
+    all_built = counts["noticed"] + counts["not noticed"]
+    print(f"{counts['noticed']} of {all_built} noticed, {counts['not built']} not built")
+    shutil.rmtree(tree.parent)
+
+
+main()
