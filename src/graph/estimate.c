@@ -24,18 +24,24 @@
 /* ---- the middle --------------------------------------------------------------------------------
  */
 
-/* What the pairs of a clock need of it, with some room. */
-static int64_t least_wander(const struct usk_work *w, uint32_t k)
+/* What the pairs of each clock need of it, with some room. */
+static int64_t *least_wanders(const struct usk_work *w)
 {
-	int64_t most = 1, all = w->wander_e12[k];
+	int64_t *out = usk_alloc(w->c->n_clocks, sizeof *out);
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
-		const struct usk_graph_pair *p = &w->p->pair[i];
-		if (w->tied[i] && (p->a == k || p->b == k)) {
-			int64_t need = w->calm[i].needed_e12;
-			most = need < all ? (need > most ? need : most) : all;
+		const uint32_t both[] = { w->p->pair[i].a, w->p->pair[i].b };
+		int64_t need = w->calm[i].needed_e12;
+		for (int k = 0; k < 2 && w->tied[i]; k++) {
+			int64_t all = w->wander_e12[both[k]], *most = &out[both[k]];
+			*most = need >= all ? all : need > *most ? need : *most;
 		}
 	}
-	return 2 * most < all ? 2 * most : all;
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		int64_t all = w->wander_e12[w->clock[i]], *most = &out[w->clock[i]];
+		*most = *most > 1 ? *most : 1;
+		*most = 2 * *most < all ? 2 * *most : all;
+	}
+	return out;
 }
 
 static void set_wander(struct usk_work *w, const int64_t *wander)
@@ -79,14 +85,11 @@ static bool allow_more(const struct usk_work *w, int64_t *wander)
 /* Narrows lo and hi by the least wander that explains the messages. */
 static void narrow(struct usk_work *w)
 {
-	int64_t *wander = usk_alloc(w->c->n_clocks, sizeof *wander);
+	int64_t *wander = least_wanders(w);
 	struct usk_run *run = usk_alloc(w->n_runs, sizeof *run);
 	struct usk_cell *cell = usk_alloc(w->n + 1, sizeof *cell);
 	memcpy(run, w->run, w->n_runs * sizeof *run);
 	memcpy(cell, w->cell, w->n * sizeof *cell);
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		wander[w->clock[i]] = least_wander(w, w->clock[i]);
-	}
 	forbid_falls(w);
 	set_wander(w, wander);
 	while (!usk_solve_bounds(w, false)) {

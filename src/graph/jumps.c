@@ -142,7 +142,7 @@ static bool name(const struct usk_work *w, uint32_t i, const struct usk_seen *s,
 
 void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
 {
-	k->jump = usk_alloc(w->n_breaks + 1, sizeof *k->jump);
+	size_t cap = 0;
 	for (size_t n = 0; n < w->n_breaks; n++) {
 		const struct usk_break *b = &w->brk[n];
 		const struct usk_seen *s = b->bracket == UINT32_MAX ? NULL : &w->seen[b->bracket];
@@ -166,6 +166,7 @@ void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
 		if (s && !name(w, i, s, told, &j)) {
 			continue;
 		}
+		k->jump = usk_room(k->jump, k->n_jumps, &cap, sizeof *k->jump);
 		k->jump[k->n_jumps++] = j;
 	}
 	if (k->n_jumps) {

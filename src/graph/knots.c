@@ -46,12 +46,11 @@ static struct usk_slopes slopes_of(const struct usk_drawing *d)
 {
 	const struct usk_work *w = d->w;
 	struct usk_slopes s = { w->p->max_skew_e12, -w->p->max_skew_e12 };
-	for (size_t i = 0; i < w->n_runs; i++) {
+	for (size_t i = w->run_of[w->first[d->clock]]; i < w->n_runs && w->run[i].clock == d->clock;
+	     i++) {
 		const struct usk_run *r = &w->run[i];
-		if (r->clock == d->clock) {
-			s.least_e12 = r->slow_e12 < s.least_e12 ? r->slow_e12 : s.least_e12;
-			s.most_e12 = r->fast_e12 > s.most_e12 ? r->fast_e12 : s.most_e12;
-		}
+		s.least_e12 = r->slow_e12 < s.least_e12 ? r->slow_e12 : s.least_e12;
+		s.most_e12 = r->fast_e12 > s.most_e12 ? r->fast_e12 : s.most_e12;
 	}
 	return s;
 }
@@ -498,11 +497,7 @@ enum { NEAR = 768, NEARER = 32, FAR = 24, FEW_KNOTS = 128, MOST_KNOTS = 1 << 14 
 static int64_t far_share(const struct usk_work *w, uint32_t k)
 {
 	enum { FEW_PAIRS = 16 };
-	uint32_t pairs = 0;
-	for (size_t i = 0; i < w->p->n_pairs; i++) {
-		pairs += w->tied[i] && (w->p->pair[i].a == k || w->p->pair[i].b == k);
-	}
-	return pairs > FEW_PAIRS ? FAR : NEARER;
+	return w->pairs_of[k] > FEW_PAIRS ? FAR : NEARER;
 }
 
 /* As near to the bounds as a share of the width, and less so the more knots that takes: half as

@@ -88,11 +88,11 @@ static usk_i128 moment_of(const struct usk_work *w, uint32_t k, int64_t x)
  * clocks have theirs at the same moments, nearly, so that pairs can be compared there (pairwise.c);
  * one that is seen for a part of the time alone has more of them, at moments between.
  */
-enum { TICKS = 512, MOST_TICKS = 1 << 19, FINEST = 40 };
+enum { TICKS = 512, MOST_TICKS = 1 << 17, FINEST = 40 };
 
 static uint32_t ticks_each(const struct usk_work *w, size_t edges)
 {
-	size_t most = MOST_TICKS / w->n_clocks;
+	size_t most = MOST_TICKS / (w->n_clocks * w->share);
 	most = most < TICKS ? most : TICKS;
 	bool many = edges / w->n_clocks > 16 * TICKS || usk_messages_share(w) < USK_ALL;
 	return many || most < 8 || w->hulls ? 1 : (uint32_t)most;

@@ -30,33 +30,39 @@ static void write_slopes(const struct usk_work *w, const struct usk_drawing *d, 
 	}
 }
 
-static void write_rates(const struct usk_work *w, uint32_t i, struct usk_clock *k)
+/* Of all clocks but the reference: rates that their runs leave open, and what they need and use of
+ * wander. */
+static void write_rates(struct usk_work *w)
 {
-	int64_t least = w->p->max_skew_e12, most = -least, used = 0;
+	struct usk_clock *clock = w->c->clock;
+	const struct usk_clock reference = clock[w->reference];
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		struct usk_clock *k = &clock[w->clock[i]];
+		k->drift_min_ppm = (double)w->p->max_skew_e12 * 1e-6;
+		k->drift_max_ppm = -k->drift_min_ppm;
+		k->wander = (struct usk_wander){ w->p->model.wander_e12, 0, 0 };
+	}
 	for (size_t n = 0; n < w->n_runs; n++) {
 		const struct usk_run *r = &w->run[n];
-		if (r->clock == i) {
-			least = r->least_e12 < least ? r->least_e12 : least;
-			most = r->most_e12 > most ? r->most_e12 : most;
-			used = r->wander_e12 > used ? r->wander_e12 : used;
-		}
+		struct usk_clock *k = &clock[r->clock];
+		double min = (double)-r->most_e12 * 1e-6, max = (double)-r->least_e12 * 1e-6;
+		int64_t *used = &k->wander.used_e12;
+		k->drift_min_ppm = min < k->drift_min_ppm ? min : k->drift_min_ppm;
+		k->drift_max_ppm = max > k->drift_max_ppm ? max : k->drift_max_ppm;
+		*used = r->wander_e12 > *used ? r->wander_e12 : *used;
 	}
-	k->drift_min_ppm = (double)-most * 1e-6;
-	k->drift_max_ppm = (double)-least * 1e-6;
-	k->wander = (struct usk_wander){ w->p->model.wander_e12, 0, used };
 	for (size_t n = 0; n < w->p->n_pairs; n++) {
-		const struct usk_graph_pair *p = &w->p->pair[n];
-		if (w->tied[n] && (p->a == i || p->b == i)) {
-			bool one = p->a == w->reference || p->b == w->reference;
-			int64_t need = w->calm[n].needed_e12;
-			need = need == USK_NO_WANDER ? 0 : one ? need : need / 2 + need % 2;
-			k->wander.needed_e12 =
-				need > k->wander.needed_e12 ? need : k->wander.needed_e12;
+		const uint32_t both[] = { w->p->pair[n].a, w->p->pair[n].b };
+		bool one = both[0] == w->reference || both[1] == w->reference;
+		int64_t need = w->calm[n].needed_e12;
+		need = need == USK_NO_WANDER ? 0 : one ? need : need / 2 + need % 2;
+		for (int i = 0; i < 2 && w->tied[n]; i++) {
+			struct usk_wander *x = &clock[both[i]].wander;
+			int64_t most = need < x->used_e12 ? need : x->used_e12;
+			x->needed_e12 = most > x->needed_e12 ? most : x->needed_e12;
 		}
 	}
-	if (k->wander.needed_e12 > used) {
-		k->wander.needed_e12 = used;
-	}
+	clock[w->reference] = reference;
 }
 
 /* A bound, and not less than the estimate needs (a lower one: not more). */
@@ -150,12 +156,13 @@ static void write_clock(struct usk_work *w, uint32_t i)
 	d.has[0] = both || any[0];
 	d.has[1] = both || (any[1] && !any[0]);
 	if (!d.has[0] && !d.has[1]) {
+		k->drift_min_ppm = k->drift_max_ppm = NAN;
+		k->wander = (struct usk_wander){ 0 };
 		return;
 	}
 	k->quality = both ? USK_BOUNDED : USK_ONE_SIDED;
 	usk_write_jumps(w, i, k);
 	usk_write_stretches(w, i, k);
-	write_rates(w, i, k);
 	while (d.from < d.to && lacks(&d, d.from, both)) {
 		d.from++;
 	}
@@ -196,5 +203,12 @@ static void write_clocks(void *ctx, size_t from, size_t to)
 
 void usk_publish(struct usk_work *w)
 {
+	write_rates(w);
+	w->pairs_of = usk_alloc(w->c->n_clocks, sizeof *w->pairs_of);
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		w->pairs_of[w->p->pair[i].a] += w->tied[i];
+		w->pairs_of[w->p->pair[i].b] += w->tied[i];
+	}
 	usk_parallel(w->n_clocks, 1, w->p->threads, write_clocks, w);
+	free(w->pairs_of);
 }

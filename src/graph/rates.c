@@ -140,9 +140,9 @@ static void unite_case(struct split *s, bool first)
 	}
 }
 
-static uint32_t within(uint32_t v, uint32_t least, uint32_t most)
+static uint32_t within(size_t v, uint32_t least, uint32_t most)
 {
-	return v < least ? least : v > most ? most : v;
+	return v < least ? least : v > most ? most : (uint32_t)v;
 }
 
 /* No rate is left to a run. */
@@ -179,7 +179,7 @@ static void split_run(struct split *s, struct usk_run *r, uint32_t cases)
 	}
 }
 
-static uint32_t cases_of(uint32_t events)
+static uint32_t cases_of(size_t events)
 {
 	return within(CASE_WORK / (events + 1), LEAST_CASES, MOST_CASES);
 }
@@ -218,7 +218,7 @@ static void turn_clocks(void *ctx, size_t from, size_t to)
 			continue;
 		}
 		if (t->split) {
-			split_clock(t->w, k, cases_of(t->w->n));
+			split_clock(t->w, k, cases_of(t->w->n * t->w->share));
 		} else {
 			rates_of_clock(t->w, k);
 		}
@@ -266,7 +266,7 @@ static bool by_turns(struct usk_work *w)
 
 static bool by_cases(struct usk_work *w)
 {
-	uint32_t splits = within(SPLIT_WORK / (w->n + 1), LEAST_SPLITS, MOST_SPLITS);
+	uint32_t splits = within(SPLIT_WORK / (w->n * w->share + 1), LEAST_SPLITS, MOST_SPLITS);
 	bool good = true;
 	for (uint32_t round = 0; round < splits && good; round++) {
 		good = turn(w, true) && usk_propagate(w) && turn(w, false) && usk_propagate(w);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * solve.c - islands one by one: build, bound, take back what cannot be true, estimate, publish
+ * solve.c - an island: build, bound, take back what cannot be true, estimate, publish
  *
  * In    pairs and other ties
  * Out   one clock per machine
- * Why   this function is the stage's one sentence
+ * Why   usk_solve_island() is the stage's one sentence
  */
 #include "fit/fit.h"
 #include "graph/work.h"
@@ -12,50 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- islands -----------------------------------------------------------------------------------
- */
-
-static uint32_t root(uint32_t *up, uint32_t i)
-{
-	while (up[i] != i) {
-		up[i] = up[up[i]];
-		i = up[i];
-	}
-	return i;
-}
-
-static void unite(uint32_t *up, uint32_t a, uint32_t b)
-{
-	a = root(up, a);
-	b = root(up, b);
-	up[a > b ? a : b] = a < b ? a : b;
-}
-
-/* By clock: the smallest number of its island. */
-static uint32_t *islands_of(const struct usk_clocks *c, const struct usk_graph_problem *p,
-			    const bool *tied)
-{
-	uint32_t *up = usk_alloc(c->n_clocks + 1, sizeof *up);
-	for (uint32_t i = 0; i < c->n_clocks; i++) {
-		up[i] = i;
-	}
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		if (tied[i]) {
-			unite(up, p->pair[i].a, p->pair[i].b);
-		}
-	}
-	for (size_t i = 0; i < p->n_anchors; i++) {
-		unite(up, p->anchor[i].a, p->anchor[i].b);
-	}
-	for (uint32_t i = 0; i < c->n_clocks; i++) {
-		up[i] = root(up, i);
-	}
-	return up;
-}
-
-/* ---- one island --------------------------------------------------------------------------------
- */
 
 static void keep_tree(struct usk_work *w)
 {
@@ -483,7 +439,7 @@ static bool solve_by_hulls(struct usk_work *w)
 	return false;
 }
 
-static void solve_island(struct usk_work *w)
+void usk_solve_island(struct usk_work *w)
 {
 	struct usk_clocks *c = w->c;
 	usk_conflict_begin(w);
@@ -508,187 +464,4 @@ static void solve_island(struct usk_work *w)
 	write_paths(w);
 	write_outliers(w);
 	write_left_out(w);
-}
-
-/* A clock that nothing ties to another. */
-static void leave_alone(struct usk_clocks *c, const struct usk_graph_problem *p, uint32_t k,
-			const bool *contradicted)
-{
-	struct usk_clock *clock = &c->clock[k];
-	clock->reference = k;
-	clock->path = usk_alloc(1, sizeof *clock->path);
-	clock->path[0] = k;
-	clock->n_path = 1;
-	if (k == p->reference) {
-		usk_clock_reference(clock, p->span[k].first_ns, p->span[k].last_ns);
-		return;
-	}
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		if (contradicted[i] && (p->pair[i].a == k || p->pair[i].b == k)) {
-			clock->quality = USK_CONTRADICTED;
-		}
-	}
-}
-
-/* ---- pairs -------------------------------------------------------------------------------------
- */
-
-static void write_pair(const struct usk_graph_problem *p, size_t i, const struct usk_calm *calm,
-		       bool contradicted, struct usk_pair *out)
-{
-	const struct usk_graph_pair *pair = &p->pair[i];
-	/* Both of its clocks may wander. */
-	int64_t one = p->model.wander_e12, used = calm->wander_e12;
-	out->wander.assumed_e12 = one;
-	out->wander.needed_e12 = calm->needed_e12 == USK_NO_WANDER ? 0 : calm->needed_e12;
-	out->wander.used_e12 = used > 2 * one ? used : one;
-	if (contradicted) {
-		out->quality = USK_CONTRADICTED;
-	}
-	if (contradicted && !out->n_contradiction) {
-		struct usk_point point[3] = { calm->point[0], calm->point[1] };
-		bool ceiling[3] = { calm->ceiling[0], calm->ceiling[1] };
-		size_t n = 0;
-		if (p->model.kind == USK_LINEAR) { /* the fewest that no line fits */
-			struct usk_lines *l = usk_straight_pair(pair->part, p->max_skew_e12);
-			n = usk_lines_contradiction(l, point, ceiling);
-			usk_lines_free(l);
-		}
-		n = n ? n : calm->n_brackets ? 2 : 0;
-		out->n_contradiction = n;
-		out->contradiction = usk_alloc(n, sizeof *out->contradiction);
-		for (size_t k = 0; k < n; k++) {
-			out->contradiction[k] =
-				usk_point_message(pair->a, pair->b, point[k], ceiling[k]);
-		}
-	}
-}
-
-/* ---- all of it ---------------------------------------------------------------------------------
- */
-
-static void forget(struct usk_clocks *c, struct usk_graph_problem *p)
-{
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		struct usk_clock *k = &c->clock[i];
-		free(k->path);
-		free(k->knot);
-		free(k->jump);
-		free(k->stretch);
-		*k = (struct usk_clock){ .name = k->name,
-					 .resolution_ns = k->resolution_ns,
-					 .reference = (uint32_t)i,
-					 .quality = USK_ABSENT,
-					 .drift_ppm = NAN,
-					 .drift_min_ppm = NAN,
-					 .drift_max_ppm = NAN };
-	}
-	for (size_t i = 0; i < c->n_islands; i++) {
-		free(c->island[i].clock);
-	}
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		c->pair[i].n_outliers -= p->pair[i].n_outliers;
-		c->counts.outliers -= p->pair[i].n_outliers;
-		p->pair[i].n_outliers = 0;
-	}
-	for (; p->n_notes; p->n_notes--) {
-		free(c->note[--c->n_notes]);
-	}
-	free(c->island);
-	free(c->solve);
-	free(c->how);
-	c->n_islands = 0;
-}
-
-/* false: not all points became events. */
-static bool solve_once(struct usk_clocks *c, struct usk_graph_problem *p)
-{
-	forget(c, p);
-	size_t notes = c->n_notes;
-	bool some = false;
-	struct usk_work all = { .c = c, .p = p, .some = &some };
-	bool *wrong = usk_alloc(p->n_pairs + 1, sizeof *wrong);
-	all.tied = usk_alloc(p->n_pairs + 1, sizeof *all.tied);
-	all.calm = usk_alloc(p->n_pairs + 1, sizeof *all.calm);
-	all.wander_e12 = usk_alloc(c->n_clocks + 1, sizeof *all.wander_e12);
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		all.tied[i] = p->pair[i].part->n[0] || p->pair[i].part->n[1];
-	}
-	usk_conflict_look(&all);
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		wrong[i] = usk_conflict_contradicted(&all, i);
-		all.tied[i] = all.tied[i] && !wrong[i];
-		write_pair(p, i, &all.calm[i], wrong[i], &c->pair[i]);
-	}
-	uint32_t *island = islands_of(c, p, all.tied);
-	size_t *size = usk_alloc(c->n_clocks + 1, sizeof *size);
-	for (uint32_t i = 0; i < c->n_clocks; i++) {
-		size[island[i]]++;
-	}
-	c->island = usk_alloc(c->n_clocks, sizeof *c->island);
-	for (uint32_t k = 0; k < c->n_clocks; k++) {
-		if (island[k] != k) {
-			continue;
-		}
-		struct usk_island *out = &c->island[c->n_islands++];
-		out->clock = usk_alloc(size[k], sizeof *out->clock);
-		for (uint32_t i = k; out->n_clocks < size[k]; i++) {
-			if (island[i] == k) {
-				out->clock[out->n_clocks++] = i;
-			}
-		}
-		out->reference = k;
-		if (out->n_clocks == 1) {
-			leave_alone(c, p, k, wrong);
-			continue;
-		}
-		struct usk_work w = all;
-		w.clock = out->clock;
-		w.n_clocks = out->n_clocks;
-		w.tied = usk_alloc(p->n_pairs + 1, sizeof *w.tied);
-		for (size_t i = 0; i < p->n_pairs; i++) {
-			w.tied[i] = all.tied[i] && island[p->pair[i].a] == k;
-		}
-		solve_island(&w);
-		out->reference = w.reference;
-		free(w.tied);
-		usk_build_free(&w);
-	}
-	p->n_notes = c->n_notes - notes;
-	c->solve = usk_strdup(p->tree ? "tree" : "joint");
-	c->how = usk_strdup("graph");
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		usk_calm_free(&all.calm[i]);
-	}
-	free(all.calm);
-	free(all.tied);
-	free(all.wander_e12);
-	free(wrong);
-	free(island);
-	free(size);
-	return !some;
-}
-
-/* So often; the caller sees what is left. */
-enum { ROUNDS = 4 };
-
-void usk_graph_solve(struct usk_clocks *c, struct usk_graph_problem *p)
-{
-	struct usk_more more = { .n = p->n_more, .cap = p->n_more };
-	const struct usk_msg *asked = p->more;
-	size_t n_asked = p->n_more;
-	more.msg = usk_grow(NULL, more.n + 1, sizeof *more.msg);
-	if (more.n) {
-		memcpy(more.msg, asked, more.n * sizeof *more.msg);
-	}
-	for (int round = 0; !solve_once(c, p) && round < ROUNDS; round++) {
-		if (!usk_written_points(c, p, &more)) {
-			break;
-		}
-		p->more = more.msg;
-		p->n_more = more.n;
-	}
-	p->more = asked;
-	p->n_more = n_asked;
-	free(more.msg);
 }

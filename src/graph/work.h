@@ -109,6 +109,8 @@ struct usk_work {
 	const struct usk_graph_problem *p;
 	uint32_t *clock; /* of the island, sorted */
 	size_t n_clocks;
+	size_t share; /* so many clocks there are in all for one of the island: its part of the work
+		       */
 	uint32_t reference;
 	struct usk_calm *calm; /* by pair */
 	bool *tied;	       /* by pair: its messages count */
@@ -157,11 +159,18 @@ struct usk_work {
 	bool *some;		       /* not all points became events */
 
 	/* Published. */
+	uint32_t *pairs_of;	/* by clock: so many are tied */
 	int64_t *lo_ns, *hi_ns; /* of T, rounded outwards; USK_NONE: none */
 	int64_t *t_ns;		/* the estimate; USK_NONE */
 	uint8_t *filled; /* which of both bounds nothing but order says: true, if T does not fall */
 	bool circles;	 /* order may lead round in circles, as stamps may have been shown twice */
 };
+
+/* ---- solve.c ------------------------------------------------------------------------------------
+ */
+
+/** One island: its clocks, qualities, references, paths; notes and outliers are added. */
+void usk_solve_island(struct usk_work *w);
 
 /* ---- build.c ------------------------------------------------------------------------------------
  */
