@@ -15,7 +15,7 @@
  *
  * - four records or more follow before the highest stamp is reached again, and none of them is 3/4
  *   of S ahead of those before;
- * - no other fall of S/8 or more lies within 4 S, and 1 s, of time before or after: batches repeat;
+ * - no other fall of S/8 or more lies within 2 S, and 1 s, of time before or after: batches repeat;
  * - it is by 1 ms or more, by 1 s if the trace ends before the highest stamp is reached again or
  *   stamps then fall to even earlier ones.
  *
@@ -32,7 +32,7 @@
 #define LEAST_SOON   INT64_C(1000000000)
 #define LATEST	     INT64_C(10000000000)
 
-enum { LEAST_RECORDS = 4, ENOUGH_RECORDS = 8, LIKE = 8, SOON = 4, MOST_EPOCHS = 4096 };
+enum { LEAST_RECORDS = 4, ENOUGH_RECORDS = 8, LIKE = 8, SOON = 2, MOST_EPOCHS = 4096 };
 
 static unsigned power(int64_t size)
 {
