@@ -351,6 +351,16 @@ size_t args_operands(const struct args *args)
 	return args->n_operands;
 }
 
+void args_replace_operands(struct args *args, size_t first, const char *const *text, size_t n)
+{
+	args->n_operands = first;
+	for (size_t i = 0; i < n; i++) {
+		args->operand = usk_room(args->operand, args->n_operands, &args->cap_operands,
+					 sizeof *args->operand);
+		args->operand[args->n_operands++] = text[i];
+	}
+}
+
 const char *args_operand(const struct args *args, size_t i)
 {
 	assert(i < args->n_operands);

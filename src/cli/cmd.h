@@ -79,11 +79,14 @@ struct args;
 
 struct command {
 	const char *name;
-	int (*run)(const struct args *args);  /* returns the exit status */
-	const char *operands;		      /* "TRACE..." */
-	size_t min_operands, max_operands;    /* SIZE_MAX: any number */
-	const char *help;		      /* one line, lower case, no full stop */
-	const char *more;		      /* paragraphs for the manual; may be NULL */
+	int (*run)(const struct args *args); /* returns the exit status */
+	const char *operands;		     /* "TRACE..." */
+	size_t min_operands, max_operands;   /* SIZE_MAX: any number */
+	size_t traces; /* from this one on, counted from 1, they are traces: folders and patterns of
+			  files too; 0: none are */
+	const char *sets; /* the flag with which folders stay what they are; NULL: there is none */
+	const char *help; /* one line, lower case, no full stop */
+	const char *more; /* paragraphs for the manual; may be NULL */
 	const struct option_group *group[12]; /* ends with NULL */
 };
 
@@ -138,6 +141,8 @@ const struct command *args_command(const struct args *args);
 const char *const *args_typed(const struct args *args, size_t *n);
 size_t args_operands(const struct args *args);
 const char *args_operand(const struct args *args, size_t i);
+/** These in place of all operands from the first-th on; texts are borrowed. */
+void args_replace_operands(struct args *args, size_t first, const char *const *text, size_t n);
 
 /*
  * Values by option name, its dashes left out. Asking for an option that the command does not
@@ -185,6 +190,13 @@ void progress_end(struct progress *p);
 /** The values of options_read; the rows stay args' own. */
 struct usk_read_options read_options(const struct args *args);
 
+/** All captures in a folder, or, if it has none, all tables, by name. Prints as traces_open(). */
+int traces_in(const char *folder, const char ***out, size_t *n);
+/**
+ * Folders of captures and patterns that no shell expanded, among the operands from the first-th on,
+ * become their files. Prints and returns the exit status on failure.
+ */
+int operands_expand(struct args *args, size_t first);
 /**
  * Open [NAME=]PATH operands from the first-th on. Clocks without NAME= that would share a name
  * take their parent folders' names. Prints and returns the exit status on failure.

@@ -344,6 +344,7 @@ const struct command cmd_apply = {
 	.operands = "CLOCKS [NAME=]TRACE...",
 	.min_operands = 2,
 	.max_operands = SIZE_MAX,
+	.traces = 2,
 	.help = "re-time traces by clocks.json, each in its own format, or merge them",
 	.more = "A trace's clock is found by NAME=, else by the paths in CLOCKS, else by the "
 		"file's name. pcap becomes pcap with ns stamps. pcapng keeps its other blocks and "

@@ -321,6 +321,7 @@ const struct command cmd_calibrate = {
 	.operands = "[NAME=]TRACE...",
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
+	.traces = 1,
 	.help = "find out what messages need at least: minimum delays for sync --min-delay",
 	.more = "A message and one back, less the time that the other took to answer, tell what "
 		"two delays are together, whatever the clocks' offset. Pings, requests with their "

@@ -111,6 +111,7 @@ const struct command cmd_check = {
 	.operands = "[NAME=]TRACE...",
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
+	.traces = 1,
 	.help = "score traces as recorded: messages received before sent, one-way delays",
 	.more = "Nothing is corrected. Delays are received - sent, each by its own clock, so they "
 		"hold the clocks' offset too. Run it on traces before and after `unskew apply`.",

@@ -361,6 +361,8 @@ const struct command cmd_compare = {
 	.operands = "[NAME=]TRACE...|--repeat SET...",
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
+	.traces = 1,
+	.sets = "repeat",
 	.help = "every estimator side by side: offset, rate, and what each leaves wrong",
 	.more = "All draw their lines through the same messages, and each line is judged as it is "
 		"drawn, not settled into the band as sync does: so it may have messages received "

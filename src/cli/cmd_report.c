@@ -391,6 +391,7 @@ const struct command cmd_report = {
 	.operands = "CLOCKS|[NAME=]TRACE... -o FILE",
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
+	.traces = 1,
 	.help = "the answer as a page: one HTML file with corridors, delays, and what they mean",
 	.more = "Given traces, it does what sync does, and the page holds what its drawings need "
 		"of the messages. Given a clocks.json, which sync -o wrote, the page has the "

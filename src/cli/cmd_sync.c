@@ -253,14 +253,16 @@ const struct command cmd_sync = {
 	.operands = "[NAME=]TRACE...",
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
+	.traces = 1,
 	.help = "find out how the clocks ran: match, fit, solve; print the table of clocks",
 	.more = "Traces are captures (pcap, pcapng), CTF traces (folders), or tables of messages, "
 		"of events or of exchanges (CSV or JSON lines), packed or not; which, is found "
 		"from their content. NAME= names the clock that stamped a trace; otherwise its "
 		"file's name does. Tables name their clocks themselves. Captures of one name are "
-		"of one clock: those of a host's interfaces, or files that were rotated, "
-		"NAME=a.pcap NAME=b.pcap. Where interfaces have clocks of their own, --clock-of "
-		"tells them apart.\n\n"
+		"of one clock: those of a host's interfaces, or files that were rotated, in any "
+		"order: NAME=a.pcap NAME=b.pcap, NAME=FOLDER, or a pattern in quotes, "
+		"NAME='a-*.pcap'. Where interfaces have clocks of their own, --clock-of tells them "
+		"apart.\n\n"
 		"Of CTF traces, the kernel's network events with headers are packets; MPI, older "
 		"TCP add-ons and ROS 2 are known; --send and --recv name any other event.\n\n"
 		"All pairs that share messages count: a clock need not talk to the reference, only "

@@ -89,7 +89,9 @@ static int run_command(const struct command *command, int n, char **argv)
 	if (!status && args_flag(args, "help")) {
 		help_command(stdout, command);
 	} else if (!status) {
-		status = command->run(args);
+		bool files = command->traces && !(command->sets && args_flag(args, command->sets));
+		status = files ? operands_expand(args, command->traces - 1) : EXIT_DONE;
+		status = status ? status : command->run(args);
 	}
 	args_free(args);
 	return status;

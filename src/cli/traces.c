@@ -10,8 +10,6 @@
 #include "base/io.h"
 #include "write/write.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -159,46 +157,6 @@ int traces_open(const struct args *args, size_t first, struct usk_trace ***out, 
 	return status;
 }
 
-static int no_dots(const struct dirent *e)
-{
-	return e->d_name[0] != '.';
-}
-
-/* The captures in a folder, or, if there are none, the tables; other files are left alone. */
-static int find_traces(const char *folder, const char ***out, size_t *n)
-{
-	struct dirent **entry;
-	int found = scandir(folder, &entry, no_dots, alphasort);
-	if (found < 0) {
-		return say_failed("%s: %s", folder, strerror(errno));
-	}
-	const char **path = usk_alloc((size_t)found + 1, sizeof *path);
-	bool *capture = usk_alloc((size_t)found + 1, sizeof *capture), any = false;
-	size_t all = 0;
-	for (int i = 0; i < found; i++) {
-		struct usk_trace *t = NULL;
-		struct stat st;
-		path[all] = kept(usk_format("%s/%s", folder, entry[i]->d_name));
-		if (!stat(path[all], &st) && S_ISREG(st.st_mode) &&
-		    !usk_trace_open(path[all], NULL, &t, NULL)) {
-			capture[all] = usk_trace_class(t) == USK_TRACE_CAPTURE;
-			any |= capture[all++];
-			usk_trace_close(t);
-		}
-		free(entry[i]);
-	}
-	free(entry);
-	*n = 0;
-	for (size_t i = 0; i < all; i++) {
-		if (capture[i] == any) {
-			path[(*n)++] = path[i];
-		}
-	}
-	free(capture);
-	*out = path;
-	return *n ? EXIT_DONE : say_failed("%s: holds neither captures nor tables", folder);
-}
-
 int traces_open_set(const struct args *args, const char *path, struct usk_trace ***out, size_t *n)
 {
 	const struct usk_read_options opt = read_options(args);
@@ -208,7 +166,7 @@ int traces_open_set(const struct args *args, const char *path, struct usk_trace 
 	}
 	const char **in = NULL;
 	size_t found = 0;
-	int status = find_traces(path, &in, &found);
+	int status = traces_in(path, &in, &found);
 	if (!status) {
 		status = open_all(in, found, &opt, out, n);
 	}

@@ -11,6 +11,7 @@
 #include "flow/reading.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Sentences of one kind. */
 enum { MOST_NOTES = 8, MOST_NAMES = 5 };
@@ -265,6 +266,58 @@ static void explain_one_sided(struct usk_clocks *c)
 	note_rest(c, n, "clocks");
 }
 
+/* One file, of a clock of its own? */
+static bool is_file(const struct party *y)
+{
+	return y->capture && y->n_parts == 1 && y->survey.records;
+}
+
+/* The same name but for numbers, as rotated files have them, or one has none. */
+static bool differ_by_numbers(const char *a, const char *b)
+{
+	static const char digits[] = "0123456789";
+	for (;; a++, b++) {
+		a += strspn(a, digits);
+		b += strspn(b, digits);
+		if (*a != *b || !*a) {
+			return *a == *b;
+		}
+	}
+}
+
+static bool rotated(const struct parties *p, uint32_t i, uint32_t j)
+{
+	const struct party *a = &p->party[i], *b = &p->party[j];
+	return is_file(a) && is_file(b) &&
+	       (a->survey.last_ns < b->survey.first_ns || b->survey.last_ns < a->survey.first_ns) &&
+	       differ_by_numbers(usk_trace_path(a->capture), usk_trace_path(b->capture));
+}
+
+/* Files of one host, each taken for a clock of its own, share nothing with each other. */
+static void explain_rotated(struct usk_clocks *c, const struct parties *p)
+{
+	size_t sets = 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		uint32_t before = 0, more = 0, last = i;
+		for (uint32_t j = 0; j < p->n; j++) {
+			bool same = j != i && rotated(p, i, j);
+			before += same && j < i;
+			more += same && j > i;
+			last = same ? j : last;
+		}
+		if (!before && more && sets++ < MOST_NOTES) {
+			const char *first = usk_trace_path(p->party[i].capture);
+			note(c,
+			     usk_format("%s to %s, %u files, have names that differ by numbers "
+					"alone and times that do not overlap: if one host wrote "
+					"them, give them one name, NAME=FILE NAME=FILE or "
+					"NAME='PATTERN'",
+					first, usk_trace_path(p->party[last].capture), more + 1));
+		}
+	}
+	note_rest(c, sets, "sets of files");
+}
+
 void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struct fitted *fitted)
 {
 	for (uint32_t i = 0; i < p->n; i++) {
@@ -280,6 +333,7 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 					y->name, y->n_parts));
 		}
 	}
+	explain_rotated(c, p);
 	explain_pairs(c, p, fitted);
 	explain_clocks(c);
 	if (p->n > 2) {

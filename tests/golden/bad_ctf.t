@@ -1,5 +1,5 @@
 # A folder that holds no CTF trace.
 # needs: with-babeltrace2
 $ mkdir t; unskew sync t t/host0.pcap -o clocks.json
-! unskew: t: is a folder without a CTF trace: there is no file metadata in it
+! unskew: t: holds no captures and no tables, and is no CTF trace
 ? 1

@@ -438,7 +438,7 @@ $ unskew compare --repeat t t/messages.csv --method hull --csv
 a,b,method,answers,failures,beta_minus_one_mean,beta_minus_one_sd,messages,inversions,too_fast,inversions_recorded,too_fast_percent,error_rms_ns
 host0,host1,hull,2,0,2.0193831149286702e-05,0,820,0,0,404,0,
 $ mkdir none; unskew compare --repeat t none
-! unskew: none: holds neither captures nor tables
+! unskew: none: holds no captures and no tables, and is no CTF trace
 ? 1
 $ unskew compare --repeat t nowhere
 ! unskew: nowhere: No such file or directory

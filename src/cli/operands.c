@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * operands.c - folders and patterns among the traces of a command
+ *
+ * In    [NAME=]PATH, of which PATH may be a folder of captures, or a pattern that the shell left
+ * Out   the files, each under that NAME
+ * Why   a host's capture is often hundreds of files: more than one wants to name, or a shell takes
+ * Not   CTF traces, which are folders
+ */
+#include "cmd.h"
+#include "units.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int no_dots(const struct dirent *e)
+{
+	return e->d_name[0] != '.';
+}
+
+int traces_in(const char *folder, const char ***out, size_t *n)
+{
+	struct dirent **entry;
+	int found = scandir(folder, &entry, no_dots, alphasort);
+	if (found < 0) {
+		return say_failed("%s: %s", folder, strerror(errno));
+	}
+	const char **path = usk_alloc((size_t)found + 1, sizeof *path);
+	bool *capture = usk_alloc((size_t)found + 1, sizeof *capture), any = false;
+	size_t all = 0;
+	for (int i = 0; i < found; i++) {
+		struct usk_trace *t = NULL;
+		struct stat st;
+		path[all] = kept(usk_format("%s/%s", folder, entry[i]->d_name));
+		if (!stat(path[all], &st) && S_ISREG(st.st_mode) &&
+		    !usk_trace_open(path[all], NULL, &t, NULL)) {
+			capture[all] = usk_trace_class(t) == USK_TRACE_CAPTURE;
+			any |= capture[all++];
+			usk_trace_close(t);
+		}
+		free(entry[i]);
+	}
+	free(entry);
+	*n = 0;
+	for (size_t i = 0; i < all; i++) {
+		if (capture[i] == any) {
+			path[(*n)++] = path[i];
+		}
+	}
+	free(capture);
+	*out = path;
+	return *n ? EXIT_DONE
+		  : say_failed("%s: holds no captures and no tables, and is no CTF trace", folder);
+}
+
+struct operands {
+	const char **path;
+	size_t n, cap;
+};
+
+static void add(struct operands *o, const char *name, const char *path)
+{
+	o->path = usk_room(o->path, o->n, &o->cap, sizeof *o->path);
+	o->path[o->n++] = name ? kept(usk_format("%s=%s", name, path)) : path;
+}
+
+/* A folder of files, or of nothing; those of a CTF trace lie beside its metadata, or deeper. */
+static bool holds_files(const char *path)
+{
+	struct dirent **entry;
+	int found = scandir(path, &entry, no_dots, alphasort);
+	bool files = false, metadata = false;
+	for (int i = 0; i < found; i++) {
+		struct stat st;
+		char *below = usk_format("%s/%s", path, entry[i]->d_name);
+		files |= !stat(below, &st) && S_ISREG(st.st_mode);
+		metadata |= !strcmp(entry[i]->d_name, "metadata");
+		free(below);
+		free(entry[i]);
+	}
+	if (found >= 0) {
+		free(entry);
+	}
+	return (files || !found) && !metadata;
+}
+
+static int add_pattern(struct operands *o, const char *name, const char *pattern)
+{
+	glob_t g;
+	int failed = glob(pattern, 0, NULL, &g);
+	for (size_t i = 0; !failed && i < g.gl_pathc; i++) {
+		add(o, name, kept(usk_strdup(g.gl_pathv[i])));
+	}
+	if (!failed) {
+		globfree(&g);
+	}
+	return failed == GLOB_NOSPACE ? say_failed("%s: matches too many files", pattern)
+	       : failed		      ? say_failed("%s: no file has a name like that", pattern)
+				      : EXIT_DONE;
+}
+
+static int add_folder(struct operands *o, const char *name, const char *folder)
+{
+	const char **in = NULL;
+	size_t n = 0;
+	int status = traces_in(folder, &in, &n);
+	for (size_t i = 0; i < n; i++) {
+		add(o, name, in[i]);
+	}
+	free(in);
+	return status;
+}
+
+int operands_expand(struct args *args, size_t first)
+{
+	struct operands o = { .n = 0 };
+	int status = EXIT_DONE;
+	for (size_t i = first; i < args_operands(args) && !status; i++) {
+		const char *operand = args_operand(args, i), *name;
+		const char *path = args_split_name(operand, &name);
+		struct stat st;
+		bool there = !stat(path, &st);
+		if (!there && strpbrk(path, "*?[")) {
+			status = add_pattern(&o, name, path);
+		} else if (there && S_ISDIR(st.st_mode) && holds_files(path)) {
+			status = add_folder(&o, name, path);
+		} else {
+			add(&o, NULL, operand);
+		}
+	}
+	if (!status) {
+		args_replace_operands(args, first, o.path, o.n);
+	}
+	free(o.path);
+	return status;
+}
