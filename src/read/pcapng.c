@@ -7,6 +7,8 @@
  * Why   a walk of our own, because libpcap hands out neither the interface of a packet nor an
  *       interface's name and addresses nor the direction flags, refuses files whose interfaces
  *       have different link types, and is the bottleneck (make bench)
+ *       A block that was lost on a disk is stepped over, to where blocks follow one another again;
+ *       interfaces described before it stay
  * Not   simple packet blocks: they carry no stamp, so they tell nothing about a clock
  */
 #include "read/read.h"
@@ -14,13 +16,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_INTERFACES = 65536 };
+enum {
+	MAX_INTERFACES = 65536,
+	CHAIN = 3,	   /* sound blocks in a row that are no chance, near the last stamp */
+	LONG_CHAIN = 8,	   /* and far from it */
+	SEARCH = 1 << 18,  /* the window in which they are looked for */
+	DOUBLED = 1 << 16, /* bytes that may stand in the file twice */
+	AROUND = 1 << 16   /* bytes behind a packet with a stamp far from others, which judge it */
+};
 
 struct state {
 	bool swap;
-	size_t section;	       /* first interface of the current section */
-	struct usk_tick *tick; /* by interface */
-	size_t cap_ticks;
+	size_t section; /* first interface of the current section */
+	/* By interface, since each may have a clock of its own. */
+	struct face {
+		struct usk_tick tick;
+		int64_t last_ns; /* stamp of its last packet; USK_NONE: none yet */
+	} * face;
+	size_t cap_faces;
 	uint64_t simple; /* packets without a stamp */
 };
 
@@ -55,12 +68,13 @@ static bool add_interface(struct usk_trace *t, const uint8_t *body, size_t n)
 		return false;
 	}
 	struct usk_iface *i = usk_trace_add_iface(t);
-	if (t->n_ifaces > s->cap_ticks) {
-		s->cap_ticks = t->cap_ifaces;
-		s->tick = usk_grow(s->tick, s->cap_ticks, sizeof *s->tick);
+	if (t->n_ifaces > s->cap_faces) {
+		s->cap_faces = t->cap_ifaces;
+		s->face = usk_grow(s->face, s->cap_faces, sizeof *s->face);
 	}
-	struct usk_tick *tick = &s->tick[t->n_ifaces - 1];
-	*tick = usk_tick(USK_TICK_DEFAULT);
+	struct face *face = &s->face[t->n_ifaces - 1];
+	*face = (struct face){ usk_tick(USK_TICK_DEFAULT), USK_NONE };
+	struct usk_tick *tick = &face->tick;
 	i->link_type = usk_load16(body, s->swap);
 	uint32_t snap = usk_load32(body + 4, s->swap);
 	i->snap_length = snap && snap < USK_RECORD_MAX ? snap : 262144;
@@ -72,6 +86,11 @@ static bool add_interface(struct usk_trace *t, const uint8_t *body, size_t n)
 	}
 	i->resolution_ns = usk_tick_ns(tick);
 	return true;
+}
+
+static bool is_packet(uint32_t type)
+{
+	return type == NG_PACKET || type == NG_OLD_PACKET;
 }
 
 /* One enhanced or obsolete packet block; false if it contradicts itself. */
@@ -93,7 +112,7 @@ static bool packet(const struct usk_trace *t, uint32_t type, const uint8_t *body
 	iface += s->section;
 	uint64_t ticks =
 		(uint64_t)usk_load32(body + 4, s->swap) << 32 | usk_load32(body + 8, s->swap);
-	*in_range = usk_tick_time(&s->tick[iface], ticks, &r->time_ns);
+	*in_range = usk_tick_time(&s->face[iface].tick, ticks, &r->time_ns);
 	r->data = body + 20;
 	r->captured = captured;
 	r->length = usk_load32(body + 16, s->swap);
@@ -110,19 +129,194 @@ static bool packet(const struct usk_trace *t, uint32_t type, const uint8_t *body
 	return true;
 }
 
-/* What is whole before the block is handed out first; the next call finds it again. */
-static enum usk_status damaged_at(struct usk_trace *t, size_t pos, size_t n, const char *what)
+/* A block at pos that is whole and contradicts nothing. */
+struct found {
+	size_t size; /* 0: there is none */
+	uint32_t type;
+	struct usk_record r; /* of a packet */
+	bool in_range;
+};
+
+static bool is_known(uint32_t type)
 {
-	char rest[48];
-	t->used = pos;
-	if (n) {
-		return USK_OK;
+	/* Names, journals, secrets, and custom blocks that may and may not be copied. */
+	return (type && type <= NG_PACKET) || type == NG_SECTION || type == 9 || type == 10 ||
+	       (type & 0xbfffffff) == 0xbad;
+}
+
+static struct found block_at(const struct usk_trace *t, size_t pos)
+{
+	const struct state *s = t->state;
+	struct found f = { .in_range = true }, none = f;
+	const uint8_t *d = t->in.data + pos;
+	size_t left = t->in.have - pos;
+	bool swap = s->swap;
+	const char *why = NULL;
+	size_t n = left >= 12 ? usk_ng_block(d, &swap, &f.type, &why) : 0;
+	if (!n || n > left || usk_load32(d + n - 4, swap) != n || !is_known(f.type)) {
+		return none;
 	}
-	usk_input_need(&t->in, pos, 0, NULL);
-	t->used = 0;
-	usk_trace_damaged(t, "the block at byte %llu %s: %s left out", (unsigned long long)t->in.at,
-			  what, usk_input_rest(&t->in, rest));
+	bool good = !(f.type == NG_SECTION && n < 28) && !(f.type == NG_INTERFACE && n < 20);
+	if (is_packet(f.type)) {
+		good = packet(t, f.type, d + 8, n - 12, &f.r, &f.in_range) && f.r.captured &&
+		       f.r.captured <= f.r.length;
+	}
+	f.size = good ? n : 0;
+	return f;
+}
+
+static int64_t last_of(const struct usk_trace *t, const struct usk_record *r)
+{
+	const struct state *s = t->state;
+	return s->face[r->iface].last_ns;
+}
+
+/* Do sound blocks follow one another from here on, to the end or far enough? */
+static bool is_chain(const struct usk_trace *t, size_t pos)
+{
+	int depth = CHAIN;
+	for (int k = 0; k < depth; k++) {
+		if (k && pos == t->in.have) {
+			return true;
+		}
+		struct found f = block_at(t, pos);
+		if (!f.size) {
+			/* A packet may be longer than the window. */
+			return k >= CHAIN - 1 && !t->in.end && t->in.have - pos < SEARCH / 2;
+		}
+		if (f.type == NG_SECTION || f.type == NG_INTERFACE) {
+			return true; /* what stands behind it may need it */
+		}
+		if (is_packet(f.type) && last_of(t, &f.r) != USK_NONE &&
+		    !usk_near(f.r.time_ns, last_of(t, &f.r))) {
+			depth = LONG_CHAIN;
+		}
+		pos += f.size;
+	}
+	return true;
+}
+
+/* Past packets that were read before: a block of a disk that stands in the file twice. */
+static size_t past_doubled(const struct usk_trace *t, size_t pos)
+{
+	size_t at = pos;
+	for (struct found f; at - pos < DOUBLED && (f = block_at(t, at)).size; at += f.size) {
+		if (f.type == NG_SECTION || f.type == NG_INTERFACE ||
+		    (is_packet(f.type) &&
+		     (last_of(t, &f.r) == USK_NONE || f.r.time_ns > last_of(t, &f.r)))) {
+			return at;
+		}
+	}
+	/* The end, or damage again, is for the caller to find; else the clock was set back. */
+	return at - pos < DOUBLED ? at : pos;
+}
+
+/*
+ * From the front of the window, where no sound block is, to the next one. *found false: there is
+ * none up to the end.
+ */
+static enum usk_status resume(struct usk_trace *t, bool *found, struct usk_err *err)
+{
+	uint64_t from = t->in.at;
+	*found = false;
+	for (size_t used = 0;;) {
+		enum usk_status status = usk_input_need(&t->in, used, SEARCH, err);
+		if (status) {
+			return status;
+		}
+		size_t have = t->in.have,
+		       last = t->in.end || have < SEARCH ? have : have - SEARCH / 2;
+		for (size_t p = t->in.at == from; p < last && have - p >= 12; p++) {
+			if (block_at(t, p).size && is_chain(t, p)) {
+				p = past_doubled(t, p);
+				*found = true;
+				usk_trace_lost(t, from, t->in.at + p - from);
+				return usk_input_need(&t->in, p, 12, err);
+			}
+		}
+		if (t->in.end || have < SEARCH) {
+			return USK_OK;
+		}
+		used = last;
+	}
+}
+
+/* At the front of the window is a block that cannot be, or is not wholly there. */
+static enum usk_status mend(struct usk_trace *t, const char *why, struct usk_err *err)
+{
+	char room[48];
+	const char *rest = usk_input_rest(&t->in, room);
+	bool found;
+	uint64_t from = t->in.at;
+	size_t have = t->in.have;
+	enum usk_status status = resume(t, &found, err);
+	if (status || found) {
+		return status;
+	}
+	t->done = true;
+	if (why) {
+		usk_trace_damaged(t, "the block at byte %llu %s: %s left out",
+				  (unsigned long long)from, why, rest);
+	} else {
+		usk_trace_damaged(t,
+				  "cut short in the block at byte %llu: %zu bytes of it are left "
+				  "out",
+				  (unsigned long long)from, have);
+	}
 	return USK_OK;
+}
+
+/* Do options fill n bytes? */
+static bool are_options(const uint8_t *d, size_t n, bool swap)
+{
+	struct usk_ng_option o;
+	size_t at = 0;
+	for (size_t step; (step = usk_ng_option(d + at, n - at, swap, &o)); at += step) {
+	}
+	return at == n || (n - at == 4 && !usk_load32(d + at, swap));
+}
+
+/* Of a packet whose stamp is far from the one before it, or that holds nothing. */
+static bool is_far(const struct usk_trace *t, const struct found *f)
+{
+	return !f->in_range || !f->r.length || !usk_near(f->r.time_ns, last_of(t, &f->r));
+}
+
+/* Is it alone with that? The next of its interface, if it stands in the window, says so. */
+static bool is_astray(const struct usk_trace *t, size_t pos, const struct found *f)
+{
+	const struct state *s = t->state;
+	const int64_t last_ns = last_of(t, &f->r);
+	if (!f->r.length && !are_options(t->in.data + pos + 28, f->size - 32, s->swap)) {
+		return true;
+	}
+	struct found g;
+	for (pos += f->size; (g = block_at(t, pos)).size; pos += g.size) {
+		if (g.type == NG_SECTION || g.type == NG_INTERFACE) {
+			break;
+		}
+		if (is_packet(g.type) && g.r.iface == f->r.iface && g.in_range) {
+			bool near = f->in_range && usk_near(f->r.time_ns, g.r.time_ns);
+			return last_ns == USK_NONE ? !near && is_chain(t, pos)
+						   : !usk_near(f->r.time_ns, last_ns) &&
+							     usk_near(last_ns, g.r.time_ns);
+		}
+	}
+	return false;
+}
+
+/* What the block at pos, whole and framed, says of the file. */
+static bool describe(struct usk_trace *t, size_t pos, const struct found *f)
+{
+	struct state *s = t->state;
+	if (f->type == NG_SECTION) {
+		s->section = t->n_ifaces;
+	} else if (f->type == NG_INTERFACE) {
+		return add_interface(t, t->in.data + pos + 8, f->size - 12);
+	} else if (f->type == NG_SIMPLE_PACKET) {
+		s->simple++;
+	}
+	return true;
 }
 
 /*
@@ -137,57 +331,59 @@ static enum usk_status walk(struct usk_trace *t, struct usk_record *out, size_t 
 	*n = 0;
 	while (*n < cap && !t->done) {
 		const uint8_t *d = t->in.data + pos;
-		size_t left = t->in.have - pos;
-		uint32_t type = 0;
+		size_t left = t->in.have - pos, want;
+		struct found f = { .in_range = true };
 		const char *why = NULL;
-		size_t size = left >= 12 ? usk_ng_block(d, &s->swap, &type, &why) : 12;
-		if (why) {
-			return damaged_at(t, pos, *n, why);
+		bool swap = s->swap;
+		f.size = want = left >= 12 ? usk_ng_block(d, &swap, &f.type, &why) : 12;
+		bool whole = !why && left >= f.size, good = whole;
+		if (whole) {
+			good = usk_load32(d + f.size - 4, swap) == f.size;
+			s->swap = good ? swap : s->swap;
+			why = "contradicts itself";
 		}
-		if (left < size) {
-			if (*n) {
-				break; /* hand out what is whole; refill in the next call */
-			}
-			enum usk_status status = usk_input_need(&t->in, pos, size, err);
-			pos = 0;
-			if (status) {
-				return status;
-			}
-			if (t->in.have < size) {
-				if (t->in.have) {
-					usk_trace_damaged(t,
-							  "cut short in the block at byte %llu: "
-							  "%zu bytes of it are left out",
-							  (unsigned long long)t->in.at, t->in.have);
-				}
-				t->done = true;
-			}
-			continue;
-		}
-		const uint8_t *body = d + 8;
-		bool good = usk_load32(d + size - 4, s->swap) == size, in_range = true;
-		if (good && type == NG_SECTION) {
-			s->section = t->n_ifaces;
-		} else if (good && type == NG_INTERFACE) {
-			good = add_interface(t, body, size - 12);
-		} else if (good && (type == NG_PACKET || type == NG_OLD_PACKET)) {
+		if (good && is_packet(f.type)) {
 			if (first) {
 				break;
 			}
-			struct usk_record *r = &out[*n];
-			r->at = t->in.at + pos;
-			good = packet(t, type, body, size - 12, r, &in_range);
-			*n += good;
-		} else if (good && type == NG_SIMPLE_PACKET) {
-			s->simple++;
+			good = packet(t, f.type, d + 8, f.size - 12, &f.r, &f.in_range);
+			if (good && is_far(t, &f)) {
+				want += AROUND;
+			}
+		} else if (good) {
+			good = describe(t, pos, &f);
 		}
-		if (!in_range) {
-			return usk_trace_stamp_range(t, t->in.at + pos, err);
+		bool more = left < want && !t->in.end;
+		if ((more || !good) && *n) {
+			break; /* hand out what is whole; refill in the next call */
 		}
-		if (!good) {
-			return damaged_at(t, pos, *n, "contradicts itself");
+		if (more || !good) {
+			enum usk_status status = usk_input_need(&t->in, pos, want, err);
+			pos = 0;
+			if (!status && !more && t->in.have) {
+				status = mend(t, why, err);
+			}
+			if (status) {
+				return status;
+			}
+			t->done |= !t->in.have;
+			continue;
 		}
-		pos += size;
+		if (is_packet(f.type)) {
+			f.r.at = t->in.at + pos;
+			bool far = want > f.size, astray = far && is_astray(t, pos, &f);
+			if (far && !astray && !f.in_range) {
+				t->done = true;
+				return usk_trace_stamp_range(t, f.r.at, err);
+			}
+			if (astray) {
+				usk_trace_lost(t, f.r.at, f.size);
+			} else {
+				s->face[f.r.iface].last_ns = f.r.time_ns;
+				out[(*n)++] = f.r;
+			}
+		}
+		pos += f.size;
 	}
 	t->used = pos;
 	return USK_OK;
@@ -227,7 +423,7 @@ static void stop(struct usk_trace *t)
 {
 	struct state *s = t->state;
 	if (s) {
-		free(s->tick);
+		free(s->face);
 	}
 	free(s);
 	t->state = NULL;

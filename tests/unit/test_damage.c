@@ -187,41 +187,74 @@ static void test_claims(void **state)
 
 enum { WHOLE = 400 }; /* records of a capture that blocks are lost of */
 
-/* One damage to b as disks and copies make it: the bytes that it touched are [*from, *to) of c. */
-static void lose_block(struct bytes *c, const struct bytes *b, struct usk_rng *r, size_t *from,
-		       size_t *to)
+/* Where each record of a capture begins, and where the last ends. */
+struct layout {
+	bool ng;
+	size_t start[WHOLE + 1];
+};
+
+/* One damage to b as disks and copies make it: the bytes that it touched are [*from, *to) of b. */
+static void lose_block(struct bytes *c, const struct bytes *b, size_t head, struct usk_rng *r,
+		       size_t *from, size_t *to)
 {
-	size_t n = 512 + usk_rng_below(r, 3585), at = 24 + usk_rng_below(r, b->n - n - 24);
+	size_t n = 512 + usk_rng_below(r, 3585), at = head + usk_rng_below(r, b->n - n - head);
 	uint64_t kind = usk_rng_below(r, 4);
 	put(c, b->data, at);
-	*from = *to = at;
+	*from = at;
+	*to = at + n;
 	if (kind < 2) {
 		for (size_t i = 0; i < n; i++) {
 			uint8_t byte = kind ? (uint8_t)usk_rng_below(r, 256) : 0;
 			put(c, &byte, 1);
 		}
-		*to = at + n;
-	} else if (kind == 2) {
-		*to = at + n; /* of b: removed */
-	} else {
+	} else if (kind == 3) {
 		put(c, b->data + at, n);
 		put(c, b->data + at, b->n - at);
-		*from = *to = at + n;
+		*from = *to;
 		return;
 	}
-	put(c, b->data + at + n, b->n - at - n);
+	put(c, b->data + at + n, b->n - at - n); /* kind 2: removed */
 }
 
 /* Do its lengths lead to its end? Then nothing in it tells that records of one length were removed
  * or doubled.
  */
-static bool is_unbroken(const struct bytes *c, bool big)
+static bool is_unbroken(const struct bytes *c, const struct layout *l)
 {
-	size_t at = 24;
-	while (c->n - at >= 16 && usk_load32(c->data + at + 8, big) <= c->n - at - 16) {
-		at += 16 + usk_load32(c->data + at + 8, big);
+	size_t at = l->start[0];
+	for (size_t n; at < c->n; at += n) {
+		size_t left = c->n - at, head = l->ng ? 12 : 16;
+		n = left < head ? 0
+		    : l->ng	? usk_load32(c->data + at + 4, c->big)
+				: 16 + (size_t)usk_load32(c->data + at + 8, c->big);
+		if (n < head || n > left ||
+		    (l->ng && usk_load32(c->data + at + n - 4, c->big) != n)) {
+			return false;
+		}
 	}
-	return at == c->n;
+	return true;
+}
+
+static void make_capture(struct bytes *b, struct layout *l, struct usk_rng *r)
+{
+	char text[1500];
+	memset(text, 'x', sizeof text);
+	if (l->ng) {
+		ng_section(b);
+		ng_interface(b, 1, 65535, 9);
+	} else {
+		pcap_begin(b, MAGIC_NS, 65535, 1);
+	}
+	for (uint32_t i = 0; i < WHOLE; i++) {
+		uint32_t n = 60 + (uint32_t)usk_rng_below(r, usk_rng_below(r, 4) ? 60 : 1440);
+		l->start[i] = b->n;
+		if (l->ng) {
+			ng_packet(b, 0, (UINT64_C(1700000000) + i) * 1000000000 + i, text, n, n);
+		} else {
+			pcap_record(b, 1700000000 + i, i, text, n, n);
+		}
+	}
+	l->start[WHOLE] = b->n;
 }
 
 /* Zeroed, overwritten, removed and doubled blocks: what is outside is read, nothing else is. */
@@ -233,22 +266,14 @@ static void test_lost_blocks(void **state)
 	const char *more = getenv("UNSKEW_TEST_DAMAGES");
 	size_t rounds = more ? (size_t)strtoul(more, NULL, 10) : 300, outside = 0, used = 0;
 	for (size_t k = 0; k < rounds; k++) {
-		struct bytes b = { .big = k % 2 }, c = { 0 };
-		size_t start[WHOLE + 1], from, to;
-		char text[1500];
-		memset(text, 'x', sizeof text);
-		pcap_begin(&b, MAGIC_NS, 65535, 1);
-		for (uint32_t i = 0; i < WHOLE; i++) {
-			uint32_t n =
-				60 + (uint32_t)usk_rng_below(&r, usk_rng_below(&r, 4) ? 60 : 1440);
-			start[i] = b.n;
-			pcap_record(&b, 1700000000 + i, i, text, n, n);
-		}
-		start[WHOLE] = b.n;
-		lose_block(&c, &b, &r, &from, &to);
+		struct bytes b = { .big = k % 2 }, c = { .big = k % 2 };
+		struct layout l = { .ng = k / 2 % 2 };
+		size_t from, to;
+		make_capture(&b, &l, &r);
+		lose_block(&c, &b, l.start[0], &r, &from, &to);
 		save(&c);
 		struct cursor cur = { .t = open_file(&c), .batch = 7 };
-		bool seen[WHOLE] = { false }, unbroken = is_unbroken(&c, b.big);
+		bool seen[WHOLE] = { false }, unbroken = is_unbroken(&c, &l);
 		const struct usk_record *x;
 		int64_t last = 0;
 		while ((x = next(&cur))) {
@@ -264,7 +289,7 @@ static void test_lost_blocks(void **state)
 		}
 		bool whole = true;
 		for (size_t i = 0; i < WHOLE; i++) {
-			bool apart = start[i + 1] <= from || start[i] >= to;
+			bool apart = l.start[i + 1] <= from || l.start[i] >= to;
 			outside += apart;
 			used += apart && seen[i];
 			whole &= seen[i];

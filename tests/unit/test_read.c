@@ -152,7 +152,8 @@ static const struct {
 static void some_pcapng(struct bytes *b, struct usk_rng *r, uint32_t snap, uint16_t link,
 			size_t records)
 {
-	uint64_t per_second[16];
+	/* One that is days from both its neighbours would be damage. */
+	uint64_t per_second[16], day = usk_rng_below(r, 1u << 20);
 	size_t ifaces = 0;
 	ng_section(b);
 	for (size_t i = 0; i < records;) {
@@ -191,7 +192,7 @@ static void some_pcapng(struct bytes *b, struct usk_rng *r, uint32_t snap, uint1
 		}
 		uint32_t captured, length = some_length(r, snap, &captured);
 		uint32_t iface = (uint32_t)usk_rng_below(r, ifaces);
-		uint64_t ticks = usk_rng_below(r, 1u << 20) * 1000 * per_second[iface] / 1000 +
+		uint64_t ticks = (day + usk_rng_below(r, 86399)) * per_second[iface] +
 				 usk_rng_below(r, per_second[iface]);
 		bool old = what < 20;
 		size_t at = ng_begin(b, old ? NG_OLD_PACKET : NG_PACKET);
