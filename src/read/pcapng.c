@@ -254,6 +254,7 @@ static enum usk_status mend(struct usk_trace *t, const char *why, struct usk_err
 		return status;
 	}
 	t->done = true;
+	usk_trace_hole(t, from, UINT64_MAX - from);
 	if (why) {
 		usk_trace_damaged(t, "the block at byte %llu %s: %s left out",
 				  (unsigned long long)from, why, rest);

@@ -40,7 +40,11 @@ struct usk_trace {
 	size_t n_ifaces, cap_ifaces;
 	char *damage;
 	uint64_t lost_bytes, lost_at, lost_places; /* within it, and where they begin */
-	bool done;				   /* nothing more will come: the end, or damage */
+	struct usk_hole {
+		uint64_t at, bytes;
+	} * hole; /* in ascending order: what is no part of any record, up to its end */
+	size_t n_holes, cap_holes;
+	bool done;	 /* nothing more will come: the end, or damage */
 	size_t used;	 /* bytes at the front of the window that were handed out */
 	uint64_t handed; /* records or messages so far */
 	void *state;	 /* the reader's own */
@@ -66,6 +70,12 @@ void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 
 /** Bytes from `at` on hold nothing that can be read; the trace goes on behind them. */
 void usk_trace_lost(struct usk_trace *t, uint64_t at, uint64_t bytes);
+/** The same without a word, for what a sentence of its own tells. */
+void usk_trace_hole(struct usk_trace *t, uint64_t at, uint64_t bytes);
+
+/** A trace of what was opened already, which may be a pipe; with a window of its own. */
+enum usk_status usk_trace_of(const struct usk_input *in, const char *path, struct usk_trace **out,
+			     struct usk_err *err);
 
 /* A record further from both its neighbours, which are not from each other, is damaged. */
 #define USK_FAR_NS (INT64_C(86400) * 1000000000)

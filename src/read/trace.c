@@ -190,6 +190,22 @@ enum usk_status usk_trace_open_memory(const void *data, size_t size, const char 
 	return usk_trace_open_memory_with(data, size, name, NULL, out, err);
 }
 
+static enum usk_status of_input(const struct usk_input *in, const char *path, const char *name,
+				const struct usk_read_options *opt, struct usk_trace **out,
+				struct usk_err *err)
+{
+	struct usk_trace *t = usk_alloc(1, sizeof *t);
+	t->opt = opt ? *opt : (struct usk_read_options){ 0 };
+	enum usk_status status = usk_input_again(&t->in, in, err);
+	if (status) {
+		usk_fail_in(err, "%s", path);
+		free(t);
+		return status;
+	}
+	t->path = usk_strdup(path);
+	return begin(t, name, out, err);
+}
+
 enum usk_status usk_trace_again(const struct usk_trace *from, struct usk_trace **out,
 				struct usk_err *err)
 {
@@ -202,16 +218,13 @@ enum usk_status usk_trace_again(const struct usk_trace *from, struct usk_trace *
 	if (from->reader == folder_reader) {
 		return usk_trace_open_with(from->path, from->name, &from->opt, out, err);
 	}
-	struct usk_trace *t = usk_alloc(1, sizeof *t);
-	t->opt = from->opt;
-	enum usk_status status = usk_input_again(&t->in, &from->in, err);
-	if (status) {
-		usk_fail_in(err, "%s", from->path);
-		free(t);
-		return status;
-	}
-	t->path = usk_strdup(from->path);
-	return begin(t, from->name, out, err);
+	return of_input(&from->in, from->path, from->name, &from->opt, out, err);
+}
+
+enum usk_status usk_trace_of(const struct usk_input *in, const char *path, struct usk_trace **out,
+			     struct usk_err *err)
+{
+	return of_input(in, path, NULL, NULL, out, err);
 }
 
 void usk_trace_forget_ifaces(struct usk_trace *t)
@@ -240,6 +253,7 @@ void usk_trace_close(struct usk_trace *t)
 	free(t->clock);
 	usk_index_free(&t->numbers);
 	free(t->damage);
+	free(t->hole);
 	free(t->path);
 	free(t->name);
 	free(t);
@@ -250,7 +264,7 @@ enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err)
 	usk_input_rewind(&t->in);
 	free(t->damage);
 	t->damage = NULL;
-	t->lost_bytes = t->lost_places = 0;
+	t->lost_bytes = t->lost_places = t->n_holes = 0;
 	t->done = false;
 	t->used = 0;
 	t->handed = 0;
@@ -322,8 +336,20 @@ void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 	t->done = true;
 }
 
+void usk_trace_hole(struct usk_trace *t, uint64_t at, uint64_t bytes)
+{
+	struct usk_hole *last = t->n_holes ? &t->hole[t->n_holes - 1] : NULL;
+	if (last && last->at + last->bytes == at) {
+		last->bytes += bytes;
+		return;
+	}
+	t->hole = usk_room(t->hole, t->n_holes, &t->cap_holes, sizeof *t->hole);
+	t->hole[t->n_holes++] = (struct usk_hole){ at, bytes };
+}
+
 void usk_trace_lost(struct usk_trace *t, uint64_t at, uint64_t bytes)
 {
+	usk_trace_hole(t, at, bytes);
 	t->lost_at = t->lost_places ? t->lost_at : at;
 	t->lost_bytes += bytes;
 	t->lost_places++;

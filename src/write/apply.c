@@ -48,12 +48,11 @@ enum usk_status usk_retime_unfit(struct retime *t, uint64_t at, int64_t time_ns,
 			t->path, (unsigned long long)at, text, why);
 }
 
-void usk_retime_progress(const struct retime *t)
+void usk_retime_progress(const struct retime *t, uint64_t pos)
 {
 	uint64_t size = usk_input_bytes(&t->in);
 	if (t->opt && t->opt->progress && size) {
-		t->opt->progress(t->opt->progress_ctx,
-				 (double)usk_input_pos(&t->in, 0) / (double)size, "re-timing");
+		t->opt->progress(t->opt->progress_ctx, (double)pos / (double)size, "re-timing");
 	}
 }
 
@@ -101,7 +100,18 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 			return copy(t);
 		}
 	}
-	return status ? status : by == &usk_reader_pcap ? usk_retime_pcap(t) : usk_retime_pcapng(t);
+	status = status ? status : usk_trace_of(&t->in, t->path, &t->trace, t->err);
+	if (status) {
+		return status;
+	}
+	status = by == &usk_reader_pcap ? usk_retime_pcap(t) : usk_retime_pcapng(t);
+	/* Packets without a stamp, of which the reader tells, stay. */
+	if (!status && !t->in.lost && (by == &usk_reader_pcap || t->trace->n_holes) &&
+	    usk_trace_damage(t->trace)) {
+		usk_note(t->notes, "%s", usk_trace_damage(t->trace));
+	}
+	usk_trace_close(t->trace);
+	return status;
 }
 
 static enum usk_status apply_folder(struct retime *t, uint32_t clock, const char *out)

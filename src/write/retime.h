@@ -12,6 +12,7 @@
 struct retime {
 	const char *path; /* of the input */
 	struct usk_input in;
+	struct usk_trace *trace; /* of captures: what the reader leaves out is not written */
 	struct usk_output out;
 	const struct usk_clocks *clocks;
 	uint32_t clock;			   /* of captures */
@@ -33,8 +34,8 @@ enum usk_status usk_retime_stamps(struct retime *t, const int64_t *local_ns, siz
 				  int64_t *out);
 /** A corrected stamp that the format cannot hold: the sentence, USK_ERANGE. */
 enum usk_status usk_retime_unfit(struct retime *t, uint64_t at, int64_t time_ns, const char *why);
-/** Progress, now and then. */
-void usk_retime_progress(const struct retime *t);
+/** Progress, now and then: so much of the file is done. */
+void usk_retime_progress(const struct retime *t, uint64_t pos);
 
 enum usk_status usk_retime_pcap(struct retime *t);
 enum usk_status usk_retime_pcapng(struct retime *t);

@@ -6,7 +6,8 @@
  * Out   the same blocks and options in the same order; stamps of packets and of interface
  *       statistics corrected, in ns; the recorded stamp in a comment of its packet
  * Why   what other tools have put into the file (names, secrets, comments) survives
- * Not   simple packet blocks: they have no stamp and stay as they are
+ * Not   simple packet blocks: they have no stamp and stay as they are; what is damaged, where
+ *       other tools would stop
  *
  * Interfaces that do not count ns from 1970 are described anew: if_tsresol 9, no if_tsoffset.
  * The section's length becomes "not stated", since comments make it longer.
@@ -26,6 +27,7 @@ struct ng {
 	uint32_t *clock; /* of each of them, */
 	size_t cap_clocks;
 	uint32_t n_faces; /* of all sections so far */
+	size_t n_passed;  /* of the holes */
 };
 
 /* Ticks of interface i as recorded ns and as corrected ns. */
@@ -209,70 +211,72 @@ static enum usk_status one_block(struct ng *g, uint32_t type, const uint8_t *d, 
 	}
 }
 
-/* The next whole block at the front of the window; *size 0 at the end, *why set at damage. */
-static enum usk_status next_block(struct ng *g, size_t used, uint32_t *type, size_t *size,
-				  const char **why)
+/* Reads the trace to its end, for what is damaged in it. */
+static enum usk_status find_holes(struct retime *t)
+{
+	struct usk_record r[64];
+	size_t n = 1;
+	enum usk_status status = USK_OK;
+	while (!status && n) {
+		status = usk_trace_records(t->trace, r, COUNT(r), &n, t->err);
+	}
+	return status;
+}
+
+/* The next block at the front of the window; *size 0 at the end. */
+static enum usk_status next_block(struct ng *g, size_t used, uint32_t *type, size_t *size)
 {
 	struct usk_input *in = &g->t->in;
+	const struct usk_trace *trace = g->t->trace;
 	enum usk_status status = usk_input_need(in, used, 12, g->t->err);
+	while (!status && g->n_passed < trace->n_holes && in->at >= trace->hole[g->n_passed].at) {
+		const struct usk_hole *hole = &trace->hole[g->n_passed++];
+		for (uint64_t left = hole->bytes; !status && left && in->have;) {
+			size_t n = left < in->have ? (size_t)left : in->have;
+			status = usk_input_need(in, n, 12, g->t->err);
+			left -= n;
+		}
+	}
+	const char *why = NULL;
 	*size = 0;
-	*why = NULL;
-	if (status || !in->have) {
+	if (status || in->have < 12) {
 		return status;
 	}
-	if (in->have < 12) {
-		*why = "is cut short";
-		return USK_OK;
-	}
-	size_t n = usk_ng_block(in->data, &g->block.swap, type, why);
-	if (!n) {
-		return USK_OK;
-	}
+	size_t n = usk_ng_block(in->data, &g->block.swap, type, &why);
 	status = usk_input_need(in, 0, n, g->t->err);
-	if (status) {
-		return status;
-	}
-	if (in->have < n) {
-		*why = "is cut short";
-	} else if (usk_load32(in->data + n - 4, g->block.swap) != n) {
-		*why = "contradicts itself";
-	} else {
-		*size = n;
-	}
-	return USK_OK;
+	/* Else the file has changed since its holes were found. */
+	*size = in->have >= n ? n : 0;
+	return status;
 }
 
 enum usk_status usk_retime_pcapng(struct retime *t)
 {
 	struct ng g = { .t = t };
-	enum usk_status status = USK_OK;
+	enum usk_status status = find_holes(t);
 	size_t used = 0;
-	for (uint64_t turn = 0; !status && !t->out.failed; turn++) {
+	if (!status && t->trace->n_holes && !t->trace->hole[0].at) {
+		status = usk_fail(t->err, USK_EINPUT, 0,
+				  "%s: its first block is damaged: nothing is left to re-time",
+				  t->path);
+	}
+	for (uint64_t turn = 1; !status && !t->out.failed; turn++) {
 		uint32_t type = 0;
 		size_t size;
-		const char *why;
-		status = next_block(&g, used, &type, &size, &why);
-		bool damaged = false;
-		if (!status && size) {
-			status = one_block(&g, type, t->in.data, size, &damaged);
-			why = damaged ? "contradicts itself" : NULL;
-		}
-		if (!status && why && !t->in.at) {
-			status = usk_fail(
-				t->err, USK_EINPUT, 0,
-				"%s: the block at its start %s: nothing is left to re-time",
-				t->path, why);
-		} else if (!status && why) {
-			char rest[48];
-			usk_note(t->notes, "%s: the block at byte %llu %s: %s left out", t->path,
-				 (unsigned long long)t->in.at, why, usk_input_rest(&t->in, rest));
-		}
-		if (why || !size) {
+		status = next_block(&g, used, &type, &size);
+		if (status || !size) {
 			break;
 		}
+		bool damaged;
+		uint64_t at = t->in.at;
+		status = one_block(&g, type, t->in.data, size, &damaged);
+		if (!status && damaged) {
+			usk_note(t->notes,
+				 "%s: the block at byte %llu contradicts itself and is left out",
+				 t->path, (unsigned long long)at);
+		}
 		used = size;
-		if (turn % 65536 == 65535) {
-			usk_retime_progress(t);
+		if (turn % 65536 == 0) {
+			usk_retime_progress(t, usk_input_pos(&t->in, 0));
 		}
 	}
 	usk_block_free(&g.block);

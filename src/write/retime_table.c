@@ -315,7 +315,7 @@ static enum usk_status rows(struct retimed *b)
 			usk_table_left_out(table, why.msg);
 		}
 		if (table->number % 65536 == 0) {
-			usk_retime_progress(t);
+			usk_retime_progress(t, usk_input_pos(&t->in, 0));
 		}
 	}
 	char *damage = usk_csv_bad_text(&table->bad);
