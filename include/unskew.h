@@ -914,6 +914,9 @@ struct usk_sync_options {
 	 * stamps are carried over to its raw clock, and the answer back. */
 	const char *const *clock_log;
 	size_t n_clock_log;
+	/* "ntp", "all": what packets of captures say of clocks that nobody recorded are messages,
+	 * too, from or to clocks "ntp:192.0.2.1"; NULL: no. */
+	const char *readings;
 	int64_t from_ns, to_ns; /* stamps of the reference; USK_NONE, not 0, = all */
 	/* What no message is faster than: a model as usk_delay_model_parse() reads it, or "@FILE",
 	 * a CSV sender,receiver,model of clock names; pairs that it does not list, and NULL, are 0.

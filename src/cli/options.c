@@ -46,6 +46,10 @@ const struct option_group options_match = {
 		  "an interface of the capture NAME, by its name or number, that has a clock of "
 		  "its own",
 		  TEXTS("NAME/IFACE=CLOCK") },
+		{ "readings",
+		  "what packets of captures say of clocks that nobody recorded: LIST of ntp, or "
+		  "all; these clocks get names such as ntp:192.0.2.1",
+		  TEXT("LIST") },
 		{ "resolution",
 		  "what NAME's stamps are rounded down to, if coarser than the file says",
 		  TEXTS("NAME=DURATION") },

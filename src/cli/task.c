@@ -39,6 +39,7 @@ static int take_options(const struct args *args, struct usk_sync_options *out)
 	if (args_has(args, "clock-log")) {
 		out->clock_log = args_list(args, "clock-log", &out->n_clock_log);
 	}
+	out->readings = args_string(args, "readings");
 	out->from_ns = args_given(args, "from") ? args_int(args, "from") : USK_NONE;
 	out->to_ns = args_given(args, "to") ? args_int(args, "to") : USK_NONE;
 	out->min_delay = args_has(args, "min-delay") ? args_string(args, "min-delay") : "0";

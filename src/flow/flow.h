@@ -59,6 +59,8 @@ struct party {
 	/* Where it was set back, on its time that runs on. */
 	struct usk_gap *back;
 	size_t n_back;
+	uint64_t readings;	 /* what packets say of it, as nobody recorded it */
+	int64_t quantum_ns;	 /* the coarsest of them */
 	struct usk_carry *carry; /* --clock-log: its stamps on its raw clock; NULL: none */
 	struct usk_addr *stated; /* --local */
 	size_t n_stated;
@@ -200,6 +202,13 @@ enum usk_status usk_capture_open(struct parties *p, struct party *y, struct usk_
 void usk_captures_describe(const struct parties *p, size_t trace, struct usk_trace_info *out);
 /** Once all were read: are there the interfaces that --clock-of names? */
 enum usk_status usk_captures_check(const struct parties *p, struct usk_err *err);
+
+/* ---- clocks inside packets (inside.c) ------------------------------------------------- */
+
+/** What packets of captures say of other clocks, if that is asked for, to what is joined. */
+enum usk_status usk_inside_scan(struct parties *p, size_t *cap, struct usk_err *err);
+/** Sentences on these clocks. */
+void usk_inside_notes(const struct parties *p, char ***note, size_t *n);
 
 /* ---- likewise in tables (table_epochs.c) --------------------------------------------- */
 

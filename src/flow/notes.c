@@ -39,6 +39,7 @@ char **usk_flow_names(const struct parties *p, char ***note, size_t *n)
 		name[i] = usk_strdup(p->party[i].name);
 	}
 	usk_flow_note(note, n, usk_parties_delay_note(p));
+	usk_inside_notes(p, note, n);
 	usk_flow_damage(p, note, n);
 	return name;
 }

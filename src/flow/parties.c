@@ -166,6 +166,7 @@ static enum usk_status scan_all(struct parties *p, struct table_sample **sample,
 	for (size_t i = 0; i < p->n && !status; i++) {
 		status = scan_capture(p, &p->party[i], err);
 	}
+	status = status ? status : usk_inside_scan(p, &cap, err);
 	for (size_t i = 0; i < p->n_traces && !status; i++) {
 		switch (usk_trace_class(p->trace[i])) {
 		case USK_TRACE_CAPTURE:

@@ -100,6 +100,7 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	describe_traces(c, p);
 	usk_flow_damage(p, &c->note, &c->n_notes);
 	usk_flow_note(&c->note, &c->n_notes, usk_parties_delay_note(p));
+	usk_inside_notes(p, &c->note, &c->n_notes);
 	for (size_t i = 0; i < p->n_log_notes; i++) {
 		usk_flow_note(&c->note, &c->n_notes, usk_strdup(p->log_note[i]));
 	}
@@ -128,7 +129,8 @@ static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 	if (!n) {
 		return usk_fail(err, USK_EUSAGE, 0, "no trace is given");
 	}
-	if (n == 1 && !o->n_clock_of && usk_trace_class(trace[0]) == USK_TRACE_CAPTURE) {
+	if (n == 1 && !o->n_clock_of && !o->readings &&
+	    usk_trace_class(trace[0]) == USK_TRACE_CAPTURE) {
 		return usk_fail(err, USK_EINPUT, 0,
 				"%s: one capture alone tells nothing of another clock; give the "
 				"capture of a second machine with it",
@@ -144,6 +146,11 @@ const struct usk_sync_options usk_sync_defaults = { .max_outliers = -1,
 enum usk_status usk_flow_too_few(const struct parties *p, struct usk_err *err)
 {
 	const char *damage = usk_trace_damage(p->trace[0]);
+	if (!damage && p->n == 1 && p->opt->readings) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"%s: none of its packets reads another clock for --readings %s",
+				usk_trace_path(p->trace[0]), p->opt->readings);
+	}
 	return damage ? usk_fail(err, USK_EINPUT, 0, "%s", damage)
 		      : usk_fail(err, USK_EINPUT, 0, "%s: holds %s", usk_trace_path(p->trace[0]),
 				 p->n ? "one clock only; two are needed" : "no message");

@@ -548,7 +548,7 @@ static inline bool plain(const struct usk_record *r, uint32_t depth, struct usk_
 /* Everything else, step by step. */
 static __attribute__((noinline)) bool decode_any(const struct usk_record *r, uint16_t link_type,
 						 uint32_t depth, struct usk_packet *out,
-						 struct usk_counts *c)
+						 struct ip *at, struct usk_counts *c)
 {
 	uint8_t side = USK_SIDE_UNKNOWN;
 	size_t left;
@@ -558,7 +558,7 @@ static __attribute__((noinline)) bool decode_any(const struct usk_record *r, uin
 		return false;
 	}
 	const uint8_t *outer = d;
-	struct ip ip;
+	struct ip ip = { 0 };
 	for (int level = 0;; level++) {
 		uint32_t before = (uint32_t)(d - r->data);
 		uint32_t wire = r->length > before ? r->length - before : 0;
@@ -614,6 +614,7 @@ static __attribute__((noinline)) bool decode_any(const struct usk_record *r, uin
 	if (to_group(r->data, r->captured, link_type)) {
 		out->has |= USK_HAS_GROUP;
 	}
+	*at = ip;
 	return true;
 }
 
@@ -624,7 +625,26 @@ bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t 
 		return true;
 	}
 	struct usk_counts nobody = { 0 };
-	return decode_any(r, link_type, depth, out, left_out ? left_out : &nobody);
+	struct ip ip;
+	return decode_any(r, link_type, depth, out, &ip, left_out ? left_out : &nobody);
+}
+
+const uint8_t *usk_packet_payload(const struct usk_record *r, uint16_t link_type,
+				  struct usk_packet *out, size_t *n)
+{
+	struct usk_counts nobody = { 0 };
+	struct ip ip;
+	*n = 0;
+	if (!decode_any(r, link_type, UINT32_MAX, out, &ip, &nobody)) {
+		return NULL;
+	}
+	size_t header = ip.proto == PROTO_TCP ? (ip.payload[12] >> 4) * 4u : 8;
+	if ((ip.proto != PROTO_TCP && ip.proto != PROTO_UDP) || ip.left < header) {
+		return NULL;
+	}
+	/* Not what pads a short frame. */
+	*n = ip.left - header < out->bytes ? ip.left - header : out->bytes;
+	return ip.payload + header;
 }
 
 uint64_t usk_packet_pick(const struct usk_packet *p)

@@ -100,5 +100,9 @@ bool usk_pcap_magic(const uint8_t *data, bool *swap, uint32_t *unit_ns);
 
 /** Bytes of link header and tags before the IP packet; UINT32_MAX if it holds none. */
 uint32_t usk_packet_link_bytes(const struct usk_record *r, uint16_t link_type);
+/** The same as usk_packet_decode(), and what of a UDP or TCP payload was captured, *n bytes in r;
+ * NULL: it holds none. */
+const uint8_t *usk_packet_payload(const struct usk_record *r, uint16_t link_type,
+				  struct usk_packet *out, size_t *n);
 
 #endif

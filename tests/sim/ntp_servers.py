@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""ntp_servers.py UNSKEW [FOLDER]: FOLDER, which is new, gets the captures as they were recorded.
+
+Two machines without a word between them are tied by the NTP server that both asked.
+
+Three network namespaces: chronyd -x serves time in one and is asked from the other two, where tcpdump
+records. All share one clock, so the true offset is how far the stamps of one capture are moved here. Needs
+root, ip, tcpdump and chronyd; else the test is skipped (77). No clock is set.
+"""
+
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+UNSKEW = os.path.abspath(sys.argv[1])
+SHIFT = 1_234_567_890  # ns
+SECONDS = 24
+SERVER = "192.0.2.%d"  # addresses for documentation
+NTP_TO_UNIX = 2208988800
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(77)
+
+
+def run(*args):
+    return subprocess.run(args, check=True, capture_output=True, text=True).stdout
+
+
+def need():
+    for tool in "ip", "tcpdump", "chronyd":
+        if not shutil.which(tool, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin"):
+            skip("no " + tool)
+    if os.geteuid():
+        skip("namespaces need root")
+    if subprocess.run(["ip", "netns", "add", "unskew-trial-%d" % os.getpid()], capture_output=True).returncode:
+        skip("no network namespaces here")
+    run("ip", "netns", "del", "unskew-trial-%d" % os.getpid())
+
+
+def space(i):
+    return "unskew-%d-%d" % (os.getpid(), i)
+
+
+def network():
+    """Namespace 0 has a cable to each of 1 and 2."""
+    for i in range(3):
+        run("ip", "netns", "add", space(i))
+        run("ip", "-n", space(i), "link", "set", "lo", "up")
+    for i in 1, 2:
+        run("ip", "-n", space(0), "link", "add", "to%d" % i, "type", "veth", "peer", "name", "asks", "netns", space(i))
+        run("ip", "-n", space(0), "addr", "add", "%s/32" % (SERVER % 1), "peer", "192.0.2.%d" % (10 + i), "dev", "to%d" % i)
+        run("ip", "-n", space(i), "addr", "add", "192.0.2.%d/32" % (10 + i), "peer", SERVER % 1, "dev", "asks")
+        run("ip", "-n", space(0), "link", "set", "to%d" % i, "up")
+        run("ip", "-n", space(i), "link", "set", "asks", "up")
+
+
+def in_space(i, *args):
+    return subprocess.Popen(["ip", "netns", "exec", space(i), *args], stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL, start_new_session=True)
+
+
+def record(folder, started):
+    common = "cmdport 0\nbindcmdaddress /\nport %d\npidfile " + folder + "/%s.pid\n"
+    with open(folder + "/server.conf", "w") as f:
+        f.write(common % (123, "server") + "local stratum 3\nallow all\n")
+    for i in 1, 2:
+        with open("%s/client%d.conf" % (folder, i), "w") as f:
+            f.write(common % (0, "client%d" % i) + "server %s minpoll 0 maxpoll 0 iburst\n" % (SERVER % 1))
+        started.append(in_space(i, "tcpdump", "-i", "asks", "-U", "-p", "--time-stamp-precision=nano",
+                                "-w", "%s/host%d.pcap" % (folder, i), "-Z", "root", "udp"))
+    time.sleep(1)
+    for i, name in enumerate(("server", "client1", "client2")):
+        started.append(in_space(i, "chronyd", "-d", "-x", "-u", "root", "-f", "%s/%s.conf" % (folder, name)))
+    time.sleep(SECONDS)
+    for p in started[:2]:
+        os.killpg(p.pid, signal.SIGTERM)
+        p.wait()
+
+
+def packets(path):
+    """(ns, UDP payload) of Ethernet and IPv4, and where the stamps stand."""
+    with open(path, "rb") as f:
+        d = f.read()
+    assert struct.unpack("<I", d[:4])[0] == 0xA1B23C4D, "nanoseconds"
+    at = 24
+    while at + 16 <= len(d):
+        s, ns, n, _ = struct.unpack("<IIII", d[at:at + 16])
+        frame = d[at + 16:at + 16 + n]
+        yield at, s * 10**9 + ns, frame[42:] if len(frame) >= 90 and frame[23] == 17 else b""
+        at += 16 + n
+
+
+def move(path, by):
+    d = bytearray(open(path, "rb").read())
+    for at, ns, _ in list(packets(path)):
+        struct.pack_into("<II", d, at, *divmod(ns + by, 10**9))
+    open(path, "wb").write(d)
+
+
+def ntp_ns(stamp):
+    return ((stamp >> 32) - NTP_TO_UNIX) * 10**9 + ((stamp & 0xFFFFFFFF) * 10**9 >> 32)
+
+
+def exchanges(path):
+    """What each exchange allows of server - capture: [(our ns, may be no less, no more)]."""
+    asked, bounds = {}, []
+    for _, ns, p in packets(path):
+        if len(p) < 48:
+            continue
+        origin, receive, transmit = struct.unpack(">QQQ", p[24:48])
+        if p[0] & 7 == 3:
+            asked[transmit] = ns
+        elif p[0] & 7 == 4 and origin in asked:
+            bounds.append((ns, ntp_ns(transmit) - ns, None))
+            bounds.append((asked[origin], None, ntp_ns(receive) - asked[origin]))
+    assert len(bounds) > 20, "too few exchanges: %d" % (len(bounds) // 2)
+    return bounds
+
+
+def half_width(bounds, at):
+    """Of all lines through the bounds, at a moment: a corner of these lines lies on two of them."""
+    origin, middle = bounds[0][0], (bounds[0][1] or bounds[0][2])
+    points = [(x - origin, (lo if hi is None else hi) - middle, hi is None) for x, lo, hi in bounds]
+    values = []
+    for i, (x1, y1, _) in enumerate(points):
+        for x2, y2, _ in points[:i]:
+            slope = (y2 - y1) / (x2 - x1) if x1 != x2 else None
+            if slope is not None and all((y1 + slope * (x - x1) - y) * (1 if floor else -1) >= -0.5
+                                         for x, y, floor in points):
+                values.append(y1 + slope * (at - origin - x1))
+    return (max(values) - min(values)) / 2
+
+
+def check(folder):
+    paths = ["%s/host%d.pcap" % (folder, i) for i in (1, 2)]
+    move(paths[1], SHIFT)
+    out = subprocess.run([UNSKEW, "sync", "--json", "--readings", "ntp", "-r", "host1", "-m", "linear", *paths],
+                         capture_output=True, text=True)
+    assert out.returncode == 0, out.stderr
+    answer = json.loads(out.stdout)
+    clock = {c["name"]: c for c in answer["clocks"]}
+    assert set(clock) == {"host1", "host2", "ntp:" + SERVER % 1}, list(clock)
+    band = [tuple(int(k[x]) for x in ("local_ns", "lo_ns", "hi_ns")) for k in clock["host2"]["knots"]]
+    for _, lo, hi in band:
+        assert lo <= -SHIFT <= hi, (lo, -SHIFT, hi)
+    local, lo, hi = min(band, key=lambda k: k[2] - k[1])
+    half = half_width(exchanges(paths[0]), local - SHIFT) + half_width(exchanges(paths[1]), local)
+    print("the exchanges allow +-%.2f us, the band has +-%.2f us where it is narrowest"
+          % (half / 1e3, (hi - lo) / 2e3))
+    assert (hi - lo) / 2 <= 1.2 * half, "wider than the exchanges allow"
+
+
+def main():
+    need()
+    started = []
+    folder = tempfile.mkdtemp()
+    try:
+        network()
+        record(folder, started)
+        if len(sys.argv) > 2:
+            shutil.copytree(folder, sys.argv[2])
+        check(folder)
+    finally:
+        for p in started:
+            if p.poll() is None:
+                os.killpg(p.pid, signal.SIGTERM)
+                p.wait()
+        for i in range(3):
+            subprocess.run(["ip", "netns", "del", space(i)], capture_output=True)
+        shutil.rmtree(folder)
+
+
+main()
