@@ -529,6 +529,11 @@ const char *usk_trace_damage(const struct usk_trace *t);
  */
 enum usk_status usk_trace_depth(struct usk_trace *t, uint32_t *depth, struct usk_err *err);
 
+/** Is the number of a link type one whose packets can be decoded? */
+bool usk_link_is_known(uint16_t link_type);
+/** What libpcap calls it; NULL if it knows none such, or was not built in. */
+const char *usk_link_name(uint16_t link_type);
+
 /** Bytes of its IP packet that a record holds; UINT32_MAX if it is whole, or none is in it. */
 uint32_t usk_packet_depth(const struct usk_record *r, uint16_t link_type);
 

@@ -24,12 +24,32 @@ void usk_flow_note(char ***note, size_t *n, char *text)
 	}
 }
 
+/* Captures of links that cannot be read. */
+static void note_foreign(const struct parties *p, char ***note, size_t *n)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		const struct usk_survey *s = &p->party[i].survey;
+		const char *called = s->n_foreign ? usk_link_name(s->foreign) : NULL;
+		if (s->n_foreign) {
+			usk_flow_note(note, n,
+				      usk_format("%s: %llu packet%s of link type %u%s%s%s, which "
+						 "unskew does not read, %s left out",
+						 p->party[i].name, (unsigned long long)s->n_foreign,
+						 s->n_foreign == 1 ? "" : "s", s->foreign,
+						 called ? " (" : "", called ? called : "",
+						 called ? ")" : "",
+						 s->n_foreign == 1 ? "is" : "are"));
+		}
+	}
+}
+
 void usk_flow_damage(const struct parties *p, char ***note, size_t *n)
 {
 	for (size_t i = 0; i < p->n_traces; i++) {
 		const char *damage = usk_trace_damage(p->trace[i]);
 		usk_flow_note(note, n, damage ? usk_strdup(damage) : NULL);
 	}
+	note_foreign(p, note, n);
 }
 
 char **usk_flow_names(const struct parties *p, char ***note, size_t *n)

@@ -214,6 +214,9 @@ struct usk_survey {
 	int64_t first_ns, last_ns;  /* smallest and largest stamp; meaningless if no records */
 	int64_t grid_ns;	    /* gcd of stamp differences; 0 if there is no difference */
 	struct usk_counts left_out;
+	/* Packets of link types that cannot be read, and the first of these. */
+	uint64_t n_foreign;
+	uint16_t foreign;
 	/* Addresses that end every unicast packet, of IPv6 [0] and of IPv4 [1]. */
 	struct usk_common {
 		struct usk_addr addr[2];

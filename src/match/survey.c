@@ -184,6 +184,8 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 				if (!(p.has & USK_HAS_GROUP)) {
 					narrow(&out->common[usk_addr_is_v4(p.src)], &p);
 				}
+			} else if (!usk_link_is_known(link)) {
+				out->foreign = out->n_foreign++ ? out->foreign : link;
 			}
 		}
 		out->records += n;

@@ -6,7 +6,7 @@
  * Out   addresses, ports, sequence numbers, lengths, and a key of what routers and NAT leave alone
  * Why   one pass of bounds-checked loads; every length comes from the packet, every limit from
  *       the bytes that are there
- * Not   reassembly: fragments are counted and left out
+ * Not   links (link.c); reassembly: fragments are counted and left out
  *
  * The key of a TCP packet: sequence and acknowledgement numbers, time stamps, kind. Not ports or
  * addresses (NAT), not the length or PSH (offload cuts and merges segments, but the first one
@@ -15,30 +15,12 @@
  * length, first bytes of the payload, which hold the counters of RTP, QUIC, ESP, WireGuard and
  * OpenVPN.
  */
-#include "read/read.h"
+#include "read/link.h"
 
 #include <arpa/inet.h>
 #include <string.h>
 
 enum {
-	LINK_NULL = 0,
-	LINK_ETHERNET = 1,
-	LINK_PPP = 9,
-	LINK_RAW_BSD = 12,
-	LINK_RAW_OPENBSD = 14,
-	LINK_RAW = 101,
-	LINK_LOOP = 108,
-	LINK_COOKED = 113,
-	LINK_IPV4 = 228,
-	LINK_IPV6 = 229,
-	LINK_COOKED2 = 276,
-
-	ETHER_IPV4 = 0x0800,
-	ETHER_IPV6 = 0x86dd,
-	ETHER_VLAN = 0x8100,
-	ETHER_QINQ = 0x88a8,
-	ETHER_QINQ_OLD = 0x9100,
-
 	PROTO_ICMP = 1,
 	PROTO_IPIP = 4,
 	PROTO_TCP = 6,
@@ -59,107 +41,11 @@ enum {
 
 #define V4_MAPPED UINT64_C(0xffff00000000)
 
-/* The packet cooked captures call outgoing; 0 is to us, 1 to 2 to everyone, 3 to others. */
-static uint8_t cooked_side(unsigned type)
-{
-	return type == 4 ? USK_SIDE_SENT : type <= 2 ? USK_SIDE_RECEIVED : USK_SIDE_UNKNOWN;
-}
-
-/* To all or to many: broadcasts of a subnet do not show it in their address. */
-static bool to_group(const uint8_t *d, size_t n, uint16_t link)
-{
-	switch (link) {
-	case LINK_ETHERNET:
-		return n && d[0] & 1;
-	case LINK_COOKED:
-		return n >= 2 && (usk_be16(d) == 1 || usk_be16(d) == 2);
-	case LINK_COOKED2:
-		return n >= 11 && (d[10] == 1 || d[10] == 2);
-	default:
-		return false;
-	}
-}
-
-/* Past VLAN tags to the IP packet, or NULL. */
-static inline const uint8_t *strip_tags(const uint8_t *d, size_t n, size_t at, unsigned type,
-					size_t *left)
-{
-	while (type != ETHER_IPV4 && type != ETHER_IPV6) {
-		bool tag = type == ETHER_VLAN || type == ETHER_QINQ || type == ETHER_QINQ_OLD;
-		if (!tag || n < at + 4) {
-			return NULL;
-		}
-		type = usk_be16(d + at + 2);
-		at += 4;
-	}
-	*left = n - at;
-	return d + at;
-}
-
-static inline const uint8_t *strip_ethernet(const uint8_t *d, size_t n, size_t *left)
-{
-	return n < 14 ? NULL : strip_tags(d, n, 14, usk_be16(d + 12), left);
-}
-
-/* Address and control may be left out, as may the first byte of the protocol. */
-static const uint8_t *strip_ppp(const uint8_t *d, size_t n, size_t *left)
-{
-	size_t at = n >= 2 && usk_be16(d) == 0xff03 ? 2 : 0;
-	at += n > at && !d[at];
-	if (n <= at + 1 || (d[at] != 0x21 && d[at] != 0x57)) {
-		return NULL;
-	}
-	*left = n - at - 1;
-	return d + at + 1;
-}
-
-/* Where the IP packet starts, or NULL. */
-static inline const uint8_t *strip_link(const uint8_t *d, size_t n, uint16_t link, size_t *left,
-					uint8_t *side)
-{
-	switch (link) {
-	case LINK_ETHERNET:
-		return strip_ethernet(d, n, left);
-	case LINK_COOKED:
-		if (n < 16) {
-			return NULL;
-		}
-		*side = cooked_side(usk_be16(d));
-		return strip_tags(d, n, 16, usk_be16(d + 14), left);
-	case LINK_COOKED2:
-		if (n < 20) {
-			return NULL;
-		}
-		*side = cooked_side(d[10]);
-		return strip_tags(d, n, 20, usk_be16(d), left);
-	case LINK_PPP:
-		return strip_ppp(d, n, left);
-	case LINK_NULL:
-	case LINK_LOOP:
-		/* Four bytes of address family in somebody's byte order: the version nibble of the
-		 * IP header says the same without guessing. */
-		if (n < 4) {
-			return NULL;
-		}
-		*left = n - 4;
-		return d + 4;
-	case LINK_RAW:
-	case LINK_RAW_BSD:
-	case LINK_RAW_OPENBSD:
-	case LINK_IPV4:
-	case LINK_IPV6:
-		*left = n;
-		return d;
-	default:
-		return NULL;
-	}
-}
-
 uint32_t usk_packet_link_bytes(const struct usk_record *r, uint16_t link_type)
 {
-	uint8_t side;
+	uint8_t side = USK_SIDE_UNKNOWN;
 	size_t left;
-	const uint8_t *d = strip_link(r->data, r->captured, link_type, &left, &side);
+	const uint8_t *d = usk_link_strip(r->data, r->captured, link_type, &left, &side);
 	return d ? (uint32_t)(d - r->data) : UINT32_MAX;
 }
 
@@ -492,7 +378,7 @@ static const uint8_t *strip_tunnel(const struct ip *ip, size_t *left)
 			*left = n - at;
 			return d + at;
 		}
-		return type == 0x6558 ? strip_ethernet(d + at, n - at, left) : NULL;
+		return type == 0x6558 ? usk_link_strip_ethernet(d + at, n - at, left) : NULL;
 	}
 	if (ip->proto == PROTO_UDP && n >= 16 && usk_be16(d + 2) == 2152) {
 		return strip_gtp(d + 8, n - 8, left);
@@ -500,7 +386,7 @@ static const uint8_t *strip_tunnel(const struct ip *ip, size_t *left)
 	/* VXLAN: the flag that says that its network number is valid, all reserved bits zero. */
 	if (ip->proto == PROTO_UDP && n >= 16 && usk_be16(d + 2) == 4789 &&
 	    usk_be32(d + 8) == 0x08000000 && !d[15]) {
-		return strip_ethernet(d + 16, n - 16, left);
+		return usk_link_strip_ethernet(d + 16, n - 16, left);
 	}
 	return NULL;
 }
@@ -552,9 +438,9 @@ static __attribute__((noinline)) bool decode_any(const struct usk_record *r, uin
 {
 	uint8_t side = USK_SIDE_UNKNOWN;
 	size_t left;
-	const uint8_t *d = strip_link(r->data, r->captured, link_type, &left, &side);
+	const uint8_t *d = usk_link_strip(r->data, r->captured, link_type, &left, &side);
 	if (!d || !left) {
-		c->not_ip++;
+		c->not_ip += usk_link_is_known(link_type);
 		return false;
 	}
 	const uint8_t *outer = d;
@@ -611,7 +497,7 @@ static __attribute__((noinline)) bool decode_any(const struct usk_record *r, uin
 	if (ip.proto != PROTO_TCP && !datagram(&ip, depth, out, c)) {
 		return false;
 	}
-	if (to_group(r->data, r->captured, link_type)) {
+	if (usk_link_to_group(r->data, r->captured, link_type)) {
 		out->has |= USK_HAS_GROUP;
 	}
 	*at = ip;
