@@ -30,6 +30,7 @@ struct state {
 	bool swap;
 	uint32_t unit_ns;
 	int64_t last_ns; /* stamp of the last sound record; USK_NONE: none yet */
+	struct usk_recent recent;
 };
 
 bool usk_pcap_magic(const uint8_t *d, bool *swap, uint32_t *unit_ns)
@@ -73,6 +74,7 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	const uint8_t *d = t->in.data;
 	usk_pcap_magic(d, &s->swap, &s->unit_ns);
 	s->last_ns = USK_NONE;
+	s->recent.n = 0;
 	if (!t->n_ifaces) {
 		struct usk_iface *i = usk_trace_add_iface(t);
 		uint32_t snap = usk_load32(d + 16, s->swap);
@@ -267,8 +269,8 @@ static size_t whole(struct usk_trace *t, struct usk_record *out, size_t cap, siz
 		/* What comes is asked for early: the kernel's copy leaves it far from the core. */
 		__builtin_prefetch(d + AHEAD);
 		__builtin_prefetch(d + AHEAD + 64);
-		struct usk_record *r = &out[made++];
-		s->last_ns = r->time_ns = time_ns;
+		struct usk_record *r = &out[made];
+		r->time_ns = time_ns;
 		r->at = t->in.at + pos;
 		r->data = d + HEADER;
 		r->captured = captured;
@@ -276,6 +278,13 @@ static size_t whole(struct usk_trace *t, struct usk_record *out, size_t cap, siz
 		r->iface = 0;
 		r->side = USK_SIDE_UNKNOWN;
 		pos += HEADER + (size_t)captured;
+		if (time_ns <= s->last_ns && usk_recent_again(&s->recent, r, s->last_ns)) {
+			usk_trace_lost(t, r->at, HEADER + (uint64_t)captured);
+			continue;
+		}
+		usk_recent_note(&s->recent, r);
+		s->last_ns = time_ns;
+		made++;
 	}
 	*used = pos;
 	return made;
@@ -291,6 +300,11 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 		*n = whole(t, out, cap, &t->used);
 		if (*n) {
 			return USK_OK; /* the next call refills */
+		}
+		if (t->used) { /* records that were read before, and no other */
+			status = usk_input_need(&t->in, t->used, HEADER, err);
+			t->used = 0;
+			continue;
 		}
 		uint32_t captured = t->in.have >= HEADER ? usk_load32(t->in.data + 8, s->swap) : 0;
 		size_t want = captured > USK_RECORD_MAX ? HEADER : 2 * HEADER + (size_t)captured;

@@ -34,6 +34,7 @@ struct state {
 		int64_t last_ns; /* stamp of its last packet; USK_NONE: none yet */
 	} * face;
 	size_t cap_faces;
+	struct usk_recent recent;
 	uint64_t simple; /* packets without a stamp */
 };
 
@@ -312,6 +313,7 @@ static bool describe(struct usk_trace *t, size_t pos, const struct found *f)
 	struct state *s = t->state;
 	if (f->type == NG_SECTION) {
 		s->section = t->n_ifaces;
+		s->recent.n = 0;
 	} else if (f->type == NG_INTERFACE) {
 		return add_interface(t, t->in.data + pos + 8, f->size - 12);
 	} else if (f->type == NG_SIMPLE_PACKET) {
@@ -372,7 +374,10 @@ static enum usk_status walk(struct usk_trace *t, struct usk_record *out, size_t 
 		}
 		if (is_packet(f.type)) {
 			f.r.at = t->in.at + pos;
+			int64_t *last_ns = &s->face[f.r.iface].last_ns;
 			bool far = want > f.size, astray = far && is_astray(t, pos, &f);
+			astray |= f.r.time_ns <= *last_ns &&
+				  usk_recent_again(&s->recent, &f.r, *last_ns);
 			if (far && !astray && !f.in_range) {
 				t->done = true;
 				return usk_trace_stamp_range(t, f.r.at, err);
@@ -380,7 +385,8 @@ static enum usk_status walk(struct usk_trace *t, struct usk_record *out, size_t 
 			if (astray) {
 				usk_trace_lost(t, f.r.at, f.size);
 			} else {
-				s->face[f.r.iface].last_ns = f.r.time_ns;
+				*last_ns = f.r.time_ns;
+				usk_recent_note(&s->recent, &f.r);
 				out[(*n)++] = f.r;
 			}
 		}
@@ -396,6 +402,7 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	s->swap = false;
 	s->section = 0;
 	s->simple = 0;
+	s->recent.n = 0;
 	usk_trace_forget_ifaces(t);
 	/* The interfaces are known before the first packet is asked for. */
 	size_t n;

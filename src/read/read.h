@@ -70,8 +70,9 @@ void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 
 /** Bytes from `at` on hold nothing that can be read; the trace goes on behind them. */
 void usk_trace_lost(struct usk_trace *t, uint64_t at, uint64_t bytes);
-/** The same without a word, for what a sentence of its own tells. */
-void usk_trace_hole(struct usk_trace *t, uint64_t at, uint64_t bytes);
+/** The same without a word, for what a sentence of its own tells; true: not next to the last one.
+ */
+bool usk_trace_hole(struct usk_trace *t, uint64_t at, uint64_t bytes);
 
 /** A trace of what was opened already, which may be a pipe; with a window of its own. */
 enum usk_status usk_trace_of(const struct usk_input *in, const char *path, struct usk_trace **out,
@@ -85,6 +86,38 @@ static inline bool usk_near(int64_t a_ns, int64_t b_ns)
 {
 	return (uint64_t)a_ns - (uint64_t)b_ns + USK_FAR_NS <= 2 * (uint64_t)USK_FAR_NS;
 }
+
+/*
+ * The last records that were handed out. Where blocks of a disk were doubled that hold whole
+ * records, lengths lead on as ever, but the same records come again.
+ */
+struct usk_recent {
+	struct {
+		int64_t time_ns;
+		uint64_t what;
+	} seen[256]; /* 4 KiB of the shortest records */
+	uint64_t n;
+	bool again; /* the last one was among them */
+};
+
+/** Its lengths and interface, and bytes that differ from one packet to the next: TCP's numbers,
+ * others' payload.
+ */
+static inline uint64_t usk_recent_what(const struct usk_record *r)
+{
+	uint64_t what = r->captured >= 46 ? usk_be64(r->data + 38) : 0;
+	return usk_fold(what, (uint64_t)r->captured << 32 | r->length) + r->iface;
+}
+
+static inline void usk_recent_note(struct usk_recent *x, const struct usk_record *r)
+{
+	x->seen[x->n % COUNT(x->seen)].time_ns = r->time_ns;
+	x->seen[x->n++ % COUNT(x->seen)].what = usk_recent_what(r);
+	x->again = false;
+}
+
+/** Of a record that is stamped no later than the one before: was it handed out already? */
+bool usk_recent_again(struct usk_recent *x, const struct usk_record *r, int64_t last_ns);
 
 /** A stamp beyond USK_TIME_MAX is an error of the whole run, not damage. */
 enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, struct usk_err *err);

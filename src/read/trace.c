@@ -336,23 +336,42 @@ void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 	t->done = true;
 }
 
-void usk_trace_hole(struct usk_trace *t, uint64_t at, uint64_t bytes)
+bool usk_trace_hole(struct usk_trace *t, uint64_t at, uint64_t bytes)
 {
 	struct usk_hole *last = t->n_holes ? &t->hole[t->n_holes - 1] : NULL;
 	if (last && last->at + last->bytes == at) {
 		last->bytes += bytes;
-		return;
+		return false;
 	}
 	t->hole = usk_room(t->hole, t->n_holes, &t->cap_holes, sizeof *t->hole);
 	t->hole[t->n_holes++] = (struct usk_hole){ at, bytes };
+	return true;
+}
+
+bool usk_recent_again(struct usk_recent *x, const struct usk_record *r, int64_t last_ns)
+{
+	enum { ENOUGH = 8 };
+	/* Stamps alone say nothing of one that is equal to the last: clocks are coarse. */
+	if (r->time_ns == last_ns && !x->again) {
+		return false;
+	}
+	const uint64_t what = usk_recent_what(r), n = COUNT(x->seen);
+	int older = 0;
+	x->again = false;
+	/* Records are nearly in order, and most that fall do so by a few places. */
+	for (uint64_t k = 0; k < n && k < x->n && older < ENOUGH && !x->again; k++) {
+		int64_t time_ns = x->seen[(x->n - 1 - k) % n].time_ns;
+		older += time_ns < r->time_ns;
+		x->again = time_ns == r->time_ns && x->seen[(x->n - 1 - k) % n].what == what;
+	}
+	return x->again;
 }
 
 void usk_trace_lost(struct usk_trace *t, uint64_t at, uint64_t bytes)
 {
-	usk_trace_hole(t, at, bytes);
 	t->lost_at = t->lost_places ? t->lost_at : at;
 	t->lost_bytes += bytes;
-	t->lost_places++;
+	t->lost_places += usk_trace_hole(t, at, bytes);
 	free(t->damage);
 	t->damage = usk_format("%s: damaged: %llu bytes in %llu place%s, the first at byte %llu, "
 			       "are left out",
