@@ -47,8 +47,9 @@ const struct option_group options_match = {
 		  "its own",
 		  TEXTS("NAME/IFACE=CLOCK") },
 		{ "readings",
-		  "what packets of captures say of clocks that nobody recorded: LIST of ntp, or "
-		  "all; these clocks get names such as ntp:192.0.2.1",
+		  "what packets of captures say of clocks that nobody recorded: LIST of ntp, ptp, "
+		  "rtcp, http, krb5, smb2, wlan, or all; these clocks get names such as "
+		  "ntp:192.0.2.1",
 		  TEXT("LIST") },
 		{ "resolution",
 		  "what NAME's stamps are rounded down to, if coarser than the file says",

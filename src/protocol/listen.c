@@ -11,13 +11,15 @@
 #include "protocol/protocol.h"
 #include "read/read.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { QUESTIONS = 4096, WAYS = 4, MOST_READINGS = 64 };
 
 static const struct usk_protocol *const protocols[] = {
-	&usk_protocol_ntp,
+	&usk_protocol_ntp,  &usk_protocol_ptp,	&usk_protocol_rtcp, &usk_protocol_http,
+	&usk_protocol_krb5, &usk_protocol_smb2, &usk_protocol_wlan,
 };
 
 struct usk_listener {
@@ -137,8 +139,8 @@ static bool is_time(int64_t ns)
 	return ns >= -USK_TIME_MAX && ns <= USK_TIME_MAX;
 }
 
-static void add(struct usk_listener *l, struct usk_addr of, bool told, int64_t ns,
-		int64_t quantum_ns, int64_t our_ns)
+void usk_tell_named(struct usk_listener *l, const char *of, bool told, int64_t ns,
+		    int64_t quantum_ns, int64_t our_ns)
 {
 	if (l->n == MOST_READINGS || !is_time(ns) || !is_time(our_ns)) {
 		return;
@@ -146,20 +148,24 @@ static void add(struct usk_listener *l, struct usk_addr of, bool told, int64_t n
 	struct usk_reading *r = &l->reading[l->n];
 	*r = (struct usk_reading){ .told = told, .our_ns = our_ns, .quantum_ns = quantum_ns };
 	r->clock_ns = told ? ns - quantum_ns : ns + quantum_ns;
-	usk_addr_text(of, r->of);
+	snprintf(r->of, sizeof r->of, "%s", of);
 	l->n += is_time(r->clock_ns);
 }
 
 void usk_tell(struct usk_listener *l, struct usk_addr of, int64_t ns, int64_t quantum_ns,
 	      int64_t our_ns)
 {
-	add(l, of, true, ns, quantum_ns, our_ns);
+	char name[46];
+	usk_addr_text(of, name);
+	usk_tell_named(l, name, true, ns, quantum_ns, our_ns);
 }
 
 void usk_tell_later(struct usk_listener *l, struct usk_addr of, int64_t ns, int64_t quantum_ns,
 		    int64_t our_ns)
 {
-	add(l, of, false, ns, quantum_ns, our_ns);
+	char name[46];
+	usk_addr_text(of, name);
+	usk_tell_named(l, name, false, ns, quantum_ns, our_ns);
 }
 
 static bool is_of(const struct usk_protocol *row, const struct usk_packet *p)
@@ -168,20 +174,31 @@ static bool is_of(const struct usk_protocol *row, const struct usk_packet *p)
 	for (size_t i = 0; i < COUNT(row->port) && row->port[i] && !any; i++) {
 		any = p->sport == row->port[i] || p->dport == row->port[i];
 	}
-	return any && p->proto == row->proto;
+	return any && (p->proto == row->proto || p->proto == row->also);
 }
 
 const struct usk_reading *usk_listen(struct usk_listener *l, const struct usk_record *r,
 				     uint16_t link_type, size_t *row, size_t *n)
 {
-	struct usk_packet ip;
+	struct usk_packet ip = { 0 };
 	struct usk_heard_packet p = { .ip = &ip };
-	p.data = usk_packet_payload(r, link_type, &ip, &p.n);
+	const uint8_t *payload = usk_packet_payload(r, link_type, &ip, &p.n);
+	const size_t payload_bytes = p.n;
 	l->n = 0;
-	for (size_t i = 0; i < COUNT(protocols) && p.data && !l->n; i++) {
-		if (l->rows >> i & 1 && is_of(protocols[i], &ip)) {
+	for (size_t i = 0; i < COUNT(protocols) && !l->n; i++) {
+		const struct usk_protocol *of = protocols[i];
+		if (!(l->rows >> i & 1)) {
+			continue;
+		}
+		p.data = payload && is_of(of, &ip) ? payload : NULL;
+		p.n = payload_bytes;
+		if (!payload && of->in_frame) {
+			ip = (struct usk_packet){ .time_ns = r->time_ns };
+			p.data = of->in_frame(r, link_type, &p.n, &ip.side);
+		}
+		if (p.data) {
 			l->row = i;
-			protocols[i]->take(l, &p);
+			of->take(l, &p);
 		}
 	}
 	*row = l->row;

@@ -31,8 +31,12 @@ struct usk_listener;
 
 struct usk_protocol {
 	const char *name, *help;
-	uint8_t proto;	  /* of IP */
-	uint16_t port[2]; /* either side's; 0, 0: any */
+	uint8_t proto, also; /* of IP; 0: none */
+	uint16_t port[2];    /* either side's; 0, 0: any */
+	/* It goes without IP, too: its payload in such a record, *n bytes, and its side if that is
+	 * known; or NULL. */
+	const uint8_t *(*in_frame)(const struct usk_record *r, uint16_t link_type, size_t *n,
+				   uint8_t *side);
 	/* The next packet of these ports in the order of the capture. */
 	void (*take)(struct usk_listener *l, const struct usk_heard_packet *p);
 };
@@ -77,9 +81,14 @@ void usk_tell(struct usk_listener *l, struct usk_addr of, int64_t ns, int64_t qu
 void usk_tell_later(struct usk_listener *l, struct usk_addr of, int64_t ns, int64_t quantum_ns,
 		    int64_t our_ns);
 
+/** The same of a clock that has a name of its own. */
+void usk_tell_named(struct usk_listener *l, const char *of, bool told, int64_t ns,
+		    int64_t quantum_ns, int64_t our_ns);
+
 /** Seconds and fraction of NTP -> ns, rounded down; dates before 1968 are those after 2036. */
 int64_t usk_ntp_ns(uint64_t stamp);
 
-extern const struct usk_protocol usk_protocol_ntp;
+extern const struct usk_protocol usk_protocol_ntp, usk_protocol_ptp, usk_protocol_rtcp,
+	usk_protocol_http, usk_protocol_krb5, usk_protocol_smb2, usk_protocol_wlan;
 
 #endif

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size || size > 1 << 16) {
 		return 0;
 	}
-	static const uint16_t links[] = { 101, 1, 113, 276 };
+	static const uint16_t links[] = { 101, 1, 113, 276, 105, 127 };
 	uint16_t link = links[data[0] % COUNT(links)];
 	struct usk_listener *l = usk_listener_new(UINT32_MAX);
 	struct usk_record r = { .time_ns = INT64_C(1700000000000000000) };

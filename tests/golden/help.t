@@ -40,8 +40,9 @@ Matching:
                           an interface of the capture NAME, by its name or
                           number, that has a clock of its own; may be repeated
       --readings LIST     what packets of captures say of clocks that nobody
-                          recorded: LIST of ntp, or all; these clocks get names
-                          such as ntp:192.0.2.1
+                          recorded: LIST of ntp, ptp, rtcp, http, krb5, smb2,
+                          wlan, or all; these clocks get names such as
+                          ntp:192.0.2.1
       --resolution NAME=DURATION
                           what NAME's stamps are rounded down to, if coarser
                           than the file says; may be repeated

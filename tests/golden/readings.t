@@ -39,5 +39,5 @@ $ cp $DATA/host0.pcap .; unskew sync --readings ntp host0.pcap
 $ unskew sync --readings ntp $DATA/host0.pcap $DATA/host1.pcap | grep Note
 Note: --readings ntp: no packet of the captures has any
 $ unskew sync --readings npt $DATA/ntp1.pcap
-! unskew: --readings npt: "npt" is none of ntp, all
+! unskew: --readings npt: "npt" is none of ntp, ptp, rtcp, http, krb5, smb2, wlan, all
 ? 2

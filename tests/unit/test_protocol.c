@@ -71,6 +71,12 @@ static void hear_cut(bool answer, uint8_t proto, uint16_t client_port, uint16_t 
 	bytes_free(&b);
 }
 
+static void hear(bool answer, uint8_t proto, uint16_t client_port, uint16_t server_port,
+		 const struct bytes *payload, int64_t ns)
+{
+	hear_cut(answer, proto, client_port, server_port, payload, ns, SIZE_MAX);
+}
+
 static void expect(size_t i, bool told, int64_t our_ns, int64_t clock_ns)
 {
 	assert_true(i < n_got);
@@ -188,6 +194,336 @@ static void test_ntp_eras(void **state)
 	assert_int_equal(usk_ntp_ns(0x80000000), INT64_C(2085978496) * SECOND + SECOND / 2);
 }
 
+/* ---- PTP --------------------------------------------------------------------------------- */
+
+struct ptp {
+	unsigned type, domain;
+	bool two_step;
+	uint16_t sequence;
+	uint64_t s; /* of its stamp; its ns are 7 */
+};
+
+enum { SYNC = 0, DELAY_REQ = 1, FOLLOW_UP = 8, DELAY_RESP = 9 };
+
+static void put_ptp(struct bytes *b, const struct ptp *x)
+{
+	bool slave = x->type == DELAY_REQ;
+	put8(b, x->type);
+	put8(b, 2);
+	put16(b, x->type == DELAY_RESP ? 54 : 44);
+	put8(b, x->domain);
+	put8(b, 0);
+	put16(b, x->two_step ? 0x200 : 0);
+	put_zeros(b, 12);
+	put64(b, slave ? 0x5555 : 0x1122334455667788);
+	put16(b, slave ? 3 : 1);
+	put16(b, x->sequence);
+	put16(b, 0);
+	put16(b, (unsigned)(x->s >> 32));
+	put32(b, (uint32_t)x->s);
+	put32(b, 7);
+	if (x->type == DELAY_RESP) {
+		put64(b, 0x5555);
+		put16(b, 3);
+	}
+}
+
+/* Over UDP, or in a frame of its own behind a VLAN tag; cut to so many bytes of it. */
+static void hear_ptp(const struct ptp *x, bool frame, enum usk_side side, int64_t ns, size_t cut)
+{
+	struct bytes b = { .big = true }, f = { .big = true };
+	put_ptp(&b, x);
+	b.n = b.n < cut ? b.n : cut;
+	if (!frame) {
+		hear(x->type != DELAY_REQ, UDP, 319, 319, &b, ns);
+	} else {
+		size_t row;
+		put_zeros(&f, 12);
+		put32(&f, 0x81000001);
+		put16(&f, 0x88f7);
+		put(&f, b.data, b.n);
+		const struct usk_record r = { .time_ns = ns,
+					      .data = f.data,
+					      .captured = (uint32_t)f.n,
+					      .length = (uint32_t)f.n,
+					      .side = side };
+		got = usk_listen(listener, &r, LINK_ETHERNET, &row, &n_got);
+	}
+	bytes_free(&b);
+	bytes_free(&f);
+}
+
+static void test_ptp(void **state)
+{
+	(void)state;
+	const int64_t then = 1700000037 * SECOND + 7;
+	for (int frame = 0; frame < 2; frame++) {
+		const struct ptp one = { SYNC, 0, false, 5, 1700000037 };
+		const struct ptp two = { SYNC, 0, true, 6, 0 };
+		const struct ptp follow = { FOLLOW_UP, 0, false, 6, 1700000037 };
+		const struct ptp ask = { DELAY_REQ, 0, false, 9, 0 };
+		const struct ptp answer = { DELAY_RESP, 0, false, 9, 1700000037 };
+		listen_for("ptp");
+		hear_ptp(&one, frame, USK_SIDE_UNKNOWN, NOW, SIZE_MAX);
+		assert_int_equal(n_got, 1);
+		expect(0, true, NOW, then - 1);
+		assert_string_equal(got[0].of, "1122334455667788");
+		hear_ptp(&two, frame, USK_SIDE_UNKNOWN, NOW + 10, SIZE_MAX);
+		assert_int_equal(n_got, 0);
+		hear_ptp(&follow, frame, USK_SIDE_UNKNOWN, NOW + 20, SIZE_MAX);
+		assert_int_equal(n_got, 1);
+		expect(0, true, NOW + 10, then - 1);
+		hear_ptp(&follow, frame, USK_SIDE_UNKNOWN, NOW + 30, SIZE_MAX);
+		assert_int_equal(n_got, 0);
+		hear_ptp(&ask, frame, USK_SIDE_UNKNOWN, NOW + 40, SIZE_MAX);
+		hear_ptp(&answer, frame, USK_SIDE_UNKNOWN, NOW + 50, SIZE_MAX);
+		assert_int_equal(n_got, 1);
+		expect(0, false, NOW + 40, then + 1);
+		/* A Follow_Up so late is of another Sync, whose number came again. */
+		hear_ptp(&two, frame, USK_SIDE_UNKNOWN, NOW, SIZE_MAX);
+		hear_ptp(&follow, frame, USK_SIDE_UNKNOWN, NOW + 60 * SECOND, SIZE_MAX);
+		assert_int_equal(n_got, 0);
+		for (size_t cut = 0; cut < 44; cut++) {
+			hear_ptp(&one, frame, USK_SIDE_UNKNOWN, NOW, cut);
+			assert_int_equal(n_got, 0);
+		}
+		const struct ptp other = { SYNC, 3, false, 5, 1700000037 };
+		hear_ptp(&other, frame, USK_SIDE_UNKNOWN, NOW, SIZE_MAX);
+		assert_string_equal(got[0].of, "1122334455667788/3");
+	}
+	/* On the master itself we see a Sync before its stamp, and a Delay_Req behind it. */
+	const struct ptp one = { SYNC, 0, false, 5, 1700000037 };
+	const struct ptp ask = { DELAY_REQ, 0, false, 9, 0 };
+	const struct ptp answer = { DELAY_RESP, 0, false, 9, 1700000037 };
+	hear_ptp(&one, true, USK_SIDE_SENT, NOW, SIZE_MAX);
+	assert_int_equal(n_got, 0);
+	hear_ptp(&ask, true, USK_SIDE_RECEIVED, NOW, SIZE_MAX);
+	hear_ptp(&answer, true, USK_SIDE_SENT, NOW, SIZE_MAX);
+	assert_int_equal(n_got, 0);
+}
+
+/* ---- RTCP -------------------------------------------------------------------------------- */
+
+static void hear_report(bool answer, uint32_t source, uint64_t now, uint32_t of, uint32_t last,
+			uint32_t since, bool named, int64_t ns)
+{
+	struct bytes b = { .big = true };
+	put8(&b, 0x80 | (of != 0));
+	put8(&b, 200);
+	put16(&b, of ? 12 : 6);
+	put32(&b, source);
+	put64(&b, now);
+	put_zeros(&b, 12);
+	if (of) {
+		put32(&b, of);
+		put_zeros(&b, 12);
+		put32(&b, last);
+		put32(&b, since);
+	}
+	if (named) {
+		put32(&b, 0x81ca0002);
+		put32(&b, source);
+		put32(&b, 0);
+	}
+	hear(answer, UDP, 5005, 6005, &b, ns);
+	bytes_free(&b);
+}
+
+static void test_rtcp(void **state)
+{
+	(void)state;
+	listen_for("rtcp");
+	hear_report(false, 11, ntp(0), 0, 0, 0, true, NOW + 10);
+	assert_int_equal(n_got, 1);
+	expect(0, true, NOW + 10, NOW - 1);
+	assert_string_equal(got[0].of, "10.0.0.1");
+	/* The other side had that report half a second before it made its own. */
+	hear_report(true, 22, ntp(750 * MS), 11, (uint32_t)(ntp(0) >> 16), 0x8000, true, NOW + 20);
+	assert_int_equal(n_got, 2);
+	expect(1, false, NOW + 10, NOW + 250 * MS + 15259);
+	assert_string_equal(got[1].of, "192.0.2.1");
+	hear_report(true, 22, ntp(750 * MS), 12, (uint32_t)(ntp(0) >> 16), 0x8000, true, NOW + 20);
+	assert_int_equal(n_got, 1); /* of somebody else */
+	hear_report(false, 11, ntp(0), 0, 0, 0, false, NOW + 10);
+	assert_int_equal(n_got, 0); /* says not who */
+}
+
+/* ---- HTTP, Kerberos, SMB2 ---------------------------------------------------------------- */
+
+/* NOW as HTTP has it. */
+#define DATE "Date: Tue, 14 Nov 2023 22:13:20 GMT\r\n"
+
+static void hear_text(bool answer, const char *text, int64_t ns)
+{
+	struct bytes b = { .big = true };
+	put_text(&b, text);
+	hear(answer, TCP, 40000, 8080, &b, ns);
+	bytes_free(&b);
+}
+
+static void test_http(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *answer;
+		size_t readings;
+	} cases[] = {
+		{ "HTTP/1.1 200 OK\r\nServer: x\r\n" DATE "\r\n", 2 },
+		{ "HTTP/1.0 404 No\r\ndate:   Tue, 14 Nov 2023 22:13:20 GMT\r\n\r\nbody", 2 },
+		{ "HTTP/1.1 200 OK\r\n" DATE "Age: 7\r\n\r\n", 1 },
+		{ "HTTP/1.1 200 OK\r\nVia: 1.1 x\r\n" DATE "\r\n", 1 },
+		{ "HTTP/1.1 200 OK\r\n" DATE, 1 }, /* who knows what follows */
+		{ "HTTP/1.1 200 OK\r\n\r\n" DATE "\r\n", 0 },
+		{ "HTTP/1.1 200 OK\r\nDate: Tue, 14 Nox 2023 22:13:20 GMT\r\n\r\n", 0 },
+		{ "HTTP/1.1 200 OK\r\nDate: Tue, 14 Nov 2023 22:13:2", 0 },
+		{ "HTTP/1.1 200 OK\r\nDate: Tue, 14 Nov 2023 22:13:60 CET\r\n\r\n", 0 },
+		{ "xHTTP/1.1 200 OK\r\n" DATE "\r\n", 0 },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		listen_for("http");
+		hear_text(false, "GET / HTTP/1.1\r\n", NOW + 1);
+		assert_int_equal(n_got, 0);
+		hear_text(true, cases[i].answer, NOW + 2);
+		assert_int_equal(n_got, cases[i].readings);
+		for (size_t k = 0; k < n_got; k++) {
+			expect(k, !k, k ? NOW + 1 : NOW + 2, k ? NOW + 2 * SECOND - 1 : NOW);
+		}
+	}
+	/* The second of two questions at once has no question of its own. */
+	listen_for("http");
+	hear_text(false, "GET / HTTP/1.1\r\n", NOW + 1);
+	hear_text(false, "GET / HTTP/1.1\r\n", NOW + 2);
+	hear_text(true, cases[0].answer, NOW + 3);
+	assert_int_equal(n_got, 2);
+	expect(1, false, NOW + 1, NOW + 2 * SECOND - 1);
+	hear_text(true, cases[0].answer, NOW + 4);
+	assert_int_equal(n_got, 1);
+}
+
+static void test_krb5(void **state)
+{
+	(void)state;
+	static const uint8_t ask[] = { 0x6a, 0 };
+	/* pvno, msg-type, stime, susec 500000, error-code, realm left out. */
+	static const char error[] = "\x7e\x2b\x30\x29\xa0\x03\x02\x01\x05\xa1\x03\x02\x01\x1e"
+				    "\xa4\x11\x18\x0f"
+				    "20231114221320Z"
+				    "\xa5\x05\x02\x03\x07\xa1\x20"
+				    "\xa6\x03\x02\x01\x19";
+	for (int tcp = 0; tcp < 2; tcp++) {
+		for (size_t cut = 0; cut < sizeof error; cut++) {
+			struct bytes q = { .big = true }, b = { .big = true };
+			if (tcp) {
+				put32(&q, sizeof ask);
+				put32(&b, sizeof error - 1);
+			}
+			put(&q, ask, sizeof ask);
+			put(&b, error, cut);
+			listen_for("krb5");
+			hear(false, tcp ? TCP : UDP, 40000, 88, &q, NOW + 1);
+			hear(true, tcp ? TCP : UDP, 40000, 88, &b, NOW + 2);
+			assert_int_equal(n_got, cut == sizeof error - 1 ? 2 : 0);
+			bytes_free(&q);
+			bytes_free(&b);
+		}
+		expect(0, false, NOW + 1, NOW + 500 * MS + SECOND / 64);
+		expect(1, true, NOW + 2, NOW + 500 * MS);
+	}
+}
+
+static void test_smb2(void **state)
+{
+	(void)state;
+	const uint64_t units = UINT64_C(116444736000000000) + (uint64_t)NOW / 100 + 3;
+	for (size_t cut = 100; cut <= 116; cut++) {
+		struct bytes q = { .big = true }, b = { .big = true };
+		put32(&q, 70);
+		put_text(&q, "\xfeSMB");
+		put_zeros(&q, 66);
+		put32(&b, 128);
+		put_text(&b, "\xfeSMB");
+		put_zeros(&b, 12);
+		put8(&b, 1);
+		put_zeros(&b, 47);
+		put8(&b, 65);
+		put_zeros(&b, 39);
+		for (int i = 0; i < 8; i++) {
+			put8(&b, (uint8_t)(units >> (8 * i)));
+		}
+		b.n = cut;
+		listen_for("smb2");
+		hear(false, TCP, 40000, 445, &q, NOW + 1);
+		assert_int_equal(n_got, 0);
+		hear(true, TCP, 40000, 445, &b, NOW + 2);
+		assert_int_equal(n_got, cut == 116 ? 2 : 0);
+		bytes_free(&q);
+		bytes_free(&b);
+	}
+	expect(0, false, NOW + 1, NOW + 300 + SECOND / 64);
+	expect(1, true, NOW + 2, NOW + 300);
+}
+
+/* ---- 802.11 ------------------------------------------------------------------------------ */
+
+/* flags < 0: without radiotap. */
+static void hear_beacon(unsigned kind, int flags, uint32_t has, enum usk_side side, size_t cut)
+{
+	struct bytes b = { 0 };
+	size_t row;
+	if (flags >= 0) {
+		put16(&b, 0);
+		put16(&b, has & 1 ? 20 : 12);
+		put32(&b, has);
+		put_zeros(&b, has & 1 ? 8 : 0);
+		put32(&b, (uint32_t)flags);
+	}
+	put16(&b, kind);
+	put_zeros(&b, 14);
+	put(&b, "\x02\x11\x22\x33\x44\x55", 6);
+	put16(&b, 0);
+	put64(&b, 5000001);
+	const size_t n = b.n < cut ? b.n : cut;
+	const struct usk_record r = {
+		.time_ns = NOW, .data = b.data, .captured = (uint32_t)n, .length = 99, .side = side
+	};
+	got = usk_listen(listener, &r, flags < 0 ? 105 : 127, &row, &n_got);
+	bytes_free(&b);
+}
+
+static void test_wlan(void **state)
+{
+	(void)state;
+	listen_for("wlan");
+	hear_beacon(0x80, -1, 0, USK_SIDE_UNKNOWN, SIZE_MAX);
+	assert_int_equal(n_got, 1);
+	expect(0, true, NOW, 5000001000);
+	assert_string_equal(got[0].of, "02:11:22:33:44:55");
+	static const struct {
+		unsigned kind;
+		int flags;
+		uint32_t has;
+		enum usk_side side;
+		size_t readings;
+	} cases[] = {
+		{ 0x80, 0, 3, USK_SIDE_UNKNOWN, 1 },
+		{ 0x50, 0x10, 2, USK_SIDE_RECEIVED, 1 },
+		{ 0x80, 0x40, 3, USK_SIDE_UNKNOWN, 0 }, /* damaged */
+		{ 0x80, 0x40, 2, USK_SIDE_UNKNOWN, 0 },
+		{ 0x80, 0, 0x8002, USK_SIDE_UNKNOWN, 0 }, /* its own */
+		{ 0x80, 0, 2, USK_SIDE_SENT, 0 },
+		{ 0x88, 0, 2, USK_SIDE_UNKNOWN, 0 },   /* data */
+		{ 0x4080, 0, 2, USK_SIDE_UNKNOWN, 0 }, /* encrypted */
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		hear_beacon(cases[i].kind, cases[i].flags, cases[i].has, cases[i].side, SIZE_MAX);
+		assert_int_equal(n_got, cases[i].readings);
+	}
+	for (size_t cut = 0; cut < 20 + 32; cut++) {
+		hear_beacon(0x80, 0, 3, USK_SIDE_UNKNOWN, cut);
+		assert_int_equal(n_got, 0);
+	}
+}
+
 /* ---- all --------------------------------------------------------------------------------- */
 
 static void test_names(void **state)
@@ -240,6 +576,12 @@ int main(void)
 		cmocka_unit_test(test_ntp_says_nothing),
 		cmocka_unit_test(test_ntp_broadcast),
 		cmocka_unit_test(test_ntp_eras),
+		cmocka_unit_test(test_ptp),
+		cmocka_unit_test(test_rtcp),
+		cmocka_unit_test(test_http),
+		cmocka_unit_test(test_krb5),
+		cmocka_unit_test(test_smb2),
+		cmocka_unit_test(test_wlan),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_many_questions),
 	};
