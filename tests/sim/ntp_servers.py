@@ -5,7 +5,7 @@
 Two machines without a word between them are tied by the NTP server that both asked.
 
 Three network namespaces: chronyd -x serves time in one and is asked from the other two, where tcpdump
-records. All share one clock, so the true offset is how far the stamps of one capture are moved here. Needs
+records. Then the server's capture is used, too: what is known of its clock without it holds what is known with it. All share one clock, so the true offset is how far the stamps of one capture are moved here. Needs
 root, ip, tcpdump and chronyd; else the test is skipped (77). No clock is set.
 """
 
@@ -77,11 +77,13 @@ def record(folder, started):
             f.write(common % (0, "client%d" % i) + "server %s minpoll 0 maxpoll 0 iburst\n" % (SERVER % 1))
         started.append(in_space(i, "tcpdump", "-i", "asks", "-U", "-p", "--time-stamp-precision=nano",
                                 "-w", "%s/host%d.pcap" % (folder, i), "-Z", "root", "udp"))
+    started.append(in_space(0, "tcpdump", "-i", "to1", "-U", "-p", "--time-stamp-precision=nano",
+                            "-w", folder + "/server.pcap", "-Z", "root", "udp"))
     time.sleep(1)
     for i, name in enumerate(("server", "client1", "client2")):
         started.append(in_space(i, "chronyd", "-d", "-x", "-u", "root", "-f", "%s/%s.conf" % (folder, name)))
     time.sleep(SECONDS)
-    for p in started[:2]:
+    for p in started[:3]:
         os.killpg(p.pid, signal.SIGTERM)
         p.wait()
 
@@ -140,23 +142,49 @@ def half_width(bounds, at):
     return (max(values) - min(values)) / 2
 
 
-def check(folder):
-    paths = ["%s/host%d.pcap" % (folder, i) for i in (1, 2)]
-    move(paths[1], SHIFT)
-    out = subprocess.run([UNSKEW, "sync", "--json", "--readings", "ntp", "-r", "host1", "-m", "linear", *paths],
-                         capture_output=True, text=True)
+def sync(*args):
+    """The knots of each clock: (local, lo, hi)."""
+    out = subprocess.run([UNSKEW, "sync", "--json", "-m", "linear", *args], capture_output=True, text=True)
     assert out.returncode == 0, out.stderr
-    answer = json.loads(out.stdout)
-    clock = {c["name"]: c for c in answer["clocks"]}
-    assert set(clock) == {"host1", "host2", "ntp:" + SERVER % 1}, list(clock)
-    band = [tuple(int(k[x]) for x in ("local_ns", "lo_ns", "hi_ns")) for k in clock["host2"]["knots"]]
-    for _, lo, hi in band:
+    return {c["name"]: [tuple(int(k[x]) for x in ("local_ns", "lo_ns", "hi_ns")) for k in c["knots"]]
+            for c in json.loads(out.stdout)["clocks"]}
+
+
+def check_tied(paths):
+    """Each of two machines, by what both asked."""
+    band = sync("--readings", "ntp", "-r", "host1", *paths)
+    assert set(band) == {"host1", "host2", "ntp:" + SERVER % 1}, list(band)
+    for _, lo, hi in band["host2"]:
         assert lo <= -SHIFT <= hi, (lo, -SHIFT, hi)
-    local, lo, hi = min(band, key=lambda k: k[2] - k[1])
+    local, lo, hi = min(band["host2"], key=lambda k: k[2] - k[1])
     half = half_width(exchanges(paths[0]), local - SHIFT) + half_width(exchanges(paths[1]), local)
     print("the exchanges allow +-%.2f us, the band has +-%.2f us where it is narrowest"
           % (half / 1e3, (hi - lo) / 2e3))
     assert (hi - lo) / 2 <= 1.2 * half, "wider than the exchanges allow"
+
+
+def check_withheld(host, server):
+    """The server's clock with its capture, and without."""
+    full = sync("-r", "host1", host, server)["server"]
+    alone = sync("--readings", "ntp", "-r", "host1", host)["ntp:" + SERVER % 1]
+    inside = 0
+    for local, lo, hi in full:
+        for a, b in zip(alone, alone[1:]):
+            if a[0] <= local <= b[0]:
+                share = (local - a[0]) / (b[0] - a[0])
+                low, high = (a[i] + share * (b[i] - a[i]) for i in (1, 2))
+                assert low - 1 <= lo and hi <= high + 1, (local, low, lo, hi, high)
+                inside += 1
+    print("both captures: +-%.2f us, one: +-%.2f us at best"
+          % tuple(min((hi - lo) / 2e3 for _, lo, hi in k) for k in (full, alone)))
+    assert inside
+
+
+def check(folder):
+    paths = ["%s/host%d.pcap" % (folder, i) for i in (1, 2)]
+    move(paths[1], SHIFT)
+    check_tied(paths)
+    check_withheld(paths[0], folder + "/server.pcap")
 
 
 def main():
