@@ -18,7 +18,7 @@ enum {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,  /* could not do it; one sentence said why */
 	EXIT_USAGE = 2,	  /* wrong usage */
-	EXIT_PARTIAL = 3, /* done, but some clock is not bounded */
+	EXIT_PARTIAL = 3, /* done, but some clock is not bounded, or a file left out */
 };
 
 enum option_type {
@@ -199,9 +199,12 @@ int traces_in(const char *folder, const char ***out, size_t *n);
 int operands_expand(struct args *args, size_t first);
 /**
  * Open [NAME=]PATH operands from the first-th on. Clocks without NAME= that would share a name
- * take their parent folders' names. Prints and returns the exit status on failure.
+ * take their parent folders' names. Of three or more, those that are there and cannot be read are
+ * told and counted; skipped NULL: they are a failure. Prints and returns the exit status on
+ * failure.
  */
-int traces_open(const struct args *args, size_t first, struct usk_trace ***out, size_t *n);
+int traces_open(const struct args *args, size_t first, struct usk_trace ***out, size_t *n,
+		size_t *skipped);
 /**
  * The traces of a set: all captures in a folder, or, if it has none, all tables; a file alone is
  * one. Their names are their own, so that they are the same in the next set.
@@ -267,6 +270,7 @@ struct task {
 	struct usk_sync_options options; /* those that the command has */
 	struct usk_trace **trace;
 	size_t n;
+	size_t skipped;	     /* files that could not be read */
 	struct truth *truth; /* --truth, or NULL */
 	struct progress progress;
 	struct usk_err err;
@@ -281,7 +285,8 @@ int task_truth(struct task *t, const char *set);
 /** What the work came to: 0, or the status of t->err, which is printed. */
 int task_done(struct task *t, enum usk_status done);
 void task_close(struct task *t);
-void task_end(struct task *t);
+/** Of that status; EXIT_PARTIAL instead of EXIT_DONE if a file was left out. */
+int task_end(struct task *t, int status);
 
 /** EXIT_PARTIAL if some clock is neither the reference nor bounded. */
 int clocks_status(const struct usk_clocks *c);

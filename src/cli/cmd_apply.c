@@ -190,7 +190,7 @@ static int write_together(const struct args *args, const struct usk_clocks *c,
 	struct usk_trace **trace = NULL;
 	size_t opened = 0;
 	uint32_t *clock = usk_alloc(n, sizeof *clock);
-	int status = traces_open(args, 1, &trace, &opened);
+	int status = traces_open(args, 1, &trace, &opened, NULL);
 	for (size_t i = 0; i < n; i++) {
 		clock[i] = job[i].clock;
 	}

@@ -289,8 +289,7 @@ static int calibrate_run(const struct args *args)
 	status = status ? status : tell(args, c, &how, &output);
 	usk_output_close(&output);
 	usk_calibration_free(c);
-	task_end(&t);
-	return status;
+	return task_end(&t, status);
 }
 
 static const struct option_group calibrate_output = {

@@ -97,8 +97,7 @@ static int check_run(const struct args *args)
 		(args_flag(args, "json") ? print_json : print_table)(stdout, clocks);
 	}
 	usk_clocks_free(clocks);
-	task_end(&t);
-	return status;
+	return task_end(&t, status);
 }
 
 static const struct option_group check_output = {

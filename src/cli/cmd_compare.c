@@ -325,8 +325,7 @@ static int compare_run(const struct args *args)
 		status = task_open(&t, NULL);
 		status = status ? status : compare_set(&t, NULL, NULL);
 	}
-	task_end(&t);
-	return status;
+	return task_end(&t, status);
 }
 
 static const struct option_group compare_output = {

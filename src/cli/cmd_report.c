@@ -363,8 +363,7 @@ static int report_run(const struct args *args)
 	usk_notes_free(&r.notes);
 	free(r.compare);
 	free(r.machines);
-	task_end(&r.task);
-	return status;
+	return task_end(&r.task, status);
 }
 
 static const struct option_group report_output = {

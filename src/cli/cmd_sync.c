@@ -220,8 +220,7 @@ static int sync_run(const struct args *args)
 	usk_output_close(&s.clocks);
 	messages_close(&s.messages);
 	usk_clocks_free(s.c);
-	task_end(t);
-	return status;
+	return task_end(t, status);
 }
 
 static const struct option_group sync_output = {

@@ -238,7 +238,13 @@ void help_man(FILE *out, const struct command *command)
 		}
 	}
 	fputs(".SH EXIT STATUS\n0 done; 1 could not do it, one sentence says why; 2 wrong usage; 3 "
-	      "done, but some clock is not bounded.\n.SH ENVIRONMENT\n"
+	      "done, but some clock is not bounded, or a file was left out.\n"
+	      ".SH DAMAGE\nBlocks of a capture that are zeroed, overwritten, missing or doubled "
+	      "are "
+	      "stepped over, and a note says how many bytes are left out. Of three files or more, "
+	      "one "
+	      "that cannot be read is told and left out, with status 3; apply fails.\n"
+	      ".SH ENVIRONMENT\n"
 	      ".TP\n.B NO_COLOR\nturns colour off.\n"
 	      ".TP\n.B TMPDIR\nis where input that cannot be read twice is kept meanwhile.\n",
 	      out);

@@ -179,7 +179,7 @@ int task_open(struct task *t, const char *set)
 	int status = set ? EXIT_DONE : operands_apart(t->args);
 	status = status ? status
 		 : set	? traces_open_set(t->args, set, &t->trace, &t->n)
-			: traces_open(t->args, 0, &t->trace, &t->n);
+			: traces_open(t->args, 0, &t->trace, &t->n, &t->skipped);
 	status = status ? status : traces_tell(t->trace, t->n);
 	return status || t->truth || !args_has(t->args, "truth") ? status : task_truth(t, set);
 }
@@ -199,7 +199,7 @@ void task_close(struct task *t)
 	t->n = 0;
 }
 
-void task_end(struct task *t)
+int task_end(struct task *t, int status)
 {
 	progress_end(&t->progress);
 	task_close(t);
@@ -208,4 +208,5 @@ void task_end(struct task *t)
 		free((char *)t->options.anchor[i].b);
 	}
 	free((struct usk_anchor *)t->options.anchor);
+	return status == EXIT_DONE && t->skipped ? EXIT_PARTIAL : status;
 }

@@ -68,6 +68,9 @@ static void tell_apart(struct opened *o, size_t n)
 	}
 }
 
+/* Without another one nothing is left to compare with. */
+enum { LEAST_TRACES = 2 };
+
 static int same_file(const struct opened *o, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -98,9 +101,47 @@ static bool has_one_clock(const struct usk_trace *t)
 	return usk_trace_class(t) == USK_TRACE_CAPTURE || !strcmp(usk_trace_kind(t), "ctf");
 }
 
-static int open_all(const char *const *operand, size_t count, const struct usk_read_options *opt,
-		    struct usk_trace ***out, size_t *n)
+/* Can this be none of the user's slips, and do enough others remain without it? */
+static bool may_skip(const struct opened *o, const struct usk_err *err, size_t left)
 {
+	return o->inode && err->code != USK_EUSAGE && left > LEAST_TRACES;
+}
+
+/*
+ * Opens what can be opened, and moves it to the front; *count is how many. A file among many that
+ * is there and cannot be read is told and counted in *skipped; NULL: it is the end.
+ */
+static int open_each(const struct args *args, struct opened *o, const struct usk_read_options *opt,
+		     struct usk_trace **trace, size_t *count, size_t *skipped)
+{
+	struct usk_err err = { 0 };
+	size_t all = *count, bad = 0;
+	*count = 0;
+	for (size_t i = 0; i < all; i++) {
+		size_t to = *count;
+		if (!usk_trace_open_with(o[i].path, o[i].name, opt, &trace[to], &err)) {
+			o[to] = o[i];
+			if (!o[to].name && has_one_clock(trace[to])) {
+				o[to].name = kept(usk_strdup(usk_trace_name(trace[to])));
+			}
+			++*count;
+		} else if (skipped && may_skip(&o[i], &err, all - bad)) {
+			say(args, "unskew: note: %s; the file is left out", err.msg);
+			bad++;
+		} else {
+			return say_error(&err);
+		}
+	}
+	if (skipped) {
+		*skipped += bad;
+	}
+	return EXIT_DONE;
+}
+
+static int open_all(const struct args *args, const char *const *operand, size_t count,
+		    struct usk_trace ***out, size_t *n, size_t *skipped)
+{
+	const struct usk_read_options read = read_options(args), *opt = &read;
 	struct opened *o = usk_alloc(count, sizeof *o);
 	struct usk_trace **trace = usk_alloc(count, sizeof(struct usk_trace *));
 	struct usk_err err = { 0 };
@@ -115,13 +156,7 @@ static int open_all(const char *const *operand, size_t count, const struct usk_r
 		}
 	}
 	status = same_file(o, count);
-	for (size_t i = 0; i < count && !status; i++) {
-		if (usk_trace_open_with(o[i].path, o[i].name, opt, &trace[i], &err)) {
-			status = say_error(&err);
-		} else if (!o[i].name && has_one_clock(trace[i])) {
-			o[i].name = kept(usk_strdup(usk_trace_name(trace[i])));
-		}
-	}
+	status = status ? status : open_each(args, o, opt, trace, &count, skipped);
 	if (!status) {
 		tell_apart(o, count);
 	}
@@ -144,31 +179,30 @@ static int open_all(const char *const *operand, size_t count, const struct usk_r
 	return EXIT_DONE;
 }
 
-int traces_open(const struct args *args, size_t first, struct usk_trace ***out, size_t *n)
+int traces_open(const struct args *args, size_t first, struct usk_trace ***out, size_t *n,
+		size_t *skipped)
 {
 	size_t count = args_operands(args) - first;
-	const struct usk_read_options opt = read_options(args);
 	const char **operand = usk_alloc(count, sizeof *operand);
 	for (size_t i = 0; i < count; i++) {
 		operand[i] = args_operand(args, first + i);
 	}
-	int status = open_all(operand, count, &opt, out, n);
+	int status = open_all(args, operand, count, out, n, skipped);
 	free(operand);
 	return status;
 }
 
 int traces_open_set(const struct args *args, const char *path, struct usk_trace ***out, size_t *n)
 {
-	const struct usk_read_options opt = read_options(args);
 	struct stat st;
 	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
-		return open_all(&path, 1, &opt, out, n);
+		return open_all(args, &path, 1, out, n, NULL);
 	}
 	const char **in = NULL;
 	size_t found = 0;
 	int status = traces_in(path, &in, &found);
 	if (!status) {
-		status = open_all(in, found, &opt, out, n);
+		status = open_all(args, in, found, out, n, NULL);
 	}
 	free(in);
 	return status;
