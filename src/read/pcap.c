@@ -23,6 +23,7 @@ enum {
 	CHAIN = 3,	  /* headers in a row that are no chance, near the last sound stamp */
 	LONG_CHAIN = 8,	  /* and far from it */
 	SEARCH = 1 << 18, /* the window in which they are looked for */
+	AROUND = 1 << 16, /* bytes behind a record with a stamp far from others, which judge it */
 	DOUBLED = 1 << 16 /* bytes that may stand in the file twice */
 };
 
@@ -207,7 +208,8 @@ static bool is_astray(const struct usk_trace *t, size_t pos)
 	/* Of two that start a capture apart, the second is right if those behind it say so. */
 	return s->last_ns == USK_NONE
 		       ? !usk_near(stamp(s, d), stamp(s, next)) && is_chain(t, pos + size)
-		       : !usk_near(stamp(s, d), s->last_ns) && usk_near(s->last_ns, stamp(s, next));
+		       : !usk_near(stamp(s, d), s->last_ns) &&
+				 (usk_near(s->last_ns, stamp(s, next)) || !is_chain(t, pos));
 }
 
 /* At the front of the window is no record that is whole and sound. */
@@ -260,8 +262,8 @@ static size_t whole(struct usk_trace *t, struct usk_record *out, size_t cap, siz
 		uint32_t length = usk_load32(d + 12, s->swap);
 		/* An empty record may be the end of a header before zeros. */
 		if (!usk_near(time_ns, s->last_ns) || !length) {
-			/* The header behind it has to be there. */
-			bool there = t->in.end || left >= 2 * HEADER + (size_t)captured;
+			/* What stands behind it has to be there. */
+			bool there = t->in.end || left >= AROUND + (size_t)captured;
 			if (!there || is_astray(t, pos)) {
 				break;
 			}
@@ -307,7 +309,7 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 			continue;
 		}
 		uint32_t captured = t->in.have >= HEADER ? usk_load32(t->in.data + 8, s->swap) : 0;
-		size_t want = captured > USK_RECORD_MAX ? HEADER : 2 * HEADER + (size_t)captured;
+		size_t want = captured > USK_RECORD_MAX ? HEADER : AROUND + (size_t)captured;
 		if (t->in.have < want && !t->in.end) {
 			status = usk_input_need(&t->in, 0, want, err);
 			continue;

@@ -140,7 +140,8 @@ def judge(unskew, seed, share):
 			return f'{clock["name"]} is said to have stepped'
 	if any(damaged.values()) and 'left out' not in said:
 		return f'damage is not told of: {said}'
-	if used > outside + touched:
+	# Two halves may make one more packet that looks whole.
+	if used > outside + touched + len(damaged):
 		return f'{used} packets of {outside + touched}'
 	if answer['messages']['matched'] < (matched - touched) * 0.9:
 		return f'{answer["messages"]["matched"]} messages of {matched}, {touched} packets touched'
