@@ -390,7 +390,7 @@ void usk_build_forget(struct usk_work *w)
 {
 	void *all[] = { w->beyond_ns, w->first, w->x,	  w->peer, w->wished, w->sent,
 			w->pair_of,   w->owner, w->order, w->cell, w->run_of, w->run,
-			w->rough,     w->fold,	w->slack, w->lo,   w->hi };
+			w->rough,     w->fold,	w->slack, w->lo,   w->hi,     w->outwards };
 	for (size_t i = 0; i < COUNT(all); i++) {
 		free(all[i]);
 	}

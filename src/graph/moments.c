@@ -46,20 +46,16 @@ static void read_clocks(struct usk_work *w)
 		uint32_t k = w->clock[i];
 		w->rough[k] = (struct usk_rough){ w->p->span[k].first_ns, USK_E12, 0 };
 	}
-	uint32_t hops = 1;
-	for (bool found = true; found; hops++) {
-		found = false;
-		for (size_t i = 0; i < w->n_clocks; i++) {
-			uint32_t k = w->clock[i];
-			if (!way[k].reached || way[k].hops != hops) {
-				continue;
-			}
-			w->rough[k] = w->rough[way[k].from];
-			if (way[k].pair != UINT32_MAX) {
-				const struct usk_graph_pair *p = &w->p->pair[way[k].pair];
-				w->rough[k] = across(&p->part->frame, w->rough[k], p->b == k);
-			}
-			found = true;
+	w->outwards = usk_paths_outwards(w, way);
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		uint32_t k = w->outwards[i];
+		if (!way[k].reached || !way[k].hops) {
+			continue;
+		}
+		w->rough[k] = w->rough[way[k].from];
+		if (way[k].pair != UINT32_MAX) {
+			const struct usk_graph_pair *p = &w->p->pair[way[k].pair];
+			w->rough[k] = across(&p->part->frame, w->rough[k], p->b == k);
 		}
 	}
 	for (size_t i = 0; i < w->n_clocks; i++) {

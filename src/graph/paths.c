@@ -195,6 +195,25 @@ void usk_paths_of(const struct usk_work *w, uint32_t from, struct usk_way *way)
 	arcs_free(&g);
 }
 
+uint32_t *usk_paths_outwards(const struct usk_work *w, const struct usk_way *way)
+{
+	size_t *at = usk_alloc(w->n_clocks + 2, sizeof *at);
+	uint32_t *out = usk_alloc(w->n_clocks + 1, sizeof *out);
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		const struct usk_way *k = &way[w->clock[i]];
+		at[(k->reached ? k->hops : w->n_clocks) + 1]++;
+	}
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		at[i + 1] += at[i];
+	}
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		const struct usk_way *k = &way[w->clock[i]];
+		out[at[k->reached ? k->hops : w->n_clocks]++] = w->clock[i];
+	}
+	free(at);
+	return out;
+}
+
 /* In how many of its pairs something happened, and how often its records tell of it. */
 static size_t brackets_of(const struct usk_work *w, uint32_t k)
 {

@@ -8,8 +8,9 @@
  *       whatever the order of sweeps (Bellman 1958)
  * Not   rates (rates.c), what to do where bounds cross (conflict.c)
  *
- * A sweep goes through all events in their approximate order of time, forwards, then backwards: a
- * bound is carried along a whole stretch of a path by one sweep.
+ * A sweep goes through events in their approximate order of time, forwards, then backwards: a bound
+ * is carried along a whole stretch of a path by one sweep. Of many clocks in a row a sweep moves
+ * the events of few: it looks at no others.
  */
 #include "graph/work.h"
 
@@ -104,29 +105,129 @@ bool usk_fold_least(const struct usk_work *w, const struct usk_fold *f, usk_i128
 	return f->lower != USK_UNBOUNDED;
 }
 
+/* ---- marks -------------------------------------------------------------------------------------
+ */
+
+/* A set of numbers: bits, and for each word of a level a bit of the next one. */
+enum { LEVELS = 6 };
+
+struct marks {
+	uint64_t *level[LEVELS];
+};
+
+static void marks_new(struct marks *m, uint32_t n)
+{
+	for (int k = 0; k < LEVELS; k++) {
+		n = n / 64 + 1;
+		m->level[k] = usk_alloc(n, sizeof(uint64_t));
+	}
+}
+
+static void marks_free(struct marks *m)
+{
+	for (int k = 0; k < LEVELS; k++) {
+		free(m->level[k]);
+	}
+}
+
+static inline void mark(struct marks *m, uint32_t i)
+{
+	bool was = false;
+	for (int k = 0; k < LEVELS && !was; k++, i /= 64) {
+		was = m->level[k][i / 64];
+		m->level[k][i / 64] |= UINT64_C(1) << i % 64;
+	}
+}
+
+static inline void unmark(struct marks *m, uint32_t i)
+{
+	bool more = false;
+	for (int k = 0; k < LEVELS && !more; k++, i /= 64) {
+		more = m->level[k][i / 64] &= ~(UINT64_C(1) << i % 64);
+	}
+}
+
+/* The least mark of i or more; USK_NO_EVENT: none. */
+static inline uint32_t next_mark(const struct marks *m, uint32_t i)
+{
+	int k = 0;
+	uint64_t bits = m->level[0][i / 64] >> i % 64 << i % 64;
+	while (!bits && ++k < LEVELS) {
+		i /= 64;
+		bits = m->level[k][i / 64] & ~UINT64_C(1) << i % 64;
+	}
+	i = i / 64 * 64;
+	for (; bits && k >= 0; k--) {
+		i = (i / 64 * 64) + (uint32_t)__builtin_ctzll(bits);
+		bits = k ? m->level[k - 1][i] : bits;
+		i = k ? i * 64 : i;
+	}
+	return bits ? i : USK_NO_EVENT;
+}
+
+/* The largest one of i or less. */
+static inline uint32_t last_mark(const struct marks *m, uint32_t i)
+{
+	int k = 0;
+	uint64_t bits = m->level[0][i / 64] << (63 - i % 64) >> (63 - i % 64);
+	while (!bits && ++k < LEVELS) {
+		i /= 64;
+		bits = m->level[k][i / 64] & ((UINT64_C(1) << i % 64) - 1);
+	}
+	i = i / 64 * 64;
+	for (; bits && k >= 0; k--) {
+		i = (i / 64 * 64) + 63 - (uint32_t)__builtin_clzll(bits);
+		bits = k ? m->level[k - 1][i] : bits;
+		i = k ? i * 64 : i;
+	}
+	return bits ? i : USK_NO_EVENT;
+}
+
+/* ---- sweeps ------------------------------------------------------------------------------------
+ */
+
 /* What may move an event: its neighbour before, the one behind, its peer; LOOK: it was moved since
  * bounds were last seen not to cross. What did not change since moves nothing again. */
 enum { BEFORE = 1, BEHIND = 2, PEER = 4, LOOK = 8, ALL = 15 };
 
 struct sweep {
 	struct usk_work *w;
-	uint8_t *todo; /* by event */
+	uint8_t *todo;	    /* by event */
+	uint32_t *place;    /* by event: in the order of sweeps; USK_NO_EVENT: the reference's */
+	struct marks marks; /* places of events with something to do */
 	bool moved;
 };
+
+static inline void todo(struct sweep *s, uint32_t i, uint8_t what)
+{
+	if (!s->todo[i] && s->place[i] != USK_NO_EVENT) {
+		mark(&s->marks, s->place[i]);
+	}
+	s->todo[i] |= what;
+}
+
+static inline void done(struct sweep *s, uint32_t i, uint32_t place, uint8_t what)
+{
+	uint8_t left = s->todo[i] & (uint8_t)~what;
+	if (s->todo[i] && !left) {
+		unmark(&s->marks, place);
+	}
+	s->todo[i] = left;
+}
 
 static void moved(struct sweep *s, uint32_t i)
 {
 	uint32_t p = s->w->peer[i];
 	s->moved = true;
-	s->todo[i] |= LOOK;
+	todo(s, i, LOOK);
 	if (i) {
-		s->todo[i - 1] |= BEHIND;
+		todo(s, i - 1, BEHIND);
 	}
 	if (i + 1 < s->w->n) {
-		s->todo[i + 1] |= BEFORE;
+		todo(s, i + 1, BEFORE);
 	}
 	if (p != USK_NO_EVENT) {
-		s->todo[p] |= PEER;
+		todo(s, p, PEER);
 	}
 }
 
@@ -248,54 +349,109 @@ static void pairwise(struct sweep *s)
 	}
 }
 
-static void sweep(struct sweep *s)
+static void visit_forth(struct sweep *s, uint32_t k)
+{
+	const struct usk_work *w = s->w;
+	uint32_t i = w->order[k];
+	uint8_t todo = s->todo[i];
+	done(s, i, k, BEFORE | PEER);
+	if (todo & BEFORE && i > w->first[w->owner[i]]) {
+		forth(s, i - 1);
+	}
+	if (todo & PEER) {
+		meet(s, i);
+	}
+}
+
+static void visit_back(struct sweep *s, uint32_t k)
 {
 	struct usk_work *w = s->w;
-	for (uint32_t k = 0; k < w->n_order; k++) {
-		uint32_t i = w->order[k];
-		uint8_t todo = s->todo[i];
-		s->todo[i] &= (uint8_t) ~(BEFORE | PEER);
-		if (todo & BEFORE && i > w->first[w->owner[i]]) {
-			forth(s, i - 1);
+	uint32_t i = w->order[k];
+	uint8_t todo = s->todo[i];
+	done(s, i, k, BEHIND | PEER);
+	if (todo & BEHIND && i + 1 < w->first[w->owner[i] + 1]) {
+		back(s, i);
+	}
+	if (todo & PEER) {
+		meet(s, i);
+	}
+	if (s->todo[i] & LOOK) {
+		done(s, i, k, LOOK);
+		look(w, i);
+	}
+}
+
+/*
+ * Out from the reference: each clock's events forwards and backwards before the next clock's. A
+ * path over many clocks waits at each for the next message, so a sweep by time leads over few of
+ * them, and what it brings there is found to be too wide again and again. Where that takes long
+ * each clock's bounds are to be as good as those of the clocks before before they lead on.
+ */
+enum { BY_TIME = 16 };
+
+static void sweep_outwards(struct sweep *s)
+{
+	const struct usk_work *w = s->w;
+	for (size_t n = 0; n < w->n_clocks; n++) {
+		uint32_t k = w->outwards[n];
+		for (uint32_t i = w->first[k]; i < w->first[k + 1] && k != w->reference; i++) {
+			visit_forth(s, s->place[i]);
 		}
-		if (todo & PEER) {
-			meet(s, i);
+		for (uint32_t i = w->first[k + 1]; i-- > w->first[k] && k != w->reference;) {
+			visit_back(s, s->place[i]);
 		}
 	}
-	for (uint32_t k = w->n_order; k-- > 0;) {
-		uint32_t i = w->order[k];
-		uint8_t todo = s->todo[i];
-		s->todo[i] &= (uint8_t) ~(BEHIND | PEER);
-		if (todo & BEHIND && i + 1 < w->first[w->owner[i] + 1]) {
-			back(s, i);
-		}
-		if (todo & PEER) {
-			meet(s, i);
-		}
-		if (s->todo[i] & LOOK) {
-			s->todo[i] &= (uint8_t)~LOOK;
-			look(w, i);
-		}
+}
+
+static void sweep(struct sweep *s)
+{
+	for (uint32_t k = next_mark(&s->marks, 0); k != USK_NO_EVENT;
+	     k = next_mark(&s->marks, k + 1)) {
+		visit_forth(s, k);
+	}
+	for (uint32_t k = last_mark(&s->marks, s->w->n_order); k != USK_NO_EVENT;
+	     k = k ? last_mark(&s->marks, k - 1) : USK_NO_EVENT) {
+		visit_back(s, k);
 	}
 	folds(s);
 	pairwise(s);
 }
 
+/* All is to do. */
+static void begin(struct sweep *s)
+{
+	const struct usk_work *w = s->w;
+	s->todo = usk_grow(NULL, w->n + 1, sizeof *s->todo);
+	s->place = usk_grow(NULL, w->n + 1, sizeof *s->place);
+	memset(s->todo, ALL, w->n);
+	memset(s->place, 0xff, w->n * sizeof *s->place);
+	marks_new(&s->marks, w->n_order + 1);
+	for (uint32_t k = 0; k < w->n_order; k++) {
+		s->place[w->order[k]] = k;
+		mark(&s->marks, k);
+	}
+}
+
 bool usk_propagate(struct usk_work *w)
 {
-	struct sweep s = { w, usk_grow(NULL, w->n + 1, 1), true };
-	memset(s.todo, ALL, w->n);
+	struct sweep s = { .w = w, .moved = true };
+	begin(&s);
 	/* A circle that leads back earlier makes bounds fall for ever where nothing holds them from
 	 * the other side. A path has no more events than there are: so many sweeps are enough for
 	 * any, and far fewer were for all that was seen. */
 	uint32_t most = 1000 + (w->n < 100000 ? w->n : 100000) / 10;
 	for (uint32_t round = 0; s.moved && w->crossed == USK_NO_EVENT; round++) {
 		s.moved = false;
+		if (round % BY_TIME == BY_TIME - 1) {
+			sweep_outwards(&s);
+		}
 		sweep(&s);
 		if (s.moved && round > most) {
 			w->crossed = w->order[0];
 		}
 	}
+	marks_free(&s.marks);
+	free(s.place);
 	free(s.todo);
 	return w->crossed == USK_NO_EVENT;
 }

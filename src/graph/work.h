@@ -137,6 +137,7 @@ struct usk_work {
 	uint32_t *owner;   /* clock */
 	uint32_t *order;   /* all but the reference's, in their approximate order of time */
 	uint32_t n_order;
+	uint32_t *outwards;	 /* [n_clocks], by hops from the reference */
 	struct usk_rough *rough; /* [all clocks] when the reference shows its first stamp */
 	struct usk_ticks ticks;
 	struct usk_pairwise *pairwise; /* while bounds are narrowed */
@@ -370,6 +371,8 @@ struct usk_way {
 	uint32_t hops;
 };
 
+/** Clocks of the island by hops, then by number; those that no way leads to last. To be freed. */
+uint32_t *usk_paths_outwards(const struct usk_work *w, const struct usk_way *way);
 /** The reference that was asked for, or the clock that is nearest to all others. */
 uint32_t usk_paths_reference(const struct usk_work *w);
 /** Ways to all clocks of the island: way[all clocks]. */
