@@ -161,27 +161,49 @@ static int64_t course_back(const struct course *c, int64_t a, bool *gap)
 	return usk_saturate(hi);
 }
 
-/* Along the way to the reference by each pair's course. */
-static bool compose(const struct usk_work *w, const struct course *course,
-		    const struct usk_way *way, uint32_t k, int64_t x, int64_t *t, bool *gap)
-{
-	for (; k != w->reference; k = way[k].from) {
-		if (!way[k].reached || way[k].pair == UINT32_MAX || !course[way[k].pair].n) {
-			return false;
-		}
-		const struct course *c = &course[way[k].pair];
-		x = w->p->pair[way[k].pair].b == k ? course_at(c, x, gap) : course_back(c, x, gap);
-	}
-	*t = x;
-	return true;
-}
-
 struct drawn {
 	struct usk_work *w;
 	const struct usk_way *way;
 	struct course *course;
-	bool lines; /* estimators drew some, and these alone count */
+	bool *led;   /* by clock: each pair of its way has a course */
+	size_t done; /* so many clocks have their wishes, outwards */
+	bool lines;  /* estimators drew some, and these alone count */
 };
+
+/* Clocks so many hops apart: the wishes of one stand for the way from it to the reference. */
+enum { STAGE = 64 };
+
+/* What is wished of a clock at x, between two of its events; false: of one of them nothing is. */
+static bool wished_at(const struct usk_work *w, uint32_t k, int64_t x, int64_t *t)
+{
+	uint32_t behind = usk_event_behind(w, k, x), before = behind - 1;
+	if (behind == w->first[k] || behind == w->first[k + 1] || w->t_ns[before] == USK_NONE ||
+	    w->t_ns[behind] == USK_NONE) {
+		return false;
+	}
+	usk_i128 run = (usk_i128)w->x[behind] - w->x[before];
+	usk_i128 rise = (usk_i128)w->t_ns[behind] - w->t_ns[before];
+	*t = usk_saturate(w->t_ns[before] +
+			  usk_floor_div(rise * ((usk_i128)x - w->x[before]), run));
+	return true;
+}
+
+/* Along the way to the reference by each pair's course; where that is long, to a clock whose wishes
+ * are known. */
+static int64_t compose(const struct drawn *d, uint32_t k, int64_t x, bool *gap)
+{
+	const struct usk_work *w = d->w;
+	const struct usk_way *way = d->way;
+	int64_t t;
+	for (uint32_t first = k; k != w->reference; k = way[k].from) {
+		if (k != first && way[k].hops % STAGE == 0 && wished_at(w, k, x, &t)) {
+			return t;
+		}
+		const struct course *c = &d->course[way[k].pair];
+		x = w->p->pair[way[k].pair].b == k ? course_at(c, x, gap) : course_back(c, x, gap);
+	}
+	return x;
+}
 
 static void draw_pairs(void *ctx, size_t from, size_t to)
 {
@@ -257,15 +279,13 @@ static void wish_clocks(void *ctx, size_t from, size_t to)
 {
 	struct drawn *d = ctx;
 	struct usk_work *w = d->w;
-	for (size_t k = from; k < to; k++) {
-		uint32_t clock = w->clock[k], last = USK_NO_EVENT, first = w->first[clock];
+	for (size_t k = d->done + from; k < d->done + to; k++) {
+		uint32_t clock = w->outwards[k], last = USK_NO_EVENT, first = w->first[clock];
 		bool *calm = usk_alloc(w->first[clock + 1] - first + 1, sizeof *calm);
 		for (uint32_t i = first; i < w->first[clock + 1]; i++) {
-			int64_t t;
 			bool gap = false;
-			if (w->t_ns[i] != USK_NONE &&
-			    compose(w, d->course, d->way, clock, w->x[i], &t, &gap)) {
-				w->t_ns[i] = t;
+			if (w->t_ns[i] != USK_NONE && d->led[clock]) {
+				w->t_ns[i] = compose(d, clock, w->x[i], &gap);
 				calm[i - first] = !gap;
 			}
 		}
@@ -304,15 +324,42 @@ static bool two_ways(const struct usk_work *w, const struct usk_way *way)
 	return all;
 }
 
+static uint32_t stage_of(const struct usk_work *w, const struct usk_way *way, size_t n)
+{
+	uint32_t hops = way[w->outwards[n]].hops;
+	return hops ? (hops - 1) / STAGE : 0;
+}
+
+/* Of all clocks whose ways lead over the same stages, then of those one stage further. */
+static void wish_all(struct drawn *d)
+{
+	const struct usk_work *w = d->w;
+	const struct usk_way *way = d->way;
+	for (size_t i = 0; i < w->n_clocks; i++) {
+		uint32_t k = w->outwards[i];
+		d->led[k] = k == w->reference || (way[k].reached && way[k].pair != UINT32_MAX &&
+						  d->course[way[k].pair].n && d->led[way[k].from]);
+	}
+	for (size_t to; d->done < w->n_clocks; d->done = to) {
+		uint32_t stage = stage_of(w, way, d->done);
+		for (to = d->done + 1; to < w->n_clocks && stage_of(w, way, to) == stage; to++) {
+		}
+		usk_parallel(to - d->done, 1, w->p->threads, wish_clocks, d);
+	}
+}
+
 static void wish(struct usk_work *w, const struct usk_way *way, bool lines)
 {
-	struct drawn d = { w, way, usk_alloc(w->p->n_pairs + 1, sizeof *d.course), lines };
+	struct drawn d = { .w = w, .way = way, .lines = lines };
+	d.course = usk_alloc(w->p->n_pairs + 1, sizeof *d.course);
+	d.led = usk_alloc(w->c->n_clocks + 1, sizeof *d.led);
 	usk_parallel(w->p->n_pairs, 4, w->p->threads, draw_pairs, &d);
-	usk_parallel(w->n_clocks, 1, w->p->threads, wish_clocks, &d);
+	wish_all(&d);
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
 		free(d.course[i].own);
 	}
 	free(d.course);
+	free(d.led);
 }
 
 /* ---- in order ----------------------------------------------------------------------------------
