@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """size.py BUILD [CLOCKS MESSAGES] - processor time of `sync` against clocks and messages
 
-Message tables of clocks that talk at random, as stars and as noise are made in a folder of their
-own, or in --keep DIR, and are then put on one clock. Without numbers the three shapes that cost
+Message tables of clocks that talk at random, as stars, as chains and as noise are made in a folder of their
+own, or in --keep DIR, and are then put on one clock. Without numbers the shapes that cost
 most, and a table: clocks from 10 to 30,000, messages from 1e3 to 1e7. Time is user and system
 time of one run, in seconds; the third column is that over messages times log2 of messages, in
 microseconds.
@@ -61,6 +61,10 @@ def star(path, n, messages):
     among(path, lambda draw, n, messages: [(0, i) for i in range(1, n)], n, messages)
 
 
+def chain(path, n, messages):
+    among(path, lambda draw, n, messages: [(i - 1, i) for i in range(1, n)], n, messages)
+
+
 def noise(path, n, messages):
     """Stamps of every second message have nothing to do with one another."""
     draw = random.Random(1)
@@ -99,7 +103,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("clocks", type=int, nargs="?")
     parser.add_argument("messages", type=int, nargs="?")
-    parser.add_argument("--shape", choices=["graph", "star", "noise"], default="graph")
+    parser.add_argument("--shape", choices=["graph", "star", "chain", "noise"], default="graph")
     parser.add_argument("--keep")
     o = parser.parse_args()
     unskew = os.path.join(o.build, "unskew")
@@ -110,6 +114,7 @@ def main():
             return
         measure(unskew, folder, "graph", graph, 3000, 90000)
         measure(unskew, folder, "star", star, 20000, 120000)
+        measure(unskew, folder, "chain", chain, 2000, 20000)
         measure(unskew, folder, "noise", noise, 2, 90000, "--max-outliers", "90000")
         for messages in (10**3, 10**4, 10**5, 10**6, 10**7):
             for n in (10, 100, 1000, 10000, 30000):
