@@ -142,6 +142,12 @@ static void look_at(void *ctx, size_t from, size_t to)
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
+/* Hops to the nearer one of its clocks. */
+static uint32_t nearest(const struct usk_graph_pair *p, const struct usk_way *way)
+{
+	return way[p->a].hops < way[p->b].hops ? way[p->a].hops : way[p->b].hops;
+}
+
 /* Pairs of calm clocks one of which is nearer to the reference, by how near it is: from two that
  * are equally near no way leads on. */
 static size_t pairs_of(const struct usk_work *w, uint32_t *pair)
@@ -149,7 +155,7 @@ static size_t pairs_of(const struct usk_work *w, uint32_t *pair)
 	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
 	bool *calm = usk_alloc(w->c->n_clocks, sizeof *calm);
 	bool *fit = usk_alloc(w->p->n_pairs, sizeof *fit);
-	size_t n = 0, left = 0;
+	size_t *first = usk_alloc(w->c->n_clocks + 2, sizeof *first), n = 0; /* by hops */
 	usk_paths_of(w, w->reference, way);
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		uint32_t k = w->clock[i];
@@ -159,17 +165,20 @@ static size_t pairs_of(const struct usk_work *w, uint32_t *pair)
 		const struct usk_graph_pair *p = &w->p->pair[i];
 		bool out = way[p->a].hops != way[p->b].hops;
 		fit[i] = w->tied[i] && calm[p->a] && calm[p->b] && out;
-		left += fit[i];
-	}
-	for (uint32_t hops = 0; n < left; hops++) {
-		for (size_t i = 0; i < w->p->n_pairs; i++) {
-			const struct usk_graph_pair *p = &w->p->pair[i];
-			uint32_t a = way[p->a].hops, b = way[p->b].hops;
-			if (fit[i] && (a < b ? a : b) == hops) {
-				pair[n++] = (uint32_t)i;
-			}
+		if (fit[i]) {
+			first[nearest(p, way) + 1]++;
+			n++;
 		}
 	}
+	for (size_t i = 0; i < w->c->n_clocks; i++) {
+		first[i + 1] += first[i];
+	}
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		if (fit[i]) {
+			pair[first[nearest(&w->p->pair[i], way)]++] = (uint32_t)i;
+		}
+	}
+	free(first);
 	free(way);
 	free(calm);
 	free(fit);
