@@ -163,6 +163,8 @@ struct usk_clock {
 	uint32_t *path; /* from the reference to this clock, both included */
 	size_t n_path;
 	int64_t resolution_ns; /* what its stamps are rounded down to */
+	uint64_t readings;     /* nobody recorded it: what packets say of it; else 0 */
+	int64_t quantum_ns;    /* what the coarsest of these may be off, which bounds allow for */
 	double drift_ppm;      /* -1e6 x slope of the outer knots, less its jumps; NAN unknown */
 	double drift_min_ppm, drift_max_ppm; /* the feasible rates; NAN unknown */
 	struct usk_knot *knot; /* sorted by (epoch, local_ns); none if absent or contradicted */

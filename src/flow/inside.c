@@ -105,9 +105,10 @@ void usk_inside_notes(const struct parties *p, char ***note, size_t *n)
 		if (y->readings && told++ < MOST_NOTES) {
 			usk_flow_note(note, n,
 				      usk_format("nobody recorded %s: what is known of it are %llu "
-						 "readings in packets, rounded by up to %lld ns",
+						 "readings in packets; the coarsest are good to "
+						 "%lld ns",
 						 y->name, (unsigned long long)y->readings,
-						 (long long)y->quantum_ns));
+						 (long long)(y->quantum_ns ? y->quantum_ns : 1)));
 		}
 	}
 	if (told > MOST_NOTES) {

@@ -88,6 +88,8 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 		struct usk_clock *k = &c->clock[i];
 		k->name = usk_strdup(p->party[i].name);
 		k->quality = USK_ABSENT;
+		k->readings = p->party[i].readings;
+		k->quantum_ns = p->party[i].quantum_ns;
 		k->reference = (uint32_t)i;
 		k->resolution_ns = p->party[i].resolution_ns ? p->party[i].resolution_ns : 1;
 		k->drift_ppm = k->drift_min_ppm = k->drift_max_ppm = NAN;

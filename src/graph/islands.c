@@ -350,6 +350,8 @@ static void forget(struct usk_clocks *c, struct usk_graph_problem *p)
 		free(k->stretch);
 		*k = (struct usk_clock){ .name = k->name,
 					 .resolution_ns = k->resolution_ns,
+					 .readings = k->readings,
+					 .quantum_ns = k->quantum_ns,
 					 .reference = (uint32_t)i,
 					 .quality = USK_ABSENT,
 					 .drift_ppm = NAN,

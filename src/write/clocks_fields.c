@@ -181,6 +181,8 @@ const struct usk_field usk_clock_fields[] = {
 	QUALITY(usk_clock),
 	{ "path", LIST(usk_clock, path, n_path), .each = FIELD_CLOCK },
 	{ "resolution_ns", FIELD_TIME, AT(usk_clock, resolution_ns) },
+	{ "readings", FIELD_COUNT, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_clock, readings) },
+	{ "quantum_ns", FIELD_TIME, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_clock, quantum_ns) },
 	{ "drift_ppm", FIELD_NUMBER, AT(usk_clock, drift_ppm) },
 	{ "drift_min_ppm", FIELD_NUMBER, AT(usk_clock, drift_min_ppm) },
 	{ "drift_max_ppm", FIELD_NUMBER, AT(usk_clock, drift_max_ppm) },

@@ -124,8 +124,14 @@ json_t *usk_field_put(const struct usk_clocks *c, const struct usk_field *f, con
 
 static bool omitted(const struct usk_field *f, const void *of)
 {
-	uint32_t v = f->flags & FIELD_OMIT ? *(const uint32_t *)((const char *)of + f->at) : 1;
-	return v == (f->kind == FIELD_SMALL ? 0 : USK_NO_CLOCK);
+	const void *v = (const char *)of + f->at;
+	if (!(f->flags & FIELD_OMIT)) {
+		return false;
+	}
+	if (f->kind == FIELD_COUNT || f->kind == FIELD_TIME) {
+		return !*(const uint64_t *)v;
+	}
+	return *(const uint32_t *)v == (f->kind == FIELD_SMALL ? 0 : USK_NO_CLOCK);
 }
 
 json_t *usk_fields_put(const struct usk_clocks *c, const struct usk_field *f, const void *of)

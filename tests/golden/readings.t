@@ -19,19 +19,24 @@ Delays, median (99 %): ntp1 -> ntp:192.0.2.1 7.00 us as recorded, 7.70 us (8.51 
   back 6.71 us as recorded, 5.56 us (188 us) corrected.
 Delays, median (99 %): ntp2 -> ntp:192.0.2.1 -1.23 s as recorded, 6.15 us (9.04 us) corrected;
   back 1.23 s as recorded, 5.94 us (8.12 us) corrected.
-Note: nobody recorded ntp:192.0.2.1: what is known of it are 104 readings in packets, rounded by up to 16 ns
+Note: nobody recorded ntp:192.0.2.1: what is known of it are 104 readings in packets; the coarsest are good to 16 ns
 Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
 $ unskew sync --json -r ntp1 --readings all -m linear $DATA/ntp1.pcap $DATA/ntp2.pcap | python3 -c 'import json, sys; print(all(int(k["lo_ns"]) <= -1234567890 <= int(k["hi_ns"]) for c in json.load(sys.stdin)["clocks"] if c["name"] == "ntp2" for k in c["knots"]))'
 True
-! unskew: note: nobody recorded ntp:192.0.2.1: what is known of it are 104 readings in packets, rounded by up to 16 ns
+! unskew: note: nobody recorded ntp:192.0.2.1: what is known of it are 104 readings in packets; the coarsest are good to 16 ns
 # One capture is tied to the server that its machine asked.
 $ unskew sync --readings ntp $DATA/ntp1.pcap | grep -e '^[ch]' -e '^n' -e Note
 clock          quality    offset at the middle (± there)  drift, ppm         sent  received
 ntp:192.0.2.1  reference  0                               0                    26        26
 ntp1           bounded    -0.7 us ± 10.5 us               0.0 (-5.6 to 5.5)    26        26
-Note: nobody recorded ntp:192.0.2.1: what is known of it are 52 readings in packets, rounded by up to 16 ns
+Note: nobody recorded ntp:192.0.2.1: what is known of it are 52 readings in packets; the coarsest are good to 16 ns
+# The answer keeps it, and gives it back.
+$ unskew sync -q --readings ntp $DATA/ntp1.pcap -o c.json; grep -A1 '"readings"' c.json; unskew convert c.json --clock ntp:192.0.2.1 1795443770000000000 | wc -l
+      "readings": 52,
+      "quantum_ns": "16",
+1
 # What has no readings, and what there is no such thing of.
 $ cp $DATA/host0.pcap .; unskew sync --readings ntp host0.pcap
 ! unskew: host0.pcap: none of its packets reads another clock for --readings ntp
