@@ -23,6 +23,7 @@
 static struct usk_listener *listener;
 static const struct usk_reading *got;
 static size_t n_got;
+static enum usk_side side; /* of what is heard next */
 
 static void listen_for(const char *protocols)
 {
@@ -64,7 +65,11 @@ static void hear_cut(bool answer, uint8_t proto, uint16_t client_port, uint16_t 
 	assert_non_null(copy);
 	memcpy(copy, b.data, n);
 	const struct usk_record r = {
-		.time_ns = ns, .data = copy, .captured = (uint32_t)n, .length = (uint32_t)b.n
+		.time_ns = ns,
+		.data = copy,
+		.captured = (uint32_t)n,
+		.length = (uint32_t)b.n,
+		.side = side,
 	};
 	got = usk_listen(listener, &r, LINK_RAW, &row, &n_got);
 	free(copy);
@@ -135,6 +140,23 @@ static void test_ntp(void **state)
 	assert_string_equal(got[0].of, "192.0.2.1");
 	hear_ntp(&answer, NOW + 30, SIZE_MAX);
 	assert_int_equal(n_got, 0); /* a copy */
+}
+
+/* There its card may have stamped the request before we saw it. */
+static void test_ntp_on_the_server(void **state)
+{
+	(void)state;
+	const struct ntp ask = { .mode = 3, .transmit = 99 };
+	const struct ntp answer = { 4, 2, -30, 99, ntp(500 * MS), ntp(750 * MS) };
+	listen_for("ntp");
+	side = USK_SIDE_RECEIVED;
+	hear_ntp(&ask, NOW + 10, SIZE_MAX);
+	side = USK_SIDE_SENT;
+	hear_ntp(&answer, NOW + 20, SIZE_MAX);
+	side = USK_SIDE_UNKNOWN;
+	assert_int_equal(n_got, 2);
+	expect(0, false, NOW + 10, NOW + 750 * MS + 2);
+	expect(1, true, NOW + 20, NOW + 750 * MS - 2);
 }
 
 static void test_ntp_interleaved(void **state)
@@ -229,7 +251,7 @@ static void put_ptp(struct bytes *b, const struct ptp *x)
 }
 
 /* Over UDP, or in a frame of its own behind a VLAN tag; cut to so many bytes of it. */
-static void hear_ptp(const struct ptp *x, bool frame, enum usk_side side, int64_t ns, size_t cut)
+static void hear_ptp(const struct ptp *x, bool frame, enum usk_side whose, int64_t ns, size_t cut)
 {
 	struct bytes b = { .big = true }, f = { .big = true };
 	put_ptp(&b, x);
@@ -246,7 +268,7 @@ static void hear_ptp(const struct ptp *x, bool frame, enum usk_side side, int64_
 					      .data = f.data,
 					      .captured = (uint32_t)f.n,
 					      .length = (uint32_t)f.n,
-					      .side = side };
+					      .side = whose };
 		got = usk_listen(listener, &r, LINK_ETHERNET, &row, &n_got);
 	}
 	bytes_free(&b);
@@ -466,7 +488,7 @@ static void test_smb2(void **state)
 /* ---- 802.11 ------------------------------------------------------------------------------ */
 
 /* flags < 0: without radiotap. */
-static void hear_beacon(unsigned kind, int flags, uint32_t has, enum usk_side side, size_t cut)
+static void hear_beacon(unsigned kind, int flags, uint32_t has, enum usk_side whose, size_t cut)
 {
 	struct bytes b = { 0 };
 	size_t row;
@@ -484,7 +506,7 @@ static void hear_beacon(unsigned kind, int flags, uint32_t has, enum usk_side si
 	put64(&b, 5000001);
 	const size_t n = b.n < cut ? b.n : cut;
 	const struct usk_record r = {
-		.time_ns = NOW, .data = b.data, .captured = (uint32_t)n, .length = 99, .side = side
+		.time_ns = NOW, .data = b.data, .captured = (uint32_t)n, .length = 99, .side = whose
 	};
 	got = usk_listen(listener, &r, flags < 0 ? 105 : 127, &row, &n_got);
 	bytes_free(&b);
@@ -572,6 +594,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ntp),
+		cmocka_unit_test(test_ntp_on_the_server),
 		cmocka_unit_test(test_ntp_interleaved),
 		cmocka_unit_test(test_ntp_says_nothing),
 		cmocka_unit_test(test_ntp_broadcast),
