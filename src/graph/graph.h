@@ -9,6 +9,7 @@
  *       paths, contradictions negative cycles, and a step belongs to a clock, not to a pair
  * Not   reading, matching, what single pairs look like (fit/)
  *
+ *     islands     clocks that messages tie, each set a problem of its own
  *     build       events and edges from the sources; runs of each clock
  *     moments     what all clocks show at one time, roughly: ticks, the order of sweeps
  *     disturbed   where a pair shows that a clock was set or slewed
