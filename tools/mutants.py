@@ -7,10 +7,12 @@ copy of the tree, and tested. What no test notices is printed as a diff: a test 
 change says the same in other words, which a reader has to tell. The tests end at the first failure, unit
 tests of the folder first. Two minutes each where nothing is noticed; nothing of the tree itself is touched.
 """
+import os
 import pathlib
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -69,11 +71,14 @@ def places(tree, folders):
 
 
 def run(command, cwd, seconds):
-    try:
-        return subprocess.run(command, cwd=cwd, timeout=seconds, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False)
-    except subprocess.TimeoutExpired:
-        return None
+    """Its exit status; None: it took too long, and all that it began is ended."""
+    with subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          start_new_session=True) as process:
+        try:
+            return process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return None
 
 
 def noticed(tree):
@@ -117,8 +122,8 @@ def main():
         text = was.split("\n")
         old, text[number] = text[number], line
         (tree / file).write_text("\n".join(text))
-        built = run(["ninja", "-C", "build"], tree, 1200)
-        by = noticed(tree) if built and built.returncode == 0 else "compiler"
+        status = run(["ninja", "-C", "build"], tree, 1200)
+        by = noticed(tree) if status == 0 else "compiler"
         what = "not built" if by == "compiler" else "noticed" if by else "not noticed"
         counts[what] += 1
         print(f"{what}{f' by {by}' if by else ''}: {file}:{number + 1}", flush=True)
