@@ -256,46 +256,6 @@ static void give_way(struct usk_work *w, const uint8_t *open, uint32_t from, uin
 	}
 }
 
-/* What others say of an event in order: its neighbour, and who sent what it received (upper: who
- * received what it sent). */
-static int64_t by_order(const struct usk_work *w, uint32_t i, bool upper)
-{
-	const int64_t *bound = upper ? w->hi_ns : w->lo_ns;
-	uint32_t end = upper ? w->first[w->owner[i] + 1] - 1 : w->first[w->owner[i]];
-	uint32_t by[] = { i == end ? USK_NO_EVENT
-			  : upper  ? i + 1
-				   : i - 1,
-			  w->sent[i] == upper ? w->peer[i] : USK_NO_EVENT };
-	int64_t v = USK_NONE;
-	for (int k = 0; k < 2; k++) {
-		int64_t u = by[k] == USK_NO_EVENT ? USK_NONE : bound[by[k]];
-		v = v == USK_NONE || (u != USK_NONE && upper == (u < v)) ? u : v;
-	}
-	return v;
-}
-
-/* Where no other event of the clock says anything either messages do, which have to be in order. */
-static void fill_ends(struct usk_work *w)
-{
-	for (bool moved = true; moved;) {
-		moved = false;
-		for (uint32_t n = 0; n < 2 * w->n_order; n++) {
-			bool upper = n >= w->n_order;
-			uint32_t i = w->order[upper ? 2 * w->n_order - 1 - n : n];
-			int64_t *mine = upper ? &w->hi_ns[i] : &w->lo_ns[i], v;
-			if (!(w->filled[i] & (upper ? OPEN_HI : OPEN_LO))) {
-				continue;
-			}
-			v = by_order(w, i, upper);
-			if (v != USK_NONE && (*mine == USK_NONE || upper == (v < *mine)) &&
-			    v != *mine) {
-				*mine = v;
-				moved = true;
-			}
-		}
-	}
-}
-
 /*
  * Where T may fall nothing may bound an event on a side. What bounds other events of the clock does
  * so in the order of stamps: of one that is shown once all that are lower came before. Not over
@@ -328,7 +288,6 @@ static void fill(struct usk_work *w)
 			hi = less ? w->hi_ns[i] : hi;
 		}
 	}
-	fill_ends(w);
 	for (uint32_t i = 0; i < w->n; i++) { /* it did fall: anything between, then */
 		int64_t lo = w->lo_ns[i], hi = w->hi_ns[i];
 		open[i] &= (lo == USK_NONE ? 0 : OPEN_LO) | (hi == USK_NONE ? 0 : OPEN_HI);
