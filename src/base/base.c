@@ -205,3 +205,25 @@ double usk_rng_normal(struct usk_rng *r)
 	double radius = sqrt(usk_rng_exponential(r, 2.0));
 	return radius * cos(6.283185307179586 * usk_rng_unit(r));
 }
+
+void usk_grid_join(struct usk_grid *g, const struct usk_grid *more)
+{
+	for (int k = 0; k < 2 && k < more->distinct; k++) {
+		usk_grid_add(g, more->few[k]);
+	}
+	g->ns = usk_gcd(g->ns, more->ns);
+	g->distinct = more->distinct > g->distinct ? more->distinct : g->distinct;
+}
+
+int64_t usk_grid_ns(const struct usk_grid *g)
+{
+	int64_t first = g->few[0] == INT64_MIN ? 0 : llabs(g->few[0]);
+	int64_t all = usk_gcd(g->ns, first), unit = 1;
+	if (g->distinct > 2) {
+		return g->ns;
+	}
+	while (all && unit < 1000000000 && all % (10 * unit) == 0) {
+		unit *= 10;
+	}
+	return unit;
+}

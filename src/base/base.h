@@ -79,16 +79,37 @@ static inline int64_t usk_gcd(int64_t a, int64_t b)
 	return a;
 }
 
-/* The coarsest grid, 0 = none known yet, that is no coarser than `grid` and that a - b lies on. */
-static inline int64_t usk_grid(int64_t grid, int64_t a, int64_t b)
+/* What stamps may have been rounded down to. */
+struct usk_grid {
+	int64_t ns; /* gcd of their differences; 0: there is none */
+	int64_t few[2], last;
+	uint8_t distinct; /* so many different ones, of three */
+};
+
+static inline void usk_grid_add(struct usk_grid *g, int64_t t)
 {
-	int64_t d;
-	/* Most are 1 within a few numbers: then no more. A difference of 2^63 is left out. */
-	if (grid == 1 || a == b || __builtin_sub_overflow(a > b ? a : b, a > b ? b : a, &d)) {
-		return grid;
+	int64_t d, last = g->distinct ? g->last : t;
+	if (g->distinct < 3 && !(g->distinct && t == g->few[0]) &&
+	    !(g->distinct > 1 && t == g->few[1])) {
+		if (g->distinct < 2) {
+			g->few[g->distinct] = t;
+		}
+		g->distinct++;
 	}
-	return grid && d % grid == 0 ? grid : usk_gcd(d, grid);
+	g->last = t;
+	/* Most are 1 within a few numbers: then no more. A difference of 2^63 is left out. */
+	if (g->ns != 1 && t != last &&
+	    !__builtin_sub_overflow(t > last ? t : last, t > last ? last : t, &d)) {
+		g->ns = g->ns && d % g->ns == 0 ? g->ns : usk_gcd(d, g->ns);
+	}
 }
+
+/** Stamps of both. */
+void usk_grid_join(struct usk_grid *g, const struct usk_grid *more);
+/** The coarsest that they may have been rounded down to; of less than three a decimal unit, 1 s at
+ * most. A band is too wide by one that is too coarse, and may be wrong by one that is too fine; and
+ * two differences have a divisor by chance as seldom as it is large. */
+int64_t usk_grid_ns(const struct usk_grid *g);
 
 /* The nearest int64_t. */
 static inline int64_t usk_saturate(usk_i128 x)

@@ -50,9 +50,7 @@ struct party {
 	struct view *view; /* what is this clock's of them */
 	bool stamped;	   /* first and last are known */
 	int64_t first_ns, last_ns;
-	int64_t previous_ns; /* the stamp noted last */
-	int64_t grid_ns;     /* gcd of stamp differences */
-	uint64_t stamps;
+	struct usk_grid grid; /* of its stamps */
 	int64_t resolution_ns;
 	struct usk_survey survey;
 	bool *in_epoch; /* is there a message in each of its epochs? NULL: it has but one */

@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENOUGH_STAMPS = 32 };
-
 void usk_parties_progress(void *ctx, uint64_t bytes)
 {
 	struct parties *p = ctx;
@@ -56,13 +54,8 @@ static void note_span(struct party *y, int64_t first_ns, int64_t last_ns)
 
 void usk_party_stamp(struct party *y, int64_t t)
 {
-	if (!y->stamped) {
-		y->previous_ns = t;
-	}
 	note_span(y, t, t);
-	y->stamps++;
-	y->grid_ns = usk_grid(y->grid_ns, t, y->previous_ns);
-	y->previous_ns = t;
+	usk_grid_add(&y->grid, t);
 }
 
 /* What a trace tells of its clock beside what it handed out. */
@@ -98,9 +91,7 @@ static enum usk_status scan_capture(struct parties *p, struct party *y, struct u
 	}
 	if (s->records) {
 		note_span(y, s->first_ns, s->last_ns);
-		y->previous_ns = s->last_ns;
-		y->grid_ns = usk_gcd(y->grid_ns, s->grid_ns);
-		y->stamps += s->records;
+		usk_grid_join(&y->grid, &s->grid);
 	}
 	note_trace(y, y->capture);
 	for (size_t i = 0; i < y->n_parts && y->joined; i++) {
@@ -313,10 +304,8 @@ static enum usk_status settings(struct parties *p, struct usk_err *err)
 	const struct usk_sync_options *o = p->opt;
 	for (size_t i = 0; i < p->n; i++) {
 		struct party *y = &p->party[i];
-		/* A few stamps lie on some grid by chance. */
-		if (y->stamps >= ENOUGH_STAMPS && y->grid_ns > y->resolution_ns) {
-			y->resolution_ns = y->grid_ns;
-		}
+		int64_t grid = usk_grid_ns(&y->grid);
+		y->resolution_ns = grid > y->resolution_ns ? grid : y->resolution_ns;
 	}
 	for (size_t i = 0; i < o->n_resolution; i++) {
 		uint32_t which;

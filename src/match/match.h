@@ -212,7 +212,7 @@ struct usk_survey {
 	uint64_t records, packets;
 	struct usk_passing passing; /* set by who compares the samples */
 	int64_t first_ns, last_ns;  /* smallest and largest stamp; meaningless if no records */
-	int64_t grid_ns;	    /* gcd of stamp differences; 0 if there is no difference */
+	struct usk_grid grid;	    /* of all of them */
 	struct usk_counts left_out;
 	/* Packets of link types that cannot be read, and the first of these. */
 	uint64_t n_foreign;

@@ -153,7 +153,6 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 	struct usk_packet p;
 	uint64_t reported = 0;
 	struct usk_epoch_watch watch = { .n = 0 };
-	int64_t previous = 0;
 	memset(out, 0, sizeof *out);
 	enum usk_status status = usk_trace_rewind(t, err);
 	for (size_t n = 1; !status && n;) {
@@ -161,14 +160,13 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 		size_t n_ifaces;
 		const struct usk_iface *iface = usk_trace_ifaces(t, &n_ifaces);
 		if (n && !out->records) {
-			previous = out->first_ns = out->last_ns = record[0].time_ns;
+			out->first_ns = out->last_ns = record[0].time_ns;
 		}
 		for (size_t i = 0; i < n; i++) {
 			int64_t at = record[i].time_ns;
 			out->first_ns = at < out->first_ns ? at : out->first_ns;
 			out->last_ns = at > out->last_ns ? at : out->last_ns;
-			out->grid_ns = usk_grid(out->grid_ns, at, previous);
-			previous = at;
+			usk_grid_add(&out->grid, at);
 			usk_epoch_note(&watch, at);
 			/* Most packets are not taken into the sample, and a look is enough. */
 			struct usk_glance g;

@@ -3,10 +3,10 @@ $ (echo sender,receiver,sent_ns,received_ns; for s in 1 2 3; do echo a,b,${s}000
 $ unskew sync t.csv --anchor a@2s=b@2.004s+-100us
 clock  quality    offset at the middle (± there)  drift, ppm       sent  received
 a      reference  0                               0                   3         0
-b      bounded    -4.000 ms ± 101 us              0 (-500 to 500)     0         3
+b      bounded    -4.000 ms ± 351 us              0 (-500 to 500)     0         3
 
 Matched 3 messages.
-Received before sent: 0 as recorded, 0 corrected. Half widths: 101 us to 601 us, 351 us on average.
+Received before sent: 0 as recorded, 0 corrected. Half widths: 101 us to 1.11 ms, 517 us on average.
 Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
@@ -20,10 +20,10 @@ $ (echo sender,receiver,sent_ns,received_ns; for s in 1 2 3 4 5 6; do echo a,b,$
 $ unskew sync both.csv --anchor a@2s=b@9s+-1us
 clock  quality    offset at the middle (± there)  drift, ppm        sent  received
 a      reference  0                               0                    6         6
-b      bounded    0.00 ms ± 5.02 ms               31 (-500 to 500)     6         6
+b      bounded    0.0 ms ± 10.1 ms                30 (-500 to 500)     6         6
 
 Matched 12 messages.
-Received before sent: 0 as recorded, 0 corrected. Half widths: 5.01 ms to 6.38 ms, 5.25 ms on average.
+Received before sent: 0 as recorded, 0 corrected. Half widths: 10.1 ms to 11.4 ms, 10.3 ms on average.
 Delays, median (99 %): a -> b 5.00 ms as recorded, 5.00 ms (5.12 ms) corrected;
   back 5.00 ms as recorded, 5.00 ms (5.12 ms) corrected.
 Note: --anchor: what is stated of a and b contradicts their messages or another anchor, and was left out

@@ -106,7 +106,7 @@ between       minimum delay, either way     payload  smallest  margin     room
 host0, host1  39.366us                   16 to 1399   50.0 us  651 ns  2.60 us
 
 # Too little to tell, nothing to tell, and outputs.
-$ printf 'sender,receiver,sent_ns,received_ns,bytes\na,b,0,40000,0\nb,a,50000,90000,0\n' >few.csv; unskew calibrate few.csv
+$ printf 'sender,receiver,sent_ns,received_ns,bytes\na,b,0,40001,0\nb,a,50001,90001,0\n' >few.csv; unskew calibrate few.csv
 ! unskew: only 1 round trip between a and b was answered soon enough to be known to 1 %: 63 more of one kind are needed to tell how near the smallest comes to what is possible (or state a --margin)
 ? 1
 $ unskew calibrate few.csv --margin 5% --quiet -o d.csv; cat d.csv

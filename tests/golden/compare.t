@@ -199,9 +199,9 @@ method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there
 (as recorded)             -              -           3            -      2.00 ms  -998 us
 middle                    -              -           -            -            -        -
 hull                      -              -           -            -            -        -
-support           -3287.860    5119.119274           4       80.000      -494 us  -498 us
+support           -3287.357    5119.119274           4       80.000      -494 us  -498 us
 regress           -3399.675    5523.888898           5      100.000      -386 us  -605 us
-least-violation   -5000.500    9173.394495           3       60.000         0 ns  -480 us
+least-violation   -4999.995    9170.616962           3      100.000     -1.00 us  -479 us
 interval          -3368.180    5263.641061           4       80.000      -496 us  -496 us
 middle has no answer: middle needs messages in both directions that some clock fits.
 hull has no answer: hull needs messages in both directions that some line fits.
@@ -347,13 +347,13 @@ $ unskew compare none.csv
 ? 1
 # What a third clock sent to both at once is no message between them, but judges every line.
 $ printf 'sender,receiver,sent_ns,received_ns\na,b,0,1050\nb,a,11000,10060\nx,a,500,5000\nx,b,500,6020\na,b,20000,21040\nb,a,31000,30050\nx,b,700,26000\nx,a,700,25010\n' >heard.csv; unskew compare heard.csv --reference a --method hull --max-skew-ppm 5000 2>&1 | sed -n '1,4p;/^All/,$p'
-b against a: 4 messages, 2 broadcasts that both heard, half widths 50 ns to 82 ns, 61 ns on average.
+b against a: 4 messages, 2 broadcasts that both heard, half widths 60 ns to 92 ns, 71 ns on average.
 method         offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back  broadcasts
 (as recorded)           -              -           2            -      1.05 us  -940 ns     1.01 us
-hull               -0.995    3350.083752           0        0.000       105 ns    95 ns       10 ns
-All pairs: half widths 50 ns to 82 ns, 61 ns on average.
+hull               -0.995    3989.138815           0        0.000       114 ns   105 ns        9 ns
+All pairs: half widths 60 ns to 92 ns, 71 ns on average.
 method  pairs  messages  inversions  too fast, %  by at most  broadcasts
-hull        1         4           0        0.000        0 ns       10 ns
+hull        1         4           0        0.000        0 ns        9 ns
 
 Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
 against the reference. Inversions: messages received before they were sent, by that line; too fast: in

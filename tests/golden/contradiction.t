@@ -1,17 +1,17 @@
 # Messages that no clock of constant rate explains: status 3, and the fewest that contradict each other.
-$ (echo sender,receiver,sent_ns,received_ns; echo a,b,100,90; echo b,a,140,120) >t.csv; unskew sync t.csv --max-outliers 0
+$ (echo sender,receiver,sent_ns,received_ns; echo a,b,101,90; echo b,a,143,120) >t.csv; unskew sync t.csv --max-outliers 0
 clock  quality       offset at the middle (± there)  drift, ppm  sent  received
 a      reference     0                               0              1         1
 b      contradicted  -                               -              1         1
 
 Matched 2 messages.
 No clock of this model fits a and b; these messages contradict each other:
-  a -> b, sent 100, received 90
-  b -> a, sent 140, received 120
+  a -> b, sent 101, received 90
+  b -> a, sent 143, received 120
 Note: 2 messages between a and b cannot all be true if their rates never differ by more than 500 ppm: a clock was stepped or slewed (try a part of the trace with --from and --to, or a larger --max-skew-ppm)
 ? 3
 # One side only: status 3, and a bound instead of an offset.
-$ (echo sender,receiver,sent_ns,received_ns; echo a,b,100000,130000; echo a,b,1000200000,1000210000) >t.csv; unskew sync t.csv
+$ (echo sender,receiver,sent_ns,received_ns; echo a,b,100001,130001; echo a,b,1000200000,1000210000) >t.csv; unskew sync t.csv
 clock  quality    offset at the middle (± there)  drift, ppm  sent  received
 a      reference  0                               0              2         0
 b      one-sided  at least -24.4 us               -              0         2

@@ -27,7 +27,7 @@ $ unskew apply clocks.json x/a.pftrace b=b.pftrace --perfetto-manifest m.json; c
       "file": "a.pftrace",
       "clock": "REALTIME"
      },
-     "offset_ns": -500200000
+     "offset_ns": -500190004
     }
    }
   ],
@@ -44,7 +44,7 @@ $ unskew apply -q clocks.json x/a.pftrace b.pftrace --perfetto-manifest chrome.j
      "sync_to": {
       "file": "a.pftrace"
      },
-     "offset_ns": -500200000
+     "offset_ns": -500190004
     }
    }
 # The reference has no trace: time counts from the first file's.

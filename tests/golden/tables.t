@@ -3,12 +3,12 @@ $ (echo sender,receiver,sent_ns,received_ns; echo '"a, ""the first""",b,100000,6
 $ unskew sync t.csv --messages m.csv -o one.json
 clock           quality    offset at the middle (± there)  drift, ppm     sent  received
 a, "the first"  reference  0                               0                 2         1
-b               bounded    -500.0 us ± 64.1 us             0 (-124 to 6)     1         2
+b               bounded    -500 us ± 124 us                0 (-242 to 6)     1         2
 
 Matched 3 messages.
-Received before sent: 1 as recorded, 0 corrected. Half widths: 71 ns to 64.2 us, 33.0 us on average.
-Delays, median (99 %): a, "the first" -> b 500 us as recorded, 65 ns (65 ns) corrected;
-  back -500 us as recorded, 65 ns (65 ns) corrected.
+Received before sent: 1 as recorded, 0 corrected. Half widths: 136 ns to 124 us, 62.6 us on average.
+Delays, median (99 %): a, "the first" -> b 500 us as recorded, 80 ns (80 ns) corrected;
+  back -500 us as recorded, 50 ns (50 ns) corrected.
 Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.

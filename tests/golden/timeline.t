@@ -20,14 +20,14 @@ $ unskew apply clocks.json t.csv --timeline t.json; head -n 20 t.json | cut -c 1
 {"ph":"M","name":"thread_sort_index","pid":20,"tid":22,"args":{"sort_index":2}},
 {"ph":"M","name":"thread_name","pid":20,"tid":23,"args":{"name":"events"}},
 {"ph":"M","name":"thread_sort_index","pid":20,"tid":23,"args":{"sort_index":3}},
-{"ph":"C","name":"can be wrong by","pid":20,"ts":1000025.000,"args":{"ns":25130}},
-{"ph":"X","cat":"message","name":"to a","pid":20,"tid":21,"ts":4000125.000,"dur":0.001,"args":{"bytes":8,"message":8,"recorded_ns":"4000200000"}},
-{"ph":"s","cat":"message","name":"message","id":8,"pid":20,"tid":21,"ts":4000125.000},
-{"ph":"X","cat":"message","name":"from b","pid":10,"tid":12,"ts":4000150.000,"dur":0.001,"args":{"bytes":8,"message":8,"recorded_ns":"4000150000"}},
-{"ph":"f","bp":"e","cat":"message","name":"message","id":8,"pid":10,"tid":12,"ts":4000150.000}
+{"ph":"C","name":"can be wrong by","pid":20,"ts":1999999.975,"args":{"ns":100222}},
+{"ph":"X","cat":"message","name":"to a","pid":20,"tid":21,"ts":5000099.975,"dur":0.001,"args":{"bytes":8,"message":8,"recorded_ns":"4000200000"}},
+{"ph":"s","cat":"message","name":"message","id":8,"pid":20,"tid":21,"ts":5000099.975},
+{"ph":"X","cat":"message","name":"from b","pid":10,"tid":12,"ts":5000150.000,"dur":0.001,"args":{"bytes":8,"message":8,"recorded_ns":"4000150000"}},
+{"ph":"f","bp":"e","cat":"message","name":"message","id":8,"pid":10,"tid":12,"ts":5000150.000}
 ],
 "displayTimeUnit":"ns",
-"otherData":{"unskew":"0.1.0","model":"wander","method":"middle","origin_ns":{"a":"0"}}}
+"otherData":{"unskew":"0.1.0","model":"wander","method":"middle","origin_ns":{"a":"-1000000000"}}}
 ! Wrote t.json.
 $ unskew sync -q t.csv --timeline again.json; cmp again.json t.json
 # Nothing is replaced, read and written at once, or written in part.

@@ -34,20 +34,35 @@ static void test_grid(void **state)
 {
 	(void)state;
 	static const struct {
-		int64_t grid, a, b, want;
+		int64_t stamp[4];
+		size_t n;
+		int64_t want;
 	} cases[] = {
-		{ 0, 7, 7, 0 },
-		{ 0, 3000, -1000, 4000 },
-		{ 4000, 1000, 7000, 2000 },
-		{ 2000, 1000, 7000, 2000 },
-		{ 1, 5, 9, 1 },
-		{ 6, INT64_MAX, 0, 1 },
-		{ 6, USK_TIME_MAX, -USK_TIME_MAX, 6 }, /* 2^63: left out */
-		{ 6, INT64_MIN, INT64_MAX, 6 },
+		{ { 7 }, 1, 1 }, /* one alone: decimal */
+		{ { 7000 }, 1, 1000 },
+		{ { -1700000000000000000 }, 1, 1000000000 },
+		{ { 0 }, 1, 1 },
+		{ { 3000, -2000 }, 2, 1000 },
+		{ { 0, 4000 }, 2, 1000 },
+		{ { 3001, -999 }, 2, 1 },
+		{ { 3001, -999, 3001, -999 }, 4, 1 },
+		{ { 3001, -999, 1001 }, 3, 2000 }, /* three: by how far they are apart */
+		{ { 3001, -999, 1001, 1002 }, 4, 1 },
+		{ { 6, 0, 12, INT64_MAX }, 4, 1 },
+		{ { 6, USK_TIME_MAX, -USK_TIME_MAX, 0 }, 4, 2 },
+		{ { INT64_MIN, 0, 6, INT64_MIN + 12 }, 4, 2 }, /* 2^63: left out */
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		assert_int_equal(usk_grid(cases[i].grid, cases[i].a, cases[i].b), cases[i].want);
-		assert_int_equal(usk_grid(cases[i].grid, cases[i].b, cases[i].a), cases[i].want);
+		struct usk_grid all = { 0 }, back = { 0 }, part[2] = { { 0 }, { 0 } };
+		for (size_t k = 0; k < cases[i].n; k++) {
+			usk_grid_add(&all, cases[i].stamp[k]);
+			usk_grid_add(&back, cases[i].stamp[cases[i].n - 1 - k]);
+			usk_grid_add(&part[k % 2], cases[i].stamp[k]);
+		}
+		usk_grid_join(&part[0], &part[1]);
+		assert_int_equal(usk_grid_ns(&all), cases[i].want);
+		assert_int_equal(usk_grid_ns(&back), cases[i].want);
+		assert_int_equal(usk_grid_ns(&part[0]), cases[i].want);
 	}
 }
 

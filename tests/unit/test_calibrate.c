@@ -404,7 +404,7 @@ static void test_facts(void **state)
 	struct bytes b = { 0 };
 	put_text(&b, COLUMNS "a,b,0,5040,10\nb,a,5050,110,20\n"	    /* a asks: 40 + 60 */
 			     "a,b,1000,6030,10\nb,a,6050,1120,20\n" /* 30 + 70 */
-			     "a,b,2000,7090,0\nb,a,7100,2200,0\n"); /* 90 + 100 */
+			     "a,b,2001,7091,0\nb,a,7101,2201,0\n"); /* 90 + 100 */
 	struct usk_calibrate_options o = { .margin = 0 };
 	struct usk_calibration *c = calibrate(&b, &o);
 	assert_int_equal(c->n_pairs, 1);
@@ -514,11 +514,11 @@ static void test_too_little(void **state)
 		struct usk_calibrate_options how;
 	} cases[] = {
 		{ "a,b,0,10,0\na,b,100,120,0\n", "made no round trip", { -1, 0 } },
-		{ "a,b,0,10,0\nb,a,20,40,0\n", "only 1 round trip between a and b was", { -1, 0 } },
-		{ "a,b,0,10,0\nb,a,20,40,0\n", "leave nothing", { 1, 0 } },
-		{ "a,b,0,10,0\nb,a,20,40,0\n", "the asymmetry 1000 ns", { 0, 1000 } },
+		{ "a,b,3,11,0\nb,a,20,44,0\n", "only 1 round trip between a and b was", { -1, 0 } },
+		{ "a,b,3,11,0\nb,a,20,44,0\n", "leave nothing", { 1, 0 } },
+		{ "a,b,3,11,0\nb,a,20,44,0\n", "the asymmetry 1000 ns", { 0, 1000 } },
 		/* Answered after a minute. */
-		{ "a,b,0,10,0\nb,a,60000000000,60000000040,0\n",
+		{ "a,b,3,11,0\nb,a,60000000000,60000000044,0\n",
 		  "no round trip between a and b was answered",
 		  { 0, 0 } },
 	};

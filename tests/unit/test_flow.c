@@ -183,7 +183,8 @@ static void test_resolution(void **state)
 		{ 1000, 100, NULL, 1000 },
 		{ 1000000, 100, NULL, 1000000 },
 		{ 15625000, 100, NULL, 15625000 }, /* 64 ticks a second */
-		{ 1000, 10, NULL, 1 },		   /* ten stamps lie on many a grid */
+		{ 1000, 10, NULL, 1000 },
+		{ 1000, 1, NULL, 1000 }, /* so does a single one */
 		{ 1, 100, "b=2us", 2000 },
 		{ 1000000, 100, "b=1us", 1000000 }, /* the coarsest counts */
 		{ 1, 100, "b=0", 1 },
