@@ -392,8 +392,12 @@ void print_heard(FILE *out, const struct usk_difference *before, const struct us
 static void print_evaluation(FILE *out, const struct usk_clocks *c)
 {
 	const struct usk_evaluation *e = &c->evaluation;
-	fprintf(out, "Received before sent: %s as recorded, %s corrected.",
+	fprintf(out, "Received before sent: %s as recorded, %s corrected",
 		unit_count(e->recorded_inversions).s, unit_count(e->corrected_inversions).s);
+	if (e->outlier_inversions) {
+		fprintf(out, ", and %s of those left out", unit_count(e->outlier_inversions).s);
+	}
+	fputc('.', out);
 	if (e->half_best_ns != USK_NONE && e->half_worst_ns != USK_NONE) {
 		fprintf(out, " Half widths: %s to %s, %s on average.",
 			unit_bound(e->half_best_ns).s, unit_bound(e->half_worst_ns).s,

@@ -236,13 +236,13 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted)
 	return status;
 }
 
-/* By how much a message is out of order, at least 1. */
+/* By how much a message is out of order. */
 static int64_t lacks(const struct judging *x, const struct usk_msg *m)
 {
 	int64_t sent = m->sent_ns, received = m->received_ns;
 	(void)correct(x->map[m->from], &sent, 1);
 	(void)correct(x->map[m->to], &received, 1);
-	return sent > received ? gap(received, sent) : 1;
+	return gap(received, sent);
 }
 
 /* What no map puts in order is wrong: a map has one time for a stamp, and time does not fall. */
@@ -252,8 +252,22 @@ static void set_aside(struct judging *x)
 		const struct stuck *k = &x->stuck[i];
 		struct usk_pair *out = &x->c->pair[k->pair];
 		out->outlier = usk_grow(out->outlier, out->n_outliers + 1, sizeof *out->outlier);
-		out->outlier[out->n_outliers++] = (struct usk_outlier){ k->msg, lacks(x, &k->msg) };
+		int64_t by = lacks(x, &k->msg);
+		out->outlier[out->n_outliers++] = (struct usk_outlier){ k->msg, by > 1 ? by : 1 };
 		x->c->counts.outliers++;
+	}
+}
+
+/* Who is written out of order all the same. */
+static void count_outliers(struct judging *x)
+{
+	for (size_t i = 0; i < x->p->n_pairs; i++) {
+		for (size_t k = 0; k < x->c->pair[i].n_outliers; k++) {
+			struct usk_msg m = usk_carried_msg(x->p, &x->c->pair[i].outlier[k].msg);
+			int64_t q = x->c->clock[m.to].resolution_ns;
+			x->c->evaluation.outlier_inversions +=
+				comparable(x, &x->p->pair[i]) && lacks(x, &m) > (q > 1 ? q : 0);
+		}
 	}
 }
 
@@ -318,6 +332,7 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 		usk_parties_progress(p, 0);
 	}
 	struct usk_evaluation *e = &c->evaluation;
+	count_outliers(&x);
 	for (size_t i = 0; i < p->n_pairs && !status; i++) {
 		uint32_t a = p->pair[i].a, b = p->pair[i].b;
 		struct usk_pair *out = &c->pair[i];

@@ -471,6 +471,8 @@ static const struct usk_field too_fast_fields[] = {
 
 static const struct usk_field as_corrected_fields[] = {
 	{ "inversions", FIELD_COUNT, AT(usk_evaluation, corrected_inversions) },
+	{ "outlier_inversions", FIELD_COUNT, FIELD_MAY_MISS,
+	  AT(usk_evaluation, outlier_inversions) },
 	{ "too_fast", FIELD_OBJECT, AT(usk_evaluation, too_fast), .fields = too_fast_fields },
 	{ "broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_evaluation, heard_corrected),
 	  .fields = difference_fields },

@@ -29,7 +29,7 @@ a      reference  0                               0                    50       
 b      bounded    -499.97 us ± 2.80 us            0.0 (-5.1 to 5.1)    50        50
 
 Matched 100 messages; left out: 1 as outliers.
-Received before sent: 50 as recorded, 0 corrected. Half widths: 132 ns to 501 ms, 20.5 ms on average.
+Received before sent: 50 as recorded, 0 corrected, and 1 of those left out. Half widths: 132 ns to 501 ms, 20.5 ms on average.
 Delays, median (99 %): a -> b 500 us as recorded, 80 ns (80 ns) corrected;
   back -500 us as recorded, 50 ns (50 ns) corrected.
 Disturbed: b in 1 stretch, 2.11 s in all (4.3 % of the time): there only the skew limit bounds its rate.
