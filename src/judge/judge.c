@@ -34,53 +34,30 @@ static uint64_t bucket_top(size_t b)
 	return ((uint64_t)(b % STEPS + STEPS) << shift) + (((uint64_t)1 << shift) - 1);
 }
 
-/* So many values at most are counted in few[]: no count overflows, no search is long. */
-enum { FEW = UINT16_MAX, FEW_SLOTS = 1024 };
-
 static struct usk_bar *bar_of(struct usk_histogram *h, size_t bucket)
 {
 	size_t i = usk_mix(bucket) & (h->n_slots - 1);
-	while (h->few[i].count && h->few[i].bucket != bucket) {
+	while (h->bar[i].count && h->bar[i].bucket != bucket) {
 		i = (i + 1) & (h->n_slots - 1);
 	}
-	return &h->few[i];
+	return &h->bar[i];
 }
 
-/* Twice the slots, or one for each bucket. */
-static void widen(struct usk_histogram *h, bool all)
+static void widen(struct usk_histogram *h)
 {
-	struct usk_bar *old = h->few;
+	struct usk_bar *old = h->bar;
 	size_t n = h->n_slots;
-	h->n_slots = all ? 0 : n ? 2 * n : 64;
-	h->few = all ? NULL : usk_alloc(h->n_slots, sizeof *h->few);
-	h->all = all ? usk_alloc(2 * SIDE, sizeof *h->all) : NULL;
+	h->n_slots = n ? 2 * n : 32;
+	h->bar = usk_alloc(h->n_slots, sizeof *h->bar);
 	for (size_t i = 0; i < n; i++) {
-		if (old[i].count && all) {
-			h->all[old[i].bucket] = old[i].count;
-		} else if (old[i].count) {
+		if (old[i].count) {
 			*bar_of(h, old[i].bucket) = old[i];
 		}
 	}
 	free(old);
 }
 
-static void put_few(struct usk_histogram *h, size_t bucket)
-{
-	if (h->n >= FEW || (h->n_used * 2 >= h->n_slots && h->n_slots == FEW_SLOTS)) {
-		widen(h, true);
-		h->all[bucket]++;
-		return;
-	}
-	if (h->n_used * 2 >= h->n_slots) {
-		widen(h, false);
-	}
-	struct usk_bar *b = bar_of(h, bucket);
-	h->n_used += !b->count;
-	b->bucket = (uint16_t)bucket;
-	b->count++;
-}
-
-static inline void add(struct usk_histogram *h, int64_t v)
+void usk_histogram_add(struct usk_histogram *h, int64_t v)
 {
 	if (!h->n) {
 		h->min = h->max = h->origin = v;
@@ -93,16 +70,13 @@ static inline void add(struct usk_histogram *h, int64_t v)
 		above ? (uint64_t)v - (uint64_t)h->origin : (uint64_t)h->origin - (uint64_t)v;
 	/* What lies below begins at 1, so that the two sides share no bucket. */
 	size_t bucket = above ? SIDE + bucket_of(far) : SIDE - 1 - bucket_of(far - 1);
-	if (h->all) {
-		h->all[bucket]++;
-	} else {
-		put_few(h, bucket);
+	if (h->n_used * 2 >= h->n_slots) {
+		widen(h);
 	}
-}
-
-void usk_histogram_add(struct usk_histogram *h, int64_t value)
-{
-	add(h, value);
+	struct usk_bar *bar = bar_of(h, bucket);
+	h->n_used += !bar->count;
+	bar->bucket = bucket & UINT16_MAX;
+	bar->count++;
 }
 
 static int by_bucket(const void *pa, const void *pb)
@@ -116,26 +90,19 @@ int64_t usk_histogram_quantile(const struct usk_histogram *h, double share)
 	if (!h->n) {
 		return USK_NONE;
 	}
-	uint64_t want = (uint64_t)(share * (double)h->n);
-	uint64_t sum = 0;
-	size_t at = 0;
-	if (h->all) {
-		for (; at + 1 < 2 * SIDE && (sum += h->all[at]) <= want && sum != h->n; at++) {
+	uint64_t want = (uint64_t)(share * (double)h->n), sum = 0;
+	struct usk_bar *bar = usk_alloc(h->n_used, sizeof *bar);
+	size_t n = 0;
+	for (size_t i = 0; i < h->n_slots; i++) {
+		if (h->bar[i].count) {
+			bar[n++] = h->bar[i];
 		}
-	} else {
-		struct usk_bar *bar = usk_alloc(h->n_used, sizeof *bar);
-		size_t n = 0;
-		for (size_t i = 0; i < h->n_slots; i++) {
-			if (h->few[i].count) {
-				bar[n++] = h->few[i];
-			}
-		}
-		qsort(bar, n, sizeof *bar, by_bucket);
-		for (n = 0; (sum += bar[n].count) <= want && sum != h->n; n++) {
-		}
-		at = bar[n].bucket;
-		free(bar);
 	}
+	qsort(bar, n, sizeof *bar, by_bucket);
+	for (n = 0; (sum += bar[n].count) <= want && sum != h->n; n++) {
+	}
+	size_t at = bar[n].bucket;
+	free(bar);
 	usk_i128 far = at >= SIDE ? (usk_i128)bucket_top(at - SIDE)
 				  : -(usk_i128)bucket_top(SIDE - 1 - at) - 1;
 	usk_i128 v = h->origin + far;
@@ -144,8 +111,7 @@ int64_t usk_histogram_quantile(const struct usk_histogram *h, double share)
 
 void usk_histogram_free(struct usk_histogram *h)
 {
-	free(h->all);
-	free(h->few);
+	free(h->bar);
 	*h = (struct usk_histogram){ 0 };
 }
 
@@ -189,7 +155,7 @@ static inline bool count(struct usk_judge *j, size_t back, int64_t delay, uint32
 		j->violation_max = off > j->violation_max ? (int64_t)off : j->violation_max;
 	}
 	if (j->with_delays) {
-		add(&j->delay[back], delay);
+		usk_histogram_add(&j->delay[back], delay);
 	}
 	return delay < -q[back];
 }

@@ -8,7 +8,7 @@
 #include "base/base.h"
 
 struct usk_bar {
-	uint16_t bucket, count; /* count 0: an empty slot */
+	uint64_t bucket : 16, count : 48; /* count 0: an empty slot */
 };
 
 /*
@@ -20,9 +20,8 @@ struct usk_histogram {
 	uint64_t n;
 	int64_t min, max;
 	int64_t origin;	     /* the first value */
-	struct usk_bar *few; /* a hash of n_slots, n_used of them in use; NULL if all is there */
+	struct usk_bar *bar; /* a hash of n_slots, n_used of them in use */
 	size_t n_slots, n_used;
-	uint64_t *all;
 };
 
 void usk_histogram_add(struct usk_histogram *h, int64_t value);
