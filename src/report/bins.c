@@ -12,21 +12,15 @@
 
 #include <stdlib.h>
 
-struct cell {
-	int64_t at; /* [at, at + 1) x width */
-	uint64_t n; /* 0: an empty slot */
-};
-
 struct usk_bins {
 	size_t most;
 	int64_t width;
 	uint64_t n;
 	int64_t min, max;
-	struct cell *slot;
-	size_t n_slots, n_used;
+	struct usk_index cells; /* how many values are in [a, a + 1) x width */
 };
 
-enum { FIRST_SLOTS = 64, FEWEST = 10, MOST = 100 };
+enum { FEWEST = 10, MOST = 100 };
 #define WIDEST INT64_C(1000000000000000000)
 
 struct usk_bins *usk_bins_new(size_t most)
@@ -34,15 +28,13 @@ struct usk_bins *usk_bins_new(size_t most)
 	struct usk_bins *b = usk_alloc(1, sizeof *b);
 	b->most = most < 16 ? 16 : most;
 	b->width = 1;
-	b->n_slots = FIRST_SLOTS;
-	b->slot = usk_alloc(b->n_slots, sizeof *b->slot);
 	return b;
 }
 
 void usk_bins_free(struct usk_bins *b)
 {
 	if (b) {
-		free(b->slot);
+		usk_index_free(&b->cells);
 		free(b);
 	}
 }
@@ -52,31 +44,18 @@ static int64_t cell_of(int64_t value, int64_t width)
 	return value / width - (value % width < 0);
 }
 
-static void count(struct usk_bins *b, int64_t at, uint64_t n)
+static void widen(struct usk_bins *b)
 {
-	size_t i = usk_mix((uint64_t)at) & (b->n_slots - 1);
-	while (b->slot[i].n && b->slot[i].at != at) {
-		i = (i + 1) & (b->n_slots - 1);
-	}
-	b->n_used += !b->slot[i].n;
-	b->slot[i].at = at;
-	b->slot[i].n += n;
-}
-
-static void rebuild(struct usk_bins *b, size_t n_slots, int64_t wider)
-{
-	struct cell *old = b->slot;
-	size_t n = b->n_slots;
-	b->slot = usk_alloc(n_slots, sizeof *b->slot);
-	b->n_slots = n_slots;
-	b->n_used = 0;
-	b->width *= wider;
-	for (size_t i = 0; i < n; i++) {
-		if (old[i].n) {
-			count(b, cell_of(old[i].at, wider), old[i].n);
+	struct usk_index old = b->cells;
+	b->cells = (struct usk_index){ 0 };
+	b->width *= 10;
+	for (size_t i = 0; i < old.n_slots; i++) {
+		if (old.slot[i].value) {
+			int64_t at = cell_of((int64_t)old.slot[i].a, 10);
+			*usk_index_value(&b->cells, (uint64_t)at, 0) += old.slot[i].value;
 		}
 	}
-	free(old);
+	usk_index_free(&old);
 }
 
 void usk_bins_add(struct usk_bins *b, int64_t value)
@@ -84,29 +63,26 @@ void usk_bins_add(struct usk_bins *b, int64_t value)
 	b->min = !b->n || value < b->min ? value : b->min;
 	b->max = !b->n || value > b->max ? value : b->max;
 	b->n++;
-	if (2 * (b->n_used + 1) > b->n_slots) {
-		rebuild(b, 2 * b->n_slots, 1);
-	}
-	count(b, cell_of(value, b->width), 1);
-	while (b->n_used > b->most && b->width < WIDEST) {
-		rebuild(b, b->n_slots, 10);
+	++*usk_index_value(&b->cells, (uint64_t)cell_of(value, b->width), 0);
+	while (b->cells.n > b->most && b->width < WIDEST) {
+		widen(b);
 	}
 }
 
 static int by_place(const void *pa, const void *pb)
 {
-	const struct cell *a = pa, *b = pb;
-	return (a->at > b->at) - (a->at < b->at);
+	const struct usk_slot *a = pa, *b = pb;
+	return usk_order((int64_t)a->a, (int64_t)b->a);
 }
 
 /* Lower edge of the fine bin that the k-th value (from 0) is in. */
-static int64_t value_at(const struct usk_bins *b, const struct cell *cell, uint64_t k)
+static int64_t value_at(const struct usk_bins *b, const struct usk_slot *cell, uint64_t k)
 {
 	size_t i = 0;
-	for (uint64_t sum = cell[0].n; sum <= k; sum += cell[i].n) {
+	for (uint64_t sum = cell[0].value; sum <= k; sum += cell[i].value) {
 		i++;
 	}
-	usk_i128 edge = (usk_i128)cell[i].at * b->width;
+	usk_i128 edge = (usk_i128)(int64_t)cell[i].a * b->width;
 	return edge < b->min ? b->min : (int64_t)edge;
 }
 
@@ -136,12 +112,12 @@ void usk_bins_show(const struct usk_bins *b, struct usk_bins_shown *out)
 	if (!b->n) {
 		return;
 	}
-	struct cell *cell = usk_alloc(b->n_used, sizeof *cell);
+	struct usk_slot *cell = usk_alloc(b->cells.n, sizeof *cell);
 	int64_t body = bins_for(b->n);
 	size_t n = 0;
-	for (size_t i = 0; i < b->n_slots; i++) {
-		if (b->slot[i].n) {
-			cell[n++] = b->slot[i];
+	for (size_t i = 0; i < b->cells.n_slots; i++) {
+		if (b->cells.slot[i].value) {
+			cell[n++] = b->cells.slot[i];
 		}
 	}
 	qsort(cell, n, sizeof *cell, by_place);
@@ -158,12 +134,12 @@ void usk_bins_show(const struct usk_bins *b, struct usk_bins_shown *out)
 	usk_i128 low = (usk_i128)first * out->bin_ns;
 	out->low_ns = usk_saturate(low);
 	for (size_t i = 0; i < n; i++) {
-		usk_i128 at = (usk_i128)cell_of(cell[i].at, out->bin_ns / b->width) - first;
+		usk_i128 at = (usk_i128)cell_of((int64_t)cell[i].a, out->bin_ns / b->width) - first;
 		if (at < USK_BINS_SHOWN) {
-			out->bin[at] += cell[i].n;
+			out->bin[at] += cell[i].value;
 			out->n_bins = (size_t)at + 1;
 		} else {
-			out->above += cell[i].n;
+			out->above += cell[i].value;
 		}
 	}
 	free(cell);

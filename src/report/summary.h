@@ -63,7 +63,7 @@ enum { USK_BINS_SHOWN = 128 };
 
 struct usk_bins;
 
-/** most: fine bins in use at a time, at least 16. Memory: up to 64 bytes each. */
+/** most: fine bins in use at a time, at least 16. Memory: up to 96 bytes each. */
 struct usk_bins *usk_bins_new(size_t most);
 void usk_bins_free(struct usk_bins *b);
 /** Cost: O(1) amortised. */
