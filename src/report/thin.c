@@ -136,52 +136,6 @@ static void rebuild(struct usk_thin *t, size_t n_slots, unsigned shift)
 	free(old);
 }
 
-static int by_bucket(const void *pa, const void *pb)
-{
-	const struct entry *a = *(const struct entry *const *)pa;
-	const struct entry *b = *(const struct entry *const *)pb;
-	int order = usk_order(a->back, b->back);
-	order = order ? order : usk_order(a->epoch, b->epoch);
-	return order ? order : usk_order(a->bucket, b->bucket);
-}
-
-/* Points that are left when buckets are 2^wider times as long; entry[n] in the order of buckets. */
-static size_t points_if(struct entry *const *entry, size_t n, unsigned wider)
-{
-	size_t points = 0;
-	for (size_t i = 0, end; i < n; i = end) {
-		const struct entry *first = entry[i];
-		for (end = i + 1; end < n && entry[end]->back == first->back &&
-				  entry[end]->epoch == first->epoch &&
-				  entry[end]->bucket >> wider == first->bucket >> wider;
-		     end++) {
-		}
-		/* No message is in two of them, so two together have two different ones. */
-		points += end - i > 1 ? 2 : points_of(first);
-	}
-	return points;
-}
-
-/* The first buckets, as short as there is room for: found by counting, then made once. */
-static void cut(struct usk_thin *t)
-{
-	struct entry **entry = usk_alloc(t->n_used, sizeof *entry);
-	unsigned shift = 0;
-	size_t n = 0;
-	for (size_t i = 0; i < t->n_slots; i++) {
-		if (t->slot[i].n) {
-			entry[n++] = &t->slot[i];
-		}
-	}
-	qsort(entry, n, sizeof *entry, by_bucket);
-	while (shift < LAST_SHIFT && points_if(entry, n, shift) > t->most) {
-		shift++;
-	}
-	free(entry);
-	t->whole = false;
-	rebuild(t, t->n_slots, shift);
-}
-
 void usk_thin_add(struct usk_thin *t, bool back, const struct usk_thin_point *p)
 {
 	if (t->all) {
@@ -208,7 +162,8 @@ void usk_thin_add(struct usk_thin *t, bool back, const struct usk_thin_point *p)
 	}
 	t->last[back] = merge(t, &one);
 	if (t->points > t->most && t->whole) {
-		cut(t);
+		t->whole = false;
+		rebuild(t, t->n_slots, 0);
 	}
 	while (t->points > t->most && t->shift < LAST_SHIFT) {
 		rebuild(t, t->n_slots, t->shift + 1);
