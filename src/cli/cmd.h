@@ -285,6 +285,11 @@ int task_truth(struct task *t, const char *set);
 /** What the work came to: 0, or the status of t->err, which is printed. */
 int task_done(struct task *t, enum usk_status done);
 void task_close(struct task *t);
+/**
+ * Where there is a truth, a line for each clock: how far the estimate was from it, and whether the
+ * band held it. Up to the first that cannot be compared.
+ */
+int task_scores(struct task *t, const struct usk_clocks *c, FILE *out);
 /** Of that status; EXIT_PARTIAL instead of EXIT_DONE if a file was left out. */
 int task_end(struct task *t, int status);
 

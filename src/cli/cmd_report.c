@@ -167,23 +167,15 @@ static void note_what_is_left_out(struct report *r)
 }
 
 /* How far each clock was from the truth, where a simulation knows it. */
-static enum usk_status note_truth(struct report *r, struct usk_err *err)
+static int note_truth(struct report *r)
 {
-	enum usk_status status = USK_OK;
-	for (size_t i = 0; i < r->clocks->n_clocks && r->task.truth && !status; i++) {
-		struct truth_score score;
-		if (r->clocks->clock[i].quality == USK_REFERENCE) {
-			continue;
-		}
-		status = truth_compare(r->task.truth, r->clocks, i, &score, err);
-		if (!status) {
-			struct stream s;
-			print_score(stream_begin(&s), &r->clocks->clock[i], &score);
-			char *text = stream_end(&s);
-			usk_note(&r->notes, "%.*s", (int)strcspn(text, "\n"), text);
-			free(text);
-		}
+	struct stream s;
+	int status = task_scores(&r->task, r->clocks, stream_begin(&s));
+	char *text = stream_end(&s);
+	for (char *rest = text, *line; (line = strsep(&rest, "\n")) && *line;) {
+		usk_note(&r->notes, "%s", line);
 	}
+	free(text);
 	return status;
 }
 
@@ -312,9 +304,9 @@ static void print_json(const struct report *r, uint64_t bytes)
 static int tell(struct report *r)
 {
 	struct usk_err err = { 0 };
-	if (note_truth(r, &err)) {
-		usk_fail_in(&err, "%s", args_string(r->task.args, "truth"));
-		return say_error(&err);
+	int status = note_truth(r);
+	if (status) {
+		return status;
 	}
 	note_what_is_left_out(r);
 	if (write_page(r, &err)) {

@@ -92,24 +92,6 @@ static enum usk_status write_all(struct sync *s, const char *json, struct usk_er
 	return status;
 }
 
-/* A line for each clock, up to the first that cannot be compared. */
-static int compare_with_truth(const struct sync *s, FILE *out)
-{
-	struct usk_err err;
-	struct truth_score score;
-	for (size_t i = 0; i < s->c->n_clocks && s->task.truth; i++) {
-		if (s->c->clock[i].quality == USK_REFERENCE) {
-			continue;
-		}
-		if (truth_compare(s->task.truth, s->c, i, &score, &err)) {
-			usk_fail_in(&err, "%s", args_string(s->task.args, "truth"));
-			return say_error(&err);
-		}
-		print_score(out, &s->c->clock[i], &score);
-	}
-	return EXIT_DONE;
-}
-
 static void print_written(const struct sync *s)
 {
 	const char *before = "Wrote ";
@@ -162,7 +144,7 @@ static int tell(struct sync *s)
 	}
 	char *json = json_out || s->path[CLOCKS] ? usk_clocks_to_json(c) : NULL;
 	struct stream scores;
-	int compared = compare_with_truth(s, stream_begin(&scores));
+	int compared = task_scores(&s->task, c, stream_begin(&scores));
 	char *scored = stream_end(&scores);
 	int status = compared ? compared : clocks_status(c);
 	bool failed = !compared && write_all(s, json, &err);

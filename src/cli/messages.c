@@ -157,28 +157,9 @@ static void rename_clocks(struct renamed *r, const struct usk_clocks *found, con
 	}
 }
 
-struct rows {
-	char **row;
-	size_t n, cap;
-};
-
-static void add_row(struct rows *r, char *row)
-{
-	r->row = usk_room(r->row, r->n, &r->cap, sizeof *r->row);
-	r->row[r->n++] = row;
-}
-
-static void free_rows(struct rows *r)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		free(r->row[i]);
-	}
-	free(r->row);
-}
-
 /* What an earlier sync was told, or found out, of a trace: its addresses, clocks of interfaces. */
-static void known_of(const struct usk_trace *t, const struct usk_clocks *c, struct rows *local,
-		     struct rows *clock_of)
+static void known_of(const struct usk_trace *t, const struct usk_clocks *c, struct usk_notes *local,
+		     struct usk_notes *clock_of)
 {
 	const char *name = usk_trace_name(t);
 	for (size_t i = 0; i < c->n_traces; i++) {
@@ -187,11 +168,11 @@ static void known_of(const struct usk_trace *t, const struct usk_clocks *c, stru
 			continue;
 		}
 		for (size_t k = 0; k < x->n_local && !x->n_ifaces; k++) {
-			add_row(local, usk_format("%s=%s", name, x->local[k]));
+			usk_note(local, "%s=%s", name, x->local[k]);
 		}
 		for (size_t k = 0; k < x->n_ifaces; k++) {
-			add_row(clock_of, usk_format("%s/%s=%s", name, x->iface[k].iface,
-						     c->clock[x->iface[k].clock].name));
+			usk_note(clock_of, "%s/%s=%s", name, x->iface[k].iface,
+				 c->clock[x->iface[k].clock].name);
 		}
 	}
 }
@@ -201,7 +182,7 @@ static enum usk_status match(struct renamed *r, struct usk_trace *const *trace,
 			     const char *path, const struct usk_write_options *opt,
 			     struct usk_notes *notes, struct usk_err *err)
 {
-	struct rows local = { 0 }, clock_of = { 0 };
+	struct usk_notes local = { 0 }, clock_of = { 0 };
 	struct usk_clocks *found = NULL;
 	struct usk_sync_options o = { .max_outliers = -1,
 				      .from_ns = USK_NONE,
@@ -214,9 +195,9 @@ static enum usk_status match(struct renamed *r, struct usk_trace *const *trace,
 			known_of(trace[i], c, &local, &clock_of);
 		}
 	}
-	o.local = (const char *const *)local.row;
+	o.local = (const char *const *)local.note;
 	o.n_local = local.n;
-	o.clock_of = (const char *const *)clock_of.row;
+	o.clock_of = (const char *const *)clock_of.note;
 	o.n_clock_of = clock_of.n;
 	enum usk_status status = usk_check(trace, n, &o, &found, err);
 	for (size_t i = 0; i < n && !status; i++) {
@@ -226,8 +207,8 @@ static enum usk_status match(struct renamed *r, struct usk_trace *const *trace,
 			usk_note(notes, "%s", usk_trace_damage(trace[i]));
 		}
 	}
-	free_rows(&local);
-	free_rows(&clock_of);
+	usk_notes_free(&local);
+	usk_notes_free(&clock_of);
 	if (status == USK_EINPUT || status == USK_EUSAGE) {
 		/* The rest is worth looking at. */
 		usk_note(notes, "%s: no messages are drawn: %s", path, err->msg);

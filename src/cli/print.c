@@ -430,22 +430,3 @@ void print_clocks(FILE *out, const struct usk_clocks *c)
 		print_model(out, c);
 	}
 }
-
-void print_score(FILE *out, const struct usk_clock *clock, const struct truth_score *score)
-{
-	const char *name = printable(clock->name);
-	if (!score->known) {
-		fprintf(out,
-			"Truth: nothing to compare for %s: it has no correction, or the truth "
-			"knows it by another name.\n",
-			name);
-		return;
-	}
-	fprintf(out, "Truth: %s's estimate is off by at most %s; its band ", name,
-		unit_at_most(score->worst_ns).s);
-	if (score->outside_ns) {
-		fprintf(out, "MISSES the truth by up to %s.\n", unit_at_most(score->outside_ns).s);
-	} else {
-		fputs("holds the truth throughout.\n", out);
-	}
-}

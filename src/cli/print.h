@@ -42,8 +42,6 @@ void print_disturbed(FILE *out, const struct usk_clocks *c);
 void print_jumps(FILE *out, const struct usk_clocks *c);
 /** "Note: ..." for each. */
 void print_notes(FILE *out, char *const *note, size_t n);
-/** One line: how far the estimate was from the truth, and whether the band held it. */
-void print_score(FILE *out, const struct usk_clock *clock, const struct truth_score *score);
 
 /* ---- the page of report: text and HTML, malloc'ed ---------------------------- */
 

@@ -190,6 +190,40 @@ int task_done(struct task *t, enum usk_status done)
 	return done ? say_error(&t->err) : EXIT_DONE;
 }
 
+static void print_score(FILE *out, const char *name, const struct truth_score *score)
+{
+	if (!score->known) {
+		fprintf(out,
+			"Truth: nothing to compare for %s: it has no correction, or the truth "
+			"knows it by another name.\n",
+			name);
+		return;
+	}
+	fprintf(out, "Truth: %s's estimate is off by at most %s; its band ", name,
+		unit_at_most(score->worst_ns).s);
+	if (score->outside_ns) {
+		fprintf(out, "MISSES the truth by up to %s.\n", unit_at_most(score->outside_ns).s);
+	} else {
+		fputs("holds the truth throughout.\n", out);
+	}
+}
+
+int task_scores(struct task *t, const struct usk_clocks *c, FILE *out)
+{
+	struct truth_score score;
+	for (size_t i = 0; i < c->n_clocks && t->truth; i++) {
+		if (c->clock[i].quality == USK_REFERENCE) {
+			continue;
+		}
+		if (truth_compare(t->truth, c, i, &score, &t->err)) {
+			usk_fail_in(&t->err, "%s", args_string(t->args, "truth"));
+			return say_error(&t->err);
+		}
+		print_score(out, printable(c->clock[i].name), &score);
+	}
+	return EXIT_DONE;
+}
+
 void task_close(struct task *t)
 {
 	truth_free(t->truth);
