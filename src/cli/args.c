@@ -23,6 +23,8 @@ struct value {
 	bool given;
 	int64_t integer; /* INT, DURATION, TIME; PPM in parts per 10^12; CHOICE: its index */
 	double number;
+	int64_t *list; /* the integers of a list */
+	size_t n_list, cap_list;
 	const char **text; /* as given: one, or all of a repeated option's */
 	size_t n_text, cap_text;
 };
@@ -53,18 +55,22 @@ static enum usk_status parse_number(const char *text, bool percent, double *out,
 	return USK_OK;
 }
 
-static enum usk_status parse_ppm(const char *text, int64_t *e12, struct usk_err *err)
+/* Options of ppb have names that say so. */
+static enum usk_status parse_ppm(const struct option_row *row, const char *text,
+				 int64_t *millionths, struct usk_err *err)
 {
-	size_t n = strlen(text);
-	if (n > 3 && !strcmp(text + n - 3, "ppm")) {
+	size_t n = strlen(text), length = strlen(row->name);
+	const char *unit = !strcmp(row->name + length - 3, "ppb") ? "ppb" : "ppm";
+	if (n > 3 && !strcmp(text + n - 3, unit)) {
 		n -= 3;
 	}
 	bool exact;
-	if (usk_parse_decimal(text, n, 6, e12, &exact, err)) {
-		return usk_fail(err, USK_EUSAGE, 0, "\"%s\" is not a number of ppm", text);
+	if (usk_parse_decimal(text, n, 6, millionths, &exact, err)) {
+		return usk_fail(err, USK_EUSAGE, 0, "\"%s\" is not a number of %s", text, unit);
 	}
 	if (!exact) {
-		return usk_fail(err, USK_EUSAGE, 0, "%s ppm is finer than 0.000001 ppm", text);
+		return usk_fail(err, USK_EUSAGE, 0, "%s %s is finer than 0.000001 %s", text, unit,
+				unit);
 	}
 	return USK_OK;
 }
@@ -106,24 +112,9 @@ static enum usk_status parse_choice(const struct option_row *row, const char *te
 			all ? "" : ", or what --help lists");
 }
 
-/* "one,two", each a choice. */
-static enum usk_status parse_choices(const struct option_row *row, const char *text, int64_t *out,
-				     struct usk_err *err)
-{
-	enum usk_status status = USK_OK;
-	for (const char *p = text;; p++) {
-		size_t n = strcspn(p, ",");
-		status = parse_choice(row, kept(usk_format("%.*s", (int)n, p)), out, err);
-		p += n;
-		if (status || !*p) {
-			return status;
-		}
-	}
-}
-
 /* The value of one text; integer and number both, so that limits compare whichever counts. */
-static enum usk_status parse_value(const struct option_row *row, const char *text,
-				   struct value *out, struct usk_err *err)
+static enum usk_status parse_one(const struct option_row *row, const char *text, struct value *out,
+				 struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
 	switch (row->type) {
@@ -140,18 +131,36 @@ static enum usk_status parse_value(const struct option_row *row, const char *tex
 		status = usk_parse_time(text, strlen(text), &out->integer, err);
 		break;
 	case OPTION_PPM:
-		status = parse_ppm(text, &out->integer, err);
+		status = parse_ppm(row, text, &out->integer, err);
 		out->number = (double)out->integer / 1e6;
 		return status;
 	case OPTION_NUMBER:
 	case OPTION_PROBABILITY:
 		return parse_number(text, row->type == OPTION_PROBABILITY, &out->number, err);
 	case OPTION_CHOICE:
-		return row->repeated ? parse_choices(row, text, &out->integer, err)
-				     : parse_choice(row, text, &out->integer, err);
+		return parse_choice(row, text, &out->integer, err);
 	}
 	out->number = (double)out->integer;
 	return status;
+}
+
+/* "one,two" of a list. */
+static enum usk_status parse_value(const struct option_row *row, const char *text,
+				   struct value *out, struct usk_err *err)
+{
+	out->n_list = 0;
+	for (const char *p = text; row->list; p++) {
+		size_t n = strcspn(p, ",");
+		const char *one = kept(usk_format("%.*s", (int)n, p));
+		enum usk_status status = parse_one(row, one, out, err);
+		out->list = usk_room(out->list, out->n_list, &out->cap_list, sizeof *out->list);
+		out->list[out->n_list++] = out->integer;
+		p += n;
+		if (status || !*p) {
+			return status;
+		}
+	}
+	return parse_one(row, text, out, err);
 }
 
 static bool real(enum option_type type)
@@ -328,6 +337,7 @@ void args_free(struct args *args)
 {
 	if (args) {
 		for (size_t i = 0; i < args->n_values; i++) {
+			free(args->value[i].list);
 			free(args->value[i].text);
 		}
 		free(args->operand);
@@ -403,6 +413,14 @@ int64_t args_int(const struct args *args, const char *name)
 	const struct value *v = value_of(args, name);
 	assert(v->row->type > OPTION_STRING && !real(v->row->type));
 	return v->integer;
+}
+
+const int64_t *args_ints(const struct args *args, const char *name, size_t *n)
+{
+	const struct value *v = value_of(args, name);
+	assert(v->row->list);
+	*n = v->n_list;
+	return v->list;
 }
 
 double args_number(const struct args *args, const char *name)

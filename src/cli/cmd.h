@@ -30,7 +30,7 @@ enum option_type {
 	OPTION_PPM,	    /* decimal; args_int() is in parts per 10^12: args_number() too */
 	OPTION_NUMBER,	    /* args_number() */
 	OPTION_PROBABILITY, /* 0 to 1, or "5%": args_number() */
-	OPTION_CHOICE,	    /* one of value's words "a|b|c", or of choice(); repeated: "a,b" too */
+	OPTION_CHOICE,	    /* one of value's words "a|b|c", or of choice() */
 };
 
 /* One row: everything there is to know about an option. */
@@ -43,6 +43,7 @@ struct option_row {
 	const char *min, *max;		 /* as a user would write them; NULL: no limit */
 	char letter;			 /* 0: no short form */
 	bool repeated;			 /* may be given several times: args_list() */
+	bool list;			 /* "a,b": args_ints() */
 	const char *(*choice)(size_t i); /* choices that live in a table; NULL at its end */
 	/* The choice that is meant by another spelling of it, NULL if none; may be NULL. */
 	const char *(*spelt)(const char *text);
@@ -67,6 +68,7 @@ struct option_row {
 	.type = OPTION_NUMBER, .value = shown, RANGE(standard, least, most)
 #define DURATION(standard, least, most)                                                            \
 	.type = OPTION_DURATION, .value = "DURATION", RANGE(standard, least, most)
+#define LIST(of, standard)	   .type = OPTION_##of, .value = "LIST", .initial = standard, .list = true
 #define PPM(standard, least, most) .type = OPTION_PPM, .value = "PPM", RANGE(standard, least, most)
 
 /* Rows that belong together under one heading; behind the last one is one without a name. */
@@ -153,6 +155,7 @@ bool args_given(const struct args *args, const char *name); /* by the user */
 bool args_flag(const struct args *args, const char *name);
 const char *args_string(const struct args *args, const char *name);
 int64_t args_int(const struct args *args, const char *name);
+const int64_t *args_ints(const struct args *args, const char *name, size_t *n);
 double args_number(const struct args *args, const char *name);
 const char *const *args_list(const struct args *args, const char *name, size_t *n);
 

@@ -348,7 +348,7 @@ static const struct option_group compare_method = {
 	"Estimators",
 	{
 		{ "method", "only these; otherwise all; +δ may be written for +delta",
-		  CHOICE("NAME,..."), .repeated = true, .choice = method_name,
+		  CHOICE("NAME,..."), .repeated = true, .list = true, .choice = method_name,
 		  .spelt = method_spelt },
 		WINDOW_ROW,
 	},

@@ -12,11 +12,8 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef enum usk_status item_parser(const char *text, size_t n, int64_t *out, struct usk_err *err);
 
 /* Whatever is wrong with it, it came from the command line. */
 static enum usk_status in_option(struct usk_err *err, const char *option)
@@ -24,94 +21,6 @@ static enum usk_status in_option(struct usk_err *err, const char *option)
 	usk_fail_in(err, "--%s", option);
 	err->code = USK_EUSAGE;
 	return USK_EUSAGE;
-}
-
-/* ---- lists ------------------------------------------------------------------------ */
-
-static enum usk_status parse_millionths(const char *text, size_t n, const char *unit, int64_t *out,
-					struct usk_err *err)
-{
-	bool exact;
-	enum usk_status status = usk_parse_decimal(text, n, 6, out, &exact, err);
-	return status || exact ? status
-			       : usk_fail(err, USK_EUSAGE, 0, "\"%.*s\" is finer than 0.000001 %s",
-					  (int)n, text, unit);
-}
-
-static enum usk_status parse_ppb(const char *text, size_t n, int64_t *out, struct usk_err *err)
-{
-	return parse_millionths(text, n, "ppb", out, err);
-}
-
-static enum usk_status parse_rate(const char *text, size_t n, int64_t *out, struct usk_err *err)
-{
-	return parse_millionths(text, n, "ppm", out, err);
-}
-
-static enum usk_status parse_link(const char *text, size_t n, int64_t *out, struct usk_err *err)
-{
-	static const struct {
-		const char *name;
-		enum sim_link link;
-	} rows[] = {
-		{ "ethernet", SIM_ETHERNET }, { "sll", SIM_SLL },   { "sll2", SIM_SLL2 },
-		{ "raw", SIM_RAW },	      { "null", SIM_NULL },
-	};
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		if (strlen(rows[i].name) == n && !memcmp(rows[i].name, text, n)) {
-			*out = rows[i].link;
-			return USK_OK;
-		}
-	}
-	return usk_fail(err, USK_EUSAGE, 0,
-			"\"%.*s\" is no link type; choose from: ethernet, sll, sll2, raw, null",
-			(int)n, text);
-}
-
-/* "1s,2s": the values of an option, malloc'ed; none if it is not given. */
-static enum usk_status parse_list(const struct args *args, const char *option, item_parser *parse,
-				  struct sim_list *out, struct usk_err *err)
-{
-	const char *text = args_string(args, option);
-	int64_t *v = NULL;
-	size_t n = 0, cap = 0;
-	while (text) {
-		size_t len = strcspn(text, ",");
-		v = usk_room(v, n, &cap, sizeof *v);
-		enum usk_status status = parse(text, len, &v[n++], err);
-		if (status) {
-			free(v);
-			return in_option(err, option);
-		}
-		text = text[len] ? text + len + 1 : NULL;
-	}
-	out->v = v;
-	out->n = n;
-	return USK_OK;
-}
-
-static const struct list_row {
-	const char *option;
-	item_parser *parse;
-	size_t at; /* in struct sim_options */
-} lists[] = {
-	{ "offset", usk_parse_duration, offsetof(struct sim_options, offset_ns) },
-	{ "drift-ppm", parse_rate, offsetof(struct sim_options, drift_e12) },
-	{ "wander-ppb", parse_ppb, offsetof(struct sim_options, wander_e15) },
-	{ "flicker-ppb", parse_ppb, offsetof(struct sim_options, flicker_e15) },
-	{ "ageing-ppb", parse_ppb, offsetof(struct sim_options, ageing_e15) },
-	{ "temperature-ppm", parse_rate, offsetof(struct sim_options, temperature_e12) },
-	{ "poll", usk_parse_duration, offsetof(struct sim_options, poll_ns) },
-	{ "steps", usk_parse_int, offsetof(struct sim_options, steps) },
-	{ "load", usk_parse_duration, offsetof(struct sim_options, load_ns) },
-	{ "load-least", usk_parse_duration, offsetof(struct sim_options, load_least_ns) },
-	{ "link", parse_link, offsetof(struct sim_options, link) },
-	{ "vlan", usk_parse_int, offsetof(struct sim_options, vlan) },
-};
-
-static struct sim_list *list_of(struct sim_options *o, size_t i)
-{
-	return (struct sim_list *)(void *)((char *)o + lists[i].at);
 }
 
 /* ---- what happens to one host --------------------------------------------------------- */
@@ -191,45 +100,60 @@ static enum usk_status read_series(const struct args *args, struct sim_options *
 	return USK_OK;
 }
 
-static enum usk_status parse_sizes(const struct args *args, struct sim_options *o,
-				   struct usk_err *err)
+/* ---- options ----------------------------------------------------------------------------- */
+
+/* The rows of --link, and of their places the types. */
+static const char *const link_names[] = { "ethernet", "sll", "sll2", "raw", "null", NULL };
+static const int64_t link_types[] = { SIM_ETHERNET, SIM_SLL, SIM_SLL2, SIM_RAW, SIM_NULL };
+
+static const char *link_name(size_t i)
 {
-	struct sim_list sizes = { 0 };
-	enum usk_status status = parse_list(args, "step-sizes", usk_parse_duration, &sizes, err);
-	if (!status && sizes.n != 2) {
-		status = usk_fail(err, USK_EUSAGE, 0, "--step-sizes takes two, MIN,MAX");
-	}
-	if (!status) {
-		o->step_min_ns = sizes.v[0];
-		o->step_max_ns = sizes.v[1];
-	}
-	free((void *)(uintptr_t)sizes.v);
-	return status;
+	return link_names[i];
 }
 
-static enum usk_status simulate_lists(const struct args *args, struct sim_options *o,
-				      struct usk_err *err)
+static struct sim_list take_list(const struct args *args, const char *option)
 {
-	for (size_t i = 0; i < COUNT(lists); i++) {
-		*list_of(o, i) = (struct sim_list){ 0 };
-	}
+	struct sim_list list;
+	list.v = args_ints(args, option, &list.n);
+	return list;
+}
+
+static enum usk_status take_lists(const struct args *args, struct sim_options *o,
+				  struct usk_err *err)
+{
 	const char *dmin = args_string(args, "dmin");
-	enum usk_status status = usk_delay_model_parse(dmin, strlen(dmin), &o->dmin, err);
-	status = status ? in_option(err, "dmin") : parse_steps(args, o, err);
-	for (size_t i = 0; i < COUNT(lists) && !status; i++) {
-		status = parse_list(args, lists[i].option, lists[i].parse, list_of(o, i), err);
+	const struct sim_list sizes = take_list(args, "step-sizes"), link = take_list(args, "link");
+	o->offset_ns = take_list(args, "offset");
+	o->drift_e12 = take_list(args, "drift-ppm");
+	o->wander_e15 = take_list(args, "wander-ppb");
+	o->flicker_e15 = take_list(args, "flicker-ppb");
+	o->ageing_e15 = take_list(args, "ageing-ppb");
+	o->temperature_e12 = take_list(args, "temperature-ppm");
+	o->poll_ns = take_list(args, "poll");
+	o->steps = take_list(args, "steps");
+	o->load_ns = take_list(args, "load");
+	o->load_least_ns = take_list(args, "load-least");
+	o->vlan = take_list(args, "vlan");
+	int64_t *type = usk_alloc(link.n, sizeof *type);
+	for (size_t i = 0; i < link.n; i++) {
+		type[i] = link_types[link.v[i]];
 	}
-	if (!status) {
-		status = parse_sizes(args, o, err);
+	o->link = (struct sim_list){ type, link.n };
+	if (sizes.n != 2) {
+		return usk_fail(err, USK_EUSAGE, 0, "--step-sizes takes two, MIN,MAX");
 	}
+	o->step_min_ns = sizes.v[0];
+	o->step_max_ns = sizes.v[1];
+	if (usk_delay_model_parse(dmin, strlen(dmin), &o->dmin, err)) {
+		return in_option(err, "dmin");
+	}
+	enum usk_status status = parse_steps(args, o, err);
 	return status ? status : read_series(args, o, err);
 }
 
-static void simulate_lists_free(struct sim_options *o)
+static void free_lists(struct sim_options *o)
 {
-	for (size_t i = 0; i < COUNT(lists); i++) {
-		free((void *)(uintptr_t)list_of(o, i)->v);
-	}
+	free((void *)(uintptr_t)o->link.v);
 	for (size_t i = 0; i < o->n_series; i++) {
 		sim_series_free((struct sim_series *)(uintptr_t)&o->series[i]);
 	}
@@ -322,9 +246,9 @@ static int simulate_command(const struct args *args)
 	struct usk_err err = { 0 };
 	sim_options_init(&o);
 	take_values(args, &o);
-	enum usk_status status = simulate_lists(args, &o, &err);
+	enum usk_status status = take_lists(args, &o, &err);
 	int result = status ? say_error(&err) : simulate(args, &o, dir);
-	simulate_lists_free(&o);
+	free_lists(&o);
 	return result;
 }
 
@@ -358,17 +282,16 @@ static const struct option_group simulate_clocks = {
 		  "how far clocks are ahead of true time at the start: one duration for all but "
 		  "host0, which keeps true time, or one per host from host0 on, the last for all "
 		  "further ones",
-		  TEXT("LIST"), .initial = "1s" },
-		{ "drift-ppm", "how much they gain, a list as for --offset", TEXT("LIST"),
-		  .initial = "20" },
+		  LIST(DURATION, "1s") },
+		{ "drift-ppm", "how much they gain, a list as for --offset", LIST(PPM, "20") },
 		{ "wander-ppb",
 		  "random walk of their rates, ppb per root second, a list as for --offset",
-		  TEXT("LIST") },
+		  LIST(PPM, NULL) },
 		{ "flicker-ppb", "flicker of their rates: the floor of the Allan deviation, a list",
-		  TEXT("LIST") },
-		{ "ageing-ppb", "by how much their rates grow in a day, a list", TEXT("LIST") },
+		  LIST(PPM, NULL) },
+		{ "ageing-ppb", "by how much their rates grow in a day, a list", LIST(PPM, NULL) },
 		{ "temperature-ppm", "their rates go up and down by so much, a list",
-		  TEXT("LIST") },
+		  LIST(PPM, NULL) },
 		{ "temperature-period", "up and down again", DURATION("15min", "1ms", NULL) },
 		{ "clock-error",
 		  "what a clock was found to be ahead, added to the rest: CSV with the columns "
@@ -383,7 +306,7 @@ static const struct option_group simulate_settings = {
 		{ "poll",
 		  "a time daemon measures its clock's error so often and slews it away until the "
 		  "next time; it knows the drift at the start; a list as for --offset, 0: none",
-		  TEXT("LIST") },
+		  LIST(DURATION, NULL) },
 		{ "poll-error", "by how much it measures wrong, standard deviation",
 		  DURATION("50us", "0", "1s") },
 		{ "slew-ppm", "the most it slews", PPM("200", "0", "10000") },
@@ -392,9 +315,10 @@ static const struct option_group simulate_settings = {
 		  "start",
 		  TEXTS("HOST@TIME:SIZE") },
 		{ "steps", "so many steps at random moments, a list as for --offset",
-		  TEXT("LIST") },
+		  LIST(INT, NULL) },
 		{ "step-sizes", "their sizes, forward or back, small ones as likely as large ones",
-		  TEXT("MIN,MAX"), .initial = "200us,1s" },
+		  .type = OPTION_DURATION, .value = "MIN,MAX", .initial = "200us,1s",
+		  .list = true },
 		{ "suspend", "a host sleeps: its clock stands still, it neither sends nor receives",
 		  TEXTS("HOST@TIME:DURATION") },
 	},
@@ -450,8 +374,8 @@ static const struct option_group simulate_network = {
 		{ "load",
 		  "mean of what a busy host adds to each message it sends or receives, "
 		  "exponential; a list as for --offset",
-		  TEXT("LIST") },
-		{ "load-least", "the least that it adds, a list", TEXT("LIST") },
+		  LIST(DURATION, NULL) },
+		{ "load-least", "the least that it adds, a list", LIST(DURATION, NULL) },
 		{ "load-heavy", "share of its messages that wait far longer",
 		  PROBABILITY("P", "0") },
 		{ "load-receivers",
@@ -488,9 +412,9 @@ static const struct option_group simulate_captures = {
 		{ "link",
 		  "link type per host, the last for all further ones: ethernet, sll, sll2, raw, "
 		  "null",
-		  TEXT("LIST"), .initial = "ethernet" },
+		  LIST(CHOICE, "ethernet"), .choice = link_name },
 		{ "vlan", "VLAN tags per host, the last for all further ones: 0, 1, 2",
-		  TEXT("LIST"), .initial = "0" },
+		  LIST(INT, "0") },
 		{ "clock-logs",
 		  "HOST.clock.csv beside them: each clock against its own oscillator, a line a "
 		  "second, as unskew record writes it and sync --clock-log reads it",

@@ -94,10 +94,11 @@ static const char *facts(const struct option_row *row)
 {
 	struct stream s;
 	FILE *out = stream_begin(&s);
-	for (size_t i = 0; row->choice && row->choice(i); i++) {
+	bool told = row->choice && (!row->list || row->repeated);
+	for (size_t i = 0; told && row->choice(i); i++) {
 		fprintf(out, "%s%s", i ? ", " : " (", row->choice(i));
 	}
-	fputs(row->choice ? ")" : "", out);
+	fputs(told ? ")" : "", out);
 	if (row->initial) {
 		fprintf(out, " [%s]", row->initial);
 	}
