@@ -60,47 +60,24 @@ char *usk_html_text(const char *text)
 	return out;
 }
 
-/* ---- the template ---------------------------------------------------------------------- */
-
-enum { TITLE, ANSWER, DATA, PARTS };
-
-static const char *const marker[PARTS] = { "@@unskew-title@@", "@@unskew-answer@@",
-					   "@@unskew-data@@" };
-
-/* The first marker at or behind text[0]; n if there is none. */
-static size_t next_marker(const char *text, size_t n, size_t *which)
-{
-	size_t first = n;
-	for (size_t i = 0; i < PARTS; i++) {
-		const char *at = memmem(text, n, marker[i], strlen(marker[i]));
-		if (at && (size_t)(at - text) < first) {
-			first = (size_t)(at - text);
-			*which = i;
-		}
-	}
-	return first;
-}
-
 void usk_page_write(struct usk_output *out, const struct usk_page *page)
 {
+	static const char mark[] = "@@unskew-"; /* and title, answer or data, and @@ */
 	bool built = usk_page_built_size > 0;
 	const char *text = built ? (const char *)usk_page_built : plain;
-	size_t n = built ? usk_page_built_size : sizeof plain - 1;
+	const char *end = text + (built ? usk_page_built_size : sizeof plain - 1), *at;
 	char *title = usk_html_text(page->title);
-	while (n) {
-		size_t which = 0, before = next_marker(text, n, &which), used = before;
-		usk_output_write(out, text, before);
-		if (before < n) {
-			used += strlen(marker[which]);
-		}
-		if (before < n && which == DATA) {
+	while ((at = memmem(text, (size_t)(end - text), mark, sizeof mark - 1))) {
+		usk_output_write(out, text, (size_t)(at - text));
+		at += sizeof mark - 1;
+		if (*at == 'd') {
 			usk_page_data(out, page);
-		} else if (before < n) {
-			const char *part = which == TITLE ? title : page->answer;
+		} else {
+			const char *part = *at == 't' ? title : page->answer;
 			usk_output_write(out, part, strlen(part));
 		}
-		text += used;
-		n -= used;
+		text = (const char *)memchr(at, '@', (size_t)(end - at)) + 2;
 	}
+	usk_output_write(out, text, (size_t)(end - text));
 	free(title);
 }
