@@ -54,64 +54,50 @@ static int read_machine(const char *path, struct clock_report *out)
 	return status ? say_error(&err) : EXIT_DONE;
 }
 
-static int put_machines(FILE *out, const char *const *path, const char *const *name, size_t n)
+static void put_machine(FILE *out, const struct clock_report *r, const char *name)
 {
-	int status = EXIT_DONE;
-	struct clock_report *r = usk_alloc(1, sizeof *r);
-	fputs("<section id=\"unskew-machines\">\n<h2>The machines' own clocks</h2>\n", out);
-	for (size_t i = 0; i < n && !status; i++) {
-		status = read_machine(path[i], r);
-		if (!status) {
-			fputs("<h3><bdi>", out);
-			put_html(out, name[i]);
-			fputs("</bdi></h3>\n", out);
-			clock_put_section(out, r, name[i], 4);
-		}
-	}
-	fputs("</section>\n", out);
-	free(r);
-	return status;
-}
-
-/* Each machine a name of its own, and no file that the page would replace. */
-static int check(const char *const *path, const char *const *name, size_t n, const char *output)
-{
-	for (size_t i = 0; i < n; i++) {
-		for (size_t k = 0; k < i; k++) {
-			if (!strcmp(name[i], name[k])) {
-				return say_usage("--clock: %s and %s would both be called %s; give "
-						 "NAME=FILE",
-						 path[k], path[i], name[i]);
-			}
-		}
-	}
-	return files_apart(path, n, &output, 1);
+	fputs("<h3><bdi>", out);
+	put_html(out, name);
+	fputs("</bdi></h3>\n", out);
+	clock_put_section(out, r, name, 4);
 }
 
 /*
- * The section "The machines' own clocks" of the files that --clock names, malloc'ed; NULL without
- * any.
+ * The section "The machines' own clocks" of the files that --clock names, malloc'ed; "" without
+ * any. Each machine needs a name of its own, and no file may be one that the page would replace.
  */
 static int report_machines(const struct args *args, const char *output, char **html)
 {
 	size_t n;
 	const char *const *given = args_list(args, "clock", &n);
-	if (!n) {
-		*html = usk_strdup("");
-		return EXIT_DONE;
-	}
-	const char **path = usk_alloc(n, sizeof *path);
-	const char **name = usk_alloc(n, sizeof *name);
+	const char **path = usk_alloc(n + 1, sizeof *path), **name = usk_alloc(n + 1, sizeof *name);
+	struct clock_report *r = usk_alloc(1, sizeof *r);
+	int status = EXIT_DONE;
+	struct stream s;
+	FILE *out = stream_begin(&s);
 	for (size_t i = 0; i < n; i++) {
 		path[i] = args_split_name(given[i], &name[i]);
 		name[i] = name[i] ? name[i] : name_of(path[i]);
+		for (size_t k = 0; k < i && !status; k++) {
+			status = strcmp(name[i], name[k])
+					 ? EXIT_DONE
+					 : say_usage("--clock: %s and %s would both be called %s; "
+						     "give NAME=FILE",
+						     path[k], path[i], name[i]);
+		}
 	}
-	int status = check(path, name, n, output);
-	if (!status) {
-		struct stream s;
-		status = put_machines(stream_begin(&s), path, name, n);
-		*html = stream_end(&s);
+	status = status ? status : files_apart(path, n, &output, 1);
+	fputs(n ? "<section id=\"unskew-machines\">\n<h2>The machines' own clocks</h2>\n" : "",
+	      out);
+	for (size_t i = 0; i < n && !status; i++) {
+		status = read_machine(path[i], r);
+		if (!status) {
+			put_machine(out, r, name[i]);
+		}
 	}
+	fputs(n ? "</section>\n" : "", out);
+	*html = stream_end(&s);
+	free(r);
 	free(name);
 	free(path);
 	return status;
