@@ -148,7 +148,7 @@ static enum usk_status parse_one(const struct option_row *row, const char *text,
 static enum usk_status parse_value(const struct option_row *row, const char *text,
 				   struct value *out, struct usk_err *err)
 {
-	out->n_list = 0;
+	out->n_list = row->repeated && out->given ? out->n_list : 0;
 	for (const char *p = text; row->list; p++) {
 		size_t n = strcspn(p, ",");
 		const char *one = kept(usk_format("%.*s", (int)n, p));

@@ -8,7 +8,6 @@
  * Why   tells which method suits a network, and what a published one would have said
  * Not   a correction: lines are judged as drawn, not settled into the band (sync does that)
  */
-#include "compare.h"
 #include "json.h"
 #include "messages.h"
 #include "print.h"
@@ -200,25 +199,11 @@ static void repeats_print_csv(FILE *out, const struct repeats *r)
 
 /* ---- the command -------------------------------------------------------------------- */
 
-static bool named(const char *const *list, size_t n, const struct usk_estimator *e)
-{
-	for (size_t i = 0; i < n; i++) {
-		for (const char *p = list[i]; *p; p += *p == ',') {
-			size_t length = strcspn(p, ",");
-			if (usk_estimator_find(kept(usk_format("%.*s", (int)length, p))) == e) {
-				return true;
-			}
-			p += length;
-		}
-	}
-	return false;
-}
-
 /* The rows that --method names, in the order of the table; all where it names none. */
 static const struct usk_estimator **methods_of(const struct args *args, size_t *n)
 {
 	size_t given, all = 0;
-	const char *const *list = args_list(args, "method", &given);
+	const int64_t *which = args_ints(args, "method", &given);
 	const struct usk_estimator *e = usk_estimators();
 	while (e[all].name) {
 		all++;
@@ -226,7 +211,11 @@ static const struct usk_estimator **methods_of(const struct args *args, size_t *
 	const struct usk_estimator **method = usk_alloc(all, sizeof *method);
 	*n = 0;
 	for (size_t i = 0; i < all; i++) {
-		if (!given || named(list, given, &e[i])) {
+		bool wanted = !given;
+		for (size_t k = 0; k < given; k++) {
+			wanted |= which[k] == (int64_t)i;
+		}
+		if (wanted) {
 			method[(*n)++] = &e[i];
 		}
 	}

@@ -7,7 +7,6 @@
  * Why   what one mails to others must tell them how far the answer can be trusted, and why
  * Not   estimating (usk_sync()), what a page holds (src/report), drawing (page/)
  */
-#include "compare.h"
 #include "json.h"
 #include "print.h"
 #include "clock_show.h"

@@ -6,7 +6,6 @@
  * Out   for programs every number as it is, times as integers in ns; in tables what was recorded
  *       in the first row, what each line makes of it below
  */
-#include "compare.h"
 #include "json.h"
 #include "messages.h"
 #include "print.h"
