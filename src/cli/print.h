@@ -27,6 +27,8 @@ struct traffic {
 /** By clock; malloc'ed. */
 struct traffic *clock_messages(const struct usk_clocks *c);
 size_t clocks_that_are(const struct usk_clocks *c, enum usk_quality quality);
+/** How often a clock, or its reference, was stepped. */
+size_t steps_of(const struct usk_clock *clock);
 /** The table of clocks, what was left out, what contradicts what, notes, and the assumptions. */
 void print_clocks(FILE *out, const struct usk_clocks *c);
 /** What the bands rest on, a sentence or two over lines. */

@@ -116,31 +116,24 @@ static bool print_wander(FILE *out, const struct usk_clocks *c)
 	return true;
 }
 
-static bool any_disturbed(const struct usk_clocks *c)
+size_t steps_of(const struct usk_clock *k)
 {
-	size_t i = 0;
-	while (i < c->n_clocks && !c->clock[i].n_stretches) {
-		i++;
+	size_t n = 0;
+	for (size_t i = 0; i < k->n_jumps; i++) {
+		n += k->jump[i].kind == USK_JUMP;
 	}
-	return i < c->n_clocks;
-}
-
-static bool any_step(const struct usk_clocks *c)
-{
-	bool any = false;
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		for (size_t n = 0; n < c->clock[i].n_jumps; n++) {
-			any = any || c->clock[i].jump[n].kind == USK_JUMP;
-		}
-	}
-	return any;
+	return n;
 }
 
 void print_model(FILE *out, const struct usk_clocks *c)
 {
 	const char *delay = !c->min_delay || !strcmp(c->min_delay, "0") ? "0 ns" : c->min_delay;
 	struct text skew = ppm_text(c->max_skew_e12);
-	bool own_line;
+	bool own_line, disturbed = false, stepped = false;
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		disturbed |= c->clock[i].n_stretches > 0;
+		stepped |= steps_of(&c->clock[i]) > 0;
+	}
 	switch (c->model.kind) {
 	case USK_LINEAR:
 		fprintf(out,
@@ -154,8 +147,8 @@ void print_model(FILE *out, const struct usk_clocks *c)
 		own_line = print_wander(out, c);
 		fprintf(out,
 			"%s,%sno two clocks differ by more than%s%s ppm, no message takes less",
-			any_disturbed(c) ? "\noutside of disturbed stretches" : "",
-			own_line ? "\n" : " ", own_line ? " " : "\n", skew.s);
+			disturbed ? "\noutside of disturbed stretches" : "", own_line ? "\n" : " ",
+			own_line ? " " : "\n", skew.s);
 		break;
 	case USK_SEGMENTS:
 		fprintf(out,
@@ -170,8 +163,7 @@ void print_model(FILE *out, const struct usk_clocks *c)
 		" than its minimum delay (%s).\n%sThe bounds are valid while these assumptions "
 		"hold.\n",
 		delay,
-		any_step(c)
-			? "Between the two times of a step an offset only rises, or only falls.\n"
+		stepped ? "Between the two times of a step an offset only rises, or only falls.\n"
 			: "");
 }
 

@@ -28,15 +28,6 @@ char *report_names(const struct usk_clocks *c)
 	return stream_end(&s);
 }
 
-static size_t steps_of(const struct usk_clock *k)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < k->n_jumps; i++) {
-		n += k->jump[i].kind == USK_JUMP;
-	}
-	return n;
-}
-
 /* The only bounded clock beside its reference. */
 static void say_two(FILE *out, const struct usk_clocks *c, const struct usk_clock *k)
 {
@@ -118,21 +109,18 @@ char *report_sentence(const struct usk_clocks *c)
 
 /* ---- HTML ------------------------------------------------------------------------------ */
 
-/* Marks that turn the direction of writing stay within the name. */
-static void put_name(FILE *out, const char *name)
+static void put_in(FILE *out, const char *before, const char *text, const char *after)
 {
-	fputs("<bdi>", out);
-	put_html(out, name);
-	fputs("</bdi>", out);
+	fputs(before, out);
+	put_html(out, text);
+	fputs(after, out);
 }
 
+/* Marks that turn the direction of writing stay within the name. */
 static void put_names(FILE *out, const struct usk_clocks *c, uint32_t a, uint32_t b)
 {
-	fputs("<tr><td>", out);
-	put_name(out, c->clock[a].name);
-	fputs("</td><td>", out);
-	put_name(out, c->clock[b].name);
-	fputs("</td>", out);
+	put_in(out, "<tr><td><bdi>", c->clock[a].name, "</bdi></td><td><bdi>");
+	put_in(out, "", c->clock[b].name, "</bdi></td>");
 }
 
 /* Cells with tabs between, '>' before a number. */
@@ -146,9 +134,8 @@ __attribute__((format(printf, 2, 3))) static void put_cells(FILE *out, const cha
 	}
 	va_end(ap);
 	for (char *rest = cells, *cell; (cell = strsep(&rest, "\t"));) {
-		fputs(*cell == '>' ? "<td class=\"n\">" : "<td>", out);
-		put_html(out, cell + (*cell == '>'));
-		fputs("</td>", out);
+		bool number = *cell == '>';
+		put_in(out, number ? "<td class=\"n\">" : "<td>", cell + number, "</td>");
 	}
 	free(cells);
 }
@@ -194,8 +181,8 @@ static void put_path(FILE *out, const struct usk_clocks *c, const struct usk_clo
 {
 	fputs("<td>", out);
 	for (size_t i = 0; i < k->n_path; i++) {
-		fputs(i ? " \xe2\x86\x92 " : "", out);
-		put_name(out, c->clock[k->path[i]].name);
+		put_in(out, i ? " \xe2\x86\x92 <bdi>" : "<bdi>", c->clock[k->path[i]].name,
+		       "</bdi>");
 	}
 	fputs(k->n_path ? "</td>" : "-</td>", out);
 }
@@ -207,8 +194,7 @@ static void put_clock(FILE *out, const struct usk_clocks *c, size_t i,
 	bool reference = k->quality == USK_REFERENCE;
 	struct usk_widths w = usk_band_widths(k);
 	fprintf(out, "<tr data-clock=\"%zu\"><th scope=\"row\">", i);
-	put_name(out, k->name);
-	fputs("</th>", out);
+	put_in(out, "<bdi>", k->name, "</bdi></th>");
 	put_cells(out, "%s\t>%s\t>%s", usk_quality_name(k->quality), headline_offset(c, k).s,
 		  clock_drift(k).s);
 	if (!reference && w.best_ns != USK_NONE) {
@@ -288,8 +274,7 @@ static void put_paragraph(FILE *out, const char *id, struct stream *said)
 {
 	char *text = stream_end(said);
 	fprintf(out, "<p id=\"%s\">", id);
-	put_html(out, text);
-	fputs("</p>\n", out);
+	put_in(out, "", text, "</p>\n");
 	free(text);
 }
 
@@ -303,20 +288,15 @@ static void put_basis(FILE *out, const struct usk_clocks *c)
 	put_paragraph(out, "unskew-model", &said);
 }
 
-static void put_item(FILE *out, const char *text)
-{
-	fputs("<li>", out);
-	put_html(out, text);
-	fputs("</li>\n", out);
-}
-
-/* Jumps and messages left out in the words of the terminal's answer. */
-static void put_steps(FILE *out, const struct usk_clocks *c)
+/* Jumps and disturbed stretches in the words of the terminal's answer, then notes. */
+static void put_notes(FILE *out, const struct usk_clocks *c, char *const *note, size_t n)
 {
 	struct stream steps;
 	print_jumps(stream_begin(&steps), c);
 	print_disturbed(steps.in.out, c);
 	char *text = stream_end(&steps);
+	bool any = *text || c->n_notes || n;
+	fputs(any ? "<h2>Notes</h2>\n<ul id=\"unskew-notes\">\n" : "", out);
 	for (char *p = text, *end; *p; p = end) {
 		/* A sentence is a line and those below it that are indented. */
 		end = strchrnul(p, '\n');
@@ -325,45 +305,24 @@ static void put_steps(FILE *out, const struct usk_clocks *c)
 		}
 		bool more = *end;
 		*end = 0;
-		put_item(out, p);
+		put_in(out, "<li>", p, "</li>\n");
 		end += more;
 	}
 	free(text);
-}
-
-static bool has_steps(const struct usk_clocks *c)
-{
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		if (c->clock[i].n_jumps || c->clock[i].n_stretches) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void put_notes(FILE *out, const struct usk_clocks *c, char *const *note, size_t n)
-{
-	if (!c->n_notes && !n && !has_steps(c)) {
-		return;
-	}
-	fputs("<h2>Notes</h2>\n<ul id=\"unskew-notes\">\n", out);
-	put_steps(out, c);
 	for (size_t i = 0; i < c->n_notes + n; i++) {
-		put_item(out, i < c->n_notes ? c->note[i] : note[i - c->n_notes]);
+		put_in(out, "<li>", i < c->n_notes ? c->note[i] : note[i - c->n_notes], "</li>\n");
 	}
-	fputs("</ul>\n", out);
+	fputs(any ? "</ul>\n" : "", out);
 }
 
 char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_notes)
 {
 	struct stream s;
 	FILE *out = stream_begin(&s);
-	fputs("<section id=\"unskew-answer\">\n<h1>", out);
-	put_html(out, kept(report_names(c)));
+	put_in(out, "<section id=\"unskew-answer\">\n<h1>", kept(report_names(c)), "");
 	fprintf(out, ": %s time</h1>\n<p class=\"answer\">",
 		clocks_that_are(c, USK_BOUNDED) ? "one" : "no common");
-	put_html(out, kept(report_sentence(c)));
-	fputs("</p>\n", out);
+	put_in(out, "", kept(report_sentence(c)), "</p>\n");
 	put_clocks(out, c);
 	put_basis(out, c);
 	put_notes(out, c, note, n_notes);
