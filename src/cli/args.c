@@ -60,7 +60,7 @@ static enum usk_status parse_ppm(const struct option_row *row, const char *text,
 				 int64_t *millionths, struct usk_err *err)
 {
 	size_t n = strlen(text), length = strlen(row->name);
-	const char *unit = !strcmp(row->name + length - 3, "ppb") ? "ppb" : "ppm";
+	const char *unit = length > 3 && !strcmp(row->name + length - 3, "ppb") ? "ppb" : "ppm";
 	if (n > 3 && !strcmp(text + n - 3, unit)) {
 		n -= 3;
 	}

@@ -125,6 +125,14 @@ static const struct option_group rows = {
 		{ .name = "fruit", .type = OPTION_CHOICE, .value = "FRUIT", .choice = fruit },
 		{ .name = "shape", .type = OPTION_CHOICE, .value = "ring|star", .initial = "star" },
 		{ .name = "tag", .type = OPTION_STRING, .repeated = true, .value = "TAG" },
+		{ "waits", "", LIST(DURATION, "1us,2us") },
+		{ .name = "steady-ppb", LIST(PPM, NULL) },
+		{ .name = "fruits",
+		  .type = OPTION_CHOICE,
+		  .value = "FRUIT,...",
+		  .choice = fruit,
+		  .list = true,
+		  .repeated = true },
 	},
 };
 static const struct command test_command = {
@@ -185,6 +193,22 @@ static void test_values(void **state)
 	assert_string_equal(args_operand(a, 1), "-3");
 	args_free(a);
 
+	assert_int_equal(
+		parse("--waits 3ms --steady-ppb 1,-2.5ppb --fruits pear --fruits pear,pear", &a),
+		EXIT_DONE);
+	assert_int_equal(args_ints(a, "waits", &n)[0], 3000000);
+	assert_int_equal(n, 1);
+	assert_int_equal(args_ints(a, "steady-ppb", &n)[1], -2500000);
+	assert_int_equal(n, 2);
+	assert_int_equal(args_ints(a, "fruits", &n)[2], 1);
+	assert_int_equal(n, 3);
+	args_free(a);
+	assert_int_equal(parse("a", &a), EXIT_DONE);
+	assert_int_equal(args_ints(a, "waits", &n)[1], 2000);
+	assert_null(args_ints(a, "fruits", &n));
+	assert_int_equal(n, 0);
+	args_free(a);
+
 	assert_int_equal(parse("-- --count", &a), EXIT_DONE);
 	assert_string_equal(args_operand(a, 0), "--count");
 	args_free(a);
@@ -194,10 +218,30 @@ static void test_refusals(void **state)
 {
 	(void)state;
 	static const char *const wrong[] = {
-		"--count 0",  "--count 11",	"--count x",	"--count",	"--wait 5",
-		"--wait 2h",  "--at yesterday", "--skew 1001",	"--skew 1e3",	"--skew 0.0000001",
-		"--loss 1.1", "--loss -1",	"--fruit plum", "--shape oval", "--nmae x",
-		"-z",	      "--quiet=yes",	"--name=",	"a b c",	"--loss nan",
+		"--count 0",
+		"--count 11",
+		"--count x",
+		"--count",
+		"--wait 5",
+		"--wait 2h",
+		"--at yesterday",
+		"--skew 1001",
+		"--skew 1e3",
+		"--skew 0.0000001",
+		"--loss 1.1",
+		"--loss -1",
+		"--fruit plum",
+		"--shape oval",
+		"--nmae x",
+		"-z",
+		"--quiet=yes",
+		"--name=",
+		"a b c",
+		"--loss nan",
+		"--waits 1ms,",
+		"--waits 1",
+		"--steady-ppb 1ppm",
+		"--fruits pear,plum",
 	};
 	for (size_t i = 0; i < COUNT(wrong); i++) {
 		struct args *a = NULL;
