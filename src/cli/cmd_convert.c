@@ -10,19 +10,20 @@
  */
 #include "stamps.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-enum { OUT = 1 << 16, ROW = 4 * 21 };
 
 struct convert {
 	struct stamps stamps;
 	int64_t field;	/* 0: a line is a stamp */
 	char separator; /* 0: blanks and tabs, as many as there are */
 	bool unknown;	/* a stamp had no reference time or lacks a bound */
-	char *out;
-	size_t n_out;
 };
+
+static void flush(void *ctx)
+{
+	(void)ctx;
+	fflush(stdout);
+}
 
 static size_t put_ns(char *to, int64_t ns)
 {
@@ -45,42 +46,17 @@ static size_t put_ns(char *to, int64_t ns)
 	return at;
 }
 
-static void flush(struct convert *v)
-{
-	fwrite(v->out, 1, v->n_out, stdout);
-	v->n_out = 0;
-}
-
-static void flush_all(void *ctx)
-{
-	flush(ctx);
-	fflush(stdout);
-}
-
-static void put_text(struct convert *v, const char *s, size_t n)
-{
-	if (OUT - v->n_out < n) {
-		flush(v);
-	}
-	if (n > OUT) {
-		fwrite(s, 1, n, stdout);
-		return;
-	}
-	memcpy(v->out + v->n_out, s, n);
-	v->n_out += n;
-}
-
 /* Numbers, a separator between them and a line's end behind. */
 static void put_columns(struct convert *v, const int64_t *column, size_t n, char separator)
 {
-	if (OUT - v->n_out < ROW) {
-		flush(v);
-	}
+	char row[4 * 21];
+	size_t used = 0;
 	for (size_t i = 0; i < n; i++) {
-		v->n_out += put_ns(v->out + v->n_out, column[i]);
-		v->out[v->n_out++] = i + 1 < n ? separator : '\n';
+		used += put_ns(row + used, column[i]);
+		row[used++] = i + 1 < n ? separator : '\n';
 		v->unknown = v->unknown || column[i] == USK_NONE;
 	}
+	fwrite(row, 1, used, stdout);
 }
 
 static enum usk_status convert(struct convert *v, uint32_t clock, int64_t local_ns,
@@ -150,17 +126,15 @@ static enum usk_status convert_field(struct convert *v, const char *s, size_t n,
 		digits = field[i] > '0' && field[i] <= '9';
 	}
 	if (status && line == 1 && !digits) {
-		char *names = usk_format("%creference_ns%clo_ns%chi_ns\n", join, join, join);
-		put_text(v, s, n);
-		put_text(v, names, strlen(names));
-		free(names);
+		fwrite(s, 1, n, stdout);
+		printf("%creference_ns%clo_ns%chi_ns\n", join, join, join);
 		return USK_OK;
 	}
 	status = status ? status : convert(v, clock, local_ns, &at, err);
 	if (!status) {
 		const int64_t column[] = { at.reference_ns, at.lo_ns, at.hi_ns };
-		put_text(v, s, n);
-		put_text(v, &join, 1);
+		fwrite(s, 1, n, stdout);
+		putchar(join);
 		put_columns(v, column, COUNT(column), join);
 	}
 	return status;
@@ -190,7 +164,7 @@ static enum usk_status convert_line(void *ctx, const char *s, size_t n, uint64_t
 {
 	struct convert *v = ctx;
 	if (!n && v->field) {
-		put_text(v, "\n", 1);
+		putchar('\n');
 	}
 	return !n	  ? USK_OK
 	       : v->field ? convert_field(v, s, n, line, err)
@@ -203,7 +177,7 @@ static int convert_operands(struct convert *v)
 		struct usk_err err = { 0 };
 		const char *s = args_operand(v->stamps.args, i);
 		if (convert_stamp(v, s, strlen(s), true, &err)) {
-			flush(v);
+			fflush(stdout);
 			return say_error(&err);
 		}
 	}
@@ -238,7 +212,7 @@ static int find_clock(struct convert *v)
 
 static int convert_run(const struct args *args)
 {
-	struct convert v = { .field = args_int(args, "field"), .out = usk_alloc(OUT, 1) };
+	struct convert v = { .field = args_int(args, "field") };
 	int status = stamps_open(&v.stamps, args);
 	status = status ? status : find_clock(&v);
 	status = status ? status : read_separator(&v);
@@ -247,8 +221,7 @@ static int convert_run(const struct args *args)
 	}
 	if (!status) {
 		status = args_operands(args) > 1 ? convert_operands(&v)
-						 : stamps_lines(convert_line, flush_all, &v);
-		flush(&v);
+						 : stamps_lines(convert_line, flush, &v);
 	}
 	if (!status && v.unknown) {
 		if (!v.stamps.repeats) {
@@ -257,7 +230,6 @@ static int convert_run(const struct args *args)
 		status = EXIT_PARTIAL;
 	}
 	stamps_free(&v.stamps);
-	free(v.out);
 	return status;
 }
 
