@@ -166,6 +166,11 @@ const char *args_split_name(const char *operand, const char **name);
 
 /** Print "unskew: sentence"; returns EXIT_FAILED, or EXIT_USAGE for USK_EUSAGE. */
 int say_error(const struct usk_err *err);
+/**
+ * Signals that end a program, but for those that our parent has us ignore, wait from now on to be
+ * read from what comes back: what is being written is finished first. close() it.
+ */
+int end_signals(void);
 /** The same for a sentence of the command's own. */
 void say_sentence(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 #define say_failed(...) (say_sentence(__VA_ARGS__), EXIT_FAILED)

@@ -12,10 +12,8 @@
 #include "base/text.h"
 #include "clock/log.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 static int find_source(const char *name, const struct source *s, size_t n, size_t *which)
@@ -87,18 +85,11 @@ static void measure_under(const struct clock_report *r, struct under *u, size_t 
 /* For --seconds, else until somebody stops it: the last lines belong to the log, too. */
 static int log_run(const struct args *args, const char *path)
 {
-	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 	double seconds = args_given(args, "seconds") ? args_number(args, "seconds") : -1e-9;
 	struct clock_log log;
 	struct usk_err err;
-	sigset_t set;
 	bool stopped;
-	sigemptyset(&set);
-	for (size_t i = 0; i < COUNT(ends); i++) {
-		sigaddset(&set, ends[i]);
-	}
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	int signals = signalfd(-1, &set, SFD_CLOEXEC);
+	int signals = end_signals();
 	enum usk_status status = clock_log_open(&log, path, args_flag(args, "force"), &err);
 	status = status ? status
 			: clock_log_wait(&log, signals, (int64_t)(seconds * 1e9), &stopped, &err);

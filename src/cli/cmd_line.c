@@ -15,32 +15,11 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* A table that was asked for is written whole when somebody ends the command, so it has to end by
- * itself. */
-static volatile sig_atomic_t stopped;
-
-static void stop(int number)
-{
-	(void)number;
-	stopped = 1;
-}
-
-static void end_by_signals(void)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	for (size_t i = 0; i < COUNT(numbers); i++) {
-		struct sigaction action = { .sa_handler = stop }, was;
-		sigemptyset(&action.sa_mask);
-		if (!sigaction(numbers[i], NULL, &was) && was.sa_handler != SIG_IGN) {
-			sigaction(numbers[i], &action, NULL);
-		}
-	}
-}
+#include <unistd.h>
 
 struct line_command {
 	const struct args *args;
@@ -49,6 +28,9 @@ struct line_command {
 	struct line *line;
 	struct line_limits limits;
 	const char *path;
+	/* A table that was asked for is written whole when somebody ends the command, so it has to
+	 * end by itself. */
+	int stop_fd;
 	/* tie */
 	struct usk_output table;
 	struct usk_live *live;
@@ -107,6 +89,14 @@ static int open_line(struct line_command *c, enum line_side side)
 	return EXIT_DONE;
 }
 
+/* Within so long. */
+static bool stopped(const struct line_command *c, int64_t ns)
+{
+	struct pollfd fd = { .fd = c->stop_fd, .events = POLLIN };
+	const struct timespec t = { ns / 1000000000, ns % 1000000000 };
+	return ppoll(&fd, 1, &t, NULL) > 0;
+}
+
 static int broken(const struct line_command *c)
 {
 	return say_failed("%s: the device failed: %s", c->path, strerror(c->line->error));
@@ -119,7 +109,7 @@ static int serve(struct line_command *c)
 	const int64_t patience_ns = 200000000; /* until somebody's signal is noticed */
 	uint64_t answered = 0, failed = 0;
 	int64_t most = args_int(c->args, "rounds");
-	while (!stopped && (!most || answered < (uint64_t)most)) {
+	while (!stopped(c, 0) && (!most || answered < (uint64_t)most)) {
 		enum line_outcome o = line_answer(c->line, &c->limits, patience_ns);
 		if (o == LINE_BROKEN) {
 			return broken(c);
@@ -289,11 +279,8 @@ static int tie(struct line_command *c)
 		}
 		(json ? print_json : print_round)(&t, &r);
 		keep_round(c, &t, &r);
-		if (stopped || t.rounds == most) {
-			break;
-		}
-		line_sleep(c->line, args_int(c->args, r.good ? "period" : "retry"));
-		if (stopped) {
+		if (t.rounds == most ||
+		    stopped(c, args_int(c->args, r.good ? "period" : "retry"))) {
 			break;
 		}
 	}
@@ -323,8 +310,9 @@ static int line_run(const struct args *args)
 	int status = find_clock(&c);
 	status = status ? status : open_line(&c, verbs[verb].side);
 	if (!status) {
-		end_by_signals();
+		c.stop_fd = end_signals();
 		status = verbs[verb].run(&c);
+		close(c.stop_fd);
 	}
 	line_close(c.line);
 	usk_live_close(c.live);

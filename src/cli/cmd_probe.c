@@ -10,9 +10,7 @@
 #include "probe.h"
 #include "units.h"
 
-#include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -112,23 +110,6 @@ static int check_mode(const struct args *args, int mode)
 
 /* ---- both sides ----------------------------------------------------------------------- */
 
-/* Signals wait to be read, so that whatever is being written is finished first. */
-void probe_side_catch_end(struct probe_side *side)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
-	sigset_t set;
-	sigemptyset(&set);
-	for (size_t i = 0; i < COUNT(numbers); i++) {
-		struct sigaction was;
-		/* What our parent has us ignore stays ignored. */
-		if (!sigaction(numbers[i], NULL, &was) && was.sa_handler != SIG_IGN) {
-			sigaddset(&set, numbers[i]);
-		}
-	}
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	side->stop_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 int probe_side_of(const struct args *args, struct probe_side *out)
 {
 	struct usk_err err = { 0 };
@@ -199,7 +180,7 @@ static int serve(const struct args *args, struct probe_side *side)
 	if (status) {
 		return status;
 	}
-	probe_side_catch_end(side);
+	side->stop_fd = end_signals();
 	for (size_t i = 0; i < n; i++) {
 		s[i].distortion = &side->distortion;
 	}

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 const struct command *const commands[] = {
@@ -66,6 +67,21 @@ static void catch_signals(void)
 	}
 	/* A file that grows past its limit is a failed write with a sentence, not a death. */
 	signal(SIGXFSZ, SIG_IGN);
+}
+
+int end_signals(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	sigset_t set;
+	sigemptyset(&set);
+	for (size_t i = 0; i < COUNT(numbers); i++) {
+		struct sigaction was;
+		if (!sigaction(numbers[i], NULL, &was) && was.sa_handler != SIG_IGN) {
+			sigaddset(&set, numbers[i]);
+		}
+	}
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static int unknown_command(const char *name)

@@ -14,14 +14,11 @@ struct probe_side {
 	const char *card;
 	bool open;
 	int64_t end_ns; /* of CLOCK_MONOTONIC; INT64_MAX: never */
-	int stop_fd;
+	int stop_fd;	/* of end_signals(): once names are looked up, which may take long */
 };
 
 /** Prints and returns the status. */
 int probe_side_of(const struct args *args, struct probe_side *out);
-/** Signals that end a program make stop_fd readable from now on: call it when names are looked up,
- * which may take long, and before anything is written. */
-void probe_side_catch_end(struct probe_side *side);
 void probe_side_end(struct probe_side *side);
 
 /** `unskew probe HOST`. */

@@ -73,8 +73,7 @@ static int open_outputs(struct watch *w)
 {
 	const char *path = args_string(w->args, "output"), *live = args_string(w->args, "live");
 	struct usk_err err = { 0 };
-	probe_side_catch_end(w->side);
-	w->asking.stop_fd = w->side->stop_fd;
+	w->asking.stop_fd = w->side->stop_fd = end_signals();
 	if (live && usk_live_create(live, &w->live, &err)) {
 		return say_error(&err);
 	}
