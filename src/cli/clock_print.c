@@ -22,22 +22,28 @@ static void bar(FILE *out, uint64_t count, uint64_t n, double full, bool last)
 	}
 }
 
-static void heading(FILE *out, const char *what, const char *const *name, size_t n)
+/* A distribution, and what it is called above its bars. */
+struct column {
+	struct text name;
+	const struct figures *f;
+};
+
+static void heading(FILE *out, const char *what, const struct column *c, size_t n)
 {
 	fprintf(out, "%-22s", what);
 	for (size_t i = 0; i < n; i++) {
-		fprintf(out, i + 1 < n ? "  %-*s" : "  %.*s", WIDTH + 8, name[i]);
+		fprintf(out, i + 1 < n ? "  %-*s" : "  %.*s", WIDTH + 8, c[i].name.s);
 	}
 	fputc('\n', out);
 }
 
 /* A line per octave that one of them has something in. */
-static void octaves(FILE *out, const struct figures *const *f, size_t n)
+static void octaves(FILE *out, const struct column *c, size_t n)
 {
 	for (int i = 0; i < OCTAVES; i++) {
 		uint64_t some = 0;
 		for (size_t k = 0; k < n; k++) {
-			some += f[k]->octave[i];
+			some += c[k].f->octave[i];
 		}
 		if (!some) {
 			continue;
@@ -46,28 +52,18 @@ static void octaves(FILE *out, const struct figures *const *f, size_t n)
 				   clock_ns_text(exp2(i + 1)).s);
 		fprintf(out, "%*s", wide < 22 ? 22 - wide : 0, "");
 		for (size_t k = 0; k < n; k++) {
-			bar(out, f[k]->octave[i], f[k]->n, 1, k + 1 == n);
+			bar(out, c[k].f->octave[i], c[k].f->n, 1, k + 1 == n);
 		}
 		fputc('\n', out);
 	}
 }
 
-static void print_wakeups(FILE *out, const struct clock_report *r)
+static void print_columns(FILE *out, const char *what, const struct column *c, size_t n)
 {
-	for (size_t i = 0; i < r->n_under; i += SIDE_BY_SIDE) {
-		const struct figures *f[SIDE_BY_SIDE];
-		struct text load[SIDE_BY_SIDE];
-		const char *name[SIDE_BY_SIDE];
-		size_t n = 0;
-		for (; n < SIDE_BY_SIDE && i + n < r->n_under; n++) {
-			const struct under *u = &r->under[i + n];
-			f[n] = &u->wakeup;
-			load[n] = u->load ? text_of("under load of %u", u->load)
-					  : (struct text){ "idle" };
-			name[n] = load[n].s;
-		}
-		heading(out, "Timers wake late by", name, n);
-		octaves(out, f, n);
+	for (size_t m; n; c += m, n -= m) {
+		m = n < SIDE_BY_SIDE ? n : SIDE_BY_SIDE;
+		heading(out, what, c, m);
+		octaves(out, c, m);
 	}
 }
 
@@ -75,52 +71,46 @@ static void print_wakeups(FILE *out, const struct clock_report *r)
 static void print_zero(FILE *out, const struct under *u)
 {
 	enum { ROWS = 16 };
-	const struct figures *f[2] = { &u->zero.net[RAW], &u->zero.net[u->zero.best] };
-	double from = fmin(f[0]->bins_from, f[1]->bins_from), to = from;
+	const struct column c[2] = {
+		{ { "as measured" }, &u->zero.net[RAW] },
+		{ text_of("%s", compensation_name(u->zero.best)), &u->zero.net[u->zero.best] },
+	};
+	double from = fmin(c[0].f->bins_from, c[1].f->bins_from), to = from;
 	for (int k = 0; k < 2; k++) {
-		to = fmax(to, f[k]->bins_from + BINS * f[k]->bin_width);
+		to = fmax(to, c[k].f->bins_from + BINS * c[k].f->bin_width);
 	}
 	/* All of them alike: one row. */
 	int rows = to > from ? ROWS : 1;
 	double width = to > from ? (to - from) / ROWS : 1, most = 0, share[2][ROWS] = { { 0 } };
 	for (int k = 0; k < 2; k++) {
 		for (int i = 0; i < BINS; i++) {
-			double at = f[k]->bins_from + (i + 0.5) * f[k]->bin_width;
+			double at = c[k].f->bins_from + (i + 0.5) * c[k].f->bin_width;
 			int row = (int)((at - from) / width);
 			row = row < 0 ? 0 : row < rows ? row : rows - 1;
-			share[k][row] += (double)f[k]->bin[i];
-			most = fmax(most, share[k][row] / (double)f[k]->n);
+			share[k][row] += (double)c[k].f->bin[i];
+			most = fmax(most, share[k][row] / (double)c[k].f->n);
 		}
 	}
-	heading(out, text_of("Zero, load of %u", u->load).s,
-		(const char *[]){ "as measured", compensation_name(u->zero.best) }, 2);
+	heading(out, text_of("Zero, load of %u", u->load).s, c, 2);
 	for (int row = 0; row < rows; row++) {
 		fprintf(out, "from %-17s", clock_ns_text(from + row * width).s);
 		for (int k = 0; k < 2; k++) {
-			bar(out, (uint64_t)share[k][row], f[k]->n, most > 0 ? most : 1, k == 1);
+			bar(out, (uint64_t)share[k][row], c[k].f->n, most > 0 ? most : 1, k == 1);
 		}
 		fputc('\n', out);
 	}
 }
 
-static void print_steps(FILE *out, const struct clock_report *r)
+static void print_histograms(FILE *out, const struct clock_report *r)
 {
-	for (size_t i = 0; i < r->n_sources; i += SIDE_BY_SIDE) {
-		const struct figures *f[SIDE_BY_SIDE];
-		const char *name[SIDE_BY_SIDE];
-		size_t n = 0;
-		for (; n < SIDE_BY_SIDE && i + n < r->n_sources; n++) {
-			f[n] = &r->figures[i + n].step;
-			name[n] = r->source[i + n].name;
-		}
-		heading(out, "From read to read", name, n);
-		octaves(out, f, n);
+	struct column late[LOADS_MAX], step[SOURCES_MAX];
+	for (size_t i = 0; i < r->n_under; i++) {
+		const struct under *u = &r->under[i];
+		late[i].f = &u->wakeup;
+		late[i].name =
+			u->load ? text_of("under load of %u", u->load) : (struct text){ "idle" };
 	}
-}
-
-void clock_print_histograms(FILE *out, const struct clock_report *r)
-{
-	print_wakeups(out, r);
+	print_columns(out, "Timers wake late by", late, r->n_under);
 	if (!r->histograms) {
 		return;
 	}
@@ -129,7 +119,10 @@ void clock_print_histograms(FILE *out, const struct clock_report *r)
 		print_zero(out, &r->under[i]);
 	}
 	fputc('\n', out);
-	print_steps(out, r);
+	for (size_t i = 0; i < r->n_sources; i++) {
+		step[i] = (struct column){ text_of("%s", r->source[i].name), &r->figures[i].step };
+	}
+	print_columns(out, "From read to read", step, r->n_sources);
 }
 
 const size_t clock_sizes[SIZES] = { 1, 1024, 16384 };
@@ -287,5 +280,5 @@ void clock_print(FILE *out, const struct clock_report *r)
 	fputs("\nLoad: as many pairs more that do the same. Zero: what the same run measured of no "
 	      "time at all,\nand k, both trimmed.\n\n",
 	      out);
-	clock_print_histograms(out, r);
+	print_histograms(out, r);
 }

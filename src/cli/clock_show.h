@@ -37,8 +37,6 @@ struct clock_report {
 };
 
 void clock_print(FILE *out, const struct clock_report *r);
-/** How values are spread, as bars. */
-void clock_print_histograms(FILE *out, const struct clock_report *r);
 /** Three significant digits. */
 struct text clock_ns_text(double ns);
 /** Sentences, malloc'ed. */

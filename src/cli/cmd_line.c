@@ -143,7 +143,6 @@ static int delay(struct line_command *c)
 		printf("a pin is seen after %s (median), %s to %s; 99 %%: %s\n",
 		       unit_span(llround(f.median)).s, unit_span(llround(f.min)).s,
 		       unit_span(llround(f.max)).s, unit_span(llround(f.p99)).s);
-		samples_free(&s);
 	}
 	free(ticks);
 	return status;

@@ -30,13 +30,13 @@ struct figures {
 	uint64_t octave[OCTAVES]; /* how many were under 2^(i + 1) ns, and not under 2^i */
 	/* How many lay in each of BINS equal parts of the values without 1 % at either end. */
 	double bins_from, bin_width;
-	uint64_t bin[BINS], below, above;
+	uint64_t bin[BINS];
 };
 
 void samples_add(struct samples *s, double v);
 void samples_free(struct samples *s);
-/** All NAN if there is none. */
-struct figures samples_figures(const struct samples *s);
+/** Sorts and frees them. All NAN if there is none. */
+struct figures samples_figures(struct samples *s);
 /** Of two runs of one length; NAN if one does not vary. */
 double samples_correlation(const double *a, const double *b, size_t n);
 

@@ -27,7 +27,6 @@ static void *same_work(void *ctx)
 	}
 	/* The fastest: how fast the core is, whatever else it is asked to do. */
 	c->work_ns = samples_figures(&took).min + (x == 42);
-	samples_free(&took);
 	return NULL;
 }
 
@@ -64,7 +63,5 @@ struct figures wakeups_measure(size_t n)
 		samples_add(&late, (double)(now - at));
 		at = now - at > period_ns ? now : at; /* one that was missed is one, not many */
 	}
-	struct figures f = samples_figures(&late);
-	samples_free(&late);
-	return f;
+	return samples_figures(&late);
 }

@@ -6,6 +6,7 @@
  * cancels (timerfd_create(2)) wakes at once, so that a step is known to less than a second.
  */
 #include "clock/log.h"
+#include "base/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,16 +49,10 @@ static enum usk_status failed(struct clock_log *l, const char *what, struct usk_
 /* In one write each, so that a line that stands is whole. */
 static enum usk_status put(struct clock_log *l, char *text, struct usk_err *err)
 {
-	size_t n = strlen(text), done = 0;
-	while (done < n) {
-		ssize_t m = write(l->fd, text + done, n - done);
-		if (m < 0 && errno != EINTR) {
-			break;
-		}
-		done += m > 0 ? (size_t)m : 0;
-	}
+	bool good = usk_write_all(l->fd, text, strlen(text));
+	enum usk_status status = good ? USK_OK : failed(l, "written", err);
 	free(text);
-	return done < n ? failed(l, "written", err) : USK_OK;
+	return status;
 }
 
 static char *line_of(const char *name, const struct bracket *b, const char *state,

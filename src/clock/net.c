@@ -167,59 +167,55 @@ void runs_net(const struct runs *r, enum compensation c, struct samples *out)
 /* ---- nothing, measured ----------------------------------------------------------------- */
 
 /* k among the runs of which no part is in the longest 1 %: one read that waited for a processor
- * outweighs all others in a variance. */
-static double calm_improvement(double *const t[3], size_t n)
+ * outweighs all others in a variance. f: of t. */
+static double calm_improvement(const struct samples t[3], const struct figures f[3])
 {
-	double most[3];
 	struct samples raw = { .n = 0 }, net = { .n = 0 };
-	for (int k = 0; k < 3; k++) {
-		const struct samples all = { .v = t[k], .n = n };
-		most[k] = samples_figures(&all).p99;
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (t[0][i] <= most[0] && t[1][i] <= most[1] && t[2][i] <= most[2]) {
-			samples_add(&raw, t[1][i]);
-			samples_add(&net, t[1][i] - (t[0][i] + t[2][i]) / 2);
+	for (size_t i = 0; i < t->n; i++) {
+		double before = t[0].v[i], measured = t[1].v[i], after = t[2].v[i];
+		if (before <= f[0].p99 && measured <= f[1].p99 && after <= f[2].p99) {
+			samples_add(&raw, measured);
+			samples_add(&net, measured - (before + after) / 2);
 		}
 	}
 	double a = samples_figures(&raw).deviation, b = samples_figures(&net).deviation;
-	samples_free(&raw);
-	samples_free(&net);
 	return a * a / (b * b);
 }
 
 static void improvement(const struct runs *r, enum compensation c, struct zero *z)
 {
-	double *t[3], raw = z->net[RAW].deviation, net = z->net[c].deviation;
-	for (int k = 0; k < 3; k++) {
-		t[k] = usk_alloc(r->n, sizeof *t[k]);
-	}
-	struct samples first = { .n = 0 };
+	struct samples t[3] = { { .n = 0 } }, sorted[3] = { { .n = 0 } };
+	struct figures f[3];
 	for (size_t i = 0; i < r->n; i++) {
 		double cost[2];
 		costs(r, i, c, cost);
-		t[0][i] = cost[0];
-		t[1][i] = (double)(r->run[i].t_ns[2] - r->run[i].t_ns[1]);
-		t[2][i] = cost[1];
-		samples_add(&first, cost[0] * r->source->ns_per_tick);
+		const double part[3] = { cost[0], (double)(r->run[i].t_ns[2] - r->run[i].t_ns[1]),
+					 cost[1] };
+		for (int k = 0; k < 3; k++) {
+			samples_add(&t[k], part[k]);
+			samples_add(&sorted[k], part[k]);
+		}
 	}
-	double one = samples_figures(&first).deviation;
+	for (int k = 0; k < 3; k++) {
+		f[k] = samples_figures(&sorted[k]);
+	}
+	double raw = z->net[RAW].deviation, net = z->net[c].deviation;
+	double one = f[0].deviation * r->source->ns_per_tick;
 	z->k[c] = raw * raw / (net * net);
 	z->k1[c] = one * one / (net * net);
 	z->k_calm[c] = 1;
 	z->predicted[c] = NAN;
 	if (c == METHOD_1 || c == METHOD_2) {
 		const struct usk_read_noise noise = {
-			.rho_13 = samples_correlation(t[0], t[1], r->n),
-			.rho_34 = samples_correlation(t[1], t[2], r->n),
-			.rho_14 = samples_correlation(t[0], t[2], r->n),
+			.rho_13 = samples_correlation(t[0].v, t[1].v, r->n),
+			.rho_34 = samples_correlation(t[1].v, t[2].v, r->n),
+			.rho_14 = samples_correlation(t[0].v, t[2].v, r->n),
 		};
 		z->predicted[c] = 1 / usk_elapsed_variance_short(&noise);
-		z->k_calm[c] = calm_improvement(t, r->n);
+		z->k_calm[c] = calm_improvement(t, f);
 	}
-	samples_free(&first);
 	for (int k = 0; k < 3; k++) {
-		free(t[k]);
+		samples_free(&t[k]);
 	}
 }
 
@@ -230,7 +226,6 @@ void zero_figures(const struct runs *r, struct zero *out)
 		struct samples net = { .n = 0 };
 		runs_net(r, (enum compensation)c, &net);
 		out->net[c] = samples_figures(&net);
-		samples_free(&net);
 		improvement(r, (enum compensation)c, out);
 		bool sampled = c != METHOD_2 || (r->sampler && r->sampler->n);
 		if (c > LONG_TERM && sampled && out->k_calm[c] > 1 &&

@@ -46,8 +46,6 @@ static void exchange_figures_of(const struct runs *trips, const struct runs *not
 	out->known = true;
 	out->rpc = samples_figures(&net);
 	out->latency = samples_figures(&way);
-	samples_free(&net);
-	samples_free(&way);
 }
 
 static void exchange_alone(const struct exchange_plan *p, struct exchange_figures *out)

@@ -26,25 +26,20 @@ static void fill_bins(const double *v, size_t n, size_t cut, struct figures *f)
 	f->bin_width = (last - f->bins_from) / BINS;
 	for (size_t i = 0; i < n; i++) {
 		double at = (v[i] - f->bins_from) / (f->bin_width > 0 ? f->bin_width : 1);
-		if (v[i] < f->bins_from) {
-			f->below++;
-		} else if (v[i] > last) {
-			f->above++;
-		} else {
+		if (v[i] >= f->bins_from && v[i] <= last) {
 			f->bin[at < BINS ? (size_t)at : BINS - 1]++;
 		}
 	}
 }
 
-struct figures samples_figures(const struct samples *s)
+struct figures samples_figures(struct samples *s)
 {
 	struct figures f = { .n = s->n };
 	if (!s->n) {
 		f.mean = f.deviation = f.trimmed = f.min = f.median = f.p99 = f.max = NAN;
 		return f;
 	}
-	double *v = usk_alloc(s->n, sizeof *v), sum = 0, square = 0, inner = 0;
-	memcpy(v, s->v, s->n * sizeof *v);
+	double *v = s->v, sum = 0, square = 0, inner = 0;
 	qsort(v, s->n, sizeof *v, usk_by_double);
 	size_t cut = s->n / 100;
 	double middle = v[s->n / 2];
@@ -64,7 +59,7 @@ struct figures samples_figures(const struct samples *s)
 	f.p99 = v[(s->n - 1) * 99 / 100];
 	f.max = v[s->n - 1];
 	fill_bins(v, s->n, cut, &f);
-	free(v);
+	samples_free(s);
 	return f;
 }
 

@@ -305,7 +305,6 @@ void sources_measure(struct source *s, size_t n, double seconds, struct source_f
 		out[i].backwards_ns *= ns;
 		out[i].turns_backwards_ns *= ns;
 		out[i].step = samples_figures(&step[i]);
-		samples_free(&step[i]);
 	}
 }
 

@@ -35,23 +35,21 @@ static void test_figures(void **state)
 	near(f.median, 1e9 + 500);
 	near(f.p99, 1e9 + 989);
 	assert_int_equal(f.octave[29], 1000);
-	uint64_t binned = f.below + f.above;
+	uint64_t binned = 0;
 	for (int i = 0; i < BINS; i++) {
 		assert_true(f.bin[i] == 30 || f.bin[i] == 31);
 		binned += f.bin[i];
 	}
-	assert_true(binned == 1000 && f.below == 10 && f.above == 10);
+	assert_true(binned == 980);
 	near(f.bins_from + BINS * f.bin_width, 1e9 + 989);
-	samples_free(&s);
 	/* 1 % at either end says nothing of the trimmed mean. */
 	for (int i = 0; i < 100; i++) {
 		samples_add(&s, i == 0 ? -1e6 : i == 1 ? 1e9 : 5);
 	}
 	f = samples_figures(&s);
 	near(f.trimmed, 5);
-	assert_true(f.bins_from == 5 && f.bin_width == 0 && f.bin[0] == 98 && f.below == 1);
+	assert_true(f.bins_from == 5 && f.bin_width == 0 && f.bin[0] == 98);
 	assert_int_equal(f.octave[0] + f.octave[2], 99); /* what is under 1 counts as under 2 */
-	samples_free(&s);
 }
 
 static void test_correlation(void **state)
