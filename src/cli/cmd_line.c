@@ -181,12 +181,16 @@ static int open_outputs(struct line_command *c)
 	return EXIT_DONE;
 }
 
+static const char *why_dropped(const struct line_round *r)
+{
+	return r->outcome == LINE_DONE ? "it took too long" : line_outcome_text(r->outcome);
+}
+
 static void print_round(const struct line_tie *t, const struct line_round *r)
 {
 	printf("%" PRIu64 "  ", t->rounds);
 	if (!r->good) {
-		printf("dropped: %s\n", r->outcome == LINE_DONE ? "it took too long"
-								: line_outcome_text(r->outcome));
+		printf("dropped: %s\n", why_dropped(r));
 	} else {
 		printf("offset %s",
 		       unit_between(r->offset, usk_saturate((usk_i128)r->offset - r->precision),
@@ -204,9 +208,7 @@ static void print_json(const struct line_tie *t, const struct line_round *r)
 {
 	printf("{\"round\": %" PRIu64 ", \"good\": %s, ", t->rounds, r->good ? "true" : "false");
 	if (!r->good) {
-		printf("\"why\": \"%s\"}\n", r->outcome == LINE_DONE
-						     ? "it took too long"
-						     : line_outcome_text(r->outcome));
+		printf("\"why\": \"%s\"}\n", why_dropped(r));
 	} else {
 		printf("\"before_ns\": \"%" PRId64 "\", \"remote_ns\": \"%" PRId64
 		       "\", \"after_ns\": \"%" PRId64 "\", \"offset_ns\": \"%" PRId64

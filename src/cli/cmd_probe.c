@@ -110,7 +110,7 @@ static int check_mode(const struct args *args, int mode)
 
 /* ---- both sides ----------------------------------------------------------------------- */
 
-int probe_side_of(const struct args *args, struct probe_side *out)
+static int side_of(const struct args *args, struct probe_side *out)
 {
 	struct usk_err err = { 0 };
 	const char *key = args_string(args, "key");
@@ -132,13 +132,6 @@ int probe_side_of(const struct args *args, struct probe_side *out)
 		out->end_ns = usk_probe_mono_ns() + args_int(args, "duration");
 	}
 	return EXIT_DONE;
-}
-
-void probe_side_end(struct probe_side *side)
-{
-	if (side->stop_fd >= 0) {
-		close(side->stop_fd);
-	}
 }
 
 /* ---- serving --------------------------------------------------------------------------- */
@@ -232,10 +225,12 @@ static int probe_run(const struct args *args)
 	if (mode == MAKE_KEY) {
 		return make_key(args);
 	}
-	status = probe_side_of(args, &side);
+	status = side_of(args, &side);
 	if (!status) {
 		status = mode == SERVE ? serve(args, &side) : probe_watch(args, what, &side);
-		probe_side_end(&side);
+	}
+	if (side.stop_fd >= 0) {
+		close(side.stop_fd);
 	}
 	return status;
 }

@@ -17,10 +17,6 @@ struct probe_side {
 	int stop_fd;	/* of end_signals(): once names are looked up, which may take long */
 };
 
-/** Prints and returns the status. */
-int probe_side_of(const struct args *args, struct probe_side *out);
-void probe_side_end(struct probe_side *side);
-
 /** `unskew probe HOST`. */
 int probe_watch(const struct args *args, const char *host, struct probe_side *side);
 

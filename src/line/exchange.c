@@ -125,27 +125,16 @@ static void give_turn(struct talk *t)
 	t->l->set(t->l, t->ours);
 }
 
-/* The usual one (ITU-T V.42): every burst of up to 32 bits that are wrong is noticed. */
-static uint32_t crc32(const unsigned char *b, size_t n)
-{
-	uint32_t crc = UINT32_MAX;
-	for (size_t i = 0; i < 8 * n; i++) {
-		uint32_t bit = (crc ^ (uint32_t)b[i / 8] >> i % 8) & 1;
-		crc = crc >> 1 ^ (bit ? 0xedb88320U : 0);
-	}
-	return ~crc;
-}
-
+/* The usual CRC (ITU-T V.42) of both, lowest bits first: every burst of up to 32 bits that are
+ * wrong is noticed. */
 static uint32_t check_of(uint32_t number, uint64_t stamp_bits)
 {
-	unsigned char b[12];
-	for (int i = 0; i < 4; i++) {
-		b[i] = (unsigned char)(number >> (8 * i));
+	uint32_t crc = UINT32_MAX;
+	for (unsigned i = 0; i < NUMBER_BITS + STAMP_BITS; i++) {
+		uint64_t next = i < NUMBER_BITS ? number >> i : stamp_bits >> (i - NUMBER_BITS);
+		crc = crc >> 1 ^ ((crc ^ next) & 1 ? 0xedb88320U : 0);
 	}
-	for (int i = 0; i < 8; i++) {
-		b[4 + i] = (unsigned char)(stamp_bits >> (8 * i));
-	}
-	return crc32(b, sizeof b);
+	return ~crc;
 }
 
 /* ---- the one that asks: his B ----------------------------------------------------------- */
