@@ -275,9 +275,9 @@ static const char *const head =
 
 void clock_print_page(struct usk_output *out, const struct clock_report *r)
 {
-	struct stream section;
-	clock_put_section(stream_begin(&section), r, NULL, 2);
-	char *html = stream_end(&section);
+	struct usk_stream section;
+	clock_put_section(usk_stream_begin(&section), r, NULL, 2);
+	char *html = usk_stream_end(&section);
 	usk_output_format(out, "%s%s</main>\n</body>\n</html>\n", head, html);
 	free(html);
 }

@@ -36,6 +36,10 @@ struct clock_report {
 	struct under under[LOADS_MAX]; /* the first without load */
 };
 
+/** The clock that an option names, among those that fit, which are those that show ns; NULL: any.
+ */
+int find_source(const struct args *args, const char *option, const struct source *s, size_t n,
+		bool (*fits)(const struct source *s), size_t *which);
 void clock_print(FILE *out, const struct clock_report *r);
 /** Three significant digits. */
 struct text clock_ns_text(double ns);

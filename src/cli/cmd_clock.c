@@ -16,21 +16,24 @@
 #include <string.h>
 #include <unistd.h>
 
-static int find_source(const char *name, const struct source *s, size_t n, size_t *which)
+int find_source(const struct args *args, const char *option, const struct source *s, size_t n,
+		bool (*fits)(const struct source *s), size_t *which)
 {
-	for (*which = 0; *which < n && strcmp(s[*which].name, name); ++*which) {
-		continue;
-	}
-	if (*which < n) {
-		return EXIT_DONE;
-	}
-	struct stream names;
-	FILE *out = stream_begin(&names);
+	const char *name = args_string(args, option), *comma = "";
+	struct usk_stream names;
+	FILE *out = usk_stream_begin(&names);
+	*which = n;
 	for (size_t i = 0; i < n; i++) {
-		fprintf(out, "%s%s", i ? ", " : "", s[i].name);
+		if (!fits || fits(&s[i])) {
+			*which = strcmp(s[i].name, name) ? *which : i;
+			fprintf(out, "%s%s", comma, s[i].name);
+			comma = ", ";
+		}
 	}
-	return say_usage("--source: this machine has no clock \"%s\"; it has %s", name,
-			 kept(stream_end(&names)));
+	char *all = kept(usk_stream_end(&names));
+	return *which < n ? EXIT_DONE
+			  : say_usage("--%s: this machine has no clock \"%s\"%s; it has %s", option,
+				      name, fits ? " that shows ns" : "", all);
 }
 
 /* "1,4": after none, which always comes first. */
@@ -105,7 +108,7 @@ static int clock_run(const struct args *args)
 	}
 	struct clock_report *r = usk_alloc(1, sizeof *r);
 	r->n_sources = sources_open(r->source);
-	int status = find_source(args_string(args, "source"), r->source, r->n_sources, &r->which);
+	int status = find_source(args, "source", r->source, r->n_sources, NULL, &r->which);
 	status = status ? status : loads_of(args, r);
 	const char *path = args_string(args, "output");
 	struct usk_output out = { 0 };

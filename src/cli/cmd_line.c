@@ -7,8 +7,7 @@
  * Why   over a network the delay hides some tens of microseconds; over a pin, one or two
  * Not   the procedure (src/line); machines on a network (probe)
  */
-#include "clock/clock.h"
-#include "cmd.h"
+#include "clock_show.h"
 #include "line/line.h"
 #include "messages.h"
 #include "units.h"
@@ -23,8 +22,8 @@
 
 struct line_command {
 	const struct args *args;
-	struct source source[SOURCES_MAX], *clock;
-	size_t n_sources;
+	struct source source[SOURCES_MAX];
+	size_t n_sources, clock;
 	struct line *line;
 	struct line_limits limits;
 	const char *path;
@@ -51,28 +50,6 @@ static bool shows_ns(const struct source *s)
 	       step.tv_nsec <= 1;
 }
 
-static int find_clock(struct line_command *c)
-{
-	const char *name = args_string(c->args, "clock");
-	struct stream names;
-	FILE *out = stream_begin(&names);
-	const char *comma = "";
-	c->n_sources = sources_open(c->source);
-	for (size_t i = 0; i < c->n_sources; i++) {
-		struct source *s = &c->source[i];
-		if (shows_ns(s)) {
-			c->clock = strcmp(s->name, name) ? c->clock : s;
-			fprintf(out, "%s%s", comma, s->name);
-			comma = ", ";
-		}
-	}
-	char *all = kept(stream_end(&names));
-	return c->clock ? EXIT_DONE
-			: say_usage("--clock: this machine has no clock \"%s\" that shows ns; it "
-				    "has %s",
-				    name, all);
-}
-
 static int open_line(struct line_command *c, enum line_side side)
 {
 	const char *port = args_string(c->args, "port"), *page = args_string(c->args, "page");
@@ -81,7 +58,7 @@ static int open_line(struct line_command *c, enum line_side side)
 	}
 	c->path = port ? port : page;
 	struct usk_err err;
-	struct line_counter counter = { read_source, c->clock };
+	struct line_counter counter = { read_source, &c->source[c->clock] };
 	if (port ? line_port_open(port, counter, &c->line, &err)
 		 : line_page_open(page, side, counter, &c->line, &err)) {
 		return say_error(&err);
@@ -241,8 +218,8 @@ static void keep_round(struct line_command *c, const struct line_tie *t, const s
 static int end_tie(struct line_command *c, const struct line_tie *t)
 {
 	struct usk_err err;
-	struct stream why;
-	FILE *out = stream_begin(&why);
+	struct usk_stream why;
+	FILE *out = usk_stream_begin(&why);
 	for (int i = 0; i < LINE_OUTCOMES; i++) {
 		if (t->why[i] && i != LINE_DONE) {
 			fprintf(out, "; %s: %" PRIu64, line_outcome_text((enum line_outcome)i),
@@ -251,7 +228,7 @@ static int end_tie(struct line_command *c, const struct line_tie *t)
 	}
 	say(c->args,
 	    "%" PRIu64 " rounds, %" PRIu64 " dropped; attempts that took too long: %" PRIu64 "%s",
-	    t->rounds, t->dropped, t->bad, kept(stream_end(&why)));
+	    t->rounds, t->dropped, t->bad, kept(usk_stream_end(&why)));
 	if (t->rounds == t->dropped) {
 		return say_failed(
 			"%s: no exchange succeeded; does the other side run `unskew line serve`?",
@@ -308,7 +285,8 @@ static int line_run(const struct args *args)
 	if (verb == COUNT(verbs)) {
 		return say_usage("%s: line does serve, tie or delay", args_operand(args, 0));
 	}
-	int status = find_clock(&c);
+	c.n_sources = sources_open(c.source);
+	int status = find_source(args, "clock", c.source, c.n_sources, shows_ns, &c.clock);
 	status = status ? status : open_line(&c, verbs[verb].side);
 	if (!status) {
 		c.stop_fd = end_signals();

@@ -72,8 +72,8 @@ static int report_machines(const struct args *args, const char *output, char **h
 	const char **path = usk_alloc(n + 1, sizeof *path), **name = usk_alloc(n + 1, sizeof *name);
 	struct clock_report *r = usk_alloc(1, sizeof *r);
 	int status = EXIT_DONE;
-	struct stream s;
-	FILE *out = stream_begin(&s);
+	struct usk_stream s;
+	FILE *out = usk_stream_begin(&s);
 	for (size_t i = 0; i < n; i++) {
 		path[i] = args_split_name(given[i], &name[i]);
 		name[i] = name[i] ? name[i] : name_of(path[i]);
@@ -95,7 +95,7 @@ static int report_machines(const struct args *args, const char *output, char **h
 		}
 	}
 	fputs(n ? "</section>\n" : "", out);
-	*html = stream_end(&s);
+	*html = usk_stream_end(&s);
 	free(r);
 	free(name);
 	free(path);
@@ -154,9 +154,9 @@ static void note_what_is_left_out(struct report *r)
 /* How far each clock was from the truth, where a simulation knows it. */
 static int note_truth(struct report *r)
 {
-	struct stream s;
-	int status = task_scores(&r->task, r->clocks, stream_begin(&s));
-	char *text = stream_end(&s);
+	struct usk_stream s;
+	int status = task_scores(&r->task, r->clocks, usk_stream_begin(&s));
+	char *text = usk_stream_end(&s);
 	for (char *rest = text, *line; (line = strsep(&rest, "\n")) && *line;) {
 		usk_note(&r->notes, "%s", line);
 	}
@@ -194,9 +194,9 @@ static enum usk_status compare_all(struct report *r)
 	x.c = c;
 	status = status ? status : compare_measure(t->truth, &x, &t->err);
 	if (!status) {
-		struct stream text;
-		compare_print_json(stream_begin(&text), &x);
-		r->compare = stream_end(&text);
+		struct usk_stream text;
+		compare_print_json(usk_stream_begin(&text), &x);
+		r->compare = usk_stream_end(&text);
 	}
 	free(x.errors);
 	usk_comparison_free(c);

@@ -143,9 +143,9 @@ static int tell(struct sync *s)
 		return wrong;
 	}
 	char *json = json_out || s->path[CLOCKS] ? usk_clocks_to_json(c) : NULL;
-	struct stream scores;
-	int compared = task_scores(&s->task, c, stream_begin(&scores));
-	char *scored = stream_end(&scores);
+	struct usk_stream scores;
+	int compared = task_scores(&s->task, c, usk_stream_begin(&scores));
+	char *scored = usk_stream_end(&scores);
 	int status = compared ? compared : clocks_status(c);
 	bool failed = !compared && write_all(s, json, &err);
 	if (table) {

@@ -92,8 +92,8 @@ static void fold(FILE *out, const char *text, int indent)
 /* "one, two or three" of the choices, the default, the limits: what follows an option's help. */
 static const char *facts(const struct option_row *row)
 {
-	struct stream s;
-	FILE *out = stream_begin(&s);
+	struct usk_stream s;
+	FILE *out = usk_stream_begin(&s);
 	bool told = row->choice && (!row->list || row->repeated);
 	for (size_t i = 0; told && row->choice(i); i++) {
 		fprintf(out, "%s%s", i ? ", " : " (", row->choice(i));
@@ -102,7 +102,7 @@ static const char *facts(const struct option_row *row)
 	if (row->initial) {
 		fprintf(out, " [%s]", row->initial);
 	}
-	return kept(stream_end(&s));
+	return kept(usk_stream_end(&s));
 }
 
 static void help_program(FILE *out)

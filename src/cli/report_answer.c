@@ -16,8 +16,8 @@
 char *report_names(const struct usk_clocks *c)
 {
 	enum { ALL = 3 };
-	struct stream s;
-	FILE *out = stream_begin(&s);
+	struct usk_stream s;
+	FILE *out = usk_stream_begin(&s);
 	size_t shown = c->n_clocks > ALL ? 1 : c->n_clocks;
 	for (size_t i = 0; i < shown; i++) {
 		fprintf(out, "%s%s", i ? ", " : "", c->clock[i].name);
@@ -25,7 +25,7 @@ char *report_names(const struct usk_clocks *c)
 	if (shown < c->n_clocks) {
 		fprintf(out, " and %zu others", c->n_clocks - shown);
 	}
-	return stream_end(&s);
+	return usk_stream_end(&s);
 }
 
 /* The only bounded clock beside its reference. */
@@ -90,9 +90,9 @@ static void say_inversions(FILE *out, const struct usk_clocks *c, bool corrected
 
 char *report_sentence(const struct usk_clocks *c)
 {
-	struct stream s;
+	struct usk_stream s;
 	size_t bounded = clocks_that_are(c, USK_BOUNDED);
-	FILE *out = stream_begin(&s);
+	FILE *out = usk_stream_begin(&s);
 	if (!bounded) {
 		fputs("No clock could be put on the time of another with a bound on both sides.",
 		      out);
@@ -104,7 +104,7 @@ char *report_sentence(const struct usk_clocks *c)
 	if (c->counts.matched) {
 		say_inversions(out, c, bounded > 0);
 	}
-	return stream_end(&s);
+	return usk_stream_end(&s);
 }
 
 /* ---- HTML ------------------------------------------------------------------------------ */
@@ -270,9 +270,9 @@ static void put_delays(FILE *out, const struct usk_clocks *c)
 }
 
 /* What a printing function said, as a paragraph. */
-static void put_paragraph(FILE *out, const char *id, struct stream *said)
+static void put_paragraph(FILE *out, const char *id, struct usk_stream *said)
 {
-	char *text = stream_end(said);
+	char *text = usk_stream_end(said);
 	fprintf(out, "<p id=\"%s\">", id);
 	put_in(out, "", text, "</p>\n");
 	free(text);
@@ -281,20 +281,20 @@ static void put_paragraph(FILE *out, const char *id, struct stream *said)
 /* What was left out, and what the bands rest on, in the words of the terminal's answer. */
 static void put_basis(FILE *out, const struct usk_clocks *c)
 {
-	struct stream said;
-	print_counts(stream_begin(&said), &c->counts);
+	struct usk_stream said;
+	print_counts(usk_stream_begin(&said), &c->counts);
 	put_paragraph(out, "unskew-counts", &said);
-	print_model(stream_begin(&said), c);
+	print_model(usk_stream_begin(&said), c);
 	put_paragraph(out, "unskew-model", &said);
 }
 
 /* Jumps and disturbed stretches in the words of the terminal's answer, then notes. */
 static void put_notes(FILE *out, const struct usk_clocks *c, char *const *note, size_t n)
 {
-	struct stream steps;
-	print_jumps(stream_begin(&steps), c);
-	print_disturbed(steps.in.out, c);
-	char *text = stream_end(&steps);
+	struct usk_stream steps;
+	print_jumps(usk_stream_begin(&steps), c);
+	print_disturbed(steps.out, c);
+	char *text = usk_stream_end(&steps);
 	bool any = *text || c->n_notes || n;
 	fputs(any ? "<h2>Notes</h2>\n<ul id=\"unskew-notes\">\n" : "", out);
 	for (char *p = text, *end; *p; p = end) {
@@ -317,8 +317,8 @@ static void put_notes(FILE *out, const struct usk_clocks *c, char *const *note, 
 
 char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_notes)
 {
-	struct stream s;
-	FILE *out = stream_begin(&s);
+	struct usk_stream s;
+	FILE *out = usk_stream_begin(&s);
 	put_in(out, "<section id=\"unskew-answer\">\n<h1>", kept(report_names(c)), "");
 	fprintf(out, ": %s time</h1>\n<p class=\"answer\">",
 		clocks_that_are(c, USK_BOUNDED) ? "one" : "no common");
@@ -333,5 +333,5 @@ char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_note
 		put_delays(out, c);
 	}
 	fputs("</section>", out);
-	return stream_end(&s);
+	return usk_stream_end(&s);
 }

@@ -272,16 +272,6 @@ void table_print(FILE *out, struct table *t)
 	table_free(t);
 }
 
-FILE *stream_begin(struct stream *s)
-{
-	return usk_stream_begin(&s->in);
-}
-
-char *stream_end(struct stream *s)
-{
-	return usk_stream_end(&s->in);
-}
-
 void put_html(FILE *out, const char *text)
 {
 	char *html = usk_html_text(text);

@@ -52,13 +52,6 @@ void table_add(struct table *t, const char *fmt, ...) __attribute__((format(prin
 void table_free(struct table *t);
 void table_print(FILE *out, struct table *t); /* the first row is the heading; frees cells */
 
-/* What is printed into memory: FILE *out = stream_begin(&s); ... text = stream_end(&s). */
-struct stream {
-	struct usk_stream in;
-};
-FILE *stream_begin(struct stream *s);
-char *stream_end(struct stream *s); /* malloc'ed */
-
 /** Text as usk_html_text() has it. */
 void put_html(FILE *out, const char *text);
 
