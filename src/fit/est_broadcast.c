@@ -15,17 +15,14 @@
  *
  *     minimise  sum |d_k - (a + s x_k)|        x_k = B_k, d_k = A_k - B_k: points of the offset
  *
- * whose dual has two rows: maximise sum d_k v_k with sum v_k = sum x_k v_k = 0, |v_k| <= 1; a and
- * s are the prices of the rows. The solver's doubles only propose. The answer goes through two of
- * the points, and in integers: no turn about a point on it makes the sum smaller, or it is turned.
+ * The answer goes through two of the points. The sum is convex, so a line about none of whose
+ * points a turn makes it smaller is the best one: from a line near the points it takes a few turns,
+ * each to the best slope, in integers, where the paper's linear program has doubles.
  */
 #include "fit/fit.h"
-#include "num/lp.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-enum { MAX_TURNS = 1000 };
 
 /* Points of the offset, relative to the first broadcast. */
 struct cloud {
@@ -41,12 +38,13 @@ static int side_of(const struct usk_line *l, struct usk_xy p)
 	return (up > line) - (up < line);
 }
 
-/* ---- the proposal ---------------------------------------------------------------------- */
+/* ---- where to begin --------------------------------------------------------------------- */
 
-/* Least squares, so that what is left is small numbers; relative to the first point. */
-static void level(const struct cloud *c, double *a, double *s)
+/* The point that is nearest to the line of least squares; all is relative to the first one. */
+static struct usk_xy nearest(const struct cloud *c)
 {
-	double mx = 0, my = 0, xx = 0, xy = 0, n = (double)c->n;
+	double mx = 0, my = 0, xx = 0, xy = 0, n = (double)c->n, least = INFINITY;
+	struct usk_xy best = c->p[0];
 	for (size_t i = 0; i < c->n; i++) {
 		mx += (double)c->p[i].x / n;
 		my += (double)c->p[i].y / n;
@@ -56,85 +54,13 @@ static void level(const struct cloud *c, double *a, double *s)
 		xx += dx * dx;
 		xy += dx * ((double)c->p[i].y - my);
 	}
-	*s = xx > 0 ? xy / xx : 0;
-	*a = my - *s * mx;
-}
-
-/* Solves the dual; the line's residuals at the points, or NULL if the solver failed. */
-static double *residuals(const struct cloud *c)
-{
-	size_t n = c->n;
-	double *rest = usk_alloc(n, sizeof *rest), *value = usk_alloc(2 * n, sizeof *value);
-	double *cost = usk_alloc(n, sizeof *cost), *lo = usk_alloc(n, sizeof *lo);
-	double *hi = usk_alloc(n, sizeof *hi), zero[2] = { 0, 0 };
-	int *start = usk_alloc(n + 1, sizeof *start), *row = usk_alloc(2 * n, sizeof *row);
-	double a, s, size = 0, span = 1;
-	level(c, &a, &s);
-	for (size_t i = 0; i < n; i++) {
-		double x = (double)c->p[i].x;
-		rest[i] = (double)c->p[i].y - a - s * x;
-		size += fabs(rest[i]) / (double)n;
-		span = fabs(x) > span ? fabs(x) : span;
+	for (size_t i = 0; i < c->n; i++) {
+		double dx = (double)c->p[i].x - mx, dy = (double)c->p[i].y - my;
+		double rest = fabs(dy - xy / xx * dx);
+		best = rest < least ? c->p[i] : best;
+		least = rest < least ? rest : least;
 	}
-	for (size_t i = 0; i < n; i++) {
-		value[2 * i] = 1;
-		value[2 * i + 1] = (double)c->p[i].x / span;
-		row[2 * i] = 0;
-		row[2 * i + 1] = 1;
-		start[i] = (int)(2 * i);
-		cost[i] = size > 0 ? -rest[i] / size : 0;
-		lo[i] = -1;
-		hi[i] = 1;
-	}
-	start[n] = (int)(2 * n);
-	struct usk_lp_problem problem = {
-		.n_rows = 2,
-		.n_cols = (int)n,
-		.start = start,
-		.row = row,
-		.value = value,
-		.col_lo = lo,
-		.col_hi = hi,
-		.cost = cost,
-		.row_lo = zero,
-		.row_hi = zero,
-	};
-	struct usk_lp *lp = usk_lp_new(&problem);
-	bool solved = lp && usk_lp_solve(lp, USK_LP_DUAL) == USK_LP_OPTIMAL;
-	for (size_t i = 0; i < n && solved; i++) {
-		const double *price = usk_lp_price(lp);
-		rest[i] += size * (price[0] + price[1] * value[2 * i + 1]);
-	}
-	usk_lp_free(lp);
-	free(value);
-	free(cost);
-	free(lo);
-	free(hi);
-	free(start);
-	free(row);
-	if (!solved) {
-		free(rest);
-		return NULL;
-	}
-	return rest;
-}
-
-/* Through the point that is nearest to the proposal, and the nearest one beside it. */
-static struct usk_line nearest(const struct cloud *c, const double *rest)
-{
-	size_t i = 0, k = SIZE_MAX;
-	for (size_t m = 1; m < c->n; m++) {
-		i = fabs(rest[m]) < fabs(rest[i]) ? m : i;
-	}
-	for (size_t m = 0; m < c->n; m++) {
-		if (c->p[m].x != c->p[i].x && (k == SIZE_MAX || fabs(rest[m]) < fabs(rest[k]))) {
-			k = m;
-		}
-	}
-	struct usk_xy p = c->p[i], q = c->p[k];
-	int sign = q.x > p.x ? 1 : -1;
-	return (struct usk_line){ p,
-				  { sign * ((usk_i128)q.y - p.y), sign * ((usk_i128)q.x - p.x) } };
+	return best;
 }
 
 /* ---- and the answer ------------------------------------------------------------------------ */
@@ -233,35 +159,20 @@ enum usk_status usk_est_broadcast(const struct usk_fit *fit, struct usk_knot **o
 		}
 	}
 	usk_xy_sort(c.p, c.n);
-	double *rest = NULL;
 	enum usk_status status = USK_OK;
 	if (!wide) {
 		status = usk_fail(err, USK_EINPUT, 0,
 				  "broadcast needs two broadcasts that both clocks heard, at two "
 				  "times: what a third one sent once, by its stamp");
-	} else if (!usk_lp_solver()) {
-		status = usk_fail(
-			err, USK_EINPUT, 0,
-			"broadcast needs linear programs, and COIN-OR CLP is not built in");
-	} else if (!(rest = residuals(&c))) {
-		status =
-			usk_fail(err, USK_EINPUT, 0, "broadcast: the linear program has no answer");
-	}
-	if (!status) {
-		struct usk_line l = nearest(&c, rest);
-		const struct usk_xy *pivot = NULL;
-		for (int i = 0; i < MAX_TURNS && (pivot = loose(&c, &l)); i++) {
+	} else {
+		struct usk_line l = turn(&c, nearest(&c));
+		for (const struct usk_xy *pivot; (pivot = loose(&c, &l));) {
 			l = turn(&c, *pivot);
 		}
 		usk_i128 x0, x1;
 		usk_fit_span(fit, &x0, &x1);
-		status =
-			pivot ? usk_fail(err, USK_EINPUT, 0,
-					 "broadcast: the linear program's answer could not be made "
-					 "exact")
-			      : usk_fit_straight(fit, value_at(&l, x0), value_at(&l, x1), out, n);
+		status = usk_fit_straight(fit, value_at(&l, x0), value_at(&l, x1), out, n);
 	}
-	free(rest);
 	free(c.p);
 	return status;
 }

@@ -8,7 +8,6 @@
 #include "fit/fit.h"
 #include "judge/judge.h"
 #include "match/match.h"
-#include "num/lp.h"
 #include "scene.h"
 
 #include <math.h>
@@ -113,17 +112,9 @@ static enum usk_status ask(const struct usk_reception *heard, size_t n, int64_t 
 	return status;
 }
 
-static bool built_in(void)
-{
-	return usk_lp_solver() != NULL;
-}
-
 static void test_line(void **state)
 {
 	(void)state;
-	if (!built_in()) {
-		skip();
-	}
 	for (uint64_t seed = 1; seed <= 3000; seed++) {
 		struct usk_rng r;
 		struct cloud c;
@@ -184,10 +175,6 @@ static void test_many(void **state)
 	struct usk_knot *knot;
 	struct usk_err err = { 0 };
 	size_t n;
-	if (!built_in()) {
-		free(heard);
-		skip();
-	}
 	usk_rng_seed(&r, 7);
 	for (int i = 0; i < N; i++) {
 		int64_t t = i * 50 * MS, late = usk_rng_below(&r, 10) ? 0 : SECOND;
