@@ -107,65 +107,45 @@ int64_t usk_line_at(const struct usk_knot *line, size_t n, size_t *i, usk_i128 x
 	return usk_cut(a->offset_ns + usk_floor_div(rise * (x - a->local_ns) + run / 2, run));
 }
 
-/* qsort() has no context: local and other stamp first, then what is left to tell rows apart. */
-struct keyed {
-	int64_t local_ns, other_ns;
-	struct usk_msg msg;
-};
-
-static int by_local(const void *pa, const void *pb)
+void usk_sort_nearly(void *base, size_t n, size_t size, usk_comparing *compare, void *ctx)
 {
-	const struct keyed *a = pa, *b = pb;
-	int order = usk_order(a->local_ns, b->local_ns);
-	order = order ? order : usk_order(a->other_ns, b->other_ns);
-	order = order ? order : usk_order(a->msg.from, b->msg.from);
-	return order ? order : usk_order(a->msg.bytes, b->msg.bytes);
-}
-
-static struct keyed keyed(const struct usk_msg *m, uint32_t local)
-{
-	const int64_t stamp[2] = { m->received_ns, m->sent_ns };
-	bool sent = m->from == local;
-	return (struct keyed){ stamp[sent], stamp[!sent], *m };
-}
-
-/* Insertion, as long as messages move a few places, as those of a trace do. How many are sorted. */
-static size_t insert_all(struct usk_msg *msg, size_t n, uint32_t local)
-{
+	unsigned char *p = base, moved[64];
 	size_t budget = 8 * n;
 	for (size_t i = 1; i < n; i++) {
-		struct keyed v = keyed(&msg[i], local), u = keyed(&msg[i - 1], local);
 		size_t j = i;
-		while (by_local(&v, &u) < 0) {
-			msg[j] = msg[j - 1];
-			if (!--j) {
-				break;
-			}
-			u = keyed(&msg[j - 1], local);
+		while (j && compare(p + i * size, p + (j - 1) * size, ctx) < 0) {
+			j--;
 		}
-		msg[j] = v.msg;
 		if (i - j > budget) {
-			return i + 1;
+			qsort_r(base, n, size, compare, ctx);
+			return;
+		}
+		if (j < i) {
+			memcpy(moved, p + i * size, size);
+			memmove(p + (j + 1) * size, p + j * size, (i - j) * size);
+			memcpy(p + j * size, moved, size);
 		}
 		budget -= i - j;
 	}
-	return n;
+}
+
+/* Local and other stamp first, then what is left to tell rows apart. */
+static int by_local(const void *pa, const void *pb, void *local)
+{
+	const struct usk_msg *a = pa, *b = pb;
+	bool a_sent = a->from == *(uint32_t *)local, b_sent = b->from == *(uint32_t *)local;
+	int order = usk_order(a_sent ? a->sent_ns : a->received_ns,
+			      b_sent ? b->sent_ns : b->received_ns);
+	order = order ? order
+		      : usk_order(a_sent ? a->received_ns : a->sent_ns,
+				  b_sent ? b->received_ns : b->sent_ns);
+	order = order ? order : usk_order(a->from, b->from);
+	return order ? order : usk_order(a->bytes, b->bytes);
 }
 
 void usk_msg_sort(struct usk_msg *msg, size_t n, uint32_t local)
 {
-	if (insert_all(msg, n, local) == n) {
-		return;
-	}
-	struct keyed *k = usk_alloc(n, sizeof *k);
-	for (size_t i = 0; i < n; i++) {
-		k[i] = keyed(&msg[i], local);
-	}
-	qsort(k, n, sizeof *k, by_local);
-	for (size_t i = 0; i < n; i++) {
-		msg[i] = k[i].msg;
-	}
-	free(k);
+	usk_sort_nearly(msg, n, sizeof *msg, by_local, &local);
 }
 
 void usk_fit_span(const struct usk_fit *fit, usk_i128 *x0, usk_i128 *x1)

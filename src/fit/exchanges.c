@@ -45,41 +45,18 @@ struct step {
 	const struct usk_msg *there, *back;
 };
 
-static bool before(const struct step *a, const struct step *b)
-{
-	if (a->first_ns != b->first_ns) {
-		return a->first_ns < b->first_ns;
-	}
-	if (a->second_ns != b->second_ns) {
-		return a->second_ns < b->second_ns;
-	}
-	return a->there < b->there;
-}
-
-static int compare(const void *pa, const void *pb)
+static int by_stamps(const void *pa, const void *pb, void *ctx)
 {
 	const struct step *a = pa, *b = pb;
-	return before(b, a) - before(a, b);
+	int order = usk_order(a->first_ns, b->first_ns);
+	(void)ctx;
+	order = order ? order : usk_order(a->second_ns, b->second_ns);
+	return order ? order : (a->there > b->there) - (a->there < b->there);
 }
 
-/* Insertion, as long as they move a few places, as messages of a trace do. */
 static void sort(struct step *s, size_t n)
 {
-	size_t budget = 8 * n;
-	for (size_t i = 1; i < n; i++) {
-		struct step v = s[i];
-		size_t j = i;
-		while (j && before(&v, &s[j - 1])) {
-			s[j] = s[j - 1];
-			j--;
-		}
-		s[j] = v;
-		if (i - j > budget) {
-			qsort(s, n, sizeof *s, compare);
-			return;
-		}
-		budget -= i - j;
-	}
+	usk_sort_nearly(s, n, sizeof *s, by_stamps, NULL);
 }
 
 static struct usk_exchange *seek(const struct usk_fit *fit, uint32_t asker, size_t *n)

@@ -152,6 +152,12 @@ static inline long double usk_real(usk_i128 v)
 	return v < 0 ? -(long double)-(usk_u128)v : (long double)(usk_u128)v;
 }
 
+typedef int usk_comparing(const void *a, const void *b, void *ctx);
+
+/** By insertion, as long as items of at most 64 bytes move a few places, as the messages of a trace
+ * do; compare makes the order one. */
+void usk_sort_nearly(void *base, size_t n, size_t size, usk_comparing *compare, void *ctx);
+
 /** A message's stamp of one of its two clocks. */
 static inline int64_t usk_msg_stamp(const struct usk_msg *m, uint32_t clock)
 {
