@@ -254,7 +254,7 @@ enum usk_status usk_write_map(const struct usk_clocks *c, uint32_t i, const char
 	return USK_OK;
 }
 
-size_t usk_seconds_text(int64_t ns, char out[USK_RECORDED_MAX])
+size_t usk_seconds_text(int64_t ns, char *out)
 {
 	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 	char digits[20];
@@ -279,8 +279,5 @@ size_t usk_recorded_text(int64_t ns, char out[USK_RECORDED_MAX])
 {
 	static const char word[] = "recorded ";
 	memcpy(out, word, sizeof word - 1);
-	char seconds[USK_RECORDED_MAX];
-	size_t n = usk_seconds_text(ns, seconds);
-	memcpy(out + sizeof word - 1, seconds, n + 1);
-	return sizeof word - 1 + n;
+	return sizeof word - 1 + usk_seconds_text(ns, out + sizeof word - 1);
 }

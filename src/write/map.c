@@ -103,34 +103,19 @@ static bool in_range(usk_i128 t)
 	return t >= -USK_TIME_MAX && t <= USK_TIME_MAX;
 }
 
-/* The stamps of [first, last] that T, which does not fall, keeps in range. */
-static void clip(struct line k, int64_t *first, int64_t *last)
+/* The last stamp of [lo, hi] whose T, which does not fall, is not beyond the range; lo - 1 if there
+ * is none. sign -1: all of it mirrored. */
+static int64_t clip(struct line k, int64_t lo, int64_t hi, int sign)
 {
-	int64_t lo = *first, hi = *last;
-	if (lo <= hi && exact(k, lo) < -USK_TIME_MAX) {
-		while (lo < hi) { /* the first x with T(x) >= -max; hi + 1 if none */
-			int64_t x = lo + (int64_t)(((uint64_t)hi - (uint64_t)lo) / 2);
-			if (exact(k, x) >= -USK_TIME_MAX) {
-				hi = x;
-			} else {
-				lo = x + 1;
-			}
+	int64_t x = hi;
+	for (lo--; lo < hi; x = hi - (int64_t)(((uint64_t)hi - (uint64_t)lo) / 2)) {
+		if (sign * exact(k, sign * x) <= USK_TIME_MAX) {
+			lo = x;
+		} else {
+			hi = x - 1;
 		}
-		*first = exact(k, lo) >= -USK_TIME_MAX ? lo : lo + 1;
 	}
-	lo = *first;
-	hi = *last;
-	if (lo <= hi && exact(k, hi) > USK_TIME_MAX) {
-		while (lo < hi) { /* the last x with T(x) <= max; lo - 1 if none */
-			int64_t x = hi - (int64_t)(((uint64_t)hi - (uint64_t)lo) / 2);
-			if (exact(k, x) <= USK_TIME_MAX) {
-				lo = x;
-			} else {
-				hi = x - 1;
-			}
-		}
-		*last = exact(k, hi) <= USK_TIME_MAX ? hi : hi - 1;
-	}
+	return hi;
 }
 
 static struct segment prepare(const struct usk_map *m, size_t i)
@@ -154,7 +139,8 @@ static struct segment prepare(const struct usk_map *m, size_t i)
 	s.m = (uint64_t)((((usk_u128)b << 64) + (usk_u128)(l.run - 1)) / (usk_u128)l.run);
 	s.x0 = (uint64_t)l.x0 - (uint64_t)back * s.d;
 	s.t0 = (uint64_t)l.x0 + (uint64_t)l.o0 - (uint64_t)back * (uint64_t)climb;
-	clip(l, &s.first, &s.last);
+	s.first = -clip(l, -s.last, -s.first, -1);
+	s.last = clip(l, s.first, s.last, 1);
 	return s;
 }
 

@@ -72,7 +72,7 @@ enum usk_status usk_write_map(const struct usk_clocks *c, uint32_t i, const char
 enum { USK_RECORDED_MAX = 40 };
 size_t usk_recorded_text(int64_t ns, char out[USK_RECORDED_MAX]);
 
-/* Seconds with 9 digits, "-0.000000001". Returns the length. */
-size_t usk_seconds_text(int64_t ns, char out[USK_RECORDED_MAX]);
+/* Seconds with 9 digits, "-0.000000001", at most 22 bytes. Returns the length. */
+size_t usk_seconds_text(int64_t ns, char *out);
 
 #endif
