@@ -737,9 +737,10 @@ struct usk_fit {
 	size_t n_msgs;
 	const struct usk_reception *heard; /* broadcasts that both received, in no order */
 	size_t n_heard;
-	uint32_t a, b;		   /* numbers of reference and local clock in them */
-	int64_t window_ns;	   /* of estimators that cut time into windows; 0 = 180 s */
-	struct usk_recall *recall; /* what one finds in msg, kept for the next; may be NULL */
+	uint32_t a, b;			/* numbers of reference and local clock in them */
+	int64_t window_ns;		/* of estimators that cut time into windows; 0 = 180 s */
+	struct usk_recall *recall;	/* what one finds in msg, kept for the next; may be NULL */
+	const struct usk_estimator *by; /* set by usk_estimator_run() */
 };
 
 /*
@@ -753,7 +754,9 @@ struct usk_estimator {
 	const char *help;
 	bool needs_messages; /* memory: 32 bytes a message */
 	enum usk_status (*estimate)(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				    struct usk_err *err);
+				    struct usk_err *err); /* of rows that share it: */
+	bool delta;					  /* stamps moved by minimum delays */
+	double z;					  /* of the confidence interval */
 };
 /* The exchanges among a fit's messages: for several estimators of the same messages, one after the
  * other. 16 bytes a message. */
@@ -809,6 +812,9 @@ size_t usk_window_offsets(const struct usk_fit *fit, struct usk_window_offset **
 const struct usk_estimator *usk_estimators(void);
 /** Its row of that name, or NULL; "+δ" is taken for "+delta". */
 const struct usk_estimator *usk_estimator_find(const char *name);
+/** Ask it. */
+enum usk_status usk_estimator_run(const struct usk_estimator *e, const struct usk_fit *fit,
+				  struct usk_knot **out, size_t *n, struct usk_err *err);
 
 /* ---- solve: pairs -> one clock per host ------------------------------------- */
 

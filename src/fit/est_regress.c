@@ -33,9 +33,10 @@ static struct mean mean_of(usk_i128 sum, size_t n, usk_i128 origin)
 	return (struct mean){ q + origin, usk_real(sum - q * (usk_i128)n) / (long double)n };
 }
 
-static enum usk_status regress(const struct usk_fit *fit, bool delta, struct usk_knot **out,
-			       size_t *n, struct usk_err *err)
+enum usk_status usk_est_regress(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err)
 {
+	const bool delta = fit->by->delta;
 	usk_i128 sum_x = 0, sum_d = 0;
 	size_t count = fit->n_msgs, from_a = 0;
 	usk_i128 origin = count ? usk_msg_stamp2(fit, &fit->msg[0], fit->a, delta) : 0;
@@ -74,16 +75,4 @@ static enum usk_status regress(const struct usk_fit *fit, bool delta, struct usk
 	return usk_fit_through(fit, (struct usk_point){ usk_cut(at), usk_cut(off) },
 			       (usk_real(x.whole + d.whole - 2 * at) + x.part + d.part) / 2,
 			       (usk_real(-d.whole - 2 * off) - d.part) / 2, -sxd / sxy, out, n);
-}
-
-enum usk_status usk_est_regress(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				struct usk_err *err)
-{
-	return regress(fit, false, out, n, err);
-}
-
-enum usk_status usk_est_regress_delta(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				      struct usk_err *err)
-{
-	return regress(fit, true, out, n, err);
 }

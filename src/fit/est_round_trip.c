@@ -141,11 +141,11 @@ enum usk_status usk_round_trips_of(const struct usk_fit *fit, double z, struct u
 	return usk_fail(err, USK_EINPUT, 0, "round-trip needs exchanges that began at two times");
 }
 
-static enum usk_status draw(const struct usk_fit *fit, double z, struct usk_knot **out, size_t *n,
-			    struct usk_err *err)
+enum usk_status usk_est_round_trip(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				   struct usk_err *err)
 {
 	struct usk_round_trips r;
-	enum usk_status status = usk_round_trips_of(fit, z, &r, err);
+	enum usk_status status = usk_round_trips_of(fit, fit->by->z, &r, err);
 	if (status) {
 		return status;
 	}
@@ -161,28 +161,4 @@ static enum usk_status draw(const struct usk_fit *fit, double z, struct usk_knot
 	p.local_ns = r.origin_ns - r.origin_offset_ns;
 	return usk_fit_through(fit, p, -r.intercept_ns, r.intercept_ns, r.slope / (1 - r.slope),
 			       out, n);
-}
-
-enum usk_status usk_est_round_trip_90(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				      struct usk_err *err)
-{
-	return draw(fit, USK_Z_90, out, n, err);
-}
-
-enum usk_status usk_est_round_trip_95(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				      struct usk_err *err)
-{
-	return draw(fit, USK_Z_95, out, n, err);
-}
-
-enum usk_status usk_est_round_trip_99(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				      struct usk_err *err)
-{
-	return draw(fit, USK_Z_99, out, n, err);
-}
-
-enum usk_status usk_est_round_trip_100(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				       struct usk_err *err)
-{
-	return draw(fit, (double)INFINITY, out, n, err);
 }

@@ -71,8 +71,8 @@ static void enter(struct tenth *t, const struct equivalence *e)
 	t->e[i] = *e;
 }
 
-static void select_of(const struct usk_fit *fit, bool delta, uint32_t asker, usk_i128 first,
-		      usk_i128 last, struct tenth *tenth)
+static void select_of(const struct usk_fit *fit, uint32_t asker, usk_i128 first, usk_i128 last,
+		      struct tenth *tenth)
 {
 	size_t n;
 	struct usk_exchange *x = usk_exchanges(fit, asker, &n);
@@ -83,7 +83,7 @@ static void select_of(const struct usk_fit *fit, bool delta, uint32_t asker, usk
 		struct equivalence e = { usk_exchange_delays(&x[i]),
 					 2 * usk_exchange_middle2(&x[i], fit->a),
 					 2 * usk_exchange_middle2(&x[i], fit->b) };
-		if (delta) {
+		if (fit->by->delta) {
 			usk_i128 there = usk_msg_least(fit, x[i].there);
 			usk_i128 back = usk_msg_least(fit, x[i].back);
 			usk_i128 later = asker == fit->a ? there - back : back - there;
@@ -115,8 +115,8 @@ static size_t gather(const struct tenth *tenth, struct equivalence *out)
 	return n;
 }
 
-static enum usk_status two_point(const struct usk_fit *fit, bool delta, struct usk_knot **out,
-				 size_t *n, struct usk_err *err)
+enum usk_status usk_est_two_point(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				  struct usk_err *err)
 {
 	struct tenth tenth[TENTHS] = { { .n = 0 } };
 	struct equivalence e[TENTHS * BEST];
@@ -126,8 +126,8 @@ static enum usk_status two_point(const struct usk_fit *fit, bool delta, struct u
 		first = a < first ? a : first;
 		last = a > last ? a : last;
 	}
-	select_of(fit, delta, fit->a, first, last, tenth);
-	select_of(fit, delta, fit->b, first, last, tenth);
+	select_of(fit, fit->a, first, last, tenth);
+	select_of(fit, fit->b, first, last, tenth);
 	size_t asked = gather(tenth, e);
 	if (!asked) {
 		return usk_fail(err, USK_EINPUT, 0,
@@ -137,7 +137,7 @@ static enum usk_status two_point(const struct usk_fit *fit, bool delta, struct u
 	for (size_t i = 1; i < asked; i++) {
 		best = better(&e[i], best) ? &e[i] : best;
 	}
-	usk_i128 none = delta ? 0 : best->rtd; /* 2 min1way */
+	usk_i128 none = fit->by->delta ? 0 : best->rtd; /* 2 min1way */
 	usk_u128 least = 0, apart = 0;
 	usk_i128 run = 0;
 	for (size_t i = 0; i < asked; i++) {
@@ -170,16 +170,4 @@ static enum usk_status two_point(const struct usk_fit *fit, bool delta, struct u
 			       usk_real(best->b - 4 * at) / 4,
 			       usk_real(best->a - best->b - 4 * off) / 4,
 			       usk_real((usk_i128)apart - run) / usk_real(run), out, n);
-}
-
-enum usk_status usk_est_two_point(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				  struct usk_err *err)
-{
-	return two_point(fit, false, out, n, err);
-}
-
-enum usk_status usk_est_two_point_delta(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-					struct usk_err *err)
-{
-	return two_point(fit, true, out, n, err);
 }

@@ -20,60 +20,65 @@ static const struct usk_estimator estimators[] = {
 	{ "middle", "unskew",
 	  "the middle of the band: support where it is feasible, else the mean of the extreme "
 	  "lines",
-	  false, usk_est_middle },
+	  false, .estimate = usk_est_middle },
 	{ "hull", "Duda et al., ICDCS 1987; Haddad 1988; Ashton 1995, section 3",
-	  "bisects the angle of the two extreme lines that messages allow", false, usk_est_hull },
+	  "bisects the angle of the two extreme lines that messages allow", false,
+	  .estimate = usk_est_hull },
 	{ "support", "Moon, Skelly, Towsley, INFOCOM 1999; Zhang, Liu, Xia, INFOCOM 2002",
 	  "the mean of the lines that lean on each direction's fastest messages", false,
-	  usk_est_support },
+	  .estimate = usk_est_support },
 	{ "regress", "Duda et al., ICDCS 1987; Ashton 1995, section 3",
 	  "least squares of one clock's stamps over the other's, all messages alike", true,
-	  usk_est_regress },
+	  .estimate = usk_est_regress },
 	{ "two-point", "Ashton 1995, section 4.1.2",
-	  "the line through two exchanges that are quick and far apart", true, usk_est_two_point },
+	  "the line through two exchanges that are quick and far apart", true,
+	  .estimate = usk_est_two_point },
 	{ "regress+delta", "Ashton 1995, section 4.2: c.regress",
 	  "regress on stamps moved towards each other by half the minimum delay", true,
-	  usk_est_regress_delta },
+	  .estimate = usk_est_regress, .delta = true },
 	{ "hull+delta", "Ashton 1995, section 4.2: c.hull",
-	  "hull likewise; least-violation where no line fits", true, usk_est_hull_delta },
+	  "hull likewise; least-violation where no line fits", true,
+	  .estimate = usk_est_hull_delta },
 	{ "two-point+delta", "Ashton 1995, section 4.2: c.2",
 	  "two-point likewise; what exchanges took beyond their minimum is their error", true,
-	  usk_est_two_point_delta },
+	  .estimate = usk_est_two_point, .delta = true },
 	{ "least-violation", "Ashton 1995, section 4.2.2",
 	  "the line through a vertex of each hull with the least total violation", false,
-	  usk_est_least_violation },
+	  .estimate = usk_est_least_violation },
 	{ "round-trip", "Clement et al. 2009, sections 9 and 12, equations 3 to 8",
 	  "least squares through exchanges less those of unusual length, at 95 % confidence", true,
-	  usk_est_round_trip_95 },
+	  .estimate = usk_est_round_trip, .z = USK_Z_95 },
 	{ "round-trip-90", "Clement et al. 2009, sections 9 and 12, table 2",
-	  "round-trip at 90 % confidence", true, usk_est_round_trip_90 },
+	  "round-trip at 90 % confidence", true, .estimate = usk_est_round_trip, .z = USK_Z_90 },
 	{ "round-trip-99", "Clement et al. 2009, sections 9 and 12, table 2",
-	  "round-trip at 99 % confidence", true, usk_est_round_trip_99 },
+	  "round-trip at 99 % confidence", true, .estimate = usk_est_round_trip, .z = USK_Z_99 },
 	{ "round-trip-100", "Clement et al. 2009, sections 9 and 12",
-	  "round-trip through all exchanges", true, usk_est_round_trip_100 },
+	  "round-trip through all exchanges", true, .estimate = usk_est_round_trip, .z = INFINITY },
 	{ "interval", "Loeser 2003, section 3.2",
-	  "the line through the first and the last exchange", true, usk_est_interval },
+	  "the line through the first and the last exchange", true, .estimate = usk_est_interval },
 	{ "min-window", "Clement et al. 2009, section 4, reference 13",
 	  "the smallest stamp differences in each window, lines between windows", true,
-	  usk_est_min_window },
+	  .estimate = usk_est_min_window },
 	{ "first-offset", "Clement et al. 2009, section 4, reference 12",
-	  "the offset of the first exchange all along", true, usk_est_first_offset },
+	  "the offset of the first exchange all along", true, .estimate = usk_est_first_offset },
 	{ "rate-ratio", "Clement et al. 2009, section 4, equation 1, references 17 and 18",
 	  "from the first window's best exchange at the quadratic mean of the rates between "
 	  "windows",
-	  true, usk_est_rate_ratio },
+	  true, .estimate = usk_est_rate_ratio },
 	{ "rate-last", "Clement et al. 2009, section 4, references 17 and 18",
-	  "through the best exchanges of the first and the last window", true, usk_est_rate_last },
+	  "through the best exchanges of the first and the last window", true,
+	  .estimate = usk_est_rate_last },
 	{ "rate-segments", "Clement et al. 2009, section 4, references 16 (Prism) to 18",
-	  "lines between the best exchanges of the windows", true, usk_est_rate_segments },
+	  "lines between the best exchanges of the windows", true,
+	  .estimate = usk_est_rate_segments },
 	{ "lp-rate", "Sirdey, Maurice, 4OR 6(4), 2008; Poirier 2010, section 2.3",
 	  "the middle rate of the feasible lines nearest to the best exchange", true,
-	  usk_est_lp_rate },
+	  .estimate = usk_est_lp_rate },
 	{ "broadcast", "Scheuermann et al., IEEE/ACM ToN 17(2), 2009; Poirier 2010, section 2.3",
 	  "by which both clocks heard a third one's broadcasts at the same time: least absolute "
 	  "deviations",
-	  false, usk_est_broadcast },
-	{ NULL, NULL, NULL, false, NULL },
+	  false, .estimate = usk_est_broadcast },
+	{ .name = NULL },
 };
 
 const struct usk_estimator *usk_estimators(void)
@@ -94,6 +99,14 @@ const struct usk_estimator *usk_estimator_find(const char *name)
 		}
 	}
 	return NULL;
+}
+
+enum usk_status usk_estimator_run(const struct usk_estimator *e, const struct usk_fit *fit,
+				  struct usk_knot **out, size_t *n, struct usk_err *err)
+{
+	struct usk_fit own = *fit;
+	own.by = e;
+	return e->estimate(&own, out, n, err);
 }
 
 int64_t usk_line_at(const struct usk_knot *line, size_t n, size_t *i, usk_i128 x)

@@ -239,10 +239,9 @@ typedef enum usk_status usk_estimating(const struct usk_fit *fit, struct usk_kno
 				       struct usk_err *err);
 usk_estimating usk_middle_line; /* `middle` of the linear model */
 usk_estimating usk_est_middle, usk_est_hull, usk_est_hull_delta, usk_est_support, usk_est_regress,
-	usk_est_regress_delta, usk_est_two_point, usk_est_two_point_delta, usk_est_least_violation,
-	usk_est_round_trip_90, usk_est_round_trip_95, usk_est_round_trip_99, usk_est_round_trip_100,
-	usk_est_interval, usk_est_min_window, usk_est_first_offset, usk_est_rate_ratio,
-	usk_est_rate_last, usk_est_rate_segments, usk_est_lp_rate, usk_est_broadcast;
+	usk_est_two_point, usk_est_least_violation, usk_est_round_trip, usk_est_interval,
+	usk_est_min_window, usk_est_first_offset, usk_est_rate_ratio, usk_est_rate_last,
+	usk_est_rate_segments, usk_est_lp_rate, usk_est_broadcast;
 
 /* ---- need.c: what a corridor remembers of a pair, as points in the order of time --------- */
 

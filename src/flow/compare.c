@@ -106,7 +106,7 @@ static void score(struct pair_source *s, const struct gathered *g, const struct 
 		return;
 	}
 	int64_t start = usk_clock_ns(CLOCK_MONOTONIC);
-	status = out->method->estimate(fit, &out->line, &out->n_knots, &err);
+	status = usk_estimator_run(out->method, fit, &out->line, &out->n_knots, &err);
 	out->seconds = 1e-9 * (double)(usk_clock_ns(CLOCK_MONOTONIC) - start);
 	for (size_t i = 0; !status && i < out->n_knots; i++) {
 		out->line[i].lo_ns = out->line[i].hi_ns = USK_NONE;

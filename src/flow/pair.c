@@ -90,7 +90,7 @@ static enum usk_status draw_line(const struct pair_source *s, const struct gathe
 	    !usk_corridor_count(g->corridor, false) || !usk_corridor_count(g->corridor, true)) {
 		return USK_OK;
 	}
-	enum usk_status status = method->estimate(&fit, &out->line, &out->n_line, &why);
+	enum usk_status status = usk_estimator_run(method, &fit, &out->line, &out->n_line, &why);
 	if (status == USK_EINPUT && method == middle) {
 		return USK_OK;
 	}

@@ -114,7 +114,8 @@ int main(int argc, char **argv)
 		struct usk_knot *line;
 		size_t n_line;
 		struct usk_err err = { 0 };
-		if (usk_estimator_find(rows[i].name)->estimate(&fit, &line, &n_line, &err)) {
+		if (usk_estimator_run(usk_estimator_find(rows[i].name), &fit, &line, &n_line,
+				      &err)) {
 			printf("%s: %s\n", rows[i].name, err.msg);
 			bad = 1;
 			continue;

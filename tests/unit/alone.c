@@ -13,7 +13,7 @@ enum usk_status fit_alone(const struct usk_fit *fit, const struct usk_estimator 
 	size_t n_line = 0;
 	*out = (struct usk_clock){ .quality = USK_ABSENT };
 	if (usk_lines_quality(fit->lines) == USK_BOUNDED) {
-		enum usk_status status = e->estimate(fit, &line, &n_line, err);
+		enum usk_status status = usk_estimator_run(e, fit, &line, &n_line, err);
 		if (status) {
 			return status;
 		}

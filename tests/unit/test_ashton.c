@@ -112,8 +112,8 @@ static void talk_make(struct talk *t, uint64_t seed)
 
 static enum usk_status talk_ask(struct talk *t, const char *name)
 {
-	enum usk_status status =
-		usk_estimator_find(name)->estimate(&t->fit, &t->knot, &t->n_knots, &t->err);
+	enum usk_status status = usk_estimator_run(usk_estimator_find(name), &t->fit, &t->knot,
+						   &t->n_knots, &t->err);
 	CHECK(!status || (status == USK_EINPUT && t->err.msg[0] && !t->knot), t);
 	return status;
 }
@@ -733,8 +733,8 @@ static void test_least_violation(void **state)
 		struct usk_knot *knot = NULL;
 		size_t n = 0;
 		struct usk_err err = { 0 };
-		enum usk_status status =
-			usk_estimator_find("least-violation")->estimate(&f, &knot, &n, &err);
+		enum usk_status status = usk_estimator_run(usk_estimator_find("least-violation"),
+							   &f, &knot, &n, &err);
 		CHECK(any == !status, &c);
 		CHECK(!status || (status == USK_EINPUT && err.msg[0]), &c);
 		CHECK(!any || agrees(&e, knot, n), &c);

@@ -106,7 +106,7 @@ static enum usk_status ask(const struct usk_reception *heard, size_t n, int64_t 
 		.b = 1,
 	};
 	enum usk_status status =
-		usk_estimator_find("broadcast")->estimate(&fit, knot, n_knots, err);
+		usk_estimator_run(usk_estimator_find("broadcast"), &fit, knot, n_knots, err);
 	usk_lines_free(lines);
 	usk_corridor_free(corridor);
 	return status;

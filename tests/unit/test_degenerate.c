@@ -107,7 +107,7 @@ static struct answer ask(const struct tiny *t, const struct usk_estimator *e)
 {
 	struct answer a = { .knot = NULL };
 	struct usk_err err = { 0 };
-	a.status = e->estimate(&t->fit, &a.knot, &a.n, &err);
+	a.status = usk_estimator_run(e, &t->fit, &a.knot, &a.n, &err);
 	bool good = a.status ? a.status == USK_EINPUT && err.msg[0] && !a.knot : a.n >= 2;
 	for (size_t i = 1; i < a.n && good; i++) {
 		good = a.knot[i].local_ns > a.knot[i - 1].local_ns;

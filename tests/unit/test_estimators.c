@@ -37,7 +37,7 @@ static struct drawn draw(const struct fit_case *c, const char *name)
 	}
 	if (usk_lines_quality(d.lines) == USK_BOUNDED) {
 		struct usk_err err = { 0 };
-		d.status = usk_estimator_find(name)->estimate(&d.fit, &d.knot, &d.n, &err);
+		d.status = usk_estimator_run(usk_estimator_find(name), &d.fit, &d.knot, &d.n, &err);
 	}
 	return d;
 }
@@ -426,7 +426,7 @@ static void test_table(void **state)
 		struct usk_err err = { 0 };
 		struct usk_knot *knot = NULL;
 		size_t n = 0;
-		assert_int_equal(e->estimate(&fit, &knot, &n, &err), USK_EINPUT);
+		assert_int_equal(usk_estimator_run(e, &fit, &knot, &n, &err), USK_EINPUT);
 		assert_true(err.msg[0] && !knot);
 		usk_lines_free(l);
 		usk_corridor_free(k);

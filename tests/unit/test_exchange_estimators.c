@@ -119,8 +119,8 @@ static void test_formulas(void **state)
 			struct usk_err err = { 0 };
 			struct usk_knot *k = NULL;
 			size_t n = 0;
-			enum usk_status status = usk_estimator_find(formulas[i].name)
-							 ->estimate(&d.fit, &k, &n, &err);
+			enum usk_status status = usk_estimator_run(
+				usk_estimator_find(formulas[i].name), &d.fit, &k, &n, &err);
 			struct answer a = formulas[i].answer(&t);
 			if (a.any != !status) {
 				fail_msg("case of seed %llu, %s: status %d %s",
