@@ -114,7 +114,7 @@ static inline struct doubt doubt_of(const struct walk *w, const struct seen *p,
 		.p_last_ns = last_of(w, 0, p),
 		.q_last_ns = last_of(w, 1, q),
 		.bytes = bytes,
-		.proto = w->side[0].stream[p->stream].proto,
+		.proto = w->side[0].stream[p->stream].who.proto,
 		.p_iface = p->iface,
 		.q_iface = q->iface,
 	};
@@ -168,7 +168,7 @@ static enum role combine(const struct stream *a, const struct stream *b, uint8_t
 static bool refuted(const struct walk *w, const struct stream *a, enum role role)
 {
 	bool guess = w->guess[a->own_source != FROM_ADDRESS];
-	uint32_t which = usk_way_known(&w->ways, a->src, a->dst);
+	uint32_t which = usk_way_known(&w->ways, a->who.src, a->who.dst);
 	enum role other = which == NOBODY ? ROLE_UNKNOWN : (enum role)w->ways.way[which].role;
 	return other == ROLE_UNKNOWN ? guess : other != role;
 }
@@ -176,7 +176,7 @@ static bool refuted(const struct walk *w, const struct stream *a, enum role role
 /* Contents that repeat, told apart by IP-IDs of which nothing shows that they are kept. */
 static bool is_doubtful(const struct walk *w, const struct stream *a)
 {
-	uint32_t which = usk_way_known(&w->ways, a->src, a->dst);
+	uint32_t which = usk_way_known(&w->ways, a->who.src, a->who.dst);
 	return which != NOBODY && w->ways.way[which].doubtful;
 }
 
@@ -217,7 +217,7 @@ static bool of_family(struct usk_addr a, const struct usk_addr *list, size_t n)
 
 static bool is_group(const struct stream *a, uint8_t has)
 {
-	return has & USK_HAS_GROUP || !usk_addr_is_unicast(a->dst);
+	return has & USK_HAS_GROUP || !usk_addr_is_unicast(a->who.dst);
 }
 
 uint32_t usk_walk_way(struct walk *w, struct usk_addr src, struct usk_addr dst, bool group)
@@ -234,12 +234,12 @@ uint32_t usk_walk_way(struct walk *w, struct usk_addr src, struct usk_addr dst, 
  * scope than those that are known, an address may be anybody's. */
 static bool overheard(const struct walk *w, const struct stream *a, uint8_t has)
 {
-	if (!is_group(a, has) || !usk_addr_is_unicast(a->src)) {
+	if (!is_group(a, has) || !usk_addr_is_unicast(a->who.src)) {
 		return false;
 	}
 	for (int me = 0; me < 2; me++) {
-		if (!of_family(a->src, w->own[me], w->n_own[me]) ||
-		    usk_addr_among(a->src, w->own[me], w->n_own[me])) {
+		if (!of_family(a->who.src, w->own[me], w->n_own[me]) ||
+		    usk_addr_among(a->who.src, w->own[me], w->n_own[me])) {
 			return false;
 		}
 	}
@@ -275,7 +275,8 @@ static void sighting(struct walk *w, struct seen *p, struct seen *q)
 		w->counts->direction_unknown++;
 	} else if (role == ROLE_UNKNOWN) {
 		if (a->way == NOBODY) {
-			a->way = usk_walk_way(w, a->src, a->dst, is_group(a, p->has | q->has));
+			a->way = usk_walk_way(w, a->who.src, a->who.dst,
+					      is_group(a, p->has | q->has));
 		}
 		doubt(w, a->way, p, q);
 		if (a->way != NOBODY && w->ways.way[a->way].role != ROLE_UNKNOWN &&
@@ -303,7 +304,7 @@ void usk_walk_agree(struct walk *w, uint32_t p, uint32_t q)
 	enum role role = role_of(w, a, b, &source, &disputed);
 	a->disputed = b->disputed = disputed;
 	if (role == ROLE_UNKNOWN && !disputed && a->way == NOBODY) {
-		a->way = usk_way_known(&w->ways, a->src, a->dst);
+		a->way = usk_way_known(&w->ways, a->who.src, a->who.dst);
 	}
 	if (role == ROLE_UNKNOWN && !disputed && a->way != NOBODY) {
 		role = w->ways.way[a->way].role;
@@ -557,8 +558,9 @@ static void pair_range(struct walk *w, int me, uint64_t number)
 /* Could these be one stream, before and after NAT? */
 static bool kin(const struct stream *a, const struct stream *b)
 {
-	return a->proto == b->proto && (a->sport == b->sport || a->dport == b->dport) &&
-	       usk_addr_is_unicast(a->dst) && usk_addr_is_unicast(b->dst);
+	return a->who.proto == b->who.proto &&
+	       (a->who.sport == b->who.sport || a->who.dport == b->who.dport) &&
+	       usk_addr_is_unicast(a->who.dst) && usk_addr_is_unicast(b->who.dst);
 }
 
 /* Tied streams match each other only, untied ones only untied ones. */

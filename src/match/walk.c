@@ -90,7 +90,8 @@ static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_
 static bool by_list(struct stream *st, const struct usk_addr *list, size_t n,
 		    enum role_source source)
 {
-	bool sends = usk_addr_among(st->src, list, n), receives = usk_addr_among(st->dst, list, n);
+	bool sends = usk_addr_among(st->who.src, list, n),
+	     receives = usk_addr_among(st->who.dst, list, n);
 	if (sends == receives) {
 		return false;
 	}
@@ -234,9 +235,9 @@ static void rendezvous(struct walk *w, int me, uint32_t which, uint64_t key)
 	     i = usk_side_older(theirs, i), steps++) {
 		uint32_t other = usk_seen(theirs, i)->stream;
 		const struct stream *st = &theirs->stream[other];
-		if (st->proto == TCP && usk_walk_chooses(w)) {
+		if (st->who.proto == TCP && usk_walk_chooses(w)) {
 			usk_walk_consider(w, me ? other : which, me ? which : other);
-		} else if (st->peer == NOBODY && st->proto == TCP) {
+		} else if (st->peer == NOBODY && st->who.proto == TCP) {
 			usk_walk_link(w, me ? other : which, me ? which : other);
 			return;
 		}

@@ -125,40 +125,29 @@ void usk_side_grow(struct side *s)
 
 /* ---- streams ----------------------------------------------------------------- */
 
-static size_t hash_of(struct usk_addr src, struct usk_addr dst, uint64_t ports)
+static size_t hash_of(const struct tuple *t)
 {
-	return (size_t)usk_fold(src.lo + dst.hi * 3, dst.lo + src.hi * 5 + (ports << 16));
-}
-
-static size_t tuple_hash(const struct tuple *t)
-{
-	return hash_of(t->src, t->dst,
-		       (uint64_t)t->sport << 32 | (uint64_t)t->dport << 16 | t->proto);
-}
-
-static bool is_stream(const struct stream *st, const struct tuple *t)
-{
-	return st->sport == t->sport && st->dport == t->dport && st->proto == t->proto &&
-	       usk_addr_same(st->src, t->src) && usk_addr_same(st->dst, t->dst);
+	uint64_t ports = (uint64_t)t->sport << 32 | (uint64_t)t->dport << 16 | t->proto;
+	return (size_t)usk_fold(t->src.lo + t->dst.hi * 3,
+				t->dst.lo + t->src.hi * 5 + (ports << 16));
 }
 
 uint32_t usk_stream_find(const struct side *s, const struct usk_packet *p, uint16_t vantage)
 {
-	uint64_t ports = (uint64_t)p->sport << 32 | (uint64_t)p->dport << 16 | p->proto;
-	size_t i = hash_of(p->src, p->dst, ports) & (s->n_slots - 1);
-	for (; s->slot[i]; i = (i + 1) & (s->n_slots - 1)) {
-		if (usk_stream_has(&s->stream[s->slot[i] - 1], p, vantage)) {
-			return s->slot[i] - 1;
-		}
-	}
-	return NOBODY;
+	const struct tuple t = usk_tuple_of(p);
+	size_t at = SIZE_MAX;
+	uint32_t which;
+	do {
+		which = usk_stream_each(s, &t, &at);
+	} while (which != NOBODY && s->stream[which].vantage != vantage);
+	return which;
 }
 
 uint32_t usk_stream_each(const struct side *s, const struct tuple *t, size_t *at)
 {
-	size_t i = *at == SIZE_MAX ? tuple_hash(t) & (s->n_slots - 1) : *at;
+	size_t i = *at == SIZE_MAX ? hash_of(t) & (s->n_slots - 1) : *at;
 	for (; s->slot[i]; i = (i + 1) & (s->n_slots - 1)) {
-		if (is_stream(&s->stream[s->slot[i] - 1], t)) {
+		if (usk_tuple_same(&s->stream[s->slot[i] - 1].who, t)) {
 			*at = (i + 1) & (s->n_slots - 1);
 			return s->slot[i] - 1;
 		}
@@ -169,9 +158,7 @@ uint32_t usk_stream_each(const struct side *s, const struct tuple *t, size_t *at
 
 static void place(struct side *s, uint32_t which)
 {
-	const struct stream *st = &s->stream[which];
-	struct tuple t = { st->src, st->dst, st->sport, st->dport, st->proto };
-	size_t i = tuple_hash(&t) & (s->n_slots - 1);
+	size_t i = hash_of(&s->stream[which].who) & (s->n_slots - 1);
 	while (s->slot[i]) {
 		i = (i + 1) & (s->n_slots - 1);
 	}
@@ -201,16 +188,12 @@ uint32_t usk_stream_new(struct side *s, const struct usk_packet *p, uint16_t van
 	}
 	struct stream *st = &s->stream[which];
 	memset(st, 0, sizeof *st);
-	st->src = p->src;
-	st->dst = p->dst;
-	st->sport = p->sport;
-	st->dport = p->dport;
-	st->proto = p->proto;
+	st->who = usk_tuple_of(p);
 	st->alive = 1;
 	st->peer = st->way = NOBODY;
 	st->vantage = vantage;
 	st->ttl = p->ttl;
-	struct tuple back = usk_tuple_back(p);
+	struct tuple back = { p->dst, p->src, p->dport, p->sport, p->proto };
 	size_t at = SIZE_MAX;
 	st->reverse = usk_stream_each(s, &back, &at);
 	if (st->reverse != NOBODY && st->reverse != which) {

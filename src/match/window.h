@@ -68,10 +68,26 @@ struct send {
 	uint64_t number;
 };
 
-struct stream {
+/* Who talks to whom. */
+struct tuple {
 	struct usk_addr src, dst;
 	uint16_t sport, dport;
 	uint8_t proto;
+};
+
+static inline struct tuple usk_tuple_of(const struct usk_packet *p)
+{
+	return (struct tuple){ p->src, p->dst, p->sport, p->dport, p->proto };
+}
+
+static inline bool usk_tuple_same(const struct tuple *a, const struct tuple *b)
+{
+	return a->sport == b->sport && a->dport == b->dport && a->proto == b->proto &&
+	       usk_addr_same(a->src, b->src) && usk_addr_same(a->dst, b->dst);
+}
+
+struct stream {
+	struct tuple who;
 	uint8_t role, source;	      /* enum role, enum role_source */
 	uint8_t own_role, own_source; /* what this capture alone says */
 	uint8_t ttl;		      /* of its first packet */
@@ -177,41 +193,18 @@ static inline bool usk_vantage_goes(uint16_t vantage)
 	return (vantage >> 8 & 3) == USK_SIDE_SENT;
 }
 
-/* Who talks to whom. */
-struct tuple {
-	struct usk_addr src, dst;
-	uint16_t sport, dport;
-	uint8_t proto;
-};
-
-static inline struct tuple usk_tuple_of(const struct usk_packet *p)
-{
-	return (struct tuple){ p->src, p->dst, p->sport, p->dport, p->proto };
-}
-
-static inline struct tuple usk_tuple_back(const struct usk_packet *p)
-{
-	return (struct tuple){ p->dst, p->src, p->dport, p->sport, p->proto };
-}
-
-static inline bool usk_stream_has(const struct stream *st, const struct usk_packet *p,
-				  uint16_t vantage)
-{
-	return st->sport == p->sport && st->dport == p->dport && st->proto == p->proto &&
-	       st->vantage == vantage && usk_addr_same(st->src, p->src) &&
-	       usk_addr_same(st->dst, p->dst);
-}
-
 /** The stream of a packet if it is that of the one before, or its answer; NOBODY: look for it. */
 static inline uint32_t usk_stream_recent(const struct side *s, const struct usk_packet *p,
 					 uint16_t vantage)
 {
+	const struct tuple t = usk_tuple_of(p);
 	uint32_t guess = s->recent;
 	for (int i = 0; i < 2 && guess != NOBODY; i++) {
-		if (usk_stream_has(&s->stream[guess], p, vantage)) {
+		const struct stream *st = &s->stream[guess];
+		if (st->vantage == vantage && usk_tuple_same(&st->who, &t)) {
 			return guess;
 		}
-		guess = s->stream[guess].reverse;
+		guess = st->reverse;
 	}
 	return NOBODY;
 }

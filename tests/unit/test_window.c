@@ -276,7 +276,7 @@ static void test_streams(void **state)
 		if (st->peer != NOBODY) {
 			assert_true(other->stream[st->peer].alive);
 			assert_true(other->stream[st->peer].peer == which);
-			assert_true(other->stream[st->peer].sport == st->sport);
+			assert_true(other->stream[st->peer].who.sport == st->who.sport);
 		}
 		if (s->head - s->tail > 500) {
 			s->tail = s->head - 500;
