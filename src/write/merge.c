@@ -106,7 +106,7 @@ static enum usk_status fill(struct merge *m, struct source *s)
 {
 	while (!s->ended) {
 		const struct packet *head = usk_queue_head(&s->queue);
-		/* Thrice, as rings double and are copied to do so. */
+		/* Thrice, as lines double, and up to a third of one is gone by then. */
 		size_t waiting = (s->queue.n + s->queue.n_heap) * 3 * sizeof *head;
 		if (head && ((usk_i128)s->queue.newest_ns - head->time_ns >= window_ns ||
 			     s->queue.bytes + waiting > budget_bytes / m->n)) {

@@ -30,11 +30,6 @@ static bool before(const struct packet *a, const struct packet *b)
 
 static void give_back(struct queue *q, struct chunk *c)
 {
-	if (c->size == CHUNK && !q->spare) {
-		c->used = 0;
-		q->spare = c;
-		return;
-	}
 	q->bytes -= c->size;
 	free(c);
 }
@@ -46,15 +41,10 @@ static uint8_t *room(struct queue *q, size_t n)
 		if (c && !c->live) {
 			give_back(q, c);
 		}
-		if (q->spare && n <= CHUNK) {
-			c = q->spare;
-			q->spare = NULL;
-		} else {
-			size_t size = n > CHUNK ? n : CHUNK;
-			c = usk_grow(NULL, sizeof *c + size, 1);
-			*c = (struct chunk){ .size = size };
-			q->bytes += size;
-		}
+		size_t size = n > CHUNK ? n : CHUNK;
+		c = usk_grow(NULL, sizeof *c + size, 1);
+		*c = (struct chunk){ .size = size };
+		q->bytes += size;
 		q->filling = c;
 	}
 	uint8_t *p = c->bytes + c->used;
@@ -73,26 +63,14 @@ void usk_queue_drop(struct queue *q, const struct packet *p)
 
 /* ---- order ------------------------------------------------------------------- */
 
-static struct packet *slot(const struct queue *q, size_t i)
+static void push_line(struct queue *q, const struct packet *p)
 {
-	return &q->ring[(q->first + i) & (q->capacity - 1)];
-}
-
-static void push_ring(struct queue *q, const struct packet *p)
-{
-	if (q->n == q->capacity) {
-		size_t capacity = q->capacity ? 2 * q->capacity : 256;
-		struct packet *ring = usk_alloc(capacity, sizeof *ring);
-		for (size_t i = 0; i < q->n; i++) {
-			ring[i] = *slot(q, i);
-		}
-		free(q->ring);
-		q->ring = ring;
-		q->capacity = capacity;
+	if (q->first + q->n == q->capacity && q->first > q->n / 2) {
+		memmove(q->line, q->line + q->first, q->n * sizeof *q->line);
 		q->first = 0;
 	}
-	q->n++;
-	*slot(q, q->n - 1) = *p;
+	q->line = usk_room(q->line, q->first + q->n, &q->capacity, sizeof *q->line);
+	q->line[q->first + q->n++] = *p;
 }
 
 static void push_heap(struct queue *q, const struct packet *p)
@@ -143,8 +121,8 @@ void usk_queue_put(struct queue *q, const struct usk_record *r, int64_t time_ns)
 			    .length = r->length,
 			    .iface = r->iface,
 			    .side = r->side };
-	if (!q->n || !before(&p, slot(q, q->n - 1))) {
-		push_ring(q, &p);
+	if (!q->n || !before(&p, &q->line[q->first + q->n - 1])) {
+		push_line(q, &p);
 	} else {
 		push_heap(q, &p);
 	}
@@ -153,11 +131,11 @@ void usk_queue_put(struct queue *q, const struct usk_record *r, int64_t time_ns)
 
 const struct packet *usk_queue_head(const struct queue *q)
 {
-	const struct packet *ring = q->n ? slot(q, 0) : NULL;
+	const struct packet *first = q->n ? &q->line[q->first] : NULL;
 	if (!q->n_heap) {
-		return ring;
+		return first;
 	}
-	return !ring || before(&q->heap[0], ring) ? &q->heap[0] : ring;
+	return !first || before(&q->heap[0], first) ? &q->heap[0] : first;
 }
 
 struct packet usk_queue_pop(struct queue *q)
@@ -165,10 +143,8 @@ struct packet usk_queue_pop(struct queue *q)
 	if (q->n_heap && usk_queue_head(q) == &q->heap[0]) {
 		return pop_heap(q);
 	}
-	struct packet p = *slot(q, 0);
-	q->first = (q->first + 1) & (q->capacity - 1);
 	q->n--;
-	return p;
+	return q->line[q->first++];
 }
 
 void usk_queue_free(struct queue *q)
@@ -178,8 +154,7 @@ void usk_queue_free(struct queue *q)
 		usk_queue_drop(q, &p);
 	}
 	free(q->filling);
-	free(q->spare);
-	free(q->ring);
+	free(q->line);
 	free(q->heap);
 	usk_queue_init(q);
 }

@@ -26,12 +26,12 @@ struct packet {
 };
 
 struct queue {
-	struct packet *ring; /* in order; capacity a power of two */
+	struct packet *line; /* in order, from first on */
 	size_t first, n, capacity;
 	struct packet *heap; /* those that came late */
 	size_t n_heap, cap_heap;
-	struct chunk *filling, *spare;
-	size_t bytes;	   /* in chunks, rings and heaps aside */
+	struct chunk *filling;
+	size_t bytes;	   /* in chunks, lines and heaps aside */
 	int64_t newest_ns; /* largest corrected stamp so far */
 	uint64_t numbered;
 };
