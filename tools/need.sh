@@ -15,8 +15,8 @@ build      pkg-config        finds libraries
 build      libjansson-dev    JSON: clocks.json
 build?     libpcap-dev       the rarer capture formats
 build?     libbabeltrace2-dev  CTF traces of LTTng
-build?     zlib1g-dev        files packed with gzip
-build?     libzstd-dev       files packed with zstd
+build      zlib1g-dev        files packed with gzip
+build      libzstd-dev       files packed with zstd
 build?     libsodium-dev     keyed hashes: probes of other machines
 build?     coinor-libclp-dev linear programs: many clocks in one problem
 check      libcmocka-dev     unit tests

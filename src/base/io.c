@@ -20,8 +20,8 @@
 /* A file whose bytes are packed, and the piece of it that is being unpacked. */
 struct usk_packed {
 	enum usk_packing packing;
-	struct usk_unpack *unpack; /* NULL: not built in */
-	uint64_t size, at;	   /* of the file; of bytes[0] in it */
+	struct usk_unpack *unpack;
+	uint64_t size, at; /* of the file; of bytes[0] in it */
 	size_t n, used;
 	uint8_t bytes[1 << 16];
 };
@@ -276,12 +276,6 @@ static enum usk_status unpack(struct usk_input *in, uint8_t *to, size_t n, size_
 {
 	struct usk_packed *p = in->packed;
 	*got = 0;
-	if (!p->unpack) {
-		return usk_fail(err, USK_EINPUT, 0,
-				"is packed with %s, which this unskew was built without; unpack it "
-				"first",
-				usk_packing_name(p->packing));
-	}
 	while (!*got && !in->lost) {
 		if (p->used == p->n) {
 			p->at += p->n;
@@ -537,16 +531,7 @@ enum usk_status usk_output_open(struct usk_output *out, const char *path, bool f
 	out->path = usk_strdup(path);
 	out->buffer = usk_alloc(BLOCK, 1);
 	enum usk_packing packing = out->direct ? USK_PLAIN : usk_packing_of_name(path);
-	if (packing != USK_PLAIN) {
-		out->pack = usk_pack_new(packing);
-		if (!out->pack) {
-			usk_output_close(out);
-			return usk_fail(err, USK_EIO, 0,
-					"%s: this unskew was built without %s; name a file without "
-					"that ending",
-					path, usk_packing_name(packing));
-		}
-	}
+	out->pack = packing == USK_PLAIN ? NULL : usk_pack_new(packing);
 	return USK_OK;
 }
 

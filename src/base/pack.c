@@ -3,13 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#ifdef USK_HAVE_ZLIB
 #include <zlib.h>
-#endif
-#ifdef USK_HAVE_ZSTD
 #include <zstd.h>
 #include <zstd_errors.h>
-#endif
 
 enum { LEVEL_GZIP = 6, LEVEL_ZSTD = 3, PIECE = 1 << 16 };
 
@@ -64,16 +60,11 @@ struct usk_unpack {
 	enum usk_packing packing;
 	bool whole; /* between two members or frames, or behind the last */
 	bool over;  /* nothing more will come, whatever follows */
-#ifdef USK_HAVE_ZLIB
 	z_stream z;
-#endif
-#ifdef USK_HAVE_ZSTD
 	ZSTD_DStream *d;
-#endif
 };
 
-/* Want of memory is none of the data, nor of how unskew was built: it ends as ours does. */
-#ifdef USK_HAVE_ZLIB
+/* Want of memory is none of the data: it ends as ours does. */
 static void *room(void *ctx, unsigned n, unsigned size)
 {
 	(void)ctx;
@@ -85,39 +76,25 @@ static void give_back(void *ctx, void *p)
 	(void)ctx;
 	free(p);
 }
-#endif
 
-#ifdef USK_HAVE_ZSTD
 static void must_have(bool memory)
 {
 	if (!memory) {
 		usk_alloc(SIZE_MAX, 1);
 	}
 }
-#endif
 
 struct usk_unpack *usk_unpack_new(enum usk_packing p)
 {
 	struct usk_unpack *u = usk_alloc(1, sizeof *u);
-	bool made = false;
 	u->packing = p;
-#ifdef USK_HAVE_ZLIB
 	if (p == USK_GZIP) {
 		u->z.zalloc = room;
 		u->z.zfree = give_back;
-		made = inflateInit2(&u->z, 15 + 16) == Z_OK;
-	}
-#endif
-#ifdef USK_HAVE_ZSTD
-	if (p == USK_ZSTD) {
+		must_have(inflateInit2(&u->z, 15 + 16) == Z_OK);
+	} else {
 		u->d = ZSTD_createDStream();
 		must_have(u->d);
-		made = true;
-	}
-#endif
-	if (!made) {
-		free(u);
-		return NULL;
 	}
 	return u;
 }
@@ -127,18 +104,13 @@ void usk_unpack_free(struct usk_unpack *u)
 	if (!u) {
 		return;
 	}
-#ifdef USK_HAVE_ZLIB
 	if (u->packing == USK_GZIP) {
 		inflateEnd(&u->z);
 	}
-#endif
-#ifdef USK_HAVE_ZSTD
 	ZSTD_freeDStream(u->d);
-#endif
 	free(u);
 }
 
-#ifdef USK_HAVE_ZLIB
 static bool gunzip(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *used, uint8_t *out,
 		   size_t cap, size_t *made)
 {
@@ -162,9 +134,7 @@ static bool gunzip(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *us
 	u->whole = got == Z_STREAM_END;
 	return got == Z_OK || got == Z_STREAM_END || got == Z_BUF_ERROR;
 }
-#endif
 
-#ifdef USK_HAVE_ZSTD
 static bool unzstd(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *used, uint8_t *out,
 		   size_t cap, size_t *made)
 {
@@ -180,7 +150,6 @@ static bool unzstd(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *us
 	u->whole = left == 0;
 	return true;
 }
-#endif
 
 bool usk_unpack(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *used, uint8_t *out,
 		size_t cap, size_t *made)
@@ -190,20 +159,7 @@ bool usk_unpack(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *used,
 		*used = n;
 		return true;
 	}
-#ifdef USK_HAVE_ZLIB
-	if (u->packing == USK_GZIP) {
-		return gunzip(u, in, n, used, out, cap, made);
-	}
-#endif
-#ifdef USK_HAVE_ZSTD
-	if (u->packing == USK_ZSTD) {
-		return unzstd(u, in, n, used, out, cap, made);
-	}
-#endif
-	(void)in;
-	(void)out;
-	(void)cap;
-	return false;
+	return (u->packing == USK_GZIP ? gunzip : unzstd)(u, in, n, used, out, cap, made);
 }
 
 bool usk_unpack_is_whole(const struct usk_unpack *u)
@@ -216,37 +172,22 @@ bool usk_unpack_is_whole(const struct usk_unpack *u)
 struct usk_pack {
 	enum usk_packing packing;
 	uint8_t piece[PIECE];
-#ifdef USK_HAVE_ZLIB
 	z_stream z;
-#endif
-#ifdef USK_HAVE_ZSTD
 	ZSTD_CStream *c;
-#endif
 };
 
 struct usk_pack *usk_pack_new(enum usk_packing p)
 {
 	struct usk_pack *k = usk_alloc(1, sizeof *k);
-	bool made = false;
 	k->packing = p;
-#ifdef USK_HAVE_ZLIB
 	if (p == USK_GZIP) {
 		k->z.zalloc = room;
 		k->z.zfree = give_back;
-		made = deflateInit2(&k->z, LEVEL_GZIP, Z_DEFLATED, 15 + 16, 8,
-				    Z_DEFAULT_STRATEGY) == Z_OK;
-	}
-#endif
-#ifdef USK_HAVE_ZSTD
-	if (p == USK_ZSTD) {
+		must_have(deflateInit2(&k->z, LEVEL_GZIP, Z_DEFLATED, 15 + 16, 8,
+				       Z_DEFAULT_STRATEGY) == Z_OK);
+	} else {
 		k->c = ZSTD_createCStream();
-		must_have(k->c);
-		made = !ZSTD_isError(ZSTD_initCStream(k->c, LEVEL_ZSTD));
-	}
-#endif
-	if (!made) {
-		free(k);
-		return NULL;
+		must_have(k->c && !ZSTD_isError(ZSTD_initCStream(k->c, LEVEL_ZSTD)));
 	}
 	return k;
 }
@@ -256,21 +197,16 @@ void usk_pack_free(struct usk_pack *k)
 	if (!k) {
 		return;
 	}
-#ifdef USK_HAVE_ZLIB
 	if (k->packing == USK_GZIP) {
 		deflateEnd(&k->z);
 	}
-#endif
-#ifdef USK_HAVE_ZSTD
 	ZSTD_freeCStream(k->c);
-#endif
 	free(k);
 }
 
 bool usk_pack(struct usk_pack *k, const void *in, size_t n, bool last,
 	      void (*put)(void *ctx, const void *data, size_t n), void *ctx)
 {
-#ifdef USK_HAVE_ZLIB
 	if (k->packing == USK_GZIP) {
 		int got = Z_OK;
 		k->z.next_in = (z_const Bytef *)(uintptr_t)in;
@@ -283,28 +219,15 @@ bool usk_pack(struct usk_pack *k, const void *in, size_t n, bool last,
 		} while (k->z.avail_out == 0 && got == Z_OK);
 		return got == Z_OK || got == Z_BUF_ERROR || got == Z_STREAM_END;
 	}
-#endif
-#ifdef USK_HAVE_ZSTD
-	if (k->packing == USK_ZSTD) {
-		ZSTD_inBuffer from = { in, n, 0 };
-		size_t left;
-		do {
-			ZSTD_outBuffer to = { k->piece, PIECE, 0 };
-			left = ZSTD_compressStream2(k->c, &to, &from,
-						    last ? ZSTD_e_end : ZSTD_e_continue);
-			if (ZSTD_isError(left)) {
-				return false;
-			}
-			put(ctx, k->piece, to.pos);
-		} while (last ? left : from.pos < from.size);
-		return true;
-	}
-#endif
-	(void)k;
-	(void)in;
-	(void)n;
-	(void)last;
-	(void)put;
-	(void)ctx;
-	return false;
+	ZSTD_inBuffer from = { in, n, 0 };
+	size_t left;
+	do {
+		ZSTD_outBuffer to = { k->piece, PIECE, 0 };
+		left = ZSTD_compressStream2(k->c, &to, &from, last ? ZSTD_e_end : ZSTD_e_continue);
+		if (ZSTD_isError(left)) {
+			return false;
+		}
+		put(ctx, k->piece, to.pos);
+	} while (last ? left : from.pos < from.size);
+	return true;
 }

@@ -25,7 +25,6 @@ const char *usk_packing_name(enum usk_packing p);
 size_t usk_packing_stem(const char *path);
 
 struct usk_unpack;
-/** NULL if the library for it is not built in. */
 struct usk_unpack *usk_unpack_new(enum usk_packing p);
 void usk_unpack_free(struct usk_unpack *u);
 /**

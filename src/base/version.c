@@ -7,6 +7,8 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
+#include <zstd.h>
 
 /* What is not built in has no version. */
 #ifdef USK_HAVE_BABELTRACE2
@@ -21,16 +23,6 @@
 #include <sodium.h>
 #else
 #define sodium_version_string() NULL
-#endif
-#ifdef USK_HAVE_ZLIB
-#include <zlib.h>
-#else
-#define zlibVersion() NULL
-#endif
-#ifdef USK_HAVE_ZSTD
-#include <zstd.h>
-#else
-#define ZSTD_versionString() NULL
 #endif
 #ifdef USK_HAVE_PPDEV
 #define PORTS ""

@@ -1,5 +1,5 @@
 # Files packed by gzip and zstd, each as its name says; the answer is the same.
-# needs: zstd with-zlib with-zstd
+# needs: zstd
 $ printf 'clock,time_ns,kind,id,bytes\na,1000000,send,m1,10\na,5000000,recv,m2,\na,6000000,send,m3,5\na,7000000,send,twice,\na,7000001,send,twice,\na,8000000,send,nobody,\n' >a.csv
 $ printf '{"clock":"b","time_ns":2100000,"kind":"recv","id":"m1"}\n{"time_s":0.0031,"clock":"b","kind":"send","id":"m2"}\n{"clock":"b","time":"1970-01-01T00:00:00.0071Z","kind":"recv","id":"m3"}\n' >b.jsonl
 $ unskew sync -q a.csv b.jsonl -o clocks.json; unskew apply -q clocks.json a=a.csv -o again.csv

@@ -40,19 +40,15 @@ static struct blob make(size_t n, uint64_t seed)
 	return b;
 }
 
-/* False: not built in. */
-static bool packed(enum usk_packing p, const struct blob *plain, struct blob *out)
+static struct blob packed(enum usk_packing p, const struct blob *plain)
 {
 	struct usk_pack *k = usk_pack_new(p);
-	*out = (struct blob){ 0 };
-	if (!k) {
-		return false;
-	}
+	struct blob out = { 0 };
 	size_t half = plain->n / 2;
-	assert_true(usk_pack(k, plain->data, half, false, append, out));
-	assert_true(usk_pack(k, plain->data + half, plain->n - half, true, append, out));
+	assert_true(usk_pack(k, plain->data, half, false, append, &out));
+	assert_true(usk_pack(k, plain->data + half, plain->n - half, true, append, &out));
 	usk_pack_free(k);
-	return true;
+	return out;
 }
 
 /* All of an input, in steps of any size. */
@@ -100,11 +96,8 @@ static void test_window(void **state)
 	usk_rng_seed(&r, 3);
 	static const size_t sizes[] = { 0, 1, 4999, 65536, 1300000 };
 	for (size_t i = 0; i < COUNT(sizes) * COUNT(packings) * 2; i++) {
-		struct blob plain = make(sizes[i / 4], i), file;
-		if (!packed(packings[i / 2 % 2], &plain, &file)) {
-			free(plain.data);
-			continue;
-		}
+		struct blob plain = make(sizes[i / 4], i);
+		struct blob file = packed(packings[i / 2 % 2], &plain);
 		struct usk_input in;
 		open_door(i % 2, &file, &in);
 		assert_int_equal(usk_input_bytes(&in), file.n);
@@ -131,27 +124,25 @@ static void test_members(void **state)
 	struct usk_rng r;
 	usk_rng_seed(&r, 5);
 	for (size_t i = 0; i < COUNT(packings); i++) {
-		struct blob plain = make(70000, i), one;
-		if (packed(packings[i], &plain, &one)) {
-			struct blob all = { 0 };
-			for (int k = 0; k < 3; k++) {
-				append(&all, one.data, one.n);
-			}
-			if (packings[i] == USK_GZIP) {
-				append(&all, "\0\0\0\0\0", 5);
-			}
-			struct usk_input in;
-			open_door(true, &all, &in);
-			struct blob got = read_all(&in, &r);
-			assert_int_equal(got.n, 3 * plain.n);
-			for (size_t k = 0; k < 3; k++) {
-				assert_memory_equal(got.data + k * plain.n, plain.data, plain.n);
-			}
-			assert_null(in.lost);
-			usk_input_close(&in);
-			free(got.data);
-			free(all.data);
+		struct blob plain = make(70000, i), one = packed(packings[i], &plain);
+		struct blob all = { 0 };
+		for (int k = 0; k < 3; k++) {
+			append(&all, one.data, one.n);
 		}
+		if (packings[i] == USK_GZIP) {
+			append(&all, "\0\0\0\0\0", 5);
+		}
+		struct usk_input in;
+		open_door(true, &all, &in);
+		struct blob got = read_all(&in, &r);
+		assert_int_equal(got.n, 3 * plain.n);
+		for (size_t k = 0; k < 3; k++) {
+			assert_memory_equal(got.data + k * plain.n, plain.data, plain.n);
+		}
+		assert_null(in.lost);
+		usk_input_close(&in);
+		free(got.data);
+		free(all.data);
 		free(one.data);
 		free(plain.data);
 	}
@@ -164,27 +155,26 @@ static void test_damage(void **state)
 	struct usk_rng r;
 	usk_rng_seed(&r, 8);
 	for (int turn = 0; turn < 300; turn++) {
-		struct blob plain = make(20000, (uint64_t)turn), file;
+		struct blob plain = make(20000, (uint64_t)turn);
+		struct blob file = packed(packings[turn % 2], &plain);
 		bool cut = turn % 3 != 0;
-		if (packed(packings[turn % 2], &plain, &file)) {
-			size_t at = 6 + (size_t)usk_rng_below(&r, file.n - 6);
-			if (cut) {
-				file.n = at;
-			} else {
-				file.data[at] ^= (uint8_t)(1 + usk_rng_below(&r, 255));
-			}
-			struct usk_input in;
-			open_door(turn % 5 == 0, &file, &in);
-			struct blob got = read_all(&in, &r);
-			if (cut) {
-				assert_true(got.n <= plain.n);
-				assert_true(!got.n || !memcmp(got.data, plain.data, got.n));
-				assert_non_null(in.lost);
-				assert_non_null(strstr(in.lost, "cut short"));
-			}
-			usk_input_close(&in);
-			free(got.data);
+		size_t at = 6 + (size_t)usk_rng_below(&r, file.n - 6);
+		if (cut) {
+			file.n = at;
+		} else {
+			file.data[at] ^= (uint8_t)(1 + usk_rng_below(&r, 255));
 		}
+		struct usk_input in;
+		open_door(turn % 5 == 0, &file, &in);
+		struct blob got = read_all(&in, &r);
+		if (cut) {
+			assert_true(got.n <= plain.n);
+			assert_true(!got.n || !memcmp(got.data, plain.data, got.n));
+			assert_non_null(in.lost);
+			assert_non_null(strstr(in.lost, "cut short"));
+		}
+		usk_input_close(&in);
+		free(got.data);
 		free(file.data);
 		free(plain.data);
 	}
@@ -198,9 +188,6 @@ static void test_bomb(void **state)
 	for (size_t i = 0; i < COUNT(packings); i++) {
 		struct blob file = { 0 };
 		struct usk_pack *k = usk_pack_new(packings[i]);
-		if (!k) {
-			continue;
-		}
 		for (int m = 0; m < 24; m++) {
 			assert_true(usk_pack(k, zeros, sizeof zeros, false, append, &file));
 		}
@@ -231,10 +218,7 @@ static void test_output(void **state)
 		for (int round = 0; round < 2; round++) {
 			struct usk_output out;
 			struct usk_err err;
-			if (usk_output_open(&out, name, true, &err)) {
-				assert_non_null(strstr(err.msg, "without"));
-				break;
-			}
+			assert_int_equal(usk_output_open(&out, name, true, &err), USK_OK);
 			usk_output_write(&out, plain.data, plain.n);
 			assert_int_equal(usk_output_commit(&out, &err), USK_OK);
 			struct usk_input in;
