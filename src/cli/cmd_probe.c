@@ -54,7 +54,7 @@ static const struct option_group probe_serve_options = {
 		  "listen there only; otherwise everywhere, or on this machine itself without a "
 		  "key",
 		  TEXT("ADDR") },
-		{ "rate", "answers a second to one address at most",
+		{ "rate", "answers a second to one address at most, and as many cookies",
 		  NUMBER("LIMIT", "100", "0.001", "1000000") },
 		{ "rate-all", "answers a second to all of them",
 		  NUMBER("LIMIT", "10000", "0.001", "10000000") },

@@ -188,7 +188,8 @@ static int nobody(const struct watch *w, const struct usk_probe_round *last)
 				  w->side->port);
 	}
 	return say_failed("%s port %u: no answer%s; is `unskew probe serve` running there, with "
-			  "the same key, and does a firewall let UDP through?",
+			  "the same key, does a firewall let UDP through, and is that machine not "
+			  "flooded or asked more often than its --rate allows?",
 			  w->host, w->side->port, last->refused ? " (nobody listens)" : "");
 }
 

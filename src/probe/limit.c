@@ -2,7 +2,7 @@
 /*
  * limit.c - so many packets a second for each address, and for all together
  *
- * In    addresses and times
+ * In    addresses, sessions and times
  * Out   whether one more may be answered
  * Why   nobody can make this machine send more than was agreed, or keep more than a table
  * Not   who they are: addresses can be false, so what is limited was proven first where it can be
@@ -12,7 +12,9 @@
  */
 #include "probe/probe.h"
 
-enum { SETS = 512, WAYS = 8 };
+#include <string.h>
+
+enum { SETS = 512, WAYS = 8, SLOTS = 4096, SHARE = 10 };
 
 #define SECOND_NS INT64_C(1000000000)
 
@@ -26,6 +28,7 @@ struct usk_probe_limit {
 	int64_t all_due_ns;
 	uint64_t secret; /* so that nobody can aim at a set */
 	struct bucket bucket[SETS][WAYS];
+	int64_t session_due_ns[SLOTS]; /* those of one slot share it */
 };
 
 static int64_t interval(double rate)
@@ -43,6 +46,9 @@ struct usk_probe_limit *usk_probe_limit_new(double each, double all, uint64_t se
 	l->all_due_ns = INT64_MIN;
 	for (size_t i = 0; i < SETS * WAYS; i++) {
 		l->bucket[i / WAYS][i % WAYS].due_ns = INT64_MIN;
+	}
+	for (size_t i = 0; i < SLOTS; i++) {
+		l->session_due_ns[i] = INT64_MIN;
 	}
 	return l;
 }
@@ -100,5 +106,19 @@ bool usk_probe_limit_take(struct usk_probe_limit *l, struct usk_addr addr, int64
 	}
 	mine->due_ns = next_due(mine->due_ns, l->each_ns, now_ns);
 	l->all_due_ns = next_due(l->all_due_ns, l->all_ns, now_ns);
+	return true;
+}
+
+bool usk_probe_limit_session(struct usk_probe_limit *l, const uint8_t id[USK_PROBE_SESSION],
+			     int64_t now_ns)
+{
+	uint64_t number[2];
+	memcpy(number, id, sizeof number);
+	int64_t *due =
+		&l->session_due_ns[usk_mix(usk_fold(number[0], number[1]) ^ l->secret) % SLOTS];
+	if (early(*due, SHARE * l->each_ns, now_ns)) {
+		return false;
+	}
+	*due = next_due(*due, SHARE * l->each_ns, now_ns);
 	return true;
 }

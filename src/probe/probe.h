@@ -132,6 +132,9 @@ struct usk_probe_limit;
 struct usk_probe_limit *usk_probe_limit_new(double each, double all, uint64_t secret);
 /** May this one have one more now? Time never goes back. */
 bool usk_probe_limit_take(struct usk_probe_limit *l, struct usk_addr addr, int64_t now_ns);
+/** The same of a session, which has a tenth of what an address has. */
+bool usk_probe_limit_session(struct usk_probe_limit *l, const uint8_t id[USK_PROBE_SESSION],
+			     int64_t now_ns);
 
 /* ---- sessions.c: what a server remembers of its clients ------------------------------------ */
 

@@ -11,6 +11,10 @@
  * The proof of an address is a cookie: a hash of it by a secret of this process, good for a minute.
  * Nothing is kept of a client before it came back with one.
  *
+ * Whoever sniffed packets can send them again from their address, as fast as it likes. So an ask
+ * that came before costs nothing; what is answered with a cookie, which can come again, has a
+ * budget of its own, and a session a tenth of that: the rest is left to who says hello anew.
+ *
  * A clock that is set begins another life: all sessions are forgotten, so every client needs a new
  * cookie, and with it learns of that. A life is seven random bytes of this process, and how often
  * the clock was set since.
@@ -26,7 +30,7 @@
 struct usk_probe_server {
 	struct usk_probe_key key;
 	uint8_t secret[32], life[USK_PROBE_LIFE];
-	struct usk_probe_limit *limit;
+	struct usk_probe_limit *answers, *cookies;
 	struct usk_probe_sessions *sessions;
 };
 
@@ -34,20 +38,22 @@ struct usk_probe_server *usk_probe_server_new(const struct usk_probe_key *key, d
 					      double all)
 {
 	struct usk_probe_server *s = usk_alloc(1, sizeof *s);
-	uint64_t secret[2];
+	uint64_t secret[3];
 	s->key = *key;
 	usk_probe_random(s->secret, sizeof s->secret);
 	usk_probe_random(secret, sizeof secret);
 	usk_probe_random(s->life, sizeof s->life);
-	s->limit = usk_probe_limit_new(each, all, secret[0]);
-	s->sessions = usk_probe_sessions_new(secret[1]);
+	s->answers = usk_probe_limit_new(each, all, secret[0]);
+	s->cookies = usk_probe_limit_new(each, all, secret[1]);
+	s->sessions = usk_probe_sessions_new(secret[2]);
 	return s;
 }
 
 void usk_probe_server_free(struct usk_probe_server *s)
 {
 	if (s) {
-		free(s->limit);
+		free(s->answers);
+		free(s->cookies);
 		free(s->sessions);
 		free(s);
 	}
@@ -90,11 +96,15 @@ static void answer(const struct usk_probe_server *s, const struct usk_probe_pack
 	usk_probe_seal(&s->key, out);
 }
 
-static enum usk_probe_verdict welcome(const struct usk_probe_server *s,
+static enum usk_probe_verdict welcome(struct usk_probe_server *s,
 				      const struct usk_probe_heard *heard,
 				      const struct usk_probe_packet *asked,
 				      uint8_t out[USK_PROBE_BYTES])
 {
+	if (!usk_probe_limit_session(s->cookies, asked->session, heard->now_ns) ||
+	    !usk_probe_limit_take(s->cookies, heard->from.addr, heard->now_ns)) {
+		return USK_PROBE_LIMITED;
+	}
 	struct usk_probe_packet p = { .type = USK_PROBE_COOKIES, .sequence = asked->sequence };
 	memcpy(p.session, asked->session, sizeof p.session);
 	memcpy(p.life, s->life, sizeof p.life);
@@ -115,24 +125,25 @@ enum usk_probe_verdict usk_probe_serve(struct usk_probe_server *s,
 	if (!usk_probe_sealed(&s->key, heard->data)) {
 		return USK_PROBE_FORGED;
 	}
-	/* Only now: false packets that the key gives away use up nobody's share. */
-	if (!usk_probe_limit_take(s->limit, heard->from.addr, heard->now_ns)) {
-		return USK_PROBE_LIMITED;
-	}
 	if (asked.type == USK_PROBE_HELLO) {
 		return welcome(s, heard, &asked, out);
 	}
 	struct usk_probe_session *session =
 		usk_probe_sessions_find(s->sessions, asked.session, &heard->from);
+	if (!session && !good_cookie(s, heard, &asked)) {
+		return welcome(s, heard, &asked, out);
+	}
+	if (session && !usk_probe_session_fresh(session, asked.sequence)) {
+		return USK_PROBE_REPLAYED;
+	}
+	/* Only now: what others can make or repeat uses up nobody's share. */
+	if (!usk_probe_limit_take(s->answers, heard->from.addr, heard->now_ns)) {
+		return USK_PROBE_LIMITED;
+	}
 	if (!session) {
-		if (!good_cookie(s, heard, &asked)) {
-			return welcome(s, heard, &asked, out);
-		}
 		session = usk_probe_sessions_add(s->sessions, asked.session, &heard->from,
 						 heard->now_ns);
-	}
-	if (!usk_probe_session_fresh(session, asked.sequence)) {
-		return USK_PROBE_REPLAYED;
+		(void)usk_probe_session_fresh(session, asked.sequence);
 	}
 	session->touched_ns = heard->now_ns;
 	struct usk_probe_packet p = { .type = USK_PROBE_ANSWER,

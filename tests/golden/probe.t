@@ -51,7 +51,7 @@ $ unskew probe 127.0.0.1 --port $(cat port) --key key --period 50ms --there b -o
   \n
 # Who has another key, or none, gets no answer.
 $ unskew probe key -q -o other; unskew probe 127.0.0.1 --port $(cat port) --key other --count 1 --attempts 1 --timeout 50ms 2>&1 | grep unskew | sed "s/$(cat port)/PORT/"
-unskew: 127.0.0.1 port PORT: no answer; is `unskew probe serve` running there, with the same key, and does a firewall let UDP through?
+unskew: 127.0.0.1 port PORT: no answer; is `unskew probe serve` running there, with the same key, does a firewall let UDP through, and is that machine not flooded or asked more often than its --rate allows?
 $ kill $(cat server); while kill -0 $(cat server) 2>/dev/null; do sleep 0.1; done; sed 's/[0-9,]* answered, [0-9]* welcomed/N answered, N welcomed/; s/: .*/: N/' served
 N answered, N welcomed, 0 malformed, 1 forged, 0 replayed, 0 limited, 0 unsent.
 Stamps of arrivals: N

@@ -430,6 +430,44 @@ static void test_driven_out(void **state)
 	free(s);
 }
 
+/* A hello and asks that came before, sent again 2,000 times a second from the client's address:
+ * all its asks are answered, and its next hello, too. */
+static void test_flooded(void **state)
+{
+	(void)state;
+	enum { ASKS = 200, A_STEP = 50 };
+	struct usk_probe_key key = new_key();
+	struct wire w = new_wire(&key, 50, 1000);
+	struct usk_probe_client c;
+	uint8_t hello[USK_PROBE_BYTES], ask[USK_PROBE_BYTES], lost[USK_PROBE_BYTES];
+	usk_probe_client_init(&c, &key);
+	/* One whose cookie was lost: it is asked for again. */
+	open_session(&w, &c);
+	memset(c.cookie, 0, sizeof c.cookie);
+	usk_probe_ask(&c, here(1), lost);
+	usk_probe_hello(&c, hello);
+	assert_int_equal(say_to(&w, hello, sizeof hello), USK_PROBE_WELCOMED);
+	assert_int_equal(usk_probe_take(&c, w.out, sizeof w.out, here(0)), USK_PROBE_COOKIE_TAKEN);
+	int welcomed = 0;
+	for (int i = 0; i < ASKS; i++) {
+		usk_probe_burst(&c);
+		usk_probe_ask(&c, here(1), ask);
+		assert_int_equal(say_to(&w, ask, sizeof ask), USK_PROBE_ANSWERED);
+		for (int k = 0; k < A_STEP; k++) {
+			w.now_ns += SECOND / 2000;
+			assert_int_equal(say_to(&w, ask, sizeof ask), USK_PROBE_REPLAYED);
+			welcomed += say_to(&w, hello, sizeof hello) == USK_PROBE_WELCOMED;
+			welcomed += say_to(&w, lost, sizeof lost) == USK_PROBE_WELCOMED;
+		}
+		if (i % 20 == 19) {
+			open_session(&w, &c);
+		}
+	}
+	/* 5 s, of each of the two a tenth of 50 a second, after eight at once. */
+	assert_true(welcomed > 0 && welcomed <= 2 * (8 + 5 * 5));
+	usk_probe_server_free(w.server);
+}
+
 /* Never more answers than the limits allow, for one address and for all. */
 static void test_limits(void **state)
 {
@@ -462,7 +500,7 @@ int main(void)
 		cmocka_unit_test(test_forged),	    cmocka_unit_test(test_replayed),
 		cmocka_unit_test(test_cookies_age), cmocka_unit_test(test_many),
 		cmocka_unit_test(test_limits),	    cmocka_unit_test(test_driven_out),
-		cmocka_unit_test(test_set),
+		cmocka_unit_test(test_set),	    cmocka_unit_test(test_flooded),
 	};
 	struct usk_err err;
 	if (usk_probe_ready(&err)) {
