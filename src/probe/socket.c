@@ -115,6 +115,12 @@ static enum usk_status make(const struct addrinfo *a, const char *card,
 	} else {
 		(void)setsockopt(out->fd, IPPROTO_IP, IP_PKTINFO, &yes, sizeof yes);
 	}
+	/* Thousands that wait while this process does: a flood is not to drive the others out. More
+	 * than the system's limit is for root; what is not given is no failure. */
+	const int room = 1 << 22;
+	if (setsockopt(out->fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room)) {
+		(void)setsockopt(out->fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+	}
 	enum usk_status status = card ? start_card(out->fd, card, err) : USK_OK;
 	if (!status && !ask_for_stamps(out) && card) {
 		status = usk_fail(err, USK_EIO, 0, "%s: its stamps are refused: %s", card,
