@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * relay.c - a bad network between two programs: relay PORT HOST HOSTPORT SEED SECONDS [FROM FOR]
+ * relay.c - a bad network between two programs: relay PORT HOST HOSTPORT SEED SECONDS [FROM
+ * FOR|slow]
  *
  * In    datagrams to 127.0.0.1 PORT, and the answers of HOST HOSTPORT to them
  * Out   the same for the other side, or lost, late by 50 ms, out of order, twice, long after,
  *       changed, cut short, or sent back to where it came from
- * Why   a bound must hold whatever lies between; nothing passes FOR seconds from second FROM on
+ * Why   a bound must hold whatever lies between; nothing passes FOR seconds from second FROM on; or
+ *       nothing but late and out of order for most
  *
  * Prints what it did to how many.
  */
@@ -29,7 +31,8 @@ static const char *const names[] = { "lost",	  "late",      "reordered", "replay
 				     "cut short", "sent back", "kept back", "passed" };
 
 /* Chance in 100 of each but the last two. */
-static const unsigned chance[] = { 8, 8, 8, 8, 5, 5, 3 };
+static const unsigned bad[REFLECTED + 1] = { 8, 8, 8, 8, 5, 5, 3 };
+static const unsigned slow[REFLECTED + 1] = { [LATE] = 30, [REORDERED] = 50 };
 
 struct datagram {
 	uint8_t data[ROOM];
@@ -47,6 +50,7 @@ struct relay {
 	} waiting[WAITING];
 	struct datagram old[OLD];
 	size_t n_old;
+	const unsigned *chance;
 	uint64_t count[FAULTS];
 	int64_t silent_from, silent_to;
 };
@@ -117,11 +121,11 @@ static enum fault draw(struct relay *r)
 		return SILENT;
 	}
 	uint64_t x = usk_rng_below(&r->rng, 100);
-	for (size_t i = 0; i < COUNT(chance); i++) {
-		if (x < chance[i]) {
+	for (size_t i = 0; i <= REFLECTED; i++) {
+		if (x < r->chance[i]) {
 			return (enum fault)i;
 		}
-		x -= chance[i];
+		x -= r->chance[i];
 	}
 	return PASSED;
 }
@@ -194,14 +198,15 @@ static struct sockaddr_in address(const char *host, const char *port)
 
 int main(int argc, char **argv)
 {
-	if (argc != 6 && argc != 8) {
-		fprintf(stderr, "usage: relay PORT HOST HOSTPORT SEED SECONDS [FROM FOR]\n");
+	if (argc < 6 || argc > 8 || (argc == 7 && strcmp(argv[6], "slow"))) {
+		fprintf(stderr, "usage: relay PORT HOST HOSTPORT SEED SECONDS [FROM FOR|slow]\n");
 		return 2;
 	}
 	static struct relay r;
 	struct sockaddr_in here = address("127.0.0.1", argv[1]), there = address(argv[2], argv[3]);
 	usk_rng_seed(&r.rng, strtoull(argv[4], NULL, 10));
 	int64_t begun = now_ns(), end = begun + atoll(argv[5]) * 1000000000;
+	r.chance = argc == 7 ? slow : bad;
 	if (argc == 8) {
 		r.silent_from = begun + atoll(argv[6]) * 1000000000;
 		r.silent_to = r.silent_from + atoll(argv[7]) * 1000000000;
