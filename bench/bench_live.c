@@ -44,7 +44,7 @@ static void *write_maps(void *ctx)
 	struct writer *w = ctx;
 	while (!atomic_load_explicit(&w->stop, memory_order_relaxed)) {
 		struct usk_live_map m = numbered((int64_t)(w->maps++ % 1000000));
-		usk_live_publish(w->page, &m);
+		usk_live_publish(w->page, &m, NULL);
 	}
 	return NULL;
 }
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	close(fd);
 	struct usk_live_map m = numbered(0);
 	struct usk_live_time t;
-	usk_live_publish(w.page, &m);
+	usk_live_publish(w.page, &m, NULL);
 	usk_live_convert(w.page, 0, &t);
 	int64_t least = t.precision, sum = 0;
 	uint64_t torn = 0;

@@ -98,6 +98,7 @@ enum usk_live_state {
 	USK_LIVE,	/* an answer */
 	USK_LIVE_NONE,	/* nothing was published yet */
 	USK_LIVE_STALE, /* the last exchange is too far away */
+	USK_LIVE_CUT,	/* the file was cut short: usk_live_open() it anew, or hear why not */
 };
 
 struct usk_live_time {
@@ -108,7 +109,12 @@ struct usk_live_time {
 enum usk_live_state usk_live_map_at(const struct usk_live_map *m, int64_t remote,
 				    struct usk_live_time *out);
 
-/* A map in shared memory: one writer, any number of readers in any processes. */
+/*
+ * A map in shared memory: one writer, any number of readers in any processes. Root and the file's
+ * owner can cut it short. So that this ends nobody, a process that opened one catches SIGBUS from
+ * then on; what has other reasons goes to whoever caught it before. A handler that is set later has
+ * to call this one.
+ */
 struct usk_live;
 
 /** Writer: makes the file, or goes on with one that is there. Put it in memory: /dev/shm/NAME.
@@ -118,8 +124,10 @@ enum usk_status usk_live_create(const char *path, struct usk_live **out, struct 
 /** Reader. USK_EINPUT: it is no such file, or others could write to it. */
 enum usk_status usk_live_open(const char *path, struct usk_live **out, struct usk_err *err);
 void usk_live_close(struct usk_live *l);
-/** From now on this map holds; NULL: none does, and readers get USK_LIVE_STALE. Never waits. */
-void usk_live_publish(struct usk_live *l, const struct usk_live_map *m);
+/** From now on this map holds; NULL: none does, and readers get USK_LIVE_STALE. Never waits.
+ * USK_EIO: the file was cut short. */
+enum usk_status usk_live_publish(struct usk_live *l, const struct usk_live_map *m,
+				 struct usk_err *err);
 /** usk_live_map_at() of the map that holds now. No system call; waits for a write that is under
  * way, which takes some ns. */
 enum usk_live_state usk_live_convert(const struct usk_live *l, int64_t remote,

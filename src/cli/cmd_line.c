@@ -201,7 +201,7 @@ static void print_json(const struct line_tie *t, const struct line_round *r)
 	fflush(stdout);
 }
 
-static void keep_round(struct line_command *c, const struct line_tie *t, const struct line_round *r)
+static int keep_round(struct line_command *c, const struct line_tie *t, const struct line_round *r)
 {
 	if (c->table.path && r->good) {
 		/* The other stamped once: it sent the answer when it received the question. */
@@ -210,9 +210,12 @@ static void keep_round(struct line_command *c, const struct line_tie *t, const s
 			c->here, c->there, r->s.before, r->s.remote, r->s.remote, r->s.after);
 	}
 	/* After a jump the map before is wrong, and there is no other yet. */
-	if (c->live && (r->mapped || r->jumped)) {
-		usk_live_publish(c->live, r->mapped ? &t->map : NULL);
+	struct usk_err err;
+	if (c->live && (r->mapped || r->jumped) &&
+	    usk_live_publish(c->live, r->mapped ? &t->map : NULL, &err)) {
+		return say_error(&err);
 	}
+	return EXIT_DONE;
 }
 
 static int end_tie(struct line_command *c, const struct line_tie *t)
@@ -256,7 +259,10 @@ static int tie(struct line_command *c)
 			return broken(c);
 		}
 		(json ? print_json : print_round)(&t, &r);
-		keep_round(c, &t, &r);
+		status = keep_round(c, &t, &r);
+		if (status) {
+			return status;
+		}
 		if (t.rounds == most ||
 		    stopped(c, args_int(c->args, r.good ? "period" : "retry"))) {
 			break;

@@ -144,7 +144,8 @@ static void describe(const struct watch *w, const struct usk_probe_round *round,
 	}
 }
 
-static enum usk_probe_news learn(struct watch *w, const struct usk_probe_round *round)
+static enum usk_status learn(struct watch *w, const struct usk_probe_round *round,
+			     enum usk_probe_news *out, struct usk_err *err)
 {
 	enum usk_probe_news news = USK_PROBE_WORSE;
 	bool forget = round->set || round->anew;
@@ -156,10 +157,11 @@ static enum usk_probe_news learn(struct watch *w, const struct usk_probe_round *
 		w->there_ns = round->stamps.remote;
 		w->at_ns = usk_probe_mono_ns();
 	}
+	*out = round->set ? USK_PROBE_SET : news;
 	if (w->live && (forget || news != USK_PROBE_WORSE)) {
-		usk_live_publish(w->live, w->track.has ? &w->track.map : NULL);
+		return usk_live_publish(w->live, w->track.has ? &w->track.map : NULL, err);
 	}
-	return round->set ? USK_PROBE_SET : news;
+	return USK_OK;
 }
 
 static int one_round(struct watch *w, uint64_t number, struct usk_probe_round *round)
@@ -170,7 +172,9 @@ static int one_round(struct watch *w, uint64_t number, struct usk_probe_round *r
 	if (round->stopped && !round->known) {
 		return EXIT_DONE;
 	}
-	line.news = learn(w, round);
+	if (learn(w, round, &line.news, &err)) {
+		return say_error(&err);
+	}
 	describe(w, round, &line);
 	probe_total_add(&w->total, &line, round);
 	probe_show_round(stdout, w->json, &line, round);

@@ -49,6 +49,10 @@ $ unskew probe 127.0.0.1 --port $(cat port) --key key --period 50ms --there b -o
 0
 1
   \n
+# A file of the live map that somebody cuts short ends it with a sentence.
+$ unskew probe 127.0.0.1 --port $(cat port) --key key --period 50ms --there b --live live >out & until [ "$(od -An -tu8 -j8 -N8 live)" -gt 0 ]; do sleep 0.1; done 2>/dev/null; : >live; wait $!; echo $?
+1
+! unskew: live: somebody changed its size while the clock was kept there; remove it and begin again
 # Who has another key, or none, gets no answer.
 $ unskew probe key -q -o other; unskew probe 127.0.0.1 --port $(cat port) --key other --count 1 --attempts 1 --timeout 50ms 2>&1 | grep unskew | sed "s/$(cat port)/PORT/"
 unskew: 127.0.0.1 port PORT: no answer; is `unskew probe serve` running there, with the same key, does a firewall let UDP through, and is that machine not flooded or asked more often than its --rate allows?

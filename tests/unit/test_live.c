@@ -8,12 +8,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -361,7 +364,7 @@ static void *write_maps(void *ctx)
 	struct writer *w = ctx;
 	for (int64_t k = 1; !atomic_load(w->stop); k++) {
 		struct usk_live_map m = numbered(k % 1000000);
-		usk_live_publish(w->page, &m);
+		usk_live_publish(w->page, &m, NULL);
 	}
 	return NULL;
 }
@@ -378,7 +381,7 @@ static void test_torn(void **state)
 	atomic_bool stop = false;
 	struct writer w = { writer, &stop };
 	struct usk_live_map m = numbered(0);
-	usk_live_publish(writer, &m);
+	usk_live_publish(writer, &m, NULL);
 	usk_live_convert(reader, 0, &t);
 	int64_t least = t.precision;
 	pthread_t thread;
@@ -400,7 +403,7 @@ static void test_torn(void **state)
 	usk_live_close(writer);
 	assert_int_equal(usk_live_create(path, &again, NULL), USK_OK);
 	assert_int_equal(usk_live_convert(again, 0, &t), USK_LIVE);
-	usk_live_publish(again, NULL);
+	usk_live_publish(again, NULL, NULL);
 	assert_int_equal(usk_live_convert(again, 0, &t), USK_LIVE_STALE);
 	usk_live_close(again);
 	unlink(path);
@@ -416,7 +419,7 @@ static void test_killed(void **state)
 	struct usk_live_time t;
 	struct usk_live_map m = numbered(5);
 	assert_int_equal(usk_live_create(path, &live, NULL), USK_OK);
-	usk_live_publish(live, &m);
+	usk_live_publish(live, &m, NULL);
 	usk_live_close(live);
 	const uint64_t amid[] = { 3, (uint64_t)-6 }; /* the sequence, and the first word of six */
 	int fd = open(path, O_WRONLY);
@@ -424,7 +427,7 @@ static void test_killed(void **state)
 	close(fd);
 	assert_int_equal(usk_live_create(path, &live, NULL), USK_OK);
 	assert_int_equal(usk_live_convert(live, 0, &t), USK_LIVE_STALE);
-	usk_live_publish(live, &m);
+	usk_live_publish(live, &m, NULL);
 	assert_int_equal(usk_live_convert(live, 0, &t), USK_LIVE);
 	assert_int_equal(t.local, 25);
 	usk_live_close(live);
@@ -470,14 +473,145 @@ static void test_files(void **state)
 	free(path);
 }
 
+/* ---- files that are cut short ------------------------------------------------------- */
+
+/* Those sizes at which something of it is gone, and one that is too large. */
+static void test_cut(void **state)
+{
+	(void)state;
+	char *path = temporary();
+	for (off_t size = 0; size <= 65; size += size == 63 ? 2 : 1) {
+		struct usk_live *writer, *reader;
+		struct usk_live_time t;
+		struct usk_err err;
+		struct usk_live_map m = numbered(5);
+		assert_int_equal(truncate(path, 0), 0);
+		assert_int_equal(usk_live_create(path, &writer, &err), USK_OK);
+		assert_int_equal(usk_live_open(path, &reader, &err), USK_OK);
+		assert_int_equal(usk_live_publish(writer, &m, &err), USK_OK);
+		assert_int_equal(usk_live_convert(reader, 0, &t), USK_LIVE);
+		assert_int_equal(truncate(path, size), 0);
+		/* The map's last word has zeros where the last bytes were. */
+		enum usk_live_state s = usk_live_convert(reader, -5, &t);
+		assert_true(s == USK_LIVE_CUT || (size > 56 && s == USK_LIVE && t.local == 20));
+		assert_int_equal(usk_live_publish(writer, &m, &err), USK_EIO);
+		assert_non_null(strstr(err.msg, "somebody changed its size"));
+		usk_live_close(reader);
+		assert_int_equal(usk_live_open(path, &reader, &err), USK_EINPUT);
+		usk_live_close(writer);
+	}
+	unlink(path);
+	free(path);
+}
+
+struct cutter {
+	const char *path;
+	atomic_bool *stop;
+};
+
+static void *cut_and_mend(void *ctx)
+{
+	const struct cutter *c = ctx;
+	while (!atomic_load(c->stop)) {
+		struct usk_live *writer;
+		struct usk_live_map m = numbered(7);
+		if (truncate(c->path, 0) || usk_live_create(c->path, &writer, NULL)) {
+			break;
+		}
+		for (int i = 0; i < 20; i++) {
+			(void)usk_live_publish(writer, &m, NULL);
+		}
+		usk_live_close(writer);
+	}
+	return NULL;
+}
+
+/* Whenever it is cut short, a reader has the map, or hears that it has none. */
+static void test_cut_meanwhile(void **state)
+{
+	(void)state;
+	char *path = temporary();
+	atomic_bool stop = false;
+	struct cutter c = { path, &stop };
+	pthread_t thread;
+	size_t count[USK_LIVE_CUT + 1] = { 0 };
+	assert_int_equal(pthread_create(&thread, NULL, cut_and_mend, &c), 0);
+	for (int i = 0; i < 20000 || !count[USK_LIVE] || !count[USK_LIVE_CUT]; i++) {
+		struct usk_live *reader;
+		if (usk_live_open(path, &reader, NULL)) {
+			continue;
+		}
+		for (int k = 0; k < 20; k++) {
+			struct usk_live_time t;
+			enum usk_live_state s = usk_live_convert(reader, -7, &t);
+			count[s]++;
+			assert_true(s != USK_LIVE || t.local == 28);
+		}
+		usk_live_close(reader);
+	}
+	atomic_store(&stop, true);
+	pthread_join(thread, NULL);
+	unlink(path);
+	free(path);
+}
+
+static sigjmp_buf back;
+
+static void on_other(int number)
+{
+	(void)number;
+	siglongjmp(back, 1);
+}
+
+/* Two signals: of a file of ours, and of another one. */
+static int catch_both(const char *path)
+{
+	struct usk_live *l;
+	struct usk_live_time t;
+	int fd = open(path, O_RDWR);
+	signal(SIGBUS, on_other);
+	if (usk_live_create(path, &l, NULL)) {
+		return 1;
+	}
+	volatile char *p = mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED || ftruncate(fd, 0)) {
+		return 2;
+	}
+	if (sigsetjmp(back, 1)) {
+		return 0;
+	}
+	if (usk_live_convert(l, 0, &t) != USK_LIVE_CUT) {
+		return 3;
+	}
+	(void)*p;
+	return 4;
+}
+
+/* A SIGBUS of another file goes where it went before. The first test, as others find it caught. */
+static void test_others(void **state)
+{
+	(void)state;
+	char *path = temporary();
+	int status;
+	pid_t pid = fork();
+	if (!pid) {
+		_exit(catch_both(path));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	unlink(path);
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_precision), cmocka_unit_test(test_conditions),
-		cmocka_unit_test(test_too_old),	  cmocka_unit_test(test_his_bound),
-		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_any_words),
-		cmocka_unit_test(test_torn),	  cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_others),	   cmocka_unit_test(test_precision),
+		cmocka_unit_test(test_conditions), cmocka_unit_test(test_too_old),
+		cmocka_unit_test(test_his_bound),  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_any_words),  cmocka_unit_test(test_torn),
+		cmocka_unit_test(test_killed),	   cmocka_unit_test(test_files),
+		cmocka_unit_test(test_cut),	   cmocka_unit_test(test_cut_meanwhile),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
