@@ -54,9 +54,9 @@ static const struct option_group probe_serve_options = {
 		  "listen there only; otherwise everywhere, or on this machine itself without a "
 		  "key",
 		  TEXT("ADDR") },
-		{ "rate", "answers a second to one address at most, and as many cookies",
+		{ "rate", "answers a second to one address at most, and as many to its greetings",
 		  NUMBER("LIMIT", "100", "0.001", "1000000") },
-		{ "rate-all", "answers a second to all of them",
+		{ "rate-all", "answers a second to all of them, and as many to greetings",
 		  NUMBER("LIMIT", "10000", "0.001", "10000000") },
 	},
 };
