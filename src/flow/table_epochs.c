@@ -61,6 +61,15 @@ static void note_extent(void *ctx, const struct usk_msg *m)
 	}
 }
 
+static void note_lag(void *ctx, const struct usk_msg *m)
+{
+	const struct extents *x = ctx;
+	size_t epoch[2];
+	if (m->from != m->to) {
+		usk_rows_place(&x->p->rows, x->place, m, epoch);
+	}
+}
+
 static bool nothing(void *ctx, uint32_t pair, const struct usk_msg *msg, size_t n)
 {
 	(void)ctx;
@@ -70,28 +79,34 @@ static bool nothing(void *ctx, uint32_t pair, const struct usk_msg *msg, size_t 
 	return true;
 }
 
+/* All rows once more. */
+static enum usk_status look(struct extents *x, struct parties *p,
+			    void (*row)(void *ctx, const struct usk_msg *m), struct usk_err *err)
+{
+	bool *wanted = usk_alloc(p->n_pairs + 1, sizeof *wanted);
+	const struct table_sink sink = { .ctx = x, .wanted = wanted, .put = nothing, .row = row };
+	p->work_all += usk_tables_size(p);
+	memset(x->place, 0, p->n * sizeof *x->place);
+	enum usk_status status = usk_tables_read(p, &sink, err);
+	p->work_done += usk_tables_size(p);
+	free(wanted);
+	return status;
+}
+
 static enum usk_status find_extents(struct parties *p, struct usk_err *err)
 {
-	struct extents x = { p, usk_alloc(p->n, sizeof *x.place) };
-	bool *wanted = usk_alloc(p->n_pairs + 1, sizeof *wanted);
-	const struct table_sink sink = {
-		.ctx = &x, .wanted = wanted, .put = nothing, .row = note_extent
-	};
+	struct extents x = { p, usk_alloc(p->n + 1, sizeof *x.place) };
 	for (size_t i = 0; i < p->n; i++) {
 		struct usk_epochs *e = &p->party[i].survey.epochs;
-		if (p->party[i].trace != SIZE_MAX || !e->n) {
-			continue;
-		}
-		for (size_t k = 0; k < e->n; k++) {
+		for (size_t k = 0; k < e->n && p->party[i].trace == SIZE_MAX; k++) {
 			e->epoch[k].before_ns = -USK_TIME_MAX;
 			e->epoch[k].after_ns = USK_TIME_MAX;
 		}
 	}
-	p->work_all += usk_tables_size(p);
-	enum usk_status status = usk_tables_read(p, &sink, err);
-	p->work_done += usk_tables_size(p);
+	enum usk_status status = look(&x, p, note_lag, err);
+	usk_rows_lags(&p->rows, x.place);
+	status = status ? status : look(&x, p, note_extent, err);
 	free(x.place);
-	free(wanted);
 	return status;
 }
 

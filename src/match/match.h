@@ -92,6 +92,7 @@ struct usk_rows {
 		struct row_watch *watch;  /* while rows are noted */
 		bool others_tell;	  /* a capture has this clock's epochs: rows have none */
 		struct usk_epochs epochs; /* records are stamps in the column that rows are by */
+		int64_t lag_ns;		  /* the other column's are so far from these at most */
 	} * clock;
 	size_t n, cap;
 	int by; /* rows were written when 0 sent, 1 received */
@@ -102,6 +103,7 @@ struct usk_row_place {
 	uint64_t record; /* stamps in the column that rows were written by */
 	size_t epoch;
 	int64_t last, began; /* of these, the last, and the epoch's first */
+	int64_t lag_ns;	     /* of the other column, the most */
 };
 
 /** The next row. */
@@ -112,6 +114,9 @@ bool usk_rows_found(struct usk_rows *r);
  * is zeroed at the first, and has room for all clocks that m names. */
 void usk_rows_place(const struct usk_rows *r, struct usk_row_place *place, const struct usk_msg *m,
 		    size_t epoch[2]);
+/** After the last one: how long messages are under way, so that stamps that may be of several
+ * epochs are of the one that says least, from now on. */
+void usk_rows_lags(struct usk_rows *r, const struct usk_row_place *place);
 /** Clock i is now[i] from here on, of n. */
 void usk_rows_renumber(struct usk_rows *r, const uint32_t *now, size_t n);
 void usk_rows_free(struct usk_rows *r);

@@ -287,6 +287,26 @@ static size_t epoch_of_own(const struct usk_epochs *e, struct usk_row_place *at,
 	return at->epoch;
 }
 
+/* May a stamp be of a later epoch (older: an earlier one), as messages of the clock were under way
+ * for so long? The one that is furthest. */
+static size_t furthest(const struct usk_row_clock *c, const struct usk_row_place *at, int64_t t,
+		       bool older)
+{
+	const struct usk_epoch *e = c->epochs.epoch;
+	size_t k = at->epoch, found = k, n = older ? k : c->epochs.n - k;
+	usk_i128 passed = 0; /* from the row's moment to the end of an epoch that is nearer */
+	for (size_t i = 0; i < n && passed <= c->lag_ns; i++) {
+		const struct usk_epoch *x = older ? &e[k - 1 - i] : &e[k + i];
+		int64_t own = i ? (older ? x[1].before_ns : x[-1].after_ns) : at->last;
+		passed += older ? (usk_i128)own - x->after_ns : (usk_i128)x->before_ns - own;
+		usk_i128 beyond = older ? (usk_i128)x->before_ns - t : (usk_i128)t - x->after_ns;
+		if (beyond >= 0 && passed + beyond <= c->lag_ns) {
+			found = older ? k - 1 - i : k + 1 + i;
+		}
+	}
+	return found;
+}
+
 /*
  * A stamp in the other column: near its row's moment, or where the clock was set back? That may
  * have been before the row's moment already, as the last own stamp is older. What was sent may be
@@ -294,14 +314,11 @@ static size_t epoch_of_own(const struct usk_epochs *e, struct usk_row_place *at,
  * received before its row was written takes a clock that was set back unseen meanwhile, and so
  * counts for more than that it was under way for long.
  */
-static size_t epoch_of_other(const struct usk_epochs *e, const struct usk_row_place *at, int64_t t,
-			     bool older)
+static size_t nearest(const struct usk_epochs *e, struct usk_row_place *at, int64_t t, bool older)
 {
 	size_t k = at->epoch;
-	if (!at->record) {
-		return k;
-	}
-	usk_i128 same = far(t, at->last) * (!older && t < at->last ? LIKE : 1);
+	bool early = older ? t > at->last : t < at->last;
+	usk_i128 same = far(t, at->last) * (!older && early ? LIKE : 1);
 	usk_i128 before = same, behind = same;
 	if (k && older) {
 		before = far(e->epoch[k - 1].before_ns, t) + far(at->last, at->began);
@@ -309,21 +326,33 @@ static size_t epoch_of_other(const struct usk_epochs *e, const struct usk_row_pl
 	if (k < e->n) {
 		behind = far(e->epoch[k].before_ns, at->last) + far(t, e->epoch[k].after_ns);
 	}
-	return behind < same && behind <= before ? k + 1 : before < same ? k - 1 : k;
+	size_t found = behind < same && behind <= before ? k + 1 : before < same ? k - 1 : k;
+	usk_i128 lag = found > k ? (older ? 0 : behind) : found < k ? before : early ? 0 : same;
+	at->lag_ns = lag > at->lag_ns ? usk_saturate(lag) : at->lag_ns;
+	return found;
+}
+
+/* If a stamp may be of several epochs it is of the one that says least: received in the latest,
+ * sent in the earliest. Else of the nearest. */
+static size_t epoch_of_other(const struct usk_row_clock *c, struct usk_row_place *at, int64_t t,
+			     bool older)
+{
+	size_t k = at->epoch, may_be = at->record ? furthest(c, at, t, older) : k;
+	return !at->record || may_be != k ? may_be : nearest(&c->epochs, at, t, older);
 }
 
 void usk_rows_place(const struct usk_rows *r, struct usk_row_place *place, const struct usk_msg *m,
 		    size_t epoch[2])
 {
-	static const struct usk_epochs none;
+	static const struct usk_row_clock none;
 	const uint32_t clock[] = { m->from, m->to };
 	const int64_t stamp[] = { m->sent_ns, m->received_ns };
 	for (int k = 0; k < 2; k++) {
-		const struct usk_epochs *e = clock[k] < r->n ? &r->clock[clock[k]].epochs : &none;
+		const struct usk_row_clock *c = clock[k] < r->n ? &r->clock[clock[k]] : &none;
 		struct usk_row_place *at = &place[clock[k]];
-		epoch[k] = !e->n	? 0
-			   : k == r->by ? epoch_of_own(e, at, stamp[k])
-					: epoch_of_other(e, at, stamp[k], k == SENT);
+		epoch[k] = !c->epochs.n ? 0
+			   : k == r->by ? epoch_of_own(&c->epochs, at, stamp[k])
+					: epoch_of_other(c, at, stamp[k], k == SENT);
 	}
 }
 
@@ -349,6 +378,13 @@ bool usk_rows_found(struct usk_rows *r)
 		c->watch = NULL;
 	}
 	return any;
+}
+
+void usk_rows_lags(struct usk_rows *r, const struct usk_row_place *place)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		r->clock[i].lag_ns = place[i].lag_ns;
+	}
 }
 
 void usk_rows_renumber(struct usk_rows *r, const uint32_t *now, size_t n)

@@ -142,7 +142,7 @@ static void row_messages(struct retimed *b, struct stamp *stamp)
 						   .sent_ns = sent->was_ns,
 						   .received_ns = s->was_ns };
 			size_t epoch[2] = { 0, 0 };
-			if (b->noting) {
+			if (b->noting && !b->place) {
 				usk_rows_note(&b->order, &m);
 			} else {
 				usk_rows_place(&b->order, b->place, &m, epoch);
@@ -341,11 +341,10 @@ static bool was_set_back(const struct usk_clocks *c)
 	return false;
 }
 
-/* All rows, for their order alone; then the table is at its start again. */
-static enum usk_status note_order(struct retimed *b)
+/* All rows, to look at them alone; then the table is at its start again. */
+static enum usk_status look_at_rows(struct retimed *b)
 {
 	struct retime *t = b->t;
-	size_t n = t->clocks->n_clocks;
 	b->noting = true;
 	enum usk_status status = rows(b);
 	b->noting = false;
@@ -353,10 +352,22 @@ static enum usk_status note_order(struct retimed *b)
 	usk_table_free(&b->table);
 	b->table = (struct usk_table){ 0 };
 	usk_input_rewind(&t->in);
-	status = status ? status : usk_input_need(&t->in, 0, 4096, t->err);
+	return status ? status : usk_input_need(&t->in, 0, 4096, t->err);
+}
+
+static enum usk_status note_order(struct retimed *b)
+{
+	struct retime *t = b->t;
+	size_t n = t->clocks->n_clocks;
+	enum usk_status status = look_at_rows(b);
+	bool any = !status && usk_rows_found(&b->order);
 	b->place = usk_alloc(n, sizeof *b->place);
 	b->placed = usk_alloc(n, sizeof *b->placed);
-	bool any = !status && usk_rows_found(&b->order);
+	if (any) {
+		status = look_at_rows(b);
+		usk_rows_lags(&b->order, b->place);
+		memset(b->place, 0, n * sizeof *b->place);
+	}
 	for (size_t i = 0; i < b->order.n && any && !status; i++) {
 		const struct usk_epochs *e = &b->order.clock[i].epochs;
 		status = e->n ? usk_retime_by(t, (uint32_t)i) : USK_OK;
