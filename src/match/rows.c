@@ -46,7 +46,7 @@ struct fall {
 struct column {
 	uint64_t n; /* stamps */
 	int64_t highest, last;
-	struct fall fall;
+	struct fall fall, inner; /* inner: within the other one, and small against it */
 	struct usk_epochs found;
 	size_t cap;
 	int64_t disorder; /* the most by which it fell otherwise */
@@ -70,6 +70,16 @@ static void disorder(struct column *c, int64_t size)
 	c->strays++;
 }
 
+static struct fall fall_of(const struct column *c, int64_t from, int64_t to, bool goes_on)
+{
+	return (struct fall){ .n = 1,
+			      .record = c->n - 1,
+			      .from = from,
+			      .to = to,
+			      .reached = to,
+			      .goes_on = goes_on };
+}
+
 static void begin_fall(struct column *c, int64_t from, int64_t to, bool goes_on)
 {
 	int64_t size = usk_saturate((usk_i128)from - to);
@@ -78,12 +88,7 @@ static void begin_fall(struct column *c, int64_t from, int64_t to, bool goes_on)
 		disorder(c, size);
 		return;
 	}
-	c->fall = (struct fall){ .n = 1,
-				 .record = c->n - 1,
-				 .from = from,
-				 .to = to,
-				 .reached = to,
-				 .goes_on = goes_on };
+	c->fall = fall_of(c, from, to, goes_on);
 }
 
 static bool stays(const struct fall *f)
@@ -116,6 +121,44 @@ static void reach(struct fall *f, int64_t t)
 	f->n++;
 }
 
+/* The clock was set back once more meanwhile, or some rows were written late. */
+static void end_inner(struct column *c)
+{
+	const struct fall inner = c->inner;
+	c->inner.n = 0;
+	if (!stays(&inner)) {
+		disorder(c, inner.from - inner.to);
+		c->fall.n += inner.n;
+		return;
+	}
+	end_fall(c);
+	c->fall = inner;
+	end_fall(c);
+	c->highest = inner.reached;
+}
+
+/* The stamp goes on in the inner fall; false: that has ended. */
+static bool note_inner(struct column *c, int64_t t)
+{
+	struct fall *f = &c->inner;
+	if (t >= f->from) {
+		f->widest = t - f->reached > f->widest && !f->sure ? t - f->reached : f->widest;
+		end_inner(c);
+		return false;
+	}
+	if (t >= f->reached) {
+		reach(f, t);
+		return true;
+	}
+	if (f->reached - t >= (c->fall.from - c->fall.to) / LIKE) {
+		end_inner(c);
+		return false;
+	}
+	disorder(c, f->reached - t);
+	f->n++;
+	return true;
+}
+
 static void note(struct column *c, int64_t t, bool goes_on)
 {
 	struct fall *f = &c->fall;
@@ -124,21 +167,24 @@ static void note(struct column *c, int64_t t, bool goes_on)
 		c->ahead = c->other_first ? usk_saturate((usk_i128)c->other_highest - t) : 0;
 	}
 	c->last = t;
+	if (c->inner.n && note_inner(c, t)) {
+		return;
+	}
 	if (!f->n && t >= c->highest) {
 		c->highest = t;
 	} else if (!f->n) {
 		begin_fall(c, c->highest, t, goes_on);
 	} else if (t >= f->from) {
-		if (t - f->reached > f->widest && !f->sure) {
-			f->widest = t - f->reached;
-		}
+		f->widest = t - f->reached > f->widest && !f->sure ? t - f->reached : f->widest;
 		end_fall(c);
 		c->highest = t;
 	} else if (t >= f->reached) {
 		reach(f, t);
-	} else if (f->reached - t < (f->from - f->to) / LIKE) {
+	} else if (f->reached - t < LEAST_FALL) {
 		disorder(c, f->reached - t);
 		f->n++;
+	} else if (f->reached - t < (f->from - f->to) / LIKE) {
+		c->inner = fall_of(c, f->reached, t, goes_on);
 	} else {
 		int64_t from = stays(f) ? f->reached : f->from;
 		end_fall(c);
@@ -190,11 +236,13 @@ void usk_rows_note(struct usk_rows *r, const struct usk_msg *m)
 	struct column *x = &from->column[SENT], *y = &to->column[RECEIVED];
 	bool x_on = goes_on(to, SENT, m->received_ns, x, m->sent_ns);
 	bool y_on = goes_on(from, RECEIVED, m->sent_ns, y, m->received_ns);
-	struct fall *f = &to->column[SENT].fall;
+	struct fall *both[] = { &to->column[SENT].fall, &to->column[SENT].inner };
 	/* Received after the moment of a row that was written when it was sent, and yet earlier. */
-	if (f->n && m->received_ns < f->from) {
-		f->n++;
-		f->sure = true;
+	for (int k = 0; k < 2; k++) {
+		if (both[k]->n && m->received_ns < both[k]->from) {
+			both[k]->n++;
+			both[k]->sure = true;
+		}
 	}
 	note_other(&from->column[RECEIVED], m->sent_ns);
 	note_other(&to->column[SENT], m->received_ns);
@@ -228,6 +276,9 @@ static struct order order_of(const struct usk_rows *r, int column)
 			continue;
 		}
 		struct column *c = &r->clock[i].watch->column[column];
+		if (c->inner.n) {
+			end_inner(c);
+		}
 		if (c->fall.n) {
 			end_fall(c);
 		}
