@@ -134,6 +134,12 @@ struct usk_jump {
 	uint32_t epoch, end_epoch;		 /* of after_local_ns, of before_local_ns */
 };
 
+/* Where the order of records shows that a clock was set back: its highest stamp before, its first
+ * one after. Its next epoch begins there. */
+struct usk_set_back {
+	int64_t from_ns, to_ns;
+};
+
 /* A disturbed stretch of a clock's own time: its rate is bounded by the skew limit alone there, as
  * it, or its reference, was being set or slewed in or near it. */
 struct usk_disturbed {
@@ -174,6 +180,8 @@ struct usk_clock {
 	struct usk_wander wander;      /* against the reference, outside disturbed stretches */
 	struct usk_disturbed *stretch; /* disturbed; in the order of its knots, apart */
 	size_t n_stretches;
+	struct usk_set_back *set_back; /* [i] leads from epoch i to i + 1 */
+	size_t n_set_backs;
 	struct usk_slopes before, after; /* of the first knot, of the last */
 };
 

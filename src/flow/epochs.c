@@ -297,6 +297,19 @@ static void translate_jumps(const struct parties *p, uint32_t clock, const struc
 	}
 }
 
+/* As the order of rows has it, or that of records. */
+static void tell_set_backs(const struct parties *p, uint32_t clock, struct usk_clock *k)
+{
+	const struct usk_rows *r = &p->rows;
+	bool rows = clock < r->n && r->clock[clock].epochs.n;
+	const struct usk_epochs *e = rows ? &r->clock[clock].epochs : epochs_of(p, clock);
+	k->set_back = usk_alloc(e->n + 1, sizeof *k->set_back);
+	for (k->n_set_backs = 0; k->n_set_backs < e->n; k->n_set_backs++) {
+		const struct usk_epoch *x = &e->epoch[k->n_set_backs];
+		k->set_back[k->n_set_backs] = (struct usk_set_back){ x->before_ns, x->after_ns };
+	}
+}
+
 /* Disturbed stretches, those that go over a break in two. What is left of one that is a break alone
  * is no stretch of any epoch. */
 static void translate_stretches(const struct usk_epochs *e, struct usk_clock *k)
@@ -388,6 +401,7 @@ void usk_flow_recorded(struct usk_clocks *c, const struct parties *p)
 			tied[n] = k->quality == USK_REFERENCE || !e->n || y->in_epoch[n];
 		}
 		translate_jumps(p, i, map[i], tied, c->max_skew_e12, k);
+		tell_set_backs(p, i, k);
 		if (e->n && map[i]) {
 			translate_knots(e, tied, map[i], k);
 			translate_stretches(e, k);

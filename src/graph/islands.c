@@ -348,6 +348,7 @@ static void forget(struct usk_clocks *c, struct usk_graph_problem *p)
 		free(k->knot);
 		free(k->jump);
 		free(k->stretch);
+		free(k->set_back);
 		*k = (struct usk_clock){ .name = k->name,
 					 .resolution_ns = k->resolution_ns,
 					 .readings = k->readings,

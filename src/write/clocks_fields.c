@@ -121,6 +121,23 @@ static const struct usk_field disturbed_fields[] = {
 	{ NULL },
 };
 
+static const struct usk_field set_back_fields[] = {
+	{ "from_ns", FIELD_TIME, AT(usk_set_back, from_ns) },
+	{ "to_ns", FIELD_TIME, AT(usk_set_back, to_ns) },
+	{ NULL },
+};
+
+static void check_set_backs(struct reader *r, const struct place *up, const struct usk_clock *k)
+{
+	struct place list = { up, "set_back", 0 };
+	for (size_t i = 0; i < k->n_set_backs; i++) {
+		struct place at = { &list, NULL, i };
+		if (k->set_back[i].from_ns <= k->set_back[i].to_ns) {
+			usk_json_wrong(r, &at, NULL, "from_ns > to_ns does not hold");
+		}
+	}
+}
+
 static void check_disturbed(struct reader *r, const struct place *up, const struct usk_clock *k)
 {
 	struct place list = { up, "disturbed", 0 };
@@ -194,8 +211,26 @@ const struct usk_field usk_clock_fields[] = {
 	{ "jumps", ROWS(usk_clock, jump, n_jumps, jump_fields) },
 	{ "disturbed", .flags = FIELD_MAY_MISS,
 	  ROWS(usk_clock, stretch, n_stretches, disturbed_fields) },
+	{ "set_back", .flags = FIELD_MAY_MISS | FIELD_OMIT,
+	  ROWS(usk_clock, set_back, n_set_backs, set_back_fields) },
 	{ NULL },
 };
+
+/* Others need not say where epochs begin: between the ends of the jumps that lead to them. */
+static void find_set_backs(struct usk_clock *k)
+{
+	bool said = k->n_set_backs > 0;
+	for (size_t i = 0; i < k->n_jumps && !said; i++) {
+		const struct usk_jump *j = &k->jump[i];
+		if (j->epoch == k->n_set_backs && j->end_epoch == j->epoch + 1 &&
+		    j->after_local_ns > j->before_local_ns) {
+			k->set_back =
+				usk_grow(k->set_back, k->n_set_backs + 1, sizeof *k->set_back);
+			k->set_back[k->n_set_backs++] =
+				(struct usk_set_back){ j->after_local_ns, j->before_local_ns };
+		}
+	}
+}
 
 void usk_clock_check(struct reader *r, const struct place *at, void *clock)
 {
@@ -207,6 +242,7 @@ void usk_clock_check(struct reader *r, const struct place *at, void *clock)
 	check_slopes(r, at, "after", k, &k->after);
 	check_knots(r, at, k);
 	check_disturbed(r, at, k);
+	check_set_backs(r, at, k);
 	for (size_t i = 0; i < k->n_jumps; i++) { /* others need not say whose, nor where it ends */
 		struct usk_jump *j = &k->jump[i];
 		bool falls = j->before_local_ns < j->after_local_ns;
@@ -215,6 +251,7 @@ void usk_clock_check(struct reader *r, const struct place *at, void *clock)
 			j->end_epoch = j->epoch + falls;
 		}
 	}
+	find_set_backs(k);
 }
 
 /* ---- pairs -------------------------------------------------------------------------------------

@@ -128,6 +128,9 @@ static bool omitted(const struct usk_field *f, const void *of)
 	if (!(f->flags & FIELD_OMIT)) {
 		return false;
 	}
+	if (f->kind == FIELD_LIST) {
+		return !*(const size_t *)((const char *)of + f->n_at);
+	}
 	if (f->kind == FIELD_COUNT || f->kind == FIELD_TIME) {
 		return !*(const uint64_t *)v;
 	}

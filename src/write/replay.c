@@ -31,35 +31,17 @@ struct usk_replay {
 	int64_t highest;
 };
 
-/* Where its stamps fall: between the outermost knots of two epochs, or, where nothing ties one of
- * these and it has none, between the ends of its jump. */
-static size_t find_turns(const struct usk_clock *clock, struct turn *turn)
-{
-	size_t n = 0, at = 0;
-	for (size_t i = 0; i < clock->n_jumps; i++) {
-		const struct usk_jump *j = &clock->jump[i];
-		if (j->epoch != n || j->end_epoch == n) {
-			continue;
-		}
-		while (at < clock->n_knots && clock->knot[at].epoch <= n) {
-			at++;
-		}
-		const struct usk_knot *a = at ? &clock->knot[at - 1] : NULL;
-		const struct usk_knot *b = at < clock->n_knots ? &clock->knot[at] : NULL;
-		int64_t highest = a && a->epoch == n ? a->local_ns : j->after_local_ns;
-		int64_t next = b && b->epoch == n + 1 ? b->local_ns : j->before_local_ns;
-		int64_t half = (int64_t)(((usk_i128)highest - next + 1) / 2);
-		turn[n++] = (struct turn){ highest - half, half };
-	}
-	return n;
-}
-
 struct usk_replay *usk_replay_new(const struct usk_clock *clock, int64_t max_skew_e12)
 {
 	struct usk_replay *r = usk_alloc(1, sizeof *r);
 	bool any = false;
-	r->turn = usk_alloc(clock->n_jumps + 1, sizeof *r->turn);
-	r->n_epochs = 1 + find_turns(clock, r->turn);
+	r->turn = usk_alloc(clock->n_set_backs + 1, sizeof *r->turn);
+	for (size_t i = 0; i < clock->n_set_backs; i++) {
+		const struct usk_set_back *x = &clock->set_back[i];
+		int64_t half = (int64_t)(((usk_i128)x->from_ns - x->to_ns + 1) / 2);
+		r->turn[i] = (struct turn){ x->from_ns - half, half };
+	}
+	r->n_epochs = 1 + clock->n_set_backs;
 	r->map = usk_alloc(r->n_epochs, sizeof(struct usk_map *));
 	r->name = usk_strdup(clock->name ? clock->name : "");
 	for (size_t i = 0; i < r->n_epochs; i++) {

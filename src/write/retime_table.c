@@ -332,10 +332,8 @@ static enum usk_status rows(struct retimed *b)
 static bool was_set_back(const struct usk_clocks *c)
 {
 	for (size_t i = 0; i < c->n_clocks; i++) {
-		for (size_t k = 0; k < c->clock[i].n_jumps; k++) {
-			if (c->clock[i].jump[k].end_epoch > c->clock[i].jump[k].epoch) {
-				return true;
-			}
+		if (c->clock[i].n_set_backs) {
+			return true;
 		}
 	}
 	return false;

@@ -63,6 +63,9 @@ static void add_clock(struct usk_clocks *c, const char *name, enum usk_quality q
 		k->n_jumps = 2;
 		k->jump[0] = (struct usk_jump){ USK_JUMP, 1, 0, 5, 6, USK_NONE, 77, 0, 0 };
 		k->jump[1] = (struct usk_jump){ USK_BEND, 1, USK_NO_CLOCK, 50, 40, -7, 77, 0, 1 };
+		k->set_back = usk_alloc(1, sizeof *k->set_back);
+		k->n_set_backs = 1;
+		k->set_back[0] = (struct usk_set_back){ 60, 30 };
 	}
 }
 
@@ -195,6 +198,8 @@ static void test_round_trip(void **state)
 			    b->stretch[i].epoch == a->stretch[i].epoch);
 	}
 	assert_true(b->n_jumps == 2 && b->jump[0].or_of == 0 && b->jump[1].or_of == USK_NO_CLOCK);
+	assert_true(b->n_set_backs == 1 && b->set_back[0].from_ns == 60 &&
+		    b->set_back[0].to_ns == 30);
 	assert_true(isnan(d->clock[3].drift_ppm));
 	assert_true(fabs(d->clock[1].drift_ppm - 21.0123456789) < 1e-7);
 	assert_memory_equal(&d->counts, &c->counts, sizeof c->counts);

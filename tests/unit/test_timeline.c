@@ -61,6 +61,10 @@ static struct usk_clocks *clocks(bool put_back)
 					   .size_lo_ns = USK_NONE,
 					   .size_hi_ns = USK_NONE,
 					   .end_epoch = 1 };
+		c->clock[1].n_set_backs = 1;
+		c->clock[1].set_back = usk_alloc(1, sizeof *c->clock[1].set_back);
+		c->clock[1].set_back[0] = (struct usk_set_back){ INT64_C(1700000105000000000),
+								 INT64_C(1700000095000000000) };
 	}
 	c->clock[2].quality = USK_ABSENT;
 	c->clock[2].reference = 2;
