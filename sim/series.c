@@ -23,11 +23,15 @@ static bool read_seconds(const char *text, size_t n, int64_t *ns)
 	if (!usk_parse_decimal(text, n, 9, ns, NULL, NULL)) {
 		return true;
 	}
-	if (!n || n >= sizeof copy || !memchr("+-.0123456789", text[0], 13)) {
+	if (!n || n >= sizeof copy) {
 		return false;
 	}
 	memcpy(copy, text, n);
 	copy[n] = 0;
+	/* strtod() knows hexadecimals, infinity and more. */
+	if (strspn(copy, "+-.0123456789eE") != n) {
+		return false;
+	}
 	char *end;
 	double x = strtod(copy, &end) * 1e9;
 	if (*end || !(fabs(x) < 4e18)) {
@@ -37,16 +41,21 @@ static bool read_seconds(const char *text, size_t n, int64_t *ns)
 	return true;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '"' || c == '\r';
+}
+
 /* The next field of a line, blanks and quotes around it left out. */
 static const char *field(const char **at, const char *end, size_t *n)
 {
 	const char *start = *at, *stop = memchr(start, ',', (size_t)(end - start));
 	stop = stop ? stop : end;
 	*at = stop < end ? stop + 1 : end;
-	while (start < stop && strchr(" \t\"", *start)) {
+	while (start < stop && is_blank(*start)) {
 		start++;
 	}
-	while (start < stop && strchr(" \t\"\r", stop[-1])) {
+	while (start < stop && is_blank(stop[-1])) {
 		stop--;
 	}
 	*n = (size_t)(stop - start);
@@ -157,8 +166,10 @@ enum usk_status sim_series_read(const char *path, uint32_t host, struct sim_seri
 		sim_series_free(out);
 		return status;
 	}
-	status = usk_input_need(&in, 0, (size_t)in.size, err);
-	if (!status) {
+	status = usk_input_all(&in, err);
+	if (status) {
+		usk_fail_in(err, "%s", path);
+	} else {
 		const char *text = (const char *)in.data;
 		status = read_lines(text, text + in.have, out, err);
 	}

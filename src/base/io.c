@@ -379,6 +379,8 @@ enum usk_status usk_input_all(struct usk_input *in, struct usk_err *err)
 	enum usk_status status = usk_input_need(in, 0, limit, err);
 	if (!status && in->packed && !in->end) {
 		status = usk_fail(err, USK_EINPUT, 0, "unpacks to more than 256 MiB");
+	} else if (!status && in->lost) {
+		status = usk_fail(err, USK_EINPUT, 0, "%s", in->lost);
 	}
 	return status;
 }

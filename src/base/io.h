@@ -54,7 +54,8 @@ uint64_t usk_input_pos(const struct usk_input *in, size_t used);
 /** "the last 1016 bytes are": those from the window's start on, as far as they are known. */
 const char *usk_input_rest(const struct usk_input *in, char out[48]);
 
-/** All of the input into the window; what unpacks to more than 256 MiB is USK_EINPUT. */
+/** All of the input into the window; what unpacks to more than 256 MiB, or is packed and cut short
+ * or damaged, is USK_EINPUT. */
 enum usk_status usk_input_all(struct usk_input *in, struct usk_err *err);
 
 /**

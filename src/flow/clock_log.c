@@ -293,7 +293,8 @@ enum usk_status usk_clock_log_read(struct usk_input *in, struct usk_clock_log *o
 	out->damage = again ? usk_format("the raw clock begins anew after %zu lines: what follows "
 					 "is another boot's, and left out",
 					 out->n)
-			    : usk_csv_bad_text(&bad);
+		      : in->lost ? usk_strdup(in->lost)
+				 : usk_csv_bad_text(&bad);
 	usk_csv_bad_clear(&bad);
 	if (status) {
 		usk_clock_log_free(out);

@@ -126,6 +126,9 @@ enum usk_status usk_delays_read(struct usk_input *in, struct delays *out, struct
 			usk_fail_in(err, "line %llu", (unsigned long long)n);
 		}
 	}
+	if (!status && in->lost) {
+		status = usk_fail(err, USK_EINPUT, 0, "%s", in->lost);
+	}
 	if (!status && !header) {
 		status = usk_fail(err, USK_EINPUT, 0,
 				  "is empty; it begins with the line sender,receiver,model");

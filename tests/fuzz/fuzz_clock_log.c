@@ -41,6 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		}
 	} else {
+		if (in.lost && !log.damage) {
+			abort();
+		}
 		int64_t first = log.line[0].time_ns, last = log.line[log.n - 1].time_ns;
 		if (first > last) {
 			int64_t swapped = first;

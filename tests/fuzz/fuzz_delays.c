@@ -33,6 +33,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (usk_delays_read(&in, &d, &err) && !err.msg[0]) {
 		abort();
 	}
+	if (in.lost && d.n) {
+		abort();
+	}
 	for (size_t i = 0; i < d.n; i++) {
 		check(&d.row[i].model);
 		if (usk_delays_find(&d, d.row[i].sender, d.row[i].receiver) != &d.row[i].model) {

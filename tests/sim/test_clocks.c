@@ -384,6 +384,7 @@ static void test_wrong_series(void **state)
 		"a,b\n1,2\n3,2\n",
 		"1,2\n1e30,2\n",
 		"1,nan\n2,inf\n",
+		"0x10,0\n0x20p0,0\n",
 		"0,2\n3e9,2\n",
 		"-4e9,2\n4e9,2\n",
 	};

@@ -172,6 +172,10 @@ static void test_damage(void **state)
 			assert_true(!got.n || !memcmp(got.data, plain.data, got.n));
 			assert_non_null(in.lost);
 			assert_non_null(strstr(in.lost, "cut short"));
+			struct usk_err err;
+			usk_input_rewind(&in);
+			assert_int_equal(usk_input_all(&in, &err), USK_EINPUT);
+			assert_non_null(strstr(err.msg, "cut short"));
 		}
 		usk_input_close(&in);
 		free(got.data);
