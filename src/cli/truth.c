@@ -47,7 +47,9 @@ enum usk_status truth_open(const char *path, struct truth **out, struct usk_err 
 		return status;
 	}
 	status = usk_input_all(&in, err);
-	if (!status) {
+	if (status) {
+		usk_fail_in(err, "%s", path);
+	} else {
 		t->root = json_loadb((const char *)in.data, in.have, JSON_REJECT_DUPLICATES, &at);
 		t->clocks = json_object_get(t->root, "clock_ns");
 		t->n = json_array_size(json_object_get(t->root, "true_ns"));
@@ -78,13 +80,13 @@ void truth_free(struct truth *t)
 }
 
 /* The reference's stamp when the clock shows `local`, on the truth's piece i to i + 1. */
-static int64_t true_offset(const int64_t *local_ns, const int64_t *ref_ns, size_t i, int64_t local)
+static int64_t true_time(const int64_t *local_ns, const int64_t *ref_ns, size_t i, int64_t local)
 {
 	usk_i128 span = (usk_i128)local_ns[i + 1] - local_ns[i];
 	usk_i128 rise = (usk_i128)ref_ns[i + 1] - ref_ns[i];
 	usk_i128 into = (usk_i128)local - local_ns[i];
 	usk_i128 ref = ref_ns[i] + (span > 0 ? usk_floor_div(rise * into, span) : 0);
-	return (int64_t)(ref - local);
+	return (int64_t)ref;
 }
 
 struct comparison {
@@ -94,7 +96,8 @@ struct comparison {
 	struct truth_score *score;
 };
 
-static enum usk_status compare_at(struct comparison *c, int64_t local, int64_t offset,
+/* ref: that of a reference which was set back may be up to 2^63. */
+static enum usk_status compare_at(struct comparison *c, int64_t local, int64_t ref,
 				  struct usk_err *err)
 {
 	struct usk_stamp s;
@@ -102,10 +105,9 @@ static enum usk_status compare_at(struct comparison *c, int64_t local, int64_t o
 	if (status) {
 		return status;
 	}
-	int64_t ref = local + offset;
-	int64_t below = s.lo_ns == USK_NONE ? 0 : s.lo_ns - ref - 1;
-	int64_t above = s.hi_ns == USK_NONE ? 0 : ref - s.hi_ns - 1;
-	int64_t outside = below > above ? below : above;
+	usk_i128 below = s.lo_ns == USK_NONE ? 0 : (usk_i128)s.lo_ns - ref - 1;
+	usk_i128 above = s.hi_ns == USK_NONE ? 0 : (usk_i128)ref - s.hi_ns - 1;
+	int64_t outside = usk_saturate(below > above ? below : above);
 	if (outside > c->score->outside_ns) {
 		c->score->outside_ns = outside;
 	}
@@ -117,7 +119,8 @@ static enum usk_status compare_at(struct comparison *c, int64_t local, int64_t o
 		between = between && !usk_jump_spans(j, c->epoch, local, local);
 	}
 	if (s.reference_ns != USK_NONE && between) {
-		int64_t error = s.reference_ns > ref ? s.reference_ns - ref : ref - s.reference_ns;
+		usk_i128 off = (usk_i128)s.reference_ns - ref;
+		int64_t error = usk_saturate(off < 0 ? -off : off);
 		if (error > c->score->worst_ns) {
 			c->score->worst_ns = error;
 			c->score->worst_at_ns = local;
@@ -131,7 +134,7 @@ static enum usk_status compare_all(struct comparison *c, const int64_t *local_ns
 {
 	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < n && !status; i++) {
-		status = compare_at(c, local_ns[i], ref_ns[i] - local_ns[i], err);
+		status = compare_at(c, local_ns[i], ref_ns[i], err);
 	}
 	for (size_t k = 0, i = 0; k < c->clock->n_knots && !status; k++) {
 		int64_t local = c->clock->knot[k].local_ns;
@@ -139,7 +142,7 @@ static enum usk_status compare_all(struct comparison *c, const int64_t *local_ns
 			i++;
 		}
 		if (local >= local_ns[i] && local <= local_ns[i + 1]) {
-			status = compare_at(c, local, true_offset(local_ns, ref_ns, i, local), err);
+			status = compare_at(c, local, true_time(local_ns, ref_ns, i, local), err);
 		}
 	}
 	return status;
