@@ -46,7 +46,7 @@ san: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/need.sh check
 	@tools/check.sh $(BUILD)-san $(SANITIZE)
 
-fuzz: ## fuzz one parser: make fuzz R=pcap T=60 (seconds); crashes end up in fuzz/
+fuzz: ## fuzz one parser: make fuzz R=pcap T=60 (seconds; merge: into its corpus); crashes in fuzz/
 	@tools/need.sh fuzz
 	@tools/fuzz.sh $(R) $(T)
 
