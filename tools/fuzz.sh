@@ -14,10 +14,13 @@ fi
 if [ ! -f $build/build.ninja ]; then
 	CC=clang meson setup $build -Dfuzzer=true -Dtests=disabled \
 		-Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized \
-		-Dc_args='-fsanitize=fuzzer-no-link -fno-sanitize-recover=undefined'
+		-Dc_args="-fsanitize=fuzzer-no-link -fno-sanitize-recover=undefined \
+			-fsanitize-coverage-ignorelist=$PWD/tools/fuzz.ignore"
 fi
 ninja -C $build tests/fuzz/fuzz_"$target"
 mkdir -p fuzz/"$target"
+# Memory that was freed is kept for a while; 256 MiB of it make many small inputs slow.
+export ASAN_OPTIONS="quarantine_size_mb=16${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 set -- -rss_limit_mb=1024 -timeout=20 -artifact_prefix=fuzz/"$target"-
 if [ "$seconds" = merge ]; then
 	exec $build/tests/fuzz/fuzz_"$target" "$@" -set_cover_merge=1 -use_counters=0 \
