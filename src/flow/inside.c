@@ -51,6 +51,7 @@ static enum usk_status listen_to(struct parties *p, uint32_t clock, uint32_t row
 				 size_t *cap, struct usk_err *err)
 {
 	struct usk_trace *t = p->party[clock].capture;
+	const struct usk_epochs *epochs = &p->party[clock].survey.epochs;
 	struct usk_listener *l = usk_listener_new(rows);
 	struct usk_epoch_place place = { 0 };
 	struct usk_record record[BATCH];
@@ -58,10 +59,12 @@ static enum usk_status listen_to(struct parties *p, uint32_t clock, uint32_t row
 	for (size_t n = 1; !status && n;) {
 		status = usk_trace_records(t, record, BATCH, &n, err);
 		n = status ? 0 : n;
-		usk_epochs_run_on(&p->party[clock].survey.epochs, &place, record, n);
 		size_t n_ifaces, row, found;
 		const struct usk_iface *iface = usk_trace_ifaces(t, &n_ifaces);
 		for (size_t i = 0; i < n; i++) {
+			if (!usk_epochs_run_on(epochs, &place, &record[i])) {
+				continue;
+			}
 			const struct usk_reading *r = usk_listen(
 				l, &record[i], iface[record[i].iface].link_type, &row, &found);
 			for (size_t k = 0; k < found && !status; k++) {

@@ -136,17 +136,22 @@ struct usk_epoch_place {
 	size_t at;
 };
 
-/** The next records of the trace: their stamps run on. */
-static inline void usk_epochs_run_on(const struct usk_epochs *e, struct usk_epoch_place *place,
-				     struct usk_record *r, size_t n)
-{
-	for (size_t i = 0; i < n && e->n; i++) {
-		r[i].time_ns += usk_epoch_shift(e, place->record++, &place->at);
-	}
-}
-
 /** The epoch of a time that runs on: 0, or 1 + an index into e->epoch. */
 size_t usk_epoch_of(const struct usk_epochs *e, int64_t running_ns);
+/**
+ * The next record of the trace: its stamp runs on. False: to a time of another epoch, as it is out
+ * of order by more than there is room for, and nobody could tell any more what was recorded.
+ */
+static inline bool usk_epochs_run_on(const struct usk_epochs *e, struct usk_epoch_place *place,
+				     struct usk_record *r)
+{
+	if (!e->n) {
+		return true;
+	}
+	r->time_ns += usk_epoch_shift(e, place->record++, &place->at);
+	return usk_epoch_of(e, r->time_ns) == place->at;
+}
+
 /** As recorded. */
 int64_t usk_epoch_recorded(const struct usk_epochs *e, int64_t running_ns);
 

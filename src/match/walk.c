@@ -58,8 +58,9 @@ static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_
 {
 	for (;;) {
 		while (f->at < f->n) {
-			const struct usk_record *r = &f->record[f->at++];
-			if (r->time_ns < f->from_ns || r->time_ns > f->to_ns) {
+			struct usk_record *r = &f->record[f->at++];
+			if (!usk_epochs_run_on(f->epochs, &f->place, r) ||
+			    r->time_ns < f->from_ns || r->time_ns > f->to_ns) {
 				w->counts->unmatched++;
 				continue;
 			}
@@ -74,7 +75,6 @@ static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_
 		if (status) {
 			return status;
 		}
-		usk_epochs_run_on(f->epochs, &f->place, f->record, f->n);
 		f->at = 0;
 		f->iface = usk_trace_ifaces(f->trace, &f->n_ifaces);
 		if (!f->n) {
