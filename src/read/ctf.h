@@ -6,6 +6,7 @@
  *     ctf_child.c  the same in a process that may die
  *     ctf_metadata.c its metadata as text
  *     ctf_mend.c   what is whole of traces that are damaged
+ *     ctf_source.c the plugin of libbabeltrace2 that reads a trace
  *     ctf_graph.c  traces -> events of all streams, merged by time (libbabeltrace2)
  *     ctf_field.c  fields of events -> numbers, bytes, text
  *     ctf_net.c    network events of the kernel -> packets
@@ -153,10 +154,15 @@ struct ctf_totals {
  * All this is for processes of their own, which may die: what it makes goes with them.
  */
 
+/* ---- ctf_source.c ---- */
+
 /** The plugin ctf of libbabeltrace2; NULL: it is not there. */
 const bt_plugin *usk_ctf_plugin(void);
 /** Its source of a trace, in the graph; NULL: usk_ctf_cause() knows why. */
 const bt_component_source *usk_ctf_source(bt_graph *graph, const char *name, const char *folder);
+
+/* ---- ctf_graph.c ---- */
+
 /** What libbabeltrace2 has to complain of, in one line, for the caller to free. */
 char *usk_ctf_cause(void);
 
@@ -172,6 +178,8 @@ bool usk_ctf_opens(const char *folder);
 enum usk_status usk_ctf_next(struct ctf_graph *g, struct ctf_item *out, size_t cap, size_t *n,
 			     struct usk_err *err);
 const struct ctf_totals *usk_ctf_totals(const struct ctf_graph *g);
+/** For who lives on, as tests do. */
+void usk_ctf_close(struct ctf_graph *g);
 
 /* ---- ctf_child.c: the same, but that the library may die ---- */
 

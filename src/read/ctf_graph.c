@@ -268,31 +268,6 @@ static void advance(struct ctf_graph *g, struct stream *s)
 
 /* ---- the graph ----------------------------------------------------------------------------- */
 
-const bt_plugin *usk_ctf_plugin(void)
-{
-	static const bt_plugin *plugin;
-	if (!plugin) {
-		bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin);
-	}
-	return plugin;
-}
-
-const bt_component_source *usk_ctf_source(bt_graph *graph, const char *name, const char *folder)
-{
-	const bt_plugin *plugin = usk_ctf_plugin();
-	const bt_component_class_source *class =
-		plugin ? bt_plugin_borrow_source_component_class_by_name_const(plugin, "fs") : NULL;
-	const bt_component_source *source = NULL;
-	bt_value *params = bt_value_map_create(), *inputs = NULL;
-	if (class && params && !bt_value_map_insert_empty_array_entry(params, "inputs", &inputs) &&
-	    !bt_value_array_append_string_element(inputs, folder)) {
-		bt_graph_add_source_component(graph, class, name, params, BT_LOGGING_LEVEL_NONE,
-					      &source);
-	}
-	bt_value_put_ref(params);
-	return source;
-}
-
 static enum usk_status add_sources(struct ctf_graph *g, char *const *folder, size_t n,
 				   const bt_component_source **source)
 {
@@ -445,4 +420,17 @@ enum usk_status usk_ctf_next(struct ctf_graph *g, struct ctf_item *out, size_t c
 const struct ctf_totals *usk_ctf_totals(const struct ctf_graph *g)
 {
 	return &g->totals;
+}
+
+void usk_ctf_close(struct ctf_graph *g)
+{
+	if (g) {
+		bt_graph_put_ref(g->graph);
+		for (size_t i = 0; i < g->n_streams && g->stream; i++) {
+			free(g->stream[i].item);
+		}
+		free(g->stream);
+		usk_index_free(&g->roles);
+		free(g);
+	}
 }

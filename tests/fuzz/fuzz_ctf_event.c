@@ -3,9 +3,10 @@
  * Events of many shapes with fields of any values, without files: what becomes of them is the same
  * twice, has room, and as a packet can be decoded.
  *
- * Why   fuzz_ctf goes through the whole of libbabeltrace2, in processes of its own, some inputs a
- *       second; here only what is ours runs, in one graph that lives as long as the process
+ * Why   one graph lives as long as the process: a hundred times as many events as in fuzz_ctf,
+ * which goes on to messages
  */
+#include "ctf_any.h"
 #include "read/ctf.h"
 
 #include <stdlib.h>
@@ -13,76 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { CLASSES = 96, DEPTH = 4, EVENTS = 8 };
-
-static const char *const event_names[] = {
-	"net_dev_queue",
-	"net_if_receive_skb",
-	"net_if_rx",
-	"net_napi_gro_receive_entry",
-	"inet_sock_local_out",
-	"inet_sock_local_in",
-	"msg:send",
-	"msg:recv",
-	"mpi:mpi_send_entry",
-	"mpi:mpi_recv_exit",
-	"msg:whoami",
-	"lttng_statedump_network_interface",
-	"mpi:mpi_init_exit",
-	"ros2:rmw_publish",
-	"ros2:rmw_take",
-};
-
-/* What events may have as members; those of headers first. */
-static const char *const names[] = {
-	"version",
-	"ihl",
-	"tos",
-	"tot_len",
-	"id",
-	"frag_off",
-	"ttl",
-	"protocol",
-	"saddr",
-	"daddr",
-	"payload_len",
-	"nexthdr",
-	"hop_limit",
-	"source_port",
-	"dest_port",
-	"seq",
-	"ack_seq",
-	"data_offset",
-	"flags",
-	"window_size",
-	"source",
-	"dest",
-	"window",
-	"type",
-	"code",
-	"gateway",
-	"len",
-	"transport_header",
-	"skbaddr",
-	"name",
-	"network_header",
-	"address_ipv4",
-	"channel",
-	"text",
-	"bytes",
-	"rank",
-	"tg",
-	"res",
-	"timestamp",
-	"source_timestamp",
-	"vtid",
-	"x",
-};
-enum { HEADER_NAMES = 28 };
-
-/* The input, byte by byte; zeros behind its end. */
-static const uint8_t *input;
-static size_t left;
+enum { CLASSES = 96, EVENTS = 8 };
 
 static struct {
 	bt_graph *graph;
@@ -95,123 +27,6 @@ static struct {
 	struct ctf_keys *keys[2];
 	uint64_t inputs;
 } all;
-
-static uint64_t byte(void)
-{
-	uint64_t b = left ? *input : 0;
-	input += left != 0;
-	left -= left != 0;
-	return b;
-}
-
-/* Small ones come often: they are versions, protocols, lengths. */
-static uint64_t number(void)
-{
-	uint64_t v = byte();
-	if (v >= 0xf0) {
-		size_t n = v & 7;
-		for (size_t i = 0; i <= n; i++) {
-			v = v << 8 | byte();
-		}
-	}
-	return v;
-}
-
-/* ---- shapes, drawn once ---------------------------------------------------------------------- */
-
-static bt_field_class *shape(bt_trace_class *t, struct usk_rng *rng, const char *name, int depth);
-
-static bt_field_class *structure(bt_trace_class *t, struct usk_rng *rng, size_t first, size_t end,
-				 int depth)
-{
-	bt_field_class *s = bt_field_class_structure_create(t);
-	for (size_t i = first; i < end; i++) {
-		if (usk_rng_below(rng, 16)) {
-			bt_field_class *f = shape(t, rng, names[i], depth);
-			if (bt_field_class_structure_append_member(s, names[i], f)) {
-				abort();
-			}
-			bt_field_class_put_ref(f);
-		}
-	}
-	return s;
-}
-
-static bt_field_class *number_class(bt_trace_class *t, struct usk_rng *rng)
-{
-	switch (usk_rng_below(rng, 12)) {
-	case 0:
-		return bt_field_class_integer_signed_create(t);
-	case 1:
-		return bt_field_class_bool_create(t);
-	case 2:
-		return bt_field_class_bit_array_create(t, 1 + usk_rng_below(rng, 64));
-	case 3:
-		return bt_field_class_enumeration_unsigned_create(t);
-	default:
-		return bt_field_class_integer_unsigned_create(t);
-	}
-}
-
-/* An array, a variant, an option: whatever holds others. */
-static bt_field_class *holder(bt_trace_class *t, struct usk_rng *rng, int depth)
-{
-	bt_field_class *inner = shape(t, rng, "x", depth), *f, *g;
-	switch (usk_rng_below(rng, 4)) {
-	case 0:
-		f = bt_field_class_array_static_create(t, inner, usk_rng_below(rng, 20));
-		break;
-	case 1:
-		f = bt_field_class_array_dynamic_create(t, inner, NULL);
-		break;
-	case 2:
-		f = bt_field_class_option_without_selector_create(t, inner);
-		break;
-	default:
-		f = bt_field_class_variant_create(t, NULL);
-		g = structure(t, rng, 0, HEADER_NAMES, depth);
-		if (bt_field_class_variant_without_selector_append_option(f, "a", inner) ||
-		    bt_field_class_variant_without_selector_append_option(f, "b", g)) {
-			abort();
-		}
-		bt_field_class_put_ref(g);
-	}
-	bt_field_class_put_ref(inner);
-	return f;
-}
-
-/* What a field of this name is, mostly; sometimes anything. */
-static bt_field_class *shape(bt_trace_class *t, struct usk_rng *rng, const char *name, int depth)
-{
-	bool odd = usk_rng_below(rng, 12) == 0;
-	if (depth >= DEPTH) {
-		return number_class(t, rng);
-	}
-	if (odd && usk_rng_below(rng, 2)) {
-		return holder(t, rng, depth + 1);
-	}
-	if (!odd && strstr(name, "_header")) {
-		return structure(t, rng, 0, HEADER_NAMES, depth + 1);
-	}
-	if (!odd && strstr(name, "addr") == name + 1) {
-		bool v6 = usk_rng_below(rng, 2);
-		bt_field_class *byte_class = bt_field_class_integer_unsigned_create(t);
-		bt_field_class *f = bt_field_class_array_static_create(t, byte_class, v6 ? 8 : 4);
-		bt_field_class_put_ref(byte_class);
-		return f;
-	}
-	if (odd || !strcmp(name, "name") || !strcmp(name, "text")) {
-		switch (odd ? usk_rng_below(rng, 3) : 0) {
-		case 0:
-			return bt_field_class_string_create(t);
-		case 1:
-			return bt_field_class_real_double_precision_create(t);
-		default:
-			return bt_field_class_real_single_precision_create(t);
-		}
-	}
-	return number_class(t, rng);
-}
 
 static bt_component_class_initialize_method_status
 source_init(bt_self_component_source *self, bt_self_component_source_configuration *configuration,
@@ -226,25 +41,14 @@ source_init(bt_self_component_source *self, bt_self_component_source_configurati
 	(void)params;
 	(void)data;
 	usk_rng_seed(&rng, 1);
-	bt_field_class *common = structure(t, &rng, COUNT(names) - 2, COUNT(names) - 1, 0);
-	if (bt_stream_class_set_default_clock_class(c, clock) ||
-	    bt_stream_class_set_event_common_context_field_class(c, common)) {
+	if (bt_stream_class_set_default_clock_class(c, clock)) {
 		abort();
 	}
 	bt_stream_class_set_supports_packets(c, BT_TRUE, BT_FALSE, BT_FALSE);
-	for (size_t i = 0; i < CLASSES; i++) {
-		bt_field_class *payload = structure(t, &rng, HEADER_NAMES - 2, COUNT(names), 0);
-		all.class[i] = bt_event_class_create(c);
-		if (bt_event_class_set_name(all.class[i], event_names[i % COUNT(event_names)]) ||
-		    bt_event_class_set_payload_field_class(all.class[i], payload)) {
-			abort();
-		}
-		bt_field_class_put_ref(payload);
-	}
+	any_classes(t, c, &rng, all.class, CLASSES);
 	bt_trace *trace = bt_trace_create(t);
 	all.stream = bt_stream_create(c, trace);
 	all.packet = bt_packet_create(all.stream);
-	bt_field_class_put_ref(common);
 	bt_clock_class_put_ref(clock);
 	bt_stream_class_put_ref(c);
 	bt_trace_class_put_ref(t);
@@ -252,60 +56,6 @@ source_init(bt_self_component_source *self, bt_self_component_source_configurati
 	return bt_self_component_source_add_output_port(self, "out", NULL, NULL)
 		       ? BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_ERROR
 		       : BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK;
-}
-
-/* ---- values, from the input ------------------------------------------------------------------ */
-
-static void fill(bt_field *f)
-{
-	bt_field_class_type type = bt_field_get_class_type(f);
-	if (type == BT_FIELD_CLASS_TYPE_STRUCTURE) {
-		const bt_field_class *c = bt_field_borrow_class_const(f);
-		for (uint64_t i = 0; i < bt_field_class_structure_get_member_count(c); i++) {
-			fill(bt_field_structure_borrow_member_field_by_index(f, i));
-		}
-	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY)) {
-		if (type != BT_FIELD_CLASS_TYPE_STATIC_ARRAY &&
-		    bt_field_array_dynamic_set_length(f, byte() % 70)) {
-			abort();
-		}
-		for (uint64_t i = 0; i < bt_field_array_get_length(f); i++) {
-			fill(bt_field_array_borrow_element_field_by_index(f, i));
-		}
-	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_OPTION)) {
-		bool has = byte() & 1;
-		bt_field_option_set_has_field(f, has);
-		if (has) {
-			fill(bt_field_option_borrow_field(f));
-		}
-	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_VARIANT)) {
-		if (bt_field_variant_select_option_by_index(f, byte() & 1)) {
-			abort();
-		}
-		fill(bt_field_variant_borrow_selected_option_field(f));
-	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) {
-		bt_field_integer_unsigned_set_value(f, number());
-	} else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)) {
-		bt_field_integer_signed_set_value(f, (int64_t)number());
-	} else if (type == BT_FIELD_CLASS_TYPE_BOOL) {
-		bt_field_bool_set_value(f, byte() & 1);
-	} else if (type == BT_FIELD_CLASS_TYPE_BIT_ARRAY) {
-		bt_field_bit_array_set_value_as_integer(f, number());
-	} else if (type == BT_FIELD_CLASS_TYPE_STRING) {
-		char text[64];
-		size_t n = byte() % sizeof text;
-		for (size_t i = 0; i < n; i++) {
-			text[i] = (char)(1 + byte() % 255);
-		}
-		text[n] = 0;
-		if (bt_field_string_set_value(f, text)) {
-			abort();
-		}
-	} else if (type == BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL) {
-		bt_field_real_double_precision_set_value(f, (double)number() / 7);
-	} else if (type == BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL) {
-		bt_field_real_single_precision_set_value(f, (float)number() / 7);
-	}
 }
 
 static bt_message_iterator_class_next_method_status source_next(bt_self_message_iterator *self,
@@ -318,12 +68,10 @@ static bt_message_iterator_class_next_method_status source_next(bt_self_message_
 		messages[(*count)++] = bt_message_packet_beginning_create(self, all.packet);
 		all.begun = true;
 	}
-	while (left && *count < EVENTS && *count < capacity) {
+	while (any_left() && *count < EVENTS && *count < capacity) {
 		bt_message *m = bt_message_event_create_with_packet_and_default_clock_snapshot(
-			self, all.class[byte() % CLASSES], all.packet, 1);
-		bt_event *e = bt_message_event_borrow_event(m);
-		fill(bt_event_borrow_payload_field(e));
-		fill(bt_event_borrow_common_context_field(e));
+			self, all.class[any_byte() % CLASSES], all.packet, 1);
+		any_fill_event(m);
 		messages[(*count)++] = m;
 	}
 	return *count ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK
@@ -377,9 +125,9 @@ static void check(const bt_event *e)
 			check_side(all.keys[i], e, role);
 		}
 	}
-	for (size_t i = 0; i < COUNT(names); i++) {
+	for (size_t i = 0; i < ANY_NAMES; i++) {
 		uint8_t text[26], bytes[16];
-		const bt_field *f = usk_ctf_field(&all.places, e, names[i]);
+		const bt_field *f = usk_ctf_field(&all.places, e, any_names[i]);
 		size_t room = 16 + i % 11, n;
 		if (usk_ctf_text(f, text, room, &n) && n > room) {
 			abort();
@@ -481,9 +229,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (all.inputs++ % 1000 == 0) {
 		make_keys();
 	}
-	input = data;
-	left = size < 4096 ? size : 4096;
-	while (left) {
+	any_input(data, size < 4096 ? size : 4096);
+	while (any_left()) {
 		if (bt_graph_run_once(all.graph) != BT_GRAPH_RUN_ONCE_STATUS_OK) {
 			abort();
 		}
