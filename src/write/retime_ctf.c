@@ -39,6 +39,9 @@ struct trace {
 	int64_t first_ns, last_ns;
 };
 
+/* Products with times and offsets are far below 2^127. */
+#define MOST_HZ (INT64_C(1) << 40)
+
 /* ---- metadata ------------------------------------------------------------------------------ */
 
 /* Takes `key = number;` out of a block; false if it is not there, or no plain number. */
@@ -77,6 +80,12 @@ static bool quotes_end(const char *block)
 	return !inside;
 }
 
+/* As metadata can have it. */
+static bool is_whole(usk_i128 x)
+{
+	return x >= INT64_MIN && x <= INT64_MAX;
+}
+
 /* The only clock of a trace; false if it has none, several, or one that is described oddly. */
 static bool describe(const char *folder, struct described *d)
 {
@@ -84,7 +93,7 @@ static bool describe(const char *folder, struct described *d)
 	if (usk_ctf_metadata(folder, &d->text, NULL)) {
 		return false;
 	}
-	usk_i128 hz = 1000000000, offset = 0, seconds = 0;
+	usk_i128 hz = 1000000000, offset = 0, seconds = 0, twice;
 	char *clock = strstr(d->text, "\nclock");
 	char *block = clock ? clock + 6 + strspn(clock + 6, " \t\n") : NULL;
 	char *end = block && *block == '{' ? strchr(block, '}') : NULL;
@@ -99,9 +108,14 @@ static bool describe(const char *folder, struct described *d)
 	}
 	take_number(block, "offset", &offset);
 	take_number(block, "offset_s", &seconds);
+	bool again = take_number(block, "freq", &twice) || take_number(block, "offset", &twice) ||
+		     take_number(block, "offset_s", &twice);
+	if (again || hz <= 0 || hz >= MOST_HZ || !is_whole(offset) || !is_whole(seconds)) {
+		return false;
+	}
 	d->hz = (uint64_t)hz;
 	d->offset = offset + seconds * hz;
-	return hz > 0 && hz < INT64_C(1) << 40;
+	return true;
 }
 
 /* ---- how well a line says it ---------------------------------------------------------------- */
@@ -153,9 +167,10 @@ static int64_t best_line(const struct trace *t, const struct described *d,
 	usk_i128 local = (usk_i128)x[1] - x[0], common = (usk_i128)y[1] - y[0], least, most;
 	if (local > 0 && common > 0) {
 		/* Rounded to the nearest integer. */
-		*hz = (uint64_t)((2 * (usk_i128)(int64_t)d->hz * local + common) / (2 * common));
+		usk_i128 nearest = (2 * (usk_i128)(int64_t)d->hz * local + common) / (2 * common);
+		*hz = nearest < MOST_HZ ? (uint64_t)nearest : 0;
 	}
-	if (!*hz) { /* a clock of some Hz that was stepped forward by more than it ran */
+	if (!*hz) { /* a clock of some Hz that was stepped by more than it ran */
 		return INT64_MAX;
 	}
 	/* At the first stamp it is right; then as much too early as too late. */
@@ -255,6 +270,7 @@ static enum usk_status one(struct retime *t, const char *from, const char *to,
 	bool plain = describe(from, &d);
 	struct usk_map *map = usk_map_new(trace->clock, trace->max_skew_e12);
 	int64_t off = plain ? best_line(trace, &d, map, &hz, &offset) : INT64_MAX;
+	off = hz && is_whole(usk_floor_div(offset, (int64_t)hz)) ? off : INT64_MAX;
 	int64_t allowed = t->opt ? t->opt->residual_ns : 0;
 	enum usk_status status;
 	if (off <= allowed && usk_bt_orders(from)) {

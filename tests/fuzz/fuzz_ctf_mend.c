@@ -33,7 +33,8 @@ static void need(bool good)
 	}
 }
 
-/* ---- in place of ctf_child.c -------------------------------------------------------------------- */
+/* ---- in place of ctf_child.c --------------------------------------------------------------------
+ */
 
 static bool is_stream(const uint8_t *d, size_t n)
 {
@@ -79,32 +80,8 @@ bool usk_ctf_is_readable(const char *folder)
 	return good;
 }
 
-enum usk_status usk_ctf_start(struct ctf_traces *t, const struct ctf_visitor *visitor,
-			      struct ctf_child **out, struct usk_err *err)
-{
-	(void)t, (void)visitor, (void)out;
-	return usk_fail(err, USK_EIO, 0, "not here");
-}
-
-enum usk_status usk_ctf_read(struct ctf_child *c, struct ctf_item *out, size_t cap, size_t *n,
-			     struct usk_err *err)
-{
-	(void)c, (void)out, (void)cap, (void)n;
-	return usk_fail(err, USK_EIO, 0, "not here");
-}
-
-const struct ctf_totals *usk_ctf_read_totals(const struct ctf_child *c)
-{
-	(void)c;
-	return NULL;
-}
-
-void usk_ctf_stop(struct ctf_child *c)
-{
-	(void)c;
-}
-
-/* ---- a trace ------------------------------------------------------------------------------------ */
+/* ---- a trace ------------------------------------------------------------------------------------
+ */
 
 static char root[64];
 
