@@ -43,7 +43,7 @@ enum usk_status usk_rule_parse(const char *text, bool knowledge, struct rule *ou
 		*(equals ? equals : open) = 0;
 		*open = 0;
 	}
-	for (at = open + 1; !why && at < end; at += strlen(at) + 1) {
+	for (at = why ? end : open + 1; !why && at < end; at += strlen(at) + 1) {
 		size_t n = strcspn(at, ",}");
 		why = !n				  ? "a field has no name"
 		      : out->n == RULE_FIELDS		  ? "it has more than 8 fields"
