@@ -13,6 +13,7 @@
  * child that is no process.
  */
 #include "ctf_any.h"
+#include "memory.h"
 #include "read/ctf.h"
 #include "trace.h"
 
@@ -20,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { CLASSES = 30, STREAMS = 3, TRACES = 2, ROOM = 8, SHAPES = 4, CLOCKS = 8 };
 
@@ -307,34 +307,20 @@ bool usk_ctf_is_readable(const char *folder)
  */
 
 /* Folders of one trace and of two, of which nothing but metadata is there. */
-static char root[64];
-static const char *const folders[] = { "", "/one", "/two", "/two/a", "/two/b" };
-
-static void remove_folders(void)
-{
-	for (size_t i = COUNT(folders); i-- > 0;) {
-		char path[128];
-		snprintf(path, sizeof path, "%s%s/metadata", root, folders[i]);
-		unlink(path);
-		snprintf(path, sizeof path, "%s%s", root, folders[i]);
-		rmdir(path);
-	}
-}
+static const char *const folders[] = { "/one", "/two", "/two/a", "/two/b" };
 
 static void make_folders(void)
 {
-	snprintf(root, sizeof root, "/dev/shm/unskew-fuzz-ctf-%ld", (long)getpid());
 	for (size_t i = 0; i < COUNT(folders); i++) {
 		char path[128];
-		snprintf(path, sizeof path, "%s%s", root, folders[i]);
+		snprintf(path, sizeof path, "%s%s", memory_folder(), folders[i]);
 		need(!mkdir(path, 0700));
-		if (i == 1 || i > 2) {
-			snprintf(path, sizeof path, "%s%s/metadata", root, folders[i]);
+		if (i != 1) {
+			strcat(path, "/metadata");
 			FILE *f = fopen(path, "w");
 			need(f && fputs("/* CTF 1.8 */\n", f) >= 0 && !fclose(f));
 		}
 	}
-	atexit(remove_folders);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -351,15 +337,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 3 || size > 4096) {
 		return -1;
 	}
-	if (!*root) {
+	static bool there;
+	if (!there) {
 		make_folders();
+		there = true;
 	}
 	made.streams = data[0];
 	made.clock = data[1];
 	made.shapes = data[2];
 	any_input(data + 3, size - 3);
 	char path[128];
-	snprintf(path, sizeof path, "%s/%s", root, data[0] & 16 ? "two" : "one");
+	snprintf(path, sizeof path, "%s/%s", memory_folder(), data[0] & 16 ? "two" : "one");
 	struct usk_trace *t = NULL;
 	struct usk_err err = { 0 };
 	if (usk_trace_open_with(path, NULL, data[0] & 32 ? &stated : &known, &t, &err)) {

@@ -8,6 +8,7 @@
  * Where libbabeltrace2 would write the data anew, that is a failure here.
  */
 #include "base/io.h"
+#include "memory.h"
 #include "read/ctf.h"
 #include "write/bt.h"
 #include "write/retime.h"
@@ -79,28 +80,18 @@ static struct usk_clock clock_of[] = { CLOCK(none), CLOCK(constant), CLOCK(drift
 /* ---- folders ------------------------------------------------------------------------------------
  */
 
-static char root[64];
-
-static void remove_root(void)
-{
-	usk_folder_remove(root);
-}
-
 static char *below(const char *name)
 {
-	return usk_format("%s/%s", root, name);
+	return usk_format("%s/%s", memory_folder(), name);
 }
 
 static void write_input(const uint8_t *data, size_t size)
 {
-	char *path;
-	if (!*root) {
-		snprintf(root, sizeof root, "/dev/shm/unskew-fuzz-clock-%ld", (long)getpid());
-		path = below("in");
-		need(!mkdir(root, 0700) && !mkdir(path, 0700));
-		free(path);
-		atexit(remove_root);
-	}
+	static bool made;
+	char *path = below("in");
+	need(made || !mkdir(path, 0700));
+	made = true;
+	free(path);
 	path = below("in/metadata");
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	need(fd >= 0 && usk_write_all(fd, data, size) && !close(fd));

@@ -11,6 +11,7 @@
  */
 #include "base/bytes.h"
 #include "base/io.h"
+#include "memory.h"
 #include "read/ctf.h"
 
 #include <dirent.h>
@@ -83,28 +84,19 @@ bool usk_ctf_is_readable(const char *folder)
 /* ---- a trace ------------------------------------------------------------------------------------
  */
 
-static char root[64];
-
-static void remove_root(void)
-{
-	usk_folder_remove(root);
-}
-
 static void write_file(const char *name, const uint8_t *data, size_t size)
 {
 	char path[128];
-	snprintf(path, sizeof path, "%s/in/%s", root, name);
+	snprintf(path, sizeof path, "%s/in/%s", memory_folder(), name);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	need(fd >= 0 && usk_write_all(fd, data, size) && !close(fd));
 }
 
-static void make_root(void)
+static void make_folder(void)
 {
 	char path[128];
-	snprintf(root, sizeof root, "/dev/shm/unskew-fuzz-mend-%ld", (long)getpid());
-	snprintf(path, sizeof path, "%s/in", root);
-	need(!mkdir(root, 0700) && !mkdir(path, 0700) && !setenv("TMPDIR", root, 1));
-	atexit(remove_root);
+	snprintf(path, sizeof path, "%s/in", memory_folder());
+	need(!mkdir(path, 0700) && !setenv("TMPDIR", memory_folder(), 1));
 }
 
 static void check_metadata(const char *folder, size_t size)
@@ -139,8 +131,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2 || size > MOST) {
 		return -1;
 	}
-	if (!*root) {
-		make_root();
+	static bool made;
+	if (!made) {
+		make_folder();
+		made = true;
 	}
 	size_t first = (size_t)(data[0] | data[1] << 8);
 	data += 2;
@@ -151,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ctf_traces t;
 	struct usk_err err = { 0 };
 	char path[128];
-	snprintf(path, sizeof path, "%s/in", root);
+	snprintf(path, sizeof path, "%s/in", memory_folder());
 	check_metadata(path, first);
 	need(!usk_ctf_find(path, &t, &err) && t.n == 1 && t.only);
 	bool readable = usk_ctf_is_readable(path);

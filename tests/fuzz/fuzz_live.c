@@ -4,7 +4,7 @@
  * about, 8 bytes each. Whatever is in it, an answer is what its words say; what it was made of is
  * cut short under its reader, and that is seen; and a writer goes on with it, or refuses it.
  */
-#include "base/base.h"
+#include "memory.h"
 #include "unskew_clock.h"
 
 #include <fcntl.h>
@@ -28,21 +28,14 @@ static void need(bool good)
 /* A writer follows no link, as a file that is only open would be named by. */
 static struct {
 	int fd;
-	char path[64];
+	char path[80];
 } file = { -1, "" };
-
-static void remove_file(void)
-{
-	unlink(file.path);
-}
 
 static void fill_file(const uint8_t *data, size_t size)
 {
 	if (file.fd < 0) {
-		snprintf(file.path, sizeof file.path, "/dev/shm/unskew-fuzz-live-%ld",
-			 (long)getpid());
+		snprintf(file.path, sizeof file.path, "%s/live", memory_folder());
 		file.fd = open(file.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-		atexit(remove_file);
 	}
 	need(file.fd >= 0 && !ftruncate(file.fd, 0));
 	need(pwrite(file.fd, data, size, 0) == (ssize_t)size);

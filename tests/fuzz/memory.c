@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "memory.h"
+#include "base/io.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -40,4 +40,22 @@ const char *memory_file(unsigned which, const void *data, size_t size)
 	need(!ftruncate(fd, 0) && !fchmod(fd, 0600));
 	need(!size || pwrite(fd, data, size, 0) == (ssize_t)size);
 	return file[which].path;
+}
+
+static char folder[64];
+
+static void remove_folder(void)
+{
+	usk_folder_remove(folder);
+}
+
+const char *memory_folder(void)
+{
+	if (!*folder) {
+		const char *above = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
+		snprintf(folder, sizeof folder, "%s/unskew-fuzz-XXXXXX", above);
+		need(mkdtemp(folder) != NULL);
+		atexit(remove_folder);
+	}
+	return folder;
 }

@@ -16,4 +16,7 @@ const char *memory_file(unsigned which, const void *data, size_t size);
 /** Its descriptor, the file's own. */
 int memory_descriptor(unsigned which);
 
+/** A folder of this process, in memory if there is room for it, that goes with it. */
+const char *memory_folder(void);
+
 #endif
