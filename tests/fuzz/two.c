@@ -16,7 +16,7 @@
 
 #define START INT64_C(1700000000000000000)
 
-enum { MOST = 400 };
+enum { MOST = 128 };
 
 static void need(bool good)
 {
@@ -91,7 +91,7 @@ static size_t how_many(const struct stamps *s, int64_t t)
 static void check_messages(const struct gathered *g, struct usk_trace *const t[2])
 {
 	struct stamps s[2] = { stamps_of(t[0]), stamps_of(t[1]) };
-	for (size_t i = 0; i < g->n && s[0].n + s[1].n < 2 * MOST; i++) {
+	for (size_t i = 0; i < g->n && s[0].n + s[1].n <= 2 * MOST; i++) {
 		const struct usk_msg *m = &g->m[i];
 		need(m->from < 2 && m->to == !m->from);
 		need(how_many(&s[m->from], m->sent_ns) > 0);
@@ -175,7 +175,8 @@ static void build(const uint8_t *d, size_t n, fuzz_answer *answer)
 		pcap_begin(&file[i], MAGIC_NS, snap, links[kind >> 2 * i & 3]);
 	}
 	int64_t t = START, offset = offsets[o >> 1 & 3] * 1000000000;
-	for (d += 3, n -= 3; n >= 8 && n <= 8 * MOST; d += 8, n -= 8) {
+	n = n - 3 < 8 * MOST ? n - 3 : 8 * MOST;
+	for (d += 3; n >= 8; d += 8, n -= 8) {
 		bool back = d[0] & 4;
 		struct packet p = {
 			.src = 0x0a000001 + back,
