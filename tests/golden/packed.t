@@ -16,3 +16,13 @@ $ head -c 40 a.csv.gz >cut.csv.gz; unskew check cut.csv.gz
 ? 1
 $ head -c 90 a.csv.gz >cut.csv.gz; unskew check cut.csv.gz 2>&1 | tail -n 1
 unskew: cut.csv.gz: its gzip data are cut short at byte 90
+# What is read whole is refused as a whole.
+$ gzip -c clocks.json | head -c 300 >cut.json.gz; unskew convert cut.json.gz a:1
+! unskew: cut.json.gz: its gzip data are cut short at byte 300
+? 1
+$ printf 'seconds,offset_seconds\n0,0\n10,0.000001\n20,0.000003\n' | gzip -nc | head -c 50 >clock.csv.gz; unskew simulate -q -o s --clock-error host1=clock.csv.gz
+! unskew: clock.csv.gz: its gzip data are cut short at byte 50
+? 1
+$ printf 'sender,receiver,model\na,b,50us\nb,a,60us\n' | gzip -nc | head -c 50 >delays.csv.gz; unskew sync -q a.csv.gz b.jsonl.zst --min-delay @delays.csv.gz
+! unskew: delays.csv.gz: its gzip data are cut short at byte 50
+? 1
