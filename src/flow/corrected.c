@@ -258,17 +258,63 @@ static void set_aside(struct judging *x)
 	}
 }
 
-/* Who is written out of order all the same. */
-static void count_outliers(struct judging *x)
+/* Is anyone who was left out written out of order all the same? */
+static bool outlier_lacks(const struct judging *x, size_t pair)
 {
-	for (size_t i = 0; i < x->p->n_pairs; i++) {
-		for (size_t k = 0; k < x->c->pair[i].n_outliers; k++) {
-			struct usk_msg m = usk_carried_msg(x->p, &x->c->pair[i].outlier[k].msg);
-			int64_t q = x->c->clock[m.to].resolution_ns;
-			x->c->evaluation.outlier_inversions +=
-				comparable(x, &x->p->pair[i]) && lacks(x, &m) > (q > 1 ? q : 0);
+	const struct usk_pair *out = &x->c->pair[pair];
+	bool found = false;
+	for (size_t k = 0; k < out->n_outliers && !found && comparable(x, &x->p->pair[pair]); k++) {
+		struct usk_msg m = usk_carried_msg(x->p, &out->outlier[k].msg);
+		int64_t q = x->c->clock[m.to].resolution_ns;
+		found = lacks(x, &m) > (q > 1 ? q : 0);
+	}
+	return found;
+}
+
+static void begin_outliers(void *ctx, size_t pair, struct reading *r)
+{
+	begin(ctx, pair, r);
+	r->judge.with_delays = r->judge.keep_inverted = false;
+	r->also = NULL;
+}
+
+static enum usk_status finish_outliers(void *ctx, size_t pair, struct reading *r,
+				       struct usk_err *err)
+{
+	struct judging *x = ctx;
+	(void)pair;
+	(void)err;
+	x->c->evaluation.outlier_inversions += r->judge.left_out_inversions;
+	return USK_OK;
+}
+
+/* How many are, is for the messages to say: an outlier stands for all that are alike, and a pair's
+ * own were not among those that were judged. */
+static enum usk_status count_outliers(struct judging *x)
+{
+	struct parties *p = x->p;
+	uint32_t *lacking = usk_alloc(p->n_pairs + 1, sizeof *lacking);
+	size_t *n_exclude = usk_alloc(p->n_pairs + 1, sizeof *n_exclude);
+	enum usk_status status = USK_OK;
+	size_t n = 0;
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		n_exclude[i] = p->pair[i].n_exclude;
+		if (outlier_lacks(x, i)) {
+			lacking[n++] = (uint32_t)i;
+			p->pair[i].n_exclude = 0;
 		}
 	}
+	if (n) {
+		const struct reading_plan plan = { x, begin_outliers, finish_outliers, false };
+		p->work_all = p->work_done + usk_readings_size(p, lacking, n);
+		status = usk_readings(p, lacking, n, &plan, x->err);
+	}
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		p->pair[i].n_exclude = n_exclude[i];
+	}
+	free(n_exclude);
+	free(lacking);
+	return status;
 }
 
 /* Outliers of the graph, the last ones of a pair, as they were recorded. */
@@ -323,6 +369,7 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	const struct usk_sink *sink = p->opt->messages;
 	x.map = usk_alloc(p->n, sizeof(struct usk_map *));
 	enum usk_status status = solve_and_judge(&x, fitted, problem);
+	status = status ? status : count_outliers(&x);
 	if (!status && sink && sink->keep && p->n_pairs) {
 		sink->keep(sink->ctx);
 	}
@@ -332,7 +379,6 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 		usk_parties_progress(p, 0);
 	}
 	struct usk_evaluation *e = &c->evaluation;
-	count_outliers(&x);
 	for (size_t i = 0; i < p->n_pairs && !status; i++) {
 		uint32_t a = p->pair[i].a, b = p->pair[i].b;
 		struct usk_pair *out = &c->pair[i];

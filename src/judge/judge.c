@@ -136,17 +136,23 @@ uint64_t usk_judge_correct(const struct usk_map *m, const int64_t *t, size_t n, 
 	return left;
 }
 
-/* Is it inverted? Directions come in no order that a processor could foresee: so they are an index,
- * not a branch.
+/* Directions come in no order that a processor could foresee: so they are an index, not a branch.
  */
-static inline bool count(struct usk_judge *j, size_t back, int64_t delay, uint32_t bytes)
+static inline bool is_inverted(const struct usk_judge *j, size_t back, int64_t delay)
 {
 	const int64_t q[2] = { j->q_b_ns, j->q_a_ns };
+	return delay < -q[back];
+}
+
+/* Is it inverted? */
+static inline bool count(struct usk_judge *j, size_t back, int64_t delay, uint32_t bytes)
+{
+	bool inverted = is_inverted(j, back, delay);
 	int64_t least = j->least[back] ? usk_delay_model_ns(j->least[back], bytes) : 0;
 	bool first = !j->count[back]++;
 	j->fastest[back] = first || delay < j->fastest[back] ? delay : j->fastest[back];
 	j->slowest[back] = first || delay > j->slowest[back] ? delay : j->slowest[back];
-	j->inversions[back] += delay < -q[back];
+	j->inversions[back] += inverted;
 	if (delay < least) {
 		usk_i128 off = (usk_i128)least - delay;
 		j->too_fast[back]++;
@@ -157,7 +163,7 @@ static inline bool count(struct usk_judge *j, size_t back, int64_t delay, uint32
 	if (j->with_delays) {
 		usk_histogram_add(&j->delay[back], delay);
 	}
-	return delay < -q[back];
+	return inverted;
 }
 
 /* Stamps may be 2^63 apart, a ns more than fits on either side. */
@@ -193,12 +199,13 @@ void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 		for (size_t i = 0; i < m; i++) {
 			const int64_t stamp[2] = { on_a[i], on_b[i] };
 			size_t back = msg[i].from != j->a;
+			int64_t delay = delay_of(stamp[back], stamp[!back]);
 			if (j->n_left_out && bsearch(&msg[i], j->left_out, j->n_left_out,
 						     sizeof *msg, usk_msg_order)) {
+				j->left_out_inversions += is_inverted(j, back, delay);
 				continue;
 			}
-			bool inverted =
-				count(j, back, delay_of(stamp[back], stamp[!back]), msg[i].bytes);
+			bool inverted = count(j, back, delay, msg[i].bytes);
 			if (inverted && j->keep_inverted) {
 				j->inverted = usk_room(j->inverted, j->n_inverted, &j->cap_inverted,
 						       sizeof *j->inverted);

@@ -49,6 +49,7 @@ struct usk_judge {
 	struct usk_histogram delay[2];
 	struct usk_msg *left_out; /* not judged by maps; sorted by usk_msg_order(); the caller's */
 	size_t n_left_out;
+	uint64_t left_out_inversions; /* of these and of their copies */
 	bool with_delays;
 	bool keep_inverted;
 	struct usk_msg *inverted; /* as they were read */
