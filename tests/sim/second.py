@@ -210,9 +210,17 @@ def hold(unskew, rng, found, answer, known):
 
 
 def tied(answer):
-    """What island a clock with a correction is of, and what its stamps are known to be rounded down by."""
-    return {c["name"]: (c["reference"], int(c["resolution_ns"])) for c in answer["clocks"]
-            if c["quality"] in ("bounded", "reference")}
+    """What island a clock with a correction is of, and by how much a receipt may precede its send.
+
+    It was up to the clock's resolution later than its stamp; the reference's time for that is longer by the skew limit
+    (doc/guarantees.md).
+    """
+    most_ppm, of = answer["model"]["max_skew_ppm"], {}
+    for c in answer["clocks"]:
+        q = int(c["resolution_ns"])
+        if c["quality"] in ("bounded", "reference"):
+            of[c["name"]] = c["reference"], q + int(q * most_ppm / 10**6) if q > 1 else 0
+    return of
 
 
 def applied_inversions(path, answer):
@@ -225,7 +233,7 @@ def applied_inversions(path, answer):
         for row in table:
             a, b = of.get(row[who]), of.get(row[whom])
             if a and b and a[0] == b[0]:
-                wrong += int(row[sent]) - int(row[received]) > (b[1] if b[1] > 1 else 0)
+                wrong += int(row[sent]) - int(row[received]) > b[1]
     return wrong
 
 
