@@ -116,7 +116,7 @@ extern const struct option_group options_log;	 /* --clock-log */
 	{                                                                                          \
 		"epoch",                                                                           \
 			"of clocks that were set back while they recorded, the stamps after the "  \
-			"N-th time; otherwise a stamp that lies in two epochs has no answer",      \
+			"N-th time; otherwise a stamp that may be of two has no answer",           \
 			INTEGER("N", NULL, "0", NULL)                                              \
 	}
 

@@ -19,8 +19,9 @@
 /* What a clock did up to a jump back, or since one. */
 struct epoch {
 	uint32_t number;
-	int64_t first_ns, last_ns;
-	struct usk_map *map; /* NULL: no knots enough */
+	int64_t first_ns, last_ns;     /* of its knots */
+	int64_t lowest_ns, highest_ns; /* no stamp of it lies outside */
+	struct usk_map *map;	       /* NULL: no knots enough */
 };
 
 struct stamps_clock {
@@ -133,6 +134,27 @@ enum usk_status stamps_parse(const struct stamps *v, const char *s, size_t n, ui
 
 /* ---- epochs ------------------------------------------------------------------------- */
 
+/* A clock that shows A or more, then B or less, and falls by at most S in between fell from B + S
+ * at most, to A - S at least; with the grid of its stamps, B is up to q more. */
+static void limit_epoch(const struct usk_clock *k, struct epoch *e)
+{
+	e->lowest_ns = INT64_MIN;
+	e->highest_ns = INT64_MAX;
+	for (size_t i = 0; i < k->n_jumps; i++) {
+		const struct usk_jump *j = &k->jump[i];
+		if (j->epoch == j->end_epoch || j->size_hi_ns == USK_NONE) {
+			continue;
+		}
+		usk_i128 fall = (usk_i128)j->size_hi_ns + 1;
+		if (j->end_epoch == e->number) {
+			e->lowest_ns = usk_saturate(j->after_local_ns - fall);
+		}
+		if (j->epoch == e->number) {
+			e->highest_ns = usk_saturate(j->before_local_ns + fall + k->resolution_ns);
+		}
+	}
+}
+
 static void make_epochs(struct stamps *s, uint32_t clock)
 {
 	const struct usk_clock *k = &s->clocks->clock[clock];
@@ -144,43 +166,64 @@ static void make_epochs(struct stamps *s, uint32_t clock)
 			to++;
 		}
 		c->epoch = usk_grow(c->epoch, c->n + 1, sizeof *c->epoch);
-		c->epoch[c->n++] = (struct epoch){
-			k->knot[from].epoch, k->knot[from].local_ns, k->knot[to - 1].local_ns,
-			usk_map_of_epoch(k, k->knot[from].epoch, s->clocks->max_skew_e12)
+		struct epoch *e = &c->epoch[c->n++];
+		*e = (struct epoch){
+			.number = k->knot[from].epoch,
+			.first_ns = k->knot[from].local_ns,
+			.last_ns = k->knot[to - 1].local_ns,
+			.map = usk_map_of_epoch(k, k->knot[from].epoch, s->clocks->max_skew_e12),
 		};
+		limit_epoch(k, e);
 	}
 }
 
-/* How far a stamp is from what an epoch covers; 0 within. */
-static uint64_t away(const struct epoch *e, int64_t t)
+/* How far a stamp is from what lies between two; 0 within. */
+static uint64_t away(int64_t first_ns, int64_t last_ns, int64_t t)
 {
-	return t < e->first_ns	? (uint64_t)e->first_ns - (uint64_t)t
-	       : t > e->last_ns ? (uint64_t)t - (uint64_t)e->last_ns
-				: 0;
+	return t < first_ns  ? (uint64_t)first_ns - (uint64_t)t
+	       : t > last_ns ? (uint64_t)t - (uint64_t)last_ns
+			     : 0;
+}
+
+/* The epoch that a stamp is of; *n: of so many it may be, the first two of them in out. What it is
+ * near to tells nothing: between its last message and its jump a clock showed much else. */
+static const struct epoch *epoch_of(const struct stamps_clock *c, int64_t t, size_t *n,
+				    struct stamps_answer *out)
+{
+	const struct epoch *found = NULL;
+	*n = 0;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct epoch *e = &c->epoch[i];
+		uint64_t d = away(e->lowest_ns, e->highest_ns, t);
+		if (!d && *n < 2) {
+			out->epochs[(*n)++] = e->number;
+		}
+		found = !found || d < away(found->lowest_ns, found->highest_ns, t) ? e : found;
+	}
+	return found;
+}
+
+static const struct epoch *epoch_named(const struct stamps_clock *c, int64_t number)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (c->epoch[i].number == number) {
+			return &c->epoch[i];
+		}
+	}
+	return NULL;
 }
 
 enum usk_status stamps_at(struct stamps *s, uint32_t clock, int64_t local_ns,
 			  struct stamps_answer *out, struct usk_err *err)
 {
 	struct stamps_clock *c = &s->of[clock];
-	const struct epoch *found = NULL;
 	*out = (struct stamps_answer){ .at = { USK_NONE, USK_NONE, USK_NONE } };
 	if (!c->ready) {
 		make_epochs(s, clock);
 	}
 	size_t within = 0;
-	for (size_t i = 0; i < c->n; i++) {
-		const struct epoch *e = &c->epoch[i];
-		if (s->epoch >= 0 && c->n > 1) {
-			found = e->number == s->epoch ? e : found;
-			continue;
-		}
-		uint64_t d = away(e, local_ns);
-		if (!d && within < 2) {
-			out->epochs[within++] = e->number;
-		}
-		found = !found || d < away(found, local_ns) ? e : found;
-	}
+	const struct epoch *found = s->epoch >= 0 && c->n > 1 ? epoch_named(c, s->epoch)
+							      : epoch_of(c, local_ns, &within, out);
 	if (!found) {
 		return !c->n ? USK_OK
 			     : usk_fail(err, USK_EUSAGE, 0, "clock %s has no epoch %lld",
@@ -192,7 +235,7 @@ enum usk_status stamps_at(struct stamps *s, uint32_t clock, int64_t local_ns,
 	}
 	out->epoch = found->number;
 	out->span_ns = (uint64_t)found->last_ns - (uint64_t)found->first_ns;
-	out->beyond_ns = away(found, local_ns);
+	out->beyond_ns = away(found->first_ns, found->last_ns, local_ns);
 	if (out->beyond_ns <= out->span_ns || s->clocks->clock[clock].quality == USK_REFERENCE) {
 		out->beyond_ns = 0;
 	}
@@ -205,7 +248,7 @@ void stamps_tell(struct stamps *s, uint32_t clock, int64_t local_ns, const struc
 	if (a->epoch < 0 && !s->repeats) {
 		s->repeats = true;
 		say(s->args,
-		    "unskew: note: stamp %lld of %s lies in its epochs %lld and %lld, as it was "
+		    "unskew: note: stamp %lld of %s may be of its epochs %lld and %lld, as it was "
 		    "set back while it recorded: say which with --epoch",
 		    (long long)local_ns, name, (long long)a->epochs[0], (long long)a->epochs[1]);
 	}

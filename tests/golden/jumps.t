@@ -26,7 +26,7 @@ $ unskew convert c.json host1:1700000030.5s
 1700000030500000000	1700000029498410006	1700000029498359561	1700000029498460249
 $ unskew convert c.json host1:1700000038.5s
 1700000038500000000	-	-	-
-! unskew: note: stamp 1700000038500000000 of host1 lies in its epochs 0 and 1, as it was set back while it recorded: say which with --epoch
+! unskew: note: stamp 1700000038500000000 of host1 may be of its epochs 0 and 1, as it was set back while it recorded: say which with --epoch
 ? 3
 $ unskew convert c.json --epoch 0 host1:1700000038.5s
 1700000038500000000	1700000037498250016	1700000037498199800	1700000037498300545
@@ -37,7 +37,7 @@ $ unskew convert c.json --epoch 2 host1:1700000038.5s
 ? 2
 $ unskew before c.json host1:1700000038.5s host0:1700000040s
 undecidable -
-! unskew: note: stamp 1700000038500000000 of host1 lies in its epochs 0 and 1, as it was set back while it recorded: say which with --epoch
+! unskew: note: stamp 1700000038500000000 of host1 may be of its epochs 0 and 1, as it was set back while it recorded: say which with --epoch
 ! unskew: note: "-" stands where no band bounds one of the two
 ? 3
 $ unskew before c.json --epoch 1 host1:1700000038.5s host0:1700000040s
