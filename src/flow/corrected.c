@@ -31,6 +31,8 @@ struct judging {
 	struct usk_clocks *c;
 	struct usk_msg *inverted;		   /* of all rounds so far */
 	size_t n_inverted, cap_inverted, n_before; /* before: when it was solved */
+	struct usk_likely *likely;		   /* the same of messages that likely were so */
+	size_t n_likely, cap_likely, n_likely_before;
 	struct stuck *stuck; /* of this one: no constraint helps these any more */
 	size_t n_stuck, cap_stuck;
 	struct usk_map **map; /* by clock; NULL: the reference's, whose stamps stay, or not known */
@@ -245,6 +247,25 @@ static int64_t lacks(const struct judging *x, const struct usk_msg *m)
 	return gap(received, sent);
 }
 
+/* No more than asked: it is out of order only if its stamps are of the epochs that are likely. */
+static void collect_likely(void *ctx, const struct usk_likely *l)
+{
+	struct judging *x = ctx;
+	const struct usk_clock *from = &x->c->clock[l->msg.from], *to = &x->c->clock[l->msg.to];
+	/* As much of the receiver's or sender's time may be less of the reference's. */
+	usk_i128 less = usk_ceil_div((usk_i128)l->early_ns * x->c->max_skew_e12, USK_E12);
+	const struct usk_likely k = { usk_carried_msg(x->p, &l->msg),
+				      usk_saturate(l->early_ns - less) };
+	int64_t q = to->resolution_ns;
+	if (known(x, l->msg.from) && known(x, l->msg.to) && from->reference == to->reference &&
+	    lacks(x, &k.msg) > usk_saturate((usk_i128)k.early_ns + (q > 1 ? q : 0)) &&
+	    !(x->n_likely_before &&
+	      bsearch(&k, x->likely, x->n_likely_before, sizeof k, usk_msg_order))) {
+		x->likely = usk_room(x->likely, x->n_likely, &x->cap_likely, sizeof *x->likely);
+		x->likely[x->n_likely++] = k;
+	}
+}
+
 /* What no map puts in order is wrong: a map has one time for a stamp, and time does not fall. */
 static void set_aside(struct judging *x)
 {
@@ -343,14 +364,20 @@ static enum usk_status solve_and_judge(struct judging *x, const struct fitted *f
 		if (x->n_inverted) {
 			qsort(x->inverted, x->n_inverted, sizeof *x->inverted, usk_msg_order);
 		}
+		if (x->n_likely) {
+			qsort(x->likely, x->n_likely, sizeof *x->likely, usk_msg_order);
+		}
 		problem->more = x->inverted;
 		problem->n_more = x->n_before = x->n_inverted;
+		problem->likely = x->likely;
+		problem->n_likely = x->n_likely_before = x->n_likely;
 		usk_graph_solve(x->c, problem);
 		maps_free(x);
 		maps_new(x);
 		status = name_outliers(x);
 		status = status ? status : judge(x, fitted);
-		if (x->n_inverted == x->n_before) {
+		status = status ? status : usk_rows_likely(x->p, x, collect_likely, x->err);
+		if (x->n_inverted == x->n_before && x->n_likely == x->n_likely_before) {
 			break;
 		}
 	}
@@ -392,6 +419,7 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	maps_free(&x);
 	free(x.map);
 	free(x.inverted);
+	free(x.likely);
 	free(x.stuck);
 	return status;
 }

@@ -94,6 +94,7 @@ struct parties {
 	size_t n_pairs, cap_pairs;
 	uint32_t *all_pairs;	/* their numbers */
 	struct usk_index pairs; /* by their clocks: number + 1 */
+	bool rows_vague;	/* stamps may be of several epochs */
 	bool rows_repeat;	/* a clock that tables name was set back */
 	struct usk_rows rows;	/* where that was; by number of party */
 	uint32_t depth;
@@ -218,8 +219,14 @@ enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err);
 /** The same rows with stamps that run on: first and last of clocks with epochs. */
 void usk_row_span(struct parties *p, const struct usk_msg *m);
 
-/** The next row's stamps; place[p->n] is zeroed at the first. */
-void usk_row_run_on(const struct parties *p, struct usk_row_place *place, struct usk_msg *m);
+/** The next row's stamps; place[p->n] is zeroed at the first. True: likely has others, of epochs
+ * that are less certain. */
+bool usk_row_run_on(const struct parties *p, struct usk_row_place *place, struct usk_msg *m,
+		    struct usk_likely *likely);
+/** All such rows as they are likely; reads the tables if there are any. */
+enum usk_status usk_rows_likely(struct parties *p, void *ctx,
+				void (*row)(void *ctx, const struct usk_likely *l),
+				struct usk_err *err);
 
 /* ---- tables (tables.c) --------------------------------------------------------------- */
 
@@ -256,6 +263,8 @@ struct table_sink {
 	bool (*put)(void *ctx, uint32_t pair, const struct usk_msg *msg, size_t n);
 	/* Every row, of any clocks; may be NULL. */
 	void (*row)(void *ctx, const struct usk_msg *msg);
+	/* A row again as it is likely, if its stamps may be of other epochs; may be NULL. */
+	void (*likely)(void *ctx, const struct usk_likely *likely);
 	/* A table begins; may be NULL. */
 	void (*begin)(void *ctx);
 };

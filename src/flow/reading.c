@@ -416,8 +416,11 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 		}
 	}
 	if (tables) {
-		const struct table_sink sink = { &t, wanted, put_table, hears ? hear : NULL,
-						 begin_table };
+		const struct table_sink sink = { .ctx = &t,
+						 .wanted = wanted,
+						 .put = put_table,
+						 .row = hears ? hear : NULL,
+						 .begin = begin_table };
 		status = usk_tables_read(p, &sink, err);
 		p->work_done += usk_tables_size(p);
 		usk_heard_free(&t.heard);

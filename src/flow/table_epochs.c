@@ -22,34 +22,70 @@ void usk_row_note(struct parties *p, const struct usk_msg *m)
 	}
 }
 
-void usk_row_run_on(const struct parties *p, struct usk_row_place *place, struct usk_msg *m)
+static void run_on(const struct parties *p, struct usk_msg *m, const size_t epoch[2])
 {
-	size_t epoch[2];
-	if (m->from != m->to) {
-		usk_rows_place(&p->rows, place, m, epoch);
-		m->sent_ns += usk_epoch_offset(&p->party[m->from].survey.epochs, epoch[SENT]);
-		m->received_ns += usk_epoch_offset(&p->party[m->to].survey.epochs, epoch[RECEIVED]);
+	m->sent_ns += usk_epoch_offset(&p->party[m->from].survey.epochs, epoch[SENT]);
+	m->received_ns += usk_epoch_offset(&p->party[m->to].survey.epochs, epoch[RECEIVED]);
+}
+
+/* Time runs on no further than stamps are certainly of an epoch: one that is beyond these stands
+ * for as much of the clock's time. */
+static void keep_within(const struct parties *p, struct usk_likely *l, const size_t epoch[2])
+{
+	const struct usk_epochs *from = &p->party[l->msg.from].survey.epochs;
+	const struct usk_epochs *to = &p->party[l->msg.to].survey.epochs;
+	usk_i128 sent = 0, received = 0;
+	if (epoch[SENT]) {
+		sent = (usk_i128)from->epoch[epoch[SENT] - 1].after_ns - l->msg.sent_ns;
 	}
+	if (epoch[RECEIVED] < to->n) {
+		received = (usk_i128)l->msg.received_ns - to->epoch[epoch[RECEIVED]].before_ns;
+	}
+	sent = sent > 0 ? sent : 0;
+	received = received > 0 ? received : 0;
+	l->msg.sent_ns += (int64_t)sent;
+	l->msg.received_ns -= (int64_t)received;
+	l->early_ns = usk_saturate(sent + received);
+}
+
+bool usk_row_run_on(const struct parties *p, struct usk_row_place *place, struct usk_msg *m,
+		    struct usk_likely *likely)
+{
+	size_t epoch[2], near[2];
+	if (m->from == m->to) {
+		return false;
+	}
+	*likely = (struct usk_likely){ .msg = *m };
+	usk_rows_place(&p->rows, place, m, epoch, near);
+	run_on(p, m, epoch);
+	if (epoch[SENT] == near[SENT] && epoch[RECEIVED] == near[RECEIVED]) {
+		return false;
+	}
+	keep_within(p, likely, near);
+	run_on(p, &likely->msg, near);
+	return true;
 }
 
 struct extents {
 	const struct parties *p;
 	struct usk_row_place *place;
+	bool vague;
 };
 
 /* First and last stamp of each epoch, of both columns. */
 static void note_extent(void *ctx, const struct usk_msg *m)
 {
-	const struct extents *x = ctx;
+	struct extents *x = ctx;
 	const uint32_t clock[] = { m->from, m->to };
 	const int64_t stamp[] = { m->sent_ns, m->received_ns };
-	size_t epoch[2];
+	size_t epoch[2], likely[2];
 	if (m->from == m->to) {
 		return;
 	}
-	usk_rows_place(&x->p->rows, x->place, m, epoch);
+	usk_rows_place(&x->p->rows, x->place, m, epoch, likely);
 	for (int k = 0; k < 2; k++) {
 		struct usk_epochs *e = &x->p->party[clock[k]].survey.epochs;
+		x->vague = x->vague || epoch[k] != likely[k];
 		if (epoch[k] < e->n) {
 			struct usk_epoch *next = &e->epoch[epoch[k]];
 			next->before_ns = stamp[k] > next->before_ns ? stamp[k] : next->before_ns;
@@ -64,9 +100,9 @@ static void note_extent(void *ctx, const struct usk_msg *m)
 static void note_lag(void *ctx, const struct usk_msg *m)
 {
 	const struct extents *x = ctx;
-	size_t epoch[2];
+	size_t epoch[2], likely[2];
 	if (m->from != m->to) {
-		usk_rows_place(&x->p->rows, x->place, m, epoch);
+		usk_rows_place(&x->p->rows, x->place, m, epoch, likely);
 	}
 }
 
@@ -80,22 +116,29 @@ static bool nothing(void *ctx, uint32_t pair, const struct usk_msg *msg, size_t 
 }
 
 /* All rows once more. */
-static enum usk_status look(struct extents *x, struct parties *p,
-			    void (*row)(void *ctx, const struct usk_msg *m), struct usk_err *err)
+static enum usk_status look(struct parties *p, struct table_sink sink, struct usk_err *err)
 {
 	bool *wanted = usk_alloc(p->n_pairs + 1, sizeof *wanted);
-	const struct table_sink sink = { .ctx = x, .wanted = wanted, .put = nothing, .row = row };
+	sink.wanted = wanted;
+	sink.put = nothing;
 	p->work_all += usk_tables_size(p);
-	memset(x->place, 0, p->n * sizeof *x->place);
 	enum usk_status status = usk_tables_read(p, &sink, err);
 	p->work_done += usk_tables_size(p);
 	free(wanted);
 	return status;
 }
 
+enum usk_status usk_rows_likely(struct parties *p, void *ctx,
+				void (*row)(void *ctx, const struct usk_likely *l),
+				struct usk_err *err)
+{
+	return p->rows_vague ? look(p, (struct table_sink){ .ctx = ctx, .likely = row }, err)
+			     : USK_OK;
+}
+
 static enum usk_status find_extents(struct parties *p, struct usk_err *err)
 {
-	struct extents x = { p, usk_alloc(p->n + 1, sizeof *x.place) };
+	struct extents x = { p, usk_alloc(p->n + 1, sizeof *x.place), false };
 	for (size_t i = 0; i < p->n; i++) {
 		struct usk_epochs *e = &p->party[i].survey.epochs;
 		for (size_t k = 0; k < e->n && p->party[i].trace == SIZE_MAX; k++) {
@@ -103,9 +146,12 @@ static enum usk_status find_extents(struct parties *p, struct usk_err *err)
 			e->epoch[k].after_ns = USK_TIME_MAX;
 		}
 	}
-	enum usk_status status = look(&x, p, note_lag, err);
+	enum usk_status status = look(p, (struct table_sink){ .ctx = &x, .row = note_lag }, err);
 	usk_rows_lags(&p->rows, x.place);
-	status = status ? status : look(&x, p, note_extent, err);
+	memset(x.place, 0, p->n * sizeof *x.place);
+	status = status ? status
+			: look(p, (struct table_sink){ .ctx = &x, .row = note_extent }, err);
+	p->rows_vague = x.vague;
 	free(x.place);
 	return status;
 }

@@ -312,8 +312,10 @@ enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink
 				struct usk_msg m = msg[k];
 				m.from = p->clock[i][m.from];
 				m.to = p->clock[i][m.to];
-				if (p->rows_repeat && i < p->n_traces) {
-					usk_row_run_on(p, place, &m);
+				struct usk_likely likely;
+				if (p->rows_repeat && i < p->n_traces &&
+				    usk_row_run_on(p, place, &m, &likely) && sink->likely) {
+					sink->likely(sink->ctx, &likely);
 				}
 				if (sink->row) {
 					sink->row(sink->ctx, &m);

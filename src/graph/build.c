@@ -18,6 +18,7 @@
 static const struct usk_source sources[] = {
 	{ "messages", usk_source_messages },
 	{ "messages that points do not stand for", usk_source_more },
+	{ "messages as they are likely", usk_source_likely },
 	{ "anchors", usk_source_anchors },
 };
 
@@ -99,7 +100,7 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	w->beyond_ns = usk_alloc(2 * all + 2, sizeof *w->beyond_ns);
 	for (size_t i = 0; i < c->n; i++) {
 		at[c->row[i].from]++;
-		at[c->row[i].to] += 1 + c->row[i].wish;
+		at[c->row[i].to] += 1U + c->row[i].wish - c->row[i].only;
 	}
 	struct bends bends = bends_of(w);
 	for (size_t i = 0; i < bends.n; i++) {
@@ -119,10 +120,11 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	for (size_t i = 0; i < c->n; i++) {
 		const struct usk_constraint *r = &c->row[i];
 		end[at[r->from]++] = (struct end){ r->from_ns, (uint32_t)i, SENT };
-		end[at[r->to]++] = (struct end){ r->to_ns, (uint32_t)i, RECEIVED };
+		if (!r->only) {
+			end[at[r->to]++] = (struct end){ r->to_ns, (uint32_t)i, RECEIVED };
+		}
 		if (r->wish) {
-			int64_t q = w->c->clock[r->to].resolution_ns;
-			end[at[r->to]++] = (struct end){ r->to_ns - q, (uint32_t)i, WISHED };
+			end[at[r->to]++] = (struct end){ r->wish_ns, (uint32_t)i, WISHED };
 		}
 	}
 	for (size_t i = 0; i < bends.n; i++) {
@@ -158,6 +160,8 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	w->x = usk_grow(NULL, w->n + 1, sizeof *w->x);
 	w->peer = usk_grow(NULL, w->n + 1, sizeof *w->peer);
 	w->wished = usk_grow(NULL, w->n + 1, sizeof *w->wished);
+	w->wish = usk_grow(NULL, c->n + 1, sizeof *w->wish);
+	w->n_wishes = 0;
 	memset(w->peer, 0xff, w->n * sizeof *w->peer);
 	memset(w->wished, 0xff, w->n * sizeof *w->wished);
 	w->sent = usk_alloc(w->n + 1, sizeof *w->sent);
@@ -177,10 +181,13 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	}
 	for (uint32_t i = 0; i < w->n; i++) {
 		const struct end *e = &end[i];
-		if (e->edge != NO_EDGE && e->part != SENT) {
-			uint32_t *of = e->part == WISHED ? w->wished : w->peer;
-			of[i] = sent[e->edge];
-			of[of[i]] = i;
+		if (e->edge != NO_EDGE && e->part == RECEIVED) {
+			w->peer[i] = sent[e->edge];
+			w->peer[w->peer[i]] = i;
+		} else if (e->edge != NO_EDGE && e->part == WISHED) {
+			struct usk_wish wish = { sent[e->edge], i, c->row[e->edge].early_ns };
+			w->wished[i] = w->wished[wish.sent] = (uint32_t)w->n_wishes;
+			w->wish[w->n_wishes++] = wish;
 		}
 	}
 	free(sent);
@@ -357,6 +364,17 @@ static void cut_into_runs(struct usk_work *w)
 	}
 }
 
+uint32_t usk_wish_end(const struct usk_work *w, uint32_t i)
+{
+	const struct usk_wish *wish = w->wished[i] == USK_NO_EVENT ? NULL : &w->wish[w->wished[i]];
+	return !wish ? USK_NO_EVENT : w->sent[i] ? wish->received : wish->sent;
+}
+
+int64_t usk_wish_slack(const struct usk_work *w, uint32_t i)
+{
+	return w->wish[w->wished[i]].early_ns;
+}
+
 void usk_build_cells(struct usk_work *w)
 {
 	memset(w->cell, 0, w->n * sizeof *w->cell);
@@ -388,9 +406,9 @@ void usk_build(struct usk_work *w)
 
 void usk_build_forget(struct usk_work *w)
 {
-	void *all[] = { w->beyond_ns, w->first, w->x,	  w->peer, w->wished, w->sent,
-			w->pair_of,   w->owner, w->order, w->cell, w->run_of, w->run,
-			w->rough,     w->fold,	w->slack, w->lo,   w->hi,     w->outwards };
+	void *all[] = { w->beyond_ns, w->first, w->x,	  w->peer, w->wished,  w->wish, w->sent,
+			w->pair_of,   w->owner, w->order, w->cell, w->run_of,  w->run,	w->rough,
+			w->fold,      w->slack, w->lo,	  w->hi,   w->outwards };
 	for (size_t i = 0; i < COUNT(all); i++) {
 		free(all[i]);
 	}

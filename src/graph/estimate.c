@@ -365,11 +365,6 @@ static void wish(struct usk_work *w, const struct usk_way *way, bool lines)
 /* ---- in order ----------------------------------------------------------------------------------
  */
 
-int64_t usk_wish_slack(const struct usk_work *w, uint32_t i)
-{
-	return w->c->clock[w->owner[w->sent[i] ? w->wished[i] : i]].resolution_ns;
-}
-
 int64_t usk_edge_spare(const struct usk_work *w, uint32_t i)
 {
 	uint32_t to = w->sent[i] ? w->peer[i] : i;
@@ -395,7 +390,7 @@ static int64_t by_edge(const struct usk_work *w, const int64_t *t, uint32_t i, b
 /* What is wished goes as far as bounds do, so that all that is certain is kept. */
 static int64_t by_wish(const struct usk_work *w, const int64_t *t, uint32_t i, bool down)
 {
-	usk_i128 v = t[w->wished[i]];
+	usk_i128 v = t[usk_wish_end(w, i)];
 	int64_t q = usk_wish_slack(w, i), bound = down ? w->lo_ns[i] : w->hi_ns[i];
 	v += down ? q : -q;
 	return usk_saturate(bound != USK_NONE && down == (v < bound) ? bound : v);
@@ -409,7 +404,7 @@ int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool
 			   asked ? w->peer[i] : USK_NO_EVENT };
 	int64_t v = t[i];
 	bool spare = wishes || !w->circles;
-	if (wishes && asked && w->wished[i] != USK_NO_EVENT && t[w->wished[i]] != USK_NONE) {
+	if (wishes && asked && w->wished[i] != USK_NO_EVENT && t[usk_wish_end(w, i)] != USK_NONE) {
 		int64_t u = by_wish(w, t, i, down);
 		v = down == (u < v) ? u : v;
 	}

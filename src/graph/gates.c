@@ -160,7 +160,7 @@ static int64_t level(const struct usk_work *w, uint32_t i)
 /* The receiver's may be lower than the sender's by its resolution. */
 static int64_t wished_level(const struct usk_work *w, uint32_t i)
 {
-	uint32_t p = w->wished[i], from = w->sent[i] ? i : p, to = w->sent[i] ? p : i;
+	uint32_t p = usk_wish_end(w, i), from = w->sent[i] ? i : p, to = w->sent[i] ? p : i;
 	usk_i128 q = usk_wish_slack(w, i), room = (usk_i128)w->t_ns[to] + q - w->t_ns[from];
 	usk_i128 c = w->owner[p] != w->reference ? w->t_ns[from] + room / 2
 		     : w->sent[i]		 ? w->x[p] + q
@@ -184,7 +184,7 @@ void usk_draw_gates(struct usk_drawing *d)
 			hi = w->sent[i] && c < hi ? c : hi;
 			lo = !w->sent[i] && c > lo ? c : lo;
 		}
-		p = w->wished[i];
+		p = usk_wish_end(w, i);
 		if (p != USK_NO_EVENT && w->t_ns[p] != USK_NONE) {
 			int64_t c = wished_level(w, i);
 			hi = w->sent[i] && c < hi ? c : hi;

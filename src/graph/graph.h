@@ -58,6 +58,13 @@ struct usk_graph_pair {
 	size_t n_outliers; /* Out: so many of its pair's outliers were added, the last ones */
 };
 
+/* A message that was received no more than early_ns before it was sent, by stamps that are likely.
+ */
+struct usk_likely {
+	struct usk_msg msg;
+	int64_t early_ns;
+};
+
 struct usk_graph_problem {
 	struct usk_model model;
 	int64_t max_skew_e12;
@@ -71,6 +78,9 @@ struct usk_graph_problem {
 	/* Messages that points did not stand for, to be put in order too. */
 	const struct usk_msg *more;
 	size_t n_more;
+	/* Messages whose stamps are likely so: the estimate is asked to have them in order. */
+	const struct usk_likely *likely;
+	size_t n_likely;
 	const struct usk_graph_span *span; /* [n_clocks]: first and last event of each */
 	const struct usk_graph_back *back; /* [n_clocks] */
 	unsigned threads; /* 0: as many as there are processors; the answer is the same */

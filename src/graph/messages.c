@@ -14,10 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t later(const struct usk_work *w, uint32_t clock, int64_t ns)
+/* 0 of a clock that shows each ns. */
+static int64_t tick(const struct usk_work *w, uint32_t clock)
 {
 	int64_t q = w->c->clock[clock].resolution_ns;
-	return usk_saturate((usk_i128)ns + (q > 1 ? q : 0));
+	return q > 1 ? q : 0;
+}
+
+static int64_t later(const struct usk_work *w, uint32_t clock, int64_t ns)
+{
+	return usk_saturate((usk_i128)ns + tick(w, clock));
 }
 
 static int by_time(const void *pa, const void *pb)
@@ -139,23 +145,51 @@ void usk_source_messages(const struct usk_work *w, struct usk_constraints *out)
 	}
 }
 
-void usk_source_more(const struct usk_work *w, struct usk_constraints *out)
+static bool *clocks_of(const struct usk_work *w)
 {
 	bool *mine = usk_alloc(w->c->n_clocks, sizeof *mine);
 	for (size_t i = 0; i < w->n_clocks; i++) {
 		mine[w->clock[i]] = true;
 	}
+	return mine;
+}
+
+static struct usk_constraint constraint_of(const struct usk_work *w, const struct usk_msg *m)
+{
+	return (struct usk_constraint){ .from = m->from,
+					.to = m->to,
+					.from_ns = m->sent_ns,
+					.to_ns = later(w, m->to, m->received_ns),
+					.wish_ns = m->received_ns,
+					.early_ns = tick(w, m->to),
+					.pair = UINT32_MAX };
+}
+
+void usk_source_more(const struct usk_work *w, struct usk_constraints *out)
+{
+	bool *mine = clocks_of(w);
 	for (size_t i = 0; i < w->p->n_more; i++) {
 		const struct usk_msg *m = &w->p->more[i];
+		struct usk_constraint r = constraint_of(w, m);
 		if (mine[m->from] && mine[m->to]) {
-			struct usk_constraint r = { .from = m->from,
-						    .to = m->to,
-						    .from_ns = m->sent_ns,
-						    .to_ns = later(w, m->to, m->received_ns),
-						    .pair = UINT32_MAX };
 			/* By how much its estimate rises to there a clock that jumps does not say.
 			 */
-			r.wish = r.to_ns != m->received_ns;
+			r.wish = r.early_ns;
+			usk_constraint_add(out, r);
+		}
+	}
+	free(mine);
+}
+
+void usk_source_likely(const struct usk_work *w, struct usk_constraints *out)
+{
+	bool *mine = clocks_of(w);
+	for (size_t i = 0; i < w->p->n_likely; i++) {
+		const struct usk_likely *l = &w->p->likely[i];
+		struct usk_constraint r = constraint_of(w, &l->msg);
+		if (mine[l->msg.from] && mine[l->msg.to]) {
+			r.wish = r.only = true;
+			r.early_ns += l->early_ns;
 			usk_constraint_add(out, r);
 		}
 	}

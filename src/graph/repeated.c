@@ -56,7 +56,7 @@ static bool close_clock(const struct usk_work *w, uint32_t k, int64_t *bound, bo
 static int64_t by_wish(const struct usk_work *w, const int64_t *bound, uint32_t i, bool upper,
 		       const int64_t *limit)
 {
-	int64_t v = bound[w->wished[i]], q = usk_wish_slack(w, i);
+	int64_t v = bound[usk_wish_end(w, i)], q = usk_wish_slack(w, i);
 	if (v == USK_NONE || limit[i] == USK_NONE) {
 		return USK_NONE;
 	}
@@ -84,7 +84,7 @@ static void close_all(const struct usk_work *w, int64_t *bound, bool upper, cons
 			if (p != USK_NO_EVENT && !apart[p]) {
 				v = inner(v, bound[p], upper);
 			}
-			p = w->wished[i];
+			p = usk_wish_end(w, i);
 			if (p != USK_NO_EVENT && !apart[p] && limit) {
 				v = inner(v, by_wish(w, bound, i, upper, limit), upper);
 			}

@@ -104,6 +104,12 @@ struct usk_straight {
 	struct usk_xy line[2];	/* the estimate; both the same: none */
 };
 
+/* What the estimate alone is asked, where it can: T(sent) <= T(received) + early_ns. */
+struct usk_wish {
+	uint32_t sent, received; /* events */
+	int64_t early_ns;
+};
+
 struct usk_work {
 	struct usk_clocks *c;
 	const struct usk_graph_problem *p;
@@ -129,9 +135,11 @@ struct usk_work {
 	 * do, or so far out that what may have happened to the reference did so before. */
 	uint32_t *first; /* [all clocks + 1] */
 	uint32_t n;
-	int64_t *x;	   /* stamps */
-	uint32_t *peer;	   /* other end of the edge; USK_NO_EVENT: none */
-	uint32_t *wished;  /* other end of what the estimate alone is asked; USK_NO_EVENT */
+	int64_t *x;	  /* stamps */
+	uint32_t *peer;	  /* other end of the edge; USK_NO_EVENT: none */
+	uint32_t *wished; /* the wish that it is an end of; USK_NO_EVENT */
+	struct usk_wish *wish;
+	size_t n_wishes;
 	bool *sent;	   /* it is the edge's `from` */
 	uint32_t *pair_of; /* of the edge; UINT32_MAX: no message's */
 	uint32_t *owner;   /* clock */
@@ -181,8 +189,9 @@ struct usk_constraint {
 	uint32_t from, to;
 	int64_t from_ns, to_ns;
 	uint32_t pair; /* UINT32_MAX: no message's */
-	bool wish; /* by its stamp itself, too, less its resolution: by the estimate, where it can
-		    */
+	/* T_from(from_ns) <= T_to(wish_ns) + early_ns, too: by the estimate, where it can. */
+	bool wish, only; /* only: nothing else */
+	int64_t wish_ns, early_ns;
 };
 
 struct usk_constraints {
@@ -202,6 +211,7 @@ void usk_constraint_add(struct usk_constraints *c, struct usk_constraint row);
 usk_i128 usk_messages_share(const struct usk_work *w);
 void usk_source_messages(const struct usk_work *w, struct usk_constraints *out);
 void usk_source_more(const struct usk_work *w, struct usk_constraints *out);
+void usk_source_likely(const struct usk_work *w, struct usk_constraints *out);
 void usk_source_anchors(const struct usk_work *w, struct usk_constraints *out);
 
 /** Events, cells and runs of the island. */
@@ -319,7 +329,9 @@ bool usk_conflict_repair(struct usk_work *w);
 void usk_estimate(struct usk_work *w);
 /** What an edge's receiver is to be late by more than bounds ask, ns, as it rounds its stamps. */
 int64_t usk_edge_spare(const struct usk_work *w, uint32_t i);
-/** By how much a wish's receiver may be early, ns. */
+/** The other end of an event's wish; USK_NO_EVENT: it has none. */
+uint32_t usk_wish_end(const struct usk_work *w, uint32_t i);
+/** By how much that wish's receiver may be early, ns. */
 int64_t usk_wish_slack(const struct usk_work *w, uint32_t i);
 /** The least that event i is raised to (down: the most it is lowered to) by its neighbours and its
  * message's other end, as t says of them; wishes: within its bounds by what is wished of it, too.

@@ -110,10 +110,10 @@ struct usk_row_place {
 void usk_rows_note(struct usk_rows *r, const struct usk_msg *m);
 /** After the last one: has any clock epochs? */
 bool usk_rows_found(struct usk_rows *r);
-/** The rows again, from the first: the epochs of a message's two stamps, of two clocks. place[r->n]
- * is zeroed at the first, and has room for all clocks that m names. */
+/** The rows again, from the first: the epochs of a message's two stamps, of two clocks, and those
+ * that are likely. place[r->n] is zeroed at the first, and has room for all clocks that m names. */
 void usk_rows_place(const struct usk_rows *r, struct usk_row_place *place, const struct usk_msg *m,
-		    size_t epoch[2]);
+		    size_t epoch[2], size_t likely[2]);
 /** After the last one: how long messages are under way, so that stamps that may be of several
  * epochs are of the one that says least, from now on. */
 void usk_rows_lags(struct usk_rows *r, const struct usk_row_place *place);

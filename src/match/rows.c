@@ -384,16 +384,21 @@ static size_t nearest(const struct usk_epochs *e, struct usk_row_place *at, int6
 }
 
 /* If a stamp may be of several epochs it is of the one that says least: received in the latest,
- * sent in the earliest. Else of the nearest. */
+ * sent in the earliest. Else of the nearest, which is likely in any case. */
 static size_t epoch_of_other(const struct usk_row_clock *c, struct usk_row_place *at, int64_t t,
-			     bool older)
+			     bool older, size_t *likely)
 {
-	size_t k = at->epoch, may_be = at->record ? furthest(c, at, t, older) : k;
-	return !at->record || may_be != k ? may_be : nearest(&c->epochs, at, t, older);
+	size_t k = *likely = at->epoch;
+	if (!at->record) {
+		return k;
+	}
+	size_t may_be = furthest(c, at, t, older);
+	*likely = nearest(&c->epochs, at, t, older);
+	return may_be != k ? may_be : *likely;
 }
 
 void usk_rows_place(const struct usk_rows *r, struct usk_row_place *place, const struct usk_msg *m,
-		    size_t epoch[2])
+		    size_t epoch[2], size_t likely[2])
 {
 	static const struct usk_row_clock none;
 	const uint32_t clock[] = { m->from, m->to };
@@ -401,9 +406,12 @@ void usk_rows_place(const struct usk_rows *r, struct usk_row_place *place, const
 	for (int k = 0; k < 2; k++) {
 		const struct usk_row_clock *c = clock[k] < r->n ? &r->clock[clock[k]] : &none;
 		struct usk_row_place *at = &place[clock[k]];
-		epoch[k] = !c->epochs.n ? 0
-			   : k == r->by ? epoch_of_own(&c->epochs, at, stamp[k])
-					: epoch_of_other(c, at, stamp[k], k == SENT);
+		if (c->epochs.n && k != r->by) {
+			epoch[k] = epoch_of_other(c, at, stamp[k], k == SENT, &likely[k]);
+		} else {
+			epoch[k] = likely[k] =
+				c->epochs.n ? epoch_of_own(&c->epochs, at, stamp[k]) : 0;
+		}
 	}
 }
 
