@@ -155,24 +155,24 @@ static void limit_epoch(const struct usk_clock *k, struct epoch *e)
 	}
 }
 
+/* An epoch that nothing ties to the others has no knots. */
 static void make_epochs(struct stamps *s, uint32_t clock)
 {
 	const struct usk_clock *k = &s->clocks->clock[clock];
 	struct stamps_clock *c = &s->of[clock];
 	c->ready = true;
-	for (size_t from = 0, to; from < k->n_knots; from = to) {
-		to = from;
-		while (to < k->n_knots && k->knot[to].epoch == k->knot[from].epoch) {
+	c->epoch = usk_alloc(k->n_set_backs + 1, sizeof *c->epoch);
+	for (size_t from = 0, to = 0; c->n <= k->n_set_backs; from = to) {
+		struct epoch *e = &c->epoch[c->n];
+		while (to < k->n_knots && k->knot[to].epoch == c->n) {
 			to++;
 		}
-		c->epoch = usk_grow(c->epoch, c->n + 1, sizeof *c->epoch);
-		struct epoch *e = &c->epoch[c->n++];
-		*e = (struct epoch){
-			.number = k->knot[from].epoch,
-			.first_ns = k->knot[from].local_ns,
-			.last_ns = k->knot[to - 1].local_ns,
-			.map = usk_map_of_epoch(k, k->knot[from].epoch, s->clocks->max_skew_e12),
-		};
+		e->number = (uint32_t)c->n++;
+		if (to > from) {
+			e->first_ns = k->knot[from].local_ns;
+			e->last_ns = k->knot[to - 1].local_ns;
+			e->map = usk_map_of_epoch(k, e->number, s->clocks->max_skew_e12);
+		}
 		limit_epoch(k, e);
 	}
 }
@@ -225,21 +225,23 @@ enum usk_status stamps_at(struct stamps *s, uint32_t clock, int64_t local_ns,
 	const struct epoch *found = s->epoch >= 0 && c->n > 1 ? epoch_named(c, s->epoch)
 							      : epoch_of(c, local_ns, &within, out);
 	if (!found) {
-		return !c->n ? USK_OK
-			     : usk_fail(err, USK_EUSAGE, 0, "clock %s has no epoch %lld",
-					s->clocks->clock[clock].name, (long long)s->epoch);
+		return usk_fail(err, USK_EUSAGE, 0, "clock %s has no epoch %lld",
+				s->clocks->clock[clock].name, (long long)s->epoch);
 	}
 	if (within > 1) {
 		out->epoch = -1;
 		return USK_OK;
 	}
 	out->epoch = found->number;
+	if (!found->map) {
+		return USK_OK;
+	}
 	out->span_ns = (uint64_t)found->last_ns - (uint64_t)found->first_ns;
 	out->beyond_ns = away(found->first_ns, found->last_ns, local_ns);
 	if (out->beyond_ns <= out->span_ns || s->clocks->clock[clock].quality == USK_REFERENCE) {
 		out->beyond_ns = 0;
 	}
-	return found->map ? usk_map_at(found->map, local_ns, &out->at, err) : USK_OK;
+	return usk_map_at(found->map, local_ns, &out->at, err);
 }
 
 void stamps_tell(struct stamps *s, uint32_t clock, int64_t local_ns, const struct stamps_answer *a)

@@ -216,19 +216,44 @@ const struct usk_field usk_clock_fields[] = {
 	{ NULL },
 };
 
-/* Others need not say where epochs begin: between the ends of the jumps that lead to them. */
+static bool falls(struct usk_set_back b)
+{
+	return b.from_ns > b.to_ns;
+}
+
+/* Others need not say where epochs begin: between the ends of the jumps that lead to them, or at
+ * their knots. */
+static struct usk_set_back set_back_to(const struct usk_clock *k, uint32_t epoch)
+{
+	struct usk_set_back found = { 0, 0 };
+	for (size_t i = 1; i < k->n_knots && !falls(found); i++) {
+		if (k->knot[i].epoch == epoch && k->knot[i - 1].epoch + 1 == epoch) {
+			found = (struct usk_set_back){ k->knot[i - 1].local_ns,
+						       k->knot[i].local_ns };
+		}
+	}
+	for (size_t i = 0; i < k->n_jumps; i++) {
+		const struct usk_jump *j = &k->jump[i];
+		struct usk_set_back b = { j->after_local_ns, j->before_local_ns };
+		if (j->epoch + 1 == epoch && j->end_epoch == epoch && falls(b)) {
+			found = b;
+			break;
+		}
+	}
+	return found;
+}
+
 static void find_set_backs(struct usk_clock *k)
 {
 	bool said = k->n_set_backs > 0;
-	for (size_t i = 0; i < k->n_jumps && !said; i++) {
-		const struct usk_jump *j = &k->jump[i];
-		if (j->epoch == k->n_set_backs && j->end_epoch == j->epoch + 1 &&
-		    j->after_local_ns > j->before_local_ns) {
-			k->set_back =
-				usk_grow(k->set_back, k->n_set_backs + 1, sizeof *k->set_back);
-			k->set_back[k->n_set_backs++] =
-				(struct usk_set_back){ j->after_local_ns, j->before_local_ns };
+	for (struct usk_set_back b; !said; k->n_set_backs++) {
+		b = set_back_to(k, (uint32_t)k->n_set_backs + 1);
+		if (!falls(b)) {
+			break;
 		}
+		k->set_back =
+			usk_grow(k->set_back, k->n_set_backs + 1, sizeof *k->set_back);
+		k->set_back[k->n_set_backs] = b;
 	}
 }
 
@@ -245,13 +270,18 @@ void usk_clock_check(struct reader *r, const struct place *at, void *clock)
 	check_set_backs(r, at, k);
 	for (size_t i = 0; i < k->n_jumps; i++) { /* others need not say whose, nor where it ends */
 		struct usk_jump *j = &k->jump[i];
-		bool falls = j->before_local_ns < j->after_local_ns;
+		struct usk_set_back b = { j->after_local_ns, j->before_local_ns };
 		j->of = j->of == USK_NO_CLOCK ? (uint32_t)(k - r->c->clock) : j->of;
-		if (j->end_epoch < j->epoch + falls) {
-			j->end_epoch = j->epoch + falls;
+		if (j->end_epoch < j->epoch + falls(b)) {
+			j->end_epoch = j->epoch + falls(b);
 		}
 	}
 	find_set_backs(k);
+	if (k->n_knots && k->knot[k->n_knots - 1].epoch > k->n_set_backs) {
+		usk_json_wrong(r, at, "knots",
+			       "are of epoch %u, yet neither set_back nor jumps say where it begins",
+			       k->knot[k->n_knots - 1].epoch);
+	}
 }
 
 /* ---- pairs -------------------------------------------------------------------------------------
