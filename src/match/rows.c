@@ -338,21 +338,33 @@ static size_t epoch_of_own(const struct usk_epochs *e, struct usk_row_place *at,
 	return at->epoch;
 }
 
+/* Do a clock's other stamps say that it showed this one before the epoch's end (older: after its
+ * begin)? */
+static bool is_within(const struct usk_epochs *e, size_t epoch, int64_t t, bool older)
+{
+	return older ? !epoch || t >= e->epoch[epoch - 1].after_ns
+		     : epoch == e->n || t <= e->epoch[epoch].before_ns;
+}
+
 /* May a stamp be of a later epoch (older: an earlier one), as messages of the clock were under way
- * for so long? The one that is furthest. */
+ * for so long, or as nothing says that the clock still showed it in the row's? The one that is
+ * furthest, and does not reach into the next one. */
 static size_t furthest(const struct usk_row_clock *c, const struct usk_row_place *at, int64_t t,
 		       bool older)
 {
 	const struct usk_epoch *e = c->epochs.epoch;
 	size_t k = at->epoch, found = k, n = older ? k : c->epochs.n - k;
+	bool within = is_within(&c->epochs, k, t, older);
 	usk_i128 passed = 0; /* from the row's moment to the end of an epoch that is nearer */
-	for (size_t i = 0; i < n && passed <= c->lag_ns; i++) {
+	for (size_t i = 0; i < n; i++) {
+		size_t epoch = older ? k - 1 - i : k + 1 + i;
 		const struct usk_epoch *x = older ? &e[k - 1 - i] : &e[k + i];
 		int64_t own = i ? (older ? x[1].before_ns : x[-1].after_ns) : at->last;
 		passed += older ? (usk_i128)own - x->after_ns : (usk_i128)x->before_ns - own;
 		usk_i128 beyond = older ? (usk_i128)x->before_ns - t : (usk_i128)t - x->after_ns;
-		if (beyond >= 0 && passed + beyond <= c->lag_ns) {
-			found = older ? k - 1 - i : k + 1 + i;
+		if (beyond >= 0 && is_within(&c->epochs, epoch, t, older) &&
+		    ((!i && !within) || passed + beyond <= c->lag_ns)) {
+			found = epoch;
 		}
 	}
 	return found;

@@ -251,8 +251,7 @@ static void find_set_backs(struct usk_clock *k)
 		if (!falls(b)) {
 			break;
 		}
-		k->set_back =
-			usk_grow(k->set_back, k->n_set_backs + 1, sizeof *k->set_back);
+		k->set_back = usk_grow(k->set_back, k->n_set_backs + 1, sizeof *k->set_back);
 		k->set_back[k->n_set_backs] = b;
 	}
 }
@@ -278,9 +277,10 @@ void usk_clock_check(struct reader *r, const struct place *at, void *clock)
 	}
 	find_set_backs(k);
 	if (k->n_knots && k->knot[k->n_knots - 1].epoch > k->n_set_backs) {
-		usk_json_wrong(r, at, "knots",
-			       "are of epoch %u, yet neither set_back nor jumps say where it begins",
-			       k->knot[k->n_knots - 1].epoch);
+		usk_json_wrong(
+			r, at, "knots",
+			"are of epoch %u, yet neither set_back nor jumps say where it begins",
+			k->knot[k->n_knots - 1].epoch);
 	}
 }
 

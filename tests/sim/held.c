@@ -266,7 +266,8 @@ static struct held check_way(const struct usk_clocks *a, uint32_t clock,
 			of = at.epoch;
 		}
 		bool beyond = m->last_ns && (then < m->first_ns || then > m->last_ns);
-		if (b.n < 2 && beyond) {
+		bool open = !b.n && c->quality == USK_ONE_SIDED; /* this epoch on both sides */
+		if (b.n < 2 && (beyond || open)) {
 			continue;
 		}
 		if (b.n < 2) { /* nothing is said of a time that the trace holds */
