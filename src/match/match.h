@@ -93,6 +93,7 @@ struct usk_rows {
 		bool others_tell;	  /* a capture has this clock's epochs: rows have none */
 		struct usk_epochs epochs; /* records are stamps in the column that rows are by */
 		int64_t lag_ns;		  /* the other column's are so far from these at most */
+		int64_t sure_ns;	  /* those that can be of one epoch alone */
 	} * clock;
 	size_t n, cap;
 	int by; /* rows were written when 0 sent, 1 received */
@@ -102,8 +103,8 @@ struct usk_rows {
 struct usk_row_place {
 	uint64_t record; /* stamps in the column that rows were written by */
 	size_t epoch;
-	int64_t last, began; /* of these, the last, and the epoch's first */
-	int64_t lag_ns;	     /* of the other column, the most */
+	int64_t last, began;	 /* of these, the last, and the epoch's first */
+	int64_t lag_ns, sure_ns; /* of the other column, the most */
 };
 
 /** The next row. */

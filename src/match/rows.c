@@ -346,24 +346,31 @@ static bool is_within(const struct usk_epochs *e, size_t epoch, int64_t t, bool 
 		     : epoch == e->n || t <= e->epoch[epoch].before_ns;
 }
 
+/* Can a stamp be of the row's epoch alone? */
+static bool is_sure(const struct usk_epochs *e, size_t epoch, int64_t t, bool older)
+{
+	return older ? !epoch || t > e->epoch[epoch - 1].before_ns
+		     : epoch == e->n || t < e->epoch[epoch].after_ns;
+}
+
 /* May a stamp be of a later epoch (older: an earlier one), as messages of the clock were under way
- * for so long, or as nothing says that the clock still showed it in the row's? The one that is
- * furthest, and does not reach into the next one. */
+ * for so long? Or as in the row's own it would have been longer than any that is sure. The one that
+ * is furthest, and does not reach into the next one. */
 static size_t furthest(const struct usk_row_clock *c, const struct usk_row_place *at, int64_t t,
 		       bool older)
 {
 	const struct usk_epoch *e = c->epochs.epoch;
 	size_t k = at->epoch, found = k, n = older ? k : c->epochs.n - k;
-	bool within = is_within(&c->epochs, k, t, older);
 	usk_i128 passed = 0; /* from the row's moment to the end of an epoch that is nearer */
-	for (size_t i = 0; i < n; i++) {
+	bool long_anyway = (older ? (usk_i128)at->last - t : (usk_i128)t - at->last) > c->sure_ns;
+	for (size_t i = 0; i < n && (!i || passed <= c->lag_ns); i++) {
 		size_t epoch = older ? k - 1 - i : k + 1 + i;
 		const struct usk_epoch *x = older ? &e[k - 1 - i] : &e[k + i];
 		int64_t own = i ? (older ? x[1].before_ns : x[-1].after_ns) : at->last;
 		passed += older ? (usk_i128)own - x->after_ns : (usk_i128)x->before_ns - own;
 		usk_i128 beyond = older ? (usk_i128)x->before_ns - t : (usk_i128)t - x->after_ns;
 		if (beyond >= 0 && is_within(&c->epochs, epoch, t, older) &&
-		    ((!i && !within) || passed + beyond <= c->lag_ns)) {
+		    ((!i && long_anyway) || passed + beyond <= c->lag_ns)) {
 			found = epoch;
 		}
 	}
@@ -392,6 +399,9 @@ static size_t nearest(const struct usk_epochs *e, struct usk_row_place *at, int6
 	size_t found = behind < same && behind <= before ? k + 1 : before < same ? k - 1 : k;
 	usk_i128 lag = found > k ? (older ? 0 : behind) : found < k ? before : early ? 0 : same;
 	at->lag_ns = lag > at->lag_ns ? usk_saturate(lag) : at->lag_ns;
+	if (found == k && is_sure(e, k, t, older)) {
+		at->sure_ns = lag > at->sure_ns ? usk_saturate(lag) : at->sure_ns;
+	}
 	return found;
 }
 
@@ -455,6 +465,7 @@ void usk_rows_lags(struct usk_rows *r, const struct usk_row_place *place)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		r->clock[i].lag_ns = place[i].lag_ns;
+		r->clock[i].sure_ns = place[i].sure_ns;
 	}
 }
 
