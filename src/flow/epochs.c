@@ -159,9 +159,10 @@ static int by_epoch_and_time(const void *pa, const void *pb)
 	return order ? order : usk_order(a->after_local_ns, b->after_local_ns);
 }
 
+/* A bend beside a jump stays one: nobody assumed that it might have been part of the jump. */
 static bool overlap(const struct usk_jump *x, const struct usk_jump *j)
 {
-	return x->of == j->of && x->before_local_ns >= j->after_local_ns &&
+	return x->kind == USK_JUMP && x->of == j->of && x->before_local_ns >= j->after_local_ns &&
 	       x->after_local_ns <= j->before_local_ns;
 }
 

@@ -21,34 +21,68 @@ static bool may_be_of(const struct usk_jump *j, uint32_t k)
 	return k != USK_NO_CLOCK && (j->of == k || j->or_of == k);
 }
 
-/* In what both reach over lie two events, or one that several pairs saw, and nobody who both may be
- * of need be of either. So it is named after the one of which more is known. */
-static bool says_more(const struct usk_jump *a, const struct usk_jump *b)
+/* The same event as several pairs saw it: what all of them allow. In what both reach over may lie
+ * two events, and nobody who both may be of need be of either: it is named after the one of which
+ * more is known. */
+static void unite(struct usk_jump *last, const struct usk_jump *j)
 {
-	return a->kind != b->kind ? a->kind == USK_JUMP
-				  : a->or_of == USK_NO_CLOCK && b->or_of != USK_NO_CLOCK;
+	if (j->or_of == USK_NO_CLOCK && last->or_of != USK_NO_CLOCK) {
+		last->of = j->of;
+		last->or_of = j->or_of;
+	}
+	last->before_local_ns = j->before_local_ns > last->before_local_ns ? j->before_local_ns
+									   : last->before_local_ns;
 }
 
-/* The same event as several pairs saw it: what all of them allow. */
-static size_t unite_jumps(struct usk_jump *j, size_t n)
+/* Those of one kind, to out. */
+static size_t unite_kind(const struct usk_jump *j, size_t n, unsigned kind, struct usk_jump *out)
 {
 	size_t m = 0;
 	for (size_t i = 0; i < n; i++) {
-		struct usk_jump *last = m ? &j[m - 1] : NULL;
-		if (!last || j[i].after_local_ns >= last->before_local_ns) {
-			j[m++] = j[i];
+		if (j[i].kind != kind) {
 			continue;
 		}
-		if (says_more(&j[i], last)) {
-			last->kind = j[i].kind;
-			last->of = j[i].of;
-			last->or_of = j[i].or_of;
+		if (m && j[i].after_local_ns < out[m - 1].before_local_ns) {
+			unite(&out[m - 1], &j[i]);
+		} else {
+			out[m++] = j[i];
 		}
-		last->before_local_ns = j[i].before_local_ns > last->before_local_ns
-						? j[i].before_local_ns
-						: last->before_local_ns;
-		last->size_lo_ns = last->size_hi_ns = USK_NONE;
 	}
+	return m;
+}
+
+/* Jumps, and bends where there is none: it is in its own bracket alone that a clock may have
+ * jumped, whatever it did beside that. j: sorted; room for 2 n + 1. */
+static size_t unite_jumps(struct usk_jump *j, size_t n)
+{
+	struct usk_jump *jump = usk_grow(NULL, n + 1, sizeof *jump);
+	struct usk_jump *bend = usk_grow(NULL, n + 1, sizeof *bend);
+	size_t n_jumps = unite_kind(j, n, USK_JUMP, jump);
+	size_t n_bends = unite_kind(j, n, USK_BEND, bend), m = 0, k = 0;
+	for (size_t i = 0; i < n_bends; i++) {
+		int64_t from = bend[i].after_local_ns, to = bend[i].before_local_ns;
+		for (; k < n_jumps && jump[k].after_local_ns < to; k++) {
+			if (from < jump[k].after_local_ns) {
+				j[m] = bend[i];
+				j[m].after_local_ns = from;
+				j[m++].before_local_ns = jump[k].after_local_ns;
+			}
+			j[m++] = jump[k];
+			from = jump[k].before_local_ns > from ? jump[k].before_local_ns : from;
+		}
+		if (m && j[m - 1].kind == USK_JUMP && j[m - 1].before_local_ns > from) {
+			from = j[m - 1].before_local_ns;
+		}
+		if (from < to) {
+			j[m] = bend[i];
+			j[m++].after_local_ns = from;
+		}
+	}
+	while (k < n_jumps) {
+		j[m++] = jump[k++];
+	}
+	free(jump);
+	free(bend);
 	return m;
 }
 
@@ -169,9 +203,11 @@ void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
 		k->jump = usk_room(k->jump, k->n_jumps, &cap, sizeof *k->jump);
 		k->jump[k->n_jumps++] = j;
 	}
-	if (k->n_jumps) {
-		qsort(k->jump, k->n_jumps, sizeof *k->jump, by_bracket);
+	if (!k->n_jumps) {
+		return;
 	}
+	qsort(k->jump, k->n_jumps, sizeof *k->jump, by_bracket);
+	k->jump = usk_grow(k->jump, 2 * k->n_jumps + 1, sizeof *k->jump);
 	k->n_jumps = unite_jumps(k->jump, k->n_jumps);
 	for (size_t n = 0; n < k->n_jumps; n++) {
 		size_jump(w, i, &k->jump[n]);

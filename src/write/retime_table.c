@@ -141,14 +141,14 @@ static void row_messages(struct retimed *b, struct stamp *stamp)
 						   .to = s->clock,
 						   .sent_ns = sent->was_ns,
 						   .received_ns = s->was_ns };
-			size_t epoch[2] = { 0, 0 }, likely[2];
+			size_t epoch[2], likely[2] = { 0, 0 };
 			if (b->noting && !b->place) {
 				usk_rows_note(&b->order, &m);
 			} else {
 				usk_rows_place(&b->order, b->place, &m, epoch, likely);
 			}
-			sent->epoch = epoch[0];
-			s->epoch = epoch[1];
+			sent->epoch = likely[0];
+			s->epoch = likely[1];
 		}
 		sent = sent ? NULL : s;
 	}

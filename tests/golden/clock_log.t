@@ -8,9 +8,9 @@ unskew clock log, raw clock of boot simulated-host1, host host1
 clock,before_ns,time_ns,after_ns,rate_e12,status,event
 realtime,86700006075453,1700000299499757877,86700006075490,47311924,1,set
 $ unskew sync sim/messages.csv --truth sim/truth.json | grep -e '^host1' -e widths -e Step -e from -e Model -e Truth -e Disturbed
-host1  bounded    -20.313 ms ± 312 us            182.9 (182.9 to 193.9)  3,002     2,916
+host1  bounded    -20.168 ms ± 176 us            182.9 (182.9 to 193.9)  3,002     2,916
 Received before sent: 2,951 as recorded, 0 corrected, and 3 of those left out. Half widths: 51.8 us to 251 ms, 889 us on average.
-Step of host1 or host0 (messages cannot tell): host1 was set back, or host0 stepped forward, by 500.864 ms ± 301 us,
+Step of host1 or host0 (messages cannot tell): host1 was set back, or host0 stepped forward, by 500.205 ms ± 404 us,
 Disturbed: host1 in 1 stretch, 368 s in all (61.4 % of the time): there only the skew limit bounds its rate.
 Model wander: the rate of each clock is constant within 5 ppm
 Truth: host1's estimate is off by at most 637 us; its band holds the truth throughout.
