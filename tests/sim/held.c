@@ -76,8 +76,7 @@ static bool next_way(const struct usk_clock *c, const struct sim_clock *truth, u
 		     bool first)
 {
 	uint32_t n = count_set_backs(truth), all = (UINT32_C(1) << n) - 1;
-	uint32_t epochs = c->n_knots ? c->knot[c->n_knots - 1].epoch : 0;
-	uint32_t wanted = epochs < n ? epochs : n;
+	uint32_t wanted = c->n_set_backs < n ? (uint32_t)c->n_set_backs : n;
 	for (uint32_t way = first ? 0 : *seen + 1; way <= all; way++) {
 		if ((uint32_t)__builtin_popcount(way) == wanted) {
 			*seen = way;
