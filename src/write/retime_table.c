@@ -76,7 +76,7 @@ struct stamp {
 	int64_t was_ns, now_ns;
 	bool ticks; /* recorded as such */
 	uint32_t clock;
-	size_t epoch;
+	size_t epoch, certain;
 };
 
 /* The cell again, corrected, and the stamp as recorded beside it. */
@@ -127,30 +127,45 @@ static void write_row(struct retimed *b, const struct stamp *stamp)
 	usk_output_write(&b->t->out, at, (size_t)(end - at) + line->n_end);
 }
 
-/* Stamps of a row's messages stand in pairs, sent and received; an event's stands alone. */
-static void row_messages(struct retimed *b, struct stamp *stamp)
+/* Stamps of a row's messages stand in pairs, sent and received; an event's stands alone. The next
+ * pair from column *c on; false: there is none. */
+static bool next_message(const struct retimed *b, struct stamp *stamp, size_t *c,
+			 struct stamp **sent, struct stamp **received)
 {
-	struct stamp *sent = NULL;
-	for (size_t c = 0; c < b->table.kind->n; c++) {
-		struct stamp *s = &stamp[c];
-		if (!b->table.kind->column[c].time) {
+	*sent = NULL;
+	for (; *c < b->table.kind->n; ++*c) {
+		struct stamp *s = &stamp[*c];
+		if (!b->table.kind->column[*c].time) {
 			continue;
 		}
-		if (sent && sent->cell && s->cell && sent->clock != s->clock) {
-			const struct usk_msg m = { .from = sent->clock,
-						   .to = s->clock,
-						   .sent_ns = sent->was_ns,
-						   .received_ns = s->was_ns };
-			size_t epoch[2], likely[2] = { 0, 0 };
-			if (b->noting && !b->place) {
-				usk_rows_note(&b->order, &m);
-			} else {
-				usk_rows_place(&b->order, b->place, &m, epoch, likely);
-			}
-			sent->epoch = likely[0];
-			s->epoch = likely[1];
+		if (*sent && (*sent)->cell && s->cell && (*sent)->clock != s->clock) {
+			*received = s;
+			++*c;
+			return true;
 		}
-		sent = sent ? NULL : s;
+		*sent = *sent ? NULL : s;
+	}
+	return false;
+}
+
+static void row_messages(struct retimed *b, struct stamp *stamp)
+{
+	struct stamp *sent, *s;
+	for (size_t c = 0; next_message(b, stamp, &c, &sent, &s);) {
+		const struct usk_msg m = { .from = sent->clock,
+					   .to = s->clock,
+					   .sent_ns = sent->was_ns,
+					   .received_ns = s->was_ns };
+		size_t certain[2] = { 0, 0 }, likely[2] = { 0, 0 };
+		if (b->noting && !b->place) {
+			usk_rows_note(&b->order, &m);
+		} else {
+			usk_rows_place(&b->order, b->place, &m, certain, likely);
+		}
+		sent->epoch = likely[0];
+		sent->certain = certain[0];
+		s->epoch = likely[1];
+		s->certain = certain[1];
 	}
 }
 
@@ -167,6 +182,27 @@ static enum usk_status correct(struct retimed *b, struct stamp *s)
 		if (status) {
 			usk_fail_in(t->err, "%s: line %llu", t->path,
 				    (unsigned long long)b->table.number);
+		}
+	}
+	return status;
+}
+
+/* Where a message would be received before it was sent by the epochs that are likely, it is put in
+ * order by those that bounds are for. */
+static enum usk_status correct_row(struct retimed *b, struct stamp *stamp)
+{
+	struct stamp *sent, *s;
+	enum usk_status status = USK_OK;
+	for (size_t c = 0; c < b->table.kind->n && !status; c++) {
+		status = stamp[c].cell ? correct(b, &stamp[c]) : USK_OK;
+	}
+	for (size_t c = 0; !status && next_message(b, stamp, &c, &sent, &s);) {
+		bool vague = sent->epoch != sent->certain || s->epoch != s->certain;
+		if (vague && s->now_ns < sent->now_ns) {
+			sent->epoch = sent->certain;
+			s->epoch = s->certain;
+			status = correct(b, sent);
+			status = status ? status : correct(b, s);
 		}
 	}
 	return status;
@@ -211,16 +247,14 @@ static enum usk_status row(struct retimed *b, bool *damaged, struct usk_err *why
 	if (b->noting || b->placed) {
 		row_messages(b, stamp);
 	}
-	for (size_t c = 0; c < table->kind->n && !b->noting; c++) {
-		enum usk_status status = stamp[c].cell ? correct(b, &stamp[c]) : USK_OK;
-		if (status) {
-			return status;
-		}
+	if (b->noting) {
+		return USK_OK;
 	}
-	if (!b->noting) {
+	enum usk_status status = correct_row(b, stamp);
+	if (!status) {
 		write_row(b, stamp);
 	}
-	return USK_OK;
+	return status;
 }
 
 /* The columns of times get their neighbours, unless the table has them. */

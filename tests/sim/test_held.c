@@ -180,6 +180,7 @@ static void check_answer(const struct answer_case *x)
 	struct usk_knot still[2] = { FLAT(0, 0, 0, 0), FLAT(20000, 0, 0, 0) };
 	struct usk_knot knot[4];
 	struct usk_jump jump = x->jump;
+	struct usk_set_back back = { jump.after_local_ns, jump.before_local_ns };
 	struct usk_slopes before =
 		x->after.most_e12 ? (struct usk_slopes){ -1000, 1000 } : (struct usk_slopes){ 0 };
 	for (size_t i = 0; i < COUNT(knot); i++) {
@@ -190,6 +191,8 @@ static void check_answer(const struct answer_case *x)
 		{ .quality = USK_BOUNDED,
 		  .knot = knot,
 		  .n_knots = x->n_knots,
+		  .set_back = &back,
+		  .n_set_backs = x->knot[x->n_knots - 1].epoch,
 		  .jump = &jump,
 		  .n_jumps = x->n_jumps,
 		  .before = before,
