@@ -239,8 +239,9 @@ struct usk_survey {
 /**
  * The addresses that are surely mine: the one of a family that ends every unicast packet of my
  * capture and not of the other's. Where both captures hold one conversation only, nobody can say
- * (behind NAT, the peer's address too would stand in one capture alone). *guess: mine does, and the
- * other one may be on the way to either end. Returns how many.
+ * (behind NAT, the peer's address too would stand in one capture alone). *guess: mine does, or the
+ * other one has no such address: as mine may be filtered, either may be on the way. Returns how
+ * many.
  */
 size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *other,
 		      struct usk_addr own[2], bool *guess);

@@ -223,7 +223,7 @@ size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *ot
 		}
 		if (left == 1 && !(a->n == 2 && b->n == 2)) {
 			own[n++] = a->addr[which];
-			*guess |= a->n == 2;
+			*guess |= a->n == 2 || !b->n;
 		}
 	}
 	return n;
