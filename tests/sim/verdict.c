@@ -202,7 +202,7 @@ static bool check_island(struct trial *t, uint32_t reference)
 {
 	const struct usk_clocks *a = t->answer;
 	bool limit = trial_within_limit(t, reference), one_way = trial_jumps_one_way(t, reference);
-	bool rates = one_way && trial_rates_kept(t, reference);
+	bool rates = one_way && trial_rates_kept(t, reference) && trial_delays_kept(t, reference);
 	struct trial_missed missed = trial_missed_jumps(t, reference);
 	bool kept = rates && !missed.doubtful && !missed.beyond_doubt;
 	if (limit) {

@@ -45,6 +45,9 @@ bool trial_within_limit(const struct trial *t, uint32_t reference);
 /** Does every clock of the island keep the rate that is assumed of it? */
 bool trial_rates_kept(const struct trial *t, uint32_t reference);
 
+/** Does every message take time by the reference's clock? Known of tables. */
+bool trial_delays_kept(const struct trial *t, uint32_t reference);
+
 /* True jumps of an island's clocks that are not in the brackets of all whom they concern. */
 struct trial_missed {
 	size_t doubtful;     /* delays may hide them: the assumption is broken */

@@ -8,6 +8,7 @@
  *     of one constant, and within the skew limit everywhere
  *     its time jumps, or its reference's does, in its brackets only, and in each of these its
  *     offset only rises, or only falls
+ *     no message arrives before it is sent by the reference's clock: that is not set back meanwhile
  *
  * A band mixes what is assumed of all clocks of its island, so all of them have to.
  */
@@ -151,6 +152,19 @@ bool trial_rates_kept(const struct trial *t, uint32_t reference)
 		usk_i128 most = wanders ? (usk_i128)c->wander.used_e12 * E6 : 1;
 		if (i != reference && is_of(t, i, reference) && c->n_knots &&
 		    quiet_wander(t, i) > most) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- delays ------------------------------------------------------------------------------ */
+
+bool trial_delays_kept(const struct trial *t, uint32_t reference)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		if (sim_clock_read(t->truth[reference], t->m[i].arrived_ns) <
+		    sim_clock_read(t->truth[reference], t->m[i].left_ns)) {
 			return false;
 		}
 	}
