@@ -246,10 +246,15 @@ static bool note_passing(const struct usk_sample *a, const struct usk_sample *b,
 
 void usk_survey_passing(struct usk_survey *s, const uint32_t *sample, size_t n)
 {
+	/* A bridge has them on its ports, and on itself: the two that are alike are not neighbours.
+	 */
+	enum { LAST = 4 };
 	bool again = false;
 	for (size_t i = 1; i < n; i++) {
-		again |=
-			note_passing(&s->sample[sample[i - 1]], &s->sample[sample[i]], &s->passing);
+		for (size_t k = i < LAST ? 0 : i - LAST; k < i; k++) {
+			again |= note_passing(&s->sample[sample[k]], &s->sample[sample[i]],
+					      &s->passing);
+		}
 	}
 	s->passing.again += again;
 }

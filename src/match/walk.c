@@ -486,9 +486,16 @@ static void learn_ways(struct walk *w, const struct usk_survey *sp, const struct
 			way[i] = usk_walk_way(w, e->src, e->dst, e->group);
 		}
 		if (way[i] != NOBODY) {
-			w->ways.way[way[i]].passing |= s->span > 0;
+			w->ways.way[way[i]].joins++;
+			w->ways.way[way[i]].spans += s->span > 0;
 			w->ways.way[way[i]].doubtful |= c->doubtful && c->doubtful[s->way];
 		}
+	}
+	/* A few that seem so were sent anew at once: openings of connections have no IP-ID. */
+	bool passing = usk_walk_chooses(w) || w->passing[0].again || w->passing[1].again;
+	for (size_t i = 0; i < w->ways.n; i++) {
+		struct way *x = &w->ways.way[i];
+		x->passing = passing ? x->spans > 0 : x->spans * 2 > x->joins;
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct usk_sighting vote = c->seen[i];

@@ -27,6 +27,7 @@ struct way {
 	bool seen;
 	bool doubtful;		      /* nothing shows that IP-IDs are kept that contents need */
 	bool passing;		      /* a capture saw packets of it more than once */
+	uint64_t joins, spans;	      /* of pass 1; those that seem to have been seen so */
 	int64_t last_p_ns, last_q_ns; /* latest sighting */
 	int64_t last_span_ns;
 	struct doubt *doubt;

@@ -101,12 +101,14 @@ struct usk_recent {
 };
 
 /** Its lengths and interface, and bytes that differ from one packet to the next: TCP's numbers,
- * others' payload.
+ * others' payload; and from one sighting to the next, as a bridge's and its port's have one stamp:
+ * interface and direction in cooked headers.
  */
 static inline uint64_t usk_recent_what(const struct usk_record *r)
 {
 	uint64_t what = r->captured >= 46 ? usk_be64(r->data + 38) : 0;
-	return usk_fold(what, (uint64_t)r->captured << 32 | r->length) + r->iface;
+	uint64_t where = r->captured >= 46 ? usk_be64(r->data) + 3 * usk_be64(r->data + 4) : 0;
+	return usk_fold(what + where, (uint64_t)r->captured << 32 | r->length) + r->iface;
 }
 
 static inline void usk_recent_note(struct usk_recent *x, const struct usk_record *r)
