@@ -15,7 +15,7 @@ SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugopti
 	-Dc_args=-fno-sanitize-recover=undefined
 export ASAN_OPTIONS ?= detect_leaks=1:allocator_may_return_null=1
 # libbabeltrace2 forgets events of streams that are damaged.
-export LSAN_OPTIONS ?= suppressions=$(CURDIR)/tools/lsan.supp:print_suppressions=0
+export LSAN_OPTIONS ?= suppressions='$(CURDIR)/tools/lsan.supp':print_suppressions=0
 export UBSAN_OPTIONS ?= print_stacktrace=1
 
 C_FOLDERS = include src sim tests bench papers
@@ -112,7 +112,9 @@ doc: all ## the manual pages, as text: build/doc/man
 	@for page in $(BUILD)/doc/man/*.1; do echo $$page; done
 
 install: all ## install under PREFIX (/usr/local); DESTDIR is honoured
-	@meson configure $(BUILD) -Dprefix=$(PREFIX) -Dlibdir=lib
+	@where="$(DESTDIR)$(PREFIX)"; until [ -e "$$where" ]; do where=$$(dirname "$$where"); done; [ -w "$$where" ] || \
+		{ echo "unskew: $$where is not yours to write to: sudo make install, or make install PREFIX=~/.local" >&2; exit 1; }
+	@meson configure $(BUILD) -Dprefix="$(PREFIX)" -Dlibdir=lib
 	@meson install -C $(BUILD) --quiet
 	@[ "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
 

@@ -64,6 +64,16 @@ static inline uint64_t usk_be64(const uint8_t *p)
 }
 
 /* The lowest byte first, whatever the machine's order. */
+static inline uint16_t usk_le16(const uint8_t *p)
+{
+	return usk_load16(p, !USK_SWAP_NETWORK);
+}
+
+static inline uint32_t usk_le32(const uint8_t *p)
+{
+	return usk_load32(p, !USK_SWAP_NETWORK);
+}
+
 static inline uint64_t usk_le64(const uint8_t *p)
 {
 	return usk_load64(p, !USK_SWAP_NETWORK);

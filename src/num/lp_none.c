@@ -4,6 +4,8 @@
  */
 #include "num/lp.h"
 
+#include <stddef.h>
+
 struct usk_lp *usk_lp_new(const struct usk_lp_problem *p)
 {
 	(void)p;

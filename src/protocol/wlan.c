@@ -20,13 +20,13 @@ enum { HAS_TSFT = 1, HAS_FLAGS = 2, HAS_TX = 1 << 15, BAD_FCS = 0x40 };
 /* Bytes of the radiotap header; 0: it is none, or one of a frame that does not count. */
 static size_t radiotap(const uint8_t *d, size_t n)
 {
-	size_t length = n < 8 ? 0 : usk_load16(d + 2, !USK_SWAP_NETWORK), at = 8;
+	size_t length = n < 8 ? 0 : usk_le16(d + 2), at = 8;
 	if (length < 8 || length > n || d[0]) {
 		return 0;
 	}
-	uint32_t has = usk_load32(d + 4, !USK_SWAP_NETWORK), more = has;
+	uint32_t has = usk_le32(d + 4), more = has;
 	while (more >> 31 && at + 4 <= length) {
-		more = usk_load32(d + at, !USK_SWAP_NETWORK);
+		more = usk_le32(d + at);
 		at += 4;
 	}
 	/* Eight bytes lie at a multiple of eight. */

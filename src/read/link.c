@@ -181,13 +181,13 @@ static bool nflog(struct frame *f)
 	bool begun = pass(f, 4);
 	while (begun && f->n >= 4) {
 		/* The low byte of a type is never 0, and its high byte is. */
-		bool big = !f->d[2];
-		size_t n = usk_load16(f->d, big);
+		bool swap = !f->d[2] == USK_SWAP_NETWORK;
+		size_t n = usk_load16(f->d, swap);
 		if (n < 4 || n > f->n) {
 			/* What is cut short is the packet, which is the last of them. */
-			return usk_load16(f->d + 2, big) == PAYLOAD && n >= 4 && pass(f, 4);
+			return usk_load16(f->d + 2, swap) == PAYLOAD && n >= 4 && pass(f, 4);
 		}
-		if (usk_load16(f->d + 2, big) == PAYLOAD) {
+		if (usk_load16(f->d + 2, swap) == PAYLOAD) {
 			f->n = n;
 			return pass(f, 4);
 		}
@@ -224,13 +224,13 @@ static bool radiotap(struct frame *f)
 	if (f->n < 8 || f->d[0]) {
 		return false;
 	}
-	size_t n = usk_load16(f->d + 2, false), at = 8;
-	uint32_t has = usk_load32(f->d + 4, false), more = has;
+	size_t n = usk_le16(f->d + 2), at = 8;
+	uint32_t has = usk_le32(f->d + 4), more = has;
 	if (n < 8 || n > f->n) {
 		return false;
 	}
 	for (; more >> 31 && at + 4 <= n; at += 4) {
-		more = usk_load32(f->d + at, false);
+		more = usk_le32(f->d + at);
 	}
 	at = has & TSFT ? ((at + 7) & ~(size_t)7) + 8 : at;
 	unsigned flags = has & FLAGS && at < n ? f->d[at] : 0;
@@ -255,8 +255,8 @@ static bool ppi(struct frame *f)
 	if (f->n < 8) {
 		return false;
 	}
-	size_t n = usk_load16(f->d + 2, false);
-	uint32_t link = usk_load32(f->d + 4, false);
+	size_t n = usk_le16(f->d + 2);
+	uint32_t link = usk_le32(f->d + 4);
 	return n >= 8 && pass(f, n) && by_type(f, link);
 }
 
@@ -266,8 +266,8 @@ static bool pktap(struct frame *f)
 	if (f->n < 40) {
 		return false;
 	}
-	size_t n = usk_load32(f->d, false);
-	uint32_t link = usk_load32(f->d + 8, false), flags = usk_load32(f->d + 36, false) & 3;
+	size_t n = usk_le32(f->d);
+	uint32_t link = usk_le32(f->d + 8), flags = usk_le32(f->d + 36) & 3;
 	if (n < 40 || !pass(f, n) || !by_type(f, link)) {
 		return false;
 	}

@@ -49,7 +49,11 @@ OLD = b'precious\n'
 
 class Faults:
 	def __init__(self, unskew, library, data, folder):
-		self.unskew, self.library, self.folder = unskew, library, folder
+		self.unskew, self.folder = unskew, folder
+		# LD_PRELOAD is a list, parted by spaces.
+		self.library = self.path('fail.so')
+		if not os.path.lexists(self.library):
+			os.symlink(library, self.library)
 		self.ran = collections.Counter()
 		self.told = collections.Counter()
 		self.broken = []

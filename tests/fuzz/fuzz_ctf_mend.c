@@ -44,8 +44,8 @@ static bool is_stream(const uint8_t *d, size_t n)
 		if (n - at < HEADER || memcmp(d, d + at, MARK) != 0) {
 			return false;
 		}
-		uint64_t content = usk_load64(d + at + CONTENT, false);
-		uint64_t bits = usk_load64(d + at + PACKET, false);
+		uint64_t content = usk_le64(d + at + CONTENT);
+		uint64_t bits = usk_le64(d + at + PACKET);
 		packet = (size_t)(bits / 8);
 		if (bits % 8 || packet < HEADER || packet > n - at || content > bits) {
 			return false;

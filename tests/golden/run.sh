@@ -18,12 +18,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 verb=$1
 unskew=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
 RECORDED=$(cd "${RECORDED:-$here/../../../shared/data}" 2>/dev/null && pwd) || RECORDED=
-export LC_ALL=C TZ=UTC NO_COLOR=1 DATA="$here/data" RECORDED
-
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
 mkdir "$scratch/bin"
+# By a path without spaces, as rows do not quote it.
+ln -s "$here/data" "$scratch/data"
+[ -z "$RECORDED" ] || { ln -s "$RECORDED" "$scratch/recorded"; RECORDED=$scratch/recorded; }
+export LC_ALL=C TZ=UTC NO_COLOR=1 DATA="$scratch/data" RECORDED
 ln -s "$unskew" "$scratch/bin/unskew"
 # A user without rights: this one, or nobody where this one is root.
 cat >"$scratch/bin/as-nobody" <<'END'

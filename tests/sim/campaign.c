@@ -11,6 +11,7 @@
  * and not mended yet are told as such; one that does not fail any more has to be struck off the
  * list.
  */
+#include "shell.h"
 #include "trial.h"
 
 #include <stdio.h>
@@ -211,6 +212,7 @@ static bool read_arguments(int argc, char **argv, struct job *j)
 			*(argv[i][2] == 'm' ? &j->model : &j->solve) = value;
 			i++;
 		} else if (argv[i][0] != '-') {
+			shell_words(2, argv + i - 1);
 			j->unskew = argv[i];
 		} else {
 			return false;

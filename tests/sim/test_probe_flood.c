@@ -10,6 +10,7 @@
  * One client begins with the attack, which needs something to sniff; another one amid it.
  */
 #include "hosts.h"
+#include "shell.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -114,6 +115,7 @@ int main(int argc, char **argv)
 				"least]\n");
 		return 2;
 	}
+	shell_words(4, argv);
 	int status = hosts_make(argv[1]);
 	if (status) {
 		return status;

@@ -11,6 +11,7 @@
  * IPv6, and one through a relay that loses, delays, repeats, forges and cuts packets.
  */
 #include "hosts.h"
+#include "shell.h"
 #include "unskew_clock.h"
 
 #include <stdio.h>
@@ -176,6 +177,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: test_probe_hosts UNSKEW RELAY [--seconds N, 8 at least]\n");
 		return 2;
 	}
+	shell_words(3, argv);
 	int status = hosts_make(argv[1]);
 	if (status) {
 		return status;

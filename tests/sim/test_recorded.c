@@ -5,6 +5,7 @@
  * In    paths of unskew, record-two-hosts.sh and distort
  * Out   status 77 where the recorder may not run; it says why
  */
+#include "shell.h"
 #include "truth_check.h"
 
 #include <stdio.h>
@@ -34,6 +35,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: test_recorded UNSKEW RECORDER DISTORT\n");
 		return 2;
 	}
+	shell_words(argc, argv);
 	int status = 0;
 	for (size_t i = 0; i < COUNT(runs) && !status; i++) {
 		char why[512] = "", *json = usk_format("%s/clocks.json", dir);
@@ -41,7 +43,7 @@ int main(int argc, char **argv)
 		struct true_clocks clocks = { 0 };
 		double width = 0;
 		bool good = false;
-		status = run(usk_format("DISTORT='%s' '%s' %s %s >/dev/null", argv[3], argv[2], dir,
+		status = run(usk_format("DISTORT=%s %s %s %s >/dev/null", argv[3], argv[2], dir,
 					runs[i]));
 		if (status) {
 			/* 77 is a skip, anything else a failure; both said why. */

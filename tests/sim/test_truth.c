@@ -11,6 +11,7 @@
  * of the messages that captures can tell apart 99.9 % are matched; every matched message is a
  * true one.
  */
+#include "shell.h"
 #include "truth_check.h"
 
 #include <stdio.h>
@@ -169,6 +170,7 @@ int main(int argc, char **argv)
 		} else if (!strcmp(argv[i], "--keep")) {
 			keep = true;
 		} else {
+			shell_words(2, argv + i - 1);
 			job.unskew = argv[i];
 		}
 	}

@@ -222,13 +222,14 @@ static void lose_block(struct bytes *c, const struct bytes *b, size_t head, stru
 static bool is_unbroken(const struct bytes *c, const struct layout *l)
 {
 	size_t at = l->start[0];
+	const bool swap = c->big == USK_SWAP_NETWORK;
 	for (size_t n; at < c->n; at += n) {
 		size_t left = c->n - at, head = l->ng ? 12 : 16;
 		n = left < head ? 0
-		    : l->ng	? usk_load32(c->data + at + 4, c->big)
-				: 16 + (size_t)usk_load32(c->data + at + 8, c->big);
+		    : l->ng	? usk_load32(c->data + at + 4, swap)
+				: 16 + (size_t)usk_load32(c->data + at + 8, swap);
 		if (n < head || n > left ||
-		    (l->ng && usk_load32(c->data + at + n - 4, c->big) != n)) {
+		    (l->ng && usk_load32(c->data + at + n - 4, swap) != n)) {
 			return false;
 		}
 	}
