@@ -3,17 +3,26 @@
 
 #define E12 INT64_C(1000000000000)
 
+/* The first knot of an epoch, or of a later one. */
+static size_t first_of(const struct usk_clock *clock, uint32_t epoch)
+{
+	size_t low = 0, high = clock->n_knots;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (clock->knot[middle].epoch < epoch) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
 struct band band_of(const struct usk_clock *clock, uint32_t epoch, int64_t max_skew_e12)
 {
-	const struct usk_knot *knot = clock->knot;
 	const struct usk_slopes limit = { -max_skew_e12, max_skew_e12 };
-	size_t from = 0, to, n = clock->n_knots;
-	while (from < n && knot[from].epoch < epoch) {
-		from++;
-	}
-	for (to = from; to < n && knot[to].epoch == epoch; to++) {
-	}
-	return (struct band){ knot + from, to - from, from ? limit : clock->before,
+	size_t n = clock->n_knots, from = first_of(clock, epoch), to = first_of(clock, epoch + 1);
+	return (struct band){ clock->knot + from, to - from, from ? limit : clock->before,
 			      to < n ? limit : clock->after };
 }
 

@@ -29,6 +29,7 @@ struct job {
 struct tally {
 	uint64_t cases, failed, known, kept, loose, loose_held, bounded, contradicted, stepped;
 	uint64_t moments, messages, left_out;
+	uint64_t wrong[TRIAL_WRONGS];
 	double nearest;
 };
 
@@ -57,6 +58,9 @@ static void add(struct tally *t, const struct trial_result *r, bool known)
 	t->moments += r->moments;
 	t->messages += r->messages;
 	t->left_out += r->left_out;
+	for (int k = 0; k < TRIAL_WRONGS; k++) {
+		t->wrong[k] += r->wrong[k];
+	}
 	t->nearest = r->nearest < t->nearest ? r->nearest : t->nearest;
 }
 
@@ -184,6 +188,9 @@ static struct tally share(const struct job *j)
 		all.moments += t.moments;
 		all.messages += t.messages;
 		all.left_out += t.left_out;
+		for (int i = 0; i < TRIAL_WRONGS; i++) {
+			all.wrong[i] += t.wrong[i];
+		}
 		all.nearest = t.nearest < all.nearest ? t.nearest : all.nearest;
 	}
 	while (wait(NULL) > 0) {
@@ -249,6 +256,14 @@ int main(int argc, char **argv)
 	       (unsigned long long)t.kept, (unsigned long long)t.cases,
 	       (unsigned long long)t.loose_held, (unsigned long long)t.loose,
 	       (unsigned long long)t.left_out);
+	printf("cases with a false band %llu, a band that excludes a message %llu, an inversion "
+	       "%llu, "
+	       "a failed self-check %llu, a clock contradicted without need %llu, anything else "
+	       "%llu\n",
+	       (unsigned long long)t.wrong[TRIAL_BAND], (unsigned long long)t.wrong[TRIAL_MESSAGE],
+	       (unsigned long long)t.wrong[TRIAL_ORDER], (unsigned long long)t.wrong[TRIAL_SELF],
+	       (unsigned long long)t.wrong[TRIAL_CONTRADICTED],
+	       (unsigned long long)t.wrong[TRIAL_REST]);
 	char *clean = usk_format("rm -rf '%s'", dir);
 	if (system(clean)) {
 		perror(clean);

@@ -70,7 +70,7 @@ static size_t open_table(struct trial *t, struct usk_trace **trace)
 	t->size = t->room = strlen(t->text);
 	sim_messages(&t->s->o, t->clock, take, t);
 	if (t->n && usk_trace_open_memory(t->text, t->size, NULL, trace, &err)) {
-		trial_fail(t, "the table is not read: %s", err.msg);
+		trial_fail(t, TRIAL_REST, "the table is not read: %s", err.msg);
 		return 0;
 	}
 	return t->n > 0;
@@ -80,7 +80,7 @@ static size_t open_captures(struct trial *t, const char *dir, struct usk_trace *
 {
 	struct usk_err err = { 0 };
 	if (sim_run(&t->s->o, dir, true, NULL, &err)) {
-		trial_fail(t, "not simulated: %s", err.msg);
+		trial_fail(t, TRIAL_REST, "not simulated: %s", err.msg);
 		return 0;
 	}
 	size_t n = 0;
@@ -142,7 +142,7 @@ static void synchronise(struct trial *t, const char *dir)
 		lone = lone || (s->method && (strstr(err.msg, "needs messages") ||
 					      strstr(err.msg, "need messages")));
 		if (!lone) {
-			trial_fail(t, "no answer: %s", err.msg);
+			trial_fail(t, TRIAL_REST, "no answer: %s", err.msg);
 		}
 	}
 	for (size_t i = 0; i < n_rows; i++) {
@@ -166,7 +166,7 @@ void trial_run(struct scenario *s, const char *dir, struct trial_result *out)
 	out->nearest = 1;
 	out->stepped = s->o.n_steps > 0;
 	if (sim_options_check(&s->o, &err)) {
-		trial_fail(&t, "the scenario is wrong: %s", err.msg);
+		trial_fail(&t, TRIAL_REST, "the scenario is wrong: %s", err.msg);
 		return;
 	}
 	for (uint32_t h = 0; h < s->o.hosts; h++) {

@@ -34,8 +34,9 @@
 
 #define MOMENTS 1000
 
-void trial_fail(struct trial *t, const char *fmt, ...)
+void trial_fail(struct trial *t, enum trial_wrong kind, const char *fmt, ...)
 {
+	t->out->wrong[kind] = true;
 	if (!t->out->failed) {
 		va_list args;
 		va_start(args, fmt);
@@ -80,10 +81,11 @@ static void fail_outside(struct trial *t, const struct usk_clock *c, const struc
 {
 	static const char missed[] = "; a step that messages show beyond doubt was missed";
 	if (!h->by_ns) {
-		trial_fail(t, "%s: no two knots for an epoch%s", c->name, kept ? "" : missed);
+		trial_fail(t, TRIAL_BAND, "%s: no two knots for an epoch%s", c->name,
+			   kept ? "" : missed);
 		return;
 	}
-	trial_fail(t,
+	trial_fail(t, TRIAL_BAND,
 		   "%s at local %lld, %.9f s: the true offset %lld is %lld ns outside [%lld, "
 		   "%lld]; %llu of %llu moments are%s",
 		   c->name, (long long)h->local_ns, (double)(h->true_ns - t->s->o.start_ns) * 1e-9,
@@ -136,7 +138,7 @@ static void check_contradicted(struct trial *t, uint32_t reference)
 		const struct usk_clock *c = &t->answer->clock[i];
 		if (c->quality == USK_CONTRADICTED && c->reference == reference &&
 		    (one_rate || t->answer->model.kind == USK_WANDER) && !may_look_late(t)) {
-			trial_fail(t, "%s is contradicted", c->name);
+			trial_fail(t, TRIAL_CONTRADICTED, "%s is contradicted", c->name);
 		}
 	}
 }
@@ -150,7 +152,8 @@ static void check_needed(struct trial *t, uint32_t reference)
 		const struct usk_clock *c = &a->clock[i];
 		if (c->reference == reference &&
 		    (usk_i128)(c->wander.needed_e12 - 1) * 1000000 > most) {
-			trial_fail(t, "%s is said to need %lld e-12 of wander, none had %lld e-18",
+			trial_fail(t, TRIAL_REST,
+				   "%s is said to need %lld e-12 of wander, none had %lld e-18",
 				   c->name, (long long)c->wander.needed_e12, (long long)most);
 		}
 	}
@@ -160,7 +163,7 @@ static void check_needed(struct trial *t, uint32_t reference)
 		    a->clock[p->b].reference == reference &&
 		    (usk_i128)(p->wander.needed_e12 - 1) * 1000000 >
 			    trial_wander_e18(t, p->a, p->b)) {
-			trial_fail(t,
+			trial_fail(t, TRIAL_REST,
 				   "%s and %s are said to need %lld e-12 of wander, they had %lld "
 				   "e-18",
 				   a->clock[p->a].name, a->clock[p->b].name,
@@ -252,7 +255,8 @@ static void check_promise(struct trial *t)
 	}
 	uint64_t wrong = t->out->kept ? wrongly_left_out(t) : 0;
 	if (wrong) {
-		trial_fail(t, "%llu messages are taken for wrong", (unsigned long long)wrong);
+		trial_fail(t, TRIAL_REST, "%llu messages are taken for wrong",
+			   (unsigned long long)wrong);
 	}
 }
 
@@ -264,19 +268,20 @@ static void check_knots(struct trial *t, const struct usk_clock *c)
 		const struct usk_knot *k = &c->knot[i], *before = k - 1;
 		bool one_sided = c->quality == USK_ONE_SIDED;
 		if (!one_sided && (k->lo_ns > k->offset_ns || k->offset_ns > k->hi_ns)) {
-			trial_fail(t, "%s: knot %zu: %lld is not within [%lld, %lld]", c->name, i,
-				   (long long)k->offset_ns, (long long)k->lo_ns,
+			trial_fail(t, TRIAL_SELF, "%s: knot %zu: %lld is not within [%lld, %lld]",
+				   c->name, i, (long long)k->offset_ns, (long long)k->lo_ns,
 				   (long long)k->hi_ns);
 		}
 		if (!i || k->epoch != before->epoch) {
 			continue;
 		}
 		if (k->local_ns <= before->local_ns) {
-			trial_fail(t, "%s: knot %zu is not after the one before", c->name, i);
+			trial_fail(t, TRIAL_SELF, "%s: knot %zu is not after the one before",
+				   c->name, i);
 		}
 		if (!one_sided &&
 		    k->local_ns + k->offset_ns < before->local_ns + before->offset_ns) {
-			trial_fail(t, "%s: time falls at knot %zu", c->name, i);
+			trial_fail(t, TRIAL_SELF, "%s: time falls at knot %zu", c->name, i);
 		}
 	}
 }
@@ -352,15 +357,15 @@ static void check_message(struct trial *t, const struct trial_used *u)
 	if (on_timeline(t, from, u->sent_epoch, m->sent_ns, BAND_OFFSET, &sent) &&
 	    on_timeline(t, to, u->received_epoch, m->received_ns, BAND_OFFSET, &received) &&
 	    received < sent - q) {
-		trial_fail(t, "%s,%s,%lld,%lld is received %lld ns before it is sent", from->name,
-			   to->name, (long long)m->sent_ns, (long long)m->received_ns,
+		trial_fail(t, TRIAL_ORDER, "%s,%s,%lld,%lld is received %lld ns before it is sent",
+			   from->name, to->name, (long long)m->sent_ns, (long long)m->received_ns,
 			   (long long)(sent - received));
 	}
 	if (on_timeline(t, from, u->sent_epoch, m->sent_ns, BAND_LO, &early) &&
 	    on_timeline(t, to, u->received_epoch, m->received_ns, BAND_HI, &late) &&
 	    late + q + q / 1000 + 2 < early) {
-		trial_fail(t, "the bands exclude %s,%s,%lld,%lld by %lld ns", from->name, to->name,
-			   (long long)m->sent_ns, (long long)m->received_ns,
+		trial_fail(t, TRIAL_MESSAGE, "the bands exclude %s,%s,%lld,%lld by %lld ns",
+			   from->name, to->name, (long long)m->sent_ns, (long long)m->received_ns,
 			   (long long)(early - late));
 	}
 }
@@ -426,7 +431,7 @@ void trial_verdict(struct trial *t)
 		check_message(t, &t->used[i]);
 	}
 	if (t->answer->evaluation.corrected_inversions) {
-		trial_fail(t, "%llu inversions are counted after correction",
+		trial_fail(t, TRIAL_ORDER, "%llu inversions are counted after correction",
 			   (unsigned long long)t->answer->evaluation.corrected_inversions);
 	}
 }

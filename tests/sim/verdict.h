@@ -30,7 +30,8 @@ struct trial_used {
 };
 
 /** The first thing that is wrong stays. */
-void trial_fail(struct trial *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void trial_fail(struct trial *t, enum trial_wrong kind, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /** Hold the answer against the truth; into t->out. */
 void trial_verdict(struct trial *t);

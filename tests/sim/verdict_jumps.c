@@ -83,8 +83,8 @@ static void check_size(struct trial *t, const struct usk_clock *c, const struct 
 		if (hi) {
 			snprintf(most, sizeof most, "%lld", (long long)j->size_hi_ns);
 		}
-		trial_fail(t, "%s: the offset rose by %lld after %lld, not by %s to %s", c->name,
-			   (long long)rise_ns, (long long)j->after_local_ns, least, most);
+		trial_fail(t, TRIAL_REST, "%s: the offset rose by %lld after %lld, not by %s to %s",
+			   c->name, (long long)rise_ns, (long long)j->after_local_ns, least, most);
 	}
 }
 
@@ -98,8 +98,9 @@ void trial_check_jumps(struct trial *t, uint32_t clock, bool sizes)
 			continue;
 		}
 		if (!m.named) {
-			trial_fail(t, "%s has a jump after %lld that is none of %s%s%s", c->name,
-				   (long long)j->after_local_ns, t->answer->clock[j->of].name,
+			trial_fail(t, TRIAL_REST, "%s has a jump after %lld that is none of %s%s%s",
+				   c->name, (long long)j->after_local_ns,
+				   t->answer->clock[j->of].name,
 				   j->or_of < t->answer->n_clocks ? " or " : "",
 				   j->or_of < t->answer->n_clocks ? t->answer->clock[j->or_of].name
 								  : "");
