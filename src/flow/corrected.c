@@ -36,6 +36,7 @@ struct judging {
 	struct stuck *stuck; /* of this one: no constraint helps these any more */
 	size_t n_stuck, cap_stuck;
 	struct usk_map **map; /* by clock; NULL: the reference's, whose stamps stay, or not known */
+	struct usk_map **one_sided; /* of clocks that are bounded on one side */
 	const struct usk_graph_problem *problem;
 	uint64_t judged; /* messages of pairs whose clocks are both known */
 	struct usk_err *err;
@@ -109,6 +110,35 @@ static bool comparable(const struct judging *x, const struct pair_source *s)
 	return known(x, s->a) && known(x, s->b) && a->reference == b->reference;
 }
 
+/* The map that a clock's bounds are of. */
+static const struct usk_map *bounds_of(const struct judging *x, uint32_t clock)
+{
+	return x->map[clock] ? x->map[clock] : x->one_sided[clock];
+}
+
+/* Is a bound known that a message's sender needs to be excluded by (its receiver, upper)? */
+static bool has_bound(const struct judging *x, uint32_t clock, bool upper)
+{
+	const struct usk_knot *k = x->c->clock[clock].knot;
+	return known(x, clock) ||
+	       (x->one_sided[clock] && (upper ? k->hi_ns : k->lo_ns) != USK_NONE);
+}
+
+/*
+ * May bounds exclude messages of a pair that has no estimate for both its clocks? What bounds the
+ * sender from below bounds the receiver, and the other way round; but not over what happened to a
+ * clock between a message that was dropped and the one it was dropped for. Messages that contradict
+ * each other nothing takes in.
+ */
+static bool may_exclude(const struct judging *x, size_t pair)
+{
+	const struct pair_source *s = &x->p->pair[pair];
+	return !comparable(x, s) && x->c->pair[pair].quality != USK_CONTRADICTED &&
+	       x->c->clock[s->a].reference == x->c->clock[s->b].reference &&
+	       ((has_bound(x, s->a, false) && has_bound(x, s->b, true)) ||
+		(has_bound(x, s->b, false) && has_bound(x, s->a, true)));
+}
+
 static struct usk_msg *outliers_of(const struct parties *p, const struct usk_pair *pair)
 {
 	struct usk_msg *out = usk_alloc(pair->n_outliers + 1, sizeof *out);
@@ -129,6 +159,12 @@ static void begin(void *ctx, size_t pair, struct reading *r)
 		r->judge.with_delays = r->judge.keep_inverted = r->placed = true;
 		r->reference = x->c->clock[s->a].reference;
 		/* Who is wrong is not judged. */
+		r->judge.left_out = outliers_of(x->p, &x->c->pair[pair]);
+		r->judge.n_left_out = x->c->pair[pair].n_outliers;
+	} else if (may_exclude(x, pair)) {
+		r->judge.map_a = bounds_of(x, s->a);
+		r->judge.map_b = bounds_of(x, s->b);
+		r->judge.by_bounds = true;
 		r->judge.left_out = outliers_of(x->p, &x->c->pair[pair]);
 		r->judge.n_left_out = x->c->pair[pair].n_outliers;
 	}
@@ -176,7 +212,7 @@ static bool proved(struct judging *x, size_t pair, const struct fitted *f)
 	const struct usk_map *a = x->map[s->a], *b = x->map[s->b];
 	struct usk_pair *out = &x->c->pair[pair];
 	if (!comparable(x, s)) {
-		return true; /* nothing to judge */
+		return !may_exclude(x, pair);
 	}
 	x->judged += out->a_to_b + out->b_to_a;
 	/* With minimum delays points are not where messages are. */
@@ -197,6 +233,9 @@ static void maps_new(struct judging *x)
 	for (size_t i = 0; i < x->p->n; i++) {
 		const struct usk_clock *k = &x->c->clock[i];
 		x->map[i] = k->quality == USK_BOUNDED ? usk_map_new(k, x->c->max_skew_e12) : NULL;
+		x->one_sided[i] = k->quality == USK_ONE_SIDED && k->n_knots
+					  ? usk_map_new(k, x->c->max_skew_e12)
+					  : NULL;
 	}
 }
 
@@ -204,7 +243,8 @@ static void maps_free(struct judging *x)
 {
 	for (size_t i = 0; i < x->p->n; i++) {
 		usk_map_free(x->map[i]);
-		x->map[i] = NULL;
+		usk_map_free(x->one_sided[i]);
+		x->map[i] = x->one_sided[i] = NULL;
 	}
 }
 
@@ -238,10 +278,15 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted)
 	return status;
 }
 
-/* By how much a message is out of order. */
+/* By how much a message is out of order, or where there are no estimates excluded. */
 static int64_t lacks(const struct judging *x, const struct usk_msg *m)
 {
 	int64_t sent = m->sent_ns, received = m->received_ns;
+	if (!known(x, m->from) || !known(x, m->to)) {
+		int64_t q = x->c->clock[m->to].resolution_ns;
+		return usk_judge_excluded(bounds_of(x, m->from), bounds_of(x, m->to), m,
+					  q > 1 ? q : 0);
+	}
 	(void)correct(x->map[m->from], &sent, 1);
 	(void)correct(x->map[m->to], &received, 1);
 	return gap(received, sent);
@@ -395,6 +440,7 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	struct judging x = { .p = p, .c = c, .problem = problem, .err = err };
 	const struct usk_sink *sink = p->opt->messages;
 	x.map = usk_alloc(p->n, sizeof(struct usk_map *));
+	x.one_sided = usk_alloc(p->n, sizeof(struct usk_map *));
 	enum usk_status status = solve_and_judge(&x, fitted, problem);
 	status = status ? status : count_outliers(&x);
 	if (!status && sink && sink->keep && p->n_pairs) {
@@ -418,6 +464,7 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	v->percent = v->count ? 100.0 * (double)v->count / (double)x.judged : 0;
 	maps_free(&x);
 	free(x.map);
+	free(x.one_sided);
 	free(x.inverted);
 	free(x.likely);
 	free(x.stuck);

@@ -176,8 +176,44 @@ static inline int64_t delay_of(int64_t sent, int64_t received)
 	return d < -INT64_MAX ? -INT64_MAX : d;
 }
 
+int64_t usk_judge_excluded(const struct usk_map *from, const struct usk_map *to,
+			   const struct usk_msg *msg, int64_t q_ns)
+{
+	int64_t later = usk_saturate((usk_i128)msg->received_ns + q_ns);
+	struct usk_stamp sent = { .lo_ns = msg->sent_ns }, received = { .hi_ns = later };
+	if ((from && usk_map_at(from, msg->sent_ns, &sent, NULL)) ||
+	    (to && usk_map_at(to, later, &received, NULL)) || sent.lo_ns == USK_NONE ||
+	    received.hi_ns == USK_NONE || received.hi_ns >= sent.lo_ns) {
+		return 0;
+	}
+	return usk_saturate((usk_i128)sent.lo_ns - received.hi_ns);
+}
+
+static void keep(struct usk_judge *j, const struct usk_msg *msg)
+{
+	j->inverted = usk_room(j->inverted, j->n_inverted, &j->cap_inverted, sizeof *j->inverted);
+	j->inverted[j->n_inverted++] = *msg;
+}
+
+static void keep_excluded(struct usk_judge *j, const struct usk_msg *msg, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool back = msg[i].from != j->a;
+		if (usk_judge_excluded(back ? j->map_b : j->map_a, back ? j->map_a : j->map_b,
+				       &msg[i], back ? j->q_a_ns : j->q_b_ns) &&
+		    !(j->n_left_out &&
+		      bsearch(&msg[i], j->left_out, j->n_left_out, sizeof *msg, usk_msg_order))) {
+			keep(j, &msg[i]);
+		}
+	}
+}
+
 void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 {
+	if (j->by_bounds) {
+		keep_excluded(j, msg, n);
+		return;
+	}
 	if (!j->map_a && !j->map_b) {
 		for (size_t i = 0; i < n; i++) {
 			count(j, msg[i].from != j->a, delay_of(msg[i].sent_ns, msg[i].received_ns),
@@ -207,9 +243,7 @@ void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 			}
 			bool inverted = count(j, back, delay, msg[i].bytes);
 			if (inverted && j->keep_inverted) {
-				j->inverted = usk_room(j->inverted, j->n_inverted, &j->cap_inverted,
-						       sizeof *j->inverted);
-				j->inverted[j->n_inverted++] = msg[i];
+				keep(j, &msg[i]);
 			}
 		}
 	}

@@ -52,11 +52,16 @@ struct usk_judge {
 	uint64_t left_out_inversions; /* of these and of their copies */
 	bool with_delays;
 	bool keep_inverted;
+	bool by_bounds; /* only what both clocks' bounds exclude is kept, no more is judged */
 	struct usk_msg *inverted; /* as they were read */
 	size_t n_inverted, cap_inverted;
 };
 
 void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n);
+/** By how much the bounds of its two clocks exclude a message, the receiver's q ns later; 0: they
+ * do not, or one of them is not known. Maps may be NULL: the reference's. */
+int64_t usk_judge_excluded(const struct usk_map *from, const struct usk_map *to,
+			   const struct usk_msg *msg, int64_t q_ns);
 struct usk_delays usk_judge_delays(const struct usk_judge *j, bool back);
 struct usk_violations usk_judge_violations(const struct usk_judge *j);
 /** So many more; percent, of all messages, is the caller's. */

@@ -109,6 +109,27 @@ static bool shown_twice(const struct sim_clock *c, uint32_t seen, int64_t true_n
 	return false;
 }
 
+bool held_shows(const struct sim_clock *c, uint32_t seen, struct held_place stamp,
+		int64_t resolution_ns)
+{
+	int64_t least = INT64_MIN / 2; /* shown since the last set-back */
+	uint32_t k = 0, epoch = 0;
+	for (size_t i = 0; i < c->n_jumps; i++) {
+		const struct sim_jump *x = &c->jump[i];
+		if (!is_set_back(x)) {
+			continue;
+		}
+		if (epoch == stamp.epoch && stamp.local_ns > least - resolution_ns &&
+		    stamp.local_ns <= sim_clock_read(c, x->true_ns - 1)) {
+			return true;
+		}
+		least = sim_clock_read(c, x->true_ns);
+		epoch += seen >> k & 1;
+		k += k < 31;
+	}
+	return epoch == stamp.epoch && stamp.local_ns > least - resolution_ns;
+}
+
 bool held_stands_for_two(const struct sim_clock *c, uint32_t seen, int64_t stamp,
 			 int64_t resolution_ns)
 {
@@ -159,35 +180,31 @@ bool held_in_jump(const struct usk_clock *c, const struct usk_jump *j, struct he
 	return within(j, from, to) >= 0;
 }
 
-/* Where its stamps fell: its bracket as far as no knot lies in it. */
-static struct usk_jump break_of(const struct usk_clock *c, struct usk_jump j)
+/* Is that what the answer says of where the k-th epoch ends: does the clock show before it what
+ * records show last, or more, and behind it what they show next, or less? */
+static bool ends_epoch(const struct usk_clock *c, uint32_t k, const struct sim_clock *truth,
+		       const struct sim_jump *x)
 {
-	for (size_t i = 0; i < c->n_knots; i++) {
-		const struct usk_knot *k = &c->knot[i];
-		if (k->epoch == j.epoch && k->local_ns > j.after_local_ns) {
-			j.after_local_ns = k->local_ns;
-		}
-		if (k->epoch == j.end_epoch && k->local_ns < j.before_local_ns) {
-			j.before_local_ns = k->local_ns;
-		}
-	}
-	return j;
+	struct held_place before = { 0, sim_clock_read(truth, x->true_ns - 1) };
+	struct held_place behind = { 0, sim_clock_read(truth, x->true_ns) };
+	const struct usk_set_back *told = &c->set_back[k];
+	return told->from_ns <= stamped(c, before).local_ns &&
+	       told->to_ns >= stamped(c, behind).local_ns;
 }
 
-/* How many set-backs that are taken to begin an epoch lie in no bracket that ends one. */
+/* How many set-backs that are taken to begin an epoch are none that the answer tells of. */
 static uint32_t count_stray(const struct usk_clock *c, const struct sim_clock *truth, uint32_t seen)
 {
-	uint32_t stray = 0;
+	uint32_t stray = 0, k = 0, epoch = 0;
 	for (size_t i = 0; i < truth->n_jumps; i++) {
-		int64_t at = truth->jump[i].true_ns;
-		struct held_place from = held_place(truth, seen, at - 1);
-		struct held_place to = held_place(truth, seen, at);
-		bool found = from.epoch == to.epoch;
-		for (size_t k = 0; k < c->n_jumps && !found; k++) {
-			struct usk_jump j = break_of(c, c->jump[k]);
-			found = j.end_epoch != j.epoch && held_in_jump(c, &j, from, to);
+		const struct sim_jump *x = &truth->jump[i];
+		if (!is_set_back(x)) {
+			continue;
 		}
-		stray += !found;
+		if (seen >> k & 1) {
+			stray += !ends_epoch(c, epoch++, truth, x);
+		}
+		k += k < 31;
 	}
 	return stray;
 }

@@ -15,9 +15,9 @@
  *     back in a pause, no order of records shows it, and one stamp stands for two moments
  *
  * An answer may have fewer epochs than the clock had, as a set-back in a pause shows nothing. Which
- * of them the answer means, the brackets that end its epochs tell. Where they do not, all ways to
- * assign them are tried, each for the whole trace, and the one that leaves fewest moments outside
- * counts.
+ * of them it means, the stamps tell between which it says that records show it; its bracket would
+ * not, which may reach far around these. Where several may be meant, all ways to assign them are
+ * tried, each for the whole trace, and the one that leaves fewest moments outside counts.
  */
 #ifndef HELD_H
 #define HELD_H
@@ -60,6 +60,10 @@ void held_check(const struct usk_clocks *a, const struct sim_clock *const *truth
 
 /** Where a moment lies, by held.seen. */
 struct held_place held_place(const struct sim_clock *c, uint32_t seen, int64_t true_ns);
+
+/** Does the clock show a stamp in an epoch, or could before or after the trace? */
+bool held_shows(const struct sim_clock *c, uint32_t seen, struct held_place stamp,
+		int64_t resolution_ns);
 
 /** Does a stamp stand for two moments of one epoch, as the clock was set back unseen? */
 bool held_stands_for_two(const struct sim_clock *c, uint32_t seen, int64_t stamp,

@@ -22,16 +22,20 @@ static unsigned failures;
 		}                                                                                  \
 	} while (0)
 
-/* A clock that keeps true time, but for one jump at 10 s. */
-static struct sim_clock jumping(int64_t size_ns)
+/* A clock that keeps true time, but for one jump at 10 s, and maybe one at 5 s. */
+static struct sim_clock jumping(int64_t size_ns, int64_t earlier_ns)
 {
 	struct sim_clock c;
 	size_t cap = 0;
+	const struct sim_jump jump[] = { { 5 * SECOND, earlier_ns, 0 },
+					 { 10 * SECOND, size_ns, 0 } };
 	sim_clock_init(&c, 0, 0, 0);
-	if (size_ns) {
-		sim_clock_turn(&c, &cap, 10 * SECOND, size_ns, 0);
-		c.jump = usk_alloc(1, sizeof *c.jump);
-		c.jump[c.n_jumps++] = (struct sim_jump){ 10 * SECOND, size_ns, 0 };
+	c.jump = usk_alloc(COUNT(jump), sizeof *c.jump);
+	for (size_t i = 0; i < COUNT(jump); i++) {
+		if (jump[i].size_ns) {
+			sim_clock_turn(&c, &cap, jump[i].true_ns, jump[i].size_ns, 0);
+			c.jump[c.n_jumps++] = jump[i];
+		}
 	}
 	return c;
 }
@@ -47,6 +51,8 @@ struct answer_case {
 	struct usk_slopes after;
 	bool outside; /* of moments from 0 to 20 s, and around the jump */
 	uint32_t seen;
+	int64_t earlier_ns;
+	struct usk_set_back back; /* none: as the bracket is */
 };
 
 #define FLAT(ms, lo, hi, epoch)                                                                    \
@@ -68,7 +74,9 @@ static const struct answer_case answers[] = {
 	  0,
 	  { 0 },
 	  false,
-	  0 },
+	  0,
+	  0,
+	  { 0 } },
 	{ "a band that does not",
 	  0,
 	  { FLAT(0, 2, 5, 0), FLAT(20000, -5, 5, 0) },
@@ -77,7 +85,9 @@ static const struct answer_case answers[] = {
 	  0,
 	  { 0 },
 	  true,
-	  0 },
+	  0,
+	  0,
+	  { 0 } },
 	{ "one side is wrong",
 	  0,
 	  { { 0, USK_NONE, USK_NONE, -2, 0 }, { 20 * SECOND, USK_NONE, USK_NONE, 9, 0 } },
@@ -86,7 +96,9 @@ static const struct answer_case answers[] = {
 	  0,
 	  { 0 },
 	  true,
-	  0 },
+	  0,
+	  0,
+	  { 0 } },
 	{ "one side is right",
 	  0,
 	  { { 0, USK_NONE, USK_NONE, 2, 0 }, { 20 * SECOND, USK_NONE, USK_NONE, 9, 0 } },
@@ -95,7 +107,9 @@ static const struct answer_case answers[] = {
 	  0,
 	  { 0 },
 	  false,
-	  0 },
+	  0,
+	  0,
+	  { 0 } },
 	{ "the skew limit beyond the knots",
 	  0,
 	  { FLAT(0, -5, 5, 0), FLAT(1000, -5, 5, 0) },
@@ -104,7 +118,9 @@ static const struct answer_case answers[] = {
 	  0,
 	  { 0 },
 	  false,
-	  0 },
+	  0,
+	  0,
+	  { 0 } },
 	{ "slopes beyond the knots that leave the truth",
 	  0,
 	  { FLAT(0, -5, 5, 0), FLAT(1000, -5, 5, 0) },
@@ -113,7 +129,9 @@ static const struct answer_case answers[] = {
 	  0,
 	  { 1000, 2000 },
 	  true,
-	  0 },
+	  0,
+	  0,
+	  { 0 } },
 	{ "a jump that is not told",
 	  3 * MS,
 	  { FLAT(0, -5, 5, 0), FLAT(20000, -5, 5, 0) },
@@ -122,7 +140,9 @@ static const struct answer_case answers[] = {
 	  0,
 	  { 0 },
 	  true,
-	  0 },
+	  0,
+	  0,
+	  { 0 } },
 	{ "a jump in its bracket",
 	  3 * MS,
 	  { FLAT(0, -5, 5, 0), FLAT(9900, -5, 5, 0), FLAT(10100, -3000005, -2999995, 0),
@@ -132,7 +152,9 @@ static const struct answer_case answers[] = {
 	  1,
 	  { 0 },
 	  false,
-	  0 },
+	  0,
+	  0,
+	  { 0 } },
 	{ "a bracket that is too late",
 	  3 * MS,
 	  { FLAT(0, -5, 5, 0), FLAT(10050, -5, 5, 0), FLAT(10100, -3000005, -2999995, 0),
@@ -142,7 +164,9 @@ static const struct answer_case answers[] = {
 	  1,
 	  { 0 },
 	  true,
-	  0 },
+	  0,
+	  0,
+	  { 0 } },
 	{ "set back, with an epoch",
 	  -2 * SECOND,
 	  { FLAT(0, -5, 5, 0), FLAT(9990, -5, 5, 0), FLAT(8010, 1999999995, 2000000005, 1),
@@ -152,7 +176,9 @@ static const struct answer_case answers[] = {
 	  1,
 	  { 0 },
 	  false,
-	  1 },
+	  1,
+	  0,
+	  { 0 } },
 	{ "set back, with an epoch that is off",
 	  -2 * SECOND,
 	  { FLAT(0, -5, 5, 0), FLAT(9990, -5, 5, 0), FLAT(8010, 1999999990, 1999999995, 1),
@@ -162,7 +188,9 @@ static const struct answer_case answers[] = {
 	  1,
 	  { 0 },
 	  true,
-	  1 },
+	  1,
+	  0,
+	  { 0 } },
 	{ "set back in a pause",
 	  -50 * MS,
 	  { FLAT(0, -5, 5, 0), FLAT(9900, -5, 5, 0), FLAT(9970, 49999995, 50000005, 0),
@@ -172,7 +200,21 @@ static const struct answer_case answers[] = {
 	  1,
 	  { 0 },
 	  false,
-	  0 },
+	  0,
+	  0,
+	  { 0 } },
+	{ "set back in a pause, then with an epoch, a bracket around both",
+	  -2 * SECOND,
+	  { FLAT(0, -5, 5, 0), FLAT(9960, -5, 5, 0), FLAT(7960, 2049999995, 2050000005, 1),
+	    FLAT(17950, 2049999995, 2050000005, 1) },
+	  4,
+	  BRACKET(4900, 7960),
+	  1,
+	  { 0 },
+	  false,
+	  2,
+	  -50 * MS,
+	  { 9940 * MS, 7960 * MS } },
 };
 
 static void check_answer(const struct answer_case *x)
@@ -181,6 +223,10 @@ static void check_answer(const struct answer_case *x)
 	struct usk_knot knot[4];
 	struct usk_jump jump = x->jump;
 	struct usk_set_back back = { jump.after_local_ns, jump.before_local_ns };
+	if (x->back.from_ns) {
+		back = x->back;
+		jump.end_epoch = 1;
+	}
 	struct usk_slopes before =
 		x->after.most_e12 ? (struct usk_slopes){ -1000, 1000 } : (struct usk_slopes){ 0 };
 	for (size_t i = 0; i < COUNT(knot); i++) {
@@ -199,7 +245,7 @@ static void check_answer(const struct answer_case *x)
 		  .after = x->after },
 	};
 	struct usk_clocks a = { .clock = clock, .n_clocks = 2, .max_skew_e12 = 500 * 1000000 };
-	struct sim_clock reference = jumping(0), mine = jumping(x->jump_ns);
+	struct sim_clock reference = jumping(0, 0), mine = jumping(x->jump_ns, x->earlier_ns);
 	const struct sim_clock *truth[2] = { &reference, &mine };
 	struct held_moments moments[2] = { { 0 } };
 	struct held held[2];
@@ -234,7 +280,7 @@ static const struct doubt_case {
 
 static void check_doubt(const struct doubt_case *x)
 {
-	struct sim_clock clock[2] = { jumping(0), jumping(x->jump_ns) };
+	struct sim_clock clock[2] = { jumping(0, 0), jumping(x->jump_ns, 0) };
 	struct sim_message m[2] = { { .from = x->out_first, .to = !x->out_first },
 				    { .from = !x->out_first, .to = x->out_first } };
 	m[0].arrived_ns = 10 * SECOND - x->before_ms * MS;

@@ -47,11 +47,11 @@ static bool put_used(void *ctx, const struct usk_msg *msg, size_t n)
 	struct trial *t = ctx;
 	for (size_t i = 0; i < n; i++) {
 		t->used = usk_room(t->used, t->n_used, &t->cap_used, sizeof *t->used);
-		t->used[t->n_used++] = (struct trial_used){
-			msg[i],
-			t->at ? t->at[i].sent_epoch : 0,
-			t->at ? t->at[i].received_epoch : 0,
-		};
+		struct trial_epochs at = { 0 };
+		if (t->at) {
+			at = (struct trial_epochs){ t->at[i].sent_epoch, t->at[i].received_epoch };
+		}
+		t->used[t->n_used++] = (struct trial_used){ msg[i], at, at };
 	}
 	t->at = NULL;
 	return true;

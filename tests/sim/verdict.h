@@ -23,10 +23,15 @@ struct trial {
 	struct trial_result *out;
 };
 
-/* A message that the answer is made of, and where the answer puts its stamps. */
+/* The epochs that a message's stamps are of. */
+struct trial_epochs {
+	uint32_t sent, received;
+};
+
+/* A message that the answer is made of. */
 struct trial_used {
 	struct usk_msg msg;
-	uint32_t sent_epoch, received_epoch;
+	struct trial_epochs told, truth; /* as the answer has it; of captures both */
 };
 
 /** The first thing that is wrong stays. */
