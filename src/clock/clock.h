@@ -56,6 +56,13 @@ enum { SOURCES_MAX = 32, CPUS_MAX = 1024 };
 size_t sources_open(struct source out[SOURCES_MAX]);
 void sources_close(struct source *s, size_t n);
 
+/* What a clock showed between two readings of another. */
+struct bracket {
+	int64_t before, time, after;
+};
+/** Of a few tries the narrowest: the others were interrupted. */
+struct bracket source_bracket(const struct source *s, const struct source *raw, int tries);
+
 struct source_figures {
 	struct figures step; /* from one read to the next, ns */
 	double cost_ns;
@@ -82,28 +89,10 @@ struct discipline discipline_now(void);
 size_t cpus_usable(int cpu[CPUS_MAX]);
 void cpu_pin(int cpu);
 
-/* ---- load.c --------------------------------------------------------------------- */
+/* ---- load.c: messages between threads, and the load under which something is measured ------- */
 
 enum channel { CHANNEL_PIPE, CHANNEL_UNIX, CHANNEL_TCP, CHANNELS };
 const char *channel_name(enum channel c);
-
-/* Two ends; a pipe has one descriptor for each direction. */
-struct ends {
-	int in[2], out[2];
-};
-
-bool ends_open(enum channel c, struct ends *e);
-void ends_close(const struct ends *e, int i);
-
-/* A thread that answers at end 1 until the other is closed. */
-struct server {
-	const struct ends *ends;
-	const struct source *source;
-	size_t bytes, n;   /* n: of received, which is NULL if nobody asks */
-	int64_t *received; /* when each request was there */
-};
-
-void *server_run(void *server);
 
 enum work { WORK_READ, WORK_MESSAGE };
 
@@ -119,8 +108,6 @@ struct load_plan {
 struct load;
 /** Returns once they are under way. */
 struct load *load_start(const struct load_plan *p);
-/** Could all of them be started? */
-bool load_is_whole(const struct load *l);
 void load_stop(struct load *l);
 
 /* ---- net.c: what is measured, less what reading the clock costs -------------------- */
@@ -172,7 +159,7 @@ size_t cores_measure(struct core out[CPUS_MAX]);
 /** How late a timer of 1 ms wakes, n times (Clement 2009, figure 3). */
 struct figures wakeups_measure(size_t n);
 
-/* ---- rpc.c --------------------------------------------------------------------------- */
+/* ---- load.c again: messages that are measured --------------------------------------------- */
 
 /* Requests and answers with another thread, while others do the same. */
 struct exchange_plan {

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * load.c - the load under which something is measured: threads that do the same
+ * load.c - pairs of threads that send each other messages: those that are measured, and their load
+ *
+ * In    a channel between two threads, a size, how many others do the same
+ * Out   net round trips, one-way times by one clock, and zero elapsed time, measured in between
+ * Why   the load is the same once more, as often as one likes: so what is measured is what waiting
+ *       for one's like costs
  *
  * Source  Kong, Spector and Siewiorek 1986, section 4.1: replicate the experiment, and measure
- *         once the start is over
+ *         once the start is over; section 5
  */
 #include "base/io.h"
 #include "clock/clock.h"
@@ -22,6 +27,16 @@ const char *channel_name(enum channel c)
 	static const char *const name[] = { "pipe", "unix socket", "tcp" };
 	return name[c];
 }
+
+/* One who asks, and a thread that answers until the asker's end is closed. A pipe has one
+ * descriptor for each direction. */
+struct pair {
+	size_t bytes, n;   /* n: of received, which is NULL if nobody wants to know */
+	int64_t *received; /* when each request was there */
+	const struct source *source;
+	int in[2], out[2]; /* of the asker, of the other */
+	pthread_t thread;
+};
 
 static bool tcp_pair(int fd[2])
 {
@@ -48,46 +63,44 @@ static bool tcp_pair(int fd[2])
 	return fd[1] >= 0;
 }
 
-bool ends_open(enum channel c, struct ends *e)
+static bool open_channel(struct pair *p, enum channel c)
 {
 	int fd[2], back[2];
-	if (c == CHANNEL_PIPE) {
-		if (pipe2(fd, O_CLOEXEC)) {
-			return false;
-		}
-		if (pipe2(back, O_CLOEXEC)) {
-			close(fd[0]);
-			close(fd[1]);
-			return false;
-		}
-		*e = (struct ends){ { back[0], fd[0] }, { fd[1], back[1] } };
-		return true;
-	}
-	if (c == CHANNEL_UNIX ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd)
-			      : !tcp_pair(fd)) {
+	if (c == CHANNEL_PIPE	? pipe2(fd, O_CLOEXEC)
+	    : c == CHANNEL_UNIX ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd)
+				: !tcp_pair(fd)) {
 		return false;
 	}
-	*e = (struct ends){ { fd[0], fd[1] }, { fd[0], fd[1] } };
+	if (c == CHANNEL_PIPE && pipe2(back, O_CLOEXEC)) {
+		close(fd[0]);
+		close(fd[1]);
+		return false;
+	}
+	bool one_way = c == CHANNEL_PIPE;
+	p->in[0] = one_way ? back[0] : fd[0];
+	p->out[0] = one_way ? fd[1] : fd[0];
+	p->in[1] = one_way ? fd[0] : fd[1];
+	p->out[1] = one_way ? back[1] : fd[1];
 	return true;
 }
 
-void ends_close(const struct ends *e, int i)
+static void close_end(const struct pair *p, int i)
 {
-	close(e->in[i]);
-	if (e->out[i] != e->in[i]) {
-		close(e->out[i]);
+	close(p->in[i]);
+	if (p->out[i] != p->in[i]) {
+		close(p->out[i]);
 	}
 }
 
-void *server_run(void *ctx)
+static void *answer(void *ctx)
 {
-	struct server *s = ctx;
-	char *text = usk_alloc(s->bytes, 1);
-	for (size_t i = 0; usk_read_all(s->ends->in[1], text, s->bytes); i++) {
-		if (i < s->n) {
-			s->received[i] = s->source->read(s->source);
+	const struct pair *p = ctx;
+	char *text = usk_alloc(p->bytes, 1);
+	for (size_t i = 0; usk_read_all(p->in[1], text, p->bytes); i++) {
+		if (i < p->n) {
+			p->received[i] = p->source->read(p->source);
 		}
-		if (!usk_write_all(s->ends->out[1], text, s->bytes)) {
+		if (!usk_write_all(p->out[1], text, p->bytes)) {
 			break;
 		}
 	}
@@ -95,14 +108,38 @@ void *server_run(void *ctx)
 	return NULL;
 }
 
+static bool pair_open(struct pair *p, enum channel c)
+{
+	if (!open_channel(p, c)) {
+		return false;
+	}
+	if (pthread_create(&p->thread, NULL, answer, p)) {
+		close_end(p, 0);
+		close_end(p, 1);
+		return false;
+	}
+	return true;
+}
+
+static bool round_trip(const struct pair *p, char *text)
+{
+	return usk_write_all(p->out[0], text, p->bytes) && usk_read_all(p->in[0], text, p->bytes);
+}
+
+static void pair_close(struct pair *p)
+{
+	close_end(p, 0); /* the other sees the end */
+	pthread_join(p->thread, NULL);
+	close_end(p, 1);
+}
+
 /* ---- as many of them as one likes ---------------------------------------------------------- */
 
-/* A thread that reads the clock, or one that asks and its server. */
+/* A thread that reads the clock, or one that asks. */
 struct worker {
 	struct load *load;
-	struct ends ends;
-	struct server server;
-	pthread_t thread[2];
+	struct pair pair;
+	pthread_t thread;
 };
 
 struct load {
@@ -133,34 +170,27 @@ static void *read_clock(void *ctx)
 static void *ask(void *ctx)
 {
 	struct worker *w = ctx;
-	size_t bytes = w->server.bytes;
-	char *text = usk_alloc(bytes, 1);
-	while (goes_on(w) && usk_write_all(w->ends.out[0], text, bytes) &&
-	       usk_read_all(w->ends.in[0], text, bytes)) {
+	char *text = usk_alloc(w->pair.bytes, 1);
+	while (goes_on(w) && round_trip(&w->pair, text)) {
 		continue;
 	}
-	ends_close(&w->ends, 0); /* the server sees the end */
 	free(text);
 	return NULL;
 }
 
-static bool start_pair(struct worker *w)
+static bool start(struct worker *w)
 {
 	const struct load_plan *p = &w->load->plan;
-	if (!ends_open(p->channel, &w->ends)) {
+	bool talks = p->work == WORK_MESSAGE;
+	w->pair.bytes = p->bytes;
+	if (talks && !pair_open(&w->pair, p->channel)) {
 		return false;
 	}
-	w->server = (struct server){ .ends = &w->ends, .bytes = p->bytes };
-	bool serves = !pthread_create(&w->thread[1], NULL, server_run, &w->server);
-	if (serves && !pthread_create(&w->thread[0], NULL, ask, w)) {
-		return true;
+	bool started = !pthread_create(&w->thread, NULL, talks ? ask : read_clock, w);
+	if (talks && !started) {
+		pair_close(&w->pair);
 	}
-	ends_close(&w->ends, 0);
-	if (serves) {
-		pthread_join(w->thread[1], NULL);
-	}
-	ends_close(&w->ends, 1);
-	return false;
+	return started;
 }
 
 struct load *load_start(const struct load_plan *p)
@@ -169,10 +199,8 @@ struct load *load_start(const struct load_plan *p)
 	l->plan = *p;
 	l->worker = usk_alloc(p->n + 1, sizeof *l->worker);
 	for (bool good = true; l->started < p->n && good; l->started += good) {
-		struct worker *w = &l->worker[l->started];
-		w->load = l;
-		good = p->work == WORK_READ ? !pthread_create(&w->thread[0], NULL, read_clock, w)
-					    : start_pair(w);
+		l->worker[l->started].load = l;
+		good = start(&l->worker[l->started]);
 	}
 	if (l->started) {
 		const int64_t start_up_ns = 50000000;
@@ -181,22 +209,85 @@ struct load *load_start(const struct load_plan *p)
 	return l;
 }
 
-bool load_is_whole(const struct load *l)
-{
-	return l->started == l->plan.n;
-}
-
 void load_stop(struct load *l)
 {
 	atomic_store(&l->stop, true);
 	for (unsigned i = 0; i < l->started; i++) {
-		struct worker *w = &l->worker[i];
-		pthread_join(w->thread[0], NULL);
+		pthread_join(l->worker[i].thread, NULL);
 		if (l->plan.work == WORK_MESSAGE) {
-			pthread_join(w->thread[1], NULL);
-			ends_close(&w->ends, 1);
+			pair_close(&l->worker[i].pair);
 		}
 	}
 	free(l->worker);
 	free(l);
+}
+
+/* ---- one that is measured ------------------------------------------------------------------ */
+
+/* Round trips, and nothing right after each: the check of the compensation, in every run. */
+static bool measure(const struct pair *pair, size_t n, struct runs *trips, struct runs *nothing)
+{
+	char *text = usk_alloc(pair->bytes, 1);
+	bool good = true;
+	for (size_t i = 0; i < n && good; i++) {
+		runs_before(trips);
+		good = round_trip(pair, text);
+		runs_after(trips);
+		runs_before(nothing);
+		runs_after(nothing);
+	}
+	free(text);
+	return good;
+}
+
+static void figures_of(const struct runs *trips, const struct runs *nothing,
+		       const int64_t *received, const struct exchange_plan *p,
+		       struct exchange_figures *out)
+{
+	struct samples net = { .n = 0 }, way = { .n = 0 };
+	zero_figures(nothing, &out->zero);
+	out->how = p->best ? out->zero.best : p->how;
+	runs_net(trips, out->how, &net);
+	for (size_t i = 0; i < trips->n; i++) {
+		samples_add(&way,
+			    (double)(received[i] - trips->run[i].t_ns[1]) * p->source->ns_per_tick);
+	}
+	out->known = true;
+	out->rpc = samples_figures(&net);
+	out->latency = samples_figures(&way);
+}
+
+static void measure_alone(const struct exchange_plan *p, struct exchange_figures *out)
+{
+	struct pair pair = { .bytes = p->bytes, .n = p->n, .source = p->source };
+	pair.received = usk_alloc(p->n, sizeof *pair.received);
+	if (pair_open(&pair, p->channel)) {
+		struct runs trips, nothing;
+		runs_begin(&trips, p->source, p->best || p->how == METHOD_2);
+		runs_begin(&nothing, p->source, false);
+		bool good = measure(&pair, p->n, &trips, &nothing);
+		pair_close(&pair);
+		runs_end(&trips);
+		if (good) {
+			nothing.sampler = trips.sampler; /* one for both */
+			figures_of(&trips, &nothing, pair.received, p, out);
+			nothing.sampler = NULL;
+		}
+		runs_free(&trips);
+		runs_free(&nothing);
+	}
+	free(pair.received);
+}
+
+void exchange_measure(const struct exchange_plan *p, struct exchange_figures *out)
+{
+	const struct load_plan others = {
+		.work = WORK_MESSAGE, .channel = p->channel, .bytes = p->bytes, .n = p->load
+	};
+	struct load *load = load_start(&others);
+	*out = (struct exchange_figures){ .known = false };
+	if (load->started == p->load) {
+		measure_alone(p, out);
+	}
+	load_stop(load);
 }

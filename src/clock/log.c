@@ -2,8 +2,8 @@
 /*
  * log.c - a line a second: what CLOCK_REALTIME showed between two readings of the raw clock
  *
- * Of a few tries the narrowest is kept: the others were interrupted. A timer that a set clock
- * cancels (timerfd_create(2)) wakes at once, so that a step is known to less than a second.
+ * A timer that a set clock cancels (timerfd_create(2)) wakes at once, so that a step is known to
+ * less than a second.
  */
 #include "clock/log.h"
 #include "base/io.h"
@@ -21,26 +21,6 @@
 enum { TRIES = 7 };
 #define SECOND INT64_C(1000000000)
 
-struct bracket {
-	int64_t before, time, after;
-};
-
-/* CLOCK_REALTIME where s is NULL. */
-static struct bracket narrowest(const struct source *s)
-{
-	struct bracket best = { 0, 0, INT64_MAX };
-	for (int i = 0; i < TRIES; i++) {
-		struct bracket b;
-		b.before = usk_clock_ns(CLOCK_MONOTONIC_RAW);
-		b.time = usk_clock_ns(s ? s->id : CLOCK_REALTIME);
-		b.after = usk_clock_ns(CLOCK_MONOTONIC_RAW);
-		if (!i || b.after - b.before < best.after - best.before) {
-			best = b;
-		}
-	}
-	return best;
-}
-
 static enum usk_status failed(struct clock_log *l, const char *what, struct usk_err *err)
 {
 	return usk_fail(err, USK_EIO, 0, "%s: cannot be %s: %s", l->path, what, strerror(errno));
@@ -55,20 +35,11 @@ static enum usk_status put(struct clock_log *l, char *text, struct usk_err *err)
 	return status;
 }
 
-static char *line_of(const char *name, const struct bracket *b, const char *state,
-		     const char *event)
-{
-	return usk_format("%s,%lld,%lld,%lld,%s,%s\n", name, (long long)b->before,
-			  (long long)b->time, (long long)b->after, state, event);
-}
-
 /* frequency: 2^-16 ppm; tick: us of what 10,000 us are. modes 0 only asks. */
 static void state_now(char text[48])
 {
 	struct timex t = { .modes = 0 };
 	int state = adjtimex(&t);
-	text[0] = ',';
-	text[1] = 0;
 	if (state >= 0) {
 		int64_t hz = sysconf(_SC_CLK_TCK), one = 1000000 / (hz > 0 ? hz : 100);
 		int64_t rate = (int64_t)t.freq * 1000000 / 65536 +
@@ -95,24 +66,31 @@ static bool was_set(const struct clock_log *l)
 	return set;
 }
 
-/* The clock may be set while it is read: then the next line is as doubtful, and comes at once. */
+/* CLOCK_REALTIME and the network cards' clocks, by the raw clock, which is the first source. */
 static enum usk_status lines(struct clock_log *l, bool set, struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
-	for (bool again = true; again && !status;) {
-		char state[48];
-		struct bracket b = narrowest(NULL);
-		state_now(state);
-		again = was_set(l);
-		set = set || again;
-		status = put(l, line_of("realtime", &b, state, set ? "set" : ""), err);
-		l->lines++;
-	}
-	for (size_t i = 0; i < l->n_sources && !status; i++) {
-		if (l->source[i].fd >= 0) {
-			struct bracket b = narrowest(&l->source[i]);
-			status = put(l, line_of(l->source[i].name, &b, ",", ""), err);
+	for (size_t i = 0; i < l->n_sources && !status;) {
+		const struct source *s = &l->source[i];
+		bool real = !strcmp(s->name, "realtime"), again = false;
+		if (real || s->fd >= 0) {
+			char state[48] = ",";
+			struct bracket b = source_bracket(s, l->source, TRIES);
+			if (real) {
+				state_now(state);
+				again = was_set(l);
+				set = set || again;
+				l->lines++;
+			}
+			status =
+				put(l,
+				    usk_format("%s,%lld,%lld,%lld,%s,%s\n", s->name,
+					       (long long)b.before, (long long)b.time,
+					       (long long)b.after, state, real && set ? "set" : ""),
+				    err);
 		}
+		/* Set while it was read, it left a line that is as doubtful: the next at once. */
+		i += !again;
 	}
 	return status;
 }

@@ -131,36 +131,30 @@ void runs_free(struct runs *r)
 	memset(r, 0, sizeof *r);
 }
 
-/* T_1 and T_4 of a run, by the method. */
-static void costs(const struct runs *r, size_t i, enum compensation c, double out[2])
+/* T_1, T_m and T_4 of a run, by the method. */
+static void parts(const struct runs *r, size_t i, enum compensation c, double out[3])
 {
 	const int64_t *t = r->run[i].t_ns;
-	out[0] = (double)(t[1] - t[0]);
-	out[1] = (double)(t[3] - t[2]);
+	for (int k = 0; k < 3; k++) {
+		out[k] = (double)(t[k + 1] - t[k]);
+	}
 	if (c == METHOD_2 && r->sampler && r->sampler->n) {
 		out[0] = (double)nearest(r->sampler, t[1]);
-		out[1] = (double)nearest(r->sampler, t[2]);
+		out[2] = (double)nearest(r->sampler, t[2]);
 	}
 }
 
 void runs_net(const struct runs *r, enum compensation c, struct samples *out)
 {
-	double mean = 0;
+	double mean = 0, part[3];
 	for (size_t i = 0; i < r->n && c == LONG_TERM; i++) {
-		double cost[2];
-		costs(r, i, METHOD_1, cost);
-		mean += (cost[0] + cost[1]) / 2 / (double)r->n;
+		parts(r, i, c, part);
+		mean += (part[0] + part[2]) / 2 / (double)r->n;
 	}
 	for (size_t i = 0; i < r->n; i++) {
-		double net = (double)(r->run[i].t_ns[2] - r->run[i].t_ns[1]) - mean;
-		if (c == METHOD_1) {
-			net = (double)usk_elapsed(&r->run[i]).net_2 / 2;
-		} else if (c == METHOD_2) {
-			double cost[2];
-			costs(r, i, c, cost);
-			net -= (cost[0] + cost[1]) / 2;
-		}
-		samples_add(out, net * r->source->ns_per_tick);
+		parts(r, i, c, part);
+		double cost = c > LONG_TERM ? (part[0] + part[2]) / 2 : mean;
+		samples_add(out, (part[1] - cost) * r->source->ns_per_tick);
 	}
 }
 
@@ -187,10 +181,8 @@ static void improvement(const struct runs *r, enum compensation c, struct zero *
 	struct samples t[3] = { { .n = 0 } }, sorted[3] = { { .n = 0 } };
 	struct figures f[3];
 	for (size_t i = 0; i < r->n; i++) {
-		double cost[2];
-		costs(r, i, c, cost);
-		const double part[3] = { cost[0], (double)(r->run[i].t_ns[2] - r->run[i].t_ns[1]),
-					 cost[1] };
+		double part[3];
+		parts(r, i, c, part);
 		for (int k = 0; k < 3; k++) {
 			samples_add(&t[k], part[k]);
 			samples_add(&sorted[k], part[k]);
@@ -205,7 +197,7 @@ static void improvement(const struct runs *r, enum compensation c, struct zero *
 	z->k1[c] = one * one / (net * net);
 	z->k_calm[c] = 1;
 	z->predicted[c] = NAN;
-	if (c == METHOD_1 || c == METHOD_2) {
+	if (c > LONG_TERM) {
 		const struct usk_read_noise noise = {
 			.rho_13 = samples_correlation(t[0].v, t[1].v, r->n),
 			.rho_34 = samples_correlation(t[1].v, t[2].v, r->n),

@@ -131,27 +131,25 @@ void cpu_pin(int cpu)
 
 /* ---- drift -------------------------------------------------------------------------- */
 
-/* A reading, and when: between two readings of the raw clock. */
-struct moment {
-	int64_t ticks, raw_2, width; /* twice the middle; ns */
-};
-
-static struct moment moment_of(const struct source *s, const struct source *raw)
+struct bracket source_bracket(const struct source *s, const struct source *raw, int tries)
 {
-	struct moment best = { .width = INT64_MAX };
-	for (int i = 0; i < 100; i++) {
+	struct bracket best = { 0 };
+	for (int i = 0; i < tries; i++) {
 		int64_t before = raw->read(raw), ticks = s->read(s), after = raw->read(raw);
-		if (after - before < best.width) {
-			best = (struct moment){ ticks, before + after, after - before };
+		if (!i || after - before < best.after - best.before) {
+			best = (struct bracket){ before, ticks, after };
 		}
 	}
 	return best;
 }
 
-static void drift(struct source *s, const struct moment *a, const struct moment *b,
+enum { TRIES = 100 };
+
+static void drift(struct source *s, const struct bracket *a, const struct bracket *b,
 		  struct source_figures *f)
 {
-	double ticks = (double)(b->ticks - a->ticks), ns = (double)(b->raw_2 - a->raw_2) / 2;
+	double ticks = (double)(b->time - a->time);
+	double ns = (double)((b->before + b->after) - (a->before + a->after)) / 2;
 	f->drift_ppm = f->drift_error_ppm = NAN;
 	if (!(ns > 0)) {
 		return;
@@ -160,9 +158,10 @@ static void drift(struct source *s, const struct moment *a, const struct moment 
 		s->ns_per_tick = ns / ticks;
 		f->hz = ticks / ns * 1e9;
 	} else {
-		f->drift_ppm = (ticks / ns - 1) * 1e6;
+		int64_t widths = (a->after - a->before) + (b->after - b->before);
 		double coarse = f->resolution_ns > 1 ? f->resolution_ns : 0;
-		f->drift_error_ppm = ((double)(a->width + b->width) / 2 + coarse) / ns * 1e6;
+		f->drift_ppm = (ticks / ns - 1) * 1e6;
+		f->drift_error_ppm = ((double)widths / 2 + coarse) / ns * 1e6;
 	}
 }
 
@@ -281,18 +280,18 @@ static void across_cores(const struct source *s, struct source_figures *f)
 
 void sources_measure(struct source *s, size_t n, double seconds, struct source_figures *out)
 {
-	struct moment start[SOURCES_MAX];
+	struct bracket start[SOURCES_MAX];
 	struct samples step[SOURCES_MAX];
 	memset(step, 0, sizeof step);
 	memset(out, 0, n * sizeof *out);
 	for (size_t i = 0; i < n; i++) {
-		start[i] = moment_of(&s[i], &s[0]);
+		start[i] = source_bracket(&s[i], &s[0], TRIES);
 	}
 	usk_sleep_ns((int64_t)(seconds * 1e9));
 	for (size_t i = 0; i < n; i++) {
 		steps(&s[i], &step[i], &out[i]);
 		across_cores(&s[i], &out[i]);
-		struct moment end = moment_of(&s[i], &s[0]);
+		struct bracket end = source_bracket(&s[i], &s[0], TRIES);
 		drift(&s[i], &start[i], &end, &out[i]);
 		if (!i) {
 			out[i].drift_ppm = out[i].drift_error_ppm = NAN;

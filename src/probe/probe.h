@@ -119,54 +119,12 @@ struct usk_probe_steady {
 bool usk_probe_steady_add(struct usk_probe_steady *s, int64_t before_ns, int64_t real_ns,
 			  int64_t after_ns);
 
-/* ---- limit.c: how often --------------------------------------------------------------- */
+/* ---- server.c: a packet in, at most one out -------------------------------------------------- */
 
 struct usk_probe_peer {
 	struct usk_addr addr;
 	uint16_t port;
 };
-
-struct usk_probe_limit;
-
-/** Packets a second for each address (IPv6: each /64) and for all together; both > 0. free() it. */
-struct usk_probe_limit *usk_probe_limit_new(double each, double all, uint64_t secret);
-/** May this one have one more now? Time never goes back. */
-bool usk_probe_limit_take(struct usk_probe_limit *l, struct usk_addr addr, int64_t now_ns);
-/** The same of a session, which has a tenth of what an address has. */
-bool usk_probe_limit_session(struct usk_probe_limit *l, const uint8_t id[USK_PROBE_SESSION],
-			     int64_t now_ns);
-
-/* ---- sessions.c: what a server remembers of its clients ------------------------------------ */
-
-struct usk_probe_session {
-	bool used;
-	uint8_t id[USK_PROBE_SESSION];
-	struct usk_probe_peer peer;
-	uint64_t highest, window; /* sequences that came: bit i is highest - i */
-	int64_t touched_ns;
-	struct usk_probe_gone gone[USK_PROBE_GONE];
-	unsigned next; /* of gone */
-};
-
-struct usk_probe_sessions;
-
-/** free() it. */
-struct usk_probe_sessions *usk_probe_sessions_new(uint64_t secret);
-struct usk_probe_session *usk_probe_sessions_find(struct usk_probe_sessions *s,
-						  const uint8_t id[USK_PROBE_SESSION],
-						  const struct usk_probe_peer *peer);
-/** A new one, in place of that which was idle for longest if need be. */
-struct usk_probe_session *usk_probe_sessions_add(struct usk_probe_sessions *s,
-						 const uint8_t id[USK_PROBE_SESSION],
-						 const struct usk_probe_peer *peer, int64_t now_ns);
-/** An address's cookies up to this moment make no session: one that they made may be forgotten. */
-int64_t usk_probe_sessions_since(const struct usk_probe_sessions *s, struct usk_addr addr);
-/** All of them; cookies up to now are worth nothing. */
-void usk_probe_sessions_forget(struct usk_probe_sessions *s, int64_t now_ns);
-/** False if this sequence came before, or may have. */
-bool usk_probe_session_fresh(struct usk_probe_session *s, uint64_t sequence);
-
-/* ---- server.c: a packet in, at most one out -------------------------------------------------- */
 
 enum usk_probe_verdict {
 	USK_PROBE_ANSWERED,  /* with stamps */
@@ -180,6 +138,7 @@ enum usk_probe_verdict {
 
 struct usk_probe_server;
 
+/** Packets a second for each address (IPv6: each /64) and for all together; both > 0. */
 struct usk_probe_server *usk_probe_server_new(const struct usk_probe_key *key, double each,
 					      double all);
 void usk_probe_server_free(struct usk_probe_server *s);

@@ -13,6 +13,7 @@
  * arrival after the card handed it over.
  */
 #include "probe/socket.h"
+#include "base/bytes.h"
 
 #include <errno.h>
 #include <linux/errqueue.h>
@@ -153,17 +154,29 @@ static enum usk_status look_up(const char *host, uint16_t port, bool passive, st
 	return USK_OK;
 }
 
-static bool leads_here(const struct sockaddr *a)
+/* IPv4 as IPv6 maps it. */
+static struct usk_probe_peer peer_of(const struct sockaddr *a)
 {
+	struct usk_probe_peer p = { .port = 0 };
 	if (a->sa_family == AF_INET) {
 		struct sockaddr_in in;
 		memcpy(&in, a, sizeof in);
-		return ntohl(in.sin_addr.s_addr) >> 24 == 127;
+		p.addr.lo = UINT64_C(0xffff) << 32 | ntohl(in.sin_addr.s_addr);
+		p.port = ntohs(in.sin_port);
+	} else if (a->sa_family == AF_INET6) {
+		struct sockaddr_in6 in6;
+		memcpy(&in6, a, sizeof in6);
+		p.addr.hi = usk_be64(in6.sin6_addr.s6_addr);
+		p.addr.lo = usk_be64(in6.sin6_addr.s6_addr + 8);
+		p.port = ntohs(in6.sin6_port);
 	}
-	struct sockaddr_in6 in6;
-	memcpy(&in6, a, sizeof in6);
-	return IN6_IS_ADDR_LOOPBACK(&in6.sin6_addr) ||
-	       (IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr) && in6.sin6_addr.s6_addr[12] == 127);
+	return p;
+}
+
+static bool leads_here(const struct sockaddr *a)
+{
+	struct usk_addr to = peer_of(a).addr;
+	return !to.hi && (to.lo == 1 || to.lo >> 24 == 0xffff7f); /* ::1, 127.0.0.0/8 */
 }
 
 bool usk_probe_is_loopback(const char *where)
@@ -289,34 +302,20 @@ bool usk_probe_send(struct usk_probe_socket *s, const uint8_t *data, size_t n,
 	return false;
 }
 
-static struct usk_probe_stamp stamp_of(const struct usk_probe_socket *s,
-				       const struct timespec ts[3])
+/* Is this the kernel's stamp of a datagram? Its time is 0 if there is none. */
+static bool is_stamp(const struct usk_probe_socket *s, const struct cmsghdr *c,
+		     struct usk_probe_stamp *at)
 {
-	const struct timespec *t = &ts[s->card ? 2 : 0];
-	struct usk_probe_stamp at = { (int64_t)t->tv_sec * 1000000000 + t->tv_nsec,
-				      s->card ? USK_PROBE_CARD : USK_PROBE_KERNEL };
-	at.ns = at.ns ? usk_probe_distort(s->distortion, at.ns) : 0;
-	return at;
-}
-
-static void peer_of(struct usk_probe_from *from)
-{
-	struct usk_probe_peer *p = &from->peer;
-	*p = (struct usk_probe_peer){ .port = 0 };
-	if (from->addr.ss_family == AF_INET) {
-		struct sockaddr_in in;
-		memcpy(&in, &from->addr, sizeof in);
-		p->addr.lo = UINT64_C(0xffff) << 32 | ntohl(in.sin_addr.s_addr);
-		p->port = ntohs(in.sin_port);
-	} else if (from->addr.ss_family == AF_INET6) {
-		struct sockaddr_in6 in6;
-		memcpy(&in6, &from->addr, sizeof in6);
-		for (int i = 0; i < 8; i++) {
-			p->addr.hi = p->addr.hi << 8 | in6.sin6_addr.s6_addr[i];
-			p->addr.lo = p->addr.lo << 8 | in6.sin6_addr.s6_addr[i + 8];
-		}
-		p->port = ntohs(in6.sin6_port);
+	if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPING) {
+		return false;
 	}
+	struct scm_timestamping all;
+	memcpy(&all, CMSG_DATA(c), sizeof all);
+	const struct timespec *t = &all.ts[s->card ? 2 : 0];
+	int64_t ns = (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+	at->ns = ns ? usk_probe_distort(s->distortion, ns) : 0;
+	at->kind = s->card ? USK_PROBE_CARD : USK_PROBE_KERNEL;
+	return true;
 }
 
 /* The address that a datagram was sent to: as a control message, to answer from it. */
@@ -359,14 +358,12 @@ long usk_probe_receive(struct usk_probe_socket *s, uint8_t *data, size_t room,
 	if (n < 0) {
 		return -1;
 	}
+	struct usk_probe_stamp seen;
 	*at = usk_probe_now(s);
 	from->n_addr = m.msg_namelen;
-	peer_of(from);
+	from->peer = peer_of((const struct sockaddr *)&from->addr);
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
-		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPING) {
-			struct scm_timestamping t;
-			memcpy(&t, CMSG_DATA(c), sizeof t);
-			struct usk_probe_stamp seen = stamp_of(s, t.ts);
+		if (is_stamp(s, c, &seen)) {
 			*at = seen.ns ? seen : *at;
 		} else {
 			keep_target(from, c);
@@ -395,13 +392,9 @@ bool usk_probe_departed(struct usk_probe_socket *s, uint32_t *number, struct usk
 		bool known = false;
 		at->ns = 0;
 		for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c)) {
-			if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPING) {
-				struct scm_timestamping t;
-				memcpy(&t, CMSG_DATA(c), sizeof t);
-				*at = stamp_of(s, t.ts);
-			} else if ((c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_RECVERR) ||
-				   (c->cmsg_level == IPPROTO_IPV6 &&
-				    c->cmsg_type == IPV6_RECVERR)) {
+			bool v4 = c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_RECVERR;
+			bool v6 = c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_RECVERR;
+			if (!is_stamp(s, c, at) && (v4 || v6)) {
 				struct sock_extended_err e;
 				memcpy(&e, CMSG_DATA(c), sizeof e);
 				known = e.ee_errno == ENOMSG &&

@@ -76,15 +76,6 @@ void usk_probe_encode(const struct usk_probe_packet *p, uint8_t out[USK_PROBE_BY
 	}
 }
 
-static bool all_zero(const uint8_t *p, size_t n)
-{
-	uint8_t any = 0;
-	for (size_t i = 0; i < n; i++) {
-		any |= p[i];
-	}
-	return !any;
-}
-
 static bool stamp_of(const uint8_t *p, unsigned kind, struct usk_probe_stamp *out)
 {
 	out->ns = (int64_t)usk_be64(p);
@@ -96,46 +87,38 @@ static bool decode_answer(const uint8_t *data, struct usk_probe_packet *out)
 {
 	struct usk_probe_stamp before;
 	unsigned kinds = usk_be16(data + AT_KINDS);
-	if (kinds >> (2 + 2 * USK_PROBE_GONE) || !stamp_of(data + AT_BODY, kinds, &out->received) ||
-	    !stamp_of(data + AT_BEFORE, 0, &before)) {
-		return false;
-	}
-	out->before_ns = before.ns;
-	for (unsigned i = 0; i < USK_PROBE_GONE; i++) {
+	bool good = stamp_of(data + AT_BODY, kinds, &out->received) &&
+		    stamp_of(data + AT_BEFORE, 0, &before);
+	out->before_ns = good ? before.ns : 0;
+	for (unsigned i = 0; i < USK_PROBE_GONE && good; i++) {
 		const uint8_t *at = data + AT_GONE + 16 * i;
-		unsigned kind = kinds >> (2 + 2 * i) & 3;
 		out->gone[i].sequence = usk_be64(at);
-		if (!stamp_of(at + 8, kind, &out->gone[i].at) ||
-		    (!out->gone[i].sequence && (kind || !all_zero(at + 8, 8)))) {
-			return false;
-		}
+		good = stamp_of(at + 8, kinds >> (2 + 2 * i), &out->gone[i].at);
 	}
-	return true;
+	return good;
 }
 
 bool usk_probe_decode(const uint8_t *data, size_t n, struct usk_probe_packet *out)
 {
+	uint8_t again[USK_PROBE_BYTES];
 	memset(out, 0, sizeof *out);
-	if (n != USK_PROBE_BYTES || memcmp(data, magic, sizeof magic) ||
-	    data[AT_VERSION] != VERSION || data[AT_TYPE] < USK_PROBE_HELLO ||
+	if (n != USK_PROBE_BYTES || data[AT_TYPE] < USK_PROBE_HELLO ||
 	    data[AT_TYPE] > USK_PROBE_ANSWER) {
 		return false;
 	}
 	out->type = (enum usk_probe_type)data[AT_TYPE];
 	memcpy(out->session, data + AT_SESSION, USK_PROBE_SESSION);
 	out->sequence = usk_be64(data + AT_SEQUENCE);
-	if (!out->sequence) {
+	if (!out->sequence || (out->type == USK_PROBE_ANSWER && !decode_answer(data, out))) {
 		return false;
 	}
-	if (out->type == USK_PROBE_ANSWER) {
-		return decode_answer(data, out);
+	if (out->type == USK_PROBE_COOKIES || out->type == USK_PROBE_ASK) {
+		memcpy(out->cookie, data + AT_BODY, USK_PROBE_COOKIE);
 	}
-	size_t body = out->type == USK_PROBE_HELLO ? 0 : USK_PROBE_COOKIE;
-	memcpy(out->cookie, data + AT_BODY, body);
 	if (out->type == USK_PROBE_COOKIES) {
 		memcpy(out->life, data + AT_LIFE, USK_PROBE_LIFE);
-		body += USK_PROBE_LIFE;
 	}
-	return all_zero(data + AT_KINDS, 2) &&
-	       all_zero(data + AT_BODY + body, AT_TAG - AT_BODY - body);
+	/* All that it says was taken: magic, version, and nothing where nothing may be. */
+	usk_probe_encode(out, again);
+	return !memcmp(again, data, AT_TAG);
 }

@@ -255,7 +255,6 @@ static enum usk_status mend(struct usk_trace *t, const char *why, struct usk_err
 		return status;
 	}
 	t->done = true;
-	usk_trace_hole(t, from, UINT64_MAX - from);
 	if (why) {
 		usk_trace_damaged(t, "the block at byte %llu %s: %s left out",
 				  (unsigned long long)from, why, rest);
@@ -305,6 +304,25 @@ static bool is_astray(const struct usk_trace *t, size_t pos, const struct found 
 		}
 	}
 	return false;
+}
+
+const struct usk_tick *usk_pcapng_tick(const struct usk_trace *t, size_t iface)
+{
+	const struct state *s = t->state;
+	return &s->face[iface].tick;
+}
+
+static enum usk_status hand_on(const struct usk_trace *t, size_t pos, const struct found *f)
+{
+	const struct state *s = t->state;
+	const struct usk_ng b = { .at = t->in.at + pos,
+				  .type = f->type,
+				  .swap = s->swap,
+				  .data = t->in.data + pos,
+				  .size = f->size,
+				  .section = s->section,
+				  .packet = is_packet(f->type) ? &f->r : NULL };
+	return t->take_block ? t->take_block(t->block_ctx, &b) : USK_OK;
 }
 
 /* What the block at pos, whole and framed, says of the file. */
@@ -384,11 +402,16 @@ static enum usk_status walk(struct usk_trace *t, struct usk_record *out, size_t 
 			}
 			if (astray) {
 				usk_trace_lost(t, f.r.at, f.size);
-			} else {
-				*last_ns = f.r.time_ns;
-				usk_recent_note(&s->recent, &f.r);
-				out[(*n)++] = f.r;
+				pos += f.size;
+				continue;
 			}
+			*last_ns = f.r.time_ns;
+			usk_recent_note(&s->recent, &f.r);
+			out[(*n)++] = f.r;
+		}
+		enum usk_status status = hand_on(t, pos, &f);
+		if (status) {
+			return status;
 		}
 		pos += f.size;
 	}
@@ -420,7 +443,7 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 	}
 	status = walk(t, out, cap, n, false, err);
 	const struct state *s = t->state;
-	if (t->done && s->simple && !t->damage) {
+	if (t->done && s->simple && !t->damage && !t->take_block) {
 		usk_trace_damaged(t, "%llu simple packet blocks carry no stamp and are left out",
 				  (unsigned long long)s->simple);
 	}

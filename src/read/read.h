@@ -30,6 +30,17 @@ struct reader {
 	void (*place)(const struct usk_trace *t, uint64_t *size, uint64_t *pos);
 };
 
+/* A block of pcapng as it lies in the file. */
+struct usk_ng {
+	uint64_t at;
+	uint32_t type;
+	bool swap;
+	const uint8_t *data;
+	size_t size;
+	size_t section;			 /* number of its section's first interface */
+	const struct usk_record *packet; /* of an enhanced or obsolete packet block */
+};
+
 struct usk_trace {
 	struct usk_input in;
 	const struct reader *reader;
@@ -39,15 +50,14 @@ struct usk_trace {
 	struct usk_iface *iface;
 	size_t n_ifaces, cap_ifaces;
 	char *damage;
-	uint64_t lost_bytes, lost_at, lost_places; /* within it, and where they begin */
-	struct usk_hole {
-		uint64_t at, bytes;
-	} * hole; /* in ascending order: what is no part of any record, up to its end */
-	size_t n_holes, cap_holes;
+	uint64_t lost_bytes, lost_at, lost_end, lost_places; /* within it, from where to where */
 	bool done;	 /* nothing more will come: the end, or damage */
 	size_t used;	 /* bytes at the front of the window that were handed out */
 	uint64_t handed; /* records or messages so far */
 	void *state;	 /* the reader's own */
+	/* Of pcapng: takes each block that is not lost, in file order; from a rewind on. */
+	enum usk_status (*take_block)(void *ctx, const struct usk_ng *b);
+	void *block_ctx;
 	struct usk_read_options opt;
 	/* Tables: clocks named so far, and their indices + 1 by name. */
 	struct named_clock {
@@ -70,9 +80,6 @@ void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 
 /** Bytes from `at` on hold nothing that can be read; the trace goes on behind them. */
 void usk_trace_lost(struct usk_trace *t, uint64_t at, uint64_t bytes);
-/** The same without a word, for what a sentence of its own tells; true: not next to the last one.
- */
-bool usk_trace_hole(struct usk_trace *t, uint64_t at, uint64_t bytes);
 
 /** A trace of what was opened already, which may be a pipe; with a window of its own. */
 enum usk_status usk_trace_of(const struct usk_input *in, const char *path, struct usk_trace **out,
@@ -132,6 +139,9 @@ const struct reader *usk_reader_of(const uint8_t *data, size_t n);
 bool usk_sniff_trace(const uint8_t *data, size_t n);
 /** Of its first four bytes: its byte order, and the unit of its stamps. */
 bool usk_pcap_magic(const uint8_t *data, bool *swap, uint32_t *unit_ns);
+
+/** How an interface of pcapng counts time. */
+const struct usk_tick *usk_pcapng_tick(const struct usk_trace *t, size_t iface);
 
 /** Bytes of link header and tags before the IP packet; UINT32_MAX if it holds none. */
 uint32_t usk_packet_link_bytes(const struct usk_record *r, uint16_t link_type);

@@ -253,7 +253,6 @@ void usk_trace_close(struct usk_trace *t)
 	free(t->clock);
 	usk_index_free(&t->numbers);
 	free(t->damage);
-	free(t->hole);
 	free(t->path);
 	free(t->name);
 	free(t);
@@ -264,7 +263,7 @@ enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err)
 	usk_input_rewind(&t->in);
 	free(t->damage);
 	t->damage = NULL;
-	t->lost_bytes = t->lost_places = t->n_holes = 0;
+	t->lost_bytes = t->lost_places = 0;
 	t->done = false;
 	t->used = 0;
 	t->handed = 0;
@@ -336,18 +335,6 @@ void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 	t->done = true;
 }
 
-bool usk_trace_hole(struct usk_trace *t, uint64_t at, uint64_t bytes)
-{
-	struct usk_hole *last = t->n_holes ? &t->hole[t->n_holes - 1] : NULL;
-	if (last && last->at + last->bytes == at) {
-		last->bytes += bytes;
-		return false;
-	}
-	t->hole = usk_room(t->hole, t->n_holes, &t->cap_holes, sizeof *t->hole);
-	t->hole[t->n_holes++] = (struct usk_hole){ at, bytes };
-	return true;
-}
-
 bool usk_recent_again(struct usk_recent *x, const struct usk_record *r, int64_t last_ns)
 {
 	enum { ENOUGH = 8 };
@@ -371,7 +358,8 @@ void usk_trace_lost(struct usk_trace *t, uint64_t at, uint64_t bytes)
 {
 	t->lost_at = t->lost_places ? t->lost_at : at;
 	t->lost_bytes += bytes;
-	t->lost_places += usk_trace_hole(t, at, bytes);
+	t->lost_places += !t->lost_places || at != t->lost_end;
+	t->lost_end = at + bytes;
 	free(t->damage);
 	t->damage = usk_format("%s: damaged: %llu bytes in %llu place%s, the first at byte %llu, "
 			       "are left out",

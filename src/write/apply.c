@@ -105,9 +105,7 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 		return status;
 	}
 	status = by == &usk_reader_pcap ? usk_retime_pcap(t) : usk_retime_pcapng(t);
-	/* Packets without a stamp, of which the reader tells, stay. */
-	if (!status && !t->in.lost && (by == &usk_reader_pcap || t->trace->n_holes) &&
-	    usk_trace_damage(t->trace)) {
+	if (!status && usk_trace_damage(t->trace)) {
 		usk_note(t->notes, "%s", usk_trace_damage(t->trace));
 	}
 	usk_trace_close(t->trace);

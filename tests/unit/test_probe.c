@@ -413,21 +413,50 @@ static void test_many(void **state)
 	usk_probe_server_free(w.server);
 }
 
+static enum usk_probe_verdict ask_from(struct wire *w, struct usk_probe_client *c, uint64_t host,
+				       uint16_t port)
+{
+	uint8_t packet[USK_PROBE_BYTES];
+	w->now_ns++;
+	w->from = (struct usk_probe_peer){ { 0, UINT64_C(0xffff) << 32 | host }, port };
+	if (!c->open) {
+		open_session(w, c);
+		return USK_PROBE_WELCOMED;
+	}
+	usk_probe_burst(c);
+	usk_probe_ask(c, here(1), packet);
+	return say_to(w, packet, sizeof packet);
+}
+
 /* Whoever opens sessions without end drives out its own; others' cookies stay good. */
 static void test_driven_out(void **state)
 {
 	(void)state;
-	struct usk_probe_sessions *s = usk_probe_sessions_new(5);
-	const struct usk_addr other = { 0, UINT64_C(0xffff) << 32 | 0x0a000002 };
-	struct usk_probe_peer peer = { { 0, UINT64_C(0xffff) << 32 | 0x0a000001 }, 1 };
-	uint8_t id[USK_PROBE_SESSION] = { 1 };
-	for (int i = 0; i < 9; i++, peer.port++) {
-		assert_int_equal(usk_probe_sessions_since(s, peer.addr), INT64_MIN);
-		usk_probe_sessions_add(s, id, &peer, i);
+	enum { HERE = 0x0a000001, ROOM = 8, OTHERS = 4 };
+	struct wire w = new_wire(&no_key, 1000, 1000);
+	struct usk_probe_client c[ROOM + 2], other[OTHERS];
+	int good = 0;
+	for (uint16_t i = 0; i < ROOM + 2; i++) {
+		usk_probe_client_init(&c[i], &no_key);
+		ask_from(&w, &c[i], HERE, i);
 	}
-	assert_int_equal(usk_probe_sessions_since(s, peer.addr), 8);
-	assert_int_equal(usk_probe_sessions_since(s, other), INT64_MIN);
-	free(s);
+	for (uint32_t i = 0; i < OTHERS; i++) {
+		usk_probe_client_init(&other[i], &no_key);
+		ask_from(&w, &other[i], HERE + 1 + i, 1);
+	}
+	for (uint16_t i = 0; i < ROOM; i++) {
+		assert_int_equal(ask_from(&w, &c[i], HERE, i), USK_PROBE_ANSWERED);
+	}
+	assert_int_equal(ask_from(&w, &c[ROOM], HERE, ROOM), USK_PROBE_ANSWERED);
+	/* From now on a cookie of before is worth nothing, as it could be the forgotten one's. */
+	assert_int_equal(ask_from(&w, &c[ROOM + 1], HERE, ROOM + 1), USK_PROBE_WELCOMED);
+	assert_int_equal(ask_from(&w, &c[0], HERE, 0), USK_PROBE_WELCOMED);
+	for (uint32_t i = 0; i < OTHERS; i++) {
+		good += ask_from(&w, &other[i], HERE + 1 + i, 1) == USK_PROBE_ANSWERED;
+	}
+	/* One of them may have the same place by chance, but not all. */
+	assert_true(good > 0);
+	usk_probe_server_free(w.server);
 }
 
 /* A hello and asks that came before, sent again 2,000 times a second from the client's address:
@@ -474,22 +503,27 @@ static void test_limits(void **state)
 	(void)state;
 	struct usk_rng r;
 	usk_rng_seed(&r, 4);
-	struct usk_probe_limit *l = usk_probe_limit_new(20, 50, 9);
-	int64_t now = 0;
+	struct wire w = new_wire(&no_key, 20, 50);
+	struct usk_probe_client c;
+	uint8_t packet[USK_PROBE_BYTES];
+	usk_probe_client_init(&c, &no_key);
+	const int64_t end = w.now_ns + 10 * SECOND;
 	int one = 0, all = 0, n = 0;
-	for (; now < 10 * SECOND; n++) {
-		now += (int64_t)usk_rng_below(&r, 2 * 1000000);
+	for (; w.now_ns < end; n++) {
+		w.now_ns += (int64_t)usk_rng_below(&r, 2 * 1000000);
 		bool mine = usk_rng_below(&r, 2);
-		struct usk_addr a = { mine ? 0x20010db8ull << 32 : usk_rng_next(&r),
-				      usk_rng_next(&r) };
-		bool may = usk_probe_limit_take(l, a, now);
-		all += may;
-		one += may && mine;
+		w.from.addr = (struct usk_addr){ mine ? 0x20010db8ull << 32 : usk_rng_next(&r),
+						 usk_rng_next(&r) };
+		usk_probe_hello(&c, packet);
+		enum usk_probe_verdict verdict = say_to(&w, packet, sizeof packet);
+		assert_true(verdict == USK_PROBE_WELCOMED || verdict == USK_PROBE_LIMITED);
+		all += verdict == USK_PROBE_WELCOMED;
+		one += verdict == USK_PROBE_WELCOMED && mine;
 	}
 	assert_true(n > 5000);
 	assert_true(all <= 50 * 11 && all >= 50 * 10);
 	assert_true(one <= 20 * 11);
-	free(l);
+	usk_probe_server_free(w.server);
 }
 
 int main(void)
