@@ -181,7 +181,7 @@ static bool nflog(struct frame *f)
 	bool begun = pass(f, 4);
 	while (begun && f->n >= 4) {
 		/* The low byte of a type is never 0, and its high byte is. */
-		bool swap = !f->d[2] == USK_SWAP_NETWORK;
+		bool swap = (!f->d[2]) == USK_SWAP_NETWORK;
 		size_t n = usk_load16(f->d, swap);
 		if (n < 4 || n > f->n) {
 			/* What is cut short is the packet, which is the last of them. */
