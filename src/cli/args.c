@@ -185,14 +185,14 @@ static enum usk_status check_limit(const struct value *v, const char *limit, boo
 				     : USK_OK;
 }
 
-static int set_value(struct value *v, const char *text)
+static void set_value(struct value *v, const char *text)
 {
 	struct usk_err err = { 0 };
 	enum usk_status status = parse_value(v->row, text, v, &err);
 	status = status ? status : check_limit(v, v->row->min, false, text, &err);
 	status = status ? status : check_limit(v, v->row->max, true, text, &err);
 	if (status) {
-		return say_usage("--%s: %s", v->row->name, err.msg);
+		say_usage("--%s: %s", v->row->name, err.msg);
 	}
 	if (!v->row->repeated) {
 		v->n_text = 0;
@@ -200,7 +200,6 @@ static int set_value(struct value *v, const char *text)
 	v->text = usk_room(v->text, v->n_text, &v->cap_text, sizeof *v->text);
 	v->text[v->n_text++] = text;
 	v->given = true;
-	return EXIT_DONE;
 }
 
 static void collect_rows(struct args *args)
@@ -233,7 +232,7 @@ static struct value *find(const struct args *args, const char *name, size_t n, c
 	return NULL;
 }
 
-static int unknown_option(const struct args *args, const char *shown, const char *name)
+static _Noreturn void unknown_option(const struct args *args, const char *shown, const char *name)
 {
 	const char *names[MAX_ROWS];
 	for (size_t i = 0; i < args->n_values; i++) {
@@ -241,108 +240,94 @@ static int unknown_option(const struct args *args, const char *shown, const char
 	}
 	const char *near = nearest_name(name, names, args->n_values);
 	if (near) {
-		return say_usage("%s: no such option; did you mean --%s?", shown, near);
+		say_usage("%s: no such option; did you mean --%s?", shown, near);
 	}
-	return say_usage("%s: no such option; see `unskew help %s`", shown, args->command->name);
+	say_usage("%s: no such option; see `unskew help %s`", shown, args->command->name);
 }
 
 /* The value of the option that is at *i: in the same word, or the next one, which *i moves to. */
-static int take_value(struct value *v, const char *shown, const char *text, int n,
-		      char *const *argv, int *i)
+static void take_value(struct value *v, const char *shown, const char *text, int n,
+		       char *const *argv, int *i)
 {
 	if (!text && *i + 1 >= n) {
-		return say_usage("%s needs a value: %s %s", shown, shown, v->row->value);
+		say_usage("%s needs a value: %s %s", shown, shown, v->row->value);
 	}
-	return set_value(v, text ? text : argv[++*i]);
+	set_value(v, text ? text : argv[++*i]);
 }
 
 /* "--name", "--name=value", "--name value". */
-static int parse_long(struct args *args, int n, char *const *argv, int *i)
+static void parse_long(struct args *args, int n, char *const *argv, int *i)
 {
 	size_t len = strcspn(argv[*i], "=");
 	const char *text = argv[*i][len] ? argv[*i] + len + 1 : NULL;
 	const char *shown = kept(usk_format("%.*s", (int)len, argv[*i])), *name = shown + 2;
 	struct value *v = find(args, name, len - 2, 0);
 	if (!v) {
-		return unknown_option(args, shown, name);
+		unknown_option(args, shown, name);
 	}
-	if (v->row->type == OPTION_FLAG) {
-		v->given = true;
-		return text ? say_usage("%s takes no value", shown) : EXIT_DONE;
+	if (v->row->type != OPTION_FLAG) {
+		take_value(v, shown, text, n, argv, i);
+	} else if (text) {
+		say_usage("%s takes no value", shown);
 	}
-	return take_value(v, shown, text, n, argv, i);
+	v->given = true;
 }
 
 /* "-q", "-qf", "-oFILE", "-o FILE". */
-static int parse_short(struct args *args, int n, char *const *argv, int *i)
+static void parse_short(struct args *args, int n, char *const *argv, int *i)
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
 		const char shown[3] = { '-', *p, 0 };
 		struct value *v = find(args, NULL, 0, *p);
 		if (!v) {
 			/* A long option with one dash is the usual slip. */
-			return unknown_option(args, p == argv[*i] + 1 ? argv[*i] : shown,
-					      argv[*i] + 1);
+			unknown_option(args, p == argv[*i] + 1 ? argv[*i] : shown, argv[*i] + 1);
 		}
 		if (v->row->type != OPTION_FLAG) {
-			return take_value(v, shown, p[1] ? p + 1 : NULL, n, argv, i);
+			take_value(v, shown, p[1] ? p + 1 : NULL, n, argv, i);
+			return;
 		}
 		v->given = true;
 	}
-	return EXIT_DONE;
 }
 
-int args_parse(const struct command *command, int n, char *const *argv, struct args **out)
+static void add_operand(struct args *args, const char *text)
 {
-	struct args *args = usk_alloc(1, sizeof *args);
+	args->operand = usk_room(args->operand, args->n_operands, &args->cap_operands,
+				 sizeof *args->operand);
+	args->operand[args->n_operands++] = text;
+}
+
+struct args *args_parse(const struct command *command, int n, char *const *argv)
+{
+	struct args *args = kept(usk_alloc(1, sizeof *args));
 	bool only_operands = false;
-	int status = EXIT_DONE;
 	args->command = command;
 	args->typed = (const char *const *)argv;
 	args->n_typed = (size_t)n;
 	collect_rows(args);
-	for (int i = 0; i < n && !status; i++) {
+	for (int i = 0; i < n; i++) {
 		const char *a = argv[i];
 		/* A number with a minus is an operand: stamps before 1970 are stamps. */
 		bool number = a[0] == '-' && a[1] >= '0' && a[1] <= '9';
 		if (only_operands || a[0] != '-' || !a[1] || number) {
-			args->operand = usk_room(args->operand, args->n_operands,
-						 &args->cap_operands, sizeof *args->operand);
-			args->operand[args->n_operands++] = a;
+			add_operand(args, a);
 		} else if (!strcmp(a, "--")) {
 			only_operands = true;
-		} else if (a[1] == '-') {
-			status = parse_long(args, n, argv, &i);
 		} else {
-			status = parse_short(args, n, argv, &i);
+			(a[1] == '-' ? parse_long : parse_short)(args, n, argv, &i);
 		}
 	}
-	bool helped = status || args_flag(args, "help");
+	bool helped = args_flag(args, "help");
 	if (!helped && args->n_operands < command->min_operands) {
-		status = say_usage("%s needs %s; see `unskew help %s`", command->name,
-				   command->operands, command->name);
-	} else if (!helped && args->n_operands > command->max_operands) {
-		status = say_usage("%s: too many arguments; see `unskew help %s`",
-				   args->operand[command->max_operands], command->name);
+		say_usage("%s needs %s; see `unskew help %s`", command->name, command->operands,
+			  command->name);
 	}
-	if (status) {
-		args_free(args);
-		args = NULL;
+	if (!helped && args->n_operands > command->max_operands) {
+		say_usage("%s: too many arguments; see `unskew help %s`",
+			  args->operand[command->max_operands], command->name);
 	}
-	*out = args;
-	return status;
-}
-
-void args_free(struct args *args)
-{
-	if (args) {
-		for (size_t i = 0; i < args->n_values; i++) {
-			free(args->value[i].list);
-			free(args->value[i].text);
-		}
-		free(args->operand);
-		free(args);
-	}
+	return args;
 }
 
 const struct command *args_command(const struct args *args)
@@ -365,9 +350,7 @@ void args_replace_operands(struct args *args, size_t first, const char *const *t
 {
 	args->n_operands = first;
 	for (size_t i = 0; i < n; i++) {
-		args->operand = usk_room(args->operand, args->n_operands, &args->cap_operands,
-					 sizeof *args->operand);
-		args->operand[args->n_operands++] = text[i];
+		add_operand(args, text[i]);
 	}
 }
 

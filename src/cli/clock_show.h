@@ -38,8 +38,8 @@ struct clock_report {
 
 /** The clock that an option names, among those that fit, which are those that show ns; NULL: any.
  */
-int find_source(const struct args *args, const char *option, const struct source *s, size_t n,
-		bool (*fits)(const struct source *s), size_t *which);
+size_t find_source(const struct args *args, const char *option, const struct source *s, size_t n,
+		   bool (*fits)(const struct source *s));
 void clock_print(FILE *out, const struct clock_report *r);
 /** Three significant digits. */
 struct text clock_ns_text(double ns);

@@ -133,10 +133,8 @@ const char *method_spelt(const char *text);
 
 /* ---- parsed arguments ------------------------------------------------------- */
 
-/** Fills *out or prints one sentence and returns EXIT_USAGE. argv[n] are those after the command.
- */
-int args_parse(const struct command *command, int n, char *const *argv, struct args **out);
-void args_free(struct args *args);
+/** argv[n] are those after the command. What is wrong with them is said, and the command ends. */
+struct args *args_parse(const struct command *command, int n, char *const *argv);
 
 const struct command *args_command(const struct args *args);
 /** As they were typed behind the command; borrowed. */
@@ -164,17 +162,32 @@ const char *args_split_name(const char *operand, const char **name);
 
 /* ---- talking to people: data on stdout, everything else on stderr ------------ */
 
-/** Print "unskew: sentence"; returns EXIT_FAILED, or EXIT_USAGE for USK_EUSAGE. */
+/**
+ * The end of the command. Memory and files go with the process, so nobody gives back what a command
+ * holds: it is static, kept(), or within reach of these. Files that are not whole are removed.
+ */
+_Noreturn void leave(int status);
+
+/** Print "unskew: sentence". */
+void say_sentence(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/** The same of a failure; returns EXIT_FAILED, or EXIT_USAGE for USK_EUSAGE. */
 int say_error(const struct usk_err *err);
+/** The same of one of the command's own, which ends it. */
+#define say_failed(...) (say_sentence(__VA_ARGS__), leave(EXIT_FAILED))
+#define say_usage(...)	(say_sentence(__VA_ARGS__), leave(EXIT_USAGE))
+
+/* Of the library's last failure. */
+extern struct usk_err why;
+/** It was done; or why is said, and the command ends. */
+void must(enum usk_status status);
+/** With "context: " before the sentence, unless it is NULL. */
+void must_in(enum usk_status status, const char *context);
+
 /**
  * Signals that end a program, but for those that our parent has us ignore, wait from now on to be
  * read from what comes back: what is being written is finished first. close() it.
  */
 int end_signals(void);
-/** The same for a sentence of the command's own. */
-void say_sentence(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-#define say_failed(...) (say_sentence(__VA_ARGS__), EXIT_FAILED)
-#define say_usage(...)	(say_sentence(__VA_ARGS__), EXIT_USAGE)
 /** A line on stderr, unless --quiet. */
 void say(const struct args *args, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** "unskew: note: " and the note, each. */
@@ -185,51 +198,49 @@ const char *colour(FILE *to, const char *what);
 
 /*
  * Progress bar on stderr, when that is a terminal and the work lasts over half a second.
- * progress_show fits usk_sync_options.progress with a struct progress as context.
+ * progress_show fits usk_sync_options.progress; its context does not matter.
  */
-struct progress {
-	int64_t start_ns, shown_ns;
-	bool off, visible;
-};
-struct progress progress_start(const struct args *args);
+void progress_start(const struct args *args);
 void progress_show(void *ctx, double done, const char *what);
-void progress_end(struct progress *p);
+void progress_end(void);
 
 /** The values of options_read; the rows stay args' own. */
 struct usk_read_options read_options(const struct args *args);
 
-/** All captures in a folder, or, if it has none, all tables, by name. Prints as traces_open(). */
-int traces_in(const char *folder, const char ***out, size_t *n);
+/* Where files are not as they should be, these say so and leave(). */
+
+/** All captures in a folder, or, if it has none, all tables, by name. */
+const char **traces_in(const char *folder, size_t *n);
 /**
  * Folders of captures and patterns that no shell expanded, among the operands from the first-th on,
- * become their files. Prints and returns the exit status on failure.
+ * become their files.
  */
-int operands_expand(struct args *args, size_t first);
+void operands_expand(struct args *args, size_t first);
 /**
  * Open [NAME=]PATH operands from the first-th on. Clocks without NAME= that would share a name
  * take their parent folders' names. Of three or more, those that are there and cannot be read are
- * told and counted; skipped NULL: they are a failure. Prints and returns the exit status on
- * failure.
+ * told and counted; skipped NULL: they are a failure.
  */
-int traces_open(const struct args *args, size_t first, struct usk_trace ***out, size_t *n,
-		size_t *skipped);
+struct usk_trace **traces_open(const struct args *args, size_t first, size_t *n, size_t *skipped);
 /**
  * The traces of a set: all captures in a folder, or, if it has none, all tables; a file alone is
  * one. Their names are their own, so that they are the same in the next set.
  */
-int traces_open_set(const struct args *args, const char *path, struct usk_trace ***out, size_t *n);
-void traces_close(struct usk_trace **trace, size_t n);
+struct usk_trace **traces_open_set(const struct args *args, const char *path, size_t *n);
 
 /**
- * Is no output the same file (device and inode) as an input or another output? Otherwise prints
- * which and returns EXIT_USAGE: --force is for files that nobody reads just now. NULL is no file.
+ * No output may be the same file (device and inode) as an input or another output: --force is for
+ * files that nobody reads just now. NULL is no file.
  */
-int files_apart(const char *const *in, size_t n_in, const char *const *out, size_t n_out);
+void files_apart(const char *const *in, size_t n_in, const char *const *out, size_t n_out);
 /** The same of all operands, [NAME=]PATH, --truth, and what is to be written. */
-int operands_apart(const struct args *args);
+void operands_apart(const struct args *args);
 
-/** Are there no two copies of one trace? Otherwise prints which and returns EXIT_FAILED. */
-int traces_tell(struct usk_trace *const *trace, size_t n);
+/** The last n parts of a path. */
+const char *path_tail(const char *path, size_t n);
+
+/** There may be no two copies of one trace. */
+void traces_tell(struct usk_trace *const *trace, size_t n);
 
 /* ---- an answer against the truth that a simulation wrote beside its traces -------- */
 
@@ -272,7 +283,7 @@ enum usk_status truth_errors(const struct truth *t, const char *reference, const
 			     const struct usk_map *map, struct truth_errors *out,
 			     struct usk_err *err);
 
-/* What a command on traces works with; begun and ended once, opened and closed for each set. */
+/* What a command on traces works with; opened and closed for each set. */
 struct task {
 	const struct args *args;
 	struct usk_sync_options options; /* those that the command has */
@@ -280,34 +291,29 @@ struct task {
 	size_t n;
 	size_t skipped;	     /* files that could not be read */
 	struct truth *truth; /* --truth, or NULL */
-	struct progress progress;
-	struct usk_err err;
 };
-/* Each prints and returns the exit status on failure, and may be ended then, too. */
 
-/** Take the options. They point to t->progress: t must stay where it is. */
-int task_begin(struct task *t, const struct args *args);
+/** Take the options. */
+void task_begin(struct task *t, const struct args *args);
 /** Open all operands, or, where set is not NULL, the traces and the truth in it. */
-int task_open(struct task *t, const char *set);
-int task_truth(struct task *t, const char *set);
-/** What the work came to: 0, or the status of t->err, which is printed. */
-int task_done(struct task *t, enum usk_status done);
+void task_open(struct task *t, const char *set);
+void task_truth(struct task *t, const char *set);
 void task_close(struct task *t);
 /**
  * Where there is a truth, a line for each clock: how far the estimate was from it, and whether the
  * band held it. Up to the first that cannot be compared.
  */
-int task_scores(struct task *t, const struct usk_clocks *c, FILE *out);
+enum usk_status task_scores(const struct task *t, const struct usk_clocks *c, FILE *out);
 /** Of that status; EXIT_PARTIAL instead of EXIT_DONE if a file was left out. */
-int task_end(struct task *t, int status);
+int task_end(const struct task *t, int status);
 
 /** EXIT_PARTIAL if some clock is neither the reference nor bounded. */
 int clocks_status(const struct usk_clocks *c);
 
 /** Is it a file that looks like a clocks.json? */
 bool clocks_file(const char *path);
-/** Read a whole clocks.json; prints and returns the exit status on failure. */
-int clocks_read(const char *path, struct usk_clocks **out);
+/** Read a whole clocks.json. */
+struct usk_clocks *clocks_read(const char *path);
 
 /* ---- help, made from the tables ---------------------------------------------- */
 

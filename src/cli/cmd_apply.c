@@ -14,7 +14,6 @@
 #include "units.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,26 +24,12 @@ struct job {
 	uint32_t clock;	  /* USK_NO_CLOCK: not found, or a table with clocks of its own */
 };
 
-/* The last n parts of a path: how a trace is called where it has no clock of its path. */
-static const char *tail(const char *path, size_t n)
-{
-	const char *p = path + strlen(path);
-	while (p > path + 1 && p[-1] == '/') {
-		p--; /* of a folder */
-	}
-	while (p > path && n) {
-		p--;
-		n -= *p == '/';
-	}
-	return *p == '/' ? p + 1 : p;
-}
-
 /* By NAME=, by path, else "folder/base", "base" and both without the suffix. */
 static uint32_t find_clock(const struct usk_clocks *c, const struct job *j)
 {
 	uint32_t found = usk_clocks_find(c, j->name, j->path, NULL);
 	for (size_t n = 2; n > 0 && found == USK_NO_CLOCK && !j->name; n--) {
-		char *name = kept(usk_strdup(tail(j->path, n)));
+		char *name = kept(usk_strdup(path_tail(j->path, n)));
 		found = usk_clocks_find(c, NULL, NULL, name);
 		/* "a.pcap.gz" has two. */
 		for (int suffix = 0; suffix < 2 && found == USK_NO_CLOCK; suffix++) {
@@ -75,7 +60,7 @@ static bool all_bounded(const struct usk_clocks *c, const struct job *j)
 }
 
 /* Names in the folder: the file's own, with as many parents as tell the traces apart. */
-static int name_outputs(struct job *job, size_t n, const char *folder)
+static void name_outputs(struct job *job, size_t n, const char *folder)
 {
 	size_t length = strlen(folder);
 	while (length > 1 && folder[length - 1] == '/') {
@@ -85,39 +70,38 @@ static int name_outputs(struct job *job, size_t n, const char *folder)
 		size_t parts = 1;
 		for (size_t k = 0; k < n; k++) {
 			while (k != i && parts < 9 &&
-			       !strcmp(tail(job[i].path, parts), tail(job[k].path, parts))) {
+			       !strcmp(path_tail(job[i].path, parts),
+				       path_tail(job[k].path, parts))) {
 				parts++;
 			}
 		}
-		const char *name = tail(job[i].path, parts);
+		const char *name = path_tail(job[i].path, parts);
 		if (parts == 9 || strstr(name, "..") || !*name) {
-			return say_usage("%s: has no name of its own for the folder %s; apply it "
-					 "alone with -o FILE",
-					 job[i].path, folder);
+			say_usage("%s: has no name of its own for the folder %s; apply it alone "
+				  "with -o FILE",
+				  job[i].path, folder);
 		}
 		job[i].out = kept(usk_format("%.*s/%s", (int)length, folder, name));
 	}
-	return EXIT_DONE;
 }
 
-/* Makes the folders of a path; *made is the first that was not there, to be taken away again. */
-static int make_folders(const char *path, char **made)
+/* Makes the folders of a path; returns the first that was not there, or NULL. */
+static enum usk_status make_folders(const char *path, char **made)
 {
 	char *p = kept(usk_strdup(path));
-	int status = EXIT_DONE;
-	for (char *slash = strchr(p + 1, '/'); slash && !status; slash = strchr(slash + 1, '/')) {
+	for (char *slash = strchr(p + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = 0;
 		if (!mkdir(p, 0777)) {
 			*made = *made ? *made : kept(usk_strdup(p));
 		} else if (errno != EEXIST) {
-			status = say_failed("%s: %s", p, strerror(errno));
+			return usk_fail(&why, USK_EIO, 0, "%s: %s", p, strerror(errno));
 		}
 		*slash = '/';
 	}
-	return status;
+	return USK_OK;
 }
 
-static int plan(const struct args *args, const struct usk_clocks *c, struct job *job, size_t n)
+static void plan(const struct args *args, const struct usk_clocks *c, struct job *job, size_t n)
 {
 	const char *out = args_string(args, "output");
 	struct stat st;
@@ -127,22 +111,25 @@ static int plan(const struct args *args, const struct usk_clocks *c, struct job 
 		job[i].path = args_split_name(args_operand(args, i + 1), &job[i].name);
 		job[i].clock = find_clock(c, &job[i]);
 		if (job[i].name && job[i].clock == USK_NO_CLOCK) {
-			return say_failed("%s: the table has no clock of that name", job[i].name);
+			say_failed("%s: the table has no clock of that name", job[i].name);
 		}
 		if (!bounded(c, job[i].clock) && !args_flag(args, "allow-unbounded")) {
 			const struct usk_clock *k = &c->clock[job[i].clock];
-			return say_failed("%s: clock %s is %s, so its stamps cannot be corrected; "
-					  "--allow-unbounded leaves them as recorded",
-					  job[i].path, k->name, usk_quality_name(k->quality));
+			say_failed("%s: clock %s is %s, so its stamps cannot be corrected; "
+				   "--allow-unbounded leaves them as recorded",
+				   job[i].path, k->name, usk_quality_name(k->quality));
 		}
 		job[i].out = folder ? NULL : out;
 	}
-	return folder ? name_outputs(job, n, out) : EXIT_DONE;
+	if (folder) {
+		name_outputs(job, n, out);
+	}
 }
 
-static int outputs_apart(const struct args *args, const struct job *job, size_t n)
+static void outputs_apart(const struct args *args, const struct job *job, size_t n)
 {
-	const char **in = usk_alloc(n + 1, sizeof *in), **out = usk_alloc(n + 3, sizeof *out);
+	const char **in = kept(usk_alloc(n + 1, sizeof *in));
+	const char **out = kept(usk_alloc(n + 3, sizeof *out));
 	for (size_t i = 0; i < n; i++) {
 		in[i] = job[i].path;
 		out[i] = job[i].out;
@@ -151,26 +138,24 @@ static int outputs_apart(const struct args *args, const struct job *job, size_t 
 	out[n] = args_string(args, "merge");
 	out[n + 1] = args_string(args, "timeline");
 	out[n + 2] = args_string(args, "perfetto-manifest");
-	int status = files_apart(in, n + 1, out, n + 3);
-	free(in);
-	free(out);
-	return status;
+	files_apart(in, n + 1, out, n + 3);
 }
 
-static int retime_all(const struct args *args, const struct usk_clocks *c, const struct job *job,
-		      size_t n, const struct usk_write_options *opt, struct usk_notes *notes)
+/* These three stop at why they cannot go on. */
+
+static enum usk_status retime_all(const struct args *args, const struct usk_clocks *c,
+				  const struct job *job, size_t n,
+				  const struct usk_write_options *opt, struct usk_notes *notes)
 {
-	int status = EXIT_DONE;
+	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < n && !status; i++) {
-		struct usk_err err = { 0 };
 		char *made = NULL;
-		status = n > 1 || strcmp(job[i].out, args_string(args, "output")) != 0
-				 ? make_folders(job[i].out, &made)
-				 : EXIT_DONE;
-		if (!status &&
-		    usk_apply(job[i].path, job[i].clock, c, job[i].out, opt, notes, &err)) {
-			status = say_error(&err);
+		if (n > 1 || strcmp(job[i].out, args_string(args, "output")) != 0) {
+			status = make_folders(job[i].out, &made);
 		}
+		status = status ? status
+				: usk_apply(job[i].path, job[i].clock, c, job[i].out, opt, notes,
+					    &why);
 		if (status && made) {
 			rmdir(made);
 		} else if (!status) {
@@ -181,30 +166,27 @@ static int retime_all(const struct args *args, const struct usk_clocks *c, const
 }
 
 /* What takes all traces at once: one capture, a timeline. */
-static int write_together(const struct args *args, const struct usk_clocks *c,
-			  const struct job *job, size_t n, const struct usk_write_options *opt,
-			  struct usk_notes *notes)
+static enum usk_status write_together(const struct args *args, const struct usk_clocks *c,
+				      const struct job *job, size_t n,
+				      const struct usk_write_options *opt, struct usk_notes *notes)
 {
 	static const char *const option[] = { "merge", "timeline" };
-	struct usk_err err = { 0 };
-	struct usk_trace **trace = NULL;
-	size_t opened = 0;
-	uint32_t *clock = usk_alloc(n, sizeof *clock);
-	int status = traces_open(args, 1, &trace, &opened, NULL);
+	enum usk_status status = USK_OK;
+	struct usk_trace **trace = traces_open(args, 1, &n, NULL);
+	uint32_t *clock = kept(usk_alloc(n, sizeof *clock));
 	for (size_t i = 0; i < n; i++) {
 		clock[i] = job[i].clock;
 	}
 	for (size_t i = 0; i < COUNT(option) && !status; i++) {
 		const char *path = args_string(args, option[i]);
-		if (path && (i ? timeline_match_and_draw : usk_merge)(trace, clock, opened, c, path,
-								      opt, notes, &err)) {
-			status = say_error(&err);
-		} else if (path) {
+		if (path) {
+			status = (i ? timeline_match_and_draw : usk_merge)(trace, clock, n, c, path,
+									   opt, notes, &why);
+		}
+		if (path && !status) {
 			say(args, "Wrote %s.", path);
 		}
 	}
-	traces_close(trace, opened);
-	free(clock);
 	return status;
 }
 
@@ -219,10 +201,9 @@ static const char *perfetto_clock(size_t i)
 	return perfetto_clocks[i];
 }
 
-static int write_manifest(const struct args *args, const struct usk_clocks *c,
-			  const struct job *job, size_t n, struct usk_notes *notes)
+static enum usk_status write_manifest(const struct args *args, const struct usk_clocks *c,
+				      const struct job *job, size_t n, struct usk_notes *notes)
 {
-	struct usk_err err = { 0 };
 	const char *path = args_string(args, "perfetto-manifest");
 	const char *clock = perfetto_clocks[args_int(args, "perfetto-clock")];
 	const struct usk_manifest_options o = {
@@ -231,25 +212,22 @@ static int write_manifest(const struct args *args, const struct usk_clocks *c,
 			args_given(args, "residual") ? args_int(args, "residual") : INT64_MAX,
 		.force = args_flag(args, "force"),
 	};
-	struct usk_manifest_file *file = usk_alloc(n, sizeof *file);
-	int status = EXIT_DONE;
-	for (size_t i = 0; i < n && !status; i++) {
+	struct usk_manifest_file *file = kept(usk_alloc(n, sizeof *file));
+	for (size_t i = 0; i < n; i++) {
 		file[i] = (struct usk_manifest_file){ job[i].path, job[i].clock };
 		if (access(job[i].path, F_OK)) {
-			status = say_failed("%s: %s", job[i].path, strerror(errno));
+			return usk_fail(&why, USK_EIO, 0, "%s: %s", job[i].path, strerror(errno));
 		}
 	}
-	if (!status && usk_perfetto_manifest(file, n, c, path, &o, notes, &err)) {
-		status = say_error(&err);
-	} else if (!status) {
+	enum usk_status status = usk_perfetto_manifest(file, n, c, path, &o, notes, &why);
+	if (!status) {
 		say(args, "Wrote %s.", path);
 	}
-	free(file);
 	return status;
 }
 
 /* Is there an output, and can each appear whole? */
-static int outputs_named(const struct args *args)
+static void outputs_named(const struct args *args)
 {
 	static const char *const outputs[] = { "output", "merge", "timeline", "perfetto-manifest" };
 	size_t n = 0;
@@ -257,56 +235,50 @@ static int outputs_named(const struct args *args)
 		const char *path = args_string(args, outputs[i]);
 		n += path != NULL;
 		if (path && (!*path || !strcmp(path, "-"))) {
-			return say_usage("apply needs the name of a file: what it writes appears "
-					 "whole or not at all");
+			say_usage("apply needs the name of a file: what it writes appears whole or "
+				  "not at all");
 		}
 	}
-	return n ? EXIT_DONE
-		 : say_usage("apply needs somewhere to write to: -o FILE, -o FOLDER, --merge FILE, "
-			     "--timeline FILE or --perfetto-manifest FILE");
+	if (!n) {
+		say_usage("apply needs somewhere to write to: -o FILE, -o FOLDER, --merge FILE, "
+			  "--timeline FILE or --perfetto-manifest FILE");
+	}
 }
 
 static int apply_run(const struct args *args)
 {
-	const char *out = args_string(args, "output"), *merge = args_string(args, "merge");
-	const char *timeline = args_string(args, "timeline");
-	struct usk_clocks *c = NULL;
-	int status = outputs_named(args);
-	status = status ? status : clocks_read(args_operand(args, 0), &c);
-	if (status) {
-		return status;
-	}
+	static struct usk_notes notes;
+	static struct usk_clocks *c;
+	outputs_named(args);
+	c = clocks_read(args_operand(args, 0));
 	size_t n = args_operands(args) - 1;
-	struct job *job = usk_alloc(n, sizeof *job);
-	struct usk_notes notes = { 0 };
-	struct progress progress = progress_start(args);
+	struct job *job = kept(usk_alloc(n, sizeof *job));
 	const struct usk_read_options read = read_options(args);
 	const struct usk_write_options opt = { .force = args_flag(args, "force"),
 					       .allow_unbounded =
 						       args_flag(args, "allow-unbounded"),
 					       .read = &read,
 					       .residual_ns = args_int(args, "residual"),
-					       .progress = progress_show,
-					       .progress_ctx = &progress };
-	status = plan(args, c, job, n);
-	status = status ? status : outputs_apart(args, job, n);
-	if (!status && out) {
-		status = retime_all(args, c, job, n, &opt, &notes);
+					       .progress = progress_show };
+	progress_start(args);
+	plan(args, c, job, n);
+	outputs_apart(args, job, n);
+	enum usk_status done = USK_OK;
+	if (args_given(args, "output")) {
+		done = retime_all(args, c, job, n, &opt, &notes);
 	}
-	if (!status && (merge || timeline)) {
-		status = write_together(args, c, job, n, &opt, &notes);
+	if (!done && (args_given(args, "merge") || args_given(args, "timeline"))) {
+		done = write_together(args, c, job, n, &opt, &notes);
 	}
-	if (!status && args_string(args, "perfetto-manifest")) {
-		status = write_manifest(args, c, job, n, &notes);
+	if (!done && args_given(args, "perfetto-manifest")) {
+		done = write_manifest(args, c, job, n, &notes);
 	}
-	progress_end(&progress);
+	progress_end();
+	int status = done ? say_error(&why) : EXIT_DONE;
 	say_notes(args, notes.note, notes.n);
 	for (size_t i = 0; i < n; i++) {
 		status = status || all_bounded(c, &job[i]) ? status : EXIT_PARTIAL;
 	}
-	free(job);
-	usk_notes_free(&notes);
-	usk_clocks_free(c);
 	return status;
 }
 

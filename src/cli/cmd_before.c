@@ -113,37 +113,27 @@ static enum usk_status ask_line(void *ctx, const char *s, size_t n, uint64_t lin
 	return status ? status : ask(ctx, e, err);
 }
 
-static void flush(void *ctx)
-{
-	(void)ctx;
-	fflush(stdout);
-}
-
 static int ask_operands(struct asking *q)
 {
 	struct event e[2];
-	struct usk_err err = { 0 };
 	for (size_t i = 0; i < 2; i++) {
 		const char *s = args_operand(q->stamps.args, i + 1);
-		if (parse(q, s, strlen(s), &e[i], &err)) {
-			return say_usage("%s", err.msg);
+		if (parse(q, s, strlen(s), &e[i], &why)) {
+			say_usage("%s", why.msg);
 		}
 	}
-	return ask(q, e, &err) ? say_error(&err) : EXIT_DONE;
+	must(ask(q, e, &why));
+	return EXIT_DONE;
 }
 
 static int before_run(const struct args *args)
 {
-	struct asking q = { .undecidable = false };
+	static struct asking q;
 	if (args_operands(args) == 2) {
-		return say_usage("before needs two stamps: unskew before CLOCKS A:T B:T");
+		say_usage("before needs two stamps: unskew before CLOCKS A:T B:T");
 	}
-	int status = stamps_open(&q.stamps, args);
-	if (!status) {
-		status = args_operands(args) > 1 ? ask_operands(&q)
-						 : stamps_lines(ask_line, flush, &q);
-	}
-	stamps_free(&q.stamps);
+	stamps_open(&q.stamps, args);
+	int status = args_operands(args) > 1 ? ask_operands(&q) : stamps_lines(ask_line, &q);
 	return status ? status : q.undecidable ? EXIT_PARTIAL : EXIT_DONE;
 }
 

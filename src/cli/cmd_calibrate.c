@@ -240,56 +240,47 @@ static enum usk_status write_file(struct usk_output *o, const struct usk_calibra
 static int tell(const struct args *args, const struct usk_calibration *c,
 		const struct usk_calibrate_options *how, struct usk_output *output)
 {
-	struct usk_err err = { 0 };
 	size_t known = 0;
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		known += !c->pair[i].why;
 	}
 	if (!c->n_pairs) {
-		return say_failed(
-			"these traces share no message: check that they saw the same traffic");
+		say_failed("these traces share no message: check that they saw the same traffic");
 	}
-	bool failed = known && output->path && write_file(output, c, &err);
+	enum usk_status done = known && output->path ? write_file(output, c, &why) : USK_OK;
 	if (args_flag(args, "json")) {
 		print_json(stdout, c, how);
 	} else if (known && !args_flag(args, "quiet")) {
 		print_table(stdout, c, how->asymmetry_ns);
-		if (output->path && !failed) {
+		if (output->path && !done) {
 			printf("Wrote %s.\n", args_string(args, "output"));
 		}
 	}
-	fflush(stdout);
-	if (failed) {
-		return say_error(&err);
-	}
+	must(done);
 	if (!known) {
-		return say_failed("%s", c->pair[0].why);
+		say_failed("%s", c->pair[0].why);
 	}
 	return known == c->n_pairs ? EXIT_DONE : EXIT_PARTIAL;
 }
 
 static int calibrate_run(const struct args *args)
 {
-	struct task t;
-	struct usk_calibration *c = NULL;
+	static struct task t;
+	static struct usk_calibration *c;
+	static struct usk_output output;
 	const struct usk_calibrate_options how = {
 		.margin = args_given(args, "margin") ? args_number(args, "margin") : -1,
 		.asymmetry_ns = args_int(args, "asymmetry"),
 	};
-	struct usk_output output = { 0 };
-	const char *path = args_string(args, "output");
-	int status = task_begin(&t, args);
-	status = status ? status : task_open(&t, NULL);
-	if (!status && path && usk_output_open(&output, path, args_flag(args, "force"), &t.err)) {
-		status = say_error(&t.err);
+	task_begin(&t, args);
+	task_open(&t, NULL);
+	if (args_string(args, "output")) {
+		must(usk_output_open(&output, args_string(args, "output"), args_flag(args, "force"),
+				     &why));
 	}
-	if (!status) {
-		status = task_done(&t, usk_calibrate(t.trace, t.n, &t.options, &how, &c, &t.err));
-	}
-	status = status ? status : tell(args, c, &how, &output);
-	usk_output_close(&output);
-	usk_calibration_free(c);
-	return task_end(&t, status);
+	must(usk_calibrate(t.trace, t.n, &t.options, &how, &c, &why));
+	progress_end();
+	return task_end(&t, tell(args, c, &how, &output));
 }
 
 static const struct option_group calibrate_output = {

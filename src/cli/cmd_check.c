@@ -86,18 +86,14 @@ static void print_json(FILE *out, const struct usk_clocks *c)
 
 static int check_run(const struct args *args)
 {
-	struct task t;
-	struct usk_clocks *clocks = NULL;
-	int status = task_begin(&t, args);
-	status = status ? status : task_open(&t, NULL);
-	if (!status) {
-		status = task_done(&t, usk_check(t.trace, t.n, &t.options, &clocks, &t.err));
-	}
-	if (!status) {
-		(args_flag(args, "json") ? print_json : print_table)(stdout, clocks);
-	}
-	usk_clocks_free(clocks);
-	return task_end(&t, status);
+	static struct task t;
+	static struct usk_clocks *clocks;
+	task_begin(&t, args);
+	task_open(&t, NULL);
+	must(usk_check(t.trace, t.n, &t.options, &clocks, &why));
+	progress_end();
+	(args_flag(args, "json") ? print_json : print_table)(stdout, clocks);
+	return task_end(&t, EXIT_DONE);
 }
 
 static const struct option_group check_output = {

@@ -12,32 +12,33 @@
 #include "base/text.h"
 #include "clock/log.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-int find_source(const struct args *args, const char *option, const struct source *s, size_t n,
-		bool (*fits)(const struct source *s), size_t *which)
+size_t find_source(const struct args *args, const char *option, const struct source *s, size_t n,
+		   bool (*fits)(const struct source *s))
 {
 	const char *name = args_string(args, option), *comma = "";
 	struct usk_stream names;
 	FILE *out = usk_stream_begin(&names);
-	*which = n;
+	size_t which = n;
 	for (size_t i = 0; i < n; i++) {
 		if (!fits || fits(&s[i])) {
-			*which = strcmp(s[i].name, name) ? *which : i;
+			which = strcmp(s[i].name, name) ? which : i;
 			fprintf(out, "%s%s", comma, s[i].name);
 			comma = ", ";
 		}
 	}
-	char *all = kept(usk_stream_end(&names));
-	return *which < n ? EXIT_DONE
-			  : say_usage("--%s: this machine has no clock \"%s\"%s; it has %s", option,
-				      name, fits ? " that shows ns" : "", all);
+	const char *all = kept(usk_stream_end(&names));
+	if (which == n) {
+		say_usage("--%s: this machine has no clock \"%s\"%s; it has %s", option, name,
+			  fits ? " that shows ns" : "", all);
+	}
+	return which;
 }
 
 /* "1,4": after none, which always comes first. */
-static int loads_of(const struct args *args, struct clock_report *r)
+static void loads_of(const struct args *args, struct clock_report *r)
 {
 	const char *text = args_string(args, "load");
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -49,16 +50,14 @@ static int loads_of(const struct args *args, struct clock_report *r)
 		size_t n = strcspn(text, ",");
 		int64_t load;
 		if (usk_parse_int(text, n, &load, NULL) || load < 1 || load > 1000) {
-			return say_usage("--load: \"%.*s\" is no number from 1 to 1000", (int)n,
-					 text);
+			say_usage("--load: \"%.*s\" is no number from 1 to 1000", (int)n, text);
 		}
 		if (r->n_under == LOADS_MAX) {
-			return say_usage("--load: no more than %d of them", LOADS_MAX - 1);
+			say_usage("--load: no more than %d of them", LOADS_MAX - 1);
 		}
 		r->under[r->n_under++].load = (unsigned)load;
 		text = text[n] ? text + n + 1 : NULL;
 	}
-	return EXIT_DONE;
 }
 
 static void measure_under(const struct clock_report *r, struct under *u, size_t samples)
@@ -89,62 +88,59 @@ static void measure_under(const struct clock_report *r, struct under *u, size_t 
 static int log_run(const struct args *args, const char *path)
 {
 	double seconds = args_given(args, "seconds") ? args_number(args, "seconds") : -1e-9;
-	struct clock_log log;
-	struct usk_err err;
+	static struct clock_log log;
 	bool stopped;
 	int signals = end_signals();
-	enum usk_status status = clock_log_open(&log, path, args_flag(args, "force"), &err);
-	status = status ? status
-			: clock_log_wait(&log, signals, (int64_t)(seconds * 1e9), &stopped, &err);
-	enum usk_status closed = clock_log_close(&log, status ? NULL : &err);
-	close(signals);
-	return status || closed ? say_error(&err) : EXIT_DONE;
+	must(clock_log_open(&log, path, args_flag(args, "force"), &why));
+	enum usk_status status =
+		clock_log_wait(&log, signals, (int64_t)(seconds * 1e9), &stopped, &why);
+	enum usk_status closed = clock_log_close(&log, status ? NULL : &why);
+	must(status ? status : closed);
+	return EXIT_DONE;
+}
+
+static void measure(const struct args *args, struct clock_report *r)
+{
+	r->seconds = args_number(args, "seconds");
+	r->best = args_flag(args, "best");
+	r->histograms = args_flag(args, "histograms");
+	r->work = (enum work)args_int(args, "work");
+	r->how = (enum compensation)args_int(args, "compensate");
+	progress_start(args);
+	progress_show(NULL, 0.1, "clocks");
+	sources_measure(r->source, r->n_sources, r->seconds, r->figures);
+	r->discipline = discipline_now();
+	progress_show(NULL, 0.4, "cores");
+	r->n_cores = cores_measure(r->core);
+	for (size_t i = 0; i < r->n_under; i++) {
+		progress_show(NULL, 0.5 + 0.5 * (double)i / (double)r->n_under,
+			      i ? "under load" : "without load");
+		measure_under(r, &r->under[i], (size_t)args_int(args, "samples"));
+	}
+	progress_end();
 }
 
 static int clock_run(const struct args *args)
 {
+	static struct clock_report r;
+	static struct usk_output out;
+	const char *path = args_string(args, "output");
 	if (args_given(args, "log")) {
 		return log_run(args, args_string(args, "log"));
 	}
-	struct clock_report *r = usk_alloc(1, sizeof *r);
-	r->n_sources = sources_open(r->source);
-	int status = find_source(args, "source", r->source, r->n_sources, NULL, &r->which);
-	status = status ? status : loads_of(args, r);
-	const char *path = args_string(args, "output");
-	struct usk_output out = { 0 };
-	struct usk_err err;
-	if (!status && path && usk_output_open(&out, path, args_flag(args, "force"), &err)) {
-		status = say_error(&err);
+	r.n_sources = sources_open(r.source);
+	r.which = find_source(args, "source", r.source, r.n_sources, NULL);
+	loads_of(args, &r);
+	if (path) {
+		must(usk_output_open(&out, path, args_flag(args, "force"), &why));
 	}
-	if (!status) {
-		r->seconds = args_number(args, "seconds");
-		r->best = args_flag(args, "best");
-		r->histograms = args_flag(args, "histograms");
-		r->work = (enum work)args_int(args, "work");
-		r->how = (enum compensation)args_int(args, "compensate");
-		struct progress progress = progress_start(args);
-		size_t samples = (size_t)args_int(args, "samples");
-		progress_show(&progress, 0.1, "clocks");
-		sources_measure(r->source, r->n_sources, r->seconds, r->figures);
-		r->discipline = discipline_now();
-		progress_show(&progress, 0.4, "cores");
-		r->n_cores = cores_measure(r->core);
-		for (size_t i = 0; i < r->n_under; i++) {
-			progress_show(&progress, 0.5 + 0.5 * (double)i / (double)r->n_under,
-				      i ? "under load" : "without load");
-			measure_under(r, &r->under[i], samples);
-		}
-		progress_end(&progress);
-		(args_flag(args, "json") ? clock_print_json : clock_print)(stdout, r);
-		if (path) {
-			clock_print_page(&out, r);
-			status = usk_output_commit(&out, &err) ? say_error(&err) : EXIT_DONE;
-		}
+	measure(args, &r);
+	(args_flag(args, "json") ? clock_print_json : clock_print)(stdout, &r);
+	if (path) {
+		clock_print_page(&out, &r);
+		must(usk_output_commit(&out, &why));
 	}
-	usk_output_close(&out);
-	sources_close(r->source, r->n_sources);
-	free(r);
-	return status;
+	return EXIT_DONE;
 }
 
 static const char *compensation_choice(size_t i)

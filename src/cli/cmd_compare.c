@@ -208,7 +208,7 @@ static const struct usk_estimator **methods_of(const struct args *args, size_t *
 	while (e[all].name) {
 		all++;
 	}
-	const struct usk_estimator **method = usk_alloc(all, sizeof *method);
+	const struct usk_estimator **method = kept(usk_alloc(all, sizeof *method));
 	*n = 0;
 	for (size_t i = 0; i < all; i++) {
 		bool wanted = !given;
@@ -244,29 +244,23 @@ static void tell(const struct args *args, const struct compared *x)
 static int compare_set(struct task *t, const char *set, struct repeats *to)
 {
 	const struct args *args = t->args;
-	struct usk_comparison *c = NULL;
-	struct compared x = { 0 };
-	size_t n_methods;
-	const struct usk_estimator **method = methods_of(args, &n_methods);
-	enum usk_status done =
-		usk_compare(t->trace, t->n, &t->options, method, n_methods, &c, &t->err);
-	bool compared = !done;
+	static struct usk_comparison *c;
+	static struct compared x;
+	size_t n;
+	const struct usk_estimator **method = methods_of(args, &n);
+	must_in(usk_compare(t->trace, t->n, &t->options, method, n, &c, &why), set);
 	x.c = c;
-	done = done ? done : compare_measure(t->truth, &x, &t->err);
-	if (done && (set || compared)) {
-		usk_fail_in(&t->err, "%s", set ? set : args_string(args, "truth"));
-	}
-	int status = task_done(t, done);
-	if (!status && to) {
+	must_in(compare_measure(t->truth, &x, &why), set ? set : args_string(args, "truth"));
+	progress_end();
+	if (to) {
 		for (size_t i = 0; i < c->n_notes; i++) {
 			say(args, "unskew: note: %s: %s", set, c->note[i]);
 		}
 		repeats_add(to, &x);
-	} else if (!status) {
+	} else {
 		tell(args, &x);
 	}
-	status = status ? status : status_of(c);
-	free(method);
+	int status = status_of(c);
 	free(x.errors);
 	usk_comparison_free(c);
 	return status;
@@ -275,46 +269,37 @@ static int compare_set(struct task *t, const char *set, struct repeats *to)
 /* What cannot be compared in one set ends the whole, a pair that is not bounded does not. */
 static int compare_repeated(struct task *t)
 {
-	struct repeats r = { .sets = 0 };
+	static struct repeats r;
 	const struct args *args = t->args;
-	struct progress all = t->progress;
 	int status = EXIT_DONE;
-	bool good = true;
 	/* A bar of its own for every set would only flicker. */
 	t->options.progress = NULL;
-	for (size_t i = 0; i < args_operands(args) && good; i++) {
+	for (size_t i = 0; i < args_operands(args); i++) {
 		const char *set = args_operand(args, i);
-		progress_show(&all, (double)i / (double)args_operands(args), "comparing");
-		int one = task_open(t, set);
-		one = one ? one : compare_set(t, set, &r);
+		progress_show(NULL, (double)i / (double)args_operands(args), "comparing");
+		task_open(t, set);
+		int one = compare_set(t, set, &r);
 		task_close(t);
-		good = one == EXIT_DONE || one == EXIT_PARTIAL;
 		status = one ? one : status;
 	}
-	progress_end(&all);
-	if (good) {
-		(args_flag(args, "json")  ? repeats_print_json
-		 : args_flag(args, "csv") ? repeats_print_csv
-					  : repeats_print)(stdout, &r);
-	}
-	free(r.row);
+	(args_flag(args, "json")  ? repeats_print_json
+	 : args_flag(args, "csv") ? repeats_print_csv
+				  : repeats_print)(stdout, &r);
 	return status;
 }
 
 static int compare_run(const struct args *args)
 {
-	struct task t;
+	static struct task t;
 	if (args_flag(args, "json") && args_flag(args, "csv")) {
-		return say_usage("--json and --csv both want standard output: choose one");
+		say_usage("--json and --csv both want standard output: choose one");
 	}
-	int status = task_begin(&t, args);
-	if (!status && args_flag(args, "repeat")) {
-		status = compare_repeated(&t);
-	} else if (!status) {
-		status = task_open(&t, NULL);
-		status = status ? status : compare_set(&t, NULL, NULL);
+	task_begin(&t, args);
+	if (args_flag(args, "repeat")) {
+		return task_end(&t, compare_repeated(&t));
 	}
-	return task_end(&t, status);
+	task_open(&t, NULL);
+	return task_end(&t, compare_set(&t, NULL, NULL));
 }
 
 static const struct option_group compare_output = {

@@ -19,12 +19,6 @@ struct convert {
 	bool unknown;	/* a stamp had no reference time or lacks a bound */
 };
 
-static void flush(void *ctx)
-{
-	(void)ctx;
-	fflush(stdout);
-}
-
 static size_t put_ns(char *to, int64_t ns)
 {
 	if (ns == USK_NONE) {
@@ -174,55 +168,48 @@ static enum usk_status convert_line(void *ctx, const char *s, size_t n, uint64_t
 static int convert_operands(struct convert *v)
 {
 	for (size_t i = 1; i < args_operands(v->stamps.args); i++) {
-		struct usk_err err = { 0 };
 		const char *s = args_operand(v->stamps.args, i);
-		if (convert_stamp(v, s, strlen(s), true, &err)) {
-			fflush(stdout);
-			return say_error(&err);
-		}
+		must(convert_stamp(v, s, strlen(s), true, &why));
 	}
 	return EXIT_DONE;
 }
 
 /* --separator: a character, or what some cannot be typed as. */
-static int read_separator(struct convert *v)
+static void read_separator(struct convert *v)
 {
 	const char *s = args_string(v->stamps.args, "separator");
-	if (!s) {
-		return EXIT_DONE;
+	if (s && !v->field) {
+		say_usage("--separator tells fields apart: say which one with --field");
 	}
-	if (!v->field) {
-		return say_usage("--separator tells fields apart: say which one with --field");
+	if (s) {
+		v->separator = !strcmp(s, "tab") || !strcmp(s, "\\t") ? '\t' : s[0];
+		if (v->separator != '\t' && s[1]) {
+			say_usage("--separator %s: is one character, or \"tab\"", s);
+		}
 	}
-	v->separator = !strcmp(s, "tab") || !strcmp(s, "\\t") ? '\t' : s[0];
-	if (v->separator != '\t' && (!s[0] || s[1])) {
-		return say_usage("--separator %s: is one character, or \"tab\"", s);
-	}
-	return EXIT_DONE;
 }
 
-static int find_clock(struct convert *v)
+static void find_clock(struct convert *v)
 {
 	const char *name = args_string(v->stamps.args, "clock");
 	v->stamps.clock = name ? usk_clocks_find(v->stamps.clocks, name, NULL, NULL) : USK_NO_CLOCK;
-	return !name || v->stamps.clock != USK_NO_CLOCK
-		       ? EXIT_DONE
-		       : say_usage("%s: the table has no clock of that name", name);
+	if (name && v->stamps.clock == USK_NO_CLOCK) {
+		say_usage("%s: the table has no clock of that name", name);
+	}
 }
 
 static int convert_run(const struct args *args)
 {
-	struct convert v = { .field = args_int(args, "field") };
-	int status = stamps_open(&v.stamps, args);
-	status = status ? status : find_clock(&v);
-	status = status ? status : read_separator(&v);
-	if (!status && v.field && args_operands(args) > 1) {
-		status = say_usage("--field is of lines of standard input: give no stamps");
+	static struct convert v;
+	v = (struct convert){ .field = args_int(args, "field") };
+	stamps_open(&v.stamps, args);
+	find_clock(&v);
+	read_separator(&v);
+	if (v.field && args_operands(args) > 1) {
+		say_usage("--field is of lines of standard input: give no stamps");
 	}
-	if (!status) {
-		status = args_operands(args) > 1 ? convert_operands(&v)
-						 : stamps_lines(convert_line, flush, &v);
-	}
+	int status =
+		args_operands(args) > 1 ? convert_operands(&v) : stamps_lines(convert_line, &v);
 	if (!status && v.unknown) {
 		if (!v.stamps.repeats) {
 			say(args, "unskew: note: \"-\" stands where the clock is not bounded");

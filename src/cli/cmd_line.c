@@ -50,20 +50,26 @@ static bool shows_ns(const struct source *s)
 	       step.tv_nsec <= 1;
 }
 
-static int open_line(struct line_command *c, enum line_side side)
+static struct line *held;
+
+/* However the command ends, its pins are let go. */
+static void let_go(void)
+{
+	line_close(held);
+}
+
+static void open_line(struct line_command *c, enum line_side side)
 {
 	const char *port = args_string(c->args, "port"), *page = args_string(c->args, "page");
 	if (!port == !page) {
-		return say_usage("either --port or --page: which line is it?");
+		say_usage("either --port or --page: which line is it?");
 	}
 	c->path = port ? port : page;
-	struct usk_err err;
 	struct line_counter counter = { read_source, &c->source[c->clock] };
-	if (port ? line_port_open(port, counter, &c->line, &err)
-		 : line_page_open(page, side, counter, &c->line, &err)) {
-		return say_error(&err);
-	}
-	return EXIT_DONE;
+	must(port ? line_port_open(port, counter, &c->line, &why)
+		  : line_page_open(page, side, counter, &c->line, &why));
+	held = c->line;
+	atexit(let_go);
 }
 
 /* Within so long. */
@@ -74,14 +80,14 @@ static bool stopped(const struct line_command *c, int64_t ns)
 	return ppoll(&fd, 1, &t, NULL) > 0;
 }
 
-static int broken(const struct line_command *c)
+static _Noreturn void broken(const struct line_command *c)
 {
-	return say_failed("%s: the device failed: %s", c->path, strerror(c->line->error));
+	say_failed("%s: the device failed: %s", c->path, strerror(c->line->error));
 }
 
 /* ---- serve ------------------------------------------------------------------------------ */
 
-static int serve(struct line_command *c)
+static void serve(struct line_command *c)
 {
 	const int64_t patience_ns = 200000000; /* until somebody's signal is noticed */
 	uint64_t answered = 0, failed = 0;
@@ -89,40 +95,37 @@ static int serve(struct line_command *c)
 	while (!stopped(c, 0) && (!most || answered < (uint64_t)most)) {
 		enum line_outcome o = line_answer(c->line, &c->limits, patience_ns);
 		if (o == LINE_BROKEN) {
-			return broken(c);
+			broken(c);
 		}
 		answered += o == LINE_DONE;
 		failed += o != LINE_DONE && o != LINE_IDLE;
 	}
 	say(c->args, "answered %" PRIu64 ", gave up %" PRIu64, answered, failed);
-	return EXIT_DONE;
 }
 
 /* ---- delay: the line alone ----------------------------------------------------------------- */
 
-static int delay(struct line_command *c)
+static void delay(struct line_command *c)
 {
 	size_t n = args_given(c->args, "rounds") ? (size_t)args_int(c->args, "rounds") : 1000;
 	n = n ? n : 1000;
-	int64_t *ticks = usk_alloc(n, sizeof *ticks);
-	int status = EXIT_DONE;
+	int64_t *ticks = kept(usk_alloc(n, sizeof *ticks));
+	struct samples s = { .n = 0 };
 	if (!line_loop_back(c->line, &c->limits, n, ticks)) {
-		status = c->line->error ? broken(c)
-					: say_failed("%s: a pin that was set is not seen; is D1 "
-						     "wired to the same port's SELECT?",
-						     c->path);
-	} else {
-		struct samples s = { .n = 0 };
-		for (size_t i = 0; i < n; i++) {
-			samples_add(&s, (double)ticks[i]);
+		if (c->line->error) {
+			broken(c);
 		}
-		struct figures f = samples_figures(&s);
-		printf("a pin is seen after %s (median), %s to %s; 99 %%: %s\n",
-		       unit_span(llround(f.median)).s, unit_span(llround(f.min)).s,
-		       unit_span(llround(f.max)).s, unit_span(llround(f.p99)).s);
+		say_failed("%s: a pin that was set is not seen; is D1 wired to the same port's "
+			   "SELECT?",
+			   c->path);
 	}
-	free(ticks);
-	return status;
+	for (size_t i = 0; i < n; i++) {
+		samples_add(&s, (double)ticks[i]);
+	}
+	struct figures f = samples_figures(&s);
+	printf("a pin is seen after %s (median), %s to %s; 99 %%: %s\n",
+	       unit_span(llround(f.median)).s, unit_span(llround(f.min)).s,
+	       unit_span(llround(f.max)).s, unit_span(llround(f.p99)).s);
 }
 
 /* ---- tie --------------------------------------------------------------------------------- */
@@ -137,25 +140,21 @@ static struct line_tie tie_of(const struct line_command *c)
 	return t;
 }
 
-static int open_outputs(struct line_command *c)
+static void open_outputs(struct line_command *c)
 {
-	struct usk_err err;
 	const char *path = args_string(c->args, "output"), *live = args_string(c->args, "live");
 	c->here = csv_text(args_string(c->args, "here"));
 	c->there = csv_text(args_string(c->args, "there"));
 	if (!strcmp(c->here, c->there)) {
-		return say_usage("--here and --there: two clocks need two names");
+		say_usage("--here and --there: two clocks need two names");
 	}
 	if (path) {
-		if (usk_output_open(&c->table, path, args_flag(c->args, "force"), &err)) {
-			return say_error(&err);
-		}
+		must(usk_output_open(&c->table, path, args_flag(c->args, "force"), &why));
 		usk_output_format(&c->table, "a,b,t1_ns,t2_ns,t3_ns,t4_ns\n");
 	}
-	if (live && usk_live_create(live, &c->live, &err)) {
-		return say_error(&err);
+	if (live) {
+		must(usk_live_create(live, &c->live, &why));
 	}
-	return EXIT_DONE;
 }
 
 static const char *why_dropped(const struct line_round *r)
@@ -201,7 +200,7 @@ static void print_json(const struct line_tie *t, const struct line_round *r)
 	fflush(stdout);
 }
 
-static int keep_round(struct line_command *c, const struct line_tie *t, const struct line_round *r)
+static void keep_round(struct line_command *c, const struct line_tie *t, const struct line_round *r)
 {
 	if (c->table.path && r->good) {
 		/* The other stamped once: it sent the answer when it received the question. */
@@ -210,19 +209,15 @@ static int keep_round(struct line_command *c, const struct line_tie *t, const st
 			c->here, c->there, r->s.before, r->s.remote, r->s.remote, r->s.after);
 	}
 	/* After a jump the map before is wrong, and there is no other yet. */
-	struct usk_err err;
-	if (c->live && (r->mapped || r->jumped) &&
-	    usk_live_publish(c->live, r->mapped ? &t->map : NULL, &err)) {
-		return say_error(&err);
+	if (c->live && (r->mapped || r->jumped)) {
+		must(usk_live_publish(c->live, r->mapped ? &t->map : NULL, &why));
 	}
-	return EXIT_DONE;
 }
 
-static int end_tie(struct line_command *c, const struct line_tie *t)
+static void end_tie(struct line_command *c, const struct line_tie *t)
 {
-	struct usk_err err;
-	struct usk_stream why;
-	FILE *out = usk_stream_begin(&why);
+	struct usk_stream reasons;
+	FILE *out = usk_stream_begin(&reasons);
 	for (int i = 0; i < LINE_OUTCOMES; i++) {
 		if (t->why[i] && i != LINE_DONE) {
 			fprintf(out, "; %s: %" PRIu64, line_outcome_text((enum line_outcome)i),
@@ -231,44 +226,33 @@ static int end_tie(struct line_command *c, const struct line_tie *t)
 	}
 	say(c->args,
 	    "%" PRIu64 " rounds, %" PRIu64 " dropped; attempts that took too long: %" PRIu64 "%s",
-	    t->rounds, t->dropped, t->bad, kept(usk_stream_end(&why)));
+	    t->rounds, t->dropped, t->bad, (char *)kept(usk_stream_end(&reasons)));
 	if (t->rounds == t->dropped) {
-		return say_failed(
-			"%s: no exchange succeeded; does the other side run `unskew line serve`?",
-			c->path);
+		say_failed("%s: no exchange succeeded; does the other side run `unskew line "
+			   "serve`?",
+			   c->path);
 	}
-	if (c->table.path && usk_output_commit(&c->table, &err)) {
-		return say_error(&err);
+	if (c->table.path) {
+		must(usk_output_commit(&c->table, &why));
 	}
-	return EXIT_DONE;
 }
 
-static int tie(struct line_command *c)
+static void tie(struct line_command *c)
 {
 	struct line_tie t = tie_of(c);
-	int status = open_outputs(c);
-	if (status) {
-		return status;
-	}
 	uint64_t most = (uint64_t)args_int(c->args, "rounds");
 	bool json = args_flag(c->args, "json");
-	for (;;) {
-		struct line_round r;
+	struct line_round r;
+	open_outputs(c);
+	do {
 		line_tie_round(&t, &r);
 		if (r.outcome == LINE_BROKEN) {
-			return broken(c);
+			broken(c);
 		}
 		(json ? print_json : print_round)(&t, &r);
-		status = keep_round(c, &t, &r);
-		if (status) {
-			return status;
-		}
-		if (t.rounds == most ||
-		    stopped(c, args_int(c->args, r.good ? "period" : "retry"))) {
-			break;
-		}
-	}
-	return end_tie(c, &t);
+		keep_round(c, &t, &r);
+	} while (t.rounds != most && !stopped(c, args_int(c->args, r.good ? "period" : "retry")));
+	end_tie(c, &t);
 }
 
 static int line_run(const struct args *args)
@@ -276,34 +260,28 @@ static int line_run(const struct args *args)
 	static const struct {
 		const char *name;
 		enum line_side side;
-		int (*run)(struct line_command *c);
+		void (*run)(struct line_command *c);
 	} verbs[] = {
 		{ "serve", LINE_ANSWERS, serve },
 		{ "tie", LINE_ASKS, tie },
 		{ "delay", LINE_LOOP_BACK, delay },
 	};
-	struct line_command c = { .args = args,
-				  .limits = { args_int(args, "timeout"), args_int(args, "wake") } };
+	static struct line_command c;
 	size_t verb = 0;
+	c.args = args;
+	c.limits = (struct line_limits){ args_int(args, "timeout"), args_int(args, "wake") };
 	while (verb < COUNT(verbs) && strcmp(args_operand(args, 0), verbs[verb].name)) {
 		verb++;
 	}
 	if (verb == COUNT(verbs)) {
-		return say_usage("%s: line does serve, tie or delay", args_operand(args, 0));
+		say_usage("%s: line does serve, tie or delay", args_operand(args, 0));
 	}
 	c.n_sources = sources_open(c.source);
-	int status = find_source(args, "clock", c.source, c.n_sources, shows_ns, &c.clock);
-	status = status ? status : open_line(&c, verbs[verb].side);
-	if (!status) {
-		c.stop_fd = end_signals();
-		status = verbs[verb].run(&c);
-		close(c.stop_fd);
-	}
-	line_close(c.line);
-	usk_live_close(c.live);
-	usk_output_close(&c.table);
-	sources_close(c.source, c.n_sources);
-	return status;
+	c.clock = find_source(args, "clock", c.source, c.n_sources, shows_ns);
+	open_line(&c, verbs[verb].side);
+	c.stop_fd = end_signals();
+	verbs[verb].run(&c);
+	return EXIT_DONE;
 }
 
 static const struct option_group line_both_options = {

@@ -83,7 +83,7 @@ static const struct option_group probe_both_options = {
 };
 
 /* Each option is for some of the three. */
-static int check_mode(const struct args *args, int mode)
+static void check_mode(const struct args *args, int mode)
 {
 	static const struct {
 		const struct option_group *group;
@@ -98,81 +98,74 @@ static int check_mode(const struct args *args, int mode)
 		for (const struct option_row *r = rows[i].group->row; r->name; r++) {
 			bool key = mode == MAKE_KEY && !strcmp(r->name, "output");
 			if (args_given(args, r->name) && !(rows[i].modes & mode) && !key) {
-				return say_usage("--%s means nothing to `unskew probe %s`", r->name,
-						 mode == ASK	 ? "HOST"
-						 : mode == SERVE ? "serve"
-								 : "key");
+				say_usage("--%s means nothing to `unskew probe %s`", r->name,
+					  mode == ASK	  ? "HOST"
+					  : mode == SERVE ? "serve"
+							  : "key");
 			}
 		}
 	}
-	return EXIT_DONE;
 }
 
 /* ---- both sides ----------------------------------------------------------------------- */
 
-static int side_of(const struct args *args, struct probe_side *out)
+static struct probe_side side_of(const struct args *args)
 {
-	struct usk_err err = { 0 };
 	const char *key = args_string(args, "key");
-	*out = (struct probe_side){ .port = (uint16_t)args_int(args, "port"),
-				    .card = args_string(args, "card"),
-				    .open = args_flag(args, "open"),
-				    .end_ns = INT64_MAX,
-				    .stop_fd = -1 };
-	if (key && usk_probe_key_read(key, &out->key, &err)) {
-		return say_error(&err);
-	}
-	out->distortion = (struct usk_probe_distortion){
-		.offset_ns = args_int(args, "offset"),
-		.drift_e12 = args_int(args, "drift-ppm"),
-		.since_ns = args_given(args, "since") ? args_int(args, "since")
-						      : usk_clock_ns(CLOCK_REALTIME),
+	struct probe_side side = {
+		.port = (uint16_t)args_int(args, "port"),
+		.card = args_string(args, "card"),
+		.open = args_flag(args, "open"),
+		.distortion = { .offset_ns = args_int(args, "offset"),
+				.drift_e12 = args_int(args, "drift-ppm"),
+				.since_ns = args_given(args, "since")
+						    ? args_int(args, "since")
+						    : usk_clock_ns(CLOCK_REALTIME) },
+		.end_ns = args_given(args, "duration")
+				  ? usk_probe_mono_ns() + args_int(args, "duration")
+				  : INT64_MAX,
 	};
-	if (args_given(args, "duration")) {
-		out->end_ns = usk_probe_mono_ns() + args_int(args, "duration");
+	if (key) {
+		must(usk_probe_key_read(key, &side.key, &why));
 	}
-	return EXIT_DONE;
+	return side;
 }
 
 /* ---- serving --------------------------------------------------------------------------- */
 
-static int listen_on(const struct args *args, const struct probe_side *side,
-		     struct usk_probe_socket *s, size_t *n)
+static size_t listen_on(const struct args *args, const struct probe_side *side,
+			struct usk_probe_socket *s)
 {
-	struct usk_err err = { 0 };
 	const char *where = args_string(args, "bind");
 	bool local = !side->key.set && !side->open;
+	size_t n = 0;
 	if (where && local && !usk_probe_is_loopback(where)) {
-		return say_usage("--bind %s: without --key FILE only this machine itself is "
-				 "served; --open serves everybody",
-				 where);
+		say_usage("--bind %s: without --key FILE only this machine itself is served; "
+			  "--open serves everybody",
+			  where);
 	}
-	*n = 0;
 	if (where || !local) {
-		return usk_probe_listen(where, side->port, side->card, s, n, &err) ? say_error(&err)
-										   : EXIT_DONE;
+		must(usk_probe_listen(where, side->port, side->card, s, &n, &why));
+		return n;
 	}
 	/* Of two ways to this machine itself, one may not be there. */
 	static const char *const ways[] = { "127.0.0.1", "::1" };
+	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < COUNT(ways); i++) {
 		size_t more;
-		if (!usk_probe_listen(ways[i], side->port, side->card, s + *n, &more, &err)) {
-			*n += more;
-		}
+		status = usk_probe_listen(ways[i], side->port, side->card, s + n, &more, &why);
+		n += status ? 0 : more;
 	}
-	return *n ? EXIT_DONE : say_error(&err);
+	must(n ? USK_OK : status);
+	return n;
 }
 
-static int serve(const struct args *args, struct probe_side *side)
+static void serve(const struct args *args, struct probe_side *side)
 {
 	/* Twice as many as one name may have: room behind those that are open. */
 	struct usk_probe_socket s[2 * USK_PROBE_SOCKETS];
 	struct usk_probe_counts counts = { 0 };
-	size_t n;
-	int status = listen_on(args, side, s, &n);
-	if (status) {
-		return status;
-	}
+	size_t n = listen_on(args, side, s);
 	side->stop_fd = end_signals();
 	for (size_t i = 0; i < n; i++) {
 		s[i].distortion = &side->distortion;
@@ -188,51 +181,37 @@ static int serve(const struct args *args, struct probe_side *side)
 	usk_probe_answer(server, s, n, side->stop_fd, side->end_ns, &counts);
 	usk_probe_server_free(server);
 	probe_show_served(stdout, args_flag(args, "json"), &counts);
-	for (size_t i = 0; i < n; i++) {
-		usk_probe_close(&s[i]);
-	}
-	return EXIT_DONE;
 }
 
-static int make_key(const struct args *args)
+static void make_key(const struct args *args)
 {
-	struct usk_err err = { 0 };
 	const char *path = args_string(args, "output");
 	if (!path) {
-		return say_usage("probe key needs -o FILE");
+		say_usage("probe key needs -o FILE");
 	}
-	if (usk_probe_key_make(path, &err)) {
-		return say_error(&err);
-	}
+	must(usk_probe_key_make(path, &why));
 	say(args, "%s: a new key; copy it to the other machine over a connection that is safe",
 	    path);
-	return EXIT_DONE;
 }
 
 static int probe_run(const struct args *args)
 {
 	const char *what = args_operand(args, 0);
 	int mode = !strcmp(what, "serve") ? SERVE : !strcmp(what, "key") ? MAKE_KEY : ASK;
-	struct usk_err err = { 0 };
-	struct probe_side side;
-	int status = check_mode(args, mode);
-	if (status) {
-		return status;
-	}
-	if (usk_probe_ready(&err)) {
-		return say_error(&err);
-	}
+	static struct probe_side side;
+	check_mode(args, mode);
+	must(usk_probe_ready(&why));
 	if (mode == MAKE_KEY) {
-		return make_key(args);
+		make_key(args);
+		return EXIT_DONE;
 	}
-	status = side_of(args, &side);
-	if (!status) {
-		status = mode == SERVE ? serve(args, &side) : probe_watch(args, what, &side);
+	side = side_of(args);
+	if (mode == SERVE) {
+		serve(args, &side);
+	} else {
+		probe_watch(args, what, &side);
 	}
-	if (side.stop_fd >= 0) {
-		close(side.stop_fd);
-	}
-	return status;
+	return EXIT_DONE;
 }
 
 const struct command cmd_probe = {

@@ -7,13 +7,12 @@
  * Why   a clock that a daemon steers is as good as its quartz, if it is known what was done to it
  * Not   stopping or setting anything: signals go to the command, which ends when it likes
  */
-#include "cmd.h"
+#include "units.h"
 #include "clock/log.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -43,9 +42,9 @@ static pid_t start(char *const *command, const sigset_t *mask)
 		sigprocmask(SIG_SETMASK, mask, NULL);
 		signal(SIGXFSZ, SIG_DFL);
 		execvp(command[0], command);
-		int why = errno;
-		say_sentence("%s: %s", command[0], strerror(why));
-		_exit(why == ENOENT ? 127 : 126);
+		int error = errno;
+		say_sentence("%s: %s", command[0], strerror(error));
+		_exit(error == ENOENT ? 127 : 126);
 	}
 	return pid;
 }
@@ -80,13 +79,13 @@ static enum usk_status watch(struct clock_log *log, pid_t pid, int signals, int 
 	return first;
 }
 
-static char *default_path(void)
+static const char *default_path(void)
 {
 	char host[65] = "";
 	if (gethostname(host, sizeof host - 1) || !*host) {
-		return usk_strdup("clock.csv");
+		return "clock.csv";
 	}
-	return usk_format("%s.clock.csv", host);
+	return kept(usk_format("%s.clock.csv", host));
 }
 
 /* What the shell would say of the command. */
@@ -98,45 +97,33 @@ static int status_of(int ended)
 static int record_run(const struct args *args)
 {
 	size_t n = args_operands(args);
-	char **command = usk_alloc(n + 1, sizeof *command);
-	char *path = args_given(args, "output") ? usk_strdup(args_string(args, "output"))
-						: default_path();
+	char **command = kept(usk_alloc(n + 1, sizeof *command));
+	const char *given = args_string(args, "output"), *path = given ? given : default_path();
+	static struct clock_log log;
+	int ended = 0;
+	sigset_t was;
 	for (size_t i = 0; i < n; i++) {
-		command[i] = usk_strdup(args_operand(args, i));
+		command[i] = kept(usk_strdup(args_operand(args, i)));
 	}
-	struct clock_log log;
-	struct usk_err err = { 0 };
-	int ended = 0, status = EXIT_FAILED;
-	if (clock_log_open(&log, path, args_flag(args, "force"), &err)) {
-		say_error(&err);
-		clock_log_close(&log, NULL);
-	} else {
-		sigset_t was;
-		int signals = take_signals(&was);
-		pid_t pid = start(command, &was);
-		if (pid < 0 || signals < 0) {
-			status = say_failed("%s: cannot be run: %s", command[0], strerror(errno));
-		} else if (watch(&log, pid, signals, &ended, &err)) {
-			say_error(&err);
-			status = status_of(ended) ? status_of(ended) : EXIT_FAILED;
-		} else {
-			status = status_of(ended);
-		}
-		uint64_t lines = log.lines;
-		if (clock_log_close(&log, &err)) {
-			say_error(&err);
-			status = status ? status : EXIT_FAILED;
-		}
-		say(args, "unskew: %llu lines on this machine's clock in %s",
-		    (unsigned long long)lines + 1, path);
-		close(signals);
+	must(clock_log_open(&log, path, args_flag(args, "force"), &why));
+	int signals = take_signals(&was);
+	pid_t pid = start(command, &was);
+	bool runs = pid >= 0 && signals >= 0;
+	if (!runs) {
+		say_sentence("%s: cannot be run: %s", command[0], strerror(errno));
 	}
-	for (size_t i = 0; i < n; i++) {
-		free(command[i]);
+	enum usk_status logged = runs ? watch(&log, pid, signals, &ended, &why) : USK_OK;
+	if (logged) {
+		say_error(&why);
 	}
-	free(command);
-	free(path);
-	return status;
+	uint64_t lines = log.lines;
+	enum usk_status closed = clock_log_close(&log, &why);
+	if (closed) {
+		say_error(&why);
+	}
+	say(args, "unskew: %llu lines on this machine's clock in %s", (unsigned long long)lines + 1,
+	    path);
+	return status_of(ended) || (runs && !logged && !closed) ? status_of(ended) : EXIT_FAILED;
 }
 
 static const struct option_group record_options = {

@@ -13,7 +13,6 @@
 #include "report/page.h"
 #include "write/write.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct report {
@@ -35,22 +34,13 @@ static const char *name_of(const char *path)
 	return dot && dot > base ? kept(usk_format("%.*s", (int)(dot - base), base)) : base;
 }
 
-static int read_machine(const char *path, struct clock_report *out)
+static void read_machine(const char *path, struct clock_report *out)
 {
-	struct usk_err err = { 0 };
-	struct usk_input in;
-	if (usk_input_open(&in, path, usk_sniff_json, &err)) {
-		return say_error(&err);
-	}
-	enum usk_status status = usk_input_all(&in, &err);
-	if (!status) {
-		status = clock_from_json((const char *)in.data, in.have, out, &err);
-	}
-	if (status) {
-		usk_fail_in(&err, "%s", path);
-	}
+	static struct usk_input in;
+	must(usk_input_open(&in, path, usk_sniff_json, &why));
+	enum usk_status status = usk_input_all(&in, &why);
+	must_in(status ? status : clock_from_json((const char *)in.data, in.have, out, &why), path);
 	usk_input_close(&in);
-	return status ? say_error(&err) : EXIT_DONE;
 }
 
 static void put_machine(FILE *out, const struct clock_report *r, const char *name)
@@ -65,41 +55,35 @@ static void put_machine(FILE *out, const struct clock_report *r, const char *nam
  * The section "The machines' own clocks" of the files that --clock names, malloc'ed; "" without
  * any. Each machine needs a name of its own, and no file may be one that the page would replace.
  */
-static int report_machines(const struct args *args, const char *output, char **html)
+static char *report_machines(const struct args *args, const char *output)
 {
 	size_t n;
 	const char *const *given = args_list(args, "clock", &n);
-	const char **path = usk_alloc(n + 1, sizeof *path), **name = usk_alloc(n + 1, sizeof *name);
-	struct clock_report *r = usk_alloc(1, sizeof *r);
-	int status = EXIT_DONE;
-	struct usk_stream s;
+	const char **path = kept(usk_alloc(n + 1, sizeof *path));
+	const char **name = kept(usk_alloc(n + 1, sizeof *name));
+	struct clock_report *r = kept(usk_alloc(1, sizeof *r));
+	static struct usk_stream s;
 	FILE *out = usk_stream_begin(&s);
 	for (size_t i = 0; i < n; i++) {
 		path[i] = args_split_name(given[i], &name[i]);
 		name[i] = name[i] ? name[i] : name_of(path[i]);
-		for (size_t k = 0; k < i && !status; k++) {
-			status = strcmp(name[i], name[k])
-					 ? EXIT_DONE
-					 : say_usage("--clock: %s and %s would both be called %s; "
-						     "give NAME=FILE",
-						     path[k], path[i], name[i]);
+		for (size_t k = 0; k < i; k++) {
+			if (!strcmp(name[i], name[k])) {
+				say_usage("--clock: %s and %s would both be called %s; give "
+					  "NAME=FILE",
+					  path[k], path[i], name[i]);
+			}
 		}
 	}
-	status = status ? status : files_apart(path, n, &output, 1);
+	files_apart(path, n, &output, 1);
 	fputs(n ? "<section id=\"unskew-machines\">\n<h2>The machines' own clocks</h2>\n" : "",
 	      out);
-	for (size_t i = 0; i < n && !status; i++) {
-		status = read_machine(path[i], r);
-		if (!status) {
-			put_machine(out, r, name[i]);
-		}
+	for (size_t i = 0; i < n; i++) {
+		read_machine(path[i], r);
+		put_machine(out, r, name[i]);
 	}
 	fputs(n ? "</section>\n" : "", out);
-	*html = usk_stream_end(&s);
-	free(r);
-	free(name);
-	free(path);
-	return status;
+	return usk_stream_end(&s);
 }
 
 /* ---- what this page leaves out --------------------------------------------------------- */
@@ -152,104 +136,90 @@ static void note_what_is_left_out(struct report *r)
 }
 
 /* How far each clock was from the truth, where a simulation knows it. */
-static int note_truth(struct report *r)
+static void note_truth(struct report *r)
 {
 	struct usk_stream s;
-	int status = task_scores(&r->task, r->clocks, usk_stream_begin(&s));
-	char *text = usk_stream_end(&s);
-	for (char *rest = text, *line; (line = strsep(&rest, "\n")) && *line;) {
+	enum usk_status status = task_scores(&r->task, r->clocks, usk_stream_begin(&s));
+	char *rest = kept(usk_stream_end(&s));
+	for (char *line; (line = strsep(&rest, "\n")) && *line;) {
 		usk_note(&r->notes, "%s", line);
 	}
-	free(text);
-	return status;
+	must(status);
 }
 
 /* ---- the work -------------------------------------------------------------------------- */
 
 /* What is asked of traces has no place beside a clocks.json, which has its answer. */
-static int no_options_of_traces(const struct args *args, const char *path)
+static void no_options_of_traces(const struct args *args, const char *path)
 {
 	const struct option_group *const *g = args_command(args)->group;
 	for (g++; *g && *g != &options_force; g++) {
 		for (const struct option_row *row = (*g)->row; row->name; row++) {
 			if (args_given(args, row->name)) {
-				return say_usage("--%s is for traces; %s has its answer already",
-						 row->name, path);
+				say_usage("--%s is for traces; %s has its answer already",
+					  row->name, path);
 			}
 		}
 	}
 	if (args_flag(args, "compare") || args_flag(args, "full")) {
-		return say_usage("--%s needs the traces, not %s",
-				 args_flag(args, "full") ? "full" : "compare", path);
+		say_usage("--%s needs the traces, not %s",
+			  args_flag(args, "full") ? "full" : "compare", path);
 	}
-	return EXIT_DONE;
 }
 
-static enum usk_status compare_all(struct report *r)
+static void compare_all(struct report *r)
 {
 	struct task *t = &r->task;
-	struct usk_comparison *c = NULL;
-	struct compared x = { 0 };
-	enum usk_status status = usk_compare(t->trace, t->n, &t->options, NULL, 0, &c, &t->err);
+	static struct compared x;
+	static struct usk_comparison *c;
+	static struct usk_stream text;
+	must(usk_compare(t->trace, t->n, &t->options, NULL, 0, &c, &why));
 	x.c = c;
-	status = status ? status : compare_measure(t->truth, &x, &t->err);
-	if (!status) {
-		struct usk_stream text;
-		compare_print_json(usk_stream_begin(&text), &x);
-		r->compare = usk_stream_end(&text);
-	}
-	free(x.errors);
-	usk_comparison_free(c);
-	return status;
+	must(compare_measure(t->truth, &x, &why));
+	compare_print_json(usk_stream_begin(&text), &x);
+	r->compare = usk_stream_end(&text);
 }
 
-static int open_page(struct report *r)
+static void open_page(struct report *r)
 {
-	struct task *t = &r->task;
-	return usk_output_open(&r->out, r->path, args_flag(t->args, "force"), &t->err)
-		       ? say_error(&t->err)
-		       : EXIT_DONE;
+	must(usk_output_open(&r->out, r->path, args_flag(r->task.args, "force"), &why));
 }
 
-static int answer_traces(struct report *r)
+static void answer_traces(struct report *r)
 {
 	struct task *t = &r->task;
-	int status = task_open(t, NULL);
-	status = status ? status : open_page(r);
-	if (status) {
-		return status;
-	}
+	task_open(t, NULL);
+	open_page(r);
 	usk_summary_new(&r->summary, args_flag(t->args, "full"));
 	t->options.method = args_string(t->args, "method");
 	t->options.messages = &r->summary.sink;
-	enum usk_status done = usk_sync(t->trace, t->n, &t->options, &r->clocks, &t->err);
+	must(usk_sync(t->trace, t->n, &t->options, &r->clocks, &why));
 	t->options.messages = NULL;
-	return task_done(t, done || !args_flag(t->args, "compare") ? done : compare_all(r));
+	if (args_flag(t->args, "compare")) {
+		compare_all(r);
+	}
+	progress_end();
 }
 
-static int answer_clocks(struct report *r, const char *path)
+static void answer_clocks(struct report *r, const char *path)
 {
-	int status = clocks_read(path, &r->clocks);
-	if (status) {
-		return status;
-	}
+	r->clocks = clocks_read(path);
 	usk_summary_alone(&r->summary, r->clocks);
-	return open_page(r);
+	open_page(r);
 }
 
 /* ---- the page -------------------------------------------------------------------------- */
 
-static enum usk_status write_page(struct report *r, struct usk_err *err)
+static void write_page(struct report *r)
 {
 	size_t n;
 	const char *const *typed = args_typed(r->task.args, &n);
-	const char **command = usk_alloc(n + 2, sizeof *command);
+	const char **command = kept(usk_alloc(n + 2, sizeof *command));
 	command[0] = "unskew";
 	command[1] = "report";
-	for (size_t i = 0; i < n; i++) {
-		command[i + 2] = typed[i];
-	}
-	char *tables = kept(report_answer(r->clocks, r->notes.note, r->notes.n));
+	memcpy(command + 2, typed, n * sizeof *command);
+	const char *names = kept(report_names(r->clocks));
+	const char *tables = kept(report_answer(r->clocks, r->notes.note, r->notes.n));
 	const struct usk_page page = {
 		.command = command,
 		.n_command = n + 2,
@@ -258,12 +228,11 @@ static enum usk_status write_page(struct report *r, struct usk_err *err)
 		.compare = r->compare,
 		.note = r->notes.note,
 		.n_notes = r->notes.n,
-		.title = kept(usk_format("unskew: %s", kept(report_names(r->clocks)))),
+		.title = kept(usk_format("unskew: %s", names)),
 		.answer = kept(usk_format("%s%s", tables, r->machines)),
 	};
 	usk_page_write(&r->out, &page);
-	free(command);
-	return usk_output_commit(&r->out, err);
+	must(usk_output_commit(&r->out, &why));
 }
 
 static void print_json(const struct report *r, uint64_t bytes)
@@ -288,15 +257,9 @@ static void print_json(const struct report *r, uint64_t bytes)
 
 static int tell(struct report *r)
 {
-	struct usk_err err = { 0 };
-	int status = note_truth(r);
-	if (status) {
-		return status;
-	}
+	note_truth(r);
 	note_what_is_left_out(r);
-	if (write_page(r, &err)) {
-		return say_error(&err);
-	}
+	write_page(r);
 	uint64_t bytes = r->out.written;
 	if (args_flag(r->task.args, "json")) {
 		print_json(r, bytes);
@@ -311,36 +274,32 @@ static int tell(struct report *r)
 
 static int report_run(const struct args *args)
 {
-	struct report r = { .path = args_string(args, "output") };
+	static struct report r;
 	bool clocks = false;
+	r.path = args_string(args, "output");
 	if (!r.path) {
-		return say_usage("-o FILE is missing: the page to write, as report.html");
+		say_usage("-o FILE is missing: the page to write, as report.html");
 	}
-	int status = operands_apart(args);
-	for (size_t i = 0; i < args_operands(args) && !status; i++) {
+	operands_apart(args);
+	for (size_t i = 0; i < args_operands(args); i++) {
 		clocks = clocks_file(args_operand(args, i));
 		if (clocks && args_operands(args) > 1) {
-			status = say_usage("give %s alone, it is a clocks.json, or traces alone",
-					   args_operand(args, i));
+			say_usage("give %s alone, it is a clocks.json, or traces alone",
+				  args_operand(args, i));
 		}
 	}
-	status = status ? status : report_machines(args, r.path, &r.machines);
-	if (!status && clocks) {
-		status = no_options_of_traces(args, args_operand(args, 0));
+	r.machines = report_machines(args, r.path);
+	if (clocks) {
+		no_options_of_traces(args, args_operand(args, 0));
 	}
-	status = status ? status : task_begin(&r.task, args);
-	status = status ? status : task_truth(&r.task, NULL);
-	if (!status) {
-		status = clocks ? answer_clocks(&r, args_operand(args, 0)) : answer_traces(&r);
+	task_begin(&r.task, args);
+	task_truth(&r.task, NULL);
+	if (clocks) {
+		answer_clocks(&r, args_operand(args, 0));
+	} else {
+		answer_traces(&r);
 	}
-	status = status ? status : tell(&r);
-	usk_output_close(&r.out);
-	usk_summary_free(&r.summary);
-	usk_clocks_free(r.clocks);
-	usk_notes_free(&r.notes);
-	free(r.compare);
-	free(r.machines);
-	return task_end(&r.task, status);
+	return task_end(&r.task, tell(&r));
 }
 
 static const struct option_group report_output = {

@@ -12,92 +12,70 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Whatever is wrong with it, it came from the command line. */
-static enum usk_status in_option(struct usk_err *err, const char *option)
+static void of_option(enum usk_status status, const char *option)
 {
-	usk_fail_in(err, "--%s", option);
-	err->code = USK_EUSAGE;
-	return USK_EUSAGE;
+	if (status) {
+		say_usage("--%s: %s", option, why.msg);
+	}
 }
 
 /* ---- what happens to one host --------------------------------------------------------- */
 
 /* "host3" or "3", up to one of the characters of `end`; *text is moved behind that. */
-static enum usk_status parse_host(const char **text, char end, uint32_t *host, struct usk_err *err)
+static uint32_t parse_host(const char **text, char end, const char *option)
 {
 	const char *stop = strchr(*text, end), *number = *text;
 	int64_t n = -1;
 	number += strncmp(number, "host", 4) ? 0 : 4;
 	if (!stop || stop <= number || *number < '0' || *number > '9' ||
 	    usk_parse_int(number, (size_t)(stop - number), &n, NULL) || n > 999) {
-		return usk_fail(err, USK_EUSAGE, 0, "\"%s\" does not begin with a host: host1%c",
-				*text, end);
+		say_usage("--%s: \"%s\" does not begin with a host: host1%c", option, *text, end);
 	}
-	*host = (uint32_t)n;
 	*text = stop + 1;
-	return USK_OK;
+	return (uint32_t)n;
 }
 
 /* "host1@30s:-1ms" */
-static enum usk_status parse_step(const char *text, struct sim_step *s, struct usk_err *err)
+static void parse_step(const char *text, const char *option, struct sim_step *s)
 {
-	enum usk_status status = parse_host(&text, '@', &s->host, err);
+	s->host = parse_host(&text, '@', option);
 	const char *colon = strchr(text, ':');
-	if (!status && !colon) {
-		status =
-			usk_fail(err, USK_EUSAGE, 0, "\"%s\" lacks a colon and what follows", text);
+	if (!colon) {
+		say_usage("--%s: \"%s\" lacks a colon and what follows", option, text);
 	}
-	if (!status) {
-		status = usk_parse_duration(text, (size_t)(colon - text), &s->after_ns, err);
-	}
-	return status ? status : usk_parse_duration(colon + 1, strlen(colon + 1), &s->size_ns, err);
+	of_option(usk_parse_duration(text, (size_t)(colon - text), &s->after_ns, &why), option);
+	of_option(usk_parse_duration(colon + 1, strlen(colon + 1), &s->size_ns, &why), option);
 }
 
-static enum usk_status parse_steps(const struct args *args, struct sim_options *o,
-				   struct usk_err *err)
+static void parse_steps(const struct args *args, struct sim_options *o)
 {
 	static const char *const option[] = { "step", "suspend" };
-	struct sim_step *step = NULL;
-	size_t cap = 0, n;
+	size_t n[2];
+	const char *const *text[2] = { args_list(args, option[0], &n[0]),
+				       args_list(args, option[1], &n[1]) };
+	struct sim_step *step = kept(usk_alloc(n[0] + n[1] + 1, sizeof *step));
+	o->step = step;
 	for (int sleep = 0; sleep < 2; sleep++) {
-		const char *const *text = args_list(args, option[sleep], &n);
-		for (size_t i = 0; i < n; i++) {
-			step = usk_room(step, o->n_steps, &cap, sizeof *step);
-			struct sim_step *s = &step[o->n_steps++];
-			*s = (struct sim_step){ .sleep = sleep };
-			o->step = step;
-			if (parse_step(text[i], s, err)) {
-				return in_option(err, option[sleep]);
-			}
+		for (size_t i = 0; i < n[sleep]; i++) {
+			step[o->n_steps].sleep = sleep;
+			parse_step(text[sleep][i], option[sleep], &step[o->n_steps++]);
 		}
 	}
-	return USK_OK;
 }
 
-static enum usk_status read_series(const struct args *args, struct sim_options *o,
-				   struct usk_err *err)
+static void read_series(const struct args *args, struct sim_options *o)
 {
-	size_t cap = 0, n;
-	const char *const *text = args_list(args, "clock-error", &n);
-	struct sim_series *series = NULL;
-	for (size_t i = 0; i < n; i++) {
+	const char *const *text = args_list(args, "clock-error", &o->n_series);
+	struct sim_series *series = kept(usk_alloc(o->n_series + 1, sizeof *series));
+	o->series = series;
+	for (size_t i = 0; i < o->n_series; i++) {
 		const char *path = text[i];
-		uint32_t host;
-		if (parse_host(&path, '=', &host, err)) {
-			return in_option(err, "clock-error");
-		}
-		series = usk_room(series, o->n_series, &cap, sizeof *series);
-		o->series = series;
-		enum usk_status status = sim_series_read(path, host, &series[o->n_series], err);
-		if (status) {
-			return status;
-		}
-		o->n_series++;
+		uint32_t host = parse_host(&path, '=', "clock-error");
+		must(sim_series_read(path, host, &series[i], &why));
 	}
-	return USK_OK;
 }
 
 /* ---- options ----------------------------------------------------------------------------- */
@@ -118,8 +96,7 @@ static struct sim_list take_list(const struct args *args, const char *option)
 	return list;
 }
 
-static enum usk_status take_lists(const struct args *args, struct sim_options *o,
-				  struct usk_err *err)
+static void take_lists(const struct args *args, struct sim_options *o)
 {
 	const char *dmin = args_string(args, "dmin");
 	const struct sim_list sizes = take_list(args, "step-sizes"), link = take_list(args, "link");
@@ -134,31 +111,19 @@ static enum usk_status take_lists(const struct args *args, struct sim_options *o
 	o->load_ns = take_list(args, "load");
 	o->load_least_ns = take_list(args, "load-least");
 	o->vlan = take_list(args, "vlan");
-	int64_t *type = usk_alloc(link.n, sizeof *type);
+	int64_t *type = kept(usk_alloc(link.n, sizeof *type));
 	for (size_t i = 0; i < link.n; i++) {
 		type[i] = link_types[link.v[i]];
 	}
 	o->link = (struct sim_list){ type, link.n };
 	if (sizes.n != 2) {
-		return usk_fail(err, USK_EUSAGE, 0, "--step-sizes takes two, MIN,MAX");
+		say_usage("--step-sizes takes two, MIN,MAX");
 	}
 	o->step_min_ns = sizes.v[0];
 	o->step_max_ns = sizes.v[1];
-	if (usk_delay_model_parse(dmin, strlen(dmin), &o->dmin, err)) {
-		return in_option(err, "dmin");
-	}
-	enum usk_status status = parse_steps(args, o, err);
-	return status ? status : read_series(args, o, err);
-}
-
-static void free_lists(struct sim_options *o)
-{
-	free((void *)(uintptr_t)o->link.v);
-	for (size_t i = 0; i < o->n_series; i++) {
-		sim_series_free((struct sim_series *)(uintptr_t)&o->series[i]);
-	}
-	free((void *)(uintptr_t)o->series);
-	free((void *)(uintptr_t)o->step);
+	of_option(usk_delay_model_parse(dmin, strlen(dmin), &o->dmin, &why), "dmin");
+	parse_steps(args, o);
+	read_series(args, o);
 }
 
 static void take_values(const struct args *args, struct sim_options *o)
@@ -212,18 +177,13 @@ static void take_values(const struct args *args, struct sim_options *o)
 	o->capture_loss = args_number(args, "capture-loss");
 }
 
-static int simulate(const struct args *args, struct sim_options *o, const char *dir)
+static void simulate(const struct args *args, struct sim_options *o, const char *dir)
 {
 	struct sim_result made;
-	struct usk_err err = { 0 };
-	struct progress progress = progress_start(args);
+	progress_start(args);
 	o->progress = progress_show;
-	o->progress_ctx = &progress;
-	enum usk_status status = sim_run(o, dir, args_flag(args, "force"), &made, &err);
-	progress_end(&progress);
-	if (status) {
-		return say_error(&err);
-	}
+	must(sim_run(o, dir, args_flag(args, "force"), &made, &why));
+	progress_end();
 	struct text messages = unit_count(made.messages);
 	if (o->format == SIM_TABLE) {
 		say(args, "%s: %s messages in messages.csv, clocks in truth.json", dir, messages.s);
@@ -233,23 +193,20 @@ static int simulate(const struct args *args, struct sim_options *o, const char *
 		    "in truth.json",
 		    dir, unit_count(made.packets).s, o->hosts, messages.s);
 	}
-	return EXIT_DONE;
 }
 
 static int simulate_command(const struct args *args)
 {
+	static struct sim_options o;
 	const char *dir = args_string(args, "output");
 	if (!dir) {
-		return say_usage("simulate needs -o DIR; see `unskew help simulate`");
+		say_usage("simulate needs -o DIR; see `unskew help simulate`");
 	}
-	struct sim_options o;
-	struct usk_err err = { 0 };
 	sim_options_init(&o);
 	take_values(args, &o);
-	enum usk_status status = take_lists(args, &o, &err);
-	int result = status ? say_error(&err) : simulate(args, &o, dir);
-	free_lists(&o);
-	return result;
+	take_lists(args, &o);
+	simulate(args, &o, dir);
+	return EXIT_DONE;
 }
 
 static const struct option_group simulate_run = {

@@ -10,7 +10,6 @@
 #include "print.h"
 #include "messages.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,68 +26,63 @@ struct sync {
 	struct messages messages;
 };
 
-static enum usk_status outputs_open(struct sync *s, struct usk_err *err)
+static void outputs_open(struct sync *s)
 {
 	static const char *const option[] = { "output", "messages", "merge", "timeline" };
 	bool force = args_flag(s->task.args, "force");
-	enum usk_status status = USK_OK;
-	for (int i = 0; i < OUTPUTS && !status; i++) {
+	for (int i = 0; i < OUTPUTS; i++) {
 		const char *path = s->path[i] = args_string(s->task.args, option[i]);
 		/* The last two are opened much later: ask now, so that no work is lost. */
 		struct usk_output trial = { 0 };
 		if (path && i == MESSAGES) {
-			status = messages_open(&s->messages, path, force, err);
+			must(messages_open(&s->messages, path, force, &why));
 		} else if (path) {
-			status = usk_output_open(i ? &trial : &s->clocks, path, force, err);
+			must(usk_output_open(i ? &trial : &s->clocks, path, force, &why));
 			usk_output_close(&trial);
 		}
 	}
-	return status;
 }
 
 static enum usk_status write_together(struct sync *s, const uint32_t *clock, int which,
-				      struct usk_notes *notes, struct usk_err *err)
+				      struct usk_notes *notes)
 {
 	struct task *t = &s->task;
 	const struct usk_write_options options = {
 		.force = args_flag(t->args, "force"),
 		.allow_unbounded = args_flag(t->args, "allow-unbounded"),
 		.progress = progress_show,
-		.progress_ctx = &t->progress,
 	};
 	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < t->n && !status; i++) {
-		status = usk_trace_rewind(t->trace[i], err);
+		status = usk_trace_rewind(t->trace[i], &why);
 	}
 	return status ? status
 		      : (which == MERGE ? usk_merge : timeline_match_and_draw)(
-				t->trace, clock, t->n, s->c, s->path[which], &options, notes, err);
+				t->trace, clock, t->n, s->c, s->path[which], &options, notes, &why);
 }
 
-static enum usk_status write_all(struct sync *s, const char *json, struct usk_err *err)
+static enum usk_status write_all(struct sync *s, const char *json)
 {
 	struct task *t = &s->task;
-	struct usk_notes notes = { 0 };
+	static struct usk_notes notes;
 	enum usk_status status = USK_OK;
-	uint32_t *clock = usk_alloc(t->n, sizeof *clock);
+	uint32_t *clock = kept(usk_alloc(t->n, sizeof *clock));
 	for (size_t i = 0; i < t->n; i++) {
 		clock[i] = i < s->c->n_traces ? s->c->trace[i].clock : USK_NO_CLOCK;
 	}
 	for (int i = 0; i < OUTPUTS && !status; i++) {
 		if (s->path[i] && i == CLOCKS) {
 			usk_output_write(&s->clocks, json, strlen(json));
-			status = usk_output_commit(&s->clocks, err);
+			status = usk_output_commit(&s->clocks, &why);
 		} else if (s->path[i] && i == MESSAGES) {
-			status = messages_commit(&s->messages, s->c, err);
+			status = messages_commit(&s->messages, s->c, &why);
 		} else if (s->path[i]) {
-			status = write_together(s, clock, i, &notes, err);
+			status = write_together(s, clock, i, &notes);
 		}
 		s->written[i] = s->path[i] && !status;
 	}
-	progress_end(&t->progress);
+	progress_end();
 	say_notes(t->args, notes.note, notes.n);
-	usk_notes_free(&notes);
-	free(clock);
 	return status;
 }
 
@@ -105,28 +99,28 @@ static void print_written(const struct sync *s)
 }
 
 /* The clock whose corridor is drawn, USK_NO_CLOCK for none; on a terminal, or where asked for. */
-static int choose_plot(const struct args *args, const struct usk_clocks *c, uint32_t *clock)
+static uint32_t choose_plot(const struct args *args, const struct usk_clocks *c)
 {
 	const char *name = args_string(args, "plot");
-	*clock = USK_NO_CLOCK;
+	uint32_t clock = USK_NO_CLOCK;
 	if (name) {
-		*clock = usk_clocks_find(c, name, NULL, NULL);
-		if (*clock == USK_NO_CLOCK) {
-			return say_usage("--plot %s: there is no such clock; \"%s\" is one", name,
-					 c->clock[0].name);
+		clock = usk_clocks_find(c, name, NULL, NULL);
+		if (clock == USK_NO_CLOCK) {
+			say_usage("--plot %s: there is no such clock; \"%s\" is one", name,
+				  c->clock[0].name);
 		}
 	} else if (isatty(STDOUT_FILENO) && !args_flag(args, "no-plot")) {
-		*clock = plot_choose(c);
+		clock = plot_choose(c);
 	}
-	return EXIT_DONE;
+	return clock;
 }
 
 static void draw(const struct args *args, const struct usk_clocks *c, uint32_t clock)
 {
-	const char *why = plot_clock(stdout, c, clock, plot_columns(stdout), plot_unicode());
-	if (why && args_given(args, "plot")) {
+	const char *none = plot_clock(stdout, c, clock, plot_columns(stdout), plot_unicode());
+	if (none && args_given(args, "plot")) {
 		say(args, "unskew: note: --plot %s draws nothing: %s", args_string(args, "plot"),
-		    why);
+		    none);
 	}
 }
 
@@ -135,19 +129,13 @@ static int tell(struct sync *s)
 {
 	const struct args *args = s->task.args;
 	const struct usk_clocks *c = s->c;
-	struct usk_err err = { 0 };
 	bool json_out = args_flag(args, "json"), table = !json_out && !args_flag(args, "quiet");
-	uint32_t drawn;
-	int wrong = choose_plot(args, c, &drawn);
-	if (wrong) {
-		return wrong;
-	}
-	char *json = json_out || s->path[CLOCKS] ? usk_clocks_to_json(c) : NULL;
+	uint32_t drawn = choose_plot(args, c);
+	char *json = json_out || s->path[CLOCKS] ? kept(usk_clocks_to_json(c)) : NULL;
 	struct usk_stream scores;
-	int compared = task_scores(&s->task, c, usk_stream_begin(&scores));
-	char *scored = usk_stream_end(&scores);
-	int status = compared ? compared : clocks_status(c);
-	bool failed = !compared && write_all(s, json, &err);
+	enum usk_status status = task_scores(&s->task, c, usk_stream_begin(&scores));
+	const char *scored = kept(usk_stream_end(&scores));
+	status = status ? status : write_all(s, json);
 	if (table) {
 		print_clocks(stdout, c);
 	}
@@ -162,47 +150,38 @@ static int tell(struct sync *s)
 	if (table) {
 		print_written(s);
 	}
-	fflush(stdout);
-	status = failed ? say_error(&err) : status;
-	free(scored);
-	free(json);
-	return status;
+	must(status);
+	return clocks_status(c);
 }
 
 /* Only captures can be merged. */
-static int check_merge(const struct task *t)
+static void check_merge(const struct task *t)
 {
 	for (size_t i = 0; i < t->n && args_given(t->args, "merge"); i++) {
 		if (usk_trace_class(t->trace[i]) != USK_TRACE_CAPTURE) {
-			return say_usage(
-				"--merge: %s is a table of messages; only captures can be merged",
-				usk_trace_path(t->trace[i]));
+			say_usage("--merge: %s is a table of messages; only captures can be merged",
+				  usk_trace_path(t->trace[i]));
 		}
 	}
-	return EXIT_DONE;
 }
 
 static int sync_run(const struct args *args)
 {
-	struct sync s = { 0 };
+	static struct sync s;
 	struct task *t = &s.task;
-	int status = task_begin(t, args);
-	status = status ? status : task_open(t, NULL);
-	status = status ? status : check_merge(t);
-	status = status ? status : task_done(t, outputs_open(&s, &t->err));
-	if (!status) {
-		t->options.method = args_string(args, "method");
-		t->options.messages = s.path[MESSAGES] ? &s.messages.sink : NULL;
-		enum usk_status done = usk_sync(t->trace, t->n, &t->options, &s.c, &t->err);
-		progress_end(&t->progress);
-		done = s.messages.status ? messages_again(&s.messages, s.path[MESSAGES], &t->err)
-					 : done;
-		status = done ? say_error(&t->err) : tell(&s);
+	task_begin(t, args);
+	task_open(t, NULL);
+	check_merge(t);
+	outputs_open(&s);
+	t->options.method = args_string(args, "method");
+	t->options.messages = s.path[MESSAGES] ? &s.messages.sink : NULL;
+	enum usk_status done = usk_sync(t->trace, t->n, &t->options, &s.c, &why);
+	progress_end();
+	if (s.messages.status) {
+		done = messages_again(&s.messages, s.path[MESSAGES], &why);
 	}
-	usk_output_close(&s.clocks);
-	messages_close(&s.messages);
-	usk_clocks_free(s.c);
-	return task_end(t, status);
+	must(done);
+	return task_end(t, tell(&s));
 }
 
 static const struct option_group sync_output = {

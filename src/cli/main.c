@@ -84,7 +84,7 @@ int end_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int unknown_command(const char *name)
+static _Noreturn void unknown_command(const char *name)
 {
 	const char *names[COUNT(commands)];
 	size_t n = 0;
@@ -93,24 +93,22 @@ static int unknown_command(const char *name)
 	}
 	const char *near = nearest_name(name, names, n);
 	if (near) {
-		return say_usage("%s: no such command; did you mean %s?", name, near);
+		say_usage("%s: no such command; did you mean %s?", name, near);
 	}
-	return say_usage("%s: no such command; see `unskew help`", name);
+	say_usage("%s: no such command; see `unskew help`", name);
 }
 
 static int run_command(const struct command *command, int n, char **argv)
 {
-	struct args *args;
-	int status = args_parse(command, n, argv, &args);
-	if (!status && args_flag(args, "help")) {
+	struct args *args = args_parse(command, n, argv);
+	if (args_flag(args, "help")) {
 		help_command(stdout, command);
-	} else if (!status) {
-		bool files = command->traces && !(command->sets && args_flag(args, command->sets));
-		status = files ? operands_expand(args, command->traces - 1) : EXIT_DONE;
-		status = status ? status : command->run(args);
+		return EXIT_DONE;
 	}
-	args_free(args);
-	return status;
+	if (command->traces && !(command->sets && args_flag(args, command->sets))) {
+		operands_expand(args, command->traces - 1);
+	}
+	return command->run(args);
 }
 
 /* `unskew help [COMMAND]`, and `unskew --man [COMMAND]` for the build. */
@@ -118,7 +116,7 @@ static int run_help(int n, char **argv, void (*page)(FILE *, const struct comman
 {
 	const struct command *command = n ? command_find(argv[0]) : NULL;
 	if (n && !command) {
-		return unknown_command(argv[0]);
+		unknown_command(argv[0]);
 	}
 	page(stdout, command);
 	return EXIT_DONE;
@@ -150,9 +148,9 @@ static int run(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (verb[0] == '-') {
-		return say_usage("%s: a command comes first; see `unskew help`", verb);
+		say_usage("%s: a command comes first; see `unskew help`", verb);
 	}
-	return unknown_command(verb);
+	unknown_command(verb);
 }
 
 /* A trace is an open file: as many as the system lets this process have. */
@@ -172,13 +170,19 @@ int main(int argc, char **argv)
 	json_set_alloc_funcs(json_room, free);
 	usk_give_back_arrays();
 	catch_signals();
-	int status = run(argc, argv);
+	leave(run(argc, argv));
+}
+
+void leave(int status)
+{
+	progress_end();
+	usk_output_abandon_all();
 	/* A full disk is a failed command; a reader that went away is nobody's business. */
 	bool failed = ferror(stdout) != 0;
 	if ((fclose(stdout) || failed) && errno != EPIPE) {
 		fprintf(stderr, "unskew: standard output: %s\n",
 			errno ? strerror(errno) : "not written");
-		return status == EXIT_USAGE ? status : EXIT_FAILED;
+		status = status == EXIT_USAGE ? status : EXIT_FAILED;
 	}
-	return status;
+	exit(status);
 }

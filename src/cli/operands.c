@@ -23,15 +23,15 @@ static int no_dots(const struct dirent *e)
 	return e->d_name[0] != '.';
 }
 
-int traces_in(const char *folder, const char ***out, size_t *n)
+const char **traces_in(const char *folder, size_t *n)
 {
 	struct dirent **entry;
 	int found = scandir(folder, &entry, no_dots, alphasort);
 	if (found < 0) {
-		return say_failed("%s: %s", folder, strerror(errno));
+		say_failed("%s: %s", folder, strerror(errno));
 	}
-	const char **path = usk_alloc((size_t)found + 1, sizeof *path);
-	bool *capture = usk_alloc((size_t)found + 1, sizeof *capture), any = false;
+	const char **path = kept(usk_alloc((size_t)found + 1, sizeof *path));
+	bool *capture = kept(usk_alloc((size_t)found + 1, sizeof *capture)), any = false;
 	size_t all = 0;
 	for (int i = 0; i < found; i++) {
 		struct usk_trace *t = NULL;
@@ -52,10 +52,10 @@ int traces_in(const char *folder, const char ***out, size_t *n)
 			path[(*n)++] = path[i];
 		}
 	}
-	free(capture);
-	*out = path;
-	return *n ? EXIT_DONE
-		  : say_failed("%s: holds no captures and no tables, and is no CTF trace", folder);
+	if (!*n) {
+		say_failed("%s: holds no captures and no tables, and is no CTF trace", folder);
+	}
+	return path;
 }
 
 struct operands {
@@ -89,53 +89,45 @@ static bool holds_files(const char *path)
 	return (files || !found) && !metadata;
 }
 
-static int add_pattern(struct operands *o, const char *name, const char *pattern)
+static void add_pattern(struct operands *o, const char *name, const char *pattern)
 {
 	glob_t g;
 	int failed = glob(pattern, 0, NULL, &g);
-	for (size_t i = 0; !failed && i < g.gl_pathc; i++) {
+	if (failed) {
+		say_failed(failed == GLOB_NOSPACE ? "%s: matches too many files"
+						  : "%s: no file has a name like that",
+			   pattern);
+	}
+	for (size_t i = 0; i < g.gl_pathc; i++) {
 		add(o, name, kept(usk_strdup(g.gl_pathv[i])));
 	}
-	if (!failed) {
-		globfree(&g);
-	}
-	return failed == GLOB_NOSPACE ? say_failed("%s: matches too many files", pattern)
-	       : failed		      ? say_failed("%s: no file has a name like that", pattern)
-				      : EXIT_DONE;
+	globfree(&g);
 }
 
-static int add_folder(struct operands *o, const char *name, const char *folder)
+static void add_folder(struct operands *o, const char *name, const char *folder)
 {
-	const char **in = NULL;
-	size_t n = 0;
-	int status = traces_in(folder, &in, &n);
+	size_t n;
+	const char **in = traces_in(folder, &n);
 	for (size_t i = 0; i < n; i++) {
 		add(o, name, in[i]);
 	}
-	free(in);
-	return status;
 }
 
-int operands_expand(struct args *args, size_t first)
+void operands_expand(struct args *args, size_t first)
 {
-	struct operands o = { .n = 0 };
-	int status = EXIT_DONE;
-	for (size_t i = first; i < args_operands(args) && !status; i++) {
+	static struct operands o;
+	for (size_t i = first; i < args_operands(args); i++) {
 		const char *operand = args_operand(args, i), *name;
 		const char *path = args_split_name(operand, &name);
 		struct stat st;
 		bool there = !stat(path, &st);
 		if (!there && strpbrk(path, "*?[")) {
-			status = add_pattern(&o, name, path);
+			add_pattern(&o, name, path);
 		} else if (there && S_ISDIR(st.st_mode) && holds_files(path)) {
-			status = add_folder(&o, name, path);
+			add_folder(&o, name, path);
 		} else {
 			add(&o, NULL, operand);
 		}
 	}
-	if (!status) {
-		args_replace_operands(args, first, o.path, o.n);
-	}
-	free(o.path);
-	return status;
+	args_replace_operands(args, first, o.path, o.n);
 }

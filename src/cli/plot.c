@@ -276,9 +276,9 @@ const char *plot_clock(FILE *out, const struct usk_clocks *c, uint32_t clock, in
 		       bool unicode)
 {
 	const struct usk_clock *k = &c->clock[clock];
-	const char *why = why_not(k, columns);
-	if (why) {
-		return why;
+	const char *none = why_not(k, columns);
+	if (none) {
+		return none;
 	}
 	uint32_t other = k->path[k->n_path - 2];
 	const struct usk_clock *o = &c->clock[other];
@@ -289,9 +289,9 @@ const char *plot_clock(FILE *out, const struct usk_clocks *c, uint32_t clock, in
 			  .first_ns = k->knot[0].local_ns,
 			  .last_ns = k->knot[k->n_knots - 1].local_ns };
 	if (o->n_knots && o->knot[o->n_knots - 1].epoch) {
-		why = "the clock that it is tied to was set back while it recorded";
+		none = "the clock that it is tied to was set back while it recorded";
 	} else if (!pair || !draw(&p, c, pair, clock)) {
-		why = "its messages are not known";
+		none = "its messages are not known";
 	} else {
 		fputc('\n', out);
 		put_title(out, c, clock, other, &p);
@@ -301,5 +301,5 @@ const char *plot_clock(FILE *out, const struct usk_clocks *c, uint32_t clock, in
 	free(p.least[0]);
 	free(p.least[1]);
 	free(p.dot);
-	return why;
+	return none;
 }

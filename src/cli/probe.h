@@ -18,7 +18,7 @@ struct probe_side {
 };
 
 /** `unskew probe HOST`. */
-int probe_watch(const struct args *args, const char *host, struct probe_side *side);
+void probe_watch(const struct args *args, const char *host, struct probe_side *side);
 
 /* ---- probe_show.c ------------------------------------------------------------------ */
 

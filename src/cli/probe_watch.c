@@ -38,17 +38,15 @@ static const char *own_name(void)
 	return gethostname(name, sizeof name - 1) || !*name ? "here" : kept(usk_strdup(name));
 }
 
-static int take_names(struct watch *w)
+static void take_names(struct watch *w)
 {
 	const char *here = args_string(w->args, "here"), *there = args_string(w->args, "there");
 	w->here = here ? here : own_name();
 	w->there = there ? there : w->host;
 	if (!*w->here || !*w->there || !strcmp(w->here, w->there)) {
-		return say_usage(
-			"both clocks would be called \"%s\"; name them with --here and --there",
-			w->here);
+		say_usage("both clocks would be called \"%s\"; name them with --here and --there",
+			  w->here);
 	}
-	return EXIT_DONE;
 }
 
 static void take_options(struct watch *w)
@@ -69,47 +67,38 @@ static void take_options(struct watch *w)
 					     .period_ns = w->period_ns };
 }
 
-static int open_outputs(struct watch *w)
+static void open_outputs(struct watch *w)
 {
 	const char *path = args_string(w->args, "output"), *live = args_string(w->args, "live");
-	struct usk_err err = { 0 };
+	uint64_t cut = 0;
 	w->asking.stop_fd = w->side->stop_fd = end_signals();
-	if (live && usk_live_create(live, &w->live, &err)) {
-		return say_error(&err);
+	if (live) {
+		must(usk_live_create(live, &w->live, &why));
 	}
-	if (!path) {
-		return EXIT_DONE;
-	}
-	uint64_t cut;
-	if (usk_probe_table_open(&w->table, path, csv_text(w->here), csv_text(w->there),
-				 args_flag(w->args, "force"), args_flag(w->args, "append"), &cut,
-				 &err)) {
-		return say_error(&err);
+	if (path) {
+		must(usk_probe_table_open(&w->table, path, csv_text(w->here), csv_text(w->there),
+					  args_flag(w->args, "force"), args_flag(w->args, "append"),
+					  &cut, &why));
+		w->total.table = path;
 	}
 	if (cut) {
 		say(w->args, "%s: its last row was cut short; %llu bytes of it are taken off", path,
 		    (unsigned long long)cut);
 	}
-	w->total.table = path;
-	return EXIT_DONE;
 }
 
-static int reach(struct watch *w, size_t which)
+static void reach(struct watch *w, size_t which)
 {
-	struct usk_err err = { 0 };
 	bool loopback;
-	if (usk_probe_connect(w->host, w->side->port, which, w->side->card, &w->socket, &loopback,
-			      &err)) {
-		return say_error(&err);
-	}
+	must(usk_probe_connect(w->host, w->side->port, which, w->side->card, &w->socket, &loopback,
+			       &why));
 	w->socket.distortion = &w->side->distortion;
 	if (!w->side->key.set && !loopback && !w->side->open) {
-		return say_usage("%s is another machine, and without --key FILE anybody between "
-				 "could answer for it; --open accepts that",
-				 w->host);
+		say_usage("%s is another machine, and without --key FILE anybody between could "
+			  "answer for it; --open accepts that",
+			  w->host);
 	}
 	usk_probe_client_init(&w->client, &w->side->key);
-	return EXIT_DONE;
 }
 
 /* No clock that we can read goes with a card's: from the last answer on. */
@@ -145,7 +134,7 @@ static void describe(const struct watch *w, const struct usk_probe_round *round,
 }
 
 static enum usk_status learn(struct watch *w, const struct usk_probe_round *round,
-			     enum usk_probe_news *out, struct usk_err *err)
+			     enum usk_probe_news *out)
 {
 	enum usk_probe_news news = USK_PROBE_WORSE;
 	bool forget = round->set || round->anew;
@@ -159,42 +148,40 @@ static enum usk_status learn(struct watch *w, const struct usk_probe_round *roun
 	}
 	*out = round->set ? USK_PROBE_SET : news;
 	if (w->live && (forget || news != USK_PROBE_WORSE)) {
-		return usk_live_publish(w->live, w->track.has ? &w->track.map : NULL, err);
+		return usk_live_publish(w->live, w->track.has ? &w->track.map : NULL, &why);
 	}
 	return USK_OK;
 }
 
-static int one_round(struct watch *w, uint64_t number, struct usk_probe_round *round)
+static enum usk_status one_round(struct watch *w, uint64_t number, struct usk_probe_round *round)
 {
 	struct probe_line line = { .number = number };
-	struct usk_err err = { 0 };
 	usk_probe_round(&w->client, &w->socket, &w->asking, round);
 	if (round->stopped && !round->known) {
-		return EXIT_DONE;
+		return USK_OK;
 	}
-	if (learn(w, round, &line.news, &err)) {
-		return say_error(&err);
+	enum usk_status status = learn(w, round, &line.news);
+	if (status) {
+		return status;
 	}
 	describe(w, round, &line);
 	probe_total_add(&w->total, &line, round);
 	probe_show_round(stdout, w->json, &line, round);
-	if (round->n_kept && w->table.fd >= 0 &&
-	    usk_probe_table_add(&w->table, round->kept, round->n_kept, &err)) {
-		return say_error(&err);
-	}
-	return EXIT_DONE;
+	return round->n_kept && w->table.fd >= 0
+		       ? usk_probe_table_add(&w->table, round->kept, round->n_kept, &why)
+		       : USK_OK;
 }
 
-static int nobody(const struct watch *w, const struct usk_probe_round *last)
+static _Noreturn void nobody(const struct watch *w, const struct usk_probe_round *last)
 {
 	if (w->client.count[USK_PROBE_NOT_SEALED]) {
-		return say_failed("%s port %u: answers, but not with the key of this side", w->host,
-				  w->side->port);
+		say_failed("%s port %u: answers, but not with the key of this side", w->host,
+			   w->side->port);
 	}
-	return say_failed("%s port %u: no answer%s; is `unskew probe serve` running there, with "
-			  "the same key, does a firewall let UDP through, and is that machine not "
-			  "flooded or asked more often than its --rate allows?",
-			  w->host, w->side->port, last->refused ? " (nobody listens)" : "");
+	say_failed("%s port %u: no answer%s; is `unskew probe serve` running there, with the same "
+		   "key, does a firewall let UDP through, and is that machine not flooded or asked "
+		   "more often than its --rate allows?",
+		   w->host, w->side->port, last->refused ? " (nobody listens)" : "");
 }
 
 /* A name may lead to several addresses, and a server listen on some of them only. */
@@ -208,57 +195,56 @@ static bool next_address(struct watch *w, size_t which)
 	}
 	usk_probe_close(&other);
 	usk_probe_close(&w->socket);
-	return !reach(w, which);
+	reach(w, which);
+	return true;
 }
 
 /* Rounds without a single answer at the beginning before another address is tried, or none. */
 enum { PATIENCE = 3 };
 
-static int rounds(struct watch *w)
+static enum usk_status rounds(struct watch *w, struct usk_probe_round *round)
 {
 	int64_t due = usk_probe_mono_ns();
-	struct usk_probe_round round = { 0 };
-	int status = EXIT_DONE;
+	enum usk_status status = USK_OK;
 	size_t which = 0;
 	for (int64_t i = 1; i <= w->rounds && !status; i++) {
 		if (due >= w->side->end_ns || !usk_probe_wait(NULL, 0, w->side->stop_fd, due)) {
 			break;
 		}
-		status = one_round(w, (uint64_t)i, &round);
-		if (round.stopped) {
+		status = one_round(w, (uint64_t)i, round);
+		if (round->stopped || (!status && !w->total.answered && i % PATIENCE == 0 &&
+				       !next_address(w, ++which))) {
 			break;
 		}
-		if (!status && !w->total.answered && i % PATIENCE == 0 &&
-		    !next_address(w, ++which)) {
-			return nobody(w, &round);
-		}
 		/* Loeser, 4.3: 2 s, and 1 s after what had to be dropped. */
-		due += (round.spaced ? w->period_ns : w->period_ns / 2);
+		due += (round->spaced ? w->period_ns : w->period_ns / 2);
 		int64_t now = usk_probe_mono_ns();
 		due = due > now ? due : now;
 	}
-	return !status && w->total.rounds && !w->total.answered ? nobody(w, &round) : status;
+	return status;
 }
 
-int probe_watch(const struct args *args, const char *host, struct probe_side *side)
+void probe_watch(const struct args *args, const char *host, struct probe_side *side)
 {
-	struct watch w = { .args = args, .host = host, .side = side };
+	static struct watch w;
+	struct usk_probe_round round = { 0 };
+	w.args = args;
+	w.host = host;
+	w.side = side;
 	w.table.fd = w.socket.fd = -1;
 	take_options(&w);
-	int status = take_names(&w);
-	status = status ? status : reach(&w, 0);
-	status = status ? status : open_outputs(&w);
-	if (!status) {
-		status = rounds(&w);
-		w.total.here = w.here;
-		w.total.there = w.there;
-		memcpy(w.total.count, w.client.count, sizeof w.total.count);
-		if (w.total.answered || (w.total.rounds && w.json)) {
-			probe_show_total(stdout, w.json, &w.total);
-		}
+	take_names(&w);
+	reach(&w, 0);
+	open_outputs(&w);
+	enum usk_status status = rounds(&w, &round);
+	w.total.here = w.here;
+	w.total.there = w.there;
+	memcpy(w.total.count, w.client.count, sizeof w.total.count);
+	if (w.total.answered || (w.total.rounds && w.json)) {
+		probe_show_total(stdout, w.json, &w.total);
 	}
-	usk_probe_table_close(&w.table);
-	usk_live_close(w.live);
-	usk_probe_close(&w.socket);
-	return status;
+	must(status);
+	if (w.total.rounds && !w.total.answered) {
+		nobody(&w, &round);
+	}
 }

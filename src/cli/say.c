@@ -42,6 +42,7 @@ void say_sentence(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
+	progress_end();
 	fflush(stdout);
 	fprintf(stderr, "%sunskew:%s ", colour(stderr, "red"), colour(stderr, "off"));
 	print_line(fmt, ap);
@@ -52,6 +53,23 @@ int say_error(const struct usk_err *err)
 {
 	say_sentence("%s", err->msg);
 	return err->code == USK_EUSAGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+struct usk_err why;
+
+void must(enum usk_status status)
+{
+	if (status) {
+		leave(say_error(&why));
+	}
+}
+
+void must_in(enum usk_status status, const char *context)
+{
+	if (status && context) {
+		usk_fail_in(&why, "%s", context);
+	}
+	must(status);
 }
 
 void say(const struct args *args, const char *fmt, ...)
@@ -72,27 +90,27 @@ void say_notes(const struct args *args, char *const *note, size_t n)
 	}
 }
 
-struct progress progress_start(const struct args *args)
+static struct {
+	int64_t start_ns, shown_ns;
+	bool on, visible;
+} progress;
+
+void progress_start(const struct args *args)
 {
-	return (struct progress){
-		.start_ns = usk_clock_ns(CLOCK_MONOTONIC),
-		.off = args_flag(args, "quiet") || !isatty(STDERR_FILENO),
-	};
+	progress.start_ns = usk_clock_ns(CLOCK_MONOTONIC);
+	progress.on = !args_flag(args, "quiet") && isatty(STDERR_FILENO);
 }
 
 void progress_show(void *ctx, double done, const char *what)
 {
 	enum { WIDTH = 30 };
-	struct progress *p = ctx;
-	if (p->off) {
+	int64_t now = progress.on ? usk_clock_ns(CLOCK_MONOTONIC) : 0;
+	(void)ctx;
+	if (now - progress.start_ns < 500000000 || now - progress.shown_ns < 50000000) {
 		return;
 	}
-	int64_t now = usk_clock_ns(CLOCK_MONOTONIC);
-	if (now - p->start_ns < 500000000 || now - p->shown_ns < 50000000) {
-		return;
-	}
-	p->shown_ns = now;
-	p->visible = true;
+	progress.shown_ns = now;
+	progress.visible = true;
 	done = done < 0 ? 0 : done > 1 ? 1 : done;
 	int full = (int)(done * WIDTH);
 	static const char bar[] = "##############################";
@@ -100,10 +118,10 @@ void progress_show(void *ctx, double done, const char *what)
 		(int)(done * 100), what ? what : "");
 }
 
-void progress_end(struct progress *p)
+void progress_end(void)
 {
-	if (p->visible) {
+	if (progress.visible) {
 		fprintf(stderr, "\r%60s\r", "");
-		p->visible = false;
+		progress.visible = false;
 	}
 }

@@ -31,39 +31,31 @@ struct stamps_clock {
 };
 
 /* --tick-rate, of clocks of the table. */
-static int tick_rates(struct stamps *s)
+static void tick_rates(struct stamps *s)
 {
-	struct usk_err err;
 	s->read.tick_rate = args_list(s->args, "tick-rate", &s->read.n_tick_rate);
-	if (usk_read_options_check(&s->read, &err)) {
-		return say_error(&err);
-	}
+	must(usk_read_options_check(&s->read, &why));
 	for (size_t i = 0; i < s->read.n_tick_rate; i++) {
 		const char *row = s->read.tick_rate[i];
 		const char *name = kept(usk_format("%.*s", (int)(strchr(row, '=') - row), row));
 		if (usk_clocks_find(s->clocks, name, NULL, NULL) == USK_NO_CLOCK) {
-			return say_usage("--tick-rate %s: the table has no clock of that name",
-					 row);
+			say_usage("--tick-rate %s: the table has no clock of that name", row);
 		}
 	}
-	return EXIT_DONE;
 }
 
-int stamps_open(struct stamps *s, const struct args *args)
+void stamps_open(struct stamps *s, const struct args *args)
 {
-	*s = (struct stamps){ .args = args, .clock = USK_NO_CLOCK, .epoch = -1 };
-	int status = clocks_read(args_operand(args, 0), &s->clocks);
-	if (status) {
-		return status;
-	}
+	*s = (struct stamps){ .args = args, .clock = USK_NO_CLOCK };
+	s->clocks = clocks_read(args_operand(args, 0));
 	s->of = usk_alloc(s->clocks->n_clocks, sizeof *s->of);
 	s->epoch = args_given(args, "epoch") ? args_int(args, "epoch") : -1;
-	return tick_rates(s);
+	tick_rates(s);
 }
 
 void stamps_free(struct stamps *s)
 {
-	for (size_t i = 0; s->of && i < s->clocks->n_clocks; i++) {
+	for (size_t i = 0; i < s->clocks->n_clocks; i++) {
 		for (size_t k = 0; k < s->of[i].n; k++) {
 			usk_map_free(s->of[i].epoch[k].map);
 		}
@@ -268,70 +260,47 @@ void stamps_tell(struct stamps *s, uint32_t clock, int64_t local_ns, const struc
 
 /* ---- lines ------------------------------------------------------------------------------ */
 
-struct lines {
-	char *buffer;
-	size_t have, at;
-	uint64_t line; /* number of the last one */
-	bool end;
-	struct usk_err err; /* why there is no next line, if that is an error */
-	void (*flush)(void *ctx);
-	void *ctx;
-};
+enum { LONGEST = 1 << 18 };
 
-enum { IN = 1 << 18 };
-
-/* The next one, borrowed; NULL behind the last, or err.code is set. */
-static const char *next_line(struct lines *l, size_t *n)
+/* What is done is flushed before waiting for more. */
+static ssize_t read_more(void *done, char *to, size_t n)
 {
-	for (;;) {
-		char *s = l->buffer + l->at, *nl = memchr(s, '\n', l->have - l->at);
-		if (nl || (l->end && l->have > l->at)) {
-			size_t size = nl ? (size_t)(nl - s) : l->have - l->at;
-			l->at += size + (nl != NULL);
-			l->line++;
-			*n = size - (size && s[size - 1] == '\r');
-			return s;
-		}
-		if (l->end) {
-			return NULL;
-		}
-		l->have -= l->at;
-		memmove(l->buffer, s, l->have);
-		l->at = 0;
-		if (l->have == IN) {
-			usk_fail(&l->err, USK_EINPUT, l->line + 1, "line %llu: is too long",
-				 (unsigned long long)l->line + 1);
-			return NULL;
-		}
-		l->flush(l->ctx);
-		ssize_t got = read(STDIN_FILENO, l->buffer + l->have, IN - l->have);
-		if (got < 0 && errno == EINTR) {
-			continue;
-		}
-		if (got < 0) {
-			usk_fail(&l->err, USK_EIO, 0, "standard input: %s", strerror(errno));
-			return NULL;
-		}
-		l->end = got == 0;
-		l->have += (size_t)got;
-	}
+	ssize_t got;
+	fflush(done);
+	do {
+		got = read(STDIN_FILENO, to, n);
+	} while (got < 0 && errno == EINTR);
+	return got;
 }
 
 int stamps_lines(enum usk_status (*take)(void *ctx, const char *s, size_t n, uint64_t line,
 					 struct usk_err *err),
-		 void (*flush)(void *ctx), void *ctx)
+		 void *ctx)
 {
-	struct lines l = { .buffer = usk_alloc(IN + 1, 1), .flush = flush, .ctx = ctx };
+	static char buffer[LONGEST];
+	FILE *in = fopencookie(stdout, "r", (cookie_io_functions_t){ .read = read_more });
+	size_t room = in ? LONGEST + 2 : SIZE_MAX;
+	char *s = usk_alloc(room, 1);
 	struct usk_err err = { 0 };
 	enum usk_status status = USK_OK;
-	size_t n;
-	for (const char *s; !status && (s = next_line(&l, &n));) {
-		status = take(ctx, s, n, l.line, &err);
+	uint64_t line = 1;
+	setvbuf(in, buffer, _IOFBF, sizeof buffer);
+	for (ssize_t got; !status && (got = getline(&s, &room, in)) > 0; line += !status) {
+		size_t n = (size_t)got - (s[got - 1] == '\n');
+		n -= n && s[n - 1] == '\r';
+		status = n < LONGEST ? take(ctx, s, n, line, &err)
+				     : usk_fail(&err, USK_EINPUT, line, "is too long");
 	}
-	flush(ctx);
-	free(l.buffer);
-	return status == USK_EUSAGE ? say_error(&err)
-	       : status	    ? say_failed("line %llu: %s", (unsigned long long)l.line, err.msg)
-	       : l.err.code ? say_error(&l.err)
-			    : EXIT_DONE;
+	const char *broken = status || feof(in) ? NULL : strerror(errno);
+	fclose(in);
+	free(s);
+	if (status == USK_EUSAGE) {
+		return say_error(&err);
+	}
+	if (status) {
+		say_sentence("line %llu: %s", (unsigned long long)line, err.msg);
+	} else if (broken) {
+		say_sentence("standard input: %s", broken);
+	}
+	return status || broken ? EXIT_FAILED : EXIT_DONE;
 }

@@ -17,8 +17,7 @@ struct stamps {
 	bool repeats, beyond;
 };
 
-/** Prints and returns the exit status on failure; stamps_free() then, too. */
-int stamps_open(struct stamps *s, const struct args *args);
+void stamps_open(struct stamps *s, const struct args *args);
 void stamps_free(struct stamps *s);
 
 /**
@@ -48,11 +47,11 @@ enum usk_status stamps_at(struct stamps *s, uint32_t clock, int64_t local_ns,
 void stamps_tell(struct stamps *s, uint32_t clock, int64_t local_ns, const struct stamps_answer *a);
 
 /**
- * take() every line of standard input, without its end. flush() what is done before waiting for
- * more, and before an error is printed, whose status is returned.
+ * take() every line of standard input, without its end. What went to standard output is flushed
+ * before waiting for more. Returns the exit status; says why it ended early.
  */
 int stamps_lines(enum usk_status (*take)(void *ctx, const char *s, size_t n, uint64_t line,
 					 struct usk_err *err),
-		 void (*flush)(void *ctx), void *ctx);
+		 void *ctx);
 
 #endif

@@ -10,28 +10,26 @@
 #include "base/text.h"
 
 #include <string.h>
-#include <stdlib.h>
 
 /* Rows are NAME=VALUE; whether there is such a clock is known when the traces are. */
-static int check_rows(const char *option, const char *const *row, size_t n, const char *value)
+static void check_rows(const char *option, const char *const *row, size_t n, const char *value)
 {
 	for (size_t i = 0; i < n; i++) {
 		const char *eq = strchr(row[i], '=');
-		struct usk_err err;
 		int64_t ns;
 		if (!eq || eq == row[i] || !eq[1]) {
-			return say_usage("--%s: \"%s\" should be NAME=%s", option, row[i], value);
+			say_usage("--%s: \"%s\" should be NAME=%s", option, row[i], value);
 		}
-		if (*value == 'D' && usk_parse_duration(eq + 1, strlen(eq + 1), &ns, &err)) {
-			return say_usage("--%s %s: %s", option, row[i], err.msg);
+		if (*value == 'D' && usk_parse_duration(eq + 1, strlen(eq + 1), &ns, &why)) {
+			say_usage("--%s %s: %s", option, row[i], why.msg);
 		}
 	}
-	return EXIT_DONE;
 }
 
-static int take_options(const struct args *args, struct usk_sync_options *out)
+static void take_options(const struct args *args, struct usk_sync_options *out)
 {
-	const bool model = args_has(args, "model");
+	struct usk_delay_model delay;
+	struct usk_model parsed;
 	out->reference = args_string(args, "reference");
 	out->resolution = args_list(args, "resolution", &out->n_resolution);
 	out->local = args_list(args, "local", &out->n_local);
@@ -45,7 +43,7 @@ static int take_options(const struct args *args, struct usk_sync_options *out)
 	out->min_delay = args_has(args, "min-delay") ? args_string(args, "min-delay") : "0";
 	out->window_ns = args_has(args, "window") ? args_int(args, "window") : 0;
 	out->max_outliers = -1;
-	if (model) {
+	if (args_has(args, "model")) {
 		out->model = args_string(args, "model");
 		out->max_skew_e12 = args_int(args, "max-skew-ppm");
 		out->solve = args_has(args, "solve") ? args_string(args, "solve") : NULL;
@@ -54,25 +52,22 @@ static int take_options(const struct args *args, struct usk_sync_options *out)
 		}
 	}
 	if (out->from_ns != USK_NONE && out->to_ns != USK_NONE && out->from_ns > out->to_ns) {
-		return say_usage("--from lies after --to: nothing is left between them");
+		say_usage("--from lies after --to: nothing is left between them");
 	}
-	struct usk_delay_model delay;
-	struct usk_model parsed;
-	struct usk_err err;
-	if (model && usk_model_parse(out->model, &parsed, &err)) {
-		return say_usage("--model: %s", err.msg);
+	if (out->model && usk_model_parse(out->model, &parsed, &why)) {
+		say_usage("--model: %s", why.msg);
 	}
 	if (*out->min_delay != '@' &&
-	    usk_delay_model_parse(out->min_delay, strlen(out->min_delay), &delay, &err)) {
-		return say_usage("--min-delay %s: %s", out->min_delay, err.msg);
+	    usk_delay_model_parse(out->min_delay, strlen(out->min_delay), &delay, &why)) {
+		say_usage("--min-delay %s: %s", out->min_delay, why.msg);
 	}
-	int status = check_rows("resolution", out->resolution, out->n_resolution, "DURATION");
-	status = status ? status : check_rows("local", out->local, out->n_local, "ADDR");
-	return status ? status : check_rows("clock-log", out->clock_log, out->n_clock_log, "FILE");
+	check_rows("resolution", out->resolution, out->n_resolution, "DURATION");
+	check_rows("local", out->local, out->n_local, "ADDR");
+	check_rows("clock-log", out->clock_log, out->n_clock_log, "FILE");
 }
 
-/* NAME@TIME at its last @; *name is malloc'ed. */
-static enum usk_status parse_side(const char *s, size_t n, char **name, int64_t *ns,
+/* NAME@TIME at its last @. */
+static enum usk_status parse_side(const char *s, size_t n, const char **name, int64_t *ns,
 				  struct usk_err *err)
 {
 	const char *at = memrchr(s, '@', n);
@@ -81,9 +76,8 @@ static enum usk_status parse_side(const char *s, size_t n, char **name, int64_t 
 				n > 60 ? 60 : (int)n, s);
 	}
 	size_t length = (size_t)(at - s);
-	enum usk_status status = usk_parse_time(at + 1, n - length - 1, ns, err);
-	*name = status ? NULL : usk_format("%.*s", (int)length, s);
-	return status;
+	*name = kept(usk_format("%.*s", (int)length, s));
+	return usk_parse_time(at + 1, n - length - 1, ns, err);
 }
 
 /* Where ±D or +-D begins, the last one; NULL: there is none. */
@@ -116,17 +110,10 @@ static enum usk_status parse(const char *text, struct usk_anchor *out, struct us
 	}
 	for (const char *eq = text; status && (eq = memchr(eq, '=', n - (size_t)(eq - text)));
 	     eq++) {
-		char *a = NULL, *b = NULL;
-		status = parse_side(text, (size_t)(eq - text), &a, &out->a_ns, err);
-		if (!status) {
-			status = parse_side(eq + 1, (size_t)(end - eq) - 1, &b, &out->b_ns, err);
-		}
-		if (status) {
-			free(a);
-			continue;
-		}
-		out->a = a;
-		out->b = b;
+		status = parse_side(text, (size_t)(eq - text), &out->a, &out->a_ns, err);
+		status = status ? status
+				: parse_side(eq + 1, (size_t)(end - eq) - 1, &out->b, &out->b_ns,
+					     err);
 	}
 	return status;
 }
@@ -135,59 +122,50 @@ static enum usk_status parse(const char *text, struct usk_anchor *out, struct us
  * --anchor A@TIME=B@TIME±D: names may hold = and @, times : and +, so what can be read in one way
  * only is what was meant.
  */
-static int take_anchors(const struct args *args, struct usk_sync_options *out)
+static void take_anchors(const struct args *args, struct usk_sync_options *out)
 {
-	size_t n;
-	const char *const *row = args_list(args, "anchor", &n);
-	struct usk_anchor *anchor = usk_alloc(n + 1, sizeof *anchor);
+	const char *const *row = args_list(args, "anchor", &out->n_anchors);
+	struct usk_anchor *anchor = kept(usk_alloc(out->n_anchors + 1, sizeof *anchor));
 	out->anchor = anchor;
-	out->n_anchors = n;
-	for (size_t i = 0; i < n; i++) {
-		struct usk_err err = { 0 };
-		if (parse(row[i], &anchor[i], &err)) {
-			return say_usage("--anchor %s: %s", row[i], err.msg);
+	for (size_t i = 0; i < out->n_anchors; i++) {
+		if (parse(row[i], &anchor[i], &why)) {
+			say_usage("--anchor %s: %s", row[i], why.msg);
 		}
 	}
-	return EXIT_DONE;
 }
 
-int task_begin(struct task *t, const struct args *args)
+void task_begin(struct task *t, const struct args *args)
 {
-	*t = (struct task){ .args = args, .progress = progress_start(args) };
+	t->args = args;
 	t->options.progress = progress_show;
-	t->options.progress_ctx = &t->progress;
-	int status = take_options(args, &t->options);
-	return status || !args_has(args, "anchor") ? status : take_anchors(args, &t->options);
+	progress_start(args);
+	take_options(args, &t->options);
+	if (args_has(args, "anchor")) {
+		take_anchors(args, &t->options);
+	}
 }
 
-int task_truth(struct task *t, const char *set)
+void task_truth(struct task *t, const char *set)
 {
 	const char *path = args_string(t->args, "truth");
-	int status = EXIT_DONE;
 	path = path && set ? kept(usk_format("%s/%s", set, path)) : path;
-	if (path && truth_open(path, &t->truth, &t->err)) {
-		if (set) {
-			usk_fail_in(&t->err, "%s", set);
-		}
-		status = say_error(&t->err);
+	if (path) {
+		must_in(truth_open(path, &t->truth, &why), set);
 	}
-	return status;
 }
 
-int task_open(struct task *t, const char *set)
+void task_open(struct task *t, const char *set)
 {
-	int status = set ? EXIT_DONE : operands_apart(t->args);
-	status = status ? status
-		 : set	? traces_open_set(t->args, set, &t->trace, &t->n)
-			: traces_open(t->args, 0, &t->trace, &t->n, &t->skipped);
-	status = status ? status : traces_tell(t->trace, t->n);
-	return status || t->truth || !args_has(t->args, "truth") ? status : task_truth(t, set);
-}
-
-int task_done(struct task *t, enum usk_status done)
-{
-	progress_end(&t->progress);
-	return done ? say_error(&t->err) : EXIT_DONE;
+	if (set) {
+		t->trace = traces_open_set(t->args, set, &t->n);
+	} else {
+		operands_apart(t->args);
+		t->trace = traces_open(t->args, 0, &t->n, &t->skipped);
+	}
+	traces_tell(t->trace, t->n);
+	if (!t->truth && args_has(t->args, "truth")) {
+		task_truth(t, set);
+	}
 }
 
 static void print_score(FILE *out, const char *name, const struct truth_score *score)
@@ -208,39 +186,35 @@ static void print_score(FILE *out, const char *name, const struct truth_score *s
 	}
 }
 
-int task_scores(struct task *t, const struct usk_clocks *c, FILE *out)
+enum usk_status task_scores(const struct task *t, const struct usk_clocks *c, FILE *out)
 {
-	struct truth_score score;
-	for (size_t i = 0; i < c->n_clocks && t->truth; i++) {
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < c->n_clocks && t->truth && !status; i++) {
+		struct truth_score score;
 		if (c->clock[i].quality == USK_REFERENCE) {
 			continue;
 		}
-		if (truth_compare(t->truth, c, i, &score, &t->err)) {
-			usk_fail_in(&t->err, "%s", args_string(t->args, "truth"));
-			return say_error(&t->err);
+		status = truth_compare(t->truth, c, i, &score, &why);
+		if (status) {
+			usk_fail_in(&why, "%s", args_string(t->args, "truth"));
+		} else {
+			print_score(out, printable(c->clock[i].name), &score);
 		}
-		print_score(out, printable(c->clock[i].name), &score);
 	}
-	return EXIT_DONE;
+	return status;
 }
 
 void task_close(struct task *t)
 {
 	truth_free(t->truth);
-	traces_close(t->trace, t->n);
+	for (size_t i = 0; i < t->n; i++) {
+		usk_trace_close(t->trace[i]);
+	}
 	t->truth = NULL;
-	t->trace = NULL;
 	t->n = 0;
 }
 
-int task_end(struct task *t, int status)
+int task_end(const struct task *t, int status)
 {
-	progress_end(&t->progress);
-	task_close(t);
-	for (size_t i = 0; i < t->options.n_anchors; i++) {
-		free((char *)t->options.anchor[i].a);
-		free((char *)t->options.anchor[i].b);
-	}
-	free((struct usk_anchor *)t->options.anchor);
 	return status == EXIT_DONE && t->skipped ? EXIT_PARTIAL : status;
 }

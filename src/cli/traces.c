@@ -15,32 +15,84 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/*
+ * A file is its device and inode, whatever it is called and however many names it has; one that is
+ * not there yet is its folder and the last part of its path.
+ */
+struct identity {
+	const char *path;
+	bool known;
+	mode_t mode; /* 0: it is not there */
+	dev_t device;
+	ino_t inode;
+	const char *base; /* in that folder; "": the file is there */
+};
+
+static struct identity identify(const char *path, bool input)
+{
+	struct identity id = { .path = path, .base = "" };
+	struct stat st;
+	if (input && !strcmp(path, "-") ? !fstat(STDIN_FILENO, &st) : !stat(path, &st)) {
+		id.known = true;
+		id.mode = st.st_mode;
+	} else {
+		const char *slash = strrchr(path, '/');
+		id.known = !stat(slash ? kept(usk_format("%.*s/", (int)(slash - path), path)) : ".",
+				 &st);
+		id.base = slash ? slash + 1 : path;
+	}
+	if (id.known) {
+		id.device = st.st_dev;
+		id.inode = st.st_ino;
+	}
+	return id;
+}
+
+static bool same(const struct identity *a, const struct identity *b)
+{
+	if (!a->known || !b->known) { /* in a folder that is made later */
+		return a->path && b->path && !strcmp(a->path, b->path);
+	}
+	return a->device == b->device && a->inode == b->inode && !strcmp(a->base, b->base);
+}
+
+const char *path_tail(const char *path, size_t n)
+{
+	const char *p = path + strlen(path);
+	while (p > path + 1 && p[-1] == '/') {
+		p--; /* of a folder */
+	}
+	while (p > path && n) {
+		p--;
+		n -= *p == '/';
+	}
+	return *p == '/' ? p + 1 : p;
+}
+
 /* "x/run/a.pcap", "a": "run/a"; the same name if there is no folder more to tell. */
 static const char *with_folder(const char *path, const char *name)
 {
-	size_t depth = 1;
+	size_t parts = 1;
 	for (const char *p = name; *p; p++) {
-		depth += *p == '/';
+		parts += *p == '/';
 	}
-	/* The end of the folder part that `name` does not show yet. */
-	const char *end = path + strlen(path);
-	for (size_t i = 0; i < depth && end; i++) {
-		end = memrchr(path, '/', (size_t)(end - path));
-	}
-	if (!end || end == path) {
-		return name;
-	}
-	const char *begin = memrchr(path, '/', (size_t)(end - path));
-	begin = begin ? begin + 1 : path;
-	return kept(usk_format("%.*s/%s", (int)(end - begin), begin, name));
+	const char *longer = path_tail(path, parts + 1);
+	return longer == path_tail(path, parts)
+		       ? name
+		       : kept(usk_format("%.*s/%s", (int)strcspn(longer, "/"), longer, name));
 }
 
 struct opened {
 	const char *path, *name;
 	bool named;
-	dev_t device;
-	ino_t inode;
+	struct identity file;
 };
+
+/* A pipe may be given twice. */
+static bool lasts(const struct opened *o)
+{
+	return S_ISREG(o->file.mode) || S_ISDIR(o->file.mode);
+}
 
 /* Names by the file's base name that clash take one more parent folder, until none does. */
 static void tell_apart(struct opened *o, size_t n)
@@ -71,18 +123,17 @@ static void tell_apart(struct opened *o, size_t n)
 /* Without another one nothing is left to compare with. */
 enum { LEAST_TRACES = 2 };
 
-static int same_file(const struct opened *o, size_t n)
+static void check_files(const struct opened *o, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = 0; j < i; j++) {
-			if (o[i].inode && o[i].device == o[j].device && o[i].inode == o[j].inode) {
-				return say_failed("%s and %s are the same file; give the trace of "
-						  "another machine",
-						  o[j].path, o[i].path);
+			if (lasts(&o[i]) && same(&o[i].file, &o[j].file)) {
+				say_failed("%s and %s are the same file; give the trace of another "
+					   "machine",
+					   o[j].path, o[i].path);
 			}
 		}
 	}
-	return EXIT_DONE;
 }
 
 struct usk_read_options read_options(const struct args *args)
@@ -104,178 +155,131 @@ static bool has_one_clock(const struct usk_trace *t)
 /* Can this be none of the user's slips, and do enough others remain without it? */
 static bool may_skip(const struct opened *o, const struct usk_err *err, size_t left)
 {
-	return o->inode && err->code != USK_EUSAGE && left > LEAST_TRACES;
+	return lasts(o) && err->code != USK_EUSAGE && left > LEAST_TRACES;
 }
 
 /*
  * Opens what can be opened, and moves it to the front; *count is how many. A file among many that
  * is there and cannot be read is told and counted in *skipped; NULL: it is the end.
  */
-static int open_each(const struct args *args, struct opened *o, const struct usk_read_options *opt,
-		     struct usk_trace **trace, size_t *count, size_t *skipped)
+static void open_each(const struct args *args, struct opened *o, const struct usk_read_options *opt,
+		      struct usk_trace **trace, size_t *count, size_t *skipped)
 {
-	struct usk_err err = { 0 };
 	size_t all = *count, bad = 0;
 	*count = 0;
 	for (size_t i = 0; i < all; i++) {
 		size_t to = *count;
-		if (!usk_trace_open_with(o[i].path, o[i].name, opt, &trace[to], &err)) {
-			o[to] = o[i];
-			if (!o[to].name && has_one_clock(trace[to])) {
-				o[to].name = kept(usk_strdup(usk_trace_name(trace[to])));
-			}
-			++*count;
-		} else if (skipped && may_skip(&o[i], &err, all - bad)) {
-			say(args, "unskew: note: %s; the file is left out", err.msg);
+		enum usk_status status =
+			usk_trace_open_with(o[i].path, o[i].name, opt, &trace[to], &why);
+		if (status && skipped && may_skip(&o[i], &why, all - bad)) {
+			say(args, "unskew: note: %s; the file is left out", why.msg);
 			bad++;
-		} else {
-			return say_error(&err);
+			continue;
 		}
+		must(status);
+		o[to] = o[i];
+		if (!o[to].name && has_one_clock(trace[to])) {
+			o[to].name = kept(usk_strdup(usk_trace_name(trace[to])));
+		}
+		++*count;
 	}
 	if (skipped) {
 		*skipped += bad;
 	}
-	return EXIT_DONE;
 }
 
-static int open_all(const struct args *args, const char *const *operand, size_t count,
-		    struct usk_trace ***out, size_t *n, size_t *skipped)
+static struct usk_trace **open_all(const struct args *args, const char *const *operand,
+				   size_t count, size_t *n, size_t *skipped)
 {
-	const struct usk_read_options read = read_options(args), *opt = &read;
-	struct opened *o = usk_alloc(count, sizeof *o);
-	struct usk_trace **trace = usk_alloc(count, sizeof(struct usk_trace *));
-	struct usk_err err = { 0 };
-	int status = EXIT_DONE;
+	const struct usk_read_options opt = read_options(args);
+	struct opened *o = kept(usk_alloc(count, sizeof *o));
+	struct usk_trace **trace = kept(usk_alloc(count, sizeof(struct usk_trace *)));
 	for (size_t i = 0; i < count; i++) {
 		o[i].path = args_split_name(operand[i], &o[i].name);
 		o[i].named = o[i].name != NULL;
-		struct stat st;
-		if (!stat(o[i].path, &st) && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) {
-			o[i].device = st.st_dev;
-			o[i].inode = st.st_ino;
-		}
+		o[i].file = identify(o[i].path, false);
 	}
-	status = same_file(o, count);
-	status = status ? status : open_each(args, o, opt, trace, &count, skipped);
-	if (!status) {
-		tell_apart(o, count);
-	}
-	for (size_t i = 0; i < count && !status; i++) {
+	check_files(o, count);
+	open_each(args, o, &opt, trace, &count, skipped);
+	tell_apart(o, count);
+	for (size_t i = 0; i < count; i++) {
 		if (o[i].name && strcmp(o[i].name, usk_trace_name(trace[i]))) {
 			usk_trace_close(trace[i]);
-			trace[i] = NULL;
-			if (usk_trace_open_with(o[i].path, o[i].name, opt, &trace[i], &err)) {
-				status = say_error(&err);
-			}
+			must(usk_trace_open_with(o[i].path, o[i].name, &opt, &trace[i], &why));
 		}
 	}
-	free(o);
-	if (status) {
-		traces_close(trace, count);
-		return status;
-	}
-	*out = trace;
 	*n = count;
-	return EXIT_DONE;
+	return trace;
 }
 
-int traces_open(const struct args *args, size_t first, struct usk_trace ***out, size_t *n,
-		size_t *skipped)
+struct usk_trace **traces_open(const struct args *args, size_t first, size_t *n, size_t *skipped)
 {
 	size_t count = args_operands(args) - first;
-	const char **operand = usk_alloc(count, sizeof *operand);
+	const char **operand = kept(usk_alloc(count, sizeof *operand));
 	for (size_t i = 0; i < count; i++) {
 		operand[i] = args_operand(args, first + i);
 	}
-	int status = open_all(args, operand, count, out, n, skipped);
-	free(operand);
-	return status;
+	return open_all(args, operand, count, n, skipped);
 }
 
-int traces_open_set(const struct args *args, const char *path, struct usk_trace ***out, size_t *n)
+struct usk_trace **traces_open_set(const struct args *args, const char *path, size_t *n)
 {
 	struct stat st;
-	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
-		return open_all(args, &path, 1, out, n, NULL);
-	}
-	const char **in = NULL;
-	size_t found = 0;
-	int status = traces_in(path, &in, &found);
-	if (!status) {
-		status = open_all(args, in, found, out, n, NULL);
-	}
-	free(in);
-	return status;
-}
-
-void traces_close(struct usk_trace **trace, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		usk_trace_close(trace[i]);
-	}
-	free(trace);
+	size_t found = 1;
+	const char **in = !stat(path, &st) && S_ISDIR(st.st_mode) ? traces_in(path, &found) : &path;
+	return open_all(args, in, found, n, NULL);
 }
 
 /* Two traces of one size: do their bytes differ anywhere? Ends at the first byte that does. */
-static enum usk_status same_bytes(const char *a, const char *b, bool *same, struct usk_err *err)
+static bool same_bytes(const char *a, const char *b)
 {
-	struct usk_input x, y = { .fd = -1 };
-	enum usk_status status = usk_input_open(&x, a, NULL, err);
-	if (status) {
-		return status;
-	}
-	status = usk_input_open(&y, b, NULL, err);
-	*same = !status && x.size == y.size;
-	for (size_t n = 0; !status && *same;) {
+	struct usk_input x, y;
+	must(usk_input_open(&x, a, NULL, &why));
+	must(usk_input_open(&y, b, NULL, &why));
+	bool same = x.size == y.size;
+	for (size_t n = 0; same;) {
 		enum { STEP = 1 << 16 };
-		status = usk_input_need(&x, n, STEP, err);
-		if (!status) {
-			status = usk_input_need(&y, n, STEP, err);
-		}
+		must(usk_input_need(&x, n, STEP, &why));
+		must(usk_input_need(&y, n, STEP, &why));
 		n = x.have < y.have ? x.have : y.have;
-		if (status || n == 0) {
+		if (n == 0) {
 			break;
 		}
-		*same = !memcmp(x.data, y.data, n);
+		same = !memcmp(x.data, y.data, n);
 	}
 	usk_input_close(&x);
 	usk_input_close(&y);
-	return status;
+	return same;
 }
 
-int traces_tell(struct usk_trace *const *trace, size_t n)
+static bool regular(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+void traces_tell(struct usk_trace *const *trace, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = 0; j < i; j++) {
-			struct usk_err err;
-			bool same = false;
 			const char *a = usk_trace_path(trace[j]), *b = usk_trace_path(trace[i]);
-			struct stat st;
 			/* A pipe was read away already; only files can be looked at again. */
-			if (usk_trace_size(trace[i]) != usk_trace_size(trace[j]) || stat(a, &st) ||
-			    !S_ISREG(st.st_mode) || stat(b, &st) || !S_ISREG(st.st_mode)) {
-				continue;
-			}
-			if (same_bytes(a, b, &same, &err)) {
-				return say_error(&err);
-			}
-			if (same) {
-				return say_failed("%s and %s hold the same bytes; give the trace "
-						  "of another machine",
-						  a, b);
+			if (usk_trace_size(trace[i]) == usk_trace_size(trace[j]) && regular(a) &&
+			    regular(b) && same_bytes(a, b)) {
+				say_failed("%s and %s hold the same bytes; give the trace of "
+					   "another machine",
+					   a, b);
 			}
 		}
 	}
-	return EXIT_DONE;
 }
 
 bool clocks_file(const char *path)
 {
 	static const char mark[] = "\"unskew_clocks\"";
 	struct usk_input in;
-	struct stat st;
 	/* A pipe can be read once only. */
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || usk_input_open(&in, path, NULL, NULL)) {
+	if (!regular(path) || usk_input_open(&in, path, NULL, NULL)) {
 		return false;
 	}
 	/* Nothing but spaces before an object, as most traces have, and the mark in its beginning.
@@ -291,10 +295,11 @@ bool clocks_file(const char *path)
 	return found;
 }
 
-int clocks_read(const char *path, struct usk_clocks **out)
+struct usk_clocks *clocks_read(const char *path)
 {
-	struct usk_err err = { 0 };
-	return usk_clocks_read(path, out, &err) ? say_error(&err) : EXIT_DONE;
+	struct usk_clocks *c;
+	must(usk_clocks_read(path, &c, &why));
+	return c;
 }
 
 int clocks_status(const struct usk_clocks *c)
@@ -308,98 +313,50 @@ int clocks_status(const struct usk_clocks *c)
 	return EXIT_DONE;
 }
 
-/*
- * A file is its device and inode, whatever it is called and however many names it has; one that is
- * not there yet is its folder and the last part of its path.
- */
-struct identity {
-	const char *path;
-	bool known, regular;
-	dev_t device;
-	ino_t inode;
-	const char *base; /* in that folder; "": the file is there */
-};
-
-static struct identity identify(const char *path, bool input)
+/* Of an output, by what it shares the file with. */
+static void refuse(const char *path, const char *other, bool read)
 {
-	struct identity id = { .path = path, .base = "" };
-	struct stat st;
-	if (input && !strcmp(path, "-") ? !fstat(STDIN_FILENO, &st) : !stat(path, &st)) {
-		id.known = true;
-		id.regular = S_ISREG(st.st_mode);
-	} else {
-		const char *slash = strrchr(path, '/');
-		id.known = !stat(slash ? kept(usk_format("%.*s/", (int)(slash - path), path)) : ".",
-				 &st);
-		id.base = slash ? slash + 1 : path;
+	if (read && strcmp(path, other)) {
+		say_usage("%s is the same file as %s, which is read; write to another", path,
+			  other);
+	} else if (read) {
+		say_usage("%s: is read, so it cannot be an output too; write to another", path);
+	} else if (strcmp(path, other)) {
+		say_usage("%s and %s are the same file: two outputs cannot share it", other, path);
 	}
-	if (id.known) {
-		id.device = st.st_dev;
-		id.inode = st.st_ino;
-	}
-	return id;
+	say_usage("%s: two outputs cannot share it", path);
 }
 
-static bool same(const struct identity *a, const struct identity *b)
-{
-	if (!a->known || !b->known) { /* in a folder that is made later */
-		return a->path && b->path && !strcmp(a->path, b->path);
-	}
-	return a->device == b->device && a->inode == b->inode && !strcmp(a->base, b->base);
-}
-
-int files_apart(const char *const *in, size_t n_in, const char *const *out, size_t n_out)
+void files_apart(const char *const *in, size_t n_in, const char *const *out, size_t n_out)
 {
 	for (size_t i = 0; i < n_out; i++) {
 		if (out[i] && (!*out[i] || !strcmp(out[i], "-"))) {
-			return say_usage("\"%s\" names no file to write: what is written appears "
-					 "whole or not at all; /dev/stdout is one that does not",
-					 out[i]);
+			say_usage("\"%s\" names no file to write: what is written appears whole or "
+				  "not at all; /dev/stdout is one that does not",
+				  out[i]);
 		}
 	}
-	struct identity *id = usk_alloc(n_in + n_out, sizeof *id);
-	int status = EXIT_DONE;
+	struct identity *id = kept(usk_alloc(n_in + n_out, sizeof *id));
 	for (size_t i = 0; i < n_in + n_out; i++) {
 		const char *path = i < n_in ? in[i] : out[i - n_in];
 		if (path) {
 			id[i] = identify(path, i < n_in);
 		}
-	}
-	for (size_t i = n_in; i < n_in + n_out && !status; i++) {
-		for (size_t j = 0; j < i && !status; j++) {
-			const char *path = out[i - n_in];
-			if (!same(&id[i], &id[j])) {
-				continue;
-			}
-			if (j >= n_in) {
-				const char *other = out[j - n_in];
-				status = strcmp(path, other)
-						 ? say_usage("%s and %s are the same file: two "
-							     "outputs cannot share it",
-							     other, path)
-						 : say_usage("%s: two outputs cannot share it",
-							     path);
-			} else if (id[i].regular) {
-				status = strcmp(path, in[j])
-						 ? say_usage("%s is the same file as %s, which is "
-							     "read; write to another",
-							     path, in[j])
-						 : say_usage("%s: is read, so it cannot be an "
-							     "output too; write to another",
-							     path);
+		for (size_t j = 0; i >= n_in && j < i; j++) {
+			bool read = j < n_in;
+			if (same(&id[i], &id[j]) && (!read || S_ISREG(id[i].mode))) {
+				refuse(path, id[j].path, read);
 			}
 		}
 	}
-	free(id);
-	return status;
 }
 
-int operands_apart(const struct args *args)
+void operands_apart(const struct args *args)
 {
 	static const char *const written[] = { "output", "messages", "merge", "timeline" };
 	const char *out[COUNT(written)];
 	size_t n = args_operands(args);
-	const char **in = usk_alloc(n + 1, sizeof *in);
+	const char **in = kept(usk_alloc(n + 1, sizeof *in));
 	for (size_t i = 0; i < n; i++) {
 		const char *name;
 		in[i] = args_split_name(args_operand(args, i), &name);
@@ -408,7 +365,5 @@ int operands_apart(const struct args *args)
 	for (size_t i = 0; i < COUNT(written); i++) {
 		out[i] = args_has(args, written[i]) ? args_string(args, written[i]) : NULL;
 	}
-	int status = files_apart(in, n + 1, out, COUNT(out));
-	free(in);
-	return status;
+	files_apart(in, n + 1, out, COUNT(out));
 }

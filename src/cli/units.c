@@ -279,12 +279,12 @@ void put_html(FILE *out, const char *text)
 	free(html);
 }
 
-char *kept(char *text)
+void *kept(void *what)
 {
-	static char **all;
+	static void **all;
 	static size_t n, cap;
 	all = usk_room(all, n, &cap, sizeof *all);
-	return all[n++] = text;
+	return all[n++] = what;
 }
 
 const char *printable(const char *name)

@@ -55,8 +55,8 @@ void table_print(FILE *out, struct table *t); /* the first row is the heading; f
 /** Text as usk_html_text() has it. */
 void put_html(FILE *out, const char *text);
 
-/** A text that lives as long as the command: for few, as one has to be read by somebody. */
-char *kept(char *text);
+/** What was allocated and lives as long as the command: a text that somebody reads, an array. */
+void *kept(void *what);
 /** A name as usk_visible() has it. Kept, or name itself. */
 const char *printable(const char *name);
 

@@ -143,6 +143,16 @@ static const struct command test_command = {
 };
 const struct command *const commands[] = { &test_command, NULL };
 
+static jmp_buf left;
+static int left_with;
+
+/* What ends the program ends the parsing here. */
+void leave(int status)
+{
+	left_with = status;
+	longjmp(left, 1);
+}
+
 static int parse(const char *words, struct args **args)
 {
 	static char line[256];
@@ -156,11 +166,14 @@ static int parse(const char *words, struct args **args)
 	fflush(stderr);
 	int saved = dup(STDERR_FILENO);
 	assert_non_null(freopen("/dev/null", "w", stderr));
-	int status = args_parse(&test_command, *words ? n : 0, argv, args);
+	left_with = EXIT_DONE;
+	if (!setjmp(left)) {
+		*args = args_parse(&test_command, *words ? n : 0, argv);
+	}
 	fflush(stderr);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
-	return status;
+	return left_with;
 }
 
 static void test_values(void **state)
@@ -172,7 +185,6 @@ static void test_values(void **state)
 	assert_string_equal(args_string(a, "shape"), "star");
 	assert_null(args_string(a, "name"));
 	assert_false(args_given(a, "count"));
-	args_free(a);
 
 	assert_int_equal(parse("-qnx -c 7 --wait=1.5ms --at -5 --skew 0.000001 --loss 5% a -3 "
 			       "--fruit pear --tag u --tag=v",
@@ -191,7 +203,6 @@ static void test_values(void **state)
 	assert_int_equal(n, 2);
 	assert_int_equal(args_operands(a), 2);
 	assert_string_equal(args_operand(a, 1), "-3");
-	args_free(a);
 
 	assert_int_equal(
 		parse("--waits 3ms --steady-ppb 1,-2.5ppb --fruits pear --fruits pear,pear", &a),
@@ -202,16 +213,13 @@ static void test_values(void **state)
 	assert_int_equal(n, 2);
 	assert_int_equal(args_ints(a, "fruits", &n)[2], 1);
 	assert_int_equal(n, 3);
-	args_free(a);
 	assert_int_equal(parse("a", &a), EXIT_DONE);
 	assert_int_equal(args_ints(a, "waits", &n)[1], 2000);
 	assert_null(args_ints(a, "fruits", &n));
 	assert_int_equal(n, 0);
-	args_free(a);
 
 	assert_int_equal(parse("-- --count", &a), EXIT_DONE);
 	assert_string_equal(args_operand(a, 0), "--count");
-	args_free(a);
 }
 
 static void test_refusals(void **state)
