@@ -83,7 +83,6 @@ enum usk_status sim_capture_open(struct sim_capture *c, const char *path, const 
 	if (status) {
 		return status;
 	}
-	c->is_open = true;
 	if (c->ng) {
 		put_header_ng(c, name);
 	} else {
@@ -158,16 +157,7 @@ static void write_now(struct sim_capture *c, int64_t stamp_ns, const struct sim_
 static uint64_t enqueue(struct sim_capture *c, int64_t stamp_ns, const struct sim_packet *packet,
 			const struct sim_view *view, bool open)
 {
-	if (c->last - c->first == c->capacity) {
-		size_t capacity = c->capacity ? c->capacity * 2 : 64;
-		struct sim_waiting *bigger = usk_alloc(capacity, sizeof *bigger);
-		for (uint64_t i = c->first; i < c->last; i++) {
-			bigger[i & (capacity - 1)] = c->waiting[i & (c->capacity - 1)];
-		}
-		free(c->waiting);
-		c->waiting = bigger;
-		c->capacity = capacity;
-	}
+	c->waiting = sim_ring_room(c->waiting, c->first, c->last, &c->capacity, sizeof *c->waiting);
 	c->waiting[c->last & (c->capacity - 1)] =
 		(struct sim_waiting){ *packet, *view, stamp_ns, open };
 	return c->last++;
@@ -220,16 +210,12 @@ enum usk_status sim_capture_commit(struct sim_capture *c, struct usk_err *err)
 		c->waiting[i & (c->capacity - 1)].open = false;
 	}
 	drain(c);
-	c->is_open = false;
 	return usk_output_commit(&c->out, err);
 }
 
 void sim_capture_close(struct sim_capture *c)
 {
-	if (c->is_open) {
-		usk_output_close(&c->out);
-		c->is_open = false;
-	}
+	usk_output_close(&c->out);
 	free(c->waiting);
 	c->waiting = NULL;
 }

@@ -15,9 +15,11 @@ struct sim_waiting {
 	bool open;
 };
 
+/** usk_room() for a ring of items first to last, of which item i is p[i & (*cap - 1)]. */
+void *sim_ring_room(void *p, uint64_t first, uint64_t last, size_t *cap, size_t size);
+
 struct sim_capture {
 	struct usk_output out;
-	bool is_open;
 	bool ng;
 	enum sim_link link;
 	unsigned vlan;

@@ -51,7 +51,7 @@ static int64_t read_piece(const struct sim_piece *p, int64_t true_ns)
 	return p->local_ns + elapsed + gain(elapsed, p);
 }
 
-/* The last piece that begins by then, or the first one. Pieces are mostly of one length: guess. */
+/* Pieces are mostly of one length: guess. */
 static size_t piece_at(const struct sim_clock *c, int64_t true_ns)
 {
 	const struct sim_piece *p = c->piece;
@@ -91,9 +91,14 @@ static size_t piece_at(const struct sim_clock *c, int64_t true_ns)
 	return below;
 }
 
+const struct sim_piece *sim_clock_piece(const struct sim_clock *c, int64_t true_ns)
+{
+	return &c->piece[piece_at(c, true_ns)];
+}
+
 int64_t sim_clock_read(const struct sim_clock *c, int64_t true_ns)
 {
-	return read_piece(&c->piece[piece_at(c, true_ns)], true_ns);
+	return read_piece(sim_clock_piece(c, true_ns), true_ns);
 }
 
 int64_t sim_clock_when(const struct sim_clock *c, int64_t local_ns)

@@ -103,7 +103,5 @@ void datagram_input(struct world *w, const struct sim_packet *p)
 	answer.len = echo ? p->len : datagram_bytes(w);
 	answer.nonce[0] = echo ? p->nonce[0] : draw_text(w);
 	answer.nonce[1] = echo ? p->nonce[1] : draw_text(w);
-	uint32_t slot = pool_take(&w->pool);
-	w->pool.slot[slot] = answer;
-	queue_push(&w->queue, w->now_ns + answer_ns(w, echo ? 5e3 : 1e5), EVENT_SEND, slot);
+	world_later(w, w->now_ns + answer_ns(w, echo ? 5e3 : 1e5), EVENT_SEND, &answer);
 }

@@ -12,6 +12,7 @@
  * the same TSval (or without timestamps), and a datagram or pure acknowledgement when its
  * content occurs again within HOLD. Both may turn out later: rows wait that long.
  */
+#include "base/index.h"
 #include "world.h"
 
 #include <stdlib.h>
@@ -47,27 +48,19 @@ struct stream {
 	uint32_t generation;
 };
 
-struct seen {
-	uint64_t key;
-	uint64_t row; /* number of its row + 1; 0 = none */
-	bool doubtful, used;
-};
-
-struct contents {
-	struct seen *v;
-	size_t n, cap;
-};
+/* What is kept by content: the number of its row + 1, 0 if it has none, above two bits. */
+enum { SEEN = 1, DOUBTFUL = 2, ROW_SHIFT = 2 };
 
 struct ledger {
 	struct usk_output out;
-	bool is_open, hold;
+	bool hold;
 	struct sim_result result;
 	struct row *row; /* a ring by row number */
 	uint64_t first, last;
 	size_t cap;
 	struct stream *stream;
 	size_t n_streams;
-	struct contents now, before; /* of this period of HOLD and of the last */
+	struct usk_index now, before; /* contents of this period of HOLD and of the last */
 	int64_t turned_ns;
 	bool turned;
 };
@@ -155,16 +148,7 @@ static void release(struct ledger *t, int64_t before_ns)
 
 static void hold_row(struct ledger *t, const struct row *r)
 {
-	if (t->last - t->first == t->cap) {
-		size_t cap = t->cap ? 2 * t->cap : 1024;
-		struct row *bigger = usk_alloc(cap, sizeof *bigger);
-		for (uint64_t i = t->first; i < t->last; i++) {
-			bigger[i & (cap - 1)] = t->row[i & (t->cap - 1)];
-		}
-		free(t->row);
-		t->row = bigger;
-		t->cap = cap;
-	}
+	t->row = sim_ring_room(t->row, t->first, t->last, &t->cap, sizeof *t->row);
 	t->row[t->last++ & (t->cap - 1)] = *r;
 }
 
@@ -264,60 +248,20 @@ static bool range_is_doubtful(struct ledger *t, const struct sim_packet *p)
 
 /* ---- contents ------------------------------------------------------------------------ */
 
-static struct seen *find(const struct contents *c, uint64_t key)
-{
-	if (!c->cap) {
-		return NULL;
-	}
-	size_t i = key & (c->cap - 1);
-	while (c->v[i].used && c->v[i].key != key) {
-		i = (i + 1) & (c->cap - 1);
-	}
-	return &c->v[i];
-}
-
-static struct seen *insert(struct contents *c, uint64_t key)
-{
-	if (2 * c->n >= c->cap) {
-		struct contents bigger = { NULL, c->n, c->cap ? 2 * c->cap : 1024 };
-		bigger.v = usk_alloc(bigger.cap, sizeof *bigger.v);
-		for (size_t i = 0; i < c->cap; i++) {
-			if (c->v[i].used) {
-				*find(&bigger, c->v[i].key) = c->v[i];
-			}
-		}
-		free(c->v);
-		*c = bigger;
-	}
-	struct seen *s = find(c, key);
-	if (!s->used) {
-		*s = (struct seen){ .key = key, .used = true };
-		c->n++;
-	}
-	return s;
-}
-
 /* The entry of a content, new or from either period. *old: it was there. */
-static struct seen *content(struct ledger *t, uint64_t key, int64_t now_ns, bool *old)
+static uint64_t *content(struct ledger *t, uint64_t key, int64_t now_ns, bool *old)
 {
 	if (!t->turned || now_ns - t->turned_ns >= HOLD_NS) {
-		free(t->before.v);
+		usk_index_free(&t->before);
 		t->before = t->now;
-		t->now = (struct contents){ 0 };
+		t->now = (struct usk_index){ 0 };
 		t->turned_ns = now_ns;
 		t->turned = true;
 	}
-	struct seen *now = find(&t->now, key), *before = find(&t->before, key);
-	bool in_now = now && now->used, in_before = before && before->used;
-	struct seen was = { 0 };
-	if (in_before) {
-		was = *before;
-	}
-	struct seen *s = insert(&t->now, key);
-	if (!in_now && in_before) {
-		*s = was;
-	}
-	*old = in_now || in_before;
+	uint64_t *s = usk_index_value(&t->now, key, 0);
+	*s = *s ? *s : usk_index_find(&t->before, key, 0);
+	*old = *s != 0;
+	*s |= SEEN;
 	return s;
 }
 
@@ -344,16 +288,15 @@ static uint64_t key_of(const struct sim_packet *p, uint32_t visible)
 
 /* ---- what net.c tells ------------------------------------------------------------------ */
 
-enum usk_status ledger_open(struct ledger **out, const char *path, bool force, bool hold,
+enum usk_status ledger_open(struct ledger **out, const char *dir, bool force, bool hold,
 			    struct usk_err *err)
 {
 	struct ledger *t = usk_alloc(1, sizeof *t);
-	enum usk_status status = usk_output_open(&t->out, path, force, err);
+	enum usk_status status = world_file(&t->out, dir, "messages.csv", force, err);
 	if (status) {
 		free(t);
 		return status;
 	}
-	t->is_open = true;
 	t->hold = hold;
 	ledger_header(&t->out);
 	*out = t;
@@ -371,10 +314,10 @@ void ledger_sent(struct ledger *t, const struct sim_packet *p, int64_t now_ns, u
 		return;
 	}
 	bool old;
-	struct seen *s = content(t, key_of(p, visible), now_ns, &old);
+	uint64_t *s = content(t, key_of(p, visible), now_ns, &old);
 	if (old) {
-		s->doubtful = true;
-		struct row *r = s->row ? row_of(t, s->row - 1) : NULL;
+		*s |= DOUBTFUL;
+		struct row *r = *s >> ROW_SHIFT ? row_of(t, (*s >> ROW_SHIFT) - 1) : NULL;
 		if (r) {
 			r->unambiguous = false;
 		}
@@ -409,9 +352,9 @@ void ledger_received(struct ledger *t, const struct sim_packet *p, int64_t now_n
 		r.unambiguous = r.unambiguous && !range_is_doubtful(t, p);
 	} else {
 		bool old;
-		struct seen *s = content(t, key_of(p, visible), now_ns, &old);
-		r.unambiguous = r.unambiguous && !s->doubtful;
-		s->row = t->last + 1;
+		uint64_t *s = content(t, key_of(p, visible), now_ns, &old);
+		r.unambiguous = r.unambiguous && !(*s & DOUBTFUL);
+		*s = (*s & (SEEN | DOUBTFUL)) | (t->last + 1) << ROW_SHIFT;
 	}
 	hold_row(t, &r);
 }
@@ -419,7 +362,6 @@ void ledger_received(struct ledger *t, const struct sim_packet *p, int64_t now_n
 enum usk_status ledger_commit(struct ledger *t, struct sim_result *result, struct usk_err *err)
 {
 	release(t, INT64_MAX);
-	t->is_open = false;
 	result->messages = t->result.messages;
 	result->unambiguous = t->result.unambiguous;
 	return usk_output_commit(&t->out, err);
@@ -430,16 +372,14 @@ void ledger_free(struct ledger *t)
 	if (!t) {
 		return;
 	}
-	if (t->is_open) {
-		usk_output_close(&t->out);
-	}
+	usk_output_close(&t->out);
 	for (size_t i = 0; i < t->n_streams; i++) {
 		free(t->stream[i].sent.v);
 		free(t->stream[i].doubtful.v);
 	}
 	free(t->stream);
 	free(t->row);
-	free(t->now.v);
-	free(t->before.v);
+	usk_index_free(&t->now);
+	usk_index_free(&t->before);
 	free(t);
 }

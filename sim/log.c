@@ -9,7 +9,7 @@
  * Reads take some 40 ns, now and then much longer; lines come up to 0.2 ms late, and those of a
  * clock that is set some 0.1 ms after it was.
  */
-#include "sim.h"
+#include "world.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,16 +41,6 @@ static void raw_clock(const struct sim_options *o, uint32_t host, struct sim_clo
 	free(sleep);
 }
 
-static int64_t rate_at(const struct sim_clock *c, int64_t ns)
-{
-	size_t lo = 0, hi = c->n;
-	while (hi - lo > 1) {
-		size_t mid = lo + (hi - lo) / 2;
-		*(c->piece[mid].true_ns <= ns ? &lo : &hi) = mid;
-	}
-	return c->piece[lo].rate_e12;
-}
-
 static void write_line(struct usk_output *out, const struct sim_options *o,
 		       const struct sim_clock *real, const struct sim_clock *raw, struct moment at,
 		       struct usk_rng *r)
@@ -60,7 +50,8 @@ static void write_line(struct usk_output *out, const struct sim_options *o,
 	if (!usk_rng_below(r, 50)) {
 		second += (int64_t)usk_rng_exponential(r, 3000);
 	}
-	int64_t less = o->start_ns - UP_NS, a = rate_at(real, at.ns), b = rate_at(raw, at.ns);
+	int64_t less = o->start_ns - UP_NS, a = sim_clock_piece(real, at.ns)->rate_e12,
+		b = sim_clock_piece(raw, at.ns)->rate_e12;
 	int64_t rate = (int64_t)(((usk_i128)a - b) * E12 / (E12 + b));
 	usk_output_format(out, "realtime,%lld,%lld,%lld,%lld,1,%s\n",
 			  (long long)(sim_clock_read(raw, at.ns) - less),
@@ -80,9 +71,9 @@ enum usk_status sim_log(const struct sim_options *o, uint32_t host, const char *
 			struct usk_err *err)
 {
 	struct usk_output out;
-	char *path = usk_format("%s/host%u.clock.csv", dir, host);
-	enum usk_status status = usk_output_open(&out, path, force, err);
-	free(path);
+	char name[32];
+	snprintf(name, sizeof name, "host%u.clock.csv", host);
+	enum usk_status status = world_file(&out, dir, name, force, err);
 	if (status) {
 		return status;
 	}

@@ -67,13 +67,6 @@ static uint32_t receiver(const struct sim_packet *p)
 
 /* ---- sending ------------------------------------------------------------------- */
 
-static void launch(struct world *w, const struct sim_packet *p, int64_t at_ns)
-{
-	uint32_t slot = pool_take(&w->pool);
-	w->pool.slot[slot] = *p;
-	queue_push(&w->queue, at_ns, EVENT_ARRIVE, slot);
-}
-
 static void transmit(struct world *w, struct path *path, struct sim_packet *p, int64_t leave_ns)
 {
 	const struct sim_options *o = w->o;
@@ -90,11 +83,11 @@ static void transmit(struct world *w, struct path *path, struct sim_packet *p, i
 		path->last_ns = at;
 	}
 	p->doubled = chance(r, o->dup);
-	launch(w, p, at);
+	world_later(w, at, EVENT_ARRIVE, p);
 	if (p->doubled) {
 		struct sim_packet copy = *p;
 		copy.copy = true;
-		launch(w, &copy, at + 1 + (int64_t)usk_rng_exponential(r, 1e5));
+		world_later(w, at + 1 + (int64_t)usk_rng_exponential(r, 1e5), EVENT_ARRIVE, &copy);
 	}
 }
 
@@ -104,28 +97,31 @@ void net_submit(struct world *w, const struct sim_packet *p)
 	int64_t at = w->now_ns + STACK_MIN + (int64_t)usk_rng_below(&w->traffic, STACK_MORE);
 	at = at > h->tx_free_ns ? at : h->tx_free_ns;
 	h->tx_free_ns = at + SEND_GAP;
-	uint32_t slot = pool_take(&w->pool);
-	w->pool.slot[slot] = *p;
-	queue_push(&w->queue, at, EVENT_SEND, slot);
+	world_later(w, at, EVENT_SEND, p);
+}
+
+static void record_sent(struct world *w, struct sim_packet *p)
+{
+	uint32_t from = sender(p);
+	p->id = w->next_id++;
+	p->sent_recorded = records(w, from);
+	p->sent_ns = stamp(w, from);
+	w->records += p->sent_recorded;
+	if (w->ledger && p->sent_recorded) {
+		sim_capture_write(&w->host[from].capture, p->sent_ns, p, p->from_client, false,
+				  w->o->tso);
+	}
 }
 
 void net_send(struct world *w, struct sim_packet *p)
 {
 	struct path *path = &w->path[w->flow[p->flow].path[p->from_client ? CLIENT : SERVER]];
-	uint32_t from = sender(p);
-	if (asleep(w, from)) {
+	if (asleep(w, sender(p))) {
 		return;
 	}
-	p->id = w->next_id++;
-	p->sent_recorded = records(w, from);
-	p->sent_ns = stamp(w, from);
-	w->records += p->sent_recorded;
+	record_sent(w, p);
 	if (w->ledger) {
 		ledger_sent(w->ledger, p, w->now_ns, visible(w, p));
-		if (p->sent_recorded) {
-			sim_capture_write(&w->host[from].capture, p->sent_ns, p, p->from_client,
-					  false, w->o->tso);
-		}
 	}
 	if (p->proto != PROTO_TCP || p->len <= w->mss) {
 		transmit(w, path, p, w->now_ns);
@@ -292,13 +288,7 @@ void net_broadcast(struct world *w, uint32_t host)
 	}
 	datagram_fill(w, &p);
 	p.ip_id = p.with_ip_id ? w->host[host].ip_id++ : 0;
-	p.id = w->next_id++;
-	p.sent_recorded = records(w, host);
-	p.sent_ns = stamp(w, host);
-	w->records += p.sent_recorded;
-	if (w->ledger && p.sent_recorded) {
-		sim_capture_write(&w->host[host].capture, p.sent_ns, &p, true, false, w->o->tso);
-	}
+	record_sent(w, &p);
 	int64_t shared = net_delay_shared(w->o, &w->network, host, p.len);
 	for (uint32_t i = out->first[host]; i < out->first[host + 1]; i++) {
 		const struct path *path = &w->path[out->path[i]];
@@ -308,7 +298,7 @@ void net_broadcast(struct world *w, uint32_t host)
 		}
 		int64_t own = net_delay_own(w->o, &w->network, path);
 		if (!chance(&w->network, w->o->loss)) {
-			launch(w, &p, w->now_ns + shared + own);
+			world_later(w, w->now_ns + shared + own, EVENT_ARRIVE, &p);
 		}
 	}
 }

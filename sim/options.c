@@ -4,6 +4,7 @@
  */
 #include "capture.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -193,9 +194,45 @@ static enum usk_status check_jumps(const struct sim_options *o, struct usk_err *
 	return USK_OK;
 }
 
-static bool is_share(double x)
+/* Single values, whatever the others are. */
+static enum usk_status check_limits(const struct sim_options *o, struct usk_err *err)
 {
-	return x >= 0 && x <= 1;
+	static const char shares[] = "shares of packets are 0 to 1";
+	uint32_t least_mtu = o->ipv6 ? 1280 : 576;
+	uint32_t least_neighbours = o->topology == SIM_SPARSE;
+	const struct {
+		double value, min, max;
+		const char *says;
+	} rows[] = {
+		{ o->hosts, 2, 1000, "2 to 1000 hosts, not %.0f" },
+		{ o->rate, DBL_MIN, 1e8,
+		  "the rate must be over 0 and at most 100 million a second" },
+		{ o->connections, 1, 1000, "1 to 1000 connections, not %.0f" },
+		{ o->mtu, least_mtu, 9216,
+		  o->ipv6 ? "the MTU must be 1280 to 9216, not %.0f"
+			  : "the MTU must be 576 to 9216, not %.0f" },
+		{ o->bytes, 16, 1 << 24, "messages have 16 to 16777216 bytes, not %.0f" },
+		{ o->tail_stages, 1, 100, "a tail has 1 to 100 stages, not %.0f" },
+		{ o->neighbours, least_neighbours, UINT32_MAX,
+		  "a host without neighbours sends nothing" },
+		{ o->broadcast, 0, 1e8, "0 to 100 million broadcasts a second" },
+		{ o->heavy, 0, 1, shares },
+		{ o->dup, 0, 1, shares },
+		{ o->reorder, 0, 1, shares },
+		{ o->retrans, 0, 1, shares },
+		{ o->load_heavy, 0, 1, shares },
+		{ o->capture_loss, 0, 1, shares },
+		{ o->loss, 0, 1, shares },
+		{ o->chatter, 0, 1e8, shares },
+		{ o->hops, 0, 60, "0 to 60 hops, not %.0f" },
+		{ o->snaplen, 48, 262144, "the snap length must be 48 to 262144, not %.0f" },
+	};
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		if (!(rows[i].value >= rows[i].min && rows[i].value <= rows[i].max)) {
+			return usk_fail(err, USK_EUSAGE, 0, rows[i].says, rows[i].value);
+		}
+	}
+	return USK_OK;
 }
 
 /* Who talks to whom, when, how long it takes. */
@@ -206,9 +243,6 @@ static enum usk_status check_traffic(const struct sim_options *o, struct usk_err
 		return usk_fail(err, USK_EUSAGE, 0,
 				"%u hosts make 1 to %u islands of at least two, not %u", o->hosts,
 				o->hosts / 2, o->islands);
-	}
-	if (o->topology == SIM_SPARSE && o->neighbours < 1) {
-		return usk_fail(err, USK_EUSAGE, 0, "a host without neighbours sends nothing");
 	}
 	if (o->one_way && o->format != SIM_TABLE && o->traffic != SIM_UDP) {
 		return usk_fail(err, USK_EUSAGE, 0,
@@ -229,64 +263,24 @@ static enum usk_status check_traffic(const struct sim_options *o, struct usk_err
 	    o->late_ns < 0 || o->tail_ns > 1000000000 || o->asym_ns > 1000000000) {
 		return usk_fail(err, USK_EUSAGE, 0, "delays are 0 to 1 s, and 0 to 1 ms a byte");
 	}
-	if (!(o->broadcast >= 0 && o->broadcast <= 1e8)) {
-		return usk_fail(err, USK_EUSAGE, 0, "0 to 100 million broadcasts a second");
-	}
 	return USK_OK;
 }
 
 enum usk_status sim_options_check(const struct sim_options *o, struct usk_err *err)
 {
-	if (o->hosts < 2 || o->hosts > 1000) {
-		return usk_fail(err, USK_EUSAGE, 0, "2 to 1000 hosts, not %u", o->hosts);
-	}
 	if (o->duration_ns <= 0 || o->duration_ns > USK_TIME_MAX || o->start_ns > USK_TIME_MAX ||
 	    o->start_ns < -USK_TIME_MAX) {
 		return usk_fail(err, USK_EUSAGE, 0,
 				"the time to simulate must be over 0 and lie "
 				"within 2^62 ns");
 	}
-	if (!(o->rate > 0 && o->rate <= 1e8)) {
-		return usk_fail(err, USK_EUSAGE, 0,
-				"the rate must be over 0 and at most 100 million a second");
+	enum usk_status status = check_limits(o, err);
+	status = status ? status : check_traffic(o, err);
+	if (!status && o->late_ns >= o->duration_ns) {
+		status = usk_fail(err, USK_EUSAGE, 0,
+				  "a capture that starts after the end is empty");
 	}
-	if (o->connections < 1 || o->connections > 1000) {
-		return usk_fail(err, USK_EUSAGE, 0, "1 to 1000 connections, not %u",
-				o->connections);
-	}
-	uint32_t least = o->ipv6 ? 1280 : 576;
-	if (o->mtu < least || o->mtu > 9216) {
-		return usk_fail(err, USK_EUSAGE, 0, "the MTU must be %u to 9216, not %u", least,
-				o->mtu);
-	}
-	if (o->bytes < 16 || o->bytes > 1 << 24) {
-		return usk_fail(err, USK_EUSAGE, 0, "messages have 16 to 16777216 bytes, not %u",
-				o->bytes);
-	}
-	if (o->tail_stages < 1 || o->tail_stages > 100) {
-		return usk_fail(err, USK_EUSAGE, 0, "a tail has 1 to 100 stages, not %u",
-				o->tail_stages);
-	}
-	enum usk_status status = check_traffic(o, err);
-	if (status) {
-		return status;
-	}
-	if (!is_share(o->heavy) || !is_share(o->dup) || !is_share(o->reorder) ||
-	    !is_share(o->retrans) || !is_share(o->load_heavy) || !is_share(o->capture_loss) ||
-	    !is_share(o->loss) || !(o->chatter >= 0 && o->chatter <= 1e8)) {
-		return usk_fail(err, USK_EUSAGE, 0, "shares of packets are 0 to 1");
-	}
-	if (o->hops > 60) {
-		return usk_fail(err, USK_EUSAGE, 0, "0 to 60 hops, not %u", o->hops);
-	}
-	if (o->late_ns >= o->duration_ns) {
-		return usk_fail(err, USK_EUSAGE, 0, "a capture that starts after the end is empty");
-	}
-	if (o->snaplen < 48 || o->snaplen > 262144) {
-		return usk_fail(err, USK_EUSAGE, 0, "the snap length must be 48 to 262144, not %u",
-				o->snaplen);
-	}
-	status = check_jumps(o, err);
+	status = status ? status : check_jumps(o, err);
 	for (uint32_t h = 0; h < o->hosts && !status; h++) {
 		status = check_host(o, h, err);
 	}

@@ -329,3 +329,20 @@ void sim_options_clock(const struct sim_options *o, uint32_t host, struct sim_cl
 	}
 	free(m.change);
 }
+
+struct sim_clock *sim_options_clocks(const struct sim_options *o)
+{
+	struct sim_clock *clock = usk_alloc(o->hosts, sizeof *clock);
+	for (uint32_t h = 0; h < o->hosts; h++) {
+		sim_options_clock(o, h, &clock[h]);
+	}
+	return clock;
+}
+
+void sim_clocks_free(struct sim_clock *clock, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		sim_clock_free(&clock[i]);
+	}
+	free(clock);
+}

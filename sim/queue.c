@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * queue.c - the events to come, and the packets in flight
+ * queue.c - the events to come, the packets in flight, and rings of what waits
  *
  * A heap with four children a node: half as deep as a binary one, and the children share a
  * cache line. Equal times leave in the order they came, so that a run is determined.
  */
 #include "world.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static bool before(const struct event *a, const struct event *b)
 {
@@ -56,17 +59,35 @@ struct event queue_pop(struct queue *q)
 	return top;
 }
 
-uint32_t pool_take(struct pool *p)
+void world_later(struct world *w, int64_t at_ns, enum event_kind kind, const struct sim_packet *p)
 {
-	if (p->n_vacant) {
-		return p->vacant[--p->n_vacant];
-	}
-	p->slot = usk_room(p->slot, p->n, &p->cap, sizeof *p->slot);
-	return (uint32_t)p->n++;
+	struct pool *pool = &w->pool;
+	uint32_t slot = pool->n_vacant ? pool->vacant[--pool->n_vacant] : (uint32_t)pool->n++;
+	pool->slot = usk_room(pool->slot, slot, &pool->cap, sizeof *pool->slot);
+	pool->slot[slot] = *p;
+	queue_push(&w->queue, at_ns, kind, slot);
 }
 
-void pool_give(struct pool *p, uint32_t i)
+struct sim_packet world_take(struct world *w, uint32_t slot)
 {
-	p->vacant = usk_room(p->vacant, p->n_vacant, &p->cap_vacant, sizeof *p->vacant);
-	p->vacant[p->n_vacant++] = i;
+	struct pool *pool = &w->pool;
+	pool->vacant =
+		usk_room(pool->vacant, pool->n_vacant, &pool->cap_vacant, sizeof *pool->vacant);
+	pool->vacant[pool->n_vacant++] = slot;
+	return pool->slot[slot];
+}
+
+void *sim_ring_room(void *p, uint64_t first, uint64_t last, size_t *cap, size_t size)
+{
+	size_t old = *cap, mask = old - 1;
+	if (last - first < old) {
+		return p;
+	}
+	*cap = old ? old * 2 : 16;
+	char *bigger = usk_alloc(*cap, size);
+	for (uint64_t i = first; i < last; i++) {
+		memcpy(bigger + (i & (*cap - 1)) * size, (char *)p + (i & mask) * size, size);
+	}
+	free(p);
+	return bigger;
 }

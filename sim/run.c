@@ -122,32 +122,24 @@ static void world_free(struct world *w)
 	free(w->pool.vacant);
 }
 
-/* Takes a packet out of the pool: what happens next may move the pool. */
-static struct sim_packet unpool(struct world *w, uint32_t slot)
-{
-	struct sim_packet p = w->pool.slot[slot];
-	pool_give(&w->pool, slot);
-	return p;
-}
-
 static void happen(struct world *w, enum event_kind kind, uint32_t i)
 {
 	struct sim_packet p;
 	switch (kind) {
 	case EVENT_ARRIVE:
-		p = unpool(w, i);
+		p = world_take(w, i);
 		net_arrive(w, &p);
 		break;
 	case EVENT_SEND:
-		p = unpool(w, i);
+		p = world_take(w, i);
 		net_send(w, &p);
 		break;
 	case EVENT_AGAIN:
-		p = unpool(w, i);
+		p = world_take(w, i);
 		tcp_again(w, &p);
 		break;
 	case EVENT_RESPOND:
-		p = unpool(w, i);
+		p = world_take(w, i);
 		tcp_respond(w, &p);
 		break;
 	case EVENT_REQUEST:
@@ -229,12 +221,8 @@ static double rate_for(const struct sim_options *o)
 static enum usk_status refuse_truth(const char *dir, bool force, struct usk_err *err)
 {
 	struct usk_output trial;
-	char *path = usk_format("%s/truth.json", dir);
-	enum usk_status status = usk_output_open(&trial, path, force, err);
-	if (!status) {
-		usk_output_close(&trial);
-	}
-	free(path);
+	enum usk_status status = world_file(&trial, dir, "truth.json", force, err);
+	usk_output_close(&trial);
 	return status;
 }
 
@@ -242,10 +230,9 @@ static enum usk_status write_truth(const struct sim_options *o, const char *dir,
 				   struct usk_err *err)
 {
 	char **name = usk_alloc(o->hosts, sizeof *name);
-	struct sim_clock *clock = usk_alloc(o->hosts, sizeof *clock);
+	struct sim_clock *clock = sim_options_clocks(o);
 	for (uint32_t h = 0; h < o->hosts; h++) {
 		name[h] = usk_format("host%u", h);
-		sim_options_clock(o, h, &clock[h]);
 	}
 	char *path = usk_format("%s/truth.json", dir), *options = sim_options_json(o);
 	struct sim_truth truth = { .seed = o->seed,
@@ -259,10 +246,9 @@ static enum usk_status write_truth(const struct sim_options *o, const char *dir,
 	enum usk_status status = sim_truth_json(path, force, &truth, err);
 	for (uint32_t h = 0; h < o->hosts; h++) {
 		free(name[h]);
-		sim_clock_free(&clock[h]);
 	}
 	free(name);
-	free(clock);
+	sim_clocks_free(clock, o->hosts);
 	free(path);
 	free(options);
 	return status;
@@ -285,12 +271,19 @@ static enum usk_status open_captures(struct world *w, const char *dir, bool forc
 	return status;
 }
 
+enum usk_status world_file(struct usk_output *out, const char *dir, const char *name, bool force,
+			   struct usk_err *err)
+{
+	char *path = usk_format("%s/%s", dir, name);
+	enum usk_status status = usk_output_open(out, path, force, err);
+	free(path);
+	return status;
+}
+
 enum usk_status broadcasts_open(struct usk_output *out, const char *dir, bool force,
 				struct usk_err *err)
 {
-	char *path = usk_format("%s/broadcasts.csv", dir);
-	enum usk_status status = usk_output_open(out, path, force, err);
-	free(path);
+	enum usk_status status = world_file(out, dir, "broadcasts.csv", force, err);
 	if (!status) {
 		usk_output_format(out, "id,sender,receiver,sent_ns,received_ns,bytes\n");
 	}
@@ -317,12 +310,10 @@ static enum usk_status run_captures(const struct sim_options *o, const char *dir
 				    struct sim_result *result, struct usk_err *err)
 {
 	struct world w;
-	struct usk_output broadcasts;
+	struct usk_output broadcasts = { 0 };
 	world_init(&w, o);
 	bool hold = !o->ip_id || o->ipv6;
-	char *table = usk_format("%s/messages.csv", dir);
-	enum usk_status status = ledger_open(&w.ledger, table, force, hold, err);
-	free(table);
+	enum usk_status status = ledger_open(&w.ledger, dir, force, hold, err);
 	if (!status) {
 		status = open_captures(&w, dir, force, err);
 	}
@@ -338,11 +329,10 @@ static enum usk_status run_captures(const struct sim_options *o, const char *dir
 	if (!status) {
 		status = ledger_commit(w.ledger, result, err);
 	}
-	if (w.broadcasts && status) {
-		usk_output_close(&broadcasts);
-	} else if (w.broadcasts) {
+	if (w.broadcasts && !status) {
 		status = usk_output_commit(&broadcasts, err);
 	}
+	usk_output_close(&broadcasts);
 	world_free(&w);
 	return status;
 }

@@ -49,6 +49,8 @@ void sim_clock_free(struct sim_clock *c);
 /** What it reads at a true time: exact, rounded down; falls at jumps back only. O(1) where pieces
  * are of one length, else O(log pieces). */
 int64_t sim_clock_read(const struct sim_clock *c, int64_t true_ns);
+/** The last piece that begins by then, or the first one. */
+const struct sim_piece *sim_clock_piece(const struct sim_clock *c, int64_t true_ns);
 /** The earliest true time, from the first piece that gets there, at which it reads at least this.
  */
 int64_t sim_clock_when(const struct sim_clock *c, int64_t local_ns);
@@ -205,6 +207,10 @@ char *sim_options_json(const struct sim_options *o);
 
 /** The clock of a host under these options, which were checked. Cost: its pieces, one a second. */
 void sim_options_clock(const struct sim_options *o, uint32_t host, struct sim_clock *out);
+
+/** Those of all hosts, and their end. */
+struct sim_clock *sim_options_clocks(const struct sim_options *o);
+void sim_clocks_free(struct sim_clock *clock, size_t n);
 
 /** Read a CSV with the columns seconds,offset_seconds (or those two without a header). */
 enum usk_status sim_series_read(const char *path, uint32_t host, struct sim_series *out,

@@ -159,36 +159,21 @@ enum usk_status table_run(const struct sim_options *o, const char *dir, bool for
 			  struct sim_result *result, struct usk_err *err)
 {
 	struct files f = { .result = result };
-	char *path = usk_format("%s/messages.csv", dir);
-	enum usk_status status = usk_output_open(&f.messages, path, force, err);
-	free(path);
-	if (status) {
-		return status;
-	}
-	if (o->broadcast > 0) {
+	enum usk_status status = world_file(&f.messages, dir, "messages.csv", force, err);
+	if (!status && o->broadcast > 0) {
 		status = broadcasts_open(&f.broadcasts, dir, force, err);
-		if (status) {
-			usk_output_close(&f.messages);
-			return status;
-		}
 	}
-	struct sim_clock *clock = usk_alloc(o->hosts, sizeof *clock);
-	for (uint32_t h = 0; h < o->hosts; h++) {
-		sim_options_clock(o, h, &clock[h]);
+	if (!status) {
+		struct sim_clock *clock = sim_options_clocks(o);
+		ledger_header(&f.messages);
+		sim_messages(o, clock, write_row, &f);
+		sim_clocks_free(clock, o->hosts);
+		status = usk_output_commit(&f.messages, err);
 	}
-	ledger_header(&f.messages);
-	sim_messages(o, clock, write_row, &f);
-	for (uint32_t h = 0; h < o->hosts; h++) {
-		sim_clock_free(&clock[h]);
+	if (!status && o->broadcast > 0) {
+		status = usk_output_commit(&f.broadcasts, err);
 	}
-	free(clock);
-	status = usk_output_commit(&f.messages, err);
-	if (o->broadcast > 0) {
-		if (status) {
-			usk_output_close(&f.broadcasts);
-		} else {
-			status = usk_output_commit(&f.broadcasts, err);
-		}
-	}
+	usk_output_close(&f.messages);
+	usk_output_close(&f.broadcasts);
 	return status;
 }

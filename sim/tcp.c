@@ -36,17 +36,34 @@ static int64_t base_rto(const struct world *w)
 	return RTO_MIN_NS + 2 * rtt;
 }
 
+/* One event for a timer at a time: what is put off meanwhile is looked at again then. */
+static void arm(struct world *w, struct timer *t, int64_t at_ns, enum event_kind kind,
+		uint32_t flow_and_side)
+{
+	t->at_ns = at_ns;
+	if (!t->queued) {
+		t->queued = true;
+		queue_push(&w->queue, at_ns, kind, flow_and_side);
+	}
+}
+
+static bool is_due(struct world *w, struct timer *t, enum event_kind kind, uint32_t flow_and_side)
+{
+	t->queued = false;
+	if (t->at_ns && t->at_ns > w->now_ns) {
+		arm(w, t, t->at_ns, kind, flow_and_side);
+		return false;
+	}
+	return t->at_ns != 0;
+}
+
 static void arm_rto(struct world *w, uint32_t index, int me)
 {
 	struct side *s = &w->flow[index].side[me];
 	if (s->una == s->nxt) {
-		s->rto_at_ns = 0;
-		return;
-	}
-	s->rto_at_ns = w->now_ns + s->rto_ns;
-	if (!s->rto_queued) {
-		s->rto_queued = true;
-		queue_push(&w->queue, s->rto_at_ns, EVENT_RTO, 2 * index + (uint32_t)me);
+		s->rto.at_ns = 0;
+	} else {
+		arm(w, &s->rto, w->now_ns + s->rto_ns, EVENT_RTO, 2 * index + (uint32_t)me);
 	}
 }
 
@@ -76,7 +93,7 @@ static void emit(struct world *w, uint32_t index, int me, struct sim_packet *p)
 		s->ip_id = (uint16_t)(s->ip_id + (p->len > w->mss ? (p->len - 1) / w->mss : 0) + 1);
 	}
 	if (p->flags & TCP_ACK) {
-		s->delack_at_ns = 0;
+		s->delack.at_ns = 0;
 		s->unacked = 0;
 	}
 	net_submit(w, p);
@@ -138,15 +155,14 @@ static void plan_spurious(struct world *w, uint32_t index, int me, uint64_t offs
 	}
 	double rtt = (double)(2 * w->way_ns + w->o->asym_ns) + 1e4;
 	int64_t wait = 1 + (int64_t)(rtt * (0.3 + 0.6 * usk_rng_unit(&w->traffic)));
-	uint32_t slot = pool_take(&w->pool);
-	w->pool.slot[slot] = (struct sim_packet){
+	const struct sim_packet p = {
 		.flow = index,
 		.generation = w->flow[index].generation,
 		.from_client = me == CLIENT,
 		.offset = offset,
 		.len = len < w->mss ? len : w->mss,
 	};
-	queue_push(&w->queue, w->now_ns + wait, EVENT_AGAIN, slot);
+	world_later(w, w->now_ns + wait, EVENT_AGAIN, &p);
 }
 
 static void try_send(struct world *w, uint32_t index, int me)
@@ -176,7 +192,7 @@ static void try_send(struct world *w, uint32_t index, int me)
 		s->nxt++;
 		send_fin(w, index, me);
 	}
-	if (!s->rto_at_ns) {
+	if (!s->rto.at_ns) {
 		arm_rto(w, index, me);
 	}
 }
@@ -212,13 +228,7 @@ void tcp_rto(struct world *w, uint32_t flow_and_side)
 	uint32_t index = flow_and_side / 2;
 	int me = (int)(flow_and_side % 2);
 	struct side *s = &w->flow[index].side[me];
-	s->rto_queued = false;
-	if (!s->rto_at_ns) {
-		return;
-	}
-	if (s->rto_at_ns > w->now_ns) { /* it was put off meanwhile */
-		s->rto_queued = true;
-		queue_push(&w->queue, s->rto_at_ns, EVENT_RTO, flow_and_side);
+	if (!is_due(w, &s->rto, EVENT_RTO, flow_and_side)) {
 		return;
 	}
 	s->rto_ns = s->rto_ns * 2 < RTO_MAX_NS ? s->rto_ns * 2 : RTO_MAX_NS;
@@ -232,48 +242,20 @@ void tcp_rto(struct world *w, uint32_t flow_and_side)
 void tcp_delack(struct world *w, uint32_t flow_and_side)
 {
 	struct side *s = &w->flow[flow_and_side / 2].side[flow_and_side % 2];
-	s->delack_queued = false;
-	if (!s->delack_at_ns) {
-		return;
+	if (is_due(w, &s->delack, EVENT_DELACK, flow_and_side)) {
+		send_ack(w, flow_and_side / 2, (int)(flow_and_side % 2));
 	}
-	if (s->delack_at_ns > w->now_ns) {
-		s->delack_queued = true;
-		queue_push(&w->queue, s->delack_at_ns, EVENT_DELACK, flow_and_side);
-		return;
-	}
-	send_ack(w, flow_and_side / 2, (int)(flow_and_side % 2));
 }
 
 static void acknowledge_later(struct world *w, uint32_t index, int me)
 {
 	struct side *s = &w->flow[index].side[me];
-	if (s->delack_at_ns) {
-		return;
-	}
-	s->delack_at_ns = w->now_ns + DELACK_NS;
-	if (!s->delack_queued) {
-		s->delack_queued = true;
-		queue_push(&w->queue, s->delack_at_ns, EVENT_DELACK, 2 * index + (uint32_t)me);
+	if (!s->delack.at_ns) {
+		arm(w, &s->delack, w->now_ns + DELACK_NS, EVENT_DELACK, 2 * index + (uint32_t)me);
 	}
 }
 
 /* ---- the two applications ---------------------------------------------------------- */
-
-static void push_request(struct flow *f, uint64_t end, uint32_t response)
-{
-	if (f->n_requests == f->cap) {
-		size_t cap = f->cap ? 2 * f->cap : 16;
-		struct request *bigger = usk_alloc(cap, sizeof *bigger);
-		for (size_t i = 0; i < f->n_requests; i++) {
-			bigger[i] = f->request[(f->first + i) % f->cap];
-		}
-		free(f->request);
-		f->request = bigger;
-		f->first = 0;
-		f->cap = cap;
-	}
-	f->request[(f->first + f->n_requests++) % f->cap] = (struct request){ end, response };
-}
 
 void tcp_request(struct world *w, uint32_t index)
 {
@@ -281,7 +263,9 @@ void tcp_request(struct world *w, uint32_t index)
 	struct side *c = &f->side[CLIENT];
 	if (!f->idle && !f->ending) {
 		c->end += message_bytes(w);
-		push_request(f, c->end, message_bytes(w));
+		f->request =
+			sim_ring_room(f->request, f->first, f->last, &f->cap, sizeof *f->request);
+		f->request[f->last++ & (f->cap - 1)] = (struct request){ c->end, message_bytes(w) };
 		if (!f->lasting && !--f->left) {
 			f->ending = true;
 		}
@@ -293,17 +277,16 @@ void tcp_request(struct world *w, uint32_t index)
 static void plan_responses(struct world *w, uint32_t index)
 {
 	struct flow *f = &w->flow[index];
-	while (f->n_requests && f->request[f->first].end <= f->side[SERVER].rcv) {
-		uint32_t slot = pool_take(&w->pool);
-		w->pool.slot[slot] = (struct sim_packet){
-			.flow = index,
-			.generation = f->generation,
-			.len = f->request[f->first].response,
-		};
+	for (; f->first < f->last; f->first++) {
+		const struct request *r = &f->request[f->first & (f->cap - 1)];
+		if (r->end > f->side[SERVER].rcv) {
+			break;
+		}
+		const struct sim_packet p = { .flow = index,
+					      .generation = f->generation,
+					      .len = r->response };
 		f->thinking++;
-		f->first = (f->first + 1) % f->cap;
-		f->n_requests--;
-		queue_push(&w->queue, w->now_ns + answer_ns(w, THINK_NS), EVENT_RESPOND, slot);
+		world_later(w, w->now_ns + answer_ns(w, THINK_NS), EVENT_RESPOND, &p);
 	}
 }
 
@@ -314,7 +297,7 @@ void tcp_respond(struct world *w, const struct sim_packet *p)
 		f->side[SERVER].end += p->len;
 		f->thinking--;
 		/* The server closes behind its last answer, the client when it has that. */
-		f->side[SERVER].fin = f->ending && !f->n_requests && !f->thinking;
+		f->side[SERVER].fin = f->ending && f->first == f->last && !f->thinking;
 		try_send(w, p->flow, SERVER);
 	}
 }
@@ -323,7 +306,7 @@ void tcp_respond(struct world *w, const struct sim_packet *p)
 
 static void reset_side(struct world *w, struct side *s)
 {
-	bool rto_queued = s->rto_queued, delack_queued = s->delack_queued;
+	bool rto_queued = s->rto.queued, delack_queued = s->delack.queued;
 	uint16_t ip_id = s->ip_id;
 	struct usk_rng *r = &w->traffic;
 	*s = (struct side){ .isn = (uint32_t)usk_rng_next(r),
@@ -336,8 +319,8 @@ static void reset_side(struct world *w, struct side *s)
 	s->end = 1;
 	s->cwnd = FIRST_CWND * w->mss;
 	s->rto_ns = SYN_RTO_NS;
-	s->rto_queued = rto_queued;
-	s->delack_queued = delack_queued;
+	s->rto.queued = rto_queued;
+	s->delack.queued = delack_queued;
 }
 
 void tcp_open(struct world *w, uint32_t index)
@@ -349,7 +332,7 @@ void tcp_open(struct world *w, uint32_t index)
 	f->idle = f->ending = false;
 	f->thinking = 0;
 	f->left = 50 + (uint32_t)usk_rng_below(&w->traffic, 400);
-	f->first = f->n_requests = 0;
+	f->first = f->last = 0;
 	reset_side(w, &f->side[CLIENT]);
 	reset_side(w, &f->side[SERVER]);
 	f->side[CLIENT].nxt = 1;
@@ -371,7 +354,7 @@ static void close_when_done(struct world *w, uint32_t index)
 	if (c->fin_sent && s->fin_sent && c->una > c->end && s->una > s->end) {
 		f->idle = true;
 		f->generation++; /* what is still in flight belongs to nobody */
-		c->delack_at_ns = s->delack_at_ns = 0;
+		c->delack.at_ns = s->delack.at_ns = 0;
 		queue_push(&w->queue, w->now_ns + pause_ns(w, REOPEN_NS), EVENT_OPEN, index);
 	}
 }

@@ -8,12 +8,6 @@
 
 #define STEPS 1000
 
-static int earlier(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Both ends, a grid between, both sides of every jump; sorted, each once. */
 static int64_t *moments(const struct sim_truth *t, size_t *n_out)
 {
@@ -33,7 +27,7 @@ static int64_t *moments(const struct sim_truth *t, size_t *n_out)
 			at[n++] = j->true_ns;
 		}
 	}
-	qsort(at, n, sizeof *at, earlier);
+	qsort(at, n, sizeof *at, usk_by_int64);
 	for (size_t i = 0; i < n; i++) {
 		bool inside = at[i] >= t->start_ns && at[i] <= t->end_ns;
 		if (inside && (!kept || at[i] != at[kept - 1])) {

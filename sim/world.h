@@ -49,15 +49,12 @@ struct pool {
 	size_t n, cap, n_vacant, cap_vacant;
 };
 
-uint32_t pool_take(struct pool *p);
-void pool_give(struct pool *p, uint32_t i);
-
 /* ---- ledger.c: the true message table ------------------------------------------ */
 
 struct ledger;
 
 /** hold: rows wait until nothing can make them ambiguous any more; else they are final at once. */
-enum usk_status ledger_open(struct ledger **out, const char *path, bool force, bool hold,
+enum usk_status ledger_open(struct ledger **out, const char *dir, bool force, bool hold,
 			    struct usk_err *err);
 /** visible: bytes of a datagram that both captures show. */
 void ledger_sent(struct ledger *t, const struct sim_packet *p, int64_t now_ns, uint32_t visible);
@@ -112,10 +109,11 @@ struct side {
 	bool recovering;
 	bool fin, fin_sent;
 	uint16_t ip_id;
-	int64_t rto_ns, rto_at_ns; /* at: 0 = not armed */
-	bool rto_queued;
-	int64_t delack_at_ns; /* 0 = nothing to acknowledge */
-	bool delack_queued;
+	int64_t rto_ns;
+	struct timer {
+		int64_t at_ns; /* 0: not armed */
+		bool queued;
+	} rto, delack;
 	unsigned unacked; /* segments since the last acknowledgement */
 };
 
@@ -151,7 +149,8 @@ struct flow {
 	struct side side[2];
 	struct merge merge[2];	 /* at the client, at the server */
 	struct request *request; /* a ring */
-	size_t first, n_requests, cap;
+	uint64_t first, last;
+	size_t cap;
 };
 
 struct world {
@@ -184,6 +183,11 @@ static inline void world_progress(struct world *w, int64_t at_ns)
 			    "simulating");
 	}
 }
+
+/* queue.c: an event that a packet belongs to; whoever it happens to takes it out again, as what
+ * happens next may move the pool */
+void world_later(struct world *w, int64_t at_ns, enum event_kind kind, const struct sim_packet *p);
+struct sim_packet world_take(struct world *w, uint32_t slot);
 
 /* topology.c */
 /** Ordered pairs of the topology: pair i is path 2i forth and 2i + 1 back. */
@@ -238,7 +242,9 @@ int64_t answer_ns(struct world *w, double usual_ns); /* a pause until a message 
 enum usk_status table_run(const struct sim_options *o, const char *dir, bool force,
 			  struct sim_result *result, struct usk_err *err);
 
-/* run.c: broadcasts.csv */
+/* run.c: a file of the folder, broadcasts.csv */
+enum usk_status world_file(struct usk_output *out, const char *dir, const char *name, bool force,
+			   struct usk_err *err);
 enum usk_status broadcasts_open(struct usk_output *out, const char *dir, bool force,
 				struct usk_err *err);
 void broadcasts_row(struct usk_output *out, const struct sim_message *m);

@@ -122,8 +122,7 @@ void usk_fail_in(struct usk_err *err, const char *fmt, ...)
 
 int usk_by_int64(const void *pa, const void *pb)
 {
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-	return (a > b) - (a < b);
+	return usk_order(*(const int64_t *)pa, *(const int64_t *)pb);
 }
 
 int usk_by_double(const void *pa, const void *pb)

@@ -7,45 +7,30 @@
 
 #define MAX_LINE ((size_t)1 << 20)
 
-/* Drops a line whose end is not in the window, up to and with that end. */
-static enum usk_status pass_over(struct usk_input *in, size_t *used, struct usk_err *err)
-{
-	for (;;) {
-		const uint8_t *d = in->data + *used;
-		size_t left = in->have - *used;
-		const uint8_t *nl = left ? memchr(d, '\n', left) : NULL;
-		if (nl || in->end) {
-			*used += nl ? (size_t)(nl - d) + 1 : left;
-			return usk_fail(err, USK_EINPUT, 0, "a line is longer than 1 MiB");
-		}
-		enum usk_status status = usk_input_need(in, in->have, 1, err);
-		*used = 0;
-		if (status) {
-			return status;
-		}
-	}
-}
-
 enum usk_status usk_csv_next_line(struct usk_input *in, size_t *used, struct usk_csv_line *out,
 				  struct usk_err *err)
 {
+	bool over = false;
 	for (size_t want = 0;;) {
 		const char *d = (const char *)in->data + *used;
 		size_t left = in->have - *used;
 		const char *nl = left ? memchr(d, '\n', left) : NULL;
 		size_t n = nl ? (size_t)(nl - d) : left;
-		if (n > MAX_LINE) {
-			return pass_over(in, used, err);
-		}
+		over = over || n > MAX_LINE;
 		if (nl || in->end) {
 			*used += n + (nl != NULL);
+			if (over) {
+				return usk_fail(err, USK_EINPUT, 0, "a line is longer than 1 MiB");
+			}
 			out->text = d;
 			out->n = n && d[n - 1] == '\r' ? n - 1 : n;
 			out->n_end = n - out->n + (nl != NULL);
 			return USK_OK;
 		}
+		/* Of what is too long nothing is held. */
 		want = left + 1 > want * 2 ? left + 1 : want * 2;
-		enum usk_status status = usk_input_need(in, *used, want, err);
+		enum usk_status status =
+			usk_input_need(in, over ? in->have : *used, over ? 1 : want, err);
 		*used = 0;
 		if (status) {
 			return status;

@@ -95,15 +95,11 @@ enum usk_status usk_copy_file(const char *from, const char *to, uint64_t n, stru
 	bool good =
 		in >= 0 && (out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) >= 0;
 	while (n && good) {
-		ssize_t m = read(in, block, n < sizeof block ? (size_t)n : sizeof block);
-		if (m <= 0) {
-			good = !m || errno == EINTR;
-			where = good ? where : from;
-			n = m ? n : 0;
-			continue;
-		}
-		n -= (uint64_t)m;
-		good = usk_write_all(out, block, (size_t)m);
+		ssize_t m =
+			usk_read_most(in, -1, block, n < sizeof block ? (size_t)n : sizeof block);
+		where = m < 0 ? from : to;
+		good = m >= 0 && usk_write_all(out, block, (size_t)m);
+		n = m > 0 ? n - (uint64_t)m : 0;
 	}
 	enum usk_status status =
 		good ? USK_OK : usk_fail(err, USK_EIO, 0, "%s: %s", where, strerror(errno));

@@ -39,17 +39,19 @@ bool usk_write_all(int fd, const void *data, size_t n)
 	return true;
 }
 
-bool usk_read_all(int fd, void *out, size_t n)
+ssize_t usk_read_most(int fd, int64_t at, void *out, size_t n)
 {
 	uint8_t *p = out;
-	for (size_t done = 0; done < n;) {
-		ssize_t m = read(fd, p + done, n - done);
+	size_t done = 0;
+	while (done < n) {
+		ssize_t m = at < 0 ? read(fd, p + done, n - done)
+				   : pread(fd, p + done, n - done, (off_t)at + (off_t)done);
 		if (m == 0 || (m < 0 && errno != EINTR)) {
-			return false;
+			return m ? m : (ssize_t)done;
 		}
 		done += m > 0 ? (size_t)m : 0;
 	}
-	return true;
+	return (ssize_t)done;
 }
 
 enum usk_status usk_scratch_file(int *fd, const char *why, struct usk_err *err)
@@ -76,20 +78,6 @@ enum usk_status usk_scratch_file(int *fd, const char *why, struct usk_err *err)
 	return status;
 }
 
-/* As many bytes as there are room for, or left; below 0: errno says why. */
-static ssize_t read_block(int from, uint8_t *block, size_t room)
-{
-	size_t n = 0;
-	while (n < room) {
-		ssize_t m = read(from, block + n, room - n);
-		if (m == 0 || (m < 0 && errno != EINTR)) {
-			return m ? m : (ssize_t)n;
-		}
-		n += m > 0 ? (size_t)m : 0;
-	}
-	return (ssize_t)n;
-}
-
 /* What begins like nothing that is wanted is not read to its end: it may have none. */
 static enum usk_status spool(int from, const char *path, usk_sniff *sniff, int *spooled,
 			     struct usk_err *err)
@@ -103,7 +91,7 @@ static enum usk_status spool(int from, const char *path, usk_sniff *sniff, int *
 	uint8_t *block = usk_alloc(BLOCK, 1);
 	bool first = true;
 	for (ssize_t n = 1; n && !status; first = false) {
-		n = read_block(from, block, BLOCK);
+		n = usk_read_most(from, -1, block, BLOCK);
 		if (n < 0) {
 			status = usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
 		} else if (!usk_write_all(to, block, (size_t)n)) {
@@ -333,24 +321,17 @@ enum usk_status usk_input_need(struct usk_input *in, size_t used, size_t want, s
 	if (in->have >= want || in->end) {
 		return USK_OK;
 	}
-	if (want > in->capacity) {
-		make_room(in, want);
-	}
+	make_room(in, want);
 	if (in->have && in->data != in->buffer) {
 		memmove(in->buffer, in->data, in->have);
 	}
 	in->data = in->buffer;
-	for (;;) {
+	while (in->have < want && !in->end) {
 		if (in->have == in->capacity) {
-			if (want <= in->capacity) {
-				break;
-			}
 			make_room(in, want);
 			/* There is room for all that was there when it was opened. */
 			in->end = in->have == in->capacity;
-			if (in->end) {
-				break;
-			}
+			continue;
 		}
 		uint8_t *to = in->buffer + in->have;
 		size_t room = in->capacity - in->have, n;
@@ -361,13 +342,9 @@ enum usk_status usk_input_need(struct usk_input *in, size_t used, size_t want, s
 			return status;
 		}
 		in->have += n;
-		if (n == 0) {
+		if (!n) {
 			in->end = true;
 			in->size = in->packed ? in->at + in->have : in->size;
-			break;
-		}
-		if (in->have >= want) {
-			break;
 		}
 	}
 	return USK_OK;

@@ -93,7 +93,8 @@ enum usk_status usk_output_commit(struct usk_output *out, struct usk_err *err);
 void usk_output_close(struct usk_output *out);
 /** All bytes, however many each call takes. False: not all went. */
 bool usk_write_all(int fd, const void *data, size_t n);
-bool usk_read_all(int fd, void *out, size_t n);
+/** As many bytes as there are of n from there on, at < 0: where it stands; -1: errno says why. */
+ssize_t usk_read_most(int fd, int64_t at, void *out, size_t n);
 /** A file in TMPDIR that goes when it is closed. USK_EIO: "why NAME: ...". */
 enum usk_status usk_scratch_file(int *fd, const char *why, struct usk_err *err);
 /**

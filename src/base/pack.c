@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/pack.h"
+#include "base/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +24,10 @@ enum usk_packing usk_packing_of(const uint8_t *d, size_t n)
 		return USK_GZIP;
 	}
 	/* A frame, or one of those that are to be skipped, which some programs put first. */
-	if (n >= 4 && d[1] == (d[0] == 0x28 ? 0xb5 : 0x2a) &&
-	    d[2] == (d[0] == 0x28 ? 0x2f : 0x4d) && d[3] == (d[0] == 0x28 ? 0xfd : 0x18) &&
-	    (d[0] == 0x28 || d[0] >> 4 == 5)) {
-		return USK_ZSTD;
-	}
-	return USK_PLAIN;
+	uint32_t magic = n >= 4 ? usk_le32(d) : 0;
+	bool zstd = magic == ZSTD_MAGICNUMBER ||
+		    (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
+	return zstd ? USK_ZSTD : USK_PLAIN;
 }
 
 size_t usk_packing_stem(const char *path)

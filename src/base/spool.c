@@ -65,13 +65,10 @@ static enum usk_status put_away(struct usk_spool *s, struct block *b, struct usk
 	size_t size = s->per_block * s->item_size;
 	enum usk_status status =
 		s->fd < 0 ? usk_scratch_file(&s->fd, "no temporary file", err) : USK_OK;
-	for (size_t done = 0; !status && done < size;) {
-		ssize_t n = pwrite(s->fd, b->bytes + done, size - done, (off_t)(s->written + done));
-		if (n < 0 && errno != EINTR) {
-			status = usk_fail(err, USK_EIO, 0, "writing a temporary file failed: %s",
-					  strerror(errno));
-		}
-		done += n > 0 ? (size_t)n : 0;
+	if (!status && (lseek(s->fd, (off_t)s->written, SEEK_SET) < 0 ||
+			!usk_write_all(s->fd, b->bytes, size))) {
+		status = usk_fail(err, USK_EIO, 0, "writing a temporary file failed: %s",
+				  strerror(errno));
 	}
 	if (!status) {
 		free(b->bytes);
@@ -146,19 +143,16 @@ enum usk_status usk_spool_get(struct usk_spool *s, size_t lane, uint64_t first, 
 		const struct block *b = &l->block[first / s->per_block];
 		size_t skip = (size_t)(first % s->per_block), m = s->per_block - skip;
 		m = m < n ? m : n;
-		size_t size = m * s->item_size;
+		size_t size = m * s->item_size, from = skip * s->item_size;
+		ssize_t got = (ssize_t)size;
 		if (b->bytes) {
-			memcpy(to, b->bytes + skip * s->item_size, size);
+			memcpy(to, b->bytes + from, size);
+		} else {
+			got = usk_read_most(s->fd, (int64_t)(b->at + from), to, size);
 		}
-		for (size_t done = 0; !b->bytes && done < size;) {
-			ssize_t got = pread(s->fd, to + done, size - done,
-					    (off_t)(b->at + skip * s->item_size + done));
-			if (got == 0 || (got < 0 && errno != EINTR)) {
-				return usk_fail(err, USK_EIO, 0,
-						"reading a temporary file failed: %s",
-						got ? strerror(errno) : "it is cut short");
-			}
-			done += got > 0 ? (size_t)got : 0;
+		if (got != (ssize_t)size) {
+			return usk_fail(err, USK_EIO, 0, "reading a temporary file failed: %s",
+					got < 0 ? strerror(errno) : "it is cut short");
 		}
 		to += size;
 		first += m;

@@ -124,47 +124,49 @@ static bool read_nested(const char **p, const char *end)
 			}
 		} else if (*s == '{' || *s == '[') {
 			depth++;
-		} else if (*s == '}' || *s == ']') {
-			if (!--depth) {
-				*p = s + 1;
-				return true;
-			}
+		} else if ((*s == '}' || *s == ']') && !--depth) {
+			*p = s + 1;
+			return true;
 		}
 	}
 	return false;
 }
 
+/* A number, true, false, null: what no other value is. */
+static bool read_word(const char **p, const char *end, struct usk_csv_field *out)
+{
+	const char *s = *p;
+	while (s < end && *s != ',' && *s != '}' && *s != ' ' && *s != '\t') {
+		s++;
+	}
+	struct usk_csv_field word = { *p, (size_t)(s - *p) };
+	if (!usk_csv_is(word, "null")) {
+		*out = word;
+	}
+	*p = s;
+	return word.n > 0;
+}
+
 /* A value of any kind; text NULL: null, or one that is nested. */
 static bool read_value(const char **p, const char *end, char **scratch, struct usk_cell *out)
 {
-	out->raw = *p;
-	out->f = (struct usk_csv_field){ 0 };
-	if (*p == end) {
+	*out = (struct usk_cell){ .raw = *p };
+	char first = *p < end ? **p : 0;
+	bool good = first == '"'		   ? read_string(p, end, scratch, &out->f)
+		    : first == '{' || first == '[' ? read_nested(p, end)
+						   : read_word(p, end, &out->f);
+	out->n_raw = (size_t)(*p - out->raw);
+	return good;
+}
+
+/* This character and the blanks around it. */
+static bool token(const char **p, const char *end, char c)
+{
+	const char *s = skip_blanks(*p, end);
+	if (s == end || *s != c) {
 		return false;
 	}
-	if (**p == '"') {
-		if (!read_string(p, end, scratch, &out->f)) {
-			return false;
-		}
-	} else if (**p == '{' || **p == '[') {
-		if (!read_nested(p, end)) {
-			return false;
-		}
-	} else {
-		const char *s = *p;
-		while (s < end && *s != ',' && *s != '}' && *s != ' ' && *s != '\t') {
-			s++;
-		}
-		out->f = (struct usk_csv_field){ *p, (size_t)(s - *p) };
-		*p = s;
-		if (!out->f.n) {
-			return false;
-		}
-		if (usk_csv_is(out->f, "null")) {
-			out->f = (struct usk_csv_field){ 0 };
-		}
-	}
-	out->n_raw = (size_t)(*p - out->raw);
+	*p = skip_blanks(s + 1, end);
 	return true;
 }
 
@@ -173,37 +175,20 @@ static bool read_object(const char *p, const char *end, char *scratch,
 			void (*take)(void *ctx, struct usk_csv_field key, const struct usk_cell *v),
 			void *ctx)
 {
-	p = skip_blanks(p, end);
-	if (p == end || *p++ != '{') {
+	if (!token(&p, end, '{')) {
 		return false;
 	}
-	p = skip_blanks(p, end);
-	bool first = true;
-	while (p < end && *p != '}') {
+	for (bool first = true; !token(&p, end, '}'); first = false) {
 		struct usk_csv_field key;
-		struct usk_cell value = { 0 };
-		if (!first) {
-			if (*p++ != ',') {
-				return false;
-			}
-			p = skip_blanks(p, end);
-		}
-		first = false;
-		if (p == end || *p != '"' || !read_string(&p, end, &scratch, &key)) {
-			return false;
-		}
-		p = skip_blanks(p, end);
-		if (p == end || *p++ != ':') {
-			return false;
-		}
-		p = skip_blanks(p, end);
-		if (!read_value(&p, end, &scratch, &value)) {
+		struct usk_cell value;
+		if ((!first && !token(&p, end, ',')) || p == end || *p != '"' ||
+		    !read_string(&p, end, &scratch, &key) || !token(&p, end, ':') ||
+		    !read_value(&p, end, &scratch, &value)) {
 			return false;
 		}
 		take(ctx, key, &value);
-		p = skip_blanks(p, end);
 	}
-	return p < end && skip_blanks(p + 1, end) == end;
+	return p == end;
 }
 
 /* The column of the next member of a row, -1 if it is not known. */

@@ -245,21 +245,15 @@ enum usk_status usk_parse_rfc3339(const char *text, size_t n, int64_t *ns, struc
 	    minute > 59 || second > 60) {
 		return bad(err, USK_EINPUT, 0, "there is no such moment as \"%s\"", text, n);
 	}
-	int64_t fraction = 0;
+	usk_u128 fraction = 0;
 	if (i < n && text[i] == '.') {
-		size_t digits = 0;
-		for (i++; i < n && digit(text[i]); i++, digits++) {
-			if (digits < 9) {
-				fraction = fraction * 10 + (text[i] - '0');
-			}
+		bool exact;
+		size_t used = scan_decimal(text + i, n - i, 9, &fraction, &exact);
+		if (!used) {
+			return bad(err, USK_EINPUT, i + 1, "\"%s\" has no digits after its point",
+				   text, n);
 		}
-		for (size_t k = digits; k < 9; k++) {
-			fraction *= 10;
-		}
-		if (!digits) {
-			return bad(err, USK_EINPUT, i, "\"%s\" has no digits after its point", text,
-				   n);
-		}
+		i += used;
 	}
 	int zone = 0; /* minutes east of UTC */
 	if (n - i == 6 && (matches(text + i, 6, "+00:00") || matches(text + i, 6, "-00:00"))) {
@@ -273,7 +267,7 @@ enum usk_status usk_parse_rfc3339(const char *text, size_t n, int64_t *ns, struc
 			   "\"%s\" lacks its time zone: end it with Z or +01:00", text, n);
 	}
 	usk_i128 total = (usk_i128)midnight + hour * 3600 + minute * 60 + second - zone * 60;
-	total = total * 1000000000 + fraction;
+	total = total * 1000000000 + (usk_i128)fraction;
 	if (total > USK_TIME_MAX || total < -USK_TIME_MAX) {
 		return bad(err, USK_ERANGE, 0, "%s is further than 146 years from 1970", text, n);
 	}

@@ -114,21 +114,6 @@ static void leave(void)
 
 /* ---- files -------------------------------------------------------------------------- */
 
-static enum usk_status map_file(int fd, const char *path, int protection, struct usk_live **out,
-				struct usk_err *err)
-{
-	catch_sigbus();
-	void *p = mmap(NULL, sizeof(struct page), protection, MAP_SHARED, fd, 0);
-	if (p == MAP_FAILED) {
-		return usk_fail(err, USK_EIO, 0, "%s: cannot be mapped: %s", path, strerror(errno));
-	}
-	*out = usk_alloc(1, sizeof **out);
-	(*out)->page = p;
-	(*out)->path = usk_strdup(path);
-	(*out)->fd = -1;
-	return USK_OK;
-}
-
 static enum usk_status not_ours(const char *path, struct usk_err *err)
 {
 	return usk_fail(err, USK_EINPUT, 0, "%s: is no file of a live clock", path);
@@ -156,14 +141,6 @@ static enum usk_status check_file(int fd, const char *path, off_t *size, struct 
 					  "%o): chmod go-w",
 					  path, (unsigned)s.st_mode & 0777)
 			       : USK_OK;
-}
-
-/* A new file, or the one that an earlier writer left. */
-static int open_or_make(const char *path)
-{
-	const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
-	int fd = open(path, flags | O_CREAT | O_EXCL, 0644);
-	return fd < 0 && errno == EEXIST ? open(path, flags) : fd;
 }
 
 /* Two who write at once would leave a mixture that looks whole. */
@@ -226,32 +203,52 @@ static bool begun(struct page *p)
 	return good;
 }
 
+/* A writer's lock goes with fd. */
+static enum usk_status map_file(int fd, const char *path, bool writes, struct usk_live **out,
+				struct usk_err *err)
+{
+	off_t size = 0;
+	enum usk_status status = check_file(fd, path, &size, err);
+	if (!status && size != sizeof(struct page) && (size || !writes)) {
+		status = not_ours(path, err);
+	} else if (!status && writes && !size && ftruncate(fd, sizeof(struct page))) {
+		status = usk_fail(err, USK_EIO, 0, "%s: cannot be made: %s", path, strerror(errno));
+	}
+	status = status || !writes ? status : take_pen(fd, path, err);
+	if (status) {
+		return status;
+	}
+	catch_sigbus();
+	struct page *p = mmap(NULL, sizeof *p, writes ? PROT_READ | PROT_WRITE : PROT_READ,
+			      MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED) {
+		return usk_fail(err, USK_EIO, 0, "%s: cannot be mapped: %s", path, strerror(errno));
+	}
+	if (!(writes ? begin : begun)(p)) {
+		munmap(p, sizeof *p);
+		return not_ours(path, err);
+	}
+	*out = usk_alloc(1, sizeof **out);
+	(*out)->page = p;
+	(*out)->path = usk_strdup(path);
+	(*out)->fd = writes ? fd : -1;
+	return USK_OK;
+}
+
 enum usk_status usk_live_create(const char *path, struct usk_live **out, struct usk_err *err)
 {
-	int fd = open_or_make(path);
+	const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+	/* A new file, or the one that an earlier writer left. */
+	int fd = open(path, flags | O_CREAT | O_EXCL, 0644);
+	fd = fd < 0 && errno == EEXIST ? open(path, flags) : fd;
 	if (fd < 0) {
 		return usk_fail(err, USK_EIO, 0, "%s: cannot be opened: %s", path, strerror(errno));
 	}
-	off_t size;
-	enum usk_status status = check_file(fd, path, &size, err);
-	if (!status && size && size != sizeof(struct page)) {
-		status = not_ours(path, err);
-	} else if (!status && !size && ftruncate(fd, sizeof(struct page))) {
-		status = usk_fail(err, USK_EIO, 0, "%s: cannot be made: %s", path, strerror(errno));
-	}
-	status = status ? status : take_pen(fd, path, err);
-	status = status ? status : map_file(fd, path, PROT_READ | PROT_WRITE, out, err);
+	enum usk_status status = map_file(fd, path, true, out, err);
 	if (status) {
 		close(fd);
-		return status;
 	}
-	(*out)->fd = fd;
-	if (!begin((*out)->page)) {
-		usk_live_close(*out);
-		*out = NULL;
-		return not_ours(path, err);
-	}
-	return USK_OK;
+	return status;
 }
 
 enum usk_status usk_live_open(const char *path, struct usk_live **out, struct usk_err *err)
@@ -260,18 +257,8 @@ enum usk_status usk_live_open(const char *path, struct usk_live **out, struct us
 	if (fd < 0) {
 		return usk_fail(err, USK_EIO, 0, "%s: cannot be opened: %s", path, strerror(errno));
 	}
-	off_t size;
-	enum usk_status status = check_file(fd, path, &size, err);
-	if (!status && size != sizeof(struct page)) {
-		status = not_ours(path, err);
-	}
-	status = status ? status : map_file(fd, path, PROT_READ, out, err);
+	enum usk_status status = map_file(fd, path, false, out, err);
 	close(fd);
-	if (!status && !begun((*out)->page)) {
-		usk_live_close(*out);
-		*out = NULL;
-		return not_ours(path, err);
-	}
 	return status;
 }
 

@@ -62,38 +62,37 @@ static clockid_t clock_of(int fd)
 	return (clockid_t)(~(unsigned)fd << 3 | 3);
 }
 
+/* fd: what goes with it, -1 if nothing does. Returns how many there are now. */
+static size_t add_clock(struct source *out, size_t n, const char *name, clockid_t id, int fd)
+{
+	struct timespec t;
+	if (clock_gettime(id, &t)) {
+		return n;
+	}
+	out[n] = (struct source){ .read = read_posix, .id = id, .fd = fd, .ns_per_tick = 1 };
+	snprintf(out[n].name, sizeof out->name, "%s", name);
+	return n + 1;
+}
+
 size_t sources_open(struct source out[SOURCES_MAX])
 {
 	enum { PTP_MAX = 16 };
 	size_t n = 0;
-	struct timespec t;
 	for (size_t i = 0; i < COUNT(posix); i++) {
-		if (!clock_gettime(posix[i].id, &t)) {
-			out[n] = (struct source){
-				.read = read_posix, .id = posix[i].id, .fd = -1, .ns_per_tick = 1
-			};
-			snprintf(out[n++].name, sizeof out->name, "%s", posix[i].name);
-		}
+		n = add_clock(out, n, posix[i].name, posix[i].id, -1);
 	}
 #ifdef COUNTER
-	out[n] = (struct source){ .name = COUNTER, .read = read_counter, .fd = -1 };
-	n++;
+	out[n++] = (struct source){ .name = COUNTER, .read = read_counter, .fd = -1 };
 #endif
 	for (int i = 0; i < PTP_MAX && n < SOURCES_MAX; i++) {
 		char path[32];
 		snprintf(path, sizeof path, "/dev/ptp%d", i);
 		int fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0) {
-			continue;
-		}
-		if (clock_gettime(clock_of(fd), &t)) {
+		size_t before = n;
+		n = fd < 0 ? n : add_clock(out, n, strrchr(path, '/') + 1, clock_of(fd), fd);
+		if (fd >= 0 && n == before) {
 			close(fd);
-			continue;
 		}
-		out[n] = (struct source){
-			.read = read_posix, .id = clock_of(fd), .fd = fd, .ns_per_tick = 1
-		};
-		snprintf(out[n++].name, sizeof out->name, "ptp%d", i);
 	}
 	return n;
 }
@@ -207,7 +206,7 @@ static void steps(const struct source *s, struct samples *step, struct source_fi
 struct turns {
 	const struct source *source;
 	int cpu[2];
-	_Atomic unsigned turn;
+	_Atomic unsigned players, turn;
 	atomic_bool off;
 	int64_t last; /* handed over with the turn */
 	uint64_t n, backwards;
@@ -216,17 +215,12 @@ struct turns {
 
 enum { TURNS = 4000 };
 
-struct player {
-	struct turns *t;
-	unsigned me;
-};
-
 static void *play(void *ctx)
 {
-	const struct player *p = ctx;
-	struct turns *t = p->t;
-	cpu_pin(t->cpu[p->me]);
-	for (unsigned i = p->me; i < TURNS; i += 2) {
+	struct turns *t = ctx;
+	unsigned me = atomic_fetch_add(&t->players, 1);
+	cpu_pin(t->cpu[me]);
+	for (unsigned i = me; i < TURNS; i += 2) {
 		/* Both may have to share one core after all: then spinning alone gets nowhere. */
 		for (unsigned spun = 0; atomic_load(&t->turn) != i; spun++) {
 			if (atomic_load(&t->off)) {
@@ -258,11 +252,9 @@ static void across_cores(const struct source *s, struct source_figures *f)
 	size_t step = n > 1 ? (n + PAIRS - 2) / PAIRS : 1;
 	for (size_t i = step; i < n; i += step) {
 		struct turns t = { .source = s, .cpu = { cpu[0], cpu[i] } };
-		struct player player[2] = { { &t, 0 }, { &t, 1 } };
 		pthread_t thread[2];
 		int started = 0;
-		while (started < 2 &&
-		       !pthread_create(&thread[started], NULL, play, &player[started])) {
+		while (started < 2 && !pthread_create(&thread[started], NULL, play, &t)) {
 			started++;
 		}
 		/* Alone, the first would wait for its turn for ever. */
@@ -281,15 +273,14 @@ static void across_cores(const struct source *s, struct source_figures *f)
 void sources_measure(struct source *s, size_t n, double seconds, struct source_figures *out)
 {
 	struct bracket start[SOURCES_MAX];
-	struct samples step[SOURCES_MAX];
-	memset(step, 0, sizeof step);
 	memset(out, 0, n * sizeof *out);
 	for (size_t i = 0; i < n; i++) {
 		start[i] = source_bracket(&s[i], &s[0], TRIES);
 	}
 	usk_sleep_ns((int64_t)(seconds * 1e9));
 	for (size_t i = 0; i < n; i++) {
-		steps(&s[i], &step[i], &out[i]);
+		struct samples step = { .n = 0 };
+		steps(&s[i], &step, &out[i]);
 		across_cores(&s[i], &out[i]);
 		struct bracket end = source_bracket(&s[i], &s[0], TRIES);
 		drift(&s[i], &start[i], &end, &out[i]);
@@ -297,13 +288,13 @@ void sources_measure(struct source *s, size_t n, double seconds, struct source_f
 			out[i].drift_ppm = out[i].drift_error_ppm = NAN;
 		}
 		double ns = s[i].ns_per_tick;
-		for (size_t k = 0; k < step[i].n; k++) {
-			step[i].v[k] *= ns;
+		for (size_t k = 0; k < step.n; k++) {
+			step.v[k] *= ns;
 		}
 		out[i].resolution_ns *= ns;
 		out[i].backwards_ns *= ns;
 		out[i].turns_backwards_ns *= ns;
-		out[i].step = samples_figures(&step[i]);
+		out[i].step = samples_figures(&step);
 	}
 }
 

@@ -29,29 +29,15 @@ enum usk_status usk_probe_ready(struct usk_err *err)
 	return USK_OK;
 }
 
-void usk_probe_hash(const uint8_t key[32], const void *data, size_t n, uint8_t out[16])
-{
-	crypto_generichash(out, 16, data, n, key, 32);
-}
-
-static bool equal(const void *a, const void *b, size_t n)
+bool usk_probe_equal(const void *a, const void *b, size_t n)
 {
 	return !sodium_memcmp(a, b, n);
 }
 
-static void forget(void *p, size_t n)
+static void blake2b(const uint8_t *key, size_t n_key, const void *data, size_t n, uint8_t *out,
+		    size_t n_out)
 {
-	sodium_memzero(p, n);
-}
-
-static void derive(const uint8_t *secret, size_t n, const char *what, uint8_t out[32])
-{
-	crypto_generichash_state state;
-	crypto_generichash_init(&state, NULL, 0, 32);
-	crypto_generichash_update(&state, (const uint8_t *)what, strlen(what) + 1);
-	crypto_generichash_update(&state, secret, n);
-	crypto_generichash_final(&state, out, 32);
-	forget(&state, sizeof state);
+	crypto_generichash(out, n_out, data, n, key, n_key);
 }
 #else
 enum usk_status usk_probe_ready(struct usk_err *err)
@@ -62,28 +48,23 @@ enum usk_status usk_probe_ready(struct usk_err *err)
 }
 
 /* Never called: usk_probe_ready() refused. */
-void usk_probe_hash(const uint8_t key[32], const void *data, size_t n, uint8_t out[16])
-{
-	(void)key, (void)data, (void)n;
-	memset(out, 0, 16);
-}
-
-static bool equal(const void *a, const void *b, size_t n)
+bool usk_probe_equal(const void *a, const void *b, size_t n)
 {
 	return !memcmp(a, b, n);
 }
 
-static void forget(void *p, size_t n)
+static void blake2b(const uint8_t *key, size_t n_key, const void *data, size_t n, uint8_t *out,
+		    size_t n_out)
 {
-	memset(p, 0, n);
-}
-
-static void derive(const uint8_t *secret, size_t n, const char *what, uint8_t out[32])
-{
-	(void)secret, (void)n, (void)what;
-	memset(out, 0, 32);
+	(void)key, (void)n_key, (void)data, (void)n;
+	memset(out, 0, n_out);
 }
 #endif
+
+void usk_probe_hash(const uint8_t key[32], const void *data, size_t n, uint8_t out[16])
+{
+	blake2b(key, 32, data, n, out, 16);
+}
 
 void usk_probe_random(void *out, size_t n)
 {
@@ -147,6 +128,17 @@ static enum usk_status judge_file(const char *path, const struct stat *s, struct
 	return USK_OK;
 }
 
+/* The purpose is in the hash with the secret, so that no key tells another. */
+static void derive(const uint8_t *secret, size_t n, const char *what, uint8_t out[32])
+{
+	uint8_t all[KEY_MAX + 32];
+	size_t n_what = strlen(what) + 1;
+	memcpy(all, what, n_what);
+	memcpy(all + n_what, secret, n);
+	blake2b(NULL, 0, all, n_what + n, out, 32);
+	explicit_bzero(all, sizeof all);
+}
+
 enum usk_status usk_probe_key_read(const char *path, struct usk_probe_key *out, struct usk_err *err)
 {
 	memset(out, 0, sizeof *out);
@@ -183,7 +175,7 @@ enum usk_status usk_probe_key_read(const char *path, struct usk_probe_key *out, 
 		derive(key, (size_t)n, "unskew probe: ask", out->ask);
 		derive(key, (size_t)n, "unskew probe: answer", out->answer);
 	}
-	forget(key, sizeof key);
+	explicit_bzero(key, sizeof key);
 	return status;
 }
 
@@ -210,8 +202,8 @@ enum usk_status usk_probe_key_make(const char *path, struct usk_err *err)
 		written = false;
 		error = errno;
 	}
-	forget(secret, sizeof secret);
-	forget(text, sizeof text);
+	explicit_bzero(secret, sizeof secret);
+	explicit_bzero(text, sizeof text);
 	if (!written) {
 		unlink(path);
 		return usk_fail(err, USK_EIO, 0, "%s: not written: %s", path, strerror(error));
@@ -241,5 +233,5 @@ bool usk_probe_sealed(const struct usk_probe_key *key, const uint8_t packet[USK_
 {
 	uint8_t tag[USK_PROBE_TAG];
 	tag_of(key, packet, tag);
-	return equal(tag, packet + USK_PROBE_BYTES - USK_PROBE_TAG, sizeof tag);
+	return usk_probe_equal(tag, packet + USK_PROBE_BYTES - USK_PROBE_TAG, sizeof tag);
 }

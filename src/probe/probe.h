@@ -104,6 +104,8 @@ enum usk_status usk_probe_key_make(const char *path, struct usk_err *err);
 void usk_probe_seal(const struct usk_probe_key *key, uint8_t packet[USK_PROBE_BYTES]);
 /** Takes the same time whatever the tag. Without a key: is it zero? */
 bool usk_probe_sealed(const struct usk_probe_key *key, const uint8_t packet[USK_PROBE_BYTES]);
+/** Takes the same time whatever the bytes. */
+bool usk_probe_equal(const void *a, const void *b, size_t n);
 void usk_probe_random(void *out, size_t n);
 /** A keyed hash of 16 bytes. */
 void usk_probe_hash(const uint8_t key[32], const void *data, size_t n, uint8_t out[16]);

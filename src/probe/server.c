@@ -236,16 +236,13 @@ static void bake(const struct usk_probe_server *s, const struct usk_probe_peer *
 static bool good_cookie(struct usk_probe_server *s, const struct usk_probe_heard *heard,
 			const struct usk_probe_packet *p)
 {
-	uint8_t want[USK_PROBE_COOKIE], differ = 0;
+	uint8_t want[USK_PROBE_COOKIE];
 	uint64_t given = usk_be64(p->cookie);
 	bake(s, &heard->from, p->session, given, want);
-	for (int i = 0; i < USK_PROBE_COOKIE; i++) {
-		differ |= want[i] ^ p->cookie[i];
-	}
 	int64_t at = (int64_t)given;
 	/* The hash is right, so the time is one that we wrote: no difference overflows. */
-	return !differ && at <= heard->now_ns && heard->now_ns - at <= COOKIE_NS &&
-	       at > place_at(s, &heard->from)->since_ns;
+	return usk_probe_equal(want, p->cookie, sizeof want) && at <= heard->now_ns &&
+	       heard->now_ns - at <= COOKIE_NS && at > place_at(s, &heard->from)->since_ns;
 }
 
 /* ---- packets --------------------------------------------------------------------------- */
