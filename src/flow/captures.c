@@ -92,9 +92,9 @@ static enum usk_status read_rules(struct parties *p, struct usk_err *err)
 }
 
 /* A trace, or what of it is this clock's, to those of the clock. */
-static void add_part(struct parties *p, size_t trace, const char *clock, size_t *cap)
+static void add_part(struct parties *p, size_t trace, const char *clock)
 {
-	uint32_t number = usk_party_of(p, clock, cap);
+	uint32_t number = usk_party_of(p, clock);
 	struct party *y = &p->party[number];
 	for (size_t i = 0; i < y->n_parts; i++) {
 		if (y->part[i] == trace) {
@@ -116,17 +116,17 @@ static bool has_rules(const struct parties *p, size_t trace)
 	return false;
 }
 
-enum usk_status usk_captures_find(struct parties *p, size_t *cap, struct usk_err *err)
+enum usk_status usk_captures_find(struct parties *p, struct usk_err *err)
 {
 	enum usk_status status = read_rules(p, err);
 	for (size_t i = 0; i < p->n_traces && !status; i++) {
 		if (usk_trace_class(p->trace[i]) != USK_TRACE_CAPTURE) {
 			continue;
 		}
-		add_part(p, i, usk_trace_name(p->trace[i]), cap);
+		add_part(p, i, usk_trace_name(p->trace[i]));
 		for (size_t k = 0; k < p->n_rules; k++) {
 			if (rule_names(&p->rule[k], p->trace[i])) {
-				add_part(p, i, p->rule[k].clock, cap);
+				add_part(p, i, p->rule[k].clock);
 			}
 		}
 	}

@@ -64,6 +64,17 @@ struct party {
 	size_t n_stated;
 };
 
+/* What tables tell of a pair while its origin and rate are looked for: a sample that does not
+ * depend on the order of the rows. */
+struct table_sample {
+	struct usk_sighting *s; /* way: the message's hash */
+	size_t n, cap;
+	uint32_t mask; /* s holds those whose hash is 0 under it */
+	bool any;
+	struct usk_msg first;	   /* the smallest, */
+	struct usk_sighting least; /* should the sample be empty */
+};
+
 /* Two clocks that share messages, which can be read as often as needed. */
 struct pair_source {
 	struct parties *parties;
@@ -71,10 +82,11 @@ struct pair_source {
 	/* Where two captures lie to each other; joins is 0 if they share nothing. May be empty
 	 * beyond that. */
 	struct usk_coarse coarse;
-	struct usk_frame frame;	 /* origin and rate of its corridor; kappa is 0 */
-	uint64_t in_tables;	 /* messages */
-	int64_t from_ns, to_ns;	 /* stamps of a that count; USK_NONE: all */
-	struct usk_msg *exclude; /* left out in readings, sorted by usk_msg_order() */
+	struct usk_frame frame;	    /* origin and rate of its corridor; kappa is 0 */
+	struct table_sample sample; /* until these are known */
+	uint64_t in_tables;	    /* messages */
+	int64_t from_ns, to_ns;	    /* stamps of a that count; USK_NONE: all */
+	struct usk_msg *exclude;    /* left out in readings, sorted by usk_msg_order() */
 	size_t n_exclude;
 	struct usk_suspect *left_out; /* the same as points */
 	size_t n_left_out;
@@ -87,7 +99,7 @@ struct parties {
 	uint32_t **clock; /* per table, and for what was joined: its numbers -> parties */
 	size_t *n_clocks; /* per table */
 	struct party *party;
-	size_t n;
+	size_t n, cap;
 	struct usk_index names; /* while they come in: number + 1 */
 	/* All that share messages, sorted by the smaller, then the larger of their numbers. */
 	struct pair_source *pair;
@@ -152,7 +164,7 @@ void usk_flow_texts_free(char **text, size_t n);
 int64_t usk_limit_e12(const struct usk_sync_options *o);
 
 /** The party of that name, which is new if there is none. */
-uint32_t usk_party_of(struct parties *p, const char *name, size_t *cap);
+uint32_t usk_party_of(struct parties *p, const char *name);
 /** A stamp of its clock, in the order of the trace. */
 void usk_party_stamp(struct party *y, int64_t t);
 
@@ -194,7 +206,7 @@ enum usk_status usk_party_named(const struct parties *p, const char *row, const 
 /* ---- captures (captures.c) ----------------------------------------------------------- */
 
 /** A party for each clock that captures name. */
-enum usk_status usk_captures_find(struct parties *p, size_t *cap, struct usk_err *err);
+enum usk_status usk_captures_find(struct parties *p, struct usk_err *err);
 /** What one of them stamped, as one capture. */
 enum usk_status usk_capture_open(struct parties *p, struct party *y, struct usk_err *err);
 /** The interfaces of a trace that have clocks of their own; *out is handed over. */
@@ -205,7 +217,7 @@ enum usk_status usk_captures_check(const struct parties *p, struct usk_err *err)
 /* ---- clocks inside packets (inside.c) ------------------------------------------------- */
 
 /** What packets of captures say of other clocks, if that is asked for, to what is joined. */
-enum usk_status usk_inside_scan(struct parties *p, size_t *cap, struct usk_err *err);
+enum usk_status usk_inside_scan(struct parties *p, struct usk_err *err);
 /** Sentences on these clocks. */
 void usk_inside_notes(const struct parties *p, char ***note, size_t *n);
 
@@ -216,8 +228,9 @@ void usk_row_note(struct parties *p, const struct usk_msg *m);
 /** What that told: p->rows_repeat if a clock has epochs, whose time runs on from now on. May read
  * all rows once more. */
 enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err);
-/** The same rows with stamps that run on: first and last of clocks with epochs. */
-void usk_row_span(struct parties *p, const struct usk_msg *m);
+/** The same rows with stamps that run on: first and last of clocks with epochs; ctx is the parties.
+ */
+void usk_row_span(void *ctx, const struct usk_msg *m);
 
 /** The next row's stamps; place[p->n] is zeroed at the first. True: likely has others, of epochs
  * that are less certain. */
@@ -230,34 +243,18 @@ enum usk_status usk_rows_likely(struct parties *p, void *ctx,
 
 /* ---- tables (tables.c) --------------------------------------------------------------- */
 
-/* What tables tell of a pair while its origin and rate are looked for: a sample that does not
- * depend on the order of the rows. */
-struct table_sample {
-	struct usk_sighting *s; /* way: the message's hash */
-	size_t n, cap;
-	uint32_t mask; /* s holds those whose hash is 0 under it */
-	bool any;
-	struct usk_msg first;	   /* the smallest, */
-	struct usk_sighting least; /* should the sample be empty */
-};
-
 /** Read a table for the first time: parties, what is known of them, pairs, a sample for each.
  * which: n_traces is what was joined. */
-enum usk_status usk_table_scan(struct parties *p, size_t which, size_t *cap_parties,
-			       struct table_sample **sample, struct usk_err *err);
+enum usk_status usk_table_scan(struct parties *p, size_t which, struct usk_err *err);
 /** All samples again, as stamps are others now than when they were drawn. */
-enum usk_status usk_tables_sample_again(struct parties *p, struct table_sample *sample,
-					struct usk_err *err);
-/** Where a pair's clocks lie to each other. pairs: how many share the memory. swapped: since the
- * scan the pair's a has become its b. */
-void usk_table_sample_fit(struct table_sample *t, size_t pairs, bool swapped,
-			  struct usk_coarse *out);
-void usk_table_samples_free(struct table_sample *t, size_t n);
+enum usk_status usk_tables_sample_again(struct parties *p, struct usk_err *err);
+/** Where a pair's clocks lie to each other. swapped: since the scan its a has become its b. */
+void usk_table_sample_fit(struct pair_source *s, bool swapped);
 
 /* Who takes what all tables hold, in one reading. */
 struct table_sink {
 	void *ctx;
-	const bool *wanted; /* by number of the pair */
+	const bool *wanted; /* by number of the pair; NULL: none */
 	/* Messages of a wanted pair, in the order of the tables, less what it excludes. False: no
 	 * more. */
 	bool (*put)(void *ctx, uint32_t pair, const struct usk_msg *msg, size_t n);
@@ -271,7 +268,7 @@ struct table_sink {
 enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink,
 				struct usk_err *err);
 /** Names that a table has told since the last call: parties. */
-void usk_table_names(struct parties *p, size_t which, size_t *cap_parties);
+void usk_table_names(struct parties *p, size_t which);
 /** Bytes of all tables. */
 uint64_t usk_tables_size(const struct parties *p);
 
@@ -287,21 +284,20 @@ struct shared {
  * Add all pairs of captures that have a sample in common. One for each pair of p, to be freed with
  * usk_shared_free(); where that would be too much, counts without the samples.
  */
-struct shared *usk_captures_share(struct parties *p, struct table_sample **sample);
+struct shared *usk_captures_share(struct parties *p);
 void usk_shared_free(struct shared *s, size_t n);
 
 /* ---- pairs (pairs.c) ----------------------------------------------------------------- */
 
-/** The number of the pair, which is added if there is none; *sample grows with them. */
-uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y, struct table_sample **sample);
+/** The number of the pair, which is added if there is none. */
+uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y);
 /** UINT32_MAX if there is none. */
 uint32_t usk_pair_find(const struct parties *p, uint32_t x, uint32_t y);
 /**
  * Once all traces were scanned: pairs of captures that share packets, the order of all, origins,
  * rates and, with --from and --to, ranges.
  */
-enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample,
-				 struct usk_err *err);
+enum usk_status usk_pairs_settle(struct parties *p, struct usk_err *err);
 void usk_pairs_free(struct parties *p);
 
 /** Does any of its messages have a minimum delay, or a clock a log? Then their points are not where

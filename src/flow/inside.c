@@ -29,11 +29,10 @@ static struct usk_event_id next_id(uint64_t number)
 }
 
 static enum usk_status put(struct parties *p, uint32_t clock, const struct usk_protocol *row,
-			   const struct usk_reading *r, uint64_t number, size_t *cap,
-			   struct usk_err *err)
+			   const struct usk_reading *r, uint64_t number, struct usk_err *err)
 {
 	char *name = usk_format("%s:%s", row->name, r->of);
-	uint32_t of = usk_party_of(p, name, cap);
+	uint32_t of = usk_party_of(p, name);
 	struct party *y = &p->party[of];
 	struct usk_event_id id = next_id(number);
 	const struct usk_event e[] = {
@@ -48,7 +47,7 @@ static enum usk_status put(struct parties *p, uint32_t clock, const struct usk_p
 }
 
 static enum usk_status listen_to(struct parties *p, uint32_t clock, uint32_t rows, uint64_t *number,
-				 size_t *cap, struct usk_err *err)
+				 struct usk_err *err)
 {
 	struct usk_trace *t = p->party[clock].capture;
 	const struct usk_epochs *epochs = &p->party[clock].survey.epochs;
@@ -68,8 +67,7 @@ static enum usk_status listen_to(struct parties *p, uint32_t clock, uint32_t row
 			const struct usk_reading *r = usk_listen(
 				l, &record[i], iface[record[i].iface].link_type, &row, &found);
 			for (size_t k = 0; k < found && !status; k++) {
-				status = put(p, clock, usk_protocol(row), &r[k], ++*number, cap,
-					     err);
+				status = put(p, clock, usk_protocol(row), &r[k], ++*number, err);
 			}
 		}
 		usk_parties_progress(p, usk_trace_pos(t));
@@ -79,7 +77,7 @@ static enum usk_status listen_to(struct parties *p, uint32_t clock, uint32_t row
 	return status;
 }
 
-enum usk_status usk_inside_scan(struct parties *p, size_t *cap, struct usk_err *err)
+enum usk_status usk_inside_scan(struct parties *p, struct usk_err *err)
 {
 	uint32_t rows;
 	uint64_t number = 0;
@@ -90,7 +88,7 @@ enum usk_status usk_inside_scan(struct parties *p, size_t *cap, struct usk_err *
 	}
 	for (uint32_t i = 0; i < captures && rows && !status; i++) {
 		p->work_all += usk_trace_size(p->party[i].capture);
-		status = listen_to(p, i, rows, &number, cap, err);
+		status = listen_to(p, i, rows, &number, err);
 	}
 	if (rows && !number && !status) {
 		usk_flow_note(&p->log_note, &p->n_log_notes,

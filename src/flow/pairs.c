@@ -37,18 +37,13 @@ uint32_t usk_pair_find(const struct parties *p, uint32_t x, uint32_t y)
 	return x == y ? UINT32_MAX : (uint32_t)usk_index_find(&p->pairs, key_of(x, y), 0) - 1;
 }
 
-uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y, struct table_sample **sample)
+uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y)
 {
 	uint32_t found = usk_pair_find(p, x, y);
 	if (found != UINT32_MAX) {
 		return found;
 	}
-	if (p->n_pairs == p->cap_pairs) {
-		p->cap_pairs = p->cap_pairs ? 2 * p->cap_pairs : 16;
-		p->pair = usk_grow(p->pair, p->cap_pairs, sizeof *p->pair);
-		*sample = usk_grow(*sample, p->cap_pairs, sizeof **sample);
-	}
-	(*sample)[p->n_pairs] = (struct table_sample){ 0 };
+	p->pair = usk_room(p->pair, p->n_pairs, &p->cap_pairs, sizeof *p->pair);
 	p->pair[p->n_pairs++] = (struct pair_source){
 		.parties = p,
 		.a = x < y ? x : y,
@@ -224,7 +219,7 @@ static void set_ranges(struct parties *p)
 
 /* Origin, rate, and how captures lie. */
 static enum usk_status settle(struct pair_source *s, const struct shared *shared,
-			      struct table_sample *sample, struct usk_err *err)
+			      struct usk_err *err)
 {
 	struct parties *p = s->parties;
 	enum usk_status status = USK_OK;
@@ -239,16 +234,17 @@ static enum usk_status settle(struct pair_source *s, const struct shared *shared
 	}
 	if (!s->coarse.joins && s->in_tables) {
 		usk_coarse_free(&s->coarse);
-		usk_table_sample_fit(sample, p->n_pairs, swapped, &s->coarse);
+		usk_table_sample_fit(s, swapped);
 		s->coarse.joins = 0; /* nothing to walk along */
 	}
 	s->frame = frame_of(p, &s->coarse);
 	usk_carried_frame(p, s->a, s->b, &s->coarse, &s->frame);
+	free(s->sample.s);
+	s->sample.s = NULL;
 	return status;
 }
 
-enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample,
-				 struct usk_err *err)
+enum usk_status usk_pairs_settle(struct parties *p, struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
 	size_t n = 0, joins = 0, captures = 0;
@@ -261,13 +257,13 @@ enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample
 		p->reference =
 			!p->reference_named && put_back(p, 0) && !put_back(p, 1) ? 1 : p->reference;
 		/* These two are asked for, whatever they share. */
-		usk_pair_number(p, 0, 1, sample);
+		usk_pair_number(p, 0, 1);
 	}
-	struct shared *shared = captures > 1 ? usk_captures_share(p, sample) : NULL;
+	struct shared *shared = captures > 1 ? usk_captures_share(p) : NULL;
 	size_t all = p->n_pairs;
 	for (size_t i = 0; i < all && !status; i++) {
 		struct pair_source *s = &p->pair[i];
-		status = settle(s, shared ? &shared[i] : NULL, &(*sample)[i], err);
+		status = settle(s, shared ? &shared[i] : NULL, err);
 		joins += s->coarse.joins;
 		if (joins > MOST_JOINS) {
 			free(s->coarse.seen);
@@ -282,8 +278,6 @@ enum usk_status usk_pairs_settle(struct parties *p, struct table_sample **sample
 		}
 	}
 	usk_shared_free(shared, all);
-	usk_table_samples_free(*sample, all);
-	*sample = NULL;
 	if (status) {
 		return status;
 	}
@@ -312,6 +306,7 @@ void usk_pairs_free(struct parties *p)
 {
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		usk_coarse_free(&p->pair[i].coarse);
+		free(p->pair[i].sample.s);
 		free(p->pair[i].exclude);
 		free(p->pair[i].left_out);
 	}

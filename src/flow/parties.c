@@ -28,7 +28,7 @@ void usk_parties_progress(void *ctx, uint64_t bytes)
 	}
 }
 
-uint32_t usk_party_of(struct parties *p, const char *name, size_t *cap)
+uint32_t usk_party_of(struct parties *p, const char *name)
 {
 	struct usk_event_id id = usk_event_id(name, strlen(name));
 	uint64_t *number;
@@ -38,7 +38,7 @@ uint32_t usk_party_of(struct parties *p, const char *name, size_t *cap)
 		}
 		id.word[1]++; /* another name of this key */
 	}
-	p->party = usk_room(p->party, p->n, cap, sizeof *p->party);
+	p->party = usk_room(p->party, p->n, &p->cap, sizeof *p->party);
 	p->party[p->n] = (struct party){ .name = usk_strdup(name), .trace = SIZE_MAX };
 	*number = ++p->n;
 	return (uint32_t)*number - 1;
@@ -110,8 +110,7 @@ static enum usk_status scan_capture(struct parties *p, struct party *y, struct u
 }
 
 /* Sides of messages go to where they are joined, those of all traces together. */
-static enum usk_status scan_events(struct parties *p, size_t which, size_t *cap,
-				   struct usk_err *err)
+static enum usk_status scan_events(struct parties *p, size_t which, struct usk_err *err)
 {
 	struct usk_trace *t = p->trace[which];
 	struct usk_event event[512];
@@ -119,7 +118,7 @@ static enum usk_status scan_events(struct parties *p, size_t which, size_t *cap,
 	enum usk_status status = usk_trace_rewind(t, err);
 	for (size_t n = 1; !status && n;) {
 		status = usk_trace_sides(t, event, COUNT(event), &n, err);
-		usk_table_names(p, which, cap);
+		usk_table_names(p, which);
 		for (size_t i = 0; i < n; i++) {
 			event[i].clock = p->clock[which][event[i].clock];
 			usk_party_stamp(&p->party[event[i].clock], event[i].time_ns);
@@ -135,49 +134,46 @@ static enum usk_status scan_events(struct parties *p, size_t which, size_t *cap,
 }
 
 /* What was joined is one table more, behind those of the traces; its numbers are parties. */
-static enum usk_status scan_joined(struct parties *p, struct table_sample **sample,
-				   struct usk_err *err)
+static enum usk_status scan_joined(struct parties *p, struct usk_err *err)
 {
 	enum usk_status status = usk_join_run(p->join, &p->left_out, err);
-	size_t which = p->n_traces, cap = p->n;
+	size_t which = p->n_traces;
 	p->n_clocks[which] = p->n;
 	p->clock[which] = usk_alloc(p->n, sizeof **p->clock);
 	for (size_t i = 0; i < p->n; i++) {
 		p->clock[which][i] = (uint32_t)i;
 	}
-	return status ? status : usk_table_scan(p, which, &cap, sample, err);
+	return status ? status : usk_table_scan(p, which, err);
 }
 
 /* Captures first, then what names its clocks itself. */
-static enum usk_status scan_all(struct parties *p, struct table_sample **sample,
-				struct usk_err *err)
+static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 {
-	size_t cap = 0;
-	enum usk_status status = usk_captures_find(p, &cap, err);
+	enum usk_status status = usk_captures_find(p, err);
 	for (size_t i = 0; i < p->n && !status; i++) {
 		status = scan_capture(p, &p->party[i], err);
 	}
-	status = status ? status : usk_inside_scan(p, &cap, err);
+	status = status ? status : usk_inside_scan(p, err);
 	for (size_t i = 0; i < p->n_traces && !status; i++) {
 		switch (usk_trace_class(p->trace[i])) {
 		case USK_TRACE_CAPTURE:
 			p->events[i] = usk_trace_events(p->trace[i]);
 			continue;
 		case USK_TRACE_TABLE:
-			status = usk_table_scan(p, i, &cap, sample, err);
+			status = usk_table_scan(p, i, err);
 			break;
 		case USK_TRACE_EVENTS:
-			status = scan_events(p, i, &cap, err);
+			status = scan_events(p, i, err);
 			break;
 		}
 		p->work_done += usk_trace_size(p->trace[i]);
 	}
 	if (!status && p->join) {
-		status = scan_joined(p, sample, err);
+		status = scan_joined(p, err);
 	}
 	status = status ? status : usk_row_epochs(p, err);
 	if (!status && p->rows_repeat) {
-		status = usk_tables_sample_again(p, *sample, err);
+		status = usk_tables_sample_again(p, err);
 	}
 	return status || p->n ? status : usk_flow_too_few(p, err);
 }
@@ -445,14 +441,12 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 	}
 	/* Read once to begin with, and then for every pair; how many these are shows later. */
 	out->work_all = work * (captures > 2 ? captures : 2);
-	struct table_sample *sample = NULL;
-	status = status ? status : scan_all(out, &sample, err);
+	status = status ? status : scan_all(out, err);
 	status = status ? status : usk_captures_check(out, err);
 	renumber(out);
 	status = status ? status : check_tick_rates(out, err);
 	status = status ? status : settings(out, err);
-	status = status ? status : usk_pairs_settle(out, &sample, err);
-	usk_table_samples_free(sample, out->n_pairs);
+	status = status ? status : usk_pairs_settle(out, err);
 	status = status ? status : usk_delays_of(opt->min_delay, &out->delays, err);
 	if (status) {
 		usk_parties_free(out);

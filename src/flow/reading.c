@@ -422,7 +422,6 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 						 .row = hears ? hear : NULL,
 						 .begin = begin_table };
 		status = usk_tables_read(p, &sink, err);
-		p->work_done += usk_tables_size(p);
 		usk_heard_free(&t.heard);
 	}
 	/* One that failed stopped the reading of all. */

@@ -92,8 +92,8 @@ static void note_passing(struct parties *p, const struct sighted *s, size_t n)
 	usk_survey_passing(&p->party[party_of(s)].survey, sample, n < ENOUGH ? n : ENOUGH);
 }
 
-static void go_through(struct parties *p, struct table_sample **sample, const struct sighted *s,
-		       size_t n, struct shared *out, enum pass pass)
+static void go_through(struct parties *p, const struct sighted *s, size_t n, struct shared *out,
+		       enum pass pass)
 {
 	for (size_t i = 0, end; i < n; i = end) {
 		end = run(s, n, i, false);
@@ -104,8 +104,7 @@ static void go_through(struct parties *p, struct table_sample **sample, const st
 			}
 			for (size_t y = x_end, y_end; y < end; y = y_end) {
 				y_end = run(s, n, y, true);
-				uint32_t k = usk_pair_number(p, party_of(&s[x]), party_of(&s[y]),
-							     sample);
+				uint32_t k = usk_pair_number(p, party_of(&s[x]), party_of(&s[y]));
 				if (pass != FIND_PAIRS) {
 					bool first = p->pair[k].a == party_of(&s[x]);
 					take(&out[k], first, s + x, x_end - x, pass);
@@ -116,14 +115,14 @@ static void go_through(struct parties *p, struct table_sample **sample, const st
 	}
 }
 
-struct shared *usk_captures_share(struct parties *p, struct table_sample **sample)
+struct shared *usk_captures_share(struct parties *p)
 {
 	size_t n;
 	uint64_t all = 0;
 	struct sighted *s = all_sighted(p, &n);
-	go_through(p, sample, s, n, NULL, FIND_PAIRS);
+	go_through(p, s, n, NULL, FIND_PAIRS);
 	struct shared *out = usk_alloc(p->n_pairs + 1, sizeof *out);
-	go_through(p, sample, s, n, out, COUNT_SAMPLES);
+	go_through(p, s, n, out, COUNT_SAMPLES);
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		all += out[i].n_a + out[i].n_b;
 	}
@@ -133,7 +132,7 @@ struct shared *usk_captures_share(struct parties *p, struct table_sample **sampl
 		out[i].n_a = out[i].n_b = 0;
 	}
 	if (all <= MOST) {
-		go_through(p, sample, s, n, out, TAKE_SAMPLES);
+		go_through(p, s, n, out, TAKE_SAMPLES);
 	}
 	for (size_t i = 0; i < p->n_pairs && all <= MOST; i++) {
 		sort_samples(out[i].of_a, out[i].n_a);

@@ -106,26 +106,11 @@ static void note_lag(void *ctx, const struct usk_msg *m)
 	}
 }
 
-static bool nothing(void *ctx, uint32_t pair, const struct usk_msg *msg, size_t n)
-{
-	(void)ctx;
-	(void)pair;
-	(void)msg;
-	(void)n;
-	return true;
-}
-
 /* All rows once more. */
 static enum usk_status look(struct parties *p, struct table_sink sink, struct usk_err *err)
 {
-	bool *wanted = usk_alloc(p->n_pairs + 1, sizeof *wanted);
-	sink.wanted = wanted;
-	sink.put = nothing;
 	p->work_all += usk_tables_size(p);
-	enum usk_status status = usk_tables_read(p, &sink, err);
-	p->work_done += usk_tables_size(p);
-	free(wanted);
-	return status;
+	return usk_tables_read(p, &sink, err);
 }
 
 enum usk_status usk_rows_likely(struct parties *p, void *ctx,
@@ -175,8 +160,9 @@ static void shift(struct party *y)
 	y->stamped = false;
 }
 
-void usk_row_span(struct parties *p, const struct usk_msg *m)
+void usk_row_span(void *ctx, const struct usk_msg *m)
 {
+	struct parties *p = ctx;
 	const uint32_t clock[] = { m->from, m->to };
 	const int64_t stamp[] = { m->sent_ns, m->received_ns };
 	for (int k = 0; k < 2; k++) {

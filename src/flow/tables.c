@@ -153,10 +153,10 @@ static void draw(struct table_sample *t, uint32_t a, const struct usk_msg *m, si
 	}
 }
 
-void usk_table_sample_fit(struct table_sample *t, size_t pairs, bool swapped,
-			  struct usk_coarse *out)
+void usk_table_sample_fit(struct pair_source *source, bool swapped)
 {
-	halve(t, samples_of_each(pairs));
+	struct table_sample *t = &source->sample;
+	halve(t, samples_of_each(source->parties->n_pairs));
 	struct usk_sighting *s = t->n ? t->s : &t->least;
 	size_t n = t->n ? t->n : t->any;
 	for (size_t i = 0; i < n && swapped; i++) {
@@ -164,31 +164,19 @@ void usk_table_sample_fit(struct table_sample *t, size_t pairs, bool swapped,
 		s[i].p_ns = s[i].q_ns;
 		s[i].q_ns = p;
 	}
-	usk_coarse_fit(s, n, out);
+	usk_coarse_fit(s, n, &source->coarse);
 }
-
-void usk_table_samples_free(struct table_sample *t, size_t n)
-{
-	for (size_t i = 0; t && i < n; i++) {
-		free(t[i].s);
-	}
-	free(t);
-}
-
-struct scan {
-	struct parties *p;
-	struct table_sample *sample;
-};
 
 static bool scan_pair(void *ctx, uint32_t pair, const struct usk_msg *msg, size_t n)
 {
-	struct scan *s = ctx;
-	s->p->pair[pair].in_tables += n;
-	draw(&s->sample[pair], s->p->pair[pair].a, msg, n, samples_of_each(s->p->n_pairs));
+	struct parties *p = ctx;
+	struct pair_source *s = &p->pair[pair];
+	s->in_tables += n;
+	draw(&s->sample, s->a, msg, n, samples_of_each(p->n_pairs));
 	return true;
 }
 
-void usk_table_names(struct parties *p, size_t which, size_t *cap)
+void usk_table_names(struct parties *p, size_t which)
 {
 	const struct usk_trace *t = p->trace[which];
 	size_t names = usk_trace_clocks(t), known = p->n_clocks[which];
@@ -196,7 +184,7 @@ void usk_table_names(struct parties *p, size_t which, size_t *cap)
 		p->clock[which] = usk_grow(p->clock[which], names, sizeof **p->clock);
 	}
 	for (; known < names; known++) {
-		uint32_t number = usk_party_of(p, usk_trace_clock_name(t, known), cap);
+		uint32_t number = usk_party_of(p, usk_trace_clock_name(t, known));
 		int64_t q = usk_trace_clock_resolution(t, known);
 		struct party *y = &p->party[number];
 		y->resolution_ns = q > y->resolution_ns ? q : y->resolution_ns;
@@ -205,27 +193,7 @@ void usk_table_names(struct parties *p, size_t which, size_t *cap)
 	p->n_clocks[which] = known;
 }
 
-/* The rows of a table, or what was joined, from the start. */
-static enum usk_status rows_begin(struct parties *p, size_t which, struct usk_err *err)
-{
-	if (which == p->n_traces) {
-		usk_join_rewind(p->join);
-		return USK_OK;
-	}
-	return usk_trace_rewind(p->trace[which], err);
-}
-
-static enum usk_status rows_next(struct parties *p, size_t which, struct usk_msg *msg, size_t *n,
-				 struct usk_err *err)
-{
-	return which == p->n_traces ? usk_join_messages(p->join, msg, CHUNK, n, err)
-				    : usk_trace_messages(p->trace[which], msg, CHUNK, n, err);
-}
-
-static uint64_t rows_pos(const struct parties *p, size_t which)
-{
-	return which == p->n_traces ? usk_join_pos(p->join) : usk_trace_pos(p->trace[which]);
-}
+/* ---- readings ------------------------------------------------------------------------------ */
 
 /* 0: it has none. */
 static uint64_t rows_size(const struct parties *p, size_t which)
@@ -237,48 +205,6 @@ static uint64_t rows_size(const struct parties *p, size_t which)
 	return table ? usk_trace_size(p->trace[which]) : 0;
 }
 
-enum usk_status usk_table_scan(struct parties *p, size_t which, size_t *cap_parties,
-			       struct table_sample **sample, struct usk_err *err)
-{
-	bool joined = which == p->n_traces;
-	struct scan scan = { .p = p, .sample = *sample };
-	const struct table_sink sink = { .ctx = &scan, .put = scan_pair };
-	struct batch b;
-	enum usk_status status = rows_begin(p, which, err);
-	batch_new(&b);
-	for (size_t n = 1; !status && n;) {
-		struct usk_msg *msg = b.msg + b.n;
-		status = rows_next(p, which, msg, &n, err);
-		if (!joined) {
-			usk_table_names(p, which, cap_parties);
-			p->events[which] += n;
-		}
-		for (size_t i = 0; i < n; i++) {
-			struct usk_msg m = msg[i];
-			m.from = p->clock[which][m.from];
-			m.to = p->clock[which][m.to];
-			if (!joined) {
-				usk_party_stamp(&p->party[m.from], m.sent_ns);
-				usk_party_stamp(&p->party[m.to], m.received_ns);
-				usk_row_note(p, &m);
-			}
-			if (m.from != m.to) {
-				b.msg[b.n] = m;
-				batch_keep(&b, usk_pair_number(p, m.from, m.to, &scan.sample));
-			}
-		}
-		if (!n || b.n + CHUNK > BATCH) {
-			hand_out(p, &b, &sink);
-			usk_parties_progress(p, rows_pos(p, which));
-		}
-	}
-	*sample = scan.sample;
-	batch_free(&b);
-	return status;
-}
-
-/* ---- readings ------------------------------------------------------------------------------ */
-
 uint64_t usk_tables_size(const struct parties *p)
 {
 	uint64_t size = 0;
@@ -288,79 +214,127 @@ uint64_t usk_tables_size(const struct parties *p)
 	return size;
 }
 
-enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink,
-				struct usk_err *err)
+/* Rows on their way to who takes them. */
+struct rows {
+	struct parties *p;
+	size_t which; /* the table; n_traces: what was joined */
+	const struct table_sink *sink;
+	struct usk_row_place *place; /* NULL: they are read for the first time */
+	struct batch batch;
+	uint64_t before; /* bytes of the tables before this one */
+	bool stopped;
+};
+
+/* For the first time: what is known of the clocks, and pairs. */
+static uint32_t scan_row(struct rows *r, struct usk_msg *m)
 {
-	struct batch b;
-	enum usk_status status = USK_OK;
-	bool more = true;
-	uint64_t before = 0;
-	struct usk_row_place *place = usk_alloc(p->n, sizeof *place);
-	batch_new(&b);
-	for (size_t i = 0; i <= p->n_traces && !status && more; i++) {
-		if (!rows_size(p, i)) {
-			continue;
-		}
-		if (sink->begin) {
-			sink->begin(sink->ctx);
-		}
-		status = rows_begin(p, i, err);
-		for (size_t n = 1; !status && n && more;) {
-			struct usk_msg *msg = b.msg + b.n;
-			status = rows_next(p, i, msg, &n, err);
-			for (size_t k = 0; k < n; k++) {
-				struct usk_msg m = msg[k];
-				m.from = p->clock[i][m.from];
-				m.to = p->clock[i][m.to];
-				struct usk_likely likely;
-				if (p->rows_repeat && i < p->n_traces &&
-				    usk_row_run_on(p, place, &m, &likely) && sink->likely) {
-					sink->likely(sink->ctx, &likely);
-				}
-				if (sink->row) {
-					sink->row(sink->ctx, &m);
-				}
-				uint32_t pair = usk_pair_find(p, m.from, m.to);
-				if (pair != UINT32_MAX && sink->wanted[pair]) {
-					b.msg[b.n] = m;
-					batch_keep(&b, pair);
-				}
-			}
-			if (!n || b.n + CHUNK > BATCH) {
-				more = hand_out(p, &b, sink);
-				usk_parties_progress(p, before + rows_pos(p, i));
-			}
-		}
-		before += rows_size(p, i);
+	struct parties *p = r->p;
+	if (r->which < p->n_traces) {
+		usk_party_stamp(&p->party[m->from], m->sent_ns);
+		usk_party_stamp(&p->party[m->to], m->received_ns);
+		usk_row_note(p, m);
 	}
-	free(place);
-	batch_free(&b);
+	return m->from == m->to ? UINT32_MAX : usk_pair_number(p, m->from, m->to);
+}
+
+static uint32_t read_row(struct rows *r, struct usk_msg *m)
+{
+	struct parties *p = r->p;
+	const struct table_sink *sink = r->sink;
+	struct usk_likely likely;
+	if (p->rows_repeat && r->which < p->n_traces && usk_row_run_on(p, r->place, m, &likely) &&
+	    sink->likely) {
+		sink->likely(sink->ctx, &likely);
+	}
+	if (sink->row) {
+		sink->row(sink->ctx, m);
+	}
+	uint32_t pair = sink->wanted ? usk_pair_find(p, m->from, m->to) : UINT32_MAX;
+	return pair != UINT32_MAX && sink->wanted[pair] ? pair : UINT32_MAX;
+}
+
+static enum usk_status read_rows(struct rows *r, struct usk_err *err)
+{
+	struct parties *p = r->p;
+	struct batch *b = &r->batch;
+	struct usk_trace *t = r->which < p->n_traces ? p->trace[r->which] : NULL;
+	enum usk_status status = USK_OK;
+	if (t) {
+		status = usk_trace_rewind(t, err);
+	} else {
+		usk_join_rewind(p->join);
+	}
+	for (size_t n = 1; !status && n && !r->stopped;) {
+		struct usk_msg *msg = b->msg + b->n;
+		status = t ? usk_trace_messages(t, msg, CHUNK, &n, err)
+			   : usk_join_messages(p->join, msg, CHUNK, &n, err);
+		if (t && !r->place) {
+			usk_table_names(p, r->which);
+			p->events[r->which] += n;
+		}
+		for (size_t i = 0; i < n; i++) {
+			struct usk_msg m = msg[i];
+			m.from = p->clock[r->which][m.from];
+			m.to = p->clock[r->which][m.to];
+			uint32_t pair = r->place ? read_row(r, &m) : scan_row(r, &m);
+			if (pair != UINT32_MAX) {
+				b->msg[b->n] = m;
+				batch_keep(b, pair);
+			}
+		}
+		if (!n || b->n + CHUNK > BATCH) {
+			r->stopped = !hand_out(p, b, r->sink);
+			usk_parties_progress(
+				p, r->before + (t ? usk_trace_pos(t) : usk_join_pos(p->join)));
+		}
+	}
 	return status;
 }
 
-static void note_span(void *ctx, const struct usk_msg *m)
+enum usk_status usk_table_scan(struct parties *p, size_t which, struct usk_err *err)
 {
-	const struct scan *scan = ctx;
-	usk_row_span(scan->p, m);
+	const struct table_sink sink = { .ctx = p, .put = scan_pair };
+	struct rows r = { .p = p, .which = which, .sink = &sink };
+	batch_new(&r.batch);
+	enum usk_status status = read_rows(&r, err);
+	batch_free(&r.batch);
+	return status;
 }
 
-enum usk_status usk_tables_sample_again(struct parties *p, struct table_sample *sample,
-					struct usk_err *err)
+enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink,
+				struct usk_err *err)
 {
-	struct scan scan = { .p = p, .sample = sample };
+	struct rows r = { .p = p, .sink = sink, .place = usk_alloc(p->n, sizeof *r.place) };
+	enum usk_status status = USK_OK;
+	batch_new(&r.batch);
+	for (; r.which <= p->n_traces && !status && !r.stopped; r.which++) {
+		uint64_t size = rows_size(p, r.which);
+		if (size && sink->begin) {
+			sink->begin(sink->ctx);
+		}
+		status = size ? read_rows(&r, err) : USK_OK;
+		r.before += size;
+	}
+	free(r.place);
+	batch_free(&r.batch);
+	p->work_done += usk_tables_size(p);
+	return status;
+}
+
+enum usk_status usk_tables_sample_again(struct parties *p, struct usk_err *err)
+{
 	bool *wanted = usk_alloc(p->n_pairs + 1, sizeof *wanted);
 	const struct table_sink sink = {
-		.ctx = &scan, .wanted = wanted, .put = scan_pair, .row = note_span
+		.ctx = p, .wanted = wanted, .put = scan_pair, .row = usk_row_span
 	};
 	for (size_t i = 0; i < p->n_pairs; i++) {
-		free(sample[i].s);
-		sample[i] = (struct table_sample){ 0 };
+		free(p->pair[i].sample.s);
+		p->pair[i].sample = (struct table_sample){ 0 };
 		p->pair[i].in_tables = 0;
 		wanted[i] = true;
 	}
 	p->work_all += usk_tables_size(p);
 	enum usk_status status = usk_tables_read(p, &sink, err);
-	p->work_done += usk_tables_size(p);
 	free(wanted);
 	return status;
 }
