@@ -308,8 +308,9 @@ static bool cleared(const struct usk_work *w, const struct usk_seen *s, uint32_t
 
 /*
  * How many more other pairs of the clock say that it was this one's than that it was not, by their
- * fastest messages of both directions: nearer to what was seen or to nothing. Where these two
- * differ by as much as that is apart they do not tell.
+ * fastest messages of both directions: nearer to what was seen or to nothing. Where one direction
+ * says this and the other one that they do not tell: by the mean of both a single message that was
+ * slow would.
  */
 static int likely(const struct usk_work *w, const struct usk_seen *s, uint32_t k)
 {
@@ -322,10 +323,11 @@ static int likely(const struct usk_work *w, const struct usk_seen *s, uint32_t k
 		struct usk_rise r = other_says(w, s, k, i, size);
 		bool up = size[0] > 0;
 		usk_i128 least = up ? size[0] : -(usk_i128)size[1];
-		usk_i128 a = r.likely_ns[0], b = r.likely_ns[1], twice = up ? a + b : -a - b;
+		usk_i128 a = r.likely_ns[0], b = r.likely_ns[1];
+		bool seen[] = { 2 * (up ? a : -a) > least, 2 * (up ? b : -b) > least };
 		if (least > 0 && r.likely_ns[0] != USK_NONE && r.likely_ns[1] != USK_NONE &&
-		    (a < b ? b - a : a - b) < least) {
-			votes += twice > least ? 1 : -1;
+		    seen[0] == seen[1]) {
+			votes += seen[0] ? 1 : -1;
 		}
 	}
 	return votes;

@@ -10,7 +10,9 @@
  *
  * T goes on from the last known event at the clock's rate, and is raised by as little as it takes
  * to be in order with what comes before. That ends in no known event: who is bounded from above
- * bounds all that is before. Before the first one it is lowered, the same way round.
+ * bounds all that is before. Before the first one it is lowered, the same way round. An event that
+ * the order of its own clock's stamps alone makes known bounds no others, but has its time: T goes
+ * on from no further than that allows.
  */
 #include "graph/work.h"
 
@@ -53,8 +55,9 @@ static bool begin(struct usk_work *w, uint32_t k, uint8_t *side)
 	return from > w->first[k] || to < w->first[k + 1];
 }
 
-/* Those of a side, in order with what comes before (down: behind). */
-static void settle(struct usk_work *w, const uint8_t *side, bool down)
+/* Times of those of a side, in order with what comes before (down: behind). */
+static void settle(const struct usk_work *w, int64_t *t, const uint8_t *side, enum side of,
+		   bool down)
 {
 	enum { WISHES = 16 }; /* rounds: nothing may bound these */
 	int round = 0;
@@ -62,13 +65,34 @@ static void settle(struct usk_work *w, const uint8_t *side, bool down)
 		moved = false;
 		for (uint32_t n = 0; n < w->n_order; n++) {
 			uint32_t i = w->order[down ? w->n_order - 1 - n : n];
-			if (side[i] == (down ? BEFORE : BEHIND)) {
-				int64_t v = usk_settled(w, w->t_ns, i, down, round < WISHES);
-				moved = moved || v != w->t_ns[i];
-				w->t_ns[i] = v;
+			if (side[i] == of) {
+				int64_t v = usk_settled(w, t, i, down, round < WISHES);
+				moved = moved || v != t[i];
+				t[i] = v;
 			}
 		}
 	}
+}
+
+/* Wishes of a side as far as known events allow that come before the first, behind the last. */
+static void keep_in_order(struct usk_work *w, const uint8_t *side, enum side of)
+{
+	bool last = of == BEHIND;
+	int64_t *t = usk_grow(NULL, w->n + 1, sizeof *t),
+		none = last ? USK_TIME_MAX : -USK_TIME_MAX;
+	for (uint32_t i = 0; i < w->n; i++) {
+		t[i] = side[i] == of ? none : side[i] == KNOWN ? w->t_ns[i] : USK_NONE;
+	}
+	settle(w, t, side, of, last);
+	for (uint32_t i = 0; i < w->n; i++) {
+		int64_t bound = last ? w->lo_ns[i] : w->hi_ns[i];
+		if (side[i] != of || t[i] == none) {
+			continue;
+		}
+		int64_t v = bound != USK_NONE && last == (t[i] < bound) ? bound : t[i];
+		w->t_ns[i] = last == (v < w->t_ns[i]) ? v : w->t_ns[i];
+	}
+	free(t);
 }
 
 void usk_estimate_ends(struct usk_work *w)
@@ -79,8 +103,10 @@ void usk_estimate_ends(struct usk_work *w)
 		any = begin(w, w->clock[i], side) || any;
 	}
 	if (any) {
-		settle(w, side, true);
-		settle(w, side, false);
+		keep_in_order(w, side, BEFORE);
+		keep_in_order(w, side, BEHIND);
+		settle(w, w->t_ns, side, BEFORE, true);
+		settle(w, w->t_ns, side, BEHIND, false);
 	}
 	free(side);
 }
