@@ -127,7 +127,7 @@ static void begin(struct usk_input *in, int fd, const void *memory, uint64_t siz
 	}
 	if (in->packed || fd >= 0) {
 		in->capacity = BLOCK;
-		in->buffer = usk_alloc(in->capacity, 1);
+		in->buffer = usk_grow(NULL, in->capacity, 1);
 	}
 	if (fd >= 0) {
 		(void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -508,7 +508,7 @@ enum usk_status usk_output_open(struct usk_output *out, const char *path, bool f
 		return s;
 	}
 	out->path = usk_strdup(path);
-	out->buffer = usk_alloc(BLOCK, 1);
+	out->buffer = usk_grow(NULL, BLOCK, 1);
 	enum usk_packing packing = out->direct ? USK_PLAIN : usk_packing_of_name(path);
 	out->pack = packing == USK_PLAIN ? NULL : usk_pack_new(packing);
 	return USK_OK;

@@ -28,13 +28,14 @@ struct batch {
 	size_t n_touched;
 };
 
+/* Not zeroed: a small table fills little of it. */
 static void batch_new(struct batch *b)
 {
 	memset(b, 0, sizeof *b);
-	b->msg = usk_alloc(BATCH, sizeof *b->msg);
-	b->sorted = usk_alloc(BATCH, sizeof *b->sorted);
-	b->pair = usk_alloc(BATCH, sizeof *b->pair);
-	b->touched = usk_alloc(BATCH, sizeof *b->touched);
+	b->msg = usk_grow(NULL, BATCH, sizeof *b->msg);
+	b->sorted = usk_grow(NULL, BATCH, sizeof *b->sorted);
+	b->pair = usk_grow(NULL, BATCH, sizeof *b->pair);
+	b->touched = usk_grow(NULL, BATCH, sizeof *b->touched);
 }
 
 static void batch_free(struct batch *b)

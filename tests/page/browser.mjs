@@ -3,7 +3,7 @@
  * browser.mjs - Chromium for tests and pictures of the page
  *
  * browser(MODULES): a started Chromium, or null with the sentence that says what is missing, so that a
- * test can skip. Pages report every console message, error and request as a complaint.
+ * test can skip; BROWSER=none in the environment wants none. Pages report every console message, error and request as a complaint.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,6 +14,10 @@ import { pathToFileURL } from 'node:url';
 export async function browser(modules) {
 	const from = createRequire(resolve(modules, 'package.json'));
 	let playwright, path;
+	if (process.env.BROWSER === 'none') {
+		console.log('skipped: no browser is wanted');
+		return null;
+	}
 	try {
 		playwright = from('playwright-core');
 	} catch {

@@ -11,6 +11,7 @@
  * and not mended yet are told as such; one that does not fail any more has to be struck off the
  * list. Seeds of faults that were mended are cases of the suite (meson.build).
  */
+#include "../part.h"
 #include "shell.h"
 #include "trial.h"
 
@@ -252,6 +253,10 @@ static bool read_arguments(int argc, char **argv, struct job *j)
 		} else {
 			return false;
 		}
+	}
+	if (!j->seeds) {
+		j->first += case_first(j->count) - 1;
+		j->count = case_count(j->count);
 	}
 	return j->jobs > 0 && j->jobs < 64;
 }

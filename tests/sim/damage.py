@@ -15,6 +15,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
+from part import part
+
 PACKETS = {2, 6}
 
 
@@ -151,6 +155,7 @@ def judge(unskew, seed, share):
 def main():
 	unskew = os.path.abspath(sys.argv[1])
 	first, count = (int(x) for x in (sys.argv[2:] + ['0', '100'][len(sys.argv) - 2:])[:2])
+	first, count = part(first, count)
 	failed, share = 0, [0, 0]
 	with tempfile.TemporaryDirectory() as folder:
 		os.chdir(folder)

@@ -32,7 +32,7 @@ try() {
 			cat "$tmp/log"
 			status=1
 		fi
-		[ -n "$(tshark -r "$capture" -c 1 2>/dev/null)" ] || {
+		[ "$(capinfos -TMrc "$capture" | cut -f 2)" -gt 0 ] || {
 			echo "$1: $capture is empty"
 			status=1
 		}

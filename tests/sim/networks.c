@@ -13,6 +13,7 @@
  * (held.h). The options are the default ones, so no other assumption is broken, and no step may
  * leave a band that excludes the truth.
  */
+#include "../part.h"
 #include "held.h"
 
 #include <math.h>
@@ -390,6 +391,8 @@ static bool read_arguments(int argc, char **argv, struct job *j)
 			return false;
 		}
 	}
+	j->first += case_first(j->count) - 1;
+	j->count = case_count(j->count);
 	return j->jobs > 0 && j->jobs < 64;
 }
 

@@ -27,6 +27,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
+from part import part
+
 NAMES = ["a", "b'", 'c"q"', "d,e", "f\tg", "h\u00e9\u4e16", "i" * 300, "j k", "-l", "m\\n", "n:7", "\u202eo", "=p"]
 TICKS = [1, 1, 1, 1, 1000, 10**6, 4 * 10**6, 10**7, 15_625_000, 10**9]
 SPAN = 10**11
@@ -290,6 +294,7 @@ def main():
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--keep")
     o = p.parse_args()
+    o.seed, o.count = part(o.seed, o.count)
     failed, held, unheld, refused = 0, 0, 0, collections.defaultdict(list)
     seeds = range(o.seed, o.seed + o.count)
     with multiprocessing.Pool(o.jobs) as pool:

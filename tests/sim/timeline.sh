@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeline.sh UNSKEW [DATA] - timelines of simulated traces, and of two of DATA, hold what they should
 #
-# The checker is timeline_check.py. UNSKEW_TRACE_ENGINE=FOLDER, where node finds
-# @paulirish/trace_engine, has Chromium's own reader of such traces asked too.
+# The checker is timeline_check.py; with UNSKEW_TRACE_ENGINE=FOLDER, where node finds
+# @paulirish/trace_engine, it is Chromium's own reader of such traces.
 set -eu
 unskew=$1 data=${2:-}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,14 +16,19 @@ command -v python3 >/dev/null 2>&1 || {
 	echo "timeline: npm could not bring @paulirish/trace_engine"
 	exit 77
 }
+[ -z "${UNSKEW_TRACE_ENGINE:-}" ] || [ "${BROWSER:-}" != none ] || {
+	echo "timeline: no browser is wanted"
+	exit 77
+}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/unskew-timeline-XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp"
 
 check() {
-	python3 "$here/timeline_check.py" "$unskew" "$@"
 	if [ -n "${UNSKEW_TRACE_ENGINE:-}" ]; then
 		node "$here/timeline_engine.mjs" "$UNSKEW_TRACE_ENGINE" "$2"
+	else
+		python3 "$here/timeline_check.py" "$unskew" "$@"
 	fi
 }
 

@@ -15,6 +15,7 @@
  * Where IP-IDs tell nothing and a capture missed the original, a copy may stand for it; such cases
  * are counted by themselves (doc/guarantees.md, What breaks it).
  */
+#include "../part.h"
 #include "path.h"
 
 #include <stdio.h>
@@ -258,6 +259,8 @@ static bool read_arguments(int argc, char **argv, struct job *j)
 			return false;
 		}
 	}
+	j->first += case_first(j->count) - 1;
+	j->count = case_count(j->count);
 	return j->jobs > 0 && j->jobs < 64;
 }
 

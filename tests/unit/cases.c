@@ -161,16 +161,6 @@ int64_t fit_case_time(const struct fit_case *c, struct usk_rng *r)
 	}
 }
 
-uint64_t fit_cases(uint64_t normal)
-{
-	const char *s = getenv("USK_CASES");
-	if (s && *s == '/') {
-		uint64_t n = strtoull(s + 1, NULL, 10);
-		return n && normal > n ? normal / n : 1;
-	}
-	return s ? strtoull(s, NULL, 10) : normal;
-}
-
 bool no_long_double(void)
 {
 	volatile long double little = LDBL_EPSILON;

@@ -9,6 +9,7 @@
 #ifndef USK_TESTS_CASES_H
 #define USK_TESTS_CASES_H
 
+#include "../part.h"
 #include "base/base.h"
 #include "oracle.h"
 
@@ -27,8 +28,6 @@ void fit_case_msgs(const struct fit_case *c, struct usk_msg *msg);
 struct usk_corridor *fit_case_corridor(const struct fit_case *c);
 /** A time to ask about: near the points, among them or far away. */
 int64_t fit_case_time(const struct fit_case *c, struct usk_rng *r);
-/** How many cases to run: USK_CASES, or the default, or with USK_CASES=/N the Nth part of it. */
-uint64_t fit_cases(uint64_t normal);
 /* Valgrind computes long doubles as doubles: no oracle then. */
 bool no_long_double(void);
 

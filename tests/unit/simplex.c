@@ -2,6 +2,7 @@
 #include "simplex.h"
 #include "base/base.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 void simplex_new(struct simplex *s, size_t n)
@@ -20,8 +21,13 @@ size_t simplex_row(struct simplex *s)
 	return s->m++;
 }
 
+static void tableau_free(struct simplex_tableau *tab);
+
 void simplex_free(struct simplex *s)
 {
+	if (s->tableau) {
+		tableau_free(s->tableau);
+	}
 	for (size_t k = 0; k < s->m * s->n; k++) {
 		mpq_clear(s->a[k]);
 	}
@@ -36,15 +42,16 @@ void simplex_free(struct simplex *s)
  * Columns: x+ [n], x- [n], slacks [m], one artificial; the last is the right-hand side. Rows: m
  * constraints; row m is the objective, to be brought to 0 or over.
  */
-struct tableau {
+struct simplex_tableau {
 	size_t rows, cols;
 	mpq_t *t;
 	size_t *basic; /* by row */
+	bool feasible;
 };
 
 #define AT(tab, i, j) ((tab)->t[(i) * ((tab)->cols + 1) + (j)])
 
-static void pivot(struct tableau *tab, size_t row, size_t col)
+static void pivot(struct simplex_tableau *tab, size_t row, size_t col)
 {
 	mpq_t by, part;
 	mpq_init(by);
@@ -71,7 +78,7 @@ static void pivot(struct tableau *tab, size_t row, size_t col)
 }
 
 /* Bland: the first column that helps, the row that gives out first, of equals the first basic. */
-static enum simplex_answer improve(struct tableau *tab, size_t n_cols)
+static enum simplex_answer improve(struct simplex_tableau *tab, size_t n_cols)
 {
 	mpq_t ratio, best;
 	mpq_init(ratio);
@@ -107,82 +114,101 @@ static enum simplex_answer improve(struct tableau *tab, size_t n_cols)
 	return answer;
 }
 
-enum simplex_answer simplex_solve(const struct simplex *s, mpq_t *c, mpq_t best)
+/* Brings the artificial one to 0, and out of the basis. */
+static bool make_feasible(struct simplex_tableau *tab, size_t worst)
+{
+	size_t m = tab->rows, artificial = tab->cols - 1;
+	mpq_set_si(AT(tab, m, artificial), 1, 1);
+	pivot(tab, worst, artificial);
+	improve(tab, tab->cols);
+	if (mpq_sgn(AT(tab, m, tab->cols)) != 0) {
+		return false;
+	}
+	for (size_t i = 0; i < m; i++) {
+		size_t col = 0;
+		if (tab->basic[i] != artificial) {
+			continue;
+		}
+		while (col < artificial && !mpq_sgn(AT(tab, i, col))) {
+			col++;
+		}
+		if (col < artificial) {
+			pivot(tab, i, col);
+		}
+	}
+	return true;
+}
+
+static struct simplex_tableau *tableau_new(const struct simplex *s)
 {
 	size_t n = s->n, m = s->m, artificial = 2 * n + m, worst = m;
-	struct tableau tab = { .rows = m, .cols = artificial + 1 };
-	size_t cells = (m + 1) * (tab.cols + 1);
-	tab.t = usk_alloc(cells, sizeof *tab.t);
-	tab.basic = usk_alloc(m + 1, sizeof *tab.basic);
+	struct simplex_tableau *tab = usk_alloc(1, sizeof *tab);
+	tab->rows = m;
+	tab->cols = artificial + 1;
+	size_t cells = (m + 1) * (tab->cols + 1);
+	tab->t = usk_alloc(cells, sizeof *tab->t);
+	tab->basic = usk_alloc(m + 1, sizeof *tab->basic);
 	for (size_t k = 0; k < cells; k++) {
-		mpq_init(tab.t[k]);
+		mpq_init(tab->t[k]);
 	}
 	for (size_t i = 0; i < m; i++) {
 		for (size_t k = 0; k < n; k++) {
-			mpq_set(AT(&tab, i, k), s->a[i * n + k]);
-			mpq_neg(AT(&tab, i, n + k), s->a[i * n + k]);
+			mpq_set(AT(tab, i, k), s->a[i * n + k]);
+			mpq_neg(AT(tab, i, n + k), s->a[i * n + k]);
 		}
-		mpq_set_si(AT(&tab, i, 2 * n + i), 1, 1);
-		mpq_set_si(AT(&tab, i, artificial), -1, 1);
-		mpq_set(AT(&tab, i, tab.cols), s->b[i]);
-		tab.basic[i] = 2 * n + i;
+		mpq_set_si(AT(tab, i, 2 * n + i), 1, 1);
+		mpq_set_si(AT(tab, i, artificial), -1, 1);
+		mpq_set(AT(tab, i, tab->cols), s->b[i]);
+		tab->basic[i] = 2 * n + i;
 		if (mpq_sgn(s->b[i]) < 0 && (worst == m || mpq_cmp(s->b[i], s->b[worst]) < 0)) {
 			worst = i;
 		}
 	}
-	enum simplex_answer answer = SIMPLEX_OPTIMAL;
-	if (worst < m) { /* minimise the artificial one */
-		mpq_set_si(AT(&tab, m, artificial), 1, 1);
-		pivot(&tab, worst, artificial);
-		improve(&tab, tab.cols);
-		if (mpq_sgn(AT(&tab, m, tab.cols)) != 0) {
-			answer = SIMPLEX_INFEASIBLE;
-		}
-		for (size_t i = 0; i < m && answer == SIMPLEX_OPTIMAL; i++) {
-			size_t col = 0;
-			if (tab.basic[i] != artificial) {
-				continue;
-			}
-			while (col < artificial && !mpq_sgn(AT(&tab, i, col))) {
-				col++;
-			}
-			if (col < artificial) {
-				pivot(&tab, i, col);
-			}
+	tab->feasible = worst == m || make_feasible(tab, worst);
+	return tab;
+}
+
+static void tableau_free(struct simplex_tableau *tab)
+{
+	for (size_t k = 0; k < (tab->rows + 1) * (tab->cols + 1); k++) {
+		mpq_clear(tab->t[k]);
+	}
+	free(tab->t);
+	free(tab->basic);
+	free(tab);
+}
+
+/* The last row, in columns that are not basic. */
+static void set_objective(struct simplex_tableau *tab, size_t n, mpq_t *c)
+{
+	size_t m = tab->rows;
+	mpq_t by, part;
+	mpq_inits(by, part, NULL);
+	for (size_t j = 0; j <= tab->cols; j++) {
+		mpq_set_si(AT(tab, m, j), 0, 1);
+	}
+	for (size_t k = 0; k < n; k++) {
+		mpq_neg(AT(tab, m, k), c[k]);
+		mpq_set(AT(tab, m, n + k), c[k]);
+	}
+	for (size_t i = 0; i < m; i++) {
+		mpq_set(by, AT(tab, m, tab->basic[i]));
+		for (size_t j = 0; j <= tab->cols && mpq_sgn(by); j++) {
+			mpq_mul(part, by, AT(tab, i, j));
+			mpq_sub(AT(tab, m, j), AT(tab, m, j), part);
 		}
 	}
-	if (answer == SIMPLEX_OPTIMAL) {
-		mpq_t part;
-		mpq_init(part);
-		for (size_t j = 0; j <= tab.cols; j++) {
-			mpq_set_si(AT(&tab, m, j), 0, 1);
-		}
-		for (size_t k = 0; k < n; k++) {
-			mpq_neg(AT(&tab, m, k), c[k]);
-			mpq_set(AT(&tab, m, n + k), c[k]);
-		}
-		for (size_t i = 0; i < m; i++) {
-			size_t col = tab.basic[i];
-			if (!mpq_sgn(AT(&tab, m, col))) {
-				continue;
-			}
-			mpq_t by;
-			mpq_init(by);
-			mpq_set(by, AT(&tab, m, col));
-			for (size_t j = 0; j <= tab.cols; j++) {
-				mpq_mul(part, by, AT(&tab, i, j));
-				mpq_sub(AT(&tab, m, j), AT(&tab, m, j), part);
-			}
-			mpq_clear(by);
-		}
-		mpq_clear(part);
-		answer = improve(&tab, artificial);
-		mpq_set(best, AT(&tab, m, tab.cols));
+	mpq_clears(by, part, NULL);
+}
+
+enum simplex_answer simplex_solve(struct simplex *s, mpq_t *c, mpq_t best)
+{
+	struct simplex_tableau *tab = s->tableau = s->tableau ? s->tableau : tableau_new(s);
+	if (!tab->feasible) {
+		return SIMPLEX_INFEASIBLE;
 	}
-	for (size_t k = 0; k < cells; k++) {
-		mpq_clear(tab.t[k]);
-	}
-	free(tab.t);
-	free(tab.basic);
+	set_objective(tab, s->n, c);
+	enum simplex_answer answer = improve(tab, tab->cols - 1);
+	mpq_set(best, AT(tab, tab->rows, tab->cols));
 	return answer;
 }

@@ -2,6 +2,7 @@
 /*
  * test_calibrate.c - minimum delays from round trips against delays that are known
  */
+#include "../part.h"
 #include "judge/judge.h"
 #include "tables.h"
 
@@ -71,7 +72,7 @@ static void test_never_over(void **state)
 	enum { N = 3000 };
 	struct usk_trip *t = usk_alloc(N, sizeof *t);
 	struct usk_calibrate_options o = { .margin = -1 };
-	for (uint64_t seed = 1; seed <= 150; seed++) {
+	for (uint64_t seed = case_first(150); seed < case_end(150); seed++) {
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
 		int how = (int)(seed % WAYS_TO_TALK);
@@ -149,7 +150,7 @@ static void test_none_is_shorter(void **state)
 	(void)state;
 	enum { N = 400 };
 	struct usk_trip *t = usk_alloc(N, sizeof *t);
-	for (uint64_t seed = 1; seed <= 400; seed++) {
+	for (uint64_t seed = case_first(400); seed < case_end(400); seed++) {
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
 		struct usk_calibrate_options o = { seed % 3 ? -1 : 0.1,
@@ -292,7 +293,7 @@ static struct usk_calibration *calibrate(const struct bytes *b,
 static void test_bands_hold(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 60; seed++) {
+	for (uint64_t seed = case_first(60); seed < case_end(60); seed++) {
 		struct usk_rng r;
 		struct bytes b = { 0 };
 		usk_rng_seed(&r, seed);

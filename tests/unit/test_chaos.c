@@ -4,6 +4,7 @@
  * and said again at random. Both captures are complete for what their own host sends; then no
  * message may be wrong, whatever is missing.
  */
+#include "../part.h"
 #include "scene.h"
 
 #include <setjmp.h>
@@ -114,7 +115,7 @@ static void step(struct chaos *c, int64_t t)
 static void test_chaos(void **state)
 {
 	(void)state;
-	for (unsigned seed = 1; seed <= 96; seed++) {
+	for (uint64_t seed = case_first(96); seed < case_end(96); seed++) {
 		struct chaos *c = usk_alloc(1, sizeof *c);
 		char what[100];
 		usk_rng_seed(&c->rng, seed);
@@ -123,8 +124,8 @@ static void test_chaos(void **state)
 		c->scene.v6 = (seed & 5) == 5;
 		c->scene.snap = seed & 8 ? 68 : 0;
 		c->scene.offset_ns = seed & 16 ? -3600 * SECOND : 0;
-		c->loss = seed % 3 * 10;
-		c->twice = seed % 5 * 3;
+		c->loss = (unsigned)(seed % 3) * 10;
+		c->twice = (unsigned)(seed % 5) * 3;
 		/* From 10 us, where all is in order, to 20 ms, where nothing is. */
 		c->delay_ns = seed % 7 < 3 ? 10000 : seed % 7 < 5 ? 500000 : 20 * MS;
 		c->scene.eye[0].local = c->scene.v6 ? "fd00::a00:1" : "10.0.0.1";
@@ -138,7 +139,7 @@ static void test_chaos(void **state)
 			t += 1 + (int64_t)usk_rng_exponential(&c->rng, 1e6);
 			step(c, t);
 		}
-		snprintf(what, sizeof what, "seed %u", seed);
+		snprintf(what, sizeof what, "seed %llu", (unsigned long long)seed);
 		scene_check(&c->scene, what);
 		/* And it is not by finding nothing. */
 		assert_true(c->scene.n_got * 5 > c->scene.n_may);

@@ -103,7 +103,7 @@ static int64_t by_gmp(const int64_t ps[3], uint32_t n)
 static void test_models_against_gmp(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= fit_cases(20000); seed++) {
+	for (uint64_t seed = case_first(20000); seed < case_end(20000); seed++) {
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);
 		int64_t ps[3] = { any_ps(&r), any_ps(&r), any_ps(&r) };
@@ -241,7 +241,7 @@ static void test_band_against_oracle(void **state)
 	int fd = mkstemp(path);
 	assert_true(fd >= 0);
 	close(fd);
-	for (uint64_t seed = 1; seed <= fit_cases(4000); seed++) {
+	for (uint64_t seed = case_first(4000); seed < case_end(4000); seed++) {
 		struct usk_rng r;
 		struct sent sent;
 		struct oracle_points pts;
@@ -286,7 +286,8 @@ static void test_band_against_oracle(void **state)
 	}
 	remove(path);
 	print_message("fit %zu, contradicted %zu\n", fit, contradicted);
-	assert_true(fit > 100 && contradicted > 100);
+	uint64_t least = case_count(4000) / 40;
+	assert_true(fit > least && contradicted > least);
 }
 
 /* A wrong message is told from its point although its length is not to be seen there. */

@@ -3,6 +3,7 @@
  * test_graph.c - small graphs by hand: bounds against Bellman and Ford, brackets and outliers of a
  * pair, shifted stamps, threads, anchors
  */
+#include "../part.h"
 #include "net.h"
 
 #include "fit/fit.h"
@@ -83,7 +84,7 @@ static void test_bounds(void **state)
 {
 	(void)state;
 	size_t compared = 0;
-	for (uint64_t seed = 1; seed <= 200; seed++) {
+	for (uint64_t seed = case_first(200); seed < case_end(200); seed++) {
 		static struct net net;
 		struct usk_rng r;
 		struct event e[2 * 24];
@@ -132,7 +133,7 @@ static void test_bounds(void **state)
 		}
 		usk_clocks_free(c);
 	}
-	assert_int_equal(compared, 200 * 24);
+	assert_int_equal(compared, case_count(200) * 24);
 }
 
 /* ---- what a pair shows ------------------------------------------------------------------------
@@ -226,7 +227,7 @@ static void test_shifted(void **state)
 {
 	(void)state;
 	static struct net net;
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = case_first(20); seed < case_end(20); seed++) {
 		static const int64_t none[CLOCKS] = { 0 };
 		/* Whole seconds: corridors are thinned by those of a clock. */
 		static const int64_t by[CLOCKS] = { 3 * SECOND, -7 * SECOND, 0, 1000 * SECOND };
@@ -257,7 +258,7 @@ static void test_threads(void **state)
 	(void)state;
 	static struct net net;
 	static const int64_t none[CLOCKS] = { 0 };
-	for (uint64_t seed = 1; seed <= 20; seed++) {
+	for (uint64_t seed = case_first(20); seed < case_end(20); seed++) {
 		char *text[2];
 		for (int k = 0; k < 2; k++) {
 			ring(&net, seed, none);

@@ -3,6 +3,7 @@
  * test_jumps.c - clocks that are stepped, in tables whose truth is known: every step is found, when
  * it was, how large, and none besides
  */
+#include "../part.h"
 #include "tables.h"
 
 #include <math.h>
@@ -167,7 +168,7 @@ static const char *const models[] = { "segments=auto" };
 static void one_step_in_the_middle(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 8; seed++) {
+	for (uint64_t seed = case_first(8); seed < case_end(8); seed++) {
 		struct scene s = { .offset = 3 * MS, .drift_ppb = 20000, .n = 1 };
 		s.on_a = seed / 2 % 2;
 		s.step[0] = (struct step){ START + 100 * SECOND + 12345678, seed % 2 ? -MS : MS };
@@ -180,7 +181,7 @@ static void one_step_in_the_middle(void **state)
 static void ten_steps(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 4; seed++) {
+	for (uint64_t seed = case_first(4); seed < case_end(4); seed++) {
 		struct scene s = { .offset = -7 * SECOND, .drift_ppb = -35000, .n = 10 };
 		struct usk_rng r;
 		usk_rng_seed(&r, seed + 100);
@@ -245,7 +246,7 @@ static void write_rows(struct bytes *b, const struct scene *s, struct usk_rng *r
 static void put_back_in_a_table(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 24; seed++) {
+	for (uint64_t seed = case_first(24); seed < case_end(24); seed++) {
 		static const int64_t by[] = { 0, 200 * MS, 600 * MS, 2 * SECOND };
 		const char *model = "segments=auto";
 		struct scene scene = { .offset = 3 * MS, .drift_ppb = 20000 }, *s = &scene;

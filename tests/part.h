@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * part.h - how many of a test's random cases are tried, and which
+ *
+ * In    USK_CASES: a number of cases; /8, an eighth of the usual ones; /8+2, an eighth of as many
+ *       that come after twice the usual ones. Not set: the usual ones
+ * Why   a case that passed with one compiler seldom fails with another: so .ci/run tries all with
+ *       the first, and others, fewer, with each that is slower
+ *
+ * Cases are numbered from 1; a case is made by its number alone.
+ */
+#ifndef USK_TESTS_PART_H
+#define USK_TESTS_PART_H
+
+#include <stdint.h>
+
+uint64_t case_count(uint64_t usual);
+uint64_t case_first(uint64_t usual);
+/** One more than the last. */
+uint64_t case_end(uint64_t usual);
+
+#endif
