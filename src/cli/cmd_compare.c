@@ -249,8 +249,7 @@ static int compare_set(struct task *t, const char *set, struct repeats *to)
 	size_t n;
 	const struct usk_estimator **method = methods_of(args, &n);
 	must_in(usk_compare(t->trace, t->n, &t->options, method, n, &c, &why), set);
-	x.c = c;
-	must_in(compare_measure(t->truth, &x, &why), set ? set : args_string(args, "truth"));
+	must_in(compare_measure(c, t->truth, &x), set ? set : args_string(args, "truth"));
 	progress_end();
 	if (to) {
 		for (size_t i = 0; i < c->n_notes; i++) {

@@ -174,8 +174,7 @@ static void compare_all(struct report *r)
 	static struct usk_comparison *c;
 	static struct usk_stream text;
 	must(usk_compare(t->trace, t->n, &t->options, NULL, 0, &c, &why));
-	x.c = c;
-	must(compare_measure(t->truth, &x, &why));
+	must(compare_measure(c, t->truth, &x));
 	compare_print_json(usk_stream_begin(&text), &x);
 	r->compare = usk_stream_end(&text);
 }

@@ -22,7 +22,7 @@ struct sync {
 	struct usk_clocks *c;
 	const char *path[OUTPUTS];
 	bool written[OUTPUTS];
-	struct usk_output clocks;
+	struct usk_output out[2]; /* of the first two */
 	struct messages messages;
 };
 
@@ -34,13 +34,12 @@ static void outputs_open(struct sync *s)
 		const char *path = s->path[i] = args_string(s->task.args, option[i]);
 		/* The last two are opened much later: ask now, so that no work is lost. */
 		struct usk_output trial = { 0 };
-		if (path && i == MESSAGES) {
-			must(messages_open(&s->messages, path, force, &why));
-		} else if (path) {
-			must(usk_output_open(i ? &trial : &s->clocks, path, force, &why));
+		if (path) {
+			must(usk_output_open(i < MERGE ? &s->out[i] : &trial, path, force, &why));
 			usk_output_close(&trial);
 		}
 	}
+	messages_open(&s->messages, s->path[MESSAGES]);
 }
 
 static enum usk_status write_together(struct sync *s, const uint32_t *clock, int which,
@@ -72,10 +71,10 @@ static enum usk_status write_all(struct sync *s, const char *json)
 	}
 	for (int i = 0; i < OUTPUTS && !status; i++) {
 		if (s->path[i] && i == CLOCKS) {
-			usk_output_write(&s->clocks, json, strlen(json));
-			status = usk_output_commit(&s->clocks, &why);
+			usk_output_write(&s->out[i], json, strlen(json));
+			status = usk_output_commit(&s->out[i], &why);
 		} else if (s->path[i] && i == MESSAGES) {
-			status = messages_commit(&s->messages, s->c, &why);
+			status = messages_commit(&s->messages, s->c, &s->out[i]);
 		} else if (s->path[i]) {
 			status = write_together(s, clock, i, &notes);
 		}
@@ -175,12 +174,8 @@ static int sync_run(const struct args *args)
 	outputs_open(&s);
 	t->options.method = args_string(args, "method");
 	t->options.messages = s.path[MESSAGES] ? &s.messages.sink : NULL;
-	enum usk_status done = usk_sync(t->trace, t->n, &t->options, &s.c, &why);
+	must(usk_sync(t->trace, t->n, &t->options, &s.c, &why));
 	progress_end();
-	if (s.messages.status) {
-		done = messages_again(&s.messages, s.path[MESSAGES], &why);
-	}
-	must(done);
 	return task_end(t, tell(&s));
 }
 

@@ -12,20 +12,21 @@
 
 #include <inttypes.h>
 
-enum usk_status compare_measure(const struct truth *truth, struct compared *x, struct usk_err *err)
+enum usk_status compare_measure(const struct usk_comparison *c, const struct truth *truth,
+				struct compared *out)
 {
-	const struct usk_comparison *c = x->c;
 	enum usk_status status = USK_OK;
-	x->with_truth = truth;
-	x->errors = usk_alloc(c->n_pairs * c->n_methods + 1, sizeof *x->errors);
+	out->c = c;
+	out->with_truth = truth;
+	out->errors = usk_alloc(c->n_pairs * c->n_methods + 1, sizeof *out->errors);
 	for (size_t i = 0; i < c->n_pairs * c->n_methods && !status; i++) {
 		const struct usk_compared_pair *p = &c->pair[i / c->n_methods];
 		const struct usk_method_score *s = &p->score[i % c->n_methods];
-		x->errors[i] = TRUTH_UNKNOWN;
+		out->errors[i] = TRUTH_UNKNOWN;
 		if (truth && !s->failed) {
 			struct usk_map *map = usk_map_of_line(s->line, s->n_knots);
 			status = truth_errors(truth, c->clock[p->a], c->clock[p->b], map,
-					      &x->errors[i], err);
+					      &out->errors[i], &why);
 			usk_map_free(map);
 		}
 	}

@@ -8,21 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sink can only stop; why is told by messages_again(). */
+/* A temporary file that fails is the end: what was to be written would lack messages. */
+static void must_keep(const struct messages *m, enum usk_status status)
+{
+	if (status) {
+		usk_fail_in(&why, "%s: not written", m->what);
+		must(status);
+	}
+}
+
 static bool start(void *ctx)
 {
 	struct messages *m = ctx;
-	m->status = m->status ? m->status : usk_spool_cut(m->spool, 0, m->kept, &m->err);
-	return !m->status;
+	must_keep(m, usk_spool_cut(m->spool, 0, m->kept, &why));
+	return true;
 }
 
 static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 {
 	struct messages *m = ctx;
-	for (size_t i = 0; i < n && !m->status; i++) {
-		m->status = usk_spool_put(m->spool, 0, &msg[i], &m->err);
+	for (size_t i = 0; i < n; i++) {
+		must_keep(m, usk_spool_put(m->spool, 0, &msg[i], &why));
 	}
-	return !m->status;
+	return true;
 }
 
 static void keep(void *ctx)
@@ -31,32 +39,22 @@ static void keep(void *ctx)
 	m->kept = usk_spool_count(m->spool, 0);
 }
 
-enum usk_status messages_open(struct messages *m, const char *path, bool force, struct usk_err *err)
+void messages_open(struct messages *m, const char *what)
 {
-	memset(m, 0, sizeof *m);
-	m->out.fd = -1;
-	m->spool = usk_spool_new(sizeof(struct usk_msg), 1);
-	m->sink = (struct usk_sink){ .ctx = m, .start = start, .put = put, .keep = keep };
-	return path ? usk_output_open(&m->out, path, force, err) : USK_OK;
+	*m = (struct messages){
+		.what = what,
+		.spool = usk_spool_new(sizeof(struct usk_msg), 1),
+		.sink = { .ctx = m, .start = start, .put = put, .keep = keep },
+	};
 }
 
-enum usk_status messages_again(struct messages *m, const char *what, struct usk_err *err)
+static size_t messages_next(struct messages *m, struct usk_msg *out, size_t cap)
 {
-	m->at = 0;
-	return m->status ? usk_fail(err, m->status, 0, "%s: not written: %s", what, m->err.msg)
-			 : USK_OK;
-}
-
-enum usk_status messages_next(void *ctx, struct usk_msg *out, size_t cap, size_t *n,
-			      struct usk_err *err)
-{
-	struct messages *m = ctx;
 	uint64_t left = usk_spool_count(m->spool, 0) - m->at;
-	size_t some = left < cap ? (size_t)left : cap;
-	enum usk_status status = usk_spool_get(m->spool, 0, m->at, out, some, err);
-	*n = status ? 0 : some;
-	m->at += *n;
-	return status;
+	size_t n = left < cap ? (size_t)left : cap;
+	must(usk_spool_get(m->spool, 0, m->at, out, n, &why));
+	m->at += n;
+	return n;
 }
 
 const char *csv_text(const char *text)
@@ -77,34 +75,22 @@ const char *csv_text(const char *text)
 }
 
 enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clocks,
-				struct usk_err *err)
+				struct usk_output *out)
 {
-	const char **name = usk_alloc(clocks->n_clocks, sizeof *name);
+	const char **name = kept(usk_alloc(clocks->n_clocks, sizeof *name));
 	for (size_t i = 0; i < clocks->n_clocks; i++) {
 		name[i] = csv_text(clocks->clock[i].name);
 	}
-	usk_output_format(&m->out, "sender,receiver,sent_ns,received_ns,bytes\n");
-	enum usk_status status = messages_again(m, m->out.path, err);
+	usk_output_format(out, "sender,receiver,sent_ns,received_ns,bytes\n");
 	struct usk_msg msg[1024];
-	for (size_t n = 1; n && !status;) {
-		status = messages_next(m, msg, COUNT(msg), &n, err);
+	for (size_t n; (n = messages_next(m, msg, COUNT(msg)));) {
 		for (size_t i = 0; i < n; i++) {
-			usk_output_format(&m->out, "%s,%s,%" PRId64 ",%" PRId64 ",%" PRIu32 "\n",
+			usk_output_format(out, "%s,%s,%" PRId64 ",%" PRId64 ",%" PRIu32 "\n",
 					  name[msg[i].from], name[msg[i].to], msg[i].sent_ns,
 					  msg[i].received_ns, msg[i].bytes);
 		}
 	}
-	free(name);
-	return status ? status : usk_output_commit(&m->out, err);
-}
-
-void messages_close(struct messages *m)
-{
-	usk_spool_free(m->spool);
-	if (m->out.path) {
-		usk_output_close(&m->out);
-	}
-	memset(m, 0, sizeof *m);
+	return usk_output_commit(out, &why);
 }
 
 /*
@@ -116,7 +102,6 @@ void messages_close(struct messages *m)
 struct renamed {
 	struct messages messages;
 	uint32_t *clock; /* of the check's clocks, in the other table */
-	size_t n;
 };
 
 /* Those that both tables know, and whose two clocks are two there as well. */
@@ -124,34 +109,31 @@ static enum usk_status next_renamed(void *ctx, struct usk_msg *out, size_t cap, 
 				    struct usk_err *err)
 {
 	struct renamed *r = ctx;
-	enum usk_status status = USK_OK;
-	size_t both = 0;
-	for (*n = 1; !both && *n && !status;) {
-		status = messages_next(&r->messages, out, cap, n, err);
-		for (size_t i = 0; i < *n; i++) {
+	(void)err;
+	*n = 0;
+	for (size_t got; !*n && (got = messages_next(&r->messages, out, cap));) {
+		for (size_t i = 0; i < got; i++) {
 			struct usk_msg m = out[i];
 			m.from = r->clock[m.from];
 			m.to = r->clock[m.to];
 			if (m.from != USK_NO_CLOCK && m.to != USK_NO_CLOCK && m.from != m.to) {
-				out[both++] = m;
+				out[(*n)++] = m;
 			}
 		}
 	}
-	*n = both;
-	return status;
+	return USK_OK;
 }
 
 static void rename_clocks(struct renamed *r, const struct usk_clocks *found, const uint32_t *clock,
 			  size_t n, const struct usk_clocks *c)
 {
-	r->n = found->n_clocks;
-	r->clock = usk_alloc(r->n + 1, sizeof *r->clock);
-	for (size_t i = 0; i < r->n; i++) {
+	r->clock = kept(usk_alloc(found->n_clocks + 1, sizeof *r->clock));
+	for (size_t i = 0; i < found->n_clocks; i++) {
 		r->clock[i] = usk_clocks_find(c, found->clock[i].name, NULL, NULL);
 	}
 	for (size_t i = 0; i < n && i < found->n_traces; i++) {
 		uint32_t own = found->trace[i].clock;
-		if (own < r->n && clock[i] != USK_NO_CLOCK) {
+		if (own < found->n_clocks && clock[i] != USK_NO_CLOCK) {
 			r->clock[own] = clock[i];
 		}
 	}
@@ -179,27 +161,25 @@ static void known_of(const struct usk_trace *t, const struct usk_clocks *c, stru
 
 static enum usk_status match(struct renamed *r, struct usk_trace *const *trace,
 			     const uint32_t *clock, size_t n, const struct usk_clocks *c,
-			     const char *path, const struct usk_write_options *opt,
-			     struct usk_notes *notes, struct usk_err *err)
+			     const char *path, struct usk_notes *notes)
 {
-	struct usk_notes local = { 0 }, clock_of = { 0 };
-	struct usk_clocks *found = NULL;
-	struct usk_sync_options o = { .max_outliers = -1,
-				      .from_ns = USK_NONE,
-				      .to_ns = USK_NONE,
-				      .messages = &r->messages.sink,
-				      .progress = opt->progress,
-				      .progress_ctx = opt->progress_ctx };
+	static struct usk_notes local, clock_of;
+	static struct usk_clocks *found;
 	for (size_t i = 0; i < n; i++) {
 		if (usk_trace_class(trace[i]) == USK_TRACE_CAPTURE) {
 			known_of(trace[i], c, &local, &clock_of);
 		}
 	}
-	o.local = (const char *const *)local.note;
-	o.n_local = local.n;
-	o.clock_of = (const char *const *)clock_of.note;
-	o.n_clock_of = clock_of.n;
-	enum usk_status status = usk_check(trace, n, &o, &found, err);
+	const struct usk_sync_options o = { .max_outliers = -1,
+					    .from_ns = USK_NONE,
+					    .to_ns = USK_NONE,
+					    .local = (const char *const *)local.note,
+					    .n_local = local.n,
+					    .clock_of = (const char *const *)clock_of.note,
+					    .n_clock_of = clock_of.n,
+					    .messages = &r->messages.sink,
+					    .progress = progress_show };
+	enum usk_status status = usk_check(trace, n, &o, &found, &why);
 	for (size_t i = 0; i < n && !status; i++) {
 		/* Of others it is told when they are drawn. */
 		bool drawn = usk_trace_class(trace[i]) != USK_TRACE_TABLE;
@@ -207,18 +187,13 @@ static enum usk_status match(struct renamed *r, struct usk_trace *const *trace,
 			usk_note(notes, "%s", usk_trace_damage(trace[i]));
 		}
 	}
-	usk_notes_free(&local);
-	usk_notes_free(&clock_of);
-	if (status == USK_EINPUT || status == USK_EUSAGE) {
-		/* The rest is worth looking at. */
-		usk_note(notes, "%s: no messages are drawn: %s", path, err->msg);
-		return messages_again(&r->messages, path, err);
-	}
 	if (!status) {
 		rename_clocks(r, found, clock, n, c);
-		status = messages_again(&r->messages, path, err);
+	} else if (status == USK_EINPUT || status == USK_EUSAGE) {
+		/* The rest is worth looking at. */
+		usk_note(notes, "%s: no messages are drawn: %s", path, why.msg);
+		status = USK_OK;
 	}
-	usk_clocks_free(found);
 	return status;
 }
 
@@ -227,18 +202,12 @@ enum usk_status timeline_match_and_draw(struct usk_trace *const *trace, const ui
 					const struct usk_write_options *opt,
 					struct usk_notes *notes, struct usk_err *err)
 {
-	struct renamed r = { .n = 0 };
+	static struct renamed r;
 	const struct usk_message_source source = { &r, next_renamed };
 	bool alone = n == 1 && clock[0] != USK_NO_CLOCK; /* no messages in it */
-	enum usk_status status = messages_open(&r.messages, NULL, false, err);
-	if (!status && !alone) {
-		status = match(&r, trace, clock, n, c, path, opt, notes, err);
-	}
-	if (!status) {
-		status = usk_timeline(trace, clock, n, c, r.clock ? &source : NULL, path, opt,
-				      notes, err);
-	}
-	messages_close(&r.messages);
-	free(r.clock);
-	return status;
+	messages_open(&r.messages, path);
+	enum usk_status status = alone ? USK_OK : match(&r, trace, clock, n, c, path, notes);
+	return status ? status
+		      : usk_timeline(trace, clock, n, c, r.clock ? &source : NULL, path, opt, notes,
+				     err);
 }

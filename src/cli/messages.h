@@ -12,27 +12,15 @@
 #include "base/io.h"
 
 struct messages {
-	struct usk_output out;
+	const char *what; /* is to be written */
 	struct usk_spool *spool;
-	uint64_t kept, at;	/* messages of finished pairs; the next one to be read again */
-	enum usk_status status; /* of the spool, */
-	struct usk_err err;	/* and why */
-	struct usk_sink sink;	/* give this to usk_sync() */
+	uint64_t kept, at;    /* messages of finished pairs; the next one to be read again */
+	struct usk_sink sink; /* give this to usk_sync() */
 };
 
-/** Refuses early what cannot be written; the file itself appears at messages_commit(). path NULL:
- * they are only to be read again, by messages_next(). */
-enum usk_status messages_open(struct messages *m, const char *path, bool force,
-			      struct usk_err *err);
+void messages_open(struct messages *m, const char *what);
 enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clocks,
-				struct usk_err *err);
-void messages_close(struct messages *m);
-
-/** From the first one again. USK_EIO: the temporary file failed, and so what was to be written. */
-enum usk_status messages_again(struct messages *m, const char *what, struct usk_err *err);
-/** The next ones into out[cap]; *n is how many, 0 at the end. ctx is a struct messages. */
-enum usk_status messages_next(void *ctx, struct usk_msg *out, size_t cap, size_t *n,
-			      struct usk_err *err);
+				struct usk_output *out);
 
 /** RFC 4180: text with a comma, quote or line break is quoted, its quotes doubled. Kept, or text.
  */

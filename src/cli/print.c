@@ -7,6 +7,7 @@
  *       as in the bracket of a step, or between epochs, there are no messages and the band is wide
  */
 #include "print.h"
+#include "write/write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -233,9 +234,9 @@ static void print_guilty(FILE *out, const struct usk_clocks *c)
 /* "1700000060.993182024 s" */
 static void print_time(FILE *out, int64_t ns)
 {
-	uint64_t size = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-	fprintf(out, "%s%llu.%09llu s", ns < 0 ? "-" : "", (unsigned long long)(size / 1000000000),
-		(unsigned long long)(size % 1000000000));
+	char text[24] = "";
+	usk_seconds_text(ns, text);
+	fprintf(out, "%s s", text);
 }
 
 /* A clock may be set back by this much without a stamp that repeats: then nobody can tell whether

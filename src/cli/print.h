@@ -60,8 +60,9 @@ static inline const struct truth_errors *errors_of(const struct compared *x, siz
 	return &x->errors[pair * x->c->n_methods + method];
 }
 
-/** Measures every line against the truth, which may be NULL; x->c stands. free() x->errors. */
-enum usk_status compare_measure(const struct truth *truth, struct compared *x, struct usk_err *err);
+/** Measures every line against the truth, which may be NULL. free() errors. */
+enum usk_status compare_measure(const struct usk_comparison *c, const struct truth *truth,
+				struct compared *out);
 
 void compare_print(FILE *out, const struct compared *x);
 void compare_print_json(FILE *out, const struct compared *x);
