@@ -123,7 +123,7 @@ static int64_t middle_of_a(const struct gathered *g, uint32_t a)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN;
 	for (size_t i = 0; i < g->n_msgs; i++) {
-		int64_t t = g->msg[i].from == a ? g->msg[i].sent_ns : g->msg[i].received_ns;
+		int64_t t = usk_stamp_of(&g->msg[i], a);
 		first = t < first ? t : first;
 		last = t > last ? t : last;
 	}

@@ -71,17 +71,15 @@ static void want(struct way *w, struct pair_source *s, const struct usk_calm *c,
 	}
 }
 
-/* Now they are known: they stay out of the next reading. */
-static void settle_wanted(struct way *w, struct pair_source *s, const struct usk_pair *pair)
+/* Its outliers stay out of the next reading. */
+static void exclude(struct pair_source *s, const struct usk_pair *pair)
 {
-	if (w->n_unknown) {
-		s->exclude = usk_grow(s->exclude, s->n_exclude + w->n_unknown, sizeof *s->exclude);
-		for (; w->n_unknown; w->n_unknown--) {
-			s->exclude[s->n_exclude++] =
-				pair->outlier[pair->n_outliers - w->n_unknown].msg;
-		}
-		qsort(s->exclude, s->n_exclude, sizeof *s->exclude, usk_msg_order);
+	s->n_exclude = pair->n_outliers;
+	s->exclude = usk_grow(s->exclude, s->n_exclude + 1, sizeof *s->exclude);
+	for (size_t i = 0; i < s->n_exclude; i++) {
+		s->exclude[i] = pair->outlier[i].msg;
 	}
+	qsort(s->exclude, s->n_exclude, sizeof *s->exclude, usk_msg_order);
 }
 
 /* Nobody was wrong. */
@@ -104,15 +102,12 @@ static void acquit(struct pair_source *s, const struct usk_calm *c, struct usk_p
 		s->left_out[i].right = k < c->n_explained && c->explained[k] == i;
 		k += s->left_out[i].right;
 		if (!s->left_out[i].right) {
-			pair->outlier[n] = pair->outlier[at];
-			s->exclude[n++] = pair->outlier[at].msg;
+			pair->outlier[n++] = pair->outlier[at];
 		}
 		at++;
 	}
-	pair->n_outliers = s->n_exclude = n;
-	if (n) {
-		qsort(s->exclude, n, sizeof *s->exclude, usk_msg_order);
-	}
+	pair->n_outliers = n;
+	exclude(s, pair);
 }
 
 /*
@@ -134,7 +129,10 @@ static enum usk_status identify(struct gather *x, const uint32_t *pair, size_t n
 	}
 	enum usk_status status = usk_readings_name(x->p, &s, x->err);
 	for (size_t i = 0; i < n; i++) {
-		settle_wanted(&x->way[pair[i]], &x->p->pair[pair[i]], &x->out[pair[i]]);
+		if (x->way[pair[i]].n_unknown) {
+			exclude(&x->p->pair[pair[i]], &x->out[pair[i]]);
+			x->way[pair[i]].n_unknown = 0;
+		}
 	}
 	return status;
 }
