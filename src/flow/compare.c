@@ -192,7 +192,7 @@ comparison_of(const struct parties *p, const struct usk_estimator *const *method
 	const struct usk_estimator *all = usk_estimators();
 	struct usk_comparison *c = usk_alloc(1, sizeof *c);
 	c->model = p->model;
-	c->max_skew_e12 = usk_limit_e12(p->opt);
+	c->max_skew_e12 = p->max_skew_e12;
 	c->counts = p->left_out;
 	c->n_clocks = p->n;
 	c->clock = usk_flow_names(p, &c->note, &c->n_notes);

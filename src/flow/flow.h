@@ -114,6 +114,8 @@ struct parties {
 	uint32_t reference; /* as named, else the first */
 	bool reference_named;
 	struct usk_model model;
+	int64_t max_skew_e12; /* |rate - 1| that no clock exceeds, parts per 10^12 */
+	const struct usk_estimator *method;
 	struct usk_join *join; /* of traces of events; NULL if there are none */
 	struct usk_counts left_out;
 	struct delays delays;
@@ -160,9 +162,6 @@ void usk_flow_damage(const struct parties *p, char ***note, size_t *n);
  */
 char **usk_flow_names(const struct parties *p, char ***note, size_t *n);
 void usk_flow_texts_free(char **text, size_t n);
-
-/** |rate - 1| that no clock exceeds, parts per 10^12. */
-int64_t usk_limit_e12(const struct usk_sync_options *o);
 
 /** The party of that name, which is new if there is none. */
 uint32_t usk_party_of(struct parties *p, const char *name);

@@ -164,14 +164,9 @@ static enum usk_status join(struct pair_source *s, struct usk_err *err)
 	return USK_OK;
 }
 
-int64_t usk_limit_e12(const struct usk_sync_options *o)
-{
-	return o->max_skew_e12 ? o->max_skew_e12 : INT64_C(500000000);
-}
-
 static struct usk_frame frame_of(const struct parties *p, const struct usk_coarse *c)
 {
-	double rate = c->rate * 1e12, limit = (double)usk_limit_e12(p->opt);
+	double rate = c->rate * 1e12, limit = (double)p->max_skew_e12;
 	struct usk_frame f = { .rate_e12 = 0 };
 	f.rate_e12 = (int64_t)(rate > limit ? limit : rate < -limit ? -limit : rate);
 	if (c->n_knots) {

@@ -422,6 +422,8 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 	out->n_traces = n;
 	out->opt = opt;
 	out->doing = "reading";
+	out->max_skew_e12 = opt->max_skew_e12 ? opt->max_skew_e12 : INT64_C(500000000);
+	out->method = usk_estimator_find(opt->method ? opt->method : "middle");
 	pthread_mutex_init(&out->reading, NULL);
 	out->events = usk_alloc(n, sizeof *out->events);
 	out->clock = usk_alloc(n + 1, sizeof *out->clock);

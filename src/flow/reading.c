@@ -465,7 +465,7 @@ struct reading usk_reading_of(struct pair_source *s, struct usk_err *err)
 	/* A floor stands at b's stamp, up to q_b before its moment, and the offset may fall until
 	 * then (doc/guarantees.md). Under 1 ns unless stamps are coarser than 2 us. */
 	int64_t q_b = p->party[s->b].resolution_ns;
-	r.judge.q_b_ns = q_b + (int64_t)((usk_i128)q_b * usk_limit_e12(p->opt) / 1000000000000);
+	r.judge.q_b_ns = q_b + (int64_t)((usk_i128)q_b * p->max_skew_e12 / 1000000000000);
 	r.judge.least[0] = usk_parties_delay(p, s->a, s->b);
 	r.judge.least[1] = usk_parties_delay(p, s->b, s->a);
 	return r;
