@@ -151,7 +151,7 @@ static char *compare(const struct asking *x, const struct party *y, int64_t usua
 	for (size_t i = 0; i < x->n; i++) {
 		for (size_t k = 0; k < i; k++) {
 			const struct unit *u = &x->unit[k], *v = &x->unit[i];
-			if (differ(u, v, usual_e12, usk_limit_e12(x->p->opt))) {
+			if (differ(u, v, usual_e12, x->p->max_skew_e12)) {
 				return usk_format(
 					"%s and %s are taken for one clock, %s, but each of them "
 					"goes with %s and not both together: name them apart, with "
@@ -187,7 +187,7 @@ char *usk_flow_apart(const struct parties *p, const struct fitted *fitted, uint3
 		const struct pair_source *s = &p->pair[i];
 		if ((s->a == clock || s->b == clock) && usk_pair_walks(s) && fitted[i].part.n[0] &&
 		    fitted[i].part.n[1]) {
-			int64_t need = needed(&fitted[i].part, usk_limit_e12(p->opt));
+			int64_t need = needed(&fitted[i].part, p->max_skew_e12);
 			if (need > usual && need > together) {
 				together = need;
 				x.other = &p->party[s->a == clock ? s->b : s->a];

@@ -162,7 +162,7 @@ void usk_carried_frame(const struct parties *p, uint32_t a, uint32_t b, const st
 	f->offset_ns = y[0];
 	if (x[1] > x[0]) {
 		usk_i128 rate = ((usk_i128)y[1] - y[0]) * 1000000000000 / ((usk_i128)x[1] - x[0]);
-		int64_t limit = usk_limit_e12(p->opt);
+		int64_t limit = p->max_skew_e12;
 		f->rate_e12 = (int64_t)(rate > limit ? limit : rate < -limit ? -limit : rate);
 	}
 }

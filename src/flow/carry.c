@@ -377,9 +377,9 @@ size_t usk_carry_corners(const struct usk_carry *c, int64_t first_ns, int64_t la
 		const struct usk_log_epoch *e = &c->epoch[i];
 		int64_t shift = e->shift_ns;
 		if (i < c->epochs->n) {
-			corner(&x, (usk_i128)c->epochs->epoch[i].before_ns + shift);
-			corner(&x, (usk_i128)c->epochs->epoch[i].after_ns +
-					   c->epochs->epoch[i].shift_ns);
+			const struct usk_epoch *y = &c->epochs->epoch[i];
+			corner(&x, (usk_i128)y->before_ns + shift);
+			corner(&x, (usk_i128)y->after_ns + y->shift_ns);
 		}
 		for (size_t p = e->first; p <= e->last && !e->before && !e->behind; p++) {
 			const struct usk_log_piece *q = &l->piece[p];

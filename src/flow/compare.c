@@ -123,7 +123,7 @@ static int64_t middle_of_a(const struct gathered *g, uint32_t a)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN;
 	for (size_t i = 0; i < g->n_msgs; i++) {
-		int64_t t = g->msg[i].from == a ? g->msg[i].sent_ns : g->msg[i].received_ns;
+		int64_t t = usk_stamp_of(&g->msg[i], a);
 		first = t < first ? t : first;
 		last = t > last ? t : last;
 	}
@@ -192,7 +192,7 @@ comparison_of(const struct parties *p, const struct usk_estimator *const *method
 	const struct usk_estimator *all = usk_estimators();
 	struct usk_comparison *c = usk_alloc(1, sizeof *c);
 	c->model = p->model;
-	c->max_skew_e12 = usk_limit_e12(p->opt);
+	c->max_skew_e12 = p->max_skew_e12;
 	c->counts = p->left_out;
 	c->n_clocks = p->n;
 	c->clock = usk_flow_names(p, &c->note, &c->n_notes);

@@ -24,15 +24,14 @@ int64_t usk_party_recorded(const struct party *y, int64_t t)
 	return y->survey.epochs.n ? usk_epoch_recorded(&y->survey.epochs, t) : t;
 }
 
-void usk_party_breaks(const struct party *y, struct usk_gap **out, size_t *n)
+void usk_party_breaks(struct party *y)
 {
 	const struct usk_epochs *e = &y->survey.epochs;
-	*n = e->n;
-	*out = usk_alloc(e->n + 1, sizeof **out);
+	y->in_epoch = usk_alloc(e->n + 1, sizeof *y->in_epoch);
+	y->n_back = e->n;
+	y->back = usk_alloc(e->n + 1, sizeof *y->back);
 	for (size_t i = 0; i < e->n; i++) {
-		const struct usk_epoch *x = &e->epoch[i];
-		(*out)[i] = (struct usk_gap){ x->before_ns + usk_epoch_offset(e, i),
-					      x->after_ns + x->shift_ns };
+		y->back[i] = usk_epoch_gap(e, i);
 	}
 }
 
@@ -89,14 +88,10 @@ static void translate_knots(const struct usk_epochs *e, const bool *tied, const 
 {
 	struct knots out = { .n = 0 };
 	for (size_t i = 0, at = 0; i <= e->n; i++) {
-		int64_t shift = usk_epoch_offset(e, i), from = INT64_MIN, to = INT64_MAX;
+		int64_t shift = usk_epoch_offset(e, i);
+		int64_t from = i ? usk_epoch_gap(e, i - 1).after_ns : INT64_MIN;
+		int64_t to = i < e->n ? usk_epoch_gap(e, i).before_ns : INT64_MAX;
 		size_t before = out.n;
-		if (i) {
-			from = e->epoch[i - 1].after_ns + shift;
-		}
-		if (i < e->n) {
-			to = e->epoch[i].before_ns + shift;
-		}
 		while (at < k->n_knots && k->knot[at].local_ns < from) {
 			at++;
 		}
@@ -143,10 +138,9 @@ static int64_t fell_between(const struct usk_epochs *e, usk_i128 from, usk_i128 
 {
 	int64_t fell = 0;
 	for (size_t i = 0; i < e->n; i++) {
-		const struct usk_epoch *x = &e->epoch[i];
-		if (x->before_ns + usk_epoch_offset(e, i) <= to &&
-		    x->after_ns + x->shift_ns >= from) {
-			fell += x->shift_ns - usk_epoch_offset(e, i);
+		const struct usk_gap x = usk_epoch_gap(e, i);
+		if (x.before_ns <= to && x.after_ns >= from) {
+			fell += e->epoch[i].shift_ns - usk_epoch_offset(e, i);
 		}
 	}
 	return fell;
@@ -157,6 +151,18 @@ static int by_epoch_and_time(const void *pa, const void *pb)
 	const struct usk_jump *a = pa, *b = pb;
 	int order = usk_order(a->epoch, b->epoch);
 	return order ? order : usk_order(a->after_local_ns, b->after_local_ns);
+}
+
+static struct usk_jump jump_at(const struct usk_epochs *e, size_t i, uint32_t clock)
+{
+	const struct usk_gap at = usk_epoch_gap(e, i);
+	return (struct usk_jump){ .kind = USK_JUMP,
+				  .of = clock,
+				  .or_of = USK_NO_CLOCK,
+				  .after_local_ns = at.before_ns,
+				  .before_local_ns = at.after_ns,
+				  .size_lo_ns = USK_NONE,
+				  .size_hi_ns = USK_NONE };
 }
 
 /* A bend beside a jump stays one: nobody assumed that it might have been part of the jump. */
@@ -172,14 +178,9 @@ static bool overlap(const struct usk_jump *x, const struct usk_jump *j)
 static void take_in(const struct usk_epochs *e, size_t i, const struct usk_clock *k, size_t n,
 		    struct usk_jump *j)
 {
-	int64_t first = INT64_MIN, last = INT64_MAX;
+	const int64_t first = i ? usk_epoch_gap(e, i - 1).after_ns : INT64_MIN;
+	const int64_t last = i + 1 < e->n ? usk_epoch_gap(e, i + 1).before_ns : INT64_MAX;
 	const struct usk_jump own = *j;
-	if (i) {
-		first = e->epoch[i - 1].after_ns + e->epoch[i - 1].shift_ns;
-	}
-	if (i + 1 < e->n) {
-		last = e->epoch[i + 1].before_ns + e->epoch[i].shift_ns;
-	}
 	for (size_t m = 0; m < n; m++) {
 		const struct usk_jump *x = &k->jump[m];
 		if (overlap(x, &own)) {
@@ -198,13 +199,8 @@ static void forget_taken(const struct usk_epochs *e, uint32_t clock, size_t n, s
 	for (size_t m = 0; m < k->n_jumps; m++) {
 		bool taken = false;
 		for (size_t i = 0; i < e->n && m < n; i++) {
-			taken = taken || overlap(&k->jump[m],
-						 &(struct usk_jump){
-							 .of = clock,
-							 .after_local_ns = e->epoch[i].before_ns +
-									   usk_epoch_offset(e, i),
-							 .before_local_ns = e->epoch[i].after_ns +
-									    e->epoch[i].shift_ns });
+			struct usk_jump back = jump_at(e, i, clock);
+			taken = taken || overlap(&k->jump[m], &back);
 		}
 		if (!taken) {
 			k->jump[kept++] = k->jump[m];
@@ -225,15 +221,8 @@ static void add_back(const struct usk_map *map, const struct party *y, size_t i,
 		     uint32_t clock, int64_t skew, size_t n, struct usk_clock *k)
 {
 	const struct usk_epochs *e = &y->survey.epochs;
-	int64_t shift = usk_epoch_offset(e, i), more = e->epoch[i].shift_ns - shift;
 	bool sized = false;
-	struct usk_jump j = { .kind = USK_JUMP,
-			      .of = clock,
-			      .or_of = USK_NO_CLOCK,
-			      .after_local_ns = e->epoch[i].before_ns + shift,
-			      .before_local_ns = e->epoch[i].after_ns + shift + more,
-			      .size_lo_ns = USK_NONE,
-			      .size_hi_ns = USK_NONE };
+	struct usk_jump j = jump_at(e, i, clock);
 	for (size_t m = 0; m < n; m++) {
 		const struct usk_jump *x = &k->jump[m];
 		if (x->of == clock && x->after_local_ns == j.after_local_ns &&
@@ -321,8 +310,8 @@ static void translate_stretches(const struct usk_epochs *e, struct usk_clock *k)
 		struct usk_disturbed s = k->stretch[i];
 		for (size_t epoch = usk_epoch_of(e, s.from_ns); s.from_ns <= s.to_ns; epoch++) {
 			int64_t shift = usk_epoch_offset(e, epoch), to = s.to_ns;
-			if (epoch < e->n && e->epoch[epoch].before_ns + shift < to) {
-				to = e->epoch[epoch].before_ns + shift;
+			if (epoch < e->n && usk_epoch_gap(e, epoch).before_ns < to) {
+				to = usk_epoch_gap(e, epoch).before_ns;
 			}
 			if (to > s.from_ns) {
 				out = usk_room(out, n, &cap, sizeof *out);
@@ -332,7 +321,7 @@ static void translate_stretches(const struct usk_epochs *e, struct usk_clock *k)
 			if (epoch == e->n || to == s.to_ns) {
 				break;
 			}
-			s.from_ns = e->epoch[epoch].after_ns + e->epoch[epoch].shift_ns;
+			s.from_ns = usk_epoch_gap(e, epoch).after_ns;
 		}
 	}
 	free(k->stretch);

@@ -84,6 +84,7 @@ struct pair_source {
 	struct usk_coarse coarse;
 	struct usk_frame frame;	    /* origin and rate of its corridor; kappa is 0 */
 	struct table_sample sample; /* until these are known */
+	bool in_captures;	    /* both have a sample of one packet */
 	uint64_t in_tables;	    /* messages */
 	int64_t from_ns, to_ns;	    /* stamps of a that count; USK_NONE: all */
 	struct usk_msg *exclude;    /* left out in readings, sorted by usk_msg_order() */
@@ -113,6 +114,8 @@ struct parties {
 	uint32_t reference; /* as named, else the first */
 	bool reference_named;
 	struct usk_model model;
+	int64_t max_skew_e12; /* |rate - 1| that no clock exceeds, parts per 10^12 */
+	const struct usk_estimator *method;
 	struct usk_join *join; /* of traces of events; NULL if there are none */
 	struct usk_counts left_out;
 	struct delays delays;
@@ -160,22 +163,27 @@ void usk_flow_damage(const struct parties *p, char ***note, size_t *n);
 char **usk_flow_names(const struct parties *p, char ***note, size_t *n);
 void usk_flow_texts_free(char **text, size_t n);
 
-/** |rate - 1| that no clock exceeds, parts per 10^12. */
-int64_t usk_limit_e12(const struct usk_sync_options *o);
-
 /** The party of that name, which is new if there is none. */
 uint32_t usk_party_of(struct parties *p, const char *name);
+/** Its stamps lie between these, and others. */
+void usk_party_span(struct party *y, int64_t first_ns, int64_t last_ns);
 /** A stamp of its clock, in the order of the trace. */
 void usk_party_stamp(struct party *y, int64_t t);
 
 /* ---- clocks that were set back (epochs.c) -------------------------------------------- */
 
-/** Where an epoch ends and the next begins, on the time that runs on; *out is handed over. */
-void usk_party_breaks(const struct party *y, struct usk_gap **out, size_t *n);
+/** The epochs of a clock are known: sets what follows from them. */
+void usk_party_breaks(struct party *y);
 /** What comes off the time that runs on, in that epoch. */
 static inline int64_t usk_epoch_offset(const struct usk_epochs *e, size_t epoch)
 {
 	return epoch ? e->epoch[epoch - 1].shift_ns : 0;
+}
+/** Where an epoch ends and the next begins, on the time that runs on. */
+static inline struct usk_gap usk_epoch_gap(const struct usk_epochs *e, size_t i)
+{
+	return (struct usk_gap){ e->epoch[i].before_ns + usk_epoch_offset(e, i),
+				 e->epoch[i].after_ns + e->epoch[i].shift_ns };
 }
 /** A stamp on the time that runs on, as it was recorded. */
 int64_t usk_party_recorded(const struct party *y, int64_t t);
@@ -272,21 +280,6 @@ void usk_table_names(struct parties *p, size_t which);
 /** Bytes of all tables. */
 uint64_t usk_tables_size(const struct parties *p);
 
-/* ---- captures that saw the same packets (shared.c) ----------------------------------- */
-
-/* The samples of two captures that both have, in the order of each. */
-struct shared {
-	uint32_t *of_a, *of_b;
-	size_t n_a, n_b;
-};
-
-/**
- * Add all pairs of captures that have a sample in common. One for each pair of p, to be freed with
- * usk_shared_free(); where that would be too much, counts without the samples.
- */
-struct shared *usk_captures_share(struct parties *p);
-void usk_shared_free(struct shared *s, size_t n);
-
 /* ---- pairs (pairs.c) ----------------------------------------------------------------- */
 
 /** The number of the pair, which is added if there is none. */
@@ -303,6 +296,17 @@ void usk_pairs_free(struct parties *p);
 /** Does any of its messages have a minimum delay, or a clock a log? Then their points are not where
  * they are. */
 bool usk_pair_leans(const struct pair_source *s);
+/** A message's stamp of one of its clocks. */
+static inline int64_t usk_stamp_of(const struct usk_msg *m, uint32_t clock)
+{
+	return m->from == clock ? m->sent_ns : m->received_ns;
+}
+/** --from and --to, by a stamp of a. */
+static inline bool usk_pair_counts(const struct pair_source *s, int64_t a_ns)
+{
+	return (s->from_ns == USK_NONE || a_ns >= s->from_ns) &&
+	       (s->to_ns == USK_NONE || a_ns <= s->to_ns);
+}
 /** Do captures of both share packets? */
 bool usk_pair_walks(const struct pair_source *s);
 /** Bytes to read for the messages that they share. */

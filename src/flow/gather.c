@@ -71,17 +71,15 @@ static void want(struct way *w, struct pair_source *s, const struct usk_calm *c,
 	}
 }
 
-/* Now they are known: they stay out of the next reading. */
-static void settle_wanted(struct way *w, struct pair_source *s, const struct usk_pair *pair)
+/* Its outliers stay out of the next reading. */
+static void exclude(struct pair_source *s, const struct usk_pair *pair)
 {
-	if (w->n_unknown) {
-		s->exclude = usk_grow(s->exclude, s->n_exclude + w->n_unknown, sizeof *s->exclude);
-		for (; w->n_unknown; w->n_unknown--) {
-			s->exclude[s->n_exclude++] =
-				pair->outlier[pair->n_outliers - w->n_unknown].msg;
-		}
-		qsort(s->exclude, s->n_exclude, sizeof *s->exclude, usk_msg_order);
+	s->n_exclude = pair->n_outliers;
+	s->exclude = usk_grow(s->exclude, s->n_exclude + 1, sizeof *s->exclude);
+	for (size_t i = 0; i < s->n_exclude; i++) {
+		s->exclude[i] = pair->outlier[i].msg;
 	}
+	qsort(s->exclude, s->n_exclude, sizeof *s->exclude, usk_msg_order);
 }
 
 /* Nobody was wrong. */
@@ -104,15 +102,12 @@ static void acquit(struct pair_source *s, const struct usk_calm *c, struct usk_p
 		s->left_out[i].right = k < c->n_explained && c->explained[k] == i;
 		k += s->left_out[i].right;
 		if (!s->left_out[i].right) {
-			pair->outlier[n] = pair->outlier[at];
-			s->exclude[n++] = pair->outlier[at].msg;
+			pair->outlier[n++] = pair->outlier[at];
 		}
 		at++;
 	}
-	pair->n_outliers = s->n_exclude = n;
-	if (n) {
-		qsort(s->exclude, n, sizeof *s->exclude, usk_msg_order);
-	}
+	pair->n_outliers = n;
+	exclude(s, pair);
 }
 
 /*
@@ -134,7 +129,10 @@ static enum usk_status identify(struct gather *x, const uint32_t *pair, size_t n
 	}
 	enum usk_status status = usk_readings_name(x->p, &s, x->err);
 	for (size_t i = 0; i < n; i++) {
-		settle_wanted(&x->way[pair[i]], &x->p->pair[pair[i]], &x->out[pair[i]]);
+		if (x->way[pair[i]].n_unknown) {
+			exclude(&x->p->pair[pair[i]], &x->out[pair[i]]);
+			x->way[pair[i]].n_unknown = 0;
+		}
 	}
 	return status;
 }
@@ -155,7 +153,7 @@ static struct usk_frame first_frame(const struct pair_source *s)
 	const struct parties *p = s->parties;
 	const struct party *b = &p->party[s->b];
 	struct usk_frame f = s->frame;
-	int64_t kappa = usk_model_kappa(&p->model), limit = usk_limit_e12(p->opt);
+	int64_t kappa = usk_model_kappa(&p->model), limit = p->max_skew_e12;
 	usk_i128 span = b->stamped ? (usk_i128)b->last_ns - b->first_ns : 0;
 	usk_i128 open = span > 0 ? (usk_i128)s->coarse.spread_ns * 2000000000000 / span : 0;
 	open = open < limit ? open : limit;
@@ -176,7 +174,7 @@ static struct usk_frame first_frame(const struct pair_source *s)
 static int64_t widest_kappa(const struct pair_source *s)
 {
 	int64_t rate = s->frame.rate_e12;
-	return usk_limit_e12(s->parties->opt) + (rate < 0 ? -rate : rate);
+	return s->parties->max_skew_e12 + (rate < 0 ? -rate : rate);
 }
 
 /* Records tell that something happened, whatever messages show. */
@@ -262,7 +260,7 @@ static void contradict(const struct pair_source *s, const struct gathered *g,
 	if (s->parties->model.kind == USK_LINEAR &&
 	    usk_lines_quality(g->lines) == USK_CONTRADICTED) {
 		n = usk_lines_contradiction(g->lines, point, ceiling);
-	} else if (worst_two(part, usk_limit_e12(s->parties->opt), point)) {
+	} else if (worst_two(part, s->parties->max_skew_e12, point)) {
 		n = 2;
 	} else if (calm->n_brackets) {
 		for (; n < 2; n++) {
@@ -302,7 +300,7 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	size_t may_go = allowed(p->opt, pair->a_to_b + pair->b_to_a, s->n_exclude);
 	const struct usk_calm_model m = { .wander_e12 = p->model.wander_e12,
 					  .clocks = may_wander(s),
-					  .max_skew_e12 = usk_limit_e12(p->opt),
+					  .max_skew_e12 = p->max_skew_e12,
 					  .own_rates = p->model.kind == USK_SEGMENTS,
 					  .at_ends = w->all_again || w->stepped ? 0 : may_go };
 	usk_calm_of(&part, &m, &a, &b, &calm);
@@ -355,7 +353,7 @@ static enum usk_status end_round(void *ctx, size_t pair, struct reading *r, stru
 	struct gathered *g = &w->g;
 	struct pair_source *s = &x->p->pair[pair];
 	struct usk_pair *out = &x->out[pair];
-	int64_t limit = usk_limit_e12(x->p->opt);
+	int64_t limit = x->p->max_skew_e12;
 	usk_reading_recorded(r, out);
 	g->found = r->counts;
 	g->lines = usk_lines_new(g->corridor, r->judge.q_a_ns, r->judge.q_b_ns, limit);
@@ -461,7 +459,7 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 	const struct party *a = &s->parties->party[s->a], *b = &s->parties->party[s->b];
 	return (struct usk_fit){
 		.model = s->parties->model,
-		.max_skew_e12 = usk_limit_e12(s->parties->opt),
+		.max_skew_e12 = s->parties->max_skew_e12,
 		.window_ns = s->parties->opt->window_ns,
 		.back = b->back,
 		.n_back = b->n_back,

@@ -77,10 +77,30 @@ static void note(struct usk_clocks *c, char *text)
 	usk_flow_note(&c->note, &c->n_notes, text);
 }
 
-static void note_rest(struct usk_clocks *c, size_t n, const char *what)
+/* What sentences are made of. */
+struct answer {
+	struct usk_clocks *c;
+	const struct parties *p;
+	const struct fitted *fitted;
+};
+
+/* A sentence on the i-th of a kind, malloc'ed; NULL: there is nothing to say. */
+typedef char *sentence(const struct answer *x, size_t i);
+
+/* Of n the first ones are told, the others counted. */
+static void explain_each(const struct answer *x, size_t n, sentence *of, const char *what)
 {
-	if (n > MOST_NOTES) {
-		note(c, usk_format("so it is with %zu more %s", n - MOST_NOTES, what));
+	size_t told = 0;
+	for (size_t i = 0; i < n; i++) {
+		char *text = of(x, i);
+		if (text && told++ < MOST_NOTES) {
+			note(x->c, text);
+		} else {
+			free(text);
+		}
+	}
+	if (told > MOST_NOTES) {
+		note(x->c, usk_format("so it is with %zu more %s", told - MOST_NOTES, what));
 	}
 }
 
@@ -93,7 +113,7 @@ static char *explain_contradiction(const struct usk_pair *p, const struct partie
 		usk_parties_delay(parties, p->a, p->b) || usk_parties_delay(parties, p->b, p->a);
 	char *rates = usk_format(linear ? "both clocks run at one rate within %g ppm"
 					: "their rates never differ by more than %g ppm",
-				 (double)usk_limit_e12(parties->opt) * 1e-6);
+				 (double)parties->max_skew_e12 * 1e-6);
 	char *text =
 		delays ? usk_format("%zu messages between %s and %s cannot all be true if %s and "
 				    "none is faster than --min-delay %s says: that is too long, or "
@@ -135,27 +155,23 @@ char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
 }
 
 /* One pair, which the user gave or which contradicts itself. */
-static void explain_pairs(struct usk_clocks *c, const struct parties *p,
-			  const struct fitted *fitted)
+static char *explain_pair(const struct answer *x, size_t i)
 {
-	size_t contradicted = 0, failed = 0;
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		const struct usk_pair *pair = &c->pair[i];
-		bool wrong = pair->quality == USK_CONTRADICTED;
-		/* What messages lack an anchor may say. */
-		if (wrong ? contradicted++ < MOST_NOTES : p->n == 2 && !p->n_anchors) {
-			note(c, usk_pair_explain(pair, p, &c->counts));
-		}
-	}
-	note_rest(c, contradicted, "pairs that contradict themselves");
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		if (fitted[i].failed && failed++ < MOST_NOTES) {
-			note(c, usk_format("%s and %s: %s; middle stands in for it",
-					   p->party[c->pair[i].a].name, p->party[c->pair[i].b].name,
-					   fitted[i].failed));
-		}
-	}
-	note_rest(c, failed, "pairs");
+	const struct usk_pair *pair = &x->c->pair[i];
+	/* What messages lack an anchor may say. */
+	bool asked = x->p->n == 2 && !x->p->n_anchors;
+	return asked || pair->quality == USK_CONTRADICTED
+		       ? usk_pair_explain(pair, x->p, &x->c->counts)
+		       : NULL;
+}
+
+static char *explain_failed(const struct answer *x, size_t i)
+{
+	const struct usk_pair *pair = &x->c->pair[i];
+	return x->fitted[i].failed ? usk_format("%s and %s: %s; middle stands in for it",
+						x->p->party[pair->a].name,
+						x->p->party[pair->b].name, x->fitted[i].failed)
+				   : NULL;
 }
 
 /* In ppm, three digits, and never more than it is. */
@@ -172,31 +188,23 @@ static double found_ppm(int64_t e12)
 #define WANDERS_E12 INT64_C(1000)
 
 /* A clock's band allows for more wander than was assumed. */
-static char *explain_wander(const struct usk_clocks *c, const struct usk_clock *k)
+static char *explain_wander(const struct answer *x, size_t i)
 {
+	const struct usk_clock *k = &x->c->clock[i];
 	const struct usk_wander *w = &k->wander;
+	if (w->used_e12 < w->assumed_e12 + WANDERS_E12) {
+		return NULL;
+	}
 	char *where = k->n_stretches ? usk_format(" outside of %zu disturbed stretch%s",
 						  k->n_stretches, k->n_stretches == 1 ? "" : "es")
 				     : usk_strdup("");
 	char *text = usk_format("the rate of %s against %s is taken to be constant within %g ppm "
 				"(%g assumed, %g needed)%s: one of the two was disciplined (NTP, "
 				"PTP), or warmed or cooled",
-				k->name, c->clock[k->reference].name, found_ppm(w->used_e12),
+				k->name, x->c->clock[k->reference].name, found_ppm(w->used_e12),
 				(double)w->assumed_e12 * 1e-6, found_ppm(w->needed_e12), where);
 	free(where);
 	return text;
-}
-
-static void explain_clocks(struct usk_clocks *c)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		const struct usk_clock *k = &c->clock[i];
-		if (k->wander.used_e12 >= k->wander.assumed_e12 + WANDERS_E12 && n++ < MOST_NOTES) {
-			note(c, explain_wander(c, k));
-		}
-	}
-	note_rest(c, n, "clocks that wander more than was assumed");
 }
 
 /* "c, d, e and 7 more". */
@@ -221,70 +229,50 @@ static char *names_of(const struct usk_clocks *c, const struct usk_island *islan
 	return text;
 }
 
-static size_t largest_island(const struct usk_clocks *c)
+static char *explain_alone(const struct answer *x, size_t i)
 {
-	size_t largest = 0;
-	for (size_t i = 0; i < c->n_islands; i++) {
-		largest = c->island[i].n_clocks > c->island[largest].n_clocks ? i : largest;
+	const struct usk_clocks *c = x->c;
+	const struct usk_island *y = &c->island[i];
+	const struct usk_clock *k = &c->clock[y->clock[0]];
+	if (y->n_clocks != 1 || c->n_islands == 1 || k->quality == USK_CONTRADICTED) {
+		return NULL;
 	}
-	return largest;
+	bool capture = x->p->party[y->clock[0]].trace != SIZE_MAX;
+	return usk_format("%s shares no message with any other clock%s%s", k->name,
+			  capture ? ": check that its capture saw the same traffic" : "",
+			  capture && c->counts.direction_unknown
+				  ? ", or state who is who with --local NAME=ADDRESS"
+				  : "");
 }
 
-static void explain_islands(struct usk_clocks *c, const struct parties *p)
+/* All but the largest, the first of those that are as large. */
+static char *explain_island(const struct answer *x, size_t i)
 {
-	size_t main = largest_island(c), alone = 0, islands = 0;
-	for (size_t i = 0; i < c->n_islands; i++) {
-		const struct usk_island *y = &c->island[i];
-		if (y->n_clocks != 1 || c->n_islands == 1 ||
-		    c->clock[y->clock[0]].quality == USK_CONTRADICTED) {
-			continue;
-		}
-		bool capture = p->party[y->clock[0]].trace != SIZE_MAX;
-		if (alone++ < MOST_NOTES) {
-			note(c, usk_format("%s shares no message with any other clock%s%s",
-					   c->clock[y->clock[0]].name,
-					   capture ? ": check that its capture saw the same traffic"
-						   : "",
-					   capture && c->counts.direction_unknown
-						   ? ", or state who is who with "
-						     "--local NAME=ADDRESS"
-						   : ""));
-		}
+	const struct usk_clocks *c = x->c;
+	const struct usk_island *y = &c->island[i], *main = c->island;
+	for (size_t k = 0; k < c->n_islands; k++) {
+		main = c->island[k].n_clocks > main->n_clocks ? &c->island[k] : main;
 	}
-	note_rest(c, alone, "clocks");
-	for (size_t i = 0; i < c->n_islands; i++) {
-		const struct usk_island *y = &c->island[i];
-		if (i == main || y->n_clocks < 2) {
-			continue;
-		}
-		if (islands++ < MOST_NOTES) {
-			char *names = names_of(c, y);
-			note(c,
-			     usk_format("no message ties %s to the other clocks: they are put on "
-					"the clock of %s, which cannot be compared with that of "
-					"%s",
-					names, c->clock[y->reference].name,
-					c->clock[c->island[main].reference].name));
-			free(names);
-		}
+	if (y == main || y->n_clocks < 2) {
+		return NULL;
 	}
-	note_rest(c, islands, "islands");
+	char *names = names_of(c, y);
+	char *text = usk_format("no message ties %s to the other clocks: they are put on the clock "
+				"of %s, which cannot be compared with that of %s",
+				names, c->clock[y->reference].name, c->clock[main->reference].name);
+	free(names);
+	return text;
 }
 
-static void explain_one_sided(struct usk_clocks *c)
+static char *explain_one_sided(const struct answer *x, size_t i)
 {
-	size_t n = 0;
-	for (size_t i = 0; i < c->n_clocks; i++) {
-		const struct usk_clock *k = &c->clock[i];
-		if (k->quality == USK_ONE_SIDED && n++ < MOST_NOTES) {
-			note(c,
-			     usk_format("%s is bounded on one side only: its messages come or go, "
-					"but do not lead back to %s; traffic in the other "
-					"direction would close it",
-					k->name, c->clock[k->reference].name));
-		}
-	}
-	note_rest(c, n, "clocks");
+	const struct usk_clock *k = &x->c->clock[i];
+	return k->quality == USK_ONE_SIDED
+		       ? usk_format("%s is bounded on one side only: its messages come or go, but "
+				    "do not lead back to %s; traffic in the other direction would "
+				    "close it",
+				    k->name, x->c->clock[k->reference].name)
+		       : NULL;
 }
 
 /* One file, of a clock of its own? */
@@ -315,32 +303,29 @@ static bool rotated(const struct parties *p, uint32_t i, uint32_t j)
 }
 
 /* Files of one host, each taken for a clock of its own, share nothing with each other. */
-static void explain_rotated(struct usk_clocks *c, const struct parties *p)
+static char *explain_rotated(const struct answer *x, size_t i)
 {
-	size_t sets = 0;
-	for (uint32_t i = 0; i < p->n; i++) {
-		uint32_t before = 0, more = 0, last = i;
-		for (uint32_t j = 0; j < p->n; j++) {
-			bool same = j != i && rotated(p, i, j);
-			before += same && j < i;
-			more += same && j > i;
-			last = same ? j : last;
-		}
-		if (!before && more && sets++ < MOST_NOTES) {
-			const char *first = usk_trace_path(p->party[i].capture);
-			note(c,
-			     usk_format("%s to %s, %u files, have names that differ by numbers "
-					"alone and times that do not overlap: if one host wrote "
-					"them, give them one name, NAME=FILE NAME=FILE or "
-					"NAME='PATTERN'",
-					first, usk_trace_path(p->party[last].capture), more + 1));
-		}
+	const struct parties *p = x->p;
+	uint32_t before = 0, more = 0, last = (uint32_t)i;
+	for (uint32_t j = 0; j < p->n; j++) {
+		bool same = j != i && rotated(p, (uint32_t)i, j);
+		before += same && j < i;
+		more += same && j > i;
+		last = same ? j : last;
 	}
-	note_rest(c, sets, "sets of files");
+	return !before && more
+		       ? usk_format(
+				 "%s to %s, %u files, have names that differ by numbers alone and "
+				 "times that do not overlap: if one host wrote them, give them "
+				 "one name, NAME=FILE NAME=FILE or NAME='PATTERN'",
+				 usk_trace_path(p->party[i].capture),
+				 usk_trace_path(p->party[last].capture), more + 1)
+		       : NULL;
 }
 
 void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struct fitted *fitted)
 {
+	const struct answer x = { c, p, fitted };
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct party *y = &p->party[i];
 		note(c, usk_flow_apart(p, fitted, i));
@@ -354,12 +339,14 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 					y->name, y->n_parts));
 		}
 	}
-	explain_rotated(c, p);
-	explain_pairs(c, p, fitted);
-	explain_clocks(c);
+	explain_each(&x, p->n, explain_rotated, "sets of files");
+	explain_each(&x, c->n_pairs, explain_pair, "pairs that contradict themselves");
+	explain_each(&x, c->n_pairs, explain_failed, "pairs");
+	explain_each(&x, c->n_clocks, explain_wander, "clocks that wander more than was assumed");
 	if (p->n > 2) {
-		explain_islands(c, p);
-		explain_one_sided(c);
+		explain_each(&x, c->n_islands, explain_alone, "clocks");
+		explain_each(&x, c->n_islands, explain_island, "islands");
+		explain_each(&x, c->n_clocks, explain_one_sided, "clocks");
 	}
 	if (c->counts.unsure) {
 		note(c, usk_format("%llu messages were matched although the sender's capture lacks "

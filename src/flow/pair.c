@@ -81,17 +81,15 @@ static enum usk_status draw_line(const struct pair_source *s, const struct gathe
 {
 	const struct parties *p = s->parties;
 	const struct usk_estimator *middle = usk_estimator_find("middle");
-	const struct usk_estimator *method =
-		p->opt->method ? usk_estimator_find(p->opt->method) : middle;
 	struct usk_fit fit = usk_gathered_fit(g, s);
 	struct usk_err why = { 0 };
 	/* But for straight lines the middle is that of the graph. */
-	if ((method == middle && p->model.kind != USK_LINEAR) ||
+	if ((p->method == middle && p->model.kind != USK_LINEAR) ||
 	    !usk_corridor_count(g->corridor, false) || !usk_corridor_count(g->corridor, true)) {
 		return USK_OK;
 	}
-	enum usk_status status = usk_estimator_run(method, &fit, &out->line, &out->n_line, &why);
-	if (status == USK_EINPUT && method == middle) {
+	enum usk_status status = usk_estimator_run(p->method, &fit, &out->line, &out->n_line, &why);
+	if (status == USK_EINPUT && p->method == middle) {
 		return USK_OK;
 	}
 	if (status == USK_EINPUT && p->n > 2) {

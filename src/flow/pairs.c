@@ -55,6 +55,81 @@ uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y)
 	return (uint32_t)p->n_pairs - 1;
 }
 
+/* ---- captures that saw the same packets ---------------------------------------------- */
+
+/* All samples sorted once tell who shares what: to look for every capture's in every other one
+ * would take hours where a few hundred meet. */
+struct sighted {
+	uint64_t key, sample; /* the number of its party before its own */
+};
+
+static uint32_t party_of(const struct sighted *s)
+{
+	return (uint32_t)(s->sample >> 32);
+}
+
+static struct sighted *all_sighted(const struct parties *p, size_t *n)
+{
+	*n = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		*n += p->party[i].survey.n_samples;
+	}
+	struct sighted *s = usk_alloc(*n + 1, sizeof *s);
+	*n = 0;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct usk_survey *y = &p->party[i].survey;
+		for (size_t k = 0; k < y->n_samples; k++) {
+			s[(*n)++] = (struct sighted){ y->sample[k].key, (uint64_t)i << 32 | k };
+		}
+	}
+	usk_sort_rows(&s->key, *n, sizeof *s / sizeof s->key);
+	return s;
+}
+
+/* The end of the run of the same key, and party if that counts, which begins at i. */
+static size_t run(const struct sighted *s, size_t n, size_t i, bool party)
+{
+	size_t k = i + 1;
+	while (k < n && s[k].key == s[i].key && (!party || party_of(&s[k]) == party_of(&s[i]))) {
+		k++;
+	}
+	return k;
+}
+
+/* One capture's sightings of one key. */
+static void note_passing(struct parties *p, const struct sighted *s, size_t n)
+{
+	enum { ENOUGH = 8 };
+	uint32_t sample[ENOUGH];
+	if (n == 1) {
+		p->party[party_of(s)].survey.passing.once++;
+		return;
+	}
+	for (size_t i = 0; i < n && i < ENOUGH; i++) {
+		sample[i] = (uint32_t)s[i].sample;
+	}
+	usk_survey_passing(&p->party[party_of(s)].survey, sample, n < ENOUGH ? n : ENOUGH);
+}
+
+/* Pairs that have a sample in common. */
+static void find_shared(struct parties *p)
+{
+	size_t n;
+	struct sighted *s = all_sighted(p, &n);
+	for (size_t i = 0, end; i < n; i = end) {
+		end = run(s, n, i, false);
+		for (size_t x = i, x_end; x < end; x = x_end) {
+			x_end = run(s, n, x, true);
+			note_passing(p, s + x, x_end - x);
+			for (size_t y = x_end; y < end; y = run(s, n, y, true)) {
+				uint32_t k = usk_pair_number(p, party_of(&s[x]), party_of(&s[y]));
+				p->pair[k].in_captures = true;
+			}
+		}
+	}
+	free(s);
+}
+
 /* ---- how the two lie to each other --------------------------------------------------- */
 
 /*
@@ -73,34 +148,11 @@ static bool same_capture(const struct usk_coarse *c, int64_t unit_ns)
 	return same;
 }
 
-/* The survey with these samples alone; borrows the rest. */
-static struct usk_survey part_of(const struct usk_survey *s, const uint32_t *list, size_t n)
-{
-	struct usk_survey part = *s;
-	if (list) {
-		part.sample = usk_alloc(n + 1, sizeof *part.sample);
-		part.n_samples = n;
-		for (size_t i = 0; i < n; i++) {
-			part.sample[i] = s->sample[list[i]];
-		}
-	}
-	return part;
-}
-
-/* What none but both have joins as the whole would. */
-static enum usk_status join(struct pair_source *s, const struct shared *h, bool swapped,
-			    struct usk_err *err)
+static enum usk_status join(struct pair_source *s, struct usk_err *err)
 {
 	const struct parties *p = s->parties;
 	const struct party *a = &p->party[s->a], *b = &p->party[s->b];
-	const uint32_t *of_a = swapped ? h->of_b : h->of_a, *of_b = swapped ? h->of_a : h->of_b;
-	struct usk_survey x = part_of(&a->survey, of_a, swapped ? h->n_b : h->n_a);
-	struct usk_survey y = part_of(&b->survey, of_b, swapped ? h->n_a : h->n_b);
-	usk_coarse_join(&x, &y, &s->coarse);
-	if (h->of_a) {
-		free(x.sample);
-		free(y.sample);
-	}
+	usk_coarse_join(&a->survey, &b->survey, &s->coarse);
 	if (same_capture(&s->coarse, a->resolution_ns > b->resolution_ns ? a->resolution_ns
 									 : b->resolution_ns)) {
 		return usk_fail(err, USK_EINPUT, 0,
@@ -112,14 +164,9 @@ static enum usk_status join(struct pair_source *s, const struct shared *h, bool 
 	return USK_OK;
 }
 
-int64_t usk_limit_e12(const struct usk_sync_options *o)
-{
-	return o->max_skew_e12 ? o->max_skew_e12 : INT64_C(500000000);
-}
-
 static struct usk_frame frame_of(const struct parties *p, const struct usk_coarse *c)
 {
-	double rate = c->rate * 1e12, limit = (double)usk_limit_e12(p->opt);
+	double rate = c->rate * 1e12, limit = (double)p->max_skew_e12;
 	struct usk_frame f = { .rate_e12 = 0 };
 	f.rate_e12 = (int64_t)(rate > limit ? limit : rate < -limit ? -limit : rate);
 	if (c->n_knots) {
@@ -218,8 +265,7 @@ static void set_ranges(struct parties *p)
 /* ---- all pairs ----------------------------------------------------------------------- */
 
 /* Origin, rate, and how captures lie. */
-static enum usk_status settle(struct pair_source *s, const struct shared *shared,
-			      struct usk_err *err)
+static enum usk_status settle(struct pair_source *s, struct usk_err *err)
 {
 	struct parties *p = s->parties;
 	enum usk_status status = USK_OK;
@@ -229,8 +275,8 @@ static enum usk_status settle(struct pair_source *s, const struct shared *shared
 		s->a = s->b;
 		s->b = a;
 	}
-	if (shared && shared->n_a) {
-		status = join(s, shared, swapped, err);
+	if (s->in_captures) {
+		status = join(s, err);
 	}
 	if (!s->coarse.joins && s->in_tables) {
 		usk_coarse_free(&s->coarse);
@@ -259,11 +305,13 @@ enum usk_status usk_pairs_settle(struct parties *p, struct usk_err *err)
 		/* These two are asked for, whatever they share. */
 		usk_pair_number(p, 0, 1);
 	}
-	struct shared *shared = captures > 1 ? usk_captures_share(p) : NULL;
+	if (captures > 1) {
+		find_shared(p);
+	}
 	size_t all = p->n_pairs;
 	for (size_t i = 0; i < all && !status; i++) {
 		struct pair_source *s = &p->pair[i];
-		status = settle(s, shared ? &shared[i] : NULL, err);
+		status = settle(s, err);
 		joins += s->coarse.joins;
 		if (joins > MOST_JOINS) {
 			free(s->coarse.seen);
@@ -277,7 +325,6 @@ enum usk_status usk_pairs_settle(struct parties *p, struct usk_err *err)
 			usk_coarse_free(&p->pair[i].coarse);
 		}
 	}
-	usk_shared_free(shared, all);
 	if (status) {
 		return status;
 	}
@@ -354,27 +401,28 @@ enum usk_status usk_pair_walk(struct pair_source *s, const struct usk_sink *sink
 			      struct usk_err *err)
 {
 	struct parties *p = s->parties;
-	const struct party *a = &p->party[s->a], *b = &p->party[s->b];
+	const struct party *y[] = { &p->party[s->a], &p->party[s->b] };
+	struct usk_walker of[2];
 	struct usk_coarse again = { 0 };
 	struct usk_walk_options o = {
 		.depth = p->depth,
-		.p = s->a,
-		.q = s->b,
-		.local_p = a->stated,
-		.n_local_p = a->n_stated,
-		.local_q = b->stated,
-		.n_local_q = b->n_stated,
 		.exclude = s->exclude,
 		.n_exclude = s->n_exclude,
 		.progress = usk_parties_progress,
 		.progress_ctx = p,
 	};
+	for (int k = 0; k < 2; k++) {
+		of[k] = (struct usk_walker){ .trace = y[k]->capture,
+					     .survey = &y[k]->survey,
+					     .clock = k ? s->b : s->a,
+					     .local = y[k]->stated,
+					     .n_local = y[k]->n_stated };
+	}
 	if (!s->coarse.seen) {
-		usk_coarse_join(&a->survey, &b->survey, &again);
+		usk_coarse_join(of[0].survey, of[1].survey, &again);
 	}
 	enum usk_status status =
-		usk_walk(a->capture, b->capture, &a->survey, &b->survey,
-			 s->coarse.seen ? &s->coarse : &again, &o, sink, counts, evidence, err);
+		usk_walk(of, s->coarse.seen ? &s->coarse : &again, &o, sink, counts, evidence, err);
 	usk_coarse_free(&again);
 	return status;
 }

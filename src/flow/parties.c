@@ -45,7 +45,7 @@ uint32_t usk_party_of(struct parties *p, const char *name)
 }
 
 /* A clock may be in several traces: what they tell of it adds up. */
-static void note_span(struct party *y, int64_t first_ns, int64_t last_ns)
+void usk_party_span(struct party *y, int64_t first_ns, int64_t last_ns)
 {
 	y->first_ns = !y->stamped || first_ns < y->first_ns ? first_ns : y->first_ns;
 	y->last_ns = !y->stamped || last_ns > y->last_ns ? last_ns : y->last_ns;
@@ -54,7 +54,7 @@ static void note_span(struct party *y, int64_t first_ns, int64_t last_ns)
 
 void usk_party_stamp(struct party *y, int64_t t)
 {
-	note_span(y, t, t);
+	usk_party_span(y, t, t);
 	usk_grid_add(&y->grid, t);
 }
 
@@ -70,7 +70,7 @@ static void note_trace(struct party *y, const struct usk_trace *t)
 					   : y->resolution_ns;
 	}
 	if (extent) {
-		note_span(y, extent->first_ns, extent->last_ns);
+		usk_party_span(y, extent->first_ns, extent->last_ns);
 	}
 }
 
@@ -86,18 +86,17 @@ static enum usk_status scan_capture(struct parties *p, struct party *y, struct u
 	}
 	const struct usk_survey *s = &y->survey;
 	if (s->epochs.n) {
-		y->in_epoch = usk_alloc(s->epochs.n + 1, sizeof *y->in_epoch);
-		usk_party_breaks(y, &y->back, &y->n_back);
+		usk_party_breaks(y);
 	}
 	if (s->records) {
-		note_span(y, s->first_ns, s->last_ns);
+		usk_party_span(y, s->first_ns, s->last_ns);
 		usk_grid_join(&y->grid, &s->grid);
 	}
 	note_trace(y, y->capture);
 	for (size_t i = 0; i < y->n_parts && y->joined; i++) {
 		const struct usk_extent *extent = usk_trace_extent(p->trace[y->part[i]]);
 		if (extent) {
-			note_span(y, extent->first_ns, extent->last_ns);
+			usk_party_span(y, extent->first_ns, extent->last_ns);
 		}
 	}
 	p->left_out.fragments += s->left_out.fragments;
@@ -423,6 +422,8 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 	out->n_traces = n;
 	out->opt = opt;
 	out->doing = "reading";
+	out->max_skew_e12 = opt->max_skew_e12 ? opt->max_skew_e12 : INT64_C(500000000);
+	out->method = usk_estimator_find(opt->method ? opt->method : "middle");
 	pthread_mutex_init(&out->reading, NULL);
 	out->events = usk_alloc(n, sizeof *out->events);
 	out->clock = usk_alloc(n + 1, sizeof *out->clock);

@@ -31,23 +31,29 @@ static struct usk_msg lean(const struct reading *r, const struct usk_msg *m)
 	return leaned;
 }
 
-static enum usk_status add(struct reading *r, const struct usk_msg *msg, size_t n)
+/* Messages are looked at so many at a time. */
+enum { BLOCK = 512 };
+
+/* The same messages on times that run on, on the clocks that are corrected, and as recorded: mostly
+ * all three are one. */
+struct block {
+	const struct usk_msg *msg, *on, *raw;
+	size_t n;
+};
+
+static enum usk_status add(struct reading *r, const struct block *b)
 {
 	const struct pair_source *s = r->source;
-	struct usk_msg leaned[512];
-	enum usk_status status = USK_OK;
+	struct usk_msg leaned[BLOCK];
 	if (!r->judge.least[0] && !r->judge.least[1]) {
-		return usk_corridor_add(r->corridor, s->a, s->b, msg, n, r->err);
+		return usk_corridor_add(r->corridor, s->a, s->b, b->on, b->n, r->err);
 	}
-	for (size_t m; n && !status; msg += m, n -= m) {
-		m = n < COUNT(leaned) ? n : COUNT(leaned);
-		for (size_t i = 0; i < m; i++) {
-			leaned[i] = lean(r, &msg[i]);
-		}
-		status = usk_corridor_add(r->corridor, s->a, s->b, leaned, m, r->err);
-		if (!status && r->plain) {
-			status = usk_corridor_add(r->plain, s->a, s->b, msg, m, r->err);
-		}
+	for (size_t i = 0; i < b->n; i++) {
+		leaned[i] = lean(r, &b->on[i]);
+	}
+	enum usk_status status = usk_corridor_add(r->corridor, s->a, s->b, leaned, b->n, r->err);
+	if (!status && r->plain) {
+		status = usk_corridor_add(r->plain, s->a, s->b, b->on, b->n, r->err);
 	}
 	return status;
 }
@@ -88,27 +94,18 @@ static void as_recorded(struct reading *r, struct usk_msg *msg, size_t n)
 	}
 }
 
-static bool put_back(const struct reading *r)
-{
-	const struct parties *p = r->source->parties;
-	return p->party[r->source->a].in_epoch || p->party[r->source->b].in_epoch;
-}
-
-/* Messages handed over at a time. */
-enum { SHOWN = 512 };
-
-/* Corrected stamps of messages whose clocks both have an estimate; n <= SHOWN. */
+/* Corrected stamps of messages whose clocks both have an estimate; 0 < n <= BLOCK. */
 static void correct(const struct reading *r, const struct usk_msg *msg, size_t n,
 		    struct usk_corrected *at)
 {
-	int64_t stamp[2][SHOWN];
-	for (size_t i = 0; i < n; i++) {
-		bool back = msg[i].from != r->source->a;
-		stamp[back][i] = msg[i].sent_ns;
-		stamp[!back][i] = msg[i].received_ns;
-	}
-	uint64_t lost = usk_judge_correct(r->judge.map_a, stamp[0], n, stamp[0]) +
-			usk_judge_correct(r->judge.map_b, stamp[1], n, stamp[1]);
+	int64_t a[BLOCK], b[BLOCK], on_a[BLOCK], on_b[BLOCK];
+	size_t filled = 0;
+	do {
+		a[filled] = usk_stamp_of(&msg[filled], r->source->a);
+		b[filled] = usk_stamp_of(&msg[filled], r->source->b);
+	} while (++filled < n);
+	uint64_t lost = usk_judge_correct(r->judge.map_a, a, n, on_a) +
+			usk_judge_correct(r->judge.map_b, b, n, on_b);
 	if (lost && n > 1) { /* which? */
 		for (size_t i = 0; i < n; i++) {
 			correct(r, &msg[i], 1, &at[i]);
@@ -116,8 +113,8 @@ static void correct(const struct reading *r, const struct usk_msg *msg, size_t n
 	}
 	for (size_t i = 0; i < n && !lost; i++) {
 		bool back = msg[i].from != r->source->a;
-		at[i].sent_ns = stamp[back][i];
-		at[i].received_ns = stamp[!back][i];
+		at[i].sent_ns = back ? on_b[i] : on_a[i];
+		at[i].received_ns = back ? on_a[i] : on_b[i];
 	}
 }
 
@@ -126,131 +123,92 @@ static uint32_t epoch_of(const struct party *y, int64_t running_ns)
 	return y->in_epoch ? (uint32_t)usk_epoch_of(&y->survey.epochs, running_ns) : 0;
 }
 
-/* Where messages stand on the common timeline; n <= SHOWN. */
-static void place(const struct reading *r, const struct usk_msg *msg, const struct usk_msg *on,
-		  size_t n, struct usk_corrected *at)
+/* Where messages stand on the common timeline. */
+static void place(const struct reading *r, const struct block *b, struct usk_corrected *at)
 {
 	const struct party *party = r->source->parties->party;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < b->n; i++) {
+		const struct usk_msg *m = &b->msg[i];
 		at[i] = (struct usk_corrected){
 			.sent_ns = USK_NONE,
 			.received_ns = USK_NONE,
-			.sent_epoch = epoch_of(&party[msg[i].from], msg[i].sent_ns),
-			.received_epoch = epoch_of(&party[msg[i].to], msg[i].received_ns),
+			.sent_epoch = epoch_of(&party[m->from], m->sent_ns),
+			.received_epoch = epoch_of(&party[m->to], m->received_ns),
 		};
 	}
 	if (r->placed) {
 		const struct party *reference = &party[r->reference];
-		correct(r, on, n, at);
-		for (size_t i = 0; i < n && reference->carry; i++) {
+		correct(r, b->on, b->n, at);
+		for (size_t i = 0; i < b->n && reference->carry; i++) {
 			at[i].sent_ns = usk_carried_from(reference, at[i].sent_ns);
 			at[i].received_ns = usk_carried_from(reference, at[i].received_ns);
 		}
 	}
 }
 
-/* To the caller: msg[n] on times that run on, on[n] on the clocks that are corrected, raw[n] as
- * recorded. */
-static bool hand_over(struct reading *r, const struct usk_msg *msg, const struct usk_msg *on,
-		      const struct usk_msg *raw, size_t n)
+/* To the caller. */
+static bool hand_over(const struct reading *r, const struct block *b)
 {
-	struct usk_corrected at[SHOWN];
-	bool more = true;
-	for (size_t m; n && more; msg += m, on += m, raw += m, n -= m) {
-		m = n < SHOWN ? n : SHOWN;
-		if (r->also->corrected) {
-			place(r, msg, on, m, at);
-			r->also->corrected(r->also->ctx, at, m);
-		}
-		more = r->also->put(r->also->ctx, raw, m);
+	struct usk_corrected at[BLOCK];
+	if (r->also->corrected) {
+		place(r, b, at);
+		r->also->corrected(r->also->ctx, at, b->n);
 	}
-	return more;
+	return r->also->put(r->also->ctx, b->raw, b->n);
 }
 
-/* Judged as recorded, and handed to the caller. */
-static bool show(struct reading *r, const struct usk_msg *msg, const struct usk_msg *on, size_t n)
+static bool take(struct reading *r, const struct block *b)
 {
-	bool more = true, corrected = r->judge.map_a || r->judge.map_b;
-	if (!put_back(r)) {
-		usk_judge_add(&r->judge, corrected ? on : msg, n);
-		return !r->also || hand_over(r, msg, on, msg, n);
-	}
-	if (corrected) {
-		usk_judge_add(&r->judge, on, n);
-	}
-	struct usk_msg raw[512];
-	for (size_t m; n && more; msg += m, on += m, n -= m) {
-		m = n < COUNT(raw) ? n : COUNT(raw);
-		memcpy(raw, msg, m * sizeof *raw);
-		as_recorded(r, raw, m);
-		if (!corrected) {
-			usk_judge_add(&r->judge, raw, m);
-		}
-		more = !r->also || hand_over(r, msg, on, raw, m);
-	}
-	return more;
-}
-
-/* on[n]: msg[n] on the clocks that are corrected. */
-static bool take_in(struct reading *r, const struct usk_msg *msg, const struct usk_msg *on,
-		    size_t n)
-{
-	bool more = show(r, msg, on, n);
+	bool corrected = r->judge.map_a || r->judge.map_b;
+	usk_judge_add(&r->judge, corrected ? b->on : b->raw, b->n);
+	bool more = !r->also || hand_over(r, b);
 	if (r->watch) {
-		usk_witness_msgs(&r->witness, on, n);
+		usk_witness_msgs(&r->witness, b->on, b->n);
 	}
-	for (size_t i = 0; r->keep && i < n; i++) {
+	for (size_t i = 0; r->keep && i < b->n; i++) {
 		r->msg = usk_room(r->msg, r->n_msgs, &r->cap_msgs, sizeof *r->msg);
-		r->msg[r->n_msgs++] = on[i];
+		r->msg[r->n_msgs++] = b->on[i];
 	}
 	if (r->corridor) {
-		r->status = add(r, on, n);
+		r->status = add(r, b);
 	}
-	for (size_t i = 0; r->suspects && i < n; i++) {
-		recognise(r, &msg[i], &on[i]);
+	for (size_t i = 0; r->suspects && i < b->n; i++) {
+		recognise(r, &b->msg[i], &b->on[i]);
 	}
 	return !r->status && more;
 }
 
-static bool take(struct reading *r, const struct usk_msg *msg, size_t n)
-{
-	const struct pair_source *s = r->source;
-	struct usk_msg on[512];
-	bool more = true;
-	if (!usk_carried_pair(s->parties, s->a, s->b)) {
-		return take_in(r, msg, msg, n);
-	}
-	for (size_t m; n && more; msg += m, n -= m) {
-		m = n < COUNT(on) ? n : COUNT(on);
-		for (size_t i = 0; i < m; i++) {
-			on[i] = usk_carried_msg(s->parties, &msg[i]);
-		}
-		more = take_in(r, msg, on, m);
-	}
-	return more;
-}
-
-/* --from and --to, by a's stamps. */
 static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 {
 	struct reading *r = ctx;
 	const struct pair_source *s = r->source;
-	if (s->from_ns == USK_NONE && s->to_ns == USK_NONE) {
-		return take(r, msg, n);
-	}
-	struct usk_msg kept[512];
-	size_t m = 0;
+	const struct party *a = &s->parties->party[s->a], *b = &s->parties->party[s->b];
+	const bool cut = s->from_ns != USK_NONE || s->to_ns != USK_NONE;
+	struct usk_msg kept[BLOCK], on[BLOCK], raw[BLOCK];
 	bool more = true;
-	for (size_t i = 0; i < n && more; i++) {
-		int64_t t = msg[i].from == s->a ? msg[i].sent_ns : msg[i].received_ns;
-		if ((s->from_ns == USK_NONE || t >= s->from_ns) &&
-		    (s->to_ns == USK_NONE || t <= s->to_ns)) {
-			kept[m++] = msg[i];
+	for (size_t m; n && more; msg += m, n -= m) {
+		m = n < BLOCK ? n : BLOCK;
+		struct block x = { msg, msg, msg, m };
+		if (cut) {
+			x = (struct block){ kept, kept, kept, 0 };
 		}
-		if (m == COUNT(kept) || i + 1 == n) {
-			more = take(r, kept, m);
-			m = 0;
+		for (size_t i = 0; i < m && cut; i++) {
+			if (usk_pair_counts(s, usk_stamp_of(&msg[i], s->a))) {
+				kept[x.n++] = msg[i];
+			}
 		}
+		if (a->carry || b->carry) {
+			for (size_t i = 0; i < x.n; i++) {
+				on[i] = usk_carried_msg(s->parties, &x.msg[i]);
+			}
+			x.on = on;
+		}
+		if (a->in_epoch || b->in_epoch) {
+			memcpy(raw, x.msg, x.n * sizeof *raw);
+			as_recorded(r, raw, x.n);
+			x.raw = raw;
+		}
+		more = !x.n || take(r, &x);
 	}
 	return more;
 }
@@ -260,8 +218,7 @@ static void heard(void *ctx, const struct usk_reception *heard, size_t n)
 	struct reading *r = ctx;
 	const struct pair_source *s = r->source;
 	for (size_t i = 0; i < n && r->watch; i++) {
-		if ((s->from_ns == USK_NONE || heard[i].a_ns >= s->from_ns) &&
-		    (s->to_ns == USK_NONE || heard[i].a_ns <= s->to_ns)) {
+		if (usk_pair_counts(s, heard[i].a_ns)) {
 			const struct party *y = s->parties->party;
 			struct usk_reception on = { usk_carried_to(&y[s->a], heard[i].a_ns),
 						    usk_carried_to(&y[s->b], heard[i].b_ns) };
@@ -508,7 +465,7 @@ struct reading usk_reading_of(struct pair_source *s, struct usk_err *err)
 	/* A floor stands at b's stamp, up to q_b before its moment, and the offset may fall until
 	 * then (doc/guarantees.md). Under 1 ns unless stamps are coarser than 2 us. */
 	int64_t q_b = p->party[s->b].resolution_ns;
-	r.judge.q_b_ns = q_b + (int64_t)((usk_i128)q_b * usk_limit_e12(p->opt) / 1000000000000);
+	r.judge.q_b_ns = q_b + (int64_t)((usk_i128)q_b * p->max_skew_e12 / 1000000000000);
 	r.judge.least[0] = usk_parties_delay(p, s->a, s->b);
 	r.judge.least[1] = usk_parties_delay(p, s->b, s->a);
 	return r;

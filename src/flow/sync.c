@@ -78,9 +78,9 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	const struct usk_sync_options *o = p->opt;
 	struct usk_clocks *c = usk_alloc(1, sizeof *c);
 	c->model = p->model;
-	c->method = usk_strdup(usk_estimator_find(o->method ? o->method : "middle")->name);
+	c->method = usk_strdup(p->method->name);
 	c->min_delay = usk_strdup(o->min_delay ? o->min_delay : "0");
-	c->max_skew_e12 = usk_limit_e12(o);
+	c->max_skew_e12 = p->max_skew_e12;
 	c->counts = p->left_out;
 	c->clock = usk_alloc(p->n, sizeof *c->clock);
 	c->n_clocks = p->n;
@@ -227,10 +227,8 @@ static enum usk_status fit_pair(void *ctx, size_t pair, struct gathered *g, stru
 static enum usk_status gather(struct sync *x)
 {
 	struct parties *p = x->p;
-	const struct usk_estimator *method =
-		usk_estimator_find(p->opt->method ? p->opt->method : "middle");
 	enum usk_status status =
-		usk_gather(p, (method->needs_messages ? GATHER_KEEP : GATHER) | GATHER_PARALLEL,
+		usk_gather(p, (p->method->needs_messages ? GATHER_KEEP : GATHER) | GATHER_PARALLEL,
 			   x->c->pair, fit_pair, x, x->err);
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		usk_counts_add(&x->c->counts, &x->fitted[i].found);
@@ -262,7 +260,7 @@ static enum usk_status solve(struct sync *x)
 	struct usk_graph_pair *pair = usk_alloc(p->n_pairs + 1, sizeof *pair);
 	struct usk_graph_problem problem = {
 		.model = p->model,
-		.max_skew_e12 = usk_limit_e12(p->opt),
+		.max_skew_e12 = p->max_skew_e12,
 		/* Of two that are as good the first is the reference. */
 		.reference = p->reference_named || p->n == 2 || !p->n_pairs ? p->reference
 									    : USK_NO_CLOCK,

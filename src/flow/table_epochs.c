@@ -155,8 +155,7 @@ static void shift(struct party *y)
 		}
 		x->shift_ns = (int64_t)all;
 	}
-	y->in_epoch = usk_alloc(e->n + 1, sizeof *y->in_epoch);
-	usk_party_breaks(y, &y->back, &y->n_back);
+	usk_party_breaks(y);
 	y->stamped = false;
 }
 
@@ -168,10 +167,7 @@ void usk_row_span(void *ctx, const struct usk_msg *m)
 	for (int k = 0; k < 2; k++) {
 		struct party *y = &p->party[clock[k]];
 		if (y->trace == SIZE_MAX && y->in_epoch) {
-			y->first_ns =
-				!y->stamped || stamp[k] < y->first_ns ? stamp[k] : y->first_ns;
-			y->last_ns = !y->stamped || stamp[k] > y->last_ns ? stamp[k] : y->last_ns;
-			y->stamped = true;
+			usk_party_span(y, stamp[k], stamp[k]);
 		}
 	}
 }

@@ -220,10 +220,8 @@ static bool put_lane(void *ctx, const struct usk_msg *msg, size_t n)
 	const struct pair_source *s = l->source;
 	for (size_t i = 0; i < n; i++) {
 		bool forth = msg[i].from == s->a;
-		int64_t t = forth ? msg[i].sent_ns : msg[i].received_ns;
 		struct usk_origin from = i < l->n_origins ? l->origin[i] : (struct usk_origin){ 0 };
-		if ((s->from_ns != USK_NONE && t < s->from_ns) ||
-		    (s->to_ns != USK_NONE && t > s->to_ns)) {
+		if (!usk_pair_counts(s, usk_stamp_of(&msg[i], s->a))) {
 			continue;
 		}
 		if (!forth) {

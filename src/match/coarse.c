@@ -46,15 +46,31 @@ static int by_q(const void *pa, const void *pb)
 	return order ? order : usk_order(a->p_ns, b->p_ns);
 }
 
+/* How far off the map it lies. */
+static usk_i128 off_map_by(const struct usk_coarse *c, const struct usk_sighting *s, size_t *hint)
+{
+	return (usk_i128)s->p_ns - usk_coarse_to_p(c, s->q_ns, hint);
+}
+
 /* Does it lie where the map says? Without a map yet all do. */
 static bool on_map(const struct usk_coarse *c, const struct usk_sighting *s)
 {
 	size_t hint = 0;
-	if (!c) {
-		return true;
+	usk_i128 r = c ? off_map_by(c, s, &hint) : 0;
+	return !c || (r <= c->spread_ns && -r <= c->spread_ns);
+}
+
+/* From knot to knot offsets mostly rise or fall by no more than this beyond their rate. */
+static double usual_step(const struct usk_coarse_knot *knot, size_t n, double rate)
+{
+	double *step = usk_alloc(n, sizeof *step);
+	for (size_t i = 0; i + 1 < n; i++) {
+		step[i] = apart(&knot[i], &knot[i + 1], rate);
 	}
-	usk_i128 r = (usk_i128)s->p_ns - usk_coarse_to_p(c, s->q_ns, &hint);
-	return r <= c->spread_ns && -r <= c->spread_ns;
+	qsort(step, n - 1, sizeof *step, usk_by_double);
+	double usual = 32 * step[(n - 1) / 2] + 1e6;
+	free(step);
+	return usual;
 }
 
 /* The median slope between sightings of the first and of the last third (after Theil and Sen). */
@@ -97,12 +113,7 @@ static void drop_strays(struct usk_coarse *c)
 	}
 	double rate = robust_rate(middle, n, NULL);
 	bool *stray = usk_alloc(n, sizeof *stray);
-	double *step = usk_alloc(n - 1, sizeof *step);
-	for (size_t i = 0; i + 1 < n; i++) {
-		step[i] = apart(&c->knot[i], &c->knot[i + 1], rate);
-	}
-	qsort(step, n - 1, sizeof *step, usk_by_double);
-	double usual = 32 * step[(n - 1) / 2] + 1e6;
+	double usual = usual_step(c->knot, n, rate);
 	for (size_t i = 0; i < n; i++) {
 		size_t from = i < 2 ? 0 : i - 2, to = i + 2 < n ? i + 2 : n - 1;
 		stray[i] = true;
@@ -125,7 +136,6 @@ static void drop_strays(struct usk_coarse *c)
 	}
 	free(middle);
 	free(stray);
-	free(step);
 }
 
 /* ---- steps --------------------------------------------------------------------------------- */
@@ -219,13 +229,9 @@ static struct stretch follow_steps(struct usk_coarse *c, const struct usk_sighti
 {
 	size_t n_old = c->n_knots, at = 0, last = 0, cap = 0;
 	struct usk_coarse_knot *old = c->knot;
-	double rate = slope_of_neighbours(c), *step = usk_alloc(n_old, sizeof *step);
-	for (size_t i = 0; i + 1 < n_old; i++) {
-		step[i] = apart(&old[i], &old[i + 1], rate);
-	}
-	qsort(step, n_old - 1, sizeof *step, usk_by_double);
+	double rate = slope_of_neighbours(c);
 	/* Few groups do not tell what is usual. */
-	double usual = n_old > 3 ? 32 * step[(n_old - 1) / 2] + 1e6 : 1e9;
+	double usual = n_old > 3 ? usual_step(old, n_old, rate) : 1e9;
 	struct stretch longest = { 0, 0 };
 	c->knot = NULL;
 	c->n_knots = 0;
@@ -261,7 +267,6 @@ static struct stretch follow_steps(struct usk_coarse *c, const struct usk_sighti
 		longest = (struct stretch){ last, n - last };
 	}
 	free(old);
-	free(step);
 	slopes(c);
 	return longest;
 }
@@ -284,7 +289,7 @@ static int64_t off_map(const struct usk_coarse *c, const struct usk_sighting *s,
 	int64_t *r = usk_alloc(n, sizeof *r), most = 0;
 	size_t hint = 0;
 	for (size_t i = 0; i < n; i++) {
-		usk_i128 off = (usk_i128)s[i].p_ns - usk_coarse_to_p(c, s[i].q_ns, &hint);
+		usk_i128 off = off_map_by(c, &s[i], &hint);
 		r[i] = off > USK_TIME_MAX    ? USK_TIME_MAX
 		       : off < -USK_TIME_MAX ? -USK_TIME_MAX
 					     : (int64_t)off;
@@ -345,7 +350,7 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 	/* Wrong joins may lie anywhere: what is far beyond the bulk does not count. */
 	size_t hint = 0;
 	for (size_t i = 0; i < n; i++) {
-		usk_i128 r = (usk_i128)s[i].p_ns - usk_coarse_to_p(out, s[i].q_ns, &hint);
+		usk_i128 r = off_map_by(out, &s[i], &hint);
 		d[i] = usk_saturate(r < 0 ? -r : r);
 	}
 	usk_sort_numbers(d, n);
@@ -361,109 +366,101 @@ void usk_coarse_fit(struct usk_sighting *s, size_t n, struct usk_coarse *out)
 	out->rate = robust_rate(s + longest.from, longest.n, out);
 }
 
-/* Where a key stands in a survey, and how long it was seen there, in units of USK_SPAN_NS. */
-struct place {
-	uint32_t at : 19; /* 0 = nowhere, OFTEN = more than once */
-	uint32_t span : 13;
+/* ---- what both have ------------------------------------------------------------------------ */
+
+/* A sample by what it is known by: its content, and its IP-ID if that counts. */
+struct known {
+	uint64_t by, number;
 };
 
-enum { OFTEN = (1 << 19) - 1 };
-
-_Static_assert(USK_SAMPLES + 1 < OFTEN, "the number of a sample fits");
-
-struct where {
-	uint64_t key;
-	struct place p, q;
-};
-
-static struct where *find(struct where *table, size_t mask, uint64_t key)
+static struct known *all_known(const struct usk_survey *s, bool ids)
 {
-	size_t i = (size_t)usk_mix(key) & mask;
-	while (table[i].key && table[i].key != key) {
-		i = (i + 1) & mask;
+	struct known *k = usk_alloc(s->n_samples + 1, sizeof *k);
+	for (size_t i = 0; i < s->n_samples; i++) {
+		const struct usk_sample *x = &s->sample[i];
+		k[i].by = ids && x->has & USK_HAS_IP_ID ? usk_fold(x->key, x->ip_id) | 1 : x->key;
+		k[i].number = i;
 	}
-	return &table[i];
+	usk_sort_rows(&k->by, s->n_samples, sizeof *k / sizeof k->by);
+	return k;
+}
+
+/* How many are known by the same, from i on. */
+static size_t alike(const struct known *k, size_t n, size_t i)
+{
+	size_t end = i + 1;
+	while (end < n && k[end].by == k[i].by) {
+		end++;
+	}
+	return end - i;
 }
 
 /*
- * Where a key stands, seen once more as sample i. A host that forwards sees each packet on every
- * interface it passes: within this time it is the same one, and its first sighting stands.
+ * How long one packet was seen in a capture, in units of USK_SPAN_NS; -1: these are several. A host
+ * that forwards sees each packet on every interface it passes: within this time it is the same one,
+ * and its first sighting stands.
  */
-static void sighted(const struct usk_survey *s, size_t i, struct place *w)
+static int span_of(const struct usk_survey *s, const struct known *k, size_t n)
 {
-	if (!w->at || w->at == OFTEN) {
-		w->at = w->at ? OFTEN : (uint32_t)(i + 1) & OFTEN;
-		return;
+	usk_i128 later = 0;
+	for (size_t i = 1; i < n; i++) {
+		later = (usk_i128)s->sample[k[i].number].time_ns - s->sample[k->number].time_ns;
+		if (later < 0 || later > USK_FORWARDED_NS) {
+			return -1;
+		}
 	}
-	const struct usk_sample *first = &s->sample[w->at - 1], *again = &s->sample[i];
-	usk_i128 later = (usk_i128)again->time_ns - first->time_ns;
-	if (later < 0 || later > USK_FORWARDED_NS) {
-		w->at = OFTEN;
-		return;
-	}
-	w->span = (uint32_t)((later + USK_SPAN_NS - 1) / USK_SPAN_NS) & 0x1fff;
+	return (int)((later + USK_SPAN_NS - 1) / USK_SPAN_NS);
 }
 
-/* What a sample is known by: its content, and its IP-ID if that counts. */
-static uint64_t known_by(const struct usk_sample *s, bool ids)
-{
-	return ids && s->has & USK_HAS_IP_ID ? usk_fold(s->key, s->ip_id) | 1 : s->key;
-}
+/* One that both captures have, by its place in the second. */
+struct joined {
+	uint64_t number;
+	struct usk_sighting seen;
+};
 
-/* The table is larger than the caches: what comes soon is asked for now. */
-static void foresee(const struct where *table, size_t mask, const struct usk_survey *s, size_t i,
-		    bool ids)
-{
-	enum { AHEAD = 8 };
-	if (i + AHEAD < s->n_samples) {
-		__builtin_prefetch(
-			&table[(size_t)usk_mix(known_by(&s->sample[i + AHEAD], ids)) & mask], 1);
-	}
-}
+_Static_assert(sizeof(struct joined) % sizeof(uint64_t) == 0, "rows of whole words are sorted");
 
+/* left, if not NULL: counts the first one's samples that the second has in any number, by way. */
 static struct usk_sighting *join(const struct usk_survey *p, const struct usk_survey *q, bool ids,
-				 size_t *n)
+				 size_t *left, size_t *n)
 {
-	size_t size = 64;
-	while (size < 2 * (p->n_samples + q->n_samples)) {
-		size *= 2;
-	}
-	struct where *table = usk_alloc(size, sizeof *table);
-	for (size_t i = 0; i < p->n_samples; i++) {
-		foresee(table, size - 1, p, i, ids);
-		uint64_t key = known_by(&p->sample[i], ids);
-		struct where *w = find(table, size - 1, key);
-		w->key = key;
-		sighted(p, i, &w->p);
-	}
-	for (size_t i = 0; i < q->n_samples; i++) {
-		foresee(table, size - 1, q, i, ids);
-		uint64_t key = known_by(&q->sample[i], ids);
-		struct where *w = find(table, size - 1, key);
-		w->key = key;
-		sighted(q, i, &w->q);
-	}
-	struct usk_sighting *s = NULL;
-	size_t cap = 0;
+	struct known *a = all_known(p, ids), *b = all_known(q, ids);
+	struct joined *found = NULL;
+	size_t cap = 0, of_a = 0, of_b = 0;
 	*n = 0;
-	for (size_t i = 0; i < q->n_samples; i++) {
-		foresee(table, size - 1, q, i, ids);
-		const struct where *w = find(table, size - 1, known_by(&q->sample[i], ids));
-		if (!w->p.at || w->p.at == OFTEN || w->q.at != (uint32_t)i + 1) {
+	for (size_t i = 0, k = 0; i < p->n_samples && k < q->n_samples; i += of_a, k += of_b) {
+		of_a = a[i].by <= b[k].by ? alike(a, p->n_samples, i) : 0;
+		of_b = b[k].by <= a[i].by ? alike(b, q->n_samples, k) : 0;
+		if (!of_a || !of_b) {
 			continue;
 		}
-		const struct usk_sample *a = &p->sample[w->p.at - 1], *b = &q->sample[i];
-		s = usk_room(s, *n, &cap, sizeof *s);
-		unsigned span = w->p.span + w->q.span;
-		s[(*n)++] = (struct usk_sighting){ .p_ns = a->time_ns,
-						   .q_ns = b->time_ns,
-						   .way = a->way,
-						   .other = a->ip_id != b->ip_id,
-						   .ttl_p = a->ttl,
-						   .ttl_q = b->ttl,
-						   .span = span & 0x7fff };
+		for (size_t m = i; m < i + of_a && left; m++) {
+			left[p->sample[a[m].number].way]++;
+		}
+		int span_a = span_of(p, a + i, of_a), span_b = span_of(q, b + k, of_b);
+		const struct usk_sample *x = &p->sample[a[i].number];
+		const struct usk_sample *y = &q->sample[b[k].number];
+		if (span_a >= 0 && span_b >= 0) {
+			found = usk_room(found, *n, &cap, sizeof *found);
+			found[(*n)++] =
+				(struct joined){ b[k].number,
+						 { .p_ns = x->time_ns,
+						   .q_ns = y->time_ns,
+						   .way = x->way,
+						   .other = x->ip_id != y->ip_id,
+						   .ttl_p = x->ttl,
+						   .ttl_q = y->ttl,
+						   .span = (unsigned)(span_a + span_b) & 0x7fff } };
+		}
 	}
-	free(table);
+	usk_sort_rows(&found->number, *n, sizeof *found / sizeof found->number);
+	struct usk_sighting *s = usk_alloc(*n + 1, sizeof *s);
+	for (size_t i = 0; i < *n; i++) {
+		s[i] = found[i].seen;
+	}
+	free(found);
+	free(a);
+	free(b);
 	return s;
 }
 
@@ -490,27 +487,22 @@ static bool rewritten(const struct usk_sighting *s, size_t n, size_t n_ways)
 }
 
 /* Ways of which no content shows that IP-IDs are kept, as all are repeated, and few of the packets
- * have joins: these may be chance. */
-static bool *doubtful_ways(const struct usk_survey *p, const struct usk_sighting *unique, size_t n,
+ * have joins: these may be chance. left: packets that both captures have. */
+static bool *doubtful_ways(size_t *left, size_t n_ways, const struct usk_sighting *unique, size_t n,
 			   const struct usk_sighting *s, size_t n_ids)
 {
 	enum { SHARE = 4 };
-	size_t *left = usk_alloc(p->n_ways + 1, sizeof *left);
-	bool *doubtful = usk_alloc(p->n_ways + 1, sizeof *doubtful);
-	for (size_t i = 0; i < p->n_samples; i++) {
-		left[p->sample[i].way]++;
-	}
+	bool *doubtful = usk_alloc(n_ways + 1, sizeof *doubtful);
 	for (size_t i = 0; i < n_ids; i++) {
 		size_t *more = &left[s[i].way];
 		*more -= *more > SHARE ? SHARE : *more;
 	}
-	for (size_t i = 0; i < p->n_ways; i++) {
+	for (size_t i = 0; i < n_ways; i++) {
 		doubtful[i] = left[i] > 0;
 	}
 	for (size_t i = 0; i < n; i++) {
 		doubtful[unique[i].way] &= unique[i].other;
 	}
-	free(left);
 	return doubtful;
 }
 
@@ -518,10 +510,12 @@ void usk_coarse_join(const struct usk_survey *p, const struct usk_survey *q, str
 {
 	/* IP-IDs tell equal contents apart, unless something on the way writes them anew: then
 	 * hardly any join is left, or none of one direction. */
-	size_t n, n_ids;
-	struct usk_sighting *s = join(p, q, false, &n), *with_ids = join(p, q, true, &n_ids);
+	size_t n, n_ids, *left = usk_alloc(p->n_ways + 1, sizeof *left);
+	struct usk_sighting *s = join(p, q, false, left, &n);
+	struct usk_sighting *with_ids = join(p, q, true, NULL, &n_ids);
 	bool kept = n_ids && n_ids >= n / 2 && !rewritten(s, n, p->n_ways);
-	bool *doubtful = kept ? doubtful_ways(p, s, n, with_ids, n_ids) : NULL;
+	bool *doubtful = kept ? doubtful_ways(left, p->n_ways, s, n, with_ids, n_ids) : NULL;
+	free(left);
 	free(kept ? s : with_ids);
 	s = kept ? with_ids : s;
 	n = kept ? n_ids : n;

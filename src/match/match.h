@@ -322,11 +322,17 @@ static inline int64_t usk_coarse_to_p(const struct usk_coarse *c, int64_t q_ns, 
 /** Order of messages by their stamps, for qsort and bsearch. */
 int usk_msg_order(const void *a, const void *b);
 
+/* One of two captures. */
+struct usk_walker {
+	struct usk_trace *trace;
+	const struct usk_survey *survey;
+	uint32_t clock;		      /* the number that goes into the messages */
+	const struct usk_addr *local; /* stated by the user */
+	size_t n_local;
+};
+
 struct usk_walk_options {
 	uint32_t depth;
-	uint32_t p, q;				  /* clock numbers that go into the messages */
-	const struct usk_addr *local_p, *local_q; /* stated by the user */
-	size_t n_local_p, n_local_q;
 	const struct usk_msg *exclude; /* outliers of an earlier round, sorted by usk_msg_order() */
 	size_t n_exclude;
 	void (*progress)(void *ctx, uint64_t bytes);
@@ -338,8 +344,7 @@ struct usk_walk_options {
  * counts: matched, unmatched, ambiguous, expired, direction_unknown are added to.
  * Memory: what lies within the window of 2 s + 4 x spread, and the streams alive in it.
  */
-enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct usk_survey *sp,
-			 const struct usk_survey *sq, const struct usk_coarse *coarse,
+enum usk_status usk_walk(const struct usk_walker of[2], const struct usk_coarse *coarse,
 			 const struct usk_walk_options *opt, const struct usk_sink *sink,
 			 struct usk_counts *counts, struct usk_evidence *evidence,
 			 struct usk_err *err);

@@ -51,8 +51,8 @@ static inline void emit(struct walk *w, const struct doubt *d, bool p_sends, uin
 	struct usk_msg *m = &w->out[w->n_out];
 	m->sent_ns = p_sends ? d->p_ns : d->q_ns;
 	m->received_ns = p_sends ? d->q_last_ns : d->p_last_ns;
-	m->from = p_sends ? w->opt->p : w->opt->q;
-	m->to = p_sends ? w->opt->q : w->opt->p;
+	m->from = w->of[!p_sends].clock;
+	m->to = w->of[p_sends].clock;
 	m->bytes = d->bytes;
 	w->origin[w->n_out] = (struct usk_origin){ d->proto, p_sends ? d->p_iface : d->q_iface,
 						   p_sends ? d->q_iface : d->p_iface };
@@ -129,7 +129,7 @@ static void doubt(struct walk *w, uint32_t which, const struct seen *p, const st
 		return;
 	}
 	struct way *way = &w->ways.way[which];
-	if (!way->passing && !usk_walk_chooses(w)) {
+	if (!way->passing && !w->chooses) {
 		struct usk_sighting s = {
 			.p_ns = p->time_ns, .q_ns = q->time_ns, .ttl_p = p->ttl, .ttl_q = q->ttl
 		};
@@ -197,7 +197,7 @@ static enum role role_of(const struct walk *w, const struct stream *a, const str
 	if (*disputed || a->ttl == b->ttl || role == nearer || role == ROLE_NEITHER) {
 		return role;
 	}
-	if (usk_walk_chooses(w)) {
+	if (w->chooses) {
 		*source = FROM_TTL;
 		return nearer;
 	}
@@ -651,7 +651,7 @@ void usk_walk_pair(struct walk *w, int me, uint64_t number)
 	} else {
 		pair_whole(w, me, number);
 	}
-	if (w->passing[me].several && st->peer == NOBODY &&
+	if (w->of[me].survey->passing.several && st->peer == NOBODY &&
 	    !(got->state & (SEEN_MATCHED | SEEN_AMBIGUOUS)) && passed(w, me, number)) {
 		usk_mark(mine, got, SEEN_AMBIGUOUS);
 		w->counts->passed++;

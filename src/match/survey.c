@@ -83,15 +83,6 @@ bool usk_addr_is_unicast(struct usk_addr a)
 /* The addresses that every packet so far had at one of its ends. */
 static inline void narrow(struct usk_common *e, const struct usk_packet *p)
 {
-	if (e->begun && !e->n) {
-		return;
-	}
-	/* The two of a conversation, in this or that direction: nothing changes. */
-	if (e->n == 2 &&
-	    ((usk_addr_same(e->addr[0], p->src) && usk_addr_same(e->addr[1], p->dst)) ||
-	     (usk_addr_same(e->addr[1], p->src) && usk_addr_same(e->addr[0], p->dst)))) {
-		return;
-	}
 	if (!e->begun) {
 		if (usk_addr_is_unicast(p->src) && usk_addr_is_unicast(p->dst)) {
 			e->begun = true;

@@ -29,12 +29,11 @@ enum { TCP = 6, FIN = 1, SYN = 2, RST = 4, ACK = 16 };
 
 /* One capture being read: its next packet and where that lies on the common clock. */
 struct feed {
-	struct usk_trace *trace;
+	const struct usk_walker *of;
 	const struct usk_coarse *map; /* NULL for the first capture: its clock is the common one */
 	size_t hint;
 	struct usk_record record[BATCH];
 	size_t n, at;
-	const struct usk_epochs *epochs;
 	struct usk_epoch_place place;
 	bool end;
 	struct usk_packet packet;
@@ -44,8 +43,8 @@ struct feed {
 	int64_t from_ns, to_ns; /* own stamps outside of which the other capture has nothing */
 	const struct usk_iface *iface;
 	size_t n_ifaces;
-	const struct usk_addr *stated, *found; /* own addresses: by option, by survey */
-	size_t n_stated, n_found;
+	struct usk_addr found[2]; /* own addresses, by survey */
+	size_t n_found;
 };
 
 static int64_t common(struct feed *f, int64_t t)
@@ -59,7 +58,7 @@ static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_
 	for (;;) {
 		while (f->at < f->n) {
 			struct usk_record *r = &f->record[f->at++];
-			if (!usk_epochs_run_on(f->epochs, &f->place, r) ||
+			if (!usk_epochs_run_on(&f->of->survey->epochs, &f->place, r) ||
 			    r->time_ns < f->from_ns || r->time_ns > f->to_ns) {
 				w->counts->unmatched++;
 				continue;
@@ -71,12 +70,13 @@ static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_
 				return USK_OK;
 			}
 		}
-		enum usk_status status = usk_trace_records(f->trace, f->record, BATCH, &f->n, err);
+		enum usk_status status =
+			usk_trace_records(f->of->trace, f->record, BATCH, &f->n, err);
 		if (status) {
 			return status;
 		}
 		f->at = 0;
-		f->iface = usk_trace_ifaces(f->trace, &f->n_ifaces);
+		f->iface = usk_trace_ifaces(f->of->trace, &f->n_ifaces);
 		if (!f->n) {
 			f->end = true;
 			f->common_ns = INT64_MAX;
@@ -109,14 +109,13 @@ static void by_link(struct stream *st, uint8_t side)
 }
 
 /* The evidence that needs no match, strongest first. */
-static void find_role(const struct walk *w, int me, const struct feed *f, struct stream *st,
-		      uint8_t side)
+static void find_role(const struct feed *f, struct stream *st, uint8_t side)
 {
-	if (by_list(st, f->stated, f->n_stated, FROM_OPTION)) {
+	if (by_list(st, f->of->local, f->of->n_local, FROM_OPTION)) {
 		return;
 	}
 	/* What comes to a bridge goes on, and so does what it sends. */
-	if (!w->passing[me].bridged) {
+	if (!f->of->survey->passing.bridged) {
 		by_link(st, side);
 	}
 	if (st->own_role != ROLE_UNKNOWN) {
@@ -173,7 +172,7 @@ static void tie(struct walk *w, int me, uint32_t which, const struct tuple *t)
 	const struct stream *st = &mine->stream[which];
 	size_t at = SIZE_MAX;
 	uint32_t other = usk_stream_each(theirs, t, &at);
-	if (usk_walk_chooses(w)) {
+	if (w->chooses) {
 		for (; other != NOBODY; other = usk_stream_each(theirs, t, &at)) {
 			usk_walk_consider(w, me ? other : which, me ? which : other);
 		}
@@ -193,7 +192,7 @@ static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
 {
 	const struct usk_packet *p = &f->packet;
 	struct side *mine = &w->side[me], *theirs = &w->side[!me];
-	uint16_t vantage = usk_walk_chooses(w) ? usk_vantage(p->side, p->ttl) : 0;
+	uint16_t vantage = w->chooses ? usk_vantage(p->side, p->ttl) : 0;
 	uint32_t which = usk_stream_recent(mine, p, vantage);
 	if (which == NOBODY) {
 		which = usk_stream_find(mine, p, vantage);
@@ -215,7 +214,7 @@ static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
 	which = usk_stream_new(mine, p, vantage);
 	struct stream *st = &mine->stream[which];
 	st->sides = (uint8_t)(1 << p->side);
-	find_role(w, me, f, st, p->side);
+	find_role(f, st, p->side);
 	st->role = st->own_role;
 	st->source = st->own_source;
 	struct tuple tuple = usk_tuple_of(p);
@@ -235,7 +234,7 @@ static void rendezvous(struct walk *w, int me, uint32_t which, uint64_t key)
 	     i = usk_side_older(theirs, i), steps++) {
 		uint32_t other = usk_seen(theirs, i)->stream;
 		const struct stream *st = &theirs->stream[other];
-		if (st->who.proto == TCP && usk_walk_chooses(w)) {
+		if (st->who.proto == TCP && w->chooses) {
 			usk_walk_consider(w, me ? other : which, me ? which : other);
 		} else if (st->peer == NOBODY && st->who.proto == TCP) {
 			usk_walk_link(w, me ? other : which, me ? which : other);
@@ -456,9 +455,9 @@ static void count_lonely(const struct walk *w)
 }
 
 /* Own stamps between which the other capture has something within the window. */
-static void overlap(struct feed *p, struct feed *q, const struct usk_survey *sp,
-		    const struct usk_survey *sq, const struct usk_coarse *c, int64_t window)
+static void overlap(struct feed *p, struct feed *q, const struct usk_coarse *c, int64_t window)
 {
+	const struct usk_survey *sp = p->of->survey, *sq = q->of->survey;
 	size_t hint = 0;
 	/* Twice the window: the coarse map may err outside of its joins. */
 	usk_i128 margin = (usk_i128)window * 2;
@@ -472,8 +471,9 @@ static void overlap(struct feed *p, struct feed *q, const struct usk_survey *sp,
 }
 
 /* Who sent, as far as the joins of pass 1 tell: hops and exchanges. */
-static void learn_ways(struct walk *w, const struct usk_survey *sp, const struct usk_coarse *c)
+static void learn_ways(struct walk *w, const struct usk_coarse *c)
 {
+	const struct usk_survey *sp = w->of[0].survey, *sq = w->of[1].survey;
 	size_t n = c->seen ? c->joins : 0, hint = 0;
 	uint32_t *way = usk_alloc(n + 1, sizeof *way);
 	for (size_t i = 0; i < n; i++) {
@@ -492,14 +492,14 @@ static void learn_ways(struct walk *w, const struct usk_survey *sp, const struct
 		}
 	}
 	/* A few that seem so were sent anew at once: openings of connections have no IP-ID. */
-	bool passing = usk_walk_chooses(w) || w->passing[0].again || w->passing[1].again;
+	bool passing = w->chooses || sp->passing.again || sq->passing.again;
 	for (size_t i = 0; i < w->ways.n; i++) {
 		struct way *x = &w->ways.way[i];
 		x->passing = passing ? x->spans > 0 : x->spans * 2 > x->joins;
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct usk_sighting vote = c->seen[i];
-		if (usk_walk_chooses(w)) {
+		if (w->chooses) {
 			/* Each pair of vantage points is told by its own hops. */
 			vote.ttl_p = vote.ttl_q;
 		}
@@ -515,20 +515,21 @@ static void learn_ways(struct walk *w, const struct usk_survey *sp, const struct
 
 /* Addresses among which each capture's own are: stated, or what ends every unicast packet, be it
  * known which of the two it is or not. */
-static void learn_own(struct walk *w, int me, const struct feed *f, const struct usk_survey *s)
+static void learn_own(struct walk *w, int me)
 {
-	for (size_t i = 0; i < f->n_stated && w->n_own[me] < COUNT(w->own[me]); i++) {
-		w->own[me][w->n_own[me]++] = f->stated[i];
+	const struct usk_walker *of = &w->of[me];
+	for (size_t i = 0; i < of->n_local && w->n_own[me] < COUNT(w->own[me]); i++) {
+		w->own[me][w->n_own[me]++] = of->local[i];
 	}
-	for (int family = 0; family < 2 && !f->n_stated; family++) {
-		for (size_t i = 0; i < s->common[family].n; i++) {
-			w->own[me][w->n_own[me]++] = s->common[family].addr[i];
+	for (int family = 0; family < 2 && !of->n_local; family++) {
+		const struct usk_common *s = &of->survey->common[family];
+		for (size_t i = 0; i < s->n; i++) {
+			w->own[me][w->n_own[me]++] = s->addr[i];
 		}
 	}
 }
 
-enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct usk_survey *sp,
-			 const struct usk_survey *sq, const struct usk_coarse *coarse,
+enum usk_status usk_walk(const struct usk_walker of[2], const struct usk_coarse *coarse,
 			 const struct usk_walk_options *opt, const struct usk_sink *sink,
 			 struct usk_counts *counts, struct usk_evidence *evidence,
 			 struct usk_err *err)
@@ -536,39 +537,31 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 	struct walk *w = usk_alloc(1, sizeof *w);
 	struct feed *feed = usk_alloc(2, sizeof *feed);
 	int64_t window = usk_saturate((usk_i128)coarse->spread_ns * 4 + 2000000000);
+	w->of = of;
 	w->opt = opt;
 	w->sink = sink;
 	w->counts = counts;
 	w->ip_id_kept = coarse->ip_id_kept;
-	w->passing[0] = sp->passing;
-	w->passing[1] = sq->passing;
-	for (int me = 0; me < 2; me++) {
-		w->doubled[me] = w->passing[me].again > w->passing[me].once;
-	}
+	w->chooses = of[0].survey->passing.several || of[1].survey->passing.several;
 	w->lag_ns = usk_saturate((usk_i128)coarse->spread_ns * 2 + 1000000);
-	feed[0] = (struct feed){ .trace = p, .stated = opt->local_p, .n_stated = opt->n_local_p };
-	feed[1] = (struct feed){
-		.trace = q, .stated = opt->local_q, .n_stated = opt->n_local_q, .map = coarse
-	};
-	feed[0].epochs = &sp->epochs;
-	feed[1].epochs = &sq->epochs;
-	overlap(&feed[0], &feed[1], sp, sq, coarse, window);
-	struct usk_addr own[2][2];
-	const struct usk_survey *survey[2] = { sp, sq };
 	for (int me = 0; me < 2; me++) {
-		feed[me].found = own[me];
+		const struct usk_survey *mine = of[me].survey;
+		feed[me] = (struct feed){ .of = &of[me], .map = me ? coarse : NULL };
+		w->doubled[me] = mine->passing.again > mine->passing.once;
 		/* Where one forwards, what ends every packet of either may be on its other side. */
-		feed[me].n_found = usk_survey_own(survey[me], survey[!me], own[me], &w->guess[me]);
-		if (usk_walk_chooses(w)) {
+		feed[me].n_found =
+			usk_survey_own(mine, of[!me].survey, feed[me].found, &w->guess[me]);
+		if (w->chooses) {
 			feed[me].n_found = 0;
 		}
-		learn_own(w, me, &feed[me], survey[me]);
+		learn_own(w, me);
 		usk_side_init(&w->side[me], w->doubled[me]);
 	}
-	learn_ways(w, sp, coarse);
+	overlap(&feed[0], &feed[1], coarse, window);
+	learn_ways(w, coarse);
 	enum usk_status status = USK_OK;
 	for (int me = 0; me < 2 && !status; me++) {
-		status = usk_trace_rewind(feed[me].trace, err);
+		status = usk_trace_rewind(of[me].trace, err);
 		if (!status) {
 			status = advance(&feed[me], w, err);
 		}
@@ -590,7 +583,8 @@ enum usk_status usk_walk(struct usk_trace *p, struct usk_trace *q, const struct 
 			expire(w, usk_saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns - window));
 		}
 		if (opt->progress && runs % 1024 == 0) {
-			opt->progress(opt->progress_ctx, usk_trace_pos(p) + usk_trace_pos(q));
+			opt->progress(opt->progress_ctx,
+				      usk_trace_pos(of[0].trace) + usk_trace_pos(of[1].trace));
 		}
 	}
 	drain(w, INT64_MAX);

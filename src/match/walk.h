@@ -59,6 +59,7 @@ enum role usk_way_decide(const struct ways *w, struct way *way, bool last);
 enum { OUT_BATCH = 512, MAX_CHAIN = 64 };
 
 struct walk {
+	const struct usk_walker *of; /* [2] */
 	const struct usk_walk_options *opt;
 	struct side side[2];
 	struct ways ways;
@@ -66,7 +67,7 @@ struct walk {
 	size_t n_own[2];
 	size_t n_doubts; /* held in all */
 	bool ip_id_kept;
-	struct usk_passing passing[2];
+	bool chooses;	 /* a capture sees packets from several vantage points */
 	bool guess[2];	 /* own addresses that were found need exchanges that agree */
 	bool doubled[2]; /* this capture has most packets twice and more */
 	int64_t lag_ns;	 /* a send is surely read when its receive is this old */
@@ -84,11 +85,6 @@ struct walk {
 void usk_walk_link(struct walk *w, uint32_t p, uint32_t q);
 /** The same where there is a choice of vantage points: if they fit better than what they have. */
 void usk_walk_consider(struct walk *w, uint32_t p, uint32_t q);
-/** Does either capture see packets from several vantage points? */
-static inline bool usk_walk_chooses(const struct walk *w)
-{
-	return w->passing[0].several || w->passing[1].several;
-}
 /** The way of packets that both captures have; NOBODY: nothing can be learned of it. */
 uint32_t usk_walk_way(struct walk *w, struct usk_addr src, struct usk_addr dst, bool group);
 /** Look for the send of a packet that has become old enough. */

@@ -345,10 +345,8 @@ bool usk_stream_send(struct side *s, struct stream *st, uint64_t number, uint32_
 	}
 	s->misses |= st->role == ROLE_SENDS && st->highest && start > st->highest &&
 		     !(p->state & SEEN_SYN);
-	if (st->n_sends && start >= v[st->n_sends - 1].end && start >= st->highest) {
+	if (start >= st->highest && (!st->n_sends || start >= v[st->n_sends - 1].end)) {
 		/* The next bytes, or later ones if the capture missed some: nearly every packet. */
-		v[st->n_sends++] = (struct send){ start, end, number };
-	} else if (!st->n_sends && start >= st->highest) {
 		v[st->n_sends++] = (struct send){ start, end, number };
 	} else {
 		uint64_t copy[8];

@@ -193,17 +193,14 @@ void scene_run(struct scene *s)
 	assert_true(coarse.joins > 0);
 	struct usk_walk_options o = {
 		.depth = depth,
-		.p = 0,
-		.q = 1,
-		.local_p = &local[0],
-		.n_local_p = s->eye[0].local != NULL,
-		.local_q = &local[1],
-		.n_local_q = s->eye[1].local != NULL,
 	};
+	struct usk_walker of[2];
+	for (uint32_t i = 0; i < 2; i++) {
+		of[i] = (struct usk_walker){ t[i], &survey[i], i, &local[i],
+					     s->eye[i].local != NULL };
+	}
 	struct usk_sink sink = { .ctx = s, .heard = overhear, .put = collect };
-	assert_int_equal(usk_walk(t[0], t[1], &survey[0], &survey[1], &coarse, &o, &sink,
-				  &s->counts, &s->evidence, &err),
-			 USK_OK);
+	assert_int_equal(usk_walk(of, &coarse, &o, &sink, &s->counts, &s->evidence, &err), USK_OK);
 	assert_int_equal(s->counts.matched, s->n_got);
 	const struct usk_evidence *e = &s->evidence;
 	assert_int_equal(e->option + e->link + e->interface + e->address + e->ttl + e->exchange,
