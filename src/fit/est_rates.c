@@ -55,8 +55,7 @@ enum usk_status usk_est_interval(const struct usk_fit *fit, struct usk_knot **ou
 }
 
 /* At least two, with rising local stamps: or NULL, and the sentence. */
-static struct usk_couple *couples(const struct usk_fit *fit, const char *name, size_t *n,
-				  struct usk_err *err)
+static struct usk_couple *couples(const struct usk_fit *fit, size_t *n, struct usk_err *err)
 {
 	struct usk_couple *c = usk_couples(fit, n);
 	if (*n >= 2) {
@@ -64,11 +63,11 @@ static struct usk_couple *couples(const struct usk_fit *fit, const char *name, s
 	}
 	free(c);
 	if (!*n) {
-		usk_fail(err, USK_EINPUT, 0, USK_NO_EXCHANGE, name);
+		usk_fail(err, USK_EINPUT, 0, USK_NO_EXCHANGE, fit->by->name);
 	} else {
 		usk_fail(err, USK_EINPUT, 0,
-			 "%s needs exchanges in two windows of %g s, and all are in one", name,
-			 (double)usk_fit_window(fit) * 1e-9);
+			 "%s needs exchanges in two windows of %g s, and all are in one",
+			 fit->by->name, (double)usk_fit_window(fit) * 1e-9);
 	}
 	return NULL;
 }
@@ -77,7 +76,7 @@ enum usk_status usk_est_rate_ratio(const struct usk_fit *fit, struct usk_knot **
 				   struct usk_err *err)
 {
 	size_t count;
-	struct usk_couple *c = couples(fit, "rate-ratio", &count, err);
+	struct usk_couple *c = couples(fit, &count, err);
 	if (!c) {
 		return USK_EINPUT;
 	}
@@ -97,7 +96,7 @@ enum usk_status usk_est_rate_last(const struct usk_fit *fit, struct usk_knot **o
 				  struct usk_err *err)
 {
 	size_t count;
-	struct usk_couple *c = couples(fit, "rate-last", &count, err);
+	struct usk_couple *c = couples(fit, &count, err);
 	if (!c) {
 		return USK_EINPUT;
 	}
@@ -111,7 +110,7 @@ enum usk_status usk_est_rate_segments(const struct usk_fit *fit, struct usk_knot
 				      struct usk_err *err)
 {
 	size_t count;
-	struct usk_couple *c = couples(fit, "rate-segments", &count, err);
+	struct usk_couple *c = couples(fit, &count, err);
 	if (!c) {
 		return USK_EINPUT;
 	}

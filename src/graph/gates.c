@@ -15,14 +15,14 @@
 
 static void put_corner(struct usk_drawing *d, int64_t x, usk_i128 lo, usk_i128 hi)
 {
-	struct usk_bound_at c = { x, usk_saturate(lo - x), usk_saturate(hi - x) };
-	if (d->n_corners && d->corner[d->n_corners - 1].x == x) {
-		struct usk_bound_at *last = &d->corner[d->n_corners - 1];
-		last->lo = c.lo > last->lo ? c.lo : last->lo;
-		last->hi = c.hi < last->hi ? c.hi : last->hi;
-		return;
+	struct usk_bound_at c = { x, { usk_saturate(lo - x), usk_saturate(hi - x) } };
+	struct usk_bound_at *last = d->n_corners ? &d->corner[d->n_corners - 1] : NULL;
+	if (last && last->x == x) {
+		last->bound[0] = c.bound[0] > last->bound[0] ? c.bound[0] : last->bound[0];
+		last->bound[1] = c.bound[1] < last->bound[1] ? c.bound[1] : last->bound[1];
+	} else {
+		d->corner[d->n_corners++] = c;
 	}
-	d->corner[d->n_corners++] = c;
 }
 
 static const struct usk_fold *fold_of(const struct usk_work *w, uint32_t i)
@@ -133,7 +133,7 @@ void usk_draw_corners(struct usk_drawing *d)
 	}
 	if (d->n_corners == 1) { /* a line has two knots */
 		struct usk_bound_at c = d->corner[0];
-		put_corner(d, c.x + 1, (usk_i128)c.x + c.lo, (usk_i128)c.x + c.hi + 2);
+		put_corner(d, c.x + 1, (usk_i128)c.x + c.bound[0], (usk_i128)c.x + c.bound[1] + 2);
 	}
 }
 

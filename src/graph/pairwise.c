@@ -157,8 +157,7 @@ static size_t pairs_of(const struct usk_work *w, uint32_t *pair)
 	bool *fit = usk_alloc(w->p->n_pairs, sizeof *fit);
 	size_t *first = usk_alloc(w->c->n_clocks + 2, sizeof *first), n = 0; /* by hops */
 	usk_paths_of(w, w->reference, way);
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		uint32_t k = w->clock[i];
+	for (uint32_t k = 0; k < w->n_clocks; k++) {
 		calm[k] = k != w->reference && way[k].reached && whole(w, k);
 	}
 	for (size_t i = 0; i < w->p->n_pairs; i++) {

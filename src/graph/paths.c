@@ -9,6 +9,7 @@
 #include "graph/work.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* How long a step is: whether messages go one way only, what it leaves open, hops. */
 struct length {
@@ -19,13 +20,9 @@ struct length {
 
 static int compare(const struct length *a, const struct length *b)
 {
-	if (a->one_way != b->one_way) {
-		return a->one_way < b->one_way ? -1 : 1;
-	}
-	if (a->width_ns != b->width_ns) {
-		return a->width_ns < b->width_ns ? -1 : 1;
-	}
-	return (a->hops > b->hops) - (a->hops < b->hops);
+	int order = usk_order(a->one_way, b->one_way);
+	order = order ? order : (a->width_ns > b->width_ns) - (a->width_ns < b->width_ns);
+	return order ? order : usk_order(a->hops, b->hops);
 }
 
 /* The least that ceilings of a pair are over floors beside them. */
@@ -74,9 +71,7 @@ static struct arcs arcs_of(const struct usk_work *w)
 		g.first[i + 1] += g.first[i];
 	}
 	size_t *at = usk_alloc(w->c->n_clocks + 1, sizeof *at);
-	for (size_t i = 0; i < w->c->n_clocks; i++) {
-		at[i] = g.first[i];
-	}
+	memcpy(at, g.first, w->c->n_clocks * sizeof *at);
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
 		const struct usk_graph_pair *p = &w->p->pair[i];
 		if (w->tied[i]) {
@@ -199,16 +194,16 @@ uint32_t *usk_paths_outwards(const struct usk_work *w, const struct usk_way *way
 {
 	size_t *at = usk_alloc(w->n_clocks + 2, sizeof *at);
 	uint32_t *out = usk_alloc(w->n_clocks + 1, sizeof *out);
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		const struct usk_way *k = &way[w->clock[i]];
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		const struct usk_way *k = &way[i];
 		at[(k->reached ? k->hops : w->n_clocks) + 1]++;
 	}
-	for (size_t i = 0; i < w->n_clocks; i++) {
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
 		at[i + 1] += at[i];
 	}
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		const struct usk_way *k = &way[w->clock[i]];
-		out[at[k->reached ? k->hops : w->n_clocks]++] = w->clock[i];
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		const struct usk_way *k = &way[i];
+		out[at[k->reached ? k->hops : w->n_clocks]++] = i;
 	}
 	free(at);
 	return out;
@@ -239,8 +234,8 @@ static size_t partners_least(const struct usk_work *w, const struct arcs *g)
 	size_t least = 0;
 	for (size_t n = w->n_clocks; n > CANDIDATES; least++) {
 		n = 0;
-		for (size_t i = 0; i < w->n_clocks; i++) {
-			n += partners(g, w->clock[i]) > least;
+		for (uint32_t i = 0; i < w->n_clocks; i++) {
+			n += partners(g, i) > least;
 		}
 		if (!n) {
 			return least;
@@ -251,18 +246,16 @@ static size_t partners_least(const struct usk_work *w, const struct arcs *g)
 
 uint32_t usk_paths_reference(const struct usk_work *w)
 {
+	if (w->p->reference != USK_NO_CLOCK) {
+		return w->p->reference;
+	}
 	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
 	struct arcs g = arcs_of(w);
 	uint32_t best = USK_NO_CLOCK;
 	struct length least = { 0, 0, 0 };
 	size_t fewest = 0;
-	bool asked = false;
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		asked = asked || w->clock[i] == w->p->reference;
-	}
 	size_t few = partners_least(w, &g), looked = 0;
-	for (size_t i = 0; i < w->n_clocks && !asked && looked < 4 * CANDIDATES; i++) {
-		uint32_t k = w->clock[i];
+	for (uint32_t k = 0; k < w->n_clocks && looked < 4 * CANDIDATES; k++) {
 		if (partners(&g, k) < few) {
 			continue;
 		}
@@ -278,5 +271,5 @@ uint32_t usk_paths_reference(const struct usk_work *w)
 	}
 	arcs_free(&g);
 	free(way);
-	return asked ? w->p->reference : best;
+	return best;
 }

@@ -212,14 +212,10 @@ struct turn {
 static void turn_clocks(void *ctx, size_t from, size_t to)
 {
 	struct turn *t = ctx;
-	for (size_t i = from; i < to; i++) {
-		uint32_t k = t->w->clock[i];
-		if (k == t->w->reference) {
-			continue;
-		}
-		if (t->split) {
+	for (uint32_t k = (uint32_t)from; k < to; k++) {
+		if (k != t->w->reference && t->split) {
 			split_clock(t->w, k, cases_of(t->w->n * t->w->share));
-		} else {
+		} else if (k != t->w->reference) {
 			rates_of_clock(t->w, k);
 		}
 	}

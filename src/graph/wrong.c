@@ -105,35 +105,30 @@ static bool contradicted(const struct usk_course *w, struct usk_slope_range c, s
  * seen to be slewed elsewhere may have been slewed there, too. */
 static size_t candidates_at_ends(const struct usk_course *w, const struct usk_spans *s, bool *out)
 {
-	struct usk_spans steps = usk_course_steps(w);
-	bool *step = usk_alloc(s->n + 1, sizeof *step);
 	size_t n = 0;
-	usk_course_which_step(s, &steps, step);
 	for (int end = 0; end < 2; end++) {
 		size_t k = end ? s->n - 1 : 0;
 		size_t from = end ? s->span[k].to : 0, to = end ? w->n - 1 : s->span[k].from;
 		size_t rest = end ? s->span[k].from : w->n - 1 - s->span[k].to;
 		bool slews = false;
 		for (size_t i = 0; i < s->n; i++) {
-			slews = slews || (i != k && !step[i]);
+			slews = slews || (i != k && !s->span[i].step);
 		}
 		if (few(w, end ? &s->span[k] : NULL, end ? NULL : &s->span[k]) &&
-		    rest > to - from && (step[k] || !slews)) {
+		    rest > to - from && (s->span[k].step || !slews)) {
 			for (size_t i = from; i <= to; i++) {
 				n += contradicted(w, s->cone, i, &s->span[k], end) &&
 				     leave_out(i, i, out);
 			}
 		}
 	}
-	free(step);
-	free(steps.span);
 	return n;
 }
 
 /* From before bracket k to behind bracket l: without what lies between did nothing happen? */
 static bool vain(const struct usk_course *w, const struct usk_spans *s, size_t k, size_t l)
 {
-	const struct usk_span all = { s->span[k].from, s->span[l].to, false };
+	const struct usk_span all = { .from = s->span[k].from, .to = s->span[l].to };
 	struct usk_rise net = usk_course_rise(w, s->cone, &all);
 	return (net.least_ns == USK_NONE || net.least_ns <= 0) &&
 	       (net.most_ns == USK_NONE || net.most_ns >= 0);
@@ -144,16 +139,14 @@ static bool vain(const struct usk_course *w, const struct usk_spans *s, size_t k
  * themselves: leave them out. So are those between several brackets, as wrong messages of both
  * directions hide what is right between them.
  */
-static size_t candidates(const struct usk_course *course, const struct usk_spans *s, bool *out)
+static size_t candidates(const struct usk_course *course, struct usk_spans *s, bool *out)
 {
-	struct usk_spans steps = usk_course_steps(course);
-	bool *step = usk_alloc(s->n + 1, sizeof *step);
 	size_t n = 0;
 	struct usk_blocks *blocks = usk_course_blocks(course, s->cone);
 	struct usk_course by_block = *course, *w = &by_block;
 	w->blocks = blocks;
 	w->inserted = SIZE_MAX;
-	usk_course_which_step(s, &steps, step);
+	usk_course_slewed(course, s);
 	for (size_t k = 0; k + 1 < s->n; k++) {
 		size_t messages = 0;
 		bool found = false;
@@ -166,7 +159,7 @@ static size_t candidates(const struct usk_course *course, const struct usk_spans
 			usk_i128 before = width_at(w, s->cone, s->span[k].from, false);
 			usk_i128 behind = width_at(w, s->cone, s->span[l].to, true);
 			bool one = l == k + 1;
-			found = (!w->slews || step[k] || step[l]) &&
+			found = (!w->slews || s->span[k].step || s->span[l].step) &&
 				!(one && s->span[k].rises == s->span[l].rises) &&
 				!(one &&
 				  agree(w, s->cone, from, to, before > behind ? before : behind)) &&
@@ -176,8 +169,6 @@ static size_t candidates(const struct usk_course *course, const struct usk_spans
 			}
 		}
 	}
-	free(step);
-	free(steps.span);
 	usk_course_blocks_free(blocks);
 	/* What contradicts all others is not what one of those contradicts that go now. */
 	return n || !course->ends ? n : candidates_at_ends(course, s, out);
@@ -207,7 +198,10 @@ static size_t absolve(const struct usk_course *all, struct usk_slope_range c, bo
 	for (int back = 0; back < 2; back++) {
 		struct usk_offsets v = { .has = { false } };
 		for (size_t k = 0; k < all->n; k++) {
-			size_t i = usk_course_carry(all, c, back, k, &v);
+			size_t i = back ? all->n - 1 - k : k;
+			if (k) {
+				usk_course_carry(all, c, back, i, &v);
+			}
 			struct usk_offsets if_right = v;
 			bool right = usk_course_narrow(&if_right, &all->p[i]);
 			guilty[i] = guilty[i] || !right;
@@ -321,8 +315,9 @@ static bool doubt_of(struct usk_course *w, struct usk_slope_range c, const struc
 	bool any = (before || behind) && !(both && s->excess_ns > (since < until ? since : until));
 	if (any) {
 		/* What it does not contradict ends with it. */
-		struct usk_span span = { before ? from : at, behind ? to : at,
-					 before != s->ceiling };
+		struct usk_span span = { .from = before ? from : at,
+					 .to = behind ? to : at,
+					 .rises = before != s->ceiling };
 		usk_course_bracket(w, &span, b);
 		b->doubted = true;
 		b->both = both;
