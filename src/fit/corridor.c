@@ -296,8 +296,8 @@ static void make_room(struct side *s, size_t n, size_t size)
 	}
 }
 
-/* Add n <= size messages, all or none. */
-static bool add_some(struct usk_corridor *c, uint32_t a, uint32_t b, const struct usk_msg *msg,
+/* Add n <= size messages, which fit. */
+static void add_some(struct usk_corridor *c, uint32_t a, uint32_t b, const struct usk_msg *msg,
 		     size_t n, size_t size)
 {
 	struct side *fl = &c->side[USK_FLOOR], *ce = &c->side[USK_CEILING];
@@ -305,22 +305,16 @@ static bool add_some(struct usk_corridor *c, uint32_t a, uint32_t b, const struc
 	make_room(ce, n, size);
 	const struct usk_frame f = c->frame;
 	struct usk_xy *pf = fl->block + fl->n_block, *pc = ce->block + ce->n_block;
-	unsigned bad = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct seen s = look(&f, a, b, &msg[i]);
-		bad |= (s.floor | s.ceiling) & (1 ^ fits(&s));
 		/* Both are written and one is counted: the direction is a coin's toss. */
 		*pf = (struct usk_xy){ (int64_t)s.x, (int64_t)s.y };
 		*pc = (struct usk_xy){ (int64_t)s.x, (int64_t)(0 - s.y) };
 		pf += s.floor;
 		pc += s.ceiling;
 	}
-	if (bad) {
-		return false;
-	}
 	fl->n_block = (size_t)(pf - fl->block);
 	ce->n_block = (size_t)(pc - ce->block);
-	return true;
 }
 
 enum usk_status usk_corridor_add(struct usk_corridor *c, uint32_t a, uint32_t b,
@@ -330,21 +324,20 @@ enum usk_status usk_corridor_add(struct usk_corridor *c, uint32_t a, uint32_t b,
 	if (a == b || !n) {
 		return USK_OK;
 	}
-	if (!in_range((uint64_t)f->local_ns) || !in_range((uint64_t)f->offset_ns)) {
-		return refuse(f, a, b, msg, n, err);
-	}
-	unsigned bad = 0;
-	size_t size = block_size(c);
-	for (size_t i = 0; i < n && n > size; i++) {
+	unsigned bad = !in_range((uint64_t)f->local_ns) | !in_range((uint64_t)f->offset_ns);
+	for (size_t i = 0; i < n; i++) {
 		struct seen s = look(f, a, b, &msg[i]);
 		bad |= (s.floor | s.ceiling) & (1 ^ fits(&s));
 	}
-	for (size_t i = 0, m; i < n && !bad; i += m) {
-		size = block_size(c);
-		m = n - i < size ? n - i : size;
-		bad = !add_some(c, a, b, msg + i, m, size);
+	if (bad) {
+		return refuse(f, a, b, msg, n, err);
 	}
-	return bad ? refuse(f, a, b, msg, n, err) : USK_OK;
+	for (size_t i = 0, m; i < n; i += m) {
+		size_t size = block_size(c);
+		m = n - i < size ? n - i : size;
+		add_some(c, a, b, msg + i, m, size);
+	}
+	return USK_OK;
 }
 
 static const struct usk_xy *points(struct usk_corridor *c, bool ceiling, bool hull, size_t *n)

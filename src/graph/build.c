@@ -200,6 +200,12 @@ static uint8_t weaker(unsigned a, unsigned b)
 	return (uint8_t)(a > b ? a : b);
 }
 
+static void weaken(struct usk_cell *c, enum usk_pace lower, enum usk_pace upper)
+{
+	c->lower = weaker(c->lower, lower);
+	c->upper = weaker(c->upper, upper);
+}
+
 uint32_t usk_event_behind(const struct usk_work *w, uint32_t k, usk_i128 x)
 {
 	uint32_t lo = w->first[k], hi = w->first[k + 1];
@@ -234,8 +240,7 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 	usk_i128 from = (usk_i128)b->from_ns - margin, to = (usk_i128)b->to_ns + margin;
 	cells_over(w, k, from, to, &i, &end);
 	for (; i < end; i++) {
-		w->cell[i].lower = weaker(w->cell[i].lower, USK_SKEW);
-		w->cell[i].upper = weaker(w->cell[i].upper, USK_SKEW);
+		weaken(&w->cell[i], USK_SKEW, USK_SKEW);
 	}
 	cells_over(w, k, b->from_ns, b->to_ns, &i, &end);
 	if (i < end && (b->rise_ns || b->fall_ns)) {
@@ -245,15 +250,13 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 			(struct usk_slack){ end, 0U - b->falls, -b->rise_ns, -b->fall_ns };
 	}
 	for (; i < end; i++) {
-		w->cell[i].upper = weaker(w->cell[i].upper, b->rise_ns ? USK_SLACK : USK_SKEW);
-		w->cell[i].lower = weaker(w->cell[i].lower, b->fall_ns ? USK_SLACK : USK_SKEW);
-		if (b->up) {
-			w->cell[i].upper = USK_UNBOUNDED;
-		}
-		if (b->down) {
-			w->cell[i].lower =
-				weaker(w->cell[i].lower, b->falls ? USK_UNBOUNDED : USK_MONOTONE);
-		}
+		weaken(&w->cell[i],
+		       b->down	    ? (b->falls ? USK_UNBOUNDED : USK_MONOTONE)
+		       : b->fall_ns ? USK_SLACK
+				    : USK_SKEW,
+		       b->up	    ? USK_UNBOUNDED
+		       : b->rise_ns ? USK_SLACK
+				    : USK_SKEW);
 	}
 	if (!b->fold_ns) {
 		return;
@@ -334,8 +337,7 @@ static void cut_into_runs(struct usk_work *w)
 			usk_i128 d = begins ? 0 : (usk_i128)w->x[e] - w->x[w->first[k]];
 			usk_i128 l = begins ? 0 : (usk_i128)w->x[e - 1] - w->x[w->first[k]];
 			if (!begins && length && d / length != l / length) {
-				w->cell[e - 1].lower = weaker(w->cell[e - 1].lower, USK_SKEW);
-				w->cell[e - 1].upper = weaker(w->cell[e - 1].upper, USK_SKEW);
+				weaken(&w->cell[e - 1], USK_SKEW, USK_SKEW);
 				begins = true;
 			}
 			begins = begins || (own && !usk_cell_calm(w->cell[e - 1]) &&

@@ -30,23 +30,18 @@ struct cuts {
 /* ---- points ------------------------------------------------------------------------------------
  */
 
-/* As recorded: a floor may lie a little behind its stamp. */
-static void stamps(const struct usk_part *part, const struct usk_course_point *p, int64_t *a,
-		   int64_t *b)
-{
-	struct usk_point at = usk_part_recorded(part, (struct usk_xy){ p->x, p->y }, p->ceiling);
-	*a = usk_saturate((usk_i128)at.local_ns + at.offset_ns);
-	*b = at.local_ns;
-}
-
 static int64_t a_stamp(const struct usk_part *part, const struct usk_course_point *p)
 {
-	int64_t a, b;
-	stamps(part, p, &a, &b);
-	return a;
+	return usk_part_other(part, (struct usk_xy){ p->x, p->y }, p->ceiling);
 }
 
-static bool between(const struct usk_graph_back *back, int64_t before, int64_t after)
+/* As recorded: a floor may lie a little behind its stamp. */
+static int64_t b_stamp(const struct usk_part *part, const struct usk_course_point *p)
+{
+	return usk_part_recorded(part, (struct usk_xy){ p->x, p->y }, p->ceiling).local_ns;
+}
+
+bool usk_back_between(const struct usk_graph_back *back, int64_t before, int64_t after)
 {
 	for (size_t i = 0; back && i < back->n; i++) {
 		if (before <= back->gap[i].before_ns && back->gap[i].after_ns <= after) {
@@ -99,7 +94,7 @@ void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
 	bool *hides[2] = { hidden(p, 0), hidden(p, 1) };
 	w->p = usk_alloc(p->n[0] + p->n[1] + 1, sizeof *w->p);
 	for (size_t i = 0, j = 0; i < p->n[0] || j < p->n[1];) {
-		bool ceiling = i == p->n[0] || (j < p->n[1] && p->point[1][j].x < p->point[0][i].x);
+		bool ceiling = usk_part_turn(p, i, j);
 		size_t k = ceiling ? j++ : i++;
 		struct usk_xy q = p->point[ceiling][k];
 		w->p[w->n++] = (struct usk_course_point){
@@ -110,13 +105,13 @@ void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
 	free(hides[1]);
 	bool known = (known_a && known_a->n) || (known_b && known_b->n);
 	for (size_t i = 1; i < w->n && known; i++) {
-		int64_t a[2], b[2];
-		stamps(p, &w->p[i - 1], &a[0], &b[0]);
-		stamps(p, &w->p[i], &a[1], &b[1]);
+		const struct usk_course_point *now = &w->p[i], *last = now - 1;
+		int64_t a[] = { a_stamp(p, last), a_stamp(p, now) };
 		/* Of a message that is under way meanwhile a's stamp may be in no order with
 		 * others. */
-		w->p[i].fresh = between(known_b, b[0], b[1]) || between(known_a, a[0], a[1]) ||
-				between(known_a, a[1], a[0]);
+		w->p[i].fresh = usk_back_between(known_b, b_stamp(p, last), b_stamp(p, now)) ||
+				usk_back_between(known_a, a[0], a[1]) ||
+				usk_back_between(known_a, a[1], a[0]);
 	}
 }
 
@@ -325,119 +320,39 @@ struct usk_spans usk_course_steps(const struct usk_course *w)
 /* ---- what is left open -------------------------------------------------------------------------
  */
 
-enum { BLOCK = 64 };
-
-/* What a block's points leave open at x = 0, for what lies before them and behind them. */
-struct block {
-	struct usk_offsets open[2];
-	bool fresh; /* a break lies in it, or at an end */
-};
-
-struct usk_blocks {
-	struct usk_slope_range c;
-	size_t n; /* whole blocks */
-	struct block block[];
-};
-
-static void tighten(struct usk_offsets *v, const struct usk_offsets *by, usk_i128 low,
-		    usk_i128 high)
+/* A point at x = `from`, carried to `at` by the rate that makes it say least. */
+static void take_in(struct usk_offsets *v, const struct usk_course_point *p,
+		    struct usk_slope_range c, usk_i128 at, bool behind)
 {
-	if (by->has[0] && (!v->has[0] || by->lo + low > v->lo)) {
+	usk_i128 y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12, d = p->x - at;
+	usk_i128 lo = y - d * (behind ? c.fast_e12 : c.slow_e12);
+	usk_i128 hi = y - d * (behind ? c.slow_e12 : c.fast_e12);
+	if (!p->ceiling && (!v->has[0] || lo > v->lo)) {
 		v->has[0] = true;
-		v->lo = by->lo + low;
+		v->lo = lo;
 	}
-	if (by->has[1] && (!v->has[1] || by->hi + high < v->hi)) {
+	if (p->ceiling && (!v->has[1] || hi < v->hi)) {
 		v->has[1] = true;
-		v->hi = by->hi + high;
+		v->hi = hi;
 	}
-}
-
-static bool empty(const struct usk_offsets *v)
-{
-	return v->has[0] && v->has[1] && v->lo > v->hi;
-}
-
-/* A point, or a block's, carried from x = `from` to `at` by the rate that makes it say least. */
-static void take_in(struct usk_offsets *v, const struct usk_offsets *by, struct usk_slope_range c,
-		    usk_i128 from, usk_i128 at, bool behind)
-{
-	usk_i128 d = from - at;
-	tighten(v, by, -(d * (behind ? c.fast_e12 : c.slow_e12)),
-		-(d * (behind ? c.slow_e12 : c.fast_e12)));
-}
-
-static struct usk_offsets said_by(const struct usk_course_point *p)
-{
-	usk_i128 y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12;
-	return (struct usk_offsets){ .has = { !p->ceiling, p->ceiling }, .lo = y, .hi = y };
-}
-
-struct usk_blocks *usk_course_blocks(const struct usk_course *w, struct usk_slope_range c)
-{
-	size_t n = w->n / BLOCK;
-	struct usk_blocks *out = usk_alloc(1, sizeof *out + n * sizeof *out->block);
-	out->c = c;
-	out->n = n;
-	for (size_t i = 0; i < n * BLOCK; i++) {
-		const struct usk_course_point *p = &w->p[i];
-		struct block *b = &out->block[i / BLOCK];
-		struct usk_offsets v = said_by(p);
-		for (int behind = 0; behind < 2; behind++) {
-			take_in(&b->open[behind], &v, c, p->x, 0, behind);
-		}
-		b->fresh = b->fresh || p->fresh || (i + 1 < w->n && p[1].fresh);
-	}
-	return out;
-}
-
-void usk_course_blocks_free(struct usk_blocks *b)
-{
-	free(b);
-}
-
-/* The block that begins with point i, or ends with it; NULL: none, or not for this cone. */
-static const struct block *block_at(const struct usk_course *w, struct usk_slope_range c, size_t i,
-				    bool behind)
-{
-	const struct usk_blocks *b = w->blocks;
-	if (!b || b->c.slow_e12 != c.slow_e12 || b->c.fast_e12 != c.fast_e12 ||
-	    (!behind && i + 1 < BLOCK)) {
-		return NULL;
-	}
-	size_t first = behind ? i : i + 1 - BLOCK;
-	if (first <= w->inserted && w->inserted - first < BLOCK) {
-		return NULL;
-	}
-	first -= first > w->inserted;
-	return first % BLOCK || first / BLOCK >= b->n ? NULL : &b->block[first / BLOCK];
 }
 
 struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
 					size_t at, bool behind)
 {
 	struct usk_offsets v = { .has = { false } };
-	usk_i128 x = w->p[at].x;
-	for (size_t i = at;;) {
+	for (size_t i = at;; i = behind ? i + 1 : i - 1) {
 		const struct usk_course_point *p = &w->p[i];
-		const struct block *b = block_at(w, c, i, behind);
-		struct usk_offsets next = v, by = said_by(p);
-		size_t taken = 1;
-		if (b && !b->fresh) {
-			take_in(&next, &b->open[behind], c, 0, x, behind);
-			taken = empty(&next) ? 1 : BLOCK;
-		}
-		if (taken == 1) {
-			next = v;
-			take_in(&next, &by, c, p->x, x, behind);
-			if (empty(&next) || (i != at && (behind ? p->fresh : (p + 1)->fresh))) {
-				return v; /* another event */
-			}
+		struct usk_offsets next = v;
+		take_in(&next, p, c, w->p[at].x, behind);
+		bool fresh = i != at && (behind ? p->fresh : (p + 1)->fresh);
+		if (fresh || (next.has[0] && next.has[1] && next.lo > next.hi)) {
+			return v; /* another event */
 		}
 		v = next;
-		if (behind ? i + taken == w->n : i + 1 == taken) {
+		if (i == (behind ? w->n - 1 : 0)) {
 			return v;
 		}
-		i = behind ? i + taken : i - taken;
 	}
 }
 

@@ -16,14 +16,10 @@ struct usk_course_point {
 	bool hidden; /* another one of its second says more of a clock that was not set meanwhile */
 };
 
-struct usk_blocks;
-
 struct usk_course {
 	const struct usk_part *part;
 	struct usk_course_point *p;
 	size_t n;
-	const struct usk_blocks *blocks; /* NULL: usk_course_left_open() looks at every point */
-	size_t inserted; /* the point that blocks do not know; SIZE_MAX: they know all */
 	int64_t skew_e12;
 	bool own_rates;
 	bool fixed; /* the wander is what it is */
@@ -58,6 +54,8 @@ struct usk_spans {
 /** Points of w->part, with the breaks that records tell of. */
 void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
 		   const struct usk_graph_back *known_b);
+/** Do records tell that a clock was set back between two of its stamps? */
+bool usk_back_between(const struct usk_graph_back *back, int64_t before, int64_t after);
 /** Takes a point in; false: it leaves nothing, and all begins with it. */
 bool usk_course_narrow(struct usk_offsets *v, const struct usk_course_point *p);
 /** The interval carried to point i from the one before, back: from the one behind. true: records
@@ -66,9 +64,6 @@ bool usk_course_carry(const struct usk_course *w, struct usk_slope_range c, bool
 		      struct usk_offsets *v);
 /** Brackets in which no clock of so much wander goes on, least in number; free() them. */
 struct usk_spans usk_course_spans(const struct usk_course *w, int64_t wander);
-/** For many usk_course_left_open() of w, by one cone: points by the block. */
-struct usk_blocks *usk_course_blocks(const struct usk_course *w, struct usk_slope_range c);
-void usk_course_blocks_free(struct usk_blocks *b);
 /** What the points up to `at`, or from it on, leave open there: floor and ceiling, e12. */
 struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
 					size_t at, bool behind);

@@ -175,20 +175,16 @@ void usk_draw_gates(struct usk_drawing *d)
 	d->gate = usk_grow(NULL, (size_t)(d->to - d->from) + 1, sizeof *d->gate);
 	for (uint32_t i = d->from; i < d->to; i++) {
 		int64_t lo = w->lo_ns[i], hi = w->hi_ns[i], t = w->t_ns[i];
-		uint32_t p = w->peer[i];
 		if (t == USK_NONE) {
 			continue; /* tied to nothing on one side */
 		}
-		if (p != USK_NO_EVENT && w->t_ns[p] != USK_NONE) {
-			int64_t c = level(w, i);
-			hi = w->sent[i] && c < hi ? c : hi;
-			lo = !w->sent[i] && c > lo ? c : lo;
-		}
-		p = usk_wish_end(w, i);
-		if (p != USK_NO_EVENT && w->t_ns[p] != USK_NONE) {
-			int64_t c = wished_level(w, i);
-			hi = w->sent[i] && c < hi ? c : hi;
-			lo = !w->sent[i] && c > lo ? c : lo;
+		for (int wish = 0; wish < 2; wish++) {
+			uint32_t p = wish ? usk_wish_end(w, i) : w->peer[i];
+			if (p != USK_NO_EVENT && w->t_ns[p] != USK_NONE) {
+				int64_t c = wish ? wished_level(w, i) : level(w, i);
+				hi = w->sent[i] && c < hi ? c : hi;
+				lo = !w->sent[i] && c > lo ? c : lo;
+			}
 		}
 		/* What is written does not fall, whatever the clock did. */
 		t = t > last_t ? t : last_t;

@@ -9,7 +9,6 @@
 #include "graph/work.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* How long a step is: whether messages go one way only, what it leaves open, hops. */
 struct length {
@@ -52,40 +51,48 @@ struct arcs {
 	struct arc *arc;
 };
 
-static struct arcs arcs_of(const struct usk_work *w)
+static void put_arc(struct arc *out, size_t *at, uint32_t a, uint32_t b, struct arc arc)
 {
-	struct arcs g = { usk_alloc(w->c->n_clocks + 2, sizeof *g.first), NULL };
-	size_t n = 0;
-	for (size_t i = 0; i < w->p->n_pairs; i++) {
-		g.first[w->p->pair[i].a + 1] += w->tied[i];
-		g.first[w->p->pair[i].b + 1] += w->tied[i];
-		n += 2 * (size_t)w->tied[i];
+	const uint32_t both[] = { a, b };
+	for (int k = 0; k < 2; k++) {
+		arc.to = both[!k];
+		if (out) {
+			out[at[both[k]]] = arc;
+		}
+		at[both[k]]++;
 	}
-	for (size_t i = 0; i < w->p->n_anchors; i++) {
-		g.first[w->p->anchor[i].a + 1]++;
-		g.first[w->p->anchor[i].b + 1]++;
-		n += 2;
-	}
-	g.arc = usk_alloc(n + 1, sizeof *g.arc);
-	for (size_t i = 0; i < w->c->n_clocks; i++) {
-		g.first[i + 1] += g.first[i];
-	}
-	size_t *at = usk_alloc(w->c->n_clocks + 1, sizeof *at);
-	memcpy(at, g.first, w->c->n_clocks * sizeof *at);
-	for (size_t i = 0; i < w->p->n_pairs; i++) {
+}
+
+/* Puts each clock's arcs side by side; NULL: counts them. */
+static void put_arcs(const struct usk_work *w, struct arc *out, size_t *at)
+{
+	for (uint32_t i = 0; i < w->p->n_pairs; i++) {
 		const struct usk_graph_pair *p = &w->p->pair[i];
 		if (w->tied[i]) {
-			int64_t width = width_of(p->part);
-			bool one = !p->part->n[0] || !p->part->n[1];
-			g.arc[at[p->a]++] = (struct arc){ p->b, (uint32_t)i, one, width };
-			g.arc[at[p->b]++] = (struct arc){ p->a, (uint32_t)i, one, width };
+			put_arc(out, at, p->a, p->b,
+				(struct arc){ .pair = i,
+					      .one_way = !p->part->n[0] || !p->part->n[1],
+					      .width_ns = out ? width_of(p->part) : 0 });
 		}
 	}
 	for (size_t i = 0; i < w->p->n_anchors; i++) {
 		const struct usk_graph_anchor *p = &w->p->anchor[i];
-		g.arc[at[p->a]++] = (struct arc){ p->b, UINT32_MAX, false, p->within_ns };
-		g.arc[at[p->b]++] = (struct arc){ p->a, UINT32_MAX, false, p->within_ns };
+		put_arc(out, at, p->a, p->b,
+			(struct arc){ .pair = UINT32_MAX, .width_ns = p->within_ns });
 	}
+}
+
+static struct arcs arcs_of(const struct usk_work *w)
+{
+	size_t n = w->n_clocks, *at = usk_alloc(n + 1, sizeof *at);
+	struct arcs g = { usk_alloc(n + 2, sizeof *g.first), NULL };
+	put_arcs(w, NULL, at);
+	for (size_t i = 0; i < n; i++) {
+		g.first[i + 1] = g.first[i] + at[i];
+		at[i] = g.first[i];
+	}
+	g.arc = usk_alloc(g.first[n] + 1, sizeof *g.arc);
+	put_arcs(w, g.arc, at);
 	free(at);
 	return g;
 }

@@ -206,28 +206,20 @@ static inline void upper(struct sweep *s, uint32_t i, usk_i128 v)
 	}
 }
 
-/* From event i on to i + 1 of the same clock, and back. */
-static inline void forth(struct sweep *s, uint32_t i)
+/* From an event to its neighbour on either side. */
+static inline void pass(struct sweep *s, uint32_t from, uint32_t to)
 {
 	struct usk_work *w = s->w;
-	usk_i128 d = (usk_i128)w->x[i + 1] - w->x[i], rise;
-	if (w->lo[i] > -USK_INF && cell_least(w, i, d, &rise)) {
-		lower(s, i + 1, w->lo[i] + rise);
+	bool on = from < to;
+	uint32_t cell = on ? from : to;
+	usk_i128 d = (usk_i128)w->x[cell + 1] - w->x[cell], rise;
+	if (w->lo[from] > -USK_INF &&
+	    (on ? cell_least(w, cell, d, &rise) : cell_most(w, cell, d, &rise))) {
+		lower(s, to, w->lo[from] + (on ? rise : -rise));
 	}
-	if (w->hi[i] < USK_INF && cell_most(w, i, d, &rise)) {
-		upper(s, i + 1, w->hi[i] + rise);
-	}
-}
-
-static inline void back(struct sweep *s, uint32_t i)
-{
-	struct usk_work *w = s->w;
-	usk_i128 d = (usk_i128)w->x[i + 1] - w->x[i], rise;
-	if (w->lo[i + 1] > -USK_INF && cell_most(w, i, d, &rise)) {
-		lower(s, i, w->lo[i + 1] - rise);
-	}
-	if (w->hi[i + 1] < USK_INF && cell_least(w, i, d, &rise)) {
-		upper(s, i, w->hi[i + 1] - rise);
+	if (w->hi[from] < USK_INF &&
+	    (on ? cell_most(w, cell, d, &rise) : cell_least(w, cell, d, &rise))) {
+		upper(s, to, w->hi[from] + (on ? rise : -rise));
 	}
 }
 
@@ -315,7 +307,7 @@ static void visit_forth(struct sweep *s, uint32_t k)
 	uint8_t todo = s->todo[i];
 	done(s, i, k, BEFORE | PEER);
 	if (todo & BEFORE && i > w->first[w->owner[i]]) {
-		forth(s, i - 1);
+		pass(s, i - 1, i);
 	}
 	if (todo & PEER) {
 		meet(s, i);
@@ -329,7 +321,7 @@ static void visit_back(struct sweep *s, uint32_t k)
 	uint8_t todo = s->todo[i];
 	done(s, i, k, BEHIND | PEER);
 	if (todo & BEHIND && i + 1 < w->first[w->owner[i] + 1]) {
-		back(s, i);
+		pass(s, i + 1, i);
 	}
 	if (todo & PEER) {
 		meet(s, i);

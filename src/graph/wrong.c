@@ -139,14 +139,10 @@ static bool vain(const struct usk_course *w, const struct usk_spans *s, size_t k
  * themselves: leave them out. So are those between several brackets, as wrong messages of both
  * directions hide what is right between them.
  */
-static size_t candidates(const struct usk_course *course, struct usk_spans *s, bool *out)
+static size_t candidates(const struct usk_course *w, struct usk_spans *s, bool *out)
 {
 	size_t n = 0;
-	struct usk_blocks *blocks = usk_course_blocks(course, s->cone);
-	struct usk_course by_block = *course, *w = &by_block;
-	w->blocks = blocks;
-	w->inserted = SIZE_MAX;
-	usk_course_slewed(course, s);
+	usk_course_slewed(w, s);
 	for (size_t k = 0; k + 1 < s->n; k++) {
 		size_t messages = 0;
 		bool found = false;
@@ -169,9 +165,8 @@ static size_t candidates(const struct usk_course *course, struct usk_spans *s, b
 			}
 		}
 	}
-	usk_course_blocks_free(blocks);
 	/* What contradicts all others is not what one of those contradicts that go now. */
-	return n || !course->ends ? n : candidates_at_ends(course, s, out);
+	return n || !w->ends ? n : candidates_at_ends(w, s, out);
 }
 
 static void without(struct usk_course *w, const bool *out, const struct usk_course *all,
@@ -257,11 +252,10 @@ static void note_outliers(const struct usk_course *all, struct usk_slope_range c
 /* ---- what was if outliers are right ------------------------------------------------------------
  */
 
-/* An outlier among the points again, in place of the one before it. */
-static void insert(struct usk_course *w, const struct usk_suspect *s)
+/* An outlier among the points again, in place of the one at `at`; returns where it is. */
+static size_t insert(struct usk_course *w, const struct usk_suspect *s, size_t at)
 {
 	struct usk_course_point p = point_of(w->part, s);
-	size_t at = w->inserted;
 	for (; at && w->p[at - 1].x >= p.x; at--) {
 		w->p[at] = w->p[at - 1];
 	}
@@ -269,7 +263,7 @@ static void insert(struct usk_course *w, const struct usk_suspect *s)
 		w->p[at] = w->p[at + 1];
 	}
 	w->p[at] = p;
-	w->inserted = at;
+	return at;
 }
 
 /* The nearest points that the one at `at` contradicts, on either side. */
@@ -301,11 +295,9 @@ static struct against against_of(const struct usk_course *w, struct usk_slope_ra
  * contradicts to the nearest behind. But no clock returns that was set by more than the time to
  * these: else a single wrong message would leave nothing known of hours.
  */
-static bool doubt_of(struct usk_course *w, struct usk_slope_range c, const struct usk_suspect *s,
-		     struct usk_bracket *b)
+static bool doubt_of(const struct usk_course *w, struct usk_slope_range c, size_t at,
+		     const struct usk_suspect *s, struct usk_bracket *b)
 {
-	insert(w, s);
-	size_t at = w->inserted;
 	struct against g = against_of(w, c, at);
 	size_t from = g.from, to = g.to;
 	bool before = g.before || g.fresh[0], behind = g.behind || g.fresh[1];
@@ -339,7 +331,7 @@ static void make_room(struct usk_course *w)
 		memcpy(p, w->p, w->n * sizeof *p);
 	}
 	w->p = p;
-	w->inserted = w->n++;
+	w->n++;
 }
 
 static void note_doubts(const struct usk_course *w, struct usk_slope_range cone, struct usk_calm *c)
@@ -352,17 +344,17 @@ static void note_doubts(const struct usk_course *w, struct usk_slope_range cone,
 	}
 	cone = w->own_rates ? any : cone;
 	c->doubt = usk_alloc(n, sizeof *c->doubt);
-	struct usk_blocks *blocks = usk_course_blocks(w, cone);
 	struct usk_course with = *w;
-	with.blocks = blocks;
 	make_room(&with);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0, at = w->n; i < n; i++) {
 		const struct usk_suspect *s =
 			i < c->n_outliers ? &c->outlier[i] : &p->left_out[i - c->n_outliers];
-		c->n_doubts += !s->right && doubt_of(&with, cone, s, &c->doubt[c->n_doubts]);
+		if (!s->right) {
+			at = insert(&with, s, at);
+			c->n_doubts += doubt_of(&with, cone, at, s, &c->doubt[c->n_doubts]);
+		}
 	}
 	free(with.p);
-	usk_course_blocks_free(blocks);
 }
 
 /* A bracket between two points, in the direction that these say, the first one or the last; its
@@ -390,9 +382,8 @@ void usk_wrong_explain(const struct usk_course *w, const struct usk_spans *s, st
 	c->explained = usk_alloc(p->n_left_out, sizeof *c->explained);
 	struct usk_course with = *w;
 	make_room(&with);
-	for (size_t i = 0; i < p->n_left_out; i++) {
-		insert(&with, &p->left_out[i]);
-		size_t at = with.inserted;
+	for (size_t i = 0, at = w->n; i < p->n_left_out; i++) {
+		at = insert(&with, &p->left_out[i], at);
 		struct against g = against_of(&with, s->cone, at);
 		size_t k = g.before ? between(w, s, &with.p[g.from], &with.p[at], false) : 0;
 		size_t l = g.behind ? between(w, s, &with.p[at], &with.p[g.to], true) : 0;
@@ -408,48 +399,47 @@ void usk_wrong_explain(const struct usk_course *w, const struct usk_spans *s, st
 	free(with.p);
 }
 
+/* Without those in out; if that does not leave so few brackets as it should all is as it was, with
+ * `kept` out. */
+static bool better_without(struct usk_course *w, const struct usk_course *all, int64_t wander,
+			   bool *out, const bool *kept, size_t fewer, size_t *number,
+			   struct usk_spans *s)
+{
+	without(w, out, all, number);
+	struct usk_spans t = usk_course_spans(w, wander);
+	bool better = t.n + fewer <= s->n;
+	free(better ? s->span : t.span);
+	if (better) {
+		*s = t;
+	} else {
+		memcpy(out, kept, all->n * sizeof *out);
+		without(w, out, all, number);
+	}
+	return better;
+}
+
 /* Round by round, as long as that leaves fewer brackets. */
 static struct usk_spans leave_out_all(struct usk_course *w, const struct usk_course *all,
 				      int64_t wander, bool *out, struct usk_spans s)
 {
-	bool *kept = usk_alloc(all->n, sizeof *kept);
-	size_t *number = usk_alloc(all->n, sizeof *number);
+	bool *kept = usk_alloc(all->n, sizeof *kept), *now = usk_alloc(all->n, sizeof *now);
+	size_t *number = usk_alloc(all->n, sizeof *number), n = 1;
+	bool better = true;
 	without(w, out, all, number);
-	for (int round = 0; round < ROUNDS && s.n; round++) {
-		bool *now = usk_alloc(w->n, sizeof *now);
-		size_t n = candidates(w, &s, now);
+	for (int round = 0; round < ROUNDS && s.n && n && better; round++) {
+		memset(now, 0, w->n * sizeof *now);
+		n = candidates(w, &s, now);
 		memcpy(kept, out, all->n * sizeof *kept);
 		for (size_t i = 0; i < w->n; i++) {
 			out[number[i]] = out[number[i]] || now[i];
 		}
-		free(now);
-		if (!n) {
-			break;
-		}
-		without(w, out, all, number);
-		struct usk_spans t = usk_course_spans(w, wander);
-		bool better = t.n < s.n;
-		free(better ? s.span : t.span);
-		if (!better) {
-			memcpy(out, kept, all->n * sizeof *out);
-			without(w, out, all, number);
-			break;
-		}
-		s = t;
+		better = !n || better_without(w, all, wander, out, kept, 1, number, &s);
 	}
 	memcpy(kept, out, all->n * sizeof *kept);
 	if (absolve(all, s.cone, out)) {
-		without(w, out, all, number);
-		struct usk_spans t = usk_course_spans(w, wander);
-		bool better = t.n <= s.n;
-		free(better ? s.span : t.span);
-		if (better) {
-			s = t;
-		} else {
-			memcpy(out, kept, all->n * sizeof *out);
-			without(w, out, all, number);
-		}
+		better_without(w, all, wander, out, kept, 0, number, &s);
 	}
+	free(now);
 	free(kept);
 	free(number);
 	return s;
@@ -466,11 +456,8 @@ static void acquit(struct usk_course *w, const struct usk_suspect *s)
 }
 
 /*
- * Leaves out wrong messages, round by round, as long as that leaves fewer brackets. They are sought
- * at the wander that is assumed: with more of it a wrong message is a rate, and explained too.
- */
-/*
- * Wrong messages are sought among those that are not hidden, as if the clock was not set in their
+ * They are sought at the wander that is assumed: with more of it a wrong message is a rate, and
+ * explained too; and among those that are not hidden, as if the clock was not set in their
  * second: among all of them a clock that shows a stretch of stamps twice looks like many of these.
  */
 void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *c)
