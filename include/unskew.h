@@ -637,7 +637,7 @@ struct usk_sink {
  * State: the upper hull of the floors, the lower hull of the ceilings, sums for the support
  * lines, and per aligned second of local time the points that are undominated under a cone of
  * slope kappa around the coarse rate; on one side at least, if the clock may have been set in that
- * second. States of the same frame merge by union, in any order, with the same result.
+ * second. The order of additions does not show in it.
  */
 struct usk_corridor;
 
@@ -662,10 +662,6 @@ void usk_corridor_free(struct usk_corridor *c);
  */
 enum usk_status usk_corridor_add(struct usk_corridor *c, uint32_t a, uint32_t b,
 				 const struct usk_msg *msg, size_t n, struct usk_err *err);
-
-/** into becomes the union; from stays. USK_EUSAGE if their frames differ, or they are one. */
-enum usk_status usk_corridor_merge(struct usk_corridor *into, const struct usk_corridor *from,
-				   struct usk_err *err);
 
 /** Hull vertices, absolute, sorted by local time; valid until the corridor changes. */
 const struct usk_point *usk_corridor_hull(struct usk_corridor *c, bool ceiling, size_t *n);
@@ -747,7 +743,6 @@ struct usk_fit {
 	size_t n_heard;
 	uint32_t a, b;			/* numbers of reference and local clock in them */
 	int64_t window_ns;		/* of estimators that cut time into windows; 0 = 180 s */
-	struct usk_recall *recall;	/* what one finds in msg, kept for the next; may be NULL */
 	const struct usk_estimator *by; /* set by usk_estimator_run() */
 };
 
@@ -766,14 +761,6 @@ struct usk_estimator {
 	bool delta;					  /* stamps moved by minimum delays */
 	double z;					  /* of the confidence interval */
 };
-/* The exchanges among a fit's messages: for several estimators of the same messages, one after the
- * other. 16 bytes a message. */
-struct usk_recall;
-struct usk_recall *usk_recall_new(void);
-/** Find all there is now, so that no estimator is charged with it. */
-void usk_recall_fill(const struct usk_fit *fit);
-void usk_recall_free(struct usk_recall *r);
-
 /** Put messages of a pair into the order that usk_fit asks for; local: number of the local clock.
  */
 void usk_msg_sort(struct usk_msg *msg, size_t n, uint32_t local);
@@ -803,18 +790,6 @@ struct usk_round_trips {
  */
 enum usk_status usk_round_trips_of(const struct usk_fit *fit, double z, struct usk_round_trips *out,
 				   struct usk_err *err);
-
-/* A window of `min-window`: half the difference, half the sum of its smallest stamp differences. */
-struct usk_window_offset {
-	int64_t local_ns;  /* its middle */
-	int64_t offset_ns; /* reference - local, to the nearest */
-	int64_t error_ns;  /* by how much it can be wrong in a window of constant offset, rounded up
-			    */
-};
-
-/** Those windows of fit->window_ns that have messages in both directions, sorted. Returns how
- * many; *out is handed over, NULL if 0. */
-size_t usk_window_offsets(const struct usk_fit *fit, struct usk_window_offset **out);
 
 /** The table of estimators, static; the last row has name NULL. */
 const struct usk_estimator *usk_estimators(void);

@@ -68,6 +68,11 @@ static inline int usk_order(int64_t a, int64_t b)
 	return (a > b) - (a < b);
 }
 
+static inline usk_i128 usk_clamp(usk_i128 v, usk_i128 least, usk_i128 most)
+{
+	return v < least ? least : v > most ? most : v;
+}
+
 /* The greatest common divisor of a and b, both >= 0; gcd(0, b) is b. */
 static inline int64_t usk_gcd(int64_t a, int64_t b)
 {

@@ -2,10 +2,9 @@
 /*
  * corridor.c - what the messages of a pair leave free for the offset, in little memory
  *
- * In    messages of a pair, in any order, a batch at a time; other corridors of the same frame
+ * In    messages of a pair, in any order, a batch at a time
  * Out   per direction the hull, the points that are undominated in their second, count and sum
- * Why   a trace of any length leaves a few points a second, and states that processes share can
- *       be united in any order with the same result
+ * Why   a trace of any length leaves a few points a second
  * Not   which lines fit (lines.c), how stamps are rounded (there too)
  *
  * Points wait in a block, so that late ones are sorted with their neighbours; blocks grow with the
@@ -39,7 +38,7 @@ struct side {
 	usk_i128 sum;
 	struct set hull, kept;
 	struct usk_cone cone;
-	struct usk_point *out_hull, *out_kept;
+	struct usk_point *out[2]; /* kept, hull */
 };
 
 struct usk_corridor {
@@ -164,10 +163,15 @@ static void take(const struct side *s, struct set *set, const struct usk_xy *add
 	}
 }
 
-/* Sort p[n] and add it. */
-static void take_block(struct side *s, struct usk_xy *p, size_t n)
+/* Sort what waits and add it. */
+static void flush(struct side *s)
 {
+	struct usk_xy *p = s->block;
+	size_t n = s->n_block;
 	bool sorted = true;
+	if (!n) {
+		return;
+	}
 	struct usk_xy *scratch = usk_grow(NULL, n, sizeof *scratch); /* not zeroed */
 	for (size_t i = 0; i < n; i++) {
 		s->sum += p[i].x;
@@ -180,21 +184,7 @@ static void take_block(struct side *s, struct usk_xy *p, size_t n)
 	take(s, &s->hull, scratch, thin(s, HULL, p, n, scratch));
 	take(s, &s->kept, scratch, thin(s, s->kept.rule, p, n, scratch));
 	free(scratch);
-}
-
-static void flush(struct side *s)
-{
-	if (s->n_block) {
-		take_block(s, s->block, s->n_block);
-	}
 	s->n_block = 0;
-}
-
-static void flush_all(struct side *s)
-{
-	flush(s);
-	absorb_late(s, &s->hull);
-	absorb_late(s, &s->kept);
 }
 
 struct usk_corridor *usk_corridor_new(const struct usk_frame *frame)
@@ -223,8 +213,8 @@ void usk_corridor_free(struct usk_corridor *c)
 		free(s->hull.late);
 		free(s->kept.p);
 		free(s->kept.late);
-		free(s->out_hull);
-		free(s->out_kept);
+		free(s->out[0]);
+		free(s->out[1]);
 	}
 	free(c);
 }
@@ -306,8 +296,8 @@ static void make_room(struct side *s, size_t n, size_t size)
 	}
 }
 
-/* Add n <= size messages, all or none. */
-static bool add_some(struct usk_corridor *c, uint32_t a, uint32_t b, const struct usk_msg *msg,
+/* Add n <= size messages, which fit. */
+static void add_some(struct usk_corridor *c, uint32_t a, uint32_t b, const struct usk_msg *msg,
 		     size_t n, size_t size)
 {
 	struct side *fl = &c->side[USK_FLOOR], *ce = &c->side[USK_CEILING];
@@ -315,22 +305,16 @@ static bool add_some(struct usk_corridor *c, uint32_t a, uint32_t b, const struc
 	make_room(ce, n, size);
 	const struct usk_frame f = c->frame;
 	struct usk_xy *pf = fl->block + fl->n_block, *pc = ce->block + ce->n_block;
-	unsigned bad = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct seen s = look(&f, a, b, &msg[i]);
-		bad |= (s.floor | s.ceiling) & (1 ^ fits(&s));
 		/* Both are written and one is counted: the direction is a coin's toss. */
 		*pf = (struct usk_xy){ (int64_t)s.x, (int64_t)s.y };
 		*pc = (struct usk_xy){ (int64_t)s.x, (int64_t)(0 - s.y) };
 		pf += s.floor;
 		pc += s.ceiling;
 	}
-	if (bad) {
-		return false;
-	}
 	fl->n_block = (size_t)(pf - fl->block);
 	ce->n_block = (size_t)(pc - ce->block);
-	return true;
 }
 
 enum usk_status usk_corridor_add(struct usk_corridor *c, uint32_t a, uint32_t b,
@@ -340,90 +324,53 @@ enum usk_status usk_corridor_add(struct usk_corridor *c, uint32_t a, uint32_t b,
 	if (a == b || !n) {
 		return USK_OK;
 	}
-	if (!in_range((uint64_t)f->local_ns) || !in_range((uint64_t)f->offset_ns)) {
-		return refuse(f, a, b, msg, n, err);
-	}
-	unsigned bad = 0;
-	size_t size = block_size(c);
-	for (size_t i = 0; i < n && n > size; i++) {
+	unsigned bad = !in_range((uint64_t)f->local_ns) | !in_range((uint64_t)f->offset_ns);
+	for (size_t i = 0; i < n; i++) {
 		struct seen s = look(f, a, b, &msg[i]);
 		bad |= (s.floor | s.ceiling) & (1 ^ fits(&s));
 	}
-	for (size_t i = 0, m; i < n && !bad; i += m) {
-		size = block_size(c);
+	if (bad) {
+		return refuse(f, a, b, msg, n, err);
+	}
+	for (size_t i = 0, m; i < n; i += m) {
+		size_t size = block_size(c);
 		m = n - i < size ? n - i : size;
-		bad = !add_some(c, a, b, msg + i, m, size);
-	}
-	return bad ? refuse(f, a, b, msg, n, err) : USK_OK;
-}
-
-enum usk_status usk_corridor_merge(struct usk_corridor *into, const struct usk_corridor *from,
-				   struct usk_err *err)
-{
-	const struct usk_frame *f = &into->frame, *g = &from->frame;
-	if (f->local_ns != g->local_ns || f->offset_ns != g->offset_ns ||
-	    f->rate_e12 != g->rate_e12 || f->kappa_e12 != g->kappa_e12 ||
-	    f->window_ns != g->window_ns || f->steps != g->steps) {
-		return usk_fail(err, USK_EUSAGE, 0,
-				"corridors of different frames cannot be merged");
-	}
-	if (into == from) {
-		return usk_fail(err, USK_EUSAGE, 0, "a corridor cannot be merged into itself");
-	}
-	for (int i = 0; i < 2; i++) {
-		struct side *s = &into->side[i];
-		const struct side *t = &from->side[i];
-		const struct set *old[2] = { &t->hull, &t->kept };
-		struct set *new[2] = { &s->hull, &s->kept };
-		flush(s);
-		if (t->n_block) {
-			struct usk_xy *block = usk_alloc(t->n_block, sizeof *block);
-			memcpy(block, t->block, t->n_block * sizeof *block);
-			take_block(s, block, t->n_block);
-			free(block);
-		}
-		for (int k = 0; k < 2; k++) {
-			take(s, new[k], old[k]->p, old[k]->n);
-			if (old[k]->n_late) {
-				struct set *set = new[k];
-				room(&set->late, set->n_late + old[k]->n_late, &set->cap_late);
-				memcpy(set->late + set->n_late, old[k]->late,
-				       old[k]->n_late * sizeof *set->late);
-				set->n_late += old[k]->n_late;
-			}
-		}
-		s->count += t->count;
-		s->sum += t->sum;
+		add_some(c, a, b, msg + i, m, size);
 	}
 	return USK_OK;
 }
 
-static const struct usk_point *absolute(const struct usk_corridor *c, bool ceiling,
-					const struct set *set, struct usk_point **out, size_t *n)
+static const struct usk_xy *points(struct usk_corridor *c, bool ceiling, bool hull, size_t *n)
 {
-	free(*out);
-	*out = usk_alloc(set->n ? set->n : 1, sizeof **out);
-	for (size_t i = 0; i < set->n; i++) {
-		struct usk_xy p = set->p[i];
-		(*out)[i] = (struct usk_point){ c->frame.local_ns + p.x,
-						c->frame.offset_ns + (ceiling ? -p.y : p.y) };
-	}
+	struct side *s = &c->side[ceiling];
+	const struct set *set = hull ? &s->hull : &s->kept;
+	flush(s);
+	absorb_late(s, &s->hull);
+	absorb_late(s, &s->kept);
 	*n = set->n;
+	return set->p;
+}
+
+static const struct usk_point *absolute(struct usk_corridor *c, bool ceiling, bool hull, size_t *n)
+{
+	const struct usk_xy *p = points(c, ceiling, hull, n);
+	struct usk_point **out = &c->side[ceiling].out[hull];
+	*out = usk_grow(*out, *n + 1, sizeof **out);
+	for (size_t i = 0; i < *n; i++) {
+		(*out)[i] = (struct usk_point){ c->frame.local_ns + p[i].x,
+						c->frame.offset_ns + (ceiling ? -p[i].y : p[i].y) };
+	}
 	return *out;
 }
 
 const struct usk_point *usk_corridor_hull(struct usk_corridor *c, bool ceiling, size_t *n)
 {
-	struct side *s = &c->side[ceiling];
-	flush_all(s);
-	return absolute(c, ceiling, &s->hull, &s->out_hull, n);
+	return absolute(c, ceiling, true, n);
 }
 
 const struct usk_point *usk_corridor_kept(struct usk_corridor *c, bool ceiling, size_t *n)
 {
-	struct side *s = &c->side[ceiling];
-	flush_all(s);
-	return absolute(c, ceiling, &s->kept, &s->out_kept, n);
+	return absolute(c, ceiling, false, n);
 }
 
 uint64_t usk_corridor_count(const struct usk_corridor *c, bool ceiling)
@@ -438,18 +385,12 @@ const struct usk_frame *usk_corridor_frame(const struct usk_corridor *c)
 
 const struct usk_xy *usk_corridor_half(struct usk_corridor *c, bool ceiling, size_t *n)
 {
-	struct side *s = &c->side[ceiling];
-	flush_all(s);
-	*n = s->hull.n;
-	return s->hull.p;
+	return points(c, ceiling, true, n);
 }
 
 const struct usk_xy *usk_corridor_undominated(struct usk_corridor *c, bool ceiling, size_t *n)
 {
-	struct side *s = &c->side[ceiling];
-	flush_all(s);
-	*n = s->kept.n;
-	return s->kept.p;
+	return points(c, ceiling, false, n);
 }
 
 usk_i128 usk_corridor_sum(const struct usk_corridor *c, bool ceiling, uint64_t *n)

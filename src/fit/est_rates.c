@@ -54,74 +54,64 @@ enum usk_status usk_est_interval(const struct usk_fit *fit, struct usk_knot **ou
 	return usk_fit_from_couple(fit, &y, slope_of(&x, &y), out, n);
 }
 
-/* At least two, with rising local stamps: or NULL, and the sentence. */
-static struct usk_couple *couples(const struct usk_fit *fit, const char *name, size_t *n,
-				  struct usk_err *err)
+/* sqrt(mean of R^2) - 1 */
+static long double quadratic_mean(const struct usk_couple *c, size_t n)
+{
+	long double m = 0;
+	for (size_t i = 1; i < n; i++) {
+		long double r = slope_of(&c[i - 1], &c[i]);
+		m += r * (2 + r);
+	}
+	m /= (long double)(n - 1);
+	m = m < -1 ? -1 : m; /* it is a square - 1 */
+	return m / (1 + sqrtl(1 + m));
+}
+
+static long double to_last(const struct usk_couple *c, size_t n)
+{
+	return slope_of(&c[0], &c[n - 1]);
+}
+
+/* From the first couple at a slope of them all; NULL: through each. */
+static enum usk_status by_windows(const struct usk_fit *fit,
+				  long double (*slope)(const struct usk_couple *c, size_t n),
+				  struct usk_knot **out, size_t *n, struct usk_err *err)
 {
 	struct usk_couple *c = usk_couples(fit, n);
-	if (*n >= 2) {
-		return c;
+	enum usk_status status = USK_OK;
+	if (!*n) {
+		status = usk_fail(err, USK_EINPUT, 0, USK_NO_EXCHANGE, fit->by->name);
+	} else if (*n < 2) {
+		status = usk_fail(err, USK_EINPUT, 0,
+				  "%s needs exchanges in two windows of %g s, and all are in one",
+				  fit->by->name, (double)usk_fit_window(fit) * 1e-9);
+	} else if (slope) {
+		status = usk_fit_from_couple(fit, &c[0], slope(c, *n), out, n);
+	} else {
+		/* Rounded down, local stamps stay distinct: windows begin at integers. */
+		*out = usk_alloc(*n, sizeof **out);
+		for (size_t i = 0; i < *n; i++) {
+			(*out)[i] = usk_couple_knot(&c[i]);
+		}
 	}
 	free(c);
-	if (!*n) {
-		usk_fail(err, USK_EINPUT, 0, USK_NO_EXCHANGE, name);
-	} else {
-		usk_fail(err, USK_EINPUT, 0,
-			 "%s needs exchanges in two windows of %g s, and all are in one", name,
-			 (double)usk_fit_window(fit) * 1e-9);
-	}
-	return NULL;
+	return status;
 }
 
 enum usk_status usk_est_rate_ratio(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				   struct usk_err *err)
 {
-	size_t count;
-	struct usk_couple *c = couples(fit, "rate-ratio", &count, err);
-	if (!c) {
-		return USK_EINPUT;
-	}
-	long double m = 0;
-	for (size_t i = 1; i < count; i++) {
-		long double r = slope_of(&c[i - 1], &c[i]);
-		m += r * (2 + r);
-	}
-	m /= (long double)(count - 1);
-	m = m < -1 ? -1 : m; /* it is a square - 1 */
-	enum usk_status status = usk_fit_from_couple(fit, &c[0], m / (1 + sqrtl(1 + m)), out, n);
-	free(c);
-	return status;
+	return by_windows(fit, quadratic_mean, out, n, err);
 }
 
 enum usk_status usk_est_rate_last(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				  struct usk_err *err)
 {
-	size_t count;
-	struct usk_couple *c = couples(fit, "rate-last", &count, err);
-	if (!c) {
-		return USK_EINPUT;
-	}
-	enum usk_status status =
-		usk_fit_from_couple(fit, &c[0], slope_of(&c[0], &c[count - 1]), out, n);
-	free(c);
-	return status;
+	return by_windows(fit, to_last, out, n, err);
 }
 
 enum usk_status usk_est_rate_segments(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				      struct usk_err *err)
 {
-	size_t count;
-	struct usk_couple *c = couples(fit, "rate-segments", &count, err);
-	if (!c) {
-		return USK_EINPUT;
-	}
-	/* Rounded down, local stamps stay distinct: windows begin at integers. */
-	struct usk_knot *k = usk_alloc(count, sizeof *k);
-	for (size_t i = 0; i < count; i++) {
-		k[i] = usk_couple_knot(&c[i]);
-	}
-	free(c);
-	*out = k;
-	*n = count;
-	return USK_OK;
+	return by_windows(fit, NULL, out, n, err);
 }

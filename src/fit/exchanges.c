@@ -17,27 +17,6 @@
 #include "fit/fit.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* Of the reference as asker, and of the local clock. */
-struct usk_recall {
-	struct usk_exchange *exchange[2];
-	size_t n[2];
-};
-
-struct usk_recall *usk_recall_new(void)
-{
-	return usk_alloc(1, sizeof(struct usk_recall));
-}
-
-void usk_recall_free(struct usk_recall *r)
-{
-	if (r) {
-		free(r->exchange[0]);
-		free(r->exchange[1]);
-		free(r);
-	}
-}
 
 /* Sorted by two stamps; the place in the list of messages makes the order one. */
 struct step {
@@ -59,7 +38,7 @@ static void sort(struct step *s, size_t n)
 	usk_sort_nearly(s, n, sizeof *s, by_stamps, NULL);
 }
 
-static struct usk_exchange *seek(const struct usk_fit *fit, uint32_t asker, size_t *n)
+struct usk_exchange *usk_exchanges(const struct usk_fit *fit, uint32_t asker, size_t *n)
 {
 	uint32_t other = asker == fit->a ? fit->b : fit->a;
 	struct step *there = usk_alloc(fit->n_msgs + 1, sizeof *there);
@@ -97,34 +76,5 @@ static struct usk_exchange *seek(const struct usk_fit *fit, uint32_t asker, size
 	free(there);
 	free(back);
 	*n = answered;
-	return out;
-}
-
-static void remember(const struct usk_fit *fit, bool local)
-{
-	struct usk_recall *r = fit->recall;
-	if (!r->exchange[local]) {
-		r->exchange[local] = seek(fit, local ? fit->b : fit->a, &r->n[local]);
-	}
-}
-
-void usk_recall_fill(const struct usk_fit *fit)
-{
-	remember(fit, false);
-	remember(fit, true);
-}
-
-struct usk_exchange *usk_exchanges(const struct usk_fit *fit, uint32_t asker, size_t *n)
-{
-	struct usk_recall *r = fit->recall;
-	if (!r) {
-		return seek(fit, asker, n);
-	}
-	/* A copy, as callers leave some out of theirs. */
-	bool local = asker == fit->b;
-	remember(fit, local);
-	struct usk_exchange *out = usk_alloc(r->n[local] + 1, sizeof *out);
-	memcpy(out, r->exchange[local], r->n[local] * sizeof *out);
-	*n = r->n[local];
 	return out;
 }

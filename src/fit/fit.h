@@ -275,6 +275,20 @@ static inline struct usk_point usk_part_recorded(const struct usk_part *p, struc
 	};
 }
 
+/** The other clock's stamp of it. */
+static inline int64_t usk_part_other(const struct usk_part *p, struct usk_xy at, bool ceiling)
+{
+	struct usk_point r = usk_part_recorded(p, at, ceiling);
+	return usk_saturate((usk_i128)r.local_ns + r.offset_ns);
+}
+
+/** Of the next floor and the next ceiling, is it the ceiling whose turn it is by time? */
+static inline bool usk_part_turn(const struct usk_part *p, size_t floor, size_t ceiling)
+{
+	return floor == p->n[0] ||
+	       (ceiling < p->n[1] && p->point[1][ceiling].x < p->point[0][floor].x);
+}
+
 /*
  * The rates, and the least wander, that points need. With floors (t_m, l_m) and ceilings
  * (t_k, u_k)

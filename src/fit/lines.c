@@ -143,18 +143,12 @@ static void find_slopes(struct usk_lines *l)
 	}
 }
 
-static int64_t between(int64_t v, int64_t lo, int64_t hi)
-{
-	return v < lo ? lo : v > hi ? hi : v;
-}
-
 struct usk_lines *usk_lines_of(const struct usk_frame *frame, struct usk_xy *const point[2],
 			       const size_t n[2], const int64_t q[2], int64_t max_skew_e12)
 {
 	struct usk_lines *l = usk_alloc(1, sizeof *l);
 	l->frame = *frame;
-	l->limit = (struct usk_slope){ between(max_skew_e12, 0, USK_MAX_SKEW_E12),
-				       INT64_C(1000000000000) };
+	l->limit = (struct usk_slope){ usk_clamp(max_skew_e12, 0, USK_MAX_SKEW_E12), USK_E12 };
 	for (int side = 0; side < 2; side++) {
 		struct usk_half *h = &l->half[side];
 		l->q_ns[side] = q[side];
@@ -182,8 +176,8 @@ struct usk_lines *usk_lines_of(const struct usk_frame *frame, struct usk_xy *con
 struct usk_lines *usk_lines_new(struct usk_corridor *c, int64_t q_a_ns, int64_t q_b_ns,
 				int64_t max_skew_e12)
 {
-	int64_t q[2] = { between(q_b_ns, 0, USK_TIME_MAX / 4),
-			 between(q_a_ns, 0, USK_TIME_MAX / 4) };
+	const int64_t q[2] = { (int64_t)usk_clamp(q_b_ns, 0, USK_TIME_MAX / 4),
+			       (int64_t)usk_clamp(q_a_ns, 0, USK_TIME_MAX / 4) };
 	struct usk_xy *weak[2];
 	size_t n[2];
 	for (int side = 0; side < 2; side++) {
@@ -216,8 +210,8 @@ enum usk_quality usk_lines_quality(const struct usk_lines *l)
 /* Under the skew limit num fits as den does; where the data contradict it, num may be cut. */
 static struct usk_rate rate_of(struct usk_slope s)
 {
-	usk_i128 num = s.num > INT64_MAX ? INT64_MAX : s.num < -INT64_MAX ? -INT64_MAX : s.num;
-	return (struct usk_rate){ (int64_t)num, (int64_t)s.den };
+	return (struct usk_rate){ (int64_t)usk_clamp(s.num, -INT64_MAX, INT64_MAX),
+				  (int64_t)s.den };
 }
 
 void usk_lines_rates(const struct usk_lines *l, struct usk_rate *min, struct usk_rate *max)

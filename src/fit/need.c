@@ -119,22 +119,11 @@ void usk_need_of(const struct usk_part *p, struct usk_need *out)
 {
 	struct usk_needing g = { .n = { 0 } };
 	for (size_t i = 0, j = 0; i < p->n[0] || j < p->n[1];) {
-		bool ceiling = i == p->n[0] || (j < p->n[1] && p->point[1][j].x < p->point[0][i].x);
+		bool ceiling = usk_part_turn(p, i, j);
 		usk_needing_push(&g, ceiling, ceiling ? p->point[1][j++] : p->point[0][i++]);
 	}
 	*out = g.need;
 	usk_needing_free(&g);
-}
-
-/* A slope in e12: whole + rest/den, 0 <= rest < den. */
-struct split {
-	usk_i128 whole, rest;
-};
-
-static struct split split(struct usk_slope s)
-{
-	usk_i128 e12 = s.num * 1000000000000, whole = usk_floor_div(e12, s.den);
-	return (struct split){ whole, e12 - whole * s.den };
 }
 
 static int64_t wander_of(const struct usk_need *n)
@@ -145,10 +134,13 @@ static int64_t wander_of(const struct usk_need *n)
 	if (!n->has_lo || !n->has_hi || usk_slope_cmp(n->s_lo, n->s_hi) <= 0) {
 		return 0;
 	}
-	struct split lo = split(n->s_lo), hi = split(n->s_hi);
+	const usk_i128 a = n->s_lo.num * USK_E12, b = n->s_hi.num * USK_E12;
+	const usk_i128 a_whole = usk_floor_div(a, n->s_lo.den);
+	const usk_i128 b_whole = usk_floor_div(b, n->s_hi.den);
 	/* (whole + f)/2 with -1 < f < 1, rounded up: only the sign of f matters. */
-	usk_i128 whole = lo.whole - hi.whole;
-	bool more = lo.rest * n->s_hi.den > hi.rest * n->s_lo.den;
+	usk_i128 whole = a_whole - b_whole;
+	bool more = (a - a_whole * n->s_lo.den) * n->s_hi.den >
+		    (b - b_whole * n->s_hi.den) * n->s_lo.den;
 	usk_i128 e12 = more ? usk_floor_div(whole, 2) + 1 : usk_ceil_div(whole, 2);
 	return e12 < USK_NO_WANDER ? (int64_t)e12 : USK_NO_WANDER - 1;
 }

@@ -142,7 +142,6 @@ static enum usk_status calibrate(struct pair_source *s, const struct usk_calibra
 {
 	const struct party *y = s->parties->party;
 	struct usk_fit fit = usk_gathered_fit(g, s);
-	fit.recall = usk_recall_new();
 	struct trips t[2] = { usk_trips_by(&fit, s, s->a), usk_trips_by(&fit, s, s->b) };
 	struct trips all = usk_trips_merge(&t[0], &t[1]);
 	bool none = usk_least_of(all.trip, all.n, how, out) != NULL;
@@ -160,9 +159,7 @@ static enum usk_status calibrate(struct pair_source *s, const struct usk_calibra
 	if (!out->model.base_ps) {
 		out->why = why_none(out, how, y[s->a].name, y[s->b].name);
 	}
-	enum usk_status status = usk_trips_ways(&fit, s, out, err);
-	usk_recall_free(fit.recall);
-	return status;
+	return usk_trips_ways(&fit, s, out, err);
 }
 
 struct calibrating {

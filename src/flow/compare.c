@@ -162,10 +162,8 @@ static enum usk_status compare_pair(void *ctx, size_t which, struct gathered *g,
 	struct usk_compared_pair *out = &c->pair[which];
 	uint64_t work = x->work / p->n_pairs;
 	struct usk_fit fit = usk_gathered_fit(g, s);
-	fit.recall = usk_recall_new();
 	(void)err;
 	measure_band(&fit, out);
-	usk_recall_fill(&fit);
 	out->a_to_b = pair->a_to_b;
 	out->b_to_a = pair->b_to_a;
 	out->quality = pair->quality;
@@ -182,7 +180,6 @@ static enum usk_status compare_pair(void *ctx, size_t which, struct gathered *g,
 	}
 	p->work_done += work;
 	p->doing = "matching";
-	usk_recall_free(fit.recall);
 	return USK_OK;
 }
 

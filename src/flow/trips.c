@@ -262,7 +262,6 @@ static void measure_lane(const struct usk_fit *all, const struct pair_source *s,
 	usk_msg_sort(l->msg, l->n, s->b);
 	fit.msg = l->msg;
 	fit.n_msgs = l->n;
-	fit.recall = NULL;
 	for (int side = 0; side < 2; side++) {
 		struct usk_smallest w = { .asker = side ? s->b : s->a,
 					  .other = side ? s->a : s->b };

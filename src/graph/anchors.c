@@ -11,25 +11,19 @@ void usk_source_anchors(const struct usk_work *w, struct usk_constraints *out)
 {
 	for (size_t i = 0; i < w->p->n_anchors; i++) {
 		const struct usk_graph_anchor *a = &w->p->anchor[i];
-		bool mine = false;
-		for (size_t k = 0; k < w->n_clocks; k++) {
-			mine = mine || w->clock[k] == a->a;
-		}
-		if (mine) {
-			struct usk_constraint r = { .from = a->b,
-						    .to = a->a,
-						    .from_ns = usk_saturate((usk_i128)a->b_ns -
-									    a->within_ns),
-						    .to_ns = a->a_ns,
-						    .pair = USK_STATED };
-			usk_constraint_add(out, r);
-			r = (struct usk_constraint){ .from = a->a,
-						     .to = a->b,
-						     .from_ns = a->a_ns,
-						     .to_ns = usk_saturate((usk_i128)a->b_ns +
-									   a->within_ns),
-						     .pair = USK_STATED };
-			usk_constraint_add(out, r);
-		}
+		const usk_i128 s = a->b_ns;
+		const uint32_t number = (uint32_t)(w->p->n_pairs + i);
+		usk_constraint_add(
+			out, (struct usk_constraint){ .from = a->b,
+						      .to = a->a,
+						      .from_ns = usk_saturate(s - a->within_ns),
+						      .to_ns = a->a_ns,
+						      .pair = number });
+		usk_constraint_add(out,
+				   (struct usk_constraint){ .from = a->a,
+							    .to = a->b,
+							    .from_ns = a->a_ns,
+							    .to_ns = usk_saturate(s + a->within_ns),
+							    .pair = number });
 	}
 }

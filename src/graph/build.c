@@ -52,110 +52,108 @@ static int by_stamp(const void *pa, const void *pb)
 
 #define NO_EDGE UINT32_MAX
 
-/* Where lines that estimators drew bend, by both clocks: between events the estimate would not. */
-enum { MOST_BENDS = 1 << 19 };
-
-struct bends {
-	uint32_t *clock;
-	int64_t *x;
-	size_t n;
+/* Puts the ends of each clock side by side. */
+struct placing {
+	const struct usk_work *w;
+	uint32_t *at;	 /* by clock: how many, then where the next one goes */
+	struct end *end; /* NULL: they are counted */
 };
 
-static struct bends bends_of(const struct usk_work *w)
+static void put_end(struct placing *p, uint32_t k, struct end e)
 {
-	struct bends b = { .n = 0 };
-	size_t all = 0, step;
-	for (size_t i = 0; i < w->p->n_pairs; i++) {
-		const struct usk_graph_pair *p = &w->p->pair[i];
-		all += w->tied[i] && p->n_line > 2 ? p->n_line : 0;
+	if (p->end) {
+		p->end[p->at[k]] = e;
 	}
-	step = all / MOST_BENDS + 1;
-	b.clock = usk_grow(NULL, 2 * all + 1, sizeof *b.clock);
-	b.x = usk_grow(NULL, 2 * all + 1, sizeof *b.x);
+	p->at[k]++;
+}
+
+static void put_stamp(struct placing *p, uint32_t k, int64_t x)
+{
+	put_end(p, k, (struct end){ x, NO_EDGE, RECEIVED });
+}
+
+/* Where lines that estimators drew bend, by both clocks: between events the estimate would not. */
+static void put_bends(struct placing *p)
+{
+	enum { MOST = 1 << 19 };
+	const struct usk_work *w = p->w;
+	size_t all = 0;
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
-		const struct usk_graph_pair *p = &w->p->pair[i];
-		for (size_t k = 1; w->tied[i] && k + 1 < p->n_line; k += step) {
-			const struct usk_knot *bend = &p->line[k];
+		size_t n = w->p->pair[i].n_line;
+		all += w->tied[i] && n > 2 ? n : 0;
+	}
+	for (size_t i = 0; i < w->p->n_pairs; i++) {
+		const struct usk_graph_pair *g = &w->p->pair[i];
+		for (size_t k = 1; w->tied[i] && k + 1 < g->n_line; k += all / MOST + 1) {
+			const struct usk_knot *bend = &g->line[k];
 			int64_t at[] = { bend->local_ns,
 					 usk_saturate((usk_i128)bend->local_ns + bend->offset_ns) };
-			uint32_t of[] = { p->b, p->a };
+			uint32_t of[] = { g->b, g->a };
 			for (int side = 0; side < 2; side++) {
 				const struct usk_graph_span *s = &w->p->span[of[side]];
 				if (of[side] != w->reference && s->first_ns < at[side] &&
 				    at[side] < s->last_ns) {
-					b.clock[b.n] = of[side];
-					b.x[b.n++] = at[side];
+					put_stamp(p, of[side], at[side]);
 				}
 			}
 		}
 	}
-	return b;
+}
+
+static void put_all(struct placing *p, const struct usk_constraints *c)
+{
+	const struct usk_work *w = p->w;
+	for (size_t i = 0; i < c->n; i++) {
+		const struct usk_constraint *r = &c->row[i];
+		put_end(p, r->from, (struct end){ r->from_ns, (uint32_t)i, SENT });
+		if (!r->only) {
+			put_end(p, r->to, (struct end){ r->to_ns, (uint32_t)i, RECEIVED });
+		}
+		if (r->wish) {
+			put_end(p, r->to, (struct end){ r->wish_ns, (uint32_t)i, WISHED });
+		}
+	}
+	put_bends(p);
+	for (uint32_t k = 0; k < w->n_clocks; k++) {
+		const struct usk_graph_span *span = &w->p->span[k];
+		const struct usk_graph_back *back = &w->p->back[k];
+		struct usk_ticks_of ticks = usk_ticks_of(w, k);
+		put_stamp(p, k, INT64_MIN);
+		put_stamp(p, k, INT64_MAX);
+		put_stamp(p, k, span->first_ns);
+		put_stamp(p, k, span->last_ns);
+		for (uint64_t n = ticks.begin; n < ticks.end; n++) {
+			put_stamp(p, k, usk_tick_at(w, k, ticks.finer, n));
+		}
+		/* Records say where a clock was set back: beside that its rate is known. */
+		for (size_t n = 0; n < back->n; n++) {
+			put_stamp(p, k, back->gap[n].before_ns);
+			put_stamp(p, k, back->gap[n].after_ns);
+		}
+	}
 }
 
 static void place_events(struct usk_work *w, const struct usk_constraints *c)
 {
-	size_t all = w->c->n_clocks;
-	uint32_t *at = usk_alloc(all + 1, sizeof *at);
+	size_t all = w->n_clocks;
+	struct placing p = { w, usk_alloc(all + 1, sizeof *p.at), NULL };
 	w->first = usk_alloc(all + 2, sizeof *w->first);
 	w->beyond_ns = usk_alloc(2 * all + 2, sizeof *w->beyond_ns);
-	for (size_t i = 0; i < c->n; i++) {
-		at[c->row[i].from]++;
-		at[c->row[i].to] += 1U + c->row[i].wish - c->row[i].only;
-	}
-	struct bends bends = bends_of(w);
-	for (size_t i = 0; i < bends.n; i++) {
-		at[bends.clock[i]]++;
-	}
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		struct usk_ticks_of t = usk_ticks_of(w, w->clock[i]);
-		uint32_t n = (uint32_t)(t.end - t.begin + 2 * w->p->back[w->clock[i]].n);
-		at[w->clock[i]] += 4 + n;
-	}
+	put_all(&p, c);
 	for (size_t i = 0; i < all; i++) {
-		w->first[i + 1] = w->first[i] + at[i];
+		w->first[i + 1] = w->first[i] + p.at[i];
 	}
 	w->n = w->first[all];
-	memcpy(at, w->first, all * sizeof *at);
-	struct end *end = usk_grow(NULL, w->n + 1, sizeof *end);
-	for (size_t i = 0; i < c->n; i++) {
-		const struct usk_constraint *r = &c->row[i];
-		end[at[r->from]++] = (struct end){ r->from_ns, (uint32_t)i, SENT };
-		if (!r->only) {
-			end[at[r->to]++] = (struct end){ r->to_ns, (uint32_t)i, RECEIVED };
-		}
-		if (r->wish) {
-			end[at[r->to]++] = (struct end){ r->wish_ns, (uint32_t)i, WISHED };
-		}
-	}
-	for (size_t i = 0; i < bends.n; i++) {
-		end[at[bends.clock[i]]++] = (struct end){ bends.x[i], NO_EDGE, RECEIVED };
-	}
-	free(bends.clock);
-	free(bends.x);
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		uint32_t k = w->clock[i];
-		const struct usk_graph_span *span = &w->p->span[k];
-		struct usk_ticks_of ticks = usk_ticks_of(w, k);
-		end[at[k]++] = (struct end){ INT64_MIN, NO_EDGE, RECEIVED };
-		end[at[k]++] = (struct end){ INT64_MAX, NO_EDGE, RECEIVED };
-		end[at[k]++] = (struct end){ span->first_ns, NO_EDGE, RECEIVED };
-		end[at[k]++] = (struct end){ span->last_ns, NO_EDGE, RECEIVED };
-		for (uint64_t n = ticks.begin; n < ticks.end; n++) {
-			end[at[k]++] = (struct end){ usk_tick_at(w, k, ticks.finer, n), NO_EDGE,
-						     RECEIVED };
-		}
-		/* Records say where a clock was set back: beside that its rate is known. */
-		for (size_t n = 0; n < w->p->back[k].n; n++) {
-			const struct usk_gap *gap = &w->p->back[k].gap[n];
-			end[at[k]++] = (struct end){ gap->before_ns, NO_EDGE, RECEIVED };
-			end[at[k]++] = (struct end){ gap->after_ns, NO_EDGE, RECEIVED };
-		}
+	memcpy(p.at, w->first, all * sizeof *p.at);
+	struct end *end = p.end = usk_grow(NULL, w->n + 1, sizeof *end);
+	put_all(&p, c);
+	free(p.at);
+	for (size_t k = 0; k < all; k++) {
 		uint32_t first = w->first[k], last = w->first[k + 1] - 1;
 		qsort(end + first, last + 1 - first, sizeof *end, by_stamp);
 		end[first].x = end[first + 1].x;
 		end[last].x = end[last - 1].x;
 	}
-	free(at);
 	uint32_t *sent = usk_grow(NULL, c->n + 1, sizeof *sent);
 	w->x = usk_grow(NULL, w->n + 1, sizeof *w->x);
 	w->peer = usk_grow(NULL, w->n + 1, sizeof *w->peer);
@@ -167,11 +165,11 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 	w->sent = usk_alloc(w->n + 1, sizeof *w->sent);
 	w->pair_of = usk_grow(NULL, w->n + 1, sizeof *w->pair_of);
 	w->owner = usk_grow(NULL, w->n + 1, sizeof *w->owner);
-	for (size_t k = 0; k < all; k++) {
+	for (uint32_t k = 0; k < all; k++) {
 		for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
 			const struct end *e = &end[i];
 			w->x[i] = e->x;
-			w->owner[i] = (uint32_t)k;
+			w->owner[i] = k;
 			w->sent[i] = e->part == SENT;
 			w->pair_of[i] = e->edge == NO_EDGE ? UINT32_MAX : c->row[e->edge].pair;
 			if (w->sent[i]) {
@@ -200,6 +198,12 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 static uint8_t weaker(unsigned a, unsigned b)
 {
 	return (uint8_t)(a > b ? a : b);
+}
+
+static void weaken(struct usk_cell *c, enum usk_pace lower, enum usk_pace upper)
+{
+	c->lower = weaker(c->lower, lower);
+	c->upper = weaker(c->upper, upper);
 }
 
 uint32_t usk_event_behind(const struct usk_work *w, uint32_t k, usk_i128 x)
@@ -236,8 +240,7 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 	usk_i128 from = (usk_i128)b->from_ns - margin, to = (usk_i128)b->to_ns + margin;
 	cells_over(w, k, from, to, &i, &end);
 	for (; i < end; i++) {
-		w->cell[i].lower = weaker(w->cell[i].lower, USK_SKEW);
-		w->cell[i].upper = weaker(w->cell[i].upper, USK_SKEW);
+		weaken(&w->cell[i], USK_SKEW, USK_SKEW);
 	}
 	cells_over(w, k, b->from_ns, b->to_ns, &i, &end);
 	if (i < end && (b->rise_ns || b->fall_ns)) {
@@ -247,15 +250,13 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 			(struct usk_slack){ end, 0U - b->falls, -b->rise_ns, -b->fall_ns };
 	}
 	for (; i < end; i++) {
-		w->cell[i].upper = weaker(w->cell[i].upper, b->rise_ns ? USK_SLACK : USK_SKEW);
-		w->cell[i].lower = weaker(w->cell[i].lower, b->fall_ns ? USK_SLACK : USK_SKEW);
-		if (b->up) {
-			w->cell[i].upper = USK_UNBOUNDED;
-		}
-		if (b->down) {
-			w->cell[i].lower =
-				weaker(w->cell[i].lower, b->falls ? USK_UNBOUNDED : USK_MONOTONE);
-		}
+		weaken(&w->cell[i],
+		       b->down	    ? (b->falls ? USK_UNBOUNDED : USK_MONOTONE)
+		       : b->fall_ns ? USK_SLACK
+				    : USK_SKEW,
+		       b->up	    ? USK_UNBOUNDED
+		       : b->rise_ns ? USK_SLACK
+				    : USK_SKEW);
 	}
 	if (!b->fold_ns) {
 		return;
@@ -273,16 +274,10 @@ static void break_cells(struct usk_work *w, const struct usk_break *b)
 	}
 }
 
-static int by_first(const void *pa, const void *pb)
+/* Folds and slacks begin with their first event. */
+static int by_first(const void *a, const void *b)
 {
-	const struct usk_fold *a = pa, *b = pb;
-	return (a->first > b->first) - (a->first < b->first);
-}
-
-static int by_slack(const void *pa, const void *pb)
-{
-	const struct usk_slack *a = pa, *b = pb;
-	return (a->first > b->first) - (a->first < b->first);
+	return usk_order(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 /* Where bends overlap T may jump in each: from where each begins and where it ends to what all of
@@ -290,7 +285,7 @@ static int by_slack(const void *pa, const void *pb)
 static void add_slacks(struct usk_work *w)
 {
 	if (w->n_slacks) {
-		qsort(w->slack, w->n_slacks, sizeof *w->slack, by_slack);
+		qsort(w->slack, w->n_slacks, sizeof *w->slack, by_first);
 	}
 	for (size_t i = 1; i < w->n_slacks; i++) {
 		struct usk_slack *s = &w->slack[i], *last = s - 1;
@@ -336,15 +331,13 @@ static void cut_into_runs(struct usk_work *w)
 	int64_t length = w->p->model.kind == USK_SEGMENTS ? w->p->model.segment_ns : 0;
 	bool own = w->p->model.kind == USK_SEGMENTS;
 	w->n_runs = 0;
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		uint32_t k = w->clock[i];
+	for (uint32_t k = 0; k < w->n_clocks; k++) {
 		for (uint32_t e = w->first[k]; e < w->first[k + 1]; e++) {
 			bool begins = e == w->first[k];
 			usk_i128 d = begins ? 0 : (usk_i128)w->x[e] - w->x[w->first[k]];
 			usk_i128 l = begins ? 0 : (usk_i128)w->x[e - 1] - w->x[w->first[k]];
 			if (!begins && length && d / length != l / length) {
-				w->cell[e - 1].lower = weaker(w->cell[e - 1].lower, USK_SKEW);
-				w->cell[e - 1].upper = weaker(w->cell[e - 1].upper, USK_SKEW);
+				weaken(&w->cell[e - 1], USK_SKEW, USK_SKEW);
 				begins = true;
 			}
 			begins = begins || (own && !usk_cell_calm(w->cell[e - 1]) &&

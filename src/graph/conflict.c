@@ -737,7 +737,7 @@ bool usk_conflict_repair(struct usk_work *w)
 	for (size_t i = 0; i < c.n_messages; i++) {
 		uint32_t m = c.message[i];
 		/* Who states a tie may be wrong; messages are not doubted for it. */
-		if (w->peer[m] != USK_NO_EVENT && w->pair_of[m] == USK_STATED) {
+		if (w->peer[m] != USK_NO_EVENT && usk_is_stated(w, w->pair_of[m])) {
 			leave_out(w, m);
 		}
 	}

@@ -27,41 +27,21 @@ struct cuts {
 	size_t n, cap;
 };
 
-static void put_cut(struct cuts *c, size_t at, bool rises)
-{
-	c->cut = usk_room(c->cut, c->n, &c->cap, sizeof *c->cut);
-	c->cut[c->n++] = (struct cut){ at, rises };
-}
-
-static void reverse(struct cuts *c)
-{
-	for (size_t i = 0; i < c->n / 2; i++) {
-		struct cut t = c->cut[i];
-		c->cut[i] = c->cut[c->n - 1 - i];
-		c->cut[c->n - 1 - i] = t;
-	}
-}
-
 /* ---- points ------------------------------------------------------------------------------------
  */
 
-/* As recorded: a floor may lie a little behind its stamp. */
-static void stamps(const struct usk_part *part, const struct usk_course_point *p, int64_t *a,
-		   int64_t *b)
-{
-	struct usk_point at = usk_part_recorded(part, (struct usk_xy){ p->x, p->y }, p->ceiling);
-	*a = usk_saturate((usk_i128)at.local_ns + at.offset_ns);
-	*b = at.local_ns;
-}
-
 static int64_t a_stamp(const struct usk_part *part, const struct usk_course_point *p)
 {
-	int64_t a, b;
-	stamps(part, p, &a, &b);
-	return a;
+	return usk_part_other(part, (struct usk_xy){ p->x, p->y }, p->ceiling);
 }
 
-static bool between(const struct usk_graph_back *back, int64_t before, int64_t after)
+/* As recorded: a floor may lie a little behind its stamp. */
+static int64_t b_stamp(const struct usk_part *part, const struct usk_course_point *p)
+{
+	return usk_part_recorded(part, (struct usk_xy){ p->x, p->y }, p->ceiling).local_ns;
+}
+
+bool usk_back_between(const struct usk_graph_back *back, int64_t before, int64_t after)
 {
 	for (size_t i = 0; back && i < back->n; i++) {
 		if (before <= back->gap[i].before_ns && back->gap[i].after_ns <= after) {
@@ -114,7 +94,7 @@ void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
 	bool *hides[2] = { hidden(p, 0), hidden(p, 1) };
 	w->p = usk_alloc(p->n[0] + p->n[1] + 1, sizeof *w->p);
 	for (size_t i = 0, j = 0; i < p->n[0] || j < p->n[1];) {
-		bool ceiling = i == p->n[0] || (j < p->n[1] && p->point[1][j].x < p->point[0][i].x);
+		bool ceiling = usk_part_turn(p, i, j);
 		size_t k = ceiling ? j++ : i++;
 		struct usk_xy q = p->point[ceiling][k];
 		w->p[w->n++] = (struct usk_course_point){
@@ -125,13 +105,13 @@ void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
 	free(hides[1]);
 	bool known = (known_a && known_a->n) || (known_b && known_b->n);
 	for (size_t i = 1; i < w->n && known; i++) {
-		int64_t a[2], b[2];
-		stamps(p, &w->p[i - 1], &a[0], &b[0]);
-		stamps(p, &w->p[i], &a[1], &b[1]);
+		const struct usk_course_point *now = &w->p[i], *last = now - 1;
+		int64_t a[] = { a_stamp(p, last), a_stamp(p, now) };
 		/* Of a message that is under way meanwhile a's stamp may be in no order with
 		 * others. */
-		w->p[i].fresh = between(known_b, b[0], b[1]) || between(known_a, a[0], a[1]) ||
-				between(known_a, a[1], a[0]);
+		w->p[i].fresh = usk_back_between(known_b, b_stamp(p, last), b_stamp(p, now)) ||
+				usk_back_between(known_a, a[0], a[1]) ||
+				usk_back_between(known_a, a[1], a[0]);
 	}
 }
 
@@ -162,115 +142,95 @@ static void open_up(struct usk_offsets *v, struct usk_slope_range c, usk_i128 d)
 	v->hi += d * (d < 0 ? c.slow_e12 : c.fast_e12);
 }
 
-/* The k-th point of a walk, with the interval carried to it from the one before. */
-size_t usk_course_carry(const struct usk_course *w, struct usk_slope_range c, bool back, size_t k,
-			struct usk_offsets *v)
+bool usk_course_carry(const struct usk_course *w, struct usk_slope_range c, bool back, size_t i,
+		      struct usk_offsets *v)
 {
-	size_t i = back ? w->n - 1 - k : k;
-	const struct usk_course_point *p = &w->p[i];
-	if (k) {
-		const struct usk_course_point *last = back ? p + 1 : p - 1;
-		open_up(v, c, (usk_i128)p->x - last->x);
-		if (back ? last->fresh : p->fresh) {
-			*v = (struct usk_offsets){ .has = { false } };
-		}
+	const struct usk_course_point *p = &w->p[i], *last = back ? p + 1 : p - 1;
+	bool fresh = back ? last->fresh : p->fresh;
+	open_up(v, c, (usk_i128)p->x - last->x);
+	if (fresh) {
+		*v = (struct usk_offsets){ .has = { false } };
 	}
-	return i;
+	return fresh;
+}
+
+/* A walk, by the cone of all slopes that are possible or, own, by a rate of its own for each
+ * stretch, as long as one explains it. */
+struct walk {
+	const struct usk_course *w;
+	bool back, own, begun;
+	struct usk_slope_range c;
+	int64_t wander;
+	struct usk_offsets v;
+	struct usk_needing g;
+};
+
+enum went { ON, FRESH, CUT };
+
+/* To point i, which is the next one: CUT if it leaves nothing, and all begins with it. */
+static enum went walk_to(struct walk *x, size_t i)
+{
+	const struct usk_course_point *p = &x->w->p[i];
+	bool good, fresh = x->begun && (x->back ? (p + 1)->fresh : p->fresh);
+	if (x->own) {
+		const struct usk_xy at = { x->back ? -p->x : p->x, p->y };
+		if (fresh) {
+			usk_needing_clear(&x->g);
+		}
+		usk_needing_push(&x->g, p->ceiling, at);
+		good = usk_need_within(&x->g.need, x->w->skew_e12) <= x->wander;
+		if (!good) {
+			usk_needing_clear(&x->g);
+			usk_needing_push(&x->g, p->ceiling, at);
+		}
+	} else {
+		if (x->begun) {
+			usk_course_carry(x->w, x->c, x->back, i, &x->v);
+		}
+		good = usk_course_narrow(&x->v, p);
+	}
+	x->begun = true;
+	return !good ? CUT : fresh ? FRESH : ON;
 }
 
 /* In the order of points a cut is the first behind, backwards the last before the event. */
-static void walk(const struct usk_course *w, struct usk_slope_range c, bool back, struct cuts *out)
+static struct cuts walk(struct walk x, bool back)
 {
-	struct usk_offsets v = { .has = { false } };
-	out->n = 0;
-	for (size_t k = 0; k < w->n; k++) {
-		size_t i = usk_course_carry(w, c, back, k, &v);
-		if (!usk_course_narrow(&v, &w->p[i])) {
-			put_cut(out, i, w->p[i].ceiling == back);
+	struct cuts out = { .n = 0 };
+	x.back = back;
+	for (size_t k = 0; k < x.w->n; k++) {
+		size_t i = back ? x.w->n - 1 - k : k;
+		if (walk_to(&x, i) == CUT) {
+			out.cut = usk_room(out.cut, out.n, &out.cap, sizeof *out.cut);
+			out.cut[out.n++] = (struct cut){ i, x.w->p[i].ceiling == back };
 		}
 	}
-	if (back) {
-		reverse(out);
+	usk_needing_free(&x.g);
+	for (size_t i = 0; back && i < out.n / 2; i++) {
+		struct cut t = out.cut[i];
+		out.cut[i] = out.cut[out.n - 1 - i];
+		out.cut[out.n - 1 - i] = t;
 	}
+	return out;
 }
 
 /* The nearest point before `at` (behind, back) that contradicts what lies between: one event at
  * least is between them. */
-static size_t reach(const struct usk_course *w, struct usk_slope_range c, size_t at, bool back)
+static size_t reach(struct walk x, size_t at, bool back)
 {
-	struct usk_offsets v = { .has = { false } };
-	usk_course_narrow(&v, &w->p[at]);
-	for (size_t i = at; back ? i > 0 : i + 1 < w->n;) {
-		const struct usk_course_point *last = &w->p[i];
+	size_t i = at, end = back ? 0 : x.w->n - 1;
+	x.back = back;
+	enum went went = walk_to(&x, at);
+	while (went == ON && i != end) {
 		i = back ? i - 1 : i + 1;
-		open_up(&v, c, (usk_i128)w->p[i].x - last->x);
-		if ((back ? last->fresh : w->p[i].fresh) || !usk_course_narrow(&v, &w->p[i])) {
-			return i;
-		}
+		went = walk_to(&x, i);
 	}
-	return at;
-}
-
-/* The same with a rate of its own for each stretch, as long as one explains it. */
-static void pieces(const struct usk_course *w, int64_t wander, bool back, struct cuts *out)
-{
-	struct usk_needing g = { .n = { 0 } };
-	out->n = 0;
-	for (size_t k = 0; k < w->n; k++) {
-		size_t i = back ? w->n - 1 - k : k;
-		const struct usk_course_point *p = &w->p[i];
-		struct usk_xy at = { back ? -p->x : p->x, p->y };
-		if (k && (back ? (p + 1)->fresh : p->fresh)) {
-			usk_needing_clear(&g);
-		}
-		usk_needing_push(&g, p->ceiling, at);
-		if (usk_need_within(&g.need, w->skew_e12) > wander) {
-			put_cut(out, i, p->ceiling == back);
-			usk_needing_clear(&g);
-			usk_needing_push(&g, p->ceiling, at);
-		}
-	}
-	usk_needing_free(&g);
-	if (back) {
-		reverse(out);
-	}
-}
-
-/* Every slope that a rate of the stretch may have: a necessary condition for all others. */
-static struct usk_slope_range slopes_of(const struct usk_need *need, int64_t wander, int64_t skew)
-{
-	struct usk_slope_range c = { -skew, skew };
-	if (need->has_lo) {
-		usk_i128 slow = (usk_i128)usk_slope_e12(need->s_lo, false) - 2 * (usk_i128)wander;
-		c.slow_e12 = slow > skew ? skew : slow > -skew ? (int64_t)slow : -skew;
-	}
-	if (need->has_hi) {
-		usk_i128 fast = (usk_i128)usk_slope_e12(need->s_hi, true) + 2 * (usk_i128)wander;
-		c.fast_e12 = fast < -skew ? -skew : fast < skew ? (int64_t)fast : skew;
-	}
-	return c;
+	usk_needing_free(&x.g);
+	return went == ON && !x.own ? at : i;
 }
 
 /* ---- brackets ----------------------------------------------------------------------------------
  */
-
-/* The same with a rate of its own: nearest point to which no constant rate leads. */
-static size_t reach_by_rate(const struct usk_course *w, int64_t wander, size_t at, bool back)
-{
-	struct usk_needing g = { .n = { 0 } };
-	size_t i = at;
-	for (;; i = back ? i - 1 : i + 1) {
-		const struct usk_course_point *p = &w->p[i];
-		bool fresh = i != at && (back ? (p + 1)->fresh : p->fresh);
-		usk_needing_push(&g, p->ceiling, (struct usk_xy){ back ? -p->x : p->x, p->y });
-		if (fresh || usk_need_within(&g.need, w->skew_e12) > wander ||
-		    i == (back ? 0 : w->n - 1)) {
-			break;
-		}
-	}
-	usk_needing_free(&g);
-	return i;
-}
 
 /*
  * What the longest stretch needs in which nothing happened for certain: from the first point behind
@@ -303,172 +263,96 @@ static struct usk_need surely_calm(const struct usk_course *w, const struct cuts
 	return longest;
 }
 
+/* Every slope that a rate of that stretch may have: a necessary condition for all others. */
+static struct usk_slope_range cone_of(const struct usk_course *w, int64_t wander,
+				      const struct cuts *forth, const struct cuts *back)
+{
+	const struct usk_need need = surely_calm(w, forth, back);
+	const usk_i128 skew = w->skew_e12, twice = 2 * (usk_i128)wander;
+	usk_i128 slow = need.has_lo ? usk_slope_e12(need.s_lo, false) - twice : -skew;
+	usk_i128 fast = need.has_hi ? usk_slope_e12(need.s_hi, true) + twice : skew;
+	return (struct usk_slope_range){ (int64_t)usk_clamp(slow, -skew, skew),
+					 (int64_t)usk_clamp(fast, -skew, skew) };
+}
+
 /* One event lies between the k-th cut forwards and the same backwards. Two that the fewest events
  * explain as one lie where messages contradict each other: from the last before that one cut
- * contradicts to the first behind that the other does. own: by a rate of its own for each stretch.
- */
-static void spans_between(const struct usk_course *w, int64_t wander, bool own,
-			  const struct cuts *forth, const struct cuts *back, struct usk_spans *out)
+ * contradicts to the first behind that the other does. Frees the cuts. */
+static struct usk_spans spans_between(const struct walk *x, struct cuts *forth, struct cuts *back)
 {
-	out->n = forth->n < back->n ? forth->n : back->n;
-	out->span = usk_alloc(out->n + 1, sizeof *out->span);
-	for (size_t k = 0; k < out->n; k++) {
+	struct usk_spans out = { .n = forth->n < back->n ? forth->n : back->n, .cone = x->c };
+	out.span = usk_alloc(out.n + 1, sizeof *out.span);
+	for (size_t k = 0; k < out.n; k++) {
 		size_t e = back->cut[k].at, f = forth->cut[k].at;
-		struct usk_span s = { e < f ? e : f, e < f ? f : e, forth->cut[k].rises };
-		size_t l = own ? reach_by_rate(w, wander, f, true) : reach(w, out->cone, f, true);
-		size_t r = own ? reach_by_rate(w, wander, e, false) : reach(w, out->cone, e, false);
-		s.from = l < s.from ? l : s.from;
-		s.to = r > s.to ? r : s.to;
-		out->span[k] = s;
+		size_t l = reach(*x, f, true), r = reach(*x, e, false);
+		size_t from = e < f ? e : f, to = e < f ? f : e;
+		out.span[k] = (struct usk_span){ .from = l < from ? l : from,
+						 .to = r > to ? r : to,
+						 .rises = forth->cut[k].rises };
 	}
+	free(forth->cut);
+	free(back->cut);
+	return out;
 }
 
 struct usk_spans usk_course_spans(const struct usk_course *w, int64_t wander)
 {
-	struct cuts forth = { .n = 0 }, back = { .n = 0 };
-	struct usk_spans out = { .n = 0 };
-	pieces(w, wander, false, &forth);
-	pieces(w, wander, true, &back);
-	struct usk_need longest = surely_calm(w, &forth, &back);
-	out.cone = slopes_of(&longest, wander, w->skew_e12);
-	if (!w->own_rates && forth.n) {
-		walk(w, out.cone, false, &forth);
-		walk(w, out.cone, true, &back);
+	struct walk x = { .w = w, .own = true, .wander = wander };
+	struct cuts forth = walk(x, false), back = walk(x, true);
+	x.c = cone_of(w, wander, &forth, &back);
+	x.own = w->own_rates;
+	if (!x.own && forth.n) {
+		free(forth.cut);
+		free(back.cut);
+		forth = walk(x, false);
+		back = walk(x, true);
 	}
-	spans_between(w, wander, w->own_rates, &forth, &back, &out);
-	free(forth.cut);
-	free(back.cut);
-	return out;
+	return spans_between(&x, &forth, &back);
 }
 
 struct usk_spans usk_course_steps(const struct usk_course *w)
 {
-	struct cuts forth = { .n = 0 }, back = { .n = 0 };
-	struct usk_spans out = { .cone = { -w->skew_e12, w->skew_e12 } };
-	walk(w, out.cone, false, &forth);
-	walk(w, out.cone, true, &back);
-	spans_between(w, 0, false, &forth, &back, &out);
-	free(forth.cut);
-	free(back.cut);
-	return out;
+	const struct walk x = { .w = w, .c = { -w->skew_e12, w->skew_e12 } };
+	struct cuts forth = walk(x, false), back = walk(x, true);
+	return spans_between(&x, &forth, &back);
 }
 
 /* ---- what is left open -------------------------------------------------------------------------
  */
 
-enum { BLOCK = 64 };
-
-/* What a block's points leave open at x = 0, for what lies before them and behind them. */
-struct block {
-	struct usk_offsets open[2];
-	bool fresh; /* a break lies in it, or at an end */
-};
-
-struct usk_blocks {
-	struct usk_slope_range c;
-	size_t n; /* whole blocks */
-	struct block block[];
-};
-
-static void tighten(struct usk_offsets *v, const struct usk_offsets *by, usk_i128 low,
-		    usk_i128 high)
+/* A point at x = `from`, carried to `at` by the rate that makes it say least. */
+static void take_in(struct usk_offsets *v, const struct usk_course_point *p,
+		    struct usk_slope_range c, usk_i128 at, bool behind)
 {
-	if (by->has[0] && (!v->has[0] || by->lo + low > v->lo)) {
+	usk_i128 y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12, d = p->x - at;
+	usk_i128 lo = y - d * (behind ? c.fast_e12 : c.slow_e12);
+	usk_i128 hi = y - d * (behind ? c.slow_e12 : c.fast_e12);
+	if (!p->ceiling && (!v->has[0] || lo > v->lo)) {
 		v->has[0] = true;
-		v->lo = by->lo + low;
+		v->lo = lo;
 	}
-	if (by->has[1] && (!v->has[1] || by->hi + high < v->hi)) {
+	if (p->ceiling && (!v->has[1] || hi < v->hi)) {
 		v->has[1] = true;
-		v->hi = by->hi + high;
+		v->hi = hi;
 	}
-}
-
-static bool empty(const struct usk_offsets *v)
-{
-	return v->has[0] && v->has[1] && v->lo > v->hi;
-}
-
-/* A point, or a block's, carried from x = `from` to `at` by the rate that makes it say least. */
-static void take_in(struct usk_offsets *v, const struct usk_offsets *by, struct usk_slope_range c,
-		    usk_i128 from, usk_i128 at, bool behind)
-{
-	usk_i128 d = from - at;
-	tighten(v, by, -(d * (behind ? c.fast_e12 : c.slow_e12)),
-		-(d * (behind ? c.slow_e12 : c.fast_e12)));
-}
-
-static struct usk_offsets said_by(const struct usk_course_point *p)
-{
-	usk_i128 y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12;
-	return (struct usk_offsets){ .has = { !p->ceiling, p->ceiling }, .lo = y, .hi = y };
-}
-
-struct usk_blocks *usk_course_blocks(const struct usk_course *w, struct usk_slope_range c)
-{
-	size_t n = w->n / BLOCK;
-	struct usk_blocks *out = usk_alloc(1, sizeof *out + n * sizeof *out->block);
-	out->c = c;
-	out->n = n;
-	for (size_t i = 0; i < n * BLOCK; i++) {
-		const struct usk_course_point *p = &w->p[i];
-		struct block *b = &out->block[i / BLOCK];
-		struct usk_offsets v = said_by(p);
-		for (int behind = 0; behind < 2; behind++) {
-			take_in(&b->open[behind], &v, c, p->x, 0, behind);
-		}
-		b->fresh = b->fresh || p->fresh || (i + 1 < w->n && p[1].fresh);
-	}
-	return out;
-}
-
-void usk_course_blocks_free(struct usk_blocks *b)
-{
-	free(b);
-}
-
-/* The block that begins with point i, or ends with it; NULL: none, or not for this cone. */
-static const struct block *block_at(const struct usk_course *w, struct usk_slope_range c, size_t i,
-				    bool behind)
-{
-	const struct usk_blocks *b = w->blocks;
-	if (!b || b->c.slow_e12 != c.slow_e12 || b->c.fast_e12 != c.fast_e12 ||
-	    (!behind && i + 1 < BLOCK)) {
-		return NULL;
-	}
-	size_t first = behind ? i : i + 1 - BLOCK;
-	if (first <= w->inserted && w->inserted - first < BLOCK) {
-		return NULL;
-	}
-	first -= first > w->inserted;
-	return first % BLOCK || first / BLOCK >= b->n ? NULL : &b->block[first / BLOCK];
 }
 
 struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
 					size_t at, bool behind)
 {
 	struct usk_offsets v = { .has = { false } };
-	usk_i128 x = w->p[at].x;
-	for (size_t i = at;;) {
+	for (size_t i = at;; i = behind ? i + 1 : i - 1) {
 		const struct usk_course_point *p = &w->p[i];
-		const struct block *b = block_at(w, c, i, behind);
-		struct usk_offsets next = v, by = said_by(p);
-		size_t taken = 1;
-		if (b && !b->fresh) {
-			take_in(&next, &b->open[behind], c, 0, x, behind);
-			taken = empty(&next) ? 1 : BLOCK;
-		}
-		if (taken == 1) {
-			next = v;
-			take_in(&next, &by, c, p->x, x, behind);
-			if (empty(&next) || (i != at && (behind ? p->fresh : (p + 1)->fresh))) {
-				return v; /* another event */
-			}
+		struct usk_offsets next = v;
+		take_in(&next, p, c, w->p[at].x, behind);
+		bool fresh = i != at && (behind ? p->fresh : (p + 1)->fresh);
+		if (fresh || (next.has[0] && next.has[1] && next.lo > next.hi)) {
+			return v; /* another event */
 		}
 		v = next;
-		if (behind ? i + taken == w->n : i + 1 == taken) {
+		if (i == (behind ? w->n - 1 : 0)) {
 			return v;
 		}
-		i = behind ? i + taken : i - taken;
 	}
 }
 
@@ -501,22 +385,25 @@ static bool meet(const struct usk_span *a, const struct usk_span *b)
 	return a->from <= b->to && b->from <= a->to;
 }
 
-void usk_course_which_step(const struct usk_spans *s, const struct usk_spans *steps, bool *step)
+static void mark_steps(struct usk_spans *s, const struct usk_spans *steps)
 {
 	for (size_t i = 0; i < s->n; i++) {
+		s->span[i].step = false;
 		for (size_t k = 0; k < steps->n; k++) {
-			step[i] = step[i] || meet(&s->span[i], &steps->span[k]);
+			s->span[i].step |= meet(&s->span[i], &steps->span[k]);
 		}
 	}
 }
 
-bool usk_course_too_many(const struct usk_course *w, const struct usk_spans *steps)
+bool usk_course_too_many(const struct usk_course *w)
 {
+	struct usk_spans steps = usk_course_steps(w);
 	size_t shown = 0;
+	free(steps.span);
 	for (size_t i = 0; i < w->n; i++) {
 		shown += !w->p[i].hidden;
 	}
-	return POINTS_A_STEP * steps->n >= shown && steps->n;
+	return POINTS_A_STEP * steps.n >= shown && steps.n;
 }
 
 /* The first that meets a step, in its direction; or a new one, in their order. */
@@ -537,25 +424,27 @@ static struct usk_span *span_for(struct usk_spans *s, const struct usk_span *ste
 	return &s->span[at];
 }
 
-void usk_course_hold_steps(struct usk_spans *s, const struct usk_spans *steps)
+void usk_course_hold_steps(const struct usk_course *w, struct usk_spans *s)
 {
-	for (size_t k = 0; k < steps->n; k++) {
-		const struct usk_span *step = &steps->span[k];
+	struct usk_spans steps = usk_course_steps(w);
+	for (size_t k = 0; k < steps.n; k++) {
+		const struct usk_span *step = &steps.span[k];
 		struct usk_span *x = span_for(s, step);
 		x->from = step->from < x->from ? step->from : x->from;
 		x->to = step->to > x->to ? step->to : x->to;
 	}
+	mark_steps(s, &steps);
+	free(steps.span);
 }
 
-bool usk_course_slewed(const struct usk_course *w, const struct usk_spans *s)
+bool usk_course_slewed(const struct usk_course *w, struct usk_spans *s)
 {
 	struct usk_spans steps = usk_course_steps(w);
-	bool *step = usk_alloc(s->n + 1, sizeof *step), any = false;
-	usk_course_which_step(s, &steps, step);
+	bool any = false;
+	mark_steps(s, &steps);
 	for (size_t i = 0; i < s->n; i++) {
-		any = any || !step[i];
+		any = any || !s->span[i].step;
 	}
-	free(step);
 	free(steps.span);
 	return any;
 }
@@ -612,8 +501,7 @@ void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_ske
 		   int64_t from_ns, int64_t to_ns, struct usk_rise *out)
 {
 	struct usk_course w = { .part = p, .skew_e12 = max_skew_e12 };
-	struct cuts forth = { .n = 0 }, back = { .n = 0 };
-	struct usk_span s = { 0, SIZE_MAX, false };
+	struct usk_span s = { .to = SIZE_MAX };
 	bool any = false;
 	*out = (struct usk_rise){ USK_NONE, USK_NONE, { USK_NONE, USK_NONE } };
 	usk_course_of(&w, NULL, NULL);
@@ -628,12 +516,11 @@ void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_ske
 		}
 	}
 	if (any && s.to != SIZE_MAX && s.from < s.to) {
-		pieces(&w, wander_e12, false, &forth);
-		pieces(&w, wander_e12, true, &back);
-		struct usk_need longest = surely_calm(&w, &forth, &back);
-		*out = usk_course_rise(&w, slopes_of(&longest, wander_e12, max_skew_e12), &s);
+		const struct walk x = { .w = &w, .own = true, .wander = wander_e12 };
+		struct cuts forth = walk(x, false), back = walk(x, true);
+		*out = usk_course_rise(&w, cone_of(&w, wander_e12, &forth, &back), &s);
+		free(forth.cut);
+		free(back.cut);
 	}
-	free(forth.cut);
-	free(back.cut);
 	free(w.p);
 }

@@ -16,14 +16,10 @@ struct usk_course_point {
 	bool hidden; /* another one of its second says more of a clock that was not set meanwhile */
 };
 
-struct usk_blocks;
-
 struct usk_course {
 	const struct usk_part *part;
 	struct usk_course_point *p;
 	size_t n;
-	const struct usk_blocks *blocks; /* NULL: usk_course_left_open() looks at every point */
-	size_t inserted; /* the point that blocks do not know; SIZE_MAX: they know all */
 	int64_t skew_e12;
 	bool own_rates;
 	bool fixed; /* the wander is what it is */
@@ -46,6 +42,7 @@ struct usk_offsets {
 struct usk_span {
 	size_t from, to;
 	bool rises;
+	bool step; /* no clock within the skew limit explains it: usk_course_slewed() says so */
 };
 
 struct usk_spans {
@@ -57,16 +54,16 @@ struct usk_spans {
 /** Points of w->part, with the breaks that records tell of. */
 void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
 		   const struct usk_graph_back *known_b);
+/** Do records tell that a clock was set back between two of its stamps? */
+bool usk_back_between(const struct usk_graph_back *back, int64_t before, int64_t after);
 /** Takes a point in; false: it leaves nothing, and all begins with it. */
 bool usk_course_narrow(struct usk_offsets *v, const struct usk_course_point *p);
-/** The k-th point (back: from the end), with the interval carried to it from the one before. */
-size_t usk_course_carry(const struct usk_course *w, struct usk_slope_range c, bool back, size_t k,
-			struct usk_offsets *v);
+/** The interval carried to point i from the one before, back: from the one behind. true: records
+ * tell of a break between them, and it is left open. */
+bool usk_course_carry(const struct usk_course *w, struct usk_slope_range c, bool back, size_t i,
+		      struct usk_offsets *v);
 /** Brackets in which no clock of so much wander goes on, least in number; free() them. */
 struct usk_spans usk_course_spans(const struct usk_course *w, int64_t wander);
-/** For many usk_course_left_open() of w, by one cone: points by the block. */
-struct usk_blocks *usk_course_blocks(const struct usk_course *w, struct usk_slope_range c);
-void usk_course_blocks_free(struct usk_blocks *b);
 /** What the points up to `at`, or from it on, leave open there: floor and ceiling, e12. */
 struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
 					size_t at, bool behind);
@@ -74,15 +71,13 @@ struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_ran
 				const struct usk_span *s);
 /** The same of the skew limit alone: steps, beyond doubt; free() them. */
 struct usk_spans usk_course_steps(const struct usk_course *w);
-/** Which of them no clock within the skew limit explains. */
-void usk_course_which_step(const struct usk_spans *s, const struct usk_spans *steps, bool *step);
 /** Are steps too many to explain anything? */
-bool usk_course_too_many(const struct usk_course *w, const struct usk_spans *steps);
+bool usk_course_too_many(const struct usk_course *w);
 /** Brackets hold all of where the skew limit alone says that a step lies: who steps a clock slews
- * it, too, and one event is then no better explanation than two. */
-void usk_course_hold_steps(struct usk_spans *s, const struct usk_spans *steps);
-/** Is one of them no step? Then a daemon slews the clock. */
-bool usk_course_slewed(const struct usk_course *w, const struct usk_spans *s);
+ * it, too, and one event is then no better explanation than two. Says which of them are steps. */
+void usk_course_hold_steps(const struct usk_course *w, struct usk_spans *s);
+/** Is one of them no step? Then a daemon slews the clock. Says which of them are. */
+bool usk_course_slewed(const struct usk_course *w, struct usk_spans *s);
 /** Do two points contradict each other, by any slope of the range? */
 bool usk_course_contradict(struct usk_slope_range c, const struct usk_course_point *first,
 			   const struct usk_course_point *second);

@@ -17,7 +17,7 @@
  * rate is one window, whose knots are on one straight line.
  */
 #include "graph/curve.h"
-#include "fit/fit.h"
+#include "graph/course.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,21 +66,6 @@ struct pieces {
 /* ---- pieces ------------------------------------------------------------------------------------
  */
 
-static bool in_gap(const struct usk_graph_back *back, int64_t before, int64_t after)
-{
-	bool in = false;
-	for (size_t i = 0; i < back->n && !in; i++) {
-		in = before <= back->gap[i].before_ns && back->gap[i].after_ns <= after;
-	}
-	return in;
-}
-
-static int64_t a_stamp(const struct usk_part *p, struct usk_xy at, bool ceiling)
-{
-	struct usk_point r = usk_part_recorded(p, at, ceiling);
-	return usk_saturate((usk_i128)r.local_ns + r.offset_ns);
-}
-
 /* Points one by one, with the brackets that lie before them. */
 static void cut(const struct usk_part *p, const struct usk_calm *calm,
 		const struct usk_graph_back *back_a, const struct usk_graph_back *back_b,
@@ -90,15 +75,15 @@ static void cut(const struct usk_part *p, const struct usk_calm *calm,
 	bool fresh = true;
 	int64_t last_a = 0, last_b = 0;
 	while (i[0] < p->n[0] || i[1] < p->n[1]) {
-		bool ceiling = i[0] == p->n[0] ||
-			       (i[1] < p->n[1] && p->point[1][i[1]].x < p->point[0][i[0]].x);
+		bool ceiling = usk_part_turn(p, i[0], i[1]);
 		struct usk_xy at = p->point[ceiling][i[ceiling]];
-		int64_t b = p->frame.local_ns + at.x, a = a_stamp(p, at, ceiling);
+		int64_t b = p->frame.local_ns + at.x, a = usk_part_other(p, at, ceiling);
 		while (bracket < calm->n_brackets && calm->bracket[bracket].b1_ns <= b) {
 			bracket++;
 			fresh = true;
 		}
-		fresh = fresh || in_gap(back_b, last_b, b) || in_gap(back_a, last_a, a);
+		fresh = fresh || usk_back_between(back_b, last_b, b) ||
+			usk_back_between(back_a, last_a, a);
 		bool inside = bracket < calm->n_brackets && calm->bracket[bracket].b0_ns < b;
 		if (fresh && !inside) {
 			out->at = usk_room(out->at, out->n, &out->cap, sizeof *out->at);

@@ -220,26 +220,21 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		s = disturbances(&w, known_a, known_b, wander, steered, out);
 		out->stepped_at_end = out->n_outliers <= m->at_ends;
 	}
-	struct usk_spans steps = usk_course_steps(&w);
 	if (s.n) {
-		out->contradicted = usk_course_too_many(&w, &steps);
+		out->contradicted = usk_course_too_many(&w);
 		certify(&w, &s, out);
-		usk_course_hold_steps(&s, &steps);
+		usk_course_hold_steps(&w, &s);
 	}
 	usk_wrong_explain(&w, &s, out);
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
-	bool *step = usk_alloc(s.n + 1, sizeof *step);
-	usk_course_which_step(&s, &steps, step);
 	for (size_t k = 0; k < s.n; k++) {
 		struct usk_rise size = usk_course_rise(&w, s.cone, &s.span[k]);
 		usk_course_bracket(&w, &s.span[k], &out->bracket[k]);
 		out->bracket[k].least_ns = size.least_ns;
 		out->bracket[k].most_ns = size.most_ns;
-		out->bracket[k].step = step[k];
+		out->bracket[k].step = s.span[k].step;
 	}
-	free(step);
-	free(steps.span);
 	free(s.span);
 	free(w.p);
 }

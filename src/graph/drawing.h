@@ -7,9 +7,10 @@
 
 #include "graph/work.h"
 
-/* The offset's bounds at a stamp: between neighbours both are straight, or there is no stamp. */
+/* The offset's bounds at a stamp, the lower, the upper: between neighbours both are straight, or
+ * there is no stamp. */
 struct usk_bound_at {
-	int64_t x, lo, hi;
+	int64_t x, bound[2];
 };
 
 /* Where the offset has to pass, and where it would like to. */

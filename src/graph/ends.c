@@ -99,8 +99,8 @@ void usk_estimate_ends(struct usk_work *w)
 {
 	uint8_t *side = usk_alloc(w->n + 1, sizeof *side);
 	bool any = false;
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		any = begin(w, w->clock[i], side) || any;
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		any = begin(w, i, side) || any;
 	}
 	if (any) {
 		keep_in_order(w, side, BEFORE);

@@ -36,8 +36,8 @@ static int64_t *least_wanders(const struct usk_work *w)
 			*most = need >= all ? all : need > *most ? need : *most;
 		}
 	}
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		int64_t all = w->wander_e12[w->clock[i]], *most = &out[w->clock[i]];
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		int64_t all = w->wander_e12[i], *most = &out[i];
 		*most = *most > 1 ? *most : 1;
 		*most = 2 * *most < all ? 2 * *most : all;
 	}
@@ -74,8 +74,8 @@ static void forbid_falls(struct usk_work *w)
 static bool allow_more(const struct usk_work *w, int64_t *wander)
 {
 	bool more = false;
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		int64_t *mine = &wander[w->clock[i]], all = w->wander_e12[w->clock[i]];
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		int64_t *mine = &wander[i], all = w->wander_e12[i];
 		more = more || *mine < all;
 		*mine = 4 * *mine < all ? 4 * *mine : all;
 	}
@@ -315,8 +315,7 @@ static bool has_lines(const struct usk_work *w)
 static bool two_ways(const struct usk_work *w, const struct usk_way *way)
 {
 	bool all = true;
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		uint32_t k = w->clock[i];
+	for (uint32_t k = 0; k < w->n_clocks; k++) {
 		const struct usk_part *p =
 			way[k].pair == UINT32_MAX ? NULL : w->p->pair[way[k].pair].part;
 		all = all && (k == w->reference || (p && p->n[0] && p->n[1]));
@@ -335,7 +334,7 @@ static void wish_all(struct drawn *d)
 {
 	const struct usk_work *w = d->w;
 	const struct usk_way *way = d->way;
-	for (size_t i = 0; i < w->n_clocks; i++) {
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
 		uint32_t k = w->outwards[i];
 		d->led[k] = k == w->reference || (way[k].reached && way[k].pair != UINT32_MAX &&
 						  d->course[way[k].pair].n && d->led[way[k].from]);

@@ -15,14 +15,14 @@
 
 static void put_corner(struct usk_drawing *d, int64_t x, usk_i128 lo, usk_i128 hi)
 {
-	struct usk_bound_at c = { x, usk_saturate(lo - x), usk_saturate(hi - x) };
-	if (d->n_corners && d->corner[d->n_corners - 1].x == x) {
-		struct usk_bound_at *last = &d->corner[d->n_corners - 1];
-		last->lo = c.lo > last->lo ? c.lo : last->lo;
-		last->hi = c.hi < last->hi ? c.hi : last->hi;
-		return;
+	struct usk_bound_at c = { x, { usk_saturate(lo - x), usk_saturate(hi - x) } };
+	struct usk_bound_at *last = d->n_corners ? &d->corner[d->n_corners - 1] : NULL;
+	if (last && last->x == x) {
+		last->bound[0] = c.bound[0] > last->bound[0] ? c.bound[0] : last->bound[0];
+		last->bound[1] = c.bound[1] < last->bound[1] ? c.bound[1] : last->bound[1];
+	} else {
+		d->corner[d->n_corners++] = c;
 	}
-	d->corner[d->n_corners++] = c;
 }
 
 static const struct usk_fold *fold_of(const struct usk_work *w, uint32_t i)
@@ -133,7 +133,7 @@ void usk_draw_corners(struct usk_drawing *d)
 	}
 	if (d->n_corners == 1) { /* a line has two knots */
 		struct usk_bound_at c = d->corner[0];
-		put_corner(d, c.x + 1, (usk_i128)c.x + c.lo, (usk_i128)c.x + c.hi + 2);
+		put_corner(d, c.x + 1, (usk_i128)c.x + c.bound[0], (usk_i128)c.x + c.bound[1] + 2);
 	}
 }
 
@@ -175,20 +175,16 @@ void usk_draw_gates(struct usk_drawing *d)
 	d->gate = usk_grow(NULL, (size_t)(d->to - d->from) + 1, sizeof *d->gate);
 	for (uint32_t i = d->from; i < d->to; i++) {
 		int64_t lo = w->lo_ns[i], hi = w->hi_ns[i], t = w->t_ns[i];
-		uint32_t p = w->peer[i];
 		if (t == USK_NONE) {
 			continue; /* tied to nothing on one side */
 		}
-		if (p != USK_NO_EVENT && w->t_ns[p] != USK_NONE) {
-			int64_t c = level(w, i);
-			hi = w->sent[i] && c < hi ? c : hi;
-			lo = !w->sent[i] && c > lo ? c : lo;
-		}
-		p = usk_wish_end(w, i);
-		if (p != USK_NO_EVENT && w->t_ns[p] != USK_NONE) {
-			int64_t c = wished_level(w, i);
-			hi = w->sent[i] && c < hi ? c : hi;
-			lo = !w->sent[i] && c > lo ? c : lo;
+		for (int wish = 0; wish < 2; wish++) {
+			uint32_t p = wish ? usk_wish_end(w, i) : w->peer[i];
+			if (p != USK_NO_EVENT && w->t_ns[p] != USK_NONE) {
+				int64_t c = wish ? wished_level(w, i) : level(w, i);
+				hi = w->sent[i] && c < hi ? c : hi;
+				lo = !w->sent[i] && c > lo ? c : lo;
+			}
 		}
 		/* What is written does not fall, whatever the clock did. */
 		t = t > last_t ? t : last_t;

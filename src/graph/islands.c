@@ -97,7 +97,7 @@ struct islands {
 	bool *wrong;	       /* by clock: a pair of it contradicts itself */
 	uint32_t *of, *number; /* by clock: its island, its number there */
 	size_t n;
-	struct group clock, pair, anchor, more;
+	struct group clock, pair;
 	unsigned threads; /* for each */
 	struct solved {	  /* by island */
 		uint32_t reference;
@@ -107,30 +107,15 @@ struct islands {
 	} * solved;
 };
 
-static uint32_t both(const struct islands *x, uint32_t a, uint32_t b)
-{
-	return x->of[a] == x->of[b] ? x->of[a] : UINT32_MAX;
-}
-
 static void group_all(struct islands *x, const bool *tied)
 {
 	const struct usk_graph_problem *p = x->p;
-	size_t most = p->n_pairs > p->n_more ? p->n_pairs : p->n_more;
-	most = most > p->n_anchors ? most : p->n_anchors;
-	uint32_t *of = usk_alloc(most + 1, sizeof *of);
-	x->clock = group_by(x->of, x->c->n_clocks, x->n);
+	uint32_t *of = usk_alloc(p->n_pairs + 1, sizeof *of);
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		of[i] = tied[i] ? x->of[p->pair[i].a] : UINT32_MAX;
 	}
+	x->clock = group_by(x->of, x->c->n_clocks, x->n);
 	x->pair = group_by(of, p->n_pairs, x->n);
-	for (size_t i = 0; i < p->n_anchors; i++) {
-		of[i] = x->of[p->anchor[i].a];
-	}
-	x->anchor = group_by(of, p->n_anchors, x->n);
-	for (size_t i = 0; i < p->n_more; i++) {
-		of[i] = both(x, p->more[i].from, p->more[i].to);
-	}
-	x->more = group_by(of, p->n_more, x->n);
 	free(of);
 }
 
@@ -165,17 +150,23 @@ static void take_clocks(const struct islands *x, struct alone *a)
 	a->p.back = back;
 }
 
-static void take_ties(const struct islands *x, size_t island, struct alone *a)
+/* Both clocks by their numbers on an island; false: they are not on it. */
+static bool on_island(const struct islands *x, size_t island, uint32_t *a, uint32_t *b)
 {
-	const uint32_t *anchor = &x->anchor.item[x->anchor.first[island]];
-	const uint32_t *more = &x->more.item[x->more.first[island]];
-	struct usk_graph_anchor *anchors = usk_alloc(a->p.n_anchors + 1, sizeof *anchors);
-	struct usk_msg *msg = usk_alloc(a->p.n_more + 1, sizeof *msg);
-	a->p.pair = usk_alloc(a->p.n_pairs + 1, sizeof *a->p.pair);
-	a->c.pair = usk_alloc(a->p.n_pairs + 1, sizeof *a->c.pair);
-	a->w.calm = usk_alloc(a->p.n_pairs + 1, sizeof *a->w.calm);
-	a->w.tied = usk_alloc(a->p.n_pairs + 1, sizeof *a->w.tied);
-	for (size_t i = 0; i < a->p.n_pairs; i++) {
+	bool is = x->of[*a] == island && x->of[*b] == island;
+	*a = is ? x->number[*a] : *a;
+	*b = is ? x->number[*b] : *b;
+	return is;
+}
+
+static void take_pairs(const struct islands *x, struct alone *a)
+{
+	size_t n = a->p.n_pairs;
+	a->p.pair = usk_alloc(n + 1, sizeof *a->p.pair);
+	a->c.pair = usk_alloc(n + 1, sizeof *a->c.pair);
+	a->w.calm = usk_alloc(n + 1, sizeof *a->w.calm);
+	a->w.tied = usk_alloc(n + 1, sizeof *a->w.tied);
+	for (size_t i = 0; i < n; i++) {
 		struct usk_graph_pair *p = &a->p.pair[i];
 		*p = x->p->pair[a->pair[i]];
 		p->a = x->number[p->a];
@@ -184,18 +175,34 @@ static void take_ties(const struct islands *x, size_t island, struct alone *a)
 		a->w.calm[i] = x->calm[a->pair[i]];
 		a->w.tied[i] = true;
 	}
-	for (size_t i = 0; i < a->p.n_anchors; i++) {
-		anchors[i] = x->p->anchor[anchor[i]];
-		anchors[i].a = x->number[anchors[i].a];
-		anchors[i].b = x->number[anchors[i].b];
+}
+
+/* What else ties its clocks: there is little of it. */
+static void take_ties(const struct islands *x, size_t island, struct alone *a)
+{
+	const struct usk_graph_problem *p = x->p;
+	struct usk_graph_anchor *anchor = usk_alloc(p->n_anchors + 1, sizeof *anchor);
+	struct usk_msg *msg = usk_alloc(p->n_more + 1, sizeof *msg);
+	struct usk_likely *likely = usk_alloc(p->n_likely + 1, sizeof *likely);
+	a->p.n_anchors = a->p.n_more = a->p.n_likely = 0;
+	for (size_t i = 0; i < p->n_anchors; i++) {
+		struct usk_graph_anchor *t = &anchor[a->p.n_anchors];
+		*t = p->anchor[i];
+		a->p.n_anchors += on_island(x, island, &t->a, &t->b);
 	}
-	for (size_t i = 0; i < a->p.n_more; i++) {
-		msg[i] = x->p->more[more[i]];
-		msg[i].from = x->number[msg[i].from];
-		msg[i].to = x->number[msg[i].to];
+	for (size_t i = 0; i < p->n_more; i++) {
+		struct usk_msg *m = &msg[a->p.n_more];
+		*m = p->more[i];
+		a->p.n_more += on_island(x, island, &m->from, &m->to);
 	}
-	a->p.anchor = anchors;
+	for (size_t i = 0; i < p->n_likely; i++) {
+		struct usk_likely *l = &likely[a->p.n_likely];
+		*l = p->likely[i];
+		a->p.n_likely += on_island(x, island, &l->msg.from, &l->msg.to);
+	}
+	a->p.anchor = anchor;
 	a->p.more = msg;
+	a->p.likely = likely;
 }
 
 static uint32_t among_all(const struct alone *a, uint32_t k)
@@ -248,11 +255,10 @@ static void solve_alone(struct islands *x, size_t island)
 			   .pair = &x->pair.item[x->pair.first[island]] };
 	a.c.n_clocks = of_island(&x->clock, island);
 	a.p.n_pairs = a.c.n_pairs = of_island(&x->pair, island);
-	a.p.n_anchors = of_island(&x->anchor, island);
-	a.p.n_more = of_island(&x->more, island);
 	a.p.reference = USK_NO_CLOCK;
 	a.p.threads = x->threads;
 	take_clocks(x, &a);
+	take_pairs(x, &a);
 	take_ties(x, island, &a);
 	a.w.c = &a.c;
 	a.w.p = &a.p;
@@ -276,6 +282,7 @@ static void solve_alone(struct islands *x, size_t island)
 	free((void *)a.p.back);
 	free((void *)a.p.anchor);
 	free((void *)a.p.more);
+	free((void *)a.p.likely);
 }
 
 /* A clock that nothing ties to another. */
@@ -446,8 +453,6 @@ static bool solve_once(struct usk_clocks *c, struct usk_graph_problem *p)
 	}
 	group_free(&x.clock);
 	group_free(&x.pair);
-	group_free(&x.anchor);
-	group_free(&x.more);
 	free(x.calm);
 	free(x.wrong);
 	free(x.of);

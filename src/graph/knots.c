@@ -32,12 +32,12 @@ struct line {
 /* On the line through its neighbours, rounded down or up. */
 static int64_t line_at(const struct line *l, size_t *hint, int64_t x, bool up)
 {
-	while (*hint + 2 < l->n && l->p[*hint + 1].x < x) {
-		++*hint;
-	}
-	const struct usk_xy *a = &l->p[*hint], *b = a + 1;
-	usk_i128 rise = ((usk_i128)b->y - a->y) * ((usk_i128)x - a->x), run = (usk_i128)b->x - a->x;
-	return usk_saturate(a->y + (up ? usk_ceil_div(rise, run) : usk_floor_div(rise, run)));
+	return usk_saturate(usk_chords_at(l->p, l->n, hint, x, up));
+}
+
+static int64_t *bound_of(struct usk_knot *k, int side)
+{
+	return side ? &k->hi_ns : &k->lo_ns;
 }
 
 /* The slopes of all runs of the clock: messages that were dropped while thinning are in order if
@@ -75,9 +75,11 @@ static struct usk_gate bound_gate(const void *row, size_t i)
 {
 	const struct bound *b = row;
 	const struct usk_bound_at *c = &b->d->corner[i];
-	int64_t more = b->d->has[0] && b->d->has[1] ? share_of(c->lo, c->hi, b->share) : 100;
-	return b->upper ? (struct usk_gate){ c->x, c->hi, usk_saturate((usk_i128)c->hi + more) }
-			: (struct usk_gate){ c->x, usk_saturate((usk_i128)c->lo - more), c->lo };
+	bool both = b->d->has[0] && b->d->has[1];
+	int64_t at = c->bound[b->upper];
+	int64_t more = both ? share_of(c->bound[0], c->bound[1], b->share) : 100;
+	return b->upper ? (struct usk_gate){ c->x, at, usk_saturate((usk_i128)at + more) }
+			: (struct usk_gate){ c->x, usk_saturate((usk_i128)at - more), at };
 }
 
 static struct line draw_bound(const struct usk_drawing *d, bool upper, int64_t share, size_t most)
@@ -179,9 +181,9 @@ static void set_knots(struct usk_drawing *d, const struct line *lo, const struct
 /* The map's own arithmetic. */
 static int64_t offset_at(const struct usk_knot *k, int64_t x)
 {
-	usk_i128 rise = (usk_i128)k[1].offset_ns - k->offset_ns;
-	return usk_saturate(k->offset_ns + usk_floor_div(rise * ((usk_i128)x - k->local_ns),
-							 (usk_i128)k[1].local_ns - k->local_ns));
+	const struct usk_xy a = { k->local_ns, k->offset_ns },
+			    b = { k[1].local_ns, k[1].offset_ns };
+	return usk_saturate(usk_chord(a, b, x, false));
 }
 
 /* Gates that the knots as they are written miss, and T that falls: places that need a knot. */
@@ -234,103 +236,79 @@ static void keep_rising(struct usk_drawing *d)
 	}
 }
 
-/* What chords cut off of the bounds is added to both their ends. */
-static void hold_bounds(struct usk_drawing *d)
+/* What chords cut off of the bounds is added to both their ends; a bound that is out of range stays
+ * none. */
+static void hold_bound(struct usk_drawing *d, int side)
 {
-	int64_t *more[2];
-	size_t at = 0;
-	for (int k = 0; k < 2; k++) {
-		more[k] = usk_alloc(d->n_knots + 1, sizeof *more[k]);
-	}
-	for (size_t i = 0; i < d->n_corners; i++) {
+	int64_t *more = usk_alloc(d->n_knots + 1, sizeof *more);
+	for (size_t i = 0, at = 0; i < d->n_corners; i++) {
 		const struct usk_bound_at *c = &d->corner[i];
 		while (at + 2 < d->n_knots && d->knot[at + 1].local_ns < c->x) {
 			at++;
 		}
-		struct usk_knot *a = &d->knot[at];
-		usk_i128 run = (usk_i128)a[1].local_ns - a->local_ns,
-			 x = (usk_i128)c->x - a->local_ns;
-		usk_i128 lo = a->lo_ns + usk_floor_div(((usk_i128)a[1].lo_ns - a->lo_ns) * x, run);
-		usk_i128 hi = a->hi_ns + usk_ceil_div(((usk_i128)a[1].hi_ns - a->hi_ns) * x, run);
-		bool none[2] = { a->lo_ns == USK_NONE || a[1].lo_ns == USK_NONE,
-				 a->hi_ns == USK_NONE || a[1].hi_ns == USK_NONE };
-		int64_t lacks[2] = { d->has[0] && !none[0] ? usk_saturate(lo - c->lo) : 0,
-				     d->has[1] && !none[1] ? usk_saturate(c->hi - hi) : 0 };
-		for (int k = 0; k < 2; k++) {
-			for (size_t e = at; e < at + 2; e++) {
-				more[k][e] = lacks[k] > more[k][e] ? lacks[k] : more[k][e];
-			}
+		struct usk_knot *k = &d->knot[at];
+		const struct usk_xy a = { k->local_ns, *bound_of(k, side) };
+		const struct usk_xy b = { k[1].local_ns, *bound_of(k + 1, side) };
+		if (a.y != USK_NONE && b.y != USK_NONE) {
+			usk_i128 y = usk_chord(a, b, c->x, side);
+			int64_t lacks = usk_saturate(side ? c->bound[1] - y : y - c->bound[0]);
+			more[at] = lacks > more[at] ? lacks : more[at];
+			more[at + 1] = lacks > more[at + 1] ? lacks : more[at + 1];
 		}
 	}
 	for (size_t i = 0; i < d->n_knots; i++) {
 		struct usk_knot *k = &d->knot[i];
-		/* One that is out of range stays none. */
-		if (d->has[0] && k->lo_ns != USK_NONE) {
-			k->lo_ns = usk_saturate((usk_i128)k->lo_ns - more[0][i]);
-			k->lo_ns = k->offset_ns != USK_NONE && k->offset_ns < k->lo_ns
-					   ? k->offset_ns
-					   : k->lo_ns;
-		}
-		if (d->has[1] && k->hi_ns != USK_NONE) {
-			k->hi_ns = usk_saturate((usk_i128)k->hi_ns + more[1][i]);
-			k->hi_ns = k->offset_ns > k->hi_ns ? k->offset_ns : k->hi_ns;
+		int64_t *y = bound_of(k, side);
+		if (*y != USK_NONE) {
+			*y = usk_saturate((usk_i128)*y + (side ? more[i] : -more[i]));
+			bool beyond = k->offset_ns != USK_NONE && side == (k->offset_ns > *y);
+			*y = beyond ? k->offset_ns : *y;
 		}
 	}
-	free(more[0]);
-	free(more[1]);
+	free(more);
 }
 
 /* The bound over x by the corners around it, the last one not right of x and the next; outwards. */
 static int64_t bound_at(const struct usk_bound_at *c, int64_t x, int side)
 {
-	usk_i128 run = (usk_i128)c[1].x - c->x, by = (usk_i128)x - c->x;
-	return side ? usk_saturate(c->hi + usk_ceil_div(((usk_i128)c[1].hi - c->hi) * by, run))
-		    : usk_saturate(c->lo + usk_floor_div(((usk_i128)c[1].lo - c->lo) * by, run));
+	const struct usk_xy a = { c->x, c->bound[side] }, b = { c[1].x, c[1].bound[side] };
+	return usk_saturate(usk_chord(a, b, x, side));
 }
 
 /* A knot between two corners is a peak between them unless it is held down itself. */
-static void hold_knots(struct usk_drawing *d)
+static void hold_knots(struct usk_drawing *d, int side)
 {
-	size_t at = 0;
-	for (size_t i = 0; i < d->n_knots && d->n_corners > 1; i++) {
+	for (size_t i = 0, at = 0; i < d->n_knots && d->n_corners > 1; i++) {
 		struct usk_knot *k = &d->knot[i];
 		while (at + 2 < d->n_corners && d->corner[at + 1].x <= k->local_ns) {
 			at++;
 		}
 		const struct usk_bound_at *c = &d->corner[at];
-		if (k->local_ns < c->x || k->local_ns > c[1].x) {
-			continue;
-		}
-		for (int side = 0; side < 2; side++) {
-			int64_t b = d->has[side] ? bound_at(c, k->local_ns, side) : 0;
-			if (d->has[side] && side && k->hi_ns < b) {
-				k->hi_ns = b;
-			}
-			if (d->has[side] && !side && k->lo_ns > b) {
-				k->lo_ns = b;
-			}
+		if (c->x <= k->local_ns && k->local_ns <= c[1].x) {
+			int64_t b = bound_at(c, k->local_ns, side), *y = bound_of(k, side);
+			*y = side == (b > *y) ? b : *y;
 		}
 	}
 }
 
-/* How far the bound at one end of a link may go in, the other end being `held`: corners of the link
- * stay outside. by: from the held end. */
-static int64_t reach(const struct usk_bound_at *c, size_t n, const struct usk_knot *held,
-		     int64_t held_at, int64_t at, int sign)
+/* How far the bound at one end of a link may go in, sign times it, the other end being held:
+ * corners of the link stay outside. by: from the held end. */
+static int64_t reach(const struct usk_bound_at *c, size_t n, struct usk_knot *held, int64_t at,
+		     int side)
 {
-	usk_i128 least = USK_TIME_MAX;
-	usk_i128 run =
-		at > held->local_ns ? (usk_i128)at - held->local_ns : (usk_i128)held->local_ns - at;
+	const int sign = side ? -1 : 1;
+	const usk_i128 held_at = sign * (usk_i128)*bound_of(held, side);
+	usk_i128 least = USK_TIME_MAX, run = (usk_i128)at - held->local_ns;
 	for (size_t i = 0; i < n; i++) {
 		usk_i128 by = (usk_i128)c[i].x - held->local_ns;
-		usk_i128 y = sign > 0 ? c[i].lo : -(usk_i128)c[i].hi;
-		by = by < 0 ? -by : by;
+		by = run < 0 ? -by : by;
 		if (by > 0) {
-			usk_i128 most = usk_floor_div((y - (usk_i128)sign * held_at) * run, by);
+			usk_i128 in = sign * (usk_i128)c[i].bound[side] - held_at;
+			usk_i128 most = usk_floor_div(in * (run < 0 ? -run : run), by);
 			least = most < least ? most : least;
 		}
 	}
-	return usk_saturate(least + (usk_i128)sign * held_at);
+	return usk_saturate(least + held_at);
 }
 
 /* Each knot's bounds as far in as its two links allow: lines leant on other places. */
@@ -348,27 +326,24 @@ static void tighten(struct usk_drawing *d)
 		for (to = at; !last && to < d->n_corners && d->corner[to].x <= k[1].local_ns;
 		     to++) {
 		}
-		for (int side = 0; side < 2 && d->has[0] && d->has[1]; side++) {
+		for (int side = 0; side < 2; side++) {
 			int sign = side ? -1 : 1;
-			int64_t now = side ? -k->hi_ns : k->lo_ns, in = sign * k->offset_ns, v;
+			int64_t in = sign * k->offset_ns, *y = bound_of(k, side), v;
 			if (here < at || (at && at < d->n_corners)) {
 				v = sign *
-				    (here < at ? (side ? d->corner[here].hi : d->corner[here].lo)
+				    (here < at ? d->corner[here].bound[side]
 					       : bound_at(&d->corner[at - 1], k->local_ns, side));
 				in = v < in ? v : in;
 			}
 			if (!first) {
-				v = reach(d->corner + from, at - from, &k[-1],
-					  side ? k[-1].hi_ns : k[-1].lo_ns, k->local_ns, sign);
+				v = reach(d->corner + from, at - from, k - 1, k->local_ns, side);
 				in = v < in ? v : in;
 			}
 			if (!last) {
-				v = reach(d->corner + here, to - here, &k[1],
-					  side ? k[1].hi_ns : k[1].lo_ns, k->local_ns, sign);
+				v = reach(d->corner + here, to - here, k + 1, k->local_ns, side);
 				in = v < in ? v : in;
 			}
-			now = in > now ? in : now;
-			*(side ? &k->hi_ns : &k->lo_ns) = sign * now;
+			*y = in > sign * *y ? sign * in : *y;
 		}
 	}
 }
@@ -477,9 +452,16 @@ static void draw(struct usk_drawing *d, int64_t share, size_t most)
 		free(all);
 	}
 	keep_rising(d);
-	hold_bounds(d);
-	if (!usk_is_straight(d->w, d->clock)) {
-		hold_knots(d);
+	bool exact = usk_is_straight(d->w, d->clock);
+	for (int side = 0; side < 2; side++) {
+		if (d->has[side]) {
+			hold_bound(d, side);
+		}
+		if (d->has[side] && !exact) {
+			hold_knots(d, side);
+		}
+	}
+	if (both && !exact) {
 		tighten(d);
 	}
 out:

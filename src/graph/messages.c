@@ -145,15 +145,6 @@ void usk_source_messages(const struct usk_work *w, struct usk_constraints *out)
 	}
 }
 
-static bool *clocks_of(const struct usk_work *w)
-{
-	bool *mine = usk_alloc(w->c->n_clocks, sizeof *mine);
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		mine[w->clock[i]] = true;
-	}
-	return mine;
-}
-
 static struct usk_constraint constraint_of(const struct usk_work *w, const struct usk_msg *m)
 {
 	return (struct usk_constraint){ .from = m->from,
@@ -167,31 +158,21 @@ static struct usk_constraint constraint_of(const struct usk_work *w, const struc
 
 void usk_source_more(const struct usk_work *w, struct usk_constraints *out)
 {
-	bool *mine = clocks_of(w);
 	for (size_t i = 0; i < w->p->n_more; i++) {
-		const struct usk_msg *m = &w->p->more[i];
-		struct usk_constraint r = constraint_of(w, m);
-		if (mine[m->from] && mine[m->to]) {
-			/* By how much its estimate rises to there a clock that jumps does not say.
-			 */
-			r.wish = r.early_ns;
-			usk_constraint_add(out, r);
-		}
+		struct usk_constraint r = constraint_of(w, &w->p->more[i]);
+		/* By how much its estimate rises to there a clock that jumps does not say. */
+		r.wish = r.early_ns;
+		usk_constraint_add(out, r);
 	}
-	free(mine);
 }
 
 void usk_source_likely(const struct usk_work *w, struct usk_constraints *out)
 {
-	bool *mine = clocks_of(w);
 	for (size_t i = 0; i < w->p->n_likely; i++) {
 		const struct usk_likely *l = &w->p->likely[i];
 		struct usk_constraint r = constraint_of(w, &l->msg);
-		if (mine[l->msg.from] && mine[l->msg.to]) {
-			r.wish = r.only = true;
-			r.early_ns += l->early_ns;
-			usk_constraint_add(out, r);
-		}
+		r.wish = r.only = true;
+		r.early_ns += l->early_ns;
+		usk_constraint_add(out, r);
 	}
-	free(mine);
 }

@@ -42,12 +42,11 @@ static void read_clocks(struct usk_work *w)
 	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
 	w->rough = usk_alloc(w->c->n_clocks, sizeof *w->rough);
 	usk_paths_of(w, w->reference, way);
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		uint32_t k = w->clock[i];
+	for (uint32_t k = 0; k < w->n_clocks; k++) {
 		w->rough[k] = (struct usk_rough){ w->p->span[k].first_ns, USK_E12, 0 };
 	}
 	w->outwards = usk_paths_outwards(w, way);
-	for (size_t i = 0; i < w->n_clocks; i++) {
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
 		uint32_t k = w->outwards[i];
 		if (!way[k].reached || !way[k].hops) {
 			continue;
@@ -58,8 +57,8 @@ static void read_clocks(struct usk_work *w)
 			w->rough[k] = across(&p->part->frame, w->rough[k], p->b == k);
 		}
 	}
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		struct usk_rough *r = &w->rough[w->clock[i]];
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		struct usk_rough *r = &w->rough[i];
 		usk_i128 lag = ((usk_i128)USK_E12 - r->pace_e12) * ((usk_i128)1 << 40);
 		r->lag = (int64_t)(lag / r->pace_e12);
 	}
@@ -98,8 +97,7 @@ static void place_ticks(struct usk_work *w, size_t edges)
 {
 	usk_i128 last = -USK_INF;
 	w->ticks = (struct usk_ticks){ ticks_each(w, edges), USK_INF, 0 };
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		uint32_t k = w->clock[i];
+	for (uint32_t k = 0; k < w->n_clocks; k++) {
 		usk_i128 a = moment_of(w, k, w->p->span[k].first_ns);
 		usk_i128 b = moment_of(w, k, w->p->span[k].last_ns);
 		w->ticks.first = a < w->ticks.first ? a : w->ticks.first;
@@ -166,28 +164,11 @@ struct moment {
 	uint32_t event;
 };
 
-/* Merge the events of clocks [from, to) of the list, less the reference's. */
-static size_t merge(const struct usk_work *w, size_t from, size_t to, struct moment *out,
-		    struct moment *room)
+static int by_time(const void *pa, const void *pb)
 {
-	if (to - from == 1) {
-		uint32_t k = w->clock[from];
-		size_t n = 0;
-		for (uint32_t i = w->first[k]; i < w->first[k + 1] && k != w->reference; i++) {
-			out[n++] = (struct moment){ usk_saturate(moment_of(w, k, w->x[i])), i };
-		}
-		return n;
-	}
-	size_t mid = from + (to - from) / 2;
-	size_t a = merge(w, from, mid, room, out);
-	size_t b = merge(w, mid, to, room + a, out + a);
-	for (size_t i = 0, j = 0; i < a || j < b;) {
-		bool first = j == b || (i < a && room[i].t <= room[a + j].t);
-		out[i + j] = first ? room[i] : room[a + j];
-		i += first;
-		j += !first;
-	}
-	return a + b;
+	const struct moment *a = pa, *b = pb;
+	int order = usk_order(a->t, b->t);
+	return order ? order : usk_order(a->event, b->event);
 }
 
 /* Nearly in order of time: the better, the fewer sweeps. */
@@ -195,12 +176,18 @@ void usk_moments_order(struct usk_work *w)
 {
 	uint32_t own = w->first[w->reference + 1] - w->first[w->reference];
 	struct moment *m = usk_grow(NULL, w->n - own + 1, sizeof *m);
-	struct moment *room = usk_grow(NULL, w->n - own + 1, sizeof *room);
-	w->n_order = (uint32_t)merge(w, 0, w->n_clocks, m, room);
+	w->n_order = 0;
+	for (uint32_t i = 0; i < w->n; i++) {
+		uint32_t k = w->owner[i];
+		if (k != w->reference) {
+			m[w->n_order++] =
+				(struct moment){ usk_saturate(moment_of(w, k, w->x[i])), i };
+		}
+	}
+	qsort(m, w->n_order, sizeof *m, by_time);
 	w->order = usk_grow(NULL, w->n_order + 1, sizeof *w->order);
 	for (size_t i = 0; i < w->n_order; i++) {
 		w->order[i] = m[i].event;
 	}
 	free(m);
-	free(room);
 }

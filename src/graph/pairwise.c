@@ -14,9 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A pair, by hops to the nearer one of its clocks. */
+struct near {
+	uint32_t hops, pair;
+};
+
 struct search {
 	struct usk_work *w;
-	const uint32_t *pair;	     /* to look at */
+	const struct near *pair;     /* to look at */
 	struct usk_pairwise **found; /* by pair to look at */
 	size_t *n;
 };
@@ -87,7 +92,7 @@ static size_t events_of(const struct usk_work *w, uint32_t a, uint32_t b, struct
 static void look(struct search *s, size_t n)
 {
 	const struct usk_work *w = s->w;
-	const struct usk_graph_pair *p = &w->p->pair[s->pair[n]];
+	const struct usk_graph_pair *p = &w->p->pair[s->pair[n].pair];
 	const struct usk_run *ra = &w->run[w->run_of[w->first[p->a]]];
 	const struct usk_run *rb = &w->run[w->run_of[w->first[p->b]]];
 	uint32_t most = w->first[p->b + 1] - w->first[p->b], first[2] = { 0, 0 };
@@ -142,46 +147,34 @@ static void look_at(void *ctx, size_t from, size_t to)
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
-/* Hops to the nearer one of its clocks. */
-static uint32_t nearest(const struct usk_graph_pair *p, const struct usk_way *way)
+static int by_hops(const void *pa, const void *pb)
 {
-	return way[p->a].hops < way[p->b].hops ? way[p->a].hops : way[p->b].hops;
+	const struct near *a = pa, *b = pb;
+	int order = usk_order(a->hops, b->hops);
+	return order ? order : usk_order(a->pair, b->pair);
 }
 
 /* Pairs of calm clocks one of which is nearer to the reference, by how near it is: from two that
  * are equally near no way leads on. */
-static size_t pairs_of(const struct usk_work *w, uint32_t *pair)
+static size_t pairs_of(const struct usk_work *w, struct near *out)
 {
-	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
-	bool *calm = usk_alloc(w->c->n_clocks, sizeof *calm);
-	bool *fit = usk_alloc(w->p->n_pairs, sizeof *fit);
-	size_t *first = usk_alloc(w->c->n_clocks + 2, sizeof *first), n = 0; /* by hops */
+	struct usk_way *way = usk_alloc(w->n_clocks, sizeof *way);
+	bool *calm = usk_alloc(w->n_clocks, sizeof *calm);
+	size_t n = 0;
 	usk_paths_of(w, w->reference, way);
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		uint32_t k = w->clock[i];
+	for (uint32_t k = 0; k < w->n_clocks; k++) {
 		calm[k] = k != w->reference && way[k].reached && whole(w, k);
 	}
-	for (size_t i = 0; i < w->p->n_pairs; i++) {
+	for (uint32_t i = 0; i < w->p->n_pairs; i++) {
 		const struct usk_graph_pair *p = &w->p->pair[i];
-		bool out = way[p->a].hops != way[p->b].hops;
-		fit[i] = w->tied[i] && calm[p->a] && calm[p->b] && out;
-		if (fit[i]) {
-			first[nearest(p, way) + 1]++;
-			n++;
+		uint32_t a = way[p->a].hops, b = way[p->b].hops;
+		if (w->tied[i] && calm[p->a] && calm[p->b] && a != b) {
+			out[n++] = (struct near){ a < b ? a : b, i };
 		}
 	}
-	for (size_t i = 0; i < w->c->n_clocks; i++) {
-		first[i + 1] += first[i];
-	}
-	for (size_t i = 0; i < w->p->n_pairs; i++) {
-		if (fit[i]) {
-			pair[first[nearest(&w->p->pair[i], way)]++] = (uint32_t)i;
-		}
-	}
-	free(first);
+	qsort(out, n, sizeof *out, by_hops);
 	free(way);
 	free(calm);
-	free(fit);
 	return n;
 }
 
@@ -191,7 +184,7 @@ void usk_pairwise_find(struct usk_work *w)
 	if (w->ticks.n < 2) {
 		return;
 	}
-	uint32_t *pair = usk_grow(NULL, w->p->n_pairs + 1, sizeof *pair);
+	struct near *pair = usk_grow(NULL, w->p->n_pairs + 1, sizeof *pair);
 	size_t n = pairs_of(w, pair), all = 0;
 	struct search s = { .w = w, .pair = pair };
 	s.found = usk_alloc(n + 1, sizeof *s.found);

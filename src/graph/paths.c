@@ -19,13 +19,9 @@ struct length {
 
 static int compare(const struct length *a, const struct length *b)
 {
-	if (a->one_way != b->one_way) {
-		return a->one_way < b->one_way ? -1 : 1;
-	}
-	if (a->width_ns != b->width_ns) {
-		return a->width_ns < b->width_ns ? -1 : 1;
-	}
-	return (a->hops > b->hops) - (a->hops < b->hops);
+	int order = usk_order(a->one_way, b->one_way);
+	order = order ? order : (a->width_ns > b->width_ns) - (a->width_ns < b->width_ns);
+	return order ? order : usk_order(a->hops, b->hops);
 }
 
 /* The least that ceilings of a pair are over floors beside them. */
@@ -55,42 +51,48 @@ struct arcs {
 	struct arc *arc;
 };
 
-static struct arcs arcs_of(const struct usk_work *w)
+static void put_arc(struct arc *out, size_t *at, uint32_t a, uint32_t b, struct arc arc)
 {
-	struct arcs g = { usk_alloc(w->c->n_clocks + 2, sizeof *g.first), NULL };
-	size_t n = 0;
-	for (size_t i = 0; i < w->p->n_pairs; i++) {
-		g.first[w->p->pair[i].a + 1] += w->tied[i];
-		g.first[w->p->pair[i].b + 1] += w->tied[i];
-		n += 2 * (size_t)w->tied[i];
+	const uint32_t both[] = { a, b };
+	for (int k = 0; k < 2; k++) {
+		arc.to = both[!k];
+		if (out) {
+			out[at[both[k]]] = arc;
+		}
+		at[both[k]]++;
 	}
-	for (size_t i = 0; i < w->p->n_anchors; i++) {
-		g.first[w->p->anchor[i].a + 1]++;
-		g.first[w->p->anchor[i].b + 1]++;
-		n += 2;
-	}
-	g.arc = usk_alloc(n + 1, sizeof *g.arc);
-	for (size_t i = 0; i < w->c->n_clocks; i++) {
-		g.first[i + 1] += g.first[i];
-	}
-	size_t *at = usk_alloc(w->c->n_clocks + 1, sizeof *at);
-	for (size_t i = 0; i < w->c->n_clocks; i++) {
-		at[i] = g.first[i];
-	}
-	for (size_t i = 0; i < w->p->n_pairs; i++) {
+}
+
+/* Puts each clock's arcs side by side; NULL: counts them. */
+static void put_arcs(const struct usk_work *w, struct arc *out, size_t *at)
+{
+	for (uint32_t i = 0; i < w->p->n_pairs; i++) {
 		const struct usk_graph_pair *p = &w->p->pair[i];
 		if (w->tied[i]) {
-			int64_t width = width_of(p->part);
-			bool one = !p->part->n[0] || !p->part->n[1];
-			g.arc[at[p->a]++] = (struct arc){ p->b, (uint32_t)i, one, width };
-			g.arc[at[p->b]++] = (struct arc){ p->a, (uint32_t)i, one, width };
+			put_arc(out, at, p->a, p->b,
+				(struct arc){ .pair = i,
+					      .one_way = !p->part->n[0] || !p->part->n[1],
+					      .width_ns = out ? width_of(p->part) : 0 });
 		}
 	}
 	for (size_t i = 0; i < w->p->n_anchors; i++) {
 		const struct usk_graph_anchor *p = &w->p->anchor[i];
-		g.arc[at[p->a]++] = (struct arc){ p->b, UINT32_MAX, false, p->within_ns };
-		g.arc[at[p->b]++] = (struct arc){ p->a, UINT32_MAX, false, p->within_ns };
+		put_arc(out, at, p->a, p->b,
+			(struct arc){ .pair = UINT32_MAX, .width_ns = p->within_ns });
 	}
+}
+
+static struct arcs arcs_of(const struct usk_work *w)
+{
+	size_t n = w->n_clocks, *at = usk_alloc(n + 1, sizeof *at);
+	struct arcs g = { usk_alloc(n + 2, sizeof *g.first), NULL };
+	put_arcs(w, NULL, at);
+	for (size_t i = 0; i < n; i++) {
+		g.first[i + 1] = g.first[i] + at[i];
+		at[i] = g.first[i];
+	}
+	g.arc = usk_alloc(g.first[n] + 1, sizeof *g.arc);
+	put_arcs(w, g.arc, at);
 	free(at);
 	return g;
 }
@@ -199,16 +201,16 @@ uint32_t *usk_paths_outwards(const struct usk_work *w, const struct usk_way *way
 {
 	size_t *at = usk_alloc(w->n_clocks + 2, sizeof *at);
 	uint32_t *out = usk_alloc(w->n_clocks + 1, sizeof *out);
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		const struct usk_way *k = &way[w->clock[i]];
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		const struct usk_way *k = &way[i];
 		at[(k->reached ? k->hops : w->n_clocks) + 1]++;
 	}
-	for (size_t i = 0; i < w->n_clocks; i++) {
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
 		at[i + 1] += at[i];
 	}
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		const struct usk_way *k = &way[w->clock[i]];
-		out[at[k->reached ? k->hops : w->n_clocks]++] = w->clock[i];
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		const struct usk_way *k = &way[i];
+		out[at[k->reached ? k->hops : w->n_clocks]++] = i;
 	}
 	free(at);
 	return out;
@@ -239,8 +241,8 @@ static size_t partners_least(const struct usk_work *w, const struct arcs *g)
 	size_t least = 0;
 	for (size_t n = w->n_clocks; n > CANDIDATES; least++) {
 		n = 0;
-		for (size_t i = 0; i < w->n_clocks; i++) {
-			n += partners(g, w->clock[i]) > least;
+		for (uint32_t i = 0; i < w->n_clocks; i++) {
+			n += partners(g, i) > least;
 		}
 		if (!n) {
 			return least;
@@ -251,18 +253,16 @@ static size_t partners_least(const struct usk_work *w, const struct arcs *g)
 
 uint32_t usk_paths_reference(const struct usk_work *w)
 {
+	if (w->p->reference != USK_NO_CLOCK) {
+		return w->p->reference;
+	}
 	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
 	struct arcs g = arcs_of(w);
 	uint32_t best = USK_NO_CLOCK;
 	struct length least = { 0, 0, 0 };
 	size_t fewest = 0;
-	bool asked = false;
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		asked = asked || w->clock[i] == w->p->reference;
-	}
 	size_t few = partners_least(w, &g), looked = 0;
-	for (size_t i = 0; i < w->n_clocks && !asked && looked < 4 * CANDIDATES; i++) {
-		uint32_t k = w->clock[i];
+	for (uint32_t k = 0; k < w->n_clocks && looked < 4 * CANDIDATES; k++) {
 		if (partners(&g, k) < few) {
 			continue;
 		}
@@ -278,5 +278,5 @@ uint32_t usk_paths_reference(const struct usk_work *w)
 	}
 	arcs_free(&g);
 	free(way);
-	return asked ? w->p->reference : best;
+	return best;
 }

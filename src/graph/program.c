@@ -49,8 +49,7 @@ static void make_lines(struct usk_program *p)
 	for (size_t k = 0; k < w->c->n_clocks; k++) {
 		p->number[k] = UINT32_MAX;
 	}
-	for (size_t k = 0; k < w->n_clocks; k++) {
-		uint32_t i = w->clock[k];
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
 		if (!is_bounded(w, i)) {
 			continue;
 		}

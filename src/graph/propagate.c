@@ -108,79 +108,37 @@ bool usk_fold_least(const struct usk_work *w, const struct usk_fold *f, usk_i128
 /* ---- marks -------------------------------------------------------------------------------------
  */
 
-/* A set of numbers: bits, and for each word of a level a bit of the next one. */
-enum { LEVELS = 6 };
-
-struct marks {
-	uint64_t *level[LEVELS];
-};
-
-static void marks_new(struct marks *m, uint32_t n)
+/* A set of numbers, a bit each. */
+static inline void mark(uint64_t *m, uint32_t i)
 {
-	for (int k = 0; k < LEVELS; k++) {
-		n = n / 64 + 1;
-		m->level[k] = usk_alloc(n, sizeof(uint64_t));
-	}
+	m[i / 64] |= UINT64_C(1) << i % 64;
 }
 
-static void marks_free(struct marks *m)
+static inline void unmark(uint64_t *m, uint32_t i)
 {
-	for (int k = 0; k < LEVELS; k++) {
-		free(m->level[k]);
-	}
+	m[i / 64] &= ~(UINT64_C(1) << i % 64);
 }
 
-static inline void mark(struct marks *m, uint32_t i)
+/* The least mark of i or more, of n words; USK_NO_EVENT: none. */
+static inline uint32_t next_mark(const uint64_t *m, uint32_t n, uint32_t i)
 {
-	bool was = false;
-	for (int k = 0; k < LEVELS && !was; k++, i /= 64) {
-		was = m->level[k][i / 64];
-		m->level[k][i / 64] |= UINT64_C(1) << i % 64;
+	uint32_t k = i / 64;
+	uint64_t bits = k < n ? m[k] >> i % 64 << i % 64 : 0;
+	while (!bits && ++k < n) {
+		bits = m[k];
 	}
-}
-
-static inline void unmark(struct marks *m, uint32_t i)
-{
-	bool more = false;
-	for (int k = 0; k < LEVELS && !more; k++, i /= 64) {
-		more = m->level[k][i / 64] &= ~(UINT64_C(1) << i % 64);
-	}
-}
-
-/* The least mark of i or more; USK_NO_EVENT: none. */
-static inline uint32_t next_mark(const struct marks *m, uint32_t i)
-{
-	int k = 0;
-	uint64_t bits = m->level[0][i / 64] >> i % 64 << i % 64;
-	while (!bits && ++k < LEVELS) {
-		i /= 64;
-		bits = m->level[k][i / 64] & ~UINT64_C(1) << i % 64;
-	}
-	i = i / 64 * 64;
-	for (; bits && k >= 0; k--) {
-		i = (i / 64 * 64) + (uint32_t)__builtin_ctzll(bits);
-		bits = k ? m->level[k - 1][i] : bits;
-		i = k ? i * 64 : i;
-	}
-	return bits ? i : USK_NO_EVENT;
+	return bits ? 64 * k + (uint32_t)__builtin_ctzll(bits) : USK_NO_EVENT;
 }
 
 /* The largest one of i or less. */
-static inline uint32_t last_mark(const struct marks *m, uint32_t i)
+static inline uint32_t last_mark(const uint64_t *m, uint32_t i)
 {
-	int k = 0;
-	uint64_t bits = m->level[0][i / 64] << (63 - i % 64) >> (63 - i % 64);
-	while (!bits && ++k < LEVELS) {
-		i /= 64;
-		bits = m->level[k][i / 64] & ((UINT64_C(1) << i % 64) - 1);
+	uint32_t k = i / 64;
+	uint64_t bits = m[k] << (63 - i % 64) >> (63 - i % 64);
+	while (!bits && k) {
+		bits = m[--k];
 	}
-	i = i / 64 * 64;
-	for (; bits && k >= 0; k--) {
-		i = (i / 64 * 64) + 63 - (uint32_t)__builtin_clzll(bits);
-		bits = k ? m->level[k - 1][i] : bits;
-		i = k ? i * 64 : i;
-	}
-	return bits ? i : USK_NO_EVENT;
+	return bits ? 64 * k + 63 - (uint32_t)__builtin_clzll(bits) : USK_NO_EVENT;
 }
 
 /* ---- sweeps ------------------------------------------------------------------------------------
@@ -192,16 +150,17 @@ enum { BEFORE = 1, BEHIND = 2, PEER = 4, LOOK = 8, ALL = 15 };
 
 struct sweep {
 	struct usk_work *w;
-	uint8_t *todo;	    /* by event */
-	uint32_t *place;    /* by event: in the order of sweeps; USK_NO_EVENT: the reference's */
-	struct marks marks; /* places of events with something to do */
+	uint8_t *todo;	  /* by event */
+	uint32_t *place;  /* by event: in the order of sweeps; USK_NO_EVENT: the reference's */
+	uint64_t *marks;  /* places of events with something to do */
+	uint32_t n_marks; /* words of it */
 	bool moved;
 };
 
 static inline void todo(struct sweep *s, uint32_t i, uint8_t what)
 {
 	if (!s->todo[i] && s->place[i] != USK_NO_EVENT) {
-		mark(&s->marks, s->place[i]);
+		mark(s->marks, s->place[i]);
 	}
 	s->todo[i] |= what;
 }
@@ -210,7 +169,7 @@ static inline void done(struct sweep *s, uint32_t i, uint32_t place, uint8_t wha
 {
 	uint8_t left = s->todo[i] & (uint8_t)~what;
 	if (s->todo[i] && !left) {
-		unmark(&s->marks, place);
+		unmark(s->marks, place);
 	}
 	s->todo[i] = left;
 }
@@ -247,28 +206,20 @@ static inline void upper(struct sweep *s, uint32_t i, usk_i128 v)
 	}
 }
 
-/* From event i on to i + 1 of the same clock, and back. */
-static inline void forth(struct sweep *s, uint32_t i)
+/* From an event to its neighbour on either side. */
+static inline void pass(struct sweep *s, uint32_t from, uint32_t to)
 {
 	struct usk_work *w = s->w;
-	usk_i128 d = (usk_i128)w->x[i + 1] - w->x[i], rise;
-	if (w->lo[i] > -USK_INF && cell_least(w, i, d, &rise)) {
-		lower(s, i + 1, w->lo[i] + rise);
+	bool on = from < to;
+	uint32_t cell = on ? from : to;
+	usk_i128 d = (usk_i128)w->x[cell + 1] - w->x[cell], rise;
+	if (w->lo[from] > -USK_INF &&
+	    (on ? cell_least(w, cell, d, &rise) : cell_most(w, cell, d, &rise))) {
+		lower(s, to, w->lo[from] + (on ? rise : -rise));
 	}
-	if (w->hi[i] < USK_INF && cell_most(w, i, d, &rise)) {
-		upper(s, i + 1, w->hi[i] + rise);
-	}
-}
-
-static inline void back(struct sweep *s, uint32_t i)
-{
-	struct usk_work *w = s->w;
-	usk_i128 d = (usk_i128)w->x[i + 1] - w->x[i], rise;
-	if (w->lo[i + 1] > -USK_INF && cell_most(w, i, d, &rise)) {
-		lower(s, i, w->lo[i + 1] - rise);
-	}
-	if (w->hi[i + 1] < USK_INF && cell_least(w, i, d, &rise)) {
-		upper(s, i, w->hi[i + 1] - rise);
+	if (w->hi[from] < USK_INF &&
+	    (on ? cell_most(w, cell, d, &rise) : cell_least(w, cell, d, &rise))) {
+		upper(s, to, w->hi[from] + (on ? rise : -rise));
 	}
 }
 
@@ -356,7 +307,7 @@ static void visit_forth(struct sweep *s, uint32_t k)
 	uint8_t todo = s->todo[i];
 	done(s, i, k, BEFORE | PEER);
 	if (todo & BEFORE && i > w->first[w->owner[i]]) {
-		forth(s, i - 1);
+		pass(s, i - 1, i);
 	}
 	if (todo & PEER) {
 		meet(s, i);
@@ -370,7 +321,7 @@ static void visit_back(struct sweep *s, uint32_t k)
 	uint8_t todo = s->todo[i];
 	done(s, i, k, BEHIND | PEER);
 	if (todo & BEHIND && i + 1 < w->first[w->owner[i] + 1]) {
-		back(s, i);
+		pass(s, i + 1, i);
 	}
 	if (todo & PEER) {
 		meet(s, i);
@@ -405,12 +356,10 @@ static void sweep_outwards(struct sweep *s)
 
 static void sweep(struct sweep *s)
 {
-	for (uint32_t k = next_mark(&s->marks, 0); k != USK_NO_EVENT;
-	     k = next_mark(&s->marks, k + 1)) {
+	for (uint32_t k = 0; (k = next_mark(s->marks, s->n_marks, k)) != USK_NO_EVENT; k++) {
 		visit_forth(s, k);
 	}
-	for (uint32_t k = last_mark(&s->marks, s->w->n_order); k != USK_NO_EVENT;
-	     k = k ? last_mark(&s->marks, k - 1) : USK_NO_EVENT) {
+	for (uint32_t k = s->w->n_order; k && (k = last_mark(s->marks, k - 1)) != USK_NO_EVENT;) {
 		visit_back(s, k);
 	}
 	folds(s);
@@ -425,10 +374,11 @@ static void begin(struct sweep *s)
 	s->place = usk_grow(NULL, w->n + 1, sizeof *s->place);
 	memset(s->todo, ALL, w->n);
 	memset(s->place, 0xff, w->n * sizeof *s->place);
-	marks_new(&s->marks, w->n_order + 1);
+	s->n_marks = w->n_order / 64 + 1;
+	s->marks = usk_alloc(s->n_marks, sizeof *s->marks);
 	for (uint32_t k = 0; k < w->n_order; k++) {
 		s->place[w->order[k]] = k;
-		mark(&s->marks, k);
+		mark(s->marks, k);
 	}
 }
 
@@ -450,7 +400,7 @@ bool usk_propagate(struct usk_work *w)
 			w->crossed = w->order[0];
 		}
 	}
-	marks_free(&s.marks);
+	free(s.marks);
 	free(s.place);
 	free(s.todo);
 	return w->crossed == USK_NO_EVENT;

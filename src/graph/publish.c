@@ -36,8 +36,8 @@ static void write_rates(struct usk_work *w)
 {
 	struct usk_clock *clock = w->c->clock;
 	const struct usk_clock reference = clock[w->reference];
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		struct usk_clock *k = &clock[w->clock[i]];
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		struct usk_clock *k = &clock[i];
 		k->drift_min_ppm = (double)w->p->max_skew_e12 * 1e-6;
 		k->drift_max_ppm = -k->drift_min_ppm;
 		k->wander = (struct usk_wander){ w->p->model.wander_e12, 0, 0 };
@@ -194,9 +194,9 @@ static void write_clock(struct usk_work *w, uint32_t i)
 static void write_clocks(void *ctx, size_t from, size_t to)
 {
 	struct usk_work *w = ctx;
-	for (size_t i = from; i < to; i++) {
-		if (w->clock[i] != w->reference) {
-			write_clock(w, w->clock[i]);
+	for (uint32_t i = (uint32_t)from; i < to; i++) {
+		if (i != w->reference) {
+			write_clock(w, i);
 		}
 	}
 }

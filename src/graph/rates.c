@@ -140,18 +140,6 @@ static void unite_case(struct split *s, bool first)
 	}
 }
 
-static uint32_t within(size_t v, uint32_t least, uint32_t most)
-{
-	return v < least ? least : v > most ? most : (uint32_t)v;
-}
-
-/* No rate is left to a run. */
-static void tear(struct usk_run *r)
-{
-	r->least_e12 = 1;
-	r->most_e12 = 0;
-}
-
 static void split_run(struct split *s, struct usk_run *r, uint32_t cases)
 {
 	uint32_t n = s->to - s->from;
@@ -163,25 +151,25 @@ static void split_run(struct split *s, struct usk_run *r, uint32_t cases)
 		int64_t b = (int64_t)(least + width * (k + 1) / cases);
 		int64_t slow = a - r->wander_e12 > -skew ? a - r->wander_e12 : -skew;
 		int64_t fast = b + r->wander_e12 < skew ? b + r->wander_e12 : skew;
-		if (!bound_case(s, slow, fast)) {
-			continue;
+		if (bound_case(s, slow, fast)) {
+			unite_case(s, !any);
+			r->least_e12 = any ? r->least_e12 : a;
+			r->most_e12 = b;
+			any = true;
 		}
-		unite_case(s, !any);
-		r->least_e12 = any ? r->least_e12 : a;
-		r->most_e12 = b;
-		any = true;
 	}
 	if (any) {
 		memcpy(s->w->lo + s->from, s->least, n * sizeof *s->least);
 		memcpy(s->w->hi + s->from, s->most, n * sizeof *s->most);
-	} else {
-		tear(r);
+	} else { /* no rate is left */
+		r->least_e12 = 1;
+		r->most_e12 = 0;
 	}
 }
 
 static uint32_t cases_of(size_t events)
 {
-	return within(CASE_WORK / (events + 1), LEAST_CASES, MOST_CASES);
+	return (uint32_t)usk_clamp(CASE_WORK / (events + 1), LEAST_CASES, MOST_CASES);
 }
 
 static void split_clock(struct usk_work *w, uint32_t k, uint32_t cases)
@@ -212,14 +200,10 @@ struct turn {
 static void turn_clocks(void *ctx, size_t from, size_t to)
 {
 	struct turn *t = ctx;
-	for (size_t i = from; i < to; i++) {
-		uint32_t k = t->w->clock[i];
-		if (k == t->w->reference) {
-			continue;
-		}
-		if (t->split) {
+	for (uint32_t k = (uint32_t)from; k < to; k++) {
+		if (k != t->w->reference && t->split) {
 			split_clock(t->w, k, cases_of(t->w->n * t->w->share));
-		} else {
+		} else if (k != t->w->reference) {
 			rates_of_clock(t->w, k);
 		}
 	}
@@ -266,7 +250,8 @@ static bool by_turns(struct usk_work *w)
 
 static bool by_cases(struct usk_work *w)
 {
-	uint32_t splits = within(SPLIT_WORK / (w->n * w->share + 1), LEAST_SPLITS, MOST_SPLITS);
+	uint32_t splits =
+		(uint32_t)usk_clamp(SPLIT_WORK / (w->n * w->share + 1), LEAST_SPLITS, MOST_SPLITS);
 	bool good = true;
 	for (uint32_t round = 0; round < splits && good; round++) {
 		good = turn(w, true) && usk_propagate(w) && turn(w, false) && usk_propagate(w);
@@ -318,16 +303,12 @@ bool usk_solve_bounds(struct usk_work *w, bool split)
 
 bool usk_bounds_alone(struct usk_work *w, uint32_t events)
 {
-	struct usk_run *r = w->run;
-	for (int round = 0; round < LEAST_SPLITS; round++) {
+	const struct usk_run *r = w->run;
+	for (int round = 0; round < LEAST_SPLITS && r->least_e12 <= r->most_e12; round++) {
 		rates_of_clock(w, 0);
-		if (r->least_e12 > r->most_e12) {
-			return false;
-		}
-		split_clock(w, 0, cases_of(events));
-		if (r->least_e12 > r->most_e12) {
-			return false;
+		if (r->least_e12 <= r->most_e12) {
+			split_clock(w, 0, cases_of(events));
 		}
 	}
-	return true;
+	return r->least_e12 <= r->most_e12;
 }

@@ -48,48 +48,16 @@ static void give_up(struct usk_work *w, uint32_t k)
 	}
 }
 
-/* Ends of an anchor's edges: what the second clock showed before and behind, the first between. */
-static int64_t anchor_end(const struct usk_graph_anchor *a, bool behind)
-{
-	return usk_saturate((usk_i128)a->b_ns + (behind ? a->within_ns : -a->within_ns));
-}
-
-/* The anchor that an edge is of. */
-static size_t anchor_of(const struct usk_work *w, uint32_t from, uint32_t to)
-{
-	size_t i = 0;
-	for (; i < w->p->n_anchors; i++) {
-		const struct usk_graph_anchor *a = &w->p->anchor[i];
-		bool behind = w->owner[from] == a->a;
-		uint32_t on_a = behind ? from : to, on_b = behind ? to : from;
-		if (w->owner[on_a] == a->a && w->owner[on_b] == a->b && w->x[on_a] == a->a_ns &&
-		    w->x[on_b] == anchor_end(a, behind)) {
-			break;
-		}
-	}
-	return i;
-}
-
 /* Who states a tie wrongly is wrong about both of its edges. */
-static void leave_out_anchor(struct usk_work *w, const struct usk_graph_anchor *a)
-{
-	for (uint32_t i = w->first[a->a]; i < w->first[a->a + 1]; i++) {
-		uint32_t k = w->peer[i];
-		if (w->pair_of[i] == USK_STATED && w->x[i] == a->a_ns && k != USK_NO_EVENT &&
-		    w->owner[k] == a->b && w->x[k] == anchor_end(a, w->sent[i])) {
-			w->peer[i] = w->peer[k] = USK_NO_EVENT;
-		}
-	}
-}
-
 static void leave_out_anchors(struct usk_work *w, size_t from)
 {
-	for (size_t i = from; i < w->n_left_out; i++) {
-		const struct usk_left_out *l = &w->left_out[i];
-		size_t anchor = w->pair_of[l->from] == USK_STATED ? anchor_of(w, l->from, l->to)
-								  : w->p->n_anchors;
-		if (anchor < w->p->n_anchors) {
-			leave_out_anchor(w, &w->p->anchor[anchor]);
+	for (size_t n = from; n < w->n_left_out; n++) {
+		uint32_t anchor = w->pair_of[w->left_out[n].from];
+		for (uint32_t i = 0; i < w->n && usk_is_stated(w, anchor); i++) {
+			uint32_t k = w->peer[i];
+			if (w->pair_of[i] == anchor && k != USK_NO_EVENT) {
+				w->peer[i] = w->peer[k] = USK_NO_EVENT;
+			}
 		}
 	}
 }
@@ -100,7 +68,7 @@ static bool leave_out_stated(struct usk_work *w, uint32_t k)
 	bool any = false;
 	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
 		uint32_t p = w->peer[i];
-		if (p != USK_NO_EVENT && w->pair_of[i] == USK_STATED) {
+		if (p != USK_NO_EVENT && usk_is_stated(w, w->pair_of[i])) {
 			w->left_out = usk_room(w->left_out, w->n_left_out, &w->cap_left_out,
 					       sizeof *w->left_out);
 			w->left_out[w->n_left_out++] =
@@ -115,8 +83,8 @@ static bool leave_out_stated(struct usk_work *w, uint32_t k)
 static bool all_straight(const struct usk_work *w)
 {
 	bool all = w->straight;
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		all = all && (w->clock[i] == w->reference || usk_is_straight(w, w->clock[i]));
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		all = all && (i == w->reference || usk_is_straight(w, i));
 	}
 	return all;
 }
@@ -145,14 +113,14 @@ static void begin_again(struct usk_work *w, size_t from, size_t breaks, const in
 	bool stated = false;
 	size_t n = 0;
 	for (size_t i = from; i < w->n_left_out; i++) {
-		stated = stated || w->pair_of[w->left_out[i].from] == USK_STATED;
+		stated = stated || usk_is_stated(w, w->pair_of[w->left_out[i].from]);
 	}
 	if (!stated) {
 		return;
 	}
 	for (size_t i = 0; i < w->n_left_out; i++) {
 		struct usk_left_out l = w->left_out[i];
-		if (w->pair_of[l.from] == USK_STATED) {
+		if (usk_is_stated(w, w->pair_of[l.from])) {
 			w->left_out[n++] = l;
 		} else {
 			w->peer[l.from] = l.to;
@@ -161,8 +129,8 @@ static void begin_again(struct usk_work *w, size_t from, size_t breaks, const in
 	}
 	w->n_left_out = n;
 	w->n_breaks = breaks;
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		w->wander_e12[w->clock[i]] = wander[i];
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		w->wander_e12[i] = wander[i];
 	}
 }
 
@@ -171,8 +139,8 @@ static void bound(struct usk_work *w)
 	size_t breaks = w->n_breaks;
 	w->suspect = usk_alloc(w->c->n_clocks, sizeof *w->suspect);
 	int64_t *wander = usk_alloc(w->n_clocks, sizeof *wander);
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		wander[i] = w->wander_e12[w->clock[i]];
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		wander[i] = w->wander_e12[i];
 	}
 	usk_bounds_reset(w);
 	while (!solve_bounds(w)) {
@@ -180,12 +148,12 @@ static void bound(struct usk_work *w)
 		if (!usk_conflict_repair(w)) {
 			bool stated = leave_out_stated(w, w->owner[w->crossed]);
 			/* Of others, then: one of them is what it is contradicted by, maybe. */
-			for (size_t i = 0; i < w->n_clocks && !stated; i++) {
-				stated = leave_out_stated(w, w->clock[i]);
+			for (uint32_t i = 0; i < w->n_clocks && !stated; i++) {
+				stated = leave_out_stated(w, i);
 			}
-			for (size_t i = 0; i < w->n_clocks && !stated; i++) {
-				if (w->suspect[w->clock[i]]) {
-					give_up(w, w->clock[i]);
+			for (uint32_t i = 0; i < w->n_clocks && !stated; i++) {
+				if (w->suspect[i]) {
+					give_up(w, i);
 				}
 			}
 		}
@@ -264,15 +232,15 @@ static void give_way(struct usk_work *w, const uint8_t *open, uint32_t from, uin
 static void fill(struct usk_work *w)
 {
 	uint8_t *open = w->filled;
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		bound_beyond(w, w->clock[i]);
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		bound_beyond(w, i);
 	}
 	for (uint32_t i = 0; i < w->n; i++) {
 		open[i] = (w->lo_ns[i] == USK_NONE ? OPEN_LO : 0) |
 			  (w->hi_ns[i] == USK_NONE ? OPEN_HI : 0);
 	}
-	for (size_t n = 0; n < w->n_clocks; n++) {
-		uint32_t first = w->first[w->clock[n]], end = w->first[w->clock[n] + 1];
+	for (uint32_t n = 0; n < w->n_clocks; n++) {
+		uint32_t first = w->first[n], end = w->first[n + 1];
 		int64_t lo = USK_NONE, hi = USK_NONE;
 		for (uint32_t i = first; i < end; i++) {
 			if (open[i] & OPEN_LO) {
@@ -307,9 +275,9 @@ static void write_paths(struct usk_work *w)
 {
 	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
 	usk_paths_of(w, w->reference, way);
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		struct usk_clock *k = &w->c->clock[w->clock[i]];
-		uint32_t at = w->clock[i];
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		struct usk_clock *k = &w->c->clock[i];
+		uint32_t at = i;
 		k->reference = w->reference;
 		k->n_path = way[at].hops + 1;
 		k->path = usk_alloc(k->n_path, sizeof *k->path);
@@ -353,10 +321,9 @@ static void write_left_out(struct usk_work *w)
 	for (size_t i = 0; i < w->n_left_out; i++) {
 		uint32_t from = w->left_out[i].from, to = w->left_out[i].to;
 		uint32_t pair = w->pair_of[from];
-		size_t anchor = pair == USK_STATED ? anchor_of(w, from, to) : w->p->n_anchors;
-		if (anchor < w->p->n_anchors && !told[anchor]) {
-			const struct usk_graph_anchor *a = &w->p->anchor[anchor];
-			told[anchor] = true;
+		if (usk_is_stated(w, pair) && !told[pair - w->p->n_pairs]) {
+			const struct usk_graph_anchor *a = &w->p->anchor[pair - w->p->n_pairs];
+			told[pair - w->p->n_pairs] = true;
 			note(w->c,
 			     usk_format("--anchor: what is stated of %s and %s contradicts their "
 					"messages or another anchor, and was left out",

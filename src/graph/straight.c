@@ -13,8 +13,8 @@
  * groups do not depend on how many there are.
  */
 #include "fit/fit.h"
-#include "graph/corners.h"
 #include "graph/program.h"
+#include "num/polyline.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -129,7 +129,7 @@ static void ends_of(const struct usk_work *w, uint32_t k, int64_t *x0, int64_t *
 
 static enum usk_straight_answer solve_pair(struct usk_work *w)
 {
-	uint32_t k = w->clock[w->clock[0] == w->reference];
+	uint32_t k = w->reference == 0;
 	struct usk_straight *s = &w->straight[k];
 	struct usk_frame f;
 	struct usk_lines *l = lines_of(w, k, &f);
@@ -173,10 +173,15 @@ struct question {
 	size_t asked;
 };
 
-/* The bound of sign phi_i(x), and the solution that reaches it. */
-static bool ask_at(void *ctx, int64_t x, struct usk_corner *out)
+/* A bound is a convex function, answered with a value and a tangent, which it is not under. */
+struct corner {
+	int64_t x;
+	long double y, slope;
+};
+
+/* The bound of sign phi_i(x), and the solution that reaches it. false: it has none. */
+static bool ask_at(struct question *q, int64_t x, struct corner *out)
 {
-	struct question *q = ctx;
 	const struct usk_program *p = q->asker->program;
 	const struct usk_lp_line *l = &p->line[q->line];
 	long double run = (long double)l->e1 - (long double)l->e0;
@@ -197,18 +202,67 @@ static bool ask_at(void *ctx, int64_t x, struct usk_corner *out)
 	return true;
 }
 
+/* How far the chord of a and b can be over the function at most, and where. */
+static long double gap(const struct corner *a, const struct corner *b, int64_t *at)
+{
+	long double run = (long double)b->x - (long double)a->x;
+	long double turn = b->slope - a->slope;
+	if (b->x - a->x < 2 || turn <= 0) {
+		return 0;
+	}
+	/* a.y + a.slope d = b.y - b.slope (run - d) */
+	long double d = (b->y - a->y - b->slope * run) / -turn;
+	d = roundl(fminl(fmaxl(d, 1), run - 1));
+	*at = a->x + (int64_t)d;
+	long double left = a->y + a->slope * d, right = b->y - b->slope * (run - d);
+	return a->y + (b->y - a->y) * (d / run) - fmaxl(left, right);
+}
+
+/* Its points, so that no chord is more than 1/32 over it, or `most` of them where chords are
+ * furthest off. It is asked next where the tangents of two neighbours cross: where it has a corner
+ * that is the corner. Returns how many; 0 if a question had no answer. */
+static size_t ask_corners(struct question *q, size_t most, struct corner *out)
+{
+	const struct usk_lp_line *l = &q->asker->program->line[q->line];
+	size_t n = 2, after = 0;
+	if (!ask_at(q, l->e0, &out[0]) || !ask_at(q, l->e1, &out[1])) {
+		return 0;
+	}
+	while (n < most) {
+		long double widest = 1 / 32.0L, g;
+		int64_t at = 0, here = 0;
+		after = n;
+		for (size_t i = 0; i + 1 < n; i++) {
+			if ((g = gap(&out[i], &out[i + 1], &here)) > widest) {
+				widest = g;
+				after = i;
+				at = here;
+			}
+		}
+		if (after == n) {
+			break;
+		}
+		memmove(&out[after + 2], &out[after + 1], (n - after - 1) * sizeof *out);
+		if (!ask_at(q, at, &out[after + 1])) {
+			return 0;
+		}
+		n++;
+	}
+	return n;
+}
+
 /* The largest offset, or the smallest, at the ends and wherever it bends. */
 static bool ask_side(struct usk_asker *a, int i, bool upper, struct usk_straight *out)
 {
 	const struct usk_lp_line *l = &a->program->line[i];
 	struct question q = { a, i, upper ? 1 : -1, 0 };
-	struct usk_corner corner[CORNERS];
+	struct corner corner[CORNERS];
 	const long double unit = 1 << USK_LP_BITS, far = (long double)USK_TIME_MAX;
 	size_t most = a->program->n_lines <= FEW_CLOCKS ? CORNERS : CORNERS_OF_MANY;
-	size_t n = usk_corners(ask_at, &q, l->e0, l->e1, most, corner);
+	size_t n = ask_corners(&q, most, corner);
 	out->bound[upper] = usk_alloc(n + 1, sizeof *out->bound[upper]);
 	for (size_t k = 0; k < n; k++) {
-		const struct usk_corner *c = &corner[k];
+		const struct corner *c = &corner[k];
 		usk_i128 base = usk_lp_base(l, c->x), whole = base >> USK_LP_BITS;
 		long double rest = usk_real(base - whole * (1 << USK_LP_BITS)) / unit;
 		/* Outwards, once; the base was rounded down. */
@@ -518,8 +572,8 @@ static enum usk_straight_answer solve_many(struct usk_work *w)
 
 void usk_straight_forget(struct usk_work *w)
 {
-	for (size_t i = 0; i < w->n_clocks && w->straight; i++) {
-		free_bounds(&w->straight[w->clock[i]]);
+	for (uint32_t i = 0; i < w->n_clocks && w->straight; i++) {
+		free_bounds(&w->straight[i]);
 	}
 	free(w->straight);
 	w->straight = NULL;
@@ -528,12 +582,7 @@ void usk_straight_forget(struct usk_work *w)
 /* T by a polyline, its offset rounded down or up. */
 static usk_i128 time_at(const struct usk_xy *p, size_t n, size_t *hint, int64_t x, bool up)
 {
-	while (*hint + 2 < n && p[*hint + 1].x < x) {
-		++*hint;
-	}
-	const struct usk_xy *a = &p[*hint], *b = a + 1;
-	usk_i128 rise = ((usk_i128)b->y - a->y) * ((usk_i128)x - a->x), run = (usk_i128)b->x - a->x;
-	return (usk_i128)x + a->y + (up ? usk_ceil_div(rise, run) : usk_floor_div(rise, run));
+	return x + usk_chords_at(p, n, hint, x, up);
 }
 
 /* A bound of T: of two clocks rounded once, of more between corners that are rounded already. */
@@ -574,9 +623,9 @@ enum usk_straight_answer usk_straight_solve(struct usk_work *w)
 	usk_straight_forget(w);
 	w->straight = usk_alloc(w->c->n_clocks, sizeof *w->straight);
 	enum usk_straight_answer answer = w->n_clocks == 2 ? solve_pair(w) : solve_many(w);
-	for (size_t i = 0; i < w->n_clocks && answer == USK_STRAIGHT_DONE; i++) {
-		if (usk_is_straight(w, w->clock[i])) {
-			take_over(w, w->clock[i]);
+	for (uint32_t i = 0; i < w->n_clocks && answer == USK_STRAIGHT_DONE; i++) {
+		if (usk_is_straight(w, i)) {
+			take_over(w, i);
 		}
 	}
 	if (answer != USK_STRAIGHT_DONE) {
@@ -587,8 +636,7 @@ enum usk_straight_answer usk_straight_solve(struct usk_work *w)
 
 void usk_straight_wish(struct usk_work *w)
 {
-	for (size_t k = 0; k < w->n_clocks; k++) {
-		uint32_t i = w->clock[k];
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
 		struct usk_straight *s = &w->straight[i];
 		uint32_t a = w->first[i], z = w->first[i + 1] - 1;
 		if (!usk_is_straight(w, i) || w->t_ns[a] == USK_NONE) {
@@ -619,9 +667,9 @@ void usk_straight_wish(struct usk_work *w)
 /* A line that had to be moved by more than rounding is none any more. */
 void usk_straight_settled(struct usk_work *w)
 {
-	for (size_t k = 0; k < w->n_clocks; k++) {
-		struct usk_straight *s = &w->straight[w->clock[k]];
-		for (uint32_t e = w->first[w->clock[k]]; e < w->first[w->clock[k] + 1]; e++) {
+	for (uint32_t k = 0; k < w->n_clocks; k++) {
+		struct usk_straight *s = &w->straight[k];
+		for (uint32_t e = w->first[k]; e < w->first[k + 1]; e++) {
 			size_t hint = 0;
 			if (s->line[0].x == s->line[1].x || w->t_ns[e] == USK_NONE) {
 				break;

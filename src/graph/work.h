@@ -15,7 +15,6 @@
 
 #define USK_INF	     ((usk_i128)1 << 125) /* no bound */
 #define USK_NO_EVENT UINT32_MAX
-#define USK_STATED   (UINT32_MAX - 1) /* in place of a pair: an anchor's edge */
 
 /* By how much T may rise over a cell of d ns. */
 enum usk_pace {
@@ -141,7 +140,7 @@ struct usk_work {
 	struct usk_wish *wish;
 	size_t n_wishes;
 	bool *sent;	   /* it is the edge's `from` */
-	uint32_t *pair_of; /* of the edge; UINT32_MAX: no message's */
+	uint32_t *pair_of; /* of the edge; behind all pairs: an anchor's; UINT32_MAX: neither */
 	uint32_t *owner;   /* clock */
 	uint32_t *order;   /* all but the reference's, in their approximate order of time */
 	uint32_t n_order;
@@ -188,7 +187,7 @@ void usk_solve_island(struct usk_work *w);
 struct usk_constraint {
 	uint32_t from, to;
 	int64_t from_ns, to_ns;
-	uint32_t pair; /* UINT32_MAX: no message's */
+	uint32_t pair; /* behind all pairs: an anchor's; UINT32_MAX: neither's */
 	/* T_from(from_ns) <= T_to(wish_ns) + early_ns, too: by the estimate, where it can. */
 	bool wish, only; /* only: nothing else */
 	int64_t wish_ns, early_ns;
@@ -206,6 +205,11 @@ struct usk_source {
 };
 
 void usk_constraint_add(struct usk_constraints *c, struct usk_constraint row);
+/** Is what an edge is of no pair, but an anchor? */
+static inline bool usk_is_stated(const struct usk_work *w, uint32_t pair)
+{
+	return pair >= w->p->n_pairs && pair != UINT32_MAX;
+}
 /** How many of all points may become edges, so that events are not too many; USK_ALL: all. */
 #define USK_ALL 1000000
 usk_i128 usk_messages_share(const struct usk_work *w);

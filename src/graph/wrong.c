@@ -105,35 +105,30 @@ static bool contradicted(const struct usk_course *w, struct usk_slope_range c, s
  * seen to be slewed elsewhere may have been slewed there, too. */
 static size_t candidates_at_ends(const struct usk_course *w, const struct usk_spans *s, bool *out)
 {
-	struct usk_spans steps = usk_course_steps(w);
-	bool *step = usk_alloc(s->n + 1, sizeof *step);
 	size_t n = 0;
-	usk_course_which_step(s, &steps, step);
 	for (int end = 0; end < 2; end++) {
 		size_t k = end ? s->n - 1 : 0;
 		size_t from = end ? s->span[k].to : 0, to = end ? w->n - 1 : s->span[k].from;
 		size_t rest = end ? s->span[k].from : w->n - 1 - s->span[k].to;
 		bool slews = false;
 		for (size_t i = 0; i < s->n; i++) {
-			slews = slews || (i != k && !step[i]);
+			slews = slews || (i != k && !s->span[i].step);
 		}
 		if (few(w, end ? &s->span[k] : NULL, end ? NULL : &s->span[k]) &&
-		    rest > to - from && (step[k] || !slews)) {
+		    rest > to - from && (s->span[k].step || !slews)) {
 			for (size_t i = from; i <= to; i++) {
 				n += contradicted(w, s->cone, i, &s->span[k], end) &&
 				     leave_out(i, i, out);
 			}
 		}
 	}
-	free(step);
-	free(steps.span);
 	return n;
 }
 
 /* From before bracket k to behind bracket l: without what lies between did nothing happen? */
 static bool vain(const struct usk_course *w, const struct usk_spans *s, size_t k, size_t l)
 {
-	const struct usk_span all = { s->span[k].from, s->span[l].to, false };
+	const struct usk_span all = { .from = s->span[k].from, .to = s->span[l].to };
 	struct usk_rise net = usk_course_rise(w, s->cone, &all);
 	return (net.least_ns == USK_NONE || net.least_ns <= 0) &&
 	       (net.most_ns == USK_NONE || net.most_ns >= 0);
@@ -144,16 +139,10 @@ static bool vain(const struct usk_course *w, const struct usk_spans *s, size_t k
  * themselves: leave them out. So are those between several brackets, as wrong messages of both
  * directions hide what is right between them.
  */
-static size_t candidates(const struct usk_course *course, const struct usk_spans *s, bool *out)
+static size_t candidates(const struct usk_course *w, struct usk_spans *s, bool *out)
 {
-	struct usk_spans steps = usk_course_steps(course);
-	bool *step = usk_alloc(s->n + 1, sizeof *step);
 	size_t n = 0;
-	struct usk_blocks *blocks = usk_course_blocks(course, s->cone);
-	struct usk_course by_block = *course, *w = &by_block;
-	w->blocks = blocks;
-	w->inserted = SIZE_MAX;
-	usk_course_which_step(s, &steps, step);
+	usk_course_slewed(w, s);
 	for (size_t k = 0; k + 1 < s->n; k++) {
 		size_t messages = 0;
 		bool found = false;
@@ -166,7 +155,7 @@ static size_t candidates(const struct usk_course *course, const struct usk_spans
 			usk_i128 before = width_at(w, s->cone, s->span[k].from, false);
 			usk_i128 behind = width_at(w, s->cone, s->span[l].to, true);
 			bool one = l == k + 1;
-			found = (!w->slews || step[k] || step[l]) &&
+			found = (!w->slews || s->span[k].step || s->span[l].step) &&
 				!(one && s->span[k].rises == s->span[l].rises) &&
 				!(one &&
 				  agree(w, s->cone, from, to, before > behind ? before : behind)) &&
@@ -176,11 +165,8 @@ static size_t candidates(const struct usk_course *course, const struct usk_spans
 			}
 		}
 	}
-	free(step);
-	free(steps.span);
-	usk_course_blocks_free(blocks);
 	/* What contradicts all others is not what one of those contradicts that go now. */
-	return n || !course->ends ? n : candidates_at_ends(course, s, out);
+	return n || !w->ends ? n : candidates_at_ends(w, s, out);
 }
 
 static void without(struct usk_course *w, const bool *out, const struct usk_course *all,
@@ -207,7 +193,10 @@ static size_t absolve(const struct usk_course *all, struct usk_slope_range c, bo
 	for (int back = 0; back < 2; back++) {
 		struct usk_offsets v = { .has = { false } };
 		for (size_t k = 0; k < all->n; k++) {
-			size_t i = usk_course_carry(all, c, back, k, &v);
+			size_t i = back ? all->n - 1 - k : k;
+			if (k) {
+				usk_course_carry(all, c, back, i, &v);
+			}
 			struct usk_offsets if_right = v;
 			bool right = usk_course_narrow(&if_right, &all->p[i]);
 			guilty[i] = guilty[i] || !right;
@@ -263,11 +252,10 @@ static void note_outliers(const struct usk_course *all, struct usk_slope_range c
 /* ---- what was if outliers are right ------------------------------------------------------------
  */
 
-/* An outlier among the points again, in place of the one before it. */
-static void insert(struct usk_course *w, const struct usk_suspect *s)
+/* An outlier among the points again, in place of the one at `at`; returns where it is. */
+static size_t insert(struct usk_course *w, const struct usk_suspect *s, size_t at)
 {
 	struct usk_course_point p = point_of(w->part, s);
-	size_t at = w->inserted;
 	for (; at && w->p[at - 1].x >= p.x; at--) {
 		w->p[at] = w->p[at - 1];
 	}
@@ -275,7 +263,7 @@ static void insert(struct usk_course *w, const struct usk_suspect *s)
 		w->p[at] = w->p[at + 1];
 	}
 	w->p[at] = p;
-	w->inserted = at;
+	return at;
 }
 
 /* The nearest points that the one at `at` contradicts, on either side. */
@@ -307,11 +295,9 @@ static struct against against_of(const struct usk_course *w, struct usk_slope_ra
  * contradicts to the nearest behind. But no clock returns that was set by more than the time to
  * these: else a single wrong message would leave nothing known of hours.
  */
-static bool doubt_of(struct usk_course *w, struct usk_slope_range c, const struct usk_suspect *s,
-		     struct usk_bracket *b)
+static bool doubt_of(const struct usk_course *w, struct usk_slope_range c, size_t at,
+		     const struct usk_suspect *s, struct usk_bracket *b)
 {
-	insert(w, s);
-	size_t at = w->inserted;
 	struct against g = against_of(w, c, at);
 	size_t from = g.from, to = g.to;
 	bool before = g.before || g.fresh[0], behind = g.behind || g.fresh[1];
@@ -321,8 +307,9 @@ static bool doubt_of(struct usk_course *w, struct usk_slope_range c, const struc
 	bool any = (before || behind) && !(both && s->excess_ns > (since < until ? since : until));
 	if (any) {
 		/* What it does not contradict ends with it. */
-		struct usk_span span = { before ? from : at, behind ? to : at,
-					 before != s->ceiling };
+		struct usk_span span = { .from = before ? from : at,
+					 .to = behind ? to : at,
+					 .rises = before != s->ceiling };
 		usk_course_bracket(w, &span, b);
 		b->doubted = true;
 		b->both = both;
@@ -344,7 +331,7 @@ static void make_room(struct usk_course *w)
 		memcpy(p, w->p, w->n * sizeof *p);
 	}
 	w->p = p;
-	w->inserted = w->n++;
+	w->n++;
 }
 
 static void note_doubts(const struct usk_course *w, struct usk_slope_range cone, struct usk_calm *c)
@@ -357,17 +344,17 @@ static void note_doubts(const struct usk_course *w, struct usk_slope_range cone,
 	}
 	cone = w->own_rates ? any : cone;
 	c->doubt = usk_alloc(n, sizeof *c->doubt);
-	struct usk_blocks *blocks = usk_course_blocks(w, cone);
 	struct usk_course with = *w;
-	with.blocks = blocks;
 	make_room(&with);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0, at = w->n; i < n; i++) {
 		const struct usk_suspect *s =
 			i < c->n_outliers ? &c->outlier[i] : &p->left_out[i - c->n_outliers];
-		c->n_doubts += !s->right && doubt_of(&with, cone, s, &c->doubt[c->n_doubts]);
+		if (!s->right) {
+			at = insert(&with, s, at);
+			c->n_doubts += doubt_of(&with, cone, at, s, &c->doubt[c->n_doubts]);
+		}
 	}
 	free(with.p);
-	usk_course_blocks_free(blocks);
 }
 
 /* A bracket between two points, in the direction that these say, the first one or the last; its
@@ -395,9 +382,8 @@ void usk_wrong_explain(const struct usk_course *w, const struct usk_spans *s, st
 	c->explained = usk_alloc(p->n_left_out, sizeof *c->explained);
 	struct usk_course with = *w;
 	make_room(&with);
-	for (size_t i = 0; i < p->n_left_out; i++) {
-		insert(&with, &p->left_out[i]);
-		size_t at = with.inserted;
+	for (size_t i = 0, at = w->n; i < p->n_left_out; i++) {
+		at = insert(&with, &p->left_out[i], at);
 		struct against g = against_of(&with, s->cone, at);
 		size_t k = g.before ? between(w, s, &with.p[g.from], &with.p[at], false) : 0;
 		size_t l = g.behind ? between(w, s, &with.p[at], &with.p[g.to], true) : 0;
@@ -413,48 +399,47 @@ void usk_wrong_explain(const struct usk_course *w, const struct usk_spans *s, st
 	free(with.p);
 }
 
+/* Without those in out; if that does not leave so few brackets as it should all is as it was, with
+ * `kept` out. */
+static bool better_without(struct usk_course *w, const struct usk_course *all, int64_t wander,
+			   bool *out, const bool *kept, size_t fewer, size_t *number,
+			   struct usk_spans *s)
+{
+	without(w, out, all, number);
+	struct usk_spans t = usk_course_spans(w, wander);
+	bool better = t.n + fewer <= s->n;
+	free(better ? s->span : t.span);
+	if (better) {
+		*s = t;
+	} else {
+		memcpy(out, kept, all->n * sizeof *out);
+		without(w, out, all, number);
+	}
+	return better;
+}
+
 /* Round by round, as long as that leaves fewer brackets. */
 static struct usk_spans leave_out_all(struct usk_course *w, const struct usk_course *all,
 				      int64_t wander, bool *out, struct usk_spans s)
 {
-	bool *kept = usk_alloc(all->n, sizeof *kept);
-	size_t *number = usk_alloc(all->n, sizeof *number);
+	bool *kept = usk_alloc(all->n, sizeof *kept), *now = usk_alloc(all->n, sizeof *now);
+	size_t *number = usk_alloc(all->n, sizeof *number), n = 1;
+	bool better = true;
 	without(w, out, all, number);
-	for (int round = 0; round < ROUNDS && s.n; round++) {
-		bool *now = usk_alloc(w->n, sizeof *now);
-		size_t n = candidates(w, &s, now);
+	for (int round = 0; round < ROUNDS && s.n && n && better; round++) {
+		memset(now, 0, w->n * sizeof *now);
+		n = candidates(w, &s, now);
 		memcpy(kept, out, all->n * sizeof *kept);
 		for (size_t i = 0; i < w->n; i++) {
 			out[number[i]] = out[number[i]] || now[i];
 		}
-		free(now);
-		if (!n) {
-			break;
-		}
-		without(w, out, all, number);
-		struct usk_spans t = usk_course_spans(w, wander);
-		bool better = t.n < s.n;
-		free(better ? s.span : t.span);
-		if (!better) {
-			memcpy(out, kept, all->n * sizeof *out);
-			without(w, out, all, number);
-			break;
-		}
-		s = t;
+		better = !n || better_without(w, all, wander, out, kept, 1, number, &s);
 	}
 	memcpy(kept, out, all->n * sizeof *kept);
 	if (absolve(all, s.cone, out)) {
-		without(w, out, all, number);
-		struct usk_spans t = usk_course_spans(w, wander);
-		bool better = t.n <= s.n;
-		free(better ? s.span : t.span);
-		if (better) {
-			s = t;
-		} else {
-			memcpy(out, kept, all->n * sizeof *out);
-			without(w, out, all, number);
-		}
+		better_without(w, all, wander, out, kept, 0, number, &s);
 	}
+	free(now);
 	free(kept);
 	free(number);
 	return s;
@@ -471,11 +456,8 @@ static void acquit(struct usk_course *w, const struct usk_suspect *s)
 }
 
 /*
- * Leaves out wrong messages, round by round, as long as that leaves fewer brackets. They are sought
- * at the wander that is assumed: with more of it a wrong message is a rate, and explained too.
- */
-/*
- * Wrong messages are sought among those that are not hidden, as if the clock was not set in their
+ * They are sought at the wander that is assumed: with more of it a wrong message is a rate, and
+ * explained too; and among those that are not hidden, as if the clock was not set in their
  * second: among all of them a clock that shows a stretch of stamps twice looks like many of these.
  */
 void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *c)

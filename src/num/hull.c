@@ -43,66 +43,11 @@ void usk_xy_sort(struct usk_xy *p, size_t n)
 	}
 }
 
-/* Points that are looked at together, and how many such groups at a time. */
-enum { GROUP = 32, GROUPS = 128 };
-
-/* Is (x, y) under the line from a to b? */
-static bool strictly_under(struct usk_xy a, struct usk_xy b, int64_t x, int64_t y)
-{
-	return (usk_i128)(y - a.y) * (b.x - a.x) < (usk_i128)(b.y - a.y) * (x - a.x);
-}
-
-/*
- * Nearly all points lie far under the hull, and usk_hull_push() takes one branch for each that no
- * processor predicts. So the highest point of every group, and the first and last point of all,
- * make a coarse hull. If that passes over both upper corners of a group's bounding box, then, being
- * concave, over all of the group: none of it is a vertex. What is left goes through push, the
- * coarse hull's own vertices among it, as they are not under it.
- */
-static size_t push_groups(const struct usk_xy *p, size_t n, struct usk_xy *h, size_t k)
-{
-	struct usk_xy coarse[GROUPS + 2];
-	int64_t peak[GROUPS];
-	size_t m = usk_hull_push(coarse, 0, p[0]);
-	for (size_t g = 0; g * GROUP < n; g++) {
-		const struct usk_xy *q = p + g * GROUP;
-		size_t size = n - g * GROUP < GROUP ? n - g * GROUP : GROUP;
-		struct usk_xy top = q[0];
-		for (size_t i = 1; i < size; i++) {
-			top = q[i].y > top.y ? q[i] : top;
-		}
-		peak[g] = top.y;
-		m = usk_hull_push(coarse, m, top);
-	}
-	m = usk_hull_push(coarse, m, p[n - 1]);
-	size_t left = 0, right = 0; /* the coarse edges over a group's ends */
-	for (size_t g = 0; g * GROUP < n; g++) {
-		const struct usk_xy *q = p + g * GROUP;
-		size_t size = n - g * GROUP < GROUP ? n - g * GROUP : GROUP;
-		int64_t a = q[0].x, b = q[size - 1].x;
-		while (left + 2 < m && coarse[left + 1].x < a) {
-			left++;
-		}
-		while (right + 2 < m && coarse[right + 1].x < b) {
-			right++;
-		}
-		if (m >= 2 && strictly_under(coarse[left], coarse[left + 1], a, peak[g]) &&
-		    strictly_under(coarse[right], coarse[right + 1], b, peak[g])) {
-			continue;
-		}
-		for (size_t i = 0; i < size; i++) {
-			k = usk_hull_push(h, k, q[i]);
-		}
-	}
-	return k;
-}
-
 size_t usk_hull_of_sorted(const struct usk_xy *p, size_t n, struct usk_xy *h)
 {
 	size_t k = 0;
-	for (size_t i = 0; i < n; i += (size_t)GROUP * GROUPS) {
-		size_t more = n - i < (size_t)GROUP * GROUPS ? n - i : (size_t)GROUP * GROUPS;
-		k = push_groups(p + i, more, h, k);
+	for (size_t i = 0; i < n; i++) {
+		k = usk_hull_push(h, k, p[i]);
 	}
 	return k;
 }

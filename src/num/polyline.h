@@ -12,6 +12,24 @@ struct usk_gate {
 	int64_t x, lo, hi;
 };
 
+/** The line through a and b, a left of b, at x: rounded down, or up. */
+static inline usk_i128 usk_chord(struct usk_xy a, struct usk_xy b, int64_t x, bool up)
+{
+	usk_i128 rise = ((usk_i128)b.y - a.y) * ((usk_i128)x - a.x), run = (usk_i128)b.x - a.x;
+	return a.y + (up ? usk_ceil_div(rise, run) : usk_floor_div(rise, run));
+}
+
+/** The polyline p[n], n >= 2, likewise; *hint is where the last question was answered, 0 to begin
+ * with; x must not fall. */
+static inline usk_i128 usk_chords_at(const struct usk_xy *p, size_t n, size_t *hint, int64_t x,
+				     bool up)
+{
+	while (*hint + 2 < n && p[*hint + 1].x < x) {
+		++*hint;
+	}
+	return usk_chord(p[*hint], p[*hint + 1], x, up);
+}
+
 /* Gate i of a row: nobody needs all of them at once. */
 typedef struct usk_gate usk_gate_at(const void *row, size_t i);
 

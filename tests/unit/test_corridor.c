@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Corridors: what they keep, whatever the order of additions and merges. */
+/* Corridors: what they keep, whatever the order of additions. */
 #include "cases.h"
 #include "fit/fit.h"
 
@@ -66,32 +66,21 @@ static int by_local(const void *pa, const void *pb)
 	return (x > y) - (x < y);
 }
 
-/* Parts of the traffic in corridors of their own, merged two by two in any order. */
+/* The traffic in batches of any size, looked at in between. */
 static struct usk_corridor *in_parts(const struct traffic *t, struct usk_rng *r)
 {
-	struct usk_corridor *part[6];
-	size_t n = 1 + usk_rng_below(r, COUNT(part)), at = 0;
-	for (size_t i = 0; i < n; i++) {
-		part[i] = usk_corridor_new(&t->frame);
-		size_t end = i + 1 == n ? t->n : at + usk_rng_below(r, t->n - at + 1);
-		while (at < end) { /* in batches of any size */
-			size_t more = 1 + usk_rng_below(r, usk_rng_below(r, 2) ? 20 : 9000);
-			more = more < end - at ? more : end - at;
-			add(t, part[i], at, at + more);
-			at += more;
-		}
-		if (usk_rng_below(r, 2)) { /* looked at in between */
-			size_t some;
-			usk_corridor_hull(part[i], true, &some);
-			usk_corridor_kept(part[i], false, &some);
+	struct usk_corridor *c = usk_corridor_new(&t->frame);
+	for (size_t at = 0; at < t->n;) {
+		size_t more = 1 + usk_rng_below(r, usk_rng_below(r, 2) ? 20 : 9000), some;
+		more = more < t->n - at ? more : t->n - at;
+		add(t, c, at, at + more);
+		at += more;
+		if (!usk_rng_below(r, 5)) {
+			usk_corridor_hull(c, true, &some);
+			usk_corridor_kept(c, false, &some);
 		}
 	}
-	while (n > 1) {
-		size_t i = usk_rng_below(r, n - 1);
-		CHECK(!usk_corridor_merge(part[i], part[n - 1], NULL), t);
-		usk_corridor_free(part[--n]);
-	}
-	return part[0];
+	return c;
 }
 
 static void check_same(const struct traffic *t, struct usk_corridor *a, struct usk_corridor *b)
@@ -350,30 +339,10 @@ static void test_range(void **state)
 	free(msg);
 }
 
-static void test_frames_must_agree(void **state)
-{
-	(void)state;
-	const struct usk_frame f[] = {
-		{ 0, 0, 0, 400000, 0, false }, { 1, 0, 0, 400000, 0, false },
-		{ 0, 1, 0, 400000, 0, false }, { 0, 0, 1, 400000, 0, false },
-		{ 0, 0, 0, 400001, 0, false }, { 0, 0, 0, 400000, 2000000000, false },
-		{ 0, 0, 0, 400000, 0, true },
-	};
-	struct usk_corridor *a = usk_corridor_new(&f[0]);
-	for (size_t i = 0; i < COUNT(f); i++) {
-		struct usk_corridor *b = usk_corridor_new(&f[i]);
-		assert_int_equal(usk_corridor_merge(a, b, NULL), i ? USK_EUSAGE : USK_OK);
-		usk_corridor_free(b);
-	}
-	assert_int_equal(usk_corridor_merge(a, a, NULL), USK_EUSAGE);
-	usk_corridor_free(a);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_range),
-		cmocka_unit_test(test_frames_must_agree),
 		cmocka_unit_test(test_kept_are_the_undominated),
 		cmocka_unit_test(test_hull_is_the_hull),
 		cmocka_unit_test(test_order_does_not_matter),
