@@ -218,17 +218,6 @@ static usk_i128 time_of(const struct usk_work *w, uint32_t k, int64_t ns, bool l
 	return k == w->reference ? usk_e12(ns) : latest ? w->hi[i] : w->lo[i];
 }
 
-/* Between which times of the reference it lay: of both clocks one may be known better. */
-static void place(const struct usk_work *w, struct usk_seen *s)
-{
-	usk_i128 from = time_of(w, s->a, s->at.a0_ns, false);
-	usk_i128 to = time_of(w, s->a, s->at.a1_ns, true);
-	s->from = time_of(w, s->b, s->at.b0_ns, false);
-	s->to = time_of(w, s->b, s->at.b1_ns, true);
-	s->from = from > s->from ? from : s->from;
-	s->to = to < s->to ? to : s->to;
-}
-
 /* Did a clock's T rise in it, if it was that clock's? */
 static bool rises_for(const struct usk_seen *s, uint32_t k)
 {
@@ -238,6 +227,22 @@ static bool rises_for(const struct usk_seen *s, uint32_t k)
 static bool has(const struct usk_seen *s, uint32_t k)
 {
 	return s->a == k || s->b == k;
+}
+
+/* Between which times of the reference it lay: of both clocks one may be known better. If it is the
+ * reference that was set back it showed less behind it than before, by as much. */
+static void place(const struct usk_work *w, struct usk_seen *s)
+{
+	usk_i128 from = time_of(w, s->a, s->at.a0_ns, false);
+	usk_i128 to = time_of(w, s->a, s->at.a1_ns, true);
+	s->from = time_of(w, s->b, s->at.b0_ns, false);
+	s->to = time_of(w, s->b, s->at.b1_ns, true);
+	s->from = from > s->from ? from : s->from;
+	s->to = to < s->to ? to : s->to;
+	if (has(s, w->reference) && rises_for(s, w->reference)) {
+		s->from -= usk_e12(farthest(&s->at));
+		s->to += usk_e12(farthest(&s->at));
+	}
 }
 
 static bool overlap(const struct usk_seen *s, const struct usk_seen *t)

@@ -231,15 +231,46 @@ static bool stands_for_two(const struct trial *t, uint32_t clock, int64_t stamp)
 				   t->s->o.resolution_ns);
 }
 
+/* Does the reference show what it shows then twice, as it was set back unseen? With it the time of
+ * all others falls, which nothing that is written does. */
+static bool reference_repeats(const struct trial *t, uint32_t clock, int64_t true_ns)
+{
+	uint32_t reference = t->answer->clock[clock].reference;
+	return stands_for_two(t, reference, sim_clock_read(t->truth[reference], true_ns));
+}
+
+/* The moments of a message of a table; false: there is none with these stamps. */
+static bool moments_of(const struct trial *t, const struct usk_msg *m, int64_t *left_ns,
+		       int64_t *arrived_ns)
+{
+	uint32_t from = trial_host_of(t, m->from), to = trial_host_of(t, m->to);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct sim_message *x = &t->m[i];
+		if (x->from == from && x->to == to && x->sent_ns == m->sent_ns &&
+		    x->received_ns == m->received_ns) {
+			*left_ns = x->left_ns;
+			*arrived_ns = x->arrived_ns;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool may_be_left_out(const struct trial *t, const struct usk_msg *m)
+{
+	int64_t left, arrived;
+	return stands_for_two(t, m->from, m->sent_ns) || stands_for_two(t, m->to, m->received_ns) ||
+	       (moments_of(t, m, &left, &arrived) &&
+		(reference_repeats(t, m->from, left) || reference_repeats(t, m->from, arrived)));
+}
+
 static uint64_t wrongly_left_out(const struct trial *t)
 {
 	uint64_t n = 0;
 	for (size_t i = 0; i < t->answer->n_pairs; i++) {
 		const struct usk_pair *p = &t->answer->pair[i];
 		for (size_t k = 0; k < p->n_outliers; k++) {
-			const struct usk_msg *m = &p->outlier[k].msg;
-			n += !stands_for_two(t, m->from, m->sent_ns) &&
-			     !stands_for_two(t, m->to, m->received_ns);
+			n += !may_be_left_out(t, &p->outlier[k].msg);
 		}
 	}
 	return n;
