@@ -365,7 +365,7 @@ struct usk_iface {
 /* A packet as the file holds it. data points into the reader's buffer until the next call. */
 struct usk_record {
 	int64_t time_ns;
-	uint64_t at; /* byte offset of the record in the file; libpcap's files: its number */
+	uint64_t at; /* byte offset of the record in the file */
 	const uint8_t *data;
 	uint32_t captured, length;
 	uint32_t iface;
@@ -484,8 +484,7 @@ const struct usk_iface *usk_trace_ifaces(const struct usk_trace *t, size_t *n);
 /** Start again at the first record. Fails if the file cannot be read any more, or has changed. */
 enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err);
 
-/** The same capture once more, to be read by itself from its start. One that libpcap reads cannot
- * be read twice at a time. */
+/** The same capture once more, to be read by itself from its start. */
 enum usk_status usk_trace_again(const struct usk_trace *t, struct usk_trace **out,
 				struct usk_err *err);
 

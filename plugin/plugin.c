@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The plugin unskew of babeltrace2: `babeltrace2 help filter.unskew.sync`. */
-#include "write/bt.h"
+#include "ctf/filter.h"
 
 BT_PLUGIN_MODULE()
 BT_PLUGIN(unskew);

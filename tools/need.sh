@@ -13,7 +13,7 @@ build      meson             the build description
 build      ninja-build       runs the build
 build      pkg-config        finds libraries
 build      libjansson-dev    JSON: clocks.json
-build?     libpcap-dev       the rarer capture formats
+build?     libpcap-dev       names of link types
 build?     libbabeltrace2-dev  CTF traces of LTTng
 build      zlib1g-dev        files packed with gzip
 build      libzstd-dev       files packed with zstd

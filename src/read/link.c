@@ -92,16 +92,6 @@ static bool snap(struct frame *f)
 	       ether_type(f, 8, usk_be16(f->d + 6));
 }
 
-static bool fddi(struct frame *f)
-{
-	return pass(f, 13) && snap(f);
-}
-
-static bool fibre_channel(struct frame *f)
-{
-	return pass(f, 16) && snap(f);
-}
-
 /* A source route stands behind the addresses if the sender's first bit says so. */
 static bool token_ring(struct frame *f)
 {
@@ -156,16 +146,11 @@ static bool cooked2(struct frame *f)
 	return ether_type(f, 20, usk_be16(f->d));
 }
 
-/* An address family in somebody's byte order: the version nibble of the IP header says the same
- * without guessing. */
-static bool null(struct frame *f)
+/* What precedes the packet is in nobody's byte order, or of no use: the version nibble of the IP
+ * header says the same without guessing. */
+static bool passed(struct frame *f)
 {
-	return pass(f, 4);
-}
-
-static bool openbsd_enc(struct frame *f)
-{
-	return pass(f, 12);
+	return f->d != NULL;
 }
 
 /* Its length is that without padding. */
@@ -277,37 +262,38 @@ static bool pktap(struct frame *f)
 
 static const struct {
 	uint16_t link;
+	uint16_t bytes; /* before what the function strips */
 	bool (*strip)(struct frame *f);
 } links[] = {
-	{ LINK_ETHERNET, ethernet },
-	{ LINK_COOKED, cooked },
-	{ LINK_COOKED2, cooked2 },
-	{ 0, null },		     /* of BSD: loopback */
-	{ 108, null },		     /* of OpenBSD */
-	{ 101, is_ip },		     /* raw */
-	{ 12, is_ip },		     /* as BSD numbers it */
-	{ 14, is_ip },		     /* and OpenBSD */
-	{ 228, is_ip },		     /* IPv4 */
-	{ 229, is_ip },		     /* IPv6 */
-	{ 9, ppp },		     /* PPP */
-	{ 50, ppp_serial },	     /* PPP in HDLC, or Cisco's */
-	{ 51, pppoe },		     /* PPPoE without its Ethernet header */
-	{ 166, pppd },		     /* of pppd */
-	{ 204, ppp_with_direction }, /* PPP, and who sent it */
-	{ LINK_WIFI, wifi },	     /* IEEE 802.11 */
-	{ 119, prism },		     /* behind a header of Prism cards */
-	{ 127, radiotap },	     /* behind radiotap */
-	{ 163, avs },		     /* behind AVS */
-	{ 192, ppi },		     /* behind Per-Packet Information */
-	{ 6, token_ring },	     /* IEEE 802.5 */
-	{ 10, fddi },		     /* FDDI */
-	{ 11, snap },		     /* ATM with LLC */
-	{ 122, fibre_channel },	     /* IP over Fibre Channel */
-	{ 104, cisco_hdlc },	     /* Cisco HDLC */
-	{ 109, openbsd_enc },	     /* behind IPsec of OpenBSD */
-	{ 117, pflog },		     /* pf's log */
-	{ 239, nflog },		     /* netfilter's log */
-	{ 258, pktap },		     /* several of macOS */
+	{ LINK_ETHERNET, 0, ethernet },
+	{ LINK_COOKED, 0, cooked },
+	{ LINK_COOKED2, 0, cooked2 },
+	{ 0, 4, passed },		/* of BSD: loopback */
+	{ 108, 4, passed },		/* of OpenBSD */
+	{ 101, 0, is_ip },		/* raw */
+	{ 12, 0, is_ip },		/* as BSD numbers it */
+	{ 14, 0, is_ip },		/* and OpenBSD */
+	{ 228, 0, is_ip },		/* IPv4 */
+	{ 229, 0, is_ip },		/* IPv6 */
+	{ 9, 0, ppp },			/* PPP */
+	{ 50, 0, ppp_serial },		/* PPP in HDLC, or Cisco's */
+	{ 51, 0, pppoe },		/* PPPoE without its Ethernet header */
+	{ 166, 0, pppd },		/* of pppd */
+	{ 204, 0, ppp_with_direction }, /* PPP, and who sent it */
+	{ LINK_WIFI, 0, wifi },		/* IEEE 802.11 */
+	{ 119, 0, prism },		/* behind a header of Prism cards */
+	{ 127, 0, radiotap },		/* behind radiotap */
+	{ 163, 0, avs },		/* behind AVS */
+	{ 192, 0, ppi },		/* behind Per-Packet Information */
+	{ 6, 0, token_ring },		/* IEEE 802.5 */
+	{ 10, 13, snap },		/* FDDI */
+	{ 11, 0, snap },		/* ATM with LLC */
+	{ 122, 16, snap },		/* IP over Fibre Channel */
+	{ 104, 0, cisco_hdlc },		/* Cisco HDLC */
+	{ 109, 12, passed },		/* behind IPsec of OpenBSD */
+	{ 117, 0, pflog },		/* pf's log */
+	{ 239, 0, nflog },		/* netfilter's log */
+	{ 258, 0, pktap },		/* several of macOS */
 };
 
 static bool by_type(struct frame *f, uint32_t link)
@@ -315,7 +301,7 @@ static bool by_type(struct frame *f, uint32_t link)
 	for (size_t i = 0; i < COUNT(links) && f->nested < MAX_NESTED; i++) {
 		if (links[i].link == link) {
 			f->nested++;
-			return links[i].strip(f);
+			return pass(f, links[i].bytes) && links[i].strip(f);
 		}
 	}
 	return false;

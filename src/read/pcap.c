@@ -9,7 +9,8 @@
  *       and every capture is read twice (make bench measures both)
  *       A disk that lost blocks leaves zeros or other bytes; what stands behind them is sound, and
  *       is found again by the headers that follow one another
- * Not   the modified formats of other vendors (libpcap.c)
+ *       Of old, the lengths stood the other way round (before version 2.3), and headers were longer
+ *       (Kuznetsov's modified libpcap)
  */
 #include "read/read.h"
 
@@ -19,45 +20,45 @@
 enum { AHEAD = 1536 };
 
 enum {
-	HEADER = 16,
 	CHAIN = 3,	  /* headers in a row that are no chance, near the last sound stamp */
 	LONG_CHAIN = 8,	  /* and far from it */
-	SEARCH = 1 << 18, /* the window in which they are looked for */
 	AROUND = 1 << 16, /* bytes behind a record with a stamp far from others, which judge it */
-	DOUBLED = 1 << 16 /* bytes that may stand in the file twice */
 };
 
 struct state {
 	bool swap;
 	uint32_t unit_ns;
-	int64_t last_ns; /* stamp of the last sound record; USK_NONE: none yet */
+	uint32_t header;	       /* bytes of a record's */
+	uint32_t captured_at, wire_at; /* its two lengths */
+	int64_t last_ns;	       /* stamp of the last sound record; USK_NONE: none yet */
 	struct usk_recent recent;
 };
 
-bool usk_pcap_magic(const uint8_t *d, bool *swap, uint32_t *unit_ns)
+const struct usk_pcap_kind *usk_pcap_kind(const uint8_t *d, bool *swap)
 {
-	static const struct {
-		uint32_t magic, unit_ns;
-	} known[] = { { 0xa1b2c3d4, 1000 }, { 0xa1b23c4d, 1 } };
-	for (size_t i = 0; i < COUNT(known); i++) {
+	static const struct usk_pcap_kind kinds[] = { { 0xa1b2c3d4, 1000, 16 },
+						      { 0xa1b23c4d, 1, 16 },
+						      { 0xa1b2cd34, 1000, 24 } };
+	for (size_t i = 0; i < COUNT(kinds); i++) {
 		for (int s = 0; s < 2; s++) {
-			if (usk_load32(d, s) == known[i].magic) {
+			if (usk_load32(d, s) == kinds[i].magic) {
 				*swap = s;
-				*unit_ns = known[i].unit_ns;
-				return true;
+				return &kinds[i];
 			}
 		}
 	}
-	return false;
+	return NULL;
 }
 
 static bool sniff(const uint8_t *d, size_t n)
 {
+	enum { DG_UX = 543 };
 	bool swap;
-	uint32_t unit_ns;
-	/* Before version 2.3 captured and original length stood the other way round: libpcap's. */
-	return n >= 8 && usk_pcap_magic(d, &swap, &unit_ns) && usk_load16(d + 4, swap) == 2 &&
-	       usk_load16(d + 6, swap) >= 3;
+	if (n < 8 || !usk_pcap_kind(d, &swap)) {
+		return false;
+	}
+	unsigned version = usk_load16(d + 4, swap);
+	return version == 2 || version == DG_UX;
 }
 
 static enum usk_status start(struct usk_trace *t, struct usk_err *err)
@@ -73,7 +74,12 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 				t->in.have);
 	}
 	const uint8_t *d = t->in.data;
-	usk_pcap_magic(d, &s->swap, &s->unit_ns);
+	const struct usk_pcap_kind *kind = usk_pcap_kind(d, &s->swap);
+	bool old = usk_load16(d + 4, s->swap) != 2 || usk_load16(d + 6, s->swap) < 3;
+	s->unit_ns = kind->unit_ns;
+	s->header = kind->header;
+	s->captured_at = old ? 12 : 8;
+	s->wire_at = old ? 8 : 12;
 	s->last_ns = USK_NONE;
 	s->recent.n = 0;
 	if (!t->n_ifaces) {
@@ -94,6 +100,16 @@ static int64_t stamp(const struct state *s, const uint8_t *d)
 	       (int64_t)usk_load32(d + 4, s->swap) * s->unit_ns;
 }
 
+static uint32_t captured_of(const struct state *s, const uint8_t *d)
+{
+	return usk_load32(d + s->captured_at, s->swap);
+}
+
+static uint32_t wire_of(const struct state *s, const uint8_t *d)
+{
+	return usk_load32(d + s->wire_at, s->swap);
+}
+
 static bool is_blank(const uint8_t *d)
 {
 	return !(usk_be64(d) | usk_be64(d + 8));
@@ -103,7 +119,7 @@ static bool is_blank(const uint8_t *d)
 static bool is_sound(const struct usk_trace *t, const uint8_t *d)
 {
 	const struct state *s = t->state;
-	uint32_t captured = usk_load32(d + 8, s->swap), length = usk_load32(d + 12, s->swap);
+	uint32_t captured = captured_of(s, d), length = wire_of(s, d);
 	return captured <= t->iface->snap_length && captured <= length &&
 	       length <= USK_RECORD_MAX && !is_blank(d) &&
 	       usk_load32(d + 4, s->swap) < 1000000000 / s->unit_ns;
@@ -118,78 +134,50 @@ static bool is_chain(const struct usk_trace *t, size_t pos)
 	int depth = near ? CHAIN : LONG_CHAIN;
 	for (int k = 0; k < depth; k++) {
 		size_t left = t->in.have - pos;
-		if (left < HEADER) {
+		if (left < s->header) {
 			return k && (!left || !t->in.end);
 		}
 		const uint8_t *d = base + pos;
-		uint32_t captured = usk_load32(d + 8, s->swap);
+		uint32_t captured = captured_of(s, d);
 		if (!captured || !is_sound(t, d)) {
 			return false;
 		}
-		if (left - HEADER < captured) {
+		if (left - s->header < captured) {
 			return k >= CHAIN - 1;
 		}
-		pos += HEADER + (size_t)captured;
-		if (t->in.have - pos >= HEADER && !usk_near(stamp(s, base + pos), stamp(s, d))) {
+		pos += s->header + (size_t)captured;
+		if (t->in.have - pos >= s->header && !usk_near(stamp(s, base + pos), stamp(s, d))) {
 			return false;
 		}
 	}
 	return true;
 }
 
-/* Past records that were read before: a block that stands in the file twice. */
-static size_t past_doubled(const struct usk_trace *t, size_t pos)
+static bool begins(const struct usk_trace *t, size_t pos, size_t *unsure)
 {
 	const struct state *s = t->state;
-	size_t at = pos;
-	while (t->in.have - at >= HEADER && at - pos < DOUBLED && is_sound(t, t->in.data + at)) {
-		uint32_t captured = usk_load32(t->in.data + at + 8, s->swap);
-		if (s->last_ns == USK_NONE || stamp(s, t->in.data + at) > s->last_ns) {
-			return at;
-		}
-		if (t->in.have - at - HEADER < captured) {
-			break;
-		}
-		at += HEADER + (size_t)captured;
+	const uint8_t *d = t->in.data + pos;
+	size_t left = t->in.have - pos;
+	if (left < s->header || !is_sound(t, d) || !is_chain(t, pos)) {
+		return false;
 	}
-	/* The end, or damage again, is for the caller to find; else the clock was set back. */
-	return at - pos < DOUBLED ? at : pos;
+	/* Its stamp may be in the damage's last bytes: the one behind it is sure. */
+	size_t size = s->header + (size_t)captured_of(s, d);
+	*unsure = size < left ? size : left;
+	return true;
 }
 
-/*
- * From the front of the window, where no record is, to the next one. *found false: there is none up
- * to the end, and the window is where it was if nothing had to move.
- */
-static enum usk_status resume(struct usk_trace *t, bool *found, struct usk_err *err)
+static size_t step(const struct usk_trace *t, size_t pos, bool *fresh)
 {
-	uint64_t from = t->in.at;
-	*found = false;
-	for (size_t used = 0;;) {
-		enum usk_status status = usk_input_need(&t->in, used, SEARCH, err);
-		if (status) {
-			return status;
-		}
-		size_t have = t->in.have,
-		       last = t->in.end || have < SEARCH ? have : have - SEARCH / 2;
-		for (size_t p = t->in.at == from; p < last && have - p >= HEADER; p++) {
-			if (!is_sound(t, t->in.data + p) || !is_chain(t, p)) {
-				continue;
-			}
-			/* Its stamp may be in the damage's last bytes: the one behind it is sure.
-			 */
-			const struct state *x = t->state;
-			size_t size = HEADER + (size_t)usk_load32(t->in.data + p + 8, x->swap);
-			p += size < have - p ? size : have - p;
-			p = past_doubled(t, p);
-			*found = true;
-			usk_trace_lost(t, from, t->in.at + p - from);
-			return usk_input_need(&t->in, p, HEADER, err);
-		}
-		if (t->in.end || have < SEARCH) {
-			return USK_OK;
-		}
-		used = last;
+	const struct state *s = t->state;
+	const uint8_t *d = t->in.data + pos;
+	size_t left = t->in.have - pos;
+	if (left < s->header || !is_sound(t, d)) {
+		return 0;
 	}
+	*fresh = s->last_ns == USK_NONE || stamp(s, d) > s->last_ns;
+	size_t size = s->header + (size_t)captured_of(s, d);
+	return size <= left || *fresh ? size : 0;
 }
 
 /* A stamp far from the one before it: is it alone with that? */
@@ -197,8 +185,8 @@ static bool is_astray(const struct usk_trace *t, size_t pos)
 {
 	const struct state *s = t->state;
 	const uint8_t *d = t->in.data + pos;
-	size_t left = t->in.have - pos, size = HEADER + (size_t)usk_load32(d + 8, s->swap);
-	if (is_blank(d) || left < size + HEADER) {
+	size_t left = t->in.have - pos, size = s->header + (size_t)captured_of(s, d);
+	if (is_blank(d) || left < size + s->header) {
 		return is_blank(d) || !is_sound(t, d);
 	}
 	const uint8_t *next = d + size;
@@ -221,10 +209,10 @@ static enum usk_status mend(struct usk_trace *t, struct usk_err *err)
 	bool found;
 	uint64_t from = t->in.at;
 	size_t have = t->in.have;
-	uint32_t captured = have >= HEADER ? usk_load32(t->in.data + 8, s->swap) : 0;
-	bool cut = have < HEADER ||
-		   (captured <= USK_RECORD_MAX && t->in.end && have - HEADER < captured);
-	enum usk_status status = resume(t, &found, err);
+	uint32_t captured = have >= s->header ? captured_of(s, t->in.data) : 0;
+	bool cut = have < s->header ||
+		   (captured <= USK_RECORD_MAX && t->in.end && have - s->header < captured);
+	enum usk_status status = usk_trace_resume(t, s->header, begins, step, &found, err);
 	if (status || found) {
 		return status;
 	}
@@ -254,12 +242,12 @@ static size_t whole(struct usk_trace *t, struct usk_record *out, size_t cap, siz
 	while (made < cap) {
 		const uint8_t *d = base + pos;
 		size_t left = have - pos;
-		uint32_t captured = left >= HEADER ? usk_load32(d + 8, s->swap) : 0;
-		if (left < HEADER || left - HEADER < captured) {
+		uint32_t captured = left >= s->header ? captured_of(s, d) : 0;
+		if (left < s->header || left - s->header < captured) {
 			break;
 		}
 		int64_t time_ns = stamp(s, d);
-		uint32_t length = usk_load32(d + 12, s->swap);
+		uint32_t length = wire_of(s, d);
 		/* An empty record may be the end of a header before zeros. */
 		if (!usk_near(time_ns, s->last_ns) || !length) {
 			/* What stands behind it has to be there. */
@@ -274,14 +262,14 @@ static size_t whole(struct usk_trace *t, struct usk_record *out, size_t cap, siz
 		struct usk_record *r = &out[made];
 		r->time_ns = time_ns;
 		r->at = t->in.at + pos;
-		r->data = d + HEADER;
+		r->data = d + s->header;
 		r->captured = captured;
 		r->length = length;
 		r->iface = 0;
 		r->side = USK_SIDE_UNKNOWN;
-		pos += HEADER + (size_t)captured;
+		pos += s->header + (size_t)captured;
 		if (time_ns <= s->last_ns && usk_recent_again(&s->recent, r, s->last_ns)) {
-			usk_trace_lost(t, r->at, HEADER + (uint64_t)captured);
+			usk_trace_lost(t, r->at, s->header + (uint64_t)captured);
 			continue;
 		}
 		usk_recent_note(&s->recent, r);
@@ -296,7 +284,7 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 			       struct usk_err *err)
 {
 	const struct state *s = t->state;
-	enum usk_status status = usk_input_need(&t->in, t->used, HEADER, err);
+	enum usk_status status = usk_input_need(&t->in, t->used, s->header, err);
 	t->used = *n = 0;
 	while (!status && !t->done && t->in.have) {
 		*n = whole(t, out, cap, &t->used);
@@ -304,12 +292,12 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 			return USK_OK; /* the next call refills */
 		}
 		if (t->used) { /* records that were read before, and no other */
-			status = usk_input_need(&t->in, t->used, HEADER, err);
+			status = usk_input_need(&t->in, t->used, s->header, err);
 			t->used = 0;
 			continue;
 		}
-		uint32_t captured = t->in.have >= HEADER ? usk_load32(t->in.data + 8, s->swap) : 0;
-		size_t want = captured > USK_RECORD_MAX ? HEADER : AROUND + (size_t)captured;
+		uint32_t captured = t->in.have >= s->header ? captured_of(s, t->in.data) : 0;
+		size_t want = captured > USK_RECORD_MAX ? s->header : AROUND + (size_t)captured;
 		if (t->in.have < want && !t->in.end) {
 			status = usk_input_need(&t->in, 0, want, err);
 			continue;

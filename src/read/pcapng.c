@@ -18,11 +18,9 @@
 
 enum {
 	MAX_INTERFACES = 65536,
-	CHAIN = 3,	   /* sound blocks in a row that are no chance, near the last stamp */
-	LONG_CHAIN = 8,	   /* and far from it */
-	SEARCH = 1 << 18,  /* the window in which they are looked for */
-	DOUBLED = 1 << 16, /* bytes that may stand in the file twice */
-	AROUND = 1 << 16   /* bytes behind a packet with a stamp far from others, which judge it */
+	CHAIN = 3,	 /* sound blocks in a row that are no chance, near the last stamp */
+	LONG_CHAIN = 8,	 /* and far from it */
+	AROUND = 1 << 16 /* bytes behind a packet with a stamp far from others, which judge it */
 };
 
 struct state {
@@ -183,7 +181,7 @@ static bool is_chain(const struct usk_trace *t, size_t pos)
 		struct found f = block_at(t, pos);
 		if (!f.size) {
 			/* A packet may be longer than the window. */
-			return k >= CHAIN - 1 && !t->in.end && t->in.have - pos < SEARCH / 2;
+			return k >= CHAIN - 1 && !t->in.end && t->in.have - pos < USK_SEARCH / 2;
 		}
 		if (f.type == NG_SECTION || f.type == NG_INTERFACE) {
 			return true; /* what stands behind it may need it */
@@ -197,49 +195,19 @@ static bool is_chain(const struct usk_trace *t, size_t pos)
 	return true;
 }
 
-/* Past packets that were read before: a block of a disk that stands in the file twice. */
-static size_t past_doubled(const struct usk_trace *t, size_t pos)
+static bool begins(const struct usk_trace *t, size_t pos, size_t *unsure)
 {
-	size_t at = pos;
-	for (struct found f; at - pos < DOUBLED && (f = block_at(t, at)).size; at += f.size) {
-		if (f.type == NG_SECTION || f.type == NG_INTERFACE ||
-		    (is_packet(f.type) &&
-		     (last_of(t, &f.r) == USK_NONE || f.r.time_ns > last_of(t, &f.r)))) {
-			return at;
-		}
-	}
-	/* The end, or damage again, is for the caller to find; else the clock was set back. */
-	return at - pos < DOUBLED ? at : pos;
+	*unsure = 0;
+	return block_at(t, pos).size && is_chain(t, pos);
 }
 
-/*
- * From the front of the window, where no sound block is, to the next one. *found false: there is
- * none up to the end.
- */
-static enum usk_status resume(struct usk_trace *t, bool *found, struct usk_err *err)
+static size_t step(const struct usk_trace *t, size_t pos, bool *fresh)
 {
-	uint64_t from = t->in.at;
-	*found = false;
-	for (size_t used = 0;;) {
-		enum usk_status status = usk_input_need(&t->in, used, SEARCH, err);
-		if (status) {
-			return status;
-		}
-		size_t have = t->in.have,
-		       last = t->in.end || have < SEARCH ? have : have - SEARCH / 2;
-		for (size_t p = t->in.at == from; p < last && have - p >= 12; p++) {
-			if (block_at(t, p).size && is_chain(t, p)) {
-				p = past_doubled(t, p);
-				*found = true;
-				usk_trace_lost(t, from, t->in.at + p - from);
-				return usk_input_need(&t->in, p, 12, err);
-			}
-		}
-		if (t->in.end || have < SEARCH) {
-			return USK_OK;
-		}
-		used = last;
-	}
+	struct found f = block_at(t, pos);
+	*fresh = f.size && (f.type == NG_SECTION || f.type == NG_INTERFACE ||
+			    (is_packet(f.type) &&
+			     (last_of(t, &f.r) == USK_NONE || f.r.time_ns > last_of(t, &f.r))));
+	return f.size;
 }
 
 /* At the front of the window is a block that cannot be, or is not wholly there. */
@@ -250,7 +218,7 @@ static enum usk_status mend(struct usk_trace *t, const char *why, struct usk_err
 	bool found;
 	uint64_t from = t->in.at;
 	size_t have = t->in.have;
-	enum usk_status status = resume(t, &found, err);
+	enum usk_status status = usk_trace_resume(t, 12, begins, step, &found, err);
 	if (status || found) {
 		return status;
 	}

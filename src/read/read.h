@@ -81,6 +81,24 @@ void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 /** Bytes from `at` on hold nothing that can be read; the trace goes on behind them. */
 void usk_trace_lost(struct usk_trace *t, uint64_t at, uint64_t bytes);
 
+/* The window in which the next sound record is looked for. */
+enum { USK_SEARCH = 1 << 18 };
+
+/**
+ * From the front of the window, where no record is, to the next one: what stands between is lost.
+ * *found false: there is none up to the end, and the window is where it was if nothing had to move.
+ * header: bytes of a record without which nothing can be said.
+ *
+ * begins  do sound records begin at pos? *unsure: so many bytes of them are lost all the same
+ * step    bytes of the record at pos; 0: none is there. *fresh: it was not read before. Only what
+ *         is passed has to be whole
+ */
+enum usk_status usk_trace_resume(struct usk_trace *t, size_t header,
+				 bool (*begins)(const struct usk_trace *t, size_t pos,
+						size_t *unsure),
+				 size_t (*step)(const struct usk_trace *t, size_t pos, bool *fresh),
+				 bool *found, struct usk_err *err);
+
 /** A trace of what was opened already, which may be a pipe; with a window of its own. */
 enum usk_status usk_trace_of(const struct usk_input *in, const char *path, struct usk_trace **out,
 			     struct usk_err *err);
@@ -131,14 +149,18 @@ bool usk_recent_again(struct usk_recent *x, const struct usk_record *r, int64_t 
 /** A stamp beyond USK_TIME_MAX is an error of the whole run, not damage. */
 enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, struct usk_err *err);
 
-extern const struct reader usk_reader_pcap, usk_reader_pcapng, usk_reader_libpcap, usk_reader_ctf,
-	usk_reader_messages, usk_reader_events, usk_reader_exchanges;
+extern const struct reader usk_reader_pcap, usk_reader_pcapng, usk_reader_ctf, usk_reader_messages,
+	usk_reader_events, usk_reader_exchanges;
 
 /** The one that reads what begins so; NULL if none does. */
 const struct reader *usk_reader_of(const uint8_t *data, size_t n);
 bool usk_sniff_trace(const uint8_t *data, size_t n);
-/** Of its first four bytes: its byte order, and the unit of its stamps. */
-bool usk_pcap_magic(const uint8_t *data, bool *swap, uint32_t *unit_ns);
+struct usk_pcap_kind {
+	uint32_t magic, unit_ns; /* of its stamps */
+	uint32_t header;	 /* bytes of a record's */
+};
+/** By the first four bytes of a classic capture, which tell its byte order, too; or NULL. */
+const struct usk_pcap_kind *usk_pcap_kind(const uint8_t *data, bool *swap);
 
 /** How an interface of pcapng counts time. */
 const struct usk_tick *usk_pcapng_tick(const struct usk_trace *t, size_t iface);

@@ -15,11 +15,8 @@
 #include <string.h>
 
 static const struct reader *const readers[] = {
-	&usk_reader_pcapng,   &usk_reader_pcap,
-#ifdef USK_HAVE_LIBPCAP
-	&usk_reader_libpcap,
-#endif
-	&usk_reader_messages, &usk_reader_events, &usk_reader_exchanges,
+	&usk_reader_pcapng, &usk_reader_pcap,	   &usk_reader_messages,
+	&usk_reader_events, &usk_reader_exchanges,
 };
 
 /* What a folder is read by; NULL: not built in. */
@@ -209,12 +206,6 @@ static enum usk_status of_input(const struct usk_input *in, const char *path, co
 enum usk_status usk_trace_again(const struct usk_trace *from, struct usk_trace **out,
 				struct usk_err *err)
 {
-#ifdef USK_HAVE_LIBPCAP
-	if (from->reader == &usk_reader_libpcap) {
-		return usk_fail(err, USK_EUSAGE, 0, "%s: libpcap cannot read it twice at a time",
-				from->path);
-	}
-#endif
 	if (from->reader == folder_reader) {
 		return usk_trace_open_with(from->path, from->name, &from->opt, out, err);
 	}

@@ -39,11 +39,12 @@ static enum usk_status write_records(struct retime *t, const struct usk_record *
 enum usk_status usk_retime_pcap(struct retime *t)
 {
 	bool swap;
-	uint32_t unit_ns;
-	usk_pcap_magic(t->in.data, &swap, &unit_ns);
+	usk_pcap_kind(t->in.data, &swap);
 	const uint32_t magic = usk_swap32_if(magic_ns, swap);
+	const uint16_t version[2] = { usk_swap16_if(2, swap), usk_swap16_if(4, swap) };
 	usk_output_write(&t->out, &magic, sizeof magic);
-	usk_output_write(&t->out, t->in.data + 4, FILE_HEADER - 4);
+	usk_output_write(&t->out, version, sizeof version);
+	usk_output_write(&t->out, t->in.data + 8, FILE_HEADER - 8);
 
 	struct usk_record r[BATCH];
 	int64_t time_ns[BATCH];

@@ -12,7 +12,7 @@
  */
 #include "write/timeline.h"
 #ifdef USK_HAVE_BABELTRACE2
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 #endif
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_alone.c - in place of most of ctf_child.c, for what needs no events: no process is begun
+ * ctf_alone.c - in place of most of src/ctf/child.c, for what needs no events: no process is begun
  */
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 
 enum usk_status usk_ctf_start(struct ctf_traces *t, const struct ctf_visitor *visitor,
 			      struct ctf_child **out, struct usk_err *err)

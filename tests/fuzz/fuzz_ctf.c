@@ -9,12 +9,12 @@
  * Why   libbabeltrace2 reads a few files a second (fuzz_ctf_files); what it says of them comes here
  *       in thousands
  *
- * The functions of ctf_source.c and ctf_child.c are ours here: a source that needs no files, and a
- * child that is no process.
+ * The functions of src/ctf/source.c and src/ctf/child.c are ours here: a source that needs no
+ * files, and a child that is no process.
  */
 #include "ctf_any.h"
 #include "memory.h"
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 #include "trace.h"
 
 #include <stdio.h>
@@ -233,7 +233,8 @@ static void forget_made(void)
 	made.n = 0;
 }
 
-/* ---- in place of ctf_source.c -----------------------------------------------------------------
+/* ---- in place of src/ctf/source.c
+ * -----------------------------------------------------------------
  */
 
 const bt_plugin *usk_ctf_plugin(void)
@@ -257,7 +258,8 @@ const bt_component_source *usk_ctf_source(bt_graph *graph, const char *name, con
 	return source;
 }
 
-/* ---- in place of ctf_child.c ------------------------------------------------------------------
+/* ---- in place of src/ctf/child.c
+ * ------------------------------------------------------------------
  */
 
 struct ctf_child {

@@ -9,8 +9,8 @@
  */
 #include "base/io.h"
 #include "memory.h"
-#include "read/ctf.h"
-#include "write/bt.h"
+#include "ctf/ctf.h"
+#include "ctf/filter.h"
 #include "write/retime.h"
 
 #include <fcntl.h>

@@ -7,7 +7,7 @@
  * which goes on to messages
  */
 #include "ctf_any.h"
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 
 #include <stdlib.h>
 #include <string.h>

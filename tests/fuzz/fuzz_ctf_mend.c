@@ -6,13 +6,13 @@
  * Out   the metadata's text, or a sentence; of the stream what can be read, and nothing if nothing
  *       had to go
  *
- * Whether a trace can be read is told here by its packets alone, in place of ctf_child.c: whole
+ * Whether a trace can be read is told here by its packets alone, in place of src/ctf/child.c: whole
  * ones, each as long as its header says, from the first byte to the last.
  */
 #include "base/bytes.h"
 #include "base/io.h"
 #include "memory.h"
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -34,7 +34,8 @@ static void need(bool good)
 	}
 }
 
-/* ---- in place of ctf_child.c --------------------------------------------------------------------
+/* ---- in place of src/ctf/child.c
+ * --------------------------------------------------------------------
  */
 
 static bool is_stream(const uint8_t *d, size_t n)

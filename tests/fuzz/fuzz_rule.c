@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Key rules: what is taken is written again to the same; what is refused has a sentence. */
-#include "read/rule.h"
+#include "ctf/rule.h"
 
 #include <stdlib.h>
 #include <string.h>

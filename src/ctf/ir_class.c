@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "write/bt.h"
+#include "ctf/filter.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf.c - CTF traces: of LTTng's kernel tracer, of LTTng-UST, of whoever writes the format
+ * reader.c - CTF traces: of LTTng's kernel tracer, of LTTng-UST, of whoever writes the format
  *
  * In    a folder of traces, all of one machine
  * Out   packets where the kernel's network events have headers, else sides of messages by key rules
@@ -13,7 +13,7 @@
  * one's. Bridges and virtual devices hand one buffer on: its packet counts once.
  */
 #include "base/io.h"
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

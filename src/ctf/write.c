@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bt_write.c - a CTF trace written anew by libbabeltrace2, with corrected stamps
+ * write.c - a CTF trace written anew by libbabeltrace2, with corrected stamps
  *
  * In    a folder with a trace
  * Out   another one
@@ -9,7 +9,7 @@
  */
 #include "base/child.h"
 #include "base/io.h"
-#include "write/bt.h"
+#include "ctf/filter.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_graph.c - all streams of CTF traces, merged by time
+ * graph.c - all streams of CTF traces, merged by time
  *
  * In    folders of traces; which classes of events are of interest
  * Out   what was kept of their events, in the order of time; totals over all events
  * Why   libbabeltrace2's own muxer gives up on traces whose packets begin before the previous one
  *       ends, as older LTTng wrote them: here each stream is read by itself, and only events count
- * Not   what events mean (ctf_net.c, ctf_key.c)
+ * Not   what events mean (net.c, key.c)
  *
  * The stream that is furthest behind is advanced, so what waits is a batch per stream. What waits
  * is handed out once no stream can have anything earlier.
  */
 #include "base/tick.h"
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

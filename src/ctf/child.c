@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_child.c - libbabeltrace2 in a process of its own
+ * child.c - libbabeltrace2 in a process of its own
  *
- * In    as ctf_graph.c, which does the work in the child
+ * In    as graph.c, which does the work in the child
  * Out   the same through a pipe; where the child dies, what it had sent, and a sentence
  * Why   the library aborts on some damaged traces (a packet that claims to be larger than 2^60
  *       bits), and a damaged input is no reason to die; it decodes while the parent matches
  * Not   a sandbox
  */
 #include "base/child.h"
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 
 #include <errno.h>
 #include <signal.h>

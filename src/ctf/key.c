@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_key.c - events that key rules name -> sides of messages
+ * key.c - events that key rules name -> sides of messages
  *
  * In    events, in any order within a batch when their fields are taken, by time when they settle
  * Out   sides of messages with ids: the fields' text, joined by commas
  * Why   text, so that a trace and a table of events can name one message alike
  * Not   which sides are one message (match/join.c)
  */
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 
 #include <stdio.h>
 #include <stdlib.h>

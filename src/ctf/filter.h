@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bt.h - inside of the filter component class sync: every event on the common clock
+ * filter.h - inside of the filter component class sync: every event on the common clock
  *
- *     bt_ir.c        traces and their classes once more, with another clock
- *     bt_ir_class.c  classes of fields once more
- *     bt_sync.c      the component, and which clock stamped a trace
- *     bt_merge.c     its message iterator: ports, and which of what waits is next
- *     bt_message.c   one message, corrected
- *     bt_write.c     a trace through the filter into another folder
+ *     ir.c        traces and their classes once more, with another clock
+ *     ir_class.c  classes of fields once more
+ *     sync.c      the component, and which clock stamped a trace
+ *     merge.c     its message iterator: ports, and which of what waits is next
+ *     message.c   one message, corrected
+ *     write.c     a trace through the filter into another folder
+ *     retime.c    `apply`: another clock in the metadata where that will do, else write.c
  *
  * In    messages of any number of traces on any number of ports, each port in order
  * Out   all of them in the order of corrected time, on one clock of 1 ns from 1970
  * Why   any pipeline of babeltrace2 then shows, cuts or writes what happened in which order
  * Not   estimating: clocks.json says how the clocks ran
  */
-#ifndef USK_BT_H
-#define USK_BT_H
+#ifndef USK_FILTER_H
+#define USK_FILTER_H
 
 #include "base/tick.h"
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 #include "write/write.h"
 
-/* ---- bt_ir.c --------------------------------------------------------------------------------- */
+/* ---- ir.c ------------------------------------------------------------------------------------ */
 
 /*
  * An event's time is a value of its stream class's clock; so another time on another clock needs
@@ -59,7 +60,7 @@ struct field_scopes {
 void *usk_ir_copy(struct usk_index *copies, const void *of);
 bt_field_class *usk_ir_field_class(struct field_scopes *s, const bt_field_class *from);
 
-/* ---- bt_sync.c ------------------------------------------------------------------------------- */
+/* ---- sync.c ---------------------------------------------------------------------------------- */
 
 /* For a component that is made without params: the only clock there is. */
 struct sync_setup {
@@ -94,7 +95,7 @@ bt_component_class_port_connected_method_status
 usk_sync_connected(bt_self_component_filter *self, bt_self_component_port_input *port,
 		   const bt_port_output *other);
 
-/* ---- bt_merge.c ------------------------------------------------------------------------------ */
+/* ---- merge.c --------------------------------------------------------------------------------- */
 
 /* One stream, from its beginning to its end. */
 struct stream {
@@ -153,13 +154,13 @@ bt_message_iterator_class_next_method_status usk_merge_next(bt_self_message_iter
 							    bt_message_array_const messages,
 							    uint64_t capacity, uint64_t *count);
 
-/* ---- bt_message.c ---------------------------------------------------------------------------- */
+/* ---- message.c ------------------------------------------------------------------------------- */
 
 /** A message of the port: its copy, corrected, is put. false: the error of the thread says why. */
 bool usk_message_take_in(struct merge *m, struct port *p, const bt_message *message);
 void usk_stream_free(struct stream *s);
 
-/* ---- bt_write.c ------------------------------------------------------------------------------ */
+/* ---- write.c --------------------------------------------------------------------------------- */
 
 /**
  * The trace in folder `from` into folder `to`, which is there and empty: each event with the stamp

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_find.c - the CTF traces at a path
+ * find.c - the CTF traces at a path
  *
  * In    a folder: a trace itself, a session of LTTng with one per domain, or what keeps several
  * Out   the folders that have a file "metadata"
  * Why   what users name is the folder that `lttng create -o` made, not those within it
  */
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 
 #include <dirent.h>
 #include <errno.h>

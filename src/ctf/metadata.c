@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_metadata.c - the metadata of a CTF trace as text
+ * metadata.c - the metadata of a CTF trace as text
  *
  * In    a trace's file "metadata": text, or text in packets, as LTTng writes it
  * Out   the text, every packet whole
  * Why   libbabeltrace2 reads on for ever where such a packet is cut short, so what packets say of
  *       themselves is looked at first; and the clock's lines are what re-timing changes
- * Not   what the text means (libbabeltrace2; of its clock alone write/retime_ctf.c)
+ * Not   what the text means (libbabeltrace2; of its clock alone retime.c)
  */
 #include "base/io.h"
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 
 #include <stdlib.h>
 #include <string.h>

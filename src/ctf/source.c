@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_source.c - the plugin of libbabeltrace2 that reads CTF
+ * source.c - the plugin of libbabeltrace2 that reads CTF
  *
  * In    a trace's folder
  * Out   its source in a graph
  * Why   all that is behind it can be had from another source, too
  */
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 
 const bt_plugin *usk_ctf_plugin(void)
 {

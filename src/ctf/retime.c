@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retime_ctf.c - CTF traces again, on the common clock
+ * retime.c - CTF traces again, on the common clock
  *
  * In    a folder of traces of one machine, the correction of its clock
  * Out   a folder of the same traces. Where another offset and an integer frequency say it well
@@ -15,7 +15,7 @@
  * if it is a whole number of cycles.
  */
 #include "base/io.h"
-#include "write/bt.h"
+#include "ctf/filter.h"
 #include "write/retime.h"
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "read/rule.h"
+#include "ctf/rule.h"
 
 #include <stdlib.h>
 #include <string.h>

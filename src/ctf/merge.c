@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bt_merge.c - messages of all ports, corrected and put in order
+ * merge.c - messages of all ports, corrected and put in order
  *
  * A message is handed out once no port can have an earlier one: what comes on a port is not earlier
  * than what came last, on its own clock, and corrections do not change the order of one clock. So
@@ -8,7 +8,7 @@
  * if each has its own.
  */
 
-#include "write/bt.h"
+#include "ctf/filter.h"
 
 #include <stdlib.h>
 

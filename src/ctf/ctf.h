@@ -2,30 +2,32 @@
 /*
  * ctf.h - inside of the reader of CTF traces
  *
- *     ctf_find.c   a folder -> the traces in it
- *     ctf_child.c  the same in a process that may die
- *     ctf_metadata.c its metadata as text
- *     ctf_mend.c   what is whole of traces that are damaged
- *     ctf_source.c the plugin of libbabeltrace2 that reads a trace
- *     ctf_graph.c  traces -> events of all streams, merged by time (libbabeltrace2)
- *     ctf_field.c  fields of events -> numbers, bytes, text
- *     ctf_net.c    network events of the kernel -> packets
- *     ctf_key.c    events that rules name -> sides of messages
- *     ctf_all.c    all events by name, for timelines
- *     ctf.c        the reader: packets or sides of messages, spooled so that they are decoded once
+ *     find.c      a folder -> the traces in it
+ *     child.c     the same in a process that may die
+ *     metadata.c  its metadata as text
+ *     mend.c      what is whole of traces that are damaged
+ *     source.c    the plugin of libbabeltrace2 that reads a trace
+ *     graph.c     traces -> events of all streams, merged by time (libbabeltrace2)
+ *     field.c     fields of events -> numbers, bytes, text
+ *     net.c       network events of the kernel -> packets
+ *     rule.c      rules that name events, and those of known tracers
+ *     key.c       events that rules name -> sides of messages
+ *     all.c       all events by name, for timelines
+ *     reader.c    the reader: packets or sides of messages, spooled so that they are decoded once
+ *     filter.h    traces on the common clock, in a pipeline of babeltrace2 or in another folder
  */
 #ifndef USK_CTF_H
 #define USK_CTF_H
 
 #include "base/index.h"
 #include "read/read.h"
-#include "read/rule.h"
+#include "ctf/rule.h"
 
 #include <babeltrace2/babeltrace.h>
 
 #include <stddef.h>
 
-/* ---- ctf_find.c ---- */
+/* ---- find.c ---- */
 
 /* Traces of one machine. */
 struct ctf_traces {
@@ -42,13 +44,13 @@ enum usk_status usk_ctf_find(const char *path, struct ctf_traces *out, struct us
 /** Bytes of all streams of these. */
 uint64_t usk_ctf_size(char *const *folder, size_t n);
 
-/* ---- ctf_metadata.c ---- */
+/* ---- metadata.c ---- */
 
 /** Of the trace in this folder, for the caller to free; text may be NULL, to look only.
  * USK_EINPUT: packets of it are cut short or damaged. */
 enum usk_status usk_ctf_metadata(const char *folder, char **text, struct usk_err *err);
 
-/* ---- ctf_mend.c ---- */
+/* ---- mend.c ---- */
 
 /**
  * Of traces that libbabeltrace2 refuses, what it takes; if it takes all, mended stays NULL.
@@ -89,7 +91,7 @@ static inline size_t usk_ctf_item_size(const struct ctf_item *item)
 	return offsetof(struct ctf_item, bytes) + item->n;
 }
 
-/* ---- ctf_field.c ---- */
+/* ---- field.c ---- */
 
 /*
  * Where members were found: looking for names costs as much as all of decoding. Classes and the
@@ -120,13 +122,13 @@ bool usk_ctf_bytes(const bt_field *f, uint8_t *out, size_t n);
  * none, as a structure. */
 bool usk_ctf_text(const bt_field *f, uint8_t *out, size_t room, size_t *n);
 
-/* ---- ctf_net.c ---- */
+/* ---- net.c ---- */
 
 enum ctf_kind usk_ctf_net_kind(const bt_event_class *class);
 /** False: nothing in it is of use (no TCP, no headers, the loopback device). */
 bool usk_ctf_net_take(struct ctf_places *places, const bt_event *event, struct ctf_item *item);
 
-/* ---- ctf_graph.c ---- */
+/* ---- graph.c ---- */
 
 struct ctf_graph;
 
@@ -154,14 +156,14 @@ struct ctf_totals {
  * All this is for processes of their own, which may die: what it makes goes with them.
  */
 
-/* ---- ctf_source.c ---- */
+/* ---- source.c ---- */
 
 /** The plugin ctf of libbabeltrace2; NULL: it is not there. */
 const bt_plugin *usk_ctf_plugin(void);
 /** Its source of a trace, in the graph; NULL: usk_ctf_cause() knows why. */
 const bt_component_source *usk_ctf_source(bt_graph *graph, const char *name, const char *folder);
 
-/* ---- ctf_graph.c ---- */
+/* ---- graph.c ---- */
 
 /** What libbabeltrace2 has to complain of, in one line, for the caller to free. */
 char *usk_ctf_cause(void);
@@ -181,7 +183,7 @@ const struct ctf_totals *usk_ctf_totals(const struct ctf_graph *g);
 /** For who lives on, as tests do. */
 void usk_ctf_close(struct ctf_graph *g);
 
-/* ---- ctf_child.c: the same, but that the library may die ---- */
+/* ---- child.c: the same, but that the library may die ---- */
 
 struct ctf_child;
 
@@ -196,7 +198,7 @@ void usk_ctf_stop(struct ctf_child *c);
 /** Would libbabeltrace2 take this trace? */
 bool usk_ctf_is_readable(const char *folder);
 
-/* ---- ctf_key.c ---- */
+/* ---- key.c ---- */
 
 struct ctf_keys;
 
@@ -212,7 +214,7 @@ bool usk_ctf_keys_take(struct ctf_keys *k, struct ctf_places *places, const bt_e
 /** An item whose turn has come: is it a side of a message? */
 bool usk_ctf_keys_settle(struct ctf_keys *k, const struct ctf_item *item, struct usk_event *out);
 
-/* ---- ctf_all.c: for looking at, not for matching ---- */
+/* ---- all.c: for looking at, not for matching ---- */
 
 /* An event of whatever kind; name is of plain characters, borrowed for the call. */
 struct usk_ctf_any {

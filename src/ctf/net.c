@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_net.c - network events of the kernel, as LTTng records them, as packets
+ * net.c - network events of the kernel, as LTTng records them, as packets
  *
  * In    net_dev_queue, net_if_receive_skb, net_if_rx with the IP and transport headers as fields:
  *       the one within the other, or, as lttng-modules wrote them at first, side by side and with
@@ -10,7 +10,7 @@
  * Not   headers without IP (rule.c), options of TCP, payloads: the events have none. So UDP counts
  *       only where an IP-ID tells packets apart
  */
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * Out   the names of the event and of its fields
  * Why   an event of any tracer can be one side of a message, if only somebody says how the two
  *       sides know each other
- * Not   the values of fields (ctf_field.c)
+ * Not   the values of fields (field.c)
  *
  * A field is a member of the event's payload or contexts, or of the trace's environment (hostname);
  * "a.b" is a member of a member. "#" counts the events of the rule whose other fields were the

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_all.c - every event of CTF traces, by name
+ * all.c - every event of CTF traces, by name
  *
  * In    a folder
  * Out   time, processor and name of each event, in the order of time
  * Why   whoever looks at a timeline wants to see what a machine did between its messages
  * Not   what their fields say
  */
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 
 #include <stdlib.h>
 #include <string.h>

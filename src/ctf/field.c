@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_field.c - fields of CTF events as numbers, bytes and text
+ * field.c - fields of CTF events as numbers, bytes and text
  *
  * Why   tracers differ in how they write one and the same: an address as four bytes, eight words
  *       or one integer, a number as an enumeration, a header in a variant
  */
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 
 #include <stdio.h>
 #include <string.h>

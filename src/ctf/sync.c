@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "write/bt.h"
+#include "ctf/filter.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ctf_mend.c - what is whole of a trace that libbabeltrace2 refuses
+ * mend.c - what is whole of a trace that libbabeltrace2 refuses
  *
  * In    folders of traces, of which a stream is cut short or damaged
  * Out   folders that it takes: the same metadata and streams, by links; of a damaged stream a copy
@@ -15,7 +15,7 @@
  */
 #include "base/bytes.h"
 #include "base/io.h"
-#include "read/ctf.h"
+#include "ctf/ctf.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bt_message.c - a message of a stream once more, with corrected stamps
+ * message.c - a message of a stream once more, with corrected stamps
  *
  * In    messages of libbabeltrace2 as recorded
  * Out   the same of the copied stream, put where they wait for their turn
  * Why   packets of old tracers overlap, and some say that they end after the next one begins; so
  *       only events have stamps of their own, packets begin and end where events of theirs do
  */
-#include "write/bt.h"
+#include "ctf/filter.h"
 
 #define FAILED(merge, ...)                                                                         \
 	(BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR((merge)->self, __VA_ARGS__),   \
