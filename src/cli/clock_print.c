@@ -260,15 +260,13 @@ void clock_print(FILE *out, const struct clock_report *r)
 {
 	struct table clocks = clock_sources_table(r), zero = clock_zero_table(r);
 	struct table messages = clock_messages_table(r);
-	char *steered = clock_steered_text(r), *cores = clock_cores_text(r);
+	const char *steered = kept(clock_steered_text(r)), *cores = kept(clock_cores_text(r));
 	table_print(out, &clocks);
 	fprintf(out,
 		"\nBack: reads that show less than the read before on one core; between cores: "
 		"less than what\nanother core had read before. Drift against monotonic_raw, over "
 		"%g s.\n%s\n%s\n\n",
 		r->seconds, steered, cores);
-	free(steered);
-	free(cores);
 	table_print(out, &zero);
 	fprintf(out,
 		"\nZero elapsed time by %s; trimmed: without 1 %% at either end. k: variance raw "

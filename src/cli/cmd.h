@@ -236,6 +236,7 @@ void files_apart(const char *const *in, size_t n_in, const char *const *out, siz
 /** The same of all operands, [NAME=]PATH, --truth, and what is to be written. */
 void operands_apart(const struct args *args);
 
+bool is_regular(const char *path); /* a file that is there and lasts */
 /** The last n parts of a path. */
 const char *path_tail(const char *path, size_t n);
 

@@ -14,7 +14,6 @@
 #include "base/io.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 static struct text protocol_text(uint8_t proto)
 {
@@ -61,10 +60,9 @@ static void print_models(FILE *out, const struct usk_calibration *c)
 		"between\tminimum delay, either way\t>payload\t>smallest\t>margin\t>room");
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_calibrated *p = &c->pair[i];
-		char *model = p->why ? usk_strdup("-") : usk_delay_model_text(&p->model);
+		const char *model = p->why ? "-" : kept(usk_delay_model_text(&p->model));
 		table_add(&t, "%s, %s\t%s", printable(c->clock[p->a]), printable(c->clock[p->b]),
 			  model);
-		free(model);
 		if (p->used) {
 			table_add(&t, "%" PRIu32 " to %" PRIu32, p->from_bytes, p->to_bytes);
 		} else {
@@ -185,7 +183,7 @@ static json_t *list_json(const struct usk_calibration *c, const struct usk_small
 
 static json_t *pair_json(const struct usk_calibration *c, const struct usk_calibrated *p)
 {
-	char *model = usk_delay_model_text(&p->model);
+	const char *model = kept(usk_delay_model_text(&p->model));
 	json_t *o = json_pack(
 		"{s:o,s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:b,s:o,s:o,s:{s:i,s:I,s:i},s:{s:I,s:o},s:o,s:o,"
 		"s:o,s:o}",
@@ -200,7 +198,6 @@ static json_t *pair_json(const struct usk_calibration *c, const struct usk_calib
 		json_ns(p->shortened_ns), "room_ns", p->judged ? json_ns(p->room_ns) : json_null(),
 		"ways", list_json(c, p->way, p->n_ways, true), "lengths",
 		list_json(c, p->length, p->n_lengths, false));
-	free(model);
 	return o;
 }
 
@@ -225,12 +222,11 @@ static enum usk_status write_file(struct usk_output *o, const struct usk_calibra
 	usk_output_format(o, "sender,receiver,model\n");
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_calibrated *p = &c->pair[i];
-		char *model = usk_delay_model_text(&p->model);
+		const char *model = kept(usk_delay_model_text(&p->model));
 		const char *a = csv_text(c->clock[p->a]), *b = csv_text(c->clock[p->b]);
 		if (!p->why) {
 			usk_output_format(o, "%s,%s,%s\n%s,%s,%s\n", a, b, model, b, a, model);
 		}
-		free(model);
 	}
 	return usk_output_commit(o, err);
 }

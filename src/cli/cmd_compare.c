@@ -121,7 +121,7 @@ static void print_row(struct table *t, const struct repeated *x, bool with_truth
 
 static void repeats_print(FILE *out, const struct repeats *r)
 {
-	bool *told = usk_alloc(r->n + 1, sizeof *told);
+	bool *told = kept(usk_alloc(r->n + 1, sizeof *told));
 	/* Rows of one pair need not stand together: a later set may have another method first. */
 	for (size_t i = 0; i < r->n; i++) {
 		const struct repeated *first = &r->row[i];
@@ -141,7 +141,6 @@ static void repeats_print(FILE *out, const struct repeats *r)
 		}
 		table_print(out, &t);
 	}
-	free(told);
 	fputs("\nRate, deviation: mean and standard deviation of the clock's rate against the "
 	      "reference, over the sets\nthat a method has an answer for. Inversions, too fast: "
 	      "over all messages of these sets.\n",

@@ -23,29 +23,40 @@ static int no_dots(const struct dirent *e)
 	return e->d_name[0] != '.';
 }
 
-const char **traces_in(const char *folder, size_t *n)
+/* What is in a folder, by name: with the folder's path before it. Negative: errno says why not. */
+static int entries(const char *folder, const char ***path)
 {
 	struct dirent **entry;
-	int found = scandir(folder, &entry, no_dots, alphasort);
+	int n = scandir(folder, &entry, no_dots, alphasort);
+	*path = kept(usk_alloc(n > 0 ? (size_t)n : 1, sizeof **path));
+	for (int i = 0; i < n; i++) {
+		(*path)[i] = kept(usk_format("%s/%s", folder, entry[i]->d_name));
+		free(entry[i]);
+	}
+	if (n >= 0) {
+		free(entry);
+	}
+	return n;
+}
+
+const char **traces_in(const char *folder, size_t *n)
+{
+	const char **path;
+	int found = entries(folder, &path);
 	if (found < 0) {
 		say_failed("%s: %s", folder, strerror(errno));
 	}
-	const char **path = kept(usk_alloc((size_t)found + 1, sizeof *path));
 	bool *capture = kept(usk_alloc((size_t)found + 1, sizeof *capture)), any = false;
 	size_t all = 0;
 	for (int i = 0; i < found; i++) {
 		struct usk_trace *t = NULL;
-		struct stat st;
-		path[all] = kept(usk_format("%s/%s", folder, entry[i]->d_name));
-		if (!stat(path[all], &st) && S_ISREG(st.st_mode) &&
-		    !usk_trace_open(path[all], NULL, &t, NULL)) {
+		if (is_regular(path[i]) && !usk_trace_open(path[i], NULL, &t, NULL)) {
 			capture[all] = usk_trace_class(t) == USK_TRACE_CAPTURE;
-			any |= capture[all++];
+			any |= capture[all];
+			path[all++] = path[i];
 			usk_trace_close(t);
 		}
-		free(entry[i]);
 	}
-	free(entry);
 	*n = 0;
 	for (size_t i = 0; i < all; i++) {
 		if (capture[i] == any) {
@@ -72,21 +83,14 @@ static void add(struct operands *o, const char *name, const char *path)
 /* A folder of files, or of nothing; those of a CTF trace lie beside its metadata, or deeper. */
 static bool holds_files(const char *path)
 {
-	struct dirent **entry;
-	int found = scandir(path, &entry, no_dots, alphasort);
-	bool files = false, metadata = false;
+	const char **entry;
+	int found = entries(path, &entry);
+	bool files = !found, metadata = false;
 	for (int i = 0; i < found; i++) {
-		struct stat st;
-		char *below = usk_format("%s/%s", path, entry[i]->d_name);
-		files |= !stat(below, &st) && S_ISREG(st.st_mode);
-		metadata |= !strcmp(entry[i]->d_name, "metadata");
-		free(below);
-		free(entry[i]);
+		files |= is_regular(entry[i]);
+		metadata |= !strcmp(strrchr(entry[i], '/'), "/metadata");
 	}
-	if (found >= 0) {
-		free(entry);
-	}
-	return (files || !found) && !metadata;
+	return files && !metadata;
 }
 
 static void add_pattern(struct operands *o, const char *name, const char *pattern)

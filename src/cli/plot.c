@@ -119,7 +119,7 @@ static int64_t round_up(int64_t ns)
 static bool choose_reach(struct plot *p)
 {
 	size_t n = 0, dots = p->columns * p->wide;
-	int64_t *all = usk_alloc(2 * dots, sizeof *all);
+	int64_t *all = kept(usk_alloc(2 * dots, sizeof *all));
 	for (size_t i = 0; i < dots; i++) {
 		for (int k = 0; k < 2; k++) {
 			if (p->least[k][i] != INT64_MAX) {
@@ -129,7 +129,6 @@ static bool choose_reach(struct plot *p)
 	}
 	qsort(all, n, sizeof *all, usk_by_int64);
 	int64_t most = n ? all[n * 9 / 10] : 0;
-	free(all);
 	p->reach_ns = round_up(most < 1 ? 1 : most + most / 8);
 	return n > 0;
 }
@@ -195,7 +194,7 @@ static void put_rows(FILE *out, const struct plot *p)
 /* When it began and ended, and a mark where it was stepped. */
 static void put_axis(FILE *out, const struct plot *p, const struct usk_clock *k)
 {
-	char *marks = usk_alloc(p->columns + 1, 1);
+	char *marks = kept(usk_alloc(p->columns + 1, 1));
 	memset(marks, ' ', p->columns);
 	struct text span = unit_span(usk_saturate((usk_i128)p->last_ns - p->first_ns));
 	size_t n = strlen(span.s);
@@ -208,7 +207,6 @@ static void put_axis(FILE *out, const struct plot *p, const struct usk_clock *k)
 		}
 	}
 	fprintf(out, "%s%*s%s%s\n", colour(out, "dim"), GUTTER, "", marks, colour(out, "off"));
-	free(marks);
 }
 
 static void put_title(FILE *out, const struct usk_clocks *c, uint32_t clock, uint32_t other,
@@ -230,7 +228,7 @@ static bool draw(struct plot *p, const struct usk_clocks *c, const struct usk_pa
 	struct usk_map *map_b = usk_map_new(b, c->max_skew_e12);
 	size_t dots = p->columns * p->wide;
 	for (int k = 0; k < 2; k++) {
-		p->least[k] = usk_alloc(dots, sizeof *p->least[k]);
+		p->least[k] = kept(usk_alloc(dots, sizeof *p->least[k]));
 		for (size_t i = 0; i < dots; i++) {
 			p->least[k][i] = INT64_MAX;
 		}
@@ -242,7 +240,7 @@ static bool draw(struct plot *p, const struct usk_clocks *c, const struct usk_pa
 	}
 	usk_map_free(map_a);
 	usk_map_free(map_b);
-	p->dot = usk_alloc(p->columns * ROWS, 1);
+	p->dot = kept(usk_alloc(p->columns * ROWS, 1));
 	there = there && choose_reach(p);
 	if (there) {
 		set_dots(p);
@@ -298,8 +296,5 @@ const char *plot_clock(FILE *out, const struct usk_clocks *c, uint32_t clock, in
 		put_rows(out, &p);
 		put_axis(out, &p, k);
 	}
-	free(p.least[0]);
-	free(p.least[1]);
-	free(p.dot);
 	return none;
 }

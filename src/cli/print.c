@@ -9,7 +9,6 @@
 #include "print.h"
 #include "write/write.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static size_t points_in(const struct usk_point *p, size_t n, int64_t from, int64_t to)
@@ -117,7 +116,7 @@ struct text clock_drift(const struct usk_clock *k)
 
 struct traffic *clock_messages(const struct usk_clocks *c)
 {
-	struct traffic *of = usk_alloc(c->n_clocks, sizeof *of);
+	struct traffic *of = kept(usk_alloc(c->n_clocks, sizeof *of));
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_pair *p = &c->pair[i];
 		of[p->a].sent += p->a_to_b;
@@ -153,7 +152,6 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 			  usk_quality_name(k->quality), headline_offset(c, k).s, clock_drift(k).s,
 			  unit_count(messages[i].sent).s, unit_count(messages[i].received).s);
 	}
-	free(messages);
 	table_print(out, &t);
 	if (several) {
 		fputs("Offsets are those at the middle of the stretch between steps that has most "

@@ -24,7 +24,7 @@ struct text clock_drift(const struct usk_clock *clock);
 struct traffic {
 	uint64_t sent, received;
 };
-/** By clock; malloc'ed. */
+/** By clock. */
 struct traffic *clock_messages(const struct usk_clocks *c);
 size_t clocks_that_are(const struct usk_clocks *c, enum usk_quality quality);
 /** How often a clock, or its reference, was stepped. */

@@ -220,7 +220,6 @@ static void put_clocks(FILE *out, const struct usk_clocks *c)
 		put_clock(out, c, i, &messages[i]);
 	}
 	end_table(out);
-	free(messages);
 }
 
 static void put_pairs(FILE *out, const struct usk_clocks *c)

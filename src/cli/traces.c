@@ -252,7 +252,7 @@ static bool same_bytes(const char *a, const char *b)
 	return same;
 }
 
-static bool regular(const char *path)
+bool is_regular(const char *path)
 {
 	struct stat st;
 	return !stat(path, &st) && S_ISREG(st.st_mode);
@@ -264,8 +264,8 @@ void traces_tell(struct usk_trace *const *trace, size_t n)
 		for (size_t j = 0; j < i; j++) {
 			const char *a = usk_trace_path(trace[j]), *b = usk_trace_path(trace[i]);
 			/* A pipe was read away already; only files can be looked at again. */
-			if (usk_trace_size(trace[i]) == usk_trace_size(trace[j]) && regular(a) &&
-			    regular(b) && same_bytes(a, b)) {
+			if (usk_trace_size(trace[i]) == usk_trace_size(trace[j]) && is_regular(a) &&
+			    is_regular(b) && same_bytes(a, b)) {
 				say_failed("%s and %s hold the same bytes; give the trace of "
 					   "another machine",
 					   a, b);
@@ -279,7 +279,7 @@ bool clocks_file(const char *path)
 	static const char mark[] = "\"unskew_clocks\"";
 	struct usk_input in;
 	/* A pipe can be read once only. */
-	if (!regular(path) || usk_input_open(&in, path, NULL, NULL)) {
+	if (!is_regular(path) || usk_input_open(&in, path, NULL, NULL)) {
 		return false;
 	}
 	/* Nothing but spaces before an object, as most traces have, and the mark in its beginning.
