@@ -415,7 +415,8 @@ static bool may_be_of(const struct trial *t, const struct usk_msg *m, struct tri
 /*
  * Of those that the answer is made of. A stamp that a clock shows in several epochs the answer
  * takes for one of that which says least: of this it promises all, and of that in which it was
- * stamped if clocks do what is assumed of them.
+ * stamped if clocks do what is assumed of them, and it is not one of those of which some have to be
+ * left out.
  */
 static void check_message(struct trial *t, const struct trial_used *u)
 {
@@ -429,8 +430,11 @@ static void check_message(struct trial *t, const struct trial_used *u)
 		return;
 	}
 	t->out->messages++;
-	bool told = !t->out->kept && may_be_of(t, m, u->told);
-	struct lacks l = lacks_of(t, m, told ? u->told : u->truth);
+	bool told = may_be_of(t, m, u->told);
+	struct lacks l = lacks_of(t, m, told && !t->out->kept ? u->told : u->truth);
+	if (told && (l.order_ns || l.bands_ns) && may_be_left_out(t, m)) {
+		l = lacks_of(t, m, u->told);
+	}
 	if (l.order_ns) {
 		trial_fail(t, TRIAL_ORDER, "%s,%s,%lld,%lld is received %lld ns before it is sent",
 			   from->name, to->name, (long long)m->sent_ns, (long long)m->received_ns,
