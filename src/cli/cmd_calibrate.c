@@ -249,7 +249,7 @@ static int tell(const struct args *args, const struct usk_calibration *c,
 	} else if (known && !args_flag(args, "quiet")) {
 		print_table(stdout, c, how->asymmetry_ns);
 		if (output->path && !done) {
-			printf("Wrote %s.\n", args_string(args, "output"));
+			printf("Wrote %s.\n", printable(args_string(args, "output")));
 		}
 	}
 	must(done);

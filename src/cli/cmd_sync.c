@@ -90,7 +90,7 @@ static void print_written(const struct sync *s)
 	const char *before = "Wrote ";
 	for (int i = 0; i < OUTPUTS; i++) {
 		if (s->written[i]) {
-			printf("%s%s", before, s->path[i]);
+			printf("%s%s", before, printable(s->path[i]));
 			before = ", ";
 		}
 	}

@@ -17,6 +17,12 @@ static void must_keep(const struct messages *m, enum usk_status status)
 	}
 }
 
+/* A message, and the epochs of its stamps. */
+struct kept_message {
+	struct usk_msg msg;
+	uint32_t epoch[2]; /* of the sender, of the receiver */
+};
+
 static bool start(void *ctx)
 {
 	struct messages *m = ctx;
@@ -28,9 +34,23 @@ static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 {
 	struct messages *m = ctx;
 	for (size_t i = 0; i < n; i++) {
-		must_keep(m, usk_spool_put(m->spool, 0, &msg[i], &why));
+		struct kept_message k = { .msg = msg[i] };
+		if (m->where) {
+			k.epoch[0] = m->where[i].sent_epoch;
+			k.epoch[1] = m->where[i].received_epoch;
+		}
+		m->set_back = m->set_back || k.epoch[0] || k.epoch[1];
+		must_keep(m, usk_spool_put(m->spool, 0, &k, &why));
 	}
+	m->where = NULL;
 	return true;
+}
+
+static void corrected(void *ctx, const struct usk_corrected *at, size_t n)
+{
+	struct messages *m = ctx;
+	(void)n;
+	m->where = at;
 }
 
 static void keep(void *ctx)
@@ -43,17 +63,29 @@ void messages_open(struct messages *m, const char *what)
 {
 	*m = (struct messages){
 		.what = what,
-		.spool = usk_spool_new(sizeof(struct usk_msg), 1),
-		.sink = { .ctx = m, .start = start, .put = put, .keep = keep },
+		.spool = usk_spool_new(sizeof(struct kept_message), 1),
+		.sink = { .ctx = m,
+			  .corrected = corrected,
+			  .start = start,
+			  .put = put,
+			  .keep = keep },
 	};
+}
+
+static struct kept_message message_at(struct messages *m, uint64_t i)
+{
+	struct kept_message k;
+	must(usk_spool_get(m->spool, 0, i, &k, 1, &why));
+	return k;
 }
 
 static size_t messages_next(struct messages *m, struct usk_msg *out, size_t cap)
 {
 	uint64_t left = usk_spool_count(m->spool, 0) - m->at;
 	size_t n = left < cap ? (size_t)left : cap;
-	must(usk_spool_get(m->spool, 0, m->at, out, n, &why));
-	m->at += n;
+	for (size_t i = 0; i < n; i++) {
+		out[i] = message_at(m, m->at++).msg;
+	}
 	return n;
 }
 
@@ -74,6 +106,70 @@ const char *csv_text(const char *text)
 	return quoted;
 }
 
+/* ---- in order of sending -------------------------------------------------------------------- */
+
+/* Maps of a clock's epochs; NULL where the reference's time is not known. */
+struct epochs {
+	struct usk_map **map;
+	size_t n;
+};
+
+static struct epochs epochs_of(const struct usk_clocks *c, const struct usk_clock *k)
+{
+	bool known = k->quality == USK_BOUNDED || k->quality == USK_REFERENCE;
+	struct epochs of = { .n = known && k->n_knots ? (size_t)k->knot[k->n_knots - 1].epoch + 1
+						      : 0 };
+	of.map = kept(usk_alloc(of.n + 1, sizeof *of.map));
+	for (size_t e = 0; e < of.n; e++) {
+		of.map[e] = usk_map_of_epoch(k, (uint32_t)e, c->max_skew_e12);
+	}
+	return of;
+}
+
+static int64_t moment(const struct epochs *of, uint32_t epoch, int64_t stamp)
+{
+	struct usk_stamp s;
+	bool known =
+		epoch < of->n && of->map[epoch] && !usk_map_at(of->map[epoch], stamp, &s, NULL);
+	return known ? s.reference_ns : USK_NONE;
+}
+
+struct place {
+	int64_t ns;
+	uint64_t message;
+};
+
+static int by_time(const void *pa, const void *pb)
+{
+	const struct place *a = pa, *b = pb;
+	int order = usk_order(a->ns, b->ns);
+	return order ? order : (a->message > b->message) - (a->message < b->message);
+}
+
+/* When each was sent, by a clock that is known; what is tied to none goes by its own stamps. */
+static struct place *order_by_sending(struct messages *m, const struct usk_clocks *c)
+{
+	uint64_t n = usk_spool_count(m->spool, 0);
+	struct place *place = kept(usk_alloc(n + 1, sizeof *place));
+	struct epochs *of = kept(usk_alloc(c->n_clocks, sizeof *of));
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		of[i] = epochs_of(c, &c->clock[i]);
+	}
+	for (uint64_t i = 0; i < n; i++) {
+		const struct kept_message k = message_at(m, i);
+		int64_t ns = moment(&of[k.msg.from], k.epoch[0], k.msg.sent_ns);
+		ns = ns == USK_NONE ? moment(&of[k.msg.to], k.epoch[1], k.msg.received_ns) : ns;
+		place[i] = (struct place){ ns == USK_NONE ? k.msg.sent_ns : ns, i };
+	}
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		for (size_t e = 0; e < of[i].n; e++) {
+			usk_map_free(of[i].map[e]);
+		}
+	}
+	qsort(place, n, sizeof *place, by_time);
+	return place;
+}
+
 enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clocks,
 				struct usk_output *out)
 {
@@ -81,14 +177,14 @@ enum usk_status messages_commit(struct messages *m, const struct usk_clocks *clo
 	for (size_t i = 0; i < clocks->n_clocks; i++) {
 		name[i] = csv_text(clocks->clock[i].name);
 	}
+	const struct place *place = m->set_back ? order_by_sending(m, clocks) : NULL;
+	uint64_t n = usk_spool_count(m->spool, 0);
 	usk_output_format(out, "sender,receiver,sent_ns,received_ns,bytes\n");
-	struct usk_msg msg[1024];
-	for (size_t n; (n = messages_next(m, msg, COUNT(msg)));) {
-		for (size_t i = 0; i < n; i++) {
-			usk_output_format(out, "%s,%s,%" PRId64 ",%" PRId64 ",%" PRIu32 "\n",
-					  name[msg[i].from], name[msg[i].to], msg[i].sent_ns,
-					  msg[i].received_ns, msg[i].bytes);
-		}
+	for (uint64_t i = 0; i < n; i++) {
+		const struct kept_message k = message_at(m, place ? place[i].message : i);
+		usk_output_format(out, "%s,%s,%" PRId64 ",%" PRId64 ",%" PRIu32 "\n",
+				  name[k.msg.from], name[k.msg.to], k.msg.sent_ns,
+				  k.msg.received_ns, k.msg.bytes);
 	}
 	return usk_output_commit(out, &why);
 }

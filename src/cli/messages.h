@@ -4,7 +4,8 @@
  *
  * Names of clocks are settled only when the work is done, and a pair's round may begin
  * anew. So rows are kept in binary, beyond 64 MB in an unlinked temporary file, cut back to the
- * last pair's end when a round begins, and written as text at the end.
+ * last pair's end when a round begins, and written as text at the end: pair by pair, or, if a clock
+ * was set back, in order of sending, as the order of rows alone says so when they are read back.
  */
 #ifndef MESSAGES_H
 #define MESSAGES_H
@@ -14,8 +15,10 @@
 struct messages {
 	const char *what; /* is to be written */
 	struct usk_spool *spool;
-	uint64_t kept, at;    /* messages of finished pairs; the next one to be read again */
-	struct usk_sink sink; /* give this to usk_sync() */
+	uint64_t kept, at; /* messages of finished pairs; the next one to be read again */
+	const struct usk_corrected *where; /* of the next ones that come */
+	bool set_back;			   /* a clock: stamps of two epochs came */
+	struct usk_sink sink;		   /* give this to usk_sync() */
 };
 
 void messages_open(struct messages *m, const char *what);

@@ -79,6 +79,15 @@ struct headline headline_of(const struct usk_clocks *c, const struct usk_clock *
 		}
 		offer(&best, c, number, epoch, from, last);
 	}
+	if (!best.n_stretches && clock->n_knots) {
+		/* Steps may be anywhere: there is a band all the same. */
+		size_t end = clock->n_knots - 1;
+		uint32_t epoch = clock->knot[0].epoch;
+		while (clock->knot[end].epoch != epoch) {
+			end--;
+		}
+		offer(&best, c, number, epoch, clock->knot[0].local_ns, clock->knot[end].local_ns);
+	}
 	return best;
 }
 
@@ -98,9 +107,9 @@ struct text headline_offset(const struct usk_clocks *c, const struct usk_clock *
 			out = unit_between(s.reference_ns - middle, s.lo_ns - middle,
 					   s.hi_ns - middle);
 		} else if (s.lo_ns != USK_NONE) {
-			out = text_of("at least %s", unit_at_least(s.lo_ns - middle).s);
+			out = text_of("at least %s", unit_offset_at_least(s.lo_ns - middle).s);
 		} else if (s.hi_ns != USK_NONE) {
-			out = text_of("at most %s", unit_at_most(s.hi_ns - middle).s);
+			out = text_of("at most %s", unit_offset_at_most(s.hi_ns - middle).s);
 		}
 	}
 	usk_map_free(map);
@@ -272,9 +281,14 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 			"Step of %s or %s (messages cannot tell): %s was %s, or %s %s, by %s%s",
 			name, second, name, moved(forward), second, moved(!forward), by.s,
 			open ? " or more" : "");
-	} else if (who == other || (!rose && !fell)) {
+	} else if (j->end_epoch != j->epoch && (who == other || (!rose && !fell))) {
 		/* The reference, against itself; or without a message on both sides. */
 		fprintf(out, "Step: %s was set back", name);
+	} else if (!rose && !fell) {
+		fprintf(out, "Step: %s was stepped forward or set back", name);
+		if (!open) {
+			fprintf(out, " by %s at most", unit_at_most(hi > -lo ? hi : -lo).s);
+		}
 	} else if (open) {
 		fprintf(out, "Step: %s was %s by %s or more", name, moved(forward), by.s);
 	} else {
@@ -292,16 +306,20 @@ static void print_jump(FILE *out, const struct usk_clocks *c, const struct usk_c
 		       const struct usk_jump *j)
 {
 	bool repeats = j->end_epoch != j->epoch;
+	/* What is known of it may begin behind the step, or end before it. */
+	bool fell = repeats && j->before_local_ns < j->after_local_ns;
 	print_what(out, c, clock, j);
-	fputs(repeats ? ",\n  from " : ",\n  between ", out);
+	fputs(fell ? ",\n  from " : ",\n  between ", out);
 	print_time(out, j->after_local_ns);
-	fputs(repeats ? " to " : " and ", out);
+	fputs(fell ? " to " : " and ", out);
 	print_time(out, j->before_local_ns);
-	if (repeats) {
-		fprintf(out, ": there its epoch %u begins, as its stamps repeat.\n", j->epoch + 1);
-	} else {
-		fprintf(out, " by the clock of %s.\n", printable(clock->name));
+	if (!fell) {
+		fprintf(out, " by the clock of %s", printable(clock->name));
 	}
+	if (repeats) {
+		fprintf(out, ": there its epoch %u begins, as its stamps repeat", j->epoch + 1);
+	}
+	fputs(".\n", out);
 }
 
 void print_jumps(FILE *out, const struct usk_clocks *c)
@@ -336,8 +354,7 @@ static void print_islands(FILE *out, const struct usk_clocks *c)
 	if (c->n_islands < 2 || c->n_clocks < 3) {
 		return;
 	}
-	fprintf(out, "Tied by messages with the reference, or alone (chains are not followed; "
-		     "--reference names another):");
+	fputs("No message goes from one of these to another:", out);
 	for (size_t i = 0; i < c->n_islands; i++) {
 		const struct usk_island *island = &c->island[i];
 		fputs(i ? "; " : " ", out);
@@ -388,6 +405,32 @@ void print_heard(FILE *out, const struct usk_difference *before, const struct us
 	fputs(".\n", out);
 }
 
+/* A stamp that was rounded down may be of a later moment: it is that one which is in order. */
+static void print_rounded_stamps(FILE *out, const struct usk_clocks *c)
+{
+	int64_t least = 0;
+	uint32_t whose = 0;
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct usk_pair *p = &c->pair[i];
+		const int64_t delay[] = { p->min_delay_a_to_b_ns, p->min_delay_b_to_a_ns };
+		const uint32_t to[] = { p->b, p->a };
+		for (int k = 0; k < 2; k++) {
+			if (delay[k] != USK_NONE && delay[k] < least &&
+			    -delay[k] <= c->clock[to[k]].resolution_ns) {
+				least = delay[k];
+				whose = to[k];
+			}
+		}
+	}
+	if (least < -1) {
+		fprintf(out,
+			"Stamps of %s are in steps of %s: messages to it may still be received "
+			"before they\nwere sent, by %s at most.\n",
+			printable(c->clock[whose].name), unit_span(c->clock[whose].resolution_ns).s,
+			unit_bound(-least).s);
+	}
+}
+
 static void print_evaluation(FILE *out, const struct usk_clocks *c)
 {
 	const struct usk_evaluation *e = &c->evaluation;
@@ -407,6 +450,7 @@ static void print_evaluation(FILE *out, const struct usk_clocks *c)
 			unit_count(e->too_fast.count).s, e->too_fast.percent);
 	}
 	fputc('\n', out);
+	print_rounded_stamps(out, c);
 	print_delays(out, c);
 	print_heard(out, &e->heard_recorded, &e->heard_corrected);
 }

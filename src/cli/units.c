@@ -132,6 +132,23 @@ struct text unit_at_most(int64_t ns)
 	return print_span(ns, UP);
 }
 
+/* An offset may be years, and its bound as sharp as a delay: no coarser than 1 ms. */
+static struct text print_offset(int64_t ns, enum rounding mode)
+{
+	uint64_t step = step_for(size_of(ns), 3);
+	return step > 1000000 ? print_rounded(ns, 0, 1000000, mode) : print_span(ns, mode);
+}
+
+struct text unit_offset_at_least(int64_t ns)
+{
+	return print_offset(ns, DOWN);
+}
+
+struct text unit_offset_at_most(int64_t ns)
+{
+	return print_offset(ns, UP);
+}
+
 static uint64_t farther(usk_i128 value, int64_t lo_ns, int64_t hi_ns)
 {
 	usk_i128 below = value - lo_ns, above = hi_ns - value;

@@ -27,6 +27,9 @@ struct text unit_bound(int64_t ns);
 /** The same, rounded down, or up, of the signed value: what it is over, or under, stays true. */
 struct text unit_at_least(int64_t ns);
 struct text unit_at_most(int64_t ns);
+/** The same of offsets, which may be years and known to a ms: never coarser than 1 ms. */
+struct text unit_offset_at_least(int64_t ns);
+struct text unit_offset_at_most(int64_t ns);
 /**
  * "-957.3333 ms +- 39.4 us", the value to the third significant digit of its half width; lo and hi
  * lie within what is printed.

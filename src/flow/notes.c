@@ -129,18 +129,24 @@ static char *explain_contradiction(const struct usk_pair *p, const struct partie
 	return text;
 }
 
+/* What would help captures that share no message, behind a sentence that says so. */
+static const char *why_none(const struct usk_counts *counts)
+{
+	return counts->direction_unknown ? ": check that both captures saw the same traffic, or "
+					   "state who is who with --local NAME=ADDRESS"
+	       : counts->alike ? " that can be told from others: datagrams are all alike, with "
+				 "neither IP-ID nor payload that differs; traffic that varies, as "
+				 "TCP, ping or a counter in each datagram, would tell"
+			       : ": check that both captures saw the same traffic";
+}
+
 char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
 		       const struct usk_counts *counts)
 {
 	const char *a = parties->party[p->a].name, *b = parties->party[p->b].name;
 	switch (p->quality) {
 	case USK_ABSENT:
-		return usk_format("%s and %s share no message: check that both captures saw the "
-				  "same traffic%s",
-				  a, b,
-				  counts->direction_unknown
-					  ? ", or state who is who with --local NAME=ADDRESS"
-					  : "");
+		return usk_format("%s and %s share no message%s", a, b, why_none(counts));
 	case USK_ONE_SIDED:
 		return usk_format("all messages go from %s to %s: the offset is bounded on one "
 				  "side only; traffic in the other direction would close it",
@@ -238,11 +244,8 @@ static char *explain_alone(const struct answer *x, size_t i)
 		return NULL;
 	}
 	bool capture = x->p->party[y->clock[0]].trace != SIZE_MAX;
-	return usk_format("%s shares no message with any other clock%s%s", k->name,
-			  capture ? ": check that its capture saw the same traffic" : "",
-			  capture && c->counts.direction_unknown
-				  ? ", or state who is who with --local NAME=ADDRESS"
-				  : "");
+	return usk_format("%s shares no message with any other clock%s", k->name,
+			  capture ? why_none(&c->counts) : "");
 }
 
 /* All but the largest, the first of those that are as large. */

@@ -85,6 +85,7 @@ void usk_epochs_free(struct usk_epochs *e);
 /* ---- rows.c: the same of clocks that tables name, told from the order of rows -------------- */
 
 struct row_watch;
+struct row_order;
 
 /* Clocks by number, and what their rows tell. Zeroed is begun. */
 struct usk_rows {
@@ -96,7 +97,8 @@ struct usk_rows {
 		int64_t sure_ns;	  /* those that can be of one epoch alone */
 	} * clock;
 	size_t n, cap;
-	int by; /* rows were written when 0 sent, 1 received */
+	int by;			 /* rows were written when 0 sent, 1 received */
+	struct row_order *order; /* while rows are noted */
 };
 
 /* How far a clock's rows have come. Zeroed is the start. */

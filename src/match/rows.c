@@ -17,7 +17,9 @@
  *
  * Where all rows of one pair follow those of another, both clocks of a row begin anew, or one of
  * them for the first time: then nobody was set back, and no order says anything. So whenever a
- * clock is set back the other one of the row has to go on.
+ * clock is set back the other one of the row has to go on. Where pairs talked for different times
+ * that is not enough: so it also has to show times again to somebody to whom it showed times
+ * before. Rows that are sorted by size tell nothing, as all pairs may begin anew with a size.
  *
  * The other column follows: what was received was received after the moment of its row, and what
  * was sent was sent before. So stamps of receipt that fall with those of sending count as well, and
@@ -40,6 +42,7 @@ struct fall {
 	int64_t from, to, reached, widest;
 	bool goes_on; /* the other clock of the row */
 	bool sure;    /* not rows that were written late */
+	bool again;   /* a message in the same direction between the same two came before it, too */
 };
 
 /* One clock in one column. */
@@ -61,6 +64,72 @@ struct column {
 struct row_watch {
 	struct column column[2];
 };
+
+/* Messages from one clock to another. */
+struct direction {
+	uint64_t key;	   /* 0: none */
+	uint64_t first[2]; /* stamps that the clock of each column had before the first of these */
+};
+
+/* What rows show besides stamps. */
+struct row_order {
+	struct direction *direction;
+	size_t n, slots;
+	uint32_t bytes; /* of the last row */
+	bool grew, shrank;
+};
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static struct direction *place_of(struct direction *all, size_t slots, uint64_t key)
+{
+	size_t i = usk_mix(key) & (slots - 1);
+	while (all[i].key && all[i].key != key) {
+		i = (i + 1) & (slots - 1);
+	}
+	return &all[i];
+}
+
+static void widen(struct row_order *o)
+{
+	size_t slots = o->slots ? 2 * o->slots : 64;
+	struct direction *all = usk_alloc(slots, sizeof *all);
+	for (size_t i = 0; i < o->slots; i++) {
+		if (o->direction[i].key) {
+			*place_of(all, slots, o->direction[i].key) = o->direction[i];
+		}
+	}
+	free(o->direction);
+	o->direction = all;
+	o->slots = slots;
+}
+
+/* The direction of the next row, whose clocks have so many stamps in its two columns. */
+static const struct direction *direction_of(struct row_order *o, const struct usk_msg *m,
+					    uint64_t sent, uint64_t received)
+{
+	if (o->n * 2 >= o->slots) {
+		widen(o);
+	}
+	if (o->n) {
+		o->grew = o->grew || m->bytes > o->bytes;
+		o->shrank = o->shrank || m->bytes < o->bytes;
+	}
+	o->bytes = m->bytes;
+	uint64_t key = ((uint64_t)m->from << 32 | m->to) + 1;
+	struct direction *d = place_of(o->direction, o->slots, key);
+	if (!d->key) {
+		*d = (struct direction){ key, { sent, received } };
+		o->n++;
+	}
+	return d;
+}
+
+static void order_free(struct row_order *o)
+{
+	free(o ? o->direction : NULL);
+	free(o);
+}
 
 /* ---- falls ---------------------------------------------------------------------------------- */
 
@@ -109,7 +178,7 @@ static void end_fall(struct column *c)
 		c->found.epoch[c->found.n++] = (struct usk_epoch){ .record = f->record,
 								   .before_ns = f->from,
 								   .after_ns = f->to };
-		c->mixed = c->mixed || !f->goes_on;
+		c->mixed = c->mixed || !f->goes_on || !f->again;
 	}
 	c->fall.n = 0;
 }
@@ -204,6 +273,13 @@ static bool goes_on(const struct row_watch *other, int column, int64_t t, const 
 	return by->n && ((usk_i128)by->last - t) * 2 < fell;
 }
 
+/* first: the record of the first stamp of this one's direction. */
+static void note_again(struct column *c, uint64_t first)
+{
+	c->fall.again = c->fall.again || first < c->fall.record;
+	c->inner.again = c->inner.again || first < c->inner.record;
+}
+
 static void note_other(struct column *c, int64_t t)
 {
 	if (!c->n) {
@@ -233,6 +309,7 @@ void usk_rows_note(struct usk_rows *r, const struct usk_msg *m)
 		return;
 	}
 	struct row_watch *from = watch_of(r, m->from), *to = watch_of(r, m->to);
+	r->order = r->order ? r->order : usk_alloc(1, sizeof *r->order);
 	struct column *x = &from->column[SENT], *y = &to->column[RECEIVED];
 	bool x_on = goes_on(to, SENT, m->received_ns, x, m->sent_ns);
 	bool y_on = goes_on(from, RECEIVED, m->sent_ns, y, m->received_ns);
@@ -246,8 +323,11 @@ void usk_rows_note(struct usk_rows *r, const struct usk_msg *m)
 	}
 	note_other(&from->column[RECEIVED], m->sent_ns);
 	note_other(&to->column[SENT], m->received_ns);
+	const struct direction *d = direction_of(r->order, m, x->n, y->n);
 	note(x, m->sent_ns, x_on);
 	note(y, m->received_ns, y_on);
+	note_again(x, d->first[SENT]);
+	note_again(y, d->first[RECEIVED]);
 }
 
 static void watch_free(struct row_watch *w)
@@ -270,7 +350,7 @@ struct order {
 
 static struct order order_of(const struct usk_rows *r, int column)
 {
-	struct order o = { .epochs = 0 };
+	struct order o = { .mixed = r->order && r->order->grew != r->order->shrank };
 	for (size_t i = 0; i < r->n; i++) {
 		if (!r->clock[i].watch) {
 			continue;
@@ -458,6 +538,8 @@ bool usk_rows_found(struct usk_rows *r)
 		watch_free(c->watch);
 		c->watch = NULL;
 	}
+	order_free(r->order);
+	r->order = NULL;
 	return any;
 }
 
@@ -486,6 +568,7 @@ void usk_rows_free(struct usk_rows *r)
 		watch_free(r->clock[i].watch);
 		usk_epochs_free(&r->clock[i].epochs);
 	}
+	order_free(r->order);
 	free(r->clock);
 	*r = (struct usk_rows){ 0 };
 }
