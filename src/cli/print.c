@@ -246,10 +246,6 @@ static void print_time(FILE *out, int64_t ns)
 	fprintf(out, "%s s", text);
 }
 
-/* A clock may be set back by this much without a stamp that repeats: then nobody can tell whether
- * it was, or the other was stepped forward. */
-#define UNSEEN_NS INT64_C(100000000)
-
 static const char *moved(bool forward)
 {
 	return forward ? "stepped forward" : "set back";
@@ -293,9 +289,7 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 		fprintf(out, "Step: %s was %s by %s or more", name, moved(forward), by.s);
 	} else {
 		fprintf(out, "Step: %s was %s", name, moved(forward));
-		if (forward && most <= UNSEEN_NS) {
-			fprintf(out, ", or %s set back,", second);
-		} else if (!forward && j->end_epoch == j->epoch) {
+		if (!forward && j->end_epoch == j->epoch) {
 			fputs(", or stood still,", out);
 		}
 		fprintf(out, " by %s", by.s);
