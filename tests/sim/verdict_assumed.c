@@ -117,34 +117,11 @@ static usk_i128 quiet_wander(const struct trial *t, uint32_t clock)
 	return ((a > b ? a : b) + 1) / 2;
 }
 
-/*
- * An answer that states no wander of its clocks states that of its pairs.
- * NEEDSWORK: goes with the engine that does so.
- */
-static bool pairs_kept(const struct trial *t)
-{
-	for (size_t i = 0; i < t->answer->n_pairs; i++) {
-		const struct usk_pair *p = &t->answer->pair[i];
-		int64_t asked = t->answer->model.wander_e12, used = p->wander.used_e12;
-		usk_i128 most = (usk_i128)(used > asked ? used : asked) * E6;
-		if (trial_wander_e18(t, p->a, p->b) > most) {
-			return false;
-		}
-	}
-	return true;
-}
-
 bool trial_rates_kept(const struct trial *t, uint32_t reference)
 {
-	bool wanders = t->answer->model.kind == USK_WANDER, stated = false;
+	bool wanders = t->answer->model.kind == USK_WANDER;
 	if (!trial_within_limit(t, reference)) {
 		return false;
-	}
-	for (uint32_t i = 0; i < t->answer->n_clocks; i++) {
-		stated = stated || t->answer->clock[i].wander.used_e12;
-	}
-	if (wanders && !stated) {
-		return pairs_kept(t);
 	}
 	for (uint32_t i = 0; i < t->answer->n_clocks; i++) {
 		const struct usk_clock *c = &t->answer->clock[i];
