@@ -24,6 +24,7 @@ check      libgmp-dev        exact rationals, the oracle of the geometry
 check?     tcpdump           records and reads captures, independently of us
 check?     tshark            dissects captures, independently of us; mergecap, editcap
 check?     iproute2          network namespaces for a real recording
+check?     nftables          address translation between such namespaces
 check?     iperf3            traffic for it
 check?     curl              traffic for it
 check?     util-linux        setpriv: tests of refused permissions; taskset
