@@ -167,7 +167,7 @@ void usk_conflict_begin(struct usk_work *w)
 	w->reference = usk_paths_reference(w);
 	usk_parallel(p->n_pairs, 4, p->threads, look_at_pairs, w);
 	for (size_t i = 0; i < w->n_clocks; i++) {
-		w->wander_e12[w->clock[i]] = p->model.wander_e12;
+		w->wander_e12[i] = p->model.wander_e12;
 	}
 	for (int both = 0; both < 2; both++) {
 		for (size_t i = 0; i < p->n_pairs; i++) {
@@ -193,10 +193,10 @@ void usk_conflict_begin(struct usk_work *w)
 			break_pair(w, (uint32_t)w->n_seen++);
 		}
 	}
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		const struct usk_graph_back *b = &p->back[w->clock[i]];
+	for (uint32_t i = 0; i < w->n_clocks; i++) {
+		const struct usk_graph_back *b = &p->back[i];
 		for (size_t k = 0; k < b->n; k++) {
-			add_break(w, (struct usk_break){ .clock = w->clock[i],
+			add_break(w, (struct usk_break){ .clock = i,
 							 .from_ns = b->gap[k].before_ns,
 							 .to_ns = b->gap[k].after_ns,
 							 .up = true,
@@ -437,8 +437,7 @@ static void unfold(const struct usk_work *w, uint32_t k, uint32_t *first, uint32
 static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to,
 			   int64_t far, struct usk_break b)
 {
-	for (size_t i = 0; i < w->n_clocks; i++) {
-		uint32_t k = w->clock[i];
+	for (uint32_t k = 0; k < w->n_clocks; k++) {
 		if (k == except || k == w->reference || w->first[k] == w->first[k + 1]) {
 			continue;
 		}
@@ -673,16 +672,17 @@ static void trace(const struct usk_work *w, uint32_t i, bool upper, struct cycle
 	free(been);
 }
 
-static void leave_out(struct usk_work *w, uint32_t i)
+bool usk_conflict_leave_out(struct usk_work *w, uint32_t i)
 {
 	uint32_t p = w->peer[i];
-	if (p != USK_NO_EVENT) {
-		w->peer[i] = w->peer[p] = USK_NO_EVENT;
-		w->left_out =
-			usk_room(w->left_out, w->n_left_out, &w->cap_left_out, sizeof *w->left_out);
-		w->left_out[w->n_left_out++] =
-			(struct usk_left_out){ w->sent[i] ? i : p, w->sent[i] ? p : i };
+	if (p == USK_NO_EVENT) {
+		return false;
 	}
+	w->peer[i] = w->peer[p] = USK_NO_EVENT;
+	w->left_out = usk_room(w->left_out, w->n_left_out, &w->cap_left_out, sizeof *w->left_out);
+	w->left_out[w->n_left_out++] =
+		(struct usk_left_out){ w->sent[i] ? i : p, w->sent[i] ? p : i };
+	return true;
 }
 
 /* Its rates need more wander than was assumed, wherever that is; or another rate, wherever that
@@ -743,7 +743,7 @@ bool usk_conflict_repair(struct usk_work *w)
 		uint32_t m = c.message[i];
 		/* Who states a tie may be wrong; messages are not doubted for it. */
 		if (w->peer[m] != USK_NO_EVENT && usk_is_stated(w, w->pair_of[m])) {
-			leave_out(w, m);
+			usk_conflict_leave_out(w, m);
 		}
 	}
 	for (size_t i = 0; i < c.n; i++) {
@@ -771,7 +771,7 @@ bool usk_conflict_repair(struct usk_work *w)
 	/* No stretch: messages contradict each other by themselves. */
 	repairs = repairs && w->n_breaks == before && w->n_left_out == out;
 	for (size_t i = 0; i < c.n_messages && repairs; i++) {
-		leave_out(w, c.message[i]);
+		usk_conflict_leave_out(w, c.message[i]);
 	}
 	if (w->n_breaks > before) {
 		doubt_reference(w, &c);

@@ -136,12 +136,10 @@ static void take_clocks(const struct islands *x, struct alone *a)
 	struct usk_graph_span *span = usk_alloc(n, sizeof *span);
 	struct usk_graph_back *back = usk_alloc(n, sizeof *back);
 	a->c.clock = usk_alloc(n, sizeof *a->c.clock);
-	a->w.clock = usk_alloc(n, sizeof *a->w.clock);
 	a->w.wander_e12 = usk_alloc(n, sizeof *a->w.wander_e12);
 	for (uint32_t i = 0; i < n; i++) {
 		a->c.clock[i] = x->c->clock[a->clock[i]];
 		a->c.clock[i].reference = i;
-		a->w.clock[i] = i;
 		span[i] = x->p->span[a->clock[i]];
 		back[i] = x->p->back[a->clock[i]];
 		a->p.reference = a->clock[i] == x->p->reference ? i : a->p.reference;
@@ -273,7 +271,6 @@ static void solve_alone(struct islands *x, size_t island)
 	usk_build_free(&a.w);
 	free(a.c.clock);
 	free(a.c.pair);
-	free(a.w.clock);
 	free(a.w.wander_e12);
 	free(a.w.calm);
 	free(a.w.tied);

@@ -70,9 +70,9 @@ static void close_all(const struct usk_work *w, int64_t *bound, bool upper, cons
 {
 	for (bool moved = true; moved;) {
 		moved = false;
-		for (size_t n = 0; n < w->n_clocks; n++) {
-			if (w->clock[n] != w->reference) {
-				close_clock(w, w->clock[n], bound, upper);
+		for (uint32_t k = 0; k < w->n_clocks; k++) {
+			if (k != w->reference) {
+				close_clock(w, k, bound, upper);
 			}
 		}
 		for (uint32_t i = 0; i < w->n; i++) {
@@ -118,8 +118,8 @@ static void open_crossed(const struct usk_work *w, int64_t *lo, int64_t *hi)
 	for (uint32_t i = 0; i < w->n; i++) {
 		crossed[i] = w->owner[i] != w->reference && cross(lo, hi, i);
 	}
-	for (size_t n = 0; n < w->n_clocks; n++) {
-		uint32_t first = w->first[w->clock[n]], end = w->first[w->clock[n] + 1];
+	for (uint32_t k = 0; k < w->n_clocks; k++) {
+		uint32_t first = w->first[k], end = w->first[k + 1];
 		int64_t v = -USK_TIME_MAX;
 		for (uint32_t i = first; i < end; i++) {
 			v = crossed[i] || lo[i] == USK_NONE ? v : lo[i];

@@ -67,14 +67,8 @@ static bool leave_out_stated(struct usk_work *w, uint32_t k)
 {
 	bool any = false;
 	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
-		uint32_t p = w->peer[i];
-		if (p != USK_NO_EVENT && usk_is_stated(w, w->pair_of[i])) {
-			w->left_out = usk_room(w->left_out, w->n_left_out, &w->cap_left_out,
-					       sizeof *w->left_out);
-			w->left_out[w->n_left_out++] =
-				(struct usk_left_out){ w->sent[i] ? i : p, w->sent[i] ? p : i };
-			w->peer[i] = w->peer[p] = USK_NO_EVENT;
-			any = true;
+		if (usk_is_stated(w, w->pair_of[i])) {
+			any = usk_conflict_leave_out(w, i) || any;
 		}
 	}
 	return any;

@@ -112,7 +112,6 @@ struct usk_wish {
 struct usk_work {
 	struct usk_clocks *c;
 	const struct usk_graph_problem *p;
-	uint32_t *clock; /* of the island, sorted */
 	size_t n_clocks;
 	size_t share; /* so many clocks there are in all for one of the island: its part of the work
 		       */
@@ -322,6 +321,8 @@ void usk_conflict_begin(struct usk_work *w);
 /** Whose brackets were: may_be of each; breaks in all clocks where it may be the reference's. Needs
  * events, and spoils bounds. */
 void usk_conflict_blame(struct usk_work *w);
+/** Leaves out the edge that an event is an end of; false: it has none. */
+bool usk_conflict_leave_out(struct usk_work *w, uint32_t i);
 /** Bounds cross at w->crossed, or w->torn has no rate left: take back what cannot be true. false:
  * nothing is left to try, w->suspect. */
 bool usk_conflict_repair(struct usk_work *w);
