@@ -49,8 +49,12 @@ void *usk_grow(void *p, size_t n, size_t size)
 	return checked(realloc(p, bytes ? bytes : 1), bytes);
 }
 
+/* Whose heap it is decides: to a program that goes on with other things it would be a loss. */
+static bool gives_back;
+
 void usk_give_back_arrays(void)
 {
+	gives_back = true;
 #ifdef __GLIBC__
 	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* which otherwise grows with what is freed */
 #endif
@@ -59,7 +63,9 @@ void usk_give_back_arrays(void)
 void usk_give_back(void)
 {
 #ifdef __GLIBC__
-	malloc_trim(0);
+	if (gives_back) {
+		malloc_trim(0);
+	}
 #endif
 }
 

@@ -32,8 +32,9 @@ char *usk_strdup(const char *s);
 char *usk_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *usk_vformat(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
-/* Where the C library can do it: arrays of a MB and more go back to the system once they are freed,
- * for the whole program, and now all that was freed in between what is kept. */
+/* Where the C library can do it: from now on arrays of a MB and more go back to the system once
+ * they are freed, for the whole program; then, whenever it says so, all that was freed in between
+ * what is kept. */
 void usk_give_back_arrays(void);
 void usk_give_back(void);
 

@@ -44,7 +44,7 @@ void usk_parallel(size_t n, size_t step, unsigned threads,
 	unsigned wanted = threads ? threads : usk_processors(), started = 0;
 	wanted = wanted > MOST_THREADS ? MOST_THREADS : wanted;
 	/* Where no more threads are to be had, fewer do it. */
-	while (started + 1 < wanted && started * p.step < n &&
+	while (started + 1 < wanted && (started + 1) * p.step < n &&
 	       !pthread_create(&helper[started], NULL, take, &p)) {
 		started++;
 	}

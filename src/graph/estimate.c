@@ -343,7 +343,7 @@ static void wish_all(struct drawn *d)
 		uint32_t stage = stage_of(w, way, d->done);
 		for (to = d->done + 1; to < w->n_clocks && stage_of(w, way, to) == stage; to++) {
 		}
-		usk_parallel(to - d->done, 1, w->p->threads, wish_clocks, d);
+		usk_parallel(to - d->done, 1, usk_threads(w), wish_clocks, d);
 	}
 }
 
@@ -352,7 +352,7 @@ static void wish(struct usk_work *w, const struct usk_way *way, bool lines)
 	struct drawn d = { .w = w, .way = way, .lines = lines };
 	d.course = usk_alloc(w->p->n_pairs + 1, sizeof *d.course);
 	d.led = usk_alloc(w->c->n_clocks + 1, sizeof *d.led);
-	usk_parallel(w->p->n_pairs, 4, w->p->threads, draw_pairs, &d);
+	usk_parallel(w->p->n_pairs, 4, usk_threads(w), draw_pairs, &d);
 	wish_all(&d);
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
 		free(d.course[i].own);

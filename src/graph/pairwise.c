@@ -189,7 +189,7 @@ void usk_pairwise_find(struct usk_work *w)
 	struct search s = { .w = w, .pair = pair };
 	s.found = usk_alloc(n + 1, sizeof *s.found);
 	s.n = usk_alloc(n + 1, sizeof *s.n);
-	usk_parallel(n, 1, w->p->threads, look_at, &s);
+	usk_parallel(n, 1, usk_threads(w), look_at, &s);
 	for (size_t i = 0; i < n; i++) {
 		all += s.n[i];
 	}

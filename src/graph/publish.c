@@ -209,6 +209,6 @@ void usk_publish(struct usk_work *w)
 		w->pairs_of[w->p->pair[i].a] += w->tied[i];
 		w->pairs_of[w->p->pair[i].b] += w->tied[i];
 	}
-	usk_parallel(w->n_clocks, 1, w->p->threads, write_clocks, w);
+	usk_parallel(w->n_clocks, 1, usk_threads(w), write_clocks, w);
 	free(w->pairs_of);
 }

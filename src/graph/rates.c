@@ -213,7 +213,7 @@ static void turn_clocks(void *ctx, size_t from, size_t to)
 static bool turn(struct usk_work *w, bool split)
 {
 	struct turn t = { w, split };
-	usk_parallel(w->n_clocks, 1, w->p->threads, turn_clocks, &t);
+	usk_parallel(w->n_clocks, 1, usk_threads(w), turn_clocks, &t);
 	for (size_t i = 0; i < w->n_runs; i++) {
 		if (w->run[i].least_e12 > w->run[i].most_e12) {
 			w->torn = &w->run[i];

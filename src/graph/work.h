@@ -395,6 +395,13 @@ uint32_t usk_paths_reference(const struct usk_work *w);
 /** Ways to all clocks of the island: way[all clocks]. */
 void usk_paths_of(const struct usk_work *w, uint32_t from, struct usk_way *way);
 
+/** As many as may share the work; for few events one is done before others have begun. */
+static inline unsigned usk_threads(const struct usk_work *w)
+{
+	enum { FEW = 4096 };
+	return w->n < FEW ? 1 : w->p->threads;
+}
+
 static inline usk_i128 usk_e12(int64_t ns)
 {
 	return (usk_i128)ns * USK_E12;
