@@ -453,7 +453,9 @@ static struct usk_sighting *join(const struct usk_survey *p, const struct usk_su
 						   .span = (unsigned)(span_a + span_b) & 0x7fff } };
 		}
 	}
-	usk_sort_rows(&found->number, *n, sizeof *found / sizeof found->number);
+	if (*n) {
+		usk_sort_rows(&found->number, *n, sizeof *found / sizeof found->number);
+	}
 	struct usk_sighting *s = usk_alloc(*n + 1, sizeof *s);
 	for (size_t i = 0; i < *n; i++) {
 		s[i] = found[i].seen;
