@@ -80,11 +80,14 @@ bool usk_addr_is_unicast(struct usk_addr a)
 	return a.hi >> 56 != 0xff && a.hi >> 54 != 0xfe80 >> 6 && (a.hi || a.lo);
 }
 
-/* The addresses that every packet so far had at one of its ends. */
-static inline void narrow(struct usk_common *e, const struct usk_packet *p)
+/* The addresses that every packet so far had at one of its ends. Half a packet behind damage has
+ * anybody's. */
+static inline void narrow(struct usk_common *e, const struct usk_packet *p,
+			  const struct usk_record *r, uint16_t link)
 {
 	if (!e->begun) {
-		if (usk_addr_is_unicast(p->src) && usk_addr_is_unicast(p->dst)) {
+		if (usk_addr_is_unicast(p->src) && usk_addr_is_unicast(p->dst) &&
+		    usk_packet_is_sound(r, link)) {
 			e->begun = true;
 			e->addr[0] = p->src;
 			e->addr[1] = p->dst;
@@ -98,7 +101,8 @@ static inline void narrow(struct usk_common *e, const struct usk_packet *p)
 		left[i] = usk_addr_same(e->addr[i], p->src) || usk_addr_same(e->addr[i], p->dst);
 		stay += left[i];
 	}
-	if (stay == e->n || !usk_addr_is_unicast(p->src) || !usk_addr_is_unicast(p->dst)) {
+	if (stay == e->n || !usk_addr_is_unicast(p->src) || !usk_addr_is_unicast(p->dst) ||
+	    !usk_packet_is_sound(r, link)) {
 		return;
 	}
 	size_t n = 0;
@@ -171,7 +175,8 @@ enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
 				out->packets++;
 				keep(&sampler, &p, out->records + i);
 				if (!(p.has & USK_HAS_GROUP)) {
-					narrow(&out->common[usk_addr_is_v4(p.src)], &p);
+					narrow(&out->common[usk_addr_is_v4(p.src)], &p, &record[i],
+					       link);
 				}
 			} else if (!usk_link_is_known(link)) {
 				out->foreign = out->n_foreign++ ? out->foreign : link;

@@ -504,6 +504,23 @@ static __attribute__((noinline)) bool decode_any(const struct usk_record *r, uin
 	return true;
 }
 
+bool usk_packet_is_sound(const struct usk_record *r, uint16_t link_type)
+{
+	enum { CHECKSUM = 10 };
+	uint8_t side;
+	size_t left;
+	const uint8_t *d = usk_link_strip(r->data, r->captured, link_type, &left, &side);
+	size_t n = d && left >= 20 && d[0] >> 4 == 4 ? (d[0] & 15u) * 4 : 0;
+	uint32_t sum = 0;
+	if (n < 20 || n > left || !usk_be16(d + CHECKSUM)) {
+		return true;
+	}
+	for (size_t i = 0; i < n; i += 2) {
+		sum += usk_be16(d + i);
+	}
+	return (sum & 0xffff) + (sum >> 16) == 0xffff;
+}
+
 bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t depth,
 		       struct usk_packet *out, struct usk_counts *left_out)
 {
