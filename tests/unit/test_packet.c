@@ -644,6 +644,40 @@ static void test_addresses(void **state)
 	assert_true(a.hi == b.hi && a.lo == b.lo);
 }
 
+static bool is_sound(const uint8_t *header, size_t n)
+{
+	uint8_t *data = malloc(n ? n : 1);
+	assert_non_null(data);
+	memcpy(data, header, n);
+	struct usk_record r = { .data = data, .captured = (uint32_t)n, .length = 115 };
+	bool sound = usk_packet_is_sound(&r, LINK_RAW);
+	free(data);
+	return sound;
+}
+
+/* Any byte of a header that is another one is noticed, but for a checksum that is left out. */
+static void test_sound(void **state)
+{
+	static const uint8_t header[] = { 0x45, 0,    0,    0x73, 0,	0,    0x40,
+					  0,	0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8,
+					  0x00, 0x01, 0xc0, 0xa8, 0,	0xc7 };
+	uint8_t other[sizeof header];
+	(void)state;
+	for (size_t n = 0; n <= sizeof header; n++) {
+		assert_true(is_sound(header, n));
+	}
+	for (size_t i = 1; i < sizeof header; i++) {
+		memcpy(other, header, sizeof header);
+		other[i] ^= 0x10;
+		assert_false(is_sound(other, sizeof header));
+	}
+	memcpy(other, header, sizeof header);
+	other[10] = other[11] = 0;
+	assert_true(is_sound(other, sizeof header));
+	other[0] = 0x65;
+	assert_true(is_sound(other, sizeof header));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -653,6 +687,7 @@ int main(void)
 		cmocka_unit_test(test_key_of_segments), cmocka_unit_test(test_padding),
 		cmocka_unit_test(test_key_tells_apart), cmocka_unit_test(test_key_of_payload),
 		cmocka_unit_test(test_tcp_options),	cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_sound),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
