@@ -11,7 +11,7 @@ BUILD ?= build-$(notdir $(firstword $(CC)))
 endif
 export CC
 MESON_FLAGS ?=
-SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Ddebug=true -Doptimization=1 \
+SANITIZE = -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized \
 	-Dc_args=-fno-sanitize-recover=undefined
 export ASAN_OPTIONS ?= detect_leaks=1:allocator_may_return_null=1
 # libbabeltrace2 forgets events of streams that are damaged.
