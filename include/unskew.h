@@ -555,8 +555,8 @@ uint32_t usk_packet_depth(const struct usk_record *r, uint16_t link_type);
 bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t depth,
 		       struct usk_packet *out, struct usk_counts *left_out);
 
-/** Does the checksum of its IPv4 header say that the header is whole? true as well where it was left
- * to hardware, and of what has none. */
+/** Does the checksum of its IPv4 header say that the header is whole? true as well where it was
+ * left to hardware, and of what has none. */
 bool usk_packet_is_sound(const struct usk_record *r, uint16_t link_type);
 
 /**
