@@ -195,14 +195,20 @@ static void keep(struct usk_judge *j, const struct usk_msg *msg)
 	j->inverted[j->n_inverted++] = *msg;
 }
 
+/* Does the answer leave it out? */
+static bool is_left_out(const struct usk_judge *j, const struct usk_msg *msg)
+{
+	return j->n_left_out &&
+	       bsearch(msg, j->left_out, j->n_left_out, sizeof *msg, usk_msg_order);
+}
+
 static void keep_excluded(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		bool back = msg[i].from != j->a;
 		if (usk_judge_excluded(back ? j->map_b : j->map_a, back ? j->map_a : j->map_b,
 				       &msg[i], back ? j->q_a_ns : j->q_b_ns) &&
-		    !(j->n_left_out &&
-		      bsearch(&msg[i], j->left_out, j->n_left_out, sizeof *msg, usk_msg_order))) {
+		    !is_left_out(j, &msg[i])) {
 			keep(j, &msg[i]);
 		}
 	}
@@ -236,8 +242,7 @@ void usk_judge_add(struct usk_judge *j, const struct usk_msg *msg, size_t n)
 			const int64_t stamp[2] = { on_a[i], on_b[i] };
 			size_t back = msg[i].from != j->a;
 			int64_t delay = delay_of(stamp[back], stamp[!back]);
-			if (j->n_left_out && bsearch(&msg[i], j->left_out, j->n_left_out,
-						     sizeof *msg, usk_msg_order)) {
+			if (is_left_out(j, &msg[i])) {
 				j->left_out_inversions += is_inverted(j, back, delay);
 				continue;
 			}
