@@ -169,7 +169,7 @@ struct slopes {
 
 static int64_t clamp(usk_i128 e12)
 {
-	return e12 > E12 ? E12 : e12 < -E12 ? -E12 : (int64_t)e12;
+	return (int64_t)usk_clamp(e12, -E12, E12);
 }
 
 /* Raw less recorded for each unit recorded; time passed between both lines. */
