@@ -8,6 +8,7 @@
  * Out   one line: events and packets or sides of messages
  */
 #include "../tests/unit/ctf_making.h"
+#include "read/trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -21,6 +21,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /* ---- the net time between two reads (section 4.2) ---------------------------- */
 
@@ -133,6 +134,7 @@ enum usk_status usk_live_publish(struct usk_live *l, const struct usk_live_map *
 enum usk_live_state usk_live_convert(const struct usk_live *l, int64_t remote,
 				     struct usk_live_time *out);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -5,7 +5,7 @@
 #ifndef USK_BASE_H
 #define USK_BASE_H
 
-#include "unskew.h"
+#include "base/answer.h"
 
 #include <stdarg.h>
 #include <sys/types.h>
@@ -122,6 +122,11 @@ static inline int64_t usk_saturate(usk_i128 x)
 {
 	return x > INT64_MAX ? INT64_MAX : x < INT64_MIN ? INT64_MIN : (int64_t)x;
 }
+
+/* Addresses are 128 bits in two big-endian words; IPv4 as ::ffff:a.b.c.d. */
+struct usk_addr {
+	uint64_t hi, lo;
+};
 
 static inline bool usk_addr_same(struct usk_addr a, struct usk_addr b)
 {

@@ -12,6 +12,7 @@
 #include "cmd.h"
 #include "messages.h"
 #include "units.h"
+#include "write/viewers.h"
 
 #include <errno.h>
 #include <string.h>

@@ -12,6 +12,7 @@
 #include "messages.h"
 #include "print.h"
 #include "base/io.h"
+#include "flow/calibrate.h"
 
 #include <inttypes.h>
 

@@ -9,6 +9,7 @@
  */
 #include "print.h"
 #include "messages.h"
+#include "read/trace.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -9,6 +9,7 @@
 #include "json.h"
 #include "messages.h"
 #include "print.h"
+#include "write/write.h"
 
 #include <inttypes.h>
 

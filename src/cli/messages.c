@@ -3,6 +3,8 @@
 #include "messages.h"
 #include "units.h"
 #include "write/write.h"
+#include "write/viewers.h"
+#include "read/trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

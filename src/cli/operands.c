@@ -9,6 +9,7 @@
  */
 #include "cmd.h"
 #include "units.h"
+#include "read/trace.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The groups of options that several commands share; a command's own rows are in its file. */
 #include "cmd.h"
+#include "fit/estimator.h"
 
 const struct option_group options_common = {
 	"Common",

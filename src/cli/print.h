@@ -5,6 +5,7 @@
 
 #include "cmd.h"
 #include "units.h"
+#include "flow/compare.h"
 
 /* The stretch of a clock's local time, between steps, that stands for it. */
 struct headline {

@@ -9,6 +9,7 @@
 #include "units.h"
 #include "base/io.h"
 #include "write/write.h"
+#include "read/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

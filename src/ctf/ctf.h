@@ -22,6 +22,7 @@
 #include "base/index.h"
 #include "read/read.h"
 #include "ctf/rule.h"
+#include "read/trace.h"
 
 #include <babeltrace2/babeltrace.h>
 

@@ -15,7 +15,7 @@
  * this shows in the result.
  */
 #include "fit/fit.h"
-#include "num/cone.h"
+#include "fit/cone.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,8 @@
 #ifndef USK_FIT_FIT_H
 #define USK_FIT_FIT_H
 
-#include "num/cone.h"
+#include "fit/cone.h"
+#include "fit/estimator.h"
 
 enum usk_corridor_side { USK_FLOOR, USK_CEILING };
 

@@ -8,6 +8,8 @@
  * Not   the truth, which only a simulation knows; printing
  */
 #include "flow/reading.h"
+#include "flow/compare.h"
+#include "write/write.h"
 
 #include <stdlib.h>
 #include <time.h>

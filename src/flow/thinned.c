@@ -16,7 +16,7 @@
  * room on the common timeline is none by a's stamps.
  */
 #include "flow/reading.h"
-#include "num/cone.h"
+#include "fit/cone.h"
 
 #include <math.h>
 #include <stdlib.h>

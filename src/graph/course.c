@@ -10,7 +10,7 @@
  * Which rates are possible is known from the longest stretch that some constant rate explains.
  */
 #include "graph/course.h"
-#include "num/cone.h"
+#include "fit/cone.h"
 
 #include <stdlib.h>
 

@@ -29,6 +29,7 @@
 #define USK_GRAPH_GRAPH_H
 
 #include "fit/fit.h"
+#include "fit/estimator.h"
 
 /* A manual tie: when a showed a_ns, b showed b_ns, give or take within_ns. */
 struct usk_graph_anchor {

@@ -6,6 +6,7 @@
 #define USK_JUDGE_H
 
 #include "base/base.h"
+#include "flow/calibrate.h"
 
 struct usk_bar {
 	uint64_t bucket : 16, count : 48; /* count 0: an empty slot */

@@ -10,7 +10,7 @@
  */
 #include "fit/fit.h"
 
-#include "num/cone.h"
+#include "fit/cone.h"
 
 #include <math.h>
 

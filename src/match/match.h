@@ -10,6 +10,7 @@
 #define USK_MATCH_H
 
 #include "base/base.h"
+#include "read/trace.h"
 
 /* ---- clocks that were set back while they recorded, seen in the order of records alone ---- */
 

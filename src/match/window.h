@@ -9,6 +9,7 @@
 #define USK_WINDOW_H
 
 #include "base/base.h"
+#include "read/trace.h"
 
 #define NOBODY UINT32_MAX
 

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "base/bytes.h"
+#include "read/trace.h"
 
 /* A packet of UDP or TCP, and as much of its payload as was captured. */
 struct usk_heard_packet {

@@ -11,6 +11,7 @@
 #include "base/index.h"
 #include "base/ng.h"
 #include "base/table.h"
+#include "read/trace.h"
 
 struct reader {
 	struct usk_reader_info info;

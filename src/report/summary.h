@@ -8,6 +8,7 @@
 #define USK_SUMMARY_H
 
 #include "base/index.h"
+#include "fit/corridor.h"
 
 /* ---- messages of a pair, thinned out so that no extreme is lost ---- */
 

@@ -5,6 +5,7 @@
  * Why   apply and convert trust the knots: what is wrong is found here and nowhere later
  */
 #include "write/fields.h"
+#include "read/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

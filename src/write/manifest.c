@@ -11,6 +11,7 @@
  */
 #include "write/fields.h"
 #include "write/write.h"
+#include "write/viewers.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -24,6 +24,7 @@
  * exact for every segment, and only stamps whose result would leave the range go the slow way.
  */
 #include "base/base.h"
+#include "write/write.h"
 
 #include <stdlib.h>
 #include <string.h>

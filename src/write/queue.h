@@ -12,6 +12,7 @@
 #define USK_QUEUE_H
 
 #include "base/base.h"
+#include "read/trace.h"
 
 struct chunk;
 

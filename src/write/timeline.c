@@ -13,6 +13,7 @@
 #include "write/timeline.h"
 #ifdef USK_HAVE_BABELTRACE2
 #include "ctf/ctf.h"
+#include "write/viewers.h"
 #endif
 
 #include <inttypes.h>

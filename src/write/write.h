@@ -28,6 +28,12 @@ const struct usk_trace_info *usk_clocks_trace(const struct usk_clocks *c, const 
 uint32_t usk_trace_iface_clock(const struct usk_trace_info *t, uint32_t number, const char *name,
 			       uint32_t clock);
 
+/**
+ * A line as an estimator drew it, not settled into a band: n >= 2 knots, their lo, hi and epoch are
+ * ignored. Unlike a clock's, its time may stand still or fall.
+ */
+struct usk_map *usk_map_of_line(const struct usk_knot *line, size_t n);
+
 /* ---- replay.c: a clock that was set back shows stamps twice; their order tells which is which
  * ---- */
 

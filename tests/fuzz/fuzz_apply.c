@@ -4,6 +4,7 @@
  * file, never a crash
  */
 #include "base/base.h"
+#include "read/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace.h"
 #include "base/pack.h"
+#include "read/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

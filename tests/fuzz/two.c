@@ -10,6 +10,7 @@
  */
 #include "two.h"
 #include "../unit/making.h"
+#include "read/trace.h"
 
 #include <stdlib.h>
 #include <string.h>

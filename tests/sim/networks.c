@@ -15,6 +15,7 @@
  */
 #include "../part.h"
 #include "held.h"
+#include "read/trace.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,6 +11,7 @@
  * decide.
  */
 #include "sim.h"
+#include "read/trace.h"
 
 #include <math.h>
 #include <stdio.h>

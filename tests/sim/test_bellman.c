@@ -11,6 +11,7 @@
 #include "band.h"
 #include "bellman.h"
 #include "held.h"
+#include "read/trace.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
  * All four pairs were recorded on one machine, so the true offset is 0. The bracket of the true
  * offset is [-smallest delay b to a, smallest delay a to b].
  */
-#include "unskew.h"
+#include "read/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
  * The way there takes 12.7 ms, back 13.6: nothing can tell the offset better than that, but rates
  * are not harmed by delays that stay as they are.
  */
-#include "unskew.h"
+#include "fit/estimator.h"
 
 #include <math.h>
 #include <stdio.h>

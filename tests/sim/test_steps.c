@@ -10,6 +10,7 @@
 #include "band.h"
 #include "sim.h"
 #include "base/text.h"
+#include "read/trace.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -7,6 +7,9 @@
  * there is a band and an order all the same.
  */
 #include "sim.h"
+#include "flow/compare.h"
+#include "read/trace.h"
+#include "write/write.h"
 
 #include <math.h>
 #include <setjmp.h>

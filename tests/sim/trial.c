@@ -8,6 +8,7 @@
  * Tables are made and read in memory; captures go through files.
  */
 #include "verdict.h"
+#include "read/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,6 +17,7 @@
  */
 #include "../part.h"
 #include "path.h"
+#include "read/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

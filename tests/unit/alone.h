@@ -5,7 +5,7 @@
 #ifndef USK_TESTS_ALONE_H
 #define USK_TESTS_ALONE_H
 
-#include "unskew.h"
+#include "fit/estimator.h"
 
 /** b's clock against a, in the model of fit, as near to the estimator's line as order and band
  * allow; the caller frees its knots. The estimator's status where it draws none. */

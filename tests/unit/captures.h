@@ -4,6 +4,7 @@
 #define CAPTURES_H
 
 #include "base/base.h"
+#include "read/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cases.h"
+#include "fit/estimator.h"
 
 #include <float.h>
 #include <stdlib.h>

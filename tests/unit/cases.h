@@ -12,6 +12,7 @@
 #include "../part.h"
 #include "base/base.h"
 #include "oracle.h"
+#include "fit/corridor.h"
 
 struct fit_case {
 	uint64_t seed;

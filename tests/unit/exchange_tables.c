@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "exchange_tables.h"
+#include "fit/estimator.h"
 
 static int64_t within(struct usk_rng *r, int64_t lo, int64_t hi)
 {

@@ -10,6 +10,7 @@
 #define USK_TESTS_EXCHANGE_TABLES_H
 
 #include "cases.h"
+#include "fit/corridor.h"
 
 enum { MOST = 48 };
 

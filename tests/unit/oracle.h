@@ -9,7 +9,7 @@
 #ifndef USK_TESTS_ORACLE_H
 #define USK_TESTS_ORACLE_H
 
-#include "unskew.h"
+#include "base/answer.h"
 
 #include <gmp.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tables.h"
+#include "read/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,6 +10,7 @@
 #include "judge/judge.h"
 #include "match/match.h"
 #include "scene.h"
+#include "write/write.h"
 
 #include <math.h>
 #include <setjmp.h>

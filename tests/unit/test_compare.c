@@ -2,6 +2,8 @@
 /* Estimators side by side: every figure counted again by a loop over the messages. */
 #include "../part.h"
 #include "base/base.h"
+#include "flow/compare.h"
+#include "read/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

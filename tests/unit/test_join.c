@@ -4,6 +4,7 @@
  * spread over files, the answer is that of one file.
  */
 #include "making.h"
+#include "read/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,6 +4,7 @@
  * nothing that changes on the way.
  */
 #include "making.h"
+#include "read/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,6 +4,7 @@
  * read, by another clock in the metadata and by data written anew, for clocks of many frequencies.
  */
 #include "ctf_making.h"
+#include "read/trace.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

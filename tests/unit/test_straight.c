@@ -6,7 +6,7 @@
  */
 #include "cases.h"
 #include "net.h"
-#include "num/cone.h"
+#include "fit/cone.h"
 #include "num/lp.h"
 #include "simplex.h"
 

@@ -7,6 +7,7 @@
  */
 #include "base/base.h"
 #include "base/io.h"
+#include "write/viewers.h"
 
 #include <jansson.h>
 #include <setjmp.h>

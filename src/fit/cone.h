@@ -12,11 +12,12 @@
  * is a partial order, and what is undominated in a set does not depend on how the set was put
  * together. Sorted by x the undominated have rising A and falling B: a stack.
  */
-#ifndef USK_NUM_CONE_H
-#define USK_NUM_CONE_H
+#ifndef USK_FIT_CONE_H
+#define USK_FIT_CONE_H
 
 #include "base/base.h"
 #include "num/hull.h"
+#include "fit/corridor.h"
 
 #include <stdlib.h>
 

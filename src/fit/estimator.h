@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * estimator.h - the table of estimators: what draws a line through a pair
+ */
+#ifndef USK_ESTIMATOR_H
+#define USK_ESTIMATOR_H
+
+#include "fit/corridor.h"
+
+/* Where a clock may have been stepped forward: two consecutive stamps of its own trace. */
+struct usk_gap {
+	int64_t before_ns, after_ns; /* USK_NONE: there are no two such stamps */
+};
+
+struct usk_fit {
+	struct usk_model model;
+	int64_t max_skew_e12;
+	/* Where the local clock was set back: its last stamp before and its first one after, both
+	 * on a time that runs on, as all stamps of the fit are; sorted. */
+	const struct usk_gap *back;
+	size_t n_back;
+	/* The same of the other clock, on its own time that runs on. How long that was nobody
+	 * knows: offsets may rise or fall there by its doing. */
+	const struct usk_gap *other_back;
+	size_t n_other_back;
+	struct usk_corridor *corridor;
+	const struct usk_lines *lines;
+	const struct usk_lines *plain;		/* without minimum delays; NULL: lines are */
+	const struct usk_delay_model *least[2]; /* minimum delays, a to b, b to a; NULL is 0 */
+	const struct usk_suspect *left_out;	/* who contradicts all others, and is not in them */
+	size_t n_left_out;
+	int64_t first_local_ns, last_local_ns; /* first and last event of the local clock */
+	/* Every message of the pair for estimators that need them, NULL for the others: sorted by
+	 * the local clock's stamp, then the reference's. */
+	const struct usk_msg *msg;
+	size_t n_msgs;
+	const struct usk_reception *heard; /* broadcasts that both received, in no order */
+	size_t n_heard;
+	uint32_t a, b;			/* numbers of reference and local clock in them */
+	int64_t window_ns;		/* of estimators that cut time into windows; 0 = 180 s */
+	const struct usk_estimator *by; /* set by usk_estimator_run() */
+};
+
+/*
+ * An estimator draws an offset into the band. out: a straight line or polyline as knots
+ * (local_ns, offset_ns), at least two, sorted; sync then draws the nearest that is inside
+ * the band and in order. Returns USK_OK, or USK_EINPUT with a sentence when it has no answer.
+ */
+struct usk_estimator {
+	const char *name;
+	const char *source; /* paper and section */
+	const char *help;
+	bool needs_messages; /* memory: 32 bytes a message */
+	enum usk_status (*estimate)(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				    struct usk_err *err); /* of rows that share it: */
+	bool delta;					  /* stamps moved by minimum delays */
+	double z;					  /* of the confidence interval */
+};
+/** Put messages of a pair into the order that usk_fit asks for; local: number of the local clock.
+ */
+void usk_msg_sort(struct usk_msg *msg, size_t n, uint32_t local);
+
+/* What least squares through round trips say (Clement 2009, sections 9 and 12). */
+struct usk_round_trips {
+	bool by_local;		    /* T1 is a stamp of the local clock, else of the reference's */
+	uint64_t exchanges, kept;   /* all, and those within the confidence interval */
+	double margin_ns, sigma_ns; /* mean and standard deviation (over n) of all margins */
+	int64_t origin_ns;	    /* T counts from this T1, the first exchange's */
+	int64_t origin_offset_ns;   /* intercept_ns counts from this offset, ns */
+	long double slope;	    /* of the offset (reference - local) over T, ns per ns */
+	long double intercept_ns;   /* of the offset at T = 0 */
+	double residual_ns;	    /* Er, standard deviation about the line; NAN under 3 kept */
+	double s_slope;		    /* standard error of the slope, ns per ns; NAN likewise */
+	double s_intercept_ns;	    /* standard error of the intercept, ns; NAN likewise */
+};
+
+/* z for 90, 95 and 99 % (Clement's table 2); INFINITY keeps all. */
+#define USK_Z_90 1.64
+#define USK_Z_95 1.96
+#define USK_Z_99 2.58
+
+/**
+ * The line and standard errors of `round-trip`; fit needs its messages and their clocks only.
+ * USK_EINPUT: no exchange, or none that began at another time.
+ */
+enum usk_status usk_round_trips_of(const struct usk_fit *fit, double z, struct usk_round_trips *out,
+				   struct usk_err *err);
+
+/** The table of estimators, static; the last row has name NULL. */
+const struct usk_estimator *usk_estimators(void);
+/** Its row of that name, or NULL; "+δ" is taken for "+delta". */
+const struct usk_estimator *usk_estimator_find(const char *name);
+/** Ask it. */
+enum usk_status usk_estimator_run(const struct usk_estimator *e, const struct usk_fit *fit,
+				  struct usk_knot **out, size_t *n, struct usk_err *err);
+
+#endif

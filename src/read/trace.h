@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * trace.h - an opened trace from inside: records, packets, messages, sides of messages
+ */
+#ifndef USK_TRACE_H
+#define USK_TRACE_H
+
+#include "base/base.h"
+
+/* Who sent a packet, as the link layer tells it. */
+enum usk_side { USK_SIDE_UNKNOWN, USK_SIDE_SENT, USK_SIDE_RECEIVED };
+
+struct usk_iface {
+	char *name; /* NULL if the format has none */
+	uint16_t link_type;
+	uint32_t snap_length;
+	int64_t resolution_ns; /* declared; 0 for 1 ns or finer */
+	struct usk_addr *addr; /* addresses the file states for it */
+	size_t n_addrs;
+};
+
+/* A packet as the file holds it. data points into the reader's buffer until the next call. */
+struct usk_record {
+	int64_t time_ns;
+	uint64_t at; /* byte offset of the record in the file */
+	const uint8_t *data;
+	uint32_t captured, length;
+	uint32_t iface;
+	enum usk_side side;
+};
+
+/* A packet as the matcher sees it: what survives the way between two vantage points. */
+struct usk_packet {
+	int64_t time_ns;
+	uint64_t key; /* hash of what routers and NAT leave alone; 0 = no use for matching */
+	struct usk_addr src, dst;
+	uint16_t sport, dport;		 /* in host order, 0 where the protocol has none */
+	uint8_t proto;			 /* IP protocol */
+	uint8_t flags;			 /* TCP flags */
+	uint8_t ttl;			 /* or hop limit */
+	uint8_t side;			 /* enum usk_side */
+	uint32_t seq, ack, tsval, tsecr; /* TCP */
+	uint32_t bytes; /* payload on the wire; from the IP header, never from the capture */
+	uint16_t ip_id, window;
+	uint8_t has; /* USK_HAS_...: what the packet carries and the capture kept */
+};
+
+enum {
+	USK_HAS_IP_ID = 1,
+	USK_HAS_TIMESTAMPS = 2,
+	USK_HAS_WINDOW = 4,
+	USK_HAS_SHARED_TIMESTAMPS = 8, /* within the depth: both captures of it have them */
+	USK_HAS_GROUP = 16,	       /* sent to all, or to many, by its link layer */
+};
+
+/* What makes two events sides of one message: equal ids. */
+struct usk_event_id {
+	uint64_t word[2];
+};
+
+/* One side of a message, as its machine recorded it. */
+struct usk_event {
+	int64_t time_ns;
+	struct usk_event_id id;
+	uint32_t clock; /* index into usk_trace_clock_name() */
+	uint32_t bytes; /* payload, 0 if unknown */
+	enum usk_side side;
+};
+
+/** The id that text[n] is; up to 15 bytes are kept as they are, longer ones are hashed. */
+struct usk_event_id usk_event_id(const void *text, size_t n);
+
+enum usk_trace_class {
+	USK_TRACE_CAPTURE, /* packets of one clock: usk_trace_records() */
+	USK_TRACE_TABLE,   /* messages: usk_trace_messages() */
+	USK_TRACE_EVENTS,  /* sides of messages: usk_trace_sides() */
+};
+
+/* Everything that a trace holds, beside what is of use here. */
+struct usk_extent {
+	uint64_t events;
+	int64_t first_ns, last_ns;
+};
+
+/** The same from memory, which is borrowed until usk_trace_close(): for tests and fuzzers. */
+enum usk_status usk_trace_open_memory(const void *data, size_t size, const char *name,
+				      struct usk_trace **out, struct usk_err *err);
+enum usk_status usk_trace_open_memory_with(const void *data, size_t size, const char *name,
+					   const struct usk_read_options *opt,
+					   struct usk_trace **out, struct usk_err *err);
+
+const char *usk_trace_kind(const struct usk_trace *t); /* name of the reader's row, static */
+enum usk_trace_class usk_trace_class(const struct usk_trace *t);
+const struct usk_read_options *usk_trace_options(const struct usk_trace *t); /* as opened with */
+uint64_t usk_trace_size(const struct usk_trace *t);			     /* bytes */
+uint64_t usk_trace_pos(const struct usk_trace *t); /* bytes read so far, for progress */
+
+/** Records or messages read so far; at the end of one that has more than these, all events. */
+uint64_t usk_trace_events(const struct usk_trace *t);
+
+/** NULL where what is handed out is all there is, or as long as the end was not reached. */
+const struct usk_extent *usk_trace_extent(const struct usk_trace *t);
+/** Interfaces seen so far, borrowed until the next call that reads; classic captures have one. */
+const struct usk_iface *usk_trace_ifaces(const struct usk_trace *t, size_t *n);
+
+/** Start again at the first record. Fails if the file cannot be read any more, or has changed. */
+enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err);
+
+/** The same capture once more, to be read by itself from its start. */
+enum usk_status usk_trace_again(const struct usk_trace *t, struct usk_trace **out,
+				struct usk_err *err);
+
+/* What of a capture is in a joined one. */
+struct usk_trace_part {
+	struct usk_trace *trace;
+	bool own; /* is closed with it */
+	/* Is this interface in it? name may be NULL. takes NULL: all of them are. */
+	bool (*takes)(void *ctx, uint32_t number, const char *name);
+	void *ctx;
+};
+
+/**
+ * Captures that one clock stamped as one capture: the records of all in the order of their stamps,
+ * those of each in the order of its file; interfaces are numbered anew. part[n] is copied; its
+ * traces must not be read by others meanwhile; its own are closed on failure too. at of a record is
+ * that in its file.
+ */
+enum usk_status usk_trace_join(const struct usk_trace_part *part, size_t n, const char *name,
+			       struct usk_trace **out, struct usk_err *err);
+
+/**
+ * The next records of a capture, in file order, into out[cap]: *n of them, 0 at the end.
+ * Their data is borrowed until the next call that reads. Input cut short is not an error: what is
+ * whole is handed out, then usk_trace_damage() is a sentence that says how much was lost and where.
+ * USK_EUSAGE: t is a table. USK_ERANGE: a stamp over USK_TIME_MAX. Cost: O(bytes).
+ */
+enum usk_status usk_trace_records(struct usk_trace *t, struct usk_record *out, size_t cap,
+				  size_t *n, struct usk_err *err);
+
+/**
+ * The next messages of a table into out[cap]; from and to index usk_trace_clock_name(). Damage,
+ * end and errors as above; USK_EUSAGE: t is no table of messages.
+ */
+enum usk_status usk_trace_messages(struct usk_trace *t, struct usk_msg *out, size_t cap, size_t *n,
+				   struct usk_err *err);
+/** The next events into out[cap], otherwise the same; USK_EUSAGE: t is of another class. */
+enum usk_status usk_trace_sides(struct usk_trace *t, struct usk_event *out, size_t cap, size_t *n,
+				struct usk_err *err);
+size_t usk_trace_clocks(const struct usk_trace *t); /* names seen so far in a table */
+const char *usk_trace_clock_name(const struct usk_trace *t, size_t i); /* borrowed, i < clocks */
+/** What its stamps are rounded down to, as far as the table says; 0 for 1 ns or finer. */
+int64_t usk_trace_clock_resolution(const struct usk_trace *t, size_t i);
+
+/** NULL, or one sentence on what was lost to damage, borrowed. Known once the end was reached. */
+const char *usk_trace_damage(const struct usk_trace *t);
+
+/**
+ * Bytes of each IP packet that a capture surely holds: its snap length less the link headers of its
+ * first packets. The smaller one of two captures is the depth to which their keys agree.
+ * UINT32_MAX if there is no IP packet among them. Reads a little and starts again.
+ */
+enum usk_status usk_trace_depth(struct usk_trace *t, uint32_t *depth, struct usk_err *err);
+
+/** Is the number of a link type one whose packets can be decoded? */
+bool usk_link_is_known(uint16_t link_type);
+/** What libpcap calls it; NULL if it knows none such, or was not built in. */
+const char *usk_link_name(uint16_t link_type);
+
+/** Bytes of its IP packet that a record holds; UINT32_MAX if it is whole, or none is in it. */
+uint32_t usk_packet_depth(const struct usk_record *r, uint16_t link_type);
+
+/**
+ * Decode one record. Returns false if it takes no part in matching (not IP, a fragment, cut
+ * before its sequence number, loopback) and counts it in one of left_out's fields (may be NULL).
+ * depth: only what lies in the first `depth` bytes of the IP packet goes into the key.
+ */
+bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t depth,
+		       struct usk_packet *out, struct usk_counts *left_out);
+
+/** Does the checksum of its IPv4 header say that the header is whole? true as well where it was
+ * left to hardware, and of what has none. */
+bool usk_packet_is_sound(const struct usk_record *r, uint16_t link_type);
+
+/**
+ * A hash that both captures of a packet share, for drawing one sample from both: of what needs
+ * least decoding, sequence numbers or the key.
+ */
+uint64_t usk_packet_pick(const struct usk_packet *p);
+
+/* The little that a sample needs of the packets it does not take. */
+struct usk_glance {
+	uint64_t src, dst; /* lower halves of mapped IPv4 addresses */
+	uint64_t pick;
+};
+
+/**
+ * A quick look at a record that is plain: TCP over IPv4 on untagged Ethernet. false: it may be
+ * anything, decode it. true: usk_packet_decode() takes it, with these addresses and this pick.
+ */
+bool usk_packet_glance(const struct usk_record *r, uint16_t link_type, struct usk_glance *out);
+
+/** "10.0.0.1", "fe80::1". */
+void usk_addr_text(struct usk_addr a, char out[46]);
+/** The reverse; false if it is neither, and *out is left as it was. */
+bool usk_addr_parse(const char *text, struct usk_addr *out);
+
+/* A row of the table of readers. */
+struct usk_reader_info {
+	const char *name, *help;
+	enum usk_trace_class class_;
+};
+/** The i-th, static; NULL behind the last. */
+const struct usk_reader_info *usk_reader(size_t i);
+
+#endif
