@@ -183,7 +183,8 @@ static void place_events(struct usk_work *w, const struct usk_constraints *c)
 			w->peer[i] = sent[e->edge];
 			w->peer[w->peer[i]] = i;
 		} else if (e->edge != NO_EDGE && e->part == WISHED) {
-			struct usk_wish wish = { sent[e->edge], i, c->row[e->edge].early_ns };
+			struct usk_wish wish = { sent[e->edge], i, c->row[e->edge].early_ns,
+						 c->row[e->edge].only };
 			w->wished[i] = w->wished[wish.sent] = (uint32_t)w->n_wishes;
 			w->wish[w->n_wishes++] = wish;
 		}

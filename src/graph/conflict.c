@@ -726,6 +726,60 @@ static void doubt_reference(struct usk_work *w, const struct cycle *c)
 		       a < b ? b - a : a - b, own);
 }
 
+/* One of its stretches did something, or its clocks wander by more: lacks is by how much. false:
+ * it has no stretch. */
+static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lacks)
+{
+	size_t before = w->n_breaks;
+	usk_i128 more = c->calm_ns > 0 && lacks > 0 ? lacks / c->calm_ns + 1 : 0;
+	size_t clocks = w->c->n_clocks * sizeof *w->wander_e12;
+	int64_t *was = memcpy(usk_alloc(1, clocks), w->wander_e12, clocks);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct passed *s = &c->row[i];
+		add_break(w, (struct usk_break){ .clock = s->clock,
+						 .from_ns = s->from_ns,
+						 .to_ns = s->to_ns,
+						 .up = s->most,
+						 .down = !s->most,
+						 .falls = true,
+						 .bracket = UINT32_MAX });
+		usk_i128 need = was[s->clock] + more, limit = w->p->max_skew_e12;
+		if (w->p->model.kind == USK_WANDER && more && need < limit) {
+			w->wander_e12[s->clock] = (int64_t)(2 * need < limit ? 2 * need : limit);
+		}
+	}
+	free(was);
+	return w->n_breaks > before;
+}
+
+static void cycle_free(struct cycle *c)
+{
+	free(c->row);
+	free(c->message);
+}
+
+bool usk_conflict_doubt(struct usk_work *w)
+{
+	bool any = false;
+	for (size_t i = 0; i < w->n_wishes && !any && w->p->model.kind != USK_LINEAR; i++) {
+		const struct usk_wish *x = &w->wish[i];
+		usk_i128 lo = w->lo[x->sent], hi = w->hi[x->received];
+		usk_i128 lacks = lo - hi - usk_e12(x->early_ns);
+		if (!x->doubts || lo <= -USK_INF || hi >= USK_INF || lacks <= 0) {
+			continue;
+		}
+		struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
+		trace(w, x->received, true, &c);
+		trace(w, x->sent, false, &c);
+		any = break_cycle(w, &c, lacks);
+		if (any) {
+			doubt_reference(w, &c);
+		}
+		cycle_free(&c);
+	}
+	return any;
+}
+
 bool usk_conflict_repair(struct usk_work *w)
 {
 	memset(w->suspect, 0, w->c->n_clocks * sizeof *w->suspect);
@@ -736,7 +790,7 @@ bool usk_conflict_repair(struct usk_work *w)
 	w->suspect[w->owner[w->crossed]] = true;
 	struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
 	usk_i128 lacks = w->lo[w->crossed] - w->hi[w->crossed];
-	size_t before = w->n_breaks, out = w->n_left_out;
+	size_t out = w->n_left_out;
 	trace(w, w->crossed, true, &c);
 	trace(w, w->crossed, false, &c);
 	for (size_t i = 0; i < c.n_messages; i++) {
@@ -750,34 +804,15 @@ bool usk_conflict_repair(struct usk_work *w)
 		w->suspect[c.row[i].clock] = true;
 	}
 	/* A line is the same before and behind whatever happened. */
-	bool repairs = w->p->model.kind != USK_LINEAR;
-	usk_i128 more = c.calm_ns > 0 && lacks > 0 ? lacks / c.calm_ns + 1 : 0;
-	size_t clocks = w->c->n_clocks * sizeof *w->wander_e12;
-	int64_t *was = memcpy(usk_alloc(1, clocks), w->wander_e12, clocks);
-	for (size_t i = 0; i < c.n && repairs && w->n_left_out == out; i++) {
-		const struct passed *s = &c.row[i];
-		add_break(w, (struct usk_break){ .clock = s->clock,
-						 .from_ns = s->from_ns,
-						 .to_ns = s->to_ns,
-						 .up = s->most,
-						 .down = !s->most,
-						 .falls = true,
-						 .bracket = UINT32_MAX });
-		usk_i128 need = was[s->clock] + more, limit = w->p->max_skew_e12;
-		if (w->p->model.kind == USK_WANDER && more && need < limit) {
-			w->wander_e12[s->clock] = (int64_t)(2 * need < limit ? 2 * need : limit);
-		}
-	}
+	bool repairs = w->p->model.kind != USK_LINEAR && w->n_left_out == out;
+	bool broke = repairs && break_cycle(w, &c, lacks);
 	/* No stretch: messages contradict each other by themselves. */
-	repairs = repairs && w->n_breaks == before && w->n_left_out == out;
-	for (size_t i = 0; i < c.n_messages && repairs; i++) {
+	for (size_t i = 0; i < c.n_messages && repairs && !broke; i++) {
 		usk_conflict_leave_out(w, c.message[i]);
 	}
-	if (w->n_breaks > before) {
+	if (broke) {
 		doubt_reference(w, &c);
 	}
-	free(was);
-	free(c.row);
-	free(c.message);
-	return w->n_breaks > before || w->n_left_out > out;
+	cycle_free(&c);
+	return broke || w->n_left_out > out;
 }

@@ -137,9 +137,9 @@ static void bound(struct usk_work *w)
 		wander[i] = w->wander_e12[i];
 	}
 	usk_bounds_reset(w);
-	while (!solve_bounds(w)) {
+	for (bool crosses; (crosses = !solve_bounds(w)) || usk_conflict_doubt(w);) {
 		size_t before = w->n_left_out;
-		if (!usk_conflict_repair(w)) {
+		if (crosses && !usk_conflict_repair(w)) {
 			bool stated = leave_out_stated(w, w->owner[w->crossed]);
 			/* Of others, then: one of them is what it is contradicted by, maybe. */
 			for (uint32_t i = 0; i < w->n_clocks && !stated; i++) {

@@ -107,6 +107,7 @@ struct usk_straight {
 struct usk_wish {
 	uint32_t sent, received; /* events */
 	int64_t early_ns;
+	bool doubts; /* of a message whose stamps are likely so: bounds are not to exclude it */
 };
 
 struct usk_work {
@@ -326,6 +327,9 @@ bool usk_conflict_leave_out(struct usk_work *w, uint32_t i);
 /** Bounds cross at w->crossed, or w->torn has no rate left: take back what cannot be true. false:
  * nothing is left to try, w->suspect. */
 bool usk_conflict_repair(struct usk_work *w);
+/** Bounds that exclude a message whose stamps are likely so: if they are so, something happened
+ * that no other message shows, so its cycle is broken as any other. false: there are none. */
+bool usk_conflict_doubt(struct usk_work *w);
 
 /* ---- estimate.c ---------------------------------------------------------------------------------
  */
