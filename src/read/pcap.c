@@ -30,7 +30,8 @@ struct state {
 	uint32_t unit_ns;
 	uint32_t header;	       /* bytes of a record's */
 	uint32_t captured_at, wire_at; /* its two lengths */
-	int64_t last_ns;	       /* stamp of the last sound record; USK_NONE: none yet */
+	uint32_t most;		  /* captured bytes of a record, as far as its writer kept to it */
+	int64_t last_ns, high_ns; /* last and highest stamp of records; USK_NONE: none yet */
 	struct usk_recent recent;
 };
 
@@ -80,7 +81,7 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	s->header = kind->header;
 	s->captured_at = old ? 12 : 8;
 	s->wire_at = old ? 8 : 12;
-	s->last_ns = USK_NONE;
+	s->last_ns = s->high_ns = USK_NONE;
 	s->recent.n = 0;
 	if (!t->n_ifaces) {
 		struct usk_iface *i = usk_trace_add_iface(t);
@@ -90,6 +91,7 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 		i->link_type = (uint16_t)(usk_load32(d + 20, s->swap) & 0xffff);
 		i->resolution_ns = s->unit_ns > 1 ? s->unit_ns : 0;
 	}
+	s->most = t->iface->snap_length;
 	t->used = 24;
 	return USK_OK;
 }
@@ -120,9 +122,8 @@ static bool is_sound(const struct usk_trace *t, const uint8_t *d)
 {
 	const struct state *s = t->state;
 	uint32_t captured = captured_of(s, d), length = wire_of(s, d);
-	return captured <= t->iface->snap_length && captured <= length &&
-	       length <= USK_RECORD_MAX && !is_blank(d) &&
-	       usk_load32(d + 4, s->swap) < 1000000000 / s->unit_ns;
+	return captured <= s->most && captured <= length && length <= USK_RECORD_MAX &&
+	       !is_blank(d) && usk_load32(d + 4, s->swap) < 1000000000 / s->unit_ns;
 }
 
 /* Do sound headers follow one another from here on, to the end or far enough? */
@@ -180,7 +181,8 @@ static size_t step(const struct usk_trace *t, size_t pos, bool *fresh)
 	return size <= left || *fresh ? size : 0;
 }
 
-/* A stamp far from the one before it: is it alone with that? */
+/* A stamp far from the one before it, or a header that hardly any writer makes: is it alone with
+ * that? */
 static bool is_astray(const struct usk_trace *t, size_t pos)
 {
 	const struct state *s = t->state;
@@ -190,8 +192,14 @@ static bool is_astray(const struct usk_trace *t, size_t pos)
 		return is_blank(d) || !is_sound(t, d);
 	}
 	const uint8_t *next = d + size;
+	bool odd = !is_sound(t, d);
+	if (odd && usk_near(stamp(s, d), s->last_ns)) {
+		/* A writer that does so with one does so with others, and lengths lead on. */
+		return captured_of(s, next) > USK_RECORD_MAX || is_blank(next) ||
+		       !usk_near(stamp(s, next), stamp(s, d));
+	}
 	if (!is_sound(t, next)) {
-		return !is_sound(t, d) || s->last_ns != USK_NONE;
+		return odd || s->last_ns != USK_NONE;
 	}
 	/* Of two that start a capture apart, the second is right if those behind it say so. */
 	return s->last_ns == USK_NONE
@@ -233,6 +241,44 @@ static enum usk_status mend(struct usk_trace *t, struct usk_err *err)
 	return USK_OK;
 }
 
+static struct usk_record record_at(const struct usk_trace *t, size_t pos)
+{
+	const struct state *s = t->state;
+	const uint8_t *d = t->in.data + pos;
+	return (struct usk_record){ .time_ns = stamp(s, d),
+				    .at = t->in.at + pos,
+				    .data = d + s->header,
+				    .captured = captured_of(s, d),
+				    .length = wire_of(s, d) };
+}
+
+/* Was the record read before, or is it where a block begins that stands in the file twice: of that
+ * one's bytes and of those before it? What stands behind it is there. */
+static bool is_again(const struct usk_trace *t, const struct usk_record *r)
+{
+	struct state *s = t->state;
+	if (usk_recent_again(&s->recent, r, s->last_ns)) {
+		return true;
+	}
+	size_t behind = (size_t)(r->at - t->in.at) + s->header + r->captured;
+	if (r->time_ns >= s->last_ns || t->in.have - behind < s->header ||
+	    t->in.have - behind - s->header < captured_of(s, t->in.data + behind)) {
+		return false;
+	}
+	struct usk_record next = record_at(t, behind);
+	return next.time_ns <= s->high_ns && usk_recent_again(&s->recent, &next, s->last_ns);
+}
+
+/* Some writers cut at another snap length than they state: the first records tell. */
+static void learn_most(struct usk_trace *t, size_t pos, uint32_t captured)
+{
+	struct state *s = t->state;
+	if (captured > s->most) {
+		s->most = USK_RECORD_MAX;
+		s->most = is_chain(t, pos) ? s->most : t->iface->snap_length;
+	}
+}
+
 /* What is whole at the front of the window, up to what only mend() can pass. */
 static size_t whole(struct usk_trace *t, struct usk_record *out, size_t cap, size_t *used)
 {
@@ -246,34 +292,32 @@ static size_t whole(struct usk_trace *t, struct usk_record *out, size_t cap, siz
 		if (left < s->header || left - s->header < captured) {
 			break;
 		}
+		if (s->last_ns == USK_NONE) {
+			learn_most(t, pos, captured);
+		}
 		int64_t time_ns = stamp(s, d);
-		uint32_t length = wire_of(s, d);
+		bool back = time_ns <= s->high_ns;
 		/* An empty record may be the end of a header before zeros. */
-		if (!usk_near(time_ns, s->last_ns) || !length) {
+		bool far = !usk_near(time_ns, s->last_ns) || !wire_of(s, d) || !is_sound(t, d);
+		if (far || time_ns < s->last_ns) {
 			/* What stands behind it has to be there. */
 			bool there = t->in.end || left >= AROUND + (size_t)captured;
-			if (!there || is_astray(t, pos)) {
+			if (!there || (far && is_astray(t, pos))) {
 				break;
 			}
 		}
 		/* What comes is asked for early: the kernel's copy leaves it far from the core. */
 		__builtin_prefetch(d + AHEAD);
 		__builtin_prefetch(d + AHEAD + 64);
-		struct usk_record *r = &out[made];
-		r->time_ns = time_ns;
-		r->at = t->in.at + pos;
-		r->data = d + s->header;
-		r->captured = captured;
-		r->length = length;
-		r->iface = 0;
-		r->side = USK_SIDE_UNKNOWN;
+		out[made] = record_at(t, pos);
 		pos += s->header + (size_t)captured;
-		if (time_ns <= s->last_ns && usk_recent_again(&s->recent, r, s->last_ns)) {
-			usk_trace_lost(t, r->at, s->header + (uint64_t)captured);
+		if (back && is_again(t, &out[made])) {
+			usk_trace_lost(t, out[made].at, s->header + (uint64_t)captured);
 			continue;
 		}
-		usk_recent_note(&s->recent, r);
+		usk_recent_note(&s->recent, &out[made]);
 		s->last_ns = time_ns;
+		s->high_ns = time_ns > s->high_ns ? time_ns : s->high_ns;
 		made++;
 	}
 	*used = pos;

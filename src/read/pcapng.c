@@ -29,7 +29,7 @@ struct state {
 	/* By interface, since each may have a clock of its own. */
 	struct face {
 		struct usk_tick tick;
-		int64_t last_ns; /* stamp of its last packet; USK_NONE: none yet */
+		int64_t last_ns, high_ns; /* its last and highest stamp; USK_NONE: none yet */
 	} * face;
 	size_t cap_faces;
 	struct usk_recent recent;
@@ -72,7 +72,7 @@ static bool add_interface(struct usk_trace *t, const uint8_t *body, size_t n)
 		s->face = usk_grow(s->face, s->cap_faces, sizeof *s->face);
 	}
 	struct face *face = &s->face[t->n_ifaces - 1];
-	*face = (struct face){ usk_tick(USK_TICK_DEFAULT), USK_NONE };
+	*face = (struct face){ usk_tick(USK_TICK_DEFAULT), USK_NONE, USK_NONE };
 	struct usk_tick *tick = &face->tick;
 	i->link_type = usk_load16(body, s->swap);
 	uint32_t snap = usk_load32(body + 4, s->swap);
@@ -274,6 +274,21 @@ static bool is_astray(const struct usk_trace *t, size_t pos, const struct found 
 	return false;
 }
 
+/* Was the packet read before, or is it where a part of the file begins that stands in it twice: of
+ * that one's bytes and of those before it? */
+static bool is_again(const struct usk_trace *t, size_t pos, const struct found *f)
+{
+	struct state *s = t->state;
+	const struct face *face = &s->face[f->r.iface];
+	if (usk_recent_again(&s->recent, &f->r, face->last_ns)) {
+		return true;
+	}
+	struct found g = block_at(t, pos + f->size);
+	return f->r.time_ns < face->last_ns && g.size && is_packet(g.type) &&
+	       g.r.iface == f->r.iface && g.r.time_ns <= face->high_ns &&
+	       usk_recent_again(&s->recent, &g.r, face->last_ns);
+}
+
 const struct usk_tick *usk_pcapng_tick(const struct usk_trace *t, size_t iface)
 {
 	const struct state *s = t->state;
@@ -336,7 +351,7 @@ static enum usk_status walk(struct usk_trace *t, struct usk_record *out, size_t 
 				break;
 			}
 			good = packet(t, f.type, d + 8, f.size - 12, &f.r, &f.in_range);
-			if (good && is_far(t, &f)) {
+			if (good && (is_far(t, &f) || f.r.time_ns < last_of(t, &f.r))) {
 				want += AROUND;
 			}
 		} else if (good) {
@@ -360,10 +375,9 @@ static enum usk_status walk(struct usk_trace *t, struct usk_record *out, size_t 
 		}
 		if (is_packet(f.type)) {
 			f.r.at = t->in.at + pos;
-			int64_t *last_ns = &s->face[f.r.iface].last_ns;
-			bool far = want > f.size, astray = far && is_astray(t, pos, &f);
-			astray |= f.r.time_ns <= *last_ns &&
-				  usk_recent_again(&s->recent, &f.r, *last_ns);
+			struct face *face = &s->face[f.r.iface];
+			bool far = is_far(t, &f), astray = far && is_astray(t, pos, &f);
+			astray |= f.r.time_ns <= face->high_ns && is_again(t, pos, &f);
 			if (far && !astray && !f.in_range) {
 				t->done = true;
 				return usk_trace_stamp_range(t, f.r.at, err);
@@ -373,7 +387,8 @@ static enum usk_status walk(struct usk_trace *t, struct usk_record *out, size_t 
 				pos += f.size;
 				continue;
 			}
-			*last_ns = f.r.time_ns;
+			face->last_ns = f.r.time_ns;
+			face->high_ns = f.r.time_ns > face->high_ns ? f.r.time_ns : face->high_ns;
 			usk_recent_note(&s->recent, &f.r);
 			out[(*n)++] = f.r;
 		}
