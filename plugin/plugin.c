@@ -10,18 +10,17 @@ BT_PLUGIN_LICENSE("MIT");
 
 BT_PLUGIN_FILTER_COMPONENT_CLASS(sync, usk_merge_next);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_DESCRIPTION(
-	sync, "Hand on every event on the common clock that `unskew sync` found.");
+	sync, "Give every event its time on the common clock, as `unskew sync` computed it.");
 BT_PLUGIN_FILTER_COMPONENT_CLASS_HELP(
 	sync,
 	"clocks=\"FILE\"           what `unskew sync -o FILE` wrote\n"
 	"names={HOST=\"CLOCK\"}    whose clock stamped the trace of HOST, if neither its path in\n"
 	"                        FILE nor its host name tell\n"
-	"allow-unbounded=yes     traces of other clocks go along as recorded\n"
-	"\n"
+	"allow-unbounded=yes     pass on traces whose clock has no bounds, as recorded\n\n"
 	"Events come out in the order of corrected time, whatever the order in which they come "
 	"in.\n"
-	"What the clocks are apart is held in memory if all traces come through one port; connect\n"
-	"each source to the filter itself, and little is.");
+	"If all traces come through one port, the filter buffers events for as long as the clocks\n"
+	"differ; connect each source to the filter itself to keep that buffer small.");
 BT_PLUGIN_FILTER_COMPONENT_CLASS_INITIALIZE_METHOD(sync, usk_sync_init);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_FINALIZE_METHOD(sync, usk_sync_finalize);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_INPUT_PORT_CONNECTED_METHOD(sync, usk_sync_connected);

@@ -108,7 +108,7 @@ static enum usk_status check_oscillator(const struct sim_options *o, uint32_t ho
 		  "the ageing of %s is over 100 ppm a day" },
 		{ &o->temperature_e12, 0, SIM_RATE_MAX,
 		  "the temperature cycle of %s is not 0 to 10000 ppm" },
-		{ &o->poll_ns, 0, USK_TIME_MAX, "the polls of %s cannot be less than 0 apart" },
+		{ &o->poll_ns, 0, USK_TIME_MAX, "--poll: the interval of %s is negative" },
 		{ &o->load_ns, 0, 1000000000, "the load of %s adds 0 to 1 s" },
 		{ &o->load_least_ns, 0, 1000000000, "the load of %s adds 0 to 1 s" },
 		{ &o->steps, 0, 100000, "%s can be stepped at 0 to 100000 random moments" },
@@ -121,7 +121,8 @@ static enum usk_status check_oscillator(const struct sim_options *o, uint32_t ho
 	}
 	int64_t poll = sim_list_at(&o->poll_ns, host);
 	if (poll && poll < 1000000) {
-		return usk_fail(err, USK_EUSAGE, 0, "the polls of %s are under 1 ms apart", name);
+		return usk_fail(err, USK_EUSAGE, 0, "--poll: the interval of %s is under 1 ms",
+				name);
 	}
 	return USK_OK;
 }
@@ -154,26 +155,26 @@ static enum usk_status check_jumps(const struct sim_options *o, struct usk_err *
 	    o->poll_error_ns > INT64_C(1000000000) || o->slew_e12 < 0 ||
 	    o->slew_e12 > SIM_RATE_MAX) {
 		return usk_fail(err, USK_EUSAGE, 0,
-				"a cycle of temperature takes 1 ms or more, polls are wrong by 0 "
-				"to 1 s, and clocks are slewed by 0 to 10000 ppm");
+				"--temperature-period is 1 ms or more, --poll-error 0 to 1 s, "
+				"--slew-ppm 0 to 10000");
 	}
 	if (o->step_min_ns < 1 || o->step_max_ns < o->step_min_ns ||
 	    o->step_max_ns > INT64_C(1000000000000000)) {
 		return usk_fail(err, USK_EUSAGE, 0,
-				"the sizes of random steps go from at least 1 ns to at most 10^6 "
-				"s, the smaller one first");
+				"--step-sizes MIN,MAX: at least 1 ns, at most 10^6 s, and MIN is "
+				"not above MAX");
 	}
 	for (size_t i = 0; i < o->n_steps; i++) {
 		const struct sim_step *s = &o->step[i];
 		if (s->host >= o->hosts) {
-			return usk_fail(err, USK_EUSAGE, 0, "there is no host%u to be stepped",
+			return usk_fail(err, USK_EUSAGE, 0, "there is no host%u to step or suspend",
 					s->host);
 		}
 		if (s->after_ns < 0 || s->after_ns >= o->duration_ns || s->size_ns > USK_TIME_MAX ||
 		    s->size_ns < (s->sleep ? 0 : -USK_TIME_MAX)) {
 			return usk_fail(err, USK_EUSAGE, 0,
-					"what happens to host%u must be within the time simulated, "
-					"and no sleep is under 0 long",
+					"--step and --suspend of host%u must lie within the "
+					"simulated time, and a suspension cannot be negative",
 					s->host);
 		}
 	}
@@ -181,13 +182,13 @@ static enum usk_status check_jumps(const struct sim_options *o, struct usk_err *
 		for (size_t k = 0; k < i; k++) {
 			if (o->series[k].host == o->series[i].host) {
 				return usk_fail(err, USK_EUSAGE, 0,
-						"two recorded clocks for host%u",
+						"--clock-error: host%u has two files",
 						o->series[i].host);
 			}
 		}
 		if (o->series[i].host >= o->hosts) {
 			return usk_fail(err, USK_EUSAGE, 0,
-					"there is no host%u to have the clock of %s",
+					"--clock-error: there is no host%u for %s",
 					o->series[i].host, o->series[i].path);
 		}
 	}
@@ -213,8 +214,7 @@ static enum usk_status check_limits(const struct sim_options *o, struct usk_err 
 			  : "the MTU must be 576 to 9216, not %.0f" },
 		{ o->bytes, 16, 1 << 24, "messages have 16 to 16777216 bytes, not %.0f" },
 		{ o->tail_stages, 1, 100, "a tail has 1 to 100 stages, not %.0f" },
-		{ o->neighbours, least_neighbours, UINT32_MAX,
-		  "a host without neighbours sends nothing" },
+		{ o->neighbours, least_neighbours, UINT32_MAX, "--neighbours must be at least 1" },
 		{ o->broadcast, 0, 1e8, "0 to 100 million broadcasts a second" },
 		{ o->heavy, 0, 1, shares },
 		{ o->dup, 0, 1, shares },
@@ -241,16 +241,17 @@ static enum usk_status check_traffic(const struct sim_options *o, struct usk_err
 	const int64_t second_ps = INT64_C(1000000000000);
 	if (o->topology == SIM_ISLANDS && (o->islands < 1 || o->islands > o->hosts / 2)) {
 		return usk_fail(err, USK_EUSAGE, 0,
-				"%u hosts make 1 to %u islands of at least two, not %u", o->hosts,
-				o->hosts / 2, o->islands);
+				"%u hosts can form 1 to %u islands of two or more hosts, not %u",
+				o->hosts, o->hosts / 2, o->islands);
 	}
 	if (o->one_way && o->format != SIM_TABLE && o->traffic != SIM_UDP) {
 		return usk_fail(err, USK_EUSAGE, 0,
-				"traffic in one direction only is for --proto udp and for tables: "
-				"all else is answered");
+				"--one-way needs --proto udp or --format table: all other traffic "
+				"is answered");
 	}
 	if (o->one_way && o->answer_ns) {
-		return usk_fail(err, USK_EUSAGE, 0, "traffic in one direction only has no answers");
+		return usk_fail(err, USK_EUSAGE, 0,
+				"--one-way has no answers, so it excludes --answer");
 	}
 	if (o->period_ns < 0 || o->answer_ns < 0 || (o->period_ns && o->packets)) {
 		return usk_fail(err, USK_EUSAGE, 0,
@@ -278,7 +279,8 @@ enum usk_status sim_options_check(const struct sim_options *o, struct usk_err *e
 	status = status ? status : check_traffic(o, err);
 	if (!status && o->late_ns >= o->duration_ns) {
 		status = usk_fail(err, USK_EUSAGE, 0,
-				  "a capture that starts after the end is empty");
+				  "--late must be less than --seconds: a capture that starts after "
+				  "the end is empty");
 	}
 	status = status ? status : check_jumps(o, err);
 	for (uint32_t h = 0; h < o->hosts && !status; h++) {

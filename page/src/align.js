@@ -25,7 +25,7 @@ export class Align {
 		this.box = h('figure');
 		this.section = h('section', { id: 'align', 'aria-labelledby': 'align-h' },
 			h('h2', { id: 'align-h' }, 'By hand'),
-			h('p', { class: 'lead' }, 'Drag the right line, or use the sliders, and watch how many messages would have been received before they were sent. Only a line inside the corridor leaves none.'),
+			h('p', { class: 'lead' }, 'Move the right line by dragging or with the sliders. The count shows how many messages would then have been received before they were sent; only a line inside the corridor has none.'),
 			h('div', { class: 'controls' }, button('One offset, no drift', () => this.start(false)), button('The estimate', () => this.start(true))),
 			h('div', { class: 'two' },
 				h('div', null,
@@ -116,7 +116,7 @@ export class Align {
 		this.offset.setAttribute('aria-valuetext', this.offsetOut.textContent);
 		this.drift.setAttribute('aria-valuetext', this.driftOut.textContent);
 		this.broken.textContent = `${count(broken)} of ${count(of)} received before sent`;
-		this.detail.textContent = broken ? `${percent(broken, of)} of the messages that the page holds, over the whole trace; the worst by ${span(-worst)}.` : 'Over the whole trace, this line turns round no message that the page holds.';
+		this.detail.textContent = broken ? `${percent(broken, of)} of the messages that the page holds, over the whole trace; the worst by ${span(-worst)}.` : 'With this line no message on this page is received before it was sent.';
 		this.picture(line);
 	}
 
@@ -145,7 +145,7 @@ export class Align {
 		const grip = s('rect', { class: 'grip', x: width - 104, y: 0, width: 60, height: 440, fill: 'transparent' }, s('title', null, `Drag ${shown(view.self.name)}`));
 		grip.addEventListener('pointerdown', (e) => this.drag(e));
 		root.append(grip);
-		this.box.replaceChildren(root, h('figcaption', null, `${count(n)} of ${count(this.of)} messages in the window, set apart evenly; the slope of an arrow is its delay.`));
+		this.box.replaceChildren(root, h('figcaption', null, `${count(n)} of ${count(this.of)} messages in the window, drawn at equal distances; the slope of an arrow is its delay.`));
 	}
 
 	drag(e) {

@@ -57,7 +57,7 @@ export class Corridor {
 			h('summary', null, 'The numbers in this view'));
 		this.section.append(
 			h('h2', { id: 'corridor-h' }, 'How a clock ran'),
-			h('p', { class: 'lead' }, 'Every message says that it was not received before it was sent. What is left free between those from the other clock (\u25b2, below) and those to it (\u25bc, above) is the corridor of the offset.'),
+			h('p', { class: 'lead' }, 'Each message rules out offsets, as it was not received before it was sent: messages from the other clock (\u25b2) all below them, messages to it (\u25bc) all above. The gap that remains is the corridor. The green band is what the clock model makes of it: the true offset lies in it at every moment.'),
 			h('div', { class: 'controls' },
 				h('label', { for: 'clock' }, 'Clock ', this.clockBox), h('label', { for: 'peer' }, 'against ', this.peerBox),
 				h('label', { for: 'base' }, 'Offset ', this.baseBox), h('label', { for: 'height' }, 'Height of ', this.yBox)),
@@ -67,7 +67,7 @@ export class Corridor {
 					button('\u2212', 'Zoom out', () => this.zoom(ZOOM)), button('+', 'Zoom in', () => this.zoom(1 / ZOOM)),
 					button('\u2190', 'Earlier', () => this.pan(-0.25)), button('\u2192', 'Later', () => this.pan(0.25)),
 					button('Whole trace', 'Show the whole trace', () => this.reset())),
-				toggle('band', 'band'), toggle('hull', 'hull'), toggle('out', 'left out')),
+				toggle('band', 'band'), toggle('hull', 'hull'), toggle('out', 'outliers')),
 			h('p', { class: 'hint', id: 'plot-keys' }, 'Drag over a part or turn the wheel to zoom; in the plot, the keys + \u2212 \u2190 \u2192 and Home, \u2191 \u2193 for its height.'),
 			this.readout, this.numbers);
 		this.plot = new Plot(this.box, { onZoom: (a, b) => this.window(a, b), onPoint: (x) => this.point(x) });
@@ -109,12 +109,12 @@ export class Corridor {
 		this.legend.replaceChildren(
 			item('\u25b2', 'floor', `from ${peer}`), item('\u25bc', 'ceiling', `to ${peer}`),
 			item('\u2501', 'line', this.lineIs()), item('\u25a0', 'band', 'band'),
-			item('\u25cf', 'hull', 'hull'), item('\u2715', 'out', view.pair.contradicted ? 'contradict each other' : 'left out'),
-			...(view.self.disturbed.length ? [item('\u25a0', 'disturbed', 'disturbed: rate within the skew limit only')] : []));
+			item('\u25cf', 'hull', 'hull'), item('\u2715', 'out', view.pair.contradicted ? 'contradict each other' : 'outliers'),
+			...(view.self.disturbed.length ? [item('\u25a0', 'disturbed', 'disturbed: a step or slew; only the skew limit bounds the rate')] : []));
 		const coarse = [view.self, view.peer].map((c) => Number(c.json.resolution_ns ?? 1)).reduce((a, b) => Math.max(a, b));
 		const least = this.data.answer.model.min_delay;
-		this.remark.textContent = [coarse > 1 ? `Stamps are good to ${span(coarse).replace(/\.0+(?=\D)/, '')}: the band reaches that far past the points.` : '',
-			least === '0' ? '' : `The band counts on a minimum delay of ${short(least, 60)}; the points are drawn without it.`].join(' ').trim();
+		this.remark.textContent = [coarse > 1 ? `Stamps have a resolution of ${span(coarse).replace(/\.0+(?=\D)/, '')}: the band reaches that far past the points.` : '',
+			least === '0' ? '' : `The band assumes a minimum delay of ${short(least, 60)}; the points are drawn without it.`].join(' ').trim();
 		this.remark.hidden = !this.remark.textContent;
 		this.box.setAttribute('aria-label', `Corridor of ${shown(view.self.name)} against ${shown(view.peer.name)}; its numbers follow as a table`);
 	}
@@ -204,7 +204,7 @@ export class Corridor {
 		}
 		const n = this.counts();
 		const total = n.reduce((sum, c) => sum + c.total, 0), held = n.reduce((sum, c) => sum + c.held, 0);
-		const missing = total > held ? `; the page holds ${count(held)} of them, the extremes among these` : '';
+		const missing = total > held ? `; the page holds ${count(held)} of them, all extremes included` : '';
 		this.readout.textContent = `${span(this.to - this.from)} with ${count(total)} message${total === 1 ? '' : 's'}${missing}.`;
 	}
 
@@ -233,7 +233,7 @@ export class Corridor {
 			const until = lowerBound(side.x, this.to + 1);
 			for (let i = lowerBound(side.x, this.from); i < until; i++) {
 				rows.push({ x: side.x[i], cells: [instant(this.view.origin + BigInt(side.x[i])), side.floor ? '\u25b2 from' : '\u25bc to',
-					span(this.view.solid ? (side.floor ? -side.y[i] : side.y[i]) : null), side.out[i] ? 'left out' : ''] });
+					span(this.view.solid ? (side.floor ? -side.y[i] : side.y[i]) : null), side.out[i] ? 'no, outlier' : ''] });
 			}
 		}
 		rows.sort((a, b) => a.x - b.x);

@@ -80,7 +80,7 @@ export class Delays {
 				rows.push([`${short(from, 24)} \u2192 ${short(to, 24)}`, state, count(hist.count), ...[hist.min_ns, hist.median_ns, hist.p99_ns, hist.max_ns].map((v) => spanAmong(v, BigInt(hist.p99_ns) - BigInt(hist.min_ns)))]);
 			}
 		}
-		this.heading.textContent = 'What the network took, by the stamps as recorded and as corrected. Below zero a message would have been received before it was sent.';
+		this.heading.textContent = 'One-way delays, received \u2212 sent, by the stamps as recorded and as corrected. A delay below zero violates causality: received before sent.';
 		this.box.replaceChildren(...figures);
 		this.numbers.replaceChildren(table({ caption: 'Delays in numbers', heading: ['Direction', 'Stamps', 'Messages', 'Smallest', 'Median', '99 % within', 'Largest'],
 			right: [2, 3, 4, 5, 6], rows }));

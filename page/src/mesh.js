@@ -31,8 +31,8 @@ export class Mesh {
 		this.rows = inOrder(data.clocks);
 		this.box = h('figure');
 		this.section = h('section', { id: 'mesh', 'aria-labelledby': 'mesh-h' },
-			h('h2', { id: 'mesh-h' }, 'Who tells what about whom'),
-			h('p', { class: 'lead' }, 'An arc is a pair that exchanged messages, the heavier the tighter its band; dashed where only one direction is known. A dot is the half width of a clock\u2019s band where it is best, its line reaches to where it is worst; on a scale of powers of ten.'),
+			h('h2', { id: 'mesh-h' }, 'Who exchanged messages, and how tightly that ties them'),
+			h('p', { class: 'lead' }, 'An arc is a pair of clocks that exchanged messages: the thicker, the smaller the error bound between them; dashed if all messages went in one direction. The dot of a clock is its smallest error bound (\u00b1), the line ends at its largest; the scale is logarithmic.'),
 			this.box, adopt('unskew-pairs', 'The pairs as a table'));
 	}
 

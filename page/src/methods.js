@@ -12,7 +12,7 @@ export class Methods {
 		this.box = h('div');
 		this.section = h('section', { id: 'methods', 'aria-labelledby': 'methods-h' },
 			h('h2', { id: 'methods-h' }, 'Other estimators'),
-			h('p', { class: 'lead' }, 'The same messages, by every method that the program knows. A good line turns no message round; the offset is in the middle, less that of the first method.'),
+			h('p', { class: 'lead' }, 'The same messages, fitted by every estimator. A good line leaves no message received before it was sent. Offsets are at the middle of the trace, less that of the first estimator.'),
 			this.box);
 	}
 
@@ -30,7 +30,7 @@ export class Methods {
 		const truth = pair.methods.some((m) => m.error_ns);
 		const first = pair.methods.find((m) => !m.failed);
 		const rows = pair.methods.map((m) => (m.failed ? [m.name, h('span', { class: 'lead' }, m.failed)] : this.row(m, first, truth)));
-		const heading = ['Method', 'Offset', 'Drift, ppm', 'Received before sent', 'Too fast', 'Half width, mean'];
+		const heading = ['Method', 'Offset', 'Drift, ppm', 'Received before sent', 'Too fast', 'Error bound, mean'];
 		const made = table({ caption: `Estimators for ${short(view.pair.a, 24)} and ${short(view.pair.b, 24)}`, rows, right: [1, 2, 3, 4, 5, 6],
 			heading: truth ? [...heading, 'Error, rms'] : heading });
 		for (const cell of made.querySelectorAll('span.lead')) {

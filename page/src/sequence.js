@@ -191,7 +191,7 @@ export class Sequence {
 		const n = this.picked.length;
 		const thin = !this.choice.hidden && this.all.checked && this.data.pairs.some((p) => p.directions.some((d) => d.standsFor));
 		this.lead.textContent = n
-			? `${count(n)} of the ${count(of)} messages${thin ? ' that the page holds' : ''} in the window chosen above${of > n ? ', those at its middle' : ''}${this.left > 0 ? `, between ${HOSTS} of the clocks` : ''}; time runs down. Dashed: received before it was sent.`
+			? `${count(n)} of the ${count(of)} messages${thin ? ' that the page holds' : ''} in the window chosen above${of > n ? ', those at its middle' : ''}${this.left > 0 ? `, between ${HOSTS} of the clocks` : ''}; time runs down. Dashed: received before sent.`
 			: 'No message lies in the window chosen above.';
 		this.box.replaceChildren(...(n ? [this.panel('recorded'), this.panel('corrected')] : []));
 		this.list();

@@ -6,8 +6,8 @@ import { count, instant, span } from './format.js';
 const OUTLIERS = 50;
 
 const MODELS = {
-	wander: (m) => `wander: the rate of each pair stays within ${m.ppm} ppm of one constant`,
-	linear: () => 'linear: every clock keeps one rate',
+	wander: (m) => `wander: the rate of each clock stays within ${m.ppm} ppm of a constant`,
+	linear: () => 'linear: every clock has one constant rate',
 	segments: (m) => `segments: one rate for ${m.duration_ns === 'auto' || m.duration_ns === null ? 'as long as one fits' : span(m.duration_ns)}`,
 };
 
@@ -22,12 +22,12 @@ export function settings(data) {
 	const disturbed = answer.clocks.filter((c) => c.disturbed?.length);
 	const rows = (answer.traces ?? []).map((t) => [name(t.path, 60), t.clock === null ? '-' : name(t.clock), t.kind, count(t.events), t.truncated ? 'cut short' : 'whole']);
 	return h('section', { id: 'settings', 'aria-labelledby': 'settings-h' },
-		h('h2', { id: 'settings-h' }, 'What this rests on'),
+		h('h2', { id: 'settings-h' }, 'Assumptions and settings'),
 		h('dl', null,
 			entry('Model', (MODELS[model.name] ?? (() => model.name))(model)),
-			wide.length ? entry('More wander used', ...wide.slice(0, 20).map((p) => h('div', null, `${whose(p)}: within ${p.wander.used_ppm} ppm (${p.wander.assumed_ppm} assumed, ${p.wander.needed_ppm} needed)`)),
+			wide.length ? entry('Rates that vary more than assumed', ...wide.slice(0, 20).map((p) => h('div', null, `${whose(p)}: within ${p.wander.used_ppm} ppm (${p.wander.assumed_ppm} assumed, ${p.wander.needed_ppm} needed)`)),
 				wide.length > 20 ? `and ${count(wide.length - 20)} more` : null) : [],
-			disturbed.length ? entry('Disturbed stretches', ...disturbed.slice(0, 20).map((c) => h('div', null, `${short(c.name, 30)}: ${count(c.disturbed.length)}, rate within the skew limit only`)),
+			disturbed.length ? entry('Disturbed stretches', ...disturbed.slice(0, 20).map((c) => h('div', null, `${short(c.name, 30)}: ${count(c.disturbed.length)}, around steps or slews; only the skew limit bounds the rate there`)),
 				disturbed.length > 20 ? `and ${count(disturbed.length - 20)} more` : null) : [],
 			entry('Skew limit', `${model.max_skew_ppm} ppm between any two clocks`),
 			entry('Minimum delay', model.min_delay === '0' ? 'none assumed: 0 ns' : `${shown(model.min_delay)}; points are drawn without it`),
@@ -40,17 +40,17 @@ export function settings(data) {
 }
 
 const REASONS = [
-	['unmatched', 'seen on one side only'], ['expired', 'the other side did not come in time'],
-	['ambiguous', 'could be any of several: dropped, not guessed'], ['direction_unknown', 'nothing said who sent them'],
-	['outliers', 'no clock of the model explains them'], ['fragments', 'fragments'], ['not_ip', 'not IP'],
-	['loopback', 'never left their host'], ['cut_short', 'recorded too short to tell'], ['unsure', 'unsure'],
+	['unmatched', 'captured on one side only'], ['expired', 'the partner lay outside the matching window'],
+	['ambiguous', 'several partners are possible, so none is used'], ['direction_unknown', 'the captures do not show who sent them; --local helps'],
+	['outliers', 'they contradict the other messages'], ['fragments', 'fragments'], ['not_ip', 'not IP'],
+	['loopback', 'never left their host'], ['cut_short', 'the snap length cut off what identifies them'],
 ];
 
 function guilty(data) {
 	const rows = [];
 	let n = 0;
 	for (const p of data.answer.pairs) {
-		for (const [list, why] of [[p.outliers, 'left out'], [p.contradiction, 'contradicts others']]) {
+		for (const [list, why] of [[p.outliers, 'outlier, ignored'], [p.contradiction, 'contradicts others']]) {
 			for (const m of list ?? []) {
 				if (n++ < OUTLIERS) {
 					rows.push([name(m.sender, 24), name(m.receiver, 24), instant(BigInt(m.sent_ns)), instant(BigInt(m.received_ns)), span(m.excess_ns), why]);
@@ -58,7 +58,7 @@ function guilty(data) {
 			}
 		}
 	}
-	return rows.length ? [h('h3', null, n > OUTLIERS ? `${OUTLIERS} of ${count(n)} messages that no clock of the model explains` : 'Messages that no clock of the model explains'),
+	return rows.length ? [h('h3', null, n > OUTLIERS ? `${OUTLIERS} of ${count(n)} messages that contradict the others` : 'Messages that contradict the others'),
 		table({ caption: 'Outliers', heading: ['Sender', 'Receiver', 'Sent', 'Received', 'Excess', ''], right: [4], rows })] : [];
 }
 
@@ -68,9 +68,9 @@ export function leftOut(data) {
 	/* Those that the plain answer has are said once. */
 	const notes = document.getElementById('unskew-notes') ? [] : [...(data.answer.notes ?? []), ...(data.json.notes ?? [])];
 	return h('section', { id: 'left-out', 'aria-labelledby': 'left-out-h' },
-		h('h2', { id: 'left-out-h' }, 'What was left out'),
-		h('p', null, `${count(n.matched)} messages were matched${rows.length ? '; these were not used:' : ', and none was left out.'}`),
-		rows.length ? table({ caption: 'Left out', heading: ['What', 'Messages', 'Why'], right: [1], rows }) : [],
+		h('h2', { id: 'left-out-h' }, 'What was not used'),
+		h('p', null, `${count(n.matched)} messages were matched${rows.length ? '; these were not used:' : ', and all were used.'}`),
+		rows.length ? table({ caption: 'Not used', heading: ['What', 'Messages', 'Why'], right: [1], rows }) : [],
 		guilty(data),
 		notes.length ? h('ul', { class: 'plain' }, notes.map((text) => h('li', null, shown(text)))) : []);
 }

@@ -98,9 +98,9 @@ char *usk_csv_bad_text(const struct usk_csv_bad *bad)
 	if (!bad->n) {
 		return NULL;
 	}
-	return usk_format("line %llu: %s; %llu %s of it %s left out", (unsigned long long)bad->line,
+	return usk_format("line %llu: %s; %llu %s skipped%s", (unsigned long long)bad->line,
 			  bad->why, (unsigned long long)bad->n, bad->n == 1 ? "row" : "rows",
-			  bad->n == 1 ? "is" : "are");
+			  bad->n == 1 ? "" : ", this is the first");
 }
 
 void usk_csv_bad_clear(struct usk_csv_bad *bad)

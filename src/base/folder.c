@@ -128,7 +128,7 @@ enum usk_status usk_folder_open(struct usk_folder *f, const char *path, bool rep
 				path);
 	}
 	if (exists && !S_ISDIR(st.st_mode)) {
-		return usk_fail(err, USK_EIO, 0, "%s: is no folder; name another", path);
+		return usk_fail(err, USK_EIO, 0, "%s: is not a folder; name another", path);
 	}
 	if (usk_make_beside(path, make_folder, &f->temporary) < 0) {
 		return usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));

@@ -157,7 +157,7 @@ enum usk_status usk_input_open(struct usk_input *in, const char *path, usk_sniff
 	int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		return usk_fail(err, USK_EIO, 0, "%s: %s%s", path, strerror(errno),
-				errno == EMFILE ? "; `ulimit -n` raises how many may be" : "");
+				errno == EMFILE ? "; raise the limit with `ulimit -n`" : "");
 	}
 	struct stat st;
 	enum usk_status status = USK_OK;
@@ -280,10 +280,10 @@ static enum usk_status unpack(struct usk_input *in, uint8_t *to, size_t n, size_
 				       got);
 		p->used += used;
 		if (!good || (p->n && !used && !*got)) {
-			in->lost = usk_format("its %s data are damaged at byte %llu, and what "
-					      "follows is lost",
-					      usk_packing_name(p->packing),
-					      (unsigned long long)(p->at + p->used));
+			in->lost =
+				usk_format("its %s data are damaged at byte %llu; the rest is lost",
+					   usk_packing_name(p->packing),
+					   (unsigned long long)(p->at + p->used));
 		} else if (!p->n && !*got) {
 			if (!usk_unpack_is_whole(p->unpack)) {
 				in->lost = usk_format("its %s data are cut short at byte %llu",
@@ -375,9 +375,9 @@ uint64_t usk_input_pos(const struct usk_input *in, size_t used)
 const char *usk_input_rest(const struct usk_input *in, char out[48])
 {
 	if (in->size == UINT64_MAX) {
-		return "the rest is";
+		return "the rest was";
 	}
-	snprintf(out, 48, "the last %llu bytes are", (unsigned long long)(in->size - in->at));
+	snprintf(out, 48, "the last %llu bytes were", (unsigned long long)(in->size - in->at));
 	return out;
 }
 

@@ -31,8 +31,8 @@ static enum usk_status parse_tick_rate(const char *row, size_t *n_name, int64_t 
 	const char *equals = strchr(row, '=');
 	if (!equals || equals == row || !parse_hz(equals + 1, hz_e6)) {
 		return usk_fail(err, USK_EUSAGE, 0,
-				"--tick-rate %s: write NAME=HZ, ticks a second, 24000000 or 24MHz, "
-				"with at most 6 digits behind the point of a Hz",
+				"--tick-rate %s: write NAME=HZ, such as 24000000 or 24MHz, with at "
+				"most 6 decimals of a Hz",
 				row);
 	}
 	*n_name = (size_t)(equals - row);
@@ -92,7 +92,7 @@ enum usk_status usk_cell_time(const struct usk_read_options *opt, struct usk_csv
 	}
 	if (cell->unit == USK_CSV_TICKS) {
 		return usk_fail(err, USK_EINPUT, 0,
-				"is in ticks: say how many make a second with --tick-rate %.*s=HZ",
+				"is in ticks of a counter: give its rate with --tick-rate %.*s=HZ",
 				(int)(clock.n < 60 ? clock.n : 60), clock.text);
 	}
 	return usk_csv_time(cell->f, cell->unit, ns, err);

@@ -254,6 +254,19 @@ static void make_scratch(struct usk_table *b)
 	}
 }
 
+static enum usk_status lacks(const struct usk_table *b, const struct usk_table_column *column,
+			     struct usk_err *err)
+{
+	enum { LONGEST = 80 };
+	const char *name = column->name;
+	int n = b->line.n < LONGEST ? (int)b->line.n : LONGEST;
+	return column->time ? usk_fail(err, USK_EINPUT, 1,
+				       "line 1: %s needs %s_ns, %s_s, %s or %s_ticks; found %.*s",
+				       b->kind->what, name, name, name, name, n, b->line.text)
+			    : usk_fail(err, USK_EINPUT, 1, "line 1: %s needs %s; found %.*s",
+				       b->kind->what, name, n, b->line.text);
+}
+
 static enum usk_status header(struct usk_table *b, struct usk_err *err)
 {
 	const char *p = b->line.text, *end = p + b->line.n;
@@ -281,8 +294,7 @@ static enum usk_status header(struct usk_table *b, struct usk_err *err)
 	for (size_t c = 0; c < b->kind->n; c++) {
 		const struct usk_table_column *column = &b->kind->column[c];
 		if (column->required && !b->cell[c].f.text) {
-			return usk_fail(err, USK_EINPUT, 1, "line 1: %s has no column %s%s",
-					b->kind->what, column->name, column->time ? "_ns" : "");
+			return lacks(b, column, err);
 		}
 	}
 	return USK_OK;
@@ -316,27 +328,72 @@ static void count_name(void *ctx, struct usk_csv_field name, const struct usk_ce
 	}
 }
 
-const struct usk_table_kind *usk_table_sniff(const uint8_t *d, size_t n)
+/* Hands the names of the first line to take(). False: it is no text. */
+static bool first_names(const uint8_t *d, size_t n,
+			void (*take)(void *ctx, struct usk_csv_field key, const struct usk_cell *v),
+			void *ctx, bool *json)
 {
 	const uint8_t *nl = n ? memchr(d, '\n', n) : NULL;
 	const char *p = (const char *)d, *end = nl ? (const char *)nl : p + n;
 	if (memchr(d, 0, (size_t)(end - p))) {
-		return NULL;
+		return false;
 	}
 	p += bom(p, (size_t)(end - p));
-	struct count count = { { 0 } };
 	char *scratch = usk_alloc((size_t)(end - p) + 1, 1), *at = scratch;
-	if (is_object(p, end)) {
+	*json = is_object(p, end);
+	if (*json) {
 		/* The line may be longer than what is seen of it: what comes before counts. */
-		read_object(p, end, scratch, count_name, &count);
+		read_object(p, end, scratch, take, ctx);
 	} else {
 		struct usk_csv_field f;
 		end -= end > p && end[-1] == '\r';
 		while (p && usk_csv_next_field(&p, end, &at, &f)) {
-			count_name(&count, f, NULL);
+			take(ctx, f, NULL);
 		}
 	}
 	free(scratch);
+	return true;
+}
+
+struct names {
+	char *text;
+	size_t n;
+};
+
+static void add_name(void *ctx, struct usk_csv_field name, const struct usk_cell *v)
+{
+	enum { MOST = 6, LONGEST = 32 };
+	struct names *x = ctx;
+	(void)v;
+	if (x->n++ <= MOST && name.text) {
+		char *longer = x->n > MOST ? usk_format("%s ...", x->text)
+					   : usk_format("%s%s%.*s", x->text, x->n > 1 ? ", " : "",
+							name.n < LONGEST ? (int)name.n : LONGEST,
+							name.text);
+		free(x->text);
+		x->text = longer;
+	}
+}
+
+char *usk_table_found(const uint8_t *d, size_t n)
+{
+	struct names names = { usk_strdup(""), 0 };
+	bool json = false;
+	first_names(d, n, add_name, &names, &json);
+	char *text = names.n < (json ? 1 : 2) ? usk_strdup("")
+		     : json		      ? usk_format(" (JSON with the keys %s)", names.text)
+			    : usk_format(" (a table with the columns %s)", names.text);
+	free(names.text);
+	return text;
+}
+
+const struct usk_table_kind *usk_table_sniff(const uint8_t *d, size_t n)
+{
+	struct count count = { { 0 } };
+	bool json;
+	if (!first_names(d, n, count_name, &count, &json)) {
+		return NULL;
+	}
 	/* Half of what is needed: what is missing then is worth a sentence. */
 	size_t best = 0;
 	for (size_t i = 1; i < USK_TABLE_KINDS; i++) {
@@ -395,7 +452,7 @@ static enum usk_status shape(struct usk_table *b, struct usk_err *err)
 		size_t skip = b->number == 1 ? bom(text, b->line.n) : 0;
 		return read_object(text + skip, end, b->scratch, take_member, b)
 			       ? USK_OK
-			       : usk_fail(err, USK_EINPUT, 0, "is no JSON object");
+			       : usk_fail(err, USK_EINPUT, 0, "is not a JSON object");
 	}
 	if (b->bad.open && usk_csv_is_rest(&b->bad, text, end)) {
 		return usk_fail(err, USK_EINPUT, 0, "is the rest of the row before it");

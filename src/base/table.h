@@ -69,6 +69,10 @@ struct usk_table {
 /** The kind of which the first line of d[n] has half the columns or more; NULL if it is none. */
 const struct usk_table_kind *usk_table_sniff(const uint8_t *d, size_t n);
 
+/** The names in the first line as a clause for a sentence on what was found, malloc'ed: " (JSON
+ * with the keys ts, msg)"; "" if it has none. */
+char *usk_table_found(const uint8_t *d, size_t n);
+
 /**
  * Begin with the header, at in->data + *used; *used moves behind it. USK_EINPUT: a column is
  * missing, or a quote is not closed; the sentence begins with the line. b is zeroed or was used

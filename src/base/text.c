@@ -264,7 +264,10 @@ enum usk_status usk_parse_rfc3339(const char *text, size_t n, int64_t *ns, struc
 		zone = (text[i] == '-' ? -1 : 1) * (hours * 60 + minutes);
 	} else if (i + 1 != n || (text[i] != 'Z' && text[i] != 'z')) {
 		return bad(err, USK_EINPUT, i,
-			   "\"%s\" lacks its time zone: end it with Z or +01:00", text, n);
+			   i < n && text[i] == ','
+				   ? "\"%s\": write the fraction with a point, as 22:13:20.5Z"
+				   : "\"%s\" lacks its time zone: end it with Z or +01:00",
+			   text, n);
 	}
 	usk_i128 total = (usk_i128)midnight + hour * 3600 + minute * 60 + second - zone * 60;
 	total = total * 1000000000 + (usk_i128)fraction;

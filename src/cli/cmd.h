@@ -107,7 +107,7 @@ extern const struct option_group options_log;	 /* --clock-log */
 /* A row of the groups that choose estimators. */
 #define WINDOW_ROW                                                                                 \
 	{                                                                                          \
-		"window", "methods that take the best of every window of time: how long one is",   \
+		"window", "length of a window, for methods that take the best exchange of each",   \
 			DURATION("3min", "1us", NULL)                                              \
 	}
 
@@ -115,8 +115,9 @@ extern const struct option_group options_log;	 /* --clock-log */
 #define EPOCH_ROW                                                                                  \
 	{                                                                                          \
 		"epoch",                                                                           \
-			"of clocks that were set back while they recorded, the stamps after the "  \
-			"N-th time; otherwise a stamp that may be of two has no answer",           \
+			"for a clock that was stepped backward while it recorded: take stamps as " \
+			"of its epoch N, which the N-th such step began; otherwise a stamp that "  \
+			"may be of two epochs has no answer",                                      \
 			INTEGER("N", NULL, "0", NULL)                                              \
 	}
 

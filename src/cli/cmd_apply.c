@@ -78,7 +78,7 @@ static void name_outputs(struct job *job, size_t n, const char *folder)
 		}
 		const char *name = path_tail(job[i].path, parts);
 		if (parts == 9 || strstr(name, "..") || !*name) {
-			say_usage("%s: has no name of its own for the folder %s; apply it alone "
+			say_usage("%s: gives no file name to use in the folder %s; apply it alone "
 				  "with -o FILE",
 				  job[i].path, folder);
 		}
@@ -236,13 +236,13 @@ static void outputs_named(const struct args *args)
 		const char *path = args_string(args, outputs[i]);
 		n += path != NULL;
 		if (path && (!*path || !strcmp(path, "-"))) {
-			say_usage("apply needs the name of a file: what it writes appears whole or "
-				  "not at all");
+			say_usage("apply needs the name of a file: its output appears whole or not "
+				  "at all");
 		}
 	}
 	if (!n) {
-		say_usage("apply needs somewhere to write to: -o FILE, -o FOLDER, --merge FILE, "
-			  "--timeline FILE or --perfetto-manifest FILE");
+		say_usage("apply needs an output: -o FILE, -o FOLDER, --merge FILE, --timeline "
+			  "FILE or --perfetto-manifest FILE");
 	}
 }
 
@@ -286,28 +286,29 @@ static int apply_run(const struct args *args)
 static const struct option_group apply_output = {
 	"Output",
 	{
-		{ "output", "the re-timed trace; with several traces a folder, made if need be",
+		{ "output", "the re-timed trace; for several traces a folder, made if missing",
 		  PATH("OUT"), .letter = 'o' },
 		{ "merge", "all captures as one pcapng in corrected order, an interface per clock",
 		  PATH("FILE") },
 		{ "residual",
-		  "of CTF traces change only the clock in the metadata, and leave the data as they "
-		  "are, where that is off by no more than this",
+		  "CTF: if another clock in the metadata gives every stamp to within this, change "
+		  "only the metadata and keep the data as they are",
 		  DURATION("0", "0", NULL) },
 		{ "timeline",
-		  "all that happened as Chrome trace JSON, for Perfetto or chrome://tracing: a "
-		  "process per clock, messages as arrows",
+		  "all events as Chrome trace JSON, for Perfetto or chrome://tracing: a process "
+		  "per clock, messages as arrows",
 		  PATH("FILE") },
 		{ "perfetto-manifest",
-		  "what Perfetto needs to open an archive of these files and FILE as one: a "
-		  "machine and an offset for each; TRACE may be anything it reads",
+		  "the manifest with which Perfetto opens an archive of these traces as one, each "
+		  "as a machine with its offset; TRACE may be in any format that Perfetto reads",
 		  PATH("FILE") },
 		{ "perfetto-clock",
-		  "the clock of these files that unskew's table is about; \"file\" where their "
-		  "format names none",
+		  "the clock in these files that CLOCKS corrects; \"file\" if their format names "
+		  "none",
 		  CHOICE("CLOCK"), .choice = perfetto_clock, .initial = "REALTIME" },
 		{ "allow-unbounded",
-		  "take traces along whose clock is not bounded; they stay as recorded", FLAG },
+		  "also write traces of clocks without bounds; their stamps stay as recorded",
+		  FLAG },
 	},
 };
 
@@ -320,20 +321,22 @@ const struct command cmd_apply = {
 	.traces = 2,
 	.help = "re-time traces by clocks.json, each in its own format, or merge them",
 	.more = "A trace's clock is found by NAME=, else by the paths in CLOCKS, else by the "
-		"file's name. pcap becomes pcap with ns stamps. pcapng keeps its other blocks and "
-		"options; the stamp as recorded is kept in a comment of each packet. A table keeps "
-		"the recorded stamps in new columns, sent_raw_ns beside sent_ns. Records stay in "
-		"the order of their file; --merge sorts. What is named .gz or .zst is packed so. A "
-		"CTF trace becomes one with another clock in its metadata if that says the "
-		"correction within --residual, and is written anew in ns if not.\n\n"
-		"A timeline has a process per clock with what it sent, received and recorded, an "
-		"arrow for every message among the traces given, all events of CTF traces by name, "
-		"the half width of the band and the offset since the start as counters. Its zero "
-		"is in otherData; stamps as recorded are kept with each event.\n\n"
-		"Traces that Perfetto reads and unskew does not are left as they are: the manifest "
-		"tells it where they belong, one offset for each, so drift stays in; how much is "
-		"told, and refused if it is more than a --residual that is given. Put manifest and "
-		"traces into one archive: tar cf all.tar perfetto_manifest.json host1.pftrace "
-		"host2.pftrace.",
+		"file's name. pcap is written as pcap with ns stamps. pcapng keeps its other "
+		"blocks and options, and gets the recorded stamp in a comment of each packet. A "
+		"table gets the recorded stamps in new columns, sent_raw_ns beside sent_ns. "
+		"Records stay in the order of their file; --merge sorts them. A name that ends in "
+		".gz or .zst has the output compressed. A CTF trace keeps its data and gets "
+		"another clock in its metadata if that is exact to within --residual; otherwise it "
+		"is written anew in ns.\n\n"
+		"A timeline has a process per clock with the messages that it sent and received "
+		"and its other events, an arrow for every message between the traces given, all "
+		"events of CTF traces by name, and as counters the error bound and how much the "
+		"offset has changed since the start. Its zero is in otherData; each event keeps "
+		"its recorded stamp.\n\n"
+		"Traces that Perfetto reads and unskew does not stay as they are: the manifest "
+		"gives one offset for each, which corrects no drift. A note says how large the "
+		"remaining error is; if it exceeds a --residual that is given, that is an error. "
+		"Put manifest and traces into one archive: tar cf all.tar perfetto_manifest.json "
+		"host1.pftrace host2.pftrace.",
 	.group = { &apply_output, &options_read, &options_force, &options_common },
 };

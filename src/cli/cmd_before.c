@@ -60,8 +60,8 @@ static enum usk_status ask(struct asking *q, struct event e[2], struct usk_err *
 	} else if (home[0] != home[1]) {
 		if (!q->apart) {
 			say(q->stamps.args,
-			    "unskew: note: no messages tie %s to %s: their times cannot be "
-			    "compared",
+			    "unskew: note: no chain of messages connects %s with %s: their times "
+			    "cannot be compared",
 			    c->clock[e[0].clock].name, c->clock[e[1].clock].name);
 		}
 		q->apart = true;
@@ -72,8 +72,8 @@ static enum usk_status ask(struct asking *q, struct event e[2], struct usk_err *
 	q->undecidable = q->undecidable || order == USK_UNDECIDABLE;
 	if (margin == USK_NONE) {
 		if (!q->unbounded) {
-			say(q->stamps.args,
-			    "unskew: note: \"-\" stands where no band bounds one of the two");
+			say(q->stamps.args, "unskew: note: \"-\": one of the two clocks has no "
+					    "bounds at that time, so there is no margin");
 		}
 		q->unbounded = true;
 		printf("%s -\n", usk_order_name(order));
@@ -151,11 +151,11 @@ const struct command cmd_before = {
 	.operands = "CLOCKS [A:T B:T]",
 	.min_operands = 1,
 	.max_operands = 3,
-	.help = "say which of two events came first, if their bounds tell",
+	.help = "say which of two events came first, as far as their error bounds tell",
 	.more = "Prints `yes` if the event at T of clock A happened before that of B, `no` if it "
-		"happened after it, `undecidable` if the bands of the two overlap (then the status "
-		"is 3), and the margin in ns: how far the bands are apart, or would have to be. "
-		"Two stamps of one clock are compared as they are. Without stamps, two are read "
-		"from each line of standard input.",
+		"happened after it, `undecidable` if their error bounds overlap (then the status "
+		"is 3), and a margin in ns: the gap between the bounds or, of undecidable events, "
+		"what lacks to one. Two stamps of one clock are compared as they are. Without "
+		"stamps, two are read from each line of standard input.",
 	.group = { &before_input, &options_common },
 };

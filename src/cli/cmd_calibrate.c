@@ -309,7 +309,7 @@ const struct command cmd_calibrate = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.traces = 1,
-	.help = "find out what messages need at least: minimum delays for sync --min-delay",
+	.help = "estimate minimum network delays, for sync --min-delay",
 	.more = "A message and one back, less the time that the other took to answer, tell what "
 		"two delays are together, whatever the clocks' offset. Pings, requests with their "
 		"answers, data with their acknowledgements all count, if the answer came soon "

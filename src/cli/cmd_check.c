@@ -38,7 +38,8 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 	table_print(out, &t);
 	fputc('\n', out);
 	print_counts(out, &c->counts);
-	fputs("An inversion is a message received before it was sent, by the stamps as recorded.\n",
+	fputs("An inversion is a causality violation: a message received before it was sent, by "
+	      "the recorded stamps.\n",
 	      out);
 	if (strcmp(c->min_delay, "0")) {
 		const struct usk_violations *v = &c->evaluation.too_fast;
@@ -107,8 +108,10 @@ const struct command cmd_check = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.traces = 1,
-	.help = "score traces as recorded: messages received before sent, one-way delays",
-	.more = "Nothing is corrected. Delays are received - sent, each by its own clock, so they "
-		"hold the clocks' offset too. Run it on traces before and after `unskew apply`.",
+	.help = "score traces as recorded: causality violations and one-way delays",
+	.more = "Nothing is corrected. A message that was received before it was sent, by the "
+		"stamps as recorded, violates causality (an inversion). A one-way delay is "
+		"received - sent, each by its own clock, so it includes the offset between the "
+		"clocks. Run it on traces before and after `unskew apply`.",
 	.group = { &check_output, &options_delay, &options_read, &options_match, &options_common },
 };

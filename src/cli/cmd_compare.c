@@ -334,7 +334,7 @@ const struct command cmd_compare = {
 	.max_operands = SIZE_MAX,
 	.traces = 1,
 	.sets = "repeat",
-	.help = "every estimator side by side: offset, rate, and what each leaves wrong",
+	.help = "every estimator side by side: offset, rate, and violations that remain",
 	.more = "All draw their lines through the same messages, and each line is judged as it is "
 		"drawn, not settled into the band as sync does: so it may have messages received "
 		"before they were sent. Half widths are of the model's band, the same for all.\n\n"

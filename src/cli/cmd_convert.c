@@ -179,7 +179,7 @@ static void read_separator(struct convert *v)
 {
 	const char *s = args_string(v->stamps.args, "separator");
 	if (s && !v->field) {
-		say_usage("--separator tells fields apart: say which one with --field");
+		say_usage("--separator needs --field N: the field that holds the stamp");
 	}
 	if (s) {
 		v->separator = !strcmp(s, "tab") || !strcmp(s, "\\t") ? '\t' : s[0];
@@ -206,13 +206,13 @@ static int convert_run(const struct args *args)
 	find_clock(&v);
 	read_separator(&v);
 	if (v.field && args_operands(args) > 1) {
-		say_usage("--field is of lines of standard input: give no stamps");
+		say_usage("--field reads standard input; do not pass stamps as well");
 	}
 	int status =
 		args_operands(args) > 1 ? convert_operands(&v) : stamps_lines(convert_line, &v);
 	if (!status && v.unknown) {
 		if (!v.stamps.repeats) {
-			say(args, "unskew: note: \"-\" stands where the clock is not bounded");
+			say(args, "unskew: note: \"-\": no message bounds the clock on that side");
 		}
 		status = EXIT_PARTIAL;
 	}
@@ -223,15 +223,14 @@ static int convert_run(const struct args *args)
 static const struct option_group convert_input = {
 	"Input",
 	{
-		{ "clock", "the clock that made the stamps; without it each is written CLOCK:T",
+		{ "clock", "the clock of the stamps; without it write each as CLOCK:T",
 		  TEXT("NAME"), .letter = 'c' },
 		{ "field",
-		  "lines of text: the stamp is field N, counted from 1; each line is printed as it "
-		  "is, with reference_ns, lo_ns and hi_ns behind",
+		  "read lines of text in which field N, counted from 1, is the stamp; print each "
+		  "line with reference_ns, lo_ns and hi_ns appended",
 		  INTEGER("N", NULL, "1", NULL), .letter = 'F' },
 		{ "separator",
-		  "what stands between fields: a character, or \"tab\"; otherwise any blanks and "
-		  "tabs",
+		  "the character between fields, or \"tab\"; otherwise any blanks and tabs",
 		  TEXT("CHAR"), .letter = 's' },
 		TICK_ROW,
 		EPOCH_ROW,
@@ -244,11 +243,13 @@ const struct command cmd_convert = {
 	.operands = "CLOCKS [T...]",
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
-	.help = "turn stamps of one clock into the reference's time, with bounds",
+	.help = "convert stamps of one clock to the reference's time, with error bounds",
 	.more = "T is in ns, or 1700000000.5s, or RFC 3339, or ticks (--tick-rate); without T, "
 		"stamps are read from standard input, one a line. Prints local_ns, reference_ns, "
-		"lo_ns and hi_ns, separated by tabs, all absolute; `-` where the clock is not "
-		"bounded (then the status is 3). With --field a line is text with the stamp in it, "
-		"and a first line without a digit there has the names of columns.",
+		"lo_ns and hi_ns, separated by tabs: the stamp, the estimate of the reference's "
+		"time, and the bounds between which that time lies, all absolute; `-` where "
+		"messages give no bound (then the status is 3). With --field a line is text with "
+		"the stamp in it; a first line without a digit in that field is taken for the "
+		"names of the columns.",
 	.group = { &convert_input, &options_common },
 };

@@ -62,7 +62,7 @@ static void open_line(struct line_command *c, enum line_side side)
 {
 	const char *port = args_string(c->args, "port"), *page = args_string(c->args, "page");
 	if (!port == !page) {
-		say_usage("either --port or --page: which line is it?");
+		say_usage("give either --port or --page: the line to use");
 	}
 	c->path = port ? port : page;
 	struct line_counter counter = { read_source, &c->source[c->clock] };
@@ -115,8 +115,8 @@ static void delay(struct line_command *c)
 		if (c->line->error) {
 			broken(c);
 		}
-		say_failed("%s: a pin that was set is not seen; is D1 wired to the same port's "
-			   "SELECT?",
+		say_failed("%s: setting D1 does not show at SELECT; is D1 wired to SELECT of the "
+			   "same port?",
 			   c->path);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -175,7 +175,7 @@ static void print_round(const struct line_tie *t, const struct line_round *r)
 		if (r->mapped) {
 			printf("  drift %.3f ppm", r->drift_ppm);
 		}
-		puts(r->jumped ? "  a clock was put, or its rate changed" : "");
+		puts(r->jumped ? "  a clock was stepped, or its rate changed" : "");
 	}
 	fflush(stdout);
 }
@@ -296,11 +296,11 @@ static const struct option_group line_both_options = {
 		  PATH("FILE") },
 		{ "clock", "the clock of this side, as `unskew clock` names it", TEXT("CLOCK"),
 		  .initial = "realtime" },
-		{ "timeout", "what lies between the stamps may take so long",
+		{ "timeout", "longest time allowed between the stamps",
 		  DURATION("20us", "1us", "10ms") },
-		{ "wake", "the other side may take so long to wake up, and to send its stamp",
+		{ "wake", "longest time for the other side to wake up, and to send its stamp",
 		  DURATION("10ms", "100us", "40ms") },
-		{ "rounds", "end after so many; 0: when interrupted (delay: 1000)",
+		{ "rounds", "stop after so many; 0: when interrupted (delay: 1000)",
 		  INTEGER("N", "0", "0", NULL) },
 	},
 };
@@ -308,13 +308,15 @@ static const struct option_group line_both_options = {
 static const struct option_group line_tie_options = {
 	"Tying",
 	{
-		{ "period", "from a round that was good to the next", DURATION("2s", "0", NULL) },
-		{ "retry", "from one that was dropped to the next", DURATION("1s", "0", NULL) },
-		{ "attempts", "exchanges tried in a round until one is good",
+		{ "period", "time from a good round to the next", DURATION("2s", "0", NULL) },
+		{ "retry", "time from a dropped round to the next", DURATION("1s", "0", NULL) },
+		{ "attempts", "exchanges to try in a round until one is good",
 		  INTEGER("N", "3", "1", "1000") },
-		{ "good", "half the time between the two stamps of this side is no more",
+		{ "good",
+		  "an exchange is good if half the time between the two stamps of this side is no "
+		  "more",
 		  DURATION("5us", "1ns", NULL) },
-		{ "allowance-ppm", "by how much the rates may change after an exchange",
+		{ "allowance-ppm", "how much the rates may change after an exchange",
 		  PPM("1", "0", "1000") },
 	},
 };
@@ -322,14 +324,15 @@ static const struct option_group line_tie_options = {
 static const struct option_group line_table_options = {
 	"Output",
 	{
-		{ "output", "the exchanges as a table that sync reads, written at the end",
+		{ "output", "write the exchanges at the end, as a table that sync reads",
 		  PATH("FILE"), .letter = 'o' },
-		{ "here", "what the table calls the clock of this side", TEXT("NAME"),
+		{ "here", "name of this side's clock in the table", TEXT("NAME"),
 		  .initial = "here" },
-		{ "there", "and that of the other", TEXT("NAME"), .initial = "there" },
-		{ "live", "keep the other's clock there for usk_live_convert(): a file in /dev/shm",
+		{ "there", "name of the other side's clock", TEXT("NAME"), .initial = "there" },
+		{ "live",
+		  "keep the other's clock in this file for usk_live_convert(), best in /dev/shm",
 		  PATH("FILE") },
-		{ "json", "a JSON object per round", FLAG },
+		{ "json", "print a JSON object per round", FLAG },
 	},
 };
 
@@ -339,7 +342,8 @@ const struct command cmd_line = {
 	.operands = "serve|tie|delay",
 	.min_operands = 1,
 	.max_operands = 1,
-	.help = "tie two machines by a parallel cable, or two processes by memory",
+	.help = "read another machine's clock over a parallel cable, or another process's over "
+		"shared memory",
 	.more = "One side serves, the other ties: it raises an interrupt, waits for the ready "
 		"signal, stamps, gives the go signal, and stamps again when it sees that the "
 		"other, which stamps in between, is done; the other's stamp then comes over the "

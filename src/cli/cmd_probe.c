@@ -20,27 +20,28 @@ static const struct option_group probe_ask_options = {
 	"Asking HOST",
 	{
 		{ "output",
-		  "table of exchanges, a CSV file that `unskew sync` reads and that is whole after "
-		  "every round; the key, of `probe key`",
+		  "write a table of exchanges, a CSV file that `unskew sync` reads and that is "
+		  "whole after every round; for `probe key` the key",
 		  PATH("FILE"), .letter = 'o' },
-		{ "append", "add to that file if it exists", FLAG },
-		{ "live", "keep the map for usk_live_convert() there; in memory: /dev/shm/NAME",
+		{ "append", "append to that file if it exists", FLAG },
+		{ "live",
+		  "keep the other's clock in this file for usk_live_convert(), best in /dev/shm",
 		  PATH("FILE") },
-		{ "period", "from round to round; half of it after one that failed",
+		{ "period", "time from round to round; half of it after one that failed",
 		  DURATION("2s", "10ms", "1h") },
-		{ "count", "rounds; otherwise until interrupted", INTEGER("N", NULL, "1", NULL) },
-		{ "burst", "probes that are sent back to back", INTEGER("N", "2", "1", "16") },
-		{ "spacing", "by how much the spacing of two may change on the way",
+		{ "count", "number of rounds; otherwise until interrupted",
+		  INTEGER("N", NULL, "1", NULL) },
+		{ "burst", "probes to send back to back", INTEGER("N", "2", "1", "16") },
+		{ "spacing", "how much the spacing of two probes may change in the network",
 		  DURATION("10us", "0", "1s") },
 		{ "attempts", "bursts in a round at most", INTEGER("N", "3", "1", "100") },
-		{ "timeout", "what has not come by then is lost",
+		{ "timeout", "an answer that takes longer counts as lost",
 		  DURATION("500ms", "1ms", "1min") },
-		{ "allowance-ppm", "by how much the rate between the two clocks may change",
+		{ "allowance-ppm", "how much the rate between the two clocks may change",
 		  PPM("1", "0", "500000") },
-		{ "max-skew-ppm", "by how much the clocks' rates may differ",
+		{ "max-skew-ppm", "how much the clocks' rates may differ",
 		  PPM("500", "0", "500000") },
-		{ "max-age", "exchanges older than that say nothing any more",
-		  DURATION("100s", "1s", "1000h") },
+		{ "max-age", "ignore exchanges older than this", DURATION("100s", "1s", "1000h") },
 		{ "here", "name of this machine's clock in the table; otherwise the machine's",
 		  TEXT("NAME") },
 		{ "there", "name of the other one; otherwise HOST", TEXT("NAME") },
@@ -51,12 +52,12 @@ static const struct option_group probe_serve_options = {
 	"Serving",
 	{
 		{ "bind",
-		  "listen there only; otherwise everywhere, or on this machine itself without a "
-		  "key",
+		  "address to listen on; otherwise all, or without a key only this machine itself",
 		  TEXT("ADDR") },
-		{ "rate", "answers a second to one address at most, and as many to its greetings",
+		{ "rate", "most answers a second to one address, and to its first packets as many",
 		  NUMBER("LIMIT", "100", "0.001", "1000000") },
-		{ "rate-all", "answers a second to all of them, and as many to greetings",
+		{ "rate-all",
+		  "most answers a second to all addresses, and to first packets as many",
 		  NUMBER("LIMIT", "10000", "0.001", "10000000") },
 	},
 };
@@ -65,19 +66,19 @@ static const struct option_group probe_both_options = {
 	"Both sides",
 	{
 		{ "port", "UDP port", INTEGER("N", "4719", "1", "65535") },
-		{ "key", "what both sides know; packets that do not prove it are dropped",
+		{ "key", "the secret of both sides; packets that do not prove it are dropped",
 		  PATH("FILE") },
 		{ "open",
-		  "without a key with other machines, too: anybody between can lie about the clock",
+		  "work without a key with other machines, too: anybody between can forge the "
+		  "clock",
 		  FLAG },
-		{ "card",
-		  "stamps by the clock of this network card, which starts to stamp everything",
+		{ "card", "use the clock of this network card, which then stamps all packets",
 		  TEXT("INTERFACE") },
-		{ "duration", "end after so long", DURATION(NULL, "0", "1000000h") },
-		{ "drift-ppm", "for trial: this side's clock gains so much",
+		{ "duration", "stop after this time", DURATION(NULL, "0", "1000000h") },
+		{ "drift-ppm", "for tests: pretend that this side's clock gains so much",
 		  PPM("0", "-100000", "100000") },
-		{ "offset", "for trial: and is ahead by so much", DURATION("0", NULL, NULL) },
-		{ "since", "for trial: at this time; otherwise when it starts", TIME },
+		{ "offset", "for tests: and is ahead by so much", DURATION("0", NULL, NULL) },
+		{ "since", "for tests: at this time; otherwise at the start", TIME },
 		{ "json", "print JSON: a line each round, and one at the end", FLAG },
 	},
 };
@@ -190,8 +191,7 @@ static void make_key(const struct args *args)
 		say_usage("probe key needs -o FILE");
 	}
 	must(usk_probe_key_make(path, &why));
-	say(args, "%s: a new key; copy it to the other machine over a connection that is safe",
-	    path);
+	say(args, "%s: a new key; copy it to the other machine over a secure connection", path);
 }
 
 static int probe_run(const struct args *args)
@@ -220,27 +220,28 @@ const struct command cmd_probe = {
 	.operands = "HOST|serve|key",
 	.min_operands = 1,
 	.max_operands = 1,
-	.help = "exchange probes with another machine: how its clock runs, now",
+	.help = "measure another machine's clock now, by probes over the network",
 	.more = "`unskew probe serve` answers on one machine, `unskew probe HOST` asks on another; "
 		"`unskew probe key -o FILE` makes the key that both need, unless both are this "
-		"machine itself. Each round is a burst of probes back to back, and is asked again "
-		"if none of them kept their spacing on the way; half a period later if that did "
-		"not help. A line each round says how far the other clock is from this one: the "
-		"offset is added to a stamp of HOST, and is no further from the truth than what "
-		"stands behind the \xc2\xb1 if the rate of the two stays within --allowance-ppm of "
-		"what it was (Loeser 2003), and no probe arrived before it left. Where rounds fail "
-		"the bound grows. -o has the exchanges whose spacing survived, or the quickest one "
-		"of a round where none did, for `unskew sync`.\n\n"
-		"Stamps are the kernel's, of CLOCK_REALTIME; where it gives none, what this "
-		"process reads before it sends and after it received, which is safe and less "
-		"precise. With --card they are those of a network card, whose clock is a clock of "
-		"its own. A clock that a time daemon steers changes its rate by more than quartz "
-		"does: state by how much with --allowance-ppm.\n\n"
-		"--json prints an object a line: for each round its number, its state (new, kept: "
-		"the bound before says more, rough: no pair kept its spacing, no answer, a clock "
-		"was set), there_ns and here_ns, what the two clocks read at one moment, "
-		"offset_ns, precision_ns, drift_ppm of HOST's clock and what that can be off, "
-		"age_ns since the exchange that the bound rests on; at the end one of counts.",
+		"machine itself. Each round is a burst of probes back to back. If the network "
+		"changed the spacing of all of them the burst is repeated, and once more half a "
+		"period later. A line each round has the offset of the other clock: add it to a "
+		"stamp of HOST. Its error is at most the bound after the \xc2\xb1, if the rate "
+		"between the two clocks stays within --allowance-ppm of what it was (Loeser 2003), "
+		"and no probe arrived before it left. While rounds fail the bound grows. -o gets "
+		"the exchanges that kept their spacing, or the quickest of a round in which none "
+		"did, for `unskew sync`.\n\n"
+		"Stamps are the kernel's, of CLOCK_REALTIME; where it gives none, this process "
+		"reads the clock before it sends and after it received, which is safe and less "
+		"precise. With --card they are those of a network card, which has a clock of its "
+		"own. A time daemon changes a clock's rate by more than quartz does: state by how "
+		"much with --allowance-ppm.\n\n"
+		"--json prints an object a line: for each round its number, its state (new; kept: "
+		"the bound from before is tighter; rough: no pair kept its spacing; no answer; a "
+		"clock was set), there_ns and here_ns, the readings of the two clocks at one "
+		"moment, offset_ns, precision_ns (the error bound), drift_ppm of HOST's clock and "
+		"its error, age_ns since the exchange that the bound rests on; at the end an "
+		"object of counts.",
 	.group = { &probe_ask_options, &probe_serve_options, &probe_both_options, &options_force,
 		   &options_common },
 };

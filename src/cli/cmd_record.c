@@ -141,12 +141,14 @@ const struct command cmd_record = {
 	.operands = "-- COMMAND...",
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
-	.help = "run a recorder, and log what a time daemon does to this machine's clock meanwhile",
-	.more = "COMMAND is what records: tcpdump, lttng, anything. It gets standard input and "
+	.help = "run a recorder, and log how a time daemon steps or slews this machine's clock "
+		"meanwhile",
+	.more = "COMMAND is the recorder: tcpdump, lttng, anything. It gets standard input and "
 		"output, and the signals that unskew gets; its exit status is that of `unskew "
-		"record`. Beside it a line a second holds CLOCK_REALTIME against "
-		"CLOCK_MONOTONIC_RAW, and the clocks of network cards that have one; a clock that "
-		"is set has its line at once. `unskew sync --clock-log NAME=FILE` reads it. This "
-		"machine's clock is read, never set or slewed. The cost is some 30 us a second.",
+		"record`. Meanwhile unskew writes a line a second that compares CLOCK_REALTIME, "
+		"and the clocks of network cards that have one, with CLOCK_MONOTONIC_RAW; a clock "
+		"that is stepped gets its line at once. `unskew sync --clock-log NAME=FILE` reads "
+		"it. This machine's clock is read, never set or slewed. The cost is some 30 us a "
+		"second.",
 	.group = { &record_options, &options_common },
 };

@@ -105,18 +105,17 @@ static void note_what_is_left_out(struct report *r)
 	uint64_t total, held;
 	const struct usk_summary *s = &r->summary;
 	if (!usk_page_built_size) {
-		usk_note(&r->notes, "The page has tables and no drawings: this unskew was built "
-				    "without npm, which these need. One that was built with it "
-				    "draws them from the same traces.");
+		usk_note(&r->notes, "The page has tables and no drawings, as this unskew was built "
+				    "without npm, which drawings need.");
 	}
 	if (!s->of_messages) {
-		usk_note(&r->notes, "The page was made from clocks.json alone: it draws the "
-				    "corridors that stand there, no messages and no delays; "
-				    "`unskew report` on the traces has these.");
+		usk_note(&r->notes,
+			 "The page was made from clocks.json alone, so it draws no messages and no "
+			 "delays; run `unskew report` on the traces for these.");
 	}
 	if (s->n_shown < s->n_pairs) {
 		usk_note(&r->notes,
-			 "Of %s pairs of clocks the page has %s: those on the clocks' paths to "
+			 "Of %s pairs of clocks the page shows %s: those on the clocks' paths to "
 			 "their reference, then the first ones.",
 			 unit_count(s->n_pairs).s, unit_count(s->n_shown).s);
 	}
@@ -128,9 +127,9 @@ static void note_what_is_left_out(struct report *r)
 			widest = b > widest ? b : widest;
 		}
 		usk_note(&r->notes,
-			 "The page holds %s of %s messages: in every stretch of %s or less those "
-			 "of the smallest and of the largest delay each way, so no extreme is "
-			 "missing. --full holds them all.",
+			 "The page holds %s of %s messages: of every stretch of %s or less those "
+			 "with the smallest and the largest delay in each direction, so no extreme "
+			 "is missing. --full holds them all.",
 			 unit_count(held).s, unit_count(total).s, unit_bound(widest).s);
 	}
 }
@@ -283,7 +282,8 @@ static int report_run(const struct args *args)
 	for (size_t i = 0; i < args_operands(args); i++) {
 		clocks = clocks_file(args_operand(args, i));
 		if (clocks && args_operands(args) > 1) {
-			say_usage("give %s alone, it is a clocks.json, or traces alone",
+			say_usage("%s holds clocks, it is no trace: give it alone, or give traces "
+				  "only",
 				  args_operand(args, i));
 		}
 	}
@@ -307,15 +307,15 @@ static const struct option_group report_output = {
 		{ "output", "the page to write", PATH("FILE"), .letter = 'o' },
 		{ "compare", "add every estimator side by side, as compare does", FLAG },
 		{ "full",
-		  "the page holds every message, which takes 0.15 KB of memory each; otherwise "
-		  "100,000 at most, no extreme left out",
+		  "keep every message in the page, at 0.15 KB of memory each; otherwise 100,000 at "
+		  "most, all extremes among them",
 		  FLAG },
 		{ "truth", "compare with the truth.json of `unskew simulate`", PATH("FILE") },
 		{ "clock",
-		  "what `unskew clock --json` printed on one of the machines: the page has its "
-		  "tables and histograms, too",
+		  "also show the tables and histograms of this file, which `unskew clock --json` "
+		  "printed on one of the machines",
 		  PATH("[NAME=]FILE"), .repeated = true },
-		{ "json", "print what was done as JSON", FLAG },
+		{ "json", "print a summary as JSON", FLAG },
 	},
 };
 
@@ -326,17 +326,16 @@ const struct command cmd_report = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.traces = 1,
-	.help = "the answer as a page: one HTML file with corridors, delays, and what they mean",
-	.more = "Given traces, it does what sync does, and the page holds what its drawings need "
-		"of the messages. Given a clocks.json, which sync -o wrote, the page has the "
-		"clocks and the corridors that stand there.\n\n"
-		"The page is one file that needs no network. Of very many messages it holds up to "
-		"100,000: of each stretch of time, a hundredth of the trace at most for the pairs "
-		"that tie clocks to their reference, those of the smallest and of the largest "
-		"delay each way. So a corridor looks neither wider nor narrower than it is. Counts "
-		"of delays are of all messages.\n\n"
-		"The page tells names of clocks, paths of traces, and the command line; nothing "
-		"else of the machine but what --clock gives.",
+	.help = "one HTML page to send to colleagues: corridors, delays, and what they mean",
+	.more = "Given traces, it does what sync does, and draws their messages. Given a "
+		"clocks.json, which sync -o wrote, it draws the clocks and corridors in it.\n\n"
+		"The page is one file that needs no network. Of very many messages it keeps up to "
+		"100,000: of each stretch of time (at most a hundredth of the trace, for pairs on "
+		"the path to a reference) those with the smallest and the largest delay in each "
+		"direction. So a corridor looks neither wider nor narrower than it is. Histograms "
+		"of delays count all messages.\n\n"
+		"The page contains the names of clocks, the paths of traces, and the command line; "
+		"nothing else of this machine but what --clock adds.",
 	.group = { &report_output, &options_method, &options_model, &options_solve, &options_delay,
 		   &options_anchor, &options_log, &options_read, &options_match, &options_force,
 		   &options_common },

@@ -217,7 +217,7 @@ static const struct option_group simulate_run = {
 		{ "hosts", "hosts, named host0, host1 and so on", INTEGER("N", "2", "2", "1000") },
 		{ "topology",
 		  "who talks to whom: all pairs, neighbours, all with host0, a circle, two "
-		  "children each, meshes apart, a few random neighbours each, three quarters of "
+		  "children each, separate meshes, a few random neighbours each, three quarters of "
 		  "all pairs",
 		  CHOICE("mesh|chain|star|ring|tree|islands|sparse|dense"), .initial = "mesh" },
 		{ "islands", "meshes of --topology islands", INTEGER("N", "2", "1", "500") },
@@ -251,8 +251,8 @@ static const struct option_group simulate_clocks = {
 		  LIST(PPM, NULL) },
 		{ "temperature-period", "up and down again", DURATION("15min", "1ms", NULL) },
 		{ "clock-error",
-		  "what a clock was found to be ahead, added to the rest: CSV with the columns "
-		  "seconds, offset_seconds; two rows of one time are a jump",
+		  "a measured clock error, how far the clock is ahead, added to the rest: CSV with "
+		  "the columns seconds, offset_seconds; two rows of one time are a step",
 		  TEXTS("HOST=FILE") },
 	},
 };
@@ -264,16 +264,17 @@ static const struct option_group simulate_settings = {
 		  "a time daemon measures its clock's error so often and slews it away until the "
 		  "next time; it knows the drift at the start; a list as for --offset, 0: none",
 		  LIST(DURATION, NULL) },
-		{ "poll-error", "by how much it measures wrong, standard deviation",
+		{ "poll-error", "error of that measurement, standard deviation",
 		  DURATION("50us", "0", "1s") },
-		{ "slew-ppm", "the most it slews", PPM("200", "0", "10000") },
+		{ "slew-ppm", "largest slew", PPM("200", "0", "10000") },
 		{ "step",
-		  "put a clock forward, or back with a minus: host1@30s:-1ms is 30 s after the "
-		  "start",
+		  "step a clock forward, or backward with a minus: host1@30s:-1ms is 30 s after "
+		  "the start",
 		  TEXTS("HOST@TIME:SIZE") },
 		{ "steps", "so many steps at random moments, a list as for --offset",
 		  LIST(INT, NULL) },
-		{ "step-sizes", "their sizes, forward or back, small ones as likely as large ones",
+		{ "step-sizes",
+		  "their sizes, forward or backward, small ones as likely as large ones",
 		  .type = OPTION_DURATION, .value = "MIN,MAX", .initial = "200us,1s",
 		  .list = true },
 		{ "suspend", "a host sleeps: its clock stands still, it neither sends nor receives",
@@ -297,8 +298,8 @@ static const struct option_group simulate_traffic = {
 		  "in tables)",
 		  DURATION(NULL, "1ns", "1000d") },
 		{ "one-way",
-		  "messages from the lower to the higher host only, in a ring all one way round; "
-		  "tables and UDP",
+		  "messages from the lower to the higher host only, in a ring all in one "
+		  "direction; tables and UDP",
 		  FLAG },
 		{ "broadcast", "broadcasts a second of each host, to all that it talks to",
 		  NUMBER("N", "0", "0", "100000000") },
@@ -326,7 +327,7 @@ static const struct option_group simulate_network = {
 		  INTEGER("N", "1", "1", "100") },
 		{ "heavy", "share of packets that wait far longer (Pareto, shape 1.5)",
 		  PROBABILITY("P", "0") },
-		{ "asym", "the way from a lower to a higher host takes so much longer",
+		{ "asym", "the path from a lower to a higher host takes so much longer",
 		  DURATION("0", "0", "1s") },
 		{ "load",
 		  "mean of what a busy host adds to each message it sends or receives, "
@@ -336,7 +337,8 @@ static const struct option_group simulate_network = {
 		{ "load-heavy", "share of its messages that wait far longer",
 		  PROBABILITY("P", "0") },
 		{ "load-receivers",
-		  "a busy host holds up only what it receives, so that the two ways differ", FLAG },
+		  "a busy host delays only what it receives, so that the two directions differ",
+		  FLAG },
 		{ "loss", "share of packets that are lost", PROBABILITY("P", "0") },
 		{ "dup", "share that the network delivers twice", PROBABILITY("P", "0") },
 		{ "reorder", "share that is overtaken", PROBABILITY("P", "0") },
@@ -373,7 +375,7 @@ static const struct option_group simulate_captures = {
 		{ "vlan", "VLAN tags per host, the last for all further ones: 0, 1, 2",
 		  LIST(INT, "0") },
 		{ "clock-logs",
-		  "HOST.clock.csv beside them: each clock against its own oscillator, a line a "
+		  "also write HOST.clock.csv: each clock against its own oscillator, a line a "
 		  "second, as unskew record writes it and sync --clock-log reads it",
 		  FLAG },
 		{ "late", "all captures but host0's start so much later",
@@ -387,12 +389,12 @@ const struct command cmd_simulate = {
 	.name = "simulate",
 	.run = simulate_command,
 	.operands = "",
-	.help = "make captures or message tables whose truth is known",
+	.help = "make captures or message tables with known true clocks",
 	.more = "DIR gets host0.pcap, host1.pcap and so on, messages.csv and truth.json. "
 		"messages.csv is the true message table, in stamps as recorded; its column "
 		"`unambiguous` is 1 where the captures tell which send a receive belongs to. "
 		"truth.json holds what every clock read at 1,001 moments of true time and on both "
-		"sides of every jump; broadcasts.csv, who received each broadcast when.",
+		"sides of every step; broadcasts.csv, who received each broadcast when.",
 	.group = { &simulate_run, &simulate_clocks, &simulate_settings, &simulate_traffic,
 		   &simulate_network, &simulate_stacks, &simulate_captures, &options_force,
 		   &options_common },

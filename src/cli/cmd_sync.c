@@ -187,17 +187,18 @@ static const struct option_group sync_output = {
 		  PATH("FILE"), .letter = 'o' },
 		{ "json", "print clocks.json instead of the table", FLAG },
 		{ "plot",
-		  "draw the corridor of CLOCK below the table; on a terminal the one with the "
-		  "widest band is drawn anyway",
+		  "draw the corridor of CLOCK below the table; on a terminal that of the clock "
+		  "with the largest error bound is drawn anyway",
 		  TEXT("CLOCK") },
-		{ "no-plot", "draw none", FLAG },
+		{ "no-plot", "do not draw", FLAG },
 		{ "merge", "write one pcapng of all captures in corrected order", PATH("FILE") },
 		{ "timeline",
-		  "all that happened as Chrome trace JSON, for Perfetto or chrome://tracing: a "
-		  "process per clock, messages as arrows",
+		  "all events as Chrome trace JSON, for Perfetto or chrome://tracing: a process "
+		  "per clock, messages as arrows",
 		  PATH("FILE") },
 		{ "allow-unbounded",
-		  "merge or draw packets of clocks that are not bounded too, as recorded", FLAG },
+		  "for --merge and --timeline: keep packets of clocks without bounds, as recorded",
+		  FLAG },
 		{ "messages", "write every message that was used, as CSV", PATH("FILE") },
 		{ "truth", "compare with the truth.json of `unskew simulate`", PATH("FILE") },
 	},
@@ -210,24 +211,26 @@ const struct command cmd_sync = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.traces = 1,
-	.help = "find out how the clocks ran: match, fit, solve; print the table of clocks",
+	.help = "compute every clock's offset and drift from the traces, with guaranteed error "
+		"bounds",
 	.more = "Traces are captures (pcap, pcapng), CTF traces (folders), or tables of messages, "
-		"of events or of exchanges (CSV or JSON lines), packed or not; which, is found "
+		"of events or of exchanges (CSV or JSON lines), packed or not; the format is found "
 		"from their content. NAME= names the clock that stamped a trace; otherwise its "
-		"file's name does. Tables name their clocks themselves. Captures of one name are "
-		"of one clock: those of a host's interfaces, or files that were rotated, in any "
-		"order: NAME=a.pcap NAME=b.pcap, NAME=FOLDER, or a pattern in quotes, "
-		"NAME='a-*.pcap'. Where interfaces have clocks of their own, --clock-of tells them "
-		"apart.\n\n"
-		"Of CTF traces, the kernel's network events with headers are packets; MPI, older "
+		"file's name does. Tables name their clocks themselves. Captures with the same "
+		"name have the same clock: those of a host's interfaces, or files that were "
+		"rotated, in any order: NAME=a.pcap NAME=b.pcap, NAME=FOLDER, or a pattern in "
+		"quotes, NAME='a-*.pcap'. If interfaces have clocks of their own, separate them "
+		"with --clock-of.\n\n"
+		"In CTF traces, the kernel's network events with headers are packets; MPI, older "
 		"TCP add-ons and ROS 2 are known; --send and --recv name any other event.\n\n"
-		"All pairs that share messages count: a clock need not talk to the reference, only "
-		"to someone who is tied to it.\n\n"
-		"An offset is reference - local: add it to a local stamp. The table has that in "
-		"the middle of the trace; of a clock that was stepped, in the middle of the "
-		"stretch between steps that has most messages. A positive drift is a clock that "
-		"runs fast. The band around an offset is guaranteed to hold the truth if the "
-		"clocks did what the model says; exact values for every moment are in clocks.json.",
+		"Messages between any two clocks are used: a clock need not talk to the reference, "
+		"a chain of others is enough.\n\n"
+		"An offset is reference - local: add it to a local stamp. A positive drift is a "
+		"clock that runs fast. The table has the offset in the middle of the trace; for a "
+		"clock that was stepped, in the middle of the stretch between steps with the most "
+		"messages. The true offset lies within \xc2\xb1 of it if the clocks kept to the "
+		"model, which the last lines state; this is no standard deviation. clocks.json has "
+		"exact values for every moment.",
 	.group = { &sync_output, &options_method, &options_model, &options_solve, &options_delay,
 		   &options_anchor, &options_log, &options_read, &options_match, &options_force,
 		   &options_common },

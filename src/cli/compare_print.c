@@ -294,7 +294,7 @@ static void print_pair(FILE *out, const struct compared *x, size_t which)
 	fprintf(out, "%s%s against %s: %s messages", which ? "\n" : "", b, a,
 		unit_count(p->a_to_b + p->b_to_a).s);
 	if (p->heard_recorded.n) {
-		fprintf(out, ", %s broadcasts that both heard", unit_count(p->heard_recorded.n).s);
+		fprintf(out, ", %s common-view broadcasts", unit_count(p->heard_recorded.n).s);
 	}
 	if (p->half_best_ns != USK_NONE) {
 		fputs(", ", out);

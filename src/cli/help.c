@@ -117,7 +117,8 @@ static void help_program(FILE *out)
 		"  %-10sthis, or a command's own help: unskew help sync\n\n"
 		"unskew --version says what is built in.\n"
 		"Exit status: 0 done; 1 could not do it; 2 wrong usage; 3 done, but some clock "
-		"is\nnot bounded.\n",
+		"has\n"
+		"no bound on one side or both, or a file was skipped.\n",
 		"help");
 }
 
@@ -238,16 +239,20 @@ void help_man(FILE *out, const struct command *command)
 			fputs(".\n", out);
 		}
 	}
-	fputs(".SH EXIT STATUS\n0 done; 1 could not do it, one sentence says why; 2 wrong usage; 3 "
-	      "done, but some clock is not bounded, or a file was left out.\n"
-	      ".SH DAMAGE\nBlocks of a capture that are zeroed, overwritten, missing or doubled "
-	      "are "
-	      "stepped over, and a note says how many bytes are left out. Of three files or more, "
-	      "one "
-	      "that cannot be read is told and left out, with status 3; apply fails.\n"
+	fputs(".SH EXIT STATUS\n"
+	      "0 done; 1 could not do it, one sentence says why; 2 wrong usage; 3 done, but some "
+	      "clock has no bound on one side or both, or a file was skipped.\n"
+	      ".SH DAMAGE\n"
+	      "Blocks of a capture that are zeroed, overwritten, missing or doubled are skipped, "
+	      "and a note says how many bytes. If three files or more are given, one that cannot "
+	      "be read is reported and skipped, with status 3; apply fails instead.\n"
 	      ".SH ENVIRONMENT\n"
-	      ".TP\n.B NO_COLOR\nturns colour off.\n"
-	      ".TP\n.B TMPDIR\nis where input that cannot be read twice is kept meanwhile.\n",
+	      ".TP\n"
+	      ".B NO_COLOR\n"
+	      "turns colour off.\n"
+	      ".TP\n"
+	      ".B TMPDIR\n"
+	      "is the folder for temporary copies of input that cannot be read twice.\n",
 	      out);
 }
 

@@ -26,8 +26,8 @@ const struct command *const commands[] = {
 static void out_of_memory(size_t bytes)
 {
 	/* No allocation here, and no stdio buffers that might want one. */
-	static const char sentence[] = "unskew: out of memory; close other programs, or cut the "
-				       "work into pieces with --from and --to\n";
+	static const char sentence[] = "unskew: out of memory; close other programs, or divide the "
+				       "trace with --from and --to\n";
 	(void)bytes;
 	usk_output_abandon_all();
 	ssize_t ignored = write(STDERR_FILENO, sentence, sizeof sentence - 1);

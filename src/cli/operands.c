@@ -65,7 +65,8 @@ const char **traces_in(const char *folder, size_t *n)
 		}
 	}
 	if (!*n) {
-		say_failed("%s: holds no captures and no tables, and is no CTF trace", folder);
+		say_failed("%s: is a folder with neither captures nor tables nor a CTF trace in it",
+			   folder);
 	}
 	return path;
 }
@@ -100,7 +101,7 @@ static void add_pattern(struct operands *o, const char *name, const char *patter
 	int failed = glob(pattern, 0, NULL, &g);
 	if (failed) {
 		say_failed(failed == GLOB_NOSPACE ? "%s: matches too many files"
-						  : "%s: no file has a name like that",
+						  : "%s: no file matches",
 			   pattern);
 	}
 	for (size_t i = 0; i < g.gl_pathc; i++) {

@@ -25,9 +25,12 @@ const struct option_group options_read = {
 		  "EVENT{FIELD,...}: this event of a CTF trace is a send, and the fields are its "
 		  "id",
 		  TEXTS("RULE") },
-		{ "recv", "the same of a receive; equal ids are one message", TEXTS("RULE") },
+		{ "recv",
+		  "the same for a receive; a send and a receive with equal ids are one message",
+		  TEXTS("RULE") },
 		{ "know",
-		  "NAME=EVENT{FIELD}: NAME is what that field was in a thread's last such event",
+		  "NAME=EVENT{FIELD}: in rules NAME stands for the value of that field in the "
+		  "thread's latest such event",
 		  TEXTS("RULE") },
 	},
 };
@@ -36,27 +39,28 @@ const struct option_group options_match = {
 	"Matching",
 	{
 		{ "reference",
-		  "the clock that is the common timeline; otherwise, of two clocks, the first one, "
-		  "of more the one nearest to all others",
+		  "the clock on whose time all others are put; otherwise, of two clocks, the first "
+		  "one, of more the one nearest to all others",
 		  TEXT("NAME"), .letter = 'r' },
 		{ "local",
-		  "an address of the machine that recorded NAME, where the captures do not show "
-		  "who sent what",
+		  "an IP address of the machine that recorded NAME, for captures that do not show "
+		  "who sent a packet",
 		  TEXTS("NAME=ADDR") },
 		{ "clock-of",
-		  "an interface of the capture NAME, by its name or number, that has a clock of "
-		  "its own",
+		  "this interface of the capture NAME, given by its name or number, has a clock of "
+		  "its own, called CLOCK",
 		  TEXTS("NAME/IFACE=CLOCK") },
 		{ "readings",
-		  "what packets of captures say of clocks that nobody recorded: LIST of ntp, ptp, "
-		  "rtcp, http, krb5, smb2, wlan, or all; these clocks get names such as "
-		  "ntp:192.0.2.1",
+		  "use the timestamps inside packets, too, of servers that nobody recorded: LIST "
+		  "of ntp, ptp, rtcp, http, krb5, smb2, wlan, or all; their clocks get names such "
+		  "as ntp:192.0.2.1",
 		  TEXT("LIST") },
 		{ "resolution",
-		  "what NAME's stamps are rounded down to, if coarser than the file says",
+		  "the step in which NAME's stamps count, if coarser than the file says; they are "
+		  "taken to be rounded down",
 		  TEXTS("NAME=DURATION") },
-		{ "from", "leave out what the reference stamped before", TIME },
-		{ "to", "leave out what the reference stamped after", TIME },
+		{ "from", "ignore events before TIME by the reference clock", TIME },
+		{ "to", "ignore events after TIME by the reference clock", TIME },
 	},
 };
 
@@ -75,8 +79,8 @@ const struct option_group options_method = {
 	"Estimator",
 	{
 		{ "method",
-		  "the estimator that draws the correction into the band; +δ may be written for "
-		  "+delta",
+		  "the estimator of the offset between the bounds; its result is cut to the "
+		  "bounds; +δ may be written for +delta",
 		  CHOICE("NAME"), .initial = "middle", .choice = method_name,
 		  .spelt = method_spelt },
 		WINDOW_ROW,
@@ -87,16 +91,16 @@ const struct option_group options_model = {
 	"Model",
 	{
 		{ "model",
-		  "what the clocks may do; wander[=PPM]: the rate of each clock is constant within "
-		  "PPM, 5 unless told, outside of disturbed stretches; linear: every clock keeps "
-		  "one rate; segments[=DURATION|auto]: one rate for DURATION, 30min unless told, "
-		  "or for as long as one fits",
+		  "what to assume of the clocks; wander[=PPM]: each clock's rate is constant "
+		  "within PPM, otherwise 5, but for disturbed stretches around steps and slews; "
+		  "linear: each clock has one constant rate; segments[=DURATION|auto]: one rate "
+		  "for each DURATION, otherwise 30min, or with auto for as long as one fits",
 		  TEXT("MODEL"), .letter = 'm', .initial = "wander" },
-		{ "max-skew-ppm", "no two clocks run further apart than this",
+		{ "max-skew-ppm", "the rates of two clocks never differ by more than this",
 		  PPM("500", "0.001", "100000") },
 		{ "max-outliers",
-		  "messages that may be left out where they contradict the others; otherwise 10, "
-		  "or 0.01 % if that is more",
+		  "how many messages may be ignored as outliers, because they contradict the "
+		  "others; otherwise 10, or 0.01 % if that is more",
 		  INTEGER("N", NULL, "0", "1000000000") },
 	},
 };
@@ -104,8 +108,8 @@ const struct option_group options_model = {
 const struct option_group options_solve = {
 	"Many clocks",
 	{ { "solve",
-	    "more than two clocks: by all messages together, or by those along the shortest "
-	    "path to each",
+	    "for more than two clocks, use all messages together (joint), or only those along the "
+	    "best path to each clock (tree)",
 	    CHOICE("joint|tree"), .initial = "joint" } }
 };
 
@@ -113,9 +117,9 @@ const struct option_group options_delay = {
 	"Delay",
 	{
 		{ "min-delay",
-		  "no message takes less: BASE[+FIRST][+PER_BYTE/B], such as 50us or "
-		  "520us+14us+1.032us/B, FIRST for the first byte of payload and PER_BYTE for each "
-		  "further one; or @FILE, a CSV sender,receiver,model",
+		  "the network takes at least this long: BASE[+FIRST][+PER_BYTE/B], such as 50us "
+		  "or 520us+14us+1.032us/B, FIRST for the first byte of payload and PER_BYTE for "
+		  "each further one; or @FILE, a CSV sender,receiver,model",
 		  TEXT("MODEL"), .initial = "0" },
 	},
 };
@@ -124,7 +128,7 @@ const struct option_group options_anchor = {
 	"Anchors",
 	{
 		{ "anchor",
-		  "when clock A showed TIME, clock B showed TIME, give or take D: "
+		  "state that when clock A showed TIME, clock B showed TIME, give or take D: "
 		  "a@1700000000.5s=b@1700000003s+-20ms; ± may be written +-",
 		  TEXTS("A@TIME=B@TIME±D") },
 	},
@@ -134,9 +138,8 @@ const struct option_group options_log = {
 	"Logs of clocks",
 	{
 		{ "clock-log",
-		  "what a time daemon did to the clock NAME, as `unskew record` wrote it down: "
-		  "what "
-		  "is known of it is no wander",
+		  "the log of clock NAME that `unskew record` wrote: steps and slews that it shows "
+		  "are corrected and do not widen the error bounds",
 		  TEXTS("NAME=FILE") },
 	},
 };

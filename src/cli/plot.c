@@ -264,10 +264,10 @@ static const char *why_not(const struct usk_clock *k, int columns)
 {
 	return k->quality == USK_REFERENCE ? "it is the reference"
 	       : k->quality != USK_BOUNDED || k->n_knots < 2 || k->n_path < 2 ? "it is not bounded"
-	       : columns < NARROWEST ? "40 columns are the least"
-	       : k->knot[k->n_knots - 1].epoch
-		       ? "it was set back while it recorded; `unskew report` draws such clocks, too"
-		       : NULL;
+	       : columns < NARROWEST	       ? "it needs 40 columns or more"
+	       : k->knot[k->n_knots - 1].epoch ? "it was stepped backward while it recorded; "
+						 "`unskew report` draws such clocks, too"
+					       : NULL;
 }
 
 const char *plot_clock(FILE *out, const struct usk_clocks *c, uint32_t clock, int columns,
@@ -287,7 +287,8 @@ const char *plot_clock(FILE *out, const struct usk_clocks *c, uint32_t clock, in
 			  .first_ns = k->knot[0].local_ns,
 			  .last_ns = k->knot[k->n_knots - 1].local_ns };
 	if (o->n_knots && o->knot[o->n_knots - 1].epoch) {
-		none = "the clock that it is tied to was set back while it recorded";
+		none = "the clock at the other end of its messages was stepped backward while it "
+		       "recorded";
 	} else if (!pair || !draw(&p, c, pair, clock)) {
 		none = "its messages are not known";
 	} else {

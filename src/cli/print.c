@@ -152,8 +152,8 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 		several |= headline_of(c, &c->clock[i]).n_stretches > 1;
 	}
 	struct table t =
-		table_begin("clock\tquality\toffset %s (± there)\tdrift, ppm\t>sent\t>received",
-			    several ? "in a stretch" : "at the middle");
+		table_begin("clock\tquality\toffset %s (± bound)\tdrift, ppm\t>sent\t>received",
+			    several ? "between steps" : "mid-trace");
 	struct traffic *messages = clock_messages(c);
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		const struct usk_clock *k = &c->clock[i];
@@ -163,8 +163,8 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 	}
 	table_print(out, &t);
 	if (several) {
-		fputs("Offsets are those at the middle of the stretch between steps that has most "
-		      "messages.\n",
+		fputs("Clocks were stepped: an offset is that in the middle of the stretch between "
+		      "steps with the most messages.\n",
 		      out);
 	}
 }
@@ -175,15 +175,20 @@ void print_counts(FILE *out, const struct usk_counts *n)
 		uint64_t n;
 		const char *what;
 	} rows[] = {
-		{ n->unmatched, "unmatched" },	   { n->ambiguous, "ambiguous" },
-		{ n->expired, "expired" },	   { n->direction_unknown, "of unknown direction" },
-		{ n->outliers, "as outliers" },	   { n->fragments, "fragments" },
-		{ n->not_ip, "not IP" },	   { n->loopback, "loopback" },
-		{ n->cut_short, "cut too short" }, { n->passed, "seen again in passing" },
-		{ n->alike, "all alike" },
+		{ n->unmatched, "without a partner" },
+		{ n->ambiguous, "ambiguous" },
+		{ n->expired, "whose partner lay outside the matching window" },
+		{ n->direction_unknown, "of unknown direction" },
+		{ n->outliers, "as outliers" },
+		{ n->fragments, "fragments" },
+		{ n->not_ip, "not IP" },
+		{ n->loopback, "loopback" },
+		{ n->cut_short, "cut too short by the snap length" },
+		{ n->passed, "more sightings of matched packets" },
+		{ n->alike, "indistinguishable" },
 	};
 	fprintf(out, "Matched %s message%s", unit_count(n->matched).s, n->matched == 1 ? "" : "s");
-	const char *before = "; left out: ";
+	const char *before = "; not used: ";
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		if (rows[i].n) {
 			fprintf(out, "%s%s %s", before, unit_count(rows[i].n).s, rows[i].what);
@@ -216,8 +221,8 @@ static void print_guilty(FILE *out, const struct usk_clocks *c)
 		const char *a = printable(c->clock[p->a].name), *b = printable(c->clock[p->b].name);
 		if (p->n_contradiction) {
 			fprintf(out,
-				"No clock of this model fits %s and %s; these messages contradict "
-				"each other:\n",
+				"The model cannot explain the clocks of %s and %s; these messages "
+				"contradict each other:\n",
 				a, b);
 		}
 		for (size_t k = 0; k < p->n_contradiction; k++) {
@@ -225,14 +230,17 @@ static void print_guilty(FILE *out, const struct usk_clocks *c)
 			fputc('\n', out);
 		}
 		if (p->n_outliers) {
-			fprintf(out, "Left out between %s and %s, against all others:\n", a, b);
+			fprintf(out,
+				"Outliers between %s and %s, which contradict the other messages "
+				"and are ignored:\n",
+				a, b);
 		}
 		for (size_t k = 0; k < p->n_outliers && k < MOST; k++) {
 			print_message(out, c, &p->outlier[k].msg);
 			fprintf(out, ", by %s\n", unit_span(p->outlier[k].excess_ns).s);
 		}
 		if (p->n_outliers > MOST) {
-			fprintf(out, "  and %s more, which clocks.json lists\n",
+			fprintf(out, "  and %s more, listed in clocks.json\n",
 				unit_count(p->n_outliers - MOST).s);
 		}
 	}
@@ -248,7 +256,7 @@ static void print_time(FILE *out, int64_t ns)
 
 static const char *moved(bool forward)
 {
-	return forward ? "stepped forward" : "set back";
+	return forward ? "stepped forward" : "stepped backward";
 }
 
 /*
@@ -271,17 +279,18 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 			 : open		? unit_at_least(least)
 					: unit_between(least + (most - least) / 2, least, most);
 	if (either && !rose && !fell) {
-		fprintf(out, "Step of %s or %s (messages cannot tell)", name, second);
+		fprintf(out, "Step of %s or %s (messages cannot tell which)", name, second);
 	} else if (either) {
 		fprintf(out,
-			"Step of %s or %s (messages cannot tell): %s was %s, or %s %s, by %s%s",
+			"Step of %s or %s (messages cannot tell which): %s was %s, or %s %s, by "
+			"%s%s",
 			name, second, name, moved(forward), second, moved(!forward), by.s,
 			open ? " or more" : "");
 	} else if (j->end_epoch != j->epoch && (who == other || (!rose && !fell))) {
 		/* The reference, against itself; or without a message on both sides. */
-		fprintf(out, "Step: %s was set back", name);
+		fprintf(out, "Step: %s was stepped backward", name);
 	} else if (!rose && !fell) {
-		fprintf(out, "Step: %s was stepped forward or set back", name);
+		fprintf(out, "Step: %s was stepped forward or backward", name);
 		if (!open) {
 			fprintf(out, " by %s at most", unit_at_most(hi > -lo ? hi : -lo).s);
 		}
@@ -290,7 +299,7 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 	} else {
 		fprintf(out, "Step: %s was %s", name, moved(forward));
 		if (!forward && j->end_epoch == j->epoch) {
-			fputs(", or stood still,", out);
+			fputs(", or stood still (suspended),", out);
 		}
 		fprintf(out, " by %s", by.s);
 	}
@@ -308,10 +317,11 @@ static void print_jump(FILE *out, const struct usk_clocks *c, const struct usk_c
 	fputs(fell ? " to " : " and ", out);
 	print_time(out, j->before_local_ns);
 	if (!fell) {
-		fprintf(out, " by the clock of %s", printable(clock->name));
+		fprintf(out, " on the clock of %s", printable(clock->name));
 	}
 	if (repeats) {
-		fprintf(out, ": there its epoch %u begins, as its stamps repeat", j->epoch + 1);
+		fprintf(out, "; its stamps repeat, so those after the step are called its epoch %u",
+			j->epoch + 1);
 	}
 	fputs(".\n", out);
 }
@@ -335,10 +345,10 @@ void print_jumps(FILE *out, const struct usk_clocks *c)
 		}
 	}
 	if (jumps > MOST) {
-		fprintf(out, "  and %zu more steps, which clocks.json lists.\n", jumps - MOST);
+		fprintf(out, "  and %zu more steps, listed in clocks.json.\n", jumps - MOST);
 	}
 	if (bends) {
-		fprintf(out, "Bends, where a rate changed: %zu, which clocks.json lists.\n", bends);
+		fprintf(out, "Rate changes without a step: %zu, listed in clocks.json.\n", bends);
 	}
 }
 
@@ -348,7 +358,7 @@ static void print_islands(FILE *out, const struct usk_clocks *c)
 	if (c->n_islands < 2 || c->n_clocks < 3) {
 		return;
 	}
-	fputs("No message goes from one of these to another:", out);
+	fputs("Groups of clocks that share no message:", out);
 	for (size_t i = 0; i < c->n_islands; i++) {
 		const struct usk_island *island = &c->island[i];
 		fputs(i ? "; " : " ", out);
@@ -376,8 +386,8 @@ static void print_delays(FILE *out, const struct usk_clocks *c)
 		if (!p->corrected_a_to_b.n || !p->corrected_b_to_a.n) {
 			continue;
 		}
-		fprintf(out, "Delays, median (99 %%): %s -> %s ", printable(c->clock[p->a].name),
-			printable(c->clock[p->b].name));
+		fprintf(out, "One-way delays, median (99 %%): %s -> %s ",
+			printable(c->clock[p->a].name), printable(c->clock[p->b].name));
 		print_direction(out, &p->recorded_a_to_b, &p->corrected_a_to_b);
 		fputs(";\n  back ", out);
 		print_direction(out, &p->recorded_b_to_a, &p->corrected_b_to_a);
@@ -390,7 +400,9 @@ void print_heard(FILE *out, const struct usk_difference *before, const struct us
 	if (!before->n) {
 		return;
 	}
-	fprintf(out, "Broadcasts that two clocks heard: %s, apart by %s as recorded on average",
+	fprintf(out,
+		"Common-view broadcasts (one packet received by both clocks): %s; the two receipts "
+		"differ by %s as recorded on average",
 		unit_count(before->n).s, unit_span(before->mean_ns).s);
 	if (after && after->n) {
 		fprintf(out, ",\n  %s (%s to %s) corrected", unit_span(after->mean_ns).s,
@@ -418,8 +430,9 @@ static void print_rounded_stamps(FILE *out, const struct usk_clocks *c)
 	}
 	if (least < -1) {
 		fprintf(out,
-			"Stamps of %s are in steps of %s: messages to it may still be received "
-			"before they\nwere sent, by %s at most.\n",
+			"Stamps of %s have a resolution of %s: corrected messages to it may still "
+			"violate\n"
+			"causality, by %s at most.\n",
 			printable(c->clock[whose].name), unit_span(c->clock[whose].resolution_ns).s,
 			unit_bound(-least).s);
 	}
@@ -428,14 +441,16 @@ static void print_rounded_stamps(FILE *out, const struct usk_clocks *c)
 static void print_evaluation(FILE *out, const struct usk_clocks *c)
 {
 	const struct usk_evaluation *e = &c->evaluation;
-	fprintf(out, "Received before sent: %s as recorded, %s corrected",
+	fprintf(out, "Causality violations (received before sent): %s before correction, %s after",
 		unit_count(e->recorded_inversions).s, unit_count(e->corrected_inversions).s);
 	if (e->outlier_inversions) {
-		fprintf(out, ", and %s of those left out", unit_count(e->outlier_inversions).s);
+		fprintf(out, ", and %s among the outliers", unit_count(e->outlier_inversions).s);
 	}
 	fputc('.', out);
 	if (e->half_best_ns != USK_NONE && e->half_worst_ns != USK_NONE) {
-		fprintf(out, " Half widths: %s to %s, %s on average.",
+		fprintf(out,
+			"\nUncertainty over the trace: \xc2\xb1%s to \xc2\xb1%s, \xc2\xb1%s on "
+			"average.",
 			unit_bound(e->half_best_ns).s, unit_bound(e->half_worst_ns).s,
 			unit_bound(e->half_mean_ns).s);
 	}

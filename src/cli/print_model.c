@@ -137,23 +137,24 @@ void print_model(FILE *out, const struct usk_clocks *c)
 	switch (c->model.kind) {
 	case USK_LINEAR:
 		fprintf(out,
-			"Model linear: every clock keeps one rate, no two differ by more than %s "
-			"ppm, no message takes\nless",
+			"Model linear: every clock has one constant rate, no two rates differ by "
+			"more than %s ppm,\n"
+			"no message takes less",
 			skew.s);
 		break;
 	case USK_WANDER:
 		fprintf(out, "Model wander: the rate of each %s is constant within ",
 			users_of(c).of_pairs ? "pair" : "clock");
 		own_line = print_wander(out, c);
-		fprintf(out,
-			"%s,%sno two clocks differ by more than%s%s ppm, no message takes less",
+		fprintf(out, "%s,%sno two rates differ by more than%s%s ppm, no message takes less",
 			disturbed ? "\noutside of disturbed stretches" : "", own_line ? "\n" : " ",
 			own_line ? " " : "\n", skew.s);
 		break;
 	case USK_SEGMENTS:
 		fprintf(out,
-			"Model segments: every clock keeps one rate for %s, no two differ by more "
-			"than %s ppm,\nno message takes less",
+			"Model segments: every clock keeps one rate for %s, no two rates differ by "
+			"more than\n"
+			"%s ppm, no message takes less",
 			c->model.segment_ns ? unit_span(c->model.segment_ns).s
 					    : "as long as one fits",
 			skew.s);
@@ -163,7 +164,8 @@ void print_model(FILE *out, const struct usk_clocks *c)
 		" than its minimum delay (%s).\n%sThe bounds are valid while these assumptions "
 		"hold.\n",
 		delay,
-		stepped ? "Between the two times of a step an offset only rises, or only falls.\n"
+		stepped ? "Between the two times given for a step the offset moves in one "
+			  "direction only.\n"
 			: "");
 }
 
@@ -184,16 +186,20 @@ void print_disturbed(FILE *out, const struct usk_clocks *c)
 		if (!k->n_stretches || disturbed++ >= MOST) {
 			continue;
 		}
-		fprintf(out, "Disturbed: %s in %s stretch%s, %s in all", printable(k->name),
-			unit_count(k->n_stretches).s, k->n_stretches == 1 ? "" : "es",
-			unit_span(usk_saturate(in)).s);
+		fprintf(out,
+			"Disturbed: %s may have been stepped or slewed in %s stretch%s, %s in all",
+			printable(k->name), unit_count(k->n_stretches).s,
+			k->n_stretches == 1 ? "" : "es", unit_span(usk_saturate(in)).s);
 		if (all > 0 && in <= all) {
 			fprintf(out, " (%.3g %% of the time)", 100 * (double)in / (double)all);
 		}
-		fputs(": there only the skew limit bounds its rate.\n", out);
+		fprintf(out,
+			";\n  there only the skew limit (%s ppm) bounds its rate, so the "
+			"uncertainty is larger.\n",
+			ppm_text(c->max_skew_e12).s);
 	}
 	if (disturbed > MOST) {
-		fprintf(out, "  and %zu more clocks, whose stretches clocks.json lists.\n",
+		fprintf(out, "  and %zu more clocks, whose stretches are listed in clocks.json.\n",
 			disturbed - MOST);
 	}
 }

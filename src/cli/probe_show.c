@@ -53,7 +53,7 @@ static void round_text(FILE *out, const struct probe_line *line,
 		fprintf(out, " (%s)", state);
 	}
 	if (line->known && line->age_ns > 0) {
-		fprintf(out, "; rests on %s ago", unit_span(line->age_ns).s);
+		fprintf(out, "; from an exchange %s ago", unit_span(line->age_ns).s);
 	}
 	fputc('\n', out);
 }
@@ -168,7 +168,9 @@ static void total_text(FILE *out, const struct probe_total *t, int64_t median_ns
 		unit_bound(t->n ? t->best_ns : USK_NONE).s, unit_bound(median_ns).s,
 		unit_bound(t->n ? t->worst_ns : USK_NONE).s);
 	if (t->set) {
-		fprintf(out, "A clock was set, or ran beyond its allowance: %s times.\n",
+		fprintf(out,
+			"A clock was stepped, or its rate changed by more than --allowance-ppm: %s "
+			"times.\n",
 			unit_count(t->set).s);
 	}
 	const uint64_t *n = t->count;

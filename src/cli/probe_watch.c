@@ -82,7 +82,7 @@ static void open_outputs(struct watch *w)
 		w->total.table = path;
 	}
 	if (cut) {
-		say(w->args, "%s: its last row was cut short; %llu bytes of it are taken off", path,
+		say(w->args, "%s: its last row was cut short; its %llu bytes were removed", path,
 		    (unsigned long long)cut);
 	}
 }
@@ -94,8 +94,8 @@ static void reach(struct watch *w, size_t which)
 			       &why));
 	w->socket.distortion = &w->side->distortion;
 	if (!w->side->key.set && !loopback && !w->side->open) {
-		say_usage("%s is another machine, and without --key FILE anybody between could "
-			  "answer for it; --open accepts that",
+		say_usage("%s is another machine: without --key FILE anybody in between could "
+			  "answer for it; --open accepts that risk",
 			  w->host);
 	}
 	usk_probe_client_init(&w->client, &w->side->key);
@@ -175,13 +175,12 @@ static enum usk_status one_round(struct watch *w, uint64_t number, struct usk_pr
 static _Noreturn void nobody(const struct watch *w, const struct usk_probe_round *last)
 {
 	if (w->client.count[USK_PROBE_NOT_SEALED]) {
-		say_failed("%s port %u: answers, but not with the key of this side", w->host,
-			   w->side->port);
+		say_failed("%s port %u: answers, but with another key", w->host, w->side->port);
 	}
-	say_failed("%s port %u: no answer%s; is `unskew probe serve` running there, with the same "
-		   "key, does a firewall let UDP through, and is that machine not flooded or asked "
-		   "more often than its --rate allows?",
-		   w->host, w->side->port, last->refused ? " (nobody listens)" : "");
+	say_failed(
+		"%s port %u: no answer%s; is `unskew probe serve` running there, with the same "
+		"key, does a firewall let UDP through, and do the questions stay below its --rate?",
+		w->host, w->side->port, last->refused ? " (nobody listens)" : "");
 }
 
 /* A name may lead to several addresses, and a server listen on some of them only. */

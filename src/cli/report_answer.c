@@ -33,7 +33,7 @@ static void say_two(FILE *out, const struct usk_clocks *c, const struct usk_cloc
 {
 	size_t steps = steps_of(k);
 	fprintf(out,
-		"Add %s to a stamp of %s in the middle%s of its trace to have the time of %s; its "
+		"Add %s to a stamp of %s in the middle%s of its trace to get the time of %s; its "
 		"drift is %s ppm",
 		headline_offset(c, k).s, k->name,
 		headline_of(c, k).n_stretches > 1
@@ -65,12 +65,12 @@ static void say_many(FILE *out, const struct usk_clocks *c)
 			c->clock[first->reference].name);
 	} else {
 		fprintf(out,
-			"%zu of %zu clocks are on the time of a reference, in %zu groups that no "
-			"message ties together",
+			"%zu of %zu clocks are on the time of a reference, in %zu groups that "
+			"share no message",
 			clocks, c->n_clocks, groups);
 	}
 	if (e->half_best_ns != USK_NONE && e->half_worst_ns != USK_NONE) {
-		fprintf(out, "; their bands are from \xc2\xb1 %s to \xc2\xb1 %s",
+		fprintf(out, "; their error bounds are \xc2\xb1 %s to \xc2\xb1 %s",
 			unit_bound(e->half_best_ns).s, unit_bound(e->half_worst_ns).s);
 	}
 	fputc('.', out);
@@ -79,11 +79,11 @@ static void say_many(FILE *out, const struct usk_clocks *c)
 static void say_inversions(FILE *out, const struct usk_clocks *c, bool corrected)
 {
 	const struct usk_evaluation *e = &c->evaluation;
-	fprintf(out, " Of %s message%s %s %s received before sent by the stamps as recorded",
+	fprintf(out, " Of %s message%s %s %s received before sent as recorded",
 		unit_count(c->counts.matched).s, c->counts.matched == 1 ? "" : "s",
 		unit_count(e->recorded_inversions).s, e->recorded_inversions == 1 ? "was" : "were");
 	if (corrected) {
-		fprintf(out, ", %s by corrected ones", unit_count(e->corrected_inversions).s);
+		fprintf(out, ", %s after correction", unit_count(e->corrected_inversions).s);
 	}
 	fputc('.', out);
 }
@@ -94,7 +94,8 @@ char *report_sentence(const struct usk_clocks *c)
 	size_t bounded = clocks_that_are(c, USK_BOUNDED);
 	FILE *out = usk_stream_begin(&s);
 	if (!bounded) {
-		fputs("No clock could be put on the time of another with a bound on both sides.",
+		fputs("No clock could be put on the time of another: messages bound none from both "
+		      "sides.",
 		      out);
 	} else if (c->n_clocks == 2) {
 		say_two(out, c, &c->clock[c->clock[0].quality != USK_BOUNDED]);
@@ -211,11 +212,12 @@ static void put_clocks(FILE *out, const struct usk_clocks *c)
 {
 	struct traffic *messages = clock_messages(c);
 	begin_table(out, "unskew-clocks", "Clocks",
-		    "clock\tquality\t>offset at the middle (± there)\t>drift, ppm\t>half "
-		    "width\t>sent\t>received\tpath",
+		    "clock\tquality\t>offset at the middle (± there)\t>drift, ppm\t>error "
+		    "bound\t>sent\t>received\tpath",
 		    "Clocks. An offset is reference \xe2\x88\x92 local: add it to a stamp of the "
-		    "clock. It is of the middle of the trace, or of the stretch between steps with "
-		    "most messages. A positive drift is a clock that runs fast.");
+		    "clock. It is given for the middle of the trace, or of the stretch between "
+		    "steps with the most messages. The true offset lies within \xc2\xb1 of it, "
+		    "under the model stated below. A positive drift is a clock that runs fast.");
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		put_clock(out, c, i, &messages[i]);
 	}
@@ -225,9 +227,10 @@ static void put_clocks(FILE *out, const struct usk_clocks *c)
 static void put_pairs(FILE *out, const struct usk_clocks *c)
 {
 	begin_table(out, "unskew-pairs", "Pairs",
-		    "a\tb\tquality\t>a to b\t>b to a\t>half width\t>left out\t>wander, ppm",
-		    "Pairs: messages each way, half the band's width where it is smallest, "
-		    "messages left out as outliers, wander that the messages need.");
+		    "a\tb\tquality\t>a to b\t>b to a\t>best error bound\t>outliers\t>wander, ppm",
+		    "Pairs: messages in each direction, the error bound (\xc2\xb1) where it is "
+		    "smallest, messages ignored as outliers, and the wander of the rate that the "
+		    "messages show.");
 	for (size_t i = 0; i < shown_pairs(c); i++) {
 		const struct usk_pair *p = &c->pair[i];
 		put_names(out, c, p->a, p->b);
@@ -258,8 +261,8 @@ static void put_delays(FILE *out, const struct usk_clocks *c)
 {
 	begin_table(out, "unskew-delays", "Delays",
 		    "from\tto\t>recorded min\t>median\t>99 %\t>corrected min\t>median\t>99 %",
-		    "One-way delays: received \xe2\x88\x92 sent, each by its own clock as "
-		    "recorded, and on the common time.");
+		    "One-way delays: received \xe2\x88\x92 sent, as recorded, each by its own "
+		    "clock, and as corrected, on the common time.");
 	for (size_t i = 0; i < shown_pairs(c); i++) {
 		const struct usk_pair *p = &c->pair[i];
 		put_delay(out, c, p->a, p->b, &p->recorded_a_to_b, &p->corrected_a_to_b);

@@ -242,16 +242,16 @@ void stamps_tell(struct stamps *s, uint32_t clock, int64_t local_ns, const struc
 	if (a->epoch < 0 && !s->repeats) {
 		s->repeats = true;
 		say(s->args,
-		    "unskew: note: stamp %lld of %s may be of its epochs %lld and %lld, as it was "
-		    "set back while it recorded: say which with --epoch",
+		    "unskew: note: stamp %lld of %s may belong to epoch %lld or %lld, as the clock "
+		    "was stepped backward while it recorded: choose with --epoch",
 		    (long long)local_ns, name, (long long)a->epochs[0], (long long)a->epochs[1]);
 	}
 	if (a->beyond_ns && !s->beyond) {
 		s->beyond = true;
 		say(s->args,
-		    "unskew: note: stamp %lld of %s lies %s outside of what was recorded, which "
-		    "spans %s: its time is extrapolated, and its bounds hold if the rate stayed "
-		    "within the same limits all the while",
+		    "unskew: note: stamp %lld of %s lies %s outside the recording, which spans %s: "
+		    "its time is extrapolated (holdover), and the error bounds are valid if the "
+		    "clock's rate stayed within the same limits until then",
 		    (long long)local_ns, name,
 		    unit_at_least(usk_saturate((usk_i128)a->beyond_ns)).s,
 		    unit_span(usk_saturate((usk_i128)a->span_ns)).s);

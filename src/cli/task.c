@@ -52,7 +52,7 @@ static void take_options(const struct args *args, struct usk_sync_options *out)
 		}
 	}
 	if (out->from_ns != USK_NONE && out->to_ns != USK_NONE && out->from_ns > out->to_ns) {
-		say_usage("--from lies after --to: nothing is left between them");
+		say_usage("--from lies after --to: no events are left between them");
 	}
 	if (out->model && usk_model_parse(out->model, &parsed, &why)) {
 		say_usage("--model: %s", why.msg);
@@ -106,7 +106,7 @@ static enum usk_status parse(const char *text, struct usk_anchor *out, struct us
 		return USK_EUSAGE;
 	}
 	if (out->within_ns < 0) {
-		return usk_fail(err, USK_EUSAGE, 0, "%s is less than nothing", duration);
+		return usk_fail(err, USK_EUSAGE, 0, "%s is negative", duration);
 	}
 	for (const char *eq = text; status && (eq = memchr(eq, '=', n - (size_t)(eq - text)));
 	     eq++) {
@@ -172,8 +172,8 @@ static void print_score(FILE *out, const char *name, const struct truth_score *s
 {
 	if (!score->known) {
 		fprintf(out,
-			"Truth: nothing to compare for %s: it has no correction, or the truth "
-			"knows it by another name.\n",
+			"Truth: nothing to compare for %s: it has no correction, or truth.json has "
+			"another name for it.\n",
 			name);
 		return;
 	}

@@ -173,7 +173,7 @@ static void open_each(const struct args *args, struct opened *o, const struct us
 		enum usk_status status =
 			usk_trace_open_with(o[i].path, o[i].name, opt, &trace[to], &why);
 		if (status && skipped && may_skip(&o[i], &why, all - bad)) {
-			say(args, "unskew: note: %s; the file is left out", why.msg);
+			say(args, "unskew: note: %s; the file is skipped", why.msg);
 			bad++;
 			continue;
 		}
@@ -318,10 +318,10 @@ int clocks_status(const struct usk_clocks *c)
 static void refuse(const char *path, const char *other, bool read)
 {
 	if (read && strcmp(path, other)) {
-		say_usage("%s is the same file as %s, which is read; write to another", path,
+		say_usage("%s is the same file as %s, which is an input; write to another", path,
 			  other);
 	} else if (read) {
-		say_usage("%s: is read, so it cannot be an output too; write to another", path);
+		say_usage("%s: is an input, so it cannot be an output too; write to another", path);
 	} else if (strcmp(path, other)) {
 		say_usage("%s and %s are the same file: two outputs cannot share it", other, path);
 	}
@@ -332,8 +332,8 @@ void files_apart(const char *const *in, size_t n_in, const char *const *out, siz
 {
 	for (size_t i = 0; i < n_out; i++) {
 		if (out[i] && (!*out[i] || !strcmp(out[i], "-"))) {
-			say_usage("\"%s\" names no file to write: what is written appears whole or "
-				  "not at all; /dev/stdout is one that does not",
+			say_usage("\"%s\" is not the name of a file; for standard output write "
+				  "/dev/stdout",
 				  out[i]);
 		}
 	}

@@ -58,7 +58,7 @@ enum usk_status truth_open(const char *path, struct truth **out, struct usk_err 
 					  path, at.line, at.text);
 		} else if (!json_is_object(t->clocks) || t->n < 2) {
 			status = usk_fail(err, USK_EINPUT, 0,
-					  "%s: is not a truth.json as `unskew simulate` writes it",
+					  "%s: is not a truth.json, which `unskew simulate` writes",
 					  path);
 		}
 	}

@@ -209,8 +209,8 @@ static void meet(struct ctf_graph *g, const bt_stream *stream)
 	} else if (strncmp(g->totals.hostname, text, sizeof g->totals.hostname - 1) != 0 &&
 		   !g->status) {
 		g->status = usk_fail(&g->err, USK_EINPUT, 0,
-				     "holds traces of %s and of %s: give those of each machine by "
-				     "themselves",
+				     "holds traces of the machines %s and %s: give those of each "
+				     "machine separately",
 				     g->totals.hostname, text);
 	}
 }

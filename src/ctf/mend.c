@@ -181,7 +181,7 @@ static bool try_cut(struct mend *m, const char *name, const uint64_t *at, size_t
 			       name, (unsigned long long)at[n], (unsigned long long)(end - size)));
 	} else if (good) {
 		say(m, usk_format("stream %s is cut short at byte %llu: its last %llu bytes, which "
-				  "are no whole packet, are left out",
+				  "are no whole packet, were skipped",
 				  name, (unsigned long long)end, (unsigned long long)(size - end)));
 	}
 	return good;
@@ -205,13 +205,12 @@ static bool cut_stream(struct mend *m, const char *name, uint64_t size)
 	bool good = low && low + 1 == n && try_cut(m, name, at, low, size);
 	if (!good && low && try_part(m, at[low])) {
 		good = true;
-		say(m,
-		    usk_format("stream %s is cut short or damaged in the packet at byte %llu: its "
-			       "last %llu bytes are left out",
-			       name, (unsigned long long)at[low],
-			       (unsigned long long)(size - at[low])));
+		say(m, usk_format("stream %s is cut short or damaged in the packet at byte %llu: "
+				  "its last %llu bytes were skipped",
+				  name, (unsigned long long)at[low],
+				  (unsigned long long)(size - at[low])));
 	} else if (!good) {
-		say(m, usk_format("stream %s is left out: its first packet cannot be read", name));
+		say(m, usk_format("stream %s was skipped: its first packet cannot be read", name));
 	}
 	free(at);
 	return good;

@@ -103,11 +103,11 @@ static bool stream_begins(struct merge *m, struct port *p, const bt_message *mes
 		return FAILED(m, "trace %s: its events have no time", name);
 	}
 	if (which == USK_NO_CLOCK && !m->sync->allow_unbounded) {
-		return FAILED(m,
-			      "trace %s: none of the clocks is known to have stamped it; say which "
-			      "with names={%s=\"CLOCK\"}, or let it go along as recorded with "
-			      "allow-unbounded=yes",
-			      name, name);
+		return FAILED(
+			m,
+			"trace %s: it is unknown which clock stamped it; say so with "
+			"names={%s=\"CLOCK\"}, or pass it on as recorded with allow-unbounded=yes",
+			name, name);
 	}
 	if (which != USK_NO_CLOCK) {
 		const struct usk_clock *c = &m->sync->clocks->clock[which];

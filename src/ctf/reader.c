@@ -227,7 +227,7 @@ static enum usk_status finish(struct usk_trace *t, struct usk_err *err)
 		snprintf(s->totals.damage, sizeof s->totals.damage, "%s", s->in.said);
 	} else if (!totals->damage[0] && totals->discarded) {
 		snprintf(s->totals.damage, sizeof s->totals.damage,
-			 "the tracer discarded %llu events for want of room",
+			 "the tracer discarded %llu events, as its buffers were full",
 			 (unsigned long long)totals->discarded);
 	}
 	t->extent = (struct usk_extent){ totals->events, totals->first_ns, totals->last_ns };
@@ -358,12 +358,12 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 		status = usk_fail(err, USK_EINPUT, 0,
 				  "%s: its streams are empty: no event is there", t->path);
 	} else if (!status && !(kinds & (net | key))) {
-		status =
-			usk_fail(err, USK_EINPUT, 0,
-				 "%s: has no event that tells of a message: neither network events "
-				 "with headers (lttng-modules 2.9 or later), nor any of a known "
-				 "tracer; say what is one with --send and --recv",
-				 t->path);
+		status = usk_fail(
+			err, USK_EINPUT, 0,
+			"%s: has no event that is the send or the receipt of a message: neither "
+			"network events with headers (lttng-modules 2.9 or later), nor any of a "
+			"known tracer; name your events with --send and --recv",
+			t->path);
 	}
 	if (status) {
 		return status;

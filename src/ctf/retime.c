@@ -294,11 +294,10 @@ static void say_outcome(const struct retime *t, const struct outcome *o)
 			 "bytes; off by at most %lld ns",
 			 t->path, (long long)o->residual_ns);
 	} else if (o->disordered) {
-		usk_note(
-			t->notes,
-			"%s: the data were written anew, as babeltrace2 does not put them in order "
-			"the way they are",
-			t->path);
+		usk_note(t->notes,
+			 "%s: the data were written anew, as babeltrace2 cannot put the recorded "
+			 "data in order",
+			 t->path);
 	} else if (o->residual_ns < INT64_MAX) {
 		usk_note(
 			t->notes,

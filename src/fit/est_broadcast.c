@@ -162,8 +162,8 @@ enum usk_status usk_est_broadcast(const struct usk_fit *fit, struct usk_knot **o
 	enum usk_status status = USK_OK;
 	if (!wide) {
 		status = usk_fail(err, USK_EINPUT, 0,
-				  "broadcast needs two broadcasts that both clocks heard, at two "
-				  "times: what a third one sent once, by its stamp");
+				  "broadcast needs two common-view broadcasts at different times: "
+				  "each sent once by a third clock and received by both");
 	} else {
 		struct usk_line l = turn(&c, nearest(&c));
 		for (const struct usk_xy *pivot; (pivot = loose(&c, &l));) {

@@ -18,14 +18,14 @@
 
 static const struct usk_estimator estimators[] = {
 	{ "middle", "unskew",
-	  "the middle of the band: support where it is feasible, else the mean of the extreme "
-	  "lines",
+	  "the middle between the error bounds: support where it is feasible, else the mean of the "
+	  "extreme lines",
 	  false, .estimate = usk_est_middle },
 	{ "hull", "Duda et al., ICDCS 1987; Haddad 1988; Ashton 1995, section 3",
 	  "bisects the angle of the two extreme lines that messages allow", false,
 	  .estimate = usk_est_hull },
 	{ "support", "Moon, Skelly, Towsley, INFOCOM 1999; Zhang, Liu, Xia, INFOCOM 2002",
-	  "the mean of the lines that lean on each direction's fastest messages", false,
+	  "the mean of the two support lines, each along one direction's fastest messages", false,
 	  .estimate = usk_est_support },
 	{ "regress", "Duda et al., ICDCS 1987; Ashton 1995, section 3",
 	  "least squares of one clock's stamps over the other's, all messages alike", true,
@@ -46,8 +46,8 @@ static const struct usk_estimator estimators[] = {
 	  "the line through a vertex of each hull with the least total violation", false,
 	  .estimate = usk_est_least_violation },
 	{ "round-trip", "Clement et al. 2009, sections 9 and 12, equations 3 to 8",
-	  "least squares through exchanges less those of unusual length, at 95 % confidence", true,
-	  .estimate = usk_est_round_trip, .z = USK_Z_95 },
+	  "least squares through the exchanges without outliers in length, at 95 % confidence",
+	  true, .estimate = usk_est_round_trip, .z = USK_Z_95 },
 	{ "round-trip-90", "Clement et al. 2009, sections 9 and 12, table 2",
 	  "round-trip at 90 % confidence", true, .estimate = usk_est_round_trip, .z = USK_Z_90 },
 	{ "round-trip-99", "Clement et al. 2009, sections 9 and 12, table 2",
@@ -75,8 +75,8 @@ static const struct usk_estimator estimators[] = {
 	  "the middle rate of the feasible lines nearest to the best exchange", true,
 	  .estimate = usk_est_lp_rate },
 	{ "broadcast", "Scheuermann et al., IEEE/ACM ToN 17(2), 2009; Poirier 2010, section 2.3",
-	  "by which both clocks heard a third one's broadcasts at the same time: least absolute "
-	  "deviations",
+	  "least absolute deviations between the two receipts of common-view broadcasts, sent by a "
+	  "third clock",
 	  false, .estimate = usk_est_broadcast },
 	{ .name = NULL },
 };

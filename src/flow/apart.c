@@ -153,10 +153,10 @@ static char *compare(const struct asking *x, const struct party *y, int64_t usua
 			const struct unit *u = &x->unit[k], *v = &x->unit[i];
 			if (differ(u, v, usual_e12, x->p->max_skew_e12)) {
 				return usk_format(
-					"%s and %s are taken for one clock, %s, but each of them "
-					"goes with %s and not both together: name them apart, with "
-					"NAME=PATH, or --clock-of %s/INTERFACE=CLOCK for an "
-					"interface of a capture",
+					"%s and %s are taken for one clock, %s, but their messages "
+					"with %s agree only if these are two clocks: give them two "
+					"names, with NAME=PATH, or --clock-of %s/INTERFACE=CLOCK "
+					"for an interface of a capture",
 					u->iface ? u->iface : usk_trace_path(x->p->trace[u->trace]),
 					v->iface ? v->iface : usk_trace_path(x->p->trace[v->trace]),
 					y->name, x->other->name, y->name);

@@ -72,10 +72,10 @@ static enum usk_status open_log(struct parties *p, const char *row, struct usk_e
 		const struct usk_carry *c = p->party[i].carry;
 		if (c && *log.boot && !strcmp(log.boot, c->log.boot)) {
 			usk_clock_log_free(&log);
-			return usk_fail(err, USK_EUSAGE, 0,
-					"--clock-log %s: it is of the same machine as the log of "
-					"%s",
-					row, p->party[i].name);
+			return usk_fail(
+				err, USK_EUSAGE, 0,
+				"--clock-log %s: this log is of the same machine as the log of %s",
+				row, p->party[i].name);
 		}
 	}
 	if (log.damage) {
@@ -86,9 +86,9 @@ static enum usk_status open_log(struct parties *p, const char *row, struct usk_e
 		tell(p, usk_format("%s: not used, %s", path, why));
 	} else if (!y->carry->whole) {
 		tell(p,
-		     usk_format("%s: %s; elsewhere %s counts as a clock that is not logged", path,
+		     usk_format("%s: %s; there %s counts as a clock without a log", path,
 				y->carry->log.holes ? "lines are missing"
-						    : "does not cover all of the stamps",
+						    : "it does not cover all of the clock's stamps",
 				y->name));
 	}
 	free(why);

@@ -137,8 +137,8 @@ char *usk_carry_of(struct usk_clock_log *log, const struct usk_epochs *epochs, i
 	*log = (struct usk_clock_log){ 0 };
 	const struct usk_clock_log *l = &c->log;
 	if (!match_epochs(c)) {
-		why = usk_strdup("the clock's stamps show that it was set back, the log does not: "
-				 "it is of another clock");
+		why = usk_strdup("the clock's stamps show a step backward, the log does not: it is "
+				 "of another clock");
 	} else {
 		size_t begin = 0, end = epochs->n;
 		while (c->epoch[begin].before) {

@@ -142,9 +142,10 @@ static enum usk_status read_lines(struct usk_input *in, struct usk_clock_log *l,
 		bool whole = ours && line.n_end && line_of(field, n, column, &x);
 		free(scratch);
 		if (!head && !header) {
-			return usk_fail(err, USK_EINPUT, number,
-					"is no log of a clock: it has no line "
-					"clock,before_ns,time_ns,after_ns,rate_e12,status,event");
+			return usk_fail(
+				err, USK_EINPUT, number,
+				"is not a log of a clock, as `unskew record` writes it: it lacks "
+				"the line clock,before_ns,time_ns,after_ns,rate_e12,status,event");
 		}
 		header = true;
 		if (whole && !goes_on(l, &x)) {
@@ -290,8 +291,8 @@ enum usk_status usk_clock_log_read(struct usk_input *in, struct usk_clock_log *o
 		status = usk_fail(err, USK_EINPUT, 0, "holds %s of the clock",
 				  out->n ? "one line only" : "no line");
 	}
-	out->damage = again ? usk_format("the raw clock begins anew after %zu lines: what follows "
-					 "is another boot's, and left out",
+	out->damage = again ? usk_format("the raw clock restarts after %zu lines, as the machine "
+					 "was booted again: the rest is ignored",
 					 out->n)
 		      : in->lost ? usk_strdup(in->lost)
 				 : usk_csv_bad_text(&bad);

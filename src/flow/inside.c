@@ -91,9 +91,11 @@ enum usk_status usk_inside_scan(struct parties *p, struct usk_err *err)
 		status = listen_to(p, i, rows, &number, err);
 	}
 	if (rows && !number && !status) {
-		usk_flow_note(&p->log_note, &p->n_log_notes,
-			      usk_format("--readings %s: no packet of the captures has any",
-					 p->opt->readings));
+		usk_flow_note(
+			&p->log_note, &p->n_log_notes,
+			usk_format(
+				"--readings %s: no packet of the captures holds such a timestamp",
+				p->opt->readings));
 	}
 	return status;
 }
@@ -104,16 +106,17 @@ void usk_inside_notes(const struct parties *p, char ***note, size_t *n)
 	for (size_t i = 0; i < p->n; i++) {
 		const struct party *y = &p->party[i];
 		if (y->readings && told++ < MOST_NOTES) {
-			usk_flow_note(note, n,
-				      usk_format("nobody recorded %s: what is known of it are %llu "
-						 "readings in packets; the coarsest are good to "
-						 "%lld ns",
-						 y->name, (unsigned long long)y->readings,
-						 (long long)(y->quantum_ns ? y->quantum_ns : 1)));
+			usk_flow_note(
+				note, n,
+				usk_format(
+					"%s was not recorded: its clock is known only by %llu "
+					"timestamps inside packets, the coarsest exact to %lld ns",
+					y->name, (unsigned long long)y->readings,
+					(long long)(y->quantum_ns ? y->quantum_ns : 1)));
 		}
 	}
 	if (told > MOST_NOTES) {
 		usk_flow_note(note, n,
-			      usk_format("so it is with %zu more clocks", told - MOST_NOTES));
+			      usk_format("the same holds for %zu more clocks", told - MOST_NOTES));
 	}
 }

@@ -33,12 +33,12 @@ static void note_foreign(const struct parties *p, char ***note, size_t *n)
 		if (s->n_foreign) {
 			usk_flow_note(note, n,
 				      usk_format("%s: %llu packet%s of link type %u%s%s%s, which "
-						 "unskew does not read, %s left out",
+						 "unskew cannot read, %s skipped",
 						 p->party[i].name, (unsigned long long)s->n_foreign,
 						 s->n_foreign == 1 ? "" : "s", s->foreign,
 						 called ? " (" : "", called ? called : "",
 						 called ? ")" : "",
-						 s->n_foreign == 1 ? "is" : "are"));
+						 s->n_foreign == 1 ? "was" : "were"));
 		}
 	}
 }
@@ -100,7 +100,7 @@ static void explain_each(const struct answer *x, size_t n, sentence *of, const c
 		}
 	}
 	if (told > MOST_NOTES) {
-		note(x->c, usk_format("so it is with %zu more %s", told - MOST_NOTES, what));
+		note(x->c, usk_format("the same holds for %zu more %s", told - MOST_NOTES, what));
 	}
 }
 
@@ -111,18 +111,20 @@ static char *explain_contradiction(const struct usk_pair *p, const struct partie
 	bool linear = parties->model.kind == USK_LINEAR;
 	bool delays =
 		usk_parties_delay(parties, p->a, p->b) || usk_parties_delay(parties, p->b, p->a);
-	char *rates = usk_format(linear ? "both clocks run at one rate within %g ppm"
-					: "their rates never differ by more than %g ppm",
-				 (double)parties->max_skew_e12 * 1e-6);
+	char *rates =
+		usk_format(linear ? "both clocks have constant rates that differ by at most %g ppm"
+				  : "the clocks' rates never differ by more than %g ppm",
+			   (double)parties->max_skew_e12 * 1e-6);
 	char *text =
-		delays ? usk_format("%zu messages between %s and %s cannot all be true if %s and "
-				    "none is faster than --min-delay %s says: that is too long, or "
-				    "a clock was stepped or slewed (try a smaller --min-delay%s)",
-				    p->n_contradiction, a, b, rates, parties->opt->min_delay,
-				    linear ? ", or --model wander" : "")
-		       : usk_format("%zu messages between %s and %s cannot all be true if %s: a "
-				    "clock was stepped or slewed (try %sa part of the trace with "
-				    "--from and --to, or a larger --max-skew-ppm)",
+		delays ? usk_format(
+				 "%zu messages between %s and %s contradict each other if %s and "
+				 "none is faster than --min-delay %s: that delay is too long, or a "
+				 "clock was stepped or slewed; try a smaller --min-delay%s",
+				 p->n_contradiction, a, b, rates, parties->opt->min_delay,
+				 linear ? ", or --model wander" : "")
+		       : usk_format("%zu messages between %s and %s contradict each other if %s: a "
+				    "clock was stepped or slewed; try %sa part of the trace with "
+				    "--from and --to, or a larger --max-skew-ppm",
 				    p->n_contradiction, a, b, rates,
 				    linear ? "--model wander, " : "");
 	free(rates);
@@ -132,11 +134,16 @@ static char *explain_contradiction(const struct usk_pair *p, const struct partie
 /* What would help captures that share no message, behind a sentence that says so. */
 static const char *why_none(const struct usk_counts *counts)
 {
-	return counts->direction_unknown ? ": check that both captures saw the same traffic, or "
-					   "state who is who with --local NAME=ADDRESS"
-	       : counts->alike ? " that can be told from others: datagrams are all alike, with "
-				 "neither IP-ID nor payload that differs; traffic that varies, as "
-				 "TCP, ping or a counter in each datagram, would tell"
+	return counts->direction_unknown
+		       ? ": check that both captures saw the same traffic, or state the address of "
+			 "each machine with --local NAME=ADDRESS"
+	       : counts->ambiguous && !counts->matched
+		       ? ": all that might be messages are ambiguous, as an id or a packet occurs "
+			 "more than once; in tables of events give each message its own id, "
+			 "request and reply too"
+	       : counts->alike ? " that can be told from others: all datagrams are identical, in "
+				 "IP-ID and payload; record traffic that varies, such as TCP, ping "
+				 "or datagrams with a counter"
 			       : ": check that both captures saw the same traffic";
 }
 
@@ -148,8 +155,8 @@ char *usk_pair_explain(const struct usk_pair *p, const struct parties *parties,
 	case USK_ABSENT:
 		return usk_format("%s and %s share no message%s", a, b, why_none(counts));
 	case USK_ONE_SIDED:
-		return usk_format("all messages go from %s to %s: the offset is bounded on one "
-				  "side only; traffic in the other direction would close it",
+		return usk_format("all messages go from %s to %s, so the offset is bounded on one "
+				  "side only; record traffic in the other direction, too",
 				  p->a_to_b ? a : b, p->a_to_b ? b : a);
 	case USK_CONTRADICTED:
 		return explain_contradiction(p, parties);
@@ -174,7 +181,7 @@ static char *explain_pair(const struct answer *x, size_t i)
 static char *explain_failed(const struct answer *x, size_t i)
 {
 	const struct usk_pair *pair = &x->c->pair[i];
-	return x->fitted[i].failed ? usk_format("%s and %s: %s; middle stands in for it",
+	return x->fitted[i].failed ? usk_format("%s and %s: %s; --method middle is used instead",
 						x->p->party[pair->a].name,
 						x->p->party[pair->b].name, x->fitted[i].failed)
 				   : NULL;
@@ -204,9 +211,9 @@ static char *explain_wander(const struct answer *x, size_t i)
 	char *where = k->n_stretches ? usk_format(" outside of %zu disturbed stretch%s",
 						  k->n_stretches, k->n_stretches == 1 ? "" : "es")
 				     : usk_strdup("");
-	char *text = usk_format("the rate of %s against %s is taken to be constant within %g ppm "
-				"(%g assumed, %g needed)%s: one of the two was disciplined (NTP, "
-				"PTP), or warmed or cooled",
+	char *text = usk_format("the rate of %s against %s varies more than assumed: %g ppm are "
+				"used (%g assumed, %g needed)%s; probably one of the two clocks "
+				"was steered (NTP, PTP), or its temperature changed",
 				k->name, x->c->clock[k->reference].name, found_ppm(w->used_e12),
 				(double)w->assumed_e12 * 1e-6, found_ppm(w->needed_e12), where);
 	free(where);
@@ -260,8 +267,8 @@ static char *explain_island(const struct answer *x, size_t i)
 		return NULL;
 	}
 	char *names = names_of(c, y);
-	char *text = usk_format("no message ties %s to the other clocks: they are put on the clock "
-				"of %s, which cannot be compared with that of %s",
+	char *text = usk_format("%s share no message with the other clocks: they are put on the "
+				"time of %s, which cannot be compared with that of %s",
 				names, c->clock[y->reference].name, c->clock[main->reference].name);
 	free(names);
 	return text;
@@ -271,10 +278,10 @@ static char *explain_one_sided(const struct answer *x, size_t i)
 {
 	const struct usk_clock *k = &x->c->clock[i];
 	return k->quality == USK_ONE_SIDED
-		       ? usk_format("%s is bounded on one side only: its messages come or go, but "
-				    "do not lead back to %s; traffic in the other direction would "
-				    "close it",
-				    k->name, x->c->clock[k->reference].name)
+		       ? usk_format(
+				 "%s is bounded on one side only: messages connect it with %s in "
+				 "one direction only; record traffic in the other direction, too",
+				 k->name, x->c->clock[k->reference].name)
 		       : NULL;
 }
 
@@ -317,12 +324,11 @@ static char *explain_rotated(const struct answer *x, size_t i)
 		last = same ? j : last;
 	}
 	return !before && more
-		       ? usk_format(
-				 "%s to %s, %u files, have names that differ by numbers alone and "
-				 "times that do not overlap: if one host wrote them, give them "
-				 "one name, NAME=FILE NAME=FILE or NAME='PATTERN'",
-				 usk_trace_path(p->party[i].capture),
-				 usk_trace_path(p->party[last].capture), more + 1)
+		       ? usk_format("%s to %s, %u files, have names that differ by numbers alone "
+				    "and times that do not overlap: if one host wrote them, give "
+				    "them one name, NAME=FILE NAME=FILE or NAME='PATTERN'",
+				    usk_trace_path(p->party[i].capture),
+				    usk_trace_path(p->party[last].capture), more + 1)
 		       : NULL;
 }
 
@@ -334,16 +340,15 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 		note(c, usk_flow_apart(p, fitted, i));
 		if (y->n_parts > 1 && y->survey.epochs.n) {
 			note(c,
-			     usk_format("%s was set back while its %zu traces were recorded: which "
-					"of their records lie beside each other cannot be told "
-					"from "
-					"stamps that repeat; one file in the order of recording "
-					"would tell",
-					y->name, y->n_parts));
+			     usk_format(
+				     "%s was stepped backward while its %zu traces were recorded: "
+				     "its stamps repeat, so they do not tell the order of records "
+				     "of different traces; record into one file",
+				     y->name, y->n_parts));
 		}
 	}
 	explain_each(&x, p->n, explain_rotated, "sets of files");
-	explain_each(&x, c->n_pairs, explain_pair, "pairs that contradict themselves");
+	explain_each(&x, c->n_pairs, explain_pair, "pairs with such a contradiction");
 	explain_each(&x, c->n_pairs, explain_failed, "pairs");
 	explain_each(&x, c->n_clocks, explain_wander, "clocks that wander more than was assumed");
 	if (p->n > 2) {
@@ -352,10 +357,10 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 		explain_each(&x, c->n_clocks, explain_one_sided, "clocks");
 	}
 	if (c->counts.unsure) {
-		note(c, usk_format("%llu messages were matched although the sender's capture lacks "
-				   "packets and no IP-ID tells copies of a segment apart: the "
-				   "bands hold "
-				   "if none of them was taken for a copy",
-				   (unsigned long long)c->counts.unsure));
+		note(c,
+		     usk_format("%llu messages may be paired with the wrong copy of a segment that "
+				"was sent twice, as the sender's capture lacks packets and no "
+				"IP-ID distinguishes copies: the error bounds are valid if none is",
+				(unsigned long long)c->counts.unsure));
 	}
 }

@@ -274,14 +274,14 @@ static enum usk_status anchors(struct parties *p, struct usk_err *err)
 		struct usk_graph_anchor *y = &p->anchor[p->n_anchors++];
 		*y = (struct usk_graph_anchor){ a, b, x->a_ns, x->b_ns, x->within_ns };
 		const char *wrong = a == b	       ? "names one clock twice"
-				    : x->within_ns < 0 ? "less than nothing is given or taken"
+				    : x->within_ns < 0 ? "the uncertainty after ± is negative"
 						       : NULL;
 		bool far = !wrong && !(within(x->a_ns) && within(x->b_ns) && within(x->within_ns));
 		if (far) {
 			wrong = "is over 146 years";
 		} else if (!wrong && (!unwrap(p, a, &y->a_ns) || !unwrap(p, b, &y->b_ns))) {
-			wrong = "one of them was set back and showed that time twice; state a "
-				"moment that it showed once";
+			wrong = "one of the clocks was stepped backward and showed that time "
+				"twice; state a time that it showed once";
 		}
 		if (!wrong) {
 			carry_anchor(p, y);

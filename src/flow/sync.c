@@ -125,8 +125,7 @@ static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 	}
 	if (o->solve && strcmp(o->solve, "joint") != 0 && strcmp(o->solve, "tree") != 0) {
 		return usk_fail(err, USK_EUSAGE, 0,
-				"there is no way \"%s\" to solve; \"joint\" and \"tree\" are two",
-				o->solve);
+				"--solve: \"%s\" is not known; choose joint or tree", o->solve);
 	}
 	if (!n) {
 		return usk_fail(err, USK_EUSAGE, 0, "no trace is given");
@@ -134,8 +133,8 @@ static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 	if (n == 1 && !o->n_clock_of && !o->readings &&
 	    usk_trace_class(trace[0]) == USK_TRACE_CAPTURE) {
 		return usk_fail(err, USK_EINPUT, 0,
-				"%s: one capture alone tells nothing of another clock; give the "
-				"capture of a second machine with it",
+				"%s: one capture alone shows only one clock; give the capture of a "
+				"second machine with it",
 				usk_trace_path(trace[0]));
 	}
 	return USK_OK;
@@ -150,7 +149,7 @@ enum usk_status usk_flow_too_few(const struct parties *p, struct usk_err *err)
 	const char *damage = usk_trace_damage(p->trace[0]);
 	if (!damage && p->n == 1 && p->opt->readings) {
 		return usk_fail(err, USK_EINPUT, 0,
-				"%s: none of its packets reads another clock for --readings %s",
+				"%s: none of its packets holds a timestamp for --readings %s",
 				usk_trace_path(p->trace[0]), p->opt->readings);
 	}
 	return damage ? usk_fail(err, USK_EINPUT, 0, "%s", damage)
@@ -167,11 +166,11 @@ enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 		status = usk_parties_open(trace, n, opt, out, err);
 	}
 	if (!status && out->n < 2 && n > 1 && out->n) {
-		status = usk_fail(
-			err, USK_EINPUT, 0,
-			"all %zu traces are of one clock, \"%s\"; give the trace of another "
-			"machine too, or name them apart with NAME=PATH",
-			n, out->party[0].name);
+		status =
+			usk_fail(err, USK_EINPUT, 0,
+				 "all %zu traces are of one clock, \"%s\"; give the trace of "
+				 "another machine too, or give them different names with NAME=PATH",
+				 n, out->party[0].name);
 		usk_parties_free(out);
 	}
 	if (!status && out->n < 2) {

@@ -35,10 +35,10 @@ static void give_up(struct usk_work *w, uint32_t k)
 {
 	bool lines = w->p->model.kind == USK_LINEAR;
 	w->c->clock[k].quality = USK_CONTRADICTED;
-	note(w->c, usk_format("what ties %s to %s contradicts itself: %s", w->c->clock[k].name,
-			      w->c->clock[w->reference].name,
-			      lines ? "no constant rates explain it, try another --model"
-				    : "no step within the skew limit explains it, check what "
+	note(w->c, usk_format("what connects %s with %s contradicts itself: %s",
+			      w->c->clock[k].name, w->c->clock[w->reference].name,
+			      lines ? "no constant rates explain it; try another --model"
+				    : "no step within --max-skew-ppm explains it; check what "
 				      "--anchor states"));
 	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
 		if (w->peer[i] != USK_NO_EVENT) {
@@ -318,10 +318,9 @@ static void write_left_out(struct usk_work *w)
 		if (usk_is_stated(w, pair) && !told[pair - w->p->n_pairs]) {
 			const struct usk_graph_anchor *a = &w->p->anchor[pair - w->p->n_pairs];
 			told[pair - w->p->n_pairs] = true;
-			note(w->c,
-			     usk_format("--anchor: what is stated of %s and %s contradicts their "
-					"messages or another anchor, and was left out",
-					w->c->clock[a->a].name, w->c->clock[a->b].name));
+			note(w->c, usk_format("--anchor: what is stated of %s and %s contradicts "
+					      "their messages or another anchor, and is ignored",
+					      w->c->clock[a->a].name, w->c->clock[a->b].name));
 		}
 		if (pair >= w->p->n_pairs) {
 			continue;
@@ -335,7 +334,8 @@ static void write_left_out(struct usk_work *w)
 		add_outlier(w, pair, (struct usk_outlier){ m, 1 });
 	}
 	if (messages) {
-		note(w->c, usk_format("%zu messages contradict circles of others and were left out",
+		note(w->c, usk_format("%zu messages contradict others over a loop of three or more "
+				      "clocks, and are ignored as outliers",
 				      messages));
 	}
 	free(told);

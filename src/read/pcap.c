@@ -226,15 +226,13 @@ static enum usk_status mend(struct usk_trace *t, struct usk_err *err)
 	}
 	t->done = true;
 	if (cut) {
-		usk_trace_damaged(t,
-				  "cut short in the packet at byte %llu: %zu bytes of it are left "
-				  "out",
-				  (unsigned long long)from, have);
+		usk_trace_damaged(
+			t, "cut short: the incomplete packet at byte %llu, %zu bytes, was skipped",
+			(unsigned long long)from, have);
 	} else if (captured > USK_RECORD_MAX) {
-		usk_trace_damaged(t,
-				  "the record at byte %llu claims %u captured bytes: damaged; %s "
-				  "left out",
-				  (unsigned long long)from, captured, rest);
+		usk_trace_damaged(
+			t, "the record at byte %llu claims %u captured bytes: damaged; %s skipped",
+			(unsigned long long)from, captured, rest);
 	} else {
 		usk_trace_lost(t, from, t->in.at + t->in.have - from);
 	}

@@ -224,13 +224,12 @@ static enum usk_status mend(struct usk_trace *t, const char *why, struct usk_err
 	}
 	t->done = true;
 	if (why) {
-		usk_trace_damaged(t, "the block at byte %llu %s: %s left out",
+		usk_trace_damaged(t, "the block at byte %llu %s: %s skipped",
 				  (unsigned long long)from, why, rest);
 	} else {
-		usk_trace_damaged(t,
-				  "cut short in the block at byte %llu: %zu bytes of it are left "
-				  "out",
-				  (unsigned long long)from, have);
+		usk_trace_damaged(
+			t, "cut short: the incomplete block at byte %llu, %zu bytes, was skipped",
+			(unsigned long long)from, have);
 	}
 	return USK_OK;
 }
@@ -427,7 +426,7 @@ static enum usk_status records(struct usk_trace *t, struct usk_record *out, size
 	status = walk(t, out, cap, n, false, err);
 	const struct state *s = t->state;
 	if (t->done && s->simple && !t->damage && !t->take_block) {
-		usk_trace_damaged(t, "%llu simple packet blocks carry no stamp and are left out",
+		usk_trace_damaged(t, "%llu simple packet blocks carry no stamp and were skipped",
 				  (unsigned long long)s->simple);
 	}
 	return status;

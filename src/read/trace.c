@@ -104,18 +104,19 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 	t->reader = t->reader ? t->reader : usk_reader_of(t->in.data, t->in.have);
 	if (!t->reader && is_part_of_ctf(t->in.data, t->in.have)) {
 		status = usk_fail(err, USK_EINPUT, 0,
-				  "%s: is a file of a CTF trace: give the folder that it lies in",
+				  "%s: is a file of a CTF trace: give the folder that contains it",
 				  t->path);
 		goto fail;
 	}
 	if (!t->reader) {
+		char *found = usk_table_found(t->in.data, t->in.have);
 		status = usk_fail(err, USK_EINPUT, 0,
-				  "%s: not a trace that unskew reads: neither a capture (pcap, "
-				  "pcapng) nor a CSV message table with the columns "
-				  "sender,receiver,sent_ns,received_ns, nor one of events "
-				  "(clock,time_ns,kind,id) or exchanges (a,b,t1_ns,t2_ns,t3_ns,"
-				  "t4_ns)",
-				  t->path);
+				  "%s: unknown format%s: unskew reads captures (pcap, pcapng), CTF "
+				  "folders, and tables, CSV or JSON lines, of messages (sender, "
+				  "receiver, sent_ns, received_ns), events (clock, time_ns, kind, "
+				  "id) or exchanges (a, b, t1_ns, t2_ns, t3_ns, t4_ns)",
+				  t->path, found);
+		free(found);
 		goto fail;
 	}
 	t->class_ = t->reader->info.class_;
@@ -290,14 +291,14 @@ enum usk_status usk_trace_records(struct usk_trace *t, struct usk_record *out, s
 enum usk_status usk_trace_messages(struct usk_trace *t, struct usk_msg *out, size_t cap, size_t *n,
 				   struct usk_err *err)
 {
-	enum usk_status status = expect(t, USK_TRACE_TABLE, "is no table of messages", n, err);
+	enum usk_status status = expect(t, USK_TRACE_TABLE, "is not a table of messages", n, err);
 	return status || t->done ? status : handed(t, n, t->reader->messages(t, out, cap, n, err));
 }
 
 enum usk_status usk_trace_sides(struct usk_trace *t, struct usk_event *out, size_t cap, size_t *n,
 				struct usk_err *err)
 {
-	enum usk_status status = expect(t, USK_TRACE_EVENTS, "is no trace of events", n, err);
+	enum usk_status status = expect(t, USK_TRACE_EVENTS, "is not a trace of events", n, err);
 	return status || t->done ? status : handed(t, n, t->reader->events(t, out, cap, n, err));
 }
 
@@ -352,11 +353,10 @@ void usk_trace_lost(struct usk_trace *t, uint64_t at, uint64_t bytes)
 	t->lost_places += !t->lost_places || at != t->lost_end;
 	t->lost_end = at + bytes;
 	free(t->damage);
-	t->damage = usk_format("%s: damaged: %llu bytes in %llu place%s, the first at byte %llu, "
-			       "are left out",
-			       t->path, (unsigned long long)t->lost_bytes,
-			       (unsigned long long)t->lost_places, t->lost_places == 1 ? "" : "s",
-			       (unsigned long long)t->lost_at);
+	t->damage = usk_format(
+		"%s: damaged: %llu bytes in %llu place%s, the first at byte %llu, were skipped",
+		t->path, (unsigned long long)t->lost_bytes, (unsigned long long)t->lost_places,
+		t->lost_places == 1 ? "" : "s", (unsigned long long)t->lost_at);
 }
 
 enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, struct usk_err *err)

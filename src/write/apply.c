@@ -86,8 +86,8 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 	}
 	if (by != &usk_reader_pcap && by != &usk_reader_pcapng) {
 		return usk_fail(t->err, USK_EINPUT, 0,
-				"%s: not a trace that can be re-timed: neither pcap nor pcapng nor "
-				"a table of messages, events or exchanges",
+				"%s: unknown format: only pcap, pcapng, CTF, and tables of "
+				"messages, events or exchanges can be re-timed",
 				t->path);
 	}
 	t->clock = clock;

@@ -231,8 +231,7 @@ enum usk_status usk_write_map(const struct usk_clocks *c, uint32_t i, const char
 	*map = NULL;
 	if (i >= c->n_clocks) {
 		return usk_fail(err, USK_EINPUT, 0,
-				"%s: none of the clocks is known to have stamped it; say which "
-				"with NAME=%s",
+				"%s: it is unknown which clock stamped it; say so with NAME=%s",
 				what, what);
 	}
 	const struct usk_clock *clock = &c->clock[i];

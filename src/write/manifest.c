@@ -67,10 +67,10 @@ static enum usk_status check(const struct usk_clocks *c, const struct usk_manife
 {
 	for (size_t i = 0; i < n; i++) {
 		if (file[i].clock >= c->n_clocks) {
-			return usk_fail(err, USK_EINPUT, 0,
-					"%s: none of the clocks is known to have stamped it; say "
-					"which with NAME=%s",
-					file[i].path, file[i].path);
+			return usk_fail(
+				err, USK_EINPUT, 0,
+				"%s: it is unknown which clock stamped it; say so with NAME=%s",
+				file[i].path, file[i].path);
 		}
 		const struct usk_clock *k = &c->clock[file[i].clock];
 		if (!bounded(k)) {
@@ -80,8 +80,8 @@ static enum usk_status check(const struct usk_clocks *c, const struct usk_manife
 		}
 		if (k->knot[k->n_knots - 1].epoch) {
 			return usk_fail(err, USK_EINPUT, 0,
-					"%s: clock %s was set back while it recorded: no one "
-					"offset will do; --timeline shows it",
+					"%s: clock %s was stepped backward while it recorded, so "
+					"one offset cannot correct it; use --timeline",
 					file[i].path, k->name);
 		}
 		for (size_t j = 0; j < i; j++) {
@@ -134,8 +134,8 @@ static enum usk_status add_files(const struct usk_clocks *c, const struct usk_ma
 			free(shown);
 		} else if (c->clock[file[i].clock].reference != c->clock[file[0].clock].reference) {
 			usk_note(notes,
-				 "%s: no message ties clock %s to that of %s: they cannot be put "
-				 "on one time",
+				 "%s: no chain of messages connects clock %s with that of %s: they "
+				 "cannot be put on one time",
 				 file[i].path, name, file[0].path);
 		}
 		if (residual_ns > o->residual_ns) {
@@ -147,7 +147,7 @@ static enum usk_status add_files(const struct usk_clocks *c, const struct usk_ma
 		if (residual_ns) {
 			usk_note(notes,
 				 "%s: one offset for all of it is off by up to %" PRId64
-				 " ns, beside the band",
+				 " ns, in addition to the error bound",
 				 file[i].path, residual_ns);
 		}
 	}

@@ -424,8 +424,7 @@ static enum usk_status add_trace(struct merge *m, struct usk_trace *t, const uin
 	const char *path = usk_trace_path(t);
 	if (usk_trace_class(t) != USK_TRACE_CAPTURE) {
 		return usk_fail(m->err, USK_EUSAGE, 0,
-				"%s: is a message table; only captures can be merged into one",
-				path);
+				"%s: is a message table; only captures can be merged", path);
 	}
 	uint32_t clock = given ? *given : usk_clocks_find(m->clocks, NULL, path, usk_trace_name(t));
 	const struct usk_trace_info *info = usk_clocks_trace(m->clocks, path, clock);
@@ -458,9 +457,8 @@ static void add_notes(const struct merge *m, struct usk_notes *notes)
 		}
 		if (s->late) {
 			usk_note(notes,
-				 "%s: %llu packets came later than the merge waits (1 s of trace, "
-				 "at "
-				 "most 64 MiB) and are not in order",
+				 "%s: %llu packets are not in order, as they came later than the "
+				 "merge waits (1 s of trace, at most 64 MiB)",
 				 usk_trace_path(s->trace), (unsigned long long)s->late);
 		}
 	}

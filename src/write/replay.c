@@ -96,8 +96,8 @@ enum usk_status usk_replay_in(const struct usk_replay *r, size_t epoch, const in
 {
 	if (!r->map[epoch]) {
 		return usk_fail(err, USK_EINPUT, 0,
-				"clock %s was set back while it recorded, and no message ties what "
-				"it stamped in its epoch %zu to the others",
+				"clock %s was stepped backward while it recorded, and no chain of "
+				"messages connects its epoch %zu with the other clocks",
 				r->name, epoch);
 	}
 	return usk_map_many(r->map[epoch], local_ns, n, out, err);

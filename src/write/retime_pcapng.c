@@ -177,7 +177,7 @@ static enum usk_status take_block(void *ctx, const struct usk_ng *b)
 	size_t iface =
 		counts && b->size >= 24 ? b->section + usk_load32(b->data + 8, b->swap) : SIZE_MAX;
 	if ((b->type == NG_SECTION && b->size < 28) || (counts && iface >= t->trace->n_ifaces)) {
-		usk_note(t->notes, "%s: the block at byte %llu contradicts itself and is left out",
+		usk_note(t->notes, "%s: the block at byte %llu contradicts itself and was skipped",
 			 t->path, (unsigned long long)b->at);
 	} else if (b->type == NG_SECTION) {
 		section(g, b);

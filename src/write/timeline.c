@@ -464,8 +464,8 @@ static enum usk_status draw(struct timeline *t, struct part *part, size_t n,
 	}
 	if (!status && t->d.early) {
 		usk_note(t->notes,
-			 "%s: %" PRIu64 " times are more than a second before the first ones and "
-			 "so below zero; viewers may leave them out",
+			 "%s: %" PRIu64 " times are below zero, as they lie more than a second "
+			 "before the first ones; viewers may not show them",
 			 t->d.out.path, t->d.early);
 	}
 	return status ? status : usk_drawing_commit(&t->d, t->err);

@@ -117,7 +117,7 @@ void usk_drawing_band(struct drawing *d, uint32_t clock, int64_t time_ns, int64_
 	struct when w = when(d, clock, time_ns);
 	begin(d);
 	usk_output_format(&d->out,
-			  "{\"ph\":\"C\",\"name\":\"can be wrong by\",\"pid\":%" PRIu32
+			  "{\"ph\":\"C\",\"name\":\"error bound\",\"pid\":%" PRIu32
 			  ",\"ts\":%s,\"args\":{\"ns\":%" PRId64 "}}",
 			  pid_of(clock), w.text, half_width_ns);
 	begin(d);

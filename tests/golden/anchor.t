@@ -1,13 +1,14 @@
 # A tie that a person states: messages one way, and one stated moment, bound a clock on both sides.
 $ (echo sender,receiver,sent_ns,received_ns; for s in 1 2 3; do echo a,b,${s}000000000,${s}005000000; done) >t.csv
 $ unskew sync t.csv --anchor a@2s=b@2.004s+-100us
-clock  quality    offset at the middle (± there)  drift, ppm       sent  received
-a      reference  0                               0                   3         0
-b      bounded    -4.000 ms ± 351 us              0 (-500 to 500)     0         3
+clock  quality    offset mid-trace (± bound)  drift, ppm       sent  received
+a      reference  0                           0                   3         0
+b      bounded    -4.000 ms ± 351 us          0 (-500 to 500)     0         3
 
 Matched 3 messages.
-Received before sent: 0 as recorded, 0 corrected. Half widths: 101 us to 1.11 ms, 517 us on average.
-Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
+Causality violations (received before sent): 0 before correction, 0 after.
+Uncertainty over the trace: ±101 us to ±1.11 ms, ±517 us on average.
+Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
 $ unskew sync t.csv --anchor a@2s=c@2.004s+-100us
@@ -18,15 +19,16 @@ $ unskew sync t.csv --anchor a@2s=b
 ? 2
 $ (echo sender,receiver,sent_ns,received_ns; for s in 1 2 3 4 5 6; do echo a,b,${s}000000000,${s}005000000; echo b,a,${s}500000000,${s}505000000; done) >both.csv
 $ unskew sync both.csv --anchor a@2s=b@9s+-1us
-clock  quality    offset at the middle (± there)  drift, ppm        sent  received
-a      reference  0                               0                    6         6
-b      bounded    0.0 ms ± 10.1 ms                30 (-500 to 500)     6         6
+clock  quality    offset mid-trace (± bound)  drift, ppm        sent  received
+a      reference  0                           0                    6         6
+b      bounded    0.0 ms ± 10.1 ms            30 (-500 to 500)     6         6
 
 Matched 12 messages.
-Received before sent: 0 as recorded, 0 corrected. Half widths: 10.1 ms to 11.4 ms, 10.3 ms on average.
-Delays, median (99 %): a -> b 5.00 ms as recorded, 5.00 ms (5.12 ms) corrected;
+Causality violations (received before sent): 0 before correction, 0 after.
+Uncertainty over the trace: ±10.1 ms to ±11.4 ms, ±10.3 ms on average.
+One-way delays, median (99 %): a -> b 5.00 ms as recorded, 5.00 ms (5.12 ms) corrected;
   back 5.00 ms as recorded, 5.00 ms (5.12 ms) corrected.
-Note: --anchor: what is stated of a and b contradicts their messages or another anchor, and was left out
-Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
+Note: --anchor: what is stated of a and b contradicts their messages or another anchor, and is ignored
+Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.

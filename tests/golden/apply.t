@@ -11,7 +11,7 @@ host0 -> host1 55 0
 host1 -> host0 57 0
 
 Matched 112 messages.
-An inversion is a message
+An inversion is a causality
 $ cmp host0.pcap out/host0.pcap >/dev/null && echo the reference keeps its stamps
 the reference keeps its stamps
 # A stamp of the reference stays; one of the other clock moves, and its bounds are absolute.
@@ -36,7 +36,7 @@ $ unskew apply clocks.json host0.pcap -o out/host0.pcap
 ! unskew: out/host0.pcap: exists already; use --force to replace it
 ? 1
 $ cp $DATA/other.pcap .; unskew apply clocks.json other.pcap -o out
-! unskew: other.pcap: none of the clocks is known to have stamped it; say which with NAME=other.pcap
+! unskew: other.pcap: it is unknown which clock stamped it; say so with NAME=other.pcap
 ? 1
 # Wrong arguments are wrong usage; a wrong line of the input is not.
 $ unskew convert clocks.json host7:5

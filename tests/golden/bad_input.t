@@ -5,13 +5,13 @@ $ : >empty.pcap; unskew sync empty.pcap t/host0.pcap -o w/clocks.json
 ! unskew: empty.pcap: is empty
 ? 1
 $ echo 'this is no capture' >text.pcap; unskew sync text.pcap t/host0.pcap -o w/clocks.json
-! unskew: text.pcap: not a trace that unskew reads: neither a capture (pcap, pcapng) nor a CSV message table with the columns sender,receiver,sent_ns,received_ns, nor one of events (clock,time_ns,kind,id) or exchanges (a,b,t1_ns,t2_ns,t3_ns,t4_ns)
+! unskew: text.pcap: unknown format: unskew reads captures (pcap, pcapng), CTF folders, and tables, CSV or JSON lines, of messages (sender, receiver, sent_ns, received_ns), events (clock, time_ns, kind, id) or exchanges (a, b, t1_ns, t2_ns, t3_ns, t4_ns)
 ? 1
 $ unskew sync nowhere.pcap t/host0.pcap -o w/clocks.json
 ! unskew: nowhere.pcap: No such file or directory
 ? 1
 $ unskew sync t/host0.pcap -o w/clocks.json
-! unskew: t/host0.pcap: one capture alone tells nothing of another clock; give the capture of a second machine with it
+! unskew: t/host0.pcap: one capture alone shows only one clock; give the capture of a second machine with it
 ? 1
 $ unskew sync t/host0.pcap t/host0.pcap -o w/clocks.json
 ! unskew: t/host0.pcap and t/host0.pcap are the same file; give the trace of another machine
@@ -29,16 +29,17 @@ $ ls w
 # A header that claims packets of 4 GiB: what is sound behind it is used, in little memory.
 $ (head -c 32 t/host1.pcap; printf '\377\377\377\377\377\377\377\377'; head -c 1000 t/host1.pcap) >giant.pcap
 $ (ulimit -Sv 400000; unskew --version >/dev/null 2>&1 || ulimit -Sv unlimited; unskew sync t/host0.pcap giant.pcap -o w/clocks.json)
-clock  quality    offset at the middle (± there)  drift, ppm        sent  received
-host0  reference  0                               0                    4         5
-giant  bounded    -999.9863 ms ± 74.1 us          83 (-500 to 500)     5         4
+clock  quality    offset mid-trace (± bound)  drift, ppm        sent  received
+host0  reference  0                           0                    4         5
+giant  bounded    -999.9863 ms ± 74.1 us      83 (-500 to 500)     5         4
 
-Matched 9 messages; left out: 103 unmatched.
-Received before sent: 5 as recorded, 0 corrected. Half widths: 72.2 us to 74.7 us, 73.8 us on average.
-Delays, median (99 %): host0 -> giant 1.00 s as recorded, 117 us (124 us) corrected;
+Matched 9 messages; not used: 103 without a partner.
+Causality violations (received before sent): 5 before correction, 0 after.
+Uncertainty over the trace: ±72.2 us to ±74.7 us, ±73.8 us on average.
+One-way delays, median (99 %): host0 -> giant 1.00 s as recorded, 117 us (124 us) corrected;
   back -1.00 s as recorded, 77.7 us (159 us) corrected.
-Note: giant.pcap: damaged: 130 bytes in 1 place, the first at byte 24, are left out; cut short in the packet at byte 1025: 15 bytes of it are left out
-Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
+Note: giant.pcap: damaged: 130 bytes in 1 place, the first at byte 24, were skipped; cut short: the incomplete packet at byte 1025, 15 bytes, was skipped
+Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
 Wrote w/clocks.json.
@@ -46,10 +47,10 @@ $ ls w
 clocks.json
 # What never ends is not copied to the disk first.
 $ timeout 20 unskew check t/host0.pcap /dev/zero
-! unskew: /dev/zero: not a trace that unskew reads: neither a capture (pcap, pcapng) nor a CSV message table with the columns sender,receiver,sent_ns,received_ns, nor one of events (clock,time_ns,kind,id) or exchanges (a,b,t1_ns,t2_ns,t3_ns,t4_ns)
+! unskew: /dev/zero: unknown format: unskew reads captures (pcap, pcapng), CTF folders, and tables, CSV or JSON lines, of messages (sender, receiver, sent_ns, received_ns), events (clock, time_ns, kind, id) or exchanges (a, b, t1_ns, t2_ns, t3_ns, t4_ns)
 ? 1
 $ yes | timeout 20 unskew check t/host0.pcap -
-! unskew: -: not a trace that unskew reads: neither a capture (pcap, pcapng) nor a CSV message table with the columns sender,receiver,sent_ns,received_ns, nor one of events (clock,time_ns,kind,id) or exchanges (a,b,t1_ns,t2_ns,t3_ns,t4_ns)
+! unskew: -: unknown format: unskew reads captures (pcap, pcapng), CTF folders, and tables, CSV or JSON lines, of messages (sender, receiver, sent_ns, received_ns), events (clock, time_ns, kind, id) or exchanges (a, b, t1_ns, t2_ns, t3_ns, t4_ns)
 ? 1
 $ timeout 20 unskew convert /dev/zero 1
 ! unskew: /dev/zero: line 1: not JSON: '[' or '{' expected near end of file

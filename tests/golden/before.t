@@ -49,6 +49,6 @@ $ printf 'sender,receiver,sent_ns,received_ns\na,b,1,2\nb,a,3,4\nx,y,1,2\ny,x,3,
 $ unskew sync -q --model linear two.csv -o two.json > table.txt
 $ unskew before two.json a:1 x:2
 undecidable -
-! unskew: note: no messages tie a to x: their times cannot be compared
-! unskew: note: "-" stands where no band bounds one of the two
+! unskew: note: no chain of messages connects a with x: their times cannot be compared
+! unskew: note: "-": one of the two clocks has no bounds at that time, so there is no margin
 ? 3

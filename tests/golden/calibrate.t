@@ -17,16 +17,17 @@ shortest messages, and what was taken off it, as the smallest is never quite wha
 minima could be so much longer before messages contradict each other.
 Matched 5,873 messages.
 $ unskew sync t/messages.csv --model linear --min-delay @delays.csv --truth t/truth.json
-clock  quality    offset at the middle (± there)  drift, ppm                  sent  received
-host0  reference  0                               0                          2,921     2,952
-host1  bounded    -1.000600083 s ± 638 ns         20.000 (19.976 to 20.022)  2,952     2,921
+clock  quality    offset mid-trace (± bound)  drift, ppm                  sent  received
+host0  reference  0                           0                          2,921     2,952
+host1  bounded    -1.000600083 s ± 638 ns     20.000 (19.976 to 20.022)  2,952     2,921
 
 Matched 5,873 messages.
-Received before sent: 2,952 as recorded, 0 corrected. Half widths: 636 ns to 690 ns, 640 ns on average.
-Delays, median (99 %): host0 -> host1 1.00 s as recorded, 51.3 us (58.7 us) corrected;
+Causality violations (received before sent): 2,952 before correction, 0 after.
+Uncertainty over the trace: ±636 ns to ±690 ns, ±640 ns on average.
+One-way delays, median (99 %): host0 -> host1 1.00 s as recorded, 51.3 us (58.7 us) corrected;
   back -1.00 s as recorded, 51.4 us (59.3 us) corrected.
-Model linear: every clock keeps one rate, no two differ by more than 500 ppm, no message takes
-less than its minimum delay (@delays.csv).
+Model linear: every clock has one constant rate, no two rates differ by more than 500 ppm,
+no message takes less than its minimum delay (@delays.csv).
 The bounds are valid while these assumptions hold.
 Truth: host1's estimate is off by at most 2 ns; its band holds the truth throughout.
 $ cat delays.csv
@@ -120,7 +121,7 @@ $ unskew calibrate t/messages.csv -o delays.csv
 ! unskew: delays.csv: exists already; use --force to replace it
 ? 1
 $ unskew calibrate t/messages.csv -o t/messages.csv --force
-! unskew: t/messages.csv: is read, so it cannot be an output too; write to another
+! unskew: t/messages.csv: is an input, so it cannot be an output too; write to another
 ? 2
 $ unskew calibrate --min-delay 5us t/messages.csv
 ! unskew: --min-delay: no such option; see `unskew help calibrate`

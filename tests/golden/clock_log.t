@@ -7,18 +7,20 @@ truth.json
 unskew clock log, raw clock of boot simulated-host1, host host1
 clock,before_ns,time_ns,after_ns,rate_e12,status,event
 realtime,86700006075453,1700000299499757877,86700006075490,47311924,1,set
-$ unskew sync sim/messages.csv --truth sim/truth.json | grep -e '^host1' -e widths -e Step -e from -e Model -e Truth -e Disturbed
-host1  bounded    -20.168 ms ± 176 us            182.9 (182.9 to 193.9)  3,002     2,916
-Received before sent: 2,951 as recorded, 0 corrected, and 3 of those left out. Half widths: 51.8 us to 251 ms, 889 us on average.
-Step of host1 or host0 (messages cannot tell): host1 was set back, or host0 stepped forward, by 500.205 ms ± 404 us,
-Disturbed: host1 in 1 stretch, 368 s in all (61.4 % of the time): there only the skew limit bounds its rate.
+$ unskew sync sim/messages.csv --truth sim/truth.json | grep -e '^host1' -e Uncertainty -e Causality -e Step -e from -e Model -e Truth -e Disturbed
+host1  bounded    -20.168 ms ± 176 us             182.9 (182.9 to 193.9)  3,002     2,916
+Causality violations (received before sent): 2,951 before correction, 0 after, and 3 among the outliers.
+Uncertainty over the trace: ±51.8 us to ±251 ms, ±889 us on average.
+Step of host1 or host0 (messages cannot tell which): host1 was stepped backward, or host0 stepped forward, by 500.205 ms ± 404 us,
+Disturbed: host1 may have been stepped or slewed in 1 stretch, 368 s in all (61.4 % of the time);
 Model wander: the rate of each clock is constant within 5 ppm
 Truth: host1's estimate is off by at most 637 us; its band holds the truth throughout.
-$ unskew sync sim/messages.csv --truth sim/truth.json --clock-log host0=sim/host0.clock.csv --clock-log host1=sim/host1.clock.csv -o clocks.json | grep -e '^host1' -e widths -e Step -e from -e Model -e Truth -e Disturbed
-host1  bounded    474.5862 ms ± 51.7 us          15.00 (14.72 to 15.28)  3,002     2,919
-Received before sent: 2,954 as recorded, 0 corrected. Half widths: 51.4 us to 252 ms, 683 us on average.
-Step: host1 was set back, or stood still, by 499.999998 ms ± 88 ns,
-Model wander: the rate of each clock is constant within 0.1 ppm, no two clocks differ by more than
+$ unskew sync sim/messages.csv --truth sim/truth.json --clock-log host0=sim/host0.clock.csv --clock-log host1=sim/host1.clock.csv -o clocks.json | grep -e '^host1' -e Uncertainty -e Causality -e Step -e from -e Model -e Truth -e Disturbed
+host1  bounded    474.5862 ms ± 51.7 us           15.00 (14.72 to 15.28)  3,002     2,919
+Causality violations (received before sent): 2,954 before correction, 0 after.
+Uncertainty over the trace: ±51.4 us to ±252 ms, ±683 us on average.
+Step: host1 was stepped backward, or stood still (suspended), by 499.999998 ms ± 88 ns,
+Model wander: the rate of each clock is constant within 0.1 ppm, no two rates differ by more than
 Truth: host1's estimate is off by at most 250 ms; its band holds the truth throughout.
 # The answer is by the stamps as recorded: nobody behind it needs the log.
 $ unskew convert clocks.json --clock host1 1700000100000000000 1700000500000000000
@@ -26,21 +28,21 @@ $ unskew convert clocks.json --clock host1 1700000100000000000 17000005000000000
 1700000500000000000	1700000500465075208	1700000500465023397	1700000500465127074
 # What a log does not cover counts as a clock that is not logged.
 $ head -400 sim/host1.clock.csv >short.csv; unskew sync sim/messages.csv --truth sim/truth.json --clock-log host1=short.csv | grep -e '^host1' -e short.csv -e Model -e Truth
-host1  bounded    474.776 ms ± 730 us            16.1 (9.6 to 20.4)  3,002     2,919
-Note: short.csv: does not cover all of the stamps; elsewhere host1 counts as a clock that is not logged
+host1  bounded    474.776 ms ± 730 us             16.1 (9.6 to 20.4)  3,002     2,919
+Note: short.csv: it does not cover all of the clock's stamps; there host1 counts as a clock without a log
 Model wander: the rate of each clock is constant within 5 ppm
 Truth: host1's estimate is off by at most 250 ms; its band holds the truth throughout.
 $ sed 200,250d sim/host1.clock.csv >hole.csv; unskew sync sim/messages.csv --truth sim/truth.json --clock-log host0=sim/host0.clock.csv --clock-log host1=hole.csv | grep -e '^host1' -e hole.csv -e Truth
-host1  bounded    474.5862 ms ± 62.9 us          14.8 (9.6 to 20.4)  3,002     2,919
-Note: hole.csv: lines are missing; elsewhere host1 counts as a clock that is not logged
+host1  bounded    474.5862 ms ± 62.9 us           14.8 (9.6 to 20.4)  3,002     2,919
+Note: hole.csv: lines are missing; there host1 counts as a clock without a log
 Truth: host1's estimate is off by at most 250 ms; its band holds the truth throughout.
 $ sed 's/^realtime,\([0-9]*\),17/realtime,\1,16/' sim/host1.clock.csv >other.csv; unskew sync sim/messages.csv --clock-log host1=other.csv | grep -e other.csv
 Note: other.csv: not used, it covers none of the clock's stamps: it is of another clock, or of another time
 $ unskew sync sim/messages.csv --clock-log host0=sim/host1.clock.csv --clock-log host1=sim/host1.clock.csv; echo status $?
 status 2
-! unskew: --clock-log host1=sim/host1.clock.csv: it is of the same machine as the log of host0
+! unskew: --clock-log host1=sim/host1.clock.csv: this log is of the same machine as the log of host0
 $ unskew sync sim/messages.csv --clock-log host1=sim/messages.csv; unskew sync sim/messages.csv --clock-log host7=short.csv; unskew sync sim/messages.csv --clock-log host1; echo status $?
 status 2
-! unskew: sim/messages.csv: is no log of a clock: it has no line clock,before_ns,time_ns,after_ns,rate_e12,status,event
+! unskew: sim/messages.csv: is not a log of a clock, as `unskew record` writes it: it lacks the line clock,before_ns,time_ns,after_ns,rate_e12,status,event
 ! unskew: --clock-log host7=short.csv: there is no such clock; "host0" is one
 ! unskew: --clock-log: "host1" should be NAME=FILE

@@ -211,13 +211,13 @@ against the reference. Inversions: messages received before they were sent, by t
 less than their minimum delay. Delays: medians, there is from the reference. Lines are judged as drawn;
 sync settles them into the band.
 Matched 5 messages.
-Note: 2 messages between a and b cannot all be true if their rates never differ by more than 500 ppm: a clock was stepped or slewed (try a part of the trace with --from and --to, or a larger --max-skew-ppm)
+Note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was stepped or slewed; try a part of the trace with --from and --to, or a larger --max-skew-ppm
 ? 3
 $ unskew compare step.csv --method hull,interval --csv --max-outliers 0
 a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
 a,b,hull,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,hull needs messages in both directions that some line fits
 a,b,interval,545000000,548368179.539,0.0052636410614370199,4,4,3,80,3743433,2119658,,,,1000,2000000,-10000000,-998000,-3743433,-495885,-495885,-3743432,-495884,7352,0,,,,,,,,,
-! unskew: note: 2 messages between a and b cannot all be true if their rates never differ by more than 500 ppm: a clock was stepped or slewed (try a part of the trace with --from and --to, or a larger --max-skew-ppm)
+! unskew: note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was stepped or slewed; try a part of the trace with --from and --to, or a larger --max-skew-ppm
 ? 3
 # One direction only; a clock that sends to itself; one clock.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo a,b,1000000000,1000020000; echo c,c,1,2) >few.csv; unskew compare -q few.csv --method middle,regress --json
@@ -347,7 +347,7 @@ $ unskew compare none.csv
 ? 1
 # What a third clock sent to both at once is no message between them, but judges every line.
 $ printf 'sender,receiver,sent_ns,received_ns\na,b,0,1050\nb,a,11000,10060\nx,a,500,5000\nx,b,500,6020\na,b,20000,21040\nb,a,31000,30050\nx,b,700,26000\nx,a,700,25010\n' >heard.csv; unskew compare heard.csv --reference a --method hull --max-skew-ppm 5000 2>&1 | sed -n '1,4p;/^All/,$p'
-b against a: 4 messages, 2 broadcasts that both heard, half widths 60 ns to 92 ns, 71 ns on average.
+b against a: 4 messages, 2 common-view broadcasts, half widths 60 ns to 92 ns, 71 ns on average.
 method         offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back  broadcasts
 (as recorded)           -              -           2            -      1.05 us  -940 ns     1.01 us
 hull               -0.995    3989.138815           0        0.000       114 ns   105 ns        9 ns
@@ -360,8 +360,8 @@ against the reference. Inversions: messages received before they were sent, by t
 less than their minimum delay. Delays: medians, there is from the reference. Broadcasts: the clock's
 stamp less the reference's, on average. Lines are judged as drawn; sync settles them into the band.
 Matched 8 messages.
-Note: all messages go from x to a: the offset is bounded on one side only; traffic in the other direction would close it
-Note: all messages go from x to b: the offset is bounded on one side only; traffic in the other direction would close it
+Note: all messages go from x to a, so the offset is bounded on one side only; record traffic in the other direction, too
+Note: all messages go from x to b, so the offset is bounded on one side only; record traffic in the other direction, too
 $ unskew compare heard.csv --reference a --method hull --max-skew-ppm 5000 --json -q | grep -A6 broadcasts | head -8
         "broadcasts": {
           "count": 2,
@@ -371,13 +371,13 @@ $ unskew compare heard.csv --reference a --method hull --max-skew-ppm 5000 --jso
           "sd_ns": "15"
         }
 --
-$ unskew sync heard.csv --reference a --model linear --max-skew-ppm 5000 | grep -A1 -E '^(Delays|Broadcasts)'
-Delays, median (99 %): a -> b 1.05 us as recorded, 57 ns (57 ns) corrected;
+$ unskew sync heard.csv --reference a --model linear --max-skew-ppm 5000 | grep -A1 -E '^(One-way|Common-view)'
+One-way delays, median (99 %): a -> b 1.05 us as recorded, 57 ns (57 ns) corrected;
   back -940 ns as recorded, 53 ns (53 ns) corrected.
-Broadcasts that two clocks heard: 2, apart by 1.01 us as recorded on average,
+Common-view broadcasts (one packet received by both clocks): 2; the two receipts differ by 1.01 us as recorded on average,
   12 ns (-3 ns to 27 ns) corrected.
-$ unskew check heard.csv --reference a | grep Broadcasts
-Broadcasts that two clocks heard: 2, apart by 1.01 us as recorded on average.
+$ unskew check heard.csv --reference a | grep Common-view
+Common-view broadcasts (one packet received by both clocks): 2; the two receipts differ by 1.01 us as recorded on average.
 # Several sets of the same clocks: how far the rates spread.
 $ for i in 4 5; do unskew simulate -o set$i --seconds 20 --rate 10 --seed $i --format table -q; done; unskew compare --repeat t set4 set5 --method middle,hull,rate-last --truth truth.json
 host1 against host0, 3 sets:
@@ -438,7 +438,7 @@ $ unskew compare --repeat t t/messages.csv --method hull --csv
 a,b,method,answers,failures,beta_minus_one_mean,beta_minus_one_sd,messages,inversions,too_fast,inversions_recorded,too_fast_percent,error_rms_ns
 host0,host1,hull,2,0,2.0193831149286702e-05,0,820,0,0,404,0,
 $ mkdir none; unskew compare --repeat t none
-! unskew: none: holds no captures and no tables, and is no CTF trace
+! unskew: none: is a folder with neither captures nor tables nor a CTF trace in it
 ? 1
 $ unskew compare --repeat t nowhere
 ! unskew: nowhere: No such file or directory

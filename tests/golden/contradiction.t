@@ -1,42 +1,44 @@
 # Messages that no clock of constant rate explains: status 3, and the fewest that contradict each other.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,101,90; echo b,a,143,120) >t.csv; unskew sync t.csv --max-outliers 0
-clock  quality       offset at the middle (± there)  drift, ppm  sent  received
-a      reference     0                               0              1         1
-b      contradicted  -                               -              1         1
+clock  quality       offset mid-trace (± bound)  drift, ppm  sent  received
+a      reference     0                           0              1         1
+b      contradicted  -                           -              1         1
 
 Matched 2 messages.
-No clock of this model fits a and b; these messages contradict each other:
+The model cannot explain the clocks of a and b; these messages contradict each other:
   a -> b, sent 101, received 90
   b -> a, sent 143, received 120
-Note: 2 messages between a and b cannot all be true if their rates never differ by more than 500 ppm: a clock was stepped or slewed (try a part of the trace with --from and --to, or a larger --max-skew-ppm)
+Note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was stepped or slewed; try a part of the trace with --from and --to, or a larger --max-skew-ppm
 ? 3
 # One side only: status 3, and a bound instead of an offset.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,100001,130001; echo a,b,1000200000,1000210000) >t.csv; unskew sync t.csv
-clock  quality    offset at the middle (± there)  drift, ppm  sent  received
-a      reference  0                               0              2         0
-b      one-sided  at least -24.4 us               -              0         2
+clock  quality    offset mid-trace (± bound)  drift, ppm  sent  received
+a      reference  0                           0              2         0
+b      one-sided  at least -24.4 us           -              0         2
 
 Matched 2 messages.
-Note: all messages go from a to b: the offset is bounded on one side only; traffic in the other direction would close it
-Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
+Note: all messages go from a to b, so the offset is bounded on one side only; record traffic in the other direction, too
+Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
 ? 3
 # One wrong message among many is left out and named.
 $ awk 'BEGIN { print "sender,receiver,sent_ns,received_ns"; for (i = 0; i < 50; i++) { t = i * 1000000000; printf "a,b,%.0f,%.0f\nb,a,%.0f,%.0f\n", t, t + 500050, t + 700000, t + 200080 } print "a,b,20000000000,20000300000" }' >t.csv; unskew sync t.csv -o clocks.json
-clock  quality    offset at the middle (± there)  drift, ppm         sent  received
-a      reference  0                               0                    50        50
-b      bounded    -499.97 us ± 2.80 us            0.0 (-5.1 to 5.1)    50        50
+clock  quality    offset mid-trace (± bound)  drift, ppm         sent  received
+a      reference  0                           0                    50        50
+b      bounded    -499.97 us ± 2.80 us        0.0 (-5.1 to 5.1)    50        50
 
-Matched 100 messages; left out: 1 as outliers.
-Received before sent: 50 as recorded, 0 corrected, and 1 of those left out. Half widths: 132 ns to 501 ms, 20.5 ms on average.
-Delays, median (99 %): a -> b 500 us as recorded, 80 ns (80 ns) corrected;
+Matched 100 messages; not used: 1 as outliers.
+Causality violations (received before sent): 50 before correction, 0 after, and 1 among the outliers.
+Uncertainty over the trace: ±132 ns to ±501 ms, ±20.5 ms on average.
+One-way delays, median (99 %): a -> b 500 us as recorded, 80 ns (80 ns) corrected;
   back -500 us as recorded, 50 ns (50 ns) corrected.
-Disturbed: b in 1 stretch, 2.11 s in all (4.3 % of the time): there only the skew limit bounds its rate.
-Left out between a and b, against all others:
+Disturbed: b may have been stepped or slewed in 1 stretch, 2.11 s in all (4.3 % of the time);
+  there only the skew limit (500 ppm) bounds its rate, so the uncertainty is larger.
+Outliers between a and b, which contradict the other messages and are ignored:
   a -> b, sent 20000000000, received 20000300000, by 200 us
 Model wander: the rate of each clock is constant within 5 ppm
-outside of disturbed stretches, no two clocks differ by more than
+outside of disturbed stretches, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
 Wrote clocks.json.

@@ -23,13 +23,13 @@ a,5,0,-50010,50020
 ? 1
 # Not enough said, or too much.
 $ unskew convert clocks.json -c b -s ,
-! unskew: --separator tells fields apart: say which one with --field
+! unskew: --separator needs --field N: the field that holds the stamp
 ? 2
 $ unskew convert clocks.json -c b -F 2 -s ,,
 ! unskew: --separator ,,: is one character, or "tab"
 ? 2
 $ unskew convert clocks.json -c b -F 2 5
-! unskew: --field is of lines of standard input: give no stamps
+! unskew: --field reads standard input; do not pass stamps as well
 ? 2
 $ unskew convert clocks.json -c b -F 0
 ! unskew: --field: 0 is less than 1
@@ -38,7 +38,7 @@ $ unskew convert clocks.json -c b -F 0
 $ unskew convert clocks.json -c b 1800000000s 1900000000s
 1800000000000000000	1799999999999999995	1799820017998250014	1800179982001749986
 1900000000000000000	1899999999999999995	1899810018998150014	1900189981001849986
-! unskew: note: stamp 1800000000000000000 of b lies 1790000000 s outside of what was recorded, which spans 1.00 s: its time is extrapolated, and its bounds hold if the rate stayed within the same limits all the while
+! unskew: note: stamp 1800000000000000000 of b lies 1790000000 s outside the recording, which spans 1.00 s: its time is extrapolated (holdover), and the error bounds are valid if the clock's rate stayed within the same limits until then
 $ unskew before clocks.json b:1800000000s a:1s
 no 1799820016998230015
-! unskew: note: stamp 1800000000000000000 of b lies 1790000000 s outside of what was recorded, which spans 1.00 s: its time is extrapolated, and its bounds hold if the rate stayed within the same limits all the while
+! unskew: note: stamp 1800000000000000000 of b lies 1790000000 s outside the recording, which spans 1.00 s: its time is extrapolated (holdover), and the error bounds are valid if the clock's rate stayed within the same limits until then

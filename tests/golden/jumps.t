@@ -2,23 +2,25 @@
 $ unskew simulate --seconds 60 --rate 50 --step host1@20s:1ms --step host1@40s:-5s -o s
 ! s: 14,340 packets in captures of 2 hosts, 7,170 messages in messages.csv, clocks in truth.json
 $ unskew sync --model segments=auto s/host0.pcap s/host1.pcap -o c.json --truth s/truth.json
-clock  quality    offset in a stretch (± there)  drift, ppm            sent  received
-host0  reference  0                              0                    3,591     3,579
-host1  bounded    3.9979999 s ± 50.6 us          20.0 (14.7 to 25.5)  3,579     3,591
-Offsets are those at the middle of the stretch between steps that has most messages.
+clock  quality    offset between steps (± bound)  drift, ppm            sent  received
+host0  reference  0                               0                    3,591     3,579
+host1  bounded    3.9979999 s ± 50.6 us           20.0 (14.7 to 25.5)  3,579     3,591
+Clocks were stepped: an offset is that in the middle of the stretch between steps with the most messages.
 
 Matched 7,170 messages.
-Received before sent: 3,580 as recorded, 0 corrected. Half widths: 50.2 us to 9.20 ms, 66.0 us on average.
-Delays, median (99 %): host0 -> host1 1.00 s as recorded, 87.5 us (286 us) corrected;
+Causality violations (received before sent): 3,580 before correction, 0 after.
+Uncertainty over the trace: ±50.2 us to ±9.20 ms, ±66.0 us on average.
+One-way delays, median (99 %): host0 -> host1 1.00 s as recorded, 87.5 us (286 us) corrected;
   back -1.00 s as recorded, 84.1 us (294 us) corrected.
-Step of host1 or host0 (messages cannot tell): host1 was stepped forward, or host0 set back, by 997 us ± 106 us,
-  between 1700000020.986259906 s and 1700000021.035513487 s by the clock of host1.
-Step: host1 was set back by 5.000000 s ± 106 us,
-  from 1700000040.994975757 s to 1700000036.013254569 s: there its epoch 1 begins, as its stamps repeat.
-Disturbed: host1 in 1 stretch, 49.3 ms in all (0.0821 % of the time): there only the skew limit bounds its rate.
-Model segments: every clock keeps one rate for as long as one fits, no two differ by more than 500 ppm,
-no message takes less than its minimum delay (0 ns).
-Between the two times of a step an offset only rises, or only falls.
+Step of host1 or host0 (messages cannot tell which): host1 was stepped forward, or host0 stepped backward, by 997 us ± 106 us,
+  between 1700000020.986259906 s and 1700000021.035513487 s on the clock of host1.
+Step: host1 was stepped backward by 5.000000 s ± 106 us,
+  from 1700000040.994975757 s to 1700000036.013254569 s; its stamps repeat, so those after the step are called its epoch 1.
+Disturbed: host1 may have been stepped or slewed in 1 stretch, 49.3 ms in all (0.0821 % of the time);
+  there only the skew limit (500 ppm) bounds its rate, so the uncertainty is larger.
+Model segments: every clock keeps one rate for as long as one fits, no two rates differ by more than
+500 ppm, no message takes less than its minimum delay (0 ns).
+Between the two times given for a step the offset moves in one direction only.
 The bounds are valid while these assumptions hold.
 Truth: host1's estimate is off by at most 150 ns; its band holds the truth throughout.
 Wrote c.json.
@@ -26,7 +28,7 @@ $ unskew convert c.json host1:1700000030.5s
 1700000030500000000	1700000029498410006	1700000029498359561	1700000029498460249
 $ unskew convert c.json host1:1700000038.5s
 1700000038500000000	-	-	-
-! unskew: note: stamp 1700000038500000000 of host1 may be of its epochs 0 and 1, as it was set back while it recorded: say which with --epoch
+! unskew: note: stamp 1700000038500000000 of host1 may belong to epoch 0 or 1, as the clock was stepped backward while it recorded: choose with --epoch
 ? 3
 $ unskew convert c.json --epoch 0 host1:1700000038.5s
 1700000038500000000	1700000037498250016	1700000037498199800	1700000037498300545
@@ -37,8 +39,8 @@ $ unskew convert c.json --epoch 2 host1:1700000038.5s
 ? 2
 $ unskew before c.json host1:1700000038.5s host0:1700000040s
 undecidable -
-! unskew: note: stamp 1700000038500000000 of host1 may be of its epochs 0 and 1, as it was set back while it recorded: say which with --epoch
-! unskew: note: "-" stands where no band bounds one of the two
+! unskew: note: stamp 1700000038500000000 of host1 may belong to epoch 0 or 1, as the clock was stepped backward while it recorded: choose with --epoch
+! unskew: note: "-": one of the two clocks has no bounds at that time, so there is no margin
 ? 3
 $ unskew before c.json --epoch 1 host1:1700000038.5s host0:1700000040s
 no 2498099648
@@ -51,25 +53,26 @@ host0 -> host1     3,591           0    50.0 us  87.5 us  286 us  504 us
 host1 -> host0     3,579           0    50.0 us  84.1 us  294 us  556 us
 
 Matched 7,170 messages.
-An inversion is a message received before it was sent, by the stamps as recorded.
+An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
 # A reference that is set back: corrected time runs on all the same.
 $ unskew simulate --seconds 60 --rate 50 --step host0@30s:-3600s -o r
 ! r: 14,340 packets in captures of 2 hosts, 7,170 messages in messages.csv, clocks in truth.json
 $ unskew sync --model segments=auto r/host0.pcap r/host1.pcap -o r.json
-clock  quality    offset in a stretch (± there)  drift, ppm               sent  received
-host0  bounded    3601.0009000 s ± 50.3 us       -19.6 (-23.6 to -16.4)  3,591     3,579
-host1  reference  0                              0                       3,579     3,591
-Offsets are those at the middle of the stretch between steps that has most messages.
+clock  quality    offset between steps (± bound)  drift, ppm               sent  received
+host0  bounded    3601.0009000 s ± 50.3 us        -19.6 (-23.6 to -16.4)  3,591     3,579
+host1  reference  0                               0                       3,579     3,591
+Clocks were stepped: an offset is that in the middle of the stretch between steps with the most messages.
 
 Matched 7,170 messages.
-Received before sent: 3,579 as recorded, 0 corrected. Half widths: 50.2 us to 3.64 ms, 56.4 us on average.
-Delays, median (99 %): host1 -> host0 -1.00 s as recorded, 81.3 us (290 us) corrected;
+Causality violations (received before sent): 3,579 before correction, 0 after.
+Uncertainty over the trace: ±50.2 us to ±3.64 ms, ±56.4 us on average.
+One-way delays, median (99 %): host1 -> host0 -1.00 s as recorded, 81.3 us (290 us) corrected;
   back 3600 s as recorded, 90.5 us (290 us) corrected.
-Step: host0 was set back by 3600.000001 s ± 105 us,
-  from 1700000029.997613105 s to 1699996430.004773927 s: there its epoch 1 begins, as its stamps repeat.
-Model segments: every clock keeps one rate for as long as one fits, no two differ by more than 500 ppm,
-no message takes less than its minimum delay (0 ns).
-Between the two times of a step an offset only rises, or only falls.
+Step: host0 was stepped backward by 3600.000001 s ± 105 us,
+  from 1700000029.997613105 s to 1699996430.004773927 s; its stamps repeat, so those after the step are called its epoch 1.
+Model segments: every clock keeps one rate for as long as one fits, no two rates differ by more than
+500 ppm, no message takes less than its minimum delay (0 ns).
+Between the two times given for a step the offset moves in one direction only.
 The bounds are valid while these assumptions hold.
 Wrote r.json.
 $ unskew apply r.json r/host0.pcap r/host1.pcap -o r2
@@ -81,26 +84,26 @@ host0 -> host1     3,591           0    50.0 us  90.5 us  290 us  504 us
 host1 -> host0     3,579           0    25.6 us  81.3 us  290 us  541 us
 
 Matched 7,170 messages.
-An inversion is a message received before it was sent, by the stamps as recorded.
+An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
 # What a table of clocks says of one that was disturbed, and of a step that may be either's.
 $ python3 -c "import json;c=json.load(open('c.json'));k=c['clocks'][1];k['disturbed']=[{'from_ns':'1700000010000000000','to_ns':'1700000013000000000'},{'from_ns':'1700000025000000000','to_ns':'1700000028000000000'}];k['jumps'][0]['or']='host0';k['wander']={'assumed_ppm':5,'needed_ppm':24.5123,'used_ppm':49.0246};c['model'].update(name='wander',ppm=5);json.dump(c,open('d.json','w'))"
 $ unskew report d.json -q -o d.html; sed 's/<[^>]*>//g' d.html | sed -n '/^Model/,/hold/p;/^Step of/,+1p;/^Disturbed/p'
 Model wander: the rate of each clock is constant within 49 ppm (5 assumed, 24.5 needed)
-outside of disturbed stretches, no two clocks differ by more than
+outside of disturbed stretches, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
-Between the two times of a step an offset only rises, or only falls.
+Between the two times given for a step the offset moves in one direction only.
 The bounds are valid while these assumptions hold.
-Step of host1 or host0 (messages cannot tell): host1 was stepped forward, or host0 set back, by 997 us ± 106 us,
-  between 1700000020.986259906 s and 1700000021.035513487 s by the clock of host1.
-Disturbed: host1 in 2 stretches, 6.00 s in all (10 % of the time): there only the skew limit bounds its rate.
+Step of host1 or host0 (messages cannot tell which): host1 was stepped forward, or host0 stepped backward, by 997 us ± 106 us,
+  between 1700000020.986259906 s and 1700000021.035513487 s on the clock of host1.
+Disturbed: host1 may have been stepped or slewed in 2 stretches, 6.00 s in all (10 % of the time);
 # Messages under way while their sender was set back, in rows by receipt: apply and sync have one notion of where that was.
 $ awk 'BEGIN { print "sender,receiver,sent_ns,received_ns"; for (i = 0; i < 200; i++) { s = 7e9 - (i >= 100) * 1e9; late = i == 97 || i == 99 ? 2e6 : 0; t = i * 5e5; print t + 3e5 + late, (i % 2 ? sprintf("b,a,%.0f,%.0f", t + s, t + 3e5 + late) : sprintf("a,b,%.0f,%.0f", t, t + 2e5 + s)) } }' | sort -n | sed 's/^[0-9]* //' >under_way.csv
-$ unskew sync under_way.csv -o under_way.json | grep -A1 -e Step -e Received
-Received before sent: 100 as recorded, 0 corrected. Half widths: 401 us to 751 us, 579 us on average.
-Delays, median (99 %): a -> b 7.00 s as recorded, 307 us (319 us) corrected;
+$ unskew sync under_way.csv -o under_way.json | grep -A1 -e Step -e Causality
+Causality violations (received before sent): 100 before correction, 0 after.
+Uncertainty over the trace: ±401 us to ±751 us, ±579 us on average.
 --
-Step: b was set back by 1.000000 s ± 802 us,
-  from 7.049500000 s to 6.050200000 s: there its epoch 1 begins, as its stamps repeat.
+Step: b was stepped backward by 1.000000 s ± 802 us,
+  from 7.049500000 s to 6.050200000 s; its stamps repeat, so those after the step are called its epoch 1.
 $ unskew apply under_way.json under_way.csv -o under_way_now.csv; awk -F, '$5 < $3' under_way_now.csv | grep -c -v sender
 0
 ! Wrote under_way_now.csv.
@@ -108,12 +111,13 @@ $ unskew apply under_way.json under_way.csv -o under_way_now.csv; awk -F, '$5 < 
 # A capture and a table in one run, each of a clock that was set back.
 $ unskew simulate -q --seed 5 --hosts 3 --topology star --seconds 30 --rate 40 --step host1@10s:-700ms --step host2@20s:-400ms -o both
 $ unskew simulate -q --seed 5 --hosts 3 --topology star --seconds 30 --rate 40 --step host1@10s:-700ms --step host2@20s:-400ms --format table -o rows
-$ grep -e sender -e host2 rows/messages.csv >two.csv; unskew sync both/host0.pcap both/host1.pcap two.csv --truth both/truth.json -o two.json | grep -e Received -e Step -e epoch -e Truth
-Received before sent: 2,689 as recorded, 0 corrected. Half widths: 51.5 us to 21.6 ms, 143 us on average.
-Step: host2 was set back by 400.068 ms ± 231 us,
-  from 1700000020.980840389 s to 1700000020.623749460 s: there its epoch 1 begins, as its stamps repeat.
-Step: host1 was set back by 700.000 ms ± 163 us,
-  from 1700000010.961132257 s to 1700000010.301134184 s: there its epoch 1 begins, as its stamps repeat.
+$ grep -e sender -e host2 rows/messages.csv >two.csv; unskew sync both/host0.pcap both/host1.pcap two.csv --truth both/truth.json -o two.json | grep -e Causality -e Uncertainty -e Step -e epoch -e Truth
+Causality violations (received before sent): 2,689 before correction, 0 after.
+Uncertainty over the trace: ±51.5 us to ±21.6 ms, ±143 us on average.
+Step: host2 was stepped backward by 400.068 ms ± 231 us,
+  from 1700000020.980840389 s to 1700000020.623749460 s; its stamps repeat, so those after the step are called its epoch 1.
+Step: host1 was stepped backward by 700.000 ms ± 163 us,
+  from 1700000010.961132257 s to 1700000010.301134184 s; its stamps repeat, so those after the step are called its epoch 1.
 Truth: host2's estimate is off by at most 399 ns; its band holds the truth throughout.
 Truth: host1's estimate is off by at most 304 ns; its band holds the truth throughout.
 $ unskew apply two.json both/host0.pcap both/host1.pcap two.csv -o set; unskew check set/host0.pcap set/host1.pcap set/two.csv | grep -e '->'

@@ -32,8 +32,8 @@ status 1
 ! unskew: page: no exchange succeeded; does the other side run `unskew line serve`?
 $ unskew line tie --rounds 1; unskew line tie --page page --port port; echo status $?
 status 2
-! unskew: either --port or --page: which line is it?
-! unskew: either --port or --page: which line is it?
+! unskew: give either --port or --page: the line to use
+! unskew: give either --port or --page: the line to use
 $ unskew line delay --page page --rounds 10 | sed 's/ [0-9.]* [num]*s/ T/g'
 a pin is seen after T (median), T to T; 99 %: T
 $ unskew line serve --port /dev/null; unskew line serve --port nowhere 2>&1 | sed 's/;.*//'; unskew line serve --page table.csv; echo status $?

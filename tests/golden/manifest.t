@@ -38,7 +38,7 @@ $ unskew apply clocks.json x/a.pftrace b=b.pftrace --perfetto-manifest m.json; c
  }
 }
 ! Wrote m.json.
-! unskew: note: b.pftrace: one offset for all of it is off by up to 200002 ns, beside the band
+! unskew: note: b.pftrace: one offset for all of it is off by up to 200002 ns, in addition to the error bound
 $ unskew apply -q clocks.json x/a.pftrace b.pftrace --perfetto-manifest chrome.json --perfetto-clock file; grep -c clock chrome.json; grep -A 5 sync_to chrome.json
 1
      "sync_to": {
@@ -56,18 +56,18 @@ $ unskew apply clocks.json x/a.pftrace b.pftrace --perfetto-manifest r.json --re
 ? 1
 $ unskew apply clocks.json x/a.pftrace b.pftrace --perfetto-manifest r.json --residual 1ms
 ! Wrote r.json.
-! unskew: note: b.pftrace: one offset for all of it is off by up to 200002 ns, beside the band
+! unskew: note: b.pftrace: one offset for all of it is off by up to 200002 ns, in addition to the error bound
 $ unskew apply clocks.json z.pftrace --perfetto-manifest z.json
 ! unskew: z.pftrace: No such file or directory
 ? 1
 $ cp b.pftrace z.pftrace; unskew apply clocks.json z.pftrace --perfetto-manifest z.json
-! unskew: z.pftrace: none of the clocks is known to have stamped it; say which with NAME=z.pftrace
+! unskew: z.pftrace: it is unknown which clock stamped it; say so with NAME=z.pftrace
 ? 1
 $ cp b.pftrace x/b.pftrace; unskew apply clocks.json b.pftrace x/b.pftrace --perfetto-manifest z.json
 ! unskew: b.pftrace and x/b.pftrace would have one name in an archive; rename one
 ? 2
 $ unskew apply clocks.json b.pftrace --perfetto-manifest b.pftrace --force
-! unskew: b.pftrace: is read, so it cannot be an output too; write to another
+! unskew: b.pftrace: is an input, so it cannot be an output too; write to another
 ? 2
 $ unskew apply clocks.json b.pftrace --perfetto-manifest z.json --perfetto-clock TAI
 ! unskew: --perfetto-clock: "TAI" is not known; choose from: REALTIME, REALTIME_COARSE, MONOTONIC, MONOTONIC_COARSE, MONOTONIC_RAW, BOOTTIME, file
@@ -82,5 +82,5 @@ $ unskew apply one.json x/a.pftrace b.pftrace --perfetto-manifest z.json; ls z.j
 $ (cat t.csv; sed '1d; s/a,b/c,d/; s/b,a/d,c/' t.csv) >two.csv; unskew sync -q two.csv -o two.json; cp b.pftrace d.pftrace; unskew apply two.json b.pftrace d.pftrace --perfetto-manifest two_m.json; grep -c sync_to two_m.json
 0
 ! Wrote two_m.json.
-! unskew: note: d.pftrace: no message ties clock d to that of b.pftrace: they cannot be put on one time
+! unskew: note: d.pftrace: no chain of messages connects clock d with that of b.pftrace: they cannot be put on one time
 ? 1

@@ -10,11 +10,11 @@ $ tcpdump -r all.pcapng -tt 2>/dev/null | awk '$1 < last { n++ } { last = $1 } E
 $ (ulimit -Sn 12; unskew apply c.json h/host*.pcap --merge again.pcapng -q; cmp all.pcapng again.pcapng && echo same)
 same
 $ (ulimit -n 12; unskew apply c.json h/host*.pcap --merge third.pcapng 2>&1 | cut -d: -f 1,3-)
-unskew: Too many open files; `ulimit -n` raises how many may be
+unskew: Too many open files; raise the limit with `ulimit -n`
 # One file of two hosts: its interfaces have clocks of their own.
 $ unskew apply c.json h/host0.pcap h/host1.pcap --merge both.pcapng -q; unskew sync both.pcapng --clock-of both/host1=b --clock-of both/0=a --local a=10.0.0.1 --local b=10.0.0.2 -o two.json | sed -n 2,3p
-a      reference  0                               0                51        50
-b      bounded    0.0 us ± 52.2 us                0 (-29 to 31)    50        51
+a      reference  0                           0                51        50
+b      bounded    0.0 us ± 52.2 us            0 (-29 to 31)    50        51
 $ grep -A 4 '"interfaces"' two.json | head -n 5
       "interfaces": [{"interface": "host1", "clock": "b"}, {"interface": "0", "clock": "a"}]
     }
@@ -31,8 +31,8 @@ $ unskew sync both.pcapng --clock-of both
 ? 2
 # Files of one clock are one trace.
 $ unskew sync host0=h/host0.pcap host0=h/host1.pcap -q
-! unskew: all 2 traces are of one clock, "host0"; give the trace of another machine too, or name them apart with NAME=PATH
+! unskew: all 2 traces are of one clock, "host0"; give the trace of another machine too, or give them different names with NAME=PATH
 ? 1
 $ unskew apply c.json h/host0.pcap --merge first.pcapng -q; unskew sync b=both.pcapng b=first.pcapng c=h/host2.pcap | sed -n 2,3p
-b      reference  0                               0                 46        40
-c      bounded    -1.0000497 s ± 59.0 us          20 (-13 to 49)    40        46
+b      reference  0                           0                 46        40
+c      bounded    -1.0000497 s ± 59.0 us      20 (-13 to 49)    40        46

@@ -15,8 +15,8 @@ host1 -> host0     1,174       1,174  -1.00035 s  -1.00011 s  -999.83 ms  -999.7
 $ unskew sync s/host0.pcap web/part_0000[123]* 2>&1 | grep -o 'to web.*have names.*' | sed 's/_2[0-9]*//'
 to web/part_00003.pcap, 3 files, have names that differ by numbers alone and times that do not overlap: if one host wrote them, give them one name, NAME=FILE NAME=FILE or NAME='PATTERN'
 $ unskew sync s/host0.pcap 'host1=web/nothing*'
-! unskew: web/nothing*: no file has a name like that
+! unskew: web/nothing*: no file matches
 ? 1
 $ mkdir empty; unskew sync s/host0.pcap host1=empty
-! unskew: empty: holds no captures and no tables, and is no CTF trace
+! unskew: empty: is a folder with neither captures nor tables nor a CTF trace in it
 ? 1

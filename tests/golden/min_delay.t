@@ -1,31 +1,33 @@
 # Minimum delays: what they bound, what they forbid, and models that are none.
 $ unskew simulate -o t --seconds 20 --rate 10 --seed 3 --format table --dmin 50us -q
 $ unskew sync t/messages.csv --min-delay 49us+0.5us+0.1ns/B --truth t/truth.json -o clocks.json; grep '"min_delay":' clocks.json
-clock  quality    offset at the middle (± there)  drift, ppm           sent  received
-host0  reference  0                               0                     208       202
-host1  bounded    -1.00020120 s ± 4.82 us         20.1 (14.9 to 25.3)   202       208
+clock  quality    offset mid-trace (± bound)  drift, ppm           sent  received
+host0  reference  0                           0                     208       202
+host1  bounded    -1.00020120 s ± 4.82 us     20.1 (14.9 to 25.3)   202       208
 
 Matched 410 messages.
-Received before sent: 202 as recorded, 0 corrected. Half widths: 1.38 us to 10.5 us, 6.44 us on average.
-Delays, median (99 %): host0 -> host1 1.00 s as recorded, 87.5 us (274 us) corrected;
+Causality violations (received before sent): 202 before correction, 0 after.
+Uncertainty over the trace: ±1.38 us to ±10.5 us, ±6.44 us on average.
+One-way delays, median (99 %): host0 -> host1 1.00 s as recorded, 87.5 us (274 us) corrected;
   back -1.00 s as recorded, 86.8 us (270 us) corrected.
-Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
+Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (49us+0.5us+0.1ns/B).
 The bounds are valid while these assumptions hold.
 Truth: host1's estimate is off by at most 1.08 us; its band holds the truth throughout.
 Wrote clocks.json.
     "min_delay": "49us+0.5us+0.1ns/B"
 $ (echo sender,receiver,model; echo host0,host1,49us; echo host1,host0,48us; echo host7,host0,1us) >delays.csv; unskew sync t/messages.csv --min-delay @delays.csv
-clock  quality    offset at the middle (± there)  drift, ppm           sent  received
-host0  reference  0                               0                     208       202
-host1  bounded    -1.00020068 s ± 5.83 us         20.1 (14.7 to 25.4)   202       208
+clock  quality    offset mid-trace (± bound)  drift, ppm           sent  received
+host0  reference  0                           0                     208       202
+host1  bounded    -1.00020068 s ± 5.83 us     20.1 (14.7 to 25.4)   202       208
 
 Matched 410 messages.
-Received before sent: 202 as recorded, 0 corrected. Half widths: 2.46 us to 11.7 us, 7.49 us on average.
-Delays, median (99 %): host0 -> host1 1.00 s as recorded, 88.0 us (274 us) corrected;
+Causality violations (received before sent): 202 before correction, 0 after.
+Uncertainty over the trace: ±2.46 us to ±11.7 us, ±7.49 us on average.
+One-way delays, median (99 %): host0 -> host1 1.00 s as recorded, 88.0 us (274 us) corrected;
   back -1.00 s as recorded, 86.2 us (270 us) corrected.
 Note: --min-delay @delays.csv: 1 of its 3 rows name clocks that no trace has, the first is "host7"
-Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
+Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (@delays.csv).
 The bounds are valid while these assumptions hold.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,40000; echo b,a,90000,170000) >m.csv; unskew check m.csv --min-delay 50us
@@ -34,7 +36,7 @@ a -> b            1           0    40.0 us  40.0 us  40.0 us  40.0 us
 b -> a            1           0    80.0 us  80.0 us  80.0 us  80.0 us
 
 Matched 2 messages.
-An inversion is a message received before it was sent, by the stamps as recorded.
+An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
 Faster than their minimum delay: 1 (50.000 %), by up to 10.0 us, 10.0 us on average.
 $ unskew check m.csv --min-delay 50us --json | grep -A6 min_delay
   "min_delay": "50us",
@@ -45,15 +47,15 @@ $ unskew check m.csv --min-delay 50us --json | grep -A6 min_delay
     "mean_ns": "10000"
   },
 $ unskew sync t/messages.csv --min-delay 520us --max-outliers 0
-clock  quality       offset at the middle (± there)  drift, ppm  sent  received
-host0  reference     0                               0            208       202
-host1  contradicted  -                               -            202       208
+clock  quality       offset mid-trace (± bound)  drift, ppm  sent  received
+host0  reference     0                           0            208       202
+host1  contradicted  -                           -            202       208
 
 Matched 410 messages.
-No clock of this model fits host0 and host1; these messages contradict each other:
+The model cannot explain the clocks of host0 and host1; these messages contradict each other:
   host0 -> host1, sent 1700000006168491566, received 1700000007168665260
   host1 -> host0, sent 1700000007177123958, received 1700000006177051817
-Note: 2 messages between host0 and host1 cannot all be true if their rates never differ by more than 500 ppm and none is faster than --min-delay 520us says: that is too long, or a clock was stepped or slewed (try a smaller --min-delay)
+Note: 2 messages between host0 and host1 contradict each other if the clocks' rates never differ by more than 500 ppm and none is faster than --min-delay 520us: that delay is too long, or a clock was stepped or slewed; try a smaller --min-delay
 ? 3
 $ unskew compare t/messages.csv --min-delay 40us --method middle,hull
 host1 against host0: 410 messages, half widths 11.0 us to 20.2 us, 16.1 us on average.
@@ -107,7 +109,7 @@ against the reference. Inversions: messages received before they were sent, by t
 less than their minimum delay. Delays: medians, there is from the reference. Lines are judged as drawn;
 sync settles them into the band.
 Matched 410 messages.
-Note: 2 messages between host0 and host1 cannot all be true if their rates never differ by more than 500 ppm and none is faster than --min-delay 60us says: that is too long, or a clock was stepped or slewed (try a smaller --min-delay)
+Note: 2 messages between host0 and host1 contradict each other if the clocks' rates never differ by more than 500 ppm and none is faster than --min-delay 60us: that delay is too long, or a clock was stepped or slewed; try a smaller --min-delay
 ? 3
 $ unskew sync t/messages.csv --min-delay 49us --method hull+δ --json | grep '"method"'
   "method": "hull+delta",

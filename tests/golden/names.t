@@ -6,13 +6,13 @@ run1/x/eth0 -> run2/x/eth0        55           0   1.00005 s   1.00011 s   1.000
 run2/x/eth0 -> run1/x/eth0        57          57  -999.98 ms  -999.92 ms  -999.74 ms  -999.74 ms
 
 Matched 112 messages.
-An inversion is a message received before it was sent, by the stamps as recorded.
+An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
 $ unskew check client=run1/x/eth0.pcap run2/x/eth0.pcap | sed 1d
 client -> eth0        55           0   1.00005 s   1.00011 s   1.00021 s   1.00021 s
 eth0 -> client        57          57  -999.98 ms  -999.92 ms  -999.74 ms  -999.74 ms
 
 Matched 112 messages.
-An inversion is a message received before it was sent, by the stamps as recorded.
+An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
 $ unskew sync --reference nobody a/host0.pcap a/host1.pcap
 ! unskew: --reference nobody: there is no such clock; "host0" is one
 ? 2
@@ -39,5 +39,5 @@ $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,100,300 b,a,400,500 >t.c
 $ unskew sync t.csv -o "$(printf 'c\302\205\342\200\256.json')" | tail -n 1
 Wrote c\u0085\u202e.json.
 $ unskew report t.csv -o "$(printf 'r\302\233.html')"
-Add -50 ns ± 251 ns to a stamp of b in the middle of its trace to have the time of a; its drift is 0 (-500 to 500) ppm. Of 2 messages 0 were received before sent by the stamps as recorded, 0 by corrected ones.
+Add -50 ns ± 251 ns to a stamp of b in the middle of its trace to get the time of a; its drift is 0 (-500 to 500) ppm. Of 2 messages 0 were received before sent as recorded, 0 after correction.
 Wrote r\u009b.html.

@@ -38,7 +38,7 @@ $ unskew sync m.csv --json --plot host1 | grep -c 'from it below'
 ? 1
 $ COLUMNS=30 unskew sync m.csv --plot host1 | grep -c 'from it below'
 0
-! unskew: note: --plot host1 draws nothing: 40 columns are the least
+! unskew: note: --plot host1 draws nothing: it needs 40 columns or more
 ? 1
 $ unskew sync m.csv | grep -c 'from it below'
 0

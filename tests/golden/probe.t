@@ -1,7 +1,7 @@
 # needs: with-libsodium
 # A key of one's own, never replaced.
 $ unskew probe key -o key
-! key: a new key; copy it to the other machine over a connection that is safe
+! key: a new key; copy it to the other machine over a secure connection
 $ wc -c <key; stat -c %a key; unskew probe key -o key
 65
 600
@@ -38,7 +38,7 @@ $ unskew probe 127.0.0.1 --port $(cat port) --key key --count 1 --there b -o x.c
 ? 1
 $ printf 'a,b,1,2' >>x.csv; unskew probe 127.0.0.1 --port $(cat port) --key key --count 1 --here a --there b -o x.csv --append >out; grep -vc '^a,b,1[0-9]*,1[0-9]*,1[0-9]*,1[0-9]*$' x.csv
 1
-! x.csv: its last row was cut short; 7 bytes of it are taken off
+! x.csv: its last row was cut short; its 7 bytes were removed
 # JSON is a line each, the last one sums up.
 $ unskew probe localhost --port $(cat port) --key key --count 2 --period 50ms --json | python3 -c 'import json, sys; l = [json.loads(x) for x in sys.stdin]; print(*l[0]); print(*l[-1]); print(l[-1]["rounds"], l[-1]["there"])'
 round state there_ns here_ns offset_ns precision_ns drift_ppm drift_error_ppm age_ns round_trip_ns attempts answered lost kept
@@ -55,7 +55,7 @@ $ unskew probe 127.0.0.1 --port $(cat port) --key key --period 50ms --there b --
 ! unskew: live: somebody changed its size while the clock was kept there; remove it and begin again
 # Who has another key, or none, gets no answer.
 $ unskew probe key -q -o other; unskew probe 127.0.0.1 --port $(cat port) --key other --count 1 --attempts 1 --timeout 50ms 2>&1 | grep unskew | sed "s/$(cat port)/PORT/"
-unskew: 127.0.0.1 port PORT: no answer; is `unskew probe serve` running there, with the same key, does a firewall let UDP through, and is that machine not flooded or asked more often than its --rate allows?
+unskew: 127.0.0.1 port PORT: no answer; is `unskew probe serve` running there, with the same key, does a firewall let UDP through, and do the questions stay below its --rate?
 $ kill $(cat server); while kill -0 $(cat server) 2>/dev/null; do sleep 0.1; done; sed 's/[0-9,]* answered, [0-9]* welcomed/N answered, N welcomed/; s/: .*/: N/' served
 N answered, N welcomed, 0 malformed, 1 forged, 0 replayed, 0 limited, 0 unsent.
 Stamps of arrivals: N
@@ -64,7 +64,7 @@ $ unskew probe serve --bind 0.0.0.0
 ! unskew: --bind 0.0.0.0: without --key FILE only this machine itself is served; --open serves everybody
 ? 2
 $ unskew probe 192.0.2.1
-! unskew: 192.0.2.1 is another machine, and without --key FILE anybody between could answer for it; --open accepts that
+! unskew: 192.0.2.1 is another machine: without --key FILE anybody in between could answer for it; --open accepts that risk
 ? 2
 # Options of the other side.
 $ unskew probe serve --count 3

@@ -2,19 +2,19 @@
 # needs: with-page
 $ unskew simulate -q --seconds 10 --rate 50 --format table --drift-ppm 21 -o d && mv d/messages.csv m.csv
 $ unskew report m.csv -o page.html
-Add -1.0001053 s ± 52.7 us to a stamp of host1 in the middle of its trace to have the time of host0; its drift is 21 (5 to 38) ppm. Of 973 messages 495 were received before sent by the stamps as recorded, 0 by corrected ones.
+Add -1.0001053 s ± 52.7 us to a stamp of host1 in the middle of its trace to get the time of host0; its drift is 21 (5 to 38) ppm. Of 973 messages 495 were received before sent as recorded, 0 after correction.
 Wrote page.html.
 $ unskew report m.csv -o page.html
 ! unskew: page.html: exists already; use --force to replace it
 ? 1
 $ unskew report m.csv -o -
-! unskew: "-" names no file to write: what is written appears whole or not at all; /dev/stdout is one that does not
+! unskew: "-" is not the name of a file; for standard output write /dev/stdout
 ? 2
 $ unskew report m.csv
 ! unskew: -o FILE is missing: the page to write, as report.html
 ? 2
 $ unskew report m.csv -o m.csv --force
-! unskew: m.csv: is read, so it cannot be an output too; write to another
+! unskew: m.csv: is an input, so it cannot be an output too; write to another
 ? 2
 $ unskew report m.csv -o page.html --force --json | grep -v -e drawings -e bytes
 {
@@ -41,7 +41,7 @@ $ unskew report m.csv -o page.html --force --json | grep -v -e drawings -e bytes
 $ grep -c '<th scope="row"><bdi>host1</bdi></th><td>bounded</td>' page.html
 1
 $ grep -o 'Add [^;]*' page.html
-Add -1.0001053 s ± 52.7 us to a stamp of host1 in the middle of its trace to have the time of host0
+Add -1.0001053 s ± 52.7 us to a stamp of host1 in the middle of its trace to get the time of host0
 # All options of sync; every estimator side by side.
 $ unskew report m.csv -o linear.html --model linear --reference host1 --compare -q && grep -o '"name":"two-point"' linear.html
 "name":"two-point"
@@ -50,8 +50,8 @@ $ grep -o '"command":.*' linear.html
 "command":["unskew","report","m.csv","-o","linear.html","--model","linear","--reference","host1","--compare","-q"],
 # From clocks.json alone: what is asked of traces is refused.
 $ unskew sync m.csv -o clocks.json -q && unskew report clocks.json -o alone.html
-Add -1.0001053 s ± 52.7 us to a stamp of host1 in the middle of its trace to have the time of host0; its drift is 21 (5 to 38) ppm. Of 973 messages 495 were received before sent by the stamps as recorded, 0 by corrected ones.
-Note: The page was made from clocks.json alone: it draws the corridors that stand there, no messages and no delays; `unskew report` on the traces has these.
+Add -1.0001053 s ± 52.7 us to a stamp of host1 in the middle of its trace to get the time of host0; its drift is 21 (5 to 38) ppm. Of 973 messages 495 were received before sent as recorded, 0 after correction.
+Note: The page was made from clocks.json alone, so it draws no messages and no delays; run `unskew report` on the traces for these.
 Wrote alone.html.
 $ unskew report clocks.json -o alone2.html --model linear
 ! unskew: --model is for traces; clocks.json has its answer already
@@ -60,7 +60,7 @@ $ unskew report clocks.json -o alone2.html --full
 ! unskew: --full needs the traces, not clocks.json
 ? 2
 $ unskew report clocks.json m.csv -o alone2.html
-! unskew: give clocks.json alone, it is a clocks.json, or traces alone
+! unskew: clocks.json holds clocks, it is no trace: give it alone, or give traces only
 ? 2
 $ unskew report nothing.csv -o alone2.html
 ! unskew: nothing.csv: No such file or directory
@@ -82,8 +82,8 @@ $ grep -o '<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi></th>' h.html
 <bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi></th>
 # Clocks that nothing ties together: the page says so, and so does the status.
 $ (sed -n 1p m.csv; grep ^host0 m.csv) >one.csv; unskew report one.csv -o one.html
-No clock could be put on the time of another with a bound on both sides. Of 478 messages 0 were received before sent by the stamps as recorded.
-Note: all messages go from host0 to host1: the offset is bounded on one side only; traffic in the other direction would close it
+No clock could be put on the time of another: messages bound none from both sides. Of 478 messages 0 were received before sent as recorded.
+Note: all messages go from host0 to host1, so the offset is bounded on one side only; record traffic in the other direction, too
 Wrote one.html.
 ? 3
 $ grep -ho '<h1>.*</h1>' one.html page.html
@@ -117,12 +117,12 @@ $ cat m.csv | unskew report - -q -o pipe.html && grep -c '"held":495' pipe.html
 1
 # Many clocks, of which some are not tied to the others.
 $ unskew simulate -q --hosts 5 --topology islands --seconds 5 --rate 20 --format table -o i; unskew report i/messages.csv -o many.html
-5 of 5 clocks are on the time of a reference, in 2 groups that no message ties together; their bands are from ± 50.7 us to ± 70.2 us. Of 755 messages 195 were received before sent by the stamps as recorded, 0 by corrected ones.
-Note: no message ties host3 and host4 to the other clocks: they are put on the clock of host3, which cannot be compared with that of host0
+5 of 5 clocks are on the time of a reference, in 2 groups that share no message; their error bounds are ± 50.7 us to ± 70.2 us. Of 755 messages 195 were received before sent as recorded, 0 after correction.
+Note: host3 and host4 share no message with the other clocks: they are put on the time of host3, which cannot be compared with that of host0
 Wrote many.html.
 # Of a clock that was set back by more than it ran, the longest epoch is told, and a timeline ends.
 $ unskew simulate -q --seed 4 --seconds 60 --step host1@20s:-1000s --format table -o far; unskew sync far/messages.csv -o far.json | sed -n 3p; unskew report far.json -o far.html | cut -d' ' -f 1-6
-host1  bounded    998.9992000 s ± 58.9 us        21 (-500 to 500)  5,886     5,928
+host1  bounded    998.9992000 s ± 58.9 us         21 (-500 to 500)  5,886     5,928
 Add 998.9992000 s ± 58.9 us
 Note: The page was made from
 Wrote far.html.
@@ -162,7 +162,7 @@ $ unskew report m.csv --clock own.json --clock ./own.json -o damaged.html
 ! unskew: --clock: own.json and ./own.json would both be called own; give NAME=FILE
 ? 2
 $ unskew report m.csv --clock own.json -o own.json --force
-! unskew: own.json: is read, so it cannot be an output too; write to another
+! unskew: own.json: is an input, so it cannot be an output too; write to another
 ? 2
 $ ls damaged.html
 ! ls: cannot access 'damaged.html': No such file or directory

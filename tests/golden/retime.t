@@ -6,7 +6,7 @@ a,b,1000000000,1000000000,999999975,1000100000,x
 b,a,1000099975,1000200000,1000150000,1000150000,y
 ! Wrote fixed.csv.
 $ unskew apply -q clocks.json t.csv -o - | cat
-! unskew: apply needs the name of a file: what it writes appears whole or not at all
+! unskew: apply needs the name of a file: its output appears whole or not at all
 $ ls; unskew check fixed.csv | sed 1d | head -n 2 | tr -s ' ' | cut -d ' ' -f 1-5
 clocks.json
 fixed.csv
@@ -29,7 +29,7 @@ $ (echo sender,receiver,sent_ns,received_ns; echo a,b,100000,130000; echo a,b,10
 $ unskew convert one.json b:130000 a:5
 130000	-	89903	-
 5	5	5	5
-! unskew: note: "-" stands where the clock is not bounded
+! unskew: note: "-": no message bounds the clock on that side
 ? 3
 $ unskew convert -q one.json --clock b 0
 0	-	-40162	-
@@ -60,13 +60,13 @@ $ unskew convert one.json -c a -- -5
 -5	-5	-5	-5
 # Not enough said, or too much.
 $ unskew apply clocks.json t.csv
-! unskew: apply needs somewhere to write to: -o FILE, -o FOLDER, --merge FILE, --timeline FILE or --perfetto-manifest FILE
+! unskew: apply needs an output: -o FILE, -o FOLDER, --merge FILE, --timeline FILE or --perfetto-manifest FILE
 ? 2
 $ unskew apply clocks.json c=t.csv -o z.csv
 ! unskew: c: the table has no clock of that name
 ? 1
 $ unskew apply clocks.json t.csv --merge z.pcapng
-! unskew: t.csv: is a message table; only captures can be merged into one
+! unskew: t.csv: is a message table; only captures can be merged
 ? 2
 $ unskew apply t.csv t.csv -o z.csv
 ! unskew: t.csv: line 1: not JSON: '[' or '{' expected near 'sender'

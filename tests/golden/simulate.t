@@ -19,10 +19,10 @@ $ printf 'seconds,offset_seconds\n10,0.5\n70,0.500006\n' >clock.csv; unskew simu
   "broadcasts": null
 }
 $ unskew simulate -o d --step host1@2min:1ms
-! unskew: what happens to host1 must be within the time simulated, and no sleep is under 0 long
+! unskew: --step and --suspend of host1 must lie within the simulated time, and a suspension cannot be negative
 ? 2
 $ unskew simulate -o d --step host7@2s:1ms
-! unskew: there is no host7 to be stepped
+! unskew: there is no host7 to step or suspend
 ? 2
 $ unskew simulate -o d --step 1@2s
 ! unskew: --step: "2s" lacks a colon and what follows
@@ -43,10 +43,10 @@ $ printf '1,2\n2,3\n' >wild.csv; unskew simulate -o d --clock-error host1=wild.c
 ! unskew: wild.csv: line 2: the offset changes by over 1 % of the time between; a jump is two rows of one time
 ? 1
 $ unskew simulate -o d --one-way
-! unskew: traffic in one direction only is for --proto udp and for tables: all else is answered
+! unskew: --one-way needs --proto udp or --format table: all other traffic is answered
 ? 2
 $ unskew simulate -o d --topology islands --islands 2
-! unskew: 2 hosts make 1 to 1 islands of at least two, not 2
+! unskew: 2 hosts can form 1 to 1 islands of two or more hosts, not 2
 ? 2
 $ unskew simulate -o d --dmin 2us/B
 ! unskew: --dmin: a minimum delay is BASE[+FIRST][+PER_BYTE/B], such as 520us+14us+1.032us/B

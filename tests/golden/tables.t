@@ -1,15 +1,16 @@
 # Message tables in and out: what --messages writes is read again to the same answer, odd names too.
 $ (echo sender,receiver,sent_ns,received_ns; echo '"a, ""the first""",b,100000,600050'; echo 'b,"a, ""the first""",1700000,1200080'; echo '"a, ""the first""",b,1000100000,1000600050') >t.csv
 $ unskew sync t.csv --messages m.csv -o one.json
-clock           quality    offset at the middle (± there)  drift, ppm     sent  received
-a, "the first"  reference  0                               0                 2         1
-b               bounded    -500 us ± 124 us                0 (-242 to 6)     1         2
+clock           quality    offset mid-trace (± bound)  drift, ppm     sent  received
+a, "the first"  reference  0                           0                 2         1
+b               bounded    -500 us ± 124 us            0 (-242 to 6)     1         2
 
 Matched 3 messages.
-Received before sent: 1 as recorded, 0 corrected. Half widths: 136 ns to 124 us, 62.6 us on average.
-Delays, median (99 %): a, "the first" -> b 500 us as recorded, 80 ns (80 ns) corrected;
+Causality violations (received before sent): 1 before correction, 0 after.
+Uncertainty over the trace: ±136 ns to ±124 us, ±62.6 us on average.
+One-way delays, median (99 %): a, "the first" -> b 500 us as recorded, 80 ns (80 ns) corrected;
   back -500 us as recorded, 50 ns (50 ns) corrected.
-Model wander: the rate of each clock is constant within 5 ppm, no two clocks differ by more than
+Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
 Wrote one.json, m.csv.
@@ -74,7 +75,7 @@ $ (echo received_s,x,sender,sent,receiver; echo 0.000600050,1,a,1970-01-01T00:00
 a -> b            1           0     500 us   500 us   500 us   500 us
 b -> a            1           1    -500 us  -500 us  -500 us  -500 us
 $ (echo sender,receiver,sent_ns; echo a,b,1) >t.csv; unskew check t.csv
-! unskew: t.csv: line 1: the message table has no column received_ns
+! unskew: t.csv: line 1: the message table needs received_ns, received_s, received or received_ticks; found sender,receiver,sent_ns
 ? 1
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,1,9223372036854775807) >t.csv; unskew check t.csv
 ! unskew: t.csv: line 2: a stamp is over 2^62 ns (146 years)
@@ -108,11 +109,11 @@ same
 # A row that cannot be read is left out, the rows after it are not; the re-timed table lacks it too.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,100000,600050; echo a,b,xyz,7; echo b; echo b,a,1700000,1200080; echo a,b,1000100000,1000600050) >bad.csv; unskew sync bad.csv -o bad.json | grep -E "Matched|Note"
 Matched 3 messages.
-Note: bad.csv: line 3: "xyz" is not a whole number; 2 rows of it are left out
+Note: bad.csv: line 3: "xyz" is not a whole number; 2 rows skipped, this is the first
 $ unskew apply bad.json bad.csv -o good.csv; cut -d, -f1,2,4 good.csv
 sender,receiver,sent_raw_ns
 a,b,100000
 b,a,1700000
 a,b,1000100000
 ! Wrote good.csv.
-! unskew: note: bad.csv: line 3: "xyz" is not a whole number; 2 rows of it are left out
+! unskew: note: bad.csv: line 3: "xyz" is not a whole number; 2 rows skipped, this is the first

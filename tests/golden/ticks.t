@@ -12,21 +12,21 @@ sender,receiver,sent_ticks,sent_ns,received_ticks,received_ns
 a,b,1000000,1000000000,1000010,1000019500
 # Without rates nothing is left of such a table; a rate is for a clock that is there.
 $ unskew sync t.csv
-! unskew: t.csv: line 2: is in ticks: say how many make a second with --tick-rate a=HZ; 10 rows of it are left out
+! unskew: t.csv: line 2: is in ticks of a counter: give its rate with --tick-rate a=HZ; 10 rows skipped, this is the first
 ? 1
 $ unskew apply clocks.json t.csv -o g.csv; ls g.csv
-! unskew: t.csv: line 2: is in ticks: say how many make a second with --tick-rate a=HZ; 10 rows of it are left out
+! unskew: t.csv: line 2: is in ticks of a counter: give its rate with --tick-rate a=HZ; 10 rows skipped, this is the first
 ! ls: cannot access 'g.csv': No such file or directory
 ? 2
 $ unskew convert clocks.json b:5 --tick-rate z=1
 ! unskew: --tick-rate z=1: the table has no clock of that name
 ? 2
 $ for r in 1e6 0 -5Hz 1.0000001 99999999999GHz MHz ''; do unskew sync t.csv --tick-rate a=$r; done
-! unskew: --tick-rate a=1e6: write NAME=HZ, ticks a second, 24000000 or 24MHz, with at most 6 digits behind the point of a Hz
-! unskew: --tick-rate a=0: write NAME=HZ, ticks a second, 24000000 or 24MHz, with at most 6 digits behind the point of a Hz
-! unskew: --tick-rate a=-5Hz: write NAME=HZ, ticks a second, 24000000 or 24MHz, with at most 6 digits behind the point of a Hz
-! unskew: --tick-rate a=1.0000001: write NAME=HZ, ticks a second, 24000000 or 24MHz, with at most 6 digits behind the point of a Hz
-! unskew: --tick-rate a=99999999999GHz: write NAME=HZ, ticks a second, 24000000 or 24MHz, with at most 6 digits behind the point of a Hz
-! unskew: --tick-rate a=MHz: write NAME=HZ, ticks a second, 24000000 or 24MHz, with at most 6 digits behind the point of a Hz
-! unskew: --tick-rate a=: write NAME=HZ, ticks a second, 24000000 or 24MHz, with at most 6 digits behind the point of a Hz
+! unskew: --tick-rate a=1e6: write NAME=HZ, such as 24000000 or 24MHz, with at most 6 decimals of a Hz
+! unskew: --tick-rate a=0: write NAME=HZ, such as 24000000 or 24MHz, with at most 6 decimals of a Hz
+! unskew: --tick-rate a=-5Hz: write NAME=HZ, such as 24000000 or 24MHz, with at most 6 decimals of a Hz
+! unskew: --tick-rate a=1.0000001: write NAME=HZ, such as 24000000 or 24MHz, with at most 6 decimals of a Hz
+! unskew: --tick-rate a=99999999999GHz: write NAME=HZ, such as 24000000 or 24MHz, with at most 6 decimals of a Hz
+! unskew: --tick-rate a=MHz: write NAME=HZ, such as 24000000 or 24MHz, with at most 6 decimals of a Hz
+! unskew: --tick-rate a=: write NAME=HZ, such as 24000000 or 24MHz, with at most 6 decimals of a Hz
 ? 2

@@ -20,7 +20,7 @@ $ unskew apply clocks.json t.csv --timeline t.json; head -n 20 t.json | cut -c 1
 {"ph":"M","name":"thread_sort_index","pid":20,"tid":22,"args":{"sort_index":2}},
 {"ph":"M","name":"thread_name","pid":20,"tid":23,"args":{"name":"events"}},
 {"ph":"M","name":"thread_sort_index","pid":20,"tid":23,"args":{"sort_index":3}},
-{"ph":"C","name":"can be wrong by","pid":20,"ts":1999999.975,"args":{"ns":100222}},
+{"ph":"C","name":"error bound","pid":20,"ts":1999999.975,"args":{"ns":100222}},
 {"ph":"X","cat":"message","name":"to a","pid":20,"tid":21,"ts":5000099.975,"dur":0.001,"args":{"bytes":8,"message":8,"recorded_ns":"4000200000"}},
 {"ph":"s","cat":"message","name":"message","id":8,"pid":20,"tid":21,"ts":5000099.975},
 {"ph":"X","cat":"message","name":"from b","pid":10,"tid":12,"ts":5000150.000,"dur":0.001,"args":{"bytes":8,"message":8,"recorded_ns":"4000150000"}},
@@ -35,10 +35,10 @@ $ unskew apply clocks.json t.csv --timeline t.json
 ! unskew: t.json: exists already; use --force to replace it
 ? 1
 $ unskew apply clocks.json t.csv --timeline t.csv --force
-! unskew: t.csv: is read, so it cannot be an output too; write to another
+! unskew: t.csv: is an input, so it cannot be an output too; write to another
 ? 2
 $ unskew apply clocks.json t.csv --timeline -
-! unskew: apply needs the name of a file: what it writes appears whole or not at all
+! unskew: apply needs the name of a file: its output appears whole or not at all
 ? 2
 $ unskew apply clocks.json t.csv --timeline /dev/full
 ! unskew: /dev/full: not written: No space left on device

@@ -1,32 +1,33 @@
 # What is told of odd clocks. A step whose direction the band leaves open is not said to be back: b jumps 300 us ahead.
 $ awk 'BEGIN { print "sender,receiver,sent_ns,received_ns"; for (i = 0; i < 400; i++) { t = i * 100000; j = i < 200 ? 0 : 300; f = "%s,%s,%d000,%d000\n"; printf f, "a", "b", t, t + 50 + j; printf f, "b", "a", t + 20000 + j, t + 20050; printf f, "b", "c", t + 40000 + j, t + 40100; printf f, "c", "b", t + 60000, t + 62000 + j } }' >ahead.csv
-$ unskew sync ahead.csv -r c | sed -n '/^b /p; /^Step/,/by the clock/p'
-b      bounded    -1.22 ms ± 1.17 ms             5 (-500 to 500)   800       800
-Step: b was stepped forward or set back by 2.77 ms at most,
-  between 19.820000000 s and 20.100400025 s by the clock of b.
+$ unskew sync ahead.csv -r c | sed -n '/^b /p; /^Step/,/on the clock/p'
+b      bounded    -1.22 ms ± 1.17 ms              5 (-500 to 500)   800       800
+Step: b was stepped forward or backward by 2.77 ms at most,
+  between 19.820000000 s and 20.100400025 s on the clock of b.
 # A clock whose step may be anywhere has a band all the same, and an offset.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns c0,c1,58849000,58691000 c1,c0,2234000,2232000 c1,c0,24711000,24699000 c1,c0,60673000,64011000 >anywhere.csv
 $ unskew sync anywhere.csv | grep '^c1 \|^Step'
-c1     bounded    1.7 ms ± 87.3 ms                -              3         1
-Step of c1 or c0 (messages cannot tell),
+c1     bounded    1.7 ms ± 87.3 ms            -              3         1
+Step of c1 or c0 (messages cannot tell which),
 # One side of an offset of years is said to the ms.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,1700000000000000000,123456789 b,a,133456789,1700000000020000000 a,c,1700000000010000000,5000000000 >years.csv
 $ unskew sync years.csv | grep '^[bc] '
-b      bounded    1699999999.8865 s ± 10.1 ms     0 (-500 to 500)     1         1
-c      one-sided  at least 1699999994.009 s       -                   0         1
+b      bounded    1699999999.8865 s ± 10.1 ms  0 (-500 to 500)     1         1
+c      one-sided  at least 1699999994.009 s    -                   0         1
 # Coarse stamps keep order, but for what they were rounded by.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,1012345678,2010000000 b,a,2020000000,1023000000 a,b,1031111111,2030000000 b,a,2040000000,1042222222 a,b,1059999999,2050000000 b,a,2070000000,1071234567 >coarse.csv
-$ unskew sync coarse.csv | grep -A1 '^Received\|^Stamps'
-Received before sent: 3 as recorded, 0 corrected. Half widths: 620 us to 645 us, 631 us on average.
-Stamps of b are in steps of 10.0 ms: messages to it may still be received before they
-were sent, by 9.39 ms at most.
+$ unskew sync coarse.csv | grep -A1 '^Causality\|^Stamps'
+Causality violations (received before sent): 3 before correction, 0 after.
+Uncertainty over the trace: ±620 us to ±645 us, ±631 us on average.
+Stamps of b have a resolution of 10.0 ms: corrected messages to it may still violate
+causality, by 9.39 ms at most.
 # Clocks in groups that no message ties.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,100,300 b,a,400,500 b,c,600,800 c,b,900,1000 d,e,100,300 e,d,400,500 >groups.csv
-$ unskew sync groups.csv | grep 'from one\|^Note'
-No message goes from one of these to another: a, b, c; d, e.
-Note: no message ties d and e to the other clocks: they are put on the clock of d, which cannot be compared with that of b
+$ unskew sync groups.csv | grep '^Groups\|^Note'
+Groups of clocks that share no message: a, b, c; d, e.
+Note: d and e share no message with the other clocks: they are put on the time of d, which cannot be compared with that of b
 # Datagrams that nothing tells apart.
 $ for t in 1 2; do (printf '\324\303\262\241\002\000\004\000\000\000\000\000\000\000\000\000\377\377\000\000\145\000\000\000'; for i in 1 2; do printf '\00'$i'\000\000\000\0'$t'0\000\000\000\044\000\000\000\044\000\000\000\105\000\000\044\000\000\100\000\100\021\046\307\012\000\000\001\012\000\000\002\020\000\020\001\000\020\000\000\000\000\000\000\000\000\000\000'; done) >alike$t.pcap; done
 $ unskew sync alike1.pcap alike2.pcap | sed -n '/^Matched/,$p'
-Matched 0 messages; left out: 4 all alike.
-Note: alike1 and alike2 share no message that can be told from others: datagrams are all alike, with neither IP-ID nor payload that differs; traffic that varies, as TCP, ping or a counter in each datagram, would tell
+Matched 0 messages; not used: 4 indistinguishable.
+Note: alike1 and alike2 share no message that can be told from others: all datagrams are identical, in IP-ID and payload; record traffic that varies, such as TCP, ping or datagrams with a counter

@@ -3,7 +3,7 @@ $ unskew simulate -o t --seconds 5 --rate 20 --seed 3 -q
 $ unskew sync t/host0.pcap t/host1.pcap --truth t/truth.json | grep Truth | sed 's/[0-9.]* [nu]s/N ns/'
 Truth: host1's estimate is off by at most N ns; its band holds the truth throughout.
 $ unskew sync client=t/host0.pcap server=t/host1.pcap --truth t/truth.json | grep -A1 Truth
-Truth: nothing to compare for server: it has no correction, or the truth knows it by another name.
+Truth: nothing to compare for server: it has no correction, or truth.json has another name for it.
 $ head -n 2 t/truth.json >cut.json; unskew sync t/host0.pcap t/host1.pcap --truth cut.json >out; grep Truth out
 ! unskew: cut.json: line 3: string or '}' expected near end of file
 ? 1
@@ -16,7 +16,7 @@ $ unskew sync t/host0.pcap t/host1.pcap --truth odd.json >out
 ! unskew: odd.json: "host1" is not a list of 2 times
 ? 1
 $ echo '[]' >odd.json; unskew sync t/host0.pcap t/host1.pcap --truth odd.json >out
-! unskew: odd.json: is not a truth.json as `unskew simulate` writes it
+! unskew: odd.json: is not a truth.json, which `unskew simulate` writes
 ? 1
 $ unskew sync t/host0.pcap t/host1.pcap --truth none.json >out
 ! unskew: none.json: No such file or directory

@@ -20,6 +20,9 @@ $ unskew sync --method nonsense a b
 $ unskew sync --from yesterday a b
 ! unskew: --from: "yesterday" is not a time: write ns, 1700000000.5s or 2023-11-14T22:13:20.5Z
 ? 2
+$ unskew sync --from 2023-11-14T22:13:20,5Z a b
+! unskew: --from: "2023-11-14T22:13:20,5Z": write the fraction with a point, as 22:13:20.5Z
+? 2
 $ unskew sync --max-outliers -1 a b
 ! unskew: --max-outliers: -1 is less than 0
 ? 2
@@ -30,7 +33,7 @@ $ unskew sync --resolution host0=soon a b
 ! unskew: --resolution host0=soon: "soon" is not a duration such as 30min or 39us
 ? 2
 $ unskew sync --from 2s --to 1s a b
-! unskew: --from lies after --to: nothing is left between them
+! unskew: --from lies after --to: no events are left between them
 ? 2
 $ unskew sync -x a b
 ! unskew: -x: no such option; see `unskew help sync`
@@ -67,7 +70,7 @@ $ unskew sync --anchor a@1s=b@2s±soon a b
 ! unskew: --anchor a@1s=b@2s±soon: "soon" is not a duration such as 30min or 39us
 ? 2
 $ unskew sync --anchor a@1s=b@2s+--1ms a b
-! unskew: --anchor a@1s=b@2s+--1ms: -1ms is less than nothing
+! unskew: --anchor a@1s=b@2s+--1ms: -1ms is negative
 ? 2
 $ unskew sync --anchor a@1s=nobody@2s+-1ms a=$DATA/host0.pcap b=$DATA/host1.pcap
 ! unskew: --anchor a@...=nobody@...: there is no clock "nobody"; "a" is one

@@ -90,7 +90,7 @@ def written(unskew, damaged, answer):
 			got, whole = records(f.read())
 		if not whole or len(got) != many:
 			return f'{out}: {len(got)} packets of {many}, {"whole" if whole else "broken"}'
-		if any(damaged.values()) and 'left out' not in said and (path is None or damaged[path]):
+		if any(damaged.values()) and 'skipped' not in said and (path is None or damaged[path]):
 			return f'{out}: nothing said of damage'
 	return ''
 
@@ -142,7 +142,7 @@ def judge(unskew, seed, share):
 			return f'the band of {clock["name"]} excludes the truth'
 		if clock['jumps']:
 			return f'{clock["name"]} is said to have stepped'
-	if any(damaged.values()) and 'left out' not in said:
+	if any(damaged.values()) and 'skipped' not in said:
 		return f'damage is not told of: {said}'
 	# Two halves may make one more packet that looks whole.
 	if used > outside + touched + len(damaged):

@@ -51,8 +51,8 @@ def table(seed):
 def told(answer):
 	"""How many inversions remain, as the terminal says."""
 	for line in answer.splitlines():
-		if line.startswith('Received before sent: ') and ' corrected' in line:
-			return int(line.split('as recorded, ')[1].split()[0].replace(',', ''))
+		if line.startswith('Causality violations '):
+			return int(line.split('before correction, ')[1].split()[0].rstrip('.').replace(',', ''))
 	return 0
 
 
@@ -71,7 +71,7 @@ def judge(unskew, seed):
 	if apply.returncode:
 		# A clock, or an epoch of one, that nothing ties has no correction.
 		return '' if apply.returncode == 1 and ('so its stamps cannot' in apply.stderr or
-			'no message ties' in apply.stderr) else f'apply: status {apply.returncode}: {apply.stderr}'
+			'no chain of messages' in apply.stderr) else f'apply: status {apply.returncode}: {apply.stderr}'
 	with open('clocks.json') as f:
 		clocks = json.load(f)
 	tick = {clock['name']: int(clock['resolution_ns']) for clock in clocks['clocks']}

@@ -121,7 +121,7 @@ def check_times(unskew, path, events, clock, origin):
         name = clock[e["pid"]]
         if e["ph"] in "Xi":
             drawn[name].append((int(e["args"]["recorded_ns"]), ns(e["ts"])))
-        elif e["ph"] == "C" and e["name"] == "can be wrong by":
+        elif e["ph"] == "C" and e["name"] == "error bound":
             width[name][ns(e["ts"])] = e["args"]["ns"]
     for name, rows in drawn.items():
         zero = int(origin[reference[name]])

@@ -69,7 +69,7 @@ static const struct {
 	  "[1]\n{}\n{\"clock\":[1],\"time_ns\":1,\"kind\":\"send\",\"id\":2}\n"
 	  "{\"clock\":\"a\",\"kind\":\"send\",\"id\":2}\n"
 	  "{\"clock\":\"a\",\"time_ns\":1e3,\"kind\":\"send\",\"id\":2}\n",
-	  "a 1 send 1 0\n", "line 2: is no JSON object; 11 rows" },
+	  "a 1 send 1 0\n", "line 2: is not a JSON object; 11 rows" },
 	{ "a NUL in a name", "{\"clock\":\"a\\u0000\",\"time_ns\":1,\"kind\":\"send\",\"id\":2}\n",
 	  "", "NUL" },
 	{ "BOM", "\xef\xbb\xbf{\"clock\":\"a\",\"time_ns\":1,\"kind\":\"send\",\"id\":\"x\"}\n",
@@ -165,17 +165,17 @@ static void test_tables(void **state)
 static const struct {
 	const char *text, *says;
 } refused[] = {
-	{ "clock,kind,id\na,send,1\n", "no column time_ns" },
-	{ "clock,time_ms,kind,id\n", "no column time_ns" },
-	{ "clock,time_ns,id\n", "line 1: the event table has no column kind" },
-	{ "time_ns,kind,id\n", "no column clock" },
-	{ "clock,time_ns,kind\n", "no column id" },
-	{ "a,b,t1_ns,t2_ns,t3_ns\n", "the table of exchanges has no column t4_ns" },
-	{ "b,t1_ns,t2_ns,t3_ns,t4_ns\n", "no column a" },
+	{ "clock,kind,id\na,send,1\n", "needs time_ns, time_s, time or time_ticks; found clock," },
+	{ "clock,time_ms,kind,id\n", "needs time_ns, time_s, time or time_ticks; found clock," },
+	{ "clock,time_ns,id\n", "line 1: the event table needs kind; found clock,time_ns,id" },
+	{ "time_ns,kind,id\n", "needs clock" },
+	{ "clock,time_ns,kind\n", "needs id" },
+	{ "a,b,t1_ns,t2_ns,t3_ns\n", "the table of exchanges needs t4_ns, " },
+	{ "b,t1_ns,t2_ns,t3_ns,t4_ns\n", "needs a;" },
 	{ "clock,time_ns,kind,\"id\n", "quote" },
-	{ "a,b,c,d\n", "not a trace" },
-	{ "{\"a\":1,\"b\":2}\n", "not a trace" },
-	{ "{\"clock\":1}\n", "not a trace" },
+	{ "a,b,c,d\n", "unknown format (a table with the columns a, b, c, d): " },
+	{ "{\"a\":1,\"b\":2}\n", "unknown format (JSON with the keys a, b): " },
+	{ "{\"clock\":1}\n", "unknown format" },
 };
 
 static void test_refused(void **state)

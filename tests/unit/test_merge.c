@@ -188,7 +188,7 @@ static void test_late(void **state)
 	assert_int_equal(usk_merge(&s.trace, &clock, 1, c, out, NULL, &notes, &err), USK_OK);
 	assert_int_equal(notes.n, 2);
 	assert_non_null(strstr(notes.note[0], "cut short"));
-	assert_non_null(strstr(notes.note[1], "1 packets came later than the merge waits"));
+	assert_non_null(strstr(notes.note[1], "1 packets are not in order, as they came later"));
 	struct bytes b = load(out);
 	check_whole(&b, &s, 1, c, false);
 	/* And nothing is replaced unasked. */

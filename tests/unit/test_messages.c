@@ -70,9 +70,9 @@ static const struct {
 	{ "a line end within quotes", HEAD "\"a\nb\",c,1,2\na,c,3,4\n", "a c 3 4 0\n",
 	  "line 2: has a quote that is not closed; 2 rows" },
 	{ "no number", HEAD "a,b,1,2\na,b,x,2\na,b,3,4\n", "a b 1 2 0\na b 3 4 0\n",
-	  "t: line 3: \"x\" is not a whole number; 1 row of it is left out" },
+	  "t: line 3: \"x\" is not a whole number; 1 row skipped" },
 	{ "several", HEAD "a\na,b,1,2\na,b,x,2\na,b,3,4\n,b,3,4\n", "a b 1 2 0\na b 3 4 0\n",
-	  "t: line 2: has 1 column where 4 are needed; 3 rows of it are left out" },
+	  "t: line 2: has 1 column where 4 are needed; 3 rows skipped, this is the first" },
 	{ "a fraction of a ns", HEAD "a,b,1.5,2\n", "", "line 2" },
 	{ "an exponent", HEAD "a,b,1e9,2\n", "", "line 2" },
 	{ "a blank before a number", HEAD "a,b, 1,2\n", "", "line 2" },
@@ -161,14 +161,16 @@ static void test_tables(void **state)
 static const struct {
 	const char *name, *text, *says;
 } refused[] = {
-	{ "no sent", "sender,receiver,received_ns\na,b,1\n", "no column sent_ns" },
-	{ "no received", "sender,receiver,sent_ns\na,b,1\n", "no column received_ns" },
-	{ "other units", "sender,receiver,sent_ms,received_ms\na,b,1,2\n", "no column sent_ns" },
-	{ "other words", "from,to,sent_ns,received_ns\na,b,1,2\n", "no column sender" },
-	{ "other separators", "sender;receiver;sent_ns;received_ns\na;b;1;2\n", "not a trace" },
-	{ "blanks", "sender, receiver, sent_ns, received_ns\n", "not a trace" },
+	{ "no sent", "sender,receiver,received_ns\na,b,1\n",
+	  "needs sent_ns, sent_s, sent or sent_ticks; found" },
+	{ "no received", "sender,receiver,sent_ns\na,b,1\n", "needs received_ns, received_s" },
+	{ "other units", "sender,receiver,sent_ms,received_ms\na,b,1,2\n",
+	  "needs sent_ns, sent_s, sent or sent_ticks; found" },
+	{ "other words", "from,to,sent_ns,received_ns\na,b,1,2\n", "needs sender; found from,to" },
+	{ "other separators", "sender;receiver;sent_ns;received_ns\na;b;1;2\n", "unknown format" },
+	{ "blanks", "sender, receiver, sent_ns, received_ns\n", "unknown format" },
 	{ "an open quote", "sender,receiver,sent_ns,\"received_ns\n", "quote" },
-	{ "no header", "a,b,1,2\n", "not a trace" },
+	{ "no header", "a,b,1,2\n", "unknown format" },
 };
 
 static void test_refused(void **state)

@@ -294,7 +294,7 @@ static void test_manifest(void **state)
 	usk_clocks_free(c);
 	c = clocks(true);
 	assert_int_equal(usk_perfetto_manifest(files, 2, c, path, NULL, NULL, &err), USK_EINPUT);
-	assert_non_null(strstr(err.msg, "was set back"));
+	assert_non_null(strstr(err.msg, "was stepped backward"));
 	free(path);
 	usk_clocks_free(c);
 }
