@@ -46,7 +46,7 @@ const REASONS = [
 	['loopback', 'never left their host'], ['cut_short', 'the snap length cut off what identifies them'],
 ];
 
-function guilty(data) {
+function contradicting(data) {
 	const rows = [];
 	let n = 0;
 	for (const p of data.answer.pairs) {
@@ -71,6 +71,6 @@ export function leftOut(data) {
 		h('h2', { id: 'left-out-h' }, 'What was not used'),
 		h('p', null, `${count(n.matched)} messages were matched${rows.length ? '; these were not used:' : ', and all were used.'}`),
 		rows.length ? table({ caption: 'Not used', heading: ['What', 'Messages', 'Why'], right: [1], rows }) : [],
-		guilty(data),
+		contradicting(data),
 		notes.length ? h('ul', { class: 'plain' }, notes.map((text) => h('li', null, shown(text)))) : []);
 }

@@ -49,7 +49,7 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 			unit_count(v->count).s, v->percent, unit_at_most(v->max_ns).s,
 			unit_span(v->mean_ns).s);
 	}
-	print_heard(out, &c->evaluation.heard_recorded, NULL);
+	print_broadcasts(out, &c->evaluation.heard_recorded, NULL);
 	print_notes(out, c->note, c->n_notes);
 }
 

@@ -266,7 +266,7 @@ static const struct option_group simulate_settings = {
 		  LIST(DURATION, NULL) },
 		{ "poll-error", "error of that measurement, standard deviation",
 		  DURATION("50us", "0", "1s") },
-		{ "slew-ppm", "largest slew", PPM("200", "0", "10000") },
+		{ "slew-ppm", "fastest slew", PPM("200", "0", "10000") },
 		{ "step",
 		  "step a clock forward, or backward with a minus: host1@30s:-1ms is 30 s after "
 		  "the start",

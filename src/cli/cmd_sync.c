@@ -230,7 +230,11 @@ const struct command cmd_sync = {
 		"clock that was stepped, in the middle of the stretch between steps with the most "
 		"messages. The true offset lies within \xc2\xb1 of it if the clocks kept to the "
 		"model, which the last lines state; this is no standard deviation. clocks.json has "
-		"exact values for every moment.",
+		"exact values for every moment.\n\n"
+		"The quality of a clock is reference; bounded, from both sides; one-sided, as "
+		"messages went in one direction only; absent, as no message connects it with "
+		"another clock; or contradicted, as messages contradict each other under the "
+		"model.",
 	.group = { &sync_output, &options_method, &options_model, &options_solve, &options_delay,
 		   &options_anchor, &options_log, &options_read, &options_match, &options_force,
 		   &options_common },

@@ -56,8 +56,8 @@ const struct option_group options_match = {
 		  "as ntp:192.0.2.1",
 		  TEXT("LIST") },
 		{ "resolution",
-		  "the step in which NAME's stamps count, if coarser than the file says; they are "
-		  "taken to be rounded down",
+		  "the resolution of NAME's stamps, to which they are rounded down, if coarser "
+		  "than the file says",
 		  TEXTS("NAME=DURATION") },
 		{ "from", "ignore events before TIME by the reference clock", TIME },
 		{ "to", "ignore events after TIME by the reference clock", TIME },

@@ -213,7 +213,7 @@ static void print_message(FILE *out, const struct usk_clocks *c, const struct us
 }
 
 /* Messages that no clock of the model explains: those left out, those that forbid an answer. */
-static void print_guilty(FILE *out, const struct usk_clocks *c)
+static void print_outliers(FILE *out, const struct usk_clocks *c)
 {
 	enum { MOST = 5 };
 	for (size_t i = 0; i < c->n_pairs; i++) {
@@ -395,7 +395,8 @@ static void print_delays(FILE *out, const struct usk_clocks *c)
 	}
 }
 
-void print_heard(FILE *out, const struct usk_difference *before, const struct usk_difference *after)
+void print_broadcasts(FILE *out, const struct usk_difference *before,
+		      const struct usk_difference *after)
 {
 	if (!before->n) {
 		return;
@@ -461,7 +462,7 @@ static void print_evaluation(FILE *out, const struct usk_clocks *c)
 	fputc('\n', out);
 	print_rounded_stamps(out, c);
 	print_delays(out, c);
-	print_heard(out, &e->heard_recorded, &e->heard_corrected);
+	print_broadcasts(out, &e->heard_recorded, &e->heard_corrected);
 }
 
 void print_clocks(FILE *out, const struct usk_clocks *c)
@@ -476,7 +477,7 @@ void print_clocks(FILE *out, const struct usk_clocks *c)
 	print_jumps(out, c);
 	print_disturbed(out, c);
 	print_islands(out, c);
-	print_guilty(out, c);
+	print_outliers(out, c);
 	print_notes(out, c->note, c->n_notes);
 	if (bounded || clocks_that_are(c, USK_ONE_SIDED)) {
 		print_model(out, c);

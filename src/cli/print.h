@@ -37,8 +37,8 @@ void print_model(FILE *out, const struct usk_clocks *c);
 /** "Matched 6,112 messages; left out: 12 unmatched." */
 void print_counts(FILE *out, const struct usk_counts *n);
 /** What both of two clocks heard, by how much apart; a sentence, or nothing. after may be NULL. */
-void print_heard(FILE *out, const struct usk_difference *before,
-		 const struct usk_difference *after);
+void print_broadcasts(FILE *out, const struct usk_difference *before,
+		      const struct usk_difference *after);
 /** A line for each clock that has disturbed stretches, or nothing. */
 void print_disturbed(FILE *out, const struct usk_clocks *c);
 /** A sentence for each clock that was stepped, or nothing. */

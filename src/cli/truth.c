@@ -169,7 +169,7 @@ static uint32_t *epochs_of(const struct usk_clock *k, const int64_t *local_ns, s
 	return epoch;
 }
 
-/* A reference that was set back runs on: its stamps as corrected. */
+/* The unwrapped time of a reference that was set back: its stamps as corrected. */
 static void correct_reference(const struct usk_clock *k, int64_t *ref_ns, size_t n)
 {
 	uint32_t *epoch = epochs_of(k, ref_ns, n);
@@ -265,7 +265,7 @@ enum usk_status truth_errors(const struct truth *t, const char *reference, const
 	}
 	for (size_t i = 0; i < t->n && e.known; i++) {
 		struct usk_stamp s;
-		/* A line is of a time that runs on, and the truth of stamps. */
+		/* A line is of unwrapped time, the truth of stamps. */
 		bool put_back = i && (local_ns[i] < local_ns[i - 1] || ref_ns[i] < ref_ns[i - 1]);
 		e.known = !put_back && !usk_map_at(map, local_ns[i], &s, NULL) &&
 			  ref_ns[i] >= -USK_TIME_MAX && ref_ns[i] <= USK_TIME_MAX;

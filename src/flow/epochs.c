@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * epochs.c - clocks that were set back: from a time that runs on back to stamps as recorded
+ * epochs.c - clocks that were set back: from unwrapped time back to stamps as recorded
  *
  * In    answers on times that run on, the epochs of each clock
  * Out   the same by recorded stamps: knots and jumps with their epochs, messages
@@ -37,7 +37,7 @@ void usk_party_breaks(struct party *y)
 
 /* ---- knots ---------------------------------------------------------------------------------- */
 
-/* The map and its band at a time that runs on, as a knot; hint: the knot there, if there is one. */
+/* The map and its band at unwrapped time, as a knot; hint: the knot there, if there is one. */
 static struct usk_knot knot_at(const struct usk_map *map, int64_t t)
 {
 	struct usk_stamp at = { USK_NONE, USK_NONE, USK_NONE };
@@ -133,7 +133,7 @@ static bool is_open(int64_t bound, const struct usk_knot *k)
 	return bound == USK_NONE || (off < 0 ? -off : off) > INT64_C(1) << 58;
 }
 
-/* By how much the reference's stamps fell between two moments of its time that runs on. */
+/* By how much the reference's stamps fell between two moments of its unwrapped time. */
 static int64_t fell_between(const struct usk_epochs *e, usk_i128 from, usk_i128 to)
 {
 	int64_t fell = 0;
@@ -266,7 +266,7 @@ static void translate_jumps(const struct parties *p, uint32_t clock, const struc
 	for (size_t i = 0; i < k->n_jumps; i++) {
 		struct usk_jump *j = &k->jump[i];
 		if (j->of == k->reference && j->of != clock && map) {
-			/* By its recorded stamps; corrected time runs on. */
+			/* By its recorded stamps; corrected time never falls. */
 			struct usk_knot a = knot_at(map, j->after_local_ns);
 			struct usk_knot b = knot_at(map, j->before_local_ns);
 			int64_t lo = is_open(a.lo_ns, &a) ? a.offset_ns : a.lo_ns;

@@ -54,7 +54,7 @@ struct party {
 	int64_t resolution_ns;
 	struct usk_survey survey;
 	bool *in_epoch; /* is there a message in each of its epochs? NULL: it has but one */
-	/* Where it was set back, on its time that runs on. */
+	/* Where it was set back, on its unwrapped time. */
 	struct usk_gap *back;
 	size_t n_back;
 	uint64_t readings;	 /* what packets say of it, as nobody recorded it */
@@ -174,18 +174,18 @@ void usk_party_stamp(struct party *y, int64_t t);
 
 /** The epochs of a clock are known: sets what follows from them. */
 void usk_party_breaks(struct party *y);
-/** What comes off the time that runs on, in that epoch. */
+/** What comes off unwrapped time, in that epoch. */
 static inline int64_t usk_epoch_offset(const struct usk_epochs *e, size_t epoch)
 {
 	return epoch ? e->epoch[epoch - 1].shift_ns : 0;
 }
-/** Where an epoch ends and the next begins, on the time that runs on. */
+/** Where an epoch ends and the next begins, on unwrapped time. */
 static inline struct usk_gap usk_epoch_gap(const struct usk_epochs *e, size_t i)
 {
 	return (struct usk_gap){ e->epoch[i].before_ns + usk_epoch_offset(e, i),
 				 e->epoch[i].after_ns + e->epoch[i].shift_ns };
 }
-/** A stamp on the time that runs on, as it was recorded. */
+/** A stamp on unwrapped time, as it was recorded. */
 int64_t usk_party_recorded(const struct party *y, int64_t t);
 /** All of the answer by recorded stamps. */
 void usk_flow_recorded(struct usk_clocks *c, const struct parties *p);
@@ -233,8 +233,8 @@ void usk_inside_notes(const struct parties *p, char ***note, size_t *n);
 
 /** A row's stamps, in the order of rows, while tables are scanned. */
 void usk_row_note(struct parties *p, const struct usk_msg *m);
-/** What that told: p->rows_repeat if a clock has epochs, whose time runs on from now on. May read
- * all rows once more. */
+/** What that told: p->rows_repeat if a clock has epochs, whose time is unwrapped from now on. May
+ * read all rows once more. */
 enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err);
 /** The same rows with stamps that run on: first and last of clocks with epochs; ctx is the parties.
  */

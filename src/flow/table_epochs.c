@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table_epochs.c - clocks that tables name and that were set back, on a time that runs on
+ * table_epochs.c - clocks that tables name and that were set back, on unwrapped time
  *
  * In    the rows of all tables, in their order; what that tells (match/rows.c)
  * Out   first and last stamp of each epoch, shifts, and rows whose stamps run on
@@ -28,8 +28,8 @@ static void run_on(const struct parties *p, struct usk_msg *m, const size_t epoc
 	m->received_ns += usk_epoch_offset(&p->party[m->to].survey.epochs, epoch[RECEIVED]);
 }
 
-/* Time runs on no further than stamps are certainly of an epoch: one that is beyond these stands
- * for as much of the clock's time. */
+/* Unwrapped time goes no further than stamps are certainly of an epoch: one that is beyond these
+ * stands for as much of the clock's time. */
 static void keep_within(const struct parties *p, struct usk_likely *l, const size_t epoch[2])
 {
 	const struct usk_epochs *from = &p->party[l->msg.from].survey.epochs;
@@ -141,7 +141,7 @@ static enum usk_status find_extents(struct parties *p, struct usk_err *err)
 	return status;
 }
 
-/* A time that runs on. */
+/* Unwrapped time. */
 static void shift(struct party *y)
 {
 	struct usk_epochs *e = &y->survey.epochs;
@@ -150,7 +150,7 @@ static void shift(struct party *y)
 		struct usk_epoch *x = &e->epoch[i];
 		all += (usk_i128)x->before_ns - x->after_ns + USK_EPOCH_GAP_NS;
 		if (all + x->before_ns > USK_TIME_MAX) {
-			e->n = i; /* no time runs on that far */
+			e->n = i; /* unwrapped time ends here */
 			break;
 		}
 		x->shift_ns = (int64_t)all;

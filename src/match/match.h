@@ -15,7 +15,7 @@
 /* ---- clocks that were set back while they recorded, seen in the order of records alone ---- */
 
 /*
- * From then on its stamps repeat: a new epoch. A shift per epoch makes them a time that runs on;
+ * From then on its stamps repeat: a new epoch. A shift per epoch makes them unwrapped time;
  * all that follows works on that, and never meets a stamp twice.
  */
 
@@ -24,7 +24,7 @@ struct usk_epoch {
 	uint64_t record;	     /* its first, counted from 0 */
 	int64_t before_ns, after_ns; /* as recorded: the highest stamp before, its first one */
 	int64_t lowest_ns;	     /* of all records before */
-	int64_t shift_ns;	     /* recorded + shift runs on */
+	int64_t shift_ns;	     /* unwrapped = recorded + shift */
 };
 
 struct usk_epochs {
@@ -32,7 +32,7 @@ struct usk_epochs {
 	size_t n;
 };
 
-/* Between two epochs on the time that runs on. How long it was nobody knows; it is room for records
+/* Between two epochs on unwrapped time. How long it was nobody knows; it is room for records
  * that come a little late. */
 #define USK_EPOCH_GAP_NS INT64_C(100000000)
 
@@ -140,11 +140,11 @@ struct usk_epoch_place {
 	size_t at;
 };
 
-/** The epoch of a time that runs on: 0, or 1 + an index into e->epoch. */
+/** The epoch of unwrapped time: 0, or 1 + an index into e->epoch. */
 size_t usk_epoch_of(const struct usk_epochs *e, int64_t running_ns);
 /**
- * The next record of the trace: its stamp runs on. False: to a time of another epoch, as it is out
- * of order by more than there is room for, and nobody could tell any more what was recorded.
+ * The next record of the trace: its stamp, unwrapped. False: to a time of another epoch, as it is
+ * out of order by more than there is room for, and nobody could tell any more what was recorded.
  */
 static inline bool usk_epochs_run_on(const struct usk_epochs *e, struct usk_epoch_place *place,
 				     struct usk_record *r)
@@ -216,7 +216,7 @@ struct usk_passing {
 	uint64_t once, again;
 };
 
-/* What one reading of a capture tells. Its stamps, and the samples', are on a time that runs on. */
+/* What one reading of a capture tells. Its stamps, and the samples', are on unwrapped time. */
 struct usk_survey {
 	struct usk_epochs epochs;
 	struct usk_sample *sample;

@@ -3,7 +3,7 @@
  * rows.c - clocks that tables name and that were set back: the order of rows may tell
  *
  * In    the stamps of every clock, row by row
- * Out   their epochs; a time that runs on
+ * Out   their epochs; unwrapped time
  * Why   many tables are written while things happen, and their rows follow one another as a
  *       capture's records do
  * Not   captures (epochs.c), by how much a clock was set back in truth: the messages told

@@ -124,7 +124,7 @@ static inline bool stays(const struct usk_common *e, uint64_t src, uint64_t dst)
 	return all;
 }
 
-/* The clock was set back: from here on its time runs on all the same. */
+/* The clock was set back: from here on its unwrapped time goes on. */
 static void run_on(struct usk_survey *s, int64_t highest)
 {
 	const struct usk_epochs *e = &s->epochs;

@@ -146,7 +146,7 @@ static enum usk_status add_files(const struct usk_clocks *c, const struct usk_ma
 		}
 		if (residual_ns) {
 			usk_note(notes,
-				 "%s: one offset for all of it is off by up to %" PRId64
+				 "%s: one offset for the whole trace is wrong by up to %" PRId64
 				 " ns, in addition to the error bound",
 				 file[i].path, residual_ns);
 		}

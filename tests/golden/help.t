@@ -48,9 +48,9 @@ Matching:
                           krb5, smb2, wlan, or all; their clocks get names such
                           as ntp:192.0.2.1
       --resolution NAME=DURATION
-                          the step in which NAME's stamps count, if coarser
-                          than the file says; they are taken to be rounded
-                          down; may be repeated
+                          the resolution of NAME's stamps, to which they are
+                          rounded down, if coarser than the file says; may be
+                          repeated
       --from TIME         ignore events before TIME by the reference clock
       --to TIME           ignore events after TIME by the reference clock
 

@@ -54,7 +54,7 @@ host1 -> host0     3,579           0    50.0 us  84.1 us  294 us  556 us
 
 Matched 7,170 messages.
 An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
-# A reference that is set back: corrected time runs on all the same.
+# A reference that is set back: corrected time never falls.
 $ unskew simulate --seconds 60 --rate 50 --step host0@30s:-3600s -o r
 ! r: 14,340 packets in captures of 2 hosts, 7,170 messages in messages.csv, clocks in truth.json
 $ unskew sync --model segments=auto r/host0.pcap r/host1.pcap -o r.json

@@ -38,7 +38,7 @@ $ unskew apply clocks.json x/a.pftrace b=b.pftrace --perfetto-manifest m.json; c
  }
 }
 ! Wrote m.json.
-! unskew: note: b.pftrace: one offset for all of it is off by up to 200002 ns, in addition to the error bound
+! unskew: note: b.pftrace: one offset for the whole trace is wrong by up to 200002 ns, in addition to the error bound
 $ unskew apply -q clocks.json x/a.pftrace b.pftrace --perfetto-manifest chrome.json --perfetto-clock file; grep -c clock chrome.json; grep -A 5 sync_to chrome.json
 1
      "sync_to": {
@@ -56,7 +56,7 @@ $ unskew apply clocks.json x/a.pftrace b.pftrace --perfetto-manifest r.json --re
 ? 1
 $ unskew apply clocks.json x/a.pftrace b.pftrace --perfetto-manifest r.json --residual 1ms
 ! Wrote r.json.
-! unskew: note: b.pftrace: one offset for all of it is off by up to 200002 ns, in addition to the error bound
+! unskew: note: b.pftrace: one offset for the whole trace is wrong by up to 200002 ns, in addition to the error bound
 $ unskew apply clocks.json z.pftrace --perfetto-manifest z.json
 ! unskew: z.pftrace: No such file or directory
 ? 1
