@@ -57,7 +57,7 @@ export class Corridor {
 			h('summary', null, 'The numbers in this view'));
 		this.section.append(
 			h('h2', { id: 'corridor-h' }, 'How a clock ran'),
-			h('p', { class: 'lead' }, 'Each message rules out offsets, as it was not received before it was sent: messages from the other clock (\u25b2) all below them, messages to it (\u25bc) all above. The gap that remains is the corridor. The green band is what the clock model makes of it: the true offset lies in it at every moment.'),
+			h('p', { class: 'lead' }, 'No message was received before it was sent. So a message from the other clock (\u25b2) rules out all offsets below its point, and one to it (\u25bc) all above. The gap that remains is the corridor; the green band is what the clock model makes of it, and the true offset lies in it at every moment.'),
 			h('div', { class: 'controls' },
 				h('label', { for: 'clock' }, 'Clock ', this.clockBox), h('label', { for: 'peer' }, 'against ', this.peerBox),
 				h('label', { for: 'base' }, 'Offset ', this.baseBox), h('label', { for: 'height' }, 'Height of ', this.yBox)),

@@ -212,7 +212,7 @@ static void put_clocks(FILE *out, const struct usk_clocks *c)
 {
 	struct traffic *messages = clock_messages(c);
 	begin_table(out, "unskew-clocks", "Clocks",
-		    "clock\tquality\t>offset at the middle (± there)\t>drift, ppm\t>error "
+		    "clock\tquality\t>offset mid-trace (± bound)\t>drift, ppm\t>error "
 		    "bound\t>sent\t>received\tpath",
 		    "Clocks. An offset is reference \xe2\x88\x92 local: add it to a stamp of the "
 		    "clock. It is given for the middle of the trace, or of the stretch between "
