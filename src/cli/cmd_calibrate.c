@@ -58,7 +58,7 @@ static void print_ways(FILE *out, const struct usk_calibration *c)
 static void print_models(FILE *out, const struct usk_calibration *c)
 {
 	struct table t = table_begin(
-		"between\tminimum delay, either way\t>payload\t>smallest\t>margin\t>room");
+		"between\tminimum delay, each direction\t>payload\t>smallest\t>margin\t>slack");
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_calibrated *p = &c->pair[i];
 		const char *model = p->why ? "-" : kept(usk_delay_model_text(&p->model));
@@ -90,38 +90,39 @@ static void print_remarks(FILE *out, const struct usk_calibration *c, size_t whi
 	if (p->over) {
 		fprintf(out,
 			"%s, %s: %s round trips were shorter than their two minima, by up to %s; "
-			"half of that was taken off.\n",
+			"half of that was subtracted.\n",
 			a, b, unit_count(p->over).s, unit_at_most(p->over_ns).s);
 	}
 	if (p->halves_over) {
 		fprintf(out,
 			"%s, %s: %s round trips of one half were shorter than the model of the "
-			"other half says, whatever the margin: the ways changed meanwhile.\n",
+			"other half says, whatever the margin: the network paths changed "
+			"meanwhile.\n",
 			a, b, unit_count(p->halves_over).s);
 	}
 	if (p->shortened_ns) {
 		fprintf(out,
-			"%s, %s: %s was taken off, so that the clocks have room: all messages "
-			"together allow a little less than round trips do.\n",
+			"%s, %s: %s was subtracted, as all messages together allow a little less "
+			"than the round trips do.\n",
 			a, b, unit_span(p->shortened_ns).s);
 	}
 	if (!p->why && p->judged && p->room_ns < 0) {
 		fprintf(out,
-			"%s, %s: all messages together allow %s less, which round trips do not "
-			"bear out: the clocks do not run as their model says; try --model wander, "
-			"or more of it.\n",
+			"%s, %s: all messages together allow %s less, which the round trips do not "
+			"confirm: the clocks vary more than their model says; try --model wander "
+			"with a larger PPM.\n",
 			a, b, unit_span(-p->room_ns).s);
 	}
 	if (!p->why && p->straight) {
 		fprintf(out,
-			"%s, %s: one message of each round trip was empty, so what the first byte "
-			"costs is not known: it is taken for one like the others.\n",
+			"%s, %s: one message of each round trip was empty, so the cost of the "
+			"first byte is unknown; it is taken to be that of any other byte.\n",
 			a, b);
 	}
 	if (!p->why && !p->judged) {
 		fprintf(out,
-			"%s, %s: no clock of the model fits these messages, so the minimum delay "
-			"was not asked of them.\n",
+			"%s, %s: the model cannot explain these messages, so the minimum delay was "
+			"not checked against them.\n",
 			a, b);
 	}
 }
@@ -133,17 +134,18 @@ static void print_table(FILE *out, const struct usk_calibration *c, int64_t asym
 	      "clock, less what the\nother took to answer; payload of the two messages.\n\n",
 	      out);
 	print_models(out, c);
-	fputs("\nMinimum delay: of either way, as sync --min-delay takes it, ", out);
+	fputs("\nMinimum delay: of each direction, as sync --min-delay takes it, ", out);
 	if (asymmetry_ns) {
-		fprintf(out, "if the two ways' minima differ by %s at the most:\n",
+		fprintf(out, "if the minima of the two directions differ by %s at the most:\n",
 			unit_span(asymmetry_ns).s);
 	} else {
-		fputs("if the fastest way there is as fast as the\nfastest way back: ", out);
+		fputs("if the fastest path there is as fast as that\nback: ", out);
 	}
-	fputs("no round trip can tell. Smallest, margin: half of the smallest round trip of the\n"
-	      "shortest messages, and what was taken off it, as the smallest is never quite what "
-	      "is possible. Room: all\nminima could be so much longer before messages contradict "
-	      "each other.\n",
+	fputs("no round trip can show that. Smallest, margin: half of the smallest round trip of "
+	      "the shortest\n"
+	      "messages, and what was subtracted, as the smallest that was measured is not quite "
+	      "the smallest possible.\n"
+	      "Slack: how much longer all minima could be before messages contradict each other.\n",
 	      out);
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		print_remarks(out, c, i);
@@ -196,8 +198,8 @@ static json_t *pair_json(const struct usk_calibration *c, const struct usk_calib
 		"margin_ns", json_ns(p->margin_ns), "halves", "asked", (int)p->halves, "shorter",
 		(json_int_t)p->halves_over, "widened", (int)p->widened, "shorter", "count",
 		(json_int_t)p->over, "max_ns", json_ns(p->over_ns), "shortened_ns",
-		json_ns(p->shortened_ns), "room_ns", p->judged ? json_ns(p->room_ns) : json_null(),
-		"ways", list_json(c, p->way, p->n_ways, true), "lengths",
+		json_ns(p->shortened_ns), "slack_ns", p->judged ? json_ns(p->room_ns) : json_null(),
+		"directions", list_json(c, p->way, p->n_ways, true), "lengths",
 		list_json(c, p->length, p->n_lengths, false));
 	return o;
 }
@@ -293,11 +295,11 @@ static const struct option_group calibrate_how = {
 	"Calibration",
 	{
 		{ "margin",
-		  "take this share off the smallest round trips; otherwise what the 64 smallest of "
-		  "similar length differ by",
+		  "subtract this share of the smallest round trips; otherwise what the 64 smallest "
+		  "of similar length differ by",
 		  PROBABILITY("SHARE", NULL) },
 		{ "asymmetry",
-		  "the minima of the two ways may differ by so much: half of it comes off",
+		  "how much the minima of the two directions may differ: half of it is subtracted",
 		  DURATION("0", "0", "1h") },
 	},
 };
@@ -310,20 +312,22 @@ const struct command cmd_calibrate = {
 	.max_operands = SIZE_MAX,
 	.traces = 1,
 	.help = "estimate minimum network delays, for sync --min-delay",
-	.more = "A message and one back, less the time that the other took to answer, tell what "
-		"two delays are together, whatever the clocks' offset. Pings, requests with their "
-		"answers, data with their acknowledgements all count, if the answer came soon "
-		"enough, within 50 ms at the most.\n\n"
-		"The smallest round trip is an upper bound of what is possible. A margin makes it "
-		"a lower one: what the 64 smallest of similar length differ by. The model is half "
-		"of that, what the first byte and each further one add being bounded alike. It is "
-		"checked against models of halves of the round trips, against every round trip, "
-		"and against all messages together, which must leave the clocks room; what fails "
-		"has the model shortened, and that is said. Where much would have to come off, the "
-		"clocks' model is at fault rather than the delays': that is said too.\n\n"
-		"If the fastest way there is not as fast as the fastest way back, half a round "
-		"trip is too long for one of them, and bands made with it may be wrong. No message "
-		"can tell: where the ways may differ, state by how much with --asymmetry.",
+	.more = "The round trip of a message and its answer, less the time that the other machine "
+		"took to answer, is the sum of two delays, whatever the clocks' offset. Pings, "
+		"requests with their answers, data with their acknowledgements all count, if the "
+		"answer was sent soon, within 50 ms at most.\n\n"
+		"The smallest round trip that was measured is longer than the smallest possible "
+		"one. So a margin is subtracted: what the 64 smallest of similar length differ by. "
+		"The model is half of the rest; the cost of the first byte and of each further one "
+		"is bounded in the same way. It is checked against models of halves of the round "
+		"trips, against every round trip, and against all messages together; if a check "
+		"fails the model is shortened, and a line says so. If it would have to be "
+		"shortened much, not the delays are at fault but the clocks' model, and a line "
+		"says that.\n\n"
+		"If the fastest path in one direction is slower than in the other, half a round "
+		"trip is too long for the faster one, and error bounds that rest on it may be "
+		"wrong. No message can show that: if the directions may differ, state by how much "
+		"with --asymmetry.",
 	.group = { &calibrate_output, &calibrate_how, &options_model, &options_read, &options_match,
 		   &options_force, &options_common },
 };

@@ -122,16 +122,15 @@ static char *why_none(const struct usk_calibrated *l, const struct usk_calibrate
 				  a, b);
 	}
 	if (l->needed && how->margin < 0) {
-		return usk_format(
-			"only %llu round trip%s between %s and %s %s answered soon enough "
-			"to be known to 1 %%: %llu more of one kind are needed to tell "
-			"how near the smallest comes to what is possible (or state a "
-			"--margin)",
-			(unsigned long long)l->used, l->used == 1 ? "" : "s", a, b,
-			l->used == 1 ? "was" : "were", (unsigned long long)l->needed);
+		return usk_format("only %llu round trip%s between %s and %s %s answered soon "
+				  "enough to be known to 1 %%: %llu more of one kind are needed to "
+				  "find the margin between the smallest measured and the smallest "
+				  "possible (or state a --margin)",
+				  (unsigned long long)l->used, l->used == 1 ? "" : "s", a, b,
+				  l->used == 1 ? "was" : "were", (unsigned long long)l->needed);
 	}
-	return usk_format("round trips between %s and %s leave nothing that is sure to be needed: "
-			  "the smallest took %lld ns, the margin is %lld ns, the asymmetry %lld ns",
+	return usk_format("round trips between %s and %s leave no minimum delay: the smallest took "
+			  "%lld ns, the margin is %lld ns, the asymmetry %lld ns",
 			  a, b, (long long)l->smallest_ns, (long long)l->margin_ns,
 			  (long long)how->asymmetry_ns);
 }

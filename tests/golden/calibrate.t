@@ -8,13 +8,13 @@ host1     host0        any             1,480    100 us  50.0 us  25, 179
 Measured: the time that a message and one back needed together, by the asker's clock, less what the
 other took to answer; payload of the two messages.
 
-between       minimum delay, either way     payload  smallest  margin    room
-host0, host1  49.366us                   16 to 1399   50.0 us  651 ns  628 ns
+between       minimum delay, each direction     payload  smallest  margin   slack
+host0, host1  49.366us                       16 to 1399   50.0 us  651 ns  628 ns
 
-Minimum delay: of either way, as sync --min-delay takes it, if the fastest way there is as fast as the
-fastest way back: no round trip can tell. Smallest, margin: half of the smallest round trip of the
-shortest messages, and what was taken off it, as the smallest is never quite what is possible. Room: all
-minima could be so much longer before messages contradict each other.
+Minimum delay: of each direction, as sync --min-delay takes it, if the fastest path there is as fast as that
+back: no round trip can show that. Smallest, margin: half of the smallest round trip of the shortest
+messages, and what was subtracted, as the smallest that was measured is not quite the smallest possible.
+Slack: how much longer all minima could be before messages contradict each other.
 Matched 5,873 messages.
 $ unskew sync t/messages.csv --model linear --min-delay @delays.csv --truth t/truth.json
 clock  quality    offset mid-trace (± bound)  drift, ppm                  sent  received
@@ -62,8 +62,8 @@ $ unskew calibrate t/messages.csv --json --margin 10% | sed '/"lengths"/,/\]/d'
         "max_ns": "0"
       },
       "shortened_ns": "0",
-      "room_ns": "5102",
-      "ways": [
+      "slack_ns": "5102",
+      "directions": [
         {
           "asker": "host0",
           "other": "host1",
@@ -103,12 +103,12 @@ host0     host1        UDP               222    100 us  50.0 us  1007, 1052
 host1     host0        UDP                91    100 us  50.1 us     145, 41
 # The ways may differ by so much.
 $ unskew calibrate t/messages.csv --asymmetry 20us | grep -A2 between
-between       minimum delay, either way     payload  smallest  margin     room
-host0, host1  39.366us                   16 to 1399   50.0 us  651 ns  2.60 us
+between       minimum delay, each direction     payload  smallest  margin    slack
+host0, host1  39.366us                       16 to 1399   50.0 us  651 ns  2.60 us
 
 # Too little to tell, nothing to tell, and outputs.
 $ printf 'sender,receiver,sent_ns,received_ns,bytes\na,b,0,40001,0\nb,a,50001,90001,0\n' >few.csv; unskew calibrate few.csv
-! unskew: only 1 round trip between a and b was answered soon enough to be known to 1 %: 63 more of one kind are needed to tell how near the smallest comes to what is possible (or state a --margin)
+! unskew: only 1 round trip between a and b was answered soon enough to be known to 1 %: 63 more of one kind are needed to find the margin between the smallest measured and the smallest possible (or state a --margin)
 ? 1
 $ unskew calibrate few.csv --margin 5% --quiet -o d.csv; cat d.csv
 sender,receiver,model
