@@ -516,7 +516,7 @@ static void test_too_little(void **state)
 	} cases[] = {
 		{ "a,b,0,10,0\na,b,100,120,0\n", "made no round trip", { -1, 0 } },
 		{ "a,b,3,11,0\nb,a,20,44,0\n", "only 1 round trip between a and b was", { -1, 0 } },
-		{ "a,b,3,11,0\nb,a,20,44,0\n", "leave nothing", { 1, 0 } },
+		{ "a,b,3,11,0\nb,a,20,44,0\n", "leave no minimum delay", { 1, 0 } },
 		{ "a,b,3,11,0\nb,a,20,44,0\n", "the asymmetry 1000 ns", { 0, 1000 } },
 		/* Answered after a minute. */
 		{ "a,b,3,11,0\nb,a,60000000000,60000000044,0\n",
