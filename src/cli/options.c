@@ -103,10 +103,16 @@ const struct option_group options_model = {
 
 const struct option_group options_solve = {
 	"Many clocks",
-	{ { "solve",
-	    "more than two clocks: by all messages together, or by those along the shortest "
-	    "path to each",
-	    CHOICE("joint|tree"), .initial = "joint" } }
+	{
+		{ "solve",
+		  "more than two clocks: by all messages together, or by those along the shortest "
+		  "path to each",
+		  CHOICE("joint|tree"), .initial = "joint" },
+		{ "weights",
+		  "what is short: pairs whose band is narrow, or, of methods through round trips, "
+		  "whose exchanges lie close to their line (Er); otherwise the latter with these",
+		  CHOICE("half-width|residual") },
+	}
 };
 
 const struct option_group options_delay = {
