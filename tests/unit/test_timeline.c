@@ -350,12 +350,9 @@ static void test_states(void **state)
 		{ SWITCH, 600, 1, 0, 7, 0 },
 	};
 	static const char *const want[] = {
-		"7 running 100 100 0",
-		"9 blocked 150 70 -1",
-		"9 waits for a processor 220 80 -1",
-		"8 running 150 150 1",
-		"8000 running 200 200 0",
-		"7 waits for a processor 200 200 -1",
+		"7 running 100 100 0",	  "9 blocked 150 70 -1",
+		"8 running 150 150 1",	  "9 waits for a processor 220 80 -1",
+		"8000 running 200 200 0", "7 waits for a processor 200 200 -1",
 		"7 blocked 500 100 -1",
 	};
 	char *path = file("states.json");
