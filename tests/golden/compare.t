@@ -473,3 +473,20 @@ $ unskew sync t/messages.csv --method rate-segments --window 2s -q; unskew sync 
 $ unskew compare t/messages.csv --window 0s
 ! unskew: --window: 0s is less than 1us
 ? 2
+# Broadcasts of all clocks at once, and of two by themselves, which know less.
+$ unskew simulate -o all --seconds 30 --rate 5 --hosts 4 --broadcast 4 --seed 5 --format table -q
+$ unskew compare all/messages.csv -r host0 --method broadcast,broadcast-pairwise --truth all/truth.json --csv | cut -d, -f 1-3,34 | grep -v ^host[12],
+a,b,method,error_rms_ns
+host0,host1,broadcast,468
+host0,host1,broadcast-pairwise,605
+host0,host2,broadcast,444
+host0,host2,broadcast-pairwise,754
+host0,host3,broadcast,417
+host0,host3,broadcast-pairwise,686
+$ unskew sync all/messages.csv -r host0 --method broadcast --truth all/truth.json | grep Truth
+Truth: host1's estimate is off by at most 863 ns; its band holds the truth throughout.
+Truth: host2's estimate is off by at most 884 ns; its band holds the truth throughout.
+Truth: host3's estimate is off by at most 650 ns; its band holds the truth throughout.
+$ unskew compare all/messages.csv -r host0 --method broadcast --json | grep -c '"failed"'
+0
+? 1
