@@ -161,6 +161,7 @@ struct usk_clock {
 	int64_t resolution_ns; /* what its stamps are rounded down to */
 	uint64_t readings;     /* nobody recorded it: what packets say of it; else 0 */
 	int64_t quantum_ns;    /* what the coarsest of these may be off, which bounds allow for */
+	int64_t residual_ns;   /* Er of a method through round trips, summed along path; 0: none */
 	double drift_ppm;      /* -1e6 x slope of the outer knots, less its jumps; NAN unknown */
 	double drift_min_ppm, drift_max_ppm; /* the feasible rates; NAN unknown */
 	struct usk_knot *knot; /* sorted by (epoch, local_ns); none if absent or contradicted */
@@ -369,12 +370,13 @@ struct usk_anchor {
 struct usk_sync_options {
 	/* "linear", "wander[=PPM]", "segments[=DURATION|auto]"; NULL: the default */
 	const char *model;
-	const char *method;	       /* NULL = "middle" */
-	int64_t window_ns;	       /* of methods that cut time into windows; 0 = 3 min */
-	const char *solve;	       /* "joint", "tree"; NULL = "joint" */
-	const char *reference;	       /* clock name; NULL: the one that is nearest to all others */
-	int64_t max_skew_e12;	       /* 0 = 500 ppm */
-	int64_t max_outliers;	       /* -1 = max(10, 0.01 %) */
+	const char *method;    /* NULL = "middle" */
+	int64_t window_ns;     /* of methods that cut time into windows; 0 = 3 min */
+	const char *solve;     /* "joint", "tree"; NULL = "joint" */
+	const char *weights;   /* "half-width", "residual" (Er): of what is near; NULL: by method */
+	const char *reference; /* clock name; NULL: the one that is nearest to all others */
+	int64_t max_skew_e12;  /* 0 = 500 ppm */
+	int64_t max_outliers;  /* -1 = max(10, 0.01 %) */
 	const char *const *resolution; /* rows "client=1us" */
 	size_t n_resolution;
 	const char *const *local; /* rows "client=10.0.0.1" */

@@ -97,17 +97,25 @@ class Lab:
         self.run(*command)
         return Trace(where)
 
-    def compare(self, trace, methods, min_delay=None, reference="host0"):
-        """What each method says, by name; one that has no answer has the key `failed`."""
+    def compared(self, trace, methods, min_delay=None, reference="host0", also=()):
+        """The pairs of `compare`, of the trace and of further tables."""
         command = ["compare", "--quiet", "--json", "--model", "linear", "--reference", reference,
                    "--max-outliers", "0", "--truth", trace.truth_json, "--method",
                    ",".join(methods)]
         if min_delay:
             command += ["--min-delay", min_delay]
-        pairs = json.loads(self.run(*command, trace.messages_csv))["pairs"]
-        if len(pairs) != 1:
-            raise Failed("%d pairs in %s, not one" % (len(pairs), trace.messages_csv))
-        return {answer["name"]: answer for answer in pairs[0]["methods"]}
+        return json.loads(self.run(*command, trace.messages_csv, *also))["pairs"]
+
+    def pair(self, trace, methods, min_delay=None, reference="host0", also=()):
+        """Of host0 and host1: the pair, and what each method says of it, by name."""
+        for pair in self.compared(trace, methods, min_delay, reference, also):
+            if {pair["a"], pair["b"]} == {"host0", "host1"}:
+                return pair, {answer["name"]: answer for answer in pair["methods"]}
+        raise Failed("host0 and host1 are no pair of %s" % trace.messages_csv)
+
+    def compare(self, trace, methods, min_delay=None, reference="host0", also=()):
+        """What each method says, by name; one that has no answer has the key `failed`."""
+        return self.pair(trace, methods, min_delay, reference, also)[1]
 
     def sync(self, trace, method="hull", reference="host0", options=()):
         return json.loads(self.run("sync", "--quiet", "--json", "--model", "linear", "--method",

@@ -44,16 +44,23 @@ def quick(unskew, name):
 def index(unskew, out):
     """README.md: the pages, and what the papers claim."""
     page = Page(out, "README", "The papers' tables, made again")
-    page.text("""`make papers` makes these pages: each paper's workload is simulated, the program runs on
-              it as a user would run it, and our figure stands beside the paper's, with a sentence on
-              the differences. Seeds are stated; the same seeds give the same bytes, but for the
-              running times, which say that they were measured. The scripts are in `papers/`.""")
-    page.table(["page", "what it has"], [
-        ("[Ashton 1995](ashton.md)", "tables 1 to 7, running times, messages and duration apart"),
-        ("[Clement 2009](clement.md)", "tables 3, 4, 6 and 7"),
-        ("[Kong 1986](kong.md)", "figures 1 and 4 to 7, equations 4 and 5"),
-        ("[Loeser 2003](loeser.md)", "sections 4.1 to 4.3"),
-        ("[Poirier 2010](poirier.md)", "tables 2 to 6, figures 5 to 9")])
+    page.text("""`make papers` makes these pages: each paper's workload is simulated, and our figure
+              stands beside the paper's, with a sentence on the differences. What computed ours is in
+              the table below: the program, run as a user would run it, or what is named there.
+              Seeds are stated; the same seeds give the same bytes, but for the running times, which
+              say that they were measured. The scripts are in `papers/`.""")
+    page.table(["page", "what it has", "what computed it"], [
+        ("[Ashton 1995](ashton.md)", "tables 1 to 7, running times, messages and duration apart",
+         "`compare`; figures: the script, by the lines that it prints"),
+        ("[Clement 2009](clement.md)", "tables 3, 4, 6 and 7",
+         "`compare`, `sync`; errors in table 7: the script, from the truth"),
+        ("[Kong 1986](kong.md)", "figures 1 and 4 to 7, equations 4 and 5",
+         "the test program `paper_clocks`, on a simulated bus"),
+        ("[Loeser 2003](loeser.md)", "sections 4.1 to 4.3",
+         "the test program `paper_clocks`, on a simulated cable"),
+        ("[Poirier 2010](poirier.md)", "tables 1 to 6, figures 5 to 9",
+         "`compare`, `sync`, `calibrate`; table 5's share of too fast messages, and points in "
+         "figures: the script, by the lines that `compare` prints; figure 9: `bench_fit` too")])
     page.text("""What the papers claim, held against small versions of the same traces by `make check`
               (`papers/run.py --quick`), on other seeds:""")
     for name, paper in PAPERS.items():

@@ -12,6 +12,7 @@ import { enliven } from './answer.js';
 import { Align } from './align.js';
 import { Corridor } from './corridor.js';
 import { Delays } from './delays.js';
+import { Margins } from './margins.js';
 import { Mesh } from './mesh.js';
 import { Methods } from './methods.js';
 import { Sequence } from './sequence.js';
@@ -52,7 +53,7 @@ function main() {
 	const redraw = () => [corridor, ...parts].forEach((p) => p?.view && p.draw?.());
 	document.getElementById('top').append(themeButton(redraw));
 	if (corridor) {
-		const followers = [Delays, Sequence, Align, Methods].map((Part) => new Part(data, corridor));
+		const followers = [Delays, Sequence, Align, Methods, Margins].map((Part) => new Part(data, corridor));
 		parts.push(...followers);
 		body.append(corridor.section);
 		corridor.ready();

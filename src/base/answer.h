@@ -92,6 +92,7 @@ struct usk_pair {
 	int64_t bucket_ns;
 	struct usk_point *floor, *ceiling;
 	size_t n_floor, n_ceiling;
+	int64_t residual_ns; /* Er of a method through round trips (Clement 2009); 0: none */
 	uint64_t hull_floor, hull_ceiling;		    /* vertices of the two hulls */
 	struct usk_delays recorded_a_to_b, recorded_b_to_a; /* by the stamps as recorded */
 	int64_t min_delay_a_to_b_ns, min_delay_b_to_a_ns;   /* corrected, smallest; USK_NONE */

@@ -12,6 +12,7 @@
 #include "write/write.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 enum usk_status compare_measure(const struct usk_comparison *c, const struct truth *truth,
 				struct compared *out)
@@ -69,6 +70,34 @@ static json_t *errors_json(const struct truth_errors *e)
 			 json_ns(e->ns[RMS]));
 }
 
+/* Er, standard errors and how many exchanges were kept (Clement 2009, equations 6 to 8). */
+static json_t *trips_json(const struct usk_round_trips *r)
+{
+	return json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:b}", "all", (json_int_t)r->exchanges,
+			 "kept", (json_int_t)r->kept, "margin_ns", json_number(r->kept_margin_ns),
+			 "residual_ns", json_number(r->residual_ns), "slope",
+			 json_number((double)r->slope), "slope_error", json_number(r->s_slope),
+			 "intercept_error_ns", json_number(r->s_intercept_ns), "by_b",
+			 (int)r->by_local);
+}
+
+/* Margins over time (his figure 2): T1, E, and the level at which it is kept, %. */
+static json_t *margins_json(const struct usk_compared_pair *p)
+{
+	json_t *rows = json_array();
+	for (size_t i = 0; i < p->n_margins; i++) {
+		const struct usk_margin *m = &p->margin[i];
+		int level = m->z <= USK_Z_90   ? 90
+			    : m->z <= USK_Z_95 ? 95
+			    : m->z <= USK_Z_99 ? 99
+					       : 100;
+		json_array_append_new(rows, json_pack("[o,o,i]", json_ns(m->t1_ns),
+						      json_number(m->margin_ns), level));
+	}
+	return json_pack("{s:I,s:s,s:o}", "all", (json_int_t)p->exchanges, "began",
+			 p->margins_by_b ? "b" : "a", "margins", rows);
+}
+
 static json_t *score_json(const struct usk_compared_pair *p, const struct usk_method_score *s,
 			  const struct truth_errors *e)
 {
@@ -87,6 +116,9 @@ static json_t *score_json(const struct usk_compared_pair *p, const struct usk_me
 		"a_to_b", delays_json(&s->a_to_b), "b_to_a", delays_json(&s->b_to_a), "broadcasts",
 		json_difference(&s->heard), "half_width_ns",
 		three_json(p->half_best_ns, p->half_worst_ns, p->half_mean_ns));
+	if (s->by_exchanges) {
+		json_object_set_new(o, "exchanges", trips_json(&s->trips));
+	}
 	if (e) {
 		json_object_set_new(o, "error_ns", errors_json(e));
 	}
@@ -104,12 +136,19 @@ static json_t *pair_json(const struct compared *x, size_t which)
 			methods,
 			score_json(p, &p->score[k], x->with_truth ? errors_of(x, which, k) : NULL));
 	}
-	return json_pack("{s:o,s:o,s:{s:I,s:{s:o,s:o},s:o},s:o}", "a", json_shown(c->clock[p->a]),
-			 "b", json_shown(c->clock[p->b]), "recorded", "inversions",
-			 (json_int_t)p->recorded_inversions, "delay_ns", "a_to_b",
-			 delays_json(&p->recorded_a_to_b), "b_to_a",
-			 delays_json(&p->recorded_b_to_a), "broadcasts",
-			 json_difference(&p->heard_recorded), "methods", methods);
+	json_t *o = json_pack(
+		"{s:o,s:o,s:{s:I,s:I},s:{s:I,s:{s:o,s:o},s:o},s:{s:I,s:I}}", "a",
+		json_shown(c->clock[p->a]), "b", json_shown(c->clock[p->b]), "messages", "a_to_b",
+		(json_int_t)p->a_to_b, "b_to_a", (json_int_t)p->b_to_a, "recorded", "inversions",
+		(json_int_t)p->recorded_inversions, "delay_ns", "a_to_b",
+		delays_json(&p->recorded_a_to_b), "b_to_a", delays_json(&p->recorded_b_to_a),
+		"broadcasts", json_difference(&p->heard_recorded), "hull_points", "a_to_b",
+		(json_int_t)p->hull_a_to_b, "b_to_a", (json_int_t)p->hull_b_to_a);
+	if (p->exchanges) {
+		json_object_set_new(o, "exchanges", margins_json(p));
+	}
+	json_object_set_new(o, "methods", methods);
+	return o;
 }
 
 static int64_t twice(int64_t ns)
@@ -163,12 +202,30 @@ static void print_times(FILE *out, const int64_t *ns, size_t n)
 	}
 }
 
+static void print_csv_trips(FILE *out, const struct usk_method_score *s)
+{
+	const struct usk_round_trips *r = &s->trips;
+	const double number[] = { r->kept_margin_ns, r->residual_ns, r->s_slope,
+				  r->s_intercept_ns };
+	if (s->by_exchanges) {
+		fprintf(out, ",%" PRIu64 ",%" PRIu64, r->exchanges, r->kept);
+	} else {
+		fputs(",,", out);
+	}
+	for (size_t i = 0; i < COUNT(number); i++) {
+		fputc(',', out);
+		if (s->by_exchanges && isfinite(number[i])) {
+			fprintf(out, "%.17g", number[i]);
+		}
+	}
+}
+
 static void print_csv_score(FILE *out, const struct usk_compared_pair *p,
 			    const struct usk_method_score *s, const struct truth_errors *e)
 {
-	enum { COLUMNS = 31 }; /* between the method and `failed` */
+	enum { COLUMNS = 41 }; /* between the method and `failed` */
 	if (s->failed) {
-		fprintf(out, "%.*s,%s\n", COLUMNS, ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,",
+		fprintf(out, "%.*s,%s\n", COLUMNS, ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,",
 			csv_text(s->failed));
 		return;
 	}
@@ -197,6 +254,9 @@ static void print_csv_score(FILE *out, const struct usk_compared_pair *p,
 	fprintf(out, ",%" PRIu64, s->heard.n);
 	print_times(out, heard, COUNT(heard));
 	print_times(out, e->ns, ERRORS);
+	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, s->too_fast_a_to_b,
+		s->too_fast_b_to_a, p->hull_a_to_b, p->hull_b_to_a);
+	print_csv_trips(out, s);
 	fputs(",\n", out);
 }
 
@@ -209,7 +269,8 @@ void compare_print_csv(FILE *out, const struct compared *x)
 	      "b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_"
 	      "median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_"
 	      "ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,"
-	      "failed\n",
+	      "too_fast_a_to_b,too_fast_b_to_a,hull_points_a_to_b,hull_points_b_to_a,exchanges,"
+	      "exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed\n",
 	      out);
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_compared_pair *p = &c->pair[i];
@@ -225,12 +286,17 @@ void compare_print_csv(FILE *out, const struct compared *x)
 
 static void add_recorded(struct table *t, const struct usk_compared_pair *p)
 {
-	table_add(t, "(as recorded)\t-\t-\t%s\t-\t%s\t%s", unit_count(p->recorded_inversions).s,
-		  unit_span(p->recorded_a_to_b.median_ns).s,
+	table_add(t, "(as recorded)\t-\t-\t%s\t-\t-\t-\t%s\t%s",
+		  unit_count(p->recorded_inversions).s, unit_span(p->recorded_a_to_b.median_ns).s,
 		  unit_span(p->recorded_b_to_a.median_ns).s);
 	if (p->heard_recorded.n) {
 		table_add(t, "%s", unit_span(p->heard_recorded.mean_ns).s);
 	}
+}
+
+static double share(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
 }
 
 static void add_score(struct table *t, const struct usk_compared_pair *p,
@@ -238,10 +304,11 @@ static void add_score(struct table *t, const struct usk_compared_pair *p,
 {
 	/* reference - local, to 1 ns, as us */
 	usk_i128 offset = (usk_i128)p->a_ns * 1000 - ((usk_i128)s->b_ns * 1000 + s->b_ps);
-	table_add(t, "%s\t%.6f\t%s\t%.3f\t%s\t%s", milli_text(usk_floor_div(offset + 500, 1000)).s,
-		  1e6 * s->beta_minus_one, unit_count(s->corrected_inversions).s,
-		  s->too_fast.percent, unit_span(s->a_to_b.median_ns).s,
-		  unit_span(s->b_to_a.median_ns).s);
+	table_add(t, "%s\t%.6f\t%s\t%.3f\t%.3f\t%.3f\t%s\t%s",
+		  milli_text(usk_floor_div(offset + 500, 1000)).s, 1e6 * s->beta_minus_one,
+		  unit_count(s->corrected_inversions).s, s->too_fast.percent,
+		  share(s->too_fast_a_to_b, p->a_to_b), share(s->too_fast_b_to_a, p->b_to_a),
+		  unit_span(s->a_to_b.median_ns).s, unit_span(s->b_to_a.median_ns).s);
 	if (p->heard_recorded.n) {
 		table_add(t, "%s", unit_span(s->heard.mean_ns).s);
 	}
@@ -269,7 +336,7 @@ static void print_scores(FILE *out, const struct compared *x, size_t which)
 	const struct usk_comparison *c = x->c;
 	const struct usk_compared_pair *p = &c->pair[which];
 	struct table t = table_begin("method\t>offset, us\t>rate - 1, ppm\t>inversions\t>too fast, "
-				     "%%\t>delay there\t>back%s%s",
+				     "%%\t>there\t>back\t>delay there\t>back%s%s",
 				     p->heard_recorded.n ? "\t>broadcasts" : "",
 				     x->with_truth ? "\t>error: start\t>middle\t>end\t>rms" : "");
 	add_recorded(&t, p);
@@ -285,14 +352,48 @@ static void print_scores(FILE *out, const struct compared *x, size_t which)
 	table_print(out, &t);
 }
 
+/* "20.1 ns" of a number that may be none. */
+static struct text span_of(double ns)
+{
+	return unit_span(isfinite(ns) ? (int64_t)llround(ns) : USK_NONE);
+}
+
+/* What the fits through exchanges say of themselves. */
+static void print_trips(FILE *out, const struct compared *x, size_t which)
+{
+	const struct usk_comparison *c = x->c;
+	const struct usk_compared_pair *p = &c->pair[which];
+	struct table t = table_begin("through exchanges\t>exchanges\t>kept\t>margin E\t>residual "
+				     "Er\t>error of rate, ppm\t>of offset");
+	size_t n = 0;
+	for (size_t k = 0; k < c->n_methods; k++) {
+		const struct usk_method_score *s = &p->score[k];
+		const struct usk_round_trips *r = &s->trips;
+		if (!s->by_exchanges || s->failed) {
+			continue;
+		}
+		n++;
+		table_add(&t, "%s\t%s\t%s\t%s\t%s\t%s\t%s", s->method->name,
+			  unit_count(r->exchanges).s, unit_count(r->kept).s,
+			  span_of(r->kept_margin_ns).s, span_of(r->residual_ns).s,
+			  isfinite(r->s_slope) ? text_of("%.6f", 1e6 * r->s_slope).s : "-",
+			  span_of(r->s_intercept_ns).s);
+	}
+	if (n) {
+		table_print(out, &t);
+	} else {
+		table_free(&t);
+	}
+}
+
 static void print_pair(FILE *out, const struct compared *x, size_t which)
 {
 	const struct usk_comparison *c = x->c;
 	const struct usk_compared_pair *p = &c->pair[which];
 	bool unknown = false;
 	const char *a = printable(c->clock[p->a]), *b = printable(c->clock[p->b]);
-	fprintf(out, "%s%s against %s: %s messages", which ? "\n" : "", b, a,
-		unit_count(p->a_to_b + p->b_to_a).s);
+	fprintf(out, "%s%s against %s: %s messages, %s on their hulls", which ? "\n" : "", b, a,
+		unit_count(p->a_to_b + p->b_to_a).s, unit_count(p->hull_a_to_b + p->hull_b_to_a).s);
 	if (p->heard_recorded.n) {
 		fprintf(out, ", %s common-view broadcasts", unit_count(p->heard_recorded.n).s);
 	}
@@ -302,6 +403,7 @@ static void print_pair(FILE *out, const struct compared *x, size_t which)
 	}
 	fputs(".\n", out);
 	print_scores(out, x, which);
+	print_trips(out, x, which);
 	for (size_t k = 0; k < c->n_methods; k++) {
 		unknown |= !p->score[k].failed && !errors_of(x, which, k)->known;
 		if (p->score[k].failed) {
@@ -339,6 +441,16 @@ static void print_totals(FILE *out, const struct usk_comparison *c)
 	table_print(out, &t);
 }
 
+static bool with_trips(const struct usk_comparison *c)
+{
+	for (size_t i = 0; i < c->n_pairs * c->n_methods; i++) {
+		if (c->pair[i / c->n_methods].score[i % c->n_methods].by_exchanges) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void compare_print(FILE *out, const struct compared *x)
 {
 	for (size_t i = 0; i < x->c->n_pairs; i++) {
@@ -349,14 +461,20 @@ void compare_print(FILE *out, const struct compared *x)
 	}
 	fputs("\nOffset: reference - local at the middle of the trace; add it to a local stamp. "
 	      "Rate: of the clock\nagainst the reference. Inversions: messages received before "
-	      "they were sent, by that line; too fast: in\nless than their minimum delay. Delays: "
-	      "medians, there is from the reference.",
+	      "they were sent, by that line; too fast: in\nless than their minimum delay; there is "
+	      "from the reference. Delays: medians.",
 	      out);
-	fputs(x->c->heard_recorded.n
-		      ? " Broadcasts: the clock's\nstamp less the reference's, on average. Lines "
-			"are judged as drawn; sync settles them into the band.\n"
-		      : " Lines are judged as drawn;\nsync settles them into the band.\n",
+	if (with_trips(x->c)) {
+		fputs("\nExchanges: E is the mean margin of those kept, half of what both messages "
+		      "took; Er "
+		      "their standard\ndeviation about the line.",
+		      out);
+	}
+	fputs(x->c->heard_recorded.n ? "\nBroadcasts: the clock's stamp less the reference's, on "
+				       "average."
+				     : "",
 	      out);
+	fputs("\nLines are judged as drawn; sync settles them into the band.\n", out);
 	print_counts(out, &x->c->counts);
 	print_notes(out, x->c->note, x->c->n_notes);
 }

@@ -107,10 +107,16 @@ const struct option_group options_model = {
 
 const struct option_group options_solve = {
 	"Many clocks",
-	{ { "solve",
-	    "for more than two clocks, use all messages together (joint), or only those along the "
-	    "best path to each clock (tree)",
-	    CHOICE("joint|tree"), .initial = "joint" } }
+	{
+		{ "solve",
+		  "for more than two clocks, use all messages together (joint), or only those along "
+		  "the best path to each clock (tree)",
+		  CHOICE("joint|tree"), .initial = "joint" },
+		{ "weights",
+		  "what is short: pairs whose band is narrow, or, of methods through round trips, "
+		  "whose exchanges lie close to their line (Er); otherwise the latter with these",
+		  CHOICE("half-width|residual") },
+	}
 };
 
 const struct option_group options_delay = {

@@ -169,6 +169,28 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 	}
 }
 
+/* Clement's Er, along the path to each clock. */
+static void print_residuals(FILE *out, const struct usk_clocks *c)
+{
+	enum { MOST = 8 };
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		const struct usk_clock *k = &c->clock[i];
+		if (k->residual_ns && n++ < MOST) {
+			fprintf(out, "%s%s %s",
+				n == 1 ? "Residual deviation Er along paths: " : ", ",
+				printable(k->name), unit_span(k->residual_ns).s);
+			if (k->n_path > 2) {
+				fprintf(out, " (%zu jumps)", k->n_path - 1);
+			}
+		}
+	}
+	if (n > MOST) {
+		fprintf(out, ", and of %zu more clocks, which clocks.json lists", n - MOST);
+	}
+	fputs(n ? ".\n" : "", out);
+}
+
 void print_counts(FILE *out, const struct usk_counts *n)
 {
 	const struct {
@@ -470,6 +492,7 @@ void print_clocks(FILE *out, const struct usk_clocks *c)
 	bool bounded = clocks_that_are(c, USK_BOUNDED) > 0;
 	print_table(out, c);
 	fputc('\n', out);
+	print_residuals(out, c);
 	print_counts(out, &c->counts);
 	if (bounded) {
 		print_evaluation(out, c);

@@ -46,6 +46,7 @@ static void take_options(const struct args *args, struct usk_sync_options *out)
 	if (args_has(args, "model")) {
 		out->model = args_string(args, "model");
 		out->max_skew_e12 = args_int(args, "max-skew-ppm");
+		out->weights = args_has(args, "weights") ? args_string(args, "weights") : NULL;
 		out->solve = args_has(args, "solve") ? args_string(args, "solve") : NULL;
 		if (args_given(args, "max-outliers")) {
 			out->max_outliers = args_int(args, "max-outliers");

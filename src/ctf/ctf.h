@@ -222,6 +222,11 @@ struct usk_ctf_any {
 	int64_t time_ns;
 	int64_t cpu; /* -1: the trace does not say */
 	const char *name;
+	/* Of the kernel's scheduler; else USK_CTF_OTHER. Names end with 0. */
+	enum usk_ctf_what { USK_CTF_OTHER, USK_CTF_SWITCH, USK_CTF_WAKE, USK_CTF_GAP } what;
+	int64_t from, to; /* threads: of a switch both, of a waking to */
+	uint64_t from_state;
+	const char *from_name, *to_name;
 };
 
 /**

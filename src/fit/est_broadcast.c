@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * est_broadcast.c - the line by which both clocks heard each broadcast at nearly the same time
+ * est_broadcast.c - the line by which two clocks heard each broadcast at nearly the same time
  *
  * Source  Scheuermann, Kiess, Roos, Jarre, Mauve: On the time synchronization of distributed log
  *         files in networks with local broadcast media (IEEE/ACM ToN 17(2), 2009), as Poirier 2010,
@@ -8,6 +8,7 @@
  *
  * In    broadcasts that both clocks of a pair received
  * Out   a line; it knows nothing of messages, so it may turn some round
+ * Not   the likelihood of all clocks together (group.c), which is the paper's: of two it is this
  *
  * A broadcast k happens at t_k and is heard by all a little later: minimise the sum over clocks j
  * and broadcasts k of T_j(y_kj) - t_k, none of them negative, the reference's T being what it
@@ -161,9 +162,7 @@ enum usk_status usk_est_broadcast(const struct usk_fit *fit, struct usk_knot **o
 	usk_xy_sort(c.p, c.n);
 	enum usk_status status = USK_OK;
 	if (!wide) {
-		status = usk_fail(err, USK_EINPUT, 0,
-				  "broadcast needs two common-view broadcasts at different times: "
-				  "each sent once by a third clock and received by both");
+		status = usk_fail(err, USK_EINPUT, 0, USK_NO_BROADCAST, "broadcast-pairwise");
 	} else {
 		struct usk_line l = turn(&c, nearest(&c));
 		for (const struct usk_xy *pivot; (pivot = loose(&c, &l));) {

@@ -12,6 +12,8 @@ struct usk_gap {
 	int64_t before_ns, after_ns; /* USK_NONE: there are no two such stamps */
 };
 
+struct usk_group;
+
 struct usk_fit {
 	struct usk_model model;
 	int64_t max_skew_e12;
@@ -36,6 +38,8 @@ struct usk_fit {
 	size_t n_msgs;
 	const struct usk_reception *heard; /* broadcasts that both received, in no order */
 	size_t n_heard;
+	const struct usk_group *group;	/* what broadcasts say of all clocks; NULL: of these two */
+	const char *group_failed;	/* or why they say nothing; NULL */
 	uint32_t a, b;			/* numbers of reference and local clock in them */
 	int64_t window_ns;		/* of estimators that cut time into windows; 0 = 180 s */
 	const struct usk_estimator *by; /* set by usk_estimator_run() */
@@ -55,6 +59,7 @@ struct usk_estimator {
 				    struct usk_err *err); /* of rows that share it: */
 	bool delta;					  /* stamps moved by minimum delays */
 	double z;					  /* of the confidence interval */
+	bool together; /* it asks for what all pairs heard: see usk_fit.group */
 };
 /** Put messages of a pair into the order that usk_fit asks for; local: number of the local clock.
  */
@@ -65,6 +70,7 @@ struct usk_round_trips {
 	bool by_local;		    /* T1 is a stamp of the local clock, else of the reference's */
 	uint64_t exchanges, kept;   /* all, and those within the confidence interval */
 	double margin_ns, sigma_ns; /* mean and standard deviation (over n) of all margins */
+	double kept_margin_ns;	    /* mean of those that were kept: Clement's E */
 	int64_t origin_ns;	    /* T counts from this T1, the first exchange's */
 	int64_t origin_offset_ns;   /* intercept_ns counts from this offset, ns */
 	long double slope;	    /* of the offset (reference - local) over T, ns per ns */
@@ -85,6 +91,28 @@ struct usk_round_trips {
  */
 enum usk_status usk_round_trips_of(const struct usk_fit *fit, double z, struct usk_round_trips *out,
 				   struct usk_err *err);
+
+/**
+ * The same in segments of that length of T, each with a filter and a line of its own (section 13).
+ * They begin with the first exchange; a rest under half a segment belongs to the last one, and one
+ * whose exchanges do not make a line is left out. all: its slope, intercept and margins of all are
+ * the first segment's, its counts of all, its residual over all (n - 2 of each), its standard
+ * errors NAN. Two knots a segment, at its first and last kept exchange. USK_EINPUT: none makes a
+ * line.
+ */
+enum usk_status usk_round_trip_segments_of(const struct usk_fit *fit, double z, int64_t segment_ns,
+					   struct usk_round_trips *all, struct usk_knot **out,
+					   size_t *n, struct usk_err *err);
+
+/* An exchange's margin, and the least z of 1.64, 1.96, 2.58 whose interval keeps it; INFINITY:
+ * none of these. */
+struct usk_margin {
+	int64_t t1_ns;
+	double margin_ns, z;
+};
+
+/** Those of the exchanges that usk_round_trips_of() would take, sorted by T1; to be freed. */
+struct usk_margin *usk_margins_of(const struct usk_fit *fit, bool *by_local, size_t *n);
 
 /** The table of estimators, static; the last row has name NULL. */
 const struct usk_estimator *usk_estimators(void);

@@ -54,6 +54,9 @@ static const struct usk_estimator estimators[] = {
 	  "round-trip at 99 % confidence", true, .estimate = usk_est_round_trip, .z = USK_Z_99 },
 	{ "round-trip-100", "Clement et al. 2009, sections 9 and 12",
 	  "round-trip through all exchanges", true, .estimate = usk_est_round_trip, .z = INFINITY },
+	{ "round-trip-segments", "Clement et al. 2009, section 13",
+	  "round-trip-90 in segments of 30 min, or of --model segments=DURATION", true,
+	  .estimate = usk_est_round_trip_segments, .z = USK_Z_90 },
 	{ "interval", "Loeser 2003, section 3.2",
 	  "the line through the first and the last exchange", true, .estimate = usk_est_interval },
 	{ "min-window", "Clement et al. 2009, section 4, reference 13",
@@ -75,9 +78,12 @@ static const struct usk_estimator estimators[] = {
 	  "the middle rate of the feasible lines nearest to the best exchange", true,
 	  .estimate = usk_est_lp_rate },
 	{ "broadcast", "Scheuermann et al., IEEE/ACM ToN 17(2), 2009; Poirier 2010, section 2.3",
-	  "least absolute deviations between the two receipts of common-view broadcasts, sent by a "
-	  "third clock",
-	  false, .estimate = usk_est_broadcast },
+	  "by which all clocks together received broadcasts soonest: the likeliest lines if delays of "
+	  "reception are exponential",
+	  false, .estimate = usk_est_broadcast_group, .together = true },
+	{ "broadcast-pairwise", "unskew, after Scheuermann et al. 2009",
+	  "the same of two clocks by themselves: least absolute deviations", false,
+	  .estimate = usk_est_broadcast },
 	{ .name = NULL },
 };
 

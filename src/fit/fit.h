@@ -183,11 +183,25 @@ static inline usk_i128 usk_msg_stamp2(const struct usk_fit *fit, const struct us
 #define USK_NO_EXCHANGE                                                                            \
 	"%s needs an exchange: a message, and one back that was sent after it had come"
 
+#define USK_NO_BROADCAST                                                                           \
+	"%s needs two broadcasts that both clocks heard, at two times: what a third one sent "     \
+	"once, by its stamp"
+
 /* --window where nothing is said. */
 #define USK_WINDOW_NS INT64_C(180000000000)
 
 /** The window that fit asks for. */
 int64_t usk_fit_window(const struct usk_fit *fit);
+
+/* Clement's proposal (section 13), where --model segments says nothing else. */
+#define USK_SEGMENT_NS INT64_C(1800000000000)
+
+/** The length of segments that fit asks for. */
+int64_t usk_fit_segment(const struct usk_fit *fit);
+
+/** What a method through round trips says of its line; by->z > 0. */
+enum usk_status usk_fit_round_trips(const struct usk_estimator *by, const struct usk_fit *fit,
+				    struct usk_round_trips *out);
 
 /** A message's stamp on the local clock. */
 static inline int64_t usk_msg_local(const struct usk_fit *fit, const struct usk_msg *m)
@@ -240,9 +254,10 @@ typedef enum usk_status usk_estimating(const struct usk_fit *fit, struct usk_kno
 				       struct usk_err *err);
 usk_estimating usk_middle_line; /* `middle` of the linear model */
 usk_estimating usk_est_middle, usk_est_hull, usk_est_hull_delta, usk_est_support, usk_est_regress,
-	usk_est_two_point, usk_est_least_violation, usk_est_round_trip, usk_est_interval,
-	usk_est_min_window, usk_est_first_offset, usk_est_rate_ratio, usk_est_rate_last,
-	usk_est_rate_segments, usk_est_lp_rate, usk_est_broadcast;
+	usk_est_two_point, usk_est_least_violation, usk_est_round_trip, usk_est_round_trip_segments,
+	usk_est_interval, usk_est_min_window, usk_est_first_offset, usk_est_rate_ratio,
+	usk_est_rate_last, usk_est_rate_segments, usk_est_lp_rate, usk_est_broadcast,
+	usk_est_broadcast_group;
 
 /* ---- need.c: what a corridor remembers of a pair, as points in the order of time --------- */
 

@@ -98,6 +98,13 @@ static enum usk_status judge_line(struct pair_source *s, const struct gathered *
 	return USK_OK;
 }
 
+/* What Clement says of a line, once more: the line itself is all that an estimator hands over. */
+static void measure_exchanges(const struct usk_fit *fit, struct usk_method_score *out)
+{
+	out->by_exchanges =
+		out->method->z > 0 && !usk_fit_round_trips(out->method, fit, &out->trips);
+}
+
 static void score(struct pair_source *s, const struct gathered *g, const struct usk_fit *fit,
 		  const struct usk_compared_pair *pair, struct usk_method_score *out)
 {
@@ -118,6 +125,46 @@ static void score(struct pair_source *s, const struct gathered *g, const struct 
 		free(out->line);
 		*out = (struct usk_method_score){ .method = out->method,
 						  .failed = usk_strdup(err.msg) };
+	} else {
+		measure_exchanges(fit, out);
+	}
+}
+
+/* Of so many exchanges in a row the ones of the least and of the largest margin: nothing that a
+ * filter takes out is lost. */
+static size_t thin_margins(struct usk_margin *m, size_t n, size_t most)
+{
+	size_t kept = 0, row = n > most ? (n + most / 2 - 1) / (most / 2) : 1;
+	for (size_t i = 0; i < n && row > 1; i += row) {
+		size_t end = i + row < n ? i + row : n, least = i, largest = i;
+		for (size_t k = i; k < end; k++) {
+			least = m[k].margin_ns < m[least].margin_ns ? k : least;
+			largest = m[k].margin_ns > m[largest].margin_ns ? k : largest;
+		}
+		struct usk_margin first = m[least < largest ? least : largest];
+		struct usk_margin second = m[least < largest ? largest : least];
+		m[kept++] = first;
+		if (least != largest) {
+			m[kept++] = second;
+		}
+	}
+	return row > 1 ? kept : n;
+}
+
+/* Where a method asks for exchanges. */
+static void measure_margins(const struct usk_fit *fit, const struct usk_comparison *c,
+			    struct usk_compared_pair *out)
+{
+	enum { ALL = 20000, MOST = 2000, LEAST = 16 };
+	size_t most = ALL / c->n_pairs > MOST ? MOST : ALL / c->n_pairs;
+	bool asked = false;
+	for (size_t i = 0; i < c->n_methods; i++) {
+		asked |= out->score[i].method->z > 0;
+	}
+	if (asked && fit->n_msgs) {
+		out->margin = usk_margins_of(fit, &out->margins_by_b, &out->exchanges);
+		out->n_margins =
+			thin_margins(out->margin, out->exchanges, most > LEAST ? most : LEAST);
 	}
 }
 
@@ -144,6 +191,8 @@ static void measure_band(const struct usk_fit *fit, struct usk_compared_pair *ou
 	free(clock.knot);
 	free(clock.jump);
 	free(clock.stretch);
+	out->hull_a_to_b = fit->lines->half[USK_FLOOR].n;
+	out->hull_b_to_a = fit->lines->half[USK_CEILING].n;
 }
 
 struct comparing {
@@ -175,6 +224,7 @@ static enum usk_status compare_pair(void *ctx, size_t which, struct gathered *g,
 	out->heard_recorded = usk_witness_difference(&g->witness, NULL, NULL);
 	out->a_ns = middle_of_a(g, s->a);
 	usk_counts_add(&c->counts, &g->found);
+	measure_margins(&fit, c, out);
 	p->doing = "comparing";
 	for (size_t i = 0; i < c->n_methods; i++) {
 		score(s, g, &fit, out, &out->score[i]);
@@ -270,9 +320,14 @@ enum usk_status usk_compare(struct usk_trace *const *trace, size_t n,
 	}
 	struct usk_comparison *c = comparison_of(&p, method, n_methods);
 	struct usk_pair *pair = usk_alloc(p.n_pairs + 1, sizeof *pair);
+	bool together = false;
+	for (size_t i = 0; i < c->n_methods && p.n_pairs; i++) {
+		together |= c->pair[0].score[i].method->together;
+	}
 	struct comparing x = { &p, c, pair, usk_readings_size(&p, p.all_pairs, p.n_pairs) };
 	p.work_all += x.work;
-	status = usk_gather(&p, GATHER_KEEP, pair, compare_pair, &x, err);
+	status = together ? usk_flow_group(&p, err) : USK_OK;
+	status = status ? status : usk_gather(&p, GATHER_KEEP, pair, compare_pair, &x, err);
 	add_up(c);
 	for (size_t i = 0; i < p.n_pairs && !status; i++) {
 		usk_flow_note(&c->note, &c->n_notes, usk_pair_explain(&pair[i], &p, &c->counts));
@@ -299,6 +354,7 @@ void usk_comparison_free(struct usk_comparison *c)
 			free(c->pair[i].score[k].line);
 		}
 		free(c->pair[i].score);
+		free(c->pair[i].margin);
 	}
 	usk_flow_texts_free(c->clock, c->n_clocks);
 	usk_flow_texts_free(c->note, c->n_notes);

@@ -21,6 +21,8 @@ struct usk_method_score {
 	uint64_t too_fast_a_to_b, too_fast_b_to_a;
 	struct usk_delays a_to_b, b_to_a; /* by the line */
 	struct usk_difference heard;	  /* of broadcasts, by the line */
+	bool by_exchanges;		  /* its line is least squares through exchanges: */
+	struct usk_round_trips trips;
 	double seconds; /* that it took, once messages were sorted, exchanges found and hulls made
 			 */
 };
@@ -34,7 +36,11 @@ struct usk_compared_pair {
 	struct usk_delays recorded_a_to_b, recorded_b_to_a;
 	struct usk_difference heard_recorded;
 	int64_t half_best_ns, half_worst_ns, half_mean_ns; /* of the model's band; USK_NONE */
-	struct usk_method_score *score;			   /* one per method */
+	uint64_t hull_a_to_b, hull_b_to_a;		   /* messages on the two half hulls */
+	struct usk_margin *margin;	/* of exchanges, of many the extremes; sorted by T1 */
+	size_t n_margins, exchanges;	/* exchanges: all of them */
+	bool margins_by_b;		/* b's clock stamped T1, else a's */
+	struct usk_method_score *score; /* one per method */
 };
 
 /* What a method leaves wrong over all pairs that it has an answer for. */

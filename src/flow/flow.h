@@ -116,7 +116,10 @@ struct parties {
 	struct usk_model model;
 	int64_t max_skew_e12; /* |rate - 1| that no clock exceeds, parts per 10^12 */
 	const struct usk_estimator *method;
-	struct usk_join *join; /* of traces of events; NULL if there are none */
+	struct usk_group *group; /* what broadcasts say of all clocks, once usk_flow_group() is
+				    asked; NULL: of pairs alone */
+	char *group_failed;	 /* or why they say nothing, a sentence */
+	struct usk_join *join;	 /* of traces of events; NULL if there are none */
 	struct usk_counts left_out;
 	struct delays delays;
 	struct usk_graph_anchor *anchor; /* by numbers of parties, on unwrapped time */

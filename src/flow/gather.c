@@ -478,6 +478,8 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 		.n_msgs = g->n_msgs,
 		.heard = g->witness.heard,
 		.n_heard = g->witness.n_heard,
+		.group = s->parties->group,
+		.group_failed = s->parties->group_failed,
 		.a = s->a,
 		.b = s->b,
 	};

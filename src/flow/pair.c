@@ -9,6 +9,7 @@
  */
 #include "flow/reading.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Points of a side that are kept for drawing: of a pair, and of all pairs together. */
@@ -99,6 +100,19 @@ static enum usk_status draw_line(const struct pair_source *s, const struct gathe
 	return status ? usk_fail(err, status, why.at, "%s", why.msg) : USK_OK;
 }
 
+/* Er, where the method is one through round trips. */
+static int64_t residual_of(const struct pair_source *s, const struct gathered *g)
+{
+	const struct usk_estimator *by = s->parties->method;
+	struct usk_fit fit = usk_gathered_fit(g, s);
+	struct usk_round_trips r;
+	if (!(by->z > 0) || usk_fit_round_trips(by, &fit, &r) || !isfinite(r.residual_ns)) {
+		return 0;
+	}
+	int64_t ns = r.residual_ns < 0x1p61 ? llround(r.residual_ns) : INT64_C(1) << 61;
+	return ns ? ns : 1;
+}
+
 /* The least that a ceiling is over a floor next to it: half of it is the half width there. */
 static void measure(const struct usk_part *p, struct usk_pair *pair)
 {
@@ -134,6 +148,7 @@ enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, st
 		pair->hull_floor = n;
 		usk_corridor_hull(g->corridor, true, &n);
 		pair->hull_ceiling = n;
+		pair->residual_ns = residual_of(s, g);
 		draw(g->corridor, &g->frame, drawn_points(p), pair);
 		usk_part_of(g->corridor, g->lines->q_ns, &out->part);
 		out->part.left_out = s->left_out;

@@ -10,6 +10,7 @@
  */
 #include "flow/flow.h"
 #include "flow/clock_log.h"
+#include "fit/group.h"
 
 #include "base/text.h"
 
@@ -488,6 +489,8 @@ char *usk_parties_delay_note(const struct parties *p)
 void usk_parties_free(struct parties *p)
 {
 	usk_delays_free(&p->delays);
+	usk_group_free(p->group);
+	free(p->group_failed);
 	usk_flow_texts_free(p->log_note, p->n_log_notes);
 	free(p->anchor);
 	usk_pairs_free(p);

@@ -118,6 +118,11 @@ void usk_gathered_free(struct gathered *g);
 /** As estimators get it; borrowed. */
 struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_source *s);
 
+/* ---- broadcasts of all clocks (together.c) ---- */
+
+/** What they say, for estimators that ask; two clocks need no such look. */
+enum usk_status usk_flow_group(struct parties *p, struct usk_err *err);
+
 /* ---- the round trips of a pair, and the smallest of them ---- */
 
 struct trips {

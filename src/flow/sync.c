@@ -127,6 +127,18 @@ static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 		return usk_fail(err, USK_EUSAGE, 0,
 				"--solve: \"%s\" is not known; choose joint or tree", o->solve);
 	}
+	bool residual = o->weights && !strcmp(o->weights, "residual");
+	if (o->weights && !residual && strcmp(o->weights, "half-width") != 0) {
+		return usk_fail(err, USK_EUSAGE, 0,
+				"there are no weights \"%s\"; \"half-width\" and \"residual\" are "
+				"two",
+				o->weights);
+	}
+	if (residual && !(o->method && usk_estimator_find(o->method)->z > 0)) {
+		return usk_fail(err, USK_EUSAGE, 0,
+				"weights by residual need a method through round trips, such as "
+				"round-trip-90");
+	}
 	if (!n) {
 		return usk_fail(err, USK_EUSAGE, 0, "no trace is given");
 	}
@@ -263,6 +275,8 @@ static enum usk_status solve(struct sync *x)
 		/* Of two that are as good the first is the reference. */
 		.reference = p->reference_named || p->n == 2 || !p->n_pairs ? p->reference
 									    : USK_NO_CLOCK,
+		.by_residual = p->method->z > 0 &&
+			       !(p->opt->weights && !strcmp(p->opt->weights, "half-width")),
 		.tree = p->opt->solve && !strcmp(p->opt->solve, "tree"),
 		.pair = pair,
 		.n_pairs = p->n_pairs,
@@ -288,6 +302,7 @@ static enum usk_status solve(struct sync *x)
 			.messages = { k->a_to_b, k->b_to_a },
 			.line = x->fitted[i].line,
 			.n_line = x->fitted[i].n_line,
+			.residual_ns = k->residual_ns,
 			.too_many = x->fitted[i].too_many,
 		};
 	}
@@ -325,7 +340,8 @@ static enum usk_status sync(struct sync *x)
 {
 	x->fitted = usk_alloc(x->p->n_pairs + 1, sizeof *x->fitted);
 	x->p->work_all += solve_work(x->p);
-	enum usk_status status = gather(x);
+	enum usk_status status = x->p->method->together ? usk_flow_group(x->p, x->err) : USK_OK;
+	status = status ? status : gather(x);
 	usk_give_back(); /* corridors of all pairs */
 	status = status ? status : solve(x);
 	if (!status) {

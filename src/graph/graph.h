@@ -55,6 +55,7 @@ struct usk_graph_pair {
 	uint64_t messages[2];	     /* a to b, b to a */
 	const struct usk_knot *line; /* b against a as an estimator drew it; NULL: none did */
 	size_t n_line;
+	int64_t residual_ns; /* Er of its line; 0: none */
 	size_t too_many; /* so many outliers are not left out: it contradicts itself; 0: no limit */
 	size_t n_outliers; /* Out: so many of its pair's outliers were added, the last ones */
 };
@@ -70,6 +71,7 @@ struct usk_graph_problem {
 	struct usk_model model;
 	int64_t max_skew_e12;
 	uint32_t reference; /* the clock that was asked for; USK_NO_CLOCK: the best */
+	bool by_residual;   /* the best reference and shortest paths go by Er, not by half widths */
 	bool tree;	    /* messages along shortest paths only */
 	bool paths;	    /* `linear` without the linear program */
 	struct usk_graph_pair *pair;

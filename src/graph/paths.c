@@ -3,7 +3,8 @@
  * paths.c - who is the reference, and which way leads from it to every clock
  *
  * In    pairs that exchanged messages
- * Out   ways along two-way pairs where there are any, then along narrow ones
+ * Out   ways along two-way pairs where there are any, then along narrow ones, or those of little
+ *       residual deviation (Clement 2009, section 10)
  * Not   bounds: these need no way (propagate.c)
  */
 #include "graph/work.h"
@@ -40,6 +41,16 @@ static int64_t width_of(const struct usk_part *p)
 	return least;
 }
 
+/* How far a pair's clocks are from each other. By Er, one that has none is far off: nothing else
+ * leads to its clocks. */
+static int64_t distance(const struct usk_work *w, const struct usk_graph_pair *p)
+{
+	if (!w->p->by_residual) {
+		return width_of(p->part);
+	}
+	return p->residual_ns ? p->residual_ns : USK_TIME_MAX;
+}
+
 struct arc {
 	uint32_t to, pair;
 	bool one_way;
@@ -72,7 +83,7 @@ static void put_arcs(const struct usk_work *w, struct arc *out, size_t *at)
 			put_arc(out, at, p->a, p->b,
 				(struct arc){ .pair = i,
 					      .one_way = !p->part->n[0] || !p->part->n[1],
-					      .width_ns = out ? width_of(p->part) : 0 });
+					      .width_ns = out ? distance(w, p) : 0 });
 		}
 	}
 	for (size_t i = 0; i < w->p->n_anchors; i++) {

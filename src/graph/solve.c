@@ -275,9 +275,16 @@ static void write_paths(struct usk_work *w)
 		k->reference = w->reference;
 		k->n_path = way[at].hops + 1;
 		k->path = usk_alloc(k->n_path, sizeof *k->path);
+		bool all = k->n_path > 1;
+		k->residual_ns = 0;
 		for (size_t n = k->n_path; n--; at = way[at].from) {
+			uint32_t pair = way[at].pair;
+			int64_t er = pair < w->p->n_pairs ? w->p->pair[pair].residual_ns : 0;
 			k->path[n] = at;
+			all = all && (!n || er);
+			k->residual_ns = usk_saturate((usk_i128)k->residual_ns + er);
 		}
+		k->residual_ns = all ? k->residual_ns : 0;
 	}
 	free(way);
 }

@@ -388,7 +388,22 @@ static void show_progress(const struct timeline *t, const struct part *part, siz
 struct any {
 	struct timeline *t;
 	struct part *part;
+	struct usk_states states;
 };
+
+static void draw_states(struct any *x, const struct usk_ctf_any *e, int64_t time_ns)
+{
+	const struct usk_moment m = { time_ns, e->time_ns, e->cpu };
+	struct drawing *d = &x->t->d;
+	if (e->what == USK_CTF_SWITCH) {
+		usk_states_switch(d, &x->states, &m, e->from, e->from_state, e->from_name, e->to,
+				  e->to_name);
+	} else if (e->what == USK_CTF_WAKE) {
+		usk_states_wake(d, &x->states, &m, e->to, e->to_name);
+	} else if (e->what == USK_CTF_GAP) {
+		usk_states_lost(&x->states);
+	}
+}
 
 static enum usk_status draw_any(void *ctx, const struct usk_ctf_any *event)
 {
@@ -402,6 +417,7 @@ static enum usk_status draw_any(void *ctx, const struct usk_ctf_any *event)
 		}
 		usk_drawing_event(&x->t->d, x->part->clock, time_ns, event->time_ns, event->name,
 				  args);
+		draw_states(x, event, time_ns);
 	}
 	return status;
 }
@@ -409,13 +425,14 @@ static enum usk_status draw_any(void *ctx, const struct usk_ctf_any *event)
 /* All events of a CTF trace, not only those that tell of messages. */
 static enum usk_status draw_ctf(struct timeline *t, struct part *p)
 {
-	struct any any = { t, p };
+	struct any any = { t, p, { .clock = p->clock } };
 	char *damage = NULL;
 	const char *path = usk_trace_path(p->trace);
 	enum usk_status status = usk_ctf_all(path, draw_any, &any, &damage, t->err);
 	if (damage) {
 		usk_note(t->notes, "%s: %s", path, damage);
 	}
+	usk_states_free(&any.states);
 	free(damage);
 	return status;
 }

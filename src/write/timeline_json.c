@@ -174,6 +174,43 @@ void usk_drawing_event(struct drawing *d, uint32_t clock, int64_t time_ns, int64
 		recorded_ns);
 }
 
+uint32_t usk_drawing_thread(struct drawing *d, uint32_t clock, const char *name)
+{
+	/* Behind all processes and their own threads. */
+	uint32_t row = pid_of((uint32_t)d->clocks->n_clocks) + d->threads++;
+	char *text = quoted(name);
+	begin(d);
+	usk_output_format(&d->out,
+			  "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%" PRIu32
+			  ",\"tid\":%" PRIu32 ",\"args\":{\"name\":%s}}",
+			  pid_of(clock), row, text);
+	begin(d);
+	usk_output_format(&d->out,
+			  "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":%" PRIu32
+			  ",\"tid\":%" PRIu32 ",\"args\":{\"sort_index\":%" PRIu32 "}}",
+			  pid_of(clock), row, LANE_EVENTS + d->threads);
+	free(text);
+	return row;
+}
+
+void usk_drawing_state(struct drawing *d, uint32_t clock, uint32_t row, int64_t from_ns,
+		       int64_t to_ns, int64_t recorded_ns, const char *name, int64_t cpu)
+{
+	struct when w = when(d, clock, from_ns);
+	uint64_t took = (uint64_t)to_ns - (uint64_t)from_ns;
+	char on[40] = "";
+	if (cpu >= 0) {
+		snprintf(on, sizeof on, "\"cpu\":%" PRId64 ",", cpu);
+	}
+	begin(d);
+	usk_output_format(&d->out,
+			  "{\"ph\":\"X\",\"cat\":\"state\",\"name\":\"%s\",\"pid\":%" PRIu32
+			  ",\"tid\":%" PRIu32 ",\"ts\":%s,\"dur\":%" PRIu64
+			  ".%03u,\"args\":{%s\"recorded_ns\":\"%" PRId64 "\"}}",
+			  name, pid_of(clock), row, w.text, took / 1000, (unsigned)(took % 1000),
+			  on, recorded_ns);
+}
+
 enum usk_status usk_drawing_commit(struct drawing *d, struct usk_err *err)
 {
 	const struct usk_clocks *c = d->clocks;

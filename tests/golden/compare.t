@@ -1,27 +1,27 @@
 # Every estimator side by side: a table, what has no answer and why, errors against the truth.
 $ unskew simulate -o t --seconds 20 --rate 10 --seed 3 --format table -q
 $ unskew compare t/messages.csv --method middle,hull,regress --method two-point,rate-last; echo status $?
-host1 against host0: 410 messages, half widths 51.0 us to 60.0 us, 56.2 us on average.
-method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
-(as recorded)             -              -         202            -       1.00 s  -1.00 s
-middle         -1000201.188      20.084672           0        0.000      87.5 us  86.7 us
-hull           -1000199.839      20.193831           0        0.000      89.7 us  85.3 us
-regress        -1000200.382      20.663050           0        0.000      88.7 us  84.3 us
-two-point      -1000201.787      20.357595           0        0.000      88.4 us  87.7 us
-rate-last                 -              -           -            -            -        -
+host1 against host0: 410 messages, 15 on their hulls, half widths 51.0 us to 60.0 us, 56.2 us on average.
+method           offset, us  rate - 1, ppm  inversions  too fast, %  there   back  delay there     back
+(as recorded)             -              -         202            -      -      -       1.00 s  -1.00 s
+middle         -1000201.188      20.084672           0        0.000  0.000  0.000      87.5 us  86.7 us
+hull           -1000199.839      20.193831           0        0.000  0.000  0.000      89.7 us  85.3 us
+regress        -1000200.382      20.663050           0        0.000  0.000  0.000      88.7 us  84.3 us
+two-point      -1000201.787      20.357595           0        0.000  0.000  0.000      88.4 us  87.7 us
+rate-last                 -              -           -            -      -      -            -        -
 rate-last has no answer: rate-last needs exchanges in two windows of 180 s, and all are in one.
 
 Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
 against the reference. Inversions: messages received before they were sent, by that line; too fast: in
-less than their minimum delay. Delays: medians, there is from the reference. Lines are judged as drawn;
-sync settles them into the band.
+less than their minimum delay; there is from the reference. Delays: medians.
+Lines are judged as drawn; sync settles them into the band.
 Matched 410 messages.
 status 0
 $ unskew compare t/messages.csv --method regress,hull --truth t/truth.json | sed -n 1,4p
-host1 against host0: 410 messages, half widths 51.0 us to 60.0 us, 56.2 us on average.
-method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back  error: start   middle       end      rms
-(as recorded)             -              -         202            -       1.00 s  -1.00 s             -        -         -        -
-hull           -1000199.839      20.193831           0        0.000      89.7 us  85.3 us       3.05 us  1.11 us   -830 ns  1.58 us
+host1 against host0: 410 messages, 15 on their hulls, half widths 51.0 us to 60.0 us, 56.2 us on average.
+method           offset, us  rate - 1, ppm  inversions  too fast, %  there   back  delay there     back  error: start   middle       end      rms
+(as recorded)             -              -         202            -      -      -       1.00 s  -1.00 s             -        -         -        -
+hull           -1000199.839      20.193831           0        0.000  0.000  0.000      89.7 us  85.3 us       3.05 us  1.11 us   -830 ns  1.58 us
 # JSON has every key; a method without an answer its sentence alone.
 $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --json | sed 's/"seconds": .*/"seconds": N/'
 {
@@ -29,6 +29,10 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
     {
       "a": "host0",
       "b": "host1",
+      "messages": {
+        "a_to_b": 208,
+        "b_to_a": 202
+      },
       "recorded": {
         "inversions": 202,
         "delay_ns": {
@@ -52,6 +56,10 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
           "mean_ns": null,
           "sd_ns": null
         }
+      },
+      "hull_points": {
+        "a_to_b": 7,
+        "b_to_a": 8
       },
       "methods": [
         {
@@ -179,45 +187,45 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
   }
 }
 $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --csv
-a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
-host0,host1,hull,1700000010046963641,1700000011047163480.259,2.0193831149286702e-05,0,0,202,0,0,0,50982,59995,56143,1000056564,1000308176,-1000344009,-1000092908,51662,89716,274035,48266,85311,267582,0,,,,,3047,1109,-830,1576,
-host0,host1,rate-last,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"rate-last needs exchanges in two windows of 180 s, and all are in one"
+a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,too_fast_a_to_b,too_fast_b_to_a,hull_points_a_to_b,hull_points_b_to_a,exchanges,exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed
+host0,host1,hull,1700000010046963641,1700000011047163480.259,2.0193831149286702e-05,0,0,202,0,0,0,50982,59995,56143,1000056564,1000308176,-1000344009,-1000092908,51662,89716,274035,48266,85311,267582,0,,,,,3047,1109,-830,1576,0,0,7,8,,,,,,,
+host0,host1,rate-last,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"rate-last needs exchanges in two windows of 180 s, and all are in one"
 $ unskew compare t/messages.csv --method hull --csv | awk -F, '{ print NF }'
-35
-35
+45
+45
 # The truth of others says nothing of these.
 $ sed 's/host1/host9/g' t/truth.json >other.json; unskew compare t/messages.csv --method hull --truth other.json | grep -A3 method
-method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back  error: start  middle  end  rms
-(as recorded)             -              -         202            -       1.00 s  -1.00 s             -       -    -    -
-hull           -1000199.839      20.193831           0        0.000      89.7 us  85.3 us             -       -    -    -
+method           offset, us  rate - 1, ppm  inversions  too fast, %  there   back  delay there     back  error: start  middle  end  rms
+(as recorded)             -              -         202            -      -      -       1.00 s  -1.00 s             -       -    -    -
+hull           -1000199.839      20.193831           0        0.000  0.000  0.000      89.7 us  85.3 us             -       -    -    -
 Truth: nothing to compare: it does not know host0 or host1.
 # A clock that was stepped: no line fits, and what needs none is judged all the same.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo b,a,1000000,2000; echo b,a,2000000,1500000; echo a,b,1000000000,1002000000; echo b,a,1100000000,1090000000) >step.csv
 $ unskew compare step.csv --method middle,hull,support,regress,least-violation,interval --max-outliers 0
-b against a: 5 messages.
-method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
-(as recorded)             -              -           3            -      2.00 ms  -998 us
-middle                    -              -           -            -            -        -
-hull                      -              -           -            -            -        -
-support           -3287.357    5119.119274           4       80.000      -494 us  -498 us
-regress           -3399.675    5523.888898           5      100.000      -386 us  -605 us
-least-violation   -4999.995    9170.616962           3      100.000     -1.00 us  -479 us
-interval          -3368.180    5263.641061           4       80.000      -496 us  -496 us
+b against a: 5 messages, 4 on their hulls.
+method           offset, us  rate - 1, ppm  inversions  too fast, %    there     back  delay there     back
+(as recorded)             -              -           3            -        -        -      2.00 ms  -998 us
+middle                    -              -           -            -        -        -            -        -
+hull                      -              -           -            -        -        -            -        -
+support           -3287.357    5119.119274           4       80.000  100.000   66.667      -494 us  -498 us
+regress           -3399.675    5523.888898           5      100.000  100.000  100.000      -386 us  -605 us
+least-violation   -4999.995    9170.616962           3      100.000  100.000  100.000     -1.00 us  -479 us
+interval          -3368.180    5263.641061           4       80.000  100.000   66.667      -496 us  -496 us
 middle has no answer: middle needs messages in both directions that some clock fits.
 hull has no answer: hull needs messages in both directions that some line fits.
 
 Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
 against the reference. Inversions: messages received before they were sent, by that line; too fast: in
-less than their minimum delay. Delays: medians, there is from the reference. Lines are judged as drawn;
-sync settles them into the band.
+less than their minimum delay; there is from the reference. Delays: medians.
+Lines are judged as drawn; sync settles them into the band.
 Matched 5 messages.
 Note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was stepped or slewed; try a part of the trace with --from and --to, or a larger --max-skew-ppm
 ? 3
 $ unskew compare step.csv --method hull,interval --csv --max-outliers 0
-a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
-a,b,hull,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,hull needs messages in both directions that some line fits
-a,b,interval,545000000,548368179.539,0.0052636410614370199,4,4,3,80,3743433,2119658,,,,1000,2000000,-10000000,-998000,-3743433,-495885,-495885,-3743432,-495884,7352,0,,,,,,,,,
-! unskew: note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was stepped or slewed; try a part of the trace with --from and --to, or a larger --max-skew-ppm
+a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,too_fast_a_to_b,too_fast_b_to_a,hull_points_a_to_b,hull_points_b_to_a,exchanges,exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed
+a,b,hull,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,hull needs messages in both directions that some line fits
+a,b,interval,545000000,548368179.539,0.0052636410614370199,4,4,3,80,3743433,2119658,,,,1000,2000000,-10000000,-998000,-3743433,-495885,-495885,-3743432,-495884,7352,0,,,,,,,,,2,2,2,2,,,,,,,
+! unskew: note: 2 messages between a and b cannot all be true if their rates never differ by more than 500 ppm: a clock was stepped or slewed (try a part of the trace with --from and --to, or a larger --max-skew-ppm)
 ? 3
 # One direction only; a clock that sends to itself; one clock.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo a,b,1000000000,1000020000; echo c,c,1,2) >few.csv; unskew compare -q few.csv --method middle,regress --json
@@ -226,6 +234,10 @@ $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo a,b,100000000
     {
       "a": "a",
       "b": "b",
+      "messages": {
+        "a_to_b": 2,
+        "b_to_a": 0
+      },
       "recorded": {
         "inversions": 0,
         "delay_ns": {
@@ -249,6 +261,10 @@ $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo a,b,100000000
           "mean_ns": null,
           "sd_ns": null
         }
+      },
+      "hull_points": {
+        "a_to_b": 2,
+        "b_to_a": 0
       },
       "methods": [
         {
@@ -330,8 +346,8 @@ $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo a,b,100000000
 }
 ? 3
 $ (echo sender,receiver,sent_ns,received_ns; echo '"a, ""x""",b,0,1000') >odd.csv; unskew compare -q odd.csv --method middle --csv
-a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed
-"a, ""x""",b,middle,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,middle needs messages in both directions that some clock fits
+a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,too_fast_a_to_b,too_fast_b_to_a,hull_points_a_to_b,hull_points_b_to_a,exchanges,exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed
+"a, ""x""",b,middle,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,middle needs messages in both directions that some clock fits
 ? 3
 # Wrong usage.
 $ unskew compare t/messages.csv --method hull,midle
@@ -347,18 +363,19 @@ $ unskew compare none.csv
 ? 1
 # What a third clock sent to both at once is no message between them, but judges every line.
 $ printf 'sender,receiver,sent_ns,received_ns\na,b,0,1050\nb,a,11000,10060\nx,a,500,5000\nx,b,500,6020\na,b,20000,21040\nb,a,31000,30050\nx,b,700,26000\nx,a,700,25010\n' >heard.csv; unskew compare heard.csv --reference a --method hull --max-skew-ppm 5000 2>&1 | sed -n '1,4p;/^All/,$p'
-b against a: 4 messages, 2 common-view broadcasts, half widths 60 ns to 92 ns, 71 ns on average.
-method         offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back  broadcasts
-(as recorded)           -              -           2            -      1.05 us  -940 ns     1.01 us
-hull               -0.995    3989.138815           0        0.000       114 ns   105 ns        9 ns
+b against a: 4 messages, 4 on their hulls, 2 broadcasts that both heard, half widths 60 ns to 92 ns, 71 ns on average.
+method         offset, us  rate - 1, ppm  inversions  too fast, %  there   back  delay there     back  broadcasts
+(as recorded)           -              -           2            -      -      -      1.05 us  -940 ns     1.01 us
+hull               -0.995    3989.138815           0        0.000  0.000  0.000       114 ns   105 ns        9 ns
 All pairs: half widths 60 ns to 92 ns, 71 ns on average.
 method  pairs  messages  inversions  too fast, %  by at most  broadcasts
 hull        1         4           0        0.000        0 ns        9 ns
 
 Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
 against the reference. Inversions: messages received before they were sent, by that line; too fast: in
-less than their minimum delay. Delays: medians, there is from the reference. Broadcasts: the clock's
-stamp less the reference's, on average. Lines are judged as drawn; sync settles them into the band.
+less than their minimum delay; there is from the reference. Delays: medians.
+Broadcasts: the clock's stamp less the reference's, on average.
+Lines are judged as drawn; sync settles them into the band.
 Matched 8 messages.
 Note: all messages go from x to a, so the offset is bounded on one side only; record traffic in the other direction, too
 Note: all messages go from x to b, so the offset is bounded on one side only; record traffic in the other direction, too
@@ -445,10 +462,10 @@ $ unskew compare --repeat t nowhere
 ? 1
 # Windows of another length.
 $ unskew compare t/messages.csv --method rate-last,min-window,first-offset --window 5s | sed -n '3,/^$/p'
-(as recorded)             -              -         202            -       1.00 s  -1.00 s
-min-window     -1000196.603      20.980662           0        0.000      93.5 us  79.0 us
-first-offset    -999966.046       0.000000         171       41.707       342 us  -127 us
-rate-last      -1000198.749      19.615454           0        0.000      91.0 us  83.8 us
+(as recorded)             -              -         202            -      -       -       1.00 s  -1.00 s
+min-window     -1000196.603      20.980662           0        0.000  0.000   0.000      93.5 us  79.0 us
+first-offset    -999966.046       0.000000         171       41.707  0.000  84.653       342 us  -127 us
+rate-last      -1000198.749      19.615454           0        0.000  0.000   0.000      91.0 us  83.8 us
 
 $ unskew sync t/messages.csv --method rate-segments --window 2s -q; unskew sync t/messages.csv --method rate-segments
 ! unskew: rate-segments needs exchanges in two windows of 180 s, and all are in one
@@ -456,3 +473,20 @@ $ unskew sync t/messages.csv --method rate-segments --window 2s -q; unskew sync 
 $ unskew compare t/messages.csv --window 0s
 ! unskew: --window: 0s is less than 1us
 ? 2
+# Broadcasts of all clocks at once, and of two by themselves, which know less.
+$ unskew simulate -o all --seconds 30 --rate 5 --hosts 4 --broadcast 4 --seed 5 --format table -q
+$ unskew compare all/messages.csv -r host0 --method broadcast,broadcast-pairwise --truth all/truth.json --csv | cut -d, -f 1-3,34 | grep -v ^host[12],
+a,b,method,error_rms_ns
+host0,host1,broadcast,468
+host0,host1,broadcast-pairwise,605
+host0,host2,broadcast,444
+host0,host2,broadcast-pairwise,754
+host0,host3,broadcast,417
+host0,host3,broadcast-pairwise,686
+$ unskew sync all/messages.csv -r host0 --method broadcast --truth all/truth.json | grep Truth
+Truth: host1's estimate is off by at most 863 ns; its band holds the truth throughout.
+Truth: host2's estimate is off by at most 884 ns; its band holds the truth throughout.
+Truth: host3's estimate is off by at most 650 ns; its band holds the truth throughout.
+$ unskew compare all/messages.csv -r host0 --method broadcast --json | grep -c '"failed"'
+0
+? 1

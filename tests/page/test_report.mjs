@@ -110,6 +110,26 @@ for (const self of clocks.clocks.map((c) => c.name)) {
 	}
 }
 assert.ok(await page.locator('#methods tbody tr').count() >= 15);
+
+/* Margins of exchanges: as many marks as are listed, rings for those that a level does not keep, and these are the outer ones. */
+const chosen = await page.evaluate(() => window.unskew.corridor.view.pair);
+const tied = embedded.compare.pairs.find((p) => p.a === chosen.a && p.b === chosen.b).exchanges;
+assert.ok(tied.all > 100 && tied.margins.length > 100);
+for (const level of [90, 95, 99]) {
+	await page.selectOption('#margins-level', String(level));
+	const out = tied.margins.filter((m) => m[2] > level).map((m) => m[1]), kept = tied.margins.filter((m) => m[2] <= level).map((m) => m[1]);
+	assert.equal(await page.locator('#margins circle.filtered').count(), out.length);
+	assert.equal(await page.locator('#margins circle.kept').count(), kept.length);
+	const most = Math.max(...kept), least = Math.min(...kept);
+	assert.ok(out.every((e) => e > most || e < least));
+	/* All are listed: their mean and deviation say who is kept. */
+	if (tied.margins.length === tied.all) {
+		const all = tied.margins.map((m) => m[1]), mean = all.reduce((a, b) => a + b) / all.length;
+		const far = { 90: 1.64, 95: 1.96, 99: 2.58 }[level] * Math.sqrt(all.reduce((a, e) => a + (e - mean) ** 2, 0) / all.length);
+		assert.equal(kept.length, all.filter((e) => Math.abs(e - mean) <= far).length);
+	}
+}
+assert.ok(await page.locator('#margins tbody tr').count() >= 5);
 assert.deepEqual(page.complaints, []);
 
 /* The machine's own clocks: numbers and heights of bars anew from the JSON that was given. */

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""timeline_check.py UNSKEW CLOCKS TIMELINE MESSAGES EVENTS - is it a timeline of these clocks?
+"""timeline_check.py UNSKEW CLOCKS TIMELINE MESSAGES EVENTS [STATES] - is it a timeline of these clocks?
 
 Chrome trace JSON as its format is documented, read by the JSON of Python with decimal numbers:
 every event has the fields of its kind; numbers of processes and threads are one clock's alone;
 each arrow begins and ends at a slice of its own message, in two processes, and none goes back in
 time; slices of a thread overlap only where they begin together; every time, counted from the
 origin, is what `unskew convert` says of the stamp as recorded; counters are the band's half width
-at every knot. MESSAGES, EVENTS: how many there have to be; "-": any number, but some; "all": as
+at every knot. A thread of a kernel is in one state at a time, and a processor runs one thread. MESSAGES,
+EVENTS, STATES (0 unless told): how many there have to be; "-": any number, but some; "all": as
 many as the table of clocks says that its traces hold.
 """
 import gzip
@@ -48,7 +49,7 @@ def check_form(events):
     for e in events:
         if e["ph"] not in NEEDED or not NEEDED[e["ph"]] <= e.keys():
             wrong(f"fields are missing: {e}")
-        if e["ph"] == "X" and ns(e["dur"]) != 1:
+        if e["ph"] == "X" and e["cat"] == "message" and ns(e["dur"]) != 1:
             wrong(f"a slice that is not 1 ns: {e}")
         if e["ph"] != "M" and e["ts"] < 0:
             wrong(f"before zero: {e}")
@@ -78,7 +79,7 @@ def check_arrows(events):
     slices = defaultdict(list)
     ends = defaultdict(dict)
     for e in events:
-        if e["ph"] == "X":
+        if e["ph"] == "X" and e["cat"] == "message":
             slices[e["pid"], e["tid"], e["ts"]].append(e["args"]["message"])
         elif e["ph"] in "sf":
             if e["ph"] in ends[e["id"]]:
@@ -99,6 +100,23 @@ def check_arrows(events):
     if backwards:
         wrong(f"{backwards} arrows go back in time")
     return len(ends)
+
+
+def check_states(events):
+    """Threads of kernels: a thread does one thing at a time, a processor runs one thread."""
+    rows, ends = defaultdict(list), 0
+    for e in events:
+        if e["ph"] == "X" and e["cat"] == "state":
+            rows[e["pid"], e["tid"], None].append(e)
+            if e["name"] == "running":
+                rows[e["pid"], None, e["args"].get("cpu", -1)].append(e)
+    for (_, tid, cpu), row in rows.items():
+        row.sort(key=lambda e: e["ts"])
+        for a, b in zip(row, row[1:]):
+            if a["ts"] + a["dur"] > b["ts"]:
+                wrong(f"two at a time, on a row or processor {cpu}: {a} {b}")
+        ends += tid is not None and len(row)
+    return ends
 
 
 def convert(unskew, clocks, clock, epoch, stamps):
@@ -146,7 +164,8 @@ def check_times(unskew, path, events, clock, origin):
 
 
 def main():
-    unskew, clocks, path, messages, events = sys.argv[1:]
+    unskew, clocks, path, messages, events = sys.argv[1:6]
+    states = sys.argv[6] if len(sys.argv) > 6 else 0
     if events == "all":
         with open(clocks, encoding="utf-8") as f:
             events = sum(t["events"] for t in json.load(f)["traces"])
@@ -158,7 +177,8 @@ def main():
     clock = check_names(all_events)
     arrows = check_arrows(all_events)
     instants = sum(e["ph"] == "i" for e in all_events)
-    for what, have, want in ("messages", arrows, messages), ("events", instants, events):
+    for what, have, want in (("messages", arrows, messages), ("events", instants, events),
+                             ("states", check_states(all_events), states)):
         if not have if want == "-" else have != int(want):
             wrong(f"{path}: {have} {what}, not {want}")
     check_times(unskew, clocks, all_events, clock, d["otherData"]["origin_ns"])

@@ -6,7 +6,7 @@
 
 /* ---- exchanges, by their definition ------------------------------------------------ */
 
-static size_t trips(const struct table *t, struct trip *out)
+size_t trips(const struct table *t, struct trip *out)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < t->n; i++) {
@@ -186,10 +186,10 @@ static struct answer min_window(const struct table *t)
 	return a.corners == 1 ? line(q_int(a.local[0]), a.offset[0], q_int(0)) : a;
 }
 
-static bool clement_of(const struct table *t, uint32_t asker, double z, struct sums *s)
+bool clement_over(const struct trip *all, size_t found, uint32_t asker, double z, struct sums *s)
 {
-	struct trip all[MOST], e[MOST];
-	size_t found = trips(t, all), n = 0;
+	struct trip e[MOST];
+	size_t n = 0;
 	*s = (struct sums){ .asker = asker, .origin = INT64_MAX };
 	Q se = q_int(0), see = q_int(0);
 	for (size_t i = 0; i < found; i++) {
@@ -220,6 +220,9 @@ static bool clement_of(const struct table *t, uint32_t asker, double z, struct s
 		if (asker == 1) { /* the reference was asked: how far the local clock is ahead */
 			D[kept] = q_sub(q_int(0), D[kept]);
 		}
+		s->margin = q_add(s->margin ? s->margin : q_int(0), half(rtd(&e[i])));
+		s->first = !kept || e[i].t1 < s->first ? e[i].t1 : s->first;
+		s->last = !kept || e[i].t1 > s->last ? e[i].t1 : s->last;
 		st = q_add(st, T[kept]);
 		sd = q_add(sd, D[kept]);
 		stt = q_add(stt, q_mul(T[kept], T[kept]));
@@ -228,6 +231,7 @@ static bool clement_of(const struct table *t, uint32_t asker, double z, struct s
 	}
 	s->n = kept;
 	count = q_int((usk_i128)kept);
+	s->margin = q_div(s->margin, count);
 	Q delta = q_sub(q_mul(count, stt), q_mul(st, st));
 	if (!q_cmp(delta, q_int(0))) {
 		return false;
@@ -247,10 +251,9 @@ static bool clement_of(const struct table *t, uint32_t asker, double z, struct s
 	return true;
 }
 
-bool clement(const struct table *t, double z, struct sums *s)
+uint32_t shorter_asker(const struct trip *e, size_t n)
 {
-	struct trip e[MOST];
-	size_t n = trips(t, e), count[2] = { 0, 0 };
+	size_t count[2] = { 0, 0 };
 	usk_i128 took[2] = { 0, 0 };
 	for (size_t i = 0; i < n; i++) {
 		count[e[i].asker]++;
@@ -261,7 +264,15 @@ bool clement(const struct table *t, double z, struct sums *s)
 		asker = !count[0] || q_cmp(q_div(q_int(took[1]), q_int((usk_i128)count[1])),
 					   q_div(q_int(took[0]), q_int((usk_i128)count[0]))) < 0;
 	}
-	return clement_of(t, asker, z, s) || clement_of(t, !asker, z, s);
+	return asker;
+}
+
+bool clement(const struct table *t, double z, struct sums *s)
+{
+	struct trip e[MOST];
+	size_t n = trips(t, e);
+	uint32_t asker = shorter_asker(e, n);
+	return clement_over(e, n, asker, z, s) || clement_over(e, n, !asker, z, s);
 }
 
 static struct answer round_trip(const struct table *t, double z)

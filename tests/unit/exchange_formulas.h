@@ -51,10 +51,18 @@ struct sums {
 	uint32_t asker;
 	int64_t origin;
 	Q x, d0, er2, sx2, sd2; /* slope, intercept, squares of Er and standard errors */
+	Q margin;		/* mean of those that are kept */
+	int64_t first, last;	/* T1 of those */
 };
 
 /** The earliest and the latest exchange by the local clock; false: there is none. */
 bool exchange_ends(const struct table *t, struct trip *x, struct trip *y);
+/** All exchanges of a table: out[MOST]. */
+size_t trips(const struct table *t, struct trip *out);
+/** Whose are shorter in the mean. */
+uint32_t shorter_asker(const struct trip *e, size_t n);
+/** Of these exchanges alone. */
+bool clement_over(const struct trip *all, size_t found, uint32_t asker, double z, struct sums *s);
 /** false: no exchanges at two times. */
 bool clement(const struct table *t, double z, struct sums *s);
 

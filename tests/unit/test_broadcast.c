@@ -107,8 +107,8 @@ static enum usk_status ask(const struct usk_reception *heard, size_t n, int64_t 
 		.n_heard = n,
 		.b = 1,
 	};
-	enum usk_status status =
-		usk_estimator_run(usk_estimator_find("broadcast"), &fit, knot, n_knots, err);
+	enum usk_status status = usk_estimator_run(usk_estimator_find("broadcast-pairwise"), &fit,
+						   knot, n_knots, err);
 	usk_lines_free(lines);
 	usk_corridor_free(corridor);
 	return status;

@@ -206,9 +206,19 @@ static bool root_near(double got, Q want2, long double floor)
 	return fabsl((long double)got - want) <= 1e-9L * want + floor;
 }
 
+/* The largest difference of those that are more than what rounding leaves, relative. */
+static void apart(long double *worst, double got, Q want2, long double least)
+{
+	long double want = q_value(q_sqrt(want2));
+	if (want > least) {
+		*worst = fmaxl(*worst, fabsl((long double)got - want) / want);
+	}
+}
+
 static void test_standard_errors(void **state)
 {
 	(void)state;
+	long double worst[3] = { 0 };
 	if (no_long_double()) {
 		skip();
 	}
@@ -228,6 +238,9 @@ static void test_standard_errors(void **state)
 			}
 			CHECK(r.by_local == (s.asker == 1) && r.exchanges == s.all &&
 				      r.kept == s.n && r.origin_ns == s.origin,
+			      &t);
+			long double margin = q_value(s.margin);
+			CHECK(fabsl(r.kept_margin_ns - margin) <= 1e-6L + 1e-15L * fabsl(margin),
 			      &t);
 			/* over 2^53 ns, as many digits as a long double has */
 			long double run = 0, scale = 0;
@@ -256,6 +269,9 @@ static void test_standard_errors(void **state)
 			}
 			long double er = 1e-6L + span * 0x1p-55L;
 			CHECK(root_near(r.residual_ns, s.er2, er), &t);
+			apart(&worst[0], r.residual_ns, s.er2, 1);
+			apart(&worst[1], r.s_slope, s.sx2, 1e-9L);
+			apart(&worst[2], r.s_intercept_ns, s.sd2, 1);
 			long double unit = q_value(
 				q_sqrt(q_div(s.sx2, s.er2->_mp_num._mp_size ? s.er2 : q_int(1))));
 			CHECK(root_near(r.s_slope, s.sx2, er * (unit > 0 ? unit : 1)), &t);
@@ -268,8 +284,169 @@ static void test_standard_errors(void **state)
 		}
 		q_done();
 	}
-	print_message("%zu regressions compared\n", compared);
+	print_message(
+		"%zu regressions compared: Er within %.1Lg, errors of slope %.1Lg, of intercept "
+		"%.1Lg of it\n",
+		compared, worst[0], worst[1], worst[2]);
 	assert_true(compared > case_count(3000) / 4);
+}
+
+/* Clement's figure 2: every exchange that its side began, in order, and who keeps it. */
+static void test_margins(void **state)
+{
+	(void)state;
+	static const double level[] = { USK_Z_90, USK_Z_95, USK_Z_99, INFINITY };
+	size_t compared = 0;
+	for (uint64_t seed = case_first(3000); seed < case_end(3000); seed++) {
+		struct table t;
+		struct trip e[MOST], own[MOST];
+		bool by_local;
+		size_t got, n = 0, counted[COUNT(level)] = { 0 };
+		table_make(&t, seed);
+		struct usk_fit fit = { .msg = t.msg, .n_msgs = t.n, .a = 0, .b = 1 };
+		struct usk_margin *m = usk_margins_of(&fit, &by_local, &got);
+		size_t all = trips(&t, e);
+		uint32_t asker = shorter_asker(e, all);
+		for (size_t i = 0; i < all; i++) {
+			if (e[i].asker == asker) {
+				size_t k = n++;
+				for (; k && own[k - 1].t1 > e[i].t1; k--) {
+					own[k] = own[k - 1];
+				}
+				own[k] = e[i];
+			}
+		}
+		CHECK(got == n && (!n || by_local == (asker == 1)), &t);
+		long double sum = 0, want = 0;
+		for (size_t i = 0; i < n; i++) {
+			CHECK(m[i].t1_ns == own[i].t1, &t);
+			sum += (long double)m[i].margin_ns;
+			want += q_value(half(rtd(&own[i])));
+			for (size_t k = 0; k < COUNT(level); k++) {
+				counted[k] += m[i].z <= level[k];
+			}
+		}
+		CHECK(fabsl(sum - want) <= 1e-3L + 1e-14L * (long double)n * fabsl(want), &t);
+		for (size_t k = 0; k < COUNT(level) && n; k++) {
+			struct sums s;
+			clement_over(e, all, asker, level[k], &s);
+			CHECK(counted[k] == s.n, &t);
+			compared++;
+		}
+		free(m);
+		q_done();
+	}
+	print_message("%zu levels compared\n", compared);
+	assert_true(compared > case_count(3000));
+}
+
+/* Which segment T1 is of, in one formula: of so many whole ones, half of a rest makes one more. */
+static usk_i128 segment_of(usk_i128 t, usk_i128 span, usk_i128 length)
+{
+	usk_i128 last = usk_floor_div(2 * span - length, 2 * length), k = usk_floor_div(t, length);
+	last = last < 0 ? 0 : last;
+	return k < last ? k : last;
+}
+
+/* Section 13: what each segment's exchanges say by themselves, by the sums as they are printed. */
+static void test_segments(void **state)
+{
+	(void)state;
+	if (no_long_double()) {
+		skip();
+	}
+	size_t compared = 0, several = 0;
+	long double worst = 0;
+	for (uint64_t seed = case_first(6000); seed < case_end(6000); seed++) {
+		struct table t;
+		struct trip e[MOST], part[MOST];
+		struct usk_round_trips r;
+		struct usk_knot *knot = NULL;
+		size_t n_knots = 0, all, at = 0, kept = 0, lines = 0;
+		table_make(&t, seed);
+		all = trips(&t, e);
+		uint32_t asker = shorter_asker(e, all);
+		int64_t first = INT64_MAX, last = INT64_MIN;
+		for (size_t i = 0; i < all; i++) {
+			if (e[i].asker == asker) {
+				first = e[i].t1 < first ? e[i].t1 : first;
+				last = e[i].t1 > last ? e[i].t1 : last;
+			}
+		}
+		usk_i128 span = all ? (usk_i128)last - first : 0;
+		if (span < 10000 || span > (usk_i128)1 << 50) {
+			continue;
+		}
+		int64_t length = 1 + (int64_t)(span / (1 + (int64_t)(seed % 5)));
+		struct usk_fit fit = { .msg = t.msg, .n_msgs = t.n, .a = 0, .b = 1 };
+		bool any = !usk_round_trip_segments_of(&fit, USK_Z_90, length, &r, &knot, &n_knots,
+						       NULL);
+		/* The other side's turn: the paper knows of one that asks. */
+		if (any && r.by_local != (asker == 1)) {
+			free(knot);
+			continue;
+		}
+		int64_t before = INT64_MIN;
+		bool wild = false, lost = false;
+		Q rr = q_int(0);
+		usk_i128 spare = 0;
+		for (usk_i128 k = 0; k <= span / length; k++) {
+			struct sums s;
+			size_t n = 0;
+			for (size_t i = 0; i < all; i++) {
+				if (e[i].asker == asker &&
+				    segment_of((usk_i128)e[i].t1 - first, span, length) == k) {
+					part[n++] = e[i];
+				}
+			}
+			if (!n || !clement_over(part, n, asker, USK_Z_90, &s)) {
+				continue;
+			}
+			wild |= fabsl(q_value(s.x)) > 0.5L;
+			lines++;
+			kept += s.n;
+			if (s.n > 2) {
+				spare += (usk_i128)s.n - 2;
+				rr = q_add(rr, q_mul(s.er2, q_int((usk_i128)s.n - 2)));
+			}
+			for (int end = 0; end < 2; end++) {
+				int64_t t1 = end ? s.last : s.first;
+				Q ahead = q_add(q_mul(s.x, q_int((usk_i128)t1 - s.origin)), s.d0);
+				Q local = asker ? q_int(t1) : q_add(q_int(t1), ahead);
+				long double y = -q_value(ahead);
+				/* One that is not behind the one before is left out. */
+				if (at < n_knots &&
+				    fabsl((long double)knot[at].offset_ns - y) <=
+					    0.501L + 1e-15L * fabsl(y) &&
+				    fabsl(q_value(q_sub(local, q_int(knot[at].local_ns)))) <= 1) {
+					worst = fmaxl(worst,
+						      fabsl((long double)knot[at].offset_ns - y));
+					before = knot[at++].local_ns;
+				} else {
+					lost |= q_value(local) > (long double)before + 1;
+				}
+			}
+		}
+		/* A clock that stands still or runs backwards goes without knots. */
+		CHECK((at == n_knots && !lost) || wild, &t);
+		CHECK(any == (lines > 0) || wild, &t);
+		if (any && !wild) {
+			CHECK(r.kept == kept, &t);
+			if (spare) {
+				Q er2 = q_div(rr, q_int(spare));
+				CHECK(root_near(r.residual_ns, er2, 1e-3L), &t);
+			} else {
+				CHECK(isnan(r.residual_ns), &t);
+			}
+			compared++;
+			several += lines > 1;
+		}
+		free(any ? knot : NULL);
+		q_done();
+	}
+	print_message("%zu compared, %zu of several segments, %.3Lf ns at most\n", compared,
+		      several, worst);
+	assert_true(several > case_count(6000) / 10);
 }
 
 static void test_windows(void **state)
@@ -343,7 +520,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_formulas),	cmocka_unit_test(test_settled),
-		cmocka_unit_test(test_standard_errors), cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_standard_errors), cmocka_unit_test(test_margins),
+		cmocka_unit_test(test_segments),	cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_bends_stay),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,9 +7,11 @@
  */
 #include "base/base.h"
 #include "base/io.h"
+#include "write/timeline.h"
 #include "write/viewers.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -327,12 +329,100 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
+/* Threads of a machine, by hand: two processors, a preemption, a sleep, an end, lost events. */
+static void test_states(void **state)
+{
+	(void)state;
+	enum { SWITCH, WAKE, LOST };
+	static const struct {
+		int what;
+		int64_t at, cpu, from, to;
+		uint64_t left;
+	} told[] = {
+		{ SWITCH, 100, 0, 0, 7, 0 },	  /* 7 begins on processor 0, */
+		{ SWITCH, 150, 1, 9, 8, 1 },	  /* 8 on 1, where 9 falls asleep */
+		{ SWITCH, 200, 0, 7, 8000, 0 },	  /* 7 is preempted */
+		{ WAKE, 220, 0, 0, 9, 0 },	  /* 9 may run again, */
+		{ WAKE, 230, 0, 0, 8, 0 },	  /* 8 does: nothing is new */
+		{ SWITCH, 300, 1, 8, 9, 64 },	  /* and does; 8 is gone */
+		{ SWITCH, 400, 0, 8000, 7, 256 }, /* the kernel's mark of preemption */
+		{ LOST, 450, -1, 0, 0, 0 },	  { SWITCH, 500, 0, 7, 0, 2 },
+		{ SWITCH, 600, 1, 0, 7, 0 },
+	};
+	static const char *const want[] = {
+		"7 running 100 100 0",	  "9 blocked 150 70 -1",
+		"8 running 150 150 1",	  "9 waits for a processor 220 80 -1",
+		"8000 running 200 200 0", "7 waits for a processor 200 200 -1",
+		"7 blocked 500 100 -1",
+	};
+	char *path = file("states.json");
+	struct drawing d;
+	struct usk_clocks *c = clocks(false);
+	struct usk_states s = { .clock = 0 };
+	json_error_t why;
+	assert_int_equal(usk_drawing_open(&d, c, path, true, NULL), USK_OK);
+	usk_drawing_names(&d, 0, true);
+	for (size_t i = 0; i < COUNT(told); i++) {
+		const struct usk_moment m = { 1000 * told[i].at, 1000 * told[i].at + 5,
+					      told[i].cpu };
+		if (told[i].what == SWITCH) {
+			usk_states_switch(&d, &s, &m, told[i].from, told[i].left, "from",
+					  told[i].to, "to");
+		} else if (told[i].what == WAKE) {
+			usk_states_wake(&d, &s, &m, told[i].to, NULL);
+		} else {
+			usk_states_lost(&s);
+		}
+	}
+	usk_states_free(&s);
+	assert_int_equal(usk_drawing_commit(&d, NULL), USK_OK);
+	usk_drawing_close(&d);
+	json_t *root = json_load_file(path, 0, &why);
+	assert_non_null(root);
+	size_t i, n = 0;
+	json_t *e, *rows = json_object();
+	json_array_foreach(json_object_get(root, "traceEvents"), i, e)
+	{
+		const char *label, *name = NULL, *recorded;
+		double ts, dur;
+		int tid, cpu = -1;
+		if (!json_unpack(e, "{s:s,s:i,s:{s:s}}", "name", &name, "tid", &tid, "args", "name",
+				 &label) &&
+		    !strcmp(name, "thread_name")) {
+			char *key = usk_format("%d", tid);
+			json_object_set_new(rows, key, json_string(label));
+			free(key);
+		}
+		if (json_unpack(e, "{s:s,s:i,s:F,s:F,s:{s?i,s:s}}", "name", &name, "tid", &tid,
+				"ts", &ts, "dur", &dur, "args", "cpu", &cpu, "recorded_ns",
+				&recorded)) {
+			continue;
+		}
+		char *key = usk_format("%d", tid);
+		const char *whose = json_string_value(json_object_get(rows, key));
+		char *got = usk_format("%s %s %.0f %.0f %d", strrchr(whose, ' ') + 1, name, ts, dur,
+				       cpu);
+		assert_true(n < COUNT(want));
+		assert_string_equal(got, want[n++]);
+		assert_int_equal(atoll(recorded), llround(1000 * ts) + 5);
+		free(got);
+		free(key);
+	}
+	assert_int_equal(n, COUNT(want));
+	json_decref(rows);
+	json_decref(root);
+	usk_clocks_free(c);
+	assert_int_equal(unlink(path), 0);
+	free(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_times),	     cmocka_unit_test(test_epochs),
 		cmocka_unit_test(test_put_far_back), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_manifest),     cmocka_unit_test(test_source_fails),
+		cmocka_unit_test(test_states),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
