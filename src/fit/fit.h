@@ -184,8 +184,8 @@ static inline usk_i128 usk_msg_stamp2(const struct usk_fit *fit, const struct us
 	"%s needs an exchange: a message, and one back that was sent after it had come"
 
 #define USK_NO_BROADCAST                                                                           \
-	"%s needs two broadcasts that both clocks heard, at two times: what a third one sent "     \
-	"once, by its stamp"
+	"%s needs two common-view broadcasts at different times: each sent once by a third "   \
+	"clock and received by both"
 
 /* --window where nothing is said. */
 #define USK_WINDOW_NS INT64_C(180000000000)
