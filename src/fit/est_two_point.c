@@ -16,9 +16,12 @@
  * What the paper leaves open: of equal E the smaller a goes first, then the smaller b; of equal
  * pairs that with the larger |a1 - a2|, then the earlier one. The last tenth has its end.
  *
- * two-point+delta (Ashton 4.2: "c.2") moves the stamps of a message towards each other by half its
- * minimum delay, and RTD - delta_i - delta_j of its two messages is twice the error E of an
- * exchange; where that is negative the model is wrong, and E is 0.
+ * two-point+delta (Ashton 4.2.2: "c.2") takes the minimum delays of the model for the error of an
+ * exchange, E = (RTD - delta_i - delta_j)/2, and for nothing else: equivalences stay where they
+ * are. Where that is negative the model is wrong, and E is 0. Two messages of different length have
+ * different delays, which the middle of their stamps takes for alike: two-point+moved, which is
+ * ours, moves the stamps of a message towards each other by half its minimum delay, as Ashton does
+ * for regress and hull. E is the same.
  *
  * Everything is exact in units of a quarter until the line is drawn.
  */
@@ -86,11 +89,13 @@ static void select_of(const struct usk_fit *fit, uint32_t asker, usk_i128 first,
 		if (fit->by->delta) {
 			usk_i128 there = usk_msg_least(fit, x[i].there);
 			usk_i128 back = usk_msg_least(fit, x[i].back);
-			usk_i128 later = asker == fit->a ? there - back : back - there;
 			e.rtd -= there + back;
 			e.rtd = e.rtd > 0 ? e.rtd : 0;
-			e.a += later;
-			e.b -= later;
+			if (fit->by->moved) {
+				usk_i128 later = asker == fit->a ? there - back : back - there;
+				e.a += later;
+				e.b -= later;
+			}
 		}
 		/* Outside of the first and the last only by a model that is wrong. */
 		usk_i128 k = last > first ? TENTHS * (e.a - 4 * first) / (4 * (last - first)) : 0;

@@ -57,7 +57,8 @@ struct usk_estimator {
 	bool needs_messages; /* memory: 32 bytes a message */
 	enum usk_status (*estimate)(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				    struct usk_err *err); /* of rows that share it: */
-	bool delta;					  /* stamps moved by minimum delays */
+	bool delta;					  /* minimum delays are made use of */
+	bool moved;					  /* and stamps of two-point moved by them */
 	double z;					  /* of the confidence interval */
 	bool together; /* it asks for what all pairs heard: see usk_fit.group */
 };
