@@ -22,13 +22,15 @@
 /*
  * One method on one pair of clocks, over several sets of traces. What was recorded again within a
  * short time has the same rates, so the method whose rates lie together more tightly is likely to
- * be the better one (Ashton 1995, section 6.1).
+ * be the better one (Ashton 1995, section 6.1). His measure is their range, which never falls as
+ * sets are added; the deviation does not depend on how many there are.
  */
 struct repeated {
 	const char *a, *b; /* names of reference and clock */
 	const struct usk_estimator *method;
 	size_t answers, failures;
-	double mean, square; /* of beta - 1: mean, sum of squared deviations from it */
+	double mean, square; /* of beta - 1: mean, sum of squared deviations from it, */
+	double least, most;  /* and its ends */
 	uint64_t messages, recorded_inversions, corrected_inversions, too_fast;
 	double rms_ns; /* mean of the errors' root mean squares, over `known` of the answers */
 	size_t known;
@@ -55,8 +57,8 @@ static struct repeated *row_of(struct repeats *r, const char *a, const char *b,
 		}
 	}
 	r->row = usk_room(r->row, r->n, &r->cap, sizeof *r->row);
-	r->row[r->n] =
-		(struct repeated){ kept(usk_strdup(a)), kept(usk_strdup(b)), .method = method };
+	r->row[r->n] = (struct repeated){ kept(usk_strdup(a)), kept(usk_strdup(b)),
+					  .method = method, .least = INFINITY, .most = -INFINITY };
 	return &r->row[r->n++];
 }
 
@@ -78,6 +80,8 @@ static void repeats_add(struct repeats *r, const struct compared *x)
 			row->answers++;
 			row->mean += from / (double)row->answers;
 			row->square += from * (s->beta_minus_one - row->mean);
+			row->least = fmin(s->beta_minus_one, row->least);
+			row->most = fmax(s->beta_minus_one, row->most);
 			row->messages += p->a_to_b + p->b_to_a;
 			row->recorded_inversions += p->recorded_inversions;
 			row->corrected_inversions += s->corrected_inversions;
@@ -98,6 +102,12 @@ static double deviation(const struct repeated *x)
 	return x->answers > 1 ? sqrt(x->square / (double)(x->answers - 1)) : NAN;
 }
 
+/* Ashton's range of drift; NAN under two. */
+static double range(const struct repeated *x)
+{
+	return x->answers > 1 ? x->most - x->least : NAN;
+}
+
 static double percent(const struct repeated *x)
 {
 	return x->messages ? 100.0 * (double)x->too_fast / (double)x->messages : 0;
@@ -107,12 +117,14 @@ static void print_row(struct table *t, const struct repeated *x, bool with_truth
 {
 	table_add(t, "%s\t%zu", x->method->name, x->answers);
 	if (x->answers) {
-		struct text spread =
-			x->answers > 1 ? text_of("%.6f", 1e6 * deviation(x)) : (struct text){ "-" };
+		struct text spread = { "-\t-" };
+		if (x->answers > 1) {
+			spread = text_of("%.6f\t%.6f", 1e6 * deviation(x), 1e6 * range(x));
+		}
 		table_add(t, "%.6f\t%s\t%s\t%.3f", 1e6 * x->mean, spread.s,
 			  unit_count(x->corrected_inversions).s, percent(x));
 	} else {
-		table_add(t, "-\t-\t-\t-");
+		table_add(t, "-\t-\t-\t-\t-");
 	}
 	if (with_truth) {
 		table_add(t, "%s", unit_span(x->known ? (int64_t)llround(x->rms_ns) : USK_NONE).s);
@@ -129,7 +141,7 @@ static void repeats_print(FILE *out, const struct repeats *r)
 			continue;
 		}
 		struct table t = table_begin("method\t>answers\t>rate - 1, ppm\t>deviation, "
-					     "ppm\t>inversions\t>too fast, %%%s",
+					     "ppm\t>range, ppm\t>inversions\t>too fast, %%%s",
 					     r->with_truth ? "\t>error rms" : "");
 		fprintf(out, "%s%s against %s, %zu sets:\n", i ? "\n" : "", printable(first->b),
 			printable(first->a), r->sets);
@@ -141,9 +153,9 @@ static void repeats_print(FILE *out, const struct repeats *r)
 		}
 		table_print(out, &t);
 	}
-	fputs("\nRate, deviation: mean and standard deviation of the clock's rate against the "
-	      "reference, over the sets\nthat a method has an answer for. Inversions, too fast: "
-	      "over all messages of these sets.\n",
+	fputs("\nRate, deviation, range: mean and standard deviation of the clock's rate against "
+	      "the reference, and its\nlargest less its smallest, over the sets that a method has "
+	      "an answer for. Inversions, too fast: over all\nmessages of these sets.\n",
 	      out);
 }
 
@@ -153,12 +165,13 @@ static void repeats_print_json(FILE *out, const struct repeats *r)
 	for (size_t i = 0; i < r->n; i++) {
 		const struct repeated *x = &r->row[i];
 		json_t *o = json_pack(
-			"{s:o,s:o,s:s,s:I,s:I,s:{s:o,s:o},s:I,s:{s:I,s:I},s:{s:I,s:f}}", "a",
+			"{s:o,s:o,s:s,s:I,s:I,s:{s:o,s:o,s:o},s:I,s:{s:I,s:I},s:{s:I,s:f}}", "a",
 			json_shown(x->a), "b", json_shown(x->b), "method", x->method->name,
 			"answers", (json_int_t)x->answers, "failures", (json_int_t)x->failures,
 			"beta_minus_one", "mean", json_number(x->answers ? x->mean : NAN), "sd",
-			json_number(deviation(x)), "messages", (json_int_t)x->messages,
-			"inversions", "recorded", (json_int_t)x->recorded_inversions, "corrected",
+			json_number(deviation(x)), "range", json_number(range(x)), "messages",
+			(json_int_t)x->messages, "inversions", "recorded",
+			(json_int_t)x->recorded_inversions, "corrected",
 			(json_int_t)x->corrected_inversions, "too_fast", "count",
 			(json_int_t)x->too_fast, "percent", percent(x));
 		if (r->with_truth) {
@@ -174,7 +187,8 @@ static void repeats_print_json(FILE *out, const struct repeats *r)
 static void repeats_print_csv(FILE *out, const struct repeats *r)
 {
 	fputs("a,b,method,answers,failures,beta_minus_one_mean,beta_minus_one_sd,messages,"
-	      "inversions,too_fast,inversions_recorded,too_fast_percent,error_rms_ns\n",
+	      "inversions,too_fast,inversions_recorded,too_fast_percent,error_rms_ns,"
+	      "beta_minus_one_range\n",
 	      out);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct repeated *x = &r->row[i];
@@ -191,6 +205,10 @@ static void repeats_print_csv(FILE *out, const struct repeats *r)
 			x->corrected_inversions, x->too_fast, x->recorded_inversions, percent(x));
 		if (x->known) {
 			fprintf(out, "%.17g", x->rms_ns);
+		}
+		fputc(',', out);
+		if (x->answers > 1) {
+			fprintf(out, "%.17g", range(x));
 		}
 		fputc('\n', out);
 	}
@@ -355,7 +373,13 @@ const struct command cmd_compare = {
 		"which all captures are taken or, if it has none, all tables, or a table alone. "
 		"Clocks are the same in two sets if their names are. What was recorded again "
 		"within a short time has the same rates, so a method whose rates lie together more "
-		"tightly is likely to be nearer to them (Ashton 1995, section 6.1).",
+		"tightly is likely to be nearer to them (Ashton 1995, section 6.1). Their range is "
+		"what Ashton compares; it grows with the number of sets, which the deviation does "
+		"not.\n\n"
+		"two-point+delta is Ashton's c.2, in which minimum delays count for the errors of "
+		"exchanges only. two-point+moved, which is unskew's own, moves stamps by them as "
+		"well, as Ashton does for regress and hull. hull-or-two-point takes whichever of "
+		"the two does better on the pair (section 7.4), and says which.",
 	.group = { &compare_output, &compare_method, &options_model, &options_delay, &options_read,
 		   &options_match, &options_common },
 };

@@ -13,6 +13,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 enum usk_status compare_measure(const struct usk_comparison *c, const struct truth *truth,
 				struct compared *out)
@@ -123,6 +124,7 @@ static json_t *score_json(const struct usk_compared_pair *p, const struct usk_me
 		json_object_set_new(o, "error_ns", errors_json(e));
 	}
 	json_object_set_new(o, "seconds", json_real(s->seconds));
+	json_object_set_new(o, "drawn_by", s->drawn_by ? json_string(s->drawn_by) : json_null());
 	return o;
 }
 
@@ -225,7 +227,7 @@ static void print_csv_score(FILE *out, const struct usk_compared_pair *p,
 {
 	enum { COLUMNS = 41 }; /* between the method and `failed` */
 	if (s->failed) {
-		fprintf(out, "%.*s,%s\n", COLUMNS, ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,",
+		fprintf(out, "%.*s,%s,\n", COLUMNS, ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,",
 			csv_text(s->failed));
 		return;
 	}
@@ -257,7 +259,7 @@ static void print_csv_score(FILE *out, const struct usk_compared_pair *p,
 	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, s->too_fast_a_to_b,
 		s->too_fast_b_to_a, p->hull_a_to_b, p->hull_b_to_a);
 	print_csv_trips(out, s);
-	fputs(",\n", out);
+	fprintf(out, ",,%s\n", s->drawn_by ? s->drawn_by : "");
 }
 
 void compare_print_csv(FILE *out, const struct compared *x)
@@ -270,7 +272,8 @@ void compare_print_csv(FILE *out, const struct compared *x)
 	      "median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_"
 	      "ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,"
 	      "too_fast_a_to_b,too_fast_b_to_a,hull_points_a_to_b,hull_points_b_to_a,exchanges,"
-	      "exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed\n",
+	      "exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed,drawn_"
+	      "by\n",
 	      out);
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_compared_pair *p = &c->pair[i];
@@ -405,6 +408,13 @@ static void print_pair(FILE *out, const struct compared *x, size_t which)
 	print_scores(out, x, which);
 	print_trips(out, x, which);
 	for (size_t k = 0; k < c->n_methods; k++) {
+		const char *method = p->score[k].method->name, *by = p->score[k].drawn_by;
+		if (by && strcmp(by, "least-violation")) {
+			fprintf(out, "%s chose %s.\n", method, by);
+		} else if (by) {
+			fprintf(out, "%s: no line fits; this is the one of least violation.\n",
+				method);
+		}
 		unknown |= !p->score[k].failed && !errors_of(x, which, k)->known;
 		if (p->score[k].failed) {
 			fprintf(out, "%s has no answer: %s.\n", p->score[k].method->name,

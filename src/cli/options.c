@@ -109,7 +109,8 @@ const struct option_group options_solve = {
 	"Many clocks",
 	{
 		{ "solve",
-		  "for more than two clocks, use all messages together (joint), or only those along "
+		  "for more than two clocks, use all messages together (joint), or only those "
+		  "along "
 		  "the best path to each clock (tree)",
 		  CHOICE("joint|tree"), .initial = "joint" },
 		{ "weights",

@@ -14,6 +14,9 @@
  * a weighted mean of the two: so the answer is the same weighted mean of the two lines, their
  * crossing need not be found, and no digit of s is lost in 1 + s. The slopes are what messages
  * alone allow; where they set no limit, it is the skew limit with the middle of its intercepts.
+ *
+ * Where no line fits, the one of least violation is the answer (Ashton 1995, 4.2.2), and that is
+ * told.
  */
 #include "fit/fit.h"
 
@@ -76,9 +79,14 @@ enum usk_status usk_est_hull(const struct usk_fit *fit, struct usk_knot **out, s
 			     struct usk_err *err)
 {
 	const struct usk_lines *l = fit->plain ? fit->plain : fit->lines;
+	if (l->quality == USK_CONTRADICTED) {
+		struct usk_fit plain = *fit;
+		plain.lines = l;
+		usk_fit_drawn_by(fit, "least-violation");
+		return usk_est_least_violation(&plain, out, n, err);
+	}
 	if (l->quality != USK_BOUNDED) {
-		return usk_fail(err, USK_EINPUT, 0,
-				"hull needs messages in both directions that some line fits");
+		return usk_fail(err, USK_EINPUT, 0, "hull needs messages in both directions");
 	}
 	usk_i128 x[2], y[2];
 	usk_fit_span(fit, &x[0], &x[1]);

@@ -74,6 +74,7 @@ enum usk_status usk_est_hull_delta(const struct usk_fit *fit, struct usk_knot **
 			status = usk_est_hull(&doubled, &k, &n_knots, err);
 			break;
 		case USK_CONTRADICTED:
+			usk_fit_drawn_by(fit, "least-violation");
 			status = usk_est_least_violation(&doubled, &k, &n_knots, err);
 			break;
 		default:

@@ -43,6 +43,8 @@ struct usk_fit {
 	uint32_t a, b;			/* numbers of reference and local clock in them */
 	int64_t window_ns;		/* of estimators that cut time into windows; 0 = 180 s */
 	const struct usk_estimator *by; /* set by usk_estimator_run() */
+	const char **drawn_by; /* out, may be NULL: the row that drew it in the place of the one
+				* that was asked; static, left as it is where that is none */
 };
 
 /*
@@ -58,8 +60,9 @@ struct usk_estimator {
 	enum usk_status (*estimate)(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				    struct usk_err *err); /* of rows that share it: */
 	bool delta;					  /* minimum delays are made use of */
-	bool moved;					  /* and stamps of two-point moved by them */
-	double z;					  /* of the confidence interval */
+	bool moved;    /* and stamps of two-point moved by them */
+	bool violates; /* answers where no line fits, with least violation */
+	double z;      /* of the confidence interval */
 	bool together; /* it asks for what all pairs heard: see usk_fit.group */
 };
 /** Put messages of a pair into the order that usk_fit asks for; local: number of the local clock.

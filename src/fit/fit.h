@@ -184,7 +184,7 @@ static inline usk_i128 usk_msg_stamp2(const struct usk_fit *fit, const struct us
 	"%s needs an exchange: a message, and one back that was sent after it had come"
 
 #define USK_NO_BROADCAST                                                                           \
-	"%s needs two common-view broadcasts at different times: each sent once by a third "   \
+	"%s needs two common-view broadcasts at different times: each sent once by a third "       \
 	"clock and received by both"
 
 /* --window where nothing is said. */
@@ -249,6 +249,14 @@ enum usk_status usk_fit_through(const struct usk_fit *fit, struct usk_point p, l
 				long double dy, long double slope, struct usk_knot **out,
 				size_t *n);
 
+/** The row that draws in the place of the one that was asked. */
+static inline void usk_fit_drawn_by(const struct usk_fit *fit, const char *row)
+{
+	if (fit->drawn_by) {
+		*fit->drawn_by = row;
+	}
+}
+
 /* What a row of the table of estimators calls. */
 typedef enum usk_status usk_estimating(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				       struct usk_err *err);
@@ -257,7 +265,7 @@ usk_estimating usk_est_middle, usk_est_hull, usk_est_hull_delta, usk_est_support
 	usk_est_two_point, usk_est_least_violation, usk_est_round_trip, usk_est_round_trip_segments,
 	usk_est_interval, usk_est_min_window, usk_est_first_offset, usk_est_rate_ratio,
 	usk_est_rate_last, usk_est_rate_segments, usk_est_lp_rate, usk_est_broadcast,
-	usk_est_broadcast_group;
+	usk_est_broadcast_group, usk_est_hull_or_two_point;
 
 /* ---- need.c: what a corridor remembers of a pair, as points in the order of time --------- */
 

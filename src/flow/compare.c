@@ -114,8 +114,10 @@ static void score(struct pair_source *s, const struct gathered *g, const struct 
 		out->failed = usk_strdup("there is no message");
 		return;
 	}
+	struct usk_fit own = *fit;
+	own.drawn_by = &out->drawn_by;
 	int64_t start = usk_clock_ns(CLOCK_MONOTONIC);
-	status = usk_estimator_run(out->method, fit, &out->line, &out->n_knots, &err);
+	status = usk_estimator_run(out->method, &own, &out->line, &out->n_knots, &err);
 	out->seconds = 1e-9 * (double)(usk_clock_ns(CLOCK_MONOTONIC) - start);
 	for (size_t i = 0; !status && i < out->n_knots; i++) {
 		out->line[i].lo_ns = out->line[i].hi_ns = USK_NONE;

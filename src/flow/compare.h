@@ -11,6 +11,7 @@
 struct usk_method_score {
 	const struct usk_estimator *method;
 	char *failed;	       /* why it has no answer, a sentence: then nothing else holds; NULL */
+	const char *drawn_by;  /* the method that drew it in its place, static; NULL */
 	struct usk_knot *line; /* as drawn, not settled into the band; lo_ns, hi_ns are USK_NONE */
 	size_t n_knots;
 	int64_t b_ns;	       /* b's stamp when a shows the pair's a_ns, rounded down; */

@@ -187,6 +187,22 @@ static char *explain_failed(const struct answer *x, size_t i)
 				   : NULL;
 }
 
+/* Another method drew it: hull where no line fits, or a choice of two. */
+static char *explain_drawn_by(const struct answer *x, size_t i)
+{
+	const struct usk_pair *pair = &x->c->pair[i];
+	const char *by = x->fitted[i].drawn_by, *a = x->p->party[pair->a].name;
+	const char *b = x->p->party[pair->b].name;
+	if (!by) {
+		return NULL;
+	}
+	return strcmp(by, "least-violation")
+		       ? usk_format("%s and %s: %s chose %s", a, b, x->p->method->name, by)
+		       : usk_format("%s and %s: no line fits all messages; %s drew the one of "
+				    "least violation",
+				    a, b, x->p->method->name);
+}
+
 /* In ppm, three digits, and never more than it is. */
 static double found_ppm(int64_t e12)
 {
@@ -350,6 +366,7 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 	explain_each(&x, p->n, explain_rotated, "sets of files");
 	explain_each(&x, c->n_pairs, explain_pair, "pairs with such a contradiction");
 	explain_each(&x, c->n_pairs, explain_failed, "pairs");
+	explain_each(&x, c->n_pairs, explain_drawn_by, "pairs");
 	explain_each(&x, c->n_clocks, explain_wander, "clocks that wander more than was assumed");
 	if (p->n > 2) {
 		explain_each(&x, c->n_islands, explain_alone, "clocks");

@@ -84,6 +84,7 @@ static enum usk_status draw_line(const struct pair_source *s, const struct gathe
 	const struct usk_estimator *middle = usk_estimator_find("middle");
 	struct usk_fit fit = usk_gathered_fit(g, s);
 	struct usk_err why = { 0 };
+	fit.drawn_by = &out->drawn_by;
 	/* But for straight lines the middle is that of the graph. */
 	if ((p->method == middle && p->model.kind != USK_LINEAR) ||
 	    !usk_corridor_count(g->corridor, false) || !usk_corridor_count(g->corridor, true)) {

@@ -153,8 +153,9 @@ struct fitted {
 	size_t n_line;
 	struct usk_witness witness;
 	struct usk_counts found;
-	size_t too_many; /* so many more wrong messages may not be left out */
-	char *failed;	 /* why the method has no answer for it, and `middle` stands in; NULL */
+	size_t too_many;      /* so many more wrong messages may not be left out */
+	const char *drawn_by; /* the method that drew it in the place of that asked, static; NULL */
+	char *failed; /* why the method has no answer for it, and `middle` stands in; NULL */
 };
 
 /** What is kept of a pair's messages: fills pair and out. */

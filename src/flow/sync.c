@@ -204,6 +204,7 @@ struct sync {
 	struct usk_clocks *c;
 	struct fitted *fitted;
 	struct usk_err *err;
+	bool no_line; /* the model is linear, no line fits, and the method draws one all the same */
 };
 
 /*
@@ -336,6 +337,16 @@ static void measure_widths(struct usk_clocks *c)
 	}
 }
 
+/* Lines have no band where none fits. The method's line then needs that of another model. */
+static bool draws_where_none_fits(const struct sync *x)
+{
+	bool any = false;
+	for (size_t i = 0; i < x->p->n_pairs; i++) {
+		any = any || (x->c->pair[i].quality == USK_CONTRADICTED && x->fitted[i].line);
+	}
+	return any && x->p->model.kind == USK_LINEAR && x->p->method->violates;
+}
+
 static enum usk_status sync(struct sync *x)
 {
 	x->fitted = usk_alloc(x->p->n_pairs + 1, sizeof *x->fitted);
@@ -343,8 +354,9 @@ static enum usk_status sync(struct sync *x)
 	enum usk_status status = x->p->method->together ? usk_flow_group(x->p, x->err) : USK_OK;
 	status = status ? status : gather(x);
 	usk_give_back(); /* corridors of all pairs */
-	status = status ? status : solve(x);
-	if (!status) {
+	x->no_line = !status && draws_where_none_fits(x);
+	status = status || x->no_line ? status : solve(x);
+	if (!status && !x->no_line) {
 		usk_carried_answer(x->c, x->p);
 		usk_flow_explain(x->c, x->p, x->fitted);
 		measure_widths(x->c);
@@ -439,13 +451,26 @@ static enum usk_status run(struct usk_trace *const *trace, size_t n,
 		return status;
 	}
 	struct sync x = { .p = &p, .c = clocks_of(&p), .err = err };
+	const char *method = p.method->name;
 	status = rest(&x);
-	if (status) {
+	if (status || x.no_line) {
 		usk_clocks_free(x.c);
 	} else {
 		*out = x.c;
 	}
 	usk_parties_free(&p);
+	if (!status && x.no_line) {
+		struct usk_sync_options bent = *opt;
+		bent.model = "wander";
+		status = run(trace, n, &bent, rest, out, err);
+		if (!status) {
+			usk_flow_note(&(*out)->note, &(*out)->n_notes,
+				      usk_format("no clocks of one rate each fit these messages: "
+						 "the line that %s draws is put into the band of "
+						 "--model wander",
+						 method));
+		}
+	}
 	return status;
 }
 
