@@ -123,8 +123,8 @@ static json_t *score_json(const struct usk_compared_pair *p, const struct usk_me
 	if (e) {
 		json_object_set_new(o, "error_ns", errors_json(e));
 	}
-	json_object_set_new(o, "seconds", json_real(s->seconds));
 	json_object_set_new(o, "drawn_by", s->drawn_by ? json_string(s->drawn_by) : json_null());
+	json_object_set_new(o, "seconds", json_real(s->seconds));
 	return o;
 }
 

@@ -111,6 +111,7 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
             "end": "-830",
             "rms": "1576"
           },
+          "drawn_by": null,
           "seconds": N
         },
         {
@@ -187,12 +188,12 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
   }
 }
 $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --csv
-a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,too_fast_a_to_b,too_fast_b_to_a,hull_points_a_to_b,hull_points_b_to_a,exchanges,exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed
-host0,host1,hull,1700000010046963641,1700000011047163480.259,2.0193831149286702e-05,0,0,202,0,0,0,50982,59995,56143,1000056564,1000308176,-1000344009,-1000092908,51662,89716,274035,48266,85311,267582,0,,,,,3047,1109,-830,1576,0,0,7,8,,,,,,,
-host0,host1,rate-last,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"rate-last needs exchanges in two windows of 180 s, and all are in one"
+a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed,drawn_by
+host0,host1,hull,1700000010046963641,1700000011047163480.259,2.0193831149286702e-05,0,0,202,0,0,0,50982,59995,56143,1000056564,1000308176,-1000344009,-1000092908,51662,89716,274035,48266,85311,267582,0,,,,,3047,1109,-830,1576,,
+host0,host1,rate-last,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"rate-last needs exchanges in two windows of 180 s, and all are in one",
 $ unskew compare t/messages.csv --method hull --csv | awk -F, '{ print NF }'
-45
-45
+36
+36
 # The truth of others says nothing of these.
 $ sed 's/host1/host9/g' t/truth.json >other.json; unskew compare t/messages.csv --method hull --truth other.json | grep -A3 method
 method           offset, us  rate - 1, ppm  inversions  too fast, %  there   back  delay there     back  error: start  middle  end  rms
@@ -202,17 +203,17 @@ Truth: nothing to compare: it does not know host0 or host1.
 # A clock that was stepped: no line fits, and what needs none is judged all the same.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo b,a,1000000,2000; echo b,a,2000000,1500000; echo a,b,1000000000,1002000000; echo b,a,1100000000,1090000000) >step.csv
 $ unskew compare step.csv --method middle,hull,support,regress,least-violation,interval --max-outliers 0
-b against a: 5 messages, 4 on their hulls.
-method           offset, us  rate - 1, ppm  inversions  too fast, %    there     back  delay there     back
-(as recorded)             -              -           3            -        -        -      2.00 ms  -998 us
-middle                    -              -           -            -        -        -            -        -
-hull                      -              -           -            -        -        -            -        -
-support           -3287.357    5119.119274           4       80.000  100.000   66.667      -494 us  -498 us
-regress           -3399.675    5523.888898           5      100.000  100.000  100.000      -386 us  -605 us
-least-violation   -4999.995    9170.616962           3      100.000  100.000  100.000     -1.00 us  -479 us
-interval          -3368.180    5263.641061           4       80.000  100.000   66.667      -496 us  -496 us
+b against a: 5 messages.
+method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
+(as recorded)             -              -           3            -      2.00 ms  -998 us
+middle                    -              -           -            -            -        -
+hull              -4999.995    9170.616962           3      100.000     -1.00 us  -479 us
+support           -3287.357    5119.119274           4       80.000      -494 us  -498 us
+regress           -3399.675    5523.888898           5      100.000      -386 us  -605 us
+least-violation   -4999.995    9170.616962           3      100.000     -1.00 us  -479 us
+interval          -3368.180    5263.641061           4       80.000      -496 us  -496 us
 middle has no answer: middle needs messages in both directions that some clock fits.
-hull has no answer: hull needs messages in both directions that some line fits.
+hull: no line fits; this is the one of least violation.
 
 Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock
 against the reference. Inversions: messages received before they were sent, by that line; too fast: in
@@ -222,9 +223,9 @@ Matched 5 messages.
 Note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was stepped or slewed; try a part of the trace with --from and --to, or a larger --max-skew-ppm
 ? 3
 $ unskew compare step.csv --method hull,interval --csv --max-outliers 0
-a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,too_fast_a_to_b,too_fast_b_to_a,hull_points_a_to_b,hull_points_b_to_a,exchanges,exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed
-a,b,hull,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,hull needs messages in both directions that some line fits
-a,b,interval,545000000,548368179.539,0.0052636410614370199,4,4,3,80,3743433,2119658,,,,1000,2000000,-10000000,-998000,-3743433,-495885,-495885,-3743432,-495884,7352,0,,,,,,,,,2,2,2,2,,,,,,,
+a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed,drawn_by
+a,b,hull,545000000,549999995.415,0.0091706169616046929,3,5,3,100,7107447,1715440,,,,1000,2000000,-10000000,-998000,-7107447,-1000,-1000,-986921,-479018,-2000,0,,,,,,,,,,least-violation
+a,b,interval,545000000,548368179.539,0.0052636410614370199,4,4,3,80,3743433,2119658,,,,1000,2000000,-10000000,-998000,-3743433,-495885,-495885,-3743432,-495884,7352,0,,,,,,,,,,
 ! unskew: note: 2 messages between a and b cannot all be true if their rates never differ by more than 500 ppm: a clock was stepped or slewed (try a part of the trace with --from and --to, or a larger --max-skew-ppm)
 ? 3
 # One direction only; a clock that sends to itself; one clock.
@@ -346,8 +347,8 @@ $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo a,b,100000000
 }
 ? 3
 $ (echo sender,receiver,sent_ns,received_ns; echo '"a, ""x""",b,0,1000') >odd.csv; unskew compare -q odd.csv --method middle --csv
-a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,too_fast_a_to_b,too_fast_b_to_a,hull_points_a_to_b,hull_points_b_to_a,exchanges,exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed
-"a, ""x""",b,middle,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,middle needs messages in both directions that some clock fits
+a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed,drawn_by
+"a, ""x""",b,middle,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,middle needs messages in both directions that some clock fits,
 ? 3
 # Wrong usage.
 $ unskew compare t/messages.csv --method hull,midle
@@ -398,13 +399,18 @@ Common-view broadcasts (one packet received by both clocks): 2; the two receipts
 # Several sets of the same clocks: how far the rates spread.
 $ for i in 4 5; do unskew simulate -o set$i --seconds 20 --rate 10 --seed $i --format table -q; done; unskew compare --repeat t set4 set5 --method middle,hull,rate-last --truth truth.json
 host1 against host0, 3 sets:
-method     answers  rate - 1, ppm  deviation, ppm  inversions  too fast, %  error rms
-middle           3      20.062874        0.051181           0        0.000     399 ns
-hull             3      20.113924        0.346981           0        0.000    2.73 us
-rate-last        0              -               -           -            -          -
+method     answers  rate - 1, ppm  deviation, ppm  range, ppm  inversions  too fast, %  error rms
+middle           3      20.062874        0.051181    0.095144           0        0.000     399 ns
+hull             3      20.113924        0.346981    0.680020           0        0.000    2.73 us
+rate-last        0              -               -           -           -            -          -
 
-Rate, deviation: mean and standard deviation of the clock's rate against the reference, over the sets
-that a method has an answer for. Inversions, too fast: over all messages of these sets.
+Rate, deviation, range: mean and standard deviation of the clock's rate against the reference, and its
+largest less its smallest, over the sets that a method has an answer for. Inversions, too fast: over all
+messages of these sets.
+# Ashton's range is the largest less the smallest rate of the sets, each compared alone.
+$ for s in t set4 set5; do unskew compare $s --method hull --json; done | awk '/"beta_minus_one"/ { b = $2 + 0; lo = n && lo < b ? lo : b; hi = n++ && hi > b ? hi : b } END { printf "%.10g\n", hi - lo }'; unskew compare --repeat t set4 set5 --method hull --csv | awk -F, 'NR > 1 { printf "%.10g\n", $NF }'
+6.800196132e-07
+6.800196132e-07
 $ unskew compare --repeat t set4 --method hull,rate-last --json
 {
   "sets": 2,
@@ -417,7 +423,8 @@ $ unskew compare --repeat t set4 --method hull,rate-last --json
       "failures": 0,
       "beta_minus_one": {
         "mean": 2.030390563084191e-5,
-        "sd": 1.5566882468656246e-7
+        "sd": 1.5566882468656246e-7,
+        "range": 2.2014896311041632e-7
       },
       "messages": 807,
       "inversions": {
@@ -437,7 +444,8 @@ $ unskew compare --repeat t set4 --method hull,rate-last --json
       "failures": 2,
       "beta_minus_one": {
         "mean": null,
-        "sd": null
+        "sd": null,
+        "range": null
       },
       "messages": 0,
       "inversions": {
@@ -452,8 +460,8 @@ $ unskew compare --repeat t set4 --method hull,rate-last --json
   ]
 }
 $ unskew compare --repeat t t/messages.csv --method hull --csv
-a,b,method,answers,failures,beta_minus_one_mean,beta_minus_one_sd,messages,inversions,too_fast,inversions_recorded,too_fast_percent,error_rms_ns
-host0,host1,hull,2,0,2.0193831149286702e-05,0,820,0,0,404,0,
+a,b,method,answers,failures,beta_minus_one_mean,beta_minus_one_sd,messages,inversions,too_fast,inversions_recorded,too_fast_percent,error_rms_ns,beta_minus_one_range
+host0,host1,hull,2,0,2.0193831149286702e-05,0,820,0,0,404,0,,0
 $ mkdir none; unskew compare --repeat t none
 ! unskew: none: is a folder with neither captures nor tables nor a CTF trace in it
 ? 1
@@ -473,20 +481,36 @@ $ unskew sync t/messages.csv --method rate-segments --window 2s -q; unskew sync 
 $ unskew compare t/messages.csv --window 0s
 ! unskew: --window: 0s is less than 1us
 ? 2
-# Broadcasts of all clocks at once, and of two by themselves, which know less.
-$ unskew simulate -o all --seconds 30 --rate 5 --hosts 4 --broadcast 4 --seed 5 --format table -q
-$ unskew compare all/messages.csv -r host0 --method broadcast,broadcast-pairwise --truth all/truth.json --csv | cut -d, -f 1-3,34 | grep -v ^host[12],
-a,b,method,error_rms_ns
-host0,host1,broadcast,468
-host0,host1,broadcast-pairwise,605
-host0,host2,broadcast,444
-host0,host2,broadcast-pairwise,754
-host0,host3,broadcast,417
-host0,host3,broadcast-pairwise,686
-$ unskew sync all/messages.csv -r host0 --method broadcast --truth all/truth.json | grep Truth
-Truth: host1's estimate is off by at most 863 ns; its band holds the truth throughout.
-Truth: host2's estimate is off by at most 884 ns; its band holds the truth throughout.
-Truth: host3's estimate is off by at most 650 ns; its band holds the truth throughout.
-$ unskew compare all/messages.csv -r host0 --method broadcast --json | grep -c '"failed"'
-0
-? 1
+# No line fits: hull rows draw the one of least violation, and say so.
+$ unskew simulate -q -o bent --seed 777 --format table --seconds 20 --rate 50 --dmin 2us --wander-ppb 0,500 --tail 1us; unskew compare bent/messages.csv --method hull,hull-or-two-point,hull+delta,least-violation | sed '/^$/,$d'; unskew compare bent/messages.csv --method hull,least-violation --json | grep drawn_by; unskew compare bent/messages.csv --method hull,least-violation --csv | awk -F, '{ print $3, $NF }'
+host1 against host0: 1,976 messages, half widths 2.08 us to 3.01 us, 2.42 us on average.
+method               offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
+(as recorded)                 -              -         948            -       1.00 s  -1.00 s
+hull               -1000188.628      17.637351         257       13.006      2.90 us  2.96 us
+hull-or-two-point  -1000188.628      17.637351         257       13.006      2.90 us  2.96 us
+hull+delta         -1000188.627      17.637351         256       12.955      2.90 us  2.96 us
+least-violation    -1000188.628      17.637351         257       13.006      2.90 us  2.96 us
+hull: no line fits; this is the one of least violation.
+hull-or-two-point: no line fits; this is the one of least violation.
+hull+delta: no line fits; this is the one of least violation.
+          "drawn_by": "least-violation",
+          "drawn_by": null,
+method drawn_by
+hull least-violation
+least-violation 
+$ for model in wander linear; do unskew sync bent/messages.csv --method hull --model $model --truth bent/truth.json | sed -n '/^host1/p;/^Note/p;/^Truth/p'; done
+host1  bounded    -1.00018863 s ± 4.70 us         18.1 (13.8 to 22.7)    948     1,028
+Note: host0 and host1: no line fits all messages; hull drew the one of least violation
+Truth: host1's estimate is off by at most 2.88 us; its band holds the truth throughout.
+host1  bounded    -1.00018863 s ± 4.70 us         18.1 (13.8 to 22.7)    948     1,028
+Note: host0 and host1: no line fits all messages; hull drew the one of least violation
+Note: no clocks of one rate each fit these messages: the line that hull draws is put into the band of --model wander
+Truth: host1's estimate is off by at most 2.88 us; its band holds the truth throughout.
+$ unskew compare t/messages.csv --method hull,two-point,hull-or-two-point | sed '/^$/,$d'
+host1 against host0: 410 messages, half widths 51.0 us to 60.0 us, 56.2 us on average.
+method               offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
+(as recorded)                 -              -         202            -       1.00 s  -1.00 s
+hull               -1000199.839      20.193831           0        0.000      89.7 us  85.3 us
+two-point          -1000201.787      20.357595           0        0.000      88.4 us  87.7 us
+hull-or-two-point  -1000199.839      20.193831           0        0.000      89.7 us  85.3 us
+hull-or-two-point chose hull.

@@ -729,7 +729,7 @@ static bool least_violation(const struct oracle_points *p, struct exact *best, m
 static void test_least_violation(void **state)
 {
 	(void)state;
-	size_t fit = 0, wrong = 0, none = 0;
+	size_t fit = 0, wrong = 0, none = 0, hulls = 0;
 	for (uint64_t seed = case_first(12000); seed < case_end(12000); seed++) {
 		struct fit_case c;
 		fit_case_make(&c, seed);
@@ -754,13 +754,220 @@ static void test_least_violation(void **state)
 		fit += any && !mpq_sgn(least);
 		wrong += any && mpq_sgn(least);
 		free(knot);
+		knot = NULL;
+		/* Where no line fits it is the answer of hull as well, and that is told. */
+		const char *by = NULL;
+		bool broken = usk_lines_quality(l) == USK_CONTRADICTED;
+		f.drawn_by = &by;
+		status = usk_estimator_run(usk_estimator_find("hull"), &f, &knot, &n, &err);
+		CHECK(!broken || any == !status, &c);
+		CHECK(!broken || !any || agrees(&e, knot, n), &c);
+		CHECK(broken == (by && !strcmp(by, "least-violation")), &c);
+		hulls += broken && any;
+		free(knot);
 		mpq_clear(least);
 		exact_clear(&e);
 		usk_lines_free(l);
 		usk_corridor_free(k);
 	}
-	print_message("%zu lines do no wrong, %zu least, %zu without\n", fit, wrong, none);
-	assert_true(fit > 100 && wrong > 20 && none > 100);
+	print_message("%zu lines do no wrong, %zu least, %zu without; %zu of hull\n", fit, wrong,
+		      none, hulls);
+	assert_true(fit > 100 && wrong > 20 && none > 100 && hulls > 20);
+}
+
+/* ---- hull-or-two-point ---- */
+
+/* The offset of a line of two knots at a local stamp, exactly. */
+static void line_at(const struct usk_knot *k, int64_t t, mpq_t out)
+{
+	mpq_t v;
+	mpq_init(v);
+	oracle_set(out, k[1].offset_ns, 1);
+	oracle_set(v, k[0].offset_ns, 1);
+	mpq_sub(out, out, v);
+	oracle_set(v, k[1].local_ns, 1);
+	plus(v, -k[0].local_ns, 1);
+	mpq_div(out, out, v); /* the slope */
+	oracle_set(v, t, 1);
+	plus(v, -k[0].local_ns, 1);
+	mpq_mul(out, out, v);
+	plus(out, k[0].offset_ns, 1);
+	mpq_clear(v);
+}
+
+/* His first check: what messages lack of their minimum by a line, to the nearest ns at the local
+ * stamp. *far: a line so steep that it is cut at the end of the range. */
+static size_t too_fast(const struct talk *t, const struct usk_knot *k, mpz_t lacks, bool *far)
+{
+	size_t n = 0;
+	mpq_t v, half;
+	mpz_t at;
+	mpq_inits(v, half, NULL);
+	mpz_init(at);
+	mpq_set_si(half, 1, 2);
+	mpz_set_ui(lacks, 0);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct usk_msg *m = &t->msg[i];
+		line_at(k, usk_msg_stamp(m, 1), v);
+		*far |= fabs(mpq_get_d(v)) > 0x1p61;
+		mpq_add(v, v, half);
+		mpz_fdiv_q(at, mpq_numref(v), mpq_denref(v));
+		/* by A's clock: B's stamp + offset - A's stamp, or the other way round */
+		mpz_set_si(mpq_numref(v), usk_msg_stamp(m, 1));
+		mpz_add(at, at, mpq_numref(v));
+		mpz_set_si(mpq_numref(v), usk_msg_stamp(m, 0));
+		mpz_sub(at, at, mpq_numref(v));
+		if (m->from) {
+			mpz_neg(at, at);
+		}
+		mpz_ui_sub(at, (unsigned long)least_of(t, m), at);
+		if (mpz_sgn(at) > 0) {
+			n++;
+			mpz_add(lacks, lacks, at);
+		}
+		mpz_set_si(mpq_numref(v), 0);
+		mpz_set_si(mpq_denref(v), 1);
+	}
+	mpz_clear(at);
+	mpq_clears(v, half, NULL);
+	return n;
+}
+
+/* Part k of five by the local clock: first + k span/5 <= t < first + (k + 1) span/5. */
+static void part_of(const struct talk *t, int k, struct talk *out)
+{
+	int64_t first = usk_msg_stamp(&t->msg[0], 1);
+	usk_i128 span = (usk_i128)usk_msg_stamp(&t->msg[t->n - 1], 1) - first + 1;
+	*out = (struct talk){ .seed = t->seed };
+	for (size_t i = 0; i < t->n; i++) {
+		usk_i128 at = 5 * ((usk_i128)usk_msg_stamp(&t->msg[i], 1) - first);
+		if (at >= span * k && at < span * (k + 1)) {
+			out->msg[out->n++] = t->msg[i];
+		}
+	}
+	struct usk_frame f = *usk_corridor_frame(t->corridor);
+	out->corridor = usk_corridor_new(&f);
+	CHECK(!usk_corridor_add(out->corridor, 0, 1, out->msg, out->n, NULL), out);
+	out->lines = usk_lines_new(out->corridor, 0, 0, 500000000);
+	out->fit = t->fit;
+	out->fit.corridor = out->corridor;
+	out->fit.lines = out->lines;
+	out->fit.msg = out->msg;
+	out->fit.n_msgs = out->n;
+}
+
+/* His second check: the range of rates over the parts, by hull and by two-point. */
+static void ranges(const struct talk *t, mpq_t range[2])
+{
+	static const char *const name[] = { "hull", "two-point" };
+	mpq_t lo[2], hi[2], v[2], at;
+	size_t n = 0;
+	mpq_inits(lo[0], lo[1], hi[0], hi[1], v[0], v[1], at, NULL);
+	for (int k = 0; k < 5; k++) {
+		struct talk part;
+		bool both = true;
+		part_of(t, k, &part);
+		for (int i = 0; i < 2 && both; i++) {
+			both = part.n && !talk_ask(&part, name[i]);
+			if (both) {
+				line_at(part.knot, part.knot[0].local_ns + 1, v[i]);
+				plus(v[i], -part.knot[0].offset_ns, 1);
+			}
+			free(part.knot);
+			part.knot = NULL;
+		}
+		for (int i = 0; i < 2 && both; i++) {
+			if (!n || mpq_cmp(v[i], lo[i]) < 0) {
+				mpq_set(lo[i], v[i]);
+			}
+			if (!n || mpq_cmp(v[i], hi[i]) > 0) {
+				mpq_set(hi[i], v[i]);
+			}
+		}
+		n += both;
+		talk_free(&part);
+	}
+	mpq_sub(range[0], hi[0], lo[0]);
+	mpq_sub(range[1], hi[1], lo[1]);
+	mpq_clears(lo[0], lo[1], hi[0], hi[1], v[0], v[1], at, NULL);
+}
+
+/* Negative: hull is better; positive: two-point; 0: too near to tell in long doubles. */
+static int which_is_better(struct talk *t, const struct usk_knot *hull, const struct usk_knot *two,
+			   size_t by[3], bool *far)
+{
+	mpz_t lacks[2];
+	mpq_t range[2], d;
+	mpz_inits(lacks[0], lacks[1], NULL);
+	mpq_inits(range[0], range[1], d, NULL);
+	size_t h = too_fast(t, hull, lacks[0], far), w = too_fast(t, two, lacks[1], far);
+	int order = h < w ? -1 : h > w;
+	by[0] += order != 0;
+	if (!order) {
+		order = mpz_cmp(lacks[0], lacks[1]);
+		by[1] += order != 0;
+	}
+	if (!order) {
+		ranges(t, range);
+		mpq_sub(d, range[0], range[1]);
+		order = mpq_sgn(d) > 0 ? 1 : -1;
+		if (mpq_sgn(d) && fabs(mpq_get_d(d)) < 1e-15 * (1 + mpq_get_d(range[0]))) {
+			order = 0;
+		}
+		by[2] += order > 0;
+	}
+	mpz_clears(lacks[0], lacks[1], NULL);
+	mpq_clears(range[0], range[1], d, NULL);
+	return order;
+}
+
+static bool same_line(const struct talk *t, const struct talk *x)
+{
+	return t->n_knots == x->n_knots && !memcmp(t->knot, x->knot, 2 * sizeof *t->knot);
+}
+
+static void test_hull_or_two_point(void **state)
+{
+	(void)state;
+	size_t hulls = 0, twos = 0, by[3] = { 0 }, none = 0, unsure = 0;
+	for (uint64_t seed = case_first(3000); seed < case_end(3000); seed++) {
+		struct talk t, h, w;
+		talk_make(&t, seed);
+		if (seed % 2) {
+			talk_delay(&t);
+		}
+		h = w = t;
+		h.fit.msg = h.msg;
+		w.fit.msg = w.msg;
+		const char *drawn = NULL, *hull_by = NULL;
+		t.fit.drawn_by = &drawn;
+		h.fit.drawn_by = &hull_by;
+		bool hull = !talk_ask(&h, "hull"), two = !talk_ask(&w, "two-point");
+		CHECK((hull || two) == !talk_ask(&t, "hull-or-two-point"), &t);
+		bool far = false;
+		int order = hull && two ? which_is_better(&t, h.knot, w.knot, by, &far)
+					: two ? 1 : -1;
+		if (hull || two) {
+			bool is_two = drawn && !strcmp(drawn, "two-point");
+			const char *want = is_two ? "two-point" : hull_by ? hull_by : "hull";
+			CHECK(drawn && !strcmp(drawn, want), &t);
+			CHECK(same_line(&t, is_two ? &w : &h), &t);
+			CHECK(far || !order || is_two == (order > 0), &t);
+			hulls += !is_two;
+			twos += is_two;
+			unsure += far || !order;
+		}
+		none += !hull && !two;
+		free(h.knot);
+		free(w.knot);
+		talk_free(&t);
+	}
+	print_message("%zu hulls, %zu two-points: %zu by their number, %zu by their sum, %zu "
+		      "two-points by their range; %zu without, %zu unsure\n",
+		      hulls, twos, by[0], by[1], by[2], none, unsure);
+	uint64_t cases = case_count(3000);
+	assert_true(hulls > cases / 20 && twos > cases / 20 && by[0] > cases / 20 &&
+		    by[2] > cases / 200 && unsure < cases / 20);
 }
 
 /* ---- by hand ---- */
@@ -830,7 +1037,7 @@ int main(void)
 		cmocka_unit_test(test_regress),		cmocka_unit_test(test_two_point),
 		cmocka_unit_test(test_least_violation), cmocka_unit_test(test_regress_delta),
 		cmocka_unit_test(test_two_point_delta), cmocka_unit_test(test_two_point_moved),
-		cmocka_unit_test(test_hull_delta),
+		cmocka_unit_test(test_hull_delta),	cmocka_unit_test(test_hull_or_two_point),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
