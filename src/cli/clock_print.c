@@ -72,8 +72,8 @@ static void print_zero(FILE *out, const struct under *u)
 {
 	enum { ROWS = 16 };
 	const struct column c[2] = {
-		{ { "as measured" }, &u->zero.net[RAW] },
-		{ text_of("%s", compensation_name(u->zero.best)), &u->zero.net[u->zero.best] },
+		{ { "as measured" }, &u->zero.row[RAW].net },
+		{ text_of("%s", compensation_name(u->zero.best)), &u->zero.row[u->zero.best].net },
 	};
 	double from = fmin(c[0].f->bins_from, c[1].f->bins_from), to = from;
 	for (int k = 0; k < 2; k++) {
@@ -209,21 +209,28 @@ char *clock_cores_text(const struct clock_report *r)
 			  r->n_cores, 100 * (slow / fast - 1));
 }
 
+static double percent(uint64_t kept, uint64_t runs)
+{
+	return runs ? 100 * (double)kept / (double)runs : NAN;
+}
+
 struct table clock_zero_table(const struct clock_report *r)
 {
-	struct table t = table_begin("zero, measured\t>load\t>mean\t>trimmed\t>deviation\t>k\t>k "
-				     "trimmed\t>k'\t>predicted");
+	struct table t = table_begin("zero, measured\t>load\t>kept, %%\t>mean\t>trimmed\t>deviation"
+				     "\t>k\t>k trimmed\t>k'\t>predicted");
 	for (size_t i = 0; i < r->n_under; i++) {
-		const struct zero *z = &r->under[i].zero;
 		for (int c = 0; c < COMPENSATIONS; c++) {
-			const struct figures *f = &z->net[c];
-			table_add(&t, "%s\t%u\t%s\t%s\t%s", compensation_name((enum compensation)c),
-				  r->under[i].load, clock_ns_text(f->mean).s,
-				  clock_ns_text(f->trimmed).s, clock_ns_text(f->deviation).s);
-			cell_number(&t, z->k[c], 2);
-			cell_number(&t, z->k_calm[c], 2);
-			cell_number(&t, z->k1[c], 2);
-			cell_number(&t, z->predicted[c], 2);
+			const struct zero_row *z = &r->under[i].zero.row[c];
+			table_add(&t, "%s\t%u", compensation_name((enum compensation)c),
+				  r->under[i].load);
+			cell_number(&t, percent(z->kept, z->runs), 1);
+			table_add(&t, "%s\t%s\t%s", clock_ns_text(z->net.mean).s,
+				  clock_ns_text(z->net.trimmed).s,
+				  clock_ns_text(z->net.deviation).s);
+			cell_number(&t, z->k, 2);
+			cell_number(&t, z->k_calm, 2);
+			cell_number(&t, z->k1, 2);
+			cell_number(&t, z->predicted, 2);
 		}
 	}
 	return t;
@@ -232,20 +239,25 @@ struct table clock_zero_table(const struct clock_report *r)
 static void row_of_messages(struct table *t, const struct under *u, enum channel c, size_t k)
 {
 	const struct exchange_figures *e = &u->exchange[c][k];
-	if (e->known) {
-		table_add(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", channel_name(c),
-			  unit_count(clock_sizes[k]).s, unit_count(u->load).s,
-			  clock_ns_text(e->rpc.median).s, clock_ns_text(e->rpc.p99).s,
-			  clock_ns_text(e->latency.median).s, clock_ns_text(e->latency.p99).s,
-			  compensation_name(e->how), clock_ns_text(e->zero.net[e->how].trimmed).s);
-		cell_number(t, e->zero.k_calm[e->how], 2);
+	if (!e->known) {
+		return;
 	}
+	const struct zero_row *z = &e->zero.row[e->how];
+	table_add(t, "%s\t%s\t%s", channel_name(c), unit_count(clock_sizes[k]).s,
+		  unit_count(u->load).s);
+	cell_number(t, percent(e->rpc_kept, e->runs), 1);
+	table_add(t, "%s\t%s\t%s\t%s\t%s\t%s", clock_ns_text(e->rpc.median).s,
+		  clock_ns_text(e->rpc.p99).s, clock_ns_text(e->latency.median).s,
+		  clock_ns_text(e->latency.p99).s, compensation_name(e->how),
+		  clock_ns_text(z->net.trimmed).s);
+	cell_number(t, z->k_calm, 2);
 }
 
 struct table clock_messages_table(const struct clock_report *r)
 {
 	struct table t = table_begin(
-		"messages\t>bytes\t>load\t>round trip\t>p99\t>one way\t>p99\tnet by\t>zero\t>k");
+		"messages\t>bytes\t>load\t>kept, %%\t>round trip\t>p99\t>one way\t>p99\tnet "
+		"by\t>zero\t>k");
 	for (int c = 0; c < CHANNELS; c++) {
 		for (size_t k = 0; k < SIZES; k++) {
 			for (size_t i = 0; i < r->n_under; i++) {

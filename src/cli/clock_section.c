@@ -178,7 +178,7 @@ static void draw_zero(FILE *out, const struct under *u)
 	snprintf(d.title, sizeof d.title,
 		 "Zero elapsed time, load %u: as measured, and compensated", u->load);
 	for (int c = 0; c < COMPENSATIONS; c++) {
-		add_series(&d, compensation_name((enum compensation)c), &u->zero.net[c]);
+		add_series(&d, compensation_name((enum compensation)c), &u->zero.row[c].net);
 	}
 	draw(out, &d);
 }
