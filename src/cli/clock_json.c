@@ -79,6 +79,37 @@ static json_t *zero_of(const struct zero *zero)
 	return a;
 }
 
+static json_t *routines(const struct under *u)
+{
+	json_t *a = json_array();
+	for (int i = 0; i < ROUTINES && u->has_routines; i++) {
+		const struct routine_figures *f = &u->routine[i];
+		json_array_append_new(a, json_pack("{s:s,s:I,s:o,s:I,s:I,s:o}", "routine",
+						   routine_name((enum counter_routine)i), "pairs",
+						   (json_int_t)f->pairs, "words",
+						   json_number(f->words), "wrong_as_printed",
+						   (json_int_t)f->wrong[AS_PRINTED],
+						   "wrong_hardened", (json_int_t)f->wrong[HARDENED],
+						   "ns", figures(&f->took)));
+	}
+	return a;
+}
+
+/* They follow from the messages, and are not read again. */
+static json_t *words(const struct under *u)
+{
+	json_t *a = json_array();
+	for (int c = 0; c < CHANNELS; c++) {
+		double trip = clock_per_word(u, (enum channel)c, false);
+		double way = clock_per_word(u, (enum channel)c, true);
+		json_array_append_new(a, json_pack("{s:s,s:o,s:o}", "channel",
+						   channel_name((enum channel)c),
+						   "round_trip_ns_per_word", json_number(trip),
+						   "one_way_ns_per_word", json_number(way)));
+	}
+	return a;
+}
+
 static json_t *under(const struct under *u)
 {
 	json_t *messages = json_array();
@@ -100,9 +131,12 @@ static json_t *under(const struct under *u)
 			}
 		}
 	}
-	return json_pack("{s:I,s:o,s:s,s:o,s:o}", "load", (json_int_t)u->load, "zero",
-			 zero_of(&u->zero), "best", compensation_name(u->zero.best),
-			 "timer_late_ns", figures(&u->wakeup), "messages", messages);
+	double uncertain = clock_uncertainty(u);
+	return json_pack("{s:I,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "load", (json_int_t)u->load,
+			 "zero", zero_of(&u->zero), "best", compensation_name(u->zero.best),
+			 "uncertainty_ns", json_number(uncertain), "tick_ns",
+			 json_number(tick_for(uncertain)), "routines", routines(u), "timer_late_ns",
+			 figures(&u->wakeup), "messages", messages, "words", words(u));
 }
 
 void clock_print_json(FILE *out, const struct clock_report *r)
@@ -335,6 +369,32 @@ static void read_message(struct reader *r, const struct place *at, const json_t 
 	free(name);
 }
 
+/* In their order. */
+static void read_routines(struct reader *r, const struct place *up, const json_t *o,
+			  struct under *u)
+{
+	const struct place list = { up, "routines", 0 };
+	if (!json_array_size(json_object_get(o, "routines"))) {
+		return;
+	}
+	const json_t *a = usk_json_array(r, up, o, "routines");
+	if (json_array_size(a) != ROUTINES) {
+		usk_json_wrong(r, up, "routines", "has %zu rows, not %d", json_array_size(a),
+			       ROUTINES);
+	}
+	for (size_t i = 0; i < ROUTINES && !r->status; i++) {
+		const struct place at = { &list, NULL, i };
+		const json_t *row = json_array_get(a, i);
+		struct routine_figures *f = &u->routine[i];
+		f->pairs = usk_json_count(r, &at, row, "pairs");
+		f->words = usk_json_number(r, &at, row, "words", true);
+		f->wrong[AS_PRINTED] = usk_json_count(r, &at, row, "wrong_as_printed");
+		f->wrong[HARDENED] = usk_json_count(r, &at, row, "wrong_hardened");
+		read_figures(r, &at, row, "ns", &f->took);
+	}
+	u->has_routines = true;
+}
+
 static void read_under(struct reader *r, const struct place *at, const json_t *o, struct under *u)
 {
 	const struct place list = { at, "messages", 0 };
@@ -345,6 +405,7 @@ static void read_under(struct reader *r, const struct place *at, const json_t *o
 	u->load = (unsigned)load;
 	read_zero(r, at, o, &u->zero);
 	u->zero.best = read_compensation(r, at, o, "best");
+	read_routines(r, at, o, u);
 	read_figures(r, at, o, "timer_late_ns", &u->wakeup);
 	const json_t *a = usk_json_array(r, at, o, "messages");
 	for (size_t i = 0; i < json_array_size(a) && !r->status; i++) {

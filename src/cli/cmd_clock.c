@@ -68,6 +68,8 @@ static void measure_under(const struct clock_report *r, struct under *u, size_t 
 	};
 	struct load *load = load_start(&others);
 	zero_measure(s, samples, &u->zero);
+	routines_measure(s, samples, u->routine);
+	u->has_routines = true;
 	u->wakeup = wakeups_measure(200);
 	load_stop(load);
 	for (int c = 0; c < CHANNELS; c++) {

@@ -8,6 +8,7 @@
 #define USK_CLOCK_CLOCK_H
 
 #include "base/base.h"
+#include "clock/counter.h"
 #include "unskew_clock.h"
 
 #include <pthread.h>
@@ -39,6 +40,8 @@ void samples_free(struct samples *s);
 struct figures samples_figures(struct samples *s);
 /** Of two runs of one length; NAN if one does not vary. */
 double samples_correlation(const double *a, const double *b, size_t n);
+/** Of the line with the least squares; NAN if x does not vary, or a y is NAN. */
+double samples_slope(const double *x, const double *y, size_t n);
 
 /* ---- sources.c ------------------------------------------------------------------ */
 
@@ -193,6 +196,21 @@ struct zero {
 void zero_figures(const struct runs *r, struct zero *out);
 void zero_measure(const struct source *s, size_t n, struct zero *out);
 
+/* ---- routines.c: a clock that only a word can be read of at a time (section 3.2) ------------- */
+
+/* The source, as if its lowest 32 bits stood in two registers. */
+enum { WORD_BITS = 16 };
+
+struct routine_figures {
+	struct figures took; /* from one call to the next, by the clock itself, ns: as printed */
+	double words;	     /* read for a value, on average */
+	uint64_t pairs;	     /* of calls, one after the other */
+	uint64_t wrong[2]; /* pairs with what the clock did not show meanwhile: enum counter_form */
+};
+
+/** Each routine n times in pairs, in both forms. */
+void routines_measure(const struct source *s, size_t n, struct routine_figures out[ROUTINES]);
+
 /* ---- experiments.c ---------------------------------------------------------------- */
 
 struct core {
@@ -201,6 +219,14 @@ struct core {
 };
 /** The same work on each core, one after the other; returns how many. */
 size_t cores_measure(struct core out[CPUS_MAX]);
+
+/**
+ * The longest tick, a power of two in ns, that costs nothing where what a read takes varies by so
+ * much (standard deviation, ns): 0 if that is under 1 ns (Kong, section 3.3: commensurate with the
+ * uncertainty). Rounding two stamps down adds tick^2 / 6 to a variance, so 8 % to the deviation at
+ * most.
+ */
+double tick_for(double deviation_ns);
 
 /** How late a timer of 1 ms wakes, n times (Clement 2009, figure 3). */
 struct figures wakeups_measure(size_t n);

@@ -3,10 +3,10 @@ $ unskew clock --seconds 0.01 --samples 200 --load 1 --json >c.json; echo status
 status 0
 $ python3 -c 'import json; c = json.load(open("c.json")); print(*c); print(*c["loads"][0]); print(c["clocks"][0]["name"], [z["compensation"] for z in c["loads"][1]["zero"]])'
 unskew_clock source work seconds clocks realtime cores loads
-load zero best timer_late_ns messages
+load zero best uncertainty_ns tick_ns routines timer_late_ns messages words
 monotonic_raw ['raw', 'long-term', 'method-1', 'method-2']
 $ unskew clock --seconds 0.01 --samples 200 --load 1 --work message --best --source realtime | grep -c -e '^monotonic_raw' -e '^method-2' -e '^tcp' -e 'Zero elapsed time by realtime'
-10
+14
 $ unskew clock --seconds 0.01 --samples 200 --load 1,2 --histograms | sed -n 's/^\(Timers wake late by\|Zero, load of .\|From read to read\)  .*/\1/p' | sort | uniq -c | sed 's/^ *[0-9]* //'
 From read to read
 Timers wake late by
@@ -18,6 +18,7 @@ status 0
 more than 9
 <h1>Clocks of this machine
 <h2>Zero elapsed time
+<h2>A clock of two words
 <h2>Timers
 <h2>Messages
 $ unskew clock --seconds 100 -o page.html; echo status $?

@@ -15,7 +15,7 @@
 #define BUS_H
 
 #include "base/base.h"
-#include "counter.h"
+#include "clock/counter.h"
 #include "unskew_clock.h"
 
 struct bus_plan {

@@ -63,6 +63,109 @@ static void test_correlation(void **state)
 	assert_true(isnan(samples_correlation(a, e, 4)));
 }
 
+/* What is left over by a line through the points' mean, of that slope. */
+static double squares(const double *x, const double *y, size_t n, double slope)
+{
+	double mean = 0, sum = 0;
+	for (size_t i = 0; i < n; i++) {
+		mean += (y[i] - slope * x[i]) / (double)n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		double d = y[i] - slope * x[i] - mean;
+		sum += d * d;
+	}
+	return sum;
+}
+
+/* The least squares, by searching for them. */
+static void test_slope(void **state)
+{
+	(void)state;
+	enum { N = 5 };
+	struct usk_rng r;
+	usk_rng_seed(&r, 17);
+	for (int i = 0; i < 100; i++) {
+		double x[N], y[N], lo = -1000, hi = 1000;
+		for (int k = 0; k < N; k++) {
+			x[k] = 50 * k + usk_rng_unit(&r);
+			y[k] = 7000 + 49.9 * x[k] + 500 * usk_rng_normal(&r);
+		}
+		for (int k = 0; k < 200; k++) {
+			double a = lo + (hi - lo) / 3, b = hi - (hi - lo) / 3;
+			bool left = squares(x, y, N, a) < squares(x, y, N, b);
+			lo = left ? lo : a;
+			hi = left ? b : hi;
+		}
+		assert_true(fabs(samples_slope(x, y, N) - lo) < 1e-4);
+	}
+	assert_true(isnan(samples_slope((double[]){ 3, 3 }, (double[]){ 1, 2 }, 2)));
+}
+
+/* Stamps rounded down to the tick that suits, and to the next longer one. */
+static void test_tick(void **state)
+{
+	(void)state;
+	enum { N = 200000 };
+	struct usk_rng r;
+	usk_rng_seed(&r, 33);
+	assert_true(tick_for(0.9) == 0 && tick_for(1) == 1 && tick_for(NAN) == 0);
+	/* Just over a power of two, where it is as coarse as it gets, and just under the next. */
+	for (int i = 0; i < 2; i++) {
+		double sigma = i ? 2300 : 2050, tick = tick_for(sigma), far[2] = { 0 };
+		assert_true(tick == 2048);
+		for (int twice = 0; twice < 2; twice++) {
+			struct samples s = { .n = 0 };
+			double q = twice ? 2 * tick : tick;
+			for (int k = 0; k < N; k++) {
+				double from = 1e6 * usk_rng_unit(&r);
+				double to = from + 50000 + sigma * usk_rng_normal(&r);
+				samples_add(&s, q * (floor(to / q) - floor(from / q)));
+			}
+			far[twice] = samples_figures(&s).deviation / sigma;
+		}
+		assert_true(far[0] < 1.085 && far[1] > 1.085);
+	}
+}
+
+/* 7 ticks a read; after so many reads once 200,000, which is three flips of the low word. */
+static uint64_t slow_now, slow_reads, slow_at;
+
+static int64_t slow(const struct source *s)
+{
+	(void)s;
+	slow_now += ++slow_reads == slow_at ? 200000 : 7;
+	return (int64_t)slow_now;
+}
+
+static void test_routines(void **state)
+{
+	(void)state;
+	enum { PAIRS = 20000 };
+	const struct source s = { .read = slow, .ns_per_tick = 2 };
+	struct routine_figures f[ROUTINES];
+	slow_now = UINT64_C(0xfffffff000000000); /* which wraps on the way, in 32 bits too */
+	slow_reads = slow_at = 0;
+	routines_measure(&s, PAIRS, f);
+	for (int r = 0; r < ROUTINES; r++) {
+		assert_int_equal(f[r].pairs, PAIRS);
+		assert_true(!f[r].wrong[AS_PRINTED] && !f[r].wrong[HARDENED]);
+	}
+	/* So many words of 14 ns lie between two values: section 3.2, figures 1 to 3. */
+	assert_true(f[FOUR_READ].words == 4 && f[FOUR_READ].took.min == 56 &&
+		    f[FOUR_READ].took.max == 56);
+	assert_true(f[ONE_READ].words == 1 && f[ONE_READ].took.min == 14 &&
+		    f[ONE_READ].took.max == 14);
+	assert_true(f[VARYING_READ].words > 3 && f[VARYING_READ].words < 3.001);
+	assert_true(f[VARYING_READ].took.median == 42 && f[VARYING_READ].took.min == 28 &&
+		    f[VARYING_READ].took.max == 70);
+	/* 1-Read was not called while the low word flipped: both forms lose the count, once. */
+	slow_reads = 0;
+	slow_at = 37 * PAIRS; /* Varying-Read has 16 for each, 4-Read 20: it is within 1-Read */
+	routines_measure(&s, PAIRS, f);
+	assert_int_equal(f[ONE_READ].wrong[AS_PRINTED] + f[ONE_READ].wrong[HARDENED], 1);
+	assert_int_equal(f[FOUR_READ].wrong[AS_PRINTED] + f[FOUR_READ].wrong[HARDENED], 0);
+}
+
 /* Each read costs the next of these; the work between costs WORK. */
 static int64_t clock_now;
 static size_t reads;
@@ -272,8 +375,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_figures),	     cmocka_unit_test(test_correlation),
 		cmocka_unit_test(test_compensation), cmocka_unit_test(test_interrupted),
-		cmocka_unit_test(test_split),	     cmocka_unit_test(test_enough),
-		cmocka_unit_test(test_beside),	     cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_slope),	     cmocka_unit_test(test_tick),
+		cmocka_unit_test(test_routines),     cmocka_unit_test(test_split),
+		cmocka_unit_test(test_enough),	     cmocka_unit_test(test_beside),
+		cmocka_unit_test(test_messages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
