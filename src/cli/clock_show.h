@@ -67,6 +67,8 @@ double clock_per_word(const struct under *u, enum channel c, bool one_way);
 void clock_put_section(FILE *out, const struct clock_report *r, const char *machine, int level);
 /** One HTML file with tables and drawings that needs no network. */
 void clock_print_page(struct usk_output *out, const struct clock_report *r);
+/** --drift and --drift-of: watches or reads, and prints; returns the exit status. */
+int clock_watch_drift(const struct args *args, unsigned load);
 void clock_print_json(FILE *out, const struct clock_report *r);
 /** That again; *out is all that the JSON holds, and undefined after a failure. */
 enum usk_status clock_from_json(const char *text, size_t size, struct clock_report *out,

@@ -130,6 +130,10 @@ static int clock_run(const struct args *args)
 	if (args_given(args, "log")) {
 		return log_run(args, args_string(args, "log"));
 	}
+	if (args_given(args, "drift") || args_given(args, "drift-of")) {
+		loads_of(args, &r);
+		return clock_watch_drift(args, args_given(args, "load") ? r.under[1].load : 0);
+	}
 	r.n_sources = sources_open(r.source);
 	r.which = find_source(args, "source", r.source, r.n_sources, NULL);
 	loads_of(args, &r);
@@ -173,6 +177,22 @@ static const struct option_group clock_options = {
 	},
 };
 
+static const struct option_group clock_drift_options = {
+	"Drift over hours",
+	{
+		{ "drift",
+		  "watch for so long by how much the rates of the clocks change, and nothing else; "
+		  "with --load N under that load every second period; a signal ends it earlier",
+		  DURATION(NULL, "1ms", NULL) },
+		{ "drift-of",
+		  "instead of the clocks of this machine, those of a table of exchanges that "
+		  "`unskew line` or `unskew probe` wrote",
+		  PATH("TABLE") },
+		{ "period", "a rate is measured over so long", DURATION("10s", "1ms", NULL) },
+		{ "allowance-ppm", "is the change within this?", PPM("1", "0", "1000") },
+	},
+};
+
 static const struct option_group clock_output = {
 	"Output",
 	{
@@ -209,5 +229,6 @@ const struct command cmd_clock = {
 		"nothing to do with each other (Kong, Spector and Siewiorek 1986). Messages are "
 		"measured under a load of their like, and zero once more in each of those runs: "
 		"what it is off by is what that run's round trips may be off by.",
-	.group = { &clock_options, &clock_output, &options_force, &options_common },
+	.group = { &clock_options, &clock_drift_options, &clock_output, &options_force,
+		   &options_common },
 };

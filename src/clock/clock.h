@@ -66,6 +66,41 @@ struct bracket {
 /** Of a few tries the narrowest: the others were interrupted. */
 struct bracket source_bracket(const struct source *s, const struct source *raw, int tries);
 
+/* ---- drift.c: rates, and how they change (Loeser 2003, section 3.2.3) --------------------- */
+
+/* Of one clock against another, from one moment to another: positive runs fast. */
+struct rate {
+	double ppm, error_ppm; /* no further off: eq. 3 */
+	double seconds;	       /* between the moments */
+	double at_s;	       /* its end, from the first moment of all */
+	unsigned load;	       /* threads that loaded the machine meanwhile */
+};
+
+/** coarse_ns: what the clock steps by, beyond what the brackets allow for. False: b is not later.
+ */
+bool bracket_rate(const struct bracket *a, const struct bracket *b, double ns_per_tick,
+		  double coarse_ns, struct rate *out);
+
+struct drift {
+	double ns_per_tick;
+	uint64_t n_moments;
+	struct bracket first, last;
+	struct rate *rate;
+	size_t n, cap;
+};
+
+/* NAN if there is no rate at all. */
+struct drift_figures {
+	double mean_ppm; /* from the first moment to the last */
+	struct rate least, most;
+	double change_ppm,
+		certain_ppm; /* most - least; at least so much, whatever the errors are */
+};
+
+void drift_add(struct drift *d, const struct bracket *b, unsigned load);
+struct drift_figures drift_figures(const struct drift *d);
+void drift_free(struct drift *d);
+
 struct source_figures {
 	struct figures step; /* from one read to the next, ns */
 	double cost_ns;

@@ -127,6 +127,52 @@ static void test_tick(void **state)
 	}
 }
 
+/* A clock whose rate changes every 10 s, known exactly: in parts per 10^9, moments in ns. */
+static void test_drift(void **state)
+{
+	(void)state;
+	enum { PERIODS = 60 };
+	const int64_t period = INT64_C(10000000000), start = INT64_C(1700000000000000000);
+	struct usk_rng r;
+	usk_rng_seed(&r, 2003);
+	for (int i = 0; i < 200; i++) {
+		struct drift d = { .ns_per_tick = 1 };
+		int64_t gain[PERIODS], most = INT64_MIN, least = INT64_MAX, theirs = start / 3;
+		for (int k = 0; k <= PERIODS; k++) {
+			/* The clock was read at the period's very end, somewhere in its bracket. */
+			int64_t at = start + k * period,
+				wide = 30 + (int64_t)usk_rng_below(&r, 2000);
+			int64_t before = at - (int64_t)usk_rng_below(&r, (uint64_t)wide);
+			drift_add(&d, &(struct bracket){ before, theirs, before + wide }, 0);
+			if (k < PERIODS) {
+				gain[k] = 40000 + (int64_t)usk_rng_below(&r, 200) - 100;
+				most = gain[k] > most ? gain[k] : most;
+				least = gain[k] < least ? gain[k] : least;
+				theirs += period + 10 * gain[k]; /* 10 s of 10^-9 are 10 ns */
+			}
+		}
+		assert_int_equal(d.n, PERIODS);
+		for (int k = 0; k < PERIODS; k++) {
+			/* eq. 3: no further off than both jitters over the time between. */
+			assert_true(fabs(d.rate[k].ppm - (double)gain[k] / 1000) <=
+				    d.rate[k].error_ppm * 1.0001 + 1e-9);
+		}
+		struct drift_figures f = drift_figures(&d);
+		double change = (double)(most - least) / 1000;
+		assert_true(f.certain_ppm <= change + 1e-9);
+		assert_true(f.change_ppm + f.least.error_ppm + f.most.error_ppm >= change - 1e-9);
+		assert_true(fabs(f.change_ppm - change) < 0.5);
+		drift_free(&d);
+	}
+	/* A counter of unknown frequency: 3 ticks a ns, then one in 10^6 more. */
+	struct drift d = { .ns_per_tick = 0 };
+	drift_add(&d, &(struct bracket){ 0, 0, 0 }, 0);
+	drift_add(&d, &(struct bracket){ 1000000000, 3000000000, 1000000000 }, 0);
+	drift_add(&d, &(struct bracket){ 2000000000, 6000003000, 2000000000 }, 0);
+	near(drift_figures(&d).change_ppm, 1);
+	drift_free(&d);
+}
+
 /* 7 ticks a read; after so many reads once 200,000, which is three flips of the low word. */
 static uint64_t slow_now, slow_reads, slow_at;
 
@@ -376,9 +422,9 @@ int main(void)
 		cmocka_unit_test(test_figures),	     cmocka_unit_test(test_correlation),
 		cmocka_unit_test(test_compensation), cmocka_unit_test(test_interrupted),
 		cmocka_unit_test(test_slope),	     cmocka_unit_test(test_tick),
-		cmocka_unit_test(test_routines),     cmocka_unit_test(test_split),
-		cmocka_unit_test(test_enough),	     cmocka_unit_test(test_beside),
-		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_drift),	     cmocka_unit_test(test_routines),
+		cmocka_unit_test(test_split),	     cmocka_unit_test(test_enough),
+		cmocka_unit_test(test_beside),	     cmocka_unit_test(test_messages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
