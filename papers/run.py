@@ -51,7 +51,7 @@ def index(unskew, out):
     page.table(["page", "what it has"], [
         ("[Ashton 1995](ashton.md)", "tables 1 to 7, running times, messages and duration apart"),
         ("[Clement 2009](clement.md)", "tables 3, 4, 6 and 7"),
-        ("[Kong 1986](kong.md)", "figures 1 and 4 to 7, equations 4 and 5"),
+        ("[Kong 1986](kong.md)", "figures 1 to 17, equations 4 and 5"),
         ("[Loeser 2003](loeser.md)", "sections 4.1 to 4.3"),
         ("[Poirier 2010](poirier.md)", "tables 2 to 6, figures 5 to 9")])
     page.text("""What the papers claim, held against small versions of the same traces by `make check`

@@ -163,9 +163,9 @@ void sampler_run(struct sampler *p);
 /** After a run. */
 void sampler_rest(struct sampler *p);
 
-/* Two reads of the thread: how long they took, and how far from a moment they lie; in ticks. */
+/* Two reads of the thread: the first, how long they took, how far from a moment they lie; ticks. */
 struct beside {
-	int64_t took, away;
+	int64_t at, took, away;
 };
 /** Of the last run, those nearest to `at`; infinitely far away if there are none. */
 struct beside sampler_nearest(const struct sampler *p, int64_t at);

@@ -166,5 +166,5 @@ struct beside sampler_nearest(const struct sampler *p, int64_t at)
 	if (lo && away(&p->pair[lo - 1], at) <= away(&p->pair[best], at)) {
 		best = lo - 1;
 	}
-	return (struct beside){ p->pair[best].took, away(&p->pair[best], at) };
+	return (struct beside){ p->pair[best].at, p->pair[best].took, away(&p->pair[best], at) };
 }
