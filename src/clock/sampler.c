@@ -34,7 +34,7 @@ struct sampler {
 	int cpu;
 	cpu_set_t before; /* where the measuring thread could run */
 	sem_t go;
-	atomic_bool stop;
+	atomic_bool stop, asleep; /* asleep: go has to be posted */
 	/* Runs by number: the one to read for, the one that is read for, the last that is over. */
 	_Atomic uint64_t wanted, begun, ended;
 	int64_t waited_ns; /* for it to read, in all */
@@ -53,20 +53,46 @@ static void read_pair(struct sampler *p, uint64_t run)
 	}
 }
 
+static bool is_wanted(const struct sampler *p)
+{
+	return atomic_load(&p->wanted) > atomic_load(&p->ended) || atomic_load(&p->stop);
+}
+
+static void wake(struct sampler *p)
+{
+	if (atomic_exchange(&p->asleep, false)) {
+		sem_post(&p->go);
+	}
+}
+
+/* The next run may come at once, and on a loaded machine who sleeps is not back soon. */
+static void rest(struct sampler *p)
+{
+	const int64_t linger_ns = 50000;
+	int64_t until = usk_clock_ns(CLOCK_MONOTONIC) + linger_ns;
+	while (!is_wanted(p) && usk_clock_ns(CLOCK_MONOTONIC) < until) {
+		continue;
+	}
+	atomic_store(&p->asleep, true);
+	/* Either it is seen here that there is a run, or whoever wants it sees that we sleep. */
+	if (!is_wanted(p) || !atomic_exchange(&p->asleep, false)) {
+		sem_wait(&p->go);
+	}
+}
+
 static void *sample(void *ctx)
 {
 	struct sampler *p = ctx;
 	cpu_pin(p->cpu);
-	for (;;) {
+	while (!atomic_load(&p->stop)) {
 		uint64_t run = atomic_load(&p->wanted);
 		if (run > atomic_load(&p->ended)) {
 			read_pair(p, run);
-		} else if (atomic_load(&p->stop)) {
-			return NULL;
 		} else {
-			sem_wait(&p->go);
+			rest(p);
 		}
 	}
+	return NULL;
 }
 
 /* Any processor but the one that we are on; -1: there is none. */
@@ -105,7 +131,7 @@ void sampler_stop(struct sampler *p)
 		return;
 	}
 	atomic_store(&p->stop, true);
-	sem_post(&p->go);
+	wake(p);
 	pthread_join(p->thread, NULL);
 	sched_setaffinity(0, sizeof p->before, &p->before);
 	sem_destroy(&p->go);
@@ -126,9 +152,7 @@ void sampler_run(struct sampler *p)
 		if (now - was > moment_ns) {
 			run = atomic_load(&p->wanted) + 1;
 			atomic_store(&p->wanted, run);
-			if (!was) {
-				sem_post(&p->go);
-			}
+			wake(p);
 		}
 		reads = atomic_load(&p->begun) == run;
 		was = now;
