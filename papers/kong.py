@@ -363,7 +363,8 @@ def figures_16_and_17(lab, page):
               7050, 7960 and 9615 us, which do not depend on the words, and 49.9 us a word by his loop of
               six instructions of which one is a remote access: a word of his is a thousand words of
               this machine, so there are up to 20,000. Where there are more pairs than processors, a call
-              waits for one, and its time is that of the scheduler.""" % busy)
+              waits for one, and its time is that of the scheduler. A slope under 0 is noise: so many
+              words take less than what calls differ by for other reasons.""" % busy)
 
 
 # ---- equations 4 and 5 -----------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def index(unskew, out):
         ("[Ashton 1995](ashton.md)", "tables 1 to 7, running times, messages and duration apart"),
         ("[Clement 2009](clement.md)", "tables 3, 4, 6 and 7"),
         ("[Kong 1986](kong.md)", "figures 1 to 17, equations 4 and 5"),
-        ("[Loeser 2003](loeser.md)", "sections 4.1 to 4.3"),
+        ("[Loeser 2003](loeser.md)", "sections 3.2 to 4.3"),
         ("[Poirier 2010](poirier.md)", "tables 2 to 6, figures 5 to 9")])
     page.text("""What the papers claim, held against small versions of the same traces by `make check`
               (`papers/run.py --quick`), on other seeds:""")
