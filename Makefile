@@ -89,7 +89,7 @@ bench: ## throughput, and ratios to tcpdump and mergecap in the same run; OLD=PR
 papers: ## the papers' tables, made again: doc/papers; PAPER=ashton for one of them
 	@tools/need.sh papers
 	@$(MAKE) --no-print-directory all
-	@ninja -C $(BUILD) $(NINJAFLAGS) bench/bench_fit papers/paper_clocks
+	@ninja -C $(BUILD) $(NINJAFLAGS) bench/bench_fit papers/paper_clocks papers/paper_real
 	@papers/run.py $(BUILD) doc/papers $(PAPER)
 
 example: ## the worked example anew, doc/example.md and its pictures: RECORDED=folder of recorded data

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clocks.c - the experiments of the papers that read clocks, as CSV for kong.py and loeser.py
+ * clocks.c - the experiments of the papers that read clocks, simulated, as CSV for kong.py and
+ * loeser.py
  *
  * In    which, and its numbers
  * Out   rows; the same arguments give the same ones
- * Not   this machine's clocks, which `unskew clock` measures and nobody can repeat
+ * Not   what real processes measure of this machine (real.c)
  */
 #include "../tests/sim/bus.h"
 #include "../tests/sim/cable.h"
@@ -21,8 +22,8 @@ static void print_pair(void *ctx, const struct bus_pair *p)
 	printf("%" PRId64 ",%" PRId64 ",%u\n", p->at_ns / 1000, p->took_ns / 1000, p->between);
 }
 
-/* Times of pairs of reads. */
-static int pairs(char *const *arg)
+/* ROUTINE READERS BITS PAIRS INTERRUPTS SEED */
+static struct bus_plan bus_plan(char *const *arg)
 {
 	static const char *const routines[] = { "varying", "four", "one" };
 	struct bus_plan plan = { .readers = (unsigned)atoi(arg[1]),
@@ -36,6 +37,31 @@ static int pairs(char *const *arg)
 			plan.routine = (enum counter_routine)i;
 		}
 	}
+	return plan;
+}
+
+static void print_run(void *ctx, const struct bus_run *run)
+{
+	const int64_t *t = run->stamps.t_ns;
+	(void)ctx;
+	printf("%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%.1f\n", t[1] / 1000,
+	       t[2] / 1000, t[3] / 1000, run->begin_ns / 1000, run->end_ns / 1000,
+	       (double)usk_elapsed(&run->stamps).net_2 / 2000);
+}
+
+/* Something measured by method I. */
+static int measured(char *const *arg)
+{
+	struct bus_plan plan = bus_plan(arg);
+	puts("t1_us,t2_us,t3_us,begin_us,end_us,net_us");
+	bus_measure(&plan, atol(arg[6]) * 1000, print_run, NULL);
+	return 0;
+}
+
+/* Times of pairs of reads. */
+static int pairs(char *const *arg)
+{
+	struct bus_plan plan = bus_plan(arg);
 	puts("at_us,took_us,between");
 	bus_run(&plan, print_pair, NULL);
 	return 0;
@@ -84,13 +110,15 @@ static void print_rounds(struct line *l, void *ctx)
 	struct line_tie t = line_tie_of(l);
 	t.good_ticks = rounds->good_ns;
 	t.attempts = 1;
-	puts("round,good,half_trip_ns,precision_ns,error_ns,ahead_precision_ns,ahead_error_ns");
+	puts("round,good,half_trip_ns,precision_ns,error_ns,ahead_precision_ns,ahead_error_ns,"
+	     "before,"
+	     "remote,after");
 	for (long i = 1; i <= rounds->n; i++) {
 		struct line_round r;
 		line_tie_round(&t, &r);
 		int64_t now = l->time_ns(l), next = now + (r.good ? 2000000000 : 1000000000);
 		if (!r.good) {
-			printf("%ld,0,,,,,\n", i);
+			printf("%ld,0,,,,,,,,\n", i);
 		} else {
 			/* Just before the next round a stamp of theirs is converted. */
 			struct usk_live_time at = { 0 }, ahead = { 0 };
@@ -105,9 +133,9 @@ static void print_rounds(struct line *l, void *ctx)
 				ahead_error = ahead.local - next;
 			}
 			printf("%ld,1,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-			       "\n",
+			       ",%" PRId64 ",%" PRId64 ",%" PRId64 "\n",
 			       i, (r.s.after - r.s.before) / 2, at.precision, error, precision,
-			       ahead_error);
+			       ahead_error, r.s.before, r.s.remote, r.s.after);
 		}
 		l->pause(l, next - now);
 	}
@@ -171,6 +199,8 @@ int main(int argc, char **argv)
 		const char *usage;
 	} rows[] = {
 		{ "pairs", 6, pairs, "varying|four|one READERS BITS PAIRS INTERRUPTS SEED" },
+		{ "measured", 7, measured,
+		  "varying|four|one READERS BITS PAIRS INTERRUPTS SEED TAKES-US" },
 		{ "factors", 3, factors, "N SAMPLES SEED" },
 		{ "line", 4, line, "ROUNDS HELD-UP GOOD-NS SEED" },
 		{ "arithmetic", 0, arithmetic, "" },

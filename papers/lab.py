@@ -78,7 +78,14 @@ class Lab:
 
     def clocks(self, *arguments):
         """Rows of what papers/clocks.c prints, as dictionaries of text."""
-        program = os.path.join(os.path.dirname(self.unskew), "papers", "paper_clocks")
+        return self.rows("paper_clocks", *arguments)
+
+    def real(self, *arguments):
+        """The same of papers/real.c: they differ from run to run."""
+        return self.rows("paper_real", *arguments)
+
+    def rows(self, program, *arguments):
+        program = os.path.join(os.path.dirname(self.unskew), "papers", program)
         done = subprocess.run([program, *map(str, arguments)], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
         if done.returncode:

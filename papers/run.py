@@ -54,9 +54,9 @@ def index(unskew, out):
          "`compare`; figures: the script, by the lines that it prints"),
         ("[Clement 2009](clement.md)", "tables 3, 4, 6 and 7",
          "`compare`, `sync`; errors in table 7: the script, from the truth"),
-        ("[Kong 1986](kong.md)", "figures 1 and 4 to 7, equations 4 and 5",
-         "the test program `paper_clocks`, on a simulated bus"),
-        ("[Loeser 2003](loeser.md)", "sections 4.1 to 4.3",
+        ("[Kong 1986](kong.md)", "figures 1 to 17, equations 4 and 5",
+         "the test program `paper_clocks`, on a simulated bus; figures 16 and 17: `paper_real`, real processes"),
+        ("[Loeser 2003](loeser.md)", "sections 3.2 to 4.3",
          "the test program `paper_clocks`, on a simulated cable"),
         ("[Poirier 2010](poirier.md)", "tables 1 to 6, figures 5 to 9",
          "`compare`, `sync`, `calibrate`; table 5's share of too fast messages, and points in "

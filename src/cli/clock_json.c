@@ -60,16 +60,52 @@ static json_t *sources(const struct clock_report *r)
 	return a;
 }
 
-static json_t *zero_of(const struct zero *z)
+static json_t *zero_of(const struct zero *zero)
 {
 	json_t *a = json_array();
 	for (int c = 0; c < COMPENSATIONS; c++) {
-		json_array_append_new(a, json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "compensation",
-						   compensation_name((enum compensation)c), "ns",
-						   figures(&z->net[c]), "k", json_number(z->k[c]),
-						   "k_trimmed", json_number(z->k_calm[c]), "k1",
-						   json_number(z->k1[c]), "predicted",
-						   json_number(z->predicted[c])));
+		const struct zero_row *z = &zero->row[c];
+		json_array_append_new(
+			a,
+			json_pack("{s:s,s:I,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
+				  "compensation", compensation_name((enum compensation)c), "runs",
+				  (json_int_t)z->runs, "kept", (json_int_t)z->kept, "ns",
+				  figures(&z->net), "k", json_number(z->k), "k_trimmed",
+				  json_number(z->k_calm), "k1", json_number(z->k1), "predicted",
+				  json_number(z->predicted), "rho_before", json_number(z->rho[0]),
+				  "rho_after", json_number(z->rho[1]), "rho_around",
+				  json_number(z->rho[2]), "rho_next", json_number(z->rho_next)));
+	}
+	return a;
+}
+
+static json_t *routines(const struct under *u)
+{
+	json_t *a = json_array();
+	for (int i = 0; i < ROUTINES && u->has_routines; i++) {
+		const struct routine_figures *f = &u->routine[i];
+		json_array_append_new(a, json_pack("{s:s,s:I,s:o,s:I,s:I,s:o}", "routine",
+						   routine_name((enum counter_routine)i), "pairs",
+						   (json_int_t)f->pairs, "words",
+						   json_number(f->words), "wrong_as_printed",
+						   (json_int_t)f->wrong[AS_PRINTED],
+						   "wrong_hardened", (json_int_t)f->wrong[HARDENED],
+						   "ns", figures(&f->took)));
+	}
+	return a;
+}
+
+/* They follow from the messages, and are not read again. */
+static json_t *words(const struct under *u)
+{
+	json_t *a = json_array();
+	for (int c = 0; c < CHANNELS; c++) {
+		double trip = clock_per_word(u, (enum channel)c, false);
+		double way = clock_per_word(u, (enum channel)c, true);
+		json_array_append_new(a, json_pack("{s:s,s:o,s:o}", "channel",
+						   channel_name((enum channel)c),
+						   "round_trip_ns_per_word", json_number(trip),
+						   "one_way_ns_per_word", json_number(way)));
 	}
 	return a;
 }
@@ -83,18 +119,24 @@ static json_t *under(const struct under *u)
 			if (e->known) {
 				json_array_append_new(
 					messages,
-					json_pack("{s:s,s:I,s:o,s:o,s:o,s:s}", "channel",
-						  channel_name((enum channel)c), "bytes",
-						  (json_int_t)clock_sizes[k], "round_trip_ns",
+					json_pack("{s:s,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:s}",
+						  "channel", channel_name((enum channel)c), "bytes",
+						  (json_int_t)clock_sizes[k], "runs",
+						  (json_int_t)e->runs, "round_trip_kept",
+						  (json_int_t)e->rpc_kept, "one_way_kept",
+						  (json_int_t)e->latency_kept, "round_trip_ns",
 						  figures(&e->rpc), "one_way_ns",
 						  figures(&e->latency), "zero", zero_of(&e->zero),
 						  "compensation", compensation_name(e->how)));
 			}
 		}
 	}
-	return json_pack("{s:I,s:o,s:s,s:o,s:o}", "load", (json_int_t)u->load, "zero",
-			 zero_of(&u->zero), "best", compensation_name(u->zero.best),
-			 "timer_late_ns", figures(&u->wakeup), "messages", messages);
+	double uncertain = clock_uncertainty(u);
+	return json_pack("{s:I,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "load", (json_int_t)u->load,
+			 "zero", zero_of(&u->zero), "best", compensation_name(u->zero.best),
+			 "uncertainty_ns", json_number(uncertain), "tick_ns",
+			 json_number(tick_for(uncertain)), "routines", routines(u), "timer_late_ns",
+			 figures(&u->wakeup), "messages", messages, "words", words(u));
 }
 
 void clock_print_json(FILE *out, const struct clock_report *r)
@@ -246,6 +288,35 @@ static enum compensation read_compensation(struct reader *r, const struct place 
 	return (enum compensation)c;
 }
 
+/* What older versions did not print. */
+static uint64_t later_count(struct reader *r, const struct place *at, const json_t *o,
+			    const char *key, uint64_t otherwise)
+{
+	return json_object_get(o, key) ? usk_json_count(r, at, o, key) : otherwise;
+}
+
+static double later_number(struct reader *r, const struct place *at, const json_t *o,
+			   const char *key)
+{
+	return json_object_get(o, key) ? usk_json_number(r, at, o, key, true) : NAN;
+}
+
+static void read_zero_row(struct reader *r, const struct place *at, const json_t *o,
+			  struct zero_row *z)
+{
+	read_figures(r, at, o, "ns", &z->net);
+	z->runs = later_count(r, at, o, "runs", z->net.n);
+	z->kept = later_count(r, at, o, "kept", z->net.n);
+	z->k = usk_json_number(r, at, o, "k", true);
+	z->k_calm = usk_json_number(r, at, o, "k_trimmed", true);
+	z->k1 = usk_json_number(r, at, o, "k1", true);
+	z->predicted = usk_json_number(r, at, o, "predicted", true);
+	z->rho[0] = later_number(r, at, o, "rho_before");
+	z->rho[1] = later_number(r, at, o, "rho_after");
+	z->rho[2] = later_number(r, at, o, "rho_around");
+	z->rho_next = later_number(r, at, o, "rho_next");
+}
+
 /* A row per compensation, in their order. */
 static void read_zero(struct reader *r, const struct place *up, const json_t *o, struct zero *z)
 {
@@ -262,11 +333,7 @@ static void read_zero(struct reader *r, const struct place *up, const json_t *o,
 			usk_json_wrong(r, &at, "compensation", "is not \"%s\", as row %zu is",
 				       compensation_name((enum compensation)c), c);
 		}
-		read_figures(r, &at, row, "ns", &z->net[c]);
-		z->k[c] = usk_json_number(r, &at, row, "k", true);
-		z->k_calm[c] = usk_json_number(r, &at, row, "k_trimmed", true);
-		z->k1[c] = usk_json_number(r, &at, row, "k1", true);
-		z->predicted[c] = usk_json_number(r, &at, row, "predicted", true);
+		read_zero_row(r, &at, row, &z->row[c]);
 	}
 }
 
@@ -293,10 +360,39 @@ static void read_message(struct reader *r, const struct place *at, const json_t 
 		e->known = true;
 		read_figures(r, at, o, "round_trip_ns", &e->rpc);
 		read_figures(r, at, o, "one_way_ns", &e->latency);
+		e->runs = later_count(r, at, o, "runs", e->rpc.n);
+		e->rpc_kept = later_count(r, at, o, "round_trip_kept", e->rpc.n);
+		e->latency_kept = later_count(r, at, o, "one_way_kept", e->latency.n);
 		read_zero(r, at, o, &e->zero);
 		e->how = read_compensation(r, at, o, "compensation");
 	}
 	free(name);
+}
+
+/* In their order. */
+static void read_routines(struct reader *r, const struct place *up, const json_t *o,
+			  struct under *u)
+{
+	const struct place list = { up, "routines", 0 };
+	if (!json_array_size(json_object_get(o, "routines"))) {
+		return;
+	}
+	const json_t *a = usk_json_array(r, up, o, "routines");
+	if (json_array_size(a) != ROUTINES) {
+		usk_json_wrong(r, up, "routines", "has %zu rows, not %d", json_array_size(a),
+			       ROUTINES);
+	}
+	for (size_t i = 0; i < ROUTINES && !r->status; i++) {
+		const struct place at = { &list, NULL, i };
+		const json_t *row = json_array_get(a, i);
+		struct routine_figures *f = &u->routine[i];
+		f->pairs = usk_json_count(r, &at, row, "pairs");
+		f->words = usk_json_number(r, &at, row, "words", true);
+		f->wrong[AS_PRINTED] = usk_json_count(r, &at, row, "wrong_as_printed");
+		f->wrong[HARDENED] = usk_json_count(r, &at, row, "wrong_hardened");
+		read_figures(r, &at, row, "ns", &f->took);
+	}
+	u->has_routines = true;
 }
 
 static void read_under(struct reader *r, const struct place *at, const json_t *o, struct under *u)
@@ -309,6 +405,7 @@ static void read_under(struct reader *r, const struct place *at, const json_t *o
 	u->load = (unsigned)load;
 	read_zero(r, at, o, &u->zero);
 	u->zero.best = read_compensation(r, at, o, "best");
+	read_routines(r, at, o, u);
 	read_figures(r, at, o, "timer_late_ns", &u->wakeup);
 	const json_t *a = usk_json_array(r, at, o, "messages");
 	for (size_t i = 0; i < json_array_size(a) && !r->status; i++) {

@@ -72,8 +72,8 @@ static void print_zero(FILE *out, const struct under *u)
 {
 	enum { ROWS = 16 };
 	const struct column c[2] = {
-		{ { "as measured" }, &u->zero.net[RAW] },
-		{ text_of("%s", compensation_name(u->zero.best)), &u->zero.net[u->zero.best] },
+		{ { "as measured" }, &u->zero.row[RAW].net },
+		{ text_of("%s", compensation_name(u->zero.best)), &u->zero.row[u->zero.best].net },
 	};
 	double from = fmin(c[0].f->bins_from, c[1].f->bins_from), to = from;
 	for (int k = 0; k < 2; k++) {
@@ -209,21 +209,28 @@ char *clock_cores_text(const struct clock_report *r)
 			  r->n_cores, 100 * (slow / fast - 1));
 }
 
+static double percent(uint64_t kept, uint64_t runs)
+{
+	return runs ? 100 * (double)kept / (double)runs : NAN;
+}
+
 struct table clock_zero_table(const struct clock_report *r)
 {
-	struct table t = table_begin("zero, measured\t>load\t>mean\t>trimmed\t>deviation\t>k\t>k "
-				     "trimmed\t>k'\t>predicted");
+	struct table t = table_begin("zero, measured\t>load\t>kept, %%\t>mean\t>trimmed\t>deviation"
+				     "\t>k\t>k trimmed\t>k'\t>predicted");
 	for (size_t i = 0; i < r->n_under; i++) {
-		const struct zero *z = &r->under[i].zero;
 		for (int c = 0; c < COMPENSATIONS; c++) {
-			const struct figures *f = &z->net[c];
-			table_add(&t, "%s\t%u\t%s\t%s\t%s", compensation_name((enum compensation)c),
-				  r->under[i].load, clock_ns_text(f->mean).s,
-				  clock_ns_text(f->trimmed).s, clock_ns_text(f->deviation).s);
-			cell_number(&t, z->k[c], 2);
-			cell_number(&t, z->k_calm[c], 2);
-			cell_number(&t, z->k1[c], 2);
-			cell_number(&t, z->predicted[c], 2);
+			const struct zero_row *z = &r->under[i].zero.row[c];
+			table_add(&t, "%s\t%u", compensation_name((enum compensation)c),
+				  r->under[i].load);
+			cell_number(&t, percent(z->kept, z->runs), 1);
+			table_add(&t, "%s\t%s\t%s", clock_ns_text(z->net.mean).s,
+				  clock_ns_text(z->net.trimmed).s,
+				  clock_ns_text(z->net.deviation).s);
+			cell_number(&t, z->k, 2);
+			cell_number(&t, z->k_calm, 2);
+			cell_number(&t, z->k1, 2);
+			cell_number(&t, z->predicted, 2);
 		}
 	}
 	return t;
@@ -232,20 +239,25 @@ struct table clock_zero_table(const struct clock_report *r)
 static void row_of_messages(struct table *t, const struct under *u, enum channel c, size_t k)
 {
 	const struct exchange_figures *e = &u->exchange[c][k];
-	if (e->known) {
-		table_add(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", channel_name(c),
-			  unit_count(clock_sizes[k]).s, unit_count(u->load).s,
-			  clock_ns_text(e->rpc.median).s, clock_ns_text(e->rpc.p99).s,
-			  clock_ns_text(e->latency.median).s, clock_ns_text(e->latency.p99).s,
-			  compensation_name(e->how), clock_ns_text(e->zero.net[e->how].trimmed).s);
-		cell_number(t, e->zero.k_calm[e->how], 2);
+	if (!e->known) {
+		return;
 	}
+	const struct zero_row *z = &e->zero.row[e->how];
+	table_add(t, "%s\t%s\t%s", channel_name(c), unit_count(clock_sizes[k]).s,
+		  unit_count(u->load).s);
+	cell_number(t, percent(e->rpc_kept, e->runs), 1);
+	table_add(t, "%s\t%s\t%s\t%s\t%s\t%s", clock_ns_text(e->rpc.median).s,
+		  clock_ns_text(e->rpc.p99).s, clock_ns_text(e->latency.median).s,
+		  clock_ns_text(e->latency.p99).s, compensation_name(e->how),
+		  clock_ns_text(z->net.trimmed).s);
+	cell_number(t, z->k_calm, 2);
 }
 
 struct table clock_messages_table(const struct clock_report *r)
 {
 	struct table t = table_begin(
-		"messages\t>bytes\t>load\t>round trip\t>p99\t>one way\t>p99\tnet by\t>zero\t>k");
+		"messages\t>bytes\t>load\t>kept, %%\t>round trip\t>p99\t>one way\t>p99\tnet "
+		"by\t>zero\t>k");
 	for (int c = 0; c < CHANNELS; c++) {
 		for (size_t k = 0; k < SIZES; k++) {
 			for (size_t i = 0; i < r->n_under; i++) {
@@ -256,10 +268,151 @@ struct table clock_messages_table(const struct clock_report *r)
 	return t;
 }
 
+double clock_uncertainty(const struct under *u)
+{
+	const struct zero_row *z = &u->zero.row[METHOD_1];
+	return sqrt(z->k1) * z->net.deviation;
+}
+
+/* How long a counter of so many bits runs at a tick of so many ns. */
+static void cell_range(struct table *t, double tick_ns, int bits)
+{
+	table_cell(t, clock_ns_text(exp2(bits) * tick_ns).s);
+}
+
+struct table clock_ticks_table(const struct clock_report *r)
+{
+	struct table t = table_begin(
+		"tick\t>load\t>two reads vary by\t>tick that suits\t>16 bits last\t>32 bits last");
+	for (size_t i = 0; i < r->n_under; i++) {
+		double uncertain = clock_uncertainty(&r->under[i]), tick = tick_for(uncertain);
+		table_add(&t, "%s\t%u\t%s\t%s", r->source[r->which].name, r->under[i].load,
+			  clock_ns_text(uncertain).s,
+			  tick > 0 ? clock_ns_text(tick).s : "under 1 ns");
+		cell_range(&t, tick > 0 ? tick : NAN, 16);
+		cell_range(&t, tick > 0 ? tick : NAN, 32);
+	}
+	return t;
+}
+
+/* Are they what his analysis takes for granted? Of n runs without any correlation one is within
+ * 3 / sqrt(n) of 0, nearly always. */
+static const char *non_negative(const struct zero_row *z)
+{
+	double least = fmin(fmin(z->rho[0], z->rho[1]), fmin(z->rho[2], z->rho_next));
+	bool known = isfinite(z->rho[0]) && isfinite(z->rho[1]) && isfinite(z->rho[2]) &&
+		     isfinite(z->rho_next);
+	return !known				     ? "-"
+	       : least >= 0			     ? "yes"
+	       : least >= -3 / sqrt((double)z->kept) ? "within noise"
+						     : "no";
+}
+
+struct table clock_correlations_table(const struct clock_report *r)
+{
+	struct table t = table_begin("correlations\t>load\t>T_1 and T_m\t>T_m and T_4\t>T_1 and "
+				     "T_4\t>T_1 and the next\tnon-negative");
+	for (size_t i = 0; i < r->n_under; i++) {
+		for (int c = METHOD_1; c < COMPENSATIONS; c++) {
+			const struct zero_row *z = &r->under[i].zero.row[c];
+			table_add(&t, "%s\t%u", compensation_name((enum compensation)c),
+				  r->under[i].load);
+			for (int k = 0; k < 3; k++) {
+				cell_number(&t, z->rho[k], 2);
+			}
+			cell_number(&t, z->rho_next, 2);
+			table_cell(&t, non_negative(z));
+		}
+	}
+	return t;
+}
+
+struct table clock_routines_table(const struct clock_report *r)
+{
+	struct table t =
+		table_begin("two words\t>load\t>words\t>mean\t>trimmed\t>deviation\t>wrong, "
+			    "as printed\t>hardened");
+	for (int k = 0; k < ROUTINES; k++) {
+		for (size_t i = 0; i < r->n_under; i++) {
+			const struct routine_figures *f = &r->under[i].routine[k];
+			if (!r->under[i].has_routines) {
+				continue;
+			}
+			table_add(&t, "%s\t%u", routine_name((enum counter_routine)k),
+				  r->under[i].load);
+			cell_number(&t, f->words, 2);
+			table_add(&t, "%s\t%s\t%s\t%s\t%s", clock_ns_text(f->took.mean).s,
+				  clock_ns_text(f->took.trimmed).s,
+				  clock_ns_text(f->took.deviation).s,
+				  unit_count(f->wrong[AS_PRINTED]).s,
+				  unit_count(f->wrong[HARDENED]).s);
+		}
+	}
+	return t;
+}
+
+double clock_per_word(const struct under *u, enum channel c, bool one_way)
+{
+	enum { WORD = 8 };
+	double words[SIZES], ns[SIZES];
+	for (size_t k = 0; k < SIZES; k++) {
+		const struct exchange_figures *e = &u->exchange[c][k];
+		words[k] = (double)clock_sizes[k] / WORD;
+		ns[k] = !e->known ? NAN : one_way ? e->latency.median : e->rpc.median;
+	}
+	return samples_slope(words, ns, SIZES);
+}
+
+struct table clock_words_table(const struct clock_report *r)
+{
+	struct table t = table_begin("a word more\t>load\t>round trip\t>one way");
+	for (int c = 0; c < CHANNELS; c++) {
+		for (size_t i = 0; i < r->n_under; i++) {
+			const struct under *u = &r->under[i];
+			table_add(&t, "%s\t%u\t%s\t%s", channel_name((enum channel)c), u->load,
+				  clock_ns_text(clock_per_word(u, (enum channel)c, false)).s,
+				  clock_ns_text(clock_per_word(u, (enum channel)c, true)).s);
+		}
+	}
+	return t;
+}
+
+static void print_zero_tables(FILE *out, const struct clock_report *r)
+{
+	struct table zero = clock_zero_table(r), rho = clock_correlations_table(r);
+	struct table ticks = clock_ticks_table(r), routines = clock_routines_table(r);
+	table_print(out, &zero);
+	fprintf(out,
+		"\nZero elapsed time by %s. Kept: runs whose reads nothing split, and with "
+		"method-2 "
+		"those with a\npair of reads nearby; \"-\" where they are too few. Trimmed: "
+		"without 1 "
+		"%% at either end. k: variance raw\nover variance net; k trimmed: without runs of "
+		"which one read is in the longest 1 %%; k': variance of a\nread over variance net; "
+		"predicted: k and k', by the reads' correlations.\n\n",
+		r->source[r->which].name);
+	table_print(out, &rho);
+	fputs("\nT_1 and T_4: what two reads took before and after T_m, which is zero elapsed "
+	      "time; "
+	      "the next: of the\nnext run. Compensation takes for granted that none is negative; "
+	      "within noise: under 3 / sqrt(kept).\n\n",
+	      out);
+	table_print(out, &ticks);
+	fputs("\nA tick that suits is commensurate with the uncertainty: a longer one loses "
+	      "accuracy, a shorter one range.\n\n",
+	      out);
+	table_print(out, &routines);
+	fputs("\nThe clock's lowest 32 bits, read by words of 16: how long a value takes, and in "
+	      "how "
+	      "many pairs of values\none was never shown by the clock, by the routines as printed "
+	      "and as hardened.\n\n",
+	      out);
+}
+
 void clock_print(FILE *out, const struct clock_report *r)
 {
-	struct table clocks = clock_sources_table(r), zero = clock_zero_table(r);
-	struct table messages = clock_messages_table(r);
+	struct table clocks = clock_sources_table(r), messages = clock_messages_table(r);
+	struct table words = clock_words_table(r);
 	const char *steered = kept(clock_steered_text(r)), *cores = kept(clock_cores_text(r));
 	table_print(out, &clocks);
 	fprintf(out,
@@ -267,16 +420,14 @@ void clock_print(FILE *out, const struct clock_report *r)
 		"less than what\nanother core had read before. Drift against monotonic_raw, over "
 		"%g s.\n%s\n%s\n\n",
 		r->seconds, steered, cores);
-	table_print(out, &zero);
-	fprintf(out,
-		"\nZero elapsed time by %s; trimmed: without 1 %% at either end. k: variance raw "
-		"over variance\nnet; k trimmed: without runs of which one read is in the longest 1 "
-		"%%; k': variance of a read over\nvariance net; predicted: k and k', by the reads' "
-		"correlations.\n\n",
-		r->source[r->which].name);
+	print_zero_tables(out, r);
 	table_print(out, &messages);
-	fputs("\nLoad: as many pairs more that do the same. Zero: what the same run measured of no "
-	      "time at all,\nand k, both trimmed.\n\n",
+	fputs("\nLoad: as many pairs more that do the same. Kept: of round trips. Zero: what the "
+	      "same "
+	      "run measured of\nno time at all, and k, both trimmed.\n\n",
+	      out);
+	table_print(out, &words);
+	fputs("\nBy how much 8 bytes more lengthen it: the slope of the medians over the size.\n\n",
 	      out);
 	print_histograms(out, r);
 }

@@ -178,7 +178,7 @@ static void draw_zero(FILE *out, const struct under *u)
 	snprintf(d.title, sizeof d.title,
 		 "Zero elapsed time, load %u: as measured, and compensated", u->load);
 	for (int c = 0; c < COMPENSATIONS; c++) {
-		add_series(&d, compensation_name((enum compensation)c), &u->zero.net[c]);
+		add_series(&d, compensation_name((enum compensation)c), &u->zero.row[c].net);
 	}
 	draw(out, &d);
 }
@@ -239,12 +239,17 @@ void clock_put_section(FILE *out, const struct clock_report *r, const char *mach
 		draw_zero(out, &r->under[i]);
 	}
 	fputs("</div>\n", out);
+	write_table(out, "Correlations", machine, clock_correlations_table(r));
+	write_table(out, "Ticks", machine, clock_ticks_table(r));
+	heading(out, level, "A clock of two words");
+	write_table(out, "Clock of two words", machine, clock_routines_table(r));
 	heading(out, level, "Timers");
 	fputs("<div class=\"two\">\n", out);
 	draw_wakeups(out, r);
 	fputs("</div>\n", out);
 	heading(out, level, "Messages");
 	write_table(out, "Messages", machine, clock_messages_table(r));
+	write_table(out, "A word more", machine, clock_words_table(r));
 	fputs("<div class=\"two\">\n", out);
 	for (int c = 0; c < CHANNELS; c++) {
 		for (size_t k = 0; k < SIZES; k++) {

@@ -17,6 +17,8 @@ enum { LOADS_MAX = 9 };
 struct under {
 	unsigned load; /* threads; of messages pairs of them; 0: none */
 	struct zero zero;
+	bool has_routines; /* not so in what older versions wrote */
+	struct routine_figures routine[ROUTINES];
 	struct figures wakeup;
 	struct exchange_figures exchange[CHANNELS][SIZES];
 };
@@ -50,6 +52,14 @@ char *clock_cores_text(const struct clock_report *r);
 struct table clock_sources_table(const struct clock_report *r);
 struct table clock_zero_table(const struct clock_report *r);
 struct table clock_messages_table(const struct clock_report *r);
+struct table clock_ticks_table(const struct clock_report *r);
+struct table clock_correlations_table(const struct clock_report *r);
+struct table clock_routines_table(const struct clock_report *r);
+struct table clock_words_table(const struct clock_report *r);
+/* What two reads vary by, ns: standard deviation of those that nothing split. */
+double clock_uncertainty(const struct under *u);
+/** By how much a word of 8 bytes more lengthens it, ns: by medians of the sizes; NAN: not known. */
+double clock_per_word(const struct under *u, enum channel c, bool one_way);
 /**
  * Tables and drawings for a page, whose style says what .scroll, .two, .n and .rule look like.
  * machine: its name where there may be several, else NULL. level: of the headings, 2 is <h2>.
@@ -57,6 +67,8 @@ struct table clock_messages_table(const struct clock_report *r);
 void clock_put_section(FILE *out, const struct clock_report *r, const char *machine, int level);
 /** One HTML file with tables and drawings that needs no network. */
 void clock_print_page(struct usk_output *out, const struct clock_report *r);
+/** --drift and --drift-of: watches or reads, and prints; returns the exit status. */
+int clock_watch_drift(const struct args *args, unsigned load);
 void clock_print_json(FILE *out, const struct clock_report *r);
 /** That again; *out is all that the JSON holds, and undefined after a failure. */
 enum usk_status clock_from_json(const char *text, size_t size, struct clock_report *out,

@@ -68,6 +68,8 @@ static void measure_under(const struct clock_report *r, struct under *u, size_t 
 	};
 	struct load *load = load_start(&others);
 	zero_measure(s, samples, &u->zero);
+	routines_measure(s, samples, u->routine);
+	u->has_routines = true;
 	u->wakeup = wakeups_measure(200);
 	load_stop(load);
 	for (int c = 0; c < CHANNELS; c++) {
@@ -128,6 +130,10 @@ static int clock_run(const struct args *args)
 	if (args_given(args, "log")) {
 		return log_run(args, args_string(args, "log"));
 	}
+	if (args_given(args, "drift") || args_given(args, "drift-of")) {
+		loads_of(args, &r);
+		return clock_watch_drift(args, args_given(args, "load") ? r.under[1].load : 0);
+	}
 	r.n_sources = sources_open(r.source);
 	r.which = find_source(args, "source", r.source, r.n_sources, NULL);
 	loads_of(args, &r);
@@ -171,6 +177,22 @@ static const struct option_group clock_options = {
 	},
 };
 
+static const struct option_group clock_drift_options = {
+	"Drift over hours",
+	{
+		{ "drift",
+		  "watch for so long by how much the rates of the clocks change, and nothing else; "
+		  "with --load N under that load every second period; a signal ends it earlier",
+		  DURATION(NULL, "1ms", NULL) },
+		{ "drift-of",
+		  "instead of the clocks of this machine, those of a table of exchanges that "
+		  "`unskew line` or `unskew probe` wrote",
+		  PATH("TABLE") },
+		{ "period", "a rate is measured over so long", DURATION("10s", "1ms", NULL) },
+		{ "allowance-ppm", "is the change within this?", PPM("1", "0", "1000") },
+	},
+};
+
 static const struct option_group clock_output = {
 	"Output",
 	{
@@ -195,11 +217,18 @@ const struct command cmd_clock = {
 	.more = "An interval that is measured by reading a clock twice is too long by about one "
 		"read, whose cost depends on the load. Zero elapsed time shows by how much, and "
 		"what compensation brings: long-term subtracts the mean cost of a read; method-1 "
-		"that of two reads before and two after; method-2 that of a thread that samples it "
-		"meanwhile. k is the variance as measured over the variance after compensation: "
+		"that of two reads before and two after; method-2 that of a thread on another "
+		"processor, which is signalled before each run and reads twice, again and again, "
+		"until it is over: the pairs nearest to the run's own reads count. A pair that "
+		"something else split, having the processor in between, tells nothing: its run is "
+		"left out of what that method says, and so is a run without a pair nearby. Kept is "
+		"the share of runs that remain; where that is too few (under half of them, unless "
+		"it is 30 and a tenth), there is no answer: \"-\". k is the variance as measured "
+		"over the variance after compensation: "
 		"over 1 is better, and 0.5 to 0.67 is what to expect where neighbouring reads have "
 		"nothing to do with each other (Kong, Spector and Siewiorek 1986). Messages are "
 		"measured under a load of their like, and zero once more in each of those runs: "
 		"what it is off by is what that run's round trips may be off by.",
-	.group = { &clock_options, &clock_output, &options_force, &options_common },
+	.group = { &clock_options, &clock_drift_options, &clock_output, &options_force,
+		   &options_common },
 };

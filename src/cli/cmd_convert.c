@@ -2,18 +2,25 @@
 /*
  * cmd_convert.c - local stamps to the reference's time, with their bounds
  *
- * In    clocks.json; stamps as operands, or one a line on standard input, or a field of each line
+ * In    clocks.json, or two exchanges; stamps as operands, or one a line on standard input, or a
+ *       field of each line
  * Out   local_ns, reference_ns, lo_ns, hi_ns per stamp, all absolute, "-" where not known; of a
  *       field: the lines as they are, with the last three behind
  * Why   for stamps in logs that have no format of their own
  * Not   tables and captures (apply)
  */
+#include "base/text.h"
 #include "stamps.h"
+#include "unskew_clock.h"
 
 #include <string.h>
 
 struct convert {
 	struct stamps stamps;
+	const struct args *args;
+	bool exchanged; /* stamps are the other side's of map, not of a clock of the table */
+	struct usk_live_map map;
+	bool stale;	/* one was further from the second exchange than --max-age */
 	int64_t field;	/* 0: a line is a stamp */
 	char separator; /* 0: blanks and tabs, as many as there are */
 	bool unknown;	/* a stamp had no reference time or lacks a bound */
@@ -53,10 +60,35 @@ static void put_columns(struct convert *v, const int64_t *column, size_t n, char
 	fwrite(row, 1, used, stdout);
 }
 
+/* By two exchanges (Loeser 2003, eq. 7 and 8): within the precision of what this side showed. */
+static struct usk_stamp convert_by_map(struct convert *v, int64_t remote)
+{
+	struct usk_live_time t;
+	if (usk_live_map_at(&v->map, remote, &t) != USK_LIVE) {
+		v->stale = true;
+		return (struct usk_stamp){ USK_NONE, USK_NONE, USK_NONE };
+	}
+	return (struct usk_stamp){ .reference_ns = t.local,
+				   .lo_ns = usk_saturate((usk_i128)t.local - t.precision),
+				   .hi_ns = usk_saturate((usk_i128)t.local + t.precision) };
+}
+
+static enum usk_status parse(const struct convert *v, const char *s, size_t n, uint32_t *clock,
+			     int64_t *local_ns, struct usk_err *err)
+{
+	*clock = USK_NO_CLOCK;
+	return v->exchanged ? usk_parse_time(s, n, local_ns, err)
+			    : stamps_parse(&v->stamps, s, n, clock, local_ns, err);
+}
+
 static enum usk_status convert(struct convert *v, uint32_t clock, int64_t local_ns,
 			       struct usk_stamp *out, struct usk_err *err)
 {
 	struct stamps_answer a;
+	if (v->exchanged) {
+		*out = convert_by_map(v, local_ns);
+		return USK_OK;
+	}
 	enum usk_status status = stamps_at(&v->stamps, clock, local_ns, &a, err);
 	if (!status) {
 		stamps_tell(&v->stamps, clock, local_ns, &a);
@@ -114,7 +146,7 @@ static enum usk_status convert_field(struct convert *v, const char *s, size_t n,
 	bool quoted = size > 1 && field[0] == '"' && field[size - 1] == '"';
 	field += quoted;
 	size -= quoted ? 2 : 0;
-	enum usk_status status = stamps_parse(&v->stamps, field, size, &clock, &local_ns, err);
+	enum usk_status status = parse(v, field, size, &clock, &local_ns, err);
 	bool digits = memchr(field, '0', size) != NULL;
 	for (size_t i = 0; i < size && !digits; i++) {
 		digits = field[i] > '0' && field[i] <= '9';
@@ -140,7 +172,7 @@ static enum usk_status convert_stamp(struct convert *v, const char *s, size_t n,
 	uint32_t clock;
 	int64_t local_ns = 0;
 	struct usk_stamp at;
-	enum usk_status status = stamps_parse(&v->stamps, s, n, &clock, &local_ns, err);
+	enum usk_status status = parse(v, s, n, &clock, &local_ns, err);
 	if (status) {
 		err->code = operand ? USK_EUSAGE : err->code;
 		return status;
@@ -165,10 +197,16 @@ static enum usk_status convert_line(void *ctx, const char *s, size_t n, uint64_t
 			  : convert_stamp(v, s, n, false, err);
 }
 
+/* The operands are stamps; before them stands the table, if there is one. */
+static size_t first_stamp(const struct convert *v)
+{
+	return v->exchanged ? 0 : 1;
+}
+
 static int convert_operands(struct convert *v)
 {
-	for (size_t i = 1; i < args_operands(v->stamps.args); i++) {
-		const char *s = args_operand(v->stamps.args, i);
+	for (size_t i = first_stamp(v); i < args_operands(v->args); i++) {
+		const char *s = args_operand(v->args, i);
 		must(convert_stamp(v, s, strlen(s), true, &why));
 	}
 	return EXIT_DONE;
@@ -177,7 +215,7 @@ static int convert_operands(struct convert *v)
 /* --separator: a character, or what some cannot be typed as. */
 static void read_separator(struct convert *v)
 {
-	const char *s = args_string(v->stamps.args, "separator");
+	const char *s = args_string(v->args, "separator");
 	if (s && !v->field) {
 		say_usage("--separator needs --field N: the field that holds the stamp");
 	}
@@ -198,25 +236,84 @@ static void find_clock(struct convert *v)
 	}
 }
 
+/* "BEFORE,REMOTE,AFTER" */
+static struct usk_three_stamps read_exchange(const char *text)
+{
+	int64_t t[3] = { 0 };
+	const char *at = text;
+	for (int i = 0; i < 3; i++) {
+		size_t n = i < 2 ? strcspn(at, ",") : strlen(at);
+		if (usk_parse_time(at, n, &t[i], &why)) {
+			say_usage("--exchange %s: is not BEFORE,REMOTE,AFTER: %s", text, why.msg);
+		}
+		at += n + (at[n] == ',');
+	}
+	return (struct usk_three_stamps){ t[0], t[1], t[2] };
+}
+
+static void read_exchanges(struct convert *v)
+{
+	static const char *const of_a_table[] = { "clock", "tick-rate", "epoch" };
+	size_t n;
+	const char *const *text = args_list(v->args, "exchange", &n);
+	for (size_t i = 0; i < COUNT(of_a_table); i++) {
+		if (args_given(v->args, of_a_table[i])) {
+			say_usage("--%s is of a table of clocks, and --exchange needs none",
+				  of_a_table[i]);
+		}
+	}
+	if (n != 2) {
+		say_usage("--exchange: two of them say how the clocks run, and %zu %s given", n,
+			  n == 1 ? "was" : "were");
+	}
+	const struct usk_three_stamps x = read_exchange(text[0]), y = read_exchange(text[1]);
+	must_in(usk_live_map_of(&x, &y, args_int(v->args, "allowance-ppm"),
+				args_int(v->args, "max-age"), &v->map, &why),
+		"--exchange");
+}
+
+static void open_clocks(struct convert *v)
+{
+	v->exchanged = args_given(v->args, "exchange");
+	if (v->exchanged) {
+		read_exchanges(v);
+	} else if (!args_operands(v->args)) {
+		say_usage("convert needs CLOCKS, a table of clocks that `unskew sync` wrote, or "
+			  "--exchange twice");
+	} else {
+		stamps_open(&v->stamps, v->args);
+		find_clock(v);
+	}
+}
+
+static void tell_unknown(const struct convert *v)
+{
+	if (v->stale) {
+		say(v->args, "unskew: note: \"-\" stands where a stamp is further than --max-age "
+			     "from the second exchange");
+	} else if (!v->stamps.repeats) {
+		say(v->args, "unskew: note: \"-\": no message bounds the clock on that side");
+	}
+}
+
 static int convert_run(const struct args *args)
 {
 	static struct convert v;
-	v = (struct convert){ .field = args_int(args, "field") };
-	stamps_open(&v.stamps, args);
-	find_clock(&v);
+	v = (struct convert){ .args = args, .field = args_int(args, "field") };
+	open_clocks(&v);
 	read_separator(&v);
-	if (v.field && args_operands(args) > 1) {
+	bool given = args_operands(args) > first_stamp(&v);
+	if (v.field && given) {
 		say_usage("--field reads standard input; do not pass stamps as well");
 	}
-	int status =
-		args_operands(args) > 1 ? convert_operands(&v) : stamps_lines(convert_line, &v);
+	int status = given ? convert_operands(&v) : stamps_lines(convert_line, &v);
 	if (!status && v.unknown) {
-		if (!v.stamps.repeats) {
-			say(args, "unskew: note: \"-\": no message bounds the clock on that side");
-		}
+		tell_unknown(&v);
 		status = EXIT_PARTIAL;
 	}
-	stamps_free(&v.stamps);
+	if (!v.exchanged) {
+		stamps_free(&v.stamps);
+	}
 	return status;
 }
 
@@ -237,11 +334,24 @@ static const struct option_group convert_input = {
 	},
 };
 
+static const struct option_group convert_exchange = {
+	"Without a table: two clocks and two exchanges",
+	{
+		{ "exchange",
+		  "this side's clock before, the other's meanwhile, this side's after: give two, "
+		  "the later one last, and stamps of the other side",
+		  TEXTS("BEFORE,REMOTE,AFTER") },
+		{ "allowance-ppm", "by how much the rates may change after the second exchange",
+		  PPM("1", "0", "1000") },
+		{ "max-age", "no answer further than that from the second exchange",
+		  DURATION("100s", "1ns", NULL) },
+	},
+};
+
 const struct command cmd_convert = {
 	.name = "convert",
 	.run = convert_run,
-	.operands = "CLOCKS [T...]",
-	.min_operands = 1,
+	.operands = "[CLOCKS] [T...]",
 	.max_operands = SIZE_MAX,
 	.help = "convert stamps of one clock to the reference's time, with error bounds",
 	.more = "T is in ns, or 1700000000.5s, or RFC 3339, or ticks (--tick-rate); without T, "
@@ -250,6 +360,14 @@ const struct command cmd_convert = {
 		"time, and the bounds between which that time lies, all absolute; `-` where "
 		"messages give no bound (then the status is 3). With --field a line is text with "
 		"the stamp in it; a first line without a digit in that field is taken for the "
-		"names of the columns.",
-	.group = { &convert_input, &options_common },
+		"names of the columns.\n\n"
+		"With --exchange, stamps of one clock become the time of another by two exchanges "
+		"between them, as a row of the table of `unskew line` has them (t1_ns, t2_ns and "
+		"t4_ns): reference_ns is what this side's clock showed when the other's showed "
+		"local_ns, and is no further off than the precision, which lo_ns and hi_ns "
+		"enclose, as long as the rates stay within the allowance of what they were between "
+		"the exchanges (Loeser 2003, eq. 7 and 8). Stamps may be ticks: of each side its "
+		"own, and the answer is in this side's; then --max-age is in the other's, 1 ns for "
+		"a tick.",
+	.group = { &convert_input, &convert_exchange, &options_common },
 };

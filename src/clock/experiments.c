@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * experiments.c - speed of the cores, lateness of timers
+ * experiments.c - speed of the cores, lateness of timers, the tick that suits a clock
  *
- * Source  Kong, Spector and Siewiorek 1986, section 4.3; Clement 2009, figure 3
+ * Source  Kong, Spector and Siewiorek 1986, sections 3.3 and 4.3; Clement 2009, figure 3
  */
 #include "clock/clock.h"
 
 #include <errno.h>
+#include <math.h>
 #include <time.h>
 
 /* ---- cores ----------------------------------------------------------------------------- */
@@ -64,4 +65,11 @@ struct figures wakeups_measure(size_t n)
 		at = now - at > period_ns ? now : at; /* one that was missed is one, not many */
 	}
 	return samples_figures(&late);
+}
+
+/* ---- ticks ----------------------------------------------------------------------------- */
+
+double tick_for(double deviation_ns)
+{
+	return deviation_ns >= 1 ? exp2(floor(log2(deviation_ns))) : 0;
 }

@@ -31,8 +31,11 @@ const char *channel_name(enum channel c)
 /* One who asks, and a thread that answers until the asker's end is closed. A pipe has one
  * descriptor for each direction. */
 struct pair {
-	size_t bytes, n;   /* n: of received, which is NULL if nobody wants to know */
-	int64_t *received; /* when each request was there */
+	size_t bytes, n; /* n: of received, which is NULL if nobody wants to know */
+	/* When each request was there, by two reads: they say what a read cost there and then. */
+	struct pair_of_reads {
+		int64_t first, second;
+	} * received;
 	const struct source *source;
 	int in[2], out[2]; /* of the asker, of the other */
 	pthread_t thread;
@@ -103,7 +106,8 @@ static void *answer(void *ctx)
 	char *text = usk_alloc(p->bytes, 1);
 	for (size_t i = 0; receive(p, 1, text); i++) {
 		if (i < p->n) {
-			p->received[i] = p->source->read(p->source);
+			p->received[i].first = p->source->read(p->source);
+			p->received[i].second = p->source->read(p->source);
 		}
 		if (!usk_write_all(p->out[1], text, p->bytes)) {
 			break;
@@ -229,37 +233,57 @@ void load_stop(struct load *l)
 
 /* ---- one that is measured ------------------------------------------------------------------ */
 
-/* Round trips, and nothing right after each: the check of the compensation, in every run. */
-static bool measure(const struct pair *pair, size_t n, struct runs *trips, struct runs *nothing)
+/* What is measured in one go, and the thread that samples for all of it. */
+struct measured {
+	struct runs trips, ways, nothing;
+};
+
+/* Round trips, the way there, and nothing right after each: the check of the compensation, in every
+ * run. */
+static bool measure(const struct pair *pair, size_t n, struct measured *m)
 {
 	char *text = usk_alloc(pair->bytes, 1);
 	bool good = true;
 	for (size_t i = 0; i < n && good; i++) {
-		runs_before(trips);
+		const struct pair_of_reads *there = &pair->received[i];
+		int64_t *t = runs_before(&m->trips);
+		two_reads(pair->source, t);
 		good = round_trip(pair, text);
-		runs_after(trips);
-		runs_before(nothing);
-		runs_after(nothing);
+		two_reads(pair->source, t + 2);
+		runs_after(&m->trips);
+		runs_add(&m->ways,
+			 &(struct usk_four_stamps){ { t[0], t[1], there->first, there->second } });
+		runs_nothing(&m->nothing);
 	}
 	free(text);
 	return good;
 }
 
-static void figures_of(const struct runs *trips, const struct runs *nothing,
-		       const int64_t *received, const struct exchange_plan *p,
-		       struct exchange_figures *out)
+/* Net times, and of how many runs; of none if they are too few. */
+static struct figures net_figures(const struct runs *r, enum compensation how, uint64_t *kept)
 {
-	struct samples net = { .n = 0 }, way = { .n = 0 };
-	zero_figures(nothing, &out->zero);
-	out->how = p->best ? out->zero.best : p->how;
-	runs_net(trips, out->how, &net);
-	for (size_t i = 0; i < trips->n; i++) {
-		samples_add(&way,
-			    (double)(received[i] - trips->run[i].t_ns[1]) * p->source->ns_per_tick);
+	struct samples net = { .n = 0 };
+	runs_net(r, how, &net);
+	*kept = net.n;
+	if (!runs_enough(net.n, r->n)) {
+		samples_free(&net);
 	}
-	out->known = true;
-	out->rpc = samples_figures(&net);
-	out->latency = samples_figures(&way);
+	return samples_figures(&net);
+}
+
+static void measure_pair(struct pair *pair, const struct exchange_plan *p, struct measured *m,
+			 struct exchange_figures *out)
+{
+	bool good = measure(pair, p->n, m);
+	pair_close(pair);
+	if (good) {
+		zero_figures(&m->nothing, &out->zero);
+		out->known = true;
+		out->how = p->best ? out->zero.best : p->how;
+		out->runs = m->trips.n;
+		out->rpc = net_figures(&m->trips, out->how, &out->rpc_kept);
+		out->latency = net_figures(&m->ways, out->how, &out->latency_kept);
+	}
 }
 
 static void measure_alone(const struct exchange_plan *p, struct exchange_figures *out)
@@ -267,19 +291,18 @@ static void measure_alone(const struct exchange_plan *p, struct exchange_figures
 	struct pair pair = { .bytes = p->bytes, .n = p->n, .source = p->source };
 	pair.received = usk_alloc(p->n, sizeof *pair.received);
 	if (pair_open(&pair, p->channel)) {
-		struct runs trips, nothing;
-		runs_begin(&trips, p->source, p->best || p->how == METHOD_2);
-		runs_begin(&nothing, p->source, false);
-		bool good = measure(&pair, p->n, &trips, &nothing);
-		pair_close(&pair);
-		runs_end(&trips);
-		if (good) {
-			nothing.sampler = trips.sampler; /* one for both */
-			figures_of(&trips, &nothing, pair.received, p, out);
-			nothing.sampler = NULL;
-		}
-		runs_free(&trips);
-		runs_free(&nothing);
+		struct sampler *sampler =
+			p->best || p->how == METHOD_2 ? sampler_start(p->source) : NULL;
+		struct measured m;
+		runs_begin(&m.trips, p->source, sampler);
+		runs_begin(&m.ways, p->source, sampler);
+		runs_begin(&m.nothing, p->source, sampler);
+		m.nothing.nothing = true;
+		measure_pair(&pair, p, &m, out);
+		sampler_stop(sampler);
+		runs_free(&m.trips);
+		runs_free(&m.ways);
+		runs_free(&m.nothing);
 	}
 	free(pair.received);
 }

@@ -2,9 +2,11 @@
 /*
  * net.c - measured times, less what reading the clock costs
  *
- * In    four reads around each run: two before, two after; a thread that samples meanwhile
- * Out   net times by three ways of compensation, and how much each improves
+ * In    four reads around each run: two before, two after; pairs of reads of another thread
+ * Out   net times by three ways of compensation, how much each improves, how many runs each has no
+ *       answer for
  * Why   a measured interval is too long by one read, whose cost depends on the load
+ * Not   the other thread (sampler.c)
  *
  * Source  Kong, Spector and Siewiorek 1986, sections 4.2 (methods), 4.4 and 4.5 (zero elapsed
  *         time), 4.7 (choose by it)
@@ -35,135 +37,176 @@ double usk_elapsed_variance_short(const struct usk_read_noise *n)
 	return 1.5 - n->rho_13 - n->rho_34 + n->rho_14 / 2;
 }
 
-/* ---- a thread that reads the clock twice, again and again ------------------------------ */
-
-struct pair_read {
-	int64_t at, took;
-};
-
-/* As many as a minute gives at one a 15 us. */
-enum { SAMPLES_MAX = 4000000 };
-
-struct sampler {
-	const struct source *source;
-	pthread_t thread;
-	bool running;
-	atomic_bool stop;
-	struct pair_read *sample;
-	size_t n, cap;
-};
-
-static void *sample(void *ctx)
-{
-	struct sampler *p = ctx;
-	while (!atomic_load_explicit(&p->stop, memory_order_relaxed) && p->n < SAMPLES_MAX) {
-		int64_t first = p->source->read(p->source), second = p->source->read(p->source);
-		p->sample = usk_room(p->sample, p->n, &p->cap, sizeof *p->sample);
-		p->sample[p->n++] = (struct pair_read){ first, second - first };
-		for (volatile int i = 0; i < 200; i++) {
-			continue; /* to disturb no more than it must */
-		}
-	}
-	return NULL;
-}
-
-static int64_t nearest(const struct sampler *p, int64_t at)
-{
-	size_t lo = 0, hi = p->n - 1;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (p->sample[mid].at < at) {
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	bool before = lo && at - p->sample[lo - 1].at < p->sample[lo].at - at;
-	return p->sample[lo - before].took;
-}
-
 /* ---- runs -------------------------------------------------------------------------------- */
 
-void runs_begin(struct runs *r, const struct source *source, bool sampled)
+void runs_begin(struct runs *r, const struct source *source, struct sampler *sampler)
 {
-	*r = (struct runs){ .source = source };
-	if (sampled) {
-		struct sampler *p = r->sampler = usk_alloc(1, sizeof *p);
-		p->source = source;
-		p->running = !pthread_create(&p->thread, NULL, sample, p);
-	}
+	*r = (struct runs){ .source = source, .sampler = sampler };
 }
 
-void runs_before(struct runs *r)
+static int64_t *next_run(struct runs *r)
 {
 	r->run = usk_room(r->run, r->n, &r->cap, sizeof *r->run);
 	/* Memory that is written for the first time costs a thousand reads: not between two of
 	 * them. */
-	r->run[r->n] = (struct usk_four_stamps){ { 0 } };
-	int64_t *t = r->run[r->n].t_ns;
-	t[0] = r->source->read(r->source);
-	t[1] = r->source->read(r->source);
+	r->run[r->n] = (struct run){ .beside = { { .away = INT64_MAX }, { .away = INT64_MAX } } };
+	return r->run[r->n].s.t_ns;
+}
+
+int64_t *runs_before(struct runs *r)
+{
+	int64_t *t = next_run(r);
+	if (r->sampler) {
+		sampler_run(r->sampler);
+	}
+	two_reads(r->source, t); /* cold ones */
+	return t;
+}
+
+static void find_beside(struct run *run, struct sampler *p)
+{
+	for (int k = 0; k < 2 && p; k++) {
+		run->beside[k] = sampler_nearest(p, run->s.t_ns[k + 1]);
+	}
 }
 
 void runs_after(struct runs *r)
 {
-	int64_t *t = r->run[r->n].t_ns;
-	t[2] = r->source->read(r->source);
-	t[3] = r->source->read(r->source);
-	r->n++;
+	if (r->sampler) {
+		sampler_rest(r->sampler);
+	}
+	find_beside(&r->run[r->n++], r->sampler);
 }
 
-void runs_end(struct runs *r)
+void runs_nothing(struct runs *r)
 {
-	struct sampler *p = r->sampler;
-	if (p && p->running) {
-		atomic_store(&p->stop, true);
-		pthread_join(p->thread, NULL);
-		p->running = false;
+	int64_t *t = runs_before(r);
+	for (int i = 0; i < 2; i++) { /* the first time through, the code itself is cold */
+		two_reads(r->source, t);
+		two_reads(r->source, t + 2);
 	}
+	runs_after(r);
+}
+
+void runs_add(struct runs *r, const struct usk_four_stamps *s)
+{
+	next_run(r);
+	r->run[r->n].s = *s;
+	find_beside(&r->run[r->n++], r->sampler);
 }
 
 void runs_free(struct runs *r)
 {
-	runs_end(r);
-	if (r->sampler) {
-		free(r->sampler->sample);
-		free(r->sampler);
-	}
 	free(r->run);
 	memset(r, 0, sizeof *r);
 }
 
-/* T_1, T_m and T_4 of a run, by the method. */
-static void parts(const struct runs *r, size_t i, enum compensation c, double out[3])
+/* ---- which of them count ------------------------------------------------------------------- */
+
+/*
+ * Two reads that took longer than this, in ticks, were split. An interrupt is part of what a read
+ * costs and may take some hundreds of ns; another thread has the processor for several us at least,
+ * and a coarse clock steps by more than its reads take.
+ */
+static double split_limit(const struct runs *r)
 {
-	const int64_t *t = r->run[i].t_ns;
-	for (int k = 0; k < 3; k++) {
-		out[k] = (double)(t[k + 1] - t[k]);
+	enum { READS = 16, LEAST_NS = 2000 };
+	struct samples took = { .n = 0 };
+	double tick = INFINITY;
+	for (size_t i = 0; i < r->n; i++) {
+		const int64_t *t = r->run[i].s.t_ns;
+		for (int k = 0; k < 3; k += 2) {
+			double d = (double)(t[k + 1] - t[k]);
+			samples_add(&took, d);
+			tick = d > 0 && d < tick ? d : tick;
+		}
 	}
-	if (c == METHOD_2 && r->sampler && r->sampler->n) {
-		out[0] = (double)nearest(r->sampler, t[1]);
-		out[2] = (double)nearest(r->sampler, t[2]);
+	double median = samples_figures(&took).median;
+	return LEAST_NS / r->source->ns_per_tick + READS * median + (isfinite(tick) ? 2 * tick : 0);
+}
+
+/* T_1, T_m and T_4 of a run, by the method; false: it has no answer for it. */
+static bool parts(const struct runs *r, size_t i, enum compensation c, double limit, double out[3])
+{
+	const struct run *run = &r->run[i];
+	bool good = true;
+	for (int k = 0; k < 3; k++) {
+		out[k] = (double)(run->s.t_ns[k + 1] - run->s.t_ns[k]);
+	}
+	for (int k = 0; k < 3; k += 2) {
+		if (c == METHOD_2) {
+			out[k] = (double)run->beside[k / 2].took;
+			good = good && (double)run->beside[k / 2].away <= limit;
+		}
+		good = good && out[k] <= limit;
+	}
+	return c == RAW || (good && (!r->nothing || out[1] <= limit));
+}
+
+/* T_1, T_m and T_4 of the runs that a method has an answer for, in ticks. */
+struct kept_parts {
+	struct samples t[3];
+};
+
+static struct kept_parts keep(const struct runs *r, enum compensation c)
+{
+	struct kept_parts kept = { .t = { { .n = 0 } } };
+	double limit = split_limit(r), part[3];
+	for (size_t i = 0; i < r->n; i++) {
+		bool good = parts(r, i, c, limit, part);
+		for (int k = 0; k < 3 && good; k++) {
+			samples_add(&kept.t[k], part[k]);
+		}
+	}
+	return kept;
+}
+
+static void keep_free(struct kept_parts *kept)
+{
+	for (int k = 0; k < 3; k++) {
+		samples_free(&kept->t[k]);
+	}
+}
+
+bool runs_enough(size_t kept, size_t n)
+{
+	enum { ENOUGH = 30 };
+	return kept && (2 * kept >= n || (kept >= ENOUGH && 10 * kept >= n));
+}
+
+static void net_of(const struct kept_parts *kept, enum compensation c, double ns_per_tick,
+		   struct samples *out)
+{
+	const struct samples *t = kept->t;
+	double mean = 0;
+	for (size_t i = 0; i < t->n && c == LONG_TERM; i++) {
+		mean += (t[0].v[i] + t[2].v[i]) / 2 / (double)t->n;
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		double cost = c > LONG_TERM ? (t[0].v[i] + t[2].v[i]) / 2 : mean;
+		samples_add(out, (t[1].v[i] - cost) * ns_per_tick);
 	}
 }
 
 void runs_net(const struct runs *r, enum compensation c, struct samples *out)
 {
-	double mean = 0, part[3];
-	for (size_t i = 0; i < r->n && c == LONG_TERM; i++) {
-		parts(r, i, c, part);
-		mean += (part[0] + part[2]) / 2 / (double)r->n;
-	}
-	for (size_t i = 0; i < r->n; i++) {
-		parts(r, i, c, part);
-		double cost = c > LONG_TERM ? (part[0] + part[2]) / 2 : mean;
-		samples_add(out, (part[1] - cost) * r->source->ns_per_tick);
-	}
+	struct kept_parts kept = keep(r, c);
+	net_of(&kept, c, r->source->ns_per_tick, out);
+	keep_free(&kept);
 }
 
 /* ---- nothing, measured ----------------------------------------------------------------- */
 
-/* k among the runs of which no part is in the longest 1 %: one read that waited for a processor
+static struct figures figures_of(const struct samples *s)
+{
+	struct samples copy = { .n = 0 };
+	for (size_t i = 0; i < s->n; i++) {
+		samples_add(&copy, s->v[i]);
+	}
+	return samples_figures(&copy);
+}
+
+/* k among the runs of which no part is in the longest 1 %: one read that an interrupt made longer
  * outweighs all others in a variance. f: of t. */
 static double calm_improvement(const struct samples t[3], const struct figures f[3])
 {
@@ -179,73 +222,74 @@ static double calm_improvement(const struct samples t[3], const struct figures f
 	return a * a / (b * b);
 }
 
-static void improvement(const struct runs *r, enum compensation c, struct zero *z)
+/* How T_1, T_m and T_4 vary together, and what eq. 5 makes of it. */
+static void correlate(const struct samples t[3], struct zero_row *z)
 {
-	struct samples t[3] = { { .n = 0 } }, sorted[3] = { { .n = 0 } };
-	struct figures f[3];
-	for (size_t i = 0; i < r->n; i++) {
-		double part[3];
-		parts(r, i, c, part);
+	z->rho[0] = samples_correlation(t[0].v, t[1].v, t->n);
+	z->rho[1] = samples_correlation(t[1].v, t[2].v, t->n);
+	z->rho[2] = samples_correlation(t[0].v, t[2].v, t->n);
+	z->rho_next = samples_correlation(t[0].v, t[0].v + 1, t->n - 1);
+	const struct usk_read_noise noise = { .rho_13 = z->rho[0],
+					      .rho_34 = z->rho[1],
+					      .rho_14 = z->rho[2] };
+	z->predicted = 1 / usk_elapsed_variance_short(&noise);
+}
+
+static struct zero_row zero_row(const struct runs *r, enum compensation c)
+{
+	struct kept_parts kept = keep(r, c);
+	struct zero_row z = { .runs = r->n, .kept = kept.t->n };
+	struct samples net = { .n = 0 };
+	z.k = z.k1 = z.k_calm = z.predicted = z.rho_next = NAN;
+	z.rho[0] = z.rho[1] = z.rho[2] = NAN;
+	if (runs_enough(kept.t->n, r->n)) {
+		struct figures f[3];
 		for (int k = 0; k < 3; k++) {
-			samples_add(&t[k], part[k]);
-			samples_add(&sorted[k], part[k]);
+			f[k] = figures_of(&kept.t[k]);
 		}
+		net_of(&kept, c, r->source->ns_per_tick, &net);
+		z.net = samples_figures(&net);
+		double one = z.net.deviation / r->source->ns_per_tick;
+		z.k = f[1].deviation * f[1].deviation / (one * one);
+		z.k1 = f[0].deviation * f[0].deviation / (one * one);
+		z.k_calm = 1;
+		if (c > LONG_TERM) {
+			correlate(kept.t, &z);
+			z.k_calm = calm_improvement(kept.t, f);
+		}
+	} else {
+		z.net = samples_figures(&net);
 	}
-	for (int k = 0; k < 3; k++) {
-		f[k] = samples_figures(&sorted[k]);
-	}
-	double raw = z->net[RAW].deviation, net = z->net[c].deviation;
-	double one = f[0].deviation * r->source->ns_per_tick;
-	z->k[c] = raw * raw / (net * net);
-	z->k1[c] = one * one / (net * net);
-	z->k_calm[c] = 1;
-	z->predicted[c] = NAN;
-	if (c > LONG_TERM) {
-		const struct usk_read_noise noise = {
-			.rho_13 = samples_correlation(t[0].v, t[1].v, r->n),
-			.rho_34 = samples_correlation(t[1].v, t[2].v, r->n),
-			.rho_14 = samples_correlation(t[0].v, t[2].v, r->n),
-		};
-		z->predicted[c] = 1 / usk_elapsed_variance_short(&noise);
-		z->k_calm[c] = calm_improvement(t, f);
-	}
-	for (int k = 0; k < 3; k++) {
-		samples_free(&t[k]);
-	}
+	keep_free(&kept);
+	return z;
 }
 
 void zero_figures(const struct runs *r, struct zero *out)
 {
-	out->best = RAW;
+	out->best = LONG_TERM; /* without improvement the mean is right at least */
+	double most = 1;
 	for (int c = 0; c < COMPENSATIONS; c++) {
-		struct samples net = { .n = 0 };
-		runs_net(r, (enum compensation)c, &net);
-		out->net[c] = samples_figures(&net);
-		improvement(r, (enum compensation)c, out);
-		bool sampled = c != METHOD_2 || (r->sampler && r->sampler->n);
-		if (c > LONG_TERM && sampled && out->k_calm[c] > 1 &&
-		    (out->best == RAW || out->k_calm[c] > out->k_calm[out->best])) {
+		out->row[c] = zero_row(r, (enum compensation)c);
+		if (c > LONG_TERM && out->row[c].k_calm > most) {
+			most = out->row[c].k_calm;
 			out->best = (enum compensation)c;
 		}
 	}
-	/* Without improvement the mean is right at least by the long-term cost. */
-	out->best = out->best == RAW ? LONG_TERM : out->best;
 }
 
 void zero_measure(const struct source *s, size_t n, struct zero *out)
 {
 	struct runs r;
-	runs_begin(&r, s, true);
-	const int64_t start_up_ns = 2000000;
-	usk_sleep_ns(start_up_ns);
+	struct sampler *sampler = sampler_start(s);
+	runs_begin(&r, s, sampler);
+	r.nothing = true;
 	for (size_t i = 0; i < n; i++) {
-		runs_before(&r);
-		runs_after(&r);
+		runs_nothing(&r);
 		for (volatile int k = 0; k < 500; k++) {
 			continue; /* injected, not one after the other (section 4.1) */
 		}
 	}
-	runs_end(&r);
+	sampler_stop(sampler);
 	zero_figures(&r, out);
 	runs_free(&r);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* samples.c - means, deviations, quantiles and correlations of measured times */
+/* samples.c - means, deviations, quantiles, correlations and slopes of measured times */
 #include "clock/clock.h"
 
 #include <math.h>
@@ -61,6 +61,20 @@ struct figures samples_figures(struct samples *s)
 	fill_bins(v, s->n, cut, &f);
 	samples_free(s);
 	return f;
+}
+
+double samples_slope(const double *x, const double *y, size_t n)
+{
+	double mean_x = 0, mean_y = 0, xx = 0, xy = 0;
+	for (size_t i = 0; i < n; i++) {
+		mean_x += x[i] / (double)n;
+		mean_y += y[i] / (double)n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		xx += (x[i] - mean_x) * (x[i] - mean_x);
+		xy += (x[i] - mean_x) * (y[i] - mean_y);
+	}
+	return xx > 0 ? xy / xx : NAN;
 }
 
 double samples_correlation(const double *a, const double *b, size_t n)

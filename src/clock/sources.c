@@ -149,6 +149,7 @@ static void drift(struct source *s, const struct bracket *a, const struct bracke
 {
 	double ticks = (double)(b->time - a->time);
 	double ns = (double)((b->before + b->after) - (a->before + a->after)) / 2;
+	struct rate r;
 	f->drift_ppm = f->drift_error_ppm = NAN;
 	if (!(ns > 0)) {
 		return;
@@ -156,11 +157,9 @@ static void drift(struct source *s, const struct bracket *a, const struct bracke
 	if (!(s->ns_per_tick > 0)) {
 		s->ns_per_tick = ns / ticks;
 		f->hz = ticks / ns * 1e9;
-	} else {
-		int64_t widths = (a->after - a->before) + (b->after - b->before);
-		double coarse = f->resolution_ns > 1 ? f->resolution_ns : 0;
-		f->drift_ppm = (ticks / ns - 1) * 1e6;
-		f->drift_error_ppm = ((double)widths / 2 + coarse) / ns * 1e6;
+	} else if (bracket_rate(a, b, 1, f->resolution_ns > 1 ? f->resolution_ns : 0, &r)) {
+		f->drift_ppm = r.ppm;
+		f->drift_error_ppm = r.error_ppm;
 	}
 }
 

@@ -41,4 +41,35 @@ $ unskew convert clocks.json -c b 1800000000s 1900000000s
 ! unskew: note: stamp 1800000000000000000 of b lies 1790000000 s outside the recording, which spans 1.00 s: its time is extrapolated (holdover), and the error bounds are valid if the clock's rate stayed within the same limits until then
 $ unskew before clocks.json b:1800000000s a:1s
 no 1799820016998230015
-! unskew: note: stamp 1800000000000000000 of b lies 1790000000 s outside the recording, which spans 1.00 s: its time is extrapolated (holdover), and the error bounds are valid if the clock's rate stayed within the same limits until then
+! unskew: note: stamp 1800000000000000000 of b lies 1790000000 s outside of what was recorded, which spans 1.00 s: its time is extrapolated, and its bounds hold if the rate stayed within the same limits all the while
+# Two exchanges instead of a table: the other side runs 1.5 times as fast and began 2 us later.
+$ unskew convert --exchange 1000,5000,3000 --exchange 2000001000,3000005000,2000003000 3000005000 4500005000 0.000005s
+3000005000	2000002000	2000000996	2000003004
+4500005000	3000002000	2999998995	3000005005
+5000	2000	-3007	7007
+$ printf 'what,when\nsent,4500005000\n' | unskew convert --exchange 1000,5000,3000 --exchange 2000001000,3000005000,2000003000 -F 2 -s ,
+what,when,reference_ns,lo_ns,hi_ns
+sent,4500005000,3000002000,2999998995,3000005005
+$ printf '4500005000\n9000000000000\n' | unskew convert --exchange 1000,5000,3000 --exchange 2000001000,3000005000,2000003000
+4500005000	3000002000	2999998995	3000005005
+9000000000000	-	-	-
+! unskew: note: "-" stands where a stamp is further than --max-age from the second exchange
+? 3
+$ unskew convert --exchange 1000,5000,3000 --exchange 2000001000,3000005000,2000003000 --allowance-ppm 0 --max-age 3h 9000000000000
+9000000000000	5999999998667	5999993992635	6000006004699
+# Not two, no exchange, not one after the other, of both kinds, nothing at all.
+$ unskew convert --exchange 1,2,3 5
+! unskew: --exchange: two of them say how the clocks run, and 1 was given
+? 2
+$ unskew convert --exchange 1,2,3 --exchange 1,2 5
+! unskew: --exchange 1,2: is not BEFORE,REMOTE,AFTER: "" is not a decimal number
+? 2
+$ unskew convert --exchange 1,2,3 --exchange 1,2,3 5
+! unskew: --exchange: the second exchange is not after the first on both clocks
+? 1
+$ unskew convert --exchange 1,2,3 --exchange 1,2,3 --clock b 5
+! unskew: --clock is of a table of clocks, and --exchange needs none
+? 2
+$ unskew convert
+! unskew: convert needs CLOCKS, a table of clocks that `unskew sync` wrote, or --exchange twice
+? 2

@@ -20,6 +20,9 @@ $ unskew sync table.csv -q -o clocks.json >/dev/null; echo status $?
 status 0
 $ unskew convert clocks.json --clock there $(sed -n 3p table.csv | cut -d, -f4) | awk '{ print ($3 <= $1 && $1 <= $4 ? "the truth is" : "the truth is not"), "in the band" }'
 the truth is in the band
+# Both sides read one clock, so the other's stamp is the truth; by two rows alone.
+$ unskew convert $(sed -n '2p;5p' table.csv | awk -F, '{ print "--exchange " $3 "," $4 "," $6 }') $(sed -n 6p table.csv | cut -d, -f4) | awk '{ print ($3 <= $1 && $1 <= $4 ? "the truth is" : "the truth is not"), "within the precision" }'
+the truth is within the precision
 $ unskew line serve --page page --timeout 5ms --wake 40ms -q & unskew line tie --page page --timeout 5ms --wake 40ms --good 10ms --attempts 100 --rounds 2 --period 110ms --json -q >rounds.json; kill $!; wait $!; python3 -c 'import json; r = [json.loads(l) for l in open("rounds.json")]; print(*r[1]); print(all(int(x["before_ns"]) <= int(x["remote_ns"]) <= int(x["after_ns"]) and abs(int(x["offset_ns"])) <= int(x["precision_ns"]) for x in r))'
 round good before_ns remote_ns after_ns offset_ns precision_ns jumped drift_ppm
 True

@@ -52,15 +52,27 @@ static uint64_t word(void *ctx, bool high)
 	return (high ? value >> b->plan->bits : value) & ((UINT64_C(1) << b->plan->bits) - 1);
 }
 
+static void begin(struct bus *b, const struct bus_plan *p, struct counter *c)
+{
+	*b = (struct bus){ .plan = p, .think_ns = p->routine == ONE_READ ? 271000 : 73000 };
+	usk_rng_seed(&b->rng, p->seed);
+	*c = (struct counter){
+		.word = word, .ctx = b, .bits = p->bits, .routine = p->routine, .form = HARDENED
+	};
+	counter_start(c);
+}
+
+static int64_t gone_ns(const struct bus_plan *p, uint64_t from, uint64_t to)
+{
+	return (int64_t)((to - from) & ((UINT64_C(1) << (2 * p->bits)) - 1)) * TICK_NS;
+}
+
 void bus_run(const struct bus_plan *p, void (*seen)(void *ctx, const struct bus_pair *pair),
 	     void *ctx)
 {
-	struct bus b = { .plan = p, .think_ns = p->routine == ONE_READ ? 271000 : 73000 };
-	usk_rng_seed(&b.rng, p->seed);
-	struct counter c = {
-		.word = word, .ctx = &b, .bits = p->bits, .routine = p->routine, .form = HARDENED
-	};
-	counter_start(&c);
+	struct bus b;
+	struct counter c;
+	begin(&b, p, &c);
 	for (unsigned i = 0; i < p->pairs; i++) {
 		uint64_t value[2];
 		unsigned reads[2];
@@ -70,13 +82,41 @@ void bus_run(const struct bus_plan *p, void (*seen)(void *ctx, const struct bus_
 			value[k] = counter_read(&c);
 			reads[k] = b.reads;
 		}
-		uint64_t gone = (value[1] - value[0]) & ((UINT64_C(1) << (2 * p->bits)) - 1);
-		struct bus_pair pair = { at_ns, (int64_t)gone * TICK_NS, reads[0] - 1 };
+		struct bus_pair pair = { at_ns, gone_ns(p, value[0], value[1]), reads[0] - 1 };
 		/* Varying-Read: the second word counts, or the fourth if the low one flipped. */
 		if (p->routine == VARYING_READ) {
 			pair.between = (reads[0] == 4 ? 0U : 1U) + (reads[1] == 4 ? 3U : 1U);
 		}
 		seen(ctx, &pair);
+		b.now_ns += (int64_t)usk_rng_below(&b.rng, (uint64_t)p->gap_ns);
+	}
+}
+
+void bus_measure(const struct bus_plan *p, int64_t takes_ns,
+		 void (*seen)(void *ctx, const struct bus_run *run), void *ctx)
+{
+	struct bus b;
+	struct counter c;
+	begin(&b, p, &c);
+	for (unsigned i = 0; i < p->pairs; i++) {
+		struct bus_run run;
+		uint64_t value[4];
+		for (int k = 0; k < 4; k++) {
+			if (k == 2) {
+				run.begin_ns = b.now_ns;
+				b.now_ns += takes_ns;
+				run.end_ns = b.now_ns;
+			}
+			value[k] = counter_read(&c);
+			run.stamps.t_ns[k] = gone_ns(p, value[0], value[k]);
+		}
+		/* What the clock showed first, in true time: the counter began with it. */
+		int64_t range_ns = (INT64_C(1) << (2 * p->bits)) * TICK_NS;
+		int64_t first_ns =
+			(int64_t)(value[0] & ((UINT64_C(1) << (2 * p->bits)) - 1)) * TICK_NS;
+		run.begin_ns = (run.begin_ns - first_ns) % range_ns;
+		run.end_ns = run.begin_ns + takes_ns;
+		seen(ctx, &run);
 		b.now_ns += (int64_t)usk_rng_below(&b.rng, (uint64_t)p->gap_ns);
 	}
 }

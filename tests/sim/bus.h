@@ -15,7 +15,7 @@
 #define BUS_H
 
 #include "base/base.h"
-#include "counter.h"
+#include "clock/counter.h"
 #include "unskew_clock.h"
 
 struct bus_plan {
@@ -35,6 +35,16 @@ struct bus_pair {
 
 void bus_run(const struct bus_plan *p, void (*seen)(void *ctx, const struct bus_pair *pair),
 	     void *ctx);
+
+/* Something measured by four reads, two before and two after it (method I). */
+struct bus_run {
+	struct usk_four_stamps stamps; /* by the clock, from the first on */
+	int64_t begin_ns, end_ns;      /* of what is measured, on the same scale: the truth */
+};
+
+/** As often as there are pairs in the plan, something that takes so long is measured. */
+void bus_measure(const struct bus_plan *p, int64_t takes_ns,
+		 void (*seen)(void *ctx, const struct bus_run *run), void *ctx);
 
 /* ---- four stamps whose noise is known --------------------------------------------------- */
 

@@ -165,13 +165,86 @@ static void test_readers(void **state)
 	assert_true(four[3] / four[0] > 3 && one[3] / one[0] < four[3] / four[0] / 2);
 }
 
+/* ---- method I on the bus -------------------------------------------------------- */
+
+/* Costs of reads around nothing, as they come. */
+struct costs {
+	size_t n;
+	double t[3][20000]; /* T_1, T_m, T_4, in us */
+	double net, net_square;
+};
+
+static void cost(void *ctx, const struct bus_run *run)
+{
+	struct costs *c = ctx;
+	for (int k = 0; k < 3; k++) {
+		c->t[k][c->n] = (double)(run->stamps.t_ns[k + 1] - run->stamps.t_ns[k]) / 1000;
+	}
+	c->n++;
+	/* What is measured lies between the second read and the third, truly. */
+	assert_true(run->stamps.t_ns[1] <= run->begin_ns + 2000 && run->begin_ns == run->end_ns &&
+		    run->end_ns <= run->stamps.t_ns[2] + 2000);
+	double net = (double)usk_elapsed(&run->stamps).net_2 / 2000;
+	c->net += net;
+	c->net_square += net * net;
+}
+
+static double correlation(const double *a, const double *b, size_t n)
+{
+	double sum_a = 0, sum_b = 0, aa = 0, bb = 0, ab = 0, m = (double)n;
+	for (size_t i = 0; i < n; i++) {
+		sum_a += a[i];
+		sum_b += b[i];
+		aa += a[i] * a[i];
+		bb += b[i] * b[i];
+		ab += a[i] * b[i];
+	}
+	return (m * ab - sum_a * sum_b) / sqrt((m * aa - sum_a * sum_a) * (m * bb - sum_b * sum_b));
+}
+
+/* Figures 12 and 13: the mean is zero within his 6.7 us, and k what eq. 5 makes of the correlations
+ * that were seen. */
+static void test_zero(void **state)
+{
+	(void)state;
+	static struct costs c;
+	for (int i = 0; i < 8; i++) {
+		const struct bus_plan plan = { .routine = i & 1 ? ONE_READ : FOUR_READ,
+					       .readers = i & 2 ? 30 : 8,
+					       .bits = 16,
+					       .interrupts = i & 4,
+					       .pairs = COUNT(c.t[0]),
+					       .gap_ns = 1000000,
+					       .seed = seed + (unsigned)i };
+		c = (struct costs){ .n = 0 };
+		bus_measure(&plan, 0, cost, &c);
+		double n = (double)c.n, mean = c.net / n, variance = c.net_square / n - mean * mean;
+		double sum = 0, square = 0;
+		for (size_t k = 0; k < c.n; k++) {
+			sum += c.t[1][k];
+			square += c.t[1][k] * c.t[1][k];
+		}
+		double raw = square / n - sum / n * (sum / n);
+		const struct usk_read_noise noise = {
+			.rho_13 = correlation(c.t[0], c.t[1], c.n),
+			.rho_34 = correlation(c.t[1], c.t[2], c.n),
+			.rho_14 = correlation(c.t[0], c.t[2], c.n),
+		};
+		assert_true(fabs(mean) < 6.7);
+		/* Where interrupts hit 2 % of reads, so many variances differ by a few percent. */
+		double seen_k = raw / variance, want = 1 / usk_elapsed_variance_short(&noise);
+		if (!(fabs(seen_k - want) < 0.1 * want)) {
+			fail_msg("plan %d: k %g, eq. 5 %g", i, seen_k, want);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_corners),
-		cmocka_unit_test(test_variance),
-		cmocka_unit_test(test_peaks),
-		cmocka_unit_test(test_readers),
+		cmocka_unit_test(test_corners), cmocka_unit_test(test_variance),
+		cmocka_unit_test(test_peaks),	cmocka_unit_test(test_readers),
+		cmocka_unit_test(test_zero),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -946,7 +946,8 @@ static void test_hull_or_two_point(void **state)
 		CHECK((hull || two) == !talk_ask(&t, "hull-or-two-point"), &t);
 		bool far = false;
 		int order = hull && two ? which_is_better(&t, h.knot, w.knot, by, &far)
-					: two ? 1 : -1;
+			    : two	? 1
+					: -1;
 		if (hull || two) {
 			bool is_two = drawn && !strcmp(drawn, "two-point");
 			const char *want = is_two ? "two-point" : hull_by ? hull_by : "hull";

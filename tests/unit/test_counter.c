@@ -7,7 +7,7 @@
  */
 #include "base/base.h"
 #include "unskew_clock.h"
-#include "../sim/counter.h"
+#include "clock/counter.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
  *
  * Source  Kong, Spector and Siewiorek 1986, section 3.2
  */
-#ifndef COUNTER_H
-#define COUNTER_H
+#ifndef USK_CLOCK_COUNTER_H
+#define USK_CLOCK_COUNTER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,11 @@ enum counter_routine {
 	VARYING_READ, /* 3 reads, 4 if the low word flipped meanwhile */
 	FOUR_READ,    /* 4 reads: the value at the first read of the low word */
 	ONE_READ,     /* 1 read: counts the flips itself, so it must be called once in each */
+	ROUTINES,
 };
+
+/** "varying-read", ... */
+const char *routine_name(enum counter_routine r);
 
 /*
  * In which form. As printed, 4-Read is wrong where no tick falls between its two reads of the low
