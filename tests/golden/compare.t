@@ -188,12 +188,12 @@ $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --j
   }
 }
 $ unskew compare t/messages.csv --method hull,rate-last --truth t/truth.json --csv
-a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed,drawn_by
-host0,host1,hull,1700000010046963641,1700000011047163480.259,2.0193831149286702e-05,0,0,202,0,0,0,50982,59995,56143,1000056564,1000308176,-1000344009,-1000092908,51662,89716,274035,48266,85311,267582,0,,,,,3047,1109,-830,1576,,
-host0,host1,rate-last,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"rate-last needs exchanges in two windows of 180 s, and all are in one",
+a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,too_fast_a_to_b,too_fast_b_to_a,hull_points_a_to_b,hull_points_b_to_a,exchanges,exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed,drawn_by
+host0,host1,hull,1700000010046963641,1700000011047163480.259,2.0193831149286702e-05,0,0,202,0,0,0,50982,59995,56143,1000056564,1000308176,-1000344009,-1000092908,51662,89716,274035,48266,85311,267582,0,,,,,3047,1109,-830,1576,0,0,7,8,,,,,,,,
+host0,host1,rate-last,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"rate-last needs exchanges in two windows of 180 s, and all are in one",
 $ unskew compare t/messages.csv --method hull --csv | awk -F, '{ print NF }'
-36
-36
+46
+46
 # The truth of others says nothing of these.
 $ sed 's/host1/host9/g' t/truth.json >other.json; unskew compare t/messages.csv --method hull --truth other.json | grep -A3 method
 method           offset, us  rate - 1, ppm  inversions  too fast, %  there   back  delay there     back  error: start  middle  end  rms
@@ -203,15 +203,15 @@ Truth: nothing to compare: it does not know host0 or host1.
 # A clock that was stepped: no line fits, and what needs none is judged all the same.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo b,a,1000000,2000; echo b,a,2000000,1500000; echo a,b,1000000000,1002000000; echo b,a,1100000000,1090000000) >step.csv
 $ unskew compare step.csv --method middle,hull,support,regress,least-violation,interval --max-outliers 0
-b against a: 5 messages.
-method           offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
-(as recorded)             -              -           3            -      2.00 ms  -998 us
-middle                    -              -           -            -            -        -
-hull              -4999.995    9170.616962           3      100.000     -1.00 us  -479 us
-support           -3287.357    5119.119274           4       80.000      -494 us  -498 us
-regress           -3399.675    5523.888898           5      100.000      -386 us  -605 us
-least-violation   -4999.995    9170.616962           3      100.000     -1.00 us  -479 us
-interval          -3368.180    5263.641061           4       80.000      -496 us  -496 us
+b against a: 5 messages, 4 on their hulls.
+method           offset, us  rate - 1, ppm  inversions  too fast, %    there     back  delay there     back
+(as recorded)             -              -           3            -        -        -      2.00 ms  -998 us
+middle                    -              -           -            -        -        -            -        -
+hull              -4999.995    9170.616962           3      100.000  100.000  100.000     -1.00 us  -479 us
+support           -3287.357    5119.119274           4       80.000  100.000   66.667      -494 us  -498 us
+regress           -3399.675    5523.888898           5      100.000  100.000  100.000      -386 us  -605 us
+least-violation   -4999.995    9170.616962           3      100.000  100.000  100.000     -1.00 us  -479 us
+interval          -3368.180    5263.641061           4       80.000  100.000   66.667      -496 us  -496 us
 middle has no answer: middle needs messages in both directions that some clock fits.
 hull: no line fits; this is the one of least violation.
 
@@ -223,10 +223,10 @@ Matched 5 messages.
 Note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was stepped or slewed; try a part of the trace with --from and --to, or a larger --max-skew-ppm
 ? 3
 $ unskew compare step.csv --method hull,interval --csv --max-outliers 0
-a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed,drawn_by
-a,b,hull,545000000,549999995.415,0.0091706169616046929,3,5,3,100,7107447,1715440,,,,1000,2000000,-10000000,-998000,-7107447,-1000,-1000,-986921,-479018,-2000,0,,,,,,,,,,least-violation
-a,b,interval,545000000,548368179.539,0.0052636410614370199,4,4,3,80,3743433,2119658,,,,1000,2000000,-10000000,-998000,-3743433,-495885,-495885,-3743432,-495884,7352,0,,,,,,,,,,
-! unskew: note: 2 messages between a and b cannot all be true if their rates never differ by more than 500 ppm: a clock was stepped or slewed (try a part of the trace with --from and --to, or a larger --max-skew-ppm)
+a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,too_fast_a_to_b,too_fast_b_to_a,hull_points_a_to_b,hull_points_b_to_a,exchanges,exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed,drawn_by
+a,b,hull,545000000,549999995.415,0.0091706169616046929,3,5,3,100,7107447,1715440,,,,1000,2000000,-10000000,-998000,-7107447,-1000,-1000,-986921,-479018,-2000,0,,,,,,,,,2,3,2,2,,,,,,,,least-violation
+a,b,interval,545000000,548368179.539,0.0052636410614370199,4,4,3,80,3743433,2119658,,,,1000,2000000,-10000000,-998000,-3743433,-495885,-495885,-3743432,-495884,7352,0,,,,,,,,,2,2,2,2,,,,,,,,
+! unskew: note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was stepped or slewed; try a part of the trace with --from and --to, or a larger --max-skew-ppm
 ? 3
 # One direction only; a clock that sends to itself; one clock.
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo a,b,1000000000,1000020000; echo c,c,1,2) >few.csv; unskew compare -q few.csv --method middle,regress --json
@@ -347,8 +347,8 @@ $ (echo sender,receiver,sent_ns,received_ns; echo a,b,0,1000; echo a,b,100000000
 }
 ? 3
 $ (echo sender,receiver,sent_ns,received_ns; echo '"a, ""x""",b,0,1000') >odd.csv; unskew compare -q odd.csv --method middle --csv
-a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,failed,drawn_by
-"a, ""x""",b,middle,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,middle needs messages in both directions that some clock fits,
+a,b,method,a_ns,b_ns,beta_minus_one,inversions,too_fast,inversions_recorded,too_fast_percent,too_fast_max_ns,too_fast_mean_ns,half_best_ns,half_worst_ns,half_mean_ns,recorded_a_to_b_min_ns,recorded_a_to_b_median_ns,recorded_b_to_a_min_ns,recorded_b_to_a_median_ns,a_to_b_min_ns,a_to_b_median_ns,a_to_b_p99_ns,b_to_a_min_ns,b_to_a_median_ns,b_to_a_p99_ns,broadcasts,broadcast_min_ns,broadcast_max_ns,broadcast_mean_ns,broadcast_sd_ns,error_start_ns,error_middle_ns,error_end_ns,error_rms_ns,too_fast_a_to_b,too_fast_b_to_a,hull_points_a_to_b,hull_points_b_to_a,exchanges,exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed,drawn_by
+"a, ""x""",b,middle,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,middle needs messages in both directions that some clock fits,
 ? 3
 # Wrong usage.
 $ unskew compare t/messages.csv --method hull,midle
@@ -364,7 +364,7 @@ $ unskew compare none.csv
 ? 1
 # What a third clock sent to both at once is no message between them, but judges every line.
 $ printf 'sender,receiver,sent_ns,received_ns\na,b,0,1050\nb,a,11000,10060\nx,a,500,5000\nx,b,500,6020\na,b,20000,21040\nb,a,31000,30050\nx,b,700,26000\nx,a,700,25010\n' >heard.csv; unskew compare heard.csv --reference a --method hull --max-skew-ppm 5000 2>&1 | sed -n '1,4p;/^All/,$p'
-b against a: 4 messages, 4 on their hulls, 2 broadcasts that both heard, half widths 60 ns to 92 ns, 71 ns on average.
+b against a: 4 messages, 4 on their hulls, 2 common-view broadcasts, half widths 60 ns to 92 ns, 71 ns on average.
 method         offset, us  rate - 1, ppm  inversions  too fast, %  there   back  delay there     back  broadcasts
 (as recorded)           -              -           2            -      -      -      1.05 us  -940 ns     1.01 us
 hull               -0.995    3989.138815           0        0.000  0.000  0.000       114 ns   105 ns        9 ns
@@ -483,13 +483,13 @@ $ unskew compare t/messages.csv --window 0s
 ? 2
 # No line fits: hull rows draw the one of least violation, and say so.
 $ unskew simulate -q -o bent --seed 777 --format table --seconds 20 --rate 50 --dmin 2us --wander-ppb 0,500 --tail 1us; unskew compare bent/messages.csv --method hull,hull-or-two-point,hull+delta,least-violation | sed '/^$/,$d'; unskew compare bent/messages.csv --method hull,least-violation --json | grep drawn_by; unskew compare bent/messages.csv --method hull,least-violation --csv | awk -F, '{ print $3, $NF }'
-host1 against host0: 1,976 messages, half widths 2.08 us to 3.01 us, 2.42 us on average.
-method               offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
-(as recorded)                 -              -         948            -       1.00 s  -1.00 s
-hull               -1000188.628      17.637351         257       13.006      2.90 us  2.96 us
-hull-or-two-point  -1000188.628      17.637351         257       13.006      2.90 us  2.96 us
-hull+delta         -1000188.627      17.637351         256       12.955      2.90 us  2.96 us
-least-violation    -1000188.628      17.637351         257       13.006      2.90 us  2.96 us
+host1 against host0: 1,976 messages, 28 on their hulls, half widths 2.08 us to 3.01 us, 2.42 us on average.
+method               offset, us  rate - 1, ppm  inversions  too fast, %   there   back  delay there     back
+(as recorded)                 -              -         948            -       -      -       1.00 s  -1.00 s
+hull               -1000188.628      17.637351         257       13.006  24.611  0.422      2.90 us  2.96 us
+hull-or-two-point  -1000188.628      17.637351         257       13.006  24.611  0.422      2.90 us  2.96 us
+hull+delta         -1000188.627      17.637351         256       12.955  24.514  0.422      2.90 us  2.96 us
+least-violation    -1000188.628      17.637351         257       13.006  24.611  0.422      2.90 us  2.96 us
 hull: no line fits; this is the one of least violation.
 hull-or-two-point: no line fits; this is the one of least violation.
 hull+delta: no line fits; this is the one of least violation.
@@ -499,18 +499,18 @@ method drawn_by
 hull least-violation
 least-violation 
 $ for model in wander linear; do unskew sync bent/messages.csv --method hull --model $model --truth bent/truth.json | sed -n '/^host1/p;/^Note/p;/^Truth/p'; done
-host1  bounded    -1.00018863 s ± 4.70 us         18.1 (13.8 to 22.7)    948     1,028
+host1  bounded    -1.00018863 s ± 4.70 us     18.1 (13.8 to 22.7)    948     1,028
 Note: host0 and host1: no line fits all messages; hull drew the one of least violation
 Truth: host1's estimate is off by at most 2.88 us; its band holds the truth throughout.
-host1  bounded    -1.00018863 s ± 4.70 us         18.1 (13.8 to 22.7)    948     1,028
+host1  bounded    -1.00018863 s ± 4.70 us     18.1 (13.8 to 22.7)    948     1,028
 Note: host0 and host1: no line fits all messages; hull drew the one of least violation
 Note: no clocks of one rate each fit these messages: the line that hull draws is put into the band of --model wander
 Truth: host1's estimate is off by at most 2.88 us; its band holds the truth throughout.
 $ unskew compare t/messages.csv --method hull,two-point,hull-or-two-point | sed '/^$/,$d'
-host1 against host0: 410 messages, half widths 51.0 us to 60.0 us, 56.2 us on average.
-method               offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
-(as recorded)                 -              -         202            -       1.00 s  -1.00 s
-hull               -1000199.839      20.193831           0        0.000      89.7 us  85.3 us
-two-point          -1000201.787      20.357595           0        0.000      88.4 us  87.7 us
-hull-or-two-point  -1000199.839      20.193831           0        0.000      89.7 us  85.3 us
+host1 against host0: 410 messages, 15 on their hulls, half widths 51.0 us to 60.0 us, 56.2 us on average.
+method               offset, us  rate - 1, ppm  inversions  too fast, %  there   back  delay there     back
+(as recorded)                 -              -         202            -      -      -       1.00 s  -1.00 s
+hull               -1000199.839      20.193831           0        0.000  0.000  0.000      89.7 us  85.3 us
+two-point          -1000201.787      20.357595           0        0.000  0.000  0.000      88.4 us  87.7 us
+hull-or-two-point  -1000199.839      20.193831           0        0.000  0.000  0.000      89.7 us  85.3 us
 hull-or-two-point chose hull.

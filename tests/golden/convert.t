@@ -41,7 +41,7 @@ $ unskew convert clocks.json -c b 1800000000s 1900000000s
 ! unskew: note: stamp 1800000000000000000 of b lies 1790000000 s outside the recording, which spans 1.00 s: its time is extrapolated (holdover), and the error bounds are valid if the clock's rate stayed within the same limits until then
 $ unskew before clocks.json b:1800000000s a:1s
 no 1799820016998230015
-! unskew: note: stamp 1800000000000000000 of b lies 1790000000 s outside of what was recorded, which spans 1.00 s: its time is extrapolated, and its bounds hold if the rate stayed within the same limits all the while
+! unskew: note: stamp 1800000000000000000 of b lies 1790000000 s outside the recording, which spans 1.00 s: its time is extrapolated (holdover), and the error bounds are valid if the clock's rate stayed within the same limits until then
 # Two exchanges instead of a table: the other side runs 1.5 times as fast and began 2 us later.
 $ unskew convert --exchange 1000,5000,3000 --exchange 2000001000,3000005000,2000003000 3000005000 4500005000 0.000005s
 3000005000	2000002000	2000000996	2000003004

@@ -89,21 +89,21 @@ $ (echo sender,receiver,model; echo host0,host1,5) >bad.csv; unskew compare --mi
 ? 1
 # Estimators with minimum delays by either spelling; where no line fits, the one of least violation.
 $ unskew compare t/messages.csv --min-delay 49us --method hull+δ,regress+delta --method two-point+δ,hull | sed -n 1,7p
-host1 against host0: 410 messages, half widths 1.97 us to 11.1 us, 6.98 us on average.
-method             offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
-(as recorded)               -              -         202            -       1.00 s  -1.00 s
-hull             -1000199.839      20.193831           0        0.488      89.7 us  85.3 us
-regress+delta    -1000199.671      20.318074           0        0.732      90.4 us  84.9 us
-hull+delta       -1000201.326      20.079443           0        0.000      87.4 us  86.9 us
-two-point+delta  -1000201.789      20.358249           0        0.732      88.4 us  87.7 us
+host1 against host0: 410 messages, 15 on their hulls, half widths 1.97 us to 11.1 us, 6.98 us on average.
+method             offset, us  rate - 1, ppm  inversions  too fast, %  there   back  delay there     back
+(as recorded)               -              -         202            -      -      -       1.00 s  -1.00 s
+hull             -1000199.839      20.193831           0        0.488  0.000  0.990      89.7 us  85.3 us
+regress+delta    -1000199.671      20.318074           0        0.732  0.000  1.485      90.4 us  84.9 us
+hull+delta       -1000201.326      20.079443           0        0.000  0.000  0.000      87.4 us  86.9 us
+two-point+delta  -1000201.789      20.358249           0        0.732  0.962  0.495      88.4 us  87.7 us
 $ unskew compare t/messages.csv --min-delay 60us --method hull+delta,hull,two-point+delta,two-point+moved --max-outliers 0
-host1 against host0: 410 messages.
-method             offset, us  rate - 1, ppm  inversions  too fast, %  delay there     back
-(as recorded)               -              -         202            -       1.00 s  -1.00 s
-hull             -1000199.839      20.193831           0       15.366      89.7 us  85.3 us
-hull+delta       -1000198.788      19.040044           0       15.122      89.8 us  87.5 us
-two-point+delta  -1000197.175      19.878119           0       14.878      92.6 us  82.7 us
-two-point+moved  -1000197.175      19.878119           0       14.878      92.6 us  82.7 us
+host1 against host0: 410 messages, 15 on their hulls.
+method             offset, us  rate - 1, ppm  inversions  too fast, %   there    back  delay there     back
+(as recorded)               -              -         202            -       -       -       1.00 s  -1.00 s
+hull             -1000199.839      20.193831           0       15.366  15.385  15.347      89.7 us  85.3 us
+hull+delta       -1000198.788      19.040044           0       15.122  13.942  16.337      89.8 us  87.5 us
+two-point+delta  -1000197.175      19.878119           0       14.878  10.577  19.307      92.6 us  82.7 us
+two-point+moved  -1000197.175      19.878119           0       14.878  10.577  19.307      92.6 us  82.7 us
 hull+delta: no line fits; this is the one of least violation.
 
 Offset: reference - local at the middle of the trace; add it to a local stamp. Rate: of the clock

@@ -138,6 +138,7 @@ The machines' own clocks</h2>
 
 <h3><bdi>host1</bdi></h3>
 <h4>Zero elapsed time</h4>
+<h4>A clock of two words</h4>
 <h4>Timers</h4>
 <h4>Messages</h4>
 monotonic_raw | 20.7 ns | 10.0 ns | 0.0 | 0 | 0 | reference | realtime | 20.7 ns | 10.0 ns | 0.0 | 0 | 0 | 0.04 +- 0.16 | tsc | 9.23 ns | 0.39 ns | 0.0 | 0 | 0 | 2596.106060 MHz

@@ -31,9 +31,9 @@ c against b: 120 messages, 8 on their hulls, half widths 11.4 us to 62.3 us, 28.
 through exchanges  exchanges  kept  margin E  residual Er  error of rate, ppm  of offset
 # The reference of nobody's choice.
 $ unskew sync t.csv --method round-trip-90 | grep reference
-a      reference  0                               0                   120       120
+a      reference  0                           0                   120       120
 $ unskew sync t.csv --method round-trip-90 --weights half-width | grep reference
-b      reference  0                               0                   120       120
+b      reference  0                           0                   120       120
 # Other methods have no Er.
 $ unskew sync t.csv --weights residual
 ! unskew: weights by residual need a method through round trips, such as round-trip-90
@@ -46,10 +46,10 @@ $ unskew sync t.csv --weights other
 ? 2
 # In segments, and what is not said of them.
 $ unskew compare t.csv -r a --method round-trip-90,round-trip-segments --model segments=20s --csv | cut -d, -f 1-3,37-46
-a,b,method,hull_points_a_to_b,hull_points_b_to_a,exchanges,exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed
-a,b,round-trip-90,4,4,60,53,40000,13384.07825976104,1.118685376341713e-07,3826.6161369210672,
-a,b,round-trip-segments,4,4,60,55,40000,13673.360052813303,,,
-a,c,round-trip-90,2,2,60,60,500000,0,0,0,
-a,c,round-trip-segments,2,2,60,60,500000,0,,,
-b,c,round-trip-90,3,5,60,53,40000,13384.07825976104,1.118685376341713e-07,3826.6161369210672,
-b,c,round-trip-segments,3,5,60,55,40000,13673.360052813303,,,
+a,b,method,hull_points_a_to_b,hull_points_b_to_a,exchanges,exchanges_kept,margin_ns,residual_ns,slope_error,intercept_error_ns,failed,drawn_by
+a,b,round-trip-90,4,4,60,53,40000,13384.07825976104,1.118685376341713e-07,3826.6161369210672,,
+a,b,round-trip-segments,4,4,60,55,40000,13673.360052813303,,,,
+a,c,round-trip-90,2,2,60,60,500000,0,0,0,,
+a,c,round-trip-segments,2,2,60,60,500000,0,,,,
+b,c,round-trip-90,3,5,60,53,40000,13384.07825976104,1.118685376341713e-07,3826.6161369210672,,
+b,c,round-trip-segments,3,5,60,55,40000,13673.360052813303,,,,
