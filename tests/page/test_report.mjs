@@ -147,17 +147,20 @@ function says(cell, value) {
 const machines = page.locator('#unskew-machines');
 assert.equal(await page.evaluate(() => document.querySelector('#unskew-machines').previousElementSibling.id !== 'unskew-answer'), true);
 assert.deepEqual(await machines.locator('h3').allInnerTexts(), ['host0']);
-const tables = await machines.locator('table').evaluateAll((all) => all.map((t) => [...t.tBodies[0].rows].map((r) => [...r.cells].map((c) => c.innerText))));
-assert.equal(tables.length, 3);
-assert.deepEqual(tables[0].map((r) => r[0]), own.clocks.map((c) => c.name));
-own.clocks.forEach((c, i) => [c.read_ns, c.resolution_ns, 100 * c.repeats, c.backwards].forEach((v, k) => says(tables[0][i][1 + k], v)));
-own.loads.flatMap((l) => l.zero.map((z) => [l.load, z.ns.mean, z.ns.trimmed_mean, z.ns.deviation, z.k, z.k_trimmed, z.k1, z.predicted]))
-	.forEach((row, i) => row.forEach((v, k) => says(tables[1][i][1 + k], v)));
+const tables = {};
+for (const [label, rows] of await machines.locator('.scroll').evaluateAll((all) => all.map((d) => [d.ariaLabel, [...d.querySelectorAll('tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))]))) {
+	tables[label.replace(' of host0', '')] = rows;
+}
+assert.deepEqual(Object.keys(tables), ['Clocks', 'Zero elapsed time', 'Correlations', 'Ticks', 'Clock of two words', 'Messages', 'A word more']);
+assert.deepEqual(tables.Clocks.map((r) => r[0]), own.clocks.map((c) => c.name));
+own.clocks.forEach((c, i) => [c.read_ns, c.resolution_ns, 100 * c.repeats, c.backwards].forEach((v, k) => says(tables.Clocks[i][1 + k], v)));
+own.loads.flatMap((l) => l.zero.map((z) => [l.load, 100 * z.kept / z.runs, z.ns.mean, z.ns.trimmed_mean, z.ns.deviation, z.k, z.k_trimmed, z.k1, z.predicted]))
+	.forEach((row, i) => row.forEach((v, k) => says(tables['Zero elapsed time'][i][1 + k], v)));
 const sent = own.loads.flatMap((l) => l.messages.map((m) => ({ ...m, load: l.load })));
-assert.equal(tables[2].length, sent.length);
-for (const row of tables[2]) {
+assert.equal(tables.Messages.length, sent.length);
+for (const row of tables.Messages) {
 	const m = sent.find((o) => o.channel === row[0] && o.bytes === Number(row[1].replace(',', '')) && o.load === Number(row[2]));
-	[m.round_trip_ns.median, m.round_trip_ns.p99, m.one_way_ns.median, m.one_way_ns.p99].forEach((v, k) => says(row[3 + k], v));
+	[m.round_trip_ns.median, m.round_trip_ns.p99, m.one_way_ns.median, m.one_way_ns.p99].forEach((v, k) => says(row[4 + k], v));
 }
 const bars = await machines.locator('figure', { hasText: 'timer' }).locator('path[fill]').evaluateAll((paths) => paths.map((p) => [...p.getAttribute('d').matchAll(/M\S+ (\d+)V([\d.]+)/g)].map((m) => m[1] - m[2])));
 const shares = own.loads.map((l) => l.timer_late_ns.octaves.filter((n) => n).map((n) => n / l.timer_late_ns.count));

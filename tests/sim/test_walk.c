@@ -290,7 +290,7 @@ static void test_more_wander(void **state)
 		assert_true(used->used_e12 >= used->needed_e12);
 		bool told = false;
 		for (size_t i = 0; i < c->n_notes; i++) {
-			told |= strstr(c->note[i], "the rate of host1 against host0 is taken") !=
+			told |= strstr(c->note[i], "the rate of host1 against host0 varies more") !=
 				NULL;
 		}
 		assert_true(told);

@@ -198,12 +198,14 @@ static void check_hull(const struct tiny *t, void *ctx)
 	size_t *answers = ctx;
 	struct slopes s = slopes_of(t);
 	struct answer a = ask(t, usk_estimator_find("hull"));
-	if ((!a.status) != (s.floor && s.ceiling && s.fits)) {
+	/* Where no line fits it is the one of least violation (test_ashton.c has the oracle). */
+	bool fits = s.floor && s.ceiling && s.fits;
+	if (a.status ? fits : !(s.floor && s.ceiling)) {
 		tiny_fail(t, "hull", a.status ? "no answer" : "an answer");
 	}
 	long double s1 = isinf(s.free_min) ? -0.5L : s.free_min;
 	long double s2 = isinf(s.free_max) ? 0.5L : s.free_max;
-	if (!a.status && s1 > -0.9L && !no_long_double()) {
+	if (!a.status && fits && s1 > -0.9L && !no_long_double()) {
 		struct plane_line p = extreme(t, s1), q = extreme(t, s2), mid;
 		mid.beta = tanl((atanl(p.beta) + atanl(q.beta)) / 2);
 		/* Through their crossing; parallel ones have the middle intercept. */

@@ -36,7 +36,7 @@ try() {
 	grep Truth table
 	grep -q 'its band holds the truth throughout' table || wrong "$*: the truth is not in the band"
 	grep -q "Matched $((2 * count)) messages\\." table || wrong "$*: $(grep Matched table)"
-	grep -q ', 0 corrected' table || wrong "$*: $(grep 'before sent' table)"
+	grep -q 'before correction, 0 after' table || wrong "$*: $(grep 'before sent' table)"
 	for host in a b; do
 		events=$(babeltrace2 $host | wc -l)
 		[ "$events" -eq $((2 * count)) ] || wrong "$*: $host has $events events"
