@@ -451,10 +451,8 @@ struct usk_write_options {
 	bool force;	      /* an existing file may be replaced */
 	bool allow_unbounded; /* a clock that is not bounded goes along uncorrected, with a note */
 	const struct usk_read_options *read; /* as it was read to make the clocks; may be NULL */
-	/* CTF: the data stay as they are where another clock in the metadata is off by no more. */
-	int64_t residual_ns;
-	/* As in usk_sync_options. */
-	void (*progress)(void *ctx, double done, const char *what);
+	int64_t residual_ns; /* CTF: re-timed by the metadata alone where that is off by no more */
+	void (*progress)(void *ctx, double done, const char *what); /* as in usk_sync_options */
 	void *progress_ctx;
 };
 
