@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * conflict.c - what cannot all be true, and what is taken back for it
+ * conflict.c - what pairs and records show that no calm clock does, and whose it was
  *
- * In    brackets that pairs show, breaks known from records; a crossing of bounds
- * Out   breaks of clocks, more wander, messages left out; whose brackets were
+ * In    brackets that pairs show, breaks known from records
+ * Out   breaks of clocks, more wander; whose brackets were
  * Why   one place for all of it. Bands need no blame: a break is put into every clock that may
  *       have done it, and costs next to nothing where messages stand on both sides. Blame is for
  *       the report, and to spare clocks that other messages clear
- *
- * Where lo(e) is over hi(e) the two paths that say so are a negative cycle: its messages and
- * stretches cannot all be true, and nothing says which. So its stretches are broken, as a step may
- * lie in any of them; all clocks are, where it may have been the reference's; and its clocks may
- * wander by twice what the cycle needs, as it may have been that, and shows the least of it.
- * Messages with no stretch between them are wrong by themselves.
+ * Not   bounds that cross, which only cycles of pairs show (cycles.c)
  */
 #include "graph/work.h"
 
@@ -22,7 +17,7 @@
 /* ---- breaks ------------------------------------------------------------------------------------
  */
 
-static void add_break(struct usk_work *w, struct usk_break b)
+void usk_break_add(struct usk_work *w, struct usk_break b)
 {
 	if (b.clock != w->reference) {
 		w->brk = usk_room(w->brk, w->n_breaks, &w->cap_breaks, sizeof *w->brk);
@@ -84,8 +79,8 @@ static void break_pair(struct usk_work *w, uint32_t number)
 	a.falls = s->b == w->reference;
 	a.vague = x->least_ns == USK_NONE;
 	a.fold_ns = a.up ? fold_of(x) : 0;
-	add_break(w, b);
-	add_break(w, a);
+	usk_break_add(w, b);
+	usk_break_add(w, a);
 }
 
 /* How many of a pair's clocks may wander against the reference. */
@@ -196,13 +191,13 @@ void usk_conflict_begin(struct usk_work *w)
 	for (uint32_t i = 0; i < w->n_clocks; i++) {
 		const struct usk_graph_back *b = &p->back[i];
 		for (size_t k = 0; k < b->n; k++) {
-			add_break(w, (struct usk_break){ .clock = i,
-							 .from_ns = b->gap[k].before_ns,
-							 .to_ns = b->gap[k].after_ns,
-							 .up = true,
-							 .down = true,
-							 .back = true,
-							 .bracket = UINT32_MAX });
+			usk_break_add(w, (struct usk_break){ .clock = i,
+							     .from_ns = b->gap[k].before_ns,
+							     .to_ns = b->gap[k].after_ns,
+							     .up = true,
+							     .down = true,
+							     .back = true,
+							     .bracket = UINT32_MAX });
 		}
 	}
 }
@@ -434,8 +429,8 @@ static void unfold(const struct usk_work *w, uint32_t k, uint32_t *first, uint32
 }
 
 /* Where the reference may have been set, by up to `far`, all other clocks jump against it. */
-static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to,
-			   int64_t far, struct usk_break b)
+void usk_break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to,
+			int64_t far, struct usk_break b)
 {
 	for (uint32_t k = 0; k < w->n_clocks; k++) {
 		if (k == except || k == w->reference || w->first[k] == w->first[k + 1]) {
@@ -462,7 +457,7 @@ static void break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, u
 		b.clock = k;
 		b.from_ns = w->x[first];
 		b.to_ns = w->x[last];
-		add_break(w, b);
+		usk_break_add(w, b);
 	}
 }
 
@@ -475,7 +470,7 @@ static void break_by_reference(struct usk_work *w)
 		if (has(s, w->reference) && !s->excluded[!a]) {
 			struct usk_break b = break_of(&s->at, rises_for(s, other), (uint32_t)i);
 			b.falls = true;
-			break_everyone(w, other, s->from, s->to, farthest(&s->at), b);
+			usk_break_everyone(w, other, s->from, s->to, farthest(&s->at), b);
 		}
 	}
 	const struct usk_graph_back *b = &w->p->back[w->reference];
@@ -485,13 +480,13 @@ static void break_by_reference(struct usk_work *w)
 					       .falls = true,
 					       .of_reference = true,
 					       .bracket = UINT32_MAX };
-		break_everyone(w, USK_NO_CLOCK, usk_e12(b->gap[k].before_ns),
-			       usk_e12(b->gap[k].after_ns),
-			       b->gap[k].after_ns - b->gap[k].before_ns, own);
+		usk_break_everyone(w, USK_NO_CLOCK, usk_e12(b->gap[k].before_ns),
+				   usk_e12(b->gap[k].after_ns),
+				   b->gap[k].after_ns - b->gap[k].before_ns, own);
 	}
 }
 
-static void bound_by_order(struct usk_work *w)
+void usk_bound_by_order(struct usk_work *w)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
 		bool falls = w->cell[i].lower == USK_UNBOUNDED;
@@ -515,304 +510,8 @@ void usk_conflict_blame(struct usk_work *w)
 	if (!w->n_seen && !w->p->back[w->reference].n) {
 		return;
 	}
-	bound_by_order(w);
+	usk_bound_by_order(w);
 	blame(w);
 	break_by_reference(w);
 	usk_build_cells(w);
-}
-
-/* ---- negative cycles ---------------------------------------------------------------------------
- */
-
-/* A stretch of a clock that a path goes through, and by which of its rates. */
-struct passed {
-	uint32_t clock;
-	int64_t from_ns, to_ns;
-	bool most;
-};
-
-struct cycle {
-	struct passed *row;
-	size_t n, cap;
-	uint32_t *message; /* the event that a message was left by */
-	size_t n_messages, cap_messages;
-	usk_i128 calm_ns; /* length of its calm stretches */
-	int64_t at_ns[2]; /* of the reference, where paths come from; USK_NONE: not from there */
-};
-
-static void pass_cell(const struct usk_work *w, struct cycle *c, uint32_t i, bool most)
-{
-	struct passed *last = c->n ? &c->row[c->n - 1] : NULL;
-	uint32_t k = w->owner[i];
-	unsigned pace = most ? w->cell[i].upper : w->cell[i].lower;
-	c->calm_ns += pace == USK_CALM ? (usk_i128)w->x[i + 1] - w->x[i] : 0;
-	if (last && last->clock == k && last->most == most &&
-	    (last->from_ns == w->x[i + 1] || last->to_ns == w->x[i])) {
-		last->from_ns = w->x[i] < last->from_ns ? w->x[i] : last->from_ns;
-		last->to_ns = w->x[i + 1] > last->to_ns ? w->x[i + 1] : last->to_ns;
-		return;
-	}
-	c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
-	c->row[c->n++] = (struct passed){ k, w->x[i], w->x[i + 1], most };
-}
-
-static const struct usk_fold *fold_at(const struct usk_work *w, uint32_t i)
-{
-	for (size_t k = 0; k < w->n_folds; k++) {
-		if (w->fold[k].first <= i && i <= w->fold[k].last) {
-			return &w->fold[k];
-		}
-	}
-	return NULL;
-}
-
-/* What an event's bound may have come from: a message, its neighbours, the ends of its fold. */
-struct step {
-	uint32_t from, to;
-	enum { MESSAGE, RIGHT, LEFT, FOLD } by;
-};
-
-/* The one that gives the best bound, among those that the trace was not at yet. false: it was at
- * one that gives a better one. Mirrored for lo, so that the least is the best of both. */
-static bool step_back(const struct usk_work *w, uint32_t i, bool upper, const bool *been,
-		      struct step *out)
-{
-	const usk_i128 *bound = upper ? w->hi : w->lo;
-	usk_i128 d, rise, best = USK_INF;
-	bool open = false;
-#define OFFER(event, value, way)                                                                   \
-	do {                                                                                       \
-		usk_i128 v = upper ? (value) : -(value);                                           \
-		if (v < best || (v == best && !open && !been[event])) {                            \
-			best = v;                                                                  \
-			open = !been[event];                                                       \
-			*out = (struct step){ i, (event), (way) };                                 \
-		}                                                                                  \
-	} while (0)
-	uint32_t p = w->peer[i];
-	if (p != USK_NO_EVENT && w->sent[i] == upper) {
-		OFFER(p, bound[p], MESSAGE);
-	}
-	if (i + 1 < w->first[w->owner[i] + 1]) {
-		d = (usk_i128)w->x[i + 1] - w->x[i];
-		if (upper ? usk_cell_least(w, i, d, &rise) : usk_cell_most(w, i, d, &rise)) {
-			OFFER(i + 1, bound[i + 1] - rise, RIGHT);
-		}
-	}
-	if (i > w->first[w->owner[i]]) {
-		d = (usk_i128)w->x[i] - w->x[i - 1];
-		if (upper ? usk_cell_most(w, i - 1, d, &rise)
-			  : usk_cell_least(w, i - 1, d, &rise)) {
-			OFFER(i - 1, bound[i - 1] + rise, LEFT);
-		}
-	}
-	const struct usk_fold *f = w->n_folds ? fold_at(w, i) : NULL;
-	uint32_t near = f && upper ? f->first : f ? f->last : 0;
-	uint32_t far = f && upper ? f->last : f ? f->first : 0;
-	for (uint32_t e = f && i == near ? f->first : far; f && e <= f->last; e++) {
-		d = (usk_i128)w->x[e] - w->x[i];
-		if (e != i && (i == near || e == far) &&
-		    usk_fold_least(w, f, d < 0 ? -d : d, &rise)) {
-			OFFER(e, bound[e] + (upper ? -rise : rise), FOLD);
-		}
-	}
-#undef OFFER
-	return open;
-}
-
-static void pass(const struct usk_work *w, const struct step *s, bool upper, struct cycle *c)
-{
-	if (s->by == FOLD) {
-		const struct usk_fold *f = fold_at(w, s->from);
-		c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
-		c->row[c->n++] =
-			(struct passed){ w->owner[s->from], w->x[f->first], w->x[f->last], false };
-	} else if (s->by == MESSAGE) {
-		c->message =
-			usk_room(c->message, c->n_messages, &c->cap_messages, sizeof *c->message);
-		c->message[c->n_messages++] = s->from;
-	} else {
-		pass_cell(w, c, s->by == RIGHT ? s->from : s->from - 1, upper == (s->by == LEFT));
-	}
-}
-
-/* The path that a bound came along, back to the reference; if no way leads there, round a circle.
- * Stamps may be equal, and then some ways lead back to where they came from. upper: of hi. */
-static void trace(const struct usk_work *w, uint32_t i, bool upper, struct cycle *c)
-{
-	bool *been = usk_alloc(w->n + 1, sizeof *been);
-	struct step *way = NULL, *circle = NULL, s;
-	size_t n = 0, cap = 0, n_circle = 0;
-	been[i] = true;
-	while (w->owner[i] != w->reference) {
-		if (step_back(w, i, upper, been, &s)) {
-			way = usk_room(way, n, &cap, sizeof *way);
-			way[n++] = s;
-			i = s.to;
-			been[i] = true;
-			continue;
-		}
-		if (n > n_circle) {
-			circle = usk_grow(circle, n, sizeof *circle);
-			memcpy(circle, way, n * sizeof *circle);
-			n_circle = n;
-		}
-		if (!n) {
-			break;
-		}
-		i = way[--n].from;
-	}
-	bool found = w->owner[i] == w->reference;
-	for (size_t k = 0; k < (found ? n : n_circle); k++) {
-		pass(w, found ? &way[k] : &circle[k], upper, c);
-	}
-	c->at_ns[upper] = found ? w->x[i] : USK_NONE;
-	free(way);
-	free(circle);
-	free(been);
-}
-
-bool usk_conflict_leave_out(struct usk_work *w, uint32_t i)
-{
-	uint32_t p = w->peer[i];
-	if (p == USK_NO_EVENT) {
-		return false;
-	}
-	w->peer[i] = w->peer[p] = USK_NO_EVENT;
-	w->left_out = usk_room(w->left_out, w->n_left_out, &w->cap_left_out, sizeof *w->left_out);
-	w->left_out[w->n_left_out++] =
-		(struct usk_left_out){ w->sent[i] ? i : p, w->sent[i] ? p : i };
-	return true;
-}
-
-/* Its rates need more wander than was assumed, wherever that is; or another rate, wherever that
- * began, if there is one for each stretch. */
-static bool mend_rates(struct usk_work *w)
-{
-	uint32_t k = w->torn->clock, from = w->first[k], to = w->first[k + 1];
-	int64_t lacks = (w->torn->least_e12 - w->torn->most_e12) / 2 + 1;
-	w->crossed = from;
-	if (w->p->model.kind == USK_SEGMENTS) {
-		while (&w->run[w->run_of[from]] != w->torn) {
-			from++;
-		}
-		while (&w->run[w->run_of[to - 1]] != w->torn) {
-			to--;
-		}
-		add_break(w, (struct usk_break){ .clock = k,
-						 .from_ns = w->x[from],
-						 .to_ns = w->x[to - (to < w->first[k + 1] ? 0 : 1)],
-						 .bracket = UINT32_MAX });
-		return true;
-	}
-	bool can = w->p->model.kind == USK_WANDER && w->wander_e12[k] < w->p->max_skew_e12;
-	w->wander_e12[k] = can ? 2 * (w->wander_e12[k] + lacks) : w->wander_e12[k];
-	return can;
-}
-
-/* Both paths come from the reference, which may have been set between the two moments: all other
- * clocks jump against it then. Order alone says where, as bounds cross. */
-static void doubt_reference(struct usk_work *w, const struct cycle *c)
-{
-	int64_t a = c->at_ns[0], b = c->at_ns[1];
-	if (a == USK_NONE || b == USK_NONE || a == b) {
-		return;
-	}
-	const struct usk_break own = {
-		.up = true, .down = true, .falls = true, .bracket = UINT32_MAX
-	};
-	bound_by_order(w);
-	break_everyone(w, USK_NO_CLOCK, usk_e12(a < b ? a : b), usk_e12(a < b ? b : a),
-		       a < b ? b - a : a - b, own);
-}
-
-/* One of its stretches did something, or its clocks wander by more: lacks is by how much. false:
- * it has no stretch. */
-static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lacks)
-{
-	size_t before = w->n_breaks;
-	usk_i128 more = c->calm_ns > 0 && lacks > 0 ? lacks / c->calm_ns + 1 : 0;
-	size_t clocks = w->c->n_clocks * sizeof *w->wander_e12;
-	int64_t *was = memcpy(usk_alloc(1, clocks), w->wander_e12, clocks);
-	for (size_t i = 0; i < c->n; i++) {
-		const struct passed *s = &c->row[i];
-		add_break(w, (struct usk_break){ .clock = s->clock,
-						 .from_ns = s->from_ns,
-						 .to_ns = s->to_ns,
-						 .up = s->most,
-						 .down = !s->most,
-						 .falls = true,
-						 .bracket = UINT32_MAX });
-		usk_i128 need = was[s->clock] + more, limit = w->p->max_skew_e12;
-		if (w->p->model.kind == USK_WANDER && more && need < limit) {
-			w->wander_e12[s->clock] = (int64_t)(2 * need < limit ? 2 * need : limit);
-		}
-	}
-	free(was);
-	return w->n_breaks > before;
-}
-
-static void cycle_free(struct cycle *c)
-{
-	free(c->row);
-	free(c->message);
-}
-
-bool usk_conflict_doubt(struct usk_work *w)
-{
-	bool any = false;
-	for (size_t i = 0; i < w->n_wishes && !any && w->p->model.kind != USK_LINEAR; i++) {
-		const struct usk_wish *x = &w->wish[i];
-		usk_i128 lo = w->lo[x->sent], hi = w->hi[x->received];
-		usk_i128 lacks = lo - hi - usk_e12(x->early_ns);
-		if (!x->doubts || lo <= -USK_INF || hi >= USK_INF || lacks <= 0) {
-			continue;
-		}
-		struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
-		trace(w, x->received, true, &c);
-		trace(w, x->sent, false, &c);
-		any = break_cycle(w, &c, lacks);
-		if (any) {
-			doubt_reference(w, &c);
-		}
-		cycle_free(&c);
-	}
-	return any;
-}
-
-bool usk_conflict_repair(struct usk_work *w)
-{
-	memset(w->suspect, 0, w->c->n_clocks * sizeof *w->suspect);
-	if (w->torn) {
-		w->suspect[w->torn->clock] = true;
-		return mend_rates(w);
-	}
-	w->suspect[w->owner[w->crossed]] = true;
-	struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
-	usk_i128 lacks = w->lo[w->crossed] - w->hi[w->crossed];
-	size_t out = w->n_left_out;
-	trace(w, w->crossed, true, &c);
-	trace(w, w->crossed, false, &c);
-	for (size_t i = 0; i < c.n_messages; i++) {
-		uint32_t m = c.message[i];
-		/* Who states a tie may be wrong; messages are not doubted for it. */
-		if (w->peer[m] != USK_NO_EVENT && usk_is_stated(w, w->pair_of[m])) {
-			usk_conflict_leave_out(w, m);
-		}
-	}
-	for (size_t i = 0; i < c.n; i++) {
-		w->suspect[c.row[i].clock] = true;
-	}
-	/* A line is the same before and behind whatever happened. */
-	bool repairs = w->p->model.kind != USK_LINEAR && w->n_left_out == out;
-	bool broke = repairs && break_cycle(w, &c, lacks);
-	/* No stretch: messages contradict each other by themselves. */
-	for (size_t i = 0; i < c.n_messages && repairs && !broke; i++) {
-		usk_conflict_leave_out(w, c.message[i]);
-	}
-	if (broke) {
-		doubt_reference(w, &c);
-	}
-	cycle_free(&c);
-	return broke || w->n_left_out > out;
 }

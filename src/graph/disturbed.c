@@ -6,7 +6,7 @@
  * Out   brackets in which no calm clock goes on, the wander outside them, outliers
  * Why   it needs no other clock, and what is found here is beyond doubt: in a bracket lie two
  *       messages that no clock of the model can have exchanged
- * Not   whose clock it was (conflict.c), what only circles of pairs show (there too)
+ * Not   whose clock it was (conflict.c), what only circles of pairs show (cycles.c)
  */
 #include "graph/course.h"
 

@@ -6,7 +6,7 @@
  * Out   hi(e), the least upper bound of T(e), and lo(e), the greatest lower one
  * Why   all edges and cells are difference constraints; what moves nothing more is the answer,
  *       whatever the order of sweeps (Bellman 1958)
- * Not   rates (rates.c), what to do where bounds cross (conflict.c)
+ * Not   rates (rates.c), what to do where bounds cross (cycles.c)
  *
  * A sweep goes through events in their approximate order of time, forwards, then backwards: a bound
  * is carried along a whole stretch of a path by one sweep. Of many clocks in a row a sweep moves

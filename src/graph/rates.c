@@ -5,7 +5,7 @@
  * In    bounds of all events
  * Out   narrower rates, narrower bounds
  * Why   a long run says its rate to parts per 10^9 though no single stretch of it does
- * Not   wander beyond what is assumed (conflict.c)
+ * Not   wander beyond what is assumed (conflict.c, cycles.c)
  *
  * Between two events of a run T rises by no less than lo - hi and no more than hi - lo say: with
  * these as floors and ceilings the rates that are possible are those of doc/guarantees.md, s_lo and

@@ -68,7 +68,7 @@ static bool leave_out_stated(struct usk_work *w, uint32_t k)
 	bool any = false;
 	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
 		if (usk_is_stated(w, w->pair_of[i])) {
-			any = usk_conflict_leave_out(w, i) || any;
+			any = usk_cycle_leave_out(w, i) || any;
 		}
 	}
 	return any;
@@ -137,9 +137,9 @@ static void bound(struct usk_work *w)
 		wander[i] = w->wander_e12[i];
 	}
 	usk_bounds_reset(w);
-	for (bool crosses; (crosses = !solve_bounds(w)) || usk_conflict_doubt(w);) {
+	for (bool crosses; (crosses = !solve_bounds(w)) || usk_cycle_doubt(w);) {
 		size_t before = w->n_left_out;
-		if (crosses && !usk_conflict_repair(w)) {
+		if (crosses && !usk_cycle_repair(w)) {
 			bool stated = leave_out_stated(w, w->owner[w->crossed]);
 			/* Of others, then: one of them is what it is contradicted by, maybe. */
 			for (uint32_t i = 0; i < w->n_clocks && !stated; i++) {

@@ -322,14 +322,26 @@ void usk_conflict_begin(struct usk_work *w);
 /** Whose brackets were: may_be of each; breaks in all clocks where it may be the reference's. Needs
  * events, and spoils bounds. */
 void usk_conflict_blame(struct usk_work *w);
+/** One more break; none of the reference's own. */
+void usk_break_add(struct usk_work *w, struct usk_break b);
+/** The same of all clocks but `except` and the reference, where this may have been set by up to far
+ * between two of its times. */
+void usk_break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to,
+			int64_t far, struct usk_break b);
+/** Bounds by order alone: no message is received before it is sent, and no clock's time falls. */
+void usk_bound_by_order(struct usk_work *w);
+
+/* ---- cycles.c -----------------------------------------------------------------------------------
+ */
+
 /** Leaves out the edge that an event is an end of; false: it has none. */
-bool usk_conflict_leave_out(struct usk_work *w, uint32_t i);
+bool usk_cycle_leave_out(struct usk_work *w, uint32_t i);
 /** Bounds cross at w->crossed, or w->torn has no rate left: take back what cannot be true. false:
  * nothing is left to try, w->suspect. */
-bool usk_conflict_repair(struct usk_work *w);
+bool usk_cycle_repair(struct usk_work *w);
 /** Bounds that exclude a message whose stamps are likely so: if they are so, something happened
  * that no other message shows, so its cycle is broken as any other. false: there are none. */
-bool usk_conflict_doubt(struct usk_work *w);
+bool usk_cycle_doubt(struct usk_work *w);
 
 /* ---- estimate.c ---------------------------------------------------------------------------------
  */

@@ -4,7 +4,7 @@
  *
  * In    points of a pair in the order of time, brackets in which no calm clock goes on
  * Out   outliers; brackets of what happened if they are right
- * Not   messages that only cycles of pairs show to be wrong (conflict.c)
+ * Not   messages that only cycles of pairs show to be wrong (cycles.c)
  */
 #include "graph/course.h"
 

@@ -93,8 +93,8 @@ enum usk_status usk_trace_of_messages(const char *const *clock, size_t n_clocks,
 	t->class_ = USK_TRACE_TABLE;
 	t->path = usk_strdup("messages");
 	t->name = usk_strdup("messages");
-	t->state = memcpy(usk_alloc(1, sizeof(struct arrays)),
-			  &(struct arrays){ .msg = msg, .n = n }, sizeof(struct arrays));
+	struct arrays *a = t->state = usk_alloc(1, sizeof *a);
+	*a = (struct arrays){ .msg = msg, .n = n };
 	for (size_t i = 0; i < n_clocks && !status; i++) {
 		const struct usk_csv_field name = { clock[i], strlen(clock[i]) };
 		if (usk_trace_clock(t, name) != i) {

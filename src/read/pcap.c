@@ -250,21 +250,16 @@ static struct usk_record record_at(const struct usk_trace *t, size_t pos)
 				    .length = wire_of(s, d) };
 }
 
-/* Was the record read before, or is it where a block begins that stands in the file twice: of that
- * one's bytes and of those before it? What stands behind it is there. */
+/* What stands behind the record is in the window. */
 static bool is_again(const struct usk_trace *t, const struct usk_record *r)
 {
 	struct state *s = t->state;
-	if (usk_recent_again(&s->recent, r, s->last_ns)) {
-		return true;
-	}
 	size_t behind = (size_t)(r->at - t->in.at) + s->header + r->captured;
-	if (r->time_ns >= s->last_ns || t->in.have - behind < s->header ||
-	    t->in.have - behind - s->header < captured_of(s, t->in.data + behind)) {
-		return false;
-	}
-	struct usk_record next = record_at(t, behind);
-	return next.time_ns <= s->high_ns && usk_recent_again(&s->recent, &next, s->last_ns);
+	size_t left = t->in.have - behind;
+	bool there = r->time_ns < s->last_ns && left >= s->header &&
+		     left - s->header >= captured_of(s, t->in.data + behind);
+	struct usk_record next = there ? record_at(t, behind) : *r;
+	return usk_recent_again(&s->recent, r, there ? &next : NULL, s->last_ns, s->high_ns);
 }
 
 /* Some writers cut at another snap length than they state: the first records tell. */

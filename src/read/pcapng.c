@@ -273,19 +273,15 @@ static bool is_astray(const struct usk_trace *t, size_t pos, const struct found 
 	return false;
 }
 
-/* Was the packet read before, or is it where a part of the file begins that stands in it twice: of
- * that one's bytes and of those before it? */
 static bool is_again(const struct usk_trace *t, size_t pos, const struct found *f)
 {
 	struct state *s = t->state;
 	const struct face *face = &s->face[f->r.iface];
-	if (usk_recent_again(&s->recent, &f->r, face->last_ns)) {
-		return true;
-	}
-	struct found g = block_at(t, pos + f->size);
-	return f->r.time_ns < face->last_ns && g.size && is_packet(g.type) &&
-	       g.r.iface == f->r.iface && g.r.time_ns <= face->high_ns &&
-	       usk_recent_again(&s->recent, &g.r, face->last_ns);
+	bool falls = f->r.time_ns < face->last_ns;
+	struct found g = falls ? block_at(t, pos + f->size) : (struct found){ .size = 0 };
+	bool there = g.size && is_packet(g.type) && g.r.iface == f->r.iface;
+	return usk_recent_again(&s->recent, &f->r, there ? &g.r : NULL, face->last_ns,
+				face->high_ns);
 }
 
 const struct usk_tick *usk_pcapng_tick(const struct usk_trace *t, size_t iface)

@@ -144,8 +144,14 @@ static inline void usk_recent_note(struct usk_recent *x, const struct usk_record
 	x->again = false;
 }
 
-/** Of a record that is stamped no later than the one before: was it handed out already? */
-bool usk_recent_again(struct usk_recent *x, const struct usk_record *r, int64_t last_ns);
+/**
+ * Of a record that is stamped no later than high_ns, the highest before it: was it handed out
+ * already? Or is it where a part of the file begins that stands in it twice, of that one's bytes
+ * and of those before it? Then the record behind it was: next, if r falls behind last_ns; NULL: it
+ * is not there.
+ */
+bool usk_recent_again(struct usk_recent *x, const struct usk_record *r,
+		      const struct usk_record *next, int64_t last_ns, int64_t high_ns);
 
 /** A stamp beyond USK_TIME_MAX is an error of the whole run, not damage. */
 enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, struct usk_err *err);

@@ -327,7 +327,7 @@ void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 	t->done = true;
 }
 
-bool usk_recent_again(struct usk_recent *x, const struct usk_record *r, int64_t last_ns)
+static bool was_read(struct usk_recent *x, const struct usk_record *r, int64_t last_ns)
 {
 	enum { ENOUGH = 8 };
 	/* Stamps alone say nothing of one that is equal to the last: clocks are coarse. */
@@ -344,6 +344,13 @@ bool usk_recent_again(struct usk_recent *x, const struct usk_record *r, int64_t 
 		x->again = time_ns == r->time_ns && x->seen[(x->n - 1 - k) % n].what == what;
 	}
 	return x->again;
+}
+
+bool usk_recent_again(struct usk_recent *x, const struct usk_record *r,
+		      const struct usk_record *next, int64_t last_ns, int64_t high_ns)
+{
+	return was_read(x, r, last_ns) ||
+	       (next && next->time_ns <= high_ns && was_read(x, next, last_ns));
 }
 
 void usk_trace_lost(struct usk_trace *t, uint64_t at, uint64_t bytes)

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cycles.c - bounds that cross: a negative cycle, and what is taken back for it
+ *
+ * In    an event whose lo is over its hi, or a message in its likeliest sense that bounds exclude
+ * Out   breaks of clocks, more wander, messages left out
+ * Not   what a pair shows by itself, and whose it was (conflict.c)
+ *
+ * Where lo(e) is over hi(e) the two paths that say so are a negative cycle: its messages and
+ * stretches cannot all be true, and nothing says which. So its stretches are broken, as a step may
+ * lie in any of them; all clocks are, where it may have been the reference's; and its clocks may
+ * wander by twice what the cycle needs, as it may have been that, and shows the least of it.
+ * Messages with no stretch between them are wrong by themselves.
+ */
+#include "graph/work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A stretch of a clock that a path goes through, and by which of its rates. */
+struct passed {
+	uint32_t clock;
+	int64_t from_ns, to_ns;
+	bool most;
+};
+
+struct cycle {
+	struct passed *row;
+	size_t n, cap;
+	uint32_t *message; /* the event that a message was left by */
+	size_t n_messages, cap_messages;
+	usk_i128 calm_ns; /* length of its calm stretches */
+	int64_t at_ns[2]; /* of the reference, where paths come from; USK_NONE: not from there */
+};
+
+static void pass_cell(const struct usk_work *w, struct cycle *c, uint32_t i, bool most)
+{
+	struct passed *last = c->n ? &c->row[c->n - 1] : NULL;
+	uint32_t k = w->owner[i];
+	unsigned pace = most ? w->cell[i].upper : w->cell[i].lower;
+	c->calm_ns += pace == USK_CALM ? (usk_i128)w->x[i + 1] - w->x[i] : 0;
+	if (last && last->clock == k && last->most == most &&
+	    (last->from_ns == w->x[i + 1] || last->to_ns == w->x[i])) {
+		last->from_ns = w->x[i] < last->from_ns ? w->x[i] : last->from_ns;
+		last->to_ns = w->x[i + 1] > last->to_ns ? w->x[i + 1] : last->to_ns;
+		return;
+	}
+	c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
+	c->row[c->n++] = (struct passed){ k, w->x[i], w->x[i + 1], most };
+}
+
+static const struct usk_fold *fold_at(const struct usk_work *w, uint32_t i)
+{
+	for (size_t k = 0; k < w->n_folds; k++) {
+		if (w->fold[k].first <= i && i <= w->fold[k].last) {
+			return &w->fold[k];
+		}
+	}
+	return NULL;
+}
+
+/* What an event's bound may have come from: a message, its neighbours, the ends of its fold. */
+struct step {
+	uint32_t from, to;
+	enum { MESSAGE, RIGHT, LEFT, FOLD } by;
+};
+
+/* The one that gives the best bound, among those that the trace was not at yet. false: it was at
+ * one that gives a better one. Mirrored for lo, so that the least is the best of both. */
+static bool step_back(const struct usk_work *w, uint32_t i, bool upper, const bool *been,
+		      struct step *out)
+{
+	const usk_i128 *bound = upper ? w->hi : w->lo;
+	usk_i128 d, rise, best = USK_INF;
+	bool open = false;
+#define OFFER(event, value, way)                                                                   \
+	do {                                                                                       \
+		usk_i128 v = upper ? (value) : -(value);                                           \
+		if (v < best || (v == best && !open && !been[event])) {                            \
+			best = v;                                                                  \
+			open = !been[event];                                                       \
+			*out = (struct step){ i, (event), (way) };                                 \
+		}                                                                                  \
+	} while (0)
+	uint32_t p = w->peer[i];
+	if (p != USK_NO_EVENT && w->sent[i] == upper) {
+		OFFER(p, bound[p], MESSAGE);
+	}
+	if (i + 1 < w->first[w->owner[i] + 1]) {
+		d = (usk_i128)w->x[i + 1] - w->x[i];
+		if (upper ? usk_cell_least(w, i, d, &rise) : usk_cell_most(w, i, d, &rise)) {
+			OFFER(i + 1, bound[i + 1] - rise, RIGHT);
+		}
+	}
+	if (i > w->first[w->owner[i]]) {
+		d = (usk_i128)w->x[i] - w->x[i - 1];
+		if (upper ? usk_cell_most(w, i - 1, d, &rise)
+			  : usk_cell_least(w, i - 1, d, &rise)) {
+			OFFER(i - 1, bound[i - 1] + rise, LEFT);
+		}
+	}
+	const struct usk_fold *f = w->n_folds ? fold_at(w, i) : NULL;
+	uint32_t near = f && upper ? f->first : f ? f->last : 0;
+	uint32_t far = f && upper ? f->last : f ? f->first : 0;
+	for (uint32_t e = f && i == near ? f->first : far; f && e <= f->last; e++) {
+		d = (usk_i128)w->x[e] - w->x[i];
+		if (e != i && (i == near || e == far) &&
+		    usk_fold_least(w, f, d < 0 ? -d : d, &rise)) {
+			OFFER(e, bound[e] + (upper ? -rise : rise), FOLD);
+		}
+	}
+#undef OFFER
+	return open;
+}
+
+static void pass(const struct usk_work *w, const struct step *s, bool upper, struct cycle *c)
+{
+	if (s->by == FOLD) {
+		const struct usk_fold *f = fold_at(w, s->from);
+		c->row = usk_room(c->row, c->n, &c->cap, sizeof *c->row);
+		c->row[c->n++] =
+			(struct passed){ w->owner[s->from], w->x[f->first], w->x[f->last], false };
+	} else if (s->by == MESSAGE) {
+		c->message =
+			usk_room(c->message, c->n_messages, &c->cap_messages, sizeof *c->message);
+		c->message[c->n_messages++] = s->from;
+	} else {
+		pass_cell(w, c, s->by == RIGHT ? s->from : s->from - 1, upper == (s->by == LEFT));
+	}
+}
+
+/* The path that a bound came along, back to the reference; if no way leads there, round a circle.
+ * Stamps may be equal, and then some ways lead back to where they came from. upper: of hi. */
+static void trace(const struct usk_work *w, uint32_t i, bool upper, struct cycle *c)
+{
+	bool *been = usk_alloc(w->n + 1, sizeof *been);
+	struct step *way = NULL, *circle = NULL, s;
+	size_t n = 0, cap = 0, n_circle = 0;
+	been[i] = true;
+	while (w->owner[i] != w->reference) {
+		if (step_back(w, i, upper, been, &s)) {
+			way = usk_room(way, n, &cap, sizeof *way);
+			way[n++] = s;
+			i = s.to;
+			been[i] = true;
+			continue;
+		}
+		if (n > n_circle) {
+			circle = usk_grow(circle, n, sizeof *circle);
+			memcpy(circle, way, n * sizeof *circle);
+			n_circle = n;
+		}
+		if (!n) {
+			break;
+		}
+		i = way[--n].from;
+	}
+	bool found = w->owner[i] == w->reference;
+	for (size_t k = 0; k < (found ? n : n_circle); k++) {
+		pass(w, found ? &way[k] : &circle[k], upper, c);
+	}
+	c->at_ns[upper] = found ? w->x[i] : USK_NONE;
+	free(way);
+	free(circle);
+	free(been);
+}
+
+bool usk_cycle_leave_out(struct usk_work *w, uint32_t i)
+{
+	uint32_t p = w->peer[i];
+	if (p == USK_NO_EVENT) {
+		return false;
+	}
+	w->peer[i] = w->peer[p] = USK_NO_EVENT;
+	w->left_out = usk_room(w->left_out, w->n_left_out, &w->cap_left_out, sizeof *w->left_out);
+	w->left_out[w->n_left_out++] =
+		(struct usk_left_out){ w->sent[i] ? i : p, w->sent[i] ? p : i };
+	return true;
+}
+
+/* Its rates need more wander than was assumed, wherever that is; or another rate, wherever that
+ * began, if there is one for each stretch. */
+static bool mend_rates(struct usk_work *w)
+{
+	uint32_t k = w->torn->clock, from = w->first[k], to = w->first[k + 1];
+	int64_t lacks = (w->torn->least_e12 - w->torn->most_e12) / 2 + 1;
+	w->crossed = from;
+	if (w->p->model.kind == USK_SEGMENTS) {
+		while (&w->run[w->run_of[from]] != w->torn) {
+			from++;
+		}
+		while (&w->run[w->run_of[to - 1]] != w->torn) {
+			to--;
+		}
+		usk_break_add(
+			w, (struct usk_break){ .clock = k,
+					       .from_ns = w->x[from],
+					       .to_ns = w->x[to - (to < w->first[k + 1] ? 0 : 1)],
+					       .bracket = UINT32_MAX });
+		return true;
+	}
+	bool can = w->p->model.kind == USK_WANDER && w->wander_e12[k] < w->p->max_skew_e12;
+	w->wander_e12[k] = can ? 2 * (w->wander_e12[k] + lacks) : w->wander_e12[k];
+	return can;
+}
+
+/* Both paths come from the reference, which may have been set between the two moments: all other
+ * clocks jump against it then. Order alone says where, as bounds cross. */
+static void doubt_reference(struct usk_work *w, const struct cycle *c)
+{
+	int64_t a = c->at_ns[0], b = c->at_ns[1];
+	if (a == USK_NONE || b == USK_NONE || a == b) {
+		return;
+	}
+	const struct usk_break own = {
+		.up = true, .down = true, .falls = true, .bracket = UINT32_MAX
+	};
+	usk_bound_by_order(w);
+	usk_break_everyone(w, USK_NO_CLOCK, usk_e12(a < b ? a : b), usk_e12(a < b ? b : a),
+			   a < b ? b - a : a - b, own);
+}
+
+/* One of its stretches did something, or its clocks wander by more: lacks is by how much. false:
+ * it has no stretch. */
+static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lacks)
+{
+	size_t before = w->n_breaks;
+	usk_i128 more = c->calm_ns > 0 && lacks > 0 ? lacks / c->calm_ns + 1 : 0;
+	size_t clocks = w->c->n_clocks * sizeof *w->wander_e12;
+	int64_t *was = memcpy(usk_alloc(1, clocks), w->wander_e12, clocks);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct passed *s = &c->row[i];
+		usk_break_add(w, (struct usk_break){ .clock = s->clock,
+						     .from_ns = s->from_ns,
+						     .to_ns = s->to_ns,
+						     .up = s->most,
+						     .down = !s->most,
+						     .falls = true,
+						     .bracket = UINT32_MAX });
+		usk_i128 need = was[s->clock] + more, limit = w->p->max_skew_e12;
+		if (w->p->model.kind == USK_WANDER && more && need < limit) {
+			w->wander_e12[s->clock] = (int64_t)(2 * need < limit ? 2 * need : limit);
+		}
+	}
+	free(was);
+	return w->n_breaks > before;
+}
+
+static void cycle_free(struct cycle *c)
+{
+	free(c->row);
+	free(c->message);
+}
+
+bool usk_cycle_doubt(struct usk_work *w)
+{
+	bool any = false;
+	for (size_t i = 0; i < w->n_wishes && !any && w->p->model.kind != USK_LINEAR; i++) {
+		const struct usk_wish *x = &w->wish[i];
+		usk_i128 lo = w->lo[x->sent], hi = w->hi[x->received];
+		usk_i128 lacks = lo - hi - usk_e12(x->early_ns);
+		if (!x->doubts || lo <= -USK_INF || hi >= USK_INF || lacks <= 0) {
+			continue;
+		}
+		struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
+		trace(w, x->received, true, &c);
+		trace(w, x->sent, false, &c);
+		any = break_cycle(w, &c, lacks);
+		if (any) {
+			doubt_reference(w, &c);
+		}
+		cycle_free(&c);
+	}
+	return any;
+}
+
+bool usk_cycle_repair(struct usk_work *w)
+{
+	memset(w->suspect, 0, w->c->n_clocks * sizeof *w->suspect);
+	if (w->torn) {
+		w->suspect[w->torn->clock] = true;
+		return mend_rates(w);
+	}
+	w->suspect[w->owner[w->crossed]] = true;
+	struct cycle c = { .at_ns = { USK_NONE, USK_NONE } };
+	usk_i128 lacks = w->lo[w->crossed] - w->hi[w->crossed];
+	size_t out = w->n_left_out;
+	trace(w, w->crossed, true, &c);
+	trace(w, w->crossed, false, &c);
+	for (size_t i = 0; i < c.n_messages; i++) {
+		uint32_t m = c.message[i];
+		/* Who states a tie may be wrong; messages are not doubted for it. */
+		if (w->peer[m] != USK_NO_EVENT && usk_is_stated(w, w->pair_of[m])) {
+			usk_cycle_leave_out(w, m);
+		}
+	}
+	for (size_t i = 0; i < c.n; i++) {
+		w->suspect[c.row[i].clock] = true;
+	}
+	/* A line is the same before and behind whatever happened. */
+	bool repairs = w->p->model.kind != USK_LINEAR && w->n_left_out == out;
+	bool broke = repairs && break_cycle(w, &c, lacks);
+	/* No stretch: messages contradict each other by themselves. */
+	for (size_t i = 0; i < c.n_messages && repairs && !broke; i++) {
+		usk_cycle_leave_out(w, c.message[i]);
+	}
+	if (broke) {
+		doubt_reference(w, &c);
+	}
+	cycle_free(&c);
+	return broke || w->n_left_out > out;
+}
