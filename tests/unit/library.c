@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define OFFSET INT64_C(5000000000)
@@ -71,7 +72,8 @@ int main(void)
 			at.hi_ns < t - 1 || at.hi_ns - at.lo_ns > 300000;
 	}
 	char *json = usk_clocks_to_json(clocks);
-	wrong = wrong || !strstr(json, "\"server\"");
+	wrong = wrong || !json || !strstr(json, "\"server\"");
+	free(json);
 	usk_map_free(map);
 	usk_clocks_free(clocks);
 	usk_trace_close(trace);
