@@ -110,7 +110,7 @@ struct parties {
 	bool rows_vague;	/* stamps may be of several epochs */
 	bool rows_repeat;	/* a clock that tables name was set back */
 	struct usk_rows rows;	/* where that was; by number of party */
-	uint32_t depth;
+	struct usk_depth depth;
 	uint32_t reference; /* as named, else the first */
 	bool reference_named;
 	struct usk_model model;

@@ -429,16 +429,14 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 	out->events = usk_alloc(n, sizeof *out->events);
 	out->clock = usk_alloc(n + 1, sizeof *out->clock);
 	out->n_clocks = usk_alloc(n + 1, sizeof *out->n_clocks);
-	out->depth = UINT32_MAX;
+	out->depth = USK_DEPTH_ALL;
 	uint64_t work = 0, captures = 0;
 	enum usk_status status = usk_model_parse(opt->model, &out->model, err);
 	for (size_t i = 0; i < n && !status; i++) {
 		work += usk_trace_size(trace[i]);
 		if (usk_trace_class(trace[i]) == USK_TRACE_CAPTURE) {
 			captures++;
-			uint32_t depth = UINT32_MAX;
-			status = usk_trace_depth(trace[i], &depth, err);
-			out->depth = depth < out->depth ? depth : out->depth;
+			status = usk_trace_depth(trace[i], &out->depth, err);
 		}
 	}
 	/* Read once to begin with, and then for every pair; how many these are shows later. */

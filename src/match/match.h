@@ -250,7 +250,7 @@ size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *ot
 		      struct usk_addr own[2], bool *guess);
 
 /** Read trace from its start to its end. depth: see usk_packet_decode(). */
-enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
+enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 				   void (*progress)(void *ctx, uint64_t bytes), void *ctx,
 				   struct usk_survey *out, struct usk_err *err);
 /** Samples of one key, n > 1 of them, by their numbers: do they tell that packets pass by here? */
@@ -335,7 +335,7 @@ struct usk_walker {
 };
 
 struct usk_walk_options {
-	uint32_t depth;
+	struct usk_depth depth;
 	const struct usk_msg *exclude; /* outliers of an earlier round, sorted by usk_msg_order() */
 	size_t n_exclude;
 	void (*progress)(void *ctx, uint64_t bytes);

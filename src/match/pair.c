@@ -98,10 +98,10 @@ void usk_walk_settle_doubts(struct walk *w)
 static int64_t last_of(const struct walk *w, int me, const struct seen *s)
 {
 	const struct side *side = &w->side[me];
-	if (!side->last_ns || side->stream[s->stream].sides != 1 << USK_SIDE_UNKNOWN) {
+	if (!side->again || side->stream[s->stream].sides != 1 << USK_SIDE_UNKNOWN) {
 		return s->time_ns;
 	}
-	return side->last_ns[s - side->ring];
+	return side->again[s - side->ring].last_ns;
 }
 
 /* bytes: the payload as the receiver saw it, as a large segment is many messages. */

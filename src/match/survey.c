@@ -139,7 +139,7 @@ static void run_on(struct usk_survey *s, int64_t highest)
 	s->last_ns = highest + e->epoch[e->n - 1].shift_ns;
 }
 
-enum usk_status usk_survey_capture(struct usk_trace *t, uint32_t depth,
+enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 				   void (*progress)(void *ctx, uint64_t bytes), void *ctx,
 				   struct usk_survey *out, struct usk_err *err)
 {

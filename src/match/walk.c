@@ -39,6 +39,7 @@ struct feed {
 	struct usk_packet packet;
 	struct usk_counts left_out; /* counted in pass 1 already */
 	uint8_t on;		    /* interface of the packet */
+	uint64_t device;	    /* a bit for it and its device; 0: unknown */
 	int64_t common_ns;
 	int64_t from_ns, to_ns; /* own stamps outside of which the other capture has nothing */
 	const struct usk_iface *iface;
@@ -50,6 +51,13 @@ struct feed {
 static int64_t common(struct feed *f, int64_t t)
 {
 	return f->map ? usk_coarse_to_p(f->map, t, &f->hint) : t;
+}
+
+static uint64_t device_of(const struct feed *f, const struct usk_record *r)
+{
+	uint32_t device = usk_link_device(r, f->iface[r->iface].link_type);
+	bool known = device || f->n_ifaces > 1;
+	return known ? UINT64_C(1) << (usk_fold(r->iface, device) >> 58) : 0;
 }
 
 /* The next packet that can have a counterpart; f->end when there is none. */
@@ -67,6 +75,7 @@ static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_
 					      &f->packet, &f->left_out)) {
 				f->common_ns = common(f, r->time_ns);
 				f->on = r->iface < UINT8_MAX ? (uint8_t)r->iface : UINT8_MAX;
+				f->device = device_of(f, r);
 				return USK_OK;
 			}
 		}
@@ -278,15 +287,18 @@ static bool was_acknowledged(const struct side *mine, const struct stream *st,
 
 /* ---- one packet in ----------------------------------------------------------------- */
 
-/* Was this very packet seen a moment ago? */
-static struct seen *seen_before(const struct side *mine, const struct seen *s)
+/* Was this very packet seen a moment ago, or on another device since? A copy is seen where the
+ * packet was. */
+static struct seen *seen_before(const struct side *mine, const struct seen *s, uint64_t device)
 {
 	size_t steps = 0;
 	for (uint64_t i = usk_side_find(mine, s->key); i != UINT64_MAX && steps < MAX_CHAIN;
 	     i = usk_side_older(mine, i), steps++) {
 		struct seen *c = usk_seen(mine, i);
 		/* Nobody sends anew so soon. */
-		bool soon = s->time_ns >= c->time_ns && s->time_ns - c->time_ns <= AGAIN_NS;
+		bool elsewhere = device && !(mine->again[c - mine->ring].devices & device);
+		bool soon = s->time_ns >= c->time_ns &&
+			    s->time_ns - c->time_ns <= (elsewhere ? USK_FORWARDED_NS : AGAIN_NS);
 		if (soon && c->stream == s->stream && c->seq == s->seq && c->bytes == s->bytes &&
 		    c->context == s->context && c->ip_id == s->ip_id) {
 			return c;
@@ -296,10 +308,12 @@ static struct seen *seen_before(const struct side *mine, const struct seen *s)
 }
 
 /* The packet's first sighting stands for all. */
-static void merge(struct walk *w, int me, struct seen *first, struct seen *again)
+static void merge(struct walk *w, int me, struct seen *first, struct seen *again, uint64_t device)
 {
 	struct side *mine = &w->side[me];
-	mine->last_ns[first - mine->ring] = again->time_ns;
+	struct again *so_far = &mine->again[first - mine->ring];
+	so_far->last_ns = again->time_ns;
+	so_far->devices |= device;
 	again->state |= SEEN_SENT;
 	usk_mark(mine, again, SEEN_AMBIGUOUS);
 	w->counts->passed++;
@@ -342,11 +356,14 @@ static void take(struct walk *w, int me, const struct feed *f)
 	if (st->role == ROLE_SENDS && st->peer != NOBODY) {
 		s->state |= SEEN_SENT;
 	}
-	struct seen *first = w->doubled[me] ? seen_before(mine, s) : NULL;
+	struct seen *first = w->doubled[me] ? seen_before(mine, s, f->device) : NULL;
 	if (first) {
 		st->last = number;
-		merge(w, me, first, s);
+		merge(w, me, first, s, f->device);
 		return;
+	}
+	if (mine->again) {
+		mine->again[s - mine->ring].devices = f->device;
 	}
 	if (!st->packets) {
 		st->midway = !(p->flags & SYN);

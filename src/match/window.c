@@ -23,7 +23,7 @@ void usk_side_init(struct side *s, bool doubled)
 	memset(s, 0, sizeof *s);
 	s->mask = FIRST_RING - 1;
 	s->ring = usk_alloc(FIRST_RING, sizeof *s->ring);
-	s->last_ns = doubled ? usk_alloc(FIRST_RING, sizeof *s->last_ns) : NULL;
+	s->again = doubled ? usk_alloc(FIRST_RING, sizeof *s->again) : NULL;
 	s->bucket = usk_alloc(FIRST_RING, sizeof *s->bucket);
 	s->n_slots = FIRST_SLOTS;
 	s->slot = usk_alloc(s->n_slots, sizeof *s->slot);
@@ -39,7 +39,7 @@ void usk_side_free(struct side *s)
 		free(s->stream[i].send);
 	}
 	free(s->ring);
-	free(s->last_ns);
+	free(s->again);
 	free(s->bucket);
 	free(s->stream);
 	free(s->slot);
@@ -102,16 +102,16 @@ void usk_side_grow(struct side *s)
 {
 	size_t size = (s->mask + 1) * 2;
 	struct seen *ring = usk_alloc(size, sizeof *ring);
-	int64_t *last_ns = s->last_ns ? usk_alloc(size, sizeof *last_ns) : NULL;
+	struct again *again = s->again ? usk_alloc(size, sizeof *again) : NULL;
 	for (uint64_t i = s->tail; i < s->head; i++) {
 		ring[i & (size - 1)] = *usk_seen(s, i);
-		if (last_ns) {
-			last_ns[i & (size - 1)] = s->last_ns[i & s->mask];
+		if (again) {
+			again[i & (size - 1)] = s->again[i & s->mask];
 		}
 	}
 	free(s->ring);
-	free(s->last_ns);
-	s->last_ns = last_ns;
+	free(s->again);
+	s->again = again;
 	free(s->bucket);
 	s->ring = ring;
 	s->mask = size - 1;

@@ -124,10 +124,17 @@ struct stream {
 	uint32_t hint; /* where in send[] the latest search ended */
 };
 
+/* Further sightings of a packet. */
+struct again {
+	int64_t last_ns;  /* INT64_MIN: none */
+	uint64_t devices; /* where it was seen, each a bit that others may share; 0: the file does
+			     not tell */
+};
+
 struct side {
 	struct seen *ring;
-	int64_t *last_ns; /* of each in the ring, its last sighting; NULL: it has but one */
-	size_t mask;	  /* ring size - 1 */
+	struct again *again; /* of each in the ring; NULL: it has but one sighting */
+	size_t mask;	     /* ring size - 1 */
 	uint64_t tail, drained, head;
 	uint64_t marked;  /* packets that were matched, or are ambiguous */
 	uint32_t *bucket; /* by key: low bits of the running number + 1 of the newest */
@@ -163,8 +170,8 @@ static inline struct seen *usk_side_push(struct side *s)
 	p->taken = 0;
 	p->number = 0;
 	p->piece = 0;
-	if (s->last_ns) {
-		s->last_ns[p - s->ring] = INT64_MIN;
+	if (s->again) {
+		s->again[p - s->ring] = (struct again){ .last_ns = INT64_MIN };
 	}
 	return p;
 }

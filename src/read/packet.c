@@ -49,17 +49,12 @@ uint32_t usk_packet_link_bytes(const struct usk_record *r, uint16_t link_type)
 	return d ? (uint32_t)(d - r->data) : UINT32_MAX;
 }
 
-uint32_t usk_packet_depth(const struct usk_record *r, uint16_t link_type)
-{
-	uint32_t link = usk_packet_link_bytes(r, link_type);
-	return r->captured >= r->length || link == UINT32_MAX ? UINT32_MAX : r->captured - link;
-}
-
 struct ip {
 	const uint8_t *payload; /* the transport header */
 	size_t left;		/* captured bytes from there */
 	uint32_t bytes;		/* bytes from there on the wire */
 	uint32_t header;	/* bytes of IP header before it */
+	uint32_t tunnels;	/* bytes of all tunnels' headers before that */
 	uint8_t proto;
 	bool fragment;
 	bool loopback;	  /* from or to the host itself */
@@ -391,6 +386,13 @@ static const uint8_t *strip_tunnel(const struct ip *ip, size_t *left)
 	return NULL;
 }
 
+/* So many bytes of a packet behind the headers of tunnels. */
+static inline uint32_t depth_of(struct usk_depth depth, uint32_t tunnels)
+{
+	uint32_t less = tunnels > depth.tunnel ? tunnels : depth.tunnel;
+	return depth.bytes > less ? depth.bytes - less : 0;
+}
+
 /*
  * What most packets are: TCP over IPv4 without options on untagged Ethernet. Only the questions
  * that remain open are asked; false says nothing.
@@ -433,7 +435,7 @@ static inline bool plain(const struct usk_record *r, uint32_t depth, struct usk_
 
 /* Everything else, step by step. */
 static __attribute__((noinline)) bool decode_any(const struct usk_record *r, uint16_t link_type,
-						 uint32_t depth, struct usk_packet *out,
+						 struct usk_depth depth, struct usk_packet *out,
 						 struct ip *at, struct usk_counts *c)
 {
 	uint8_t side = USK_SIDE_UNKNOWN;
@@ -484,17 +486,16 @@ static __attribute__((noinline)) bool decode_any(const struct usk_record *r, uin
 		c->not_ip++; /* all hosts without an address say the same */
 		return false;
 	}
-	/* Inside of a tunnel less of the packet lies within the snap length. */
-	uint32_t tunnels = (uint32_t)(d - outer);
-	depth = depth > tunnels ? depth - tunnels : 0;
+	ip.tunnels = (uint32_t)(d - outer);
+	uint32_t within = depth_of(depth, ip.tunnels);
 	out->time_ns = r->time_ns;
 	out->proto = ip.proto;
 	out->side = r->side != USK_SIDE_UNKNOWN ? (uint8_t)r->side : side;
-	if (ip.proto == PROTO_TCP && !tcp(&ip, depth, out)) {
+	if (ip.proto == PROTO_TCP && !tcp(&ip, within, out)) {
 		c->cut_short++;
 		return false;
 	}
-	if (ip.proto != PROTO_TCP && !datagram(&ip, depth, out, c)) {
+	if (ip.proto != PROTO_TCP && !datagram(&ip, within, out, c)) {
 		return false;
 	}
 	if (usk_link_to_group(r->data, r->captured, link_type)) {
@@ -521,10 +522,27 @@ bool usk_packet_is_sound(const struct usk_record *r, uint16_t link_type)
 	return (sum & 0xffff) + (sum >> 16) == 0xffff;
 }
 
-bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t depth,
+void usk_packet_depth(const struct usk_record *r, uint16_t link_type, uint32_t snap_length,
+		      struct usk_depth *depth)
+{
+	uint32_t link = usk_packet_link_bytes(r, link_type);
+	uint32_t kept = snap_length > link ? snap_length - link : 0;
+	struct usk_counts nobody = { 0 };
+	struct usk_packet p;
+	struct ip ip;
+	if (link != UINT32_MAX && kept < depth->bytes) {
+		depth->bytes = kept;
+	}
+	if (decode_any(r, link_type, USK_DEPTH_ALL, &p, &ip, &nobody) &&
+	    ip.tunnels > depth->tunnel) {
+		depth->tunnel = ip.tunnels;
+	}
+}
+
+bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, struct usk_depth depth,
 		       struct usk_packet *out, struct usk_counts *left_out)
 {
-	if (is_plain(r, link_type) && plain(r, depth, out)) {
+	if (is_plain(r, link_type) && plain(r, depth_of(depth, 0), out)) {
 		return true;
 	}
 	struct usk_counts nobody = { 0 };
@@ -538,7 +556,7 @@ const uint8_t *usk_packet_payload(const struct usk_record *r, uint16_t link_type
 	struct usk_counts nobody = { 0 };
 	struct ip ip;
 	*n = 0;
-	if (!decode_any(r, link_type, UINT32_MAX, out, &ip, &nobody)) {
+	if (!decode_any(r, link_type, USK_DEPTH_ALL, out, &ip, &nobody)) {
 		return NULL;
 	}
 	size_t header = ip.proto == PROTO_TCP ? (ip.payload[12] >> 4) * 4u : 8;

@@ -374,19 +374,16 @@ enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, st
 			t->path, (unsigned long long)at);
 }
 
-enum usk_status usk_trace_depth(struct usk_trace *t, uint32_t *depth, struct usk_err *err)
+enum usk_status usk_trace_depth(struct usk_trace *t, struct usk_depth *depth, struct usk_err *err)
 {
 	/* Tags differ from network to network, hardly within one: the first packets tell. */
 	enum { PEEK = 256 };
 	struct usk_record record[PEEK];
 	size_t n = 0;
-	*depth = UINT32_MAX;
 	enum usk_status status = usk_trace_records(t, record, PEEK, &n, err);
 	for (size_t i = 0; i < n; i++) {
 		const struct usk_iface *f = &t->iface[record[i].iface];
-		uint32_t head = usk_packet_link_bytes(&record[i], f->link_type);
-		uint32_t kept = f->snap_length > head ? f->snap_length - head : 0;
-		*depth = head != UINT32_MAX && kept < *depth ? kept : *depth;
+		usk_packet_depth(&record[i], f->link_type, f->snap_length, depth);
 	}
 	return status ? status : usk_trace_rewind(t, err);
 }

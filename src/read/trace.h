@@ -154,27 +154,40 @@ int64_t usk_trace_clock_resolution(const struct usk_trace *t, size_t i);
 /** NULL, or one sentence on what was lost to damage, borrowed. Known once the end was reached. */
 const char *usk_trace_damage(const struct usk_trace *t);
 
+/* To which depth the keys of several captures agree. */
+struct usk_depth {
+	uint32_t bytes;	 /* of each IP packet all of them hold so many */
+	uint32_t tunnel; /* and behind the headers of their tunnels less by so many, which go for
+			  * what is in no tunnel too: one capture may have it before, the other one
+			  * within */
+};
+
+#define USK_DEPTH_ALL ((struct usk_depth){ UINT32_MAX, 0 })
+
 /**
- * Bytes of each IP packet that a capture surely holds: its snap length less the link headers of its
- * first packets. The smaller one of two captures is the depth to which their keys agree.
- * UINT32_MAX if there is no IP packet among them. Reads a little and starts again.
+ * Narrows *depth to what a capture surely holds: its snap length less the link headers of its first
+ * packets. As it was if there is no IP packet among them. Reads a little and starts again.
  */
-enum usk_status usk_trace_depth(struct usk_trace *t, uint32_t *depth, struct usk_err *err);
+enum usk_status usk_trace_depth(struct usk_trace *t, struct usk_depth *depth, struct usk_err *err);
 
 /** Is the number of a link type one whose packets can be decoded? */
 bool usk_link_is_known(uint16_t link_type);
 /** What libpcap calls it; NULL if it knows none such, or was not built in. */
 const char *usk_link_name(uint16_t link_type);
+/** The device that the record was captured on, of several that one interface of the file stands
+ * for; 0: its link does not tell. */
+uint32_t usk_link_device(const struct usk_record *r, uint16_t link_type);
 
-/** Bytes of its IP packet that a record holds; UINT32_MAX if it is whole, or none is in it. */
-uint32_t usk_packet_depth(const struct usk_record *r, uint16_t link_type);
+/** The same of one record: of its own length if that is cut. */
+void usk_packet_depth(const struct usk_record *r, uint16_t link_type, uint32_t snap_length,
+		      struct usk_depth *depth);
 
 /**
  * Decode one record. Returns false if it takes no part in matching (not IP, a fragment, cut
  * before its sequence number, loopback) and counts it in one of left_out's fields (may be NULL).
- * depth: only what lies in the first `depth` bytes of the IP packet goes into the key.
+ * Only what lies within the depth goes into the key.
  */
-bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, uint32_t depth,
+bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, struct usk_depth depth,
 		       struct usk_packet *out, struct usk_counts *left_out);
 
 /** Does the checksum of its IPv4 header say that the header is whole? true as well where it was

@@ -34,7 +34,7 @@ static bool precedes(const struct tie *a, const struct tie *b)
 
 static void decode(struct tie *tie, size_t n)
 {
-	uint32_t depth = UINT32_MAX;
+	struct usk_depth depth = USK_DEPTH_ALL;
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < n; i++) {
 			const struct packet *p = &tie[i].packet;
@@ -48,8 +48,8 @@ static void decode(struct tie *tie, size_t n)
 			const struct usk_iface *face = usk_trace_ifaces(tie[i].trace, &faces);
 			uint16_t link = face[p->iface].link_type;
 			if (!pass) {
-				uint32_t d = usk_packet_depth(&r, link);
-				depth = d < depth ? d : depth;
+				bool cut = r.captured < r.length;
+				usk_packet_depth(&r, link, cut ? r.captured : UINT32_MAX, &depth);
 			} else if (!usk_packet_decode(&r, link, depth, &tie[i].seen, NULL)) {
 				memset(&tie[i].seen, 0, sizeof tie[i].seen);
 			}

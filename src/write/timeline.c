@@ -261,7 +261,8 @@ static void draw_record(struct timeline *t, const struct part *p, uint32_t clock
 	const struct usk_iface *face = usk_trace_ifaces(p->trace, &n);
 	char name[48] = "packet", args[256];
 	int used = snprintf(args, sizeof args, "\"length\":%" PRIu32, r->length);
-	if (r->iface < n && usk_packet_decode(r, face[r->iface].link_type, UINT32_MAX, &k, NULL)) {
+	if (r->iface < n &&
+	    usk_packet_decode(r, face[r->iface].link_type, USK_DEPTH_ALL, &k, NULL)) {
 		char src[46], dst[46];
 		const char *side = sides[r->side] ? sides[r->side] : "";
 		usk_addr_text(k.src, src);

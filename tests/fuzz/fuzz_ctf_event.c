@@ -96,7 +96,7 @@ static void check_packet(const bt_event *e, enum ctf_kind kind)
 		if (item[0].n < 28) {
 			abort();
 		}
-		usk_packet_decode(&r, 101, 40, &p, NULL);
+		usk_packet_decode(&r, 101, (struct usk_depth){ 40, 0 }, &p, NULL);
 	}
 }
 

@@ -38,11 +38,12 @@ static void cut(const struct usk_record *whole, uint16_t link_type, uint32_t kee
 	struct usk_packet a, b;
 	part.data = copy;
 	part.captured = keep;
-	if (usk_packet_decode(&part, link_type, keep - head, &a, NULL)) {
+	const struct usk_depth depth = { keep - head, 0 };
+	if (usk_packet_decode(&part, link_type, depth, &a, NULL)) {
 		/* Where the inner packet is cut away the outer one stands for it. */
 		bool tunnel = a.proto == 4 || a.proto == 41 || a.proto == 47 ||
 			      (a.proto == 17 && a.dport == 4789);
-		if (!tunnel && usk_packet_decode(whole, link_type, keep - head, &b, NULL) &&
+		if (!tunnel && usk_packet_decode(whole, link_type, depth, &b, NULL) &&
 		    (a.key != b.key || a.seq != b.seq || a.ack != b.ack || a.bytes != b.bytes)) {
 			abort();
 		}
@@ -56,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	uint16_t link_type = (uint16_t)(data[0] | data[1] << 8);
-	uint32_t depth = data[2] == 255 ? UINT32_MAX : data[2];
+	struct usk_depth depth = { data[2] == 255 ? UINT32_MAX : data[2], 0 };
 	size_t n = size - 3;
 	uint8_t *copy = malloc(n ? n : 1);
 	if (!copy) {
@@ -87,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	     glance.pick != usk_packet_pick(&one))) {
 		abort();
 	}
-	usk_packet_depth(&r, link_type);
+	usk_packet_depth(&r, link_type, data[2], &depth);
 	cut(&r, link_type, data[2]);
 	free(copy);
 	return 0;

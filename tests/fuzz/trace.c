@@ -20,7 +20,7 @@ static uint64_t mixed(uint64_t sum, uint64_t value)
 	return usk_mix(sum ^ value) + 1;
 }
 
-static bool read_records(struct usk_trace *t, size_t size, size_t batch, uint32_t depth,
+static bool read_records(struct usk_trace *t, size_t size, size_t batch, struct usk_depth depth,
 			 uint64_t *sum)
 {
 	struct usk_record r[BATCH];
@@ -106,7 +106,7 @@ static bool read_events(struct usk_trace *t, size_t batch, uint64_t *sum)
 static uint64_t read_all(struct usk_trace *t, size_t size, size_t batch)
 {
 	uint64_t sum = 0;
-	uint32_t depth = 64;
+	struct usk_depth depth = { 64, 0 };
 	struct usk_err err = { 0 };
 	bool whole;
 	if (usk_trace_class(t) == USK_TRACE_CAPTURE) {

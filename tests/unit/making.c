@@ -194,7 +194,9 @@ static void link_header(const struct packet *p, struct bytes *b, unsigned ether_
 	unsigned tag = p->tags == 2 ? 0x88a8 : 0x8100;
 	put16(b, p->tags ? tag : ether_type);
 	if (p->link == LINK_SLL2) {
-		put_zeros(b, 6); /* reserved, interface */
+		put_zeros(b, 2);
+		put16(b, p->device >> 16);
+		put16(b, p->device & 0xffff);
 		put16(b, 1);
 		put8(b, p->cooked);
 		put8(b, 6);

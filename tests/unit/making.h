@@ -70,6 +70,7 @@ struct packet {
 	uint16_t link;
 	unsigned tags;	    /* VLAN */
 	unsigned cooked;    /* packet type of cooked captures */
+	uint32_t device;    /* its number in version 2 of these */
 	uint8_t tunnel;	    /* 0, IPIP, SIXIN4, GRE or VXLAN around it, v4 outside */
 	bool v6, multicast; /* to a group instead of dst */
 	uint32_t src, dst;  /* IPv4 addresses; the low word of IPv6 ones */

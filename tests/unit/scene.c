@@ -165,6 +165,25 @@ static void overhear(void *ctx, const struct usk_reception *h, size_t n)
 	}
 }
 
+/* Which samples are sightings of one packet. */
+static void compare(struct usk_survey *y)
+{
+	enum { ENOUGH = 8 };
+	for (size_t i = 0; i < y->n_samples; i++) {
+		uint32_t same[ENOUGH];
+		size_t n = 0;
+		for (size_t k = 0; k < y->n_samples && n < ENOUGH; k++) {
+			if (y->sample[k].key == y->sample[i].key) {
+				same[n++] = (uint32_t)k;
+			}
+		}
+		y->passing.once += n == 1;
+		if (n > 1 && same[0] == i) {
+			usk_survey_passing(y, same, n);
+		}
+	}
+}
+
 void scene_run(struct scene *s)
 {
 	struct bytes file[2] = { file_of(s, &s->eye[0]), file_of(s, &s->eye[1]) };
@@ -172,21 +191,20 @@ void scene_run(struct scene *s)
 	struct usk_survey survey[2];
 	struct usk_addr local[2];
 	struct usk_err err = { 0 };
-	uint32_t depth = UINT32_MAX;
+	struct usk_depth depth = USK_DEPTH_ALL;
 	for (int i = 0; i < 2; i++) {
-		uint32_t d;
 		if (usk_trace_open_memory(file[i].data, file[i].n, NULL, &t[i], &err) ||
-		    usk_trace_depth(t[i], &d, &err)) {
+		    usk_trace_depth(t[i], &depth, &err)) {
 			fail_msg("%s", err.msg);
 			return;
 		}
-		depth = d < depth ? d : depth;
 		assert_true(!s->eye[i].local || usk_addr_parse(s->eye[i].local, &local[i]));
 	}
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(usk_survey_capture(t[i], depth, NULL, NULL, &survey[i], &err),
 				 USK_OK);
 		assert_int_equal(survey[i].records, s->eye[i].n);
+		compare(&survey[i]);
 	}
 	struct usk_coarse coarse;
 	usk_coarse_join(&survey[0], &survey[1], &coarse);

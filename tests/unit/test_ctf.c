@@ -330,8 +330,10 @@ static void test_protocols(void **state)
 			whole.length = packet_bytes(&p, &wire);
 			whole.captured = (uint32_t)wire.n;
 			whole.data = wire.data;
-			assert_true(usk_packet_decode(&r, 101, 28, &got, &left_out));
-			assert_true(usk_packet_decode(&whole, 101, 28, &plain, &left_out));
+			assert_true(usk_packet_decode(&r, 101, (struct usk_depth){ 28, 0 }, &got,
+						      &left_out));
+			assert_true(usk_packet_decode(&whole, 101, (struct usk_depth){ 28, 0 },
+						      &plain, &left_out));
 			assert_int_equal(got.key, plain.key);
 			assert_int_equal(got.time_ns, plain.time_ns);
 			assert_int_equal(got.bytes, plain.bytes);

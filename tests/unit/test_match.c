@@ -587,6 +587,53 @@ static void test_chatter(void **state)
 	}
 }
 
+/* ---- several devices of a host ------------------------------------------------------- */
+
+/* One packet on two devices of a host that is busy: the next ones come between. */
+static void on_devices(struct scene *s, int who, int64_t ns, struct packet *p, uint8_t tunnel)
+{
+	bool sends = p->src == 0x0a000001 + (uint32_t)who;
+	p->cooked = sends ? 4 : 0;
+	for (unsigned i = 0; i < 2; i++) {
+		bool outer = sends == (i == 1);
+		p->tunnel = outer ? tunnel : 0;
+		p->device = outer ? 2 : 3;
+		scene_see(s, who, ns + i * 5 * MS, p);
+	}
+}
+
+/* -i any of a host with a bond, a VLAN or a tunnel, against any capture of the other host. */
+static void test_devices(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 8; k++) {
+		struct scene s = begin(true, false);
+		bool both = k & 1;
+		s.eye[0].link = LINK_SLL2;
+		s.eye[1].link = both ? LINK_SLL2 : LINK_ETHERNET;
+		s.snap = k & 2 ? 160 : 0;
+		for (int i = 0; i < 400; i++) {
+			int64_t t = START + i * MS;
+			int from = i / 8 & 1;
+			struct packet p = scene_udp(&s, from, 1000 + (uint64_t)i);
+			int64_t arrives = t + 6 * MS + i % 7 * 1000;
+			for (int who = 0; who < 2; who++) {
+				int64_t at = who == from ? t : arrives;
+				if (who && !both) {
+					p.tunnel = 0;
+					scene_see(&s, who, at, &p);
+				} else {
+					on_devices(&s, who, at, &p, k & 4 ? VXLAN : 0);
+				}
+			}
+			scene_expect(&s, from, t, arrives);
+		}
+		char what[40];
+		snprintf(what, sizeof what, "devices, case %d", k);
+		done(&s, what);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -610,6 +657,7 @@ int main(void)
 		cmocka_unit_test(test_nat_datagrams),
 		cmocka_unit_test(test_same_addresses),
 		cmocka_unit_test(test_chatter),
+		cmocka_unit_test(test_devices),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static bool decode_cut(const struct packet *p, uint32_t keep, uint32_t depth,
 	};
 	memset(out, 0x5a, sizeof *out);
 	memset(counts, 0, sizeof *counts);
-	bool good = usk_packet_decode(&r, p->link, depth, out, counts);
+	bool good = usk_packet_decode(&r, p->link, (struct usk_depth){ depth, 0 }, out, counts);
 	free(data);
 	bytes_free(&b);
 	return good;
@@ -179,7 +179,7 @@ static void test_sides(void **state)
 	for (enum usk_side s = USK_SIDE_UNKNOWN; s <= USK_SIDE_RECEIVED; s++) {
 		struct usk_record r = { .data = b.data, .captured = n, .length = n, .side = s };
 		struct usk_packet out;
-		assert_true(usk_packet_decode(&r, LINK_SLL, NO_CUT, &out, NULL));
+		assert_true(usk_packet_decode(&r, LINK_SLL, USK_DEPTH_ALL, &out, NULL));
 		assert_int_equal(out.side, s == USK_SIDE_SENT ? USK_SIDE_SENT : USK_SIDE_RECEIVED);
 	}
 	bytes_free(&b);
@@ -244,10 +244,10 @@ static void test_left_out(void **state)
 		assert_non_null(copy);
 		memcpy(copy, not_ip[i].data, not_ip[i].n);
 		struct usk_record r = { .data = copy, .captured = not_ip[i].n, .length = 60 };
-		assert_false(usk_packet_decode(&r, not_ip[i].link, NO_CUT, &out, &counts));
+		assert_false(usk_packet_decode(&r, not_ip[i].link, USK_DEPTH_ALL, &out, &counts));
 		/* Of a link that nobody can read it is not known whether it is IP. */
 		assert_int_equal(counts.not_ip, usk_link_is_known(not_ip[i].link));
-		assert_false(usk_packet_decode(&r, not_ip[i].link, NO_CUT, &out, NULL));
+		assert_false(usk_packet_decode(&r, not_ip[i].link, USK_DEPTH_ALL, &out, NULL));
 		free(copy);
 	}
 }
@@ -318,7 +318,7 @@ static void test_links(void **state)
 						.captured = (uint32_t)n,
 						.length = (uint32_t)good[i].n + wire };
 			struct usk_packet out;
-			bool whole = usk_packet_decode(&r, good[i].link, NO_CUT, &out, NULL);
+			bool whole = usk_packet_decode(&r, good[i].link, USK_DEPTH_ALL, &out, NULL);
 			if (n == b.n && (!whole || out.src.lo != V4(A) || out.ip_id != 7)) {
 				fail_msg("link %u, case %zu: not read", good[i].link, i);
 			}
@@ -344,7 +344,7 @@ static void test_links(void **state)
 					.length = (uint32_t)bad[i].n };
 		struct usk_counts counts = { 0 };
 		struct usk_packet out;
-		assert_false(usk_packet_decode(&r, bad[i].link, NO_CUT, &out, &counts));
+		assert_false(usk_packet_decode(&r, bad[i].link, USK_DEPTH_ALL, &out, &counts));
 		assert_int_equal(counts.not_ip, 1);
 	}
 }
@@ -491,7 +491,7 @@ static void test_padding(void **state)
 		struct usk_record r = { .data = b.data,
 					.captured = (uint32_t)b.n,
 					.length = (uint32_t)b.n };
-		assert_true(usk_packet_decode(&r, LINK_ETHERNET, NO_CUT, &out, NULL));
+		assert_true(usk_packet_decode(&r, LINK_ETHERNET, USK_DEPTH_ALL, &out, NULL));
 		assert_true(out.key == bare.key);
 		assert_int_equal(out.bytes, p.payload);
 		bytes_free(&b);
@@ -571,14 +571,15 @@ static void test_key_of_payload(void **state)
 	b.data[n - 1] ^= 1;
 	struct usk_record r = { .data = b.data, .captured = n, .length = n };
 	struct usk_packet out;
-	assert_true(usk_packet_decode(&r, LINK_ETHERNET, NO_CUT, &out, NULL));
+	assert_true(usk_packet_decode(&r, LINK_ETHERNET, USK_DEPTH_ALL, &out, NULL));
 	assert_true(out.key == key(p));
 	b.data[14 + 20 + 8 + 47] ^= 1;
-	assert_true(usk_packet_decode(&r, LINK_ETHERNET, NO_CUT, &out, NULL));
+	assert_true(usk_packet_decode(&r, LINK_ETHERNET, USK_DEPTH_ALL, &out, NULL));
 	assert_true(out.key != key(p));
 	struct usk_counts counts;
 	struct usk_packet whole;
-	assert_true(usk_packet_decode(&r, LINK_ETHERNET, 20 + 8 + 15, &out, NULL));
+	assert_true(usk_packet_decode(&r, LINK_ETHERNET, (struct usk_depth){ 20 + 8 + 15, 0 }, &out,
+				      NULL));
 	assert_true(decode_cut(&p, NO_CUT, 20 + 8 + 15, &whole, &counts));
 	assert_true(out.key == whole.key);
 	bytes_free(&b);
@@ -612,7 +613,7 @@ static void test_tcp_options(void **state)
 		memcpy(b.data + n - 12, cases[i].option, 12);
 		struct usk_record r = { .data = b.data, .captured = n, .length = n };
 		struct usk_packet out;
-		assert_true(usk_packet_decode(&r, LINK_ETHERNET, NO_CUT, &out, NULL));
+		assert_true(usk_packet_decode(&r, LINK_ETHERNET, USK_DEPTH_ALL, &out, NULL));
 		if (!(out.has & USK_HAS_TIMESTAMPS) == cases[i].stamped) {
 			fail_msg("options %zu", i);
 		}
