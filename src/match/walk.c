@@ -307,6 +307,13 @@ static struct seen *seen_before(const struct side *mine, const struct seen *s, u
 	return NULL;
 }
 
+/* What a host says to all or to many it sends from each of its devices, one after the other, alike
+ * but for IP-IDs: sightings of that may be of several packets. */
+static bool may_be_several(const struct usk_packet *p)
+{
+	return usk_is_group(p) && !(p->has & USK_HAS_IP_ID && p->ip_id);
+}
+
 /* The packet's first sighting stands for all. */
 static void merge(struct walk *w, int me, struct seen *first, struct seen *again, uint64_t device)
 {
@@ -356,7 +363,8 @@ static void take(struct walk *w, int me, const struct feed *f)
 	if (st->role == ROLE_SENDS && st->peer != NOBODY) {
 		s->state |= SEEN_SENT;
 	}
-	struct seen *first = w->doubled[me] ? seen_before(mine, s, f->device) : NULL;
+	struct seen *first =
+		w->doubled[me] && !may_be_several(p) ? seen_before(mine, s, f->device) : NULL;
 	if (first) {
 		st->last = number;
 		merge(w, me, first, s, f->device);
