@@ -161,7 +161,7 @@ int64_t usk_epoch_recorded(const struct usk_epochs *e, int64_t running_ns);
 
 /* ---- pass 1 ---- */
 
-#define USK_SAMPLES ((size_t)1 << 18)
+#define USK_SAMPLES ((size_t)1 << 16)
 
 /* One sampled packet. */
 struct usk_sample {
