@@ -251,9 +251,9 @@ static int tell(const struct args *args, const struct usk_calibration *c,
 		print_json(stdout, c, how);
 	} else if (known && !args_flag(args, "quiet")) {
 		print_table(stdout, c, how->asymmetry_ns);
-		if (output->path && !done) {
-			printf("Wrote %s.\n", printable(args_string(args, "output")));
-		}
+	}
+	if (known && output->path && !done) {
+		say(args, "Wrote %s.", args_string(args, "output"));
 	}
 	must(done);
 	if (!known) {

@@ -265,8 +265,8 @@ static int tell(struct report *r)
 		printf("%s\n", printable(kept(report_sentence(r->clocks))));
 		print_notes(stdout, r->clocks->note, r->clocks->n_notes);
 		print_notes(stdout, r->notes.note, r->notes.n);
-		printf("Wrote %s.\n", printable(r->path));
 	}
+	say(r->task.args, "Wrote %s.", r->path);
 	return clocks_status(r->clocks);
 }
 

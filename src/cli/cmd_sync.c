@@ -86,16 +86,17 @@ static enum usk_status write_all(struct sync *s, const char *json)
 	return status;
 }
 
-static void print_written(const struct sync *s)
+static void say_written(const struct sync *s)
 {
-	const char *before = "Wrote ";
+	const char *all = NULL;
 	for (int i = 0; i < OUTPUTS; i++) {
 		if (s->written[i]) {
-			printf("%s%s", before, printable(s->path[i]));
-			before = ", ";
+			all = all ? kept(usk_format("%s, %s", all, s->path[i])) : s->path[i];
 		}
 	}
-	fputs(*before == ',' ? ".\n" : "", stdout);
+	if (all) {
+		say(s->task.args, "Wrote %s.", all);
+	}
 }
 
 /* The clock whose corridor is drawn, USK_NO_CLOCK for none; on a terminal, or where asked for. */
@@ -147,9 +148,7 @@ static int tell(struct sync *s)
 		say_notes(args, c->note, c->n_notes);
 	}
 	fputs(scored, json_out ? stderr : stdout);
-	if (table) {
-		print_written(s);
-	}
+	say_written(s);
 	must(status);
 	return clocks_status(c);
 }
