@@ -311,6 +311,11 @@ const struct command cmd_calibrate = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.traces = 1,
+	.example = {
+		{ "minimum delays of the network, for a narrower answer of sync", "calibrate client.pcap server.pcap -o delays.csv" },
+		{ "where the two directions may differ by 20 us", "calibrate client.pcap server.pcap --asymmetry 20us -o delays.csv" },
+		{ "half of what round trips allow, to be safe", "calibrate exchanges.csv --margin 50%" },
+	},
 	.help = "estimate minimum network delays, for sync --min-delay",
 	.more = "The round trip of a message and its answer, less the time that the other machine "
 		"took to answer, is the sum of two delays, whatever the clocks' offset. Pings, "

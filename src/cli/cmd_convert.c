@@ -353,6 +353,11 @@ const struct command cmd_convert = {
 	.run = convert_run,
 	.operands = "[CLOCKS] [T...]",
 	.max_operands = SIZE_MAX,
+	.example = {
+		{ "one stamp, with its error bounds", "convert clocks.json --clock server 2026-11-22T10:00:00.5Z" },
+		{ "a log whose first field is the stamp: three columns more", "convert clocks.json --clock server --field 1 <server.log" },
+		{ "the third column of a CSV", "convert clocks.json --clock db --field 3 --separator , <queries.csv" },
+	},
 	.help = "convert stamps of one clock to the reference's time, with error bounds",
 	.more = "T is in ns, or 1700000000.5s, or RFC 3339, or ticks (--tick-rate); without T, "
 		"stamps are read from standard input, one a line. Prints local_ns, reference_ns, "

@@ -210,6 +210,11 @@ const struct command cmd_sync = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.traces = 1,
+	.example = {
+		{ "two captures of the same traffic: how far the clocks were off, and a table for all other commands", "sync client.pcap server.pcap -o clocks.json" },
+		{ "rotated files of one host, and one capture of all in true order for Wireshark", "sync web='web-*.pcap' db=db.pcap --merge merged.pcapng" },
+		{ "clocks that nobody steers, by a reference of your choice, over the ten minutes that matter", "sync traces/ -r db -m wander=0.1 --from 2026-11-22T10:00:00Z --to 2026-11-22T10:10:00Z" },
+	},
 	.help = "compute every clock's offset and drift from the traces, with guaranteed error "
 		"bounds",
 	.more = "Traces are captures (pcap, pcapng), CTF traces (folders), or tables of messages, "
