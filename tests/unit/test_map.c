@@ -426,17 +426,17 @@ static void test_band(void **state)
 		assert_int_equal(s.lo_ns, cases[i][2]);
 		assert_int_equal(s.hi_ns, cases[i][3]);
 	}
-	int64_t x[COUNT(cases)], lo[COUNT(cases)], hi[COUNT(cases)];
+	int64_t stamp[COUNT(cases)], lows[COUNT(cases)], highs[COUNT(cases)];
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		x[i] = cases[i][0];
+		stamp[i] = cases[i][0];
 	}
-	assert_int_equal(usk_map_bands(m, x, COUNT(cases), lo, hi, NULL), USK_OK);
+	assert_int_equal(usk_map_bands(m, stamp, COUNT(cases), lows, highs, NULL), USK_OK);
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		assert_true(lo[i] == cases[i][2] && hi[i] == cases[i][3]);
+		assert_true(lows[i] == cases[i][2] && highs[i] == cases[i][3]);
 	}
 	struct usk_err err = { 0 };
-	x[3] = USK_TIME_MAX + 1;
-	assert_int_equal(usk_map_bands(m, x, COUNT(cases), lo, hi, &err), USK_ERANGE);
+	stamp[3] = USK_TIME_MAX + 1;
+	assert_int_equal(usk_map_bands(m, stamp, COUNT(cases), lows, highs, &err), USK_ERANGE);
 	assert_int_equal(err.at, 3);
 	usk_map_free(m);
 	const struct usk_clocks all = {
@@ -445,8 +445,8 @@ static void test_band(void **state)
 	};
 	m = usk_map_of(&all, 0, 0);
 	assert_non_null(m);
-	assert_int_equal(usk_map_bands(m, cases[0], 1, lo, hi, NULL), USK_OK);
-	assert_true(lo[0] == cases[0][2] && hi[0] == cases[0][3]);
+	assert_int_equal(usk_map_bands(m, cases[0], 1, lows, highs, NULL), USK_OK);
+	assert_true(lows[0] == cases[0][2] && highs[0] == cases[0][3]);
 	usk_map_free(m);
 	assert_null(usk_map_of(&all, 0, 1));
 	assert_null(usk_map_of(&all, 1, 0));
