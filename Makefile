@@ -26,7 +26,7 @@ SEED ?= 1
 PREFIX ?= /usr/local
 RECORDED ?= ../shared/data
 
-.PHONY: all demo check san fuzz bench papers sim campaign soak faults mutants bless fmt fmt-check doc install uninstall dist tidy cover clean help
+.PHONY: all demo check san fuzz bench papers sim campaign soak faults mutants bless fmt fmt-check doc install uninstall wheel dist tidy cover clean help
 
 all: $(BUILD)/build.ninja ## build the library, build/unskew and the manual
 	@ninja -C $(BUILD) $(NINJAFLAGS)
@@ -118,6 +118,11 @@ install: all ## install under PREFIX (/usr/local); DESTDIR is honoured
 	@meson install -C $(BUILD) --quiet
 	@[ "$(DESTDIR)" ] || [ "$$(id -u)" -ne 0 ] || ldconfig
 
+wheel: ## the Python package with the library and the program inside: dist/unskew-*.whl
+	@tools/need.sh wheel
+	@tools/wheel.sh dist
+	@echo dist/*.whl
+
 uninstall: ## remove what make install put there
 	@ninja -C $(BUILD) uninstall
 	@[ "$$(id -u)" -ne 0 ] || ldconfig
@@ -137,7 +142,7 @@ cover: ## line coverage of the tests
 	@gcovr -r . --object-directory build-cover -e tests -e bench --exclude-unreachable-branches
 
 clean: ## remove everything that was built
-	@rm -rf build build-* demo fuzz
+	@rm -rf build build-* demo dist fuzz
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile | expand -t 14

@@ -163,3 +163,4 @@ finally:
     shutil.rmtree(scratch, ignore_errors=True)
 for name in ("fit", "convert", "live"):
     subprocess.run([os.path.join(build, "bench", "bench_" + name)], check=True)
+subprocess.run([sys.executable, os.path.join(os.path.dirname(__file__), "convert.py"), build], check=True)

@@ -14,8 +14,7 @@
  *     }
  *     struct usk_map *map = usk_map_new(&clocks->clock[1], clocks->max_skew_e12);
  *     if (map && !usk_map_at(map, stamp_of_the_server, &when, &err)) {
- *             printf("%" PRId64 " to %" PRId64 " ns on the client's clock\n", when.lo_ns,
- * when.hi_ns);
+ *             printf("%" PRId64 " to %" PRId64 " ns there\n", when.lo_ns, when.hi_ns);
  *     }
  *
  * Times     int64_t nanoseconds, at most USK_TIME_MAX in size. Recorded: what a clock showed.
@@ -127,8 +126,7 @@ struct usk_jump {
 	uint32_t epoch, end_epoch;		 /* of after_local_ns, of before_local_ns */
 };
 
-/* Where the order of records shows that a clock was set back: its highest stamp before, its first
- * one after. Its next epoch begins there. */
+/* A clock was set back, as the order of records shows: its highest stamp before, first after. */
 struct usk_set_back {
 	int64_t from_ns, to_ns;
 };
@@ -176,8 +174,7 @@ struct usk_clock {
 	struct usk_slopes before, after; /* of the first knot, of the last */
 };
 
-/* Broadcasts that both clocks of a pair received at almost the same time (Poirier 2010, section
- * 4.1): b's stamp less a's. */
+/* Broadcasts that both clocks of a pair received (Poirier 2010, 4.1): b's stamp less a's. */
 struct usk_difference {
 	uint64_t n;
 	int64_t min_ns, max_ns, mean_ns, sd_ns; /* USK_NONE if n is 0 */
@@ -300,7 +297,7 @@ enum usk_status usk_trace_of_messages(const char *const *clock, size_t n_clocks,
 /** Frees t and all that it handed out; NULL is allowed. */
 void usk_trace_close(struct usk_trace *t);
 
-const char *usk_trace_path(const struct usk_trace *t); /* from memory: the name, or "memory" */
+const char *usk_trace_path(const struct usk_trace *t); /* from memory: the name or "memory" */
 const char *usk_trace_name(const struct usk_trace *t); /* of its clock; tables carry their own */
 
 /** NULL, or one sentence on what was lost to damage, borrowed. Known once the end was reached. */
@@ -325,7 +322,8 @@ struct usk_map *usk_map_new(const struct usk_clock *clock, int64_t max_skew_e12)
 /** The same for the knots of another epoch; stamps of that one only. */
 struct usk_map *usk_map_of_epoch(const struct usk_clock *clock, uint32_t epoch,
 				 int64_t max_skew_e12);
-
+/** The same of an answer, by the clock's number. NULL also if it has no such clock. */
+struct usk_map *usk_map_of(const struct usk_clocks *c, uint32_t clock, uint32_t epoch);
 void usk_map_free(struct usk_map *m);
 
 /**
@@ -343,6 +341,9 @@ enum usk_status usk_map_at(const struct usk_map *m, int64_t local_ns, struct usk
  */
 enum usk_status usk_map_many(const struct usk_map *m, const int64_t *local_ns, size_t n,
 			     int64_t *out, struct usk_err *err);
+/** The bands of many; lo[n] and hi[n] equal usk_map_at()'s. USK_ERANGE: as usk_map_many(). */
+enum usk_status usk_map_bands(const struct usk_map *m, const int64_t *local_ns, size_t n,
+			      int64_t *lo_ns, int64_t *hi_ns, struct usk_err *err);
 
 enum usk_order { USK_BEFORE, USK_NOT_BEFORE, USK_UNDECIDABLE };
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# need.sh build|check|fmt|fuzz|bench|papers|tidy|cover|ci - have the Debian packages that a verb needs
+# need.sh build|check|fmt|fuzz|wheel|bench|papers|tidy|cover|ci - have the Debian packages that a verb needs
 #
 # Nothing happens where all are there. As root, the missing ones are installed; otherwise the
 # command that would is printed, and the status is 1 if it does not work without them.
@@ -33,9 +33,16 @@ check?     lttng-tools       records CTF traces of the two processes in tests/us
 check?     liblttng-ust-dev  their tracepoints, and a clock of their own
 check?     zstd              packs files, independently of us
 check      python3           answers requests of curl in the recording; claims of the papers; faults
+check?     python3-numpy     arrays of stamps in the Python package
+check?     python3-pandas    frames in it
 check?     nodejs            bundles the page, drives its tests
 check?     npm               fetches uPlot, esbuild, playwright-core, axe-core, trace_engine
 check?     chromium          draws the page
+wheel      python3-pip       builds the wheel of the Python package
+wheel      python3-mesonpy   by the build description
+wheel      python3-distutils meson wants it of a Python
+wheel      patchelf          the program in the wheel finds its library
+bench?     python3-numpy     how fast Python converts
 bench      tcpdump           the yardstick
 bench      wireshark-common  mergecap, the other yardstick
 papers     gnuplot-nox       figures of doc/papers
@@ -65,7 +72,7 @@ wanted() {
 case ${1:-build} in
 build) verbs=build ;;
 ci) verbs="build check fmt ci" ;;
-check | fuzz | bench | cover | tidy | papers) verbs="build $1" ;;
+check | fuzz | wheel | bench | cover | tidy | papers) verbs="build $1" ;;
 *) verbs=$1 ;;
 esac
 

@@ -245,12 +245,24 @@ static _Noreturn void unknown_option(const struct args *args, const char *shown,
 	say_usage("%s: no such option; see `unskew help %s`", shown, args->command->name);
 }
 
+/* "--help" behind "-o" is a value that was forgotten, no folder. */
+static bool is_option(const struct args *args, const char *word)
+{
+	return word[0] == '-' && word[1] == '-' &&
+	       find(args, word + 2, strcspn(word + 2, "="), 0) != NULL;
+}
+
 /* The value of the option that is at *i: in the same word, or the next one, which *i moves to. */
-static void take_value(struct value *v, const char *shown, const char *text, int n,
-		       char *const *argv, int *i)
+static void take_value(const struct args *args, struct value *v, const char *shown,
+		       const char *text, int n, char *const *argv, int *i)
 {
 	if (!text && *i + 1 >= n) {
 		say_usage("%s needs a value: %s %s", shown, shown, v->row->value);
+	}
+	if (!text && is_option(args, argv[*i + 1])) {
+		say_usage("%s needs a value: %s %s; %s is an option; if it is the value, write "
+			  "--%s=%s",
+			  shown, shown, v->row->value, argv[*i + 1], v->row->name, argv[*i + 1]);
 	}
 	set_value(v, text ? text : argv[++*i]);
 }
@@ -266,7 +278,7 @@ static void parse_long(struct args *args, int n, char *const *argv, int *i)
 		unknown_option(args, shown, name);
 	}
 	if (v->row->type != OPTION_FLAG) {
-		take_value(v, shown, text, n, argv, i);
+		take_value(args, v, shown, text, n, argv, i);
 	} else if (text) {
 		say_usage("%s takes no value", shown);
 	}
@@ -284,7 +296,7 @@ static void parse_short(struct args *args, int n, char *const *argv, int *i)
 			unknown_option(args, p == argv[*i] + 1 ? argv[*i] : shown, argv[*i] + 1);
 		}
 		if (v->row->type != OPTION_FLAG) {
-			take_value(v, shown, p[1] ? p + 1 : NULL, n, argv, i);
+			take_value(args, v, shown, p[1] ? p + 1 : NULL, n, argv, i);
 			return;
 		}
 		v->given = true;

@@ -88,7 +88,10 @@ struct command {
 			  files too; 0: none are */
 	const char *sets; /* the flag with which folders stay what they are; NULL: there is none */
 	const char *help; /* one line, lower case, no full stop */
-	const char *more; /* paragraphs for the manual; may be NULL */
+	struct {
+		const char *task, *line; /* a task of a user's, and what is typed behind "unskew" */
+	} example[3];
+	const char *more;		      /* paragraphs for the manual; may be NULL */
 	const struct option_group *group[12]; /* ends with NULL */
 };
 
@@ -327,6 +330,8 @@ const char *nearest_name(const char *wrong, const char *const *name, size_t n);
 /* command NULL: of the program. */
 void help_command(FILE *out, const struct command *command);
 void help_man(FILE *out, const struct command *command);
+/* The examples of all commands, or of one. */
+void help_examples(FILE *out, const struct command *command);
 void help_completion(FILE *out); /* bash */
 
 /* ---- the commands -------------------------------------------------------------- */

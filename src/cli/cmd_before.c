@@ -151,6 +151,11 @@ const struct command cmd_before = {
 	.operands = "CLOCKS [A:T B:T]",
 	.min_operands = 1,
 	.max_operands = 3,
+	.example = {
+		{ "was the write done before the read began?", "before clocks.json db:2026-11-22T10:00:00.5Z web:2026-11-22T10:00:00.7Z" },
+		{ "stamps in ns", "before clocks.json a:1700000000000000000 b:1700000000957000000" },
+		{ "pairs from a file, one a line", "before clocks.json <pairs.txt" },
+	},
 	.help = "say which of two events came first, as far as their error bounds tell",
 	.more = "Prints `yes` if the event at T of clock A happened before that of B, `no` if it "
 		"happened after it, `undecidable` if their error bounds overlap (then the status "

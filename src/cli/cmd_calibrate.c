@@ -251,9 +251,9 @@ static int tell(const struct args *args, const struct usk_calibration *c,
 		print_json(stdout, c, how);
 	} else if (known && !args_flag(args, "quiet")) {
 		print_table(stdout, c, how->asymmetry_ns);
-		if (output->path && !done) {
-			printf("Wrote %s.\n", printable(args_string(args, "output")));
-		}
+	}
+	if (known && output->path && !done) {
+		say(args, "Wrote %s.", args_string(args, "output"));
 	}
 	must(done);
 	if (!known) {
@@ -311,6 +311,11 @@ const struct command cmd_calibrate = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.traces = 1,
+	.example = {
+		{ "minimum delays of the network, for a narrower answer of sync", "calibrate client.pcap server.pcap -o delays.csv" },
+		{ "where the two directions may differ by 20 us", "calibrate client.pcap server.pcap --asymmetry 20us -o delays.csv" },
+		{ "half of what round trips allow, to be safe", "calibrate exchanges.csv --margin 50%" },
+	},
 	.help = "estimate minimum network delays, for sync --min-delay",
 	.more = "The round trip of a message and its answer, less the time that the other machine "
 		"took to answer, is the sum of two delays, whatever the clocks' offset. Pings, "

@@ -108,6 +108,11 @@ const struct command cmd_check = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.traces = 1,
+	.example = {
+		{ "how bad is it, before anything is corrected?", "check client.pcap server.pcap" },
+		{ "and after it was", "check client-corrected.pcap server-corrected.pcap" },
+		{ "which messages were faster than the network can be, as JSON", "check messages.csv --min-delay 50us --json" },
+	},
 	.help = "score traces as recorded: causality violations and one-way delays",
 	.more = "Nothing is corrected. A message that was received before it was sent, by the "
 		"stamps as recorded, violates causality (an inversion). A one-way delay is "

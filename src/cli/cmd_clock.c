@@ -213,6 +213,11 @@ const struct command cmd_clock = {
 	.name = "clock",
 	.run = clock_run,
 	.operands = "",
+	.example = {
+		{ "what reading this machine's clocks costs, and how good they are", "clock -o clocks.html" },
+		{ "how much their rates change over hours", "clock --drift 4h --period 10s" },
+		{ "how two machines' rates changed, by a table of line or probe", "clock --drift-of exchanges.csv" },
+	},
 	.help = "how good this machine's own clocks are",
 	.more = "An interval that is measured by reading a clock twice is too long by about one "
 		"read, whose cost depends on the load. Zero elapsed time shows by how much, and "

@@ -353,12 +353,18 @@ const struct command cmd_convert = {
 	.run = convert_run,
 	.operands = "[CLOCKS] [T...]",
 	.max_operands = SIZE_MAX,
+	.example = {
+		{ "one stamp, with its error bounds", "convert clocks.json --clock server 2026-11-22T10:00:00.5Z" },
+		{ "a log whose first field is the stamp: three columns more", "convert clocks.json --clock server --field 1 <server.log" },
+		{ "the third column of a CSV", "convert clocks.json --clock db --field 3 --separator , <queries.csv" },
+	},
 	.help = "convert stamps of one clock to the reference's time, with error bounds",
 	.more = "T is in ns, or 1700000000.5s, or RFC 3339, or ticks (--tick-rate); without T, "
 		"stamps are read from standard input, one a line. Prints local_ns, reference_ns, "
 		"lo_ns and hi_ns, separated by tabs: the stamp, the estimate of the reference's "
 		"time, and the bounds between which that time lies, all absolute; `-` where "
-		"messages give no bound (then the status is 3). With --field a line is text with "
+		"messages give no bound (then the status is 3). A stamp that is years away from the "
+		"recording is refused: it is in another unit, or of another clock. With --field a line is text with "
 		"the stamp in it; a first line without a digit in that field is taken for the "
 		"names of the columns.\n\n"
 		"With --exchange, stamps of one clock become the time of another by two exchanges "

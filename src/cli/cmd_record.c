@@ -141,6 +141,11 @@ const struct command cmd_record = {
 	.operands = "-- COMMAND...",
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
+	.example = {
+		{ "capture, and log what the time daemon does meanwhile", "record -o web.clock -- tcpdump -i eth0 -n -s 96 --nano -w web.pcap" },
+		{ "the log's own name, replaced if it is there", "record -f -- tcpdump -i any -n -w all.pcap" },
+		{ "with a recorder of your own", "record -o app.clock -- ./record-events" },
+	},
 	.help = "run a recorder, and log how a time daemon steps or slews this machine's clock "
 		"meanwhile",
 	.more = "COMMAND is the recorder: tcpdump, lttng, anything. It gets standard input and "

@@ -265,8 +265,8 @@ static int tell(struct report *r)
 		printf("%s\n", printable(kept(report_sentence(r->clocks))));
 		print_notes(stdout, r->clocks->note, r->clocks->n_notes);
 		print_notes(stdout, r->notes.note, r->notes.n);
-		printf("Wrote %s.\n", printable(r->path));
 	}
+	say(r->task.args, "Wrote %s.", r->path);
 	return clocks_status(r->clocks);
 }
 
@@ -326,6 +326,11 @@ const struct command cmd_report = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.traces = 1,
+	.example = {
+		{ "a page for a colleague who has only a browser", "report client.pcap server.pcap -o page.html" },
+		{ "with all methods side by side", "report client.pcap server.pcap --compare -o page.html" },
+		{ "with every message, by the clock of the database", "report traces/ -r db --full -o page.html" },
+	},
 	.help = "one HTML page to send to colleagues: corridors, delays, and what they mean",
 	.more = "Given traces, it does what sync does, and draws their messages. Given a "
 		"clocks.json, which sync -o wrote, it draws the clocks and corridors in it.\n\n"

@@ -389,6 +389,11 @@ const struct command cmd_simulate = {
 	.name = "simulate",
 	.run = simulate_command,
 	.operands = "",
+	.example = {
+		{ "two captures whose true clocks are known", "simulate -o demo --offset 957ms --drift-ppm 21" },
+		{ "ten hosts that NTP steers, one of which is stepped", "simulate -o ten --hosts 10 --poll 64s --step host3@30s:-5ms" },
+		{ "a lossy network behind NAT", "simulate -o lossy --loss 1% --nat --tso --gro" },
+	},
 	.help = "make captures or message tables with known true clocks",
 	.more = "DIR gets host0.pcap, host1.pcap and so on, messages.csv and truth.json. "
 		"messages.csv is the true message table, in stamps as recorded; its column "

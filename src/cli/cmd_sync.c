@@ -86,16 +86,17 @@ static enum usk_status write_all(struct sync *s, const char *json)
 	return status;
 }
 
-static void print_written(const struct sync *s)
+static void say_written(const struct sync *s)
 {
-	const char *before = "Wrote ";
+	const char *all = NULL;
 	for (int i = 0; i < OUTPUTS; i++) {
 		if (s->written[i]) {
-			printf("%s%s", before, printable(s->path[i]));
-			before = ", ";
+			all = all ? kept(usk_format("%s, %s", all, s->path[i])) : s->path[i];
 		}
 	}
-	fputs(*before == ',' ? ".\n" : "", stdout);
+	if (all) {
+		say(s->task.args, "Wrote %s.", all);
+	}
 }
 
 /* The clock whose corridor is drawn, USK_NO_CLOCK for none; on a terminal, or where asked for. */
@@ -147,9 +148,7 @@ static int tell(struct sync *s)
 		say_notes(args, c->note, c->n_notes);
 	}
 	fputs(scored, json_out ? stderr : stdout);
-	if (table) {
-		print_written(s);
-	}
+	say_written(s);
 	must(status);
 	return clocks_status(c);
 }
@@ -211,6 +210,11 @@ const struct command cmd_sync = {
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
 	.traces = 1,
+	.example = {
+		{ "two captures of the same traffic: how far the clocks were off, and a table for all other commands", "sync client.pcap server.pcap -o clocks.json" },
+		{ "rotated files of one host, and one capture of all in true order for Wireshark", "sync web='web-*.pcap' db=db.pcap --merge merged.pcapng" },
+		{ "clocks that nobody steers, by a reference of your choice, over the ten minutes that matter", "sync traces/ -r db -m wander=0.1 --from 2026-11-22T10:00:00Z --to 2026-11-22T10:10:00Z" },
+	},
 	.help = "compute every clock's offset and drift from the traces, with guaranteed error "
 		"bounds",
 	.more = "Traces are captures (pcap, pcapng), CTF traces (folders), or tables of messages, "

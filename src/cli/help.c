@@ -114,12 +114,13 @@ static void help_program(FILE *out)
 		fold(out, (*c)->help, 12);
 	}
 	fprintf(out,
-		"  %-10sthis, or a command's own help: unskew help sync\n\n"
+		"  %-10sthis, or a command's own help: unskew help sync\n"
+		"  %-10sthree tasks of each command, and what to type\n\n"
 		"unskew --version says what is built in.\n"
 		"Exit status: 0 done; 1 could not do it; 2 wrong usage; 3 done, but some clock "
 		"has\n"
 		"no bound on one side or both, or a file was skipped.\n",
-		"help");
+		"help", "examples");
 }
 
 static void option_line(FILE *out, const struct option_row *row)
@@ -138,6 +139,26 @@ static void option_line(FILE *out, const struct option_row *row)
 	     HELP_COLUMN);
 }
 
+static void command_examples(FILE *out, const struct command *command)
+{
+	for (size_t i = 0; i < COUNT(command->example); i++) {
+		fputs("  ", out);
+		fold(out, command->example[i].task, 2);
+		fprintf(out, "      unskew %s\n", command->example[i].line);
+	}
+}
+
+void help_examples(FILE *out, const struct command *command)
+{
+	for (const struct command *const *c = commands; *c; c++) {
+		if (!command || command == *c) {
+			fprintf(out, "%s%s: %s\n", command || c == commands ? "" : "\n", (*c)->name,
+				(*c)->help);
+			command_examples(out, *c);
+		}
+	}
+}
+
 void help_command(FILE *out, const struct command *command)
 {
 	if (!command) {
@@ -146,6 +167,8 @@ void help_command(FILE *out, const struct command *command)
 	}
 	fprintf(out, "unskew %s - %s\n\nusage: unskew %s [options]%s%s\n", command->name,
 		command->help, command->name, *command->operands ? " " : "", command->operands);
+	fputs("\nExamples:\n", out);
+	command_examples(out, command);
 	if (command->more) {
 		fputc('\n', out);
 		fold(out, command->more, 0);
@@ -210,6 +233,18 @@ static void man_options(FILE *out, const struct command *c)
 	}
 }
 
+static void man_examples(FILE *out, const struct command *c)
+{
+	fputs("\n.SH EXAMPLES\n", out);
+	for (size_t i = 0; i < COUNT(c->example); i++) {
+		fputs(".TP\n", out);
+		troff(out, c->example[i].task);
+		fputs("\n.nf\n.B unskew ", out);
+		troff(out, c->example[i].line);
+		fputs("\n.fi\n", out);
+	}
+}
+
 void help_man(FILE *out, const struct command *command)
 {
 	/* No date, so that two builds give the same bytes. */
@@ -224,7 +259,8 @@ void help_man(FILE *out, const struct command *command)
 		troff(out, command->help);
 		fprintf(out, "\n.SH SYNOPSIS\n.B unskew %s\n[\\fIoptions\\fR] ", command->name);
 		troff(out, command->operands);
-		fputs("\n.SH DESCRIPTION\n", out);
+		man_examples(out, command);
+		fputs(".SH DESCRIPTION\n", out);
 		troff(out, command->more ? command->more : command->help);
 		fputs("\n.SH OPTIONS\n", out);
 		man_options(out, command);
@@ -260,7 +296,7 @@ void help_completion(FILE *out)
 {
 	fputs("# bash completion for unskew, made from its tables of options\n"
 	      "_unskew()\n{\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} cmd=${COMP_WORDS[1]} words\n"
-	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\twords=\"help --version",
+	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\twords=\"help examples --version",
 	      out);
 	for (const struct command *const *c = commands; *c; c++) {
 		fprintf(out, " %s", (*c)->name);
@@ -277,7 +313,7 @@ void help_completion(FILE *out)
 		}
 		fputs("\" ;;\n", out);
 	}
-	fputs("\t\thelp) words=\"", out);
+	fputs("\t\thelp | examples) words=\"", out);
 	for (const struct command *const *c = commands; *c; c++) {
 		fprintf(out, "%s%s", c == commands ? "" : " ", (*c)->name);
 	}

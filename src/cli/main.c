@@ -132,6 +132,9 @@ static int run(int argc, char **argv)
 	if (!strcmp(verb, "help") || !strcmp(verb, "--help") || !strcmp(verb, "-h")) {
 		return run_help(argc - 2, argv + 2, help_command);
 	}
+	if (!strcmp(verb, "examples")) {
+		return run_help(argc - 2, argv + 2, help_examples);
+	}
 	if (!strcmp(verb, "--man")) {
 		return run_help(argc - 2, argv + 2, help_man);
 	}

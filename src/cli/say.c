@@ -79,6 +79,7 @@ void say(const struct args *args, const char *fmt, ...)
 	}
 	va_list ap;
 	va_start(ap, fmt);
+	fflush(stdout);
 	print_line(fmt, ap);
 	va_end(ap);
 }

@@ -38,7 +38,8 @@ struct stamps_answer {
 
 /**
  * The stamp on the reference's clock. A stamp outside of all epochs is taken for one of the
- * nearest. USK_EUSAGE: the clock has no epoch s->epoch. USK_ERANGE as usk_map_at().
+ * nearest. USK_EUSAGE: the clock has no epoch s->epoch. USK_EINPUT: it is years away from the
+ * recording, as stamps in s are that are taken for ns. USK_ERANGE as usk_map_at().
  */
 enum usk_status stamps_at(struct stamps *s, uint32_t clock, int64_t local_ns,
 			  struct stamps_answer *out, struct usk_err *err);

@@ -141,6 +141,9 @@ static const char *why_none(const struct usk_counts *counts)
 		       ? ": all that might be messages are ambiguous, as an id or a packet occurs "
 			 "more than once; in tables of events give each message its own id, "
 			 "request and reply too"
+	       : counts->cut_short && !counts->matched
+		       ? ": packets were captured too short to tell them apart; record with a "
+			 "snap length of 96 bytes or more (tcpdump -s 96)"
 	       : counts->alike ? " that can be told from others: all datagrams are identical, in "
 				 "IP-ID and payload; record traffic that varies, such as TCP, ping "
 				 "or datagrams with a counter"

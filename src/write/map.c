@@ -205,6 +205,12 @@ struct usk_map *usk_map_of_line(const struct usk_knot *line, size_t n)
 	return m;
 }
 
+struct usk_map *usk_map_of(const struct usk_clocks *c, uint32_t clock, uint32_t epoch)
+{
+	return clock < c->n_clocks ? usk_map_of_epoch(&c->clock[clock], epoch, c->max_skew_e12)
+				   : NULL;
+}
+
 void usk_map_free(struct usk_map *m)
 {
 	if (m) {
@@ -322,6 +328,24 @@ enum usk_status usk_map_many(const struct usk_map *m, const int64_t *local_ns, s
 			return out_of_range(err, i, x);
 		}
 		out[i++] = (int64_t)t;
+	}
+	return USK_OK;
+}
+
+enum usk_status usk_map_bands(const struct usk_map *m, const int64_t *local_ns, size_t n,
+			      int64_t *lo_ns, int64_t *hi_ns, struct usk_err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct usk_stamp at;
+		enum usk_status status = usk_map_at(m, local_ns[i], &at, err);
+		if (status) {
+			if (err) {
+				err->at = i;
+			}
+			return status;
+		}
+		lo_ns[i] = at.lo_ns;
+		hi_ns[i] = at.hi_ns;
 	}
 	return USK_OK;
 }

@@ -11,9 +11,10 @@
  * Viewers sort, so nothing waits here: each thing is written as it is read.
  */
 #include "write/timeline.h"
+#include "read/trace.h"
+#include "write/viewers.h"
 #ifdef USK_HAVE_BABELTRACE2
 #include "ctf/ctf.h"
-#include "write/viewers.h"
 #endif
 
 #include <inttypes.h>

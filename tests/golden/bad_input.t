@@ -42,7 +42,7 @@ Note: giant.pcap: damaged: 130 bytes in 1 place, the first at byte 24, were skip
 Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
-Wrote w/clocks.json.
+! Wrote w/clocks.json.
 $ ls w
 clocks.json
 # What never ends is not copied to the disk first.

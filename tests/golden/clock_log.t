@@ -22,6 +22,7 @@ Uncertainty over the trace: ±51.4 us to ±252 ms, ±683 us on average.
 Step: host1 was stepped backward, or stood still (suspended), by 499.999998 ms ± 88 ns,
 Model wander: the rate of each clock is constant within 0.1 ppm, no two rates differ by more than
 Truth: host1's estimate is off by at most 250 ms; its band holds the truth throughout.
+! Wrote clocks.json.
 # The answer is by the stamps as recorded: nobody behind it needs the log.
 $ unskew convert clocks.json --clock host1 1700000100000000000 1700000500000000000
 1700000100000000000	1700000099969659514	1700000099969607559	1700000099969712170

@@ -41,4 +41,4 @@ Model wander: the rate of each clock is constant within 5 ppm
 outside of disturbed stretches, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
-Wrote clocks.json.
+! Wrote clocks.json.

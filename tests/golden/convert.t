@@ -35,13 +35,40 @@ $ unskew convert clocks.json -c b -F 0
 ! unskew: --field: 0 is less than 1
 ? 2
 # Far from all messages it is extrapolated, and says so once.
-$ unskew convert clocks.json -c b 1800000000s 1900000000s
-1800000000000000000	1799999999999999995	1799820017998250014	1800179982001749986
-1900000000000000000	1899999999999999995	1899810018998150014	1900189981001849986
-! unskew: note: stamp 1800000000000000000 of b lies 1790000000 s outside the recording, which spans 1.00 s: its time is extrapolated (holdover), and the error bounds are valid if the clock's rate stayed within the same limits until then
-$ unskew before clocks.json b:1800000000s a:1s
-no 1799820016998230015
-! unskew: note: stamp 1800000000000000000 of b lies 1790000000 s outside the recording, which spans 1.00 s: its time is extrapolated (holdover), and the error bounds are valid if the clock's rate stayed within the same limits until then
+$ unskew convert clocks.json -c b 20000000s 30000000s
+20000000000000000	19999999999999995	19998000200030014	20001999799969986
+30000000000000000	29999999999999995	29997000300020014	30002999699979986
+! unskew: note: stamp 20000000000000000 of b lies 19900000 s outside the recording, which spans 1.00 s: its time is extrapolated (holdover), and the error bounds are valid if the clock's rate stayed within the same limits until then
+$ unskew before clocks.json b:20000000s a:10000000s
+no 9998000200010015
+! unskew: note: stamp 20000000000000000 of b lies 19900000 s outside the recording, which spans 1.00 s: its time is extrapolated (holdover), and the error bounds are valid if the clock's rate stayed within the same limits until then
+# Years away it is refused: a stamp in another unit, or of another clock.
+$ unskew convert clocks.json -c b 1800000000s
+! unskew: stamp 1800000000000000000 ns is years away from the recording of b, so it is not of that clock
+? 1
+$ unskew simulate -q -o now --seconds 5; unskew sync -q now/host0.pcap now/host1.pcap -o now.json
+$ unskew convert now.json -c host1 1700000002
+! unskew: stamp 1700000002 cannot be in ns: that is years away from the recording of host1; if it is in s, write 1700000002s
+? 1
+$ unskew convert now.json -c host1 1700000002123
+! unskew: stamp 1700000002123 cannot be in ns: that is years away from the recording of host1; if it is in ms, write 1700000002123ms
+? 1
+$ unskew convert now.json -c host1 1700000002123456
+! unskew: stamp 1700000002123456 cannot be in ns: that is years away from the recording of host1; if it is in us, write 1700000002123456us
+? 1
+$ unskew convert now.json -c host1 2
+! unskew: stamp 2 ns is years away from the recording of host1, so it is not of that clock
+? 1
+$ printf '1700000002s\n1700000002\n' | unskew convert now.json -c host1
+1700000002000000000	1700000000999980092	1700000000999929237	1700000001000031975
+! unskew: line 2: stamp 1700000002 cannot be in ns: that is years away from the recording of host1; if it is in s, write 1700000002s
+? 1
+$ echo '1700000002 GET /' | unskew convert now.json -c host1 --field 1
+! unskew: line 1: stamp 1700000002 cannot be in ns: that is years away from the recording of host1; if it is in s, write 1700000002s
+? 1
+$ unskew before now.json host1:1700000002 host0:1700000002s
+! unskew: stamp 1700000002 cannot be in ns: that is years away from the recording of host1; if it is in s, write 1700000002s
+? 1
 # Two exchanges instead of a table: the other side runs 1.5 times as fast and began 2 us later.
 $ unskew convert --exchange 1000,5000,3000 --exchange 2000001000,3000005000,2000003000 3000005000 4500005000 0.000005s
 3000005000	2000002000	2000000996	2000003004

@@ -17,7 +17,7 @@ Note: c is bounded on one side only: messages connect it with a in one direction
 Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
-Wrote clocks.json, m.csv.
+! Wrote clocks.json, m.csv.
 ? 3
 $ cat m.csv
 sender,receiver,sent_ns,received_ns,bytes
@@ -52,6 +52,7 @@ $ unskew sync ntp.csv --reference server --tick-rate client=1193182 -o ntp.json 
 clock   quality    offset mid-trace (± bound)  drift, ppm       sent  received
 client  bounded    10.0010 s ± 10.1 ms         0 (-500 to 500)     2         2
 server  reference  0                           0                   2         2
+! Wrote ntp.json.
 $ unskew apply -q ntp.json ntp.csv --tick-rate client=1193182 -o fixed.csv; cat fixed.csv
 a,b,t1_ticks,t1_ns,t2_s,t2_raw_ns,t3_s,t3_raw_ns,t4_ticks,t4_ns
 client,server,1193182,11000999849,11.010000000,11010000000,11.011000000,11011000000,1217045,11020999312

@@ -5,6 +5,14 @@ unskew check - score traces as recorded: causality violations and one-way delays
 
 usage: unskew check [options] [NAME=]TRACE...
 
+Examples:
+  how bad is it, before anything is corrected?
+      unskew check client.pcap server.pcap
+  and after it was
+      unskew check client-corrected.pcap server-corrected.pcap
+  which messages were faster than the network can be, as JSON
+      unskew check messages.csv --min-delay 50us --json
+
 Nothing is corrected. A message that was received before it was sent, by the
 stamps as recorded, violates causality (an inversion). A one-way delay is
 received - sent, each by its own clock, so it includes the offset between the
@@ -66,12 +74,12 @@ unskew\-check \- score traces as recorded: causality violations and one\-way del
 .SH SYNOPSIS
 .B unskew check
 [\fIoptions\fR] [NAME=]TRACE...
-.SH DESCRIPTION
-Nothing is corrected. A message that was received before it was sent, by the stamps as recorded, violates causality (an inversion). A one\-way delay is received \- sent, each by its own clock, so it includes the offset between the clocks. Run it on traces before and after `unskew apply`.
+.SH EXAMPLES
+.TP
 $ unskew --completion >complete; bash -c '. ./complete; COMP_WORDS=(unskew sync --me); COMP_CWORD=2; _unskew; echo ${COMPREPLY[@]}'
 --merge --messages --method
 # Every command has a help, a manual page and completion.
-$ for c in $(unskew help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v help); do unskew help $c >/dev/null && unskew --man $c | grep -q "^.B unskew $c" && grep -q "^.*$c) words" complete || echo $c lacks something; done
+$ for c in $(unskew help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v -e help -e examples); do unskew help $c >/dev/null && unskew --man $c | grep -q "^.B unskew $c" && grep -q "^.*$c) words" complete || echo $c lacks something; done
 # Requests of the manual pages stand at the start of a line.
 $ for c in "" sync apply convert check simulate; do unskew --man $c; done | grep "[^ ] *\.[A-Z][A-Z]* "
 ? 1

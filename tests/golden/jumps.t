@@ -23,7 +23,7 @@ Model segments: every clock keeps one rate for as long as one fits, no two rates
 Between the two times given for a step the offset moves in one direction only.
 The bounds are valid while these assumptions hold.
 Truth: host1's estimate is off by at most 150 ns; its band holds the truth throughout.
-Wrote c.json.
+! Wrote c.json.
 $ unskew convert c.json host1:1700000030.5s
 1700000030500000000	1700000029498410006	1700000029498359561	1700000029498460249
 $ unskew convert c.json host1:1700000038.5s
@@ -74,7 +74,7 @@ Model segments: every clock keeps one rate for as long as one fits, no two rates
 500 ppm, no message takes less than its minimum delay (0 ns).
 Between the two times given for a step the offset moves in one direction only.
 The bounds are valid while these assumptions hold.
-Wrote r.json.
+! Wrote r.json.
 $ unskew apply r.json r/host0.pcap r/host1.pcap -o r2
 ! Wrote r2/host0.pcap.
 ! Wrote r2/host1.pcap.
@@ -104,6 +104,7 @@ Uncertainty over the trace: ±401 us to ±751 us, ±579 us on average.
 --
 Step: b was stepped backward by 1.000000 s ± 802 us,
   from 7.049500000 s to 6.050200000 s; its stamps repeat, so those after the step are called its epoch 1.
+! Wrote under_way.json.
 $ unskew apply under_way.json under_way.csv -o under_way_now.csv; awk -F, '$5 < $3' under_way_now.csv | grep -c -v sender
 0
 ! Wrote under_way_now.csv.
@@ -120,6 +121,7 @@ Step: host1 was stepped backward by 700.000 ms ± 163 us,
   from 1700000010.961132257 s to 1700000010.301134184 s; its stamps repeat, so those after the step are called its epoch 1.
 Truth: host2's estimate is off by at most 399 ns; its band holds the truth throughout.
 Truth: host1's estimate is off by at most 304 ns; its band holds the truth throughout.
+! Wrote two.json.
 $ unskew apply two.json both/host0.pcap both/host1.pcap two.csv -o set; unskew check set/host0.pcap set/host1.pcap set/two.csv | grep -e '->'
 host0 -> host2     1,192           0    50.0 us  82.9 us  285 us  400 us
 host2 -> host0     1,205           0    50.0 us  84.5 us  251 us  472 us

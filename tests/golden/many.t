@@ -15,6 +15,7 @@ unskew: Too many open files; raise the limit with `ulimit -n`
 $ unskew apply c.json h/host0.pcap h/host1.pcap --merge both.pcapng -q; unskew sync both.pcapng --clock-of both/host1=b --clock-of both/0=a --local a=10.0.0.1 --local b=10.0.0.2 -o two.json | sed -n 2,3p
 a      reference  0                           0                51        50
 b      bounded    0.0 us ± 52.2 us            0 (-29 to 31)    50        51
+! Wrote two.json.
 $ grep -A 4 '"interfaces"' two.json | head -n 5
       "interfaces": [{"interface": "host1", "clock": "b"}, {"interface": "0", "clock": "a"}]
     }

@@ -6,7 +6,7 @@ server  absent     -                           -              0         0
 
 Matched 0 messages.
 Note: client and server share no message: check that both captures saw the same traffic
-Wrote clocks.json.
+! Wrote clocks.json.
 ? 3
 $ grep -c '"quality": "absent"' clocks.json
 2

@@ -3,7 +3,7 @@
 $ unskew simulate -q --seconds 10 --rate 50 --format table --drift-ppm 21 -o d && mv d/messages.csv m.csv
 $ unskew report m.csv -o page.html
 Add -1.0001053 s ± 52.7 us to a stamp of host1 in the middle of its trace to get the time of host0; its drift is 21 (5 to 38) ppm. Of 973 messages 495 were received before sent as recorded, 0 after correction.
-Wrote page.html.
+! Wrote page.html.
 $ unskew report m.csv -o page.html
 ! unskew: page.html: exists already; use --force to replace it
 ? 1
@@ -38,6 +38,7 @@ $ unskew report m.csv -o page.html --force --json | grep -v -e drawings -e bytes
   "notes": [],
   "page_notes": []
 }
+! Wrote page.html.
 $ grep -c '<th scope="row"><bdi>host1</bdi></th><td>bounded</td>' page.html
 1
 $ grep -o 'Add [^;]*' page.html
@@ -52,7 +53,7 @@ $ grep -o '"command":.*' linear.html
 $ unskew sync m.csv -o clocks.json -q && unskew report clocks.json -o alone.html
 Add -1.0001053 s ± 52.7 us to a stamp of host1 in the middle of its trace to get the time of host0; its drift is 21 (5 to 38) ppm. Of 973 messages 495 were received before sent as recorded, 0 after correction.
 Note: The page was made from clocks.json alone, so it draws no messages and no delays; run `unskew report` on the traces for these.
-Wrote alone.html.
+! Wrote alone.html.
 $ unskew report clocks.json -o alone2.html --model linear
 ! unskew: --model is for traces; clocks.json has its answer already
 ? 2
@@ -84,7 +85,7 @@ $ grep -o '<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi></th>' h.html
 $ (sed -n 1p m.csv; grep ^host0 m.csv) >one.csv; unskew report one.csv -o one.html
 No clock could be put on the time of another: messages bound none from both sides. Of 478 messages 0 were received before sent as recorded.
 Note: all messages go from host0 to host1, so the offset is bounded on one side only; record traffic in the other direction, too
-Wrote one.html.
+! Wrote one.html.
 ? 3
 $ grep -ho '<h1>.*</h1>' one.html page.html
 <h1>host0, host1: no common time</h1>
@@ -112,6 +113,7 @@ $ grep -o '"[a-z]*_epoch":null' back.html
 $ unskew report m.csv --truth d/truth.json --compare -o truth.html | grep Truth; grep -c '"error_ns":{"start":"' truth.html
 Note: Truth: host1's estimate is off by at most 799 ns; its band holds the truth throughout.
 1
+! Wrote truth.html.
 # A pipe is read once only.
 $ cat m.csv | unskew report - -q -o pipe.html && grep -c '"held":495' pipe.html
 1
@@ -119,18 +121,20 @@ $ cat m.csv | unskew report - -q -o pipe.html && grep -c '"held":495' pipe.html
 $ unskew simulate -q --hosts 5 --topology islands --seconds 5 --rate 20 --format table -o i; unskew report i/messages.csv -o many.html
 5 of 5 clocks are on the time of a reference, in 2 groups that share no message; their error bounds are ± 50.7 us to ± 70.2 us. Of 755 messages 195 were received before sent as recorded, 0 after correction.
 Note: host3 and host4 share no message with the other clocks: they are put on the time of host3, which cannot be compared with that of host0
-Wrote many.html.
+! Wrote many.html.
 # Of a clock that was set back by more than it ran, the longest epoch is told, and a timeline ends.
 $ unskew simulate -q --seed 4 --seconds 60 --step host1@20s:-1000s --format table -o far; unskew sync far/messages.csv -o far.json | sed -n 3p; unskew report far.json -o far.html | cut -d' ' -f 1-6
 host1  bounded    998.9992000 s ± 58.9 us         21 (-500 to 500)  5,886     5,928
 Add 998.9992000 s ± 58.9 us
 Note: The page was made from
-Wrote far.html.
+! Wrote far.json.
+! Wrote far.html.
 $ unskew apply -q far.json far/messages.csv --timeline far-timeline.json; grep -c '"ph":"C"' far-timeline.json
 8886
 # What a clocks.json says goes to a terminal as text.
 $ sed 's/"notes": \[/&"red \\u001b[31m",/; s/,]/]/' far.json >notes.json; unskew report notes.json -o notes.html | grep red
 Note: red \u001b[31m
+! Wrote notes.html.
 # How good the machines' own clocks are: the tables and drawings of `unskew clock -o`, from its JSON, to the last digit.
 $ unskew clock --seconds 0.01 --samples 200 --load 1 -q --json -o own.html >own.json; unskew report m.csv --clock host0=own.json --clock host1="$DATA/clock.json" -q -o own-report.html; python3 -c 'import re; parts = lambda text: re.findall(r"<(?:td|th|path|rect|text|p|figcaption)\b[^>]*>[^<]*", text); own = parts(open("own.html").read().split("<main>")[1]); page = open("own-report.html").read().split("id=\"unskew-machines\"")[1].split("</section>")[0].split("<h3>"); print(len(own) > 200, own == parts(page[1])); print(page[0].split("<h2>")[1]); print(*re.findall("<h[34]>.*", "<h3>" + page[2]), sep="\n"); print(*re.findall("<td[^>]*>([^<]*)", page[2])[:21], sep=" | ")'
 True True

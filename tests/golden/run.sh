@@ -11,7 +11,7 @@
 #     what it prints                  standard output, then standard error marked with "! "
 #     ? 1                             its status, if not 0
 # "with-NAME" after needs: an optional part that unskew must have been built with.
-# In a .md file the same stands between ```console and ```. $DATA is tests/golden/data, $RECORDED
+# In a .md file the same stands between ```console and ```, standard error as on a terminal. $DATA is tests/golden/data, $RECORDED
 # the folder of recorded data; where that is missing, doc/example.md stays as it is.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -59,7 +59,7 @@ command_output() {
 	status=0
 	(cd "$scratch/work" && sh -c "$1" >"$scratch/out" 2>"$scratch/err" </dev/null) || status=$?
 	cat "$scratch/out"
-	sed 's/^/! /' "$scratch/err"
+	sed "s/^/$mark/" "$scratch/err"
 	[ $status -eq 0 ] || echo "? $status"
 }
 
@@ -67,9 +67,9 @@ command_output() {
 again() {
 	rm -rf "$scratch/work"
 	mkdir "$scratch/work"
-	active=true old=false
+	active=true old=false mark='! '
 	case $1 in
-	*.md) active=false ;;
+	*.md) active=false mark= ;;
 	esac
 	while IFS= read -r line || [ -n "$line" ]; do
 		case $line in

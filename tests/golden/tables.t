@@ -13,7 +13,7 @@ One-way delays, median (99 %): a, "the first" -> b 500 us as recorded, 80 ns (80
 Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
-Wrote one.json, m.csv.
+! Wrote one.json, m.csv.
 $ cat m.csv
 sender,receiver,sent_ns,received_ns,bytes
 "a, ""the first""",b,100000,600050,0
@@ -88,6 +88,7 @@ $ for k in 0 1; do awk -v k=$k 'BEGIN { print "sender,receiver,sent_ns,received_
 $ unskew simulate -o h --hosts 4 --seconds 5 --rate 20 --seed 3 -q
 $ unskew sync h/host*.pcap --messages all.csv | sed -n 's/^Matched \([0-9,]*\) messages.*/\1/p' | tr -d ,
 1557
+! Wrote all.csv.
 $ tail -n +2 all.csv | wc -l
 1557
 $ cut -d, -f1,2 all.csv | sort -u
@@ -110,6 +111,7 @@ same
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,100000,600050; echo a,b,xyz,7; echo b; echo b,a,1700000,1200080; echo a,b,1000100000,1000600050) >bad.csv; unskew sync bad.csv -o bad.json | grep -E "Matched|Note"
 Matched 3 messages.
 Note: bad.csv: line 3: "xyz" is not a whole number; 2 rows skipped, this is the first
+! Wrote bad.json.
 $ unskew apply bad.json bad.csv -o good.csv; cut -d, -f1,2,4 good.csv
 sender,receiver,sent_raw_ns
 a,b,100000

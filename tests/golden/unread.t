@@ -49,7 +49,7 @@ Note: host1.pcap: damaged: 797 bytes in 1 place, the first at byte 5017, were sk
 Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
-Wrote clocks.json.
+! Wrote clocks.json.
 $ unskew apply clocks.json host1.pcap -o now.pcap
 ! Wrote now.pcap.
 ! unskew: note: host1.pcap: damaged: 797 bytes in 1 place, the first at byte 5017, were skipped

@@ -426,7 +426,30 @@ static void test_band(void **state)
 		assert_int_equal(s.lo_ns, cases[i][2]);
 		assert_int_equal(s.hi_ns, cases[i][3]);
 	}
+	int64_t stamp[COUNT(cases)], lows[COUNT(cases)], highs[COUNT(cases)];
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		stamp[i] = cases[i][0];
+	}
+	assert_int_equal(usk_map_bands(m, stamp, COUNT(cases), lows, highs, NULL), USK_OK);
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		assert_true(lows[i] == cases[i][2] && highs[i] == cases[i][3]);
+	}
+	struct usk_err err = { 0 };
+	stamp[3] = USK_TIME_MAX + 1;
+	assert_int_equal(usk_map_bands(m, stamp, COUNT(cases), lows, highs, &err), USK_ERANGE);
+	assert_int_equal(err.at, 3);
 	usk_map_free(m);
+	const struct usk_clocks all = {
+		.clock = &(struct usk_clock){ .quality = USK_BOUNDED, .knot = k, .n_knots = 2 },
+		.n_clocks = 1,
+	};
+	m = usk_map_of(&all, 0, 0);
+	assert_non_null(m);
+	assert_int_equal(usk_map_bands(m, cases[0], 1, lows, highs, NULL), USK_OK);
+	assert_true(lows[0] == cases[0][2] && highs[0] == cases[0][3]);
+	usk_map_free(m);
+	assert_null(usk_map_of(&all, 0, 1));
+	assert_null(usk_map_of(&all, 1, 0));
 
 	for (uint64_t seed = case_first(3000); seed < case_end(3000);
 	     seed++) { /* beyond the knots, against GMP */
