@@ -52,8 +52,8 @@ const char *usk_features(void)
 #endif
 	char yajl[16] = "";
 #ifdef USK_HAVE_YAJL
-	int v = yajl_version();
-	snprintf(yajl, sizeof yajl, "%d.%d.%d", v / 10000, v / 100 % 100, v % 100);
+	int number = yajl_version();
+	snprintf(yajl, sizeof yajl, "%d.%d.%d", number / 10000, number / 100 % 100, number % 100);
 #endif
 	const struct {
 		const char *name, *version;

@@ -26,7 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 256, MOST_CLASSES = 1 << 16 };
+/* Calls of one kind from which on that they all end in time says something. */
+enum { LANES = 256, MOST_CLASSES = 1 << 16, ENOUGH = 10 };
 
 #define MS_NS	  INT64_C(1000000)
 #define NEAR_NS	  2000	/* what passes from taking the anchor to the first stamp */
@@ -230,9 +231,10 @@ static uint32_t class_of(struct usk_calls *c, const struct usk_span *parent, con
 static uint32_t flags_of(const struct usk_span *parent, const struct usk_span *s)
 {
 	bool link = s->flags & USK_SPAN_LINK, told = parent->kind == USK_SPAN_CLIENT && s->kind == USK_SPAN_SERVER;
+	/* Where kinds are told at all, others than these two do not say that anybody waits. */
+	bool silent = !parent->kind && !s->kind && (s->flags & USK_SPAN_NO_KINDS);
 	bool one_way = link || (s->flags & USK_SPAN_FOLLOWS) || (parent->flags & USK_SPAN_FAILED) ||
-		       parent->kind == USK_SPAN_PRODUCER || s->kind == USK_SPAN_CONSUMER ||
-		       parent->end_ns == USK_NONE || s->end_ns == USK_NONE;
+		       !(told || silent) || parent->end_ns == USK_NONE || s->end_ns == USK_NONE;
 	return (one_way ? ONE_WAY : 0u) | (link ? LINK : 0u) | (told ? CLIENT_SERVER : 0u);
 }
 
@@ -478,7 +480,8 @@ enum usk_status usk_calls_run(struct usk_calls *c, struct usk_counts *counts, st
 		status = look_through(&x, lane);
 	}
 	for (size_t i = 0; i < c->n_classes; i++) {
-		c->class[i].waits = c->class[i].late * 100 <= c->class[i].n;
+		struct usk_call_class *k = &c->class[i];
+		k->waits = k->late * 100 <= k->n && (k->told || k->n >= ENOUGH);
 	}
 	return status;
 }

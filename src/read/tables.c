@@ -249,7 +249,8 @@ static enum usk_status take_span(struct usk_trace *t, const struct usk_cell *c, 
 	*s = (struct usk_span){ .trace = usk_span_id(trace.text, trace.n),
 				.id = usk_span_id(id.text, id.n),
 				.parent = usk_span_id(parent.text, parent.n),
-				.kind = (uint8_t)usk_span_kind(kind.text, kind.n) };
+				.kind = (uint8_t)usk_span_kind(kind.text, kind.n),
+				.flags = kind.n ? 0 : USK_SPAN_NO_KINDS };
 	enum usk_status status = usk_cell_time(&t->opt, clock, &c[USK_START], &s->start_ns, NULL, why);
 	status = status ? status
 			: usk_cell_time(&t->opt, clock, &c[USK_END], &s->end_ns, NULL, why);

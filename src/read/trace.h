@@ -84,6 +84,7 @@ enum {
 	USK_SPAN_FAILED = 1,  /* it tells of an error: who called may have given up before */
 	USK_SPAN_FOLLOWS = 2, /* its parent did not wait for it */
 	USK_SPAN_LINK = 4,    /* a link of it: what it names as parent was only there before its end */
+	USK_SPAN_NO_KINDS = 16,    /* nothing of its source has a kind */
 	USK_SPAN_MICROSECONDS = 8, /* start and duration are whole us, rounded in any direction */
 };
 
