@@ -4,9 +4,8 @@
  *
  * In    spans of all traces
  * Out   parties, with what their stamps are worth; messages, to what is joined of events
- * Why   one request leaves spans in many files, and what is known of a process only all of its spans
- *       tell
- * Not   what a parent and a child say of each other (match/calls.c)
+ * Why   one request leaves spans in many files, and what is known of a process only all of its
+ * spans tell Not   what a parent and a child say of each other (match/calls.c)
  */
 #include "flow/flow.h"
 #include "match/calls.h"
@@ -23,7 +22,7 @@ struct spans {
 	struct process {
 		uint32_t service;
 		uint32_t party;
-	} *process;
+	} * process;
 	size_t n_processes, cap_processes;
 	/* Of the trace that is read: its numbers -> ours. */
 	uint32_t *of_clock, *of_process, *of_operation;
@@ -44,7 +43,8 @@ static uint32_t *longer(uint32_t *of, size_t n)
 /* Names that the trace told since. */
 static void take_names(struct spans *x, const struct usk_trace *t)
 {
-	const struct usk_texts *process = usk_trace_processes(t), *operation = usk_trace_operations(t);
+	const struct usk_texts *process = usk_trace_processes(t),
+			       *operation = usk_trace_operations(t);
 	size_t clocks = usk_trace_clocks(t);
 	x->of_clock = longer(x->of_clock, clocks);
 	for (; x->n_of_clock < clocks; x->n_of_clock++) {
@@ -53,7 +53,8 @@ static void take_names(struct spans *x, const struct usk_trace *t)
 	}
 	x->of_process = longer(x->of_process, process->n);
 	for (; x->n_of_process < process->n; x->n_of_process++) {
-		x->process = usk_room(x->process, x->n_processes, &x->cap_processes, sizeof *x->process);
+		x->process =
+			usk_room(x->process, x->n_processes, &x->cap_processes, sizeof *x->process);
 		x->process[x->n_processes].service =
 			number_of(&x->service, process->text[x->n_of_process]);
 		x->of_process[x->n_of_process] = (uint32_t)x->n_processes++;
@@ -104,14 +105,15 @@ static void make_parties(struct parties *p)
 			continue;
 		}
 		const char *name = x->clock.text[y->clock];
-		char *own = clock[y->clock].split
-				    ? usk_format("%s/%s/%zu", name, x->service.text[y->service], i + 1)
-				    : usk_strdup(name);
+		char *own = clock[y->clock].split ? usk_format("%s/%s/%zu", name,
+							       x->service.text[y->service], i + 1)
+						  : usk_strdup(name);
 		x->process[i].party = usk_party_of(p, own);
 		struct party *party = &p->party[x->process[i].party];
 		usk_party_span(party, y->first_ns, y->last_ns);
-		party->resolution_ns = y->resolution_ns > party->resolution_ns ? y->resolution_ns
-									       : party->resolution_ns;
+		party->resolution_ns = y->resolution_ns > party->resolution_ns
+					       ? y->resolution_ns
+					       : party->resolution_ns;
 		free(own);
 	}
 }
@@ -157,12 +159,14 @@ static void note_anchors(struct parties *p)
 	const struct usk_call_process *y = usk_calls_processes(x->calls, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (y[i].anchored && told++ < MOST_NOTES) {
-			note(p, usk_format("%s counts each trace from a whole ms (%llu of %llu of its "
-					   "entry spans begin with one): its stamps may be up to 1 ms "
-					   "too early, which the bounds of %s allow for",
-					   x->service.text[y[i].service], (unsigned long long)y[i].at_ms,
-					   (unsigned long long)y[i].entries,
-					   p->party[x->process[i].party].name));
+			note(p,
+			     usk_format("%s counts each trace from a whole ms (%llu of %llu of its "
+					"entry spans begin with one): its stamps may be up to 1 ms "
+					"too early, which the bounds of %s allow for",
+					x->service.text[y[i].service],
+					(unsigned long long)y[i].at_ms,
+					(unsigned long long)y[i].entries,
+					p->party[x->process[i].party].name));
 		}
 	}
 	if (told > MOST_NOTES) {
@@ -184,15 +188,14 @@ static void note_async(struct parties *p)
 	uint64_t guessed = 0;
 	const struct usk_call_class *k = usk_calls_classes(x->calls, &n);
 	for (size_t i = 0; i < n; i++) {
-		guessed += k[i].waits && !k[i].told ? k[i].n - k[i].late : 0;
+		guessed += k[i].waits && !k[i].told ? k[i].n : 0;
 		if (k[i].late && told++ < MOST_NOTES) {
 			char *name = class_name(x, &k[i]);
-			note(p, usk_format("%s: %llu of %llu calls end after their callers whatever the "
-					   "clocks: %s",
-					   name, (unsigned long long)k[i].late, (unsigned long long)k[i].n,
-					   k[i].waits ? "the ends of these were not used"
-						      : "these callers do not wait, so only beginnings "
-							"were used"));
+			note(p, usk_format("%s: %llu of %llu calls end after their callers: %s", name,
+					   (unsigned long long)k[i].late, (unsigned long long)k[i].n,
+					   k[i].waits ? "their ends were not used"
+						      : "callers do not wait for these, so only "
+							"beginnings were used"));
 			free(name);
 		}
 	}
@@ -200,9 +203,9 @@ static void note_async(struct parties *p)
 		note(p, usk_format("the same holds for %zu more kinds of calls", told - MOST_NOTES));
 	}
 	if (guessed) {
-		note(p, usk_format("%llu calls do not tell that they are of a client and its server: they "
-				   "are taken for synchronous, as they end before their callers in nearly "
-				   "all cases; the bounds are valid if they are",
+		note(p, usk_format("%llu calls do not tell whether their callers wait for them: they are "
+				   "taken for synchronous, as no call of their kinds ends after its "
+				   "caller; the bounds are valid if they are",
 				   (unsigned long long)guessed));
 	}
 }
@@ -214,11 +217,13 @@ static void note_split(struct parties *p)
 	const struct usk_call_clock *y = usk_calls_clocks(x->calls, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (y[i].split) {
-			note(p, usk_format("%s: %llu of %llu spans begin before their parents in other "
-					   "processes of it: these do not share one clock, so each is "
-					   "taken for a clock of its own",
-					   x->clock.text[i], (unsigned long long)y[i].early,
-					   (unsigned long long)y[i].n));
+			note(p,
+			     usk_format(
+				     "%s: %llu of %llu spans begin before their parents in other "
+				     "processes of it: these do not share one clock, so each is "
+				     "taken for a clock of its own",
+				     x->clock.text[i], (unsigned long long)y[i].early,
+				     (unsigned long long)y[i].n));
 		}
 	}
 }

@@ -3,21 +3,20 @@
  * calls.c - spans -> messages: what a parent and its child in another process say of their clocks
  *
  * In    spans of any number of processes and traces, in any order
- * Out   messages: from a parent's start to its child's and, where the parent waits, from the child's
- *       end to the parent's; what the stamps of each process are worth
- * Why   a child cannot begin before its parent. That a parent waits is what client and server mean,
- *       but callers give up, servers go on behind their answers, and many spans tell no kind. So of
- *       the calls from one service to another for one thing each is looked at: none may end behind
- *       its caller by more than all starts near it leave room for
- * Not   bounds (graph/); reading (read/)
+ * Out   messages: from a parent's start to its child's and, where the parent waits, from the
+ * child's end to the parent's; what the stamps of each process are worth Why   a child cannot begin
+ * before its parent. That a parent waits is what client and server mean, but callers give up,
+ * servers go on behind their answers, and many spans tell no kind. So of the calls from one service
+ * to another for one thing each is looked at: none may end behind its caller by more than all
+ * starts near it leave room for Not   bounds (graph/); reading (read/)
  *
- * An SDK whose clock is one of ms takes it once for each local trace, and counts ns from there: then
- * spans that others asked for begin just behind a whole ms, where of others 1 in 500 does. All stamps
- * of such a process may be up to 1 ms too early. Doubles at today's epoch step by 256 ns and are
- * rounded to the nearest.
+ * An SDK whose clock is one of ms takes it once for each local trace, and counts ns from there:
+ * then spans that others asked for begin just behind a whole ms, where of others 1 in 500 does. All
+ * stamps of such a process may be up to 1 ms too early. Doubles at today's epoch step by 256 ns and
+ * are rounded to the nearest.
  *
- * Spans are dealt out to lanes by their traces, a lane is sorted and joined alone, and its calls are
- * dealt out again by clocks: memory holds a fraction of all, the disk the rest.
+ * Spans are dealt out to lanes by their traces, a lane is sorted and joined alone, and its calls
+ * are dealt out again by clocks: memory holds a fraction of all, the disk the rest.
  */
 #include "match/calls.h"
 
@@ -30,16 +29,17 @@
 enum { LANES = 256, MOST_CLASSES = 1 << 16, ENOUGH = 10 };
 
 #define MS_NS	  INT64_C(1000000)
-#define NEAR_NS	  2000	/* what passes from taking the anchor to the first stamp */
-#define NEARBY_NS 100000000 /* offsets do not change by more than DRIFT_NS meanwhile */
+#define NEAR_NS	  2000		  /* what passes from taking the anchor to the first stamp */
+#define ANCHOR_NS (MS_NS + 10000) /* and from ms to ns, as they are not read at once */
+#define NEARBY_NS 100000000	  /* offsets do not change by more than DRIFT_NS meanwhile */
 #define DRIFT_NS  100000
 
 enum { ONE_WAY = 1, LINK = 2, CLIENT_SERVER = 4 };
 
 struct call {
 	int64_t parent_start, parent_end, start, end;
-	uint32_t from, to;     /* processes */
-	uint32_t between[2];   /* their clocks; where that is one, the processes */
+	uint32_t from, to;   /* processes */
+	uint32_t between[2]; /* their clocks; where that is one, the processes */
 	uint32_t class, flags;
 };
 
@@ -114,7 +114,8 @@ enum usk_status usk_calls_add(struct usk_calls *c, const struct usk_span *s, siz
 			c->process[c->n_processes++] = (struct usk_call_process){ 0 };
 		}
 		while (c->n_clocks <= s[i].clock) {
-			c->clock = usk_room(c->clock, c->n_clocks, &c->cap_clocks, sizeof *c->clock);
+			c->clock =
+				usk_room(c->clock, c->n_clocks, &c->cap_clocks, sizeof *c->clock);
 			c->clock[c->n_clocks++] = (struct usk_call_clock){ 0 };
 		}
 		struct usk_call_process *y = &c->process[s[i].process];
@@ -184,14 +185,15 @@ static const struct usk_span *of_id(const struct usk_span *s, size_t n, uint64_t
 
 /*
  * The parent of a span; NULL: it has none here. Zipkin gives both halves of a call one id: the
- * callee's parent is the caller's half, and what has that id as parent is of the callee's, unless the
- * caller's process has it.
+ * callee's parent is the caller's half, and what has that id as parent is of the callee's, unless
+ * the caller's process has it.
  */
 static const struct usk_span *parent_of(const struct usk_span *s, const struct usk_span *all,
 					size_t n, bool *ambiguous)
 {
 	size_t found;
-	const struct usk_span *of = s->id && is_called(s) ? of_id(all, n, s->trace, s->id, &found) : NULL;
+	const struct usk_span *of =
+		s->id && is_called(s) ? of_id(all, n, s->trace, s->id, &found) : NULL;
 	*ambiguous = false;
 	if (of && calls_others(of)) {
 		*ambiguous = found > 1 && calls_others(&of[1]);
@@ -211,14 +213,16 @@ static const struct usk_span *parent_of(const struct usk_span *s, const struct u
 	return NULL;
 }
 
-static uint32_t class_of(struct usk_calls *c, const struct usk_span *parent, const struct usk_span *s)
+static uint32_t class_of(struct usk_calls *c, const struct usk_span *parent,
+			 const struct usk_span *s)
 {
 	const struct usk_call_class class = { .from = c->process[parent->process].service,
 					      .to = c->process[s->process].service,
 					      .operation = s->operation };
 	bool full = c->n_classes >= MOST_CLASSES;
-	uint64_t *number = usk_index_value(
-		&c->classes, full ? 0 : (uint64_t)class.from << 32 | class.to, full ? 0 : 1 + (uint64_t)class.operation);
+	uint64_t *number =
+		usk_index_value(&c->classes, full ? 0 : (uint64_t) class.from << 32 | class.to,
+				full ? 0 : 1 + (uint64_t) class.operation);
 	if (!*number) {
 		c->class = usk_room(c->class, c->n_classes, &c->cap_classes, sizeof *c->class);
 		c->class[c->n_classes++] = class;
@@ -230,7 +234,8 @@ static uint32_t class_of(struct usk_calls *c, const struct usk_span *parent, con
 /* Did the caller wait, as far as the two spans tell? */
 static uint32_t flags_of(const struct usk_span *parent, const struct usk_span *s)
 {
-	bool link = s->flags & USK_SPAN_LINK, told = parent->kind == USK_SPAN_CLIENT && s->kind == USK_SPAN_SERVER;
+	bool link = s->flags & USK_SPAN_LINK,
+	     told = parent->kind == USK_SPAN_CLIENT && s->kind == USK_SPAN_SERVER;
 	/* Where kinds are told at all, others than these two do not say that anybody waits. */
 	bool silent = !parent->kind && !s->kind && (s->flags & USK_SPAN_NO_KINDS);
 	bool one_way = link || (s->flags & USK_SPAN_FOLLOWS) || (parent->flags & USK_SPAN_FAILED) ||
@@ -296,7 +301,7 @@ static void judge_process(struct usk_call_process *y)
 	bool doubles = grid >= 16 && !(grid & (grid - 1));
 	y->anchored = grid < MS_NS && y->entries &&
 		      (y->at_ms == y->entries || (y->at_ms > 1 && y->at_ms > y->entries / 50));
-	y->resolution_ns = y->anchored ? MS_NS + grid : grid > 1 ? grid : 1;
+	y->resolution_ns = y->anchored ? ANCHOR_NS + grid : grid > 1 ? grid : 1;
 	y->early_ns = doubles ? grid : y->microseconds ? 1000 : 0;
 	y->resolution_ns += y->microseconds ? 1000 : 0;
 }
@@ -370,24 +375,29 @@ static enum usk_status hand_out(const struct nearby *x, const struct call *k, bo
 	return status;
 }
 
+/* The callee's end is behind the caller's: for sure, whatever stamps are rounded by; where nobody
+ * says that a caller waits at all, by stamps as they are. least: from a start to the next,
+ * likewise. */
+static bool is_late(const struct usk_calls *c, const struct call *k, usk_i128 least)
+{
+	bool told = k->flags & CLIENT_SERVER;
+	usk_i128 slack =
+		told ? DRIFT_NS + 2 * (usk_i128)room(&c->process[k->from], &c->process[k->to]) : 0;
+	return (usk_i128)k->parent_end - k->end + least + slack < 0;
+}
+
 static enum usk_status look(const struct nearby *x)
 {
 	enum usk_status status = USK_OK;
-	usk_i128 least = INT64_MAX; /* from a start to the next, as late as stamps may be */
+	usk_i128 least = INT64_MAX;
 	for (size_t i = 0; i < x->n; i++) {
 		const struct call *k = &x->call[i];
-		usk_i128 d = (usk_i128)k->start - k->parent_start +
-			     room(&x->c->process[k->from], &x->c->process[k->to]);
+		usk_i128 d = (usk_i128)k->start - k->parent_start;
 		least = !(k->flags & LINK) && d < least ? d : least;
 	}
 	for (size_t i = 0; i < x->n && !status; i++) {
 		const struct call *k = &x->call[i];
-		bool both = !(k->flags & ONE_WAY), late = false;
-		if (both) {
-			usk_i128 left = (usk_i128)k->parent_end - k->end + least + DRIFT_NS +
-					room(&x->c->process[k->from], &x->c->process[k->to]);
-			late = left < 0;
-		}
+		bool both = !(k->flags & ONE_WAY), late = both && is_late(x->c, k, least);
 		if (!x->first) {
 			status = hand_out(x, k, late);
 		} else if (both) {
@@ -481,7 +491,7 @@ enum usk_status usk_calls_run(struct usk_calls *c, struct usk_counts *counts, st
 	}
 	for (size_t i = 0; i < c->n_classes; i++) {
 		struct usk_call_class *k = &c->class[i];
-		k->waits = k->late * 100 <= k->n && (k->told || k->n >= ENOUGH);
+		k->waits = k->told ? k->late * 100 <= k->n : !k->late && k->n >= ENOUGH;
 	}
 	return status;
 }

@@ -27,9 +27,10 @@ struct usk_call_process {
 /* Calls of one kind: from one service to another, for one thing. */
 struct usk_call_class {
 	uint32_t from, to, operation; /* services */
-	uint64_t n, late; /* that the callee's end was known of; it ended after the caller for sure */
-	bool waits;	  /* the caller does, so both ends count */
-	bool told;	  /* by kinds: client and server */
+	uint64_t n,
+		late; /* that the callee's end was known of; it ended after the caller for sure */
+	bool waits;   /* the caller does, so both ends count */
+	bool told;    /* by kinds: client and server */
 };
 
 /* Within one clock, from one process to another. */

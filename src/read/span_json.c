@@ -4,9 +4,9 @@
  *
  * In    JSON of any length, one value after another; a format's table of keys
  * Out   spans with their clocks and processes, once it is known whose they are
- * Why   files of spans are one value of gigabytes as well as a value a line: a parser that calls back
- *       holds neither. libyajl does 240 to 360 MB/s, jansson 39 and json-c 63, which make a tree
- * Not   what objects mean (span_otlp.c, span_jaeger.c, span_zipkin.c)
+ * Why   files of spans are one value of gigabytes as well as a value a line: a parser that calls
+ * back holds neither. libyajl does 240 to 360 MB/s, jansson 39 and json-c 63, which make a tree Not
+ * what objects mean (span_otlp.c, span_jaeger.c, span_zipkin.c)
  *
  * A value's key is looked up in the table by the object that it stands in; what is not there is
  * passed over. What ends before its process is told waits, no longer than the object that tells it.
@@ -47,9 +47,10 @@ struct span_reader {
 	struct known { /* processes of the trace */
 		uint64_t number;
 		uint32_t clock, process;
-	} *known;
+	} * known;
 	size_t n_known, cap_known;
-	struct waiting *waiting; /* [settled..n) wait for their process, [at..settled) to be handed out */
+	struct waiting
+		*waiting; /* [settled..n) wait for their process, [at..settled) to be handed out */
 	size_t n, at, settled, cap;
 	size_t of_span; /* where those begin that the span being made will have, links and all */
 	uint64_t value_at;
@@ -126,9 +127,11 @@ void usk_span_attribute(struct span_reader *r)
 	};
 	struct usk_csv_field key = usk_span_said(r, FIELD_KEY);
 	struct usk_csv_field value = usk_span_said(r, FIELD_VALUE);
-	struct usk_event_id a = usk_event_id(key.text, key.n), b = usk_event_id(value.text, value.n);
+	struct usk_event_id a = usk_event_id(key.text, key.n),
+			    b = usk_event_id(value.text, value.n);
 	/* In any order. */
-	r->resource += usk_mix(usk_fold(usk_fold(a.word[0], a.word[1]), usk_fold(b.word[0], b.word[1])));
+	r->resource +=
+		usk_mix(usk_fold(usk_fold(a.word[0], a.word[1]), usk_fold(b.word[0], b.word[1])));
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		if (usk_csv_is(key, rows[i].key)) {
 			usk_span_set_attribute(r, rows[i].attribute, value);
@@ -150,10 +153,13 @@ static char *clock_name(const struct span_reader *r)
 		return usk_strdup(a[ATTRIBUTE_NODE].text);
 	}
 	if (a[ATTRIBUTE_HOST_NAME].any && a[ATTRIBUTE_HOST_ID].any) {
-		return usk_format("%s/%.12s", a[ATTRIBUTE_HOST_NAME].text, a[ATTRIBUTE_HOST_ID].text);
+		return usk_format("%s/%.12s", a[ATTRIBUTE_HOST_NAME].text,
+				  a[ATTRIBUTE_HOST_ID].text);
 	}
 	if (a[ATTRIBUTE_HOST_NAME].any || a[ATTRIBUTE_HOST_ID].any) {
-		return usk_strdup(a[a[ATTRIBUTE_HOST_NAME].any ? ATTRIBUTE_HOST_NAME : ATTRIBUTE_HOST_ID].text);
+		return usk_strdup(
+			a[a[ATTRIBUTE_HOST_NAME].any ? ATTRIBUTE_HOST_NAME : ATTRIBUTE_HOST_ID]
+				.text);
 	}
 	static const enum span_attribute instance[] = { ATTRIBUTE_POD, ATTRIBUTE_INSTANCE,
 							ATTRIBUTE_CONTAINER, ATTRIBUTE_ADDRESS,
@@ -301,7 +307,8 @@ static const char *times(struct span_reader *r)
 			return "its start is no time in us";
 		}
 		if (r->said[FIELD_DURATION_US].any) {
-			if (!time_of(r, FIELD_DURATION_US, 3, &end) || end > USK_TIME_MAX - s->start_ns) {
+			if (!time_of(r, FIELD_DURATION_US, 3, &end) ||
+			    end > USK_TIME_MAX - s->start_ns) {
 				return "its duration is no time in us";
 			}
 			s->end_ns = s->start_ns + end;
@@ -309,7 +316,8 @@ static const char *times(struct span_reader *r)
 		return NULL;
 	}
 	if (!time_of(r, FIELD_START_NS, 0, &s->start_ns) || !s->start_ns) {
-		return r->said[FIELD_START_NS].any ? "its start is no time in ns" : "it has no start";
+		return r->said[FIELD_START_NS].any ? "its start is no time in ns"
+						   : "it has no start";
 	}
 	if (r->said[FIELD_END_NS].any) {
 		if (!time_of(r, FIELD_END_NS, 0, &end) || (end && end < s->start_ns)) {
@@ -370,8 +378,8 @@ static struct frame *top(struct span_reader *r)
 static int opens(struct span_reader *r, bool array)
 {
 	const struct frame *f = top(r);
-	uint8_t object = r->passed ? OBJECT_NONE
-			 : !f	   ? r->format->root
+	uint8_t object = r->passed  ? OBJECT_NONE
+			 : !f	    ? r->format->root
 			 : f->array ? f->object
 				    : f->next;
 	if (object == OBJECT_NONE || r->depth == TRACKED) {
@@ -517,7 +525,9 @@ static enum usk_status to_next_line(struct span_reader *r, struct usk_err *err)
 			return status;
 		}
 		const uint8_t *line = t->in.have ? memmem(t->in.data, t->in.have, "\n{", 2) : NULL;
-		t->used = line ? (size_t)(line - t->in.data) + 1 : t->in.end ? t->in.have : t->in.have - 1;
+		t->used = line	      ? (size_t)(line - t->in.data) + 1
+			  : t->in.end ? t->in.have
+				      : t->in.have - 1;
 		if (line || t->in.end) {
 			usk_trace_lost(t, from, t->in.at + t->used - from);
 			parser_new(r);
@@ -528,8 +538,10 @@ static enum usk_status to_next_line(struct span_reader *r, struct usk_err *err)
 
 static void cut_short(struct span_reader *r, uint64_t at)
 {
-	usk_trace_damaged(r->t, "ends at byte %llu within a JSON value that began before; what it held "
-			  "in whole was used", (unsigned long long)at);
+	usk_trace_damaged(r->t,
+			  "ends at byte %llu within a JSON value that began before; what it held "
+			  "in whole was used",
+			  (unsigned long long)at);
 }
 
 /* All bytes were read. */
@@ -574,7 +586,7 @@ static enum usk_status feed(struct span_reader *r, struct usk_err *err)
 	}
 	usk_trace_damaged(t, "%s at byte %llu, so nothing behind it was read",
 			  said == yajl_status_client_canceled ? "nests more than 512 levels deep"
-							       : "is no JSON",
+							      : "is no JSON",
 			  (unsigned long long)(t->in.at + t->used));
 	return USK_OK;
 }

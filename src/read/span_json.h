@@ -38,7 +38,7 @@ enum span_field {
 enum { OBJECT_NONE, OBJECT_ROOT };
 
 struct span_key {
-	uint8_t in; /* the object that has it */
+	uint8_t in;	  /* the object that has it */
 	const char *name; /* NULL: any */
 	uint8_t object;	  /* what its value is, */
 	uint8_t field;	  /* or says */
@@ -85,7 +85,8 @@ void usk_span_say(struct span_reader *r, enum span_field f, struct usk_csv_field
 void usk_span_forget(struct span_reader *r, enum span_field f);
 /** The key and value said last are one of the process. */
 void usk_span_attribute(struct span_reader *r);
-void usk_span_set_attribute(struct span_reader *r, enum span_attribute a, struct usk_csv_field value);
+void usk_span_set_attribute(struct span_reader *r, enum span_attribute a,
+			    struct usk_csv_field value);
 /** The key said last is this one. */
 bool usk_span_key_is(const struct span_reader *r, const char *key);
 /** The span being made has these flags, too. */

@@ -96,7 +96,8 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 }
 
 const struct reader usk_reader_otlp = {
-	.info = { "otlp", "spans of OpenTelemetry: OTLP as JSON lines, as the collector writes files",
+	.info = { "otlp",
+		  "spans of OpenTelemetry: OTLP as JSON lines, as the collector writes files",
 		  USK_TRACE_SPANS },
 	.sniff = sniff,
 	.start = start,

@@ -52,7 +52,8 @@ static void end(struct span_reader *r, uint8_t object)
 static bool sniff(const uint8_t *d, size_t n)
 {
 	static const char *const key[] = { "\"traceId\"" };
-	return usk_span_sniff(d, n, "[{", key, COUNT(key)) || usk_span_sniff(d, n, "[[{", key, COUNT(key));
+	return usk_span_sniff(d, n, "[{", key, COUNT(key)) ||
+	       usk_span_sniff(d, n, "[[{", key, COUNT(key));
 }
 
 static enum usk_status start(struct usk_trace *t, struct usk_err *err)

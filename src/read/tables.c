@@ -251,9 +251,10 @@ static enum usk_status take_span(struct usk_trace *t, const struct usk_cell *c, 
 				.parent = usk_span_id(parent.text, parent.n),
 				.kind = (uint8_t)usk_span_kind(kind.text, kind.n),
 				.flags = kind.n ? 0 : USK_SPAN_NO_KINDS };
-	enum usk_status status = usk_cell_time(&t->opt, clock, &c[USK_START], &s->start_ns, NULL, why);
-	status = status ? status
-			: usk_cell_time(&t->opt, clock, &c[USK_END], &s->end_ns, NULL, why);
+	enum usk_status status =
+		usk_cell_time(&t->opt, clock, &c[USK_START], &s->start_ns, NULL, why);
+	status =
+		status ? status : usk_cell_time(&t->opt, clock, &c[USK_END], &s->end_ns, NULL, why);
 	if (!status && s->end_ns < s->start_ns) {
 		status = usk_fail(why, USK_EINPUT, 0, "its end is before its start");
 	}

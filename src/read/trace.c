@@ -57,8 +57,8 @@ bool usk_sniff_trace(const uint8_t *d, size_t n)
 /* "dir/client.pcap" -> "client"; only suffixes that say what a file is are taken off. */
 static char *base_name(const char *path)
 {
-	static const char *const suffixes[] = { ".pcap", ".pcapng", ".cap",   ".ntar",
-						".dmp",	 ".csv",    ".jsonl", ".ndjson", ".json" };
+	static const char *const suffixes[] = { ".pcap", ".pcapng", ".cap",    ".ntar", ".dmp",
+						".csv",	 ".jsonl",  ".ndjson", ".json" };
 	char *whole = usk_strdup(path);
 	for (size_t end = strlen(whole); end > 1 && whole[end - 1] == '/'; end--) {
 		whole[end - 1] = 0; /* of a folder */
@@ -113,14 +113,15 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 	}
 	if (!t->reader) {
 		char *found = usk_table_found(t->in.data, t->in.have);
-		status = usk_fail(err, USK_EINPUT, 0,
-				  "%s: unknown format%s: unskew reads captures (pcap, pcapng), CTF "
-				  "folders, spans (OTLP, Jaeger, Zipkin v2 as JSON), and tables, CSV "
-				  "or JSON lines, of messages (sender, receiver, sent_ns, "
-				  "received_ns), events (clock, time_ns, kind, id), exchanges (a, "
-				  "b, t1_ns, t2_ns, t3_ns, t4_ns) or spans (trace, span, parent, "
-				  "clock, start_ns, end_ns)",
-				  t->path, found);
+		status = usk_fail(
+			err, USK_EINPUT, 0,
+			"%s: unknown format%s: unskew reads captures (pcap, pcapng), CTF "
+			"folders, spans (OTLP, Jaeger, Zipkin v2 as JSON), and tables, CSV "
+			"or JSON lines, of messages (sender, receiver, sent_ns, "
+			"received_ns), events (clock, time_ns, kind, id), exchanges (a, "
+			"b, t1_ns, t2_ns, t3_ns, t4_ns) or spans (trace, span, parent, "
+			"clock, start_ns, end_ns)",
+			t->path, found);
 		free(found);
 		goto fail;
 	}

@@ -70,6 +70,8 @@ struct usk_event {
 /** The id that text[n] is; up to 15 bytes are kept as they are, longer ones are hashed. */
 struct usk_event_id usk_event_id(const void *text, size_t n);
 
+struct usk_texts;
+
 /* By OpenTelemetry's numbers. */
 enum usk_span_kind {
 	USK_SPAN_UNKNOWN,
@@ -83,8 +85,8 @@ enum usk_span_kind {
 enum {
 	USK_SPAN_FAILED = 1,  /* it tells of an error: who called may have given up before */
 	USK_SPAN_FOLLOWS = 2, /* its parent did not wait for it */
-	USK_SPAN_LINK = 4,    /* a link of it: what it names as parent was only there before its end */
-	USK_SPAN_NO_KINDS = 16,    /* nothing of its source has a kind */
+	USK_SPAN_LINK = 4, /* a link of it: what it names as parent was only there before its end */
+	USK_SPAN_NO_KINDS = 16,	   /* nothing of its source has a kind */
 	USK_SPAN_MICROSECONDS = 8, /* start and duration are whole us, rounded in any direction */
 };
 
