@@ -191,22 +191,26 @@ static void note_async(struct parties *p)
 		guessed += k[i].waits && !k[i].told ? k[i].n : 0;
 		if (k[i].late && told++ < MOST_NOTES) {
 			char *name = class_name(x, &k[i]);
-			note(p, usk_format("%s: %llu of %llu calls end after their callers: %s", name,
-					   (unsigned long long)k[i].late, (unsigned long long)k[i].n,
-					   k[i].waits ? "their ends were not used"
-						      : "callers do not wait for these, so only "
-							"beginnings were used"));
+			note(p,
+			     usk_format("%s: %llu of %llu calls end after their callers: %s", name,
+					(unsigned long long)k[i].late, (unsigned long long)k[i].n,
+					k[i].waits ? "their ends were not used"
+						   : "callers do not wait for these, so only "
+						     "beginnings were used"));
 			free(name);
 		}
 	}
 	if (told > MOST_NOTES) {
-		note(p, usk_format("the same holds for %zu more kinds of calls", told - MOST_NOTES));
+		note(p,
+		     usk_format("the same holds for %zu more kinds of calls", told - MOST_NOTES));
 	}
 	if (guessed) {
-		note(p, usk_format("%llu calls do not tell whether their callers wait for them: they are "
-				   "taken for synchronous, as no call of their kinds ends after its "
-				   "caller; the bounds are valid if they are",
-				   (unsigned long long)guessed));
+		note(p,
+		     usk_format(
+			     "%llu calls do not tell whether their callers wait for them: they are "
+			     "taken for synchronous, as no call of their kinds ends after its "
+			     "caller; the bounds are valid if they are",
+			     (unsigned long long)guessed));
 	}
 }
 

@@ -10,6 +10,8 @@
 
 #include "read/read.h"
 
+#include <yajl/yajl_parse.h>
+
 /* What a value says. */
 enum span_field {
 	FIELD_NONE,
@@ -74,6 +76,51 @@ struct span_format {
 	void (*begin)(struct span_reader *r, uint8_t object);
 	void (*end)(struct span_reader *r, uint8_t object);
 };
+
+/* ---- inside of span_json.c and span_parts.c ---- */
+
+enum { USK_SPAN_TRACKED = 32 };
+
+struct frame {
+	uint8_t object; /* what it is; of an array, what its elements are */
+	bool array;
+	uint8_t next, field; /* of the key said last */
+};
+
+struct waiting {
+	struct usk_span span;
+	uint64_t process; /* its number's hash; 0: whose comes next */
+};
+
+struct span_reader {
+	struct usk_trace *t;
+	const struct span_format *format;
+	yajl_handle json;
+	struct frame frame[USK_SPAN_TRACKED];
+	size_t depth, passed; /* frames, and levels of what is passed over */
+	struct span_text said[FIELDS];
+	struct span_text attribute[ATTRIBUTES];
+	uint64_t resource; /* a hash of all that was said of the process */
+	struct usk_span span;
+	bool told;     /* all that there is was said of the process */
+	bool numbered; /* its numbers are: */
+	uint32_t clock, process;
+	struct known { /* processes of the trace */
+		uint64_t number;
+		uint32_t clock, process;
+	} * known;
+	size_t n_known, cap_known;
+	struct waiting
+		*waiting; /* [settled..n) wait for their process, [at..settled) to be handed out */
+	size_t n, at, settled, cap;
+	size_t of_span; /* where those begin that the span being made will have, links and all */
+	uint64_t value_at;
+	uint64_t n_bad, bad_at;
+	char *bad;
+	bool ended;
+};
+
+/* ---- what a format calls ---- */
 
 /** Begin a span, a process; what was said of one before is gone. */
 void usk_span_begin(struct span_reader *r);
