@@ -337,7 +337,6 @@ struct nearby {
 	struct usk_err *err;
 };
 
-/* What the two stamps of a moment may be off. */
 static int64_t room(const struct usk_call_process *a, const struct usk_call_process *b)
 {
 	return a->resolution_ns + a->early_ns + b->resolution_ns + b->early_ns;
@@ -448,6 +447,15 @@ static enum usk_status look_through(struct nearby *x, size_t lane)
 	return status;
 }
 
+static enum usk_status look_all(struct nearby *x)
+{
+	enum usk_status status = USK_OK;
+	for (size_t lane = 0; lane < LANES && !status; lane++) {
+		status = look_through(x, lane);
+	}
+	return status;
+}
+
 static enum usk_status split_clocks(struct usk_calls *c, struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
@@ -486,9 +494,7 @@ enum usk_status usk_calls_run(struct usk_calls *c, struct usk_counts *counts, st
 	}
 	status = status ? status : split_clocks(c, err);
 	struct nearby x = { .c = c, .first = true, .err = err };
-	for (size_t lane = 0; lane < LANES && !status; lane++) {
-		status = look_through(&x, lane);
-	}
+	status = status ? status : look_all(&x);
 	for (size_t i = 0; i < c->n_classes; i++) {
 		struct usk_call_class *k = &c->class[i];
 		k->waits = k->told ? k->late * 100 <= k->n : !k->late && k->n >= ENOUGH;
@@ -502,9 +508,5 @@ enum usk_status usk_calls_messages(struct usk_calls *c,
 				   void *ctx, struct usk_err *err)
 {
 	struct nearby x = { .c = c, .put = put, .ctx = ctx, .err = err };
-	enum usk_status status = USK_OK;
-	for (size_t lane = 0; lane < LANES && !status; lane++) {
-		status = look_through(&x, lane);
-	}
-	return status;
+	return look_all(&x);
 }
