@@ -18,6 +18,7 @@ build?     libbabeltrace2-dev  CTF traces of LTTng
 build      zlib1g-dev        files packed with gzip
 build      libzstd-dev       files packed with zstd
 build?     libsodium-dev     keyed hashes: probes of other machines
+build?     libyajl-dev       spans as JSON
 build?     coinor-libclp-dev linear programs: many clocks in one problem
 check      libcmocka-dev     unit tests
 check      libgmp-dev        exact rationals, the oracle of the geometry

@@ -43,3 +43,24 @@ void usk_index_free(struct usk_index *x)
 	free(x->slot);
 	*x = (struct usk_index){ 0 };
 }
+
+uint32_t usk_texts_number(struct usk_texts *x, uint64_t a, uint64_t b, const char *text, size_t n)
+{
+	uint64_t *number = usk_index_value(&x->by, a, b);
+	if (!*number) {
+		x->text = usk_room(x->text, x->n, &x->cap, sizeof *x->text);
+		x->text[x->n++] = usk_format("%.*s", (int)n, text);
+		*number = x->n;
+	}
+	return (uint32_t)*number - 1;
+}
+
+void usk_texts_free(struct usk_texts *x)
+{
+	for (size_t i = 0; i < x->n; i++) {
+		free(x->text[i]);
+	}
+	free(x->text);
+	usk_index_free(&x->by);
+	*x = (struct usk_texts){ 0 };
+}

@@ -26,4 +26,15 @@ uint64_t *usk_index_value(struct usk_index *x, uint64_t a, uint64_t b);
 uint64_t usk_index_find(const struct usk_index *x, uint64_t a, uint64_t b);
 void usk_index_free(struct usk_index *x);
 
+/* Texts by number, each key once. */
+struct usk_texts {
+	char **text;
+	size_t n, cap;
+	struct usk_index by;
+};
+
+/** The number of this key, whose text is text[n] if it is new. */
+uint32_t usk_texts_number(struct usk_texts *x, uint64_t a, uint64_t b, const char *text, size_t n);
+void usk_texts_free(struct usk_texts *x);
+
 #endif

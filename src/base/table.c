@@ -43,9 +43,24 @@ const struct usk_table_kind usk_table_exchanges = {
 	},
 };
 
-static const struct usk_table_kind *const kinds[USK_TABLE_KINDS] = { &usk_table_messages,
-								     &usk_table_events,
-								     &usk_table_exchanges };
+const struct usk_table_kind usk_table_spans = {
+	"the table of spans",
+	8,
+	{
+		[USK_TRACE] = { "trace", true, false, 0 },
+		[USK_SPAN] = { "span", true, false, 0 },
+		[USK_PARENT] = { "parent", false, false, 0 },
+		[USK_SPAN_CLOCK] = { "clock", true, false, 0 },
+		[USK_START] = { "start", true, true, USK_SPAN_CLOCK },
+		[USK_END] = { "end", true, true, USK_SPAN_CLOCK },
+		[USK_SPAN_OF] = { "kind", false, false, 0 },
+		[USK_NAME] = { "name", false, false, 0 },
+	},
+};
+
+static const struct usk_table_kind *const kinds[USK_TABLE_KINDS] = {
+	&usk_table_messages, &usk_table_events, &usk_table_exchanges, &usk_table_spans
+};
 
 /* The column of this name, -1 if it is none. */
 static int find_column(const struct usk_table_kind *k, struct usk_csv_field name,

@@ -24,6 +24,9 @@
 #else
 #define sodium_version_string() NULL
 #endif
+#ifdef USK_HAVE_YAJL
+#include <yajl/yajl_version.h>
+#endif
 #ifdef USK_HAVE_PPDEV
 #define PORTS ""
 #else
@@ -47,6 +50,11 @@ const char *usk_features(void)
 		 bt_version_get_minor(), bt_version_get_patch());
 	babeltrace2 = numbers;
 #endif
+	char yajl[16] = "";
+#ifdef USK_HAVE_YAJL
+	int number = yajl_version();
+	snprintf(yajl, sizeof yajl, "%d.%d.%d", number / 10000, number / 100 % 100, number % 100);
+#endif
 	const struct {
 		const char *name, *version;
 	} row[] = {
@@ -59,6 +67,7 @@ const char *usk_features(void)
 		{ "page of reports", usk_page_built_size > 0 ? "" : NULL },
 		{ "parallel ports", PORTS },
 		{ "libsodium", sodium_version_string() },
+		{ "yajl", *yajl ? yajl : NULL },
 		{ "zlib", zlibVersion() },
 		{ "zstd", ZSTD_versionString() },
 	};

@@ -120,6 +120,7 @@ struct parties {
 				    asked; NULL: of pairs alone */
 	char *group_failed;	 /* or why they say nothing, a sentence */
 	struct usk_join *join;	 /* of traces of events; NULL if there are none */
+	struct spans *spans;	 /* while traces of spans are read; NULL if there are none */
 	struct usk_counts left_out;
 	struct delays delays;
 	struct usk_graph_anchor *anchor; /* by numbers of parties, on unwrapped time */
@@ -231,6 +232,15 @@ enum usk_status usk_captures_check(const struct parties *p, struct usk_err *err)
 enum usk_status usk_inside_scan(struct parties *p, struct usk_err *err);
 /** Sentences on these clocks. */
 void usk_inside_notes(const struct parties *p, char ***note, size_t *n);
+
+/* ---- spans (spans.c) ------------------------------------------------------------------- */
+
+/** Read a trace of spans. */
+enum usk_status usk_spans_scan(struct parties *p, size_t which, struct usk_err *err);
+/** All are read: their clocks are parties, what they say of them goes to what is joined, and what a
+ * user should know is noted. */
+enum usk_status usk_spans_join(struct parties *p, struct usk_err *err);
+void usk_spans_free(struct parties *p);
 
 /* ---- likewise in tables (table_epochs.c) --------------------------------------------- */
 

@@ -165,9 +165,13 @@ static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 		case USK_TRACE_EVENTS:
 			status = scan_events(p, i, err);
 			break;
+		case USK_TRACE_SPANS:
+			status = usk_spans_scan(p, i, err);
+			break;
 		}
 		p->work_done += usk_trace_size(p->trace[i]);
 	}
+	status = status ? status : usk_spans_join(p, err);
 	if (!status && p->join) {
 		status = scan_joined(p, err);
 	}
@@ -493,6 +497,7 @@ void usk_parties_free(struct parties *p)
 	free(p->anchor);
 	usk_pairs_free(p);
 	usk_join_free(p->join);
+	usk_spans_free(p);
 	for (size_t i = 0; i < p->n; i++) {
 		party_free(&p->party[i]);
 	}

@@ -26,6 +26,8 @@ struct reader {
 				    struct usk_err *err);
 	enum usk_status (*events)(struct usk_trace *t, struct usk_event *out, size_t cap, size_t *n,
 				  struct usk_err *err);
+	enum usk_status (*spans)(struct usk_trace *t, struct usk_span *out, size_t cap, size_t *n,
+				 struct usk_err *err);
 	void (*stop)(struct usk_trace *t); /* free what start() made in t->state; may be NULL */
 	/* Bytes of all, and how many were read; NULL: as the input says. */
 	void (*place)(const struct usk_trace *t, uint64_t *size, uint64_t *pos);
@@ -67,10 +69,13 @@ struct usk_trace {
 	} * clock;
 	size_t n_clocks, cap_clocks;
 	struct usk_index numbers;
+	struct usk_texts process, operation; /* of spans */
 };
 
 /** The number of the clock of this name, given to it if it is new. */
 uint32_t usk_trace_clock(struct usk_trace *t, struct usk_csv_field name);
+/** The number of what a span did; the first ones are told apart, the others are all one. */
+uint32_t usk_trace_operation(struct usk_trace *t, struct usk_csv_field name);
 
 struct usk_iface *usk_trace_add_iface(struct usk_trace *t);
 void usk_trace_forget_ifaces(struct usk_trace *t);
@@ -157,7 +162,8 @@ bool usk_recent_again(struct usk_recent *x, const struct usk_record *r,
 enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, struct usk_err *err);
 
 extern const struct reader usk_reader_pcap, usk_reader_pcapng, usk_reader_ctf, usk_reader_messages,
-	usk_reader_events, usk_reader_exchanges;
+	usk_reader_events, usk_reader_exchanges, usk_reader_spans, usk_reader_otlp,
+	usk_reader_jaeger, usk_reader_zipkin;
 
 /** The one that reads what begins so; NULL if none does. */
 const struct reader *usk_reader_of(const uint8_t *data, size_t n);

@@ -236,3 +236,49 @@ const struct reader usk_reader_events = {
 	.events = events,
 	.stop = stop,
 };
+
+/* ---- spans ------------------------------------------------------------------------------- */
+
+/* A process is what the table calls a clock: it tells no more. */
+static enum usk_status take_span(struct usk_trace *t, const struct usk_cell *c, void *out,
+				 struct usk_err *why)
+{
+	struct usk_span *s = out;
+	struct usk_csv_field clock = c[USK_SPAN_CLOCK].f, kind = c[USK_SPAN_OF].f;
+	struct usk_csv_field id = c[USK_SPAN].f, parent = c[USK_PARENT].f, trace = c[USK_TRACE].f;
+	*s = (struct usk_span){ .trace = usk_span_id(trace.text, trace.n),
+				.id = usk_span_id(id.text, id.n),
+				.parent = usk_span_id(parent.text, parent.n),
+				.kind = (uint8_t)usk_span_kind(kind.text, kind.n),
+				.flags = kind.n ? 0 : USK_SPAN_NO_KINDS };
+	enum usk_status status =
+		usk_cell_time(&t->opt, clock, &c[USK_START], &s->start_ns, NULL, why);
+	status =
+		status ? status : usk_cell_time(&t->opt, clock, &c[USK_END], &s->end_ns, NULL, why);
+	if (!status && s->end_ns < s->start_ns) {
+		status = usk_fail(why, USK_EINPUT, 0, "its end is before its start");
+	}
+	if (!status) {
+		s->clock = usk_trace_clock(t, clock);
+		s->process = usk_texts_number(&t->process, s->clock, 0, clock.text, clock.n);
+		s->operation = usk_trace_operation(t, c[USK_NAME].f);
+	}
+	return status;
+}
+
+static enum usk_status spans(struct usk_trace *t, struct usk_span *out, size_t cap, size_t *n,
+			     struct usk_err *err)
+{
+	return batch(t, take_span, out, sizeof *out, cap, n, err);
+}
+
+const struct reader usk_reader_spans = {
+	.info = { "spans",
+		  "tables of spans, CSV or JSON lines: "
+		  "trace,span,parent,clock,start_ns,end_ns[,kind][,name]",
+		  USK_TRACE_SPANS },
+	.table = &usk_table_spans,
+	.start = start,
+	.spans = spans,
+	.stop = stop,
+};

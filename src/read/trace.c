@@ -16,7 +16,10 @@
 
 static const struct reader *const readers[] = {
 	&usk_reader_pcapng, &usk_reader_pcap,	   &usk_reader_messages,
-	&usk_reader_events, &usk_reader_exchanges,
+	&usk_reader_events, &usk_reader_exchanges, &usk_reader_spans,
+#ifdef USK_HAVE_YAJL
+	&usk_reader_otlp,   &usk_reader_jaeger,	   &usk_reader_zipkin,
+#endif
 };
 
 /* What a folder is read by; NULL: not built in. */
@@ -54,8 +57,8 @@ bool usk_sniff_trace(const uint8_t *d, size_t n)
 /* "dir/client.pcap" -> "client"; only suffixes that say what a file is are taken off. */
 static char *base_name(const char *path)
 {
-	static const char *const suffixes[] = { ".pcap", ".pcapng", ".cap",   ".ntar",
-						".dmp",	 ".csv",    ".jsonl", ".ndjson" };
+	static const char *const suffixes[] = { ".pcap", ".pcapng", ".cap",    ".ntar", ".dmp",
+						".csv",	 ".jsonl",  ".ndjson", ".json" };
 	char *whole = usk_strdup(path);
 	for (size_t end = strlen(whole); end > 1 && whole[end - 1] == '/'; end--) {
 		whole[end - 1] = 0; /* of a folder */
@@ -110,12 +113,15 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 	}
 	if (!t->reader) {
 		char *found = usk_table_found(t->in.data, t->in.have);
-		status = usk_fail(err, USK_EINPUT, 0,
-				  "%s: unknown format%s: unskew reads captures (pcap, pcapng), CTF "
-				  "folders, and tables, CSV or JSON lines, of messages (sender, "
-				  "receiver, sent_ns, received_ns), events (clock, time_ns, kind, "
-				  "id) or exchanges (a, b, t1_ns, t2_ns, t3_ns, t4_ns)",
-				  t->path, found);
+		status = usk_fail(
+			err, USK_EINPUT, 0,
+			"%s: unknown format%s: unskew reads captures (pcap, pcapng), CTF "
+			"folders, spans (OTLP, Jaeger, Zipkin v2 as JSON), and tables, CSV "
+			"or JSON lines, of messages (sender, receiver, sent_ns, "
+			"received_ns), events (clock, time_ns, kind, id), exchanges (a, "
+			"b, t1_ns, t2_ns, t3_ns, t4_ns) or spans (trace, span, parent, "
+			"clock, start_ns, end_ns)",
+			t->path, found);
 		free(found);
 		goto fail;
 	}
@@ -244,6 +250,8 @@ void usk_trace_close(struct usk_trace *t)
 	}
 	free(t->clock);
 	usk_index_free(&t->numbers);
+	usk_texts_free(&t->process);
+	usk_texts_free(&t->operation);
 	free(t->damage);
 	free(t->path);
 	free(t->name);
@@ -300,6 +308,13 @@ enum usk_status usk_trace_sides(struct usk_trace *t, struct usk_event *out, size
 {
 	enum usk_status status = expect(t, USK_TRACE_EVENTS, "is not a trace of events", n, err);
 	return status || t->done ? status : handed(t, n, t->reader->events(t, out, cap, n, err));
+}
+
+enum usk_status usk_trace_spans(struct usk_trace *t, struct usk_span *out, size_t cap, size_t *n,
+				struct usk_err *err)
+{
+	enum usk_status status = expect(t, USK_TRACE_SPANS, "is not a trace of spans", n, err);
+	return status || t->done ? status : handed(t, n, t->reader->spans(t, out, cap, n, err));
 }
 
 struct usk_iface *usk_trace_add_iface(struct usk_trace *t)

@@ -70,10 +70,46 @@ struct usk_event {
 /** The id that text[n] is; up to 15 bytes are kept as they are, longer ones are hashed. */
 struct usk_event_id usk_event_id(const void *text, size_t n);
 
+struct usk_texts;
+
+/* By OpenTelemetry's numbers. */
+enum usk_span_kind {
+	USK_SPAN_UNKNOWN,
+	USK_SPAN_INTERNAL,
+	USK_SPAN_SERVER,
+	USK_SPAN_CLIENT,
+	USK_SPAN_PRODUCER,
+	USK_SPAN_CONSUMER,
+};
+
+enum {
+	USK_SPAN_FAILED = 1,  /* it tells of an error: who called may have given up before */
+	USK_SPAN_FOLLOWS = 2, /* its parent did not wait for it */
+	USK_SPAN_LINK = 4, /* a link of it: what it names as parent was only there before its end */
+	USK_SPAN_NO_KINDS = 16,	   /* nothing of its source has a kind */
+	USK_SPAN_MICROSECONDS = 8, /* start and duration are whole us, rounded in any direction */
+};
+
+/* What one process did for one request, as it recorded it. */
+struct usk_span {
+	uint64_t trace, id, parent; /* parent 0: none */
+	int64_t start_ns, end_ns;   /* end: USK_NONE if it is not known */
+	uint32_t clock;		    /* index into usk_trace_clock_name() */
+	uint32_t process, operation;
+	uint8_t kind, flags;
+};
+
+/** The id that text[n] is: up to its last 16 hexadecimal digits, anything else as a hash; 0: none.
+ */
+uint64_t usk_span_id(const char *text, size_t n);
+/** "server", "SERVER", "SPAN_KIND_SERVER", "2". */
+enum usk_span_kind usk_span_kind(const char *text, size_t n);
+
 enum usk_trace_class {
 	USK_TRACE_CAPTURE, /* packets of one clock: usk_trace_records() */
 	USK_TRACE_TABLE,   /* messages: usk_trace_messages() */
 	USK_TRACE_EVENTS,  /* sides of messages: usk_trace_sides() */
+	USK_TRACE_SPANS,   /* spans: usk_trace_spans() */
 };
 
 /* Everything that a trace holds, beside what is of use here. */
@@ -146,6 +182,13 @@ enum usk_status usk_trace_messages(struct usk_trace *t, struct usk_msg *out, siz
 /** The next events into out[cap], otherwise the same; USK_EUSAGE: t is of another class. */
 enum usk_status usk_trace_sides(struct usk_trace *t, struct usk_event *out, size_t cap, size_t *n,
 				struct usk_err *err);
+/** The next spans into out[cap], otherwise the same; USK_EUSAGE: t is of another class. */
+enum usk_status usk_trace_spans(struct usk_trace *t, struct usk_span *out, size_t cap, size_t *n,
+				struct usk_err *err);
+/** Services, and what they were asked for, that spans have named so far; borrowed until the next
+ * call that reads. Not all operations have a name of their own: the rest are the first one, "". */
+const struct usk_texts *usk_trace_processes(const struct usk_trace *t);
+const struct usk_texts *usk_trace_operations(const struct usk_trace *t);
 size_t usk_trace_clocks(const struct usk_trace *t); /* names seen so far in a table */
 const char *usk_trace_clock_name(const struct usk_trace *t, size_t i); /* borrowed, i < clocks */
 /** What its stamps are rounded down to, as far as the table says; 0 for 1 ns or finer. */

@@ -362,6 +362,20 @@ static enum usk_status take_rows(struct timeline *t, struct part *p, bool first,
 	return status;
 }
 
+/* Likewise what spans say of each other. */
+static enum usk_status take_spans(struct timeline *t, struct part *p, bool first, size_t *n)
+{
+	struct usk_span s[BATCH];
+	*n = 0;
+	enum usk_status status = first ? usk_trace_spans(p->trace, s, BATCH, n, t->err) : USK_OK;
+	for (size_t i = 0; i < *n && !status; i++) {
+		uint32_t clock;
+		status = named(t, p, s[i].clock, &clock);
+		status = status ? status : correct(t, p, clock, &s[i].start_ns, 1, first);
+	}
+	return status;
+}
+
 static enum usk_status take(struct timeline *t, struct part *p, bool first, size_t *n)
 {
 	switch (usk_trace_class(p->trace)) {
@@ -369,6 +383,8 @@ static enum usk_status take(struct timeline *t, struct part *p, bool first, size
 		return take_records(t, p, first, n);
 	case USK_TRACE_EVENTS:
 		return take_sides(t, p, first, n);
+	case USK_TRACE_SPANS:
+		return take_spans(t, p, first, n);
 	default:
 		return take_rows(t, p, first, n);
 	}

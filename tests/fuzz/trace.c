@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace.h"
+#include "base/index.h"
 #include "base/pack.h"
 #include "read/trace.h"
 
@@ -101,6 +102,34 @@ static bool read_events(struct usk_trace *t, size_t batch, uint64_t *sum)
 	return !status;
 }
 
+static bool read_spans(struct usk_trace *t, size_t batch, uint64_t *sum)
+{
+	struct usk_span s[BATCH];
+	struct usk_err err = { 0 };
+	enum usk_status status = USK_OK;
+	for (size_t n = 1; n;) {
+		status = usk_trace_spans(t, s, batch, &n, &err);
+		if (status) {
+			demand(err.msg[0] != 0);
+			break;
+		}
+		for (size_t i = 0; i < n; i++) {
+			demand(s[i].clock < usk_trace_clocks(t));
+			demand(s[i].process < usk_trace_processes(t)->n);
+			demand(s[i].operation < usk_trace_operations(t)->n);
+			demand(s[i].kind <= USK_SPAN_CONSUMER);
+			demand(s[i].start_ns >= -USK_TIME_MAX && s[i].start_ns <= USK_TIME_MAX);
+			demand(s[i].end_ns == USK_NONE ||
+			       (s[i].end_ns >= s[i].start_ns && s[i].end_ns <= USK_TIME_MAX));
+			*sum = mixed(*sum, s[i].id ^ s[i].parent << 1 ^ s[i].trace << 2);
+			*sum = mixed(*sum, (uint64_t)s[i].start_ns ^ (uint64_t)s[i].end_ns << 1);
+			*sum = mixed(*sum,
+				     s[i].clock + ((uint64_t)s[i].process << 20) + s[i].flags);
+		}
+	}
+	return !status;
+}
+
 /* All rows, so many at a time. Where the run ends with a sentence, what came before it depends on
  * the batch. */
 static uint64_t read_all(struct usk_trace *t, size_t size, size_t batch)
@@ -114,6 +143,8 @@ static uint64_t read_all(struct usk_trace *t, size_t size, size_t batch)
 		whole = read_records(t, size, batch, depth, &sum);
 	} else if (usk_trace_class(t) == USK_TRACE_TABLE) {
 		whole = read_messages(t, batch, &sum);
+	} else if (usk_trace_class(t) == USK_TRACE_SPANS) {
+		whole = read_spans(t, batch, &sum);
 	} else {
 		whole = read_events(t, batch, &sum);
 	}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * span_jaeger.c - spans as Jaeger's page and API give them
+ *
+ * In    {"data": [{"traceID": ..., "spans": [...], "processes": {...}}]}
+ * Out   spans; their clocks are named by tags of their process
+ * Why   the button "Download JSON", and /api/traces
+ * Not   Jaeger's own storage, its Thrift and protobuf
+ */
+#include "read/span_json.h"
+
+enum { TRACE = OBJECT_ROOT + 1, SPAN, REFERENCE, TAG, PROCESSES, PROCESS, PROCESS_TAG };
+
+static const struct span_key keys[] = {
+	{ SPAN, "traceID", 0, FIELD_TRACE },
+	{ SPAN, "spanID", 0, FIELD_ID },
+	{ SPAN, "parentSpanID", 0, FIELD_PARENT },
+	{ SPAN, "operationName", 0, FIELD_NAME },
+	{ SPAN, "startTime", 0, FIELD_START_US },
+	{ SPAN, "duration", 0, FIELD_DURATION_US },
+	{ SPAN, "processID", 0, FIELD_PROCESS },
+	{ SPAN, "references", REFERENCE, 0 },
+	{ SPAN, "tags", TAG, 0 },
+	{ REFERENCE, "refType", 0, FIELD_LINK_TYPE },
+	{ REFERENCE, "traceID", 0, FIELD_LINK_TRACE },
+	{ REFERENCE, "spanID", 0, FIELD_LINK_ID },
+	{ TAG, "key", 0, FIELD_KEY },
+	{ TAG, "value", 0, FIELD_VALUE },
+	{ OBJECT_ROOT, "data", TRACE, 0 },
+	{ TRACE, "spans", SPAN, 0 },
+	{ TRACE, "processes", PROCESSES, 0 },
+	{ PROCESSES, NULL, PROCESS, 0 },
+	{ PROCESS, "serviceName", 0, FIELD_SERVICE },
+	{ PROCESS, "tags", PROCESS_TAG, 0 },
+	{ PROCESS_TAG, "key", 0, FIELD_KEY },
+	{ PROCESS_TAG, "value", 0, FIELD_VALUE },
+};
+
+static void begin(struct span_reader *r, uint8_t object)
+{
+	switch (object) {
+	case SPAN:
+		usk_span_begin(r);
+		break;
+	case PROCESS:
+		usk_span_begin_process(r);
+		usk_span_forget(r, FIELD_SERVICE);
+		break;
+	case REFERENCE:
+		usk_span_forget(r, FIELD_LINK_TYPE);
+		usk_span_forget(r, FIELD_LINK_TRACE);
+		usk_span_forget(r, FIELD_LINK_ID);
+		break;
+	case TAG:
+	case PROCESS_TAG:
+		usk_span_forget(r, FIELD_KEY);
+		usk_span_forget(r, FIELD_VALUE);
+		break;
+	}
+}
+
+/* The first reference to a span of the same trace is its parent, the others are links. */
+static void reference(struct span_reader *r)
+{
+	struct usk_csv_field type = usk_span_said(r, FIELD_LINK_TYPE);
+	struct usk_csv_field trace = usk_span_said(r, FIELD_LINK_TRACE);
+	struct usk_csv_field own = usk_span_said(r, FIELD_TRACE);
+	bool same = !own.n || usk_span_id(trace.text, trace.n) == usk_span_id(own.text, own.n);
+	if (usk_csv_is(type, "CHILD_OF") && same) {
+		usk_span_parent(r);
+	} else if (usk_csv_is(type, "FOLLOWS_FROM") && same) {
+		usk_span_parent(r);
+		usk_span_flag(r, USK_SPAN_FOLLOWS);
+	} else {
+		usk_span_link(r);
+	}
+}
+
+static void tag(struct span_reader *r)
+{
+	struct usk_csv_field value = usk_span_said(r, FIELD_VALUE);
+	if (usk_span_key_is(r, "span.kind")) {
+		usk_span_say(r, FIELD_KIND, value);
+	} else if ((usk_span_key_is(r, "error") && usk_csv_is(value, "true")) ||
+		   (usk_span_key_is(r, "otel.status_code") && usk_csv_is(value, "ERROR"))) {
+		usk_span_flag(r, USK_SPAN_FAILED);
+	}
+}
+
+static void end(struct span_reader *r, uint8_t object)
+{
+	switch (object) {
+	case REFERENCE:
+		reference(r);
+		break;
+	case TAG:
+		tag(r);
+		break;
+	case SPAN:
+		usk_span_end(r);
+		break;
+	case PROCESS_TAG:
+		usk_span_attribute(r);
+		break;
+	case PROCESS:
+		usk_span_set_attribute(r, ATTRIBUTE_SERVICE, usk_span_said(r, FIELD_SERVICE));
+		usk_span_are_of(r, usk_span_said(r, FIELD_PROCESS));
+		break;
+	case TRACE:
+		usk_span_flush(r);
+		break;
+	}
+}
+
+static bool sniff(const uint8_t *d, size_t n)
+{
+	static const char *const key[] = { "\"traceID\"", "\"spans\"" };
+	return usk_span_sniff(d, n, "{\"data\"", key, COUNT(key));
+}
+
+static enum usk_status start(struct usk_trace *t, struct usk_err *err)
+{
+	static const struct span_format jaeger = {
+		"Jaeger JSON", false, OBJECT_ROOT, keys, COUNT(keys), begin, end,
+	};
+	return usk_span_json_start(t, &jaeger, err);
+}
+
+const struct reader usk_reader_jaeger = {
+	.info = { "jaeger", "spans of Jaeger: JSON of its page or API", USK_TRACE_SPANS },
+	.sniff = sniff,
+	.start = start,
+	.spans = usk_span_json,
+	.stop = usk_span_json_stop,
+};

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * span_parts.c - what is said of a span and of its process, put together
+ *
+ * In    values by their meaning, in the order of a file
+ * Out   spans with their clocks and processes, once it is known whose they are
+ * Why   the same for all formats
+ * Not   JSON (span_json.c), which objects are spans (span_otlp.c, span_jaeger.c, span_zipkin.c)
+ */
+#include "read/span_json.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+
+enum { LONGEST = 1024 };
+
+/* ---- texts ------------------------------------------------------------------------------- */
+
+static void say(struct span_text *x, const char *text, size_t n)
+{
+	n = n < LONGEST ? n : LONGEST;
+	if (n >= x->cap) {
+		x->cap = n + 64;
+		x->text = usk_grow(x->text, x->cap, 1);
+	}
+	memcpy(x->text, text, n);
+	x->text[n] = 0;
+	x->n = n;
+	x->any = true;
+}
+
+struct usk_csv_field usk_span_said(const struct span_reader *r, enum span_field f)
+{
+	const struct span_text *x = &r->said[f];
+	return (struct usk_csv_field){ x->any ? x->text : "", x->any ? x->n : 0 };
+}
+
+void usk_span_say(struct span_reader *r, enum span_field f, struct usk_csv_field what)
+{
+	say(&r->said[f], what.text, what.n);
+}
+
+void usk_span_forget(struct span_reader *r, enum span_field f)
+{
+	r->said[f].any = false;
+}
+
+/* ---- processes ---------------------------------------------------------------------------- */
+
+void usk_span_begin_process(struct span_reader *r)
+{
+	for (size_t i = 0; i < ATTRIBUTES; i++) {
+		r->attribute[i].any = false;
+	}
+	r->resource = 0;
+	r->told = r->numbered = false;
+}
+
+void usk_span_set_attribute(struct span_reader *r, enum span_attribute a, struct usk_csv_field v)
+{
+	if (v.n) {
+		say(&r->attribute[a], v.text, v.n);
+	}
+}
+
+void usk_span_attribute(struct span_reader *r)
+{
+	static const struct {
+		const char *key;
+		enum span_attribute attribute;
+	} rows[] = {
+		{ "service.name", ATTRIBUTE_SERVICE },
+		{ "service.instance.id", ATTRIBUTE_INSTANCE },
+		{ "k8s.node.name", ATTRIBUTE_NODE },
+		{ "host.name", ATTRIBUTE_HOST_NAME },
+		{ "hostname", ATTRIBUTE_HOST_NAME },
+		{ "host.id", ATTRIBUTE_HOST_ID },
+		{ "k8s.pod.name", ATTRIBUTE_POD },
+		{ "container.id", ATTRIBUTE_CONTAINER },
+		{ "process.pid", ATTRIBUTE_PID },
+		{ "ip", ATTRIBUTE_ADDRESS },
+	};
+	struct usk_csv_field key = usk_span_said(r, FIELD_KEY);
+	struct usk_csv_field value = usk_span_said(r, FIELD_VALUE);
+	struct usk_event_id a = usk_event_id(key.text, key.n),
+			    b = usk_event_id(value.text, value.n);
+	/* In any order. */
+	r->resource +=
+		usk_mix(usk_fold(usk_fold(a.word[0], a.word[1]), usk_fold(b.word[0], b.word[1])));
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		if (usk_csv_is(key, rows[i].key)) {
+			usk_span_set_attribute(r, rows[i].attribute, value);
+		}
+	}
+}
+
+/*
+ * The clock's name, malloc'ed: the machine as exactly as it is named, else whatever tells one
+ * process from another. Two clocks under one name would be a false clock; one clock under two names
+ * is only known less well.
+ */
+static char *clock_name(const struct span_reader *r)
+{
+	static const char none[] = "unnamed service";
+	const struct span_text *a = r->attribute;
+	const char *service = a[ATTRIBUTE_SERVICE].any ? a[ATTRIBUTE_SERVICE].text : none;
+	if (a[ATTRIBUTE_NODE].any) {
+		return usk_strdup(a[ATTRIBUTE_NODE].text);
+	}
+	if (a[ATTRIBUTE_HOST_NAME].any && a[ATTRIBUTE_HOST_ID].any) {
+		return usk_format("%s/%.12s", a[ATTRIBUTE_HOST_NAME].text,
+				  a[ATTRIBUTE_HOST_ID].text);
+	}
+	if (a[ATTRIBUTE_HOST_NAME].any || a[ATTRIBUTE_HOST_ID].any) {
+		return usk_strdup(
+			a[a[ATTRIBUTE_HOST_NAME].any ? ATTRIBUTE_HOST_NAME : ATTRIBUTE_HOST_ID]
+				.text);
+	}
+	static const enum span_attribute instance[] = { ATTRIBUTE_POD, ATTRIBUTE_INSTANCE,
+							ATTRIBUTE_CONTAINER, ATTRIBUTE_ADDRESS,
+							ATTRIBUTE_PID };
+	for (size_t i = 0; i < COUNT(instance); i++) {
+		if (a[instance[i]].any) {
+			return usk_format("%s/%s", service, a[instance[i]].text);
+		}
+	}
+	return usk_strdup(service);
+}
+
+static void settle(struct span_reader *r, struct usk_span *s)
+{
+	if (!r->numbered) {
+		char *name = clock_name(r);
+		const struct span_text *service = &r->attribute[ATTRIBUTE_SERVICE];
+		struct usk_event_id id = usk_event_id(name, strlen(name));
+		r->clock = usk_trace_clock(r->t, (struct usk_csv_field){ name, strlen(name) });
+		r->process = usk_texts_number(&r->t->process, usk_fold(id.word[0], id.word[1]),
+					      r->resource, service->any ? service->text : name,
+					      service->any ? service->n : strlen(name));
+		r->numbered = true;
+		free(name);
+	}
+	s->clock = r->clock;
+	s->process = r->process;
+}
+
+void usk_span_is_of(struct span_reader *r)
+{
+	for (; r->settled < r->n; r->settled++) {
+		settle(r, &r->waiting[r->settled].span);
+	}
+	r->told = true;
+}
+
+void usk_span_are_of(struct span_reader *r, struct usk_csv_field number)
+{
+	struct usk_span any;
+	settle(r, &any);
+	r->known = usk_room(r->known, r->n_known, &r->cap_known, sizeof *r->known);
+	r->known[r->n_known++] =
+		(struct known){ usk_span_id(number.text, number.n), any.clock, any.process };
+}
+
+static void left_out(struct span_reader *r, const char *why)
+{
+	if (!r->n_bad++) {
+		r->bad_at = r->value_at;
+		r->bad = usk_strdup(why);
+	}
+}
+
+void usk_span_flush(struct span_reader *r)
+{
+	for (size_t i = r->settled; i < r->n; i++) {
+		struct waiting w = r->waiting[i];
+		size_t k = 0;
+		while (k < r->n_known && r->known[k].number != w.process) {
+			k++;
+		}
+		if (k == r->n_known) {
+			left_out(r, "it names no process of its trace");
+			continue;
+		}
+		w.span.clock = r->known[k].clock;
+		w.span.process = r->known[k].process;
+		r->waiting[r->settled++] = w;
+	}
+	r->n = r->settled;
+	r->n_known = 0;
+}
+
+/* ---- spans ------------------------------------------------------------------------------- */
+
+void usk_span_begin(struct span_reader *r)
+{
+	for (size_t i = 0; i < FIELDS; i++) {
+		r->said[i].any = false;
+	}
+	r->span = (struct usk_span){ .clock = USK_NO_CLOCK, .end_ns = USK_NONE };
+	r->of_span = r->n;
+}
+
+bool usk_span_key_is(const struct span_reader *r, const char *key)
+{
+	return usk_csv_is(usk_span_said(r, FIELD_KEY), key);
+}
+
+void usk_span_flag(struct span_reader *r, uint8_t flags)
+{
+	r->span.flags |= flags;
+}
+
+static uint64_t id_of(const struct span_reader *r, enum span_field f)
+{
+	struct usk_csv_field x = usk_span_said(r, f);
+	return usk_span_id(x.text, x.n);
+}
+
+static void keep(struct span_reader *r, const struct usk_span *s, uint64_t process)
+{
+	r->waiting = usk_room(r->waiting, r->n, &r->cap, sizeof *r->waiting);
+	r->waiting[r->n++] = (struct waiting){ *s, process };
+}
+
+void usk_span_link(struct span_reader *r)
+{
+	const struct usk_span link = { .trace = id_of(r, FIELD_LINK_TRACE),
+				       .parent = id_of(r, FIELD_LINK_ID),
+				       .clock = USK_NO_CLOCK,
+				       .flags = USK_SPAN_LINK };
+	if (link.parent) {
+		keep(r, &link, 0);
+	}
+}
+
+void usk_span_parent(struct span_reader *r)
+{
+	if (r->span.parent) {
+		usk_span_link(r);
+	} else {
+		r->span.parent = id_of(r, FIELD_LINK_ID);
+	}
+}
+
+/* False: it is said, and no time. */
+static bool time_of(const struct span_reader *r, enum span_field f, unsigned shift, int64_t *ns)
+{
+	struct usk_csv_field x = usk_span_said(r, f);
+	struct usk_err why;
+	return x.n && !usk_parse_decimal(x.text, x.n, shift, ns, NULL, &why) && *ns >= 0 &&
+	       *ns <= USK_TIME_MAX;
+}
+
+/* NULL: its times are as they should be. */
+static const char *times(struct span_reader *r)
+{
+	struct usk_span *s = &r->span;
+	int64_t end = 0;
+	if (r->said[FIELD_START_US].any) {
+		s->flags |= USK_SPAN_MICROSECONDS;
+		if (!time_of(r, FIELD_START_US, 3, &s->start_ns)) {
+			return "its start is no time in us";
+		}
+		if (r->said[FIELD_DURATION_US].any) {
+			if (!time_of(r, FIELD_DURATION_US, 3, &end) ||
+			    end > USK_TIME_MAX - s->start_ns) {
+				return "its duration is no time in us";
+			}
+			s->end_ns = s->start_ns + end;
+		}
+		return NULL;
+	}
+	if (!time_of(r, FIELD_START_NS, 0, &s->start_ns) || !s->start_ns) {
+		return r->said[FIELD_START_NS].any ? "its start is no time in ns"
+						   : "it has no start";
+	}
+	if (r->said[FIELD_END_NS].any) {
+		if (!time_of(r, FIELD_END_NS, 0, &end) || (end && end < s->start_ns)) {
+			return "its end is no time in ns, or before its start";
+		}
+		s->end_ns = end ? end : USK_NONE; /* 0: it had not ended */
+	}
+	return NULL;
+}
+
+void usk_span_end(struct span_reader *r)
+{
+	struct usk_span *s = &r->span;
+	const char *why = times(r);
+	s->trace = id_of(r, FIELD_TRACE);
+	s->id = id_of(r, FIELD_ID);
+	if (!s->parent) {
+		s->parent = id_of(r, FIELD_PARENT);
+	}
+	if (!why && !(s->trace && s->id)) {
+		why = "it has no id of its trace, or of itself";
+	}
+	struct usk_csv_field kind = usk_span_said(r, FIELD_KIND);
+	if (kind.n) {
+		s->kind = (uint8_t)usk_span_kind(kind.text, kind.n);
+	}
+	if (why) {
+		left_out(r, why);
+		r->n = r->of_span;
+		return;
+	}
+	struct usk_csv_field process = usk_span_said(r, FIELD_PROCESS);
+	uint64_t number = usk_span_id(process.text, process.n);
+	s->operation = usk_trace_operation(r->t, usk_span_said(r, FIELD_NAME));
+	for (size_t i = r->of_span; i < r->n; i++) {
+		struct waiting *w = &r->waiting[i];
+		const struct usk_span link = w->span;
+		w->span = *s;
+		w->span.trace = link.trace ? link.trace : s->trace;
+		w->span.parent = link.parent;
+		w->span.id = 0;
+		w->span.flags |= link.flags;
+		w->process = number;
+	}
+	keep(r, s, number);
+	if (r->told) {
+		usk_span_is_of(r);
+	}
+}
