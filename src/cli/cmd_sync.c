@@ -15,21 +15,22 @@
 #include <unistd.h>
 
 /* What is to be written, in this order, and what has been: where a clock cannot be corrected, the
- * first two stand already. */
-enum { CLOCKS, MESSAGES, MERGE, TIMELINE, OUTPUTS };
+ * first ones stand already. */
+enum { CLOCKS, PROOF, MESSAGES, MERGE, TIMELINE, OUTPUTS };
 
 struct sync {
 	struct task task;
 	struct usk_clocks *c;
 	const char *path[OUTPUTS];
 	bool written[OUTPUTS];
-	struct usk_output out[2]; /* of the first two */
+	struct usk_output out[MERGE]; /* of those before */
+	char *proof;
 	struct messages messages;
 };
 
 static void outputs_open(struct sync *s)
 {
-	static const char *const option[] = { "output", "messages", "merge", "timeline" };
+	static const char *const option[] = { "output", "proof", "messages", "merge", "timeline" };
 	bool force = args_flag(s->task.args, "force");
 	for (int i = 0; i < OUTPUTS; i++) {
 		const char *path = s->path[i] = args_string(s->task.args, option[i]);
@@ -73,6 +74,9 @@ static enum usk_status write_all(struct sync *s, const char *json)
 	for (int i = 0; i < OUTPUTS && !status; i++) {
 		if (s->path[i] && i == CLOCKS) {
 			usk_output_write(&s->out[i], json, strlen(json));
+			status = usk_output_commit(&s->out[i], &why);
+		} else if (s->path[i] && i == PROOF) {
+			usk_output_write(&s->out[i], s->proof, strlen(s->proof));
 			status = usk_output_commit(&s->out[i], &why);
 		} else if (s->path[i] && i == MESSAGES) {
 			status = messages_commit(&s->messages, s->c, &s->out[i]);
@@ -175,6 +179,7 @@ static int sync_run(const struct args *args)
 	outputs_open(&s);
 	t->options.method = args_string(args, "method");
 	t->options.messages = s.path[MESSAGES] ? &s.messages.sink : NULL;
+	t->options.proof = s.path[PROOF] ? &s.proof : NULL;
 	must(usk_sync(t->trace, t->n, &t->options, &s.c, &why));
 	progress_end();
 	return task_end(t, tell(&s));
@@ -185,6 +190,10 @@ static const struct option_group sync_output = {
 	{
 		{ "output", "write the corrections: clocks.json, which apply and convert read",
 		  PATH("FILE"), .letter = 'o' },
+		{ "proof",
+		  "write which messages and stretches imply each bound, for unskew-verify; needs "
+		  "--output, too",
+		  PATH("FILE") },
 		{ "json", "print clocks.json instead of the table", FLAG },
 		{ "plot",
 		  "draw the corridor of CLOCK below the table; on a terminal that of the clock "
