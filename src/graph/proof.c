@@ -83,6 +83,17 @@ static void collect_pair(struct usk_prove *x, size_t i, struct raws *out)
 	}
 }
 
+/* Between far events a bound bulges by the wander, unless one of its own is known there. */
+static void put_grid(const struct usk_clock *c, size_t clocks, struct stamps *of)
+{
+	enum { ALL = 1 << 19, MOST = 2048 };
+	int64_t n = (int64_t)usk_clamp(ALL / (usk_i128)clocks, 16, MOST);
+	for (int64_t i = 1; i < n && c->n_knots; i++) {
+		usk_i128 first = c->knot[0].local_ns, last = c->knot[c->n_knots - 1].local_ns;
+		put(of, (int64_t)(first + (last - first) * i / n));
+	}
+}
+
 static void collect_stamps(const struct usk_prove *x, const struct raws *raw, struct stamps *of)
 {
 	for (size_t i = 0; i < raw->n; i++) {
@@ -93,6 +104,9 @@ static void collect_stamps(const struct usk_prove *x, const struct raws *raw, st
 		const struct usk_clock *c = &x->c->clock[k];
 		for (size_t i = 0; i < c->n_knots && usable(x, k); i++) {
 			put(&of[k], c->knot[i].local_ns);
+		}
+		if (usable(x, k) && c->reference != k) {
+			put_grid(c, x->c->n_clocks, &of[k]);
 		}
 		for (size_t i = 0; i < c->n_stretches && usable(x, k); i++) {
 			put(&of[k], c->stretch[i].from_ns);
