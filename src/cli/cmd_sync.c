@@ -191,8 +191,8 @@ static const struct option_group sync_output = {
 		{ "output", "write the corrections: clocks.json, which apply and convert read",
 		  PATH("FILE"), .letter = 'o' },
 		{ "proof",
-		  "write which messages and stretches imply each bound, for unskew-verify; needs "
-		  "--output, too",
+		  "write which messages imply the bounds, and how, for unskew-verify to check "
+		  "against the traces and --output",
 		  PATH("FILE") },
 		{ "json", "print clocks.json instead of the table", FLAG },
 		{ "plot",

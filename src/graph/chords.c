@@ -42,8 +42,9 @@ struct chords {
 	struct usk_prove *x;
 	uint32_t from, to; /* nodes of a calm stretch */
 	int side;
-	uint32_t *left;	    /* by node: where the best bound from the left begins, at one rate */
-	uint32_t *i, *j;    /* the best chord so far */
+	uint32_t *left;	 /* by node: where the best bound from the left begins, at one rate; or a
+			    hull */
+	uint32_t *i, *j; /* the best chord so far */
 	usk_i128 *at;
 };
 
@@ -87,18 +88,50 @@ static void look(struct chords *c, usk_i128 rate, usk_i128 w)
 	}
 }
 
+/* Without wander chords are those of the lower hull of all bounds: e lies under none but one. */
+static void look_at_hull(struct chords *c)
+{
+	struct usk_prove *x = c->x;
+	uint32_t *hull = c->left, n = 0;
+	for (uint32_t e = c->from; e < c->to; e++) {
+		if (!usk_prove_known(x, e, c->side)) {
+			continue;
+		}
+		while (n > 1 && usk_prove_chord(x, hull[n - 2], hull[n - 1], e, c->side) <=
+					usk_prove_best(x, hull[n - 1], c->side)) {
+			n--;
+		}
+		hull[n++] = e;
+	}
+	for (uint32_t k = 0; k + 1 < n; k++) {
+		for (uint32_t e = hull[k] + 1; e < hull[k + 1]; e++) {
+			c->i[e - c->from] = hull[k];
+			c->j[e - c->from] = hull[k + 1];
+			c->at[e - c->from] = usk_prove_chord(x, hull[k], e, hull[k + 1], c->side);
+		}
+	}
+}
+
 static void chords_of_stretch(struct usk_prove *x, uint32_t from, uint32_t to, int side)
 {
 	uint32_t n = to - from, clock = x->node[from].clock;
-	struct chords c = { x, from, to, side, usk_grow(NULL, n, sizeof *c.left),
-			    usk_grow(NULL, n, sizeof *c.i), usk_grow(NULL, n, sizeof *c.j),
+	struct chords c = { x,
+			    from,
+			    to,
+			    side,
+			    usk_grow(NULL, n, sizeof *c.left),
+			    usk_grow(NULL, n, sizeof *c.i),
+			    usk_grow(NULL, n, sizeof *c.j),
 			    usk_grow(NULL, n, sizeof *c.at) };
 	usk_i128 w = wander(x, clock) * 1000000;
 	usk_i128 most = usk_prove_slope(x, clock, side, false) - w;
 	usk_i128 least = w - usk_prove_slope(x, clock, side, true);
 	int cases = (int)usk_clamp(CASE_WORK / x->n, LEAST_CASES, MOST_CASES);
 	memset(c.i, 0xff, n * sizeof *c.i);
-	for (int k = 0; k <= cases && least <= most; k++) {
+	if (!w) {
+		look_at_hull(&c);
+	}
+	for (int k = 0; k <= cases && least <= most && w; k++) {
 		look(&c, least + (most - least) * k / cases, w);
 	}
 	uint32_t *best = usk_grow(NULL, n, sizeof *best);
@@ -167,8 +200,7 @@ static void steepest(const struct usk_prove *x, uint32_t clock, int side, usk_i1
 						    usk_prove_best(x, k, side) - rise + least };
 			}
 			if (usk_prove_known(x, k, !side) &&
-			    (before == USK_NO_FACT ||
-			     usk_prove_best(x, k, !side) + rise < least)) {
+			    (before == USK_NO_FACT || usk_prove_best(x, k, !side) + rise < least)) {
 				before = k;
 				least = usk_prove_best(x, k, !side) + rise;
 			}

@@ -135,6 +135,14 @@ static void propagate(struct usk_prove *x)
 	}
 }
 
+/* Is there no constant that the slopes are within the clock's wander of? */
+static bool no_rate(const struct usk_prove *x, uint32_t k)
+{
+	usk_i128 w = x->c->clock[k].wander.used_e12;
+	return w < x->c->max_skew_e12 &&
+	       usk_prove_slope(x, k, 1, false) + usk_prove_slope(x, k, 0, false) < 2 * w * 1000000;
+}
+
 void usk_derive(struct usk_prove *x)
 {
 	for (uint32_t i = 0; i < x->n; i++) {
@@ -150,6 +158,7 @@ void usk_derive(struct usk_prove *x)
 		for (uint32_t k = 0; k < x->c->n_clocks; k++) {
 			if (!is_reference(x, k)) {
 				usk_prove_rates(x, k);
+				x->failed = x->failed || no_rate(x, k);
 				usk_prove_chords(x, k);
 			}
 		}

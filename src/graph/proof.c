@@ -18,182 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- nodes and edges ---------------------------------------------------------------------------
- */
-
-/* Does its stamp mean one moment, and is anything known of it? */
-static bool usable(const struct usk_prove *x, uint32_t k)
-{
-	enum usk_quality q = x->c->clock[k].quality;
-	return !x->p->back[k].n && q != USK_ABSENT && q != USK_CONTRADICTED;
-}
-
-static bool left_out(const struct usk_pair *p, const struct usk_msg *m)
-{
-	bool is = false;
-	for (size_t i = 0; i < p->n_outliers && !is; i++) {
-		const struct usk_msg *o = &p->outlier[i].msg;
-		is = o->from == m->from && o->sent_ns == m->sent_ns &&
-		     o->received_ns == m->received_ns;
-	}
-	return is;
-}
-
-struct stamps {
-	int64_t *x;
-	size_t n, cap;
-};
-
-static void put(struct stamps *s, int64_t x)
-{
-	s->x = usk_room(s->x, s->n, &s->cap, sizeof *s->x);
-	s->x[s->n++] = x;
-}
-
-/* A message while its nodes are not numbered yet. */
-struct raw {
-	struct usk_msg msg;
-	int64_t later_ns; /* it was received by then */
-};
-
-struct raws {
-	struct raw *row;
-	size_t n, cap;
-};
-
-static void collect_pair(struct usk_prove *x, size_t i, struct raws *out)
-{
-	const struct usk_graph_pair *p = &x->p->pair[i];
-	if (!usable(x, p->a) || !usable(x, p->b)) {
-		return;
-	}
-	for (int side = 0; side < 2; side++) {
-		for (size_t k = 0; k < p->part->n[side]; k++) {
-			struct usk_point point =
-				usk_part_recorded(p->part, p->part->point[side][k], side);
-			struct usk_msg m = usk_point_message(p->a, p->b, point, side);
-			int64_t q = x->c->clock[m.to].resolution_ns;
-			if (!left_out(&x->c->pair[i], &m)) {
-				out->row = usk_room(out->row, out->n, &out->cap, sizeof *out->row);
-				out->row[out->n++] = (struct raw){
-					m, usk_saturate((usk_i128)m.received_ns + (q > 1 ? q : 0))
-				};
-			}
-		}
-	}
-}
-
-/* Between far events a bound bulges by the wander, unless one of its own is known there. */
-static void put_grid(const struct usk_clock *c, size_t clocks, struct stamps *of)
-{
-	enum { ALL = 1 << 19, MOST = 2048 };
-	int64_t n = (int64_t)usk_clamp(ALL / (usk_i128)clocks, 16, MOST);
-	for (int64_t i = 1; i < n && c->n_knots; i++) {
-		usk_i128 first = c->knot[0].local_ns, last = c->knot[c->n_knots - 1].local_ns;
-		put(of, (int64_t)(first + (last - first) * i / n));
-	}
-}
-
-static void collect_stamps(const struct usk_prove *x, const struct raws *raw, struct stamps *of)
-{
-	for (size_t i = 0; i < raw->n; i++) {
-		put(&of[raw->row[i].msg.from], raw->row[i].msg.sent_ns);
-		put(&of[raw->row[i].msg.to], raw->row[i].later_ns);
-	}
-	for (uint32_t k = 0; k < x->c->n_clocks; k++) {
-		const struct usk_clock *c = &x->c->clock[k];
-		for (size_t i = 0; i < c->n_knots && usable(x, k); i++) {
-			put(&of[k], c->knot[i].local_ns);
-		}
-		if (usable(x, k) && c->reference != k) {
-			put_grid(c, x->c->n_clocks, &of[k]);
-		}
-		for (size_t i = 0; i < c->n_stretches && usable(x, k); i++) {
-			put(&of[k], c->stretch[i].from_ns);
-			put(&of[k], c->stretch[i].to_ns);
-		}
-		for (size_t i = 0; i < c->n_jumps && usable(x, k); i++) {
-			put(&of[k], c->jump[i].after_local_ns);
-			put(&of[k], c->jump[i].before_local_ns);
-		}
-	}
-}
-
-static uint32_t node_at(const struct usk_prove *x, uint32_t k, int64_t at)
-{
-	uint32_t lo = x->first[k], hi = x->first[k + 1];
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		*(x->node[mid].x <= at ? &lo : &hi) = mid;
-	}
-	return lo;
-}
-
-static void mark_cells(struct usk_prove *x, uint32_t k)
-{
-	const struct usk_clock *c = &x->c->clock[k];
-	for (size_t i = 0; i < c->n_knots; i++) {
-		x->node[node_at(x, k, c->knot[i].local_ns)].knot = true;
-	}
-	for (size_t i = 0; i < c->n_stretches; i++) {
-		uint32_t to = node_at(x, k, c->stretch[i].to_ns);
-		for (uint32_t e = node_at(x, k, c->stretch[i].from_ns); e < to; e++) {
-			x->node[e].calm = false;
-		}
-	}
-	for (size_t i = 0; i < c->n_jumps; i++) {
-		uint32_t to = node_at(x, k, c->jump[i].before_local_ns);
-		for (uint32_t e = node_at(x, k, c->jump[i].after_local_ns); e < to; e++) {
-			x->node[e].calm = x->node[e].bounded = false;
-		}
-	}
-}
-
-static void build(struct usk_prove *x)
-{
-	size_t clocks = x->c->n_clocks, n = 0;
-	struct raws raw = { .n = 0 };
-	struct stamps *of = usk_alloc(clocks + 1, sizeof *of);
-	for (size_t i = 0; i < x->p->n_pairs; i++) {
-		collect_pair(x, i, &raw);
-	}
-	collect_stamps(x, &raw, of);
-	x->first = usk_alloc(clocks + 1, sizeof *x->first);
-	for (uint32_t k = 0; k < clocks; k++) {
-		n += of[k].n;
-	}
-	x->node = usk_alloc(n + 1, sizeof *x->node);
-	for (uint32_t k = 0; k < clocks; k++) {
-		usk_sort_numbers(of[k].x, of[k].n);
-		for (size_t i = 0; i < of[k].n; i++) {
-			if (!i || of[k].x[i] != of[k].x[i - 1]) {
-				x->node[x->n++] =
-					(struct usk_node){ .x = of[k].x[i],
-							   .clock = k,
-							   .best = { USK_NO_FACT, USK_NO_FACT },
-							   .calm = true,
-							   .bounded = true };
-			}
-		}
-		free(of[k].x);
-		x->first[k + 1] = x->n;
-		if (x->first[k] < x->n) {
-			mark_cells(x, k);
-		}
-	}
-	x->n_edges = raw.n;
-	x->edge = usk_alloc(raw.n + 1, sizeof *x->edge);
-	for (size_t i = 0; i < raw.n; i++) {
-		const struct raw *r = &raw.row[i];
-		x->edge[i] =
-			(struct usk_proof_edge){ .from = node_at(x, r->msg.from, r->msg.sent_ns),
-						 .to = node_at(x, r->msg.to, r->later_ns),
-						 .received_ns = r->msg.received_ns };
-	}
-	free(raw.row);
-	free(of);
-}
-
 /* ---- what covers a band ------------------------------------------------------------------------
  */
 
@@ -269,6 +93,9 @@ static bool covers(const struct usk_prove *x, const struct link *l, uint32_t i, 
 static uint32_t furthest(const struct usk_prove *x, const struct link *l, uint32_t i, uint32_t end)
 {
 	uint32_t good = i, step = 1;
+	if (covers(x, l, i, end)) {
+		return end;
+	}
 	while (good + step <= end && covers(x, l, i, good + step)) {
 		good += step;
 		step *= 2;
@@ -313,20 +140,34 @@ static void cover_end(struct cover *c)
 	}
 }
 
+/* What bulges between two nodes is less where more is known between them. */
+static void want_more(struct usk_prove *x, const struct link *l, uint32_t i)
+{
+	enum { PARTS = 4 };
+	usk_i128 from = x->node[i].x, d = x->node[i + 1].x - from;
+	bool inside = usk_prove_known(x, i, l->side) && usk_prove_known(x, i + 1, l->side) &&
+		      x->node[i].bounded && holds(x, l, i, i + 1, 0);
+	for (int k = 1; k < PARTS && inside && d >= PARTS; k++) {
+		usk_prove_want(&x->more[x->node[i].clock], (int64_t)(from + d * k / PARTS));
+	}
+	x->wanting = x->wanting || (inside && d >= PARTS);
+}
+
 static struct cover cover_clock(struct usk_prove *x, uint32_t k, int side)
 {
 	const struct usk_clock *c = &x->c->clock[k];
 	struct cover out = { .n = 0 };
 	for (size_t n = 0; n + 1 < c->n_knots; n++) {
 		struct link l = { &c->knot[n], side };
-		uint32_t i = node_at(x, k, l.k->local_ns), end = node_at(x, k, l.k[1].local_ns);
+		uint32_t i = usk_prove_node(x, k, l.k->local_ns),
+			 end = usk_prove_node(x, k, l.k[1].local_ns);
 		bool open = (side ? l.k->hi_ns : l.k->lo_ns) == USK_NONE ||
 			    (side ? l.k[1].hi_ns : l.k[1].lo_ns) == USK_NONE;
 		while (i < end && !open) {
 			uint32_t j = furthest(x, &l, i, end);
 			if (j == i) {
+				want_more(x, &l, i++);
 				cover_end(&out);
-				i++;
 				continue;
 			}
 			if (!out.n || out.node[out.n - 1] != i) {
@@ -433,16 +274,31 @@ static void print_cover(const struct usk_prove *x, const struct cover *c, int si
 	}
 }
 
-static void print_proof(struct usk_prove *x, FILE *out)
+/* By clock and side; NULL if bounds cross, so that nothing follows. */
+static struct cover *cover_all(struct usk_prove *x)
 {
-	size_t clocks = x->failed ? 0 : x->c->n_clocks;
-	struct cover *cover = usk_alloc(2 * clocks + 1, sizeof *cover);
-	for (size_t i = 0; i < 2 * clocks; i++) {
+	struct cover *cover = usk_alloc(2 * x->c->n_clocks + 1, sizeof *cover);
+	x->wanting = false;
+	for (size_t i = 0; i < 2 * x->c->n_clocks && !x->failed; i++) {
 		uint32_t k = (uint32_t)(i / 2);
-		if (x->c->clock[k].reference == k || !usable(x, k)) {
-			continue;
+		if (x->c->clock[k].reference != k && usk_provable(x, k)) {
+			cover[i] = cover_clock(x, k, i % 2);
 		}
-		cover[i] = cover_clock(x, k, i % 2);
+	}
+	return cover;
+}
+
+static void cover_free(const struct usk_prove *x, struct cover *cover)
+{
+	for (size_t i = 0; i < 2 * x->c->n_clocks; i++) {
+		free(cover[i].node);
+	}
+	free(cover);
+}
+
+static void print_proof(struct usk_prove *x, const struct cover *cover, FILE *out)
+{
+	for (size_t i = 0; i < 2 * x->c->n_clocks; i++) {
 		for (size_t n = 0; n < cover[i].n; n++) {
 			if (cover[i].node[n] != USK_NO_FACT) {
 				x->fact[x->node[cover[i].node[n]].best[i % 2]].used = true;
@@ -453,27 +309,49 @@ static void print_proof(struct usk_prove *x, FILE *out)
 	fputs("unskew-proof 1\n", out);
 	print_messages(x, out);
 	print_facts(x, out);
-	for (size_t i = 0; i < 2 * clocks; i++) {
+	for (size_t i = 0; i < 2 * x->c->n_clocks; i++) {
 		print_cover(x, &cover[i], i % 2, out);
-		free(cover[i].node);
 	}
-	free(cover);
+}
+
+static void forget(struct usk_prove *x)
+{
+	void *all[] = { x->node, x->first, x->edge, x->fact, x->rate[0], x->rate[1] };
+	for (size_t i = 0; i < COUNT(all); i++) {
+		free(all[i]);
+	}
+	*x = (struct usk_prove){ .c = x->c, .p = x->p, .more = x->more };
+}
+
+static struct cover *prove(struct usk_prove *x)
+{
+	usk_prove_build(x);
+	for (int side = 0; side < 2; side++) {
+		x->rate[side] = usk_grow(NULL, x->c->n_clocks + 1, sizeof *x->rate[side]);
+		memset(x->rate[side], 0xff, (x->c->n_clocks + 1) * sizeof *x->rate[side]);
+	}
+	usk_derive(x);
+	return cover_all(x);
 }
 
 char *usk_graph_prove(const struct usk_clocks *c, const struct usk_graph_problem *p)
 {
+	enum { AGAIN = 2 };
 	struct usk_prove x = { .c = c, .p = p };
 	struct usk_stream text;
-	build(&x);
-	for (int side = 0; side < 2; side++) {
-		x.rate[side] = usk_grow(NULL, c->n_clocks + 1, sizeof *x.rate[side]);
-		memset(x.rate[side], 0xff, (c->n_clocks + 1) * sizeof *x.rate[side]);
+	x.more = usk_alloc(c->n_clocks + 1, sizeof *x.more);
+	struct cover *cover = prove(&x);
+	for (int again = 0; again < AGAIN && x.wanting; again++) {
+		cover_free(&x, cover);
+		forget(&x);
+		cover = prove(&x);
 	}
-	usk_derive(&x);
-	print_proof(&x, usk_stream_begin(&text));
-	void *all[] = { x.node, x.first, x.edge, x.fact, x.rate[0], x.rate[1] };
-	for (size_t i = 0; i < COUNT(all); i++) {
-		free(all[i]);
+	print_proof(&x, cover, usk_stream_begin(&text));
+	cover_free(&x, cover);
+	forget(&x);
+	for (uint32_t k = 0; k < c->n_clocks; k++) {
+		free(x.more[k].x);
 	}
+	free(x.more);
 	return usk_stream_end(&text);
 }

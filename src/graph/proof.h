@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * proof.h - bounds as facts that follow from each other: what derive.c, chords.c and proof.c share
+ * proof.h - bounds as facts that follow from each other: what nodes.c, derive.c, chords.c and
+ * proof.c share
  *
  * A fact bounds a clock's offset at one of its stamps, or its rate, and follows from earlier facts
  * by one rule (doc/proof.md). Side 0 is the lower bound with its sign turned, so that on both sides
@@ -18,9 +19,9 @@
 enum usk_rule {
 	USK_BY_REFERENCE, /* what its own clock shows */
 	USK_BY_MESSAGE,	  /* a: bound of the other end; why: edge */
-	USK_BY_CONE,	  /* a: where the cone begins; why: a rate, or USK_NO_FACT, the skew limit */
-	USK_BY_CHORD,	  /* a, b: bounds of one calm stretch before and behind */
-	USK_BY_PAIR,	  /* a rate: of this side's bound a, and the other side's b before it */
+	USK_BY_CONE,  /* a: where the cone begins; why: a rate, or USK_NO_FACT, the skew limit */
+	USK_BY_CHORD, /* a, b: bounds of one calm stretch before and behind */
+	USK_BY_PAIR,  /* a rate: of this side's bound a, and the other side's b before it */
 };
 
 struct usk_fact {
@@ -48,6 +49,11 @@ struct usk_proof_edge {
 	bool used;
 };
 
+struct usk_stamps {
+	int64_t *x;
+	size_t n, cap;
+};
+
 struct usk_prove {
 	const struct usk_clocks *c;
 	const struct usk_graph_problem *p;
@@ -60,9 +66,19 @@ struct usk_prove {
 	size_t n_facts, cap_facts;
 	uint32_t *rate[2]; /* by clock: the fact of its largest slope, of its least with its sign
 			      turned; USK_NO_FACT: the skew limit */
-	bool moved, failed; /* failed: bounds cross, so nothing follows */
+	struct usk_stamps *more; /* by clock: where bounds are wanted, too */
+	bool wanting;		 /* that might help */
+	bool moved, failed;	 /* failed: bounds cross, so nothing follows */
 };
 
+/** Nodes and edges. */
+void usk_prove_build(struct usk_prove *x);
+/** Does a clock's stamp mean one moment, and is anything known of it? */
+bool usk_provable(const struct usk_prove *x, uint32_t k);
+/** One more stamp of a clock at which bounds are wanted. */
+void usk_prove_want(struct usk_stamps *s, int64_t at);
+/** A clock's node at a stamp, or the last one before. */
+uint32_t usk_prove_node(const struct usk_prove *x, uint32_t k, int64_t at);
 /** Facts as good as they get: x->fact, and the best of each node. */
 void usk_derive(struct usk_prove *x);
 /** One more fact, if it says more than what is known of a node. */
