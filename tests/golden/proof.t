@@ -30,6 +30,38 @@ $ unskew-verify proof.txt clocks.json host0.pcap
 $ unskew-verify nothing clocks.json host0.pcap host1.pcap
 ! unskew-verify: cannot read: [Errno 2] No such file or directory: 'nothing'
 ? 2
+# A bound in words, with the numbers that Wireshark shows.
+$ unskew sync -q host0.pcap host1.pcap --explain host1:1700000001.5s
+When host1 showed 1700000001.500000000, host0 showed 1700000000.499936360 at the earliest:
+(1) host0 sent at 1700000000.388780948 (packet #22 of host0.pcap)
+    what host1 received at 1700000001.388841260 (packet #22 of host1.pcap):
+    when host1 showed 1700000001.388841260, host0 showed 1700000000.388780948 at the earliest.
+(2) host0 sent at 1700000000.673250791 (packet #45 of host0.pcap)
+    what host1 received at 1700000001.673317293 (packet #45 of host1.pcap):
+    when host1 showed 1700000001.673317293, host0 showed 1700000000.673250791 at the earliest.
+(3) between (1), 111 ms before, and (2), 173 ms behind, whatever host1's rate,
+    constant within 5 ppm:
+    when host1 showed 1700000001.500000000, host0 showed 1700000000.499936592 at the earliest.
+When host1 showed 1700000001.500000000, host0 showed 1700000000.500041380 at the latest:
+(1) host1 sent at 1700000001.464220171 (packet #31 of host1.pcap)
+    what host0 received at 1700000000.464261620 (packet #31 of host0.pcap):
+    when host1 showed 1700000001.464220171, host0 showed 1700000000.464261620 at the latest.
+(2) host1 sent at 1700000001.988535418 (packet #55 of host1.pcap)
+    what host0 received at 1700000000.988568210 (packet #55 of host0.pcap):
+    when host1 showed 1700000001.988535418, host0 showed 1700000000.988568210 at the latest.
+(3) between (1), 35.8 ms before, and (2), 489 ms behind, whatever host1's rate,
+    constant within 5 ppm:
+    when host1 showed 1700000001.500000000, host0 showed 1700000000.500041192 at the latest.
+$ unskew sync -q host0.pcap host1.pcap --explain host0:1700000001.5s
+host0 is the reference: its own time is right.
+$ unskew sync -q host0.pcap host1.pcap --explain host1:1800000000s
+When host1 showed 1800000000.000000000, host0 showed 1799990254.233497946 at the earliest; the rules of doc/proof.md do not prove it.
+When host1 showed 1800000000.000000000, host0 showed 1800004836.818682077 at the latest; the rules of doc/proof.md do not prove it.
+$ unskew sync -q host0.pcap host1.pcap --explain host2:9999999999s
+! unskew: "host2" is not a clock of the table
+? 1
+$ unskew sync -q host0.pcap host1.pcap --json --explain host1:1700000001.5s 2>&1 >/dev/null | head -n 1
+When host1 showed 1700000001.500000000, host0 showed 1700000000.499936360 at the earliest:
 # What no rule is for is not proved.
 $ unskew sync -q host0.pcap host1.pcap --min-delay 1us --proof no.txt
 ! unskew: proofs are of the models linear and wander, without minimum delays, readings, clock logs and anchors

@@ -5,7 +5,7 @@
 Every answer is verified as it is; no step of it may be false. Then copies of it are made false one by one: a
 bound or a rate that says more, another stamp, a step that rests on another, lines in another order, a narrower
 band, a larger limit, a record with another stamp. Each has to be refused."""
-import importlib.util, io, json, os, random, subprocess, sys, tempfile
+import importlib.util, io, json, os, random, re, subprocess, sys, tempfile
 from contextlib import redirect_stderr, redirect_stdout
 
 SCENES = [
@@ -150,6 +150,46 @@ def mutate_record(rng, lines, clocks, trace):
 KINDS = [mutate_more, mutate_stamp, mutate_where, mutate_order, mutate_gone, mutate_band, mutate_limit, mutate_record]
 
 
+# ---- what is explained ---------------------------------------------------------------------
+
+def ns(text):
+    return int(text.replace(".", ""))
+
+
+def records(verify, path):
+    """Stamps by the number of the record, or of the message both of them."""
+    with verify.opened(path) as f:
+        if path.endswith(".csv"):
+            rows = [line.decode().split(",") for line in f][1:]
+            return [{int(r[2]), int(r[3])} for r in rows]
+        magic = f.read(4)
+        return [{r[0]} for r in (verify.pcapng if magic[:1] == b"\n" else verify.pcap)(f, magic)]
+
+
+def check_explained(rng, unskew, verify, clocks, traces, options, told):
+    """Each record has the number and stamp that are said, and the last step says no less than the band."""
+    k = rng.choice([c for c in json.load(open(clocks))["clocks"] if c["quality"] == "bounded"])
+    x = rng.randint(int(k["knots"][0]["local_ns"]), int(k["knots"][-1]["local_ns"]))
+    said = subprocess.run([unskew, "sync", "-q", *traces, "--explain", f"{k['name']}:{x}", *options.split()],
+                          capture_output=True, text=True, check=True).stdout
+    held = {}
+    for stamp, kind, number, path in re.findall(r"(?:sent|received) at (\S+) \((packet|message) #([\d,]+) of (.*?)\)", said):
+        held[path] = held.get(path) or records(verify, path)
+        assert ns(stamp) in held[path][int(number.replace(",", "")) - 1], f"{said}\n{number} of {path} is no record of {stamp}"
+        told["explained: records"] = told.get("explained: records", 0) + 1
+    parts = re.split(r"^When ", said, flags=re.M)[1:]
+    assert len(parts) == 2, said
+    for part, sign in zip(parts, (-1, 1)):
+        at, bound = map(ns, re.findall(r"showed (\d+\.\d+)", part)[:2])
+        steps = re.findall(r"when \S+ showed (\S+), \S+ showed (\S+) at the", part)
+        last = steps[-1] if steps else None
+        if last and ns(last[0]) == at:
+            assert sign * ns(last[1]) <= sign * bound, said
+            told["explained: bounds"] = told.get("explained: bounds", 0) + 1
+        else:
+            assert "Between (" in part or "do not prove" in part, said
+
+
 def one_answer(unskew, verify, scene, seed, mutants, told):
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -157,6 +197,7 @@ def one_answer(unskew, verify, scene, seed, mutants, told):
         status, said = ask(verify, [proof, clocks, *traces])
         assert status in (0, 3), f"{scene[0]} {seed}: {said}"
         told[scene[0], status] = told.get((scene[0], status), 0) + 1
+        check_explained(rng, unskew, verify, clocks, traces, scene[2], told)
         text, table = open(proof).read(), open(clocks).read()
         for n in range(mutants):
             lines, answer, changed = text.splitlines(), json.loads(table), list(traces)
@@ -174,7 +215,7 @@ def main(unskew, path, answers=9, mutants=48, seed=1):
     for n in range(int(answers)):
         one_answer(unskew, verify, SCENES[n % len(SCENES)], int(seed) + n, int(mutants), told)
     for what, n in sorted(told.items(), key=str):
-        what = f"refused: {what}" if isinstance(what, str) else f"accepted: {what[0]}, {'all' if not what[1] else 'not all'} proved"
+        what = (what if ":" in what else f"refused: {what}") if isinstance(what, str) else f"accepted: {what[0]}, {'all' if not what[1] else 'not all'} proved"
         print(f"{n:6} {what}")
 
 
