@@ -281,7 +281,8 @@ static double ppm(usk_i128 e18)
 
 static int64_t distance(const struct step *a, const struct step *b)
 {
-	return a->x > b->x ? a->x - b->x : b->x - a->x;
+	usk_i128 d = (usk_i128)a->x - b->x;
+	return usk_saturate(d < 0 ? -d : d);
 }
 
 static void say_cone(const struct explaining *e, const struct step *s, FILE *out)
@@ -292,7 +293,7 @@ static void say_cone(const struct explaining *e, const struct step *s, FILE *out
 	fprintf(out, "%s (%u), in the %s to %s, %s %s at most %s on %s",
 		s->x > a->x ? "from" : "back from", a->said, unit_span(distance(s, a)).s,
 		seconds(s->x).s, reference_of(e, s->clock), more < 0 ? "loses" : "gains",
-		unit_bound((int64_t)(more < 0 ? -more : more)).s, name_of(e, s->clock));
+		unit_bound(usk_saturate(more < 0 ? -more : more)).s, name_of(e, s->clock));
 	if (s->b == NO_STEP) {
 		fprintf(out, ",\n    by --max-skew-ppm");
 	} else {

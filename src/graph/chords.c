@@ -32,7 +32,7 @@ usk_i128 usk_prove_chord(const struct usk_prove *x, uint32_t i, uint32_t e, uint
 	usk_i128 di = (usk_i128)x->node[e].x - x->node[i].x;
 	usk_i128 dj = (usk_i128)x->node[j].x - x->node[e].x;
 	usk_i128 u = usk_prove_best(x, i, side), rise = usk_prove_best(x, j, side) - u;
-	return u + usk_ceil_div(di * (rise + 2 * wander(x, x->node[e].clock) * dj), di + dj);
+	return u + usk_ceil_share(rise + 2 * wander(x, x->node[e].clock) * dj, di, di + dj);
 }
 
 /* ---- chords ------------------------------------------------------------------------------------

@@ -37,7 +37,8 @@ static usk_i128 band_at(const struct link *l, usk_i128 x)
 {
 	usk_i128 y = knot_bound(l->k, l->side), rise = knot_bound(l->k + 1, l->side) - y;
 	usk_i128 run = (usk_i128)l->k[1].local_ns - l->k->local_ns;
-	return y * USK_E12 + usk_floor_div(rise * USK_E12 * (x - l->k->local_ns), run);
+	/* Rounding down is rounding up what is mirrored. */
+	return y * USK_E12 - usk_ceil_share(-rise * USK_E12, x - l->k->local_ns, run);
 }
 
 /* Does what is known at two nodes, with an addition, keep to the band? */
