@@ -386,8 +386,7 @@ static usk_i128 chord(const struct usk_clock *k, const struct step *a, const str
 {
 	usk_i128 before = (usk_i128)x - a->x, behind = (usk_i128)b->x - x;
 	usk_i128 u = a->upper ? a->at : -a->at, v = b->upper ? b->at : -b->at;
-	return u +
-	       usk_ceil_div(before * (v - u + 2 * k->wander.used_e12 * behind), before + behind);
+	return u + usk_ceil_share(v - u + 2 * k->wander.used_e12 * behind, before, before + behind);
 }
 
 /* The steps say so of stamps around x; maybe one chord of what they rest on says it of x itself. */
