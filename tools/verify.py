@@ -91,7 +91,6 @@ def seen(m, found, rows):
     return m in rows or any(
         p and q and ((p[0], *q) == ("send", "recv", p[1]) if len(p) == 2 else one_message(p, q))
         for p in found[m[:2]] for q in found[m[2:]])
-
 # ---- steps: side 0, lower bounds, has its sign turned, so that less says more on both ----
 def up(a, b): return -(-a // b)
 class Proof:
