@@ -400,6 +400,7 @@ struct usk_sync_options {
 	const struct usk_anchor *anchor; /* an anchor ties two clocks as messages do */
 	size_t n_anchors;
 	const struct usk_sink *messages; /* every message used (usk_check(): matched), or NULL */
+	char **proof; /* Out: which messages imply the bounds, doc/proof.md; free() it. Or NULL */
 	/* Called now and then with the share of the work done, 0 to 1; may be NULL. */
 	void (*progress)(void *ctx, double done, const char *what);
 	void *progress_ctx;

@@ -63,6 +63,13 @@ static inline usk_i128 usk_ceil_div(usk_i128 a, usk_i128 b)
 	return a % b > 0 ? q + 1 : q;
 }
 
+/* The ceiling of b a / whole, 0 <= a <= whole, 0 < whole < 2^63: never out of range. */
+static inline usk_i128 usk_ceil_share(usk_i128 b, usk_i128 a, usk_i128 whole)
+{
+	usk_i128 q = usk_floor_div(b, whole);
+	return q * a + usk_ceil_div((b - q * whole) * a, whole);
+}
+
 /* <0, 0, >0 as a is before, at, behind b: for qsort(). */
 static inline int usk_order(int64_t a, int64_t b)
 {

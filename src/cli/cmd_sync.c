@@ -7,29 +7,32 @@
  * Why   files are refused before the work and appear after it, whole or not at all
  * Not   any estimating: usk_sync() does that
  */
+#include "explain.h"
 #include "print.h"
 #include "messages.h"
+#include "stamps.h"
 #include "read/trace.h"
 
 #include <string.h>
 #include <unistd.h>
 
 /* What is to be written, in this order, and what has been: where a clock cannot be corrected, the
- * first two stand already. */
-enum { CLOCKS, MESSAGES, MERGE, TIMELINE, OUTPUTS };
+ * first ones stand already. */
+enum { CLOCKS, PROOF, MESSAGES, MERGE, TIMELINE, OUTPUTS };
 
 struct sync {
 	struct task task;
 	struct usk_clocks *c;
 	const char *path[OUTPUTS];
 	bool written[OUTPUTS];
-	struct usk_output out[2]; /* of the first two */
+	struct usk_output out[MERGE]; /* of those before */
+	char *proof;
 	struct messages messages;
 };
 
 static void outputs_open(struct sync *s)
 {
-	static const char *const option[] = { "output", "messages", "merge", "timeline" };
+	static const char *const option[] = { "output", "proof", "messages", "merge", "timeline" };
 	bool force = args_flag(s->task.args, "force");
 	for (int i = 0; i < OUTPUTS; i++) {
 		const char *path = s->path[i] = args_string(s->task.args, option[i]);
@@ -73,6 +76,9 @@ static enum usk_status write_all(struct sync *s, const char *json)
 	for (int i = 0; i < OUTPUTS && !status; i++) {
 		if (s->path[i] && i == CLOCKS) {
 			usk_output_write(&s->out[i], json, strlen(json));
+			status = usk_output_commit(&s->out[i], &why);
+		} else if (s->path[i] && i == PROOF) {
+			usk_output_write(&s->out[i], s->proof, strlen(s->proof));
 			status = usk_output_commit(&s->out[i], &why);
 		} else if (s->path[i] && i == MESSAGES) {
 			status = messages_commit(&s->messages, s->c, &s->out[i]);
@@ -125,6 +131,27 @@ static void draw(const struct args *args, const struct usk_clocks *c, uint32_t c
 	}
 }
 
+/* Why a stamp's bounds are what they are. */
+static enum usk_status explain_stamp(struct sync *s, FILE *out)
+{
+	struct task *t = &s->task;
+	const char *text = args_string(t->args, "explain");
+	const struct stamps stamps = { .clocks = s->c, .clock = USK_NO_CLOCK };
+	struct usk_stamp at = { USK_NONE, USK_NONE, USK_NONE };
+	uint32_t clock;
+	int64_t x;
+	if (!text) {
+		return USK_OK;
+	}
+	enum usk_status status = stamps_parse(&stamps, text, strlen(text), &clock, &x, &why);
+	struct usk_map *map = status ? NULL : usk_map_new(&s->c->clock[clock], s->c->max_skew_e12);
+	if (map) {
+		status = usk_map_at(map, x, &at, &why);
+		usk_map_free(map);
+	}
+	return status ? status : explain(s->c, t->trace, t->n, s->proof, clock, x, &at, out, &why);
+}
+
 /* Write, then say: a reader of standard output that goes away takes no file with it. */
 static int tell(struct sync *s)
 {
@@ -148,6 +175,7 @@ static int tell(struct sync *s)
 		say_notes(args, c->note, c->n_notes);
 	}
 	fputs(scored, json_out ? stderr : stdout);
+	status = status ? status : explain_stamp(s, json_out ? stderr : stdout);
 	say_written(s);
 	must(status);
 	return clocks_status(c);
@@ -174,6 +202,7 @@ static int sync_run(const struct args *args)
 	outputs_open(&s);
 	t->options.method = args_string(args, "method");
 	t->options.messages = s.path[MESSAGES] ? &s.messages.sink : NULL;
+	t->options.proof = s.path[PROOF] || args_given(args, "explain") ? &s.proof : NULL;
 	must(usk_sync(t->trace, t->n, &t->options, &s.c, &why));
 	progress_end();
 	return task_end(t, tell(&s));
@@ -184,6 +213,15 @@ static const struct option_group sync_output = {
 	{
 		{ "output", "write the corrections: clocks.json, which apply and convert read",
 		  PATH("FILE"), .letter = 'o' },
+		{ "proof",
+		  "write which messages imply the bounds, and how, for unskew-verify to check "
+		  "against the traces and --output",
+		  PATH("FILE") },
+		{ "explain",
+		  "say which packets bound this stamp of a clock on the reference's clock, and "
+		  "how; "
+		  "the numbers are those that Wireshark shows",
+		  TEXT("CLOCK:STAMP") },
 		{ "json", "print clocks.json instead of the table", FLAG },
 		{ "plot",
 		  "draw the corridor of CLOCK below the table; on a terminal that of the clock "

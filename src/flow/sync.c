@@ -139,6 +139,13 @@ static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 				"weights by residual need a method through round trips, such as "
 				"round-trip-90");
 	}
+	if (o->proof &&
+	    (model.kind == USK_SEGMENTS || o->readings ||
+	     (o->min_delay && strcmp(o->min_delay, "0") != 0) || o->n_clock_log || o->n_anchors)) {
+		return usk_fail(err, USK_EUSAGE, 0,
+				"proofs are of the models linear and wander, without minimum "
+				"delays, readings, clock logs and anchors");
+	}
 	if (!n) {
 		return usk_fail(err, USK_EUSAGE, 0, "no trace is given");
 	}
@@ -309,6 +316,10 @@ static enum usk_status solve(struct sync *x)
 	}
 	p->doing = "solving";
 	enum usk_status status = usk_judge_corrected(p, x->fitted, &problem, x->c, x->err);
+	if (!status && p->opt->proof) {
+		free(*p->opt->proof);
+		*p->opt->proof = usk_graph_prove(x->c, &problem);
+	}
 	free(span);
 	free(back);
 	free(pair);

@@ -24,6 +24,7 @@
  *     ends        and of events that are bounded on one side
  *     publish     knots, few enough, whose chords hold the bounds (gates, knots); jumps
  *     written     what these put out of order nevertheless: solved with once more
+ *     proof       which messages and stretches imply an answer's bounds (derive, chords)
  */
 #ifndef USK_GRAPH_GRAPH_H
 #define USK_GRAPH_GRAPH_H
@@ -105,6 +106,13 @@ struct usk_graph_problem {
  * number of threads. Memory: some 60 bytes an event.
  */
 void usk_graph_solve(struct usk_clocks *c, struct usk_graph_problem *p);
+
+/**
+ * What implies the bounds of an answer that p has: the text of doc/proof.md, to be freed. Rates and
+ * wander are taken to be as the answer states. Of clocks that were set back in their records there
+ * is none. Some 80 bytes for each time that a bound was narrowed, a few for each event.
+ */
+char *usk_graph_prove(const struct usk_clocks *c, const struct usk_graph_problem *p);
 
 /** A pair by itself: b's clock against a, without name and path; free its knots, jumps and
  * stretches. */

@@ -27,6 +27,7 @@ ln -s "$here/data" "$scratch/data"
 [ -z "$RECORDED" ] || { ln -s "$RECORDED" "$scratch/recorded"; RECORDED=$scratch/recorded; }
 export LC_ALL=C TZ=UTC NO_COLOR=1 DATA="$scratch/data" RECORDED
 ln -s "$unskew" "$scratch/bin/unskew"
+ln -s "$here/../../tools/verify.py" "$scratch/bin/unskew-verify"
 # A user without rights: this one, or nobody where this one is root.
 cat >"$scratch/bin/as-nobody" <<'END'
 #!/bin/sh

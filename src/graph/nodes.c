@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nodes.c - what facts are about: stamps, and the messages between them
+ *
+ * In    the answer, the points that were kept of each pair
+ * Out   nodes, edges
+ * Why   all stamps at which bounds are wanted: ends of messages, knots, ends of what disturbed a
+ *       clock, and some between, as bounds bulge where little is known
+ */
+#include "fit/fit.h"
+#include "graph/proof.h"
+#include "graph/work.h"
+
+#include <stdlib.h>
+
+bool usk_provable(const struct usk_prove *x, uint32_t k)
+{
+	enum usk_quality q = x->c->clock[k].quality;
+	return !x->p->back[k].n && q != USK_ABSENT && q != USK_CONTRADICTED;
+}
+
+static bool left_out(const struct usk_pair *p, const struct usk_msg *m)
+{
+	bool is = false;
+	for (size_t i = 0; i < p->n_outliers && !is; i++) {
+		const struct usk_msg *o = &p->outlier[i].msg;
+		is = o->from == m->from && o->sent_ns == m->sent_ns &&
+		     o->received_ns == m->received_ns;
+	}
+	return is;
+}
+
+void usk_prove_want(struct usk_stamps *s, int64_t at)
+{
+	s->x = usk_room(s->x, s->n, &s->cap, sizeof *s->x);
+	s->x[s->n++] = at;
+}
+
+/* A message while its nodes are not numbered yet. */
+struct raw {
+	struct usk_msg msg;
+	int64_t later_ns; /* it was received by then */
+};
+
+struct raws {
+	struct raw *row;
+	size_t n, cap;
+};
+
+static void collect_pair(struct usk_prove *x, size_t i, struct raws *out)
+{
+	const struct usk_graph_pair *p = &x->p->pair[i];
+	if (!usk_provable(x, p->a) || !usk_provable(x, p->b)) {
+		return;
+	}
+	for (int side = 0; side < 2; side++) {
+		for (size_t k = 0; k < p->part->n[side]; k++) {
+			struct usk_point point =
+				usk_part_recorded(p->part, p->part->point[side][k], side);
+			struct usk_msg m = usk_point_message(p->a, p->b, point, side);
+			int64_t q = x->c->clock[m.to].resolution_ns;
+			if (!left_out(&x->c->pair[i], &m)) {
+				out->row = usk_room(out->row, out->n, &out->cap, sizeof *out->row);
+				out->row[out->n++] = (struct raw){
+					m, usk_saturate((usk_i128)m.received_ns + (q > 1 ? q : 0))
+				};
+			}
+		}
+	}
+}
+
+/* Between far events a bound bulges by the wander, unless one of its own is known there. */
+static void put_grid(const struct usk_clock *c, size_t clocks, struct usk_stamps *of)
+{
+	enum { ALL = 1 << 19, MOST = 2048 };
+	int64_t n = (int64_t)usk_clamp(ALL / (usk_i128)clocks, 16, MOST);
+	for (int64_t i = 1; i < n && c->n_knots; i++) {
+		usk_i128 first = c->knot[0].local_ns, last = c->knot[c->n_knots - 1].local_ns;
+		usk_prove_want(of, (int64_t)(first + (last - first) * i / n));
+	}
+}
+
+static void collect_stamps(const struct usk_prove *x, const struct raws *raw, struct usk_stamps *of)
+{
+	for (size_t i = 0; i < raw->n; i++) {
+		usk_prove_want(&of[raw->row[i].msg.from], raw->row[i].msg.sent_ns);
+		usk_prove_want(&of[raw->row[i].msg.to], raw->row[i].later_ns);
+	}
+	for (uint32_t k = 0; k < x->c->n_clocks; k++) {
+		const struct usk_clock *c = &x->c->clock[k];
+		for (size_t i = 0; i < c->n_knots && usk_provable(x, k); i++) {
+			usk_prove_want(&of[k], c->knot[i].local_ns);
+		}
+		if (usk_provable(x, k) && c->reference != k) {
+			put_grid(c, x->c->n_clocks, &of[k]);
+		}
+		for (size_t i = 0; i < x->more[k].n; i++) {
+			usk_prove_want(&of[k], x->more[k].x[i]);
+		}
+		for (size_t i = 0; i < c->n_stretches && usk_provable(x, k); i++) {
+			usk_prove_want(&of[k], c->stretch[i].from_ns);
+			usk_prove_want(&of[k], c->stretch[i].to_ns);
+		}
+		for (size_t i = 0; i < c->n_jumps && usk_provable(x, k); i++) {
+			usk_prove_want(&of[k], c->jump[i].after_local_ns);
+			usk_prove_want(&of[k], c->jump[i].before_local_ns);
+		}
+	}
+}
+
+uint32_t usk_prove_node(const struct usk_prove *x, uint32_t k, int64_t at)
+{
+	uint32_t lo = x->first[k], hi = x->first[k + 1];
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		*(x->node[mid].x <= at ? &lo : &hi) = mid;
+	}
+	return lo;
+}
+
+static void mark_cells(struct usk_prove *x, uint32_t k)
+{
+	const struct usk_clock *c = &x->c->clock[k];
+	for (size_t i = 0; i < c->n_knots; i++) {
+		x->node[usk_prove_node(x, k, c->knot[i].local_ns)].knot = true;
+	}
+	for (size_t i = 0; i < c->n_stretches; i++) {
+		uint32_t to = usk_prove_node(x, k, c->stretch[i].to_ns);
+		for (uint32_t e = usk_prove_node(x, k, c->stretch[i].from_ns); e < to; e++) {
+			x->node[e].calm = false;
+		}
+	}
+	for (size_t i = 0; i < c->n_jumps; i++) {
+		uint32_t to = usk_prove_node(x, k, c->jump[i].before_local_ns);
+		for (uint32_t e = usk_prove_node(x, k, c->jump[i].after_local_ns); e < to; e++) {
+			x->node[e].calm = x->node[e].bounded = false;
+		}
+	}
+}
+
+void usk_prove_build(struct usk_prove *x)
+{
+	size_t clocks = x->c->n_clocks, n = 0;
+	struct raws raw = { .n = 0 };
+	struct usk_stamps *of = usk_alloc(clocks + 1, sizeof *of);
+	for (size_t i = 0; i < x->p->n_pairs; i++) {
+		collect_pair(x, i, &raw);
+	}
+	collect_stamps(x, &raw, of);
+	x->first = usk_alloc(clocks + 1, sizeof *x->first);
+	for (uint32_t k = 0; k < clocks; k++) {
+		n += of[k].n;
+	}
+	x->node = usk_alloc(n + 1, sizeof *x->node);
+	for (uint32_t k = 0; k < clocks; k++) {
+		usk_sort_numbers(of[k].x, of[k].n);
+		for (size_t i = 0; i < of[k].n; i++) {
+			if (!i || of[k].x[i] != of[k].x[i - 1]) {
+				x->node[x->n++] =
+					(struct usk_node){ .x = of[k].x[i],
+							   .clock = k,
+							   .best = { USK_NO_FACT, USK_NO_FACT },
+							   .calm = true,
+							   .bounded = true };
+			}
+		}
+		free(of[k].x);
+		x->first[k + 1] = x->n;
+		if (x->first[k] < x->n) {
+			mark_cells(x, k);
+		}
+	}
+	x->n_edges = raw.n;
+	x->edge = usk_alloc(raw.n + 1, sizeof *x->edge);
+	for (size_t i = 0; i < raw.n; i++) {
+		const struct raw *r = &raw.row[i];
+		x->edge[i] =
+			(struct usk_proof_edge){ .from = usk_prove_node(x, r->msg.from,
+									r->msg.sent_ns),
+						 .to = usk_prove_node(x, r->msg.to, r->later_ns),
+						 .received_ns = r->msg.received_ns };
+	}
+	free(raw.row);
+	free(of);
+}

@@ -1,0 +1,71 @@
+# Which messages imply an answer, and a verifier that shares no code with us.
+# needs: python3
+$ cp $DATA/host?.pcap .; unskew sync -q host0.pcap host1.pcap -o clocks.json --proof proof.txt.gz
+$ zcat proof.txt.gz | awk '{ n[$1]++ } END { print n["message"], n["lo"] + n["hi"], n["slow"] + n["fast"], n["band"] }'
+10 104 2 2
+$ unskew-verify proof.txt.gz clocks.json host0.pcap host1.pcap
+10 messages are in the traces, 106 steps follow from them.
+host1: lower bounds are proved, upper bounds proved.
+# The same bytes again.
+$ unskew sync -q host0.pcap host1.pcap -o again.json --proof again.txt.gz; cmp proof.txt.gz again.txt.gz
+# A bound that says more than its messages, a message that is not there, a step that is none.
+$ zcat proof.txt.gz | sed 's/^\(hi 1 [0-9]* -[0-9]*\)0 message/\11 message/' >false.txt; unskew-verify false.txt clocks.json host0.pcap host1.pcap
+! unskew-verify: line 28: the messages and stretches it names imply -999936234000000000000 only: hi 1 1700000001196533576 -999936234000000000001 message 6 1
+? 1
+$ zcat proof.txt.gz >proof.txt; sed '2s/.$/&1/' proof.txt >false.txt; unskew-verify false.txt clocks.json host0.pcap host1.pcap
+! unskew-verify: line 22: the message has another stamp: lo 1 1700000001000149354 -1000051017000000000000 message 0 0
+? 1
+$ sed '$a hi 1 5 5 because' proof.txt >false.txt; unskew-verify false.txt clocks.json host0.pcap host1.pcap
+! unskew-verify: line 120 is not understood: hi 1 5 5 because
+? 1
+$ sed 's/"lo_ns"/"LO"/g; s/"hi_ns"/"lo_ns"/g; s/"LO"/"hi_ns"/g' clocks.json >false.json; unskew-verify proof.txt false.json host0.pcap host1.pcap
+! unskew-verify: line 118: the band is narrower than what steps imply: band lo 10 22 23 24 25 26 27 11 28 29 30 31 12 32 33 34 35 36 13 37 38 39 40 41 42 43 44 45 46 47 4
+? 1
+# Each trace is of the clock that clocks.json says.
+$ unskew-verify proof.txt clocks.json host1.pcap host0.pcap 2>&1 | cut -c 1-60
+unskew-verify: line 2: no records show that host0 sent at 17
+$ unskew-verify proof.txt clocks.json host0.pcap
+! unskew-verify: give as many traces as sync had, in their order
+? 1
+$ unskew-verify nothing clocks.json host0.pcap host1.pcap
+! unskew-verify: cannot read: [Errno 2] No such file or directory: 'nothing'
+? 2
+# A bound in words, with the numbers that Wireshark shows.
+$ unskew sync -q host0.pcap host1.pcap --explain host1:1700000001.5s
+When host1 showed 1700000001.500000000, host0 showed 1700000000.499936360 at the earliest:
+(1) host0 sent at 1700000000.388780948 (packet #22 of host0.pcap)
+    what host1 received at 1700000001.388841260 (packet #22 of host1.pcap):
+    when host1 showed 1700000001.388841260, host0 showed 1700000000.388780948 at the earliest.
+(2) host0 sent at 1700000000.673250791 (packet #45 of host0.pcap)
+    what host1 received at 1700000001.673317293 (packet #45 of host1.pcap):
+    when host1 showed 1700000001.673317293, host0 showed 1700000000.673250791 at the earliest.
+(3) between (1), 111 ms before, and (2), 173 ms behind, whatever host1's rate,
+    constant within 5 ppm:
+    when host1 showed 1700000001.500000000, host0 showed 1700000000.499936592 at the earliest.
+When host1 showed 1700000001.500000000, host0 showed 1700000000.500041380 at the latest:
+(1) host1 sent at 1700000001.464220171 (packet #31 of host1.pcap)
+    what host0 received at 1700000000.464261620 (packet #31 of host0.pcap):
+    when host1 showed 1700000001.464220171, host0 showed 1700000000.464261620 at the latest.
+(2) host1 sent at 1700000001.988535418 (packet #55 of host1.pcap)
+    what host0 received at 1700000000.988568210 (packet #55 of host0.pcap):
+    when host1 showed 1700000001.988535418, host0 showed 1700000000.988568210 at the latest.
+(3) between (1), 35.8 ms before, and (2), 489 ms behind, whatever host1's rate,
+    constant within 5 ppm:
+    when host1 showed 1700000001.500000000, host0 showed 1700000000.500041192 at the latest.
+$ unskew sync -q host0.pcap host1.pcap --explain host0:1700000001.5s
+host0 is the reference: its own time is right.
+$ unskew sync -q host0.pcap host1.pcap --explain host1:1800000000s
+When host1 showed 1800000000.000000000, host0 showed 1799990254.233497946 at the earliest; the rules of doc/proof.md do not prove it.
+When host1 showed 1800000000.000000000, host0 showed 1800004836.818682077 at the latest; the rules of doc/proof.md do not prove it.
+$ unskew sync -q host0.pcap host1.pcap --explain host2:9999999999s
+! unskew: "host2" is not a clock of the table
+? 1
+$ unskew sync -q host0.pcap host1.pcap --json --explain host1:1700000001.5s 2>&1 >/dev/null | head -n 1
+When host1 showed 1700000001.500000000, host0 showed 1700000000.499936360 at the earliest:
+# What no rule is for is not proved.
+$ unskew sync -q host0.pcap host1.pcap --min-delay 1us --proof no.txt
+! unskew: proofs are of the models linear and wander, without minimum delays, readings, clock logs and anchors
+? 2
+$ unskew sync -q host0.pcap host1.pcap --model segments --proof no.txt
+! unskew: proofs are of the models linear and wander, without minimum delays, readings, clock logs and anchors
+? 2

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""usage: unskew-verify PROOF CLOCKS.JSON TRACE...
+
+Check that the bounds in clocks.json follow from records of the traces by the steps of the proof that
+`unskew sync --proof` wrote (doc/proof.md). Give the traces in the order in which sync had them. Status: 0,
+all bounds are proved; 3, no step is false, but not all is proved; 1, a step is false; 2, wrong usage, or a
+file cannot be read."""
+import csv, gzip, json, struct, sys
+from collections import defaultdict
+from decimal import Decimal
+E6, E12 = 10**6, 10**12  # bounds are offsets in 10^-12 ns, slopes parts per 10^18
+class FalseStep(Exception): pass
+def ask(true, why):
+    if not true: raise FalseStep(why)
+def opened(path): return gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
+
+# ---- records: stamp, link type, bytes ----
+def pcap(f, magic):
+    e = "><"[magic[0] != 0xA1]
+    unit = 1 if b"\x3c" in magic else 1000
+    link = struct.unpack(e + "HHiIII", f.read(20))[5] & 0x0FFFFFFF
+    while len(head := f.read(16)) == 16:
+        s, part, kept, _ = struct.unpack(e + "IIII", head)
+        yield s * 10**9 + part * unit, link, f.read(kept)
+def pcapng(f, raw):
+    e, links = "<", []
+    while len(raw := raw + f.read(12 - len(raw))) == 12:
+        if raw[:4] == b"\n\r\r\n": e, links = "<>"[raw[8:] == b"\x1a\x2b\x3c\x4d"], []
+        kind, size = struct.unpack(e + "II", raw[:8])
+        body, raw = raw[8:] + f.read(size - 12), b""
+        if kind == 1:
+            unit, base, at = Decimal(1000), 0, 8
+            while at + 8 <= len(body) and (option := struct.unpack(e + "HH", body[at:at + 4]))[0]:
+                v = body[at + 4:at + 4 + option[1]]
+                if option[0] == 9: unit = 10**9 / (Decimal(2) ** (v[0] & 127) if v[0] > 127 else Decimal(10) ** v[0])
+                if option[0] == 14: base = struct.unpack(e + "q", v)[0]
+                at += 4 + (option[1] + 3) // 4 * 4
+            links.append((struct.unpack(e + "H", body[:2])[0], unit, base))
+        if kind == 6:
+            interface, high, low, kept, _ = struct.unpack(e + "IIIII", body[:20])
+            link, unit, base = links[interface]
+            yield int((high << 32 | low) * unit) + base * 10**9, link, body[20:20 + kept]
+AT = {0: 4, 108: 4, 12: 0, 14: 0, 101: 0, 228: 0, 229: 0, 1: 14, 113: 16, 276: 20}  # where IP begins
+def packet(link, data):
+    """What of it goes its way unchanged: protocol, hops left, IP-ID, length and bytes behind IP's header."""
+    ask(link in AT, f"this verifier does not know link type {link}")
+    at = AT[link]
+    while link == 1 and data[at - 2:at] in (b"\x81\x00", b"\x88\xa8"): at += 4
+    d = data[at:]
+    if not d or d[0] >> 4 not in (4, 6): return None
+    if d[0] >> 4 == 6: return d[6], d[7], b"", struct.unpack(">H", d[4:6])[0], d[40:]
+    head, size = (d[0] & 15) * 4, struct.unpack(">H", d[2:4])[0]
+    return d[9], d[8], d[4:6], (size or len(d)) - head, d[head:size or None]
+def tcp(size, d):
+    """Where its data begin, how many they are, flags, ACK, time stamps, and the data that were kept."""
+    seq, ack, head, flags = struct.unpack(">IIBB", d[4:14])
+    head, stamps, at = (head >> 4) * 4, b"", 20
+    while at + 1 < min(head, len(d)) and d[at]:
+        if d[at] == 8: stamps = d[at:at + 10]
+        at += 1 if d[at] == 1 else max(2, d[at + 1])
+    return seq, size - head, flags & 7, ack, stamps, d[head:]
+def one_message(p, q):
+    """Do the bytes say that q is what p became on its way, or that it has some of its data?"""
+    if not p or not q or p[0] != q[0] or q[1] > p[1]: return False
+    a, b = [x[4][8 if x[0] == 17 else 4:] for x in (p, q)]
+    if p[0] != 6: return p[2:4] == q[2:4] and a[:len(b)] == b[:len(a)]
+    (s, n, *f, a), (t, m, *g, b) = tcp(*p[3:]), tcp(*q[3:])
+    gap = (t - s + 2**31) % 2**32 - 2**31
+    a, b = (a[gap:], b) if gap > 0 else (a, b[-gap:])
+    shared = -m < gap < n if n and m else gap == 0 and n == m and f == g
+    return f[2] == g[2] and shared and a[:len(b)] == b[:len(a)]
+def cell(row, name): return int(row.get(name + "_ns") or Decimal(row[name + "_s"]) * 10**9 // 1)
+def read_traces(paths, traces, wanted):
+    """Records by clock and stamp: packets, or kind and id of events; and messages that are rows."""
+    found, rows = defaultdict(list), set()
+    for path, info in zip(paths, traces):
+        with opened(path) as f:
+            magic = f.read(4)
+            if sorted(magic) in ([10, 10, 13, 13], sorted(b"\xa1\xb2\x3c\x4d"), sorted(b"\xa1\xb2\xc3\xd4")):
+                for stamp, link, data in (pcapng if magic[:1] == b"\n" else pcap)(f, magic):
+                    if (info["clock"], stamp) in wanted: found[info["clock"], stamp].append(packet(link, data))
+                continue
+        with opened(path) as f:
+            for r in csv.DictReader(line.decode() for line in f if not line.startswith(b"#")):
+                if "sender" in r: rows.add((r["sender"], cell(r, "sent"), r["receiver"], cell(r, "received")))
+                elif "kind" in r: found[r["clock"], cell(r, "time")].append((r["kind"], r["id"]))
+                else: rows |= {(r["a"], cell(r, "t1"), r["b"], cell(r, "t2")), (r["b"], cell(r, "t3"), r["a"], cell(r, "t4"))}
+    return found, rows
+def seen(m, found, rows):
+    return m in rows or any(
+        p and q and ((p[0], *q) == ("send", "recv", p[1]) if len(p) == 2 else one_message(p, q))
+        for p in found[m[:2]] for q in found[m[2:]])
+# ---- steps: side 0, lower bounds, has its sign turned, so that less says more on both ----
+def up(a, b): return -(-a // b)
+class Proof:
+    def __init__(self, clocks):
+        self.skew = int(clocks["model"]["max_skew_ppm"] * E12)
+        self.clock, self.fact, self.message = clocks["clocks"], [], []
+        for c in self.clock:
+            c.update(w=int(c["wander"]["used_ppm"] * E6), rate=[self.skew] * 2, done=[0, 0], end=[-10**20] * 2)
+            c["set"] = [(int(j["after_local_ns"]), int(j["before_local_ns"])) for j in c["jumps"]]
+            c["free"] = c["set"] + [(int(d["from_ns"]), int(d["to_ns"])) for d in c["disturbed"]]
+    def between(self, c, kind, a, b):
+        return not any(x < max(a, b) and min(a, b) < y for x, y in self.clock[c][kind])
+    def given(self, n, side, c, rate=False):
+        """An earlier step, about this side and clock: stamp (of a rate None), value."""
+        f = self.fact[int(n)]  # there are no later ones yet
+        ask(f[:2] == (side, c) and (f[2] is None) == rate, "it rests on a step about something else")
+        return f[2:]
+    def implied(self, rule, arg, side, c, x):
+        w = self.clock[c]["w"]
+        ask(rule != "reference" or self.clock[c]["reference"] == self.clock[c]["name"], "this clock is no reference")
+        if rule == "reference": return 0
+        if rule == "message":
+            m = self.message[int(arg[0])]
+            here, there = (m[:2], m[2:]) if side else (m[2:], m[:2])
+            y, u = self.given(arg[1], side, there[0])
+            ask(here == (c, x) and there[1] == y, "the message has another stamp")
+            ask(self.clock[here[0]]["reference"] == self.clock[there[0]]["reference"], "these have two references")
+            return u + (m[3] - m[1]) * E12
+        if rule == "cone":
+            y, u = self.given(arg[0], side, c)
+            slope = self.skew if arg[1] == "skew" else self.given(arg[1], side == (x > y), c, True)[1]
+            ask(self.between(c, "set" if arg[1] == "skew" else "free", x, y), "the clock was disturbed between")
+            return u + up(abs(x - y) * slope, E6)
+        (y, u), (z, v) = self.given(arg[0], side, c), self.given(arg[1], side if rule == "chord" else not side, c)
+        ask(self.between(c, "free", y, z), "the clock was disturbed between")
+        ask(y < x < z if rule == "chord" else rule == "pair" and z < y, "stamps are in another order")
+        if rule == "chord": return u + up((x - y) * (v - u + 2 * w * (z - x)), z - y)
+        return up((u + v) * E6, y - z) + 2 * w * E6
+    def step(self, what, c, *rest):
+        rate, side, c = what in ("slow", "fast"), what in ("hi", "fast"), int(c)
+        x, (at, rule, *arg) = (None, rest) if rate else (int(rest[0]), rest[1:])
+        ask(rate == (rule == "pair") and 0 <= c < len(self.clock) and (rate or what in ("lo", "hi")), "no rule says so")
+        ask(all("epoch" not in k for k in self.clock[c]["knots"]), "the clock was set back in its records")
+        at, least = int(at) if side else -int(at), self.implied(rule, arg, side, c, x)
+        ask(at >= least, f"the messages and stretches it names imply {least if side else -least} only")
+        self.fact.append((side, c, x, at))
+        if rate: self.clock[c]["rate"][side] = min(at, self.clock[c]["rate"][side])
+    def band(self, side, steps):
+        """Is the published band, a straight line between knots, outside of what steps imply, everywhere?"""
+        n, at, sign, key = self.fact[int(steps[0])][1], 0, 1 if side else -1, "hi_ns" if side else "lo_ns"
+        c = self.clock[n]
+        knots = [(int(k["local_ns"]), k[key] and sign * int(k[key])) for k in c["knots"]]
+        for (x, u), (y, v) in ((self.given(i, side, n), self.given(j, side, n)) for i, j in zip(steps, steps[1:])):
+            while at + 2 < len(knots) and knots[at + 1][0] <= x: at += 1
+            (k, a), (l, b) = knots[at:at + 2]
+            ask(c["end"][side] <= x < y and k <= x and y <= l, "stamps are not between two knots, or in another order")
+            line = lambda t: a * E12 + (b - a) * E12 * (t - k) // (l - k)
+            ask(self.between(n, "set", x, y), "the clock was set between")
+            ask(u <= line(x) and v <= line(y), "the band is narrower than what steps imply")
+            calm, bulge = self.between(n, "free", x, y), up(c["w"] * (y - x), 2)
+            f, g = (c["rate"][side], c["rate"][not side]) if calm else (self.skew, self.skew)
+            if not (calm and u + bulge <= line(x) and v + bulge <= line(y)):
+                meet = ((v - u) * E6 + g * (y - x)) // max(f + g, 1)
+                ask(all(not 0 < t < y - x or min(u + up(t * f, E6), v + up((y - x - t) * g, E6)) <= line(x + t)
+                        for t in (meet, meet + 1)), "the band is narrower than what steps imply in the middle")
+            c["done"][side], c["end"][side] = c["done"][side] + y - x, y
+    def line(self, what, *rest):
+        if what == "message":
+            a, s, b, r = map(int, rest)
+            q = int(self.clock[b]["resolution_ns"])
+            self.message.append((a, s, b, r + (q if q > 1 else 0)))
+            return self.clock[a]["name"], s, self.clock[b]["name"], r
+        if what == "band": self.band(["lo", "hi"].index(rest[0]) == 1, rest[1:])
+        else: self.step(what, *rest)
+def verify(path, clocks, paths):
+    proof, raw, whole = Proof(clocks), [], True
+    with opened(path) as f: head, *lines = f.read().decode().splitlines()
+    ask(head == "unskew-proof 1", "line 1: this is no proof")
+    for number, line in enumerate(lines, 2):
+        try:
+            if m := proof.line(*line.split(" ")): raw.append((number, m))
+        except (ValueError, IndexError, KeyError, TypeError): raise FalseStep(f"line {number} is not understood: {line[:99]}")
+        except FalseStep as e: raise FalseStep(f"line {number}: {e}: {line[:99]}")
+    found, rows = read_traces(paths, clocks["traces"], {end for _, m in raw for end in (m[:2], m[2:])})
+    for n, m in raw:
+        ask(seen(m, found, rows), f"line {n}: no records show that {m[0]} sent at {m[1]} what {m[2]} received at {m[3]}")
+    print(f"{len(raw)} messages are in the traces, {len(proof.fact)} steps follow from them.")
+    for c in (c for c in proof.clock if c["quality"] != "reference"):
+        span = int(c["knots"][-1]["local_ns"]) - int(c["knots"][0]["local_ns"]) if c["knots"] else 0
+        share = ["proved" if span and d == span else f"proved for {100 * d / max(span, 1):.4g} % of the time" for d in c["done"]]
+        print(f"{c['name']}: lower bounds are {share[0]}, upper bounds {share[1]}.")
+        whole = whole and share == ["proved"] * 2
+    return 0 if whole else 3
+def main(args):
+    if len(args) < 3 or args[0][:2] == "--":
+        print(__doc__, file=sys.stdout if args == ["--help"] else sys.stderr)
+        return 0 if args == ["--help"] else 2
+    try:
+        with opened(args[1]) as f: clocks = json.loads(f.read(), parse_float=Decimal)
+        ask(len(args) - 2 == len(clocks["traces"]), "give as many traces as sync had, in their order")
+        return verify(args[0], clocks, args[2:])
+    except FalseStep as e: print(f"unskew-verify: {e}", file=sys.stderr)
+    except (OSError, EOFError, ValueError, LookupError, TypeError, ArithmeticError, struct.error) as e:
+        print(f"unskew-verify: cannot read: {e}", file=sys.stderr)
+        return 2
+    return 1
+if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
