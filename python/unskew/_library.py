@@ -57,7 +57,8 @@ class SyncOptions(C.Structure):
         *_rows("resolution"), *_rows("local"), *_rows("clock_of"), *_rows("clock_log"),
         ("readings", C.c_char_p), ("from_ns", C.c_int64), ("to_ns", C.c_int64),
         ("min_delay", C.c_char_p), ("anchor", C.POINTER(Anchor)), ("n_anchors", C.c_size_t),
-        ("messages", C.c_void_p), ("progress", Progress), ("progress_ctx", C.c_void_p),
+        ("messages", C.c_void_p), ("proof", C.c_void_p),
+        ("progress", Progress), ("progress_ctx", C.c_void_p),
     ]
 
 

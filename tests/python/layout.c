@@ -28,7 +28,7 @@ static void options(void)
 	AT(usk_sync_options, readings), AT(usk_sync_options, from_ns), AT(usk_sync_options, to_ns);
 	AT(usk_sync_options, min_delay), AT(usk_sync_options, anchor),
 		AT(usk_sync_options, n_anchors);
-	AT(usk_sync_options, messages), AT(usk_sync_options, progress);
+	AT(usk_sync_options, messages), AT(usk_sync_options, proof), AT(usk_sync_options, progress);
 	AT(usk_sync_options, progress_ctx);
 	STRUCT(usk_write_options);
 	AT(usk_write_options, force), AT(usk_write_options, allow_unbounded);
