@@ -299,6 +299,7 @@ enum usk_status usk_round_trip_segments_of(const struct usk_fit *fit, double z, 
 	enum usk_status status = *n >= 2 ? USK_OK : no_line(&s, err);
 	sides_free(&s);
 	if (status) {
+		*n = 0;
 		free(knot);
 		return status;
 	}

@@ -357,7 +357,9 @@ static void test_segments(void **state)
 	}
 	size_t compared = 0, several = 0;
 	long double worst = 0;
-	for (uint64_t seed = case_first(6000); seed < case_end(6000); seed++) {
+	/* Of seed 18057 one knot is all there is, which is no line. */
+	for (uint64_t number = case_first(6000); number <= case_end(6000); number++) {
+		uint64_t seed = number < case_end(6000) ? number : 18057;
 		struct table t;
 		struct trip e[MOST], part[MOST];
 		struct usk_round_trips r;
