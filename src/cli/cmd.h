@@ -336,7 +336,8 @@ void help_completion(FILE *out); /* bash */
 
 /* ---- the commands -------------------------------------------------------------- */
 
-extern const struct command cmd_sync, cmd_compare, cmd_calibrate, cmd_check, cmd_apply, cmd_convert,
-	cmd_before, cmd_clock, cmd_line, cmd_probe, cmd_record, cmd_report, cmd_simulate;
+extern const struct command cmd_sync, cmd_compare, cmd_calibrate, cmd_check, cmd_apply, cmd_audit,
+	cmd_convert, cmd_before, cmd_clock, cmd_line, cmd_probe, cmd_record, cmd_report,
+	cmd_simulate;
 
 #endif

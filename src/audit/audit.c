@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * audit.c - every claimant's claims against those of all others
+ *
+ * In    claims, messages, the skew limit
+ * Out   what others leave of UTC at each claim; of any two claimants the two claims that contradict
+ *       each other most
+ * Why   each claimant's claims lead to all other events by messages and rates alone, so a claim
+ *       outside of where they lead contradicts one of them, and a path says which
+ */
+#include "audit/ways.h"
+
+#include <stdlib.h>
+
+enum { CIRCLES = 1000 };
+
+/* The claim that misses most what another claimant leaves. */
+struct worst {
+	usk_i128 gap;
+	uint32_t claim;
+	bool early; /* it says that UTC was before what is possible */
+};
+
+static void add_clash(struct usk_audit *a, const struct usk_clash *x)
+{
+	a->clash = usk_room(a->clash, a->n_clashes, &a->cap_clashes, sizeof *x);
+	a->clash[a->n_clashes++] = *x;
+}
+
+static void clash_of(struct usk_audit *a, const struct usk_ways *w, const struct worst *x)
+{
+	struct usk_clash c = { .gap_ns = usk_saturate(usk_floor_div(x->gap, USK_E12)) };
+	uint32_t from = usk_ways_back(w, w->at[x->claim], !x->early, &c.link, &c.n_links);
+	c.low = x->early ? w->lo[from].claim : x->claim;
+	c.high = x->early ? x->claim : w->hi[from].claim;
+	add_clash(a, &c);
+}
+
+/* What is left by one claimant more. */
+static void narrow(struct usk_tested *t, const struct usk_way *lo, const struct usk_way *hi)
+{
+	if (lo->at > -USK_FAR) {
+		int64_t at = usk_saturate(usk_floor_div(lo->at, USK_E12));
+		t->lo_ns = t->lo_ns == USK_NONE || at > t->lo_ns ? at : t->lo_ns;
+	}
+	if (hi->at < USK_FAR) {
+		int64_t at = usk_saturate(usk_ceil_div(hi->at, USK_E12));
+		t->hi_ns = t->hi_ns == USK_NONE || at < t->hi_ns ? at : t->hi_ns;
+	}
+}
+
+static void hold(struct usk_audit *a, const struct usk_ways *w, uint32_t i, struct worst *x)
+{
+	usk_i128 over = w->lo[w->at[i]].at - usk_ways_claimed(a, i, true);
+	usk_i128 under = usk_ways_claimed(a, i, false) - w->hi[w->at[i]].at;
+	if (over > x->gap) {
+		*x = (struct worst){ over, i, true };
+	}
+	if (under > x->gap) {
+		*x = (struct worst){ under, i, false };
+	}
+}
+
+/* Two claimants contradict each other both ways by the same: those with larger numbers are told. */
+static void audit_by(struct usk_audit *a, struct usk_ways *w, uint32_t by, struct worst *worst)
+{
+	usk_ways_clear(w);
+	for (uint32_t i = 0; i < a->n_claims; i++) {
+		if (a->claim[i].by == by) {
+			usk_ways_claim(w, i);
+		}
+	}
+	usk_ways_settle(w);
+	for (uint32_t i = 0; i < a->n_claims; i++) {
+		uint32_t other = a->claim[i].by;
+		if (other != by) {
+			narrow(&a->tested[i], &w->lo[w->at[i]], &w->hi[w->at[i]]);
+		}
+		if (other >= by) {
+			hold(a, w, i, &worst[other]);
+		}
+	}
+	for (size_t k = by; k < a->n_names; k++) {
+		if (worst[k].gap > 0) {
+			clash_of(a, w, &worst[k]);
+		}
+		worst[k].gap = 0;
+	}
+}
+
+static int by_gap(const void *x, const void *y)
+{
+	const struct usk_clash *p = x, *q = y;
+	return p->gap_ns != q->gap_ns ? (p->gap_ns > q->gap_ns ? -1 : 1)
+	       : p->low != q->low     ? (p->low < q->low ? -1 : 1)
+				      : (p->high > q->high) - (p->high < q->high);
+}
+
+static enum usk_status take_circles(struct usk_audit *a, struct usk_ways *w, struct usk_err *err)
+{
+	struct usk_clash c;
+	while (a->n_msgs && usk_ways_circle(w, &c)) {
+		add_clash(a, &c);
+		if (a->n_clashes > CIRCLES) {
+			return usk_fail(err, USK_EINPUT, 0,
+					"messages contradict each other in more than %d places, "
+					"whatever is claimed: `unskew sync` tells why",
+					CIRCLES);
+		}
+	}
+	return USK_OK;
+}
+
+enum usk_status usk_audit_run(struct usk_audit *a, struct usk_err *err)
+{
+	struct usk_ways w;
+	struct worst *worst = usk_alloc(a->n_names + 1, sizeof *worst);
+	bool *claims = usk_alloc(a->n_names + 1, sizeof *claims);
+	bool *tested = usk_alloc(a->n_names + 1, sizeof *tested);
+	a->tested = usk_grow(NULL, a->n_claims + 1, sizeof *a->tested);
+	for (size_t i = 0; i < a->n_claims; i++) {
+		a->tested[i] = (struct usk_tested){ USK_NONE, USK_NONE };
+		claims[a->claim[i].by] = true;
+	}
+	usk_ways_open(&w, a);
+	enum usk_status status = take_circles(a, &w, err);
+	for (uint32_t k = 0; k < a->n_names && !status; k++) {
+		if (claims[k]) {
+			audit_by(a, &w, k, worst);
+		}
+	}
+	for (size_t i = 0; i < a->n_claims; i++) {
+		const struct usk_tested *t = &a->tested[i];
+		bool *was = &tested[a->claim[i].by];
+		a->n_tested += !*was && (t->lo_ns != USK_NONE || t->hi_ns != USK_NONE);
+		*was = *was || t->lo_ns != USK_NONE || t->hi_ns != USK_NONE;
+	}
+	if (a->n_clashes) {
+		qsort(a->clash, a->n_clashes, sizeof *a->clash, by_gap);
+	}
+	usk_audit_blame(a);
+	usk_ways_close(&w);
+	free(worst);
+	free(claims);
+	free(tested);
+	return status;
+}
+
+void usk_audit_free(struct usk_audit *a)
+{
+	for (size_t i = 0; i < a->n_clashes; i++) {
+		free(a->clash[i].link);
+	}
+	free(a->clash);
+	free(a->tested);
+	free(a->without);
+}
