@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { CIRCLES = 1000 };
+enum { CIRCLES = 1000, DIRECT = 1000 };
 
 /* The claim that misses most what another claimant leaves. */
 struct worst {
@@ -61,8 +61,7 @@ static void hold(struct usk_audit *a, const struct usk_ways *w, uint32_t i, stru
 	}
 }
 
-/* Two claimants contradict each other both ways by the same: those with larger numbers are told. */
-static void audit_by(struct usk_audit *a, struct usk_ways *w, uint32_t by, struct worst *worst)
+static void lead(struct usk_audit *a, struct usk_ways *w, uint32_t by)
 {
 	usk_ways_clear(w);
 	for (uint32_t i = 0; i < a->n_claims; i++) {
@@ -71,8 +70,56 @@ static void audit_by(struct usk_audit *a, struct usk_ways *w, uint32_t by, struc
 		}
 	}
 	usk_ways_settle(w);
+}
+
+static uint32_t by_of(const struct usk_audit *a, uint32_t claim)
+{
+	return a->claim[claim].by;
+}
+
+/* Does the way of a clash go along clocks of neither claim? */
+static bool strays(const struct usk_audit *a, const struct usk_clash *c)
+{
+	bool any = false;
+	for (size_t i = 0; i < c->n_links; i++) {
+		uint32_t k = c->link[i].clock;
+		any = any || (c->link[i].message == UINT32_MAX && k != a->claim[c->low].clock &&
+			      k != a->claim[c->high].clock);
+	}
+	return any;
+}
+
+/* A step of a third clock explains a clash whose way goes along it. So is there one without, by
+ * less? */
+static void clash_directly(struct usk_audit *a, struct usk_ways *w, size_t which)
+{
+	const struct usk_clash c = a->clash[which];
+	bool *still = usk_alloc(a->n_names + 1, sizeof *still);
+	uint32_t by = by_of(a, c.low), other = by_of(a, c.high);
+	struct worst worst = { .gap = 0 };
+	for (size_t k = 0; k < a->n_names; k++) {
+		still[k] = k != a->claim[c.low].clock && k != a->claim[c.high].clock;
+	}
+	w->still = still;
+	lead(a, w, by);
 	for (uint32_t i = 0; i < a->n_claims; i++) {
-		uint32_t other = a->claim[i].by;
+		if (by_of(a, i) == other) {
+			hold(a, w, i, &worst);
+		}
+	}
+	if (worst.gap > 0) {
+		clash_of(a, w, &worst);
+	}
+	w->still = NULL;
+	free(still);
+}
+
+/* Two claimants contradict each other both ways by the same: those with larger numbers are told. */
+static void audit_by(struct usk_audit *a, struct usk_ways *w, uint32_t by, struct worst *worst)
+{
+	lead(a, w, by);
+	for (uint32_t i = 0; i < a->n_claims; i++) {
+		uint32_t other = by_of(a, i);
 		if (other != by) {
 			narrow(&a->tested[i], &w->lo[w->at[i]], &w->hi[w->at[i]]);
 		}
@@ -111,12 +158,24 @@ static enum usk_status take_circles(struct usk_audit *a, struct usk_ways *w, str
 	return USK_OK;
 }
 
+/* Claimants of whom others bound a claim. */
+static void count_tested(struct usk_audit *a)
+{
+	bool *been = usk_alloc(a->n_names + 1, sizeof *been);
+	for (size_t i = 0; i < a->n_claims; i++) {
+		const struct usk_tested *t = &a->tested[i];
+		bool is = t->lo_ns != USK_NONE || t->hi_ns != USK_NONE;
+		a->n_tested += is && !been[a->claim[i].by];
+		been[a->claim[i].by] |= is;
+	}
+	free(been);
+}
+
 enum usk_status usk_audit_run(struct usk_audit *a, struct usk_err *err)
 {
 	struct usk_ways w;
 	struct worst *worst = usk_alloc(a->n_names + 1, sizeof *worst);
 	bool *claims = usk_alloc(a->n_names + 1, sizeof *claims);
-	bool *tested = usk_alloc(a->n_names + 1, sizeof *tested);
 	a->tested = usk_grow(NULL, a->n_claims + 1, sizeof *a->tested);
 	for (size_t i = 0; i < a->n_claims; i++) {
 		a->tested[i] = (struct usk_tested){ USK_NONE, USK_NONE };
@@ -129,12 +188,12 @@ enum usk_status usk_audit_run(struct usk_audit *a, struct usk_err *err)
 			audit_by(a, &w, k, worst);
 		}
 	}
-	for (size_t i = 0; i < a->n_claims; i++) {
-		const struct usk_tested *t = &a->tested[i];
-		bool *was = &tested[a->claim[i].by];
-		a->n_tested += !*was && (t->lo_ns != USK_NONE || t->hi_ns != USK_NONE);
-		*was = *was || t->lo_ns != USK_NONE || t->hi_ns != USK_NONE;
+	for (size_t i = 0, n = a->n_clashes; i < n && i < DIRECT && !status; i++) {
+		if (a->clash[i].low != USK_NO_CLAIM && strays(a, &a->clash[i])) {
+			clash_directly(a, &w, i);
+		}
 	}
+	count_tested(a);
 	if (a->n_clashes) {
 		qsort(a->clash, a->n_clashes, sizeof *a->clash, by_gap);
 	}
@@ -142,7 +201,6 @@ enum usk_status usk_audit_run(struct usk_audit *a, struct usk_err *err)
 	usk_ways_close(&w);
 	free(worst);
 	free(claims);
-	free(tested);
 	return status;
 }
 

@@ -183,6 +183,9 @@ static bool along(struct usk_ways *w, uint32_t from, uint32_t to)
 {
 	usk_i128 d = drift(w, from, to);
 	bool moved = false;
+	if (w->still && w->still[w->owner[from]]) {
+		return false;
+	}
 	if (w->lo[from].at > -USK_FAR) {
 		moved = raise(&w->lo[to], w->lo[from].at - d, from, UINT32_MAX, USK_NO_CLAIM);
 	}

@@ -27,6 +27,7 @@ struct usk_ways {
 	uint32_t *end[2];     /* [n_msgs] events of sending and receiving */
 	bool *dropped;	      /* [n_msgs] */
 	uint32_t *at;	      /* [n_claims] */
+	const bool *still;    /* [n_names] nothing leads along these clocks; NULL: along all */
 	uint32_t *met, *meet; /* messages at an event: meet[met[i]..met[i + 1]) */
 	struct usk_way *lo, *hi;
 };

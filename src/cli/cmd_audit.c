@@ -218,7 +218,8 @@ static void print_standing(const struct auditing *x)
 	       "UTC there;\nconfirmed: it lies within the claim; else the claim may be wrong by so "
 	       "much without being found.\n");
 	if (x->claims.none) {
-		printf("%s rows claim nothing: a clock was not synchronised, or a test failed.\n",
+		printf("Rows that claim nothing, as a clock was not synchronised, or a test "
+		       "failed: %s.\n",
 		       unit_count(x->claims.none).s);
 	}
 }
@@ -233,13 +234,13 @@ static void say_claim(const struct auditing *x, uint32_t claim, bool upper)
 {
 	const struct usk_claim *c = &x->audit.claim[claim];
 	int64_t middle = (int64_t)(((usk_i128)c->lo_ns + c->hi_ns) >> 1);
-	printf("   %s claimed UTC - %s = %s (%s, line %llu):\n     when %s showed %s, UTC was %s "
-	       "at "
-	       "the %s.\n",
-	       name_of(x, c->by), name_of(x, c->clock), unit_between(middle, c->lo_ns, c->hi_ns).s,
-	       printable(x->file[c->file]), (unsigned long long)c->line, name_of(x, c->clock),
-	       seconds(c->at_ns).s, seconds((usk_i128)c->at_ns + (upper ? c->hi_ns : c->lo_ns)).s,
-	       upper ? "latest" : "earliest");
+	printf("   %s claimed UTC - %s = %s (%s, line %llu):\n", name_of(x, c->by),
+	       name_of(x, c->clock), unit_between(middle, c->lo_ns, c->hi_ns).s,
+	       printable(x->file[c->file]), (unsigned long long)c->line);
+	printf("     when %s showed %s%s, UTC was %s%s at the %s.\n", name_of(x, c->clock),
+	       seconds(c->at_ns).s, c->blur_ns ? " (or up to 1 s more)" : "",
+	       seconds((usk_i128)c->at_ns + (upper ? c->hi_ns : c->lo_ns)).s,
+	       c->blur_ns ? " (and as much more)" : "", upper ? "latest" : "earliest");
 }
 
 static void say_link(const struct auditing *x, const struct usk_link *l)
@@ -289,6 +290,9 @@ static void print_verdict(const struct auditing *x)
 {
 	const struct usk_audit *a = &x->audit;
 	bool named = false;
+	if (!a->n_clashes && !all_bounded(x)) {
+		return;
+	}
 	if (!a->n_clashes) {
 		printf("\nAll claims and messages are consistent.\n");
 		return;
