@@ -15,7 +15,7 @@ struct log_parts {
 	bool zoned;
 };
 
-/* Rows; what one looks like, for the manual, NULL behind the last. */
+/* Rows; what one looks like, NULL behind the last. */
 size_t log_forms(void);
 const char *log_form_example(size_t form);
 /* How many digits a form of numbers has before its fraction; 0: its stamps are dates. */

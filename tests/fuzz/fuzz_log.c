@@ -70,10 +70,29 @@ static void check(struct log_scan *c, const char *s, size_t n, const struct log_
 	}
 }
 
+/* Every row of the table reads its own example, whole, and no row before it does. */
+static void check_examples(void)
+{
+	const char *example;
+	for (size_t form = 0; (example = log_form_example(form)); form++) {
+		struct log_scan c;
+		struct log_stamp at;
+		log_scan_begin(&c, WHEN - YEAR, WHEN + YEAR, 0);
+		need(log_find(&c, example, strlen(example), &at));
+		need(at.form == form && at.at == 0 && at.n == strlen(example));
+		need(at.ns / 1000000000 == WHEN / 1000000000);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static bool checked;
 	struct log_scan c;
 	const char *s = (const char *)data + 1;
+	if (!checked) {
+		check_examples();
+		checked = true;
+	}
 	if (!size) {
 		return 0;
 	}
