@@ -3,16 +3,20 @@
  * cmd_convert.c - local stamps to the reference's time, with their bounds
  *
  * In    clocks.json, or two exchanges; stamps as operands, or one a line on standard input, or a
- *       field of each line
+ *       field of each line; logs
  * Out   local_ns, reference_ns, lo_ns, hi_ns per stamp, all absolute, "-" where not known; of a
- *       field: the lines as they are, with the last three behind
+ *       field: the lines as they are, with the last three behind; of logs: the same lines, their
+ *       stamps on the reference's clock
  * Why   for stamps in logs that have no format of their own
  * Not   tables and captures (apply)
  */
 #include "base/text.h"
+#include "log.h"
+#include "log_forms.h"
 #include "stamps.h"
 #include "unskew_clock.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct convert {
@@ -97,55 +101,21 @@ static enum usk_status convert(struct convert *v, uint32_t clock, int64_t local_
 	return status;
 }
 
-/* The field of that number in s[n]; false: there are not as many. */
-static bool find_field(const struct convert *v, const char *s, size_t n, const char **field,
-		       size_t *size)
-{
-	size_t at = 0;
-	for (int64_t k = 1;; k++) {
-		size_t from = at;
-		if (v->separator) {
-			const char *end = memchr(s + at, v->separator, n - at);
-			at = end ? (size_t)(end - s) : n;
-		} else {
-			while (from < n && (s[from] == ' ' || s[from] == '\t')) {
-				from++;
-			}
-			for (at = from; at < n && s[at] != ' ' && s[at] != '\t'; at++) {
-			}
-			if (from == n) {
-				return false;
-			}
-		}
-		if (k == v->field) {
-			*field = s + from;
-			*size = at - from;
-			return true;
-		}
-		if (at == n) {
-			return false;
-		}
-		at += v->separator != 0;
-	}
-}
-
 /* A line whose field is a stamp, or the first with the names of columns. */
 static enum usk_status convert_field(struct convert *v, const char *s, size_t n, uint64_t line,
 				     struct usk_err *err)
 {
 	char join = v->separator ? v->separator : ' ';
-	const char *field;
-	size_t size;
+	size_t from, end;
 	uint32_t clock;
 	int64_t local_ns = 0;
 	struct usk_stamp at;
-	if (!find_field(v, s, n, &field, &size)) {
+	if (!log_field(s, n, v->field, v->separator, &from, &end)) {
 		return usk_fail(err, USK_EINPUT, line, "there is no field %lld",
 				(long long)v->field);
 	}
-	bool quoted = size > 1 && field[0] == '"' && field[size - 1] == '"';
-	field += quoted;
-	size -= quoted ? 2 : 0;
+	const char *field = s + from;
+	size_t size = end - from;
 	enum usk_status status = parse(v, field, size, &clock, &local_ns, err);
 	bool digits = memchr(field, '0', size) != NULL;
 	for (size_t i = 0; i < size && !digits; i++) {
@@ -216,8 +186,8 @@ static int convert_operands(struct convert *v)
 static void read_separator(struct convert *v)
 {
 	const char *s = args_string(v->args, "separator");
-	if (s && !v->field) {
-		say_usage("--separator needs --field N: the field that holds the stamp");
+	if (s && !v->field && !args_given(v->args, "column")) {
+		say_usage("--separator needs --field N or --column NAME: where the stamp is");
 	}
 	if (s) {
 		v->separator = !strcmp(s, "tab") || !strcmp(s, "\\t") ? '\t' : s[0];
@@ -253,7 +223,8 @@ static struct usk_three_stamps read_exchange(const char *text)
 
 static void read_exchanges(struct convert *v)
 {
-	static const char *const of_a_table[] = { "clock", "tick-rate", "epoch" };
+	static const char *const of_a_table[] = { "clock",  "tick-rate", "epoch", "log", "merge",
+						  "column", "json-key",	 "names", "zone" };
 	size_t n;
 	const char *const *text = args_list(v->args, "exchange", &n);
 	for (size_t i = 0; i < COUNT(of_a_table); i++) {
@@ -286,6 +257,55 @@ static void open_clocks(struct convert *v)
 	}
 }
 
+/* Operands are logs. */
+static bool of_logs(const struct args *args)
+{
+	static const char *const tells[] = {
+		"log", "merge", "column", "json-key", "names", "zone"
+	};
+	bool any = false;
+	for (size_t i = 0; i < COUNT(tells); i++) {
+		any = any || args_given(args, tells[i]);
+	}
+	return any;
+}
+
+static struct log_place read_place(const struct convert *v)
+{
+	struct log_place p = { .field = v->field, .separator = v->separator };
+	p.column = args_string(v->args, "column");
+	p.key = args_string(v->args, "json-key");
+	if ((p.field != 0) + (p.column != NULL) + (p.key != NULL) > 1) {
+		say_usage("--field, --column and --json-key name one place: give one of them");
+	}
+	p.separator = p.column && !p.separator ? ',' : p.separator;
+	return p;
+}
+
+static int convert_logs(struct convert *v)
+{
+	struct log_options o = { .stamps = &v->stamps, .place = read_place(v) };
+	const char *zone = args_string(v->args, "zone");
+	size_t n = args_operands(v->args) - 1;
+	if (args_given(v->args, "tick-rate")) {
+		say_usage("--tick-rate is of stamps that are integers, and those of logs are dates "
+			  "or "
+			  "times since 1970");
+	}
+	if (zone && !log_zone(zone, strlen(zone), &o.zone_s)) {
+		say_usage("--zone %s: write it as +01:00 or UTC", zone);
+	}
+	o.merge = args_flag(v->args, "merge");
+	o.names = args_flag(v->args, "names");
+	const char **file = usk_alloc(n, sizeof *file);
+	for (size_t i = 0; i < n; i++) {
+		file[i] = args_operand(v->args, i + 1);
+	}
+	int status = logs_convert(&o, file, n);
+	free(file);
+	return status;
+}
+
 static void tell_unknown(const struct convert *v)
 {
 	if (v->stale) {
@@ -302,6 +322,11 @@ static int convert_run(const struct args *args)
 	v = (struct convert){ .args = args, .field = args_int(args, "field") };
 	open_clocks(&v);
 	read_separator(&v);
+	if (of_logs(args)) {
+		int done = convert_logs(&v);
+		stamps_free(&v.stamps);
+		return done;
+	}
 	bool given = args_operands(args) > first_stamp(&v);
 	if (v.field && given) {
 		say_usage("--field reads standard input; do not pass stamps as well");
@@ -324,13 +349,36 @@ static const struct option_group convert_input = {
 		  TEXT("NAME"), .letter = 'c' },
 		{ "field",
 		  "read lines of text in which field N, counted from 1, is the stamp; print each "
-		  "line with reference_ns, lo_ns and hi_ns appended",
+		  "line with reference_ns, lo_ns and hi_ns appended; of logs: where the stamp "
+		  "begins",
 		  INTEGER("N", NULL, "1", NULL), .letter = 'F' },
 		{ "separator",
 		  "the character between fields, or \"tab\"; otherwise any blanks and tabs",
 		  TEXT("CHAR"), .letter = 's' },
 		TICK_ROW,
 		EPOCH_ROW,
+	},
+};
+
+static const struct option_group convert_log = {
+	"Whole logs: the same lines with their stamps on the reference's clock",
+	{
+		{ "log", "operands are logs: [CLOCK=]FILE each, or standard input if there is none",
+		  FLAG },
+		{ "merge",
+		  "the same of several logs, as one: records by the reference's time, the lines "
+		  "without a stamp behind the line that has theirs",
+		  FLAG },
+		{ "names", "put the clock's name and a blank before each line", FLAG },
+		{ "column",
+		  "the stamp is in the column that the first line gives this name, of CSV "
+		  "or with --separator",
+		  TEXT("NAME") },
+		{ "json-key",
+		  "a line is a JSON object that has the stamp at this key, as ts or log.time",
+		  TEXT("KEY") },
+		{ "zone", "the time zone of dates that name none, as +01:00; otherwise UTC",
+		  TEXT("ZONE") },
 	},
 };
 
@@ -351,12 +399,12 @@ static const struct option_group convert_exchange = {
 const struct command cmd_convert = {
 	.name = "convert",
 	.run = convert_run,
-	.operands = "[CLOCKS] [T...]",
+	.operands = "[CLOCKS] [T... | [CLOCK=]LOG...]",
 	.max_operands = SIZE_MAX,
 	.example = {
 		{ "one stamp, with its error bounds", "convert clocks.json --clock server 2026-11-22T10:00:00.5Z" },
-		{ "a log whose first field is the stamp: three columns more", "convert clocks.json --clock server --field 1 <server.log" },
-		{ "the third column of a CSV", "convert clocks.json --clock db --field 3 --separator , <queries.csv" },
+		{ "the logs of two hosts as one, in true order", "convert clocks.json --merge --names web=access.log db=postgresql.log" },
+		{ "the third column of a CSV: three columns more", "convert clocks.json --clock db --field 3 --separator , <queries.csv" },
 	},
 	.help = "convert stamps of one clock to the reference's time, with error bounds",
 	.more = "T is in ns, or 1700000000.5s, or RFC 3339, or ticks (--tick-rate); without T, "
@@ -367,6 +415,16 @@ const struct command cmd_convert = {
 		"recording is refused: it is in another unit, or of another clock. With --field a line is text with "
 		"the stamp in it; a first line without a digit in that field is taken for the "
 		"names of the columns.\n\n"
+		"With --log, --merge or another option of logs, the operands are logs, packed ones too, "
+		"and every line is printed with its stamp on the reference's clock, in the form, the "
+		"time zone and with as many digits as it had, rounded to the nearest: a correction "
+		"smaller than half of the last digit leaves it as it was. All other bytes stay. A "
+		"stamp is a date in one of the forms of doc/logs.md, or a number of 10, 13, 16 or 19 "
+		"digits, which counts s, ms, us or ns since 1970 and may have a fraction. The first "
+		"stamp says which form the log has, and if it begins its line, those of all other "
+		"lines do. A line without a stamp is of the record before it. --merge orders records "
+		"by the reference's time in ns, and those of one log stay in the order they have "
+		"there.\n\n"
 		"With --exchange, stamps of one clock become the time of another by two exchanges "
 		"between them, as a row of the table of `unskew line` has them (t1_ns, t2_ns and "
 		"t4_ns): reference_ns is what this side's clock showed when the other's showed "
@@ -375,5 +433,5 @@ const struct command cmd_convert = {
 		"the exchanges (Loeser 2003, eq. 7 and 8). Stamps may be ticks: of each side its "
 		"own, and the answer is in this side's; then --max-age is in the other's, 1 ns for "
 		"a tick.",
-	.group = { &convert_input, &convert_exchange, &options_common },
+	.group = { &convert_input, &convert_log, &convert_exchange, &options_common },
 };

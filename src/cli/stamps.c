@@ -205,10 +205,6 @@ static const struct epoch *epoch_named(const struct stamps_clock *c, int64_t num
 	return NULL;
 }
 
-/* No clock's recording says anything of a stamp that far from it: it has another unit, or is of
- * another clock. */
-#define STRANGE_NS (UINT64_C(366) * 86400 * 1000000000)
-
 static enum usk_status refuse_strange(const struct usk_clock *k, const struct epoch *e,
 				      int64_t local_ns, struct usk_err *err)
 {
@@ -218,7 +214,7 @@ static enum usk_status refuse_strange(const struct usk_clock *k, const struct ep
 	} other[] = { { 1000, "us" }, { 1000000, "ms" }, { 1000000000, "s" } };
 	for (size_t i = 0; i < COUNT(other); i++) {
 		int64_t t = usk_saturate((usk_i128)local_ns * other[i].ns);
-		if (away(e->first_ns, e->last_ns, t) <= STRANGE_NS) {
+		if (away(e->first_ns, e->last_ns, t) <= (uint64_t)STAMPS_STRANGE_NS) {
 			return usk_fail(err, USK_EINPUT, 0,
 					"stamp %lld cannot be in ns: that is years away from the "
 					"recording of %s; if it is in %s, write %lld%s",
@@ -257,7 +253,7 @@ enum usk_status stamps_at(struct stamps *s, uint32_t clock, int64_t local_ns,
 	}
 	out->span_ns = (uint64_t)found->last_ns - (uint64_t)found->first_ns;
 	out->beyond_ns = away(found->first_ns, found->last_ns, local_ns);
-	if (out->beyond_ns > STRANGE_NS && out->beyond_ns > out->span_ns) {
+	if (out->beyond_ns > (uint64_t)STAMPS_STRANGE_NS && out->beyond_ns > out->span_ns) {
 		return refuse_strange(&s->clocks->clock[clock], found, local_ns, err);
 	}
 	if (out->beyond_ns <= out->span_ns || s->clocks->clock[clock].quality == USK_REFERENCE) {

@@ -5,6 +5,10 @@
 
 #include "cmd.h"
 
+/* No clock's recording says anything of a stamp that far from it, unless it spans more: it has
+ * another unit, or is of another clock. */
+#define STAMPS_STRANGE_NS (INT64_C(366) * 86400 * 1000000000)
+
 /* CLOCKS and the options of TICK_ROW and EPOCH_ROW. */
 struct stamps {
 	const struct args *args;

@@ -23,7 +23,7 @@ a,5,0,-50010,50020
 ? 1
 # Not enough said, or too much.
 $ unskew convert clocks.json -c b -s ,
-! unskew: --separator needs --field N: the field that holds the stamp
+! unskew: --separator needs --field N or --column NAME: where the stamp is
 ? 2
 $ unskew convert clocks.json -c b -F 2 -s ,,
 ! unskew: --separator ,,: is one character, or "tab"

@@ -3,9 +3,9 @@ $ unskew examples convert
 convert: convert stamps of one clock to the reference's time, with error bounds
   one stamp, with its error bounds
       unskew convert clocks.json --clock server 2026-11-22T10:00:00.5Z
-  a log whose first field is the stamp: three columns more
-      unskew convert clocks.json --clock server --field 1 <server.log
-  the third column of a CSV
+  the logs of two hosts as one, in true order
+      unskew convert clocks.json --merge --names web=access.log db=postgresql.log
+  the third column of a CSV: three columns more
       unskew convert clocks.json --clock db --field 3 --separator , <queries.csv
 $ unskew --man convert | sed -n '/^.SH EXAMPLES/,/^.SH DESCRIPTION/p'
 .SH EXAMPLES
@@ -15,12 +15,12 @@ one stamp, with its error bounds
 .B unskew convert clocks.json \-\-clock server 2026\-11\-22T10:00:00.5Z
 .fi
 .TP
-a log whose first field is the stamp: three columns more
+the logs of two hosts as one, in true order
 .nf
-.B unskew convert clocks.json \-\-clock server \-\-field 1 <server.log
+.B unskew convert clocks.json \-\-merge \-\-names web=access.log db=postgresql.log
 .fi
 .TP
-the third column of a CSV
+the third column of a CSV: three columns more
 .nf
 .B unskew convert clocks.json \-\-clock db \-\-field 3 \-\-separator , <queries.csv
 .fi
