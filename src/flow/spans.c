@@ -4,8 +4,9 @@
  *
  * In    spans of all traces
  * Out   parties, with what their stamps are worth; messages, to what is joined of events
- * Why   one request leaves spans in many files, and what is known of a process only all of its
- * spans tell Not   what a parent and a child say of each other (match/calls.c)
+ * Why   one request leaves spans in many files, and only all spans of a process tell what is known
+ *       of it
+ * Not   what a parent and a child say of each other (match/calls.c)
  */
 #include "flow/flow.h"
 #include "match/calls.h"

@@ -5,8 +5,8 @@
  * In    JSON of any length, one value after another; a format's table of keys
  * Out   spans with their clocks and processes, once it is known whose they are
  * Why   files of spans are one value of gigabytes as well as a value a line: a parser that calls
- * back holds neither. libyajl does 240 to 360 MB/s, jansson 39 and json-c 63, which make a tree Not
- * what objects mean (span_otlp.c, span_jaeger.c, span_zipkin.c)
+ *       back holds neither (doc/dependencies.md has the rates of several)
+ * Not   what objects mean (span_otlp.c, span_jaeger.c, span_zipkin.c)
  *
  * A value's key is looked up in the table by the object that it stands in; what is not there is
  * passed over. What ends before its process is told waits, no longer than the object that tells it.

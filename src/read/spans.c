@@ -6,7 +6,7 @@
  * Out   numbers that compare as the texts mean
  * Why   one trace may be in files of several formats: an id that Jaeger writes without its leading
  *       zeros, or of which Zipkin keeps the last 64 bits, is the same one
- * Not   which span is whose parent (match/spans.c)
+ * Not   which span is whose parent (match/calls.c)
  */
 #include "read/read.h"
 
