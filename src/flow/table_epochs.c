@@ -97,6 +97,11 @@ static void note_extent(void *ctx, const struct usk_msg *m)
 	}
 }
 
+static void note_own(void *ctx, const struct usk_msg *m)
+{
+	usk_rows_own(ctx, m);
+}
+
 static void note_lag(void *ctx, const struct usk_msg *m)
 {
 	const struct extents *x = ctx;
@@ -131,7 +136,9 @@ static enum usk_status find_extents(struct parties *p, struct usk_err *err)
 			e->epoch[k].after_ns = USK_TIME_MAX;
 		}
 	}
-	enum usk_status status = look(p, (struct table_sink){ .ctx = &x, .row = note_lag }, err);
+	enum usk_status status =
+		look(p, (struct table_sink){ .ctx = &p->rows, .row = note_own }, err);
+	status = status ? status : look(p, (struct table_sink){ .ctx = &x, .row = note_lag }, err);
 	usk_rows_lags(&p->rows, x.place);
 	memset(x.place, 0, p->n * sizeof *x.place);
 	status = status ? status

@@ -94,7 +94,9 @@ struct usk_rows {
 		struct row_watch *watch;  /* while rows are noted */
 		bool others_tell;	  /* a capture has this clock's epochs: rows have none */
 		struct usk_epochs epochs; /* records are stamps in the column that rows are by */
-		int64_t lag_ns;		  /* the other column's are so far from these at most */
+		int64_t *own;		  /* these stamps */
+		size_t n_own, own_cap;
+		int64_t lag_ns; /* the other column's are so far from these at most */
 		int64_t sure_ns;	  /* those that can be of one epoch alone */
 	} * clock;
 	size_t n, cap;
@@ -114,7 +116,9 @@ struct usk_row_place {
 void usk_rows_note(struct usk_rows *r, const struct usk_msg *m);
 /** After the last one: has any clock epochs? */
 bool usk_rows_found(struct usk_rows *r);
-/** The rows again, from the first: the epochs of a message's two stamps, of two clocks, and those
+/** The rows again, from the first: stamps of clocks that have, in the column that rows are by. */
+void usk_rows_own(struct usk_rows *r, const struct usk_msg *m);
+/** Once more, from the first: the epochs of a message's two stamps, of two clocks, and those
  * that are likely. place[r->n] is zeroed at the first, and has room for all clocks that m names. */
 void usk_rows_place(const struct usk_rows *r, struct usk_row_place *place, const struct usk_msg *m,
 		    size_t epoch[2], size_t likely[2]);

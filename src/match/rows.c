@@ -3,10 +3,11 @@
  * rows.c - clocks that tables name and that were set back: the order of rows may tell
  *
  * In    the stamps of every clock, row by row
- * Out   their epochs; unwrapped time
+ * Out   where they were set back
  * Why   many tables are written while things happen, and their rows follow one another as a
  *       capture's records do
- * Not   captures (epochs.c), by how much a clock was set back in truth: the messages told
+ * Not   captures (epochs.c), the epochs of stamps (row_place.c), by how much a clock was set back in
+ *       truth: the messages tell
  *
  * A row holds two moments, and is written at one of them. So rows are in order of sending, of
  * receipt, or in none: the column in which clocks fall least often is the one they were written by,
@@ -23,8 +24,7 @@
  *
  * The other column follows: what was received was received after the moment of its row, and what
  * was sent was sent before. So stamps of receipt that fall with those of sending count as well, and
- * then it does not matter how far the last leap goes. Only a message that took about S is
- * taken for one of the wrong epoch. Where four of a clock's stamps take longer than S, or rows were
+ * then it does not matter how far the last leap goes. Where four of a clock's stamps take longer than S, or rows were
  * sorted by stamps afterwards, nothing tells; then the messages contradict each other, and --from
  * and --to help.
  */
@@ -399,124 +399,6 @@ static int written_by(const struct order o[2])
 	return o[RECEIVED].epochs < o[SENT].epochs ? RECEIVED : SENT;
 }
 
-/* ---- the epoch of a stamp ------------------------------------------------------------------- */
-
-static usk_i128 far(int64_t a, int64_t b)
-{
-	return a > b ? (usk_i128)a - b : (usk_i128)b - a;
-}
-
-/* The next stamp in the column that rows are written by. */
-static size_t epoch_of_own(const struct usk_epochs *e, struct usk_row_place *at, int64_t t)
-{
-	while (at->epoch < e->n && e->epoch[at->epoch].record <= at->record) {
-		at->began = t;
-		at->epoch++;
-	}
-	at->record++;
-	at->last = t;
-	return at->epoch;
-}
-
-/* Do a clock's other stamps say that it showed this one before the epoch's end (older: after its
- * begin)? */
-static bool is_within(const struct usk_epochs *e, size_t epoch, int64_t t, bool older)
-{
-	return older ? !epoch || t >= e->epoch[epoch - 1].after_ns
-		     : epoch == e->n || t <= e->epoch[epoch].before_ns;
-}
-
-/* Can a stamp be of the row's epoch alone? */
-static bool is_sure(const struct usk_epochs *e, size_t epoch, int64_t t, bool older)
-{
-	return older ? !epoch || t > e->epoch[epoch - 1].before_ns
-		     : epoch == e->n || t < e->epoch[epoch].after_ns;
-}
-
-/* May a stamp be of a later epoch (older: an earlier one), as messages of the clock were under way
- * for so long? Or as in the row's own it would have been longer than any that is sure. The one that
- * is furthest, and does not reach into the next one. */
-static size_t furthest(const struct usk_row_clock *c, const struct usk_row_place *at, int64_t t,
-		       bool older)
-{
-	const struct usk_epoch *e = c->epochs.epoch;
-	size_t k = at->epoch, found = k, n = older ? k : c->epochs.n - k;
-	usk_i128 passed = 0; /* from the row's moment to the end of an epoch that is nearer */
-	bool long_anyway = (older ? (usk_i128)at->last - t : (usk_i128)t - at->last) > c->sure_ns;
-	for (size_t i = 0; i < n && (!i || passed <= c->lag_ns); i++) {
-		size_t epoch = older ? k - 1 - i : k + 1 + i;
-		const struct usk_epoch *x = older ? &e[k - 1 - i] : &e[k + i];
-		int64_t own = i ? (older ? x[1].before_ns : x[-1].after_ns) : at->last;
-		passed += older ? (usk_i128)own - x->after_ns : (usk_i128)x->before_ns - own;
-		usk_i128 beyond = older ? (usk_i128)x->before_ns - t : (usk_i128)t - x->after_ns;
-		if (beyond >= 0 && is_within(&c->epochs, epoch, t, older) &&
-		    ((!i && long_anyway) || passed + beyond <= c->lag_ns)) {
-			found = epoch;
-		}
-	}
-	return found;
-}
-
-/*
- * A stamp in the other column: near its row's moment, or where the clock was set back? That may
- * have been before the row's moment already, as the last own stamp is older. What was sent may be
- * older still, where rows were written by receipt. Whichever is nearest; but that something was
- * received before its row was written takes a clock that was set back unseen meanwhile, and so
- * counts for more than that it was under way for long.
- */
-static size_t nearest(const struct usk_epochs *e, struct usk_row_place *at, int64_t t, bool older)
-{
-	size_t k = at->epoch;
-	bool early = older ? t > at->last : t < at->last;
-	usk_i128 same = far(t, at->last) * (!older && early ? LIKE : 1);
-	usk_i128 before = same, behind = same;
-	if (k && older) {
-		before = far(e->epoch[k - 1].before_ns, t) + far(at->last, at->began);
-	}
-	if (k < e->n) {
-		behind = far(e->epoch[k].before_ns, at->last) + far(t, e->epoch[k].after_ns);
-	}
-	size_t found = behind < same && behind <= before ? k + 1 : before < same ? k - 1 : k;
-	usk_i128 lag = found > k ? (older ? 0 : behind) : found < k ? before : early ? 0 : same;
-	at->lag_ns = lag > at->lag_ns ? usk_saturate(lag) : at->lag_ns;
-	if (found == k && is_sure(e, k, t, older)) {
-		at->sure_ns = lag > at->sure_ns ? usk_saturate(lag) : at->sure_ns;
-	}
-	return found;
-}
-
-/* If a stamp may be of several epochs it is of the one that says least: received in the latest,
- * sent in the earliest. Else of the nearest, which is likely in any case. */
-static size_t epoch_of_other(const struct usk_row_clock *c, struct usk_row_place *at, int64_t t,
-			     bool older, size_t *likely)
-{
-	size_t k = *likely = at->epoch;
-	if (!at->record) {
-		return k;
-	}
-	size_t may_be = furthest(c, at, t, older);
-	*likely = nearest(&c->epochs, at, t, older);
-	return may_be != k ? may_be : *likely;
-}
-
-void usk_rows_place(const struct usk_rows *r, struct usk_row_place *place, const struct usk_msg *m,
-		    size_t epoch[2], size_t likely[2])
-{
-	static const struct usk_row_clock none;
-	const uint32_t clock[] = { m->from, m->to };
-	const int64_t stamp[] = { m->sent_ns, m->received_ns };
-	for (int k = 0; k < 2; k++) {
-		const struct usk_row_clock *c = clock[k] < r->n ? &r->clock[clock[k]] : &none;
-		struct usk_row_place *at = &place[clock[k]];
-		if (c->epochs.n && k != r->by) {
-			epoch[k] = epoch_of_other(c, at, stamp[k], k == SENT, &likely[k]);
-		} else {
-			epoch[k] = likely[k] =
-				c->epochs.n ? epoch_of_own(&c->epochs, at, stamp[k]) : 0;
-		}
-	}
-}
-
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 bool usk_rows_found(struct usk_rows *r)
@@ -543,14 +425,6 @@ bool usk_rows_found(struct usk_rows *r)
 	return any;
 }
 
-void usk_rows_lags(struct usk_rows *r, const struct usk_row_place *place)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		r->clock[i].lag_ns = place[i].lag_ns;
-		r->clock[i].sure_ns = place[i].sure_ns;
-	}
-}
-
 void usk_rows_renumber(struct usk_rows *r, const uint32_t *now, size_t n)
 {
 	struct usk_row_clock *clock = usk_alloc(n, sizeof *clock);
@@ -567,6 +441,7 @@ void usk_rows_free(struct usk_rows *r)
 	for (size_t i = 0; i < r->n; i++) {
 		watch_free(r->clock[i].watch);
 		usk_epochs_free(&r->clock[i].epochs);
+		free(r->clock[i].own);
 	}
 	order_free(r->order);
 	free(r->clock);

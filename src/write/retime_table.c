@@ -32,6 +32,7 @@ struct retimed {
 	uint64_t rows;			  /* written */
 	/* Where the order of rows says that clocks were set back, as it said to sync. */
 	bool noting; /* rows are only looked at, for that */
+	void (*note)(struct usk_rows *r, const struct usk_msg *m); /* NULL: they are placed */
 	struct usk_rows order;
 	struct usk_row_place *place;
 	bool *placed; /* by clock: that is where the table of clocks has it, too */
@@ -157,8 +158,8 @@ static void row_messages(struct retimed *b, struct stamp *stamp)
 					   .sent_ns = sent->was_ns,
 					   .received_ns = s->was_ns };
 		size_t certain[2] = { 0, 0 }, likely[2] = { 0, 0 };
-		if (b->noting && !b->place) {
-			usk_rows_note(&b->order, &m);
+		if (b->note) {
+			b->note(&b->order, &m);
 		} else {
 			usk_rows_place(&b->order, b->place, &m, certain, likely);
 		}
@@ -391,11 +392,15 @@ static enum usk_status note_order(struct retimed *b)
 {
 	struct retime *t = b->t;
 	size_t n = t->clocks->n_clocks;
+	b->note = usk_rows_note;
 	enum usk_status status = look_at_rows(b);
 	bool any = !status && usk_rows_found(&b->order);
+	b->note = usk_rows_own;
+	status = any ? look_at_rows(b) : status;
+	b->note = NULL;
 	b->place = usk_alloc(n, sizeof *b->place);
 	b->placed = usk_alloc(n, sizeof *b->placed);
-	if (any) {
+	if (any && !status) {
 		status = look_at_rows(b);
 		usk_rows_lags(&b->order, b->place);
 		memset(b->place, 0, n * sizeof *b->place);
