@@ -78,7 +78,8 @@ static struct text print_rounded(int64_t ns, uint64_t beside, uint64_t step, enu
 			  (unsigned long long)whole);
 	if (places > 0) {
 		part /= power10(scales[s].places - places);
-		at += sprintf(out.s + at, ".%0*llu", places, (unsigned long long)part);
+		at += snprintf(out.s + at, sizeof out.s - (size_t)at, ".%0*llu", places,
+			       (unsigned long long)part);
 	}
 	sprintf(out.s + at, " %s", scales[s].name);
 	return out;

@@ -173,13 +173,13 @@ static int64_t best_line(const struct trace *t, const struct described *d,
 	if (!*hz) { /* a clock of some Hz that was stepped by more than it ran */
 		return INT64_MAX;
 	}
-	/* At the first stamp it is right; then as much too early as too late. */
+	/* At the first stamp it is right; then as much too early as too late, to half a cycle. */
 	usk_i128 value = usk_ceil_div((usk_i128)x[0] * (int64_t)d->hz, 1000000000) - d->offset;
 	*offset = usk_ceil_div((usk_i128)y[0] * (int64_t)*hz, 1000000000) - value;
 	if (!worst(t, d, map, *hz, *offset, &least, &most)) {
 		return INT64_MAX;
 	}
-	*offset -= usk_floor_div((least + most) * (int64_t)*hz, 2000000000);
+	*offset -= usk_floor_div((least + most) * (int64_t)*hz + 1000000000, 2000000000);
 	if (!worst(t, d, map, *hz, *offset, &least, &most)) {
 		return INT64_MAX;
 	}

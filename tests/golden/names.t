@@ -39,6 +39,6 @@ $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,100,300 b,a,400,500 >t.c
 $ unskew sync t.csv -o "$(printf 'c\302\205\342\200\256.json')" | tail -n 1
 The bounds are valid while these assumptions hold.
 ! Wrote c\u0085\u202e.json.
-$ unskew report t.csv -o "$(printf 'r\302\233.html')"
+$ unskew report t.csv -o "$(printf 'r\302\233.html')" | grep -v "built without"
 Add -50 ns ± 251 ns to a stamp of b in the middle of its trace to get the time of a; its drift is 0 (-500 to 500) ppm. Of 2 messages 0 were received before sent as recorded, 0 after correction.
 ! Wrote r\u009b.html.

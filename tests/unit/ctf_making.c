@@ -114,8 +114,9 @@ static const char *const other_text =
 	"	integer { size = 32; align = 8; signed = true; } _vtid; }; fields := struct {\n"
 	"	string _name; }; };\n"
 	"event { name = \"msg:list\"; id = 9; stream_id = 0; fields := struct {\n"
-	"	string _names[2];\n"
+	"	string _names[8];\n"
 	"	floating_point { exp_dig = 11; mant_dig = 53; align = 8; } _reals[2];\n"
+	"	floating_point { exp_dig = 8; mant_dig = 24; align = 8; } _singles[2];\n"
 	"	uint16_t _pairs[2][2]; struct { uint32_t _x; } _inner; }; };\n";
 
 struct ctf ctf_begin(const char *folder, const char *hostname, uint64_t hz, int64_t offset_ns)
@@ -206,20 +207,24 @@ void ctf_whoami(struct ctf *c, int cpu, uint64_t cycles, int32_t thread, const c
 	string(b, name);
 }
 
-void ctf_list(struct ctf *c, int cpu, uint64_t cycles, const char *const names[2],
-	      const double reals[2], const uint16_t pairs[4])
+void ctf_list(struct ctf *c, int cpu, uint64_t cycles, const struct ctf_values *v)
 {
 	struct bytes *b = event(c, cpu, cycles, LIST);
-	for (int i = 0; i < 2; i++) {
-		string(b, names[i]);
+	for (size_t i = 0; i < COUNT(v->names); i++) {
+		string(b, v->names[i] ? v->names[i] : "");
 	}
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < COUNT(v->reals); i++) {
 		uint64_t bits;
-		memcpy(&bits, &reals[i], sizeof bits);
+		memcpy(&bits, &v->reals[i], sizeof bits);
 		put64(b, bits);
 	}
-	for (int i = 0; i < 4; i++) {
-		put16(b, pairs[i]);
+	for (size_t i = 0; i < COUNT(v->singles); i++) {
+		uint32_t bits;
+		memcpy(&bits, &v->singles[i], sizeof bits);
+		put32(b, bits);
+	}
+	for (size_t i = 0; i < COUNT(v->pairs); i++) {
+		put16(b, v->pairs[i]);
 	}
 	put32(b, 1);
 }

@@ -14,6 +14,14 @@
 
 enum { CTF_CPUS = 3 };
 
+/* What an event of arrays holds; names NULL: empty. */
+struct ctf_values {
+	const char *names[8];
+	double reals[2];
+	float singles[2];
+	uint16_t pairs[4];
+};
+
 struct ctf_cpu {
 	struct bytes packets, events;
 	uint64_t first, last; /* cycles of the events in the packet being filled */
@@ -46,8 +54,7 @@ void ctf_message(struct ctf *c, int cpu, uint64_t cycles, bool sent, int32_t thr
 /** msg:whoami: what a thread is called. */
 void ctf_whoami(struct ctf *c, int cpu, uint64_t cycles, int32_t thread, const char *name);
 /** msg:list: what a key may be made of, too: arrays, of arrays; and a structure. */
-void ctf_list(struct ctf *c, int cpu, uint64_t cycles, const char *const names[2],
-	      const double reals[2], const uint16_t pairs[4]);
+void ctf_list(struct ctf *c, int cpu, uint64_t cycles, const struct ctf_values *v);
 /** Something that means nothing to anyone. */
 void ctf_noise(struct ctf *c, int cpu, uint64_t cycles);
 /** The packet that is being filled ends; discarded: events that did not fit. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The ground everything stands on: division, random numbers, the input window, whole outputs. */
+/* The ground everything stands on: division, random numbers, keys, the input window, whole outputs.
+ */
+#include "base/index.h"
 #include "base/io.h"
 #include "base/tick.h"
 
@@ -86,6 +88,44 @@ static void test_random_is_seeded(void **state)
 }
 
 /* The window shows the same bytes as the file, whatever is asked for and wherever it slides. */
+/* Against a table with a place for every key: each key keeps its value while others come. */
+static void test_index(void **state)
+{
+	(void)state;
+	enum { SIDE = 40, PUTS = 3000 };
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		uint64_t want[SIDE][SIDE] = { 0 };
+		struct usk_index x = { .n = 0 };
+		struct usk_texts texts = { .n = 0 };
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		/* Close together, or far apart. */
+		uint64_t apart = seed % 2 ? 1 : UINT64_C(0x100000000000);
+		for (uint64_t i = 0; i < PUTS; i++) {
+			uint64_t a = usk_rng_below(&r, SIDE), b = usk_rng_below(&r, SIDE);
+			uint64_t *value = usk_index_value(&x, a * apart, b);
+			assert_int_equal(*value, want[a][b]);
+			*value = want[a][b] = want[a][b] ? want[a][b] : texts.n + 1;
+			char text[40];
+			int n = snprintf(text, sizeof text, "%llu of %llu", (unsigned long long)a,
+					 (unsigned long long)b);
+			assert_int_equal(usk_texts_number(&texts, a * apart, b, text, (size_t)n),
+					 want[a][b] - 1);
+			assert_string_equal(texts.text[want[a][b] - 1], text);
+			if ((i & (i - 1)) == 0 || i + 1 == PUTS) {
+				for (uint64_t k = 0; k < SIDE * SIDE; k++) {
+					assert_int_equal(
+						usk_index_find(&x, k / SIDE * apart, k % SIDE),
+						want[k / SIDE][k % SIDE]);
+				}
+			}
+		}
+		assert_int_equal(x.n, texts.n);
+		usk_index_free(&x);
+		usk_texts_free(&texts);
+	}
+}
+
 static void test_window(void **state)
 {
 	(void)state;
@@ -250,6 +290,7 @@ int main(void)
 		cmocka_unit_test(test_division),
 		cmocka_unit_test(test_grid),
 		cmocka_unit_test(test_random_is_seeded),
+		cmocka_unit_test(test_index),
 		cmocka_unit_test(test_window),
 		cmocka_unit_test(test_endless),
 		cmocka_unit_test(test_output_is_whole_or_absent),

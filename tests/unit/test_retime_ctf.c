@@ -86,6 +86,65 @@ static void correct(struct trial *t, struct usk_rng *r, int64_t first, int64_t l
 		(struct usk_clocks){ .clock = &t->clock, .n_clocks = 1, .max_skew_e12 = 500000000 };
 }
 
+/* The number that metadata have for a key; 0: none. */
+static usk_i128 number(const char *path, const char *key)
+{
+	char *name = usk_format("%s/metadata", path);
+	FILE *f = fopen(name, "rb");
+	char text[1 << 14] = { 0 };
+	assert_non_null(f);
+	assert_in_range(fread(text, 1, sizeof text, f), 1, sizeof text - 1);
+	fclose(f);
+	free(name);
+	for (const char *at = text; (at = strstr(at, key)) != NULL; at++) {
+		if (strchr(" \t\n", at[-1])) {
+			return strtoll(at + strlen(key), NULL, 10);
+		}
+	}
+	return 0;
+}
+
+/* The worst difference from corrected time at the corners if the clock showed `more` cycles more; a
+ * corner between two cycles is at the next. */
+static int64_t worst_corner(const struct trial *t, int more)
+{
+	const char *path[] = { t->in, t->out };
+	usk_i128 hz[2], offset[2], most = 0;
+	for (int i = 0; i < 2; i++) {
+		hz[i] = number(path[i], "freq = ");
+		offset[i] = number(path[i], "offset_s = ") * hz[i] + number(path[i], "offset = ");
+	}
+	for (size_t i = 0; i < CORNERS; i++) {
+		const struct usk_knot *k = &t->knot[i];
+		usk_i128 value = usk_ceil_div(k->local_ns * hz[0], SECOND) - offset[0];
+		usk_i128 now = usk_floor_div((value + offset[1] + more) * SECOND, (int64_t)hz[1]);
+		usk_i128 by = now - k->local_ns - k->offset_ns;
+		by = by < 0 ? -by : by;
+		most = by > most ? by : most;
+	}
+	return (int64_t)most;
+}
+
+/* No clock is nearer: the frequency is the nearest there is, no offset is better by more than what
+ * rounding to ns costs, and what is said of it is as large as it is at its corners, and 2 ns for
+ * what lies between. */
+static void assert_nearest(const struct trial *t, int64_t off)
+{
+	const struct usk_knot *a = &t->knot[0], *b = &t->knot[CORNERS - 1];
+	usk_i128 local = b->local_ns - a->local_ns, common = local + b->offset_ns - a->offset_ns;
+	usk_i128 was = number(t->in, "freq = "), now = number(t->out, "freq = ");
+	int64_t most = worst_corner(t, 0);
+	bool nearest = (was * local - now * common) * 2 <= common &&
+		       (now * common - was * local) * 2 <= common;
+	bool centred = most <= worst_corner(t, 1) + 1 && most <= worst_corner(t, -1) + 1;
+	if (!nearest || !centred || off > most + 2) {
+		fail_msg("%lld Hz for %lld Hz: off by %lld ns, said %lld, with a cycle more %lld, "
+			 "less %lld",
+			 (long long)now, (long long)was, (long long)most, (long long)off,
+			 (long long)worst_corner(t, 1), (long long)worst_corner(t, -1));
+	}
+}
+
 /* How far off the other clock is said to be; -1: the data were written anew. */
 static int64_t said(const struct usk_notes *notes)
 {
@@ -157,6 +216,7 @@ static void try(uint64_t hz, uint64_t seed, int64_t drift, int64_t bend_ns)
 				 (unsigned long long)hz, (unsigned long long)seed, (long long)most,
 				 (long long)off, (long long)unavoidable);
 		}
+		assert_nearest(&t, off);
 		ctf_remove(t.in);
 		free(t.in);
 		t.in = t.out;
