@@ -71,6 +71,40 @@ static void test_need(void **state)
 	}
 }
 
+/* A rate of any size, often one that ends at a part per 10^12, or near one half. */
+static struct usk_slope any_slope(struct usk_rng *r)
+{
+	static const int64_t dens[] = { 1, 2, 3, 7, 1000, 1000000, 999983 };
+	return (struct usk_slope){ (int64_t)usk_rng_below(r, 2000) - 1000,
+				   dens[usk_rng_below(r, COUNT(dens))] *
+					   (1 + (int64_t)usk_rng_below(r, 2000000)) };
+}
+
+/* The least number of parts per 10^12 that two rates may wander apart by: one less is too few. */
+static void test_wander(void **state)
+{
+	(void)state;
+	for (uint64_t seed = case_first(20000); seed < case_end(20000); seed++) {
+		struct usk_rng r;
+		usk_rng_seed(&r, seed);
+		struct usk_need need = { true, true, any_slope(&r), any_slope(&r), false };
+		int64_t limit = (int64_t)usk_rng_below(&r, 2)
+					? INT64_C(2000000000000000)
+					: (int64_t)usk_rng_below(&r, 1000000000);
+		int64_t e12 = usk_need_within(&need, limit);
+		const usk_i128 e = 1000000000000, den = need.s_lo.den * need.s_hi.den;
+		usk_i128 apart =
+			(need.s_lo.num * need.s_hi.den - need.s_hi.num * need.s_lo.den) * e;
+		bool beyond = need.s_lo.num * e > limit * need.s_lo.den ||
+			      -need.s_hi.num * e > limit * need.s_hi.den;
+		bool right = e12 >= 0 && apart <= 2 * e12 * den &&
+			     (e12 == 0 || apart > 2 * (e12 - 1) * den);
+		if (beyond ? e12 != USK_NO_WANDER : !right) {
+			fail_msg("seed %llu: %lld", (unsigned long long)seed, (long long)e12);
+		}
+	}
+}
+
 static void test_sorted(void **state)
 {
 	(void)state;
@@ -101,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_need),
+		cmocka_unit_test(test_wander),
 		cmocka_unit_test(test_sorted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
