@@ -420,7 +420,8 @@ struct joined {
 
 _Static_assert(sizeof(struct joined) % sizeof(uint64_t) == 0, "rows of whole words are sorted");
 
-/* left, if not NULL: counts the first one's samples that the second has in any number, by way. */
+/* left, if not NULL: counts the first one's samples that the second has in any number, by way, of
+ * those that have IP-IDs. */
 static struct usk_sighting *join(const struct usk_survey *p, const struct usk_survey *q, bool ids,
 				 size_t *left, size_t *n)
 {
@@ -435,7 +436,8 @@ static struct usk_sighting *join(const struct usk_survey *p, const struct usk_su
 			continue;
 		}
 		for (size_t m = i; m < i + of_a && left; m++) {
-			left[p->sample[a[m].number].way]++;
+			const struct usk_sample *x = &p->sample[a[m].number];
+			left[x->way] += !!(x->has & USK_HAS_IP_ID);
 		}
 		int span_a = span_of(p, a + i, of_a), span_b = span_of(q, b + k, of_b);
 		const struct usk_sample *x = &p->sample[a[i].number];

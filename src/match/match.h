@@ -170,13 +170,18 @@ int64_t usk_epoch_recorded(const struct usk_epochs *e, int64_t running_ns);
 /* One sampled packet. */
 struct usk_sample {
 	uint64_t key, pick;
-	uint64_t record; /* its number in the trace */
+	uint64_t record : 56; /* its number in the trace */
+	uint64_t device : 8;  /* usk_device() */
 	int64_t time_ns;
 	uint32_t way : 30; /* from where to where: index into ways */
 	uint32_t side : 2;
 	uint16_t ip_id;
 	uint8_t has, ttl;
 };
+
+/** Where a record was captured: a number from 1 to 64, which several devices may share; 0: the file
+ * does not tell. */
+uint8_t usk_device(const struct usk_record *r, const struct usk_iface *iface, size_t n_ifaces);
 
 /* A host that forwards has a packet on every interface that it passes within this time. */
 #define USK_FORWARDED_NS INT64_C(10000000)
@@ -214,9 +219,9 @@ static inline bool usk_addr_among(struct usk_addr a, const struct usk_addr *list
 struct usk_passing {
 	bool several; /* seen with different hop counts, or coming and going: vantage points */
 	bool bridged; /* coming and going with hops as they were: those who come may go on */
-	/* Packets that were seen once; and those that their IP-ID shows to have been seen once more
-	 * from where they were seen before: on all members of a bond, or a device and what it is
-	 * stacked on. */
+	/* Packets that were seen once; and those that their IP-ID or another device shows to have
+	 * been seen once more, coming or going as before: on all members of a bond, or a device and
+	 * what it is stacked on. */
 	uint64_t once, again;
 };
 

@@ -181,20 +181,20 @@ static bool is_doubtful(const struct walk *w, const struct stream *a)
 }
 
 /*
- * The same, held against the hops that are left, which fall on the way and never rise. Where a
- * capture sees packets from several vantage points a stream has one number of them, and they
- * decide; else what they contradict is left out, but for a guess.
+ * The same, held against the hops that are left, which fall on the way and never rise: more: how
+ * many more one packet had in the first capture. Where a capture sees packets from several vantage
+ * points they decide; else what they contradict is left out, but for a guess.
  */
 static enum role role_of(const struct walk *w, const struct stream *a, const struct stream *b,
-			 uint8_t *source, bool *disputed)
+			 int more, uint8_t *source, bool *disputed)
 {
 	enum role role = combine(a, b, source);
 	if (*source == FROM_ADDRESS && refuted(w, a, role)) {
 		role = ROLE_UNKNOWN;
 	}
-	enum role nearer = a->ttl > b->ttl ? ROLE_SENDS : ROLE_RECEIVES;
+	enum role nearer = more > 0 ? ROLE_SENDS : ROLE_RECEIVES;
 	*disputed = is_doubtful(w, a);
-	if (*disputed || a->ttl == b->ttl || role == nearer || role == ROLE_NEITHER) {
+	if (*disputed || !more || role == nearer || role == ROLE_NEITHER) {
 		return role;
 	}
 	if (w->chooses) {
@@ -203,6 +203,13 @@ static enum role role_of(const struct walk *w, const struct stream *a, const str
 	}
 	*disputed = role != ROLE_UNKNOWN && *source != FROM_ADDRESS;
 	return ROLE_UNKNOWN;
+}
+
+/* Of tied streams. Not all packets of one set out with as many hops: those of one packet that both
+ * captures have are compared, or of streams that have one number of them. */
+static int more_hops(const struct walk *w, const struct stream *a, const struct stream *b)
+{
+	return w->chooses || a->met ? a->ttl - b->ttl : 0;
 }
 
 static bool of_family(struct usk_addr a, const struct usk_addr *list, size_t n)
@@ -246,17 +253,29 @@ static bool overheard(const struct walk *w, const struct stream *a, uint8_t has)
 	return true;
 }
 
+/* The first packet that tied streams share. */
+static void meet(struct walk *w, const struct seen *p, const struct seen *q)
+{
+	struct stream *a = &w->side[0].stream[p->stream], *b = &w->side[1].stream[q->stream];
+	a->met = 1;
+	a->ttl = p->ttl;
+	b->ttl = q->ttl;
+	usk_walk_agree(w, p->stream, q->stream);
+}
+
 /* Two sightings of one packet: who sent it? */
 static void sighting(struct walk *w, struct seen *p, struct seen *q)
 {
 	usk_mark(&w->side[0], p, SEEN_MATCHED);
 	usk_mark(&w->side[1], q, SEEN_MATCHED);
-	struct stream *a = &w->side[0].stream[p->stream];
+	struct stream *a = &w->side[0].stream[p->stream], *b = &w->side[1].stream[q->stream];
+	if (a->peer != NOBODY && !a->met) {
+		meet(w, p, q);
+	}
 	uint8_t source = a->source;
 	bool disputed = a->disputed;
-	enum role role = a->peer != NOBODY
-				 ? a->role
-				 : role_of(w, a, &w->side[1].stream[q->stream], &source, &disputed);
+	enum role role =
+		a->peer != NOBODY ? a->role : role_of(w, a, b, p->ttl - q->ttl, &source, &disputed);
 	if (role == ROLE_UNKNOWN && overheard(w, a, p->has | q->has)) {
 		role = ROLE_NEITHER;
 	}
@@ -301,7 +320,7 @@ void usk_walk_agree(struct walk *w, uint32_t p, uint32_t q)
 	struct stream *a = &w->side[0].stream[p], *b = &w->side[1].stream[q];
 	uint8_t source;
 	bool disputed;
-	enum role role = role_of(w, a, b, &source, &disputed);
+	enum role role = role_of(w, a, b, more_hops(w, a, b), &source, &disputed);
 	a->disputed = b->disputed = disputed;
 	if (role == ROLE_UNKNOWN && !disputed && a->way == NOBODY) {
 		a->way = usk_way_known(&w->ways, a->who.src, a->who.dst);
@@ -338,7 +357,7 @@ static int fitness(const struct walk *w, uint32_t p, uint32_t q)
 	const struct stream *a = &w->side[0].stream[p], *b = &w->side[1].stream[q];
 	uint8_t source;
 	bool disputed;
-	enum role role = role_of(w, a, b, &source, &disputed);
+	enum role role = role_of(w, a, b, more_hops(w, a, b), &source, &disputed);
 	return (role == ROLE_UNKNOWN ? UINT8_MAX : 2 * UINT8_MAX) + 1 - abs(a->ttl - b->ttl);
 }
 
@@ -349,6 +368,7 @@ static void untie(struct walk *w, int me, uint32_t which)
 	st->role = st->own_role;
 	st->source = st->own_source;
 	st->disputed = 0;
+	st->met = 0;
 }
 
 void usk_walk_consider(struct walk *w, uint32_t p, uint32_t q)

@@ -41,7 +41,14 @@ static uint32_t way_of(struct sampler *s, const struct usk_packet *p)
 	return (uint32_t)*number - 1;
 }
 
-static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record)
+uint8_t usk_device(const struct usk_record *r, const struct usk_iface *iface, size_t n_ifaces)
+{
+	uint32_t device = usk_link_device(r, iface[r->iface].link_type);
+	bool known = device || n_ifaces > 1;
+	return known ? (uint8_t)(1 + (usk_fold(r->iface, device) >> 58)) : 0;
+}
+
+static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record, uint8_t device)
 {
 	struct usk_survey *o = s->out;
 	uint64_t pick = usk_packet_pick(p);
@@ -61,7 +68,8 @@ static void keep(struct sampler *s, const struct usk_packet *p, uint64_t record)
 	o->sample = usk_room(o->sample, o->n_samples, &s->cap, sizeof *o->sample);
 	o->sample[o->n_samples++] = (struct usk_sample){ .key = p->key,
 							 .pick = pick,
-							 .record = record,
+							 .record = record & (UINT64_MAX >> 8),
+							 .device = device,
 							 .time_ns = p->time_ns,
 							 .way = way_of(s, p) & 0x3fffffff,
 							 .ip_id = p->ip_id,
@@ -173,7 +181,8 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 			}
 			if (usk_packet_decode(&record[i], link, depth, &p, &out->left_out)) {
 				out->packets++;
-				keep(&sampler, &p, out->records + i);
+				keep(&sampler, &p, out->records + i,
+				     usk_device(&record[i], iface, n_ifaces));
 				if (!(p.has & USK_HAS_GROUP)) {
 					narrow(&out->common[usk_addr_is_v4(p.src)], &p, &record[i],
 					       link);
@@ -225,19 +234,28 @@ size_t usk_survey_own(const struct usk_survey *mine, const struct usk_survey *ot
 	return n;
 }
 
-/* What two sightings of one packet tell. A copy that was sent anew has an IP-ID of its own. */
-static bool note_passing(const struct usk_sample *a, const struct usk_sample *b,
-			 struct usk_passing *out)
+/* An answer that says the same, as an echo does, is no packet that passes. */
+static bool is_answer(const struct usk_ends *a, const struct usk_ends *b)
 {
+	return usk_addr_same(a->src, b->dst) && usk_addr_same(a->dst, b->src);
+}
+
+/* What two sightings of one packet tell. A copy that was sent anew has an IP-ID of its own, or is
+ * on the device that had the first. */
+static bool note_passing(struct usk_survey *s, const struct usk_sample *a,
+			 const struct usk_sample *b)
+{
+	struct usk_passing *out = &s->passing;
 	bool same = a->ttl == b->ttl && a->side == b->side;
 	usk_i128 apart = (usk_i128)a->time_ns - b->time_ns;
-	if (a->ip_id != b->ip_id || apart > USK_FORWARDED_NS || -apart > USK_FORWARDED_NS) {
+	if (a->ip_id != b->ip_id || apart > USK_FORWARDED_NS || -apart > USK_FORWARDED_NS ||
+	    is_answer(&s->way[a->way], &s->way[b->way])) {
 		return false;
 	}
 	out->several |= !same;
 	out->bridged |=
 		a->ttl == b->ttl && (a->side == USK_SIDE_SENT) != (b->side == USK_SIDE_SENT);
-	return same && a->ip_id;
+	return same && (a->ip_id || (a->device && b->device && a->device != b->device));
 }
 
 void usk_survey_passing(struct usk_survey *s, const uint32_t *sample, size_t n)
@@ -248,8 +266,7 @@ void usk_survey_passing(struct usk_survey *s, const uint32_t *sample, size_t n)
 	bool again = false;
 	for (size_t i = 1; i < n; i++) {
 		for (size_t k = i < LAST ? 0 : i - LAST; k < i; k++) {
-			again |= note_passing(&s->sample[sample[k]], &s->sample[sample[i]],
-					      &s->passing);
+			again |= note_passing(s, &s->sample[sample[k]], &s->sample[sample[i]]);
 		}
 	}
 	s->passing.again += again;

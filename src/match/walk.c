@@ -53,13 +53,6 @@ static int64_t common(struct feed *f, int64_t t)
 	return f->map ? usk_coarse_to_p(f->map, t, &f->hint) : t;
 }
 
-static uint64_t device_of(const struct feed *f, const struct usk_record *r)
-{
-	uint32_t device = usk_link_device(r, f->iface[r->iface].link_type);
-	bool known = device || f->n_ifaces > 1;
-	return known ? UINT64_C(1) << (usk_fold(r->iface, device) >> 58) : 0;
-}
-
 /* The next packet that can have a counterpart; f->end when there is none. */
 static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_err *err)
 {
@@ -75,7 +68,8 @@ static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_
 					      &f->packet, &f->left_out)) {
 				f->common_ns = common(f, r->time_ns);
 				f->on = r->iface < UINT8_MAX ? (uint8_t)r->iface : UINT8_MAX;
-				f->device = device_of(f, r);
+				uint8_t device = usk_device(r, f->iface, f->n_ifaces);
+				f->device = device ? UINT64_C(1) << (device - 1) : 0;
 				return USK_OK;
 			}
 		}
@@ -287,31 +281,37 @@ static bool was_acknowledged(const struct side *mine, const struct stream *st,
 
 /* ---- one packet in ----------------------------------------------------------------- */
 
-/* Was this very packet seen a moment ago, or on another device since? A copy is seen where the
- * packet was. */
-static struct seen *seen_before(const struct side *mine, const struct seen *s, uint64_t device)
+/*
+ * Is a sighting, at `device`, of the packet that was seen before? An IP-ID that both have says so,
+ * if they are not far apart. Else it is not if it goes to a group, as a host says alike from each
+ * of its devices; nor if that device had it, as copies are sent anew at once, and acknowledgements
+ * alike: of devices that are not known only a moment tells that.
+ */
+static bool is_it(const struct side *mine, const struct seen *c, const struct seen *s,
+		  uint64_t device, bool group)
+{
+	bool elsewhere = device && !(mine->again[c - mine->ring].devices & device);
+	bool named = s->has & USK_HAS_IP_ID && s->ip_id;
+	int64_t longest = elsewhere ? USK_FORWARDED_NS : AGAIN_NS;
+	return c->stream == s->stream && c->seq == s->seq && c->bytes == s->bytes &&
+	       c->context == s->context && c->ip_id == s->ip_id &&
+	       (named || (!group && (elsewhere || !device))) && s->time_ns >= c->time_ns &&
+	       s->time_ns - c->time_ns <= longest;
+}
+
+/* Was this very packet seen a moment ago, or on another device since? */
+static struct seen *seen_before(const struct side *mine, const struct seen *s, uint64_t device,
+				bool group)
 {
 	size_t steps = 0;
 	for (uint64_t i = usk_side_find(mine, s->key); i != UINT64_MAX && steps < MAX_CHAIN;
 	     i = usk_side_older(mine, i), steps++) {
 		struct seen *c = usk_seen(mine, i);
-		/* Nobody sends anew so soon. */
-		bool elsewhere = device && !(mine->again[c - mine->ring].devices & device);
-		bool soon = s->time_ns >= c->time_ns &&
-			    s->time_ns - c->time_ns <= (elsewhere ? USK_FORWARDED_NS : AGAIN_NS);
-		if (soon && c->stream == s->stream && c->seq == s->seq && c->bytes == s->bytes &&
-		    c->context == s->context && c->ip_id == s->ip_id) {
+		if (is_it(mine, c, s, device, group)) {
 			return c;
 		}
 	}
 	return NULL;
-}
-
-/* What a host says to all or to many it sends from each of its devices, one after the other, alike
- * but for IP-IDs: sightings of that may be of several packets. */
-static bool may_be_several(const struct usk_packet *p)
-{
-	return usk_is_group(p) && !(p->has & USK_HAS_IP_ID && p->ip_id);
 }
 
 /* The packet's first sighting stands for all. */
@@ -364,7 +364,7 @@ static void take(struct walk *w, int me, const struct feed *f)
 		s->state |= SEEN_SENT;
 	}
 	struct seen *first =
-		w->doubled[me] && !may_be_several(p) ? seen_before(mine, s, f->device) : NULL;
+		w->doubled[me] ? seen_before(mine, s, f->device, usk_is_group(p)) : NULL;
 	if (first) {
 		st->last = number;
 		merge(w, me, first, s, f->device);

@@ -219,6 +219,7 @@ void usk_side_sweep(struct side *s, struct side *other)
 		}
 		if (st->peer != NOBODY) {
 			other->stream[st->peer].peer = NOBODY;
+			other->stream[st->peer].met = 0;
 		}
 		if (st->reverse != NOBODY) {
 			s->stream[st->reverse].reverse = NOBODY;

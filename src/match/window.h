@@ -91,7 +91,8 @@ struct stream {
 	struct tuple who;
 	uint8_t role, source;	      /* enum role, enum role_source */
 	uint8_t own_role, own_source; /* what this capture alone says */
-	uint8_t ttl;		      /* of its first packet */
+	uint8_t ttl;		      /* of its first packet, */
+	uint8_t met;		      /* or the first that its peer has, too */
 	uint8_t disputed;	      /* hops contradict what is said of it */
 	uint16_t vantage;	      /* 0 where a capture has one; see usk_vantage() */
 	uint8_t alive, anchored;

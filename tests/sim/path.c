@@ -48,6 +48,7 @@ static int64_t local(const struct watch *w, int64_t t)
 struct passing {
 	uint32_t node;
 	bool right, going;
+	bool tagged; /* of what goes to a group */
 	int64_t t;
 	struct packet k;
 };
@@ -86,14 +87,14 @@ static size_t travel(struct path *p, const struct talk *c, int side, struct pack
 	bool comes = c->beyond[side];
 	for (*arrived = false;;) {
 		if (comes) {
-			out[n++] = (struct passing){ i, !right, false, t, k };
+			out[n++] = (struct passing){ i, !right, false, false, t, k };
 			if (i == last && !c->beyond[!side]) {
 				break;
 			}
 			t += 2 * US + (int64_t)below(p, 20000);
 			change(p, c, i, right, &k);
 		}
-		out[n++] = (struct passing){ i, right, true, t, k };
+		out[n++] = (struct passing){ i, right, true, false, t, k };
 		if (i == last) {
 			break;
 		}
@@ -131,25 +132,50 @@ static void show(struct path *p, struct watch *w, const struct passing *x, uint6
 	s->order = w->n++;
 }
 
+/* A VLAN's own device, number 0, is above the one that has its tags, and that other packets pass.
+ */
+static void pass_vlan(struct path *p, struct watch *w, const struct passing *x, uint64_t first,
+		      uint32_t n)
+{
+	struct passing on[2] = { *x, *x };
+	bool plain = x->k.multicast && !x->tagged;
+	struct passing *above = &on[!x->going], *under = &on[x->going];
+	above->t += x->going ? 0 : 200;
+	under->t += x->going ? 1500 : 0;
+	under->k.tags = !plain;
+	under->k.device = w->how == WATCH_COOKED2;
+	for (int i = 0; i < 2; i++) {
+		if (&on[i] == under ? !w->bonded || w->how != WATCH_NIC : w->bonded && !plain) {
+			show(p, w, &on[i], first, n);
+		}
+	}
+}
+
+static void pass_bond(struct path *p, struct watch *w, const struct passing *x, uint64_t first,
+		      uint32_t n)
+{
+	struct passing again = *x;
+	show(p, w, x, first, n);
+	if (!w->bonded) {
+		return;
+	}
+	again.t += x->going ? 1500 : 200;
+	if (w->how == WATCH_COOKED2) {
+		/* Devices are told apart, and a busy host is in no hurry to pass on what came. Who
+		 * answers had it from the last one, all of which are recorded. */
+		bool late = !x->going && w->loss <= 0 && chance(p, 0.3);
+		again.k.device++;
+		again.t += late ? (int64_t)below(p, 8 * MS) : 0;
+	}
+	show(p, w, &again, first, n);
+}
+
 static void pass(struct path *p, const struct passing *x, uint64_t first, uint32_t n)
 {
 	for (int i = 0; i < 2; i++) {
 		struct watch *w = &p->watch[i];
-		struct passing again = *x;
-		if (w->node != x->node) {
-			continue;
-		}
-		show(p, w, x, first, n);
-		again.t += x->going ? 1500 : 200;
-		if (w->bonded && w->how == WATCH_COOKED2) {
-			/* Devices are told apart, and a busy host is in no hurry to pass on what
-			 * came. Who answers had it from the last one, all of which are recorded. */
-			bool late = !x->going && w->loss <= 0 && chance(p, 0.3);
-			again.k.device++;
-			again.t += late ? (int64_t)below(p, 8 * MS) : 0;
-		}
-		if (w->bonded) {
-			show(p, w, &again, first, n);
+		if (w->node == x->node) {
+			(p->vlan ? pass_vlan : pass_bond)(p, w, x, first, n);
 		}
 	}
 }
@@ -288,6 +314,32 @@ static void talk_datagrams(struct path *p, struct talk *c, int64_t t, uint64_t r
 	}
 }
 
+/* To all on a link, alike on a VLAN and beside it: one of them, some time after the other. */
+static void solicit(struct path *p, int64_t t, bool tagged)
+{
+	uint32_t node = (uint32_t)below(p, p->n - 1);
+	bool right = below(p, 2);
+	uint32_t from = right ? node : node + 1, to = right ? node + 1 : node;
+	struct packet k = { .v6 = p->v6,
+			    .multicast = true,
+			    .proto = UDP,
+			    .src = UINT32_C(0x0a000001) + from,
+			    .sport = 5353,
+			    .dport = 5353,
+			    .ttl = 255,
+			    .payload = 60,
+			    .content = usk_rng_next(&p->r) };
+	for (int i = 0; i < 2; i++, tagged = !tagged) {
+		struct passing out = { from, right, true, tagged, t, k };
+		struct passing in = { to, !right, false, tagged, t, k };
+		in.t += 10 * US + (int64_t)below(p, 20000);
+		pass(p, &out, p->packets, 1);
+		pass(p, &in, p->packets, 1);
+		p->packets++;
+		t += (int64_t)below(p, 700) * US;
+	}
+}
+
 /* Hosts of the path, or such as stand behind a node between. */
 static void draw_talk(struct path *p, struct talk *c, uint64_t number)
 {
@@ -353,6 +405,10 @@ void path_make(struct path *p, uint64_t seed)
 		draw_watch(p, &p->watch[1]);
 	} while (p->watch[1].node == p->watch[0].node &&
 		 (p->watch[0].how == WATCH_TAPS) == (p->watch[1].how == WATCH_TAPS));
+	p->vlan = chance(p, 0.3);
+	for (int i = 0; i < 20 && p->vlan; i++) {
+		solicit(p, START + (int64_t)below(p, 1500) * MS, below(p, 2));
+	}
 	uint64_t talks = 1 + below(p, 4);
 	for (uint64_t i = 0; i < talks; i++) {
 		struct talk c;

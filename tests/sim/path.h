@@ -36,7 +36,7 @@ struct watch {
 	uint32_t node;
 	enum watching how;
 	bool right;    /* WATCH_NIC: which of a node's two interfaces */
-	bool bonded;   /* each packet twice */
+	bool bonded;   /* each packet twice, or by WATCH_NIC of a VLAN its own device */
 	uint32_t only; /* addresses that are captured; 0: all */
 	double loss;
 	int64_t from_ns; /* it begins to record */
@@ -58,6 +58,7 @@ struct path {
 	double loss, doubling;
 	int64_t from_ns; /* traffic begins */
 	bool v6, no_ids, ids_anew, ticks, offload;
+	bool vlan; /* what goes over a link is tagged, and on two devices where it is seen twice */
 	struct watch watch[2];
 };
 

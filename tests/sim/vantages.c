@@ -7,10 +7,10 @@
  *       a wrong one
  *
  * Two to five nodes in a row; each of two captures sees one of them by one interface, by all of
- * them with and without what the kernel says of direction, or by taps beside it; on bonds every
- * packet twice. Packets are lost, doubled, sent anew, cut and merged, and captures miss some. A
- * message is wrong if its send was after its receive in truth. Of another copy: it was not, but the
- * packet that was received is not the one that was sent; all that is said of clocks is true.
+ * them with and without what the kernel says of direction, or by taps beside it; on bonds and VLANs
+ * every packet twice. Packets are lost, doubled, sent anew, cut and merged, and captures miss some.
+ * A message is wrong if its send was after its receive in truth. Of another copy: it was not, but
+ * the packet that was received is not the one that was sent; all that is said of clocks is true.
  *
  * Where IP-IDs tell nothing and a capture missed the original, a copy may stand for it; such cases
  * are counted by themselves (doc/guarantees.md, What breaks it).
@@ -140,9 +140,10 @@ static void describe(const struct path *p, uint64_t seed)
 					   : " left",
 		       w->bonded ? " bonded" : "", w->only ? " filtered" : "", w->n);
 	}
-	printf("%s%s%s%s%s%s\n", p->v6 ? ", v6" : "", p->no_ids ? ", no ids" : "",
-	       p->ids_anew ? ", ids anew" : "", p->ticks ? "" : ", no ticks",
-	       p->offload ? ", offload" : "", p->doubling > 0 ? ", doubling" : "");
+	printf("%s%s%s%s%s%s%s\n", p->vlan ? ", VLAN" : "", p->v6 ? ", v6" : "",
+	       p->no_ids ? ", no ids" : "", p->ids_anew ? ", ids anew" : "",
+	       p->ticks ? "" : ", no ticks", p->offload ? ", offload" : "",
+	       p->doubling > 0 ? ", doubling" : "");
 }
 
 static void try(struct tally *t, const struct job *job, uint64_t seed)
