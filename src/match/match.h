@@ -205,6 +205,11 @@ static inline bool usk_addr_is_v4(struct usk_addr a)
 	return a.hi == 0 && a.lo >> 32 == 0xffff;
 }
 
+static inline bool usk_addr_is_multicast(struct usk_addr a)
+{
+	return usk_addr_is_v4(a) ? a.lo >> 28 == 0xffff0 + 14 : a.hi >> 56 == 0xff;
+}
+
 static inline bool usk_addr_among(struct usk_addr a, const struct usk_addr *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -144,8 +144,16 @@ static void doubt(struct walk *w, uint32_t which, const struct seen *p, const st
 	settle(w, way, false);
 }
 
+/* That me received what goes to all does not show that the other one sent it. */
+static bool from_anybody(const struct walk *w, int me, const struct stream *st)
+{
+	return st->group && st->own_role == ROLE_RECEIVES &&
+	       !usk_addr_among(st->who.src, w->own[!me], w->n_own[!me]);
+}
+
 /* What two captures, each on its own grounds, make of one stream: the role of the first. */
-static enum role combine(const struct stream *a, const struct stream *b, uint8_t *source)
+static enum role combine(const struct walk *w, const struct stream *a, const struct stream *b,
+			 uint8_t *source)
 {
 	uint8_t x = a->own_role, y = b->own_role;
 	bool from_a = y == ROLE_UNKNOWN || (x != ROLE_UNKNOWN && a->own_source < b->own_source);
@@ -156,6 +164,10 @@ static enum role combine(const struct stream *a, const struct stream *b, uint8_t
 		 */
 		bool third = x == ROLE_RECEIVES && a->own_source == FROM_LINK;
 		return third ? ROLE_NEITHER : ROLE_UNKNOWN;
+	}
+	if ((y == ROLE_UNKNOWN && from_anybody(w, 0, a)) ||
+	    (x == ROLE_UNKNOWN && from_anybody(w, 1, b))) {
+		return ROLE_UNKNOWN;
 	}
 	if (from_a || y == ROLE_NEITHER) {
 		return from_a ? x : y;
@@ -188,7 +200,7 @@ static bool is_doubtful(const struct walk *w, const struct stream *a)
 static enum role role_of(const struct walk *w, const struct stream *a, const struct stream *b,
 			 int more, uint8_t *source, bool *disputed)
 {
-	enum role role = combine(a, b, source);
+	enum role role = combine(w, a, b, source);
 	if (*source == FROM_ADDRESS && refuted(w, a, role)) {
 		role = ROLE_UNKNOWN;
 	}

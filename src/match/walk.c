@@ -217,6 +217,7 @@ static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
 	which = usk_stream_new(mine, p, vantage);
 	struct stream *st = &mine->stream[which];
 	st->sides = (uint8_t)(1 << p->side);
+	st->group = p->has & USK_HAS_GROUP || usk_addr_is_multicast(p->dst);
 	find_role(f, st, p->side);
 	st->role = st->own_role;
 	st->source = st->own_source;

@@ -94,6 +94,7 @@ struct stream {
 	uint8_t ttl;		      /* of its first packet, */
 	uint8_t met;		      /* or the first that its peer has, too */
 	uint8_t disputed;	      /* hops contradict what is said of it */
+	uint8_t group;		      /* it goes to all, or to many */
 	uint16_t vantage;	      /* 0 where a capture has one; see usk_vantage() */
 	uint8_t alive, anchored;
 	uint8_t sides;	  /* bit per enum usk_side seen by the link layer */

@@ -313,15 +313,51 @@ static void test_third_party(void **state)
 	scene_free(&s);
 }
 
+/* What all hear that are on a link, from a third one: that one received it does not say that the
+ * other one sent it, unless its address is known. */
+static void test_third_party_heard(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 8; k++) {
+		struct scene s = { .v6 = k & 1, .no_ids = k & 2 };
+		s.eye[0].link = LINK_SLL2;
+		for (int i = 0; i < 50; i++) {
+			int64_t t = START + i * 20 * MS;
+			int from = i & 1;
+			struct packet p = scene_udp(&s, from, 2 * (uint64_t)i);
+			see_cooked(&s, from, t, &p, from ? 0 : 4);
+			see_cooked(&s, !from, t + 150000, &p, from ? 0 : 4);
+			scene_expect(&s, from, t, t + 150000);
+			p = scene_udp(&s, 1, 2 * (uint64_t)i + 1);
+			p.multicast = true;
+			p.src = k & 4 ? HOST_Q : HOST_R;
+			see_cooked(&s, 0, t + MS + 14000, &p, 2);
+			see_cooked(&s, 1, t + MS + (k & 4 ? 0 : 28000), &p, 0);
+			if (k & 4) {
+				scene_expect(&s, 1, t + MS, t + MS + 14000);
+			}
+		}
+		scene_check(&s, "third party heard");
+		scene_free(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_option),	  cmocka_unit_test(test_link),
-		cmocka_unit_test(test_interface), cmocka_unit_test(test_address),
-		cmocka_unit_test(test_ttl),	  cmocka_unit_test(test_exchange),
-		cmocka_unit_test(test_none),	  cmocka_unit_test(test_equal),
-		cmocka_unit_test(test_order),	  cmocka_unit_test(test_hops_vary),
-		cmocka_unit_test(test_forwarded), cmocka_unit_test(test_third_party),
+		cmocka_unit_test(test_option),
+		cmocka_unit_test(test_link),
+		cmocka_unit_test(test_interface),
+		cmocka_unit_test(test_address),
+		cmocka_unit_test(test_ttl),
+		cmocka_unit_test(test_exchange),
+		cmocka_unit_test(test_none),
+		cmocka_unit_test(test_equal),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_hops_vary),
+		cmocka_unit_test(test_forwarded),
+		cmocka_unit_test(test_third_party),
+		cmocka_unit_test(test_third_party_heard),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
