@@ -127,6 +127,7 @@ static void show(struct path *p, struct watch *w, const struct passing *x, uint6
 	*s = (struct shown){ .stamp_ns = local(w, t), .true_ns = t, .first = first, .n = n };
 	s->iface = (w->how == WATCH_BOTH || w->how == WATCH_TAPS) && x->right;
 	s->at = (uint32_t)w->data.n;
+	s->group = k.multicast;
 	s->wire = packet_bytes(&k, &w->data);
 	s->captured = (uint32_t)w->data.n - s->at;
 	s->order = w->n++;

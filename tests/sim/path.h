@@ -29,6 +29,7 @@ struct shown {
 	uint64_t first;
 	uint32_t n;
 	uint32_t iface, at, captured, wire;
+	bool group; /* without an IP-ID, alike on a VLAN and beside it */
 	size_t order;
 };
 

@@ -39,7 +39,7 @@ struct judged {
 	const struct path *path;
 	struct tally *tally;
 	uint64_t seed, wrong, mute;
-	bool is_mute;
+	bool is_mute, misses;
 };
 
 static const struct shown *shown_at(const struct watch *w, int64_t stamp_ns)
@@ -73,7 +73,8 @@ static bool judge(void *ctx, const struct usk_msg *m, size_t n)
 			continue;
 		}
 		/* Of one packet only the network makes copies that nothing tells apart. */
-		if (j->is_mute && (!s || !r || !is_same(s, r) || j->path->doubling > 0)) {
+		bool mute = j->is_mute || (j->misses && s && r && s->group && r->group);
+		if (mute && (!s || !r || !is_same(s, r) || j->path->doubling > 0)) {
 			j->mute++;
 			continue;
 		}
@@ -111,17 +112,23 @@ static uint64_t shared(const struct path *p)
 	return n;
 }
 
+static bool misses(const struct path *p)
+{
+	bool any = false;
+	for (int i = 0; i < 2; i++) {
+		any |= p->watch[i].loss > 0 || p->watch[i].from_ns > p->from_ns;
+	}
+	return any;
+}
+
 /* Without IP-IDs that are kept a copy looks like the original, which a capture may have missed. */
 static bool is_mute(const struct path *p)
 {
-	bool nat = false, misses = false;
+	bool nat = false;
 	for (uint32_t i = 0; i < p->n; i++) {
 		nat |= p->node[i] == NAT;
 	}
-	for (int i = 0; i < 2; i++) {
-		misses |= p->watch[i].loss > 0 || p->watch[i].from_ns > p->from_ns;
-	}
-	return (p->v6 || p->no_ids || p->doubling > 0 || (p->ids_anew && nat)) && misses;
+	return (p->v6 || p->no_ids || p->doubling > 0 || (p->ids_anew && nat)) && misses(p);
 }
 
 static void describe(const struct path *p, uint64_t seed)
@@ -159,6 +166,7 @@ static void try(struct tally *t, const struct job *job, uint64_t seed)
 	};
 	path_make(&p, seed);
 	j.is_mute = is_mute(&p);
+	j.misses = misses(&p);
 	struct bytes file[2] = { path_file(&p, 0), path_file(&p, 1) };
 	uint64_t before = t->messages, possible = shared(&p);
 	enum usk_status status =
