@@ -312,7 +312,7 @@ enum usk_status task_scores(const struct task *t, const struct usk_clocks *c, FI
 /** Of that status; EXIT_PARTIAL instead of EXIT_DONE if a file was left out. */
 int task_end(const struct task *t, int status);
 
-/** EXIT_PARTIAL if some clock is neither the reference nor bounded. */
+/** EXIT_PARTIAL if some clock, or an epoch of one, is neither the reference nor bounded. */
 int clocks_status(const struct usk_clocks *c);
 
 /** Is it a file that looks like a clocks.json? */

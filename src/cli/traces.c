@@ -303,11 +303,23 @@ struct usk_clocks *clocks_read(const char *path)
 	return c;
 }
 
+/* Of how many of its epochs are there knots? */
+static size_t epochs_corrected(const struct usk_clock *k)
+{
+	size_t n = k->n_knots > 0;
+	for (size_t i = 1; i < k->n_knots; i++) {
+		n += k->knot[i].epoch != k->knot[i - 1].epoch;
+	}
+	return n;
+}
+
 int clocks_status(const struct usk_clocks *c)
 {
 	for (size_t i = 0; i < c->n_clocks; i++) {
-		enum usk_quality q = c->clock[i].quality;
-		if (q != USK_REFERENCE && q != USK_BOUNDED) {
+		const struct usk_clock *k = &c->clock[i];
+		enum usk_quality q = k->quality;
+		if ((q != USK_REFERENCE && q != USK_BOUNDED) ||
+		    (k->n_set_backs && epochs_corrected(k) <= k->n_set_backs)) {
 			return EXIT_PARTIAL;
 		}
 	}

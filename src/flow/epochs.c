@@ -118,6 +118,25 @@ static void translate_knots(const struct usk_epochs *e, const bool *tied, const 
 	k->n_knots = out.n;
 }
 
+/* Epochs whose messages, if there are any, bound them from one side at most. */
+static void note_untied(const struct usk_epochs *e, const struct usk_clock *k, struct usk_clocks *c)
+{
+	bool answers = k->quality == USK_REFERENCE || k->quality == USK_BOUNDED;
+	for (size_t i = 0, at = 0; i <= e->n && answers; i++) {
+		size_t begin = at;
+		while (at < k->n_knots && k->knot[at].epoch == i) {
+			at++;
+		}
+		if (at == begin) {
+			usk_flow_note(
+				&c->note, &c->n_notes,
+				usk_format("no chain of messages bounds epoch %zu of %s from both "
+					   "sides: its stamps there have no correction",
+					   i, k->name));
+		}
+	}
+}
+
 /* ---- jumps ---------------------------------------------------------------------------------- */
 
 static void grow(struct usk_jump *j, int64_t by)
@@ -395,6 +414,7 @@ void usk_flow_recorded(struct usk_clocks *c, const struct parties *p)
 		if (e->n && map[i]) {
 			translate_knots(e, tied, map[i], k);
 			translate_stretches(e, k);
+			note_untied(e, k, c);
 		}
 		free(tied);
 	}
