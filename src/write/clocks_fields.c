@@ -187,10 +187,10 @@ static const struct usk_field width_fields[] = {
 	{ NULL },
 };
 
-static json_t *put_widths(const struct usk_clocks *c, const void *of)
+static void put_widths(struct usk_json_out *o, const struct usk_clocks *c, const void *of)
 {
 	struct usk_widths w = usk_band_widths(of);
-	return usk_fields_put(c, width_fields, &w);
+	usk_fields_put(o, c, width_fields, &w);
 }
 
 const struct usk_field usk_clock_fields[] = {
@@ -403,9 +403,9 @@ static const char *model_name(unsigned kind)
 static const struct usk_field wander_field = { "ppm", FIELD_WANDER,
 					       AT(usk_clocks, model.wander_e12) };
 
-static json_t *put_ppm(const struct usk_clocks *c, const void *of)
+static void put_ppm(struct usk_json_out *o, const struct usk_clocks *c, const void *of)
 {
-	return usk_field_put(c, &wander_field, of);
+	usk_field_put(o, c, &wander_field, of);
 }
 
 static void get_ppm(struct reader *r, const struct place *at, const json_t *o, void *of)
@@ -418,11 +418,15 @@ static void get_ppm(struct reader *r, const struct place *at, const json_t *o, v
 static const struct usk_field duration_field = { "duration_ns", FIELD_TIME, FIELD_MAY_MISS,
 						 AT(usk_clocks, model.segment_ns) };
 
-static json_t *put_duration(const struct usk_clocks *c, const void *of)
+static void put_duration(struct usk_json_out *o, const struct usk_clocks *c, const void *of)
 {
-	return c->model.kind != USK_SEGMENTS ? json_null()
-	       : c->model.segment_ns	     ? usk_field_put(c, &duration_field, of)
-					     : usk_json_text("auto");
+	if (c->model.kind != USK_SEGMENTS) {
+		usk_json_put(o, json_null());
+	} else if (c->model.segment_ns) {
+		usk_field_put(o, c, &duration_field, of);
+	} else {
+		usk_json_put(o, usk_json_text("auto"));
+	}
 }
 
 static void get_duration(struct reader *r, const struct place *at, const json_t *o, void *of)
@@ -453,10 +457,10 @@ static const struct usk_field solve_fields[] = {
 	{ NULL },
 };
 
-static json_t *put_kind(const struct usk_clocks *c, const void *of)
+static void put_kind(struct usk_json_out *o, const struct usk_clocks *c, const void *of)
 {
 	(void)c;
-	return usk_json_text(((const struct usk_trace_info *)of)->kind);
+	usk_json_put(o, usk_json_text(((const struct usk_trace_info *)of)->kind));
 }
 
 static void get_kind(struct reader *r, const struct place *at, const json_t *o, void *of)

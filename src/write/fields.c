@@ -7,31 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-json_t *usk_json_had(json_t *v)
-{
-	if (!v) {
-		usk_alloc(SIZE_MAX, 1);
-	}
-	return v;
-}
-
-json_t *usk_json_text(const char *text)
-{
-	char *shown = usk_shown(text ? text : "");
-	json_t *v = usk_json_had(json_string(shown));
-	free(shown);
-	return v;
-}
-
 /* ---- structs to JSON ---------------------------------------------------------------------------
  */
-
-static json_t *ns(int64_t t)
-{
-	char digits[24];
-	snprintf(digits, sizeof digits, "%lld", (long long)t);
-	return t == USK_NONE ? json_null() : usk_json_had(json_string(digits));
-}
 
 static json_t *count(uint64_t n)
 {
@@ -56,40 +33,9 @@ static json_t *clock_name(const struct usk_clocks *c, uint32_t i)
 	return usk_json_text(i < c->n_clocks ? c->clock[i].name : "");
 }
 
-static void add(json_t *array, json_t *value)
+static json_t *value_of(const struct usk_clocks *c, const struct usk_field *f, const void *at)
 {
-	if (json_array_append_new(array, value)) {
-		usk_json_had(NULL);
-	}
-}
-
-static json_t *point(const struct usk_point *p)
-{
-	json_t *row = usk_json_had(json_array());
-	add(row, ns(p->local_ns));
-	add(row, ns(p->offset_ns));
-	return row;
-}
-
-static json_t *put_list(const struct usk_clocks *c, const struct usk_field *f, const void *of)
-{
-	const char *at = *(const char *const *)((const char *)of + f->at);
-	const struct usk_field each = { .kind = f->each, .fields = f->fields };
-	json_t *a = usk_json_had(json_array());
-	for (size_t i = 0; i < *(const size_t *)((const char *)of + f->n_at); i++) {
-		add(a, usk_field_put(c, &each, at + i * f->size));
-	}
-	return a;
-}
-
-json_t *usk_field_put(const struct usk_clocks *c, const struct usk_field *f, const void *of)
-{
-	const void *at = (const char *)of + f->at;
 	switch (f->kind) {
-	case FIELD_TIME:
-	case FIELD_TIME_OR_NULL:
-	case FIELD_SPAN_OR_NULL:
-		return ns(*(const int64_t *)at);
 	case FIELD_RATE:
 	case FIELD_WANDER: /* exact: an integer below 2^53 over 10^6 has at most 15 digits */
 		return number((double)*(const int64_t *)at / 1e6, 15);
@@ -108,18 +54,71 @@ json_t *usk_field_put(const struct usk_clocks *c, const struct usk_field *f, con
 	case FIELD_CLOCK_OR_NULL:
 		return *(const uint32_t *)at < c->n_clocks ? clock_name(c, *(const uint32_t *)at)
 							   : json_null();
-	case FIELD_CLOCK:
+	default:
 		return clock_name(c, *(const uint32_t *)at);
-	case FIELD_POINT:
-		return point(at);
-	case FIELD_OBJECT:
-		return usk_fields_put(c, f->fields, at);
-	case FIELD_LIST:
-		return put_list(c, f, of);
-	case FIELD_OWN:
-		break;
 	}
-	return f->put(c, of);
+}
+
+static void put_point(struct usk_json_out *o, const void *ctx)
+{
+	const struct usk_point *p = ctx;
+	usk_json_item(o);
+	usk_json_put_ns(o, p->local_ns);
+	usk_json_item(o);
+	usk_json_put_ns(o, p->offset_ns);
+}
+
+/* What is put, and the fields that say how. */
+struct putting {
+	const struct usk_clocks *c;
+	const struct usk_field *f;
+	const void *of;
+};
+
+static void put_items(struct usk_json_out *o, const void *ctx)
+{
+	const struct putting *p = ctx;
+	const struct usk_field each = { .kind = p->f->each, .fields = p->f->fields };
+	const char *at = *(const char *const *)((const char *)p->of + p->f->at);
+	size_t n = *(const size_t *)((const char *)p->of + p->f->n_at);
+	for (size_t i = 0; i < n && !o->over; i++) {
+		usk_json_item(o);
+		usk_field_put(o, p->c, &each, at + i * p->f->size);
+	}
+}
+
+static void put_list(struct usk_json_out *o, const struct usk_clocks *c, const struct usk_field *f,
+		     const void *of)
+{
+	const struct putting p = { c, f, of };
+	usk_json_put_list(o, (struct usk_json_inner){ put_items, &p });
+}
+
+void usk_field_put(struct usk_json_out *o, const struct usk_clocks *c, const struct usk_field *f,
+		   const void *of)
+{
+	const void *at = (const char *)of + f->at;
+	switch (f->kind) {
+	case FIELD_TIME:
+	case FIELD_TIME_OR_NULL:
+	case FIELD_SPAN_OR_NULL:
+		usk_json_put_ns(o, *(const int64_t *)at);
+		break;
+	case FIELD_POINT:
+		usk_json_put_list(o, (struct usk_json_inner){ put_point, at });
+		break;
+	case FIELD_OBJECT:
+		usk_fields_put(o, c, f->fields, at);
+		break;
+	case FIELD_LIST:
+		put_list(o, c, f, of);
+		break;
+	case FIELD_OWN:
+		f->put(o, c, of);
+		break;
+	default:
+		usk_json_put(o, value_of(c, f, at));
+	}
 }
 
 static bool omitted(const struct usk_field *f, const void *of)
@@ -137,15 +136,22 @@ static bool omitted(const struct usk_field *f, const void *of)
 	return *(const uint32_t *)v == (f->kind == FIELD_SMALL ? 0 : USK_NO_CLOCK);
 }
 
-json_t *usk_fields_put(const struct usk_clocks *c, const struct usk_field *f, const void *of)
+static void put_members(struct usk_json_out *o, const void *ctx)
 {
-	json_t *o = usk_json_had(json_object());
-	for (; f->key; f++) {
-		if (!omitted(f, of) && json_object_set_new(o, f->key, usk_field_put(c, f, of))) {
-			usk_json_had(NULL);
+	const struct putting *p = ctx;
+	for (const struct usk_field *f = p->f; f->key && !o->over; f++) {
+		if (!omitted(f, p->of)) {
+			usk_json_member(o, f->key);
+			usk_field_put(o, p->c, f, p->of);
 		}
 	}
-	return o;
+}
+
+void usk_fields_put(struct usk_json_out *o, const struct usk_clocks *c, const struct usk_field *f,
+		    const void *of)
+{
+	const struct putting p = { c, f, of };
+	usk_json_put_object(o, (struct usk_json_inner){ put_members, &p });
 }
 
 /* ---- and back ----------------------------------------------------------------------------------

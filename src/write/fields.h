@@ -9,6 +9,7 @@
 #define USK_WRITE_FIELDS_H
 
 #include "write/json_get.h"
+#include "write/json_put.h"
 
 #include <stddef.h>
 
@@ -51,14 +52,16 @@ struct usk_field {
 	enum usk_field_kind each; /* of a list, as those below */
 	size_t n_at;		  /* how many there are: where the struct has that, a size_t */
 	size_t size;		  /* of each */
-	json_t *(*put)(const struct usk_clocks *c, const void *of);
+	void (*put)(struct usk_json_out *o, const struct usk_clocks *c, const void *of);
 	void (*get)(struct reader *r, const struct place *at, const json_t *o, void *of);
 };
 
-/** Never NULL. Names of clocks are those of c. */
-json_t *usk_fields_put(const struct usk_clocks *c, const struct usk_field *f, const void *of);
-/** One of them, by its row. */
-json_t *usk_field_put(const struct usk_clocks *c, const struct usk_field *f, const void *of);
+/** An object. Names of clocks are those of c. */
+void usk_fields_put(struct usk_json_out *o, const struct usk_clocks *c, const struct usk_field *f,
+		    const void *of);
+/** The value of one of them, by its row. */
+void usk_field_put(struct usk_json_out *o, const struct usk_clocks *c, const struct usk_field *f,
+		   const void *of);
 /** Into a struct that is all 0; the first failure is kept in r, whose names of clocks must stand.
  */
 void usk_fields_get(struct reader *r, const struct place *at, const json_t *o,
@@ -67,10 +70,6 @@ void usk_field_get(struct reader *r, const struct place *up, const json_t *o,
 		   const struct usk_field *f, void *of);
 /** All that they point to. */
 void usk_fields_free(const struct usk_field *f, void *of);
-
-/** v, which jansson may have failed to make: then this does not return. */
-json_t *usk_json_had(json_t *v);
-json_t *usk_json_text(const char *text);
 
 /* ---- clocks_fields.c: what clocks.json holds, by the structs that hold it ---- */
 
