@@ -10,7 +10,8 @@
  *
  * A sweep goes through events in their approximate order of time, forwards, then backwards: a bound
  * is carried along a whole stretch of a path by one sweep. Of many clocks in a row a sweep moves
- * the events of few: it looks at no others.
+ * the events of few: it looks at no others. Where rates and bounds take turns most sweeps would
+ * move nothing: they begin with what changed since the last one.
  */
 #include "graph/work.h"
 
@@ -145,27 +146,29 @@ static inline uint32_t last_mark(const uint64_t *m, uint32_t i)
  */
 
 /* What may move an event: its neighbour before, the one behind, its peer; LOOK: it was moved since
- * bounds were last seen not to cross. What did not change since moves nothing again. */
-enum { BEFORE = 1, BEHIND = 2, PEER = 4, LOOK = 8, ALL = 15 };
+ * bounds were last seen not to cross. What did not change since moves nothing again. TOUCHED: it
+ * was moved, but nobody was told yet. */
+enum { BEFORE = 1, BEHIND = 2, PEER = 4, LOOK = 8, ALL = 15, TOUCHED = 16 };
 
-struct sweep {
+struct usk_sweeps {
 	struct usk_work *w;
 	uint8_t *todo;	  /* by event */
 	uint32_t *place;  /* by event: in the order of sweeps; USK_NO_EVENT: the reference's */
 	uint64_t *marks;  /* places of events with something to do */
 	uint32_t n_marks; /* words of it */
+	uint8_t *news;	  /* by clock: whom its bounds are news to */
 	bool moved;
 };
 
-static inline void todo(struct sweep *s, uint32_t i, uint8_t what)
+static inline void todo(struct usk_sweeps *s, uint32_t i, uint8_t what)
 {
-	if (!s->todo[i] && s->place[i] != USK_NO_EVENT) {
+	if (!(s->todo[i] & ALL) && s->place[i] != USK_NO_EVENT) {
 		mark(s->marks, s->place[i]);
 	}
 	s->todo[i] |= what;
 }
 
-static inline void done(struct sweep *s, uint32_t i, uint32_t place, uint8_t what)
+static inline void done(struct usk_sweeps *s, uint32_t i, uint32_t place, uint8_t what)
 {
 	uint8_t left = s->todo[i] & (uint8_t)~what;
 	if (s->todo[i] && !left) {
@@ -174,10 +177,11 @@ static inline void done(struct sweep *s, uint32_t i, uint32_t place, uint8_t wha
 	s->todo[i] = left;
 }
 
-static void moved(struct sweep *s, uint32_t i)
+static void moved(struct usk_sweeps *s, uint32_t i)
 {
 	uint32_t p = s->w->peer[i];
 	s->moved = true;
+	s->news[s->w->owner[i]] = USK_NEWS_TO_ALL;
 	todo(s, i, LOOK);
 	if (i) {
 		todo(s, i - 1, BEHIND);
@@ -190,7 +194,7 @@ static void moved(struct sweep *s, uint32_t i)
 	}
 }
 
-static inline void lower(struct sweep *s, uint32_t i, usk_i128 v)
+static inline void lower(struct usk_sweeps *s, uint32_t i, usk_i128 v)
 {
 	if (v > s->w->lo[i]) {
 		s->w->lo[i] = v;
@@ -198,7 +202,7 @@ static inline void lower(struct sweep *s, uint32_t i, usk_i128 v)
 	}
 }
 
-static inline void upper(struct sweep *s, uint32_t i, usk_i128 v)
+static inline void upper(struct usk_sweeps *s, uint32_t i, usk_i128 v)
 {
 	if (v < s->w->hi[i]) {
 		s->w->hi[i] = v;
@@ -207,7 +211,7 @@ static inline void upper(struct sweep *s, uint32_t i, usk_i128 v)
 }
 
 /* From an event to its neighbour on either side. */
-static inline void pass(struct sweep *s, uint32_t from, uint32_t to)
+static inline void pass(struct usk_sweeps *s, uint32_t from, uint32_t to)
 {
 	struct usk_work *w = s->w;
 	bool on = from < to;
@@ -235,7 +239,7 @@ static inline void look(struct usk_work *w, uint32_t i)
  * the moment at which its clock was set back, from the first end to it and from it to the last one
  * goes by no less time than stamps tell.
  */
-static void folds(struct sweep *s)
+static void folds(struct usk_sweeps *s)
 {
 	struct usk_work *w = s->w;
 	for (size_t k = 0; k < w->n_folds; k++) {
@@ -261,7 +265,7 @@ static void folds(struct sweep *s)
 	}
 }
 
-static inline void meet(struct sweep *s, uint32_t i)
+static inline void meet(struct usk_sweeps *s, uint32_t i)
 {
 	struct usk_work *w = s->w;
 	uint32_t p = w->peer[i];
@@ -272,7 +276,7 @@ static inline void meet(struct sweep *s, uint32_t i)
 	}
 }
 
-static inline void compare(struct sweep *s, const struct usk_pairwise *p)
+static inline void compare(struct usk_sweeps *s, const struct usk_pairwise *p)
 {
 	const struct usk_work *w = s->w;
 	if (p->least > -USK_INF && w->lo[p->a] > -USK_INF) {
@@ -290,7 +294,7 @@ static inline void compare(struct sweep *s, const struct usk_pairwise *p)
 }
 
 /* Out from the reference, and back. */
-static void pairwise(struct sweep *s)
+static void pairwise(struct usk_sweeps *s)
 {
 	for (size_t k = 0; k < s->w->n_pairwise; k++) {
 		compare(s, &s->w->pairwise[k]);
@@ -300,7 +304,7 @@ static void pairwise(struct sweep *s)
 	}
 }
 
-static void visit_forth(struct sweep *s, uint32_t k)
+static void visit_forth(struct usk_sweeps *s, uint32_t k)
 {
 	const struct usk_work *w = s->w;
 	uint32_t i = w->order[k];
@@ -314,7 +318,7 @@ static void visit_forth(struct sweep *s, uint32_t k)
 	}
 }
 
-static void visit_back(struct sweep *s, uint32_t k)
+static void visit_back(struct usk_sweeps *s, uint32_t k)
 {
 	struct usk_work *w = s->w;
 	uint32_t i = w->order[k];
@@ -340,7 +344,7 @@ static void visit_back(struct sweep *s, uint32_t k)
  */
 enum { BY_TIME = 16 };
 
-static void sweep_outwards(struct sweep *s)
+static void sweep_outwards(struct usk_sweeps *s)
 {
 	const struct usk_work *w = s->w;
 	for (size_t n = 0; n < w->n_clocks; n++) {
@@ -354,7 +358,7 @@ static void sweep_outwards(struct sweep *s)
 	}
 }
 
-static void sweep(struct sweep *s)
+static void sweep(struct usk_sweeps *s)
 {
 	for (uint32_t k = 0; (k = next_mark(s->marks, s->n_marks, k)) != USK_NO_EVENT; k++) {
 		visit_forth(s, k);
@@ -366,42 +370,103 @@ static void sweep(struct sweep *s)
 	pairwise(s);
 }
 
-/* All is to do. */
-static void begin(struct sweep *s)
+/* ---- what changed ------------------------------------------------------------------------------
+ */
+
+struct usk_sweeps *usk_sweeps_begin(struct usk_work *w)
 {
-	const struct usk_work *w = s->w;
+	struct usk_sweeps *s = usk_alloc(1, sizeof *s);
+	s->w = w;
 	s->todo = usk_grow(NULL, w->n + 1, sizeof *s->todo);
 	s->place = usk_grow(NULL, w->n + 1, sizeof *s->place);
-	memset(s->todo, ALL, w->n);
+	s->news = usk_alloc(w->c->n_clocks + 1, sizeof *s->news);
 	memset(s->place, 0xff, w->n * sizeof *s->place);
 	s->n_marks = w->n_order / 64 + 1;
 	s->marks = usk_alloc(s->n_marks, sizeof *s->marks);
 	for (uint32_t k = 0; k < w->n_order; k++) {
 		s->place[w->order[k]] = k;
+	}
+	usk_sweeps_all(s);
+	return s;
+}
+
+void usk_sweeps_end(struct usk_sweeps *s)
+{
+	free(s->marks);
+	free(s->place);
+	free(s->todo);
+	free(s->news);
+	free(s);
+}
+
+void usk_sweeps_all(struct usk_sweeps *s)
+{
+	memset(s->todo, ALL, s->w->n);
+	memset(s->news, USK_NEWS_TO_ALL, s->w->c->n_clocks);
+	for (uint32_t k = 0; k < s->w->n_order; k++) {
 		mark(s->marks, k);
 	}
 }
 
-bool usk_propagate(struct usk_work *w)
+void usk_sweeps_touch(struct usk_sweeps *s, uint32_t i)
 {
-	struct sweep s = { .w = w, .moved = true };
-	begin(&s);
+	s->todo[i] |= TOUCHED;
+}
+
+uint8_t *usk_sweeps_news(struct usk_sweeps *s, uint32_t k)
+{
+	return &s->news[k];
+}
+
+void usk_sweeps_runs(struct usk_sweeps *s, const bool *changed)
+{
+	const struct usk_work *w = s->w;
+	for (uint32_t i = 0; i < w->n; i++) {
+		if (changed[w->run_of[i]]) {
+			todo(s, i, BEHIND);
+			if (i + 1 < w->n) {
+				todo(s, i + 1, BEFORE);
+			}
+		}
+	}
+}
+
+static void tell_touched(struct usk_sweeps *s)
+{
+	for (uint32_t i = 0; i < s->w->n; i++) {
+		if (s->todo[i] & TOUCHED) {
+			s->todo[i] &= (uint8_t)~TOUCHED;
+			moved(s, i);
+		}
+	}
+}
+
+bool usk_sweeps_run(struct usk_sweeps *s)
+{
+	struct usk_work *w = s->w;
 	/* A circle that leads back earlier makes bounds fall for ever where nothing holds them from
 	 * the other side. A path has no more events than there are: so many sweeps are enough for
 	 * any, and far fewer were for all that was seen. */
 	uint32_t most = 1000 + (w->n < 100000 ? w->n : 100000) / 10;
-	for (uint32_t round = 0; s.moved && w->crossed == USK_NO_EVENT; round++) {
-		s.moved = false;
+	tell_touched(s);
+	s->moved = true;
+	for (uint32_t round = 0; s->moved && w->crossed == USK_NO_EVENT; round++) {
+		s->moved = false;
 		if (round % BY_TIME == BY_TIME - 1) {
-			sweep_outwards(&s);
+			sweep_outwards(s);
 		}
-		sweep(&s);
-		if (s.moved && round > most) {
+		sweep(s);
+		if (s->moved && round > most) {
 			w->crossed = w->order[0];
 		}
 	}
-	free(s.marks);
-	free(s.place);
-	free(s.todo);
 	return w->crossed == USK_NO_EVENT;
+}
+
+bool usk_propagate(struct usk_work *w)
+{
+	struct usk_sweeps *s = usk_sweeps_begin(w);
+	bool good = usk_sweeps_run(s);
+	usk_sweeps_end(s);
+	return good;
 }

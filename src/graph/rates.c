@@ -40,8 +40,10 @@ static bool usable(struct usk_xy p)
 	return p.y < USK_TIME_MAX && p.y > -USK_TIME_MAX;
 }
 
-static void close_stretch(struct usk_needing *g, struct usk_run *r)
+/* false: nothing is narrower than before. */
+static bool close_stretch(struct usk_needing *g, struct usk_run *r)
 {
+	struct usk_run was = *r;
 	if (g->need.has_lo) {
 		usk_i128 least = (usk_i128)usk_slope_e12(g->need.s_lo, false) - r->wander_e12;
 		r->least_e12 = least > r->least_e12 ? (int64_t)least : r->least_e12;
@@ -51,12 +53,14 @@ static void close_stretch(struct usk_needing *g, struct usk_run *r)
 		r->most_e12 = most < r->most_e12 ? (int64_t)most : r->most_e12;
 	}
 	usk_needing_clear(g);
+	return r->least_e12 != was.least_e12 || r->most_e12 != was.most_e12;
 }
 
-/* All runs of a clock. */
-static void rates_of_clock(struct usk_work *w, uint32_t k)
+/* All runs of a clock. false: nothing is narrower than before. */
+static bool rates_of_clock(struct usk_work *w, uint32_t k)
 {
 	struct usk_needing g = { .n = { 0 } };
+	bool any = false;
 	for (uint32_t i = w->first[k]; i < w->first[k + 1]; i++) {
 		for (int ceiling = 0; ceiling < 2; ceiling++) {
 			bool known = ceiling ? w->hi[i] < USK_INF : w->lo[i] > -USK_INF;
@@ -67,10 +71,11 @@ static void rates_of_clock(struct usk_work *w, uint32_t k)
 		}
 		bool last = i + 1 == w->first[k + 1];
 		if (last || !usk_cell_calm(w->cell[i]) || w->run_of[i + 1] != w->run_of[i]) {
-			close_stretch(&g, &w->run[w->run_of[i]]);
+			any = close_stretch(&g, &w->run[w->run_of[i]]) || any;
 		}
 	}
 	usk_needing_free(&g);
+	return any;
 }
 
 /* ---- case split --------------------------------------------------------------------------------
@@ -78,9 +83,10 @@ static void rates_of_clock(struct usk_work *w, uint32_t k)
 
 struct split {
 	struct usk_work *w;
-	uint32_t from, to;	/* events */
-	usk_i128 *lo, *hi;	/* of a case */
-	usk_i128 *least, *most; /* union of all cases */
+	struct usk_sweeps *sweeps; /* NULL: nobody has to know */
+	uint32_t from, to;	   /* events */
+	usk_i128 *lo, *hi;	   /* of a case */
+	usk_i128 *least, *most;	   /* union of all cases */
 };
 
 /* Bounds of the events in a case; false: it contradicts. Cells in which nothing is calm do as they
@@ -140,9 +146,28 @@ static void unite_case(struct split *s, bool first)
 	}
 }
 
-static void split_run(struct split *s, struct usk_run *r, uint32_t cases)
+/* What holds in all cases. false: it was known already. */
+static bool take_union(struct split *s)
 {
-	uint32_t n = s->to - s->from;
+	struct usk_work *w = s->w;
+	bool any = false;
+	for (uint32_t i = 0; i < s->to - s->from; i++) {
+		uint32_t e = s->from + i;
+		if (w->lo[e] != s->least[i] || w->hi[e] != s->most[i]) {
+			w->lo[e] = s->least[i];
+			w->hi[e] = s->most[i];
+			any = true;
+			if (s->sweeps) {
+				usk_sweeps_touch(s->sweeps, e);
+			}
+		}
+	}
+	return any;
+}
+
+/* false: nothing is narrower than before. */
+static bool split_run(struct split *s, struct usk_run *r, uint32_t cases)
+{
 	int64_t least = r->least_e12, most = r->most_e12, skew = s->w->p->max_skew_e12;
 	usk_i128 width = (usk_i128)most - least;
 	bool any = false;
@@ -158,13 +183,13 @@ static void split_run(struct split *s, struct usk_run *r, uint32_t cases)
 			any = true;
 		}
 	}
-	if (any) {
-		memcpy(s->w->lo + s->from, s->least, n * sizeof *s->least);
-		memcpy(s->w->hi + s->from, s->most, n * sizeof *s->most);
-	} else { /* no rate is left */
+	if (!any) { /* no rate is left */
 		r->least_e12 = 1;
 		r->most_e12 = 0;
+		return true;
 	}
+	any = take_union(s);
+	return any || r->least_e12 != least || r->most_e12 != most;
 }
 
 static uint32_t cases_of(size_t events)
@@ -172,21 +197,24 @@ static uint32_t cases_of(size_t events)
 	return (uint32_t)usk_clamp(CASE_WORK / (events + 1), LEAST_CASES, MOST_CASES);
 }
 
-static void split_clock(struct usk_work *w, uint32_t k, uint32_t cases)
+/* false: nothing is narrower than before. */
+static bool split_clock(struct usk_work *w, struct usk_sweeps *sweeps, uint32_t k, uint32_t cases)
 {
-	uint32_t n = w->first[k + 1] - w->first[k];
-	usk_i128 *room = usk_grow(NULL, 4 * (size_t)n + 4, sizeof *room);
-	struct split s = { w, 0, 0, room, room + n, room + 2 * (size_t)n, room + 3 * (size_t)n };
+	size_t n = w->first[k + 1] - w->first[k];
+	usk_i128 *room = usk_grow(NULL, 4 * n + 4, sizeof *room);
+	struct split s = { w, sweeps, 0, 0, room, room + n, room + 2 * n, room + 3 * n };
+	bool any = false;
 	for (s.from = w->first[k]; s.from < w->first[k + 1]; s.from = s.to) {
 		for (s.to = s.from + 1;
 		     s.to < w->first[k + 1] && w->run_of[s.to] == w->run_of[s.from]; s.to++) {
 		}
 		struct usk_run *r = &w->run[w->run_of[s.from]];
 		if (s.to - s.from > 1 && r->least_e12 < r->most_e12) {
-			split_run(&s, r, cases);
+			any = split_run(&s, r, cases) || any;
 		}
 	}
 	free(room);
+	return any;
 }
 
 /* ---- by turns ----------------------------------------------------------------------------------
@@ -194,34 +222,55 @@ static void split_clock(struct usk_work *w, uint32_t k, uint32_t cases)
 
 struct turn {
 	struct usk_work *w;
+	struct usk_sweeps *sweeps;
 	bool split;
 };
 
+/* What was done with the same bounds and rates before does nothing again. */
 static void turn_clocks(void *ctx, size_t from, size_t to)
 {
 	struct turn *t = ctx;
+	const uint8_t mine = t->split ? USK_NEWS_TO_CASES : USK_NEWS_TO_RATES;
 	for (uint32_t k = (uint32_t)from; k < to; k++) {
-		if (k != t->w->reference && t->split) {
-			split_clock(t->w, k, cases_of(t->w->n * t->w->share));
-		} else if (k != t->w->reference) {
-			rates_of_clock(t->w, k);
+		uint8_t *news = usk_sweeps_news(t->sweeps, k);
+		if (k == t->w->reference || !(*news & mine)) {
+			continue;
+		}
+		*news &= (uint8_t)~mine;
+		if (t->split && split_clock(t->w, t->sweeps, k, cases_of(t->w->n * t->w->share))) {
+			*news = USK_NEWS_TO_ALL;
+		} else if (!t->split && rates_of_clock(t->w, k)) {
+			*news |= USK_NEWS_TO_CASES;
 		}
 	}
 }
 
-/* false: a run has no rate left, w->torn. */
-static bool turn(struct usk_work *w, bool split)
+/* Slopes from rates. false: a run has no rate left, w->torn. */
+static bool take_rates(struct usk_work *w, struct usk_sweeps *sweeps)
 {
-	struct turn t = { w, split };
-	usk_parallel(w->n_clocks, 1, usk_threads(w), turn_clocks, &t);
+	bool *changed = usk_alloc(w->n_runs + 1, sizeof *changed), any = false;
 	for (size_t i = 0; i < w->n_runs; i++) {
-		if (w->run[i].least_e12 > w->run[i].most_e12) {
-			w->torn = &w->run[i];
-			return false;
+		struct usk_run *r = &w->run[i], was = *r;
+		if (r->least_e12 > r->most_e12) {
+			w->torn = r;
+			break;
 		}
-		usk_run_slopes(w, &w->run[i]);
+		usk_run_slopes(w, r);
+		changed[i] = r->slow_e12 != was.slow_e12 || r->fast_e12 != was.fast_e12;
+		any = any || changed[i];
 	}
-	return true;
+	if (any && !w->torn) {
+		usk_sweeps_runs(sweeps, changed);
+	}
+	free(changed);
+	return !w->torn;
+}
+
+static bool turn(struct usk_work *w, struct usk_sweeps *sweeps, bool split)
+{
+	struct turn t = { w, sweeps, split };
+	usk_parallel(w->n_clocks, 1, usk_threads(w), turn_clocks, &t);
+	return take_rates(w, sweeps);
 }
 
 static usk_i128 freedom(const struct usk_work *w)
@@ -233,13 +282,13 @@ static usk_i128 freedom(const struct usk_work *w)
 	return sum;
 }
 
-static bool by_turns(struct usk_work *w)
+static bool by_turns(struct usk_work *w, struct usk_sweeps *s)
 {
 	usk_i128 before = 0, now = freedom(w);
-	bool good = usk_propagate(w);
+	bool good = usk_sweeps_run(s);
 	for (int round = 0; round < RATE_ROUNDS && good; round++) {
 		before = now;
-		good = turn(w, false) && usk_propagate(w);
+		good = turn(w, s, false) && usk_sweeps_run(s);
 		now = freedom(w);
 		if (before - now <= before / 64) {
 			break;
@@ -248,20 +297,21 @@ static bool by_turns(struct usk_work *w)
 	return good;
 }
 
-static bool by_cases(struct usk_work *w)
+static bool by_cases(struct usk_work *w, struct usk_sweeps *s)
 {
 	uint32_t splits =
 		(uint32_t)usk_clamp(SPLIT_WORK / (w->n * w->share + 1), LEAST_SPLITS, MOST_SPLITS);
 	bool good = true;
 	for (uint32_t round = 0; round < splits && good; round++) {
-		good = turn(w, true) && usk_propagate(w) && turn(w, false) && usk_propagate(w);
+		good = turn(w, s, true) && usk_sweeps_run(s) && turn(w, s, false) &&
+		       usk_sweeps_run(s);
 	}
 	return good;
 }
 
 /* What pairs say by their own rates is left out if it contradicts the rest: what cannot be true is
  * taken back by messages and stretches alone. */
-static bool by_pairs(struct usk_work *w)
+static bool by_pairs(struct usk_work *w, struct usk_sweeps *s)
 {
 	usk_i128 *lo, *hi;
 	struct usk_run *run;
@@ -278,13 +328,14 @@ static bool by_pairs(struct usk_work *w)
 	memcpy(lo, w->lo, w->n * sizeof *lo);
 	memcpy(hi, w->hi, w->n * sizeof *hi);
 	memcpy(run, w->run, w->n_runs * sizeof *run);
-	good = by_turns(w) && by_cases(w);
+	good = by_turns(w, s) && by_cases(w, s);
 	if (!good) {
 		memcpy(w->lo, lo, w->n * sizeof *lo);
 		memcpy(w->hi, hi, w->n * sizeof *hi);
 		memcpy(w->run, run, w->n_runs * sizeof *run);
 		w->torn = NULL;
 		w->crossed = USK_NO_EVENT;
+		usk_sweeps_all(s);
 	}
 	w->n_pairwise = 0;
 	free(w->pairwise);
@@ -297,8 +348,11 @@ static bool by_pairs(struct usk_work *w)
 
 bool usk_solve_bounds(struct usk_work *w, bool split)
 {
+	struct usk_sweeps *s = usk_sweeps_begin(w);
 	w->torn = NULL;
-	return by_turns(w) && (!split || by_pairs(w) || by_cases(w));
+	bool good = by_turns(w, s) && (!split || by_pairs(w, s) || by_cases(w, s));
+	usk_sweeps_end(s);
+	return good;
 }
 
 bool usk_bounds_alone(struct usk_work *w, uint32_t events)
@@ -307,7 +361,7 @@ bool usk_bounds_alone(struct usk_work *w, uint32_t events)
 	for (int round = 0; round < LEAST_SPLITS && r->least_e12 <= r->most_e12; round++) {
 		rates_of_clock(w, 0);
 		if (r->least_e12 <= r->most_e12) {
-			split_clock(w, 0, cases_of(events));
+			split_clock(w, NULL, 0, cases_of(events));
 		}
 	}
 	return r->least_e12 <= r->most_e12;

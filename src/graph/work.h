@@ -253,6 +253,26 @@ void usk_moments_order(struct usk_work *w);
 void usk_bounds_reset(struct usk_work *w);
 /** Shortest and longest paths: false if an event's lo is over its hi, which is w->crossed. */
 bool usk_propagate(struct usk_work *w);
+
+/* The same again and again while others narrow bounds and rates: what did not change since is not
+ * looked at. */
+struct usk_sweeps;
+
+/** All is to do. Ends before events do. */
+struct usk_sweeps *usk_sweeps_begin(struct usk_work *w);
+void usk_sweeps_end(struct usk_sweeps *s);
+/** All is to do once more. */
+void usk_sweeps_all(struct usk_sweeps *s);
+/** As usk_propagate(). */
+bool usk_sweeps_run(struct usk_sweeps *s);
+/** Bounds of an event were narrowed. Several threads may say so, each of events of its own. */
+void usk_sweeps_touch(struct usk_sweeps *s, uint32_t i);
+/** Slopes of these runs were narrowed. */
+void usk_sweeps_runs(struct usk_sweeps *s, const bool *changed);
+/* Bounds of a clock, or its rates, changed since this was cleared: who looks at them clears its bit
+ * before. */
+enum { USK_NEWS_TO_RATES = 1, USK_NEWS_TO_CASES = 2, USK_NEWS_TO_ALL = 3 };
+uint8_t *usk_sweeps_news(struct usk_sweeps *s, uint32_t k);
 /** Slow and fast from least, most and wander. */
 void usk_run_slopes(const struct usk_work *w, struct usk_run *r);
 
