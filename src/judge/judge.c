@@ -85,13 +85,10 @@ static int by_bucket(const void *pa, const void *pb)
 	return (int)a->bucket - (int)b->bucket;
 }
 
-int64_t usk_histogram_quantile(const struct usk_histogram *h, double share)
+/* Its bars in order; to be freed. */
+static struct usk_bar *sorted(const struct usk_histogram *h)
 {
-	if (!h->n) {
-		return USK_NONE;
-	}
-	uint64_t want = (uint64_t)(share * (double)h->n), sum = 0;
-	struct usk_bar *bar = usk_alloc(h->n_used, sizeof *bar);
+	struct usk_bar *bar = usk_alloc(h->n_used + 1, sizeof *bar);
 	size_t n = 0;
 	for (size_t i = 0; i < h->n_slots; i++) {
 		if (h->bar[i].count) {
@@ -99,14 +96,30 @@ int64_t usk_histogram_quantile(const struct usk_histogram *h, double share)
 		}
 	}
 	qsort(bar, n, sizeof *bar, by_bucket);
-	for (n = 0; (sum += bar[n].count) <= want && sum != h->n; n++) {
+	return bar;
+}
+
+void usk_histogram_quantiles(const struct usk_histogram *h, const double *share, size_t n,
+			     int64_t *out)
+{
+	struct usk_bar *bar = sorted(h);
+	for (size_t k = 0; k < n; k++) {
+		uint64_t want = (uint64_t)(share[k] * (double)h->n), sum = 0;
+		size_t i = 0;
+		if (!h->n) {
+			out[k] = USK_NONE;
+			continue;
+		}
+		while ((sum += bar[i].count) <= want && sum != h->n) {
+			i++;
+		}
+		size_t at = bar[i].bucket;
+		usk_i128 far = at >= SIDE ? (usk_i128)bucket_top(at - SIDE)
+					  : -(usk_i128)bucket_top(SIDE - 1 - at) - 1;
+		usk_i128 v = h->origin + far;
+		out[k] = v < h->min ? h->min : v > h->max ? h->max : (int64_t)v;
 	}
-	size_t at = bar[n].bucket;
 	free(bar);
-	usk_i128 far = at >= SIDE ? (usk_i128)bucket_top(at - SIDE)
-				  : -(usk_i128)bucket_top(SIDE - 1 - at) - 1;
-	usk_i128 v = h->origin + far;
-	return v < h->min ? h->min : v > h->max ? h->max : (int64_t)v;
 }
 
 void usk_histogram_free(struct usk_histogram *h)
@@ -267,8 +280,11 @@ struct usk_delays usk_judge_delays(const struct usk_judge *j, bool back)
 	};
 	if (h->n) {
 		d.min_ns = h->min;
-		d.median_ns = usk_histogram_quantile(h, 0.5);
-		d.p99_ns = usk_histogram_quantile(h, 0.99);
+		const double share[] = { 0.5, 0.99 };
+		int64_t at[COUNT(share)];
+		usk_histogram_quantiles(h, share, COUNT(share), at);
+		d.median_ns = at[0];
+		d.p99_ns = at[1];
 		d.max_ns = h->max;
 	}
 	return d;

@@ -26,9 +26,10 @@ struct usk_histogram {
 };
 
 void usk_histogram_add(struct usk_histogram *h, int64_t value);
-/** The smallest value v such that share of all values are at most v, as exact as the buckets are.
- */
-int64_t usk_histogram_quantile(const struct usk_histogram *h, double share);
+/** For each of n shares the smallest value v such that this share of all values are at most v, as
+ * exact as the buckets are. */
+void usk_histogram_quantiles(const struct usk_histogram *h, const double *share, size_t n,
+			     int64_t *out);
 void usk_histogram_free(struct usk_histogram *h);
 
 /** Stamps on the common timeline; those that a map has no answer for stay as they are, and are
