@@ -178,12 +178,14 @@ static void set_knots(struct usk_drawing *d, const struct line *lo, const struct
 	}
 }
 
-/* The map's own arithmetic. */
-static int64_t offset_at(const struct usk_knot *k, int64_t x)
+/* Does the map, which rounds down, miss a gate over the link behind a knot? By cross products: one
+ * is asked for each event. */
+static bool misses(const struct usk_knot *k, const struct usk_passage *g)
 {
-	const struct usk_xy a = { k->local_ns, k->offset_ns },
-			    b = { k[1].local_ns, k[1].offset_ns };
-	return usk_saturate(usk_chord(a, b, x, false));
+	usk_i128 run = (usk_i128)k[1].local_ns - k->local_ns;
+	usk_i128 rise = ((usk_i128)k[1].offset_ns - k->offset_ns) * ((usk_i128)g->x - k->local_ns);
+	return rise < ((usk_i128)g->lo - k->offset_ns) * run ||
+	       rise >= ((usk_i128)g->hi - k->offset_ns + 1) * run;
 }
 
 /* Gates that the knots as they are written miss, and T that falls: places that need a knot. */
@@ -196,10 +198,9 @@ static size_t missed(const struct usk_drawing *d, int64_t **out)
 		while (at + 2 < d->n_knots && d->knot[at + 1].local_ns < g->x) {
 			at++;
 		}
-		int64_t y = offset_at(&d->knot[at], g->x);
 		bool falls = (usk_i128)d->knot[at + 1].local_ns + d->knot[at + 1].offset_ns <
 			     (usk_i128)d->knot[at].local_ns + d->knot[at].offset_ns;
-		if (y < g->lo || y > g->hi || falls) {
+		if (falls || misses(&d->knot[at], g)) {
 			x = usk_room(x, n, &cap, sizeof *x);
 			x[n++] = g->x;
 		}
@@ -236,6 +237,14 @@ static void keep_rising(struct usk_drawing *d)
 	}
 }
 
+/* Is a corner outside of a chord? Most are inside. */
+static bool cuts_off(struct usk_xy a, struct usk_xy b, const struct usk_bound_at *c, int side)
+{
+	usk_i128 rise = ((usk_i128)b.y - a.y) * ((usk_i128)c->x - a.x);
+	usk_i128 up = ((usk_i128)c->bound[side] - a.y) * ((usk_i128)b.x - a.x);
+	return side ? up > rise : up < rise;
+}
+
 /* What chords cut off of the bounds is added to both their ends; a bound that is out of range stays
  * none. */
 static void hold_bound(struct usk_drawing *d, int side)
@@ -249,7 +258,7 @@ static void hold_bound(struct usk_drawing *d, int side)
 		struct usk_knot *k = &d->knot[at];
 		const struct usk_xy a = { k->local_ns, *bound_of(k, side) };
 		const struct usk_xy b = { k[1].local_ns, *bound_of(k + 1, side) };
-		if (a.y != USK_NONE && b.y != USK_NONE) {
+		if (a.y != USK_NONE && b.y != USK_NONE && cuts_off(a, b, c, side)) {
 			usk_i128 y = usk_chord(a, b, c->x, side);
 			int64_t lacks = usk_saturate(side ? c->bound[1] - y : y - c->bound[0]);
 			more[at] = lacks > more[at] ? lacks : more[at];
@@ -298,17 +307,22 @@ static int64_t reach(const struct usk_bound_at *c, size_t n, struct usk_knot *he
 {
 	const int sign = side ? -1 : 1;
 	const usk_i128 held_at = sign * (usk_i128)*bound_of(held, side);
-	usk_i128 least = USK_TIME_MAX, run = (usk_i128)at - held->local_ns;
+	usk_i128 run = (usk_i128)at - held->local_ns, least_in = 0, least_by = 0;
 	for (size_t i = 0; i < n; i++) {
 		usk_i128 by = (usk_i128)c[i].x - held->local_ns;
+		usk_i128 in = sign * (usk_i128)c[i].bound[side] - held_at;
 		by = run < 0 ? -by : by;
-		if (by > 0) {
-			usk_i128 in = sign * (usk_i128)c[i].bound[side] - held_at;
-			usk_i128 most = usk_floor_div(in * (run < 0 ? -run : run), by);
-			least = most < least ? most : least;
+		if (by > 0 && (!least_by || in * least_by < least_in * by)) {
+			least_in = in;
+			least_by = by;
 		}
 	}
-	return usk_saturate(least + held_at);
+	usk_i128 most = USK_TIME_MAX;
+	if (least_by) {
+		usk_i128 in = usk_floor_div(least_in * (run < 0 ? -run : run), least_by);
+		most = in < most ? in : most;
+	}
+	return usk_saturate(most + held_at);
 }
 
 /* Each knot's bounds as far in as its two links allow: lines leant on other places. */
