@@ -253,6 +253,19 @@ static bool same_bytes(const char *a, const char *b)
 	return same;
 }
 
+/* Captures of a host that was quiet until the next file began are alike, and tell nothing. */
+static bool is_hollow(struct usk_trace *t)
+{
+	struct usk_record record;
+	size_t n = 1;
+	if (usk_trace_class(t) != USK_TRACE_CAPTURE) {
+		return false;
+	}
+	bool hollow = !usk_trace_records(t, &record, 1, &n, NULL) && !n;
+	must(usk_trace_rewind(t, &why));
+	return hollow;
+}
+
 bool is_regular(const char *path)
 {
 	struct stat st;
@@ -262,11 +275,18 @@ bool is_regular(const char *path)
 void traces_tell(struct usk_trace *const *trace, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		for (size_t j = 0; j < i; j++) {
-			const char *a = usk_trace_path(trace[j]), *b = usk_trace_path(trace[i]);
-			/* A pipe was read away already; only files can be looked at again. */
-			if (usk_trace_size(trace[i]) == usk_trace_size(trace[j]) && is_regular(a) &&
-			    is_regular(b) && same_bytes(a, b)) {
+		const char *b = usk_trace_path(trace[i]);
+		/* A pipe was read away already; only files can be looked at again. */
+		bool looked = false, told = is_regular(b);
+		for (size_t j = 0; told && j < i; j++) {
+			const char *a = usk_trace_path(trace[j]);
+			if (usk_trace_size(trace[i]) != usk_trace_size(trace[j]) ||
+			    !is_regular(a)) {
+				continue;
+			}
+			told = looked || !is_hollow(trace[i]);
+			looked = true;
+			if (told && same_bytes(a, b)) {
 				say_failed("%s and %s hold the same bytes; give the trace of "
 					   "another machine",
 					   a, b);

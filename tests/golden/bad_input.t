@@ -22,6 +22,10 @@ $ ln -s t/host0.pcap alias.pcap; unskew sync t/host0.pcap alias.pcap -o w/clocks
 $ cp t/host0.pcap copy.pcap; unskew sync t/host0.pcap copy.pcap -o w/clocks.json
 ! unskew: t/host0.pcap and copy.pcap hold the same bytes; give the trace of another machine
 ? 1
+$ head -c 24 t/host1.pcap >quiet1.pcap; cp quiet1.pcap quiet2.pcap; unskew sync t/host0.pcap host1=t/host1.pcap host1=quiet1.pcap host1=quiet2.pcap | head -n 3
+clock  quality    offset mid-trace (± bound)  drift, ppm      sent  received
+host0  reference  0                           0                 55        57
+host1  bounded    -1.0000191 s ± 54.8 us      17 (-44 to 93)    57        55
 $ cp t/host1.pcap secret.pcap; chmod 000 secret.pcap; as-nobody unskew check t/host0.pcap secret.pcap
 ! unskew: secret.pcap: Permission denied
 ? 1
