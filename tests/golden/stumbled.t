@@ -70,3 +70,7 @@ $ unskew sync comma.csv
 $ editcap -c 2000 scp_src.pcap rot.pcap
 $ unskew sync rot_*.pcap scp_dest.pcap | grep '^Note: .*numbers'
 Note: rot_00000_20231114221320.pcap to rot_00002_20231114221337.pcap, 3 files, have names that differ by numbers alone and times that do not overlap: if one host wrote them, give them one name, NAME=FILE NAME=FILE or NAME='PATTERN'
+# Others, whose names differ by more than numbers, are two hosts.
+$ cp rot_00000_*.pcap web.pcap; cp rot_00002_*.pcap db.pcap; unskew sync web.pcap db.pcap scp_dest.pcap | grep -c '^Note: .*numbers'
+0
+? 1
