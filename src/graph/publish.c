@@ -65,10 +65,13 @@ static void write_rates(struct usk_work *w)
 	clock[w->reference] = reference;
 }
 
-/* A bound, and not less than the estimate needs (a lower one: not more). */
+/* A bound, and not less than the estimate needs (a lower one: not more). If it needs more than
+ * slopes allow, the clock jumped, by nobody knows how much: a bracket says so, and as much again is
+ * no band of no width. */
 static void open_to(int64_t *bound, int64_t t, int64_t to, bool upper)
 {
-	*bound = to == USK_NONE || upper == (to < t) ? t : to;
+	bool jumped = to != USK_NONE && to != t && upper == (to < t);
+	*bound = to == USK_NONE ? t : jumped ? usk_saturate(2 * (usk_i128)t - to) : to;
 }
 
 /* Bounds where messages bound one side only, to hold the estimate: they part as the slopes say that

@@ -218,6 +218,31 @@ static void give_way(struct usk_work *w, const uint8_t *open, uint32_t from, uin
 	}
 }
 
+static uint32_t next_stamp(const struct usk_work *w, uint32_t i)
+{
+	uint32_t end = i + 1, last = w->first[w->owner[i] + 1];
+	while (end < last && w->x[end] == w->x[i]) {
+		end++;
+	}
+	return end;
+}
+
+/* Events of one stamp, which has one band. If their bounds contradict each other T did fall, and
+ * the stamp may be of any time between. */
+static void spread(struct usk_work *w, uint32_t from, uint32_t end)
+{
+	int64_t lo = USK_NONE, hi = USK_NONE;
+	for (uint32_t i = from; i < end; i++) {
+		lo = w->lo_ns[i] > lo ? w->lo_ns[i] : lo;
+		hi = w->hi_ns[i] != USK_NONE && (hi == USK_NONE || w->hi_ns[i] < hi) ? w->hi_ns[i]
+										     : hi;
+	}
+	for (uint32_t i = from; i < end && lo != USK_NONE && hi != USK_NONE && lo > hi; i++) {
+		w->lo_ns[i] = w->lo_ns[i] > hi ? hi : w->lo_ns[i];
+		w->hi_ns[i] = w->hi_ns[i] != USK_NONE && w->hi_ns[i] < lo ? lo : w->hi_ns[i];
+	}
+}
+
 /*
  * Where T may fall nothing may bound an event on a side. What bounds other events of the clock does
  * so in the order of stamps: of one that is shown once all that are lower came before. Not over
@@ -250,12 +275,12 @@ static void fill(struct usk_work *w)
 			hi = less ? w->hi_ns[i] : hi;
 		}
 	}
-	for (uint32_t i = 0; i < w->n; i++) { /* it did fall: anything between, then */
-		int64_t lo = w->lo_ns[i], hi = w->hi_ns[i];
-		open[i] &= (lo == USK_NONE ? 0 : OPEN_LO) | (hi == USK_NONE ? 0 : OPEN_HI);
-		if (open[i] && lo != USK_NONE && hi != USK_NONE && lo > hi) {
-			w->lo_ns[i] = hi;
-			w->hi_ns[i] = lo;
+	for (uint32_t i = 0, end; i < w->n; i = end) {
+		end = next_stamp(w, i);
+		spread(w, i, end);
+		for (uint32_t k = i; k < end; k++) {
+			open[k] &= (w->lo_ns[k] == USK_NONE ? 0 : OPEN_LO) |
+				   (w->hi_ns[k] == USK_NONE ? 0 : OPEN_HI);
 		}
 	}
 	for (uint32_t i = 0; i < w->n; i++) { /* no band excludes a message */
