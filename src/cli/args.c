@@ -279,9 +279,11 @@ static void parse_long(struct args *args, int n, char *const *argv, int *i)
 	}
 	if (v->row->type != OPTION_FLAG) {
 		take_value(args, v, shown, text, n, argv, i);
-	} else if (text) {
-		say_usage("%s takes no value", shown);
+	} else if (text && (!v->row->value || strcmp(text, v->row->value) != 0)) {
+		say_usage("%s takes no value%s%s", shown, v->row->value ? " but " : "",
+			  v->row->value ? v->row->value : "");
 	}
+	v->integer = v->row->type == OPTION_FLAG ? text != NULL : v->integer;
 	v->given = true;
 }
 
@@ -377,6 +379,11 @@ static const struct value *value_of(const struct args *args, const char *name)
 	const struct value *v = find(args, name, strlen(name), 0);
 	assert(v);
 	return v;
+}
+
+bool args_help_all(const struct args *args)
+{
+	return value_of(args, "help")->integer != 0;
 }
 
 bool args_has(const struct args *args, const char *name)

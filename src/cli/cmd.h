@@ -44,6 +44,7 @@ struct option_row {
 	char letter;			 /* 0: no short form */
 	bool repeated;			 /* may be given several times: args_list() */
 	bool list;			 /* "a,b": args_ints() */
+	bool path;			 /* a file or a folder, which completion offers */
 	const char *(*choice)(size_t i); /* choices that live in a table; NULL at its end */
 	/* The choice that is meant by another spelling of it, NULL if none; may be NULL. */
 	const char *(*spelt)(const char *text);
@@ -54,11 +55,11 @@ struct option_row {
  * as in { "output", "where to write", PATH("FILE"), .letter = 'o' }. A default or a limit that
  * there is not is NULL.
  */
-#define FLAG			     .type = OPTION_FLAG
+#define FLAG			     .type = OPTION_FLAG /* with .value: --name=VALUE, too */
 #define TIME			     .type = OPTION_TIME, .value = "TIME"
 #define TEXT(shown)		     .type = OPTION_STRING, .value = shown
 #define TEXTS(shown)		     TEXT(shown), .repeated = true
-#define PATH(shown)		     TEXT(shown)
+#define PATH(shown)		     TEXT(shown), .path = true
 #define CHOICE(shown)		     .type = OPTION_CHOICE, .value = shown
 #define PROBABILITY(shown, standard) .type = OPTION_PROBABILITY, .value = shown, .initial = standard
 #define RANGE(standard, least, most) .initial = standard, .min = least, .max = most
@@ -91,7 +92,8 @@ struct command {
 	struct {
 		const char *task, *line; /* a task of a user's, and what is typed behind "unskew" */
 	} example[3];
-	const char *more;		      /* paragraphs for the manual; may be NULL */
+	const char *brief[12]; /* options that short help has, to NULL; none: it has all of help */
+	const char *more;      /* paragraphs for the manual; may be NULL */
 	const struct option_group *group[12]; /* ends with NULL */
 };
 
@@ -152,6 +154,8 @@ void args_replace_operands(struct args *args, size_t first, const char *const *t
  * Values by option name, its dashes left out. Asking for an option that the command does not
  * have, or by the wrong type, is a bug and asserts. Without a value and a default: NULL, 0.
  */
+/** Is it --help=all? */
+bool args_help_all(const struct args *args);
 bool args_has(const struct args *args, const char *name);   /* does the command have it? */
 bool args_given(const struct args *args, const char *name); /* by the user */
 bool args_flag(const struct args *args, const char *name);
@@ -332,7 +336,10 @@ void help_command(FILE *out, const struct command *command);
 void help_man(FILE *out, const struct command *command);
 /* The examples of all commands, or of one. */
 void help_examples(FILE *out, const struct command *command);
-void help_completion(FILE *out); /* bash */
+/* On one screen: what is used most. */
+void help_short(FILE *out, const struct command *command);
+/* Completion for bash, zsh or fish; false: for none of them. */
+bool completion(FILE *out, const char *shell);
 
 /* ---- the commands -------------------------------------------------------------- */
 

@@ -324,6 +324,7 @@ const struct command cmd_apply = {
 		{ "several, into a folder", "apply clocks.json server.pcap db.pcap app.csv -o corrected/" },
 		{ "hosts and messages on one timeline, for ui.perfetto.dev", "apply clocks.json client.pcap server.pcap --timeline timeline.json.gz" },
 	},
+	.brief = { "output", "merge", "timeline", "allow-unbounded", "force" },
 	.help = "re-time traces by clocks.json, each in its own format, or merge them",
 	.more = "A trace's clock is found by NAME=, else by the paths in CLOCKS, else by the "
 		"file's name. pcap is written as pcap with ns stamps. pcapng keeps its other "

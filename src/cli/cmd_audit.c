@@ -439,6 +439,7 @@ const struct command cmd_audit = {
 		{ "chrony's logs of two machines", "audit -c a=a/tracking.log -c b=b/tracking.log a.pcap b.pcap" },
 		{ "clocks whose rate chrony keeps within 20 ppm, as JSON", "audit -c claims.csv --max-skew-ppm 20 --json messages.csv" },
 	},
+	.brief = { "claims", "json", "reference", "from", "to" },
 	.help = "hold what clocks claim of their error against messages and each other",
 	.more = "A claim says: when this clock showed that, UTC was within an interval. No message "
 		"is received before it was sent, and no clock gains or loses more than "

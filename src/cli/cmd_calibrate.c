@@ -316,6 +316,7 @@ const struct command cmd_calibrate = {
 		{ "where the two directions may differ by 20 us", "calibrate client.pcap server.pcap --asymmetry 20us -o delays.csv" },
 		{ "half of what round trips allow, to be safe", "calibrate exchanges.csv --margin 50%" },
 	},
+	.brief = { "output", "margin", "asymmetry", "json", "reference", "from", "to", "force" },
 	.help = "estimate minimum network delays, for sync --min-delay",
 	.more = "The round trip of a message and its answer, less the time that the other machine "
 		"took to answer, is the sum of two delays, whatever the clocks' offset. Pings, "

@@ -113,6 +113,7 @@ const struct command cmd_check = {
 		{ "and after it was", "check client-corrected.pcap server-corrected.pcap" },
 		{ "which messages were faster than the network can be, as JSON", "check messages.csv --min-delay 50us --json" },
 	},
+	.brief = { "json", "min-delay", "reference", "local", "from", "to" },
 	.help = "score traces as recorded: causality violations and one-way delays",
 	.more = "Nothing is corrected. A message that was received before it was sent, by the "
 		"stamps as recorded, violates causality (an inversion). A one-way delay is "

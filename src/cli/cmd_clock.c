@@ -218,6 +218,7 @@ const struct command cmd_clock = {
 		{ "how much their rates change over hours", "clock --drift 4h --period 10s" },
 		{ "how two machines' rates changed, by a table of line or probe", "clock --drift-of exchanges.csv" },
 	},
+	.brief = { "output", "seconds", "load", "drift", "json" },
 	.help = "how good this machine's own clocks are",
 	.more = "An interval that is measured by reading a clock twice is too long by about one "
 		"read, whose cost depends on the load. Zero elapsed time shows by how much, and "

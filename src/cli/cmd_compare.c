@@ -357,6 +357,7 @@ const struct command cmd_compare = {
 		{ "three of them, as CSV for a script", "compare messages.csv --method middle,hull,regress --csv" },
 		{ "how far each is off where the truth is known", "compare demo/host0.pcap demo/host1.pcap --truth demo/truth.json" },
 	},
+	.brief = { "method", "truth", "repeat", "json", "csv", "reference", "from", "to" },
 	.help = "every estimator side by side: offset, rate, and violations that remain",
 	.more = "All draw their lines through the same messages, and each line is judged as it is "
 		"drawn, not settled into the band as sync does: so it may have messages received "

@@ -406,6 +406,7 @@ const struct command cmd_convert = {
 		{ "the logs of two hosts as one, in true order", "convert clocks.json --merge --names web=access.log db=postgresql.log" },
 		{ "the third column of a CSV: three columns more", "convert clocks.json --clock db --field 3 --separator , <queries.csv" },
 	},
+	.brief = { "clock", "log", "merge", "names", "column", "json-key", "field", "separator", "zone" },
 	.help = "convert stamps of one clock to the reference's time, with error bounds",
 	.more = "T is in ns, or 1700000000.5s, or RFC 3339, or ticks (--tick-rate); without T, "
 		"stamps are read from standard input, one a line. Prints local_ns, reference_ns, "

@@ -347,6 +347,7 @@ const struct command cmd_line = {
 		{ "the other one reads its clock, and writes a table for sync", "line tie --port /dev/parport0 --rounds 100 -o exchanges.csv" },
 		{ "two processes over shared memory, the other's clock kept in a file that a program maps", "line tie --page /dev/shm/line --live /dev/shm/other" },
 	},
+	.brief = { "output", "live", "clock", "period", "rounds", "json", "force" },
 	.help = "read another machine's clock over a parallel cable, or another process's over "
 		"shared memory",
 	.more = "One side serves, the other (tie) asks: it raises an interrupt, waits for the "

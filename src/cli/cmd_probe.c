@@ -225,6 +225,7 @@ const struct command cmd_probe = {
 		{ "the machine whose clock is asked for", "probe serve --key probe.key" },
 		{ "ask it once a second for a minute, and keep the exchanges for sync", "probe server.example --key probe.key --period 1s --count 60 -o exchanges.csv" },
 	},
+	.brief = { "output", "live", "period", "duration", "key", "json", "force" },
 	.help = "measure another machine's clock now, by probes over the network",
 	.more = "`unskew probe serve` answers on one machine, `unskew probe HOST` asks on another; "
 		"`unskew probe key -o FILE` makes the key that both need, unless both are this "

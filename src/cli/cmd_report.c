@@ -331,6 +331,7 @@ const struct command cmd_report = {
 		{ "with all methods side by side", "report client.pcap server.pcap --compare -o page.html" },
 		{ "with every message, by the clock of the database", "report traces/ -r db --full -o page.html" },
 	},
+	.brief = { "output", "compare", "full", "reference", "model", "from", "to", "force" },
 	.help = "one HTML page to send to colleagues: corridors, delays, and what they mean",
 	.more = "Given traces, it does what sync does, and draws their messages. Given a "
 		"clocks.json, which sync -o wrote, it draws the clocks and corridors in it.\n\n"

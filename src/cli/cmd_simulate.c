@@ -394,6 +394,7 @@ const struct command cmd_simulate = {
 		{ "ten hosts that NTP steers, one of which is stepped", "simulate -o ten --hosts 10 --poll 64s --step host3@30s:-5ms" },
 		{ "a lossy network behind NAT", "simulate -o lossy --loss 1% --nat --tso --gro" },
 	},
+	.brief = { "output", "hosts", "topology", "seconds", "format", "offset", "drift-ppm", "step", "seed", "rate", "force" },
 	.help = "make captures or message tables with known true clocks",
 	.more = "DIR gets host0.pcap, host1.pcap and so on, messages.csv and truth.json. "
 		"messages.csv is the true message table, in stamps as recorded; its column "

@@ -253,6 +253,7 @@ const struct command cmd_sync = {
 		{ "rotated files of one host, and one capture of all in true order for Wireshark", "sync web='web-*.pcap' db=db.pcap --merge merged.pcapng" },
 		{ "clocks that nobody steers, by a reference of your choice, over the ten minutes that matter", "sync traces/ -r db -m wander=0.1 --from 2026-11-22T10:00:00Z --to 2026-11-22T10:10:00Z" },
 	},
+	.brief = { "output", "merge", "reference", "model", "from", "to", "min-delay", "messages", "json", "force" },
 	.help = "compute every clock's offset and drift from the traces, with guaranteed error "
 		"bounds",
 	.more = "Traces are captures (pcap, pcapng), CTF traces (folders), or tables of messages, "

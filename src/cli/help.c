@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* help.c - help, manual pages and completion, all from the tables of commands and options. */
+/* help.c - help and manual pages, all from the tables of commands and options. */
 #include "units.h"
 
 #include <ctype.h>
@@ -126,8 +126,10 @@ static void help_program(FILE *out)
 static void option_line(FILE *out, const struct option_row *row)
 {
 	int at = row->letter ? fprintf(out, "  -%c, ", row->letter) : fprintf(out, "      ");
-	at += fprintf(out, "--%s%s%s", row->name, row->value ? " " : "",
-		      row->value ? row->value : "");
+	bool flag = row->type == OPTION_FLAG;
+	const char *before = !row->value ? "" : flag ? "[=" : " ";
+	at += fprintf(out, "--%s%s%s%s", row->name, before, row->value ? row->value : "",
+		      flag && row->value ? "]" : "");
 	if (at + 2 > HELP_COLUMN) {
 		fputc('\n', out);
 		at = 0;
@@ -159,16 +161,59 @@ void help_examples(FILE *out, const struct command *command)
 	}
 }
 
+static void command_head(FILE *out, const struct command *command)
+{
+	fprintf(out, "unskew %s - %s\n\nusage: unskew %s [options]%s%s\n", command->name,
+		command->help, command->name, *command->operands ? " " : "", command->operands);
+	fputs("\nExamples:\n", out);
+	command_examples(out, command);
+}
+
+static const struct option_row *row_named(const struct command *command, const char *name)
+{
+	for (const struct option_group *const *g = command->group; *g; g++) {
+		for (const struct option_row *row = (*g)->row; row->name; row++) {
+			if (!strcmp(row->name, name)) {
+				return row;
+			}
+		}
+	}
+	return NULL;
+}
+
+static size_t count_rows(const struct command *command)
+{
+	size_t n = 0;
+	for (const struct option_group *const *g = command->group; *g; g++) {
+		for (const struct option_row *row = (*g)->row; row->name; row++) {
+			n++;
+		}
+	}
+	return n;
+}
+
+void help_short(FILE *out, const struct command *command)
+{
+	if (!command->brief[0]) {
+		help_command(out, command);
+		return;
+	}
+	command_head(out, command);
+	fputs("\nOptions that are used most:\n", out);
+	for (const char *const *name = command->brief; *name; name++) {
+		option_line(out, row_named(command, *name));
+	}
+	fprintf(out, "\n`unskew help %s` has all %zu options, and what is printed.\n",
+		command->name, count_rows(command));
+}
+
 void help_command(FILE *out, const struct command *command)
 {
 	if (!command) {
 		help_program(out);
 		return;
 	}
-	fprintf(out, "unskew %s - %s\n\nusage: unskew %s [options]%s%s\n", command->name,
-		command->help, command->name, *command->operands ? " " : "", command->operands);
-	fputs("\nExamples:\n", out);
-	command_examples(out, command);
+	command_head(out, command);
 	if (command->more) {
 		fputc('\n', out);
 		fold(out, command->more, 0);
@@ -214,9 +259,9 @@ static void man_options(FILE *out, const struct command *c)
 			fputs("\\-\\-", out);
 			troff(out, row->name);
 			if (row->value) {
-				fputs(" \\fI", out);
+				fputs(row->type == OPTION_FLAG ? "\\fR[=\\fI" : " \\fI", out);
 				troff(out, row->value);
-				fputs("\\fR", out);
+				fputs(row->type == OPTION_FLAG ? "\\fR]" : "\\fR", out);
 			}
 			fputc('\n', out);
 			troff(out, row->help);
@@ -289,36 +334,5 @@ void help_man(FILE *out, const struct command *command)
 	      ".TP\n"
 	      ".B TMPDIR\n"
 	      "is the folder for temporary copies of input that cannot be read twice.\n",
-	      out);
-}
-
-void help_completion(FILE *out)
-{
-	fputs("# bash completion for unskew, made from its tables of options\n"
-	      "_unskew()\n{\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} cmd=${COMP_WORDS[1]} words\n"
-	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\twords=\"help examples --version",
-	      out);
-	for (const struct command *const *c = commands; *c; c++) {
-		fprintf(out, " %s", (*c)->name);
-	}
-	fputs("\"\n\telse\n\t\tcase $cmd in\n", out);
-	for (const struct command *const *c = commands; *c; c++) {
-		fprintf(out, "\t\t%s) words=\"", (*c)->name);
-		const char *space = "";
-		for (const struct option_group *const *g = (*c)->group; *g; g++) {
-			for (const struct option_row *row = (*g)->row; row->name; row++) {
-				fprintf(out, "%s--%s", space, row->name);
-				space = " ";
-			}
-		}
-		fputs("\" ;;\n", out);
-	}
-	fputs("\t\thelp | examples) words=\"", out);
-	for (const struct command *const *c = commands; *c; c++) {
-		fprintf(out, "%s%s", c == commands ? "" : " ", (*c)->name);
-	}
-	fputs("\" ;;\n\t\t*) words=\"\" ;;\n\t\tesac\n\tfi\n"
-	      "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\n"
-	      "complete -o default -F _unskew unskew\n",
 	      out);
 }

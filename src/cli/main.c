@@ -102,7 +102,7 @@ static int run_command(const struct command *command, int n, char **argv)
 {
 	struct args *args = args_parse(command, n, argv);
 	if (args_flag(args, "help")) {
-		help_command(stdout, command);
+		(args_help_all(args) ? help_command : help_short)(stdout, command);
 		return EXIT_DONE;
 	}
 	if (command->traces && !(command->sets && args_flag(args, command->sets))) {
@@ -119,6 +119,15 @@ static int run_help(int n, char **argv, void (*page)(FILE *, const struct comman
 		unknown_command(argv[0]);
 	}
 	page(stdout, command);
+	return EXIT_DONE;
+}
+
+/* `unskew --completion [SHELL]`, for the build. */
+static int run_completion(int n, char **argv)
+{
+	if (!completion(stdout, n ? argv[0] : "bash")) {
+		say_usage("\"%s\" is none of bash, zsh, fish", argv[0]);
+	}
 	return EXIT_DONE;
 }
 
@@ -139,8 +148,7 @@ static int run(int argc, char **argv)
 		return run_help(argc - 2, argv + 2, help_man);
 	}
 	if (!strcmp(verb, "--completion")) {
-		help_completion(stdout);
-		return EXIT_DONE;
+		return run_completion(argc - 2, argv + 2);
 	}
 	if (!strcmp(verb, "--version") || !strcmp(verb, "-V")) {
 		printf("unskew %s\nbuilt with %s\n", usk_version(), usk_features());

@@ -7,7 +7,7 @@ const struct option_group options_common = {
 	"Common",
 	{
 		{ "quiet", "print nothing but errors and data", FLAG, .letter = 'q' },
-		{ "help", "print this help", FLAG, .letter = 'h' },
+		{ "help", "print short help, or all of it", FLAG, .value = "all", .letter = 'h' },
 	},
 };
 

@@ -64,9 +64,40 @@ Matching:
 
 Common:
   -q, --quiet             print nothing but errors and data
-  -h, --help              print this help
-$ unskew help check >help; unskew check --help | cmp - help && echo same
+  -h, --help[=all]        print short help, or all of it
+$ unskew help check >help; unskew check --help=all | cmp - help && echo same
 same
+# Short help is a screen: examples, and what is used most.
+$ unskew before -h | tail -n 4
+
+Common:
+  -q, --quiet             print nothing but errors and data
+  -h, --help[=all]        print short help, or all of it
+$ unskew check --help | sed -n '/^Options/,$p'
+Options that are used most:
+      --json              print JSON instead of the table
+      --min-delay MODEL   the network takes at least this long:
+                          BASE[+FIRST][+PER_BYTE/B], such as 50us or
+                          520us+14us+1.032us/B, FIRST for the first byte of
+                          payload and PER_BYTE for each further one; or @FILE,
+                          a CSV sender,receiver,model [0]
+  -r, --reference NAME    the clock on whose time all others are put;
+                          otherwise, of two clocks, the first one, of more the
+                          one nearest to all others
+      --local NAME=ADDR   an IP address of the machine that recorded NAME, for
+                          captures that do not show who sent a packet; may be
+                          repeated
+      --from TIME         ignore events before TIME by the reference clock
+      --to TIME           ignore events after TIME by the reference clock
+
+`unskew help check` has all 15 options, and what is printed.
+$ for c in $(unskew help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v -e help -e examples); do test $(unskew $c --help | wc -l) -le 44 || echo $c needs more than a screen; done
+$ unskew check --help=more
+! unskew: --help takes no value but all
+? 2
+$ unskew check --json=all
+! unskew: --json takes no value
+? 2
 $ unskew --man check | sed -n 1,8p
 .TH UNSKEW\-CHECK 1 "" "unskew 0.1.0" "User Commands"
 .SH NAME
@@ -78,6 +109,20 @@ unskew\-check \- score traces as recorded: causality violations and one\-way del
 .TP
 $ unskew --completion >complete; bash -c '. ./complete; COMP_WORDS=(unskew sync --me); COMP_CWORD=2; _unskew; echo ${COMPREPLY[@]}'
 --merge --messages --method
+$ bash -c '. ./complete; t() { COMP_WORDS=(unskew "$@"); COMP_CWORD=$#; _unskew; echo "${COMPREPLY[@]}"; }; touch a.csv b.csv; t sync --solve ""; t sync --solve = j; t sync -o b; t check a.; t help co'
+joint tree
+joint
+b.csv
+a.csv
+compare convert
+$ unskew --completion zsh | grep -c -e '--solve=\[.*:joint|tree:(joint tree)' -e '--output=\[.*:FILE:_files'
+9
+$ unskew --completion fish | grep "from check' -l [jq]"
+complete -c unskew -n '__fish_seen_subcommand_from check' -l json -d 'print JSON instead of the table'
+complete -c unskew -n '__fish_seen_subcommand_from check' -l quiet -s q -d 'print nothing but errors and data'
+$ unskew --completion csh
+! unskew: "csh" is none of bash, zsh, fish
+? 2
 # Every command has a help, a manual page and completion.
 $ for c in $(unskew help | sed -n 's/^  \([a-z]*\) .*/\1/p' | grep -v -e help -e examples); do unskew help $c >/dev/null && unskew --man $c | grep -q "^.B unskew $c" && grep -q "^.*$c) words" complete || echo $c lacks something; done
 # Requests of the manual pages stand at the start of a line.
