@@ -26,7 +26,7 @@ SEED ?= 1
 PREFIX ?= /usr/local
 RECORDED ?= ../shared/data
 
-.PHONY: all demo check san fuzz bench papers sim campaign soak faults mutants bless fmt fmt-check doc install uninstall wheel dist tidy cover clean help
+.PHONY: all demo check san fuzz bench papers sim campaign soak faults mutants bless fmt fmt-check doc install uninstall wheel deb dist tidy cover clean help
 
 all: $(BUILD)/build.ninja ## build the library, build/unskew and the manual
 	@ninja -C $(BUILD) $(NINJAFLAGS)
@@ -122,6 +122,11 @@ wheel: ## the Python package with the library and the program inside: dist/unske
 	@tools/need.sh wheel
 	@tools/wheel.sh dist
 	@echo dist/*.whl
+
+deb: all ## Debian packages of the last commit: dist/*.deb
+	@tools/need.sh deb
+	@tools/deb.sh $(BUILD) dist
+	@ls dist/*.deb
 
 uninstall: ## remove what make install put there
 	@ninja -C $(BUILD) uninstall

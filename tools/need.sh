@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# need.sh build|check|fmt|fuzz|wheel|bench|papers|tidy|cover|ci - have the Debian packages that a verb needs
+# need.sh build|check|fmt|fuzz|wheel|deb|bench|papers|tidy|cover|ci - have the Debian packages that a verb needs
 #
 # Nothing happens where all are there. As root, the missing ones are installed; otherwise the
 # command that would is printed, and the status is 1 if it does not work without them.
@@ -43,6 +43,15 @@ wheel      python3-pip       builds the wheel of the Python package
 wheel      python3-mesonpy   by the build description
 wheel      python3-distutils meson wants it of a Python
 wheel      patchelf          the program in the wheel finds its library
+deb        debhelper         builds Debian packages
+deb        dh-python         the one for Python among them
+deb        libpcap-dev       packages have all that is optional
+deb        libbabeltrace2-dev  CTF
+deb        libsodium-dev     probes
+deb        libyajl-dev       spans
+deb        coinor-libclp-dev linear programs
+deb        npm               the page that the tarball has
+deb?       lintian           looks at them
 bench?     python3-numpy     how fast Python converts
 bench      tcpdump           the yardstick
 bench      wireshark-common  mergecap, the other yardstick
@@ -73,7 +82,7 @@ wanted() {
 case ${1:-build} in
 build) verbs=build ;;
 ci) verbs="build check fmt ci" ;;
-check | fuzz | wheel | bench | cover | tidy | papers) verbs="build $1" ;;
+check | fuzz | wheel | deb | bench | cover | tidy | papers) verbs="build $1" ;;
 *) verbs=$1 ;;
 esac
 
