@@ -12,7 +12,7 @@ meson dist -C "$build" --no-tests --allow-dirty --formats xztar >/dev/null
 tar -xf "$build"/meson-dist/unskew-*.tar.xz -C "$build/deb"
 cd "$build"/deb/unskew-*
 cp -r packaging/debian debian
-dpkg-buildpackage -us -uc -b >../log 2>&1 || { tail -n 40 ../log; exit 1; }
+DEB_BUILD_OPTIONS=noautodbgsym dpkg-buildpackage -us -uc -b >../log 2>&1 || { tail -n 40 ../log; exit 1; }
 cd - >/dev/null
 cp "$build"/deb/*.deb "$out"
 if command -v lintian >/dev/null; then

@@ -33,20 +33,21 @@ cat >"$root/packages/user.c" <<-'END'
 	int main(int argc, char **argv)
 	{
 		struct usk_err err = { 0 };
-		struct usk_clocks *clocks = NULL;
-		struct usk_stamp at;
-		if (argc < 2 || usk_clocks_read(argv[1], &clocks, &err)) {
+		struct usk_trace *trace[2];
+		struct usk_clocks *clocks;
+		if (argc != 3 || usk_trace_open(argv[1], NULL, &trace[0], &err) ||
+		    usk_trace_open(argv[2], NULL, &trace[1], &err) || usk_sync(trace, 2, NULL, &clocks, &err)) {
 			fprintf(stderr, "%s\n", err.msg);
 			return 1;
 		}
-		struct usk_map *map = usk_map_new(&clocks->clock[1], clocks->max_skew_e12);
-		enum usk_status status = usk_map_at(map, clocks->clock[1].knot[0].local_ns, &at, &err);
-		printf("%" PRId64 " %" PRId64 " %" PRId64 "\n", at.lo_ns, at.reference_ns, at.hi_ns);
-		usk_map_free(map);
+		const struct usk_clock *c = &clocks->clock[1];
+		printf("%s is %" PRId64 " to %" PRId64 " ns behind\n", c->name, c->knot[0].lo_ns, c->knot[0].hi_ns);
 		usk_clocks_free(clocks);
-		return status != USK_OK;
+		usk_trace_close(trace[0]);
+		usk_trace_close(trace[1]);
+		return 0;
 	}
-END
+	END
 cat >"$root/packages/user.py" <<-'END'
 	import sys
 
@@ -63,7 +64,7 @@ chroot "$root" apt-get update -q >/dev/null 2>&1
 try 'apt install' root 'DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends /packages/*.deb gcc libc6-dev pkg-config python3-venv'
 try 'first example' user 'unskew simulate -q -f -o demo && unskew sync demo/host0.pcap demo/host1.pcap -o clocks.json --force'
 try 'verifier' user 'unskew sync -q demo/host0.pcap demo/host1.pcap --proof proof -o proved.json --force && unskew-verify proof proved.json demo/host0.pcap demo/host1.pcap'
-try 'C' user 'cc -Wall /packages/user.c $(pkg-config --cflags --libs unskew) -o program && ./program clocks.json'
+try 'C' user 'cc -Wall -Werror /packages/user.c $(pkg-config --cflags --libs unskew) -o program && ./program demo/host0.pcap demo/host1.pcap'
 try 'Python' user 'python3 /packages/user.py demo/host0.pcap demo/host1.pcap'
 try 'babeltrace2' user 'babeltrace2 list-plugins | grep -A3 unskew'
 if ls "$root"/packages/*.whl >/dev/null 2>&1; then
