@@ -66,7 +66,7 @@ try 'first example' user 'unskew simulate -q -f -o demo && unskew sync demo/host
 try 'verifier' user 'unskew sync -q demo/host0.pcap demo/host1.pcap --proof proof -o proved.json --force && unskew-verify proof proved.json demo/host0.pcap demo/host1.pcap'
 try 'C' user 'cc -Wall -Werror /packages/user.c $(pkg-config --cflags --libs unskew) -o program && ./program demo/host0.pcap demo/host1.pcap'
 try 'Python' user 'python3 /packages/user.py demo/host0.pcap demo/host1.pcap'
-try 'babeltrace2' user 'babeltrace2 list-plugins | grep -A3 unskew'
+try 'babeltrace2' user 'babeltrace2 list-plugins 2>&1 | grep unskew:'
 if ls "$root"/packages/*.whl >/dev/null 2>&1; then
 	try 'wheel' user 'python3 -m venv own && own/bin/pip install -q /packages/*.whl && own/bin/python /packages/user.py demo/host0.pcap demo/host1.pcap'
 fi

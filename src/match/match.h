@@ -96,8 +96,8 @@ struct usk_rows {
 		struct usk_epochs epochs; /* records are stamps in the column that rows are by */
 		int64_t *own;		  /* these stamps */
 		size_t n_own, own_cap;
-		int64_t lag_ns; /* the other column's are so far from these at most */
-		int64_t sure_ns;	  /* those that can be of one epoch alone */
+		int64_t lag_ns;	 /* the other column's are so far from these at most */
+		int64_t sure_ns; /* those that can be of one epoch alone */
 	} * clock;
 	size_t n, cap;
 	int by;			 /* rows were written when 0 sent, 1 received */

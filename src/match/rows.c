@@ -6,8 +6,8 @@
  * Out   where they were set back
  * Why   many tables are written while things happen, and their rows follow one another as a
  *       capture's records do
- * Not   captures (epochs.c), the epochs of stamps (row_place.c), by how much a clock was set back in
- *       truth: the messages tell
+ * Not   captures (epochs.c), the epochs of stamps (row_place.c), by how much a clock was set back
+ * in truth: the messages tell
  *
  * A row holds two moments, and is written at one of them. So rows are in order of sending, of
  * receipt, or in none: the column in which clocks fall least often is the one they were written by,
@@ -24,9 +24,9 @@
  *
  * The other column follows: what was received was received after the moment of its row, and what
  * was sent was sent before. So stamps of receipt that fall with those of sending count as well, and
- * then it does not matter how far the last leap goes. Where four of a clock's stamps take longer than S, or rows were
- * sorted by stamps afterwards, nothing tells; then the messages contradict each other, and --from
- * and --to help.
+ * then it does not matter how far the last leap goes. Where four of a clock's stamps take longer
+ * than S, or rows were sorted by stamps afterwards, nothing tells; then the messages contradict
+ * each other, and --from and --to help.
  */
 #include "match/match.h"
 
