@@ -47,18 +47,19 @@ static struct usk_slack slack_of(const struct usk_work *w, uint32_t i)
 	return w->slack[lo];
 }
 
-static inline bool cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
+/* Stamps of a clock do not fall, so d takes no more than 64 bits, and products half the work. */
+static inline bool cell_least(const struct usk_work *w, uint32_t i, uint64_t d, usk_i128 *rise)
 {
 	switch ((enum usk_pace)w->cell[i].lower) {
 	case USK_CALM:
-		*rise = d * (USK_E12 + w->run[w->run_of[i]].slow_e12);
+		*rise = (usk_i128)d * (USK_E12 + w->run[w->run_of[i]].slow_e12);
 		return true;
 	case USK_SKEW:
-		*rise = d * (USK_E12 - w->p->max_skew_e12);
+		*rise = (usk_i128)d * (USK_E12 - w->p->max_skew_e12);
 		return true;
 	case USK_SLACK: {
 		struct usk_slack s = slack_of(w, i);
-		*rise = d * (USK_E12 - w->p->max_skew_e12) - usk_e12(s.fall_ns);
+		*rise = (usk_i128)d * (USK_E12 - w->p->max_skew_e12) - usk_e12(s.fall_ns);
 		*rise = *rise < 0 && !s.falling ? 0 : *rise;
 		return true;
 	}
@@ -71,17 +72,18 @@ static inline bool cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, 
 	return false;
 }
 
-static inline bool cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
+static inline bool cell_most(const struct usk_work *w, uint32_t i, uint64_t d, usk_i128 *rise)
 {
 	switch ((enum usk_pace)w->cell[i].upper) {
 	case USK_CALM:
-		*rise = d * (USK_E12 + w->run[w->run_of[i]].fast_e12);
+		*rise = (usk_i128)d * (USK_E12 + w->run[w->run_of[i]].fast_e12);
 		return true;
 	case USK_SKEW:
-		*rise = d * (USK_E12 + w->p->max_skew_e12);
+		*rise = (usk_i128)d * (USK_E12 + w->p->max_skew_e12);
 		return true;
 	case USK_SLACK:
-		*rise = d * (USK_E12 + w->p->max_skew_e12) + usk_e12(slack_of(w, i).rise_ns);
+		*rise = (usk_i128)d * (USK_E12 + w->p->max_skew_e12) +
+			usk_e12(slack_of(w, i).rise_ns);
 		return true;
 	case USK_MONOTONE:
 	case USK_UNBOUNDED:
@@ -92,12 +94,12 @@ static inline bool cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, u
 
 bool usk_cell_least(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
 {
-	return cell_least(w, i, d, rise);
+	return cell_least(w, i, (uint64_t)d, rise);
 }
 
 bool usk_cell_most(const struct usk_work *w, uint32_t i, usk_i128 d, usk_i128 *rise)
 {
-	return cell_most(w, i, d, rise);
+	return cell_most(w, i, (uint64_t)d, rise);
 }
 
 bool usk_fold_least(const struct usk_work *w, const struct usk_fold *f, usk_i128 d, usk_i128 *rise)
@@ -177,53 +179,78 @@ static inline void done(struct usk_sweeps *s, uint32_t i, uint32_t place, uint8_
 	s->todo[i] = left;
 }
 
-static void moved(struct usk_sweeps *s, uint32_t i)
+/* Who may be moved by an event that was: the neighbours before and behind it, its peer. What moved
+ * it is not moved back: T rises over a cell by no less at most than at least. */
+enum { TELL_BEFORE = 1, TELL_BEHIND = 2, TELL_PEER = 4, TELL_BOTH = 3, TELL_ALL = 7 };
+
+static inline void moved(struct usk_sweeps *s, uint32_t i, unsigned tell)
 {
-	uint32_t p = s->w->peer[i];
+	const struct usk_work *w = s->w;
 	s->moved = true;
-	s->news[s->w->owner[i]] = USK_NEWS_TO_ALL;
+	s->news[w->owner[i]] = USK_NEWS_TO_ALL;
 	todo(s, i, LOOK);
-	if (i) {
+	if (tell & TELL_BEFORE && i) {
 		todo(s, i - 1, BEHIND);
 	}
-	if (i + 1 < s->w->n) {
+	if (tell & TELL_BEHIND && i + 1 < w->n) {
 		todo(s, i + 1, BEFORE);
 	}
-	if (p != USK_NO_EVENT) {
-		todo(s, p, PEER);
+	if (tell & TELL_PEER && w->peer[i] != USK_NO_EVENT) {
+		todo(s, w->peer[i], PEER);
 	}
 }
 
-static inline void lower(struct usk_sweeps *s, uint32_t i, usk_i128 v)
+/* An edge hands lower bounds to its receiver, upper ones to its sender. */
+static inline void lower(struct usk_sweeps *s, uint32_t i, usk_i128 v, unsigned tell)
 {
 	if (v > s->w->lo[i]) {
 		s->w->lo[i] = v;
-		moved(s, i);
+		moved(s, i, s->w->sent[i] ? tell : tell & TELL_BOTH);
 	}
 }
 
-static inline void upper(struct usk_sweeps *s, uint32_t i, usk_i128 v)
+static inline void upper(struct usk_sweeps *s, uint32_t i, usk_i128 v, unsigned tell)
 {
 	if (v < s->w->hi[i]) {
 		s->w->hi[i] = v;
-		moved(s, i);
+		moved(s, i, s->w->sent[i] ? tell & TELL_BOTH : tell);
 	}
 }
 
-/* From an event to its neighbour on either side. */
-static inline void pass(struct usk_sweeps *s, uint32_t from, uint32_t to)
+static inline uint64_t apart(const struct usk_work *w, uint32_t cell)
 {
-	struct usk_work *w = s->w;
-	bool on = from < to;
-	uint32_t cell = on ? from : to;
-	usk_i128 d = (usk_i128)w->x[cell + 1] - w->x[cell], rise;
-	if (w->lo[from] > -USK_INF &&
-	    (on ? cell_least(w, cell, d, &rise) : cell_most(w, cell, d, &rise))) {
-		lower(s, to, w->lo[from] + (on ? rise : -rise));
+	return (uint64_t)w->x[cell + 1] - (uint64_t)w->x[cell];
+}
+
+/* To an event from its neighbour before. */
+static inline void pass_on(struct usk_sweeps *s, uint32_t to)
+{
+	const struct usk_work *w = s->w;
+	const unsigned tell = TELL_PEER | TELL_BEHIND;
+	uint32_t from = to - 1;
+	uint64_t d = apart(w, from);
+	usk_i128 rise;
+	if (w->lo[from] > -USK_INF && cell_least(w, from, d, &rise)) {
+		lower(s, to, w->lo[from] + rise, tell);
 	}
-	if (w->hi[from] < USK_INF &&
-	    (on ? cell_most(w, cell, d, &rise) : cell_least(w, cell, d, &rise))) {
-		upper(s, to, w->hi[from] + (on ? rise : -rise));
+	if (w->hi[from] < USK_INF && cell_most(w, from, d, &rise)) {
+		upper(s, to, w->hi[from] + rise, tell);
+	}
+}
+
+/* From its neighbour behind. */
+static inline void pass_back(struct usk_sweeps *s, uint32_t to)
+{
+	const struct usk_work *w = s->w;
+	const unsigned tell = TELL_PEER | TELL_BEFORE;
+	uint32_t from = to + 1;
+	uint64_t d = apart(w, to);
+	usk_i128 rise;
+	if (w->lo[from] > -USK_INF && cell_most(w, to, d, &rise)) {
+		lower(s, to, w->lo[from] - rise, tell);
+	}
+	if (w->hi[from] < USK_INF && cell_least(w, to, d, &rise)) {
+		upper(s, to, w->hi[from] - rise, tell);
 	}
 }
 
@@ -252,16 +279,16 @@ static void folds(struct usk_sweeps *s)
 				break;
 			}
 			if (w->lo[a] > -USK_INF) {
-				lower(s, i, w->lo[a] + l);
+				lower(s, i, w->lo[a] + l, TELL_ALL);
 			}
 			if (w->hi[b] < USK_INF) {
-				upper(s, i, w->hi[b] - r);
+				upper(s, i, w->hi[b] - r, TELL_ALL);
 			}
 			most = w->lo[i] > -USK_INF && w->lo[i] + r > most ? w->lo[i] + r : most;
 			least = w->hi[i] < USK_INF && w->hi[i] - l < least ? w->hi[i] - l : least;
 		}
-		lower(s, b, most);
-		upper(s, a, least);
+		lower(s, b, most, TELL_ALL);
+		upper(s, a, least, TELL_ALL);
 	}
 }
 
@@ -270,9 +297,9 @@ static inline void meet(struct usk_sweeps *s, uint32_t i)
 	struct usk_work *w = s->w;
 	uint32_t p = w->peer[i];
 	if (p != USK_NO_EVENT && !w->sent[i]) {
-		lower(s, i, w->lo[p]);
+		lower(s, i, w->lo[p], TELL_BOTH);
 	} else if (p != USK_NO_EVENT) {
-		upper(s, i, w->hi[p]);
+		upper(s, i, w->hi[p], TELL_BOTH);
 	}
 }
 
@@ -280,16 +307,16 @@ static inline void compare(struct usk_sweeps *s, const struct usk_pairwise *p)
 {
 	const struct usk_work *w = s->w;
 	if (p->least > -USK_INF && w->lo[p->a] > -USK_INF) {
-		lower(s, p->b, w->lo[p->a] + p->least);
+		lower(s, p->b, w->lo[p->a] + p->least, TELL_ALL);
 	}
 	if (p->least > -USK_INF && w->hi[p->b] < USK_INF) {
-		upper(s, p->a, w->hi[p->b] - p->least);
+		upper(s, p->a, w->hi[p->b] - p->least, TELL_ALL);
 	}
 	if (p->most < USK_INF && w->hi[p->a] < USK_INF) {
-		upper(s, p->b, w->hi[p->a] + p->most);
+		upper(s, p->b, w->hi[p->a] + p->most, TELL_ALL);
 	}
 	if (p->most < USK_INF && w->lo[p->b] > -USK_INF) {
-		lower(s, p->a, w->lo[p->b] - p->most);
+		lower(s, p->a, w->lo[p->b] - p->most, TELL_ALL);
 	}
 }
 
@@ -311,7 +338,7 @@ static void visit_forth(struct usk_sweeps *s, uint32_t k)
 	uint8_t todo = s->todo[i];
 	done(s, i, k, BEFORE | PEER);
 	if (todo & BEFORE && i > w->first[w->owner[i]]) {
-		pass(s, i - 1, i);
+		pass_on(s, i);
 	}
 	if (todo & PEER) {
 		meet(s, i);
@@ -325,7 +352,7 @@ static void visit_back(struct usk_sweeps *s, uint32_t k)
 	uint8_t todo = s->todo[i];
 	done(s, i, k, BEHIND | PEER);
 	if (todo & BEHIND && i + 1 < w->first[w->owner[i] + 1]) {
-		pass(s, i + 1, i);
+		pass_back(s, i);
 	}
 	if (todo & PEER) {
 		meet(s, i);
@@ -436,7 +463,7 @@ static void tell_touched(struct usk_sweeps *s)
 	for (uint32_t i = 0; i < s->w->n; i++) {
 		if (s->todo[i] & TOUCHED) {
 			s->todo[i] &= (uint8_t)~TOUCHED;
-			moved(s, i);
+			moved(s, i, TELL_ALL);
 		}
 	}
 }

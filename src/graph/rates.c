@@ -108,7 +108,7 @@ static bool bound_case(struct split *s, int64_t slow, int64_t fast)
 		if (i + 1 == n) {
 			break;
 		}
-		usk_i128 d = (usk_i128)x[i + 1] - x[i];
+		const usk_i128 d = (uint64_t)x[i + 1] - (uint64_t)x[i];
 		v = cell[i].lower == USK_CALM && lo > -USK_INF ? lo + d * least : -USK_INF;
 		lo = w->lo[s->from + i + 1];
 		lo = v > lo ? v : lo;
@@ -117,7 +117,7 @@ static bool bound_case(struct split *s, int64_t slow, int64_t fast)
 		hi = v < hi ? v : hi;
 	}
 	for (uint32_t i = n - 1; i-- > 0;) {
-		usk_i128 d = (usk_i128)x[i + 1] - x[i];
+		const usk_i128 d = (uint64_t)x[i + 1] - (uint64_t)x[i];
 		v = cell[i].upper == USK_CALM && lo > -USK_INF ? lo - d * most : -USK_INF;
 		lo = s->lo[i] = v > s->lo[i] ? v : s->lo[i];
 		v = cell[i].lower == USK_CALM && hi < USK_INF ? hi - d * least : USK_INF;
