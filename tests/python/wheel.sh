@@ -11,7 +11,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
 # A copy: two builds of one folder would meet.
-cp -r "$here/include" "$here/src" "$here/sim" "$here/page" "$here/python" "$here/doc" "$here/tests" "$here/bench" "$here/papers" \
+cp -r "$here/include" "$here/src" "$here/sim" "$here/page" "$here/python" "$here/doc" "$here/tests" "$here/bench" "$here/papers" "$here/wireshark" \
 	"$here/plugin" "$here/tools" "$here"/meson* "$here"/*.toml "$here"/*.md "$here"/LICENSE "$scratch" 2>/dev/null
 "$scratch/tools/wheel.sh" "$scratch/dist"
 "$python" -m venv --without-pip "$scratch/env"
