@@ -31,7 +31,10 @@ static int by_arrival(const void *pa, const void *pb)
 
 static int64_t whole(const struct usk_msg *msg, size_t n, uint64_t *hull)
 {
-	struct usk_frame f = { msg[0].received_ns, 0, -20000000, 400000 };
+	struct usk_frame f = { .local_ns = msg[0].received_ns,
+			       .rate_e12 = -20000000,
+			       .kappa_e12 = 400000,
+			       .window_ns = USK_SECOND };
 	struct usk_corridor *c = usk_corridor_new(&f);
 	for (size_t i = 0; i < n; i += 4096) {
 		struct usk_err err;

@@ -90,7 +90,7 @@ static int read_with(const char *path, bool decode, uint64_t *records, uint64_t 
 		const struct usk_iface *iface = usk_trace_ifaces(t, &n_ifaces);
 		for (size_t i = 0; i < n; i++) {
 			bool good = !decode || usk_packet_decode(&record[i], iface->link_type,
-								 UINT32_MAX, &packet, NULL);
+								 USK_DEPTH_ALL, &packet, NULL);
 			*records += good;
 			*bytes += record[i].captured;
 		}
@@ -115,7 +115,7 @@ static int survey(const char *path, uint64_t *records, uint64_t *bytes)
 	struct usk_survey s;
 	struct usk_err err;
 	if (usk_trace_open(path, NULL, &t, &err) ||
-	    usk_survey_capture(t, UINT32_MAX, NULL, NULL, &s, &err)) {
+	    usk_survey_capture(t, USK_DEPTH_ALL, NULL, NULL, &s, &err)) {
 		fprintf(stderr, "%s\n", err.msg);
 		return 1;
 	}
