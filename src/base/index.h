@@ -2,8 +2,8 @@
 /*
  * index.h - a number for each key of two words
  *
- * Why   what is looked up by name, by two clocks or by an address needs one hash table, not one
- * each Not   taking keys out
+ * Why   what is looked up by name, by two clocks or by an address needs one hash table, not one each
+ * Not   taking keys out
  *
  * Keys that do not fit two words: a hash of them, its second word counted up from one whose hash is
  * the same to the next, up to the one that is meant.

@@ -6,7 +6,8 @@
  *       table of exchanges between two machines
  * Out   the rate from each moment to the next with its error, and the largest change among them
  * Why   whoever knows another clock now (line, probe, convert --exchange) takes for granted that
- * its rate stays within an allowance: is that so here? Not   the mean drift of a second (sources.c)
+ *       its rate stays within an allowance: is that so here?
+ * Not   the mean drift of a second (sources.c)
  *
  * Source  Loeser 2003, section 3.2.3: at most 10^-7 seen over hours, an allowance of 10^-6; the
  *         error of a rate is eq. 3

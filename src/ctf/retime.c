@@ -8,8 +8,8 @@
  *       otherwise they are written anew, every event with its corrected stamp in ns; so are
  *       traces that babeltrace2 does not put in order, as old ones whose packets overlap
  * Why   readers of CTF know clocks with an offset and a frequency, no more; a correction has
- * corners Not   order within a stream, which stays; streams that are damaged, beyond what is whole
- * of them
+ *       corners
+ * Not   order within a stream, which stays; streams that are damaged, beyond what is whole of them
  *
  * What is exact: ns = floor((value + offset) 1e9 / hz). A constant correction is as exact as that
  * if it is a whole number of cycles.

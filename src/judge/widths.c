@@ -6,7 +6,8 @@
  * Out   half widths: best, worst, mean over time
  * Why   bands are straight between knots, so knots and trapezoids say all, exactly; the brackets of
  *       jumps are of the band, too: a mean that left them out would promise more than the answer
- * has Not   the band itself (graph/)
+ *       has
+ * Not   the band itself (graph/)
  */
 #include "fit/fit.h"
 

@@ -3,12 +3,13 @@
  * calls.c - spans -> messages: what a parent and its child in another process say of their clocks
  *
  * In    spans of any number of processes and traces, in any order
- * Out   messages: from a parent's start to its child's and, where the parent waits, from the
- * child's end to the parent's; what the stamps of each process are worth Why   a child cannot begin
- * before its parent. That a parent waits is what client and server mean, but callers give up,
- * servers go on behind their answers, and many spans tell no kind. So of the calls from one service
- * to another for one thing each is looked at: none may end behind its caller by more than all
- * starts near it leave room for Not   bounds (graph/); reading (read/)
+ * Out   messages: from a parent's start to its child's and, where the parent waits, from the child's
+ *       end to the parent's; what the stamps of each process are worth
+ * Why   a child cannot begin before its parent. That a parent waits is what client and server mean,
+ *       but callers give up, servers go on behind their answers, and many spans tell no kind. So of
+ *       the calls from one service to another for one thing each is looked at: none may end behind
+ *       its caller by more than all starts near it leave room for
+ * Not   bounds (graph/); reading (read/)
  *
  * An SDK whose clock is one of ms takes it once for each local trace, and counts ns from there:
  * then spans that others asked for begin just behind a whole ms, where of others 1 in 500 does. All

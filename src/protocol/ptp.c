@@ -5,10 +5,10 @@
  * In    Sync, Follow_Up, Delay_Req, Delay_Resp over UDP and Ethernet, one and two step
  * Out   the master sent a Sync before we saw it; we saw a Delay_Req before the master received it
  * Why   these are stamps of the master's card, in ns; its clock may run on TAI, which is but an
- * offset Not   corrections: what transparent clocks and asymmetries put there only makes a message
- * look faster or slower than it was. Peer delays. Where the capture says that it was made on the
- *       master itself: there its card stamps what it sends after we see it, and before what comes
- * in
+ *       offset
+ * Not   corrections: what transparent clocks and asymmetries put there only makes a message look
+ *       faster or slower than it was. Peer delays. Where the capture says that it was made on the
+ *       master itself: there its card stamps what it sends after we see it, and before what comes in
  */
 #include "protocol/protocol.h"
 

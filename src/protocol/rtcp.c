@@ -4,9 +4,9 @@
  *
  * In    compound packets in the clear (RFC 3550) of any port, that begin with a sender report
  * Out   the sender's clock showed its time before we saw the report; and, by the report of the
- * other side, it received the other's report after we saw that Why   calls and streams have a clock
- * at each end, and name the report they answer Not   encrypted ones; reports of reduced size (RFC
- * 5506): without SDES anything may look like one
+ *       other side, it received the other's report after we saw that
+ * Why   calls and streams have a clock at each end, and name the report they answer
+ * Not   encrypted ones; reports of reduced size (RFC 5506): without SDES anything may look like one
  */
 #include "protocol/protocol.h"
 
