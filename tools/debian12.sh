@@ -16,8 +16,7 @@ enter_debian "${1:-$(mktemp -d)}/debian12"
 try() {
 	before=$(du -sm --exclude=proc --exclude=sys --exclude=dev "$root" | cut -f1)
 	begun=$(date +%s)
-	status=0
-	chroot "$root" su -l -w NODE_EXTRA_CA_CERTS "$2" -c "$3" >"$root/tmp/log" 2>&1 || status=$?
+	inside "$2" "$3"
 	after=$(du -sm --exclude=proc --exclude=sys --exclude=dev "$root" | cut -f1)
 	echo "$1 ($2): status $status, $(($(date +%s) - begun)) s, $((after - before)) MB: $(tail -n 1 "$root/tmp/log")"
 	sed -n '/^skipped: /s/^/    /p' "$root/tmp/log"

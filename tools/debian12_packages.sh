@@ -14,8 +14,7 @@ enter_debian "${1:-$(mktemp -d)}/packages"
 failed=
 
 try() {
-	status=0
-	chroot "$root" su -l -w NODE_EXTRA_CA_CERTS "$2" -c "$3" >"$root/tmp/log" 2>&1 || status=$?
+	inside "$2" "$3"
 	echo "$1 ($2): status $status: $(tail -n 1 "$root/tmp/log")"
 	[ $status -eq 0 ] || { failed=1; tail -n 20 "$root/tmp/log"; }
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_ROWS = 96, MAX_WORDS = 64 };
+enum { MAX_ROWS = 96 };
 
 struct value {
 	const struct option_row *row;
@@ -75,8 +75,7 @@ static enum usk_status parse_ppm(const struct option_row *row, const char *text,
 	return USK_OK;
 }
 
-/* What an option may be; returns how many. */
-static size_t words_of(const struct option_row *row, const char *out[MAX_WORDS])
+size_t option_words(const struct option_row *row, const char *out[MAX_WORDS])
 {
 	size_t n = 0;
 	char *rest = row->choice ? NULL : kept(usk_strdup(row->value));
@@ -92,7 +91,7 @@ static enum usk_status parse_choice(const struct option_row *row, const char *te
 	/* A sentence has 512 bytes: what comes after is in the help. */
 	char list[360] = "";
 	const char *word[MAX_WORDS], *meant = row->spelt ? row->spelt(text) : NULL;
-	size_t used = 0, n = words_of(row, word);
+	size_t used = 0, n = option_words(row, word);
 	bool all = true;
 	for (size_t i = 0; i < n; i++) {
 		if (!strcmp(word[i], meant ? meant : text)) {
@@ -202,19 +201,30 @@ static void set_value(struct value *v, const char *text)
 	v->given = true;
 }
 
+const struct option_row *command_row(const struct command *c, size_t i)
+{
+	for (const struct option_group *const *g = c->group; *g; g++) {
+		for (const struct option_row *row = (*g)->row; row->name; row++) {
+			if (!i--) {
+				return row;
+			}
+		}
+	}
+	return NULL;
+}
+
 static void collect_rows(struct args *args)
 {
-	for (const struct option_group *const *g = args->command->group; *g; g++) {
-		for (const struct option_row *row = (*g)->row; row->name; row++) {
-			assert(args->n_values < MAX_ROWS);
-			struct value *v = &args->value[args->n_values++];
-			v->row = row;
-			if (row->initial) {
-				struct usk_err err = { 0 };
-				enum usk_status status = parse_value(row, row->initial, v, &err);
-				assert(!status);
-				(void)status;
-			}
+	const struct option_row *row;
+	for (size_t i = 0; (row = command_row(args->command, i)); i++) {
+		assert(args->n_values < MAX_ROWS);
+		struct value *v = &args->value[args->n_values++];
+		v->row = row;
+		if (row->initial) {
+			struct usk_err err = { 0 };
+			enum usk_status status = parse_value(row, row->initial, v, &err);
+			assert(!status);
+			(void)status;
 		}
 	}
 }
@@ -282,8 +292,9 @@ static void parse_long(struct args *args, int n, char *const *argv, int *i)
 	} else if (text && (!v->row->value || strcmp(text, v->row->value) != 0)) {
 		say_usage("%s takes no value%s%s", shown, v->row->value ? " but " : "",
 			  v->row->value ? v->row->value : "");
+	} else {
+		v->integer = text != NULL;
 	}
-	v->integer = v->row->type == OPTION_FLAG ? text != NULL : v->integer;
 	v->given = true;
 }
 

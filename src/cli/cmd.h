@@ -97,6 +97,13 @@ struct command {
 	const struct option_group *group[12]; /* ends with NULL */
 };
 
+/** The i-th row of all its groups; NULL: there is none. */
+const struct option_row *command_row(const struct command *c, size_t i);
+
+/* What an option may be, if it is one of a few words; returns how many. */
+enum { MAX_WORDS = 64 };
+size_t option_words(const struct option_row *row, const char *out[MAX_WORDS]);
+
 /* Groups that several commands share. */
 extern const struct option_group options_common; /* --quiet --help: every command has it */
 extern const struct option_group options_force;	 /* --force */
@@ -154,11 +161,10 @@ void args_replace_operands(struct args *args, size_t first, const char *const *t
  * Values by option name, its dashes left out. Asking for an option that the command does not
  * have, or by the wrong type, is a bug and asserts. Without a value and a default: NULL, 0.
  */
-/** Is it --help=all? */
-bool args_help_all(const struct args *args);
 bool args_has(const struct args *args, const char *name);   /* does the command have it? */
 bool args_given(const struct args *args, const char *name); /* by the user */
 bool args_flag(const struct args *args, const char *name);
+bool args_help_all(const struct args *args); /* --help=all */
 const char *args_string(const struct args *args, const char *name);
 int64_t args_int(const struct args *args, const char *name);
 const int64_t *args_ints(const struct args *args, const char *name, size_t *n);

@@ -3,9 +3,9 @@
  * completion.c - completion for bash, zsh and fish
  *
  * In    the tables of commands and options
- * Out   a script for the shell: commands, options, and the values of options that are of a few
- * words or files Why   made from the rows that parse them, it cannot lag behind Not   names of
- * clocks, which are in files
+ * Out   a script for the shell: commands, options, and values that are of a few words, or files
+ * Why   made from the rows that parse them, it cannot lag behind
+ * Not   names of clocks, which are in files
  */
 #include "units.h"
 
@@ -21,46 +21,36 @@ static void put_commands(FILE *out, const char *format)
 /* The words that a value is one of, with blanks between; NULL: it is none of a few. */
 static const char *words_of(const struct option_row *row)
 {
+	const char *word[MAX_WORDS];
+	size_t n = row->choice || row->type == OPTION_CHOICE ? option_words(row, word) : 0;
 	struct usk_stream s;
 	FILE *out = usk_stream_begin(&s);
-	for (size_t i = 0; row->choice && row->choice(i); i++) {
-		fprintf(out, "%s%s", i ? " " : "", row->choice(i));
-	}
-	if (row->type == OPTION_CHOICE && !row->choice) {
-		for (const char *p = row->value; *p; p++) {
-			fputc(*p == '|' ? ' ' : *p, out);
-		}
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "%s%s", i ? " " : "", word[i]);
 	}
 	const char *words = kept(usk_stream_end(&s));
-	return *words ? words : NULL;
+	return n ? words : NULL;
 }
 
 /* ---- bash ------------------------------------------------------------------------------------ */
 
-/* Its command has no case if no value is known: then the words are its options. */
-static void bash_values(FILE *out, const struct command *c)
+static void bash_value(FILE *out, const struct command *c, const struct option_row *row)
 {
-	for (const struct option_group *const *g = c->group; *g; g++) {
-		for (const struct option_row *row = (*g)->row; row->name; row++) {
-			const char *words = words_of(row);
-			if (row->type == OPTION_FLAG) {
-				continue;
-			}
-			fprintf(out, "\t\t\"%s --%s\"", c->name, row->name);
-			if (row->letter) {
-				fprintf(out, " | \"%s -%c\"", c->name, row->letter);
-			}
-			if (words) {
-				fprintf(out, ") words=\"%s\" ;;\n", words);
-			} else {
-				fprintf(out, ") files=%d ;;\n", row->path);
-			}
-		}
+	const char *words = words_of(row);
+	fprintf(out, "\t\t\"%s --%s\"", c->name, row->name);
+	if (row->letter) {
+		fprintf(out, " | \"%s -%c\"", c->name, row->letter);
+	}
+	if (words) {
+		fprintf(out, ") words=\"%s\" ;;\n", words);
+	} else {
+		fprintf(out, ") files=%d ;;\n", row->path);
 	}
 }
 
 static void bash(FILE *out)
 {
+	const struct option_row *row;
 	fputs("# bash completion for unskew, made from its tables of options\n"
 	      "_unskew()\n{\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} cmd=${COMP_WORDS[1]}\n"
 	      "\tlocal prev=${COMP_WORDS[COMP_CWORD - 1]} words= files=\n"
@@ -72,19 +62,19 @@ static void bash(FILE *out)
 	put_commands(out, " %s");
 	fputs("\"\n\telse\n\t\tcase \"$cmd $prev\" in\n", out);
 	for (const struct command *const *c = commands; *c; c++) {
-		bash_values(out, *c);
+		for (size_t i = 0; (row = command_row(*c, i)); i++) {
+			if (row->type != OPTION_FLAG) {
+				bash_value(out, *c, row);
+			}
+		}
 	}
 	fputs("\t\tesac\n\tfi\n\tif [ -z \"$words$files\" ] && [ \"$COMP_CWORD\" -gt 1 ]; then\n"
 	      "\t\tcase $cmd in\n",
 	      out);
 	for (const struct command *const *c = commands; *c; c++) {
 		fprintf(out, "\t\t%s) words=\"", (*c)->name);
-		const char *space = "";
-		for (const struct option_group *const *g = (*c)->group; *g; g++) {
-			for (const struct option_row *row = (*g)->row; row->name; row++) {
-				fprintf(out, "%s--%s", space, row->name);
-				space = " ";
-			}
+		for (size_t i = 0; (row = command_row(*c, i)); i++) {
+			fprintf(out, "%s--%s", i ? " " : "", row->name);
 		}
 		fputs("\" ;;\n", out);
 	}
@@ -139,6 +129,7 @@ static void zsh_option(FILE *out, const struct option_row *row)
 
 static void zsh(FILE *out)
 {
+	const struct option_row *row;
 	fputs("#compdef unskew\n# zsh completion for unskew, made from its tables of options\n\n"
 	      "_unskew() {\n\tif ((CURRENT == 2)); then\n\t\tlocal -a all=(",
 	      out);
@@ -154,10 +145,8 @@ static void zsh(FILE *out)
 	      out);
 	for (const struct command *const *c = commands; *c; c++) {
 		fprintf(out, "\t%s)\n\t\t_arguments -s", (*c)->name);
-		for (const struct option_group *const *g = (*c)->group; *g; g++) {
-			for (const struct option_row *row = (*g)->row; row->name; row++) {
-				zsh_option(out, row);
-			}
+		for (size_t i = 0; (row = command_row(*c, i)); i++) {
+			zsh_option(out, row);
 		}
 		fputs(" \\\n\t\t\t'*:file:_files'\n\t\t;;\n", out);
 	}
@@ -198,6 +187,7 @@ static void fish_option(FILE *out, const char *command, const struct option_row 
 
 static void fish(FILE *out)
 {
+	const struct option_row *row;
 	fputs("# fish completion for unskew, made from its tables of options\n"
 	      "complete -c unskew -n __fish_use_subcommand -f\n",
 	      out);
@@ -210,10 +200,8 @@ static void fish(FILE *out)
 	put_commands(out, "%s ");
 	fputs("'\n", out);
 	for (const struct command *const *c = commands; *c; c++) {
-		for (const struct option_group *const *g = (*c)->group; *g; g++) {
-			for (const struct option_row *row = (*g)->row; row->name; row++) {
-				fish_option(out, (*c)->name, row);
-			}
+		for (size_t i = 0; (row = command_row(*c, i)); i++) {
+			fish_option(out, (*c)->name, row);
 		}
 	}
 }

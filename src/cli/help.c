@@ -171,23 +171,17 @@ static void command_head(FILE *out, const struct command *command)
 
 static const struct option_row *row_named(const struct command *command, const char *name)
 {
-	for (const struct option_group *const *g = command->group; *g; g++) {
-		for (const struct option_row *row = (*g)->row; row->name; row++) {
-			if (!strcmp(row->name, name)) {
-				return row;
-			}
-		}
+	const struct option_row *row;
+	for (size_t i = 0; (row = command_row(command, i)) && strcmp(row->name, name) != 0; i++) {
 	}
-	return NULL;
+	return row;
 }
 
 static size_t count_rows(const struct command *command)
 {
 	size_t n = 0;
-	for (const struct option_group *const *g = command->group; *g; g++) {
-		for (const struct option_row *row = (*g)->row; row->name; row++) {
-			n++;
-		}
+	while (command_row(command, n)) {
+		n++;
 	}
 	return n;
 }

@@ -315,7 +315,7 @@ static void test_third_party(void **state)
 
 /* What all hear that are on a link, from a third one: that one received it does not say that the
  * other one sent it, unless its address is known. */
-static void test_third_party_heard(void **state)
+static void test_third_party_received(void **state)
 {
 	(void)state;
 	for (int k = 0; k < 8; k++) {
@@ -337,7 +337,7 @@ static void test_third_party_heard(void **state)
 				scene_expect(&s, 1, t + MS, t + MS + 14000);
 			}
 		}
-		scene_check(&s, "third party heard");
+		scene_check(&s, "third party received");
 		scene_free(&s);
 	}
 }
@@ -357,7 +357,7 @@ int main(void)
 		cmocka_unit_test(test_hops_vary),
 		cmocka_unit_test(test_forwarded),
 		cmocka_unit_test(test_third_party),
-		cmocka_unit_test(test_third_party_heard),
+		cmocka_unit_test(test_third_party_received),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
