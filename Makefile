@@ -80,7 +80,7 @@ mutants: ## N lines of the sources changed, one at a time: which do the tests no
 
 bench: ## throughput, and ratios to tcpdump and mergecap in the same run; OLD=PROGRAM compares with another build of unskew
 	@tools/need.sh bench
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all BUILD=$(BUILD)
 	@ninja -C $(BUILD) benches
 	@bench/run.py $(BUILD) $(PACKETS)
 	@[ ! "$(OLD)" ] || bench/against.py $(OLD) $(BUILD)/unskew
@@ -88,7 +88,7 @@ bench: ## throughput, and ratios to tcpdump and mergecap in the same run; OLD=PR
 
 papers: ## the papers' tables, made again: doc/papers; PAPER=ashton for one of them
 	@tools/need.sh papers
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all BUILD=$(BUILD)
 	@ninja -C $(BUILD) $(NINJAFLAGS) bench/bench_fit papers/paper_clocks papers/paper_real
 	@papers/run.py $(BUILD) doc/papers $(PAPER)
 
