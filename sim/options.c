@@ -21,6 +21,8 @@ void sim_options_init(struct sim_options *o)
 		.duration_ns = INT64_C(60000000000),
 		.rate = 100,
 		.connections = 2,
+		.compute_ns = 5000000,
+		.compute_spread_ns = 100000,
 		.bytes = 1400,
 		.mtu = 1500,
 		.islands = 2,
@@ -252,6 +254,21 @@ static enum usk_status check_traffic(const struct sim_options *o, struct usk_err
 	if (o->one_way && o->answer_ns) {
 		return usk_fail(err, USK_EUSAGE, 0,
 				"--one-way has no answers, so it excludes --answer");
+	}
+	for (uint32_t h = 0; h < o->hosts && o->collectives; h++) {
+		int64_t more = sim_list_at(&o->straggle_ns, h);
+		if (more < 0 || more > INT64_C(1000000000)) {
+			return usk_fail(err, USK_EUSAGE, 0, "--straggle of host%u is not 0 to 1 s",
+					h);
+		}
+	}
+	if (o->compute_ns < 1 || o->compute_ns > INT64_C(1000000000000) ||
+	    o->compute_spread_ns < 0 || o->compute_spread_ns > INT64_C(1000000000)) {
+		return usk_fail(err, USK_EUSAGE, 0,
+				"--compute is 1 ns to 1000 s, --compute-spread 0 to 1 s");
+	}
+	if (o->collectives && o->format != SIM_TABLE) {
+		return usk_fail(err, USK_EUSAGE, 0, "--collectives needs --format table");
 	}
 	if (o->period_ns < 0 || o->answer_ns < 0 || (o->period_ns && o->packets)) {
 		return usk_fail(err, USK_EUSAGE, 0,

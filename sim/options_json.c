@@ -93,6 +93,16 @@ static void put_run(FILE *out, const struct sim_options *o)
 		o->broadcast, o->connections, o->bytes);
 }
 
+static void put_cluster(FILE *out, const struct sim_options *o)
+{
+	static const char *const kinds[] = { "none", "allreduce", "mix" };
+	fprintf(out,
+		",\n    \"collectives\": \"%s\", \"compute_ns\": %lld, "
+		"\"compute_spread_ns\": %lld",
+		kinds[o->collectives], (long long)o->compute_ns, (long long)o->compute_spread_ns);
+	put_list(out, "straggle_ns", &o->straggle_ns);
+}
+
 static void put_network(FILE *out, const struct sim_options *o)
 {
 	fprintf(out,
@@ -135,6 +145,9 @@ char *sim_options_json(const struct sim_options *o)
 	FILE *out = usk_stream_begin(&all);
 	fputc('{', out);
 	put_run(out, o);
+	if (o->collectives) {
+		put_cluster(out, o);
+	}
 	put_clocks(out, o);
 	put_network(out, o);
 	put_captures(out, o);

@@ -359,7 +359,9 @@ enum usk_status sim_run(const struct sim_options *o, const char *dir, bool force
 	if (o->period_ns) {
 		chosen.rate = 1e9 / (double)o->period_ns;
 	}
-	if (o->format == SIM_TABLE) {
+	if (o->collectives) {
+		status = collectives_run(&chosen, dir, force, &counts, err);
+	} else if (o->format == SIM_TABLE) {
 		status = table_run(&chosen, dir, force, &counts, err);
 	} else {
 		status = run_captures(&chosen, dir, force, &counts, err);

@@ -12,6 +12,7 @@
 #define SIM_H
 
 #include "base/io.h"
+#include "read/trace.h"
 
 /* ---- clocks ---------------------------------------------------------------- */
 
@@ -92,6 +93,8 @@ enum sim_topology {
 	SIM_DENSE,   /* three quarters of all pairs; connected */
 };
 enum sim_traffic { SIM_TCP, SIM_UDP, SIM_ICMP, SIM_MIX };
+/* Collectives instead of messages: none, all of one kind, all kinds. */
+enum sim_collectives { SIM_MESSAGES, SIM_ALLREDUCE, SIM_MIXED };
 enum sim_format { SIM_PCAP, SIM_PCAPNG, SIM_TABLE };
 
 /* Link types as the file formats number them. */
@@ -149,7 +152,10 @@ struct sim_options {
 	double broadcast;  /* a second and host */
 	uint64_t packets;  /* choose the rate so that a capture has about so many; 0 = as given */
 	uint32_t connections; /* TCP connections (or flows) of a pair at a time */
-	uint32_t bytes;	      /* of the largest message */
+	enum sim_collectives collectives;
+	int64_t compute_ns, compute_spread_ns; /* before each collective; a mean beside it */
+	struct sim_list straggle_ns;	       /* so much longer do ranks compute */
+	uint32_t bytes;			       /* of the largest message */
 	uint32_t mtu;
 	/* network */
 	struct usk_delay_model dmin; /* by length */
@@ -234,6 +240,20 @@ struct sim_message {
 void sim_messages(const struct sim_options *o, const struct sim_clock *clock,
 		  void (*take)(void *ctx, const struct sim_message *m), void *ctx);
 
+/* ---- collectives alone -------------------------------------------------------- */
+
+/* One that ended in time: when each of the options' hosts came and went, true times. */
+struct sim_collective {
+	uint64_t number;
+	enum usk_collective_kind kind;
+	uint32_t root; /* of a kind that has one */
+	const int64_t *enter_ns, *exit_ns;
+};
+
+/** What `collectives` asks for, in its order, until the end. o: checked. */
+void sim_collectives(const struct sim_options *o,
+		     void (*take)(void *ctx, const struct sim_collective *c), void *ctx);
+
 /* ---- all of it ------------------------------------------------------------------ */
 
 struct sim_result {
@@ -256,6 +276,10 @@ struct sim_result {
  * broadcasts.csv, if there are any: id,sender,receiver,sent_ns,received_ns,bytes, a row for each
  * receiver that recorded it; those of one broadcast share the id. They are in messages.csv too,
  * in doubt if from captures: nothing but an address tells who sent them.
+ *
+ * With collectives only collectives.csv: collective,kind,clock,enter_ns,exit_ns,root, a row for each
+ * host of each, and late.csv: collective,last,by_ns, who truly came last, and how long behind the
+ * one before.
  */
 enum usk_status sim_run(const struct sim_options *o, const char *dir, bool force,
 			struct sim_result *result, struct usk_err *err);

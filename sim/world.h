@@ -239,6 +239,10 @@ int64_t first_ns(struct world *w, double mean_ns);
 int64_t answer_ns(struct world *w, double usual_ns); /* a pause until a message is answered */
 
 /* table.c */
+/* collectives.c */
+enum usk_status collectives_run(const struct sim_options *o, const char *dir, bool force,
+				struct sim_result *result, struct usk_err *err);
+
 enum usk_status table_run(const struct sim_options *o, const char *dir, bool force,
 			  struct sim_result *result, struct usk_err *err);
 

@@ -58,8 +58,23 @@ const struct usk_table_kind usk_table_spans = {
 	},
 };
 
+const struct usk_table_kind usk_table_collectives = {
+	"the table of collectives",
+	7,
+	{
+		[USK_COLLECTIVE] = { "collective", true, false, 0 },
+		[USK_COLLECTIVE_KIND] = { "kind", true, false, 0 },
+		[USK_MEMBER_CLOCK] = { "clock", true, false, 0 },
+		[USK_ENTER] = { "enter", true, true, USK_MEMBER_CLOCK },
+		[USK_EXIT] = { "exit", true, true, USK_MEMBER_CLOCK },
+		[USK_RANK] = { "rank", false, false, 0 },
+		[USK_ROOT] = { "root", false, false, 0 },
+	},
+};
+
 static const struct usk_table_kind *const kinds[USK_TABLE_KINDS] = {
-	&usk_table_messages, &usk_table_events, &usk_table_exchanges, &usk_table_spans
+	&usk_table_messages, &usk_table_events,	     &usk_table_exchanges,
+	&usk_table_spans,    &usk_table_collectives,
 };
 
 /* The column of this name, -1 if it is none. */

@@ -13,7 +13,7 @@
 
 #include "base/csv.h"
 
-enum { USK_TABLE_COLUMNS = 8, USK_TABLE_KINDS = 4, USK_TABLE_MEMBERS = 16 };
+enum { USK_TABLE_COLUMNS = 8, USK_TABLE_KINDS = 5, USK_TABLE_MEMBERS = 16 };
 
 struct usk_table_column {
 	const char *name;
@@ -32,8 +32,17 @@ enum { USK_SENDER, USK_RECEIVER, USK_SENT, USK_RECEIVED, USK_MESSAGE_BYTES };
 enum { USK_CLOCK, USK_TIME, USK_KIND, USK_ID, USK_EVENT_BYTES };
 enum { USK_A, USK_B, USK_T1, USK_T2, USK_T3, USK_T4, USK_EXCHANGE_BYTES };
 enum { USK_TRACE, USK_SPAN, USK_PARENT, USK_SPAN_CLOCK, USK_START, USK_END, USK_SPAN_OF, USK_NAME };
+enum {
+	USK_COLLECTIVE,
+	USK_COLLECTIVE_KIND,
+	USK_MEMBER_CLOCK,
+	USK_ENTER,
+	USK_EXIT,
+	USK_RANK,
+	USK_ROOT
+};
 extern const struct usk_table_kind usk_table_messages, usk_table_events, usk_table_exchanges,
-	usk_table_spans;
+	usk_table_spans, usk_table_collectives;
 
 struct usk_cell {
 	struct usk_csv_field f; /* text NULL: the row has no such column */

@@ -108,6 +108,7 @@ static void take_lists(const struct args *args, struct sim_options *o)
 	o->temperature_e12 = take_list(args, "temperature-ppm");
 	o->poll_ns = take_list(args, "poll");
 	o->steps = take_list(args, "steps");
+	o->straggle_ns = take_list(args, "straggle");
 	o->load_ns = take_list(args, "load");
 	o->load_least_ns = take_list(args, "load-least");
 	o->vlan = take_list(args, "vlan");
@@ -136,6 +137,10 @@ static void take_values(const struct args *args, struct sim_options *o)
 	o->format = (enum sim_format)args_int(args, "format");
 	o->traffic = (enum sim_traffic)args_int(args, "proto");
 	o->rate = args_number(args, "rate");
+	o->collectives = (enum sim_collectives)args_int(args, "collectives");
+	o->format = o->collectives ? SIM_TABLE : o->format;
+	o->compute_ns = args_int(args, "compute");
+	o->compute_spread_ns = args_int(args, "compute-spread");
 	o->islands = (uint32_t)args_int(args, "islands");
 	o->neighbours = (uint32_t)args_int(args, "neighbours");
 	o->period_ns = args_int(args, "period");
@@ -185,7 +190,12 @@ static void simulate(const struct args *args, struct sim_options *o, const char 
 	must(sim_run(o, dir, args_flag(args, "force"), &made, &why));
 	progress_end();
 	struct text messages = unit_count(made.messages);
-	if (o->format == SIM_TABLE) {
+	if (o->collectives) {
+		say(args,
+		    "%s: %s parts of collectives in collectives.csv, who came last in late.csv, "
+		    "clocks in truth.json",
+		    dir, messages.s);
+	} else if (o->format == SIM_TABLE) {
 		say(args, "%s: %s messages in messages.csv, clocks in truth.json", dir, messages.s);
 	} else {
 		say(args,
@@ -315,6 +325,23 @@ static const struct option_group simulate_traffic = {
 	},
 };
 
+static const struct option_group simulate_cluster = {
+	"Clusters",
+	{
+		{ "collectives",
+		  "instead of messages: all hosts compute and then wait for all in a collective, "
+		  "allreduce only or a mix of kinds; --dmin and --tail are what a transfer takes",
+		  CHOICE("none|allreduce|mix"), .initial = "none" },
+		{ "compute", "how long each computes before a collective, at least",
+		  DURATION("5ms", "1ns", "1000s") },
+		{ "compute-spread", "mean of what is added to it at random",
+		  DURATION("100us", "0", "1s") },
+		{ "straggle",
+		  "so much longer do hosts compute, a list as for --offset: 0,0,0,2ms,0 for host3",
+		  LIST(DURATION, NULL) },
+	},
+};
+
 static const struct option_group simulate_network = {
 	"Network",
 	{
@@ -400,8 +427,10 @@ const struct command cmd_simulate = {
 		"messages.csv is the true message table, in stamps as recorded; its column "
 		"`unambiguous` is 1 where the captures tell which send a receive belongs to. "
 		"truth.json holds what every clock read at 1,001 moments of true time and on both "
-		"sides of every step; broadcasts.csv, who received each broadcast when.",
-	.group = { &simulate_run, &simulate_clocks, &simulate_settings, &simulate_traffic,
+		"sides of every step; broadcasts.csv, who received each broadcast when. With "
+		"--collectives, collectives.csv has who came to each and went when, late.csv who "
+		"truly came last.",
+	.group = { &simulate_run, &simulate_clocks, &simulate_settings, &simulate_traffic, &simulate_cluster,
 		   &simulate_network, &simulate_stacks, &simulate_captures, &options_force,
 		   &options_common },
 };

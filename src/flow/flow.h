@@ -121,6 +121,8 @@ struct parties {
 	char *group_failed;	 /* or why they say nothing, a sentence */
 	struct usk_join *join;	 /* of traces of events; NULL if there are none */
 	struct spans *spans;	 /* while traces of spans are read; NULL if there are none */
+	struct collecting *collecting; /* likewise of collectives */
+	bool gathered;		       /* what is joined has messages of these */
 	struct usk_counts left_out;
 	struct delays delays;
 	struct usk_graph_anchor *anchor; /* by numbers of parties, on unwrapped time */
@@ -169,6 +171,8 @@ void usk_flow_texts_free(char **text, size_t n);
 
 /** The party of that name, which is new if there is none. */
 uint32_t usk_party_of(struct parties *p, const char *name);
+/** USK_NO_CLOCK: there is none. */
+uint32_t usk_party_find(const struct parties *p, const char *name);
 /** Its stamps lie between these, and others. */
 void usk_party_span(struct party *y, int64_t first_ns, int64_t last_ns);
 /** A stamp of its clock, in the order of the trace. */
@@ -242,6 +246,14 @@ enum usk_status usk_spans_scan(struct parties *p, size_t which, struct usk_err *
 enum usk_status usk_spans_join(struct parties *p, struct usk_err *err);
 void usk_spans_free(struct parties *p);
 
+/* ---- collectives (collectives.c) ------------------------------------------------------- */
+
+/** Read a trace of collectives. */
+enum usk_status usk_collectives_scan(struct parties *p, size_t which, struct usk_err *err);
+/** All are read: what they say of clocks goes to what is joined. */
+enum usk_status usk_collectives_join(struct parties *p, struct usk_err *err);
+void usk_collecting_free(struct parties *p);
+
 /* ---- likewise in tables (table_epochs.c) --------------------------------------------- */
 
 /** A row's stamps, in the order of rows, while tables are scanned. */
@@ -283,8 +295,8 @@ struct table_sink {
 	void (*row)(void *ctx, const struct usk_msg *msg);
 	/* A row again as it is likely, if its stamps may be of other epochs; may be NULL. */
 	void (*likely)(void *ctx, const struct usk_likely *likely);
-	/* A table begins; may be NULL. */
-	void (*begin)(void *ctx);
+	/* A table begins, which of all; may be NULL. */
+	void (*begin)(void *ctx, size_t which);
 };
 enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink,
 				struct usk_err *err);

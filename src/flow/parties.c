@@ -168,10 +168,14 @@ static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 		case USK_TRACE_SPANS:
 			status = usk_spans_scan(p, i, err);
 			break;
+		case USK_TRACE_COLLECTIVES:
+			status = usk_collectives_scan(p, i, err);
+			break;
 		}
 		p->work_done += usk_trace_size(p->trace[i]);
 	}
 	status = status ? status : usk_spans_join(p, err);
+	status = status ? status : usk_collectives_join(p, err);
 	if (!status && p->join) {
 		status = scan_joined(p, err);
 	}
@@ -215,7 +219,7 @@ static enum usk_status check_tick_rates(const struct parties *p, struct usk_err 
 	return status;
 }
 
-static uint32_t find_party(const struct parties *p, const char *name)
+uint32_t usk_party_find(const struct parties *p, const char *name)
 {
 	uint32_t i = 0;
 	while (i < p->n && strcmp(p->party[i].name, name)) {
@@ -267,7 +271,7 @@ static enum usk_status anchors(struct parties *p, struct usk_err *err)
 	p->anchor = usk_alloc(o->n_anchors + 1, sizeof *p->anchor);
 	for (size_t i = 0; i < o->n_anchors; i++) {
 		const struct usk_anchor *x = &o->anchor[i];
-		uint32_t a = find_party(p, x->a), b = find_party(p, x->b);
+		uint32_t a = usk_party_find(p, x->a), b = usk_party_find(p, x->b);
 		if (a == USK_NO_CLOCK || b == USK_NO_CLOCK) {
 			return usk_fail(
 				err, USK_EUSAGE, 0,
@@ -352,7 +356,7 @@ static enum usk_status settings(struct parties *p, struct usk_err *err)
 	/* Whose stamps would --from and --to be, if that came out at the end? */
 	p->reference_named = o->reference || o->from_ns != USK_NONE || o->to_ns != USK_NONE;
 	if (o->reference) {
-		p->reference = find_party(p, o->reference);
+		p->reference = usk_party_find(p, o->reference);
 		if (p->reference == USK_NO_CLOCK) {
 			return usk_fail(err, USK_EUSAGE, 0,
 					"--reference %s: there is no such clock; \"%s\" is one",
@@ -498,6 +502,7 @@ void usk_parties_free(struct parties *p)
 	usk_pairs_free(p);
 	usk_join_free(p->join);
 	usk_spans_free(p);
+	usk_collecting_free(p);
 	for (size_t i = 0; i < p->n; i++) {
 		party_free(&p->party[i]);
 	}

@@ -236,6 +236,7 @@ struct table_readings {
 	struct parties *p;
 	struct reading **of; /* by number of the pair */
 	struct usk_heard heard;
+	bool deaf;
 };
 
 static bool put_table(void *ctx, uint32_t pair, const struct usk_msg *msg, size_t n)
@@ -258,12 +259,18 @@ static void put_heard(void *ctx, uint32_t x, int64_t x_ns, uint32_t y, int64_t y
 
 static void hear(void *ctx, const struct usk_msg *msg)
 {
-	usk_heard_add(&((struct table_readings *)ctx)->heard, msg);
+	struct table_readings *t = ctx;
+	if (!t->deaf) {
+		usk_heard_add(&t->heard, msg);
+	}
 }
 
-static void begin_table(void *ctx)
+/* One enter to many exits is no broadcast: nobody says that they heard it at about one time. */
+static void begin_table(void *ctx, size_t which)
 {
-	usk_heard_free(&((struct table_readings *)ctx)->heard);
+	struct table_readings *t = ctx;
+	usk_heard_free(&t->heard);
+	t->deaf = which == t->p->n_traces && t->p->gathered;
 }
 
 static enum usk_status walk(struct reading *r)

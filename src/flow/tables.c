@@ -311,7 +311,7 @@ enum usk_status usk_tables_read(struct parties *p, const struct table_sink *sink
 	for (; r.which <= p->n_traces && !status && !r.stopped; r.which++) {
 		uint64_t size = rows_size(p, r.which);
 		if (size && sink->begin) {
-			sink->begin(sink->ctx);
+			sink->begin(sink->ctx, r.which);
 		}
 		status = size ? read_rows(&r, err) : USK_OK;
 		r.before += size;

@@ -54,17 +54,17 @@ void usk_join_free(struct usk_join *j)
 	free(j);
 }
 
-static void note_send(struct usk_join *j, const struct usk_event *e)
+void usk_join_expect(struct usk_join *j, uint32_t clock, int64_t first_ns, int64_t last_ns)
 {
-	if (e->clock >= j->n_spans) {
-		size_t n = (size_t)e->clock + 1;
+	if (clock >= j->n_spans) {
+		size_t n = (size_t)clock + 1;
 		j->span = usk_grow(j->span, n, sizeof *j->span);
 		memset(j->span + j->n_spans, 0, (n - j->n_spans) * sizeof *j->span);
 		j->n_spans = n;
 	}
-	struct span *s = &j->span[e->clock];
-	s->first_ns = !s->any || e->time_ns < s->first_ns ? e->time_ns : s->first_ns;
-	s->last_ns = !s->any || e->time_ns > s->last_ns ? e->time_ns : s->last_ns;
+	struct span *s = &j->span[clock];
+	s->first_ns = !s->any || first_ns < s->first_ns ? first_ns : s->first_ns;
+	s->last_ns = !s->any || last_ns > s->last_ns ? last_ns : s->last_ns;
 	s->any = true;
 }
 
@@ -74,7 +74,7 @@ enum usk_status usk_join_add(struct usk_join *j, const struct usk_event *e, size
 	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < n && !status; i++) {
 		if (e[i].side == USK_SIDE_SENT) {
-			note_send(j, &e[i]);
+			usk_join_expect(j, e[i].clock, e[i].time_ns, e[i].time_ns);
 		}
 		size_t lane = usk_fold(e[i].id.word[0], e[i].id.word[1]) % LANES;
 		status = usk_spool_put(j->events, lane, &e[i], err);
@@ -96,11 +96,13 @@ static int by_id(const void *pa, const void *pb)
 	return order ? order : usk_order(a->time_ns, b->time_ns);
 }
 
-static size_t lane_of(const struct usk_join *j, const struct usk_event *sent)
+enum usk_status usk_join_put(struct usk_join *j, const struct usk_msg *m, struct usk_err *err)
 {
-	const struct span *s = &j->span[sent->clock];
+	const struct span *s = &j->span[m->from];
 	usk_i128 all = (usk_i128)s->last_ns - s->first_ns + 1;
-	return (size_t)(((usk_i128)sent->time_ns - s->first_ns) * LANES / all);
+	size_t lane = (size_t)(((usk_i128)m->sent_ns - s->first_ns) * LANES / all);
+	j->n_messages++;
+	return usk_spool_put(j->messages, lane, m, err);
 }
 
 /* e[n]: all events of one id. */
@@ -130,9 +132,30 @@ static enum usk_status join_id(struct usk_join *j, const struct usk_event *e, si
 				     .from = e->clock,
 				     .to = e[i].clock,
 				     .bytes = e->bytes ? e->bytes : e[i].bytes };
-		status = usk_spool_put(j->messages, lane_of(j, e), &m, err);
-		j->n_messages++;
+		status = usk_join_put(j, &m, err);
 	}
+	return status;
+}
+
+/* Once, as they are read again and again. */
+static enum usk_status sort_messages(struct usk_join *j, struct usk_err *err)
+{
+	struct usk_spool *sorted = usk_spool_new(sizeof(struct usk_msg), LANES);
+	enum usk_status status = USK_OK;
+	for (size_t lane = 0; lane < LANES && !status; lane++) {
+		size_t n = (size_t)usk_spool_count(j->messages, lane);
+		struct usk_msg *m = usk_alloc(n, sizeof *m);
+		status = usk_spool_get(j->messages, lane, 0, m, n, err);
+		if (!status && n) {
+			qsort(m, n, sizeof *m, usk_msg_order);
+		}
+		for (size_t i = 0; i < n && !status; i++) {
+			status = usk_spool_put(sorted, lane, &m[i], err);
+		}
+		free(m);
+	}
+	usk_spool_free(j->messages);
+	j->messages = sorted;
 	return status;
 }
 
@@ -155,19 +178,16 @@ enum usk_status usk_join_run(struct usk_join *j, struct usk_counts *counts, stru
 	}
 	usk_spool_free(j->events);
 	j->events = NULL;
-	return status;
+	return status ? status : sort_messages(j, err);
 }
 
-/* The messages of the next lane, sorted. */
+/* The messages of the next lane. */
 static enum usk_status load(struct usk_join *j, struct usk_err *err)
 {
 	j->at = 0;
 	j->n = (size_t)usk_spool_count(j->messages, j->lane);
 	j->loaded = usk_grow(j->loaded, j->n + 1, sizeof *j->loaded);
 	enum usk_status status = usk_spool_get(j->messages, j->lane, 0, j->loaded, j->n, err);
-	if (!status) {
-		qsort(j->loaded, j->n, sizeof *j->loaded, usk_msg_order);
-	}
 	j->lane++;
 	return status;
 }

@@ -398,6 +398,10 @@ void usk_join_free(struct usk_join *j);
 /** clock: the numbers that messages shall have. */
 enum usk_status usk_join_add(struct usk_join *j, const struct usk_event *e, size_t n,
 			     struct usk_err *err);
+/** Messages of a clock will be put whose first and last send these are. */
+void usk_join_expect(struct usk_join *j, uint32_t clock, int64_t first_ns, int64_t last_ns);
+/** A message that needs no joining, of a clock that was announced; before messages are read. */
+enum usk_status usk_join_put(struct usk_join *j, const struct usk_msg *m, struct usk_err *err);
 /** All are there: join them. counts: unmatched and ambiguous are added to. */
 enum usk_status usk_join_run(struct usk_join *j, struct usk_counts *counts, struct usk_err *err);
 /** The next messages into out[cap]: *n of them, 0 at the end. */

@@ -28,6 +28,8 @@ struct reader {
 				  struct usk_err *err);
 	enum usk_status (*spans)(struct usk_trace *t, struct usk_span *out, size_t cap, size_t *n,
 				 struct usk_err *err);
+	enum usk_status (*collectives)(struct usk_trace *t, struct usk_collective *out, size_t cap,
+				       size_t *n, struct usk_err *err);
 	void (*stop)(struct usk_trace *t); /* free what start() made in t->state; may be NULL */
 	/* Bytes of all, and how many were read; NULL: as the input says. */
 	void (*place)(const struct usk_trace *t, uint64_t *size, uint64_t *pos);
@@ -76,6 +78,9 @@ struct usk_trace {
 uint32_t usk_trace_clock(struct usk_trace *t, struct usk_csv_field name);
 /** The number of what a span did; the first ones are told apart, the others are all one. */
 uint32_t usk_trace_operation(struct usk_trace *t, struct usk_csv_field name);
+
+/** The number of a member of collectives, by its name and clock. */
+uint32_t usk_trace_rank(struct usk_trace *t, uint32_t clock, struct usk_csv_field name);
 
 struct usk_iface *usk_trace_add_iface(struct usk_trace *t);
 void usk_trace_forget_ifaces(struct usk_trace *t);
@@ -163,7 +168,7 @@ enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, st
 
 extern const struct reader usk_reader_pcap, usk_reader_pcapng, usk_reader_ctf, usk_reader_messages,
 	usk_reader_events, usk_reader_exchanges, usk_reader_spans, usk_reader_otlp,
-	usk_reader_jaeger, usk_reader_zipkin;
+	usk_reader_jaeger, usk_reader_zipkin, usk_reader_collectives;
 
 /** The one that reads what begins so; NULL if none does. */
 const struct reader *usk_reader_of(const uint8_t *data, size_t n);

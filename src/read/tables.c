@@ -282,3 +282,56 @@ const struct reader usk_reader_spans = {
 	.spans = spans,
 	.stop = stop,
 };
+
+/* ---- collectives ------------------------------------------------------------------------- */
+
+/* A rank is a process of its own, which several of may share a clock. */
+static enum usk_status take_collective(struct usk_trace *t, const struct usk_cell *c, void *out,
+				       struct usk_err *why)
+{
+	struct usk_collective *x = out;
+	struct usk_csv_field clock = c[USK_MEMBER_CLOCK].f, kind = c[USK_COLLECTIVE_KIND].f;
+	struct usk_csv_field id = c[USK_COLLECTIVE].f, root = c[USK_ROOT].f;
+	struct usk_csv_field rank = c[USK_RANK].n_raw ? c[USK_RANK].f : clock;
+	enum usk_collective_kind k = usk_collective_kind(kind.text, kind.n);
+	if (k == USK_NO_COLLECTIVE) {
+		return usk_fail(
+			why, USK_EINPUT, 0,
+			"its kind is \"%.*s\", none of allreduce, allgather, reducescatter, "
+			"alltoall, barrier, broadcast, scatter, reduce, gather, message",
+			(int)(kind.n < 40 ? kind.n : 40), kind.text);
+	}
+	if (usk_collective_shape(k) != USK_FROM_ALL_TO_ALL && !root.n) {
+		return usk_fail(why, USK_EINPUT, 0, "it is a %s and names no root",
+				usk_collective_name(k));
+	}
+	*x = (struct usk_collective){ .id = usk_event_id(id.text, id.n), .kind = (uint8_t)k };
+	x->root = root.n == rank.n && root.n && !memcmp(root.text, rank.text, root.n);
+	enum usk_status s = usk_cell_time(&t->opt, clock, &c[USK_ENTER], &x->enter_ns, NULL, why);
+	s = s ? s : usk_cell_time(&t->opt, clock, &c[USK_EXIT], &x->exit_ns, NULL, why);
+	if (!s && x->exit_ns < x->enter_ns) {
+		s = usk_fail(why, USK_EINPUT, 0, "its exit is before its enter");
+	}
+	if (!s) {
+		x->clock = usk_trace_clock(t, clock);
+		x->rank = usk_trace_rank(t, x->clock, rank);
+	}
+	return s;
+}
+
+static enum usk_status collectives(struct usk_trace *t, struct usk_collective *out, size_t cap,
+				   size_t *n, struct usk_err *err)
+{
+	return batch(t, take_collective, out, sizeof *out, cap, n, err);
+}
+
+const struct reader usk_reader_collectives = {
+	.info = { "collectives",
+		  "tables of collectives, CSV or JSON lines: "
+		  "collective,kind,clock,enter_ns,exit_ns[,rank][,root]",
+		  USK_TRACE_COLLECTIVES },
+	.table = &usk_table_collectives,
+	.start = start,
+	.collectives = collectives,
+	.stop = stop,
+};

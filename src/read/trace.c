@@ -15,10 +15,10 @@
 #include <string.h>
 
 static const struct reader *const readers[] = {
-	&usk_reader_pcapng, &usk_reader_pcap,	   &usk_reader_messages,
-	&usk_reader_events, &usk_reader_exchanges, &usk_reader_spans,
+	&usk_reader_pcapng,    &usk_reader_pcap,   &usk_reader_messages,    &usk_reader_events,
+	&usk_reader_exchanges, &usk_reader_spans,  &usk_reader_collectives,
 #ifdef USK_HAVE_YAJL
-	&usk_reader_otlp,   &usk_reader_jaeger,	   &usk_reader_zipkin,
+	&usk_reader_otlp,      &usk_reader_jaeger, &usk_reader_zipkin,
 #endif
 };
 
@@ -119,8 +119,9 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 			"folders, spans (OTLP, Jaeger, Zipkin v2 as JSON), and tables, CSV "
 			"or JSON lines, of messages (sender, receiver, sent_ns, "
 			"received_ns), events (clock, time_ns, kind, id), exchanges (a, "
-			"b, t1_ns, t2_ns, t3_ns, t4_ns) or spans (trace, span, parent, "
-			"clock, start_ns, end_ns)",
+			"b, t1_ns, t2_ns, t3_ns, t4_ns), spans (trace, span, parent, "
+			"clock, start_ns, end_ns) or collectives (collective, kind, clock, "
+			"enter_ns, exit_ns)",
 			t->path, found);
 		free(found);
 		goto fail;
@@ -315,6 +316,15 @@ enum usk_status usk_trace_spans(struct usk_trace *t, struct usk_span *out, size_
 {
 	enum usk_status status = expect(t, USK_TRACE_SPANS, "is not a trace of spans", n, err);
 	return status || t->done ? status : handed(t, n, t->reader->spans(t, out, cap, n, err));
+}
+
+enum usk_status usk_trace_collectives(struct usk_trace *t, struct usk_collective *out, size_t cap,
+				      size_t *n, struct usk_err *err)
+{
+	enum usk_status status =
+		expect(t, USK_TRACE_COLLECTIVES, "is not a trace of collectives", n, err);
+	return status || t->done ? status
+				 : handed(t, n, t->reader->collectives(t, out, cap, n, err));
 }
 
 struct usk_iface *usk_trace_add_iface(struct usk_trace *t)

@@ -105,11 +105,49 @@ uint64_t usk_span_id(const char *text, size_t n);
 /** "server", "SERVER", "SPAN_KIND_SERVER", "2". */
 enum usk_span_kind usk_span_kind(const char *text, size_t n);
 
+/* What all members of one do together; the numbers of kinds are places in a table of names. */
+enum usk_collective_kind {
+	USK_ALLREDUCE,
+	USK_ALLGATHER,
+	USK_REDUCESCATTER,
+	USK_ALLTOALL,
+	USK_BARRIER,
+	USK_BROADCAST,
+	USK_SCATTER,
+	USK_REDUCE,
+	USK_GATHER,
+	USK_MESSAGE, /* from its root to whoever else is there */
+	USK_NO_COLLECTIVE,
+};
+
+/* Who waits for whom. */
+enum usk_collective_shape {
+	USK_FROM_ALL_TO_ALL, /* every exit is after every enter */
+	USK_FROM_ROOT,	     /* every exit is after the root's enter */
+	USK_TO_ROOT,	     /* the root's exit is after every enter */
+};
+
+/* One member's part of a collective, as it recorded it. */
+struct usk_collective {
+	struct usk_event_id id;
+	int64_t enter_ns, exit_ns;
+	uint32_t clock; /* index into usk_trace_clock_name() */
+	uint32_t rank;	/* index into usk_trace_processes() */
+	uint8_t kind;	/* enum usk_collective_kind */
+	bool root;
+};
+
+/** "AllReduce", "all_reduce", "_allgather_base", "MPI_Bcast"; USK_NO_COLLECTIVE: none of them. */
+enum usk_collective_kind usk_collective_kind(const char *text, size_t n);
+const char *usk_collective_name(enum usk_collective_kind kind); /* static */
+enum usk_collective_shape usk_collective_shape(enum usk_collective_kind kind);
+
 enum usk_trace_class {
-	USK_TRACE_CAPTURE, /* packets of one clock: usk_trace_records() */
-	USK_TRACE_TABLE,   /* messages: usk_trace_messages() */
-	USK_TRACE_EVENTS,  /* sides of messages: usk_trace_sides() */
-	USK_TRACE_SPANS,   /* spans: usk_trace_spans() */
+	USK_TRACE_CAPTURE,     /* packets of one clock: usk_trace_records() */
+	USK_TRACE_TABLE,       /* messages: usk_trace_messages() */
+	USK_TRACE_EVENTS,      /* sides of messages: usk_trace_sides() */
+	USK_TRACE_SPANS,       /* spans: usk_trace_spans() */
+	USK_TRACE_COLLECTIVES, /* parts of collectives: usk_trace_collectives() */
 };
 
 /* Everything that a trace holds, beside what is of use here. */
@@ -185,6 +223,9 @@ enum usk_status usk_trace_sides(struct usk_trace *t, struct usk_event *out, size
 /** The next spans into out[cap], otherwise the same; USK_EUSAGE: t is of another class. */
 enum usk_status usk_trace_spans(struct usk_trace *t, struct usk_span *out, size_t cap, size_t *n,
 				struct usk_err *err);
+/** The next parts of collectives into out[cap], otherwise the same. */
+enum usk_status usk_trace_collectives(struct usk_trace *t, struct usk_collective *out, size_t cap,
+				      size_t *n, struct usk_err *err);
 /** Services, and what they were asked for, that spans have named so far; borrowed until the next
  * call that reads. Not all operations have a name of their own: the rest are the first one, "". */
 const struct usk_texts *usk_trace_processes(const struct usk_trace *t);

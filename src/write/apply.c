@@ -94,7 +94,7 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 	if (by != &usk_reader_pcap && by != &usk_reader_pcapng) {
 		return usk_fail(t->err, USK_EINPUT, 0,
 				"%s: unknown format: only pcap, pcapng, CTF, and tables of "
-				"messages, events, exchanges or spans can be re-timed",
+				"messages, events, exchanges, spans or collectives can be re-timed",
 				t->path);
 	}
 	t->clock = clock;

@@ -376,6 +376,21 @@ static enum usk_status take_spans(struct timeline *t, struct part *p, bool first
 	return status;
 }
 
+/* Likewise what collectives say of each other. */
+static enum usk_status take_collectives(struct timeline *t, struct part *p, bool first, size_t *n)
+{
+	struct usk_collective x[BATCH];
+	*n = 0;
+	enum usk_status status =
+		first ? usk_trace_collectives(p->trace, x, BATCH, n, t->err) : USK_OK;
+	for (size_t i = 0; i < *n && !status; i++) {
+		uint32_t clock;
+		status = named(t, p, x[i].clock, &clock);
+		status = status ? status : correct(t, p, clock, &x[i].enter_ns, 1, first);
+	}
+	return status;
+}
+
 static enum usk_status take(struct timeline *t, struct part *p, bool first, size_t *n)
 {
 	switch (usk_trace_class(p->trace)) {
@@ -385,6 +400,8 @@ static enum usk_status take(struct timeline *t, struct part *p, bool first, size
 		return take_sides(t, p, first, n);
 	case USK_TRACE_SPANS:
 		return take_spans(t, p, first, n);
+	case USK_TRACE_COLLECTIVES:
+		return take_collectives(t, p, first, n);
 	default:
 		return take_rows(t, p, first, n);
 	}

@@ -130,6 +130,31 @@ static bool read_spans(struct usk_trace *t, size_t batch, uint64_t *sum)
 	return !status;
 }
 
+static bool read_collectives(struct usk_trace *t, size_t batch, uint64_t *sum)
+{
+	struct usk_collective x[BATCH];
+	struct usk_err err = { 0 };
+	enum usk_status status = USK_OK;
+	for (size_t n = 1; n;) {
+		status = usk_trace_collectives(t, x, batch, &n, &err);
+		if (status) {
+			demand(err.msg[0] != 0);
+			break;
+		}
+		for (size_t i = 0; i < n; i++) {
+			demand(x[i].clock < usk_trace_clocks(t));
+			demand(x[i].rank < usk_trace_processes(t)->n);
+			demand(x[i].kind < USK_NO_COLLECTIVE);
+			demand(x[i].enter_ns >= -USK_TIME_MAX && x[i].exit_ns <= USK_TIME_MAX);
+			demand(x[i].exit_ns >= x[i].enter_ns);
+			*sum = mixed(*sum, x[i].id.word[0] ^ x[i].id.word[1] << 1 ^ x[i].kind);
+			*sum = mixed(*sum, (uint64_t)x[i].enter_ns ^ (uint64_t)x[i].exit_ns << 1);
+			*sum = mixed(*sum, x[i].clock + ((uint64_t)x[i].rank << 20) + x[i].root);
+		}
+	}
+	return !status;
+}
+
 /* All rows, so many at a time. Where the run ends with a sentence, what came before it depends on
  * the batch. */
 static uint64_t read_all(struct usk_trace *t, size_t size, size_t batch)
@@ -145,6 +170,8 @@ static uint64_t read_all(struct usk_trace *t, size_t size, size_t batch)
 		whole = read_messages(t, batch, &sum);
 	} else if (usk_trace_class(t) == USK_TRACE_SPANS) {
 		whole = read_spans(t, batch, &sum);
+	} else if (usk_trace_class(t) == USK_TRACE_COLLECTIVES) {
+		whole = read_collectives(t, batch, &sum);
 	} else {
 		whole = read_events(t, batch, &sum);
 	}

@@ -1,0 +1,43 @@
+# Collectives: who could not leave before whom had come. b is 1 ms ahead; c's two ranks share a clock.
+$ printf 'collective,kind,clock,enter_ns,exit_ns,rank,root\n1,allreduce,a,1000001,1100001,0,\n1,allreduce,b,2090003,2100003,1,\n1,allreduce,c,1000002,1110002,2,\n1,allreduce,c,1050007,1100017,3,\n2,all_reduce,a,5090001,5100001,0,\n2,all_reduce,b,6000003,6100003,1,\n2,all_reduce,c,5000002,5100502,2,\n2,all_reduce,c,5080002,5100002,3,\n3,bcast,a,9000001,9010001,0,2\n3,bcast,c,9000002,9000502,2,2\n' >c.csv; unskew sync c.csv
+clock  quality    offset mid-trace (± bound)  drift, ppm          sent  received
+a      reference  0                           0                      4         5
+b      bounded    -1.0000 ms ± 21.1 us        -500 (-500 to 500)     2         2
+c      bounded    5.2 us ± 16.9 us            -359 (-500 to 500)     3         2
+
+Matched 9 messages.
+Causality violations (received before sent): 2 before correction, 0 after.
+Uncertainty over the trace: ±16.0 us to ±21.1 us, ±18.8 us on average.
+One-way delays, median (99 %): a -> b 1.10 ms as recorded, 99.0 us (99.0 us) corrected;
+  back -900 us as recorded, 99.0 us (99.0 us) corrected.
+One-way delays, median (99 %): a -> c 100 us as recorded, 103 us (103 us) corrected;
+  back 19.8 us as recorded, 14.6 us (46.8 us) corrected.
+Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
+500 ppm, no message takes less than its minimum delay (0 ns).
+The bounds are valid while these assumptions hold.
+$ unskew sync c.csv -r a | head -4
+clock  quality    offset mid-trace (± bound)  drift, ppm          sent  received
+a      reference  0                           0                      4         5
+b      bounded    -1.0000 ms ± 21.1 us        -500 (-500 to 500)     2         2
+c      bounded    5.2 us ± 16.9 us            -359 (-500 to 500)     3         2
+# What is wrong is one sentence with its place; what cannot be is left out and counted.
+$ printf 'collective,kind,clock,enter_ns,exit_ns\n1,alltoallv,a,1,5\n1,alltoallv,b,1,5\n' >bad.csv; unskew sync bad.csv
+! unskew: bad.csv: line 2: its kind is "alltoallv", none of allreduce, allgather, reducescatter, alltoall, barrier, broadcast, scatter, reduce, gather, message; 2 rows skipped, this is the first
+? 1
+$ printf 'collective,kind,clock,enter_ns\n' >bad.csv; unskew sync bad.csv
+! unskew: bad.csv: line 1: the table of collectives needs exit_ns, exit_s, exit or exit_ticks; found collective,kind,clock,enter_ns
+? 1
+$ printf 'collective,kind,clock,enter_ns,exit_ns\n1,barrier,a,11,17\n1,barrier,b,12,18\n2,barrier,a,21,25\n2,barrier,a,22,29\n3,barrier,b,31,37\n' >twice.csv; unskew sync twice.csv | head -6
+clock  quality    offset mid-trace (± bound)  drift, ppm       sent  received
+a      reference  0                           0                   1         1
+b      bounded    -1 ns ± 7 ns                0 (-500 to 500)     1         1
+
+Matched 2 messages; not used: 1 without a partner, 2 ambiguous.
+Causality violations (received before sent): 0 before correction, 0 after.
+# A table of them again, by the common clock.
+$ unskew sync c.csv -r a -o clocks.json >/dev/null; unskew apply clocks.json c.csv -o again.csv; head -3 again.csv
+collective,kind,clock,enter_ns,enter_raw_ns,exit_ns,exit_raw_ns,rank,root
+1,allreduce,a,1000001,1000001,1100001,1100001,0,
+1,allreduce,b,1088979,2090003,1098984,2100003,1,
+! Wrote clocks.json.
+! Wrote again.csv.
