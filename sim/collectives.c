@@ -4,7 +4,7 @@
  *
  * In    options: ranks (hosts), how long they compute, who computes longer, transfers, clocks
  * Out   collectives in their order, each with when every rank came and went; collectives.csv, and
- *       late.csv with who truly came last
+ *       late.csv with who truly came last, and what its time was
  * Why   a rank goes on when data of all has come, so one that is late holds up all others
  * Not   what the network between does: a transfer is the smallest delay and a tail, for each rank
  *
@@ -102,18 +102,37 @@ struct files {
 	struct sim_result *result;
 };
 
+/* Until the last of those that a member waits for had come, over all members; all their time. */
+static void add_up(uint32_t hosts, const struct sim_collective *c, int64_t *waited_ns,
+		   int64_t *all_ns)
+{
+	enum usk_collective_shape shape = usk_collective_shape(c->kind);
+	int64_t last_ns = c->enter_ns[c->root];
+	*waited_ns = *all_ns = 0;
+	for (uint32_t h = 0; h < hosts && shape != USK_FROM_ROOT; h++) {
+		last_ns = c->enter_ns[h] > last_ns ? c->enter_ns[h] : last_ns;
+	}
+	for (uint32_t h = 0; h < hosts; h++) {
+		bool waits = shape != USK_TO_ROOT || h == c->root;
+		*all_ns += c->exit_ns[h] - c->enter_ns[h];
+		*waited_ns += waits && c->enter_ns[h] < last_ns ? last_ns - c->enter_ns[h] : 0;
+	}
+}
+
 static void write_late(struct files *f, const struct sim_collective *c)
 {
 	uint32_t last = 0;
-	int64_t second_ns = INT64_MIN;
+	int64_t second_ns = INT64_MIN, waited_ns, all_ns;
+	add_up(f->o->hosts, c, &waited_ns, &all_ns);
 	for (uint32_t h = 1; h < f->o->hosts; h++) {
 		last = c->enter_ns[h] > c->enter_ns[last] ? h : last;
 	}
 	for (uint32_t h = 0; h < f->o->hosts; h++) {
 		second_ns = h != last && c->enter_ns[h] > second_ns ? c->enter_ns[h] : second_ns;
 	}
-	usk_output_format(&f->late, "%llu,host%u,%lld\n", (unsigned long long)c->number, last,
-			  (long long)(c->enter_ns[last] - second_ns));
+	usk_output_format(&f->late, "%llu,host%u,%lld,%lld,%lld\n", (unsigned long long)c->number,
+			  last, (long long)(c->enter_ns[last] - second_ns), (long long)waited_ns,
+			  (long long)(all_ns - waited_ns));
 }
 
 static void write_collective(void *ctx, const struct sim_collective *c)
@@ -156,7 +175,7 @@ enum usk_status collectives_run(const struct sim_options *o, const char *dir, bo
 		struct sim_clock *clock = sim_options_clocks(o);
 		f.clock = clock;
 		usk_output_format(&f.parts, "collective,kind,clock,enter_ns,exit_ns,root\n");
-		usk_output_format(&f.late, "collective,last,by_ns\n");
+		usk_output_format(&f.late, "collective,last,by_ns,waited_ns,transfer_ns\n");
 		sim_collectives(o, write_collective, &f);
 		sim_clocks_free(clock, o->hosts);
 		status = usk_output_commit(&f.parts, err);

@@ -278,8 +278,8 @@ struct sim_result {
  * in doubt if from captures: nothing but an address tells who sent them.
  *
  * With collectives only collectives.csv: collective,kind,clock,enter_ns,exit_ns,root, a row for each
- * host of each, and late.csv: collective,last,by_ns, who truly came last, and how long behind the
- * one before.
+ * host of each, and late.csv: collective,last,by_ns,waited_ns,transfer_ns: who truly came last,
+ * how long behind the one before, and what of all members' time was waiting for others.
  */
 enum usk_status sim_run(const struct sim_options *o, const char *dir, bool force,
 			struct sim_result *result, struct usk_err *err);

@@ -351,6 +351,6 @@ bool completion(FILE *out, const char *shell);
 
 extern const struct command cmd_sync, cmd_compare, cmd_calibrate, cmd_check, cmd_apply, cmd_audit,
 	cmd_convert, cmd_before, cmd_clock, cmd_line, cmd_probe, cmd_record, cmd_report,
-	cmd_simulate;
+	cmd_simulate, cmd_late;
 
 #endif

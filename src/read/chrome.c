@@ -160,6 +160,7 @@ static const char *times(const struct chrome *r, struct usk_collective *x)
 	if (!in_range(enter) || !in_range(exit)) {
 		return "it is further than 146 years from 1970";
 	}
+	x->slack_ns = (uint16_t)(2 * (ts.off_ns + dur.off_ns) + ts.more_ns + dur.more_ns);
 	x->enter_ns = (int64_t)enter;
 	x->exit_ns = (int64_t)exit;
 	return NULL;

@@ -135,6 +135,7 @@ struct usk_collective {
 	uint32_t rank;	/* index into usk_trace_processes() */
 	uint8_t kind;	/* enum usk_collective_kind */
 	bool root;
+	uint16_t slack_ns; /* it may have come so much later, and gone so much earlier */
 };
 
 /** "AllReduce", "all_reduce", "_allgather_base", "MPI_Bcast"; USK_NO_COLLECTIVE: none of them. */

@@ -44,6 +44,7 @@ JOBS = [
 	Job('report', 'report in/host0.pcap in/host1.pcap -o out/page.html', None, ['page.html']),
 	Job('convert', 'convert in/clocks.json --clock host1', 'in/stamps'),
 	Job('check', 'check --json in/host0.pcap in/host1.pcap'),
+	Job('late', 'late in/ranks/collectives.csv -o out/late.csv', None, ['late.csv']),
 	Job('calibrate', 'calibrate --margin 0.5 in/host0.pcap in/host1.pcap'),
 ]
 OLD = b'precious\n'
@@ -84,6 +85,7 @@ class Faults:
 		with open(self.path('in/table.csv'), 'rb') as f, gzip.open(self.path('in/table.csv.gz'), 'wb') as z:
 			z.write(f.read())
 		for args in ('simulate -q --hosts 3 --topology ring --seed 3 --seconds 3 --rate 20 -o in/three',
+				'simulate -q --hosts 4 --collectives mix --seconds 0.3 -o in/ranks',
 				'sync -q in/host0.pcap in/host1.pcap -o in/clocks.json',
 				'sync -q in/table.csv -o in/of_table.json'):
 			subprocess.run([self.unskew] + args.split(), cwd=self.folder, check=True)

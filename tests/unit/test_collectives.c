@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Collectives: what readers make of kinds and rows, and what a collective says of clocks: nothing
- * but what follows from it, and of every clock in it. Bands are tests/sim/collectives.py's.
+ * but what follows from it, and of every clock in it. Who was late, against each two compared by
+ * themselves. Bands and the truth are tests/sim/collectives.py's.
  */
 #include "../part.h"
+#include "judge/late.h"
 #include "match/collectives.h"
 #include "read/read.h"
 
@@ -281,13 +283,152 @@ static void test_ambiguous(void **state)
 	}
 }
 
+/* ---- who was late -------------------------------------------------------------------------- */
+
+enum { CLOCKS = 4, MOST = 12, SKEW = 500000000 };
+
+struct judged {
+	struct usk_collective part[MOST];
+	size_t n;
+	struct usk_late_clock clock[CLOCKS];
+	int64_t lo[CLOCKS], hi[CLOCKS]; /* offsets; USK_NONE: no bounds */
+	struct usk_gathering g;
+};
+
+/* By how much one moment of b is behind one of a at least, each by its own stamps. */
+static int64_t behind(const struct judged *x, size_t a, int64_t a_ns, size_t b, int64_t b_ns)
+{
+	uint32_t p = x->part[a].clock, q = x->part[b].clock;
+	if (p == q) {
+		int64_t d = b_ns - a_ns, size = d < 0 ? -d : d;
+		return d - (size * SKEW + 999999999999) / 1000000000000;
+	}
+	return x->hi[p] == USK_NONE || x->lo[q] == USK_NONE ? INT64_MIN / 2
+							    : b_ns + x->lo[q] - (a_ns + x->hi[p]);
+}
+
+static int64_t latest(const struct judged *x, size_t i)
+{
+	int64_t q = x->clock[x->part[i].clock].resolution_ns;
+	return x->part[i].enter_ns + x->part[i].slack_ns + (q > 1 ? q - 1 : 0);
+}
+
+static bool asks(const struct judged *x, size_t i, bool waiting)
+{
+	enum usk_collective_shape s = usk_collective_shape(x->g.kind);
+	return s == USK_FROM_ALL_TO_ALL || (s == USK_TO_ROOT) != waiting ||
+	       &x->part[i] == x->g.root;
+}
+
+static struct usk_spent spent_oracle(const struct judged *x, size_t i)
+{
+	const struct usk_collective *y = &x->part[i];
+	int64_t total = y->exit_ns - y->enter_ns, waited = 0;
+	int64_t sure = y->exit_ns - y->slack_ns - (latest(x, i));
+	sure = sure < 0 ? 0 : sure;
+	int64_t rest = sure;
+	for (size_t j = 0; j < x->n && asks(x, i, true); j++) {
+		if (j != i && asks(x, j, false)) {
+			int64_t d = behind(x, i, latest(x, i), j, x->part[j].enter_ns);
+			int64_t r = behind(x, j, latest(x, j), i, y->exit_ns - y->slack_ns);
+			waited = d > waited ? d : waited;
+			rest = r < rest ? r : rest;
+		}
+	}
+	waited = waited < sure ? waited : sure;
+	rest = rest < 0 ? 0 : rest < sure - waited ? rest : sure - waited;
+	return (struct usk_spent){ waited, rest, total - waited - rest };
+}
+
+static void make_late(struct judged *x, struct usk_rng *r)
+{
+	x->n = 2 + usk_rng_below(r, MOST - 1);
+	x->g = (struct usk_gathering){ .part = x->part, .n = x->n };
+	x->g.kind = (enum usk_collective_kind)usk_rng_below(r, USK_NO_COLLECTIVE);
+	for (size_t k = 0; k < CLOCKS; k++) {
+		int64_t w = (int64_t)usk_rng_below(r, 200);
+		bool none = !usk_rng_below(r, 8);
+		x->lo[k] = none ? USK_NONE : -w;
+		x->hi[k] = none ? USK_NONE : w / 2;
+		struct usk_knot knot[] = { { -1000000, 0, x->lo[k], x->hi[k], 0 },
+					   { 1000000, 0, x->lo[k], x->hi[k], 0 } };
+		const struct usk_clock clock = { .knot = knot, .n_knots = 2 };
+		x->clock[k] = (struct usk_late_clock){ none ? NULL : usk_map_new(&clock, SKEW),
+						       1 + (int64_t)usk_rng_below(r, 3) };
+	}
+	for (size_t i = 0; i < x->n; i++) {
+		x->part[i] = (struct usk_collective){
+			.clock = (uint32_t)(i * CLOCKS / x->n),
+			.rank = (uint32_t)i,
+			.enter_ns = (int64_t)usk_rng_below(r, 1000) * (1 + (i == 1)),
+			.kind = (uint8_t)x->g.kind,
+			.slack_ns = (uint16_t)usk_rng_below(r, 3),
+		};
+		x->part[i].exit_ns = x->part[i].enter_ns + (int64_t)usk_rng_below(r, 2000);
+	}
+	x->g.root = usk_rng_below(r, 4) ? &x->part[usk_rng_below(r, x->n)] : NULL;
+}
+
+static void check_late(const struct judged *x, const struct usk_lateness *l)
+{
+	size_t last = SIZE_MAX;
+	int64_t by = 0;
+	for (size_t i = 0; i < x->n && l->asked; i++) {
+		int64_t least = INT64_MAX;
+		for (size_t j = 0; j < x->n; j++) {
+			int64_t d = behind(x, j, latest(x, j), i, x->part[i].enter_ns);
+			least = j != i && d < least ? d : least;
+		}
+		if (least > 0) {
+			assert_int_equal(last, SIZE_MAX);
+			last = i;
+			by = least;
+		}
+	}
+	assert_int_equal(l->known, last != SIZE_MAX);
+	if (l->known) {
+		assert_int_equal(l->rank, last);
+		assert_int_equal(l->by_ns, by);
+	}
+}
+
+static void test_late(void **state)
+{
+	(void)state;
+	struct usk_late_room room = { 0 };
+	size_t known = 0;
+	for (uint64_t seed = case_first(5000); seed < case_end(5000); seed++) {
+		struct judged x;
+		struct usk_rng r;
+		struct usk_lateness l;
+		struct usk_spent spent[MOST];
+		struct usk_err err = { 0 };
+		usk_rng_seed(&r, seed);
+		make_late(&x, &r);
+		assert_int_equal(usk_late(&x.g, x.clock, SKEW, &room, &l, spent, &err), USK_OK);
+		check_late(&x, &l);
+		known += l.known;
+		bool rootless = usk_collective_shape(x.g.kind) == USK_FROM_ROOT && !x.g.root;
+		for (size_t i = 0; i < x.n && !rootless; i++) {
+			struct usk_spent s = spent_oracle(&x, i);
+			assert_int_equal(spent[i].waited_ns, s.waited_ns);
+			assert_int_equal(spent[i].transfer_ns, s.transfer_ns);
+			assert_int_equal(spent[i].untold_ns, s.untold_ns);
+		}
+		for (size_t k = 0; k < CLOCKS; k++) {
+			usk_map_free(x.clock[k].map);
+		}
+	}
+	assert_true(known * 20 > case_end(5000) - case_first(5000));
+	usk_late_room_free(&room);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_said),
-		cmocka_unit_test(test_ambiguous),
+		cmocka_unit_test(test_kinds), cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_said),  cmocka_unit_test(test_ambiguous),
+		cmocka_unit_test(test_late),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
