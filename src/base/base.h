@@ -47,6 +47,8 @@ void *usk_room(void *p, size_t n, size_t *cap, size_t size);
 /** Sort n rows of so many words by the first; rows of the same one stay in their order. O(n), and
  * as much memory again. */
 void usk_sort_rows(uint64_t *row, size_t n, size_t words);
+/** The same of n items of so many bytes, by the key at their front; room has as many more. */
+void usk_sort_by_key(void *item, void *room, size_t n, size_t size);
 /** Sort numbers; short lists without memory. */
 void usk_sort_numbers(int64_t *v, size_t n);
 

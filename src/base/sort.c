@@ -48,6 +48,22 @@ void usk_sort_rows(uint64_t *row, size_t n, size_t words)
 	free(room);
 }
 
+void usk_sort_by_key(void *item, void *room, size_t n, size_t size)
+{
+	/* Keys with their places are moved some times, and the items once. */
+	uint64_t *row = n ? usk_grow(NULL, n, 2 * sizeof *row) : NULL;
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&row[2 * i], (uint8_t *)item + i * size, sizeof *row);
+		row[2 * i + 1] = i;
+	}
+	usk_sort_rows(row, n, 2);
+	for (size_t i = 0; i < n; i++) {
+		memcpy((uint8_t *)room + i * size, (uint8_t *)item + row[2 * i + 1] * size, size);
+	}
+	memcpy(item, room, n * size);
+	free(row);
+}
+
 void usk_sort_numbers(int64_t *v, size_t n)
 {
 	if (n < SHORT) {

@@ -15,6 +15,7 @@
  */
 #include "match/collectives.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,18 +121,40 @@ static bool is_same(const struct usk_collective *a, const struct usk_collective 
 	return a->id.word[0] == b->id.word[0] && a->id.word[1] == b->id.word[1];
 }
 
+_Static_assert(!offsetof(struct usk_collective, id), "sorted by the first word of their ids");
+
+/* By by_id(): by digits of that word, then what shares it, which mostly is in order as it came. */
+static void sort_lane(struct usk_collective *x, struct usk_collective *more, size_t n)
+{
+	usk_sort_by_key(x, more, n, sizeof *x);
+	for (size_t i = 0, k; i < n; i = k) {
+		bool sorted = true;
+		for (k = i + 1; k < n && x[k].id.word[0] == x[i].id.word[0]; k++) {
+			sorted = sorted && by_id(&x[k - 1], &x[k]) <= 0;
+		}
+		if (!sorted) {
+			qsort(x + i, k - i, sizeof *x, by_id);
+		}
+	}
+}
+
 enum usk_status usk_collectives_run(struct usk_collectives *c,
 				    enum usk_status (*put)(void *ctx, const struct usk_gathering *g,
 							   struct usk_err *err),
 				    void *ctx, struct usk_counts *counts, struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
+	struct usk_collective *x = NULL;
+	size_t room = 0;
 	for (size_t lane = 0; lane < LANES && !status; lane++) {
 		size_t n = (size_t)usk_spool_count(c->parts, lane);
-		struct usk_collective *x = usk_alloc(n, sizeof *x);
+		if (n > room) {
+			room = n + n / 2;
+			x = usk_grow(x, room, 2 * sizeof *x);
+		}
 		status = usk_spool_get(c->parts, lane, 0, x, n, err);
-		if (!status) {
-			qsort(x, n, sizeof *x, by_id);
+		if (!status && n) {
+			sort_lane(x, x + room, n);
 		}
 		for (size_t i = 0, k; i < n && !status; i = k) {
 			struct usk_gathering g;
@@ -145,8 +168,8 @@ enum usk_status usk_collectives_run(struct usk_collectives *c,
 				status = put(ctx, &g, err);
 			}
 		}
-		free(x);
 	}
+	free(x);
 	return status;
 }
 

@@ -15,6 +15,7 @@
 #include "base/io.h"
 #include "match/match.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,23 +138,52 @@ static enum usk_status join_id(struct usk_join *j, const struct usk_event *e, si
 	return status;
 }
 
+_Static_assert(!offsetof(struct usk_msg, sent_ns), "sorted by when they were sent");
+
+/* By usk_msg_order(): by digits of the send stamps, then what was sent at one moment. */
+static void sort_lane(struct usk_msg *m, struct usk_msg *more, size_t n)
+{
+	const uint64_t sign = UINT64_C(1) << 63;
+	for (size_t i = 0; i < n; i++) {
+		m[i].sent_ns = (int64_t)((uint64_t)m[i].sent_ns ^ sign);
+	}
+	usk_sort_by_key(m, more, n, sizeof *m);
+	for (size_t i = 0; i < n; i++) {
+		m[i].sent_ns = (int64_t)((uint64_t)m[i].sent_ns ^ sign);
+	}
+	for (size_t i = 0, k; i < n; i = k) {
+		bool sorted = true;
+		for (k = i + 1; k < n && m[k].sent_ns == m[i].sent_ns; k++) {
+			sorted = sorted && usk_msg_order(&m[k - 1], &m[k]) <= 0;
+		}
+		if (!sorted) {
+			qsort(m + i, k - i, sizeof *m, usk_msg_order);
+		}
+	}
+}
+
 /* Once, as they are read again and again. */
 static enum usk_status sort_messages(struct usk_join *j, struct usk_err *err)
 {
 	struct usk_spool *sorted = usk_spool_new(sizeof(struct usk_msg), LANES);
 	enum usk_status status = USK_OK;
+	struct usk_msg *m = NULL;
+	size_t room = 0;
 	for (size_t lane = 0; lane < LANES && !status; lane++) {
 		size_t n = (size_t)usk_spool_count(j->messages, lane);
-		struct usk_msg *m = usk_alloc(n, sizeof *m);
+		if (n > room) {
+			room = n + n / 2;
+			m = usk_grow(m, room, 2 * sizeof *m);
+		}
 		status = usk_spool_get(j->messages, lane, 0, m, n, err);
 		if (!status && n) {
-			qsort(m, n, sizeof *m, usk_msg_order);
+			sort_lane(m, m + room, n);
 		}
 		for (size_t i = 0; i < n && !status; i++) {
 			status = usk_spool_put(sorted, lane, &m[i], err);
 		}
-		free(m);
 	}
+	free(m);
 	usk_spool_free(j->messages);
 	j->messages = sorted;
 	return status;
