@@ -138,10 +138,15 @@ struct usk_disturbed {
 	uint32_t epoch;
 };
 
-/* Beyond an outermost knot the slope of the offset lies within these, parts per 10^12. 10^12: what
+/* Beyond an outermost bound the slope of the offset lies within these, parts per 10^12. 10^12: what
  * happened last may have been a step of any size; nothing bounds the offset there. */
 struct usk_slopes {
 	int64_t least_e12, most_e12;
+};
+
+/* Bounds beyond the knots, straight from one to the next: `linear` alone has that. */
+struct usk_beyond {
+	int64_t local_ns, lo_ns, hi_ns;
 };
 
 /* How far a rate may lie from one constant (model `wander`): as asked for; the least that its
@@ -171,7 +176,9 @@ struct usk_clock {
 	size_t n_stretches;
 	struct usk_set_back *set_back; /* [i] leads from epoch i to i + 1 */
 	size_t n_set_backs;
-	struct usk_slopes before, after; /* of the first knot, of the last */
+	struct usk_slopes before, after; /* of the outermost bound: of a knot, or of these */
+	struct usk_beyond *beyond;	 /* left of all knots or right of them, by local_ns */
+	size_t n_beyond;
 };
 
 /* Broadcasts that both clocks of a pair received (Poirier 2010, 4.1): b's stamp less a's. */

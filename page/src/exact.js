@@ -132,6 +132,7 @@ export class Clock {
 			hi: big(k.hi_ns),
 			epoch: k.epoch ?? 0,
 		}));
+		this.beyond = (json.beyond ?? []).map((k) => ({ x: big(k.local_ns), lo: big(k.lo_ns), hi: big(k.hi_ns) }));
 		this.disturbed = (json.disturbed ?? []).map((d) => ({ from: big(d.from_ns), to: big(d.to_ns), epoch: d.epoch ?? 0 }));
 		this.epochs = [...new Set(this.knots.map((k) => k.epoch))];
 	}
@@ -147,9 +148,12 @@ export class Clock {
 	}
 
 	map(side, local, reference, epoch = this.epochs[0]) {
-		const knots = this.knots.filter((k) => k.epoch === epoch);
+		let knots = this.knots.filter((k) => k.epoch === epoch);
 		if (knots.length < 2 || knots[0][side] === null) {
 			return null;
+		}
+		if (side !== 'offset' && this.beyond.length) {
+			knots = [...knots, ...this.beyond].sort((a, b) => (a.x < b.x ? -1 : 1));
 		}
 		return new Map_(knots, side, local, reference,
 			epoch === this.epochs[0] ? this.before : this.limit,

@@ -533,6 +533,7 @@ static void carry_clock(struct parties *p, struct usk_clocks *c, uint32_t i)
 	if (!x.own->carry && !x.reference->carry) {
 		return;
 	}
+	k->n_beyond = 0; /* logs say nothing there */
 	struct usk_map *map = usk_map_new(k, c->max_skew_e12);
 	x.map = map;
 	if (map) {

@@ -151,6 +151,7 @@ long double usk_ask(struct usk_asker *a, int i, const double weight[2])
 	}
 	const double *x = usk_lp_x(a->lp), *price = usk_lp_price(a->lp);
 	long double *rest = usk_alloc((size_t)p->n_rows, sizeof *rest), bound = 0;
+	long double size = 1e-15L * (fabsl(weight[0]) + fabsl(weight[1]));
 	rest[l->row] = weight[0];
 	rest[l->row + 1] = weight[1];
 	for (size_t g = 0; g < a->n_known; g++) {
@@ -167,7 +168,7 @@ long double usk_ask(struct usk_asker *a, int i, const double weight[2])
 		const struct usk_lp_line *other = &p->line[k];
 		for (int j = 0; j < 2 && other->row >= 0; j++) {
 			/* What a double of a coefficient leaves out, too. */
-			bound += (fabsl(rest[other->row + j]) + 1e-15L) * other->most;
+			bound += (fabsl(rest[other->row + j]) + size) * other->most;
 			a->unknown[other->row + j] +=
 				a->counts ? price[other->row + j] * p->unit : 0;
 		}

@@ -353,6 +353,7 @@ static void forget(struct usk_clocks *c, struct usk_graph_problem *p)
 		free(k->jump);
 		free(k->stretch);
 		free(k->set_back);
+		free(k->beyond);
 		*k = (struct usk_clock){ .name = k->name,
 					 .resolution_ns = k->resolution_ns,
 					 .readings = k->readings,

@@ -8,6 +8,7 @@
  */
 #include "fit/fit.h"
 #include "graph/drawing.h"
+#include "num/polyline.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -143,6 +144,61 @@ static bool lacks(const struct usk_drawing *d, uint32_t e, bool estimate)
 	       (estimate && (w->t_ns[e] == USK_NONE || (w->filled[e] && !d->adrift)));
 }
 
+/* ---- beyond the ends --------------------------------------------------------------------------
+ */
+
+/* A bound of a clock of constant rate at x, beyond an outermost knot; outwards. */
+static int64_t bound_beyond(const struct usk_clock *k, const struct usk_straight *s, int upper,
+			    int64_t x)
+{
+	bool left = x < k->knot[0].local_ns;
+	const struct usk_knot *end = left ? k->knot : &k->knot[k->n_knots - 1];
+	const struct usk_slopes *rate = left ? &k->before : &k->after;
+	int64_t slope = left == upper ? rate->least_e12 : rate->most_e12;
+	struct usk_xy in = { end->local_ns, upper ? end->hi_ns : end->lo_ns };
+	for (size_t i = 0; i < s->n_beyond[upper]; i++) {
+		size_t n = left ? s->n_beyond[upper] - 1 - i : i;
+		struct usk_xy out = s->beyond[upper][n];
+		if (left ? out.x <= x : out.x >= x) {
+			return usk_saturate(left ? usk_chord(out, in, x, upper)
+						 : usk_chord(in, out, x, upper));
+		}
+		in = left == (out.x < in.x) ? out : in;
+	}
+	usk_i128 more = ((usk_i128)x - in.x) * slope;
+	return usk_saturate(in.y +
+			    (upper ? usk_ceil_div(more, USK_E12) : usk_floor_div(more, USK_E12)));
+}
+
+/* Corners that lie before the first event, behind the last; the estimate stays inside. */
+static void write_beyond(const struct usk_work *w, uint32_t i, struct usk_clock *k)
+{
+	const struct usk_straight *s = &w->straight[i];
+	size_t n = s->n_beyond[0] + s->n_beyond[1];
+	struct usk_map *map = n ? usk_map_new(k, w->p->max_skew_e12) : NULL;
+	int64_t *x = usk_alloc(n + 1, sizeof *x), last = INT64_MIN;
+	struct usk_beyond *out = usk_alloc(n + 1, sizeof *out);
+	for (size_t at = 0; at < n; at++) {
+		size_t lower = s->n_beyond[0];
+		x[at] = at < lower ? s->beyond[0][at].x : s->beyond[1][at - lower].x;
+	}
+	qsort(x, n, sizeof *x, usk_by_int64);
+	for (size_t at = 0; at < n; at++) {
+		struct usk_stamp t;
+		if (x[at] == last || usk_map_at(map, x[at], &t, NULL)) {
+			continue;
+		}
+		last = x[at];
+		int64_t own = t.reference_ns - last;
+		int64_t lo = bound_beyond(k, s, 0, last), hi = bound_beyond(k, s, 1, last);
+		out[k->n_beyond++] =
+			(struct usk_beyond){ last, lo < own ? lo : own, hi > own ? hi : own };
+	}
+	k->beyond = out;
+	usk_map_free(map);
+	free(x);
+}
+
 static void write_clock(struct usk_work *w, uint32_t i)
 {
 	struct usk_clock *k = &w->c->clock[i];
@@ -190,6 +246,9 @@ static void write_clock(struct usk_work *w, uint32_t i)
 		k->drift_min_ppm = k->drift_max_ppm = NAN;
 	}
 	write_slopes(w, &d, k);
+	if (both && usk_is_straight(w, i)) {
+		write_beyond(w, i, k);
+	}
 	free(d.corner);
 	free(d.gate);
 }

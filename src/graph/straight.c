@@ -13,7 +13,7 @@
  * groups do not depend on how many there are.
  */
 #include "fit/fit.h"
-#include "graph/program.h"
+#include "graph/corners.h"
 #include "num/polyline.h"
 
 #include <math.h>
@@ -23,11 +23,10 @@
 /*
  * Clocks of a linear program at most: of more it costs more than it narrows. Knots of a bound at
  * most, each of them a question: few clocks get all their bounds have, of many these are as long as
- * chords are next to nothing over them. Solutions that count for the mean, of a bound; lines of a
- * group.
+ * chords are next to nothing over them. Lines of a group.
  */
 enum { LP_CLOCKS = 64, FEW_CLOCKS = 16, CORNERS = 64, CORNERS_OF_MANY = 16 };
-enum { IN_MEAN = 16, GROUP = 4 };
+enum { GROUP = 4 };
 
 bool usk_straight_applies(const struct usk_work *w)
 {
@@ -167,118 +166,36 @@ struct answers {
 	uint64_t *solutions;  /* by group */
 };
 
-struct question {
-	struct usk_asker *asker;
-	int line, sign;
-	size_t asked;
-};
-
-/* A bound is a convex function, answered with a value and a tangent, which it is not under. */
-struct corner {
-	int64_t x;
-	long double y, slope;
-};
-
-/* The bound of sign phi_i(x), and the solution that reaches it. false: it has none. */
-static bool ask_at(struct question *q, int64_t x, struct corner *out)
+/* Corners of a bound in whole ns, outwards: of events, or beyond them. */
+static void write_corners(const struct usk_lp_line *l, const struct usk_corner *corner, size_t n,
+			  bool upper, struct usk_straight *out)
 {
-	const struct usk_program *p = q->asker->program;
-	const struct usk_lp_line *l = &p->line[q->line];
-	long double run = (long double)l->e1 - (long double)l->e0;
-	long double v = ((long double)x - (long double)l->e0) / run;
-	double weight[2] = { (double)(q->sign * (1 - v)), (double)(q->sign * v) };
-	/* Where a bound bends often later solutions are much alike. */
-	q->asker->counts = q->asked++ < IN_MEAN;
-	out->x = x;
-	out->y = usk_ask(q->asker, q->line, weight);
-	if (isinf(out->y)) {
-		return false;
-	}
-	/* Weights as doubles are off by less than 1e-16. */
-	out->y += 2e-16L * l->most;
-	const double *price = usk_lp_price(q->asker->lp);
-	out->slope = q->sign * ((long double)price[l->row + 1] - (long double)price[l->row]) *
-		     p->unit / run;
-	return true;
-}
-
-/* How far the chord of a and b can be over the function at most, and where. */
-static long double gap(const struct corner *a, const struct corner *b, int64_t *at)
-{
-	long double run = (long double)b->x - (long double)a->x;
-	long double turn = b->slope - a->slope;
-	if (b->x - a->x < 2 || turn <= 0) {
-		return 0;
-	}
-	/* a.y + a.slope d = b.y - b.slope (run - d) */
-	long double d = (b->y - a->y - b->slope * run) / -turn;
-	d = roundl(fminl(fmaxl(d, 1), run - 1));
-	*at = a->x + (int64_t)d;
-	long double left = a->y + a->slope * d, right = b->y - b->slope * (run - d);
-	return a->y + (b->y - a->y) * (d / run) - fmaxl(left, right);
-}
-
-/* Its points, so that no chord is more than 1/32 over it, or `most` of them where chords are
- * furthest off. It is asked next where the tangents of two neighbours cross: where it has a corner
- * that is the corner. Returns how many; 0 if a question had no answer. */
-static size_t ask_corners(struct question *q, size_t most, struct corner *out)
-{
-	const struct usk_lp_line *l = &q->asker->program->line[q->line];
-	size_t n = 2, after = 0;
-	if (!ask_at(q, l->e0, &out[0]) || !ask_at(q, l->e1, &out[1])) {
-		return 0;
-	}
-	while (n < most) {
-		long double widest = 1 / 32.0L, g;
-		int64_t at = 0, here = 0;
-		after = n;
-		for (size_t i = 0; i + 1 < n; i++) {
-			if ((g = gap(&out[i], &out[i + 1], &here)) > widest) {
-				widest = g;
-				after = i;
-				at = here;
-			}
-		}
-		if (after == n) {
-			break;
-		}
-		memmove(&out[after + 2], &out[after + 1], (n - after - 1) * sizeof *out);
-		if (!ask_at(q, at, &out[after + 1])) {
-			return 0;
-		}
-		n++;
-	}
-	return n;
-}
-
-/* The largest offset, or the smallest, at the ends and wherever it bends. */
-static bool ask_side(struct usk_asker *a, int i, bool upper, struct usk_straight *out)
-{
-	const struct usk_lp_line *l = &a->program->line[i];
-	struct question q = { a, i, upper ? 1 : -1, 0 };
-	struct corner corner[CORNERS];
 	const long double unit = 1 << USK_LP_BITS, far = (long double)USK_TIME_MAX;
-	size_t most = a->program->n_lines <= FEW_CLOCKS ? CORNERS : CORNERS_OF_MANY;
-	size_t n = ask_corners(&q, most, corner);
-	out->bound[upper] = usk_alloc(n + 1, sizeof *out->bound[upper]);
 	for (size_t k = 0; k < n; k++) {
-		const struct corner *c = &corner[k];
+		const struct usk_corner *c = &corner[k];
 		usk_i128 base = usk_lp_base(l, c->x), whole = base >> USK_LP_BITS;
 		long double rest = usk_real(base - whole * (1 << USK_LP_BITS)) / unit;
-		/* Outwards, once; the base was rounded down. */
+		/* Once; the base was rounded down. */
 		long double y = upper ? ceill(rest + c->y + 1 / unit) : floorl(rest - c->y);
-		add_corner(out, upper, c->x, whole - c->x + (int64_t)fmaxl(fminl(y, far), -far));
+		usk_i128 offset = whole - c->x + (int64_t)fmaxl(fminl(y, far), -far);
+		if (c->x >= l->e0 && c->x <= l->e1) {
+			add_corner(out, upper, c->x, offset);
+		} else {
+			out->beyond[upper][out->n_beyond[upper]++] =
+				(struct usk_xy){ c->x, usk_saturate(offset) };
+		}
 	}
-	return n > 0;
 }
 
-/* The largest and smallest rate that any solution has. */
-static bool ask_rates(struct usk_asker *a, int i, struct usk_slopes *out)
+/* The largest and smallest rate that any solution has, and which these are. */
+static bool ask_rates(struct usk_asker *a, int i, struct usk_slopes *out,
+		      struct usk_outermost outermost[2])
 {
-	const struct usk_lp_line *l = &a->program->line[i];
+	const struct usk_program *p = a->program;
+	const struct usk_lp_line *l = &p->line[i];
 	long double d = (long double)l->e1 - (long double)l->e0;
 	long double bend = (long double)((l->t1 - l->t0) - (l->e1 - l->e0));
-	long double bound[2], skew = (long double)a->program->w->p->max_skew_e12;
+	long double bound[2], skew = (long double)p->w->p->max_skew_e12;
 	a->counts = true;
 	for (int sign = -1; sign <= 1; sign += 2) {
 		double weight[2] = { -sign, sign };
@@ -286,9 +203,42 @@ static bool ask_rates(struct usk_asker *a, int i, struct usk_slopes *out)
 		if (isinf(bound[sign > 0])) {
 			return false;
 		}
+		const double *price = usk_lp_price(a->lp);
+		outermost[sign > 0] = (struct usk_outermost){ price[l->row] * p->unit,
+							      price[l->row + 1] * p->unit };
 	}
 	out->most_e12 = (int64_t)fminl(ceill((bend + bound[1]) / d * USK_E12), skew);
 	out->least_e12 = (int64_t)fmaxl(floorl((bend - bound[0]) / d * USK_E12), -skew);
+	return true;
+}
+
+/* All that is asked about a line. */
+static bool ask_line(struct usk_asker *a, int i, struct usk_straight *out)
+{
+	const struct usk_lp_line *l = &a->program->line[i];
+	size_t most = a->program->n_lines <= FEW_CLOCKS ? CORNERS : CORNERS_OF_MANY, n[2];
+	struct usk_bound_asked q[2] = { { a, i, -1, 0 }, { a, i, 1, 0 } };
+	struct usk_corner corner[2][CORNERS], beyond[USK_CORNERS_BEYOND];
+	struct usk_outermost o[2];
+	for (int upper = 1; upper >= 0; upper--) {
+		if (!(n[upper] = usk_ask_corners(&q[upper], most, corner[upper]))) {
+			return false;
+		}
+	}
+	if (!ask_rates(a, i, &out->rate, o)) {
+		return false;
+	}
+	for (int upper = 0; upper < 2; upper++) {
+		size_t last = n[upper] - 1, m;
+		out->bound[upper] = usk_alloc(n[upper] + 1, sizeof *out->bound[upper]);
+		out->beyond[upper] = usk_alloc(2 * USK_CORNERS_BEYOND, sizeof *out->beyond[upper]);
+		/* To the left an upper bound rises by the smallest rate, to the right by the largest. */
+		m = usk_ask_beyond(&q[upper], &corner[upper][0], &o[!upper], beyond);
+		write_corners(l, beyond, m - 1, upper, out);
+		write_corners(l, corner[upper], n[upper], upper, out);
+		m = usk_ask_beyond(&q[upper], &corner[upper][last], &o[upper], beyond);
+		write_corners(l, beyond + 1, m - 1, upper, out);
+	}
 	return true;
 }
 
@@ -303,9 +253,7 @@ static void ask_group(void *ctx, size_t from, size_t to)
 	for (size_t k = from; k < to; k++) {
 		struct usk_straight *out = &s->straight[k];
 		if (p->line[k].row >= 0) {
-			good = good && ask_side(&a, (int)k, true, out) &&
-			       ask_side(&a, (int)k, false, out) &&
-			       ask_rates(&a, (int)k, &out->rate);
+			good = good && ask_line(&a, (int)k, out);
 		}
 		s->good[k] = good;
 	}
@@ -510,8 +458,10 @@ static void draw(struct answers *s)
 static void free_bounds(struct usk_straight *s)
 {
 	usk_lines_free(s->lines);
-	free(s->bound[0]);
-	free(s->bound[1]);
+	for (int upper = 0; upper < 2; upper++) {
+		free(s->bound[upper]);
+		free(s->beyond[upper]);
+	}
 }
 
 static bool narrow(struct answers *s)

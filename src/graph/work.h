@@ -99,6 +99,8 @@ struct usk_straight {
 	struct usk_lines *lines; /* of two clocks; exact anywhere. NULL: bounds are all there is */
 	struct usk_xy *bound[2]; /* lower, upper; rounded outwards */
 	size_t n[2];
+	struct usk_xy *beyond[2]; /* corners before and behind its events, left to right */
+	size_t n_beyond[2];
 	struct usk_slopes rate; /* feasible slopes of the offset */
 	struct usk_xy line[2];	/* the estimate; both the same: none */
 };

@@ -193,6 +193,34 @@ static void put_widths(struct usk_json_out *o, const struct usk_clocks *c, const
 	usk_fields_put(o, c, width_fields, &w);
 }
 
+static const struct usk_field beyond_fields[] = {
+	{ "local_ns", FIELD_TIME, AT(usk_beyond, local_ns) },
+	{ "lo_ns", FIELD_TIME, AT(usk_beyond, lo_ns) },
+	{ "hi_ns", FIELD_TIME, AT(usk_beyond, hi_ns) },
+	{ NULL },
+};
+
+/* In order, none among the knots, of a clock with one epoch that is bounded. */
+static void check_beyond(struct reader *r, const struct place *up, const struct usk_clock *k)
+{
+	struct place list = { up, "beyond", 0 };
+	const struct usk_knot *end = k->n_knots ? &k->knot[k->n_knots - 1] : NULL;
+	if (k->n_beyond && (k->quality != USK_BOUNDED || !end || end->epoch != k->knot->epoch)) {
+		usk_json_wrong(r, up, "beyond", "is of a clock without one bounded epoch");
+	}
+	for (size_t i = 0; i < k->n_beyond && !r->status; i++) {
+		struct place at = { &list, NULL, i };
+		const struct usk_beyond *x = &k->beyond[i];
+		if (i && x->local_ns <= x[-1].local_ns) {
+			usk_json_wrong(r, &at, "local_ns", "does not rise from the one before");
+		} else if (x->local_ns >= k->knot->local_ns && x->local_ns <= end->local_ns) {
+			usk_json_wrong(r, &at, "local_ns", "is not beyond the knots");
+		} else if (x->lo_ns > x->hi_ns) {
+			usk_json_wrong(r, &at, NULL, "lo_ns <= hi_ns does not hold");
+		}
+	}
+}
+
 const struct usk_field usk_clock_fields[] = {
 	{ "name", FIELD_TEXT, AT(usk_clock, name) },
 	{ "reference", FIELD_CLOCK, AT(usk_clock, reference) },
@@ -210,6 +238,8 @@ const struct usk_field usk_clock_fields[] = {
 	{ "knots", ROWS(usk_clock, knot, n_knots, knot_fields) },
 	{ "before", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_clock, before), .fields = slope_fields },
 	{ "after", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_clock, after), .fields = slope_fields },
+	{ "beyond", .flags = FIELD_MAY_MISS | FIELD_OMIT,
+	  ROWS(usk_clock, beyond, n_beyond, beyond_fields) },
 	{ "jumps", ROWS(usk_clock, jump, n_jumps, jump_fields) },
 	{ "disturbed", .flags = FIELD_MAY_MISS,
 	  ROWS(usk_clock, stretch, n_stretches, disturbed_fields) },
@@ -267,6 +297,7 @@ void usk_clock_check(struct reader *r, const struct place *at, void *clock)
 	check_slopes(r, at, "before", k, &k->before);
 	check_slopes(r, at, "after", k, &k->after);
 	check_knots(r, at, k);
+	check_beyond(r, at, k);
 	check_disturbed(r, at, k);
 	check_set_backs(r, at, k);
 	for (size_t i = 0; i < k->n_jumps; i++) { /* others need not say whose, nor where it ends */

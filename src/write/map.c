@@ -24,6 +24,7 @@
  * exact for every segment, and only stamps whose result would leave the range go the slow way.
  */
 #include "base/base.h"
+#include "num/polyline.h"
 #include "write/write.h"
 
 #include <stdlib.h>
@@ -49,6 +50,8 @@ struct usk_map {
 	size_t n_knots;
 	struct segment *segment; /* n_knots + 1: before the first knot, between, behind the last */
 	struct usk_slopes before, after;
+	struct usk_beyond *beyond; /* bounds before the first knot, behind the last */
+	size_t n_beyond;
 	struct line first, last; /* beyond the outermost knots */
 	bool has_offset;
 };
@@ -181,10 +184,17 @@ struct usk_map *usk_map_of_epoch(const struct usk_clock *clock, uint32_t epoch,
 	for (to = from; to < clock->n_knots && clock->knot[to].epoch == epoch;) {
 		to++;
 	}
-	return to - from < 2
-		       ? NULL
-		       : prepare_all(clock->knot + from, to - from, from ? limit : clock->before,
-				     to < clock->n_knots ? limit : clock->after);
+	if (to - from < 2) {
+		return NULL;
+	}
+	struct usk_map *m = prepare_all(clock->knot + from, to - from, from ? limit : clock->before,
+					to < clock->n_knots ? limit : clock->after);
+	if (clock->n_beyond) {
+		m->n_beyond = clock->n_beyond;
+		m->beyond = usk_alloc(m->n_beyond, sizeof *m->beyond);
+		memcpy(m->beyond, clock->beyond, m->n_beyond * sizeof *m->beyond);
+	}
+	return m;
 }
 
 struct usk_map *usk_map_new(const struct usk_clock *clock, int64_t max_skew_e12)
@@ -216,6 +226,7 @@ void usk_map_free(struct usk_map *m)
 	if (m) {
 		free(m->knot);
 		free(m->segment);
+		free(m->beyond);
 		free(m);
 	}
 }
@@ -228,6 +239,27 @@ static enum usk_status out_of_range(struct usk_err *err, uint64_t at, int64_t x)
 		(long long)x);
 }
 
+/* sign times the bound beyond an outermost knot, rounded up. */
+static usk_i128 bound_beyond(const struct usk_map *m, struct usk_xy in, int64_t x, int sign)
+{
+	bool left = x < in.x;
+	const struct usk_slopes *s = left ? &m->before : &m->after;
+	int64_t slope = (sign > 0) == left ? s->least_e12 : s->most_e12;
+	for (size_t i = 0; i < m->n_beyond; i++) {
+		const struct usk_beyond *b = &m->beyond[left ? m->n_beyond - 1 - i : i];
+		struct usk_xy out = { b->local_ns, sign > 0 ? b->hi_ns : b->lo_ns };
+		if (left != (out.x < in.x)) {
+			continue;
+		}
+		if (left ? out.x <= x : out.x >= x) {
+			return sign * (left ? usk_chord(out, in, x, sign > 0)
+					    : usk_chord(in, out, x, sign > 0));
+		}
+		in = out;
+	}
+	return sign * (usk_i128)in.y + usk_ceil_div(sign * ((usk_i128)x - in.x) * slope, E12);
+}
+
 /* hi (sign 1) or lo (sign -1) at x as an absolute time; false if nothing bounds it there. */
 static bool bound_at(const struct usk_map *m, size_t i, int64_t x, int sign, usk_i128 *out)
 {
@@ -238,24 +270,19 @@ static bool bound_at(const struct usk_map *m, size_t i, int64_t x, int sign, usk
 	int64_t v1 = sign > 0 ? k[right].hi_ns : k[right].lo_ns;
 	usk_i128 bound;
 	if (outside) {
-		usk_i128 away = (usk_i128)x - k[right].local_ns;
-		const struct usk_slopes *s = away < 0 ? &m->before : &m->after;
-		int64_t slope = (sign > 0) == (away > 0) ? s->most_e12 : s->least_e12;
-		bound = sign * (usk_i128)v1 + usk_ceil_div(sign * away * slope, E12);
-		if (s->most_e12 >= E12) {
+		if ((i ? &m->after : &m->before)->most_e12 >= E12) {
 			return false;
 		}
+		bound = bound_beyond(m, (struct usk_xy){ k[right].local_ns, v1 }, x, sign);
 	} else if (x == k[right].local_ns) {
 		bound = sign * (usk_i128)v1;
 	} else {
 		int64_t v0 = sign > 0 ? k[i - 1].hi_ns : k[i - 1].lo_ns;
-		usk_i128 rise = sign * ((usk_i128)v1 - v0);
-		usk_i128 n = (usk_i128)x - k[i - 1].local_ns;
-		usk_i128 d = (usk_i128)k[i].local_ns - k[i - 1].local_ns;
 		if (v0 == USK_NONE) {
 			return false;
 		}
-		bound = sign * (usk_i128)v0 + usk_ceil_div(rise * n, d);
+		bound = sign * usk_chord((struct usk_xy){ k[i - 1].local_ns, v0 },
+					 (struct usk_xy){ k[i].local_ns, v1 }, x, sign > 0);
 	}
 	*out = x + sign * bound;
 	return v1 != USK_NONE;

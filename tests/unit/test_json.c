@@ -230,6 +230,67 @@ static void test_round_trip(void **state)
 }
 
 /* Nothing in the table is nothing in the text, but every key is there. */
+/* Two knots, bounds beyond: read back, and a band that is straight from one to the next. */
+static void test_beyond(void **state)
+{
+	static const struct {
+		struct usk_beyond at[2];
+		bool good;
+	} cases[] = {
+		{ { { -500, -200, 300 }, { 2500, -150, 400 } }, true },
+		{ { { -500, -200, 300 }, { -600, -150, 400 } }, false },
+		{ { { -500, -200, 300 }, { 1000, -150, 400 } }, false },
+		{ { { 0, -200, 300 }, { 2500, -150, 400 } }, false },
+		{ { { -500, -200, 300 }, { 2500, 401, 400 } }, false },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct usk_clocks *c = usk_alloc(1, sizeof *c), *d = NULL;
+		struct usk_err err;
+		c->method = usk_strdup("middle");
+		c->solve = usk_strdup("joint");
+		c->how = usk_strdup("lp");
+		c->min_delay = usk_strdup("0");
+		c->max_skew_e12 = 500000000;
+		add_clock(c, "a", USK_REFERENCE, 2);
+		add_clock(c, "b", USK_ABSENT, 0);
+		struct usk_clock *k = &c->clock[1];
+		k->quality = USK_BOUNDED;
+		k->path = indices(2);
+		k->n_path = 2;
+		k->knot = usk_grow(k->knot, 2, sizeof *k->knot);
+		k->n_knots = 2;
+		k->knot[0] = (struct usk_knot){ 0, 10, 0, 20, 0 };
+		k->knot[1] = (struct usk_knot){ 1000, 10, 0, 20, 0 };
+		k->before = k->after = (struct usk_slopes){ -200000000, 200000000 };
+		k->beyond = usk_alloc(2, sizeof *k->beyond);
+		k->n_beyond = 2;
+		memcpy(k->beyond, cases[i].at, sizeof cases[i].at);
+		char *text = usk_clocks_to_json(c);
+		assert_int_equal(!parse(text, &d, &err), cases[i].good);
+		if (cases[i].good) {
+			/* Half way to a bound, at it, and 500,000 ns further: 100 ns more. */
+			static const int64_t expect[][3] = { { -250, -100, 160 },
+							     { 1750, -75, 210 },
+							     { 2500, -150, 400 },
+							     { -500500, -300, 400 },
+							     { 502500, -250, 500 } };
+			struct usk_map *map = usk_map_new(&d->clock[1], d->max_skew_e12);
+			for (size_t n = 0; n < sizeof expect / sizeof *expect; n++) {
+				struct usk_stamp t;
+				assert_int_equal(usk_map_at(map, expect[n][0], &t, &err), USK_OK);
+				assert_int_equal(t.lo_ns - expect[n][0], expect[n][1]);
+				assert_int_equal(t.hi_ns - expect[n][0], expect[n][2]);
+				assert_int_equal(t.reference_ns - expect[n][0], 10);
+			}
+			usk_map_free(map);
+		}
+		free(text);
+		usk_clocks_free(d);
+		usk_clocks_free(c);
+	}
+}
+
 static void test_empty(void **state)
 {
 	(void)state;
@@ -497,9 +558,10 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_foreign),	   cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_edits),	   cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_round_trip), cmocka_unit_test(test_beyond),
+		cmocka_unit_test(test_empty),	   cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_missing),	   cmocka_unit_test(test_edits),
+		cmocka_unit_test(test_damage),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
