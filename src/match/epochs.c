@@ -34,33 +34,33 @@
 
 enum { LEAST_RECORDS = 4, ENOUGH_RECORDS = 8, LIKE = 8, SOON = 2, MOST_EPOCHS = 4096 };
 
-static unsigned power(int64_t size)
-{
-	return 63 - (unsigned)__builtin_clzll((uint64_t)size);
-}
-
 static bool is_soon(int64_t at, int64_t then, int64_t size)
 {
 	usk_i128 soon = (usk_i128)SOON * size;
 	return (usk_i128)at - then <= (soon > LEAST_SOON ? soon : LEAST_SOON);
 }
 
-/* Was there a fall of about that size or more not long ago? Looks at powers of two: LIKE is one. */
+/* Was there a fall of about that size or more not long ago? The last one that was is the nearest. */
 static bool repeats(const struct usk_epoch_watch *w, int64_t at, int64_t size)
 {
-	for (unsigned k = power(size / LIKE); k < 64; k++) {
-		if (w->fell >> k & 1 && is_soon(at, w->fell_at[k], size)) {
-			return true;
-		}
+	size_t n = w->n_fell;
+	while (n && w->fell[n - 1].size < size / LIKE) {
+		n--;
 	}
-	return false;
+	return n && is_soon(at, w->fell[n - 1].at, size);
 }
 
+/* Who looks for an earlier fall that was no larger finds this one first. */
 static void remember(struct usk_epoch_watch *w, int64_t at, int64_t size)
 {
-	unsigned k = power(size);
-	w->fell |= UINT64_C(1) << k;
-	w->fell_at[k] = at;
+	while (w->n_fell && w->fell[w->n_fell - 1].size <= size) {
+		w->n_fell--;
+	}
+	if (w->n_fell == COUNT(w->fell)) {
+		memmove(w->fell, w->fell + 1, --w->n_fell * sizeof *w->fell);
+	}
+	w->fell[w->n_fell].at = at;
+	w->fell[w->n_fell++].size = size;
 }
 
 static void begin_epoch(struct usk_epoch_watch *w, bool doubtful)
@@ -147,7 +147,7 @@ void usk_epoch_out_of_order(struct usk_epoch_watch *w, int64_t t)
 	} else if (lower(f, t)) {
 		begin_epoch(w, false);
 		w->highest = f->reached;
-		w->fell = 0;
+		w->n_fell = 0;
 		f->n = 0;
 		begin_fall(w, t);
 	} else {
@@ -163,7 +163,7 @@ void usk_epoch_out_of_order(struct usk_epoch_watch *w, int64_t t)
 		if (++f->n >= ENOUGH_RECORDS && size > LATEST) {
 			begin_epoch(w, false);
 			w->highest = f->reached;
-			w->fell = 0;
+			w->n_fell = 0;
 			f->n = 0;
 		}
 	}

@@ -50,9 +50,12 @@ struct usk_epoch_watch {
 		uint64_t record;
 		int64_t from, to, reached, widest, lowest;
 	} fall;
-	/* By the power of two: where the epoch's highest stamp was when one fell by that much. */
-	int64_t fell_at[64];
-	uint64_t fell; /* those that are known, a bit each */
+	/* Falls of the epoch that no later one exceeds, the last at the end: so each is larger than
+	 * those behind it. at: the highest stamp then. */
+	struct {
+		int64_t at, size;
+	} fell[64];
+	size_t n_fell;
 	bool doubtful; /* the last epoch is none if the like happens again soon */
 };
 

@@ -197,12 +197,38 @@ static void back_at_the_end(void **state)
 	}
 }
 
+/* A tenth as far, 2 to 3 s earlier: no batch like the other. */
+static void back_twice_soon(void **state)
+{
+	(void)state;
+	static struct trace x;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct usk_rng r;
+		size_t at[2] = { 5000, 5250 };
+		usk_rng_seed(&r, seed);
+		steady(&x, &r);
+		for (size_t i = 0; i < 2; i++) {
+			int64_t by =
+				(i ? 10 : 1) * (280 * MS + (int64_t)usk_rng_below(&r, 50 * MS));
+			for (size_t k = at[i]; k < RECORDS; k++) {
+				x.t[k] -= by;
+			}
+		}
+		struct usk_epochs e = look(&x);
+		if (e.n != 2 || e.epoch[0].record != at[0] || e.epoch[1].record != at[1]) {
+			fail_msg("seed %llu: %zu epochs", (unsigned long long)seed, e.n + 1);
+		}
+		usk_epochs_free(&e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(late_records_are_no_epochs),
 		cmocka_unit_test(back_is_seen),
 		cmocka_unit_test(back_at_the_end),
+		cmocka_unit_test(back_twice_soon),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
