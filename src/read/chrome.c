@@ -17,6 +17,7 @@
  * number these are rounded to the nearest 2^k us. Whole us were cut off, of start and duration alike.
  * Flows of several files may have one number by chance, so they are not joined.
  */
+#include "base/text.h"
 #include "read/read.h"
 
 #include <stdlib.h>
@@ -87,57 +88,6 @@ static bool is(const struct chrome *r, int field, const char *text)
 
 /* ---- times --------------------------------------------------------------------------------- */
 
-/* A number of us: whole ns, rounded down; by so much it may be off in either direction, and it may be
- * so much more. */
-struct us {
-	int64_t ns, off_ns, more_ns;
-};
-
-static bool digits(struct usk_csv_field f, size_t *i, int64_t *x, size_t most)
-{
-	size_t from = *i;
-	for (; *i < f.n && f.text[*i] >= '0' && f.text[*i] <= '9'; ++*i) {
-		if (*i - from < most && (__builtin_mul_overflow(*x, 10, x) ||
-					 __builtin_add_overflow(*x, f.text[*i] - '0', x))) {
-			return false;
-		}
-	}
-	return *i > from;
-}
-
-static bool read_us(struct usk_csv_field f, struct us *out)
-{
-	size_t i = f.n && f.text[0] == '-', first = i, point;
-	int64_t whole = 0, fraction = 0;
-	bool minus = i > 0;
-	*out = (struct us){ 0 };
-	if (!digits(f, &i, &whole, SIZE_MAX) || whole > USK_TIME_MAX / 1000) {
-		return false;
-	}
-	point = i;
-	if (i < f.n && f.text[i] == '.') {
-		i++;
-		if (!digits(f, &i, &fraction, 3)) {
-			return false;
-		}
-	}
-	if (i != f.n || first == f.n) {
-		return false; /* an exponent, or no number */
-	}
-	size_t decimals = f.n > point ? f.n - point - 1 : 0;
-	for (size_t k = decimals; k < 3; k++) {
-		fraction *= 10;
-	}
-	out->ns = minus ? -(whole * 1000 + fraction) - (decimals > 3) : whole * 1000 + fraction;
-	bool cut = decimals < 3 && !fraction; /* "68.0" is a whole number that became a double */
-	out->more_ns = cut ? 999 : decimals > 3;
-	/* A double has 53 bits: half of its last one. */
-	for (int64_t step = (int64_t)1 << 43; !cut && step <= whole; step *= 2) {
-		out->off_ns = out->off_ns ? out->off_ns * 2 : 1;
-	}
-	return true;
-}
-
 static bool in_range(usk_i128 t)
 {
 	return t >= -USK_TIME_MAX && t <= USK_TIME_MAX;
@@ -146,11 +96,11 @@ static bool in_range(usk_i128 t)
 /* From when to when an event was, no shorter than it can have been; NULL, or why not. */
 static const char *times(const struct chrome *r, struct usk_collective *x)
 {
-	struct us ts, dur = { 0 };
-	if (!read_us(value(r, TS), &ts)) {
+	struct usk_us ts, dur = { 0 };
+	if (!usk_us_read(value(r, TS), &ts)) {
 		return "it has no ts in us";
 	}
-	if (r->said[DUR].any && (!read_us(value(r, DUR), &dur) || dur.ns < 0)) {
+	if (r->said[DUR].any && (!usk_us_read(value(r, DUR), &dur) || dur.ns < 0)) {
 		return "its dur is no time";
 	}
 	usk_i128 enter = (usk_i128)r->base_ns + ts.ns - ts.off_ns;
@@ -380,35 +330,43 @@ static void give(void *ctx, void *p)
 
 /* ---- bytes --------------------------------------------------------------------------------- */
 
+static void read_base(struct chrome *r, const char *text, size_t n)
+{
+	size_t i = 0, from;
+	int64_t base;
+	while (i < n && text[i] == ' ') {
+		i++;
+	}
+	for (from = i; i < n && text[i] >= '0' && text[i] <= '9'; i++) {
+	}
+	if (!usk_parse_int(text + from, i - from, &base, NULL) && base <= USK_TIME_MAX) {
+		r->base_ns = base;
+	}
+}
+
 /* The base stands behind all events: look for it, and begin again. */
 static enum usk_status find_base(struct chrome *r, struct usk_err *err)
 {
 	static const char key[] = "\"baseTimeNanoseconds\":";
-	enum { KEEP = 64 };
+	enum { KEEP = 64 }; /* the key with its number */
 	struct usk_input *in = &r->t->in;
 	enum usk_status status = usk_input_need(in, 0, FEED, err);
 	r->kineto = !status && (memmem(in->data, in->have, "\"schemaVersion\"", 15) ||
 				memmem(in->data, in->have, "\"distributedInfo\"", 17));
-	for (size_t used = 0; !status && in->have > used;) {
+	while (!status && in->have) {
 		const uint8_t *at = memmem(in->data, in->have, key, sizeof key - 1);
-		if (at) {
-			size_t i = (size_t)(at - in->data) + sizeof key - 1;
-			struct usk_csv_field f = { (const char *)in->data, in->have };
-			while (i < f.n && f.text[i] == ' ') {
-				i++;
-			}
-			int64_t base = 0;
-			if (digits(f, &i, &base, SIZE_MAX) && base <= USK_TIME_MAX) {
-				r->base_ns = base;
-			}
+		size_t before = at		  ? (size_t)(at - in->data)
+				: in->have > KEEP ? in->have - KEEP
+						  : 0;
+		if (at && (in->have - before >= KEEP || in->end)) {
+			read_base(r, (const char *)at + sizeof key - 1,
+				  in->have - before - (sizeof key - 1));
 			break;
 		}
 		if (in->end) {
 			break;
 		}
-		used = in->have > KEEP ? in->have - KEEP : 0;
-		status = usk_input_need(in, used, FEED, err);
-		used = 0;
+		status = usk_input_need(in, before, FEED, err);
 	}
 	r->looked = true;
 	usk_input_rewind(in);

@@ -82,6 +82,15 @@ uint32_t usk_trace_operation(struct usk_trace *t, struct usk_csv_field name);
 /** The number of a member of collectives, by its name and clock. */
 uint32_t usk_trace_rank(struct usk_trace *t, uint32_t clock, struct usk_csv_field name);
 
+/* A number of us as whole ns, rounded down; by so much it may be off in either direction, and it may
+ * be so much more. */
+struct usk_us {
+	int64_t ns, off_ns, more_ns;
+};
+
+/** false: it is none, or over USK_TIME_MAX. */
+bool usk_us_read(struct usk_csv_field f, struct usk_us *out);
+
 struct usk_iface *usk_trace_add_iface(struct usk_trace *t);
 void usk_trace_forget_ifaces(struct usk_trace *t);
 
