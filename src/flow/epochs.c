@@ -27,6 +27,10 @@ int64_t usk_party_recorded(const struct party *y, int64_t t)
 void usk_party_breaks(struct party *y)
 {
 	const struct usk_epochs *e = &y->survey.epochs;
+	free(y->in_epoch);
+	free(y->back);
+	usk_alone_free(y->alone);
+	y->alone = usk_alone_new(e);
 	y->in_epoch = usk_alloc(e->n + 1, sizeof *y->in_epoch);
 	y->n_back = e->n;
 	y->back = usk_alloc(e->n + 1, sizeof *y->back);
@@ -306,12 +310,14 @@ static void translate_jumps(const struct parties *p, uint32_t clock, const struc
 	}
 }
 
-/* As the order of rows has it, or that of records. */
+/* As the order of records has it, or else that of rows. */
 static void tell_set_backs(const struct parties *p, uint32_t clock, struct usk_clock *k)
 {
 	const struct usk_rows *r = &p->rows;
-	bool rows = clock < r->n && r->clock[clock].epochs.n;
-	const struct usk_epochs *e = rows ? &r->clock[clock].epochs : epochs_of(p, clock);
+	const struct usk_row_clock *row = clock < r->n ? &r->clock[clock] : NULL;
+	const struct usk_epochs *e = row && row->told	    ? &row->known
+				     : row && row->epochs.n ? &row->epochs
+							    : epochs_of(p, clock);
 	k->set_back = usk_alloc(e->n + 1, sizeof *k->set_back);
 	for (k->n_set_backs = 0; k->n_set_backs < e->n; k->n_set_backs++) {
 		const struct usk_epoch *x = &e->epoch[k->n_set_backs];

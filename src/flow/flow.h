@@ -53,7 +53,10 @@ struct party {
 	struct usk_grid grid; /* of its stamps */
 	int64_t resolution_ns;
 	struct usk_survey survey;
-	bool *in_epoch; /* is there a message in each of its epochs? NULL: it has but one */
+	/* Stamps whose order is not known; NULL: it has but one epoch. */
+	struct usk_alone *alone;
+	uint64_t shown_twice; /* such stamps as may be of several epochs: they are left out */
+	bool *in_epoch;	      /* is there a message in each of its epochs? NULL: it has but one */
 	/* Where it was set back, on its unwrapped time. */
 	struct usk_gap *back;
 	size_t n_back;
@@ -175,8 +178,15 @@ uint32_t usk_party_of(struct parties *p, const char *name);
 uint32_t usk_party_find(const struct parties *p, const char *name);
 /** Its stamps lie between these, and others. */
 void usk_party_span(struct party *y, int64_t first_ns, int64_t last_ns);
-/** A stamp of its clock, in the order of the trace. */
+/** A stamp of its clock, as recorded, while its epochs are not known. */
 void usk_party_stamp(struct party *y, int64_t t);
+/** A stamp, as recorded in no order that is known, to unwrapped time. False: it may be of several
+ * epochs. */
+bool usk_party_unwrap(const struct party *y, int64_t *t);
+/** One side of a message, likewise: it is counted if it is left out. */
+bool usk_party_side(struct party *y, int64_t *t);
+/** The first and last stamp of what it captured. */
+void usk_party_captured(struct parties *p, struct party *y);
 
 /* ---- clocks that were set back (epochs.c) -------------------------------------------- */
 
@@ -258,17 +268,24 @@ void usk_collecting_free(struct parties *p);
 
 /** A row's stamps, in the order of rows, while tables are scanned. */
 void usk_row_note(struct parties *p, const struct usk_msg *m);
-/** What that told: p->rows_repeat if a clock has epochs, whose time is unwrapped from now on. May
- * read all rows once more. */
+/**
+ * What that told, and captures before: p->rows_repeat if a clock of rows has epochs, whose time is
+ * unwrapped from now on. May read all rows once more. Where captures and the order of rows show the
+ * same falls rows are of these epochs; where the order of rows does not tell, of those that alone
+ * can have shown their stamps.
+ */
 enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err);
 /** The same rows with stamps that run on: first and last of clocks with epochs; ctx is the parties.
  */
 void usk_row_span(void *ctx, const struct usk_msg *m);
 
-/** The next row's stamps; place[p->n] is zeroed at the first. True: likely has others, of epochs
- * that are less certain. */
-bool usk_row_run_on(const struct parties *p, struct usk_row_place *place, struct usk_msg *m,
-		    struct usk_likely *likely);
+enum row_is { ROW_CERTAIN, ROW_VAGUE, ROW_SHOWN_TWICE };
+/** The next row's stamps; place[p->n] is zeroed at the first. ROW_VAGUE: likely has others, of
+ * epochs that are less certain. ROW_SHOWN_TWICE: nothing tells its epochs, and m is as it was. */
+enum row_is usk_row_run_on(const struct parties *p, struct usk_row_place *place, struct usk_msg *m,
+			   struct usk_likely *likely);
+/** Such rows, while they are read: counted by clock; ctx is the parties. */
+void usk_row_shown_twice(void *ctx, const struct usk_msg *m);
 /** All such rows as they are likely; reads the tables if there are any. */
 enum usk_status usk_rows_likely(struct parties *p, void *ctx,
 				void (*row)(void *ctx, const struct usk_likely *l),
@@ -295,6 +312,8 @@ struct table_sink {
 	void (*row)(void *ctx, const struct usk_msg *msg);
 	/* A row again as it is likely, if its stamps may be of other epochs; may be NULL. */
 	void (*likely)(void *ctx, const struct usk_likely *likely);
+	/* A row that is left out, as a clock may have shown one of its stamps twice; may be NULL. */
+	void (*shown_twice)(void *ctx, const struct usk_msg *msg);
 	/* A table begins, which of all; may be NULL. */
 	void (*begin)(void *ctx, size_t which);
 };

@@ -82,11 +82,14 @@ enum usk_status usk_inside_scan(struct parties *p, struct usk_err *err)
 	uint32_t rows;
 	uint64_t number = 0;
 	enum usk_status status = usk_protocols_parse(p->opt->readings, &rows, err);
-	size_t captures = p->n;
+	size_t clocks = p->n;
 	if (rows) {
 		p->join = p->join ? p->join : usk_join_new();
 	}
-	for (uint32_t i = 0; i < captures && rows && !status; i++) {
+	for (uint32_t i = 0; i < clocks && rows && !status; i++) {
+		if (!p->party[i].capture) {
+			continue;
+		}
 		p->work_all += usk_trace_size(p->party[i].capture);
 		status = listen_to(p, i, rows, &number, err);
 	}

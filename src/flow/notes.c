@@ -351,6 +351,17 @@ static char *explain_rotated(const struct answer *x, size_t i)
 		       : NULL;
 }
 
+static char *explain_shown_twice(const struct answer *x, size_t i)
+{
+	const struct party *y = &x->p->party[i];
+	return y->shown_twice
+		       ? usk_format("%s was stepped backward: %llu messages of tables, events or "
+				    "spans have stamps that it may have shown twice, in no order "
+				    "that tells which it was: they are left out",
+				    y->name, (unsigned long long)y->shown_twice)
+		       : NULL;
+}
+
 void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struct fitted *fitted)
 {
 	const struct answer x = { c, p, fitted };
@@ -367,6 +378,7 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 		}
 	}
 	explain_each(&x, p->n, explain_rotated, "sets of files");
+	explain_each(&x, p->n, explain_shown_twice, "clocks");
 	explain_each(&x, c->n_pairs, explain_pair, "pairs with such a contradiction");
 	explain_each(&x, c->n_pairs, explain_failed, "pairs");
 	explain_each(&x, c->n_pairs, explain_drawn_by, "pairs");

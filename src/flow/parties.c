@@ -59,6 +59,26 @@ void usk_party_stamp(struct party *y, int64_t t)
 	usk_grid_add(&y->grid, t);
 }
 
+bool usk_party_unwrap(const struct party *y, int64_t *t)
+{
+	size_t epoch = y->alone ? usk_alone_epoch(y->alone, *t) : 0;
+	if (epoch == SIZE_MAX) {
+		return false;
+	}
+	*t = usk_saturate((usk_i128)*t + usk_epoch_offset(&y->survey.epochs, epoch));
+	return true;
+}
+
+bool usk_party_side(struct party *y, int64_t *t)
+{
+	if (!usk_party_unwrap(y, t)) {
+		y->shown_twice++;
+		return false;
+	}
+	usk_party_span(y, *t, *t);
+	return true;
+}
+
 /* What a trace tells of its clock beside what it handed out. */
 static void note_trace(struct party *y, const struct usk_trace *t)
 {
@@ -72,6 +92,21 @@ static void note_trace(struct party *y, const struct usk_trace *t)
 	}
 	if (extent) {
 		usk_party_span(y, extent->first_ns, extent->last_ns);
+	}
+}
+
+void usk_party_captured(struct parties *p, struct party *y)
+{
+	const struct usk_survey *s = &y->survey;
+	if (s->records) {
+		usk_party_span(y, s->first_ns, s->last_ns);
+	}
+	note_trace(y, y->capture);
+	for (size_t i = 0; i < y->n_parts && y->joined; i++) {
+		const struct usk_extent *extent = usk_trace_extent(p->trace[y->part[i]]);
+		if (extent) {
+			usk_party_span(y, extent->first_ns, extent->last_ns);
+		}
 	}
 }
 
@@ -90,16 +125,9 @@ static enum usk_status scan_capture(struct parties *p, struct party *y, struct u
 		usk_party_breaks(y);
 	}
 	if (s->records) {
-		usk_party_span(y, s->first_ns, s->last_ns);
 		usk_grid_join(&y->grid, &s->grid);
 	}
-	note_trace(y, y->capture);
-	for (size_t i = 0; i < y->n_parts && y->joined; i++) {
-		const struct usk_extent *extent = usk_trace_extent(p->trace[y->part[i]]);
-		if (extent) {
-			usk_party_span(y, extent->first_ns, extent->last_ns);
-		}
-	}
+	usk_party_captured(p, y);
 	p->left_out.fragments += s->left_out.fragments;
 	p->left_out.not_ip += s->left_out.not_ip;
 	p->left_out.loopback += s->left_out.loopback;
@@ -119,11 +147,16 @@ static enum usk_status scan_events(struct parties *p, size_t which, struct usk_e
 	for (size_t n = 1; !status && n;) {
 		status = usk_trace_sides(t, event, COUNT(event), &n, err);
 		usk_table_names(p, which);
+		size_t kept = 0;
 		for (size_t i = 0; i < n; i++) {
-			event[i].clock = p->clock[which][event[i].clock];
-			usk_party_stamp(&p->party[event[i].clock], event[i].time_ns);
+			struct usk_event e = event[i];
+			e.clock = p->clock[which][e.clock];
+			usk_grid_add(&p->party[e.clock].grid, e.time_ns);
+			if (usk_party_side(&p->party[e.clock], &e.time_ns)) {
+				event[kept++] = e;
+			}
 		}
-		status = status ? status : usk_join_add(p->join, event, n, err);
+		status = status ? status : usk_join_add(p->join, event, kept, err);
 		usk_parties_progress(p, usk_trace_pos(t));
 	}
 	p->events[which] = usk_trace_events(t);
@@ -146,13 +179,28 @@ static enum usk_status scan_joined(struct parties *p, struct usk_err *err)
 	return status ? status : usk_table_scan(p, which, err);
 }
 
-/* Captures first, then what names its clocks itself. */
+static enum usk_status scan_tables(struct parties *p, struct usk_err *err)
+{
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < p->n_traces && !status; i++) {
+		if (usk_trace_class(p->trace[i]) == USK_TRACE_TABLE) {
+			status = usk_table_scan(p, i, err);
+			p->work_done += usk_trace_size(p->trace[i]);
+		}
+	}
+	return status;
+}
+
+/* Captures first, then what names its clocks itself. Both tell where clocks were set back; what
+ * does not is placed by that. */
 static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 {
 	enum usk_status status = usk_captures_find(p, err);
 	for (size_t i = 0; i < p->n && !status; i++) {
 		status = scan_capture(p, &p->party[i], err);
 	}
+	status = status ? status : scan_tables(p, err);
+	status = status ? status : usk_row_epochs(p, err);
 	status = status ? status : usk_inside_scan(p, err);
 	for (size_t i = 0; i < p->n_traces && !status; i++) {
 		switch (usk_trace_class(p->trace[i])) {
@@ -160,8 +208,7 @@ static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 			p->events[i] = usk_trace_events(p->trace[i]);
 			continue;
 		case USK_TRACE_TABLE:
-			status = usk_table_scan(p, i, err);
-			break;
+			continue;
 		case USK_TRACE_EVENTS:
 			status = scan_events(p, i, err);
 			break;
@@ -179,7 +226,6 @@ static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 	if (!status && p->join) {
 		status = scan_joined(p, err);
 	}
-	status = status ? status : usk_row_epochs(p, err);
 	if (!status && p->rows_repeat) {
 		status = usk_tables_sample_again(p, err);
 	}
@@ -233,23 +279,6 @@ static bool within(int64_t ns)
 	return ns >= -USK_TIME_MAX && ns <= USK_TIME_MAX;
 }
 
-/* A stamp as recorded to unwrapped time; false: it is in two epochs. */
-static bool unwrap(const struct parties *p, uint32_t clock, int64_t *ns)
-{
-	const struct usk_epochs *e = &p->party[clock].survey.epochs;
-	int64_t shift = 0;
-	size_t found = 0;
-	for (size_t i = 0; i <= e->n; i++) {
-		if ((!i || *ns >= e->epoch[i - 1].after_ns) &&
-		    (i == e->n || *ns <= e->epoch[i].before_ns)) {
-			shift = usk_epoch_offset(e, i);
-			found++;
-		}
-	}
-	*ns = usk_saturate((usk_i128)*ns + shift);
-	return found == 1;
-}
-
 /* To the raw clocks, as exact as their logs are. */
 static void carry_anchor(const struct parties *p, struct usk_graph_anchor *y)
 {
@@ -288,9 +317,10 @@ static enum usk_status anchors(struct parties *p, struct usk_err *err)
 		bool far = !wrong && !(within(x->a_ns) && within(x->b_ns) && within(x->within_ns));
 		if (far) {
 			wrong = "is over 146 years";
-		} else if (!wrong && (!unwrap(p, a, &y->a_ns) || !unwrap(p, b, &y->b_ns))) {
-			wrong = "one of the clocks was stepped backward and showed that time "
-				"twice; state a time that it showed once";
+		} else if (!wrong && (!usk_party_unwrap(&p->party[a], &y->a_ns) ||
+				      !usk_party_unwrap(&p->party[b], &y->b_ns))) {
+			wrong = "one of the clocks was stepped backward and may have shown "
+				"that time twice; state a time that it showed once";
 		}
 		if (!wrong) {
 			carry_anchor(p, y);
@@ -377,6 +407,7 @@ static void party_free(struct party *y)
 	free(y->part);
 	free(y->view);
 	free(y->in_epoch);
+	usk_alone_free(y->alone);
 	free(y->back);
 	usk_carry_free(y->carry);
 	usk_survey_free(&y->survey);

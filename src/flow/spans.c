@@ -138,12 +138,15 @@ static enum usk_status put(void *ctx, const struct usk_msg *m, struct usk_err *e
 {
 	struct emitting *x = ctx;
 	const struct process *process = x->p->spans->process;
+	uint32_t from = process[m->from].party, to = process[m->to].party;
 	struct usk_event_id id = next_id(++x->number);
-	const struct usk_event e[] = {
-		{ m->sent_ns, id, process[m->from].party, 0, USK_SIDE_SENT },
-		{ m->received_ns, id, process[m->to].party, 0, USK_SIDE_RECEIVED },
+	struct usk_event e[] = {
+		{ m->sent_ns, id, from, 0, USK_SIDE_SENT },
+		{ m->received_ns, id, to, 0, USK_SIDE_RECEIVED },
 	};
-	return usk_join_add(x->p->join, e, COUNT(e), err);
+	bool once = usk_party_side(&x->p->party[from], &e[0].time_ns) &&
+		    usk_party_side(&x->p->party[to], &e[1].time_ns);
+	return once ? usk_join_add(x->p->join, e, COUNT(e), err) : USK_OK;
 }
 
 /* ---- what a user should know --------------------------------------------------------------- */

@@ -48,22 +48,56 @@ static void keep_within(const struct parties *p, struct usk_likely *l, const siz
 	l->early_ns = usk_saturate(sent + received);
 }
 
-bool usk_row_run_on(const struct parties *p, struct usk_row_place *place, struct usk_msg *m,
-		    struct usk_likely *likely)
+/* The clock has epochs that the order of its rows does not show. */
+static bool in_no_order(const struct parties *p, uint32_t clock)
+{
+	return p->party[clock].alone && !p->rows.clock[clock].epochs.n;
+}
+
+/* Where the order of rows tells nothing of a clock. False: nor does the stamp. */
+static bool place_alone(const struct parties *p, uint32_t clock, int64_t t, size_t *epoch,
+			size_t *near)
+{
+	if (in_no_order(p, clock)) {
+		*epoch = *near = usk_alone_epoch(p->party[clock].alone, t);
+	}
+	return *epoch != SIZE_MAX;
+}
+
+enum row_is usk_row_run_on(const struct parties *p, struct usk_row_place *place, struct usk_msg *m,
+			   struct usk_likely *likely)
 {
 	size_t epoch[2], near[2];
 	if (m->from == m->to) {
-		return false;
+		return ROW_CERTAIN;
 	}
 	*likely = (struct usk_likely){ .msg = *m };
 	usk_rows_place(&p->rows, place, m, epoch, near);
+	if (!place_alone(p, m->from, m->sent_ns, &epoch[SENT], &near[SENT]) ||
+	    !place_alone(p, m->to, m->received_ns, &epoch[RECEIVED], &near[RECEIVED])) {
+		return ROW_SHOWN_TWICE;
+	}
 	run_on(p, m, epoch);
 	if (epoch[SENT] == near[SENT] && epoch[RECEIVED] == near[RECEIVED]) {
-		return false;
+		return ROW_CERTAIN;
 	}
 	keep_within(p, likely, near);
 	run_on(p, &likely->msg, near);
-	return true;
+	return ROW_VAGUE;
+}
+
+void usk_row_shown_twice(void *ctx, const struct usk_msg *m)
+{
+	struct parties *p = ctx;
+	const uint32_t clock[] = { m->from, m->to };
+	const int64_t stamp[] = { m->sent_ns, m->received_ns };
+	for (int k = 0; k < 2; k++) {
+		struct party *y = &p->party[clock[k]];
+		if (in_no_order(p, clock[k]) && usk_alone_epoch(y->alone, stamp[k]) == SIZE_MAX) {
+			y->shown_twice++;
+			return;
+		}
+	}
 }
 
 struct extents {
@@ -85,6 +119,9 @@ static void note_extent(void *ctx, const struct usk_msg *m)
 	usk_rows_place(&x->p->rows, x->place, m, epoch, likely);
 	for (int k = 0; k < 2; k++) {
 		struct usk_epochs *e = &x->p->party[clock[k]].survey.epochs;
+		if (!x->p->rows.clock[clock[k]].epochs.n) {
+			continue;
+		}
 		x->vague = x->vague || epoch[k] != likely[k];
 		if (epoch[k] < e->n) {
 			struct usk_epoch *next = &e->epoch[epoch[k]];
@@ -131,7 +168,7 @@ static enum usk_status find_extents(struct parties *p, struct usk_err *err)
 	struct extents x = { p, usk_alloc(p->n + 1, sizeof *x.place), false };
 	for (size_t i = 0; i < p->n; i++) {
 		struct usk_epochs *e = &p->party[i].survey.epochs;
-		for (size_t k = 0; k < e->n && p->party[i].trace == SIZE_MAX; k++) {
+		for (size_t k = 0; k < e->n && !p->party[i].capture; k++) {
 			e->epoch[k].before_ns = -USK_TIME_MAX;
 			e->epoch[k].after_ns = USK_TIME_MAX;
 		}
@@ -148,22 +185,28 @@ static enum usk_status find_extents(struct parties *p, struct usk_err *err)
 	return status;
 }
 
-/* Unwrapped time. */
-static void shift(struct party *y)
+/* Unwrapped time, now that all stamps of each epoch are known. */
+static void shift(struct parties *p, struct party *y)
 {
-	struct usk_epochs *e = &y->survey.epochs;
+	struct usk_epochs e;
 	usk_i128 all = 0;
-	for (size_t i = 0; i < e->n; i++) {
-		struct usk_epoch *x = &e->epoch[i];
+	usk_epochs_copy(&y->survey.epochs, &e);
+	for (size_t i = 0; i < e.n; i++) {
+		struct usk_epoch *x = &e.epoch[i];
 		all += (usk_i128)x->before_ns - x->after_ns + USK_EPOCH_GAP_NS;
 		if (all + x->before_ns > USK_TIME_MAX) {
-			e->n = i; /* unwrapped time ends here */
+			e.n = i; /* unwrapped time ends here */
 			break;
 		}
 		x->shift_ns = (int64_t)all;
 	}
+	usk_survey_epochs(&y->survey, &e);
+	usk_epochs_free(&e);
 	usk_party_breaks(y);
 	y->stamped = false;
+	if (y->capture) {
+		usk_party_captured(p, y);
+	}
 }
 
 void usk_row_span(void *ctx, const struct usk_msg *m)
@@ -173,38 +216,46 @@ void usk_row_span(void *ctx, const struct usk_msg *m)
 	const int64_t stamp[] = { m->sent_ns, m->received_ns };
 	for (int k = 0; k < 2; k++) {
 		struct party *y = &p->party[clock[k]];
-		if (y->trace == SIZE_MAX && y->in_epoch) {
+		if (y->in_epoch) {
 			usk_party_span(y, stamp[k], stamp[k]);
 		}
 	}
 }
 
+/* Of clocks that captures tell of no row has other epochs. */
+static bool find_epochs(struct parties *p)
+{
+	struct usk_rows *r = &p->rows;
+	for (size_t i = 0; i < r->n; i++) {
+		if (p->party[i].capture) {
+			usk_rows_told(r, (uint32_t)i, &p->party[i].survey.epochs);
+		}
+	}
+	const bool any = usk_rows_found(r);
+	for (size_t i = 0; i < r->n && any; i++) {
+		if (r->clock[i].epochs.n && !r->clock[i].told) {
+			usk_epochs_copy(&r->clock[i].epochs, &p->party[i].survey.epochs);
+		}
+	}
+	return any;
+}
+
 enum usk_status usk_row_epochs(struct parties *p, struct usk_err *err)
 {
 	struct usk_rows *r = &p->rows;
-	enum usk_status status = USK_OK;
-	for (size_t i = 0; i < r->n; i++) {
-		r->clock[i].others_tell = p->party[i].trace != SIZE_MAX;
-	}
-	const bool any = usk_rows_found(r);
-	for (size_t i = 0; i < r->n; i++) {
-		const struct usk_epochs *found = &r->clock[i].epochs;
-		struct usk_epochs *e = &p->party[i].survey.epochs;
-		if (found->n) {
-			e->epoch = usk_alloc(found->n, sizeof *e->epoch);
-			memcpy(e->epoch, found->epoch, found->n * sizeof *e->epoch);
-			e->n = found->n;
-		}
-	}
-	if (any) {
-		status = find_extents(p, err);
-	}
-	for (size_t i = 0; i < r->n && any && !status; i++) {
-		if (r->clock[i].epochs.n) {
-			shift(&p->party[i]);
-			r->clock[i].epochs.n = p->party[i].survey.epochs.n;
-		}
-	}
+	const bool any = find_epochs(p);
+	enum usk_status status = any ? find_extents(p, err) : USK_OK;
 	p->rows_repeat = any;
+	for (size_t i = 0; i < r->n && !status; i++) {
+		struct party *y = &p->party[i];
+		if (r->clock[i].epochs.n) {
+			shift(p, y);
+			r->clock[i].epochs.n = y->survey.epochs.n;
+		} else if (y->survey.epochs.n) {
+			y->stamped = false; /* rows have told its span by stamps as recorded */
+			usk_party_captured(p, y);
+		}
+		p->rows_repeat = p->rows_repeat || y->survey.epochs.n;
+	}
 	return status;
 }

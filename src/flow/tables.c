@@ -243,9 +243,20 @@ static uint32_t read_row(struct rows *r, struct usk_msg *m)
 	struct parties *p = r->p;
 	const struct table_sink *sink = r->sink;
 	struct usk_likely likely;
-	if (p->rows_repeat && r->which < p->n_traces && usk_row_run_on(p, r->place, m, &likely) &&
-	    sink->likely) {
-		sink->likely(sink->ctx, &likely);
+	switch (p->rows_repeat && r->which < p->n_traces ? usk_row_run_on(p, r->place, m, &likely)
+							 : ROW_CERTAIN) {
+	case ROW_SHOWN_TWICE:
+		if (sink->shown_twice) {
+			sink->shown_twice(sink->ctx, m);
+		}
+		return UINT32_MAX;
+	case ROW_VAGUE:
+		if (sink->likely) {
+			sink->likely(sink->ctx, &likely);
+		}
+		break;
+	case ROW_CERTAIN:
+		break;
 	}
 	if (sink->row) {
 		sink->row(sink->ctx, m);
@@ -326,7 +337,11 @@ enum usk_status usk_tables_sample_again(struct parties *p, struct usk_err *err)
 {
 	bool *wanted = usk_alloc(p->n_pairs + 1, sizeof *wanted);
 	const struct table_sink sink = {
-		.ctx = p, .wanted = wanted, .put = scan_pair, .row = usk_row_span
+		.ctx = p,
+		.wanted = wanted,
+		.put = scan_pair,
+		.row = usk_row_span,
+		.shown_twice = usk_row_shown_twice,
 	};
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		free(p->pair[i].sample.s);

@@ -189,6 +189,28 @@ void usk_epochs_free(struct usk_epochs *e)
 	memset(e, 0, sizeof *e);
 }
 
+void usk_epochs_copy(const struct usk_epochs *e, struct usk_epochs *out)
+{
+	*out = (struct usk_epochs){ usk_alloc(e->n + 1, sizeof *e->epoch), e->n };
+	if (e->n) {
+		memcpy(out->epoch, e->epoch, e->n * sizeof *e->epoch);
+	}
+}
+
+/* To half of a fall each: stamps that are rarer do not tell which it was. */
+bool usk_epochs_agree(const struct usk_epochs *e, const struct usk_epochs *known)
+{
+	bool agree = e->n == known->n;
+	for (size_t i = 0; i < e->n && agree; i++) {
+		const struct usk_epoch *x = &e->epoch[i], *y = &known->epoch[i];
+		usk_i128 half = ((usk_i128)y->before_ns - y->after_ns + 1) / 2;
+		usk_i128 ahead = (usk_i128)x->before_ns - y->before_ns;
+		agree = ahead <= half && -ahead <= half &&
+			(usk_i128)x->before_ns - x->after_ns >= half;
+	}
+	return agree;
+}
+
 size_t usk_epoch_of(const struct usk_epochs *e, int64_t running_ns)
 {
 	size_t lo = 0, hi = e->n;

@@ -94,8 +94,11 @@ struct row_order;
 /* Clocks by number, and what their rows tell. Zeroed is begun. */
 struct usk_rows {
 	struct usk_row_clock {
-		struct row_watch *watch;  /* while rows are noted */
-		bool others_tell;	  /* a capture has this clock's epochs: rows have none */
+		struct row_watch *watch; /* while rows are noted */
+		/* Others tell this clock's epochs: rows have those if their order shows the same
+		 * ones, else none. */
+		bool told;
+		struct usk_epochs known;
 		struct usk_epochs epochs; /* records are stamps in the column that rows are by */
 		int64_t *own;		  /* these stamps */
 		size_t n_own, own_cap;
@@ -117,6 +120,8 @@ struct usk_row_place {
 
 /** The next row. */
 void usk_rows_note(struct usk_rows *r, const struct usk_msg *m);
+/** Before usk_rows_found(): others tell the epochs of a clock that was noted; they are copied. */
+void usk_rows_told(struct usk_rows *r, uint32_t clock, const struct usk_epochs *known);
 /** After the last one: has any clock epochs? */
 bool usk_rows_found(struct usk_rows *r);
 /** The rows again, from the first: stamps of clocks that have, in the column that rows are by. */
@@ -165,6 +170,18 @@ static inline bool usk_epochs_run_on(const struct usk_epochs *e, struct usk_epoc
 
 /** As recorded. */
 int64_t usk_epoch_recorded(const struct usk_epochs *e, int64_t running_ns);
+/** Are these falls of some stamps of a clock all those that it is known for? */
+bool usk_epochs_agree(const struct usk_epochs *e, const struct usk_epochs *known);
+void usk_epochs_copy(const struct usk_epochs *e, struct usk_epochs *out);
+
+/* ---- alone.c: stamps of such a clock whose order is not known ------------------------------- */
+
+struct usk_alone;
+
+struct usk_alone *usk_alone_new(const struct usk_epochs *e);
+void usk_alone_free(struct usk_alone *x);
+/** The one epoch that can have shown this stamp; SIZE_MAX: several can. O(log epochs). */
+size_t usk_alone_epoch(const struct usk_alone *x, int64_t t);
 
 /* ---- pass 1 ---- */
 
@@ -272,6 +289,8 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 				   struct usk_survey *out, struct usk_err *err);
 /** Samples of one key, n > 1 of them, by their numbers: do they tell that packets pass by here? */
 void usk_survey_passing(struct usk_survey *s, const uint32_t *sample, size_t n);
+/** Its epochs become these, of the same records: unwrapped time is others now. */
+void usk_survey_epochs(struct usk_survey *s, const struct usk_epochs *e);
 void usk_survey_free(struct usk_survey *s);
 
 /* Two stamps of one moment, nearly: a message, or one packet seen twice. */

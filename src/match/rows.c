@@ -401,6 +401,14 @@ static int written_by(const struct order o[2])
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+void usk_rows_told(struct usk_rows *r, uint32_t clock, const struct usk_epochs *known)
+{
+	if (clock < r->n) {
+		r->clock[clock].told = true;
+		usk_epochs_copy(known, &r->clock[clock].known);
+	}
+}
+
 bool usk_rows_found(struct usk_rows *r)
 {
 	const struct order o[] = { order_of(r, SENT), order_of(r, RECEIVED) };
@@ -411,7 +419,8 @@ bool usk_rows_found(struct usk_rows *r)
 		if (c->watch) {
 			struct column *by = &c->watch->column[r->by];
 			keep_far(by, o[r->by].disorder);
-			if (by->found.n && !c->others_tell && !o[r->by].mixed) {
+			bool same = !c->told || usk_epochs_agree(&by->found, &c->known);
+			if (by->found.n && same && !o[r->by].mixed) {
 				c->epochs = by->found;
 				by->found = (struct usk_epochs){ 0 };
 				any = true;
@@ -441,6 +450,7 @@ void usk_rows_free(struct usk_rows *r)
 	for (size_t i = 0; i < r->n; i++) {
 		watch_free(r->clock[i].watch);
 		usk_epochs_free(&r->clock[i].epochs);
+		usk_epochs_free(&r->clock[i].known);
 		free(r->clock[i].own);
 	}
 	order_free(r->order);

@@ -132,19 +132,26 @@ static inline bool stays(const struct usk_common *e, uint64_t src, uint64_t dst)
 	return all;
 }
 
-/* The clock was set back: from here on its unwrapped time goes on. */
-static void run_on(struct usk_survey *s, int64_t highest)
+/* The clock was set back: from here on its unwrapped time goes on. Samples are in the order of
+ * records; sign -1: back to what was recorded. */
+static void run_on(struct usk_survey *s, int sign)
 {
 	const struct usk_epochs *e = &s->epochs;
 	size_t at = 0;
-	if (!e->n) {
-		return;
+	for (size_t i = 0; i < s->n_samples && e->n; i++) {
+		s->sample[i].time_ns += sign * usk_epoch_shift(e, s->sample[i].record, &at);
 	}
-	for (size_t i = 0; i < s->n_samples; i++) {
-		s->sample[i].time_ns += usk_epoch_shift(e, s->sample[i].record, &at);
+	if (e->n) {
+		s->last_ns += sign * e->epoch[e->n - 1].shift_ns;
 	}
-	s->first_ns = e->epoch[0].lowest_ns;
-	s->last_ns = highest + e->epoch[e->n - 1].shift_ns;
+}
+
+void usk_survey_epochs(struct usk_survey *s, const struct usk_epochs *e)
+{
+	run_on(s, -1);
+	usk_epochs_free(&s->epochs);
+	usk_epochs_copy(e, &s->epochs);
+	run_on(s, 1);
 }
 
 enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
@@ -204,7 +211,11 @@ enum usk_status usk_survey_capture(struct usk_trace *t, struct usk_depth depth,
 		usk_survey_free(out);
 		return status;
 	}
-	run_on(out, watch.highest);
+	if (out->epochs.n) {
+		out->first_ns = out->epochs.epoch[0].lowest_ns;
+		out->last_ns = watch.highest;
+		run_on(out, 1);
+	}
 	return USK_OK;
 }
 

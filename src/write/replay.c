@@ -78,19 +78,6 @@ const struct usk_map *usk_replay_map(const struct usk_replay *r, size_t epoch)
 	return epoch < r->n_epochs ? r->map[epoch] : NULL;
 }
 
-bool usk_replay_agrees(const struct usk_replay *r, const struct usk_epochs *e)
-{
-	for (size_t i = 0; i < e->n && i + 1 < r->n_epochs; i++) {
-		const struct turn *x = &r->turn[i];
-		usk_i128 beyond = (usk_i128)e->epoch[i].before_ns - x->near_ns;
-		usk_i128 fell = (usk_i128)e->epoch[i].before_ns - e->epoch[i].after_ns;
-		if (beyond < 0 || beyond > 2 * (usk_i128)x->fall_ns || fell < x->fall_ns) {
-			return false;
-		}
-	}
-	return e->n + 1 == r->n_epochs;
-}
-
 enum usk_status usk_replay_in(const struct usk_replay *r, size_t epoch, const int64_t *local_ns,
 			      size_t n, int64_t *out, struct usk_err *err)
 {

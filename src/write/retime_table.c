@@ -35,7 +35,8 @@ struct retimed {
 	void (*note)(struct usk_rows *r, const struct usk_msg *m); /* NULL: they are placed */
 	struct usk_rows order;
 	struct usk_row_place *place;
-	bool *placed; /* by clock: that is where the table of clocks has it, too */
+	/* By clock, else: where stamps themselves tell; NULL: it was never set back. */
+	struct usk_alone **alone;
 };
 
 /* The clock of this name. */
@@ -149,6 +150,12 @@ static bool next_message(const struct retimed *b, struct stamp *stamp, size_t *c
 	return false;
 }
 
+/* Does the order of rows tell the clock's epochs? */
+static bool in_order(const struct retimed *b, uint32_t clock)
+{
+	return clock < b->order.n && b->order.clock[clock].epochs.n;
+}
+
 static void row_messages(struct retimed *b, struct stamp *stamp)
 {
 	struct stamp *sent, *s;
@@ -163,10 +170,29 @@ static void row_messages(struct retimed *b, struct stamp *stamp)
 		} else {
 			usk_rows_place(&b->order, b->place, &m, certain, likely);
 		}
-		sent->epoch = likely[0];
-		sent->certain = certain[0];
-		s->epoch = likely[1];
-		s->certain = certain[1];
+		if (in_order(b, sent->clock)) {
+			sent->epoch = likely[0];
+			sent->certain = certain[0];
+		}
+		if (in_order(b, s->clock)) {
+			s->epoch = likely[1];
+			s->certain = certain[1];
+		}
+	}
+}
+
+/* Epochs as sync has them: of rows by their order where that tells, else of stamps that one epoch
+ * alone can have shown. SIZE_MAX: neither. */
+static void find_epochs(struct retimed *b, struct stamp *stamp)
+{
+	for (size_t c = 0; c < b->table.kind->n; c++) {
+		const struct usk_alone *alone = b->alone ? b->alone[stamp[c].clock] : NULL;
+		if (stamp[c].cell && alone) {
+			stamp[c].epoch = stamp[c].certain = usk_alone_epoch(alone, stamp[c].was_ns);
+		}
+	}
+	if (b->noting || b->alone) {
+		row_messages(b, stamp);
 	}
 }
 
@@ -177,7 +203,7 @@ static enum usk_status correct(struct retimed *b, struct stamp *s)
 	s->now_ns = s->was_ns;
 	if (!status && t->map) {
 		status =
-			b->placed && b->placed[s->clock]
+			s->epoch != SIZE_MAX
 				? usk_replay_in(t->map, s->epoch, &s->was_ns, 1, &s->now_ns, t->err)
 				: usk_replay_many(t->map, &s->was_ns, 1, &s->now_ns, t->err);
 		if (status) {
@@ -245,9 +271,7 @@ static enum usk_status row(struct retimed *b, bool *damaged, struct usk_err *why
 			return status;
 		}
 	}
-	if (b->noting || b->placed) {
-		row_messages(b, stamp);
-	}
+	find_epochs(b, stamp);
 	if (b->noting) {
 		return USK_OK;
 	}
@@ -388,27 +412,39 @@ static enum usk_status look_at_rows(struct retimed *b)
 	return status ? status : usk_input_need(&t->in, 0, 4096, t->err);
 }
 
+/* Where the clock was set back, as sync has it. */
+static void tell_epochs(struct retimed *b, uint32_t clock)
+{
+	const struct usk_clock *k = &b->t->clocks->clock[clock];
+	struct usk_epochs e = { usk_alloc(k->n_set_backs + 1, sizeof *e.epoch), k->n_set_backs };
+	for (size_t i = 0; i < e.n; i++) {
+		e.epoch[i] = (struct usk_epoch){ .before_ns = k->set_back[i].from_ns,
+						 .after_ns = k->set_back[i].to_ns };
+	}
+	usk_rows_told(&b->order, clock, &e);
+	b->alone[clock] = e.n ? usk_alone_new(&e) : NULL;
+	usk_epochs_free(&e);
+}
+
 static enum usk_status note_order(struct retimed *b)
 {
 	struct retime *t = b->t;
 	size_t n = t->clocks->n_clocks;
 	b->note = usk_rows_note;
 	enum usk_status status = look_at_rows(b);
+	b->alone = usk_alloc(n, sizeof(struct usk_alone *));
+	for (size_t i = 0; i < n; i++) {
+		tell_epochs(b, (uint32_t)i);
+	}
 	bool any = !status && usk_rows_found(&b->order);
 	b->note = usk_rows_own;
 	status = any ? look_at_rows(b) : status;
 	b->note = NULL;
 	b->place = usk_alloc(n, sizeof *b->place);
-	b->placed = usk_alloc(n, sizeof *b->placed);
 	if (any && !status) {
 		status = look_at_rows(b);
 		usk_rows_lags(&b->order, b->place);
 		memset(b->place, 0, n * sizeof *b->place);
-	}
-	for (size_t i = 0; i < b->order.n && any && !status; i++) {
-		const struct usk_epochs *e = &b->order.clock[i].epochs;
-		status = e->n ? usk_retime_by(t, (uint32_t)i) : USK_OK;
-		b->placed[i] = e->n && !status && t->map && usk_replay_agrees(t->map, e);
 	}
 	return status;
 }
@@ -430,7 +466,10 @@ enum usk_status usk_retime_table(struct retime *t)
 	usk_table_free(&b.table);
 	usk_rows_free(&b.order);
 	free(b.place);
-	free(b.placed);
+	for (size_t i = 0; i < c->n_clocks && b.alone; i++) {
+		usk_alone_free(b.alone[i]);
+	}
+	free(b.alone);
 	free(b.name);
 	return status;
 }

@@ -56,9 +56,6 @@ const struct usk_map *usk_replay_map(const struct usk_replay *r, size_t epoch);
 enum usk_status usk_replay_many(struct usk_replay *r, const int64_t *local_ns, size_t n,
 				int64_t *out, struct usk_err *err);
 
-struct usk_epochs;
-/** Are these falls of a trace all those that the clock is known for? Then epochs are the same. */
-bool usk_replay_agrees(const struct usk_replay *r, const struct usk_epochs *e);
 /** Stamps that are known to be of that epoch, else as usk_replay_many(). */
 enum usk_status usk_replay_in(const struct usk_replay *r, size_t epoch, const int64_t *local_ns,
 			      size_t n, int64_t *out, struct usk_err *err);

@@ -222,6 +222,91 @@ static void back_twice_soon(void **state)
 	}
 }
 
+/* Epoch by epoch, without a search: where it begins and ends, and how far it may reach. */
+static size_t only_one(const struct usk_epochs *e, int64_t t)
+{
+	size_t found = SIZE_MAX, n = 0;
+	for (size_t i = 0; i <= e->n; i++) {
+		const struct usk_epoch *begin = i ? &e->epoch[i - 1] : NULL;
+		const struct usk_epoch *end = i < e->n ? &e->epoch[i] : NULL;
+		bool before =
+			begin && t < begin->after_ns - 8 * (begin->before_ns - begin->after_ns);
+		bool behind = end && t > end->before_ns + 8 * (end->before_ns - end->after_ns);
+		if (!before && !behind) {
+			found = i;
+			n++;
+		}
+	}
+	return n == 1 ? found : SIZE_MAX;
+}
+
+static void stamps_in_no_order(void **state)
+{
+	(void)state;
+	size_t alone = 0, several = 0;
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct usk_rng r;
+		struct usk_epoch epoch[6];
+		struct usk_epochs e = { epoch, 0 };
+		usk_rng_seed(&r, seed);
+		e.n = usk_rng_below(&r, COUNT(epoch) + 1);
+		int64_t at = START;
+		for (size_t i = 0; i < e.n; i++) {
+			at += (int64_t)usk_rng_below(&r, 100) * SECOND;
+			int64_t fell = 1 + (int64_t)usk_rng_below(&r, 2 * SECOND);
+			epoch[i] = (struct usk_epoch){ .before_ns = at, .after_ns = at - fell };
+			at -= fell;
+		}
+		struct usk_alone *x = usk_alone_new(&e);
+		for (int i = 0; i < 500; i++) {
+			int64_t t = START - 60 * SECOND +
+				    (int64_t)usk_rng_below(&r, (uint64_t)(400 * SECOND));
+			size_t is = only_one(&e, t);
+			assert_int_equal(usk_alone_epoch(x, t), is);
+			alone += is != SIZE_MAX;
+			several += is == SIZE_MAX;
+		}
+		for (size_t i = 0; i < e.n; i++) {
+			int64_t fell = epoch[i].before_ns - epoch[i].after_ns;
+			const int64_t edge[] = { epoch[i].before_ns + 8 * fell,
+						 epoch[i].after_ns - 8 * fell };
+			for (int k = -1; k < 2; k++) {
+				assert_int_equal(usk_alone_epoch(x, edge[0] + k),
+						 only_one(&e, edge[0] + k));
+				assert_int_equal(usk_alone_epoch(x, edge[1] + k),
+						 only_one(&e, edge[1] + k));
+			}
+		}
+		usk_alone_free(x);
+	}
+	assert_true(alone > 10000 && several > 10000);
+}
+
+static void the_same_falls(void **state)
+{
+	(void)state;
+	struct usk_epoch known[] = { { .before_ns = 1000, .after_ns = 900 },
+				     { .before_ns = 5000, .after_ns = 4000 } };
+	struct usk_epoch own[COUNT(known)];
+	const struct usk_epochs k = { known, COUNT(known) }, e = { own, COUNT(own) };
+	const struct usk_epochs fewer = { own, 1 };
+	memcpy(own, known, sizeof own);
+	assert_true(usk_epochs_agree(&e, &k));
+	assert_false(usk_epochs_agree(&fewer, &k));
+	own[1].before_ns = 4500; /* half of the fall, and it falls by half */
+	assert_true(usk_epochs_agree(&e, &k));
+	own[1].before_ns = 4499;
+	assert_false(usk_epochs_agree(&e, &k));
+	own[1] = (struct usk_epoch){ .before_ns = 5500, .after_ns = 4000 };
+	assert_true(usk_epochs_agree(&e, &k));
+	own[1].before_ns = 5501;
+	assert_false(usk_epochs_agree(&e, &k));
+	own[1] = (struct usk_epoch){ .before_ns = 5000, .after_ns = 4500 };
+	assert_true(usk_epochs_agree(&e, &k));
+	own[1].after_ns = 4501;
+	assert_false(usk_epochs_agree(&e, &k));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +314,8 @@ int main(void)
 		cmocka_unit_test(back_is_seen),
 		cmocka_unit_test(back_at_the_end),
 		cmocka_unit_test(back_twice_soon),
+		cmocka_unit_test(stamps_in_no_order),
+		cmocka_unit_test(the_same_falls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
