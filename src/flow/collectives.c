@@ -81,7 +81,10 @@ struct emitting {
 static enum usk_status put(void *ctx, const struct usk_msg *m, struct usk_err *err)
 {
 	struct emitting *x = ctx;
-	return usk_join_put(x->p->join, m, err);
+	struct usk_msg on = *m;
+	bool once = usk_party_side(&x->p->party[m->from], &on.sent_ns) &&
+		    usk_party_side(&x->p->party[m->to], &on.received_ns);
+	return once ? usk_join_put(x->p->join, &on, err) : USK_OK;
 }
 
 static enum usk_status gathered(void *ctx, const struct usk_gathering *g, struct usk_err *err)
