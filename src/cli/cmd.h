@@ -254,6 +254,9 @@ bool is_regular(const char *path); /* a file that is there and lasts */
 /** The last n parts of a path. */
 const char *path_tail(const char *path, size_t n);
 
+/** The traces of all operands, parts and folders of them, in the order of the traces' paths. */
+struct usk_trace **parts_open(const struct args *args, size_t *n);
+
 /** There may be no two copies of one trace. */
 void traces_tell(struct usk_trace *const *trace, size_t n);
 
@@ -347,10 +350,13 @@ void help_short(FILE *out, const struct command *command);
 /* Completion for bash, zsh or fish; false: for none of them. */
 bool completion(FILE *out, const char *shell);
 
+/** What sync does, and join with the traces of parts. */
+int sync_run(const struct args *args);
+
 /* ---- the commands -------------------------------------------------------------- */
 
 extern const struct command cmd_sync, cmd_compare, cmd_calibrate, cmd_check, cmd_apply, cmd_audit,
-	cmd_convert, cmd_before, cmd_clock, cmd_line, cmd_probe, cmd_record, cmd_report,
+	cmd_convert, cmd_before, cmd_clock, cmd_join, cmd_line, cmd_part, cmd_probe, cmd_record, cmd_report,
 	cmd_simulate, cmd_late;
 
 #endif

@@ -35,7 +35,8 @@ static void outputs_open(struct sync *s)
 	static const char *const option[] = { "output", "proof", "messages", "merge", "timeline" };
 	bool force = args_flag(s->task.args, "force");
 	for (int i = 0; i < OUTPUTS; i++) {
-		const char *path = s->path[i] = args_string(s->task.args, option[i]);
+		const bool has = args_has(s->task.args, option[i]);
+		const char *path = s->path[i] = has ? args_string(s->task.args, option[i]) : NULL;
 		/* The last two are opened much later: ask now, so that no work is lost. */
 		struct usk_output trial = { 0 };
 		if (path) {
@@ -135,7 +136,8 @@ static void draw(const struct args *args, const struct usk_clocks *c, uint32_t c
 static enum usk_status explain_stamp(struct sync *s, FILE *out)
 {
 	struct task *t = &s->task;
-	const char *text = args_string(t->args, "explain");
+	const bool has = args_has(t->args, "explain");
+	const char *text = has ? args_string(t->args, "explain") : NULL;
 	const struct stamps stamps = { .clocks = s->c, .clock = USK_NO_CLOCK };
 	struct usk_stamp at = { USK_NONE, USK_NONE, USK_NONE };
 	uint32_t clock;
@@ -184,7 +186,8 @@ static int tell(struct sync *s)
 /* Only captures can be merged. */
 static void check_merge(const struct task *t)
 {
-	for (size_t i = 0; i < t->n && args_given(t->args, "merge"); i++) {
+	for (size_t i = 0; i < t->n && args_has(t->args, "merge") && args_given(t->args, "merge");
+	     i++) {
 		if (usk_trace_class(t->trace[i]) != USK_TRACE_CAPTURE) {
 			say_usage("--merge: %s is a table of messages; only captures can be merged",
 				  usk_trace_path(t->trace[i]));
@@ -192,17 +195,35 @@ static void check_merge(const struct task *t)
 	}
 }
 
-static int sync_run(const struct args *args)
+/* Parts lack what lies within packets. */
+static void open_parts(struct task *t)
+{
+	if (args_given(t->args, "readings")) {
+		say_usage("--readings: parts have no timestamps inside packets; give the traces to "
+			  "unskew sync");
+	}
+	operands_apart(t->args);
+	t->trace = parts_open(t->args, &t->n);
+}
+
+int sync_run(const struct args *args)
 {
 	static struct sync s;
 	struct task *t = &s.task;
 	task_begin(t, args);
-	task_open(t, NULL);
+	if (args_command(args) == &cmd_join) {
+		open_parts(t);
+	} else {
+		task_open(t, NULL);
+	}
 	check_merge(t);
 	outputs_open(&s);
 	t->options.method = args_string(args, "method");
 	t->options.messages = s.path[MESSAGES] ? &s.messages.sink : NULL;
-	t->options.proof = s.path[PROOF] || args_given(args, "explain") ? &s.proof : NULL;
+	t->options.proof =
+		s.path[PROOF] || (args_has(args, "explain") && args_given(args, "explain"))
+			? &s.proof
+			: NULL;
 	must(usk_sync(t->trace, t->n, &t->options, &s.c, &why));
 	progress_end();
 	return task_end(t, tell(&s));

@@ -52,6 +52,7 @@ struct usk_trace {
 	enum usk_trace_class class_;
 	struct usk_extent extent;
 	char *path, *name;
+	const char *kind; /* static; NULL: as the reader is called */
 	struct usk_iface *iface;
 	size_t n_ifaces, cap_ifaces;
 	char *damage;

@@ -7,6 +7,7 @@
  * Why   the table readers[] is the only place that knows which formats exist
  * Not   what packets mean (packet.c)
  */
+#include "read/part.h"
 #include "read/read.h"
 #include "base/io.h"
 #include "base/pack.h"
@@ -105,6 +106,12 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 		goto fail;
 	}
 	t->reader = t->reader ? t->reader : usk_reader_of(t->in.data, t->in.have);
+	if (!t->reader && usk_part_sniff(t->in.data, t->in.have)) {
+		status = usk_fail(err, USK_EINPUT, 0,
+				  "%s: is a part that unskew part made: give it to unskew join",
+				  t->path);
+		goto fail;
+	}
 	if (!t->reader && is_part_of_ctf(t->in.data, t->in.have)) {
 		status = usk_fail(err, USK_EINPUT, 0,
 				  "%s: is a file of a CTF trace: give the folder that contains it",
@@ -215,6 +222,9 @@ static enum usk_status of_input(const struct usk_input *in, const char *path, co
 enum usk_status usk_trace_again(const struct usk_trace *from, struct usk_trace **out,
 				struct usk_err *err)
 {
+	if (usk_trace_is_part(from)) {
+		return usk_part_again(from, out, err);
+	}
 	if (from->reader == folder_reader) {
 		return usk_trace_open_with(from->path, from->name, &from->opt, out, err);
 	}
@@ -426,7 +436,7 @@ const char *usk_trace_name(const struct usk_trace *t)
 
 const char *usk_trace_kind(const struct usk_trace *t)
 {
-	return t->reader->info.name;
+	return t->kind ? t->kind : t->reader->info.name;
 }
 
 enum usk_trace_class usk_trace_class(const struct usk_trace *t)

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""join.py UNSKEW - join gives the bytes of sync, however traces are spread over parts"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+CASES = [
+	("plain", ["--hosts", "2"]),
+	("nat", ["--hosts", "2", "--nat", "--tso", "--gro", "--loss", "1%"]),
+	("pcapng", ["--hosts", "3", "--format", "pcapng"]),
+	("table", ["--hosts", "3", "--format", "table"]),
+	("stepped", ["--hosts", "2", "--step", "host1@10s:-1s"]),
+]
+
+
+def run(unskew, *args):
+	done = subprocess.run([unskew, *args], capture_output=True, text=True)
+	return done.returncode, done.stdout, done.stderr
+
+
+def demand(truth, what):
+	if not truth:
+		sys.exit(f"join.py: {what}")
+
+
+def traces_of(folder):
+	ends = (".pcap", ".pcapng", ".csv")
+	return sorted(os.path.join(folder, n) for n in os.listdir(folder) if n.endswith(ends))
+
+
+def case(unskew, folder, name, options):
+	made = os.path.join(folder, name)
+	status = run(unskew, "simulate", "-o", made, "--seconds", "20", *options)
+	demand(status[0] == 0, f"{name}: {status[2]}")
+	traces = traces_of(made)
+	want = run(unskew, "sync", "--json", *traces)
+	demand(want[0] in (0, 3) and want[1], f"{name}: sync: {want[2]}")
+	for spread in (1, 2, 3, 7):
+		folders = []
+		for k in range(min(spread, len(traces))):
+			folders.insert(0, os.path.join(folder, f"{name}-{spread}-{k}"))
+			done = run(unskew, "part", "-q", *traces[k::spread], "-o", folders[0])
+			demand(done[0] == 0, f"{name}: part: {done[2]}")
+		got = run(unskew, "join", "--json", *folders)
+		demand(got == want, f"{name}: {spread} folders: join says other than sync: {got[2]}")
+	return folders
+
+
+def refused(unskew, folder, part):
+	whole = open(part, "rb").read()
+	for name, data in (("cut", whole[: len(whole) // 2]), ("flipped", whole[:-9] + b"12345" + whole[-4:])):
+		path = os.path.join(folder, name + ".part.zst")
+		open(path, "wb").write(data)
+		status, out, err = run(unskew, "join", path, part)
+		demand(status == 1 and not out and err.count("\n") == 1, f"{name}: {status} {out}{err}")
+
+
+def main():
+	unskew = sys.argv[1]
+	with tempfile.TemporaryDirectory() as folder:
+		for name, options in CASES:
+			folders = case(unskew, folder, name, options)
+			first = sorted(os.listdir(folders[0]))[0]
+			if name == "plain":
+				refused(unskew, folder, os.path.join(folders[0], first))
+
+
+main()
