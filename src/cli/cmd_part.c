@@ -72,7 +72,7 @@ const struct command cmd_part = {
 	.traces = 1,
 	.example = {
 		{ "on each machine: what is needed of its captures", "part web-*.pcap -o parts" },
-		{ "four at a time, with GNU parallel", "part a.pcap b.pcap -o parts" },
+		{ "two traces, each under the name of its host", "part web=a.pcap db=b.pcap -o parts" },
 		{ "then, where all parts are", "join parts -o clocks.json" },
 	},
 	.help = "write what `unskew join` needs of each trace into a small file of its own",
