@@ -175,7 +175,10 @@ static void write_beyond(const struct usk_work *w, uint32_t i, struct usk_clock 
 {
 	const struct usk_straight *s = &w->straight[i];
 	size_t n = s->n_beyond[0] + s->n_beyond[1];
-	struct usk_map *map = n ? usk_map_new(k, w->p->max_skew_e12) : NULL;
+	if (!n) {
+		return;
+	}
+	struct usk_map *map = usk_map_new(k, w->p->max_skew_e12);
 	int64_t *x = usk_alloc(n + 1, sizeof *x), last = INT64_MIN;
 	struct usk_beyond *out = usk_alloc(n + 1, sizeof *out);
 	for (size_t at = 0; at < n; at++) {
