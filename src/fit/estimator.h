@@ -31,6 +31,7 @@ struct usk_fit {
 	const struct usk_delay_model *least[2]; /* minimum delays, a to b, b to a; NULL is 0 */
 	const struct usk_suspect *left_out;	/* who contradicts all others, and is not in them */
 	size_t n_left_out;
+	int64_t moved_ns;		       /* no message has a longer minimum delay */
 	int64_t first_local_ns, last_local_ns; /* first and last event of the local clock */
 	/* Every message of the pair for estimators that need them, NULL for the others: sorted by
 	 * the local clock's stamp, then the reference's. */

@@ -361,6 +361,7 @@ static enum usk_status end_round(void *ctx, size_t pair, struct reading *r, stru
 		g->plain =
 			usk_lines_new(g->plain_corridor, r->judge.q_a_ns, r->judge.q_b_ns, limit);
 	}
+	g->moved_ns = r->moved_ns;
 	g->msg = r->msg;
 	g->n_msgs = r->n_msgs;
 	g->witness = r->witness;
@@ -472,6 +473,7 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 			   usk_parties_delay(s->parties, s->b, s->a) },
 		.left_out = s->left_out,
 		.n_left_out = s->n_left_out,
+		.moved_ns = g->moved_ns,
 		.first_local_ns = b->first_ns,
 		.last_local_ns = b->last_ns,
 		.msg = g->msg,

@@ -154,6 +154,7 @@ enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, st
 		usk_part_of(g->corridor, g->lines->q_ns, &out->part);
 		out->part.left_out = s->left_out;
 		out->part.n_left_out = s->n_left_out;
+		out->part.moved_ns = g->moved_ns;
 		measure(&out->part, pair);
 	}
 	return status;

@@ -50,6 +50,9 @@ static enum usk_status add(struct reading *r, const struct block *b)
 	}
 	for (size_t i = 0; i < b->n; i++) {
 		leaned[i] = lean(r, &b->on[i]);
+		int64_t moved = leaned[i].sent_ns - b->on[i].sent_ns + b->on[i].received_ns -
+				leaned[i].received_ns;
+		r->moved_ns = moved > r->moved_ns ? moved : r->moved_ns;
 	}
 	enum usk_status status = usk_corridor_add(r->corridor, s->a, s->b, leaned, b->n, r->err);
 	if (!status && r->plain) {

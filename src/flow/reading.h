@@ -27,6 +27,7 @@ struct suspects {
 struct reading {
 	struct pair_source *source;
 	struct usk_corridor *corridor, *plain; /* plain: without minimum delays */
+	int64_t moved_ns;		       /* the longest of these */
 	struct usk_judge judge;
 	bool watch; /* keep a witness */
 	struct usk_witness witness;
@@ -88,6 +89,7 @@ struct gathered {
 	/* The same without minimum delays, if there are some; else NULL. */
 	struct usk_corridor *plain_corridor;
 	struct usk_lines *plain;
+	int64_t moved_ns;    /* the longest of these */
 	struct usk_msg *msg; /* if they are to be kept; sorted as usk_fit asks for it */
 	size_t n_msgs;
 	bool bounded;	 /* both directions, and not contradicted */

@@ -28,6 +28,20 @@ static void run_on(const struct parties *p, struct usk_msg *m, const size_t epoc
 	m->received_ns += usk_epoch_offset(&p->party[m->to].survey.epochs, epoch[RECEIVED]);
 }
 
+/* What may be of an epoch, though its clock's other stamps there do not reach so far, was received
+ * no later than the first of these, and sent no earlier than the last. */
+static void say_least(const struct parties *p, struct usk_msg *m, const size_t epoch[2])
+{
+	const struct usk_epochs *from = &p->party[m->from].survey.epochs;
+	const struct usk_epochs *to = &p->party[m->to].survey.epochs;
+	if (epoch[SENT] < from->n && m->sent_ns > from->epoch[epoch[SENT]].before_ns) {
+		m->sent_ns = from->epoch[epoch[SENT]].before_ns;
+	}
+	if (epoch[RECEIVED] && m->received_ns < to->epoch[epoch[RECEIVED] - 1].after_ns) {
+		m->received_ns = to->epoch[epoch[RECEIVED] - 1].after_ns;
+	}
+}
+
 /* Unwrapped time goes no further than stamps are certainly of an epoch: one that is beyond these
  * stands for as much of the clock's time. */
 static void keep_within(const struct parties *p, struct usk_likely *l, const size_t epoch[2])
@@ -77,6 +91,7 @@ enum row_is usk_row_run_on(const struct parties *p, struct usk_row_place *place,
 	    !place_alone(p, m->to, m->received_ns, &epoch[RECEIVED], &near[RECEIVED])) {
 		return ROW_SHOWN_TWICE;
 	}
+	say_least(p, m, epoch);
 	run_on(p, m, epoch);
 	if (epoch[SENT] == near[SENT] && epoch[RECEIVED] == near[RECEIVED]) {
 		return ROW_CERTAIN;
@@ -122,7 +137,10 @@ static void note_extent(void *ctx, const struct usk_msg *m)
 		if (!x->p->rows.clock[clock[k]].epochs.n) {
 			continue;
 		}
-		x->vague = x->vague || epoch[k] != likely[k];
+		if (epoch[k] != likely[k]) {
+			x->vague = true;
+			continue;
+		}
 		if (epoch[k] < e->n) {
 			struct usk_epoch *next = &e->epoch[epoch[k]];
 			next->before_ns = stamp[k] > next->before_ns ? stamp[k] : next->before_ns;

@@ -100,6 +100,18 @@ static void put_bends(struct placing *p)
 	}
 }
 
+/* Where something happened to a clock, as far as it was seen. */
+static void put_breaks(struct placing *p)
+{
+	const struct usk_work *w = p->w;
+	for (size_t i = 0; i < w->n_breaks; i++) {
+		const struct usk_break *b = &w->brk[i];
+		const struct usk_graph_span *s = &w->p->span[b->clock];
+		put_stamp(p, b->clock, (int64_t)usk_clamp(b->from_ns, s->first_ns, s->last_ns));
+		put_stamp(p, b->clock, (int64_t)usk_clamp(b->to_ns, s->first_ns, s->last_ns));
+	}
+}
+
 static void put_all(struct placing *p, const struct usk_constraints *c)
 {
 	const struct usk_work *w = p->w;
@@ -114,6 +126,7 @@ static void put_all(struct placing *p, const struct usk_constraints *c)
 		}
 	}
 	put_bends(p);
+	put_breaks(p);
 	for (uint32_t k = 0; k < w->n_clocks; k++) {
 		const struct usk_graph_span *span = &w->p->span[k];
 		const struct usk_graph_back *back = &w->p->back[k];

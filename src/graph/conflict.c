@@ -224,6 +224,12 @@ static bool has(const struct usk_seen *s, uint32_t k)
 	return s->a == k || s->b == k;
 }
 
+/* Was the reference set back in it, if it was the reference? */
+static bool sets_back(const struct usk_work *w, const struct usk_seen *s)
+{
+	return has(s, w->reference) && rises_for(s, w->reference);
+}
+
 /* Between which times of the reference it lay: of both clocks one may be known better. If it is the
  * reference that was set back it showed less behind it than before, by as much. */
 static void place(const struct usk_work *w, struct usk_seen *s)
@@ -234,7 +240,7 @@ static void place(const struct usk_work *w, struct usk_seen *s)
 	s->to = time_of(w, s->b, s->at.b1_ns, true);
 	s->from = from > s->from ? from : s->from;
 	s->to = to < s->to ? to : s->to;
-	if (has(s, w->reference) && rises_for(s, w->reference)) {
+	if (sets_back(w, s)) {
 		s->from -= usk_e12(farthest(&s->at));
 		s->to += usk_e12(farthest(&s->at));
 	}
@@ -461,6 +467,58 @@ void usk_break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_
 	}
 }
 
+/* What bounds do not rest on any more the estimate is still asked, where it can. */
+static void wish_only(struct usk_work *w, uint32_t sent, uint32_t received)
+{
+	w->peer[sent] = w->peer[received] = USK_NO_EVENT;
+	if (w->wished[sent] == USK_NO_EVENT && w->wished[received] == USK_NO_EVENT) {
+		w->wished[sent] = w->wished[received] = (uint32_t)w->n_wishes;
+		w->wish[w->n_wishes++] = (struct usk_wish){ sent, received, 0, false };
+	}
+}
+
+/* In stamps of a clock, when something happened to the reference. */
+struct when {
+	usk_i128 from, to;
+};
+
+/*
+ * A message that was under way while the reference was set back took less by the reference's clock
+ * than it did, by as much. It was sent before the end of where that was, and not long before it, by
+ * its sender's clock; and received behind its beginning, and not long behind, by its receiver's.
+ */
+static void leave_out_under_way(struct usk_work *w, uint32_t number)
+{
+	const struct usk_seen *s = &w->seen[number];
+	bool a = s->a == w->reference;
+	usk_i128 long_ns = s->at.flight_ns;
+	struct when *sent = usk_alloc(w->n_clocks, sizeof *sent);
+	struct when *received = usk_alloc(w->n_clocks, sizeof *received);
+	for (size_t i = 0; i < w->n_breaks; i++) {
+		const struct usk_break *b = &w->brk[i];
+		if (b->bracket == number) {
+			sent[b->clock] = (struct when){ b->from_ns - long_ns, b->to_ns };
+			received[b->clock] = (struct when){ b->from_ns, b->to_ns + long_ns };
+		}
+	}
+	usk_i128 from = a ? s->at.a0_ns : s->at.b0_ns, to = a ? s->at.a1_ns : s->at.b1_ns;
+	sent[w->reference] = (struct when){ from - long_ns, to };
+	received[w->reference] = (struct when){ from - farthest(&s->at), to + long_ns };
+	for (uint32_t i = 0; i < w->n; i++) {
+		uint32_t k = w->peer[i];
+		const struct when *x = &sent[w->owner[i]];
+		if (k == USK_NO_EVENT || !w->sent[i] || w->x[i] < x->from || w->x[i] > x->to) {
+			continue;
+		}
+		x = &received[w->owner[k]];
+		if (w->x[k] >= x->from && w->x[k] <= x->to) {
+			wish_only(w, i, k);
+		}
+	}
+	free(sent);
+	free(received);
+}
+
 static void break_by_reference(struct usk_work *w)
 {
 	for (size_t i = 0; i < w->n_seen; i++) {
@@ -471,6 +529,9 @@ static void break_by_reference(struct usk_work *w)
 			struct usk_break b = break_of(&s->at, rises_for(s, other), (uint32_t)i);
 			b.falls = true;
 			usk_break_everyone(w, other, s->from, s->to, farthest(&s->at), b);
+			if (sets_back(w, s) && s->at.step && !s->at.doubted) {
+				leave_out_under_way(w, (uint32_t)i);
+			}
 		}
 	}
 	const struct usk_graph_back *b = &w->p->back[w->reference];

@@ -380,6 +380,37 @@ struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_ran
 	return size;
 }
 
+/* How long a message was under way at most, by offsets that are possible at `at`; negative: they
+ * do not explain it, or do not say. */
+static usk_i128 under_way(const struct usk_offsets *v, struct usk_slope_range c, usk_i128 at,
+			  const struct usk_course_point *p)
+{
+	usk_i128 d = p->x - at, y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12;
+	usk_i128 least = d * (d > 0 ? c.slow_e12 : c.fast_e12);
+	usk_i128 most = d * (d > 0 ? c.fast_e12 : c.slow_e12);
+	return !v->has[!p->ceiling] ? -1 : p->ceiling ? y - (v->lo + least) : v->hi + most - y;
+}
+
+int64_t usk_course_flight(const struct usk_course *w, struct usk_slope_range c,
+			  const struct usk_span *s)
+{
+	const usk_i128 at[] = { w->p[s->from].x, w->p[s->to].x };
+	const struct usk_offsets v[] = { usk_course_left_open(w, c, s->from, false),
+					 usk_course_left_open(w, c, s->to, true) };
+	usk_i128 longest = 0;
+	for (size_t i = 0; i < w->n; i++) {
+		usk_i128 x = w->p[i].x;
+		usk_i128 far = x < at[0] ? at[0] - x : x > at[1] ? x - at[1] : 0;
+		usk_i128 l = under_way(&v[0], c, at[0], &w->p[i]);
+		usk_i128 r = under_way(&v[1], c, at[1], &w->p[i]);
+		usk_i128 least = l < 0 || (r >= 0 && r < l) ? r : l;
+		if (least > longest && far * USK_E12 <= least) {
+			longest = least;
+		}
+	}
+	return usk_saturate(usk_ceil_div(longest, USK_E12));
+}
+
 static bool meet(const struct usk_span *a, const struct usk_span *b)
 {
 	return a->from <= b->to && b->from <= a->to;

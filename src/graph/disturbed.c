@@ -162,6 +162,44 @@ static void certify(const struct usk_course *w, const struct usk_spans *s, struc
 	}
 }
 
+/*
+ * Where a was set back, what was under way meanwhile says of b's time that a showed more than it
+ * did: so a bracket may lie before or behind the truth by as long as that was under way. What was so
+ * for longer than a was set back by is in order all the same.
+ */
+static struct usk_bracket bracket_of(const struct usk_course *w, struct usk_slope_range c,
+				     const struct usk_span *s)
+{
+	struct usk_bracket b;
+	usk_course_bracket(w, s, &b);
+	struct usk_rise size = usk_course_rise(w, c, s);
+	b.step = s->step;
+	if (s->step && !s->rises) {
+		struct usk_span wide = *s;
+		int64_t flight = usk_course_flight(w, c, s);
+		usk_i128 by = (usk_i128)flight + w->part->moved_ns;
+		while (wide.from && w->p[s->from].x - w->p[wide.from].x < by) {
+			wide.from--;
+		}
+		while (wide.to + 1 < w->n && w->p[wide.to].x - w->p[s->to].x < by) {
+			wide.to++;
+		}
+		size = usk_course_rise(w, c, &wide);
+		if (size.least_ns != USK_NONE && size.least_ns > -flight) {
+			int64_t far = size.least_ns < 0 ? -size.least_ns : 0;
+			by = (usk_i128)far + w->part->moved_ns;
+		}
+		b.flight_ns = usk_saturate(by);
+		b.b0_ns = usk_saturate(b.b0_ns - by);
+		b.b1_ns = usk_saturate(b.b1_ns + by);
+		b.a0_ns = usk_saturate(b.a0_ns - by);
+		b.a1_ns = usk_saturate(b.a1_ns + by);
+	}
+	b.least_ns = size.least_ns;
+	b.most_ns = size.most_ns;
+	return b;
+}
+
 static void begin_again(struct usk_course *w, struct usk_spans *s, struct usk_calm *out)
 {
 	usk_calm_free(out);
@@ -229,11 +267,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
 	for (size_t k = 0; k < s.n; k++) {
-		struct usk_rise size = usk_course_rise(&w, s.cone, &s.span[k]);
-		usk_course_bracket(&w, &s.span[k], &out->bracket[k]);
-		out->bracket[k].least_ns = size.least_ns;
-		out->bracket[k].most_ns = size.most_ns;
-		out->bracket[k].step = s.span[k].step;
+		out->bracket[k] = bracket_of(&w, s.cone, &s.span[k]);
 	}
 	free(s.span);
 	free(w.p);

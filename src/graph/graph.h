@@ -130,6 +130,7 @@ struct usk_bracket {
 	bool doubted;		   /* outliers say so: they are wrong, or the clock was set */
 	bool both;		   /* there and back again */
 	int64_t least_ns, most_ns; /* by so much, for a step; USK_NONE: unknown */
+	int64_t flight_ns; /* who was under way meanwhile was so for no longer, if a was set back */
 };
 
 struct usk_calm {

@@ -43,6 +43,7 @@ void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out)
 	usk_part_of(fit->corridor, fit->lines->q_ns, &part);
 	part.left_out = fit->left_out;
 	part.n_left_out = fit->n_left_out;
+	part.moved_ns = fit->moved_ns;
 	int64_t off = part.frame.offset_ns;
 	struct usk_graph_span span[2] = { { usk_saturate((usk_i128)fit->first_local_ns + off),
 					    usk_saturate((usk_i128)fit->last_local_ns + off) },

@@ -104,6 +104,9 @@ static size_t furthest(const struct usk_row_clock *c, const struct usk_row_place
 			  : i	? (usk_i128)x->before_ns - x[-1].after_ns
 				: until_end(c, at);
 		usk_i128 beyond = older ? (usk_i128)x->before_ns - t : (usk_i128)t - x->after_ns;
+		/* It may have begun before its clock's first stamp, and ended behind the last. */
+		bool between = older ? t <= at->last : t >= at->last;
+		beyond = beyond < 0 && between ? 0 : beyond;
 		if (beyond >= 0 && is_within(&c->epochs, epoch, t, older) &&
 		    ((!i && anyway > c->sure_ns) || passed + beyond <= c->lag_ns)) {
 			found = epoch;
