@@ -100,15 +100,23 @@ static void put_bends(struct placing *p)
 	}
 }
 
+static bool is_doubted(const struct usk_work *w, const struct usk_break *b)
+{
+	return b->bracket != UINT32_MAX && w->seen[b->bracket].at.doubted;
+}
+
 /* Where something happened to a clock, as far as it was seen. */
 static void put_breaks(struct placing *p)
 {
 	const struct usk_work *w = p->w;
 	for (size_t i = 0; i < w->n_breaks; i++) {
 		const struct usk_break *b = &w->brk[i];
-		const struct usk_graph_span *s = &w->p->span[b->clock];
-		put_stamp(p, b->clock, (int64_t)usk_clamp(b->from_ns, s->first_ns, s->last_ns));
-		put_stamp(p, b->clock, (int64_t)usk_clamp(b->to_ns, s->first_ns, s->last_ns));
+		struct usk_graph_span s = w->p->span[b->clock];
+		/* What outliers say may lie beyond all that is known. */
+		s.first_ns -= is_doubted(w, b);
+		s.last_ns += is_doubted(w, b);
+		put_stamp(p, b->clock, (int64_t)usk_clamp(b->from_ns, s.first_ns, s.last_ns));
+		put_stamp(p, b->clock, (int64_t)usk_clamp(b->to_ns, s.first_ns, s.last_ns));
 	}
 }
 

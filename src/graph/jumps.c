@@ -174,13 +174,20 @@ static bool name(const struct usk_work *w, uint32_t i, const struct usk_seen *s,
 	return true;
 }
 
+/* Is nothing known of a clock before a bracket, or behind it? */
+static bool leaves_end_open(const struct usk_work *w, const struct usk_break *b)
+{
+	uint32_t first = w->first[b->clock], last = w->first[b->clock + 1] - 1;
+	return b->from_ns <= w->x[first] || b->to_ns >= w->x[last];
+}
+
 void usk_write_jumps(const struct usk_work *w, uint32_t i, struct usk_clock *k)
 {
 	size_t cap = 0;
 	for (size_t n = 0; n < w->n_breaks; n++) {
 		const struct usk_break *b = &w->brk[n];
 		const struct usk_seen *s = b->bracket == UINT32_MAX ? NULL : &w->seen[b->bracket];
-		if (b->clock != i || (s && s->at.doubted)) {
+		if (b->clock != i || (s && s->at.doubted && !leaves_end_open(w, b))) {
 			continue; /* outliers are told instead */
 		}
 		struct usk_jump j = { .kind = b->of_reference ? USK_JUMP : USK_BEND,

@@ -289,14 +289,78 @@ static struct against against_of(const struct usk_course *w, struct usk_slope_ra
 	return g;
 }
 
+static int64_t a_stamp(const struct usk_course *w, size_t i)
+{
+	const struct usk_course_point *p = &w->p[i];
+	return usk_part_other(w->part, (struct usk_xy){ p->x, p->y }, p->ceiling);
+}
+
+/* Where something happened, from the first bracket to the last one. */
+struct happened {
+	int64_t from, to;
+};
+
+static struct happened happened_in(const struct usk_course *w, const struct usk_spans *s)
+{
+	struct happened h = { INT64_MAX, INT64_MIN };
+	for (size_t i = 0; i < s->n; i++) {
+		const struct usk_span *x = &s->span[i];
+		h.from = w->p[x->from].x < h.from ? w->p[x->from].x : h.from;
+		h.to = w->p[x->to].x > h.to ? w->p[x->to].x : h.to;
+	}
+	for (size_t i = 1; i < w->n; i++) {
+		if (w->p[i].fresh) {
+			h.from = w->p[i - 1].x < h.from ? w->p[i - 1].x : h.from;
+			h.to = w->p[i].x > h.to ? w->p[i].x : h.to;
+		}
+	}
+	return h;
+}
+
+/*
+ * What lies among others by b's stamps may still contradict none that is behind it by a's, or before
+ * it, though nothing happened there: then a clock was set, maybe, and need not return. Nothing is
+ * known of b beyond the nearest that it does contradict.
+ */
+static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c, struct happened h,
+			 size_t at, bool last, struct usk_bracket *b)
+{
+	int64_t a = a_stamp(w, at), near_a = 0;
+	size_t near = at;
+	for (size_t i = 0; i < w->n; i++) {
+		int64_t other = a_stamp(w, i);
+		const struct usk_course_point *p = &w->p[i < at ? i : at],
+					      *q = &w->p[i < at ? at : i];
+		if (i == at || !usk_course_contradict(c, p, q)) {
+			continue;
+		}
+		if (last ? other > a : other < a) {
+			return false;
+		}
+		if (near == at || (last ? other > near_a : other < near_a)) {
+			near = i;
+			near_a = other;
+		}
+	}
+	usk_i128 x = w->p[near].x, end = w->p[last ? w->n - 1 : 0].x + (last ? 1 : -1);
+	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + (int64_t)(last ? x : end),
+				   .b1_ns = w->part->frame.local_ns + (int64_t)(last ? end : x),
+				   .a0_ns = last ? near_a : a,
+				   .a1_ns = last ? a : near_a,
+				   .step = true,
+				   .doubted = true,
+				   .both = true };
+	return near != at && (last ? x >= h.to : x <= h.from);
+}
+
 /*
  * Nothing tells a wrong message from a clock that was set before it and back behind, or from
  * one that was set at an end: so bounds allow for that, too, from the nearest message that it
  * contradicts to the nearest behind. But no clock returns that was set by more than the time to
  * these: else a single wrong message would leave nothing known of hours.
  */
-static bool doubt_of(const struct usk_course *w, struct usk_slope_range c, size_t at,
-		     const struct usk_suspect *s, struct usk_bracket *b)
+static bool doubt_of(const struct usk_course *w, struct usk_slope_range c, struct happened h,
+		     size_t at, const struct usk_suspect *s, struct usk_bracket *b)
 {
 	struct against g = against_of(w, c, at);
 	size_t from = g.from, to = g.to;
@@ -320,7 +384,8 @@ static bool doubt_of(const struct usk_course *w, struct usk_slope_range c, size_
 		b->most_ns = both || s->excess_ns <= since + until ? usk_saturate(far) : 0;
 		b->least_ns = -b->most_ns;
 	}
-	return any;
+	return any || ((before || behind) &&
+		       (doubt_at_end(w, c, h, at, true, b) || doubt_at_end(w, c, h, at, false, b)));
 }
 
 /* For one more, in points of its own. */
@@ -334,7 +399,8 @@ static void make_room(struct usk_course *w)
 	w->n++;
 }
 
-static void note_doubts(const struct usk_course *w, struct usk_slope_range cone, struct usk_calm *c)
+static void note_doubts(const struct usk_course *w, struct usk_slope_range cone, struct happened h,
+			struct usk_calm *c)
 {
 	const struct usk_part *p = w->part;
 	const struct usk_slope_range any = { -w->skew_e12, w->skew_e12 };
@@ -351,7 +417,7 @@ static void note_doubts(const struct usk_course *w, struct usk_slope_range cone,
 			i < c->n_outliers ? &c->outlier[i] : &p->left_out[i - c->n_outliers];
 		if (!s->right) {
 			at = insert(&with, s, at);
-			c->n_doubts += doubt_of(&with, cone, at, s, &c->doubt[c->n_doubts]);
+			c->n_doubts += doubt_of(&with, cone, h, at, s, &c->doubt[c->n_doubts]);
 		}
 	}
 	free(with.p);
@@ -476,6 +542,7 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
 	memset(out, 0, all.n * sizeof *out);
 	w->slews = false;
 	struct usk_spans s = usk_course_spans(&open, wander);
+	struct happened h = happened_in(&open, &s);
 	if (s.n >= (w->ends ? 1 : 2)) {
 		struct usk_course some = *w;
 		bool *wrong = usk_alloc(open.n, sizeof *wrong);
@@ -489,6 +556,7 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
 					  usk_course_spans(&open, wander));
 		}
 		note_outliers(&open, s.cone, wrong, c);
+		h = happened_in(&some, &s);
 		for (size_t i = 0; i < open.n; i++) {
 			out[number[i]] = wrong[i];
 		}
@@ -499,7 +567,7 @@ void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *
 		free(some.p);
 		free(wrong);
 	}
-	note_doubts(w, s.cone, c);
+	note_doubts(w, s.cone, h, c);
 	free(s.span);
 	free(open.p);
 	free(out);
