@@ -23,9 +23,18 @@
  * one's L, f likewise from cells of different c, and S so that the shortest messages have L.
  * So it is under the truth at all lengths from the shortest on, not only where there is much
  * evidence. The margin is paid twice for long messages; a wrong bound costs more.
+ *
+ * A cell of few round trips says little of S, all of them together say more: less f c + p l they are
+ * the round trips of two messages without bytes, with the margin of so many. Neither f nor p is known,
+ * but if more than the true ones is taken away the smallest that are left are those of long messages,
+ * more often than by chance, as how long a message waits does not depend on its length. So S is the
+ * least that any f and p leave for which that share is possible; of this and of what the cells say
+ * it is the larger one. The lower hull of all round trips over the sum of lengths is what the
+ * smallest remainders of all f and p run along.
  */
 #include "judge/judge.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { KINDS = 3, CELLS = 8, WIDEST = 8 };
@@ -196,6 +205,189 @@ static usk_i128 shortest(const struct cell *c, size_t n, usk_i128 p_hi, struct s
 	return least;
 }
 
+/* ---- all lengths together ----------------------------------------------------------------- */
+
+/* What the first byte and each one after it may cost, as far as is known. */
+struct costs {
+	usk_i128 first_ps, per_byte_ps;
+};
+
+/* Messages are long if they are of a kind, or of so many bytes, or more. */
+struct is_long {
+	uint32_t kind;
+	uint64_t length;
+	size_t n; /* how many are */
+};
+
+enum { SPLITS = 5 };
+
+/* Points less what is taken away for their bytes, the smallest ones of which count. */
+struct rest {
+	struct remainder {
+		int64_t ps;
+		uint32_t at;
+	} * r;
+	size_t n, some; /* so many of the smallest are like all others */
+	struct is_long split[SPLITS];
+};
+
+static int by_ps(const void *a, const void *b)
+{
+	return usk_by_int64(&((const struct remainder *)a)->ps, &((const struct remainder *)b)->ps);
+}
+
+static int by_length(const void *a, const void *b)
+{
+	return usk_order((int64_t) * (const uint64_t *)a, (int64_t) * (const uint64_t *)b);
+}
+
+static size_t count_long(const struct rest *x, const struct point *p, const struct is_long *l,
+			 size_t n)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct point *q = &p[x->r[i].at];
+		count += q->kind >= l->kind && q->length >= l->length;
+	}
+	return count;
+}
+
+/* Both kinds that are not the shortest, and quarters of all lengths. */
+static void split(struct rest *x, const struct point *p)
+{
+	uint64_t *length = usk_alloc(x->n, sizeof *length);
+	for (size_t i = 0; i < x->n; i++) {
+		length[i] = p[i].length;
+		x->r[i].at = (uint32_t)i;
+	}
+	qsort(length, x->n, sizeof *length, by_length);
+	for (uint32_t i = 0; i < SPLITS; i++) {
+		struct is_long *l = &x->split[i];
+		l->kind = i < 2 ? i + 1 : 0;
+		l->length = i < 2 ? 0 : length[(i - 1) * x->n / 4];
+		l->n = count_long(x, p, l, x->n);
+	}
+	free(length);
+}
+
+/* The k smallest to the front, in no order. */
+static void smallest_first(struct remainder *r, size_t n, size_t k)
+{
+	for (size_t from = 0, to = n; to - from > 1;) {
+		int64_t pivot = r[from + (to - from - 1) / 2].ps;
+		size_t i = from, j = to - 1;
+		for (;; i++, j--) {
+			for (; r[i].ps < pivot; i++) {
+			}
+			for (; r[j].ps > pivot; j--) {
+			}
+			if (i >= j) {
+				break;
+			}
+			struct remainder x = r[i];
+			r[i] = r[j];
+			r[j] = x;
+		}
+		if (k <= j + 1) {
+			to = j + 1;
+		} else {
+			from = j + 1;
+		}
+	}
+}
+
+/* May the share of long ones among some be by chance what it is among all? Else it is so once in 10^8
+ * (Chernoff's bound, which Hoeffding 1963 proved for what is drawn and not put back). */
+static bool by_chance(size_t n_long, size_t some, size_t all_long, size_t all)
+{
+	const double log_chance = 18.4;
+	double q = (double)n_long / (double)some, p = (double)all_long / (double)all;
+	if (q <= p) {
+		return true;
+	}
+	double distance = q * log(q / p) + (q < 1 ? (1 - q) * log((1 - q) / (1 - p)) : 0);
+	return (double)some * distance <= log_chance;
+}
+
+/*
+ * How long do two messages without any bytes take at least, if bytes cost so much? How long a
+ * message waits does not depend on its length: if bytes cost less than is taken away for them it is
+ * long messages that seem to have waited least, by more than chance. False: so it is.
+ */
+static bool least_if(struct rest *x, const struct point *p, struct costs c, double margin,
+		     unsigned widened, usk_i128 *least)
+{
+	size_t few = USK_TRIPS_MIN < x->n ? USK_TRIPS_MIN : x->n;
+	bool possible = true;
+	for (size_t i = 0; i < x->n; i++) {
+		usk_i128 due = c.first_ps * p[i].kind + c.per_byte_ps * p[i].length;
+		x->r[i] = (struct remainder){ usk_saturate(p[i].low_ps - due), (uint32_t)i };
+	}
+	smallest_first(x->r, x->n, x->some);
+	for (size_t i = 0; i < SPLITS; i++) {
+		size_t n_long = count_long(x, p, &x->split[i], x->some);
+		possible = possible && by_chance(n_long, x->some, x->split[i].n, x->n);
+	}
+	smallest_first(x->r, x->some, few);
+	qsort(x->r, few, sizeof *x->r, by_ps);
+	usk_i128 smallest = x->r[0].ps;
+	*least = smallest - (margin < 0 ? widened * (x->r[few - 1].ps - smallest)
+					: share_of(smallest, margin));
+	return possible;
+}
+
+/* The same by messages of all lengths: whatever bytes cost, beyond what is sure and was taken from the
+ * points per byte, and up to `most`. */
+static usk_i128 together(const struct point *p, size_t n, usk_i128 first_ps, struct costs most,
+			 double margin, unsigned widened, const struct shape *s)
+{
+	enum { STEPS = 24, MOST = 2048, PART = 8, SQUARE = STEPS * STEPS };
+	struct rest x = { .r = usk_alloc(n, sizeof *x.r), .n = n };
+	usk_i128 least = 0;
+	x.some = n / PART < USK_TRIPS_MIN ? USK_TRIPS_MIN : n / PART;
+	x.some = x.some > MOST ? MOST : x.some > n ? n : x.some;
+	split(&x, p);
+	/* Closer where costs are small. The first that is not possible counts too: what may be lies
+	 * before it. */
+	for (int f = 0, possible = 1; f <= STEPS && possible; f++) {
+		usk_i128 first = (most.first_ps - first_ps) * f * f / SQUARE;
+		for (int k = 0; k <= STEPS && (!k || possible); k++) {
+			usk_i128 per_byte = most.per_byte_ps * k * k / SQUARE, v;
+			const struct costs c = { first_ps + first, per_byte };
+			possible = least_if(&x, p, c, margin, widened, &v);
+			v += first * s->kind + per_byte * s->length;
+			least = (!f && !k) || v < least ? v : least;
+			if (!possible && k) {
+				possible = 1;
+				break;
+			}
+		}
+	}
+	free(x.r);
+	return least;
+}
+
+/* Bytes cost no more than any message took that has some. */
+static struct costs most_of(const struct point *p, size_t n, usk_i128 first_ps, usk_i128 per_byte)
+{
+	struct costs most = { -1, per_byte };
+	for (size_t i = 0; i < n; i++) {
+		if (p[i].kind && (most.first_ps < 0 || p[i].low_ps / p[i].kind < most.first_ps)) {
+			most.first_ps = p[i].low_ps / p[i].kind;
+		}
+		if (p[i].length && per_byte < 0) {
+			usk_i128 v = p[i].low_ps / (int64_t)p[i].length;
+			most.per_byte_ps =
+				most.per_byte_ps < 0 || v < most.per_byte_ps ? v : most.per_byte_ps;
+		}
+	}
+	most.per_byte_ps = most.per_byte_ps < 0 ? 0 : most.per_byte_ps;
+	/* Of one kind nobody knows what the first byte costs, and nobody asks. */
+	bool one = p[0].kind == p[n - 1].kind;
+	most.first_ps = one || most.first_ps < first_ps ? first_ps : most.first_ps;
+	return most;
+}
+
 /*
  * Within a cell lengths differ, and times with them, which looks like a larger spread. So what is
  * known to be due to length is taken away, and the rest is asked again.
@@ -228,12 +420,27 @@ static struct shape shape_of(struct point *p, size_t n, double margin, unsigned 
 	}
 	s.known = true;
 	usk_i128 least = shortest(c, m, p_hi, &s);
-	usk_i128 due = (usk_i128)s.length * s.per_byte_ps;
-	s.smallest_ps += due;
+	/* Kinds that are too few to say how long they take at least say nothing here. */
+	size_t few = 0;
+	for (; p[few].kind < s.kind; few++) {
+	}
+	for (size_t i = few; i < n; i++) {
+		s.length = p[i].length < s.length ? p[i].length : s.length;
+	}
 	/* One of the two messages is always empty: what it needs and what the other's first byte
 	 * costs are not to be told apart. */
 	s.straight = s.kind == 1 && c[m - 1].kind == 1;
-	s.first_ps = s.straight ? s.per_byte_ps : first_byte(c, m, p_hi);
+	usk_i128 first = s.straight ? 0 : first_byte(c, m, p_hi);
+	usk_i128 all = together(p + few, n - few, first, most_of(p + few, n - few, first, p_hi),
+				margin, widened, &s) +
+		       s.kind * first;
+	if (all > least) {
+		least = all;
+		s.margin_ps = s.smallest_ps - all;
+	}
+	usk_i128 due = (usk_i128)s.length * s.per_byte_ps;
+	s.smallest_ps += due;
+	s.first_ps = s.straight ? s.per_byte_ps : first;
 	s.sum_ps = least - s.kind * s.first_ps;
 	if (s.sum_ps < 0) {
 		/* What little is known of the shortest leaves nothing to grow from. */
