@@ -40,7 +40,7 @@ static int64_t fold_of(const struct usk_bracket *b)
 }
 
 /* By so much a clock may have been set in it, either way. */
-static int64_t farthest(const struct usk_bracket *b)
+int64_t usk_bracket_farthest(const struct usk_bracket *b)
 {
 	int64_t least = size_or_length(b, b->least_ns), most = size_or_length(b, b->most_ns);
 	return least > most ? least : most;
@@ -48,7 +48,7 @@ static int64_t farthest(const struct usk_bracket *b)
 
 /* By how much T of a clock may rise, fall in a bracket more than usual: open in size for a step, of
  * which it may hold several, or if nobody knows; else by what was seen, slewed or at once. */
-static struct usk_break break_of(const struct usk_bracket *x, bool rises, uint32_t number)
+struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t number)
 {
 	struct usk_break b = { .bracket = number };
 	int64_t most = x->rises ? x->most_ns : x->least_ns; /* either is of the offset */
@@ -66,7 +66,8 @@ static void break_pair(struct usk_work *w, uint32_t number)
 {
 	const struct usk_seen *s = &w->seen[number];
 	const struct usk_bracket *x = &s->at;
-	struct usk_break b = break_of(x, x->rises, number), a = break_of(x, !x->rises, number);
+	struct usk_break b = usk_break_of(x, x->rises, number),
+			 a = usk_break_of(x, !x->rises, number);
 	b.clock = s->b;
 	b.from_ns = x->b0_ns;
 	b.to_ns = x->b1_ns;
@@ -214,20 +215,20 @@ static usk_i128 time_of(const struct usk_work *w, uint32_t k, int64_t ns, bool l
 }
 
 /* Did a clock's T rise in it, if it was that clock's? */
-static bool rises_for(const struct usk_seen *s, uint32_t k)
+bool usk_seen_rises_for(const struct usk_seen *s, uint32_t k)
 {
 	return s->at.rises == (s->b == k);
 }
 
-static bool has(const struct usk_seen *s, uint32_t k)
+bool usk_seen_has(const struct usk_seen *s, uint32_t k)
 {
 	return s->a == k || s->b == k;
 }
 
 /* Was the reference set back in it, if it was the reference? */
-static bool sets_back(const struct usk_work *w, const struct usk_seen *s)
+bool usk_seen_sets_back(const struct usk_work *w, const struct usk_seen *s)
 {
-	return has(s, w->reference) && rises_for(s, w->reference);
+	return usk_seen_has(s, w->reference) && usk_seen_rises_for(s, w->reference);
 }
 
 /* Between which times of the reference it lay: of both clocks one may be known better. If it is the
@@ -240,9 +241,9 @@ static void place(const struct usk_work *w, struct usk_seen *s)
 	s->to = time_of(w, s->b, s->at.b1_ns, true);
 	s->from = from > s->from ? from : s->from;
 	s->to = to < s->to ? to : s->to;
-	if (sets_back(w, s)) {
-		s->from -= usk_e12(farthest(&s->at));
-		s->to += usk_e12(farthest(&s->at));
+	if (usk_seen_sets_back(w, s)) {
+		s->from -= usk_e12(usk_bracket_farthest(&s->at));
+		s->to += usk_e12(usk_bracket_farthest(&s->at));
 	}
 }
 
@@ -256,7 +257,7 @@ static bool overlap(const struct usk_seen *s, const struct usk_seen *t)
 static usk_i128 told_apart(const struct usk_work *w, const struct usk_seen *s)
 {
 	usk_i128 rate = 2 * (usk_i128)w->p->max_skew_e12;
-	return usk_ceil_div(farthest(&s->at) * rate, USK_E12);
+	return usk_ceil_div(usk_bracket_farthest(&s->at) * rate, USK_E12);
 }
 
 /* What pair i, another one of clock k, says of the clock's time in a bracket; and by how much it
@@ -370,7 +371,7 @@ static bool supported(const struct usk_work *w, size_t i, uint32_t k, const stru
 	bool any = false;
 	for (size_t j = 0; j < w->n_seen && !any; j++) {
 		const struct usk_seen *t = &w->seen[j];
-		any = j != i && has(t, k) && !has(t, s->a == k ? s->b : s->a) &&
+		any = j != i && usk_seen_has(t, k) && !usk_seen_has(t, s->a == k ? s->b : s->a) &&
 		      alike(w, s, t, k) && !(theirs && theirs[j].by[t->a == k]);
 	}
 	return any;
@@ -411,142 +412,6 @@ static void blame(struct usk_work *w)
 	free(shared);
 }
 
-/* An outermost event that nobody knows to be outside of [from, to] goes there: by so much as the
- * clock may take, and has jumped by. */
-static void move_out(struct usk_work *w, uint32_t k, bool last, usk_i128 by, int64_t far)
-{
-	uint32_t e = last ? w->first[k + 1] - 1 : w->first[k], next = last ? e - 1 : e + 1;
-	usk_i128 ns = usk_ceil_div(by, USK_E12 - w->p->max_skew_e12) + far;
-	int64_t x = usk_saturate(w->x[next] + (last ? ns : -ns));
-	w->x[e] = last == (x > w->x[e]) ? x : w->x[e];
-	w->beyond_ns[2 * k + last] = usk_saturate((usk_i128)w->beyond_ns[2 * k + last] + far);
-}
-
-/* Stamps of a fold are in no order with each other: all of it, then. */
-static void unfold(const struct usk_work *w, uint32_t k, uint32_t *first, uint32_t *last)
-{
-	for (size_t i = 0; i < w->n_folds; i++) {
-		const struct usk_fold *f = &w->fold[i];
-		if (w->owner[f->first] == k) {
-			*first = f->first < *first && *first < f->last ? f->first : *first;
-			*last = f->first < *last && *last < f->last ? f->last : *last;
-		}
-	}
-}
-
-/* Where the reference may have been set, by up to `far`, all other clocks jump against it. */
-void usk_break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to,
-			int64_t far, struct usk_break b)
-{
-	for (uint32_t k = 0; k < w->n_clocks; k++) {
-		if (k == except || k == w->reference || w->first[k] == w->first[k + 1]) {
-			continue;
-		}
-		uint32_t first = w->first[k], last = w->first[k + 1] - 1;
-		/* What nothing says of a stamp that may have been shown twice, its neighbours do.
-		 */
-		for (uint32_t e = first; e <= last && (w->hi[e] < from || w->hi[e] >= USK_INF);
-		     e++) {
-			first = w->hi[e] < USK_INF ? e : first;
-		}
-		for (uint32_t e = last + 1;
-		     e-- > first && (w->lo[e] > to || w->lo[e] <= -USK_INF);) {
-			last = w->lo[e] > -USK_INF ? e : last;
-		}
-		unfold(w, k, &first, &last);
-		if (w->hi[first] >= from && w->hi[first] < USK_INF) {
-			move_out(w, k, false, w->hi[first] - from, far);
-		}
-		if (w->lo[last] <= to && w->lo[last] > -USK_INF) {
-			move_out(w, k, true, to - w->lo[last], far);
-		}
-		b.clock = k;
-		b.from_ns = w->x[first];
-		b.to_ns = w->x[last];
-		usk_break_add(w, b);
-	}
-}
-
-/* What bounds do not rest on any more the estimate is still asked, where it can. */
-static void wish_only(struct usk_work *w, uint32_t sent, uint32_t received)
-{
-	w->peer[sent] = w->peer[received] = USK_NO_EVENT;
-	if (w->wished[sent] == USK_NO_EVENT && w->wished[received] == USK_NO_EVENT) {
-		w->wished[sent] = w->wished[received] = (uint32_t)w->n_wishes;
-		w->wish[w->n_wishes++] = (struct usk_wish){ sent, received, 0, false };
-	}
-}
-
-/* In stamps of a clock, when something happened to the reference. */
-struct when {
-	usk_i128 from, to;
-};
-
-/*
- * A message that was under way while the reference was set back took less by the reference's clock
- * than it did, by as much. It was sent before the end of where that was, and not long before it, by
- * its sender's clock; and received behind its beginning, and not long behind, by its receiver's.
- */
-static void leave_out_under_way(struct usk_work *w, uint32_t number)
-{
-	const struct usk_seen *s = &w->seen[number];
-	bool a = s->a == w->reference;
-	usk_i128 long_ns = s->at.flight_ns;
-	struct when *sent = usk_alloc(w->n_clocks, sizeof *sent);
-	struct when *received = usk_alloc(w->n_clocks, sizeof *received);
-	for (size_t i = 0; i < w->n_breaks; i++) {
-		const struct usk_break *b = &w->brk[i];
-		if (b->bracket == number) {
-			sent[b->clock] = (struct when){ b->from_ns - long_ns, b->to_ns };
-			received[b->clock] = (struct when){ b->from_ns, b->to_ns + long_ns };
-		}
-	}
-	usk_i128 from = a ? s->at.a0_ns : s->at.b0_ns, to = a ? s->at.a1_ns : s->at.b1_ns;
-	sent[w->reference] = (struct when){ from - long_ns, to };
-	received[w->reference] = (struct when){ from - farthest(&s->at), to + long_ns };
-	for (uint32_t i = 0; i < w->n; i++) {
-		uint32_t k = w->peer[i];
-		const struct when *x = &sent[w->owner[i]];
-		if (k == USK_NO_EVENT || !w->sent[i] || w->x[i] < x->from || w->x[i] > x->to) {
-			continue;
-		}
-		x = &received[w->owner[k]];
-		if (w->x[k] >= x->from && w->x[k] <= x->to) {
-			wish_only(w, i, k);
-		}
-	}
-	free(sent);
-	free(received);
-}
-
-static void break_by_reference(struct usk_work *w)
-{
-	for (size_t i = 0; i < w->n_seen; i++) {
-		const struct usk_seen *s = &w->seen[i];
-		bool a = s->a == w->reference;
-		uint32_t other = a ? s->b : s->a;
-		if (has(s, w->reference) && !s->excluded[!a]) {
-			struct usk_break b = break_of(&s->at, rises_for(s, other), (uint32_t)i);
-			b.falls = true;
-			usk_break_everyone(w, other, s->from, s->to, farthest(&s->at), b);
-			if (sets_back(w, s) && s->at.step && !s->at.doubted) {
-				leave_out_under_way(w, (uint32_t)i);
-			}
-		}
-	}
-	const struct usk_graph_back *b = &w->p->back[w->reference];
-	for (size_t k = 0; k < b->n; k++) {
-		const struct usk_break own = { .up = true,
-					       .down = true,
-					       .falls = true,
-					       .of_reference = true,
-					       .bracket = UINT32_MAX };
-		usk_break_everyone(w, USK_NO_CLOCK, usk_e12(b->gap[k].before_ns),
-				   usk_e12(b->gap[k].after_ns),
-				   b->gap[k].after_ns - b->gap[k].before_ns, own);
-	}
-}
-
 void usk_bound_by_order(struct usk_work *w)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
@@ -573,6 +438,6 @@ void usk_conflict_blame(struct usk_work *w)
 	}
 	usk_bound_by_order(w);
 	blame(w);
-	break_by_reference(w);
+	usk_break_by_reference(w);
 	usk_build_cells(w);
 }

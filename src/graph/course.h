@@ -51,6 +51,17 @@ struct usk_spans {
 	struct usk_slope_range cone; /* of the slopes outside */
 };
 
+/** As usk_part_recorded() says it, the other way round. */
+static inline struct usk_course_point usk_course_point_of(const struct usk_part *p,
+							  const struct usk_suspect *s)
+{
+	int64_t x = s->point.local_ns - p->frame.local_ns + (s->ceiling ? 0 : p->q_ns[0]);
+	int64_t off = s->point.offset_ns - p->frame.offset_ns;
+	return (struct usk_course_point){ .x = x,
+					  .y = (s->ceiling ? -off : off) - p->q_ns[s->ceiling],
+					  .ceiling = s->ceiling };
+}
+
 /** Points of w->part, with the breaks that records tell of. */
 void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
 		   const struct usk_graph_back *known_b);
@@ -95,7 +106,20 @@ void usk_course_bracket(const struct usk_course *w, const struct usk_span *s,
 /** Leaves out messages that are wrong by themselves, notes them, and what was if they were right.
  */
 void usk_wrong_leave_out(struct usk_course *w, int64_t wander, struct usk_calm *c);
+
+/* ---- doubts.c -----------------------------------------------------------------------------------
+ */
+
+/* Where something happened, from the first bracket to the last one; none: from > to. */
+struct usk_happened {
+	int64_t from, to;
+};
+
+struct usk_happened usk_happened_in(const struct usk_course *w, const struct usk_spans *s);
+/** What was if outliers are right, those of c and those that were left out before. */
+void usk_doubts_note(const struct usk_course *w, struct usk_slope_range cone, struct usk_happened h,
+		     struct usk_calm *c);
 /** Which of those that were left out before are before or behind a bracket as all others are. */
-void usk_wrong_explain(const struct usk_course *w, const struct usk_spans *s, struct usk_calm *c);
+void usk_doubts_explain(const struct usk_course *w, const struct usk_spans *s, struct usk_calm *c);
 
 #endif

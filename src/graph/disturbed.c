@@ -263,7 +263,7 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 		certify(&w, &s, out);
 		usk_course_hold_steps(&w, &s);
 	}
-	usk_wrong_explain(&w, &s, out);
+	usk_doubts_explain(&w, &s, out);
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
 	for (size_t k = 0; k < s.n; k++) {

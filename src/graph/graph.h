@@ -17,7 +17,8 @@
  *     rates       each clock's constant rate from its bounds, by turns with these
  *     pairwise    what pairs say by their own rates, far from the reference
  *     straight    clocks of constant rates: the polygon of lines, a linear program
- *     conflict    breaks from what pairs show; negative cycles and their repair
+ *     conflict    breaks from what pairs show (reference: what the reference did); negative cycles
+ *                 and their repair (cycles)
  *     curve       the likeliest course of a pair
  *     estimate    one time for each event, in order, inside the bounds
  *     repeated    but not of stamps that were shown twice

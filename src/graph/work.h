@@ -346,12 +346,28 @@ void usk_conflict_begin(struct usk_work *w);
 void usk_conflict_blame(struct usk_work *w);
 /** One more break; none of the reference's own. */
 void usk_break_add(struct usk_work *w, struct usk_break b);
-/** The same of all clocks but `except` and the reference, where this may have been set by up to far
+/** The break of a bracket, by its number, of a clock whose T rose in it or fell. */
+struct usk_break usk_break_of(const struct usk_bracket *x, bool rises, uint32_t number);
+/** By so much a clock may have been set in a bracket, either way. */
+int64_t usk_bracket_farthest(const struct usk_bracket *b);
+/** Is a clock one of the pair; did its T rise, if it was that clock's; was the reference set back, if
+ * it was the one? */
+bool usk_seen_has(const struct usk_seen *s, uint32_t k);
+bool usk_seen_rises_for(const struct usk_seen *s, uint32_t k);
+bool usk_seen_sets_back(const struct usk_work *w, const struct usk_seen *s);
+/** Bounds by order alone: no message is received before it is sent, and no clock's time falls. */
+void usk_bound_by_order(struct usk_work *w);
+
+/* ---- reference.c --------------------------------------------------------------------------------
+ */
+
+/** Breaks of all clocks but `except` and the reference, where this may have been set by up to far
  * between two of its times. */
 void usk_break_everyone(struct usk_work *w, uint32_t except, usk_i128 from, usk_i128 to,
 			int64_t far, struct usk_break b);
-/** Bounds by order alone: no message is received before it is sent, and no clock's time falls. */
-void usk_bound_by_order(struct usk_work *w);
+/** The same wherever it may have been, once brackets are placed; and no bound rests on messages that
+ * were in flight when it was set back. */
+void usk_break_by_reference(struct usk_work *w);
 
 /* ---- cycles.c -----------------------------------------------------------------------------------
  */

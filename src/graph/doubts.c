@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * doubts.c - what happened to the clocks of a pair if its outliers are right
+ *
+ * In    points of a pair without outliers, and these; brackets in which no calm clock goes on
+ * Out   brackets of what happened then; which outliers are right, as brackets explain them
+ * Why   nothing tells a wrong message from a clock that was set before it and back behind: the band
+ *       has to hold either way
+ * Not   which messages are outliers (wrong.c)
+ */
+#include "graph/course.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An outlier among the points again, in place of the one at `at`; returns where it is. */
+static size_t insert(struct usk_course *w, const struct usk_suspect *s, size_t at)
+{
+	struct usk_course_point p = usk_course_point_of(w->part, s);
+	for (; at && w->p[at - 1].x >= p.x; at--) {
+		w->p[at] = w->p[at - 1];
+	}
+	for (; at + 1 < w->n && w->p[at + 1].x < p.x; at++) {
+		w->p[at] = w->p[at + 1];
+	}
+	w->p[at] = p;
+	return at;
+}
+
+/* The nearest points that the one at `at` contradicts, on either side. */
+struct against {
+	size_t from, to;
+	bool before, behind;
+	bool fresh[2]; /* none, as far as records tell of a break */
+};
+
+static struct against against_of(const struct usk_course *w, struct usk_slope_range c, size_t at)
+{
+	struct against g = { .from = at, .to = at };
+	while (g.from && !g.before && !g.fresh[0]) {
+		g.from--;
+		g.before = usk_course_contradict(c, &w->p[g.from], &w->p[at]);
+		g.fresh[0] = !g.before && w->p[g.from + 1].fresh;
+	}
+	while (g.to + 1 < w->n && !g.behind && !g.fresh[1]) {
+		g.to++;
+		g.behind = usk_course_contradict(c, &w->p[at], &w->p[g.to]);
+		g.fresh[1] = !g.behind && w->p[g.to].fresh;
+	}
+	return g;
+}
+
+static int64_t a_stamp(const struct usk_course *w, size_t i)
+{
+	const struct usk_course_point *p = &w->p[i];
+	return usk_part_other(w->part, (struct usk_xy){ p->x, p->y }, p->ceiling);
+}
+
+struct usk_happened usk_happened_in(const struct usk_course *w, const struct usk_spans *s)
+{
+	struct usk_happened h = { INT64_MAX, INT64_MIN };
+	for (size_t i = 0; i < s->n; i++) {
+		const struct usk_span *x = &s->span[i];
+		h.from = w->p[x->from].x < h.from ? w->p[x->from].x : h.from;
+		h.to = w->p[x->to].x > h.to ? w->p[x->to].x : h.to;
+	}
+	for (size_t i = 1; i < w->n; i++) {
+		if (w->p[i].fresh) {
+			h.from = w->p[i - 1].x < h.from ? w->p[i - 1].x : h.from;
+			h.to = w->p[i].x > h.to ? w->p[i].x : h.to;
+		}
+	}
+	return h;
+}
+
+/*
+ * What lies among others by b's stamps may still contradict none that is behind it by a's, or before
+ * it, though nothing happened there: then a clock was set, maybe, and need not return. Nothing is
+ * known of b beyond the nearest that it does contradict.
+ */
+static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c,
+			 struct usk_happened h, size_t at, bool last, struct usk_bracket *b)
+{
+	int64_t a = a_stamp(w, at), near_a = 0;
+	size_t near = at;
+	for (size_t i = 0; i < w->n; i++) {
+		int64_t other = a_stamp(w, i);
+		const struct usk_course_point *p = &w->p[i < at ? i : at],
+					      *q = &w->p[i < at ? at : i];
+		if (i == at || !usk_course_contradict(c, p, q)) {
+			continue;
+		}
+		if (last ? other > a : other < a) {
+			return false;
+		}
+		if (near == at || (last ? other > near_a : other < near_a)) {
+			near = i;
+			near_a = other;
+		}
+	}
+	usk_i128 x = w->p[near].x, end = w->p[last ? w->n - 1 : 0].x + (last ? 1 : -1);
+	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + (int64_t)(last ? x : end),
+				   .b1_ns = w->part->frame.local_ns + (int64_t)(last ? end : x),
+				   .a0_ns = last ? near_a : a,
+				   .a1_ns = last ? a : near_a,
+				   .step = true,
+				   .doubted = true,
+				   .both = true };
+	return near != at && (last ? x >= h.to : x <= h.from);
+}
+
+/*
+ * Nothing tells a wrong message from a clock that was set before it and back behind, or from
+ * one that was set at an end: so bounds allow for that, too, from the nearest message that it
+ * contradicts to the nearest behind. But no clock returns that was set by more than the time to
+ * these: else a single wrong message would leave nothing known of hours.
+ */
+static bool doubt_of(const struct usk_course *w, struct usk_slope_range c, struct usk_happened h,
+		     size_t at, const struct usk_suspect *s, struct usk_bracket *b)
+{
+	struct against g = against_of(w, c, at);
+	size_t from = g.from, to = g.to;
+	bool before = g.before || g.fresh[0], behind = g.behind || g.fresh[1];
+	bool both = before && behind;
+	usk_i128 since = (usk_i128)w->p[at].x - w->p[from].x;
+	usk_i128 until = (usk_i128)w->p[to].x - w->p[at].x;
+	bool any = (before || behind) && !(both && s->excess_ns > (since < until ? since : until));
+	if (any) {
+		/* What it does not contradict ends with it. */
+		struct usk_span span = { .from = before ? from : at,
+					 .to = behind ? to : at,
+					 .rises = before != s->ceiling };
+		usk_course_bracket(w, &span, b);
+		b->doubted = true;
+		b->both = both;
+		/* It was set by as much as that contradicts, give or take delays. */
+		struct usk_rise net = usk_course_rise(w, c, &span);
+		bool known = net.least_ns != USK_NONE && net.most_ns != USK_NONE;
+		usk_i128 far = s->excess_ns + (known ? (usk_i128)net.most_ns - net.least_ns : 0);
+		b->most_ns = both || s->excess_ns <= since + until ? usk_saturate(far) : 0;
+		b->least_ns = -b->most_ns;
+	}
+	return any || ((before || behind) &&
+		       (doubt_at_end(w, c, h, at, true, b) || doubt_at_end(w, c, h, at, false, b)));
+}
+
+/* For one more, in points of its own. */
+static void make_room(struct usk_course *w)
+{
+	struct usk_course_point *p = usk_grow(NULL, w->n + 1, sizeof *p);
+	if (w->n) {
+		memcpy(p, w->p, w->n * sizeof *p);
+	}
+	w->p = p;
+	w->n++;
+}
+
+void usk_doubts_note(const struct usk_course *w, struct usk_slope_range cone, struct usk_happened h,
+		     struct usk_calm *c)
+{
+	const struct usk_part *p = w->part;
+	const struct usk_slope_range any = { -w->skew_e12, w->skew_e12 };
+	size_t n = c->n_outliers + p->n_left_out;
+	if (w->fixed || !n) { /* a clock of one rate was not set */
+		return;
+	}
+	cone = w->own_rates ? any : cone;
+	c->doubt = usk_alloc(n, sizeof *c->doubt);
+	struct usk_course with = *w;
+	make_room(&with);
+	for (size_t i = 0, at = w->n; i < n; i++) {
+		const struct usk_suspect *s =
+			i < c->n_outliers ? &c->outlier[i] : &p->left_out[i - c->n_outliers];
+		if (!s->right) {
+			at = insert(&with, s, at);
+			c->n_doubts += doubt_of(&with, cone, h, at, s, &c->doubt[c->n_doubts]);
+		}
+	}
+	free(with.p);
+}
+
+/* A bracket between two points, in the direction that these say, the first one or the last; its
+ * number, or that of none. */
+static size_t between(const struct usk_course *w, const struct usk_spans *s,
+		      const struct usk_course_point *a, const struct usk_course_point *b, bool last)
+{
+	size_t found = s->n;
+	for (size_t k = 0; k < s->n; k++) {
+		const struct usk_span *x = &s->span[k];
+		bool lies = w->p[x->from].x < b->x && w->p[x->to].x > a->x;
+		if (lies && x->rises == a->ceiling && (last || found == s->n)) {
+			found = k;
+		}
+	}
+	return found;
+}
+
+void usk_doubts_explain(const struct usk_course *w, const struct usk_spans *s, struct usk_calm *c)
+{
+	const struct usk_part *p = w->part;
+	if (!p->n_left_out) {
+		return;
+	}
+	c->explained = usk_alloc(p->n_left_out, sizeof *c->explained);
+	struct usk_course with = *w;
+	make_room(&with);
+	for (size_t i = 0, at = w->n; i < p->n_left_out; i++) {
+		at = insert(&with, &p->left_out[i], at);
+		struct against g = against_of(&with, s->cone, at);
+		size_t k = g.before ? between(w, s, &with.p[g.from], &with.p[at], false) : 0;
+		size_t l = g.behind ? between(w, s, &with.p[at], &with.p[g.to], true) : 0;
+		/* With more wander it may contradict nothing: that explains nothing. */
+		bool any = g.before || g.behind || g.fresh[0] || g.fresh[1];
+		/* One event is not both before and behind it. */
+		bool two = !g.before || !g.behind || k < l;
+		if (!p->left_out[i].right && any && two && (!g.before || k < s->n) &&
+		    (!g.behind || l < s->n)) {
+			c->explained[c->n_explained++] = i;
+		}
+	}
+	free(with.p);
+}
