@@ -130,3 +130,6 @@ host1 -> host0     1,484           0    50.1 us  84.4 us  287 us  477 us
 ! Wrote set/host0.pcap.
 ! Wrote set/host1.pcap.
 ! Wrote set/two.csv.
+# A clock in a table that was set back between two stamps of its own: what it received meanwhile may be of either epoch.
+$ unskew simulate -q -o between --format table --seed 71 --seconds 18 --rate 110.5 --offset 0ns,5ms --step host0@5791287519ns:-20046435ns --dmin 3352620ns --tail 2302800ns; unskew sync between/messages.csv --min-delay 3069us --truth between/truth.json | grep -e Truth -e 'from '
+Truth: host1's estimate is off by at most 211 us; its band holds the truth throughout.
