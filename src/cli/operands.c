@@ -40,6 +40,32 @@ static int entries(const char *folder, const char ***path)
 	return n;
 }
 
+/* A name's ending, without the number that rotation gives it: .pcap of web.pcap12. */
+static const char *ending(const char *path, size_t *n)
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *dot = strrchr(base, '.');
+	const char *end = dot ? dot : base;
+	*n = strlen(end);
+	while (*n && end[*n - 1] >= '0' && end[*n - 1] <= '9') {
+		--*n;
+	}
+	return end;
+}
+
+static bool same_ending(const char *a, const char *b)
+{
+	size_t n, m;
+	const char *x = ending(a, &n), *y = ending(b, &m);
+	return n == m && !memcmp(x, y, n);
+}
+
+static bool is_empty(const char *path)
+{
+	struct stat st;
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size;
+}
+
 const char **traces_in(const char *folder, size_t *n)
 {
 	const char **path;
@@ -48,9 +74,15 @@ const char **traces_in(const char *folder, size_t *n)
 		say_failed("%s: %s", folder, strerror(errno));
 	}
 	bool *capture = kept(usk_alloc((size_t)found + 1, sizeof *capture)), any = false;
+	const char **empty = kept(usk_alloc((size_t)found + 1, sizeof *empty));
 	size_t all = 0;
+	int n_empty = 0;
 	for (int i = 0; i < found; i++) {
 		struct usk_trace *t = NULL;
+		if (is_empty(path[i])) {
+			empty[n_empty++] = path[i];
+			continue;
+		}
 		if (is_regular(path[i]) && !usk_trace_open(path[i], NULL, &t, NULL)) {
 			capture[all] = usk_trace_class(t) == USK_TRACE_CAPTURE;
 			any |= capture[all];
@@ -58,10 +90,21 @@ const char **traces_in(const char *folder, size_t *n)
 			usk_trace_close(t);
 		}
 	}
-	*n = 0;
+	size_t readable = 0;
 	for (size_t i = 0; i < all; i++) {
 		if (capture[i] == any) {
-			path[(*n)++] = path[i];
+			path[readable++] = path[i];
+		}
+	}
+	/* An empty file is one of them if it is called as they are: who opens it says so. */
+	*n = readable;
+	for (int i = 0; i < n_empty; i++) {
+		bool one = false;
+		for (size_t k = 0; k < readable; k++) {
+			one = one || same_ending(empty[i], path[k]);
+		}
+		if (one) {
+			path[(*n)++] = empty[i];
 		}
 	}
 	if (!*n) {

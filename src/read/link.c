@@ -24,6 +24,7 @@ enum {
 	ETHER_QINQ = 0x88a8,
 	ETHER_QINQ_OLD = 0x9100,
 	ETHER_PPPOE = 0x8864,
+	LONGEST_802_3 = 1500, /* what is more is a type */
 
 	MAX_NESTED = 2, /* headers that name the link type of what they hold */
 };
@@ -65,7 +66,14 @@ static bool pppoe(struct frame *f)
 	return f->n > 6 && usk_be16(f->d) == 0x1100 && pass(f, 6) && ppp(f);
 }
 
-/* Past VLAN tags to the IP packet. */
+/* LLC with a SNAP header: RFC 1042. The type that it says; 0: it is none. */
+static unsigned snap_type(const struct frame *f)
+{
+	static const uint8_t begin[] = { 0xaa, 0xaa, 3, 0, 0, 0 };
+	return f->n >= 8 && !memcmp(f->d, begin, sizeof begin) ? usk_be16(f->d + 6) : 0;
+}
+
+/* Past VLAN tags to the IP packet; in the place of a type IEEE 802.3 may have the frame's length. */
 static bool ether_type(struct frame *f, size_t at, unsigned type)
 {
 	while (type == ETHER_VLAN || type == ETHER_QINQ || type == ETHER_QINQ_OLD) {
@@ -75,8 +83,14 @@ static bool ether_type(struct frame *f, size_t at, unsigned type)
 		type = usk_be16(f->d + at + 2);
 		at += 4;
 	}
-	return pass(f, at) &&
-	       (type == ETHER_IPV4 || type == ETHER_IPV6 || (type == ETHER_PPPOE && pppoe(f)));
+	if (!pass(f, at)) {
+		return false;
+	}
+	if (type <= LONGEST_802_3) {
+		type = snap_type(f);
+		return pass(f, 8) && (type == ETHER_IPV4 || type == ETHER_IPV6);
+	}
+	return type == ETHER_IPV4 || type == ETHER_IPV6 || (type == ETHER_PPPOE && pppoe(f));
 }
 
 static bool ethernet(struct frame *f)
@@ -84,12 +98,10 @@ static bool ethernet(struct frame *f)
 	return f->n >= 14 && ether_type(f, 14, usk_be16(f->d + 12));
 }
 
-/* LLC with a SNAP header: RFC 1042. */
 static bool snap(struct frame *f)
 {
-	static const uint8_t begin[] = { 0xaa, 0xaa, 3, 0, 0, 0 };
-	return f->n >= 8 && !memcmp(f->d, begin, sizeof begin) &&
-	       ether_type(f, 8, usk_be16(f->d + 6));
+	unsigned type = snap_type(f);
+	return type && ether_type(f, 8, type);
 }
 
 /* A source route stands behind the addresses if the sender's first bit says so. */

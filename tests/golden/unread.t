@@ -26,6 +26,10 @@ Model wander: the rate of each clock is constant within 5 ppm, no two rates diff
 The bounds are valid while these assumptions hold.
 ! unskew: note: empty.pcap: is empty; the file is skipped
 ? 3
+# An empty file in a folder is told if it is called as the others are; what is no trace is none of them.
+$ mkdir web; cp host0.pcap web/web.pcap1; : >web/web.pcap2; : >web/done; echo hello >web/README; unskew check web=web host1.pcap >/dev/null
+! unskew: note: web/web.pcap2: is empty; the file is skipped
+? 3
 # Of two it is the end, as is one that is not there.
 $ unskew sync empty.pcap host0.pcap
 ! unskew: empty.pcap: is empty

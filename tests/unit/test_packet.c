@@ -280,6 +280,8 @@ static void test_links(void **state)
 		{ 50, "\x0f\0\x08\0", 4 },
 		{ 51, "\x11\0\0\1\0\x50\0\x21", 8 },
 		{ LINK_ETHERNET, "AAAAAABBBBBB\x88\x64\x11\0\0\1\0\x50\0\x21", 22 },
+		{ LINK_ETHERNET, "AAAAAABBBBBB\0\x30" SNAP, 22 },
+		{ LINK_ETHERNET, "AAAAAABBBBBB\x81\0\0\7\5\xdc" SNAP, 26 },
 		{ 104, "\x8f\0\x08\0", 4 },
 		{ 105, WIFI SNAP, 32 },
 		{ 105, "\x88\1\0\0AAAAAABBBBBBCCCCCC\0\0\0\0" SNAP, 34 },
