@@ -104,15 +104,14 @@ static void leave_out_under_way(struct usk_work *w, uint32_t number)
 	usk_i128 from = a ? s->at.a0_ns : s->at.b0_ns, to = a ? s->at.a1_ns : s->at.b1_ns;
 	sent[w->reference] = (struct when){ from - long_ns, to };
 	received[w->reference] = (struct when){ from - usk_bracket_farthest(&s->at), to + long_ns };
-	for (uint32_t i = 0; i < w->n; i++) {
-		uint32_t k = w->peer[i];
-		const struct when *x = &sent[w->owner[i]];
-		if (k == USK_NO_EVENT || !w->sent[i] || w->x[i] < x->from || w->x[i] > x->to) {
-			continue;
-		}
-		x = &received[w->owner[k]];
-		if (w->x[k] >= x->from && w->x[k] <= x->to) {
-			wish_only(w, i, k);
+	for (uint32_t clock = 0; clock < w->n_clocks; clock++) {
+		uint32_t i = usk_event_behind(w, clock, sent[clock].from - 1);
+		for (; i < w->first[clock + 1] && w->x[i] <= sent[clock].to; i++) {
+			uint32_t k = w->sent[i] ? w->peer[i] : USK_NO_EVENT;
+			const struct when *x = k == USK_NO_EVENT ? NULL : &received[w->owner[k]];
+			if (x && w->x[k] >= x->from && w->x[k] <= x->to) {
+				wish_only(w, i, k);
+			}
 		}
 	}
 	free(sent);

@@ -231,16 +231,6 @@ struct rest {
 	struct is_long split[SPLITS];
 };
 
-static int by_ps(const void *a, const void *b)
-{
-	return usk_by_int64(&((const struct remainder *)a)->ps, &((const struct remainder *)b)->ps);
-}
-
-static int by_length(const void *a, const void *b)
-{
-	return usk_order((int64_t) * (const uint64_t *)a, (int64_t) * (const uint64_t *)b);
-}
-
 static size_t count_long(const struct rest *x, const struct point *p, const struct is_long *l,
 			 size_t n)
 {
@@ -255,16 +245,16 @@ static size_t count_long(const struct rest *x, const struct point *p, const stru
 /* Both kinds that are not the shortest, and quarters of all lengths. */
 static void split(struct rest *x, const struct point *p)
 {
-	uint64_t *length = usk_alloc(x->n, sizeof *length);
+	int64_t *length = usk_alloc(x->n, sizeof *length);
 	for (size_t i = 0; i < x->n; i++) {
-		length[i] = p[i].length;
+		length[i] = (int64_t)p[i].length;
 		x->r[i].at = (uint32_t)i;
 	}
-	qsort(length, x->n, sizeof *length, by_length);
+	qsort(length, x->n, sizeof *length, usk_by_int64);
 	for (uint32_t i = 0; i < SPLITS; i++) {
 		struct is_long *l = &x->split[i];
 		l->kind = i < 2 ? i + 1 : 0;
-		l->length = i < 2 ? 0 : length[(i - 1) * x->n / 4];
+		l->length = i < 2 ? 0 : (uint64_t)length[(i - 1) * x->n / 4];
 		l->n = count_long(x, p, l, x->n);
 	}
 	free(length);
@@ -297,7 +287,7 @@ static void smallest_first(struct remainder *r, size_t n, size_t k)
 }
 
 /* May the share of long ones among some be by chance what it is among all? Else it is so once in 10^8
- * (Chernoff's bound, which Hoeffding 1963 proved for what is drawn and not put back). */
+ * (Chernoff's bound, which holds for sampling without replacement too: Hoeffding 1963). */
 static bool by_chance(size_t n_long, size_t some, size_t all_long, size_t all)
 {
 	const double log_chance = 18.4;
@@ -329,10 +319,13 @@ static bool least_if(struct rest *x, const struct point *p, struct costs c, doub
 		possible = possible && by_chance(n_long, x->some, x->split[i].n, x->n);
 	}
 	smallest_first(x->r, x->some, few);
-	qsort(x->r, few, sizeof *x->r, by_ps);
-	usk_i128 smallest = x->r[0].ps;
-	*least = smallest - (margin < 0 ? widened * (x->r[few - 1].ps - smallest)
-					: share_of(smallest, margin));
+	int64_t smallest = x->r[0].ps, last = smallest;
+	for (size_t i = 1; i < few; i++) {
+		smallest = x->r[i].ps < smallest ? x->r[i].ps : smallest;
+		last = x->r[i].ps > last ? x->r[i].ps : last;
+	}
+	*least = smallest -
+		 (margin < 0 ? widened * ((usk_i128)last - smallest) : share_of(smallest, margin));
 	return possible;
 }
 
