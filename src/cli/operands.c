@@ -63,7 +63,7 @@ static bool same_ending(const char *a, const char *b)
 static bool is_empty(const char *path)
 {
 	struct stat st;
-	return !stat(path, &st) && S_ISREG(st.st_mode) && !st.st_size;
+	return is_regular(path) && !stat(path, &st) && !st.st_size;
 }
 
 const char **traces_in(const char *folder, size_t *n)

@@ -342,16 +342,16 @@ static usk_i128 together(const struct point *p, size_t n, usk_i128 first_ps, str
 	split(&x, p);
 	/* Closer where costs are small. The first that is not possible counts too: what may be lies
 	 * before it. */
-	for (int f = 0, possible = 1; f <= STEPS && possible; f++) {
+	for (int f = 0, more = 1; f <= STEPS && more; f++) {
 		usk_i128 first = (most.first_ps - first_ps) * f * f / SQUARE;
-		for (int k = 0; k <= STEPS && (!k || possible); k++) {
+		for (int k = 0; k <= STEPS; k++) {
 			usk_i128 per_byte = most.per_byte_ps * k * k / SQUARE, v;
 			const struct costs c = { first_ps + first, per_byte };
-			possible = least_if(&x, p, c, margin, widened, &v);
+			bool possible = least_if(&x, p, c, margin, widened, &v);
 			v += first * s->kind + per_byte * s->length;
 			least = (!f && !k) || v < least ? v : least;
-			if (!possible && k) {
-				possible = 1;
+			if (!possible) {
+				more = k > 0;
 				break;
 			}
 		}
