@@ -206,6 +206,24 @@ static char *explain_drawn_by(const struct answer *x, size_t i)
 				    a, b, x->p->method->name);
 }
 
+/* Both captures have packets that might be messages. A few that nobody sent to one alone are in every
+ * capture: one in twenty is worth a sentence. */
+static char *explain_undirected(const struct answer *x, size_t i)
+{
+	const struct usk_pair *pair = &x->c->pair[i];
+	const struct usk_counts *n = &x->fitted[i].found;
+	const struct party *a = &x->p->party[pair->a], *b = &x->p->party[pair->b];
+	uint64_t left_out = n->direction_unknown, all = n->matched + left_out;
+	bool stated = a->n_stated && b->n_stated;
+	if (!left_out || pair->quality == USK_ABSENT || stated || left_out < (all + 19) / 20) {
+		return NULL;
+	}
+	return usk_format("%s and %s: nothing shows which machine sent %llu of the %llu packets "
+			  "that both captures hold, so they are left out; state the address of "
+			  "each machine with --local NAME=ADDRESS",
+			  a->name, b->name, (unsigned long long)left_out, (unsigned long long)all);
+}
+
 /* In ppm, three digits, and never more than it is. */
 static double found_ppm(int64_t e12)
 {
@@ -382,6 +400,7 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 	explain_each(&x, c->n_pairs, explain_pair, "pairs with such a contradiction");
 	explain_each(&x, c->n_pairs, explain_failed, "pairs");
 	explain_each(&x, c->n_pairs, explain_drawn_by, "pairs");
+	explain_each(&x, c->n_pairs, explain_undirected, "pairs");
 	explain_each(&x, c->n_clocks, explain_wander, "clocks that wander more than was assumed");
 	if (p->n > 2) {
 		explain_each(&x, c->n_islands, explain_alone, "clocks");

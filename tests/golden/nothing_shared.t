@@ -10,3 +10,11 @@ Note: client and server share no message: check that both captures saw the same 
 ? 3
 $ grep -c '"quality": "absent"' clocks.json
 2
+# Half of the traffic is of two other machines, which nothing places: what would tell is said.
+$ unskew simulate -q -o own --seconds 5 --rate 20 --offset 3ms; unskew simulate -q -o others --hosts 4 --topology chain --seconds 5 --rate 20 --offset 0 --start 1700000010000000000 --ttl-hops 0 --proto udp --one-way
+$ for i in 0 1; do (cat own/host$i.pcap; tail -c +25 others/host$((i + 2)).pcap) > m$i.pcap; done; unskew sync m0.pcap m1.pcap | grep -E 'Matched|Note'
+Matched 282 messages; not used: 98 without a partner, 106 of unknown direction.
+Note: m0 and m1: nothing shows which machine sent 106 of the 388 packets that both captures hold, so they are left out; state the address of each machine with --local NAME=ADDRESS
+$ unskew sync m0.pcap m1.pcap --local m0=10.0.0.1 --local m1=10.0.0.2 | grep -c Note
+0
+? 1
