@@ -16,17 +16,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Do its records show that it was set back between these? Its unwrapped time is none that passed. */
+static bool set_back(const struct party *y, int64_t from, int64_t to)
+{
+	size_t lo = 0, hi = y->n_back;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (y->back[mid].after_ns > from) {
+			hi = mid;
+		} else {
+			lo = mid + 1;
+		}
+	}
+	return lo < y->n_back && y->back[lo].before_ns < to;
+}
+
 /*
  * A minimum delay as a message without one: as the reference's stamp would be, had it sent so much
- * later, or received so much earlier. Then x - y + delta and x - y - delta are its points.
+ * later, or received so much earlier. Then x - y + delta and x - y - delta are its points. Where
+ * the reference was set back meanwhile it is the other clock's stamp that is moved.
  */
 static struct usk_msg lean(const struct reading *r, const struct usk_msg *m)
 {
+	const struct party *party = r->source->parties->party;
+	bool forth = m->from == r->source->a;
+	int64_t by = usk_delay_model_ns(r->judge.least[!forth], m->bytes);
+	bool later = !set_back(&party[m->from], m->sent_ns, m->sent_ns + by);
+	bool earlier = !set_back(&party[m->to], m->received_ns - by, m->received_ns);
 	struct usk_msg leaned = *m;
-	if (m->from == r->source->a) {
-		leaned.sent_ns += usk_delay_model_ns(r->judge.least[0], m->bytes);
-	} else {
-		leaned.received_ns -= usk_delay_model_ns(r->judge.least[1], m->bytes);
+	if (later && (forth || !earlier)) {
+		leaned.sent_ns += by;
+	} else if (earlier) {
+		leaned.received_ns -= by;
 	}
 	return leaned;
 }

@@ -95,18 +95,14 @@ static bool *choose(const struct usk_part *part, int side, const struct usk_calm
 	return take;
 }
 
-/* Does a minimum delay move a's stamp, to x, over a time that a may have shown twice? It was measured
- * by another clock than that, then. */
+/* Does a minimum delay move a's stamp, to x, over a time that a may have shown twice though no record
+ * of its own says so? It was measured by another clock than that, then. */
 static bool moved_over(const struct usk_work *w, const struct usk_graph_pair *p, int64_t x,
 		       bool later)
 {
-	const struct usk_graph_back *back = &w->p->back[p->a];
 	int64_t by = p->part->moved_ns;
 	usk_i128 from = later ? (usk_i128)x - by : x, to = later ? x : (usk_i128)x + by;
 	bool over = false;
-	for (size_t i = 0; i < back->n && by && !over; i++) {
-		over = from < back->gap[i].after_ns && to > back->gap[i].before_ns;
-	}
 	for (size_t i = 0; i < w->n_breaks && by && !over; i++) {
 		const struct usk_break *b = &w->brk[i];
 		over = b->clock == p->a && b->up && from < b->to_ns && to > b->from_ns;
