@@ -340,15 +340,14 @@ static void tighten(struct usk_drawing *d)
 		for (to = at; !last && to < d->n_corners && d->corner[to].x <= k[1].local_ns;
 		     to++) {
 		}
-		for (int side = 0; side < 2; side++) {
+		/* Some ns outside of all events, where lines go on, no corner says how far is in. */
+		bool outside = !at || (here == at && at == d->n_corners);
+		for (int side = 0; side < 2 && !outside; side++) {
 			int sign = side ? -1 : 1;
 			int64_t in = sign * k->offset_ns, *y = bound_of(k, side), v;
-			if (here < at || (at && at < d->n_corners)) {
-				v = sign *
-				    (here < at ? d->corner[here].bound[side]
-					       : bound_at(&d->corner[at - 1], k->local_ns, side));
-				in = v < in ? v : in;
-			}
+			v = sign * (here < at ? d->corner[here].bound[side]
+					      : bound_at(&d->corner[at - 1], k->local_ns, side));
+			in = v < in ? v : in;
 			if (!first) {
 				v = reach(d->corner + from, at - from, k - 1, k->local_ns, side);
 				in = v < in ? v : in;
