@@ -15,7 +15,8 @@
  *
  * - four records or more follow before the highest stamp is reached again, and none of them is 3/4
  *   of S ahead of those before;
- * - no other fall of S/8 or more lies within 2 S, and 1 s, of time before or after: batches repeat;
+ * - no other fall of S/8 or more lies within 2 S, and 1 s, of time before, and none of S/8 to 8 S
+ *   after it: batches repeat;
  * - it is by 1 ms or more, by 1 s if the trace ends before the highest stamp is reached again or
  *   stamps then fall to even earlier ones.
  *
@@ -91,6 +92,11 @@ static bool goes_on(const struct usk_epoch_watch *w, int64_t t, int64_t size)
 	       (usk_i128)w->leap_from - t < size / LIKE;
 }
 
+static bool alike(int64_t a, int64_t b)
+{
+	return a >= b / LIKE && b >= a / LIKE;
+}
+
 static void begin_fall(struct usk_epoch_watch *w, int64_t t)
 {
 	int64_t size = usk_saturate((usk_i128)w->highest - t);
@@ -103,7 +109,7 @@ static void begin_fall(struct usk_epoch_watch *w, int64_t t)
 	if (w->doubtful) {
 		const struct usk_epoch *e = &w->found.epoch[w->found.n - 1];
 		int64_t last = e->before_ns - e->after_ns;
-		if (size >= last / LIKE && is_soon(w->highest, e->before_ns, last)) {
+		if (alike(size, last) && is_soon(w->highest, e->before_ns, last)) {
 			w->found.n--;
 			w->doubtful = false;
 			again = true;
