@@ -114,6 +114,7 @@ enum usk_status usk_middle_line(const struct usk_fit *fit, struct usk_knot **out
 			return USK_OK;
 		}
 		free(*out);
+		*out = NULL;
 	}
 	usk_fit_span(fit, &x[0], &x[1]);
 	usk_lines_mean(l, x, y);

@@ -123,7 +123,7 @@ struct usk_margin *usk_margins_of(const struct usk_fit *fit, bool *by_local, siz
 const struct usk_estimator *usk_estimators(void);
 /** Its row of that name, or NULL; "+δ" is taken for "+delta". */
 const struct usk_estimator *usk_estimator_find(const char *name);
-/** Ask it. */
+/** Ask it. On failure *out is NULL and *n 0. */
 enum usk_status usk_estimator_run(const struct usk_estimator *e, const struct usk_fit *fit,
 				  struct usk_knot **out, size_t *n, struct usk_err *err);
 

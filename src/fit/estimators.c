@@ -121,7 +121,15 @@ enum usk_status usk_estimator_run(const struct usk_estimator *e, const struct us
 {
 	struct usk_fit own = *fit;
 	own.by = e;
-	return e->estimate(&own, out, n, err);
+	*out = NULL;
+	*n = 0;
+	enum usk_status status = e->estimate(&own, out, n, err);
+	if (status) {
+		free(*out);
+		*out = NULL;
+		*n = 0;
+	}
+	return status;
 }
 
 int64_t usk_line_at(const struct usk_knot *line, size_t n, size_t *i, usk_i128 x)

@@ -76,7 +76,8 @@ static size_t drawn_points(const struct parties *p)
 	return n > DRAWN_POINTS ? DRAWN_POINTS : n < LEAST_DRAWN_POINTS ? LEAST_DRAWN_POINTS : n;
 }
 
-/* A method that has no answer for one of many pairs has them for the others. */
+/* A method that has no answer for a pair takes none from it: the band is the same, and a note says who
+ * drew the estimate. */
 static enum usk_status draw_line(const struct pair_source *s, const struct gathered *g,
 				 struct fitted *out, struct usk_err *err)
 {
@@ -94,7 +95,7 @@ static enum usk_status draw_line(const struct pair_source *s, const struct gathe
 	if (status == USK_EINPUT && p->method == middle) {
 		return USK_OK;
 	}
-	if (status == USK_EINPUT && p->n > 2) {
+	if (status == USK_EINPUT) {
 		out->failed = usk_strdup(why.msg);
 		status = USK_OK;
 	}

@@ -476,8 +476,19 @@ first-offset    -999966.046       0.000000         171       41.707  0.000  84.6
 rate-last      -1000198.749      19.615454           0        0.000  0.000   0.000      91.0 us  83.8 us
 
 $ unskew sync t/messages.csv --method rate-segments --window 2s -q; unskew sync t/messages.csv --method rate-segments
-! unskew: rate-segments needs exchanges in two windows of 180 s, and all are in one
-? 1
+clock  quality    offset mid-trace (± bound)  drift, ppm    sent  received
+host0  reference  0                           0              208       202
+host1  bounded    -1.0002012 s ± 54.6 us      20 (9 to 31)   202       208
+
+Matched 410 messages.
+Causality violations (received before sent): 202 before correction, 0 after.
+Uncertainty over the trace: ±51.0 us to ±60.0 us, ±56.2 us on average.
+One-way delays, median (99 %): host0 -> host1 1.00 s as recorded, 87.5 us (274 us) corrected;
+  back -1.00 s as recorded, 86.7 us (270 us) corrected.
+Note: host0 and host1: rate-segments needs exchanges in two windows of 180 s, and all are in one; --method middle is used instead
+Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
+500 ppm, no message takes less than its minimum delay (0 ns).
+The bounds are valid while these assumptions hold.
 $ unskew compare t/messages.csv --window 0s
 ! unskew: --window: 0s is less than 1us
 ? 2

@@ -31,3 +31,12 @@ $ for t in 1 2; do (printf '\324\303\262\241\002\000\004\000\000\000\000\000\000
 $ unskew sync alike1.pcap alike2.pcap | sed -n '/^Matched/,$p'
 Matched 0 messages; not used: 4 indistinguishable.
 Note: alike1 and alike2 share no message that can be told from others: all datagrams are identical, in IP-ID and payload; record traffic that varies, such as TCP, ping or datagrams with a counter
+# A method without a line for these messages leaves the band as it is, and who drew the estimate is told.
+$ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,1000,9000 a,b,2000,3000 b,a,3100,9500 b,a,8000,8100 >backwards.csv
+$ unskew sync backwards.csv --model linear --method regress | grep '^b\|^Note'
+b      bounded    -450 ns ± 652 ns            0 (-500 to 500)     2         2
+Note: a and b: by least squares the clock stands still or runs backwards: the messages span too little time for their delays; --method middle is used instead
+$ unskew simulate -q -o short --hosts 3 --seconds 20 --rate 10 --seed 3 --format table; for m in $(unskew compare --method none backwards.csv 2>&1 | sed 's/.*from: //; s/,//g'); do for f in backwards.csv short/messages.csv; do for k in linear wander segments=1s; do unskew sync $f --method $m --model $k >out 2>&1; echo $? $(grep -c 'middle is used instead' out); done; done; done | sort | uniq -c | sed 's/^ *//'
+87 0 0
+48 0 1
+15 0 3
