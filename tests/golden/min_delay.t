@@ -115,3 +115,12 @@ Note: 2 messages between host0 and host1 contradict each other if the clocks' ra
 ? 3
 $ unskew sync t/messages.csv --min-delay 49us --method hull+δ --json | grep '"method"'
   "method": "hull+delta",
+# host0 is stepped backward by 3.33 s: a minimum delay moves no stamp over that, however short it is.
+$ printf '%s\n' sender,receiver,sent_ns,received_ns host0,host1,1700000000988371854,1699999907099754030 host1,host0,1699999907109550890,1700000001005900084 host1,host0,1699999907161168440,1699999997724184301 host1,host0,1699999907162576614,1699999997725592475 host1,host0,1699999907187240489,1699999997750256350 host2,host0,1700000001093254914,1699999997763787265 host0,host1,1699999997780358004,1699999907225073513 >set_back.csv
+$ for d in 0 1ns 1ms; do unskew sync set_back.csv --min-delay $d | grep '^Matched\|^Outliers\|^Note'; done
+Matched 7 messages.
+Note: host2 is bounded on one side only: messages connect it with host1 in one direction only; record traffic in the other direction, too
+Matched 7 messages.
+Note: host2 is bounded on one side only: messages connect it with host1 in one direction only; record traffic in the other direction, too
+Matched 7 messages.
+Note: host2 is bounded on one side only: messages connect it with host1 in one direction only; record traffic in the other direction, too
