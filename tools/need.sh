@@ -36,6 +36,7 @@ check?     zstd              packs files, independently of us
 check      python3           answers requests of curl in the recording; claims of the papers; faults
 check?     python3-numpy     arrays of stamps in the Python package
 check?     python3-pandas    frames in it
+check?     python3-jsonschema  the schema of clocks.json
 check?     nodejs            bundles the page, drives its tests
 check?     npm               fetches uPlot, esbuild, playwright-core, axe-core, trace_engine
 check?     chromium          draws the page

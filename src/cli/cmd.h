@@ -350,6 +350,9 @@ void help_short(FILE *out, const struct command *command);
 /* Completion for bash, zsh or fish; false: for none of them. */
 bool completion(FILE *out, const char *shell);
 
+/* schema.c: what clocks.json holds, as `json`, a JSON Schema, or as a `page`; false: neither. */
+bool schema(FILE *out, const char *form);
+
 /** What sync does, and join with the traces of parts. */
 int sync_run(const struct args *args);
 

@@ -131,6 +131,15 @@ static int run_completion(int n, char **argv)
 	return EXIT_DONE;
 }
 
+/* `unskew --schema [page]`. */
+static int run_schema(int n, char **argv)
+{
+	if (!schema(stdout, n ? argv[0] : "json")) {
+		say_usage("\"%s\" is none of json, page", argv[0]);
+	}
+	return EXIT_DONE;
+}
+
 static int run(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
@@ -149,6 +158,9 @@ static int run(int argc, char **argv)
 	}
 	if (!strcmp(verb, "--completion")) {
 		return run_completion(argc - 2, argv + 2);
+	}
+	if (!strcmp(verb, "--schema")) {
+		return run_schema(argc - 2, argv + 2);
 	}
 	if (!strcmp(verb, "--version") || !strcmp(verb, "-V")) {
 		printf("unskew %s\nbuilt with %s\n", usk_version(), usk_features());

@@ -21,23 +21,29 @@ static const char *quality_name(unsigned q)
 	return usk_quality_name((enum usk_quality)q);
 }
 
-#define QUALITY(type)                                                                              \
+#define QUALITY(type, text)                                                                        \
 	{                                                                                          \
 		"quality", FIELD_NAME, AT(type, quality),                                          \
 			.name = quality_name, .last = USK_CONTRADICTED,                            \
 			.otherwise = "\"%.40s\" is none of reference, bounded, one-sided, "        \
-				     "absent, contradicted"                                        \
+				     "absent, contradicted",                                       \
+			.help = text                                                               \
 	}
 
 /* ---- clocks ------------------------------------------------------------------------------------
  */
 
 static const struct usk_field knot_fields[] = {
-	{ "local_ns", FIELD_TIME, AT(usk_knot, local_ns) },
-	{ "offset_ns", FIELD_TIME_OR_NULL, AT(usk_knot, offset_ns) },
-	{ "lo_ns", FIELD_TIME_OR_NULL, AT(usk_knot, lo_ns) },
-	{ "hi_ns", FIELD_TIME_OR_NULL, AT(usk_knot, hi_ns) },
-	{ "epoch", FIELD_SMALL, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_knot, epoch) },
+	{ "local_ns", FIELD_TIME, AT(usk_knot, local_ns), .help = "A stamp of this clock." },
+	{ "offset_ns", FIELD_TIME_OR_NULL, AT(usk_knot, offset_ns),
+	  .help = "The correction there: reference time = stamp + offset. null: the clock is "
+		  "one-sided." },
+	{ "lo_ns", FIELD_TIME_OR_NULL, AT(usk_knot, lo_ns),
+	  .help = "The least that the offset can be there. null: nothing bounds it from below." },
+	{ "hi_ns", FIELD_TIME_OR_NULL, AT(usk_knot, hi_ns),
+	  .help = "The most that it can be. null: nothing bounds it from above." },
+	{ "epoch", FIELD_SMALL, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_knot, epoch),
+	  .help = "How often the clock was stepped backward before, as its records show." },
 	{ NULL },
 };
 
@@ -103,28 +109,41 @@ static const char *jump_name(unsigned kind)
 
 static const struct usk_field jump_fields[] = {
 	{ "kind", FIELD_NAME, AT(usk_jump, kind), .name = jump_name, .last = USK_BEND,
-	  .otherwise = "is neither \"jump\" nor \"bend\"" },
-	{ "of", FIELD_CLOCK_OR_NULL, FIELD_MAY_MISS, AT(usk_jump, of) },
-	{ "or", FIELD_CLOCK_OR_NULL, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_jump, or_of) },
-	{ "after_local_ns", FIELD_TIME, AT(usk_jump, after_local_ns) },
-	{ "before_local_ns", FIELD_TIME, AT(usk_jump, before_local_ns) },
-	{ "size_lo_ns", FIELD_SPAN_OR_NULL, AT(usk_jump, size_lo_ns) },
-	{ "size_hi_ns", FIELD_SPAN_OR_NULL, AT(usk_jump, size_hi_ns) },
-	{ "epoch", FIELD_SMALL, FIELD_MAY_MISS, AT(usk_jump, epoch) },
-	{ "end_epoch", FIELD_SMALL, FIELD_MAY_MISS, AT(usk_jump, end_epoch) },
+	  .otherwise = "is neither \"jump\" nor \"bend\"",
+	  .help = "jump: a step. bend: its rate changed by more than the model allows." },
+	{ "of", FIELD_CLOCK_OR_NULL, FIELD_MAY_MISS, AT(usk_jump, of),
+	  .help = "The clock that did it." },
+	{ "or", FIELD_CLOCK_OR_NULL, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_jump, or_of),
+	  .help = "A clock that may have done it just as well, where messages cannot tell." },
+	{ "after_local_ns", FIELD_TIME, AT(usk_jump, after_local_ns),
+	  .help = "It happened after this stamp of the clock, or at it," },
+	{ "before_local_ns", FIELD_TIME, AT(usk_jump, before_local_ns),
+	  .help = "and before this one, or at it." },
+	{ "size_lo_ns", FIELD_SPAN_OR_NULL, AT(usk_jump, size_lo_ns),
+	  .help = "The offset rises by this at least: positive if the clock was stepped backward. "
+		  "null: unknown." },
+	{ "size_hi_ns", FIELD_SPAN_OR_NULL, AT(usk_jump, size_hi_ns),
+	  .help = "The offset rises by this at most. null: unknown." },
+	{ "epoch", FIELD_SMALL, FIELD_MAY_MISS, AT(usk_jump, epoch),
+	  .help = "The epoch of after_local_ns." },
+	{ "end_epoch", FIELD_SMALL, FIELD_MAY_MISS, AT(usk_jump, end_epoch),
+	  .help = "The epoch of before_local_ns." },
 	{ NULL },
 };
 
 static const struct usk_field disturbed_fields[] = {
-	{ "from_ns", FIELD_TIME, AT(usk_disturbed, from_ns) },
-	{ "to_ns", FIELD_TIME, AT(usk_disturbed, to_ns) },
-	{ "epoch", FIELD_SMALL, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_disturbed, epoch) },
+	{ "from_ns", FIELD_TIME, AT(usk_disturbed, from_ns),
+	  .help = "The stretch's first stamp of this clock." },
+	{ "to_ns", FIELD_TIME, AT(usk_disturbed, to_ns), .help = "Its last one." },
+	{ "epoch", FIELD_SMALL, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_disturbed, epoch),
+	  .help = "The epoch of both." },
 	{ NULL },
 };
 
 static const struct usk_field set_back_fields[] = {
-	{ "from_ns", FIELD_TIME, AT(usk_set_back, from_ns) },
-	{ "to_ns", FIELD_TIME, AT(usk_set_back, to_ns) },
+	{ "from_ns", FIELD_TIME, AT(usk_set_back, from_ns),
+	  .help = "The highest stamp before the step." },
+	{ "to_ns", FIELD_TIME, AT(usk_set_back, to_ns), .help = "The first stamp behind it." },
 	{ NULL },
 };
 
@@ -155,15 +174,21 @@ static void check_disturbed(struct reader *r, const struct place *up, const stru
 }
 
 static const struct usk_field wander_fields[] = {
-	{ "assumed_ppm", FIELD_WANDER, AT(usk_wander, assumed_e12) },
-	{ "needed_ppm", FIELD_WANDER, AT(usk_wander, needed_e12) },
-	{ "used_ppm", FIELD_WANDER, AT(usk_wander, used_e12) },
+	{ "assumed_ppm", FIELD_WANDER, AT(usk_wander, assumed_e12),
+	  .help = "How far a rate may lie from a constant, as was asked for." },
+	{ "needed_ppm", FIELD_WANDER, AT(usk_wander, needed_e12),
+	  .help = "The least wander with which the messages can all be true." },
+	{ "used_ppm", FIELD_WANDER, AT(usk_wander, used_e12),
+	  .help = "What the bounds allow for: the larger of what was assumed and twice what is "
+		  "needed." },
 	{ NULL },
 };
 
 static const struct usk_field slope_fields[] = {
-	{ "least_ppm", FIELD_RATE, AT(usk_slopes, least_e12) },
-	{ "most_ppm", FIELD_RATE, AT(usk_slopes, most_e12) },
+	{ "least_ppm", FIELD_RATE, AT(usk_slopes, least_e12),
+	  .help = "The offset changes by this at least, ns a ms of the clock." },
+	{ "most_ppm", FIELD_RATE, AT(usk_slopes, most_e12),
+	  .help = "By this at most. 1000000 both ways: nothing is known of it." },
 	{ NULL },
 };
 
@@ -181,9 +206,11 @@ static void check_slopes(struct reader *r, const struct place *up, const char *k
 }
 
 static const struct usk_field width_fields[] = {
-	{ "best", FIELD_SPAN_OR_NULL, AT(usk_widths, best_ns) },
-	{ "worst", FIELD_SPAN_OR_NULL, AT(usk_widths, worst_ns) },
-	{ "mean", FIELD_SPAN_OR_NULL, AT(usk_widths, mean_ns) },
+	{ "best", FIELD_SPAN_OR_NULL, AT(usk_widths, best_ns),
+	  .help = "The least half width of the band. null: it has none." },
+	{ "worst", FIELD_SPAN_OR_NULL, AT(usk_widths, worst_ns), .help = "The largest." },
+	{ "mean", FIELD_SPAN_OR_NULL, AT(usk_widths, mean_ns),
+	  .help = "The mean over the clock's time." },
 	{ NULL },
 };
 
@@ -194,9 +221,11 @@ static void put_widths(struct usk_json_out *o, const struct usk_clocks *c, const
 }
 
 static const struct usk_field beyond_fields[] = {
-	{ "local_ns", FIELD_TIME, AT(usk_beyond, local_ns) },
-	{ "lo_ns", FIELD_TIME, AT(usk_beyond, lo_ns) },
-	{ "hi_ns", FIELD_TIME, AT(usk_beyond, hi_ns) },
+	{ "local_ns", FIELD_TIME, AT(usk_beyond, local_ns),
+	  .help = "A stamp of this clock outside of its knots." },
+	{ "lo_ns", FIELD_TIME, AT(usk_beyond, lo_ns),
+	  .help = "The least that the offset can be there." },
+	{ "hi_ns", FIELD_TIME, AT(usk_beyond, hi_ns), .help = "The most that it can be." },
 	{ NULL },
 };
 
@@ -222,29 +251,54 @@ static void check_beyond(struct reader *r, const struct place *up, const struct 
 }
 
 const struct usk_field usk_clock_fields[] = {
-	{ "name", FIELD_TEXT, AT(usk_clock, name) },
-	{ "reference", FIELD_CLOCK, AT(usk_clock, reference) },
-	QUALITY(usk_clock),
-	{ "path", LIST(usk_clock, path, n_path), .each = FIELD_CLOCK },
-	{ "resolution_ns", FIELD_TIME, AT(usk_clock, resolution_ns) },
-	{ "readings", FIELD_COUNT, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_clock, readings) },
-	{ "quantum_ns", FIELD_TIME, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_clock, quantum_ns) },
-	{ "residual_ns", FIELD_TIME, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_clock, residual_ns) },
-	{ "drift_ppm", FIELD_NUMBER, AT(usk_clock, drift_ppm) },
-	{ "drift_min_ppm", FIELD_NUMBER, AT(usk_clock, drift_min_ppm) },
-	{ "drift_max_ppm", FIELD_NUMBER, AT(usk_clock, drift_max_ppm) },
-	{ "wander", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_clock, wander), .fields = wander_fields },
-	{ "half_width_ns", FIELD_OWN, .put = put_widths },
-	{ "knots", ROWS(usk_clock, knot, n_knots, knot_fields) },
-	{ "before", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_clock, before), .fields = slope_fields },
-	{ "after", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_clock, after), .fields = slope_fields },
+	{ "name", FIELD_TEXT, AT(usk_clock, name), .help = "The clock's name; no two are alike." },
+	{ "reference", FIELD_CLOCK, AT(usk_clock, reference),
+	  .help = "The clock whose time it is put on: the reference of its island." },
+	QUALITY(usk_clock, "reference; bounded: on both sides; one-sided: no offset, but a bound; "
+			   "absent: no message; contradicted: its messages cannot all be true."),
+	{ "path", LIST(usk_clock, path, n_path), .each = FIELD_CLOCK,
+	  .help = "The way from the reference to this clock over messages, both included." },
+	{ "resolution_ns", FIELD_TIME, AT(usk_clock, resolution_ns),
+	  .help = "What its stamps are rounded down to." },
+	{ "readings", FIELD_COUNT, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_clock, readings),
+	  .help = "So many packets say what it showed: nobody recorded it (--readings)." },
+	{ "quantum_ns", FIELD_TIME, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_clock, quantum_ns),
+	  .help = "How much the coarsest of these readings may be off, which the bounds allow "
+		  "for." },
+	{ "residual_ns", FIELD_TIME, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_clock, residual_ns),
+	  .help = "The residual error Er of a method through round trips, summed along the path." },
+	{ "drift_ppm", FIELD_NUMBER, AT(usk_clock, drift_ppm),
+	  .help = "How much faster the clock runs than the reference, over the whole trace less "
+		  "its jumps. null: unknown." },
+	{ "drift_min_ppm", FIELD_NUMBER, AT(usk_clock, drift_min_ppm),
+	  .help = "The least that it can be. null: unknown." },
+	{ "drift_max_ppm", FIELD_NUMBER, AT(usk_clock, drift_max_ppm),
+	  .help = "The most that it can be. null: unknown." },
+	{ "wander", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_clock, wander), .fields = wander_fields,
+	  .help = "How far its rate may lie from a constant, outside of disturbed stretches." },
+	{ "half_width_ns", FIELD_OWN, FIELD_MAY_MISS, .fields = width_fields, .put = put_widths,
+	  .help = "Half the width of its band. unskew writes it and does not read it." },
+	{ "knots", ROWS(usk_clock, knot, n_knots, knot_fields),
+	  .help = "The correction: straight between knots, by stamps that rise; epochs one after "
+		  "the other. reference - local." },
+	{ "before", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_clock, before), .fields = slope_fields,
+	  .help = "How the band opens before the first knot." },
+	{ "after", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_clock, after), .fields = slope_fields,
+	  .help = "How it opens behind the last knot." },
 	{ "beyond", .flags = FIELD_MAY_MISS | FIELD_OMIT,
-	  ROWS(usk_clock, beyond, n_beyond, beyond_fields) },
-	{ "jumps", ROWS(usk_clock, jump, n_jumps, jump_fields) },
+	  ROWS(usk_clock, beyond, n_beyond, beyond_fields),
+	  .help = "Further points of the band outside of the knots, straight from one to the next "
+		  "(linear)." },
+	{ "jumps", ROWS(usk_clock, jump, n_jumps, jump_fields),
+	  .help = "Where its time jumps, or its rate changes by more than the model allows." },
 	{ "disturbed", .flags = FIELD_MAY_MISS,
-	  ROWS(usk_clock, stretch, n_stretches, disturbed_fields) },
+	  ROWS(usk_clock, stretch, n_stretches, disturbed_fields),
+	  .help = "Stretches in which it, or its reference, may have been stepped or slewed: the "
+		  "skew limit alone bounds its rate there." },
 	{ "set_back", .flags = FIELD_MAY_MISS | FIELD_OMIT,
-	  ROWS(usk_clock, set_back, n_set_backs, set_back_fields) },
+	  ROWS(usk_clock, set_back, n_set_backs, set_back_fields),
+	  .help = "Steps backward that the order of its records shows: the i-th leads from epoch i "
+		  "to i + 1." },
 	{ NULL },
 };
 
@@ -321,105 +375,147 @@ void usk_clock_check(struct reader *r, const struct place *at, void *clock)
  */
 
 #define MESSAGE_FIELDS(type, msg)                                                                  \
-	{ "sender", FIELD_CLOCK, AT(type, msg from) },                                             \
-		{ "receiver", FIELD_CLOCK, AT(type, msg to) },                                     \
-		{ "sent_ns", FIELD_TIME, AT(type, msg sent_ns) },                                  \
-		{ "received_ns", FIELD_TIME, AT(type, msg received_ns) },                          \
+	{ "sender", FIELD_CLOCK, AT(type, msg from), .help = "The clock that stamped the send." }, \
+		{ "receiver", FIELD_CLOCK, AT(type, msg to),                                       \
+		  .help = "The clock that stamped the receipt." },                                 \
+		{ "sent_ns", FIELD_TIME, AT(type, msg sent_ns),                                    \
+		  .help = "The sender's stamp, as recorded." },                                    \
+		{ "received_ns", FIELD_TIME, AT(type, msg received_ns),                            \
+		  .help = "The receiver's stamp, as recorded." },                                  \
 	{                                                                                          \
-		"bytes", FIELD_SMALL, FIELD_MAY_MISS, AT(type, msg bytes)                          \
+		"bytes", FIELD_SMALL, FIELD_MAY_MISS, AT(type, msg bytes),                         \
+			.help = "The message's length."                                            \
 	}
 
 static const struct usk_field message_fields[] = { MESSAGE_FIELDS(usk_msg, ), { NULL } };
 
 static const struct usk_field outlier_fields[] = {
 	MESSAGE_FIELDS(usk_outlier, msg.),
-	{ "excess_ns", FIELD_SPAN_OR_NULL, AT(usk_outlier, excess_ns) },
+	{ "excess_ns", FIELD_SPAN_OR_NULL, AT(usk_outlier, excess_ns),
+	  .help = "It contradicts the others by this at least." },
 	{ NULL },
 };
 
 static const struct usk_field evidence_fields[] = {
-	{ "option", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_evidence, option) },
-	{ "link", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_evidence, link) },
-	{ "interface", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_evidence, interface) },
-	{ "address", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_evidence, address) },
-	{ "ttl", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_evidence, ttl) },
-	{ "exchange", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_evidence, exchange) },
+	{ "option", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_evidence, option),
+	  .help = "Messages whose sender --local says." },
+	{ "link", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_evidence, link),
+	  .help = "Those whose packet type in a cooked header says it." },
+	{ "interface", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_evidence, interface),
+	  .help = "Those whose interface says it." },
+	{ "address", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_evidence, address),
+	  .help = "Those that end at the address which all packets of a capture have." },
+	{ "ttl", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_evidence, ttl),
+	  .help = "Those with fewer hops left in one capture." },
+	{ "exchange", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_evidence, exchange),
+	  .help = "Those told by the times of answers." },
 	{ NULL },
 };
 
 static const struct usk_field delay_fields[] = {
-	{ "count", FIELD_COUNT, AT(usk_delays, n) },
-	{ "inversions", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_delays, inversions) },
-	{ "min", FIELD_SPAN_OR_NULL, AT(usk_delays, min_ns) },
-	{ "median", FIELD_SPAN_OR_NULL, AT(usk_delays, median_ns) },
-	{ "p99", FIELD_SPAN_OR_NULL, AT(usk_delays, p99_ns) },
-	{ "max", FIELD_SPAN_OR_NULL, AT(usk_delays, max_ns) },
+	{ "count", FIELD_COUNT, AT(usk_delays, n), .help = "So many messages." },
+	{ "inversions", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_delays, inversions),
+	  .help = "So many of them were received before they were sent." },
+	{ "min", FIELD_SPAN_OR_NULL, AT(usk_delays, min_ns),
+	  .help = "The shortest delay. null: no message." },
+	{ "median", FIELD_SPAN_OR_NULL, AT(usk_delays, median_ns), .help = "The median delay." },
+	{ "p99", FIELD_SPAN_OR_NULL, AT(usk_delays, p99_ns), .help = "99 % take no longer." },
+	{ "max", FIELD_SPAN_OR_NULL, AT(usk_delays, max_ns), .help = "The longest." },
 	{ NULL },
 };
 
 static const struct usk_field difference_fields[] = {
-	{ "count", FIELD_COUNT, AT(usk_difference, n) },
-	{ "min_ns", FIELD_SPAN_OR_NULL, AT(usk_difference, min_ns) },
-	{ "max_ns", FIELD_SPAN_OR_NULL, AT(usk_difference, max_ns) },
-	{ "mean_ns", FIELD_SPAN_OR_NULL, AT(usk_difference, mean_ns) },
-	{ "sd_ns", FIELD_SPAN_OR_NULL, AT(usk_difference, sd_ns) },
+	{ "count", FIELD_COUNT, AT(usk_difference, n),
+	  .help = "So many packets that both clocks received." },
+	{ "min_ns", FIELD_SPAN_OR_NULL, AT(usk_difference, min_ns),
+	  .help = "The least difference of the two receipts. null: there is none." },
+	{ "max_ns", FIELD_SPAN_OR_NULL, AT(usk_difference, max_ns), .help = "The largest." },
+	{ "mean_ns", FIELD_SPAN_OR_NULL, AT(usk_difference, mean_ns), .help = "The mean." },
+	{ "sd_ns", FIELD_SPAN_OR_NULL, AT(usk_difference, sd_ns),
+	  .help = "The standard deviation." },
 	{ NULL },
 };
 
 static const struct usk_field recorded_fields[] = {
-	{ "a_to_b", FIELD_OBJECT, AT(usk_pair, recorded_a_to_b), .fields = delay_fields },
-	{ "b_to_a", FIELD_OBJECT, AT(usk_pair, recorded_b_to_a), .fields = delay_fields },
+	{ "a_to_b", FIELD_OBJECT, AT(usk_pair, recorded_a_to_b), .fields = delay_fields,
+	  .help = "From a to b." },
+	{ "b_to_a", FIELD_OBJECT, AT(usk_pair, recorded_b_to_a), .fields = delay_fields,
+	  .help = "From b to a." },
 	{ NULL },
 };
 
 static const struct usk_field min_delay_fields[] = {
-	{ "a_to_b", FIELD_SPAN_OR_NULL, AT(usk_pair, min_delay_a_to_b_ns) },
-	{ "b_to_a", FIELD_SPAN_OR_NULL, AT(usk_pair, min_delay_b_to_a_ns) },
+	{ "a_to_b", FIELD_SPAN_OR_NULL, AT(usk_pair, min_delay_a_to_b_ns),
+	  .help = "No message from a to b is assumed to take less. null: nothing was stated." },
+	{ "b_to_a", FIELD_SPAN_OR_NULL, AT(usk_pair, min_delay_b_to_a_ns),
+	  .help = "No message from b to a." },
 	{ NULL },
 };
 
 static const struct usk_field corrected_fields[] = {
-	{ "a_to_b", FIELD_OBJECT, AT(usk_pair, corrected_a_to_b), .fields = delay_fields },
-	{ "b_to_a", FIELD_OBJECT, AT(usk_pair, corrected_b_to_a), .fields = delay_fields },
+	{ "a_to_b", FIELD_OBJECT, AT(usk_pair, corrected_a_to_b), .fields = delay_fields,
+	  .help = "From a to b." },
+	{ "b_to_a", FIELD_OBJECT, AT(usk_pair, corrected_b_to_a), .fields = delay_fields,
+	  .help = "From b to a." },
 	{ NULL },
 };
 
 const struct usk_field usk_pair_fields[] = {
-	{ "a", FIELD_CLOCK, AT(usk_pair, a) },
-	{ "b", FIELD_CLOCK, AT(usk_pair, b) },
-	{ "a_to_b", FIELD_COUNT, AT(usk_pair, a_to_b) },
-	{ "b_to_a", FIELD_COUNT, AT(usk_pair, b_to_a) },
-	QUALITY(usk_pair),
-	{ "half_width_ns", FIELD_SPAN_OR_NULL, AT(usk_pair, half_width_ns) },
-	{ "half_width_at_ns", FIELD_TIME_OR_NULL, AT(usk_pair, half_width_at_ns) },
-	{ "residual_ns", FIELD_TIME, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_pair, residual_ns) },
-	{ "wander", FIELD_OBJECT, AT(usk_pair, wander), .fields = wander_fields },
-	{ "sender_evidence", FIELD_OBJECT, AT(usk_pair, evidence), .fields = evidence_fields },
-	{ "outliers", ROWS(usk_pair, outlier, n_outliers, outlier_fields) },
-	{ "contradiction", ROWS(usk_pair, contradiction, n_contradiction, message_fields) },
-	{ "recorded_delay_ns", FIELD_OBJECT, FIELD_MAY_MISS, .fields = recorded_fields },
-	{ "min_delay_ns", FIELD_OBJECT, FIELD_MAY_MISS, .fields = min_delay_fields },
-	{ "corrected_delay_ns", FIELD_OBJECT, FIELD_MAY_MISS, .fields = corrected_fields },
+	{ "a", FIELD_CLOCK, AT(usk_pair, a), .help = "One clock of the pair." },
+	{ "b", FIELD_CLOCK, AT(usk_pair, b), .help = "The other one." },
+	{ "a_to_b", FIELD_COUNT, AT(usk_pair, a_to_b), .help = "Messages from a to b." },
+	{ "b_to_a", FIELD_COUNT, AT(usk_pair, b_to_a), .help = "Messages from b to a." },
+	QUALITY(usk_pair, "As a clock's, by the messages of this pair alone."),
+	{ "half_width_ns", FIELD_SPAN_OR_NULL, AT(usk_pair, half_width_ns),
+	  .help = "Half of the least width that its messages leave between both bounds. null: "
+		  "unknown." },
+	{ "half_width_at_ns", FIELD_TIME_OR_NULL, AT(usk_pair, half_width_at_ns),
+	  .help = "b's stamp at which they do." },
+	{ "residual_ns", FIELD_TIME, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_pair, residual_ns),
+	  .help = "The residual error Er of a method through round trips." },
+	{ "wander", FIELD_OBJECT, AT(usk_pair, wander), .fields = wander_fields,
+	  .help = "What its messages need, of both clocks together." },
+	{ "sender_evidence", FIELD_OBJECT, AT(usk_pair, evidence), .fields = evidence_fields,
+	  .help = "By what the sender of its messages is known." },
+	{ "outliers", ROWS(usk_pair, outlier, n_outliers, outlier_fields),
+	  .help = "Messages that contradict others and are ignored." },
+	{ "contradiction", ROWS(usk_pair, contradiction, n_contradiction, message_fields),
+	  .help = "Messages that cannot all be true." },
+	{ "recorded_delay_ns", FIELD_OBJECT, FIELD_MAY_MISS, .fields = recorded_fields,
+	  .help = "One-way delays as recorded." },
+	{ "min_delay_ns", FIELD_OBJECT, FIELD_MAY_MISS, .fields = min_delay_fields,
+	  .help = "What --min-delay makes of the pair." },
+	{ "corrected_delay_ns", FIELD_OBJECT, FIELD_MAY_MISS, .fields = corrected_fields,
+	  .help = "One-way delays, corrected." },
 	{ "recorded_broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_pair, heard_recorded),
-	  .fields = difference_fields },
+	  .fields = difference_fields,
+	  .help = "By how much the two receipts of one broadcast differ, as recorded." },
 	{ "corrected_broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_pair, heard_corrected),
-	  .fields = difference_fields },
+	  .fields = difference_fields, .help = "The same, corrected." },
 	{ NULL },
 };
 
 static const struct usk_field hull_fields[] = {
-	{ "floor", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_pair, hull_floor) },
-	{ "ceiling", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_pair, hull_ceiling) },
+	{ "floor", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_pair, hull_floor),
+	  .help = "Vertices of the lower hull." },
+	{ "ceiling", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_pair, hull_ceiling),
+	  .help = "Vertices of the upper hull." },
 	{ NULL },
 };
 
 const struct usk_field usk_corridor_fields[] = {
-	{ "a", FIELD_CLOCK, AT(usk_pair, a) },
-	{ "b", FIELD_CLOCK, AT(usk_pair, b) },
-	{ "bucket_ns", FIELD_TIME, AT(usk_pair, bucket_ns) },
-	{ "hull_vertices", FIELD_OBJECT, FIELD_MAY_MISS, .fields = hull_fields },
-	{ "floor", LIST(usk_pair, floor, n_floor), .each = FIELD_POINT },
-	{ "ceiling", LIST(usk_pair, ceiling, n_ceiling), .each = FIELD_POINT },
+	{ "a", FIELD_CLOCK, AT(usk_pair, a),
+	  .help = "One clock of the pair; rows are in the order of pairs." },
+	{ "b", FIELD_CLOCK, AT(usk_pair, b),
+	  .help = "The other one, whose stamps the points have." },
+	{ "bucket_ns", FIELD_TIME, AT(usk_pair, bucket_ns),
+	  .help = "Of each stretch of this length the points that say most are kept." },
+	{ "hull_vertices", FIELD_OBJECT, FIELD_MAY_MISS, .fields = hull_fields,
+	  .help = "How many points are on the hulls." },
+	{ "floor", LIST(usk_pair, floor, n_floor), .each = FIELD_POINT,
+	  .help = "[b's stamp, offset]: the offset of b against a is no less there." },
+	{ "ceiling", LIST(usk_pair, ceiling, n_ceiling), .each = FIELD_POINT,
+	  .help = "[b's stamp, offset]: the offset of b against a is no more there." },
 	{ NULL },
 };
 
@@ -474,17 +570,22 @@ static void get_duration(struct reader *r, const struct place *at, const json_t 
 
 static const struct usk_field model_fields[] = {
 	{ "name", FIELD_NAME, AT(usk_clocks, model.kind), .name = model_name, .last = USK_SEGMENTS,
-	  .otherwise = "is \"%.40s\", which this version does not know" },
-	{ "ppm", FIELD_OWN, .put = put_ppm, .get = get_ppm },
-	{ "duration_ns", FIELD_OWN, .put = put_duration, .get = get_duration },
-	{ "max_skew_ppm", FIELD_WANDER, AT(usk_clocks, max_skew_e12) },
-	{ "min_delay", FIELD_TEXT, AT(usk_clocks, min_delay) },
+	  .otherwise = "is \"%.40s\", which this version does not know",
+	  .help = "linear, wander or segments: what clocks are assumed to do." },
+	{ "ppm", FIELD_OWN, .each = FIELD_NUMBER, .put = put_ppm, .get = get_ppm,
+	  .help = "How far a rate may lie from a constant (wander). null: another model." },
+	{ "duration_ns", FIELD_OWN, .each = FIELD_TEXT, .put = put_duration, .get = get_duration,
+	  .help = "How long a rate lasts (segments), or auto. null: another model." },
+	{ "max_skew_ppm", FIELD_WANDER, AT(usk_clocks, max_skew_e12),
+	  .help = "No two rates differ by more." },
+	{ "min_delay", FIELD_TEXT, AT(usk_clocks, min_delay),
+	  .help = "The minimum delay, as it was stated." },
 	{ NULL },
 };
 
 static const struct usk_field solve_fields[] = {
-	{ "name", FIELD_TEXT, AT(usk_clocks, solve) },
-	{ "how", FIELD_TEXT, AT(usk_clocks, how) },
+	{ "name", FIELD_TEXT, AT(usk_clocks, solve), .help = "How many clocks were solved." },
+	{ "how", FIELD_TEXT, AT(usk_clocks, how), .help = "The same in words." },
 	{ NULL },
 };
 
@@ -507,99 +608,138 @@ static void get_kind(struct reader *r, const struct place *at, const json_t *o, 
 }
 
 static const struct usk_field interface_fields[] = {
-	{ "interface", FIELD_TEXT, AT(usk_iface_clock, iface) },
-	{ "clock", FIELD_CLOCK, AT(usk_iface_clock, clock) },
+	{ "interface", FIELD_TEXT, AT(usk_iface_clock, iface),
+	  .help = "An interface of the file." },
+	{ "clock", FIELD_CLOCK, AT(usk_iface_clock, clock), .help = "The clock that stamped it." },
 	{ NULL },
 };
 
 static const struct usk_field trace_fields[] = {
 	/* A table is stamped by all the clocks that it names. */
-	{ "clock", FIELD_CLOCK_OR_NULL, AT(usk_trace_info, clock) },
-	{ "path", FIELD_TEXT, AT(usk_trace_info, path) },
-	{ "kind", FIELD_OWN, .put = put_kind, .get = get_kind },
-	{ "events", FIELD_COUNT, AT(usk_trace_info, events) },
-	{ "truncated", FIELD_BOOL, AT(usk_trace_info, truncated) },
+	{ "clock", FIELD_CLOCK_OR_NULL, AT(usk_trace_info, clock),
+	  .help = "The clock that stamped it. null: a table of several." },
+	{ "path", FIELD_TEXT, AT(usk_trace_info, path), .help = "The file." },
+	{ "kind", FIELD_OWN, .each = FIELD_TEXT, .put = put_kind, .get = get_kind,
+	  .help = "Its format." },
+	{ "events", FIELD_COUNT, AT(usk_trace_info, events),
+	  .help = "Records, rows or events in it." },
+	{ "truncated", FIELD_BOOL, AT(usk_trace_info, truncated), .help = "Is its end missing?" },
 	{ "local", .flags = FIELD_MAY_MISS, LIST(usk_trace_info, local, n_local),
-	  .each = FIELD_TEXT },
+	  .each = FIELD_TEXT,
+	  .help = "Addresses of the machine that recorded it, stated or found." },
 	{ "interfaces", .flags = FIELD_MAY_MISS,
-	  ROWS(usk_trace_info, iface, n_ifaces, interface_fields) },
+	  ROWS(usk_trace_info, iface, n_ifaces, interface_fields),
+	  .help = "Interfaces that have clocks of their own (--clock-of)." },
 	{ NULL },
 };
 
 static const struct usk_field count_fields[] = {
-	{ "matched", FIELD_COUNT, AT(usk_counts, matched) },
-	{ "unmatched", FIELD_COUNT, AT(usk_counts, unmatched) },
-	{ "ambiguous", FIELD_COUNT, AT(usk_counts, ambiguous) },
-	{ "expired", FIELD_COUNT, AT(usk_counts, expired) },
-	{ "direction_unknown", FIELD_COUNT, AT(usk_counts, direction_unknown) },
-	{ "outliers", FIELD_COUNT, AT(usk_counts, outliers) },
-	{ "fragments", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, fragments) },
-	{ "not_ip", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, not_ip) },
-	{ "loopback", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, loopback) },
-	{ "cut_short", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, cut_short) },
-	{ "unsure", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, unsure) },
-	{ "passed", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, passed) },
-	{ "alike", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, alike) },
+	{ "matched", FIELD_COUNT, AT(usk_counts, matched),
+	  .help = "Messages: what one machine sent and another received." },
+	{ "unmatched", FIELD_COUNT, AT(usk_counts, unmatched),
+	  .help = "Packets or rows without a partner." },
+	{ "ambiguous", FIELD_COUNT, AT(usk_counts, ambiguous),
+	  .help = "Left out, as several may be the partner." },
+	{ "expired", FIELD_COUNT, AT(usk_counts, expired),
+	  .help = "Their partner lay outside of the matching window." },
+	{ "direction_unknown", FIELD_COUNT, AT(usk_counts, direction_unknown),
+	  .help = "Left out, as nothing shows who sent them." },
+	{ "outliers", FIELD_COUNT, AT(usk_counts, outliers),
+	  .help = "Messages that contradict others and are ignored." },
+	{ "fragments", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, fragments),
+	  .help = "Fragments of IP but for the first ones." },
+	{ "not_ip", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, not_ip),
+	  .help = "Packets that are not IP." },
+	{ "loopback", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, loopback),
+	  .help = "Packets of a machine to itself." },
+	{ "cut_short", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, cut_short),
+	  .help = "Packets recorded too short to be told apart." },
+	{ "unsure", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, unsure),
+	  .help = "Matched, though it may be with the wrong copy of a segment that was sent "
+		  "twice." },
+	{ "passed", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, passed),
+	  .help = "Further sightings of packets that a machine saw more than once." },
+	{ "alike", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_counts, alike),
+	  .help = "Datagrams that nothing tells from each other." },
 	{ NULL },
 };
 
 static const struct usk_field island_fields[] = {
-	{ "reference", FIELD_CLOCK, AT(usk_island, reference) },
-	{ "clocks", LIST(usk_island, clock, n_clocks), .each = FIELD_CLOCK },
+	{ "reference", FIELD_CLOCK, AT(usk_island, reference), .help = "Its reference." },
+	{ "clocks", LIST(usk_island, clock, n_clocks), .each = FIELD_CLOCK,
+	  .help = "The clocks that messages tie to it, and itself." },
 	{ NULL },
 };
 
 const struct usk_field usk_clocks_head[] = {
-	{ "model", FIELD_OBJECT, .fields = model_fields },
-	{ "method", FIELD_TEXT, AT(usk_clocks, method) },
-	{ "solve", FIELD_OBJECT, .fields = solve_fields },
-	{ "traces", ROWS(usk_clocks, trace, n_traces, trace_fields) },
-	{ "messages", FIELD_OBJECT, AT(usk_clocks, counts), .fields = count_fields },
-	{ "islands", ROWS(usk_clocks, island, n_islands, island_fields) },
+	{ "model", FIELD_OBJECT, .fields = model_fields, .help = "What was assumed of clocks." },
+	{ "method", FIELD_TEXT, AT(usk_clocks, method),
+	  .help = "The estimator that drew the offset within the band." },
+	{ "solve", FIELD_OBJECT, .fields = solve_fields, .help = "How pairs became clocks." },
+	{ "traces", ROWS(usk_clocks, trace, n_traces, trace_fields), .help = "What was read." },
+	{ "messages", FIELD_OBJECT, AT(usk_clocks, counts), .fields = count_fields,
+	  .help = "How many messages there are, and what was left out." },
+	{ "islands", ROWS(usk_clocks, island, n_islands, island_fields),
+	  .help = "Clocks that messages tie to each other, and to no others." },
 	{ NULL },
 };
 
 static const struct usk_field as_recorded_fields[] = {
-	{ "inversions", FIELD_COUNT, AT(usk_evaluation, recorded_inversions) },
+	{ "inversions", FIELD_COUNT, AT(usk_evaluation, recorded_inversions),
+	  .help = "Messages received before they were sent, as recorded." },
 	{ "broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_evaluation, heard_recorded),
-	  .fields = difference_fields },
+	  .fields = difference_fields,
+	  .help = "Receipts of one broadcast by two clocks, as recorded, over all pairs." },
 	{ NULL },
 };
 
 static const struct usk_field too_fast_fields[] = {
-	{ "count", FIELD_COUNT, AT(usk_violations, count) },
-	{ "percent", FIELD_NUMBER, AT(usk_violations, percent) },
-	{ "max_ns", FIELD_SPAN_OR_NULL, AT(usk_violations, max_ns) },
-	{ "mean_ns", FIELD_SPAN_OR_NULL, AT(usk_violations, mean_ns) },
+	{ "count", FIELD_COUNT, AT(usk_violations, count),
+	  .help = "Messages that are faster than their minimum delay." },
+	{ "percent", FIELD_NUMBER, AT(usk_violations, percent), .help = "In percent of all." },
+	{ "max_ns", FIELD_SPAN_OR_NULL, AT(usk_violations, max_ns),
+	  .help = "By this at most. null: there is none." },
+	{ "mean_ns", FIELD_SPAN_OR_NULL, AT(usk_violations, mean_ns),
+	  .help = "By this in the mean." },
 	{ NULL },
 };
 
 static const struct usk_field as_corrected_fields[] = {
-	{ "inversions", FIELD_COUNT, AT(usk_evaluation, corrected_inversions) },
-	{ "outlier_inversions", FIELD_COUNT, FIELD_MAY_MISS,
-	  AT(usk_evaluation, outlier_inversions) },
-	{ "too_fast", FIELD_OBJECT, AT(usk_evaluation, too_fast), .fields = too_fast_fields },
+	{ "inversions", FIELD_COUNT, AT(usk_evaluation, corrected_inversions),
+	  .help = "Messages received before they were sent, corrected." },
+	{ "outlier_inversions", FIELD_COUNT, FIELD_MAY_MISS, AT(usk_evaluation, outlier_inversions),
+	  .help = "So many of those that were left out as outliers are." },
+	{ "too_fast", FIELD_OBJECT, AT(usk_evaluation, too_fast), .fields = too_fast_fields,
+	  .help = "Messages faster than their minimum delay, corrected." },
 	{ "broadcasts", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_evaluation, heard_corrected),
-	  .fields = difference_fields },
+	  .fields = difference_fields,
+	  .help = "Receipts of one broadcast by two clocks, corrected." },
 	{ NULL },
 };
 
 static const struct usk_field half_width_fields[] = {
-	{ "best", FIELD_SPAN_OR_NULL, AT(usk_evaluation, half_best_ns) },
-	{ "worst", FIELD_SPAN_OR_NULL, AT(usk_evaluation, half_worst_ns) },
-	{ "mean", FIELD_SPAN_OR_NULL, AT(usk_evaluation, half_mean_ns) },
+	{ "best", FIELD_SPAN_OR_NULL, AT(usk_evaluation, half_best_ns),
+	  .help = "The least half width of a clock's band. null: no clock is bounded." },
+	{ "worst", FIELD_SPAN_OR_NULL, AT(usk_evaluation, half_worst_ns), .help = "The largest." },
+	{ "mean", FIELD_SPAN_OR_NULL, AT(usk_evaluation, half_mean_ns),
+	  .help = "The mean over clocks and their time." },
 	{ NULL },
 };
 
 static const struct usk_field evaluation_fields[] = {
-	{ "recorded", FIELD_OBJECT, .fields = as_recorded_fields },
-	{ "corrected", FIELD_OBJECT, .fields = as_corrected_fields },
-	{ "half_width_ns", FIELD_OBJECT, .fields = half_width_fields },
+	{ "recorded", FIELD_OBJECT, .fields = as_recorded_fields,
+	  .help = "The traces as they are." },
+	{ "corrected", FIELD_OBJECT, .fields = as_corrected_fields,
+	  .help = "The traces, corrected." },
+	{ "half_width_ns", FIELD_OBJECT, .fields = half_width_fields,
+	  .help = "Half the widths of all bands." },
 	{ NULL },
 };
 
 const struct usk_field usk_clocks_tail[] = {
-	{ "evaluation", FIELD_OBJECT, AT(usk_clocks, evaluation), .fields = evaluation_fields },
-	{ "notes", .flags = FIELD_MAY_MISS, LIST(usk_clocks, note, n_notes), .each = FIELD_TEXT },
+	{ "evaluation", FIELD_OBJECT, AT(usk_clocks, evaluation), .fields = evaluation_fields,
+	  .help = "How good the answer is." },
+	{ "notes", .flags = FIELD_MAY_MISS, LIST(usk_clocks, note, n_notes), .each = FIELD_TEXT,
+	  .help = "Sentences on what is not bounded, and what would help." },
 	{ NULL },
 };

@@ -18,15 +18,29 @@
 	.each = FIELD_OBJECT, .fields = (row)
 
 /* What of pairs can be drawn comes after all of them: most who read the file want none of it. */
-static const struct usk_field clocks = { "clocks", ROWS(clock, n_clocks, usk_clock_fields) };
-static const struct usk_field pairs = { "pairs", ROWS(pair, n_pairs, usk_pair_fields) };
-static const struct usk_field corridors = { "corridors", ROWS(pair, n_pairs, usk_corridor_fields) };
+static const struct usk_field clocks = { "clocks", ROWS(clock, n_clocks, usk_clock_fields),
+					 .help = "A row a clock." };
+static const struct usk_field pairs = { "pairs", ROWS(pair, n_pairs, usk_pair_fields),
+					.help = "A row for every two clocks that share messages." };
+static const struct usk_field corridors = { "corridors", ROWS(pair, n_pairs, usk_corridor_fields),
+					    .help = "What of a pair's messages can be drawn." };
 
-static void put_member(struct usk_json_out *o, const struct usk_clocks *c,
-		       const struct usk_field *f)
+const struct usk_field *usk_clocks_key(size_t i)
 {
-	usk_json_member(o, f->key);
-	usk_field_put(o, c, f, c);
+	const struct usk_field *const part[] = { usk_clocks_head, &clocks, &pairs, &corridors,
+						 usk_clocks_tail };
+	for (size_t k = 0; k < COUNT(part); k++) {
+		bool list = !k || k + 1 == COUNT(part);
+		for (const struct usk_field *f = part[k]; f->key; f++) {
+			if (!i--) {
+				return f;
+			}
+			if (!list) {
+				break;
+			}
+		}
+	}
+	return NULL;
 }
 
 static void put_all(struct usk_json_out *o, const void *ctx)
@@ -34,14 +48,10 @@ static void put_all(struct usk_json_out *o, const void *ctx)
 	const struct usk_clocks *c = ctx;
 	usk_json_member(o, "unskew_clocks");
 	usk_json_put(o, usk_json_had(json_integer(1)));
-	for (const struct usk_field *f = usk_clocks_head; f->key; f++) {
-		put_member(o, c, f);
-	}
-	put_member(o, c, &clocks);
-	put_member(o, c, &pairs);
-	put_member(o, c, &corridors);
-	for (const struct usk_field *f = usk_clocks_tail; f->key; f++) {
-		put_member(o, c, f);
+	const struct usk_field *f;
+	for (size_t i = 0; (f = usk_clocks_key(i)); i++) {
+		usk_json_member(o, f->key);
+		usk_field_put(o, c, f, c);
 	}
 }
 

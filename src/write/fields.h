@@ -49,11 +49,12 @@ struct usk_field {
 	const char *(*name)(unsigned value); /* of an enum */
 	unsigned last;
 	const char *otherwise;	  /* what is wrong where a name, its %s, is none */
-	enum usk_field_kind each; /* of a list, as those below */
+	enum usk_field_kind each; /* of a list, as those below; of FIELD_OWN what it is like */
 	size_t n_at;		  /* how many there are: where the struct has that, a size_t */
 	size_t size;		  /* of each */
 	void (*put)(struct usk_json_out *o, const struct usk_clocks *c, const void *of);
 	void (*get)(struct reader *r, const struct place *at, const json_t *o, void *of);
+	const char *help; /* what it means, its sign, when it is null: for schema and page */
 };
 
 /** An object. Names of clocks are those of c. */
@@ -78,6 +79,8 @@ extern const struct usk_field usk_clocks_head[], usk_clocks_tail[];
 /* Of a clock, of a pair, and what of a pair can be drawn. */
 extern const struct usk_field usk_clock_fields[], usk_pair_fields[], usk_corridor_fields[];
 
+/** The i-th key of clocks.json, in the order in which they are written; NULL behind the last. */
+const struct usk_field *usk_clocks_key(size_t i);
 /** Is a clock sound that was read? */
 void usk_clock_check(struct reader *r, const struct place *at, void *clock);
 
