@@ -10,6 +10,7 @@
 #include "explain.h"
 #include "print.h"
 #include "messages.h"
+#include "rows.h"
 #include "stamps.h"
 #include "read/trace.h"
 
@@ -154,14 +155,20 @@ static enum usk_status explain_stamp(struct sync *s, FILE *out)
 	return status ? status : explain(s->c, t->trace, t->n, s->proof, clock, x, &at, out, &why);
 }
 
+static bool wants_rows(const struct args *args)
+{
+	return args_given(args, "rows") || args_given(args, "format");
+}
+
 /* Write, then say: a reader of standard output that goes away takes no file with it. */
 static int tell(struct sync *s)
 {
 	const struct args *args = s->task.args;
 	const struct usk_clocks *c = s->c;
-	bool json_out = args_flag(args, "json"), table = !json_out && !args_flag(args, "quiet");
+	bool rows = wants_rows(args), json_out = args_flag(args, "json"), data = json_out || rows;
+	bool table = !data && !args_flag(args, "quiet");
 	uint32_t drawn = choose_plot(args, c);
-	char *json = json_out || s->path[CLOCKS] ? kept(usk_clocks_to_json(c)) : NULL;
+	char *json = data || s->path[CLOCKS] ? kept(usk_clocks_to_json(c)) : NULL;
 	struct usk_stream scores;
 	enum usk_status status = task_scores(&s->task, c, usk_stream_begin(&scores));
 	const char *scored = kept(usk_stream_end(&scores));
@@ -172,12 +179,17 @@ static int tell(struct sync *s)
 	if (table && drawn != USK_NO_CLOCK) {
 		draw(args, c, drawn);
 	}
-	if (json_out) {
+	if (rows) {
+		rows_print(stdout, json, (size_t)args_int(args, "rows"),
+			   (size_t)args_int(args, "format"));
+	} else if (json_out) {
 		fputs(json, stdout);
+	}
+	if (data) {
 		say_notes(args, c->note, c->n_notes);
 	}
-	fputs(scored, json_out ? stderr : stdout);
-	status = status ? status : explain_stamp(s, json_out ? stderr : stdout);
+	fputs(scored, data ? stderr : stdout);
+	status = status ? status : explain_stamp(s, data ? stderr : stdout);
 	say_written(s);
 	must(status);
 	return clocks_status(c);
@@ -192,6 +204,15 @@ static void check_merge(const struct task *t)
 			say_usage("--merge: %s is a table of messages; only captures can be merged",
 				  usk_trace_path(t->trace[i]));
 		}
+	}
+}
+
+static void check_forms(const struct args *args)
+{
+	if (args_flag(args, "json") && wants_rows(args)) {
+		say_usage(
+			"--json prints all of clocks.json, --rows a part of it as a table: choose "
+			"one");
 	}
 }
 
@@ -216,6 +237,7 @@ int sync_run(const struct args *args)
 	} else {
 		task_open(t, NULL);
 	}
+	check_forms(args);
 	check_merge(t);
 	outputs_open(&s);
 	t->options.method = args_string(args, "method");
@@ -244,6 +266,10 @@ static const struct option_group sync_output = {
 		  "the numbers are those that Wireshark shows",
 		  TEXT("CLOCK:STAMP") },
 		{ "json", "print clocks.json instead of the table", FLAG },
+		{ "rows", "print these instead of the table, one a line, for scripts",
+		  CHOICE("clocks|pairs|knots|jumps|outliers"), .initial = "clocks" },
+		{ "format", "how --rows are written; stated alone, rows of clocks",
+		  CHOICE("csv|tsv|json"), .initial = "csv" },
 		{ "plot",
 		  "draw the corridor of CLOCK below the table; on a terminal that of the clock "
 		  "with the largest error bound is drawn anyway",
