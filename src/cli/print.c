@@ -3,93 +3,12 @@
  * print.c - an answer for people: the table of clocks, steps, what was left out, how good it is
  *
  * In    the answer
- * Out   tables and sentences; the one offset that stands for a clock is of a stretch between steps,
- *       as in the bracket of a step, or between epochs, there are no messages and the band is wide
+ * Out   tables and sentences
  */
 #include "print.h"
 #include "write/write.h"
 
 #include <string.h>
-
-static size_t points_in(const struct usk_point *p, size_t n, int64_t from, int64_t to)
-{
-	size_t in = 0;
-	for (size_t i = 0; i < n; i++) {
-		in += p[i].local_ns >= from && p[i].local_ns <= to;
-	}
-	return in;
-}
-
-/* Buckets of messages by this clock that lie there; 0 too where none are kept. */
-static size_t messages_in(const struct usk_clocks *c, uint32_t clock, int64_t from, int64_t to)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		const struct usk_pair *p = &c->pair[i];
-		if (p->b == clock) {
-			n += points_in(p->floor, p->n_floor, from, to) +
-			     points_in(p->ceiling, p->n_ceiling, from, to);
-		}
-	}
-	return n;
-}
-
-static void offer(struct headline *best, const struct usk_clocks *c, uint32_t clock, uint32_t epoch,
-		  int64_t from, int64_t to)
-{
-	if (to < from) {
-		return;
-	}
-	size_t n = messages_in(c, clock, from, to);
-	uint64_t span = (uint64_t)to - (uint64_t)from;
-	uint64_t longest = (uint64_t)best->to_ns - (uint64_t)best->from_ns;
-	if (!best->n_stretches++ || n > best->messages || (n == best->messages && span > longest)) {
-		best->from_ns = from;
-		best->to_ns = to;
-		best->middle_ns = from + (int64_t)(span / 2);
-		best->epoch = epoch;
-		best->messages = n;
-	}
-}
-
-struct headline headline_of(const struct usk_clocks *c, const struct usk_clock *clock)
-{
-	struct headline best = { 0 };
-	uint32_t number = (uint32_t)(clock - c->clock);
-	for (size_t i = 0, end; i < clock->n_knots; i = end) {
-		uint32_t epoch = clock->knot[i].epoch;
-		int64_t from = clock->knot[i].local_ns;
-		for (end = i + 1; end < clock->n_knots && clock->knot[end].epoch == epoch;) {
-			end++;
-		}
-		int64_t last = clock->knot[end - 1].local_ns;
-		for (size_t k = 0; k < clock->n_jumps; k++) {
-			const struct usk_jump *j = &clock->jump[k];
-			if (j->kind != USK_JUMP || !usk_jump_spans(j, epoch, last, from)) {
-				continue;
-			}
-			if (j->end_epoch != epoch) {
-				last = j->after_local_ns;
-				continue;
-			}
-			if (j->epoch == epoch) {
-				offer(&best, c, number, epoch, from, j->after_local_ns);
-			}
-			from = j->before_local_ns;
-		}
-		offer(&best, c, number, epoch, from, last);
-	}
-	if (!best.n_stretches && clock->n_knots) {
-		/* Steps may be anywhere: there is a band all the same. */
-		size_t end = clock->n_knots - 1;
-		uint32_t epoch = clock->knot[0].epoch;
-		while (clock->knot[end].epoch != epoch) {
-			end--;
-		}
-		offer(&best, c, number, epoch, clock->knot[0].local_ns, clock->knot[end].local_ns);
-	}
-	return best;
-}
 
 struct text headline_offset(const struct usk_clocks *c, const struct usk_clock *clock)
 {
@@ -97,22 +16,14 @@ struct text headline_offset(const struct usk_clocks *c, const struct usk_clock *
 	if (clock->quality == USK_REFERENCE) {
 		return (struct text){ "0" };
 	}
-	struct headline h = headline_of(c, clock);
-	struct usk_map *map =
-		clock->n_knots < 2 ? NULL : usk_map_of_epoch(clock, h.epoch, c->max_skew_e12);
-	int64_t middle = h.middle_ns;
-	struct usk_stamp s;
-	if (map && !usk_map_at(map, middle, &s, NULL)) {
-		if (s.reference_ns != USK_NONE && s.lo_ns != USK_NONE && s.hi_ns != USK_NONE) {
-			out = unit_between(s.reference_ns - middle, s.lo_ns - middle,
-					   s.hi_ns - middle);
-		} else if (s.lo_ns != USK_NONE) {
-			out = text_of("at least %s", unit_offset_at_least(s.lo_ns - middle).s);
-		} else if (s.hi_ns != USK_NONE) {
-			out = text_of("at most %s", unit_offset_at_most(s.hi_ns - middle).s);
-		}
+	struct usk_headline h = usk_headline_of(c, clock);
+	if (h.offset_ns != USK_NONE && h.lo_ns != USK_NONE && h.hi_ns != USK_NONE) {
+		out = unit_between(h.offset_ns, h.lo_ns, h.hi_ns);
+	} else if (h.lo_ns != USK_NONE) {
+		out = text_of("at least %s", unit_offset_at_least(h.lo_ns).s);
+	} else if (h.hi_ns != USK_NONE) {
+		out = text_of("at most %s", unit_offset_at_most(h.hi_ns).s);
 	}
-	usk_map_free(map);
 	return out;
 }
 
@@ -149,7 +60,7 @@ static void print_table(FILE *out, const struct usk_clocks *c)
 {
 	bool several = false;
 	for (size_t i = 0; i < c->n_clocks; i++) {
-		several |= headline_of(c, &c->clock[i]).n_stretches > 1;
+		several |= usk_headline_of(c, &c->clock[i]).n_stretches > 1;
 	}
 	struct table t =
 		table_begin("clock\tquality\toffset %s (± bound)\tdrift, ppm\t>sent\t>received",

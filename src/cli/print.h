@@ -7,17 +7,7 @@
 #include "units.h"
 #include "flow/compare.h"
 
-/* The stretch of a clock's local time, between steps, that stands for it. */
-struct headline {
-	int64_t from_ns, to_ns, middle_ns;
-	uint32_t epoch;
-	size_t messages;    /* buckets of them that are kept there */
-	size_t n_stretches; /* how many there are to choose from; 0: it has no knots */
-};
-/** The one with the most messages, as far as corridors are kept, else the longest. clock is of c.
- */
-struct headline headline_of(const struct usk_clocks *c, const struct usk_clock *clock);
-/** The offset at its middle, "-957.333 ms +- 39.4 us", "at least 3 us", "-". */
+/** The offset of its headline, "-957.333 ms +- 39.4 us", "at least 3 us", "-". */
 struct text headline_offset(const struct usk_clocks *c, const struct usk_clock *clock);
 /** "0" of the reference. */
 struct text clock_drift(const struct usk_clock *clock);

@@ -8,6 +8,7 @@
  * Not   drawings (page/)
  */
 #include "print.h"
+#include "write/write.h"
 #include "report/page.h"
 
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static void say_two(FILE *out, const struct usk_clocks *c, const struct usk_cloc
 		"Add %s to a stamp of %s in the middle%s of its trace to get the time of %s; its "
 		"drift is %s ppm",
 		headline_offset(c, k).s, k->name,
-		headline_of(c, k).n_stretches > 1
+		usk_headline_of(c, k).n_stretches > 1
 			? " of the stretch between steps with most messages"
 			: "",
 		c->clock[k->reference].name,

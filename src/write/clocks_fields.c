@@ -6,6 +6,7 @@
  */
 #include "write/fields.h"
 #include "read/trace.h"
+#include "write/write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -220,6 +221,26 @@ static void put_widths(struct usk_json_out *o, const struct usk_clocks *c, const
 	usk_fields_put(o, c, width_fields, &w);
 }
 
+static const struct usk_field headline_fields[] = {
+	{ "local_ns", FIELD_TIME_OR_NULL, AT(usk_headline, middle_ns),
+	  .help = "The middle of the stretch between steps with the most messages." },
+	{ "epoch", FIELD_SMALL, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_headline, epoch),
+	  .help = "Its epoch." },
+	{ "offset_ns", FIELD_TIME_OR_NULL, AT(usk_headline, offset_ns),
+	  .help = "The offset there. null: the clock has none." },
+	{ "lo_ns", FIELD_TIME_OR_NULL, AT(usk_headline, lo_ns),
+	  .help = "The least that it can be. null: nothing bounds it from below." },
+	{ "hi_ns", FIELD_TIME_OR_NULL, AT(usk_headline, hi_ns),
+	  .help = "The most that it can be. null: nothing bounds it from above." },
+	{ NULL },
+};
+
+static void put_headline(struct usk_json_out *o, const struct usk_clocks *c, const void *of)
+{
+	struct usk_headline h = usk_headline_of(c, of);
+	usk_fields_put(o, c, headline_fields, &h);
+}
+
 static const struct usk_field beyond_fields[] = {
 	{ "local_ns", FIELD_TIME, AT(usk_beyond, local_ns),
 	  .help = "A stamp of this clock outside of its knots." },
@@ -276,6 +297,8 @@ const struct usk_field usk_clock_fields[] = {
 	  .help = "The most that it can be. null: unknown." },
 	{ "wander", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_clock, wander), .fields = wander_fields,
 	  .help = "How far its rate may lie from a constant, outside of disturbed stretches." },
+	{ "headline", FIELD_OWN, FIELD_MAY_MISS, .fields = headline_fields, .put = put_headline,
+	  .help = "The one offset that the table prints. unskew writes it and does not read it." },
 	{ "half_width_ns", FIELD_OWN, FIELD_MAY_MISS, .fields = width_fields, .put = put_widths,
 	  .help = "Half the width of its band. unskew writes it and does not read it." },
 	{ "knots", ROWS(usk_clock, knot, n_knots, knot_fields),

@@ -28,6 +28,19 @@ const struct usk_trace_info *usk_clocks_trace(const struct usk_clocks *c, const 
 uint32_t usk_trace_iface_clock(const struct usk_trace_info *t, uint32_t number, const char *name,
 			       uint32_t clock);
 
+/* The stretch of a clock's local time, between steps, that stands for it, and what it is off by in
+ * the middle of that; USK_NONE: nothing. */
+struct usk_headline {
+	int64_t from_ns, to_ns, middle_ns;
+	uint32_t epoch;
+	size_t messages;    /* buckets of them that are kept there */
+	size_t n_stretches; /* how many there are to choose from; 0: it has no knots */
+	int64_t offset_ns, lo_ns, hi_ns;
+};
+/** The one with the most messages, as far as corridors are kept, else the longest. clock is of c.
+ */
+struct usk_headline usk_headline_of(const struct usk_clocks *c, const struct usk_clock *clock);
+
 /**
  * A line as an estimator drew it, not settled into a band: n >= 2 knots, their lo, hi and epoch are
  * ignored. Unlike a clock's, its time may stand still or fall.
