@@ -169,12 +169,15 @@ static int tell(struct sync *s)
 	bool table = !data && !args_flag(args, "quiet");
 	uint32_t drawn = choose_plot(args, c);
 	char *json = data || s->path[CLOCKS] ? kept(usk_clocks_to_json(c)) : NULL;
+	static struct located where;
 	struct usk_stream scores;
 	enum usk_status status = task_scores(&s->task, c, usk_stream_begin(&scores));
 	const char *scored = kept(usk_stream_end(&scores));
 	status = status ? status : write_all(s, json);
 	if (table) {
-		print_clocks(stdout, c);
+		print_wants(c, &where);
+		must(located_find(&where, c, s->task.trace, s->task.n, &why));
+		print_clocks(stdout, c, &where);
 	}
 	if (table && drawn != USK_NO_CLOCK) {
 		draw(args, c, drawn);

@@ -8,10 +8,10 @@
  * Not   proofs of others: the text is the one that this process made
  */
 #include "explain.h"
+#include "located.h"
 
 #include "fit/cone.h"
 #include "print.h"
-#include "read/trace.h"
 #include "stamps.h"
 
 #include <stdlib.h>
@@ -33,22 +33,15 @@ struct step {
 	uint32_t said;		/* its number, 0: it is not needed */
 };
 
-/* Where a message was recorded; trace[n_traces]: nowhere that is known. */
-struct place {
-	size_t trace;
-	uint64_t number;
-};
-
 struct message {
 	uint32_t clock[2];
 	int64_t x[2];
-	struct place at[2];
-	bool needed;
 };
 
 struct explaining {
 	const struct usk_clocks *c;
 	struct usk_trace **trace;
+	struct located located;
 	struct step *step;
 	size_t n_steps, cap_steps;
 	struct message *message;
@@ -97,7 +90,7 @@ static void take_step(struct explaining *e, const char *line)
 
 static void take_message(struct explaining *e, const char *line)
 {
-	struct message m = { .needed = false };
+	struct message m;
 	long long sent = 0, received = 0;
 	sscanf(line, "message %u %lld %u %lld", &m.clock[0], &sent, &m.clock[1], &received);
 	m.x[0] = sent;
@@ -153,72 +146,6 @@ static void read_steps(struct explaining *e, const char *text)
 	}
 }
 
-/* ---- where it was recorded ---------------------------------------------------------------------
- */
-
-static void found_end(struct explaining *e, uint32_t clock, int64_t x, struct place at)
-{
-	for (size_t i = 0; i < e->n_messages; i++) {
-		struct message *m = &e->message[i];
-		for (int end = 0; end < 2 && m->needed; end++) {
-			if (m->clock[end] == clock && m->x[end] == x && !m->at[end].number) {
-				m->at[end] = at;
-			}
-		}
-	}
-}
-
-static enum usk_status locate_packets(struct explaining *e, size_t i, struct usk_err *err)
-{
-	enum { BATCH = 256 };
-	static struct usk_record record[BATCH];
-	uint32_t clock = i < e->c->n_traces ? e->c->trace[i].clock : USK_NO_CLOCK;
-	uint64_t number = 0;
-	enum usk_status status = USK_OK;
-	for (size_t n = 1; n && !status;) {
-		status = usk_trace_records(e->trace[i], record, BATCH, &n, err);
-		for (size_t k = 0; k < n && !status; k++) {
-			found_end(e, clock, record[k].time_ns, (struct place){ i, ++number });
-		}
-	}
-	return status;
-}
-
-static enum usk_status locate_rows(struct explaining *e, size_t i, struct usk_err *err)
-{
-	enum { BATCH = 256 };
-	static struct usk_msg msg[BATCH];
-	uint64_t number = 0;
-	enum usk_status status = USK_OK;
-	for (size_t n = 1; n && !status;) {
-		status = usk_trace_messages(e->trace[i], msg, BATCH, &n, err);
-		for (size_t k = 0; k < n && !status; k++) {
-			const char *name[] = { usk_trace_clock_name(e->trace[i], msg[k].from),
-					       usk_trace_clock_name(e->trace[i], msg[k].to) };
-			struct place at = { i, ++number };
-			found_end(e, usk_clocks_find(e->c, name[0], NULL, NULL), msg[k].sent_ns,
-				  at);
-			found_end(e, usk_clocks_find(e->c, name[1], NULL, NULL), msg[k].received_ns,
-				  at);
-		}
-	}
-	return status;
-}
-
-static enum usk_status locate(struct explaining *e, size_t n_traces, struct usk_err *err)
-{
-	enum usk_status status = USK_OK;
-	for (size_t i = 0; i < n_traces && !status; i++) {
-		status = usk_trace_rewind(e->trace[i], err);
-		if (!status && usk_trace_class(e->trace[i]) == USK_TRACE_CAPTURE) {
-			status = locate_packets(e, i, err);
-		} else if (!status && usk_trace_class(e->trace[i]) == USK_TRACE_TABLE) {
-			status = locate_rows(e, i, err);
-		}
-	}
-	return status;
-}
-
 /* ---- in words ----------------------------------------------------------------------------------
  */
 
@@ -253,12 +180,7 @@ static const char *reference_of(const struct explaining *e, uint32_t clock)
 
 static void put_place(const struct explaining *e, const struct message *m, int end, FILE *out)
 {
-	const struct place *p = &m->at[end];
-	if (p->number) {
-		bool packet = usk_trace_class(e->trace[p->trace]) == USK_TRACE_CAPTURE;
-		fprintf(out, " (%s #%s of %s)", packet ? "packet" : "message",
-			unit_count(p->number).s, printable(usk_trace_path(e->trace[p->trace])));
-	}
+	fputs(located_at(&e->located, m->clock[end], m->x[end]), out);
 }
 
 static void say_message(const struct explaining *e, const struct step *s, FILE *out)
@@ -348,9 +270,6 @@ static void need(struct explaining *e, const uint32_t step[2])
 	for (size_t i = 0; i < e->n_steps; i++) {
 		e->step[i].said = i == step[0] || i == step[1];
 	}
-	for (size_t i = 0; i < e->n_messages; i++) {
-		e->message[i].needed = false;
-	}
 	for (size_t i = e->n_steps; i-- > 0;) {
 		struct step *s = &e->step[i];
 		if (s->said && s->a != NO_STEP) {
@@ -359,12 +278,24 @@ static void need(struct explaining *e, const uint32_t step[2])
 		if (s->said && s->b != NO_STEP) {
 			e->step[s->b].said = 1;
 		}
-		if (s->said && s->message != NO_STEP) {
-			e->message[s->message].needed = true;
-		}
 	}
 	for (size_t i = 0; i < e->n_steps; i++) {
 		e->step[i].said = e->step[i].said && e->step[i].rule != REFERENCE ? ++said : 0;
+	}
+}
+
+static void want_messages(struct explaining *e)
+{
+	e->located.n = 0;
+	for (size_t i = 0; i < e->n_steps; i++) {
+		if (e->step[i].said && e->step[i].message != NO_STEP) {
+			const struct message *m = &e->message[e->step[i].message];
+			const struct usk_msg msg = { .from = m->clock[0],
+						     .to = m->clock[1],
+						     .sent_ns = m->x[0],
+						     .received_ns = m->x[1] };
+			located_want(&e->located, &msg);
+		}
 	}
 }
 
@@ -449,7 +380,8 @@ static enum usk_status say_bound(struct explaining *e, const char *proof, size_t
 		shorten(e, x, bound, step);
 		need(e, step);
 	}
-	status = locate(e, n_traces, err);
+	want_messages(e);
+	status = located_find(&e->located, e->c, e->trace, n_traces, err);
 	for (size_t i = 0; i < e->n_steps && !status; i++) {
 		if (e->step[i].said) {
 			say_step(e, &e->step[i], out);
@@ -480,5 +412,6 @@ enum usk_status explain(const struct usk_clocks *c, struct usk_trace **trace, si
 			: say_bound(&e, proof, n_traces, clock, x, at->hi_ns, true, out, err);
 	free(e.step);
 	free(e.message);
+	free(e.located.end);
 	return status;
 }

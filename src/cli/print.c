@@ -139,16 +139,37 @@ void print_notes(FILE *out, char *const *note, size_t n)
 	}
 }
 
-static void print_message(FILE *out, const struct usk_clocks *c, const struct usk_msg *m)
+/* "m -> n, sent 17... (packet #812 of m.pcap), received 17... (packet #4,711 of n.pcap)"; a row of
+ * a table is named once. */
+static void print_message(FILE *out, const struct usk_clocks *c, const struct usk_msg *m,
+			  const struct located *where)
 {
-	fprintf(out, "  %s -> %s, sent %lld, received %lld", printable(c->clock[m->from].name),
-		printable(c->clock[m->to].name), (long long)m->sent_ns, (long long)m->received_ns);
+	const char *sent = located_at(where, m->from, m->sent_ns);
+	const char *received = located_at(where, m->to, m->received_ns);
+	fprintf(out, "  %s -> %s, sent %lld%s, received %lld%s", printable(c->clock[m->from].name),
+		printable(c->clock[m->to].name), (long long)m->sent_ns,
+		strcmp(sent, received) ? sent : "", (long long)m->received_ns, received);
+}
+
+/* Of outliers so many are told. */
+enum { MOST_OUTLIERS = 5 };
+
+void print_wants(const struct usk_clocks *c, struct located *where)
+{
+	for (size_t i = 0; i < c->n_pairs; i++) {
+		const struct usk_pair *p = &c->pair[i];
+		for (size_t k = 0; k < p->n_contradiction; k++) {
+			located_want(where, &p->contradiction[k]);
+		}
+		for (size_t k = 0; k < p->n_outliers && k < MOST_OUTLIERS; k++) {
+			located_want(where, &p->outlier[k].msg);
+		}
+	}
 }
 
 /* Messages that no clock of the model explains: those left out, those that forbid an answer. */
-static void print_outliers(FILE *out, const struct usk_clocks *c)
+static void print_outliers(FILE *out, const struct usk_clocks *c, const struct located *where)
 {
-	enum { MOST = 5 };
 	for (size_t i = 0; i < c->n_pairs; i++) {
 		const struct usk_pair *p = &c->pair[i];
 		const char *a = printable(c->clock[p->a].name), *b = printable(c->clock[p->b].name);
@@ -159,7 +180,7 @@ static void print_outliers(FILE *out, const struct usk_clocks *c)
 				a, b);
 		}
 		for (size_t k = 0; k < p->n_contradiction; k++) {
-			print_message(out, c, &p->contradiction[k]);
+			print_message(out, c, &p->contradiction[k], where);
 			fputc('\n', out);
 		}
 		if (p->n_outliers) {
@@ -168,13 +189,13 @@ static void print_outliers(FILE *out, const struct usk_clocks *c)
 				"and are ignored:\n",
 				a, b);
 		}
-		for (size_t k = 0; k < p->n_outliers && k < MOST; k++) {
-			print_message(out, c, &p->outlier[k].msg);
+		for (size_t k = 0; k < p->n_outliers && k < MOST_OUTLIERS; k++) {
+			print_message(out, c, &p->outlier[k].msg, where);
 			fprintf(out, ", by %s\n", unit_span(p->outlier[k].excess_ns).s);
 		}
-		if (p->n_outliers > MOST) {
+		if (p->n_outliers > MOST_OUTLIERS) {
 			fprintf(out, "  and %s more, listed in clocks.json\n",
-				unit_count(p->n_outliers - MOST).s);
+				unit_count(p->n_outliers - MOST_OUTLIERS).s);
 		}
 	}
 }
@@ -398,7 +419,7 @@ static void print_evaluation(FILE *out, const struct usk_clocks *c)
 	print_broadcasts(out, &e->heard_recorded, &e->heard_corrected);
 }
 
-void print_clocks(FILE *out, const struct usk_clocks *c)
+void print_clocks(FILE *out, const struct usk_clocks *c, const struct located *where)
 {
 	bool bounded = clocks_that_are(c, USK_BOUNDED) > 0;
 	print_table(out, c);
@@ -411,7 +432,7 @@ void print_clocks(FILE *out, const struct usk_clocks *c)
 	print_jumps(out, c);
 	print_disturbed(out, c);
 	print_islands(out, c);
-	print_outliers(out, c);
+	print_outliers(out, c, where);
 	print_notes(out, c->note, c->n_notes);
 	if (bounded || clocks_that_are(c, USK_ONE_SIDED)) {
 		print_model(out, c);

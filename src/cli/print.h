@@ -5,6 +5,7 @@
 
 #include "cmd.h"
 #include "units.h"
+#include "located.h"
 #include "flow/compare.h"
 
 /** The offset of its headline, "-957.333 ms +- 39.4 us", "at least 3 us", "-". */
@@ -20,8 +21,11 @@ struct traffic *clock_messages(const struct usk_clocks *c);
 size_t clocks_that_are(const struct usk_clocks *c, enum usk_quality quality);
 /** How often a clock, or its reference, was stepped. */
 size_t steps_of(const struct usk_clock *clock);
-/** The table of clocks, what was left out, what contradicts what, notes, and the assumptions. */
-void print_clocks(FILE *out, const struct usk_clocks *c);
+/** The table of clocks, what was left out, what contradicts what and in which records, notes, and
+ * the assumptions. */
+void print_clocks(FILE *out, const struct usk_clocks *c, const struct located *where);
+/** The messages that it names. */
+void print_wants(const struct usk_clocks *c, struct located *where);
 /** What the bands rest on, a sentence or two over lines. */
 void print_model(FILE *out, const struct usk_clocks *c);
 /** "Matched 6,112 messages; left out: 12 unmatched." */

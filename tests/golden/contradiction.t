@@ -6,8 +6,8 @@ b      contradicted  -                           -              1         1
 
 Matched 2 messages.
 The model cannot explain the clocks of a and b; these messages contradict each other:
-  a -> b, sent 101, received 90
-  b -> a, sent 143, received 120
+  a -> b, sent 101, received 90 (message #1 of t.csv)
+  b -> a, sent 143, received 120 (message #2 of t.csv)
 Note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was stepped or slewed; try a part of the trace with --from and --to, or a larger --max-skew-ppm
 ? 3
 # One side only: status 3, and a bound instead of an offset.
@@ -36,7 +36,7 @@ One-way delays, median (99 %): a -> b 500 us as recorded, 80 ns (80 ns) correcte
 Disturbed: b may have been stepped or slewed in 1 stretch, 2.11 s in all (4.3 % of the time);
   there only the skew limit (500 ppm) bounds its rate, so the uncertainty is larger.
 Outliers between a and b, which contradict the other messages and are ignored:
-  a -> b, sent 20000000000, received 20000300000, by 200 us
+  a -> b, sent 20000000000 (message #41 of t.csv), received 20000300000 (message #101 of t.csv), by 200 us
 Model wander: the rate of each clock is constant within 5 ppm
 outside of disturbed stretches, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
