@@ -178,9 +178,17 @@ static const char *reference_of(const struct explaining *e, uint32_t clock)
 	return name_of(e, e->c->clock[clock].reference);
 }
 
+static struct usk_msg msg_of(const struct message *m)
+{
+	return (struct usk_msg){
+		.from = m->clock[0], .to = m->clock[1], .sent_ns = m->x[0], .received_ns = m->x[1]
+	};
+}
+
 static void put_place(const struct explaining *e, const struct message *m, int end, FILE *out)
 {
-	fputs(located_at(&e->located, m->clock[end], m->x[end]), out);
+	const struct usk_msg msg = msg_of(m);
+	fputs(located_at(&e->located, &msg, end), out);
 }
 
 static void say_message(const struct explaining *e, const struct step *s, FILE *out)
@@ -289,11 +297,7 @@ static void want_messages(struct explaining *e)
 	e->located.n = 0;
 	for (size_t i = 0; i < e->n_steps; i++) {
 		if (e->step[i].said && e->step[i].message != NO_STEP) {
-			const struct message *m = &e->message[e->step[i].message];
-			const struct usk_msg msg = { .from = m->clock[0],
-						     .to = m->clock[1],
-						     .sent_ns = m->x[0],
-						     .received_ns = m->x[1] };
+			const struct usk_msg msg = msg_of(&e->message[e->step[i].message]);
 			located_want(&e->located, &msg);
 		}
 	}

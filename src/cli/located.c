@@ -17,33 +17,74 @@ static int by_stamp(const void *pa, const void *pb)
 {
 	const struct located_end *a = pa, *b = pb;
 	int order = usk_order(a->clock, b->clock);
-	return order ? order : usk_order(a->ns, b->ns);
+	order = order ? order : usk_order(a->ns, b->ns);
+	order = order ? order : usk_order(a->peer, b->peer);
+	return order ? order : usk_order(a->peer_ns, b->peer_ns);
 }
 
-static void want(struct located *l, uint32_t clock, int64_t ns)
+static struct located_end end_of(const struct usk_msg *m, bool received)
 {
-	l->end = usk_room(l->end, l->n, &l->cap, sizeof *l->end);
-	l->end[l->n++] = (struct located_end){ .clock = clock, .ns = ns };
+	struct located_end sent = { .clock = m->from,
+				    .peer = m->to,
+				    .ns = m->sent_ns,
+				    .peer_ns = m->received_ns },
+			   got = { .clock = m->to,
+				   .peer = m->from,
+				   .ns = m->received_ns,
+				   .peer_ns = m->sent_ns };
+	return received ? got : sent;
 }
 
 void located_want(struct located *l, const struct usk_msg *m)
 {
-	want(l, m->from, m->sent_ns);
-	want(l, m->to, m->received_ns);
+	for (int received = 0; received < 2; received++) {
+		l->end = usk_room(l->end, l->n, &l->cap, sizeof *l->end);
+		l->end[l->n++] = end_of(m, received);
+	}
 }
 
-static struct located_end *end_of(const struct located *l, uint32_t clock, int64_t ns)
+/* The first that is not before it. */
+static size_t place_of(const struct located *l, const struct located_end *e)
 {
-	struct located_end key = { .clock = clock, .ns = ns };
-	return l->n ? bsearch(&key, l->end, l->n, sizeof key, by_stamp) : NULL;
+	size_t lo = 0, hi = l->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (by_stamp(&l->end[mid], e) < 0) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
 }
 
-static void found(struct located *l, uint32_t clock, int64_t ns, size_t trace, uint64_t number)
+static void found(struct located_end *e, size_t trace, uint64_t number)
 {
-	struct located_end *e = end_of(l, clock, ns);
-	if (e && !e->number) {
+	if (!e->number) {
 		e->trace = trace;
 		e->number = number;
+	}
+}
+
+/* A packet is all ends that its clock stamped then, a row one message. */
+static void found_packet(struct located *l, uint32_t clock, int64_t ns, size_t trace,
+			 uint64_t number)
+{
+	const struct located_end least = { .clock = clock, .ns = ns, .peer_ns = INT64_MIN };
+	for (size_t i = place_of(l, &least);
+	     i < l->n && l->end[i].clock == clock && l->end[i].ns == ns; i++) {
+		found(&l->end[i], trace, number);
+	}
+}
+
+static void found_row(struct located *l, const struct usk_msg *m, size_t trace, uint64_t number)
+{
+	for (int received = 0; received < 2; received++) {
+		struct located_end e = end_of(m, received);
+		size_t i = place_of(l, &e);
+		if (i < l->n && !by_stamp(&l->end[i], &e)) {
+			found(&l->end[i], trace, number);
+		}
 	}
 }
 
@@ -58,7 +99,7 @@ static enum usk_status locate_packets(struct located *l, const struct usk_clocks
 	for (size_t n = 1; n && !status;) {
 		status = usk_trace_records(l->trace[i], record, BATCH, &n, err);
 		for (size_t k = 0; k < n && !status; k++) {
-			found(l, clock, record[k].time_ns, i, ++number);
+			found_packet(l, clock, record[k].time_ns, i, ++number);
 		}
 	}
 	return status;
@@ -74,11 +115,12 @@ static enum usk_status locate_rows(struct located *l, const struct usk_clocks *c
 	for (size_t n = 1; n && !status;) {
 		status = usk_trace_messages(l->trace[i], msg, BATCH, &n, err);
 		for (size_t k = 0; k < n && !status; k++) {
-			const char *from = usk_trace_clock_name(l->trace[i], msg[k].from);
-			const char *to = usk_trace_clock_name(l->trace[i], msg[k].to);
-			number++;
-			found(l, usk_clocks_find(c, from, NULL, NULL), msg[k].sent_ns, i, number);
-			found(l, usk_clocks_find(c, to, NULL, NULL), msg[k].received_ns, i, number);
+			struct usk_msg m = msg[k];
+			m.from = usk_clocks_find(c, usk_trace_clock_name(l->trace[i], m.from), NULL,
+						 NULL);
+			m.to = usk_clocks_find(c, usk_trace_clock_name(l->trace[i], m.to), NULL,
+					       NULL);
+			found_row(l, &m, i, ++number);
 		}
 	}
 	return status;
@@ -103,9 +145,11 @@ enum usk_status located_find(struct located *l, const struct usk_clocks *c,
 	return status;
 }
 
-const char *located_at(const struct located *l, uint32_t clock, int64_t ns)
+const char *located_at(const struct located *l, const struct usk_msg *m, bool received)
 {
-	const struct located_end *e = end_of(l, clock, ns);
+	struct located_end key = end_of(m, received);
+	size_t i = place_of(l, &key);
+	const struct located_end *e = i < l->n && !by_stamp(&l->end[i], &key) ? &l->end[i] : NULL;
 	if (!e || !e->number) {
 		return "";
 	}

@@ -8,11 +8,11 @@
 #include "cmd.h"
 #include "units.h"
 
-/* Ends of messages: a clock, its stamp, and once found the record. */
+/* Ends of messages: a clock, its stamp, those of the other end, and once found the record. */
 struct located {
 	struct located_end {
-		uint32_t clock;
-		int64_t ns;
+		uint32_t clock, peer;
+		int64_t ns, peer_ns;
 		size_t trace;
 		uint64_t number; /* 0: not found */
 	} * end;
@@ -26,6 +26,6 @@ void located_want(struct located *l, const struct usk_msg *m);
 enum usk_status located_find(struct located *l, const struct usk_clocks *c,
 			     struct usk_trace **trace, size_t n_traces, struct usk_err *err);
 /** " (packet #812 of a.pcap)", kept; "" where it was not found. */
-const char *located_at(const struct located *l, uint32_t clock, int64_t ns);
+const char *located_at(const struct located *l, const struct usk_msg *m, bool received);
 
 #endif

@@ -144,8 +144,8 @@ void print_notes(FILE *out, char *const *note, size_t n)
 static void print_message(FILE *out, const struct usk_clocks *c, const struct usk_msg *m,
 			  const struct located *where)
 {
-	const char *sent = located_at(where, m->from, m->sent_ns);
-	const char *received = located_at(where, m->to, m->received_ns);
+	const char *sent = located_at(where, m, false);
+	const char *received = located_at(where, m, true);
 	fprintf(out, "  %s -> %s, sent %lld%s, received %lld%s", printable(c->clock[m->from].name),
 		printable(c->clock[m->to].name), (long long)m->sent_ns,
 		strcmp(sent, received) ? sent : "", (long long)m->received_ns, received);

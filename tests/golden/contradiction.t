@@ -36,7 +36,7 @@ One-way delays, median (99 %): a -> b 500 us as recorded, 80 ns (80 ns) correcte
 Disturbed: b may have been stepped or slewed in 1 stretch, 2.11 s in all (4.3 % of the time);
   there only the skew limit (500 ppm) bounds its rate, so the uncertainty is larger.
 Outliers between a and b, which contradict the other messages and are ignored:
-  a -> b, sent 20000000000 (message #41 of t.csv), received 20000300000 (message #101 of t.csv), by 200 us
+  a -> b, sent 20000000000, received 20000300000 (message #101 of t.csv), by 200 us
 Model wander: the rate of each clock is constant within 5 ppm
 outside of disturbed stretches, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
