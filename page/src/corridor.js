@@ -5,7 +5,7 @@
  * The window that is chosen here is the page's: the diagram of messages and the alignment by hand follow it.
  */
 import { h, shown, short, table } from './dom.js';
-import { between, count, instant, span } from './format.js';
+import { between, byName, count, instant, span } from './format.js';
 import { counted, lowerBound, pairsOf, peerOf, viewOf } from './data.js';
 import { Plot } from './plot.js';
 
@@ -27,7 +27,7 @@ export class Corridor {
 	constructor(data, changed) {
 		this.data = data;
 		this.changed = changed;
-		this.clocks = data.clocks.filter((c) => pairsOf(data, c.name).length);
+		this.clocks = data.clocks.filter((c) => pairsOf(data, c.name).length).sort((a, b) => byName(a.name, b.name));
 		this.section = h('section', { id: 'corridor', 'aria-labelledby': 'corridor-h' });
 		this.build();
 		const first = this.clocks.find((c) => c.quality !== 'reference') ?? this.clocks[0];

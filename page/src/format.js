@@ -138,3 +138,6 @@ export function instant(ns) {
 }
 
 export const percent = (part, total) => (total ? `${Number(((100 * part) / total).toPrecision(2))} %` : '-');
+
+/* host2 before host10 */
+export const byName = new Intl.Collator('en', { numeric: true }).compare;

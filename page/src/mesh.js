@@ -8,14 +8,19 @@
  */
 import { adopt } from './answer.js';
 import { h, s, shown, short } from './dom.js';
-import { bound } from './format.js';
+import { bound, byName } from './format.js';
 
 const ROW = 26, TOP = 30;
 
-/* depth first from each reference along the paths, so that a clock stands near what ties it */
+/* depth first from each reference along the paths, so that a clock stands near what ties it; those without a path last */
 function inOrder(clocks) {
-	const key = (c) => (c.json.path?.length ? c.json.path : ['\uffff', c.name]).join('\u0000');
-	return [...clocks].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+	const untied = (c) => !c.json.path?.length;
+	const way = (c) => (untied(c) ? [c.name] : c.json.path);
+	const along = (p, q) => {
+		const i = p.findIndex((name, k) => name !== q[k]);
+		return i < 0 || i >= q.length ? p.length - q.length : byName(p[i], q[i]);
+	};
+	return [...clocks].sort((a, b) => untied(a) - untied(b) || along(way(a), way(b)));
 }
 
 const widthOf = (clock, which = 'best') => {

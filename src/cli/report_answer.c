@@ -209,9 +209,17 @@ static void put_clock(FILE *out, const struct usk_clocks *c, size_t i,
 	fputs("</tr>\n", out);
 }
 
+/* host2 before host10. */
+static int by_name(const void *pa, const void *pb)
+{
+	const struct usk_clock *const *a = pa, *const *b = pb;
+	return strverscmp((*a)->name, (*b)->name);
+}
+
 static void put_clocks(FILE *out, const struct usk_clocks *c)
 {
 	struct traffic *messages = clock_messages(c);
+	const struct usk_clock **order = kept(usk_alloc(c->n_clocks + 1, sizeof *order));
 	begin_table(out, "unskew-clocks", "Clocks",
 		    "clock\tquality\t>offset mid-trace (± bound)\t>drift, ppm\t>error "
 		    "bound\t>sent\t>received\tpath",
@@ -220,7 +228,12 @@ static void put_clocks(FILE *out, const struct usk_clocks *c)
 		    "steps with the most messages. The true offset lies within \xc2\xb1 of it, "
 		    "under the model stated below. A positive drift is a clock that runs fast.");
 	for (size_t i = 0; i < c->n_clocks; i++) {
-		put_clock(out, c, i, &messages[i]);
+		order[i] = &c->clock[i];
+	}
+	qsort(order, c->n_clocks, sizeof *order, by_name);
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		size_t at = (size_t)(order[i] - c->clock);
+		put_clock(out, c, at, &messages[at]);
 	}
 	end_table(out);
 }

@@ -172,3 +172,6 @@ $ unskew report m.csv --clock own.json -o own.json --force
 $ ls damaged.html
 ! ls: cannot access 'damaged.html': No such file or directory
 ? 2
+# Clocks in the order that people count in.
+$ unskew simulate -q -o dozen --hosts 12 --seconds 2 --rate 5 --topology star; unskew report dozen/*.pcap -o dozen.html -q; grep -o 'data-clock="[0-9]*"><th scope="row"><bdi>[^<]*' dozen.html | sed 's/.*>//' | tr '\n' ' '
+host0 host1 host2 host3 host4 host5 host6 host7 host8 host9 host10 host11 
