@@ -157,7 +157,7 @@ static enum usk_status explain_stamp(struct sync *s, FILE *out)
 
 static bool wants_rows(const struct args *args)
 {
-	return args_given(args, "rows") || args_given(args, "format");
+	return args_has(args, "rows") && (args_given(args, "rows") || args_given(args, "format"));
 }
 
 /* Write, then say: a reader of standard output that goes away takes no file with it. */
