@@ -117,13 +117,19 @@ static bool is_blank(const uint8_t *d)
 	return !(usk_be64(d) | usk_be64(d + 8));
 }
 
-/* What every writer keeps to. */
-static bool is_sound(const struct usk_trace *t, const uint8_t *d)
+/* How much a header has that hardly any writer writes. */
+static int oddities(const struct usk_trace *t, const uint8_t *d)
 {
 	const struct state *s = t->state;
 	uint32_t captured = captured_of(s, d), length = wire_of(s, d);
-	return captured <= s->most && captured <= length && length <= USK_RECORD_MAX &&
-	       !is_blank(d) && usk_load32(d + 4, s->swap) < 1000000000 / s->unit_ns;
+	return (captured > s->most) + (captured > length) + (length > USK_RECORD_MAX) +
+	       is_blank(d) + (usk_load32(d + 4, s->swap) >= 1000000000 / s->unit_ns);
+}
+
+/* What every writer keeps to. */
+static bool is_sound(const struct usk_trace *t, const uint8_t *d)
+{
+	return !oddities(t, d);
 }
 
 /* Do sound headers follow one another from here on, to the end or far enough? */
@@ -192,10 +198,10 @@ static bool is_astray(const struct usk_trace *t, size_t pos)
 		return is_blank(d) || !is_sound(t, d);
 	}
 	const uint8_t *next = d + size;
-	bool odd = !is_sound(t, d);
+	int odd = oddities(t, d);
 	if (odd && usk_near(stamp(s, d), s->last_ns)) {
-		/* A writer that does so with one does so with others, and lengths lead on. */
-		return captured_of(s, next) > USK_RECORD_MAX || is_blank(next) ||
+		/* A writer that does one such thing does so with others, and lengths lead on. */
+		return odd > 1 || captured_of(s, next) > USK_RECORD_MAX || is_blank(next) ||
 		       !usk_near(stamp(s, next), stamp(s, d));
 	}
 	if (!is_sound(t, next)) {
