@@ -135,11 +135,14 @@ enum usk_status located_find(struct located *l, const struct usk_clocks *c,
 		qsort(l->end, l->n, sizeof *l->end, by_stamp);
 	}
 	for (size_t i = 0; i < n_traces && l->n && !status; i++) {
+		enum usk_trace_class class = usk_trace_class(trace[i]);
+		if (class != USK_TRACE_CAPTURE && class != USK_TRACE_TABLE) {
+			continue;
+		}
 		status = usk_trace_rewind(trace[i], err);
-		if (!status && usk_trace_class(trace[i]) == USK_TRACE_CAPTURE) {
-			status = locate_packets(l, c, i, err);
-		} else if (!status && usk_trace_class(trace[i]) == USK_TRACE_TABLE) {
-			status = locate_rows(l, c, i, err);
+		if (!status) {
+			status = (class == USK_TRACE_CAPTURE ? locate_packets
+							     : locate_rows)(l, c, i, err);
 		}
 	}
 	return status;

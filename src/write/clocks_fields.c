@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clocks_fields.c - what clocks.json holds: its keys, and what of them has to hold
+ * clocks_fields.c - what clocks.json holds: its keys
  *
- * Why   apply and convert trust the knots: what is wrong is found here and nowhere later
+ * Not   what of them has to hold (clocks_check.c)
  */
 #include "write/fields.h"
 #include "read/trace.h"
@@ -47,61 +47,6 @@ static const struct usk_field knot_fields[] = {
 	  .help = "How often the clock was stepped backward before, as its records show." },
 	{ NULL },
 };
-
-/* What usk_map_new() relies on. before: the knot to the left in the same epoch, or NULL. */
-static void check_knot(struct reader *r, const struct place *at, const struct usk_clock *k,
-		       const struct usk_knot *before, const struct usk_knot *x)
-{
-	bool full = x->offset_ns != USK_NONE && x->lo_ns != USK_NONE && x->hi_ns != USK_NONE;
-	usk_i128 corrected = (usk_i128)x->local_ns + (full ? x->offset_ns : 0);
-	if (k->quality == USK_ONE_SIDED && x->offset_ns != USK_NONE) {
-		usk_json_wrong(r, at, "offset_ns", "is not null, yet the clock is one-sided");
-	} else if (k->quality != USK_ONE_SIDED && !full) {
-		usk_json_wrong(r, at, NULL,
-			       "a clock that is %s needs offset_ns, lo_ns and hi_ns in each knot",
-			       usk_quality_name(k->quality));
-	} else if (full && (x->lo_ns > x->offset_ns || x->offset_ns > x->hi_ns)) {
-		usk_json_wrong(r, at, NULL, "lo_ns <= offset_ns <= hi_ns does not hold");
-	} else if (corrected > USK_TIME_MAX || corrected < -USK_TIME_MAX) {
-		usk_json_wrong(r, at, NULL,
-			       "its corrected time is more than 2^62 ns (146 years) from 1970");
-	} else if (before && x->local_ns <= before->local_ns) {
-		usk_json_wrong(r, at, "local_ns", "does not rise from the knot before");
-	} else if (before && full &&
-		   (usk_i128)x->offset_ns - before->offset_ns <
-			   -((usk_i128)x->local_ns - before->local_ns)) {
-		usk_json_wrong(r, at, "offset_ns",
-			       "falls faster than the clock runs: time would go back");
-	}
-}
-
-static void check_knots(struct reader *r, const struct place *up, const struct usk_clock *k)
-{
-	struct place list = { up, "knots", 0 };
-	size_t in_epoch = 0;
-	for (size_t i = 0; i < k->n_knots && !r->status; i++) {
-		struct place at = { &list, NULL, i };
-		const struct usk_knot *x = &k->knot[i];
-		bool same = i && x->epoch == x[-1].epoch;
-		if (i && x->epoch < x[-1].epoch) {
-			usk_json_wrong(r, &at, "epoch", "is not in order");
-		}
-		if (i && !same && in_epoch < 2) {
-			usk_json_wrong(r, &at, NULL,
-				       "begins an epoch, yet the one before has a single knot");
-		}
-		in_epoch = same ? in_epoch + 1 : 1;
-		check_knot(r, &at, k, same ? x - 1 : NULL, x);
-	}
-	bool none = k->quality == USK_ABSENT || k->quality == USK_CONTRADICTED;
-	bool allowed = none || k->quality == USK_ONE_SIDED;
-	if (none && k->n_knots) {
-		usk_json_wrong(r, up, "knots", "is not empty, yet the clock is %s",
-			       usk_quality_name(k->quality));
-	} else if (k->n_knots ? in_epoch < 2 : !allowed) {
-		usk_json_wrong(r, up, "knots", "holds fewer than two knots");
-	}
-}
 
 static const char *jump_name(unsigned kind)
 {
@@ -148,32 +93,6 @@ static const struct usk_field set_back_fields[] = {
 	{ NULL },
 };
 
-static void check_set_backs(struct reader *r, const struct place *up, const struct usk_clock *k)
-{
-	struct place list = { up, "set_back", 0 };
-	for (size_t i = 0; i < k->n_set_backs; i++) {
-		struct place at = { &list, NULL, i };
-		if (k->set_back[i].from_ns <= k->set_back[i].to_ns) {
-			usk_json_wrong(r, &at, NULL, "from_ns > to_ns does not hold");
-		}
-	}
-}
-
-static void check_disturbed(struct reader *r, const struct place *up, const struct usk_clock *k)
-{
-	struct place list = { up, "disturbed", 0 };
-	for (size_t i = 0; i < k->n_stretches; i++) {
-		struct place at = { &list, NULL, i };
-		const struct usk_disturbed *x = &k->stretch[i];
-		if (x->from_ns > x->to_ns) {
-			usk_json_wrong(r, &at, NULL, "from_ns <= to_ns does not hold");
-		} else if (i && (x->epoch < x[-1].epoch ||
-				 (x->epoch == x[-1].epoch && x->from_ns <= x[-1].to_ns))) {
-			usk_json_wrong(r, &at, NULL, "is not in order, behind the one before");
-		}
-	}
-}
-
 static const struct usk_field wander_fields[] = {
 	{ "assumed_ppm", FIELD_WANDER, AT(usk_wander, assumed_e12),
 	  .help = "How far a rate may lie from a constant, as was asked for." },
@@ -192,19 +111,6 @@ static const struct usk_field slope_fields[] = {
 	  .help = "By this at most. 1000000 both ways: nothing is known of it." },
 	{ NULL },
 };
-
-/* Others need not write them: all that the skew limit allows. */
-static void check_slopes(struct reader *r, const struct place *up, const char *key,
-			 const struct usk_clock *k, struct usk_slopes *s)
-{
-	const int64_t limit = k->quality == USK_REFERENCE ? 0 : r->c->max_skew_e12;
-	struct place at = { up, key, 0 };
-	if (s->least_e12 == USK_NONE) {
-		*s = (struct usk_slopes){ -limit, limit };
-	} else if (s->least_e12 > s->most_e12) {
-		usk_json_wrong(r, &at, NULL, "least_ppm <= most_ppm does not hold");
-	}
-}
 
 static const struct usk_field width_fields[] = {
 	{ "best", FIELD_SPAN_OR_NULL, AT(usk_widths, best_ns),
@@ -249,27 +155,6 @@ static const struct usk_field beyond_fields[] = {
 	{ "hi_ns", FIELD_TIME, AT(usk_beyond, hi_ns), .help = "The most that it can be." },
 	{ NULL },
 };
-
-/* In order, none among the knots, of a clock with one epoch that is bounded. */
-static void check_beyond(struct reader *r, const struct place *up, const struct usk_clock *k)
-{
-	struct place list = { up, "beyond", 0 };
-	const struct usk_knot *end = k->n_knots ? &k->knot[k->n_knots - 1] : NULL;
-	if (k->n_beyond && (k->quality != USK_BOUNDED || !end || end->epoch != k->knot->epoch)) {
-		usk_json_wrong(r, up, "beyond", "is of a clock without one bounded epoch");
-	}
-	for (size_t i = 0; i < k->n_beyond && !r->status; i++) {
-		struct place at = { &list, NULL, i };
-		const struct usk_beyond *x = &k->beyond[i];
-		if (i && x->local_ns <= x[-1].local_ns) {
-			usk_json_wrong(r, &at, "local_ns", "does not rise from the one before");
-		} else if (x->local_ns >= k->knot->local_ns && x->local_ns <= end->local_ns) {
-			usk_json_wrong(r, &at, "local_ns", "is not beyond the knots");
-		} else if (x->lo_ns > x->hi_ns) {
-			usk_json_wrong(r, &at, NULL, "lo_ns <= hi_ns does not hold");
-		}
-	}
-}
 
 const struct usk_field usk_clock_fields[] = {
 	{ "name", FIELD_TEXT, AT(usk_clock, name), .help = "The clock's name; no two are alike." },
@@ -324,75 +209,6 @@ const struct usk_field usk_clock_fields[] = {
 		  "to i + 1." },
 	{ NULL },
 };
-
-static bool falls(struct usk_set_back b)
-{
-	return b.from_ns > b.to_ns;
-}
-
-/* Others need not say where epochs begin: between the ends of the jumps that lead to them, or at
- * their knots. */
-static struct usk_set_back set_back_to(const struct usk_clock *k, uint32_t epoch)
-{
-	struct usk_set_back found = { 0, 0 };
-	for (size_t i = 1; i < k->n_knots && !falls(found); i++) {
-		if (k->knot[i].epoch == epoch && k->knot[i - 1].epoch + 1 == epoch) {
-			found = (struct usk_set_back){ k->knot[i - 1].local_ns,
-						       k->knot[i].local_ns };
-		}
-	}
-	for (size_t i = 0; i < k->n_jumps; i++) {
-		const struct usk_jump *j = &k->jump[i];
-		struct usk_set_back b = { j->after_local_ns, j->before_local_ns };
-		if (j->epoch + 1 == epoch && j->end_epoch == epoch && falls(b)) {
-			found = b;
-			break;
-		}
-	}
-	return found;
-}
-
-static void find_set_backs(struct usk_clock *k)
-{
-	bool said = k->n_set_backs > 0;
-	for (struct usk_set_back b; !said; k->n_set_backs++) {
-		b = set_back_to(k, (uint32_t)k->n_set_backs + 1);
-		if (!falls(b)) {
-			break;
-		}
-		k->set_back = usk_grow(k->set_back, k->n_set_backs + 1, sizeof *k->set_back);
-		k->set_back[k->n_set_backs] = b;
-	}
-}
-
-void usk_clock_check(struct reader *r, const struct place *at, void *clock)
-{
-	struct usk_clock *k = clock;
-	if (k->resolution_ns < 0) {
-		usk_json_wrong(r, at, "resolution_ns", "is negative");
-	}
-	check_slopes(r, at, "before", k, &k->before);
-	check_slopes(r, at, "after", k, &k->after);
-	check_knots(r, at, k);
-	check_beyond(r, at, k);
-	check_disturbed(r, at, k);
-	check_set_backs(r, at, k);
-	for (size_t i = 0; i < k->n_jumps; i++) { /* others need not say whose, nor where it ends */
-		struct usk_jump *j = &k->jump[i];
-		struct usk_set_back b = { j->after_local_ns, j->before_local_ns };
-		j->of = j->of == USK_NO_CLOCK ? (uint32_t)(k - r->c->clock) : j->of;
-		if (j->end_epoch < j->epoch + falls(b)) {
-			j->end_epoch = j->epoch + falls(b);
-		}
-	}
-	find_set_backs(k);
-	if (k->n_knots && k->knot[k->n_knots - 1].epoch > k->n_set_backs) {
-		usk_json_wrong(
-			r, at, "knots",
-			"are of epoch %u, yet neither set_back nor jumps say where it begins",
-			k->knot[k->n_knots - 1].epoch);
-	}
-}
 
 /* ---- pairs -------------------------------------------------------------------------------------
  */

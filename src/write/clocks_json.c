@@ -18,25 +18,23 @@
 	.each = FIELD_OBJECT, .fields = (row)
 
 /* What of pairs can be drawn comes after all of them: most who read the file want none of it. */
-static const struct usk_field clocks = { "clocks", ROWS(clock, n_clocks, usk_clock_fields),
-					 .help = "A row a clock." };
-static const struct usk_field pairs = { "pairs", ROWS(pair, n_pairs, usk_pair_fields),
-					.help = "A row for every two clocks that share messages." };
-static const struct usk_field corridors = { "corridors", ROWS(pair, n_pairs, usk_corridor_fields),
-					    .help = "What of a pair's messages can be drawn." };
+enum { PAIRS = 1 };
+static const struct usk_field rows[] = {
+	{ "clocks", ROWS(clock, n_clocks, usk_clock_fields), .help = "A row a clock." },
+	[PAIRS] = { "pairs", ROWS(pair, n_pairs, usk_pair_fields),
+		    .help = "A row for every two clocks that share messages." },
+	{ "corridors", ROWS(pair, n_pairs, usk_corridor_fields),
+	  .help = "What of a pair's messages can be drawn." },
+	{ NULL },
+};
 
 const struct usk_field *usk_clocks_key(size_t i)
 {
-	const struct usk_field *const part[] = { usk_clocks_head, &clocks, &pairs, &corridors,
-						 usk_clocks_tail };
+	const struct usk_field *const part[] = { usk_clocks_head, rows, usk_clocks_tail };
 	for (size_t k = 0; k < COUNT(part); k++) {
-		bool list = !k || k + 1 == COUNT(part);
 		for (const struct usk_field *f = part[k]; f->key; f++) {
 			if (!i--) {
 				return f;
-			}
-			if (!list) {
-				break;
 			}
 		}
 	}
@@ -117,7 +115,7 @@ static void read_clocks(struct reader *r, const json_t *root)
 
 static void read_pairs(struct reader *r, const json_t *root)
 {
-	usk_field_get(r, NULL, root, &pairs, r->c);
+	usk_field_get(r, NULL, root, &rows[PAIRS], r->c);
 }
 
 /* A corridor belongs to the pair of the same place, or, where some are left out, to a later. */

@@ -80,8 +80,9 @@ extern const struct usk_field usk_clocks_head[], usk_clocks_tail[];
 extern const struct usk_field usk_clock_fields[], usk_pair_fields[], usk_corridor_fields[];
 
 /** The i-th key of clocks.json, in the order in which they are written; NULL behind the last. */
-const struct usk_field *usk_clocks_key(size_t i);
-/** Is a clock sound that was read? */
+const struct usk_field *usk_clocks_key(size_t i); /* clocks_json.c */
+
+/** Is a clock sound that was read? Fills in what others need not write. clocks_check.c */
 void usk_clock_check(struct reader *r, const struct place *at, void *clock);
 
 #endif

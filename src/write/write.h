@@ -33,7 +33,7 @@ uint32_t usk_trace_iface_clock(const struct usk_trace_info *t, uint32_t number, 
 struct usk_headline {
 	int64_t from_ns, to_ns, middle_ns;
 	uint32_t epoch;
-	size_t messages;    /* buckets of them that are kept there */
+	size_t messages;    /* buckets of them that are kept there, where there is a choice */
 	size_t n_stretches; /* how many there are to choose from; 0: it has no knots */
 	int64_t offset_ns, lo_ns, hi_ns;
 };
