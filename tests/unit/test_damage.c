@@ -380,6 +380,23 @@ static void test_header_of_two(void **state)
 	}
 }
 
+/* The bytes of a packet as a header, whose length happens to lead to a sound one: 20 rows stand between.
+ * A fraction beyond a second and a length beyond all are no writer's habit, together. */
+static void test_odd_twice(void **state)
+{
+	(void)state;
+	struct bytes b = { 0 };
+	bool damage;
+	pcap_begin(&b, MAGIC_NS, 65535, 1);
+	for (int i = 0; i < ROW; i++) {
+		put_row(&b, false, i, 0);
+	}
+	const uint32_t header[] = { 1700000000, 1678903232, 20 * 76 + 60, 3597308416U };
+	memcpy(b.data + 24 + (size_t)8 * 76, header, sizeof header);
+	assert_true(whole_records(&b, b.n, &damage) >= ROW - 2 && damage);
+	bytes_free(&b);
+}
+
 static const struct {
 	const char *name, *text;
 	size_t n;
@@ -424,7 +441,7 @@ int main(void)
 		cmocka_unit_test(test_cut_anywhere),	cmocka_unit_test(test_overwritten),
 		cmocka_unit_test(test_claims),		cmocka_unit_test(test_lost_blocks),
 		cmocka_unit_test(test_border_in_stamp), cmocka_unit_test(test_header_of_two),
-		cmocka_unit_test(test_no_traces),
+		cmocka_unit_test(test_odd_twice),	cmocka_unit_test(test_no_traces),
 	};
 	return cmocka_run_group_tests(tests, make_trace_path, remove_trace_path);
 }
