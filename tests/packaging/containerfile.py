@@ -33,12 +33,13 @@ def installed(line):
 
 
 def linked(unskew):
-	"""Packages of the libraries that the program asks for itself."""
+	"""Packages of the libraries that the program asks for itself; those of its compiler come with any build."""
 	needed = re.findall(r'NEEDED.*\[(.*)\]', run('readelf', '-d', unskew).stdout)
 	paths = dict(re.findall(r'(\S+) => (\S+)', run('ldd', unskew).stdout))
+	compiler = ('libgcc', 'libstdc++', 'libasan', 'libubsan', 'libtsan')
 	for name in needed:
 		owner = run('dpkg', '-S', os.path.realpath(paths.get(name, name))).stdout.split(':')[0]
-		if owner and owner not in ('libc6', 'libunskew0') and not owner.startswith(('libgcc', 'libstdc++')):
+		if owner and owner not in ('libc6', 'libunskew0') and not owner.startswith(compiler):
 			yield owner
 
 
