@@ -312,7 +312,7 @@ static void print_islands(FILE *out, const struct usk_clocks *c)
 	if (c->n_islands < 2 || c->n_clocks < 3) {
 		return;
 	}
-	fputs("Groups of clocks that share no message:", out);
+	fputs("Groups of clocks that no message in use connects:", out);
 	for (size_t i = 0; i < c->n_islands; i++) {
 		const struct usk_island *island = &c->island[i];
 		fputs(i ? "; " : " ", out);

@@ -165,7 +165,8 @@ void print_model(FILE *out, const struct usk_clocks *c)
 		"hold.\n",
 		delay,
 		stepped ? "Between the two times given for a step the offset moves in one "
-			  "direction only.\n"
+			  "direction only,\nas does that between two clocks that are named "
+			  "for it.\n"
 			: "");
 }
 

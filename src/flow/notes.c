@@ -123,9 +123,12 @@ static char *explain_contradiction(const struct usk_pair *p, const struct partie
 				 p->n_contradiction, a, b, rates, parties->opt->min_delay,
 				 linear ? ", or --model wander" : "")
 		       : usk_format("%zu messages between %s and %s contradict each other if %s: a "
-				    "clock was stepped or slewed; try %sa part of the trace with "
+				    "clock was stepped or slewed%s; try %sa part of the trace with "
 				    "--from and --to, or a larger --max-skew-ppm",
 				    p->n_contradiction, a, b, rates,
+				    linear && parties->n > 2
+					    ? ", and as nothing says which, neither has an answer"
+					    : "",
 				    linear ? "--model wander, " : "");
 	free(rates);
 	return text;

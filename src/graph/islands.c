@@ -30,9 +30,10 @@ static void unite(uint32_t *up, uint32_t a, uint32_t b)
 	up[a > b ? a : b] = a < b ? a : b;
 }
 
-/* By clock: the number of its island, in the order of their first clocks. */
+/* By clock: the number of its island, in the order of their first clocks. cut: by clock, nothing
+ * ties it. */
 static uint32_t *islands_of(const struct usk_clocks *c, const struct usk_graph_problem *p,
-			    const bool *tied, size_t *n)
+			    const bool *tied, const bool *cut, size_t *n)
 {
 	uint32_t *up = usk_alloc(c->n_clocks + 1, sizeof *up);
 	for (uint32_t i = 0; i < c->n_clocks; i++) {
@@ -44,7 +45,10 @@ static uint32_t *islands_of(const struct usk_clocks *c, const struct usk_graph_p
 		}
 	}
 	for (size_t i = 0; i < p->n_anchors; i++) {
-		unite(up, p->anchor[i].a, p->anchor[i].b);
+		const struct usk_graph_anchor *a = &p->anchor[i];
+		if (!cut[a->a] && !cut[a->b]) {
+			unite(up, a->a, a->b);
+		}
 	}
 	uint32_t *of = usk_alloc(c->n_clocks + 1, sizeof *of);
 	*n = 0;
@@ -95,6 +99,7 @@ struct islands {
 	struct usk_graph_problem *p;
 	struct usk_calm *calm; /* by pair */
 	bool *wrong;	       /* by clock: a pair of it contradicts itself */
+	bool *cut;	       /* by clock: nothing that is said of it counts */
 	uint32_t *of, *number; /* by clock: its island, its number there */
 	size_t n;
 	struct group clock, pair;
@@ -407,6 +412,31 @@ static bool tell_all(struct islands *x)
 	return !some;
 }
 
+/*
+ * If messages of two clocks contradict that both have one rate, one of them has not, and nothing says
+ * which. What it tells other clocks is wrong then, though their messages may not show it.
+ */
+static void cut_off(struct islands *x, bool *tied)
+{
+	const struct usk_graph_problem *p = x->p;
+	bool *had = usk_alloc(x->c->n_clocks + 1, sizeof *had);
+	bool *has = usk_alloc(x->c->n_clocks + 1, sizeof *has);
+	memcpy(x->cut, x->wrong, x->c->n_clocks * sizeof *x->cut);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		const struct usk_graph_pair *pair = &p->pair[i];
+		had[pair->a] |= tied[i];
+		had[pair->b] |= tied[i];
+		tied[i] = tied[i] && !x->cut[pair->a] && !x->cut[pair->b];
+		has[pair->a] |= tied[i];
+		has[pair->b] |= tied[i];
+	}
+	for (size_t i = 0; i < x->c->n_clocks; i++) {
+		x->wrong[i] |= had[i] && !has[i];
+	}
+	free(had);
+	free(has);
+}
+
 /* Few are solved one by one, by all threads; of many each by one. */
 enum { MANY = 16 };
 
@@ -430,7 +460,11 @@ static bool solve_once(struct usk_clocks *c, struct usk_graph_problem *p)
 		x.wrong[p->pair[i].a] |= wrong;
 		x.wrong[p->pair[i].b] |= wrong;
 	}
-	x.of = islands_of(c, p, tied, &x.n);
+	x.cut = usk_alloc(c->n_clocks + 1, sizeof *x.cut);
+	if (p->model.kind == USK_LINEAR) {
+		cut_off(&x, tied);
+	}
+	x.of = islands_of(c, p, tied, x.cut, &x.n);
 	x.number = usk_alloc(c->n_clocks + 1, sizeof *x.number);
 	group_all(&x, tied);
 	for (size_t i = 0; i < x.n; i++) {
@@ -453,6 +487,7 @@ static bool solve_once(struct usk_clocks *c, struct usk_graph_problem *p)
 	group_free(&x.pair);
 	free(x.calm);
 	free(x.wrong);
+	free(x.cut);
 	free(x.of);
 	free(x.number);
 	free(x.solved);

@@ -24,7 +24,7 @@ causality, by 9.39 ms at most.
 # Clocks in groups that no message ties.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,100,300 b,a,400,500 b,c,600,800 c,b,900,1000 d,e,100,300 e,d,400,500 >groups.csv
 $ unskew sync groups.csv | grep '^Groups\|^Note'
-Groups of clocks that share no message: a, b, c; d, e.
+Groups of clocks that no message in use connects: a, b, c; d, e.
 Note: d and e share no message with the other clocks: they are put on the time of d, which cannot be compared with that of b
 # Datagrams that nothing tells apart.
 $ for t in 1 2; do (printf '\324\303\262\241\002\000\004\000\000\000\000\000\000\000\000\000\377\377\000\000\145\000\000\000'; for i in 1 2; do printf '\00'$i'\000\000\000\0'$t'0\000\000\000\044\000\000\000\044\000\000\000\105\000\000\044\000\000\100\000\100\021\046\307\012\000\000\001\012\000\000\002\020\000\020\001\000\020\000\000\000\000\000\000\000\000\000\000'; done) >alike$t.pcap; done
@@ -40,3 +40,20 @@ $ unskew simulate -q -o short --hosts 3 --seconds 20 --rate 10 --seed 3 --format
 87 0 0
 48 0 1
 15 0 3
+# With one rate for each clock nothing says whose step it was, so neither has an answer, nor who is tied to them alone.
+$ unskew simulate -q -o stepped --hosts 4 --topology chain --seconds 2 --rate 30 --seed 1 --step host1@1.5s:-400ms --format table; unskew sync stepped/messages.csv --model linear | sed -n '/^Matched/!p'
+clock  quality       offset mid-trace (± bound)  drift, ppm  sent  received
+host0  contradicted  -                           -             58        57
+host1  contradicted  -                           -            122       112
+host2  contradicted  -                           -            113       118
+host3  contradicted  -                           -             53        59
+
+Groups of clocks that no message in use connects: host0; host1; host2; host3.
+The model cannot explain the clocks of host0 and host1; these messages contradict each other:
+  host0 -> host1, sent 1700000001850042088, received 1700000002450130123 (message #317 of stepped/messages.csv)
+  host1 -> host0, sent 1700000002411097531, received 1700000001411124191 (message #243 of stepped/messages.csv)
+The model cannot explain the clocks of host1 and host2; these messages contradict each other:
+  host2 -> host1, sent 1700000002542227791, received 1700000002142304894 (message #264 of stepped/messages.csv)
+  host1 -> host2, sent 1700000002473423561, received 1700000002473484124 (message #253 of stepped/messages.csv)
+Note: 2 messages between host0 and host1 contradict each other if both clocks have constant rates that differ by at most 500 ppm: a clock was stepped or slewed, and as nothing says which, neither has an answer; try --model wander, a part of the trace with --from and --to, or a larger --max-skew-ppm
+Note: 2 messages between host1 and host2 contradict each other if both clocks have constant rates that differ by at most 500 ppm: a clock was stepped or slewed, and as nothing says which, neither has an answer; try --model wander, a part of the trace with --from and --to, or a larger --max-skew-ppm

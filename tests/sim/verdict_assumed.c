@@ -7,7 +7,7 @@
  *     outside its disturbed stretches and the brackets of its jumps its rate lies within its wander
  *     of one constant, and within the skew limit everywhere
  *     its time jumps, or its reference's does, in its brackets only, and in each of these its
- *     offset only rises, or only falls
+ *     offset only rises, or only falls, as does that between two clocks that are named for it
  *     no message arrives before it is sent by the reference's clock: that is not set back meanwhile
  *
  * A band mixes what is assumed of all clocks of its island, so all of them have to.

@@ -45,6 +45,7 @@ struct meant {
 	size_t n;	 /* those, and of the clock itself and its reference */
 	int64_t rise_ns; /* of the offset */
 	bool up, down;	 /* it rose, it fell, each for itself */
+	bool apart[2];	 /* the offset between the two that are named fell, rose */
 };
 
 static struct meant jumps_meant(const struct trial *t, const struct usk_jump *j, uint32_t clock)
@@ -65,6 +66,11 @@ static struct meant jumps_meant(const struct trial *t, const struct usk_jump *j,
 				m.rise_ns += rise;
 				m.up = m.up || rise > 0;
 				m.down = m.down || rise < 0;
+				rise = named && j->or_of != USK_NO_CLOCK
+					       ? rise_of(t->truth[j->of], t->truth[j->or_of], x)
+					       : 0;
+				m.apart[0] = m.apart[0] || rise < 0;
+				m.apart[1] = m.apart[1] || rise > 0;
 			}
 		}
 	}
@@ -117,7 +123,7 @@ bool trial_jumps_one_way(const struct trial *t, uint32_t reference)
 		const struct usk_clock *c = &t->answer->clock[k];
 		for (size_t i = 0; i < c->n_jumps && c->reference == reference; i++) {
 			struct meant m = jumps_meant(t, &c->jump[i], k);
-			one_way = one_way && !(m.up && m.down);
+			one_way = one_way && !(m.up && m.down) && !(m.apart[0] && m.apart[1]);
 		}
 	}
 	return one_way;
