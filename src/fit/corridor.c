@@ -31,6 +31,11 @@ struct set {
 	size_t n, cap, n_late, cap_late;
 };
 
+/* x from start on, up to before end. */
+struct window {
+	int64_t start, end;
+};
+
 struct side {
 	struct usk_xy *block;
 	size_t n_block, cap_block;
@@ -38,13 +43,46 @@ struct side {
 	usk_i128 sum;
 	struct set hull, kept;
 	struct usk_cone cone;
+	const struct window *fine; /* whole windows that are thinned by parts, in order */
+	size_t n_fine;
 	struct usk_point *out[2]; /* kept, hull */
 };
 
 struct usk_corridor {
 	struct usk_frame frame;
 	struct side side[2];
+	struct window *fine;
 };
+
+enum { PARTS = 1000 };
+
+/* The fine window that x is in; NULL: none. */
+static const struct window *fine_at(const struct side *s, int64_t x)
+{
+	size_t below = 0, above = s->n_fine;
+	while (below < above) {
+		size_t middle = below + (above - below) / 2;
+		if (s->fine[middle].end <= x) {
+			below = middle + 1;
+		} else {
+			above = middle;
+		}
+	}
+	return below < s->n_fine && s->fine[below].start <= x ? &s->fine[below] : NULL;
+}
+
+/* In which points are thinned, around x. */
+static struct window window_of(const struct side *s, int64_t x)
+{
+	struct window w = { usk_cone_second(&s->cone, x), 0 };
+	w.end = w.start + s->cone.window_ns;
+	if (fine_at(s, x)) {
+		int64_t part = s->cone.window_ns / PARTS;
+		w.start += (x - w.start) / part * part;
+		w.end = w.end - w.start < part ? w.end : w.start + part;
+	}
+	return w;
+}
 
 static void room(struct usk_xy **p, size_t n, size_t *cap)
 {
@@ -55,32 +93,29 @@ static void room(struct usk_xy **p, size_t n, size_t *cap)
 }
 
 /* The undominated of p[n], sorted by x, into k. */
-static size_t cone_of_sorted(const struct usk_cone *c, const struct usk_xy *p, size_t n,
+static size_t cone_of_sorted(const struct side *s, const struct usk_xy *p, size_t n,
 			     struct usk_xy *k)
 {
 	size_t m = 0;
-	int64_t start = 0, end = INT64_MIN;
+	struct window w = { 0, INT64_MIN };
 	for (size_t i = 0; i < n; i++) {
-		if (p[i].x >= end) {
-			start = usk_cone_second(c, p[i].x);
-			end = start + c->window_ns;
-		}
-		m = usk_cone_push(c, k, m, p[i], start);
+		w = p[i].x >= w.end ? window_of(s, p[i].x) : w;
+		m = usk_cone_push(&s->cone, k, m, p[i], w.start);
 	}
 	return m;
 }
 
 /* The same of those undominated on either side; k may be p. */
-static size_t sides_of_sorted(const struct usk_cone *c, const struct usk_xy *p, size_t n,
+static size_t sides_of_sorted(const struct side *s, const struct usk_xy *p, size_t n,
 			      struct usk_xy *k)
 {
 	size_t m = 0;
 	for (size_t i = 0, to; i < n; i = to) {
-		int64_t end = usk_cone_second(c, p[i].x) + c->window_ns;
+		int64_t end = window_of(s, p[i].x).end;
 		for (to = i; to < n && p[to].x < end; to++) {
 			k[m + to - i] = p[to];
 		}
-		m += usk_cone_either_side(c, k + m, to - i);
+		m += usk_cone_either_side(&s->cone, k + m, to - i);
 	}
 	return m;
 }
@@ -89,8 +124,8 @@ static size_t thin(const struct side *s, enum rule rule, const struct usk_xy *p,
 		   struct usk_xy *out)
 {
 	return rule == HULL   ? usk_hull_of_sorted(p, n, out)
-	       : rule == CONE ? cone_of_sorted(&s->cone, p, n, out)
-			      : sides_of_sorted(&s->cone, p, n, out);
+	       : rule == CONE ? cone_of_sorted(s, p, n, out)
+			      : sides_of_sorted(s, p, n, out);
 }
 
 /* Puts add[n], sorted by x, behind what there is. */
@@ -98,16 +133,18 @@ static void append(const struct side *s, struct set *set, const struct usk_xy *a
 {
 	room(&set->p, set->n + n, &set->cap);
 	if (set->rule == EITHER_SIDE) {
-		size_t from = usk_xy_find(set->p, set->n, usk_cone_second(&s->cone, add[0].x));
+		size_t from = usk_xy_find(set->p, set->n, window_of(s, add[0].x).start);
 		memcpy(set->p + set->n, add, n * sizeof *add);
 		set->n = from +
-			 sides_of_sorted(&s->cone, set->p + from, set->n + n - from, set->p + from);
+			 sides_of_sorted(s, set->p + from, set->n + n - from, set->p + from);
 		return;
 	}
+	struct window w = { 0, INT64_MIN };
 	for (size_t i = 0; i < n; i++) {
-		set->n = set->rule == HULL ? usk_hull_push(set->p, set->n, add[i])
-					   : usk_cone_push(&s->cone, set->p, set->n, add[i],
-							   usk_cone_second(&s->cone, add[i].x));
+		w = add[i].x >= w.end ? window_of(s, add[i].x) : w;
+		set->n = set->rule == HULL
+				 ? usk_hull_push(set->p, set->n, add[i])
+				 : usk_cone_push(&s->cone, set->p, set->n, add[i], w.start);
 	}
 }
 
@@ -201,11 +238,42 @@ struct usk_corridor *usk_corridor_new(const struct usk_frame *frame)
 	return c;
 }
 
+void usk_corridor_refine(struct usk_corridor *c, const struct usk_set_in *set, size_t n)
+{
+	c->fine = usk_grow(c->fine, n + 1, sizeof *c->fine);
+	size_t m = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct usk_cone *cone = &c->side[0].cone;
+		int64_t from = usk_saturate((usk_i128)set[i].from_ns - c->frame.local_ns);
+		int64_t to = usk_saturate((usk_i128)set[i].to_ns - c->frame.local_ns);
+		struct window w = { usk_cone_second(cone, from),
+				    usk_cone_second(cone, to) + cone->window_ns };
+		if (m && w.start <= c->fine[m - 1].end) {
+			w.end = w.end > c->fine[m - 1].end ? w.end : c->fine[m - 1].end;
+			c->fine[m - 1].end = w.end;
+		} else {
+			c->fine[m++] = w;
+		}
+	}
+	for (int i = 0; i < 2; i++) {
+		c->side[i].fine = c->fine;
+		c->side[i].n_fine = m;
+	}
+}
+
+bool usk_corridor_refined(const struct usk_corridor *c, struct usk_set_in set)
+{
+	int64_t from = usk_saturate((usk_i128)set.from_ns - c->frame.local_ns);
+	const struct window *w = fine_at(&c->side[0], from);
+	return w && w->end > (usk_i128)set.to_ns - c->frame.local_ns;
+}
+
 void usk_corridor_free(struct usk_corridor *c)
 {
 	if (!c) {
 		return;
 	}
+	free(c->fine);
 	for (int i = 0; i < 2; i++) {
 		struct side *s = &c->side[i];
 		free(s->block);

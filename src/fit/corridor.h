@@ -14,8 +14,9 @@
  * A message b->a (sent y, received x) is a ceiling: offset(y) <= x - y - delta.
  * State: the upper hull of the floors, the lower hull of the ceilings, sums for the support
  * lines, and per aligned second of local time the points that are undominated under a cone of
- * slope kappa around the coarse rate; on one side at least, if the clock may have been set in that
- * second. The order of additions does not show in it.
+ * slope kappa around the coarse rate; on one side at least, if the clock may have been set once in
+ * that second. Where it was set, and maybe more than once, they are thinned by the millisecond. The
+ * order of additions does not show in it.
  */
 struct usk_corridor;
 
@@ -30,6 +31,16 @@ struct usk_frame {
 /** An empty corridor; frame is copied, its rates are cut to 10^12 in size. */
 struct usk_corridor *usk_corridor_new(const struct usk_frame *frame);
 void usk_corridor_free(struct usk_corridor *c);
+
+/** Local time in which a clock was set, both ends included. */
+struct usk_set_in {
+	int64_t from_ns, to_ns;
+};
+
+/** Thin by the thousandth of a window where a clock was set, in order; before anything is added. */
+void usk_corridor_refine(struct usk_corridor *c, const struct usk_set_in *set, size_t n);
+/** Is all of it thinned so? O(log n). */
+bool usk_corridor_refined(const struct usk_corridor *c, struct usk_set_in set);
 
 /**
  * Add messages between a (reference) and b; all others are skipped. Any order. For a minimum

@@ -31,6 +31,8 @@ struct way {
 	bool all_again;	  /* without leaving any out: they were too many */
 	bool stepped;	  /* those at an end are right, as they are too many */
 	size_t n_unknown; /* so many of its last outliers are known by their points only */
+	struct usk_set_in *set; /* where one of the clocks was set, and points are thinned by less */
+	size_t n_set;
 };
 
 struct gather {
@@ -196,8 +198,10 @@ static void begin_round(void *ctx, size_t pair, struct reading *r)
 		g->frame.steps = true;
 	}
 	r->corridor = g->corridor = usk_corridor_new(&g->frame);
+	usk_corridor_refine(g->corridor, w->set, w->n_set);
 	if (r->judge.least[0] || r->judge.least[1]) {
 		r->plain = g->plain_corridor = usk_corridor_new(&g->frame);
+		usk_corridor_refine(g->plain_corridor, w->set, w->n_set);
 	}
 	r->judge.with_delays = true;
 	r->keep = x->how & GATHER_KEEP;
@@ -283,6 +287,29 @@ static int may_wander(const struct pair_source *s)
 	return known && (s->a == p->reference || s->b == p->reference) ? 1 : 2;
 }
 
+static int by_begin(const void *pa, const void *pb)
+{
+	const struct usk_set_in *a = pa, *b = pb;
+	return usk_order(a->from_ns, b->from_ns);
+}
+
+/* Where a clock was set once it may have been set twice, of which thinning by the second leaves no
+ * trace: all is read again, and thinned by less there. */
+static bool look_closer(struct way *w, const struct usk_calm *c)
+{
+	size_t before = w->n_set;
+	w->set = usk_grow(w->set, before + c->n_brackets + 1, sizeof *w->set);
+	for (size_t i = 0; i < c->n_brackets; i++) {
+		const struct usk_bracket *b = &c->bracket[i];
+		struct usk_set_in set = { b->b0_ns, b->b1_ns };
+		if (b->step && !usk_corridor_refined(w->g.corridor, set)) {
+			w->set[w->n_set++] = set;
+		}
+	}
+	qsort(w->set, w->n_set, sizeof *w->set, by_begin);
+	return w->n_set > before && w->round++ < MAX_ROUNDS;
+}
+
 /* Who is wrong by itself has to go, unless they are too many. */
 static void decide(struct way *w, struct pair_source *s, struct gathered *g, struct usk_pair *pair)
 {
@@ -308,6 +335,10 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 	    (calm.n_brackets || calm.n_outliers ||
 	     calm.needed_e12 > m.clocks * (int64_t)p->model.wander_e12)) {
 		w->sharp = w->again = true;
+		goto out;
+	}
+	if (w->sharp && look_closer(w, &calm)) {
+		w->again = true;
 		goto out;
 	}
 	if (calm.stepped_at_end && s->n_exclude) {
@@ -437,6 +468,7 @@ enum usk_status usk_gather(struct parties *p, unsigned how, struct usk_pair *out
 	}
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		usk_gathered_free(&x.way[i].g);
+		free(x.way[i].set);
 	}
 	free(x.way);
 	usk_gathered_wrong_free(own, own ? p->n_pairs : 0);
