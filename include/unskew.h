@@ -101,7 +101,8 @@ const char *usk_quality_name(enum usk_quality q);
  * rounded down, lo down, hi up. Beyond the last knot hi rises by after.most_e12 and lo by
  * after.least_e12 per unit; before the first hi falls by before.least_e12 and lo by before.most_e12
  * per unit away from it. The offset goes on by its outermost slope, cut to these.
- * lo_ns <= offset_ns <= hi_ns where known.
+ * lo_ns <= offset_ns <= hi_ns where known: behind the last event that both sides bound hi_ns may be
+ * USK_NONE, before the first lo_ns, and between such a knot and the next that side is unknown.
  */
 struct usk_knot {
 	int64_t local_ns;

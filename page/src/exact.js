@@ -144,12 +144,13 @@ export class Clock {
 	}
 
 	has(side) {
-		return this.knots.length > 1 && this.knots[0][side] !== null;
+		return this.knots.filter((k) => k[side] !== null).length > 1;
 	}
 
 	map(side, local, reference, epoch = this.epochs[0]) {
-		let knots = this.knots.filter((k) => k.epoch === epoch);
-		if (knots.length < 2 || knots[0][side] === null) {
+		/* Nothing bounds a side of outer knots where it is null. */
+		let knots = this.knots.filter((k) => k.epoch === epoch && k[side] !== null);
+		if (knots.length < 2) {
 			return null;
 		}
 		if (side !== 'offset' && this.beyond.length) {

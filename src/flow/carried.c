@@ -497,7 +497,8 @@ static void add_reference_steps(struct usk_clock *k, const struct party *r)
 		int64_t to = usk_carry_line(r->carry, before + 1);
 		usk_i128 more =
 			(usk_i128)to - from - l->line[before + 1].time_ns + l->line[before].time_ns;
-		for (; a < k->n_knots && (usk_i128)k->knot[a].local_ns + k->knot[a].hi_ns < from;) {
+		for (; a < k->n_knots && k->knot[a].hi_ns != USK_NONE &&
+		       (usk_i128)k->knot[a].local_ns + k->knot[a].hi_ns < from;) {
 			a++;
 		}
 		for (; b < k->n_knots && (usk_i128)k->knot[b].local_ns + k->knot[b].lo_ns <= to;) {

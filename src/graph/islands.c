@@ -426,7 +426,12 @@ static void cut_off(struct islands *x, bool *tied)
 		const struct usk_graph_pair *pair = &p->pair[i];
 		had[pair->a] |= tied[i];
 		had[pair->b] |= tied[i];
-		tied[i] = tied[i] && !x->cut[pair->a] && !x->cut[pair->b];
+		bool cut = x->cut[pair->a] || x->cut[pair->b];
+		if (cut) { /* they contradict what does not hold */
+			x->c->counts.outliers -= x->c->pair[i].n_outliers;
+			x->c->pair[i].n_outliers = 0;
+		}
+		tied[i] = tied[i] && !cut;
 		has[pair->a] |= tied[i];
 		has[pair->b] |= tied[i];
 	}

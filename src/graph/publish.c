@@ -75,8 +75,8 @@ static void open_to(int64_t *bound, int64_t t, int64_t to, bool upper)
 	*bound = to == USK_NONE ? t : jumped ? usk_saturate(2 * (usk_i128)t - to) : to;
 }
 
-/* Bounds where messages bound one side only, to hold the estimate: they part as the slopes say that
- * are written where nothing ties a clock any more. */
+/* Bounds where messages bound one side only, to hold the estimate; they part fast, and those that
+ * nothing says are not written (untie_ends()). */
 static void open_ends(struct usk_work *w, const struct usk_drawing *d)
 {
 	uint32_t a = d->from, b = d->to - 1;
@@ -114,6 +114,17 @@ static bool strays(const struct usk_drawing *d, const struct usk_drawing *all)
 	return far;
 }
 
+/* Behind the last event that is bounded on both sides nothing says how late it is at most, before
+ * the first how early. */
+static void untie_ends(struct usk_drawing *all, int64_t first_ns, int64_t last_ns)
+{
+	for (size_t i = 0; i < all->n_knots; i++) {
+		struct usk_knot *k = &all->knot[i];
+		k->lo_ns = k->local_ns < first_ns ? USK_NONE : k->lo_ns;
+		k->hi_ns = k->local_ns > last_ns ? USK_NONE : k->hi_ns;
+	}
+}
+
 /* Knots to the first event and the last one, if what is known does not go on to there. */
 static void draw_ends(struct usk_work *w, struct usk_drawing *d)
 {
@@ -128,6 +139,7 @@ static void draw_ends(struct usk_work *w, struct usk_drawing *d)
 	if (strays(d, &all)) {
 		usk_draw_corners(&all);
 		usk_draw_knots(&all);
+		untie_ends(&all, w->x[d->from], w->x[d->to - 1]);
 		free(d->knot);
 		d->knot = all.knot;
 		d->n_knots = all.n_knots;

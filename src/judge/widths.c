@@ -23,24 +23,27 @@ bool usk_jump_spans(const struct usk_jump *j, uint32_t epoch, int64_t first_ns, 
 
 struct usk_widths usk_band_widths(const struct usk_clock *clock)
 {
-	const struct usk_widths none = { USK_NONE, USK_NONE, USK_NONE, USK_NONE };
-	struct usk_widths w = none;
+	struct usk_widths w = { USK_NONE, USK_NONE, USK_NONE, USK_NONE };
 	usk_u128 area = 0, span = 0; /* area / (4 span) is the mean; area <= 2^127 */
+	bool any = false, last = false;
 	for (size_t i = 0; i < clock->n_knots; i++) {
 		const struct usk_knot *k = &clock->knot[i];
-		if (k->lo_ns == USK_NONE || k->hi_ns == USK_NONE) {
-			return none;
+		bool known = k->lo_ns != USK_NONE && k->hi_ns != USK_NONE, from = last;
+		last = known;
+		if (!known) {
+			continue;
 		}
 		uint64_t width = (uint64_t)k->hi_ns - (uint64_t)k->lo_ns;
 		int64_t half = (int64_t)(width / 2 + width % 2);
-		if (!i || half < w.best_ns) {
+		if (!any || half < w.best_ns) {
 			w.best_ns = half;
 			w.best_at_ns = k->local_ns;
 		}
-		if (!i || half > w.worst_ns) {
+		if (!any || half > w.worst_ns) {
 			w.worst_ns = half;
 		}
-		if (i && k[-1].epoch == k->epoch) {
+		any = true;
+		if (from && k[-1].epoch == k->epoch) {
 			uint64_t before = (uint64_t)k[-1].hi_ns - (uint64_t)k[-1].lo_ns;
 			uint64_t run = (uint64_t)k->local_ns - (uint64_t)k[-1].local_ns;
 			area += ((usk_u128)width + before) * run;

@@ -12,22 +12,22 @@
 static void check_knot(struct reader *r, const struct place *at, const struct usk_clock *k,
 		       const struct usk_knot *before, const struct usk_knot *x)
 {
-	bool full = x->offset_ns != USK_NONE && x->lo_ns != USK_NONE && x->hi_ns != USK_NONE;
-	usk_i128 corrected = (usk_i128)x->local_ns + (full ? x->offset_ns : 0);
-	if (k->quality == USK_ONE_SIDED && x->offset_ns != USK_NONE) {
+	bool drawn = x->offset_ns != USK_NONE;
+	bool over = x->hi_ns != USK_NONE && x->offset_ns > x->hi_ns;
+	usk_i128 corrected = (usk_i128)x->local_ns + (drawn ? x->offset_ns : 0);
+	if (k->quality == USK_ONE_SIDED && drawn) {
 		usk_json_wrong(r, at, "offset_ns", "is not null, yet the clock is one-sided");
-	} else if (k->quality != USK_ONE_SIDED && !full) {
-		usk_json_wrong(r, at, NULL,
-			       "a clock that is %s needs offset_ns, lo_ns and hi_ns in each knot",
+	} else if (k->quality != USK_ONE_SIDED && !drawn) {
+		usk_json_wrong(r, at, NULL, "a clock that is %s needs offset_ns in each knot",
 			       usk_quality_name(k->quality));
-	} else if (full && (x->lo_ns > x->offset_ns || x->offset_ns > x->hi_ns)) {
+	} else if (drawn && (x->lo_ns > x->offset_ns || over)) { /* null is under all offsets */
 		usk_json_wrong(r, at, NULL, "lo_ns <= offset_ns <= hi_ns does not hold");
 	} else if (corrected > USK_TIME_MAX || corrected < -USK_TIME_MAX) {
 		usk_json_wrong(r, at, NULL,
 			       "its corrected time is more than 2^62 ns (146 years) from 1970");
 	} else if (before && x->local_ns <= before->local_ns) {
 		usk_json_wrong(r, at, "local_ns", "does not rise from the knot before");
-	} else if (before && full &&
+	} else if (before && drawn &&
 		   (usk_i128)x->offset_ns - before->offset_ns <
 			   -((usk_i128)x->local_ns - before->local_ns)) {
 		usk_json_wrong(r, at, "offset_ns",

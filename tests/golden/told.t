@@ -4,11 +4,14 @@ $ unskew sync ahead.csv -r c | sed -n '/^b /p; /^Step/,/on the clock/p'
 b      bounded    -1.22 ms ± 1.17 ms              5 (-500 to 500)   800       800
 Step: b was stepped forward or backward by 2.77 ms at most,
   between 19.819797564 s and 20.100602461 s on the clock of b.
-# A clock whose step may be anywhere has a band all the same, and an offset.
+# Of a clock whose step may be anywhere each side is told where messages bound it.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns c0,c1,58849000,58691000 c1,c0,2234000,2232000 c1,c0,24711000,24699000 c1,c0,60673000,64011000 >anywhere.csv
 $ unskew sync anywhere.csv | grep '^c1 \|^Step'
-c1     bounded    1.7 ms ± 87.3 ms            -              3         1
+c1     bounded    at most 32.6 ms             -              3         1
 Step of c1 or c0 (messages cannot tell which),
+$ unskew sync anywhere.csv --rows knots --format csv | grep c1 | sed -n '1p;$p'
+c1,2234000,-1000,,-1000,0
+c1,60673000,1748000,-1824000,3339000,0
 # One side of an offset of years is said to the ms.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,1700000000000000000,123456789 b,a,133456789,1700000000020000000 a,c,1700000000010000000,5000000000 >years.csv
 $ unskew sync years.csv | grep '^[bc] '

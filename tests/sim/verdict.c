@@ -298,7 +298,8 @@ static void check_knots(struct trial *t, const struct usk_clock *c)
 	for (size_t i = 0; i < c->n_knots; i++) {
 		const struct usk_knot *k = &c->knot[i], *before = k - 1;
 		bool one_sided = c->quality == USK_ONE_SIDED;
-		if (!one_sided && (k->lo_ns > k->offset_ns || k->offset_ns > k->hi_ns)) {
+		bool over = k->hi_ns != USK_NONE && k->offset_ns > k->hi_ns;
+		if (!one_sided && (k->lo_ns > k->offset_ns || over)) {
 			trial_fail(t, TRIAL_SELF, "%s: knot %zu: %lld is not within [%lld, %lld]",
 				   c->name, i, (long long)k->offset_ns, (long long)k->lo_ns,
 				   (long long)k->hi_ns);
