@@ -148,21 +148,31 @@ static enum usk_status compare_all(struct comparison *c, const int64_t *local_ns
 	return status;
 }
 
-/*
- * Which epoch each moment is of. Moments stand on both sides of every jump: an epoch ends at the
- * fall that has its last knot before it and the first of the next behind it.
- */
+/* The stamps between which an epoch ends: those that records show, else its last knot and the first
+ * of the next. false: it is the last. */
+static bool end_of(const struct usk_clock *k, uint32_t epoch, int64_t *last, int64_t *first)
+{
+	size_t next = 0;
+	while (next < k->n_knots && k->knot[next].epoch <= epoch) {
+		next++;
+	}
+	bool known = epoch < k->n_set_backs, drawn = next && next < k->n_knots;
+	*last = known ? k->set_back[epoch].from_ns : drawn ? k->knot[next - 1].local_ns : 0;
+	*first = known ? k->set_back[epoch].to_ns : drawn ? k->knot[next].local_ns : 0;
+	return known || drawn;
+}
+
+/* Which epoch each moment is of. Moments stand on both sides of every jump: an epoch ends where they
+ * fall over both of its end's stamps. */
 static uint32_t *epochs_of(const struct usk_clock *k, const int64_t *local_ns, size_t n)
 {
 	uint32_t *epoch = usk_alloc(n, sizeof *epoch), now = 0;
-	for (size_t i = 0, next = 0; i < n; i++) {
-		while (next < k->n_knots && k->knot[next].epoch <= now) {
-			next++;
-		}
-		if (i && next && next < k->n_knots && local_ns[i] < local_ns[i - 1] &&
-		    k->knot[next - 1].local_ns <= local_ns[i - 1] &&
-		    local_ns[i] <= k->knot[next].local_ns) {
-			now = k->knot[next].epoch;
+	int64_t last, first;
+	bool ends = end_of(k, now, &last, &first);
+	for (size_t i = 0; i < n; i++) {
+		if (i && ends && local_ns[i] < local_ns[i - 1] && last <= local_ns[i - 1] &&
+		    local_ns[i] <= first) {
+			ends = end_of(k, ++now, &last, &first);
 		}
 		epoch[i] = now;
 	}

@@ -13,8 +13,8 @@
  * S: after late records the stamps leap forward again, those of a clock pass the point where they
  * were before as they pass any other. So a fall is a new epoch if
  *
- * - four records or more follow before the highest stamp is reached again, and none of them is 3/4
- *   of S ahead of those before;
+ * - four records or more follow before the highest stamp is reached again, or any if the trace ends
+ *   before that, and none of them is 3/4 of S ahead of those before;
  * - no other fall of S/8 or more lies within 2 S, and 1 s, of time before, and none of S/8 to 8 S
  *   after it: batches repeat;
  * - it is by 1 ms or more, by 1 s if the trace ends before the highest stamp is reached again or
@@ -125,9 +125,14 @@ static void begin_fall(struct usk_epoch_watch *w, int64_t t)
 	}
 }
 
+static bool no_leap(const struct usk_fall *f)
+{
+	return f->widest <= (f->from - f->to) / 4 * 3;
+}
+
 static bool smooth(const struct usk_fall *f)
 {
-	return f->n >= LEAST_RECORDS && f->widest <= (f->from - f->to) / 4 * 3;
+	return f->n >= LEAST_RECORDS && no_leap(f);
 }
 
 /* Has the clock been set back again, before it showed the time from where it fell? Late batches are
@@ -181,7 +186,7 @@ void usk_epoch_out_of_order(struct usk_epoch_watch *w, int64_t t)
 void usk_epoch_finish(struct usk_epoch_watch *w, struct usk_epochs *out)
 {
 	struct usk_fall *f = &w->fall;
-	if (f->n && smooth(f) && f->from - f->to >= LEAST_AT_END) {
+	if (f->n && no_leap(f) && f->from - f->to >= LEAST_AT_END) {
 		begin_epoch(w, false);
 		w->highest = f->reached;
 	}
