@@ -12,8 +12,8 @@
  * A row holds two moments, and is written at one of them. So rows are in order of sending, of
  * receipt, or in none: the column in which clocks fall least often is the one they were written by,
  * and the other one shows delays as well. In that column a clock was set back where it falls by S
- * and stays there: four of its stamps or more follow, or any to the last row if S is 1 s or more,
- * none by a leap of 3/4 S, before it shows the time again from where it fell. That goes for any S from 1 ms on if no clock falls otherwise;
+ * and stays there: four of its stamps or more follow, none by a leap of 3/4 S, before it shows the
+ * time again from where it fell. That goes for any S from 1 ms on if no clock falls otherwise;
  * where some do, by D at most, for S from 8 D on.
  *
  * Where all rows of one pair follow those of another, both clocks of a row begin anew, or one of
@@ -32,8 +32,7 @@
 
 #include <stdlib.h>
 
-#define LEAST_FALL   INT64_C(1000000)
-#define LEAST_AT_END INT64_C(1000000000)
+#define LEAST_FALL INT64_C(1000000)
 
 enum { SENT, RECEIVED, LEAST_STAMPS = 4, LIKE = 8, MOST_EPOCHS = 4096 };
 
@@ -166,18 +165,12 @@ static bool stays(const struct fall *f)
 	return f->n >= LEAST_STAMPS && f->widest <= (f->from - f->to) / 4 * 3;
 }
 
-/* No row is late by as much where rows end. */
-static bool stays_to_end(const struct fall *f)
-{
-	return f->from - f->to >= LEAST_AT_END && f->widest <= (f->from - f->to) / 4 * 3;
-}
-
 /* It was set back, or it was not. */
-static void end_fall(struct column *c, bool set_back)
+static void end_fall(struct column *c)
 {
 	const struct fall *f = &c->fall;
 	int64_t size = f->from - f->to;
-	if (!set_back || c->found.n == MOST_EPOCHS) {
+	if (!stays(f) || c->found.n == MOST_EPOCHS) {
 		disorder(c, size);
 	} else {
 		c->found.epoch =
@@ -207,9 +200,9 @@ static void end_inner(struct column *c)
 		c->fall.n += inner.n;
 		return;
 	}
-	end_fall(c, stays(&c->fall));
+	end_fall(c);
 	c->fall = inner;
-	end_fall(c, true);
+	end_fall(c);
 	c->highest = inner.reached;
 }
 
@@ -252,7 +245,7 @@ static void note(struct column *c, int64_t t, bool goes_on)
 		begin_fall(c, c->highest, t, goes_on);
 	} else if (t >= f->from) {
 		f->widest = t - f->reached > f->widest && !f->sure ? t - f->reached : f->widest;
-		end_fall(c, stays(f));
+		end_fall(c);
 		c->highest = t;
 	} else if (t >= f->reached) {
 		reach(f, t);
@@ -263,7 +256,7 @@ static void note(struct column *c, int64_t t, bool goes_on)
 		c->inner = fall_of(c, f->reached, t, goes_on);
 	} else {
 		int64_t from = stays(f) ? f->reached : f->from;
-		end_fall(c, stays(f));
+		end_fall(c);
 		c->highest = from;
 		begin_fall(c, from, t, goes_on);
 	}
@@ -367,7 +360,7 @@ static struct order order_of(const struct usk_rows *r, int column)
 			end_inner(c);
 		}
 		if (c->fall.n) {
-			end_fall(c, stays(&c->fall) || stays_to_end(&c->fall));
+			end_fall(c);
 		}
 		o.disorder = c->disorder > o.disorder ? c->disorder : o.disorder;
 		o.strays += c->strays;

@@ -75,7 +75,8 @@ def judge(unskew, seed):
 	with open('clocks.json') as f:
 		clocks = json.load(f)
 	for clock in clocks['clocks']:
-		for knot in clock['knots'] if clock['quality'] == 'bounded' else []:
+		knots = clock['knots'] if clock['quality'] == 'bounded' else []
+		for knot in (k for k in knots if k['lo_ns'] is not None and k['hi_ns'] is not None):
 			# No message takes less than 20 us; inside of steps stamps may be of two times.
 			width = int(knot['hi_ns']) - int(knot['lo_ns'])
 			if width < 10000:
