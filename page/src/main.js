@@ -44,9 +44,8 @@ function themeButton(redraw) {
 	return button;
 }
 
-function main() {
-	const source = document.getElementById('unskew-data');
-	const data = unpack(JSON.parse(source.textContent));
+function main(text) {
+	const data = unpack(JSON.parse(text));
 	const body = document.getElementById('main');
 	const parts = [];
 	const corridor = data.pairs.length ? new Corridor(data, () => parts.forEach((p) => p.follow?.(corridor))) : null;
@@ -84,4 +83,16 @@ function main() {
 	};
 }
 
-main();
+async function inflate(text) {
+	const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+	return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+}
+
+const source = document.getElementById('unskew-data');
+if (source.type === 'application/json') {
+	main(source.textContent);
+} else if (window.DecompressionStream) {
+	inflate(source.textContent).then(main);
+} else {
+	document.getElementById('main').append(h('p', {}, 'The pictures of this page are packed: Chromium 80, Firefox 113 and Safari 16.4 and later can unpack them.'));
+}

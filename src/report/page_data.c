@@ -10,11 +10,85 @@
  * doc/page-data.md says what each member means.
  * Stamps are written as differences, from origins that are text: readers of JSON have doubles.
  */
+#include "base/pack.h"
 #include "report/page.h"
 #include "write/write.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- bytes ----------------------------------------------------------------------------- */
+
+/* Where the JSON goes: into the page, or packed first, three bytes as four characters. */
+struct sink {
+	struct usk_output *page;
+	struct usk_pack *pack; /* NULL: as it is */
+	uint8_t left[3];
+	size_t n_left;
+};
+
+static void put_base64(struct sink *out, size_t n)
+{
+	static const char digit[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const uint8_t *p = out->left;
+	uint32_t bits = (uint32_t)p[0] << 16 | (uint32_t)p[1] << 8 | p[2];
+	char text[4];
+	for (size_t i = 0; i < 4; i++) {
+		text[i] = i <= n ? digit[bits >> (18 - 6 * i) & 63] : '=';
+	}
+	usk_output_write(out->page, text, sizeof text);
+	memset(out->left, 0, sizeof out->left);
+	out->n_left = 0;
+}
+
+static void packed(void *ctx, const void *data, size_t n)
+{
+	struct sink *out = ctx;
+	const uint8_t *p = data;
+	for (size_t i = 0; i < n; i++) {
+		out->left[out->n_left++] = p[i];
+		if (out->n_left == sizeof out->left) {
+			put_base64(out, sizeof out->left);
+		}
+	}
+}
+
+static void put(struct sink *out, const void *data, size_t n)
+{
+	if (!out->pack) {
+		usk_output_write(out->page, data, n);
+	} else if (n) {
+		usk_pack(out->pack, data, n, false, packed, out);
+	}
+}
+
+static void end_packed(struct sink *out)
+{
+	if (out->pack) {
+		usk_pack(out->pack, "", 0, true, packed, out);
+		if (out->n_left) {
+			put_base64(out, out->n_left);
+		}
+		usk_pack_free(out->pack);
+	}
+}
+
+static void put_format(struct sink *out, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void put_format(struct sink *out, const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+	va_start(args, fmt);
+	int n = vsnprintf(text, sizeof text, fmt, args);
+	va_end(args);
+	put(out, text, (size_t)n);
+}
 
 /* ---- values ---------------------------------------------------------------------------- */
 
@@ -22,7 +96,7 @@
  * JSON without the spaces between its tokens, and without '<': inside strings \u003c is the same,
  * and elsewhere there is none.
  */
-static void put_json(struct usk_output *out, const char *text)
+static void put_json(struct sink *out, const char *text)
 {
 	bool inside = false;
 	const char *from = text, *p = text;
@@ -33,41 +107,41 @@ static void put_json(struct usk_output *out, const char *text)
 		} else if (*p == '"') {
 			inside = !inside;
 		} else if (space || *p == '<') {
-			usk_output_write(out, from, (size_t)(p - from));
-			usk_output_write(out, "\\u003c", space ? 0 : 6);
+			put(out, from, (size_t)(p - from));
+			put(out, "\\u003c", space ? 0 : 6);
 			from = p + 1;
 		}
 	}
-	usk_output_write(out, from, (size_t)(p - from));
+	put(out, from, (size_t)(p - from));
 }
 
-static void put_string(struct usk_output *out, const char *text)
+static void put_string(struct sink *out, const char *text)
 {
 	char *shown = usk_shown(text);
-	usk_output_write(out, "\"", 1);
+	put(out, "\"", 1);
 	for (const char *p = shown; *p; p++) {
 		unsigned char c = (unsigned char)*p;
 		if (c < ' ' || c == '<' || c == 127) {
-			usk_output_format(out, "\\u%04x", c);
+			put_format(out, "\\u%04x", c);
 		} else {
 			if (c == '"' || c == '\\') {
-				usk_output_write(out, "\\", 1);
+				put(out, "\\", 1);
 			}
-			usk_output_write(out, p, 1);
+			put(out, p, 1);
 		}
 	}
-	usk_output_write(out, "\"", 1);
+	put(out, "\"", 1);
 	free(shown);
 }
 
-static void put_strings(struct usk_output *out, const char *key, const char *const *text, size_t n)
+static void put_strings(struct sink *out, const char *key, const char *const *text, size_t n)
 {
-	usk_output_format(out, "\"%s\":[", key);
+	put_format(out, "\"%s\":[", key);
 	for (size_t i = 0; i < n; i++) {
-		usk_output_write(out, ",", i > 0);
+		put(out, ",", i > 0);
 		put_string(out, text[i]);
 	}
-	usk_output_format(out, "],\n");
+	put_format(out, "],\n");
 }
 
 /* ---- messages -------------------------------------------------------------------------- */
@@ -176,10 +250,10 @@ static struct rows rows_of(const struct usk_clocks *c, const struct usk_pair *p,
 enum column { STANDS_FOR, LOCAL, OTHER, LOCAL_EPOCH, OTHER_EPOCH, HULL, OUT, COLUMNS };
 
 /* Stamps as differences from the one before; of the hull's messages, and of outliers, indices. */
-static void put_column(struct usk_output *out, enum column which, const struct rows *r,
+static void put_column(struct sink *out, enum column which, const struct rows *r,
 		       int64_t before)
 {
-	usk_output_write(out, "[", 1);
+	put(out, "[", 1);
 	for (size_t i = 0, n = 0; i < r->n; i++) {
 		const struct place *x = &r->row[i];
 		const struct usk_thin_point *p = &x->row.point;
@@ -197,12 +271,12 @@ static void put_column(struct usk_output *out, enum column which, const struct r
 		} else if (which == LOCAL_EPOCH || which == OTHER_EPOCH) {
 			value = epoch == UINT32_MAX ? -1 : (int64_t)epoch;
 		}
-		usk_output_format(out, "%s%" PRId64, n++ ? "," : "", value);
+		put_format(out, "%s%" PRId64, n++ ? "," : "", value);
 	}
-	usk_output_write(out, "]", 1);
+	put(out, "]", 1);
 }
 
-static void put_direction(struct usk_output *out, const struct usk_clocks *c,
+static void put_direction(struct sink *out, const struct usk_clocks *c,
 			  const struct usk_pair *p, const struct rows *r, bool back,
 			  const int64_t origin[2])
 {
@@ -221,31 +295,31 @@ static void put_direction(struct usk_output *out, const struct usk_clocks *c,
 		[HULL] = { "hull", true, 0 },
 		[OUT] = { "out", true, 0 },
 	};
-	usk_output_format(out, "{\"from\":\"%s\",\"total\":%" PRIu64 ",\"held\":%zu,",
+	put_format(out, "{\"from\":\"%s\",\"total\":%" PRIu64 ",\"held\":%zu,",
 			  back ? "b" : "a", r->total, r->n);
 	for (enum column i = 0; i < COLUMNS; i++) {
-		usk_output_format(out, "\"%s\":%s", column[i].key, column[i].known ? "" : "null");
+		put_format(out, "\"%s\":%s", column[i].key, column[i].known ? "" : "null");
 		if (column[i].known) {
 			put_column(out, i, r, column[i].origin);
 		}
-		usk_output_format(out, "%s", i < HULL ? ",\n" : i == HULL ? "," : "}");
+		put_format(out, "%s", i < HULL ? ",\n" : i == HULL ? "," : "}");
 	}
 }
 
 /* ---- delays ---------------------------------------------------------------------------- */
 
-static void put_histogram(struct usk_output *out, const char *key, const struct usk_bins *b)
+static void put_histogram(struct sink *out, const char *key, const struct usk_bins *b)
 {
 	struct usk_bins_shown s = { .n = 0 };
 	if (b) {
 		usk_bins_show(b, &s);
 	}
-	usk_output_format(out, "\"%s\":", key);
+	put_format(out, "\"%s\":", key);
 	if (!s.n) {
-		usk_output_format(out, "null");
+		put_format(out, "null");
 		return;
 	}
-	usk_output_format(out,
+	put_format(out,
 			  "{\"count\":%" PRIu64 ",\"min_ns\":\"%" PRId64
 			  "\",\"median_ns\":\"%" PRId64 "\",\"p99_ns\":\"%" PRId64
 			  "\",\"max_ns\":\"%" PRId64 "\",\"low_ns\":\"%" PRId64
@@ -254,9 +328,9 @@ static void put_histogram(struct usk_output *out, const char *key, const struct 
 			  s.n, s.min_ns, s.median_ns, s.p99_ns, s.max_ns, s.low_ns, s.bin_ns,
 			  s.fine_ns, s.above);
 	for (size_t i = 0; i < s.n_bins; i++) {
-		usk_output_format(out, "%s%" PRIu64, i ? "," : "", s.bin[i]);
+		put_format(out, "%s%" PRIu64, i ? "," : "", s.bin[i]);
 	}
-	usk_output_format(out, "]}");
+	put_format(out, "]}");
 }
 
 /* ---- pairs ----------------------------------------------------------------------------- */
@@ -277,7 +351,7 @@ static void origins(const struct rows r[2], int64_t bucket_ns, int64_t origin[2]
 	origin[1] = any ? origin[1] & ~(bucket_ns - 1) : 0;
 }
 
-static void put_pair(struct usk_output *out, const struct usk_clocks *c, const struct usk_pair *p,
+static void put_pair(struct sink *out, const struct usk_clocks *c, const struct usk_pair *p,
 		     const struct usk_summary_pair *s, size_t *outliers_left)
 {
 	int64_t origin[2], bucket_ns = s->thin ? usk_thin_bucket_ns(s->thin) : 1;
@@ -286,11 +360,11 @@ static void put_pair(struct usk_output *out, const struct usk_clocks *c, const s
 		r[k] = rows_of(c, p, s, k, outliers_left);
 	}
 	origins(r, bucket_ns, origin);
-	usk_output_format(out, "{\"a\":");
+	put_format(out, "{\"a\":");
 	put_string(out, c->clock[p->a].name);
-	usk_output_format(out, ",\"b\":");
+	put_format(out, ",\"b\":");
 	put_string(out, c->clock[p->b].name);
-	usk_output_format(out,
+	put_format(out,
 			  ",\"a_origin_ns\":\"%" PRId64 "\",\"b_origin_ns\":\"%" PRId64
 			  "\",\"bucket_ns\":\"%" PRId64
 			  "\",\"level\":\"%s\",\"level_rate_e12\":\"%" PRId64
@@ -298,25 +372,25 @@ static void put_pair(struct usk_output *out, const struct usk_clocks *c, const s
 			  origin[0], origin[1], bucket_ns, s->corrected ? "corrected" : "recorded",
 			  s->rate_e12);
 	for (int k = 0; k < 2; k++) {
-		usk_output_write(out, ",\n", k ? 2 : 0);
+		put(out, ",\n", k ? 2 : 0);
 		put_direction(out, c, p, &r[k], k, origin);
 		free(r[k].row);
 	}
-	usk_output_format(out, "],\n\"delays\":[");
+	put_format(out, "],\n\"delays\":[");
 	for (int k = 0; k < 2; k++) {
-		usk_output_format(out, "%s{\"from\":\"%s\",", k ? ",\n" : "", k ? "b" : "a");
+		put_format(out, "%s{\"from\":\"%s\",", k ? ",\n" : "", k ? "b" : "a");
 		put_histogram(out, "recorded", s->recorded[k]);
-		usk_output_write(out, ",", 1);
+		put(out, ",", 1);
 		put_histogram(out, "corrected", s->delay[k]);
-		usk_output_write(out, "}", 1);
+		put(out, "}", 1);
 	}
-	usk_output_format(out, "]}");
+	put_format(out, "]}");
 }
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
 /* clocks.json of the pairs that are shown; without the corridors where messages stand for them. */
-static void put_clocks(struct usk_output *out, const struct usk_page *page)
+static void put_clocks(struct sink *out, const struct usk_page *page)
 {
 	struct usk_clocks c = *page->clocks;
 	const struct usk_summary *s = page->summary;
@@ -336,29 +410,39 @@ static void put_clocks(struct usk_output *out, const struct usk_page *page)
 	free(c.pair);
 }
 
-void usk_page_data(struct usk_output *out, const struct usk_page *page)
+/* Browsers unpack as much in no time, and such a page is a third of its size. */
+enum { PLAIN_PAIRS = 64 };
+
+void usk_page_data(struct usk_output *page_file, const struct usk_page *page)
 {
 	const struct usk_summary *s = page->summary;
-	size_t outliers_left = USK_PAGE_OUTLIERS;
-	usk_output_format(out,
-			  "<script type=\"application/json\" id=\"unskew-data\">\n"
-			  "{\"unskew_page\":1,\n\"version\":\"%s\",\n",
-			  usk_version());
+	size_t outliers_left = USK_PAGE_OUTLIERS, shown = 0;
+	for (size_t i = 0; i < s->n_pairs; i++) {
+		shown += s->pair[i].shown;
+	}
+	bool pack = shown > PLAIN_PAIRS;
+	struct sink sink = { .page = page_file, .pack = pack ? usk_pack_new(USK_GZIP) : NULL },
+		    *out = &sink;
+	usk_output_format(page_file, "<script type=\"%s\" id=\"unskew-data\">\n",
+			  pack ? "text/plain" : "application/json");
+	put_format(out, "{\"unskew_page\":1,\n\"version\":\"%s\",\n", usk_version());
 	put_strings(out, "command", page->command, page->n_command);
-	usk_output_format(out, "\"source\":\"%s\",\n\"full\":%s,\n",
+	put_format(out, "\"source\":\"%s\",\n\"full\":%s,\n",
 			  s->of_messages ? "traces" : "clocks", s->full ? "true" : "false");
 	put_strings(out, "notes", (const char *const *)page->note, page->n_notes);
-	usk_output_format(out, "\"clocks\":");
+	put_format(out, "\"clocks\":");
 	put_clocks(out, page);
-	usk_output_format(out, ",\n\"pairs\":[");
+	put_format(out, ",\n\"pairs\":[");
 	for (size_t i = 0, n = 0; s->of_messages && i < s->n_pairs; i++) {
 		if (s->pair[i].shown) {
-			usk_output_write(out, ",\n", n++ ? 2 : 0);
+			put(out, ",\n", n++ ? 2 : 0);
 			put_pair(out, page->clocks, &page->clocks->pair[i], &s->pair[i],
 				 &outliers_left);
 		}
 	}
-	usk_output_format(out, "],\n\"compare\":");
+	put_format(out, "],\n\"compare\":");
 	put_json(out, page->compare ? page->compare : "null");
-	usk_output_format(out, "}\n</script>");
+	put_format(out, "}\n");
+	end_packed(out);
+	usk_output_format(page_file, "</script>");
 }

@@ -186,6 +186,17 @@ assert.match(await hostile.textContent('#unskew-clocks'), /<script>window\.pwned
 assert.equal(await hostile.evaluate(() => document.documentElement.scrollWidth), 360);
 assert.deepEqual(hostile.complaints, []);
 
+/* Fifty clocks that all talk: packed, and the same when it is drawn. */
+run('simulate', '--hosts', '50', '--seconds', '20', '--rate', '2', '--seed', seed, '--format', 'table', '--force', '-o', at('fifty'));
+run('report', at('fifty/messages.csv'), '--force', '-o', at('fifty.html'));
+const size = readFileSync(at('fifty.html')).length;
+assert.ok(size < 3e6, `the page of fifty clocks has ${size} bytes`);
+const fifty = await openFile(chromium, at('fifty.html'));
+await fifty.waitForFunction(() => window.unskew);
+assert.equal(await fifty.evaluate(() => window.unskew.data.pairs.length), 50 * 49 / 2);
+assert.equal(await fifty.locator('#unskew-clocks tbody tr').count(), 50);
+assert.deepEqual(fifty.complaints, []);
+
 for (const one of [page, hostile]) {
 	await one.evaluate(() => document.querySelectorAll('details').forEach((d) => { d.open = true; }));
 	await one.evaluate(chromium.axe());
