@@ -10,7 +10,7 @@ import { count, instant, span } from './format.js';
 import { STEPS, label, ticks, unitFor } from './axis.js';
 import { apart, lowerBound, viewOf } from './data.js';
 
-const MOST = 24, HOSTS = 6;
+const MOST = 24, HOSTS = 6, LINES = 200;
 const TOP = 44, FOOT = 16;
 
 /* Messages of a view in [from, to] of its clock */
@@ -38,6 +38,27 @@ function around(found, at, most) {
 	const next = found.findIndex((m) => m.at >= at);
 	const first = Math.max(0, Math.min(found.length - most, (next < 0 ? found.length : next) - (most >> 1)));
 	return found.slice(first, first + most);
+}
+
+/* Would more than half of them be drawn over their neighbours? */
+function crowded(messages) {
+	const span = messages.length ? messages[messages.length - 1].at - messages[0].at : 0;
+	const close = messages.filter((m, i) => i && m.at - messages[i - 1].at < span / LINES).length;
+	return close > messages.length / 2;
+}
+
+/* Of equal shares of the time one each, in either direction by turns. */
+function evenly(found, most) {
+	const first = found[0].at, share = (found[found.length - 1].at - first) / most || 1;
+	const slots = [];
+	for (const m of found) {
+		const slot = Math.min(most - 1, Math.floor((m.at - first) / share));
+		(slots[slot] ??= []).push(m);
+	}
+	return slots.filter(Boolean).reduce((picked, of) => {
+		const last = picked[picked.length - 1]?.side;
+		return [...picked, of.find((m) => m.side !== last) ?? of[0]];
+	}, []);
 }
 
 /* The same moment on the reference's time, less `reference`: for every pair that has estimates. */
@@ -161,7 +182,7 @@ export class Sequence {
 		this.draw();
 	}
 
-	/* Messages of the window's middle, and the hosts that they concern */
+	/* Messages of the window's middle, or of all of it where they come in bursts, and their hosts */
 	choose() {
 		const { view, corridor, data } = this;
 		const many = view.solid && view.self.epochs.length < 2 && data.pairs.length > 1;
@@ -170,7 +191,10 @@ export class Sequence {
 		const found = everyone ? insideAll(data, view, corridor.from, corridor.to) : inside(view, corridor.from, corridor.to);
 		const map = everyone ? view.self.map(view.self.side, view.origin, view.reference) : null;
 		const middle = (corridor.from + corridor.to) / 2, at = map ? map.at(middle) : middle;
-		const near = around(found, at, everyone ? MOST * 2 : MOST);
+		const most = everyone ? MOST * 2 : MOST;
+		this.even = found.length > most && crowded(around(found, at, most));
+		const some = (messages, n) => (this.even && messages.length ? evenly(messages, n) : around(messages, at, n));
+		const near = some(found, most);
 		const busy = new Map(everyone ? [[view.self.name, 1e9], [view.peer.name, 1e9]] : []);
 		for (const { view: v } of near) {
 			for (const c of [v.self.name, v.peer.name]) {
@@ -180,7 +204,7 @@ export class Sequence {
 		const hosts = [...busy.keys()].sort((a, b) => busy.get(b) - busy.get(a) || (a < b ? -1 : 1)).slice(0, HOSTS);
 		/* Among many clocks few messages are between the same six: others of theirs, from further away. */
 		const theirs = ({ view: v }) => hosts.includes(v.self.name) && hosts.includes(v.peer.name);
-		this.picked = busy.size > hosts.length ? around(found.filter(theirs), at, MOST) : near;
+		this.picked = busy.size > hosts.length ? some(found.filter(theirs), MOST) : near;
 		this.hosts = everyone ? lineUp([...hosts].sort(), this.picked) : [view.peer.name, view.self.name];
 		this.left = busy.size - hosts.length;
 		return everyone ? found.length : Math.max(found.length, corridor.counts().reduce((n, c) => n + c.total, 0));
@@ -191,7 +215,7 @@ export class Sequence {
 		const n = this.picked.length;
 		const thin = !this.choice.hidden && this.all.checked && this.data.pairs.some((p) => p.directions.some((d) => d.standsFor));
 		this.lead.textContent = n
-			? `${count(n)} of the ${count(of)} messages${thin ? ' that the page holds' : ''} in the window chosen above${of > n ? ', those at its middle' : ''}${this.left > 0 ? `, between ${HOSTS} of the clocks` : ''}; time runs down. Dashed: received before sent.`
+			? `${count(n)} of the ${count(of)} messages${thin ? ' that the page holds' : ''} in the window chosen above${of > n ? (this.even ? ', spread evenly over it' : ', those at its middle') : ''}${this.left > 0 ? `, between ${HOSTS} of the clocks` : ''}; time runs down. Dashed: received before sent.`
 			: 'No message lies in the window chosen above.';
 		this.box.replaceChildren(...(n ? [this.panel('recorded'), this.panel('corrected')] : []));
 		this.list();

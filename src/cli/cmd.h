@@ -322,6 +322,10 @@ void task_close(struct task *t);
  * band held it. Up to the first that cannot be compared.
  */
 enum usk_status task_scores(const struct task *t, const struct usk_clocks *c, FILE *out);
+/** The same as numbers, one for each clock, not known for references; *out is NULL where there is
+ * no truth. free() it. */
+enum usk_status task_score(const struct task *t, const struct usk_clocks *c,
+			   struct truth_score **out);
 /** Of that status; EXIT_PARTIAL instead of EXIT_DONE if a file was left out. */
 int task_end(const struct task *t, int status);
 

@@ -134,18 +134,6 @@ static void note_what_is_left_out(struct report *r)
 	}
 }
 
-/* How far each clock was from the truth, where a simulation knows it. */
-static void note_truth(struct report *r)
-{
-	struct usk_stream s;
-	enum usk_status status = task_scores(&r->task, r->clocks, usk_stream_begin(&s));
-	char *rest = kept(usk_stream_end(&s));
-	for (char *line; (line = strsep(&rest, "\n")) && *line;) {
-		usk_note(&r->notes, "%s", line);
-	}
-	must(status);
-}
-
 /* ---- the work -------------------------------------------------------------------------- */
 
 /* What is asked of traces has no place beside a clocks.json, which has its answer. */
@@ -217,7 +205,10 @@ static void write_page(struct report *r)
 	command[1] = "report";
 	memcpy(command + 2, typed, n * sizeof *command);
 	const char *names = kept(report_names(r->clocks));
-	const char *tables = kept(report_answer(r->clocks, r->notes.note, r->notes.n));
+	struct truth_score *score;
+	must(task_score(&r->task, r->clocks, &score));
+	const char *tables = kept(report_answer(r->clocks, score, r->notes.note, r->notes.n));
+	free(score);
 	const struct usk_page page = {
 		.command = command,
 		.n_command = n + 2,
@@ -255,7 +246,6 @@ static void print_json(const struct report *r, uint64_t bytes)
 
 static int tell(struct report *r)
 {
-	note_truth(r);
 	note_what_is_left_out(r);
 	write_page(r);
 	uint64_t bytes = r->out.written;
@@ -265,6 +255,7 @@ static int tell(struct report *r)
 		printf("%s\n", printable(kept(report_sentence(r->clocks))));
 		print_notes(stdout, r->clocks->note, r->clocks->n_notes);
 		print_notes(stdout, r->notes.note, r->notes.n);
+		must(task_scores(&r->task, r->clocks, stdout));
 	}
 	say(r->task.args, "Wrote %s.", r->path);
 	return clocks_status(r->clocks);

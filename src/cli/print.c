@@ -6,25 +6,30 @@
  * Out   tables and sentences
  */
 #include "print.h"
-#include "write/write.h"
+#include "base/text.h"
 
 #include <string.h>
 
-struct text headline_offset(const struct usk_clocks *c, const struct usk_clock *clock)
+struct text stretch_offset(const struct usk_headline *h)
 {
 	struct text out = { "-" };
+	if (h->offset_ns != USK_NONE && h->lo_ns != USK_NONE && h->hi_ns != USK_NONE) {
+		out = unit_between(h->offset_ns, h->lo_ns, h->hi_ns);
+	} else if (h->lo_ns != USK_NONE) {
+		out = text_of("at least %s", unit_offset_at_least(h->lo_ns).s);
+	} else if (h->hi_ns != USK_NONE) {
+		out = text_of("at most %s", unit_offset_at_most(h->hi_ns).s);
+	}
+	return out;
+}
+
+struct text headline_offset(const struct usk_clocks *c, const struct usk_clock *clock)
+{
 	if (clock->quality == USK_REFERENCE) {
 		return (struct text){ "0" };
 	}
 	struct usk_headline h = usk_headline_of(c, clock);
-	if (h.offset_ns != USK_NONE && h.lo_ns != USK_NONE && h.hi_ns != USK_NONE) {
-		out = unit_between(h.offset_ns, h.lo_ns, h.hi_ns);
-	} else if (h.lo_ns != USK_NONE) {
-		out = text_of("at least %s", unit_offset_at_least(h.lo_ns).s);
-	} else if (h.hi_ns != USK_NONE) {
-		out = text_of("at most %s", unit_offset_at_most(h.hi_ns).s);
-	}
-	return out;
+	return stretch_offset(&h);
 }
 
 struct text clock_drift(const struct usk_clock *k)
@@ -200,12 +205,23 @@ static void print_outliers(FILE *out, const struct usk_clocks *c, const struct l
 	}
 }
 
-/* "1700000060.993182024 s" */
-static void print_time(FILE *out, int64_t ns)
+void print_seconds(FILE *out, int64_t ns)
 {
 	char text[24] = "";
 	usk_seconds_text(ns, text);
 	fprintf(out, "%s s", text);
+}
+
+void print_utc(FILE *out, int64_t ns)
+{
+	const int64_t year_1980 = INT64_C(315532800000000000), year_2100 = INT64_C(4102444800000000000);
+	char text[64];
+	if (ns < year_1980 || ns > year_2100) {
+		print_seconds(out, ns);
+		return;
+	}
+	usk_time_text(ns, text);
+	fprintf(out, "%.10s %.18s UTC", text, text + 11);
 }
 
 static const char *moved(bool forward)
@@ -260,16 +276,16 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 }
 
 static void print_jump(FILE *out, const struct usk_clocks *c, const struct usk_clock *clock,
-		       const struct usk_jump *j)
+		       const struct usk_jump *j, void (*time)(FILE *out, int64_t ns))
 {
 	bool repeats = j->end_epoch != j->epoch;
 	/* What is known of it may begin behind the step, or end before it. */
 	bool fell = repeats && j->before_local_ns < j->after_local_ns;
 	print_what(out, c, clock, j);
 	fputs(fell ? ",\n  from " : ",\n  between ", out);
-	print_time(out, j->after_local_ns);
+	time(out, j->after_local_ns);
 	fputs(fell ? " to " : " and ", out);
-	print_time(out, j->before_local_ns);
+	time(out, j->before_local_ns);
 	if (!fell) {
 		fprintf(out, " on the clock of %s", printable(clock->name));
 	}
@@ -280,7 +296,7 @@ static void print_jump(FILE *out, const struct usk_clocks *c, const struct usk_c
 	fputs(".\n", out);
 }
 
-void print_jumps(FILE *out, const struct usk_clocks *c)
+void print_jumps(FILE *out, const struct usk_clocks *c, void (*time)(FILE *out, int64_t ns))
 {
 	enum { MOST = 8 }; /* not every bend: there may be hundreds, and clocks.json lists them */
 	size_t jumps = 0, bends = 0;
@@ -294,7 +310,7 @@ void print_jumps(FILE *out, const struct usk_clocks *c)
 			bends += j->kind == USK_BEND;
 			/* Every clock's offset shows what the reference did. */
 			if (j->kind == USK_JUMP && (itself || told == k) && jumps++ < MOST) {
-				print_jump(out, c, k, j);
+				print_jump(out, c, k, j, time);
 			}
 		}
 	}
@@ -429,7 +445,7 @@ void print_clocks(FILE *out, const struct usk_clocks *c, const struct located *w
 	if (bounded) {
 		print_evaluation(out, c);
 	}
-	print_jumps(out, c);
+	print_jumps(out, c, print_seconds);
 	print_disturbed(out, c);
 	print_islands(out, c);
 	print_outliers(out, c, where);

@@ -7,7 +7,10 @@
 #include "units.h"
 #include "located.h"
 #include "flow/compare.h"
+#include "write/write.h"
 
+/** The offset in the middle of a stretch, "-957.333 ms +- 39.4 us", "at least 3 us", "-". */
+struct text stretch_offset(const struct usk_headline *h);
 /** The offset of its headline, "-957.333 ms +- 39.4 us", "at least 3 us", "-". */
 struct text headline_offset(const struct usk_clocks *c, const struct usk_clock *clock);
 /** "0" of the reference. */
@@ -35,8 +38,12 @@ void print_broadcasts(FILE *out, const struct usk_difference *before,
 		      const struct usk_difference *after);
 /** A line for each clock that has disturbed stretches, or nothing. */
 void print_disturbed(FILE *out, const struct usk_clocks *c);
+/** A stamp as seconds of its clock, "1700000060.993182024 s". */
+void print_seconds(FILE *out, int64_t ns);
+/** As UTC where it looks like that, "2023-11-14 22:14:20.993182024 UTC", as a page's axes have it. */
+void print_utc(FILE *out, int64_t ns);
 /** A sentence for each clock that was stepped, or nothing. */
-void print_jumps(FILE *out, const struct usk_clocks *c);
+void print_jumps(FILE *out, const struct usk_clocks *c, void (*time)(FILE *out, int64_t ns));
 /** "Note: ..." for each. */
 void print_notes(FILE *out, char *const *note, size_t n);
 
@@ -69,8 +76,10 @@ void compare_print_csv(FILE *out, const struct compared *x);
 char *report_sentence(const struct usk_clocks *c);
 /** "client, server", "host0 and 7 others". */
 char *report_names(const struct usk_clocks *c);
-/** The page's plain part: sentence, tables of clocks, pairs and delays, notes. */
-char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_notes);
+/** The page's plain part: sentence, tables of clocks, stretches, pairs and delays, notes. score: how
+ * far each clock is from the truth; NULL: nobody knows. */
+char *report_answer(const struct usk_clocks *c, const struct truth_score *score, char *const *note,
+		    size_t n_notes);
 
 /* ---- a clock's corridor on a terminal ------------------------------------------ */
 

@@ -8,7 +8,6 @@
  * Not   drawings (page/)
  */
 #include "print.h"
-#include "write/write.h"
 #include "report/page.h"
 
 #include <stdlib.h>
@@ -89,15 +88,33 @@ static void say_inversions(FILE *out, const struct usk_clocks *c, bool corrected
 	fputc('.', out);
 }
 
+/* Beside the title, as a row of a long table may not be seen. */
+static void say_contradicted(FILE *out, const struct usk_clocks *c)
+{
+	enum { MOST = 3 };
+	size_t n = clocks_that_are(c, USK_CONTRADICTED), said = 0;
+	for (size_t i = 0; i < c->n_clocks && said < MOST; i++) {
+		if (c->clock[i].quality == USK_CONTRADICTED) {
+			fprintf(out, "%s%s", said ? ", " : " The messages of ", c->clock[i].name);
+			said++;
+		}
+	}
+	if (n > said) {
+		fprintf(out, " and %zu more", n - said);
+	}
+	fputs(n ? " contradict the model." : "", out);
+}
+
 char *report_sentence(const struct usk_clocks *c)
 {
 	struct usk_stream s;
 	size_t bounded = clocks_that_are(c, USK_BOUNDED);
 	FILE *out = usk_stream_begin(&s);
 	if (!bounded) {
-		fputs("No clock could be put on the time of another: messages bound none from both "
-		      "sides.",
-		      out);
+		fprintf(out, "No clock could be put on the time of another%s.",
+			clocks_that_are(c, USK_CONTRADICTED)
+				? ""
+				: ": messages bound none from both sides");
 	} else if (c->n_clocks == 2) {
 		say_two(out, c, &c->clock[c->clock[0].quality != USK_BOUNDED]);
 	} else {
@@ -106,6 +123,7 @@ char *report_sentence(const struct usk_clocks *c)
 	if (c->counts.matched) {
 		say_inversions(out, c, bounded > 0);
 	}
+	say_contradicted(out, c);
 	return usk_stream_end(&s);
 }
 
@@ -148,7 +166,7 @@ static void begin_table(FILE *out, const char *id, const char *label, const char
 	struct table t = table_begin("%s", headings);
 	fprintf(out,
 		"<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n"
-		"<table id=\"%s\">\n<caption>%s</caption>\n<thead><tr>",
+		"<table id=\"%s\">\n<caption><span>%s</span></caption>\n<thead><tr>",
 		label, id, caption);
 	for (size_t i = 0; i < t.n; i++) {
 		fprintf(out, "<th scope=\"col\"%s>%s</th>", t.right[i] ? " class=\"n\"" : "",
@@ -189,8 +207,21 @@ static void put_path(FILE *out, const struct usk_clocks *c, const struct usk_clo
 	fputs(k->n_path ? "</td>" : "-</td>", out);
 }
 
+/* How far the estimate is off, and by how much the band. */
+static void put_score(FILE *out, const struct truth_score *s)
+{
+	if (!s->known) {
+		put_cells(out, ">-");
+	} else if (s->outside_ns) {
+		put_cells(out, ">%s; bounds by %s", unit_span(s->worst_ns).s,
+			  unit_at_most(s->outside_ns).s);
+	} else {
+		put_cells(out, ">%s", unit_span(s->worst_ns).s);
+	}
+}
+
 static void put_clock(FILE *out, const struct usk_clocks *c, size_t i,
-		      const struct traffic *messages)
+		      const struct traffic *messages, const struct truth_score *score)
 {
 	const struct usk_clock *k = &c->clock[i];
 	bool reference = k->quality == USK_REFERENCE;
@@ -204,6 +235,9 @@ static void put_clock(FILE *out, const struct usk_clocks *c, size_t i,
 	} else {
 		put_cells(out, ">%s", reference ? "0" : "-");
 	}
+	if (score) {
+		put_score(out, score);
+	}
 	put_cells(out, ">%s\t>%s", unit_count(messages->sent).s, unit_count(messages->received).s);
 	put_path(out, c, k);
 	fputs("</tr>\n", out);
@@ -216,13 +250,14 @@ static int by_name(const void *pa, const void *pb)
 	return strverscmp((*a)->name, (*b)->name);
 }
 
-static void put_clocks(FILE *out, const struct usk_clocks *c)
+static void put_clocks(FILE *out, const struct usk_clocks *c, const struct truth_score *score)
 {
 	struct traffic *messages = clock_messages(c);
 	const struct usk_clock **order = kept(usk_alloc(c->n_clocks + 1, sizeof *order));
-	begin_table(out, "unskew-clocks", "Clocks",
-		    "clock\tquality\t>offset mid-trace (± bound)\t>drift, ppm\t>error "
-		    "bound\t>sent\t>received\tpath",
+	const char *headings = kept(usk_format("clock\tquality\t>offset mid-trace (± bound)\t>drift, "
+					       "ppm\t>error bound%s\t>sent\t>received\tpath",
+					       score ? "\t>off the truth by" : ""));
+	begin_table(out, "unskew-clocks", "Clocks", headings,
 		    "Clocks. An offset is reference \xe2\x88\x92 local: add it to a stamp of the "
 		    "clock. It is given for the middle of the trace, or of the stretch between "
 		    "steps with the most messages. The true offset lies within \xc2\xb1 of it, "
@@ -233,9 +268,74 @@ static void put_clocks(FILE *out, const struct usk_clocks *c)
 	qsort(order, c->n_clocks, sizeof *order, by_name);
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		size_t at = (size_t)(order[i] - c->clock);
-		put_clock(out, c, at, &messages[at]);
+		put_clock(out, c, at, &messages[at], score ? &score[at] : NULL);
 	}
 	end_table(out);
+}
+
+/* Its bounds in a stretch alone. */
+static struct usk_widths widths_in(const struct usk_clock *k, const struct usk_headline *h)
+{
+	size_t n = 0;
+	struct usk_knot *knot = kept(usk_alloc(k->n_knots + 1, sizeof *knot));
+	for (size_t i = 0; i < k->n_knots; i++) {
+		const struct usk_knot *x = &k->knot[i];
+		if (x->epoch == h->epoch && x->local_ns >= h->from_ns && x->local_ns <= h->to_ns) {
+			knot[n++] = *x;
+		}
+	}
+	const struct usk_clock alone = { .knot = knot, .n_knots = n };
+	return usk_band_widths(&alone);
+}
+
+static void put_stretch(FILE *out, const struct usk_clock *k, const struct usk_headline *h)
+{
+	struct usk_widths w = widths_in(k, h);
+	struct usk_stream from, to;
+	print_utc(usk_stream_begin(&from), h->from_ns);
+	print_utc(usk_stream_begin(&to), h->to_ns);
+	put_in(out, "<tr><th scope=\"row\"><bdi>", k->name, "</bdi></th>");
+	const char *begin = kept(usk_stream_end(&from)), *end = kept(usk_stream_end(&to));
+	put_cells(out, "%s\t%s\t>%s", begin, end, stretch_offset(h).s);
+	if (w.best_ns == USK_NONE) {
+		put_cells(out, ">-");
+	} else {
+		put_cells(out, ">%s to %s", unit_bound(w.best_ns).s, unit_bound(w.worst_ns).s);
+	}
+	fputs("</tr>\n", out);
+}
+
+/* Of clocks that were stepped. */
+static void put_stretches(FILE *out, const struct usk_clocks *c)
+{
+	enum { MOST = 400 };
+	size_t n = 0;
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		struct usk_headline *h;
+		size_t of = usk_stretches_of(c, &c->clock[i], &h);
+		for (size_t k = 0; k < of && of > 1; k++, n++) {
+			if (!n) {
+				fputs("<h2>Between steps</h2>\n", out);
+				begin_table(out, "unskew-stretches", "Between steps",
+					    "clock\tfrom, on it\tto\t>offset in the middle (± "
+					    "bound)\t>error bound",
+					    "Each stretch of a clock between its steps, the offset in "
+					    "its middle, and the smallest and the largest error bound "
+					    "in it.");
+			}
+			if (n < MOST) {
+				put_stretch(out, &c->clock[i], &h[k]);
+			}
+		}
+		free(h);
+	}
+	if (n) {
+		end_table(out);
+	}
+	if (n > MOST) {
+		fprintf(out, "<p class=\"more\">And %zu more; clocks.json lists the steps.</p>\n",
+			n - MOST);
+	}
 }
 
 static void put_pairs(FILE *out, const struct usk_clocks *c)
@@ -308,7 +408,7 @@ static void put_basis(FILE *out, const struct usk_clocks *c)
 static void put_notes(FILE *out, const struct usk_clocks *c, char *const *note, size_t n)
 {
 	struct usk_stream steps;
-	print_jumps(usk_stream_begin(&steps), c);
+	print_jumps(usk_stream_begin(&steps), c, print_utc);
 	print_disturbed(steps.out, c);
 	char *text = usk_stream_end(&steps);
 	bool any = *text || c->n_notes || n;
@@ -331,7 +431,8 @@ static void put_notes(FILE *out, const struct usk_clocks *c, char *const *note, 
 	fputs(any ? "</ul>\n" : "", out);
 }
 
-char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_notes)
+char *report_answer(const struct usk_clocks *c, const struct truth_score *score, char *const *note,
+		    size_t n_notes)
 {
 	struct usk_stream s;
 	FILE *out = usk_stream_begin(&s);
@@ -339,8 +440,9 @@ char *report_answer(const struct usk_clocks *c, char *const *note, size_t n_note
 	fprintf(out, ": %s time</h1>\n<p class=\"answer\">",
 		clocks_that_are(c, USK_BOUNDED) ? "one" : "no common");
 	put_in(out, "", kept(report_sentence(c)), "</p>\n");
-	put_clocks(out, c);
+	put_clocks(out, c, score);
 	put_basis(out, c);
+	put_stretches(out, c);
 	put_notes(out, c, note, n_notes);
 	if (c->n_pairs) {
 		fputs("<h2>Pairs</h2>\n", out);

@@ -9,6 +9,7 @@
 #include "units.h"
 #include "base/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Rows are NAME=VALUE; whether there is such a clock is known when the traces are. */
@@ -187,21 +188,32 @@ static void print_score(FILE *out, const char *name, const struct truth_score *s
 	}
 }
 
-enum usk_status task_scores(const struct task *t, const struct usk_clocks *c, FILE *out)
+enum usk_status task_score(const struct task *t, const struct usk_clocks *c,
+			   struct truth_score **out)
 {
 	enum usk_status status = USK_OK;
-	for (size_t i = 0; i < c->n_clocks && t->truth && !status; i++) {
-		struct truth_score score;
-		if (c->clock[i].quality == USK_REFERENCE) {
-			continue;
+	*out = t->truth ? usk_alloc(c->n_clocks + 1, sizeof **out) : NULL;
+	for (size_t i = 0; i < c->n_clocks && *out && !status; i++) {
+		if (c->clock[i].quality != USK_REFERENCE) {
+			status = truth_compare(t->truth, c, i, &(*out)[i], &why);
 		}
-		status = truth_compare(t->truth, c, i, &score, &why);
 		if (status) {
 			usk_fail_in(&why, "%s", args_string(t->args, "truth"));
-		} else {
-			print_score(out, printable(c->clock[i].name), &score);
 		}
 	}
+	return status;
+}
+
+enum usk_status task_scores(const struct task *t, const struct usk_clocks *c, FILE *out)
+{
+	struct truth_score *score;
+	enum usk_status status = task_score(t, c, &score);
+	for (size_t i = 0; i < c->n_clocks && score && !status; i++) {
+		if (c->clock[i].quality != USK_REFERENCE) {
+			print_score(out, printable(c->clock[i].name), &score[i]);
+		}
+	}
+	free(score);
 	return status;
 }
 

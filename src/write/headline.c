@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * headline.c - the one offset that stands for a clock
+ * headline.c - a clock between its steps, and the one offset that stands for it
  *
  * In    the answer
- * Out   a stretch of the clock between steps, and its offset and bounds in the middle of that
+ * Out   stretches of a clock between steps, and its offset and bounds in the middle of each; one of
+ *       them stands for the clock
  * Why   in the bracket of a step, or between epochs, there are no messages and the band is wide
  */
 #include "write/write.h"
@@ -31,19 +32,25 @@ static size_t messages_in(const struct usk_clocks *c, uint32_t clock, int64_t fr
 	return n;
 }
 
-static void offer(struct usk_headline *best, const struct usk_clocks *c, uint32_t clock,
-		  uint32_t epoch, int64_t from, int64_t to)
+/* The best of a clock so far. */
+struct choice {
+	const struct usk_clocks *c;
+	const struct usk_clock *clock;
+	struct usk_headline best;
+};
+
+static void offer(void *ctx, uint32_t epoch, int64_t from, int64_t to)
 {
-	if (to < from) {
-		return;
-	}
+	struct choice *x = ctx;
+	struct usk_headline *best = &x->best;
+	uint32_t number = (uint32_t)(x->clock - x->c->clock);
 	/* Of one stretch nobody asks how many messages it has, and most clocks have one. */
 	size_t n = 0;
 	if (best->n_stretches++) {
 		if (best->n_stretches == 2) {
-			best->messages = messages_in(c, clock, best->from_ns, best->to_ns);
+			best->messages = messages_in(x->c, number, best->from_ns, best->to_ns);
 		}
-		n = messages_in(c, clock, from, to);
+		n = messages_in(x->c, number, from, to);
 	}
 	uint64_t span = (uint64_t)to - (uint64_t)from;
 	uint64_t longest = (uint64_t)best->to_ns - (uint64_t)best->from_ns;
@@ -57,13 +64,12 @@ static void offer(struct usk_headline *best, const struct usk_clocks *c, uint32_
 	}
 }
 
-/* The stretch alone. */
-static struct usk_headline stretch_of(const struct usk_clocks *c, const struct usk_clock *clock)
+typedef void take_stretch(void *ctx, uint32_t epoch, int64_t from, int64_t to);
+
+/* All of them, in the order of epochs and stamps. */
+static void stretches(const struct usk_clock *clock, take_stretch *take, void *ctx)
 {
-	struct usk_headline best = {
-		.middle_ns = USK_NONE, .offset_ns = USK_NONE, .lo_ns = USK_NONE, .hi_ns = USK_NONE
-	};
-	uint32_t number = (uint32_t)(clock - c->clock);
+	bool any = false;
 	for (size_t i = 0, end; i < clock->n_knots; i = end) {
 		uint32_t epoch = clock->knot[i].epoch;
 		int64_t from = clock->knot[i].local_ns;
@@ -80,36 +86,77 @@ static struct usk_headline stretch_of(const struct usk_clocks *c, const struct u
 				last = j->after_local_ns;
 				continue;
 			}
-			if (j->epoch == epoch) {
-				offer(&best, c, number, epoch, from, j->after_local_ns);
+			if (j->epoch == epoch && j->after_local_ns >= from) {
+				take(ctx, epoch, from, j->after_local_ns);
+				any = true;
 			}
 			from = j->before_local_ns;
 		}
-		offer(&best, c, number, epoch, from, last);
+		if (last >= from) {
+			take(ctx, epoch, from, last);
+			any = true;
+		}
 	}
-	if (!best.n_stretches && clock->n_knots) {
+	if (!any && clock->n_knots) {
 		/* Steps may be anywhere: there is a band all the same. */
 		size_t end = clock->n_knots - 1;
 		uint32_t epoch = clock->knot[0].epoch;
 		while (clock->knot[end].epoch != epoch) {
 			end--;
 		}
-		offer(&best, c, number, epoch, clock->knot[0].local_ns, clock->knot[end].local_ns);
+		take(ctx, epoch, clock->knot[0].local_ns, clock->knot[end].local_ns);
 	}
-	return best;
+}
+
+/* Its middle, and the offset there. */
+static void draw(const struct usk_clocks *c, const struct usk_clock *clock, struct usk_headline *h)
+{
+	struct usk_map *map =
+		clock->n_knots < 2 ? NULL : usk_map_of_epoch(clock, h->epoch, c->max_skew_e12);
+	struct usk_stamp s;
+	h->offset_ns = h->lo_ns = h->hi_ns = USK_NONE;
+	if (map && !usk_map_at(map, h->middle_ns, &s, NULL)) {
+		h->offset_ns = s.reference_ns == USK_NONE ? USK_NONE : s.reference_ns - h->middle_ns;
+		h->lo_ns = s.lo_ns == USK_NONE ? USK_NONE : s.lo_ns - h->middle_ns;
+		h->hi_ns = s.hi_ns == USK_NONE ? USK_NONE : s.hi_ns - h->middle_ns;
+	}
+	usk_map_free(map);
 }
 
 struct usk_headline usk_headline_of(const struct usk_clocks *c, const struct usk_clock *clock)
 {
-	struct usk_headline h = stretch_of(c, clock);
-	struct usk_map *map =
-		clock->n_knots < 2 ? NULL : usk_map_of_epoch(clock, h.epoch, c->max_skew_e12);
-	struct usk_stamp s;
-	if (map && !usk_map_at(map, h.middle_ns, &s, NULL)) {
-		h.offset_ns = s.reference_ns == USK_NONE ? USK_NONE : s.reference_ns - h.middle_ns;
-		h.lo_ns = s.lo_ns == USK_NONE ? USK_NONE : s.lo_ns - h.middle_ns;
-		h.hi_ns = s.hi_ns == USK_NONE ? USK_NONE : s.hi_ns - h.middle_ns;
+	struct choice x = { c, clock, { .middle_ns = USK_NONE } };
+	stretches(clock, offer, &x);
+	draw(c, clock, &x.best);
+	return x.best;
+}
+
+struct list {
+	struct usk_headline *item;
+	size_t n, cap;
+};
+
+static void collect(void *ctx, uint32_t epoch, int64_t from, int64_t to)
+{
+	struct list *l = ctx;
+	l->item = usk_room(l->item, l->n, &l->cap, sizeof *l->item);
+	l->item[l->n++] = (struct usk_headline){
+		.from_ns = from,
+		.to_ns = to,
+		.middle_ns = from + (int64_t)(((uint64_t)to - (uint64_t)from) / 2),
+		.epoch = epoch,
+	};
+}
+
+size_t usk_stretches_of(const struct usk_clocks *c, const struct usk_clock *clock,
+			struct usk_headline **out)
+{
+	struct list l = { .item = NULL };
+	stretches(clock, collect, &l);
+	for (size_t i = 0; i < l.n; i++) {
+		l.item[i].n_stretches = l.n;
+		draw(c, clock, &l.item[i]);
 	}
-	usk_map_free(map);
-	return h;
+	*out = l.item;
+	return l.n;
 }

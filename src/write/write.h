@@ -40,6 +40,9 @@ struct usk_headline {
 /** The one with the most messages, as far as corridors are kept, else the longest. clock is of c.
  */
 struct usk_headline usk_headline_of(const struct usk_clocks *c, const struct usk_clock *clock);
+/** All its stretches, in order; messages are not counted. free() *out. */
+size_t usk_stretches_of(const struct usk_clocks *c, const struct usk_clock *clock,
+			struct usk_headline **out);
 
 /**
  * A line as an estimator drew it, not settled into a band: n >= 2 knots, their lo, hi and epoch are

@@ -111,7 +111,7 @@ $ grep -o '"[a-z]*_epoch":null' back.html
 "received_epoch":null
 # Against the truth of a simulation.
 $ unskew report m.csv --truth d/truth.json --compare -o truth.html | grep Truth; grep -c '"error_ns":{"start":"' truth.html
-Note: Truth: host1's estimate is off by at most 799 ns; its band holds the truth throughout.
+Truth: host1's estimate is off by at most 799 ns; its band holds the truth throughout.
 1
 ! Wrote truth.html.
 # A pipe is read once only.
@@ -178,3 +178,18 @@ host0 host1 host2 host3 host4 host5 host6 host7 host8 host9 host10 host11
 # Of many pairs the data is packed, and holds the same.
 $ unskew simulate -q -o pairs78 --hosts 13 --seconds 5 --rate 3 --format table; unskew report pairs78/messages.csv -o pairs78.html -q; unskew sync pairs78/messages.csv -q --json >pairs78.json; python3 -c 'import base64, gzip, json, re; data = json.loads(gzip.decompress(base64.b64decode(re.search(r"type=.text/plain. id=.unskew-data.>([^<]*)<", open("pairs78.html").read())[1]))); print(len(data["pairs"]), data["clocks"]["clocks"] == json.load(open("pairs78.json"))["clocks"])'
 78 True
+# Steps in UTC, as the axes are; what holds between them; how far off, where the truth is known; who is contradicted, beside the title.
+$ unskew simulate -q -o stepped --hosts 2 --seconds 20 --rate 20 --seed 4 --step host1@8s:300ms --format table; unskew report stepped/messages.csv --truth stepped/truth.json -o stepped.html -q; sed -n '/unskew-stretches/,/<\/table>/p; /^<tr data-clock/p; /<li>Step/p' stepped.html | sed 's/<[^>]*>/ /g'
+   host0   reference  0  0  0  -  408  393   host0   
+   host1   bounded  -1.3002807 s ± 90.6 us  20 (-500 to 500)  52.3 us to 301 ms  999 ns  393  408   host0  →  host1   
+ 
+  Each stretch of a clock between its steps, the offset in its middle, and the smallest and the largest error bound in it.  
+   clock  from, on it  to  offset in the middle (± bound)  error bound   
+ 
+   host1   2023-11-14 22:13:21.015370427 UTC  2023-11-14 22:13:28.913285033 UTC  -1.000079 s ± 101 us  52.3 us to 151 ms  
+   host1   2023-11-14 22:13:29.389932989 UTC  2023-11-14 22:13:41.294229164 UTC  -1.3002807 s ± 90.6 us  54.9 us to 151 ms  
+ 
+ 
+ Step of host1 or host0 (messages cannot tell which): host1 was stepped forward, or host0 stepped backward, by 300.019 ms ± 463 us,
+$ unskew report stepped/messages.csv --model linear -o contradicted.html -q; sed -n 's/.*class="answer">//p' contradicted.html
+No clock could be put on the time of another. Of 801 messages 393 were received before sent as recorded. The messages of host1 contradict the model.</p>
