@@ -214,7 +214,8 @@ void print_seconds(FILE *out, int64_t ns)
 
 void print_utc(FILE *out, int64_t ns)
 {
-	const int64_t year_1980 = INT64_C(315532800000000000), year_2100 = INT64_C(4102444800000000000);
+	const int64_t year_1980 = INT64_C(315532800000000000),
+		      year_2100 = INT64_C(4102444800000000000);
 	char text[64];
 	if (ns < year_1980 || ns > year_2100) {
 		print_seconds(out, ns);

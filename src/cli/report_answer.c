@@ -254,9 +254,10 @@ static void put_clocks(FILE *out, const struct usk_clocks *c, const struct truth
 {
 	struct traffic *messages = clock_messages(c);
 	const struct usk_clock **order = kept(usk_alloc(c->n_clocks + 1, sizeof *order));
-	const char *headings = kept(usk_format("clock\tquality\t>offset mid-trace (± bound)\t>drift, "
-					       "ppm\t>error bound%s\t>sent\t>received\tpath",
-					       score ? "\t>off the truth by" : ""));
+	const char *headings =
+		kept(usk_format("clock\tquality\t>offset mid-trace (± bound)\t>drift, "
+				"ppm\t>error bound%s\t>sent\t>received\tpath",
+				score ? "\t>off the truth by" : ""));
 	begin_table(out, "unskew-clocks", "Clocks", headings,
 		    "Clocks. An offset is reference \xe2\x88\x92 local: add it to a stamp of the "
 		    "clock. It is given for the middle of the trace, or of the stretch between "
@@ -316,12 +317,13 @@ static void put_stretches(FILE *out, const struct usk_clocks *c)
 		for (size_t k = 0; k < of && of > 1; k++, n++) {
 			if (!n) {
 				fputs("<h2>Between steps</h2>\n", out);
-				begin_table(out, "unskew-stretches", "Between steps",
-					    "clock\tfrom, on it\tto\t>offset in the middle (± "
-					    "bound)\t>error bound",
-					    "Each stretch of a clock between its steps, the offset in "
-					    "its middle, and the smallest and the largest error bound "
-					    "in it.");
+				begin_table(
+					out, "unskew-stretches", "Between steps",
+					"clock\tfrom, on it\tto\t>offset in the middle (± "
+					"bound)\t>error bound",
+					"Each stretch of a clock between its steps, the offset in "
+					"its middle, and the smallest and the largest error bound "
+					"in it.");
 			}
 			if (n < MOST) {
 				put_stretch(out, &c->clock[i], &h[k]);

@@ -135,8 +135,7 @@ static void append(const struct side *s, struct set *set, const struct usk_xy *a
 	if (set->rule == EITHER_SIDE) {
 		size_t from = usk_xy_find(set->p, set->n, window_of(s, add[0].x).start);
 		memcpy(set->p + set->n, add, n * sizeof *add);
-		set->n = from +
-			 sides_of_sorted(s, set->p + from, set->n + n - from, set->p + from);
+		set->n = from + sides_of_sorted(s, set->p + from, set->n + n - from, set->p + from);
 		return;
 	}
 	struct window w = { 0, INT64_MIN };

@@ -31,7 +31,8 @@ struct way {
 	bool all_again;	  /* without leaving any out: they were too many */
 	bool stepped;	  /* those at an end are right, as they are too many */
 	size_t n_unknown; /* so many of its last outliers are known by their points only */
-	struct usk_set_in *set; /* where one of the clocks was set, and points are thinned by less */
+	struct usk_set_in
+		*set; /* where one of the clocks was set, and points are thinned by less */
 	size_t n_set;
 };
 

@@ -250,8 +250,7 @@ static struct rows rows_of(const struct usk_clocks *c, const struct usk_pair *p,
 enum column { STANDS_FOR, LOCAL, OTHER, LOCAL_EPOCH, OTHER_EPOCH, HULL, OUT, COLUMNS };
 
 /* Stamps as differences from the one before; of the hull's messages, and of outliers, indices. */
-static void put_column(struct sink *out, enum column which, const struct rows *r,
-		       int64_t before)
+static void put_column(struct sink *out, enum column which, const struct rows *r, int64_t before)
 {
 	put(out, "[", 1);
 	for (size_t i = 0, n = 0; i < r->n; i++) {
@@ -276,9 +275,8 @@ static void put_column(struct sink *out, enum column which, const struct rows *r
 	put(out, "]", 1);
 }
 
-static void put_direction(struct sink *out, const struct usk_clocks *c,
-			  const struct usk_pair *p, const struct rows *r, bool back,
-			  const int64_t origin[2])
+static void put_direction(struct sink *out, const struct usk_clocks *c, const struct usk_pair *p,
+			  const struct rows *r, bool back, const int64_t origin[2])
 {
 	const struct {
 		const char *key;
@@ -295,8 +293,8 @@ static void put_direction(struct sink *out, const struct usk_clocks *c,
 		[HULL] = { "hull", true, 0 },
 		[OUT] = { "out", true, 0 },
 	};
-	put_format(out, "{\"from\":\"%s\",\"total\":%" PRIu64 ",\"held\":%zu,",
-			  back ? "b" : "a", r->total, r->n);
+	put_format(out, "{\"from\":\"%s\",\"total\":%" PRIu64 ",\"held\":%zu,", back ? "b" : "a",
+		   r->total, r->n);
 	for (enum column i = 0; i < COLUMNS; i++) {
 		put_format(out, "\"%s\":%s", column[i].key, column[i].known ? "" : "null");
 		if (column[i].known) {
@@ -320,13 +318,12 @@ static void put_histogram(struct sink *out, const char *key, const struct usk_bi
 		return;
 	}
 	put_format(out,
-			  "{\"count\":%" PRIu64 ",\"min_ns\":\"%" PRId64
-			  "\",\"median_ns\":\"%" PRId64 "\",\"p99_ns\":\"%" PRId64
-			  "\",\"max_ns\":\"%" PRId64 "\",\"low_ns\":\"%" PRId64
-			  "\",\"bin_ns\":\"%" PRId64 "\",\"fine_ns\":\"%" PRId64
-			  "\",\"above\":%" PRIu64 ",\"bins\":[",
-			  s.n, s.min_ns, s.median_ns, s.p99_ns, s.max_ns, s.low_ns, s.bin_ns,
-			  s.fine_ns, s.above);
+		   "{\"count\":%" PRIu64 ",\"min_ns\":\"%" PRId64 "\",\"median_ns\":\"%" PRId64
+		   "\",\"p99_ns\":\"%" PRId64 "\",\"max_ns\":\"%" PRId64 "\",\"low_ns\":\"%" PRId64
+		   "\",\"bin_ns\":\"%" PRId64 "\",\"fine_ns\":\"%" PRId64 "\",\"above\":%" PRIu64
+		   ",\"bins\":[",
+		   s.n, s.min_ns, s.median_ns, s.p99_ns, s.max_ns, s.low_ns, s.bin_ns, s.fine_ns,
+		   s.above);
 	for (size_t i = 0; i < s.n_bins; i++) {
 		put_format(out, "%s%" PRIu64, i ? "," : "", s.bin[i]);
 	}
@@ -365,12 +362,11 @@ static void put_pair(struct sink *out, const struct usk_clocks *c, const struct 
 	put_format(out, ",\"b\":");
 	put_string(out, c->clock[p->b].name);
 	put_format(out,
-			  ",\"a_origin_ns\":\"%" PRId64 "\",\"b_origin_ns\":\"%" PRId64
-			  "\",\"bucket_ns\":\"%" PRId64
-			  "\",\"level\":\"%s\",\"level_rate_e12\":\"%" PRId64
-			  "\",\n\"directions\":[",
-			  origin[0], origin[1], bucket_ns, s->corrected ? "corrected" : "recorded",
-			  s->rate_e12);
+		   ",\"a_origin_ns\":\"%" PRId64 "\",\"b_origin_ns\":\"%" PRId64
+		   "\",\"bucket_ns\":\"%" PRId64 "\",\"level\":\"%s\",\"level_rate_e12\":\"%" PRId64
+		   "\",\n\"directions\":[",
+		   origin[0], origin[1], bucket_ns, s->corrected ? "corrected" : "recorded",
+		   s->rate_e12);
 	for (int k = 0; k < 2; k++) {
 		put(out, ",\n", k ? 2 : 0);
 		put_direction(out, c, p, &r[k], k, origin);
@@ -427,8 +423,8 @@ void usk_page_data(struct usk_output *page_file, const struct usk_page *page)
 			  pack ? "text/plain" : "application/json");
 	put_format(out, "{\"unskew_page\":1,\n\"version\":\"%s\",\n", usk_version());
 	put_strings(out, "command", page->command, page->n_command);
-	put_format(out, "\"source\":\"%s\",\n\"full\":%s,\n",
-			  s->of_messages ? "traces" : "clocks", s->full ? "true" : "false");
+	put_format(out, "\"source\":\"%s\",\n\"full\":%s,\n", s->of_messages ? "traces" : "clocks",
+		   s->full ? "true" : "false");
 	put_strings(out, "notes", (const char *const *)page->note, page->n_notes);
 	put_format(out, "\"clocks\":");
 	put_clocks(out, page);

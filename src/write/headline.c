@@ -116,7 +116,8 @@ static void draw(const struct usk_clocks *c, const struct usk_clock *clock, stru
 	struct usk_stamp s;
 	h->offset_ns = h->lo_ns = h->hi_ns = USK_NONE;
 	if (map && !usk_map_at(map, h->middle_ns, &s, NULL)) {
-		h->offset_ns = s.reference_ns == USK_NONE ? USK_NONE : s.reference_ns - h->middle_ns;
+		h->offset_ns =
+			s.reference_ns == USK_NONE ? USK_NONE : s.reference_ns - h->middle_ns;
 		h->lo_ns = s.lo_ns == USK_NONE ? USK_NONE : s.lo_ns - h->middle_ns;
 		h->hi_ns = s.hi_ns == USK_NONE ? USK_NONE : s.hi_ns - h->middle_ns;
 	}
