@@ -254,25 +254,17 @@ static enum usk_status correct(struct timeline *t, struct part *p, uint32_t cloc
 static void draw_record(struct timeline *t, const struct part *p, uint32_t clock,
 			const struct usk_record *r, int64_t time_ns)
 {
-	static const char *const sides[] = {
-		[USK_SIDE_SENT] = "sent ", [USK_SIDE_RECEIVED] = "received "
-	};
 	struct usk_packet k;
 	size_t n;
 	const struct usk_iface *face = usk_trace_ifaces(p->trace, &n);
-	char name[48] = "packet", args[256];
+	char name[64] = "packet", args[256];
 	int used = snprintf(args, sizeof args, "\"length\":%" PRIu32, r->length);
 	if (r->iface < n &&
 	    usk_packet_decode(r, face[r->iface].link_type, USK_DEPTH_ALL, &k, NULL)) {
 		char src[46], dst[46];
-		const char *side = sides[r->side] ? sides[r->side] : "";
 		usk_addr_text(k.src, src);
 		usk_addr_text(k.dst, dst);
-		if (k.proto == 6 || k.proto == 17) {
-			snprintf(name, sizeof name, "%s%s", side, k.proto == 6 ? "TCP" : "UDP");
-		} else {
-			snprintf(name, sizeof name, "%sIP protocol %u", side, k.proto);
-		}
+		usk_drawing_packet_name(&k, r->side, name, sizeof name);
 		snprintf(args + used, sizeof args - (size_t)used,
 			 ",\"payload\":%" PRIu32 ",\"from\":\"%s\",\"from_port\":%u,\"to\":\"%s\","
 			 "\"to_port\":%u",

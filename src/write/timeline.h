@@ -16,6 +16,7 @@
 #define USK_TIMELINE_H
 
 #include "base/index.h"
+#include "read/trace.h"
 #include "write/write.h"
 
 enum lane { LANE_SENT = 1, LANE_RECEIVED, LANE_EVENTS };
@@ -41,6 +42,9 @@ void usk_drawing_band(struct drawing *d, uint32_t clock, int64_t time_ns, int64_
 /** A message as two slices and the arrow between them; times as corrected. */
 void usk_drawing_message(struct drawing *d, const struct usk_msg *m, int64_t sent_ns,
 			 int64_t received_ns);
+/** "received TCP SYN ACK 443 > 50312". */
+void usk_drawing_packet_name(const struct usk_packet *k, enum usk_side side, char *out,
+			     size_t size);
 /** Something that a clock recorded; args is the inside of a JSON object, without the stamp. */
 void usk_drawing_event(struct drawing *d, uint32_t clock, int64_t time_ns, int64_t recorded_ns,
 		       const char *name, const char *args);

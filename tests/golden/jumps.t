@@ -97,7 +97,7 @@ Between the two times given for a step the offset moves in one direction only,
 as does that between two clocks that are named for it.
 The bounds are valid while these assumptions hold.
 Step of host1 or host0 (messages cannot tell which): host1 was stepped forward, or host0 stepped backward, by 997 us ± 106 us,
-  between 1700000020.992545945 s and 1700000021.035670294 s on the clock of host1.
+  between 2023-11-14 22:13:40.992545945 UTC and 2023-11-14 22:13:41.035670294 UTC on the clock of host1.
 Disturbed: host1 may have been stepped or slewed in 2 stretches, 6.00 s in all (10 % of the time);
 # Messages under way while their sender was set back, in rows by receipt: apply and sync have one notion of where that was.
 $ awk 'BEGIN { print "sender,receiver,sent_ns,received_ns"; for (i = 0; i < 200; i++) { s = 7e9 - (i >= 100) * 1e9; late = i == 97 || i == 99 ? 2e6 : 0; t = i * 5e5; print t + 3e5 + late, (i % 2 ? sprintf("b,a,%.0f,%.0f", t + s, t + 3e5 + late) : sprintf("a,b,%.0f,%.0f", t, t + 2e5 + s)) } }' | sort -n | sed 's/^[0-9]* //' >under_way.csv

@@ -69,3 +69,9 @@ $ unskew apply one.json one.csv --timeline one_t.json --allow-unbounded; grep la
 {"ph":"M","name":"process_labels","pid":20,"args":{"labels":"one-sided, as recorded"}},
 ! Wrote one_t.json.
 ! unskew: note: the messages: clock b is one-sided: its stamps are left as recorded
+# Packets by what they are, and their flow.
+$ unskew simulate -q -o kinds --hosts 2 --seconds 3 --rate 3 --seed 5 --proto mix; unskew sync kinds/*.pcap -q -o kinds.json --timeline kinds-line.json; python3 -c 'import json, re; print(*sorted({re.sub(r"\d{4,}", "N", e["name"]) for e in json.load(open("kinds-line.json"))["traceEvents"] if e["ph"] == "i"}), sep="\n")'
+TCP ACK N > N
+TCP N > N
+TCP SYN ACK N > N
+TCP SYN N > N
