@@ -449,7 +449,7 @@ def real():
                 moments.append((local, truth))
             bad, worst, _ = judge(c, moments)
             half = int(c["half_width_ns"]["mean"]) / 1e3
-            said = ["%s of %s%s" % (j["kind"], j["of"], " or " + j["or"] if j.get("or") else "")
+            said = ["%s of %s%s" % (j["kind"], j["of"], (" or less likely " if j.get("likely") else " or ") + j["or"] if j.get("or") else "")
                     for j in c["jumps"]]
             report("%s: %s to %s %s, %d of %d outside, mean half %.1f us, disturbed %.0f s, %s%s" % (
                 name, c["name"], ref, c["quality"], bad, len(moments), half, disturbed(c),

@@ -120,11 +120,12 @@ enum usk_jump_kind {
 struct usk_jump {
 	enum usk_jump_kind kind;
 	uint32_t of;	/* the clock that did it, as far as messages tell */
-	uint32_t or_of; /* where they cannot tell: this one may have done it just as well;
-			   USK_NO_CLOCK: they can */
+	uint32_t or_of; /* where they cannot tell: this one may have done it as well; USK_NO_CLOCK:
+			   they can */
 	int64_t after_local_ns, before_local_ns; /* it happened between, or at one of them */
 	int64_t size_lo_ns, size_hi_ns;		 /* the offset rises by so much; USK_NONE unknown */
 	uint32_t epoch, end_epoch;		 /* of after_local_ns, of before_local_ns */
+	bool likely; /* with or_of: the fastest messages speak for `of` */
 };
 
 /* A clock was set back, as the order of records shows: its highest stamp before, first after. */

@@ -330,7 +330,7 @@ export class Plot {
 			ctx.font = `${12 * ratio}px system-ui, sans-serif`;
 			ctx.textBaseline = 'top';
 			ctx.textAlign = 'left';
-			const either = jump.or ? ` or ${short(jump.or, 20)}` : '';
+			const either = jump.or ? ` or ${jump.likely ? 'less likely ' : ''}${short(jump.or, 20)}` : '';
 			const whose = jump.of && (either || jump.of !== this.view.self.name) ? ` of ${short(jump.of, 20)}${either}` : '';
 			ctx.fillText(jump.kind + whose, Math.max(a, b) + 5 * ratio, top + 4 * ratio);
 		}

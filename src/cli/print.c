@@ -249,14 +249,18 @@ static void print_what(FILE *out, const struct usk_clocks *c, const struct usk_c
 	struct text by = !rose && !fell ? (struct text){ "" }
 			 : open		? unit_at_least(least)
 					: unit_between(least + (most - least) / 2, least, most);
-	if (either && !rose && !fell) {
-		fprintf(out, "Step of %s or %s (messages cannot tell which)", name, second);
-	} else if (either) {
+	if (either) {
 		fprintf(out,
-			"Step of %s or %s (messages cannot tell which): %s was %s, or %s %s, by "
-			"%s%s",
-			name, second, name, moved(forward), second, moved(!forward), by.s,
-			open ? " or more" : "");
+			j->likely ? "Step, most likely of %s, else of %s"
+				  : "Step of %s or %s (messages cannot tell which)",
+			name, second);
+	}
+	if (either && (rose || fell)) {
+		fprintf(out, ": %s was %s, or %s %s, by %s%s", name, moved(forward), second,
+			moved(!forward), by.s, open ? " or more" : "");
+	} else if (either) {
+		fprintf(out, "%s%s", open ? "" : ", by ",
+			open ? "" : text_of("%s at most", unit_at_most(hi > -lo ? hi : -lo).s).s);
 	} else if (j->end_epoch != j->epoch && (who == other || (!rose && !fell))) {
 		/* The reference, against itself; or without a message on both sides. */
 		fprintf(out, "Step: %s was stepped backward", name);

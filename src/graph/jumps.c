@@ -170,7 +170,9 @@ static bool name(const struct usk_work *w, uint32_t i, const struct usk_seen *s,
 		: s->may_be[1] && s->b == w->reference ? s->b
 						       : s->a;
 	uint32_t other = s->a == j->of ? s->b : s->a;
-	j->or_of = s->may_be[0] && s->may_be[1] ? other : USK_NO_CLOCK;
+	bool both = s->may_be[0] && s->may_be[1];
+	j->or_of = both || !s->sure ? other : USK_NO_CLOCK;
+	j->likely = !both && !s->sure;
 	return true;
 }
 

@@ -90,6 +90,7 @@ struct usk_seen {
 	struct usk_bracket at;
 	usk_i128 from, to; /* on the reference, e12, once bounds are known */
 	bool may_be[2];	   /* a's, b's, as is likely */
+	bool sure;	   /* more than likely */
 	bool excluded[2];  /* certainly not */
 };
 

@@ -133,6 +133,9 @@ static bool omitted(const struct usk_field *f, const void *of)
 	if (f->kind == FIELD_COUNT || f->kind == FIELD_TIME) {
 		return !*(const uint64_t *)v;
 	}
+	if (f->kind == FIELD_BOOL) {
+		return !*(const bool *)v;
+	}
 	return *(const uint32_t *)v == (f->kind == FIELD_SMALL ? 0 : USK_NO_CLOCK);
 }
 

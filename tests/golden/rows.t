@@ -15,7 +15,7 @@ a,20000,0,0,0,0
 "b, c",9000,1000,-8502,10502,0
 "b, c",28500,1000,-8502,10512,0
 $ unskew sync t.csv --rows jumps
-clock,kind,of,or,after_local_ns,before_local_ns,size_lo_ns,size_hi_ns,epoch,end_epoch
+clock,kind,of,or,likely,after_local_ns,before_local_ns,size_lo_ns,size_hi_ns,epoch,end_epoch
 $ unskew sync t.csv --rows outliers --format json
 []
 $ unskew sync t.csv --rows pairs --format json | python3 -c 'import json, sys; [print(r["a"], r["b"], r["a_to_b"], r["recorded_delay_ns.a_to_b.median"]) for r in json.load(sys.stdin)]'

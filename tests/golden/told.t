@@ -2,7 +2,7 @@
 $ awk 'BEGIN { print "sender,receiver,sent_ns,received_ns"; for (i = 0; i < 400; i++) { t = i * 100000; j = i < 200 ? 0 : 300; f = "%s,%s,%d000,%d000\n"; printf f, "a", "b", t, t + 50 + j; printf f, "b", "a", t + 20000 + j, t + 20050; printf f, "b", "c", t + 40000 + j, t + 40100; printf f, "c", "b", t + 60000, t + 62000 + j } }' >ahead.csv
 $ unskew sync ahead.csv -r c | sed -n '/^b /p; /^Step/,/on the clock/p'
 b      bounded    -1.22 ms ± 1.17 ms              5 (-500 to 500)   800       800
-Step: b was stepped forward or backward by 2.77 ms at most,
+Step, most likely of b, else of a, by 2.77 ms at most,
   between 19.819797564 s and 20.100602461 s on the clock of b.
 # Of a clock whose step may be anywhere each side is told where messages bound it.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns c0,c1,58849000,58691000 c1,c0,2234000,2232000 c1,c0,24711000,24699000 c1,c0,60673000,64011000 >anywhere.csv

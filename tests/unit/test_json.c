@@ -62,8 +62,9 @@ static void add_clock(struct usk_clocks *c, const char *name, enum usk_quality q
 		k->stretch[2] = (struct usk_disturbed){ 3, 3, 1 };
 		k->jump = usk_alloc(2, sizeof *k->jump);
 		k->n_jumps = 2;
-		k->jump[0] = (struct usk_jump){ USK_JUMP, 1, 0, 5, 6, USK_NONE, 77, 0, 0 };
-		k->jump[1] = (struct usk_jump){ USK_BEND, 1, USK_NO_CLOCK, 50, 40, -7, 77, 0, 1 };
+		k->jump[0] = (struct usk_jump){ USK_JUMP, 1, 0, 5, 6, USK_NONE, 77, 0, 0, false };
+		k->jump[1] =
+			(struct usk_jump){ USK_BEND, 1, USK_NO_CLOCK, 50, 40, -7, 77, 0, 1, true };
 		k->set_back = usk_alloc(1, sizeof *k->set_back);
 		k->n_set_backs = 1;
 		k->set_back[0] = (struct usk_set_back){ 60, 30 };
