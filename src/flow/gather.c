@@ -338,7 +338,7 @@ static void decide(struct way *w, struct pair_source *s, struct gathered *g, str
 		w->sharp = w->again = true;
 		goto out;
 	}
-	if (w->sharp && look_closer(w, &calm)) {
+	if (w->sharp && !calm.contradicted && look_closer(w, &calm)) {
 		w->again = true;
 		goto out;
 	}

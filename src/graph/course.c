@@ -100,6 +100,11 @@ void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
 		w->p[w->n++] = (struct usk_course_point){
 			.x = q.x, .y = q.y, .ceiling = ceiling, .hidden = hides[ceiling][k]
 		};
+		if (ceiling && (j == 1 || w->most_ceiling < -(usk_i128)q.y)) {
+			w->most_ceiling = -(usk_i128)q.y;
+		} else if (!ceiling && (i == 1 || q.y < w->least_floor)) {
+			w->least_floor = q.y;
+		}
 	}
 	free(hides[0]);
 	free(hides[1]);
@@ -391,14 +396,34 @@ static usk_i128 under_way(const struct usk_offsets *v, struct usk_slope_range c,
 	return !v->has[!p->ceiling] ? -1 : p->ceiling ? y - (v->lo + least) : v->hi + most - y;
 }
 
+/* What offsets at the ends of a span leave messages: at most so long, by 10^-12 ns. */
+static usk_i128 longest_way(const struct usk_course *w, const struct usk_offsets v[2])
+{
+	usk_i128 longest = 0;
+	for (int k = 0; k < 2; k++) {
+		usk_i128 there = w->most_ceiling * USK_E12 - v[k].lo;
+		usk_i128 back = v[k].hi - w->least_floor * USK_E12;
+		longest = v[k].has[0] && there > longest ? there : longest;
+		longest = v[k].has[1] && back > longest ? back : longest;
+	}
+	return longest;
+}
+
 int64_t usk_course_flight(const struct usk_course *w, struct usk_slope_range c,
 			  const struct usk_span *s)
 {
 	const usk_i128 at[] = { w->p[s->from].x, w->p[s->to].x };
 	const struct usk_offsets v[] = { usk_course_left_open(w, c, s->from, false),
 					 usk_course_left_open(w, c, s->to, true) };
+	/* Who is further away than the longest way was under way for less than that. */
+	const usk_i128 reach =
+		(longest_way(w, v) + (at[1] - at[0]) * w->skew_e12) / (USK_E12 - w->skew_e12);
 	usk_i128 longest = 0;
-	for (size_t i = 0; i < w->n; i++) {
+	size_t i = s->from;
+	while (i && at[0] - w->p[i - 1].x <= reach) {
+		i--;
+	}
+	for (; i < w->n && w->p[i].x - at[1] <= reach; i++) {
 		usk_i128 x = w->p[i].x;
 		usk_i128 far = x < at[0] ? at[0] - x : x > at[1] ? x - at[1] : 0;
 		usk_i128 l = under_way(&v[0], c, at[0], &w->p[i]);

@@ -20,6 +20,7 @@ struct usk_course {
 	const struct usk_part *part;
 	struct usk_course_point *p;
 	size_t n;
+	usk_i128 most_ceiling, least_floor; /* offsets */
 	int64_t skew_e12;
 	bool own_rates;
 	bool fixed; /* the wander is what it is */
