@@ -30,7 +30,7 @@ function setTypes(root) {
 	for (let node = walker.nextNode(); node; node = walker.nextNode()) {
 		if (!node.parentNode.closest('bdi, h1, th[scope="row"]')) {
 			node.data = node.data.replace(/(\d) (ns|us|ms|s|ppm)\b/g, (_, digit, unit) => `${digit}\u00a0${unit.replace('us', '\u00b5s')}`)
-				.replace(/(^|[\s(])-(?=\d)/g, '$1\u2212');
+				.replace(/(^|[\s(])-(?=\d)/g, '$1\u2212').replace(/\u00b1 (?=\d)/g, '\u00b1\u00a0');
 		}
 	}
 }
