@@ -72,9 +72,12 @@ static bool judge(void *ctx, const struct usk_msg *m, size_t n)
 			j->tally->other += !is_same(s, r);
 			continue;
 		}
-		/* Of one packet only the network makes copies that nothing tells apart. */
+		/* Of one packet only the network makes copies that nothing tells apart: also a bond,
+		 * of whose two a capture that began in between has the second. */
 		bool mute = j->is_mute || (j->misses && s && r && s->group && r->group);
-		if (mute && (!s || !r || !is_same(s, r) || j->path->doubling > 0)) {
+		bool copies = j->path->doubling > 0 || j->path->watch[0].bonded ||
+			      j->path->watch[1].bonded;
+		if (mute && (!s || !r || !is_same(s, r) || copies)) {
 			j->mute++;
 			continue;
 		}
