@@ -30,11 +30,6 @@ struct cuts {
 /* ---- points ------------------------------------------------------------------------------------
  */
 
-static int64_t a_stamp(const struct usk_part *part, const struct usk_course_point *p)
-{
-	return usk_part_other(part, (struct usk_xy){ p->x, p->y }, p->ceiling);
-}
-
 /* As recorded: a floor may lie a little behind its stamp. */
 static int64_t b_stamp(const struct usk_part *part, const struct usk_course_point *p)
 {
@@ -111,7 +106,7 @@ void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
 	bool known = (known_a && known_a->n) || (known_b && known_b->n);
 	for (size_t i = 1; i < w->n && known; i++) {
 		const struct usk_course_point *now = &w->p[i], *last = now - 1;
-		int64_t a[] = { a_stamp(p, last), a_stamp(p, now) };
+		int64_t a[] = { usk_course_a_stamp(p, last), usk_course_a_stamp(p, now) };
 		/* Of a message that is under way meanwhile a's stamp may be in no order with
 		 * others. */
 		w->p[i].fresh = usk_back_between(known_b, b_stamp(p, last), b_stamp(p, now)) ||
@@ -322,120 +317,6 @@ struct usk_spans usk_course_steps(const struct usk_course *w)
 	return spans_between(&x, &forth, &back);
 }
 
-/* ---- what is left open -------------------------------------------------------------------------
- */
-
-/* A point at x = `from`, carried to `at` by the rate that makes it say least. */
-static void take_in(struct usk_offsets *v, const struct usk_course_point *p,
-		    struct usk_slope_range c, usk_i128 at, bool behind)
-{
-	usk_i128 y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12, d = p->x - at;
-	usk_i128 lo = y - d * (behind ? c.fast_e12 : c.slow_e12);
-	usk_i128 hi = y - d * (behind ? c.slow_e12 : c.fast_e12);
-	if (!p->ceiling && (!v->has[0] || lo > v->lo)) {
-		v->has[0] = true;
-		v->lo = lo;
-	}
-	if (p->ceiling && (!v->has[1] || hi < v->hi)) {
-		v->has[1] = true;
-		v->hi = hi;
-	}
-}
-
-struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_slope_range c,
-					size_t at, bool behind)
-{
-	struct usk_offsets v = { .has = { false } };
-	for (size_t i = at;; i = behind ? i + 1 : i - 1) {
-		const struct usk_course_point *p = &w->p[i];
-		struct usk_offsets next = v;
-		take_in(&next, p, c, w->p[at].x, behind);
-		bool fresh = i != at && (behind ? p->fresh : (p + 1)->fresh);
-		if (fresh || (next.has[0] && next.has[1] && next.lo > next.hi)) {
-			return v; /* another event */
-		}
-		v = next;
-		if (i == (behind ? w->n - 1 : 0)) {
-			return v;
-		}
-	}
-}
-
-struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_range c,
-				const struct usk_span *s)
-{
-	struct usk_offsets l = usk_course_left_open(w, c, s->from, false),
-			   r = usk_course_left_open(w, c, s->to, true);
-	usk_i128 d = (usk_i128)w->p[s->to].x - w->p[s->from].x;
-	usk_i128 slow = d * c.slow_e12, fast = d * c.fast_e12;
-	struct usk_rise size = { USK_NONE, USK_NONE, { USK_NONE, USK_NONE } };
-	usk_i128 rise[] = { r.lo - l.lo, r.hi - l.hi };
-	for (int k = 0; k < 2; k++) {
-		if (r.has[k] && l.has[k]) {
-			usk_i128 e12 = rise[k] - (slow + fast) / 2;
-			size.likely_ns[k] = usk_saturate(usk_floor_div(e12, USK_E12));
-		}
-	}
-	if (r.has[0] && l.has[1]) {
-		size.least_ns = usk_saturate(usk_floor_div(r.lo - l.hi - fast, USK_E12));
-	}
-	if (r.has[1] && l.has[0]) {
-		size.most_ns = usk_saturate(usk_ceil_div(r.hi - l.lo - slow, USK_E12));
-	}
-	return size;
-}
-
-/* How long a message was under way at most, by offsets that are possible at `at`; negative: they
- * do not explain it, or do not say. */
-static usk_i128 under_way(const struct usk_offsets *v, struct usk_slope_range c, usk_i128 at,
-			  const struct usk_course_point *p)
-{
-	usk_i128 d = p->x - at, y = (p->ceiling ? -(usk_i128)p->y : (usk_i128)p->y) * USK_E12;
-	usk_i128 least = d * (d > 0 ? c.slow_e12 : c.fast_e12);
-	usk_i128 most = d * (d > 0 ? c.fast_e12 : c.slow_e12);
-	return !v->has[!p->ceiling] ? -1 : p->ceiling ? y - (v->lo + least) : v->hi + most - y;
-}
-
-/* What offsets at the ends of a span leave messages: at most so long, by 10^-12 ns. */
-static usk_i128 longest_way(const struct usk_course *w, const struct usk_offsets v[2])
-{
-	usk_i128 longest = 0;
-	for (int k = 0; k < 2; k++) {
-		usk_i128 there = w->most_ceiling * USK_E12 - v[k].lo;
-		usk_i128 back = v[k].hi - w->least_floor * USK_E12;
-		longest = v[k].has[0] && there > longest ? there : longest;
-		longest = v[k].has[1] && back > longest ? back : longest;
-	}
-	return longest;
-}
-
-int64_t usk_course_flight(const struct usk_course *w, struct usk_slope_range c,
-			  const struct usk_span *s)
-{
-	const usk_i128 at[] = { w->p[s->from].x, w->p[s->to].x };
-	const struct usk_offsets v[] = { usk_course_left_open(w, c, s->from, false),
-					 usk_course_left_open(w, c, s->to, true) };
-	/* Who is further away than the longest way was under way for less than that. */
-	const usk_i128 reach =
-		(longest_way(w, v) + (at[1] - at[0]) * w->skew_e12) / (USK_E12 - w->skew_e12);
-	usk_i128 longest = 0;
-	size_t i = s->from;
-	while (i && at[0] - w->p[i - 1].x <= reach) {
-		i--;
-	}
-	for (; i < w->n && w->p[i].x - at[1] <= reach; i++) {
-		usk_i128 x = w->p[i].x;
-		usk_i128 far = x < at[0] ? at[0] - x : x > at[1] ? x - at[1] : 0;
-		usk_i128 l = under_way(&v[0], c, at[0], &w->p[i]);
-		usk_i128 r = under_way(&v[1], c, at[1], &w->p[i]);
-		usk_i128 least = l < 0 || (r >= 0 && r < l) ? r : l;
-		if (least > longest && far * USK_E12 <= least) {
-			longest = least;
-		}
-	}
-	return usk_saturate(usk_ceil_div(longest, USK_E12));
-}
-
 static bool meet(const struct usk_span *a, const struct usk_span *b)
 {
 	return a->from <= b->to && b->from <= a->to;
@@ -513,46 +394,6 @@ bool usk_course_contradict(struct usk_slope_range c, const struct usk_course_poi
 	return first->ceiling != second->ceiling && over * USK_E12 > d * slope;
 }
 
-/*
- * A message that b received was sent before: if a was set meanwhile, then before b's stamp of it.
- * The last one that b sent before, and a received before it sent this one, is before the event in
- * both ways; behind it is the same the other way round.
- */
-static void widen(const struct usk_course *w, const struct usk_span *s, size_t *from, size_t *to)
-{
-	int64_t first = a_stamp(w->part, &w->p[s->from]), last = a_stamp(w->part, &w->p[s->to]);
-	bool sent = w->p[s->from].ceiling, received = !w->p[s->to].ceiling;
-	*from = s->from;
-	*to = s->to;
-	while (*from && !sent) {
-		const struct usk_course_point *p = &w->p[--*from];
-		sent = p->ceiling && a_stamp(w->part, p) <= first;
-	}
-	while (*to + 1 < w->n && !received) {
-		const struct usk_course_point *p = &w->p[++*to];
-		received = !p->ceiling && a_stamp(w->part, p) >= last;
-	}
-}
-
-void usk_course_bracket(const struct usk_course *w, const struct usk_span *s, struct usk_bracket *b)
-{
-	size_t from, to;
-	widen(w, s, &from, &to);
-	*b = (struct usk_bracket){ .b0_ns = w->part->frame.local_ns + w->p[from].x,
-				   .b1_ns = w->part->frame.local_ns + w->p[to].x,
-				   .a0_ns = INT64_MAX,
-				   .a1_ns = INT64_MIN,
-				   .rises = s->rises };
-	from -= from > 0;
-	to += to + 1 < w->n;
-	/* Stamps of a are not in this order, and a message may be under way meanwhile. */
-	for (size_t i = from; i <= to; i++) {
-		int64_t a = a_stamp(w->part, &w->p[i]);
-		b->a0_ns = a < b->a0_ns ? a : b->a0_ns;
-		b->a1_ns = a > b->a1_ns ? a : b->a1_ns;
-	}
-}
-
 void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_skew_e12, bool of_b,
 		   int64_t from_ns, int64_t to_ns, struct usk_rise *out)
 {
@@ -563,7 +404,7 @@ void usk_calm_jump(const struct usk_part *p, int64_t wander_e12, int64_t max_ske
 	usk_course_of(&w, NULL, NULL);
 	for (size_t i = 0; i < w.n; i++) {
 		int64_t t = of_b ? usk_saturate((usk_i128)p->frame.local_ns + w.p[i].x)
-				 : a_stamp(p, &w.p[i]);
+				 : usk_course_a_stamp(p, &w.p[i]);
 		if (t <= from_ns) {
 			s.from = i;
 			any = true;

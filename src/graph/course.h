@@ -63,6 +63,13 @@ static inline struct usk_course_point usk_course_point_of(const struct usk_part 
 					  .ceiling = s->ceiling };
 }
 
+/** A point's stamp of a. */
+static inline int64_t usk_course_a_stamp(const struct usk_part *part,
+					 const struct usk_course_point *p)
+{
+	return usk_part_other(part, (struct usk_xy){ p->x, p->y }, p->ceiling);
+}
+
 /** Points of w->part, with the breaks that records tell of. */
 void usk_course_of(struct usk_course *w, const struct usk_graph_back *known_a,
 		   const struct usk_graph_back *known_b);
