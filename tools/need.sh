@@ -26,6 +26,8 @@ check?     tcpdump           records and reads captures, independently of us
 check?     tshark            dissects captures, independently of us; mergecap, editcap
 check?     iproute2          network namespaces for a real recording
 check?     nftables          address translation between such namespaces
+check?     wireguard-tools   tunnels between them
+check?     wireguard-go      the same where the kernel has none
 check?     iperf3            traffic for it
 check?     curl              traffic for it
 check?     util-linux        setpriv: tests of refused permissions; taskset
