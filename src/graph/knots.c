@@ -225,10 +225,27 @@ static void pin(struct usk_drawing *d, const int64_t *x, size_t n)
 	}
 }
 
-/* Between events, where a bound jumps, lines may fall: not what is written. */
+/*
+ * Between events, where a bound jumps, lines may fall: not what is written. Knots between gates give
+ * way to those behind them, as these may be as far up as their gates allow.
+ */
 static void keep_rising(struct usk_drawing *d)
 {
-	for (size_t i = 1; i < d->n_knots && d->has[0] && d->has[1]; i++) {
+	if (!d->has[0] || !d->has[1]) {
+		return;
+	}
+	for (size_t i = d->n_knots - 1, g = d->n_gates; i--;) {
+		struct usk_knot *k = &d->knot[i];
+		usk_i128 next = (usk_i128)k[1].local_ns + k[1].offset_ns;
+		while (g && d->gate[g - 1].x > k->local_ns) {
+			g--;
+		}
+		bool gate = g && d->gate[g - 1].x == k->local_ns;
+		if (!gate && (usk_i128)k->local_ns + k->offset_ns > next) {
+			k->offset_ns = usk_saturate(next - k->local_ns);
+		}
+	}
+	for (size_t i = 1; i < d->n_knots; i++) {
 		struct usk_knot *k = &d->knot[i];
 		usk_i128 last = (usk_i128)k[-1].local_ns + k[-1].offset_ns;
 		if ((usk_i128)k->local_ns + k->offset_ns < last) {
