@@ -114,7 +114,8 @@ static void check_clocks(const struct usk_clocks *c)
 		for (size_t n = 0; n < k->n_knots; n++) {
 			const struct usk_knot *x = &k->knot[n];
 			need(k->quality != USK_BOUNDED ||
-			     (x->lo_ns <= x->offset_ns && x->offset_ns <= x->hi_ns));
+			     (x->lo_ns <= x->offset_ns &&
+			      (x->hi_ns == USK_NONE || x->offset_ns <= x->hi_ns)));
 			need(!n || x[-1].epoch < x->epoch ||
 			     (x[-1].epoch == x->epoch && x[-1].local_ns < x->local_ns));
 		}
