@@ -94,6 +94,12 @@ class Map_ {
 		return i;
 	}
 
+	/* Is anything known of the side at x? A bound that parts by a second a second is none. */
+	known(x) {
+		const slope = x < this.x[0] ? this.before : x > this.x[this.x.length - 1] ? this.after : 0;
+		return slope === null || Math.abs(slope) < 1e12;
+	}
+
 	/* offset at x, plus the difference of the origins */
 	offset(x) {
 		const last = this.x.length - 1;
@@ -166,7 +172,7 @@ export class Clock {
 		const near = this.knots[0]?.[this.side] ?? 0n;
 		const one = (side) => {
 			const map = this.has(side) && this.map(side, x, x + near);
-			return map ? near + BigInt(Math.round(map.offset(0))) : null;
+			return map && (side === 'offset' || map.known(0)) ? near + BigInt(Math.round(map.offset(0))) : null;
 		};
 		return { offset: one('offset'), lo: one('lo'), hi: one('hi') };
 	}

@@ -57,6 +57,12 @@ for (let round = 0; round < 20; round++) {
 	assert.deepEqual(['lo', 'offset', 'hi'].map((side) => at(side, -1000000)), [-211, -201, -90]);
 	assert.deepEqual(['lo', 'offset', 'hi'].map((side) => at(side, 2000000)), [487, 1000, 1110]);
 	assert.deepEqual(['lo', 'offset', 'hi'].map((side) => at(side, 1000000)), [490, 500, 510]);
+	/* Behind the last knot that has a bound, and beyond knots where nothing bounds it, there is none. */
+	const open = [...knots, { local_ns: '2000000', offset_ns: '900', lo_ns: '490', hi_ns: null }];
+	const partly = new Clock({ name: 'c', quality: 'bounded', knots: open, after: slopes(-1e6, 1e6) }, 500);
+	assert.deepEqual(partly.state(1000000n), { offset: 500n, lo: 490n, hi: 510n });
+	assert.deepEqual(partly.state(1500000n), { offset: 700n, lo: 490n, hi: null });
+	assert.deepEqual(partly.state(2500000n), { offset: 1100n, lo: null, hi: null });
 	const plain = new Clock({ name: 'c', quality: 'bounded', knots }, 500);
 	assert.deepEqual(['lo', 'hi'].map((side) => plain.map(side, 0n, 0n).offset(-1000)), [-11, 11]);
 }
