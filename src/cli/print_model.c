@@ -164,9 +164,9 @@ void print_model(FILE *out, const struct usk_clocks *c)
 		" than its minimum delay (%s).\n%sThe bounds are valid while these assumptions "
 		"hold.\n",
 		delay,
-		stepped ? "Between the two times given for a step the offset moves in one "
-			  "direction only,\nas does that between two clocks that are named "
-			  "for it.\n"
+		stepped ? "Between the two times given for a step only clocks that are named for "
+			  "it are stepped,\nand their offsets, also to each other, move in one "
+			  "direction only.\n"
 			: "");
 }
 

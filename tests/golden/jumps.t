@@ -20,8 +20,8 @@ Disturbed: host1 may have been stepped or slewed in 1 stretch, 43.1 ms in all (0
   there only the skew limit (500 ppm) bounds its rate, so the uncertainty is larger.
 Model segments: every clock keeps one rate for as long as one fits, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
-Between the two times given for a step the offset moves in one direction only,
-as does that between two clocks that are named for it.
+Between the two times given for a step only clocks that are named for it are stepped,
+and their offsets, also to each other, move in one direction only.
 The bounds are valid while these assumptions hold.
 Truth: host1's estimate is off by at most 150 ns; its band holds the truth throughout.
 ! Wrote c.json.
@@ -73,8 +73,8 @@ Step: host0 was stepped backward by 3600.000001 s ± 105 us,
   from 1700000029.997613105 s to 1699996430.004773927 s; its stamps repeat, so those after the step are called its epoch 1.
 Model segments: every clock keeps one rate for as long as one fits, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
-Between the two times given for a step the offset moves in one direction only,
-as does that between two clocks that are named for it.
+Between the two times given for a step only clocks that are named for it are stepped,
+and their offsets, also to each other, move in one direction only.
 The bounds are valid while these assumptions hold.
 ! Wrote r.json.
 $ unskew apply r.json r/host0.pcap r/host1.pcap -o r2
@@ -93,8 +93,8 @@ $ unskew report d.json -q -o d.html; sed 's/<[^>]*>//g' d.html | sed -n '/^Model
 Model wander: the rate of each clock is constant within 49 ppm (5 assumed, 24.5 needed)
 outside of disturbed stretches, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
-Between the two times given for a step the offset moves in one direction only,
-as does that between two clocks that are named for it.
+Between the two times given for a step only clocks that are named for it are stepped,
+and their offsets, also to each other, move in one direction only.
 The bounds are valid while these assumptions hold.
 Step of host1 or host0 (messages cannot tell which): host1 was stepped forward, or host0 stepped backward, by 997 us ± 106 us,
   between 2023-11-14 22:13:40.992545945 UTC and 2023-11-14 22:13:41.035670294 UTC on the clock of host1.

@@ -6,7 +6,7 @@
  *
  *     outside its disturbed stretches and the brackets of its jumps its rate lies within its wander
  *     of one constant, and within the skew limit everywhere
- *     its time jumps, or its reference's does, in its brackets only, and in each of these its
+ *     its time jumps, or its reference's does, in brackets only that name it, and in each of these its
  *     offset only rises, or only falls, as does that between two clocks that are named for it
  *     no message arrives before it is sent by the reference's clock: that is not set back meanwhile
  *
@@ -150,12 +150,15 @@ bool trial_delays_kept(const struct trial *t, uint32_t reference)
 
 /* ---- jumps ------------------------------------------------------------------------------- */
 
-static bool is_reported(const struct trial *t, uint32_t clock, const struct sim_jump *x)
+/* By clock's brackets: as one that clock `of` did, or may have done. */
+static bool is_reported(const struct trial *t, uint32_t clock, uint32_t of,
+			const struct sim_jump *x)
 {
 	const struct usk_clock *c = &t->answer->clock[clock];
 	struct held_place from = trial_before(t, clock, x), to = trial_after(t, clock, x);
 	for (size_t i = 0; i < c->n_jumps; i++) {
-		if (held_in_jump(c, &c->jump[i], from, to)) {
+		const struct usk_jump *j = &c->jump[i];
+		if ((j->of == of || j->or_of == of) && held_in_jump(c, j, from, to)) {
 			return true;
 		}
 	}
@@ -172,7 +175,7 @@ struct trial_missed trial_missed_jumps(const struct trial *t, uint32_t reference
 			for (uint32_t c = 0; c < t->answer->n_clocks; c++) {
 				bool concerns = c == k || (k == reference && is_of(t, c, k));
 				if (concerns && c != reference && t->answer->clock[c].n_knots) {
-					found = found && is_reported(t, c, x);
+					found = found && is_reported(t, c, k, x);
 				}
 			}
 			bool certain = !found && held_beyond_doubt(t->clock, t->s->o.hosts,
