@@ -89,15 +89,16 @@ static void open_outputs(struct watch *w)
 
 static void reach(struct watch *w, size_t which)
 {
-	bool loopback;
-	must(usk_probe_connect(w->host, w->side->port, which, w->side->card, &w->socket, &loopback,
-			       &why));
+	bool loopback = true;
+	enum usk_status status = usk_probe_connect(w->host, w->side->port, which, w->side->card,
+						   &w->socket, &loopback, &why);
 	w->socket.distortion = &w->side->distortion;
 	if (!w->side->key.set && !loopback && !w->side->open) {
 		say_usage("%s is another machine: without --key FILE anybody in between could "
 			  "answer for it; --open accepts that risk",
 			  w->host);
 	}
+	must(status);
 	usk_probe_client_init(&w->client, &w->side->key);
 }
 

@@ -49,7 +49,7 @@ enum usk_status usk_probe_listen(const char *where, uint16_t port, const char *c
 				 struct usk_err *err);
 /**
  * One, connected to that of the host's addresses that can be reached, number `which` from 0 on.
- * USK_EIO if there are not so many. *loopback: it is this machine.
+ * USK_EIO if there are not so many. *loopback: it is this machine; told of one out of reach, too.
  */
 enum usk_status usk_probe_connect(const char *host, uint16_t port, size_t which, const char *card,
 				  struct usk_probe_socket *out, bool *loopback,
