@@ -317,15 +317,12 @@ void task_begin(struct task *t, const struct args *args);
 void task_open(struct task *t, const char *set);
 void task_truth(struct task *t, const char *set);
 void task_close(struct task *t);
-/**
- * Where there is a truth, a line for each clock: how far the estimate was from it, and whether the
- * band held it. Up to the first that cannot be compared.
- */
-enum usk_status task_scores(const struct task *t, const struct usk_clocks *c, FILE *out);
-/** The same as numbers, one for each clock, not known for references; *out is NULL where there is
- * no truth. free() it. */
-enum usk_status task_score(const struct task *t, const struct usk_clocks *c,
-			   struct truth_score **out);
+/** Where there is a truth, how far each clock is from it, not known for references; otherwise *out is
+ * NULL. free() it. */
+enum usk_status task_scores(const struct task *t, const struct usk_clocks *c,
+			    struct truth_score **out);
+/** A line for each clock: how far the estimate was from the truth, and whether the band held it. */
+void task_print_scores(FILE *out, const struct usk_clocks *c, const struct truth_score *score);
 /** Of that status; EXIT_PARTIAL instead of EXIT_DONE if a file was left out. */
 int task_end(const struct task *t, int status);
 

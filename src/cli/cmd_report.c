@@ -21,8 +21,9 @@ struct report {
 	struct usk_output out;
 	struct usk_clocks *clocks;
 	struct usk_summary summary;
-	char *compare;	/* JSON, or NULL */
-	char *machines; /* HTML: how good their own clocks are */
+	char *compare;		   /* JSON, or NULL */
+	char *machines;		   /* HTML: how good their own clocks are */
+	struct truth_score *score; /* NULL: nobody knows */
 	struct usk_notes notes;
 };
 
@@ -205,10 +206,7 @@ static void write_page(struct report *r)
 	command[1] = "report";
 	memcpy(command + 2, typed, n * sizeof *command);
 	const char *names = kept(report_names(r->clocks));
-	struct truth_score *score;
-	must(task_score(&r->task, r->clocks, &score));
-	const char *tables = kept(report_answer(r->clocks, score, r->notes.note, r->notes.n));
-	free(score);
+	const char *tables = kept(report_answer(r->clocks, r->score, r->notes.note, r->notes.n));
 	const struct usk_page page = {
 		.command = command,
 		.n_command = n + 2,
@@ -246,6 +244,7 @@ static void print_json(const struct report *r, uint64_t bytes)
 
 static int tell(struct report *r)
 {
+	must(task_scores(&r->task, r->clocks, &r->score));
 	note_what_is_left_out(r);
 	write_page(r);
 	uint64_t bytes = r->out.written;
@@ -255,7 +254,7 @@ static int tell(struct report *r)
 		printf("%s\n", printable(kept(report_sentence(r->clocks))));
 		print_notes(stdout, r->clocks->note, r->clocks->n_notes);
 		print_notes(stdout, r->notes.note, r->notes.n);
-		must(task_scores(&r->task, r->clocks, stdout));
+		task_print_scores(stdout, r->clocks, r->score);
 	}
 	say(r->task.args, "Wrote %s.", r->path);
 	return clocks_status(r->clocks);

@@ -170,9 +170,8 @@ static int tell(struct sync *s)
 	uint32_t drawn = choose_plot(args, c);
 	char *json = data || s->path[CLOCKS] ? kept(usk_clocks_to_json(c)) : NULL;
 	static struct located where;
-	struct usk_stream scores;
-	enum usk_status status = task_scores(&s->task, c, usk_stream_begin(&scores));
-	const char *scored = kept(usk_stream_end(&scores));
+	struct truth_score *score;
+	enum usk_status status = task_scores(&s->task, c, &score);
 	status = status ? status : write_all(s, json);
 	if (table) {
 		print_wants(c, &where);
@@ -191,7 +190,7 @@ static int tell(struct sync *s)
 	if (data) {
 		say_notes(args, c->note, c->n_notes);
 	}
-	fputs(scored, data ? stderr : stdout);
+	task_print_scores(data ? stderr : stdout, c, score);
 	status = status ? status : explain_stamp(s, data ? stderr : stdout);
 	say_written(s);
 	must(status);

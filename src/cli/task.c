@@ -188,8 +188,8 @@ static void print_score(FILE *out, const char *name, const struct truth_score *s
 	}
 }
 
-enum usk_status task_score(const struct task *t, const struct usk_clocks *c,
-			   struct truth_score **out)
+enum usk_status task_scores(const struct task *t, const struct usk_clocks *c,
+			    struct truth_score **out)
 {
 	enum usk_status status = USK_OK;
 	*out = t->truth ? usk_alloc(c->n_clocks + 1, sizeof **out) : NULL;
@@ -201,20 +201,20 @@ enum usk_status task_score(const struct task *t, const struct usk_clocks *c,
 			usk_fail_in(&why, "%s", args_string(t->args, "truth"));
 		}
 	}
+	if (status) {
+		free(*out);
+		*out = NULL;
+	}
 	return status;
 }
 
-enum usk_status task_scores(const struct task *t, const struct usk_clocks *c, FILE *out)
+void task_print_scores(FILE *out, const struct usk_clocks *c, const struct truth_score *score)
 {
-	struct truth_score *score;
-	enum usk_status status = task_score(t, c, &score);
-	for (size_t i = 0; i < c->n_clocks && score && !status; i++) {
+	for (size_t i = 0; i < c->n_clocks && score; i++) {
 		if (c->clock[i].quality != USK_REFERENCE) {
 			print_score(out, printable(c->clock[i].name), &score[i]);
 		}
 	}
-	free(score);
-	return status;
 }
 
 void task_close(struct task *t)

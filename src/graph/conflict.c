@@ -401,8 +401,8 @@ static void blame(struct usk_work *w)
 		bool clear[2] = { cleared(w, s, s->a), cleared(w, s, s->b) };
 		bool known = clear[0] != clear[1], any = support[0] || support[1];
 		int more = known || any ? 0 : likely(w, s, s->a) - likely(w, s, s->b);
+		s->sure = known || any;
 		for (int k = 0; k < 2; k++) {
-			s->sure = known || any;
 			s->excluded[k] = clear[k] && !clear[!k];
 			s->may_be[k] = known ? !clear[k]
 				       : any ? support[k]

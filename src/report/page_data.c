@@ -82,12 +82,20 @@ static void put_format(struct sink *out, const char *fmt, ...)
 
 static void put_format(struct sink *out, const char *fmt, ...)
 {
-	char text[512];
+	char line[512];
 	va_list args;
 	va_start(args, fmt);
-	int n = vsnprintf(text, sizeof text, fmt, args);
+	int n = vsnprintf(line, sizeof line, fmt, args);
 	va_end(args);
-	put(out, text, (size_t)n);
+	if (n >= 0 && (size_t)n < sizeof line) {
+		put(out, line, (size_t)n);
+	} else if (n >= 0) {
+		va_start(args, fmt);
+		char *all = usk_vformat(fmt, args);
+		va_end(args);
+		put(out, all, (size_t)n);
+		free(all);
+	}
 }
 
 /* ---- values ---------------------------------------------------------------------------- */
