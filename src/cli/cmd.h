@@ -318,7 +318,7 @@ void task_open(struct task *t, const char *set);
 void task_truth(struct task *t, const char *set);
 void task_close(struct task *t);
 /** Where there is a truth, how far each clock is from it, not known for references; otherwise *out is
- * NULL. free() it. */
+ * NULL. kept(). */
 enum usk_status task_scores(const struct task *t, const struct usk_clocks *c,
 			    struct truth_score **out);
 /** A line for each clock: how far the estimate was from the truth, and whether the band held it. */

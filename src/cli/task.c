@@ -192,19 +192,17 @@ enum usk_status task_scores(const struct task *t, const struct usk_clocks *c,
 			    struct truth_score **out)
 {
 	enum usk_status status = USK_OK;
-	*out = t->truth ? usk_alloc(c->n_clocks + 1, sizeof **out) : NULL;
-	for (size_t i = 0; i < c->n_clocks && *out && !status; i++) {
+	struct truth_score *score =
+		t->truth ? kept(usk_alloc(c->n_clocks + 1, sizeof *score)) : NULL;
+	for (size_t i = 0; i < c->n_clocks && score && !status; i++) {
 		if (c->clock[i].quality != USK_REFERENCE) {
-			status = truth_compare(t->truth, c, i, &(*out)[i], &why);
+			status = truth_compare(t->truth, c, i, &score[i], &why);
 		}
 		if (status) {
 			usk_fail_in(&why, "%s", args_string(t->args, "truth"));
 		}
 	}
-	if (status) {
-		free(*out);
-		*out = NULL;
-	}
+	*out = status ? NULL : score;
 	return status;
 }
 
