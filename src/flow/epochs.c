@@ -79,11 +79,20 @@ static void put_knot(struct knots *out, struct usk_knot k, size_t epoch, int64_t
 	k.offset_ns = less(k.offset_ns, -shift);
 	k.lo_ns = less(k.lo_ns, -shift);
 	k.hi_ns = less(k.hi_ns, -shift);
-	if (is_blank(&k)) {
+	if (is_blank(&k) && k.offset_ns == USK_NONE) {
 		return;
 	}
 	out->knot = usk_room(out->knot, out->n, &out->cap, sizeof *out->knot);
 	out->knot[out->n++] = k;
+}
+
+/* Does nothing bound the clock at any of these? An estimate alone is no answer for an epoch. */
+static bool all_blank(const struct knots *k, size_t from)
+{
+	while (from < k->n && is_blank(&k->knot[from])) {
+		from++;
+	}
+	return from == k->n;
 }
 
 /* Knots at both ends of every epoch, and those between. */
@@ -115,7 +124,7 @@ static void translate_knots(const struct usk_epochs *e, const bool *tied, const 
 			put_knot(&out, knot_at(map, out.knot[before].local_ns + shift + 1), i,
 				 shift);
 		}
-		out.n = out.n - before < 2 ? before : out.n;
+		out.n = out.n - before < 2 || all_blank(&out, before) ? before : out.n;
 	}
 	free(k->knot);
 	k->knot = out.knot;

@@ -114,14 +114,40 @@ static bool strays(const struct usk_drawing *d, const struct usk_drawing *all)
 	return far;
 }
 
+/* Does only order bound that stamp of an event on a side, where T may fall? Then nothing does. */
+static bool loose(const struct usk_drawing *d, uint32_t e, uint8_t side)
+{
+	const struct usk_work *w = d->w;
+	uint32_t i = usk_event_behind(w, d->clock, (usk_i128)w->x[e] - 1);
+	while (i < d->to && w->x[i] == w->x[e] && w->filled[i] & side) {
+		i++;
+	}
+	return i == d->to || w->x[i] != w->x[e];
+}
+
+/* The same of any stamp: a bound between two events is known where it is at both. */
+static bool untied(const struct usk_drawing *d, int64_t x, uint8_t side)
+{
+	uint32_t e = usk_event_behind(d->w, d->clock, x);
+	bool at_event = e > d->from && d->w->x[e - 1] == x;
+	return (e > d->from && loose(d, e - 1, side)) ||
+	       (!at_event && e < d->to && loose(d, e, side));
+}
+
 /* Behind the last event that is bounded on both sides nothing says how late it is at most, before
- * the first how early. */
+ * the first how early; and where T may fall, nothing says anything. */
 static void untie_ends(struct usk_drawing *all, int64_t first_ns, int64_t last_ns)
 {
 	for (size_t i = 0; i < all->n_knots; i++) {
 		struct usk_knot *k = &all->knot[i];
-		k->lo_ns = k->local_ns < first_ns ? USK_NONE : k->lo_ns;
-		k->hi_ns = k->local_ns > last_ns ? USK_NONE : k->hi_ns;
+		bool before = k->local_ns < first_ns;
+		bool behind = k->local_ns > last_ns;
+		if (before || (behind && untied(all, k->local_ns, USK_FILLED_LO))) {
+			k->lo_ns = USK_NONE;
+		}
+		if (behind || (before && untied(all, k->local_ns, USK_FILLED_HI))) {
+			k->hi_ns = USK_NONE;
+		}
 	}
 }
 

@@ -190,8 +190,6 @@ static void bound_beyond(struct usk_work *w, uint32_t k)
 	}
 }
 
-enum { OPEN_LO = 1, OPEN_HI = 2 };
-
 /* A bound that was filled in gives way to one, at all events of that stamp. */
 static void widen_open(struct usk_work *w, const uint8_t *open, uint32_t i, bool upper, int64_t to)
 {
@@ -200,9 +198,9 @@ static void widen_open(struct usk_work *w, const uint8_t *open, uint32_t i, bool
 		i--;
 	}
 	for (int64_t x = w->x[i]; i < end && w->x[i] == x; i++) {
-		if (upper && open[i] & OPEN_HI && w->hi_ns[i] < to) {
+		if (upper && open[i] & USK_FILLED_HI && w->hi_ns[i] < to) {
 			w->hi_ns[i] = to;
-		} else if (!upper && open[i] & OPEN_LO && w->lo_ns[i] > to) {
+		} else if (!upper && open[i] & USK_FILLED_LO && w->lo_ns[i] > to) {
 			w->lo_ns[i] = to;
 		}
 	}
@@ -255,20 +253,20 @@ static void fill(struct usk_work *w)
 		bound_beyond(w, i);
 	}
 	for (uint32_t i = 0; i < w->n; i++) {
-		open[i] = (w->lo_ns[i] == USK_NONE ? OPEN_LO : 0) |
-			  (w->hi_ns[i] == USK_NONE ? OPEN_HI : 0);
+		open[i] = (w->lo_ns[i] == USK_NONE ? USK_FILLED_LO : 0) |
+			  (w->hi_ns[i] == USK_NONE ? USK_FILLED_HI : 0);
 	}
 	for (uint32_t n = 0; n < w->n_clocks; n++) {
 		uint32_t first = w->first[n], end = w->first[n + 1];
 		int64_t lo = USK_NONE, hi = USK_NONE;
 		for (uint32_t i = first; i < end; i++) {
-			if (open[i] & OPEN_LO) {
+			if (open[i] & USK_FILLED_LO) {
 				w->lo_ns[i] = lo;
 			}
 			lo = w->lo_ns[i] > lo ? w->lo_ns[i] : lo;
 		}
 		for (uint32_t i = end; i-- > first;) {
-			if (open[i] & OPEN_HI) {
+			if (open[i] & USK_FILLED_HI) {
 				w->hi_ns[i] = hi;
 			}
 			bool less = hi == USK_NONE || (w->hi_ns[i] != USK_NONE && w->hi_ns[i] < hi);
@@ -279,8 +277,8 @@ static void fill(struct usk_work *w)
 		end = next_stamp(w, i);
 		spread(w, i, end);
 		for (uint32_t k = i; k < end; k++) {
-			open[k] &= (w->lo_ns[k] == USK_NONE ? 0 : OPEN_LO) |
-				   (w->hi_ns[k] == USK_NONE ? 0 : OPEN_HI);
+			open[k] &= (w->lo_ns[k] == USK_NONE ? 0 : USK_FILLED_LO) |
+				   (w->hi_ns[k] == USK_NONE ? 0 : USK_FILLED_HI);
 		}
 	}
 	for (uint32_t i = 0; i < w->n; i++) { /* no band excludes a message */

@@ -113,6 +113,9 @@ struct usk_wish {
 	bool doubts; /* of a message whose stamps are likely so: bounds are not to exclude it */
 };
 
+/* Which bounds of an event only order says. */
+enum { USK_FILLED_LO = 1, USK_FILLED_HI = 2 };
+
 struct usk_work {
 	struct usk_clocks *c;
 	const struct usk_graph_problem *p;
@@ -173,7 +176,7 @@ struct usk_work {
 	uint32_t *pairs_of;	/* by clock: so many are tied */
 	int64_t *lo_ns, *hi_ns; /* of T, rounded outwards; USK_NONE: none */
 	int64_t *t_ns;		/* the estimate; USK_NONE */
-	uint8_t *filled; /* which of both bounds nothing but order says: true, if T does not fall */
+	uint8_t *filled; /* USK_FILLED_...: bounds that only order says; true if T does not fall */
 	bool circles;	 /* order may lead round in circles, as stamps may have been shown twice */
 };
 
