@@ -209,10 +209,11 @@ static uint32_t count_stray(const struct usk_clock *c, const struct sim_clock *t
 	return stray;
 }
 
-static bool in_bracket(const struct usk_clock *c, struct held_place at)
+/* Strictly, or at its ends too. */
+static bool in_bracket(const struct usk_clock *c, struct held_place at, bool ends)
 {
 	for (size_t i = 0; i < c->n_jumps; i++) {
-		if (within(&c->jump[i], at, at) > 0) {
+		if (within(&c->jump[i], at, at) >= !ends) {
 			return true;
 		}
 	}
@@ -274,7 +275,7 @@ static struct held check_way(const struct usk_clocks *a, uint32_t clock,
 		}
 		struct held_place at = held_place(mine, seen, then);
 		int64_t y = at.local_ns;
-		if (in_bracket(c, at) || shown_twice(mine, seen, then, y)) {
+		if (in_bracket(c, at, false) || shown_twice(mine, seen, then, y)) {
 			continue;
 		}
 		if (at.epoch != of) {
@@ -283,7 +284,8 @@ static struct held check_way(const struct usk_clocks *a, uint32_t clock,
 		}
 		bool beyond = m->last_ns && (then < m->first_ns || then > m->last_ns);
 		bool open = !b.n && c->quality == USK_ONE_SIDED; /* this epoch on both sides */
-		if (b.n < 2 && (beyond || open)) {
+		/* An epoch that is in a bracket as a whole ends with it. */
+		if (b.n < 2 && (beyond || open || in_bracket(c, at, true))) {
 			continue;
 		}
 		if (b.n < 2) { /* nothing is said of a time that the trace holds */
