@@ -6,7 +6,7 @@ Check that the bounds in clocks.json follow from records of the traces by the st
 `unskew sync --proof` wrote (doc/proof.md). Give the traces in the order in which sync had them. Status: 0,
 all bounds are proved; 3, no step is false, but not all is proved; 1, a step is false; 2, wrong usage, or a
 file cannot be read."""
-import csv, gzip, json, struct, sys
+import bisect, csv, gzip, json, struct, sys
 from collections import defaultdict
 from decimal import Decimal
 E6, E12 = 10**6, 10**12  # bounds are offsets in 10^-12 ns, slopes parts per 10^18
@@ -95,23 +95,22 @@ def seen(m, found, rows):
 def up(a, b): return -(-a // b)
 class Proof:
     def __init__(self, clocks):
-        self.skew = int(clocks["model"]["max_skew_ppm"] * E12)
+        self.skew, own = int(clocks["model"]["max_skew_ppm"] * E12), clocks["model"]["name"] == "segments"
         self.clock, self.fact, self.message = clocks["clocks"], [], []
         for c in self.clock:
-            c.update(w=int(c["wander"]["used_ppm"] * E6), rate=[self.skew] * 2, done=[0, 0], end=[-10**20] * 2)
+            c.update(w=int(c["wander"]["used_ppm"] * E6), rate=defaultdict(lambda: [self.skew] * 2), done=[0, 0], end=[-10**20] * 2)
             c["set"] = [(int(j["after_local_ns"]), int(j["before_local_ns"])) for j in c["jumps"]]
             c["free"] = c["set"] + [(int(d["from_ns"]), int(d["to_ns"])) for d in c["disturbed"]]
-    def between(self, c, kind, a, b):
-        return not any(x < max(a, b) and min(a, b) < y for x, y in self.clock[c][kind])
-    def given(self, n, side, c, rate=False):
-        """An earlier step, about this side and clock: stamp (of a rate None), value."""
+            c["runs"] = sorted(y for _, y in c["free"]) if own else []  # behind each of these another rate begins
+    def between(self, c, kind, a, b): return not any(x < max(a, b) and min(a, b) < y for x, y in self.clock[c][kind])
+    def run(self, c, *stamps): return (bisect.bisect_right(self.clock[c]["runs"], min(stamps)),)
+    def given(self, n, side, c, run=None):
+        """An earlier step, about this side and clock, or its rate in a run: stamp or run, value."""
         f = self.fact[int(n)]  # there are no later ones yet
-        ask(f[:2] == (side, c) and (f[2] is None) == rate, "it rests on a step about something else")
+        ask(f[:2] == (side, c) and (f[2] == run if run else isinstance(f[2], int)), "it rests on a step about something else")
         return f[2:]
     def implied(self, rule, arg, side, c, x):
-        w = self.clock[c]["w"]
-        ask(rule != "reference" or self.clock[c]["reference"] == self.clock[c]["name"], "this clock is no reference")
-        if rule == "reference": return 0
+        if rule == "reference": return ask(self.clock[c]["reference"] == self.clock[c]["name"], "this clock is no reference") or 0
         if rule == "message":
             m = self.message[int(arg[0])]
             here, there = (m[:2], m[2:]) if side else (m[2:], m[:2])
@@ -121,14 +120,15 @@ class Proof:
             return u + (m[3] - m[1]) * E12
         if rule == "cone":
             y, u = self.given(arg[0], side, c)
-            slope = self.skew if arg[1] == "skew" else self.given(arg[1], side == (x > y), c, True)[1]
+            slope = self.skew if arg[1] == "skew" else self.given(arg[1], side == (x > y), c, self.run(c, x, y))[1]
             ask(self.between(c, "set" if arg[1] == "skew" else "free", x, y), "the clock was disturbed between")
             return u + up(abs(x - y) * slope, E6)
         (y, u), (z, v) = self.given(arg[0], side, c), self.given(arg[1], side if rule == "chord" else not side, c)
         ask(self.between(c, "free", y, z), "the clock was disturbed between")
         ask(y < x < z if rule == "chord" else rule == "pair" and z < y, "stamps are in another order")
-        if rule == "chord": return u + up((x - y) * (v - u + 2 * w * (z - x)), z - y)
-        return up((u + v) * E6, y - z) + 2 * w * E6
+        if rule == "chord": return u + up((x - y) * (v - u + 2 * self.clock[c]["w"] * (z - x)), z - y)
+        self.of = self.run(c, y, z)
+        return up((u + v) * E6, y - z) + 2 * self.clock[c]["w"] * E6
     def step(self, what, c, *rest):
         rate, side, c = what in ("slow", "fast"), what in ("hi", "fast"), int(c)
         x, (at, rule, *arg) = (None, rest) if rate else (int(rest[0]), rest[1:])
@@ -136,8 +136,8 @@ class Proof:
         ask(all("epoch" not in k for k in self.clock[c]["knots"]), "the clock was set back in its records")
         at, least = int(at) if side else -int(at), self.implied(rule, arg, side, c, x)
         ask(at >= least, f"the messages and stretches it names imply {least if side else -least} only")
-        self.fact.append((side, c, x, at))
-        if rate: self.clock[c]["rate"][side] = min(at, self.clock[c]["rate"][side])
+        self.fact.append((side, c, self.of if rate else x, at))
+        if rate: self.clock[c]["rate"][self.of][side] = min(at, self.clock[c]["rate"][self.of][side])
     def band(self, side, steps):
         """Is the published band, a straight line between knots, outside of what steps imply, everywhere?"""
         n, at, sign, key = self.fact[int(steps[0])][1], 0, 1 if side else -1, "hi_ns" if side else "lo_ns"
@@ -151,7 +151,7 @@ class Proof:
             ask(self.between(n, "set", x, y), "the clock was set between")
             ask(u <= line(x) and v <= line(y), "the band is narrower than what steps imply")
             calm, bulge = self.between(n, "free", x, y), up(c["w"] * (y - x), 2)
-            f, g = (c["rate"][side], c["rate"][not side]) if calm else (self.skew, self.skew)
+            f, g = [c["rate"][self.run(n, x)][s] if calm else self.skew for s in (side, not side)]
             if not (calm and u + bulge <= line(x) and v + bulge <= line(y)):
                 meet = ((v - u) * E6 + g * (y - x)) // max(f + g, 1)
                 ask(all(not 0 < t < y - x or min(u + up(t * f, E6), v + up((y - x - t) * g, E6)) <= line(x + t)

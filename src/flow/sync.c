@@ -139,12 +139,11 @@ static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 				"weights by residual need a method through round trips, such as "
 				"round-trip-90");
 	}
-	if (o->proof &&
-	    (model.kind == USK_SEGMENTS || o->readings ||
-	     (o->min_delay && strcmp(o->min_delay, "0") != 0) || o->n_clock_log || o->n_anchors)) {
+	if (o->proof && (o->readings || (o->min_delay && strcmp(o->min_delay, "0") != 0) ||
+			 o->n_clock_log || o->n_anchors)) {
 		return usk_fail(err, USK_EUSAGE, 0,
-				"proofs are of the models linear and wander, without minimum "
-				"delays, readings, clock logs and anchors");
+				"proofs are without minimum delays, readings, clock logs and "
+				"anchors");
 	}
 	if (!n) {
 		return usk_fail(err, USK_EUSAGE, 0, "no trace is given");

@@ -114,7 +114,7 @@ static void look_at_hull(struct chords *c)
 
 static void chords_of_stretch(struct usk_prove *x, uint32_t from, uint32_t to, int side)
 {
-	uint32_t n = to - from, clock = x->node[from].clock;
+	uint32_t n = to - from, run = x->node[from].run;
 	struct chords c = { x,
 			    from,
 			    to,
@@ -123,9 +123,9 @@ static void chords_of_stretch(struct usk_prove *x, uint32_t from, uint32_t to, i
 			    usk_grow(NULL, n, sizeof *c.i),
 			    usk_grow(NULL, n, sizeof *c.j),
 			    usk_grow(NULL, n, sizeof *c.at) };
-	usk_i128 w = wander(x, clock) * 1000000;
-	usk_i128 most = usk_prove_slope(x, clock, side, false) - w;
-	usk_i128 least = w - usk_prove_slope(x, clock, side, true);
+	usk_i128 w = wander(x, x->node[from].clock) * 1000000;
+	usk_i128 most = usk_prove_slope(x, run, side, false) - w;
+	usk_i128 least = w - usk_prove_slope(x, run, side, true);
 	int cases = (int)usk_clamp(CASE_WORK / x->n, LEAST_CASES, MOST_CASES);
 	memset(c.i, 0xff, n * sizeof *c.i);
 	if (!w) {
@@ -183,10 +183,10 @@ struct pair {
 	usk_i128 over;
 };
 
-static void steepest(const struct usk_prove *x, uint32_t clock, int side, usk_i128 slope,
-		     struct pair *p)
+static void steepest(const struct usk_prove *x, uint32_t first, uint32_t end, int side,
+		     usk_i128 slope, struct pair *p)
 {
-	for (uint32_t from = x->first[clock], to; from < x->first[clock + 1]; from = to) {
+	for (uint32_t from = first, to; from < end; from = to) {
 		usk_i128 least = 0;
 		uint32_t before = USK_NO_FACT;
 		to = calm_end(x, from);
@@ -210,15 +210,16 @@ static void steepest(const struct usk_prove *x, uint32_t clock, int side, usk_i1
 
 /* The least slope that any two bounds leave: each step takes the pair that is furthest under the
  * last one's (Newton's method, on a concave function). */
-static void rate_of(struct usk_prove *x, uint32_t clock, int side)
+static void rate_of(struct usk_prove *x, uint32_t first, uint32_t end, int side)
 {
-	usk_i128 w = 2 * wander(x, clock) * 1000000;
-	usk_i128 known = usk_prove_slope(x, clock, side, false);
+	uint32_t run = x->node[first].run;
+	usk_i128 w = 2 * wander(x, x->node[first].clock) * 1000000;
+	usk_i128 known = usk_prove_slope(x, run, side, false);
 	struct pair p = { .over = 0 }, best = { .a = USK_NO_FACT };
 	usk_i128 slope = known - w;
 	for (;;) {
 		p = (struct pair){ USK_NO_FACT, USK_NO_FACT, 0 };
-		steepest(x, clock, side, slope, &p);
+		steepest(x, first, end, side, slope, &p);
 		if (p.a == USK_NO_FACT) {
 			break;
 		}
@@ -241,12 +242,18 @@ static void rate_of(struct usk_prove *x, uint32_t clock, int side)
 						 .b = x->node[best.b].best[!side],
 						 .rule = USK_BY_PAIR,
 						 .side = (uint8_t)side };
-	x->rate[side][clock] = (uint32_t)x->n_facts++;
+	x->rate[side][run] = (uint32_t)x->n_facts++;
 }
 
 void usk_prove_rates(struct usk_prove *x, uint32_t clock)
 {
-	for (int side = 0; side < 2; side++) {
-		rate_of(x, clock, side);
+	for (uint32_t from = x->first[clock], to; from < x->first[clock + 1]; from = to) {
+		for (to = from + 1;
+		     to < x->first[clock + 1] && x->node[to].run == x->node[from].run;) {
+			to++;
+		}
+		for (int side = 0; side < 2; side++) {
+			rate_of(x, from, to, side);
+		}
 	}
 }

@@ -34,9 +34,9 @@ void usk_derived(struct usk_prove *x, struct usk_fact f)
 	x->moved = true;
 }
 
-usk_i128 usk_prove_slope(const struct usk_prove *x, uint32_t clock, int side, bool back)
+usk_i128 usk_prove_slope(const struct usk_prove *x, uint32_t run, int side, bool back)
 {
-	uint32_t f = x->rate[back ? !side : side][clock];
+	uint32_t f = x->rate[back ? !side : side][run];
 	return f == USK_NO_FACT ? (usk_i128)x->c->max_skew_e12 * 1000000 : x->fact[f].at;
 }
 
@@ -78,7 +78,7 @@ static void pass(struct usk_prove *x, struct going *g, uint32_t cell, uint32_t t
 	if (g->fact == USK_NO_FACT || g->calm != n->calm) {
 		g->fact = x->node[from].best[side];
 		g->calm = n->calm;
-		g->slope = n->calm ? usk_prove_slope(x, n->clock, side, back)
+		g->slope = n->calm ? usk_prove_slope(x, n->run, side, back)
 				   : (usk_i128)x->c->max_skew_e12 * 1000000;
 	}
 	if (g->fact == USK_NO_FACT) {
@@ -95,7 +95,7 @@ static void pass(struct usk_prove *x, struct going *g, uint32_t cell, uint32_t t
 	usk_derived(x, (struct usk_fact){ .at = at,
 					  .node = to,
 					  .a = g->fact,
-					  .why = n->calm ? x->rate[back ? !side : side][n->clock]
+					  .why = n->calm ? x->rate[back ? !side : side][n->run]
 							 : USK_NO_FACT,
 					  .rule = USK_BY_CONE,
 					  .side = (uint8_t)side });
@@ -135,12 +135,19 @@ static void propagate(struct usk_prove *x)
 	}
 }
 
-/* Is there no constant that the slopes are within the clock's wander of? */
+/* Is there a run without any constant that its slopes are within the clock's wander of? */
 static bool no_rate(const struct usk_prove *x, uint32_t k)
 {
 	usk_i128 w = x->c->clock[k].wander.used_e12;
-	return w < x->c->max_skew_e12 &&
-	       usk_prove_slope(x, k, 1, false) + usk_prove_slope(x, k, 0, false) < 2 * w * 1000000;
+	bool none = false;
+	for (uint32_t i = x->first[k]; i < x->first[k + 1] && w < x->c->max_skew_e12; i++) {
+		uint32_t run = x->node[i].run;
+		bool seen = i > x->first[k] && x->node[i - 1].run == run;
+		none = none || (!seen && usk_prove_slope(x, run, 1, false) +
+							 usk_prove_slope(x, run, 0, false) <
+						 2 * w * 1000000);
+	}
+	return none;
 }
 
 void usk_derive(struct usk_prove *x)

@@ -138,6 +138,18 @@ static void mark_cells(struct usk_prove *x, uint32_t k)
 	}
 }
 
+/* `segments`: behind what is not calm any rate may begin. */
+static void number_runs(struct usk_prove *x)
+{
+	bool own = x->p->model.kind == USK_SEGMENTS;
+	for (uint32_t i = 0; i < x->n; i++) {
+		bool same = i && x->node[i].clock == x->node[i - 1].clock &&
+			    (!own || x->node[i - 1].calm);
+		x->n_runs += !same;
+		x->node[i].run = x->n_runs - 1;
+	}
+}
+
 void usk_prove_build(struct usk_prove *x)
 {
 	size_t clocks = x->c->n_clocks, n = 0;
@@ -170,6 +182,7 @@ void usk_prove_build(struct usk_prove *x)
 			mark_cells(x, k);
 		}
 	}
+	number_runs(x);
 	x->n_edges = raw.n;
 	x->edge = usk_alloc(raw.n + 1, sizeof *x->edge);
 	for (size_t i = 0; i < raw.n; i++) {

@@ -58,8 +58,8 @@ static bool cones_hold(const struct usk_prove *x, const struct link *l, uint32_t
 	usk_i128 d = (usk_i128)x->node[j].x - x->node[i].x;
 	usk_i128 u = usk_prove_best(x, i, l->side), v = usk_prove_best(x, j, l->side);
 	if (calm) {
-		a = usk_prove_slope(x, x->node[i].clock, l->side, false);
-		b = usk_prove_slope(x, x->node[i].clock, l->side, true);
+		a = usk_prove_slope(x, x->node[i].run, l->side, false);
+		b = usk_prove_slope(x, x->node[i].run, l->side, true);
 	}
 	usk_i128 sum = a + b > 0 ? a + b : 1;
 	usk_i128 q = usk_floor_div((v - u) * 1000000 + b * d, sum);
@@ -328,8 +328,8 @@ static struct cover *prove(struct usk_prove *x)
 {
 	usk_prove_build(x);
 	for (int side = 0; side < 2; side++) {
-		x->rate[side] = usk_grow(NULL, x->c->n_clocks + 1, sizeof *x->rate[side]);
-		memset(x->rate[side], 0xff, (x->c->n_clocks + 1) * sizeof *x->rate[side]);
+		x->rate[side] = usk_grow(NULL, x->n_runs + 1, sizeof *x->rate[side]);
+		memset(x->rate[side], 0xff, (x->n_runs + 1) * sizeof *x->rate[side]);
 	}
 	usk_derive(x);
 	return cover_all(x);

@@ -36,6 +36,7 @@ struct usk_fact {
 struct usk_node {
 	int64_t x;
 	uint32_t clock;
+	uint32_t run;	    /* what has one rate: a clock, or of `segments` a calm stretch */
 	uint32_t best[2];   /* fact; USK_NO_FACT */
 	bool knot;	    /* the band bends there */
 	bool calm, bounded; /* up to the next one: its rate is the clock's; within the skew limit */
@@ -64,7 +65,8 @@ struct usk_prove {
 	size_t n_edges, cap_edges;
 	struct usk_fact *fact;
 	size_t n_facts, cap_facts;
-	uint32_t *rate[2]; /* by clock: the fact of its largest slope, of its least with its sign
+	uint32_t n_runs;
+	uint32_t *rate[2]; /* by run: the fact of its largest slope, of its least with its sign
 			      turned; USK_NO_FACT: the skew limit */
 	struct usk_stamps *more; /* by clock: where bounds are wanted, too */
 	bool wanting;		 /* that might help */
@@ -84,10 +86,10 @@ void usk_derive(struct usk_prove *x);
 /** One more fact, if it says more than what is known of a node. */
 void usk_derived(struct usk_prove *x, struct usk_fact f);
 /** The largest slope of side's bound going on (back: of it going back), 10^-18. */
-usk_i128 usk_prove_slope(const struct usk_prove *x, uint32_t clock, int side, bool back);
+usk_i128 usk_prove_slope(const struct usk_prove *x, uint32_t run, int side, bool back);
 /** Facts by chords, of all calm stretches of a clock. */
 void usk_prove_chords(struct usk_prove *x, uint32_t clock);
-/** Facts of a clock's rate. */
+/** Facts of a clock's rate, or rates. */
 void usk_prove_rates(struct usk_prove *x, uint32_t clock);
 /** What the wander of a clock adds in the middle of a chord over d ns, by the share of both parts:
  * at node e of i and j. */

@@ -64,8 +64,8 @@ $ unskew sync -q host0.pcap host1.pcap --json --explain host1:1700000001.5s 2>&1
 When host1 showed 1700000001.500000000, host0 showed 1700000000.499936360 at the earliest:
 # What no rule is for is not proved.
 $ unskew sync -q host0.pcap host1.pcap --min-delay 1us --proof no.txt
-! unskew: proofs are of the models linear and wander, without minimum delays, readings, clock logs and anchors
+! unskew: proofs are without minimum delays, readings, clock logs and anchors
 ? 2
-$ unskew sync -q host0.pcap host1.pcap --model segments --proof no.txt
-! unskew: proofs are of the models linear and wander, without minimum delays, readings, clock logs and anchors
+$ unskew sync -q host0.pcap host1.pcap --readings ntp --proof no.txt
+! unskew: proofs are without minimum delays, readings, clock logs and anchors
 ? 2

@@ -17,6 +17,8 @@ SCENES = [
     ("mesh", "--seconds 100 --rate 2 --hosts 4 --format table --wander-ppb 2", "--model wander=1"),
     ("lines", "--seconds 100 --rate 4 --hosts 3 --format table", "--model linear"),
     ("step", "--seconds 300 --rate 5 --hosts 3 --format table --step host1@150s:3ms", ""),
+    ("segments", "--seconds 120 --rate 5 --hosts 3 --format table", "--model segments=20s"),
+    ("auto", "--seconds 200 --rate 10 --hosts 3 --format table --step host2@90s:-2ms", "--model segments=auto"),
     ("island", "--seconds 60 --rate 5 --hosts 4 --topology islands --format table", ""),
 ]
 
@@ -103,10 +105,14 @@ def mutate_gone(rng, lines, clocks, trace):
 
 
 def mutate_band(rng, lines, clocks, trace):
-    """A knot says that the truth is beyond what was its other bound."""
-    k = rng.choice([k for c in clocks["clocks"] if c["quality"] == "bounded" for k in c["knots"]])
-    lo, hi = int(k["lo_ns"]), int(k["hi_ns"])
-    k[rng.choice(("lo_ns", "hi_ns"))] = str((lo + hi) // 2)
+    """A knot of a stretch that is proved says that the truth is beyond the middle of the band."""
+    facts, found = [lines[i].split(" ") for i in lines_of(lines, "lo", "hi", "slow", "fast")], []
+    for band in (lines[i].split(" ") for i in lines_of(lines, "band")):
+        first, last = facts[int(band[2])], facts[int(band[-1])]
+        knots = clocks["clocks"][int(first[1])]["knots"]
+        found += [(k, band[1] + "_ns") for k in knots if int(first[2]) <= int(k["local_ns"]) <= int(last[2])]
+    k, key = rng.choice(found)
+    k[key] = str((int(k["lo_ns"]) + int(k["hi_ns"])) // 2)
     return "band"
 
 
@@ -120,6 +126,18 @@ def mutate_limit(rng, lines, clocks, trace):
     else:
         clocks["clocks"][rng.randrange(len(clocks["clocks"]))]["name"] += "?"
     return "limit"
+
+
+def mutate_disturbed(rng, lines, clocks, trace):
+    """The clock was disturbed where a chord or a rate took it to be calm."""
+    facts = [lines[i].split(" ") for i in lines_of(lines, "lo", "hi", "slow", "fast")]
+    calm = [f for f in facts if f[-3] in ("chord", "pair")]
+    if not calm:
+        return mutate_more(rng, lines, clocks, trace)
+    f = rng.choice(calm)
+    ends = sorted((facts[int(n)][2] for n in f[-2:]), key=int)
+    clocks["clocks"][int(f[1])]["disturbed"].append({"from_ns": ends[0], "to_ns": ends[1]})
+    return "disturbed"
 
 
 def mutate_record(rng, lines, clocks, trace):
@@ -147,7 +165,7 @@ def mutate_record(rng, lines, clocks, trace):
         return "record"
 
 
-KINDS = [mutate_more, mutate_stamp, mutate_where, mutate_order, mutate_gone, mutate_band, mutate_limit, mutate_record]
+KINDS = [mutate_more, mutate_stamp, mutate_where, mutate_order, mutate_gone, mutate_band, mutate_limit, mutate_disturbed, mutate_record]
 
 
 # ---- what is explained ---------------------------------------------------------------------
