@@ -14,63 +14,77 @@
 #include "read/span_json.h"
 
 #include <stdlib.h>
+#include <yajl/yajl_parse.h>
 
-enum { DEEPEST = 512, FEED = 1 << 16 };
+enum { DEEPEST = 512, TRACKED = 32, FEED = 1 << 16 };
+
+struct frame {
+	uint8_t object; /* what it is; of an array, what its elements are */
+	bool array;
+	uint8_t next, field; /* of the key said last */
+};
+
+struct json_reader {
+	struct span_reader r;
+	yajl_handle json;
+	struct frame frame[TRACKED];
+	size_t depth, passed; /* frames, and levels of what is passed over */
+};
 
 /* ---- what the parser calls ----------------------------------------------------------------- */
 
-static struct frame *top(struct span_reader *r)
+static struct frame *top(struct json_reader *j)
 {
-	return r->passed || !r->depth ? NULL : &r->frame[r->depth - 1];
+	return j->passed || !j->depth ? NULL : &j->frame[j->depth - 1];
 }
 
-static int opens(struct span_reader *r, bool array)
+static int opens(struct json_reader *j, bool array)
 {
-	const struct frame *f = top(r);
-	uint8_t object = r->passed  ? OBJECT_NONE
-			 : !f	    ? r->format->root
+	const struct frame *f = top(j);
+	uint8_t object = j->passed  ? OBJECT_NONE
+			 : !f	    ? j->r.format->root
 			 : f->array ? f->object
 				    : f->next;
-	if (object == OBJECT_NONE || r->depth == USK_SPAN_TRACKED) {
-		return ++r->passed + r->depth <= DEEPEST;
+	if (object == OBJECT_NONE || j->depth == TRACKED) {
+		return ++j->passed + j->depth <= DEEPEST;
 	}
-	r->frame[r->depth++] = (struct frame){ .object = object, .array = array };
-	if (!array && r->format->begin) {
-		r->format->begin(r, object);
+	j->frame[j->depth++] = (struct frame){ .object = object, .array = array };
+	if (!array && j->r.format->begin) {
+		j->r.format->begin(&j->r, object);
 	}
 	return 1;
 }
 
-static int closes(struct span_reader *r)
+static int closes(struct json_reader *j)
 {
-	if (r->passed) {
-		r->passed--;
+	if (j->passed) {
+		j->passed--;
 		return 1;
 	}
-	const struct frame f = r->frame[--r->depth];
+	const struct frame f = j->frame[--j->depth];
 	if (!f.array) {
-		r->format->end(r, f.object);
+		j->r.format->end(&j->r, f.object);
 	}
 	return 1;
 }
 
 static int on_key(void *ctx, const unsigned char *key, size_t n)
 {
-	struct span_reader *r = ctx;
-	struct frame *f = top(r);
+	struct json_reader *j = ctx;
+	struct frame *f = top(j);
 	if (!f) {
 		return 1;
 	}
 	f->next = OBJECT_NONE;
 	f->field = FIELD_NONE;
-	for (size_t i = 0; i < r->format->n_keys; i++) {
-		const struct span_key *k = &r->format->key[i];
+	for (size_t i = 0; i < j->r.format->n_keys; i++) {
+		const struct span_key *k = &j->r.format->key[i];
 		if (k->in == f->object &&
 		    (!k->name || (strlen(k->name) == n && !memcmp(k->name, key, n)))) {
 			f->next = k->object;
 			f->field = k->field;
 			if (!k->name) {
-				usk_span_say(r, FIELD_PROCESS,
+				usk_span_say(&j->r, FIELD_PROCESS,
 					     (struct usk_csv_field){ (const char *)key, n });
 			}
 			break;
@@ -79,11 +93,11 @@ static int on_key(void *ctx, const unsigned char *key, size_t n)
 	return 1;
 }
 
-static int on_scalar(struct span_reader *r, const char *text, size_t n)
+static int on_scalar(struct json_reader *j, const char *text, size_t n)
 {
-	const struct frame *f = top(r);
+	const struct frame *f = top(j);
 	if (f && !f->array && f->field != FIELD_NONE) {
-		usk_span_say(r, f->field, (struct usk_csv_field){ text, n });
+		usk_span_say(&j->r, f->field, (struct usk_csv_field){ text, n });
 	}
 	return 1;
 }
@@ -148,24 +162,24 @@ static void give(void *ctx, void *p)
 
 /* ---- bytes ------------------------------------------------------------------------------- */
 
-static void parser_new(struct span_reader *r)
+static void parser_new(struct json_reader *j)
 {
 	static const yajl_alloc_funcs memory = { take, grow, give, NULL };
-	if (r->json) {
-		yajl_free(r->json);
+	if (j->json) {
+		yajl_free(j->json);
 	}
-	r->json = yajl_alloc(&callbacks, (yajl_alloc_funcs *)&memory, r);
-	yajl_config(r->json, yajl_allow_multiple_values, 1);
-	yajl_config(r->json, yajl_dont_validate_strings, 1);
-	r->depth = r->passed = 0;
-	r->n = r->settled;
-	usk_span_begin_process(r);
+	j->json = yajl_alloc(&callbacks, (yajl_alloc_funcs *)&memory, j);
+	yajl_config(j->json, yajl_allow_multiple_values, 1);
+	yajl_config(j->json, yajl_dont_validate_strings, 1);
+	j->depth = j->passed = 0;
+	j->r.n = j->r.settled;
+	usk_span_begin_process(&j->r);
 }
 
 /* Behind damage: to the next line that may begin a value. */
-static enum usk_status to_next_line(struct span_reader *r, struct usk_err *err)
+static enum usk_status to_next_line(struct json_reader *j, struct usk_err *err)
 {
-	struct usk_trace *t = r->t;
+	struct usk_trace *t = j->r.t;
 	const uint64_t from = t->in.at + t->used;
 	t->used -= t->used > 0; /* what is wrong may be that a value begins */
 	for (;;) {
@@ -180,39 +194,28 @@ static enum usk_status to_next_line(struct span_reader *r, struct usk_err *err)
 				      : t->in.have - 1;
 		if (line || t->in.end) {
 			usk_trace_lost(t, from, t->in.at + t->used - from);
-			parser_new(r);
+			parser_new(j);
 			return USK_OK;
 		}
 	}
 }
 
-static void cut_short(struct span_reader *r, uint64_t at)
-{
-	usk_trace_damaged(r->t,
-			  "ends at byte %llu within a JSON value that began before; what it held "
-			  "in whole was used",
-			  (unsigned long long)at);
-}
-
 /* All bytes were read. */
-static void at_end(struct span_reader *r)
+static void at_end(struct json_reader *j)
 {
-	struct usk_trace *t = r->t;
-	bool whole = !r->depth && !r->passed && yajl_complete_parse(r->json) == yajl_status_ok;
-	if (r->n_bad) {
-		usk_trace_damaged(t, "%llu span%s left out, the first before byte %llu: %s",
-				  (unsigned long long)r->n_bad, r->n_bad == 1 ? " was" : "s were",
-				  (unsigned long long)r->bad_at, r->bad);
-	} else if (!whole) {
-		cut_short(r, t->in.at + t->used);
-	}
-	t->done = true;
+	const struct usk_trace *t = j->r.t;
+	bool whole = !j->depth && !j->passed && yajl_complete_parse(j->json) == yajl_status_ok;
+	char *cut = usk_format("ends at byte %llu within a JSON value that began before; what it "
+			       "held in whole was used",
+			       (unsigned long long)(t->in.at + t->used));
+	usk_span_finish(&j->r, whole ? NULL : cut);
+	free(cut);
 }
 
 /* Some bytes more; what they hold comes to wait. */
-static enum usk_status feed(struct span_reader *r, struct usk_err *err)
+static enum usk_status feed(struct usk_trace *t, struct usk_err *err)
 {
-	struct usk_trace *t = r->t;
+	struct json_reader *j = t->state;
 	enum usk_status status = usk_input_need(&t->in, t->used, 1, err);
 	t->used = 0;
 	if (status) {
@@ -220,19 +223,19 @@ static enum usk_status feed(struct span_reader *r, struct usk_err *err)
 	}
 	size_t n = t->in.have < FEED ? t->in.have : FEED;
 	if (!n) {
-		at_end(r);
+		at_end(j);
 		return USK_OK;
 	}
-	r->value_at = t->in.at + n;
-	yajl_status said = yajl_parse(r->json, t->in.data, n);
+	j->r.value_at = t->in.at + n;
+	yajl_status said = yajl_parse(j->json, t->in.data, n);
 	if (said == yajl_status_ok) {
 		t->used = n;
 		return USK_OK;
 	}
-	size_t passed = yajl_get_bytes_consumed(r->json);
+	size_t passed = yajl_get_bytes_consumed(j->json);
 	t->used = passed < n ? passed : n;
-	if (r->format->lines) {
-		return to_next_line(r, err);
+	if (j->r.format->lines) {
+		return to_next_line(j, err);
 	}
 	usk_trace_damaged(t, "%s at byte %llu, so nothing behind it was read",
 			  said == yajl_status_client_canceled ? "nests more than 512 levels deep"
@@ -244,61 +247,27 @@ static enum usk_status feed(struct span_reader *r, struct usk_err *err)
 enum usk_status usk_span_json(struct usk_trace *t, struct usk_span *out, size_t cap, size_t *n,
 			      struct usk_err *err)
 {
-	struct span_reader *r = t->state;
-	enum usk_status status = USK_OK;
-	while (!status && r->at == r->settled && !r->ended) {
-		if (r->at) {
-			memmove(r->waiting, r->waiting + r->at,
-				(r->n - r->at) * sizeof *r->waiting);
-		}
-		r->n -= r->at;
-		r->of_span -= r->of_span < r->at ? r->of_span : r->at;
-		r->at = r->settled = 0;
-		status = feed(r, err);
-		if (status) {
-			usk_fail_in(err, "%s", t->path);
-		}
-		r->ended = t->done;
-	}
-	for (; !status && *n < cap && r->at < r->settled; r->at++) {
-		out[(*n)++] = r->waiting[r->at].span;
-	}
-	t->done = r->ended && r->at == r->settled; /* all was handed out, too */
-	return status;
+	return usk_span_read(t, feed, out, cap, n, err);
 }
 
 enum usk_status usk_span_json_start(struct usk_trace *t, const struct span_format *f,
 				    struct usk_err *err)
 {
-	struct span_reader *r = t->state ? t->state : (t->state = usk_alloc(1, sizeof *r));
+	struct json_reader *j = t->state ? t->state : (t->state = usk_alloc(1, sizeof *j));
 	(void)err;
-	r->t = t;
-	r->format = f;
-	r->n = r->at = r->settled = 0;
-	r->n_bad = r->n_known = 0;
-	r->ended = false;
-	free(r->bad);
-	r->bad = NULL;
-	parser_new(r);
+	usk_span_start(&j->r, t, f);
+	parser_new(j);
 	return USK_OK;
 }
 
 void usk_span_json_stop(struct usk_trace *t)
 {
-	struct span_reader *r = t->state;
-	if (r) {
-		for (size_t i = 0; i < FIELDS; i++) {
-			free(r->said[i].text);
-		}
-		for (size_t i = 0; i < ATTRIBUTES; i++) {
-			free(r->attribute[i].text);
-		}
-		yajl_free(r->json);
-		free(r->waiting);
-		free(r->known);
-		free(r->bad);
+	struct json_reader *j = t->state;
+	if (j) {
+		usk_span_stop(&j->r);
+		yajl_free(j->json);
 	}
-	free(r);
+	free(j);
 	t->state = NULL;
 }
 

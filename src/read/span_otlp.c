@@ -1,57 +1,57 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * span_otlp.c - spans as OpenTelemetry's collector writes them to files
+ * span_otlp.c - what OTLP means, however it is encoded
  *
- * In    OTLP as JSON: an object a line, or one alone; also as Tempo answers, with "batches"
+ * In    objects of OTLP, by the names that their fields have in JSON; also as Tempo answers, with
+ *       "batches"
  * Out   spans; their clocks are named by attributes of their resource
  * Why   what SDKs send, unchanged
- * Not   protobuf; metrics and logs, which may be in the same file and are passed over
+ * Not   encodings (span_otlp_json.c, span_otlp_proto.c); metrics and logs, which may be in the same
+ *       file and are passed over
  */
-#include "read/span_json.h"
-
-enum { BATCH = OBJECT_ROOT + 1, RESOURCE, ATTRIBUTE, VALUE, SCOPE, SPAN, LINK, STATUS };
+#include "read/span_otlp.h"
 
 static const struct span_key keys[] = {
-	{ SPAN, "traceId", 0, FIELD_TRACE },
-	{ SPAN, "spanId", 0, FIELD_ID },
-	{ SPAN, "parentSpanId", 0, FIELD_PARENT },
-	{ SPAN, "name", 0, FIELD_NAME },
-	{ SPAN, "kind", 0, FIELD_KIND },
-	{ SPAN, "startTimeUnixNano", 0, FIELD_START_NS },
-	{ SPAN, "endTimeUnixNano", 0, FIELD_END_NS },
-	{ SPAN, "status", STATUS, 0 },
-	{ SPAN, "links", LINK, 0 },
-	{ STATUS, "code", 0, FIELD_STATUS },
-	{ LINK, "traceId", 0, FIELD_LINK_TRACE },
-	{ LINK, "spanId", 0, FIELD_LINK_ID },
-	{ OBJECT_ROOT, "resourceSpans", BATCH, 0 },
-	{ OBJECT_ROOT, "batches", BATCH, 0 },
+	{ OTLP_SPAN, "traceId", 0, FIELD_TRACE },
+	{ OTLP_SPAN, "spanId", 0, FIELD_ID },
+	{ OTLP_SPAN, "parentSpanId", 0, FIELD_PARENT },
+	{ OTLP_SPAN, "name", 0, FIELD_NAME },
+	{ OTLP_SPAN, "kind", 0, FIELD_KIND },
+	{ OTLP_SPAN, "startTimeUnixNano", 0, FIELD_START_NS },
+	{ OTLP_SPAN, "endTimeUnixNano", 0, FIELD_END_NS },
+	{ OTLP_SPAN, "status", OTLP_STATUS, 0 },
+	{ OTLP_SPAN, "links", OTLP_LINK, 0 },
+	{ OTLP_STATUS, "code", 0, FIELD_STATUS },
+	{ OTLP_LINK, "traceId", 0, FIELD_LINK_TRACE },
+	{ OTLP_LINK, "spanId", 0, FIELD_LINK_ID },
+	{ OBJECT_ROOT, "resourceSpans", OTLP_BATCH, 0 },
+	{ OBJECT_ROOT, "batches", OTLP_BATCH, 0 },
 	{ OBJECT_ROOT, "trace", OBJECT_ROOT, 0 },
-	{ BATCH, "resource", RESOURCE, 0 },
-	{ BATCH, "scopeSpans", SCOPE, 0 },
-	{ BATCH, "instrumentationLibrarySpans", SCOPE, 0 },
-	{ SCOPE, "spans", SPAN, 0 },
-	{ RESOURCE, "attributes", ATTRIBUTE, 0 },
-	{ ATTRIBUTE, "key", 0, FIELD_KEY },
-	{ ATTRIBUTE, "value", VALUE, 0 },
-	{ VALUE, "stringValue", 0, FIELD_VALUE },
-	{ VALUE, "intValue", 0, FIELD_VALUE },
+	{ OTLP_BATCH, "resource", OTLP_RESOURCE, 0 },
+	{ OTLP_BATCH, "scopeSpans", OTLP_SCOPE, 0 },
+	{ OTLP_BATCH, "instrumentationLibrarySpans", OTLP_SCOPE, 0 },
+	{ OTLP_SCOPE, "spans", OTLP_SPAN, 0 },
+	{ OTLP_RESOURCE, "attributes", OTLP_ATTRIBUTE, 0 },
+	{ OTLP_ATTRIBUTE, "key", 0, FIELD_KEY },
+	{ OTLP_ATTRIBUTE, "value", OTLP_VALUE, 0 },
+	{ OTLP_VALUE, "stringValue", 0, FIELD_VALUE },
+	{ OTLP_VALUE, "intValue", 0, FIELD_VALUE },
 };
 
 static void begin(struct span_reader *r, uint8_t object)
 {
 	switch (object) {
-	case BATCH:
+	case OTLP_BATCH:
 		usk_span_begin_process(r);
 		break;
-	case ATTRIBUTE:
+	case OTLP_ATTRIBUTE:
 		usk_span_forget(r, FIELD_KEY);
 		usk_span_forget(r, FIELD_VALUE);
 		break;
-	case SPAN:
+	case OTLP_SPAN:
 		usk_span_begin(r);
 		break;
-	case LINK:
+	case OTLP_LINK:
 		usk_span_forget(r, FIELD_LINK_TRACE);
 		usk_span_forget(r, FIELD_LINK_ID);
 		break;
@@ -62,17 +62,17 @@ static void end(struct span_reader *r, uint8_t object)
 {
 	struct usk_csv_field status = usk_span_said(r, FIELD_STATUS);
 	switch (object) {
-	case ATTRIBUTE:
+	case OTLP_ATTRIBUTE:
 		usk_span_attribute(r);
 		break;
-	case RESOURCE:
-	case BATCH: /* the resource may stand behind its spans, or not at all */
+	case OTLP_RESOURCE:
+	case OTLP_BATCH: /* the resource may stand behind its spans, or not at all */
 		usk_span_is_of(r);
 		break;
-	case LINK:
+	case OTLP_LINK:
 		usk_span_link(r);
 		break;
-	case SPAN:
+	case OTLP_SPAN:
 		if (usk_csv_is(status, "2") || usk_csv_is(status, "STATUS_CODE_ERROR")) {
 			usk_span_flag(r, USK_SPAN_FAILED);
 		}
@@ -81,26 +81,6 @@ static void end(struct span_reader *r, uint8_t object)
 	}
 }
 
-static bool sniff(const uint8_t *d, size_t n)
-{
-	static const char *const key[] = { "\"resourceSpans\"", "\"batches\"" };
-	return usk_span_sniff(d, n, "{\"", key, COUNT(key));
-}
-
-static enum usk_status start(struct usk_trace *t, struct usk_err *err)
-{
-	static const struct span_format otlp = {
-		"OTLP JSON", true, OBJECT_ROOT, keys, COUNT(keys), begin, end,
-	};
-	return usk_span_json_start(t, &otlp, err);
-}
-
-const struct reader usk_reader_otlp = {
-	.info = { "otlp",
-		  "spans of OpenTelemetry: OTLP as JSON lines, as the collector writes files",
-		  USK_TRACE_SPANS },
-	.sniff = sniff,
-	.start = start,
-	.spans = usk_span_json,
-	.stop = usk_span_json_stop,
+const struct span_format usk_span_otlp = {
+	true, OBJECT_ROOT, keys, COUNT(keys), begin, end,
 };

@@ -5,21 +5,20 @@
  * In    values by their meaning, in the order of a file
  * Out   spans with their clocks and processes, once it is known whose they are
  * Why   the same for all formats
- * Not   JSON (span_json.c), which objects are spans (span_otlp.c, span_jaeger.c, span_zipkin.c)
+ * Not   how they are encoded (span_json.c, span_otlp_proto.c), which objects are spans (span_otlp.c,
+ *       span_jaeger.c, span_zipkin.c)
  */
-#include "read/span_json.h"
+#include "read/span_parts.h"
 
 #include "base/text.h"
 
 #include <stdlib.h>
 
-enum { LONGEST = 1024 };
-
 /* ---- texts ------------------------------------------------------------------------------- */
 
 static void say(struct span_text *x, const char *text, size_t n)
 {
-	n = n < LONGEST ? n : LONGEST;
+	n = n < USK_SPAN_LONGEST ? n : USK_SPAN_LONGEST;
 	if (n >= x->cap) {
 		x->cap = n + 64;
 		x->text = usk_grow(x->text, x->cap, 1);
@@ -28,17 +27,26 @@ static void say(struct span_text *x, const char *text, size_t n)
 	x->text[n] = 0;
 	x->n = n;
 	x->any = true;
+	x->is_number = false;
 }
 
 struct usk_csv_field usk_span_said(const struct span_reader *r, enum span_field f)
 {
 	const struct span_text *x = &r->said[f];
-	return (struct usk_csv_field){ x->any ? x->text : "", x->any ? x->n : 0 };
+	bool text = x->any && !x->is_number;
+	return (struct usk_csv_field){ text ? x->text : "", text ? x->n : 0 };
 }
 
 void usk_span_say(struct span_reader *r, enum span_field f, struct usk_csv_field what)
 {
 	say(&r->said[f], what.text, what.n);
+}
+
+void usk_span_say_number(struct span_reader *r, enum span_field f, uint64_t number)
+{
+	struct span_text *x = &r->said[f];
+	x->number = number;
+	x->any = x->is_number = true;
 }
 
 void usk_span_forget(struct span_reader *r, enum span_field f)
@@ -198,7 +206,18 @@ void usk_span_begin(struct span_reader *r)
 		r->said[i].any = false;
 	}
 	r->span = (struct usk_span){ .clock = USK_NO_CLOCK, .end_ns = USK_NONE };
+	r->spoilt = NULL;
 	r->of_span = r->n;
+}
+
+void usk_span_spoil(struct span_reader *r, const char *why)
+{
+	r->spoilt = why;
+}
+
+void usk_span_drop(struct span_reader *r)
+{
+	r->n = r->of_span;
 }
 
 bool usk_span_key_is(const struct span_reader *r, const char *key)
@@ -214,7 +233,8 @@ void usk_span_flag(struct span_reader *r, uint8_t flags)
 static uint64_t id_of(const struct span_reader *r, enum span_field f)
 {
 	struct usk_csv_field x = usk_span_said(r, f);
-	return usk_span_id(x.text, x.n);
+	bool number = r->said[f].any && r->said[f].is_number;
+	return number ? r->said[f].number : usk_span_id(x.text, x.n);
 }
 
 static void keep(struct span_reader *r, const struct usk_span *s, uint64_t process)
@@ -248,6 +268,10 @@ static bool time_of(const struct span_reader *r, enum span_field f, unsigned shi
 {
 	struct usk_csv_field x = usk_span_said(r, f);
 	struct usk_err why;
+	if (r->said[f].is_number) { /* of ns */
+		*ns = (int64_t)r->said[f].number;
+		return r->said[f].number <= (uint64_t)USK_TIME_MAX;
+	}
 	return x.n && !usk_parse_decimal(x.text, x.n, shift, ns, NULL, &why) && *ns >= 0 &&
 	       *ns <= USK_TIME_MAX;
 }
@@ -287,7 +311,7 @@ static const char *times(struct span_reader *r)
 void usk_span_end(struct span_reader *r)
 {
 	struct usk_span *s = &r->span;
-	const char *why = times(r);
+	const char *why = r->spoilt ? r->spoilt : times(r);
 	s->trace = id_of(r, FIELD_TRACE);
 	s->id = id_of(r, FIELD_ID);
 	if (!s->parent) {
@@ -302,7 +326,7 @@ void usk_span_end(struct span_reader *r)
 	}
 	if (why) {
 		left_out(r, why);
-		r->n = r->of_span;
+		usk_span_drop(r);
 		return;
 	}
 	struct usk_csv_field process = usk_span_said(r, FIELD_PROCESS);
@@ -322,4 +346,84 @@ void usk_span_end(struct span_reader *r)
 	if (r->told) {
 		usk_span_is_of(r);
 	}
+}
+
+/* ---- a file ------------------------------------------------------------------------------ */
+
+void usk_span_start(struct span_reader *r, struct usk_trace *t, const struct span_format *f)
+{
+	r->t = t;
+	r->format = f;
+	r->n = r->at = r->settled = r->of_span = 0;
+	r->n_bad = r->n_known = 0;
+	r->ended = false;
+	free(r->bad);
+	r->bad = NULL;
+	usk_span_begin_process(r);
+}
+
+void usk_span_stop(struct span_reader *r)
+{
+	for (size_t i = 0; i < FIELDS; i++) {
+		free(r->said[i].text);
+	}
+	for (size_t i = 0; i < ATTRIBUTES; i++) {
+		free(r->attribute[i].text);
+	}
+	free(r->waiting);
+	free(r->known);
+	free(r->bad);
+}
+
+enum usk_status usk_span_read(struct usk_trace *t,
+			      enum usk_status (*feed)(struct usk_trace *t, struct usk_err *err),
+			      struct usk_span *out, size_t cap, size_t *n, struct usk_err *err)
+{
+	struct span_reader *r = t->state;
+	enum usk_status status = USK_OK;
+	while (!status && r->at == r->settled && !r->ended) {
+		if (r->at) {
+			memmove(r->waiting, r->waiting + r->at,
+				(r->n - r->at) * sizeof *r->waiting);
+		}
+		r->n -= r->at;
+		r->of_span -= r->of_span < r->at ? r->of_span : r->at;
+		r->at = r->settled = 0;
+		status = feed(t, err);
+		if (status) {
+			usk_fail_in(err, "%s", t->path);
+		}
+		r->ended = t->done;
+	}
+	for (; !status && *n < cap && r->at < r->settled; r->at++) {
+		out[(*n)++] = r->waiting[r->at].span;
+	}
+	t->done = r->ended && r->at == r->settled; /* all was handed out, too */
+	return status;
+}
+
+void usk_span_orphans(struct span_reader *r)
+{
+	for (size_t i = r->settled; i < r->n; i++) {
+		if (r->waiting[i].span.id) { /* else it is a link */
+			left_out(r, "whose it is was lost");
+		}
+	}
+	r->n = r->settled;
+}
+
+void usk_span_finish(struct span_reader *r, const char *cut)
+{
+	usk_span_orphans(r);
+	char *bad = r->n_bad ? usk_format("%llu span%s left out, the first before byte %llu: %s",
+					  (unsigned long long)r->n_bad,
+					  r->n_bad == 1 ? " was" : "s were",
+					  (unsigned long long)r->bad_at, r->bad)
+			     : NULL;
+	if (cut || bad) {
+		usk_trace_damaged(r->t, "%s%s%s", cut ? cut : "", cut && bad ? "; " : "",
+				  bad ? bad : "");
+	}
+	free(bad);
+	r->t->done = true;
 }

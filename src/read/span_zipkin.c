@@ -59,7 +59,7 @@ static bool sniff(const uint8_t *d, size_t n)
 static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 {
 	static const struct span_format zipkin = {
-		"Zipkin JSON", false, SPAN, keys, COUNT(keys), begin, end,
+		false, SPAN, keys, COUNT(keys), begin, end,
 	};
 	return usk_span_json_start(t, &zipkin, err);
 }

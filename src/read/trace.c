@@ -17,7 +17,7 @@
 
 static const struct reader *const readers[] = {
 	&usk_reader_pcapng,    &usk_reader_pcap,   &usk_reader_messages,    &usk_reader_events,
-	&usk_reader_exchanges, &usk_reader_spans,  &usk_reader_collectives,
+	&usk_reader_exchanges, &usk_reader_spans,  &usk_reader_collectives, &usk_reader_otlp_proto,
 #ifdef USK_HAVE_YAJL
 	&usk_reader_otlp,      &usk_reader_jaeger, &usk_reader_zipkin,	    &usk_reader_chrome,
 #endif
@@ -123,7 +123,8 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 		status = usk_fail(
 			err, USK_EINPUT, 0,
 			"%s: unknown format%s: unskew reads captures (pcap, pcapng), CTF "
-			"folders, spans (OTLP, Jaeger, Zipkin v2 as JSON), profiles (Chrome JSON, "
+			"folders, spans (OTLP as JSON or protobuf, Jaeger, Zipkin v2 as JSON), "
+			"profiles (Chrome JSON, "
 			"Kineto), and tables, CSV or JSON lines, of messages (sender, receiver, "
 			"sent_ns, "
 			"received_ns), events (clock, time_ns, kind, id), exchanges (a, "

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * span_otlp_json.c - spans as OpenTelemetry's collector writes them to files
+ *
+ * In    OTLP as JSON: an object a line, or one alone
+ * Out   spans, as span_otlp.c has them
+ * Why   what the collector's file exporter writes unless it is told otherwise
+ * Not   what objects mean (span_otlp.c), protobuf (span_otlp_proto.c)
+ */
+#include "read/span_json.h"
+#include "read/span_otlp.h"
+
+static bool sniff(const uint8_t *d, size_t n)
+{
+	static const char *const key[] = { "\"resourceSpans\"", "\"batches\"" };
+	return usk_span_sniff(d, n, "{\"", key, COUNT(key));
+}
+
+static enum usk_status start(struct usk_trace *t, struct usk_err *err)
+{
+	return usk_span_json_start(t, &usk_span_otlp, err);
+}
+
+const struct reader usk_reader_otlp = {
+	.info = { "otlp",
+		  "spans of OpenTelemetry: OTLP as JSON lines, as the collector writes files",
+		  USK_TRACE_SPANS },
+	.sniff = sniff,
+	.start = start,
+	.spans = usk_span_json,
+	.stop = usk_span_json_stop,
+};
