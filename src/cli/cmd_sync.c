@@ -305,9 +305,10 @@ const struct command cmd_sync = {
 	.brief = { "output", "merge", "reference", "model", "from", "to", "min-delay", "messages", "json", "force" },
 	.help = "compute every clock's offset and drift from the traces, with guaranteed error "
 		"bounds",
-	.more = "Traces are captures (pcap, pcapng), CTF traces (folders), or tables of messages, "
-		"of events or of exchanges (CSV or JSON lines), packed or not; the format is found "
-		"from their content. NAME= names the clock that stamped a trace; otherwise its "
+	.more = "Traces are captures (pcap, pcapng), CTF traces (folders), spans (OTLP as JSON or "
+		"protobuf, Jaeger, Zipkin), profiles (Chrome JSON), or tables of messages, events, "
+		"exchanges, spans or collectives (CSV or JSON lines), packed or not; the format is "
+		"found from their content. NAME= names the clock that stamped a trace; otherwise its "
 		"file's name does. Tables name their clocks themselves. Captures with the same "
 		"name have the same clock: those of a host's interfaces, or files that were "
 		"rotated, in any order: NAME=a.pcap NAME=b.pcap, NAME=FOLDER, or a pattern in "

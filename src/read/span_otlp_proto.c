@@ -5,7 +5,7 @@
  * In    TracesData: one, or any number, each with its length in 4 bytes, the highest first, as the
  *       collector's file exporter writes them with `format: proto`
  * Out   spans, as span_otlp.c has them
- * Why   a third of the bytes of JSON; a message may be hundreds of MB, and none is ever held
+ * Why   half of the bytes of JSON, or less; a message may be hundreds of MB, and none is ever held
  * Not   what objects mean (span_otlp.c), which number is which field (span_otlp_numbers.c)
  *
  * Messages of metrics and logs may be among them. They nest the same way, and nothing says what

@@ -268,7 +268,7 @@ static bool time_of(const struct span_reader *r, enum span_field f, unsigned shi
 {
 	struct usk_csv_field x = usk_span_said(r, f);
 	struct usk_err why;
-	if (r->said[f].is_number) { /* of ns */
+	if (r->said[f].any && r->said[f].is_number) { /* of ns */
 		*ns = (int64_t)r->said[f].number;
 		return r->said[f].number <= (uint64_t)USK_TIME_MAX;
 	}

@@ -44,7 +44,7 @@ $ printf '[{"traceId":"a","id":"1","timestamp":5},oops]' >bad.json; unskew check
 ! unskew: bad.json: is no JSON at byte 41, so nothing behind it was read
 ? 1
 $ printf '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"1","spanId":"2","startTimeUnixNano":{}}' >bad.json; unskew check bad.json
-! unskew: bad.json: 1 span was left out, the first before byte 94: it has no start
+! unskew: bad.json: ends at byte 94 within a JSON value that began before; what it held in whole was used; 1 span was left out, the first before byte 94: it has no start
 ? 1
 $ printf 'trace,span,clock,start_ns\n' >bad.csv; unskew check bad.csv
 ! unskew: bad.csv: line 1: the table of spans needs end_ns, end_s, end or end_ticks; found trace,span,clock,start_ns

@@ -8,6 +8,8 @@
  * in every format, put on one clock, and each band is asked at moments whose truth is known.
  */
 #include "../part.h"
+#include "otlp_making.h"
+#include "span_rows.h"
 #include "base/base.h"
 #include "read/read.h"
 
@@ -113,35 +115,6 @@ static const struct {
 #endif
 };
 
-static void number(char out[32], int64_t ns)
-{
-	snprintf(out, 32, ns == USK_NONE ? "-" : "%lld", (long long)ns);
-}
-
-static char *rows_of(struct usk_trace *t, size_t batch)
-{
-	char *text = usk_strdup("");
-	struct usk_span s[64];
-	struct usk_err err;
-	for (size_t n = 1; n;) {
-		assert_int_equal(usk_trace_spans(t, s, batch, &n, &err), USK_OK);
-		for (size_t i = 0; i < n; i++) {
-			char end[32];
-			number(end, s[i].end_ns);
-			char *more = usk_format("%s%llx %llx %lld %s %d %d %s %s %s\n", text,
-						(unsigned long long)s[i].id,
-						(unsigned long long)s[i].parent,
-						(long long)s[i].start_ns, end, s[i].kind,
-						s[i].flags, usk_trace_clock_name(t, s[i].clock),
-						usk_trace_processes(t)->text[s[i].process],
-						usk_trace_operations(t)->text[s[i].operation]);
-			free(text);
-			text = more;
-		}
-	}
-	return text;
-}
-
 static void formats(void **state)
 {
 	static const size_t batches[] = { 64, 1, 3 };
@@ -153,7 +126,7 @@ static void formats(void **state)
 			fail_msg("%s: %s", cases[i].name, err.msg);
 		}
 		for (size_t k = 0; k < COUNT(batches); k++) {
-			char *rows = rows_of(t, batches[k]);
+			char *rows = span_rows(t, batches[k]);
 			const char *damage = usk_trace_damage(t);
 			if (strcmp(rows, cases[i].rows) ||
 			    (cases[i].damage ? !damage || !strstr(damage, cases[i].damage)
@@ -177,7 +150,7 @@ static void depth(void **state)
 	struct usk_trace *t;
 	struct usk_err err;
 	assert_int_equal(usk_trace_open_memory(text, strlen(text), "m", &t, &err), USK_OK);
-	free(rows_of(t, 64));
+	free(span_rows(t, 64));
 	assert_non_null(strstr(usk_trace_damage(t), "nests more than 512 levels deep"));
 	usk_trace_close(t);
 }
@@ -330,21 +303,24 @@ static void as_table(const struct world *w, FILE *f, bool kinds)
 	}
 }
 
-static void as_otlp(const struct world *w, FILE *f)
+static void as_otlp(const struct world *w, FILE *f, bool proto)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		const struct made *s = &w->span[i];
-		fprintf(f,
-			"{\"resourceSpans\":[{\"resource\":{\"attributes\":[" TEXT(
-				"host.name", "h%d") "]},\"scopeSpans\":[{\"spans\":[{\"traceId\":"
-						    "\"%032llx\",\"spanId\":\"%016llx\","
-						    "\"parentSpanId\":\"%016llx\",\"kind\":%d,"
-						    "\"startTimeUnixNano\":\"%lld\","
-						    "\"endTimeUnixNano\":\"%lld\",\"status\":{"
-						    "\"code\":%d}}]}]}]}\n",
-			s->host, (unsigned long long)s->trace, (unsigned long long)s->id,
-			(unsigned long long)s->parent, s->kind, (long long)s->start,
-			(long long)s->end, s->failed ? 2 : 0);
+		const struct otlp_span span = { s->trace, s->id,   s->parent,	      0,
+						NULL,	  s->kind, s->failed ? 2 : 0, s->start,
+						s->end };
+		struct bytes all = { 0 }, one = { 0 };
+		char host[8];
+		snprintf(host, sizeof host, "h%d", s->host);
+		if (proto) {
+			otlp_traces(&one, host, 1, &span, 1);
+			otlp_framed(&all, &one);
+		} else {
+			otlp_traces_json(&all, host, 1, &span, 1);
+		}
+		fwrite(all.data, 1, all.n, f);
+		bytes_free(&all);
 	}
 }
 
@@ -421,9 +397,9 @@ static void truth(void **state)
 	(void)state;
 	for (uint64_t seed = case_first(40); seed < case_end(40); seed++) {
 		make(&w, seed);
-		for (int format = 0; format < 4; format++) {
+		for (int format = 0; format < 5; format++) {
 #ifndef USK_HAVE_YAJL
-			if (format > 1) {
+			if (format > 2) {
 				continue;
 			}
 #endif
@@ -433,8 +409,8 @@ static void truth(void **state)
 			snprintf(what, sizeof what, "seed %d, format %d", (int)seed, format);
 			if (format < 2) {
 				as_table(&w, f, !format);
-			} else if (format == 2) {
-				as_otlp(&w, f);
+			} else if (format < 4) {
+				as_otlp(&w, f, format == 2);
 			} else {
 				as_zipkin(&w, f);
 			}

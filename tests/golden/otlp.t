@@ -1,0 +1,51 @@
+# The same spans as JSON and as protobuf, as OpenTelemetry's SDK for JavaScript writes them: the same answer.
+# needs: with-yajl zstd
+$ unskew sync -q $DATA/otlp.jsonl -o json.json; unskew sync $DATA/otlp.binpb -o proto.json
+clock  quality    offset mid-trace (± bound)  drift, ppm       sent  received
+db     reference  0                           0                   7         9
+web    bounded    5.000 ms ± 502 us           0 (-500 to 500)     9         7
+
+Matched 16 messages.
+Causality violations (received before sent): 7 before correction, 0 after.
+Uncertainty over the trace: ±501 us to ±516 us, ±505 us on average.
+One-way delays, median (99 %): db -> web -4.49 ms as recorded, 510 us (520 us) corrected;
+  back 5.52 ms as recorded, 520 us (2.00 ms) corrected.
+Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
+500 ppm, no message takes less than its minimum delay (0 ns).
+The bounds are valid while these assumptions hold.
+! Wrote proto.json.
+$ sed 's/otlp.binpb/otlp.jsonl/' proto.json | cmp - json.json && echo same
+same
+# Packed, too.
+$ gzip -c $DATA/otlp.binpb >otlp.binpb.gz; unskew sync -q otlp.binpb.gz -o gz.json; grep -v '"path"' gz.json >a; grep -v '"path"' proto.json | cmp - a && echo same
+same
+$ zstd -qc $DATA/otlp.binpb >otlp.binpb.zst; unskew sync -q otlp.binpb.zst -o zst.json; grep -v '"path"' zst.json >a; grep -v '"path"' proto.json | cmp - a && echo same
+same
+# The first and the third message without their lengths in front, as objects in a bucket have them.
+$ head -c 676 $DATA/otlp.binpb | tail -c +5 >web.binpb; head -c 1954 $DATA/otlp.binpb | tail -c +1353 >db.binpb; unskew check web.binpb db.binpb
+direction  messages  inversions  min delay     median        p99        max
+db -> web         3           3  -4.500 ms  -4.490 ms  -4.480 ms  -4.480 ms
+web -> db         5           0    5.50 ms    5.52 ms    7.00 ms    7.00 ms
+
+Matched 8 messages.
+An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
+# Cut short, and five bytes too many in the second message.
+$ head -c 1700 $DATA/otlp.binpb >cut.binpb; unskew check cut.binpb
+direction  messages  inversions  min delay   median      p99      max
+db -> web         0           0          -        -        -        -
+web -> db         2           0    5.50 ms  7.00 ms  7.00 ms  7.00 ms
+
+Matched 2 messages.
+An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
+Note: cut.binpb: ends at byte 1700 within a message that began at byte 1348; what it held in whole was used
+$ (head -c 1200 $DATA/otlp.binpb; printf 'noise'; tail -c +1201 $DATA/otlp.binpb) >noise.binpb; unskew check noise.binpb
+direction  messages  inversions  min delay     median        p99        max
+db -> web         5           5  -4.500 ms  -4.490 ms  -4.480 ms  -4.480 ms
+web -> db         7           0    5.50 ms    5.52 ms    7.00 ms    7.00 ms
+
+Matched 12 messages; not used: 2 without a partner.
+An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
+Note: noise.binpb: damaged: 271 bytes in 2 places, the first at byte 1078, were skipped
+# What is some other protobuf is no trace.
+$ printf '\n\003abc\022\004\001\002\003\004' >other.binpb; unskew check other.binpb 2>&1 | cut -c 1-95
+unskew: other.binpb: unknown format: unskew reads captures (pcap, pcapng), CTF folders, spans (
