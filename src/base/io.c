@@ -115,7 +115,7 @@ static enum usk_status spool(int from, const char *path, usk_sniff *sniff, int *
 /* Reads are at a place (pread), so that a descriptor may be shared. fd below 0: memory. */
 static void begin(struct usk_input *in, int fd, const void *memory, uint64_t size)
 {
-	uint8_t first[6];
+	uint8_t first[USK_PACKING_MAGIC];
 	*in = (struct usk_input){ .fd = fd, .memory = memory, .size = size };
 	ssize_t n = fd < 0 ? (ssize_t)size : pread(fd, first, sizeof first, 0);
 	enum usk_packing packing = usk_packing_of(fd < 0 ? memory : first, n > 0 ? (size_t)n : 0);

@@ -8,7 +8,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-enum { LEVEL_GZIP = 6, LEVEL_ZSTD = 3, PIECE = 1 << 16 };
+enum { LEVEL_GZIP = 6, LEVEL_ZSTD = 3, PIECE = 1 << 16, LENGTH = 4 };
 
 static const struct {
 	const char *name, *suffix;
@@ -16,6 +16,7 @@ static const struct {
 	[USK_PLAIN] = { "plain", "" },
 	[USK_GZIP] = { "gzip", ".gz" },
 	[USK_ZSTD] = { "zstd", ".zst" },
+	[USK_ZSTD_EACH] = { "zstd", "" },
 };
 
 enum usk_packing usk_packing_of(const uint8_t *d, size_t n)
@@ -27,7 +28,9 @@ enum usk_packing usk_packing_of(const uint8_t *d, size_t n)
 	uint32_t magic = n >= 4 ? usk_le32(d) : 0;
 	bool zstd = magic == ZSTD_MAGICNUMBER ||
 		    (magic & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
-	return zstd ? USK_ZSTD : USK_PLAIN;
+	return zstd							     ? USK_ZSTD
+	       : n >= LENGTH + 4 && usk_le32(d + LENGTH) == ZSTD_MAGICNUMBER ? USK_ZSTD_EACH
+									     : USK_PLAIN;
 }
 
 size_t usk_packing_stem(const char *path)
@@ -41,7 +44,7 @@ enum usk_packing usk_packing_of_name(const char *path)
 	size_t n = strlen(path);
 	for (size_t i = USK_GZIP; i < COUNT(packings); i++) {
 		size_t m = strlen(packings[i].suffix);
-		if (n > m && !strcmp(path + n - m, packings[i].suffix)) {
+		if (m && n > m && !strcmp(path + n - m, packings[i].suffix)) {
 			return (enum usk_packing)i;
 		}
 	}
@@ -61,6 +64,7 @@ struct usk_unpack {
 	bool over;  /* nothing more will come, whatever follows */
 	z_stream z;
 	ZSTD_DStream *d;
+	size_t passed; /* bytes of a message's length */
 };
 
 /* Want of memory is none of the data: it ends as ours does. */
@@ -150,6 +154,21 @@ static bool unzstd(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *us
 	return true;
 }
 
+/* The length is not needed: a frame says itself where it ends. */
+static bool unzstd_each(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *used,
+			uint8_t *out, size_t cap, size_t *made)
+{
+	if (u->passed < LENGTH) {
+		*used = n < LENGTH - u->passed ? n : LENGTH - u->passed;
+		u->passed += *used;
+		u->whole = false;
+		return true;
+	}
+	bool good = unzstd(u, in, n, used, out, cap, made);
+	u->passed = u->whole ? 0 : LENGTH;
+	return good;
+}
+
 bool usk_unpack(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *used, uint8_t *out,
 		size_t cap, size_t *made)
 {
@@ -158,7 +177,9 @@ bool usk_unpack(struct usk_unpack *u, const uint8_t *in, size_t n, size_t *used,
 		*used = n;
 		return true;
 	}
-	return (u->packing == USK_GZIP ? gunzip : unzstd)(u, in, n, used, out, cap, made);
+	return (u->packing == USK_GZIP	 ? gunzip
+		: u->packing == USK_ZSTD ? unzstd
+					 : unzstd_each)(u, in, n, used, out, cap, made);
 }
 
 bool usk_unpack_is_whole(const struct usk_unpack *u)

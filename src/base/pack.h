@@ -13,9 +13,18 @@
 
 #include "base/base.h"
 
-enum usk_packing { USK_PLAIN, USK_GZIP, USK_ZSTD };
+enum usk_packing {
+	USK_PLAIN,
+	USK_GZIP,
+	USK_ZSTD,
+	/* Each message packed alone, behind the length that it then has: OpenTelemetry's collector. What
+	 * comes out are the messages without their lengths. */
+	USK_ZSTD_EACH,
+};
 
-/** What the first bytes say; 6 are enough. */
+enum { USK_PACKING_MAGIC = 8 };
+
+/** What the first bytes say; USK_PACKING_MAGIC are enough. */
 enum usk_packing usk_packing_of(const uint8_t *d, size_t n);
 /** What the name says: .gz, .zst. */
 enum usk_packing usk_packing_of_name(const char *path);

@@ -21,6 +21,15 @@ $ gzip -c $DATA/otlp.binpb >otlp.binpb.gz; unskew sync -q otlp.binpb.gz -o gz.js
 same
 $ zstd -qc $DATA/otlp.binpb >otlp.binpb.zst; unskew sync -q otlp.binpb.zst -o zst.json; grep -v '"path"' zst.json >a; grep -v '"path"' proto.json | cmp - a && echo same
 same
+# With `compression: zstd` the collector packs each message alone, and puts the length of that in front.
+$ printf '%s\n' 'zstd -qc >m; n=$(wc -c <m)' 'printf "\\0\\0\\$(printf %03o $((n / 256)))\\$(printf %03o $((n % 256)))"; cat m' >each
+$ tail -c +5 $DATA/otlp.binpb | head -c 672 | sh each >each.binpb; tail -c +681 $DATA/otlp.binpb | head -c 668 | sh each >>each.binpb; tail -c +1353 $DATA/otlp.binpb | head -c 602 | sh each >>each.binpb; tail -c 564 $DATA/otlp.binpb | sh each >>each.binpb
+$ unskew sync -q each.binpb -o each.json; grep -v '"path"' each.json >a; grep -v '"path"' proto.json | cmp - a && echo same
+same
+$ while read -r line; do echo "$line" | sh each; done <$DATA/otlp.jsonl >each.jsonl; unskew sync -q each.jsonl -o each2.json; grep -v '"path"' each2.json >a; grep -v '"path"' proto.json | cmp - a && echo same
+same
+$ head -c 700 each.binpb >cut.binpb; unskew check cut.binpb 2>&1 | tail -n 1
+unskew: cut.binpb: its zstd data are cut short at byte 700
 # The first and the third message without their lengths in front, as objects in a bucket have them.
 $ head -c 676 $DATA/otlp.binpb | tail -c +5 >web.binpb; head -c 1954 $DATA/otlp.binpb | tail -c +1353 >db.binpb; unskew check web.binpb db.binpb
 direction  messages  inversions  min delay     median        p99        max

@@ -148,6 +148,45 @@ static void test_members(void **state)
 	}
 }
 
+/* Each packed alone behind its length, as OpenTelemetry's collector does; one of them has no bytes. */
+static void test_each(void **state)
+{
+	static const size_t sizes[] = { 70000, 1, 0, 300000, 5 };
+	struct blob all = { 0 }, file = { 0 };
+	struct usk_rng r;
+	size_t end[COUNT(sizes)];
+	(void)state;
+	usk_rng_seed(&r, 6);
+	for (size_t i = 0; i < COUNT(sizes); i++) {
+		struct blob plain = make(sizes[i], i), one = packed(USK_ZSTD, &plain);
+		const uint8_t length[] = { 0, (uint8_t)(one.n >> 16), (uint8_t)(one.n >> 8),
+					   (uint8_t)one.n };
+		append(&all, plain.data, plain.n);
+		append(&file, length, sizeof length);
+		append(&file, one.data, one.n);
+		end[i] = file.n;
+		free(plain.data);
+		free(one.data);
+	}
+	for (size_t n = file.n, k = COUNT(sizes); n > 8; n -= n > 400 ? 397 : 1) {
+		struct blob part = { .data = file.data, .n = n };
+		struct usk_input in;
+		while (k && end[k - 1] > n) {
+			k--;
+		}
+		open_door(n & 1, &part, &in);
+		struct blob got = read_all(&in, &r);
+		assert_true(got.n <= all.n);
+		assert_true(!got.n || !memcmp(got.data, all.data, got.n));
+		assert_true((k && end[k - 1] == n) == !in.lost);
+		assert_true(n < file.n || got.n == all.n);
+		usk_input_close(&in);
+		free(got.data);
+	}
+	free(all.data);
+	free(file.data);
+}
+
 /* Cut anywhere or damaged anywhere: what comes out is a beginning, and what is lost is said. */
 static void test_damage(void **state)
 {
@@ -327,10 +366,10 @@ static int remove_path(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_window),	  cmocka_unit_test(test_members),
-		cmocka_unit_test(test_damage),	  cmocka_unit_test(test_bomb),
-		cmocka_unit_test(test_output),	  cmocka_unit_test(test_spool),
-		cmocka_unit_test(test_spool_cut),
+		cmocka_unit_test(test_window), cmocka_unit_test(test_members),
+		cmocka_unit_test(test_each),   cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_bomb),   cmocka_unit_test(test_output),
+		cmocka_unit_test(test_spool),  cmocka_unit_test(test_spool_cut),
 	};
 	return cmocka_run_group_tests(tests, make_path, remove_path);
 }
