@@ -50,7 +50,7 @@ const struct otlp_field *usk_otlp_field(const struct otlp_numbers *x, uint8_t ob
  * what is seen of them, and all else fits, too. */
 bool usk_otlp_is_bare(const struct otlp_numbers *x, const uint8_t *d, size_t n);
 bool usk_otlp_is_framed(const struct otlp_numbers *x, const uint8_t *d, size_t n);
-/** Is a length at d, and a TracesData with a span behind it? */
+/** Is a length at d, and behind it a TracesData whose first ResourceSpans has a span? */
 bool usk_otlp_begins(const struct otlp_numbers *x, const uint8_t *d, size_t n);
 
 #endif

@@ -141,6 +141,12 @@ bool usk_otlp_is_framed(const struct otlp_numbers *x, const uint8_t *d, size_t n
 bool usk_otlp_begins(const struct otlp_numbers *x, const uint8_t *d, size_t n)
 {
 	struct looking k = { x, MOST_OF_ONE };
-	return n > OTLP_HEAD &&
-	       look(&k, d + OTLP_HEAD, n - OTLP_HEAD, usk_be32(d), OBJECT_ROOT) == A_SPAN;
+	struct usk_wire_field f;
+	if (n <= OTLP_HEAD || usk_wire_next(d + OTLP_HEAD, n - OTLP_HEAD, &f) != USK_WIRE_FIELD) {
+		return false;
+	}
+	const struct otlp_field *of = usk_otlp_field(x, OBJECT_ROOT, &f);
+	const size_t in = OTLP_HEAD + f.size;
+	return of && f.value <= usk_be32(d) && f.size <= usk_be32(d) - f.value &&
+	       look(&k, d + in, n - in, f.value, of->key->object) == A_SPAN;
 }

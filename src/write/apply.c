@@ -85,11 +85,10 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 		return usk_retime_table(t);
 	}
 	if (by && by->info.class_ == USK_TRACE_SPANS) {
-		return usk_fail(
-			t->err, USK_EINPUT, 0,
-			"%s: spans in JSON cannot be re-timed, only tables of spans: convert "
-			"their stamps with unskew convert",
-			t->path);
+		return usk_fail(t->err, USK_EINPUT, 0,
+				"%s: spans in JSON or protobuf cannot be re-timed, only tables of "
+				"spans: convert their stamps with unskew convert",
+				t->path);
 	}
 	if (by != &usk_reader_pcap && by != &usk_reader_pcapng) {
 		return usk_fail(t->err, USK_EINPUT, 0,
