@@ -2,8 +2,8 @@
 /*
  * main.js - the page, from top to bottom
  *
- * In    #unskew-answer, the plain answer and table that `unskew report` writes; #unskew-machines, drawn
- *       by it too, if the machines' own clocks are known; #unskew-data
+ * In    #unskew-answer, the plain answer and table that `unskew report` writes; #unskew-explained and
+ *       #unskew-machines, drawn by it too, if they were asked for; #unskew-data
  * Out   the sections below it; window.unskew, for those who check what is drawn
  */
 import { h } from './dom.js';
@@ -65,8 +65,8 @@ function main(text) {
 		mesh.draw();
 	}
 	enliven(data, corridor);
-	const machines = document.getElementById('unskew-machines');
-	body.append(...(machines ? [machines] : []), settings(data), leftOut(data));
+	const drawn = ['unskew-explained', 'unskew-machines'].map((id) => document.getElementById(id)).filter(Boolean);
+	body.append(...drawn, settings(data), leftOut(data));
 	document.getElementById('foot').textContent = `unskew ${data.json.version}. This page holds all that it shows and loads nothing.`;
 	let resized;
 	window.addEventListener('resize', () => {

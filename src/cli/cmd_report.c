@@ -10,6 +10,7 @@
 #include "json.h"
 #include "print.h"
 #include "clock_show.h"
+#include "explain.h"
 #include "report/page.h"
 #include "write/write.h"
 
@@ -23,6 +24,7 @@ struct report {
 	struct usk_summary summary;
 	char *compare;		   /* JSON, or NULL */
 	char *machines;		   /* HTML: how good their own clocks are */
+	char *explained;	   /* HTML: why a bound holds */
 	struct truth_score *score; /* NULL: nobody knows */
 	struct usk_notes notes;
 };
@@ -149,9 +151,11 @@ static void no_options_of_traces(const struct args *args, const char *path)
 			}
 		}
 	}
-	if (args_flag(args, "compare") || args_flag(args, "full")) {
-		say_usage("--%s needs the traces, not %s",
-			  args_flag(args, "full") ? "full" : "compare", path);
+	static const char *const needs[] = { "full", "compare", "explain" };
+	for (size_t i = 0; i < COUNT(needs); i++) {
+		if (args_given(args, needs[i])) {
+			say_usage("--%s needs the traces, not %s", needs[i], path);
+		}
 	}
 }
 
@@ -167,6 +171,29 @@ static void compare_all(struct report *r)
 	r->compare = usk_stream_end(&text);
 }
 
+/* The section "Why this bound holds", malloc'ed. */
+static char *explain_all(const struct report *r, const char *proof)
+{
+	const struct task *t = &r->task;
+	static struct usk_stream s;
+	size_t n;
+	const char *const *stamp = args_list(t->args, "explain", &n);
+	FILE *out = usk_stream_begin(&s);
+	fputs("<section id=\"unskew-explained\">\n<h2>Why these bounds hold</h2>\n<p>Each line "
+	      "down is "
+	      "a clock, with its stamps in order of time, not to scale. An arrow is a message: it "
+	      "was "
+	      "received after it was sent. Along a thick line the clock's rate carries a bound "
+	      "from "
+	      "one stamp to another.</p>\n",
+	      out);
+	for (size_t i = 0; i < n; i++) {
+		must(explain_stamp(r->clocks, t->trace, t->n, proof, stamp[i], true, out));
+	}
+	fputs("</section>\n", out);
+	return usk_stream_end(&s);
+}
+
 static void open_page(struct report *r)
 {
 	must(usk_output_open(&r->out, r->path, args_flag(r->task.args, "force"), &why));
@@ -180,8 +207,13 @@ static void answer_traces(struct report *r)
 	usk_summary_new(&r->summary, args_flag(t->args, "full"));
 	t->options.method = args_string(t->args, "method");
 	t->options.messages = &r->summary.sink;
+	bool why_so = args_given(t->args, "explain");
+	char *proof = NULL;
+	t->options.proof = why_so ? &proof : NULL;
 	must(usk_sync(t->trace, t->n, &t->options, &r->clocks, &why));
 	t->options.messages = NULL;
+	t->options.proof = NULL;
+	r->explained = why_so ? explain_all(r, kept(proof)) : NULL;
 	if (args_flag(t->args, "compare")) {
 		compare_all(r);
 	}
@@ -216,7 +248,8 @@ static void write_page(struct report *r)
 		.note = r->notes.note,
 		.n_notes = r->notes.n,
 		.title = kept(usk_format("unskew: %s", names)),
-		.answer = kept(usk_format("%s%s", tables, r->machines)),
+		.answer = kept(usk_format("%s%s%s", tables, r->explained ? r->explained : "",
+					  r->machines)),
 	};
 	usk_page_write(&r->out, &page);
 	must(usk_output_commit(&r->out, &why));
@@ -300,6 +333,10 @@ static const struct option_group report_output = {
 		  "keep every message in the page, at 0.15 KB of memory each; otherwise 100,000 at "
 		  "most, all extremes among them",
 		  FLAG },
+		{ "explain",
+		  "draw which packets bound this stamp of a clock on the reference's clock, and "
+		  "how",
+		  TEXTS("CLOCK:STAMP") },
 		{ "truth", "compare with the truth.json of `unskew simulate`", PATH("FILE") },
 		{ "clock",
 		  "also show the tables and histograms of this file, which `unskew clock --json` "

@@ -133,28 +133,6 @@ static void draw(const struct args *args, const struct usk_clocks *c, uint32_t c
 	}
 }
 
-/* Why a stamp's bounds are what they are. */
-static enum usk_status explain_stamp(struct sync *s, FILE *out)
-{
-	struct task *t = &s->task;
-	const bool has = args_has(t->args, "explain");
-	const char *text = has ? args_string(t->args, "explain") : NULL;
-	const struct stamps stamps = { .clocks = s->c, .clock = USK_NO_CLOCK };
-	struct usk_stamp at = { USK_NONE, USK_NONE, USK_NONE };
-	uint32_t clock;
-	int64_t x;
-	if (!text) {
-		return USK_OK;
-	}
-	enum usk_status status = stamps_parse(&stamps, text, strlen(text), &clock, &x, &why);
-	struct usk_map *map = status ? NULL : usk_map_new(&s->c->clock[clock], s->c->max_skew_e12);
-	if (map) {
-		status = usk_map_at(map, x, &at, &why);
-		usk_map_free(map);
-	}
-	return status ? status : explain(s->c, t->trace, t->n, s->proof, clock, x, &at, out, &why);
-}
-
 static bool wants_rows(const struct args *args)
 {
 	return args_has(args, "rows") && (args_given(args, "rows") || args_given(args, "format"));
@@ -191,7 +169,10 @@ static int tell(struct sync *s)
 		say_notes(args, c->note, c->n_notes);
 	}
 	task_print_scores(data ? stderr : stdout, c, score);
-	status = status ? status : explain_stamp(s, data ? stderr : stdout);
+	if (!status && args_has(args, "explain") && args_given(args, "explain")) {
+		status = explain_stamp(c, s->task.trace, s->task.n, s->proof,
+				       args_string(args, "explain"), false, data ? stderr : stdout);
+	}
 	say_written(s);
 	must(status);
 	return clocks_status(c);

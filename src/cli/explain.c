@@ -1,52 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain.c - a bound in words: the messages and stretches that imply it
+ * explain.c - why a bound holds: the messages and stretches that imply it
  *
  * In    a proof (doc/proof.md), the answer, the traces
- * Out   numbered sentences, each from earlier ones, with the numbers that records have in their
- *       files, which are those that Wireshark shows
+ * Out   its steps, each from earlier ones, with the numbers that records have in their files, which
+ *       are those that Wireshark shows: in words, and for a page as a picture too
  * Not   proofs of others: the text is the one that this process made
  */
 #include "explain.h"
-#include "located.h"
-
-#include "fit/cone.h"
-#include "print.h"
+#include "explain_steps.h"
 #include "stamps.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_STEP UINT32_MAX
-
-enum rule { REFERENCE, MESSAGE, CONE, CHORD, PAIR };
-
 static const char *const rules[] = { "reference", "message", "cone", "chord", "pair" };
-
-struct step {
-	enum rule rule;
-	bool upper, slope;
-	uint32_t clock;
-	int64_t x;
-	usk_i128 at;
-	uint32_t message, a, b; /* a, b: steps; b of a cone: a slope, or NO_STEP, the skew limit */
-	uint32_t said;		/* its number, 0: it is not needed */
-};
-
-struct message {
-	uint32_t clock[2];
-	int64_t x[2];
-};
-
-struct explaining {
-	const struct usk_clocks *c;
-	struct usk_trace **trace;
-	struct located located;
-	struct step *step;
-	size_t n_steps, cap_steps;
-	struct message *message;
-	size_t n_messages, cap_messages;
-};
 
 /* ---- the proof ---------------------------------------------------------------------------------
  */
@@ -146,131 +114,6 @@ static void read_steps(struct explaining *e, const char *text)
 	}
 }
 
-/* ---- in words ----------------------------------------------------------------------------------
- */
-
-/* Seconds with nine digits. */
-static struct text seconds(usk_i128 ns)
-{
-	usk_i128 s = usk_floor_div(ns, 1000000000);
-	return text_of("%lld.%09d", (long long)s, (int)(ns - s * 1000000000));
-}
-
-/* When a clock showed x its reference showed this, rounded outwards. */
-static struct text shown(const struct step *s)
-{
-	return seconds(s->x +
-		       (s->upper ? usk_ceil_div(s->at, USK_E12) : usk_floor_div(s->at, USK_E12)));
-}
-
-static const char *side_of(const struct step *s)
-{
-	return s->upper ? "at the latest" : "at the earliest";
-}
-
-static const char *name_of(const struct explaining *e, uint32_t clock)
-{
-	return printable(e->c->clock[clock].name);
-}
-
-static const char *reference_of(const struct explaining *e, uint32_t clock)
-{
-	return name_of(e, e->c->clock[clock].reference);
-}
-
-static struct usk_msg msg_of(const struct message *m)
-{
-	return (struct usk_msg){
-		.from = m->clock[0], .to = m->clock[1], .sent_ns = m->x[0], .received_ns = m->x[1]
-	};
-}
-
-static void put_place(const struct explaining *e, const struct message *m, int end, FILE *out)
-{
-	const struct usk_msg msg = msg_of(m);
-	fputs(located_at(&e->located, &msg, end), out);
-}
-
-static void say_message(const struct explaining *e, const struct step *s, FILE *out)
-{
-	const struct message *m = &e->message[s->message];
-	const struct step *other = &e->step[s->a];
-	fprintf(out, "%s sent at %s", name_of(e, m->clock[0]), seconds(m->x[0]).s);
-	put_place(e, m, 0, out);
-	fprintf(out, "\n    what %s received at %s", name_of(e, m->clock[1]), seconds(m->x[1]).s);
-	put_place(e, m, 1, out);
-	if (other->rule != REFERENCE) {
-		fprintf(out, ",\n    so (%u) bounds this end, too", other->said);
-	}
-}
-
-static double ppm(usk_i128 e18)
-{
-	return (double)e18 * 1e-12;
-}
-
-static int64_t distance(const struct step *a, const struct step *b)
-{
-	usk_i128 d = (usk_i128)a->x - b->x;
-	return usk_saturate(d < 0 ? -d : d);
-}
-
-static void say_cone(const struct explaining *e, const struct step *s, FILE *out)
-{
-	const struct step *a = &e->step[s->a];
-	usk_i128 more = s->at - a->at;
-	more = s->upper ? usk_ceil_div(more, USK_E12) : usk_floor_div(more, USK_E12);
-	fprintf(out, "%s (%u), in the %s to %s, %s %s at most %s on %s",
-		s->x > a->x ? "from" : "back from", a->said, unit_span(distance(s, a)).s,
-		seconds(s->x).s, reference_of(e, s->clock), more < 0 ? "loses" : "gains",
-		unit_bound(usk_saturate(more < 0 ? -more : more)).s, name_of(e, s->clock));
-	if (s->b == NO_STEP) {
-		fprintf(out, ",\n    by --max-skew-ppm");
-	} else {
-		fprintf(out, ",\n    by its rate (%u)", e->step[s->b].said);
-	}
-}
-
-static void say_chord(const struct explaining *e, const struct step *s, FILE *out)
-{
-	const struct step *a = &e->step[s->a], *b = &e->step[s->b];
-	int64_t wander = e->c->clock[s->clock].wander.used_e12;
-	fprintf(out, "between (%u), %s before, and (%u), %s behind, whatever %s's rate%s", a->said,
-		unit_span(distance(s, a)).s, b->said, unit_span(distance(s, b)).s,
-		name_of(e, s->clock), wander ? "," : " is");
-	if (wander) {
-		fprintf(out, "\n    constant within %g ppm", (double)wander * 1e-6);
-	}
-}
-
-static void say_pair(const struct explaining *e, const struct step *s, FILE *out)
-{
-	const struct step *a = &e->step[s->a], *b = &e->step[s->b];
-	fprintf(out,
-		"between (%u) and (%u) lie %s, so %s gains %s %.6g ppm on %s\n    wherever nothing "
-		"disturbed it.\n",
-		b->said, a->said, unit_span(distance(a, b)).s, reference_of(e, s->clock),
-		s->upper ? "at most" : "at least", ppm(s->at), name_of(e, s->clock));
-}
-
-static void say_step(const struct explaining *e, const struct step *s, FILE *out)
-{
-	fprintf(out, "(%u) ", s->said);
-	if (s->rule == PAIR) {
-		say_pair(e, s, out);
-		return;
-	}
-	if (s->rule == MESSAGE) {
-		say_message(e, s, out);
-	} else if (s->rule == CONE) {
-		say_cone(e, s, out);
-	} else {
-		say_chord(e, s, out);
-	}
-	fprintf(out, ":\n    when %s showed %s, %s showed %s %s.\n", name_of(e, s->clock),
-		seconds(s->x).s, reference_of(e, s->clock), shown(s).s, side_of(s));
-}
-
 /* What the steps rest on, each once, in their order. */
 static void need(struct explaining *e, const uint32_t step[2])
 {
@@ -297,7 +140,7 @@ static void want_messages(struct explaining *e)
 	e->located.n = 0;
 	for (size_t i = 0; i < e->n_steps; i++) {
 		if (e->step[i].said && e->step[i].message != NO_STEP) {
-			const struct usk_msg msg = msg_of(&e->message[e->step[i].message]);
+			const struct usk_msg msg = explain_msg(&e->message[e->step[i].message]);
 			located_want(&e->located, &msg);
 		}
 	}
@@ -359,63 +202,124 @@ static void shorten(struct explaining *e, int64_t x, int64_t bound, uint32_t ste
 	}
 }
 
-static enum usk_status say_bound(struct explaining *e, const char *proof, size_t n_traces,
-				 uint32_t clock, int64_t x, int64_t bound, bool upper, FILE *out,
-				 struct usk_err *err)
+/* Steps, with the numbers of their records; *found is false if the proof does not have the bound. */
+static enum usk_status find(struct explaining *e, const char *proof, size_t n_traces,
+			    struct explained *b, bool *found, struct usk_err *err)
 {
-	uint32_t step[2];
-	enum usk_status status = USK_OK;
-	const char *side = upper ? "at the latest" : "at the earliest";
-	const char *reference = reference_of(e, clock);
-	if (bound == USK_NONE) {
-		fprintf(out, "Nothing bounds what %s showed %s when %s showed %s.\n", reference,
-			side, name_of(e, clock), seconds(x).s);
-		return status;
-	}
-	fprintf(out, "When %s showed %s, %s showed %s %s", name_of(e, clock), seconds(x).s,
-		reference, seconds(bound).s, side);
-	if (!read_proof(e, proof, upper, clock, x, step)) {
-		fputs("; the rules of doc/proof.md do not prove it.\n", out);
-		return status;
-	}
-	fputs(":\n", out);
-	need(e, step);
-	if (step[0] != step[1]) {
-		shorten(e, x, bound, step);
-		need(e, step);
-	}
-	want_messages(e);
-	status = located_find(&e->located, e->c, e->trace, n_traces, err);
-	for (size_t i = 0; i < e->n_steps && !status; i++) {
-		if (e->step[i].said) {
-			say_step(e, &e->step[i], out);
-		}
-	}
-	if (!status && step[0] != step[1]) {
-		fprintf(out,
-			"Between (%u) and (%u), %s apart, the band is no narrower than that.\n",
-			e->step[step[0]].said, e->step[step[1]].said,
-			unit_span(distance(&e->step[step[0]], &e->step[step[1]])).s);
-	}
-	return status;
-}
-
-enum usk_status explain(const struct usk_clocks *c, struct usk_trace **trace, size_t n_traces,
-			const char *proof, uint32_t clock, int64_t x, const struct usk_stamp *at,
-			FILE *out, struct usk_err *err)
-{
-	struct explaining e = { .c = c, .trace = trace };
-	if (c->clock[clock].reference == clock) {
-		fprintf(out, "%s is the reference: its own time is right.\n", name_of(&e, clock));
+	*found = read_proof(e, proof, b->upper, b->clock, b->x, b->step);
+	if (!*found) {
 		return USK_OK;
 	}
+	need(e, b->step);
+	if (b->step[0] != b->step[1]) {
+		shorten(e, b->x, b->bound_ns, b->step);
+		need(e, b->step);
+	}
+	want_messages(e);
+	return located_find(&e->located, e->c, e->trace, n_traces, err);
+}
+
+static void say_heading(FILE *out, const struct explaining *e, const struct explained *b)
+{
+	const char *side = b->upper ? "at the latest" : "at the earliest";
+	const char *reference = explain_reference(e, b->clock), *name = explain_name(e, b->clock);
+	if (b->bound_ns == USK_NONE) {
+		fprintf(out, "Nothing bounds what %s showed %s when %s showed %s", reference, side,
+			name, explain_seconds(b->x).s);
+	} else {
+		fprintf(out, "When %s showed %s, %s showed %s %s", name, explain_seconds(b->x).s,
+			reference, explain_seconds(b->bound_ns).s, side);
+	}
+}
+
+static void put_text(FILE *out, const struct explaining *e, const struct explained *b, bool found)
+{
+	say_heading(out, e, b);
+	if (found) {
+		fputs(":\n", out);
+		explain_in_words(out, e, b);
+	} else {
+		fputs(b->bound_ns == USK_NONE ? ".\n"
+					      : "; the rules of doc/proof.md do not prove it.\n",
+		      out);
+	}
+}
+
+static void put_in_page(FILE *out, const struct explaining *e, const struct explained *b,
+			bool found)
+{
+	struct usk_stream text;
+	fputs("<h3>", out);
+	say_heading(usk_stream_begin(&text), e, b);
+	put_html(out, kept(usk_stream_end(&text)));
+	fputs("</h3>\n", out);
+	if (found) {
+		if (!explain_as_picture(out, e, b)) {
+			fputs("<p>There are too many steps for a picture.</p>\n", out);
+		}
+		fputs("<details><summary>In words</summary>\n<pre>", out);
+		explain_in_words(usk_stream_begin(&text), e, b);
+		put_html(out, kept(usk_stream_end(&text)));
+		fputs("</pre></details>\n", out);
+	} else if (b->bound_ns != USK_NONE) {
+		fputs("<p>The rules of doc/proof.md do not prove it.</p>\n", out);
+	}
+}
+
+static enum usk_status explain(const struct usk_clocks *c, struct usk_trace **trace,
+			       size_t n_traces, const char *proof, struct explained *bound,
+			       bool page, FILE *out)
+{
+	struct explaining e = { .c = c, .trace = trace };
+	enum usk_status status = USK_OK;
 	read_steps(&e, proof);
-	enum usk_status status =
-		say_bound(&e, proof, n_traces, clock, x, at->lo_ns, false, out, err);
-	status = status ? status
-			: say_bound(&e, proof, n_traces, clock, x, at->hi_ns, true, out, err);
+	for (int upper = 0; upper < 2 && !status; upper++) {
+		struct explained *b = &bound[upper];
+		bool found = false;
+		if (b->bound_ns != USK_NONE) {
+			status = find(&e, proof, n_traces, b, &found, &why);
+		}
+		if (!status) {
+			(page ? put_in_page : put_text)(out, &e, b, found);
+		}
+	}
 	free(e.step);
 	free(e.message);
 	free(e.located.end);
 	return status;
+}
+
+static void put_plain(FILE *out, const char *text)
+{
+	fputs(text, out);
+}
+
+enum usk_status explain_stamp(const struct usk_clocks *c, struct usk_trace **trace, size_t n_traces,
+			      const char *proof, const char *text, bool page, FILE *out)
+{
+	const struct stamps stamps = { .clocks = (struct usk_clocks *)c, .clock = USK_NO_CLOCK };
+	struct usk_stamp at = { USK_NONE, USK_NONE, USK_NONE };
+	uint32_t clock;
+	int64_t x;
+	enum usk_status status = stamps_parse(&stamps, text, strlen(text), &clock, &x, &why);
+	if (status) {
+		return status;
+	}
+	if (c->clock[clock].reference == clock) {
+		const char *name = printable(c->clock[clock].name);
+		fputs(page ? "<p>" : "", out);
+		(page ? put_html : put_plain)(out, name);
+		fprintf(out, " is the reference: its own time is right.%s\n", page ? "</p>" : "");
+		return USK_OK;
+	}
+	struct usk_map *map = usk_map_new(&c->clock[clock], c->max_skew_e12);
+	if (map) {
+		status = usk_map_at(map, x, &at, &why);
+		usk_map_free(map);
+	}
+	struct explained bound[] = {
+		{ .clock = clock, .x = x, .bound_ns = at.lo_ns },
+		{ .clock = clock, .x = x, .bound_ns = at.hi_ns, .upper = true }
+	};
+	return status ? status : explain(c, trace, n_traces, proof, bound, page, out);
 }

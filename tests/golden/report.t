@@ -193,3 +193,11 @@ $ unskew simulate -q -o stepped --hosts 2 --seconds 20 --rate 20 --seed 4 --step
  Step of host1 or host0 (messages cannot tell which): host1 was stepped forward, or host0 stepped backward, by 300.019 ms ± 463 us,
 $ unskew report stepped/messages.csv --model linear -o contradicted.html -q; sed -n 's/.*class="answer">//p' contradicted.html
 No clock could be put on the time of another. Of 801 messages 393 were received before sent as recorded. The messages of host1 contradict the model.</p>
+# Why a bound holds, as a picture: two arrows from the clock that is the reference, two back, and the stretches between.
+$ unskew report m.csv --explain "$(awk -F, 'NR == 2 { print $1 }' m.csv):$(awk -F, 'NR == 40 { print $3 }' m.csv)" -q -f -o why.html; grep -c 'class="[a-z]* arrow"' why.html; sed -n 's/<h3>\(When .*\)<.h3>/\1/p' why.html
+4
+When host1 showed 1700000001.487207980, host0 showed 1700000000.487143920 at the earliest
+When host1 showed 1700000001.487207980, host0 showed 1700000000.487253165 at the latest
+$ unskew report m.csv --explain nobody:1s -f -o why.html
+! unskew: "nobody" is not a clock of the table
+? 1

@@ -169,6 +169,35 @@ assert.deepEqual(bars.map((b) => b.length), shares.map((b) => b.length));
 bars.forEach((b, i) => b.forEach((height, k) => assert.ok(Math.abs(height / highest - shares[i][k] / most) < 0.002)));
 assert.deepEqual(page.complaints, []);
 
+/* Why bounds hold: the picture has the stamps and messages of the words, which are those of sync, within its frame. */
+run('simulate', '--hosts', '3', '--topology', 'chain', '--format', 'table', '--seconds', '60', '--rate', '3', '--seed', seed, '--force', '-o', at('chain'));
+const chain = ['-r', 'host0', at('chain/messages.csv'), '--explain', 'host2:1700000030s'];
+run('report', ...chain, '--force', '-o', at('explained.html'));
+const said = run('sync', '-q', ...chain);
+const reasons = await openFile(chromium, at('explained.html'));
+const figures = reasons.locator('#unskew-explained svg');
+assert.equal(await figures.count(), 2);
+await reasons.locator('#unskew-explained summary').first().click();
+const pres = await reasons.locator('#unskew-explained pre').evaluateAll((all) => all.map((e) => e.textContent));
+const headings = await reasons.locator('#unskew-explained h3').allInnerTexts();
+assert.equal(headings.map((heading, i) => `${heading}:\n${pres[i]}`).join(''), said);
+for (let i = 0; i < 2; i++) {
+	const { texts, arrows, inside } = await figures.nth(i).evaluate((svg) => ({
+		texts: [...svg.querySelectorAll('text')].map((t) => t.textContent),
+		arrows: svg.querySelectorAll('.arrow').length,
+		inside: [...svg.querySelectorAll('text')].every((t) => {
+			const box = t.getBBox(), frame = svg.viewBox.baseVal;
+			return box.x >= 0 && box.y >= 0 && box.x + box.width <= frame.width && box.y + box.height <= frame.height;
+		}),
+	}));
+	assert.equal(arrows, pres[i].match(/ sent at /g).length);
+	assert.equal(inside, true);
+	for (const [, stamp, place] of pres[i].matchAll(/(?:sent|received) at (\d+\.\d+) \((.*?) of /g)) {
+		assert.ok(texts.some((t) => t.endsWith(stamp)) && texts.includes(place), `${stamp} ${place}: ${texts}`);
+	}
+}
+assert.deepEqual(reasons.complaints, []);
+
 /* Hostile names all the way: through the reader, the plain answer and the data */
 const names = ['<script>window.pwned=1</script>', '"><img src=x onerror=window.pwned=1>', `\u202eline\u0007'quote`, `${'x'.repeat(4000)}</script><b>`];
 const quoted = names.map((n) => `"${n.replaceAll('"', '""')}"`);
