@@ -57,6 +57,36 @@ enum usk_status usk_child_start(struct usk_child *c, void (*work)(void *ctx, FIL
 	return USK_OK;
 }
 
+static void set_limit(__rlimit_resource_t what, rlim_t to)
+{
+	struct rlimit limit;
+	if (!getrlimit(what, &limit)) {
+		limit.rlim_cur = to < limit.rlim_max ? to : limit.rlim_max;
+		setrlimit(what, &limit);
+	}
+}
+
+/* Bytes that this process has of its own. */
+static rlim_t memory_now(void)
+{
+	unsigned long long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+	if (f) {
+		if (fscanf(f, "%*u %*u %*u %*u %*u %llu", &pages) != 1) {
+			pages = 0;
+		}
+		fclose(f);
+	}
+	return pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+void usk_child_limit(rlim_t cpu_s, rlim_t more_bytes)
+{
+	set_limit(RLIMIT_CPU, cpu_s);
+	set_limit(RLIMIT_DATA,
+		  more_bytes == RLIM_INFINITY ? RLIM_INFINITY : memory_now() + more_bytes);
+}
+
 bool usk_child_read(struct usk_child *c, void *out, size_t n)
 {
 	size_t got = fread(out, 1, n, c->in);

@@ -2,8 +2,8 @@
 /*
  * child.h - work that may die, in a process of its own
  *
- * Why   libbabeltrace2 aborts where it finds what it did not expect, and a damaged input is no
- *       reason for us to die
+ * Why   libbabeltrace2 and libotf2 abort where they find what they did not expect, and a damaged input
+ *       is no reason for us to die
  */
 #ifndef USK_CHILD_H
 #define USK_CHILD_H
@@ -11,6 +11,7 @@
 #include "base/base.h"
 
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 struct usk_child {
@@ -24,6 +25,9 @@ struct usk_child {
  */
 enum usk_status usk_child_start(struct usk_child *c, void (*work)(void *ctx, FILE *out), void *ctx,
 				struct usk_err *err);
+/** In the child: no more than so much of a processor's time, and of memory beyond what it has now;
+ * RLIM_INFINITY: as much as it wants. Beyond, it dies. */
+void usk_child_limit(rlim_t cpu_s, rlim_t more_bytes);
 /** The next n bytes it says; false: there are not so many. */
 bool usk_child_read(struct usk_child *c, void *out, size_t n);
 /** Waits for its end; of what it died, if it did. */

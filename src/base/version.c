@@ -27,6 +27,9 @@
 #ifdef USK_HAVE_YAJL
 #include <yajl/yajl_version.h>
 #endif
+#ifdef USK_HAVE_OTF2
+#include <otf2/otf2.h>
+#endif
 #ifdef USK_HAVE_PPDEV
 #define PORTS ""
 #else
@@ -55,6 +58,10 @@ const char *usk_features(void)
 	int number = yajl_version();
 	snprintf(yajl, sizeof yajl, "%d.%d.%d", number / 10000, number / 100 % 100, number % 100);
 #endif
+	const char *otf2 = NULL;
+#ifdef USK_HAVE_OTF2
+	otf2 = OTF2_VERSION;
+#endif
 	const struct {
 		const char *name, *version;
 	} row[] = {
@@ -64,6 +71,7 @@ const char *usk_features(void)
 				     : NULL },
 		{ solver ? solver : "CLP", solver ? "" : NULL },
 		{ "babeltrace2", babeltrace2 },
+		{ "otf2", otf2 },
 		{ "page of reports", usk_page_built_size > 0 ? "" : NULL },
 		{ "parallel ports", PORTS },
 		{ "libsodium", sodium_version_string() },

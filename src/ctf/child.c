@@ -17,9 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { ITEMS = 256 };
 
@@ -41,29 +39,6 @@ struct ctf_child {
 
 /* ---- the child ------------------------------------------------------------------------------ */
 
-static void set_limit(__rlimit_resource_t what, rlim_t to)
-{
-	struct rlimit limit;
-	if (!getrlimit(what, &limit)) {
-		limit.rlim_cur = to < limit.rlim_max ? to : limit.rlim_max;
-		setrlimit(what, &limit);
-	}
-}
-
-/* Bytes that this process has of its own. */
-static rlim_t memory_now(void)
-{
-	unsigned long long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "r");
-	if (f) {
-		if (fscanf(f, "%*u %*u %*u %*u %*u %llu", &pages) != 1) {
-			pages = 0;
-		}
-		fclose(f);
-	}
-	return pages * (rlim_t)sysconf(_SC_PAGESIZE);
-}
-
 /*
  * On some damaged traces (a packet of no bytes) the library goes on for ever when it opens them,
  * and takes memory as it goes. It may look at each packet, and these may be small; of metadata it
@@ -79,8 +54,8 @@ static void limit_opening(char *const *folder, size_t n)
 		metadata += stat(path, &st) ? 0 : (uint64_t)st.st_size;
 		free(path);
 	}
-	set_limit(RLIMIT_CPU, LEAST_S + bytes / (8 * MB) + 3 * metadata / MB);
-	set_limit(RLIMIT_DATA, memory_now() + LEAST_BYTES + bytes / 4 + 150 * metadata);
+	usk_child_limit(LEAST_S + bytes / (8 * MB) + 3 * metadata / MB,
+			LEAST_BYTES + bytes / 4 + 150 * metadata);
 }
 
 static void work(void *ctx, FILE *out)
@@ -92,8 +67,7 @@ static void work(void *ctx, FILE *out)
 	bool good = true;
 	limit_opening(c->folder, c->n);
 	shared->status = usk_ctf_open(c->folder, c->n, c->visitor, &g, &shared->err);
-	set_limit(RLIMIT_CPU, RLIM_INFINITY);
-	set_limit(RLIMIT_DATA, RLIM_INFINITY);
+	usk_child_limit(RLIM_INFINITY, RLIM_INFINITY);
 	if (!shared->status) {
 		shared->totals = *usk_ctf_totals(g);
 		good = fputc('o', out) != EOF && !fflush(out);

@@ -21,6 +21,9 @@ static const struct reader *const readers[] = {
 #ifdef USK_HAVE_YAJL
 	&usk_reader_otlp,      &usk_reader_jaeger, &usk_reader_zipkin,	    &usk_reader_chrome,
 #endif
+#ifdef USK_HAVE_OTF2
+	&usk_reader_otf2,
+#endif
 };
 
 /* What a folder is read by; NULL: not built in. */
@@ -59,7 +62,7 @@ bool usk_sniff_trace(const uint8_t *d, size_t n)
 static char *base_name(const char *path)
 {
 	static const char *const suffixes[] = { ".pcap", ".pcapng", ".cap",    ".ntar", ".dmp",
-						".csv",	 ".jsonl",  ".ndjson", ".json" };
+						".csv",	 ".jsonl",  ".ndjson", ".json", ".otf2" };
 	char *whole = usk_strdup(path);
 	for (size_t end = strlen(whole); end > 1 && whole[end - 1] == '/'; end--) {
 		whole[end - 1] = 0; /* of a folder */
@@ -91,6 +94,11 @@ static bool is_part_of_ctf(const uint8_t *d, size_t n)
 	return false;
 }
 
+bool usk_is_otf2(const uint8_t *d, size_t n)
+{
+	return n >= 7 && d[0] == 3 && !memcmp(d + 2, "OTF2", 5);
+}
+
 static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_trace **out,
 			     struct usk_err *err)
 {
@@ -118,6 +126,12 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 				  t->path);
 		goto fail;
 	}
+	if (!t->reader && usk_is_otf2(t->in.data, t->in.have)) {
+		status = usk_fail(err, USK_EINPUT, 0,
+				  "%s: is an OTF2 trace, but this unskew was built without libotf2",
+				  t->path);
+		goto fail;
+	}
 	if (!t->reader) {
 		char *found = usk_table_found(t->in.data, t->in.have);
 		status = usk_fail(
@@ -125,7 +139,8 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 			"%s: unknown format%s: unskew reads captures (pcap, pcapng), CTF "
 			"folders, spans (OTLP as JSON or protobuf, Jaeger, Zipkin v2 as JSON), "
 			"profiles (Chrome JSON, "
-			"Kineto), and tables, CSV or JSON lines, of messages (sender, receiver, "
+			"Kineto, OTF2), and tables, CSV or JSON lines, of messages (sender, "
+			"receiver, "
 			"sent_ns, "
 			"received_ns), events (clock, time_ns, kind, id), exchanges (a, "
 			"b, t1_ns, t2_ns, t3_ns, t4_ns), spans (trace, span, parent, "

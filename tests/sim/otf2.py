@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""otf2.py UNSKEW WRITE_OTF2 [FIRST [COUNT]] - OTF2 traces of MPI programs whose true clocks are known
+
+Programs of 2 to 8 ranks, each with a clock and perhaps a second thread, that send, receive in any order and
+call collectives, blocking or not, in the world, parts of it, and between two parts, also such as wait for
+nobody. Every band has to hold the truth, and every message that was sent has to be found, with its stamps.
+A case is made by its seed alone; --keep FOLDER leaves its trace there.
+"""
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
+from part import part
+
+WORLD, HALF, BETWEEN, SELF = 0, 1, 2, 3  # communicators
+NO_ROOT = 2**32 - 1
+# OTF2's numbers
+BARRIER, BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV = range(10)
+ALLREDUCE, REDUCE, REDUCE_SCATTER, SCAN, EXSCAN, REDUCE_SCATTER_BLOCK, CREATE_HANDLE = range(11, 18)
+FROM_ROOT, TO_ROOT = (BCAST, SCATTER, SCATTERV), (REDUCE, GATHER, GATHERV)
+FROM_ALL = (BARRIER, ALLGATHER, ALLGATHERV, ALLTOALL, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK)
+
+
+class Program:
+	def __init__(self, seed):
+		self.draw = draw = random.Random(seed)
+		self.n = draw.choice([2, 2, 3, 4, 6, 8])
+		self.hz = draw.choice([10**9, 10**9, 2095197216, 10**7, 10**6])
+		self.clock = [(10**15 + draw.randrange(-10**9, 10**9), draw.uniform(-4e-5, 4e-5)) for _ in range(self.n)]
+		self.least = draw.choice([2000, 20000, 200000])
+		self.now = [draw.randrange(10**6) for _ in range(self.n)]
+		self.helper = [t + 1 for t in self.now]
+		self.rows = [[] for _ in range(self.n)]  # of the first threads
+		self.more = [[] for _ in range(self.n)]  # of the second ones
+		self.sent = []	# messages: sender, receiver, true times
+		self.request = 0
+		self.half = sorted(draw.sample(range(self.n), (self.n + 1) // 2))
+		self.other = [r for r in range(self.n) if r not in self.half]
+
+	def stamp(self, rank, true):
+		offset, drift = self.clock[rank]
+		return (offset + true + int(true * drift)) * self.hz // 10**9
+
+	def took(self):
+		return self.least + int(self.draw.expovariate(1 / self.least))
+
+	def log(self, rank, time, word, *rest, second=False):
+		(self.more if second else self.rows)[rank].append(' '.join(map(str, (word, self.stamp(rank, time), *rest))))
+
+	def work(self, rank):
+		self.now[rank] += self.draw.randrange(self.least * 5)
+		return self.now[rank]
+
+	# ---- messages
+
+	def ranks_in(self, comm, a, b):
+		"""What a and b call each other there."""
+		return {WORLD: lambda: (a, b), HALF: lambda: (self.half.index(a), self.half.index(b)),
+			BETWEEN: lambda: ((self.half if a in self.half else self.other).index(a),
+				(self.half if b in self.half else self.other).index(b))}[comm]()
+
+	def pair(self):
+		comm = self.draw.choice([WORLD, WORLD, HALF, BETWEEN])
+		if comm == HALF and len(self.half) > 1:
+			return comm, *self.draw.sample(self.half, 2)
+		if comm == BETWEEN and self.other:
+			ends = [self.draw.choice(self.half), self.draw.choice(self.other)]
+			self.draw.shuffle(ends)
+			return comm, *ends
+		return WORLD, *self.draw.sample(range(self.n), 2)
+
+	def message(self):
+		comm, a, b = self.pair()
+		as_a, as_b = self.ranks_in(comm, a, b)
+		tag, t = self.draw.randrange(3), self.work(a)
+		self.log(a, t, 'send', as_b, comm, tag)
+		self.work(b)
+		self.now[b] = max(self.now[b], t + self.took())
+		self.log(b, self.now[b], 'recv', as_a, comm, tag)
+		self.sent.append((a, b, t, self.now[b]))
+
+	def burst(self):
+		"""Receives are posted in one order and done in another; one may be given up."""
+		comm, a, b = self.pair()
+		as_a, as_b = self.ranks_in(comm, a, b)
+		arrives, last = [], 0
+		for _ in range(self.draw.randrange(1, 8)):
+			tag, t = self.draw.randrange(3), self.work(a)
+			self.request += 1
+			self.log(a, t, 'isend', as_b, comm, tag, self.request)
+			last = max(last, t + self.took())
+			arrives.append((t, last, tag))
+		given_up = self.draw.randrange(-8, len(arrives))
+		posted = []
+		for i, (t, arrival, tag) in enumerate(arrives):
+			if i == given_up:
+				self.request += 1
+				self.log(b, self.work(b), 'post', self.request)
+				posted.append((self.request, None, None, None))
+			self.request += 1
+			self.log(b, self.work(b), 'post', self.request)
+			posted.append((self.request, t, arrival, tag))
+		self.draw.shuffle(posted)
+		for request, t, arrival, tag in posted:
+			self.work(b)
+			if t is None:
+				self.log(b, self.now[b], 'cancel', request)
+				continue
+			self.now[b] = max(self.now[b], arrival)
+			self.log(b, self.now[b], 'irecv', as_a, comm, tag, request)
+			self.sent.append((a, b, t, self.now[b]))
+
+	def helpers(self):
+		"""Their second threads, with a tag of their own."""
+		a, b = self.draw.sample(range(self.n), 2)
+		self.helper[a] += self.draw.randrange(self.least * 20)
+		t = self.helper[a]
+		self.log(a, t, 'send', b, WORLD, 77, second=True)
+		self.helper[b] = max(self.helper[b], t + self.took())
+		self.log(b, self.helper[b], 'recv', a, WORLD, 77, second=True)
+		self.sent.append((a, b, t, self.helper[b]))
+
+	def self_message(self):
+		a = self.draw.randrange(self.n)
+		self.log(a, self.work(a), 'send', 0, SELF, 1)
+		self.log(a, self.work(a), 'recv', 0, SELF, 1)
+
+	# ---- collectives
+
+	def exits(self, op, who, enter, root, idle):
+		"""When each can leave at the earliest; idle ones neither send nor get anything."""
+		done = dict(enter)
+		for i, x in enumerate(who):
+			of = [y for y in who if y != x and y not in idle] if x not in idle else []
+			if op in FROM_ROOT:
+				of = [root] if x != root and x not in idle else []
+			elif op in TO_ROOT:
+				of = [y for y in of if y not in idle] if x == root else []
+			elif op in (SCAN, EXSCAN):
+				of = who[:i]
+			elif op not in FROM_ALL:
+				of = []
+			done[x] = max([enter[x]] + [enter[y] + self.took() for y in of])
+		return done
+
+	def bytes(self, op, x, root, idle):
+		if op in (BARRIER, CREATE_HANDLE):
+			return 0, 0
+		if x in idle and op != BCAST or op == BCAST and idle:
+			return 0, 0
+		if op in FROM_ROOT:
+			return (64, 8) if x == root else (0, 8)
+		if op in TO_ROOT:
+			return (8, 64) if x == root else (8, 0)
+		return 8, 8
+
+	def choose(self):
+		comm = self.draw.choice([WORLD, WORLD, HALF])
+		who = self.half if comm == HALF else list(range(self.n))
+		op = self.draw.choice([*range(10), ALLREDUCE, REDUCE, REDUCE_SCATTER, SCAN, EXSCAN, REDUCE_SCATTER_BLOCK,
+			CREATE_HANDLE])
+		root = self.draw.choice(who)
+		idle = []
+		if op in (GATHERV, SCATTERV, ALLGATHERV, REDUCE_SCATTER) and self.draw.random() < 0.5:
+			idle = [x for x in who if x != root and self.draw.random() < 0.3]
+		if op == BCAST and self.draw.random() < 0.2:
+			idle = list(who)
+		rooted = op in FROM_ROOT or op in TO_ROOT
+		return comm, who, op, root, idle, who.index(root) if rooted else NO_ROOT
+
+	def collective(self):
+		comm, who, op, root, idle, named = self.choose()
+		enter = {x: self.work(x) for x in who}
+		done = self.exits(op, who, enter, root, idle)
+		for x in who:
+			self.log(x, enter[x], 'begin')
+			self.now[x] = done[x]
+			self.log(x, done[x], 'end', op, comm, named, *self.bytes(op, x, root, idle))
+
+	def not_waited_for(self):
+		"""Several at once, of which the last may be done first, and messages meanwhile."""
+		calls = [self.choose() for _ in range(self.draw.randrange(1, 4))]
+		under_way = []
+		for comm, who, op, root, idle, named in calls:
+			enter = {x: self.work(x) for x in who}
+			for x in who:
+				self.request += 1
+				self.log(x, enter[x], 'request', self.request)
+				under_way.append((x, self.request, op, comm, named, self.bytes(op, x, root, idle), enter, who, root, idle))
+		self.message()
+		done = {}
+		self.draw.shuffle(under_way)
+		for x, request, op, comm, named, moved, enter, who, root, idle in under_way:
+			key = id(enter)
+			done.setdefault(key, self.exits(op, who, enter, root, idle))
+			self.now[x] = max(self.work(x), done[key][x])
+			self.log(x, self.now[x], 'fulfil', op, comm, named, *moved, request)
+
+	def between_barrier(self):
+		"""Each waits for those of the other half only."""
+		enter = {x: self.work(x) for x in range(self.n)}
+		for x in range(self.n):
+			of = self.other if x in self.half else self.half
+			self.log(x, enter[x], 'begin')
+			self.now[x] = max([enter[x]] + [enter[y] + self.took() for y in of])
+			self.log(x, self.now[x], 'end', BARRIER, BETWEEN, NO_ROOT, 0, 0)
+
+	def run(self, rounds):
+		steps = [self.message, self.message, self.burst, self.helpers, self.self_message, self.collective,
+			self.collective, self.not_waited_for, self.between_barrier]
+		for _ in range(rounds):
+			self.draw.choice(steps)()
+
+	def script(self):
+		ranks = range(self.n)
+		# Communicators have other numbers in a file than in the trace; clock offsets are wrong.
+		lines = [f'clock {self.hz}', *(f'process {10 + r} rank {r}' for r in ranks),
+			*(f'location {r} {10 + r}' for r in ranks), *(f'location {100 + r} {10 + r}' for r in ranks),
+			f'world {" ".join(map(str, ranks))}', f'group 1 {" ".join(map(str, ranks))}',
+			f'group 2 {" ".join(map(str, self.half))}', f'group 3 {" ".join(map(str, self.other))}', 'self 4',
+			'comm 10 1', 'comm 11 2', 'between 12 2 3', 'comm 13 4']
+		for r in ranks:
+			for location, rows in ((r, self.rows[r]), (100 + r, self.more[r])):
+				lines += [f'events {location}', 'map 0 10 1 11 2 12 3 13',
+					*(f'offset {self.stamp(r, t)} {self.draw.randrange(-10**9, 10**9)}' for t in (0, 10**12)), *rows]
+		return '\n'.join(lines) + '\n'
+
+	def truth(self):
+		end = max(self.now + self.helper) + 10**6
+		times = list(range(0, end + 10**7, 10**7))
+		return {'unskew_truth': 1, 'true_ns': [str(t) for t in times],
+			'clock_ns': {f'run/rank {r}': [str(self.clock[r][0] + t + int(t * self.clock[r][1])) for t in times]
+				for r in range(self.n)}}
+
+	def local_ns(self, rank, true):
+		return self.stamp(rank, true) * 10**9 // self.hz
+
+
+def found(path):
+	with open(path) as table:
+		return [tuple(row[key] for key in ('sender', 'receiver', 'sent_ns', 'received_ns'))
+			for row in csv.DictReader(table)]
+
+
+def judge(unskew, write, seed, folder):
+	"""What is wrong with the case, '' if nothing is; how many messages it has."""
+	program = Program(seed)
+	program.run(program.draw.choice([30, 100, 300]))
+	made = subprocess.run([write, folder, 'run'], input=program.script(), capture_output=True, text=True)
+	if made.returncode or made.stderr:
+		return f'write_otf2: {made.stderr}', 0
+	with open(f'{folder}/truth.json', 'w') as out:
+		json.dump(program.truth(), out)
+	answer = subprocess.run([unskew, 'sync', f'{folder}/run.otf2', '--truth', f'{folder}/truth.json',
+		'--messages', f'{folder}/used.csv'], capture_output=True, text=True)
+	truths = [line for line in answer.stdout.splitlines() if line.startswith('Truth:')]
+	wrong = [line for line in truths if 'holds the truth throughout' not in line]
+	if answer.returncode not in (0, 3) or wrong or len(truths) < program.n - 1 and not answer.returncode:
+		return f'sync: {answer.returncode} {wrong} {answer.stderr}', 0
+	if 'falseticker' in answer.stdout or 'outlier' in answer.stdout or 'fewer' in answer.stderr:
+		return f'sync: {answer.stdout}{answer.stderr}', 0
+	sent = [(f'run/rank {a}', f'run/rank {b}', str(program.local_ns(a, t)), str(program.local_ns(b, u)))
+		for a, b, t, u in program.sent]
+	missing = sorted(set(sent) - set(found(f'{folder}/used.csv')))
+	return f'{len(missing)} messages were not found, as {missing[0]}' if missing else '', len(sent)
+
+
+def main():
+	words = sys.argv[1:]
+	keep = words.pop(words.index('--keep') + 1) if '--keep' in words else ''
+	words = [w for w in words if w != '--keep']
+	unskew, write = words[:2]
+	first, count = part(int(words[2]) if len(words) > 2 else 0, int(words[3]) if len(words) > 3 else 100)
+	messages = failed = 0
+	for seed in range(first, first + count):
+		with tempfile.TemporaryDirectory() as folder:
+			why, n = judge(unskew, write, seed, keep or folder)
+		messages += n
+		failed += why != ''
+		if why:
+			print(f'seed {seed}: {why}')
+	print(f'{count} traces, {messages} messages, {failed} wrong')
+	sys.exit(failed > 0 or not messages)
+
+
+main()
