@@ -62,6 +62,7 @@ chroot "$root" sh -c 'id user >/dev/null 2>&1 || useradd -m user'
 chroot "$root" apt-get update -q >/dev/null 2>&1
 try 'apt install' root 'DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends /packages/*.deb gcc libc6-dev pkg-config python3-venv'
 try 'first example' user 'unskew simulate -q -f -o demo && unskew sync demo/host0.pcap demo/host1.pcap -o clocks.json --force'
+try 'OTF2' user 'unskew --version | grep -o "otf2 [0-9.]*"'
 try 'verifier' user 'unskew sync -q demo/host0.pcap demo/host1.pcap --proof proof -o proved.json --force && unskew-verify proof proved.json demo/host0.pcap demo/host1.pcap'
 try 'C' user 'cc -Wall -Werror /packages/user.c $(pkg-config --cflags --libs unskew) -o program && ./program demo/host0.pcap demo/host1.pcap'
 try 'Python' user 'python3 /packages/user.py demo/host0.pcap demo/host1.pcap'

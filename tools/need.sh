@@ -19,6 +19,7 @@ build      zlib1g-dev        files packed with gzip
 build      libzstd-dev       files packed with zstd
 build?     libsodium-dev     keyed hashes: probes of other machines
 build?     libyajl-dev       spans as JSON
+build?     libopen-trace-format2-dev  OTF2 traces of MPI programs
 build?     coinor-libclp-dev linear programs: many clocks in one problem
 check      libcmocka-dev     unit tests
 check      libgmp-dev        exact rationals, the oracle of the geometry
@@ -52,6 +53,7 @@ deb        libpcap-dev       packages have all that is optional
 deb        libbabeltrace2-dev  CTF
 deb        libsodium-dev     probes
 deb        libyajl-dev       spans
+deb        libopen-trace-format2-dev  OTF2
 deb        coinor-libclp-dev linear programs
 deb        npm               the page that the tarball has
 deb?       lintian           looks at them

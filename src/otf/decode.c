@@ -104,8 +104,8 @@ static OTF2_CallbackCode on_location(void *ctx, OTF2_LocationRef self, OTF2_Stri
 	(void)type;
 	d->thread = usk_room(d->thread, d->n, &d->cap, sizeof *d->thread);
 	d->thread[d->n++] = (struct thread){ self, process, events };
-	return give(d, &(struct otf2_item){
-			       .kind = ITEM_LOCATION, .value = self, .request = process });
+	return give(
+		d, &(struct otf2_item){ .kind = ITEM_LOCATION, .value = self, .request = process });
 }
 
 static OTF2_CallbackCode on_group(void *ctx, OTF2_GroupRef self, OTF2_StringRef name,
@@ -140,10 +140,9 @@ static OTF2_CallbackCode on_comm(void *ctx, OTF2_CommRef self, OTF2_StringRef na
 	(void)name;
 	(void)parent;
 	(void)flags;
-	return give(ctx, &(struct otf2_item){ .kind = ITEM_COMM,
-					      .value = self,
-					      .who = group,
-					      .tag = OTF2_NOWHERE });
+	return give(ctx,
+		    &(struct otf2_item){
+			    .kind = ITEM_COMM, .value = self, .who = group, .tag = OTF2_NOWHERE });
 }
 
 static OTF2_CallbackCode on_inter_comm(void *ctx, OTF2_CommRef self, OTF2_StringRef name,
@@ -153,8 +152,8 @@ static OTF2_CallbackCode on_inter_comm(void *ctx, OTF2_CommRef self, OTF2_String
 	(void)name;
 	(void)common;
 	(void)flags;
-	return give(ctx, &(struct otf2_item){
-				 .kind = ITEM_COMM, .value = self, .who = a, .tag = b });
+	return give(ctx,
+		    &(struct otf2_item){ .kind = ITEM_COMM, .value = self, .who = a, .tag = b });
 }
 
 static bool read_definitions(struct decoder *d)
@@ -176,8 +175,8 @@ static bool read_definitions(struct decoder *d)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-#define EVENT                                                                                     \
-	OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position, void *ctx,             \
+#define EVENT                                                                                      \
+	OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position, void *ctx,              \
 		OTF2_AttributeList *attributes
 
 static OTF2_CallbackCode event(EVENT, struct otf2_item item)
@@ -193,9 +192,9 @@ static OTF2_CallbackCode on_send(EVENT, uint32_t receiver, OTF2_CommRef comm, ui
 				 uint64_t bytes)
 {
 	(void)bytes;
-	return event(location, time, position, ctx, attributes,
-		     (struct otf2_item){
-			     .kind = ITEM_SEND, .comm = comm, .who = receiver, .tag = tag });
+	return event(
+		location, time, position, ctx, attributes,
+		(struct otf2_item){ .kind = ITEM_SEND, .comm = comm, .who = receiver, .tag = tag });
 }
 
 static OTF2_CallbackCode on_isend(EVENT, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
@@ -323,8 +322,7 @@ static void read_thread(struct decoder *d, const struct thread *t,
 	uint64_t n = 0;
 	d->said[0] = 0;
 	bool good = read_numbers(d, t->location);
-	OTF2_EvtReader *reader =
-		good ? OTF2_Reader_GetEvtReader(d->reader, t->location) : NULL;
+	OTF2_EvtReader *reader = good ? OTF2_Reader_GetEvtReader(d->reader, t->location) : NULL;
 	if (reader) {
 		OTF2_EvtReader_ApplyClockOffsets(reader, false);
 		good = OTF2_Reader_RegisterEvtCallbacks(d->reader, reader, call, d) ==
@@ -337,9 +335,10 @@ static void read_thread(struct decoder *d, const struct thread *t,
 		return;
 	}
 	char text[240];
-	snprintf(text, sizeof text, "ends after %llu of %llu events, and what follows is lost%s%s%s",
-		 (unsigned long long)n, (unsigned long long)t->events, *d->said ? " (libotf2: " : "",
-		 d->said, *d->said ? ")" : "");
+	snprintf(text, sizeof text,
+		 "ends after %llu of %llu events, and what follows is lost%s%s%s",
+		 (unsigned long long)n, (unsigned long long)t->events,
+		 *d->said ? " (libotf2: " : "", d->said, *d->said ? ")" : "");
 	give_text(d, over, text);
 }
 

@@ -25,8 +25,7 @@ static uint32_t key_of(struct otf2_numbers *x, uint64_t a, uint64_t b, uint32_t 
 	uint64_t *number = usk_index_value(&x->keys, a, b);
 	if (!*number) {
 		x->key = usk_room(x->key, x->n_keys, &x->cap_keys, sizeof *x->key);
-		x->key[x->n_keys] =
-			(struct otf2_key){ .process = process, .base = OTF2_NOWHERE };
+		x->key[x->n_keys] = (struct otf2_key){ .process = process, .base = OTF2_NOWHERE };
 		*number = ++x->n_keys;
 	}
 	return (uint32_t)*number - 1;
@@ -52,11 +51,10 @@ static struct usk_event_id id_of(const struct otf2_numbers *x, uint32_t key, uin
 static struct otf2_row row_of(const struct otf2_numbers *x, enum usk_collective_kind kind,
 			      struct usk_event_id id, uint32_t key)
 {
-	return (struct otf2_row){ .x = { .id = id,
-					 .clock = x->process,
-					 .rank = x->process,
-					 .kind = (uint8_t)kind },
-				  .key = key };
+	return (struct otf2_row){
+		.x = { .id = id, .clock = x->process, .rank = x->process, .kind = (uint8_t)kind },
+		.key = key
+	};
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -130,16 +128,15 @@ static enum usk_status member(struct otf2_numbers *x, const struct otf2_post *p,
 			      uint32_t base, uint32_t number, struct usk_err *err)
 {
 	const struct otf2_operation *op = &usk_otf2_operation[p->op];
-	bool rooted = op->use != OTF2_FROM_LOWER &&
-		      usk_collective_shape(op->kind) != USK_FROM_ALL_TO_ALL;
+	bool rooted =
+		op->use != OTF2_FROM_LOWER && usk_collective_shape(op->kind) != USK_FROM_ALL_TO_ALL;
 	uint32_t root =
 		rooted ? usk_otf2_peer(x->world, comm, x->process, p->who, false) : x->process;
 	bool is_root = rooted && root == x->process;
-	enum otf2_left left = p->enter_ns == USK_NONE ? OTF2_UNBEGUN
-			      : root == OTF2_NOWHERE  ? OTF2_UNPLACED
-			      : !usk_otf2_takes_part(op, is_root, p->flag)
-				      ? OTF2_NO_BYTES
-				      : OTF2_LEFTS;
+	enum otf2_left left = p->enter_ns == USK_NONE			   ? OTF2_UNBEGUN
+			      : root == OTF2_NOWHERE			   ? OTF2_UNPLACED
+			      : !usk_otf2_takes_part(op, is_root, p->flag) ? OTF2_NO_BYTES
+									   : OTF2_LEFTS;
 	if (left != OTF2_LEFTS) {
 		x->left[left]++;
 		return USK_OK;
@@ -214,8 +211,7 @@ static void damaged(struct otf2_numbers *x, const char *why, int n)
 {
 	struct otf2_world *w = x->world;
 	if (!x->n_damaged++) {
-		const char *name =
-			x->process < w->n_processes ? w->process[x->process].name : NULL;
+		const char *name = x->process < w->n_processes ? w->process[x->process].name : NULL;
 		x->damage = usk_format("\"%s\" %.*s", name ? name : "?", n, why);
 	}
 	x->failed = true;
@@ -260,7 +256,8 @@ static bool take_time(struct otf2_numbers *x, const struct otf2_item *item, int6
 		return false;
 	}
 	if (!usk_otf2_time(x->world, item->value, ns)) {
-		damaged(x, "has a stamp more than 146 years from zero, and what follows is lost", 80);
+		damaged(x, "has a stamp more than 146 years from zero, and what follows is lost",
+			80);
 		return false;
 	}
 	if (*ns < x->last_ns) {

@@ -34,23 +34,23 @@ enum otf2_kind {
 	ITEM_COMM,	 /* value: its number; who, tag: its groups, the second or OTF2_NOWHERE */
 	ITEM_READY,	 /* that was all of them */
 	/* events of one thread after the other */
-	ITEM_READ,	/* value: its location; from now on value is a stamp in ticks */
-	ITEM_SEND,	/* comm, who, tag */
-	ITEM_RECEIVE,	/* the same; it began when it was done, for all that anybody knows */
-	ITEM_POST,	/* request: a receive that is to come */
-	ITEM_COMPLETE,	/* request: that one; comm, who, tag */
-	ITEM_CANCEL,	/* request: it will not come */
-	ITEM_BEGIN,	/* of a collective */
-	ITEM_FINISH,	/* op, comm, who: the root, flag: what was moved */
-	ITEM_REQUEST,	/* request: a collective that nobody waits for yet */
-	ITEM_FULFIL,	/* request; else as ITEM_FINISH */
-	ITEM_OFF,	/* from here on not all is recorded */
-	ITEM_OVER,	/* value: its location; text: why it ended early, if it did */
-	ITEM_END,	/* of all; text: why nothing could be read, if so */
+	ITEM_READ,     /* value: its location; from now on value is a stamp in ticks */
+	ITEM_SEND,     /* comm, who, tag */
+	ITEM_RECEIVE,  /* the same; it began when it was done, for all that anybody knows */
+	ITEM_POST,     /* request: a receive that is to come */
+	ITEM_COMPLETE, /* request: that one; comm, who, tag */
+	ITEM_CANCEL,   /* request: it will not come */
+	ITEM_BEGIN,    /* of a collective */
+	ITEM_FINISH,   /* op, comm, who: the root, flag: what was moved */
+	ITEM_REQUEST,  /* request: a collective that nobody waits for yet */
+	ITEM_FULFIL,   /* request; else as ITEM_FINISH */
+	ITEM_OFF,      /* from here on not all is recorded */
+	ITEM_OVER,     /* value: its location; text: why it ended early, if it did */
+	ITEM_END,      /* of all; text: why nothing could be read, if so */
 	ITEM_KINDS,
 };
 
-enum { OTF2_WORLD, OTF2_PART, OTF2_SELF };	     /* op of ITEM_GROUP */
+enum { OTF2_WORLD, OTF2_PART, OTF2_SELF };	       /* op of ITEM_GROUP */
 enum { OTF2_SENT_BYTES = 1, OTF2_RECEIVED_BYTES = 2 }; /* flag of a collective: more than none */
 
 struct otf2_item {
@@ -104,7 +104,7 @@ struct otf2_world {
 	} * comm;
 	size_t n_comms, cap_comms;
 	struct usk_index processes, locations, groups, comms; /* numbers + 1 */
-	size_t world;						/* a group; n_groups: none */
+	size_t world;					      /* a group; n_groups: none */
 };
 
 /** Of items up to ITEM_READY, which settles all. */
@@ -218,12 +218,12 @@ struct otf2_numbers {
 	/* the thread that is read */
 	uint32_t process, thread; /* OTF2_NOWHERE: none */
 	int64_t last_ns;
-	bool failed;		 /* nothing behind is to be trusted */
-	bool stopped;		 /* not all that is behind was recorded */
-	bool out_of_step;	 /* which collective is which is not known from here on */
-	int64_t begun_ns;	 /* USK_NONE: no collective was */
-	uint32_t comm;		 /* the last one that joins two groups, */
-	bool second;		 /* and whether others are in its second one */
+	bool failed;	  /* nothing behind is to be trusted */
+	bool stopped;	  /* not all that is behind was recorded */
+	bool out_of_step; /* which collective is which is not known from here on */
+	int64_t begun_ns; /* USK_NONE: no collective was */
+	uint32_t comm;	  /* the last one that joins two groups, */
+	bool second;	  /* and whether others are in its second one */
 	/* in all */
 	uint64_t left[OTF2_LEFTS], passed[OTF2_OPERATIONS], events;
 	char *damage; /* of the first thread that ended early; NULL: none did */

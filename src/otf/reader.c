@@ -206,8 +206,8 @@ static const struct known *known_of(struct usk_trace *t, uint32_t process)
 		own = own && *own ? own : "process";
 		uint32_t clock = clock_named(t, usk_format("%s/%s", t->name, own));
 		if (clock < before) { /* two of one name */
-			clock = clock_named(t, usk_format("%s/%s (%lu)", t->name, own,
-							  (unsigned long)process));
+			clock = clock_named(
+				t, usk_format("%s/%s (%lu)", t->name, own, (unsigned long)process));
 		}
 		t->clock[clock].hz_e6 = w->hz < 1000000000 ? (int64_t)w->hz * 1000000 : 0;
 		k->rank = usk_trace_rank(t, clock, (struct usk_csv_field){ own, strlen(own) });
@@ -283,7 +283,7 @@ static bool sniff(const uint8_t *d, size_t n)
 }
 
 const struct reader usk_reader_otf2 = {
-	.info = { "otf2", "OTF2 traces: messages and collectives of MPI (Score-P, TAU)",
+	.info = { "otf2", "OTF2 traces: messages and collectives of MPI, as Score-P records them",
 		  USK_TRACE_COLLECTIVES },
 	.sniff = sniff,
 	.start = start,

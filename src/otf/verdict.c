@@ -87,8 +87,8 @@ static const char *const why_left[OTF2_LEFTS] = {
 	[OTF2_UNBEGUN] = "whose beginning or end was not recorded in time",
 	[OTF2_NO_BYTES] = "of collectives in which nobody waits, as no bytes are moved",
 	[OTF2_BETWEEN] = "of collectives between two groups",
-	[OTF2_AFTER_OFF] = "behind where recording was switched off: MPI's messages are told apart by "
-			   "their order",
+	[OTF2_AFTER_OFF] = "behind where recording was switched off, as only their order tells "
+			   "which is which",
 	[OTF2_LACKING] = "whose counterparts are fewer than they are, though all files are whole",
 	[OTF2_BY_THREADS] = "of several threads of a process, whose order is not known",
 };
@@ -102,32 +102,31 @@ static char *joined(char *text, char *more)
 	return all;
 }
 
-static char *say_left(const struct otf2_numbers *x, char *text)
+/* Calls of MPI, so many and which; a list that *any begins. */
+static char *listed(char *text, bool *any, uint64_t n, const char *which, const char *more)
 {
-	uint64_t n = 0;
-	for (size_t i = 0; i < OTF2_LEFTS; i++) {
-		if (x->left[i]) {
-			text = joined(text, usk_format("%s%llu %s", n ? ", " : text ? "; left out: " : "left out: ",
-						       (unsigned long long)x->left[i], why_left[i]));
-			n += x->left[i];
-		}
+	if (!n) {
+		return text;
 	}
-	return text;
+	char *clause = usk_format("%s%llu %s%s",
+				  *any	 ? ", "
+				  : text ? "; calls not used: "
+					 : "calls not used: ",
+				  (unsigned long long)n, which, more);
+	*any = true;
+	return joined(text, clause);
 }
 
-static char *say_passed(const struct otf2_numbers *x, char *text)
+static char *say_left(const struct otf2_numbers *x, char *text)
 {
 	bool any = false;
+	for (size_t i = 0; i < OTF2_LEFTS; i++) {
+		text = listed(text, &any, x->left[i], why_left[i], "");
+	}
 	for (size_t i = 0; i < OTF2_OPERATIONS; i++) {
-		if (x->passed[i]) {
-			text = joined(text, usk_format("%s%llu of %s",
-						       any    ? ", "
-						       : text ? "; members need not wait in: "
-							      : "members need not wait in: ",
-						       (unsigned long long)x->passed[i],
-						       usk_otf2_operation[i].name));
-			any = true;
-		}
+		char *which = usk_format("of %s", usk_otf2_operation[i].name);
+		text = listed(text, &any, x->passed[i], which, ", in which members need not wait");
+		free(which);
 	}
 	return text;
 }
@@ -136,9 +135,10 @@ char *usk_otf2_said(const struct otf2_numbers *x)
 {
 	char *text = NULL;
 	if (x->damage) {
-		text = x->n_damaged == 1 ? usk_strdup(x->damage)
-					 : usk_format("%s; so do %llu more", x->damage,
-						      (unsigned long long)(x->n_damaged - 1));
+		text = x->n_damaged == 1
+			       ? usk_strdup(x->damage)
+			       : usk_format("%s; of %llu more threads not all is used", x->damage,
+					    (unsigned long long)(x->n_damaged - 1));
 	}
 	if (x->world->incomplete) {
 		text = joined(text,
@@ -147,5 +147,5 @@ char *usk_otf2_said(const struct otf2_numbers *x)
 					 "missing is missing on all ranks alike",
 					 text ? "; " : ""));
 	}
-	return say_passed(x, say_left(x, text));
+	return say_left(x, text);
 }

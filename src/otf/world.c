@@ -84,8 +84,8 @@ static void settle_group(const struct otf2_world *w, struct otf2_group *g)
 {
 	const struct otf2_group *all = w->world < w->n_groups ? &w->group[w->world] : NULL;
 	for (size_t i = 0; i < g->n && g->kind == OTF2_PART; i++) {
-		g->member[i] = all && g->member[i] < all->n ? all->member[g->member[i]]
-							    : OTF2_NOWHERE;
+		g->member[i] =
+			all && g->member[i] < all->n ? all->member[g->member[i]] : OTF2_NOWHERE;
 	}
 }
 

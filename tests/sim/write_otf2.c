@@ -46,7 +46,7 @@ static OTF2_FlushType pre_flush(void *ctx, OTF2_FileType type, OTF2_LocationRef 
 	(void)type;
 	(void)location;
 	(void)caller;
-	(void)final;
+	(void) final;
 	return OTF2_FLUSH;
 }
 
@@ -118,16 +118,16 @@ static const struct {
 	uint32_t n;
 	void (*write)(void);
 } events[] = {
-	{ "send", 4, on_send },	      /* TICKS RECEIVER COMM TAG */
-	{ "isend", 5, on_isend },     /* ... REQUEST */
-	{ "recv", 4, on_recv },	      /* TICKS SENDER COMM TAG */
-	{ "post", 2, on_post },	      /* TICKS REQUEST: MPI_Irecv is called */
-	{ "irecv", 5, on_irecv },     /* TICKS SENDER COMM TAG REQUEST: it is done */
-	{ "cancel", 2, on_cancel },   /* TICKS REQUEST */
-	{ "begin", 1, on_begin },     /* TICKS */
-	{ "end", 6, on_end },	      /* TICKS OPERATION COMM ROOT SENT RECEIVED */
-	{ "request", 2, on_request }, /* TICKS REQUEST: MPI_Ibarrier and the like are called */
-	{ "fulfil", 7, on_fulfil },   /* TICKS OPERATION COMM ROOT SENT RECEIVED REQUEST */
+	{ "send", 4, on_send },		  /* TICKS RECEIVER COMM TAG */
+	{ "isend", 5, on_isend },	  /* ... REQUEST */
+	{ "recv", 4, on_recv },		  /* TICKS SENDER COMM TAG */
+	{ "post", 2, on_post },		  /* TICKS REQUEST: MPI_Irecv is called */
+	{ "irecv", 5, on_irecv },	  /* TICKS SENDER COMM TAG REQUEST: it is done */
+	{ "cancel", 2, on_cancel },	  /* TICKS REQUEST */
+	{ "begin", 1, on_begin },	  /* TICKS */
+	{ "end", 6, on_end },		  /* TICKS OPERATION COMM ROOT SENT RECEIVED */
+	{ "request", 2, on_request },	  /* TICKS REQUEST: MPI_Ibarrier and the like are called */
+	{ "fulfil", 7, on_fulfil },	  /* TICKS OPERATION COMM ROOT SENT RECEIVED REQUEST */
 	{ "measure", 2, on_measurement }, /* TICKS 0 or 1 */
 };
 
@@ -187,9 +187,9 @@ static bool define(void)
 		OTF2_Archive_SetBoolProperty(all.archive, "OTF2::MPI_COMMUNICATION_COMPLETE",
 					     l.x[0], true);
 	} else if (!strcmp(w, "process") && l.n) {
-		OTF2_GlobalDefWriter_WriteLocationGroup(
-			all.defs, U(0), string(l.rest), OTF2_LOCATION_GROUP_TYPE_PROCESS, 0,
-			OTF2_UNDEFINED_LOCATION_GROUP);
+		OTF2_GlobalDefWriter_WriteLocationGroup(all.defs, U(0), string(l.rest),
+							OTF2_LOCATION_GROUP_TYPE_PROCESS, 0,
+							OTF2_UNDEFINED_LOCATION_GROUP);
 	} else if (!strcmp(w, "location") && l.n == 2 && all.n < LOCATIONS) {
 		all.location[all.n] = l.x[0];
 		all.process[all.n++] = l.x[1];
