@@ -80,12 +80,15 @@ static void add_comm(struct otf2_world *w, const struct otf2_item *item)
 
 /* ---- once all are there ---------------------------------------------------------------------- */
 
+/* Members of the world are locations; of a part of it, places in the world, which is settled. */
 static void settle_group(const struct otf2_world *w, struct otf2_group *g)
 {
 	const struct otf2_group *all = w->world < w->n_groups ? &w->group[w->world] : NULL;
-	for (size_t i = 0; i < g->n && g->kind == OTF2_PART; i++) {
-		g->member[i] =
-			all && g->member[i] < all->n ? all->member[g->member[i]] : OTF2_NOWHERE;
+	for (size_t i = 0; i < g->n; i++) {
+		uint64_t m = g->member[i];
+		g->member[i] = g->kind == OTF2_WORLD ? number_of(&w->locations, m)
+			       : all && m < all->n   ? all->member[m]
+						     : OTF2_NOWHERE;
 	}
 }
 
@@ -95,12 +98,12 @@ static void settle(struct otf2_world *w)
 	for (size_t i = w->n_groups; i--;) {
 		w->world = w->group[i].kind == OTF2_WORLD ? i : w->world;
 	}
-	for (size_t i = 0; w->world < w->n_groups && i < w->group[w->world].n; i++) {
-		uint64_t *member = &w->group[w->world].member[i];
-		*member = number_of(&w->locations, *member);
-	}
-	for (size_t i = 0; i < w->n_groups; i++) {
-		settle_group(w, &w->group[i]);
+	for (int parts = 0; parts < 2; parts++) {
+		for (size_t i = 0; i < w->n_groups; i++) {
+			if ((w->group[i].kind != OTF2_WORLD) == parts) {
+				settle_group(w, &w->group[i]);
+			}
+		}
 	}
 	for (size_t i = 0; i < w->n_comms; i++) {
 		struct otf2_comm *c = &w->comm[i];
