@@ -7,6 +7,7 @@ call collectives, blocking or not, in the world, parts of it, and between two pa
 nobody. Every band has to hold the truth, and every message that was sent has to be found, with its stamps.
 A case is made by its seed alone; --keep FOLDER leaves its trace there.
 """
+import argparse
 import csv
 import json
 import os
@@ -273,21 +274,22 @@ def judge(unskew, write, seed, folder):
 
 
 def main():
-	words = sys.argv[1:]
-	keep = words.pop(words.index('--keep') + 1) if '--keep' in words else ''
-	words = [w for w in words if w != '--keep']
-	unskew, write = words[:2]
-	first, count = part(int(words[2]) if len(words) > 2 else 0, int(words[3]) if len(words) > 3 else 100)
-	messages = failed = 0
+	words = argparse.ArgumentParser()
+	for name in ('unskew', 'write'):
+		words.add_argument(name)
+	words.add_argument('first', type=int, nargs='?', default=0)
+	words.add_argument('count', type=int, nargs='?', default=100)
+	words.add_argument('--keep', metavar='FOLDER')
+	given = words.parse_args()
+	first, count = part(given.first, given.count)
+	messages, wrong = 0, []
 	for seed in range(first, first + count):
 		with tempfile.TemporaryDirectory() as folder:
-			why, n = judge(unskew, write, seed, keep or folder)
+			why, n = judge(given.unskew, given.write, seed, given.keep or folder)
 		messages += n
-		failed += why != ''
-		if why:
-			print(f'seed {seed}: {why}')
-	print(f'{count} traces, {messages} messages, {failed} wrong')
-	sys.exit(failed > 0 or not messages)
+		wrong += [f'seed {seed}: {why}'] if why else []
+	print(*wrong, f'{count} traces, {messages} messages, {len(wrong)} wrong', sep='\n')
+	sys.exit(bool(wrong) or not messages)
 
 
 main()
