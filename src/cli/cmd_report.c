@@ -187,9 +187,7 @@ static char *explain_all(const struct report *r, const char *proof)
 	      "from "
 	      "one stamp to another.</p>\n",
 	      out);
-	for (size_t i = 0; i < n; i++) {
-		must(explain_stamp(r->clocks, t->trace, t->n, proof, stamp[i], true, out));
-	}
+	must(explain_stamps(r->clocks, t->trace, t->n, proof, stamp, n, true, out));
 	fputs("</section>\n", out);
 	return usk_stream_end(&s);
 }

@@ -170,8 +170,10 @@ static int tell(struct sync *s)
 	}
 	task_print_scores(data ? stderr : stdout, c, score);
 	if (!status && args_has(args, "explain") && args_given(args, "explain")) {
-		status = explain_stamp(c, s->task.trace, s->task.n, s->proof,
-				       args_string(args, "explain"), false, data ? stderr : stdout);
+		size_t n;
+		const char *const *stamp = args_list(args, "explain", &n);
+		status = explain_stamps(c, s->task.trace, s->task.n, s->proof, stamp, n, false,
+					data ? stderr : stdout);
 	}
 	say_written(s);
 	must(status);
@@ -246,8 +248,9 @@ static const struct option_group sync_output = {
 		{ "explain",
 		  "say which packets bound this stamp of a clock on the reference's clock, and "
 		  "how; "
-		  "the numbers are those that Wireshark shows",
-		  TEXT("CLOCK:STAMP") },
+		  "the numbers are those that Wireshark shows. In the bracket of a step: how it "
+		  "shows. Given twice: which was first, too",
+		  TEXTS("CLOCK:STAMP") },
 		{ "json", "print clocks.json instead of the table", FLAG },
 		{ "rows", "print these instead of the table, one a line, for scripts",
 		  CHOICE("clocks|pairs|knots|jumps|outliers"), .initial = "clocks" },

@@ -215,6 +215,11 @@ static enum usk_status find(struct explaining *e, const char *proof, size_t n_tr
 		shorten(e, b->x, b->bound_ns, b->step);
 		need(e, b->step);
 	}
+	const struct step *last = &e->step[b->step[0]];
+	if (b->steps_alone && b->step[0] == b->step[1]) {
+		b->bound_ns = usk_saturate(b->x + (b->upper ? usk_ceil_div(last->at, USK_E12)
+							    : usk_floor_div(last->at, USK_E12)));
+	}
 	want_messages(e);
 	return located_find(&e->located, e->c, e->trace, n_traces, err);
 }
@@ -266,15 +271,16 @@ static void put_in_page(FILE *out, const struct explaining *e, const struct expl
 	}
 }
 
+/* Two bounds, what each of them rests on. */
 static enum usk_status explain(const struct usk_clocks *c, struct usk_trace **trace,
-			       size_t n_traces, const char *proof, struct explained *bound,
+			       size_t n_traces, const char *proof, struct explained bound[2],
 			       bool page, FILE *out)
 {
 	struct explaining e = { .c = c, .trace = trace };
 	enum usk_status status = USK_OK;
 	read_steps(&e, proof);
-	for (int upper = 0; upper < 2 && !status; upper++) {
-		struct explained *b = &bound[upper];
+	for (int i = 0; i < 2 && !status; i++) {
+		struct explained *b = &bound[i];
 		bool found = false;
 		if (b->bound_ns != USK_NONE) {
 			status = find(&e, proof, n_traces, b, &found, &why);
@@ -289,37 +295,167 @@ static enum usk_status explain(const struct usk_clocks *c, struct usk_trace **tr
 	return status;
 }
 
-static void put_plain(FILE *out, const char *text)
-{
-	fputs(text, out);
-}
+/* ---- what is asked ----------------------------------------------------------------------------
+ */
 
-enum usk_status explain_stamp(const struct usk_clocks *c, struct usk_trace **trace, size_t n_traces,
-			      const char *proof, const char *text, bool page, FILE *out)
-{
-	const struct stamps stamps = { .clocks = (struct usk_clocks *)c, .clock = USK_NO_CLOCK };
-	struct usk_stamp at = { USK_NONE, USK_NONE, USK_NONE };
+struct asked {
 	uint32_t clock;
 	int64_t x;
-	enum usk_status status = stamps_parse(&stamps, text, strlen(text), &clock, &x, &why);
-	if (status) {
-		return status;
-	}
+	struct usk_stamp at;
+};
+
+static enum usk_status bounds_at(const struct usk_clocks *c, uint32_t clock, int64_t x,
+				 struct usk_stamp *at)
+{
+	enum usk_status status = USK_OK;
+	*at = (struct usk_stamp){ USK_NONE, USK_NONE, USK_NONE };
 	if (c->clock[clock].reference == clock) {
-		const char *name = printable(c->clock[clock].name);
-		fputs(page ? "<p>" : "", out);
-		(page ? put_html : put_plain)(out, name);
-		fprintf(out, " is the reference: its own time is right.%s\n", page ? "</p>" : "");
-		return USK_OK;
+		*at = (struct usk_stamp){ x, x, x };
+		return status;
 	}
 	struct usk_map *map = usk_map_new(&c->clock[clock], c->max_skew_e12);
 	if (map) {
-		status = usk_map_at(map, x, &at, &why);
+		status = usk_map_at(map, x, at, &why);
 		usk_map_free(map);
 	}
+	return status;
+}
+
+static void put_sentence(FILE *out, bool page, const char *text)
+{
+	if (page) {
+		fputs("<p>", out);
+		put_html(out, text);
+		fputs("</p>\n", out);
+	} else {
+		fprintf(out, "%s\n", text);
+	}
+}
+
+/* The step whose bracket holds a stamp, and has a direction; NULL: none. */
+static const struct usk_jump *step_at(const struct usk_clock *k, int64_t x)
+{
+	for (size_t i = 0; i < k->n_jumps; i++) {
+		const struct usk_jump *j = &k->jump[i];
+		bool rose = j->size_lo_ns != USK_NONE && j->size_lo_ns > 0;
+		bool fell = j->size_hi_ns != USK_NONE && j->size_hi_ns < 0;
+		if (j->kind == USK_JUMP && !j->epoch && !j->end_epoch && (rose || fell) &&
+		    j->after_local_ns <= x && x <= j->before_local_ns) {
+			return j;
+		}
+	}
+	return NULL;
+}
+
+/* What no rate explains: a bound before it, and the other one behind. */
+static enum usk_status explain_step(const struct usk_clocks *c, struct usk_trace **trace,
+				    size_t n_traces, const char *proof, uint32_t clock,
+				    const struct usk_jump *j, bool page, FILE *out)
+{
+	const char *name = printable(c->clock[clock].name);
+	const char *reference = printable(c->clock[c->clock[clock].reference].name);
+	bool rose = j->size_lo_ns != USK_NONE && j->size_lo_ns > 0;
+	struct usk_stamp before, behind;
+	enum usk_status status = bounds_at(c, clock, j->after_local_ns, &before);
+	status = status ? status : bounds_at(c, clock, j->before_local_ns, &behind);
+	if (status) {
+		return status;
+	}
 	struct explained bound[] = {
-		{ .clock = clock, .x = x, .bound_ns = at.lo_ns },
-		{ .clock = clock, .x = x, .bound_ns = at.hi_ns, .upper = true }
+		{ .clock = clock,
+		  .x = j->after_local_ns,
+		  .bound_ns = rose ? before.hi_ns : before.lo_ns,
+		  .upper = rose,
+		  .steps_alone = true },
+		{ .clock = clock,
+		  .x = j->before_local_ns,
+		  .bound_ns = rose ? behind.lo_ns : behind.hi_ns,
+		  .upper = !rose,
+		  .steps_alone = true },
 	};
-	return status ? status : explain(c, trace, n_traces, proof, bound, page, out);
+	status = explain(c, trace, n_traces, proof, bound, page, out);
+	usk_i128 apart = (usk_i128)bound[1].x - bound[0].x;
+	usk_i128 gained = (usk_i128)bound[1].bound_ns - bound[0].bound_ns - apart;
+	usk_i128 most = usk_ceil_div(apart * c->max_skew_e12, USK_E12);
+	gained = rose ? gained : -gained;
+	if (!status && bound[0].bound_ns != USK_NONE && bound[1].bound_ns != USK_NONE &&
+	    gained > most) {
+		put_sentence(out, page,
+			     kept(usk_format("So in the %s between, %s %s at least %s on %s, where "
+					     "the skew limit allows %s: a clock was stepped.",
+					     unit_span(usk_saturate(apart)).s, reference,
+					     rose ? "gained" : "lost",
+					     unit_at_least(usk_saturate(gained)).s, name,
+					     unit_bound(usk_saturate(most)).s)));
+	}
+	return status;
+}
+
+static enum usk_status explain_stamp(const struct usk_clocks *c, struct usk_trace **trace,
+				     size_t n_traces, const char *proof, const struct asked *a,
+				     bool page, FILE *out)
+{
+	const struct usk_clock *k = &c->clock[a->clock];
+	const struct usk_jump *step = step_at(k, a->x);
+	if (k->reference == a->clock) {
+		put_sentence(out, page,
+			     kept(usk_format("%s is the reference: its own time is right.",
+					     printable(k->name))));
+		return USK_OK;
+	}
+	if (step) {
+		return explain_step(c, trace, n_traces, proof, a->clock, step, page, out);
+	}
+	struct explained bound[] = {
+		{ .clock = a->clock, .x = a->x, .bound_ns = a->at.lo_ns },
+		{ .clock = a->clock, .x = a->x, .bound_ns = a->at.hi_ns, .upper = true },
+	};
+	return explain(c, trace, n_traces, proof, bound, page, out);
+}
+
+/* Of two stamps of two clocks, which was first. */
+static void say_order(const struct usk_clocks *c, struct asked a[2], bool page, FILE *out)
+{
+	const char *name[2];
+	int64_t margin;
+	for (int i = 0; i < 2; i++) {
+		int64_t q = c->clock[a[i].clock].resolution_ns;
+		name[i] = printable(c->clock[a[i].clock].name);
+		if (q > 1 && a[i].at.hi_ns != USK_NONE) {
+			a[i].at.hi_ns = usk_saturate((usk_i128)a[i].at.hi_ns + q - 1);
+		}
+	}
+	if (a[0].clock == a[1].clock ||
+	    c->clock[a[0].clock].reference != c->clock[a[1].clock].reference) {
+		return;
+	}
+	enum usk_order order = usk_before(&a[0].at, &a[1].at, &margin);
+	bool second = order == USK_NOT_BEFORE;
+	char *text = order == USK_UNDECIDABLE
+			     ? usk_format("So these bounds do not decide which of the two was "
+					  "first.")
+			     : usk_format("So %s showed that before %s did, by at least %s.",
+					  name[second], name[!second], unit_at_least(margin).s);
+	put_sentence(out, page, kept(text));
+}
+
+enum usk_status explain_stamps(const struct usk_clocks *c, struct usk_trace **trace,
+			       size_t n_traces, const char *proof, const char *const *text,
+			       size_t n, bool page, FILE *out)
+{
+	const struct stamps stamps = { .clocks = (struct usk_clocks *)c, .clock = USK_NO_CLOCK };
+	struct asked *a = kept(usk_alloc(n + 1, sizeof *a));
+	enum usk_status status = USK_OK;
+	for (size_t i = 0; i < n && !status; i++) {
+		status =
+			stamps_parse(&stamps, text[i], strlen(text[i]), &a[i].clock, &a[i].x, &why);
+		status = status ? status : bounds_at(c, a[i].clock, a[i].x, &a[i].at);
+	}
+	for (size_t i = 0; i < n && !status; i++) {
+		status = explain_stamp(c, trace, n_traces, proof, &a[i], page, out);
+	}
+	if (!status && n == 2) {
+		say_order(c, a, page, out);
+	}
+	return status;
 }

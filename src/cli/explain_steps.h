@@ -45,6 +45,7 @@ struct explained {
 	uint32_t clock;
 	int64_t x, bound_ns;
 	bool upper;
+	bool steps_alone; /* bound_ns is to be what the steps imply, if the band says less */
 	uint32_t step[2]; /* the same twice: of the stamp itself */
 };
 

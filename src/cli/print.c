@@ -144,67 +144,6 @@ void print_notes(FILE *out, char *const *note, size_t n)
 	}
 }
 
-/* "m -> n, sent 17... (packet #812 of m.pcap), received 17... (packet #4,711 of n.pcap)"; a row of
- * a table is named once. */
-static void print_message(FILE *out, const struct usk_clocks *c, const struct usk_msg *m,
-			  const struct located *where)
-{
-	const char *sent = located_at(where, m, false);
-	const char *received = located_at(where, m, true);
-	fprintf(out, "  %s -> %s, sent %lld%s, received %lld%s", printable(c->clock[m->from].name),
-		printable(c->clock[m->to].name), (long long)m->sent_ns,
-		strcmp(sent, received) ? sent : "", (long long)m->received_ns, received);
-}
-
-/* Of outliers so many are told. */
-enum { MOST_OUTLIERS = 5 };
-
-void print_wants(const struct usk_clocks *c, struct located *where)
-{
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		const struct usk_pair *p = &c->pair[i];
-		for (size_t k = 0; k < p->n_contradiction; k++) {
-			located_want(where, &p->contradiction[k]);
-		}
-		for (size_t k = 0; k < p->n_outliers && k < MOST_OUTLIERS; k++) {
-			located_want(where, &p->outlier[k].msg);
-		}
-	}
-}
-
-/* Messages that no clock of the model explains: those left out, those that forbid an answer. */
-static void print_outliers(FILE *out, const struct usk_clocks *c, const struct located *where)
-{
-	for (size_t i = 0; i < c->n_pairs; i++) {
-		const struct usk_pair *p = &c->pair[i];
-		const char *a = printable(c->clock[p->a].name), *b = printable(c->clock[p->b].name);
-		if (p->n_contradiction) {
-			fprintf(out,
-				"The model cannot explain the clocks of %s and %s; these messages "
-				"contradict each other:\n",
-				a, b);
-		}
-		for (size_t k = 0; k < p->n_contradiction; k++) {
-			print_message(out, c, &p->contradiction[k], where);
-			fputc('\n', out);
-		}
-		if (p->n_outliers) {
-			fprintf(out,
-				"Outliers between %s and %s, which contradict the other messages "
-				"and are ignored:\n",
-				a, b);
-		}
-		for (size_t k = 0; k < p->n_outliers && k < MOST_OUTLIERS; k++) {
-			print_message(out, c, &p->outlier[k].msg, where);
-			fprintf(out, ", by %s\n", unit_span(p->outlier[k].excess_ns).s);
-		}
-		if (p->n_outliers > MOST_OUTLIERS) {
-			fprintf(out, "  and %s more, listed in clocks.json\n",
-				unit_count(p->n_outliers - MOST_OUTLIERS).s);
-		}
-	}
-}
-
 void print_seconds(FILE *out, int64_t ns)
 {
 	char text[24] = "";

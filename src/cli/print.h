@@ -27,8 +27,10 @@ size_t steps_of(const struct usk_clock *clock);
 /** The table of clocks, what was left out, what contradicts what and in which records, notes, and
  * the assumptions. */
 void print_clocks(FILE *out, const struct usk_clocks *c, const struct located *where);
-/** The messages that it names. */
+/** The messages that print_clocks() names. */
 void print_wants(const struct usk_clocks *c, struct located *where);
+/** Messages that no clock of the model explains: those left out, those that forbid an answer. */
+void print_outliers(FILE *out, const struct usk_clocks *c, const struct located *where);
 /** What the bands rest on, a sentence or two over lines. */
 void print_model(FILE *out, const struct usk_clocks *c);
 /** "Matched 6,112 messages; left out: 12 unmatched." */

@@ -62,6 +62,27 @@ $ unskew sync -q host0.pcap host1.pcap --explain host2:9999999999s
 ? 1
 $ unskew sync -q host0.pcap host1.pcap --json --explain host1:1700000001.5s 2>&1 >/dev/null | head -n 1
 When host1 showed 1700000001.500000000, host0 showed 1700000000.499936360 at the earliest:
+# In the bracket of a step: the bounds before it and behind that no rate explains. Of two stamps: which was first.
+$ unskew simulate -q -o stepped --hosts 2 --seconds 60 --rate 20 --seed 4 --step host1@30s:3ms --format table; unskew sync -q stepped/messages.csv --explain host1:1700000031.02s
+When host1 showed 1700000030.939529229, host0 showed 1700000029.938802843 at the earliest:
+(1) host0 sent at 1700000029.936014019 (message #1,222 of stepped/messages.csv)
+    what host1 received at 1700000030.936739009 (message #1,222 of stepped/messages.csv):
+    when host1 showed 1700000030.936739009, host0 showed 1700000029.936014019 at the earliest.
+(2) from (1), in the 2.79 ms to 1700000030.939529229, host0 loses at most 1.40 us on host1,
+    by --max-skew-ppm:
+    when host1 showed 1700000030.939529229, host0 showed 1700000029.938802843 at the earliest.
+When host1 showed 1700000031.088344495, host0 showed 1700000030.084844956 at the latest:
+(1) host1 sent at 1700000031.154947395 (message #1,233 of stepped/messages.csv)
+    what host0 received at 1700000030.151414554 (message #1,233 of stepped/messages.csv):
+    when host1 showed 1700000031.154947395, host0 showed 1700000030.151414554 at the latest.
+(2) back from (1), in the 66.6 ms to 1700000031.088344495, host0 gains at most 33.4 us on host1,
+    by --max-skew-ppm:
+    when host1 showed 1700000031.088344495, host0 showed 1700000030.084844956 at the latest.
+So in the 149 ms between, host0 lost at least 2.77 ms on host1, where the skew limit allows 74.5 us: a clock was stepped.
+$ unskew sync -q host0.pcap host1.pcap --explain host0:1700000000.9s --explain host1:1700000001.5s | tail -n 1
+So host1 showed that before host0 did, by at least 399 ms.
+$ unskew sync -q host0.pcap host1.pcap --explain host0:1700000000.5s --explain host1:1700000001.5s | tail -n 1
+So these bounds do not decide which of the two was first.
 # What no rule is for is not proved.
 $ unskew sync -q host0.pcap host1.pcap --min-delay 1us --proof no.txt
 ! unskew: proofs are without minimum delays, readings, clock logs and anchors
