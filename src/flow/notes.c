@@ -47,7 +47,9 @@ void usk_flow_damage(const struct parties *p, char ***note, size_t *n)
 {
 	for (size_t i = 0; i < p->n_traces; i++) {
 		const char *damage = usk_trace_damage(p->trace[i]);
+		const char *remark = usk_trace_remark(p->trace[i]);
 		usk_flow_note(note, n, damage ? usk_strdup(damage) : NULL);
+		usk_flow_note(note, n, remark ? usk_strdup(remark) : NULL);
 	}
 	note_foreign(p, note, n);
 }

@@ -241,7 +241,8 @@ void usk_otf2_numbers_free(struct otf2_numbers *x);
 void usk_otf2_judge(struct otf2_numbers *x);
 /** Can this row's number be right? */
 bool usk_otf2_holds(const struct otf2_numbers *x, const struct otf2_row *row);
-/** What was left out, and why; NULL: nothing was. For the caller to free. */
-char *usk_otf2_said(const struct otf2_numbers *x);
+/** What was damaged; what was left out, and why. NULL: nothing was. For the caller to free. */
+char *usk_otf2_damage(const struct otf2_numbers *x);
+char *usk_otf2_remark(const struct otf2_numbers *x);
 
 #endif

@@ -12,6 +12,7 @@
 #include "otf/otf.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ struct state {
 	struct known {
 		uint32_t clock, rank; /* the clock's number + 1; 0: it has none yet */
 	} * of;			      /* each process */
-	char *said;
+	char *damage, *remark;
 	uint64_t size, at; /* bytes; rows handed out */
 };
 
@@ -43,18 +44,26 @@ static enum usk_status keep(void *ctx, const struct otf2_row *row, struct usk_er
 
 /* ---- the library's process ------------------------------------------------------------------- */
 
-/* Bytes of the anchor file, of all that are called as it is, and of what is in its folder. */
-static uint64_t size_of(const char *path)
+/* Bytes of a file; whoever opened anything else could wait for ever. */
+static uint64_t file_size(int folder, const char *name, char **odd)
 {
 	struct stat st;
+	bool there = !fstatat(folder, name, &st, 0);
+	if (there && !*odd && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+		*odd = usk_strdup(name);
+	}
+	return there && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
+/* Bytes of the anchor file, the definitions beside it, and what is in its folder. */
+static uint64_t size_of(const char *path, char **odd)
+{
 	char *folder = usk_format("%.*s", (int)(strlen(path) - strlen(".otf2")), path);
 	char *definitions = usk_format("%s.def", folder);
-	uint64_t size = stat(path, &st) ? 0 : (uint64_t)st.st_size;
-	size += stat(definitions, &st) ? 0 : (uint64_t)st.st_size;
+	uint64_t size = file_size(AT_FDCWD, path, odd) + file_size(AT_FDCWD, definitions, odd);
 	DIR *d = opendir(folder);
 	for (const struct dirent *e; d && (e = readdir(d)) != NULL;) {
-		bool file = !fstatat(dirfd(d), e->d_name, &st, 0) && S_ISREG(st.st_mode);
-		size += file ? (uint64_t)st.st_size : 0;
+		size += file_size(dirfd(d), e->d_name, odd);
 	}
 	if (d) {
 		closedir(d);
@@ -124,19 +133,19 @@ static enum usk_status decode(struct state *s, struct usk_err *err)
 	}
 	const char *how = usk_child_end(&s->child);
 	usk_otf2_judge(&s->numbers);
-	s->said = usk_otf2_said(&s->numbers);
+	s->damage = usk_otf2_damage(&s->numbers);
+	s->remark = usk_otf2_remark(&s->numbers);
 	if (!s->ended) {
-		char *rest = s->said;
-		s->said = usk_format("libotf2 died (%s) after %llu events, and what follows is "
-				     "lost%s%s",
-				     how, (unsigned long long)s->numbers.events, rest ? "; " : "",
-				     rest ? rest : "");
-		free(rest);
+		free(s->damage);
+		s->damage =
+			usk_format("libotf2 died (%s) after %llu events, and what follows is lost",
+				   how, (unsigned long long)s->numbers.events);
 	}
 	if (!usk_spool_count(s->spool, 0)) {
+		const char *why = s->damage ? s->damage : s->remark;
 		status = usk_fail(err, USK_EINPUT, 0,
 				  "has no messages or collectives of MPI between processes%s%s",
-				  s->said ? ": " : "", s->said ? s->said : "");
+				  why ? ": " : "", why ? why : "");
 	}
 	return status;
 }
@@ -169,17 +178,20 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	if (status) {
 		return status;
 	}
+	char *odd = NULL;
 	struct usk_event_id id = usk_event_id(t->path, strlen(t->path));
 	s = t->state = usk_alloc(1, sizeof *s);
 	s->path = usk_strdup(t->path);
-	s->size = size_of(t->path);
+	s->size = size_of(t->path, &odd);
 	s->spool = usk_spool_new(sizeof(struct otf2_row), 1);
 	s->numbers = (struct otf2_numbers){ .world = &s->world,
 					    .seed = usk_fold(id.word[0], id.word[1]),
 					    .put = keep,
 					    .ctx = s,
 					    .process = OTF2_NOWHERE };
-	status = begin(s, err);
+	status = odd ? usk_fail(err, USK_EINPUT, 0, "%s, which belongs to it, is no file", odd)
+		     : begin(s, err);
+	free(odd);
 	if (status) {
 		usk_fail_in(err, "%s", t->path);
 	}
@@ -242,8 +254,11 @@ static enum usk_status collectives(struct usk_trace *t, struct usk_collective *o
 		usk_fail_in(err, "%s", t->path);
 	} else if (!*n) {
 		t->done = true;
-		if (s->said) {
-			usk_trace_damaged(t, "%s", s->said);
+		if (s->damage) {
+			usk_trace_damaged(t, "%s", s->damage);
+		}
+		if (s->remark) {
+			usk_trace_remarked(t, s->remark);
 		}
 	}
 	return status;
@@ -263,7 +278,8 @@ static void stop(struct usk_trace *t)
 		usk_spool_free(s->spool);
 		free(s->of);
 		free(s->path);
-		free(s->said);
+		free(s->damage);
+		free(s->remark);
 	}
 	free(s);
 	t->state = NULL;

@@ -131,21 +131,19 @@ static char *say_left(const struct otf2_numbers *x, char *text)
 	return text;
 }
 
-char *usk_otf2_said(const struct otf2_numbers *x)
+char *usk_otf2_damage(const struct otf2_numbers *x)
 {
-	char *text = NULL;
-	if (x->damage) {
-		text = x->n_damaged == 1
-			       ? usk_strdup(x->damage)
-			       : usk_format("%s; of %llu more threads not all is used", x->damage,
-					    (unsigned long long)(x->n_damaged - 1));
-	}
-	if (x->world->incomplete) {
-		text = joined(text,
-			      usk_format("%sit says that not all of MPI was recorded "
-					 "(MPI_COMMUNICATION_COMPLETE): bounds hold if what is "
-					 "missing is missing on all ranks alike",
-					 text ? "; " : ""));
-	}
-	return say_left(x, text);
+	return !x->damage	   ? NULL
+	       : x->n_damaged == 1 ? usk_strdup(x->damage)
+				   : usk_format("%s; of %llu more threads not all is used",
+						x->damage, (unsigned long long)(x->n_damaged - 1));
+}
+
+char *usk_otf2_remark(const struct otf2_numbers *x)
+{
+	return say_left(x, x->world->incomplete
+				   ? usk_strdup("it says that not all of MPI was recorded "
+						"(MPI_COMMUNICATION_COMPLETE): bounds hold if what "
+						"is missing is missing on all ranks alike")
+				   : NULL);
 }

@@ -55,7 +55,7 @@ struct usk_trace {
 	const char *kind; /* static; NULL: as the reader is called */
 	struct usk_iface *iface;
 	size_t n_ifaces, cap_ifaces;
-	char *damage;
+	char *damage, *remark;
 	uint64_t lost_bytes, lost_at, lost_end, lost_places; /* within it, from where to where */
 	bool done;	 /* nothing more will come: the end, or damage */
 	size_t used;	 /* bytes at the front of the window that were handed out */
@@ -98,6 +98,9 @@ void usk_trace_forget_ifaces(struct usk_trace *t);
 /** Remember one sentence on what was lost and end the trace here. */
 void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/** Remember one sentence, behind the path, on what was read and is not used. */
+void usk_trace_remarked(struct usk_trace *t, const char *text);
 
 /** Bytes from `at` on hold nothing that can be read; the trace goes on behind them. */
 void usk_trace_lost(struct usk_trace *t, uint64_t at, uint64_t bytes);

@@ -281,6 +281,7 @@ void usk_trace_close(struct usk_trace *t)
 	usk_texts_free(&t->process);
 	usk_texts_free(&t->operation);
 	free(t->damage);
+	free(t->remark);
 	free(t->path);
 	free(t->name);
 	free(t);
@@ -290,7 +291,8 @@ enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err)
 {
 	usk_input_rewind(&t->in);
 	free(t->damage);
-	t->damage = NULL;
+	free(t->remark);
+	t->damage = t->remark = NULL;
 	t->lost_bytes = t->lost_places = 0;
 	t->done = false;
 	t->used = 0;
@@ -377,6 +379,12 @@ void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 	free(before);
 	free(text);
 	t->done = true;
+}
+
+void usk_trace_remarked(struct usk_trace *t, const char *text)
+{
+	free(t->remark);
+	t->remark = usk_format("%s: %s", t->path, text);
 }
 
 static bool was_read(struct usk_recent *x, const struct usk_record *r, int64_t last_ns)
@@ -502,4 +510,9 @@ const struct usk_iface *usk_trace_ifaces(const struct usk_trace *t, size_t *n)
 const char *usk_trace_damage(const struct usk_trace *t)
 {
 	return t->damage;
+}
+
+const char *usk_trace_remark(const struct usk_trace *t)
+{
+	return t->remark;
 }

@@ -238,6 +238,8 @@ int64_t usk_trace_clock_resolution(const struct usk_trace *t, size_t i);
 
 /** NULL, or one sentence on what was lost to damage, borrowed. Known once the end was reached. */
 const char *usk_trace_damage(const struct usk_trace *t);
+/** The same on what is whole, but says nothing of clocks, or not enough. */
+const char *usk_trace_remark(const struct usk_trace *t);
 
 /* To which depth the keys of several captures agree. */
 struct usk_depth {

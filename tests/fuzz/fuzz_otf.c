@@ -98,9 +98,9 @@ static uint64_t run(const uint8_t *data, size_t size)
 		}
 	}
 	usk_otf2_judge(&x);
-	char *said = usk_otf2_said(&x);
-	demand(!said || *said);
-	uint64_t sum = said ? strlen(said) : 0;
+	char *damage = usk_otf2_damage(&x), *remark = usk_otf2_remark(&x);
+	demand((!damage || *damage) && (!remark || *remark));
+	uint64_t sum = (damage ? strlen(damage) : 0) + (remark ? strlen(remark) : 0);
 	if (all.n) {
 		qsort(all.row, all.n, sizeof *all.row, by_id);
 	}
@@ -109,7 +109,8 @@ static uint64_t run(const uint8_t *data, size_t size)
 		sum = usk_mix(sum + all.row[i].x.id.word[0]) ^ (uint64_t)all.row[i].x.exit_ns;
 		sum += usk_otf2_holds(&x, &all.row[i]);
 	}
-	free(said);
+	free(damage);
+	free(remark);
 	usk_otf2_numbers_free(&x);
 	usk_otf2_world_free(&w);
 	return sum;

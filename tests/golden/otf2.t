@@ -63,7 +63,8 @@ run/MPI Rank 2 -> run/MPI Rank 0         1           0    3.06 ms    3.06 ms    
 
 Matched 8 messages; not used: 1 without a partner.
 An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
-Note: run.otf2: "MPI Rank 1" ends after 9 of 12 events, and what follows is lost; calls not used: 1 behind where recording was switched off, as only their order tells which is which, 3 of alltoallv, in which members need not wait
+Note: run.otf2: "MPI Rank 1" ends after 9 of 12 events, and what follows is lost
+Note: run.otf2: calls not used: 1 behind where recording was switched off, as only their order tells which is which, 3 of alltoallv, in which members need not wait
 $ rm run/1.evt; unskew check run.otf2 | sed 's/ (libotf2: [^)]*)//'
 direction                         messages  inversions  min delay     median        p99        max
 run/MPI Rank 0 -> run/MPI Rank 2         2           2  -2.950 ms  -2.901 ms  -2.901 ms  -2.901 ms
@@ -71,7 +72,10 @@ run/MPI Rank 2 -> run/MPI Rank 0         1           0    3.06 ms    3.06 ms    
 
 Matched 3 messages; not used: 4 without a partner.
 An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
-Note: run.otf2: "MPI Rank 1" ends after 0 of 12 events, and what follows is lost; calls not used: 1 behind where recording was switched off, as only their order tells which is which, 2 of alltoallv, in which members need not wait
+Note: run.otf2: "MPI Rank 1" ends after 0 of 12 events, and what follows is lost
+Note: run.otf2: calls not used: 1 behind where recording was switched off, as only their order tells which is which, 2 of alltoallv, in which members need not wait
+$ mkfifo run/1.evt; timeout 20 unskew check run.otf2; rm run/1.evt
+! unskew: run.otf2: 1.evt, which belongs to it, is no file
 $ head -c 100 $DATA/otf2/run.def >run.def; unskew check run.otf2 2>&1 | sed 's/\(read it\): .*/\1/'
 unskew: run.otf2: libotf2 cannot read it
 $ head -c 30 $DATA/otf2/run.otf2 >run.otf2; unskew check run.otf2 2>&1 | sed 's/\(read it\): .*/\1/'

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""otf2.py UNSKEW WRITE_OTF2 [FIRST [COUNT]] - OTF2 traces of MPI programs whose true clocks are known
+"""otf2.py UNSKEW WRITE_OTF2 [FIRST [COUNT]] [--damage] - OTF2 traces of MPI programs whose true clocks are known
 
 Programs of 2 to 8 ranks, each with a clock and perhaps a second thread, that send, receive in any order and
 call collectives, blocking or not, in the world, parts of it, and between two parts, also such as wait for
 nobody. Every band has to hold the truth, and every message that was sent has to be found, with its stamps.
-A case is made by its seed alone; --keep FOLDER leaves its trace there.
+A case is made by its seed alone; --keep FOLDER leaves its trace there. With --damage a file of each is cut
+short or spoilt: there has to be an answer, or a sentence and status 1, before long.
 """
 import argparse
 import csv
@@ -273,6 +274,41 @@ def judge(unskew, write, seed, folder):
 	return f'{len(missing)} messages were not found, as {missing[0]}' if missing else '', len(sent)
 
 
+def spoil(draw, path):
+	with open(path, 'rb') as file:
+		data = bytearray(file.read())
+	at = draw.randrange(len(data))
+	how = draw.choice(['cut', 'bit', 'bit', 'bytes', 'zeros', 'ones'])
+	if how == 'cut':
+		del data[at:]
+	elif how == 'bit':
+		data[at] ^= 1 << draw.randrange(8)
+	elif how == 'bytes':
+		for _ in range(3):
+			data[draw.randrange(len(data))] = draw.randrange(256)
+	else:
+		end = min(len(data), at + draw.choice([4, 16, 64]))
+		data[at:end] = bytes([255 * (how == 'ones')]) * (end - at)
+	with open(path, 'wb') as file:
+		file.write(data)
+	return how
+
+
+def judge_damaged(unskew, write, seed, folder):
+	program = Program(seed)
+	program.run(30)
+	subprocess.run([write, folder, 'run'], input=program.script(), check=True, text=True)
+	path = program.draw.choice(sorted(file for top, _, files in os.walk(folder) for file in
+		(os.path.join(top, name) for name in files) if os.path.getsize(file)))
+	how = f'{path}, {spoil(program.draw, path)}'
+	try:
+		answer = subprocess.run([unskew, 'sync', f'{folder}/run.otf2'], capture_output=True, text=True, timeout=60)
+	except subprocess.TimeoutExpired:
+		return f'{how}: no answer after 60 s', 0
+	fine = answer.returncode in (0, 3) and answer.stdout or answer.returncode == 1 and answer.stderr.count('\n') == 1
+	return '' if fine else f'{how}: {answer.returncode} {answer.stderr}', len(program.sent)
+
+
 def main():
 	words = argparse.ArgumentParser()
 	for name in ('unskew', 'write'):
@@ -280,12 +316,13 @@ def main():
 	words.add_argument('first', type=int, nargs='?', default=0)
 	words.add_argument('count', type=int, nargs='?', default=100)
 	words.add_argument('--keep', metavar='FOLDER')
+	words.add_argument('--damage', action='store_const', const=judge_damaged, default=judge)
 	given = words.parse_args()
 	first, count = part(given.first, given.count)
 	messages, wrong = 0, []
 	for seed in range(first, first + count):
 		with tempfile.TemporaryDirectory() as folder:
-			why, n = judge(given.unskew, given.write, seed, given.keep or folder)
+			why, n = given.damage(given.unskew, given.write, seed, given.keep or folder)
 		messages += n
 		wrong += [f'seed {seed}: {why}'] if why else []
 	print(*wrong, f'{count} traces, {messages} messages, {len(wrong)} wrong', sep='\n')

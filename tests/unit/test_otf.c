@@ -275,7 +275,8 @@ static void test_cases(void **state)
 		}
 		usk_otf2_judge(&x);
 		show(&x, &y, at);
-		char *said = usk_otf2_said(&x);
+		char *damage = usk_otf2_damage(&x);
+		char *said = damage ? damage : usk_otf2_remark(&x);
 		if (strcmp(at, cases[i].rows) != 0 ||
 		    strcmp(said ? said : "", cases[i].said ? cases[i].said : "") != 0) {
 			fail_msg("%s:\n%s\n%s", cases[i].name, at, said ? said : "");
