@@ -245,8 +245,10 @@ static void take_member(void *ctx, struct usk_csv_field key, const struct usk_ce
 	struct usk_table *b = ctx;
 	enum usk_csv_unit unit = USK_CSV_NS;
 	int c = member_column(b, key, &unit);
-	if (c >= 0 && v->f.text && !b->cell[c].f.text) { /* the first counts, as in a header */
+	bool nested = c >= 0 && b->kind->column[c].any && (*v->raw == '{' || *v->raw == '[');
+	if (c >= 0 && (v->f.text || nested) && !b->cell[c].f.text) { /* the first, as in a header */
 		b->cell[c] = *v;
+		b->cell[c].f = nested ? (struct usk_csv_field){ v->raw, v->n_raw } : v->f;
 		b->cell[c].unit = unit;
 	}
 }

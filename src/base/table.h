@@ -13,13 +13,14 @@
 
 #include "base/csv.h"
 
-enum { USK_TABLE_COLUMNS = 8, USK_TABLE_KINDS = 5, USK_TABLE_MEMBERS = 16 };
+enum { USK_TABLE_COLUMNS = 9, USK_TABLE_KINDS = 5, USK_TABLE_MEMBERS = 16 };
 
 struct usk_table_column {
 	const char *name;
 	bool required;
 	bool time; /* as NAME_ns, NAME_s, NAME_ticks (integers) or NAME (RFC 3339) */
 	int clock; /* time: the column that names its clock */
+	bool any;  /* JSON: may be an object or an array, too, which is its text then */
 };
 
 struct usk_table_kind {
