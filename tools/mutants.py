@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-FOLDERS = ["num", "read", "ctf", "protocol", "match", "fit", "graph", "flow", "judge", "audit", "write", "clock"]
+FOLDERS = ["num", "read", "ctf", "protocol", "match", "fit", "graph", "flow", "judge", "audit", "history", "write", "clock"]
 
 # The first needs the least built.
 SUITES = ["golden", "unit", "sim"]

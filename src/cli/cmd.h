@@ -361,6 +361,6 @@ int sync_run(const struct args *args);
 
 extern const struct command cmd_sync, cmd_compare, cmd_calibrate, cmd_check, cmd_apply, cmd_audit,
 	cmd_convert, cmd_before, cmd_clock, cmd_join, cmd_line, cmd_part, cmd_probe, cmd_record,
-	cmd_report, cmd_simulate, cmd_late, cmd_plan;
+	cmd_report, cmd_simulate, cmd_late, cmd_plan, cmd_history;
 
 #endif

@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 const struct command *const commands[] = {
-	&cmd_sync,  &cmd_compare, &cmd_apply,	  &cmd_convert, &cmd_before,
-	&cmd_audit, &cmd_check,	  &cmd_calibrate, &cmd_report,	&cmd_clock,
-	&cmd_late,  &cmd_plan,	  &cmd_part,	  &cmd_join,	&cmd_line,
-	&cmd_probe, &cmd_record,  &cmd_simulate,  NULL,
+	&cmd_sync,  &cmd_compare, &cmd_apply,	  &cmd_convert,	 &cmd_before,
+	&cmd_audit, &cmd_check,	  &cmd_calibrate, &cmd_report,	 &cmd_clock,
+	&cmd_late,  &cmd_history, &cmd_plan,	  &cmd_part,	 &cmd_join,
+	&cmd_line,  &cmd_probe,	  &cmd_record,	  &cmd_simulate, NULL,
 };
 
 static void out_of_memory(size_t bytes)

@@ -44,6 +44,8 @@ JOBS = [
 	Job('report', 'report in/host0.pcap in/host1.pcap -o out/page.html', None, ['page.html']),
 	Job('convert', 'convert in/clocks.json --clock host1', 'in/stamps'),
 	Job('check', 'check --json in/host0.pcap in/host1.pcap'),
+	Job('history', 'history in/clocks.json in/operations.csv in/operations.edn --nodes host0,host1 '
+		'-o out/h.edn', None, ['h.edn']),
 	Job('late', 'late in/ranks/collectives.csv -o out/late.csv', None, ['late.csv']),
 	Job('calibrate', 'calibrate --margin 0.5 in/host0.pcap in/host1.pcap'),
 ]
@@ -91,6 +93,14 @@ class Faults:
 			subprocess.run([self.unskew] + args.split(), cwd=self.folder, check=True)
 		with open(self.path('in/stamps'), 'w') as f:
 			f.writelines(f'{1700000000000000000 + i * 1000003}\n' for i in range(500))
+
+		with open(self.path('in/operations.csv'), 'w') as table, open(self.path('in/operations.edn'), 'w') as edn:
+			table.write('clock,process,op,call_ns,return_ns,input\n')
+			for i in range(300):
+				t = 1700000000000000000 + i * 1000003
+				table.write(f'host{i % 2},{i % 5},write,{t},{t + 900000},"[{i}, null]"\n')
+				edn.write(f'{{:process {i % 4}, :type :invoke, :f :read, :value nil, :time {t}}}\n'
+					f'{{:process {i % 4}, :type :ok, :f :read, :value {i}, :time {t + 800000}}}\n')
 
 	def all_inputs(self):
 		found = {}

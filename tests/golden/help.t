@@ -116,7 +116,7 @@ b.csv
 a.csv
 compare convert
 $ unskew --completion zsh | grep -c -e '--solve=\[.*:joint|tree:(joint tree)' -e '--output=\[.*:FILE:_files'
-14
+15
 $ unskew --completion fish | grep "from check' -l [jq]"
 complete -c unskew -n '__fish_seen_subcommand_from check' -l json -d 'print JSON instead of the table'
 complete -c unskew -n '__fish_seen_subcommand_from check' -l quiet -s q -d 'print nothing but errors and data'
