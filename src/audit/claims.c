@@ -37,7 +37,7 @@ enum row { CLAIM, NOTHING, BAD };
 
 struct format {
 	const char *what;
-	bool csv, named;
+	bool csv, named, headed; /* commas between; rows name their clocks; the first row is none */
 	bool (*is)(const struct fields *f, struct reading *r); /* its header, or its first row */
 	enum row (*row)(const struct fields *f, struct reading *r, struct usk_claim *out);
 };
@@ -249,11 +249,42 @@ static enum row measurements_row(const struct fields *f, struct reading *r, stru
 						 : bad(r, "the claim is over 146 years away");
 }
 
+/* A stamp in s, then what `chronyc -c tracking` prints: 14 columns, the first a number in hex. */
+static bool is_samples(const struct fields *f, struct reading *r)
+{
+	int64_t ns;
+	(void)r;
+	return f->n == 15 && !usk_csv_time(f->f[0], USK_CSV_S, &ns, NULL) && f->f[1].n == 8 &&
+	       strspn(f->f[1].text, "0123456789ABCDEF") >= 8;
+}
+
+/* Columns 6, 12 and 13: what the system clock still lacks, delay and dispersion up to the root. */
+static enum row samples_row(const struct fields *f, struct reading *r, struct usk_claim *out)
+{
+	usk_i128 lacks, least, delay, dispersion;
+	if (f->n != 15 || usk_csv_time(f->f[0], USK_CSV_S, &out->at_ns, NULL)) {
+		return bad(r, "it is not a stamp in s and the 14 columns of chronyc -c tracking");
+	}
+	if (usk_csv_is(f->f[14], "Not synchronised")) {
+		return NOTHING;
+	}
+	if (!scientific_ns(f->f[5], true, &lacks) || !scientific_ns(f->f[5], false, &least) ||
+	    !scientific_ns(f->f[11], true, &delay) || !scientific_ns(f->f[12], true, &dispersion) ||
+	    delay < 0 || dispersion < 0) {
+		return bad(r, "an offset, delay or dispersion is not a number of s");
+	}
+	usk_i128 most = (lacks > -least ? lacks : -least) + usk_ceil_div(delay, 2) + dispersion;
+	out->by = r->clock;
+	out->blur_ns = SECOND;
+	return settle(out, -most, most) ? CLAIM : bad(r, "the claim is over 146 years away");
+}
+
 static const struct format formats[] = {
-	{ "CSV of intervals", true, true, is_interval, interval_row },
-	{ "CSV of offsets", true, true, is_error, error_row },
-	{ "chrony's tracking log", false, false, is_tracking, tracking_row },
-	{ "chrony's measurements log", false, false, is_measurements, measurements_row },
+	{ "CSV of intervals", true, true, true, is_interval, interval_row },
+	{ "CSV of offsets", true, true, true, is_error, error_row },
+	{ "chrony's tracking log", false, false, false, is_tracking, tracking_row },
+	{ "chrony's measurements log", false, false, false, is_measurements, measurements_row },
+	{ "stamped output of chronyc -c tracking", true, false, false, is_samples, samples_row },
 };
 
 /* ---- lines ------------------------------------------------------------------------------------
@@ -332,7 +363,7 @@ static enum usk_status unknown(const struct reading *r, const struct format *is,
 		err, USK_EINPUT, 0,
 		"it is no file of claims: neither a CSV with clock, time_ns, earliest_ns, "
 		"latest_ns or clock, time_ns, offset_ns, error_ns, nor chrony's tracking or "
-		"measurements log");
+		"measurements log, nor stamped output of chronyc -c tracking");
 }
 
 static void take_line(const struct format *is, const struct usk_csv_line *line, uint64_t number,
@@ -370,7 +401,7 @@ static enum usk_status read_lines(struct usk_input *in, struct reading *r, struc
 		if (!*is || (*is)->named != (r->clock == USK_NO_CLOCK)) {
 			return unknown(r, *is, err);
 		}
-		if (!first || !(*is)->csv) {
+		if (!first || !(*is)->headed) {
 			take_line(*is, &line, number, f, r, damage);
 		}
 		if (r->c->n_names > USK_CLAIMANTS) {

@@ -133,6 +133,26 @@ Rows that claim nothing, as a clock was not synchronised, or a test failed: 1.
 $ unskew audit m.csv
 ! unskew: audit needs claims: --claims [NAME=]FILE
 ? 2
+$ printf '1795775932.877418121,7F000001,127.0.0.1,4,1795775932.782053309,-0.000001522,0.000000187,0.000000330,0.210,0.022,3.589,0.000006952,0.000000688,0.3,Normal\n1795775933.9,7F000001,127.0.0.1,4,1795775933.0,0.0,0.0,0.0,0.0,0.0,0.0,1.0,1.0,0.3,Not synchronised\n1795775934.9,7F000001,127.0.0.1,4\n' >samples.csv; unskew audit -c h=samples.csv
+claimant  claims   claimed  bounded by others  confirmed  wrong unseen by at most
+h              1  ±5.69 us                  0          0                        -
+
+Medians. Bounded by others: claims of others and messages leave an interval for UTC there;
+confirmed: it lies within the claim; else the claim may be wrong by so much without being found.
+Rows that claim nothing, as a clock was not synchronised, or a test failed: 1.
+! unskew: note: samples.csv: line 3: it is not a stamp in s and the 14 columns of chronyc -c tracking; 1 row skipped
+! unskew: no claim was tested: no claims of two claimants are connected by messages in both directions, or on one clock
+? 1
+$ printf 'clock,time_ns,offset_ns,error_ns\nh,1795775932900000000,100000,1000\n' >true.utc; unskew audit -c h=samples.csv -c true.utc --max-skew-ppm 20 | sed -n '/^1\./,$p'
+1. Cannot all be true, by at least 72.8 us:
+   h claimed UTC - h = 100.00 us ± 1.00 us (true.utc, line 2):
+     when h showed 1795775932.900000000, UTC was 1795775932.900099000 at the earliest.
+   From 1795775932.877418121 to 1795775932.900000000, 22.6 ms, h gains or loses at most 452 ns.
+   h claimed UTC - h = 0.00 us ± 5.69 us (h=samples.csv, line 1):
+     when h showed 1795775932.877418121 (or up to 1 s more), UTC was 1795775932.877423810 (and as much more) at the latest.
+
+h is wrong, or its clock was stepped: no other is needed to tell.
+! unskew: note: samples.csv: line 3: it is not a stamp in s and the 14 columns of chronyc -c tracking; 1 row skipped
 $ unskew audit -c tracking.log
 ! unskew: tracking.log: chrony's tracking log does not name its clock: give it as NAME=FILE
 ? 1
@@ -140,13 +160,13 @@ $ unskew audit -c a=true.csv
 ! unskew: true.csv: its rows name their clocks: give it without NAME=
 ? 1
 $ unskew audit -c m.csv
-! unskew: m.csv: it is no file of claims: neither a CSV with clock, time_ns, earliest_ns, latest_ns or clock, time_ns, offset_ns, error_ns, nor chrony's tracking or measurements log
+! unskew: m.csv: it is no file of claims: neither a CSV with clock, time_ns, earliest_ns, latest_ns or clock, time_ns, offset_ns, error_ns, nor chrony's tracking or measurements log, nor stamped output of chronyc -c tracking
 ? 1
 $ printf 'clock,time_ns,offset_ns,error_ns\na,1,2,-3\n' >bad.csv; unskew audit -c bad.csv
 ! unskew: bad.csv: it has no claim: line 2: error_ns is negative; 1 row skipped
 ? 1
 $ printf '2017-08-31 16:27:19 10.30.121.252 4.611e-06 3.391e-05 5.239e-06 9.759e-07 9.758e-04 4.9e-04 3 0 3 0.00\n' >statistics.log; unskew audit -c h=statistics.log
-! unskew: statistics.log: it is no file of claims: neither a CSV with clock, time_ns, earliest_ns, latest_ns or clock, time_ns, offset_ns, error_ns, nor chrony's tracking or measurements log
+! unskew: statistics.log: it is no file of claims: neither a CSV with clock, time_ns, earliest_ns, latest_ns or clock, time_ns, offset_ns, error_ns, nor chrony's tracking or measurements log, nor stamped output of chronyc -c tracking
 ? 1
 $ unskew audit -c true.csv -c x=tracking.log m.csv | tail -1
 All claims and messages are consistent.

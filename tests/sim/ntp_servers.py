@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: MIT
 """ntp_servers.py UNSKEW [FOLDER]: FOLDER, which is new, gets the captures as they were recorded.
 
-Two machines without a word between them are tied by the NTP server that both asked.
+Two machines without a word between them are tied by the NTP server that both asked; and what chronyd
+claims there of their clocks is held against the packets, as it is, and for a clock that is moved.
 
 Three network namespaces: chronyd -x serves time in one and is asked from the other two, where tcpdump
 records. Then the server's capture is used, too: what is known of its clock without it holds what is known with it. All share one clock, so the true offset is how far the stamps of one capture are moved here. Needs
 root, ip, tcpdump and chronyd; else the test is skipped (77). No clock is set.
 """
 
+import calendar
 import json
 import os
 import shutil
@@ -24,6 +26,13 @@ SHIFT = 1_234_567_890  # ns
 SECONDS = 24
 SERVER = "192.0.2.%d"  # addresses for documentation
 NTP_TO_UNIX = 2208988800
+ECHO = """import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("", 7))
+while True: s.sendto(*s.recvfrom(100))"""
+ASK = """import os, socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+while True: s.sendto(os.urandom(16), ("192.0.2.12", 7)); time.sleep(0.2)"""
 
 
 def skip(why):
@@ -36,7 +45,7 @@ def run(*args):
 
 
 def need():
-    for tool in "ip", "tcpdump", "chronyd":
+    for tool in "ip", "tcpdump", "chronyd", "chronyc":
         if not shutil.which(tool, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin"):
             skip("no " + tool)
     if os.geteuid():
@@ -61,6 +70,8 @@ def network():
         run("ip", "-n", space(i), "addr", "add", "192.0.2.%d/32" % (10 + i), "peer", SERVER % 1, "dev", "asks")
         run("ip", "-n", space(0), "link", "set", "to%d" % i, "up")
         run("ip", "-n", space(i), "link", "set", "asks", "up")
+        run("ip", "-n", space(i), "route", "add", "default", "via", SERVER % 1, "dev", "asks")
+    run("ip", "netns", "exec", space(0), "sh", "-c", "echo 1 >/proc/sys/net/ipv4/ip_forward")
 
 
 def in_space(i, *args):
@@ -69,21 +80,32 @@ def in_space(i, *args):
 
 
 def record(folder, started):
-    common = "cmdport 0\nbindcmdaddress /\nport %d\npidfile " + folder + "/%s.pid\n"
+    common = "bindcmdaddress 127.0.0.1\nport %d\npidfile " + folder + "/%s.pid\n"
     with open(folder + "/server.conf", "w") as f:
         f.write(common % (123, "server") + "local stratum 3\nallow all\n")
     for i in 1, 2:
+        os.mkdir("%s/log%d" % (folder, i))
         with open("%s/client%d.conf" % (folder, i), "w") as f:
             f.write(common % (0, "client%d" % i) + "server %s minpoll 0 maxpoll 0 iburst\n" % (SERVER % 1))
+            f.write("logdir %s/log%d\nlog tracking\n" % (folder, i))
         started.append(in_space(i, "tcpdump", "-i", "asks", "-U", "-p", "--time-stamp-precision=nano",
-                                "-w", "%s/host%d.pcap" % (folder, i), "-Z", "root", "udp"))
-    started.append(in_space(0, "tcpdump", "-i", "to1", "-U", "-p", "--time-stamp-precision=nano",
-                            "-w", folder + "/server.pcap", "-Z", "root", "udp"))
+                                "-w", "%s/host%d.pcap" % (folder, i), "-Z", "root", "udp port 123"))
+    for i in 1, 2:
+        started.append(in_space(0, "tcpdump", "-i", "to%d" % i, "-U", "-p", "--time-stamp-precision=nano",
+                                "-w", "%s/server%d.pcap" % (folder, i), "-Z", "root", "udp port 123"))
+        # What the two say to each other, which is none of what ties them by the server.
+        started.append(in_space(i, "tcpdump", "-i", "asks", "-U", "-p", "--time-stamp-precision=nano",
+                                "-w", "%s/direct%d.pcap" % (folder, i), "-Z", "root", "udp port 7"))
     time.sleep(1)
     for i, name in enumerate(("server", "client1", "client2")):
         started.append(in_space(i, "chronyd", "-d", "-x", "-u", "root", "-f", "%s/%s.conf" % (folder, name)))
+    for i in 1, 2:
+        started.append(in_space(i, "sh", "-c", "while sleep 0.5; do echo $(date +%%s.%%N),$(chronyc -h 127.0.0.1 -n -c tracking);"
+                                " done >%s/samples%d.csv" % (folder, i)))
+    started.append(in_space(2, sys.executable, "-c", ECHO))
+    started.append(in_space(1, sys.executable, "-c", ASK))
     time.sleep(SECONDS)
-    for p in started[:3]:
+    for p in started[:6]:
         os.killpg(p.pid, signal.SIGTERM)
         p.wait()
 
@@ -165,7 +187,7 @@ def check_tied(paths):
 
 def check_withheld(host, server):
     """The server's clock with its capture, and without."""
-    full = sync("-r", "host1", host, server)["server"]
+    full = sync("-r", "host1", host, "server=" + server)["server"]
     alone = sync("--readings", "ntp", "-r", "host1", host)["ntp:" + SERVER % 1]
     inside = 0
     for local, lo, hi in full:
@@ -180,11 +202,55 @@ def check_withheld(host, server):
     assert inside
 
 
+def claims(folder, by):
+    """What chronyd says of host2's clock, on that clock moved by so many ns."""
+    with open(folder + "/samples2.csv") as f:
+        rows = [line.split(",", 1) for line in f if line.count(",") == 14]
+    assert len(rows) > SECONDS, "too few samples: %d" % len(rows)
+    with open(folder + "/moved.csv", "w") as f:
+        for stamp, rest in rows:
+            s, ns = stamp.split(".")
+            f.write("%d.%09d,%s" % (*divmod(int(s) * 10**9 + int(ns) + by, 10**9), rest))
+    with open(folder + "/log2/tracking.log") as f:
+        lines = f.read().splitlines()
+    with open(folder + "/moved.log", "w") as f:
+        for line in lines:
+            if line[:1].isdigit():
+                at = calendar.timegm(time.strptime(line[:19], "%Y-%m-%d %H:%M:%S")) + by // 10**9
+                line = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at)) + line[19:]
+            f.write(line + "\n")
+
+
+def check_claims(folder):
+    """UTC is the kernel's clock, which the server states; one client's clock is moved."""
+    first = next(packets(folder + "/host1.pcap"))[1]
+    with open(folder + "/server.csv", "w") as f:
+        f.write("clock,time_ns,offset_ns,error_ns\n")
+        f.writelines("server,%d,0,1000\n" % (first + i * 10**9) for i in range(SECONDS))
+    traces = ["host1=%s/%s1.pcap" % (folder, kind) for kind in ("host", "direct")]
+    traces += ["host2=%s/%s2.moved" % (folder, kind) for kind in ("host", "direct")]
+    traces += ["server=%s/server%d.pcap" % (folder, i) for i in (1, 2)]
+    for by in 0, 3 * 10**9, -3 * 10**9, 2 * 10**6, -2 * 10**6:
+        for kind in "host", "direct":
+            shutil.copy("%s/%s2.pcap" % (folder, kind), "%s/%s2.moved" % (folder, kind))
+            move("%s/%s2.moved" % (folder, kind), by)
+        claims(folder, by)
+        # Stamps of the log are whole seconds.
+        logs = ["-c", "host2=" + folder + "/moved.log"] if not by % 10**9 else []
+        out = subprocess.run([UNSKEW, "audit", "--max-skew-ppm", "50", "-c", folder + "/server.csv",
+                              "-c", "host1=" + folder + "/samples1.csv", "-c", "host1=" + folder + "/log1/tracking.log",
+                              "-c", "host2=" + folder + "/moved.csv", *logs, *traces], capture_output=True, text=True)
+        named = [c for c in ("server", "host1", "host2") if "\n%s is wrong" % c in out.stdout]
+        print("host2 moved by %d ns: status %d, named: %s" % (by, out.returncode, " ".join(named) or "none"))
+        assert (out.returncode, named) == ((3, ["host2"]) if by else (0, [])), out.stdout + out.stderr
+
+
 def check(folder):
+    check_claims(folder)
     paths = ["%s/host%d.pcap" % (folder, i) for i in (1, 2)]
     move(paths[1], SHIFT)
     check_tied(paths)
-    check_withheld(paths[0], folder + "/server.pcap")
+    check_withheld(paths[0], folder + "/server1.pcap")
 
 
 def main():

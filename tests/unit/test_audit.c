@@ -286,6 +286,27 @@ static void test_tracking(void **state)
 	usk_claims_free(&c);
 }
 
+/* |-1.503 us - 1 ns| + 6 us / 2 + 0.7 us, the digits that were cut off on top. */
+static void test_samples(void **state)
+{
+	(void)state;
+	struct usk_claims c = read_text(
+		"1700000000.5,7F000001,127.0.0.1,4,1699999999.0,-0.000001503,0.0,0.0,0.2,0.0,3.5,"
+		"0.000006000,0.000000700,0.3,Normal\n"
+		"1700000001.5,00000000,,0,0.0,0.0,0.0,0.0,0.2,0.0,3.5,1.0,1.0,0.3,Not "
+		"synchronised\n"
+		"1700000002.5,7F000001,127.0.0.1,4,1699999999.0,-0.000001503,0.0,0.0,0.2,0.0,3.5,"
+		"-1.0,0.000000700,0.3,Normal\n",
+		"host", USK_OK,
+		"line 3: an offset, delay or dispersion is not a number of s; 1 row skipped");
+	assert_int_equal(c.n, 1);
+	assert_int_equal(c.none, 1);
+	assert_int_equal(c.row[0].at_ns, INT64_C(1700000000500000000));
+	assert_int_equal(c.row[0].hi_ns, 1504 + 3001 + 701);
+	assert_int_equal(c.row[0].lo_ns, -c.row[0].hi_ns);
+	usk_claims_free(&c);
+}
+
 static void test_measurements(void **state)
 {
 	(void)state;
@@ -327,9 +348,13 @@ static void test_csv(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_truth),		cmocka_unit_test(test_one_liar),
-		cmocka_unit_test(test_liars_and_steps), cmocka_unit_test(test_tracking),
-		cmocka_unit_test(test_measurements),	cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_truth),
+		cmocka_unit_test(test_one_liar),
+		cmocka_unit_test(test_liars_and_steps),
+		cmocka_unit_test(test_tracking),
+		cmocka_unit_test(test_measurements),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_csv),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
