@@ -13,6 +13,7 @@
  */
 #include "otf/otf.h"
 
+#include <dirent.h>
 #include <otf2/otf2.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -20,8 +21,9 @@
 
 struct decoder {
 	FILE *out;
-	bool good; /* somebody reads what is written */
-	bool complete;
+	bool good;     /* somebody reads what is written */
+	bool complete; /* it says that MPI is */
+	bool numbers;  /* threads have some of their own */
 	OTF2_Reader *reader;
 	struct usk_texts name;
 	struct thread {
@@ -121,7 +123,7 @@ static OTF2_CallbackCode on_group(void *ctx, OTF2_GroupRef self, OTF2_StringRef 
 	item.op = type == OTF2_GROUP_TYPE_COMM_LOCATIONS ? OTF2_WORLD
 		  : type == OTF2_GROUP_TYPE_COMM_GROUP	 ? OTF2_PART
 							 : OTF2_SELF;
-	item.flag = flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS;
+	item.flag = flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS ? OTF2_GLOBAL : 0;
 	OTF2_CallbackCode code = OTF2_CALLBACK_SUCCESS;
 	for (uint32_t i = 0, k; (i < n || !i) && code == OTF2_CALLBACK_SUCCESS; i += k) {
 		const uint32_t most = COUNT(item.member);
@@ -129,6 +131,7 @@ static OTF2_CallbackCode on_group(void *ctx, OTF2_GroupRef self, OTF2_StringRef 
 		item.n = (uint8_t)(k * sizeof *member);
 		memcpy(item.member, member + i, item.n);
 		code = give(ctx, &item);
+		item.flag |= OTF2_MORE;
 		k = k ? k : 1;
 	}
 	return code;
@@ -306,9 +309,9 @@ static OTF2_EvtReaderCallbacks *calls(void)
 static bool read_numbers(struct decoder *d, uint64_t location)
 {
 	uint64_t n;
-	OTF2_DefReader *reader = OTF2_Reader_GetDefReader(d->reader, location);
+	OTF2_DefReader *reader = d->numbers ? OTF2_Reader_GetDefReader(d->reader, location) : NULL;
 	if (!reader) {
-		return false;
+		return !d->numbers;
 	}
 	bool good = OTF2_Reader_ReadAllLocalDefinitions(d->reader, reader, &n) == OTF2_SUCCESS;
 	OTF2_Reader_CloseDefReader(d->reader, reader);
@@ -330,7 +333,8 @@ static void read_thread(struct decoder *d, const struct thread *t,
 		       OTF2_Reader_ReadAllLocalEvents(d->reader, reader, &n) == OTF2_SUCCESS;
 		OTF2_Reader_CloseEvtReader(d->reader, reader);
 	}
-	if (reader && good && n == t->events) {
+	/* EZTrace declares fewer than there are; of none there may be no file. */
+	if ((reader && good && n >= t->events) || !(n + t->events)) {
 		give(d, &over);
 		return;
 	}
@@ -364,12 +368,26 @@ static void read_events(struct decoder *d)
 	for (size_t i = 0; i < d->n && d->good; i++) {
 		const struct thread *t = &d->thread[i];
 		give(d, &(struct otf2_item){ .kind = ITEM_READ, .value = t->location });
-		if (t->events) {
-			read_thread(d, t, call);
-		} else { /* such a thread may have no file */
-			give(d, &(struct otf2_item){ .kind = ITEM_OVER, .value = t->location });
-		}
+		read_thread(d, t, call);
 	}
+}
+
+/* Of a trace whose threads all number as it does, their local definitions may be left out. */
+static bool has_numbers(const char *path)
+{
+	static const char suffix[] = ".def";
+	bool any = false;
+	char *folder = usk_format("%.*s", (int)(strrchr(path, '.') - path), path);
+	DIR *in = opendir(folder);
+	for (const struct dirent *e; in && (e = readdir(in)) != NULL;) {
+		const char *end = strrchr(e->d_name, '.');
+		any |= end && !strcmp(end, suffix);
+	}
+	if (in) {
+		closedir(in);
+	}
+	free(folder);
+	return any;
 }
 
 static bool open_trace(struct decoder *d, const char *path)
@@ -403,6 +421,7 @@ void usk_otf2_decode(const char *path, FILE *out)
 		return;
 	}
 	give(&d, &(struct otf2_item){ .kind = ITEM_READY });
+	d.numbers = has_numbers(path);
 	read_events(&d);
 	give(&d, &(struct otf2_item){ .kind = ITEM_END });
 	/* Everything else goes with the process. */

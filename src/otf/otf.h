@@ -30,7 +30,8 @@ enum otf2_kind {
 	ITEM_INCOMPLETE, /* it says of itself that records of MPI are missing */
 	ITEM_PROCESS,	 /* value: a location group; text: its name */
 	ITEM_LOCATION,	 /* value: a thread; request: its location group */
-	ITEM_GROUP,	 /* value: its number; op: which kind; flag: ranks are those of the world */
+	ITEM_GROUP,	 /* value: its number; op: which kind; flag: ranks are those of the world;
+			  * members go on */
 	ITEM_COMM,	 /* value: its number; who, tag: its groups, the second or OTF2_NOWHERE */
 	ITEM_READY,	 /* that was all of them */
 	/* events of one thread after the other */
@@ -50,6 +51,7 @@ enum otf2_kind {
 	ITEM_KINDS,
 };
 
+enum { OTF2_GLOBAL = 1, OTF2_MORE = 2 };	       /* flag of ITEM_GROUP */
 enum { OTF2_WORLD, OTF2_PART, OTF2_SELF };	       /* op of ITEM_GROUP */
 enum { OTF2_SENT_BYTES = 1, OTF2_RECEIVED_BYTES = 2 }; /* flag of a collective: more than none */
 

@@ -58,8 +58,10 @@ static void add_members(struct otf2_world *w, const struct otf2_item *item)
 	if (!*number) {
 		w->group = usk_room(w->group, w->n_groups, &w->cap_groups, sizeof *w->group);
 		w->group[w->n_groups] =
-			(struct otf2_group){ .kind = item->op, .global = item->flag };
+			(struct otf2_group){ .kind = item->op, .global = item->flag & OTF2_GLOBAL };
 		*number = ++w->n_groups;
+	} else if (!(item->flag & OTF2_MORE)) {
+		return; /* EZTrace defines the world a second time, as a part of itself */
 	}
 	struct otf2_group *g = &w->group[*number - 1];
 	for (size_t i = 0; i < item->n / sizeof *item->member; i++) {
