@@ -60,6 +60,17 @@ static usk_i128 until(const struct usk_row_clock *c, const struct usk_row_place 
 	return is_before(c, at, &next) && t > next ? (usk_i128)t - next : 0;
 }
 
+/* How long before a row's moment at least its clock showed t, if in the same epoch; that it showed
+ * the next own stamp before cannot be, and counts for more. */
+static usk_i128 age(const struct usk_row_clock *c, const struct usk_row_place *at, int64_t t)
+{
+	int64_t next;
+	if (t <= at->last || !is_before(c, at, &next)) {
+		return far(t, at->last);
+	}
+	return t > next ? far(t, next) * LIKE : 0;
+}
+
 /* The next stamp in the column that rows are written by. */
 static size_t epoch_of_own(const struct usk_epochs *e, struct usk_row_place *at, int64_t t)
 {
@@ -128,9 +139,7 @@ static size_t nearest(const struct usk_row_clock *c, struct usk_row_place *at, i
 	const struct usk_epochs *e = &c->epochs;
 	size_t k = at->epoch;
 	bool early = older ? t > at->last : t < at->last;
-	usk_i128 same = older	? far(t, at->last)
-			: early ? far(t, at->last) * LIKE
-				: until(c, at, t);
+	usk_i128 same = older ? age(c, at, t) : early ? far(t, at->last) * LIKE : until(c, at, t);
 	usk_i128 before = same, behind = same;
 	if (k && older) {
 		before = far(e->epoch[k - 1].before_ns, t) + far(at->last, at->began);
