@@ -406,7 +406,7 @@ def judge_history(unskew, draw, model, ops, path, machine, clocks, folder, count
 		counts.untold += 1
 		return ''
 	band = int(summary['widest_ns'] or 0)
-	took = median([op['return'] - op['call'] for op in ops if op['return'] is not None])
+	took = max(1, median([op['return'] - op['call'] for op in ops if op['return'] is not None]))
 	bounds = tell(unskew, folder, words, 'porcupine', '--bounds')[2]
 	if as_edn:
 		by_id = {t['Input']['id']: t for t in bounds}
