@@ -96,18 +96,19 @@ struct comparison {
 	struct truth_score *score;
 };
 
-/* ref: that of a reference which was set back may be up to 2^63. */
-static enum usk_status compare_at(struct comparison *c, int64_t local, int64_t ref,
-				  struct usk_err *err)
+/* By how much the truth lies outside of the band. ref: that of a reference which was set back may
+ * be up to 2^63. */
+static int64_t outside_by(const struct usk_stamp *s, int64_t ref)
 {
-	struct usk_stamp s;
-	enum usk_status status = usk_map_at(c->map, local, &s, err);
-	if (status) {
-		return status;
-	}
-	usk_i128 below = s.lo_ns == USK_NONE ? 0 : (usk_i128)s.lo_ns - ref - 1;
-	usk_i128 above = s.hi_ns == USK_NONE ? 0 : (usk_i128)ref - s.hi_ns - 1;
+	usk_i128 below = s->lo_ns == USK_NONE ? 0 : (usk_i128)s->lo_ns - ref - 1;
+	usk_i128 above = s->hi_ns == USK_NONE ? 0 : (usk_i128)ref - s->hi_ns - 1;
 	int64_t outside = usk_saturate(below > above ? below : above);
+	return outside > 0 ? outside : 0;
+}
+
+static void compare_at(struct comparison *c, const struct usk_stamp *s, int64_t local, int64_t ref)
+{
+	int64_t outside = outside_by(s, ref);
 	if (outside > c->score->outside_ns) {
 		c->score->outside_ns = outside;
 	}
@@ -118,33 +119,70 @@ static enum usk_status compare_at(struct comparison *c, int64_t local, int64_t r
 		const struct usk_jump *j = &c->clock->jump[i];
 		between = between && !usk_jump_spans(j, c->epoch, local, local);
 	}
-	if (s.reference_ns != USK_NONE && between) {
-		usk_i128 off = (usk_i128)s.reference_ns - ref;
+	if (s->reference_ns != USK_NONE && between) {
+		usk_i128 off = (usk_i128)s->reference_ns - ref;
 		int64_t error = usk_saturate(off < 0 ? -off : off);
 		if (error > c->score->worst_ns) {
 			c->score->worst_ns = error;
 			c->score->worst_at_ns = local;
 		}
 	}
-	return USK_OK;
+}
+
+/* The least that the clock shows from each moment on. */
+static int64_t *least_from(const int64_t *local_ns, size_t n)
+{
+	int64_t *least = usk_alloc(n, sizeof *least);
+	for (size_t i = n; i-- > 0;) {
+		least[i] = i + 1 < n && least[i + 1] < local_ns[i] ? least[i + 1] : local_ns[i];
+	}
+	return least;
+}
+
+/* A stamp from piece i on. One that the clock showed again, as it was set back unseen, is that of a
+ * record, which nobody knows the truth of: the one that is nearest to the band. */
+static enum usk_status compare_stamp(struct comparison *c, const int64_t *local_ns,
+				     const int64_t *ref_ns, const int64_t *least, size_t n,
+				     size_t i, int64_t local, struct usk_err *err)
+{
+	struct usk_stamp s;
+	enum usk_status status = usk_map_at(c->map, local, &s, err);
+	int64_t nearest = 0;
+	bool any = false;
+	for (; i + 1 < n && least[i] <= local && !status; i++) {
+		if (local >= local_ns[i] && local <= local_ns[i + 1]) {
+			int64_t ref = true_time(local_ns, ref_ns, i, local);
+			bool better = !any || outside_by(&s, ref) < outside_by(&s, nearest);
+			nearest = better ? ref : nearest;
+			any = true;
+		}
+	}
+	if (any) {
+		compare_at(c, &s, local, nearest);
+	}
+	return status;
 }
 
 static enum usk_status compare_all(struct comparison *c, const int64_t *local_ns,
 				   const int64_t *ref_ns, size_t n, struct usk_err *err)
 {
 	enum usk_status status = USK_OK;
+	int64_t *least = least_from(local_ns, n);
 	for (size_t i = 0; i < n && !status; i++) {
-		status = compare_at(c, local_ns[i], ref_ns[i], err);
+		struct usk_stamp s;
+		status = usk_map_at(c->map, local_ns[i], &s, err);
+		if (!status) {
+			compare_at(c, &s, local_ns[i], ref_ns[i]);
+		}
 	}
 	for (size_t k = 0, i = 0; k < c->clock->n_knots && !status; k++) {
 		int64_t local = c->clock->knot[k].local_ns;
 		while (i + 2 < n && local_ns[i + 1] < local) {
 			i++;
 		}
-		if (local >= local_ns[i] && local <= local_ns[i + 1]) {
-			status = compare_at(c, local, true_time(local_ns, ref_ns, i, local), err);
-		}
+		status = compare_stamp(c, local_ns, ref_ns, least, n, i, local, err);
 	}
+	free(least);
 	return status;
 }
 

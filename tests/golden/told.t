@@ -66,3 +66,6 @@ The model cannot explain the clocks of host1 and host2; these messages contradic
   In the 68.7 ms between, host1 would have lost at least 399 ms on host2; the skew limit allows 34.4 us.
 Note: 2 messages between host0 and host1 contradict each other if both clocks have constant rates that differ by at most 500 ppm: a clock was stepped or slewed, and as nothing says which, neither has an answer; try --model wander, a part of the trace with --from and --to, or a larger --max-skew-ppm
 Note: 2 messages between host1 and host2 contradict each other if both clocks have constant rates that differ by at most 500 ppm: a clock was stepped or slewed, and as nothing says which, neither has an answer; try --model wander, a part of the trace with --from and --to, or a larger --max-skew-ppm
+# A clock that shows stamps twice as it was set back unseen: each record's band is held against its own moment.
+$ unskew simulate -q -o twice --rate 10 --seconds 20 --offset 0s --drift-ppm 0 --step host1@10.021s:-20ms; unskew sync twice/host0.pcap twice/host1.pcap --truth twice/truth.json | sed -n '/^Truth/p'
+Truth: host1's estimate is off by at most 1.33 us; its band holds the truth throughout.
