@@ -6,12 +6,13 @@
  * Out   yes, no or undecidable, and the margin in ns; "-" where nothing bounds it
  * Why   the one question that corrected stamps alone cannot answer: they may be in order by chance
  */
-#include "stamps.h"
+#include "twice.h"
 
 #include <string.h>
 
 struct asking {
 	struct stamps stamps;
+	struct twice twice;
 	bool undecidable, apart, unbounded; /* the last two: a sentence said so */
 };
 
@@ -26,7 +27,8 @@ struct event {
 static enum usk_status place(struct asking *q, struct event *e, struct usk_err *err)
 {
 	const struct usk_clock *k = &q->stamps.clocks->clock[e->clock];
-	struct stamps_answer a, latest;
+	const int64_t epoch = q->stamps.epoch;
+	struct stamps_answer a;
 	enum usk_status status = stamps_at(&q->stamps, e->clock, e->local_ns, &a, err);
 	if (status) {
 		return status;
@@ -34,13 +36,28 @@ static enum usk_status place(struct asking *q, struct event *e, struct usk_err *
 	e->at = a.at;
 	e->epoch = a.epoch;
 	stamps_tell(&q->stamps, e->clock, e->local_ns, &a);
-	if (a.epoch >= 0 && k->resolution_ns > 1) {
-		/* Rounded down: it happened up to so much later. */
-		status = stamps_at(&q->stamps, e->clock, e->local_ns + k->resolution_ns - 1,
-				   &latest, err);
-		e->at.hi_ns = latest.at.hi_ns;
+	q->stamps.epoch = a.epoch;
+	for (int upper = 0; upper < 2 && a.epoch >= 0 && !status; upper++) {
+		int64_t local_ns = e->local_ns, *bound = upper ? &e->at.hi_ns : &e->at.lo_ns;
+		struct stamps_answer edge = { .at = { USK_NONE, USK_NONE, USK_NONE } };
+		if (twice_beside(&q->twice, e->clock, upper, &local_ns)) {
+			/* Rounded down: it happened up to so much later. */
+			local_ns += upper && k->resolution_ns > 1 ? k->resolution_ns - 1 : 0;
+			status = stamps_at(&q->stamps, e->clock, local_ns, &edge, err);
+		}
+		*bound = twice_bound(&q->twice, k->reference, upper,
+				     upper ? edge.at.hi_ns : edge.at.lo_ns);
 	}
+	q->stamps.epoch = epoch;
 	return status;
+}
+
+/* Of one clock, and no step back that no record shows may have changed their order? */
+static bool in_order(const struct asking *q, const struct event e[2])
+{
+	const struct twice_zone *z = twice_in(&q->twice, e[0].clock, e[0].local_ns);
+	return e[0].clock == e[1].clock && e[0].epoch == e[1].epoch && e[0].epoch >= 0 &&
+	       (!z || z != twice_in(&q->twice, e[1].clock, e[1].local_ns));
 }
 
 static enum usk_status ask(struct asking *q, struct event e[2], struct usk_err *err)
@@ -53,7 +70,7 @@ static enum usk_status ask(struct asking *q, struct event e[2], struct usk_err *
 		return status;
 	}
 	uint32_t home[2] = { c->clock[e[0].clock].reference, c->clock[e[1].clock].reference };
-	if (e[0].clock == e[1].clock && e[0].epoch == e[1].epoch && e[0].epoch >= 0) {
+	if (in_order(q, e)) {
 		for (int i = 0; i < 2; i++) {
 			e[i].at.lo_ns = e[i].at.hi_ns = e[i].local_ns;
 		}
@@ -133,6 +150,7 @@ static int before_run(const struct args *args)
 		say_usage("before needs two stamps: unskew before CLOCKS A:T B:T");
 	}
 	stamps_open(&q.stamps, args);
+	twice_find(&q.twice, &q.stamps);
 	int status = args_operands(args) > 1 ? ask_operands(&q) : stamps_lines(ask_line, &q);
 	return status ? status : q.undecidable ? EXIT_PARTIAL : EXIT_DONE;
 }
@@ -160,7 +178,7 @@ const struct command cmd_before = {
 	.more = "Prints `yes` if the event at T of clock A happened before that of B, `no` if it "
 		"happened after it, `undecidable` if their error bounds overlap (then the status "
 		"is 3), and a margin in ns: the gap between the bounds or, of undecidable events, "
-		"what lacks to one. Two stamps of one clock are compared as they are. Without "
-		"stamps, two are read from each line of standard input.",
+		"what lacks to one. Two stamps of one clock are compared as they are, but where a "
+		"step back may have repeated them. Without stamps, two are read from each line of standard input.",
 	.group = { &before_input, &options_common },
 };

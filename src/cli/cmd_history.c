@@ -143,31 +143,6 @@ static void note_width(struct making *m, uint32_t clock, const struct usk_stamp 
 	}
 }
 
-/* The stamp where the time that it tells is widest: that itself, or the edge of what a clock may have
- * shown twice, or up to so much later as it was rounded down. False: there is none. */
-static bool widest_stamp(const struct making *m, uint32_t clock, bool back, int64_t *local_ns)
-{
-	const struct twice_zone *z = twice_in(&m->twice, clock, *local_ns);
-	if (z && (back ? z->to_ns == INT64_MAX : z->from_ns == INT64_MIN)) {
-		return false;
-	}
-	*local_ns = !back ? (z ? z->from_ns - 1 : *local_ns)
-			  : (z ? z->to_ns + 1 : *local_ns) + m->step_ns[clock] - 1;
-	return true;
-}
-
-/* Where the reference may have been set back unseen, times are in no order. */
-static int64_t bound_of(const struct making *m, const struct usk_stamp *at, bool back)
-{
-	int64_t bound = back ? at->hi_ns : at->lo_ns, open = back ? USK_OPEN : -USK_OPEN;
-	const struct twice_zone *z =
-		bound == USK_NONE ? NULL : twice_in(&m->twice, m->reference, bound);
-	if (bound == USK_NONE || (z && (back ? z->to_ns == INT64_MAX : z->from_ns == INT64_MIN))) {
-		return open;
-	}
-	return z ? (back ? z->to_ns : z->from_ns) : bound;
-}
-
 /* When it was at the earliest, of a call, and at the latest, of a return. */
 static struct usk_end end_of(struct making *m, const struct usk_op *op, int64_t local_ns, bool back)
 {
@@ -188,12 +163,16 @@ static struct usk_end end_of(struct making *m, const struct usk_op *op, int64_t 
 	if (a.epoch < 0 || k->reference != m->reference) {
 		return out;
 	}
-	if (widest_stamp(m, clock, back, &widest_ns)) {
+	if (twice_beside(&m->twice, clock, back, &widest_ns)) {
+		/* Rounded down: it was up to so much later. */
+		widest_ns += back ? m->step_ns[clock] - 1 : 0;
 		m->stamps.epoch = a.epoch;
 		must_in(stamps_at(&m->stamps, clock, widest_ns, &edge, &why), where(m, op));
 		m->stamps.epoch = epoch;
 		note_width(m, clock, &a.at);
-		out.bound_ns = bound_of(m, &edge.at, back);
+		int64_t bound_ns = twice_bound(&m->twice, m->reference, back,
+					       back ? edge.at.hi_ns : edge.at.lo_ns);
+		out.bound_ns = bound_ns == USK_NONE ? out.bound_ns : bound_ns;
 	}
 	return out;
 }

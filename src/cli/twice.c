@@ -117,3 +117,22 @@ const struct twice_zone *twice_in(const struct twice *t, uint32_t clock, int64_t
 	const struct twice_zone *z = low < t->n ? &t->zone[low] : NULL;
 	return z && z->clock == clock && z->from_ns <= ns ? z : NULL;
 }
+
+bool twice_beside(const struct twice *t, uint32_t clock, bool upper, int64_t *local_ns)
+{
+	const struct twice_zone *z = twice_in(t, clock, *local_ns);
+	if (z && (upper ? z->to_ns == INT64_MAX : z->from_ns == INT64_MIN)) {
+		return false;
+	}
+	*local_ns = !z ? *local_ns : upper ? z->to_ns + 1 : z->from_ns - 1;
+	return true;
+}
+
+int64_t twice_bound(const struct twice *t, uint32_t reference, bool upper, int64_t bound_ns)
+{
+	const struct twice_zone *z = bound_ns == USK_NONE ? NULL : twice_in(t, reference, bound_ns);
+	if (z && (upper ? z->to_ns == INT64_MAX : z->from_ns == INT64_MIN)) {
+		return USK_NONE;
+	}
+	return !z ? bound_ns : upper ? z->to_ns : z->from_ns;
+}

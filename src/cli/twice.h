@@ -20,5 +20,11 @@ struct twice {
 void twice_find(struct twice *t, struct stamps *s);
 /** The zone that a stamp of the clock is in, or, of a reference, a time; NULL: none. */
 const struct twice_zone *twice_in(const struct twice *t, uint32_t clock, int64_t ns);
+/** The stamp in whose place a bound of this one is to be taken (upper: the latest): itself, or beside
+ * the zone that it is in. False: there is none. */
+bool twice_beside(const struct twice *t, uint32_t clock, bool upper, int64_t *local_ns);
+/** A bound in the time of a reference that may have been set back unseen, where times are in no
+ * order; USK_NONE: there is none. */
+int64_t twice_bound(const struct twice *t, uint32_t reference, bool upper, int64_t bound_ns);
 
 #endif

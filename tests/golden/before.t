@@ -52,3 +52,9 @@ undecidable -
 ! unskew: note: no chain of messages connects a with x: their times cannot be compared
 ! unskew: note: "-": one of the two clocks has no bounds at that time, so there is no margin
 ? 3
+# A clock that was set back by 20 ms, which no record shows: the order of two stamps of it around that is not known.
+$ unskew simulate -q -o twice --rate 10 --seconds 20 --offset 0s --drift-ppm 0 --step host1@10.021s:-20ms; unskew sync -q twice/host0.pcap twice/host1.pcap -o twice.json; unskew before twice.json host1:1700000010.010s host1:1700000010.015s
+undecidable 120821732
+? 3
+$ unskew before twice.json host1:1700000005s host1:1700000010.015s
+yes 5015000000
