@@ -282,7 +282,8 @@ static struct held check_way(const struct usk_clocks *a, uint32_t clock,
 			b = band_of(c, at.epoch, a->max_skew_e12);
 			of = at.epoch;
 		}
-		bool beyond = m->last_ns && (then < m->first_ns || then > m->last_ns);
+		bool beyond = (m->last_ns && (then < m->first_ns || then > m->last_ns)) ||
+			      (m->last_stamp && y > m->last_stamp);
 		bool open = !b.n && c->quality == USK_ONE_SIDED; /* this epoch on both sides */
 		/* An epoch that is in a bracket as a whole ends with it. */
 		if (b.n < 2 && (beyond || open || in_bracket(c, at, true))) {

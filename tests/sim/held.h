@@ -34,7 +34,8 @@ struct held_moments {
 	int64_t *true_ns;
 	size_t n, cap;
 	int64_t first_ns,
-		last_ns; /* of its messages, if it has any: an epoch may be silent beyond */
+		last_ns;    /* of its messages, if it has any: an epoch may be silent beyond */
+	int64_t last_stamp; /* the highest that a message used has of it; 0: not known */
 };
 
 struct held {

@@ -70,6 +70,13 @@ static void check_moments(struct trial *t)
 			}
 		}
 	}
+	/* Of captures it is the messages that were used that tell where they end. */
+	for (size_t i = 0; i < t->n_used && !t->n; i++) {
+		const struct usk_msg *u = &t->used[i].msg;
+		int64_t *sent = &moments[u->from].last_stamp, *got = &moments[u->to].last_stamp;
+		*sent = u->sent_ns > *sent ? u->sent_ns : *sent;
+		*got = u->received_ns > *got ? u->received_ns : *got;
+	}
 	held_check(t->answer, t->truth, moments, t->held);
 	for (uint32_t i = 0; i < t->answer->n_clocks; i++) {
 		free(moments[i].true_ns);
