@@ -455,6 +455,7 @@ uint32_t usk_clocks_find(const struct usk_clocks *c, const char *name, const cha
 struct usk_notes {
 	char **note;
 	size_t n;
+	bool partial; /* spans stay as they were recorded, and notes say which */
 };
 void usk_notes_free(struct usk_notes *notes); /* the rows, not the struct */
 
@@ -487,16 +488,18 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
 			  struct usk_err *err);
 
 /**
- * Re-time one trace into the same format: pcap, pcapng or a table; record order is kept.
+ * Re-time one trace into the same format: pcap, pcapng, spans in JSON or a table; record order is
+ * kept.
  *
  * in     path of the trace; a folder of CTF traces
- * clock  index of its clock in c; a table names its own clocks, pass USK_NO_CLOCK
+ * clock  index of its clock in c; a table or spans name their own, pass USK_NO_CLOCK
  * out    path of the new file, which appears whole or not at all
  *
  * pcap comes out with ns stamps in the input's byte order, pcapng with all other blocks and
  * options as they were and the stamp as recorded in a comment, a table with the recorded
- * stamps in added columns NAME_raw_ns (those in ticks stay, with NAME_ns beside them). Refusals and
- * notes as in usk_merge().
+ * stamps in added columns NAME_raw_ns (those in ticks stay, with NAME_ns beside them), spans with recorded
+ * stamps and bounds among their attributes. Refusals and notes as in usk_merge(); but spans of a
+ * clock that is not in c, or not bounded, stay as recorded, with a note.
  */
 enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clocks *c,
 			  const char *out, const struct usk_write_options *opt,

@@ -70,7 +70,7 @@ class WriteOptions(C.Structure):
 
 
 class Notes(C.Structure):
-    _fields_ = [("note", C.POINTER(C.c_char_p)), ("n", C.c_size_t)]
+    _fields_ = [("note", C.POINTER(C.c_char_p)), ("n", C.c_size_t), ("partial", C.c_bool)]
 
 
 _P = C.c_void_p

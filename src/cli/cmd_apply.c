@@ -280,6 +280,7 @@ static int apply_run(const struct args *args)
 	for (size_t i = 0; i < n; i++) {
 		status = status || all_bounded(c, &job[i]) ? status : EXIT_PARTIAL;
 	}
+	status = status || !notes.partial ? status : EXIT_PARTIAL;
 	return status;
 }
 

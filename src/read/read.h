@@ -46,6 +46,29 @@ struct usk_ng {
 	const struct usk_record *packet; /* of an enhanced or obsolete packet block */
 };
 
+/* Where in the file something of a span stands, for who writes another in its place or beside it. */
+enum usk_place_kind {
+	USK_PLACE_START, /* a stamp: from behind its key to behind its value */
+	USK_PLACE_END,
+	USK_PLACE_DURATION,
+	USK_PLACE_EVENT,
+	USK_PLACE_ATTRIBUTES, /* behind the last attribute, or where the first would stand */
+	USK_PLACE_NULL,	      /* instead of attributes: as a stamp */
+	USK_PLACE_TAKEN,      /* their key has another value: none can be added */
+	USK_PLACE_RECORDED,   /* among them are recorded stamps: this span was corrected before */
+	USK_PLACE_LAST,	      /* behind all that the span has */
+};
+
+/* The attribute that says so. */
+#define USK_SPAN_RECORDED "unskew.start.recorded_ns"
+
+struct usk_place {
+	uint64_t from, to;
+	int64_t ns; /* of an event; USK_NONE: no time. 0: it has none */
+	uint8_t kind;
+	bool filled; /* attributes: there are some */
+};
+
 struct usk_trace {
 	struct usk_input in;
 	const struct reader *reader;
@@ -64,6 +87,10 @@ struct usk_trace {
 	/* Of pcapng: takes each block that is not lost, in file order; from a rewind on. */
 	enum usk_status (*take_block)(void *ctx, const struct usk_ng *b);
 	void *block_ctx;
+	/* Of spans in JSON: takes each with its places, in file order; from a rewind on. */
+	enum usk_status (*take_span)(void *ctx, const struct usk_span *s,
+				     const struct usk_place *place, size_t n, struct usk_err *err);
+	void *span_ctx;
 	struct usk_read_options opt;
 	/* Tables: clocks named so far, and their indices + 1 by name. */
 	struct named_clock {

@@ -9,7 +9,7 @@
  */
 #include "read/span_json.h"
 
-enum { TRACE = OBJECT_ROOT + 1, SPAN, REFERENCE, TAG, PROCESSES, PROCESS, PROCESS_TAG };
+enum { TRACE = OBJECT_ROOT + 1, SPAN, REFERENCE, TAG, PROCESSES, PROCESS, PROCESS_TAG, LOG };
 
 static const struct span_key keys[] = {
 	{ SPAN, "traceID", 0, FIELD_TRACE },
@@ -34,6 +34,11 @@ static const struct span_key keys[] = {
 	{ PROCESS, "tags", PROCESS_TAG, 0 },
 	{ PROCESS_TAG, "key", 0, FIELD_KEY },
 	{ PROCESS_TAG, "value", 0, FIELD_VALUE },
+};
+
+static const struct span_key places[] = {
+	{ SPAN, "logs", LOG, 0 },
+	{ LOG, "timestamp", 0, FIELD_EVENT_US },
 };
 
 static void begin(struct span_reader *r, uint8_t object)
@@ -121,7 +126,8 @@ static bool sniff(const uint8_t *d, size_t n)
 static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 {
 	static const struct span_format jaeger = {
-		false, OBJECT_ROOT, keys, COUNT(keys), begin, end,
+		false,	OBJECT_ROOT,   keys, COUNT(keys), begin, end,
+		places, COUNT(places), SPAN, TAG,	  true,
 	};
 	return usk_span_json_start(t, &jaeger, err);
 }

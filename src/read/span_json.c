@@ -8,6 +8,10 @@
  *       back holds neither (doc/dependencies.md has the rates of several)
  * Not   what objects mean (span_otlp.c, span_jaeger.c, span_zipkin.c)
  *
+ * Where places are wanted (usk_trace.take_span), what the parser has consumed when it calls back is
+ * where the token ends. Nothing tells where a value begins; its key ends before it, and only blanks
+ * and a colon stand between.
+ *
  * A value's key is looked up in the table by the object that it stands in; what is not there is
  * passed over. What ends before its process is told waits, no longer than the object that tells it.
  */
@@ -21,7 +25,9 @@ enum { DEEPEST = 512, TRACKED = 32, FEED = 1 << 16 };
 struct frame {
 	uint8_t object; /* what it is; of an array, what its elements are */
 	bool array;
-	uint8_t next, field; /* of the key said last */
+	uint8_t next, field;   /* of the key said last */
+	bool filled;	       /* something stands in it */
+	uint64_t key_end, end; /* of the key said last; of what stands in it, so far */
 };
 
 struct json_reader {
@@ -29,6 +35,7 @@ struct json_reader {
 	yajl_handle json;
 	struct frame frame[TRACKED];
 	size_t depth, passed; /* frames, and levels of what is passed over */
+	uint64_t fed_at;      /* where the bytes stand that the parser has */
 };
 
 /* ---- what the parser calls ----------------------------------------------------------------- */
@@ -36,6 +43,66 @@ struct json_reader {
 static struct frame *top(struct json_reader *j)
 {
 	return j->passed || !j->depth ? NULL : &j->frame[j->depth - 1];
+}
+
+static bool places(const struct json_reader *j)
+{
+	return j->r.t->take_span != NULL;
+}
+
+/* Behind the token that the parser calls back for. */
+static uint64_t here(const struct json_reader *j)
+{
+	return j->fed_at + yajl_get_bytes_consumed(j->json);
+}
+
+/* Is the next value in f what a span's attributes stand in? */
+static bool of_attributes(const struct json_reader *j, const struct frame *f)
+{
+	return f && !f->array && f->object == j->r.format->span &&
+	       f->next == j->r.format->attributes;
+}
+
+/* A value ended that stands in f. */
+static void filled(struct json_reader *j, struct frame *f)
+{
+	if (f) {
+		f->filled = true;
+		f->end = here(j);
+	}
+}
+
+/* Nothing can be added to attributes that are no list, or no object. */
+static void place_attributes(struct json_reader *j, const struct frame *in, uint8_t kind)
+{
+	if (of_attributes(j, in)) {
+		usk_span_place(&j->r, (struct usk_place){
+					      .from = in->key_end, .to = here(j), .kind = kind });
+	}
+}
+
+/* A name, or whatever stands where it would. */
+static void place_name(struct json_reader *j, const struct frame *f, const char *text, size_t n)
+{
+	static const char name[] = USK_SPAN_RECORDED;
+	if (f->object == j->r.format->attributes && n == sizeof name - 1 &&
+	    !memcmp(text, name, n)) {
+		usk_span_place(&j->r, (struct usk_place){ .kind = USK_PLACE_RECORDED });
+	}
+}
+
+/* What ended is a span, or all its attributes. */
+static void place_end(struct json_reader *j, const struct frame *f)
+{
+	struct frame *in = top(j);
+	struct usk_place p = { f->end, f->end, USK_NONE, USK_PLACE_LAST, f->filled };
+	if (!f->array && f->object == j->r.format->span) {
+		usk_span_place(&j->r, p);
+	} else if (of_attributes(j, in)) {
+		p.kind = f->array == j->r.format->listed ? USK_PLACE_ATTRIBUTES : USK_PLACE_TAKEN;
+		usk_span_place(&j->r, p);
+	}
+	filled(j, in);
 }
 
 static int opens(struct json_reader *j, bool array)
@@ -49,6 +116,7 @@ static int opens(struct json_reader *j, bool array)
 		return ++j->passed + j->depth <= DEEPEST;
 	}
 	j->frame[j->depth++] = (struct frame){ .object = object, .array = array };
+	j->frame[j->depth - 1].end = places(j) ? here(j) : 0;
 	if (!array && j->r.format->begin) {
 		j->r.format->begin(&j->r, object);
 	}
@@ -59,45 +127,71 @@ static int closes(struct json_reader *j)
 {
 	if (j->passed) {
 		j->passed--;
+		if (places(j)) {
+			filled(j, top(j));
+		}
 		return 1;
 	}
 	const struct frame f = j->frame[--j->depth];
+	if (places(j)) {
+		place_end(j, &f);
+	}
 	if (!f.array) {
 		j->r.format->end(&j->r, f.object);
 	}
 	return 1;
 }
 
+/* NULL: it is none of these, of the object. */
+static const struct span_key *find_key(const struct span_key *key, size_t n_keys, uint8_t object,
+				       const unsigned char *name, size_t n)
+{
+	for (size_t i = 0; i < n_keys; i++) {
+		const struct span_key *k = &key[i];
+		if (k->in == object &&
+		    (!k->name || (strlen(k->name) == n && !memcmp(k->name, name, n)))) {
+			return k;
+		}
+	}
+	return NULL;
+}
+
 static int on_key(void *ctx, const unsigned char *key, size_t n)
 {
 	struct json_reader *j = ctx;
+	const struct span_format *format = j->r.format;
 	struct frame *f = top(j);
 	if (!f) {
 		return 1;
 	}
-	f->next = OBJECT_NONE;
-	f->field = FIELD_NONE;
-	for (size_t i = 0; i < j->r.format->n_keys; i++) {
-		const struct span_key *k = &j->r.format->key[i];
-		if (k->in == f->object &&
-		    (!k->name || (strlen(k->name) == n && !memcmp(k->name, key, n)))) {
-			f->next = k->object;
-			f->field = k->field;
-			if (!k->name) {
-				usk_span_say(&j->r, FIELD_PROCESS,
-					     (struct usk_csv_field){ (const char *)key, n });
-			}
-			break;
-		}
+	const struct span_key *k = find_key(format->key, format->n_keys, f->object, key, n);
+	if (places(j)) {
+		k = k ? k : find_key(format->place, format->n_places, f->object, key, n);
+		f->key_end = here(j);
+		place_name(j, f, (const char *)key, n);
+	}
+	f->next = k ? k->object : OBJECT_NONE;
+	f->field = k ? k->field : FIELD_NONE;
+	if (k && !k->name) {
+		usk_span_say(&j->r, FIELD_PROCESS, (struct usk_csv_field){ (const char *)key, n });
 	}
 	return 1;
 }
 
 static int on_scalar(struct json_reader *j, const char *text, size_t n)
 {
-	const struct frame *f = top(j);
+	struct frame *f = top(j);
+	const struct usk_csv_field what = { text, n };
 	if (f && !f->array && f->field != FIELD_NONE) {
-		usk_span_say(&j->r, f->field, (struct usk_csv_field){ text, n });
+		usk_span_say(&j->r, f->field, what);
+	}
+	if (f && places(j)) {
+		if (!f->array) {
+			usk_span_stands(&j->r, f->field, f->key_end, here(j), what);
+			place_attributes(j, f, USK_PLACE_TAKEN);
+			place_name(j, f, text, n);
+		}
+		filled(j, f);
 	}
 	return 1;
 }
@@ -117,6 +211,16 @@ static int on_boolean(void *ctx, int yes)
 	return on_scalar(ctx, yes ? "true" : "false", yes ? 4 : 5);
 }
 
+static int on_null(void *ctx)
+{
+	struct json_reader *j = ctx;
+	if (places(j)) {
+		place_attributes(j, top(j), USK_PLACE_NULL);
+		filled(j, top(j));
+	}
+	return 1;
+}
+
 static int on_start_map(void *ctx)
 {
 	return opens(ctx, false);
@@ -133,6 +237,7 @@ static int on_end(void *ctx)
 }
 
 static const yajl_callbacks callbacks = {
+	.yajl_null = on_null,
 	.yajl_boolean = on_boolean,
 	.yajl_number = on_number,
 	.yajl_string = on_string,
@@ -227,6 +332,7 @@ static enum usk_status feed(struct usk_trace *t, struct usk_err *err)
 		return USK_OK;
 	}
 	j->r.value_at = t->in.at + n;
+	j->fed_at = t->in.at;
 	yajl_status said = yajl_parse(j->json, t->in.data, n);
 	if (said == yajl_status_ok) {
 		t->used = n;

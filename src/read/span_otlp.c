@@ -38,6 +38,12 @@ static const struct span_key keys[] = {
 	{ OTLP_VALUE, "intValue", 0, FIELD_VALUE },
 };
 
+static const struct span_key places[] = {
+	{ OTLP_SPAN, "events", OTLP_EVENT, 0 },
+	{ OTLP_SPAN, "attributes", OTLP_SPAN_ATTRIBUTE, 0 },
+	{ OTLP_EVENT, "timeUnixNano", 0, FIELD_EVENT_NS },
+};
+
 static void begin(struct span_reader *r, uint8_t object)
 {
 	switch (object) {
@@ -82,5 +88,6 @@ static void end(struct span_reader *r, uint8_t object)
 }
 
 const struct span_format usk_span_otlp = {
-	true, OBJECT_ROOT, keys, COUNT(keys), begin, end,
+	true,	OBJECT_ROOT,   keys,	  COUNT(keys),	       begin, end,
+	places, COUNT(places), OTLP_SPAN, OTLP_SPAN_ATTRIBUTE, true,
 };

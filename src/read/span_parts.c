@@ -208,6 +208,7 @@ void usk_span_begin(struct span_reader *r)
 	r->span = (struct usk_span){ .clock = USK_NO_CLOCK, .end_ns = USK_NONE };
 	r->spoilt = NULL;
 	r->of_span = r->n;
+	r->of_place = r->places_gone + r->n_places;
 }
 
 void usk_span_spoil(struct span_reader *r, const char *why)
@@ -240,7 +241,8 @@ static uint64_t id_of(const struct span_reader *r, enum span_field f)
 static void keep(struct span_reader *r, const struct usk_span *s, uint64_t process)
 {
 	r->waiting = usk_room(r->waiting, r->n, &r->cap, sizeof *r->waiting);
-	r->waiting[r->n++] = (struct waiting){ *s, process };
+	r->waiting[r->n++] =
+		(struct waiting){ .span = *s, .process = process, .place = r->of_place };
 }
 
 void usk_span_link(struct span_reader *r)
@@ -263,17 +265,21 @@ void usk_span_parent(struct span_reader *r)
 	}
 }
 
+static bool time_in(struct usk_csv_field x, unsigned shift, int64_t *ns)
+{
+	struct usk_err why;
+	return x.n && !usk_parse_decimal(x.text, x.n, shift, ns, NULL, &why) && *ns >= 0 &&
+	       *ns <= USK_TIME_MAX;
+}
+
 /* False: it is said, and no time. */
 static bool time_of(const struct span_reader *r, enum span_field f, unsigned shift, int64_t *ns)
 {
-	struct usk_csv_field x = usk_span_said(r, f);
-	struct usk_err why;
 	if (r->said[f].any && r->said[f].is_number) { /* of ns */
 		*ns = (int64_t)r->said[f].number;
 		return r->said[f].number <= (uint64_t)USK_TIME_MAX;
 	}
-	return x.n && !usk_parse_decimal(x.text, x.n, shift, ns, NULL, &why) && *ns >= 0 &&
-	       *ns <= USK_TIME_MAX;
+	return time_in(usk_span_said(r, f), shift, ns);
 }
 
 /* NULL: its times are as they should be. */
@@ -343,9 +349,63 @@ void usk_span_end(struct span_reader *r)
 		w->process = number;
 	}
 	keep(r, s, number);
+	r->waiting[r->n - 1].n_places = (size_t)(r->places_gone + r->n_places - r->of_place);
+	r->of_place += r->waiting[r->n - 1].n_places;
 	if (r->told) {
 		usk_span_is_of(r);
 	}
+}
+
+/* ---- where things stand ------------------------------------------------------------------ */
+
+void usk_span_place(struct span_reader *r, struct usk_place p)
+{
+	r->place = usk_room(r->place, r->n_places, &r->cap_places, sizeof *r->place);
+	r->place[r->n_places++] = p;
+}
+
+void usk_span_stands(struct span_reader *r, enum span_field f, uint64_t from, uint64_t to,
+		     struct usk_csv_field what)
+{
+	static const uint8_t kind_of[FIELDS] = {
+		[FIELD_START_NS] = USK_PLACE_START + 1,
+		[FIELD_START_US] = USK_PLACE_START + 1,
+		[FIELD_END_NS] = USK_PLACE_END + 1,
+		[FIELD_DURATION_US] = USK_PLACE_DURATION + 1,
+		[FIELD_EVENT_NS] = USK_PLACE_EVENT + 1,
+		[FIELD_EVENT_US] = USK_PLACE_EVENT + 1,
+	};
+	if (kind_of[f]) {
+		struct usk_place p = { from, to, USK_NONE, (uint8_t)(kind_of[f] - 1), false };
+		if (p.kind == USK_PLACE_EVENT &&
+		    !time_in(what, f == FIELD_EVENT_US ? 3 : 0, &p.ns)) {
+			p.ns = USK_NONE;
+		}
+		usk_span_place(r, p);
+	}
+}
+
+/* Those of spans that were handed out. */
+static void forget_places(struct span_reader *r)
+{
+	uint64_t first = r->at < r->n ? r->waiting[r->at].place : r->of_place;
+	size_t gone = (size_t)(first - r->places_gone);
+	if (gone) {
+		r->n_places -= gone;
+		memmove(r->place, r->place + gone, r->n_places * sizeof *r->place);
+		r->places_gone = first;
+	}
+}
+
+static enum usk_status hand_out(struct usk_trace *t, const struct waiting *w, struct usk_span *out,
+				struct usk_err *err)
+{
+	const struct span_reader *r = t->state;
+	*out = w->span;
+	return t->take_span && w->span.id
+		       ? t->take_span(t->span_ctx, &w->span, r->place + (w->place - r->places_gone),
+				      w->n_places, err)
+		       : USK_OK;
 }
 
 /* ---- a file ------------------------------------------------------------------------------ */
@@ -355,7 +415,8 @@ void usk_span_start(struct span_reader *r, struct usk_trace *t, const struct spa
 	r->t = t;
 	r->format = f;
 	r->n = r->at = r->settled = r->of_span = 0;
-	r->n_bad = r->n_known = 0;
+	r->n_bad = r->n_known = r->n_places = 0;
+	r->places_gone = r->of_place = 0;
 	r->ended = false;
 	free(r->bad);
 	r->bad = NULL;
@@ -372,6 +433,7 @@ void usk_span_stop(struct span_reader *r)
 	}
 	free(r->waiting);
 	free(r->known);
+	free(r->place);
 	free(r->bad);
 }
 
@@ -382,6 +444,7 @@ enum usk_status usk_span_read(struct usk_trace *t,
 	struct span_reader *r = t->state;
 	enum usk_status status = USK_OK;
 	while (!status && r->at == r->settled && !r->ended) {
+		forget_places(r);
 		if (r->at) {
 			memmove(r->waiting, r->waiting + r->at,
 				(r->n - r->at) * sizeof *r->waiting);
@@ -396,7 +459,7 @@ enum usk_status usk_span_read(struct usk_trace *t,
 		r->ended = t->done;
 	}
 	for (; !status && *n < cap && r->at < r->settled; r->at++) {
-		out[(*n)++] = r->waiting[r->at].span;
+		status = hand_out(t, &r->waiting[r->at], &out[(*n)++], err);
 	}
 	t->done = r->ended && r->at == r->settled; /* all was handed out, too */
 	return status;

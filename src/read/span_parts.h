@@ -31,6 +31,8 @@ enum span_field {
 	FIELD_LINK_TYPE,
 	FIELD_SERVICE,
 	FIELD_ADDRESS,
+	FIELD_EVENT_NS,
+	FIELD_EVENT_US,
 	FIELDS,
 };
 
@@ -73,6 +75,12 @@ struct span_format {
 	size_t n_keys;
 	void (*begin)(struct span_reader *r, uint8_t object);
 	void (*end)(struct span_reader *r, uint8_t object);
+	/* What else is looked at if places are wanted: keys; which object is a span, and which its
+	 * attributes are, in a list or together. */
+	const struct span_key *place;
+	size_t n_places;
+	uint8_t span, attributes;
+	bool listed;
 };
 
 /* What begins of a text is enough. */
@@ -83,6 +91,8 @@ enum { USK_SPAN_LONGEST = 1024 };
 struct waiting {
 	struct usk_span span;
 	uint64_t process; /* its number's hash; 0: whose comes next */
+	uint64_t place;	  /* the number of its first */
+	size_t n_places;
 };
 
 struct span_reader {
@@ -109,6 +119,10 @@ struct span_reader {
 	char *bad;
 	const char *spoilt; /* why the span being made cannot be used; NULL: it can */
 	bool ended;
+	struct usk_place *place; /* of spans that wait, and of the one being made */
+	size_t n_places, cap_places;
+	uint64_t places_gone; /* so many were before them */
+	uint64_t of_place;    /* the number of the first one of the span being made */
 };
 
 /* ---- what a format calls ---- */
@@ -159,6 +173,11 @@ enum usk_status usk_span_read(struct usk_trace *t,
 			      struct usk_span *out, size_t cap, size_t *n, struct usk_err *err);
 /** What waits will never be told whose it is: it is left out. */
 void usk_span_orphans(struct span_reader *r);
+/** A stamp of the span being made stands there, and is this. */
+void usk_span_stands(struct span_reader *r, enum span_field f, uint64_t from, uint64_t to,
+		     struct usk_csv_field what);
+/** Something else of it does. */
+void usk_span_place(struct span_reader *r, struct usk_place p);
 /** All bytes were read. cut: a clause on what they broke off within; NULL: nothing. */
 void usk_span_finish(struct span_reader *r, const char *cut);
 

@@ -9,7 +9,7 @@
  */
 #include "read/span_json.h"
 
-enum { SPAN = OBJECT_ROOT + 1, ENDPOINT, TAGS };
+enum { SPAN = OBJECT_ROOT + 1, ENDPOINT, TAGS, ANNOTATION };
 
 static const struct span_key keys[] = {
 	{ SPAN, "traceId", 0, FIELD_TRACE },
@@ -25,6 +25,11 @@ static const struct span_key keys[] = {
 	{ ENDPOINT, "ipv4", 0, FIELD_ADDRESS },
 	{ ENDPOINT, "ipv6", 0, FIELD_ADDRESS },
 	{ TAGS, "error", 0, FIELD_STATUS },
+};
+
+static const struct span_key places[] = {
+	{ SPAN, "annotations", ANNOTATION, 0 },
+	{ ANNOTATION, "timestamp", 0, FIELD_EVENT_US },
 };
 
 static void begin(struct span_reader *r, uint8_t object)
@@ -59,7 +64,8 @@ static bool sniff(const uint8_t *d, size_t n)
 static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 {
 	static const struct span_format zipkin = {
-		false, SPAN, keys, COUNT(keys), begin, end,
+		false,	SPAN,	       keys, COUNT(keys), begin, end,
+		places, COUNT(places), SPAN, TAGS,	  false,
 	};
 	return usk_span_json_start(t, &zipkin, err);
 }

@@ -56,8 +56,7 @@ void usk_retime_progress(const struct retime *t, uint64_t pos)
 	}
 }
 
-/* A clock that may go along uncorrected: the same bytes. */
-static enum usk_status copy(struct retime *t)
+enum usk_status usk_retime_rest(struct retime *t)
 {
 	while (t->in.have && !t->out.failed) {
 		usk_output_write(&t->out, t->in.data, t->in.have);
@@ -84,16 +83,22 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 	if (by && by->table) {
 		return usk_retime_table(t);
 	}
-	if (by && by->info.class_ == USK_TRACE_SPANS) {
+	if (by == &usk_reader_otlp_proto) {
 		return usk_fail(t->err, USK_EINPUT, 0,
-				"%s: spans in JSON or protobuf cannot be re-timed, only tables of "
-				"spans: convert their stamps with unskew convert",
+				"%s: OTLP as protobuf cannot be re-timed, only OTLP as JSON, which "
+				"the collector's file exporter writes with format: json",
 				t->path);
 	}
+#ifdef USK_HAVE_YAJL
+	if (by && by->info.class_ == USK_TRACE_SPANS) {
+		return usk_retime_spans(t);
+	}
+#endif
 	if (by != &usk_reader_pcap && by != &usk_reader_pcapng) {
 		return usk_fail(t->err, USK_EINPUT, 0,
-				"%s: unknown format: only pcap, pcapng, CTF, and tables of "
-				"messages, events, exchanges, spans or collectives can be re-timed",
+				"%s: unknown format: only pcap, pcapng, CTF, spans as JSON (OTLP, "
+				"Jaeger, Zipkin), and tables of messages, events, exchanges, spans "
+				"or collectives can be re-timed",
 				t->path);
 	}
 	t->clock = clock;
@@ -103,7 +108,7 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 		clock = faces ? usk_trace_iface_clock(t->info, 0, NULL, clock) : clock;
 		status = usk_retime_by(t, clock);
 		if (!status && !t->map) {
-			return copy(t);
+			return usk_retime_rest(t); /* it may go along uncorrected */
 		}
 	}
 	status = status ? status : usk_trace_of(&t->in, t->path, &t->trace, t->err);

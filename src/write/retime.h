@@ -37,9 +37,14 @@ enum usk_status usk_retime_unfit(struct retime *t, uint64_t at, int64_t time_ns,
 /** Progress, now and then: so much of the file is done. */
 void usk_retime_progress(const struct retime *t, uint64_t pos);
 
+/** All that is left of the input, from the window's start on, as it is. */
+enum usk_status usk_retime_rest(struct retime *t);
+
 enum usk_status usk_retime_pcap(struct retime *t);
 enum usk_status usk_retime_pcapng(struct retime *t);
 enum usk_status usk_retime_table(struct retime *t);
+/** JSON of spans. */
+enum usk_status usk_retime_spans(struct retime *t);
 /** A folder of CTF traces, into the folder out. */
 enum usk_status usk_retime_ctf(struct retime *t, uint32_t clock, const char *out);
 

@@ -49,7 +49,7 @@ int main(void)
 	AT(usk_anchor, a), AT(usk_anchor, b), AT(usk_anchor, a_ns), AT(usk_anchor, b_ns);
 	AT(usk_anchor, within_ns);
 	STRUCT(usk_notes);
-	AT(usk_notes, note), AT(usk_notes, n);
+	AT(usk_notes, note), AT(usk_notes, n), AT(usk_notes, partial);
 	options();
 	putchar('\n');
 	return 0;
