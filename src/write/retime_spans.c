@@ -37,13 +37,15 @@ static const struct form {
 };
 
 /* What becomes of a span. */
-enum fate { CORRECTED, UNKNOWN, UNBOUNDED, VAGUE, UNFIT, FATES };
+enum fate { CORRECTED, UNKNOWN, UNBOUNDED, VAGUE, UNFIT, TAKEN, FATES };
 
 static const char *const reason[FATES] = {
 	[UNKNOWN] = "the table of clocks does not have it",
 	[UNBOUNDED] = "it has no estimate",
 	[VAGUE] = "it was set back, and they may be from before that or from after it",
 	[UNFIT] = "corrected, they would be before 1970 or over 146 years from it",
+	[TAKEN] = "attributes that are of another type than the format's cannot keep the recorded "
+		  "stamps",
 };
 
 /* Whose spans: a process of the file. */
@@ -276,8 +278,8 @@ static void put_number(struct spans *x, int64_t ns, bool us)
 	}
 }
 
-/* Behind its key stand blanks, a colon and the value, which gets the quotes that it had. */
-static enum usk_status put_stamp(struct spans *x, const struct usk_place *p, int64_t ns)
+/* Up to the value there: behind its key stand blanks and a colon. *first: the value's first byte. */
+static enum usk_status pass_blanks(struct spans *x, const struct usk_place *p, char *first)
 {
 	struct retime *t = x->t;
 	enum usk_status status = pass(x, p->from, true);
@@ -285,12 +287,22 @@ static enum usk_status put_stamp(struct spans *x, const struct usk_place *p, int
 		status = pass(x, at, true);
 		status = status ? status : usk_input_need(&t->in, x->used, 1, t->err);
 		x->used = 0;
-		if (status || !t->in.have || !strchr(" \t\r\n:", *t->in.data)) {
+		*first = t->in.have ? (char)*t->in.data : 0;
+		if (!*first || !strchr(" \t\r\n:", *first)) {
 			break;
 		}
 	}
+	return status;
+}
+
+/* It gets the quotes that it had. */
+static enum usk_status put_stamp(struct spans *x, const struct usk_place *p, int64_t ns)
+{
+	struct retime *t = x->t;
+	char first = 0;
+	enum usk_status status = pass_blanks(x, p, &first);
 	if (!status) {
-		bool quoted = t->in.have && *t->in.data == '"';
+		bool quoted = first == '"';
 		usk_output_write(&t->out, "\"", quoted);
 		put_number(x, ns, x->form->us);
 		usk_output_write(&t->out, "\"", quoted);
@@ -348,10 +360,10 @@ static enum usk_status put_all_attributes(struct spans *x, const struct usk_plac
 					  const struct usk_place *p, size_t n)
 {
 	const bool null = at->kind == USK_PLACE_NULL, last = at->kind == USK_PLACE_LAST;
-	enum usk_status status = pass(x, at->from, true);
+	char ignored = 0;
+	enum usk_status status = null ? pass_blanks(x, at, &ignored) : pass(x, at->from, true);
 	x->first = null || last || !at->filled;
 	if (null) {
-		usk_output_write(&x->t->out, ":", 1);
 		usk_output_write(&x->t->out, &x->form->bracket, 1);
 	} else if (last) {
 		put(x, ",");
@@ -362,20 +374,23 @@ static enum usk_status put_all_attributes(struct spans *x, const struct usk_plac
 	return status ? status : pass(x, at->to, false);
 }
 
-/* NULL: none can be added. */
-static const struct usk_place *attributes_at(const struct usk_place *p, size_t n)
+/* Where attributes are added; *at NULL: what they would say is there. False: none can be. */
+static bool attributes_at(const struct usk_place *p, size_t n, const struct usk_place **at)
 {
-	const struct usk_place *at = NULL;
+	bool recorded = false;
+	*at = NULL;
 	for (size_t i = 0; i < n; i++) {
-		if (p[i].kind == USK_PLACE_TAKEN || p[i].kind == USK_PLACE_RECORDED) {
-			return NULL;
-		}
 		bool here = p[i].kind == USK_PLACE_ATTRIBUTES || p[i].kind == USK_PLACE_NULL;
-		if (here || (!at && p[i].kind == USK_PLACE_LAST)) {
-			at = &p[i];
+		if (p[i].kind == USK_PLACE_TAKEN) {
+			return false;
+		}
+		recorded = recorded || p[i].kind == USK_PLACE_RECORDED;
+		if (here || (!*at && p[i].kind == USK_PLACE_LAST)) {
+			*at = &p[i];
 		}
 	}
-	return at;
+	*at = recorded ? NULL : *at;
+	return true;
 }
 
 /* ---- spans ------------------------------------------------------------------------------- */
@@ -408,7 +423,11 @@ static enum usk_status take_span(void *ctx, const struct usk_span *s, const stru
 	if (status) {
 		return status;
 	}
+	const struct usk_place *attributes;
 	enum fate fate = correct_span(x, o, s);
+	if (!attributes_at(p, n, &attributes) && !fate) {
+		fate = TAKEN;
+	}
 	if (fate) {
 		x->left[s->clock].n[fate]++;
 		return USK_OK;
@@ -416,7 +435,6 @@ static enum usk_status take_span(void *ctx, const struct usk_span *s, const stru
 	x->corrected++;
 	correct_events(x, o, p, n);
 	fill_places(x, p, n);
-	const struct usk_place *attributes = attributes_at(p, n);
 	for (size_t i = 0; i < n && !status; i++) {
 		if (&p[i] == attributes) {
 			status = put_all_attributes(x, &p[i], p, n);
@@ -453,8 +471,8 @@ static void note_left(const struct spans *x)
 	}
 	if (x->events) {
 		usk_note(t->notes,
-			 "%s: %llu stamps of events stay as recorded: they cannot be read, or not "
-			 "be corrected",
+			 "%s: stamps of events that stay as recorded, as they cannot be read or "
+			 "corrected: %llu",
 			 t->path, (unsigned long long)x->events);
 	}
 	if (t->notes && (told || x->events)) {

@@ -59,4 +59,4 @@ Note: noise.binpb: damaged: 271 bytes in 2 places, the first at byte 1078, were 
 $ printf '\n\003abc\022\004\001\002\003\004' >other.binpb; unskew check other.binpb 2>&1 | cut -c 1-95
 unskew: other.binpb: unknown format: unskew reads captures (pcap, pcapng), CTF folders, spans (
 $ unskew apply proto.json $DATA/otlp.binpb -o out 2>&1 | sed 's/.*otlp/otlp/'
-otlp.binpb: spans in JSON or protobuf cannot be re-timed, only tables of spans: convert their stamps with unskew convert
+otlp.binpb: OTLP as protobuf cannot be re-timed, only OTLP as JSON, which the collector's file exporter writes with format: json

@@ -49,3 +49,46 @@ $ printf '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"1","spanId":"2"
 $ printf 'trace,span,clock,start_ns\n' >bad.csv; unskew check bad.csv
 ! unskew: bad.csv: line 1: the table of spans needs end_ns, end_s, end or end_ticks; found trace,span,clock,start_ns
 ? 1
+# Re-timed in their own format: stamps are corrected, and each span keeps what was recorded beside its bounds.
+$ unskew sync -q jaeger.json -o jaeger.clocks; unskew apply jaeger.clocks jaeger.json -o out.json; cat out.json; echo; unskew check out.json
+{"data":[{"traceID":"a","spans":[{"traceID":"a","spanID":"1","operationName":"get","startTime":1700000000005122,"duration":3000,"processID":"p1","tags":[{"key":"span.kind","value":"client"},{"key":"unskew.start.recorded_ns","type":"string","value":"1700000000000123000"},{"key":"unskew.start.earliest_ns","type":"string","value":"1700000000004117498"},{"key":"unskew.start.latest_ns","type":"string","value":"1700000000006128001"},{"key":"unskew.end.recorded_ns","type":"string","value":"1700000000003123000"},{"key":"unskew.end.earliest_ns","type":"string","value":"1700000000007118927"},{"key":"unskew.end.latest_ns","type":"string","value":"1700000000009129574"}]},{"traceID":"a","spanID":"2","operationName":"get","references":[{"refType":"CHILD_OF","traceID":"a","spanID":"1"}],"startTime":1700000000006123,"duration":1000,"processID":"p2","tags":[{"key":"span.kind","value":"server"},{"key":"unskew.start.recorded_ns","type":"string","value":"1700000000006123000"},{"key":"unskew.start.earliest_ns","type":"string","value":"1700000000006122000"},{"key":"unskew.start.latest_ns","type":"string","value":"1700000000006124999"},{"key":"unskew.end.recorded_ns","type":"string","value":"1700000000007123000"},{"key":"unskew.end.earliest_ns","type":"string","value":"1700000000007122000"},{"key":"unskew.end.latest_ns","type":"string","value":"1700000000007124999"}]}],"processes":{"p1":{"serviceName":"shop","tags":[{"key":"hostname","value":"web"}]},"p2":{"serviceName":"store","tags":[{"key":"hostname","value":"db"}]}}}]}
+direction  messages  inversions  min delay   median      p99      max
+db -> web         1           0    1.00 ms  1.00 ms  1.00 ms  1.00 ms
+web -> db         1           0    1.00 ms  1.00 ms  1.00 ms  1.00 ms
+
+Matched 2 messages.
+An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
+! Wrote out.json.
+$ sed 's/"duration":1000,/&"tags" : null, "annotations":[ {"timestamp" :1700000000006200,"value":"ws"},{"timestamp":"soon"} ],/' zipkin.json >events.json; unskew sync -q events.json -o zipkin.clocks; unskew apply zipkin.clocks events.json -o out-events.json; tail -c 601 out-events.json
+st_ns":"1700000000003124999"}},{"traceId":"a","id":"1","kind":"SERVER","shared":true,"timestamp":1700000000001122,"duration":1000,"tags" : {"unskew.start.recorded_ns":"1700000000006123000","unskew.start.earliest_ns":"1700000000000118997","unskew.start.latest_ns":"1700000000002128500","unskew.end.recorded_ns":"1700000000007123000","unskew.end.earliest_ns":"1700000000001118499","unskew.end.latest_ns":"1700000000003128501","unskew.events.recorded_ns":"1700000000006200000"}, "annotations":[ {"timestamp" :1700000000001199,"value":"ws"},{"timestamp":"soon"} ],"localEndpoint":{"serviceName":"store"}}]! Wrote out-events.json.
+! unskew: note: events.json: stamps of events that stay as recorded, as they cannot be read or corrected: 1
+# Two files, each alone: what else a line holds is as it was, blanks and escapes, too.
+$ sed 's/"endTimeUnixNano":"1700000000007/"attributes": [ ], "events":[{"timeUnixNano": 1700000000006500000 }], "endTimeUnixNano" :\n "\\u0031700000000007/' db.jsonl >db2.jsonl; unskew sync -q --reference web web.jsonl db2.jsonl -o clocks.json; mkdir out; unskew apply clocks.json web.jsonl db2.jsonl -o out; cat out/db2.jsonl; unskew check out/web.jsonl out/db2.jsonl | sed 1d | head -2
+{"resourceSpans":[{"resource":{"attributes":[{"key":"host.name","value":{"stringValue":"db"}},{"key":"service.name","value":{"stringValue":"store"}}]},"scopeSpans":[{"spans":[{"traceId":"0a","spanId":"02","parentSpanId":"01","kind":2,"name":"get","startTimeUnixNano":"1700000000000342006","attributes": [{"key":"unskew.start.recorded_ns","value":{"stringValue":"1700000000006123457"}},{"key":"unskew.start.earliest_ns","value":{"stringValue":"1699999999999122956"}},{"key":"unskew.start.latest_ns","value":{"stringValue":"1700000000003224446"}},{"key":"unskew.end.recorded_ns","value":{"stringValue":"1700000000007123457"}},{"key":"unskew.end.earliest_ns","value":{"stringValue":"1700000000000122467"}},{"key":"unskew.end.latest_ns","value":{"stringValue":"1700000000004224935"}},{"key":"unskew.events.recorded_ns","value":{"stringValue":"1700000000006500000"}} ], "events":[{"timeUnixNano": 1700000000000718363 }], "endTimeUnixNano" :
+ "1700000000001341514"},{"traceId":"0a","spanId":"04","parentSpanId":"03","kind":5,"startTimeUnixNano":"1700000000089298237","endTimeUnixNano":"1700000000090297746","attributes":[{"key":"unskew.start.recorded_ns","value":{"stringValue":"1700000000095123457"}},{"key":"unskew.start.earliest_ns","value":{"stringValue":"1700000000088079443"}},{"key":"unskew.start.latest_ns","value":{"stringValue":"1700000000092267958"}},{"key":"unskew.end.recorded_ns","value":{"stringValue":"1700000000096123457"}},{"key":"unskew.end.earliest_ns","value":{"stringValue":"1700000000089078955"}},{"key":"unskew.end.latest_ns","value":{"stringValue":"1700000000093268458"}}]}]}]}]}
+db -> web         1           0    1.78 ms  1.78 ms  1.78 ms  1.78 ms
+web -> db         2           0     219 us  79.2 ms  79.2 ms  79.2 ms
+! Wrote out/web.jsonl.
+! Wrote out/db2.jsonl.
+# Packed, the same; corrected again by the same table, recorded stamps stay those of the first time.
+$ gzip -c db2.jsonl >db2.jsonl.gz; unskew apply -q clocks.json db2.jsonl.gz -o db3.jsonl.gz; gzip -dc db3.jsonl.gz | cmp - out/db2.jsonl && echo same
+same
+$ unskew apply -q clocks.json out/db2.jsonl -o again.jsonl; grep -o '"unskew.start.recorded_ns[^}]*' again.jsonl
+"unskew.start.recorded_ns","value":{"stringValue":"1700000000006123457"
+"unskew.start.recorded_ns","value":{"stringValue":"1700000000095123457"
+# What cannot be corrected or read stays as it is, and is counted.
+$ sed 's/"db"/"cache"/' db.jsonl >cache.jsonl; (cat db.jsonl cache.jsonl; echo '{"resourceSpans":[oops]}'; sed 's/"startTime[^,]*,//' db.jsonl) >mixed.jsonl; unskew apply clocks.json mixed.jsonl -o out-mixed.jsonl
+! Wrote out-mixed.jsonl.
+! unskew: note: mixed.jsonl: damaged: 6 bytes in 1 place, the first at byte 978, were skipped; 1 span was left out, the first before byte 1420: it has no start; what cannot be read was copied as it is
+! unskew: note: mixed.jsonl: 2 spans of clock cache stay as recorded: the table of clocks does not have it
+? 3
+$ sed -n 2,3p mixed.jsonl >a; sed -n 2,3p out-mixed.jsonl | cmp - a && echo as they were
+as they were
+$ unskew apply clocks.json cache.jsonl -o out-cache.jsonl
+! unskew: cache.jsonl: the table of clocks corrects none of its 2 spans: is it of this trace? The first are of clock cache
+? 1
+$ printf '{"resourceSpans":[{"resource":{"attributes":[{"key":"host.name","value":{"stringValue":"db"}}]},"scopeSpans":[{"spans":[{"traceId":"0a","spanId":"02","startTimeUnixNano":"5","events":[{"timeUnixNano":"never"},{"timeUnixNano":0}]},{"traceId":"0a","spanId":"03","attributes":5,"startTimeUnixNano":"1700000000000123457","events":[{"timeUnixNano":"never"},{"timeUnixNano":0}]}]}]}]}' >odd.json; unskew apply clocks.json odd.json -o out-odd.json; sed 's/.*"spans"//' out-odd.json; echo
+:[{"traceId":"0a","spanId":"02","startTimeUnixNano":"836022216443787","events":[{"timeUnixNano":"never"},{"timeUnixNano":0}],"attributes":[{"key":"unskew.start.recorded_ns","value":{"stringValue":"5"}},{"key":"unskew.start.earliest_ns","value":{"stringValue":"-850000007003558"}},{"key":"unskew.start.latest_ns","value":{"stringValue":"849999997103067"}}]},{"traceId":"0a","spanId":"03","attributes":5,"startTimeUnixNano":"1700000000000123457","events":[{"timeUnixNano":"never"},{"timeUnixNano":0}]}]}]}]}
+! Wrote out-odd.json.
+! unskew: note: odd.json: 1 span of clock db stays as recorded: attributes that are of another type than the format's cannot keep the recorded stamps
+! unskew: note: odd.json: stamps of events that stay as recorded, as they cannot be read or corrected: 1
