@@ -7,7 +7,8 @@
  *       timeline to look at
  * Why   the table can be kept, sent and applied again; estimating it needs all traces, applying
  *       it one at a time
- * Not   clocks that are not bounded, unless asked for: they stay as recorded, with status 3
+ * Not   clocks that are not bounded, unless asked for: they stay as recorded, with status 3; of
+ *       spans, whose files have many clocks, without being asked
  */
 #include "cmd.h"
 #include "messages.h"
@@ -322,7 +323,7 @@ const struct command cmd_apply = {
 	.traces = 2,
 	.example = {
 		{ "one trace on the reference's clock, in its own format", "apply clocks.json server.pcap -o server-corrected.pcap" },
-		{ "several, into a folder", "apply clocks.json server.pcap db.pcap app.csv -o corrected/" },
+		{ "several, into a folder", "apply clocks.json server.pcap app.csv spans.jsonl -o corrected/" },
 		{ "hosts and messages on one timeline, for ui.perfetto.dev", "apply clocks.json client.pcap server.pcap --timeline timeline.json.gz" },
 	},
 	.brief = { "output", "merge", "timeline", "allow-unbounded", "force" },
@@ -330,7 +331,10 @@ const struct command cmd_apply = {
 	.more = "A trace's clock is found by NAME=, else by the paths in CLOCKS, else by the "
 		"file's name. pcap is written as pcap with ns stamps. pcapng keeps its other "
 		"blocks and options, and gets the recorded stamp in a comment of each packet. A "
-		"table gets the recorded stamps in new columns, sent_raw_ns beside sent_ns. "
+		"table gets the recorded stamps in new columns, sent_raw_ns beside sent_ns. Spans in "
+		"JSON (OTLP, Jaeger, Zipkin) get them, and their bounds, as attributes; each is "
+		"corrected by its own clock, and those of clocks without bounds stay as recorded, "
+		"with a note. "
 		"Records stay in the order of their file; --merge sorts them. A name that ends in "
 		".gz or .zst has the output compressed. A CTF trace keeps its data and gets "
 		"another clock in its metadata if that is exact to within --residual; otherwise it "
