@@ -13,28 +13,12 @@
  * to the last span of which it is known whose it is.
  */
 #include "match/match.h"
-#include "read/read.h"
-#include "write/retime.h"
+#include "write/span_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { BATCH = 256, MOST_NOTES = 8 };
-
-/* How a format writes attributes. */
-static const struct form {
-	const struct reader *by;
-	bool us;			/* its stamps are in us, and it has durations */
-	const char *open, *close;	/* of all, with their key */
-	char bracket;			/* of all, without it */
-	const char *name, *value, *end; /* what stands before a name, a value, and behind it */
-} forms[] = {
-	{ &usk_reader_otlp, false, "\"attributes\":[", "]", '[', "{\"key\":\"",
-	  "\",\"value\":{\"stringValue\":\"", "\"}}" },
-	{ &usk_reader_jaeger, true, "\"tags\":[", "]", '[', "{\"key\":\"",
-	  "\",\"type\":\"string\",\"value\":\"", "\"}" },
-	{ &usk_reader_zipkin, true, "\"tags\":{", "}", '{', "\"", "\":\"", "\"" },
-};
 
 /* What becomes of a span. */
 enum fate { CORRECTED, UNKNOWN, UNBOUNDED, VAGUE, UNFIT, TAKEN, FATES };
@@ -58,15 +42,8 @@ struct own {
 	int64_t early_ns;	 /* and too late */
 };
 
-struct moment {
-	int64_t was_ns, now_ns;
-	int64_t earliest_ns, latest_ns; /* USK_NONE: nothing bounds it */
-};
-
 struct spans {
-	struct retime *t;
-	const struct form *form;
-	size_t used; /* bytes of the window behind, which are written */
+	struct span_text text;
 	struct own *own;
 	size_t n_own;
 	struct left {
@@ -74,12 +51,6 @@ struct spans {
 	} * left; /* by clock of the file */
 	size_t n_left;
 	uint64_t corrected, events; /* spans; events whose stamps stay */
-	/* Of the span in hand. */
-	struct moment start, end;
-	bool ends, any_event;
-	int64_t *now_ns; /* by place; USK_NONE: what stands there stays */
-	size_t cap_now;
-	bool first; /* no attribute stands before the next one */
 };
 
 /* ---- clocks ------------------------------------------------------------------------------ */
@@ -88,7 +59,7 @@ struct spans {
  * numbered by all files that it read. */
 static uint32_t find_clock(const struct spans *x, const struct usk_span *s)
 {
-	const struct retime *t = x->t;
+	const struct retime *t = x->text.t;
 	const char *name = usk_trace_clock_name(t->trace, s->clock);
 	uint32_t found = usk_clocks_find(t->clocks, name, NULL, NULL);
 	if (found == USK_NO_CLOCK && t->clocks->n_traces == 1 &&
@@ -116,7 +87,7 @@ static struct usk_alone *alone_of(const struct usk_clock *k)
 
 static enum usk_status ask(struct spans *x, const struct usk_span *s, struct own *o)
 {
-	struct retime *t = x->t;
+	struct retime *t = x->text.t;
 	const uint32_t clock = find_clock(x, s);
 	*o = (struct own){ .asked = true, .fate = UNKNOWN };
 	if (clock == USK_NO_CLOCK) {
@@ -133,8 +104,8 @@ static enum usk_status ask(struct spans *x, const struct usk_span *s, struct own
 	o->alone = alone_of(k);
 	const int64_t grid = k->resolution_ns > 1 ? k->resolution_ns : 1;
 	bool doubles = grid > 1 && !(grid & (grid - 1));
-	o->late_ns = (x->form->us && grid < 2000 ? 2000 : grid) - 1;
-	o->early_ns = x->form->us ? 1000 : doubles ? grid : 0;
+	o->late_ns = (x->text.form->us && grid < 2000 ? 2000 : grid) - 1;
+	o->early_ns = x->text.form->us ? 1000 : doubles ? grid : 0;
 	return status;
 }
 
@@ -157,7 +128,7 @@ static enum usk_status own_of(struct spans *x, const struct usk_span *s, struct 
 
 /* ---- moments ----------------------------------------------------------------------------- */
 
-static enum fate correct(const struct own *o, int64_t was_ns, struct moment *m)
+static enum fate correct(const struct own *o, int64_t was_ns, struct span_moment *m)
 {
 	const size_t epoch = o->alone ? usk_alone_epoch(o->alone, was_ns) : 0;
 	struct usk_stamp at, side;
@@ -171,7 +142,7 @@ static enum fate correct(const struct own *o, int64_t was_ns, struct moment *m)
 	if (usk_map_at(map, was_ns, &at, NULL)) {
 		return UNFIT;
 	}
-	*m = (struct moment){ was_ns, at.reference_ns, at.lo_ns, at.hi_ns };
+	*m = (struct span_moment){ was_ns, at.reference_ns, at.lo_ns, at.hi_ns };
 	if (o->early_ns) {
 		bool fits = !usk_map_at(map, was_ns - o->early_ns, &side, NULL);
 		m->earliest_ns = fits ? side.lo_ns : USK_NONE;
@@ -183,13 +154,8 @@ static enum fate correct(const struct own *o, int64_t was_ns, struct moment *m)
 	return at.reference_ns == USK_NONE ? UNBOUNDED : at.reference_ns < 0 ? UNFIT : CORRECTED;
 }
 
-static bool whole_us(int64_t ns)
-{
-	return ns % 1000 == 0;
-}
-
 /* As fine as it was recorded: rounded down as all are, so order is kept. */
-static void round_to_us(struct moment *m)
+static void round_to_us(struct span_moment *m)
 {
 	m->now_ns -= m->now_ns % 1000;
 }
@@ -197,15 +163,16 @@ static void round_to_us(struct moment *m)
 static enum fate correct_span(struct spans *x, const struct own *o, const struct usk_span *s)
 {
 	enum fate fate = o->fate;
-	x->ends = s->end_ns != USK_NONE;
-	fate = fate ? fate : correct(o, s->start_ns, &x->start);
-	fate = fate || !x->ends ? fate : correct(o, s->end_ns, &x->end);
-	if (!fate && x->ends && x->end.now_ns < x->start.now_ns) {
+	x->text.ends = s->end_ns != USK_NONE;
+	fate = fate ? fate : correct(o, s->start_ns, &x->text.start);
+	fate = fate || !x->text.ends ? fate : correct(o, s->end_ns, &x->text.end);
+	if (!fate && x->text.ends && x->text.end.now_ns < x->text.start.now_ns) {
 		return VAGUE;
 	}
-	if (!fate && x->form->us && whole_us(s->start_ns) && (!x->ends || whole_us(s->end_ns))) {
-		round_to_us(&x->start);
-		round_to_us(&x->end);
+	if (!fate && x->text.form->us && usk_whole_us(s->start_ns) &&
+	    (!x->text.ends || usk_whole_us(s->end_ns))) {
+		round_to_us(&x->text.start);
+		round_to_us(&x->text.end);
 	}
 	return fate;
 }
@@ -213,14 +180,14 @@ static enum fate correct_span(struct spans *x, const struct own *o, const struct
 static void correct_events(struct spans *x, const struct own *o, const struct usk_place *p,
 			   size_t n)
 {
-	struct moment m;
-	if (n > x->cap_now) {
-		x->cap_now = 2 * n;
-		x->now_ns = usk_grow(x->now_ns, x->cap_now, sizeof *x->now_ns);
+	struct span_moment m;
+	if (n > x->text.cap_now) {
+		x->text.cap_now = 2 * n;
+		x->text.now_ns = usk_grow(x->text.now_ns, x->text.cap_now, sizeof *x->text.now_ns);
 	}
-	x->any_event = false;
+	x->text.any_event = false;
 	for (size_t i = 0; i < n; i++) {
-		x->now_ns[i] = USK_NONE;
+		x->text.now_ns[i] = USK_NONE;
 		if (p[i].kind != USK_PLACE_EVENT || !p[i].ns) {
 			continue;
 		}
@@ -228,190 +195,15 @@ static void correct_events(struct spans *x, const struct own *o, const struct us
 			x->events++;
 			continue;
 		}
-		if (x->form->us && whole_us(p[i].ns)) {
+		if (x->text.form->us && usk_whole_us(p[i].ns)) {
 			round_to_us(&m);
 		}
-		x->now_ns[i] = m.now_ns;
-		x->any_event = true;
+		x->text.now_ns[i] = m.now_ns;
+		x->text.any_event = true;
 	}
-}
-
-/* ---- bytes ------------------------------------------------------------------------------- */
-
-/* Of the window behind, up to there; to the output, or passed over. */
-static enum usk_status pass(struct spans *x, uint64_t upto, bool copied)
-{
-	struct retime *t = x->t;
-	while (t->in.at + x->used < upto) {
-		const uint64_t left = upto - (t->in.at + x->used);
-		size_t n = t->in.have - x->used;
-		n = n < left ? n : (size_t)left;
-		usk_output_write(&t->out, t->in.data + x->used, copied ? n : 0);
-		x->used += n;
-		if (n < left) {
-			enum usk_status status = usk_input_need(&t->in, x->used, 1, t->err);
-			x->used = 0;
-			if (status || !t->in.have) {
-				return status ? status
-					      : usk_fail(t->err, USK_EIO, t->in.at,
-							 "%s: changed while it was read", t->path);
-			}
-		}
-	}
-	return USK_OK;
-}
-
-static void put(struct spans *x, const char *text)
-{
-	usk_output_write(&x->t->out, text, strlen(text));
-}
-
-static void put_number(struct spans *x, int64_t ns, bool us)
-{
-	struct usk_output *out = &x->t->out;
-	if (!us) {
-		usk_output_format(out, "%lld", (long long)ns);
-	} else if (whole_us(ns)) {
-		usk_output_format(out, "%lld", (long long)(ns / 1000));
-	} else {
-		usk_output_format(out, "%lld.%03d", (long long)(ns / 1000), (int)(ns % 1000));
-	}
-}
-
-/* Up to the value there: behind its key stand blanks and a colon. *first: the value's first byte. */
-static enum usk_status pass_blanks(struct spans *x, const struct usk_place *p, char *first)
-{
-	struct retime *t = x->t;
-	enum usk_status status = pass(x, p->from, true);
-	for (uint64_t at = p->from; !status && at < p->to; at++) {
-		status = pass(x, at, true);
-		status = status ? status : usk_input_need(&t->in, x->used, 1, t->err);
-		x->used = 0;
-		*first = t->in.have ? (char)*t->in.data : 0;
-		if (!*first || !strchr(" \t\r\n:", *first)) {
-			break;
-		}
-	}
-	return status;
-}
-
-/* It gets the quotes that it had. */
-static enum usk_status put_stamp(struct spans *x, const struct usk_place *p, int64_t ns)
-{
-	struct retime *t = x->t;
-	char first = 0;
-	enum usk_status status = pass_blanks(x, p, &first);
-	if (!status) {
-		bool quoted = first == '"';
-		usk_output_write(&t->out, "\"", quoted);
-		put_number(x, ns, x->form->us);
-		usk_output_write(&t->out, "\"", quoted);
-		status = pass(x, p->to, false);
-	}
-	return status;
-}
-
-/* ---- attributes -------------------------------------------------------------------------- */
-
-static void put_name(struct spans *x, const char *name)
-{
-	put(x, x->first ? "" : ",");
-	put(x, x->form->name);
-	put(x, name);
-	put(x, x->form->value);
-	x->first = false;
-}
-
-static void put_attribute(struct spans *x, const char *name, int64_t ns)
-{
-	if (ns != USK_NONE) {
-		put_name(x, name);
-		put_number(x, ns, false);
-		put(x, x->form->end);
-	}
-}
-
-static void put_attributes(struct spans *x, const struct usk_place *p, size_t n)
-{
-	put_attribute(x, USK_SPAN_RECORDED, x->start.was_ns);
-	put_attribute(x, "unskew.start.earliest_ns", x->start.earliest_ns);
-	put_attribute(x, "unskew.start.latest_ns", x->start.latest_ns);
-	if (x->ends) {
-		put_attribute(x, "unskew.end.recorded_ns", x->end.was_ns);
-		put_attribute(x, "unskew.end.earliest_ns", x->end.earliest_ns);
-		put_attribute(x, "unskew.end.latest_ns", x->end.latest_ns);
-	}
-	const char *between = "";
-	for (size_t i = 0; x->any_event && i < n; i++) {
-		if (p[i].kind == USK_PLACE_EVENT && x->now_ns[i] != USK_NONE) {
-			if (!*between) {
-				put_name(x, "unskew.events.recorded_ns");
-			}
-			put(x, between);
-			put_number(x, p[i].ns, false);
-			between = ",";
-		}
-	}
-	put(x, *between ? x->form->end : "");
-}
-
-/* Where they stand, or can be made to. */
-static enum usk_status put_all_attributes(struct spans *x, const struct usk_place *at,
-					  const struct usk_place *p, size_t n)
-{
-	const bool null = at->kind == USK_PLACE_NULL, last = at->kind == USK_PLACE_LAST;
-	char ignored = 0;
-	enum usk_status status = null ? pass_blanks(x, at, &ignored) : pass(x, at->from, true);
-	x->first = null || last || !at->filled;
-	if (null) {
-		usk_output_write(&x->t->out, &x->form->bracket, 1);
-	} else if (last) {
-		put(x, ",");
-		put(x, x->form->open);
-	}
-	put_attributes(x, p, n);
-	put(x, null || last ? x->form->close : "");
-	return status ? status : pass(x, at->to, false);
-}
-
-/* Where attributes are added; *at NULL: what they would say is there. False: none can be. */
-static bool attributes_at(const struct usk_place *p, size_t n, const struct usk_place **at)
-{
-	bool recorded = false;
-	*at = NULL;
-	for (size_t i = 0; i < n; i++) {
-		bool here = p[i].kind == USK_PLACE_ATTRIBUTES || p[i].kind == USK_PLACE_NULL;
-		if (p[i].kind == USK_PLACE_TAKEN) {
-			return false;
-		}
-		recorded = recorded || p[i].kind == USK_PLACE_RECORDED;
-		if (here || (!*at && p[i].kind == USK_PLACE_LAST)) {
-			*at = &p[i];
-		}
-	}
-	*at = recorded ? NULL : *at;
-	return true;
 }
 
 /* ---- spans ------------------------------------------------------------------------------- */
-
-/* What each place gets in place of its stamp; USK_NONE: it stays. Of a key that stands twice the
- * last one counts, as for the reader. */
-static void fill_places(struct spans *x, const struct usk_place *p, size_t n)
-{
-	const int64_t now[] = {
-		[USK_PLACE_START] = x->start.now_ns,
-		[USK_PLACE_END] = x->ends ? x->end.now_ns : USK_NONE,
-		[USK_PLACE_DURATION] = x->ends ? x->end.now_ns - x->start.now_ns : USK_NONE,
-	};
-	bool filled[COUNT(now)] = { false };
-	for (size_t i = n; i-- > 0;) {
-		if (p[i].kind < COUNT(now) && !filled[p[i].kind]) {
-			filled[p[i].kind] = true;
-			x->now_ns[i] = now[p[i].kind];
-		}
-	}
-}
 
 static enum usk_status take_span(void *ctx, const struct usk_span *s, const struct usk_place *p,
 				 size_t n, struct usk_err *err)
@@ -425,7 +217,7 @@ static enum usk_status take_span(void *ctx, const struct usk_span *s, const stru
 	}
 	const struct usk_place *attributes;
 	enum fate fate = correct_span(x, o, s);
-	if (!attributes_at(p, n, &attributes) && !fate) {
+	if (!usk_span_attributes_at(p, n, &attributes) && !fate) {
 		fate = TAKEN;
 	}
 	if (fate) {
@@ -434,22 +226,14 @@ static enum usk_status take_span(void *ctx, const struct usk_span *s, const stru
 	}
 	x->corrected++;
 	correct_events(x, o, p, n);
-	fill_places(x, p, n);
-	for (size_t i = 0; i < n && !status; i++) {
-		if (&p[i] == attributes) {
-			status = put_all_attributes(x, &p[i], p, n);
-		} else if (x->now_ns[i] != USK_NONE) {
-			status = put_stamp(x, &p[i], x->now_ns[i]);
-		}
-	}
-	return status;
+	return usk_span_write(&x->text, p, n, attributes);
 }
 
 /* ---- what a user should know --------------------------------------------------------------- */
 
 static void note_left(const struct spans *x)
 {
-	struct retime *t = x->t;
+	struct retime *t = x->text.t;
 	uint64_t told = 0, more = 0;
 	for (size_t i = 0; i < x->n_left; i++) {
 		for (size_t fate = 0; fate < FATES; fate++) {
@@ -482,7 +266,7 @@ static void note_left(const struct spans *x)
 
 static enum usk_status judge(const struct spans *x)
 {
-	struct retime *t = x->t;
+	struct retime *t = x->text.t;
 	const char *damage = usk_trace_damage(t->trace);
 	uint64_t left = 0;
 	for (size_t i = 0; i < x->n_left; i++) {
@@ -509,7 +293,7 @@ static enum usk_status judge(const struct spans *x)
 
 static enum usk_status run(struct spans *x)
 {
-	struct retime *t = x->t;
+	struct retime *t = x->text.t;
 	struct usk_span s[BATCH];
 	size_t n = 1;
 	t->trace->take_span = take_span;
@@ -522,20 +306,18 @@ static enum usk_status run(struct spans *x)
 		}
 	}
 	status = status ? status : judge(x);
-	status = status ? status : usk_input_need(&t->in, x->used, 1, t->err);
+	status = status ? status : usk_input_need(&t->in, x->text.used, 1, t->err);
 	return status ? status : usk_retime_rest(t);
 }
 
 enum usk_status usk_retime_spans(struct retime *t)
 {
-	struct spans x = { .t = t, .form = forms };
+	struct spans x = { .text.t = t };
 	enum usk_status status = usk_trace_of(&t->in, t->path, &t->trace, t->err);
 	if (status) {
 		return status;
 	}
-	while (x.form->by != t->trace->reader) {
-		x.form++;
-	}
+	x.text.form = usk_span_form(t->trace->reader);
 	status = run(&x);
 	usk_trace_close(t->trace);
 	for (size_t i = 0; i < x.n_own; i++) {
@@ -543,6 +325,6 @@ enum usk_status usk_retime_spans(struct retime *t)
 	}
 	free(x.own);
 	free(x.left);
-	free(x.now_ns);
+	free(x.text.now_ns);
 	return status;
 }
