@@ -202,7 +202,7 @@ class Clocks(Mapping):
 
     def apply(self, path: PathLike, out: PathLike, clock: Optional[str] = None, force: bool = False,
               allow_unbounded: bool = False, progress=None) -> list:
-        """Re-time a capture or table into the same format, whole or not at all. Returns notes.
+        """Re-time a capture, a table or spans in JSON into the same format, whole or not at all. Returns notes.
 
         clock  of the capture, where its path and name do not tell
         force  an existing file may be replaced

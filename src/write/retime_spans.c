@@ -226,7 +226,11 @@ static enum usk_status take_span(void *ctx, const struct usk_span *s, const stru
 	}
 	x->corrected++;
 	correct_events(x, o, p, n);
-	return usk_span_write(&x->text, p, n, attributes);
+	status = usk_span_write(&x->text, p, n, attributes);
+	if (status) {
+		usk_fail_in(x->text.t->err, "%s", x->text.t->path);
+	}
+	return status;
 }
 
 /* ---- what a user should know --------------------------------------------------------------- */

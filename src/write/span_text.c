@@ -48,7 +48,7 @@ static enum usk_status pass(struct span_text *x, uint64_t upto, bool copied)
 			if (status || !t->in.have) {
 				return status ? status
 					      : usk_fail(t->err, USK_EIO, t->in.at,
-							 "%s: changed while it was read", t->path);
+							 "changed while it was read");
 			}
 		}
 	}
