@@ -156,7 +156,7 @@ enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clock
 	status = usk_output_open(&t.out, out, opt && opt->force, err);
 	if (!status) {
 		status = run(&t, clock);
-		if (!status && t.in.lost) {
+		if (!status && t.in.lost && !t.trace) { /* else its damage told that */
 			usk_note(notes, "%s: %s", in, t.in.lost);
 		}
 		status = status ? status : usk_output_commit(&t.out, err);

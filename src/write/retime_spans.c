@@ -309,7 +309,10 @@ static enum usk_status run(struct spans *x)
 			usk_retime_progress(t, usk_trace_pos(t->trace));
 		}
 	}
-	status = status ? status : judge(x);
+	if (status || t->out.failed) {
+		return status;
+	}
+	status = judge(x);
 	status = status ? status : usk_input_need(&t->in, x->text.used, 1, t->err);
 	return status ? status : usk_retime_rest(t);
 }
