@@ -56,8 +56,8 @@ struct usk_network {
 	int64_t wander_e12; /* how far rates wander; 0: the model does not have it */
 };
 
-/** As recorded: links, and the clocks' names. out is empty before. *c is what usk_sync() answers
- * without plans. USK_EINPUT: no link has messages in both directions. */
+/** As recorded: links, and the clocks' names. out is empty before. *c, the caller's, is the answer
+ * of usk_sync() for the traces. USK_EINPUT: no link has messages in both directions. */
 enum usk_status usk_network_read(struct usk_trace *const *trace, size_t n,
 				 const struct usk_sync_options *opt, struct usk_network *out,
 				 struct usk_clocks **c, struct usk_err *err);

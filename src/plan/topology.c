@@ -102,7 +102,6 @@ static void fill(struct usk_way *w, int64_t least, int64_t median, int64_t perio
 		usk_reservoir_add(&w->delay_ns, least + (int64_t)tail);
 	}
 	if (period_ns) {
-		w->n = 2;
 		usk_reservoir_add(&w->gap_ns, period_ns);
 	}
 }

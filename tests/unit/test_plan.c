@@ -66,6 +66,7 @@ static void test_delays(void **state)
 		assert_in_range(d->value[0], 20000, 20100);
 		assert_in_range(d->value[d->n / 2], 89000, 91000);
 		assert_int_equal(n.link[0].way[k].n, 0);
+		assert_int_equal(n.link[0].way[k].gap_ns.n, 0);
 	}
 	usk_network_free(&n);
 }
