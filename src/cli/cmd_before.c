@@ -26,29 +26,13 @@ struct event {
 /* When it happened, at the earliest and at the latest. */
 static enum usk_status place(struct asking *q, struct event *e, struct usk_err *err)
 {
-	const struct usk_clock *k = &q->stamps.clocks->clock[e->clock];
-	const int64_t epoch = q->stamps.epoch;
 	struct stamps_answer a;
-	enum usk_status status = stamps_at(&q->stamps, e->clock, e->local_ns, &a, err);
-	if (status) {
-		return status;
+	enum usk_status status = twice_at(&q->twice, &q->stamps, e->clock, e->local_ns, &a, err);
+	if (!status) {
+		e->at = a.at;
+		e->epoch = a.epoch;
+		stamps_tell(&q->stamps, e->clock, e->local_ns, &a);
 	}
-	e->at = a.at;
-	e->epoch = a.epoch;
-	stamps_tell(&q->stamps, e->clock, e->local_ns, &a);
-	q->stamps.epoch = a.epoch;
-	for (int upper = 0; upper < 2 && a.epoch >= 0 && !status; upper++) {
-		int64_t local_ns = e->local_ns, *bound = upper ? &e->at.hi_ns : &e->at.lo_ns;
-		struct stamps_answer edge = { .at = { USK_NONE, USK_NONE, USK_NONE } };
-		if (twice_beside(&q->twice, e->clock, upper, &local_ns)) {
-			/* Rounded down: it happened up to so much later. */
-			local_ns += upper && k->resolution_ns > 1 ? k->resolution_ns - 1 : 0;
-			status = stamps_at(&q->stamps, e->clock, local_ns, &edge, err);
-		}
-		*bound = twice_bound(&q->twice, k->reference, upper,
-				     upper ? edge.at.hi_ns : edge.at.lo_ns);
-	}
-	q->stamps.epoch = epoch;
 	return status;
 }
 

@@ -172,7 +172,7 @@ static int tell(struct sync *s)
 	if (!status && args_has(args, "explain") && args_given(args, "explain")) {
 		size_t n;
 		const char *const *stamp = args_list(args, "explain", &n);
-		status = explain_stamps(c, s->task.trace, s->task.n, s->proof, stamp, n, false,
+		status = explain_stamps(s->c, s->task.trace, s->task.n, s->proof, stamp, n, false,
 					data ? stderr : stdout);
 	}
 	say_written(s);

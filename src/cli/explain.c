@@ -9,7 +9,7 @@
  */
 #include "explain.h"
 #include "explain_steps.h"
-#include "stamps.h"
+#include "twice.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -301,7 +301,6 @@ static enum usk_status explain(const struct usk_clocks *c, struct usk_trace **tr
 struct asked {
 	uint32_t clock;
 	int64_t x;
-	struct usk_stamp at;
 };
 
 static enum usk_status bounds_at(const struct usk_clocks *c, uint32_t clock, int64_t x,
@@ -309,10 +308,6 @@ static enum usk_status bounds_at(const struct usk_clocks *c, uint32_t clock, int
 {
 	enum usk_status status = USK_OK;
 	*at = (struct usk_stamp){ USK_NONE, USK_NONE, USK_NONE };
-	if (c->clock[clock].reference == clock) {
-		*at = (struct usk_stamp){ x, x, x };
-		return status;
-	}
 	struct usk_map *map = usk_map_new(&c->clock[clock], c->max_skew_e12);
 	if (map) {
 		status = usk_map_at(map, x, at, &why);
@@ -397,6 +392,7 @@ static enum usk_status explain_stamp(const struct usk_clocks *c, struct usk_trac
 {
 	const struct usk_clock *k = &c->clock[a->clock];
 	const struct usk_jump *step = step_at(k, a->x);
+	struct usk_stamp at;
 	if (k->reference == a->clock) {
 		put_sentence(out, page,
 			     kept(usk_format("%s is the reference: its own time is right.",
@@ -406,56 +402,58 @@ static enum usk_status explain_stamp(const struct usk_clocks *c, struct usk_trac
 	if (step) {
 		return explain_step(c, trace, n_traces, proof, a->clock, step, page, out);
 	}
+	enum usk_status status = bounds_at(c, a->clock, a->x, &at);
 	struct explained bound[] = {
-		{ .clock = a->clock, .x = a->x, .bound_ns = a->at.lo_ns },
-		{ .clock = a->clock, .x = a->x, .bound_ns = a->at.hi_ns, .upper = true },
+		{ .clock = a->clock, .x = a->x, .bound_ns = at.lo_ns },
+		{ .clock = a->clock, .x = a->x, .bound_ns = at.hi_ns, .upper = true },
 	};
-	return explain(c, trace, n_traces, proof, bound, page, out);
+	return status ? status : explain(c, trace, n_traces, proof, bound, page, out);
 }
 
 /* Of two stamps of two clocks, which was first. */
-static void say_order(const struct usk_clocks *c, struct asked a[2], bool page, FILE *out)
+static enum usk_status say_order(struct stamps *s, const struct asked a[2], bool page, FILE *out)
 {
-	const char *name[2];
+	const struct usk_clock *k[] = { &s->clocks->clock[a[0].clock],
+					&s->clocks->clock[a[1].clock] };
+	struct twice twice = { .n = 0 };
+	struct stamps_answer at[2];
 	int64_t margin;
+	if (k[0] == k[1] || k[0]->reference != k[1]->reference) {
+		return USK_OK;
+	}
+	twice_find(&twice, s);
 	for (int i = 0; i < 2; i++) {
-		int64_t q = c->clock[a[i].clock].resolution_ns;
-		name[i] = printable(c->clock[a[i].clock].name);
-		if (q > 1 && a[i].at.hi_ns != USK_NONE) {
-			a[i].at.hi_ns = usk_saturate((usk_i128)a[i].at.hi_ns + q - 1);
+		if (twice_at(&twice, s, a[i].clock, a[i].x, &at[i], &why)) {
+			return why.code;
 		}
 	}
-	if (a[0].clock == a[1].clock ||
-	    c->clock[a[0].clock].reference != c->clock[a[1].clock].reference) {
-		return;
-	}
-	enum usk_order order = usk_before(&a[0].at, &a[1].at, &margin);
+	enum usk_order order = usk_before(&at[0].at, &at[1].at, &margin);
 	bool second = order == USK_NOT_BEFORE;
 	char *text = order == USK_UNDECIDABLE
 			     ? usk_format("So these bounds do not decide which of the two was "
 					  "first.")
 			     : usk_format("So %s showed that before %s did, by at least %s.",
-					  name[second], name[!second], unit_at_least(margin).s);
+					  printable(k[second]->name), printable(k[!second]->name),
+					  unit_at_least(margin).s);
 	put_sentence(out, page, kept(text));
+	return USK_OK;
 }
 
-enum usk_status explain_stamps(const struct usk_clocks *c, struct usk_trace **trace,
-			       size_t n_traces, const char *proof, const char *const *text,
-			       size_t n, bool page, FILE *out)
+enum usk_status explain_stamps(struct usk_clocks *c, struct usk_trace **trace, size_t n_traces,
+			       const char *proof, const char *const *text, size_t n, bool page,
+			       FILE *out)
 {
-	const struct stamps stamps = { .clocks = (struct usk_clocks *)c, .clock = USK_NO_CLOCK };
+	struct stamps stamps;
 	struct asked *a = kept(usk_alloc(n + 1, sizeof *a));
 	enum usk_status status = USK_OK;
+	stamps_of(&stamps, c);
+	kept(stamps.of);
 	for (size_t i = 0; i < n && !status; i++) {
 		status =
 			stamps_parse(&stamps, text[i], strlen(text[i]), &a[i].clock, &a[i].x, &why);
-		status = status ? status : bounds_at(c, a[i].clock, a[i].x, &a[i].at);
 	}
 	for (size_t i = 0; i < n && !status; i++) {
 		status = explain_stamp(c, trace, n_traces, proof, &a[i], page, out);
 	}
-	if (!status && n == 2) {
-		say_order(c, a, page, out);
-	}
-	return status;
+	return status || n != 2 ? status : say_order(&stamps, a, page, out);
 }

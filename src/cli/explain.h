@@ -13,8 +13,8 @@
  * step, how it shows. page: as HTML, with pictures. Reads the traces, from their start, for the
  * numbers of records. What fails is in `why`.
  */
-enum usk_status explain_stamps(const struct usk_clocks *c, struct usk_trace **trace,
-			       size_t n_traces, const char *proof, const char *const *text,
-			       size_t n, bool page, FILE *out);
+enum usk_status explain_stamps(struct usk_clocks *c, struct usk_trace **trace, size_t n_traces,
+			       const char *proof, const char *const *text, size_t n, bool page,
+			       FILE *out);
 
 #endif

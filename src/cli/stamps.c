@@ -44,11 +44,16 @@ static void tick_rates(struct stamps *s)
 	}
 }
 
+void stamps_of(struct stamps *s, struct usk_clocks *c)
+{
+	*s = (struct stamps){ .clocks = c, .clock = USK_NO_CLOCK, .epoch = -1 };
+	s->of = usk_alloc(c->n_clocks, sizeof *s->of);
+}
+
 void stamps_open(struct stamps *s, const struct args *args)
 {
-	*s = (struct stamps){ .args = args, .clock = USK_NO_CLOCK };
-	s->clocks = clocks_read(args_operand(args, 0));
-	s->of = usk_alloc(s->clocks->n_clocks, sizeof *s->of);
+	stamps_of(s, clocks_read(args_operand(args, 0)));
+	s->args = args;
 	s->epoch = args_given(args, "epoch") ? args_int(args, "epoch") : -1;
 	tick_rates(s);
 }

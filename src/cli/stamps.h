@@ -22,6 +22,8 @@ struct stamps {
 };
 
 void stamps_open(struct stamps *s, const struct args *args);
+/** Of an answer at hand, without those options; stamps_free() frees the answer, too. */
+void stamps_of(struct stamps *s, struct usk_clocks *c);
 void stamps_free(struct stamps *s);
 
 /**

@@ -136,3 +136,24 @@ int64_t twice_bound(const struct twice *t, uint32_t reference, bool upper, int64
 	}
 	return !z ? bound_ns : upper ? z->to_ns : z->from_ns;
 }
+
+enum usk_status twice_at(const struct twice *t, struct stamps *s, uint32_t clock, int64_t local_ns,
+			 struct stamps_answer *out, struct usk_err *err)
+{
+	const struct usk_clock *k = &s->clocks->clock[clock];
+	const int64_t epoch = s->epoch;
+	enum usk_status status = stamps_at(s, clock, local_ns, out, err);
+	s->epoch = out->epoch;
+	for (int upper = 0; upper < 2 && !status && out->epoch >= 0; upper++) {
+		int64_t ns = local_ns, *bound = upper ? &out->at.hi_ns : &out->at.lo_ns;
+		struct stamps_answer edge = { .at = { USK_NONE, USK_NONE, USK_NONE } };
+		if (twice_beside(t, clock, upper, &ns)) {
+			/* Rounded down: it happened up to so much later. */
+			ns += upper && k->resolution_ns > 1 ? k->resolution_ns - 1 : 0;
+			status = stamps_at(s, clock, ns, &edge, err);
+		}
+		*bound = twice_bound(t, k->reference, upper, upper ? edge.at.hi_ns : edge.at.lo_ns);
+	}
+	s->epoch = epoch;
+	return status;
+}

@@ -20,6 +20,10 @@ struct twice {
 void twice_find(struct twice *t, struct stamps *s);
 /** The zone that a stamp of the clock is in, or, of a reference, a time; NULL: none. */
 const struct twice_zone *twice_in(const struct twice *t, uint32_t clock, int64_t ns);
+/** When that was, with bounds as wide as steps back unseen and the clock's resolution make them;
+ * otherwise as stamps_at() has it. */
+enum usk_status twice_at(const struct twice *t, struct stamps *s, uint32_t clock, int64_t local_ns,
+			 struct stamps_answer *out, struct usk_err *err);
 /** The stamp in whose place a bound of this one is to be taken (upper: the latest): itself, or beside
  * the zone that it is in. False: there is none. */
 bool twice_beside(const struct twice *t, uint32_t clock, bool upper, int64_t *local_ns);

@@ -83,6 +83,8 @@ $ unskew sync -q host0.pcap host1.pcap --explain host0:1700000000.9s --explain h
 So host1 showed that before host0 did, by at least 399 ms.
 $ unskew sync -q host0.pcap host1.pcap --explain host0:1700000000.5s --explain host1:1700000001.5s | tail -n 1
 So these bounds do not decide which of the two was first.
+$ unskew simulate -q -o twice --rate 10 --seconds 20 --offset 0s --drift-ppm 0 --step host1@10.021s:-20ms; unskew sync -q twice/host0.pcap twice/host1.pcap --explain host1:1700000010.045s --explain host0:1700000010.05s | tail -n 1
+So these bounds do not decide which of the two was first.
 # What no rule is for is not proved.
 $ unskew sync -q host0.pcap host1.pcap --min-delay 1us --proof no.txt
 ! unskew: proofs are without minimum delays, readings, clock logs and anchors
