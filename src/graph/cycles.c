@@ -230,6 +230,9 @@ static bool break_cycle(struct usk_work *w, const struct cycle *c, usk_i128 lack
 	int64_t *was = memcpy(usk_alloc(1, clocks), w->wander_e12, clocks);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct passed *s = &c->row[i];
+		if (s->from_ns == s->to_ns) { /* a stamp has one time, whatever happened */
+			continue;
+		}
 		usk_break_add(w, (struct usk_break){ .clock = s->clock,
 						     .from_ns = s->from_ns,
 						     .to_ns = s->to_ns,
