@@ -298,7 +298,8 @@ static void collect_likely(void *ctx, const struct usk_likely *l)
 	struct judging *x = ctx;
 	const struct usk_clock *from = &x->c->clock[l->msg.from], *to = &x->c->clock[l->msg.to];
 	/* As much of the receiver's or sender's time may be less of the reference's. */
-	usk_i128 less = usk_ceil_div((usk_i128)l->early_ns * x->c->max_skew_e12, USK_E12);
+	usk_i128 length = l->early_ns < 0 ? -(usk_i128)l->early_ns : l->early_ns;
+	usk_i128 less = usk_ceil_div(length * x->c->max_skew_e12, USK_E12);
 	const struct usk_likely k = { usk_carried_msg(x->p, &l->msg),
 				      usk_saturate(l->early_ns - less) };
 	int64_t q = to->resolution_ns;

@@ -42,24 +42,24 @@ static void say_least(const struct parties *p, struct usk_msg *m, const size_t e
 	}
 }
 
+/* The nearest stamp that is certainly of an epoch; after, before: of the first and the last one. */
+static int64_t within(const struct usk_epochs *e, size_t epoch, int64_t t)
+{
+	int64_t after = epoch ? e->epoch[epoch - 1].after_ns : t;
+	int64_t before = epoch < e->n ? e->epoch[epoch].before_ns : t;
+	return t < after ? after : t > before ? before : t;
+}
+
 /* Unwrapped time goes no further than stamps are certainly of an epoch: one that is beyond these
  * stands for as much of the clock's time. */
 static void keep_within(const struct parties *p, struct usk_likely *l, const size_t epoch[2])
 {
-	const struct usk_epochs *from = &p->party[l->msg.from].survey.epochs;
-	const struct usk_epochs *to = &p->party[l->msg.to].survey.epochs;
-	usk_i128 sent = 0, received = 0;
-	if (epoch[SENT]) {
-		sent = (usk_i128)from->epoch[epoch[SENT] - 1].after_ns - l->msg.sent_ns;
-	}
-	if (epoch[RECEIVED] < to->n) {
-		received = (usk_i128)l->msg.received_ns - to->epoch[epoch[RECEIVED]].before_ns;
-	}
-	sent = sent > 0 ? sent : 0;
-	received = received > 0 ? received : 0;
-	l->msg.sent_ns += (int64_t)sent;
-	l->msg.received_ns -= (int64_t)received;
-	l->early_ns = usk_saturate(sent + received);
+	int64_t sent = within(&p->party[l->msg.from].survey.epochs, epoch[SENT], l->msg.sent_ns);
+	int64_t received =
+		within(&p->party[l->msg.to].survey.epochs, epoch[RECEIVED], l->msg.received_ns);
+	l->early_ns = usk_saturate((usk_i128)sent - l->msg.sent_ns + l->msg.received_ns - received);
+	l->msg.sent_ns = sent;
+	l->msg.received_ns = received;
 }
 
 /* The clock has epochs that the order of its rows does not show. */

@@ -62,8 +62,8 @@ struct usk_graph_pair {
 	size_t n_outliers; /* Out: so many of its pair's outliers were added, the last ones */
 };
 
-/* A message that was received no more than early_ns before it was sent, by stamps that are likely.
- */
+/* A message that was received no more than early_ns before it was sent, by stamps that are likely;
+ * less than 0: as long after it, at least. */
 struct usk_likely {
 	struct usk_msg msg;
 	int64_t early_ns;

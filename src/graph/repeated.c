@@ -57,6 +57,7 @@ static int64_t by_wish(const struct usk_work *w, const int64_t *bound, uint32_t 
 		       const int64_t *limit)
 {
 	int64_t v = bound[usk_wish_end(w, i)], q = usk_wish_slack(w, i);
+	q = q > 0 ? q : 0; /* that it takes time at least would lead round in small steps */
 	if (v == USK_NONE || limit[i] == USK_NONE) {
 		return USK_NONE;
 	}

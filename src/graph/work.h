@@ -106,7 +106,8 @@ struct usk_straight {
 	struct usk_xy line[2];	/* the estimate; both the same: none */
 };
 
-/* What the estimate alone is asked, where it can: T(sent) <= T(received) + early_ns. */
+/* What the estimate alone is asked, where it can: T(sent) <= T(received) + early_ns, which may be
+ * less than 0. */
 struct usk_wish {
 	uint32_t sent, received; /* events */
 	int64_t early_ns;
