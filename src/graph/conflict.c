@@ -260,6 +260,17 @@ static usk_i128 told_apart(const struct usk_work *w, const struct usk_seen *s)
 	return usk_ceil_div(usk_bracket_farthest(&s->at) * rate, USK_E12);
 }
 
+/* By how much rates of a pair's clocks may change where it is asked what did not happen to them. A
+ * pair that needs more than is assumed does show something, which may have been just that: then no
+ * more is known of rates than the limit. */
+static int64_t known_wander(const struct usk_work *w, size_t i)
+{
+	const struct usk_graph_problem *p = w->p;
+	int64_t used = w->calm[i].wander_e12 > 1 ? w->calm[i].wander_e12 : 1;
+	int64_t assumed = may_wander(w, &p->pair[i]) * p->model.wander_e12;
+	return p->model.kind == USK_WANDER && used > assumed ? p->max_skew_e12 : used;
+}
+
 /* What pair i, another one of clock k, says of the clock's time in a bracket; and by how much it
  * rose there if it was this clock's. */
 static struct usk_rise other_says(const struct usk_work *w, const struct usk_seen *s, uint32_t k,
@@ -270,9 +281,8 @@ static struct usk_rise other_says(const struct usk_work *w, const struct usk_see
 	/* Of the clock as this pair has it: the other way round if it is the other side. */
 	bool same = (p->b == k) == of_b;
 	struct usk_rise rise;
-	usk_calm_jump(p->part, w->calm[i].wander_e12 > 1 ? w->calm[i].wander_e12 : 1,
-		      w->p->max_skew_e12, p->b == k, of_b ? s->at.b0_ns : s->at.a0_ns,
-		      of_b ? s->at.b1_ns : s->at.a1_ns, &rise);
+	usk_calm_jump(p->part, known_wander(w, i), w->p->max_skew_e12, p->b == k,
+		      of_b ? s->at.b0_ns : s->at.a0_ns, of_b ? s->at.b1_ns : s->at.a1_ns, &rise);
 	usk_i128 more = told_apart(w, s);
 	size[0] = usk_saturate((same ? s->at.least_ns : -(usk_i128)s->at.most_ns) - more);
 	size[1] = usk_saturate((same ? s->at.most_ns : -(usk_i128)s->at.least_ns) + more);
