@@ -56,6 +56,7 @@ struct party {
 	/* Stamps whose order is not known; NULL: it has but one epoch. */
 	struct usk_alone *alone;
 	uint64_t shown_twice; /* such stamps as may be of several epochs: they are left out */
+	uint64_t vague;	      /* stamps of rows whose order leaves open which epoch they are of */
 	bool *in_epoch;	      /* is there a message in each of its epochs? NULL: it has but one */
 	/* Where it was set back, on its unwrapped time. */
 	struct usk_gap *back;

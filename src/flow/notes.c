@@ -385,6 +385,18 @@ static char *explain_shown_twice(const struct answer *x, size_t i)
 		       : NULL;
 }
 
+static char *explain_vague(const struct answer *x, size_t i)
+{
+	const struct party *y = &x->p->party[i];
+	return y->vague ? usk_format("%s was stepped backward: of %llu stamps in rows of tables "
+				     "nothing tells for certain whether they are from before or "
+				     "after that. Bounds and the delays shown count them as "
+				     "received as late, and as sent as early, as possible; apply "
+				     "takes the likeliest",
+				     y->name, (unsigned long long)y->vague)
+			: NULL;
+}
+
 void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struct fitted *fitted)
 {
 	const struct answer x = { c, p, fitted };
@@ -402,6 +414,7 @@ void usk_flow_explain(struct usk_clocks *c, const struct parties *p, const struc
 	}
 	explain_each(&x, p->n, explain_rotated, "sets of files");
 	explain_each(&x, p->n, explain_shown_twice, "clocks");
+	explain_each(&x, p->n, explain_vague, "clocks");
 	explain_each(&x, c->n_pairs, explain_pair, "pairs with such a contradiction");
 	explain_each(&x, c->n_pairs, explain_failed, "pairs");
 	explain_each(&x, c->n_pairs, explain_drawn_by, "pairs");

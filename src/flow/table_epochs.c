@@ -138,6 +138,7 @@ static void note_extent(void *ctx, const struct usk_msg *m)
 			continue;
 		}
 		if (epoch[k] != likely[k]) {
+			x->p->party[clock[k]].vague++;
 			x->vague = true;
 			continue;
 		}

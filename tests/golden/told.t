@@ -69,3 +69,6 @@ Note: 2 messages between host1 and host2 contradict each other if both clocks ha
 # A clock that shows stamps twice as it was set back unseen: each record's band is held against its own moment.
 $ unskew simulate -q -o twice --rate 10 --seconds 20 --offset 0s --drift-ppm 0 --step host1@10.021s:-20ms; unskew sync twice/host0.pcap twice/host1.pcap --truth twice/truth.json | sed -n '/^Truth/p'
 Truth: host1's estimate is off by at most 1.33 us; its band holds the truth throughout.
+# Rows of a clock that was stepped backward, with messages under way for as long: what is not certain is counted.
+$ unskew simulate -q -o vague --seed 3 --hosts 2 --format table --seconds 4 --rate 30 --step host1@2s:-300ms --tail 5ms --heavy 0.1; unskew sync vague/messages.csv | sed -n '/^Note/p'
+Note: host1 was stepped backward: of 23 stamps in rows of tables nothing tells for certain whether they are from before or after that. Bounds and the delays shown count them as received as late, and as sent as early, as possible; apply takes the likeliest
