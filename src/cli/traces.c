@@ -156,6 +156,13 @@ static bool has_one_clock(const struct usk_trace *t)
 	return usk_trace_class(t) == USK_TRACE_CAPTURE || !strcmp(usk_trace_kind(t), "ctf");
 }
 
+/* Those of OTF2 and profiles are called by their file, which has one name for each rank's run. */
+static bool names_by_file(const struct usk_trace *t)
+{
+	return has_one_clock(t) || (usk_trace_class(t) == USK_TRACE_COLLECTIVES &&
+				    strcmp(usk_trace_kind(t), "collectives") != 0);
+}
+
 /* Can this be none of the user's slips, and do enough others remain without it? */
 static bool may_skip(const struct opened *o, const struct usk_err *err, size_t left)
 {
@@ -182,7 +189,7 @@ static void open_each(const struct args *args, struct opened *o, const struct us
 		}
 		must(status);
 		o[to] = o[i];
-		if (!o[to].name && has_one_clock(trace[to])) {
+		if (!o[to].name && names_by_file(trace[to])) {
 			o[to].name = kept(usk_strdup(usk_trace_name(trace[to])));
 		}
 		++*count;

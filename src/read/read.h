@@ -61,6 +61,8 @@ enum usk_place_kind {
 
 /* The attribute that says so. */
 #define USK_SPAN_RECORDED "unskew.start.recorded_ns"
+/* The same among the arguments of a profile's event: its ts, as it stood there. */
+#define USK_EVENT_RECORDED "unskew.ts.recorded"
 
 struct usk_place {
 	uint64_t from, to;
@@ -91,6 +93,13 @@ struct usk_trace {
 	enum usk_status (*take_span)(void *ctx, const struct usk_span *s,
 				     const struct usk_place *place, size_t n, struct usk_err *err);
 	void *span_ctx;
+	/* Of profiles, whose events go the same way: of the one in hand. */
+	struct usk_event_text {
+		struct usk_csv_field ts, dur; /* as they stand there; n 0: it has none */
+		int64_t early_ns[2],
+			late_ns[2]; /* start and end may be so much too late, too early */
+	} event;
+	int64_t base_ns; /* what its stamps count from */
 	struct usk_read_options opt;
 	/* Tables: clocks named so far, and their indices + 1 by name. */
 	struct named_clock {

@@ -99,6 +99,37 @@ bool usk_is_otf2(const uint8_t *d, size_t n)
 	return n >= 7 && d[0] == 3 && !memcmp(d + 2, "OTF2", 5);
 }
 
+/* Lines of NCCL's Inspector plugin: doc/collectives.md says what they lack. */
+static bool is_inspector(const uint8_t *d, size_t n)
+{
+	static const char key[] = "\"inspector_output_format_version\"";
+	return n && *d == '{' && memmem(d, n, key, sizeof key - 1);
+}
+
+/* What is known and no reader takes. */
+static const struct {
+	bool (*sniff)(const uint8_t *d, size_t n);
+	const char *why;
+} unread[] = {
+	{ usk_part_sniff, "is a part that unskew part made: give it to unskew join" },
+	{ is_part_of_ctf, "is a file of a CTF trace: give the folder that contains it" },
+	{ usk_is_otf2, "is an OTF2 trace, but this unskew was built without libotf2" },
+	{ is_inspector,
+	  "is of NCCL's Inspector, whose lines are not read: they have durations, and with "
+	  "NCCL_INSPECTOR_DUMP_VERBOSE=1 when a thread of the host saw a kernel begin, which may "
+	  "be "
+	  "after others' have ended; a profile of PyTorch (Kineto) has the kernels' own stamps" },
+};
+
+static const char *why_not_read(const uint8_t *d, size_t n)
+{
+	size_t i = 0;
+	while (i < COUNT(unread) && !unread[i].sniff(d, n)) {
+		i++;
+	}
+	return i < COUNT(unread) ? unread[i].why : NULL;
+}
+
 static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_trace **out,
 			     struct usk_err *err)
 {
@@ -114,22 +145,9 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 		goto fail;
 	}
 	t->reader = t->reader ? t->reader : usk_reader_of(t->in.data, t->in.have);
-	if (!t->reader && usk_part_sniff(t->in.data, t->in.have)) {
-		status = usk_fail(err, USK_EINPUT, 0,
-				  "%s: is a part that unskew part made: give it to unskew join",
-				  t->path);
-		goto fail;
-	}
-	if (!t->reader && is_part_of_ctf(t->in.data, t->in.have)) {
-		status = usk_fail(err, USK_EINPUT, 0,
-				  "%s: is a file of a CTF trace: give the folder that contains it",
-				  t->path);
-		goto fail;
-	}
-	if (!t->reader && usk_is_otf2(t->in.data, t->in.have)) {
-		status = usk_fail(err, USK_EINPUT, 0,
-				  "%s: is an OTF2 trace, but this unskew was built without libotf2",
-				  t->path);
+	const char *known = t->reader ? NULL : why_not_read(t->in.data, t->in.have);
+	if (known) {
+		status = usk_fail(err, USK_EINPUT, 0, "%s: %s", t->path, known);
 		goto fail;
 	}
 	if (!t->reader) {

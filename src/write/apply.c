@@ -90,18 +90,19 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 				t->path);
 	}
 #ifdef USK_HAVE_YAJL
-	if (by && by->info.class_ == USK_TRACE_SPANS) {
+	t->clock = clock;
+	if (by && (by->info.class_ == USK_TRACE_SPANS || by == &usk_reader_chrome)) {
 		return usk_retime_spans(t);
 	}
 #endif
 	if (by != &usk_reader_pcap && by != &usk_reader_pcapng) {
 		return usk_fail(t->err, USK_EINPUT, 0,
 				"%s: unknown format: only pcap, pcapng, CTF, spans as JSON (OTLP, "
-				"Jaeger, Zipkin), and tables of messages, events, exchanges, spans "
+				"Jaeger, Zipkin), profiles in Chrome's JSON, and tables of "
+				"messages, events, exchanges, spans "
 				"or collectives can be re-timed",
 				t->path);
 	}
-	t->clock = clock;
 	t->info = usk_clocks_trace(t->clocks, t->path, clock);
 	bool faces = t->info && t->info->n_ifaces, several = by == &usk_reader_pcapng && faces;
 	if (!several) { /* else each interface has its own, which the format itself looks at */

@@ -15,7 +15,7 @@ struct retime {
 	struct usk_trace *trace; /* of captures: what the reader leaves out is not written */
 	struct usk_output out;
 	const struct usk_clocks *clocks;
-	uint32_t clock;			   /* of captures */
+	uint32_t clock;			   /* of captures and profiles */
 	const struct usk_trace_info *info; /* what the clocks say of this trace; or NULL */
 	struct usk_replay *map;		   /* in use; NULL: stamps stay as recorded */
 	struct corrected {
@@ -43,7 +43,7 @@ enum usk_status usk_retime_rest(struct retime *t);
 enum usk_status usk_retime_pcap(struct retime *t);
 enum usk_status usk_retime_pcapng(struct retime *t);
 enum usk_status usk_retime_table(struct retime *t);
-/** JSON of spans. */
+/** JSON of spans, and of Chrome. */
 enum usk_status usk_retime_spans(struct retime *t);
 /** A folder of CTF traces, into the folder out. */
 enum usk_status usk_retime_ctf(struct retime *t, uint32_t clock, const char *out);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retime_spans.c - spans in JSON again, with corrected stamps
+ * retime_spans.c - spans in JSON again, with corrected stamps; so are events of profiles
  *
- * In    OTLP as JSON, JSON of Jaeger, of Zipkin
+ * In    OTLP as JSON, JSON of Jaeger, of Zipkin; JSON of Chrome, whose events are spans here
  * Out   the same bytes, but for stamps of spans and of their events; recorded stamps and bounds as
- *       attributes of each span
+ *       attributes of each span, arguments of each event
  * Why   whatever else a file says of its spans is kept, in the form in which it said it
  * Not   what cannot be read, or corrected: it is copied as it is, and counted. A span that has
  *       recorded stamps among its attributes already keeps what they say: it was corrected before
@@ -55,12 +55,30 @@ struct spans {
 
 /* ---- clocks ------------------------------------------------------------------------------ */
 
+/* As sync called it where several files have one name: with its folder. */
+static uint32_t find_in_folder(const struct retime *t, const char *name)
+{
+	const char *end = strrchr(t->path, '/'), *from = end;
+	while (from && from > t->path && from[-1] != '/') {
+		from--;
+	}
+	char *own = from ? usk_format("%.*s/%s", (int)(end - from), from, name) : NULL;
+	uint32_t found = own ? usk_clocks_find(t->clocks, own, NULL, NULL) : USK_NO_CLOCK;
+	free(own);
+	return found;
+}
+
 /* By name, as sync has it. If it took processes of one host for clocks of their own, these are
  * numbered by all files that it read. */
 static uint32_t find_clock(const struct spans *x, const struct usk_span *s)
 {
 	const struct retime *t = x->text.t;
 	const char *name = usk_trace_clock_name(t->trace, s->clock);
+	if (x->text.form->event) {
+		bool alone = !strcmp(name, usk_trace_name(t->trace)); /* as cmd_apply asked */
+		uint32_t found = alone ? t->clock : find_in_folder(t, name);
+		return found != USK_NO_CLOCK ? found : usk_clocks_find(t->clocks, name, NULL, NULL);
+	}
 	uint32_t found = usk_clocks_find(t->clocks, name, NULL, NULL);
 	if (found == USK_NO_CLOCK && t->clocks->n_traces == 1 &&
 	    usk_clocks_trace(t->clocks, t->path, USK_NO_CLOCK)) {
@@ -128,7 +146,8 @@ static enum usk_status own_of(struct spans *x, const struct usk_span *s, struct 
 
 /* ---- moments ----------------------------------------------------------------------------- */
 
-static enum fate correct(const struct own *o, int64_t was_ns, struct span_moment *m)
+static enum fate correct(const struct own *o, int64_t was_ns, int64_t early_ns, int64_t late_ns,
+			 struct span_moment *m)
 {
 	const size_t epoch = o->alone ? usk_alone_epoch(o->alone, was_ns) : 0;
 	struct usk_stamp at, side;
@@ -143,15 +162,22 @@ static enum fate correct(const struct own *o, int64_t was_ns, struct span_moment
 		return UNFIT;
 	}
 	*m = (struct span_moment){ was_ns, at.reference_ns, at.lo_ns, at.hi_ns };
-	if (o->early_ns) {
-		bool fits = !usk_map_at(map, was_ns - o->early_ns, &side, NULL);
+	if (early_ns) {
+		bool fits = !usk_map_at(map, was_ns - early_ns, &side, NULL);
 		m->earliest_ns = fits ? side.lo_ns : USK_NONE;
 	}
-	if (o->late_ns) {
-		bool fits = !usk_map_at(map, was_ns + o->late_ns, &side, NULL);
+	if (late_ns) {
+		bool fits = !usk_map_at(map, was_ns + late_ns, &side, NULL);
 		m->latest_ns = fits ? side.hi_ns : USK_NONE;
 	}
-	return at.reference_ns == USK_NONE ? UNBOUNDED : at.reference_ns < 0 ? UNFIT : CORRECTED;
+	return at.reference_ns == USK_NONE ? UNBOUNDED : CORRECTED;
+}
+
+/* Formats of spans hold no stamp before 1970. */
+static enum fate correct_any(const struct own *o, int64_t was_ns, struct span_moment *m)
+{
+	enum fate fate = correct(o, was_ns, o->early_ns, o->late_ns, m);
+	return !fate && m->now_ns < 0 ? UNFIT : fate;
 }
 
 /* As fine as it was recorded: rounded down as all are, so order is kept. */
@@ -160,21 +186,36 @@ static void round_to_us(struct span_moment *m)
 	m->now_ns -= m->now_ns % 1000;
 }
 
+static enum fate in_order(const struct spans *x)
+{
+	return x->text.ends && x->text.end.now_ns < x->text.start.now_ns ? VAGUE : CORRECTED;
+}
+
 static enum fate correct_span(struct spans *x, const struct own *o, const struct usk_span *s)
 {
 	enum fate fate = o->fate;
-	x->text.ends = s->end_ns != USK_NONE;
-	fate = fate ? fate : correct(o, s->start_ns, &x->text.start);
-	fate = fate || !x->text.ends ? fate : correct(o, s->end_ns, &x->text.end);
-	if (!fate && x->text.ends && x->text.end.now_ns < x->text.start.now_ns) {
-		return VAGUE;
-	}
+	fate = fate ? fate : correct_any(o, s->start_ns, &x->text.start);
+	fate = fate || !x->text.ends ? fate : correct_any(o, s->end_ns, &x->text.end);
+	fate = fate ? fate : in_order(x);
 	if (!fate && x->text.form->us && usk_whole_us(s->start_ns) &&
 	    (!x->text.ends || usk_whole_us(s->end_ns))) {
 		round_to_us(&x->text.start);
 		round_to_us(&x->text.end);
 	}
 	return fate;
+}
+
+/* It says itself by how much it may be off. Nothing is rounded: in one file some stamps have
+ * fractions, and order is kept. */
+static enum fate correct_event(struct spans *x, const struct own *o, const struct usk_span *s)
+{
+	const struct usk_event_text *e = &x->text.t->trace->event;
+	enum fate fate = o->fate;
+	fate = fate ? fate : correct(o, s->start_ns, e->early_ns[0], e->late_ns[0], &x->text.start);
+	if (!fate && x->text.ends) {
+		fate = correct(o, s->end_ns, e->early_ns[1], e->late_ns[1], &x->text.end);
+	}
+	return fate ? fate : in_order(x);
 }
 
 static void correct_events(struct spans *x, const struct own *o, const struct usk_place *p,
@@ -191,7 +232,7 @@ static void correct_events(struct spans *x, const struct own *o, const struct us
 		if (p[i].kind != USK_PLACE_EVENT || !p[i].ns) {
 			continue;
 		}
-		if (p[i].ns == USK_NONE || correct(o, p[i].ns, &m)) {
+		if (p[i].ns == USK_NONE || correct_any(o, p[i].ns, &m)) {
 			x->events++;
 			continue;
 		}
@@ -216,7 +257,8 @@ static enum usk_status take_span(void *ctx, const struct usk_span *s, const stru
 		return status;
 	}
 	const struct usk_place *attributes;
-	enum fate fate = correct_span(x, o, s);
+	x->text.ends = s->end_ns != USK_NONE;
+	enum fate fate = x->text.form->event ? correct_event(x, o, s) : correct_span(x, o, s);
 	if (!usk_span_attributes_at(p, n, &attributes) && !fate) {
 		fate = TAKEN;
 	}
@@ -238,14 +280,15 @@ static enum usk_status take_span(void *ctx, const struct usk_span *s, const stru
 static void note_left(const struct spans *x)
 {
 	struct retime *t = x->text.t;
+	const char *noun = x->text.form->noun;
 	uint64_t told = 0, more = 0;
 	for (size_t i = 0; i < x->n_left; i++) {
 		for (size_t fate = 0; fate < FATES; fate++) {
 			const uint64_t n = x->left[i].n[fate];
 			if (n && told++ < MOST_NOTES) {
 				usk_note(t->notes,
-					 "%s: %llu span%s of clock %s stay%s as recorded: %s",
-					 t->path, (unsigned long long)n, n == 1 ? "" : "s",
+					 "%s: %llu %s%s of clock %s stay%s as recorded: %s",
+					 t->path, (unsigned long long)n, noun, n == 1 ? "" : "s",
 					 usk_trace_clock_name(t->trace, i), n == 1 ? "s" : "",
 					 reason[fate]);
 			} else {
@@ -254,8 +297,8 @@ static void note_left(const struct spans *x)
 		}
 	}
 	if (more) {
-		usk_note(t->notes, "%s: so do %llu spans of other clocks", t->path,
-			 (unsigned long long)more);
+		usk_note(t->notes, "%s: so do %llu %ss of other clocks", t->path,
+			 (unsigned long long)more, noun);
 	}
 	if (x->events) {
 		usk_note(t->notes,
@@ -271,18 +314,19 @@ static void note_left(const struct spans *x)
 static enum usk_status judge(const struct spans *x)
 {
 	struct retime *t = x->text.t;
-	const char *damage = usk_trace_damage(t->trace);
+	const char *damage = usk_trace_damage(t->trace), *remark = usk_trace_remark(t->trace);
+	const bool may_stay = t->clock != USK_NO_CLOCK && t->opt && t->opt->allow_unbounded;
 	uint64_t left = 0;
 	for (size_t i = 0; i < x->n_left; i++) {
 		for (size_t fate = 0; fate < FATES; fate++) {
 			left += x->left[i].n[fate];
 		}
 	}
-	if (!x->corrected && left) {
+	if (!x->corrected && left && !may_stay) {
 		return usk_fail(t->err, USK_EINPUT, 0,
-				"%s: the table of clocks corrects none of its %llu spans: is it of "
+				"%s: the table of clocks corrects none of its %llu %ss: is it of "
 				"this trace? The first are of clock %s",
-				t->path, (unsigned long long)left,
+				t->path, (unsigned long long)left, x->text.form->noun,
 				usk_trace_clock_name(t->trace, 0));
 	}
 	if (!x->corrected && damage) {
@@ -291,20 +335,32 @@ static enum usk_status judge(const struct spans *x)
 	if (damage) {
 		usk_note(t->notes, "%s; what cannot be read was copied as it is", damage);
 	}
+	if (remark) {
+		usk_note(t->notes, "%s", remark);
+	}
 	note_left(x);
 	return USK_OK;
+}
+
+/* Some more of them; each goes to take_span(). */
+static enum usk_status next(struct usk_trace *t, struct usk_err *err)
+{
+	struct usk_span s[BATCH];
+	struct usk_collective none[1];
+	size_t n;
+	return usk_trace_class(t) == USK_TRACE_SPANS
+		       ? usk_trace_spans(t, s, COUNT(s), &n, err)
+		       : usk_trace_collectives(t, none, COUNT(none), &n, err);
 }
 
 static enum usk_status run(struct spans *x)
 {
 	struct retime *t = x->text.t;
-	struct usk_span s[BATCH];
-	size_t n = 1;
 	t->trace->take_span = take_span;
 	t->trace->span_ctx = x;
 	enum usk_status status = usk_trace_rewind(t->trace, t->err);
-	for (uint64_t turn = 1; !status && n && !t->out.failed; turn++) {
-		status = usk_trace_spans(t->trace, s, COUNT(s), &n, t->err);
+	for (uint64_t turn = 1; !status && !t->trace->done && !t->out.failed; turn++) {
+		status = next(t->trace, t->err);
 		if (turn % 256 == 0) {
 			usk_retime_progress(t, usk_trace_pos(t->trace));
 		}

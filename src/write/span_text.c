@@ -14,11 +14,12 @@
 
 /* How a format writes attributes. */
 static const struct span_form forms[] = {
-	{ &usk_reader_otlp, false, "\"attributes\":[", "]", '[', "{\"key\":\"",
+	{ &usk_reader_otlp, "span", false, false, "\"attributes\":[", "]", '[', "{\"key\":\"",
 	  "\",\"value\":{\"stringValue\":\"", "\"}}" },
-	{ &usk_reader_jaeger, true, "\"tags\":[", "]", '[', "{\"key\":\"",
+	{ &usk_reader_jaeger, "span", true, false, "\"tags\":[", "]", '[', "{\"key\":\"",
 	  "\",\"type\":\"string\",\"value\":\"", "\"}" },
-	{ &usk_reader_zipkin, true, "\"tags\":{", "}", '{', "\"", "\":\"", "\"" },
+	{ &usk_reader_zipkin, "span", true, false, "\"tags\":{", "}", '{', "\"", "\":\"", "\"" },
+	{ &usk_reader_chrome, "event", true, true, " \"args\":{", "}", '{', "\"", "\":\"", "\"" },
 };
 
 const struct span_form *usk_span_form(const struct reader *by)
@@ -60,16 +61,26 @@ static void put(struct span_text *x, const char *text)
 	usk_output_write(&x->t->out, text, strlen(text));
 }
 
+/* One of these for each of millions of stamps: printf() would be a third of all time. */
 static void put_number(struct span_text *x, int64_t ns, bool us)
 {
-	struct usk_output *out = &x->t->out;
-	if (!us) {
-		usk_output_format(out, "%lld", (long long)ns);
-	} else if (usk_whole_us(ns)) {
-		usk_output_format(out, "%lld", (long long)(ns / 1000));
-	} else {
-		usk_output_format(out, "%lld.%03d", (long long)(ns / 1000), (int)(ns % 1000));
+	char text[24], *end = text + sizeof text, *p = end;
+	uint64_t n = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+	unsigned fraction = us ? (unsigned)(n % 1000) : 0;
+	if (fraction) {
+		for (int k = 0; k < 3; k++, fraction /= 10) {
+			*--p = (char)('0' + fraction % 10);
+		}
+		*--p = '.';
 	}
+	n = us ? n / 1000 : n;
+	do {
+		*--p = (char)('0' + n % 10);
+	} while (n /= 10);
+	if (ns < 0) {
+		*--p = '-';
+	}
+	usk_output_write(&x->t->out, p, (size_t)(end - p));
 }
 
 /* Up to the value there: behind its key stand blanks and a colon. *first: the value's first byte. */
@@ -125,13 +136,29 @@ static void put_attribute(struct span_text *x, const char *name, int64_t ns)
 	}
 }
 
+/* As it stood there: not every number of us is ns. */
+static void put_text(struct span_text *x, const char *name, struct usk_csv_field text)
+{
+	if (text.n) {
+		put_name(x, name);
+		usk_output_write(&x->t->out, text.text, text.n);
+		put(x, x->form->end);
+	}
+}
+
 static void put_attributes(struct span_text *x, const struct usk_place *p, size_t n)
 {
-	put_attribute(x, USK_SPAN_RECORDED, x->start.was_ns);
+	const struct usk_event_text *event = x->form->event ? &x->t->trace->event : NULL;
+	if (event) {
+		put_text(x, USK_EVENT_RECORDED, event->ts);
+		put_text(x, "unskew.dur.recorded", event->dur);
+	} else {
+		put_attribute(x, USK_SPAN_RECORDED, x->start.was_ns);
+	}
 	put_attribute(x, "unskew.start.earliest_ns", x->start.earliest_ns);
 	put_attribute(x, "unskew.start.latest_ns", x->start.latest_ns);
 	if (x->ends) {
-		put_attribute(x, "unskew.end.recorded_ns", x->end.was_ns);
+		put_attribute(x, "unskew.end.recorded_ns", event ? USK_NONE : x->end.was_ns);
 		put_attribute(x, "unskew.end.earliest_ns", x->end.earliest_ns);
 		put_attribute(x, "unskew.end.latest_ns", x->end.latest_ns);
 	}
@@ -194,7 +221,7 @@ bool usk_span_attributes_at(const struct usk_place *p, size_t n, const struct us
 static void fill_places(struct span_text *x, const struct usk_place *p, size_t n)
 {
 	const int64_t now[] = {
-		[USK_PLACE_START] = x->start.now_ns,
+		[USK_PLACE_START] = x->start.now_ns - x->t->trace->base_ns,
 		[USK_PLACE_END] = x->ends ? x->end.now_ns : USK_NONE,
 		[USK_PLACE_DURATION] = x->ends ? x->end.now_ns - x->start.now_ns : USK_NONE,
 	};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * span_text.h - inside of re-timing spans in JSON: what a span's text becomes
+ * span_text.h - inside of re-timing spans and events in JSON: what a span's text becomes
  *
  * To add a format: its reader tells places (struct span_format), and a row of forms[] in span_text.c
  * says how attributes are written.
@@ -13,7 +13,9 @@
 
 struct span_form {
 	const struct reader *by;
+	const char *noun;		/* what it has: spans */
 	bool us;			/* its stamps are in us, and it has durations */
+	bool event;			/* it is a profile: usk_trace.event has how it says them */
 	const char *open, *close;	/* of all, with their key */
 	char bracket;			/* of all, without it */
 	const char *name, *value, *end; /* what stands before a name, a value, and behind it */
