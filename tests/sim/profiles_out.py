@@ -8,17 +8,14 @@ there, empty or not. Put on one clock and re-timed: every bound holds the truth 
 within a file is kept, and whoever takes the added arguments out again and puts back what they say was recorded has the
 original, byte for byte. Packed and cut short, too. A case is made by its seed alone; --keep FOLDER leaves its files there.
 """
-import argparse
 import fractions
 import gzip
 import json
 import os
 import random
 import re
-import sys
-import tempfile
 
-from spans_out import TOKEN, Fault, Text, read, run, same, write
+from spans_out import TOKEN, Fault, Text, main, read, run, same, write
 
 BASE = 1700000000 * 10**9
 ADDED = re.compile(r'"unskew\.ts\.recorded":"[^"]*"(?:,"unskew\.[a-z._]+":"[^"]*")*')
@@ -233,26 +230,5 @@ def judge(unskew, seed, folder):
 	return n
 
 
-def main():
-	p = argparse.ArgumentParser()
-	p.add_argument('unskew')
-	p.add_argument('first', type=int, nargs='?', default=0)
-	p.add_argument('count', type=int, nargs='?', default=20)
-	p.add_argument('--keep')
-	o = p.parse_args()
-	n = failed = 0
-	for seed in range(o.first, o.first + o.count):
-		with tempfile.TemporaryDirectory() as own:
-			folder = o.keep or own
-			os.makedirs(folder, exist_ok=True)
-			try:
-				n += judge(o.unskew, seed, folder)
-			except Fault as fault:
-				failed += 1
-				print(f'seed {seed}: {fault}')
-	print(f'{o.count} cases, {n} stamps held against the truth, {failed} failed')
-	return failed > 0
-
-
 if __name__ == '__main__':
-	sys.exit(main())
+	main(judge)

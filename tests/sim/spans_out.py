@@ -392,7 +392,7 @@ def case(unskew, seed, folder):
 	return n
 
 
-def main():
+def main(case):
 	options = argparse.ArgumentParser()
 	options.add_argument('unskew')
 	options.add_argument('first', type=int, nargs='?', default=0)
@@ -412,4 +412,4 @@ def main():
 
 
 if __name__ == '__main__':
-	main()
+	main(case)
