@@ -145,7 +145,9 @@ static size_t nearest(const struct usk_row_clock *c, struct usk_row_place *at, i
 		before = far(e->epoch[k - 1].before_ns, t) + far(at->last, at->began);
 	}
 	if (k < e->n && older) {
-		behind = far(e->epoch[k].before_ns, at->last) + far(t, e->epoch[k].after_ns);
+		int64_t after = e->epoch[k].after_ns;
+		behind = far(e->epoch[k].before_ns, at->last) +
+			 far(t, after) * (t > after ? LIKE : 1);
 	} else if (k < e->n) {
 		int64_t after = e->epoch[k].after_ns;
 		behind = until_end(c, at) + (t > after ? (usk_i128)t - after : 0);

@@ -14,7 +14,9 @@
  * and the other one shows delays as well. In that column a clock was set back where it falls by S
  * and stays there: four of its stamps or more follow, none by a leap of 3/4 S, before it shows the
  * time again from where it fell. That goes for any S from 1 ms on if no clock falls otherwise;
- * where some do, by D at most, for S from 8 D on.
+ * where some do, by D at most, for S from 8 D on. A leap says that the rows before it were late,
+ * unless they are eight, and another clock stands in them and in the row of the leap, and goes on
+ * there: then this one was set forward again.
  *
  * Where all rows of one pair follow those of another, both clocks of a row begin anew, or one of
  * them for the first time: then nobody was set back, and no order says anything. So whenever a
@@ -34,11 +36,12 @@
 
 #define LEAST_FALL INT64_C(1000000)
 
-enum { SENT, RECEIVED, LEAST_STAMPS = 4, LIKE = 8, MOST_EPOCHS = 4096 };
+/* ENOUGH: more than are left out as wrong, in a direction. */
+enum { SENT, RECEIVED, LEAST_STAMPS = 4, ENOUGH = 8, LIKE = 8, MOST_EPOCHS = 4096 };
 
 struct fall {
 	uint64_t n; /* stamps since; 0: there is none */
-	uint64_t record;
+	uint64_t record, row;
 	int64_t from, to, reached, widest;
 	bool goes_on; /* the other clock of the row */
 	bool sure;    /* not rows that were written late */
@@ -49,6 +52,7 @@ struct fall {
 struct column {
 	uint64_t n; /* stamps */
 	int64_t highest, last;
+	uint64_t row;		 /* of the last one */
 	struct fall fall, inner; /* inner: within the other one, and small against it */
 	struct usk_epochs found;
 	size_t cap;
@@ -75,8 +79,16 @@ struct direction {
 struct row_order {
 	struct direction *direction;
 	size_t n, slots;
+	uint64_t row;
 	uint32_t bytes; /* of the last row */
 	bool grew, shrank;
+};
+
+/* The clock beside a stamp in its row. */
+struct beside {
+	bool goes_on;
+	int64_t ahead;	   /* of its last stamp */
+	uint64_t row, now; /* where that was, and where this one is; from 1 on */
 };
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -139,17 +151,18 @@ static void disorder(struct column *c, int64_t size)
 	c->strays++;
 }
 
-static struct fall fall_of(const struct column *c, int64_t from, int64_t to, bool goes_on)
+static struct fall fall_of(const struct column *c, int64_t from, int64_t to, const struct beside *o)
 {
 	return (struct fall){ .n = 1,
 			      .record = c->n - 1,
+			      .row = o->now,
 			      .from = from,
 			      .to = to,
 			      .reached = to,
-			      .goes_on = goes_on };
+			      .goes_on = o->goes_on };
 }
 
-static void begin_fall(struct column *c, int64_t from, int64_t to, bool goes_on)
+static void begin_fall(struct column *c, int64_t from, int64_t to, const struct beside *o)
 {
 	int64_t size = usk_saturate((usk_i128)from - to);
 	c->fall.n = 0;
@@ -157,7 +170,7 @@ static void begin_fall(struct column *c, int64_t from, int64_t to, bool goes_on)
 		disorder(c, size);
 		return;
 	}
-	c->fall = fall_of(c, from, to, goes_on);
+	c->fall = fall_of(c, from, to, o);
 }
 
 static bool stays(const struct fall *f)
@@ -183,11 +196,26 @@ static void end_fall(struct column *c)
 	c->fall.n = 0;
 }
 
-static void reach(struct fall *f, int64_t t)
+static void leap(struct fall *f, int64_t t, const struct beside *o)
 {
-	f->widest = t - f->reached > f->widest ? t - f->reached : f->widest;
+	int64_t by = t - f->reached;
+	bool alone = f->n >= ENOUGH && o->row >= f->row && o->ahead < by / 2;
+	f->widest = by > f->widest && !alone ? by : f->widest;
+}
+
+static void reach(struct fall *f, int64_t t, const struct beside *o)
+{
+	leap(f, t, o);
 	f->reached = t;
 	f->n++;
+}
+
+/* It shows the time again from where it fell. */
+static void catch_up(struct fall *f, int64_t t, const struct beside *o)
+{
+	if (!f->sure) {
+		leap(f, t, o);
+	}
 }
 
 /* The clock was set back once more meanwhile, or some rows were written late. */
@@ -207,16 +235,16 @@ static void end_inner(struct column *c)
 }
 
 /* The stamp goes on in the inner fall; false: that has ended. */
-static bool note_inner(struct column *c, int64_t t)
+static bool note_inner(struct column *c, int64_t t, const struct beside *o)
 {
 	struct fall *f = &c->inner;
 	if (t >= f->from) {
-		f->widest = t - f->reached > f->widest && !f->sure ? t - f->reached : f->widest;
+		catch_up(f, t, o);
 		end_inner(c);
 		return false;
 	}
 	if (t >= f->reached) {
-		reach(f, t);
+		reach(f, t, o);
 		return true;
 	}
 	if (f->reached - t >= (c->fall.from - c->fall.to) / LIKE) {
@@ -228,7 +256,7 @@ static bool note_inner(struct column *c, int64_t t)
 	return true;
 }
 
-static void note(struct column *c, int64_t t, bool goes_on)
+static void note(struct column *c, int64_t t, const struct beside *o)
 {
 	struct fall *f = &c->fall;
 	if (!c->n++) {
@@ -236,41 +264,45 @@ static void note(struct column *c, int64_t t, bool goes_on)
 		c->ahead = c->other_first ? usk_saturate((usk_i128)c->other_highest - t) : 0;
 	}
 	c->last = t;
-	if (c->inner.n && note_inner(c, t)) {
+	c->row = o->now;
+	if (c->inner.n && note_inner(c, t, o)) {
 		return;
 	}
 	if (!f->n && t >= c->highest) {
 		c->highest = t;
 	} else if (!f->n) {
-		begin_fall(c, c->highest, t, goes_on);
+		begin_fall(c, c->highest, t, o);
 	} else if (t >= f->from) {
-		f->widest = t - f->reached > f->widest && !f->sure ? t - f->reached : f->widest;
+		catch_up(f, t, o);
 		end_fall(c);
 		c->highest = t;
 	} else if (t >= f->reached) {
-		reach(f, t);
+		reach(f, t, o);
 	} else if (f->reached - t < LEAST_FALL) {
 		disorder(c, f->reached - t);
 		f->n++;
 	} else if (f->reached - t < (f->from - f->to) / LIKE) {
-		c->inner = fall_of(c, f->reached, t, goes_on);
+		c->inner = fall_of(c, f->reached, t, o);
 	} else {
 		int64_t from = stays(f) ? f->reached : f->from;
 		end_fall(c);
 		c->highest = from;
-		begin_fall(c, from, t, goes_on);
+		begin_fall(c, from, t, o);
 	}
 }
 
 /* A row's other clock, by the column that rows may be written by; if that knows nothing of it, by
  * the one that it stands in. */
-static bool goes_on(const struct row_watch *other, int column, int64_t t, const struct column *c,
-		    int64_t now)
+static struct beside beside_of(const struct row_watch *other, int column, int64_t t,
+			       const struct column *c, int64_t now, uint64_t row)
 {
 	const struct column *by = &other->column[column];
 	by = by->n ? by : &other->column[!column];
 	usk_i128 fell = (usk_i128)(c->fall.n ? c->fall.reached : c->highest) - now;
-	return by->n && ((usk_i128)by->last - t) * 2 < fell;
+	return (struct beside){ .goes_on = by->n && ((usk_i128)by->last - t) * 2 < fell,
+				.ahead = usk_saturate((usk_i128)t - by->last),
+				.row = by->row,
+				.now = row };
 }
 
 /* first: the record of the first stamp of this one's direction. */
@@ -311,8 +343,9 @@ void usk_rows_note(struct usk_rows *r, const struct usk_msg *m)
 	struct row_watch *from = watch_of(r, m->from), *to = watch_of(r, m->to);
 	r->order = r->order ? r->order : usk_alloc(1, sizeof *r->order);
 	struct column *x = &from->column[SENT], *y = &to->column[RECEIVED];
-	bool x_on = goes_on(to, SENT, m->received_ns, x, m->sent_ns);
-	bool y_on = goes_on(from, RECEIVED, m->sent_ns, y, m->received_ns);
+	uint64_t row = ++r->order->row;
+	struct beside x_by = beside_of(to, SENT, m->received_ns, x, m->sent_ns, row);
+	struct beside y_by = beside_of(from, RECEIVED, m->sent_ns, y, m->received_ns, row);
 	struct fall *both[] = { &to->column[SENT].fall, &to->column[SENT].inner };
 	/* Received after the moment of a row that was written when it was sent, and yet earlier. */
 	for (int k = 0; k < 2; k++) {
@@ -324,8 +357,8 @@ void usk_rows_note(struct usk_rows *r, const struct usk_msg *m)
 	note_other(&from->column[RECEIVED], m->sent_ns);
 	note_other(&to->column[SENT], m->received_ns);
 	const struct direction *d = direction_of(r->order, m, x->n, y->n);
-	note(x, m->sent_ns, x_on);
-	note(y, m->received_ns, y_on);
+	note(x, m->sent_ns, &x_by);
+	note(y, m->received_ns, &y_by);
 	note_again(x, d->first[SENT]);
 	note_again(y, d->first[RECEIVED]);
 }
