@@ -103,6 +103,20 @@ static enum usk_status make_folders(const char *path, char **made)
 	return USK_OK;
 }
 
+/* A trace in OTF2 is three things, which a folder holds; it is called as the anchor would be. */
+static void name_folders(struct job *job, size_t n)
+{
+	static const char suffix[] = ".otf2";
+	for (size_t i = 0; i < n; i++) {
+		const char *out = job[i].out;
+		const size_t length = out ? strlen(out) : 0;
+		if (length > sizeof suffix && !strcmp(out + length - (sizeof suffix - 1), suffix)) {
+			job[i].out =
+				kept(usk_format("%.*s", (int)(length - (sizeof suffix - 1)), out));
+		}
+	}
+}
+
 static void plan(const struct args *args, const struct usk_clocks *c, struct job *job, size_t n)
 {
 	const char *out = args_string(args, "output");
@@ -126,6 +140,7 @@ static void plan(const struct args *args, const struct usk_clocks *c, struct job
 	if (folder) {
 		name_outputs(job, n, out);
 	}
+	name_folders(job, n);
 }
 
 static void outputs_apart(const struct args *args, const struct job *job, size_t n)
@@ -336,7 +351,9 @@ const struct command cmd_apply = {
 		"corrected by its own clock, and those of clocks without bounds stay as recorded, "
 		"with a note. Events of profiles in Chrome's JSON (PyTorch's Kineto, Perfetto) get "
 		"them as arguments: ts and dur as they stood there, bounds in ns; "
-		"baseTimeNanoseconds, displayTimeUnit and all else stay as they are. "
+		"baseTimeNanoseconds, displayTimeUnit and all else stay as they are. A trace in "
+		"OTF2 becomes a folder with its events as they were and clock offset records, by "
+		"which readers of the format correct them. "
 		"Records stay in the order of their file; --merge sorts them. A name that ends in "
 		".gz or .zst has the output compressed. A CTF trace keeps its data and gets "
 		"another clock in its metadata if that is exact to within --residual; otherwise it "

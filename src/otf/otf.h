@@ -9,8 +9,9 @@
  *     number.c   items of events -> sides of messages, parts of collectives, numbered
  *     verdict.c  whose numbers cannot be right; what was left out, as a sentence
  *     reader.c   the reader: rows spooled, so that they are decoded once
+ *     offsets.c  local definitions anew, with offsets of clocks (libotf2, likewise; offsets.h)
  *
- * Behind decode.c nobody knows of libotf2, and nobody trusts what the items say.
+ * Behind these two nobody knows of libotf2, and nobody trusts what the items say.
  */
 #ifndef USK_OTF_H
 #define USK_OTF_H

@@ -70,11 +70,7 @@ enum usk_status usk_retime_rest(struct retime *t)
 
 static enum usk_status run(struct retime *t, uint32_t clock)
 {
-	enum usk_status status = usk_input_need(&t->in, 0, 4096, t->err);
-	if (status) {
-		usk_fail_in(t->err, "%s", t->path);
-		return status;
-	}
+	enum usk_status status = USK_OK;
 	if (!t->in.have) {
 		return usk_fail(t->err, USK_EINPUT, 0, "%s: %s", t->path,
 				t->in.lost ? t->in.lost : "is empty");
@@ -141,6 +137,17 @@ static enum usk_status apply_folder(struct retime *t, uint32_t clock, const char
 #endif
 }
 
+static enum usk_status apply_otf2(struct retime *t, const char *out)
+{
+#ifdef USK_HAVE_OTF2
+	return usk_retime_otf2(t, out);
+#else
+	(void)out;
+	return usk_fail(t->err, USK_EINPUT, 0,
+			"%s: is an OTF2 trace, but this unskew was built without libotf2", t->path);
+#endif
+}
+
 enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clocks *c,
 			  const char *out, const struct usk_write_options *opt,
 			  struct usk_notes *notes, struct usk_err *err)
@@ -153,8 +160,17 @@ enum usk_status usk_apply(const char *in, uint32_t clock, const struct usk_clock
 	if (status) {
 		return status;
 	}
+	status = usk_input_need(&t.in, 0, 4096, err);
+	if (status) {
+		usk_fail_in(err, "%s", in);
+	}
+	if (!status && usk_is_otf2(t.in.data, t.in.have)) {
+		status = apply_otf2(&t, out);
+		usk_input_close(&t.in);
+		return status;
+	}
 	t.of = usk_alloc(c->n_clocks, sizeof *t.of);
-	status = usk_output_open(&t.out, out, opt && opt->force, err);
+	status = status ? status : usk_output_open(&t.out, out, opt && opt->force, err);
 	if (!status) {
 		status = run(&t, clock);
 		if (!status && t.in.lost && !t.trace) { /* else its damage told that */

@@ -45,6 +45,8 @@ enum usk_status usk_retime_pcapng(struct retime *t);
 enum usk_status usk_retime_table(struct retime *t);
 /** JSON of spans, and of Chrome. */
 enum usk_status usk_retime_spans(struct retime *t);
+/** The anchor of an OTF2 trace, into the folder out. */
+enum usk_status usk_retime_otf2(struct retime *t, const char *out);
 /** A folder of CTF traces, into the folder out. */
 enum usk_status usk_retime_ctf(struct retime *t, uint32_t clock, const char *out);
 

@@ -80,3 +80,31 @@ $ head -c 100 $DATA/otf2/run.def >run.def; unskew check run.otf2 2>&1 | sed 's/\
 unskew: run.otf2: libotf2 cannot read it
 $ head -c 30 $DATA/otf2/run.otf2 >run.otf2; unskew check run.otf2 2>&1 | sed 's/\(read it\): .*/\1/'
 unskew: run.otf2: libotf2 cannot read it
+# Again with offsets of its clocks: a folder with its events as they were; recorded definitions are kept beside.
+$ unskew sync -q otf2/run.otf2 -o run.json; unskew apply run.json otf2/run.otf2 -o again; ls again again/run | head -8; cmp otf2/run/0.evt again/run/0.evt && cmp otf2/run/0.def again/run/0.def.recorded && cmp otf2/run.def again/run.def && echo as it was
+again:
+run
+run.def
+run.otf2
+
+again/run:
+0.def
+0.def.recorded
+as it was
+! Wrote again.
+$ unskew apply run.json otf2/run.otf2 -o again
+! unskew: again/run: exists already; use --force to replace it
+? 1
+$ unskew apply run.json otf2/run.otf2 -o again/run.otf2 --force; ls again
+run
+run.def
+run.otf2
+! Wrote again/run.
+$ cp -r otf2 other; mv other/run.otf2 other/x.otf2; mv other/run.def other/x.def; mv other/run other/x; unskew apply run.json other/x.otf2 -o none; ls none
+! unskew: other/x.otf2: the table of clocks corrects none of its processes: is it of this trace? The first is clock x/MPI Rank 0
+! ls: cannot access 'none': No such file or directory
+? 2
+$ cp other/x/0.evt other/x/0.def; sed 's,run/MPI,x/MPI,g' run.json >x.json; unskew apply x.json other/x.otf2 -o none; ls none
+! unskew: other/x.otf2: the definitions of thread 0 are damaged, or hold more than mappings and clock offsets, which would be lost
+! ls: cannot access 'none': No such file or directory
+? 2

@@ -6,10 +6,12 @@ Programs of 2 to 8 ranks, each with a clock and perhaps a second thread, that se
 call collectives, blocking or not, in the world, parts of it, and between two parts, also such as wait for
 nobody. Every band has to hold the truth, and every message that was sent has to be found, with its stamps.
 A case is made by its seed alone; --keep FOLDER leaves its trace there. With --damage a file of each is cut
-short or spoilt: there has to be an answer, or a sentence and status 1, before long.
+short or spoilt: there has to be an answer, or a sentence and status 1, before long. With --apply each comes
+out of `apply` with its events as they were, and clock offsets by which libotf2 corrects them.
 """
 import argparse
 import csv
+import fractions
 import json
 import os
 import random
@@ -274,6 +276,57 @@ def judge(unskew, write, seed, folder):
 	return f'{len(missing)} messages were not found, as {missing[0]}' if missing else '', len(sent)
 
 
+def corrected(knots, local_ns):
+	"""By the formula of clocks.json, on from its outermost lines."""
+	at = min(max(sum(int(k['local_ns']) < local_ns for k in knots), 1), len(knots) - 1)
+	a, b = knots[at - 1], knots[at]
+	x, o = int(a['local_ns']), int(a['offset_ns'])
+	return local_ns + o + fractions.Fraction((int(b['offset_ns']) - o) * (local_ns - x), int(b['local_ns']) - x)
+
+
+def bytes_of(folder):
+	"""By name, those of local definitions as they were recorded."""
+	made = {}
+	for top, _, files in os.walk(folder):
+		for name in files:
+			path = os.path.join(top, name)
+			if name + '.recorded' not in files:
+				with open(path, 'rb') as f:
+					made[os.path.relpath(path, folder).removesuffix('.recorded')] = f.read()
+	return made
+
+
+def judge_applied(unskew, write, seed, folder):
+	"""Re-timed: events are the same bytes, libotf2 corrects them by the clocks' knots; how many stamps it does."""
+	program = Program(seed)
+	program.run(program.draw.choice([30, 100]))
+	subprocess.run([write, f'{folder}/in', 'run'], input=program.script(), check=True, text=True)
+	clocks, out = f'{folder}/clocks.json', f'{folder}/out'
+	for how in (['sync', f'{folder}/in/run.otf2', '-o', clocks], ['apply', clocks, f'{folder}/in/run.otf2', '-o', out],
+			['sync', f'{out}/run.otf2', '-o', f'{folder}/again.json']):
+		done = subprocess.run([unskew, *how, '-q', '--force'], capture_output=True, text=True)
+		if done.returncode not in (0, 3):
+			return f'{how[0]}: {done.stderr}', 0
+	was, now = bytes_of(f'{folder}/in'), bytes_of(out)
+	if was != now:
+		return f'other bytes: {[n for n in was.keys() | now.keys() if was.get(n) != now.get(n)]}', 0
+	with open(clocks) as first, open(f'{folder}/again.json') as second:
+		clocks, again = (json.load(f)['clocks'] for f in (first, second))
+	if clocks != again:
+		return 'the corrected trace has other clocks', 0
+	rows = subprocess.run([os.path.join(os.path.dirname(write), 'read_otf2'), f'{out}/run.otf2'], check=True,
+		capture_output=True, text=True).stdout.splitlines()
+	knots = {c['name']: c.get('knots') for c in clocks if c['quality'] in ('bounded', 'reference')}
+	for row in rows:
+		thread, raw, put = map(int, row.split())
+		of = knots.get(f'run/rank {thread % 100}')
+		ticks = corrected(of, raw * 10**9 // program.hz) * program.hz / 10**9 if of else raw
+		# A tick where a knot lies, one for a stamp's ns, and what the library's doubles leave.
+		if abs(put - ticks) > 3 + program.hz / 10**9 * 2:
+			return f'thread {thread}: {raw} became {put}, not {float(ticks)}', 0
+	return '', len(rows)
+
+
 def spoil(draw, path):
 	with open(path, 'rb') as file:
 		data = bytearray(file.read())
@@ -298,13 +351,24 @@ def judge_damaged(unskew, write, seed, folder):
 	program = Program(seed)
 	program.run(30)
 	subprocess.run([write, folder, 'run'], input=program.script(), check=True, text=True)
+	with tempfile.TemporaryDirectory() as beside:
+		clocks = f'{beside}/clocks.json'
+		subprocess.run([unskew, 'sync', '-q', f'{folder}/run.otf2', '-o', clocks], capture_output=True)
+		return spoilt(unskew, program, folder, clocks, f'{beside}/out')
+
+
+def spoilt(unskew, program, folder, clocks, out):
 	path = program.draw.choice(sorted(file for top, _, files in os.walk(folder) for file in
 		(os.path.join(top, name) for name in files) if os.path.getsize(file)))
 	how = f'{path}, {spoil(program.draw, path)}'
 	try:
 		answer = subprocess.run([unskew, 'sync', f'{folder}/run.otf2'], capture_output=True, text=True, timeout=60)
+		applied = subprocess.run([unskew, 'apply', '-q', clocks, f'{folder}/run.otf2', '-o', out], capture_output=True, text=True,
+			timeout=90)
 	except subprocess.TimeoutExpired:
 		return f'{how}: no answer after 60 s', 0
+	if applied.returncode not in (0, 3) and (applied.stderr.count('\n') != 1 or os.path.exists(out)):
+		return f'{how}: apply: {applied.returncode} {applied.stderr}', 0
 	fine = answer.returncode in (0, 3) and answer.stdout or answer.returncode == 1 and answer.stderr.count('\n') == 1
 	return '' if fine else f'{how}: {answer.returncode} {answer.stderr}', len(program.sent)
 
@@ -317,6 +381,7 @@ def main():
 	words.add_argument('count', type=int, nargs='?', default=100)
 	words.add_argument('--keep', metavar='FOLDER')
 	words.add_argument('--damage', action='store_const', const=judge_damaged, default=judge)
+	words.add_argument('--apply', action='store_const', const=judge_applied, dest='damage')
 	given = words.parse_args()
 	first, count = part(given.first, given.count)
 	messages, wrong = 0, []
