@@ -85,8 +85,8 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 				"the collector's file exporter writes with format: json",
 				t->path);
 	}
-#ifdef USK_HAVE_YAJL
 	t->clock = clock;
+#ifdef USK_HAVE_YAJL
 	if (by && (by->info.class_ == USK_TRACE_SPANS || by == &usk_reader_chrome)) {
 		return usk_retime_spans(t);
 	}

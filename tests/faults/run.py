@@ -40,6 +40,7 @@ JOBS = [
 	Job('apply of a table', 'apply in/of_table.json in/table.csv.gz -o out/t.csv --timeline out/t.json',
 		None, ['t.csv', 't.json']),
 	Job('apply of spans', 'apply in/of_spans.json in/spans.json.gz -o out/s.json', None, ['s.json']),
+	Job('apply of a profile', 'apply in/of_profile.json in/profile.json.gz -o out/f.json', None, ['f.json']),
 	Job('apply --perfetto-manifest', 'apply in/clocks.json in/host0.pcap in/host1.pcap '
 		'--perfetto-manifest out/p.json', None, ['p.json']),
 	Job('report', 'report in/host0.pcap in/host1.pcap -o out/page.html', None, ['page.html']),
@@ -93,11 +94,17 @@ class Faults:
 				'"localEndpoint":{"serviceName":"%s"}}' % (i + 1, kind, 1700000000000000 + i * 50000 + at, took, name)
 				for i in range(400) for kind, at, took, name in
 				(('CLIENT', 0, 900, 'web'), ('SERVER', 5300, 200, 'db'))) + ']')
+		with gzip.open(self.path('in/profile.json.gz'), 'wt') as f:
+			# Process 2 is 5 ms ahead.
+			f.write('[' + ','.join('{"ph":"%s","name":"m","id":%d,"pid":%d,"ts":%d.25}' % (ph, i, pid, i * 50000 + at)
+				for i in range(400) for ph, pid, at in
+				(('s', 1 + i % 2, 5000 * (i % 2)), ('f', 2 - i % 2, 5000 * (1 - i % 2) + 90))) + ']')
 		for args in ('simulate -q --hosts 3 --topology ring --seed 3 --seconds 3 --rate 20 -o in/three',
 				'simulate -q --hosts 4 --collectives mix --seconds 0.3 -o in/ranks',
 				'sync -q in/host0.pcap in/host1.pcap -o in/clocks.json',
 				'sync -q in/table.csv -o in/of_table.json',
-				'sync -q in/spans.json.gz -o in/of_spans.json'):
+				'sync -q in/spans.json.gz -o in/of_spans.json',
+				'sync -q in/profile.json.gz -o in/of_profile.json'):
 			subprocess.run([self.unskew] + args.split(), cwd=self.folder, check=True)
 		with open(self.path('in/stamps'), 'w') as f:
 			f.writelines(f'{1700000000000000000 + i * 1000003}\n' for i in range(500))
