@@ -3,9 +3,9 @@
 """epochs.py UNSKEW [FIRST [COUNT]] - rows of clocks that were stepped backward are put where they were made
 
 Random tables between a true clock and others that are stepped, each of them with at least NEED messages
-sent and NEED received before, between and after its steps, of which the answer tells. The stamp that apply writes, and the truth,
-lie in the band of the epoch in which the stamp was made. Shares nothing with the simulator. A case is made
-by its seed alone.
+sent and NEED received before, between and after its steps, and of which the answer tells. The truth, and
+the stamp that apply writes, lie in the band of the epoch in which the stamp was made. Shares nothing with
+the simulator. A case is made by its seed alone.
 """
 import bisect
 import collections
