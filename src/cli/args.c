@@ -252,7 +252,8 @@ static _Noreturn void unknown_option(const struct args *args, const char *shown,
 	if (near) {
 		say_usage("%s: no such option; did you mean --%s?", shown, near);
 	}
-	say_usage("%s: no such option; see `unskew help %s`", shown, args->command->name);
+	say_usage("%s: no such option; see `%s help %s`", shown, program()->name,
+		  args->command->name);
 }
 
 /* "--help" behind "-o" is a value that was forgotten, no folder. */
@@ -345,12 +346,12 @@ struct args *args_parse(const struct command *command, int n, char *const *argv)
 	}
 	bool helped = args_flag(args, "help");
 	if (!helped && args->n_operands < command->min_operands) {
-		say_usage("%s needs %s; see `unskew help %s`", command->name, command->operands,
-			  command->name);
+		say_usage("%s needs %s; see `%s help %s`", command->name, command->operands,
+			  program()->name, command->name);
 	}
 	if (!helped && args->n_operands > command->max_operands) {
-		say_usage("%s: too many arguments; see `unskew help %s`",
-			  args->operand[command->max_operands], command->name);
+		say_usage("%s: too many arguments; see `%s help %s`",
+			  args->operand[command->max_operands], program()->name, command->name);
 	}
 	return args;
 }

@@ -94,7 +94,7 @@ struct command {
 	} example[3];
 	const char *brief[12]; /* options that short help has, to NULL; none: it has all of help */
 	const char *more;      /* paragraphs for the manual; may be NULL */
-	const struct option_group *group[12]; /* ends with NULL */
+	const struct option_group *group[16]; /* ends with NULL */
 };
 
 /** The i-th row of all its groups; NULL: there is none. */
@@ -105,16 +105,19 @@ enum { MAX_WORDS = 64 };
 size_t option_words(const struct option_row *row, const char *out[MAX_WORDS]);
 
 /* Groups that several commands share. */
-extern const struct option_group options_common; /* --quiet --help: every command has it */
-extern const struct option_group options_force;	 /* --force */
-extern const struct option_group options_read;	 /* --tick-rate --send --recv --know */
-extern const struct option_group options_match;	 /* --reference --resolution --local --from --to */
-extern const struct option_group options_model;	 /* --model --max-skew-ppm --max-outliers */
-extern const struct option_group options_solve;	 /* --solve */
-extern const struct option_group options_method; /* --method, one */
-extern const struct option_group options_delay;	 /* --min-delay */
-extern const struct option_group options_anchor; /* --anchor */
-extern const struct option_group options_log;	 /* --clock-log */
+extern const struct option_group options_common;  /* --quiet --help: every command has it */
+extern const struct option_group options_force;	  /* --force */
+extern const struct option_group options_read;	  /* --tick-rate --send --recv --know */
+extern const struct option_group options_match;	  /* --reference --resolution --local --from --to */
+extern const struct option_group options_model;	  /* --model --max-skew-ppm --max-outliers */
+extern const struct option_group options_solve;	  /* --solve */
+extern const struct option_group options_method;  /* --method, one */
+extern const struct option_group options_delay;	  /* --min-delay */
+extern const struct option_group options_anchor;  /* --anchor */
+extern const struct option_group options_log;	  /* --clock-log */
+extern const struct option_group options_answer;  /* -o --json --rows --plot --messages */
+extern const struct option_group options_score;	  /* --json */
+extern const struct option_group options_retimed; /* -o --residual --allow-unbounded */
 
 /* A row of the groups that choose estimators. */
 #define WINDOW_ROW                                                                                 \
@@ -182,6 +185,29 @@ const char *args_split_name(const char *operand, const char **name);
  */
 _Noreturn void leave(int status);
 
+/* ---- front.c: the door of each program, which has leave() and its table of commands itself ---- */
+
+/* What sentences and help say of the program that runs. */
+struct program {
+	const char *name, *typed; /* "unskew"; what stands before a command on the line */
+	const char *purpose;
+	bool mpirun; /* stands between us and any terminal: progress is a line now and then */
+	FILE *lines; /* where lines go that are no failure; NULL: stderr */
+	void (*failed)(const char *sentence); /* takes a failure's sentence; NULL: it is printed */
+};
+const struct program *program(void);
+/** Another one than unskew: borrowed to the end. */
+void program_is(const struct program *p);
+/** Does somebody look at what is written there? */
+bool is_terminal(int fd);
+
+/** Memory, signals, files: before anything else. */
+void front_start(void);
+/** Look up argv[1] and run it; the exit status. */
+int front_run(int argc, char **argv);
+/** Remove what is not whole, close stdout; the exit status, now that it is known what was printed. */
+int front_end(int status);
+
 /** Print "unskew: sentence". */
 void say_sentence(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /** The same of a failure; returns EXIT_FAILED, or EXIT_USAGE for USK_EUSAGE. */
@@ -230,6 +256,11 @@ const char **traces_in(const char *folder, size_t *n);
  * become their files.
  */
 void operands_expand(struct args *args, size_t first);
+/** The files of one operand alone, each as an operand; kept. */
+enum usk_status operand_files(const char *operand, const char ***out, size_t *n,
+			      struct usk_err *err);
+/** No file may be among the operands from the first-th on under two names. */
+void operands_differ(const struct args *args, size_t first);
 /**
  * Open [NAME=]PATH operands from the first-th on. Clocks without NAME= that would share a name
  * take their parent folders' names. Of three or more, those that are there and cannot be read are
@@ -256,6 +287,12 @@ const char *path_tail(const char *path, size_t n);
 
 /** The traces of all operands, parts and folders of them, in the order of the traces' paths. */
 struct usk_trace **parts_open(const struct args *args, size_t *n);
+/**
+ * Clocks of n parts without a name of their own that would share one take their parent folders'
+ * names. open() is asked once more for a part that is to have another name.
+ */
+void parts_tell_apart(struct usk_trace **trace, size_t n,
+		      struct usk_trace *(*open)(void *ctx, size_t i, const char *name), void *ctx);
 
 /** There may be no two copies of one trace. */
 void traces_tell(struct usk_trace *const *trace, size_t n);
@@ -354,8 +391,25 @@ bool completion(FILE *out, const char *shell);
 /* schema.c: what clocks.json holds, as `json`, a JSON Schema, or as a `page`; false: neither. */
 bool schema(FILE *out, const char *form);
 
-/** What sync does, and join with the traces of parts. */
-int sync_run(const struct args *args);
+/*
+ * What sync, check and apply do, for whoever opens traces in another way: join, and unskew-mpi.
+ * open() fills in trace and n.
+ */
+int sync_of(const struct args *args, void (*open)(struct task *t));
+int check_of(const struct args *args, void (*open)(struct task *t));
+/** May the outputs of sync be written? Otherwise it is said, and the command ends. */
+void sync_outputs_try(const struct args *args);
+/** Of parts there are no --readings. */
+void refuse_readings(const struct args *args);
+
+struct share {
+	const char *clocks; /* the file that CLOCKS is read from */
+	const bool
+		*mine; /* of the traces in their order, which are to be re-timed here; NULL: all */
+	void (*progress)(void *ctx, double done, const char *what);
+	void (*begins)(const char *path); /* with a trace; may be NULL */
+};
+int apply_of(const struct args *args, const struct share *share);
 
 /* ---- the commands -------------------------------------------------------------- */
 

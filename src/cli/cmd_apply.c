@@ -143,6 +143,12 @@ static void plan(const struct args *args, const struct usk_clocks *c, struct job
 	name_folders(job, n);
 }
 
+/* Of an output; NULL: none is asked for. */
+static const char *path_of(const struct args *args, const char *option)
+{
+	return args_has(args, option) ? args_string(args, option) : NULL;
+}
+
 static void outputs_apart(const struct args *args, const struct job *job, size_t n)
 {
 	const char **in = kept(usk_alloc(n + 1, sizeof *in));
@@ -152,21 +158,27 @@ static void outputs_apart(const struct args *args, const struct job *job, size_t
 		out[i] = job[i].out;
 	}
 	in[n] = args_operand(args, 0);
-	out[n] = args_string(args, "merge");
-	out[n + 1] = args_string(args, "timeline");
-	out[n + 2] = args_string(args, "perfetto-manifest");
+	out[n] = path_of(args, "merge");
+	out[n + 1] = path_of(args, "timeline");
+	out[n + 2] = path_of(args, "perfetto-manifest");
 	files_apart(in, n + 1, out, n + 3);
 }
 
 /* These three stop at why they cannot go on. */
 
 static enum usk_status retime_all(const struct args *args, const struct usk_clocks *c,
-				  const struct job *job, size_t n,
+				  const struct job *job, size_t n, const struct share *share,
 				  const struct usk_write_options *opt, struct usk_notes *notes)
 {
 	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < n && !status; i++) {
 		char *made = NULL;
+		if (share->mine && !share->mine[i]) {
+			continue;
+		}
+		if (share->begins) {
+			share->begins(job[i].path);
+		}
 		if (n > 1 || strcmp(job[i].out, args_string(args, "output")) != 0) {
 			status = make_folders(job[i].out, &made);
 		}
@@ -249,12 +261,15 @@ static void outputs_named(const struct args *args)
 	static const char *const outputs[] = { "output", "merge", "timeline", "perfetto-manifest" };
 	size_t n = 0;
 	for (size_t i = 0; i < COUNT(outputs); i++) {
-		const char *path = args_string(args, outputs[i]);
+		const char *path = path_of(args, outputs[i]);
 		n += path != NULL;
 		if (path && (!*path || !strcmp(path, "-"))) {
 			say_usage("apply needs the name of a file: its output appears whole or not "
 				  "at all");
 		}
+	}
+	if (!n && !args_has(args, "merge")) {
+		say_usage("apply needs an output: -o FILE or -o FOLDER");
 	}
 	if (!n) {
 		say_usage("apply needs an output: -o FILE, -o FOLDER, --merge FILE, --timeline "
@@ -262,12 +277,17 @@ static void outputs_named(const struct args *args)
 	}
 }
 
-static int apply_run(const struct args *args)
+static bool wants(const struct args *args, const char *option)
+{
+	return path_of(args, option) != NULL;
+}
+
+int apply_of(const struct args *args, const struct share *share)
 {
 	static struct usk_notes notes;
 	static struct usk_clocks *c;
 	outputs_named(args);
-	c = clocks_read(args_operand(args, 0));
+	c = clocks_read(share->clocks);
 	size_t n = args_operands(args) - 1;
 	struct job *job = kept(usk_alloc(n, sizeof *job));
 	const struct usk_read_options read = read_options(args);
@@ -276,18 +296,18 @@ static int apply_run(const struct args *args)
 						       args_flag(args, "allow-unbounded"),
 					       .read = &read,
 					       .residual_ns = args_int(args, "residual"),
-					       .progress = progress_show };
+					       .progress = share->progress };
 	progress_start(args);
 	plan(args, c, job, n);
 	outputs_apart(args, job, n);
 	enum usk_status done = USK_OK;
-	if (args_given(args, "output")) {
-		done = retime_all(args, c, job, n, &opt, &notes);
+	if (wants(args, "output")) {
+		done = retime_all(args, c, job, n, share, &opt, &notes);
 	}
-	if (!done && (args_given(args, "merge") || args_given(args, "timeline"))) {
+	if (!done && (wants(args, "merge") || wants(args, "timeline"))) {
 		done = write_together(args, c, job, n, &opt, &notes);
 	}
-	if (!done && args_given(args, "perfetto-manifest")) {
+	if (!done && wants(args, "perfetto-manifest")) {
 		done = write_manifest(args, c, job, n, &notes);
 	}
 	progress_end();
@@ -300,17 +320,32 @@ static int apply_run(const struct args *args)
 	return status;
 }
 
-static const struct option_group apply_output = {
+static int apply_run(const struct args *args)
+{
+	const struct share all = { .clocks = args_operand(args, 0), .progress = progress_show };
+	return apply_of(args, &all);
+}
+
+const struct option_group options_retimed = {
 	"Output",
 	{
 		{ "output", "the re-timed trace; for several traces a folder, made if missing",
 		  PATH("OUT"), .letter = 'o' },
-		{ "merge", "all captures as one pcapng in corrected order, an interface per clock",
-		  PATH("FILE") },
 		{ "residual",
 		  "CTF: if another clock in the metadata gives every stamp to within this, change "
 		  "only the metadata and keep the data as they are",
 		  DURATION("0", "0", NULL) },
+		{ "allow-unbounded",
+		  "also write traces of clocks without bounds; their stamps stay as recorded",
+		  FLAG },
+	},
+};
+
+static const struct option_group apply_output = {
+	"Output of all traces together",
+	{
+		{ "merge", "all captures as one pcapng in corrected order, an interface per clock",
+		  PATH("FILE") },
 		{ "timeline",
 		  "all events as Chrome trace JSON, for Perfetto or chrome://tracing: a process "
 		  "per clock, messages as arrows",
@@ -323,9 +358,6 @@ static const struct option_group apply_output = {
 		  "the clock in these files that CLOCKS corrects; \"file\" if their format names "
 		  "none",
 		  CHOICE("CLOCK"), .choice = perfetto_clock, .initial = "REALTIME" },
-		{ "allow-unbounded",
-		  "also write traces of clocks without bounds; their stamps stay as recorded",
-		  FLAG },
 	},
 };
 
@@ -368,5 +400,5 @@ const struct command cmd_apply = {
 		"remaining error is; if it exceeds a --residual that is given, that is an error. "
 		"Put manifest and traces into one archive: tar cf all.tar perfetto_manifest.json "
 		"host1.pftrace host2.pftrace.",
-	.group = { &apply_output, &options_read, &options_force, &options_common },
+	.group = { &options_retimed, &apply_output, &options_read, &options_force, &options_common },
 };

@@ -85,19 +85,29 @@ static void print_json(FILE *out, const struct usk_clocks *c)
 	json_print(out, root, JSON_INDENT(2));
 }
 
-static int check_run(const struct args *args)
+int check_of(const struct args *args, void (*open)(struct task *t))
 {
 	static struct task t;
 	static struct usk_clocks *clocks;
 	task_begin(&t, args);
-	task_open(&t, NULL);
+	open(&t);
 	must(usk_check(t.trace, t.n, &t.options, &clocks, &why));
 	progress_end();
 	(args_flag(args, "json") ? print_json : print_table)(stdout, clocks);
 	return task_end(&t, EXIT_DONE);
 }
 
-static const struct option_group check_output = {
+static void open_traces(struct task *t)
+{
+	task_open(t, NULL);
+}
+
+static int check_run(const struct args *args)
+{
+	return check_of(args, open_traces);
+}
+
+const struct option_group options_score = {
 	"Output", { { "json", "print JSON instead of the table", FLAG } }
 };
 
@@ -119,5 +129,5 @@ const struct command cmd_check = {
 		"stamps as recorded, violates causality (an inversion). A one-way delay is "
 		"received - sent, each by its own clock, so it includes the offset between the "
 		"clocks. Run it on traces before and after `unskew apply`.",
-	.group = { &check_output, &options_delay, &options_read, &options_match, &options_common },
+	.group = { &options_score, &options_delay, &options_read, &options_match, &options_common },
 };

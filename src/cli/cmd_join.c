@@ -9,24 +9,29 @@
  */
 #include "print.h"
 
-static const struct option_group join_output = {
-	"Output",
-	{
-		{ "output", "write the corrections: clocks.json, which apply and convert read",
-		  PATH("FILE"), .letter = 'o' },
-		{ "json", "print clocks.json instead of the table", FLAG },
-		{ "plot",
-		  "draw the corridor of CLOCK below the table; on a terminal that of the clock "
-		  "with the largest error bound is drawn anyway",
-		  TEXT("CLOCK") },
-		{ "no-plot", "do not draw", FLAG },
-		{ "messages", "write every message that was used, as CSV", PATH("FILE") },
-	},
-};
+void refuse_readings(const struct args *args)
+{
+	if (args_given(args, "readings")) {
+		say_usage("--readings: parts have no timestamps inside packets; give the traces to "
+			  "unskew sync");
+	}
+}
+
+static void open_parts(struct task *t)
+{
+	refuse_readings(t->args);
+	operands_apart(t->args);
+	t->trace = parts_open(t->args, &t->n);
+}
+
+static int join_run(const struct args *args)
+{
+	return sync_of(args, open_parts);
+}
 
 const struct command cmd_join = {
 	.name = "join",
-	.run = sync_run,
+	.run = join_run,
 	.operands = "FOLDER|PART...",
 	.min_operands = 1,
 	.max_operands = SIZE_MAX,
@@ -42,7 +47,7 @@ const struct command cmd_join = {
 		"the byte. Of two clocks the first one is the reference, unless -r names one. A part "
 		"that is cut short or damaged fails; make it again with `unskew part --force`. "
 		"--readings needs the traces themselves.",
-	.group = { &join_output, &options_method, &options_model, &options_solve, &options_delay,
+	.group = { &options_answer, &options_method, &options_model, &options_solve, &options_delay,
 		   &options_anchor, &options_log, &options_match, &options_force,
 		   &options_common },
 };

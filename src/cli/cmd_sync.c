@@ -31,18 +31,41 @@ struct sync {
 	struct messages messages;
 };
 
+static const char *const output_option[OUTPUTS] = { "output", "proof", "messages", "merge",
+						    "timeline" };
+
+static const char *output_path(const struct args *args, int i)
+{
+	return args_has(args, output_option[i]) ? args_string(args, output_option[i]) : NULL;
+}
+
+static void output_try(const struct args *args, const char *path)
+{
+	struct usk_output trial = { 0 };
+	must(usk_output_open(&trial, path, args_flag(args, "force"), &why));
+	usk_output_close(&trial);
+}
+
+void sync_outputs_try(const struct args *args)
+{
+	operands_apart(args);
+	for (int i = 0; i < OUTPUTS; i++) {
+		if (output_path(args, i)) {
+			output_try(args, output_path(args, i));
+		}
+	}
+}
+
 static void outputs_open(struct sync *s)
 {
-	static const char *const option[] = { "output", "proof", "messages", "merge", "timeline" };
-	bool force = args_flag(s->task.args, "force");
+	const struct args *args = s->task.args;
 	for (int i = 0; i < OUTPUTS; i++) {
-		const bool has = args_has(s->task.args, option[i]);
-		const char *path = s->path[i] = has ? args_string(s->task.args, option[i]) : NULL;
-		/* The last two are opened much later: ask now, so that no work is lost. */
-		struct usk_output trial = { 0 };
-		if (path) {
-			must(usk_output_open(i < MERGE ? &s->out[i] : &trial, path, force, &why));
-			usk_output_close(&trial);
+		const char *path = s->path[i] = output_path(args, i);
+		if (path && i < MERGE) {
+			must(usk_output_open(&s->out[i], path, args_flag(args, "force"), &why));
+		} else if (path) {
+			/* These are opened much later: ask now, so that no work is lost. */
+			output_try(args, path);
 		}
 	}
 	messages_open(&s->messages, s->path[MESSAGES]);
@@ -118,7 +141,7 @@ static uint32_t choose_plot(const struct args *args, const struct usk_clocks *c)
 			say_usage("--plot %s: there is no such clock; \"%s\" is one", name,
 				  c->clock[0].name);
 		}
-	} else if (isatty(STDOUT_FILENO) && !args_flag(args, "no-plot")) {
+	} else if (is_terminal(STDOUT_FILENO) && !args_flag(args, "no-plot")) {
 		clock = plot_choose(c);
 	}
 	return clock;
@@ -201,27 +224,12 @@ static void check_forms(const struct args *args)
 	}
 }
 
-/* Parts lack what lies within packets. */
-static void open_parts(struct task *t)
-{
-	if (args_given(t->args, "readings")) {
-		say_usage("--readings: parts have no timestamps inside packets; give the traces to "
-			  "unskew sync");
-	}
-	operands_apart(t->args);
-	t->trace = parts_open(t->args, &t->n);
-}
-
-int sync_run(const struct args *args)
+int sync_of(const struct args *args, void (*open)(struct task *t))
 {
 	static struct sync s;
 	struct task *t = &s.task;
 	task_begin(t, args);
-	if (args_command(args) == &cmd_join) {
-		open_parts(t);
-	} else {
-		task_open(t, NULL);
-	}
+	open(t);
 	check_forms(args);
 	check_merge(t);
 	outputs_open(&s);
@@ -236,21 +244,21 @@ int sync_run(const struct args *args)
 	return task_end(t, tell(&s));
 }
 
-static const struct option_group sync_output = {
+static void open_traces(struct task *t)
+{
+	task_open(t, NULL);
+}
+
+static int sync_run(const struct args *args)
+{
+	return sync_of(args, open_traces);
+}
+
+const struct option_group options_answer = {
 	"Output",
 	{
 		{ "output", "write the corrections: clocks.json, which apply and convert read",
 		  PATH("FILE"), .letter = 'o' },
-		{ "proof",
-		  "write which messages imply the bounds, and how, for unskew-verify to check "
-		  "against the traces and --output",
-		  PATH("FILE") },
-		{ "explain",
-		  "say which packets bound this stamp of a clock on the reference's clock, and "
-		  "how; "
-		  "the numbers are those that Wireshark shows. In the bracket of a step: how it "
-		  "shows. Given twice: which was first, too",
-		  TEXTS("CLOCK:STAMP") },
 		{ "json", "print clocks.json instead of the table", FLAG },
 		{ "rows", "print these instead of the table, one a line, for scripts",
 		  CHOICE("clocks|pairs|knots|jumps|outliers"), .initial = "clocks" },
@@ -261,6 +269,23 @@ static const struct option_group sync_output = {
 		  "with the largest error bound is drawn anyway",
 		  TEXT("CLOCK") },
 		{ "no-plot", "do not draw", FLAG },
+		{ "messages", "write every message that was used, as CSV", PATH("FILE") },
+	},
+};
+
+static const struct option_group sync_output = {
+	"Output that needs the traces",
+	{
+		{ "proof",
+		  "write which messages imply the bounds, and how, for unskew-verify to check "
+		  "against the traces and --output",
+		  PATH("FILE") },
+		{ "explain",
+		  "say which packets bound this stamp of a clock on the reference's clock, and "
+		  "how; "
+		  "the numbers are those that Wireshark shows. In the bracket of a step: how it "
+		  "shows. Given twice: which was first, too",
+		  TEXTS("CLOCK:STAMP") },
 		{ "merge", "write one pcapng of all captures in corrected order", PATH("FILE") },
 		{ "timeline",
 		  "all events as Chrome trace JSON, for Perfetto or chrome://tracing: a process "
@@ -269,7 +294,6 @@ static const struct option_group sync_output = {
 		{ "allow-unbounded",
 		  "for --merge and --timeline: keep packets of clocks without bounds, as recorded",
 		  FLAG },
-		{ "messages", "write every message that was used, as CSV", PATH("FILE") },
 		{ "truth", "compare with the truth.json of `unskew simulate`", PATH("FILE") },
 	},
 };
@@ -314,7 +338,7 @@ const struct command cmd_sync = {
 		"messages went in one direction only; absent, as no message connects it with "
 		"another clock; or contradicted, as messages contradict each other under the "
 		"model.",
-	.group = { &sync_output, &options_method, &options_model, &options_solve, &options_delay,
+	.group = { &options_answer, &sync_output, &options_method, &options_model, &options_solve, &options_delay,
 		   &options_anchor, &options_log, &options_read, &options_match, &options_force,
 		   &options_common },
 };

@@ -3,6 +3,7 @@
 #include "units.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WIDTH = 79, HELP_COLUMN = 26 };
@@ -107,20 +108,21 @@ static const char *facts(const struct option_row *row)
 
 static void help_program(FILE *out)
 {
-	fprintf(out, "unskew - put the traces of many machines on one clock, after the fact\n\n"
-		     "usage: unskew COMMAND [options] ...\n\n");
+	const struct program *p = program();
+	fprintf(out, "%s - %s\n\nusage: %s COMMAND [options] ...\n\n", p->name, p->purpose,
+		p->typed);
 	for (const struct command *const *c = commands; *c; c++) {
 		fprintf(out, "  %-10s", (*c)->name);
 		fold(out, (*c)->help, 12);
 	}
 	fprintf(out,
-		"  %-10sthis, or a command's own help: unskew help sync\n"
+		"  %-10sthis, or a command's own help: %s help sync\n"
 		"  %-10sthree tasks of each command, and what to type\n\n"
-		"unskew --version says what is built in.\n"
+		"%s --version says what is built in.\n"
 		"Exit status: 0 done; 1 could not do it; 2 wrong usage; 3 done, but some clock "
 		"has\n"
 		"no bound on one side or both, or a file was skipped.\n",
-		"help", "examples");
+		"help", p->name, "examples", p->name);
 }
 
 static void option_line(FILE *out, const struct option_row *row)
@@ -146,7 +148,7 @@ static void command_examples(FILE *out, const struct command *command)
 	for (size_t i = 0; i < COUNT(command->example); i++) {
 		fputs("  ", out);
 		fold(out, command->example[i].task, 2);
-		fprintf(out, "      unskew %s\n", command->example[i].line);
+		fprintf(out, "      %s %s\n", program()->typed, command->example[i].line);
 	}
 }
 
@@ -163,8 +165,9 @@ void help_examples(FILE *out, const struct command *command)
 
 static void command_head(FILE *out, const struct command *command)
 {
-	fprintf(out, "unskew %s - %s\n\nusage: unskew %s [options]%s%s\n", command->name,
-		command->help, command->name, *command->operands ? " " : "", command->operands);
+	fprintf(out, "%s %s - %s\n\nusage: %s %s [options]%s%s\n", program()->name, command->name,
+		command->help, program()->typed, command->name, *command->operands ? " " : "",
+		command->operands);
 	fputs("\nExamples:\n", out);
 	command_examples(out, command);
 }
@@ -197,7 +200,7 @@ void help_short(FILE *out, const struct command *command)
 	for (const char *const *name = command->brief; *name; name++) {
 		option_line(out, row_named(command, *name));
 	}
-	fprintf(out, "\n`unskew help %s` has all %zu options, and what is printed.\n",
+	fprintf(out, "\n`%s help %s` has all %zu options, and what is printed.\n", program()->name,
 		command->name, count_rows(command));
 }
 
@@ -278,41 +281,67 @@ static void man_examples(FILE *out, const struct command *c)
 	for (size_t i = 0; i < COUNT(c->example); i++) {
 		fputs(".TP\n", out);
 		troff(out, c->example[i].task);
-		fputs("\n.nf\n.B unskew ", out);
+		fputs("\n.nf\n.B ", out);
+		troff(out, program()->typed);
+		fputc(' ', out);
 		troff(out, c->example[i].line);
 		fputs("\n.fi\n", out);
+	}
+}
+
+/* "UNSKEW\-SYNC" */
+static void man_title(FILE *out, const struct command *command)
+{
+	char *name = command ? usk_format("%s-%s", program()->name, command->name)
+			     : usk_strdup(program()->name);
+	for (char *p = name; *p; p++) {
+		*p = (char)toupper((unsigned char)*p);
+	}
+	troff(out, name);
+	free(name);
+}
+
+static void man_command(FILE *out, const struct command *command)
+{
+	troff(out, "-");
+	fprintf(out, "%s \\- ", command->name);
+	troff(out, command->help);
+	fputs("\n.SH SYNOPSIS\n.B ", out);
+	troff(out, program()->typed);
+	fprintf(out, " %s\n[\\fIoptions\\fR] ", command->name);
+	troff(out, command->operands);
+	man_examples(out, command);
+	fputs(".SH DESCRIPTION\n", out);
+	troff(out, command->more ? command->more : command->help);
+	fputs("\n.SH OPTIONS\n", out);
+	man_options(out, command);
+}
+
+static void man_program(FILE *out)
+{
+	fprintf(out, " \\- %s\n.SH SYNOPSIS\n.B ", program()->purpose);
+	troff(out, program()->typed);
+	fputs("\n\\fICOMMAND\\fR [\\fIoptions\\fR] ...\n.SH COMMANDS\n", out);
+	for (const struct command *const *c = commands; *c; c++) {
+		fputs(".TP\n.BR ", out);
+		troff(out, program()->name);
+		fprintf(out, "\\-%s (1)\n", (*c)->name);
+		troff(out, (*c)->help);
+		fputs(".\n", out);
 	}
 }
 
 void help_man(FILE *out, const struct command *command)
 {
 	/* No date, so that two builds give the same bytes. */
-	fputs(".TH UNSKEW", out);
-	for (const char *p = command ? command->name : ""; *p; p++) {
-		fprintf(out, "%s%c", p == command->name ? "\\-" : "", toupper((unsigned char)*p));
-	}
-	fprintf(out, " 1 \"\" \"unskew %s\" \"User Commands\"\n", usk_version());
-	fputs(".SH NAME\nunskew", out);
+	fputs(".TH ", out);
+	man_title(out, command);
+	fprintf(out, " 1 \"\" \"unskew %s\" \"User Commands\"\n.SH NAME\n", usk_version());
+	troff(out, program()->name);
 	if (command) {
-		fprintf(out, "\\-%s \\- ", command->name);
-		troff(out, command->help);
-		fprintf(out, "\n.SH SYNOPSIS\n.B unskew %s\n[\\fIoptions\\fR] ", command->name);
-		troff(out, command->operands);
-		man_examples(out, command);
-		fputs(".SH DESCRIPTION\n", out);
-		troff(out, command->more ? command->more : command->help);
-		fputs("\n.SH OPTIONS\n", out);
-		man_options(out, command);
+		man_command(out, command);
 	} else {
-		fputs(" \\- put the traces of many machines on one clock, after the fact\n"
-		      ".SH SYNOPSIS\n.B unskew\n\\fICOMMAND\\fR [\\fIoptions\\fR] ...\n"
-		      ".SH COMMANDS\n",
-		      out);
-		for (const struct command *const *c = commands; *c; c++) {
-			fprintf(out, ".TP\n.BR unskew\\-%s (1)\n", (*c)->name);
-			troff(out, (*c)->help);
-			fputs(".\n", out);
-		}
+		man_program(out);
 	}
 	fputs(".SH EXIT STATUS\n"
 	      "0 done; 1 could not do it, one sentence says why; 2 wrong usage; 3 done, but some "

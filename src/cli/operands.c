@@ -66,12 +66,13 @@ static bool is_empty(const char *path)
 	return is_regular(path) && !stat(path, &st) && !st.st_size;
 }
 
-const char **traces_in(const char *folder, size_t *n)
+static enum usk_status find_traces(const char *folder, const char ***out, size_t *n,
+				   struct usk_err *err)
 {
 	const char **path;
 	int found = entries(folder, &path);
 	if (found < 0) {
-		say_failed("%s: %s", folder, strerror(errno));
+		return usk_fail(err, USK_EIO, 0, "%s: %s", folder, strerror(errno));
 	}
 	bool *capture = kept(usk_alloc((size_t)found + 1, sizeof *capture)), any = false;
 	const char **empty = kept(usk_alloc((size_t)found + 1, sizeof *empty));
@@ -107,10 +108,18 @@ const char **traces_in(const char *folder, size_t *n)
 			path[(*n)++] = empty[i];
 		}
 	}
-	if (!*n) {
-		say_failed("%s: is a folder with neither captures nor tables nor a CTF trace in it",
-			   folder);
-	}
+	*out = path;
+	return *n ? USK_OK
+		  : usk_fail(err, USK_EINPUT, 0,
+			     "%s: is a folder with neither captures nor tables nor a CTF trace in "
+			     "it",
+			     folder);
+}
+
+const char **traces_in(const char *folder, size_t *n)
+{
+	const char **path;
+	must(find_traces(folder, &path, n, &why));
 	return path;
 }
 
@@ -138,45 +147,66 @@ static bool holds_files(const char *path)
 	return files && !metadata;
 }
 
-static void add_pattern(struct operands *o, const char *name, const char *pattern)
+static enum usk_status add_pattern(struct operands *o, const char *name, const char *pattern,
+				   struct usk_err *err)
 {
 	glob_t g;
 	int failed = glob(pattern, 0, NULL, &g);
 	if (failed) {
-		say_failed(failed == GLOB_NOSPACE ? "%s: matches too many files"
-						  : "%s: no file matches",
-			   pattern);
+		return usk_fail(err, USK_EINPUT, 0,
+				failed == GLOB_NOSPACE ? "%s: matches too many files"
+						       : "%s: no file matches",
+				pattern);
 	}
 	for (size_t i = 0; i < g.gl_pathc; i++) {
 		add(o, name, kept(usk_strdup(g.gl_pathv[i])));
 	}
 	globfree(&g);
+	return USK_OK;
 }
 
-static void add_folder(struct operands *o, const char *name, const char *folder)
+static enum usk_status add_folder(struct operands *o, const char *name, const char *folder,
+				  struct usk_err *err)
 {
-	size_t n;
-	const char **in = traces_in(folder, &n);
-	for (size_t i = 0; i < n; i++) {
+	size_t n = 0;
+	const char **in;
+	enum usk_status status = find_traces(folder, &in, &n, err);
+	for (size_t i = 0; i < n && !status; i++) {
 		add(o, name, in[i]);
 	}
+	return status;
+}
+
+static enum usk_status add_operand(struct operands *o, const char *operand, struct usk_err *err)
+{
+	const char *name, *path = args_split_name(operand, &name);
+	struct stat st;
+	bool there = !stat(path, &st);
+	if (!there && strpbrk(path, "*?[")) {
+		return add_pattern(o, name, path, err);
+	}
+	if (there && S_ISDIR(st.st_mode) && holds_files(path)) {
+		return add_folder(o, name, path, err);
+	}
+	add(o, NULL, operand);
+	return USK_OK;
+}
+
+enum usk_status operand_files(const char *operand, const char ***out, size_t *n,
+			      struct usk_err *err)
+{
+	struct operands o = { 0 };
+	enum usk_status status = add_operand(&o, operand, err);
+	*out = kept(o.path);
+	*n = status ? 0 : o.n;
+	return status;
 }
 
 void operands_expand(struct args *args, size_t first)
 {
 	static struct operands o;
 	for (size_t i = first; i < args_operands(args); i++) {
-		const char *operand = args_operand(args, i), *name;
-		const char *path = args_split_name(operand, &name);
-		struct stat st;
-		bool there = !stat(path, &st);
-		if (!there && strpbrk(path, "*?[")) {
-			add_pattern(&o, name, path);
-		} else if (there && S_ISDIR(st.st_mode) && holds_files(path)) {
-			add_folder(&o, name, path);
-		} else {
-			add(&o, NULL, operand);
-		}
+		must(add_operand(&o, args_operand(args, i), &why));
 	}
 	args_replace_operands(args, first, o.path, o.n);
 }

@@ -18,7 +18,7 @@ const char *colour(FILE *to, const char *what)
 	};
 	const char *no = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
-	if ((no && *no) || !term || !strcmp(term, "dumb") || !isatty(fileno(to))) {
+	if ((no && *no) || !term || !strcmp(term, "dumb") || !is_terminal(fileno(to))) {
 		return "";
 	}
 	for (size_t i = 0; i < COUNT(codes); i++) {
@@ -29,13 +29,34 @@ const char *colour(FILE *to, const char *what)
 	return "";
 }
 
+static const struct program alone = { .name = "unskew",
+				      .typed = "unskew",
+				      .purpose = "put the traces of many machines on one clock, "
+						 "after the fact" };
+static const struct program *running = &alone;
+
+const struct program *program(void)
+{
+	return running;
+}
+
+void program_is(const struct program *p)
+{
+	running = p;
+}
+
+/* mpirun may give a terminal of its own, to whomever it then hands what is written. */
+bool is_terminal(int fd)
+{
+	return !running->mpirun && isatty(fd);
+}
+
 /* It may quote names, which come from anywhere. */
-static void print_line(const char *fmt, va_list ap)
+static char *visible_line(const char *fmt, va_list ap)
 {
 	char *said = usk_vformat(fmt, ap), *visible = usk_visible(said, false);
-	fprintf(stderr, "%s\n", visible);
-	free(visible);
 	free(said);
+	return visible;
 }
 
 void say_sentence(const char *fmt, ...)
@@ -44,8 +65,14 @@ void say_sentence(const char *fmt, ...)
 	va_start(ap, fmt);
 	progress_end();
 	fflush(stdout);
-	fprintf(stderr, "%sunskew:%s ", colour(stderr, "red"), colour(stderr, "off"));
-	print_line(fmt, ap);
+	char *line = visible_line(fmt, ap);
+	if (running->failed) {
+		running->failed(line);
+	} else {
+		fprintf(stderr, "%s%s:%s %s\n", colour(stderr, "red"), running->name,
+			colour(stderr, "off"), line);
+	}
+	free(line);
 	va_end(ap);
 }
 
@@ -80,7 +107,9 @@ void say(const struct args *args, const char *fmt, ...)
 	va_list ap;
 	va_start(ap, fmt);
 	fflush(stdout);
-	print_line(fmt, ap);
+	char *line = visible_line(fmt, ap);
+	fprintf(running->lines ? running->lines : stderr, "%s\n", line);
+	free(line);
 	va_end(ap);
 }
 
@@ -96,10 +125,14 @@ static struct {
 	bool on, visible;
 } progress;
 
+/* What is between two times that it is shown, and before the first. */
+enum { FIRST_NS = 500000000, AGAIN_NS = 50000000 };
+static const int64_t line_again_ns = 15000000000;
+
 void progress_start(const struct args *args)
 {
 	progress.start_ns = usk_clock_ns(CLOCK_MONOTONIC);
-	progress.on = !args_flag(args, "quiet") && isatty(STDERR_FILENO);
+	progress.on = !args_flag(args, "quiet") && (running->mpirun || isatty(STDERR_FILENO));
 }
 
 void progress_show(void *ctx, double done, const char *what)
@@ -107,12 +140,19 @@ void progress_show(void *ctx, double done, const char *what)
 	enum { WIDTH = 30 };
 	int64_t now = progress.on ? usk_clock_ns(CLOCK_MONOTONIC) : 0;
 	(void)ctx;
-	if (now - progress.start_ns < 500000000 || now - progress.shown_ns < 50000000) {
+	if (!progress.on ||
+	    now - progress.start_ns < (running->mpirun ? line_again_ns : FIRST_NS) ||
+	    now - progress.shown_ns < (running->mpirun ? line_again_ns : AGAIN_NS)) {
 		return;
 	}
 	progress.shown_ns = now;
-	progress.visible = true;
 	done = done < 0 ? 0 : done > 1 ? 1 : done;
+	if (running->mpirun) {
+		fprintf(stderr, "%s: %3d %% %s\n", running->name, (int)(done * 100),
+			what ? what : "");
+		return;
+	}
+	progress.visible = true;
 	int full = (int)(done * WIDTH);
 	static const char bar[] = "##############################";
 	fprintf(stderr, "\r[%.*s%*s] %3d %% %-24.24s", full, bar, WIDTH - full, "",

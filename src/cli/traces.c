@@ -12,8 +12,6 @@
 #include "read/part.h"
 #include "read/trace.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -138,6 +136,17 @@ static void check_files(const struct opened *o, size_t n)
 			}
 		}
 	}
+}
+
+void operands_differ(const struct args *args, size_t first)
+{
+	size_t n = args_operands(args) - first;
+	struct opened *o = kept(usk_alloc(n, sizeof *o));
+	for (size_t i = 0; i < n; i++) {
+		o[i].path = args_split_name(args_operand(args, first + i), &o[i].name);
+		o[i].file = identify(o[i].path, false);
+	}
+	check_files(o, n);
 }
 
 struct usk_read_options read_options(const struct args *args)
@@ -413,83 +422,22 @@ void operands_apart(const struct args *args)
 
 /* ---- parts --------------------------------------------------------------------------- */
 
-static int is_part_name(const struct dirent *e)
+void parts_tell_apart(struct usk_trace **trace, size_t n,
+		      struct usk_trace *(*open)(void *ctx, size_t i, const char *name), void *ctx)
 {
-	static const char end[] = ".part.zst";
-	size_t n = strlen(e->d_name), m = sizeof end - 1;
-	return e->d_name[0] != '.' && n > m && !strcmp(e->d_name + n - m, end);
-}
-
-struct part_files {
-	const char **file;
-	size_t n, cap;
-};
-
-static void add_parts(struct part_files *f, const char *path)
-{
-	struct dirent **entry = NULL;
-	if (!usk_is_folder(path)) {
-		f->file = usk_room(f->file, f->n, &f->cap, sizeof *f->file);
-		f->file[f->n++] = path;
-		return;
-	}
-	int n = scandir(path, &entry, is_part_name, alphasort);
-	if (n <= 0) {
-		say_failed("%s: %s", path,
-			   n < 0 ? strerror(errno) : "holds no part; unskew part makes them");
-	}
-	for (int i = 0; i < n; i++) {
-		f->file = usk_room(f->file, f->n, &f->cap, sizeof *f->file);
-		f->file[f->n++] = kept(usk_format("%s/%s", path, entry[i]->d_name));
-		free(entry[i]);
-	}
-	free(entry);
-}
-
-struct part_opened {
-	struct usk_trace *trace;
-	const char *file;
-};
-
-static int by_trace_path(const void *pa, const void *pb)
-{
-	const struct part_opened *a = pa, *b = pb;
-	return strcmp(usk_trace_path(a->trace), usk_trace_path(b->trace));
-}
-
-struct usk_trace **parts_open(const struct args *args, size_t *n)
-{
-	static struct part_files f;
-	for (size_t i = 0; i < args_operands(args); i++) {
-		add_parts(&f, args_operand(args, i));
-	}
-	struct part_opened *part = kept(usk_alloc(f.n, sizeof *part));
-	struct opened *o = kept(usk_alloc(f.n, sizeof *o));
-	struct usk_trace **trace = kept(usk_alloc(f.n, sizeof(struct usk_trace *)));
-	for (size_t i = 0; i < f.n; i++) {
-		part[i].file = f.file[i];
-		must(usk_part_open(f.file[i], NULL, &part[i].trace, &why));
-	}
-	qsort(part, f.n, sizeof *part, by_trace_path);
-	for (size_t i = 0; i < f.n; i++) {
-		if (i && !by_trace_path(&part[i - 1], &part[i])) {
-			say_failed("%s and %s are parts of the same trace, %s", part[i - 1].file,
-				   part[i].file, usk_trace_path(part[i].trace));
-		}
-		trace[i] = part[i].trace;
+	struct opened *o = kept(usk_alloc(n, sizeof *o));
+	for (size_t i = 0; i < n; i++) {
 		o[i].path = kept(usk_strdup(usk_trace_path(trace[i])));
 		o[i].named = usk_part_named(trace[i]);
 		o[i].name = has_one_clock(trace[i]) || o[i].named
 				    ? kept(usk_strdup(usk_trace_name(trace[i])))
 				    : NULL;
 	}
-	tell_apart(o, f.n);
-	for (size_t i = 0; i < f.n; i++) {
+	tell_apart(o, n);
+	for (size_t i = 0; i < n; i++) {
 		if (o[i].name && strcmp(o[i].name, usk_trace_name(trace[i]))) {
 			usk_trace_close(trace[i]);
-			must(usk_part_open(part[i].file, o[i].name, &trace[i], &why));
+			trace[i] = open(ctx, i, o[i].name);
 		}
 	}
-	*n = f.n;
-	return trace;
 }

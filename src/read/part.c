@@ -521,12 +521,12 @@ enum usk_status usk_part_open(const char *file, const char *name, struct usk_tra
 	return status ? status : open_input(in, file, name, out, err);
 }
 
-enum usk_status usk_part_open_memory(const void *data, size_t size, struct usk_trace **out,
-				     struct usk_err *err)
+enum usk_status usk_part_open_memory(const void *data, size_t size, const char *name,
+				     struct usk_trace **out, struct usk_err *err)
 {
 	struct usk_input in;
 	usk_input_memory(&in, data, size);
-	return open_input(in, "memory", NULL, out, err);
+	return open_input(in, "memory", name, out, err);
 }
 
 enum usk_status usk_part_again(const struct usk_trace *from, struct usk_trace **out,

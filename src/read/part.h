@@ -35,8 +35,9 @@ bool usk_part_sniff(const uint8_t *data, size_t n);
  */
 enum usk_status usk_part_open(const char *file, const char *name, struct usk_trace **out,
 			      struct usk_err *err);
-enum usk_status usk_part_open_memory(const void *data, size_t size, struct usk_trace **out,
-				     struct usk_err *err);
+/** The same from memory, which is borrowed until usk_trace_close(). */
+enum usk_status usk_part_open_memory(const void *data, size_t size, const char *name,
+				     struct usk_trace **out, struct usk_err *err);
 bool usk_trace_is_part(const struct usk_trace *t);
 /** The same part once more: usk_trace_again(). */
 enum usk_status usk_part_again(const struct usk_trace *from, struct usk_trace **out,

@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *mended = usk_alloc(size + 1, 1);
 	memcpy(mended, data, size);
 	mend_sums(mended, size);
-	if (!usk_part_open_memory(mended, size, &t, &err)) {
+	if (!usk_part_open_memory(mended, size, NULL, &t, &err)) {
 		fuzz_opened(t, 0);
 		usk_trace_close(t);
 	} else if (!err.msg[0]) {

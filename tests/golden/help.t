@@ -108,7 +108,7 @@ unskew\-check \- score traces as recorded: causality violations and one\-way del
 .SH EXAMPLES
 .TP
 $ unskew --completion >complete; bash -c '. ./complete; COMP_WORDS=(unskew sync --me); COMP_CWORD=2; _unskew; echo ${COMPREPLY[@]}'
---merge --messages --method
+--messages --merge --method
 $ bash -c '. ./complete; t() { COMP_WORDS=(unskew "$@"); COMP_CWORD=$#; _unskew; echo "${COMPREPLY[@]}"; }; touch a.csv b.csv; t sync --solve ""; t sync --solve = j; t sync -o b; t check a.; t help co'
 joint tree
 joint
