@@ -35,6 +35,8 @@ check?     util-linux        setpriv: tests of refused permissions; taskset
 check?     babeltrace2       shows CTF traces, independently of us; loads our filter
 check?     lttng-tools       records CTF traces of the two processes in tests/ust
 check?     liblttng-ust-dev  their tracepoints, and a clock of their own
+check?     libopenmpi-dev    unskew-mpi; its tests
+check?     openmpi-bin       mpirun for these
 check?     zstd              packs files, independently of us
 check      python3           answers requests of curl in the recording; claims of the papers; faults
 check?     python3-numpy     arrays of stamps in the Python package

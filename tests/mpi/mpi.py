@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""mpi.py UNSKEW UNSKEW_MPI KIND DATA [--all] - ranks of MPI give the bytes of unskew, or end with one sentence
+
+KIND is openmpi or mpich: whose mpirun it is. DATA has CTF traces that others recorded."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+CASES = [
+	("nat", ["--hosts", "3", "--nat", "--tso", "--gro", "--loss", "1%"]),
+	("table", ["--hosts", "3", "--format", "table"]),
+]
+MORE = [
+	("plain", ["--hosts", "2"]),
+	("pcapng", ["--hosts", "7", "--format", "pcapng"]),
+	("stepped", ["--hosts", "2", "--step", "host1@5s:-1s"]),
+]
+RANKS = (1, 2, 3, 7)
+ENVIRONMENT = dict(
+	os.environ,
+	OMPI_ALLOW_RUN_AS_ROOT="1",
+	OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+	OMPI_MCA_rmaps_base_oversubscribe="1",
+	OMPI_MCA_hwloc_base_binding_policy="none",
+	OMPI_MCA_plm="isolated",
+	OMPI_MCA_btl_vader_single_copy_mechanism="none",
+	# What MPI itself does not give back is not ours.
+	ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0",
+	LC_ALL="C",
+)
+
+
+def skip(why):
+	print(f"skipped: {why}")
+	sys.exit(77)
+
+
+def demand(truth, what):
+	if not truth:
+		sys.exit(f"mpi.py: {what}")
+
+
+def mpirun_of(kind):
+	for name in (f"mpirun.{kind}", "mpirun"):
+		found = shutil.which(name)
+		if found:
+			version = subprocess.run([found, "--version"], capture_output=True, text=True, env=ENVIRONMENT).stdout
+			if not kind or ("HYDRA" if kind == "mpich" else "Open MPI") in version:
+				return found
+	skip(f"there is no mpirun of {kind or 'MPI'}")
+
+
+class Job:
+	def __init__(self, unskew, program, mpirun):
+		self.unskew, self.program, self.mpirun = unskew, program, mpirun
+
+	def command(self, ranks, *args):
+		return [self.mpirun, "-n", str(ranks), self.program, *args]
+
+	def run(self, ranks, *args):
+		done = subprocess.run(self.command(ranks, *args), capture_output=True, text=True, env=ENVIRONMENT, timeout=120,
+			stdin=subprocess.DEVNULL)
+		return done.returncode, done.stdout, done.stderr
+
+	def alone(self, *args):
+		done = subprocess.run([self.unskew, *args], capture_output=True, text=True, env=ENVIRONMENT)
+		return done.returncode, done.stdout, done.stderr
+
+	def same(self, name, ranks, args):
+		"""What ranks print, status and data, and what they say beyond mpirun's own words."""
+		want, got = self.alone(*args), self.run(ranks, *args)
+		demand(got[:2] == want[:2], f"{name}, {ranks} ranks: {got[0]} {got[2]}, not {want[0]}")
+		demand(want[2] in got[2], f"{name}, {ranks} ranks say {got[2]}, not {want[2]}")
+
+
+def sentences(text):
+	return [line for line in text.splitlines() if "unskew-mpi:" in line]
+
+
+def read(path):
+	with open(path, "rb") as f:
+		return f.read()
+
+
+def make(job, folder, name, options):
+	made = os.path.join(folder, name)
+	status = job.alone("simulate", "-o", made, "--seconds", "10", *options)
+	demand(status[0] == 0, f"{name}: {status[2]}")
+	os.remove(os.path.join(made, "truth.json"))
+	if "table" not in options:
+		os.remove(os.path.join(made, "messages.csv"))
+	return sorted(os.path.join(made, n) for n in os.listdir(made))
+
+
+def case(job, name, traces, all_ranks):
+	for ranks in RANKS if all_ranks else RANKS[2:3]:
+		job.same(name, ranks, ["sync", "--json", *traces])
+
+
+def applied(job, folder, traces):
+	clocks = os.path.join(folder, "clocks.json")
+	for job_of, out in ((job.alone, "out-one"), (lambda *a: job.run(3, *a), "out-many")):
+		to = os.path.join(folder, out)
+		status = job_of("sync", *traces, "-q", "-f", "-o", clocks)
+		demand(status[0] == 0, f"sync: {status[2]}")
+		status = job_of("apply", clocks, *traces, "-o", to)
+		demand(status[0] == 0, f"apply: {status[2]}")
+		said = [line.replace(to, "OUT") for line in status[2].splitlines()]
+		want = [f"Wrote OUT/{os.path.basename(t)}." for t in traces]
+		demand(said == want, f"apply says {said}")
+	for trace in traces:
+		name = os.path.basename(trace)
+		demand(read(os.path.join(folder, "out-one", name)) == read(os.path.join(folder, "out-many", name)),
+			f"{name}: is re-timed otherwise")
+
+
+def folders(job, folder, traces):
+	"""A folder, a pattern that no shell expanded, and a name."""
+	where = os.path.dirname(traces[0])
+	job.same("folder", 2, ["sync", "--json", where])
+	job.same("check", 2, ["check", "--json", f"a={traces[0]}", os.path.join(where, "host[12]*")])
+
+
+def refused(job, folder, traces):
+	out = os.path.join(folder, "refused.json")
+	garbage, missing = os.path.join(folder, "garbage.pcap"), os.path.join(folder, "missing.pcap")
+	with open(garbage, "w") as f:
+		f.write("no trace at all\n" * 1000)
+	for args, status, wanted in (
+		([*traces[:2], missing], 1, f"{missing}: none of 2 ranks can read it: No such file or directory"),
+		([*traces[:2], garbage], 1, f"rank 1: {garbage}: "),
+		([*traces[:2], "--nonsense"], 2, "--nonsense: no such option"),
+		([*traces[:2], traces[0]], 1, "are the same file"),
+	):
+		got = job.run(2, "sync", *args, "-o", out)
+		said = sentences(got[2])
+		demand(got[0] == status and len(said) == 1 and wanted in said[0],
+			f"{wanted!r}: status {got[0]}, {said}")
+	demand(not [n for n in os.listdir(folder) if n.startswith("refused")], "something was written")
+
+
+# ---- ranks that die --------------------------------------------------------------------------
+
+
+def reader_of(path):
+	"""The process that has it open to read."""
+	for pid in filter(str.isdigit, os.listdir("/proc")):
+		try:
+			for fd in os.listdir(f"/proc/{pid}/fd"):
+				if os.readlink(f"/proc/{pid}/fd/{fd}") == path and int(pid) != os.getpid():
+					return int(pid)
+		except OSError:
+			pass
+	return None
+
+
+def parent_of(pid):
+	with open(f"/proc/{pid}/stat") as f:
+		return int(f.read().rpartition(")")[2].split()[1])
+
+
+def wait_for(found):
+	until = time.monotonic() + 60
+	while time.monotonic() < until:
+		what = found()
+		if what:
+			return what
+		time.sleep(0.02)
+	return None
+
+
+def open_to_write(pipe):
+	try:
+		return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+	except OSError:
+		return None
+
+
+def alive(program):
+	n = 0
+	for pid in filter(str.isdigit, os.listdir("/proc")):
+		try:
+			n += os.readlink(f"/proc/{pid}/exe") == program
+		except OSError:
+			pass
+	return n
+
+
+def killed(job, folder, traces, verb, watcher):
+	"""A rank waits for a trace that is a pipe, and is killed, or the process that watches it is."""
+	pipe, out = os.path.join(folder, "pipe.pcap"), os.path.join(folder, f"killed-{verb[0]}-{watcher}")
+	os.makedirs(out)
+	os.mkfifo(pipe)
+	with open(os.path.join(folder, "said"), "w+") as said:
+		running = subprocess.Popen(job.command(3, *verb, *traces, f"host0={pipe}", "-o", os.path.join(out, "made")),
+			stdout=said, stderr=said, stdin=subprocess.DEVNULL, env=ENVIRONMENT)
+		end = wait_for(lambda: open_to_write(pipe))
+		pid = end and wait_for(lambda: reader_of(pipe))
+		demand(pid, f"nobody reads the pipe: {read(said.name)}")
+		os.kill(parent_of(pid) if watcher else pid, signal.SIGKILL)
+		status = running.wait(timeout=60)
+		os.close(end)
+		said.seek(0)
+		lines = sentences(said.read())
+	os.remove(pipe)
+	demand(status not in (0, 3), f"a rank was killed, and the status is {status}")
+	if not watcher:
+		demand(len(lines) == 1 and "killed by signal 9" in lines[0] and lines[0].endswith(f"at work on {pipe}") and
+			lines[0].startswith("unskew-mpi: rank "), f"a rank was killed: {lines}")
+	demand(wait_for(lambda: not alive(job.program)), "ranks are left")
+	names = [n for _, _, files in os.walk(out) for n in files]
+	demand(not [n for n in names if n not in map(os.path.basename, traces)], f"half-written: {names}")
+
+
+def main():
+	unskew, program, kind, data = sys.argv[1:5]
+	if not program:
+		skip("unskew-mpi is not built, as no MPI was found")
+	job = Job(unskew, program, mpirun_of(kind))
+	everything = "--all" in sys.argv
+	with tempfile.TemporaryDirectory() as folder:
+		traces = {}
+		for name, options in CASES + (MORE if everything else []):
+			traces[name] = make(job, folder, name, options)
+			case(job, name, traces[name], everything or name == "nat")
+		ring = [os.path.join(data, "mpi-ring-ctf", f"mpi_ring{i}") for i in (1, 2)]
+		if os.path.exists(os.path.join(ring[0], "metadata")) and job.alone("sync", *ring)[0] in (0, 3):
+			case(job, "ctf", ring, everything)
+		else:
+			print("no CTF: it is not built in, or not in DATA")
+		applied(job, folder, traces["nat"])
+		folders(job, folder, traces["nat"])
+		refused(job, folder, traces["nat"])
+		killed(job, folder, traces["nat"], ["sync"], False)
+		killed(job, folder, traces["nat"], ["apply", os.path.join(folder, "clocks.json")], False)
+		if everything:
+			killed(job, folder, traces["nat"], ["sync"], True)
+
+
+main()
