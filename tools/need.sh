@@ -20,6 +20,8 @@ build      libzstd-dev       files packed with zstd
 build?     libsodium-dev     keyed hashes: probes of other machines
 build?     libyajl-dev       spans as JSON
 build?     libopen-trace-format2-dev  OTF2 traces of MPI programs
+build?     libtracecmd-dev   trace.dat of trace-cmd
+build?     libtracefs-dev    wanted by the pkg-config file of libtracecmd
 build?     coinor-libclp-dev linear programs: many clocks in one problem
 check      libcmocka-dev     unit tests
 check      libgmp-dev        exact rationals, the oracle of the geometry
@@ -56,6 +58,8 @@ deb        libbabeltrace2-dev  CTF
 deb        libsodium-dev     probes
 deb        libyajl-dev       spans
 deb        libopen-trace-format2-dev  OTF2
+deb        libtracecmd-dev   trace.dat
+deb        libtracefs-dev    wanted by the pkg-config file of libtracecmd
 deb        coinor-libclp-dev linear programs
 deb        npm               the page that the tarball has
 deb?       lintian           looks at them

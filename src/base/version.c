@@ -62,6 +62,10 @@ const char *usk_features(void)
 #ifdef USK_HAVE_OTF2
 	otf2 = OTF2_VERSION;
 #endif
+	const char *tracecmd = NULL;
+#ifdef USK_HAVE_TRACECMD
+	tracecmd = USK_HAVE_TRACECMD;
+#endif
 	const struct {
 		const char *name, *version;
 	} row[] = {
@@ -72,6 +76,7 @@ const char *usk_features(void)
 		{ solver ? solver : "CLP", solver ? "" : NULL },
 		{ "babeltrace2", babeltrace2 },
 		{ "otf2", otf2 },
+		{ "libtracecmd", tracecmd },
 		{ "page of reports", usk_page_built_size > 0 ? "" : NULL },
 		{ "parallel ports", PORTS },
 		{ "libsodium", sodium_version_string() },

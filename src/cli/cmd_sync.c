@@ -314,7 +314,7 @@ const struct command cmd_sync = {
 	.help = "compute every clock's offset and drift from the traces, with guaranteed error "
 		"bounds",
 	.more = "Traces are captures (pcap, pcapng), CTF traces (folders), spans (OTLP as JSON or "
-		"protobuf, Jaeger, Zipkin), profiles (Chrome JSON), OTF2 traces of MPI programs "
+		"protobuf, Jaeger, Zipkin), profiles (Chrome JSON), trace.dat of trace-cmd, OTF2 traces of MPI programs "
 		"(NAME.otf2, with what lies beside it), or tables of messages, events, "
 		"exchanges, spans or collectives (CSV or JSON lines), packed or not; the format is "
 		"found from their content. NAME= names the clock that stamped a trace; otherwise its "

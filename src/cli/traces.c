@@ -168,8 +168,9 @@ static bool has_one_clock(const struct usk_trace *t)
 /* Those of OTF2 and profiles are called by their file, which has one name for each rank's run. */
 static bool names_by_file(const struct usk_trace *t)
 {
-	return has_one_clock(t) || (usk_trace_class(t) == USK_TRACE_COLLECTIVES &&
-				    strcmp(usk_trace_kind(t), "collectives") != 0);
+	return has_one_clock(t) || !strcmp(usk_trace_kind(t), "trace.dat") ||
+	       (usk_trace_class(t) == USK_TRACE_COLLECTIVES &&
+		strcmp(usk_trace_kind(t), "collectives") != 0);
 }
 
 /* Can this be none of the user's slips, and do enough others remain without it? */

@@ -218,13 +218,14 @@ enum usk_status usk_trace_stamp_range(const struct usk_trace *t, uint64_t at, st
 extern const struct reader usk_reader_pcap, usk_reader_pcapng, usk_reader_ctf, usk_reader_messages,
 	usk_reader_events, usk_reader_exchanges, usk_reader_spans, usk_reader_otlp,
 	usk_reader_jaeger, usk_reader_zipkin, usk_reader_collectives, usk_reader_chrome,
-	usk_reader_otlp_proto, usk_reader_otf2;
+	usk_reader_otlp_proto, usk_reader_otf2, usk_reader_tracecmd;
 
 /** The one that reads what begins so; NULL if none does. */
 const struct reader *usk_reader_of(const uint8_t *data, size_t n);
 bool usk_sniff_trace(const uint8_t *data, size_t n);
 /** Is this the anchor file of an OTF2 trace? Its other files begin otherwise. */
 bool usk_is_otf2(const uint8_t *data, size_t n);
+bool usk_is_tracecmd(const uint8_t *data, size_t n);
 struct usk_pcap_kind {
 	uint32_t magic, unit_ns; /* of its stamps */
 	uint32_t header;	 /* bytes of a record's */

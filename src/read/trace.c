@@ -24,6 +24,9 @@ static const struct reader *const readers[] = {
 #ifdef USK_HAVE_OTF2
 	&usk_reader_otf2,
 #endif
+#ifdef USK_HAVE_TRACECMD
+	&usk_reader_tracecmd,
+#endif
 };
 
 /* What a folder is read by; NULL: not built in. */
@@ -61,8 +64,9 @@ bool usk_sniff_trace(const uint8_t *d, size_t n)
 /* "dir/client.pcap" -> "client"; only suffixes that say what a file is are taken off. */
 static char *base_name(const char *path)
 {
-	static const char *const suffixes[] = { ".pcap", ".pcapng", ".cap",    ".ntar", ".dmp",
-						".csv",	 ".jsonl",  ".ndjson", ".json", ".otf2" };
+	static const char *const suffixes[] = { ".pcap", ".pcapng", ".cap",   ".ntar",
+						".dmp",	 ".csv",    ".jsonl", ".ndjson",
+						".json", ".otf2",   ".dat" };
 	char *whole = usk_strdup(path);
 	for (size_t end = strlen(whole); end > 1 && whole[end - 1] == '/'; end--) {
 		whole[end - 1] = 0; /* of a folder */
@@ -99,6 +103,12 @@ bool usk_is_otf2(const uint8_t *d, size_t n)
 	return n >= 7 && d[0] == 3 && !memcmp(d + 2, "OTF2", 5);
 }
 
+bool usk_is_tracecmd(const uint8_t *d, size_t n)
+{
+	static const char magic[] = "\x17\x08\x44tracing";
+	return n >= sizeof magic - 1 && !memcmp(d, magic, sizeof magic - 1);
+}
+
 /* Lines of NCCL's Inspector plugin: doc/collectives.md says what they lack. */
 static bool is_inspector(const uint8_t *d, size_t n)
 {
@@ -114,6 +124,7 @@ static const struct {
 	{ usk_part_sniff, "is a part that unskew part made: give it to unskew join" },
 	{ is_part_of_ctf, "is a file of a CTF trace: give the folder that contains it" },
 	{ usk_is_otf2, "is an OTF2 trace, but this unskew was built without libotf2" },
+	{ usk_is_tracecmd, "is a trace.dat, but this unskew was built without libtracecmd" },
 	{ is_inspector,
 	  "is of NCCL's Inspector, whose lines are not read: they have durations, and with "
 	  "NCCL_INSPECTOR_DUMP_VERBOSE=1 when a thread of the host saw a kernel begin, which may "
@@ -155,7 +166,8 @@ static enum usk_status begin(struct usk_trace *t, const char *name, struct usk_t
 		status = usk_fail(
 			err, USK_EINPUT, 0,
 			"%s: unknown format%s: unskew reads captures (pcap, pcapng), CTF "
-			"folders, spans (OTLP as JSON or protobuf, Jaeger, Zipkin v2 as JSON), "
+			"folders, trace.dat, spans (OTLP as JSON or protobuf, Jaeger, Zipkin v2 as "
+			"JSON), "
 			"profiles (Chrome JSON, "
 			"Kineto, OTF2), and tables, CSV or JSON lines, of messages (sender, "
 			"receiver, "
