@@ -110,6 +110,14 @@ const char *usk_child_end(struct usk_child *c)
 	return WIFSIGNALED(state) ? strsignal(WTERMSIG(state)) : "it does not say of what";
 }
 
+void usk_child_kill(struct usk_child *c)
+{
+	if (c->pid > 0) {
+		kill(c->pid, SIGKILL);
+	}
+	usk_child_end(c);
+}
+
 struct report {
 	enum usk_status (*work)(void *ctx, struct usk_err *err);
 	void *ctx;

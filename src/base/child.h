@@ -32,6 +32,8 @@ void usk_child_limit(rlim_t cpu_s, rlim_t more_bytes);
 bool usk_child_read(struct usk_child *c, void *out, size_t n);
 /** Waits for its end; of what it died, if it did. */
 const char *usk_child_end(struct usk_child *c);
+/** The same at once: it may be in the middle of something, and has nothing to lose. */
+void usk_child_kill(struct usk_child *c);
 
 /**
  * work(ctx, err) in a child, of which only files and its status come back. what: for the sentence

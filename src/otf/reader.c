@@ -13,7 +13,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -268,11 +267,7 @@ static void stop(struct usk_trace *t)
 {
 	struct state *s = t->state;
 	if (s) {
-		/* It may be in the middle of something; it has nothing to lose. */
-		if (s->child.pid > 0) {
-			kill(s->child.pid, SIGKILL);
-		}
-		usk_child_end(&s->child);
+		usk_child_kill(&s->child);
 		usk_otf2_numbers_free(&s->numbers);
 		usk_otf2_world_free(&s->world);
 		usk_spool_free(s->spool);

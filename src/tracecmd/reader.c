@@ -11,7 +11,6 @@
 #include "base/child.h"
 #include "tracecmd/tracecmd.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -153,11 +152,7 @@ static void stop(struct usk_trace *t)
 {
 	struct state *s = t->state;
 	if (s) {
-		/* It may be in the middle of something; it has nothing to lose. */
-		if (s->child.pid > 0) {
-			kill(s->child.pid, SIGKILL);
-		}
-		usk_child_end(&s->child);
+		usk_child_kill(&s->child);
 		for (size_t i = 0; i < s->n_rules; i++) {
 			usk_rule_free(&s->rule[i]);
 		}
