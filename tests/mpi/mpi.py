@@ -145,6 +145,31 @@ def refused(job, folder, traces):
 	demand(not [n for n in os.listdir(folder) if n.startswith("refused")], "something was written")
 
 
+NODE = """#!/bin/sh
+# Of two folders each machine has one.
+hide={0}/b
+[ $((PMI_RANK % 2)) = 0 ] || hide={0}/a
+exec unshare -m sh -c 'mount --bind {0}/none "$0"; exec "$@"' $hide {1} "$@"
+"""
+
+
+def machines(job, folder, traces):
+	"""Two machines that MPICH is told of are this one, each with another folder hidden."""
+	where = os.path.join(folder, "machines")
+	for name, some in (("a", traces[:1]), ("b", traces[1:]), ("none", [])):
+		os.makedirs(os.path.join(where, name))
+		for trace in some:
+			shutil.copy(trace, os.path.join(where, name))
+	node = os.path.join(folder, "node.sh")
+	with open(node, "w") as f:
+		f.write(NODE.format(where, job.program))
+	os.chmod(node, 0o755)
+	many = Job(job.unskew, node, job.mpirun)
+	many.command = lambda ranks, *args: [job.mpirun, "-launcher", "fork", "-hosts", "one,other", "-n", str(ranks), node, *args]
+	for ranks in RANKS[1:]:
+		many.same("machines", ranks, ["sync", "--json", os.path.join(where, "a"), os.path.join(where, "b", "*")])
+
+
 # ---- ranks that die --------------------------------------------------------------------------
 
 
@@ -237,6 +262,8 @@ def main():
 		applied(job, folder, traces["nat"])
 		folders(job, folder, traces["nat"])
 		refused(job, folder, traces["nat"])
+		if kind == "mpich" and not subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode:
+			machines(job, folder, traces["nat"])
 		killed(job, folder, traces["nat"], ["sync"], False)
 		killed(job, folder, traces["nat"], ["apply", os.path.join(folder, "clocks.json")], False)
 		if everything:
