@@ -117,10 +117,11 @@ struct usk_reception {
 struct usk_widths {
 	int64_t best_ns, best_at_ns; /* smallest, and the first local time that has it */
 	int64_t worst_ns, mean_ns;   /* mean over time */
+	int64_t open_ns, span_ns;    /* for how long a side is open, of how long */
 };
 
-/** All are USK_NONE if the band has a side only, or none. Exact: bands are straight between knots.
- */
+/** Half widths are USK_NONE if the band has a side only, or none. Exact: bands are straight between
+ * knots. */
 struct usk_widths usk_band_widths(const struct usk_clock *clock);
 
 /* Does its bracket begin before the first of two local times of an epoch and end behind the second?

@@ -353,6 +353,23 @@ static void print_rounded_stamps(FILE *out, const struct usk_clocks *c)
 	}
 }
 
+/* For how long bands of clocks that have any are open. */
+static void print_open(FILE *out, const struct usk_clocks *c)
+{
+	double span = 0, open = 0;
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		struct usk_widths w = usk_band_widths(&c->clock[i]);
+		if (c->clock[i].quality == USK_BOUNDED && w.best_ns != USK_NONE) {
+			span += (double)w.span_ns;
+			open += (double)w.open_ns;
+		}
+	}
+	if (open > 0) {
+		fprintf(out, "\nFor %.2g %% of the time a side has no bound, which is not in that.",
+			100 * open / span);
+	}
+}
+
 static void print_evaluation(FILE *out, const struct usk_clocks *c)
 {
 	const struct usk_evaluation *e = &c->evaluation;
@@ -368,6 +385,7 @@ static void print_evaluation(FILE *out, const struct usk_clocks *c)
 			"average.",
 			unit_bound(e->half_best_ns).s, unit_bound(e->half_worst_ns).s,
 			unit_bound(e->half_mean_ns).s);
+		print_open(out, c);
 	}
 	if (e->too_fast.count && c->min_delay && strcmp(c->min_delay, "0")) {
 		fprintf(out, "\nFaster than their minimum delay: %s (%.3f %%).",

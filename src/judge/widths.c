@@ -23,13 +23,17 @@ bool usk_jump_spans(const struct usk_jump *j, uint32_t epoch, int64_t first_ns, 
 
 struct usk_widths usk_band_widths(const struct usk_clock *clock)
 {
-	struct usk_widths w = { USK_NONE, USK_NONE, USK_NONE, USK_NONE };
+	struct usk_widths w = { USK_NONE, USK_NONE, USK_NONE, USK_NONE, 0, 0 };
 	usk_u128 area = 0, span = 0; /* area / (4 span) is the mean; area <= 2^127 */
 	bool any = false, last = false;
 	for (size_t i = 0; i < clock->n_knots; i++) {
 		const struct usk_knot *k = &clock->knot[i];
 		bool known = k->lo_ns != USK_NONE && k->hi_ns != USK_NONE, from = last;
+		bool runs = i && k[-1].epoch == k->epoch;
+		uint64_t run = runs ? (uint64_t)k->local_ns - (uint64_t)k[-1].local_ns : 0;
 		last = known;
+		w.span_ns = usk_saturate((usk_i128)w.span_ns + run);
+		w.open_ns = usk_saturate((usk_i128)w.open_ns + (known && from ? 0 : run));
 		if (!known) {
 			continue;
 		}
@@ -43,9 +47,8 @@ struct usk_widths usk_band_widths(const struct usk_clock *clock)
 			w.worst_ns = half;
 		}
 		any = true;
-		if (from && k[-1].epoch == k->epoch) {
+		if (from && runs) {
 			uint64_t before = (uint64_t)k[-1].hi_ns - (uint64_t)k[-1].lo_ns;
-			uint64_t run = (uint64_t)k->local_ns - (uint64_t)k[-1].local_ns;
 			area += ((usk_u128)width + before) * run;
 			span += run;
 		}

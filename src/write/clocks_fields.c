@@ -120,6 +120,8 @@ static const struct usk_field width_fields[] = {
 	{ "worst", FIELD_SPAN_OR_NULL, AT(usk_widths, worst_ns), .help = "The largest." },
 	{ "mean", FIELD_SPAN_OR_NULL, AT(usk_widths, mean_ns),
 	  .help = "The mean over the clock's time." },
+	{ "open", FIELD_SPAN_OR_NULL, FIELD_MAY_MISS | FIELD_OMIT, AT(usk_widths, open_ns),
+	  .help = "For so long a side has no bound: that is not in these three. Left out: never." },
 	{ NULL },
 };
 

@@ -130,7 +130,7 @@ static bool omitted(const struct usk_field *f, const void *of)
 	if (f->kind == FIELD_LIST) {
 		return !*(const size_t *)((const char *)of + f->n_at);
 	}
-	if (f->kind == FIELD_COUNT || f->kind == FIELD_TIME) {
+	if (f->kind == FIELD_COUNT || f->kind == FIELD_TIME || f->kind == FIELD_SPAN_OR_NULL) {
 		return !*(const uint64_t *)v;
 	}
 	if (f->kind == FIELD_BOOL) {

@@ -6,8 +6,10 @@ Step, most likely of b, else of a, by 2.77 ms at most,
   between 19.819797564 s and 20.100602461 s on the clock of b.
 # Of a clock whose step may be anywhere each side is told where messages bound it.
 $ printf '%s\n' sender,receiver,sent_ns,received_ns c0,c1,58849000,58691000 c1,c0,2234000,2232000 c1,c0,24711000,24699000 c1,c0,60673000,64011000 >anywhere.csv
-$ unskew sync anywhere.csv | grep '^c1 \|^Step'
+$ unskew sync anywhere.csv | grep '^c1 \|^Step\|^Uncert\|^For'
 c1     bounded    -                           -              3         1
+Uncertainty over the trace: ±2.59 ms to ±59.1 ms, ±59.1 ms on average.
+For 97 % of the time a side has no bound, which is not in that.
 Step of c1 or c0 (messages cannot tell which),
 $ unskew sync anywhere.csv --rows knots --format csv | grep c1 | sed -n '1p;$p'
 c1,2234000,-1000,,-1000,0
