@@ -232,6 +232,12 @@ struct usk_model {
 	int64_t segment_ns; /* segments: > 0, or 0 for "auto"; others 0 */
 };
 
+/* No message from one clock to the other takes less, whatever its size: as it was stated. */
+struct usk_stated_delay {
+	uint32_t from, to;
+	int64_t ns;
+};
+
 struct usk_sink;       /* takes messages, inside of the library */
 struct usk_trace_info; /* a file that was read: clocks.json has it */
 struct usk_pair;       /* two clocks that exchanged messages: likewise */
@@ -242,6 +248,8 @@ struct usk_clocks {
 	char *method;	      /* row of the table of estimators */
 	char *solve, *how;    /* "joint", "lp" */
 	char *min_delay;      /* the model as given, "0" */
+	struct usk_stated_delay *stated_delay; /* what it makes of pairs, if over 0 */
+	size_t n_stated_delays;
 	int64_t max_skew_e12; /* |rate - 1| of no pair exceeds this, parts per 10^12 */
 	struct usk_trace_info *trace;
 	size_t n_traces;

@@ -24,6 +24,15 @@ int64_t usk_party_recorded(const struct party *y, int64_t t)
 	return y->survey.epochs.n ? usk_epoch_recorded(&y->survey.epochs, t) : t;
 }
 
+bool usk_party_told(const struct parties *p, const struct party *y)
+{
+	bool told = y->n_parts == 1 && !y->carry;
+	for (size_t i = 0; i < p->n_traces; i++) {
+		told = told && usk_trace_class(p->trace[i]) == USK_TRACE_CAPTURE;
+	}
+	return told;
+}
+
 void usk_party_breaks(struct party *y)
 {
 	const struct usk_epochs *e = &y->survey.epochs;

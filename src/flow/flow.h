@@ -204,6 +204,9 @@ static inline struct usk_gap usk_epoch_gap(const struct usk_epochs *e, size_t i)
 	return (struct usk_gap){ e->epoch[i].before_ns + usk_epoch_offset(e, i),
 				 e->epoch[i].after_ns + e->epoch[i].shift_ns };
 }
+/** Does the order of one capture alone tell its epochs, so that whoever verifies a proof sees them,
+ * too? */
+bool usk_party_told(const struct parties *p, const struct party *y);
 /** A stamp on unwrapped time, as it was recorded. */
 int64_t usk_party_recorded(const struct party *y, int64_t t);
 /** All of the answer by recorded stamps. */

@@ -73,6 +73,24 @@ static void describe_traces(struct usk_clocks *c, const struct parties *p)
 	}
 }
 
+static void state_delay(const struct parties *p, uint32_t from, uint32_t to, struct usk_clocks *c)
+{
+	int64_t ns = usk_delay_model_ns(usk_parties_delay(p, from, to), 0);
+	if (ns) {
+		c->stated_delay[c->n_stated_delays++] = (struct usk_stated_delay){ from, to, ns };
+	}
+}
+
+/* What was assumed of pairs, which the answer is no more certain than. */
+static void state_delays(const struct parties *p, struct usk_clocks *c)
+{
+	c->stated_delay = usk_alloc(2 * p->n_pairs + 1, sizeof *c->stated_delay);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		state_delay(p, p->pair[i].a, p->pair[i].b, c);
+		state_delay(p, p->pair[i].b, p->pair[i].a, c);
+	}
+}
+
 static struct usk_clocks *clocks_of(const struct parties *p)
 {
 	const struct usk_sync_options *o = p->opt;
@@ -80,6 +98,7 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	c->model = p->model;
 	c->method = usk_strdup(p->method->name);
 	c->min_delay = usk_strdup(o->min_delay ? o->min_delay : "0");
+	state_delays(p, c);
 	c->max_skew_e12 = p->max_skew_e12;
 	c->counts = p->left_out;
 	c->clock = usk_alloc(p->n, sizeof *c->clock);
@@ -139,11 +158,9 @@ static enum usk_status check_arguments(struct usk_trace *const *trace, size_t n,
 				"weights by residual need a method through round trips, such as "
 				"round-trip-90");
 	}
-	if (o->proof && (o->readings || (o->min_delay && strcmp(o->min_delay, "0") != 0) ||
-			 o->n_clock_log || o->n_anchors)) {
+	if (o->proof && (o->readings || o->n_clock_log || o->n_anchors)) {
 		return usk_fail(err, USK_EUSAGE, 0,
-				"proofs are without minimum delays, readings, clock logs and "
-				"anchors");
+				"proofs are without readings, clock logs and anchors");
 	}
 	if (!n) {
 		return usk_fail(err, USK_EUSAGE, 0, "no trace is given");
@@ -175,6 +192,16 @@ enum usk_status usk_flow_too_few(const struct parties *p, struct usk_err *err)
 				 p->n ? "one clock only; two are needed" : "no message");
 }
 
+/* Points do not say how large their messages were. */
+static bool depends_on_size(const struct delays *d)
+{
+	bool any = d->any && (d->model.first_ps || d->model.per_byte_ps);
+	for (size_t i = 0; i < d->n; i++) {
+		any = any || d->row[i].model.first_ps || d->row[i].model.per_byte_ps;
+	}
+	return any;
+}
+
 enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 			      const struct usk_sync_options *opt, struct parties *out,
 			      struct usk_err *err)
@@ -193,6 +220,12 @@ enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 	}
 	if (!status && out->n < 2) {
 		status = usk_flow_too_few(out, err);
+		usk_parties_free(out);
+	}
+	if (!status && opt->proof && depends_on_size(&out->delays)) {
+		status = usk_fail(err, USK_EUSAGE, 0,
+				  "proofs are without minimum delays that depend on sizes; state "
+				  "the one of the smallest message");
 		usk_parties_free(out);
 	}
 	if (!status) {
@@ -275,6 +308,7 @@ static enum usk_status solve(struct sync *x)
 	struct parties *p = x->p;
 	struct usk_graph_span *span = usk_alloc(p->n, sizeof *span);
 	struct usk_graph_back *back = usk_alloc(p->n, sizeof *back);
+	bool *told = usk_alloc(p->n, sizeof *told);
 	struct usk_graph_pair *pair = usk_alloc(p->n_pairs + 1, sizeof *pair);
 	struct usk_graph_problem problem = {
 		.model = p->model,
@@ -291,6 +325,7 @@ static enum usk_status solve(struct sync *x)
 		.n_anchors = p->n_anchors,
 		.span = span,
 		.back = back,
+		.told = told,
 		.progress = p->opt->progress ? solving : NULL,
 		.progress_ctx = p,
 	};
@@ -298,6 +333,7 @@ static enum usk_status solve(struct sync *x)
 		const struct party *y = &p->party[i];
 		span[i] = (struct usk_graph_span){ usk_carried_to(y, y->first_ns),
 						   usk_carried_to(y, y->last_ns) };
+		told[i] = usk_party_told(p, y);
 		back[i] = (struct usk_graph_back){ y->back, y->n_back };
 	}
 	for (size_t i = 0; i < p->n_pairs; i++) {
@@ -307,6 +343,8 @@ static enum usk_status solve(struct sync *x)
 			.b = k->b,
 			.part = &x->fitted[i].part,
 			.messages = { k->a_to_b, k->b_to_a },
+			.least_ns = { usk_delay_model_ns(usk_parties_delay(p, k->a, k->b), 0),
+				      usk_delay_model_ns(usk_parties_delay(p, k->b, k->a), 0) },
 			.line = x->fitted[i].line,
 			.n_line = x->fitted[i].n_line,
 			.residual_ns = k->residual_ns,
@@ -319,6 +357,7 @@ static enum usk_status solve(struct sync *x)
 		free(*p->opt->proof);
 		*p->opt->proof = usk_graph_prove(x->c, &problem);
 	}
+	free(told);
 	free(span);
 	free(back);
 	free(pair);

@@ -55,6 +55,7 @@ struct usk_graph_pair {
 	uint32_t a, b; /* numbers of clocks: reference side, local side of part */
 	const struct usk_part *part;
 	uint64_t messages[2];	     /* a to b, b to a */
+	int64_t least_ns[2];	     /* the minimum delay that a's stamps in part allow for */
 	const struct usk_knot *line; /* b against a as an estimator drew it; NULL: none did */
 	size_t n_line;
 	int64_t residual_ns; /* Er of its line; 0: none */
@@ -88,6 +89,7 @@ struct usk_graph_problem {
 	size_t n_likely;
 	const struct usk_graph_span *span; /* [n_clocks]: first and last event of each */
 	const struct usk_graph_back *back; /* [n_clocks] */
+	const bool *told; /* [n_clocks] does the order of one capture tell where it was set back? */
 	unsigned threads; /* 0: as many as there are processors; the answer is the same */
 	void (*progress)(void *ctx, double done, const char *what); /* may be NULL */
 	void *progress_ctx;

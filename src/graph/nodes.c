@@ -16,7 +16,8 @@
 bool usk_provable(const struct usk_prove *x, uint32_t k)
 {
 	enum usk_quality q = x->c->clock[k].quality;
-	return !x->p->back[k].n && q != USK_ABSENT && q != USK_CONTRADICTED;
+	bool told = !x->p->back[k].n || x->p->told[k];
+	return told && q != USK_ABSENT && q != USK_CONTRADICTED;
 }
 
 static bool left_out(const struct usk_pair *p, const struct usk_msg *m)
@@ -40,12 +41,47 @@ void usk_prove_want(struct usk_stamps *s, int64_t at)
 struct raw {
 	struct usk_msg msg;
 	int64_t later_ns; /* it was received by then */
+	int64_t least_ns; /* and took so much, at least */
 };
 
 struct raws {
 	struct raw *row;
 	size_t n, cap;
 };
+
+static void put_raw(struct raws *out, struct usk_msg m, int64_t later, int64_t least)
+{
+	out->row = usk_room(out->row, out->n, &out->cap, sizeof *out->row);
+	out->row[out->n++] = (struct raw){
+		.msg = m,
+		.later_ns = usk_saturate((usk_i128)m.received_ns + later),
+		.least_ns = least,
+	};
+}
+
+/* Was a clock set back that near to a stamp? */
+static bool set_back(const struct usk_prove *x, uint32_t k, int64_t at, int64_t by)
+{
+	const struct usk_graph_back *b = &x->p->back[k];
+	bool is = false;
+	for (size_t i = 0; i < b->n && by && !is; i++) {
+		is = b->gap[i].after_ns > (usk_i128)at - by &&
+		     b->gap[i].before_ns < (usk_i128)at + by;
+	}
+	return is;
+}
+
+/* Points allow for a minimum delay by a's stamps, but where a was set back meanwhile (lean() in
+ * flow/reading.c): nothing needs those few. */
+static bool take_back(const struct usk_prove *x, const struct usk_graph_pair *p, int64_t by,
+		      struct usk_msg *m)
+{
+	if (set_back(x, m->from, m->sent_ns, by) || set_back(x, m->to, m->received_ns, by)) {
+		return false;
+	}
+	*(m->from == p->a ? &m->sent_ns : &m->received_ns) += m->from == p->a ? -by : by;
+	return true;
+}
 
 static void collect_pair(struct usk_prove *x, size_t i, struct raws *out)
 {
@@ -59,11 +95,9 @@ static void collect_pair(struct usk_prove *x, size_t i, struct raws *out)
 				usk_part_recorded(p->part, p->part->point[side][k], side);
 			struct usk_msg m = usk_point_message(p->a, p->b, point, side);
 			int64_t q = x->c->clock[m.to].resolution_ns;
-			if (!left_out(&x->c->pair[i], &m)) {
-				out->row = usk_room(out->row, out->n, &out->cap, sizeof *out->row);
-				out->row[out->n++] = (struct raw){
-					m, usk_saturate((usk_i128)m.received_ns + (q > 1 ? q : 0))
-				};
+			if (take_back(x, p, p->least_ns[side], &m) &&
+			    !left_out(&x->c->pair[i], &m)) {
+				put_raw(out, m, q > 1 ? q : 0, p->least_ns[side]);
 			}
 		}
 	}
@@ -105,6 +139,10 @@ static void collect_stamps(const struct usk_prove *x, const struct raws *raw, st
 			usk_prove_want(&of[k], c->jump[i].after_local_ns);
 			usk_prove_want(&of[k], c->jump[i].before_local_ns);
 		}
+		for (size_t i = 0; i < x->p->back[k].n && usk_provable(x, k); i++) {
+			usk_prove_want(&of[k], x->p->back[k].gap[i].before_ns);
+			usk_prove_want(&of[k], x->p->back[k].gap[i].after_ns);
+		}
 	}
 }
 
@@ -118,9 +156,19 @@ uint32_t usk_prove_node(const struct usk_prove *x, uint32_t k, int64_t at)
 	return lo;
 }
 
+/* The clock was set between two stamps. */
+static void mark_set(struct usk_prove *x, uint32_t k, int64_t from, int64_t to)
+{
+	uint32_t end = usk_prove_node(x, k, to);
+	for (uint32_t e = usk_prove_node(x, k, from); e < end; e++) {
+		x->node[e].calm = x->node[e].bounded = false;
+	}
+}
+
 static void mark_cells(struct usk_prove *x, uint32_t k)
 {
 	const struct usk_clock *c = &x->c->clock[k];
+	const struct usk_graph_back *back = &x->p->back[k];
 	for (size_t i = 0; i < c->n_knots; i++) {
 		x->node[usk_prove_node(x, k, c->knot[i].local_ns)].knot = true;
 	}
@@ -131,10 +179,10 @@ static void mark_cells(struct usk_prove *x, uint32_t k)
 		}
 	}
 	for (size_t i = 0; i < c->n_jumps; i++) {
-		uint32_t to = usk_prove_node(x, k, c->jump[i].before_local_ns);
-		for (uint32_t e = usk_prove_node(x, k, c->jump[i].after_local_ns); e < to; e++) {
-			x->node[e].calm = x->node[e].bounded = false;
-		}
+		mark_set(x, k, c->jump[i].after_local_ns, c->jump[i].before_local_ns);
+	}
+	for (size_t i = 0; i < back->n; i++) {
+		mark_set(x, k, back->gap[i].before_ns, back->gap[i].after_ns);
 	}
 }
 
@@ -187,11 +235,12 @@ void usk_prove_build(struct usk_prove *x)
 	x->edge = usk_alloc(raw.n + 1, sizeof *x->edge);
 	for (size_t i = 0; i < raw.n; i++) {
 		const struct raw *r = &raw.row[i];
-		x->edge[i] =
-			(struct usk_proof_edge){ .from = usk_prove_node(x, r->msg.from,
-									r->msg.sent_ns),
-						 .to = usk_prove_node(x, r->msg.to, r->later_ns),
-						 .received_ns = r->msg.received_ns };
+		x->edge[i] = (struct usk_proof_edge){
+			.from = usk_prove_node(x, r->msg.from, r->msg.sent_ns),
+			.to = usk_prove_node(x, r->msg.to, r->later_ns),
+			.received_ns = r->msg.received_ns,
+			.least_ns = r->least_ns,
+		};
 	}
 	free(raw.row);
 	free(of);

@@ -109,7 +109,7 @@ static void new_column(struct usk_program *p, uint32_t from, uint32_t to, long d
 		p->start = usk_grow(p->start, p->cap_columns + 1, sizeof *p->start);
 	}
 	p->start[p->n_columns] = (int)p->n_values;
-	p->column[p->n_columns++] = (struct usk_lp_column){ from, to, c };
+	p->column[p->n_columns++] = (struct usk_lp_column){ from, to, c, 0, 0 };
 }
 
 /* T_i(sent) <= T_j(received) */
@@ -118,6 +118,8 @@ static void put_edge(struct usk_program *p, const struct usk_lp_line *i, int64_t
 {
 	new_column(p, i->clock, j->clock,
 		   in_ns(usk_lp_base(j, received) + (j->row >= 0) - usk_lp_base(i, sent)));
+	p->column[p->n_columns - 1].sent_ns = sent;
+	p->column[p->n_columns - 1].received_ns = received;
 	put_phi(p, i, sent, 1);
 	put_phi(p, j, received, -1);
 }

@@ -35,6 +35,7 @@ struct usk_lp_line {
 struct usk_lp_column {
 	uint32_t from, to; /* clocks; the same: a limit */
 	long double c;	   /* ns, rounded up */
+	int64_t sent_ns, received_ns; /* of an edge */
 };
 
 struct usk_program {

@@ -183,12 +183,26 @@ static struct cover cover_clock(struct usk_prove *x, uint32_t k, int side)
 	return out;
 }
 
+static void use_sum(struct usk_prove *x, const struct usk_sum *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		x->edge[s->edge[i]].used = true;
+	}
+	for (size_t i = 0; i < s->n_bounds; i++) {
+		x->fact[s->bound[i]].used = true;
+	}
+}
+
 /* What a fact that is used rests on is used, too. */
 static void slice(struct usk_prove *x)
 {
 	for (size_t i = x->n_facts; i-- > 0;) {
 		const struct usk_fact *f = &x->fact[i];
 		if (!f->used || f->rule == USK_BY_REFERENCE) {
+			continue;
+		}
+		if (f->rule == USK_BY_SUM) {
+			use_sum(x, &x->sum[f->why]);
 			continue;
 		}
 		x->fact[f->a].used = true;
@@ -218,10 +232,22 @@ static void print_messages(struct usk_prove *x, FILE *out)
 	}
 }
 
+static void print_sum(const struct usk_prove *x, const struct usk_sum *s, FILE *out)
+{
+	fprintf(out, " %lld", (long long)s->scale);
+	for (size_t i = 0; i < s->n; i++) {
+		fprintf(out, " %u:%lld", x->edge[s->edge[i]].number, (long long)s->often[i]);
+	}
+	for (size_t i = 0; i < s->n_bounds; i++) {
+		fprintf(out, " %u", x->fact[s->bound[i]].number);
+	}
+	fputc('\n', out);
+}
+
 static void print_fact(const struct usk_prove *x, const struct usk_fact *f, FILE *out)
 {
 	static const char *const name[2][2] = { { "lo", "hi" }, { "slow", "fast" } };
-	static const char *const rule[] = { "reference", "message", "cone", "chord", "pair" };
+	static const char *const rule[] = { "reference", "message", "cone", "chord", "pair", "sum" };
 	const struct usk_node *n = &x->node[f->node];
 	fprintf(out, "%s %u", name[f->rule == USK_BY_PAIR][f->side], n->clock);
 	if (f->rule != USK_BY_PAIR) {
@@ -229,6 +255,10 @@ static void print_fact(const struct usk_prove *x, const struct usk_fact *f, FILE
 	}
 	print_number(out, f->side ? f->at : -f->at);
 	fprintf(out, " %s", rule[f->rule]);
+	if (f->rule == USK_BY_SUM) {
+		print_sum(x, &x->sum[f->why], out);
+		return;
+	}
 	if (f->rule == USK_BY_MESSAGE) {
 		fprintf(out, " %u", x->edge[f->why].number);
 	}
@@ -317,7 +347,10 @@ static void print_proof(struct usk_prove *x, const struct cover *cover, FILE *ou
 
 static void forget(struct usk_prove *x)
 {
-	void *all[] = { x->node, x->first, x->edge, x->fact, x->rate[0], x->rate[1] };
+	for (size_t i = 0; i < x->n_sums; i++) {
+		usk_sum_free(&x->sum[i]);
+	}
+	void *all[] = { x->sum, x->node, x->first, x->edge, x->fact, x->rate[0], x->rate[1] };
 	for (size_t i = 0; i < COUNT(all); i++) {
 		free(all[i]);
 	}
@@ -332,6 +365,7 @@ static struct cover *prove(struct usk_prove *x)
 		memset(x->rate[side], 0xff, (x->n_runs + 1) * sizeof *x->rate[side]);
 	}
 	usk_derive(x);
+	usk_prove_sums(x);
 	return cover_all(x);
 }
 

@@ -22,6 +22,7 @@ enum usk_rule {
 	USK_BY_CONE,  /* a: where the cone begins; why: a rate, or USK_NO_FACT, the skew limit */
 	USK_BY_CHORD, /* a, b: bounds of one calm stretch before and behind */
 	USK_BY_PAIR,  /* a rate: of this side's bound a, and the other side's b before it */
+	USK_BY_SUM,   /* why: of messages and bounds */
 };
 
 struct usk_fact {
@@ -46,8 +47,19 @@ struct usk_node {
 struct usk_proof_edge {
 	uint32_t from, to;
 	int64_t received_ns;
-	uint32_t number; /* among those that are written */
+	int64_t least_ns; /* it took so much, at least */
+	uint32_t number;  /* among those that are written */
 	bool used;
+};
+
+/* Messages, each so often in so many, and bounds of what they leave of offsets. */
+struct usk_sum {
+	int64_t scale;
+	uint32_t *edge;
+	int64_t *often;
+	size_t n;
+	uint32_t *bound; /* facts */
+	size_t n_bounds;
 };
 
 struct usk_stamps {
@@ -65,6 +77,8 @@ struct usk_prove {
 	size_t n_edges, cap_edges;
 	struct usk_fact *fact;
 	size_t n_facts, cap_facts;
+	struct usk_sum *sum;
+	size_t n_sums, cap_sums;
 	uint32_t n_runs;
 	uint32_t *rate[2]; /* by run: the fact of its largest slope, of its least with its sign
 			      turned; USK_NO_FACT: the skew limit */
@@ -91,6 +105,9 @@ usk_i128 usk_prove_slope(const struct usk_prove *x, uint32_t run, int side, bool
 void usk_prove_chords(struct usk_prove *x, uint32_t clock);
 /** Facts of a clock's rate, or rates. */
 void usk_prove_rates(struct usk_prove *x, uint32_t clock);
+/** Facts of knots by messages of all clocks together, if these keep one rate each. */
+void usk_prove_sums(struct usk_prove *x);
+void usk_sum_free(struct usk_sum *s);
 /** What the wander of a clock adds in the middle of a chord over d ns, by the share of both parts:
  * at node e of i and j. */
 usk_i128 usk_prove_chord(const struct usk_prove *x, uint32_t i, uint32_t e, uint32_t j, int side);

@@ -411,6 +411,14 @@ static void get_duration(struct reader *r, const struct place *at, const json_t 
 	}
 }
 
+static const struct usk_field stated_delay_fields[] = {
+	{ "sender", FIELD_CLOCK, AT(usk_stated_delay, from), .help = "The clock that sent." },
+	{ "receiver", FIELD_CLOCK, AT(usk_stated_delay, to), .help = "The one that received." },
+	{ "ns", FIELD_TIME, AT(usk_stated_delay, ns),
+	  .help = "None of its messages takes less, whatever its size." },
+	{ NULL },
+};
+
 static const struct usk_field model_fields[] = {
 	{ "name", FIELD_NAME, AT(usk_clocks, model.kind), .name = model_name, .last = USK_SEGMENTS,
 	  .otherwise = "is \"%.40s\", which this version does not know",
@@ -423,6 +431,9 @@ static const struct usk_field model_fields[] = {
 	  .help = "No two rates differ by more." },
 	{ "min_delay", FIELD_TEXT, AT(usk_clocks, min_delay),
 	  .help = "The minimum delay, as it was stated." },
+	{ "min_delays", .flags = FIELD_MAY_MISS | FIELD_OMIT,
+	  ROWS(usk_clocks, stated_delay, n_stated_delays, stated_delay_fields),
+	  .help = "What that is for each two clocks." },
 	{ NULL },
 };
 
