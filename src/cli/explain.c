@@ -9,12 +9,13 @@
  */
 #include "explain.h"
 #include "explain_steps.h"
+#include "match/match.h"
 #include "twice.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const rules[] = { "reference", "message", "cone", "chord", "pair" };
+static const char *const rules[] = { "reference", "message", "cone", "chord", "pair", "sum" };
 
 /* ---- the proof ---------------------------------------------------------------------------------
  */
@@ -27,6 +28,39 @@ static usk_i128 number(const char *text)
 		v = 10 * v + (*text - '0');
 	}
 	return minus ? -v : v;
+}
+
+/* What stamps of a clock that was set back are lifted by, which in a proof go on. */
+static int64_t lifted(const struct explaining *e, uint32_t clock, int64_t x)
+{
+	const struct usk_clock *k = &e->c->clock[clock];
+	int64_t shift = 0;
+	for (size_t i = 0; i < k->n_set_backs; i++) {
+		const struct usk_set_back *b = &k->set_back[i];
+		int64_t more = b->from_ns - b->to_ns + USK_EPOCH_GAP_NS;
+		if (x < b->to_ns + shift + more) {
+			break;
+		}
+		shift += more;
+	}
+	return shift;
+}
+
+/* "SCALE M:K ... STEP ...": the messages. */
+static void take_terms(struct explaining *e, const char *at, struct step *s)
+{
+	char *next;
+	double scale = strtod(at, &next);
+	s->term = (uint32_t)e->n_terms;
+	for (at = next; *at == ' '; at = next) {
+		uint32_t m = (uint32_t)strtoul(at, &next, 10);
+		if (*next != ':') {
+			break;
+		}
+		e->term = usk_room(e->term, e->n_terms, &e->cap_terms, sizeof *e->term);
+		e->term[e->n_terms++] = (struct term){ m, strtod(next + 1, &next) / scale };
+	}
+	s->n_terms = (uint32_t)e->n_terms - s->term;
 }
 
 static void take_step(struct explaining *e, const char *line)
@@ -46,12 +80,21 @@ static void take_step(struct explaining *e, const char *line)
 	s.slope = slope;
 	s.upper = *what == 'h' || *what == 'f';
 	s.at = number(at);
-	while (strcmp(rules[s.rule], rule) != 0 && s.rule < PAIR) {
+	while (strcmp(rules[s.rule], rule) != 0 && s.rule < SUM) {
 		s.rule++;
 	}
-	*(s.rule == MESSAGE ? &s.message : &s.a) = first;
-	*(s.rule == MESSAGE ? &s.a : &s.b) =
-		*last >= '0' && *last <= '9' ? (uint32_t)number(last) : NO_STEP;
+	if (!slope) {
+		int64_t shift = lifted(e, s.clock, x);
+		s.x -= shift;
+		s.at += (usk_i128)shift * USK_E12;
+	}
+	if (s.rule == SUM) {
+		take_terms(e, strstr(line, " sum ") + strlen(" sum "), &s);
+	} else {
+		*(s.rule == MESSAGE ? &s.message : &s.a) = first;
+		*(s.rule == MESSAGE ? &s.a : &s.b) =
+			*last >= '0' && *last <= '9' ? (uint32_t)number(last) : NO_STEP;
+	}
 	e->step = usk_room(e->step, e->n_steps, &e->cap_steps, sizeof *e->step);
 	e->step[e->n_steps++] = s;
 }
@@ -61,8 +104,8 @@ static void take_message(struct explaining *e, const char *line)
 	struct message m;
 	long long sent = 0, received = 0;
 	sscanf(line, "message %u %lld %u %lld", &m.clock[0], &sent, &m.clock[1], &received);
-	m.x[0] = sent;
-	m.x[1] = received;
+	m.x[0] = sent - lifted(e, m.clock[0], sent);
+	m.x[1] = received - lifted(e, m.clock[1], received);
 	e->message = usk_room(e->message, e->n_messages, &e->cap_messages, sizeof *e->message);
 	e->message[e->n_messages++] = m;
 }
@@ -135,13 +178,22 @@ static void need(struct explaining *e, const uint32_t step[2])
 	}
 }
 
+static void want_message(struct explaining *e, uint32_t message)
+{
+	const struct usk_msg msg = explain_msg(&e->message[message]);
+	located_want(&e->located, &msg);
+}
+
 static void want_messages(struct explaining *e)
 {
 	e->located.n = 0;
 	for (size_t i = 0; i < e->n_steps; i++) {
-		if (e->step[i].said && e->step[i].message != NO_STEP) {
-			const struct usk_msg msg = explain_msg(&e->message[e->step[i].message]);
-			located_want(&e->located, &msg);
+		const struct step *s = &e->step[i];
+		if (s->said && s->message != NO_STEP) {
+			want_message(e, s->message);
+		}
+		for (uint32_t k = 0; k < s->n_terms && s->said; k++) {
+			want_message(e, e->term[s->term + k].message);
 		}
 	}
 }
@@ -211,7 +263,7 @@ static enum usk_status find(struct explaining *e, const char *proof, size_t n_tr
 		return USK_OK;
 	}
 	need(e, b->step);
-	if (b->step[0] != b->step[1]) {
+	if (b->step[0] != b->step[1] && !e->c->clock[b->clock].n_set_backs) {
 		shorten(e, b->x, b->bound_ns, b->step);
 		need(e, b->step);
 	}
@@ -291,6 +343,7 @@ static enum usk_status explain(const struct usk_clocks *c, struct usk_trace **tr
 	}
 	free(e.step);
 	free(e.message);
+	free(e.term);
 	free(e.located.end);
 	return status;
 }

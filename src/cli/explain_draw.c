@@ -220,7 +220,7 @@ static void draw_step(FILE *out, struct picture *p, uint32_t i)
 					   ? text_of(", skew limit")
 					   : text_of(", by rate (%u)", p->e->step[s->b].said);
 		draw_stretch(out, p, event_of(p, s->a), event_of(p, i), false, rate.s);
-	} else {
+	} else if (s->rule == CHORD) {
 		draw_stretch(out, p, event_of(p, s->a), event_of(p, i), false, "");
 		draw_stretch(out, p, event_of(p, i), event_of(p, s->b), false, "");
 	}

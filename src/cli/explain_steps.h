@@ -13,7 +13,7 @@
 
 #define NO_STEP UINT32_MAX
 
-enum rule { REFERENCE, MESSAGE, CONE, CHORD, PAIR };
+enum rule { REFERENCE, MESSAGE, CONE, CHORD, PAIR, SUM };
 
 struct step {
 	enum rule rule;
@@ -22,7 +22,14 @@ struct step {
 	int64_t x;
 	usk_i128 at;
 	uint32_t message, a, b; /* a, b: steps; b of a cone: a slope, or NO_STEP, the skew limit */
+	uint32_t term, n_terms; /* of a sum */
 	uint32_t said;		/* its number, 0: it is not needed */
+};
+
+/* A message of a sum, and how often that takes it. */
+struct term {
+	uint32_t message;
+	double often;
 };
 
 struct message {
@@ -38,6 +45,8 @@ struct explaining {
 	size_t n_steps, cap_steps;
 	struct message *message;
 	size_t n_messages, cap_messages;
+	struct term *term;
+	size_t n_terms, cap_terms;
 };
 
 /* A bound: the steps that say so of its stamp, or of stamps around it. */

@@ -48,15 +48,25 @@ static void put_place(const struct explaining *e, const struct message *m, int e
 	fputs(located_at(&e->located, &msg, end), out);
 }
 
-static void say_message(const struct explaining *e, const struct step *s, FILE *out)
+static void say_ends(const struct explaining *e, const struct message *m, FILE *out)
 {
-	const struct message *m = &e->message[s->message];
-	const struct step *other = &e->step[s->a];
 	fprintf(out, "%s sent at %s", explain_name(e, m->clock[0]), explain_seconds(m->x[0]).s);
 	put_place(e, m, 0, out);
 	fprintf(out, "\n    what %s received at %s", explain_name(e, m->clock[1]),
 		explain_seconds(m->x[1]).s);
 	put_place(e, m, 1, out);
+	for (size_t i = 0; i < e->c->n_stated_delays; i++) {
+		const struct usk_stated_delay *d = &e->c->stated_delay[i];
+		if (d->from == m->clock[0] && d->to == m->clock[1]) {
+			fprintf(out, ",\n    %s later or more", unit_span(d->ns).s);
+		}
+	}
+}
+
+static void say_message(const struct explaining *e, const struct step *s, FILE *out)
+{
+	const struct step *other = &e->step[s->a];
+	say_ends(e, &e->message[s->message], out);
 	if (other->rule != REFERENCE) {
 		fprintf(out, ",\n    so (%u) bounds this end, too", other->said);
 	}
@@ -113,6 +123,16 @@ static void say_pair(const struct explaining *e, const struct step *s, FILE *out
 		explain_name(e, s->clock));
 }
 
+static void say_sum(const struct explaining *e, const struct step *s, FILE *out)
+{
+	fputs("by all of these together, whatever the rates of their clocks are", out);
+	for (uint32_t i = 0; i < s->n_terms; i++) {
+		const struct term *t = &e->term[s->term + i];
+		fprintf(out, ";\n    %.3g times: ", t->often);
+		say_ends(e, &e->message[t->message], out);
+	}
+}
+
 static void say_step(const struct explaining *e, const struct step *s, FILE *out)
 {
 	fprintf(out, "(%u) ", s->said);
@@ -124,6 +144,8 @@ static void say_step(const struct explaining *e, const struct step *s, FILE *out
 		say_message(e, s, out);
 	} else if (s->rule == CONE) {
 		say_cone(e, s, out);
+	} else if (s->rule == SUM) {
+		say_sum(e, s, out);
 	} else {
 		say_chord(e, s, out);
 	}
