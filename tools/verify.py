@@ -113,7 +113,7 @@ class Proof:  # side 0, lower bounds, has its sign turned, so that less says mor
             of, stamps = self.clock[k], [t for t, n in weight.items() if n]
             ask(of["reference"] == self.clock[c]["reference"], "these have two references")
             if not stamps or of["name"] == of["reference"]: continue
-            (p, _, y, u), *_, (q, _, z, v) = bounds[k] * 2
+            (p, _, y, u), *_, (q, _, z, v) = bounds[k] * 2 or ask(False, "the message has another stamp")
             straight = y < z and not of["w"] and self.between(k, "free", min(y, *stamps), max(z, *stamps))
             late = sum(n * (t - y) for t, n in weight.items())  # over z - y, as all of these are on one line
             early = sum(weight.values()) * max(z - y, 1) - late

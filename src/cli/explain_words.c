@@ -128,7 +128,7 @@ static void say_sum(const struct explaining *e, const struct step *s, FILE *out)
 	fputs("by all of these together, whatever the rates of their clocks are", out);
 	for (uint32_t i = 0; i < s->n_terms; i++) {
 		const struct term *t = &e->term[s->term + i];
-		fprintf(out, ";\n    %.3g times: ", t->often);
+		fprintf(out, "%s\n    %.3g times that ", i ? ";" : ":", t->often);
 		say_ends(e, &e->message[t->message], out);
 	}
 }

@@ -14,7 +14,7 @@ Model wander: the rate of each clock is constant within 5 ppm, no two rates diff
 500 ppm, no message takes less than its minimum delay (49us+0.5us+0.1ns/B).
 The bounds are valid while these assumptions hold.
 Truth: host1's estimate is off by at most 1.08 us; its band holds the truth throughout.
-    "min_delay": "49us+0.5us+0.1ns/B"
+    "min_delay": "49us+0.5us+0.1ns/B",
 ! Wrote clocks.json.
 $ (echo sender,receiver,model; echo host0,host1,49us; echo host1,host0,48us; echo host7,host0,1us) >delays.csv; unskew sync t/messages.csv --min-delay @delays.csv
 clock  quality    offset mid-trace (± bound)  drift, ppm           sent  received

@@ -85,10 +85,25 @@ $ unskew sync -q host0.pcap host1.pcap --explain host0:1700000000.5s --explain h
 So these bounds do not decide which of the two was first.
 $ unskew simulate -q -o twice --rate 10 --seconds 20 --offset 0s --drift-ppm 0 --step host1@10.021s:-20ms; unskew sync -q twice/host0.pcap twice/host1.pcap --explain host1:1700000010.045s --explain host0:1700000010.05s | tail -n 1
 So these bounds do not decide which of the two was first.
+# A minimum delay makes each message say more; clocks.json states it.
+$ unskew sync -q host0.pcap host1.pcap --min-delay 30us -o clocks.json --proof proof.txt --force; unskew-verify proof.txt clocks.json host0.pcap host1.pcap
+9 messages are in the traces, 183 steps follow from them.
+host1: lower bounds are proved, upper bounds proved.
+$ grep -A 3 min_delays clocks.json; sed 's/"ns": "30000"/"ns": "29999"/' clocks.json >false.json; unskew-verify proof.txt false.json host0.pcap host1.pcap 2>&1 | cut -c 1-75
+    "min_delays": [
+      {"sender": "host0", "receiver": "host1", "ns": "30000"},
+      {"sender": "host1", "receiver": "host0", "ns": "30000"}
+    ]
+unskew-verify: line 20: the messages and stretches it names imply -10000210
+# A clock that was set back has its epochs told by the order of its records.
+$ unskew simulate -q -o back --rate 40 --seconds 20 --seed 2 --step host1@10s:-300ms; unskew sync -q back/host0.pcap back/host1.pcap -o clocks.json --proof proof.txt --force
+$ unskew-verify proof.txt clocks.json back/host0.pcap back/host1.pcap | head -n 1; sed 's/"from_ns": "\([0-9]*\)[0-8]"/"from_ns": "\19"/' clocks.json >false.json; unskew-verify proof.txt false.json back/host0.pcap back/host1.pcap 2>&1 | cut -c 1-80
+668 messages are in the traces, 3061 steps follow from them.
+unskew-verify: line 2648: the clock was disturbed between: lo 1 1700000011094169
 # What no rule is for is not proved.
-$ unskew sync -q host0.pcap host1.pcap --min-delay 1us --proof no.txt
-! unskew: proofs are without minimum delays, readings, clock logs and anchors
+$ unskew sync -q host0.pcap host1.pcap --min-delay 1us+1us+1ns/B --proof no.txt
+! unskew: proofs are without minimum delays that depend on sizes; state the one of the smallest message
 ? 2
 $ unskew sync -q host0.pcap host1.pcap --readings ntp --proof no.txt
-! unskew: proofs are without minimum delays, readings, clock logs and anchors
+! unskew: proofs are without readings, clock logs and anchors
 ? 2
