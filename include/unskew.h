@@ -245,9 +245,9 @@ struct usk_pair;       /* two clocks that exchanged messages: likewise */
 /* The answer: what clocks.json holds. One owner, one usk_clocks_free(). */
 struct usk_clocks {
 	struct usk_model model;
-	char *method;	      /* row of the table of estimators */
-	char *solve, *how;    /* "joint", "lp" */
-	char *min_delay;      /* the model as given, "0" */
+	char *method;			       /* row of the table of estimators */
+	char *solve, *how;		       /* "joint", "lp" */
+	char *min_delay;		       /* the model as given, "0" */
 	struct usk_stated_delay *stated_delay; /* what it makes of pairs, if over 0 */
 	size_t n_stated_delays;
 	int64_t max_skew_e12; /* |rate - 1| of no pair exceeds this, parts per 10^12 */

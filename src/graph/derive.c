@@ -44,8 +44,7 @@ usk_i128 usk_prove_slope(const struct usk_prove *x, uint32_t run, int side, bool
 static void relax(struct usk_prove *x, size_t e)
 {
 	const struct usk_proof_edge *g = &x->edge[e];
-	usk_i128 gap =
-		((usk_i128)x->node[g->to].x - x->node[g->from].x - g->least_ns) * USK_E12;
+	usk_i128 gap = ((usk_i128)x->node[g->to].x - x->node[g->from].x - g->least_ns) * USK_E12;
 	for (int side = 0; side < 2; side++) {
 		uint32_t of = side ? g->to : g->from, at = side ? g->from : g->to;
 		uint32_t a = x->node[of].best[side];

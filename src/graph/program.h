@@ -33,8 +33,8 @@ struct usk_lp_line {
 
 /* A column of (2): an edge, or a limit of one clock. */
 struct usk_lp_column {
-	uint32_t from, to; /* clocks; the same: a limit */
-	long double c;	   /* ns, rounded up */
+	uint32_t from, to;	      /* clocks; the same: a limit */
+	long double c;		      /* ns, rounded up */
 	int64_t sent_ns, received_ns; /* of an edge */
 };
 

@@ -247,7 +247,9 @@ static void print_sum(const struct usk_prove *x, const struct usk_sum *s, FILE *
 static void print_fact(const struct usk_prove *x, const struct usk_fact *f, FILE *out)
 {
 	static const char *const name[2][2] = { { "lo", "hi" }, { "slow", "fast" } };
-	static const char *const rule[] = { "reference", "message", "cone", "chord", "pair", "sum" };
+	static const char *const rule[] = {
+		"reference", "message", "cone", "chord", "pair", "sum"
+	};
 	const struct usk_node *n = &x->node[f->node];
 	fprintf(out, "%s %u", name[f->rule == USK_BY_PAIR][f->side], n->clock);
 	if (f->rule != USK_BY_PAIR) {

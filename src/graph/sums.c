@@ -24,11 +24,11 @@
 
 /* Multipliers are parts of so many; offsets and gaps less their clocks' are under the limit, and
  * clocks are seen for under 13 days, so that sums keep within 128 bits. */
-#define SCALE	 (INT64_C(1) << 36)
-#define LARGEST	 ((usk_i128)1 << 76)
-#define LONGEST	 (INT64_C(1) << 50)
+#define SCALE	      (INT64_C(1) << 36)
+#define LARGEST	      ((usk_i128)1 << 76)
+#define LONGEST	      (INT64_C(1) << 50)
 #define LARGEST_PRICE 100
-#define LP_CLOCKS 64
+#define LP_CLOCKS     64
 
 /* An edge as the program has it: clocks by their numbers there, received its minimum delay ago. */
 struct tie {
@@ -41,8 +41,8 @@ struct tie {
 struct island {
 	struct usk_prove *x;
 	struct usk_work w;
-	uint32_t *clock;  /* by number in it */
-	uint32_t *number; /* [clocks] USK_NO_CLOCK: not in it */
+	uint32_t *clock;       /* by number in it */
+	uint32_t *number;      /* [clocks] USK_NO_CLOCK: not in it */
 	uint32_t (*end)[2][2]; /* by number: facts of its first and last node, by side */
 	struct tie *tie;       /* sorted */
 	size_t n_ties;
@@ -112,9 +112,9 @@ static void put_ties(struct island *s)
 		const struct usk_node *to = &x->node[x->edge[i].to];
 		uint32_t a = s->number[from->clock], b = s->number[to->clock];
 		if (a != USK_NO_CLOCK && b != USK_NO_CLOCK) {
-			s->tie[s->n_ties++] = (struct tie){ a, b, from->x,
-							    to->x - x->edge[i].least_ns,
-							    (uint32_t)i };
+			s->tie[s->n_ties++] =
+				(struct tie){ a, b, from->x, to->x - x->edge[i].least_ns,
+					      (uint32_t)i };
 		}
 	}
 	qsort(s->tie, s->n_ties, sizeof *s->tie, by_ends);
@@ -187,8 +187,8 @@ static void island_begin(struct island *s, struct usk_prove *x, uint32_t referen
 static void island_free(struct island *s)
 {
 	struct usk_work *w = &s->w;
-	void *all[] = { s->clock, s->number, s->end, s->tie, w->first, w->run, w->x,
-			w->owner, w->peer,   w->sent, w->lo, w->hi,    w->run_of };
+	void *all[] = { s->clock, s->number, s->end,  s->tie, w->first, w->run,	  w->x,
+			w->owner, w->peer,   w->sent, w->lo,  w->hi,	w->run_of };
 	for (size_t i = 0; i < COUNT(all); i++) {
 		free(all[i]);
 	}
@@ -271,8 +271,7 @@ static void take_messages(struct summing *m, const struct usk_asker *a)
 		if (c->from == c->to || often <= 0) {
 			continue;
 		}
-		const struct tie *t =
-			bsearch(&key, m->s->tie, m->s->n_ties, sizeof key, by_ends);
+		const struct tie *t = bsearch(&key, m->s->tie, m->s->n_ties, sizeof key, by_ends);
 		m->large = m->large || !t || often == INT64_MAX;
 		if (!m->large) {
 			take_tie(m, t, often);

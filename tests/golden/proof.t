@@ -97,7 +97,7 @@ $ grep -A 3 min_delays clocks.json; sed 's/"ns": "30000"/"ns": "29999"/' clocks.
 unskew-verify: line 20: the messages and stretches it names imply -10000210
 # A clock that was set back has its epochs told by the order of its records.
 $ unskew simulate -q -o back --rate 40 --seconds 20 --seed 2 --step host1@10s:-300ms; unskew sync -q back/host0.pcap back/host1.pcap -o clocks.json --proof proof.txt --force
-$ unskew-verify proof.txt clocks.json back/host0.pcap back/host1.pcap | head -n 1; sed 's/"from_ns": "\([0-9]*\)[0-8]"/"from_ns": "\19"/' clocks.json >false.json; unskew-verify proof.txt false.json back/host0.pcap back/host1.pcap 2>&1 | cut -c 1-80
+$ unskew-verify proof.txt clocks.json back/host0.pcap back/host1.pcap | grep messages; sed 's/"from_ns": "\([0-9]*\)[0-8]"/"from_ns": "\19"/' clocks.json >false.json; unskew-verify proof.txt false.json back/host0.pcap back/host1.pcap 2>&1 | cut -c 1-80
 668 messages are in the traces, 3061 steps follow from them.
 unskew-verify: line 2648: the clock was disturbed between: lo 1 1700000011094169
 # What no rule is for is not proved.
