@@ -202,3 +202,29 @@ const struct usk_delay_model *usk_delays_find(const struct delays *d, const char
 	const struct delay_row *row = bsearch(&key, d->row, d->n, sizeof key, compare_rows);
 	return row ? &row->model : NULL;
 }
+
+bool usk_delays_sized(const struct delays *d)
+{
+	bool any = d->any && (d->model.first_ps || d->model.per_byte_ps);
+	for (size_t i = 0; i < d->n; i++) {
+		any = any || d->row[i].model.first_ps || d->row[i].model.per_byte_ps;
+	}
+	return any;
+}
+
+static void state_delay(const struct parties *p, uint32_t from, uint32_t to, struct usk_clocks *c)
+{
+	int64_t ns = usk_delay_model_ns(usk_parties_delay(p, from, to), 0);
+	if (ns) {
+		c->stated_delay[c->n_stated_delays++] = (struct usk_stated_delay){ from, to, ns };
+	}
+}
+
+void usk_delays_state(const struct parties *p, struct usk_clocks *c)
+{
+	c->stated_delay = usk_alloc(2 * p->n_pairs + 1, sizeof *c->stated_delay);
+	for (size_t i = 0; i < p->n_pairs; i++) {
+		state_delay(p, p->pair[i].a, p->pair[i].b, c);
+		state_delay(p, p->pair[i].b, p->pair[i].a, c);
+	}
+}

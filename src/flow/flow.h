@@ -33,6 +33,8 @@ enum usk_status usk_delays_of(const char *text, struct delays *out, struct usk_e
 /** The rows of a CSV with the columns sender, receiver, model. */
 enum usk_status usk_delays_read(struct usk_input *in, struct delays *out, struct usk_err *err);
 void usk_delays_free(struct delays *d);
+/** Does any of them depend on sizes? */
+bool usk_delays_sized(const struct delays *d);
 /** NULL is 0. */
 const struct usk_delay_model *usk_delays_find(const struct delays *d, const char *sender,
 					      const char *receiver);
@@ -163,6 +165,8 @@ const struct usk_delay_model *usk_parties_delay(const struct parties *p, uint32_
 						uint32_t to);
 /** A sentence on names that --min-delay's file has and no trace has; malloc'ed, NULL if none. */
 char *usk_parties_delay_note(const struct parties *p);
+/** What was assumed of pairs, which the answer is no more certain than: c's stated delays. */
+void usk_delays_state(const struct parties *p, struct usk_clocks *c);
 
 /** One sentence more, which is handed over; NULL: none. */
 void usk_flow_note(char ***note, size_t *n, char *text);

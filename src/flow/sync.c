@@ -73,24 +73,6 @@ static void describe_traces(struct usk_clocks *c, const struct parties *p)
 	}
 }
 
-static void state_delay(const struct parties *p, uint32_t from, uint32_t to, struct usk_clocks *c)
-{
-	int64_t ns = usk_delay_model_ns(usk_parties_delay(p, from, to), 0);
-	if (ns) {
-		c->stated_delay[c->n_stated_delays++] = (struct usk_stated_delay){ from, to, ns };
-	}
-}
-
-/* What was assumed of pairs, which the answer is no more certain than. */
-static void state_delays(const struct parties *p, struct usk_clocks *c)
-{
-	c->stated_delay = usk_alloc(2 * p->n_pairs + 1, sizeof *c->stated_delay);
-	for (size_t i = 0; i < p->n_pairs; i++) {
-		state_delay(p, p->pair[i].a, p->pair[i].b, c);
-		state_delay(p, p->pair[i].b, p->pair[i].a, c);
-	}
-}
-
 static struct usk_clocks *clocks_of(const struct parties *p)
 {
 	const struct usk_sync_options *o = p->opt;
@@ -98,7 +80,7 @@ static struct usk_clocks *clocks_of(const struct parties *p)
 	c->model = p->model;
 	c->method = usk_strdup(p->method->name);
 	c->min_delay = usk_strdup(o->min_delay ? o->min_delay : "0");
-	state_delays(p, c);
+	usk_delays_state(p, c);
 	c->max_skew_e12 = p->max_skew_e12;
 	c->counts = p->left_out;
 	c->clock = usk_alloc(p->n, sizeof *c->clock);
@@ -192,16 +174,6 @@ enum usk_status usk_flow_too_few(const struct parties *p, struct usk_err *err)
 				 p->n ? "one clock only; two are needed" : "no message");
 }
 
-/* Points do not say how large their messages were. */
-static bool depends_on_size(const struct delays *d)
-{
-	bool any = d->any && (d->model.first_ps || d->model.per_byte_ps);
-	for (size_t i = 0; i < d->n; i++) {
-		any = any || d->row[i].model.first_ps || d->row[i].model.per_byte_ps;
-	}
-	return any;
-}
-
 enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 			      const struct usk_sync_options *opt, struct parties *out,
 			      struct usk_err *err)
@@ -222,7 +194,7 @@ enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
 		status = usk_flow_too_few(out, err);
 		usk_parties_free(out);
 	}
-	if (!status && opt->proof && depends_on_size(&out->delays)) {
+	if (!status && opt->proof && usk_delays_sized(&out->delays)) {
 		status = usk_fail(err, USK_EUSAGE, 0,
 				  "proofs are without minimum delays that depend on sizes; state "
 				  "the one of the smallest message");
