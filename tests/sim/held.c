@@ -15,6 +15,12 @@ void held_moment(struct held_moments *m, int64_t true_ns)
 	m->true_ns[m->n++] = true_ns;
 }
 
+void held_stamp(struct held_moments *m, int64_t stamp)
+{
+	m->stamp = usk_room(m->stamp, m->n_stamps, &m->cap_stamps, sizeof *m->stamp);
+	m->stamp[m->n_stamps++] = stamp;
+}
+
 void held_grid(struct held_moments *m, int64_t from_ns, int64_t to_ns, int64_t n)
 {
 	for (int64_t i = 0; i <= n; i++) {
@@ -259,6 +265,24 @@ static void judge(struct held *h, const struct band *b, int64_t true_ns, int64_t
 	}
 }
 
+/* No message that was used stands in the epoch from there on. */
+static bool is_silent(const struct held_moments *m, const struct sim_clock *c, uint32_t seen,
+		      struct held_place from)
+{
+	bool any = !m->stamp;
+	int64_t end_ns = m->n ? m->true_ns[0] : 0;
+	for (size_t i = 0; i < m->n; i++) {
+		end_ns = m->true_ns[i] > end_ns ? m->true_ns[i] : end_ns;
+	}
+	struct held_place end = held_place(c, seen, end_ns);
+	for (size_t i = 0; i < m->n_stamps && !any; i++) {
+		int64_t x = m->stamp[i];
+		any = x >= from.local_ns && (from.epoch != end.epoch || x <= end.local_ns) &&
+		      held_shows(c, seen, (struct held_place){ from.epoch, x }, m->resolution_ns);
+	}
+	return !any;
+}
+
 static struct held check_way(const struct usk_clocks *a, uint32_t clock,
 			     const struct sim_clock *const *truth, const struct held_moments *m,
 			     uint32_t reference_seen, uint32_t seen)
@@ -282,11 +306,11 @@ static struct held check_way(const struct usk_clocks *a, uint32_t clock,
 			b = band_of(c, at.epoch, a->max_skew_e12);
 			of = at.epoch;
 		}
-		bool beyond = (m->last_ns && (then < m->first_ns || then > m->last_ns)) ||
-			      (m->last_stamp && y > m->last_stamp);
+		bool beyond = m->last_ns && (then < m->first_ns || then > m->last_ns);
 		bool open = !b.n && c->quality == USK_ONE_SIDED; /* this epoch on both sides */
 		/* An epoch that is in a bracket as a whole ends with it. */
-		if (b.n < 2 && (beyond || open || in_bracket(c, at, true))) {
+		if (b.n < 2 &&
+		    (beyond || open || in_bracket(c, at, true) || is_silent(m, mine, seen, at))) {
 			continue;
 		}
 		if (b.n < 2) { /* nothing is said of a time that the trace holds */

@@ -34,8 +34,10 @@ struct held_moments {
 	int64_t *true_ns;
 	size_t n, cap;
 	int64_t first_ns,
-		last_ns;    /* of its messages, if it has any: an epoch may be silent beyond */
-	int64_t last_stamp; /* the highest that a message used has of it; 0: not known */
+		last_ns; /* of its messages, if it has any: an epoch may be silent beyond */
+	int64_t *stamp;	 /* those that messages used have of it; NULL: not known */
+	size_t n_stamps, cap_stamps;
+	int64_t resolution_ns;
 };
 
 struct held {
@@ -48,6 +50,7 @@ struct held {
 };
 
 void held_moment(struct held_moments *m, int64_t true_ns);
+void held_stamp(struct held_moments *m, int64_t stamp);
 /** n + 1 moments from one to the other; and ever closer around each jump of the clock. */
 void held_grid(struct held_moments *m, int64_t from_ns, int64_t to_ns, int64_t n);
 void held_around(struct held_moments *m, const struct sim_clock *c, int64_t from_ns, int64_t to_ns);

@@ -55,6 +55,7 @@ static void check_moments(struct trial *t)
 	struct held_moments moments[SCENARIO_HOSTS] = { { 0 } };
 	for (uint32_t i = 0; i < t->answer->n_clocks; i++) {
 		uint32_t host = trial_host_of(t, i);
+		moments[i].resolution_ns = o->resolution_ns;
 		held_grid(&moments[i], o->start_ns, end, MOMENTS);
 		for (uint32_t h = 0; h < o->hosts; h++) {
 			held_around(&moments[i], &t->clock[h], o->start_ns, end);
@@ -70,16 +71,17 @@ static void check_moments(struct trial *t)
 			}
 		}
 	}
-	/* Of captures it is the messages that were used that tell where they end. */
+	/* Of captures it is the messages that were used that tell where they end, and of which
+	 * epochs they are. */
 	for (size_t i = 0; i < t->n_used && !t->n; i++) {
 		const struct usk_msg *u = &t->used[i].msg;
-		int64_t *sent = &moments[u->from].last_stamp, *got = &moments[u->to].last_stamp;
-		*sent = u->sent_ns > *sent ? u->sent_ns : *sent;
-		*got = u->received_ns > *got ? u->received_ns : *got;
+		held_stamp(&moments[u->from], u->sent_ns);
+		held_stamp(&moments[u->to], u->received_ns);
 	}
 	held_check(t->answer, t->truth, moments, t->held);
 	for (uint32_t i = 0; i < t->answer->n_clocks; i++) {
 		free(moments[i].true_ns);
+		free(moments[i].stamp);
 	}
 }
 
