@@ -56,7 +56,7 @@ Matched 12 messages; not used: 2 without a partner.
 An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
 Note: noise.binpb: damaged: 271 bytes in 2 places, the first at byte 1078, were skipped
 # What is some other protobuf is no trace.
-$ printf '\n\003abc\022\004\001\002\003\004' >other.binpb; unskew check other.binpb 2>&1 | cut -c 1-95
-unskew: other.binpb: unknown format: unskew reads captures (pcap, pcapng), CTF folders, spans (
+$ printf '\n\003abc\022\004\001\002\003\004' >other.binpb; unskew check other.binpb 2>&1 | cut -c 1-78
+unskew: other.binpb: unknown format: unskew reads captures (pcap, pcapng), CTF
 $ unskew apply proto.json $DATA/otlp.binpb -o out 2>&1 | sed 's/.*otlp/otlp/'
 otlp.binpb: OTLP as protobuf cannot be re-timed, only OTLP as JSON, which the collector's file exporter writes with format: json
