@@ -252,13 +252,7 @@ static enum usk_status collectives(struct usk_trace *t, struct usk_collective *o
 	if (status) {
 		usk_fail_in(err, "%s", t->path);
 	} else if (!*n) {
-		t->done = true;
-		if (s->damage) {
-			usk_trace_damaged(t, "%s", s->damage);
-		}
-		if (s->remark) {
-			usk_trace_remarked(t, s->remark);
-		}
+		usk_trace_finished(t, s->damage, s->remark);
 	}
 	return status;
 }

@@ -137,6 +137,8 @@ void usk_trace_damaged(struct usk_trace *t, const char *fmt, ...)
 
 /** Remember one sentence, behind the path, on what was read and is not used. */
 void usk_trace_remarked(struct usk_trace *t, const char *text);
+/** A trace that a library of another project read is at its end; with what it said: NULL is nothing. */
+void usk_trace_finished(struct usk_trace *t, const char *damage, const char *remark);
 
 /** Bytes from `at` on hold nothing that can be read; the trace goes on behind them. */
 void usk_trace_lost(struct usk_trace *t, uint64_t at, uint64_t bytes);

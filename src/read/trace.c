@@ -417,6 +417,17 @@ void usk_trace_remarked(struct usk_trace *t, const char *text)
 	t->remark = usk_format("%s: %s", t->path, text);
 }
 
+void usk_trace_finished(struct usk_trace *t, const char *damage, const char *remark)
+{
+	t->done = true;
+	if (damage) {
+		usk_trace_damaged(t, "%s", damage);
+	}
+	if (remark) {
+		usk_trace_remarked(t, remark);
+	}
+}
+
 static bool was_read(struct usk_recent *x, const struct usk_record *r, int64_t last_ns)
 {
 	enum { ENOUGH = 8 };

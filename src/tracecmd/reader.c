@@ -137,13 +137,7 @@ static enum usk_status events(struct usk_trace *t, struct usk_event *out, size_t
 		out[(*n)++] = s->side[s->at];
 	}
 	if (s->at == s->n) {
-		t->done = true;
-		if (s->damage) {
-			usk_trace_damaged(t, "%s", s->damage);
-		}
-		if (s->remark) {
-			usk_trace_remarked(t, s->remark);
-		}
+		usk_trace_finished(t, s->damage, s->remark);
 	}
 	return USK_OK;
 }
