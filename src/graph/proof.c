@@ -329,12 +329,24 @@ static void cover_free(const struct usk_prove *x, struct cover *cover)
 	free(cover);
 }
 
+/* A band rests on bounds of nodes and, between them, on the rates of their run. */
+static void use_node(struct usk_prove *x, const struct usk_node *n, int side)
+{
+	x->fact[n->best[side]].used = true;
+	for (int k = 0; k < 2 && n->calm; k++) {
+		uint32_t rate = x->rate[k][n->run];
+		if (rate != USK_NO_FACT) {
+			x->fact[rate].used = true;
+		}
+	}
+}
+
 static void print_proof(struct usk_prove *x, const struct cover *cover, FILE *out)
 {
 	for (size_t i = 0; i < 2 * x->c->n_clocks; i++) {
 		for (size_t n = 0; n < cover[i].n; n++) {
 			if (cover[i].node[n] != USK_NO_FACT) {
-				x->fact[x->node[cover[i].node[n]].best[i % 2]].used = true;
+				use_node(x, &x->node[cover[i].node[n]], (int)(i % 2));
 			}
 		}
 	}
