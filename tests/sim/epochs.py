@@ -164,7 +164,7 @@ def main():
 				print(f'seed {seed}: {why}')
 		os.chdir('/')
 	print(f'{count} cases, {clear} of them clear, {stamps} stamps, {failed} failed')
-	return failed > 0 or not clear
+	return failed > 0 or (count >= 50 and not clear)
 
 
 if __name__ == '__main__':
