@@ -305,7 +305,7 @@ static enum usk_status solve(struct sync *x)
 		const struct party *y = &p->party[i];
 		span[i] = (struct usk_graph_span){ usk_carried_to(y, y->first_ns),
 						   usk_carried_to(y, y->last_ns) };
-		told[i] = usk_party_told(p, y);
+		told[i] = p->opt->proof && usk_party_told(p, y);
 		back[i] = (struct usk_graph_back){ y->back, y->n_back };
 	}
 	for (size_t i = 0; i < p->n_pairs; i++) {

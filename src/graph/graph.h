@@ -89,7 +89,8 @@ struct usk_graph_problem {
 	size_t n_likely;
 	const struct usk_graph_span *span; /* [n_clocks]: first and last event of each */
 	const struct usk_graph_back *back; /* [n_clocks] */
-	const bool *told; /* [n_clocks] does the order of one capture tell where it was set back? */
+	/* [n_clocks] Does the order of one capture tell where it was set back? For proofs. */
+	const bool *told;
 	unsigned threads; /* 0: as many as there are processors; the answer is the same */
 	void (*progress)(void *ctx, double done, const char *what); /* may be NULL */
 	void *progress_ctx;

@@ -71,8 +71,8 @@ static bool set_back(const struct usk_prove *x, uint32_t k, int64_t at, int64_t 
 	return is;
 }
 
-/* Points allow for a minimum delay by a's stamps, but where a was set back meanwhile (lean() in
- * flow/reading.c): nothing needs those few. */
+/* Points allow for a minimum delay by a's stamps, but where a was stepped backward meanwhile
+ * (flow/reading.c): nothing needs those few. */
 static bool take_back(const struct usk_prove *x, const struct usk_graph_pair *p, int64_t by,
 		      struct usk_msg *m)
 {

@@ -12,6 +12,7 @@
  */
 #include "base/text.h"
 #include "read/chrome.h"
+#include "read/json_parser.h"
 
 #include <stdlib.h>
 
@@ -236,23 +237,6 @@ static const yajl_callbacks callbacks = {
 	.yajl_end_array = on_end,
 };
 
-static void *grow(void *ctx, void *p, size_t n)
-{
-	(void)ctx;
-	return usk_grow(p, n, 1);
-}
-
-static void *make(void *ctx, size_t n)
-{
-	return grow(ctx, NULL, n);
-}
-
-static void give(void *ctx, void *p)
-{
-	(void)ctx;
-	free(p);
-}
-
 /* ---- bytes --------------------------------------------------------------------------------- */
 
 static void read_base(struct chrome *r, const char *text, size_t n)
@@ -300,20 +284,13 @@ static enum usk_status find_base(struct chrome *r, struct usk_err *err)
 
 enum usk_status usk_chrome_start(struct usk_trace *t, struct usk_err *err)
 {
-	static const yajl_alloc_funcs memory = { make, grow, give, NULL };
 	struct chrome *r = t->state ? t->state : (t->state = usk_alloc(1, sizeof *r));
 	enum usk_status status = USK_OK;
 	r->t = t;
 	if (!r->looked) {
 		status = find_base(r, err);
 	}
-	if (r->json) {
-		yajl_free(r->json);
-	}
-	r->json = yajl_alloc(&callbacks, (yajl_alloc_funcs *)&memory, r);
-	yajl_config(r->json, yajl_allow_multiple_values, 1);
-	yajl_config(r->json, yajl_allow_trailing_garbage, 0);
-	yajl_config(r->json, yajl_dont_validate_strings, 1);
+	r->json = usk_json_parser_new(&callbacks, r, r->json);
 	r->depth = r->passed = r->at = r->n = 0;
 	r->n_bad = 0;
 	r->ended = r->samples = false;

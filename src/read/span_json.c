@@ -15,10 +15,10 @@
  * A value's key is looked up in the table by the object that it stands in; what is not there is
  * passed over. What ends before its process is told waits, no longer than the object that tells it.
  */
+#include "read/json_parser.h"
 #include "read/span_json.h"
 
 #include <stdlib.h>
-#include <yajl/yajl_parse.h>
 
 enum { DEEPEST = 512, TRACKED = 32, FEED = 1 << 16 };
 
@@ -248,34 +248,11 @@ static const yajl_callbacks callbacks = {
 	.yajl_end_array = on_end,
 };
 
-static void *grow(void *ctx, void *p, size_t n)
-{
-	(void)ctx;
-	return usk_grow(p, n, 1);
-}
-
-static void *take(void *ctx, size_t n)
-{
-	return grow(ctx, NULL, n);
-}
-
-static void give(void *ctx, void *p)
-{
-	(void)ctx;
-	free(p);
-}
-
 /* ---- bytes ------------------------------------------------------------------------------- */
 
 static void parser_new(struct json_reader *j)
 {
-	static const yajl_alloc_funcs memory = { take, grow, give, NULL };
-	if (j->json) {
-		yajl_free(j->json);
-	}
-	j->json = yajl_alloc(&callbacks, (yajl_alloc_funcs *)&memory, j);
-	yajl_config(j->json, yajl_allow_multiple_values, 1);
-	yajl_config(j->json, yajl_dont_validate_strings, 1);
+	j->json = usk_json_parser_new(&callbacks, j, j->json);
 	j->depth = j->passed = 0;
 	j->r.n = j->r.settled;
 	usk_span_begin_process(&j->r);

@@ -157,21 +157,19 @@ static bool ends_with(const char *text, const char *end)
 	return n >= m && !strcmp(text + n - m, end);
 }
 
-/* Those of local definitions by another name: others come in their place. */
-static enum usk_status copy_folder(const char *from, const char *to, struct usk_err *err)
+/* All files of a folder, hidden ones passed over. */
+static enum usk_status each_file(const char *from, const char *to,
+				 enum usk_status (*put)(const char *in, const char *to,
+							const char *name, struct usk_err *err),
+				 struct usk_err *err)
 {
 	DIR *d = opendir(from);
 	enum usk_status status =
-		d ? make(to, err) : usk_fail(err, USK_EIO, 0, "%s: %s", from, strerror(errno));
+		d ? USK_OK : usk_fail(err, USK_EIO, 0, "%s: %s", from, strerror(errno));
 	for (const struct dirent *e; !status && (e = readdir(d)) != NULL;) {
 		char *in = usk_format("%s/%s", from, e->d_name);
-		char *out = usk_format("%s/%s%s", to, e->d_name,
-				       ends_with(e->d_name, ".def") ? ".recorded" : "");
-		if (e->d_name[0] != '.') {
-			status = copy(in, out, err);
-		}
+		status = e->d_name[0] == '.' ? USK_OK : put(in, to, e->d_name, err);
 		free(in);
-		free(out);
 	}
 	if (d) {
 		closedir(d);
@@ -179,23 +177,25 @@ static enum usk_status copy_folder(const char *from, const char *to, struct usk_
 	return status;
 }
 
-static enum usk_status move_all(const char *from, const char *to, struct usk_err *err)
+/* Local definitions by another name: others come in their place. */
+static enum usk_status copy_into(const char *in, const char *to, const char *name,
+				 struct usk_err *err)
 {
-	DIR *d = opendir(from);
-	enum usk_status status =
-		d ? USK_OK : usk_fail(err, USK_EIO, 0, "%s: %s", from, strerror(errno));
-	for (const struct dirent *e; !status && (e = readdir(d)) != NULL;) {
-		char *in = usk_format("%s/%s", from, e->d_name);
-		char *out = usk_format("%s/%s", to, e->d_name);
-		if (ends_with(e->d_name, ".def") && rename(in, out)) {
-			status = usk_fail(err, USK_EIO, 0, "%s: %s", out, strerror(errno));
-		}
-		free(in);
-		free(out);
+	char *out = usk_format("%s/%s%s", to, name, ends_with(name, ".def") ? ".recorded" : "");
+	enum usk_status status = copy(in, out, err);
+	free(out);
+	return status;
+}
+
+static enum usk_status move_definitions(const char *in, const char *to, const char *name,
+					struct usk_err *err)
+{
+	char *out = usk_format("%s/%s", to, name);
+	enum usk_status status = USK_OK;
+	if (ends_with(name, ".def") && rename(in, out)) {
+		status = usk_fail(err, USK_EIO, 0, "%s: %s", out, strerror(errno));
 	}
-	if (d) {
-		closedir(d);
-	}
+	free(out);
 	return status;
 }
 
@@ -233,7 +233,7 @@ static enum usk_status write_offsets(struct job *j, const char *to)
 		t->notes->partial = true;
 	}
 	char *made = usk_format("%s/new", j->to.folder);
-	status = move_all(made, to, t->err);
+	status = each_file(made, to, move_definitions, t->err);
 	usk_folder_remove(j->to.folder);
 	free(made);
 	return status;
@@ -249,7 +249,8 @@ static enum usk_status fill(struct job *j, const char *stem, const char *folder)
 	j->to = (struct otf2_offsets){ j->t->path, scratch, of };
 	enum usk_status status = copy(j->t->path, anchor, err);
 	status = status ? status : copy(recorded, definitions, err);
-	status = status ? status : copy_folder(stem, base, err);
+	status = status ? status : make(base, err);
+	status = status ? status : each_file(stem, base, copy_into, err);
 	status = status ? status : write_offsets(j, base);
 	free(base);
 	free(scratch);

@@ -26,15 +26,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct usk_trace *t;
 	struct usk_err err = { 0 };
-	uint8_t *mended = usk_alloc(size + 1, 1);
-	memcpy(mended, data, size);
-	mend_sums(mended, size);
-	if (!usk_part_open_memory(mended, size, NULL, &t, &err)) {
+	uint8_t *sound = usk_alloc(size + 1, 1);
+	memcpy(sound, data, size);
+	mend_sums(sound, size);
+	if (!usk_part_open_memory(sound, size, NULL, &t, &err)) {
 		fuzz_opened(t, 0);
 		usk_trace_close(t);
 	} else if (!err.msg[0]) {
 		abort();
 	}
-	free(mended);
+	free(sound);
 	return 0;
 }

@@ -9,7 +9,7 @@
  * A case is made by its seed alone. With UNSKEW, the path of the program, every 25th table is also
  * made by the command that would be printed, and must be the same. Seeds of faults that are known
  * and not mended yet are told as such; one that does not fail any more has to be struck off the
- * list. Seeds of faults that were mended are cases of the suite (meson.build). A case that takes
+ * list. Seeds of faults that were fixed are cases of the suite (meson.build). A case that takes
  * minutes of a processor does not end, as far as anyone can tell, and fails.
  */
 #include "../part.h"
@@ -100,15 +100,14 @@ static void print_case(const struct job *j, const struct scenario *s, const stru
 		perror(dir);
 	}
 	/* In one piece, as several processes print. */
+	bool known = is_known(j, s->seed);
+	const char *verdict = known	  ? (r->failed ? "KNOWN" : "MENDED")
+			      : r->failed ? "FAILS"
+					  : "passes";
+	const char *why = r->failed ? r->why : known ? "strike it off --known" : "looked at only";
 	char *all = usk_format("%s case %llu: %s\n    %s --seed %llu --count 1%s\n    %s\n    %s\n",
-			       !is_known(j, s->seed) ? (r->failed ? "FAILS" : "passes")
-			       : r->failed	     ? "KNOWN"
-						     : "MENDED",
-			       (unsigned long long)s->seed,
-			       r->failed	      ? r->why
-			       : is_known(j, s->seed) ? "strike it off --known"
-						      : "looked at only",
-			       j->program, (unsigned long long)s->seed, model, simulate, sync);
+			       verdict, (unsigned long long)s->seed, why, j->program,
+			       (unsigned long long)s->seed, model, simulate, sync);
 	fputs(all, stdout);
 	fflush(stdout);
 	char *parts[] = { dir, simulate, sync, model, again, all };
