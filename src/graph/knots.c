@@ -262,8 +262,8 @@ static bool cuts_off(struct usk_xy a, struct usk_xy b, const struct usk_bound_at
 	return side ? up > rise : up < rise;
 }
 
-/* What chords cut off of the bounds is added to both their ends; a bound that is out of range stays
- * none. */
+/* What chords cut off of the bounds, rounded up, is added to both their ends; a bound that is out of
+ * range stays none. */
 static void hold_bound(struct usk_drawing *d, int side)
 {
 	int64_t *more = usk_alloc(d->n_knots + 1, sizeof *more);
@@ -276,7 +276,7 @@ static void hold_bound(struct usk_drawing *d, int side)
 		const struct usk_xy a = { k->local_ns, *bound_of(k, side) };
 		const struct usk_xy b = { k[1].local_ns, *bound_of(k + 1, side) };
 		if (a.y != USK_NONE && b.y != USK_NONE && cuts_off(a, b, c, side)) {
-			usk_i128 y = usk_chord(a, b, c->x, side);
+			usk_i128 y = usk_chord(a, b, c->x, !side);
 			int64_t lacks = usk_saturate(side ? c->bound[1] - y : y - c->bound[0]);
 			more[at] = lacks > more[at] ? lacks : more[at];
 			more[at + 1] = lacks > more[at + 1] ? lacks : more[at + 1];

@@ -29,7 +29,7 @@ The bounds are valid while these assumptions hold.
 $ awk 'BEGIN { print "sender,receiver,sent_ns,received_ns"; for (i = 0; i < 50; i++) { t = i * 1000000000; printf "a,b,%.0f,%.0f\nb,a,%.0f,%.0f\n", t, t + 500050, t + 700000, t + 200080 } print "a,b,20000000000,20000300000" }' >t.csv; unskew sync t.csv -o clocks.json
 clock  quality    offset mid-trace (± bound)  drift, ppm         sent  received
 a      reference  0                           0                    50        50
-b      bounded    -499.97 us ± 2.80 us        0.0 (-5.1 to 5.1)    50        50
+b      bounded    -499.97 us ± 2.64 us        0.0 (-5.1 to 5.1)    50        50
 
 Matched 100 messages; not used: 1 as outliers.
 Causality violations (received before sent): 50 before correction, 0 after, and 1 among the outliers.

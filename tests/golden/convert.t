@@ -60,7 +60,7 @@ $ unskew convert now.json -c host1 2
 ! unskew: stamp 2 ns is years away from the recording of host1, so it is not of that clock
 ? 1
 $ printf '1700000002s\n1700000002\n' | unskew convert now.json -c host1
-1700000002000000000	1700000000999980092	1700000000999929237	1700000001000031975
+1700000002000000000	1700000000999980092	1700000000999929237	1700000001000031976
 ! unskew: line 2: stamp 1700000002 cannot be in ns: that is years away from the recording of host1; if it is in s, write 1700000002s
 ? 1
 $ echo '1700000002 GET /' | unskew convert now.json -c host1 --field 1

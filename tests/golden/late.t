@@ -30,9 +30,9 @@ $ unskew late c.csv -r a -m wander=0.1 --json | head -12
   "asked": 399,
   "decided": 299,
   "spent": {
-    "waited_ns": 37809093,
-    "transfer_ns": 1531205,
-    "untold_ns": 8619310
+    "waited_ns": 37809293,
+    "transfer_ns": 1531253,
+    "untold_ns": 8619062
   },
   "unmatched": 0,
   "ambiguous": 0,

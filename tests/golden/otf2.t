@@ -32,7 +32,7 @@ run/MPI Rank 1,run/MPI Rank 0,101600000,100620000,0
 # Another name for it, and a reference; both of one command.
 $ unskew sync again=$DATA/otf2/run.otf2 -r 'again/MPI Rank 1' | head -4
 clock             quality    offset mid-trace (± bound)  drift, ppm          sent  received
-again/MPI Rank 0  bounded    1.0045 ms ± 37.7 us         -500 (-500 to 500)     5         3
+again/MPI Rank 0  bounded    1.0045 ms ± 37.6 us         -500 (-500 to 500)     5         3
 again/MPI Rank 1  reference  0                           0                      4         5
 again/MPI Rank 2  bounded    3.9820 ms ± 72.1 us         0 (-500 to 500)        1         2
 # Who was late for sure.

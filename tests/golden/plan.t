@@ -36,7 +36,7 @@ web - db                      ±45.3 us     ±45.3 us  db
 gw - web                          open         open  db
 
 gw - db, every  a second   db then  widest then
-1.00 s                 1  ±53.7 us     ±53.7 us  db
+1.00 s                 1  ±53.6 us     ±53.6 us  db
 100 ms                10  ±38.1 us     ±38.1 us  db
 10.0 ms              100  ±33.0 us     ±33.0 us  db
 

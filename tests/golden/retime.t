@@ -27,12 +27,12 @@ $ unskew apply clocks.json nowhere.csv x/t.csv -o new; ls new
 $ (echo sender,receiver,sent_ns,received_ns; echo a,b,100000,130000; echo a,b,1000200000,1000210000) >one.csv; unskew sync -q one.csv -o one.json
 ? 3
 $ unskew convert one.json b:130000 a:5
-130000	-	89903	-
+130000	-	89902	-
 5	5	5	5
 ! unskew: note: "-": no message bounds the clock on that side
 ? 3
 $ unskew convert -q one.json --clock b 0
-0	-	-40162	-
+0	-	-40163	-
 ? 3
 $ unskew apply one.json one.csv -o two.csv
 ! unskew: one.csv: clock b is one-sided, so its stamps cannot be corrected; --allow-unbounded leaves them as recorded
@@ -47,7 +47,7 @@ a,b,100000,100000,130000,130000
 a,b,1000200000,1000200000,1000210000,1000210000
 # Lines of standard input: what can be read is converted, the first that cannot is named.
 $ printf '130000\r\n\n1s\nnever\n5\n' | unskew convert -q one.json -c b
-130000	-	89903	-
+130000	-	89902	-
 1000000000	-	999979851	-
 ! unskew: line 4: "never" is not a time: write ns, 1700000000.5s or 2023-11-14T22:13:20.5Z
 ? 1
