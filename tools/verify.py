@@ -38,11 +38,9 @@ def pcapng(f, raw):
             yield int((high << 32 | low) * unit) + base * 10**9, link, body[20:20 + kept]
 AT = {0: 4, 108: 4, 12: 0, 14: 0, 101: 0, 228: 0, 229: 0, 1: 14, 113: 16, 276: 20}  # where IP begins
 def packet(link, data):  # what goes its way unchanged: protocol, hops left, IP-ID, length and bytes behind IP's header
-    ask(link in AT, f"this verifier does not know link type {link}")
-    at = AT[link]
+    at = AT[link] if link in AT else ask(False, f"this verifier does not know link type {link}")
     while link == 1 and data[at - 2:at] in (b"\x81\x00", b"\x88\xa8"): at += 4
-    d = data[at:]
-    if not d or d[0] >> 4 not in (4, 6): return None
+    if not (d := data[at:]) or d[0] >> 4 not in (4, 6): return None
     if d[0] >> 4 == 6: return d[6], d[7], b"", struct.unpack(">H", d[4:6])[0], d[40:]
     head, size = (d[0] & 15) * 4, struct.unpack(">H", d[2:4])[0]
     return d[9], d[8], d[4:6], (size or len(d)) - head, d[head:size or None]
@@ -70,8 +68,7 @@ def read_traces(paths, clocks, clock, wanted):  # records by clock and stamp: pa
                 for stamp, link, data in (pcapng if magic[:1] == b"\n" else pcap)(f, magic) if of else ():
                     high = max(high, stamp)
                     if high >= of["fell"][epoch][0] and stamp == of["fell"][epoch][1]: high, epoch = stamp, epoch + 1
-                    end = of["name"], stamp + of["lifted"][epoch]
-                    if end in wanted: found[end].append(packet(link, data))
+                    if (end := (of["name"], stamp + of["lifted"][epoch])) in wanted: found[end].append(packet(link, data))
                 continue
             f.seek(0)
             for r in csv.DictReader(line.decode() for line in f if not line.startswith(b"#")):
@@ -80,6 +77,7 @@ def read_traces(paths, clocks, clock, wanted):  # records by clock and stamp: pa
                 else: rows |= {(r["a"], cell(r, "t1"), r["b"], cell(r, "t2")), (r["b"], cell(r, "t3"), r["a"], cell(r, "t4"))}
     return found, rows
 def up(a, b): return -(-a // b)
+def falls(jump): return jump["kind"] == "jump" and int(jump["size_hi_ns"] or 1) <= 0  # did the offset fall, and never rise?
 class Proof:  # side 0, lower bounds, has its sign turned, so that less says more on both
     def __init__(self, clocks):
         model, self.clock, self.fact, self.message = clocks["model"], clocks["clocks"], [], []
@@ -89,13 +87,16 @@ class Proof:  # side 0, lower bounds, has its sign turned, so that less says mor
             c["fell"], c["lifted"] = [(int(f["from_ns"]), int(f["to_ns"])) for f in c.get("set_back", [])] + [(0, None)], [0]
             for a, b in c["fell"][:-1]: c["lifted"].append(c["lifted"][-1] + a - b + 10**8)  # its time goes on, instead
             at = lambda x, key, epoch="epoch": int(x[key]) + c["lifted"][x.get(epoch, 0)]
-            c["set"] = [(at(j, "after_local_ns"), at(j, "before_local_ns", "end_epoch")) for j in c["jumps"]]
-            c["free"] = c["set"] + [(at(d, "from_ns"), at(d, "to_ns")) for d in c["disturbed"]]
-            c["runs"] = sorted(y for _, y in c["free"]) if model["name"] == "segments" else []  # behind each another rate begins
+            c["set"] = [(at(j, "after_local_ns"), at(j, "before_local_ns", "end_epoch"), falls(j)) for j in c["jumps"]]
+            c["back"] = [e[:2] for e, j in zip(c["set"], c["jumps"]) if c["reference"] in (j["of"], j.get("or")) and int(j["size_lo_ns"] or -1) < 0]
+            c["fall"] = 2 * sum(max(-int(j["size_lo_ns"] or -10**20), 0) for j in c["jumps"])  # the reference's, or its own steps forward
+            c["free"] = c["set"] + [(at(d, "from_ns"), at(d, "to_ns"), False) for d in c["disturbed"]]
+            c["runs"] = sorted(y for _, y, _ in c["free"]) if model["name"] == "segments" else []  # behind each another rate begins
             c["band"] = [[(at(k, "local_ns"), k[key] and sign * (int(k[key]) - c["lifted"][k.get("epoch", 0)]))
                           for k in c["knots"]] for key, sign in (("lo_ns", -1), ("hi_ns", 1))]
             c.update(w=int(c["wander"]["used_ppm"] * E6), rate=defaultdict(lambda: [self.skew] * 2), done=[0, 0], end=[-10**20] * 2)
-    def between(self, c, kind, a, b): return not any(x < max(a, b) and min(a, b) < y for x, y in self.clock[c][kind])
+    def between(self, c, kind, a, b, over=False): return not any(x < max(a, b) and min(a, b) < y and not (over and f) for x, y, f in self.clock[c][kind])
+    def beside(self, c, x, sent): return c["name"] != c["reference"] and not any(a - sent * c["fall"] < x < b + (not sent) * c["fall"] for a, b in c["back"])
     def run(self, c, *stamps): return (bisect.bisect_right(self.clock[c]["runs"], min(stamps)),)
     def given(self, n, side, c, run=None):  # an earlier step, about this side and clock, or its rate in a run: stamp or run, value
         f = self.fact[int(n)]  # there are no later ones yet
@@ -126,9 +127,8 @@ class Proof:  # side 0, lower bounds, has its sign turned, so that less says mor
         if rule == "sum": return self.summed(side, c, x, abs(int(arg[0])), *arg[1:])
         if rule == "cone":
             y, u = self.given(arg[0], side, c)
-            slope = self.skew if arg[1] == "skew" else self.given(arg[1], side == (x > y), c, self.run(c, x, y))[1]
-            ask(self.between(c, "set" if arg[1] == "skew" else "free", x, y), "the clock was disturbed between")
-            return u + up(abs(x - y) * slope, E6)
+            ask(self.between(c, *(("set", x, y, side == (y < x)) if arg[1] == "skew" else ("free", x, y))), "the clock was disturbed between")
+            return u + up(abs(x - y) * (self.skew if arg[1] == "skew" else self.given(arg[1], side == (x > y), c, self.run(c, x, y))[1]), E6)
         (y, u), (z, v) = self.given(arg[0], side, c), self.given(arg[1], side if rule == "chord" else not side, c)
         ask(self.between(c, "free", y, z), "the clock was disturbed between")
         ask(y < x < z if rule == "chord" else rule == "pair" and z < y, "stamps are in another order")
@@ -157,6 +157,7 @@ class Proof:  # side 0, lower bounds, has its sign turned, so that less says mor
             a, s, b, r = map(int, rest)
             m = self.clock[a]["name"], s, self.clock[b]["name"], r
             if self.clock[b]["resolution_ns"] != "1": r += int(self.clock[b]["resolution_ns"])
+            ask(self.beside(self.clock[a], s, True) or self.beside(self.clock[b], r, False), "the reference may have been set back meanwhile")
             self.message.append((a, s, b, r, r - s - self.least.get(m[::2], 0)))
             return m
         rate, side, c = what in ("slow", "fast"), what in ("hi", "fast"), int(rest[0])
@@ -182,14 +183,13 @@ def verify(path, clocks, paths):
             f"line {n}: no records show that {m[0]} sent at {m[1]} what {m[2]} received at {m[3]}")
     print(f"{len(raw)} messages are in the traces, {len(proof.fact)} steps follow from them.")
     for c in (c for c in proof.clock if c["quality"] != "reference"):
-        span = c["band"][0][-1][0] - c["band"][0][0][0] - sum(b - a for a, b in c["set"]) if c["knots"] else 0
+        span = c["band"][0][-1][0] - c["band"][0][0][0] - sum(b - a for a, b, _ in c["set"]) if c["knots"] else 0
         share = ["proved" if span and d == span else f"proved for {100 * d / max(span, 1):.4g} % of the time" for d in c["done"]]
         print(f"{c['name']}: lower bounds are {share[0]}, upper bounds {share[1]}.")
         whole = whole and share == ["proved"] * 2
     return 0 if whole else 3
 def main(args):
-    if args == ["--help"]: return print(__doc__)
-    if len(args) < 3: return print(__doc__, file=sys.stderr) or 2
+    if len(args) < 3: return print(__doc__, file=sys.stderr if args != ["--help"] else sys.stdout) or 2 * (args != ["--help"])
     try:
         with opened(args[1]) as f: clocks = json.loads(f.read(), parse_float=Decimal)
         ask(len(args) - 2 == len(clocks["traces"]), "give as many traces as sync had, in their order")

@@ -71,7 +71,8 @@ static void pass(struct usk_prove *x, struct going *g, uint32_t cell, uint32_t t
 {
 	const struct usk_node *n = &x->node[cell];
 	bool back = to < from;
-	if (!n->bounded) {
+	bool passes = n->bounded || (n->fell && back != (side == 1));
+	if (!passes) {
 		g->fact = USK_NO_FACT;
 		return;
 	}

@@ -83,6 +83,35 @@ static bool take_back(const struct usk_prove *x, const struct usk_graph_pair *p,
 	return true;
 }
 
+/* What the reference may have been set back by in all, or a clock stepped forward, as the clock's
+ * jumps have it; INT64_MAX: nobody knows. */
+static int64_t fall_of(const struct usk_clock *c)
+{
+	usk_i128 fall = 0;
+	for (size_t i = 0; i < c->n_jumps; i++) {
+		int64_t least = c->jump[i].size_lo_ns;
+		fall += least == USK_NONE ? INT64_MAX : least < 0 ? -(usk_i128)least : 0;
+	}
+	return usk_saturate(fall);
+}
+
+/* Was the reference, if it was ever set back, so when an end of a message was not under way yet, or
+ * not any more, or long enough before the one, behind the other? By the end's own clock. */
+static bool beside_falls(const struct usk_prove *x, uint32_t k, int64_t at, bool sent)
+{
+	const struct usk_clock *c = &x->c->clock[k];
+	usk_i128 fall = 2 * (usk_i128)fall_of(c);
+	bool beside = c->reference != k;
+	for (size_t i = 0; i < c->n_jumps && beside; i++) {
+		const struct usk_jump *j = &c->jump[i];
+		bool back = (j->of == c->reference || j->or_of == c->reference) &&
+			    (j->size_lo_ns == USK_NONE || j->size_lo_ns < 0);
+		beside = !back || at <= j->after_local_ns - (sent ? fall : 0) ||
+			 at >= j->before_local_ns + (sent ? 0 : fall);
+	}
+	return beside;
+}
+
 static void collect_pair(struct usk_prove *x, size_t i, struct raws *out)
 {
 	const struct usk_graph_pair *p = &x->p->pair[i];
@@ -95,9 +124,13 @@ static void collect_pair(struct usk_prove *x, size_t i, struct raws *out)
 				usk_part_recorded(p->part, p->part->point[side][k], side);
 			struct usk_msg m = usk_point_message(p->a, p->b, point, side);
 			int64_t q = x->c->clock[m.to].resolution_ns;
+			q = q > 1 ? q : 0;
 			if (take_back(x, p, p->least_ns[side], &m) &&
-			    !left_out(&x->c->pair[i], &m)) {
-				put_raw(out, m, q > 1 ? q : 0, p->least_ns[side]);
+			    !left_out(&x->c->pair[i], &m) &&
+			    (beside_falls(x, m.from, m.sent_ns, true) ||
+			     beside_falls(x, m.to, usk_saturate((usk_i128)m.received_ns + q),
+					  false))) {
+				put_raw(out, m, q, p->least_ns[side]);
 			}
 		}
 	}
@@ -157,12 +190,19 @@ uint32_t usk_prove_node(const struct usk_prove *x, uint32_t k, int64_t at)
 }
 
 /* The clock was set between two stamps. */
-static void mark_set(struct usk_prove *x, uint32_t k, int64_t from, int64_t to)
+static void mark_set(struct usk_prove *x, uint32_t k, int64_t from, int64_t to, bool fell)
 {
 	uint32_t end = usk_prove_node(x, k, to);
 	for (uint32_t e = usk_prove_node(x, k, from); e < end; e++) {
-		x->node[e].calm = x->node[e].bounded = false;
+		struct usk_node *n = &x->node[e];
+		n->fell = fell && (n->bounded || n->fell);
+		n->calm = n->bounded = false;
 	}
+}
+
+static bool fell(const struct usk_jump *j)
+{
+	return j->kind == USK_JUMP && j->size_hi_ns != USK_NONE && j->size_hi_ns <= 0;
 }
 
 static void mark_cells(struct usk_prove *x, uint32_t k)
@@ -179,10 +219,11 @@ static void mark_cells(struct usk_prove *x, uint32_t k)
 		}
 	}
 	for (size_t i = 0; i < c->n_jumps; i++) {
-		mark_set(x, k, c->jump[i].after_local_ns, c->jump[i].before_local_ns);
+		mark_set(x, k, c->jump[i].after_local_ns, c->jump[i].before_local_ns,
+			 fell(&c->jump[i]));
 	}
 	for (size_t i = 0; i < back->n; i++) {
-		mark_set(x, k, back->gap[i].before_ns, back->gap[i].after_ns);
+		mark_set(x, k, back->gap[i].before_ns, back->gap[i].after_ns, false);
 	}
 }
 

@@ -41,6 +41,7 @@ struct usk_node {
 	uint32_t best[2];   /* fact; USK_NO_FACT */
 	bool knot;	    /* the band bends there */
 	bool calm, bounded; /* up to the next one: its rate is the clock's; within the skew limit */
+	bool fell;	    /* not bounded, but its offset fell and never rose */
 };
 
 /* A message, by nodes; received: as recorded, node `to` may be later. */

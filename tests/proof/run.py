@@ -197,6 +197,36 @@ def mutate_sum(rng, lines, clocks, trace):
     return "sum"
 
 
+def mutate_fell(rng, lines, clocks, trace):
+    """An offset that bounds were taken over, as it fell, may have risen."""
+    facts, over = [lines[i].split(" ") for i in lines_of(lines, "lo", "hi", "slow", "fast")], []
+    for f in (f for f in facts if f[4:] and f[-1] == "skew"):
+        clock = clocks["clocks"][int(f[1])]
+        begin, end = (recorded(clock, x)[0] for x in sorted((int(f[2]), int(facts[int(f[5])][2]))))
+        over += [j for j in clock["jumps"] if not clock.get("set_back") and begin < int(j["before_local_ns"]) and int(j["after_local_ns"]) < end]
+    if not over:
+        return mutate_more(rng, lines, clocks, trace)
+    rng.choice(over)["size_hi_ns"] = rng.choice(("1", None))
+    return "fell"
+
+
+def mutate_flight(rng, lines, clocks, trace):
+    """The reference may have been set back while a message was under way."""
+    at = {k: c for k, c in enumerate(clocks["clocks"]) if c["name"] != c["reference"] and not c.get("set_back")}
+    over = []
+    for i in lines_of(lines, "message"):
+        a, s, b, r = map(int, lines[i].split(" ")[1:])
+        for k, x in ((a, s), (b, r)):
+            if k in at and clocks["clocks"][a + b - k]["name"] == at[k]["reference"]:
+                over += [(j, at[k]["reference"]) for j in at[k]["jumps"] if int(j["size_lo_ns"] or -1) < 0
+                         and int(j["after_local_ns"]) < x < int(j["before_local_ns"])]
+    if not over:
+        return mutate_more(rng, lines, clocks, trace)
+    jump, reference = rng.choice(over)
+    jump["or"] = reference
+    return "flight"
+
+
 def mutate_record(rng, lines, clocks, trace):
     """A record that a message names has another stamp."""
     w = lines[rng.choice(lines_of(lines, "message"))].split(" ")
@@ -223,7 +253,7 @@ def mutate_record(rng, lines, clocks, trace):
 
 
 KINDS = [mutate_more, mutate_stamp, mutate_where, mutate_order, mutate_gone, mutate_band, mutate_limit, mutate_disturbed, mutate_record,
-         mutate_delay, mutate_epoch, mutate_sum]
+         mutate_delay, mutate_epoch, mutate_sum, mutate_fell, mutate_flight]
 
 
 # ---- what is explained ---------------------------------------------------------------------
@@ -280,7 +310,7 @@ def one_answer(unskew, verify, scene, seed, mutants, told):
         text, table = open(proof).read(), open(clocks).read()
         for n in range(mutants):
             lines, answer, changed = text.splitlines(), json.loads(table), list(traces)
-            kind = KINDS[n % len(KINDS)](rng, lines, answer, changed)
+            kind = KINDS[(seed + n) % len(KINDS)](rng, lines, answer, changed)
             files = [os.path.join(folder, f) for f in ("proof.mutant", "clocks.mutant")]
             open(files[0], "w").write("\n".join(lines) + "\n")
             json.dump(answer, open(files[1], "w"))
