@@ -24,7 +24,7 @@
  * (Kelley 1960, a cut for each bundle). What those promise is a bound, so it is known how far from
  * the best one is.
  */
-#include "fit/group.h"
+#include "fit/group_work.h"
 #include "num/lp.h"
 
 #include <math.h>
@@ -40,32 +40,6 @@ struct node {
 	int64_t y;
 	uint32_t clock;
 	size_t up; /* another one of the same broadcast, nearer to the one that stands for it */
-};
-
-/* Receptions of a broadcast are neighbours in `at`; x is y from -1 to 1, r what the guess says. */
-struct seen {
-	int64_t y;
-	uint32_t clock, broadcast;
-	double x, r;
-};
-
-struct clock {
-	bool tied, wide;
-	int64_t from, to;  /* first and last stamp */
-	int64_t low, high; /* and of broadcasts that it shares with clocks that are tied */
-	size_t shared;
-	size_t number; /* of the unknowns: 2 (number - 1) and the next; 0: the root */
-};
-
-struct group {
-	struct usk_group *out;
-	struct seen *at;
-	size_t n, *first, n_broadcasts; /* first[n_broadcasts + 1] */
-	bool *shared;			/* by broadcast: with a clock that is tied */
-	struct clock *clock;
-	size_t n_unknown;
-	double unit;
-	double *slope; /* [n_unknown], of a bundle */
 };
 
 /* ---- which receptions are of one broadcast ------------------------------------------------ */
@@ -128,22 +102,22 @@ static struct node *nodes_of(const struct usk_group_pair *pair, size_t n_pairs, 
 
 static int by_broadcast(const void *pa, const void *pb)
 {
-	const struct seen *a = pa, *b = pb;
+	const struct usk_group_seen *a = pa, *b = pb;
 	int order = usk_order(a->broadcast, b->broadcast);
 	order = order ? order : usk_order(a->clock, b->clock);
 	return order ? order : usk_order(a->y, b->y);
 }
 
 /* Two broadcasts that one clock stamped alike are left out: whose other stamps are is not known. */
-static void broadcasts_of(struct group *g, struct node *node, size_t n)
+static void broadcasts_of(struct usk_group_work *g, struct node *node, size_t n)
 {
 	size_t kept = 0;
 	g->at = usk_alloc(n + 1, sizeof *g->at);
 	g->first = usk_alloc(n + 2, sizeof *g->first);
 	for (size_t i = 0; i < n; i++) {
-		g->at[i] = (struct seen){ .y = node[i].y,
-					  .clock = node[i].clock,
-					  .broadcast = (uint32_t)top(node, i) };
+		g->at[i] = (struct usk_group_seen){ .y = node[i].y,
+						    .clock = node[i].clock,
+						    .broadcast = (uint32_t)top(node, i) };
 	}
 	qsort(g->at, n, sizeof *g->at, by_broadcast);
 	for (size_t i = 0, end; i < n; i = end) {
@@ -161,210 +135,18 @@ static void broadcasts_of(struct group *g, struct node *node, size_t n)
 	g->first[g->n_broadcasts] = g->n = kept;
 }
 
-/* ---- the first guess --------------------------------------------------------------------- */
-
-/* To the nearest ns, cut at what a time may be. */
-static int64_t whole_of(long double ns)
-{
-	const long double far = 0x1p62L;
-	return (int64_t)floorl((ns < -far ? -far : ns > far ? far : ns) + 0.5L);
-}
-
-static long double guess(const struct usk_group_line *l, int64_t y, int64_t zero)
-{
-	return usk_real((usk_i128)y - zero + l->offset_ns) + l->rest_ns +
-	       l->slope * usk_real((usk_i128)y - l->local_ns);
-}
-
-/* The first clock of a broadcast that is tied to this root already, or NULL. */
-static const struct seen *tied_of(const struct group *g, size_t k, uint32_t root)
-{
-	for (size_t i = g->first[k]; i < g->first[k + 1]; i++) {
-		uint32_t clock = g->at[i].clock;
-		if (g->clock[clock].tied && g->out->line[clock].root == root) {
-			return &g->at[i];
-		}
-	}
-	return NULL;
-}
-
-static const struct seen *of_clock(const struct group *g, size_t k, uint32_t clock)
-{
-	for (size_t i = g->first[k]; i < g->first[k + 1]; i++) {
-		if (g->at[i].clock == clock) {
-			return &g->at[i];
-		}
-	}
-	return NULL;
-}
-
-/* Least squares against clocks that are tied; false: at one time only. */
-static bool tie(struct group *g, uint32_t clock, uint32_t root)
-{
-	struct usk_group_line *l = &g->out->line[clock];
-	struct clock *c = &g->clock[clock];
-	int64_t zero = INT64_MIN, offset = 0;
-	long double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-	for (size_t k = 0; k < g->n_broadcasts; k++) {
-		const struct seen *own = of_clock(g, k, clock);
-		const struct seen *other = own ? tied_of(g, k, root) : NULL;
-		if (!other) {
-			continue;
-		}
-		const struct usk_group_line *o = &g->out->line[other->clock];
-		if (zero == INT64_MIN) {
-			zero = own->y;
-			offset = whole_of(guess(o, other->y, zero));
-		}
-		long double x = usk_real((usk_i128)own->y - zero);
-		long double y = guess(o, other->y, zero) - (long double)offset - x;
-		n++;
-		sx += x;
-		sy += y;
-		sxx += x * x;
-		sxy += x * y;
-	}
-	long double d = n * sxx - sx * sx;
-	if (!(d > 0)) {
-		return false;
-	}
-	long double slope = (n * sxy - sx * sy) / d;
-	/* About the middle of its stamps: there unknowns are. */
-	int64_t middle = (int64_t)usk_floor_div((usk_i128)c->from + c->to, 2);
-	*l = (struct usk_group_line){
-		.known = true,
-		.root = root,
-		.local_ns = middle,
-		.offset_ns = offset,
-		.rest_ns = (sy - slope * sx) / n + slope * usk_real((usk_i128)middle - zero),
-		.slope = slope,
-	};
-	return true;
-}
-
-/* Broadcasts that one more clock heard are shared with one that is tied. */
-static void share(struct group *g, uint32_t clock)
-{
-	g->clock[clock].tied = true;
-	for (size_t k = 0; k < g->n_broadcasts; k++) {
-		if (g->shared[k] || !of_clock(g, k, clock)) {
-			continue;
-		}
-		g->shared[k] = true;
-		for (size_t i = g->first[k]; i < g->first[k + 1]; i++) {
-			struct clock *c = &g->clock[g->at[i].clock];
-			int64_t y = g->at[i].y;
-			c->low = !c->shared || y < c->low ? y : c->low;
-			c->high = !c->shared || y > c->high ? y : c->high;
-			c->shared++;
-		}
-	}
-}
-
-/* Of clocks that are not tied the one that shares most with those that are, at two times; else
- * UINT32_MAX. */
-static uint32_t nearest(const struct group *g)
-{
-	uint32_t best = UINT32_MAX;
-	size_t most = 0;
-	for (uint32_t i = 0; i < g->out->n_clocks; i++) {
-		const struct clock *c = &g->clock[i];
-		if (!c->tied && c->shared > most && c->low < c->high) {
-			most = c->shared;
-			best = i;
-		}
-	}
-	return best;
-}
-
-/* One group: its root, then clock after clock. */
-static void tie_group(struct group *g, uint32_t root)
-{
-	size_t before = g->n_unknown;
-	share(g, root);
-	g->out->line[root] = (struct usk_group_line){ .known = true,
-						      .root = root,
-						      .local_ns = g->clock[root].from };
-	for (uint32_t k; (k = nearest(g)) != UINT32_MAX;) {
-		if (tie(g, k, root)) {
-			share(g, k);
-			g->clock[k].number = g->n_unknown / 2 + 1;
-			g->n_unknown += 2;
-		} else {
-			g->clock[k].shared = 0;
-		}
-	}
-	g->out->line[root].known = g->n_unknown > before;
-}
-
-static void span_clocks(struct group *g)
-{
-	for (size_t i = 0; i < g->out->n_clocks; i++) {
-		g->clock[i].from = INT64_MAX;
-		g->clock[i].to = INT64_MIN;
-	}
-	for (size_t i = 0; i < g->n; i++) {
-		struct clock *c = &g->clock[g->at[i].clock];
-		c->from = g->at[i].y < c->from ? g->at[i].y : c->from;
-		c->to = g->at[i].y > c->to ? g->at[i].y : c->to;
-		c->wide = c->from < c->to;
-	}
-}
-
-/* Receptions by the guess: x, and r against the first of the broadcast, in units. What is left of
- * a broadcast without clocks that are not tied is kept if it is two. */
-static void measure(struct group *g)
-{
-	size_t kept = 0, broadcasts = 0;
-	long double sum = 0;
-	for (size_t k = 0; k < g->n_broadcasts; k++) {
-		size_t from = kept, i = g->first[k], end = g->first[k + 1];
-		long double least = INFINITY;
-		int64_t zero = g->at[i].y;
-		for (; i < end; i++) {
-			const struct usk_group_line *l = &g->out->line[g->at[i].clock];
-			const struct clock *c = &g->clock[g->at[i].clock];
-			if (!l->known ||
-			    (kept > from && l->root != g->out->line[g->at[from].clock].root)) {
-				continue;
-			}
-			struct seen s = g->at[i];
-			long double half = usk_real((usk_i128)c->to - c->from) / 2;
-			long double t = guess(l, s.y, zero);
-			s.x = (double)(usk_real((usk_i128)s.y - l->local_ns) / half);
-			zero = kept == from ? usk_saturate((usk_i128)zero + whole_of(t)) : zero;
-			t = kept == from ? guess(l, s.y, zero) : t;
-			s.r = (double)t;
-			least = t < least ? t : least;
-			g->at[kept++] = s;
-		}
-		for (i = from; i < kept; i++) {
-			sum += (long double)g->at[i].r - least;
-		}
-		kept = kept - from < 2 ? from : kept;
-		g->first[broadcasts] = from;
-		broadcasts += kept > from;
-	}
-	g->first[broadcasts] = kept;
-	g->n_broadcasts = broadcasts;
-	g->n = kept;
-	g->unit = kept ? fmax((double)(sum / (long double)kept), 1e-3) : 1;
-	for (size_t i = 0; i < kept; i++) {
-		g->at[i].r /= g->unit;
-	}
-}
-
 /* ---- the program -------------------------------------------------------------------------- */
 
 /* Unknowns of a reception; NULL: it is the root's. */
-static const double *unknown_of(const struct group *g, const struct seen *s, const double *u)
+static const double *unknown_of(const struct usk_group_work *g, const struct usk_group_seen *s,
+				const double *u)
 {
 	size_t number = g->clock[s->clock].number;
 	return number ? u + 2 * (number - 1) : NULL;
 }
 
 /* What a bundle's broadcasts, from k to end, come to with these unknowns; its slope in g->slope. */
-static double value(struct group *g, size_t k, size_t end, const double *u)
+static double value(struct usk_group_work *g, size_t k, size_t end, const double *u)
 {
 	double sum = 0;
 	for (size_t i = 0; i < g->n_unknown; i++) {
@@ -374,7 +156,7 @@ static double value(struct group *g, size_t k, size_t end, const double *u)
 		size_t n = g->first[k + 1] - g->first[k], least = g->first[k];
 		double all = 0, min = INFINITY;
 		for (size_t i = g->first[k]; i < g->first[k + 1]; i++) {
-			const struct seen *s = &g->at[i];
+			const struct usk_group_seen *s = &g->at[i];
 			const double *own = unknown_of(g, s, u);
 			double z = s->r + (own ? own[0] + s->x * own[1] : 0);
 			all += z;
@@ -407,7 +189,7 @@ struct cuts {
 	double *value, *least; /* least: by bundle, what the cuts so far promise */
 };
 
-static struct usk_lp *begin(const struct group *g, size_t bundles)
+static struct usk_lp *begin(const struct usk_group_work *g, size_t bundles)
 {
 	size_t n = g->n_unknown;
 	int *start = usk_alloc(2 * n + 1, sizeof *start), *row = usk_alloc(2 * n + 1, sizeof *row);
@@ -441,7 +223,8 @@ static struct usk_lp *begin(const struct group *g, size_t bundles)
 	return lp;
 }
 
-static void cut(const struct group *g, struct cuts *c, size_t bundle, double f, const double *u)
+static void cut(const struct usk_group_work *g, struct cuts *c, size_t bundle, double f,
+		const double *u)
 {
 	int start[2] = { 0, 0 };
 	double cost = -f;
@@ -461,7 +244,7 @@ static void cut(const struct group *g, struct cuts *c, size_t bundle, double f, 
 }
 
 /* All bundles at u: their sum, and cuts where they are above what was promised. */
-static double look(struct group *g, struct cuts *c, const double *u, bool *more)
+static double look(struct usk_group_work *g, struct cuts *c, const double *u, bool *more)
 {
 	double sum = 0;
 	*more = false;
@@ -478,7 +261,7 @@ static double look(struct group *g, struct cuts *c, const double *u, bool *more)
 }
 
 /* best: the unknowns. false: there is no solver, or it does not get there. */
-static bool minimise(struct group *g, double *best)
+static bool minimise(struct usk_group_work *g, double *best)
 {
 	size_t n = g->n_unknown;
 	struct cuts c = { .bundles = g->n_broadcasts < BUNDLES ? g->n_broadcasts : BUNDLES };
@@ -521,10 +304,10 @@ static bool minimise(struct group *g, double *best)
 	return good;
 }
 
-static void settle(struct group *g, const double *u)
+static void settle(struct usk_group_work *g, const double *u)
 {
 	for (size_t i = 0; i < g->out->n_clocks; i++) {
-		struct clock *c = &g->clock[i];
+		struct usk_group_clock *c = &g->clock[i];
 		struct usk_group_line *l = &g->out->line[i];
 		if (c->number) {
 			const double *own = u + 2 * (c->number - 1);
@@ -540,22 +323,14 @@ static void settle(struct group *g, const double *u)
 enum usk_status usk_group_of(const struct usk_group_pair *pair, size_t n_pairs, size_t n_clocks,
 			     uint32_t root, struct usk_group **out, struct usk_err *err)
 {
-	struct group g = { .out = usk_alloc(1, sizeof *g.out) };
+	struct usk_group_work g = { .out = usk_alloc(1, sizeof *g.out) };
 	size_t n;
 	struct node *node = nodes_of(pair, n_pairs, &n);
 	g.out->n_clocks = n_clocks;
 	g.out->line = usk_alloc(n_clocks + 1, sizeof *g.out->line);
 	g.clock = usk_alloc(n_clocks + 1, sizeof *g.clock);
 	broadcasts_of(&g, node, n);
-	span_clocks(&g);
-	g.shared = usk_alloc(g.n_broadcasts + 1, sizeof *g.shared);
-	for (uint32_t i = 0; i <= n_clocks; i++) {
-		uint32_t k = i ? i - 1 : root;
-		if (k < n_clocks && g.clock[k].wide && !g.clock[k].tied) {
-			tie_group(&g, k);
-		}
-	}
-	measure(&g);
+	usk_group_guess(&g, root);
 	g.out->broadcasts = g.n_broadcasts;
 	g.out->receptions = g.n;
 	g.slope = usk_alloc(g.n_unknown + 1, sizeof *g.slope);
@@ -607,7 +382,7 @@ static usk_i128 offset_at(const struct usk_group_line *a, const struct usk_group
 		b->rest_ns - a->rest_ns + b->slope * usk_real((usk_i128)y - b->local_ns) -
 		a->slope * usk_real((usk_i128)y + b->offset_ns - a->offset_ns - a->local_ns);
 	usk_i128 whole = (usk_i128)b->offset_ns - a->offset_ns;
-	return whole + whole_of(rest / (1 + a->slope));
+	return whole + usk_whole_ns(rest / (1 + a->slope));
 }
 
 enum usk_status usk_est_broadcast_group(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
