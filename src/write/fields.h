@@ -72,12 +72,14 @@ void usk_field_get(struct reader *r, const struct place *up, const json_t *o,
 /** All that they point to. */
 void usk_fields_free(const struct usk_field *f, void *of);
 
-/* ---- clocks_fields.c: what clocks.json holds, by the structs that hold it ---- */
+/* ---- clocks_fields.c, pair_fields.c: what clocks.json holds, by the structs that hold it ---- */
 
 /* Of struct usk_clocks, up to its clocks, and behind its pairs. */
 extern const struct usk_field usk_clocks_head[], usk_clocks_tail[];
 /* Of a clock, of a pair, and what of a pair can be drawn. */
 extern const struct usk_field usk_clock_fields[], usk_pair_fields[], usk_corridor_fields[];
+/* Of a clock or a pair how much it wanders; of differences of receipts. */
+extern const struct usk_field usk_wander_fields[], usk_difference_fields[];
 
 /** The i-th key of clocks.json, in the order in which they are written; NULL behind the last. */
 const struct usk_field *usk_clocks_key(size_t i); /* clocks_json.c */
