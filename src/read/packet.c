@@ -6,7 +6,7 @@
  * Out   addresses, ports, sequence numbers, lengths, and a key of what routers and NAT leave alone
  * Why   one pass of bounds-checked loads; every length comes from the packet, every limit from
  *       the bytes that are there
- * Not   links (link.c); reassembly: fragments are counted and left out
+ * Not   links (link.c), tunnels (tunnel.c); reassembly: fragments are counted and left out
  *
  * The key of a TCP packet: sequence and acknowledgement numbers, time stamps, kind. Not ports or
  * addresses (NAT), not the length or PSH (offload cuts and merges segments, but the first one
@@ -15,21 +15,12 @@
  * length, first bytes of the payload, which hold the counters of RTP, QUIC, ESP, WireGuard and
  * OpenVPN.
  */
+#include "read/ip.h"
 #include "read/link.h"
 
-#include <arpa/inet.h>
 #include <string.h>
 
 enum {
-	PROTO_ICMP = 1,
-	PROTO_IPIP = 4,
-	PROTO_TCP = 6,
-	PROTO_UDP = 17,
-	PROTO_IPV6 = 41,
-	PROTO_GRE = 47,
-	PROTO_ICMPV6 = 58,
-	PROTO_SCTP = 132,
-
 	/* Payload bytes in the key of packets without sequence numbers: QUIC's count its packets
 	 * behind up to 21 bytes that stay. */
 	KEY_PAYLOAD = 48,
@@ -39,8 +30,6 @@ enum {
 /* No packet has the key 0. */
 #define KEY_IN_USE (UINT64_C(1) << 63)
 
-#define V4_MAPPED UINT64_C(0xffff00000000)
-
 uint32_t usk_packet_link_bytes(const struct usk_record *r, uint16_t link_type)
 {
 	uint8_t side = USK_SIDE_UNKNOWN;
@@ -49,29 +38,17 @@ uint32_t usk_packet_link_bytes(const struct usk_record *r, uint16_t link_type)
 	return d ? (uint32_t)(d - r->data) : UINT32_MAX;
 }
 
-struct ip {
-	const uint8_t *payload; /* the transport header */
-	size_t left;		/* captured bytes from there */
-	uint32_t bytes;		/* bytes from there on the wire */
-	uint32_t header;	/* bytes of IP header before it */
-	uint32_t tunnels;	/* bytes of all tunnels' headers before that */
-	uint8_t proto;
-	bool fragment;
-	bool loopback;	  /* from or to the host itself */
-	bool unspecified; /* from a host without an address yet */
-};
-
 static inline void ipv4_fields(const uint8_t *d, struct usk_packet *p)
 {
-	p->src = (struct usk_addr){ 0, V4_MAPPED | usk_be32(d + 12) };
-	p->dst = (struct usk_addr){ 0, V4_MAPPED | usk_be32(d + 16) };
+	p->src = (struct usk_addr){ 0, USK_V4_MAPPED | usk_be32(d + 12) };
+	p->dst = (struct usk_addr){ 0, USK_V4_MAPPED | usk_be32(d + 16) };
 	p->ttl = d[8];
 	p->ip_id = usk_be16(d + 4);
 	p->has = USK_HAS_IP_ID;
 }
 
 static inline bool ipv4(const uint8_t *d, size_t n, uint32_t wire, struct usk_packet *p,
-			struct ip *ip)
+			struct usk_ip *ip)
 {
 	if (n < 20) {
 		return false;
@@ -101,10 +78,10 @@ static inline bool ipv4(const uint8_t *d, size_t n, uint32_t wire, struct usk_pa
 
 static bool is_loopback(struct usk_addr a)
 {
-	return a.hi == 0 && (a.lo == 1 || a.lo >> 24 == (V4_MAPPED | 0x7f000000u) >> 24);
+	return a.hi == 0 && (a.lo == 1 || a.lo >> 24 == (USK_V4_MAPPED | 0x7f000000u) >> 24);
 }
 
-static bool ipv6(const uint8_t *d, size_t n, uint32_t wire, struct usk_packet *p, struct ip *ip)
+static bool ipv6(const uint8_t *d, size_t n, uint32_t wire, struct usk_packet *p, struct usk_ip *ip)
 {
 	if (n < 40) {
 		return false;
@@ -186,7 +163,7 @@ static size_t tcp_timestamps(const uint8_t *d, size_t n, struct usk_packet *p)
 	return at + 10;
 }
 
-static inline bool tcp(const struct ip *ip, uint32_t depth, struct usk_packet *p)
+static inline bool tcp(const struct usk_ip *ip, uint32_t depth, struct usk_packet *p)
 {
 	const uint8_t *d = ip->payload;
 	/* Ports, sequence numbers, length of the header and flags are what matching needs. */
@@ -264,7 +241,7 @@ static bool is_error(uint8_t proto, uint8_t type)
 }
 
 /* What is not TCP: protocol, length and the first bytes behind the header. */
-static bool datagram(const struct ip *ip, uint32_t depth, struct usk_packet *p,
+static bool datagram(const struct usk_ip *ip, uint32_t depth, struct usk_packet *p,
 		     struct usk_counts *c)
 {
 	const uint8_t *d = ip->payload;
@@ -335,57 +312,6 @@ static bool datagram(const struct ip *ip, uint32_t depth, struct usk_packet *p,
 	return true;
 }
 
-/* GTP-U: a packet of a user, behind options and extension headers. */
-static const uint8_t *strip_gtp(const uint8_t *d, size_t n, size_t *left)
-{
-	if (d[0] >> 4 != 3 || d[1] != 0xff) {
-		return NULL;
-	}
-	size_t at = d[0] & 7 ? 12 : 8;
-	for (unsigned next = d[0] & 4 && n >= 12 ? d[11] : 0; next;) {
-		if (n <= at || !d[at] || n < at + d[at] * 4u) {
-			return NULL;
-		}
-		at += d[at] * 4u;
-		next = d[at - 1];
-	}
-	*left = n > at ? n - at : 0;
-	return *left && (d[at] >> 4 == 4 || d[at] >> 4 == 6) ? d + at : NULL;
-}
-
-/* Into GRE, GTP-U and VXLAN: the host at the tunnel's other end sees only what is inside. */
-static const uint8_t *strip_tunnel(const struct ip *ip, size_t *left)
-{
-	const uint8_t *d = ip->payload;
-	size_t n = ip->left;
-	if (ip->proto == PROTO_IPIP || ip->proto == PROTO_IPV6) {
-		*left = n;
-		return d;
-	}
-	if (ip->proto == PROTO_GRE && n >= 4 && !(d[1] & 7) && !(d[0] & 0x40)) {
-		size_t at = 4 + (d[0] & 0x80 ? 4u : 0) + (d[0] & 0x20 ? 4u : 0) +
-			    (d[0] & 0x10 ? 4u : 0);
-		unsigned type = usk_be16(d + 2);
-		if (n < at) {
-			return NULL;
-		}
-		if (type == ETHER_IPV4 || type == ETHER_IPV6) {
-			*left = n - at;
-			return d + at;
-		}
-		return type == 0x6558 ? usk_link_strip_ethernet(d + at, n - at, left) : NULL;
-	}
-	if (ip->proto == PROTO_UDP && n >= 16 && usk_be16(d + 2) == 2152) {
-		return strip_gtp(d + 8, n - 8, left);
-	}
-	/* VXLAN: the flag that says that its network number is valid, all reserved bits zero. */
-	if (ip->proto == PROTO_UDP && n >= 16 && usk_be16(d + 2) == 4789 &&
-	    usk_be32(d + 8) == 0x08000000 && !d[15]) {
-		return usk_link_strip_ethernet(d + 16, n - 16, left);
-	}
-	return NULL;
-}
-
 /* So many bytes of a packet behind the headers of tunnels. */
 static inline uint32_t depth_of(struct usk_depth depth, uint32_t tunnels)
 {
@@ -412,8 +338,8 @@ bool usk_packet_glance(const struct usk_record *r, uint16_t link_type, struct us
 		return false;
 	}
 	const uint8_t *d = r->data;
-	out->src = V4_MAPPED | usk_be32(d + 26);
-	out->dst = V4_MAPPED | usk_be32(d + 30);
+	out->src = USK_V4_MAPPED | usk_be32(d + 26);
+	out->dst = USK_V4_MAPPED | usk_be32(d + 30);
 	out->pick = usk_fold(usk_be64(d + 38), 0);
 	/* Only the header's length, against the packet's, is left to ask. */
 	return (d[46] >> 4) * 4u <= usk_be16(d + 16) - 20u;
@@ -422,10 +348,10 @@ bool usk_packet_glance(const struct usk_record *r, uint16_t link_type, struct us
 static inline bool plain(const struct usk_record *r, uint32_t depth, struct usk_packet *out)
 {
 	const uint8_t *d = r->data + 14;
-	struct ip ip = { .payload = d + 20,
-			 .left = r->captured - 34,
-			 .bytes = usk_be16(d + 2) - 20u,
-			 .header = 20 };
+	struct usk_ip ip = { .payload = d + 20,
+			     .left = r->captured - 34,
+			     .bytes = usk_be16(d + 2) - 20u,
+			     .header = 20 };
 	ipv4_fields(d, out);
 	out->time_ns = r->time_ns;
 	out->proto = PROTO_TCP;
@@ -436,7 +362,7 @@ static inline bool plain(const struct usk_record *r, uint32_t depth, struct usk_
 /* Everything else, step by step. */
 static __attribute__((noinline)) bool decode_any(const struct usk_record *r, uint16_t link_type,
 						 struct usk_depth depth, struct usk_packet *out,
-						 struct ip *at, struct usk_counts *c)
+						 struct usk_ip *at, struct usk_counts *c)
 {
 	uint8_t side = USK_SIDE_UNKNOWN;
 	size_t left;
@@ -446,7 +372,7 @@ static __attribute__((noinline)) bool decode_any(const struct usk_record *r, uin
 		return false;
 	}
 	const uint8_t *outer = d;
-	struct ip ip = { 0 };
+	struct usk_ip ip = { 0 };
 	for (int level = 0;; level++) {
 		uint32_t before = (uint32_t)(d - r->data);
 		uint32_t wire = r->length > before ? r->length - before : 0;
@@ -471,7 +397,7 @@ static __attribute__((noinline)) bool decode_any(const struct usk_record *r, uin
 			break;
 		}
 		size_t inner_left;
-		const uint8_t *inner = strip_tunnel(&ip, &inner_left);
+		const uint8_t *inner = usk_strip_tunnel(&ip, &inner_left);
 		if (!inner || !inner_left) {
 			break;
 		}
@@ -529,7 +455,7 @@ void usk_packet_depth(const struct usk_record *r, uint16_t link_type, uint32_t s
 	uint32_t kept = snap_length > link ? snap_length - link : 0;
 	struct usk_counts nobody = { 0 };
 	struct usk_packet p;
-	struct ip ip;
+	struct usk_ip ip;
 	if (link != UINT32_MAX && kept < depth->bytes) {
 		depth->bytes = kept;
 	}
@@ -546,7 +472,7 @@ bool usk_packet_decode(const struct usk_record *r, uint16_t link_type, struct us
 		return true;
 	}
 	struct usk_counts nobody = { 0 };
-	struct ip ip;
+	struct usk_ip ip;
 	return decode_any(r, link_type, depth, out, &ip, left_out ? left_out : &nobody);
 }
 
@@ -554,7 +480,7 @@ const uint8_t *usk_packet_payload(const struct usk_record *r, uint16_t link_type
 				  struct usk_packet *out, size_t *n)
 {
 	struct usk_counts nobody = { 0 };
-	struct ip ip;
+	struct usk_ip ip;
 	*n = 0;
 	if (!decode_any(r, link_type, USK_DEPTH_ALL, out, &ip, &nobody)) {
 		return NULL;
@@ -571,29 +497,4 @@ const uint8_t *usk_packet_payload(const struct usk_record *r, uint16_t link_type
 uint64_t usk_packet_pick(const struct usk_packet *p)
 {
 	return p->proto == PROTO_TCP ? usk_fold((uint64_t)p->seq << 32 | p->ack, 0) : p->key;
-}
-
-void usk_addr_text(struct usk_addr a, char out[46])
-{
-	uint8_t b[16];
-	for (int i = 0; i < 8; i++) {
-		b[i] = (uint8_t)(a.hi >> (56 - 8 * i));
-		b[8 + i] = (uint8_t)(a.lo >> (56 - 8 * i));
-	}
-	bool v4 = a.hi == 0 && a.lo >> 32 == 0xffff;
-	inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? b + 12 : b, out, 46);
-}
-
-bool usk_addr_parse(const char *text, struct usk_addr *out)
-{
-	uint8_t b[16];
-	if (inet_pton(AF_INET, text, b) == 1) {
-		*out = (struct usk_addr){ 0, V4_MAPPED | usk_be32(b) };
-		return true;
-	}
-	if (inet_pton(AF_INET6, text, b) == 1) {
-		*out = (struct usk_addr){ usk_be64(b), usk_be64(b + 8) };
-		return true;
-	}
-	return false;
 }
