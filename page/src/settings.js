@@ -40,7 +40,7 @@ export function settings(data) {
 }
 
 const REASONS = [
-	['unmatched', 'captured on one side only'], ['expired', 'the partner lay outside the matching window'],
+	['unmatched', 'captured on one side only'], ['expired', 'no partner within the matching window'],
 	['ambiguous', 'several partners are possible, so none is used'], ['direction_unknown', 'the captures do not show who sent them; --local helps'],
 	['outliers', 'they contradict the other messages'], ['fragments', 'fragments'], ['not_ip', 'not IP'],
 	['loopback', 'never left their host'], ['cut_short', 'the snap length cut off what identifies them'],

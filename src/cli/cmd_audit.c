@@ -247,7 +247,7 @@ static void say_link(const struct auditing *x, const struct usk_link *l)
 {
 	if (l->message != UINT32_MAX) {
 		const struct usk_msg *m = &x->msg[l->message];
-		printf("   %s sent at %s what %s received at %s.\n", name_of(x, m->from),
+		printf("   %s sent a message at %s that %s received at %s.\n", name_of(x, m->from),
 		       seconds(m->sent_ns).s, name_of(x, m->to), seconds(m->received_ns).s);
 		return;
 	}

@@ -278,14 +278,14 @@ static enum usk_status find(struct explaining *e, const char *proof, size_t n_tr
 
 static void say_heading(FILE *out, const struct explaining *e, const struct explained *b)
 {
-	const char *side = b->upper ? "at the latest" : "at the earliest";
 	const char *reference = explain_reference(e, b->clock), *name = explain_name(e, b->clock);
 	if (b->bound_ns == USK_NONE) {
-		fprintf(out, "Nothing bounds what %s showed %s when %s showed %s", reference, side,
-			name, explain_seconds(b->x).s);
+		fprintf(out, "Nothing bounds from %s what %s showed when %s showed %s",
+			b->upper ? "above" : "below", reference, name, explain_seconds(b->x).s);
 	} else {
 		fprintf(out, "When %s showed %s, %s showed %s %s", name, explain_seconds(b->x).s,
-			reference, explain_seconds(b->bound_ns).s, side);
+			reference, b->upper ? "at most" : "at least",
+			explain_seconds(b->bound_ns).s);
 	}
 }
 

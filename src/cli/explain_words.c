@@ -22,7 +22,7 @@ static struct text shown(const struct step *s)
 
 static const char *side_of(const struct step *s)
 {
-	return s->upper ? "at the latest" : "at the earliest";
+	return s->upper ? "at most" : "at least";
 }
 
 const char *explain_name(const struct explaining *e, uint32_t clock)
@@ -50,9 +50,10 @@ static void put_place(const struct explaining *e, const struct message *m, int e
 
 static void say_ends(const struct explaining *e, const struct message *m, FILE *out)
 {
-	fprintf(out, "%s sent at %s", explain_name(e, m->clock[0]), explain_seconds(m->x[0]).s);
+	fprintf(out, "%s sent a message at %s", explain_name(e, m->clock[0]),
+		explain_seconds(m->x[0]).s);
 	put_place(e, m, 0, out);
-	fprintf(out, "\n    what %s received at %s", explain_name(e, m->clock[1]),
+	fprintf(out, "\n    that %s received at %s", explain_name(e, m->clock[1]),
 		explain_seconds(m->x[1]).s);
 	put_place(e, m, 1, out);
 	for (size_t i = 0; i < e->c->n_stated_delays; i++) {
@@ -104,12 +105,13 @@ static void say_chord(const struct explaining *e, const struct step *s, FILE *ou
 {
 	const struct step *a = &e->step[s->a], *b = &e->step[s->b];
 	int64_t wander = e->c->clock[s->clock].wander.used_e12;
-	fprintf(out, "between (%u), %s before, and (%u), %s behind, whatever %s's rate%s", a->said,
-		unit_span(explain_distance(s, a)).s, b->said, unit_span(explain_distance(s, b)).s,
-		explain_name(e, s->clock), wander ? "," : " is");
+	fprintf(out, "by (%u), %s before, and (%u), %s after,\n    as %s's rate is constant",
+		a->said, unit_span(explain_distance(s, a)).s, b->said,
+		unit_span(explain_distance(s, b)).s, explain_name(e, s->clock));
 	if (wander) {
-		fprintf(out, "\n    constant within %g ppm", (double)wander * 1e-6);
+		fprintf(out, " within %g ppm", (double)wander * 1e-6);
 	}
+	fputs(", whatever it is", out);
 }
 
 static void say_pair(const struct explaining *e, const struct step *s, FILE *out)
@@ -128,7 +130,7 @@ static void say_sum(const struct explaining *e, const struct step *s, FILE *out)
 	fputs("by all of these together, whatever the rates of their clocks are", out);
 	for (uint32_t i = 0; i < s->n_terms; i++) {
 		const struct term *t = &e->term[s->term + i];
-		fprintf(out, "%s\n    %.3g times that ", i ? ";" : ":", t->often);
+		fprintf(out, "%s\n    %.3g times: ", i ? ";" : ":", t->often);
 		say_ends(e, &e->message[t->message], out);
 	}
 }
@@ -150,7 +152,7 @@ static void say_step(const struct explaining *e, const struct step *s, FILE *out
 		say_chord(e, s, out);
 	}
 	fprintf(out, ":\n    when %s showed %s, %s showed %s %s.\n", explain_name(e, s->clock),
-		explain_seconds(s->x).s, explain_reference(e, s->clock), shown(s).s, side_of(s));
+		explain_seconds(s->x).s, explain_reference(e, s->clock), side_of(s), shown(s).s);
 }
 
 void explain_in_words(FILE *out, const struct explaining *e, const struct explained *b)

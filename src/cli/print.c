@@ -113,9 +113,8 @@ void print_counts(FILE *out, const struct usk_counts *n)
 		uint64_t n;
 		const char *what;
 	} rows[] = {
-		{ n->unmatched, "without a partner" },
+		{ n->unmatched + n->expired, "without a partner" },
 		{ n->ambiguous, "ambiguous" },
-		{ n->expired, "whose partner lay outside the matching window" },
 		{ n->direction_unknown, "of unknown direction" },
 		{ n->outliers, "as outliers" },
 		{ n->fragments, "fragments" },

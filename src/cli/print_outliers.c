@@ -38,14 +38,15 @@ void print_wants(const struct usk_clocks *c, struct located *where)
 	}
 }
 
-/* "(1) m sent at 17... s (packet #812 of m.pcap) what n received at 17... s (...)", as --explain has it. */
+/* "(1) m sent a message at 17... s (packet #812 of m.pcap) that n received at 17... s (...)", as --explain
+ * has it. */
 static void print_evidence(FILE *out, const struct usk_clocks *c, const struct usk_msg *m,
 			   const struct located *where, size_t number)
 {
 	const char *sent = located_at(where, m, false), *got = located_at(where, m, true);
-	fprintf(out, "  (%zu) %s sent at ", number, printable(c->clock[m->from].name));
+	fprintf(out, "  (%zu) %s sent a message at ", number, printable(c->clock[m->from].name));
 	print_seconds(out, m->sent_ns);
-	fprintf(out, "%s\n      what %s received at ", strcmp(sent, got) ? sent : "",
+	fprintf(out, "%s\n      that %s received at ", strcmp(sent, got) ? sent : "",
 		printable(c->clock[m->to].name));
 	print_seconds(out, m->received_ns);
 	fputs(got, out);

@@ -330,7 +330,7 @@ static const struct usk_field count_fields[] = {
 	{ "ambiguous", FIELD_COUNT, AT(usk_counts, ambiguous),
 	  .help = "Left out, as several may be the partner." },
 	{ "expired", FIELD_COUNT, AT(usk_counts, expired),
-	  .help = "Their partner lay outside of the matching window." },
+	  .help = "No partner was found within the matching window." },
 	{ "direction_unknown", FIELD_COUNT, AT(usk_counts, direction_unknown),
 	  .help = "Left out, as nothing shows who sent them." },
 	{ "outliers", FIELD_COUNT, AT(usk_counts, outliers),

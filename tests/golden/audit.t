@@ -24,7 +24,7 @@ confirmed: it lies within the claim; else the claim may be wrong by so much with
    c claimed UTC - c = 3.0000 ms ± 50.0 us (lie.csv, line 5):
      when c showed 2.000000000, UTC was 2.002950000 at the earliest.
    From 2.000000000 to 2.000100000, 100 us, c gains or loses at most 50 ns.
-   c sent at 2.000100000 what b received at 2.000150000.
+   c sent a message at 2.000100000 that b received at 2.000150000.
    From 2.000000000 to 2.000150000, 150 us, b gains or loses at most 75 ns.
    b claimed UTC - b = 0.0 us ± 50.0 us (lie.csv, line 4):
      when b showed 2.000000000, UTC was 2.000050000 at the latest.
@@ -33,7 +33,7 @@ confirmed: it lies within the claim; else the claim may be wrong by so much with
    c claimed UTC - c = 3.0000 ms ± 50.0 us (lie.csv, line 5):
      when c showed 2.000000000, UTC was 2.002950000 at the earliest.
    From 2.000000000 to 2.000200000, 200 us, c gains or loses at most 100 ns.
-   c sent at 2.000200000 what a received at 2.000300000.
+   c sent a message at 2.000200000 that a received at 2.000300000.
    From 2.000000000 to 2.000300000, 300 us, a gains or loses at most 150 ns.
    a claimed UTC - a = 0.0 us ± 50.0 us (lie.csv, line 3):
      when a showed 2.000000000, UTC was 2.000050000 at the latest.

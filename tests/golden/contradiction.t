@@ -6,10 +6,10 @@ b      contradicted  -                           -              1         1
 
 Matched 2 messages.
 The model cannot explain the clocks of a and b; these messages contradict each other:
-  (1) a sent at 0.000000101 s
-      what b received at 0.000000090 s (message #1 of t.csv),
-  (2) b sent at 0.000000143 s
-      what a received at 0.000000120 s (message #2 of t.csv).
+  (1) a sent a message at 0.000000101 s
+      that b received at 0.000000090 s (message #1 of t.csv),
+  (2) b sent a message at 0.000000143 s
+      that a received at 0.000000120 s (message #2 of t.csv).
   In the 53 ns between, a would have lost at least 34 ns on b; the skew limit allows 1 ns.
 Note: 2 messages between a and b contradict each other if the clocks' rates never differ by more than 500 ppm: a clock was stepped or slewed; try a part of the trace with --from and --to, or a larger --max-skew-ppm
 ? 3

@@ -53,10 +53,10 @@ host1  contradicted  -                           -            202       208
 
 Matched 410 messages.
 The model cannot explain the clocks of host0 and host1; these messages contradict each other:
-  (1) host0 sent at 1700000006.168491566 s
-      what host1 received at 1700000007.168665260 s (message #127 of t/messages.csv),
-  (2) host1 sent at 1700000007.177123958 s
-      what host0 received at 1700000006.177051817 s (message #128 of t/messages.csv).
+  (1) host0 sent a message at 1700000006.168491566 s
+      that host1 received at 1700000007.168665260 s (message #127 of t/messages.csv),
+  (2) host1 sent a message at 1700000007.177123958 s
+      that host0 received at 1700000006.177051817 s (message #128 of t/messages.csv).
 Note: 2 messages between host0 and host1 contradict each other if the clocks' rates never differ by more than 500 ppm and none is faster than --min-delay 520us: that delay is too long, or a clock was stepped or slewed; try a smaller --min-delay
 ? 3
 $ unskew compare t/messages.csv --min-delay 40us --method middle,hull

@@ -32,52 +32,52 @@ $ unskew-verify nothing clocks.json host0.pcap host1.pcap
 ? 2
 # A bound in words, with the numbers that Wireshark shows.
 $ unskew sync -q host0.pcap host1.pcap --explain host1:1700000001.5s
-When host1 showed 1700000001.500000000, host0 showed 1700000000.499936360 at the earliest:
-(1) host0 sent at 1700000000.388780948 (packet #22 of host0.pcap)
-    what host1 received at 1700000001.388841260 (packet #22 of host1.pcap):
-    when host1 showed 1700000001.388841260, host0 showed 1700000000.388780948 at the earliest.
-(2) host0 sent at 1700000000.673250791 (packet #45 of host0.pcap)
-    what host1 received at 1700000001.673317293 (packet #45 of host1.pcap):
-    when host1 showed 1700000001.673317293, host0 showed 1700000000.673250791 at the earliest.
-(3) between (1), 111 ms before, and (2), 173 ms behind, whatever host1's rate,
-    constant within 5 ppm:
-    when host1 showed 1700000001.500000000, host0 showed 1700000000.499936592 at the earliest.
-When host1 showed 1700000001.500000000, host0 showed 1700000000.500041380 at the latest:
-(1) host1 sent at 1700000001.464220171 (packet #31 of host1.pcap)
-    what host0 received at 1700000000.464261620 (packet #31 of host0.pcap):
-    when host1 showed 1700000001.464220171, host0 showed 1700000000.464261620 at the latest.
-(2) host1 sent at 1700000001.988535418 (packet #55 of host1.pcap)
-    what host0 received at 1700000000.988568210 (packet #55 of host0.pcap):
-    when host1 showed 1700000001.988535418, host0 showed 1700000000.988568210 at the latest.
-(3) between (1), 35.8 ms before, and (2), 489 ms behind, whatever host1's rate,
-    constant within 5 ppm:
-    when host1 showed 1700000001.500000000, host0 showed 1700000000.500041192 at the latest.
+When host1 showed 1700000001.500000000, host0 showed at least 1700000000.499936360:
+(1) host0 sent a message at 1700000000.388780948 (packet #22 of host0.pcap)
+    that host1 received at 1700000001.388841260 (packet #22 of host1.pcap):
+    when host1 showed 1700000001.388841260, host0 showed at least 1700000000.388780948.
+(2) host0 sent a message at 1700000000.673250791 (packet #45 of host0.pcap)
+    that host1 received at 1700000001.673317293 (packet #45 of host1.pcap):
+    when host1 showed 1700000001.673317293, host0 showed at least 1700000000.673250791.
+(3) by (1), 111 ms before, and (2), 173 ms after,
+    as host1's rate is constant within 5 ppm, whatever it is:
+    when host1 showed 1700000001.500000000, host0 showed at least 1700000000.499936592.
+When host1 showed 1700000001.500000000, host0 showed at most 1700000000.500041380:
+(1) host1 sent a message at 1700000001.464220171 (packet #31 of host1.pcap)
+    that host0 received at 1700000000.464261620 (packet #31 of host0.pcap):
+    when host1 showed 1700000001.464220171, host0 showed at most 1700000000.464261620.
+(2) host1 sent a message at 1700000001.988535418 (packet #55 of host1.pcap)
+    that host0 received at 1700000000.988568210 (packet #55 of host0.pcap):
+    when host1 showed 1700000001.988535418, host0 showed at most 1700000000.988568210.
+(3) by (1), 35.8 ms before, and (2), 489 ms after,
+    as host1's rate is constant within 5 ppm, whatever it is:
+    when host1 showed 1700000001.500000000, host0 showed at most 1700000000.500041192.
 $ unskew sync -q host0.pcap host1.pcap --explain host0:1700000001.5s
 host0 is the reference: its own time is right.
 $ unskew sync -q host0.pcap host1.pcap --explain host1:1800000000s
-When host1 showed 1800000000.000000000, host0 showed 1799990254.233497946 at the earliest; the rules of doc/proof.md do not prove it.
-When host1 showed 1800000000.000000000, host0 showed 1800004836.818682077 at the latest; the rules of doc/proof.md do not prove it.
+When host1 showed 1800000000.000000000, host0 showed at least 1799990254.233497946; the rules of doc/proof.md do not prove it.
+When host1 showed 1800000000.000000000, host0 showed at most 1800004836.818682077; the rules of doc/proof.md do not prove it.
 $ unskew sync -q host0.pcap host1.pcap --explain host2:9999999999s
 ! unskew: "host2" is not a clock of the table
 ? 1
 $ unskew sync -q host0.pcap host1.pcap --json --explain host1:1700000001.5s 2>&1 >/dev/null | head -n 1
-When host1 showed 1700000001.500000000, host0 showed 1700000000.499936360 at the earliest:
+When host1 showed 1700000001.500000000, host0 showed at least 1700000000.499936360:
 # In the bracket of a step: the bounds before it and behind that no rate explains. Of two stamps: which was first.
 $ unskew simulate -q -o stepped --hosts 2 --seconds 60 --rate 20 --seed 4 --step host1@30s:3ms --format table; unskew sync -q stepped/messages.csv --explain host1:1700000031.02s
-When host1 showed 1700000030.939529229, host0 showed 1700000029.938802843 at the earliest:
-(1) host0 sent at 1700000029.936014019 (message #1,222 of stepped/messages.csv)
-    what host1 received at 1700000030.936739009 (message #1,222 of stepped/messages.csv):
-    when host1 showed 1700000030.936739009, host0 showed 1700000029.936014019 at the earliest.
+When host1 showed 1700000030.939529229, host0 showed at least 1700000029.938802843:
+(1) host0 sent a message at 1700000029.936014019 (message #1,222 of stepped/messages.csv)
+    that host1 received at 1700000030.936739009 (message #1,222 of stepped/messages.csv):
+    when host1 showed 1700000030.936739009, host0 showed at least 1700000029.936014019.
 (2) from (1), in the 2.79 ms to 1700000030.939529229, host0 loses at most 1.40 us on host1,
     by --max-skew-ppm:
-    when host1 showed 1700000030.939529229, host0 showed 1700000029.938802843 at the earliest.
-When host1 showed 1700000031.088344495, host0 showed 1700000030.084844956 at the latest:
-(1) host1 sent at 1700000031.154947395 (message #1,233 of stepped/messages.csv)
-    what host0 received at 1700000030.151414554 (message #1,233 of stepped/messages.csv):
-    when host1 showed 1700000031.154947395, host0 showed 1700000030.151414554 at the latest.
+    when host1 showed 1700000030.939529229, host0 showed at least 1700000029.938802843.
+When host1 showed 1700000031.088344495, host0 showed at most 1700000030.084844956:
+(1) host1 sent a message at 1700000031.154947395 (message #1,233 of stepped/messages.csv)
+    that host0 received at 1700000030.151414554 (message #1,233 of stepped/messages.csv):
+    when host1 showed 1700000031.154947395, host0 showed at most 1700000030.151414554.
 (2) back from (1), in the 66.6 ms to 1700000031.088344495, host0 gains at most 33.4 us on host1,
     by --max-skew-ppm:
-    when host1 showed 1700000031.088344495, host0 showed 1700000030.084844956 at the latest.
+    when host1 showed 1700000031.088344495, host0 showed at most 1700000030.084844956.
 So in the 149 ms between, host0 lost at least 2.77 ms on host1, where the skew limit allows 74.5 us: a clock was stepped.
 $ unskew sync -q host0.pcap host1.pcap --explain host0:1700000000.9s --explain host1:1700000001.5s | tail -n 1
 So host1 showed that before host0 did, by at least 399 ms.

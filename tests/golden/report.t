@@ -196,8 +196,8 @@ No clock could be put on the time of another. Of 801 messages 393 were received 
 # Why a bound holds, as a picture: two arrows from the clock that is the reference, two back, and the stretches between.
 $ unskew report m.csv --explain "$(awk -F, 'NR == 2 { print $1 }' m.csv):$(awk -F, 'NR == 40 { print $3 }' m.csv)" -q -f -o why.html; grep -c 'class="[a-z]* arrow"' why.html; sed -n 's/<h3>\(When .*\)<.h3>/\1/p' why.html
 4
-When host1 showed 1700000001.487207980, host0 showed 1700000000.487143920 at the earliest
-When host1 showed 1700000001.487207980, host0 showed 1700000000.487253166 at the latest
+When host1 showed 1700000001.487207980, host0 showed at least 1700000000.487143920
+When host1 showed 1700000001.487207980, host0 showed at most 1700000000.487253166
 $ unskew report m.csv --explain nobody:1s -f -o why.html
 ! unskew: "nobody" is not a clock of the table
 ? 1

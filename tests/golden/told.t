@@ -55,16 +55,16 @@ host3  contradicted  -                           -             53        59
 
 Groups of clocks that no message in use connects: host0; host1; host2; host3.
 The model cannot explain the clocks of host0 and host1; these messages contradict each other:
-  (1) host0 sent at 1700000001.850042088 s
-      what host1 received at 1700000002.450130123 s (message #317 of stepped/messages.csv),
-  (2) host1 sent at 1700000002.411097531 s
-      what host0 received at 1700000001.411124191 s (message #243 of stepped/messages.csv).
+  (1) host0 sent a message at 1700000001.850042088 s
+      that host1 received at 1700000002.450130123 s (message #317 of stepped/messages.csv),
+  (2) host1 sent a message at 1700000002.411097531 s
+      that host0 received at 1700000001.411124191 s (message #243 of stepped/messages.csv).
   In the 39.0 ms between, host0 would have gained at least 399 ms on host1; the skew limit allows 19.6 us.
 The model cannot explain the clocks of host1 and host2; these messages contradict each other:
-  (1) host2 sent at 1700000002.542227791 s
-      what host1 received at 1700000002.142304894 s (message #264 of stepped/messages.csv),
-  (2) host1 sent at 1700000002.473423561 s
-      what host2 received at 1700000002.473484124 s (message #253 of stepped/messages.csv).
+  (1) host2 sent a message at 1700000002.542227791 s
+      that host1 received at 1700000002.142304894 s (message #264 of stepped/messages.csv),
+  (2) host1 sent a message at 1700000002.473423561 s
+      that host2 received at 1700000002.473484124 s (message #253 of stepped/messages.csv).
   In the 68.7 ms between, host1 would have lost at least 399 ms on host2; the skew limit allows 34.4 us.
 Note: 2 messages between host0 and host1 contradict each other if both clocks have constant rates that differ by at most 500 ppm: a clock was stepped or slewed, and as nothing says which, neither has an answer; try --model wander, a part of the trace with --from and --to, or a larger --max-skew-ppm
 Note: 2 messages between host1 and host2 contradict each other if both clocks have constant rates that differ by at most 500 ppm: a clock was stepped or slewed, and as nothing says which, neither has an answer; try --model wander, a part of the trace with --from and --to, or a larger --max-skew-ppm

@@ -282,15 +282,15 @@ def check_explained(rng, unskew, verify, clocks, traces, options, told):
     said = subprocess.run([unskew, "sync", "-q", *traces, "--explain", f"{k['name']}:{x}", *options.split()],
                           capture_output=True, text=True, check=True).stdout
     held = {}
-    for stamp, kind, number, path in re.findall(r"(?:sent|received) at (\S+) \((packet|message) #([\d,]+) of (.*?)\)", said):
+    for stamp, kind, number, path in re.findall(r"(?:sent a message|received) at (\S+) \((packet|message) #([\d,]+) of (.*?)\)", said):
         held[path] = held.get(path) or records(verify, path)
         assert ns(stamp) in held[path][int(number.replace(",", "")) - 1], f"{said}\n{number} of {path} is no record of {stamp}"
         told["explained: records"] = told.get("explained: records", 0) + 1
     parts = re.split(r"^When ", said, flags=re.M)[1:]
     assert len(parts) == 2, said
     for part, sign in zip(parts, (-1, 1)):
-        at, bound = map(ns, re.findall(r"showed (\d+\.\d+)", part)[:2])
-        steps = re.findall(r"when \S+ showed (\S+), \S+ showed (\S+) at the", part)
+        at, bound = map(ns, re.findall(r"showed (?:at \w+ )?(\d+\.\d+)", part)[:2])
+        steps = re.findall(r"when \S+ showed (\S+), \S+ showed at \w+ (\S+)\.$", part, re.M)
         last = steps[-1] if steps else None
         if last and ns(last[0]) == at:
             assert sign * ns(last[1]) <= sign * bound, said
