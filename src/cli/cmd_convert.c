@@ -367,7 +367,7 @@ static const struct option_group convert_log = {
 		  FLAG },
 		{ "merge",
 		  "the same of several logs, as one: records by the reference's time, the lines "
-		  "without a stamp behind the line that has theirs",
+		  "without a stamp after the line that has theirs",
 		  FLAG },
 		{ "names", "put the clock's name and a blank before each line", FLAG },
 		{ "column",

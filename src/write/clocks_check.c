@@ -84,7 +84,7 @@ static void check_disturbed(struct reader *r, const struct place *up, const stru
 			usk_json_wrong(r, &at, NULL, "from_ns <= to_ns does not hold");
 		} else if (i && (x->epoch < x[-1].epoch ||
 				 (x->epoch == x[-1].epoch && x->from_ns <= x[-1].to_ns))) {
-			usk_json_wrong(r, &at, NULL, "is not in order, behind the one before");
+			usk_json_wrong(r, &at, NULL, "is not after the one before it");
 		}
 	}
 }

@@ -76,7 +76,7 @@ static const struct usk_field disturbed_fields[] = {
 static const struct usk_field set_back_fields[] = {
 	{ "from_ns", FIELD_TIME, AT(usk_set_back, from_ns),
 	  .help = "The highest stamp before the step." },
-	{ "to_ns", FIELD_TIME, AT(usk_set_back, to_ns), .help = "The first stamp behind it." },
+	{ "to_ns", FIELD_TIME, AT(usk_set_back, to_ns), .help = "The first stamp after it." },
 	{ NULL },
 };
 
@@ -182,7 +182,7 @@ const struct usk_field usk_clock_fields[] = {
 	{ "before", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_clock, before), .fields = slope_fields,
 	  .help = "How the band opens before the first knot." },
 	{ "after", FIELD_OBJECT, FIELD_MAY_MISS, AT(usk_clock, after), .fields = slope_fields,
-	  .help = "How it opens behind the last knot." },
+	  .help = "How it opens after the last knot." },
 	{ "beyond", .flags = FIELD_MAY_MISS | FIELD_OMIT,
 	  ROWS(usk_clock, beyond, n_beyond, beyond_fields),
 	  .help = "Further points of the band outside of the knots, straight from one to the next "

@@ -13,7 +13,7 @@ One-way delays, median (99 %): run/MPI Rank 0 -> run/MPI Rank 1 1.08 ms as recor
   back -950 us as recorded, 56.8 us (102 us) corrected.
 One-way delays, median (99 %): run/MPI Rank 0 -> run/MPI Rank 2 -2.90 ms as recorded, 101 us (101 us) corrected;
   back 3.06 ms as recorded, 52.7 us (52.7 us) corrected.
-Note: otf2/run.otf2: calls not used: 1 behind where recording was switched off, as only their order tells which is which, 3 of alltoallv, in which members need not wait
+Note: otf2/run.otf2: calls not used: 1 after recording was switched off, as only their order tells which is which, 3 of alltoallv, in which members need not wait
 Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
@@ -64,7 +64,7 @@ run/MPI Rank 2 -> run/MPI Rank 0         1           0    3.06 ms    3.06 ms    
 Matched 8 messages; not used: 1 without a partner.
 An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
 Note: run.otf2: "MPI Rank 1" ends after 9 of 12 events, and what follows is lost
-Note: run.otf2: calls not used: 1 behind where recording was switched off, as only their order tells which is which, 3 of alltoallv, in which members need not wait
+Note: run.otf2: calls not used: 1 after recording was switched off, as only their order tells which is which, 3 of alltoallv, in which members need not wait
 $ rm run/1.evt; unskew check run.otf2 | sed 's/ (libotf2: [^)]*)//'
 direction                         messages  inversions  min delay     median        p99        max
 run/MPI Rank 0 -> run/MPI Rank 2         2           2  -2.950 ms  -2.901 ms  -2.901 ms  -2.901 ms
@@ -73,7 +73,7 @@ run/MPI Rank 2 -> run/MPI Rank 0         1           0    3.06 ms    3.06 ms    
 Matched 3 messages; not used: 4 without a partner.
 An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
 Note: run.otf2: "MPI Rank 1" ends after 0 of 12 events, and what follows is lost
-Note: run.otf2: calls not used: 1 behind where recording was switched off, as only their order tells which is which, 2 of alltoallv, in which members need not wait
+Note: run.otf2: calls not used: 1 after recording was switched off, as only their order tells which is which, 2 of alltoallv, in which members need not wait
 $ mkfifo run/1.evt; timeout 20 unskew check run.otf2; rm run/1.evt
 ! unskew: run.otf2: 1.evt, which belongs to it, is no file
 $ head -c 100 $DATA/otf2/run.def >run.def; unskew check run.otf2 2>&1 | sed 's/\(read it\): .*/\1/'

@@ -213,11 +213,11 @@ static const struct {
 	  "read 0; send 5 1 0 7; over 0!; read 9; over 9; "
 	  "read 1; recv 9 0 0 7; recv 10 0 0 7; over 1;",
 	  "0@5>1@9 >1@10", "\"p\" ends early" },
-	{ "nothing behind where recording was off",
+	{ "nothing after recording was switched off",
 	  "read 0; send 5 1 0 7; off 6; send 7 1 0 7; over 0; read 9; over 9; "
 	  "read 1; recv 9 0 0 7; recv 10 0 0 7; over 1;",
 	  "0@5>1@9 >1@10",
-	  "calls not used: 1 behind where recording was switched off, as only their order tells "
+	  "calls not used: 1 after recording was switched off, as only their order tells "
 	  "which is which" },
 	{ "threads that send alike",
 	  "read 0; send 5 1 0 7; over 0; read 9; send 6 1 0 7; send 6 1 0 8; over 9; "
