@@ -61,3 +61,14 @@ enum usk_wire_found usk_wire_next(const uint8_t *d, size_t n, struct usk_wire_fi
 	}
 	return USK_WIRE_BAD;
 }
+
+size_t usk_wire_varint(uint64_t v, size_t least, uint8_t out[USK_VARINT_LONGEST])
+{
+	size_t n = 0;
+	do {
+		out[n++] = (uint8_t)(v & 0x7f);
+		v >>= 7;
+		out[n - 1] |= v || n < least ? 0x80 : 0;
+	} while (v || n < least);
+	return n;
+}

@@ -2,8 +2,8 @@
 /*
  * protobuf.h - the wire format of Protocol Buffers, a field at a time
  *
- * In    bytes of a message, as many as there are
- * Out   the next field's number, and its value or how long it is
+ * In    bytes of a message, as many as there are; a number
+ * Out   the next field's number, and its value or how long it is; the number's bytes
  * Why   a message may be hundreds of MB: libraries want it whole, and make a tree of it
  * Not   what fields mean; bytes of a value, messages within messages: they are the caller's to walk
  */
@@ -40,5 +40,10 @@ enum { USK_WIRE_LONGEST = 15 };
 
 /** The field at d[0..n); it is never longer than USK_WIRE_LONGEST. */
 enum usk_wire_found usk_wire_next(const uint8_t *d, size_t n, struct usk_wire_field *f);
+
+enum { USK_VARINT_LONGEST = 10 };
+
+/** A varint of at least so many bytes, filled up with zeros that say nothing; how many it has. */
+size_t usk_wire_varint(uint64_t v, size_t least, uint8_t out[USK_VARINT_LONGEST]);
 
 #endif

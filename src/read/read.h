@@ -57,6 +57,9 @@ enum usk_place_kind {
 	USK_PLACE_TAKEN,      /* their key has another value: none can be added */
 	USK_PLACE_RECORDED,   /* among them are recorded stamps: this span was corrected before */
 	USK_PLACE_LAST,	      /* behind all that the span has */
+	USK_PLACE_LENGTH, /* of a message that the span stands in, or at last of its own: its length
+				 as a varint; all come before other places, outer ones first */
+	USK_PLACE_LENGTH_32, /* the same in 4 bytes, the highest first */
 };
 
 /* The attribute that says so. */
@@ -66,7 +69,7 @@ enum usk_place_kind {
 
 struct usk_place {
 	uint64_t from, to;
-	int64_t ns; /* of an event; USK_NONE: no time. 0: it has none */
+	int64_t ns; /* of an event; USK_NONE: no time. 0: it has none. Of a length: its 64 bits */
 	uint8_t kind;
 	bool filled; /* attributes: there are some */
 };
@@ -89,7 +92,7 @@ struct usk_trace {
 	/* Of pcapng: takes each block that is not lost, in file order; from a rewind on. */
 	enum usk_status (*take_block)(void *ctx, const struct usk_ng *b);
 	void *block_ctx;
-	/* Of spans in JSON: takes each with its places, in file order; from a rewind on. */
+	/* Of spans in JSON and protobuf: takes each with its places, in file order; from a rewind on. */
 	enum usk_status (*take_span)(void *ctx, const struct usk_span *s,
 				     const struct usk_place *place, size_t n, struct usk_err *err);
 	void *span_ctx;

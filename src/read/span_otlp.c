@@ -41,6 +41,7 @@ static const struct span_key keys[] = {
 static const struct span_key places[] = {
 	{ OTLP_SPAN, "events", OTLP_EVENT, 0 },
 	{ OTLP_SPAN, "attributes", OTLP_SPAN_ATTRIBUTE, 0 },
+	{ OTLP_SPAN_ATTRIBUTE, "key", 0, FIELD_KEY },
 	{ OTLP_EVENT, "timeUnixNano", 0, FIELD_EVENT_NS },
 };
 

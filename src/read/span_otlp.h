@@ -44,7 +44,8 @@ struct otlp_numbers {
 	} field[OTLP_OBJECTS][OTLP_NUMBERS];
 };
 
-void usk_otlp_learn(struct otlp_numbers *x);
+/** places: what only is looked at where places are wanted, too. */
+void usk_otlp_learn(struct otlp_numbers *x, bool places);
 /** NULL: none of those, and so is what has another type, as protobuf has it. */
 const struct otlp_field *usk_otlp_field(const struct otlp_numbers *x, uint8_t object,
 					const struct usk_wire_field *f);

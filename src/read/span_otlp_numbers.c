@@ -38,22 +38,33 @@ static const struct number {
 	{ OTLP_SPAN, 6, "kind", OTLP_ENUM, 0 },
 	{ OTLP_SPAN, 7, "startTimeUnixNano", OTLP_TIME, 0 },
 	{ OTLP_SPAN, 8, "endTimeUnixNano", OTLP_TIME, 0 },
+	{ OTLP_SPAN, 9, "attributes", OTLP_MESSAGE, 0 },
+	{ OTLP_SPAN, 11, "events", OTLP_MESSAGE, 0 },
 	{ OTLP_SPAN, 13, "links", OTLP_MESSAGE, 0 },
 	{ OTLP_SPAN, 15, "status", OTLP_MESSAGE, 0 },
 	{ OTLP_LINK, 1, "traceId", OTLP_ID, OTLP_TRACE_ID },
 	{ OTLP_LINK, 2, "spanId", OTLP_ID, OTLP_SPAN_ID },
 	{ OTLP_STATUS, 3, "code", OTLP_ENUM, 0 },
+	{ OTLP_EVENT, 1, "timeUnixNano", OTLP_TIME, 0 },
+	{ OTLP_SPAN_ATTRIBUTE, 1, "key", OTLP_TEXT, 0 },
 };
 
-void usk_otlp_learn(struct otlp_numbers *x)
+static const struct span_key *find(const struct number *w, const struct span_key *key, size_t n)
+{
+	size_t i = 0;
+	while (i < n && (key[i].in != w->in || strcmp(key[i].name, w->key) != 0)) {
+		i++;
+	}
+	return i < n ? &key[i] : NULL;
+}
+
+void usk_otlp_learn(struct otlp_numbers *x, bool places)
 {
 	const struct span_format *f = &usk_span_otlp;
 	*x = (struct otlp_numbers){ 0 };
 	for (const struct number *w = numbers; w < numbers + COUNT(numbers); w++) {
-		const struct span_key *key = f->key;
-		while (key->in != w->in || strcmp(key->name, w->key) != 0) {
-			key++;
-		}
+		const struct span_key *key = find(w, f->key, f->n_keys);
+		key = key || !places ? key : find(w, f->place, f->n_places);
 		x->field[w->in][w->number] =
 			(struct otlp_field){ w->form, wire_of[w->form], w->size, key };
 	}

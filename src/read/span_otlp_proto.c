@@ -11,6 +11,9 @@
  * Messages of metrics and logs may be among them. They nest the same way, and nothing says what
  * they are: what should be a span and has neither a span's ids nor its start is none.
  *
+ * Where places are wanted (usk_trace.take_span), events and attributes of spans are looked into, too;
+ * damage in one of them costs that one alone, as else nobody would have seen it.
+ *
  * Where bytes are no protobuf, the message that they stand in is lost, a span at least: as far as
  * its length leads, or, if it is that of a whole TracesData, to where another one begins.
  */
@@ -21,26 +24,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { FEED = 1 << 16, DEEPEST = 32, HEAD = OTLP_HEAD };
+enum { FEED = 1 << 16, DEEPEST = 32, HEAD = OTLP_HEAD, STAMP = 8 };
 
 static bool sniff(const uint8_t *d, size_t n)
 {
 	struct otlp_numbers m;
-	usk_otlp_learn(&m);
+	usk_otlp_learn(&m, false);
 	return usk_otlp_is_bare(&m, d, n) || usk_otlp_is_framed(&m, d, n);
 }
 
 /* ---- what is open ------------------------------------------------------------------------- */
 
 struct frame {
-	uint64_t begins, ends;
-	uint32_t group; /* its number; 0: it is a message */
+	uint64_t begins, length, inside, ends; /* inside: behind its length */
+	uint32_t group;			       /* its number; 0: it is a message */
 	uint8_t object;
 };
 
 struct proto_reader {
 	struct span_reader r;
-	struct otlp_numbers numbers;
+	struct otlp_numbers numbers; /* by which files and messages are known */
+	struct otlp_numbers asked;   /* and what is looked at in them */
 	bool framed;
 	struct frame frame[DEEPEST];
 	size_t depth;
@@ -51,11 +55,36 @@ struct proto_reader {
 	bool searching; /* for where a message begins */
 };
 
+static bool places(const struct proto_reader *p)
+{
+	return p->r.t->take_span != NULL;
+}
+
+/* What grows with the span on top. */
+static void place_lengths(struct proto_reader *p)
+{
+	for (size_t i = 0; i < p->depth; i++) {
+		const struct frame *f = &p->frame[i];
+		if (f->inside > f->length) {
+			usk_span_place(&p->r,
+				       (struct usk_place){ .from = f->length,
+							   .to = f->inside,
+							   .ns = (int64_t)(f->ends - f->inside),
+							   .kind = f->object == OBJECT_ROOT
+									   ? USK_PLACE_LENGTH_32
+									   : USK_PLACE_LENGTH });
+		}
+	}
+}
+
 static void push(struct proto_reader *p, struct frame f)
 {
 	p->frame[p->depth++] = f;
 	if (!f.group) {
 		usk_span_otlp.begin(&p->r, f.object);
+	}
+	if (f.object == OTLP_SPAN && places(p)) {
+		place_lengths(p);
 	}
 }
 
@@ -68,6 +97,11 @@ static void close_message(struct proto_reader *p)
 		usk_span_drop(&p->r); /* of metrics or logs */
 	} else {
 		p->r.value_at = f.ends;
+		if (f.object == OTLP_SPAN && places(p)) {
+			usk_span_place(&p->r, (struct usk_place){ .from = f.ends,
+								  .to = f.ends,
+								  .kind = USK_PLACE_LAST });
+		}
 		usk_span_otlp.end(&p->r, f.object);
 	}
 }
@@ -103,11 +137,34 @@ static void give_up(struct proto_reader *p)
 	free(why);
 }
 
+/* What only is looked into for places is passed, if the bytes stand in such. */
+static bool passed_over(struct proto_reader *p)
+{
+	size_t k = p->depth;
+	while (k > 0 && p->frame[k - 1].object != OTLP_EVENT &&
+	       p->frame[k - 1].object != OTLP_SPAN_ATTRIBUTE) {
+		k--;
+	}
+	if (!k) {
+		return false;
+	}
+	const struct frame f = p->frame[k - 1];
+	if (f.object == OTLP_EVENT) {
+		usk_span_stands_number(&p->r, FIELD_EVENT_NS, f.inside, f.inside, UINT64_MAX);
+	}
+	p->depth = k - 1;
+	p->pass_to = f.ends;
+	return true;
+}
+
 /* The bytes at the front of the window are no field: what they stand in is lost. */
 static void damaged(struct proto_reader *p)
 {
 	struct usk_trace *t = p->r.t;
 	size_t k = p->depth - 1;
+	if (passed_over(p)) {
+		return;
+	}
 	/* Half of a resource would name another clock. */
 	while (p->frame[k].group ||
 	       !(p->frame[k].object == OBJECT_ROOT || p->frame[k].object == OTLP_BATCH ||
@@ -199,6 +256,10 @@ static enum usk_status take_bytes(struct proto_reader *p, const struct otlp_fiel
 	if (f->form == OTLP_TEXT) {
 		usk_span_say(&p->r, f->key->field,
 			     (struct usk_csv_field){ (const char *)t->in.data, want });
+		if (f->key->in == OTLP_SPAN_ATTRIBUTE &&
+		    usk_span_key_is(&p->r, USK_SPAN_RECORDED)) {
+			usk_span_place(&p->r, (struct usk_place){ .kind = USK_PLACE_RECORDED });
+		}
 	} else if (size) { /* empty: there is none */
 		take_id(p, f->key->field, t->in.data, size == want ? want : 0, f->size);
 	}
@@ -211,7 +272,11 @@ static void take_number(struct proto_reader *p, const struct otlp_field *f, uint
 	const uint8_t field = f->key->field;
 	char text[32];
 	if (f->form == OTLP_TIME) {
+		const uint64_t behind = p->r.t->in.at + p->r.t->used;
 		usk_span_say_number(&p->r, field, value);
+		if (places(p)) {
+			usk_span_stands_number(&p->r, field, behind - STAMP, behind, value);
+		}
 	} else if (f->form == OTLP_ENUM) { /* of one digit; what is more is none that is known */
 		text[0] = value < 10 ? (char)('0' + value) : '?';
 		usk_span_say(&p->r, field, (struct usk_csv_field){ text, 1 });
@@ -221,20 +286,31 @@ static void take_number(struct proto_reader *p, const struct otlp_field *f, uint
 	}
 }
 
+static size_t tag_size(const uint8_t *d)
+{
+	size_t n = 1;
+	while (d[n - 1] & 0x80) {
+		n++;
+	}
+	return n;
+}
+
 /* A field that is whole, or whose bytes follow. */
 static enum usk_status take(struct proto_reader *p, const struct usk_wire_field *f,
 			    struct usk_err *err)
 {
 	struct usk_trace *t = p->r.t;
 	const uint64_t at = t->in.at, behind = at + f->size;
-	const struct otlp_field *of = usk_otlp_field(&p->numbers, p->frame[p->depth - 1].object, f);
+	const struct otlp_field *of = usk_otlp_field(&p->asked, p->frame[p->depth - 1].object, f);
 	p->field_at = at;
 	t->used = f->size;
-	if (!of) {
+	if (of && of->form == OTLP_MESSAGE) {
+		const uint64_t length = at + tag_size(t->in.data);
+		push(p,
+		     (struct frame){ at, length, behind, behind + f->value, 0, of->key->object });
+	} else if (!of) {
 		p->pass_to = f->wire == USK_WIRE_BYTES ? behind + f->value : behind;
 		pass(p);
-	} else if (of->form == OTLP_MESSAGE) {
-		push(p, (struct frame){ at, behind + f->value, 0, of->key->object });
 	} else if (f->wire == USK_WIRE_BYTES) {
 		return take_bytes(p, of, f->value, err);
 	} else {
@@ -261,7 +337,10 @@ static enum usk_status field(struct proto_reader *p, struct usk_err *err)
 	} else if (!good) {
 		damaged(p);
 	} else if (f.wire == USK_WIRE_GROUP) {
-		push(p, (struct frame){ t->in.at, top->ends, f.number, OBJECT_NONE });
+		push(p, (struct frame){ .begins = t->in.at,
+					.ends = top->ends,
+					.group = f.number,
+					.object = OBJECT_NONE });
 		t->used = f.size;
 	} else if (f.wire == USK_WIRE_GROUP_END) {
 		p->depth--;
@@ -278,11 +357,13 @@ static void message(struct proto_reader *p)
 	struct usk_trace *t = p->r.t;
 	const uint64_t at = t->in.at;
 	if (!p->framed) {
-		push(p, (struct frame){ at, UINT64_MAX, 0, OBJECT_ROOT });
+		push(p, (struct frame){ at, at, at, UINT64_MAX, 0, OBJECT_ROOT });
 	} else if (t->in.have < HEAD) {
 		at_end(p);
 	} else {
-		push(p, (struct frame){ at, at + HEAD + usk_be32(t->in.data), 0, OBJECT_ROOT });
+		const uint64_t inside = at + HEAD;
+		push(p, (struct frame){ at, at, inside, inside + usk_be32(t->in.data), 0,
+					OBJECT_ROOT });
 		t->used = HEAD;
 	}
 }
@@ -339,9 +420,10 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	(void)err;
 	if (!p) {
 		p = t->state = usk_alloc(1, sizeof *p);
-		usk_otlp_learn(&p->numbers);
+		usk_otlp_learn(&p->numbers, false);
 		p->framed = !usk_otlp_is_bare(&p->numbers, t->in.data, t->in.have);
 	}
+	usk_otlp_learn(&p->asked, t->take_span != NULL);
 	usk_span_start(&p->r, t, &usk_span_otlp);
 	p->depth = 0;
 	p->pass_to = 0;

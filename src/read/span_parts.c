@@ -364,8 +364,8 @@ void usk_span_place(struct span_reader *r, struct usk_place p)
 	r->place[r->n_places++] = p;
 }
 
-void usk_span_stands(struct span_reader *r, enum span_field f, uint64_t from, uint64_t to,
-		     struct usk_csv_field what)
+/* Is it the place of a stamp? */
+static bool stamp_place(enum span_field f, uint64_t from, uint64_t to, struct usk_place *p)
 {
 	static const uint8_t kind_of[FIELDS] = {
 		[FIELD_START_NS] = USK_PLACE_START + 1,
@@ -375,12 +375,29 @@ void usk_span_stands(struct span_reader *r, enum span_field f, uint64_t from, ui
 		[FIELD_EVENT_NS] = USK_PLACE_EVENT + 1,
 		[FIELD_EVENT_US] = USK_PLACE_EVENT + 1,
 	};
-	if (kind_of[f]) {
-		struct usk_place p = { from, to, USK_NONE, (uint8_t)(kind_of[f] - 1), false };
+	*p = (struct usk_place){ from, to, USK_NONE, (uint8_t)(kind_of[f] - 1), false };
+	return kind_of[f];
+}
+
+void usk_span_stands(struct span_reader *r, enum span_field f, uint64_t from, uint64_t to,
+		     struct usk_csv_field what)
+{
+	struct usk_place p;
+	if (stamp_place(f, from, to, &p)) {
 		if (p.kind == USK_PLACE_EVENT &&
 		    !time_in(what, f == FIELD_EVENT_US ? 3 : 0, &p.ns)) {
 			p.ns = USK_NONE;
 		}
+		usk_span_place(r, p);
+	}
+}
+
+void usk_span_stands_number(struct span_reader *r, enum span_field f, uint64_t from, uint64_t to,
+			    uint64_t number)
+{
+	struct usk_place p;
+	if (stamp_place(f, from, to, &p)) {
+		p.ns = number <= (uint64_t)USK_TIME_MAX ? (int64_t)number : USK_NONE;
 		usk_span_place(r, p);
 	}
 }

@@ -176,6 +176,9 @@ void usk_span_orphans(struct span_reader *r);
 /** A stamp of the span being made stands there, and is this. */
 void usk_span_stands(struct span_reader *r, enum span_field f, uint64_t from, uint64_t to,
 		     struct usk_csv_field what);
+/** The same of one in ns that is a number already. */
+void usk_span_stands_number(struct span_reader *r, enum span_field f, uint64_t from, uint64_t to,
+			    uint64_t number);
 /** Something else of it does. */
 void usk_span_place(struct span_reader *r, struct usk_place p);
 /** All bytes were read. cut: a clause on what they broke off within; NULL: nothing. */

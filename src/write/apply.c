@@ -79,22 +79,14 @@ static enum usk_status run(struct retime *t, uint32_t clock)
 	if (by && by->table) {
 		return usk_retime_table(t);
 	}
-	if (by == &usk_reader_otlp_proto) {
-		return usk_fail(t->err, USK_EINPUT, 0,
-				"%s: OTLP as protobuf cannot be re-timed, only OTLP as JSON, which "
-				"the collector's file exporter writes with format: json",
-				t->path);
-	}
 	t->clock = clock;
-#ifdef USK_HAVE_YAJL
-	if (by && (by->info.class_ == USK_TRACE_SPANS || by == &usk_reader_chrome)) {
+	if (usk_retimes_spans(by)) {
 		return usk_retime_spans(t);
 	}
-#endif
 	if (by != &usk_reader_pcap && by != &usk_reader_pcapng) {
 		return usk_fail(t->err, USK_EINPUT, 0,
-				"%s: unknown format: only pcap, pcapng, CTF, spans as JSON (OTLP, "
-				"Jaeger, Zipkin), profiles in Chrome's JSON, and tables of "
+				"%s: unknown format: only pcap, pcapng, CTF, spans (OTLP, Jaeger, "
+				"Zipkin), profiles in Chrome's JSON, and tables of "
 				"messages, events, exchanges, spans "
 				"or collectives can be re-timed",
 				t->path);

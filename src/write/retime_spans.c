@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * retime_spans.c - spans in JSON again, with corrected stamps; so are events of profiles
+ * retime_spans.c - spans again, with corrected stamps; so are events of profiles
  *
- * In    OTLP as JSON, JSON of Jaeger, of Zipkin; JSON of Chrome, whose events are spans here
+ * In    OTLP as JSON and as protobuf, JSON of Jaeger, of Zipkin; JSON of Chrome, whose events are spans
+ *       here
  * Out   the same bytes, but for stamps of spans and of their events; recorded stamps and bounds as
  *       attributes of each span, arguments of each event
  * Why   whatever else a file says of its spans is kept, in the form in which it said it
@@ -13,7 +14,7 @@
  * to the last span of which it is known whose it is.
  */
 #include "match/match.h"
-#include "write/span_text.h"
+#include "write/span_put.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ struct own {
 };
 
 struct spans {
-	struct span_text text;
+	struct span_put put;
 	struct own *own;
 	size_t n_own;
 	struct left {
@@ -72,9 +73,9 @@ static uint32_t find_in_folder(const struct retime *t, const char *name)
  * numbered by all files that it read. */
 static uint32_t find_clock(const struct spans *x, const struct usk_span *s)
 {
-	const struct retime *t = x->text.t;
+	const struct retime *t = x->put.t;
 	const char *name = usk_trace_clock_name(t->trace, s->clock);
-	if (x->text.form->event) {
+	if (x->put.form->event) {
 		bool alone = !strcmp(name, usk_trace_name(t->trace)); /* as cmd_apply asked */
 		uint32_t found = alone ? t->clock : find_in_folder(t, name);
 		return found != USK_NO_CLOCK ? found : usk_clocks_find(t->clocks, name, NULL, NULL);
@@ -105,7 +106,7 @@ static struct usk_alone *alone_of(const struct usk_clock *k)
 
 static enum usk_status ask(struct spans *x, const struct usk_span *s, struct own *o)
 {
-	struct retime *t = x->text.t;
+	struct retime *t = x->put.t;
 	const uint32_t clock = find_clock(x, s);
 	*o = (struct own){ .asked = true, .fate = UNKNOWN };
 	if (clock == USK_NO_CLOCK) {
@@ -122,8 +123,8 @@ static enum usk_status ask(struct spans *x, const struct usk_span *s, struct own
 	o->alone = alone_of(k);
 	const int64_t grid = k->resolution_ns > 1 ? k->resolution_ns : 1;
 	bool doubles = grid > 1 && !(grid & (grid - 1));
-	o->late_ns = (x->text.form->us && grid < 2000 ? 2000 : grid) - 1;
-	o->early_ns = x->text.form->us ? 1000 : doubles ? grid : 0;
+	o->late_ns = (x->put.form->us && grid < 2000 ? 2000 : grid) - 1;
+	o->early_ns = x->put.form->us ? 1000 : doubles ? grid : 0;
 	return status;
 }
 
@@ -188,19 +189,19 @@ static void round_to_us(struct span_moment *m)
 
 static enum fate in_order(const struct spans *x)
 {
-	return x->text.ends && x->text.end.now_ns < x->text.start.now_ns ? VAGUE : CORRECTED;
+	return x->put.ends && x->put.end.now_ns < x->put.start.now_ns ? VAGUE : CORRECTED;
 }
 
 static enum fate correct_span(struct spans *x, const struct own *o, const struct usk_span *s)
 {
 	enum fate fate = o->fate;
-	fate = fate ? fate : correct_any(o, s->start_ns, &x->text.start);
-	fate = fate || !x->text.ends ? fate : correct_any(o, s->end_ns, &x->text.end);
+	fate = fate ? fate : correct_any(o, s->start_ns, &x->put.start);
+	fate = fate || !x->put.ends ? fate : correct_any(o, s->end_ns, &x->put.end);
 	fate = fate ? fate : in_order(x);
-	if (!fate && x->text.form->us && usk_whole_us(s->start_ns) &&
-	    (!x->text.ends || usk_whole_us(s->end_ns))) {
-		round_to_us(&x->text.start);
-		round_to_us(&x->text.end);
+	if (!fate && x->put.form->us && usk_whole_us(s->start_ns) &&
+	    (!x->put.ends || usk_whole_us(s->end_ns))) {
+		round_to_us(&x->put.start);
+		round_to_us(&x->put.end);
 	}
 	return fate;
 }
@@ -209,11 +210,11 @@ static enum fate correct_span(struct spans *x, const struct own *o, const struct
  * fractions, and order is kept. */
 static enum fate correct_event(struct spans *x, const struct own *o, const struct usk_span *s)
 {
-	const struct usk_event_text *e = &x->text.t->trace->event;
+	const struct usk_event_text *e = &x->put.t->trace->event;
 	enum fate fate = o->fate;
-	fate = fate ? fate : correct(o, s->start_ns, e->early_ns[0], e->late_ns[0], &x->text.start);
-	if (!fate && x->text.ends) {
-		fate = correct(o, s->end_ns, e->early_ns[1], e->late_ns[1], &x->text.end);
+	fate = fate ? fate : correct(o, s->start_ns, e->early_ns[0], e->late_ns[0], &x->put.start);
+	if (!fate && x->put.ends) {
+		fate = correct(o, s->end_ns, e->early_ns[1], e->late_ns[1], &x->put.end);
 	}
 	return fate ? fate : in_order(x);
 }
@@ -222,13 +223,13 @@ static void correct_events(struct spans *x, const struct own *o, const struct us
 			   size_t n)
 {
 	struct span_moment m;
-	if (n > x->text.cap_now) {
-		x->text.cap_now = 2 * n;
-		x->text.now_ns = usk_grow(x->text.now_ns, x->text.cap_now, sizeof *x->text.now_ns);
+	if (n > x->put.cap_now) {
+		x->put.cap_now = 2 * n;
+		x->put.now_ns = usk_grow(x->put.now_ns, x->put.cap_now, sizeof *x->put.now_ns);
 	}
-	x->text.any_event = false;
+	x->put.any_event = false;
 	for (size_t i = 0; i < n; i++) {
-		x->text.now_ns[i] = USK_NONE;
+		x->put.now_ns[i] = USK_NONE;
 		if (p[i].kind != USK_PLACE_EVENT || !p[i].ns) {
 			continue;
 		}
@@ -236,11 +237,11 @@ static void correct_events(struct spans *x, const struct own *o, const struct us
 			x->events++;
 			continue;
 		}
-		if (x->text.form->us && usk_whole_us(p[i].ns)) {
+		if (x->put.form->us && usk_whole_us(p[i].ns)) {
 			round_to_us(&m);
 		}
-		x->text.now_ns[i] = m.now_ns;
-		x->text.any_event = true;
+		x->put.now_ns[i] = m.now_ns;
+		x->put.any_event = true;
 	}
 }
 
@@ -257,8 +258,8 @@ static enum usk_status take_span(void *ctx, const struct usk_span *s, const stru
 		return status;
 	}
 	const struct usk_place *attributes;
-	x->text.ends = s->end_ns != USK_NONE;
-	enum fate fate = x->text.form->event ? correct_event(x, o, s) : correct_span(x, o, s);
+	x->put.ends = s->end_ns != USK_NONE;
+	enum fate fate = x->put.form->event ? correct_event(x, o, s) : correct_span(x, o, s);
 	if (!usk_span_attributes_at(p, n, &attributes) && !fate) {
 		fate = TAKEN;
 	}
@@ -268,9 +269,10 @@ static enum usk_status take_span(void *ctx, const struct usk_span *s, const stru
 	}
 	x->corrected++;
 	correct_events(x, o, p, n);
-	status = usk_span_write(&x->text, p, n, attributes);
+	usk_span_fill(&x->put, p, n);
+	status = x->put.form->write(&x->put, p, n, attributes);
 	if (status) {
-		usk_fail_in(x->text.t->err, "%s", x->text.t->path);
+		usk_fail_in(x->put.t->err, "%s", x->put.t->path);
 	}
 	return status;
 }
@@ -279,8 +281,8 @@ static enum usk_status take_span(void *ctx, const struct usk_span *s, const stru
 
 static void note_left(const struct spans *x)
 {
-	struct retime *t = x->text.t;
-	const char *noun = x->text.form->noun;
+	struct retime *t = x->put.t;
+	const char *noun = x->put.form->noun;
 	uint64_t told = 0, more = 0;
 	for (size_t i = 0; i < x->n_left; i++) {
 		for (size_t fate = 0; fate < FATES; fate++) {
@@ -313,7 +315,7 @@ static void note_left(const struct spans *x)
 
 static enum usk_status judge(const struct spans *x)
 {
-	struct retime *t = x->text.t;
+	struct retime *t = x->put.t;
 	const char *damage = usk_trace_damage(t->trace), *remark = usk_trace_remark(t->trace);
 	const bool may_stay = t->clock != USK_NO_CLOCK && t->opt && t->opt->allow_unbounded;
 	uint64_t left = 0;
@@ -326,7 +328,7 @@ static enum usk_status judge(const struct spans *x)
 		return usk_fail(t->err, USK_EINPUT, 0,
 				"%s: the table of clocks corrects none of its %llu %ss: is it of "
 				"this trace? The first are of clock %s",
-				t->path, (unsigned long long)left, x->text.form->noun,
+				t->path, (unsigned long long)left, x->put.form->noun,
 				usk_trace_clock_name(t->trace, 0));
 	}
 	if (!x->corrected && damage) {
@@ -355,7 +357,7 @@ static enum usk_status next(struct usk_trace *t, struct usk_err *err)
 
 static enum usk_status run(struct spans *x)
 {
-	struct retime *t = x->text.t;
+	struct retime *t = x->put.t;
 	t->trace->take_span = take_span;
 	t->trace->span_ctx = x;
 	enum usk_status status = usk_trace_rewind(t->trace, t->err);
@@ -369,18 +371,29 @@ static enum usk_status run(struct spans *x)
 		return status;
 	}
 	status = judge(x);
-	status = status ? status : usk_input_need(&t->in, x->text.used, 1, t->err);
+	if (!status && x->put.form->end) {
+		status = x->put.form->end(&x->put);
+		if (status) {
+			usk_fail_in(t->err, "%s", t->path);
+		}
+	}
+	status = status ? status : usk_input_need(&t->in, x->put.used, 1, t->err);
 	return status ? status : usk_retime_rest(t);
+}
+
+bool usk_retimes_spans(const struct reader *by)
+{
+	return usk_span_form(by) != NULL;
 }
 
 enum usk_status usk_retime_spans(struct retime *t)
 {
-	struct spans x = { .text.t = t };
+	struct spans x = { .put.t = t };
 	enum usk_status status = usk_trace_of(&t->in, t->path, &t->trace, t->err);
 	if (status) {
 		return status;
 	}
-	x.text.form = usk_span_form(t->trace->reader);
+	x.put.form = usk_span_form(t->trace->reader);
 	status = run(&x);
 	usk_trace_close(t->trace);
 	for (size_t i = 0; i < x.n_own; i++) {
@@ -388,6 +401,6 @@ enum usk_status usk_retime_spans(struct retime *t)
 	}
 	free(x.own);
 	free(x.left);
-	free(x.text.now_ns);
+	usk_span_put_free(&x.put);
 	return status;
 }

@@ -18,6 +18,7 @@ import os
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -40,6 +41,7 @@ JOBS = [
 	Job('apply of a table', 'apply in/of_table.json in/table.csv.gz -o out/t.csv --timeline out/t.json',
 		None, ['t.csv', 't.json']),
 	Job('apply of spans', 'apply in/of_spans.json in/spans.json.gz -o out/s.json', None, ['s.json']),
+	Job('apply of spans in protobuf', 'apply in/of_proto.json in/spans.binpb -o out/s.binpb', None, ['s.binpb']),
 	Job('apply of a profile', 'apply in/of_profile.json in/profile.json.gz -o out/f.json', None, ['f.json']),
 	Job('apply --perfetto-manifest', 'apply in/clocks.json in/host0.pcap in/host1.pcap '
 		'--perfetto-manifest out/p.json', None, ['p.json']),
@@ -52,6 +54,23 @@ JOBS = [
 	Job('calibrate', 'calibrate --margin 0.5 in/host0.pcap in/host1.pcap'),
 ]
 OLD = b'precious\n'
+
+
+def field(number, value):
+	return bytes([number << 3 | 2, len(value) & 127 | 128, len(value) >> 7]) + value
+
+
+def traces(i):
+	"""A call in OTLP's protobuf, behind its length; the server is 5 ms ahead."""
+	def batch(host, own, kind, at, took):
+		start = 1700000000000000000 + i * 50000000 + at
+		span = field(1, i.to_bytes(16, 'big')) + field(2, own.to_bytes(8, 'big')) + bytes([48, kind]) + \
+			(field(4, (1).to_bytes(8, 'big')) if own > 1 else b'') + \
+			struct.pack('<BQBQ', 0x39, start, 0x41, start + took)
+		name = field(1, field(1, b'host.name') + field(2, field(1, host)))
+		return field(1, field(1, name) + field(2, field(2, span)))
+	both = batch(b'web', 1, 3, 0, 900000) + batch(b'db', 2, 2, 5300000, 200000)
+	return struct.pack('>I', len(both)) + both
 
 
 class Faults:
@@ -94,6 +113,8 @@ class Faults:
 				'"localEndpoint":{"serviceName":"%s"}}' % (i + 1, kind, 1700000000000000 + i * 50000 + at, took, name)
 				for i in range(400) for kind, at, took, name in
 				(('CLIENT', 0, 900, 'web'), ('SERVER', 5300, 200, 'db'))) + ']')
+		with open(self.path('in/spans.binpb'), 'wb') as f:
+			f.write(b''.join(traces(i) for i in range(1, 200)))
 		with gzip.open(self.path('in/profile.json.gz'), 'wt') as f:
 			# Process 2 is 5 ms ahead.
 			f.write('[' + ','.join('{"ph":"%s","name":"m","id":%d,"pid":%d,"ts":%d.25}' % (ph, i, pid, i * 50000 + at)
@@ -104,6 +125,7 @@ class Faults:
 				'sync -q in/host0.pcap in/host1.pcap -o in/clocks.json',
 				'sync -q in/table.csv -o in/of_table.json',
 				'sync -q in/spans.json.gz -o in/of_spans.json',
+				'sync -q in/spans.binpb -o in/of_proto.json',
 				'sync -q in/profile.json.gz -o in/of_profile.json'):
 			subprocess.run([self.unskew] + args.split(), cwd=self.folder, check=True)
 		with open(self.path('in/stamps'), 'w') as f:

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* OTLP as protobuf: any bytes, bare or behind a length, and behind a span that shows what they are. */
+/* OTLP as protobuf: any bytes, bare or behind a length, and behind a span that shows what they are; and
+ * where lengths and stamps are said to stand, they stand. */
 #include "trace.h"
+#include "base/protobuf.h"
+#include "read/read.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +11,7 @@
 /* A TracesData of one span: ids, start and end. */
 static const uint8_t span[] = "\x0a\x32\x12\x30\x12\x2e\x0a\x10\1\2\3\4\5\6\7\x08\1\2\3\4\5\6\7\x08"
 			      "\x12\x08\1\2\3\4\5\6\7\x08\x39\0\0\0\0\0\0\0\1\x41\0\0\0\0\0\0\1\1";
-enum { SPAN = sizeof span - 1, HEAD = 4 };
+enum { SPAN = sizeof span - 1, HEAD = 4, STAMP = 8 };
 
 static void put_length(uint8_t *d, size_t n)
 {
@@ -17,9 +20,110 @@ static void put_length(uint8_t *d, size_t n)
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* ---- places -------------------------------------------------------------------------------- */
+
+struct bytes {
+	const uint8_t *data;
+	size_t size;
+};
+
+/* A varint that says how long the message behind it is. */
+static void check_length(const struct bytes *b, const struct usk_place *p)
+{
+	uint8_t bytes[USK_VARINT_LONGEST];
+	const size_t n = (size_t)(p->to - p->from);
+	if (!n || n > sizeof bytes || usk_wire_varint((uint64_t)p->ns, n, bytes) != n ||
+	    memcmp(bytes, b->data + p->from, n) != 0) {
+		abort();
+	}
+}
+
+static void check_place(const struct bytes *b, const struct usk_place *p)
+{
+	const uint64_t n = p->to - p->from;
+	uint8_t head[HEAD];
+	switch (p->kind) {
+	case USK_PLACE_LENGTH:
+		check_length(b, p);
+		break;
+	case USK_PLACE_LENGTH_32:
+		put_length(head, (size_t)p->ns);
+		if (n != HEAD || memcmp(head, b->data + p->from, HEAD) != 0) {
+			abort();
+		}
+		break;
+	case USK_PLACE_EVENT: /* one that cannot be read stands nowhere */
+		if (n != STAMP && (n || p->ns != USK_NONE)) {
+			abort();
+		}
+		break;
+	case USK_PLACE_LAST:
+		if (n) {
+			abort();
+		}
+		break;
+	default:
+		if (n != STAMP) {
+			abort();
+		}
+	}
+}
+
+static enum usk_status check_places(void *ctx, const struct usk_span *s, const struct usk_place *p,
+				    size_t n, struct usk_err *err)
+{
+	const struct bytes *b = ctx;
+	size_t lengths = 0;
+	(void)s;
+	(void)err;
+	while (lengths < n && p[lengths].kind >= USK_PLACE_LENGTH) {
+		lengths++;
+	}
+	if (lengths < 2 ||
+	    p[n - 1].kind != USK_PLACE_LAST) { /* its own, and one that it stands in */
+		abort();
+	}
+	for (size_t i = 0, at = 0; i < n; i++) {
+		if (p[i].kind == USK_PLACE_RECORDED) {
+			continue;
+		}
+		if (p[i].from < at || p[i].to < p[i].from || p[i].to > b->size) {
+			abort();
+		}
+		at = p[i].to;
+		check_place(b, &p[i]);
+	}
+	return USK_OK;
+}
+
+static void places(const uint8_t *data, size_t size)
+{
+	struct bytes b = { data, size };
+	struct usk_trace *t;
+	struct usk_span s[16];
+	size_t n = 1;
+	if (usk_trace_open_memory(data, size, "m", &t, NULL)) {
+		return;
+	}
+	if (t->reader == &usk_reader_otlp_proto && !t->in.packed) {
+		t->take_span = check_places;
+		t->span_ctx = &b;
+		usk_trace_rewind(t, NULL);
+		while (n && !usk_trace_spans(t, s, COUNT(s), &n, NULL)) {
+		}
+	}
+	usk_trace_close(t);
+}
+
+static void look(const uint8_t *data, size_t size)
 {
 	fuzz_trace(data, size, "otlp");
+	places(data, size);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	look(data, size);
 	uint8_t *all = malloc(HEAD + SPAN + HEAD + size);
 	if (!all) {
 		return 0;
@@ -28,10 +132,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(all + HEAD, span, SPAN);
 	put_length(all + HEAD + SPAN, size);
 	memcpy(all + HEAD + SPAN + HEAD, data, size);
-	fuzz_trace(all, HEAD + SPAN + HEAD + size, "otlp");
+	look(all, HEAD + SPAN + HEAD + size);
 	memmove(all, all + HEAD, SPAN);
 	memcpy(all + SPAN, data, size);
-	fuzz_trace(all, SPAN + size, "otlp");
+	look(all, SPAN + size);
 	free(all);
 	return 0;
 }

@@ -58,5 +58,47 @@ Note: noise.binpb: damaged: 271 bytes in 2 places, the first at byte 1078, were 
 # What is some other protobuf is no trace.
 $ printf '\n\003abc\022\004\001\002\003\004' >other.binpb; unskew check other.binpb 2>&1 | cut -c 1-78
 unskew: other.binpb: unknown format: unskew reads captures (pcap, pcapng), CTF
-$ unskew apply proto.json $DATA/otlp.binpb -o out 2>&1 | sed 's/.*otlp/otlp/'
-otlp.binpb: OTLP as protobuf cannot be re-timed, only OTLP as JSON, which the collector's file exporter writes with format: json
+# Re-timed as protobuf: what is said of each span is what its JSON is given, and lengths fit.
+$ unskew apply proto.json $DATA/otlp.binpb -o out.binpb; unskew check out.binpb; unskew apply -q json.json $DATA/otlp.jsonl -o out.jsonl
+direction  messages  inversions  min delay  median      p99      max
+db -> web         7           0     500 us  510 us   520 us   520 us
+web -> db         9           0     500 us  520 us  2.00 ms  2.00 ms
+
+Matched 16 messages.
+An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
+! Wrote out.binpb.
+$ grep -ao '17[0-9]\{17\}' out.binpb >a; grep -o 'stringValue":"17[0-9]*' out.jsonl | sed 's/.*"//' | cmp - a && grep -c . a
+104
+$ head -c 4 out.binpb | od -An -tx1; tail -c +5 out.binpb | head -c 600 | od -An -c | sed -n 18,24p
+ 00 00 07 40
+   n   s   k   e   w   .   s   t   a   r   t   .   r   e   c   o
+   r   d   e   d   _   n   s 022 025  \n 023   1   7   0   0   0
+   0   0   0   0   0   0   0   0   1   2   3   5   3   5   J   1
+  \n 030   u   n   s   k   e   w   .   s   t   a   r   t   .   e
+   a   r   l   i   e   s   t   _   n   s 022 025  \n 023   1   7
+   0   0   0   0   0   0   0   0   0   0   4   5   9   3   6   4
+   5   J   /  \n 026   u   n   s   k   e   w   .   s   t   a   r
+# Packed, alone and each message, which are one then; one message without its length; corrected again.
+$ unskew apply -q proto.json otlp.binpb.zst -o out.zst; zstd -qdc out.zst | cmp - out.binpb && echo same
+same
+$ unskew apply -q proto.json each.binpb -o out-each.binpb; unskew check out-each.binpb | sed -n 2,3p; unskew apply -q proto.json db.binpb -o out-db.binpb; od -An -tx1 -N 4 out-db.binpb
+db -> web         7           0     500 us  510 us   520 us   520 us
+web -> db         9           0     500 us  520 us  2.00 ms  2.00 ms
+ 0a ca 0f 0a
+$ unskew apply -q proto.json out.binpb -o again.binpb; grep -ao '17[0-9]\{17\}' again.binpb | cmp - a && echo the same is said
+the same is said
+# Damage is copied as it is.
+$ unskew apply proto.json cut.binpb -o out-cut.binpb; tail -c 60 cut.binpb >b; tail -c 60 out-cut.binpb | cmp - b && echo as it was
+as it was
+! Wrote out-cut.binpb.
+! unskew: note: cut.binpb: ends at byte 1700 within a message that began at byte 1348; what it held in whole was used; what cannot be read was copied as it is
+$ unskew apply proto.json noise.binpb -o out-noise.binpb; grep -ao noise out-noise.binpb; unskew check out-noise.binpb | tail -n 1
+noise
+Note: out-noise.binpb: damaged: 271 bytes in 2 places, the first at byte 2854, were skipped
+! Wrote out-noise.binpb.
+! unskew: note: noise.binpb: damaged: 271 bytes in 2 places, the first at byte 1078, were skipped; what cannot be read was copied as it is
+$ unskew apply json.json other.binpb -o out-other.binpb 2>&1 | cut -c 1-79; ls out-other.binpb 2>&1 | sed 's/.*: //'
+unskew: other.binpb: unknown format: only pcap, pcapng, CTF, spans (OTLP, Jaege
+No such file or directory
+$ sed 's/"web"/"www"/g; s/"db"/"dd"/g' proto.json >others.json; unskew apply others.json $DATA/otlp.binpb -o none.binpb 2>&1 | sed 's/.*otlp/otlp/'
+otlp.binpb: the table of clocks corrects none of its 16 spans: is it of this trace? The first are of clock web
