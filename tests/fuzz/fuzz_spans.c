@@ -7,18 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct bytes {
-	const uint8_t *data;
-	size_t size;
-};
-
-static bool is_one_of(const struct bytes *b, size_t at, const char *chars)
+static bool is_one_of(const struct fuzz_bytes *b, size_t at, const char *chars)
 {
 	return at < b->size && b->data[at] && strchr(chars, b->data[at]);
 }
 
 /* From behind a key to behind its value. */
-static void check_value(const struct bytes *b, const struct usk_place *p)
+static void check_value(const struct fuzz_bytes *b, const struct usk_place *p)
 {
 	size_t at = p->from, end = p->to;
 	bool colon = false;
@@ -40,52 +35,22 @@ static void check_value(const struct bytes *b, const struct usk_place *p)
 	}
 }
 
-static enum usk_status check_places(void *ctx, const struct usk_span *s, const struct usk_place *p,
-				    size_t n, struct usk_err *err)
+static void check_places(const struct fuzz_bytes *b, const struct usk_place *p, size_t n)
 {
-	const struct bytes *b = ctx;
-	(void)s;
-	(void)err;
-	for (size_t i = 0, at = 0; i < n; i++) {
-		if (p[i].kind == USK_PLACE_RECORDED) {
-			continue;
-		}
-		if (p[i].from < at || p[i].to < p[i].from || p[i].to > b->size) {
-			abort();
-		}
-		at = p[i].to;
+	for (size_t i = 0; i < n; i++) {
+		const size_t at = (size_t)p[i].to;
 		if (p[i].kind <= USK_PLACE_EVENT || p[i].kind == USK_PLACE_NULL) {
 			check_value(b, &p[i]);
-		} else if (p[i].kind != USK_PLACE_TAKEN &&
+		} else if (p[i].kind != USK_PLACE_TAKEN && p[i].kind != USK_PLACE_RECORDED &&
 			   (!at || is_one_of(b, at - 1, " \t\r\n,:"))) {
 			abort(); /* neither behind a value nor behind a bracket that opens */
 		}
 	}
-	return USK_OK;
-}
-
-static void places(const uint8_t *data, size_t size)
-{
-	struct bytes b = { data, size };
-	struct usk_trace *t;
-	struct usk_span s[16];
-	size_t n = 1;
-	if (usk_trace_open_memory(data, size, "m", &t, NULL)) {
-		return;
-	}
-	/* Packed bytes are not the ones that places are of. */
-	if (usk_trace_class(t) == USK_TRACE_SPANS && !t->in.packed) {
-		t->take_span = check_places;
-		t->span_ctx = &b;
-		while (n && !usk_trace_spans(t, s, COUNT(s), &n, NULL)) {
-		}
-	}
-	usk_trace_close(t);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	places(data, size);
+	fuzz_places(data, size, false, check_places);
 	static const char *const heads[] = {
 		"{\"resourceSpans\":", "{\"data\":[{\"traceID\":\"1\",\"spans\":",
 		"[{\"traceId\":\"1\",", "trace,span,parent,clock,start_ns,end_ns,kind\n"
@@ -106,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(all, heads[i], n);
 		memcpy(all + n, data, size);
 		fuzz_trace(all, n + size, NULL);
-		places(all, n + size);
+		fuzz_places(all, n + size, false, check_places);
 		free(all);
 	}
 	return 0;

@@ -210,3 +210,49 @@ bool fuzz_trace(const uint8_t *data, size_t size, const char *kind)
 	usk_trace_close(t);
 	return mine;
 }
+
+struct looking {
+	struct fuzz_bytes bytes;
+	void (*check)(const struct fuzz_bytes *b, const struct usk_place *p, size_t n);
+};
+
+static enum usk_status check_places(void *ctx, const struct usk_span *s, const struct usk_place *p,
+				    size_t n, struct usk_err *err)
+{
+	const struct looking *k = ctx;
+	(void)s;
+	(void)err;
+	for (size_t i = 0, at = 0; i < n; i++) {
+		if (p[i].kind == USK_PLACE_RECORDED) {
+			continue;
+		}
+		if (p[i].from < at || p[i].to < p[i].from || p[i].to > k->bytes.size) {
+			abort();
+		}
+		at = p[i].to;
+	}
+	k->check(&k->bytes, p, n);
+	return USK_OK;
+}
+
+void fuzz_places(const uint8_t *data, size_t size, bool protobuf,
+		 void (*check)(const struct fuzz_bytes *b, const struct usk_place *p, size_t n))
+{
+	struct looking k = { { data, size }, check };
+	struct usk_trace *t;
+	struct usk_span s[16];
+	size_t n = 1;
+	if (usk_trace_open_memory(data, size, "m", &t, NULL)) {
+		return;
+	}
+	/* Packed bytes are not the ones that places are of. */
+	if (usk_trace_class(t) == USK_TRACE_SPANS && !t->in.packed &&
+	    protobuf == (t->reader == &usk_reader_otlp_proto)) {
+		t->take_span = check_places;
+		t->span_ctx = &k;
+		usk_trace_rewind(t, NULL);
+		while (n && !usk_trace_spans(t, s, COUNT(s), &n, NULL)) {
+		}
+	}
+	usk_trace_close(t);
+}

@@ -18,6 +18,16 @@ struct usk_trace;
 /** The same of one that is open. size: of the input, 0 if records may lie outside. */
 void fuzz_opened(struct usk_trace *t, size_t size);
 
+struct usk_place;
+struct fuzz_bytes {
+	const uint8_t *data;
+	size_t size;
+};
+/** Spans of JSON, or of protobuf: where things are said to stand comes in order and within the input, and
+ * check() looks at what stands there. */
+void fuzz_places(const uint8_t *data, size_t size, bool protobuf,
+		 void (*check)(const struct fuzz_bytes *b, const struct usk_place *p, size_t n));
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #endif

@@ -56,7 +56,9 @@ static void node_free(struct node *x)
 static void put_own(struct bytes *b, size_t n)
 {
 	put_zeros(b, n);
-	memset(b->data + b->n - n, OWN, n);
+	for (size_t i = b->n - n; i < b->n; i++) {
+		b->data[i] = OWN;
+	}
 }
 
 static void hold(struct usk_held *h, const struct node *x)
@@ -92,70 +94,75 @@ static void encode(struct bytes *out, const struct node *x)
 	bytes_free(&in);
 }
 
-static void same(const char *path, struct bytes *want)
+/* What was held and written, and what has to come out. */
+struct written {
+	char path[32];
+	struct usk_held *held;
+	struct usk_output out;
+	struct bytes want;
+};
+
+static void begin(struct written *w)
+{
+	*w = (struct written){ .path = "/tmp/lengths-XXXXXX", .want = { .big = true } };
+	close(mkstemp(w->path));
+	w->held = usk_held_new();
+	assert_int_equal(usk_output_open(&w->out, w->path, true, NULL), USK_OK);
+}
+
+static void write_one(struct written *w, const struct node *x)
+{
+	hold(w->held, x);
+	assert_int_equal(usk_held_depth(w->held), 0);
+	assert_int_equal(usk_held_write(w->held, &w->out, NULL), USK_OK);
+	encode(&w->want, x);
+}
+
+static void end(struct written *w)
 {
 	struct usk_input in;
-	assert_int_equal(usk_input_open(&in, path, NULL, NULL), USK_OK);
-	assert_int_equal(usk_input_all(&in, NULL), USK_OK);
-	assert_int_equal(in.have, want->n);
 	size_t i = 0;
-	while (i < want->n && in.data[i] == want->data[i]) {
+	assert_int_equal(usk_output_commit(&w->out, NULL), USK_OK);
+	usk_output_close(&w->out);
+	assert_int_equal(usk_input_open(&in, w->path, NULL, NULL), USK_OK);
+	assert_int_equal(usk_input_all(&in, NULL), USK_OK);
+	assert_int_equal(in.have, w->want.n);
+	while (i < in.have && in.data[i] == w->want.data[i]) {
 		i++;
 	}
-	assert_int_equal(i, want->n);
+	assert_int_equal(i, in.have);
 	usk_input_close(&in);
+	unlink(w->path);
+	bytes_free(&w->want);
+	usk_held_free(w->held);
 }
 
 static void random_messages(void **state)
 {
-	char path[] = "/tmp/lengths-XXXXXX";
-	struct usk_held *h = usk_held_new();
-	struct bytes want = { .big = true };
-	struct usk_output out;
+	struct written w;
 	struct usk_rng r;
 	(void)state;
-	close(mkstemp(path));
-	assert_int_equal(usk_output_open(&out, path, true, NULL), USK_OK);
+	begin(&w);
 	usk_rng_seed(&r, 7);
 	for (size_t i = 0; i < RUNS; i++) {
 		struct node *x = grow(&r, 0);
-		hold(h, x);
-		assert_int_equal(usk_held_depth(h), 0);
-		assert_int_equal(usk_held_write(h, &out, NULL), USK_OK);
-		encode(&want, x);
+		write_one(&w, x);
 		node_free(x);
 	}
-	assert_int_equal(usk_output_commit(&out, NULL), USK_OK);
-	usk_output_close(&out);
-	same(path, &want);
-	unlink(path);
-	bytes_free(&want);
-	usk_held_free(h);
+	end(&w);
 }
 
 /* More than is held in memory, twice. */
 static void large(void **state)
 {
-	char path[] = "/tmp/lengths-XXXXXX";
-	struct usk_held *h = usk_held_new();
 	struct node kid = { { 0, LARGE, 4, false }, LARGE, 5, { NULL }, 0 };
 	struct node x = { { 0, LARGE + 4 + 99, WIDTH_32, true }, 99, 1, { &kid }, 1 };
-	struct bytes want = { .big = true };
-	struct usk_output out;
+	struct written w;
 	(void)state;
-	close(mkstemp(path));
-	assert_int_equal(usk_output_open(&out, path, true, NULL), USK_OK);
-	for (size_t i = 0; i < 2; i++) {
-		hold(h, &x);
-		assert_int_equal(usk_held_write(h, &out, NULL), USK_OK);
-		encode(&want, &x);
-	}
-	assert_int_equal(usk_output_commit(&out, NULL), USK_OK);
-	usk_output_close(&out);
-	same(path, &want);
-	unlink(path);
-	bytes_free(&want);
-	usk_held_free(h);
+	begin(&w);
+	write_one(&w, &x);
+	write_one(&w, &x);
+	end(&w);
 }
 
 static void too_long(void **state)
