@@ -58,6 +58,9 @@ static void begin(struct span_reader *r, uint8_t object)
 	case OTLP_SPAN:
 		usk_span_begin(r);
 		break;
+	case OTLP_EVENT:
+		usk_span_forget(r, FIELD_EVENT_NS);
+		break;
 	case OTLP_LINK:
 		usk_span_forget(r, FIELD_LINK_TRACE);
 		usk_span_forget(r, FIELD_LINK_ID);

@@ -149,8 +149,9 @@ static bool passed_over(struct proto_reader *p)
 		return false;
 	}
 	const struct frame f = p->frame[k - 1];
-	if (f.object == OTLP_EVENT) {
-		usk_span_stands_number(&p->r, FIELD_EVENT_NS, f.inside, f.inside, UINT64_MAX);
+	const uint64_t at = p->r.t->in.at;
+	if (f.object == OTLP_EVENT && !p->r.said[FIELD_EVENT_NS].any) {
+		usk_span_stands_number(&p->r, FIELD_EVENT_NS, at, at, UINT64_MAX);
 	}
 	p->depth = k - 1;
 	p->pass_to = f.ends;

@@ -2,7 +2,7 @@
 #include "trace.h"
 #include "base/index.h"
 #include "base/pack.h"
-#include "read/trace.h"
+#include "read/read.h"
 
 #include <stdlib.h>
 #include <string.h>
