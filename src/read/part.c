@@ -529,6 +529,33 @@ enum usk_status usk_part_open_memory(const void *data, size_t size, const char *
 	return open_input(in, "memory", name, out, err);
 }
 
+enum usk_status usk_part_take_head(struct usk_trace *t, const void *head, size_t size,
+				   struct usk_err *err)
+{
+	struct usk_trace *h;
+	struct usk_record none;
+	size_t n;
+	enum usk_status status = usk_part_open_memory(head, size, t->name, &h, err);
+	if (status) {
+		return status;
+	}
+	status = usk_trace_records(h, &none, 1, &n, err);
+	if (!status) {
+		struct usk_iface *iface = t->iface;
+		size_t n_ifaces = t->n_ifaces;
+		char *damage = t->damage;
+		t->iface = h->iface;
+		t->n_ifaces = t->cap_ifaces = h->n_ifaces;
+		t->damage = h->damage;
+		t->extent = h->extent;
+		h->iface = iface;
+		h->n_ifaces = n_ifaces;
+		h->damage = damage;
+	}
+	usk_trace_close(h);
+	return status;
+}
+
 enum usk_status usk_part_again(const struct usk_trace *from, struct usk_trace **out,
 			       struct usk_err *err)
 {

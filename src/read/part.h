@@ -26,6 +26,14 @@ struct usk_part_sink {
 enum usk_status usk_part_write(struct usk_trace *t, bool named, const struct usk_part_sink *sink,
 			       struct usk_err *err);
 
+/** The same without rows: it says what is known of t by now, where t itself is not. */
+void usk_part_write_head(const struct usk_trace *t, bool named, const struct usk_part_sink *sink);
+
+/** What a head says of interfaces, damage and events: t, which is the head of an earlier moment, knows it
+ * from now on. USK_EINPUT: it is none. */
+enum usk_status usk_part_take_head(struct usk_trace *t, const void *head, size_t size,
+				   struct usk_err *err);
+
 /** Is what begins so a part? */
 bool usk_part_sniff(const uint8_t *data, size_t n);
 

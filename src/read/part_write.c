@@ -14,7 +14,7 @@
 enum { BATCH = 64 }; /* as passes over captures read: interfaces show in the same batch again */
 
 struct writer {
-	struct usk_trace *t;
+	const struct usk_trace *t;
 	const struct usk_part_sink *sink;
 	uint8_t *out; /* the payload so far */
 	size_t n, cap;
@@ -189,14 +189,14 @@ static void put_record(struct writer *w, const struct usk_record *r, uint16_t li
 	}
 }
 
-static enum usk_status put_records(struct writer *w, struct usk_err *err)
+static enum usk_status put_records(struct writer *w, struct usk_trace *t, struct usk_err *err)
 {
 	struct usk_record r[BATCH];
 	enum usk_status status = USK_OK;
 	w->of = usk_alloc(PART_FLOWS, sizeof *w->of);
 	put_ifaces(w);
 	for (size_t n = 1; n && !status;) {
-		status = usk_trace_records(w->t, r, BATCH, &n, err);
+		status = usk_trace_records(t, r, BATCH, &n, err);
 		put_ifaces(w);
 		size_t n_ifaces;
 		const struct usk_iface *f = usk_trace_ifaces(w->t, &n_ifaces);
@@ -225,12 +225,12 @@ static void put_clocks(struct writer *w)
 	free(names.out);
 }
 
-static enum usk_status put_messages(struct writer *w, struct usk_err *err)
+static enum usk_status put_messages(struct writer *w, struct usk_trace *t, struct usk_err *err)
 {
 	struct usk_msg m[BATCH];
 	enum usk_status status = USK_OK;
 	for (size_t n = 1; n && !status;) {
-		status = usk_trace_messages(w->t, m, BATCH, &n, err);
+		status = usk_trace_messages(t, m, BATCH, &n, err);
 		put_clocks(w);
 		for (size_t i = 0; i < n && !status; i++) {
 			put_number(w, m[i].from);
@@ -250,12 +250,12 @@ static enum usk_status put_messages(struct writer *w, struct usk_err *err)
 	return status;
 }
 
-static enum usk_status put_events(struct writer *w, struct usk_err *err)
+static enum usk_status put_events(struct writer *w, struct usk_trace *t, struct usk_err *err)
 {
 	struct usk_event e[BATCH];
 	enum usk_status status = USK_OK;
 	for (size_t n = 1; n && !status;) {
-		status = usk_trace_sides(w->t, e, BATCH, &n, err);
+		status = usk_trace_sides(t, e, BATCH, &n, err);
 		put_clocks(w);
 		for (size_t i = 0; i < n && !status; i++) {
 			put_fixed(w, e[i].id.word[0], 8);
@@ -277,6 +277,17 @@ static enum usk_status put_events(struct writer *w, struct usk_err *err)
 }
 
 /* ---- all of it ---------------------------------------------------------------------------- */
+
+static void put_about(struct writer *w, bool named)
+{
+	w->sink->put(w->sink->ctx, part_magic, PART_MAGIC);
+	put_text(w, usk_trace_path(w->t));
+	put_text(w, usk_trace_name(w->t));
+	put_text(w, usk_trace_kind(w->t));
+	put_number(w, named);
+	put_number(w, usk_trace_class(w->t));
+	flush(w, PART_ABOUT);
+}
 
 static void put_end(struct writer *w)
 {
@@ -307,16 +318,10 @@ enum usk_status usk_part_write(struct usk_trace *t, bool named, const struct usk
 	if (status) {
 		return status;
 	}
-	sink->put(sink->ctx, part_magic, PART_MAGIC);
-	put_text(&w, usk_trace_path(t));
-	put_text(&w, usk_trace_name(t));
-	put_text(&w, usk_trace_kind(t));
-	put_number(&w, named);
-	put_number(&w, usk_trace_class(t));
-	flush(&w, PART_ABOUT);
-	status = usk_trace_class(t) == USK_TRACE_CAPTURE ? put_records(&w, err)
-		 : usk_trace_class(t) == USK_TRACE_TABLE ? put_messages(&w, err)
-							 : put_events(&w, err);
+	put_about(&w, named);
+	status = usk_trace_class(t) == USK_TRACE_CAPTURE ? put_records(&w, t, err)
+		 : usk_trace_class(t) == USK_TRACE_TABLE ? put_messages(&w, t, err)
+							 : put_events(&w, t, err);
 	if (!status) {
 		put_end(&w);
 	}
@@ -324,4 +329,15 @@ enum usk_status usk_part_write(struct usk_trace *t, bool named, const struct usk
 	free(w.of);
 	free(w.head);
 	return status;
+}
+
+void usk_part_write_head(const struct usk_trace *t, bool named, const struct usk_part_sink *sink)
+{
+	struct writer w = { .t = t, .sink = sink };
+	put_about(&w, named);
+	if (usk_trace_class(t) == USK_TRACE_CAPTURE) {
+		put_ifaces(&w);
+	}
+	put_end(&w);
+	free(w.out);
 }

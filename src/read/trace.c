@@ -330,6 +330,12 @@ enum usk_status usk_trace_rewind(struct usk_trace *t, struct usk_err *err)
 	return t->reader->start(t, err);
 }
 
+void usk_trace_call(struct usk_trace *t, const char *name)
+{
+	free(t->name);
+	t->name = usk_strdup(name);
+}
+
 /* Is the trace of that class? */
 static enum usk_status expect(const struct usk_trace *t, enum usk_trace_class class,
 			      const char *or_else, size_t *n, struct usk_err *err)

@@ -194,6 +194,9 @@ struct usk_trace_part {
 	void *ctx;
 };
 
+/** Another name for a capture, as if it had been opened with it. */
+void usk_trace_call(struct usk_trace *t, const char *name);
+
 /**
  * Captures that one clock stamped as one capture: the records of all in the order of their stamps,
  * those of each in the order of its file; interfaces are numbered anew. part[n] is copied; its
