@@ -344,7 +344,9 @@ struct task {
 	struct usk_sync_options options; /* those that the command has */
 	struct usk_trace **trace;
 	size_t n;
-	size_t skipped;	     /* files that could not be read */
+	size_t skipped; /* files that could not be read */
+	const struct usk_share
+		*share;	     /* many ranks work on them (flow/share.h); NULL: this program alone */
 	struct truth *truth; /* --truth, or NULL */
 };
 

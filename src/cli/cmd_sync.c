@@ -12,6 +12,7 @@
 #include "messages.h"
 #include "rows.h"
 #include "stamps.h"
+#include "flow/share.h"
 #include "read/trace.h"
 
 #include <string.h>
@@ -161,6 +162,14 @@ static bool wants_rows(const struct args *args)
 	return args_has(args, "rows") && (args_given(args, "rows") || args_given(args, "format"));
 }
 
+/* Records are looked for in traces that other ranks have, too. */
+static void bring_traces(struct task *t)
+{
+	for (size_t i = 0; i < t->n && t->share; i++) {
+		t->trace[i] = usk_share_trace(t->share, i);
+	}
+}
+
 /* Write, then say: a reader of standard output that goes away takes no file with it. */
 static int tell(struct sync *s)
 {
@@ -176,6 +185,9 @@ static int tell(struct sync *s)
 	status = status ? status : write_all(s, json);
 	if (table) {
 		print_wants(c, &where);
+		if (where.n) {
+			bring_traces(&s->task);
+		}
 		must(located_find(&where, c, s->task.trace, s->task.n, &why));
 		print_clocks(stdout, c, &where);
 	}
@@ -232,15 +244,20 @@ int sync_of(const struct args *args, void (*open)(struct task *t))
 	open(t);
 	check_forms(args);
 	check_merge(t);
-	outputs_open(&s);
+	if (!t->share || !t->share->rank) {
+		outputs_open(&s);
+	}
 	t->options.method = args_string(args, "method");
 	t->options.messages = s.path[MESSAGES] ? &s.messages.sink : NULL;
 	t->options.proof =
 		s.path[PROOF] || (args_has(args, "explain") && args_given(args, "explain"))
 			? &s.proof
 			: NULL;
-	must(usk_sync(t->trace, t->n, &t->options, &s.c, &why));
+	must(usk_sync_shared(t->trace, t->n, &t->options, t->share, &s.c, &why));
 	progress_end();
+	if (!s.c) { /* another rank has it */
+		return EXIT_DONE;
+	}
 	return task_end(t, tell(&s));
 }
 

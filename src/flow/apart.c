@@ -9,6 +9,7 @@
  * Not   traces one after the other: a clock that was set in between looks the same
  */
 #include "flow/reading.h"
+#include "flow/share.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,9 +103,9 @@ static void ask(struct asking *x, size_t which)
 	char *rule[MOST_UNITS];
 	struct usk_sync_options o = *p->opt;
 	struct parties sub;
-	trace[n++] = p->trace[which];
+	trace[n++] = usk_share_capture(p, which);
 	for (size_t i = 0; i < x->other->n_parts; i++) {
-		trace[n++] = p->trace[x->other->part[i]];
+		trace[n++] = usk_share_capture(p, x->other->part[i]);
 	}
 	for (; faces > 1 && n_rules < faces && n_rules < MOST_UNITS; n_rules++) {
 		const char *name = face[n_rules].name;
@@ -120,7 +121,7 @@ static void ask(struct asking *x, size_t which)
 	o.messages = NULL;
 	o.min_delay = NULL;
 	o.progress = NULL;
-	if (!usk_parties_open(trace, n, &o, &sub, NULL)) {
+	if (!usk_parties_open(trace, n, &o, NULL, &sub, NULL)) {
 		x->sub = &sub;
 		x->trace = which;
 		usk_gather(&sub, GATHER, NULL, take, x, NULL);
@@ -193,6 +194,10 @@ char *usk_flow_apart(const struct parties *p, const struct fitted *fitted, uint3
 				x.other = &p->party[s->a == clock ? s->b : s->a];
 			}
 		}
+	}
+	if (x.other) {
+		usk_share_need(p, y);
+		usk_share_need(p, x.other);
 	}
 	for (size_t i = 0; i < y->n_parts && x.other; i++) {
 		ask(&x, y->part[i]);

@@ -192,7 +192,7 @@ enum usk_status usk_calibrate(struct usk_trace *const *trace, size_t n,
 	struct parties p;
 	o.min_delay = NULL;
 	o.method = NULL;
-	enum usk_status status = usk_flow_open(trace, n, &o, &p, err);
+	enum usk_status status = usk_flow_open(trace, n, &o, NULL, &p, err);
 	if (status) {
 		return status;
 	}

@@ -316,7 +316,8 @@ enum usk_status usk_compare(struct usk_trace *const *trace, size_t n,
 			    struct usk_comparison **out, struct usk_err *err)
 {
 	struct parties p;
-	enum usk_status status = usk_flow_open(trace, n, opt ? opt : &usk_sync_defaults, &p, err);
+	enum usk_status status =
+		usk_flow_open(trace, n, opt ? opt : &usk_sync_defaults, NULL, &p, err);
 	if (status) {
 		return status;
 	}

@@ -13,6 +13,8 @@
 
 #include <pthread.h>
 
+struct usk_share;
+
 /* ---- minimum delays: one model for all pairs, or a file with one for each ---- */
 
 struct delay_row {
@@ -45,6 +47,7 @@ struct party {
 	size_t trace;		   /* the first of its captures, SIZE_MAX if only tables name it */
 	struct usk_trace *capture; /* all of them as one; NULL if there is none */
 	bool joined;		   /* it is made for that */
+	bool far;   /* where work is shared: its records and samples are at another rank */
 	bool empty; /* all interfaces of its capture have clocks of their own: it has none itself */
 	uint32_t number; /* in the order in which they were found */
 	size_t *part;	 /* their numbers */
@@ -97,6 +100,7 @@ struct pair_source {
 	size_t n_exclude;
 	struct usk_suspect *left_out; /* the same as points */
 	size_t n_left_out;
+	unsigned matcher; /* the rank that matches it, where work is shared */
 };
 
 struct parties {
@@ -111,11 +115,14 @@ struct parties {
 	/* All that share messages, sorted by the smaller, then the larger of their numbers. */
 	struct pair_source *pair;
 	size_t n_pairs, cap_pairs;
-	uint32_t *all_pairs;	/* their numbers */
-	struct usk_index pairs; /* by their clocks: number + 1 */
-	bool rows_vague;	/* stamps may be of several epochs */
-	bool rows_repeat;	/* a clock that tables name was set back */
-	struct usk_rows rows;	/* where that was; by number of party */
+	uint32_t *all_pairs; /* their numbers */
+	uint32_t *own_pairs; /* those of them that are matched here: all, unless work is shared */
+	size_t n_own_pairs;
+	const struct usk_share *share; /* NULL: nobody else works on them (share.h) */
+	struct usk_index pairs;	       /* by their clocks: number + 1 */
+	bool rows_vague;	       /* stamps may be of several epochs */
+	bool rows_repeat;	       /* a clock that tables name was set back */
+	struct usk_rows rows;	       /* where that was; by number of party */
 	struct usk_depth depth;
 	uint32_t reference; /* as named, else the first */
 	bool reference_named;
@@ -147,16 +154,16 @@ struct parties {
 
 /** Check the arguments and open the parties, two at least, and their pairs, to be read next. */
 enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
-			      const struct usk_sync_options *opt, struct parties *out,
-			      struct usk_err *err);
+			      const struct usk_sync_options *opt, const struct usk_share *share,
+			      struct parties *out, struct usk_err *err);
 extern const struct usk_sync_options usk_sync_defaults;
 /** There are less than two clocks. */
 enum usk_status usk_flow_too_few(const struct parties *p, struct usk_err *err);
 
 /** Pass 1 over every trace: names, spans, resolutions, samples, pairs. */
 enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
-				 const struct usk_sync_options *opt, struct parties *out,
-				 struct usk_err *err);
+				 const struct usk_sync_options *opt, const struct usk_share *share,
+				 struct parties *out, struct usk_err *err);
 void usk_parties_free(struct parties *p);
 /** So many bytes more of work; ctx is the parties. */
 void usk_parties_progress(void *ctx, uint64_t bytes);

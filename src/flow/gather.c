@@ -456,16 +456,16 @@ enum usk_status usk_gather(struct parties *p, unsigned how, struct usk_pair *out
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		usk_pair_blank(&x.out[i], &p->pair[i]);
 	}
-	for (size_t i = 0, end; i < p->n_pairs && !status; i = end) {
+	for (size_t i = 0, end; i < p->n_own_pairs && !status; i = end) {
 		uint64_t kept = 0;
 		for (end = i;
-		     end < p->n_pairs && (end == i || !(how & GATHER_KEEP) || kept < MOST_KEPT);
+		     end < p->n_own_pairs && (end == i || !(how & GATHER_KEEP) || kept < MOST_KEPT);
 		     end++) {
-			kept += p->pair[end].in_tables;
+			kept += p->pair[p->own_pairs[end]].in_tables;
 		}
 		/* The tables once more for each further lot. */
 		p->work_all += i ? usk_tables_size(p) : 0;
-		status = gather_together(&x, p->all_pairs + i, end - i);
+		status = gather_together(&x, p->own_pairs + i, end - i);
 	}
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		usk_gathered_free(&x.way[i].g);

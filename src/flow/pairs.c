@@ -9,6 +9,7 @@
  * Not   what the messages say (reading.c)
  */
 #include "flow/flow.h"
+#include "flow/share.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,35 +60,31 @@ uint32_t usk_pair_number(struct parties *p, uint32_t x, uint32_t y)
 
 /* All samples sorted once tell who shares what: to look for every capture's in every other one
  * would take hours where a few hundred meet. */
-struct sighted {
-	uint64_t key, sample; /* the number of its party before its own */
-};
-
-static uint32_t party_of(const struct sighted *s)
-{
-	return (uint32_t)(s->sample >> 32);
-}
-
-static struct sighted *all_sighted(const struct parties *p, size_t *n)
+static struct usk_sighted *all_sighted(const struct parties *p, size_t *n)
 {
 	*n = 0;
 	for (size_t i = 0; i < p->n; i++) {
 		*n += p->party[i].survey.n_samples;
 	}
-	struct sighted *s = usk_alloc(*n + 1, sizeof *s);
+	struct usk_sighted *s = usk_alloc(*n + 1, sizeof *s);
 	*n = 0;
 	for (size_t i = 0; i < p->n; i++) {
 		const struct usk_survey *y = &p->party[i].survey;
 		for (size_t k = 0; k < y->n_samples; k++) {
-			s[(*n)++] = (struct sighted){ y->sample[k].key, (uint64_t)i << 32 | k };
+			s[(*n)++] = (struct usk_sighted){ y->sample[k].key, (uint64_t)i << 32 | k };
 		}
 	}
 	usk_sort_rows(&s->key, *n, sizeof *s / sizeof s->key);
 	return s;
 }
 
+static uint32_t party_of(const struct usk_sighted *s)
+{
+	return (uint32_t)(s->sample >> 32);
+}
+
 /* The end of the run of the same key, and party if that counts, which begins at i. */
-static size_t run(const struct sighted *s, size_t n, size_t i, bool party)
+static size_t run(const struct usk_sighted *s, size_t n, size_t i, bool party)
 {
 	size_t k = i + 1;
 	while (k < n && s[k].key == s[i].key && (!party || party_of(&s[k]) == party_of(&s[i]))) {
@@ -97,7 +94,7 @@ static size_t run(const struct sighted *s, size_t n, size_t i, bool party)
 }
 
 /* One capture's sightings of one key. */
-static void note_passing(struct parties *p, const struct sighted *s, size_t n)
+static void note_passing(struct parties *p, const struct usk_sighted *s, size_t n)
 {
 	enum { ENOUGH = 8 };
 	uint32_t sample[ENOUGH];
@@ -111,21 +108,33 @@ static void note_passing(struct parties *p, const struct sighted *s, size_t n)
 	usk_survey_passing(&p->party[party_of(s)].survey, sample, n < ENOUGH ? n : ENOUGH);
 }
 
-/* Pairs that have a sample in common. */
-static void find_shared(struct parties *p)
+/* Pairs that have a sample in common. whole: these are all samples of their captures. */
+static void tie(struct parties *p, const struct usk_sighted *s, size_t n, bool whole)
 {
-	size_t n;
-	struct sighted *s = all_sighted(p, &n);
 	for (size_t i = 0, end; i < n; i = end) {
 		end = run(s, n, i, false);
 		for (size_t x = i, x_end; x < end; x = x_end) {
 			x_end = run(s, n, x, true);
-			note_passing(p, s + x, x_end - x);
+			if (whole) {
+				note_passing(p, s + x, x_end - x);
+			}
 			for (size_t y = x_end; y < end; y = run(s, n, y, true)) {
 				uint32_t k = usk_pair_number(p, party_of(&s[x]), party_of(&s[y]));
 				p->pair[k].in_captures = true;
 			}
 		}
+	}
+}
+
+static void find_shared(struct parties *p)
+{
+	size_t n;
+	struct usk_sighted *s = all_sighted(p, &n);
+	tie(p, s, n, true);
+	if (p->share && p->share->ranks > 1) {
+		struct usk_sighted *some = usk_share_sighted(p, s, &n);
+		tie(p, some, n, false);
+		free(some);
 	}
 	free(s);
 }
@@ -198,6 +207,14 @@ static int by_numbers(const void *pa, const void *pb)
 	const struct pair_source *x = pa, *y = pb;
 	int order = usk_order(x->a < x->b ? x->a : x->b, y->a < y->b ? y->a : y->b);
 	return order ? order : usk_order(x->a < x->b ? x->b : x->a, y->a < y->b ? y->b : y->a);
+}
+
+static void sort(struct parties *p)
+{
+	if (p->n_pairs) {
+		qsort(p->pair, p->n_pairs, sizeof *p->pair, by_numbers);
+	}
+	renumber(p);
 }
 
 /* ---- --from and --to ----------------------------------------------------------------- */
@@ -275,7 +292,7 @@ static enum usk_status settle(struct pair_source *s, struct usk_err *err)
 		s->a = s->b;
 		s->b = a;
 	}
-	if (s->in_captures) {
+	if (s->in_captures && usk_share_matches(s)) {
 		status = join(s, err);
 	}
 	if (!s->coarse.joins && s->in_tables) {
@@ -308,6 +325,11 @@ enum usk_status usk_pairs_settle(struct parties *p, struct usk_err *err)
 	if (captures > 1) {
 		find_shared(p);
 	}
+	if (p->share) {
+		usk_share_pairs(p);
+		sort(p);
+		usk_share_deal(p);
+	}
 	size_t all = p->n_pairs;
 	for (size_t i = 0; i < all && !status; i++) {
 		struct pair_source *s = &p->pair[i];
@@ -318,6 +340,7 @@ enum usk_status usk_pairs_settle(struct parties *p, struct usk_err *err)
 			s->coarse.seen = NULL;
 		}
 	}
+	usk_share_joins(p, status, err);
 	for (size_t i = 0; i < all && !status; i++) {
 		if (p->pair[i].coarse.joins || p->pair[i].in_tables || p->n == 2) {
 			p->pair[n++] = p->pair[i];
@@ -329,17 +352,18 @@ enum usk_status usk_pairs_settle(struct parties *p, struct usk_err *err)
 		return status;
 	}
 	p->n_pairs = n;
-	if (n) {
-		qsort(p->pair, n, sizeof *p->pair, by_numbers);
-	}
-	renumber(p);
+	sort(p);
 	if (p->opt->from_ns != USK_NONE || p->opt->to_ns != USK_NONE) {
 		set_ranges(p);
 	}
 	p->all_pairs = usk_alloc(n + 1, sizeof *p->all_pairs);
+	p->own_pairs = usk_alloc(n + 1, sizeof *p->own_pairs);
 	for (size_t i = 0; i < n; i++) {
 		struct usk_coarse *c = &p->pair[i].coarse;
 		p->all_pairs[i] = (uint32_t)i;
+		if (usk_share_matches(&p->pair[i])) {
+			p->own_pairs[p->n_own_pairs++] = (uint32_t)i;
+		}
 		if (!c->joins) { /* thousands of them; the spread stays */
 			free(c->knot);
 			c->knot = NULL;
@@ -359,6 +383,7 @@ void usk_pairs_free(struct parties *p)
 	}
 	free(p->pair);
 	free(p->all_pairs);
+	free(p->own_pairs);
 	usk_index_free(&p->pairs);
 }
 

@@ -10,6 +10,7 @@
  */
 #include "flow/flow.h"
 #include "flow/clock_log.h"
+#include "flow/share.h"
 #include "fit/group.h"
 
 #include "base/text.h"
@@ -113,13 +114,17 @@ void usk_party_captured(struct parties *p, struct party *y)
 static enum usk_status scan_capture(struct parties *p, struct party *y, struct usk_err *err)
 {
 	enum usk_status status = usk_capture_open(p, y, err);
-	if (!status) {
+	y->far = !usk_share_reads(p, y->trace);
+	if (!status && !y->far) {
 		status = usk_survey_capture(y->capture, p->depth, usk_parties_progress, p,
 					    &y->survey, err);
 	}
-	if (status) {
-		return status;
-	}
+	p->work_done += status ? 0 : usk_trace_size(y->capture);
+	return status;
+}
+
+static void take_survey(struct parties *p, struct party *y)
+{
 	const struct usk_survey *s = &y->survey;
 	if (s->epochs.n) {
 		usk_party_breaks(y);
@@ -133,8 +138,6 @@ static enum usk_status scan_capture(struct parties *p, struct party *y, struct u
 	p->left_out.loopback += s->left_out.loopback;
 	p->left_out.cut_short += s->left_out.cut_short;
 	p->left_out.alike += s->left_out.alike;
-	p->work_done += usk_trace_size(y->capture);
-	return USK_OK;
 }
 
 /* Sides of messages go to where they are joined, those of all traces together. */
@@ -199,13 +202,18 @@ static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 	for (size_t i = 0; i < p->n && !status; i++) {
 		status = scan_capture(p, &p->party[i], err);
 	}
+	usk_share_surveys(p, status, err);
+	for (size_t i = 0; i < p->n && !status; i++) {
+		take_survey(p, &p->party[i]);
+	}
 	status = status ? status : scan_tables(p, err);
 	status = status ? status : usk_row_epochs(p, err);
 	status = status ? status : usk_inside_scan(p, err);
 	for (size_t i = 0; i < p->n_traces && !status; i++) {
 		switch (usk_trace_class(p->trace[i])) {
 		case USK_TRACE_CAPTURE:
-			p->events[i] = usk_trace_events(p->trace[i]);
+			p->events[i] = usk_share_reads(p, i) ? usk_trace_events(p->trace[i])
+							     : p->events[i];
 			continue;
 		case USK_TRACE_TABLE:
 			continue;
@@ -454,10 +462,11 @@ static void renumber(struct parties *p)
 }
 
 enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
-				 const struct usk_sync_options *opt, struct parties *out,
-				 struct usk_err *err)
+				 const struct usk_sync_options *opt, const struct usk_share *share,
+				 struct parties *out, struct usk_err *err)
 {
 	memset(out, 0, sizeof *out);
+	out->share = share;
 	out->trace = trace;
 	out->n_traces = n;
 	out->opt = opt;
@@ -475,9 +484,12 @@ enum usk_status usk_parties_open(struct usk_trace *const *trace, size_t n,
 		work += usk_trace_size(trace[i]);
 		if (usk_trace_class(trace[i]) == USK_TRACE_CAPTURE) {
 			captures++;
-			status = usk_trace_depth(trace[i], &out->depth, err);
+			status = usk_share_reads(out, i)
+					 ? usk_trace_depth(trace[i], &out->depth, err)
+					 : USK_OK;
 		}
 	}
+	usk_share_depth(out, status, err);
 	/* Read once to begin with, and then for every pair; how many these are shows later. */
 	out->work_all = work * (captures > 2 ? captures : 2);
 	status = status ? status : scan_all(out, err);

@@ -9,6 +9,7 @@
  * Not   who is wrong among them (gather.c), estimates (pair.c, compare.c)
  */
 #include "flow/reading.h"
+#include "flow/share.h"
 
 #include "match/match.h"
 
@@ -427,6 +428,8 @@ enum usk_status usk_readings(struct parties *p, const uint32_t *pair, size_t n,
 			plan->begin(plan->ctx, k, &reading[i]);
 		}
 		if (walks) {
+			usk_share_need(p, &p->party[p->pair[k].a]);
+			usk_share_need(p, &p->party[p->pair[k].b]);
 			status = walk(&reading[i]);
 			p->work_done += usk_pair_walk_size(&p->pair[k]);
 		}

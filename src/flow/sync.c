@@ -8,6 +8,7 @@
  * Not   files written, things printed
  */
 #include "flow/reading.h"
+#include "flow/share.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -175,12 +176,12 @@ enum usk_status usk_flow_too_few(const struct parties *p, struct usk_err *err)
 }
 
 enum usk_status usk_flow_open(struct usk_trace *const *trace, size_t n,
-			      const struct usk_sync_options *opt, struct parties *out,
-			      struct usk_err *err)
+			      const struct usk_sync_options *opt, const struct usk_share *share,
+			      struct parties *out, struct usk_err *err)
 {
 	enum usk_status status = check_arguments(trace, n, opt, err);
 	if (!status) {
-		status = usk_parties_open(trace, n, opt, out, err);
+		status = usk_parties_open(trace, n, opt, share, out, err);
 	}
 	if (!status && out->n < 2 && n > 1 && out->n) {
 		status =
@@ -216,6 +217,7 @@ struct sync {
 	struct fitted *fitted;
 	struct usk_err *err;
 	bool no_line; /* the model is linear, no line fits, and the method draws one all the same */
+	bool served;  /* it is another rank that has the answer */
 };
 
 /*
@@ -253,6 +255,9 @@ static enum usk_status gather(struct sync *x)
 	enum usk_status status =
 		usk_gather(p, (p->method->needs_messages ? GATHER_KEEP : GATHER) | GATHER_PARALLEL,
 			   x->c->pair, fit_pair, x, x->err);
+	if (p->share) {
+		x->served = usk_share_fits(p, x->c->pair, x->fitted, status, x->err);
+	}
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		usk_counts_add(&x->c->counts, &x->fitted[i].found);
 		x->c->evaluation.recorded_inversions += usk_pair_inversions(&x->c->pair[i]);
@@ -375,9 +380,10 @@ static enum usk_status sync(struct sync *x)
 	enum usk_status status = x->p->method->together ? usk_flow_group(x->p, x->err) : USK_OK;
 	status = status ? status : gather(x);
 	usk_give_back(); /* corridors of all pairs */
-	x->no_line = !status && draws_where_none_fits(x);
-	status = status || x->no_line ? status : solve(x);
-	if (!status && !x->no_line) {
+	x->no_line = !status && !x->served && draws_where_none_fits(x);
+	const bool stays = !status && !x->no_line && !x->served;
+	status = stays ? solve(x) : status;
+	if (!status && stays) {
 		usk_carried_answer(x->c, x->p);
 		usk_flow_explain(x->c, x->p, x->fitted);
 		measure_widths(x->c);
@@ -462,19 +468,20 @@ static enum usk_status check(struct sync *x)
 /* ---- the way ------------------------------------------------------------------------- */
 
 static enum usk_status run(struct usk_trace *const *trace, size_t n,
-			   const struct usk_sync_options *opt,
+			   const struct usk_sync_options *opt, const struct usk_share *share,
 			   enum usk_status (*rest)(struct sync *x), struct usk_clocks **out,
 			   struct usk_err *err)
 {
 	struct parties p;
-	enum usk_status status = usk_flow_open(trace, n, opt ? opt : &usk_sync_defaults, &p, err);
+	enum usk_status status =
+		usk_flow_open(trace, n, opt ? opt : &usk_sync_defaults, share, &p, err);
 	if (status) {
 		return status;
 	}
 	struct sync x = { .p = &p, .c = clocks_of(&p), .err = err };
 	const char *method = p.method->name;
 	status = rest(&x);
-	if (status || x.no_line) {
+	if (status || x.no_line || x.served) {
 		usk_clocks_free(x.c);
 	} else {
 		*out = x.c;
@@ -483,7 +490,7 @@ static enum usk_status run(struct usk_trace *const *trace, size_t n,
 	if (!status && x.no_line) {
 		struct usk_sync_options bent = *opt;
 		bent.model = "wander";
-		status = run(trace, n, &bent, rest, out, err);
+		status = run(trace, n, &bent, share, rest, out, err);
 		if (!status) {
 			usk_flow_note(&(*out)->note, &(*out)->n_notes,
 				      usk_format("no clocks of one rate each fit these messages: "
@@ -499,12 +506,20 @@ enum usk_status usk_sync(struct usk_trace *const *trace, size_t n,
 			 const struct usk_sync_options *opt, struct usk_clocks **out,
 			 struct usk_err *err)
 {
-	return run(trace, n, opt, sync, out, err);
+	return run(trace, n, opt, NULL, sync, out, err);
+}
+
+enum usk_status usk_sync_shared(struct usk_trace *const *trace, size_t n,
+				const struct usk_sync_options *opt, const struct usk_share *share,
+				struct usk_clocks **out, struct usk_err *err)
+{
+	*out = NULL;
+	return run(trace, n, opt, share, sync, out, err);
 }
 
 enum usk_status usk_check(struct usk_trace *const *trace, size_t n,
 			  const struct usk_sync_options *opt, struct usk_clocks **out,
 			  struct usk_err *err)
 {
-	return run(trace, n, opt, check, out, err);
+	return run(trace, n, opt, NULL, check, out, err);
 }
