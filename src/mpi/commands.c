@@ -13,6 +13,7 @@
 #include "cli/units.h"
 #include "mpi/gather.h"
 #include "mpi/guard.h"
+#include "mpi/share.h"
 #include "mpi/team.h"
 
 #include <stdlib.h>
@@ -31,24 +32,21 @@ static void share(const struct args *args, size_t first)
 	team_agree();
 }
 
+/* None of them is open. */
+static struct usk_trace **no_traces(void)
+{
+	return kept(usk_alloc(files.n, sizeof(struct usk_trace *)));
+}
+
 static void open_gathered(struct task *t)
 {
 	t->n = files.n;
-	t->trace = gather_parts(t->args, &files);
+	t->trace = gather_parts(t->args, &files, no_traces());
 }
 
-/* Rank 0 goes on where `unskew` would; the others have done what they can. */
-static int from_parts(const struct args *args,
-		      int (*of)(const struct args *, void (*)(struct task *)))
+static void open_shared(struct task *t)
 {
-	progress_start(args);
-	refuse_readings(args);
-	share(args, 0);
-	if (!team_rank()) {
-		return of(args, open_gathered);
-	}
-	gather_parts(args, &files);
-	return EXIT_DONE;
+	share_open(t, &files);
 }
 
 static int sync_run(const struct args *args)
@@ -56,12 +54,23 @@ static int sync_run(const struct args *args)
 	if (!team_rank()) {
 		sync_outputs_try(args);
 	}
-	return from_parts(args, sync_of);
+	progress_start(args);
+	refuse_readings(args);
+	share(args, 0);
+	return sync_of(args, open_shared);
 }
 
+/* Rank 0 goes on where `unskew` would; the others have done what they can. */
 static int check_run(const struct args *args)
 {
-	return from_parts(args, check_of);
+	progress_start(args);
+	refuse_readings(args);
+	share(args, 0);
+	if (!team_rank()) {
+		return check_of(args, open_gathered);
+	}
+	gather_parts(args, &files, no_traces());
+	return EXIT_DONE;
 }
 
 /* ---- apply ------------------------------------------------------------------------------------ */
@@ -137,10 +146,10 @@ const struct command mpi_sync = {
 	},
 	.help = "compute every clock's offset and drift from traces that many ranks read",
 	.more = TRACES_MORE
-		"Ranks make parts of their traces, as `unskew part` does, and rank 0 computes from all "
-		"parts what `unskew sync` computes from the traces, to the byte, whatever the number "
-		"of ranks. The output is rank 0's. --readings needs the traces themselves, and spans "
-		"have no parts.",
+		"Captures, and pairs of them, are matched by all ranks; of other traces rank 0 gets "
+		"parts, as `unskew part` makes them. Rank 0 solves, and what it writes is what `unskew "
+		"sync` writes of the same traces, to the byte, whatever the number of ranks. --readings "
+		"needs the traces themselves, and spans have no parts.",
 	.group = { &options_answer, &options_method, &options_model, &options_solve, &options_delay,
 		   &options_anchor, &options_log, &options_read, &options_match, &options_force,
 		   &options_common },

@@ -288,5 +288,5 @@ struct files files_share(struct args *args, size_t first)
 		operand[i] = f[i].seen->file;
 	}
 	args_replace_operands(args, first, operand, n);
-	return (struct files){ n, choose_readers(f, n, machine) };
+	return (struct files){ n, choose_readers(f, n, machine), machine };
 }

@@ -6,8 +6,9 @@
 #include "cli/cmd.h"
 
 struct files {
-	size_t n;	   /* args' operands from the first-th on, in their order */
-	const int *reader; /* [n], a rank each */
+	size_t n;	    /* args' operands from the first-th on, in their order */
+	const int *reader;  /* [n], a rank each */
+	const int *machine; /* of each rank, the first rank there */
 };
 
 /**

@@ -6,92 +6,18 @@
  * Out   at rank 0 what `unskew join` would open: the same rows, the same names
  * Why   what is sent is small against the traces, and what is solved is what `unskew sync` solves
  * Not   who reads what (files.c), solving (cli/cmd_sync.c)
- *
- * Parts lie in a file without a name, in TMPDIR of their machine, and are looked at from there: what
- * memory is free holds them, and no death of a rank leaves one behind.
  */
 #include "mpi/gather.h"
 
 #include "base/io.h"
 #include "cli/units.h"
 #include "mpi/guard.h"
+#include "mpi/scratch.h"
 #include "mpi/team.h"
 #include "read/part.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-/* A file without a name, with a buffer before it. */
-struct scratch {
-	int fd;
-	uint64_t size;
-	int error; /* of the first write or read that failed */
-	size_t used;
-	uint8_t buffer[1 << 18];
-};
-
-static struct scratch *scratch_new(void)
-{
-	struct scratch *s = kept(usk_alloc(1, sizeof *s));
-	must(usk_scratch_file(&s->fd, "no temporary file", &why));
-	return s;
-}
-
-static void scratch_at(struct scratch *s, uint64_t at, const void *data, size_t n)
-{
-	const char *p = data;
-	while (n && !s->error) {
-		ssize_t m = pwrite(s->fd, p, n, (off_t)at);
-		if (m < 0) {
-			s->error = errno == EINTR ? 0 : errno;
-			continue;
-		}
-		p += m;
-		at += (uint64_t)m;
-		n -= (size_t)m;
-	}
-}
-
-static void scratch_flush(struct scratch *s)
-{
-	scratch_at(s, s->size - s->used, s->buffer, s->used);
-	s->used = 0;
-}
-
-static void scratch_add(struct scratch *s, const void *data, size_t n)
-{
-	const uint8_t *p = data;
-	while (n) {
-		size_t m = sizeof s->buffer - s->used < n ? sizeof s->buffer - s->used : n;
-		memcpy(s->buffer + s->used, p, m);
-		s->used += m;
-		s->size += m;
-		p += m;
-		n -= m;
-		if (s->used == sizeof s->buffer) {
-			scratch_flush(s);
-		}
-	}
-}
-
-static void scratch_must(const struct scratch *s)
-{
-	if (s->error) {
-		say_failed("a temporary file: %s", strerror(s->error));
-	}
-}
-
-static void scratch_read(void *ctx, uint64_t at, void *out, size_t n)
-{
-	struct scratch *s = ctx;
-	ssize_t got = usk_read_most(s->fd, (int64_t)at, out, n);
-	if (got != (ssize_t)n) {
-		s->error = got < 0 ? errno : EIO;
-	}
-}
 
 /* ---- making them ----------------------------------------------------------------------------- */
 
@@ -101,32 +27,47 @@ static void put(void *ctx, const void *data, size_t n)
 	scratch_add(ctx, data, n);
 }
 
-/* Of what this rank reads: the parts one behind the other; size[i] of each. */
-static struct scratch *make_parts(const struct args *args, const struct files *files,
-				  uint64_t *size)
+struct usk_trace *gather_open(const struct args *args, size_t i, const char *called)
 {
 	const struct usk_read_options opt = read_options(args);
+	struct usk_trace *t;
+	const char *name, *path = args_split_name(args_operand(args, i), &name);
+	guard_file(path);
+	must(usk_trace_open_with(path, called ? called : name, &opt, &t, &why));
+	return t;
+}
+
+uint64_t gather_part(const struct args *args, size_t i, struct usk_trace *t, struct scratch *to)
+{
+	const struct usk_part_sink sink = { put, to };
+	const char *name;
+	uint64_t before = to->size;
+	guard_file(usk_trace_path(t));
+	args_split_name(args_operand(args, i), &name);
+	must(usk_part_write(t, name != NULL, &sink, &why));
+	return to->size - before;
+}
+
+/* Of what this rank reads: the parts one behind the other; size[i] of each. */
+static struct scratch *make_parts(const struct args *args, const struct files *files,
+				  struct usk_trace **trace, uint64_t *size)
+{
 	struct scratch *s = scratch_new();
-	const struct usk_part_sink sink = { put, s };
 	size_t mine = 0, done = 0;
 	for (size_t i = 0; i < files->n; i++) {
 		mine += files->reader[i] == team_rank();
 	}
 	for (size_t i = 0; i < files->n; i++) {
-		struct usk_trace *t;
-		const char *name, *path = args_split_name(args_operand(args, i), &name);
 		if (files->reader[i] != team_rank()) {
 			continue;
 		}
-		guard_file(path);
 		if (!team_rank()) {
 			progress_show(NULL, (double)done++ / (double)mine, "reading, rank 0");
 		}
-		uint64_t before = s->size;
-		must(usk_trace_open_with(path, name, &opt, &t, &why));
-		must(usk_part_write(t, name != NULL, &sink, &why));
-		usk_trace_close(t);
-		size[i] = s->size - before;
+		trace[i] = trace[i] ? trace[i] : gather_open(args, i, NULL);
+		size[i] = gather_part(args, i, trace[i], s);
+		usk_trace_close(trace[i]);
+		trace[i] = NULL;
 	}
 	scratch_flush(s);
 	scratch_must(s);
@@ -134,18 +75,6 @@ static struct scratch *make_parts(const struct args *args, const struct files *f
 }
 
 /* ---- bringing them together ------------------------------------------------------------------ */
-
-struct arriving {
-	struct scratch *to;
-	uint64_t *at; /* [team_size()], where the next bytes of that rank go */
-};
-
-static void take(void *ctx, int rank, const void *data, size_t n)
-{
-	struct arriving *a = ctx;
-	scratch_at(a->to, a->at[rank], data, n);
-	a->at[rank] += n;
-}
 
 struct parts {
 	const uint8_t *bytes;
@@ -194,10 +123,11 @@ static uint64_t *place_parts(const struct files *files, const uint64_t *size, ui
 	return at;
 }
 
-struct usk_trace **gather_parts(const struct args *args, const struct files *files)
+struct usk_trace **gather_parts(const struct args *args, const struct files *files,
+				struct usk_trace **trace)
 {
 	uint64_t *size = kept(usk_alloc(files->n, sizeof *size)), all;
-	struct scratch *mine = make_parts(args, files, size);
+	struct scratch *mine = make_parts(args, files, trace, size);
 	struct scratch *here = team_rank() ? NULL : scratch_new();
 	team_agree();
 	const struct team_bytes bytes = { mine->size, scratch_read, mine };
@@ -205,18 +135,14 @@ struct usk_trace **gather_parts(const struct args *args, const struct files *fil
 	struct arriving a = { .to = here };
 	struct parts p = { .size = size };
 	p.at = place_parts(files, size, &a.at, &all);
-	team_collect(&bytes, false, take, &a);
+	team_collect(&bytes, false, scratch_arrive, &a);
 	scratch_must(mine);
-	close(mine->fd);
+	scratch_free(mine);
 	if (!here) {
 		return NULL;
 	}
 	scratch_must(here);
-	p.bytes = mmap(NULL, (size_t)all, PROT_READ, MAP_PRIVATE, here->fd, 0);
-	if (p.bytes == MAP_FAILED) {
-		say_failed("parts of traces, %llu bytes: %s", (unsigned long long)all,
-			   strerror(errno));
-	}
+	p.bytes = scratch_look(here, all);
 	return open_parts(&p, files->n);
 }
 

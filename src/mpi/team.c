@@ -17,17 +17,37 @@
 #include "mpi/guard.h"
 
 #include <mpi.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { STOPPED = -1, TAG_FAILED = 1, SENTENCE = 4096, ROUND = 64 << 20, LEAST = 4096 };
+/* What is sent at once, as counts are ints; tests make it small, so that everything is in pieces. */
+#ifndef TEAM_ROUND
+#define TEAM_ROUND (64 << 20)
+#endif
+/* Tests: no rank shares a machine with another one. */
+#ifndef TEAM_APART
+#define TEAM_APART false
+#endif
+
+enum {
+	STOPPED = -1,
+	ASKS = -2,
+	TAG_FAILED = 1,
+	TAG_BYTES,
+	SENTENCE = 4096,
+	ROUND = TEAM_ROUND,
+	LEAST = 4096 < ROUND ? 4096 : ROUND
+};
 
 static struct {
 	int rank, size, first_here;
 	char sentence[SENTENCE]; /* of a failure that the others do not know yet */
 	int64_t looked_ns;
 	MPI_Request *told; /* to the others: this rank failed */
+	bool over;	   /* rank 0 is done */
+	cpu_set_t all;	   /* processors of all ranks here */
 } team;
 
 /* The longer it has lasted, the longer each nap; of a barrier, which takes few steps. */
@@ -56,7 +76,12 @@ void team_begin(void)
 	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, team.rank, MPI_INFO_NULL, &here);
 	team.first_here = team.rank;
 	MPI_Bcast(&team.first_here, 1, MPI_INT, 0, here);
+	if (sched_getaffinity(0, sizeof team.all, &team.all)) {
+		CPU_ZERO(&team.all);
+	}
+	MPI_Allreduce(MPI_IN_PLACE, &team.all, sizeof team.all, MPI_BYTE, MPI_BOR, here);
 	MPI_Comm_free(&here);
+	team.first_here = TEAM_APART ? team.rank : team.first_here;
 	guard_rank(team.rank);
 	if (team.rank && !freopen("/dev/null", "w", stdout)) {
 		fclose(stdout);
@@ -160,6 +185,21 @@ void team_agree(void)
 	settle(EXIT_DONE);
 }
 
+bool team_ask(void)
+{
+	const int *status = settle(team.rank ? EXIT_DONE : ASKS);
+	team.over = status[0] != ASKS;
+	return !team.over;
+}
+
+void team_alone(void)
+{
+	/* Where it may not, it has what it had. */
+	if (CPU_COUNT(&team.all)) {
+		sched_setaffinity(0, sizeof team.all, &team.all);
+	}
+}
+
 void team_look(void)
 {
 	enum { EVERY_NS = 20000000 };
@@ -176,6 +216,9 @@ void team_look(void)
 
 void team_end(int status)
 {
+	if (team.over) {
+		finish(status);
+	}
 	if (is_failure(status)) {
 		tell_others();
 	}
@@ -244,9 +287,68 @@ void team_collect(const struct team_bytes *mine, bool to_all,
 	free(in);
 }
 
+/* The next piece of what one rank sends and of what another one does, at the same time. */
+static void swap_piece(const struct team_bytes *to, int receiver, uint64_t in, int sender,
+		       uint64_t at, char *piece[2])
+{
+	MPI_Request r[2] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL };
+	uint64_t out = to->size > at ? to->size - at : 0;
+	in = in > at ? in - at : 0;
+	int n_out = (int)(out < ROUND ? out : ROUND), n_in = (int)(in < ROUND ? in : ROUND);
+	if (n_in) {
+		piece[1] = usk_grow(piece[1], (size_t)n_in, 1);
+		MPI_Irecv(piece[1], n_in, MPI_BYTE, sender, TAG_BYTES, MPI_COMM_WORLD, &r[1]);
+	}
+	if (n_out) {
+		piece[0] = usk_grow(piece[0], (size_t)n_out, 1);
+		to->read(to->ctx, at, piece[0], (size_t)n_out);
+		MPI_Isend(piece[0], n_out, MPI_BYTE, receiver, TAG_BYTES, MPI_COMM_WORLD, &r[0]);
+	}
+	for (int i = 0; i < 2; i++) {
+		MPI_Wait(&r[i], MPI_STATUS_IGNORE);
+	}
+}
+
+/*
+ * In the k-th step each rank sends to the k-th behind it: whoever has something for another one meets it
+ * in one step, and those that have nothing for each other do not wait.
+ */
+void team_exchange(const struct team_bytes *to,
+		   void (*take)(void *ctx, int rank, const void *data, size_t n), void *ctx)
+{
+	const int ranks = team.size;
+	uint64_t *out = usk_alloc((size_t)ranks, sizeof *out);
+	uint64_t *in = usk_alloc((size_t)ranks, sizeof *in);
+	char *piece[2] = { NULL, NULL };
+	for (int i = 0; i < ranks; i++) {
+		out[i] = to[i].size;
+	}
+	MPI_Alltoall(out, 1, MPI_UINT64_T, in, 1, MPI_UINT64_T, MPI_COMM_WORLD);
+	for (int k = 0; k < ranks; k++) {
+		int receiver = (team.rank + k) % ranks, sender = (team.rank - k + ranks) % ranks;
+		uint64_t longest = out[receiver] > in[sender] ? out[receiver] : in[sender];
+		for (uint64_t at = 0; at < longest; at += ROUND) {
+			swap_piece(&to[receiver], receiver, in[sender], sender, at, piece);
+			if (in[sender] > at) {
+				uint64_t n = in[sender] - at;
+				take(ctx, sender, piece[1], (size_t)(n < ROUND ? n : ROUND));
+			}
+		}
+	}
+	free(piece[0]);
+	free(piece[1]);
+	free(out);
+	free(in);
+}
+
 static void read_text(void *ctx, uint64_t at, void *out, size_t n)
 {
 	memcpy(out, (const char *)ctx + at, n);
+}
+
+struct team_bytes team_bytes_of(const void *data, size_t n)
+{
+	return (struct team_bytes){ n, read_text, (void *)(uintptr_t)data };
 }
 
 static void take_text(void *ctx, int rank, const void *data, size_t n)
@@ -263,7 +365,7 @@ static void take_text(void *ctx, int rank, const void *data, size_t n)
 
 struct team_text *team_texts(const char *mine, size_t n, bool to_all)
 {
-	const struct team_bytes bytes = { n, read_text, (char *)(uintptr_t)mine };
+	const struct team_bytes bytes = team_bytes_of(mine, n);
 	struct team_text *t = kept(usk_alloc((size_t)team.size, sizeof *t));
 	team_collect(&bytes, to_all, take_text, t);
 	return t;

@@ -22,17 +22,30 @@ void team_agree(void);
  * during long work. */
 void team_look(void);
 
+/** Rank 0 wants something of the others, which wait for that: true. False: it wants nothing any more,
+ * and is done; then they only end. */
+bool team_ask(void);
+/** The others wait for rank 0, which works alone: it may have the processors of all ranks of its machine.
+ */
+void team_alone(void);
+
 /* Bytes of each rank for others; of any length. read() fills out[n] from byte `at` of them on. */
 struct team_bytes {
 	uint64_t size;
 	void (*read)(void *ctx, uint64_t at, void *out, size_t n);
 	void *ctx;
 };
+/** data[n], which stay where they are. */
+struct team_bytes team_bytes_of(const void *data, size_t n);
 /**
  * Every rank's bytes to rank 0, or to all: take() gets them in pieces, those of one rank in their order.
  */
 void team_collect(const struct team_bytes *mine, bool to_all,
 		  void (*take)(void *ctx, int rank, const void *data, size_t n), void *ctx);
+
+/** to[team_size()], each for one rank; take() gets what comes, likewise. */
+void team_exchange(const struct team_bytes *to,
+		   void (*take)(void *ctx, int rank, const void *data, size_t n), void *ctx);
 
 struct team_text {
 	char *text; /* ends with 0, and may hold more of these */

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""mpi.py UNSKEW UNSKEW_MPI KIND DATA [--all] - ranks of MPI give the bytes of unskew, or end with one sentence
+"""mpi.py UNSKEW UNSKEW_MPI KIND DATA [--pieces PROGRAM] [--all] - ranks of MPI give the bytes of unskew, or end with
+one sentence
 
-KIND is openmpi or mpich: whose mpirun it is. DATA has CTF traces that others recorded."""
+KIND is openmpi or mpich: whose mpirun it is. DATA has CTF traces that others recorded. PROGRAM is unskew-mpi whose
+ranks take themselves for machines of their own, and send in small pieces."""
 
 import os
 import shutil
@@ -15,11 +17,12 @@ import time
 CASES = [
 	("nat", ["--hosts", "3", "--nat", "--tso", "--gro", "--loss", "1%"]),
 	("table", ["--hosts", "3", "--format", "table"]),
+	("stepped", ["--hosts", "3", "--step", "host1@5s:1s"]),
 ]
 MORE = [
 	("plain", ["--hosts", "2"]),
 	("pcapng", ["--hosts", "7", "--format", "pcapng"]),
-	("stepped", ["--hosts", "2", "--step", "host1@5s:-1s"]),
+	("set back", ["--hosts", "2", "--step", "host1@5s:-1s"]),
 ]
 RANKS = (1, 2, 3, 7)
 ENVIRONMENT = dict(
@@ -120,6 +123,47 @@ def applied(job, folder, traces):
 			f"{name}: is re-timed otherwise")
 
 
+def shared(job, folder, made):
+	"""What is matched at one rank, and is wanted at rank 0 later: messages, and records by their numbers."""
+	out = [os.path.join(folder, f"messages-{i}.csv") for i in range(2)]
+	many = ["sync", "--json", "-f", "--min-delay", "1us", *made["nat"]]
+	demand(job.alone(*many, "--messages", out[0])[0] == 0, "messages: unskew cannot")
+	demand(job.run(3, *many, "--messages", out[1])[0] == 0, "messages: 3 ranks cannot")
+	demand(read(out[0]) == read(out[1]), "messages of 3 ranks are others")
+	job.same("records", 2, ["sync", "--model", "linear", *made["stepped"]])
+	first, second = made["nat"][:2]
+	twice = os.path.join(folder, "twice.pcap")
+	shutil.copy(first, twice)
+	got = job.run(2, "sync", first, second, twice)
+	said = sentences(got[2])
+	demand(got[0] == 1 and len(said) == 1 and "are the same capture" in said[0], f"the same capture: {got}")
+
+
+ROOMLESS = """#!/bin/sh
+# Rank 1 has no place for parts.
+[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" != 1 ] || export TMPDIR={0}/nowhere
+exec {1} "$@"
+"""
+
+
+def roomless(job, folder, traces):
+	"""A rank that cannot send what another one is to match."""
+	wrapper, out = os.path.join(folder, "roomless.sh"), os.path.join(folder, "roomless.json")
+	with open(wrapper, "w") as f:
+		f.write(ROOMLESS.format(folder, job.program))
+	os.chmod(wrapper, 0o755)
+	got = Job(job.unskew, wrapper, job.mpirun).run(3, "sync", *traces, "-o", out)
+	said = sentences(got[2])
+	demand(got[0] == 1 and len(said) == 1 and "unskew-mpi: rank 1: no temporary file" in said[0] and
+		not os.path.exists(out), f"no room: status {got[0]}, {said}")
+
+
+def in_one_place(job, traces):
+	"""Captures that are not shared out: two of one clock, and a range of time."""
+	job.same("one clock", 2, ["sync", "--json", f"a={traces[0]}", f"a={traces[1]}", f"b={traces[2]}"])
+	job.same("a range", 2, ["sync", "--json", "--from", "3s", *traces])
+
+
 def folders(job, folder, traces):
 	"""A folder, a pattern that no shell expanded, and a name."""
 	where = os.path.dirname(traces[0])
@@ -166,7 +210,7 @@ def machines(job, folder, traces):
 	os.chmod(node, 0o755)
 	many = Job(job.unskew, node, job.mpirun)
 	many.command = lambda ranks, *args: [job.mpirun, "-launcher", "fork", "-hosts", "one,other", "-n", str(ranks), node, *args]
-	for ranks in RANKS[1:]:
+	for ranks in RANKS[1:3]:
 		many.same("machines", ranks, ["sync", "--json", os.path.join(where, "a"), os.path.join(where, "b", "*")])
 
 
@@ -249,16 +293,24 @@ def main():
 		skip("unskew-mpi is not built, as no MPI was found")
 	job = Job(unskew, program, mpirun_of(kind))
 	everything = "--all" in sys.argv
+	pieces = sys.argv[sys.argv.index("--pieces") + 1] if "--pieces" in sys.argv else None
 	with tempfile.TemporaryDirectory() as folder:
 		traces = {}
 		for name, options in CASES + (MORE if everything else []):
 			traces[name] = make(job, folder, name, options)
-			case(job, name, traces[name], everything or name == "nat")
+			if everything or name == "nat":
+				case(job, name, traces[name], True)
 		ring = [os.path.join(data, "mpi-ring-ctf", f"mpi_ring{i}") for i in (1, 2)]
 		if os.path.exists(os.path.join(ring[0], "metadata")) and job.alone("sync", *ring)[0] in (0, 3):
 			case(job, "ctf", ring, everything)
 		else:
 			print("no CTF: it is not built in, or not in DATA")
+		for one in [job] + ([Job(unskew, pieces, mpirun_of(kind))] if pieces else []):
+			case(one, "table", traces["table"], False)
+			shared(one, folder, traces)
+		if pieces:
+			roomless(one, folder, traces["nat"])
+			in_one_place(job, traces["nat"])
 		applied(job, folder, traces["nat"])
 		folders(job, folder, traces["nat"])
 		refused(job, folder, traces["nat"])
