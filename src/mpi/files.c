@@ -7,8 +7,8 @@
  * Why   captures are read where they are: not every machine has every file
  * Not   reading them (gather.c, commands.c)
  *
- * The first rank of each machine looks which files there are and how large. Then all ranks come to one
- * answer: the largest file first, each goes to the rank that has the fewest bytes so far, of those on
+ * The first rank of each machine looks which files there are and how large, and rank 0 hears of it, as each
+ * machine may have something to say of each file. It comes to an answer, which it tells all ranks: the largest file first, each goes to the rank that has the fewest bytes so far, of those on
  * machines that can open it. A file is what is shared out, so that the number of ranks shows in nothing
  * that is computed.
  */
@@ -94,7 +94,7 @@ static struct team_text *look_everywhere(const struct args *args, size_t first)
 	}
 	fflush(out);
 	size_t n = s.n;
-	struct team_text *all = team_texts(s.text, looks ? n : 0, true);
+	struct team_text *all = team_texts(s.text, looks ? n : 0, false);
 	free(usk_stream_end(&s));
 	return all;
 }
@@ -164,11 +164,11 @@ static struct file file_at(const struct view *v, size_t i)
 	return f;
 }
 
-static _Noreturn void say_unreadable(const struct file *f)
+static char *unreadable(const struct file *f)
 {
 	const char *name, *path = args_split_name(f->seen->file, &name);
-	say_failed("%s: none of %d ranks can read it: %s", path, team_size(),
-		   strerror((int)-f->seen->bytes));
+	return usk_format("%s: none of %d ranks can read it: %s", path, team_size(),
+			  strerror((int)-f->seen->bytes));
 }
 
 static int by_place(const void *pa, const void *pb)
@@ -179,16 +179,16 @@ static int by_place(const void *pa, const void *pb)
 
 /*
  * The files of one operand in the order of the first machine if it has all of them, else by name. Where
- * some know it as a folder or a pattern, it is no file of others.
+ * some know it as a folder or a pattern, it is no file of others. *wrong: the first that nobody can read.
  */
-static size_t order_files(struct file *f, size_t n, const char *operand)
+static size_t order_files(struct file *f, size_t n, const char *operand, char **wrong)
 {
 	size_t good = 0;
 	bool one = true;
 	for (size_t i = 0; i < n; i++) {
 		bool itself = n > 1 && !strcmp(f[i].seen->file, operand);
 		if (f[i].bytes < 0 && !itself) {
-			say_unreadable(&f[i]);
+			*wrong = *wrong ? *wrong : unreadable(&f[i]);
 		}
 		if (f[i].bytes >= 0) {
 			f[good++] = f[i];
@@ -259,34 +259,76 @@ static const int *machines(void)
 	return machine;
 }
 
-struct files files_share(struct args *args, size_t first)
+/* "", then of each file its operand and its reader; or why there is no answer. */
+static void decide(const struct args *args, size_t first, const struct team_text *text,
+		   const int *machine, FILE *out)
 {
 	const size_t operands = args_operands(args) - first;
-	const int *machine = machines();
-	const struct team_text *text = look_everywhere(args, first);
 	struct view v = { .nothing = kept(usk_alloc(operands, sizeof *v.nothing)) };
 	for (int i = 0; i < team_size(); i++) {
 		if (text[i].n) {
 			take_view(&v, text[i].text, operands, i);
 		}
 	}
-	qsort(v.seen, v.n, sizeof *v.seen, by_name);
+	if (v.n) {
+		qsort(v.seen, v.n, sizeof *v.seen, by_name);
+	}
 	struct file *f = kept(usk_alloc(v.n + 1, sizeof *f));
 	size_t n = 0, at = 0;
-	for (size_t k = 0; k < operands; k++) {
+	char *wrong = NULL;
+	for (size_t k = 0; k < operands && !wrong; k++) {
 		size_t begin = n;
 		for (; at < v.n && v.seen[at].operand == k; at += f[n++].n) {
 			f[n] = file_at(&v, at);
 		}
-		if (n == begin) {
-			say_failed("%s", v.nothing[k]);
-		}
-		n = begin + order_files(f + begin, n - begin, args_operand(args, first + k));
+		wrong = n == begin ? usk_strdup(v.nothing[k]) : NULL;
+		n = begin +
+		    order_files(f + begin, n - begin, args_operand(args, first + k), &wrong);
 	}
-	const char **operand = kept(usk_alloc(n, sizeof *operand));
-	for (size_t i = 0; i < n; i++) {
-		operand[i] = f[i].seen->file;
+	put_word(out, wrong ? wrong : "");
+	const int *reader = wrong ? NULL : choose_readers(f, n, machine);
+	for (size_t i = 0; i < n && reader; i++) {
+		put_word(out, f[i].seen->file);
+		put_number(out, reader[i]);
 	}
-	args_replace_operands(args, first, operand, n);
-	return (struct files){ n, choose_readers(f, n, machine), machine };
+	free(wrong);
+}
+
+/* What rank 0 decided, at all. */
+static struct files hear(struct args *args, size_t first, const struct team_text *said)
+{
+	const char *at = said->text, *end = said->text + said->n, *wrong = next_word(&at);
+	struct files out = { 0 };
+	const char **operand = NULL;
+	int *reader = NULL;
+	size_t cap = 0, room = 0;
+	if (*wrong) {
+		say_failed("%s", wrong);
+	}
+	while (at < end) {
+		operand = usk_room(operand, out.n, &cap, sizeof *operand);
+		reader = usk_room(reader, out.n, &room, sizeof *reader);
+		operand[out.n] = next_word(&at);
+		reader[out.n++] = atoi(next_word(&at));
+	}
+	args_replace_operands(args, first, kept(operand), out.n);
+	out.reader = kept(reader);
+	return out;
+}
+
+struct files files_share(struct args *args, size_t first)
+{
+	const int *machine = machines();
+	const struct team_text *text = look_everywhere(args, first);
+	struct usk_stream s;
+	FILE *out = usk_stream_begin(&s);
+	if (!team_rank()) {
+		decide(args, first, text, machine, out);
+	}
+	fflush(out);
+	const struct team_text *said = team_texts(s.text, s.n, true);
+	free(usk_stream_end(&s));
+	struct files files = hear(args, first, said);
+	files.machine = machine;
+	return files;
 }
