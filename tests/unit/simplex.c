@@ -39,166 +39,237 @@ void simplex_free(struct simplex *s)
 }
 
 /*
- * Columns: x+ [n], x- [n], slacks [m], one artificial; the last is the right-hand side. Rows: m
- * constraints; row m is the objective, to be brought to 0 or over.
+ * Equations d basic[i] + sum_j t[i][j] free[j] = t[i][n], all integers: a pivot divides by the last
+ * d, which leaves no remainder, so that nothing has to be reduced. Variables: 0 to n - 1 are the
+ * unknowns, of any sign, n + i the slack of row i, at least 0. Row m is the objective.
  */
 struct simplex_tableau {
-	size_t rows, cols;
-	mpq_t *t;
-	size_t *basic; /* by row */
+	size_t m, n;
+	mpz_t *t, d;
+	size_t *basic, *open; /* by row; by column */
 	bool feasible;
 };
 
-#define AT(tab, i, j) ((tab)->t[(i) * ((tab)->cols + 1) + (j)])
+#define AT(tab, i, j) ((tab)->t[(i) * ((tab)->n + 1) + (j)])
+
+static void negate(struct simplex_tableau *tab)
+{
+	for (size_t k = 0; k < (tab->m + 1) * (tab->n + 1); k++) {
+		mpz_neg(tab->t[k], tab->t[k]);
+	}
+	mpz_neg(tab->d, tab->d);
+}
 
 static void pivot(struct simplex_tableau *tab, size_t row, size_t col)
 {
-	mpq_t by, part;
-	mpq_init(by);
-	mpq_init(part);
-	mpq_set(by, AT(tab, row, col));
-	for (size_t j = 0; j <= tab->cols; j++) {
-		mpq_div(AT(tab, row, j), AT(tab, row, j), by);
-	}
-	for (size_t i = 0; i <= tab->rows; i++) {
-		if (i == row || !mpq_sgn(AT(tab, i, col))) {
-			continue;
-		}
-		mpq_set(by, AT(tab, i, col));
-		for (size_t j = 0; j <= tab->cols; j++) {
-			if (mpq_sgn(AT(tab, row, j))) {
-				mpq_mul(part, by, AT(tab, row, j));
-				mpq_sub(AT(tab, i, j), AT(tab, i, j), part);
+	mpz_t *by = &AT(tab, row, col);
+	for (size_t i = 0; i <= tab->m; i++) {
+		for (size_t j = 0; j <= tab->n && i != row; j++) {
+			mpz_t *v = &AT(tab, i, j);
+			if (j != col) {
+				mpz_mul(*v, *v, *by);
+				mpz_submul(*v, AT(tab, i, col), AT(tab, row, j));
+				mpz_divexact(*v, *v, tab->d);
 			}
 		}
 	}
-	tab->basic[row] = col;
-	mpq_clear(by);
-	mpq_clear(part);
+	for (size_t i = 0; i <= tab->m; i++) {
+		if (i != row) {
+			mpz_neg(AT(tab, i, col), AT(tab, i, col));
+		}
+	}
+	mpz_swap(*by, tab->d);
+	size_t out = tab->basic[row];
+	tab->basic[row] = tab->open[col];
+	tab->open[col] = out;
+	if (mpz_sgn(tab->d) < 0) {
+		negate(tab);
+	}
 }
 
-/* Bland: the first column that helps, the row that gives out first, of equals the first basic. */
-static enum simplex_answer improve(struct simplex_tableau *tab, size_t n_cols)
+static bool is_slack(const struct simplex_tableau *tab, size_t variable)
 {
-	mpq_t ratio, best;
-	mpq_init(ratio);
-	mpq_init(best);
-	enum simplex_answer answer = SIMPLEX_OPTIMAL;
+	return variable >= tab->n;
+}
+
+/* Every unknown that a row asks of is basic, for good. */
+static void take_unknowns(struct simplex_tableau *tab)
+{
+	for (size_t col = 0; col < tab->n; col++) {
+		size_t row = 0;
+		while (row < tab->m &&
+		       (!is_slack(tab, tab->basic[row]) || !mpz_sgn(AT(tab, row, col)))) {
+			row++;
+		}
+		if (row < tab->m) {
+			pivot(tab, row, col);
+		}
+	}
+}
+
+/* The dual simplex method of no objective, by Bland's rule: the first variable that is under 0
+ * leaves for the first that can raise it. */
+static bool make_feasible(struct simplex_tableau *tab)
+{
 	for (;;) {
-		size_t col = 0, row = tab->rows;
-		while (col < n_cols && mpq_sgn(AT(tab, tab->rows, col)) >= 0) {
-			col++;
-		}
-		if (col == n_cols) {
-			break;
-		}
-		for (size_t i = 0; i < tab->rows; i++) {
-			if (mpq_sgn(AT(tab, i, col)) <= 0) {
-				continue;
-			}
-			mpq_div(ratio, AT(tab, i, tab->cols), AT(tab, i, col));
-			int c = row == tab->rows ? -1 : mpq_cmp(ratio, best);
-			if (c < 0 || (!c && tab->basic[i] < tab->basic[row])) {
+		size_t row = tab->m, col = tab->n;
+		for (size_t i = 0; i < tab->m; i++) {
+			if (is_slack(tab, tab->basic[i]) && mpz_sgn(AT(tab, i, tab->n)) < 0 &&
+			    (row == tab->m || tab->basic[i] < tab->basic[row])) {
 				row = i;
-				mpq_set(best, ratio);
 			}
 		}
-		if (row == tab->rows) {
-			answer = SIMPLEX_UNBOUNDED;
-			break;
+		if (row == tab->m) {
+			return true;
+		}
+		for (size_t j = 0; j < tab->n; j++) {
+			if (mpz_sgn(AT(tab, row, j)) < 0 &&
+			    (col == tab->n || tab->open[j] < tab->open[col])) {
+				col = j;
+			}
+		}
+		if (col == tab->n) {
+			return false;
 		}
 		pivot(tab, row, col);
 	}
-	mpq_clear(ratio);
-	mpq_clear(best);
-	return answer;
 }
 
-/* Brings the artificial one to 0, and out of the basis. */
-static bool make_feasible(struct simplex_tableau *tab, size_t worst)
+/* The row that gives out first where a column's variable grows, of equals the first basic; m: none. */
+static size_t first_out(struct simplex_tableau *tab, size_t col)
 {
-	size_t m = tab->rows, artificial = tab->cols - 1;
-	mpq_set_si(AT(tab, m, artificial), 1, 1);
-	pivot(tab, worst, artificial);
-	improve(tab, tab->cols);
-	if (mpq_sgn(AT(tab, m, tab->cols)) != 0) {
-		return false;
-	}
-	for (size_t i = 0; i < m; i++) {
-		size_t col = 0;
-		if (tab->basic[i] != artificial) {
+	size_t row = tab->m;
+	mpz_t here, best;
+	mpz_inits(here, best, NULL);
+	for (size_t i = 0; i < tab->m; i++) {
+		if (!is_slack(tab, tab->basic[i]) || mpz_sgn(AT(tab, i, col)) <= 0) {
 			continue;
 		}
-		while (col < artificial && !mpq_sgn(AT(tab, i, col))) {
-			col++;
+		int c = -1;
+		if (row < tab->m) {
+			mpz_mul(here, AT(tab, i, tab->n), AT(tab, row, col));
+			mpz_mul(best, AT(tab, row, tab->n), AT(tab, i, col));
+			c = mpz_cmp(here, best);
 		}
-		if (col < artificial) {
-			pivot(tab, i, col);
+		if (c < 0 || (!c && tab->basic[i] < tab->basic[row])) {
+			row = i;
 		}
 	}
-	return true;
+	mpz_clears(here, best, NULL);
+	return row;
+}
+
+/* Bland: the first variable that helps. */
+static enum simplex_answer improve(struct simplex_tableau *tab)
+{
+	for (;;) {
+		size_t col = tab->n;
+		for (size_t j = 0; j < tab->n; j++) {
+			int sign = mpz_sgn(AT(tab, tab->m, j));
+			if (sign && !is_slack(tab, tab->open[j])) {
+				return SIMPLEX_UNBOUNDED; /* no row asks of it */
+			}
+			if (sign < 0 && (col == tab->n || tab->open[j] < tab->open[col])) {
+				col = j;
+			}
+		}
+		if (col == tab->n) {
+			return SIMPLEX_OPTIMAL;
+		}
+		size_t row = first_out(tab, col);
+		if (row == tab->m) {
+			return SIMPLEX_UNBOUNDED;
+		}
+		pivot(tab, row, col);
+	}
+}
+
+/* The least common denominator of n rationals, and of one more. */
+static void common_denominator(mpz_t by, mpq_t *q, size_t n, mpq_t *more)
+{
+	mpz_set_si(by, 1);
+	for (size_t k = 0; k < n; k++) {
+		mpz_lcm(by, by, mpq_denref(q[k]));
+	}
+	if (more) {
+		mpz_lcm(by, by, mpq_denref(*more));
+	}
+}
+
+static void scaled(mpz_t v, mpq_t q, const mpz_t by)
+{
+	mpz_divexact(v, by, mpq_denref(q));
+	mpz_mul(v, v, mpq_numref(q));
 }
 
 static struct simplex_tableau *tableau_new(const struct simplex *s)
 {
-	size_t n = s->n, m = s->m, artificial = 2 * n + m, worst = m;
+	size_t n = s->n, m = s->m;
 	struct simplex_tableau *tab = usk_alloc(1, sizeof *tab);
-	tab->rows = m;
-	tab->cols = artificial + 1;
-	size_t cells = (m + 1) * (tab->cols + 1);
-	tab->t = usk_alloc(cells, sizeof *tab->t);
+	mpz_t by;
+	mpz_init(by);
+	mpz_init_set_si(tab->d, 1);
+	tab->m = m;
+	tab->n = n;
+	tab->t = usk_alloc((m + 1) * (n + 1), sizeof *tab->t);
 	tab->basic = usk_alloc(m + 1, sizeof *tab->basic);
-	for (size_t k = 0; k < cells; k++) {
-		mpq_init(tab->t[k]);
+	tab->open = usk_alloc(n + 1, sizeof *tab->open);
+	for (size_t k = 0; k < (m + 1) * (n + 1); k++) {
+		mpz_init(tab->t[k]);
+	}
+	for (size_t j = 0; j < n; j++) {
+		tab->open[j] = j;
 	}
 	for (size_t i = 0; i < m; i++) {
-		for (size_t k = 0; k < n; k++) {
-			mpq_set(AT(tab, i, k), s->a[i * n + k]);
-			mpq_neg(AT(tab, i, n + k), s->a[i * n + k]);
+		tab->basic[i] = n + i;
+		common_denominator(by, s->a + i * n, n, &s->b[i]);
+		for (size_t j = 0; j < n; j++) {
+			scaled(AT(tab, i, j), s->a[i * n + j], by);
 		}
-		mpq_set_si(AT(tab, i, 2 * n + i), 1, 1);
-		mpq_set_si(AT(tab, i, artificial), -1, 1);
-		mpq_set(AT(tab, i, tab->cols), s->b[i]);
-		tab->basic[i] = 2 * n + i;
-		if (mpq_sgn(s->b[i]) < 0 && (worst == m || mpq_cmp(s->b[i], s->b[worst]) < 0)) {
-			worst = i;
-		}
+		scaled(AT(tab, i, n), s->b[i], by);
 	}
-	tab->feasible = worst == m || make_feasible(tab, worst);
+	mpz_clear(by);
+	take_unknowns(tab);
+	tab->feasible = make_feasible(tab);
 	return tab;
 }
 
 static void tableau_free(struct simplex_tableau *tab)
 {
-	for (size_t k = 0; k < (tab->rows + 1) * (tab->cols + 1); k++) {
-		mpq_clear(tab->t[k]);
+	for (size_t k = 0; k < (tab->m + 1) * (tab->n + 1); k++) {
+		mpz_clear(tab->t[k]);
 	}
+	mpz_clear(tab->d);
 	free(tab->t);
 	free(tab->basic);
+	free(tab->open);
 	free(tab);
 }
 
-/* The last row, in columns that are not basic. */
-static void set_objective(struct simplex_tableau *tab, size_t n, mpq_t *c)
+/* The last row is d times the objective: of basic unknowns by their rows. by: what c was scaled by. */
+static void set_objective(struct simplex_tableau *tab, mpq_t *c, mpz_t by)
 {
-	size_t m = tab->rows;
-	mpq_t by, part;
-	mpq_inits(by, part, NULL);
-	for (size_t j = 0; j <= tab->cols; j++) {
-		mpq_set_si(AT(tab, m, j), 0, 1);
-	}
-	for (size_t k = 0; k < n; k++) {
-		mpq_neg(AT(tab, m, k), c[k]);
-		mpq_set(AT(tab, m, n + k), c[k]);
-	}
-	for (size_t i = 0; i < m; i++) {
-		mpq_set(by, AT(tab, m, tab->basic[i]));
-		for (size_t j = 0; j <= tab->cols && mpq_sgn(by); j++) {
-			mpq_mul(part, by, AT(tab, i, j));
-			mpq_sub(AT(tab, m, j), AT(tab, m, j), part);
+	size_t m = tab->m, n = tab->n;
+	mpz_t v;
+	mpz_init(v);
+	common_denominator(by, c, n, NULL);
+	for (size_t j = 0; j <= n; j++) {
+		mpz_set_si(AT(tab, m, j), 0);
+		if (j < n && !is_slack(tab, tab->open[j])) {
+			scaled(v, c[tab->open[j]], by);
+			mpz_submul(AT(tab, m, j), v, tab->d);
 		}
 	}
-	mpq_clears(by, part, NULL);
+	for (size_t i = 0; i < m; i++) {
+		if (is_slack(tab, tab->basic[i])) {
+			continue;
+		}
+		scaled(v, c[tab->basic[i]], by);
+		for (size_t j = 0; j <= n; j++) {
+			mpz_addmul(AT(tab, m, j), v, AT(tab, i, j));
+		}
+	}
+	mpz_clear(v);
 }
 
 enum simplex_answer simplex_solve(struct simplex *s, mpq_t *c, mpq_t best)
@@ -207,8 +278,13 @@ enum simplex_answer simplex_solve(struct simplex *s, mpq_t *c, mpq_t best)
 	if (!tab->feasible) {
 		return SIMPLEX_INFEASIBLE;
 	}
-	set_objective(tab, s->n, c);
-	enum simplex_answer answer = improve(tab, tab->cols - 1);
-	mpq_set(best, AT(tab, tab->rows, tab->cols));
+	mpz_t by;
+	mpz_init(by);
+	set_objective(tab, c, by);
+	enum simplex_answer answer = improve(tab);
+	mpz_set(mpq_numref(best), AT(tab, tab->m, tab->n));
+	mpz_mul(mpq_denref(best), tab->d, by);
+	mpq_canonicalize(best);
+	mpz_clear(by);
 	return answer;
 }
