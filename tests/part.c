@@ -13,6 +13,12 @@ uint64_t case_count(uint64_t usual)
 	return s && *s ? strtoull(s, NULL, 10) : usual;
 }
 
+uint64_t case_count_at_most(uint64_t usual)
+{
+	uint64_t n = case_count(usual);
+	return n < usual ? n : usual;
+}
+
 uint64_t case_first(uint64_t usual)
 {
 	const char *s = getenv("USK_CASES");

@@ -15,6 +15,8 @@
 #include <stdint.h>
 
 uint64_t case_count(uint64_t usual);
+/** Where limits are of the usual cases alone: of these the first, whatever is asked for. */
+uint64_t case_count_at_most(uint64_t usual);
 uint64_t case_first(uint64_t usual);
 /** One more than the last. */
 uint64_t case_end(uint64_t usual);

@@ -14,6 +14,8 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
+from part import part
+
 UNITS = {'ps': 1e-3, 'ns': 1, 'us': 1e3, 'ms': 1e6, 's': 1e9}
 
 
@@ -53,8 +55,7 @@ def judge(unskew, seed):
 
 def main():
 	unskew = sys.argv[1]
-	first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-	count = int(sys.argv[3]) if len(sys.argv) > 3 else 8
+	first, count = part(int(sys.argv[2]) if len(sys.argv) > 2 else 0, int(sys.argv[3]) if len(sys.argv) > 3 else 8)
 	shares, bad = [], 0
 	for seed in range(first, first + count):
 		share, wrong = judge(unskew, seed)

@@ -16,6 +16,8 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
+from part import part
+
 NEAR = 0.15  # of the forecast
 
 
@@ -95,8 +97,7 @@ def judge(unskew, seed):
 
 def main():
 	unskew = sys.argv[1]
-	first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-	count = int(sys.argv[3]) if len(sys.argv) > 3 else 8
+	first, count = part(int(sys.argv[2]) if len(sys.argv) > 2 else 0, int(sys.argv[3]) if len(sys.argv) > 3 else 8)
 	all_ratios, bad = [], 0
 	for seed in range(first, first + count):
 		ratios, wrong = judge(unskew, seed)

@@ -14,6 +14,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
+from part import part
+
 START = 1700000000 * 10**9
 HEAD = 'sender,receiver,sent_ns,received_ns,bytes\n'
 
@@ -101,6 +105,7 @@ def differs_when_read_back(unskew, seed):
 def main():
 	unskew = os.path.abspath(sys.argv[1])
 	first, count = (int(x) for x in (sys.argv[2:] + ['0', '12'][len(sys.argv) - 2:])[:2])
+	first, count = part(first, count)
 	failed = 0
 	with tempfile.TemporaryDirectory() as folder:
 		os.chdir(folder)

@@ -18,6 +18,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
+
+from part import part
+
 START = 1700000000 * 10**9
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 FACETS = ('recorded', 'earliest', 'latest')
@@ -399,8 +403,9 @@ def main(case):
 	options.add_argument('count', type=int, nargs='?', default=100)
 	options.add_argument('--keep')
 	o = options.parse_args()
+	first, count = part(o.first, o.count)
 	bands = 0
-	for seed in range(o.first, o.first + o.count):
+	for seed in range(first, first + count):
 		with tempfile.TemporaryDirectory() as folder:
 			if o.keep:
 				os.makedirs(o.keep, exist_ok=True)
@@ -408,7 +413,7 @@ def main(case):
 				bands += case(o.unskew, seed, o.keep or folder)
 			except Fault as fault:
 				sys.exit(f'seed {seed}: {fault}')
-	print(f'{o.count} cases, {bands} bands hold the truth')
+	print(f'{count} cases, {bands} bands hold the truth')
 
 
 if __name__ == '__main__':

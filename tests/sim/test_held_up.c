@@ -4,6 +4,7 @@
  * that what one does falls into a later exchange of the other: no exchange that is accepted may be
  * wrong. And pins that say anything at all.
  */
+#include "../part.h"
 #include "cable.h"
 
 #include <setjmp.h>
@@ -34,9 +35,12 @@ static void ask_often(struct line *l, void *ctx)
 	}
 }
 
-static void check(double held_up, int64_t longest_ns, int64_t delay_ns, unsigned n, unsigned least)
+/* Of so many usual exchanges so many at least. */
+static void check(double held_up, int64_t longest_ns, int64_t delay_ns, unsigned usual,
+		  unsigned of_usual)
 {
-	const struct cable_plan plan = { .seed = seed + n,
+	unsigned n = (unsigned)case_count(usual), least = of_usual * n / usual;
+	const struct cable_plan plan = { .seed = seed + usual,
 					 .pin_ns = 20,
 					 .pin_more_ns = 200,
 					 .clock_ns = 50,
@@ -143,7 +147,7 @@ static void test_noise(void **state)
 	const struct cable_plan plan = {
 		.seed = seed, .pin_ns = 20, .pin_more_ns = 200, .clock_ns = 50, .noise = true
 	};
-	struct count count = { .tried = 300 };
+	struct count count = { .tried = (unsigned)case_count(300) };
 	cable_run(&plan, ask_often, &count);
 	assert_int_equal(count.done, 0);
 }

@@ -239,7 +239,7 @@ static void try(const struct sim_options *o)
 static void one_step_in_the_middle_of_an_hour(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 2; seed++) {
+	for (uint64_t seed = 1; seed <= case_count_at_most(2); seed++) {
 		struct sim_options o = lan(seed, 3600, 50);
 		struct sim_step step = { 1, 1800 * SECOND + 123456789, seed % 2 ? MS : -MS, false };
 		o.step = &step;
@@ -252,7 +252,7 @@ static void one_step_in_the_middle_of_an_hour(void **state)
 static void ten_steps(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 4; seed++) {
+	for (uint64_t seed = 1; seed <= case_count_at_most(4); seed++) {
 		struct sim_options o = lan(seed, 600, 50);
 		struct sim_step step[10];
 		struct usk_rng r;

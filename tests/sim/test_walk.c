@@ -6,6 +6,7 @@
  * middle far better than the line between two hulls. Four hours and a quarter: the hulls cross, and
  * there is a band and an order all the same.
  */
+#include "../part.h"
 #include "sim.h"
 #include "flow/compare.h"
 #include "read/trace.h"
@@ -201,7 +202,8 @@ static void test_an_hour(void **state)
 {
 	(void)state;
 	double middle[SEEDS], hull[SEEDS];
-	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+	const size_t n = case_count_at_most(SEEDS);
+	for (uint64_t seed = 1; seed <= n; seed++) {
 		struct walk w = make(seed, 3600, 1000000);
 		struct usk_clocks *hour = sync_walk(&w, 3600), *five = sync_walk(&w, 300);
 		int64_t wide = hour->evaluation.half_mean_ns,
@@ -227,7 +229,7 @@ static void test_an_hour(void **state)
 		usk_clocks_free(five);
 		walk_free(&w);
 	}
-	double better = median(hull, SEEDS) / median(middle, SEEDS);
+	double better = median(hull, n) / median(middle, n);
 	printf("median: middle is %.0f times better than hull\n", better);
 	assert_true(better >= 5);
 }
@@ -277,7 +279,7 @@ static void test_crossing_hulls(void **state)
 static void test_more_wander(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+	for (uint64_t seed = 1; seed <= case_count_at_most(SEEDS); seed++) {
 		struct walk w = make(seed, 3600, 30000000);
 		struct usk_clocks *c = sync_walk(&w, 3600);
 		const struct usk_wander *need = &c->pair->wander;
@@ -305,7 +307,7 @@ static void test_more_wander(void **state)
 static void test_unseen_wander(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 3 * SEEDS; seed++) {
+	for (uint64_t seed = 1; seed <= case_count_at_most(3 * SEEDS); seed++) {
 		struct walk w = make(seed, 3600, 10000000);
 		struct usk_clocks *c = sync_walk(&w, 3600);
 		const struct usk_wander *used = &walking(c)->wander;
@@ -334,7 +336,7 @@ static void test_many_knots(void **state)
 static void test_wrong_messages(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+	for (uint64_t seed = 1; seed <= case_count_at_most(SEEDS); seed++) {
 		struct walk w = make(seed, 3600, seed % 2 ? 1000000 : 20000000);
 		struct usk_rng r;
 		usk_rng_seed(&r, seed);

@@ -17,6 +17,8 @@ import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays as it is
 
+from part import part
+
 
 def judge(unskew, seed):
 	"""What is wrong with the case; '' if nothing is. None: it is not judged."""
@@ -49,8 +51,7 @@ def judge(unskew, seed):
 
 def main():
 	unskew = sys.argv[1]
-	first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-	count = int(sys.argv[3]) if len(sys.argv) > 3 else 60
+	first, count = part(int(sys.argv[2]) if len(sys.argv) > 2 else 0, int(sys.argv[3]) if len(sys.argv) > 3 else 60)
 	bad = judged = 0
 	for seed in range(first, first + count):
 		wrong = judge(unskew, seed)

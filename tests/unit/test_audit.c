@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Claims of clocks whose every error is known: nobody who told the truth is named, and lies that no
  * band can hide are found. */
+#include "../part.h"
 #include "audit/audit.h"
 
 #include <setjmp.h>
@@ -149,7 +150,7 @@ static void test_truth(void **state)
 {
 	static struct scene s;
 	(void)state;
-	for (uint64_t seed = 0; seed < RUNS; seed++) {
+	for (uint64_t seed = case_first(RUNS); seed < case_end(RUNS); seed++) {
 		make_clocks(&s, seed);
 		make_messages(&s);
 		make_claims(&s);
@@ -190,7 +191,7 @@ static void test_one_liar(void **state)
 	static struct scene s;
 	size_t named = 0, large = 0;
 	(void)state;
-	for (uint64_t seed = 0; seed < RUNS; seed++) {
+	for (uint64_t seed = case_first(RUNS); seed < case_end(RUNS); seed++) {
 		make_clocks(&s, 1000000 + seed);
 		uint32_t k = (uint32_t)usk_rng_below(&s.rng, CLOCKS);
 		s.liar[k] = true;
@@ -221,7 +222,7 @@ static void test_liars_and_steps(void **state)
 	static struct scene s;
 	size_t clashes = 0;
 	(void)state;
-	for (uint64_t seed = 0; seed < RUNS; seed++) {
+	for (uint64_t seed = case_first(RUNS); seed < case_end(RUNS); seed++) {
 		make_clocks(&s, 2000000 + seed);
 		for (size_t i = 0; i < 2; i++) {
 			uint32_t k = (uint32_t)usk_rng_below(&s.rng, CLOCKS);
@@ -239,7 +240,7 @@ static void test_liars_and_steps(void **state)
 		clashes += s.a.n_clashes;
 		usk_audit_free(&s.a);
 	}
-	assert_true(clashes > RUNS);
+	assert_true(clashes > case_count(RUNS));
 }
 
 /* ---- files ------------------------------------------------------------------------------------

@@ -268,7 +268,7 @@ static void test_near_multiples(void **state)
 				x0 = -1000;
 			}
 			size_t n = 0;
-			for (uint64_t i = 0; i < R; i++) {
+			for (uint64_t i = 0; i < case_count_at_most(R); i++) {
 				uint64_t step = mulmod(i, inv, d);
 				x[n++] = x0 + (int64_t)step;
 				x[n++] = x0 + (int64_t)(step ? d - step : d);
