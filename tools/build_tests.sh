@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # build_tests.sh BUILD [MESON OPTIONS] - build everything, the tests too
+#
+# BUILD_ONLY=needed: nothing is built yet; `meson test` builds what the tests need that are asked for.
 set -eu
 build=$1
 shift
@@ -12,4 +14,4 @@ elif [ ! -f "$build/.tests" ]; then
 	meson setup --reconfigure "$build" -Dtests=enabled "$@"
 fi
 : >"$build/.tests"
-ninja -C "$build"
+[ "${BUILD_ONLY:-}" = needed ] || ninja -C "$build"
