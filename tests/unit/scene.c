@@ -4,10 +4,34 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+struct scene scene_begin(bool ids, bool ticks)
+{
+	struct scene s = { .no_ids = !ids, .no_ticks = !ticks };
+	s.eye[0].local = "10.0.0.1";
+	s.eye[1].local = "10.0.0.2";
+	return s;
+}
+
+const char *scene_flavour(int flavour, const char *what)
+{
+	static char text[100];
+	snprintf(text, sizeof text, "%s, %s ids, %s ticks", what, flavour & 1 ? "with" : "no",
+		 flavour & 2 ? "with" : "no");
+	return text;
+}
+
+struct scene scene_flavoured(int flavour)
+{
+	struct scene s = scene_begin(flavour & 1, flavour & 2);
+	scene_pings(&s, START, START + SECOND, 50 * MS);
+	return s;
+}
 
 struct packet scene_tcp(const struct scene *s, int from, int64_t ns, uint32_t seq, uint32_t ack,
 			uint32_t bytes)
@@ -288,4 +312,10 @@ void scene_free(struct scene *s)
 	free(s->got);
 	free(s->heard);
 	memset(s, 0, sizeof *s);
+}
+
+void scene_done(struct scene *s, const char *what)
+{
+	scene_check(s, what);
+	scene_free(s);
 }

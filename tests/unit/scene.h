@@ -59,6 +59,19 @@ struct scene {
 	struct usk_evidence evidence;
 };
 
+/* Bytes a segment carries when nothing is offloaded. */
+enum { SCENE_MSS = 1448 };
+
+/* What tells copies apart: nothing, IP-ID, time stamps, both. */
+enum { SCENE_FLAVOURS = 4 };
+
+/** A scene where both users said who is who. */
+struct scene scene_begin(bool ids, bool ticks);
+/** The same of a flavour; pings tie the clocks. */
+struct scene scene_flavoured(int flavour);
+/** Its name behind what the scene is; until the next call. */
+const char *scene_flavour(int flavour, const char *what);
+
 /** Sent by p (0) or q (1), TCP, ports 40000 and 80, to the other; time stamps if there are any. */
 struct packet scene_tcp(const struct scene *s, int from, int64_t ns, uint32_t seq, uint32_t ack,
 			uint32_t bytes);
@@ -79,6 +92,8 @@ void scene_pings(struct scene *s, int64_t from_ns, int64_t to_ns, int64_t every_
 void scene_run(struct scene *s);
 /** The same, and exactly the expected messages must come out. */
 void scene_check(struct scene *s, const char *what);
+/** The same, and the scene is freed. */
+void scene_done(struct scene *s, const char *what);
 void scene_free(struct scene *s);
 
 #endif
