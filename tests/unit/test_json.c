@@ -473,7 +473,7 @@ static const struct {
 	{ "\"jumps\": []",
 	  "\"jumps\": [], \"disturbed\": [{\"from_ns\": \"1\", \"to_ns\": \"6\"}, "
 	  "{\"from_ns\": \"6\", \"to_ns\": \"6\"}]",
-	  "clocks[0].disturbed[1]: is not in order" },
+	  "clocks[0].disturbed[1]: is not after the one before it" },
 	{ "\"jumps\": []", "\"jumps\": [], \"disturbed\": {}", "disturbed: is not an array" },
 	{ "\"jumps\": []",
 	  "\"jumps\": [{\"kind\": \"jump\", \"of\": \"client\", \"or\": \"nobody\"}]",
