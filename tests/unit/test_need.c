@@ -97,8 +97,9 @@ static void test_wander(void **state)
 			(need.s_lo.num * need.s_hi.den - need.s_hi.num * need.s_lo.den) * e;
 		bool beyond = need.s_lo.num * e > limit * need.s_lo.den ||
 			      -need.s_hi.num * e > limit * need.s_hi.den;
-		bool right = e12 >= 0 && apart <= 2 * e12 * den &&
-			     (e12 == 0 || apart > 2 * (e12 - 1) * den);
+		const usk_i128 twice = 2 * (usk_i128)e12;
+		bool right =
+			e12 >= 0 && apart <= twice * den && (e12 == 0 || apart > (twice - 2) * den);
 		if (beyond ? e12 != USK_NO_WANDER : !right) {
 			fail_msg("seed %llu: %lld", (unsigned long long)seed, (long long)e12);
 		}
