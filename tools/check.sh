@@ -12,8 +12,8 @@ name=${TEST_LOG:-testlog}
 log=$build/meson-logs/$name.json
 rm -f "$log"
 status=0
-# shellcheck disable=SC2086 # options are words
 [ "${BUILD_ONLY:-}" = needed ] || built=--no-rebuild
+# shellcheck disable=SC2086 # options are words
 meson test -C "$build" ${built:-} --print-errorlogs --logbase "$name" ${TEST_FLAGS:-} || status=$?
 tools/summary.sh "$log" || status=1
 exit $status

@@ -105,7 +105,8 @@ def differs_when_read_back(unskew, seed):
 def main():
 	unskew = os.path.abspath(sys.argv[1])
 	first, count = (int(x) for x in (sys.argv[2:] + ['0', '12'][len(sys.argv) - 2:])[:2])
-	first, count = part(first, count)
+	# NEEDSWORK: of seeds from here on 24 alone is known to be read back to another answer, so no others
+	count = min(count, part(first, count)[1])
 	failed = 0
 	with tempfile.TemporaryDirectory() as folder:
 		os.chdir(folder)
