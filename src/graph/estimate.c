@@ -15,6 +15,7 @@
  * middle is that of the bounds under the least wander with which clocks explain the messages.
  */
 #include "graph/curve.h"
+#include "graph/marks.h"
 #include "graph/work.h"
 #include "fit/fit.h"
 
@@ -117,8 +118,8 @@ struct course {
 	size_t n;
 };
 
-/* gap: set where something happened to the pair around b. */
-static int64_t course_at(const struct course *c, int64_t b, bool *gap)
+/* The link over b, by its first knot. */
+static size_t link_at(const struct course *c, int64_t b)
 {
 	size_t i = 0, end = c->n - 1;
 	while (end - i > 1) {
@@ -129,12 +130,45 @@ static int64_t course_at(const struct course *c, int64_t b, bool *gap)
 			end = mid;
 		}
 	}
-	*gap = *gap || (c->knot[i].epoch != c->knot[i + 1].epoch && c->knot[i].local_ns < b &&
-			b < c->knot[i + 1].local_ns);
+	return i;
+}
+
+static int64_t on_link(const struct course *c, size_t i, int64_t b)
+{
 	return usk_saturate((usk_i128)b + usk_line_at(c->knot, c->n, &i, b));
 }
 
-/* b's stamp when a shows t: the line turned round, by halving. */
+/* gap: set where something happened to the pair around b. */
+static int64_t course_at(const struct course *c, int64_t b, bool *gap)
+{
+	size_t i = link_at(c, b);
+	*gap = *gap || (c->knot[i].epoch != c->knot[i + 1].epoch && c->knot[i].local_ns < b &&
+			b < c->knot[i + 1].local_ns);
+	return on_link(c, i, b);
+}
+
+/* The first stamp over lo that a shows t at or later, if lo and hi are on one link, which rises to
+ * there; lo: they are not. */
+static usk_i128 turned_round(const struct course *c, int64_t a, usk_i128 lo, usk_i128 hi)
+{
+	if (lo != usk_saturate(lo) || hi != usk_saturate(hi)) {
+		return lo;
+	}
+	size_t i = link_at(c, (int64_t)hi);
+	const struct usk_knot *k = &c->knot[i];
+	usk_i128 run = (usk_i128)k[1].local_ns - k->local_ns;
+	usk_i128 rise = run + k[1].offset_ns - k->offset_ns;
+	if (rise <= 0 || link_at(c, (int64_t)lo) != i) {
+		return lo;
+	}
+	usk_i128 up = ((usk_i128)a - k->local_ns - k->offset_ns) * run - run / 2;
+	usk_i128 b = usk_clamp(k->local_ns + usk_ceil_div(up, rise), lo + 1, hi);
+	bool reaches = b == hi || on_link(c, i, (int64_t)b) >= a;
+	bool first = b == lo + 1 || on_link(c, i, (int64_t)b - 1) < a;
+	return reaches && first ? b : lo;
+}
+
+/* b's stamp when a shows t: the line turned round, by halving until one link is left. */
 static int64_t course_back(const struct course *c, int64_t a, bool *gap)
 {
 	bool any = false;
@@ -150,7 +184,12 @@ static int64_t course_back(const struct course *c, int64_t a, bool *gap)
 		far *= 2;
 	}
 	while (hi - lo > 1) {
-		usk_i128 mid = lo + (hi - lo) / 2;
+		usk_i128 mid = turned_round(c, a, lo, hi);
+		if (mid > lo) {
+			hi = mid;
+			break;
+		}
+		mid = lo + (hi - lo) / 2;
 		if (course_at(c, usk_saturate(mid), &any) < a) {
 			lo = mid;
 		} else {
@@ -421,7 +460,7 @@ int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool
 /* By as little as slopes ask, within the bounds, which meet them. */
 static int64_t in_slopes(const struct usk_work *w, const int64_t *t, uint32_t i, bool down)
 {
-	usk_i128 v = t[i], u, rise;
+	usk_i128 v = t[i], rise;
 	uint32_t from = w->first[w->owner[i]], to = w->first[w->owner[i] + 1];
 	int sign = down ? -1 : 1;
 	for (int behind = 0; behind < 2; behind++) {
@@ -429,57 +468,116 @@ static int64_t in_slopes(const struct usk_work *w, const int64_t *t, uint32_t i,
 		if ((behind ? i + 1 >= to : i <= from) || t[k] == USK_NONE) {
 			continue;
 		}
-		usk_i128 d = (usk_i128)w->x[cell + 1] - w->x[cell];
+		/* Most ask for nothing, which takes no division to see. */
+		usk_i128 d = (usk_i128)w->x[cell + 1] - w->x[cell], lacks = sign * (v - t[k]);
 		if (behind == down) { /* it rises by no less */
-			if (!usk_cell_least(w, cell, d, &rise)) {
-				continue;
+			if (usk_cell_least(w, cell, d, &rise) && rise >= (lacks + 1) * USK_E12) {
+				v = t[k] + sign * usk_floor_div(rise, USK_E12);
 			}
-			u = t[k] + sign * usk_floor_div(rise, USK_E12);
-		} else {
-			if (!usk_cell_most(w, cell, d, &rise)) {
-				continue;
-			}
-			u = t[k] - sign * usk_ceil_div(rise, USK_E12);
+		} else if (usk_cell_most(w, cell, d, &rise) && rise <= -(lacks + 1) * USK_E12) {
+			v = t[k] - sign * usk_ceil_div(rise, USK_E12);
 		}
-		v = sign * u > sign * v ? u : v;
 	}
 	v = down ? (v < w->lo_ns[i] ? w->lo_ns[i] : v) : (v > w->hi_ns[i] ? w->hi_ns[i] : v);
 	return sign * v > sign * (usk_i128)t[i] ? (int64_t)v : t[i];
 }
 
-/* Raises times (lowers, down) by as little as it takes that T never falls, no message is turned
- * round, and rates are possible: then messages that thinning dropped are in order as well. No
- * further than to limits, if there are any. */
-static void settle(const struct usk_work *w, int64_t *t, bool down, const int64_t *limit)
+/* Times that are raised (lowered, down), no further than to limits, if there are any. */
+struct settling {
+	const struct usk_work *w;
+	const uint32_t *place; /* by event: in w->order; USK_NO_EVENT: the reference's */
+	int64_t *t;
+	bool down;
+	const int64_t *limit;
+	uint64_t *todo; /* by place: what it goes by has changed */
+};
+
+static void mark_event(struct settling *s, uint32_t i)
 {
-	/* Rounds: where a clock fell, or a stamp is wrong, they might chase each other for long. */
-	enum { SLOPES = 16 };
-	int round = 0;
-	for (bool moved = true; moved; round++) {
-		moved = false;
-		for (uint32_t n = 0; n < w->n_order; n++) {
-			bool back = down != (round % 2 == 1 && round < SLOPES);
-			uint32_t i = w->order[back ? w->n_order - 1 - n : n];
-			if (t[i] == USK_NONE) {
-				continue;
-			}
-			int64_t v = usk_settled(w, t, i, down, round < SLOPES);
-			int64_t u = round < SLOPES ? in_slopes(w, t, i, down) : v;
-			v = down == (u < v) ? u : v;
-			v = limit && down == (v < limit[i]) ? limit[i] : v;
-			moved = moved || v != t[i];
-			t[i] = v;
-		}
+	if (i != USK_NO_EVENT && s->place[i] != USK_NO_EVENT) {
+		usk_mark(s->todo, s->place[i]);
 	}
 }
 
-/* Bounds of lines are rounded apart, by more than a message next to the reference allows: the
- * solutions next to them are solutions. */
-static int64_t *in_order(const struct usk_work *w, const int64_t *t, bool down)
+/* Whoever goes by its time. */
+static void mark_others(struct settling *s, uint32_t i)
 {
-	int64_t *out = usk_grow(NULL, w->n + 1, sizeof *out);
-	memcpy(out, t, w->n * sizeof *out);
-	settle(w, out, down, NULL);
+	const struct usk_work *w = s->w;
+	mark_event(s, i > w->first[w->owner[i]] ? i - 1 : USK_NO_EVENT);
+	mark_event(s, i + 1 < w->first[w->owner[i] + 1] ? i + 1 : USK_NO_EVENT);
+	mark_event(s, w->peer[i]);
+	mark_event(s, usk_wish_end(w, i));
+}
+
+/* false: it stays. */
+static bool settle_event(struct settling *s, uint32_t i, bool slopes)
+{
+	const struct usk_work *w = s->w;
+	int64_t *t = s->t;
+	bool down = s->down;
+	if (t[i] == USK_NONE) {
+		return false;
+	}
+	int64_t v = usk_settled(w, t, i, down, slopes);
+	int64_t u = slopes ? in_slopes(w, t, i, down) : v;
+	v = down == (u < v) ? u : v;
+	v = s->limit && down == (v < s->limit[i]) ? s->limit[i] : v;
+	if (v == t[i]) {
+		return false;
+	}
+	t[i] = v;
+	mark_others(s, i);
+	return true;
+}
+
+/* Raises times (lowers, down) by as little as it takes that T never falls, no message is turned
+ * round, and rates are possible: then messages that thinning dropped are in order as well. */
+static void settle(struct settling *s)
+{
+	/* Rounds: where a clock fell, or a stamp is wrong, they might chase each other for long. */
+	enum { SLOPES = 16 };
+	const struct usk_work *w = s->w;
+	uint32_t words = w->n_order / 64 + 1;
+	int round = 0;
+	s->todo = usk_alloc(words, sizeof *s->todo);
+	for (bool moved = w->n_order > 0; moved; round++) {
+		bool back = s->down != (round % 2 == 1 && round < SLOPES);
+		for (uint32_t k = 0; k < w->n_order && (!round || round == SLOPES); k++) {
+			usk_mark(s->todo, k);
+		}
+		moved = false;
+		for (uint32_t k = back ? w->n_order : 0; !back || k; k += !back) {
+			k = back ? usk_last_mark(s->todo, k - 1) : usk_next_mark(s->todo, words, k);
+			if (k == USK_NO_MARK) {
+				break;
+			}
+			usk_unmark(s->todo, k);
+			moved = settle_event(s, w->order[k], round < SLOPES) || moved;
+		}
+	}
+	free(s->todo);
+}
+
+static void settle_some(void *ctx, size_t from, size_t to)
+{
+	struct settling *s = ctx;
+	for (size_t i = from; i < to; i++) {
+		settle(&s[i]);
+	}
+}
+
+static void settle_both(const struct usk_work *w, const uint32_t *place, int64_t *up,
+			const int64_t *most, int64_t *down, const int64_t *least)
+{
+	struct settling s[] = { { w, place, up, false, most, NULL },
+				{ w, place, down, true, least, NULL } };
+	usk_parallel(2, 1, usk_threads(w), settle_some, s);
+}
+
+static int64_t *copy(const int64_t *t, uint32_t n)
+{
+	int64_t *out = usk_grow(NULL, n + 1, sizeof *out);
+	memcpy(out, t, n * sizeof *out);
 	return out;
 }
 
@@ -497,7 +595,15 @@ static bool may_fall(const struct usk_work *w)
 static void project(struct usk_work *w)
 {
 	w->circles = may_fall(w);
-	int64_t *lo = in_order(w, w->lo_ns, false), *hi = in_order(w, w->hi_ns, true);
+	uint32_t *place = usk_grow(NULL, w->n + 1, sizeof *place);
+	memset(place, 0xff, w->n * sizeof *place);
+	for (uint32_t k = 0; k < w->n_order; k++) {
+		place[w->order[k]] = k;
+	}
+	/* Bounds of lines are rounded apart, by more than a message next to the reference allows:
+	 * the solutions next to them are solutions. */
+	int64_t *lo = copy(w->lo_ns, w->n), *hi = copy(w->hi_ns, w->n);
+	settle_both(w, place, lo, NULL, hi, NULL);
 	bool limited = usk_repeated(w, lo, hi);
 	int64_t *up = limited ? usk_grow(NULL, w->n + 1, sizeof *up) : lo;
 	for (uint32_t i = 0; i < w->n; i++) {
@@ -511,8 +617,8 @@ static void project(struct usk_work *w)
 		free(hi);
 		hi = lo = NULL;
 	}
-	settle(w, up, false, hi);
-	settle(w, w->t_ns, true, lo);
+	settle_both(w, place, up, hi, w->t_ns, lo);
+	free(place);
 	for (uint32_t i = 0; i < w->n; i++) {
 		if (up[i] != USK_NONE) {
 			w->t_ns[i] = (int64_t)usk_floor_div((usk_i128)up[i] + w->t_ns[i], 2);

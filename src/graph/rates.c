@@ -322,6 +322,7 @@ static bool by_pairs(struct usk_work *w, struct usk_sweeps *s)
 		w->pairwise = NULL;
 		return false;
 	}
+	usk_sweeps_pairs(s);
 	lo = usk_grow(NULL, w->n, sizeof *lo);
 	hi = usk_grow(NULL, w->n, sizeof *hi);
 	run = usk_grow(NULL, w->n_runs, sizeof *run);

@@ -274,6 +274,8 @@ void usk_sweeps_all(struct usk_sweeps *s);
 bool usk_sweeps_run(struct usk_sweeps *s);
 /** Bounds of an event were narrowed. Several threads may say so, each of events of its own. */
 void usk_sweeps_touch(struct usk_sweeps *s, uint32_t i);
+/** w->pairwise was found: its events become places in the order of sweeps. */
+void usk_sweeps_pairs(struct usk_sweeps *s);
 /** Slopes of these runs were narrowed. */
 void usk_sweeps_runs(struct usk_sweeps *s, const bool *changed);
 /* Bounds of a clock, or its rates, changed since this was cleared: who looks at them clears its bit
