@@ -88,10 +88,19 @@ struct usk_offsets usk_course_left_open(const struct usk_course *w, struct usk_s
 					size_t at, bool behind);
 struct usk_rise usk_course_rise(const struct usk_course *w, struct usk_slope_range c,
 				const struct usk_span *s);
+/* Points by number, floors before ceilings, who was under way for longest first but for what the
+ * clock did. */
+struct usk_flights {
+	uint32_t *point;
+	size_t floors;
+};
+
+/** Its points are to be freed. */
+struct usk_flights usk_course_flights(const struct usk_course *w);
 /** How long messages were under way, but for minimum delays, that may have been so while it
  * happened: of each the least that either side of it says. */
 int64_t usk_course_flight(const struct usk_course *w, struct usk_slope_range c,
-			  const struct usk_span *s);
+			  const struct usk_span *s, const struct usk_flights *f);
 /** The same of the skew limit alone: steps, beyond doubt; free() them. */
 struct usk_spans usk_course_steps(const struct usk_course *w);
 /** Are steps too many to explain anything? */

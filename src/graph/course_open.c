@@ -9,6 +9,8 @@
  */
 #include "graph/course.h"
 
+#include <stdlib.h>
+
 /* ---- what is left open -------------------------------------------------------------------------
  */
 
@@ -96,8 +98,41 @@ static usk_i128 longest_way(const struct usk_course *w, const struct usk_offsets
 	return longest;
 }
 
+static int by_flight(const void *pa, const void *pb, void *ctx)
+{
+	const struct usk_course *w = ctx;
+	const struct usk_course_point *a = &w->p[*(const uint32_t *)pa];
+	const struct usk_course_point *b = &w->p[*(const uint32_t *)pb];
+	int order = usk_order(a->ceiling, b->ceiling);
+	return order ? order : usk_order(a->y, b->y);
+}
+
+struct usk_flights usk_course_flights(const struct usk_course *w)
+{
+	struct usk_flights f = { usk_grow(NULL, w->n + 1, sizeof *f.point), 0 };
+	for (uint32_t i = 0; i < w->n; i++) {
+		f.point[i] = i;
+		f.floors += !w->p[i].ceiling;
+	}
+	if (w->n) {
+		qsort_r(f.point, w->n, sizeof *f.point, by_flight, (void *)w);
+	}
+	return f;
+}
+
+/* How long one of a direction was under way at most, over its mirrored offset: wherever it is. */
+static usk_i128 over_offset(const struct usk_course *w, struct usk_slope_range c,
+			    const struct usk_offsets v[2], bool ceiling)
+{
+	usk_i128 l = ceiling ? -v[0].lo : v[0].hi, r = ceiling ? -v[1].lo : v[1].hi;
+	int64_t slow = c.slow_e12 < 0 ? -c.slow_e12 : c.slow_e12;
+	int64_t fast = c.fast_e12 < 0 ? -c.fast_e12 : c.fast_e12;
+	usk_i128 most = !v[1].has[!ceiling] || (v[0].has[!ceiling] && l > r) ? l : r;
+	return most + ((usk_i128)w->p[w->n - 1].x - w->p[0].x) * (slow > fast ? slow : fast);
+}
+
 int64_t usk_course_flight(const struct usk_course *w, struct usk_slope_range c,
-			  const struct usk_span *s)
+			  const struct usk_span *s, const struct usk_flights *f)
 {
 	const usk_i128 at[] = { w->p[s->from].x, w->p[s->to].x };
 	const struct usk_offsets v[] = { usk_course_left_open(w, c, s->from, false),
@@ -106,18 +141,25 @@ int64_t usk_course_flight(const struct usk_course *w, struct usk_slope_range c,
 	const usk_i128 reach =
 		(longest_way(w, v) + (at[1] - at[0]) * w->skew_e12) / (USK_E12 - w->skew_e12);
 	usk_i128 longest = 0;
-	size_t i = s->from;
-	while (i && at[0] - w->p[i - 1].x <= reach) {
-		i--;
-	}
-	for (; i < w->n && w->p[i].x - at[1] <= reach; i++) {
-		usk_i128 x = w->p[i].x;
-		usk_i128 far = x < at[0] ? at[0] - x : x > at[1] ? x - at[1] : 0;
-		usk_i128 l = under_way(&v[0], c, at[0], &w->p[i]);
-		usk_i128 r = under_way(&v[1], c, at[1], &w->p[i]);
-		usk_i128 least = l < 0 || (r >= 0 && r < l) ? r : l;
-		if (least > longest && far * USK_E12 <= least) {
-			longest = least;
+	for (int ceiling = 0; ceiling < 2; ceiling++) {
+		const usk_i128 over = over_offset(w, c, v, ceiling);
+		const size_t end = ceiling ? w->n : f->floors;
+		for (size_t k = ceiling ? f->floors : 0; k < end; k++) {
+			const struct usk_course_point *p = &w->p[f->point[k]];
+			usk_i128 x = p->x;
+			usk_i128 far = x < at[0] ? at[0] - x : x > at[1] ? x - at[1] : 0;
+			if (over - usk_e12(p->y) <= longest) {
+				break; /* so are all that follow */
+			}
+			if (far > reach) {
+				continue;
+			}
+			usk_i128 l = under_way(&v[0], c, at[0], p);
+			usk_i128 r = under_way(&v[1], c, at[1], p);
+			usk_i128 least = l < 0 || (r >= 0 && r < l) ? r : l;
+			if (least > longest && far * USK_E12 <= least) {
+				longest = least;
+			}
 		}
 	}
 	return usk_saturate(usk_ceil_div(longest, USK_E12));

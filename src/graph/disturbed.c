@@ -162,13 +162,39 @@ static void certify(const struct usk_course *w, const struct usk_spans *s, struc
 	}
 }
 
+/* The last point up to `from` that is no later than x; the first point: none is. */
+static size_t last_until(const struct usk_course *w, size_t from, usk_i128 x)
+{
+	size_t lo = 0, hi = from + 1;
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+		*(w->p[mid].x <= x ? &lo : &hi) = mid;
+	}
+	return lo;
+}
+
+/* The first from `from` on that is no earlier than x; the last point: none is. */
+static size_t first_from(const struct usk_course *w, size_t from, usk_i128 x)
+{
+	size_t lo = from, hi = w->n - 1;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (w->p[mid].x < x) {
+			lo = mid + 1;
+		} else {
+			hi = mid;
+		}
+	}
+	return lo;
+}
+
 /*
  * Where a was set back, what was under way meanwhile says of b's time that a showed more than it
  * did: so a bracket may lie before or behind the truth by as long as that was under way. What was so
  * for longer than a was set back by is in order all the same.
  */
 static struct usk_bracket bracket_of(const struct usk_course *w, struct usk_slope_range c,
-				     const struct usk_span *s)
+				     const struct usk_span *s, const struct usk_flights *f)
 {
 	struct usk_bracket b;
 	usk_course_bracket(w, s, &b);
@@ -176,14 +202,10 @@ static struct usk_bracket bracket_of(const struct usk_course *w, struct usk_slop
 	b.step = s->step;
 	if (s->step && !s->rises) {
 		struct usk_span wide = *s;
-		int64_t flight = usk_course_flight(w, c, s);
+		int64_t flight = usk_course_flight(w, c, s, f);
 		usk_i128 by = (usk_i128)flight + w->part->moved_ns;
-		while (wide.from && w->p[s->from].x - w->p[wide.from].x < by) {
-			wide.from--;
-		}
-		while (wide.to + 1 < w->n && w->p[wide.to].x - w->p[s->to].x < by) {
-			wide.to++;
-		}
+		wide.from = last_until(w, s->from, w->p[s->from].x - by);
+		wide.to = first_from(w, s->to, w->p[s->to].x + by);
 		size = usk_course_rise(w, c, &wide);
 		if (size.least_ns != USK_NONE && size.least_ns > -flight) {
 			int64_t far = size.least_ns < 0 ? -size.least_ns : 0;
@@ -266,9 +288,11 @@ void usk_calm_of(const struct usk_part *p, const struct usk_calm_model *m,
 	usk_doubts_explain(&w, &s, out);
 	out->n_brackets = s.n;
 	out->bracket = usk_alloc(s.n + 1, sizeof *out->bracket);
+	struct usk_flights f = s.n ? usk_course_flights(&w) : (struct usk_flights){ NULL, 0 };
 	for (size_t k = 0; k < s.n; k++) {
-		out->bracket[k] = bracket_of(&w, s.cone, &s.span[k]);
+		out->bracket[k] = bracket_of(&w, s.cone, &s.span[k], &f);
 	}
+	free(f.point);
 	free(s.span);
 	free(w.p);
 }

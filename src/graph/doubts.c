@@ -83,7 +83,9 @@ static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c,
 {
 	int64_t a = a_stamp(w, at), near_a = 0;
 	size_t near = at;
-	for (size_t i = 0; i < w->n; i++) {
+	/* From where it is likely that one shows that it is none. */
+	for (size_t k = 0; k < w->n; k++) {
+		size_t i = last ? w->n - 1 - k : k;
 		int64_t other = a_stamp(w, i);
 		const struct usk_course_point *p = &w->p[i < at ? i : at],
 					      *q = &w->p[i < at ? at : i];
@@ -93,7 +95,7 @@ static bool doubt_at_end(const struct usk_course *w, struct usk_slope_range c,
 		if (last ? other > a : other < a) {
 			return false;
 		}
-		if (near == at || (last ? other > near_a : other < near_a)) {
+		if (near == at || (last ? other >= near_a : other < near_a)) {
 			near = i;
 			near_a = other;
 		}
