@@ -206,7 +206,7 @@ static enum usk_status finish(void *ctx, size_t pair, struct reading *r, struct 
 }
 
 /* Is it certain that no message of the pair is received before it was sent? */
-static bool proved(struct judging *x, size_t pair, const struct fitted *f)
+static bool proved(const struct judging *x, size_t pair, const struct fitted *f)
 {
 	const struct pair_source *s = &x->p->pair[pair];
 	const struct usk_map *a = x->map[s->a], *b = x->map[s->b];
@@ -214,7 +214,6 @@ static bool proved(struct judging *x, size_t pair, const struct fitted *f)
 	if (!comparable(x, s)) {
 		return !may_exclude(x, pair);
 	}
-	x->judged += out->a_to_b + out->b_to_a;
 	/* With minimum delays points are not where messages are. */
 	if (usk_pair_leans(s)) {
 		return false;
@@ -226,6 +225,20 @@ static bool proved(struct judging *x, size_t pair, const struct fitted *f)
 	out->min_delay_a_to_b_ns = forth.least;
 	out->min_delay_b_to_a_ns = back.least;
 	return forth.stands && back.stands;
+}
+
+struct proving {
+	const struct judging *x;
+	const struct fitted *fitted;
+	bool *proved; /* by pair */
+};
+
+static void prove_some(void *ctx, size_t from, size_t to)
+{
+	struct proving *v = ctx;
+	for (size_t i = from; i < to; i++) {
+		v->proved[i] = proved(v->x, i, &v->fitted[i]);
+	}
 }
 
 static void maps_new(struct judging *x)
@@ -248,6 +261,8 @@ static void maps_free(struct judging *x)
 	}
 }
 
+enum { PAIRS = 16 }; /* for a thread at a time */
+
 /* One look at all pairs: at what is kept of them, and at messages where that proves nothing. */
 static enum usk_status judge(struct judging *x, const struct fitted *fitted)
 {
@@ -260,11 +275,16 @@ static enum usk_status judge(struct judging *x, const struct fitted *fitted)
 	x->n_stuck = 0;
 	x->c->evaluation.corrected_inversions = 0;
 	x->c->evaluation.too_fast = (struct usk_violations){ .count = 0 };
+	struct proving v = { x, fitted, usk_alloc(p->n_pairs + 1, sizeof *v.proved) };
+	usk_parallel(p->n_pairs, PAIRS, 0, prove_some, &v);
 	for (size_t i = 0; i < p->n_pairs; i++) {
-		if (!proved(x, i, &fitted[i]) || sink) {
+		const struct usk_pair *k = &x->c->pair[i];
+		x->judged += comparable(x, &p->pair[i]) ? k->a_to_b + k->b_to_a : 0;
+		if (!v.proved[i] || sink) {
 			again[n++] = (uint32_t)i;
 		}
 	}
+	free(v.proved);
 	if (sink && sink->answer) {
 		sink->answer(sink->ctx, x->c);
 	}

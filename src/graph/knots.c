@@ -82,12 +82,15 @@ static struct usk_gate bound_gate(const void *row, size_t i)
 			: (struct usk_gate){ c->x, usk_saturate((usk_i128)at - more), at };
 }
 
-static struct line draw_bound(const struct usk_drawing *d, bool upper, int64_t share, size_t most)
+/* No more knots than most, those of beside and its own together. */
+static struct line draw_bound(const struct usk_drawing *d, bool upper, int64_t share, size_t most,
+			      const struct line *beside)
 {
 	const struct bound b = { d, upper, share };
 	int64_t skew = d->w->p->max_skew_e12;
 	struct line l;
-	l.n = usk_polyline(bound_gate, &b, d->n_corners, -skew, skew, most, &l.p);
+	l.n = usk_polyline(bound_gate, &b, d->n_corners, -skew, skew, beside->p, beside->n,
+			   most - beside->n, &l.p);
 	return l;
 }
 
@@ -112,7 +115,8 @@ static struct line draw_estimate(const struct usk_drawing *d, size_t most)
 {
 	struct usk_slopes s = slopes_of(d);
 	struct line l;
-	l.n = usk_polyline(estimate_gate, d, d->n_gates, s.least_e12, s.most_e12, most, &l.p);
+	l.n = usk_polyline(estimate_gate, d, d->n_gates, s.least_e12, s.most_e12, NULL, 0, most,
+			   &l.p);
 	return l;
 }
 
@@ -409,41 +413,48 @@ static struct line copy(const struct usk_xy *p, size_t n)
 	return l;
 }
 
-/* Lines as far from the bounds as a share of their width allows; false: a line has more knots. */
-static bool draw_lines(const struct usk_drawing *d, int64_t share, size_t most, struct line line[3])
+/* Lines as far from the bounds as a share of their width allows; the estimate's, which goes by no
+ * share, stays from draw to draw. false: they have more knots. */
+static bool draw_lines(const struct usk_drawing *d, int64_t share, size_t most, struct line line[2],
+		       struct line *mid)
 {
+	const struct line none = { NULL, 0 };
 	const struct usk_straight *s =
 		usk_is_straight(d->w, d->clock) ? &d->w->straight[d->clock] : NULL;
 	for (int k = 0; k < 2; k++) {
 		if (d->has[k]) {
-			line[k] = s ? copy(s->bound[k], s->n[k]) : draw_bound(d, k, share, most);
+			line[k] = s ? copy(s->bound[k], s->n[k])
+				    : draw_bound(d, k, share, most, k ? &line[0] : &none);
 			if (!line[k].n) {
 				return false;
 			}
 		}
 	}
-	if (d->has[0] && d->has[1]) {
+	if (d->has[0] && d->has[1] && !mid->n) {
 		bool is_line = s && s->line[0].x < s->line[1].x;
-		line[2] = is_line ? copy(s->line, 2) : draw_estimate(d, most);
-		return line[2].n;
+		free(mid->p);
+		*mid = is_line ? copy(s->line, 2) : draw_estimate(d, most);
+		return mid->n;
 	}
-	return true;
+	return mid->n <= most;
 }
 
-/* Such lines; then the knots of all of them. Gives up where these are sure to be more than most. */
-static void draw(struct usk_drawing *d, int64_t share, size_t most)
+/* Such lines; then the knots of all of them. Gives up where these are sure to be more than most;
+ * up to `few` are counted only, as they are drawn anew. */
+static void draw(struct usk_drawing *d, int64_t share, size_t most, size_t few, struct line *wish)
 {
-	struct line line[3];
+	struct line line[2];
 	int64_t *jump = NULL, *x = NULL;
-	size_t lines = 3, n = 0, n_jump = 0;
+	size_t n = 0, n_jump = 0;
 	bool both = d->has[0] && d->has[1];
-	struct line *mid = both ? &line[2] : NULL;
+	struct line *mid = both ? wish : NULL;
 	memset(line, 0, sizeof line);
 	/* The last resort, a knot for each event, may be fewer. */
 	most = both && d->n_gates <= most ? SIZE_MAX : most;
-	if (draw_lines(d, share, most, line)) {
+	if (draw_lines(d, share, most, line, wish)) {
+		const struct line all[] = { line[0], line[1], *wish };
 		n_jump = jump_places(d, &jump);
-		n = unite(line, lines, jump, n_jump, &x);
+		n = unite(all, COUNT(all), jump, n_jump, &x);
 	}
 	if (!n || n > most) {
 		d->n_knots = most + 1;
@@ -481,6 +492,9 @@ static void draw(struct usk_drawing *d, int64_t share, size_t most)
 		free(place);
 		free(all);
 	}
+	if (d->n_knots <= few) {
+		goto out;
+	}
 	keep_rising(d);
 	bool exact = usk_is_straight(d->w, d->clock);
 	for (int side = 0; side < 2; side++) {
@@ -495,9 +509,8 @@ static void draw(struct usk_drawing *d, int64_t share, size_t most)
 		tighten(d);
 	}
 out:
-	for (size_t k = 0; k < 3; k++) {
-		free(line[k].p);
-	}
+	free(line[0].p);
+	free(line[1].p);
 	free(jump);
 	free(x);
 }
@@ -514,28 +527,35 @@ static int64_t far_share(const struct usk_work *w, uint32_t k)
 
 /* As near to the bounds as a share of the width, and less so the more knots that takes: half as
  * near brings half as many. */
-void usk_draw_knots(struct usk_drawing *d)
+static void draw_near(struct usk_drawing *d, struct line *wish)
 {
 	int64_t share = NEAR, far = 0;
-	draw(d, share, FEW_KNOTS);
+	draw(d, share, FEW_KNOTS, 0, wish);
 	if (d->n_knots <= FEW_KNOTS) {
 		return;
 	}
 	far = far_share(d->w, d->clock);
 	/* Where these are not few either, no share in between brings it down to few. */
-	draw(d, far, MOST_KNOTS);
+	draw(d, far, MOST_KNOTS, FEW_KNOTS, wish);
 	if (d->n_knots <= FEW_KNOTS) {
 		do {
 			share = share / 2 > far ? share / 2 : far;
-			draw(d, share, FEW_KNOTS);
+			draw(d, share, FEW_KNOTS, 0, wish);
 		} while (d->n_knots > FEW_KNOTS && share > far);
 		return;
 	}
 	for (share = far / 2; d->n_knots > MOST_KNOTS; share /= 2) {
-		draw(d, share, MOST_KNOTS);
+		draw(d, share, MOST_KNOTS, 0, wish);
 		if (d->n_knots > MOST_KNOTS && share == 1) {
-			draw(d, share, SIZE_MAX);
+			draw(d, share, SIZE_MAX, 0, wish);
 			break;
 		}
 	}
+}
+
+void usk_draw_knots(struct usk_drawing *d)
+{
+	struct line wish = { NULL, 0 };
+	draw_near(d, &wish);
+	free(wish.p);
 }

@@ -141,6 +141,9 @@ struct usk_sweeps {
 	struct side side[2];
 	uint8_t *news;	  /* by clock: whom its bounds are news to */
 	size_t *pairs_of; /* [n_clocks + 1] by clock outwards: w->pairwise with those before it */
+	struct {
+		uint32_t a, b;
+	} * ends; /* of w->pairwise, by place: most of them say nothing new */
 };
 
 static inline void todo(struct side *b, uint32_t k, uint8_t what)
@@ -233,10 +236,13 @@ static inline void visit_back(struct side *b, uint32_t k)
 	}
 }
 
-static inline void compare(struct side *b, const struct usk_pairwise *p)
+static inline void compare(struct side *b, size_t i)
 {
-	uint32_t from = b->upper ? p->b : p->a, to = b->upper ? p->a : p->b;
+	const struct usk_sweeps *s = b->s;
+	uint32_t from = b->upper ? s->ends[i].b : s->ends[i].a;
+	uint32_t to = b->upper ? s->ends[i].a : s->ends[i].b;
 	if ((b->todo[from] | b->todo[to]) & (RECENT | OLD)) {
+		const struct usk_pairwise *p = &s->w->pairwise[i];
 		pass(b, from, to, p->least, TELL_ALL);
 		pass(b, to, from, -p->most, TELL_ALL);
 	}
@@ -271,7 +277,7 @@ static void sweep_outwards(struct side *b)
 	for (size_t n = 0; n < w->n_clocks; n++) {
 		uint32_t k = w->outwards[n];
 		for (size_t i = s->pairs_of[n]; i < s->pairs_of[n + 1]; i++) {
-			compare(b, &w->pairwise[i]);
+			compare(b, i);
 		}
 		for (uint32_t i = w->first[k]; i < w->first[k + 1] && k != w->reference; i++) {
 			visit_forth(b, s->place[i]);
@@ -313,16 +319,17 @@ static void fold(struct side *b, const struct usk_fold *f)
 /* Out from the reference, and back. */
 static void compare_all(struct side *b)
 {
-	const struct usk_work *w = b->s->w;
-	for (size_t k = 0; k < w->n_pairwise; k++) {
-		compare(b, &w->pairwise[k]);
+	const size_t pairs = b->s->w->n_pairwise, n = b->s->w->n;
+	uint8_t *todo = b->todo;
+	for (size_t i = 0; i < pairs; i++) {
+		compare(b, i);
 	}
-	for (size_t k = w->n_pairwise; k-- > 0;) {
-		compare(b, &w->pairwise[k]);
+	for (size_t i = pairs; i-- > 0;) {
+		compare(b, i);
 	}
-	for (uint32_t k = 0; k < w->n; k++) {
-		uint8_t old = b->todo[k] & RECENT ? OLD : 0;
-		b->todo[k] = (b->todo[k] & (uint8_t) ~(RECENT | OLD)) | old;
+	for (size_t k = 0; k < n; k++) {
+		uint8_t old = todo[k] & RECENT ? OLD : 0;
+		todo[k] = (todo[k] & (uint8_t) ~(RECENT | OLD)) | old;
 	}
 }
 
@@ -489,6 +496,7 @@ void usk_sweeps_end(struct usk_sweeps *s)
 	free(s->node);
 	free(s->news);
 	free(s->pairs_of);
+	free(s->ends);
 	free(s);
 }
 
@@ -496,6 +504,7 @@ void usk_sweeps_all(struct usk_sweeps *s)
 {
 	const struct usk_work *w = s->w;
 	memset(s->news, USK_NEWS_TO_ALL, w->c->n_clocks);
+	memset(s->pairs_of, 0, (w->n_clocks + 2) * sizeof *s->pairs_of);
 	for (uint32_t k = 0; k < w->n; k++) {
 		set_cell(s, k);
 	}
@@ -521,6 +530,7 @@ static void sort_pairs(struct usk_sweeps *s)
 	struct usk_work *w = s->w;
 	uint32_t *rank = usk_alloc(w->n_clocks, sizeof *rank);
 	struct usk_pairwise *sorted = usk_grow(NULL, w->n_pairwise + 1, sizeof *sorted);
+	s->ends = usk_grow(s->ends, w->n_pairwise + 1, sizeof *s->ends);
 	for (uint32_t n = 0; n < w->n_clocks; n++) {
 		rank[w->outwards[n]] = n;
 	}
@@ -532,8 +542,10 @@ static void sort_pairs(struct usk_sweeps *s)
 	}
 	for (size_t i = 0; i < w->n_pairwise; i++) {
 		const struct usk_pairwise *p = &w->pairwise[i];
-		sorted[s->pairs_of[later(w, rank, p) + 1]++] =
-			(struct usk_pairwise){ s->place[p->a], s->place[p->b], p->least, p->most };
+		size_t at = s->pairs_of[later(w, rank, p) + 1]++;
+		sorted[at] = *p;
+		s->ends[at].a = s->place[p->a];
+		s->ends[at].b = s->place[p->b];
 	}
 	free(w->pairwise);
 	w->pairwise = sorted;

@@ -268,13 +268,13 @@ struct usk_sweeps;
 /** All is to do. Ends before events do. */
 struct usk_sweeps *usk_sweeps_begin(struct usk_work *w);
 void usk_sweeps_end(struct usk_sweeps *s);
-/** All is to do once more. */
+/** All is to do once more, without what pairs say. */
 void usk_sweeps_all(struct usk_sweeps *s);
 /** As usk_propagate(). */
 bool usk_sweeps_run(struct usk_sweeps *s);
 /** Bounds of an event were narrowed. Several threads may say so, each of events of its own. */
 void usk_sweeps_touch(struct usk_sweeps *s, uint32_t i);
-/** w->pairwise was found: its events become places in the order of sweeps. */
+/** w->pairwise was found: it is sorted. */
 void usk_sweeps_pairs(struct usk_sweeps *s);
 /** Slopes of these runs were narrowed. */
 void usk_sweeps_runs(struct usk_sweeps *s, const bool *changed);

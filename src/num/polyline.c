@@ -239,8 +239,18 @@ static struct line middle(const struct link *k, int64_t x0, int64_t x1)
 	return (struct line){ p[0], { (usk_i128)p[1].y - p[0].y, (usk_i128)x1 - x0 } };
 }
 
+/* Is x that of one of p[n], those before *at being passed? */
+static bool among(const struct usk_xy *p, size_t n, size_t *at, int64_t x)
+{
+	while (*at < n && p[*at].x < x) {
+		++*at;
+	}
+	return *at < n && p[*at].x == x;
+}
+
 size_t usk_polyline(usk_gate_at *gate, const void *row, size_t n, int64_t least_e12,
-		    int64_t most_e12, size_t most_knots, struct usk_xy **out)
+		    int64_t most_e12, const struct usk_xy *beside, size_t n_beside,
+		    size_t most_knots, struct usk_xy **out)
 {
 	const int64_t e12 = INT64_C(1000000000000);
 	const struct row r = { gate, row, n };
@@ -248,7 +258,7 @@ size_t usk_polyline(usk_gate_at *gate, const void *row, size_t n, int64_t least_
 	struct link k = { .limit = { { most_e12, e12 }, { -least_e12, e12 } } };
 	struct left left = { .any = false };
 	struct usk_xy *knot = NULL;
-	size_t m = 0, cap = 0, got;
+	size_t m = 0, cap = 0, got, shared = 0, passed = 0;
 	do {
 		int side;
 		k.limited = true;
@@ -264,18 +274,21 @@ size_t usk_polyline(usk_gate_at *gate, const void *row, size_t n, int64_t least_
 		knot = usk_room(knot, m + 1, &cap, sizeof *knot);
 		if (!m || p.x > knot[m - 1].x) {
 			knot[m++] = p;
+			shared += among(beside, n_beside, &passed, p.x);
 		}
 		if (got < n) {
 			left = (struct left){ true, side,
 					      l,    k.top[side].z,
 					      got,  exit_of(&k.top[side].line, side, &r, got) };
 		} else {
-			m -= m > 1 && knot[m - 1].x == last;
+			bool again = m > 1 && knot[m - 1].x == last;
+			m -= again;
 			knot[m++] = (struct usk_xy){ last, (int64_t)at(&l, last) };
+			shared += !again && among(beside, n_beside, &passed, last);
 		}
-	} while (got < n && m <= most_knots);
+	} while (got < n && m - shared <= most_knots);
 	free(k.chain[0]);
 	free(k.chain[1]);
 	*out = knot;
-	return m <= most_knots ? m : 0;
+	return m - shared <= most_knots ? m : 0;
 }

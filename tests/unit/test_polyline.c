@@ -106,7 +106,7 @@ static void test_no_other_way_has_fewer(void **state)
 						  c.g[i].hi * SCALE + 40 };
 		}
 		const int64_t any = INT64_C(1) << 60;
-		size_t m = usk_polyline(gate_of, g, c.n, -any, any, SIZE_MAX, &k);
+		size_t m = usk_polyline(gate_of, g, c.n, -any, any, NULL, 0, SIZE_MAX, &k);
 		check_passes(&c, g, k, m);
 		CHECK((int)m - 1 <= fewest(&c), &c);
 		free(k);
