@@ -105,7 +105,7 @@ def main():
     parser.add_argument("messages", type=int, nargs="?")
     parser.add_argument("--shape", choices=["graph", "star", "chain", "noise"], default="graph")
     parser.add_argument("--keep")
-    o = parser.parse_args()
+    o = parser.parse_intermixed_args()
     unskew = os.path.join(o.build, "unskew")
     with tempfile.TemporaryDirectory() as own:
         folder = o.keep or own

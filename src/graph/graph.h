@@ -13,14 +13,14 @@
  *     build       events and edges from the sources; runs of each clock
  *     moments     what all clocks show at one time, roughly: ticks, the order of sweeps
  *     disturbed   where a pair shows that a clock was set or slewed
- *     propagate   shortest and longest paths from the reference: hi and lo of every event
+ *     propagate   shortest and longest paths from the reference (sweep): hi and lo of every event
  *     rates       each clock's constant rate from its bounds, by turns with these
  *     pairwise    what pairs say by their own rates, far from the reference
  *     straight    clocks of constant rates: the polygon of lines, a linear program
  *     conflict    breaks from what pairs show (reference: what the reference did); negative cycles
  *                 and their repair (cycles)
  *     curve       the likeliest course of a pair
- *     estimate    one time for each event, in order, inside the bounds
+ *     estimate    one time for each event, in order (settle), inside the bounds
  *     repeated    but not of stamps that were shown twice
  *     ends        and of events that are bounded on one side
  *     publish     knots, few enough, whose chords hold the bounds (gates, knots); jumps

@@ -393,6 +393,10 @@ bool usk_cycle_doubt(struct usk_work *w);
 
 /** t_ns of every event whose bounds are known; frees lo and hi. */
 void usk_estimate(struct usk_work *w);
+
+/* ---- settle.c -----------------------------------------------------------------------------------
+ */
+
 /** What an edge's receiver is to be late by more than bounds ask, ns, as it rounds its stamps. */
 int64_t usk_edge_spare(const struct usk_work *w, uint32_t i);
 /** The other end of an event's wish; USK_NO_EVENT: it has none. */
@@ -403,6 +407,10 @@ int64_t usk_wish_slack(const struct usk_work *w, uint32_t i);
  * message's other end, as t says of them; wishes: within its bounds by what is wished of it, too.
  */
 int64_t usk_settled(const struct usk_work *w, const int64_t *t, uint32_t i, bool down, bool wishes);
+/** Raises `up`, to no more than `most` if that is not NULL, and lowers `down`: no message is turned
+ * round then, T never falls, and rates are possible. USK_NONE stays. */
+void usk_settle_both(const struct usk_work *w, int64_t *up, const int64_t *most, int64_t *down,
+		     const int64_t *least);
 
 /* ---- repeated.c ---------------------------------------------------------------------------------
  */

@@ -114,7 +114,9 @@ struct usk_xy usk_hull_steepest(const struct usk_xy *h, size_t n, struct usk_xy 
 	size_t lo = 0, hi = n - 1;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		if (usk_slope_cmp(usk_rise(p, h[mid]), usk_rise(p, h[mid + 1])) < 0) {
+		/* rise(p, h[mid]) < rise(p, h[mid + 1]), by what these differ by */
+		usk_i128 more = (usk_i128)(h[mid + 1].y - h[mid].y) * (p.x - h[mid].x);
+		if (more + ((usk_i128)p.y + h[mid].y) * (h[mid + 1].x - h[mid].x) > 0) {
 			lo = mid + 1;
 		} else {
 			hi = mid;

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sweep.c - bounds of one side, carried along paths
+ *
+ * In    events and cells in the order of sweeps, who has something to do
+ * Out   narrower bounds, and who has something to do for it
+ *
+ * A sweep goes through events in their approximate order of time, forwards, then backwards: a bound
+ * is carried along a whole stretch of a path by one sweep. Of many clocks in a row a sweep moves
+ * the events of few: it looks at no others.
+ */
+#include "graph/sweep.h"
+
+static inline void done(struct usk_side *b, uint32_t k, uint8_t what)
+{
+	b->todo[k] &= (uint8_t)~what;
+	if (!(b->todo[k] & ALL)) {
+		usk_unmark(b->marks, k);
+	}
+}
+
+static inline void narrow(struct usk_side *b, uint32_t k, usk_i128 t, unsigned tell)
+{
+	if (t > b->t[k]) {
+		b->t[k] = t;
+		usk_sweep_moved(b, k, tell);
+	}
+}
+
+static inline void pass(struct usk_side *b, uint32_t from, uint32_t to, usk_i128 rise,
+			unsigned tell)
+{
+	if (b->t[from] > -USK_INF && rise > -USK_INF) {
+		narrow(b, to, b->t[from] + rise, tell);
+	}
+}
+
+static inline void meet(struct usk_side *b, uint32_t k)
+{
+	const struct usk_swept *at = &b->s->node[k];
+	if (at->peer != USK_NO_EVENT && at->sent == b->upper) {
+		narrow(b, k, b->t[at->peer], TELL_BEFORE | TELL_BEHIND);
+	}
+}
+
+static inline void visit_forth(struct usk_side *b, uint32_t k)
+{
+	const struct usk_swept *node = b->s->node;
+	uint32_t before = node[k].before;
+	uint8_t what = b->todo[k];
+	done(b, k, BEFORE | PEER);
+	if (what & BEFORE && before != USK_NO_EVENT) {
+		const struct usk_swept *cell = &node[before];
+		pass(b, before, k, b->upper ? -cell->most : cell->least, TELL_PEER | TELL_BEHIND);
+	}
+	if (what & PEER) {
+		meet(b, k);
+	}
+}
+
+static inline void visit_back(struct usk_side *b, uint32_t k)
+{
+	const struct usk_swept *cell = &b->s->node[k];
+	uint8_t what = b->todo[k];
+	done(b, k, BEHIND | PEER);
+	if (what & BEHIND && cell->behind != USK_NO_EVENT) {
+		pass(b, cell->behind, k, b->upper ? cell->least : -cell->most,
+		     TELL_PEER | TELL_BEFORE);
+	}
+	if (what & PEER) {
+		meet(b, k);
+	}
+}
+
+static inline void compare(struct usk_side *b, size_t i)
+{
+	const struct usk_sweeps *s = b->s;
+	uint32_t from = b->upper ? s->ends[i].b : s->ends[i].a;
+	uint32_t to = b->upper ? s->ends[i].a : s->ends[i].b;
+	if ((b->todo[from] | b->todo[to]) & (RECENT | OLD)) {
+		const struct usk_pairwise *p = &s->w->pairwise[i];
+		pass(b, from, to, p->least, TELL_ALL);
+		pass(b, to, from, -p->most, TELL_ALL);
+	}
+}
+
+void usk_sweep(struct usk_side *b)
+{
+	const struct usk_sweeps *s = b->s;
+	for (uint32_t k = 0; (k = usk_next_mark(b->marks, s->n_marks, k)) != USK_NO_MARK; k++) {
+		visit_forth(b, k);
+	}
+	for (uint32_t k = s->w->n_order;
+	     k && (k = usk_last_mark(b->marks, k - 1)) != USK_NO_MARK;) {
+		visit_back(b, k);
+	}
+}
+
+/*
+ * Out from the reference: what pairs say of a clock, then its events forwards and backwards, before
+ * the next clock's. A path over many clocks waits at each for the next message, so a sweep by time
+ * leads over few of them, and what it brings there is found to be too wide again and again. Where
+ * that takes long each clock's bounds are to be as good as those of the clocks before before they
+ * lead on.
+ */
+void usk_sweep_outwards(struct usk_side *b)
+{
+	const struct usk_sweeps *s = b->s;
+	const struct usk_work *w = s->w;
+	for (size_t n = 0; n < w->n_clocks; n++) {
+		uint32_t k = w->outwards[n];
+		for (size_t i = s->pairs_of[n]; i < s->pairs_of[n + 1]; i++) {
+			compare(b, i);
+		}
+		for (uint32_t i = w->first[k]; i < w->first[k + 1] && k != w->reference; i++) {
+			visit_forth(b, s->place[i]);
+		}
+		for (uint32_t i = w->first[k + 1]; i-- > w->first[k] && k != w->reference;) {
+			visit_back(b, s->place[i]);
+		}
+	}
+}
+
+/* ---- what is not between neighbours ------------------------------------------------------------
+ */
+
+/*
+ * Events between the ends of a fold are ordered with these alone. Whether one lies before or behind
+ * the moment at which its clock was set back, from the first end to it and from it to the last one
+ * goes by no less time than stamps tell.
+ */
+static void fold(struct usk_side *b, const struct usk_fold *f)
+{
+	const struct usk_sweeps *s = b->s;
+	const struct usk_work *w = s->w;
+	uint32_t from = s->place[b->upper ? f->last : f->first];
+	uint32_t to = s->place[b->upper ? f->first : f->last];
+	usk_i128 most = -USK_INF, l, r;
+	for (uint32_t i = f->first; i <= f->last; i++) {
+		uint32_t k = s->place[i];
+		if (!usk_fold_least(w, f, (usk_i128)w->x[i] - w->x[f->first], &l) ||
+		    !usk_fold_least(w, f, (usk_i128)w->x[f->last] - w->x[i], &r)) {
+			break;
+		}
+		pass(b, from, k, b->upper ? r : l, TELL_ALL);
+		usk_i128 t = b->t[k] + (b->upper ? l : r);
+		most = b->t[k] > -USK_INF && t > most ? t : most;
+	}
+	narrow(b, to, most, TELL_ALL);
+}
+
+/* Out from the reference, and back. */
+static void compare_all(struct usk_side *b)
+{
+	const size_t pairs = b->s->w->n_pairwise, n = b->s->w->n;
+	uint8_t *todo = b->todo;
+	for (size_t i = 0; i < pairs; i++) {
+		compare(b, i);
+	}
+	for (size_t i = pairs; i-- > 0;) {
+		compare(b, i);
+	}
+	for (size_t k = 0; k < n; k++) {
+		uint8_t old = todo[k] & RECENT ? OLD : 0;
+		todo[k] = (todo[k] & (uint8_t) ~(RECENT | OLD)) | old;
+	}
+}
+
+void usk_sweep_folds_and_pairs(struct usk_side *b)
+{
+	for (size_t k = 0; k < b->s->w->n_folds; k++) {
+		fold(b, &b->s->w->fold[k]);
+	}
+	compare_all(b);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sweep.h - bounds of one side while they are swept: what propagate.c and sweeps.c share
+ *
+ * Events lie in the order in which sweeps look at them, as clocks whose events lie side by side are
+ * far from each other in memory. Upper bounds are mirrored: so one piece of code raises both.
+ */
+#ifndef USK_GRAPH_SWEEP_H
+#define USK_GRAPH_SWEEP_H
+
+#include "graph/marks.h"
+#include "graph/work.h"
+
+/* What may move an event: its neighbour before, the one behind, its peer. What did not change since
+ * moves nothing again. RECENT, OLD: it was moved since the last look at pairs began, ended.
+ * TOUCHED: it was moved, but nobody was told yet. */
+enum { BEFORE = 1, BEHIND = 2, PEER = 4, ALL = 7, RECENT = 8, OLD = 16, TOUCHED = 32 };
+
+/* An event, and the cell behind it. Others by their places; USK_NO_EVENT: none. */
+struct usk_swept {
+	usk_i128 least, most; /* T rises by so much over the cell; -USK_INF, USK_INF: any */
+	uint32_t before, behind, peer;
+	uint32_t run : 31, sent : 1;
+};
+
+/* Bounds of one side; upper ones are mirrored, so that both are raised. */
+struct usk_side {
+	struct usk_sweeps *s;
+	bool upper;
+	usk_i128 *t;	 /* -USK_INF: none */
+	uint8_t *todo;	 /* by place, as all that follows */
+	uint64_t *marks; /* who has something to do */
+	uint64_t *look;	 /* who was moved since bounds were last seen not to cross */
+	bool *changed;	 /* by clock: a bound of it was */
+	bool moved;
+};
+
+struct usk_sweeps {
+	struct usk_work *w;
+	uint32_t *place; /* by event: in the order of sweeps, the reference's behind all others */
+	uint32_t *event; /* by place */
+	struct usk_swept *node; /* by place */
+	uint32_t n_marks;	/* words of a set of places */
+	uint64_t *since;	/* places of events that were moved in this run */
+	bool stale;		/* what sides know of all bounds is */
+	struct usk_side side[2];
+	uint8_t *news;	  /* by clock: whom its bounds are news to */
+	size_t *pairs_of; /* [n_clocks + 1] by clock outwards: w->pairwise with those before it */
+	struct {
+		uint32_t a, b;
+	} * ends; /* of w->pairwise, by place: most of them say nothing new */
+};
+
+static inline void usk_sweep_todo(struct usk_side *b, uint32_t k, uint8_t what)
+{
+	if (k < b->s->w->n_order) {
+		usk_mark(b->marks, k);
+		b->todo[k] |= what;
+	}
+}
+
+/* Who may be moved by an event that was: the neighbours before and behind it, its peer. What moved
+ * it is not moved back: T rises over a cell by no less at most than at least. */
+enum { TELL_BEFORE = 1, TELL_BEHIND = 2, TELL_PEER = 4, TELL_ALL = 7 };
+
+static inline void usk_sweep_moved(struct usk_side *b, uint32_t k, unsigned tell)
+{
+	const struct usk_swept *at = &b->s->node[k];
+	b->moved = true;
+	b->todo[k] |= RECENT;
+	usk_mark(b->look, k);
+	if (tell & TELL_BEFORE && at->before != USK_NO_EVENT) {
+		usk_sweep_todo(b, at->before, BEHIND);
+	}
+	if (tell & TELL_BEHIND && at->behind != USK_NO_EVENT) {
+		usk_sweep_todo(b, at->behind, BEFORE);
+	}
+	/* An edge hands lower bounds to its receiver, upper ones to its sender. */
+	if (tell & TELL_PEER && at->peer != USK_NO_EVENT && at->sent != b->upper) {
+		usk_sweep_todo(b, at->peer, PEER);
+	}
+}
+
+/** Forwards, then backwards in the order of time. */
+void usk_sweep(struct usk_side *b);
+/** Clock by clock, out from the reference. */
+void usk_sweep_outwards(struct usk_side *b);
+/** What is not between neighbours: folds, and what pairs say. */
+void usk_sweep_folds_and_pairs(struct usk_side *b);
+
+#endif
