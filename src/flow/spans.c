@@ -189,10 +189,11 @@ static void note_async(struct parties *p)
 {
 	const struct spans *x = p->spans;
 	size_t n, told = 0;
-	uint64_t guessed = 0;
+	uint64_t guessed = 0, used = 0;
 	const struct usk_call_class *k = usk_calls_classes(x->calls, &n);
 	for (size_t i = 0; i < n; i++) {
 		guessed += k[i].waits && !k[i].told ? k[i].n : 0;
+		used += k[i].waits ? k[i].n - k[i].late : 0;
 		if (k[i].late && told++ < MOST_NOTES) {
 			char *name = class_name(x, &k[i]);
 			note(p,
@@ -215,6 +216,13 @@ static void note_async(struct parties *p)
 			     "taken for synchronous, as no call of their kinds ends after its "
 			     "caller; the bounds are valid if they are",
 			     (unsigned long long)guessed));
+	}
+	if (used) {
+		note(p,
+		     usk_format("the bounds are valid if the callee's span ended before the "
+				"caller's in %llu call%s: some SDKs end it after the answer "
+				"was sent, which shows only where other spans leave no room for it",
+				(unsigned long long)used, used == 1 ? "" : "s"));
 	}
 }
 

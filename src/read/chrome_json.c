@@ -369,7 +369,7 @@ enum usk_status usk_chrome_feed(struct chrome *r, struct usk_err *err)
 	}
 	size_t passed = yajl_get_bytes_consumed(r->json);
 	t->used = passed < n ? passed : n;
-	usk_trace_damaged(t, "%s at byte %llu, so nothing behind it was read",
+	usk_trace_damaged(t, "%s at byte %llu, so nothing after it was read",
 			  said == yajl_status_client_canceled ? "nests more than 512 levels deep"
 							      : "is no JSON",
 			  (unsigned long long)(t->in.at + t->used));

@@ -320,7 +320,7 @@ static enum usk_status feed(struct usk_trace *t, struct usk_err *err)
 	if (j->r.format->lines) {
 		return to_next_line(j, err);
 	}
-	usk_trace_damaged(t, "%s at byte %llu, so nothing behind it was read",
+	usk_trace_damaged(t, "%s at byte %llu, so nothing after it was read",
 			  said == yajl_status_client_canceled ? "nests more than 512 levels deep"
 							      : "is no JSON",
 			  (unsigned long long)(t->in.at + t->used));

@@ -131,7 +131,7 @@ static void at_end(struct proto_reader *p)
 
 static void give_up(struct proto_reader *p)
 {
-	char *why = usk_format("is no protobuf at byte %llu, so nothing behind it was read",
+	char *why = usk_format("is no protobuf at byte %llu, so nothing after it was read",
 			       (unsigned long long)p->r.t->in.at);
 	usk_span_finish(&p->r, why);
 	free(why);

@@ -12,6 +12,7 @@ Causality violations (received before sent): 1 before correction, 0 after.
 Uncertainty over the trace: ±1.56 ms to ±1.56 ms, ±1.56 ms on average.
 One-way delays, median (99 %): db -> web -4.00 ms as recorded, 1.45 ms (1.45 ms) corrected;
   back 85.0 ms as recorded, 79.5 ms (79.5 ms) corrected.
+Note: the bounds are valid if the callee's span ended before the caller's in 1 call: some SDKs end it after the answer was sent, which shows only where other spans leave no room for it
 Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
@@ -36,12 +37,13 @@ Uncertainty over the trace: ±4.51 ms to ±4.76 ms, ±4.64 ms on average.
 One-way delays, median (99 %): ads -> web 2.12 ms as recorded, 3.50 ms (3.50 ms) corrected;
   back 4.88 ms as recorded, 3.50 ms (3.50 ms) corrected.
 Note: ads counts each trace from a whole ms (2 of 2 of its entry spans begin with one): its stamps may be up to 1 ms too early, which the bounds of ads allow for
+Note: the bounds are valid if the callee's span ended before the caller's in 1 call: some SDKs end it after the answer was sent, which shows only where other spans leave no room for it
 Model wander: the rate of each clock is constant within 5 ppm, no two rates differ by more than
 500 ppm, no message takes less than its minimum delay (0 ns).
 The bounds are valid while these assumptions hold.
 # What is wrong is one sentence with its place.
 $ printf '[{"traceId":"a","id":"1","timestamp":5},oops]' >bad.json; unskew check bad.json
-! unskew: bad.json: is no JSON at byte 41, so nothing behind it was read
+! unskew: bad.json: is no JSON at byte 41, so nothing after it was read
 ? 1
 $ printf '{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"1","spanId":"2","startTimeUnixNano":{}}' >bad.json; unskew check bad.json
 ! unskew: bad.json: ends at byte 94 within a JSON value that began before; what it held in whole was used; 1 span was left out, the first before byte 94: it has no start
@@ -58,6 +60,7 @@ web -> db         1           0    1.00 ms  1.00 ms  1.00 ms  1.00 ms
 
 Matched 2 messages.
 An inversion is a causality violation: a message received before it was sent, by the recorded stamps.
+Note: the bounds are valid if the callee's span ended before the caller's in 1 call: some SDKs end it after the answer was sent, which shows only where other spans leave no room for it
 ! Wrote out.json.
 $ sed 's/"duration":1000,/&"tags" : null, "annotations":[ {"timestamp" :1700000000006200,"value":"ws"},{"timestamp":"soon"} ],/' zipkin.json >events.json; unskew sync -q events.json -o zipkin.clocks; unskew apply zipkin.clocks events.json -o out-events.json; tail -c 601 out-events.json
 st_ns":"1700000000003124999"}},{"traceId":"a","id":"1","kind":"SERVER","shared":true,"timestamp":1700000000001122,"duration":1000,"tags" : {"unskew.start.recorded_ns":"1700000000006123000","unskew.start.earliest_ns":"1700000000000118997","unskew.start.latest_ns":"1700000000002128500","unskew.end.recorded_ns":"1700000000007123000","unskew.end.earliest_ns":"1700000000001118499","unskew.end.latest_ns":"1700000000003128501","unskew.events.recorded_ns":"1700000000006200000"}, "annotations":[ {"timestamp" :1700000000001199,"value":"ws"},{"timestamp":"soon"} ],"localEndpoint":{"serviceName":"store"}}]! Wrote out-events.json.

@@ -404,7 +404,7 @@ static void between(void **state)
 	put8(&b, 0);
 	one(&b, 0xb2, "b");
 	check_rows("noise between bare ones", &b, OF("b1", "a"),
-		   "is no protobuf at byte 193, so nothing behind it was read");
+		   "is no protobuf at byte 193, so nothing after it was read");
 }
 
 /* A resource that is damaged would name another clock: none of its spans is used. */
