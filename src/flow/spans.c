@@ -193,7 +193,7 @@ static void note_async(struct parties *p)
 	const struct usk_call_class *k = usk_calls_classes(x->calls, &n);
 	for (size_t i = 0; i < n; i++) {
 		guessed += k[i].waits && !k[i].told ? k[i].n : 0;
-		used += k[i].waits ? k[i].n - k[i].late : 0;
+		used += k[i].waits && k[i].told ? k[i].n - k[i].late : 0;
 		if (k[i].late && told++ < MOST_NOTES) {
 			char *name = class_name(x, &k[i]);
 			note(p,

@@ -190,9 +190,9 @@ for (let i = 0; i < 2; i++) {
 			return box.x >= 0 && box.y >= 0 && box.x + box.width <= frame.width && box.y + box.height <= frame.height;
 		}),
 	}));
-	assert.equal(arrows, pres[i].match(/ sent at /g).length);
+	assert.equal(arrows, pres[i].match(/ sent a message at /g).length);
 	assert.equal(inside, true);
-	for (const [, stamp, place] of pres[i].matchAll(/(?:sent|received) at (\d+\.\d+) \((.*?) of /g)) {
+	for (const [, stamp, place] of pres[i].matchAll(/(?:sent a message|received) at (\d+\.\d+) \((.*?) of /g)) {
 		assert.ok(texts.some((t) => t.endsWith(stamp)) && texts.includes(place), `${stamp} ${place}: ${texts}`);
 	}
 }
