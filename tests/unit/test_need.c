@@ -98,9 +98,10 @@ static void test_wander(void **state)
 		bool beyond = need.s_lo.num * e > limit * need.s_lo.den ||
 			      -need.s_hi.num * e > limit * need.s_hi.den;
 		const usk_i128 twice = 2 * (usk_i128)e12;
-		bool right =
-			e12 >= 0 && apart <= twice * den && (e12 == 0 || apart > (twice - 2) * den);
-		if (beyond ? e12 != USK_NO_WANDER : !right) {
+		bool right = e12 == USK_NO_WANDER ? beyond
+						  : !beyond && e12 >= 0 && apart <= twice * den &&
+							    (e12 == 0 || apart > (twice - 2) * den);
+		if (!right) {
 			fail_msg("seed %llu: %lld", (unsigned long long)seed, (long long)e12);
 		}
 	}
