@@ -127,11 +127,13 @@ def judge(unskew, clocks, rows):
 	if apply.returncode:
 		return 0, '' if 'no chain of messages' in apply.stderr or \
 			'so its stamps cannot' in apply.stderr else f'apply: status {apply.returncode}: {apply.stderr}'
-	knots, ends = collections.defaultdict(list), {}
+	knots, ends, brackets = collections.defaultdict(list), {}, {}
 	with open('clocks.json') as f:
 		for clock in json.load(f)['clocks']:
 			number = int(clock['name'][1:])
 			ends[number] = clocks[number].told(clock.get('set_back', []))
+			brackets[number] = [((j['epoch'], int(j['after_local_ns'])), (j['end_epoch'], int(j['before_local_ns'])))
+				for j in clock['jumps']]
 			for knot in clock['knots']:
 				knots[number, knot.get('epoch', 0)].append(knot)
 	# Too few rows behind a step for their order to tell of it (doc/guarantees.md).
@@ -148,7 +150,11 @@ def judge(unskew, clocks, rows):
 		for number, t, key in ((row.a, row.sent, 'sent'), (row.b, row.received, 'received')):
 			clock = clocks[number]
 			stamp, here = clock.shows(t), int(out[key + '_ns'])
-			limits = band(knots[number, bisect.bisect(ends[number], t)], stamp)
+			epoch = bisect.bisect(ends[number], t)
+			# In the bracket of a step nothing is promised.
+			if any(first < (epoch, stamp) < last for first, last in brackets[number]):
+				continue
+			limits = band(knots[number, epoch], stamp)
 			looked += clock.steps != []
 			if clock.steps and outside(limits, START + t - stamp):
 				return looked, f'c{number} at {stamp}: the truth is outside of {limits}'
