@@ -85,7 +85,7 @@ static bool tie(struct usk_group_work *g, uint32_t clock, uint32_t root)
 	return true;
 }
 
-/* Broadcasts that one more clock heard are shared with one that is tied. */
+/* Broadcasts that one more clock received are shared with one that is tied. */
 static void share(struct usk_group_work *g, uint32_t clock)
 {
 	g->clock[clock].tied = true;

@@ -96,7 +96,7 @@ static int64_t fall_of(const struct usk_clock *c)
 }
 
 /* Was the reference, if it was ever set back, so when an end of a message was not under way yet, or
- * not any more, or long enough before the one, behind the other? By the end's own clock. */
+ * not any more, or long enough before the one, after the other? By the end's own clock. */
 static bool beside_falls(const struct usk_prove *x, uint32_t k, int64_t at, bool sent)
 {
 	const struct usk_clock *c = &x->c->clock[k];

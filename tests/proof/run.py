@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """run.py UNSKEW VERIFY [ANSWERS [MUTANTS [SEED]]] - proofs of simulated answers are accepted, false ones refused.
 
-Every answer is verified as it is; no step of it may be false. Then copies of it are made false one by one: a
+Every answer is verified as it is; no step of it may be false, nor may the simulated clocks contradict one. Then copies of it are made false one by one: a
 bound or a rate that says more, another stamp, a step that rests on another, lines in another order, a narrower
 band, a larger limit, a record with another stamp. Each has to be refused."""
-import importlib.util, io, json, os, random, re, subprocess, sys, tempfile
+import bisect, importlib.util, io, json, os, random, re, subprocess, sys, tempfile
 from contextlib import redirect_stderr, redirect_stdout
 
 SCENES = [
@@ -25,6 +25,7 @@ SCENES = [
     ("back", "--seconds 40 --rate 40 --step host1@20s:-300ms", ""),
     ("backs", "--seconds 40 --rate 20 --hosts 3 --format pcapng --step host0@13s:-1s --step host2@27s:-2s", ""),
     ("ring", "--seconds 300 --rate 5 --hosts 6 --topology ring --format table --wander-ppb 0", "--model linear"),
+    ("reference", "--seconds 60 --rate 8 --hosts 3 --dmin 20ms --tail 5ms --format table --step host0@30s:-60ms", ""),
     ("network", "--seconds 100 --rate 4 --hosts 9 --topology sparse --format table --wander-ppb 0", "--model linear"),
 ]
 
@@ -256,6 +257,27 @@ KINDS = [mutate_more, mutate_stamp, mutate_where, mutate_order, mutate_gone, mut
          mutate_delay, mutate_epoch, mutate_sum, mutate_fell, mutate_flight]
 
 
+# ---- what is true --------------------------------------------------------------------------
+
+def check_true(folder, clocks, proof):
+    """Each bound encloses what the reference truly showed when its clock showed the stamp, at one of those moments."""
+    spare = 1000  # ns: between its moments the truth is not a line
+    truth = json.load(open(os.path.join(folder, "truth.json")))
+    true, shown = list(map(int, truth["true_ns"])), {k: list(map(int, v)) for k, v in truth["clock_ns"].items()}
+    on = lambda x, y, i, at: y[i] + (at - x[i]) * (y[i + 1] - y[i]) // (x[i + 1] - x[i])
+    table, looked = json.load(open(clocks))["clocks"], 0
+    for line in (l.split() for l in open(proof) if l[:3] in ("lo ", "hi ")):
+        clock, stamp, at = table[int(line[1])], int(line[2]), int(line[3]) // 10**12
+        if any(c.get("set_back") for c in (clock, *(c for c in table if c["name"] == clock["reference"]))):
+            continue
+        own, reference = shown[clock["name"]], shown[clock["reference"]]
+        moments = (on(own, true, i, stamp) for i in range(len(own) - 1) if own[i] <= stamp <= own[i + 1] and own[i] < own[i + 1])
+        offsets = [on(true, reference, min(bisect.bisect(true, t), len(true) - 1) - 1, t) - stamp for t in moments]
+        looked += offsets != []
+        assert not offsets or (at <= max(offsets) + spare if line[0] == "lo" else at >= min(offsets) - spare), f"{line} is not true: {offsets}"
+    return looked
+
+
 # ---- what is explained ---------------------------------------------------------------------
 
 def ns(text):
@@ -306,11 +328,12 @@ def one_answer(unskew, verify, scene, seed, mutants, told):
         status, said = ask(verify, [proof, clocks, *traces])
         assert status in (0, 3), f"{scene[0]} {seed}: {said}"
         told[scene[0], status] = told.get((scene[0], status), 0) + 1
+        told["true: steps"] = told.get("true: steps", 0) + check_true(folder, clocks, proof)
         check_explained(rng, unskew, verify, clocks, traces, scene[2], told)
         text, table = open(proof).read(), open(clocks).read()
         for n in range(mutants):
             lines, answer, changed = text.splitlines(), json.loads(table), list(traces)
-            kind = KINDS[(seed + n) % len(KINDS)](rng, lines, answer, changed)
+            kind = KINDS[(seed + seed // len(SCENES) + n) % len(KINDS)](rng, lines, answer, changed)
             files = [os.path.join(folder, f) for f in ("proof.mutant", "clocks.mutant")]
             open(files[0], "w").write("\n".join(lines) + "\n")
             json.dump(answer, open(files[1], "w"))
