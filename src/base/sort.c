@@ -13,13 +13,27 @@ static size_t digit(uint64_t key, int d)
 	return key >> 8 * d & (VALUES - 1);
 }
 
+/* By one digit; how many words a row has is known where this is inlined. */
+static inline __attribute__((always_inline)) void
+move_rows(const uint64_t *from, uint64_t *to, size_t *at, int d, size_t n, size_t words)
+{
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t *p = from + i * words;
+		uint64_t *q = to + at[digit(*p, d)]++ * words;
+		for (size_t k = 0; k < words; k++) {
+			q[k] = p[k];
+		}
+	}
+}
+
 void usk_sort_rows(uint64_t *row, size_t n, size_t words)
 {
 	size_t at[DIGITS][VALUES] = { { 0 } };
 	uint64_t *from = row, *to = n ? usk_grow(NULL, n, words * sizeof *to) : NULL, *room = to;
 	for (size_t i = 0; i < n; i++) {
+		uint64_t key = row[i * words];
 		for (int d = 0; d < DIGITS; d++) {
-			at[d][digit(row[i * words], d)]++;
+			at[d][digit(key, d)]++;
 		}
 	}
 	for (int d = 0; d < DIGITS && n; d++) {
@@ -31,12 +45,12 @@ void usk_sort_rows(uint64_t *row, size_t n, size_t words)
 			at[d][v] = sum;
 			sum += count;
 		}
-		for (size_t i = 0; i < n; i++) {
-			const uint64_t *p = from + i * words;
-			uint64_t *q = to + at[d][digit(*p, d)]++ * words;
-			for (size_t k = 0; k < words; k++) {
-				q[k] = p[k];
-			}
+		if (words == 2) {
+			move_rows(from, to, at[d], d, n, 2);
+		} else if (words == 3) {
+			move_rows(from, to, at[d], d, n, 3);
+		} else {
+			move_rows(from, to, at[d], d, n, words);
 		}
 		uint64_t *t = from;
 		from = to;

@@ -10,6 +10,7 @@
  */
 #include "flow/flow.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct clock_rule {
 	const char *row;
 	size_t n_name, n_iface;
 	const char *iface, *clock;
-	bool met; /* there is such an interface */
+	atomic_bool met; /* there is such an interface */
 };
 
 /* What of a trace is a clock's. */

@@ -250,6 +250,8 @@ enum usk_status usk_party_named(const struct parties *p, const char *row, const 
 enum usk_status usk_captures_find(struct parties *p, struct usk_err *err);
 /** What one of them stamped, as one capture. */
 enum usk_status usk_capture_open(struct parties *p, struct party *y, struct usk_err *err);
+/** Read each of them once, on all processors (surveys.c). */
+enum usk_status usk_captures_survey(struct parties *p, struct usk_err *err);
 /** The interfaces of a trace that have clocks of their own; *out is handed over. */
 void usk_captures_describe(const struct parties *p, size_t trace, struct usk_trace_info *out);
 /** Once all were read: are there the interfaces that --clock-of names? */

@@ -111,18 +111,6 @@ void usk_party_captured(struct parties *p, struct party *y)
 	}
 }
 
-static enum usk_status scan_capture(struct parties *p, struct party *y, struct usk_err *err)
-{
-	enum usk_status status = usk_capture_open(p, y, err);
-	y->far = !usk_share_reads(p, y->trace);
-	if (!status && !y->far) {
-		status = usk_survey_capture(y->capture, p->depth, usk_parties_progress, p,
-					    &y->survey, err);
-	}
-	p->work_done += status ? 0 : usk_trace_size(y->capture);
-	return status;
-}
-
 static void take_survey(struct parties *p, struct party *y)
 {
 	const struct usk_survey *s = &y->survey;
@@ -199,9 +187,7 @@ static enum usk_status scan_tables(struct parties *p, struct usk_err *err)
 static enum usk_status scan_all(struct parties *p, struct usk_err *err)
 {
 	enum usk_status status = usk_captures_find(p, err);
-	for (size_t i = 0; i < p->n && !status; i++) {
-		status = scan_capture(p, &p->party[i], err);
-	}
+	status = status ? status : usk_captures_survey(p, err);
 	usk_share_surveys(p, status, err);
 	for (size_t i = 0; i < p->n && !status; i++) {
 		take_survey(p, &p->party[i]);

@@ -20,73 +20,12 @@
  * anew. */
 #define AGAIN_NS INT64_C(1000000)
 
-enum { BATCH = 64, RUN = 256, RENDEZVOUS = 64, MAX_INTERFACES = 64, MAX_ADDRESSES = 16 };
+enum { RUN = 256, RENDEZVOUS = 64, MAX_INTERFACES = 64, MAX_ADDRESSES = 16 };
 
 /* Packets that a side remembers at most: 256 MB of them. */
 #define MAX_WINDOW ((uint64_t)1 << 22)
 
 enum { TCP = 6, FIN = 1, SYN = 2, RST = 4, ACK = 16 };
-
-/* One capture being read: its next packet and where that lies on the common clock. */
-struct feed {
-	const struct usk_walker *of;
-	const struct usk_coarse *map; /* NULL for the first capture: its clock is the common one */
-	size_t hint;
-	struct usk_record record[BATCH];
-	size_t n, at;
-	struct usk_epoch_place place;
-	bool end;
-	struct usk_packet packet;
-	struct usk_counts left_out; /* counted in pass 1 already */
-	uint8_t on;		    /* interface of the packet */
-	uint64_t device;	    /* a bit for it and its device; 0: unknown */
-	int64_t common_ns;
-	int64_t from_ns, to_ns; /* own stamps outside of which the other capture has nothing */
-	const struct usk_iface *iface;
-	size_t n_ifaces;
-	struct usk_addr found[2]; /* own addresses, by survey */
-	size_t n_found;
-};
-
-static int64_t common(struct feed *f, int64_t t)
-{
-	return f->map ? usk_coarse_to_p(f->map, t, &f->hint) : t;
-}
-
-/* The next packet that can have a counterpart; f->end when there is none. */
-static enum usk_status advance(struct feed *f, const struct walk *w, struct usk_err *err)
-{
-	for (;;) {
-		while (f->at < f->n) {
-			struct usk_record *r = &f->record[f->at++];
-			if (!usk_epochs_run_on(&f->of->survey->epochs, &f->place, r) ||
-			    r->time_ns < f->from_ns || r->time_ns > f->to_ns) {
-				w->counts->unmatched++;
-				continue;
-			}
-			if (usk_packet_decode(r, f->iface[r->iface].link_type, w->opt->depth,
-					      &f->packet, &f->left_out)) {
-				f->common_ns = common(f, r->time_ns);
-				f->on = r->iface < UINT8_MAX ? (uint8_t)r->iface : UINT8_MAX;
-				uint8_t device = usk_device(r, f->iface, f->n_ifaces);
-				f->device = device ? UINT64_C(1) << (device - 1) : 0;
-				return USK_OK;
-			}
-		}
-		enum usk_status status =
-			usk_trace_records(f->of->trace, f->record, BATCH, &f->n, err);
-		if (status) {
-			return status;
-		}
-		f->at = 0;
-		f->iface = usk_trace_ifaces(f->of->trace, &f->n_ifaces);
-		if (!f->n) {
-			f->end = true;
-			f->common_ns = INT64_MAX;
-			return USK_OK;
-		}
-	}
-}
 
 /* ---- who is who ------------------------------------------------------------------ */
 
@@ -112,19 +51,21 @@ static void by_link(struct stream *st, uint8_t side)
 }
 
 /* The evidence that needs no match, strongest first. */
-static void find_role(const struct feed *f, struct stream *st, uint8_t side)
+static void find_role(const struct walk *w, int me, struct stream *st, uint8_t side)
 {
-	if (by_list(st, f->of->local, f->of->n_local, FROM_OPTION)) {
+	const struct usk_walker *of = &w->of[me];
+	if (by_list(st, of->local, of->n_local, FROM_OPTION)) {
 		return;
 	}
 	/* What comes to a bridge goes on, and so does what it sends. */
-	if (!f->of->survey->passing.bridged) {
+	if (!of->survey->passing.bridged) {
 		by_link(st, side);
 	}
 	if (st->own_role != ROLE_UNKNOWN) {
 		return;
 	}
 	/* Interfaces state a few addresses each; a file that states thousands is no evidence. */
+	const struct usk_feed *f = &w->feed[me];
 	for (size_t i = 0; i < f->n_ifaces && i < MAX_INTERFACES; i++) {
 		const struct usk_iface *face = &f->iface[i];
 		if (face->n_addrs <= MAX_ADDRESSES &&
@@ -132,7 +73,7 @@ static void find_role(const struct feed *f, struct stream *st, uint8_t side)
 			return;
 		}
 	}
-	by_list(st, f->found, f->n_found, FROM_ADDRESS);
+	by_list(st, w->found[me], w->n_found[me], FROM_ADDRESS);
 }
 
 /* A host that forwards has every packet twice, in and out: then its link layer tells nothing. */
@@ -191,9 +132,8 @@ static void tie(struct walk *w, int me, uint32_t which, const struct tuple *t)
 	}
 }
 
-static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
+static uint32_t stream_of(struct walk *w, int me, const struct usk_packet *p)
 {
-	const struct usk_packet *p = &f->packet;
 	struct side *mine = &w->side[me], *theirs = &w->side[!me];
 	uint16_t vantage = w->chooses ? usk_vantage(p->side, p->ttl) : 0;
 	uint32_t which = usk_stream_recent(mine, p, vantage);
@@ -218,7 +158,7 @@ static uint32_t stream_of(struct walk *w, int me, const struct feed *f)
 	struct stream *st = &mine->stream[which];
 	st->sides = (uint8_t)(1 << p->side);
 	st->group = p->has & USK_HAS_GROUP || usk_addr_is_multicast(p->dst);
-	find_role(f, st, p->side);
+	find_role(w, me, st, p->side);
 	st->role = st->own_role;
 	st->source = st->own_source;
 	struct tuple tuple = usk_tuple_of(p);
@@ -327,7 +267,7 @@ static void merge(struct walk *w, int me, struct seen *first, struct seen *again
 	w->counts->passed++;
 }
 
-static void take(struct walk *w, int me, const struct feed *f)
+static void take(struct walk *w, int me, const struct usk_fed *f)
 {
 	const struct usk_packet *p = &f->packet;
 	struct side *mine = &w->side[me];
@@ -336,7 +276,7 @@ static void take(struct walk *w, int me, const struct feed *f)
 			       ? p->key + p->ip_id * UINT64_C(0x9e3779b97f4a7c15)
 			       : p->key;
 	__builtin_prefetch(&mine->bucket[(size_t)key & mine->mask], 1);
-	uint32_t which = stream_of(w, me, f);
+	uint32_t which = stream_of(w, me, p);
 	if (mine->head - mine->tail > MAX_WINDOW) {
 		/* Denser, or spread wider, than memory should follow: the oldest has waited enough.
 		 */
@@ -480,10 +420,12 @@ static void count_lonely(const struct walk *w)
 	}
 }
 
-/* Own stamps between which the other capture has something within the window. */
-static void overlap(struct feed *p, struct feed *q, const struct usk_coarse *c, int64_t window)
+/* Both from their starts, between the stamps for which the other has something within the window. */
+static enum usk_status begin_feeds(struct walk *w, const struct usk_coarse *c, int64_t window,
+				   struct usk_err *err)
 {
-	const struct usk_survey *sp = p->of->survey, *sq = q->of->survey;
+	const struct usk_survey *sp = w->of[0].survey, *sq = w->of[1].survey;
+	struct usk_feed *p = &w->feed[0], *q = &w->feed[1];
 	size_t hint = 0;
 	/* Twice the window: the coarse map may err outside of its joins. */
 	usk_i128 margin = (usk_i128)window * 2;
@@ -494,6 +436,13 @@ static void overlap(struct feed *p, struct feed *q, const struct usk_coarse *c, 
 	int64_t last = usk_saturate((usk_i128)sp->last_ns - l->p_minus_q_ns);
 	q->from_ns = usk_saturate((first < last ? first : last) - margin);
 	q->to_ns = usk_saturate((first < last ? last : first) + margin);
+	q->map = c;
+	for (int me = 0; me < 2; me++) {
+		w->feed[me].of = &w->of[me];
+		w->feed[me].depth = w->opt->depth;
+	}
+	enum usk_status status = usk_trace_rewind(w->of[0].trace, err);
+	return status ? status : usk_trace_rewind(w->of[1].trace, err);
 }
 
 /* Who sent, as far as the joins of pass 1 tell: hops and exchanges. */
@@ -555,13 +504,66 @@ static void learn_own(struct walk *w, int me)
 	}
 }
 
+static int64_t common_of(const struct usk_fed *f)
+{
+	return f ? f->common_ns : INT64_MAX;
+}
+
+static enum usk_status walk_through(struct walk *w, int64_t window, struct usk_err *err)
+{
+	struct usk_feed *feed = w->feed;
+	const struct usk_fed *next[] = { usk_feed_next(&feed[0], err), NULL };
+	next[1] = feed[0].status ? NULL : usk_feed_next(&feed[1], err);
+	for (uint64_t runs = 1;
+	     !feed[0].status && !feed[1].status && !w->stopped && (next[0] || next[1]); runs++) {
+		/* The one that lags behind, some packets in a row: the other's tables stay out of
+		 * the caches meanwhile, and branches are foreseen. */
+		int me = common_of(next[1]) < common_of(next[0]);
+		for (int i = 0; i < RUN && next[me]; i++) {
+			take(w, me, next[me]);
+			next[me] = usk_feed_next(&feed[me], err);
+		}
+		int64_t p_now = common_of(next[0]), q_now = common_of(next[1]);
+		int64_t now = p_now < q_now ? p_now : q_now;
+		if (now != INT64_MAX) {
+			/* Twice the lag: by then the copy that a late send makes was received too.
+			 */
+			drain(w, usk_saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns));
+			expire(w, usk_saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns - window));
+		}
+		if (w->opt->progress && runs % 1024 == 0) {
+			w->opt->progress(w->opt->progress_ctx,
+					 usk_trace_pos(w->of[0].trace) +
+						 usk_trace_pos(w->of[1].trace));
+		}
+	}
+	drain(w, INT64_MAX);
+	w->counts->unmatched += feed[0].unmatched + feed[1].unmatched;
+	return feed[0].status ? feed[0].status : feed[1].status;
+}
+
+/* How many messages are by which evidence. */
+static void count_evidence(const struct walk *w, struct usk_evidence *evidence)
+{
+	uint64_t *const field[] = { NULL,
+				    &evidence->option,
+				    &evidence->link,
+				    &evidence->interface,
+				    &evidence->address,
+				    &evidence->ttl,
+				    &evidence->exchange };
+	for (size_t i = FROM_OPTION; i <= FROM_EXCHANGE; i++) {
+		*field[i] += w->decided_by[i];
+		w->counts->matched += w->decided_by[i];
+	}
+}
+
 enum usk_status usk_walk(const struct usk_walker of[2], const struct usk_coarse *coarse,
 			 const struct usk_walk_options *opt, const struct usk_sink *sink,
 			 struct usk_counts *counts, struct usk_evidence *evidence,
 			 struct usk_err *err)
 {
 	struct walk *w = usk_alloc(1, sizeof *w);
-	struct feed *feed = usk_alloc(2, sizeof *feed);
 	int64_t window = usk_saturate((usk_i128)coarse->spread_ns * 4 + 2000000000);
 	w->of = of;
 	w->opt = opt;
@@ -572,67 +574,26 @@ enum usk_status usk_walk(const struct usk_walker of[2], const struct usk_coarse 
 	w->lag_ns = usk_saturate((usk_i128)coarse->spread_ns * 2 + 1000000);
 	for (int me = 0; me < 2; me++) {
 		const struct usk_survey *mine = of[me].survey;
-		feed[me] = (struct feed){ .of = &of[me], .map = me ? coarse : NULL };
 		w->doubled[me] = mine->passing.again > mine->passing.once;
 		/* Where one forwards, what ends every packet of either may be on its other side. */
-		feed[me].n_found =
-			usk_survey_own(mine, of[!me].survey, feed[me].found, &w->guess[me]);
+		w->n_found[me] = usk_survey_own(mine, of[!me].survey, w->found[me], &w->guess[me]);
 		if (w->chooses) {
-			feed[me].n_found = 0;
+			w->n_found[me] = 0;
 		}
 		learn_own(w, me);
 		usk_side_init(&w->side[me], w->doubled[me]);
 	}
-	overlap(&feed[0], &feed[1], coarse, window);
 	learn_ways(w, coarse);
-	enum usk_status status = USK_OK;
-	for (int me = 0; me < 2 && !status; me++) {
-		status = usk_trace_rewind(of[me].trace, err);
-		if (!status) {
-			status = advance(&feed[me], w, err);
-		}
-	}
-	for (uint64_t runs = 1; !status && !w->stopped && !(feed[0].end && feed[1].end); runs++) {
-		/* The one that lags behind, some packets in a row: the other's tables stay out of
-		 * the caches meanwhile, and branches are foreseen. */
-		int me = feed[1].common_ns < feed[0].common_ns;
-		for (int i = 0; i < RUN && !status && !feed[me].end; i++) {
-			take(w, me, &feed[me]);
-			status = advance(&feed[me], w, err);
-		}
-		int64_t now = feed[0].common_ns < feed[1].common_ns ? feed[0].common_ns
-								    : feed[1].common_ns;
-		if (now != INT64_MAX) {
-			/* Twice the lag: by then the copy that a late send makes was received too.
-			 */
-			drain(w, usk_saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns));
-			expire(w, usk_saturate((usk_i128)now - 2 * (usk_i128)w->lag_ns - window));
-		}
-		if (opt->progress && runs % 1024 == 0) {
-			opt->progress(opt->progress_ctx,
-				      usk_trace_pos(of[0].trace) + usk_trace_pos(of[1].trace));
-		}
-	}
-	drain(w, INT64_MAX);
+	enum usk_status status = begin_feeds(w, coarse, window, err);
+	status = status ? status : walk_through(w, window, err);
 	count_lonely(w);
 	usk_walk_settle_doubts(w);
 	usk_walk_flush(w);
-	uint64_t *const field[] = { NULL,
-				    &evidence->option,
-				    &evidence->link,
-				    &evidence->interface,
-				    &evidence->address,
-				    &evidence->ttl,
-				    &evidence->exchange };
-	for (size_t i = FROM_OPTION; i <= FROM_EXCHANGE; i++) {
-		*field[i] += w->decided_by[i];
-		counts->matched += w->decided_by[i];
-	}
+	count_evidence(w, evidence);
 	for (int me = 0; me < 2; me++) {
 		usk_side_free(&w->side[me]);
 	}
 	usk_ways_free(&w->ways);
 	free(w);
-	free(feed);
 	return status;
 }

@@ -5,6 +5,7 @@
 #ifndef USK_WALK_H
 #define USK_WALK_H
 
+#include "match/feed.h"
 #include "match/match.h"
 #include "match/window.h"
 
@@ -61,10 +62,13 @@ enum { OUT_BATCH = 512, MAX_CHAIN = 64 };
 struct walk {
 	const struct usk_walker *of; /* [2] */
 	const struct usk_walk_options *opt;
+	struct usk_feed feed[2];
 	struct side side[2];
 	struct ways ways;
 	struct usk_addr own[2][16]; /* among these is each capture's own; none: not known */
 	size_t n_own[2];
+	struct usk_addr found[2][2]; /* of these, what the surveys tell to be its own */
+	size_t n_found[2];
 	size_t n_doubts; /* held in all */
 	bool ip_id_kept;
 	bool chooses;	 /* a capture sees packets from several vantage points */

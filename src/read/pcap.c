@@ -28,8 +28,9 @@ enum {
 struct state {
 	bool swap;
 	uint32_t unit_ns;
-	uint32_t header;	       /* bytes of a record's */
-	uint32_t captured_at, wire_at; /* its two lengths */
+	uint32_t fractions;	  /* so many units are a second */
+	uint32_t header;	  /* bytes of a record's */
+	bool wire_first;	  /* its two lengths stand the other way round */
 	uint32_t most;		  /* captured bytes of a record, as far as its writer kept to it */
 	int64_t last_ns, high_ns; /* last and highest stamp of records; USK_NONE: none yet */
 	struct usk_recent recent;
@@ -79,8 +80,8 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	bool old = usk_load16(d + 4, s->swap) != 2 || usk_load16(d + 6, s->swap) < 3;
 	s->unit_ns = kind->unit_ns;
 	s->header = kind->header;
-	s->captured_at = old ? 12 : 8;
-	s->wire_at = old ? 8 : 12;
+	s->fractions = 1000000000 / s->unit_ns;
+	s->wire_first = old;
 	s->last_ns = s->high_ns = USK_NONE;
 	s->recent.n = 0;
 	if (!t->n_ifaces) {
@@ -96,40 +97,55 @@ static enum usk_status start(struct usk_trace *t, struct usk_err *err)
 	return USK_OK;
 }
 
+/* A record's header. */
+struct head {
+	uint32_t second, fraction, captured, wire;
+};
+
+static inline struct head head_at(const struct state *s, const uint8_t *d)
+{
+	uint32_t a = usk_load32(d + 8, s->swap), b = usk_load32(d + 12, s->swap);
+	return (struct head){
+		.second = usk_load32(d, s->swap),
+		.fraction = usk_load32(d + 4, s->swap),
+		.captured = s->wire_first ? b : a,
+		.wire = s->wire_first ? a : b,
+	};
+}
+
+static inline int64_t time_of(const struct state *s, const struct head *h)
+{
+	return (int64_t)h->second * 1000000000 + (int64_t)h->fraction * s->unit_ns;
+}
+
 static int64_t stamp(const struct state *s, const uint8_t *d)
 {
-	return (int64_t)usk_load32(d, s->swap) * 1000000000 +
-	       (int64_t)usk_load32(d + 4, s->swap) * s->unit_ns;
+	const struct head h = head_at(s, d);
+	return time_of(s, &h);
 }
 
 static uint32_t captured_of(const struct state *s, const uint8_t *d)
 {
-	return usk_load32(d + s->captured_at, s->swap);
+	return head_at(s, d).captured;
 }
 
-static uint32_t wire_of(const struct state *s, const uint8_t *d)
+static bool is_blank(const struct head *h)
 {
-	return usk_load32(d + s->wire_at, s->swap);
-}
-
-static bool is_blank(const uint8_t *d)
-{
-	return !(usk_be64(d) | usk_be64(d + 8));
+	return !(h->second | h->fraction | h->captured | h->wire);
 }
 
 /* How much a header has that hardly any writer writes. */
-static int oddities(const struct usk_trace *t, const uint8_t *d)
+static inline int oddities(const struct state *s, const struct head *h)
 {
-	const struct state *s = t->state;
-	uint32_t captured = captured_of(s, d), length = wire_of(s, d);
-	return (captured > s->most) + (captured > length) + (length > USK_RECORD_MAX) +
-	       is_blank(d) + (usk_load32(d + 4, s->swap) >= 1000000000 / s->unit_ns);
+	return (h->captured > s->most) + (h->captured > h->wire) + (h->wire > USK_RECORD_MAX) +
+	       is_blank(h) + (h->fraction >= s->fractions);
 }
 
 /* What every writer keeps to. */
 static bool is_sound(const struct usk_trace *t, const uint8_t *d)
 {
-	return !oddities(t, d);
+	const struct head h = head_at(t->state, d);
+	return !oddities(t->state, &h);
 }
 
 /* Do sound headers follow one another from here on, to the end or far enough? */
@@ -193,25 +209,27 @@ static bool is_astray(const struct usk_trace *t, size_t pos)
 {
 	const struct state *s = t->state;
 	const uint8_t *d = t->in.data + pos;
-	size_t left = t->in.have - pos, size = s->header + (size_t)captured_of(s, d);
-	if (is_blank(d) || left < size + s->header) {
-		return is_blank(d) || !is_sound(t, d);
+	const struct head h = head_at(s, d);
+	size_t left = t->in.have - pos, size = s->header + (size_t)h.captured;
+	int odd = oddities(s, &h);
+	if (is_blank(&h) || left < size + s->header) {
+		return odd > 0;
 	}
-	const uint8_t *next = d + size;
-	int odd = oddities(t, d);
-	if (odd && usk_near(stamp(s, d), s->last_ns)) {
+	const struct head next = head_at(s, d + size);
+	int64_t time_ns = time_of(s, &h), next_ns = time_of(s, &next);
+	if (odd && usk_near(time_ns, s->last_ns)) {
 		/* A writer that does one such thing does so with others, and lengths lead on. */
-		return odd > 1 || captured_of(s, next) > USK_RECORD_MAX || is_blank(next) ||
-		       !usk_near(stamp(s, next), stamp(s, d));
+		return odd > 1 || next.captured > USK_RECORD_MAX || is_blank(&next) ||
+		       !usk_near(next_ns, time_ns);
 	}
-	if (!is_sound(t, next)) {
+	if (oddities(s, &next)) {
 		return odd || s->last_ns != USK_NONE;
 	}
 	/* Of two that start a capture apart, the second is right if those behind it say so. */
 	return s->last_ns == USK_NONE
-		       ? !usk_near(stamp(s, d), stamp(s, next)) && is_chain(t, pos + size)
-		       : !usk_near(stamp(s, d), s->last_ns) &&
-				 (usk_near(s->last_ns, stamp(s, next)) || !is_chain(t, pos));
+		       ? !usk_near(time_ns, next_ns) && is_chain(t, pos + size)
+		       : !usk_near(time_ns, s->last_ns) &&
+				 (usk_near(s->last_ns, next_ns) || !is_chain(t, pos));
 }
 
 /* At the front of the window is no record that is whole and sound. */
@@ -245,15 +263,15 @@ static enum usk_status mend(struct usk_trace *t, struct usk_err *err)
 	return USK_OK;
 }
 
-static struct usk_record record_at(const struct usk_trace *t, size_t pos)
+static inline struct usk_record record_of(const struct usk_trace *t, size_t pos,
+					  const struct head *h)
 {
 	const struct state *s = t->state;
-	const uint8_t *d = t->in.data + pos;
-	return (struct usk_record){ .time_ns = stamp(s, d),
+	return (struct usk_record){ .time_ns = time_of(s, h),
 				    .at = t->in.at + pos,
-				    .data = d + s->header,
-				    .captured = captured_of(s, d),
-				    .length = wire_of(s, d) };
+				    .data = t->in.data + pos + s->header,
+				    .captured = h->captured,
+				    .length = h->wire };
 }
 
 /* What stands behind the record is in the window. */
@@ -262,9 +280,10 @@ static bool is_again(const struct usk_trace *t, const struct usk_record *r)
 	struct state *s = t->state;
 	size_t behind = (size_t)(r->at - t->in.at) + s->header + r->captured;
 	size_t left = t->in.have - behind;
-	bool there = r->time_ns < s->last_ns && left >= s->header &&
-		     left - s->header >= captured_of(s, t->in.data + behind);
-	struct usk_record next = there ? record_at(t, behind) : *r;
+	bool there = r->time_ns < s->last_ns && left >= s->header;
+	struct head h = there ? head_at(s, t->in.data + behind) : (struct head){ 0 };
+	there = there && left - s->header >= h.captured;
+	struct usk_record next = there ? record_of(t, behind, &h) : *r;
 	return usk_recent_again(&s->recent, r, there ? &next : NULL, s->last_ns, s->high_ns);
 }
 
@@ -278,29 +297,38 @@ static void learn_most(struct usk_trace *t, size_t pos, uint32_t captured)
 	}
 }
 
+/* What was handed out from `from` to `to`, of which usk_recent_again() has to know. */
+static void note(struct state *s, const struct usk_record *from, const struct usk_record *to)
+{
+	for (; from < to; from++) {
+		usk_recent_note(&s->recent, from);
+	}
+}
+
 /* What is whole at the front of the window, up to what only mend() can pass. */
 static size_t whole(struct usk_trace *t, struct usk_record *out, size_t cap, size_t *used)
 {
 	struct state *s = t->state;
 	const uint8_t *base = t->in.data;
-	size_t have = t->in.have, pos = 0, made = 0;
-	while (made < cap) {
+	const size_t have = t->in.have, header = s->header;
+	struct usk_record *r = out, *noted = out;
+	size_t pos = 0;
+	while (r < out + cap && have - pos >= header) {
 		const uint8_t *d = base + pos;
 		size_t left = have - pos;
-		uint32_t captured = left >= s->header ? captured_of(s, d) : 0;
-		if (left < s->header || left - s->header < captured) {
+		const struct head h = head_at(s, d);
+		if (left - header < h.captured) {
 			break;
 		}
 		if (s->last_ns == USK_NONE) {
-			learn_most(t, pos, captured);
+			learn_most(t, pos, h.captured);
 		}
-		int64_t time_ns = stamp(s, d);
-		bool back = time_ns <= s->high_ns;
+		*r = record_of(t, pos, &h);
 		/* An empty record may be the end of a header before zeros. */
-		bool far = !usk_near(time_ns, s->last_ns) || !wire_of(s, d) || !is_sound(t, d);
-		if (far || time_ns < s->last_ns) {
+		bool far = !usk_near(r->time_ns, s->last_ns) || !h.wire || oddities(s, &h);
+		if (far || r->time_ns < s->last_ns) {
 			/* What stands behind it has to be there. */
-			bool there = t->in.end || left >= AROUND + (size_t)captured;
+			bool there = t->in.end || left >= AROUND + (size_t)h.captured;
 			if (!there || (far && is_astray(t, pos))) {
 				break;
 			}
@@ -308,19 +336,22 @@ static size_t whole(struct usk_trace *t, struct usk_record *out, size_t cap, siz
 		/* What comes is asked for early: the kernel's copy leaves it far from the core. */
 		__builtin_prefetch(d + AHEAD);
 		__builtin_prefetch(d + AHEAD + 64);
-		out[made] = record_at(t, pos);
-		pos += s->header + (size_t)captured;
-		if (back && is_again(t, &out[made])) {
-			usk_trace_lost(t, out[made].at, s->header + (uint64_t)captured);
-			continue;
+		pos += header + (size_t)h.captured;
+		if (r->time_ns <= s->high_ns) {
+			note(s, noted, r);
+			noted = r;
+			if (is_again(t, r)) {
+				usk_trace_lost(t, r->at, header + (uint64_t)h.captured);
+				continue;
+			}
 		}
-		usk_recent_note(&s->recent, &out[made]);
-		s->last_ns = time_ns;
-		s->high_ns = time_ns > s->high_ns ? time_ns : s->high_ns;
-		made++;
+		s->last_ns = r->time_ns;
+		s->high_ns = r->time_ns > s->high_ns ? r->time_ns : s->high_ns;
+		r++;
 	}
+	note(s, noted, r);
 	*used = pos;
-	return made;
+	return (size_t)(r - out);
 }
 
 static enum usk_status records(struct usk_trace *t, struct usk_record *out, size_t cap, size_t *n,
