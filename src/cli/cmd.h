@@ -4,12 +4,13 @@
  *
  * Parsing, range checks, help, man pages and completion are all made from the tables.
  * To add a command: write cmd_foo.c with its rows of options and a `const struct command
- * cmd_foo`, declare that below, add it to the table in main.c and to src/cli/meson.build.
+ * cmd_foo`, and add its name to src/cli/meson.build, which makes commands.h.
  */
 #ifndef CMD_H
 #define CMD_H
 
 #include "base/base.h"
+#include "cli/commands.h" /* COMMANDS: COMMAND(sync) COMMAND(compare) ... */
 
 #include <stdio.h>
 
@@ -415,8 +416,8 @@ int apply_of(const struct args *args, const struct share *share);
 
 /* ---- the commands -------------------------------------------------------------- */
 
-extern const struct command cmd_sync, cmd_compare, cmd_calibrate, cmd_check, cmd_apply, cmd_audit,
-	cmd_convert, cmd_before, cmd_clock, cmd_join, cmd_line, cmd_part, cmd_probe, cmd_record,
-	cmd_report, cmd_simulate, cmd_late, cmd_plan, cmd_history;
+#define COMMAND(name) extern const struct command cmd_##name;
+COMMANDS
+#undef COMMAND
 
 #endif

@@ -8,12 +8,8 @@
 
 #include <stdlib.h>
 
-const struct command *const commands[] = {
-	&cmd_sync,  &cmd_compare, &cmd_apply,	  &cmd_convert,	 &cmd_before,
-	&cmd_audit, &cmd_check,	  &cmd_calibrate, &cmd_report,	 &cmd_clock,
-	&cmd_late,  &cmd_history, &cmd_plan,	  &cmd_part,	 &cmd_join,
-	&cmd_line,  &cmd_probe,	  &cmd_record,	  &cmd_simulate, NULL,
-};
+#define COMMAND(name) &cmd_##name,
+const struct command *const commands[] = { COMMANDS NULL };
 
 int main(int argc, char **argv)
 {
