@@ -20,171 +20,31 @@
  * anew. */
 #define AGAIN_NS INT64_C(1000000)
 
-enum { RUN = 256, RENDEZVOUS = 64, MAX_INTERFACES = 64, MAX_ADDRESSES = 16 };
+enum { RUN = 256, RENDEZVOUS = 64 };
 
 /* Packets that a side remembers at most: 256 MB of them. */
 #define MAX_WINDOW ((uint64_t)1 << 22)
 
-enum { TCP = 6, FIN = 1, SYN = 2, RST = 4, ACK = 16 };
-
-/* ---- who is who ------------------------------------------------------------------ */
-
-static bool by_list(struct stream *st, const struct usk_addr *list, size_t n,
-		    enum role_source source)
-{
-	bool sends = usk_addr_among(st->who.src, list, n),
-	     receives = usk_addr_among(st->who.dst, list, n);
-	if (sends == receives) {
-		return false;
-	}
-	st->own_role = sends ? ROLE_SENDS : ROLE_RECEIVES;
-	st->own_source = (uint8_t)source;
-	return true;
-}
-
-static void by_link(struct stream *st, uint8_t side)
-{
-	if (side != USK_SIDE_UNKNOWN) {
-		st->own_role = side == USK_SIDE_SENT ? ROLE_SENDS : ROLE_RECEIVES;
-		st->own_source = FROM_LINK;
-	}
-}
-
-/* The evidence that needs no match, strongest first. */
-static void find_role(const struct walk *w, int me, struct stream *st, uint8_t side)
-{
-	const struct usk_walker *of = &w->of[me];
-	if (by_list(st, of->local, of->n_local, FROM_OPTION)) {
-		return;
-	}
-	/* What comes to a bridge goes on, and so does what it sends. */
-	if (!of->survey->passing.bridged) {
-		by_link(st, side);
-	}
-	if (st->own_role != ROLE_UNKNOWN) {
-		return;
-	}
-	/* Interfaces state a few addresses each; a file that states thousands is no evidence. */
-	const struct usk_feed *f = &w->feed[me];
-	for (size_t i = 0; i < f->n_ifaces && i < MAX_INTERFACES; i++) {
-		const struct usk_iface *face = &f->iface[i];
-		if (face->n_addrs <= MAX_ADDRESSES &&
-		    by_list(st, face->addr, face->n_addrs, FROM_INTERFACE)) {
-			return;
-		}
-	}
-	by_list(st, w->found[me], w->n_found[me], FROM_ADDRESS);
-}
-
-/* A host that forwards has every packet twice, in and out: then its link layer tells nothing. */
-static void forwarded(struct walk *w, int me, uint32_t which)
-{
-	struct stream *st = &w->side[me].stream[which];
-	st->own_role = st->role = ROLE_UNKNOWN;
-	st->own_source = st->source = FROM_NOTHING;
-	if (st->peer != NOBODY) {
-		usk_walk_agree(w, me ? st->peer : which, me ? which : st->peer);
-	}
-}
-
-/* The same packets from other vantage points of this capture: with as many hops left, coming and
- * going, they only pass by. */
-static void note_passing(struct walk *w, int me, uint32_t which, const struct tuple *t)
-{
-	const struct side *mine = &w->side[me];
-	const struct stream *st = &mine->stream[which];
-	uint32_t other;
-	for (size_t at = SIZE_MAX; (other = usk_stream_each(mine, t, &at)) != NOBODY;) {
-		const struct stream *o = &mine->stream[other];
-		if (o->ttl != st->ttl ||
-		    usk_vantage_goes(o->vantage) == usk_vantage_goes(st->vantage)) {
-			continue;
-		}
-		if (o->own_source == FROM_LINK) {
-			forwarded(w, me, other);
-		}
-		if (st->own_source == FROM_LINK) {
-			forwarded(w, me, which);
-		}
-	}
-}
-
-/* The streams of the other capture that may be this one. */
-static void tie(struct walk *w, int me, uint32_t which, const struct tuple *t)
-{
-	const struct side *mine = &w->side[me], *theirs = &w->side[!me];
-	const struct stream *st = &mine->stream[which];
-	size_t at = SIZE_MAX;
-	uint32_t other = usk_stream_each(theirs, t, &at);
-	if (w->chooses) {
-		for (; other != NOBODY; other = usk_stream_each(theirs, t, &at)) {
-			usk_walk_consider(w, me ? other : which, me ? which : other);
-		}
-		return;
-	}
-	if (other == NOBODY && st->reverse != NOBODY) {
-		/* Behind NAT: the way back is tied already. */
-		uint32_t back = mine->stream[st->reverse].peer;
-		other = back != NOBODY ? theirs->stream[back].reverse : NOBODY;
-	}
-	if (other != NOBODY && theirs->stream[other].peer == NOBODY) {
-		usk_walk_link(w, me ? other : which, me ? which : other);
-	}
-}
-
 static uint32_t stream_of(struct walk *w, int me, const struct usk_packet *p)
 {
-	struct side *mine = &w->side[me], *theirs = &w->side[!me];
+	struct side *mine = &w->side[me];
 	uint16_t vantage = w->chooses ? usk_vantage(p->side, p->ttl) : 0;
 	uint32_t which = usk_stream_recent(mine, p, vantage);
 	if (which == NOBODY) {
 		which = usk_stream_find(mine, p, vantage);
 	}
-	if (which != NOBODY) {
-		struct stream *st = &mine->stream[which];
-		uint8_t sides = (uint8_t)(st->sides | 1u << p->side);
-		if (sides != st->sides) {
-			st->sides = sides;
-			if (sides >> USK_SIDE_SENT == 3 && st->own_source == FROM_LINK) {
-				forwarded(w, me, which);
-			}
-		}
-		return which;
+	if (which == NOBODY) {
+		return usk_walk_new_stream(w, me, p, vantage);
 	}
-	if (mine->live >= mine->sweep_at) {
-		usk_side_sweep(mine, theirs);
-	}
-	which = usk_stream_new(mine, p, vantage);
 	struct stream *st = &mine->stream[which];
-	st->sides = (uint8_t)(1 << p->side);
-	st->group = p->has & USK_HAS_GROUP || usk_addr_is_multicast(p->dst);
-	find_role(w, me, st, p->side);
-	st->role = st->own_role;
-	st->source = st->own_source;
-	struct tuple tuple = usk_tuple_of(p);
-	if (vantage) {
-		note_passing(w, me, which, &tuple);
-	}
-	tie(w, me, which, &tuple);
-	return which;
-}
-
-/* Behind NAT the streams of one connection find each other by a packet that both captures saw. */
-static void rendezvous(struct walk *w, int me, uint32_t which, uint64_t key)
-{
-	struct side *theirs = &w->side[!me];
-	size_t steps = 0;
-	for (uint64_t i = usk_side_find(theirs, key); i != UINT64_MAX && steps < MAX_CHAIN;
-	     i = usk_side_older(theirs, i), steps++) {
-		uint32_t other = usk_seen(theirs, i)->stream;
-		const struct stream *st = &theirs->stream[other];
-		if (st->who.proto == TCP && w->chooses) {
-			usk_walk_consider(w, me ? other : which, me ? which : other);
-		} else if (st->peer == NOBODY && st->who.proto == TCP) {
-			usk_walk_link(w, me ? other : which, me ? which : other);
-			return;
+	uint8_t sides = (uint8_t)(st->sides | 1u << p->side);
+	if (sides != st->sides) {
+		st->sides = sides;
+		if (sides >> USK_SIDE_SENT == 3 && st->own_source == FROM_LINK) {
+			usk_walk_forwarded(w, me, which);
 		}
 	}
+	return which;
 }
 
 /* Three acknowledgements of the same byte ask for it again: a copy may follow unseen. */
@@ -339,7 +199,7 @@ static void take(struct walk *w, int me, const struct usk_fed *f)
 	bool range = !(p->flags & RST) && (p->bytes || p->flags & (SYN | FIN));
 	if (st->peer == NOBODY && (st->packets <= RENDEZVOUS || !(p->key >> 8 & 15))) {
 		/* Later on only a sixteenth, the same one on both sides. */
-		rendezvous(w, me, which, s->key);
+		usk_walk_rendezvous(w, me, which, s->key);
 		st = &mine->stream[which];
 	}
 	/* To find each other, and where no IP-ID tells copies apart, to see that there are two. */

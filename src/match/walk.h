@@ -9,6 +9,9 @@
 #include "match/match.h"
 #include "match/window.h"
 
+/* A protocol of IP, and its flags. */
+enum { TCP = 6, FIN = 1, SYN = 2, RST = 4, ACK = 16 };
+
 /* ---- who sent it, where no address tells: evidence from hops and from exchanges ---- */
 
 /* One packet seen in both captures, sender not yet known. */
@@ -85,6 +88,12 @@ struct walk {
 	bool stopped;				/* the sink wants no more */
 };
 
+/** A packet of a stream that capture `me` did not have so far. */
+uint32_t usk_walk_new_stream(struct walk *w, int me, const struct usk_packet *p, uint16_t vantage);
+/** The host forwards, as packets of this stream come and go: its link layer tells nothing. */
+void usk_walk_forwarded(struct walk *w, int me, uint32_t which);
+/** Behind NAT the streams of one connection find each other by a packet that both captures saw. */
+void usk_walk_rendezvous(struct walk *w, int me, uint32_t which, uint64_t key);
 /** Tie a stream of the first capture to the same stream of the second. */
 void usk_walk_link(struct walk *w, uint32_t p, uint32_t q);
 /** The same where there is a choice of vantage points: if they fit better than what they have. */
@@ -93,6 +102,8 @@ void usk_walk_consider(struct walk *w, uint32_t p, uint32_t q);
 uint32_t usk_walk_way(struct walk *w, struct usk_addr src, struct usk_addr dst, bool group);
 /** Look for the send of a packet that has become old enough. */
 void usk_walk_pair(struct walk *w, int side, uint64_t number);
+/** A packet that both captures have, p of the first: it becomes a message, or is counted. */
+void usk_walk_sighting(struct walk *w, struct seen *p, struct seen *q);
 /** The way of a stream became known or doubtful: set the roles of it and of its peer. */
 void usk_walk_agree(struct walk *w, uint32_t p, uint32_t q);
 /** Hand out what was in doubt until now. */
