@@ -221,8 +221,8 @@ static const struct usk_estimator **methods_of(const struct args *args, size_t *
 {
 	size_t given, all = 0;
 	const int64_t *which = args_ints(args, "method", &given);
-	const struct usk_estimator *e = usk_estimators();
-	while (e[all].name) {
+	const struct usk_estimator *const *e = usk_estimators();
+	while (e[all]) {
 		all++;
 	}
 	const struct usk_estimator **method = kept(usk_alloc(all, sizeof *method));
@@ -233,7 +233,7 @@ static const struct usk_estimator **methods_of(const struct args *args, size_t *
 			wanted |= which[k] == (int64_t)i;
 		}
 		if (wanted) {
-			method[(*n)++] = &e[i];
+			method[(*n)++] = e[i];
 		}
 	}
 	return method;

@@ -66,7 +66,8 @@ const struct option_group options_match = {
 
 const char *method_name(size_t i)
 {
-	return usk_estimators()[i].name;
+	const struct usk_estimator *e = usk_estimators()[i];
+	return e ? e->name : NULL;
 }
 
 const char *method_spelt(const char *text)

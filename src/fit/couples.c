@@ -3,7 +3,8 @@
  * couples.c - exchanges as points: where the two clocks stood at one moment
  *
  * In    every message of a pair
- * Out   the first and last exchange, the best of all, the best of each window
+ * Out   the first and last exchange, the best of all, the best of each window; what each window's
+ *       messages say of the offset, joined
  * Why   half of the papers draw their line through two or a few of these points
  * Not   what is drawn through them (est_*.c), which messages make an exchange (exchanges.c)
  *
@@ -18,6 +19,47 @@
 int64_t usk_fit_window(const struct usk_fit *fit)
 {
 	return fit->window_ns > 0 ? fit->window_ns : USK_WINDOW_NS;
+}
+
+enum usk_status usk_fit_windows(const struct usk_fit *fit, usk_windowed *offset_of,
+				struct usk_knot **out, size_t *n, struct usk_err *err)
+{
+	const int64_t window = usk_fit_window(fit);
+	const struct usk_msg *msg = fit->msg, *end = msg + fit->n_msgs;
+	usk_i128 first = fit->n_msgs ? usk_msg_local(fit, msg) : 0;
+	usk_i128 last = fit->n_msgs ? usk_msg_local(fit, end - 1) : 0;
+	struct usk_knot *k = NULL;
+	size_t m = 0, cap = 0;
+	while (msg < end) {
+		const struct usk_msg *begin = msg;
+		usk_i128 start = usk_msg_local(fit, msg) - first;
+		start = first + start - start % window;
+		while (msg < end && usk_msg_local(fit, msg) < start + window) {
+			msg++;
+		}
+		int64_t offset_ns;
+		if (offset_of(fit, begin, (size_t)(msg - begin), &offset_ns)) {
+			usk_i128 until = start + window < last ? start + window : last;
+			k = usk_room(k, m, &cap, sizeof *k);
+			k[m++] = (struct usk_knot){
+				.local_ns = (int64_t)usk_floor_div(start + until, 2),
+				.offset_ns = offset_ns,
+			};
+		}
+	}
+	if (!m) {
+		return usk_fail(err, USK_EINPUT, 0,
+				"no window of %g s has messages in both directions",
+				(double)window * 1e-9);
+	}
+	if (m == 1) {
+		usk_i128 y = (usk_i128)k[0].offset_ns - fit->lines->frame.offset_ns;
+		free(k);
+		return usk_fit_straight(fit, y, y, out, n);
+	}
+	*out = k;
+	*n = m;
+	return USK_OK;
 }
 
 /* Of either asker; asked and answered so quickly, in that window. */

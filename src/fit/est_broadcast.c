@@ -144,8 +144,8 @@ static usk_i128 value_at(const struct usk_line *l, usk_i128 x)
 	return l->p.y + whole + (up - whole * den >= den - den / 2);
 }
 
-enum usk_status usk_est_broadcast(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				  struct usk_err *err)
+static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err)
 {
 	struct cloud c = { usk_alloc(fit->n_heard + 1, sizeof *c.p), 0 };
 	const struct usk_frame *f = &fit->lines->frame;
@@ -175,3 +175,10 @@ enum usk_status usk_est_broadcast(const struct usk_fit *fit, struct usk_knot **o
 	free(c.p);
 	return status;
 }
+
+const struct usk_estimator usk_est_broadcast_pairwise = {
+	.name = "broadcast-pairwise",
+	.source = "unskew, after Scheuermann et al. 2009",
+	.help = "the same of two clocks by themselves: least absolute deviations",
+	.estimate = estimate,
+};

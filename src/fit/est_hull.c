@@ -75,15 +75,15 @@ static bool in_order(const struct usk_lines *l, const usk_i128 x[2], const usk_i
 	return good;
 }
 
-enum usk_status usk_est_hull(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-			     struct usk_err *err)
+static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err)
 {
 	const struct usk_lines *l = fit->plain ? fit->plain : fit->lines;
 	if (l->quality == USK_CONTRADICTED) {
 		struct usk_fit plain = *fit;
 		plain.lines = l;
 		usk_fit_drawn_by(fit, "least-violation");
-		return usk_est_least_violation(&plain, out, n, err);
+		return usk_est_least_violation.estimate(&plain, out, n, err);
 	}
 	if (l->quality != USK_BOUNDED) {
 		return usk_fail(err, USK_EINPUT, 0, "hull needs messages in both directions");
@@ -109,3 +109,12 @@ enum usk_status usk_est_hull(const struct usk_fit *fit, struct usk_knot **out, s
 	}
 	return usk_fit_straight(fit, y[0], y[1], out, n);
 }
+
+const struct usk_estimator usk_est_hull = {
+	.name = "hull",
+	.source = "Duda et al., ICDCS 1987; Haddad 1988; Ashton 1995, section 3",
+	.help = "bisects the angle of the two extreme lines that messages allow; least-violation "
+		"where no line fits",
+	.estimate = estimate,
+	.violates = true,
+};

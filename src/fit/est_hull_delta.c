@@ -52,8 +52,8 @@ static usk_i128 halved(const struct usk_knot *k, usk_i128 x)
 	return usk_floor_div(y2 + 1, 2);
 }
 
-enum usk_status usk_est_hull_delta(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				   struct usk_err *err)
+static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err)
 {
 	const struct usk_lines *l = fit->lines;
 	struct usk_frame frame = { 0, 0, l->frame.rate_e12, l->frame.kappa_e12, 0, false };
@@ -71,11 +71,11 @@ enum usk_status usk_est_hull_delta(const struct usk_fit *fit, struct usk_knot **
 		doubled.last_local_ns = usk_cut(2 * x[1]);
 		switch (usk_lines_quality(lines)) {
 		case USK_BOUNDED:
-			status = usk_est_hull(&doubled, &k, &n_knots, err);
+			status = usk_est_hull.estimate(&doubled, &k, &n_knots, err);
 			break;
 		case USK_CONTRADICTED:
 			usk_fit_drawn_by(fit, "least-violation");
-			status = usk_est_least_violation(&doubled, &k, &n_knots, err);
+			status = usk_est_least_violation.estimate(&doubled, &k, &n_knots, err);
 			break;
 		default:
 			status = usk_fail(err, USK_EINPUT, 0,
@@ -90,3 +90,12 @@ enum usk_status usk_est_hull_delta(const struct usk_fit *fit, struct usk_knot **
 	usk_corridor_free(c);
 	return status;
 }
+
+const struct usk_estimator usk_est_hull_delta = {
+	.name = "hull+delta",
+	.source = "Ashton 1995, section 4.2: c.hull",
+	.help = "hull likewise; least-violation where no line fits",
+	.needs_messages = true,
+	.estimate = estimate,
+	.violates = true,
+};

@@ -20,7 +20,7 @@
 
 enum { HULL, TWO_POINT, BOTH, PARTS = 5 };
 
-static usk_estimating *const estimate[BOTH] = { usk_est_hull, usk_est_two_point };
+static const struct usk_estimator *const tried[BOTH] = { &usk_est_hull, &usk_est_two_point };
 
 struct drawing {
 	struct usk_knot *line;
@@ -34,9 +34,9 @@ static enum usk_status draw(const struct usk_fit *fit, int which, struct drawing
 			    struct usk_err *err)
 {
 	struct usk_fit own = *fit;
-	*d = (struct drawing){ .by = which == HULL ? "hull" : "two-point" };
+	*d = (struct drawing){ .by = tried[which]->name };
 	own.drawn_by = &d->by;
-	return estimate[which](&own, &d->line, &d->n, err);
+	return tried[which]->estimate(&own, &d->line, &d->n, err);
 }
 
 /* Messages that took less than they need, beyond what stamps are rounded by. */
@@ -115,8 +115,8 @@ static bool spreads_less(const struct usk_fit *fit)
 	return hi[TWO_POINT] - lo[TWO_POINT] < hi[HULL] - lo[HULL];
 }
 
-enum usk_status usk_est_hull_or_two_point(const struct usk_fit *fit, struct usk_knot **out,
-					  size_t *n, struct usk_err *err)
+static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err)
 {
 	struct drawing d[BOTH];
 	struct usk_err none = { 0 };
@@ -140,3 +140,13 @@ enum usk_status usk_est_hull_or_two_point(const struct usk_fit *fit, struct usk_
 	usk_fit_drawn_by(fit, d[best].by);
 	return USK_OK;
 }
+
+const struct usk_estimator usk_est_hull_or_two_point = {
+	.name = "hull-or-two-point",
+	.source = "Ashton 1995, sections 6.1 and 7.4",
+	.help = "whichever of the two leaves fewer messages too fast, by less, with rates that "
+		"spread less over five parts of the trace",
+	.needs_messages = true,
+	.estimate = estimate,
+	.violates = true,
+};

@@ -164,8 +164,8 @@ static struct candidate extreme(const struct usk_lines *l)
 	return best;
 }
 
-enum usk_status usk_est_least_violation(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-					struct usk_err *err)
+static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err)
 {
 	const struct usk_lines *l = fit->lines;
 	if (!l->half[USK_FLOOR].n || !l->half[USK_CEILING].n) {
@@ -183,3 +183,11 @@ enum usk_status usk_est_least_violation(const struct usk_fit *fit, struct usk_kn
 	return usk_fit_straight(fit, usk_line_floor(best.line.p, best.line.s, x[0]),
 				usk_line_floor(best.line.p, best.line.s, x[1]), out, n);
 }
+
+const struct usk_estimator usk_est_least_violation = {
+	.name = "least-violation",
+	.source = "Ashton 1995, section 4.2.2",
+	.help = "the line through a vertex of each hull with the least total violation",
+	.estimate = estimate,
+	.violates = true,
+};

@@ -95,7 +95,7 @@ static long double middle_slope(const struct usk_lines *l, usk_i128 x2, usk_i128
 	return (low + high) / 2;
 }
 
-enum usk_status usk_est_lp_rate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				struct usk_err *err)
 {
 	const struct usk_lines *l = fit->lines;
@@ -121,3 +121,11 @@ enum usk_status usk_est_lp_rate(const struct usk_fit *fit, struct usk_knot **out
 	}
 	return usk_fit_from_couple(fit, &best, middle_slope(l, x2, y2), out, n);
 }
+
+const struct usk_estimator usk_est_lp_rate = {
+	.name = "lp-rate",
+	.source = "Sirdey, Maurice, 4OR 6(4), 2008; Poirier 2010, section 2.3",
+	.help = "the middle rate of the feasible lines nearest to the best exchange",
+	.needs_messages = true,
+	.estimate = estimate,
+};

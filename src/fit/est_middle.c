@@ -109,7 +109,7 @@ enum usk_status usk_middle_line(const struct usk_fit *fit, struct usk_knot **out
 		return usk_fail(err, USK_EINPUT, 0,
 				"middle needs messages in both directions that some line fits");
 	}
-	if (!usk_est_support(fit, out, n, NULL)) {
+	if (!usk_est_support.estimate(fit, out, n, NULL)) {
 		if (fits(l, *out)) {
 			return USK_OK;
 		}

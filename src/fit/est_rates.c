@@ -30,8 +30,8 @@ static long double slope_of(const struct usk_couple *from, const struct usk_coup
 	return usk_real(to->offset2 - from->offset2) / usk_real(to->local2 - from->local2);
 }
 
-enum usk_status usk_est_first_offset(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				     struct usk_err *err)
+static enum usk_status first_offset(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				    struct usk_err *err)
 {
 	struct usk_couple first, last;
 	if (!usk_couple_ends(fit, &first, &last)) {
@@ -40,8 +40,8 @@ enum usk_status usk_est_first_offset(const struct usk_fit *fit, struct usk_knot 
 	return usk_fit_from_couple(fit, &first, 0, out, n);
 }
 
-enum usk_status usk_est_interval(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				 struct usk_err *err)
+static enum usk_status interval(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err)
 {
 	struct usk_couple x, y;
 	if (!usk_couple_ends(fit, &x, &y)) {
@@ -98,20 +98,61 @@ static enum usk_status by_windows(const struct usk_fit *fit,
 	return status;
 }
 
-enum usk_status usk_est_rate_ratio(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				   struct usk_err *err)
+static enum usk_status rate_ratio(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				  struct usk_err *err)
 {
 	return by_windows(fit, quadratic_mean, out, n, err);
 }
 
-enum usk_status usk_est_rate_last(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				  struct usk_err *err)
+static enum usk_status rate_last(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				 struct usk_err *err)
 {
 	return by_windows(fit, to_last, out, n, err);
 }
 
-enum usk_status usk_est_rate_segments(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				      struct usk_err *err)
+static enum usk_status rate_segments(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				     struct usk_err *err)
 {
 	return by_windows(fit, NULL, out, n, err);
 }
+
+const struct usk_estimator usk_est_interval = {
+	.name = "interval",
+	.source = "Loeser 2003, section 3.2",
+	.help = "the line through the first and the last exchange",
+	.needs_messages = true,
+	.estimate = interval,
+};
+
+const struct usk_estimator usk_est_first_offset = {
+	.name = "first-offset",
+	.source = "Clement et al. 2009, section 4, reference 12",
+	.help = "the offset of the first exchange all along",
+	.needs_messages = true,
+	.estimate = first_offset,
+};
+
+const struct usk_estimator usk_est_rate_ratio = {
+	.name = "rate-ratio",
+	.source = "Clement et al. 2009, section 4, equation 1, references 17 and 18",
+	.help = "from the first window's best exchange at the quadratic mean of the rates between "
+		"windows",
+	.needs_messages = true,
+	.estimate = rate_ratio,
+};
+
+const struct usk_estimator usk_est_rate_last = {
+	.name = "rate-last",
+	.source = "Clement et al. 2009, section 4, references 17 and 18",
+	.help = "through the best exchanges of the first and the last window",
+	.needs_messages = true,
+	.estimate = rate_last,
+};
+
+const struct usk_estimator usk_est_rate_segments = {
+	.name = "rate-segments",
+	.source = "Clement et al. 2009, section 4, references 16 (Prism) to 18",
+	.help = "lines between the best exchanges of the windows",
+	.needs_messages = true,
+	.estimate = rate_segments,
+};

@@ -33,7 +33,7 @@ static struct mean mean_of(usk_i128 sum, size_t n, usk_i128 origin)
 	return (struct mean){ q + origin, usk_real(sum - q * (usk_i128)n) / (long double)n };
 }
 
-enum usk_status usk_est_regress(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				struct usk_err *err)
 {
 	const bool delta = fit->by->delta;
@@ -76,3 +76,20 @@ enum usk_status usk_est_regress(const struct usk_fit *fit, struct usk_knot **out
 			       (usk_real(x.whole + d.whole - 2 * at) + x.part + d.part) / 2,
 			       (usk_real(-d.whole - 2 * off) - d.part) / 2, -sxd / sxy, out, n);
 }
+
+const struct usk_estimator usk_est_regress = {
+	.name = "regress",
+	.source = "Duda et al., ICDCS 1987; Ashton 1995, section 3",
+	.help = "least squares of one clock's stamps over the other's, all messages alike",
+	.needs_messages = true,
+	.estimate = estimate,
+};
+
+const struct usk_estimator usk_est_regress_delta = {
+	.name = "regress+delta",
+	.source = "Ashton 1995, section 4.2: c.regress",
+	.help = "regress on stamps moved towards each other by half the minimum delay",
+	.needs_messages = true,
+	.estimate = estimate,
+	.delta = true,
+};

@@ -313,8 +313,8 @@ int64_t usk_fit_segment(const struct usk_fit *fit)
 	return m->kind == USK_SEGMENTS && m->segment_ns ? m->segment_ns : USK_SEGMENT_NS;
 }
 
-enum usk_status usk_est_round_trip_segments(const struct usk_fit *fit, struct usk_knot **out,
-					    size_t *n, struct usk_err *err)
+static enum usk_status round_trip_segments(const struct usk_fit *fit, struct usk_knot **out,
+					   size_t *n, struct usk_err *err)
 {
 	struct usk_round_trips all;
 	return usk_round_trip_segments_of(fit, fit->by->z, usk_fit_segment(fit), &all, out, n, err);
@@ -324,7 +324,7 @@ enum usk_status usk_fit_round_trips(const struct usk_estimator *by, const struct
 				    struct usk_round_trips *out)
 {
 	struct usk_err err;
-	if (by->estimate != usk_est_round_trip_segments) {
+	if (by->estimate != round_trip_segments) {
 		return usk_round_trips_of(fit, by->z, out, &err);
 	}
 	struct usk_knot *knot = NULL;
@@ -338,8 +338,8 @@ enum usk_status usk_fit_round_trips(const struct usk_estimator *by, const struct
 /* ---- one line ---------------------------------------------------------------------------------
  */
 
-enum usk_status usk_est_round_trip(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				   struct usk_err *err)
+static enum usk_status round_trip(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				  struct usk_err *err)
 {
 	struct usk_round_trips r;
 	enum usk_status status = usk_round_trips_of(fit, fit->by->z, &r, err);
@@ -359,3 +359,49 @@ enum usk_status usk_est_round_trip(const struct usk_fit *fit, struct usk_knot **
 	return usk_fit_through(fit, p, -r.intercept_ns, r.intercept_ns, r.slope / (1 - r.slope),
 			       out, n);
 }
+
+const struct usk_estimator usk_est_round_trip = {
+	.name = "round-trip",
+	.source = "Clement et al. 2009, sections 9 and 12, equations 3 to 8",
+	.help = "least squares through the exchanges without outliers in length, at 95 % "
+		"confidence",
+	.needs_messages = true,
+	.estimate = round_trip,
+	.z = USK_Z_95,
+};
+
+const struct usk_estimator usk_est_round_trip_90 = {
+	.name = "round-trip-90",
+	.source = "Clement et al. 2009, sections 9 and 12, table 2",
+	.help = "round-trip at 90 % confidence",
+	.needs_messages = true,
+	.estimate = round_trip,
+	.z = USK_Z_90,
+};
+
+const struct usk_estimator usk_est_round_trip_99 = {
+	.name = "round-trip-99",
+	.source = "Clement et al. 2009, sections 9 and 12, table 2",
+	.help = "round-trip at 99 % confidence",
+	.needs_messages = true,
+	.estimate = round_trip,
+	.z = USK_Z_99,
+};
+
+const struct usk_estimator usk_est_round_trip_100 = {
+	.name = "round-trip-100",
+	.source = "Clement et al. 2009, sections 9 and 12",
+	.help = "round-trip through all exchanges",
+	.needs_messages = true,
+	.estimate = round_trip,
+	.z = INFINITY,
+};
+
+const struct usk_estimator usk_est_round_trip_segments = {
+	.name = "round-trip-segments",
+	.source = "Clement et al. 2009, section 13",
+	.help = "round-trip-90 in segments of 30 min, or of --model segments=DURATION",
+	.needs_messages = true,
+	.estimate = round_trip_segments,
+	.z = USK_Z_90,
+};

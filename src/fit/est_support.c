@@ -25,7 +25,7 @@ static struct usk_slope facing(const struct usk_half *h, usk_i128 sum, uint64_t 
 				   h->hull[i + 1].x - h->hull[i].x };
 }
 
-enum usk_status usk_est_support(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
 				struct usk_err *err)
 {
 	const struct usk_lines *l = fit->lines;
@@ -59,3 +59,10 @@ enum usk_status usk_est_support(const struct usk_fit *fit, struct usk_knot **out
 	}
 	return usk_fit_straight(fit, y[0], y[1], out, n);
 }
+
+const struct usk_estimator usk_est_support = {
+	.name = "support",
+	.source = "Moon, Skelly, Towsley, INFOCOM 1999; Zhang, Liu, Xia, INFOCOM 2002",
+	.help = "the mean of the two support lines, each along one direction's fastest messages",
+	.estimate = estimate,
+};

@@ -120,8 +120,8 @@ static size_t gather(const struct tenth *tenth, struct equivalence *out)
 	return n;
 }
 
-enum usk_status usk_est_two_point(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				  struct usk_err *err)
+static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err)
 {
 	struct tenth tenth[TENTHS] = { { .n = 0 } };
 	struct equivalence e[TENTHS * BEST];
@@ -176,3 +176,30 @@ enum usk_status usk_est_two_point(const struct usk_fit *fit, struct usk_knot **o
 			       usk_real(best->a - best->b - 4 * off) / 4,
 			       usk_real((usk_i128)apart - run) / usk_real(run), out, n);
 }
+
+const struct usk_estimator usk_est_two_point = {
+	.name = "two-point",
+	.source = "Ashton 1995, section 4.1.2",
+	.help = "the line through two exchanges that are quick and far apart",
+	.needs_messages = true,
+	.estimate = estimate,
+};
+
+const struct usk_estimator usk_est_two_point_delta = {
+	.name = "two-point+delta",
+	.source = "Ashton 1995, section 4.2.2: c.2",
+	.help = "two-point whose errors are what exchanges took beyond their minimum; stamps stay",
+	.needs_messages = true,
+	.estimate = estimate,
+	.delta = true,
+};
+
+const struct usk_estimator usk_est_two_point_moved = {
+	.name = "two-point+moved",
+	.source = "unskew, after Ashton's c.2",
+	.help = "two-point+delta on stamps moved as those of regress+delta",
+	.needs_messages = true,
+	.estimate = estimate,
+	.delta = true,
+	.moved = true,
+};

@@ -119,8 +119,8 @@ struct usk_margin {
 /** Those of the exchanges that usk_round_trips_of() would take, sorted by T1; to be freed. */
 struct usk_margin *usk_margins_of(const struct usk_fit *fit, bool *by_local, size_t *n);
 
-/** The table of estimators, static; the last row has name NULL. */
-const struct usk_estimator *usk_estimators(void);
+/** The table of estimators, static; NULL at its end. */
+const struct usk_estimator *const *usk_estimators(void);
 /** Its row of that name, or NULL; "+δ" is taken for "+delta". */
 const struct usk_estimator *usk_estimator_find(const char *name);
 /** Ask it. On failure *out is NULL and *n 0. */

@@ -7,8 +7,8 @@
  * Why   papers differ in the point of the band that they pick; everything else is common
  * Not   the band, order and rounding (graph/)
  *
- * To add an estimator: write usk_est_foo() in est_foo.c, naming its source; declare it in fit.h;
- * add its file to meson.build and a row here. Help, man page and completion are made from the rows.
+ * To add an estimator: write est_foo.c with its row usk_est_foo, naming its source, and add its name
+ * to meson.build, which makes estimators.h. Help, man page and completion are made from the rows.
  */
 #include "fit/fit.h"
 
@@ -16,87 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct usk_estimator estimators[] = {
-	{ "middle", "unskew",
-	  "the middle between the error bounds: support where it is feasible, else the mean of the "
-	  "extreme lines",
-	  false, .estimate = usk_est_middle },
-	{ "hull", "Duda et al., ICDCS 1987; Haddad 1988; Ashton 1995, section 3",
-	  "bisects the angle of the two extreme lines that messages allow; least-violation where "
-	  "no line fits",
-	  false, .estimate = usk_est_hull, .violates = true },
-	{ "support", "Moon, Skelly, Towsley, INFOCOM 1999; Zhang, Liu, Xia, INFOCOM 2002",
-	  "the mean of the two support lines, each along one direction's fastest messages", false,
-	  .estimate = usk_est_support },
-	{ "regress", "Duda et al., ICDCS 1987; Ashton 1995, section 3",
-	  "least squares of one clock's stamps over the other's, all messages alike", true,
-	  .estimate = usk_est_regress },
-	{ "two-point", "Ashton 1995, section 4.1.2",
-	  "the line through two exchanges that are quick and far apart", true,
-	  .estimate = usk_est_two_point },
-	{ "hull-or-two-point", "Ashton 1995, sections 6.1 and 7.4",
-	  "whichever of the two leaves fewer messages too fast, by less, with rates that spread "
-	  "less over five parts of the trace",
-	  true, .estimate = usk_est_hull_or_two_point, .violates = true },
-	{ "regress+delta", "Ashton 1995, section 4.2: c.regress",
-	  "regress on stamps moved towards each other by half the minimum delay", true,
-	  .estimate = usk_est_regress, .delta = true },
-	{ "hull+delta", "Ashton 1995, section 4.2: c.hull",
-	  "hull likewise; least-violation where no line fits", true, .estimate = usk_est_hull_delta,
-	  .violates = true },
-	{ "two-point+delta", "Ashton 1995, section 4.2.2: c.2",
-	  "two-point whose errors are what exchanges took beyond their minimum; stamps stay", true,
-	  .estimate = usk_est_two_point, .delta = true },
-	{ "two-point+moved", "unskew, after Ashton's c.2",
-	  "two-point+delta on stamps moved as those of regress+delta", true,
-	  .estimate = usk_est_two_point, .delta = true, .moved = true },
-	{ "least-violation", "Ashton 1995, section 4.2.2",
-	  "the line through a vertex of each hull with the least total violation", false,
-	  .estimate = usk_est_least_violation, .violates = true },
-	{ "round-trip", "Clement et al. 2009, sections 9 and 12, equations 3 to 8",
-	  "least squares through the exchanges without outliers in length, at 95 % confidence",
-	  true, .estimate = usk_est_round_trip, .z = USK_Z_95 },
-	{ "round-trip-90", "Clement et al. 2009, sections 9 and 12, table 2",
-	  "round-trip at 90 % confidence", true, .estimate = usk_est_round_trip, .z = USK_Z_90 },
-	{ "round-trip-99", "Clement et al. 2009, sections 9 and 12, table 2",
-	  "round-trip at 99 % confidence", true, .estimate = usk_est_round_trip, .z = USK_Z_99 },
-	{ "round-trip-100", "Clement et al. 2009, sections 9 and 12",
-	  "round-trip through all exchanges", true, .estimate = usk_est_round_trip, .z = INFINITY },
-	{ "round-trip-segments", "Clement et al. 2009, section 13",
-	  "round-trip-90 in segments of 30 min, or of --model segments=DURATION", true,
-	  .estimate = usk_est_round_trip_segments, .z = USK_Z_90 },
-	{ "interval", "Loeser 2003, section 3.2",
-	  "the line through the first and the last exchange", true, .estimate = usk_est_interval },
-	{ "min-window", "Clement et al. 2009, section 4, reference 13",
-	  "the smallest stamp differences in each window, lines between windows", true,
-	  .estimate = usk_est_min_window },
-	{ "first-offset", "Clement et al. 2009, section 4, reference 12",
-	  "the offset of the first exchange all along", true, .estimate = usk_est_first_offset },
-	{ "rate-ratio", "Clement et al. 2009, section 4, equation 1, references 17 and 18",
-	  "from the first window's best exchange at the quadratic mean of the rates between "
-	  "windows",
-	  true, .estimate = usk_est_rate_ratio },
-	{ "rate-last", "Clement et al. 2009, section 4, references 17 and 18",
-	  "through the best exchanges of the first and the last window", true,
-	  .estimate = usk_est_rate_last },
-	{ "rate-segments", "Clement et al. 2009, section 4, references 16 (Prism) to 18",
-	  "lines between the best exchanges of the windows", true,
-	  .estimate = usk_est_rate_segments },
-	{ "lp-rate", "Sirdey, Maurice, 4OR 6(4), 2008; Poirier 2010, section 2.3",
-	  "the middle rate of the feasible lines nearest to the best exchange", true,
-	  .estimate = usk_est_lp_rate },
-	{ "broadcast", "Scheuermann et al., IEEE/ACM ToN 17(2), 2009; Poirier 2010, section 2.3",
-	  "by which all clocks together received broadcasts soonest: the likeliest lines if delays "
-	  "of "
-	  "reception are exponential",
-	  false, .estimate = usk_est_broadcast_group, .together = true },
-	{ "broadcast-pairwise", "unskew, after Scheuermann et al. 2009",
-	  "the same of two clocks by themselves: least absolute deviations", false,
-	  .estimate = usk_est_broadcast },
-	{ .name = NULL },
-};
+#define ESTIMATOR(name) &usk_est_##name,
+static const struct usk_estimator *const estimators[] = { ESTIMATORS NULL };
 
-const struct usk_estimator *usk_estimators(void)
+const struct usk_estimator *const *usk_estimators(void)
 {
 	return estimators;
 }
@@ -107,13 +30,12 @@ const struct usk_estimator *usk_estimator_find(const char *name)
 	size_t n = strlen(name), end = sizeof greek - 1;
 	bool is_greek = n >= end && !strcmp(name + n - end, greek);
 	n = is_greek ? n - end : n;
-	for (const struct usk_estimator *e = estimators; e->name; e++) {
-		if (is_greek ? !strncmp(e->name, name, n) && !strcmp(e->name + n, latin)
-			     : !strcmp(e->name, name)) {
-			return e;
-		}
+	const struct usk_estimator *const *e = estimators;
+	while (*e && (is_greek ? strncmp((*e)->name, name, n) || strcmp((*e)->name + n, latin)
+			       : strcmp((*e)->name, name) != 0)) {
+		e++;
 	}
-	return NULL;
+	return *e;
 }
 
 enum usk_status usk_estimator_run(const struct usk_estimator *e, const struct usk_fit *fit,

@@ -11,6 +11,7 @@
 
 #include "fit/cone.h"
 #include "fit/estimator.h"
+#include "fit/estimators.h" /* ESTIMATORS: ESTIMATOR(middle) ESTIMATOR(hull) ... */
 
 enum usk_corridor_side { USK_FLOOR, USK_CEILING };
 
@@ -193,6 +194,18 @@ static inline usk_i128 usk_msg_stamp2(const struct usk_fit *fit, const struct us
 /** The window that fit asks for. */
 int64_t usk_fit_window(const struct usk_fit *fit);
 
+/* What the messages of a window say the offset is; false: nothing. */
+typedef bool usk_windowed(const struct usk_fit *fit, const struct usk_msg *msg, size_t n,
+			  int64_t *offset_ns);
+
+/**
+ * An estimator's answer: an offset for each window of fit->window_ns by the local clock, from its
+ * first message on, the last one cut at its last; it stands at the window's middle, with lines
+ * between middles. One window alone is a constant offset, none a failure.
+ */
+enum usk_status usk_fit_windows(const struct usk_fit *fit, usk_windowed *offset_of,
+				struct usk_knot **out, size_t *n, struct usk_err *err);
+
 /* Clement's proposal (section 13), where --model segments says nothing else. */
 #define USK_SEGMENT_NS INT64_C(1800000000000)
 
@@ -257,15 +270,14 @@ static inline void usk_fit_drawn_by(const struct usk_fit *fit, const char *row)
 	}
 }
 
-/* What a row of the table of estimators calls. */
-typedef enum usk_status usk_estimating(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-				       struct usk_err *err);
-usk_estimating usk_middle_line; /* `middle` of the linear model */
-usk_estimating usk_est_middle, usk_est_hull, usk_est_hull_delta, usk_est_support, usk_est_regress,
-	usk_est_two_point, usk_est_least_violation, usk_est_round_trip, usk_est_round_trip_segments,
-	usk_est_interval, usk_est_min_window, usk_est_first_offset, usk_est_rate_ratio,
-	usk_est_rate_last, usk_est_rate_segments, usk_est_lp_rate, usk_est_broadcast,
-	usk_est_broadcast_group, usk_est_hull_or_two_point;
+/* The rows of the table, in the files that draw them. */
+#define ESTIMATOR(name) extern const struct usk_estimator usk_est_##name;
+ESTIMATORS
+#undef ESTIMATOR
+
+/** `middle` of the linear model. */
+enum usk_status usk_middle_line(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err);
 
 /* ---- need.c: what a corridor remembers of a pair, as points in the order of time --------- */
 

@@ -385,8 +385,8 @@ static usk_i128 offset_at(const struct usk_group_line *a, const struct usk_group
 	return whole + usk_whole_ns(rest / (1 + a->slope));
 }
 
-enum usk_status usk_est_broadcast_group(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-					struct usk_err *err)
+static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err)
 {
 	const struct usk_group *g = fit->group;
 	struct usk_group *own = NULL;
@@ -415,3 +415,12 @@ enum usk_status usk_est_broadcast_group(const struct usk_fit *fit, struct usk_kn
 	usk_group_free(own);
 	return status;
 }
+
+const struct usk_estimator usk_est_broadcast = {
+	.name = "broadcast",
+	.source = "Scheuermann et al., IEEE/ACM ToN 17(2), 2009; Poirier 2010, section 2.3",
+	.help = "by which all clocks together received broadcasts soonest: the likeliest lines if "
+		"delays of reception are exponential",
+	.estimate = estimate,
+	.together = true,
+};

@@ -240,7 +240,6 @@ static enum usk_status compare_pair(void *ctx, size_t which, struct gathered *g,
 static struct usk_comparison *
 comparison_of(const struct parties *p, const struct usk_estimator *const *method, size_t n_methods)
 {
-	const struct usk_estimator *all = usk_estimators();
 	struct usk_comparison *c = usk_alloc(1, sizeof *c);
 	c->model = p->model;
 	c->max_skew_e12 = p->max_skew_e12;
@@ -248,9 +247,10 @@ comparison_of(const struct parties *p, const struct usk_estimator *const *method
 	c->n_clocks = p->n;
 	c->clock = usk_flow_names(p, &c->note, &c->n_notes);
 	c->n_methods = n_methods;
-	while (!n_methods && all[c->n_methods].name) {
+	while (!n_methods && usk_estimators()[c->n_methods]) {
 		c->n_methods++;
 	}
+	method = n_methods ? method : usk_estimators();
 	c->pair = usk_alloc(p->n_pairs + 1, sizeof *c->pair);
 	for (size_t i = 0; i < p->n_pairs; i++) {
 		struct usk_compared_pair *pair = &c->pair[c->n_pairs++];
@@ -259,7 +259,7 @@ comparison_of(const struct parties *p, const struct usk_estimator *const *method
 		pair->quality = USK_ABSENT;
 		pair->score = usk_alloc(c->n_methods, sizeof *pair->score);
 		for (size_t k = 0; k < c->n_methods; k++) {
-			pair->score[k].method = n_methods ? method[k] : &all[k];
+			pair->score[k].method = method[k];
 		}
 	}
 	return c;

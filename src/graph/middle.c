@@ -77,8 +77,8 @@ void usk_graph_alone(const struct usk_fit *fit, struct usk_clock *out)
 	usk_part_free(&part);
 }
 
-enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
-			       struct usk_err *err)
+static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out, size_t *n,
+				struct usk_err *err)
 {
 	struct usk_clock clock;
 	if (fit->model.kind == USK_LINEAR) {
@@ -96,3 +96,11 @@ enum usk_status usk_est_middle(const struct usk_fit *fit, struct usk_knot **out,
 	*n = clock.n_knots;
 	return USK_OK;
 }
+
+const struct usk_estimator usk_est_middle = {
+	.name = "middle",
+	.source = "unskew",
+	.help = "the middle between the error bounds: support where it is feasible, else the mean "
+		"of the extreme lines",
+	.estimate = estimate,
+};

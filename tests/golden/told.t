@@ -41,10 +41,10 @@ $ printf '%s\n' sender,receiver,sent_ns,received_ns a,b,1000,9000 a,b,2000,3000 
 $ unskew sync backwards.csv --model linear --method regress | grep '^b\|^Note'
 b      bounded    -450 ns ± 652 ns            0 (-500 to 500)     2         2
 Note: a and b: by least squares the clock stands still or runs backwards: the messages span too little time for their delays; --method middle is used instead
-$ unskew simulate -q -o short --hosts 3 --seconds 20 --rate 10 --seed 3 --format table; for m in $(unskew compare --method none backwards.csv 2>&1 | sed 's/.*from: //; s/,//g'); do for f in backwards.csv short/messages.csv; do for k in linear wander segments=1s; do unskew sync $f --method $m --model $k >out 2>&1; echo $? $(grep -c 'middle is used instead' out); done; done; done | sort | uniq -c | sed 's/^ *//'
-87 0 0
-48 0 1
-15 0 3
+$ unskew simulate -q -o short --hosts 3 --seconds 20 --rate 10 --seed 3 --format table; for m in $(unskew compare --method none backwards.csv 2>&1 | sed 's/.*from: //; s/,//g'); do for f in backwards.csv short/messages.csv; do for k in linear wander segments=1s; do unskew sync $f --method $m --model $k >out 2>&1; echo $? $(grep -c 'middle is used instead' out); done; done; done | sort -u
+0 0
+0 1
+0 3
 # With one rate for each clock nothing says whose step it was, so neither has an answer, nor who is tied to them alone.
 $ unskew simulate -q -o stepped --hosts 4 --topology chain --seconds 2 --rate 30 --seed 1 --step host1@1.5s:-400ms --format table; unskew sync stepped/messages.csv --model linear | sed -n '/^Matched/!p'
 clock  quality       offset mid-trace (± bound)  drift, ppm  sent  received

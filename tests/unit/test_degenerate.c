@@ -433,7 +433,8 @@ static void check_all(const struct tiny *t, void *ctx)
 	f->coincident += coincident;
 	f->one_direction += t->n > 1 && (floors == 0 || floors == t->n);
 	f->falling += falls;
-	for (const struct usk_estimator *e = usk_estimators(); e->name; e++) {
+	for (size_t row = 0; usk_estimators()[row]; row++) {
+		const struct usk_estimator *e = usk_estimators()[row];
 		struct answer a = ask(t, e);
 		if (!a.status && (floors == 0 || floors == t->n)) {
 			tiny_fail(t, e->name, "an answer of one direction");

@@ -416,7 +416,8 @@ static void test_table(void **state)
 	assert_null(usk_estimator_find("\xce\xb4"));
 	assert_null(usk_estimator_find("hull\xce\xb4"));
 	assert_ptr_equal(usk_estimator_find("hull+\xce\xb4"), usk_estimator_find("hull+delta"));
-	for (const struct usk_estimator *e = usk_estimators(); e->name; e++) {
+	for (size_t row = 0; usk_estimators()[row]; row++) {
+		const struct usk_estimator *e = usk_estimators()[row];
 		assert_ptr_equal(usk_estimator_find(e->name), e);
 		assert_true(e->source[0] && e->help[0] && e->estimate);
 		struct usk_frame f = { 0, 0, 0, 400000, 0, false };
