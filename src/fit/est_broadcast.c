@@ -176,9 +176,6 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 	return status;
 }
 
-const struct usk_estimator usk_est_broadcast_pairwise = {
-	.name = "broadcast-pairwise",
-	.source = "unskew, after Scheuermann et al. 2009",
-	.help = "the same of two clocks by themselves: least absolute deviations",
-	.estimate = estimate,
-};
+USK_ESTIMATOR(broadcast_pairwise, "broadcast-pairwise", "unskew, after Scheuermann et al. 2009",
+	      "the same of two clocks by themselves: least absolute deviations", false,
+	      .estimate = estimate);

@@ -110,11 +110,7 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 	return usk_fit_straight(fit, y[0], y[1], out, n);
 }
 
-const struct usk_estimator usk_est_hull = {
-	.name = "hull",
-	.source = "Duda et al., ICDCS 1987; Haddad 1988; Ashton 1995, section 3",
-	.help = "bisects the angle of the two extreme lines that messages allow; least-violation "
-		"where no line fits",
-	.estimate = estimate,
-	.violates = true,
-};
+USK_ESTIMATOR(hull, "hull", "Duda et al., ICDCS 1987; Haddad 1988; Ashton 1995, section 3",
+	      "bisects the angle of the two extreme lines that messages allow; least-violation "
+	      "where no line fits",
+	      false, .estimate = estimate, .violates = true);

@@ -91,11 +91,6 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 	return status;
 }
 
-const struct usk_estimator usk_est_hull_delta = {
-	.name = "hull+delta",
-	.source = "Ashton 1995, section 4.2: c.hull",
-	.help = "hull likewise; least-violation where no line fits",
-	.needs_messages = true,
-	.estimate = estimate,
-	.violates = true,
-};
+USK_ESTIMATOR(hull_delta, "hull+delta", "Ashton 1995, section 4.2: c.hull",
+	      "hull likewise; least-violation where no line fits", true, .estimate = estimate,
+	      .violates = true);

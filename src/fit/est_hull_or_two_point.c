@@ -141,12 +141,7 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 	return USK_OK;
 }
 
-const struct usk_estimator usk_est_hull_or_two_point = {
-	.name = "hull-or-two-point",
-	.source = "Ashton 1995, sections 6.1 and 7.4",
-	.help = "whichever of the two leaves fewer messages too fast, by less, with rates that "
-		"spread less over five parts of the trace",
-	.needs_messages = true,
-	.estimate = estimate,
-	.violates = true,
-};
+USK_ESTIMATOR(hull_or_two_point, "hull-or-two-point", "Ashton 1995, sections 6.1 and 7.4",
+	      "whichever of the two leaves fewer messages too fast, by less, with rates that "
+	      "spread less over five parts of the trace",
+	      true, .estimate = estimate, .violates = true);

@@ -184,10 +184,6 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 				usk_line_floor(best.line.p, best.line.s, x[1]), out, n);
 }
 
-const struct usk_estimator usk_est_least_violation = {
-	.name = "least-violation",
-	.source = "Ashton 1995, section 4.2.2",
-	.help = "the line through a vertex of each hull with the least total violation",
-	.estimate = estimate,
-	.violates = true,
-};
+USK_ESTIMATOR(least_violation, "least-violation", "Ashton 1995, section 4.2.2",
+	      "the line through a vertex of each hull with the least total violation", false,
+	      .estimate = estimate, .violates = true);

@@ -122,10 +122,6 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 	return usk_fit_from_couple(fit, &best, middle_slope(l, x2, y2), out, n);
 }
 
-const struct usk_estimator usk_est_lp_rate = {
-	.name = "lp-rate",
-	.source = "Sirdey, Maurice, 4OR 6(4), 2008; Poirier 2010, section 2.3",
-	.help = "the middle rate of the feasible lines nearest to the best exchange",
-	.needs_messages = true,
-	.estimate = estimate,
-};
+USK_ESTIMATOR(lp_rate, "lp-rate", "Sirdey, Maurice, 4OR 6(4), 2008; Poirier 2010, section 2.3",
+	      "the middle rate of the feasible lines nearest to the best exchange", true,
+	      .estimate = estimate);

@@ -35,10 +35,6 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 	return usk_fit_windows(fit, smallest, out, n, err);
 }
 
-const struct usk_estimator usk_est_min_window = {
-	.name = "min-window",
-	.source = "Clement et al. 2009, section 4, reference 13",
-	.help = "the smallest stamp differences in each window, lines between windows",
-	.needs_messages = true,
-	.estimate = estimate,
-};
+USK_ESTIMATOR(min_window, "min-window", "Clement et al. 2009, section 4, reference 13",
+	      "the smallest stamp differences in each window, lines between windows", true,
+	      .estimate = estimate);

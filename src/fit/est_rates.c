@@ -116,43 +116,22 @@ static enum usk_status rate_segments(const struct usk_fit *fit, struct usk_knot 
 	return by_windows(fit, NULL, out, n, err);
 }
 
-const struct usk_estimator usk_est_interval = {
-	.name = "interval",
-	.source = "Loeser 2003, section 3.2",
-	.help = "the line through the first and the last exchange",
-	.needs_messages = true,
-	.estimate = interval,
-};
+USK_ESTIMATOR(interval, "interval", "Loeser 2003, section 3.2",
+	      "the line through the first and the last exchange", true, .estimate = interval);
 
-const struct usk_estimator usk_est_first_offset = {
-	.name = "first-offset",
-	.source = "Clement et al. 2009, section 4, reference 12",
-	.help = "the offset of the first exchange all along",
-	.needs_messages = true,
-	.estimate = first_offset,
-};
+USK_ESTIMATOR(first_offset, "first-offset", "Clement et al. 2009, section 4, reference 12",
+	      "the offset of the first exchange all along", true, .estimate = first_offset);
 
-const struct usk_estimator usk_est_rate_ratio = {
-	.name = "rate-ratio",
-	.source = "Clement et al. 2009, section 4, equation 1, references 17 and 18",
-	.help = "from the first window's best exchange at the quadratic mean of the rates between "
-		"windows",
-	.needs_messages = true,
-	.estimate = rate_ratio,
-};
+USK_ESTIMATOR(
+	rate_ratio, "rate-ratio",
+	"Clement et al. 2009, section 4, equation 1, references 17 and 18",
+	"from the first window's best exchange at the quadratic mean of the rates between windows",
+	true, .estimate = rate_ratio);
 
-const struct usk_estimator usk_est_rate_last = {
-	.name = "rate-last",
-	.source = "Clement et al. 2009, section 4, references 17 and 18",
-	.help = "through the best exchanges of the first and the last window",
-	.needs_messages = true,
-	.estimate = rate_last,
-};
+USK_ESTIMATOR(rate_last, "rate-last", "Clement et al. 2009, section 4, references 17 and 18",
+	      "through the best exchanges of the first and the last window", true,
+	      .estimate = rate_last);
 
-const struct usk_estimator usk_est_rate_segments = {
-	.name = "rate-segments",
-	.source = "Clement et al. 2009, section 4, references 16 (Prism) to 18",
-	.help = "lines between the best exchanges of the windows",
-	.needs_messages = true,
-	.estimate = rate_segments,
-};
+USK_ESTIMATOR(rate_segments, "rate-segments",
+	      "Clement et al. 2009, section 4, references 16 (Prism) to 18",
+	      "lines between the best exchanges of the windows", true, .estimate = rate_segments);

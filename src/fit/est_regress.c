@@ -77,19 +77,10 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 			       (usk_real(-d.whole - 2 * off) - d.part) / 2, -sxd / sxy, out, n);
 }
 
-const struct usk_estimator usk_est_regress = {
-	.name = "regress",
-	.source = "Duda et al., ICDCS 1987; Ashton 1995, section 3",
-	.help = "least squares of one clock's stamps over the other's, all messages alike",
-	.needs_messages = true,
-	.estimate = estimate,
-};
+USK_ESTIMATOR(regress, "regress", "Duda et al., ICDCS 1987; Ashton 1995, section 3",
+	      "least squares of one clock's stamps over the other's, all messages alike", true,
+	      .estimate = estimate);
 
-const struct usk_estimator usk_est_regress_delta = {
-	.name = "regress+delta",
-	.source = "Ashton 1995, section 4.2: c.regress",
-	.help = "regress on stamps moved towards each other by half the minimum delay",
-	.needs_messages = true,
-	.estimate = estimate,
-	.delta = true,
-};
+USK_ESTIMATOR(regress_delta, "regress+delta", "Ashton 1995, section 4.2: c.regress",
+	      "regress on stamps moved towards each other by half the minimum delay", true,
+	      .estimate = estimate, .delta = true);

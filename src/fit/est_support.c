@@ -60,9 +60,7 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 	return usk_fit_straight(fit, y[0], y[1], out, n);
 }
 
-const struct usk_estimator usk_est_support = {
-	.name = "support",
-	.source = "Moon, Skelly, Towsley, INFOCOM 1999; Zhang, Liu, Xia, INFOCOM 2002",
-	.help = "the mean of the two support lines, each along one direction's fastest messages",
-	.estimate = estimate,
-};
+USK_ESTIMATOR(support, "support",
+	      "Moon, Skelly, Towsley, INFOCOM 1999; Zhang, Liu, Xia, INFOCOM 2002",
+	      "the mean of the two support lines, each along one direction's fastest messages",
+	      false, .estimate = estimate);

@@ -271,7 +271,8 @@ static inline void usk_fit_drawn_by(const struct usk_fit *fit, const char *row)
 }
 
 /* The rows of the table, in the files that draw them. */
-#define ESTIMATOR(name) extern const struct usk_estimator usk_est_##name;
+#define USK_ESTIMATOR(row, ...) const struct usk_estimator usk_est_##row = { __VA_ARGS__ }
+#define ESTIMATOR(name)		extern const struct usk_estimator usk_est_##name;
 ESTIMATORS
 #undef ESTIMATOR
 

@@ -416,11 +416,8 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 	return status;
 }
 
-const struct usk_estimator usk_est_broadcast = {
-	.name = "broadcast",
-	.source = "Scheuermann et al., IEEE/ACM ToN 17(2), 2009; Poirier 2010, section 2.3",
-	.help = "by which all clocks together received broadcasts soonest: the likeliest lines if "
-		"delays of reception are exponential",
-	.estimate = estimate,
-	.together = true,
-};
+USK_ESTIMATOR(broadcast, "broadcast",
+	      "Scheuermann et al., IEEE/ACM ToN 17(2), 2009; Poirier 2010, section 2.3",
+	      "by which all clocks together received broadcasts soonest: the likeliest lines if "
+	      "delays of reception are exponential",
+	      false, .estimate = estimate, .together = true);

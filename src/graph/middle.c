@@ -97,10 +97,7 @@ static enum usk_status estimate(const struct usk_fit *fit, struct usk_knot **out
 	return USK_OK;
 }
 
-const struct usk_estimator usk_est_middle = {
-	.name = "middle",
-	.source = "unskew",
-	.help = "the middle between the error bounds: support where it is feasible, else the mean "
-		"of the extreme lines",
-	.estimate = estimate,
-};
+USK_ESTIMATOR(middle, "middle", "unskew",
+	      "the middle between the error bounds: support where it is feasible, else the mean of "
+	      "the extreme lines",
+	      false, .estimate = estimate);
