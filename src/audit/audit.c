@@ -8,7 +8,7 @@
  * Why   each claimant's claims lead to all other events by messages and rates alone, so a claim
  *       outside of where they lead contradicts one of them, and a path says which
  */
-#include "audit/ways.h"
+#include "audit/leads.h"
 
 #include <stdlib.h>
 
@@ -27,17 +27,17 @@ static void add_clash(struct usk_audit *a, const struct usk_clash *x)
 	a->clash[a->n_clashes++] = *x;
 }
 
-static void clash_of(struct usk_audit *a, const struct usk_ways *w, const struct worst *x)
+static void clash_of(struct usk_audit *a, const struct usk_leads *w, const struct worst *x)
 {
 	struct usk_clash c = { .gap_ns = usk_saturate(usk_floor_div(x->gap, USK_E12)) };
-	uint32_t from = usk_ways_back(w, w->at[x->claim], !x->early, &c.link, &c.n_links);
+	uint32_t from = usk_leads_back(w, w->at[x->claim], !x->early, &c.link, &c.n_links);
 	c.low = x->early ? w->lo[from].claim : x->claim;
 	c.high = x->early ? x->claim : w->hi[from].claim;
 	add_clash(a, &c);
 }
 
 /* What is left by one claimant more. */
-static void narrow(struct usk_tested *t, const struct usk_way *lo, const struct usk_way *hi)
+static void narrow(struct usk_tested *t, const struct usk_lead *lo, const struct usk_lead *hi)
 {
 	if (lo->at > -USK_FAR) {
 		int64_t at = usk_saturate(usk_floor_div(lo->at, USK_E12));
@@ -49,10 +49,10 @@ static void narrow(struct usk_tested *t, const struct usk_way *lo, const struct 
 	}
 }
 
-static void hold(struct usk_audit *a, const struct usk_ways *w, uint32_t i, struct worst *x)
+static void hold(struct usk_audit *a, const struct usk_leads *w, uint32_t i, struct worst *x)
 {
-	usk_i128 over = w->lo[w->at[i]].at - usk_ways_claimed(a, i, true);
-	usk_i128 under = usk_ways_claimed(a, i, false) - w->hi[w->at[i]].at;
+	usk_i128 over = w->lo[w->at[i]].at - usk_leads_claimed(a, i, true);
+	usk_i128 under = usk_leads_claimed(a, i, false) - w->hi[w->at[i]].at;
 	if (over > x->gap) {
 		*x = (struct worst){ over, i, true };
 	}
@@ -61,15 +61,15 @@ static void hold(struct usk_audit *a, const struct usk_ways *w, uint32_t i, stru
 	}
 }
 
-static void lead(struct usk_audit *a, struct usk_ways *w, uint32_t by)
+static void lead(struct usk_audit *a, struct usk_leads *w, uint32_t by)
 {
-	usk_ways_clear(w);
+	usk_leads_clear(w);
 	for (uint32_t i = 0; i < a->n_claims; i++) {
 		if (a->claim[i].by == by) {
-			usk_ways_claim(w, i);
+			usk_leads_claim(w, i);
 		}
 	}
-	usk_ways_settle(w);
+	usk_leads_settle(w);
 }
 
 static uint32_t by_of(const struct usk_audit *a, uint32_t claim)
@@ -91,7 +91,7 @@ static bool strays(const struct usk_audit *a, const struct usk_clash *c)
 
 /* A step of a third clock explains a clash whose way goes along it. So is there one without, by
  * less? */
-static void clash_directly(struct usk_audit *a, struct usk_ways *w, size_t which)
+static void clash_directly(struct usk_audit *a, struct usk_leads *w, size_t which)
 {
 	const struct usk_clash c = a->clash[which];
 	bool *still = usk_alloc(a->n_names + 1, sizeof *still);
@@ -115,7 +115,7 @@ static void clash_directly(struct usk_audit *a, struct usk_ways *w, size_t which
 }
 
 /* Two claimants contradict each other both ways by the same: those with larger numbers are told. */
-static void audit_by(struct usk_audit *a, struct usk_ways *w, uint32_t by, struct worst *worst)
+static void audit_by(struct usk_audit *a, struct usk_leads *w, uint32_t by, struct worst *worst)
 {
 	lead(a, w, by);
 	for (uint32_t i = 0; i < a->n_claims; i++) {
@@ -143,10 +143,10 @@ static int by_gap(const void *x, const void *y)
 				      : (p->high > q->high) - (p->high < q->high);
 }
 
-static enum usk_status take_circles(struct usk_audit *a, struct usk_ways *w, struct usk_err *err)
+static enum usk_status take_circles(struct usk_audit *a, struct usk_leads *w, struct usk_err *err)
 {
 	struct usk_clash c;
-	while (a->n_msgs && usk_ways_circle(w, &c)) {
+	while (a->n_msgs && usk_leads_circle(w, &c)) {
 		add_clash(a, &c);
 		if (a->n_clashes > CIRCLES) {
 			return usk_fail(err, USK_EINPUT, 0,
@@ -173,7 +173,7 @@ static void count_tested(struct usk_audit *a)
 
 enum usk_status usk_audit_run(struct usk_audit *a, struct usk_err *err)
 {
-	struct usk_ways w;
+	struct usk_leads w;
 	struct worst *worst = usk_alloc(a->n_names + 1, sizeof *worst);
 	bool *claims = usk_alloc(a->n_names + 1, sizeof *claims);
 	a->tested = usk_grow(NULL, a->n_claims + 1, sizeof *a->tested);
@@ -181,7 +181,7 @@ enum usk_status usk_audit_run(struct usk_audit *a, struct usk_err *err)
 		a->tested[i] = (struct usk_tested){ USK_NONE, USK_NONE };
 		claims[a->claim[i].by] = true;
 	}
-	usk_ways_open(&w, a);
+	usk_leads_open(&w, a);
 	enum usk_status status = take_circles(a, &w, err);
 	for (uint32_t k = 0; k < a->n_names && !status; k++) {
 		if (claims[k]) {
@@ -198,7 +198,7 @@ enum usk_status usk_audit_run(struct usk_audit *a, struct usk_err *err)
 		qsort(a->clash, a->n_clashes, sizeof *a->clash, by_gap);
 	}
 	usk_audit_blame(a);
-	usk_ways_close(&w);
+	usk_leads_close(&w);
 	free(worst);
 	free(claims);
 	return status;

@@ -38,7 +38,7 @@ static void look(const struct usk_fit *fit, struct usk_corridor *c, struct usk_c
 static bool fits_with(const struct usk_fit *fit, const struct usk_calm *without,
 		      const struct usk_delay_model *m, int64_t more_ns)
 {
-	struct usk_corridor *leaned = usk_corridor_new(&fit->lines->frame);
+	struct usk_corridor *delayed = usk_corridor_new(&fit->lines->frame);
 	bool good = true;
 	for (size_t i = 0; i < fit->n_msgs && good; i++) {
 		struct usk_msg x = fit->msg[i];
@@ -47,16 +47,16 @@ static bool fits_with(const struct usk_fit *fit, const struct usk_calm *without,
 		x.sent_ns = forth ? usk_saturate(x.sent_ns + (least > 0 ? least : 0)) : x.sent_ns;
 		x.received_ns = forth ? x.received_ns
 				      : usk_saturate(x.received_ns - (least > 0 ? least : 0));
-		good = !usk_corridor_add(leaned, fit->a, fit->b, &x, 1, NULL);
+		good = !usk_corridor_add(delayed, fit->a, fit->b, &x, 1, NULL);
 	}
 	if (good) {
 		struct usk_calm c;
-		look(fit, leaned, &c);
+		look(fit, delayed, &c);
 		good = !c.contradicted && !c.n_outliers && c.n_brackets <= without->n_brackets &&
 		       c.wander_e12 <= without->wander_e12;
 		usk_calm_free(&c);
 	}
-	usk_corridor_free(leaned);
+	usk_corridor_free(delayed);
 	return good;
 }
 

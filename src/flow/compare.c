@@ -52,11 +52,11 @@ static enum usk_status invert(const struct usk_knot *k, size_t n, int64_t a, int
 
 /* Quantiles by some of the messages, as all of them for every method would take longer than the
  * methods do. */
-static void line_delays(const struct usk_judge *j, const struct usk_witness *w, uint32_t a,
+static void line_delays(const struct usk_judge *j, const struct usk_delay_samples *w, uint32_t a,
 			struct usk_method_score *out)
 {
 	struct usk_delays d[2];
-	usk_witness_delays(w, a, NULL, j->map_b, d);
+	usk_delay_samples_delays(w, a, NULL, j->map_b, d);
 	for (int i = 0; i < 2; i++) {
 		d[i].n = j->count[i];
 		d[i].inversions = j->inversions[i];
@@ -85,8 +85,8 @@ static enum usk_status judge_line(struct pair_source *s, const struct gathered *
 	struct reading r = usk_reading_of(s, err);
 	r.judge.map_b = map;
 	usk_judge_add(&r.judge, g->msg, g->n_msgs);
-	out->heard = usk_witness_difference(&g->witness, NULL, map);
-	line_delays(&r.judge, &g->witness, s->a, out);
+	out->heard = usk_delay_samples_difference(&g->samples, NULL, map);
+	line_delays(&r.judge, &g->samples, s->a, out);
 	usk_map_free(map);
 	if (r.judge.uncorrected) {
 		return usk_fail(err, USK_ERANGE, 0, "its line leads further than 146 years from 0");
@@ -223,7 +223,7 @@ static enum usk_status compare_pair(void *ctx, size_t which, struct gathered *g,
 	out->recorded_inversions = usk_pair_inversions(pair);
 	out->recorded_a_to_b = pair->recorded_a_to_b;
 	out->recorded_b_to_a = pair->recorded_b_to_a;
-	out->heard_recorded = usk_witness_difference(&g->witness, NULL, NULL);
+	out->heard_recorded = usk_delay_samples_difference(&g->samples, NULL, NULL);
 	out->a_ns = middle_of_a(g, s->a);
 	usk_counts_add(&c->counts, &g->found);
 	measure_margins(&fit, c, out);

@@ -215,7 +215,7 @@ static bool proved(const struct judging *x, size_t pair, const struct fitted *f)
 		return !may_exclude(x, pair);
 	}
 	/* With minimum delays points are not where messages are. */
-	if (usk_pair_leans(s)) {
+	if (usk_pair_has_min_delay(s)) {
 		return false;
 	}
 	struct usk_thinned *t =
@@ -476,8 +476,8 @@ enum usk_status usk_judge_corrected(struct parties *p, const struct fitted *fitt
 	for (size_t i = 0; i < p->n_pairs && !status; i++) {
 		uint32_t a = p->pair[i].a, b = p->pair[i].b;
 		struct usk_pair *out = &c->pair[i];
-		usk_witness_pair(&fitted[i].witness, known(&x, a) && known(&x, b), x.map[a],
-				 x.map[b], out);
+		usk_delay_samples_pair(&fitted[i].samples, known(&x, a) && known(&x, b), x.map[a],
+				       x.map[b], out);
 		e->heard_recorded = usk_differences_add(e->heard_recorded, out->heard_recorded);
 		e->heard_corrected = usk_differences_add(e->heard_corrected, out->heard_corrected);
 	}

@@ -356,7 +356,7 @@ void usk_pairs_free(struct parties *p);
 
 /** Does any of its messages have a minimum delay, or a clock a log? Then their points are not where
  * they are. */
-bool usk_pair_leans(const struct pair_source *s);
+bool usk_pair_has_min_delay(const struct pair_source *s);
 /** A message's stamp of one of its clocks. */
 static inline int64_t usk_stamp_of(const struct usk_msg *m, uint32_t clock)
 {

@@ -207,7 +207,7 @@ static void begin_round(void *ctx, size_t pair, struct reading *r)
 	r->judge.with_delays = true;
 	r->keep = x->how & GATHER_KEEP;
 	r->watch = true;
-	r->witness.most = usk_witness_share(x->p->n_pairs);
+	r->samples.most = usk_delay_samples_share(x->p->n_pairs);
 }
 
 /* Two stamps within the range may differ by more than it: then no offset says by how much. */
@@ -396,9 +396,9 @@ static enum usk_status end_round(void *ctx, size_t pair, struct reading *r, stru
 	g->moved_ns = r->moved_ns;
 	g->msg = r->msg;
 	g->n_msgs = r->n_msgs;
-	g->witness = r->witness;
+	g->samples = r->samples;
 	r->msg = NULL;
-	r->witness = (struct usk_witness){ 0 };
+	r->samples = (struct usk_delay_samples){ 0 };
 	enum usk_status status = offsets_in_range(s, g->corridor, err);
 	if (!status) {
 		decide(w, s, g, out);
@@ -484,7 +484,7 @@ void usk_gathered_free(struct gathered *g)
 	usk_lines_free(g->plain);
 	usk_corridor_free(g->corridor);
 	usk_corridor_free(g->plain_corridor);
-	usk_witness_free(&g->witness);
+	usk_delay_samples_free(&g->samples);
 	memset(g, 0, sizeof *g);
 }
 
@@ -511,8 +511,8 @@ struct usk_fit usk_gathered_fit(const struct gathered *g, const struct pair_sour
 		.last_local_ns = b->last_ns,
 		.msg = g->msg,
 		.n_msgs = g->n_msgs,
-		.heard = g->witness.heard,
-		.n_heard = g->witness.n_heard,
+		.heard = g->samples.heard,
+		.n_heard = g->samples.n_heard,
 		.group = s->parties->group,
 		.group_failed = s->parties->group_failed,
 		.a = s->a,

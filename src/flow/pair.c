@@ -141,9 +141,9 @@ enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, st
 	size_t n;
 	out->found = g->found;
 	out->too_many = g->too_many;
-	usk_witness_settle(&g->witness);
-	out->witness = g->witness;
-	g->witness = (struct usk_witness){ 0 };
+	usk_delay_samples_settle(&g->samples);
+	out->samples = g->samples;
+	g->samples = (struct usk_delay_samples){ 0 };
 	enum usk_status status = draw_line(s, g, out, err);
 	if (!status) {
 		usk_corridor_hull(g->corridor, false, &n);
@@ -164,7 +164,7 @@ enum usk_status usk_pair_fit(const struct pair_source *s, struct gathered *g, st
 void usk_fitted_free(struct fitted *f)
 {
 	usk_part_free(&f->part);
-	usk_witness_free(&f->witness);
+	usk_delay_samples_free(&f->samples);
 	free(f->line);
 	free(f->failed);
 	*f = (struct fitted){ 0 };

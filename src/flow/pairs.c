@@ -401,7 +401,7 @@ void usk_counts_add(struct usk_counts *to, const struct usk_counts *found)
 
 /* ---- messages ------------------------------------------------------------------------ */
 
-bool usk_pair_leans(const struct pair_source *s)
+bool usk_pair_has_min_delay(const struct pair_source *s)
 {
 	return usk_parties_delay(s->parties, s->a, s->b) ||
 	       usk_parties_delay(s->parties, s->b, s->a) ||

@@ -37,20 +37,20 @@ static bool set_back(const struct party *y, int64_t from, int64_t to)
  * later, or received so much earlier. Then x - y + delta and x - y - delta are its points. Where
  * the reference was set back meanwhile it is the other clock's stamp that is moved.
  */
-static struct usk_msg lean(const struct reading *r, const struct usk_msg *m)
+static struct usk_msg add_min_delay(const struct reading *r, const struct usk_msg *m)
 {
 	const struct party *party = r->source->parties->party;
 	bool forth = m->from == r->source->a;
 	int64_t by = usk_delay_model_ns(r->judge.least[!forth], m->bytes);
 	bool later = !set_back(&party[m->from], m->sent_ns, m->sent_ns + by);
 	bool earlier = !set_back(&party[m->to], m->received_ns - by, m->received_ns);
-	struct usk_msg leaned = *m;
+	struct usk_msg moved_msg = *m;
 	if (later && (forth || !earlier)) {
-		leaned.sent_ns += by;
+		moved_msg.sent_ns += by;
 	} else if (earlier) {
-		leaned.received_ns -= by;
+		moved_msg.received_ns -= by;
 	}
-	return leaned;
+	return moved_msg;
 }
 
 /* Messages are looked at so many at a time. */
@@ -66,36 +66,36 @@ struct block {
 static enum usk_status add(struct reading *r, const struct block *b)
 {
 	const struct pair_source *s = r->source;
-	struct usk_msg leaned[BLOCK];
+	struct usk_msg moved_msg[BLOCK];
 	if (!r->judge.least[0] && !r->judge.least[1]) {
 		return usk_corridor_add(r->corridor, s->a, s->b, b->on, b->n, r->err);
 	}
 	for (size_t i = 0; i < b->n; i++) {
-		leaned[i] = lean(r, &b->on[i]);
-		int64_t moved = leaned[i].sent_ns - b->on[i].sent_ns + b->on[i].received_ns -
-				leaned[i].received_ns;
+		moved_msg[i] = add_min_delay(r, &b->on[i]);
+		int64_t moved = moved_msg[i].sent_ns - b->on[i].sent_ns + b->on[i].received_ns -
+				moved_msg[i].received_ns;
 		r->moved_ns = moved > r->moved_ns ? moved : r->moved_ns;
 	}
-	enum usk_status status = usk_corridor_add(r->corridor, s->a, s->b, leaned, b->n, r->err);
+	enum usk_status status = usk_corridor_add(r->corridor, s->a, s->b, moved_msg, b->n, r->err);
 	if (!status && r->plain) {
 		status = usk_corridor_add(r->plain, s->a, s->b, b->on, b->n, r->err);
 	}
 	return status;
 }
 
-static int by_leaned(const void *pa, const void *pb)
+static int by_moved_msg(const void *pa, const void *pb)
 {
 	const struct suspected *a = pa, *b = pb;
 	int order = usk_order(a->pair, b->pair);
-	return order ? order : usk_msg_order(&a->leaned, &b->leaned);
+	return order ? order : usk_msg_order(&a->moved_msg, &b->moved_msg);
 }
 
 static void recognise(struct reading *r, const struct usk_msg *m, const struct usk_msg *raw)
 {
 	struct suspected key = { .pair = (uint32_t)(r->source - r->source->parties->pair),
-				 .leaned = lean(r, raw) };
+				 .moved_msg = add_min_delay(r, raw) };
 	struct suspected *x =
-		bsearch(&key, r->suspects->row, r->suspects->n, sizeof key, by_leaned);
+		bsearch(&key, r->suspects->row, r->suspects->n, sizeof key, by_moved_msg);
 	if (x && !x->found) {
 		x->found = true;
 		*x->msg = *m;
@@ -188,7 +188,7 @@ static bool take(struct reading *r, const struct block *b)
 	usk_judge_add(&r->judge, corrected ? b->on : b->raw, b->n);
 	bool more = !r->also || hand_over(r, b);
 	if (r->watch) {
-		usk_witness_msgs(&r->witness, b->on, b->n);
+		usk_delay_samples_msgs(&r->samples, b->on, b->n);
 	}
 	for (size_t i = 0; r->keep && i < b->n; i++) {
 		r->msg = usk_room(r->msg, r->n_msgs, &r->cap_msgs, sizeof *r->msg);
@@ -247,7 +247,7 @@ static void heard(void *ctx, const struct usk_reception *heard, size_t n)
 			const struct party *y = s->parties->party;
 			struct usk_reception on = { usk_carried_to(&y[s->a], heard[i].a_ns),
 						    usk_carried_to(&y[s->b], heard[i].b_ns) };
-			usk_witness_heard(&r->witness, &on, 1);
+			usk_delay_samples_heard(&r->samples, &on, 1);
 		}
 	}
 }
@@ -318,7 +318,7 @@ uint64_t usk_readings_size(const struct parties *p, const uint32_t *pair, size_t
 static void reading_free(struct reading *r)
 {
 	usk_judge_free(&r->judge);
-	usk_witness_free(&r->witness);
+	usk_delay_samples_free(&r->samples);
 	free(r->judge.left_out);
 	free(r->msg);
 	r->judge.left_out = r->msg = NULL;
@@ -467,11 +467,11 @@ enum usk_status usk_readings_name(struct parties *p, struct suspects *s, struct 
 	enum usk_status status = USK_OK;
 	size_t n = 0;
 	if (s->n) {
-		qsort(s->row, s->n, sizeof *s->row, by_leaned);
+		qsort(s->row, s->n, sizeof *s->row, by_moved_msg);
 	}
 	for (size_t i = 0; i < s->n; i++) {
 		uint32_t pair = s->row[i].pair;
-		if (usk_pair_leans(&p->pair[pair]) && (!n || list[n - 1] != pair)) {
+		if (usk_pair_has_min_delay(&p->pair[pair]) && (!n || list[n - 1] != pair)) {
 			list[n++] = pair;
 		}
 	}

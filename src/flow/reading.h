@@ -13,8 +13,8 @@
 /* A message that is known by its point alone. */
 struct suspected {
 	uint32_t pair;
-	struct usk_msg leaned; /* as the corridor knows it */
-	struct usk_msg *msg;   /* who it is, once found */
+	struct usk_msg moved_msg; /* as the corridor knows it */
+	struct usk_msg *msg;	  /* who it is, once found */
 	bool found;
 };
 
@@ -29,9 +29,9 @@ struct reading {
 	struct usk_corridor *corridor, *plain; /* plain: without minimum delays */
 	int64_t moved_ns;		       /* the longest of these */
 	struct usk_judge judge;
-	bool watch; /* keep a witness */
-	struct usk_witness witness;
-	const struct suspects *suspects; /* sorted by pair and leaned; NULL: nobody */
+	bool watch; /* keep delay samples */
+	struct usk_delay_samples samples;
+	const struct suspects *suspects; /* sorted by pair and moved_msg; NULL: nobody */
 	const struct usk_sink *also;	 /* the caller's; its start() and keep() are not called */
 	bool placed;			 /* both clocks have an estimate: judge's maps */
 	uint32_t reference;		 /* of both, then */
@@ -94,7 +94,7 @@ struct gathered {
 	size_t n_msgs;
 	bool bounded;	 /* both directions, and not contradicted */
 	size_t too_many; /* so many more that contradict it may not be left out */
-	struct usk_witness witness;
+	struct usk_delay_samples samples;
 	struct usk_counts found;
 };
 
@@ -153,7 +153,7 @@ struct fitted {
 	struct usk_part part;
 	struct usk_knot *line; /* b against a as the method drew it; NULL: `middle`, or it failed */
 	size_t n_line;
-	struct usk_witness witness;
+	struct usk_delay_samples samples;
 	struct usk_counts found;
 	size_t too_many;      /* so many more wrong messages may not be left out */
 	const char *drawn_by; /* the method that drew it in the place of that asked, static; NULL */

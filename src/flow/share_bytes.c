@@ -142,8 +142,8 @@ static void put_fitted(struct usk_bytes *b, const struct fitted *f)
 		put_rows(b, f->part.point[side], f->part.n[side], sizeof *f->part.point[side]);
 	}
 	put_rows(b, f->line, f->line ? f->n_line : 0, sizeof *f->line);
-	put_rows(b, f->witness.msg, f->witness.n_msgs, sizeof *f->witness.msg);
-	put_rows(b, f->witness.heard, f->witness.n_heard, sizeof *f->witness.heard);
+	put_rows(b, f->samples.msg, f->samples.n_msgs, sizeof *f->samples.msg);
+	put_rows(b, f->samples.heard, f->samples.n_heard, sizeof *f->samples.heard);
 	put_text(b, f->drawn_by);
 	put_text(b, f->failed);
 }
@@ -160,8 +160,8 @@ static void get_fitted(struct usk_bytes *b, struct fitted *f, bool *good)
 		free(f->line);
 		f->line = NULL;
 	}
-	f->witness.msg = get_rows(b, sizeof *f->witness.msg, &f->witness.n_msgs, good);
-	f->witness.heard = get_rows(b, sizeof *f->witness.heard, &f->witness.n_heard, good);
+	f->samples.msg = get_rows(b, sizeof *f->samples.msg, &f->samples.n_msgs, good);
+	f->samples.heard = get_rows(b, sizeof *f->samples.heard, &f->samples.n_heard, good);
 	char *by = get_text(b, good);
 	const struct usk_estimator *row = by ? usk_estimator_find(by) : NULL;
 	f->drawn_by = row ? row->name : NULL;

@@ -418,7 +418,7 @@ static enum usk_status end_check(void *ctx, size_t pair, struct reading *r, stru
 	e->recorded_inversions += usk_pair_inversions(out);
 	usk_violations_add(&e->too_fast, r->judge.too_fast[0] + r->judge.too_fast[1],
 			   r->judge.violation_sum, r->judge.violation_max);
-	usk_witness_pair(&r->witness, false, NULL, NULL, out);
+	usk_delay_samples_pair(&r->samples, false, NULL, NULL, out);
 	e->heard_recorded = usk_differences_add(e->heard_recorded, out->heard_recorded);
 	return USK_OK;
 }

@@ -22,10 +22,10 @@ static void begin(void *ctx, size_t pair, struct reading *r)
 
 static enum usk_status take(void *ctx, size_t pair, struct reading *r, struct usk_err *err)
 {
-	struct usk_witness *w = ctx;
+	struct usk_delay_samples *w = ctx;
 	(void)err;
-	w[pair] = r->witness;
-	r->witness = (struct usk_witness){ 0 };
+	w[pair] = r->samples;
+	r->samples = (struct usk_delay_samples){ 0 };
 	return USK_OK;
 }
 
@@ -34,7 +34,7 @@ enum usk_status usk_flow_group(struct parties *p, struct usk_err *err)
 	if (p->n_pairs < 2) {
 		return USK_OK;
 	}
-	struct usk_witness *w = usk_alloc(p->n_pairs, sizeof *w);
+	struct usk_delay_samples *w = usk_alloc(p->n_pairs, sizeof *w);
 	struct usk_group_pair *pair = usk_alloc(p->n_pairs, sizeof *pair);
 	const struct reading_plan plan = { w, begin, take, false };
 	struct usk_err why = { 0 };
@@ -48,7 +48,7 @@ enum usk_status usk_flow_group(struct parties *p, struct usk_err *err)
 		p->group_failed = usk_strdup(why.msg);
 	}
 	for (size_t i = 0; i < p->n_pairs; i++) {
-		usk_witness_free(&w[i]);
+		usk_delay_samples_free(&w[i]);
 	}
 	free(w);
 	free(pair);

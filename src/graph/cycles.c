@@ -73,13 +73,13 @@ static bool step_back(const struct usk_work *w, uint32_t i, bool upper, const bo
 	const usk_i128 *bound = upper ? w->hi : w->lo;
 	usk_i128 d, rise, best = USK_INF;
 	bool open = false;
-#define OFFER(event, value, way)                                                                   \
+#define OFFER(event, value, path)                                                                  \
 	do {                                                                                       \
 		usk_i128 v = upper ? (value) : -(value);                                           \
 		if (v < best || (v == best && !open && !been[event])) {                            \
 			best = v;                                                                  \
 			open = !been[event];                                                       \
-			*out = (struct step){ i, (event), (way) };                                 \
+			*out = (struct step){ i, (event), (path) };                                \
 		}                                                                                  \
 	} while (0)
 	uint32_t p = w->peer[i];
@@ -134,33 +134,33 @@ static void pass(const struct usk_work *w, const struct step *s, bool upper, str
 static void trace(const struct usk_work *w, uint32_t i, bool upper, struct cycle *c)
 {
 	bool *been = usk_alloc(w->n + 1, sizeof *been);
-	struct step *way = NULL, *circle = NULL, s;
+	struct step *path = NULL, *circle = NULL, s;
 	size_t n = 0, cap = 0, n_circle = 0;
 	been[i] = true;
 	while (w->owner[i] != w->reference) {
 		if (step_back(w, i, upper, been, &s)) {
-			way = usk_room(way, n, &cap, sizeof *way);
-			way[n++] = s;
+			path = usk_room(path, n, &cap, sizeof *path);
+			path[n++] = s;
 			i = s.to;
 			been[i] = true;
 			continue;
 		}
 		if (n > n_circle) {
 			circle = usk_grow(circle, n, sizeof *circle);
-			memcpy(circle, way, n * sizeof *circle);
+			memcpy(circle, path, n * sizeof *circle);
 			n_circle = n;
 		}
 		if (!n) {
 			break;
 		}
-		i = way[--n].from;
+		i = path[--n].from;
 	}
 	bool found = w->owner[i] == w->reference;
 	for (size_t k = 0; k < (found ? n : n_circle); k++) {
-		pass(w, found ? &way[k] : &circle[k], upper, c);
+		pass(w, found ? &path[k] : &circle[k], upper, c);
 	}
 	c->at_ns[upper] = found ? w->x[i] : USK_NONE;
-	free(way);
+	free(path);
 	free(circle);
 	free(been);
 }

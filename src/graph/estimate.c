@@ -201,7 +201,7 @@ static int64_t course_back(const struct course *c, int64_t a, bool *gap)
 
 struct drawn {
 	struct usk_work *w;
-	const struct usk_way *way;
+	const struct usk_path *path;
 	struct course *course;
 	bool *led;   /* by clock: each pair of its way has a course */
 	size_t done; /* so many clocks have their wishes, outwards */
@@ -231,14 +231,14 @@ static bool wished_at(const struct usk_work *w, uint32_t k, int64_t x, int64_t *
 static int64_t compose(const struct drawn *d, uint32_t k, int64_t x, bool *gap)
 {
 	const struct usk_work *w = d->w;
-	const struct usk_way *way = d->way;
+	const struct usk_path *path = d->path;
 	int64_t t;
-	for (uint32_t first = k; k != w->reference; k = way[k].from) {
-		if (k != first && way[k].hops % STAGE == 0 && wished_at(w, k, x, &t)) {
+	for (uint32_t first = k; k != w->reference; k = path[k].from) {
+		if (k != first && path[k].hops % STAGE == 0 && wished_at(w, k, x, &t)) {
 			return t;
 		}
-		const struct course *c = &d->course[way[k].pair];
-		x = w->p->pair[way[k].pair].b == k ? course_at(c, x, gap) : course_back(c, x, gap);
+		const struct course *c = &d->course[path[k].pair];
+		x = w->p->pair[path[k].pair].b == k ? course_at(c, x, gap) : course_back(c, x, gap);
 	}
 	return x;
 }
@@ -250,7 +250,7 @@ static void draw_pairs(void *ctx, size_t from, size_t to)
 	for (size_t i = from; i < to; i++) {
 		const struct usk_graph_pair *p = &problem->pair[i];
 		struct course *c = &d->course[i];
-		bool on_way = d->way[p->a].pair == i || d->way[p->b].pair == i;
+		bool on_way = d->path[p->a].pair == i || d->path[p->b].pair == i;
 		if (!d->w->tied[i] || !on_way) {
 			continue;
 		}
@@ -350,20 +350,20 @@ static bool has_lines(const struct usk_work *w)
 }
 
 /* Are there messages both ways along all ways? */
-static bool two_ways(const struct usk_work *w, const struct usk_way *way)
+static bool two_ways(const struct usk_work *w, const struct usk_path *path)
 {
 	bool all = true;
 	for (uint32_t k = 0; k < w->n_clocks; k++) {
 		const struct usk_part *p =
-			way[k].pair == UINT32_MAX ? NULL : w->p->pair[way[k].pair].part;
+			path[k].pair == UINT32_MAX ? NULL : w->p->pair[path[k].pair].part;
 		all = all && (k == w->reference || (p && p->n[0] && p->n[1]));
 	}
 	return all;
 }
 
-static uint32_t stage_of(const struct usk_work *w, const struct usk_way *way, size_t n)
+static uint32_t stage_of(const struct usk_work *w, const struct usk_path *path, size_t n)
 {
-	uint32_t hops = way[w->outwards[n]].hops;
+	uint32_t hops = path[w->outwards[n]].hops;
 	return hops ? (hops - 1) / STAGE : 0;
 }
 
@@ -371,23 +371,24 @@ static uint32_t stage_of(const struct usk_work *w, const struct usk_way *way, si
 static void wish_all(struct drawn *d)
 {
 	const struct usk_work *w = d->w;
-	const struct usk_way *way = d->way;
+	const struct usk_path *path = d->path;
 	for (uint32_t i = 0; i < w->n_clocks; i++) {
 		uint32_t k = w->outwards[i];
-		d->led[k] = k == w->reference || (way[k].reached && way[k].pair != UINT32_MAX &&
-						  d->course[way[k].pair].n && d->led[way[k].from]);
+		d->led[k] =
+			k == w->reference || (path[k].reached && path[k].pair != UINT32_MAX &&
+					      d->course[path[k].pair].n && d->led[path[k].from]);
 	}
 	for (size_t to; d->done < w->n_clocks; d->done = to) {
-		uint32_t stage = stage_of(w, way, d->done);
-		for (to = d->done + 1; to < w->n_clocks && stage_of(w, way, to) == stage; to++) {
+		uint32_t stage = stage_of(w, path, d->done);
+		for (to = d->done + 1; to < w->n_clocks && stage_of(w, path, to) == stage; to++) {
 		}
 		usk_parallel(to - d->done, 1, usk_threads(w), wish_clocks, d);
 	}
 }
 
-static void wish(struct usk_work *w, const struct usk_way *way, bool lines)
+static void wish(struct usk_work *w, const struct usk_path *path, bool lines)
 {
-	struct drawn d = { .w = w, .way = way, .lines = lines };
+	struct drawn d = { .w = w, .path = path, .lines = lines };
 	d.course = usk_alloc(w->p->n_pairs + 1, sizeof *d.course);
 	d.led = usk_alloc(w->c->n_clocks + 1, sizeof *d.led);
 	usk_parallel(w->p->n_pairs, 4, usk_threads(w), draw_pairs, &d);
@@ -456,10 +457,10 @@ static void project(struct usk_work *w)
 void usk_estimate(struct usk_work *w)
 {
 	bool lines = has_lines(w);
-	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
+	struct usk_path *path = usk_alloc(w->c->n_clocks, sizeof *path);
 	w->t_ns = usk_grow(w->t_ns, w->n + 1, sizeof *w->t_ns);
-	usk_paths_of(w, w->reference, way);
-	if (!lines && !w->straight && !two_ways(w, way)) {
+	usk_paths_of(w, w->reference, path);
+	if (!lines && !w->straight && !two_ways(w, path)) {
 		narrow(w);
 	}
 	for (uint32_t i = 0; i < w->n; i++) {
@@ -477,9 +478,9 @@ void usk_estimate(struct usk_work *w)
 	free(w->hi);
 	w->lo = w->hi = NULL;
 	if (lines || !w->straight) {
-		wish(w, way, lines);
+		wish(w, path, lines);
 	}
-	free(way);
+	free(path);
 	if (w->straight) {
 		usk_straight_wish(w);
 	}

@@ -39,21 +39,21 @@ static struct usk_rough across(const struct usk_frame *f, struct usk_rough from,
  * along ways, as frames of pairs say. */
 static void read_clocks(struct usk_work *w)
 {
-	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
+	struct usk_path *path = usk_alloc(w->c->n_clocks, sizeof *path);
 	w->rough = usk_alloc(w->c->n_clocks, sizeof *w->rough);
-	usk_paths_of(w, w->reference, way);
+	usk_paths_of(w, w->reference, path);
 	for (uint32_t k = 0; k < w->n_clocks; k++) {
 		w->rough[k] = (struct usk_rough){ w->p->span[k].first_ns, USK_E12, 0 };
 	}
-	w->outwards = usk_paths_outwards(w, way);
+	w->outwards = usk_paths_outwards(w, path);
 	for (uint32_t i = 0; i < w->n_clocks; i++) {
 		uint32_t k = w->outwards[i];
-		if (!way[k].reached || !way[k].hops) {
+		if (!path[k].reached || !path[k].hops) {
 			continue;
 		}
-		w->rough[k] = w->rough[way[k].from];
-		if (way[k].pair != UINT32_MAX) {
-			const struct usk_graph_pair *p = &w->p->pair[way[k].pair];
+		w->rough[k] = w->rough[path[k].from];
+		if (path[k].pair != UINT32_MAX) {
+			const struct usk_graph_pair *p = &w->p->pair[path[k].pair];
 			w->rough[k] = across(&p->part->frame, w->rough[k], p->b == k);
 		}
 	}
@@ -62,7 +62,7 @@ static void read_clocks(struct usk_work *w)
 		usk_i128 lag = ((usk_i128)USK_E12 - r->pace_e12) * ((usk_i128)1 << 40);
 		r->lag = (int64_t)(lag / r->pace_e12);
 	}
-	free(way);
+	free(path);
 }
 
 /* What the reference shows when a clock shows x, roughly: asked of every event, so it divides by

@@ -158,22 +158,22 @@ static int by_hops(const void *pa, const void *pb)
  * are equally near no way leads on. */
 static size_t pairs_of(const struct usk_work *w, struct near *out)
 {
-	struct usk_way *way = usk_alloc(w->n_clocks, sizeof *way);
+	struct usk_path *path = usk_alloc(w->n_clocks, sizeof *path);
 	bool *calm = usk_alloc(w->n_clocks, sizeof *calm);
 	size_t n = 0;
-	usk_paths_of(w, w->reference, way);
+	usk_paths_of(w, w->reference, path);
 	for (uint32_t k = 0; k < w->n_clocks; k++) {
-		calm[k] = k != w->reference && way[k].reached && whole(w, k);
+		calm[k] = k != w->reference && path[k].reached && whole(w, k);
 	}
 	for (uint32_t i = 0; i < w->p->n_pairs; i++) {
 		const struct usk_graph_pair *p = &w->p->pair[i];
-		uint32_t a = way[p->a].hops, b = way[p->b].hops;
+		uint32_t a = path[p->a].hops, b = path[p->b].hops;
 		if (w->tied[i] && calm[p->a] && calm[p->b] && a != b) {
 			out[n++] = (struct near){ a < b ? a : b, i };
 		}
 	}
 	qsort(out, n, sizeof *out, by_hops);
-	free(way);
+	free(path);
 	free(calm);
 	return n;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * paths.c - who is the reference, and which way leads from it to every clock
+ * paths.c - who is the reference, and which path leads from it to every clock
  *
  * In    pairs that exchanged messages
- * Out   ways along two-way pairs where there are any, then along narrow ones, or those of little
+ * Out   paths along two-way pairs where there are any, then along narrow ones, or those of little
  *       residual deviation (Clement 2009, section 10)
  * Not   bounds: these need no way (propagate.c)
  */
@@ -162,16 +162,16 @@ static uint32_t pop(struct heap *h)
 }
 
 static struct length paths(const struct usk_work *w, const struct arcs *g, uint32_t from,
-			   struct usk_way *way)
+			   struct usk_path *path)
 {
 	size_t n = w->c->n_clocks;
 	struct length *key = usk_alloc(n, sizeof *key), sum = { 0, 0, 0 };
 	bool *done = usk_alloc(n, sizeof *done);
 	struct heap h = { .n = 0 };
 	for (size_t i = 0; i < n; i++) {
-		way[i] = (struct usk_way){ false, USK_NO_CLOCK, UINT32_MAX, 0 };
+		path[i] = (struct usk_path){ false, USK_NO_CLOCK, UINT32_MAX, 0 };
 	}
-	way[from].reached = true;
+	path[from].reached = true;
 	push(&h, (struct entry){ sum, from });
 	while (h.n) {
 		uint32_t k = pop(&h);
@@ -179,7 +179,7 @@ static struct length paths(const struct usk_work *w, const struct arcs *g, uint3
 			continue;
 		}
 		done[k] = true;
-		way[k].hops = key[k].hops;
+		path[k].hops = key[k].hops;
 		sum.one_way += key[k].one_way;
 		sum.hops += key[k].hops;
 		/* One direction leaves everything open: how much more says nothing. */
@@ -188,8 +188,9 @@ static struct length paths(const struct usk_work *w, const struct arcs *g, uint3
 			const struct arc *a = &g->arc[i];
 			struct length l = { key[k].one_way + a->one_way, key[k].hops + 1,
 					    key[k].width_ns + a->width_ns };
-			if (!done[a->to] && (!way[a->to].reached || compare(&l, &key[a->to]) < 0)) {
-				way[a->to] = (struct usk_way){ true, k, a->pair, l.hops };
+			if (!done[a->to] &&
+			    (!path[a->to].reached || compare(&l, &key[a->to]) < 0)) {
+				path[a->to] = (struct usk_path){ true, k, a->pair, l.hops };
 				key[a->to] = l;
 				push(&h, (struct entry){ l, a->to });
 			}
@@ -201,26 +202,26 @@ static struct length paths(const struct usk_work *w, const struct arcs *g, uint3
 	return sum;
 }
 
-void usk_paths_of(const struct usk_work *w, uint32_t from, struct usk_way *way)
+void usk_paths_of(const struct usk_work *w, uint32_t from, struct usk_path *path)
 {
 	struct arcs g = arcs_of(w);
-	paths(w, &g, from, way);
+	paths(w, &g, from, path);
 	arcs_free(&g);
 }
 
-uint32_t *usk_paths_outwards(const struct usk_work *w, const struct usk_way *way)
+uint32_t *usk_paths_outwards(const struct usk_work *w, const struct usk_path *path)
 {
 	size_t *at = usk_alloc(w->n_clocks + 2, sizeof *at);
 	uint32_t *out = usk_alloc(w->n_clocks + 1, sizeof *out);
 	for (uint32_t i = 0; i < w->n_clocks; i++) {
-		const struct usk_way *k = &way[i];
+		const struct usk_path *k = &path[i];
 		at[(k->reached ? k->hops : w->n_clocks) + 1]++;
 	}
 	for (uint32_t i = 0; i < w->n_clocks; i++) {
 		at[i + 1] += at[i];
 	}
 	for (uint32_t i = 0; i < w->n_clocks; i++) {
-		const struct usk_way *k = &way[i];
+		const struct usk_path *k = &path[i];
 		out[at[k->reached ? k->hops : w->n_clocks]++] = i;
 	}
 	free(at);
@@ -267,7 +268,7 @@ uint32_t usk_paths_reference(const struct usk_work *w)
 	if (w->p->reference != USK_NO_CLOCK) {
 		return w->p->reference;
 	}
-	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
+	struct usk_path *path = usk_alloc(w->c->n_clocks, sizeof *path);
 	struct arcs g = arcs_of(w);
 	uint32_t best = USK_NO_CLOCK;
 	struct length least = { 0, 0, 0 };
@@ -279,7 +280,7 @@ uint32_t usk_paths_reference(const struct usk_work *w)
 		}
 		looked++;
 		size_t disturbed = brackets_of(w, k);
-		struct length sum = paths(w, &g, k, way);
+		struct length sum = paths(w, &g, k, path);
 		if (best == USK_NO_CLOCK || disturbed < fewest ||
 		    (disturbed == fewest && compare(&sum, &least) < 0)) {
 			best = k;
@@ -288,6 +289,6 @@ uint32_t usk_paths_reference(const struct usk_work *w)
 		}
 	}
 	arcs_free(&g);
-	free(way);
+	free(path);
 	return best;
 }

@@ -15,13 +15,13 @@
 
 static void keep_tree(struct usk_work *w)
 {
-	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
-	usk_paths_of(w, w->reference, way);
+	struct usk_path *path = usk_alloc(w->c->n_clocks, sizeof *path);
+	usk_paths_of(w, w->reference, path);
 	for (size_t i = 0; i < w->p->n_pairs; i++) {
 		const struct usk_graph_pair *p = &w->p->pair[i];
-		w->tied[i] = w->tied[i] && (way[p->a].pair == i || way[p->b].pair == i);
+		w->tied[i] = w->tied[i] && (path[p->a].pair == i || path[p->b].pair == i);
 	}
-	free(way);
+	free(path);
 }
 
 static void note(struct usk_clocks *c, char *text)
@@ -290,18 +290,18 @@ static void fill(struct usk_work *w)
 
 static void write_paths(struct usk_work *w)
 {
-	struct usk_way *way = usk_alloc(w->c->n_clocks, sizeof *way);
-	usk_paths_of(w, w->reference, way);
+	struct usk_path *path = usk_alloc(w->c->n_clocks, sizeof *path);
+	usk_paths_of(w, w->reference, path);
 	for (uint32_t i = 0; i < w->n_clocks; i++) {
 		struct usk_clock *k = &w->c->clock[i];
 		uint32_t at = i;
 		k->reference = w->reference;
-		k->n_path = way[at].hops + 1;
+		k->n_path = path[at].hops + 1;
 		k->path = usk_alloc(k->n_path, sizeof *k->path);
 		bool all = k->n_path > 1;
 		k->residual_ns = 0;
-		for (size_t n = k->n_path; n--; at = way[at].from) {
-			uint32_t pair = way[at].pair;
+		for (size_t n = k->n_path; n--; at = path[at].from) {
+			uint32_t pair = path[at].pair;
 			int64_t er = pair < w->p->n_pairs ? w->p->pair[pair].residual_ns : 0;
 			k->path[n] = at;
 			all = all && (!n || er);
@@ -309,7 +309,7 @@ static void write_paths(struct usk_work *w)
 		}
 		k->residual_ns = all ? k->residual_ns : 0;
 	}
-	free(way);
+	free(path);
 }
 
 static void add_outlier(struct usk_work *w, uint32_t pair, struct usk_outlier o)

@@ -450,19 +450,19 @@ bool usk_written_messages(const struct usk_clocks *c, const struct usk_msg *msg,
 /* ---- paths.c ------------------------------------------------------------------------------------
  */
 
-/* The way from the reference to a clock. */
-struct usk_way {
+/* The path from the reference to a clock. */
+struct usk_path {
 	bool reached;
 	uint32_t from, pair; /* last step; USK_NO_CLOCK, UINT32_MAX at the reference */
 	uint32_t hops;
 };
 
 /** Clocks of the island by hops, then by number; those that no way leads to last. To be freed. */
-uint32_t *usk_paths_outwards(const struct usk_work *w, const struct usk_way *way);
+uint32_t *usk_paths_outwards(const struct usk_work *w, const struct usk_path *path);
 /** The reference that was asked for, or the clock that is nearest to all others. */
 uint32_t usk_paths_reference(const struct usk_work *w);
-/** Ways to all clocks of the island: way[all clocks]. */
-void usk_paths_of(const struct usk_work *w, uint32_t from, struct usk_way *way);
+/** Paths to all clocks of the island: path[all clocks]. */
+void usk_paths_of(const struct usk_work *w, uint32_t from, struct usk_path *path);
 
 /** As many as may share the work; for few events one is done before others have begun. */
 static inline unsigned usk_threads(const struct usk_work *w)

@@ -97,7 +97,7 @@ static bool may_be_anew(const struct walk *w, const struct stream *mine,
 		return asked_again(theirs, got->seq) != INT64_MIN;
 	}
 	/* What comes sooner after the request than an answer can was only overtaken. */
-	return (usk_i128)got->time_ns - here >= w->ways.shortest_ns / 2;
+	return (usk_i128)got->time_ns - here >= w->directions.shortest_ns / 2;
 }
 
 /* Did the capture record these very bytes of this very stream more than once? */
@@ -138,7 +138,7 @@ static bool is_certain(const struct walk *w, int me, const struct seen *sent,
 	bool lost = !in_order && may_be_anew(w, st, from, got);
 	/* Of two copies, time stamps told which. Of one, they tell only if the other one's would
 	 * have been a later tick: if it came a round trip later, and that is long. */
-	int64_t trip = w->ways.shortest_ns ? w->ways.shortest_ns : w->lag_ns / 4;
+	int64_t trip = w->directions.shortest_ns ? w->directions.shortest_ns : w->lag_ns / 4;
 	return !lost || (stamped && (!alone || trip > LONGEST_TICK_NS));
 }
 

@@ -2,8 +2,8 @@
 /*
  * sender.c - two sightings of one packet: who sent it?
  *
- * In    a packet that both captures have; their streams, and what ways between addresses are known
- *       for (way.c)
+ * In    a packet that both captures have; their streams, and what directions between addresses are known
+ *       for (direction.c)
  * Out   a message from one to the other, a reception by both, or a count: direction unknown
  * Why   stated addresses, the link layer, interfaces, addresses that end every packet, hops and
  *       exchanges each tell of some streams; the strongest that speaks decides, and hops may refute it
@@ -55,27 +55,27 @@ static inline void emit(struct walk *w, const struct doubt *d, bool p_sends, uin
 	}
 }
 
-static void settle(struct walk *w, struct way *way, bool last)
+static void settle(struct walk *w, struct direction *d, bool last)
 {
-	enum role role = usk_way_decide(&w->ways, way, last);
+	enum role role = usk_direction_decide(&w->directions, d, last);
 	if (role == ROLE_UNKNOWN && !last) {
 		return;
 	}
-	for (size_t i = 0; i < way->n_doubts; i++) {
+	for (size_t i = 0; i < d->n_doubts; i++) {
 		if (role == ROLE_UNKNOWN) {
 			w->counts->direction_unknown++;
 		} else {
-			emit(w, &way->doubt[i], role == ROLE_SENDS, way->source);
+			emit(w, &d->doubt[i], role == ROLE_SENDS, d->source);
 		}
 	}
-	w->n_doubts -= way->n_doubts;
-	way->n_doubts = 0;
+	w->n_doubts -= d->n_doubts;
+	d->n_doubts = 0;
 }
 
 void usk_walk_settle_doubts(struct walk *w)
 {
-	for (size_t i = 0; i < w->ways.n; i++) {
-		settle(w, &w->ways.way[i], true);
+	for (size_t i = 0; i < w->directions.n; i++) {
+		settle(w, &w->directions.of[i], true);
 	}
 }
 
@@ -117,20 +117,20 @@ static void doubt(struct walk *w, uint32_t which, const struct seen *p, const st
 		w->counts->direction_unknown++;
 		return;
 	}
-	struct way *way = &w->ways.way[which];
-	if (!way->passing && !w->chooses) {
+	struct direction *d = &w->directions.of[which];
+	if (!d->passing && !w->chooses) {
 		struct usk_sighting s = {
 			.p_ns = p->time_ns, .q_ns = q->time_ns, .ttl_p = p->ttl, .ttl_q = q->ttl
 		};
-		usk_way_vote(&w->ways, which, &s);
+		usk_direction_vote(&w->directions, which, &s);
 	}
-	if (way->n_doubts == HOLD || w->n_doubts >= HOLD_ALL) {
-		settle(w, way, true);
+	if (d->n_doubts == HOLD || w->n_doubts >= HOLD_ALL) {
+		settle(w, d, true);
 	}
-	way->doubt = usk_room(way->doubt, way->n_doubts, &way->cap_doubts, sizeof *way->doubt);
+	d->doubt = usk_room(d->doubt, d->n_doubts, &d->cap_doubts, sizeof *d->doubt);
 	w->n_doubts++;
-	way->doubt[way->n_doubts++] = doubt_of(w, p, q, p->bytes);
-	settle(w, way, false);
+	d->doubt[d->n_doubts++] = doubt_of(w, p, q, p->bytes);
+	settle(w, d, false);
 }
 
 /* That me received what goes to all does not show that the other one sent it. */
@@ -169,16 +169,16 @@ static enum role combine(const struct walk *w, const struct stream *a, const str
 static bool refuted(const struct walk *w, const struct stream *a, enum role role)
 {
 	bool guess = w->guess[a->own_source != FROM_ADDRESS];
-	uint32_t which = usk_way_known(&w->ways, a->who.src, a->who.dst);
-	enum role other = which == NOBODY ? ROLE_UNKNOWN : (enum role)w->ways.way[which].role;
+	uint32_t which = usk_direction_known(&w->directions, a->who.src, a->who.dst);
+	enum role other = which == NOBODY ? ROLE_UNKNOWN : (enum role)w->directions.of[which].role;
 	return other == ROLE_UNKNOWN ? guess : other != role;
 }
 
 /* Contents that repeat, told apart by IP-IDs of which nothing shows that they are kept. */
 static bool is_doubtful(const struct walk *w, const struct stream *a)
 {
-	uint32_t which = usk_way_known(&w->ways, a->who.src, a->who.dst);
-	return which != NOBODY && w->ways.way[which].doubtful;
+	uint32_t which = usk_direction_known(&w->directions, a->who.src, a->who.dst);
+	return which != NOBODY && w->directions.of[which].doubtful;
 }
 
 /*
@@ -228,14 +228,15 @@ static bool is_group(const struct stream *a, uint8_t has)
 	return has & USK_HAS_GROUP || !usk_addr_is_unicast(a->who.dst);
 }
 
-uint32_t usk_walk_way(struct walk *w, struct usk_addr src, struct usk_addr dst, bool group)
+uint32_t usk_walk_direction(struct walk *w, struct usk_addr src, struct usk_addr dst, bool group)
 {
 	/* Answers to what went to all tell who is nearer only if one of the two captures is who
 	 * asked, and the other one who answers: not what both overhear. */
 	bool ours = usk_addr_among(src, w->own[0], w->n_own[0]) ||
 		    usk_addr_among(src, w->own[1], w->n_own[1]);
-	return group && !ours ? NOBODY
-			      : usk_way_find(&w->ways, src, group ? USK_ANYBODY : dst, ours);
+	return group && !ours
+		       ? NOBODY
+		       : usk_direction_find(&w->directions, src, group ? USK_ANYBODY : dst, ours);
 }
 
 /* To nobody in particular, from an address that is surely neither's: a third one sent it. Of other
@@ -293,12 +294,12 @@ void usk_walk_sighting(struct walk *w, struct seen *p, struct seen *q)
 	} else if (role == ROLE_NEITHER) {
 		w->counts->direction_unknown++;
 	} else if (role == ROLE_UNKNOWN) {
-		if (a->way == NOBODY) {
-			a->way = usk_walk_way(w, a->who.src, a->who.dst,
-					      is_group(a, p->has | q->has));
+		if (a->direction == NOBODY) {
+			a->direction = usk_walk_direction(w, a->who.src, a->who.dst,
+							  is_group(a, p->has | q->has));
 		}
-		doubt(w, a->way, p, q);
-		if (a->way != NOBODY && w->ways.way[a->way].role != ROLE_UNKNOWN &&
+		doubt(w, a->direction, p, q);
+		if (a->direction != NOBODY && w->directions.of[a->direction].role != ROLE_UNKNOWN &&
 		    a->peer != NOBODY) {
 			usk_walk_agree(w, p->stream, a->peer);
 		}
@@ -322,12 +323,12 @@ void usk_walk_agree(struct walk *w, uint32_t p, uint32_t q)
 	bool disputed;
 	enum role role = role_of(w, a, b, more_hops(w, a, b), &source, &disputed);
 	a->disputed = b->disputed = disputed;
-	if (role == ROLE_UNKNOWN && !disputed && a->way == NOBODY) {
-		a->way = usk_way_known(&w->ways, a->who.src, a->who.dst);
+	if (role == ROLE_UNKNOWN && !disputed && a->direction == NOBODY) {
+		a->direction = usk_direction_known(&w->directions, a->who.src, a->who.dst);
 	}
-	if (role == ROLE_UNKNOWN && !disputed && a->way != NOBODY) {
-		role = w->ways.way[a->way].role;
-		source = w->ways.way[a->way].source;
+	if (role == ROLE_UNKNOWN && !disputed && a->direction != NOBODY) {
+		role = w->directions.of[a->direction].role;
+		source = w->directions.of[a->direction].source;
 	}
 	a->role = (uint8_t)role;
 	b->role = opposite[role];

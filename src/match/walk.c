@@ -318,18 +318,18 @@ static void learn_ways(struct walk *w, const struct usk_coarse *c)
 		way[i] = NOBODY;
 		/* Off the map it is hardly one packet. */
 		if (off <= c->spread_ns && -off <= c->spread_ns) {
-			way[i] = usk_walk_way(w, e->src, e->dst, e->group);
+			way[i] = usk_walk_direction(w, e->src, e->dst, e->group);
 		}
 		if (way[i] != NOBODY) {
-			w->ways.way[way[i]].joins++;
-			w->ways.way[way[i]].spans += s->span > 0;
-			w->ways.way[way[i]].doubtful |= c->doubtful && c->doubtful[s->way];
+			w->directions.of[way[i]].joins++;
+			w->directions.of[way[i]].spans += s->span > 0;
+			w->directions.of[way[i]].doubtful |= c->doubtful && c->doubtful[s->way];
 		}
 	}
 	/* A few that seem so were sent anew at once: openings of connections have no IP-ID. */
 	bool passing = w->chooses || sp->passing.again || sq->passing.again;
-	for (size_t i = 0; i < w->ways.n; i++) {
-		struct way *x = &w->ways.way[i];
+	for (size_t i = 0; i < w->directions.n; i++) {
+		struct direction *x = &w->directions.of[i];
 		x->passing = passing ? x->spans > 0 : x->spans * 2 > x->joins;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -339,12 +339,12 @@ static void learn_ways(struct walk *w, const struct usk_coarse *c)
 			vote.ttl_p = vote.ttl_q;
 		}
 		if (way[i] != NOBODY) {
-			usk_way_vote(&w->ways, way[i], &vote);
+			usk_direction_vote(&w->directions, way[i], &vote);
 		}
 	}
 	free(way);
-	for (size_t i = 0; i < w->ways.n; i++) {
-		usk_way_decide(&w->ways, &w->ways.way[i], true);
+	for (size_t i = 0; i < w->directions.n; i++) {
+		usk_direction_decide(&w->directions, &w->directions.of[i], true);
 	}
 }
 
@@ -453,7 +453,7 @@ enum usk_status usk_walk(const struct usk_walker of[2], const struct usk_coarse 
 	for (int me = 0; me < 2; me++) {
 		usk_side_free(&w->side[me]);
 	}
-	usk_ways_free(&w->ways);
+	usk_directions_free(&w->directions);
 	free(w);
 	return status;
 }

@@ -22,7 +22,7 @@ struct doubt {
 };
 
 /* Traffic from one address to another, as the first capture names them. */
-struct way {
+struct direction {
 	struct usk_addr src, dst; /* to a group: USK_ANYBODY */
 	uint8_t role, source;	  /* of the first capture, once decided */
 	uint32_t reverse;	  /* the way back, or NOBODY */
@@ -38,26 +38,27 @@ struct way {
 	size_t n_doubts, cap_doubts;
 };
 
-struct ways {
-	struct way *way;
+struct directions {
+	struct direction *of;
 	size_t n, cap;
 	uint32_t *slot;
 	size_t n_slots;
 	int64_t shortest_ns; /* round trip between the captures, of any exchange; 0 = none seen */
 };
 
-void usk_ways_free(struct ways *w);
+void usk_directions_free(struct directions *w);
 #define USK_ANYBODY ((struct usk_addr){ 0, 0 })
 
-/** The way between two addresses, made if need be; NOBODY when there are too many. ours: its source
+/** The direction between two addresses, made if need be; NOBODY when there are too many. ours: its source
  * has one of the captures; an answer of it to who sent to a group counts as the way back. */
-uint32_t usk_way_find(struct ways *w, struct usk_addr src, struct usk_addr dst, bool ours);
+uint32_t usk_direction_find(struct directions *w, struct usk_addr src, struct usk_addr dst,
+			    bool ours);
 /** The same, NOBODY if nothing is known of it. */
-uint32_t usk_way_known(const struct ways *w, struct usk_addr src, struct usk_addr dst);
+uint32_t usk_direction_known(const struct directions *w, struct usk_addr src, struct usk_addr dst);
 /** Take a sighting as evidence: ttls and stamps of both captures, each on its own clock. */
-void usk_way_vote(struct ways *w, uint32_t which, const struct usk_sighting *s);
+void usk_direction_vote(struct directions *w, uint32_t which, const struct usk_sighting *s);
 /** Decide if the evidence is clear; last: there will be no more, so a single vote counts. */
-enum role usk_way_decide(const struct ways *w, struct way *way, bool last);
+enum role usk_direction_decide(const struct directions *w, struct direction *d, bool last);
 
 /* MAX_CHAIN: packets of one key that are looked at; more are nobody's. */
 enum { OUT_BATCH = 512, MAX_CHAIN = 64 };
@@ -67,7 +68,7 @@ struct walk {
 	const struct usk_walk_options *opt;
 	struct usk_feed feed[2];
 	struct side side[2];
-	struct ways ways;
+	struct directions directions;
 	struct usk_addr own[2][16]; /* among these is each capture's own; none: not known */
 	size_t n_own[2];
 	struct usk_addr found[2][2]; /* of these, what the surveys tell to be its own */
@@ -98,13 +99,13 @@ void usk_walk_rendezvous(struct walk *w, int me, uint32_t which, uint64_t key);
 void usk_walk_link(struct walk *w, uint32_t p, uint32_t q);
 /** The same where there is a choice of vantage points: if they fit better than what they have. */
 void usk_walk_consider(struct walk *w, uint32_t p, uint32_t q);
-/** The way of packets that both captures have; NOBODY: nothing can be learned of it. */
-uint32_t usk_walk_way(struct walk *w, struct usk_addr src, struct usk_addr dst, bool group);
+/** The direction of packets that both captures have; NOBODY: nothing can be learned of it. */
+uint32_t usk_walk_direction(struct walk *w, struct usk_addr src, struct usk_addr dst, bool group);
 /** Look for the send of a packet that has become old enough. */
 void usk_walk_pair(struct walk *w, int side, uint64_t number);
 /** A packet that both captures have, p of the first: it becomes a message, or is counted. */
 void usk_walk_sighting(struct walk *w, struct seen *p, struct seen *q);
-/** The way of a stream became known or doubtful: set the roles of it and of its peer. */
+/** The direction of a stream became known or doubtful: set the roles of it and of its peer. */
 void usk_walk_agree(struct walk *w, uint32_t p, uint32_t q);
 /** Hand out what was in doubt until now. */
 void usk_walk_settle_doubts(struct walk *w);

@@ -190,7 +190,7 @@ uint32_t usk_stream_new(struct side *s, const struct usk_packet *p, uint16_t van
 	memset(st, 0, sizeof *st);
 	st->who = usk_tuple_of(p);
 	st->alive = 1;
-	st->peer = st->way = NOBODY;
+	st->peer = st->direction = NOBODY;
 	st->vantage = vantage;
 	st->ttl = p->ttl;
 	struct tuple back = { p->dst, p->src, p->dport, p->sport, p->proto };

@@ -113,7 +113,7 @@ struct stream {
 	int64_t lost_ns[4]; /* and when the third one was recorded */
 	uint32_t peer;	    /* the same stream in the other capture */
 	uint32_t reverse;   /* the other direction in this capture */
-	uint32_t way;	    /* evidence who sends, see way.c */
+	uint32_t direction; /* evidence who sends, see direction.c */
 	uint32_t packets;
 	uint64_t last;	   /* number of its latest packet */
 	uint64_t position; /* unwrapped sequence number it has come to */

@@ -111,7 +111,7 @@ static double together(double n, double most)
 
 static void draw_way(struct drawing *d, size_t link, bool back)
 {
-	const struct usk_way *w = &d->n->link[link].way[back];
+	const struct usk_plan_direction *w = &d->n->link[link].way[back];
 	double gap = mean(&w->gap_ns), most = fmax(FEWEST, DRAWN / (2.0 * (double)d->n->n_links));
 	if (gap <= 0 || !w->delay_ns.n) {
 		return;

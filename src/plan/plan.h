@@ -25,7 +25,7 @@ struct usk_reservoir {
 };
 
 /* One direction of a link. */
-struct usk_way {
+struct usk_plan_direction {
 	uint64_t n;		     /* messages */
 	struct usk_reservoir gap_ns; /* from when one was sent to when the next was */
 	struct usk_reservoir delay_ns;
@@ -34,7 +34,7 @@ struct usk_way {
 
 struct usk_plan_link {
 	uint32_t a, b;
-	struct usk_way way[2]; /* [0] from a to b */
+	struct usk_plan_direction way[2]; /* [0] from a to b */
 };
 
 struct usk_plan_clock {

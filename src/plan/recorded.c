@@ -39,7 +39,8 @@ static void corrected(void *ctx, const struct usk_corrected *at, size_t n)
 
 static void add(struct recording *r, const struct usk_msg *m, const struct usk_corrected *at)
 {
-	struct usk_way *w = &usk_network_link(r->to, m->from, m->to)->way[m->from > m->to];
+	struct usk_plan_direction *w =
+		&usk_network_link(r->to, m->from, m->to)->way[m->from > m->to];
 	if (w->n++) {
 		int64_t gap = usk_saturate((usk_i128)at->sent_ns - w->last_ns);
 		usk_reservoir_add(&w->gap_ns, gap < 0 ? 0 : gap);
@@ -65,7 +66,7 @@ static bool put(void *ctx, const struct usk_msg *msg, size_t n)
 }
 
 /* Messages may come in any order, and then gaps say nothing but how many there are. */
-static void settle(struct usk_way *w, int64_t span_ns)
+static void settle(struct usk_plan_direction *w, int64_t span_ns)
 {
 	usk_i128 sum = 0;
 	struct usk_reservoir *gap = &w->gap_ns;

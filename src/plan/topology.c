@@ -94,7 +94,7 @@ static enum usk_status take_delays(const struct topology *t, int64_t *least, int
 }
 
 /* Quantiles of least + an exponential tail of that median. */
-static void fill(struct usk_way *w, int64_t least, int64_t median, int64_t period_ns)
+static void fill(struct usk_plan_direction *w, int64_t least, int64_t median, int64_t period_ns)
 {
 	for (size_t i = 0; i < QUANTILES; i++) {
 		double u = (double)i / QUANTILES;

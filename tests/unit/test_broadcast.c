@@ -363,7 +363,7 @@ static void test_difference(void **state)
 	struct usk_reception *h = usk_alloc(N, sizeof *h);
 	for (uint64_t seed = case_first(20); seed < case_end(20); seed++) {
 		struct usk_rng r;
-		struct usk_witness w[3] = { { 0 } };
+		struct usk_delay_samples w[3] = { { 0 } };
 		usk_rng_seed(&r, seed);
 		int64_t far = (int64_t)(seed % 3) * 3600 * SECOND;
 		size_t n = 1 + usk_rng_below(&r, N);
@@ -372,41 +372,41 @@ static void test_difference(void **state)
 			h[i].b_ns = h[i].a_ns + far + (int64_t)usk_rng_below(&r, 100000) - 40000;
 		}
 		size_t part = usk_rng_below(&r, n + 1);
-		usk_witness_heard(&w[0], h, n);
-		usk_witness_heard(&w[1], h, part);
-		usk_witness_heard(&w[2], h + part, n - part);
-		struct usk_difference all = usk_witness_difference(&w[0], NULL, NULL);
+		usk_delay_samples_heard(&w[0], h, n);
+		usk_delay_samples_heard(&w[1], h, part);
+		usk_delay_samples_heard(&w[2], h + part, n - part);
+		struct usk_difference all = usk_delay_samples_difference(&w[0], NULL, NULL);
 		struct usk_difference two =
-			usk_differences_add(usk_witness_difference(&w[1], NULL, NULL),
-					    usk_witness_difference(&w[2], NULL, NULL));
+			usk_differences_add(usk_delay_samples_difference(&w[1], NULL, NULL),
+					    usk_delay_samples_difference(&w[2], NULL, NULL));
 		assert_difference(all, by_definition(h, n));
 		assert_difference(two, all);
 		/* On the common timeline: b is set back by what it is ahead. */
 		struct usk_knot knot[2] = { { .local_ns = 0, .offset_ns = -far },
 					    { .local_ns = USK_TIME_MAX, .offset_ns = -far } };
 		struct usk_map *map = usk_map_of_line(knot, 2);
-		struct usk_difference after = usk_witness_difference(&w[0], NULL, map);
+		struct usk_difference after = usk_delay_samples_difference(&w[0], NULL, map);
 		assert_int_equal(after.mean_ns, all.mean_ns - far);
 		assert_int_equal(after.sd_ns, all.sd_ns);
 		usk_map_free(map);
 		for (int i = 0; i < 3; i++) {
-			usk_witness_free(&w[i]);
+			usk_delay_samples_free(&w[i]);
 		}
 	}
 	free(h);
-	struct usk_witness none = { 0 };
-	assert_int_equal(usk_witness_difference(&none, NULL, NULL).n, 0);
-	assert_int_equal(usk_witness_difference(&none, NULL, NULL).mean_ns, USK_NONE);
+	struct usk_delay_samples none = { 0 };
+	assert_int_equal(usk_delay_samples_difference(&none, NULL, NULL).n, 0);
+	assert_int_equal(usk_delay_samples_difference(&none, NULL, NULL).mean_ns, USK_NONE);
 }
 
 /* However many come, some thousands stay, spread evenly. */
 static void test_thinned(void **state)
 {
 	(void)state;
-	struct usk_witness w = { 0 };
+	struct usk_delay_samples w = { 0 };
 	for (int64_t i = 0; i < 300000; i++) {
 		struct usk_msg m = { i, i + 1, 0, 1, 0 };
-		usk_witness_msgs(&w, &m, 1);
+		usk_delay_samples_msgs(&w, &m, 1);
 		assert_true(w.n_msgs <= 8192 && (i < 8192 || w.n_msgs >= 4096));
 	}
 	for (size_t i = 1; i < w.n_msgs; i++) {
@@ -414,7 +414,7 @@ static void test_thinned(void **state)
 	}
 	assert_int_equal(w.msg[0].sent_ns, 0);
 	assert_true(w.msg[w.n_msgs - 1].sent_ns >= 300000 - (int64_t)w.msgs.stride);
-	usk_witness_free(&w);
+	usk_delay_samples_free(&w);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * witness.c - what is kept of a pair to judge it by, once its clocks are known
+ * samples.c - what is kept of a pair to judge it by, once its clocks are known
  *
  * In    messages and broadcasts as they are read
  * Out   delays and differences of reception, as recorded and as corrected
@@ -41,13 +41,13 @@ static void *take(struct usk_thinner *t, void *row, size_t *n, size_t *cap, size
 	return row;
 }
 
-size_t usk_witness_share(size_t pairs)
+size_t usk_delay_samples_share(size_t pairs)
 {
 	size_t n = ALL_MSGS / (pairs ? pairs : 1) / 2 * 2;
 	return n > MOST_MSGS ? MOST_MSGS : n < LEAST_MSGS ? LEAST_MSGS : n;
 }
 
-void usk_witness_msgs(struct usk_witness *w, const struct usk_msg *msg, size_t n)
+void usk_delay_samples_msgs(struct usk_delay_samples *w, const struct usk_msg *msg, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		w->msg = take(&w->msgs, w->msg, &w->n_msgs, &w->cap_msgs,
@@ -55,7 +55,8 @@ void usk_witness_msgs(struct usk_witness *w, const struct usk_msg *msg, size_t n
 	}
 }
 
-void usk_witness_heard(struct usk_witness *w, const struct usk_reception *heard, size_t n)
+void usk_delay_samples_heard(struct usk_delay_samples *w, const struct usk_reception *heard,
+			     size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		w->heard = take(&w->hearings, w->heard, &w->n_heard, &w->cap_heard, MOST_HEARD,
@@ -63,7 +64,7 @@ void usk_witness_heard(struct usk_witness *w, const struct usk_reception *heard,
 	}
 }
 
-void usk_witness_settle(struct usk_witness *w)
+void usk_delay_samples_settle(struct usk_delay_samples *w)
 {
 	w->cap_msgs = w->msg ? w->n_msgs : 0;
 	w->msg = w->msg ? usk_grow(w->msg, w->n_msgs, sizeof *w->msg) : NULL;
@@ -71,15 +72,16 @@ void usk_witness_settle(struct usk_witness *w)
 	w->heard = w->heard ? usk_grow(w->heard, w->n_heard, sizeof *w->heard) : NULL;
 }
 
-void usk_witness_free(struct usk_witness *w)
+void usk_delay_samples_free(struct usk_delay_samples *w)
 {
 	free(w->msg);
 	free(w->heard);
-	*w = (struct usk_witness){ 0 };
+	*w = (struct usk_delay_samples){ 0 };
 }
 
-void usk_witness_delays(const struct usk_witness *w, uint32_t a, const struct usk_map *map_a,
-			const struct usk_map *map_b, struct usk_delays out[2])
+void usk_delay_samples_delays(const struct usk_delay_samples *w, uint32_t a,
+			      const struct usk_map *map_a, const struct usk_map *map_b,
+			      struct usk_delays out[2])
 {
 	struct usk_judge j = { .a = a, .map_a = map_a, .map_b = map_b, .with_delays = true };
 	usk_judge_add(&j, w->msg, w->n_msgs);
@@ -88,9 +90,9 @@ void usk_witness_delays(const struct usk_witness *w, uint32_t a, const struct us
 	usk_judge_free(&j);
 }
 
-struct usk_difference usk_witness_difference(const struct usk_witness *w,
-					     const struct usk_map *map_a,
-					     const struct usk_map *map_b)
+struct usk_difference usk_delay_samples_difference(const struct usk_delay_samples *w,
+						   const struct usk_map *map_a,
+						   const struct usk_map *map_b)
 {
 	struct usk_difference d = usk_no_difference;
 	usk_i128 sum = 0;
@@ -148,12 +150,13 @@ struct usk_difference usk_differences_add(struct usk_difference a, struct usk_di
 	return a;
 }
 
-void usk_witness_pair(const struct usk_witness *w, bool corrected, const struct usk_map *map_a,
-		      const struct usk_map *map_b, struct usk_pair *pair)
+void usk_delay_samples_pair(const struct usk_delay_samples *w, bool corrected,
+			    const struct usk_map *map_a, const struct usk_map *map_b,
+			    struct usk_pair *pair)
 {
-	static const struct usk_witness nothing;
+	static const struct usk_delay_samples nothing;
 	struct usk_delays d[2];
-	usk_witness_delays(corrected ? w : &nothing, pair->a, map_a, map_b, d);
+	usk_delay_samples_delays(corrected ? w : &nothing, pair->a, map_a, map_b, d);
 	for (int i = 0; i < 2; i++) {
 		/* All messages have told the smallest one; of the largest only a part has. */
 		int64_t min = i ? pair->min_delay_b_to_a_ns : pair->min_delay_a_to_b_ns;
@@ -162,7 +165,7 @@ void usk_witness_pair(const struct usk_witness *w, bool corrected, const struct 
 	}
 	pair->corrected_a_to_b = d[0];
 	pair->corrected_b_to_a = d[1];
-	pair->heard_recorded = usk_witness_difference(w, NULL, NULL);
+	pair->heard_recorded = usk_delay_samples_difference(w, NULL, NULL);
 	pair->heard_corrected =
-		corrected ? usk_witness_difference(w, map_a, map_b) : usk_no_difference;
+		corrected ? usk_delay_samples_difference(w, map_a, map_b) : usk_no_difference;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ways.c - how far what is known of UTC at one stamp leads to others
+ * leads.c - how far what is known of UTC at one stamp leads to others
  *
  * In    messages, the skew limit, claims to begin with
  * Out   bounds of UTC - stamp at every event, and the steps that they came by
@@ -8,7 +8,7 @@
  *       claimed what does not enter, so two claims are compared by what is not claimed
  * Not   rates, wander or steps of clocks, as src/graph finds them: those are assumptions
  */
-#include "audit/ways.h"
+#include "audit/leads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static int by_clock(const void *a, const void *b)
 /* ---- events -----------------------------------------------------------------------------------
  */
 
-static void number_events(struct usk_ways *w, struct stamp *s, size_t n)
+static void number_events(struct usk_leads *w, struct stamp *s, size_t n)
 {
 	qsort(s, n, sizeof *s, by_clock);
 	for (size_t i = 0; i < n; i++) {
@@ -46,7 +46,7 @@ static void number_events(struct usk_ways *w, struct stamp *s, size_t n)
 	}
 }
 
-static void order_events(struct usk_ways *w)
+static void order_events(struct usk_leads *w)
 {
 	uint64_t *row = usk_grow(NULL, 2 * (size_t)w->n + 1, sizeof *row);
 	for (uint32_t i = 0; i < w->n; i++) {
@@ -60,7 +60,7 @@ static void order_events(struct usk_ways *w)
 	free(row);
 }
 
-static void meet_messages(struct usk_ways *w)
+static void meet_messages(struct usk_leads *w)
 {
 	size_t n = w->a->n_msgs;
 	for (size_t m = 0; m < n; m++) {
@@ -76,11 +76,11 @@ static void meet_messages(struct usk_ways *w)
 	}
 }
 
-void usk_ways_open(struct usk_ways *w, const struct usk_audit *a)
+void usk_leads_open(struct usk_leads *w, const struct usk_audit *a)
 {
 	size_t n = 2 * a->n_msgs + a->n_claims, at = 0;
 	struct stamp *s = usk_grow(NULL, n + 1, sizeof *s);
-	*w = (struct usk_ways){ .a = a };
+	*w = (struct usk_leads){ .a = a };
 	w->first = usk_alloc(a->n_names + 1, sizeof *w->first);
 	w->x = usk_grow(NULL, n + 1, sizeof *w->x);
 	w->owner = usk_grow(NULL, n + 1, sizeof *w->owner);
@@ -109,7 +109,7 @@ void usk_ways_open(struct usk_ways *w, const struct usk_audit *a)
 	w->hi = usk_grow(NULL, w->n + 1, sizeof *w->hi);
 }
 
-void usk_ways_close(struct usk_ways *w)
+void usk_leads_close(struct usk_leads *w)
 {
 	void *all[] = { w->first,   w->x,  w->owner, w->order, w->broken, w->end[0], w->end[1],
 			w->dropped, w->at, w->met,   w->meet,  w->lo,	  w->hi };
@@ -121,9 +121,9 @@ void usk_ways_close(struct usk_ways *w)
 /* ---- bounds -----------------------------------------------------------------------------------
  */
 
-void usk_ways_clear(struct usk_ways *w)
+void usk_leads_clear(struct usk_leads *w)
 {
-	const struct usk_way none = { .from = USK_HERE, .claim = USK_NO_CLAIM };
+	const struct usk_lead none = { .from = USK_HERE, .claim = USK_NO_CLAIM };
 	for (uint32_t i = 0; i < w->n; i++) {
 		w->lo[i] = w->hi[i] = none;
 		w->lo[i].at = -USK_FAR;
@@ -131,41 +131,41 @@ void usk_ways_clear(struct usk_ways *w)
 	}
 }
 
-usk_i128 usk_ways_claimed(const struct usk_audit *a, uint32_t claim, bool upper)
+usk_i128 usk_leads_claimed(const struct usk_audit *a, uint32_t claim, bool upper)
 {
 	const struct usk_claim *c = &a->claim[claim];
 	usk_i128 drift = (usk_i128)a->max_skew_e12 * c->blur_ns;
 	return upper ? (usk_i128)c->hi_ns * USK_E12 + drift : (usk_i128)c->lo_ns * USK_E12 - drift;
 }
 
-static bool raise(struct usk_way *lo, usk_i128 at, uint32_t from, uint32_t message, uint32_t claim)
+static bool raise(struct usk_lead *lo, usk_i128 at, uint32_t from, uint32_t message, uint32_t claim)
 {
 	if (at > lo->at) {
-		*lo = (struct usk_way){ at, from, message, claim };
+		*lo = (struct usk_lead){ at, from, message, claim };
 		return true;
 	}
 	return false;
 }
 
-static bool lower(struct usk_way *hi, usk_i128 at, uint32_t from, uint32_t message, uint32_t claim)
+static bool lower(struct usk_lead *hi, usk_i128 at, uint32_t from, uint32_t message, uint32_t claim)
 {
 	if (at < hi->at) {
-		*hi = (struct usk_way){ at, from, message, claim };
+		*hi = (struct usk_lead){ at, from, message, claim };
 		return true;
 	}
 	return false;
 }
 
-void usk_ways_claim(struct usk_ways *w, uint32_t claim)
+void usk_leads_claim(struct usk_leads *w, uint32_t claim)
 {
 	uint32_t i = w->at[claim];
-	raise(&w->lo[i], usk_ways_claimed(w->a, claim, false), USK_HERE, UINT32_MAX, claim);
-	lower(&w->hi[i], usk_ways_claimed(w->a, claim, true), USK_HERE, UINT32_MAX, claim);
+	raise(&w->lo[i], usk_leads_claimed(w->a, claim, false), USK_HERE, UINT32_MAX, claim);
+	lower(&w->hi[i], usk_leads_claimed(w->a, claim, true), USK_HERE, UINT32_MAX, claim);
 }
 
 /* What UTC - stamp of the receiver is over that of the sender, at least: the receiver's stamp was
  * rounded down. */
-static usk_i128 least(const struct usk_ways *w, uint32_t m)
+static usk_i128 least(const struct usk_leads *w, uint32_t m)
 {
 	const struct usk_audit *a = w->a;
 	usk_i128 rounded = a->resolution_ns[a->msg[m].to];
@@ -173,13 +173,13 @@ static usk_i128 least(const struct usk_ways *w, uint32_t m)
 	       rounded * (USK_E12 + a->max_skew_e12);
 }
 
-static usk_i128 drift(const struct usk_ways *w, uint32_t i, uint32_t j)
+static usk_i128 drift(const struct usk_leads *w, uint32_t i, uint32_t j)
 {
 	usk_i128 d = (usk_i128)w->x[j] - w->x[i];
 	return (d < 0 ? -d : d) * w->a->max_skew_e12;
 }
 
-static bool along(struct usk_ways *w, uint32_t from, uint32_t to)
+static bool along(struct usk_leads *w, uint32_t from, uint32_t to)
 {
 	usk_i128 d = drift(w, from, to);
 	bool moved = false;
@@ -195,7 +195,7 @@ static bool along(struct usk_ways *w, uint32_t from, uint32_t to)
 	return moved;
 }
 
-static bool over(struct usk_ways *w, uint32_t i)
+static bool over(struct usk_leads *w, uint32_t i)
 {
 	bool moved = false;
 	for (uint32_t k = w->met[i]; k < w->met[i + 1]; k++) {
@@ -213,7 +213,7 @@ static bool over(struct usk_ways *w, uint32_t i)
 	return moved;
 }
 
-static bool sweep(struct usk_ways *w)
+static bool sweep(struct usk_leads *w)
 {
 	bool moved = false;
 	for (uint32_t k = 0; k < w->n; k++) {
@@ -233,7 +233,7 @@ static bool sweep(struct usk_ways *w)
 	return moved;
 }
 
-void usk_ways_settle(struct usk_ways *w)
+void usk_leads_settle(struct usk_leads *w)
 {
 	while (sweep(w)) {
 	}
@@ -243,7 +243,7 @@ void usk_ways_settle(struct usk_ways *w)
  */
 
 /* Neighbouring cells are one stretch. */
-static void add_link(const struct usk_ways *w, const struct usk_way *way, uint32_t to,
+static void add_link(const struct usk_leads *w, const struct usk_lead *way, uint32_t to,
 		     struct usk_link **link, size_t *n, size_t *cap)
 {
 	struct usk_link x = { way->message, w->owner[to], 0, 0 };
@@ -271,10 +271,10 @@ static void turn(struct usk_link *link, size_t n)
 	}
 }
 
-uint32_t usk_ways_back(const struct usk_ways *w, uint32_t event, bool upper, struct usk_link **link,
-		       size_t *n_links)
+uint32_t usk_leads_back(const struct usk_leads *w, uint32_t event, bool upper,
+			struct usk_link **link, size_t *n_links)
 {
-	const struct usk_way *way = upper ? w->hi : w->lo;
+	const struct usk_lead *way = upper ? w->hi : w->lo;
 	size_t cap = 0;
 	*link = NULL;
 	*n_links = 0;
@@ -291,7 +291,7 @@ uint32_t usk_ways_back(const struct usk_ways *w, uint32_t event, bool upper, str
  */
 
 /* An event on a circle of steps, USK_HERE if there is none. */
-static uint32_t find_circle(const struct usk_ways *w, uint32_t *seen)
+static uint32_t find_circle(const struct usk_leads *w, uint32_t *seen)
 {
 	memset(seen, 0, w->n * sizeof *seen);
 	for (uint32_t i = 0; i < w->n; i++) {
@@ -307,7 +307,7 @@ static uint32_t find_circle(const struct usk_ways *w, uint32_t *seen)
 	return USK_HERE;
 }
 
-static void take_circle(struct usk_ways *w, uint32_t start, struct usk_clash *out)
+static void take_circle(struct usk_leads *w, uint32_t start, struct usk_clash *out)
 {
 	size_t cap = 0;
 	usk_i128 sum = 0;
@@ -315,7 +315,7 @@ static void take_circle(struct usk_ways *w, uint32_t start, struct usk_clash *ou
 	uint32_t e = start;
 	*out = (struct usk_clash){ .low = USK_NO_CLAIM, .high = USK_NO_CLAIM };
 	do {
-		const struct usk_way *way = &w->hi[e];
+		const struct usk_lead *way = &w->hi[e];
 		bool cell = way->message == UINT32_MAX;
 		sum += cell ? drift(w, way->from, e) : -least(w, way->message);
 		add_link(w, way, e, &out->link, &out->n_links, &cap);
@@ -331,10 +331,10 @@ static void take_circle(struct usk_ways *w, uint32_t start, struct usk_clash *ou
 	out->gap_ns = usk_saturate(usk_floor_div(-sum, USK_E12));
 }
 
-bool usk_ways_circle(struct usk_ways *w, struct usk_clash *out)
+bool usk_leads_circle(struct usk_leads *w, struct usk_clash *out)
 {
 	uint32_t *seen = usk_grow(NULL, w->n + 1, sizeof *seen), start = USK_HERE;
-	usk_ways_clear(w);
+	usk_leads_clear(w);
 	for (uint32_t i = 0; i < w->n; i++) {
 		w->hi[i].at = 0;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* ways.h - how far what is known of UTC at one stamp leads to others */
-#ifndef USK_AUDIT_WAYS_H
-#define USK_AUDIT_WAYS_H
+/* leads.h - how far what is known of UTC at one stamp leads to others */
+#ifndef USK_AUDIT_LEADS_H
+#define USK_AUDIT_LEADS_H
 
 #include "audit/audit.h"
 
@@ -10,14 +10,14 @@
 #define USK_HERE UINT32_MAX	      /* a bound came from no other event */
 
 /* A bound of UTC - stamp at an event, parts per 10^12 of a ns. */
-struct usk_way {
+struct usk_lead {
 	usk_i128 at;
 	uint32_t from, message; /* the event it came from; UINT32_MAX: along the clock */
 	uint32_t claim;		/* it began with; where from is USK_HERE */
 };
 
 /* Stamps of messages and claims, by clock, each once. */
-struct usk_ways {
+struct usk_leads {
 	const struct usk_audit *a;
 	uint32_t n, *first;   /* first[n_names + 1] */
 	int64_t *x;	      /* [n] */
@@ -29,24 +29,24 @@ struct usk_ways {
 	uint32_t *at;	      /* [n_claims] */
 	const bool *still;    /* [n_names] nothing leads along these clocks; NULL: along all */
 	uint32_t *met, *meet; /* messages at an event: meet[met[i]..met[i + 1]) */
-	struct usk_way *lo, *hi;
+	struct usk_lead *lo, *hi;
 };
 
-void usk_ways_open(struct usk_ways *w, const struct usk_audit *a);
-void usk_ways_close(struct usk_ways *w);
+void usk_leads_open(struct usk_leads *w, const struct usk_audit *a);
+void usk_leads_close(struct usk_leads *w);
 /** No event is bounded. */
-void usk_ways_clear(struct usk_ways *w);
+void usk_leads_clear(struct usk_leads *w);
 /** What the claim says of its event. */
-void usk_ways_claim(struct usk_ways *w, uint32_t claim);
+void usk_leads_claim(struct usk_leads *w, uint32_t claim);
 /** Lead all bounds as far as they go. */
-void usk_ways_settle(struct usk_ways *w);
+void usk_leads_settle(struct usk_leads *w);
 /** The steps that a bound came by, in order of time; the event that it began at. */
-uint32_t usk_ways_back(const struct usk_ways *w, uint32_t event, bool upper, struct usk_link **link,
-		       size_t *n_links);
+uint32_t usk_leads_back(const struct usk_leads *w, uint32_t event, bool upper,
+			struct usk_link **link, size_t *n_links);
 /** Messages and stretches that cannot all be true, whatever is claimed: out, and nothing leads
  * along its stretches, or over its messages if it has none, from now on. false: there is none. */
-bool usk_ways_circle(struct usk_ways *w, struct usk_clash *out);
+bool usk_leads_circle(struct usk_leads *w, struct usk_clash *out);
 /** What a claim allows at least or at most, as widely as its stamp is known. */
-usk_i128 usk_ways_claimed(const struct usk_audit *a, uint32_t claim, bool upper);
+usk_i128 usk_leads_claimed(const struct usk_audit *a, uint32_t claim, bool upper);
 
 #endif
