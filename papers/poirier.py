@@ -492,7 +492,7 @@ def formulas(page):
               states of threads.""")
     page.table(["his", "function", "held by", "largest difference"], [
         ("table 1", "`usk_trips_ways()`: `calibrate`", "what is simulated", "above"),
-        ("table 2: broadcasts", "`usk_witness_difference()`", "stamps and line, `poirier.py`",
+        ("table 2: broadcasts", "`usk_delay_samples_difference()`", "stamps and line, `poirier.py`",
          "1.0 ns"),
         ("table 2: too fast, each way", "`usk_judge_add()`", "a count in `poirier.py`", "none"),
         ("table 6: points on the hulls", "`usk_corridor_hull()`", "a count in `poirier.py`", "none"),

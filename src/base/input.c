@@ -17,8 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BLOCK ((size_t)1 << 18)
-
 /* A file whose bytes are packed, and the piece of it that is being unpacked. */
 struct usk_packed {
 	enum usk_packing packing;
@@ -38,10 +36,10 @@ static enum usk_status spool(int from, const char *path, usk_sniff *sniff, int *
 		usk_fail_in(err, "%s", path);
 		return status;
 	}
-	uint8_t *block = usk_alloc(BLOCK, 1);
+	uint8_t *block = usk_alloc(USK_IO_BLOCK, 1);
 	bool first = true;
 	for (ssize_t n = 1; n && !status; first = false) {
-		n = usk_read_most(from, -1, block, BLOCK);
+		n = usk_read_most(from, -1, block, USK_IO_BLOCK);
 		if (n < 0) {
 			status = usk_fail(err, USK_EIO, 0, "%s: %s", path, strerror(errno));
 		} else if (!usk_write_all(to, block, (size_t)n)) {
@@ -76,7 +74,7 @@ static void begin(struct usk_input *in, int fd, const void *memory, uint64_t siz
 		in->size = UINT64_MAX;
 	}
 	if (in->packed || fd >= 0) {
-		in->capacity = BLOCK;
+		in->capacity = USK_IO_BLOCK;
 		in->buffer = usk_grow(NULL, in->capacity, 1);
 	}
 	if (fd >= 0) {

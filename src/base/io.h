@@ -7,6 +7,9 @@
 
 #include "base/base.h"
 
+/* So much is read, or written, at once. */
+#define USK_IO_BLOCK ((size_t)1 << 18)
+
 /*
  * A window that slides over the input. data[0..have) is what is there now; usk_input_need()
  * slides and refills. read(2) in 256 KiB blocks costs 0.067 s for 1 GB where a mapped walk costs

@@ -23,8 +23,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BLOCK ((size_t)1 << 18)
-
 /* Temporary names for the signal handler: fixed slots, set and cleared whole, by any thread. */
 static char *_Atomic open_temporary[64];
 
@@ -150,7 +148,7 @@ enum usk_status usk_output_open(struct usk_output *out, const char *path, bool f
 		return s;
 	}
 	out->path = usk_strdup(path);
-	out->buffer = usk_grow(NULL, BLOCK, 1);
+	out->buffer = usk_grow(NULL, USK_IO_BLOCK, 1);
 	enum usk_packing packing = out->direct ? USK_PLAIN : usk_packing_of_name(path);
 	out->pack = packing == USK_PLAIN ? NULL : usk_pack_new(packing);
 	return USK_OK;
@@ -186,10 +184,10 @@ void usk_output_write(struct usk_output *out, const void *data, size_t n)
 {
 	const uint8_t *p = data;
 	while (n) {
-		if (out->used == BLOCK) {
+		if (out->used == USK_IO_BLOCK) {
 			flush(out, false);
 		}
-		size_t m = BLOCK - out->used < n ? BLOCK - out->used : n;
+		size_t m = USK_IO_BLOCK - out->used < n ? USK_IO_BLOCK - out->used : n;
 		memcpy(out->buffer + out->used, p, m);
 		out->used += m;
 		p += m;
