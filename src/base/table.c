@@ -1,95 +1,17 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * table.c - rows of tables, in CSV or as flat JSON objects, one a line
+ *
+ * In    lines; what kind of table they may be (table_kinds.c)
+ * Out   cells, by the kind's columns
+ * Why   who reads a table need not know which of the two it is
+ * Not   what cells mean (read/)
+ */
 #include "base/table.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-
-const struct usk_table_kind usk_table_messages = {
-	"the message table",
-	5,
-	{
-		[USK_SENDER] = { "sender", true, false, 0 },
-		[USK_RECEIVER] = { "receiver", true, false, 0 },
-		[USK_SENT] = { "sent", true, true, USK_SENDER },
-		[USK_RECEIVED] = { "received", true, true, USK_RECEIVER },
-		[USK_MESSAGE_BYTES] = { "bytes", false, false, 0 },
-	},
-};
-
-const struct usk_table_kind usk_table_events = {
-	"the event table",
-	5,
-	{
-		[USK_CLOCK] = { "clock", true, false, 0 },
-		[USK_TIME] = { "time", true, true, USK_CLOCK },
-		[USK_KIND] = { "kind", true, false, 0 },
-		[USK_ID] = { "id", true, false, 0 },
-		[USK_EVENT_BYTES] = { "bytes", false, false, 0 },
-	},
-};
-
-const struct usk_table_kind usk_table_exchanges = {
-	"the table of exchanges",
-	7,
-	{
-		[USK_A] = { "a", true, false, 0 },
-		[USK_B] = { "b", true, false, 0 },
-		[USK_T1] = { "t1", true, true, USK_A },
-		[USK_T2] = { "t2", true, true, USK_B },
-		[USK_T3] = { "t3", true, true, USK_B },
-		[USK_T4] = { "t4", true, true, USK_A },
-		[USK_EXCHANGE_BYTES] = { "bytes", false, false, 0 },
-	},
-};
-
-const struct usk_table_kind usk_table_spans = {
-	"the table of spans",
-	8,
-	{
-		[USK_TRACE] = { "trace", true, false, 0 },
-		[USK_SPAN] = { "span", true, false, 0 },
-		[USK_PARENT] = { "parent", false, false, 0 },
-		[USK_SPAN_CLOCK] = { "clock", true, false, 0 },
-		[USK_START] = { "start", true, true, USK_SPAN_CLOCK },
-		[USK_END] = { "end", true, true, USK_SPAN_CLOCK },
-		[USK_SPAN_OF] = { "kind", false, false, 0 },
-		[USK_NAME] = { "name", false, false, 0 },
-	},
-};
-
-const struct usk_table_kind usk_table_collectives = {
-	"the table of collectives",
-	7,
-	{
-		[USK_COLLECTIVE] = { "collective", true, false, 0 },
-		[USK_COLLECTIVE_KIND] = { "kind", true, false, 0 },
-		[USK_MEMBER_CLOCK] = { "clock", true, false, 0 },
-		[USK_ENTER] = { "enter", true, true, USK_MEMBER_CLOCK },
-		[USK_EXIT] = { "exit", true, true, USK_MEMBER_CLOCK },
-		[USK_RANK] = { "rank", false, false, 0 },
-		[USK_ROOT] = { "root", false, false, 0 },
-	},
-};
-
-static const struct usk_table_kind *const kinds[USK_TABLE_KINDS] = {
-	&usk_table_messages, &usk_table_events,	     &usk_table_exchanges,
-	&usk_table_spans,    &usk_table_collectives,
-};
-
-/* The column of this name, -1 if it is none. */
-static int find_column(const struct usk_table_kind *k, struct usk_csv_field name,
-		       enum usk_csv_unit *unit)
-{
-	for (size_t c = 0; c < k->n; c++) {
-		const struct usk_table_column *column = &k->column[c];
-		if (column->time ? usk_csv_is_time(name, column->name, unit)
-				 : usk_csv_is(name, column->name)) {
-			return (int)c;
-		}
-	}
-	return -1;
-}
 
 /* ---- JSON: one flat object a line ------------------------------------------------------- */
 
@@ -230,7 +152,7 @@ static int member_column(struct usk_table *b, struct usk_csv_field key, enum usk
 		*unit = m->unit;
 		return m->column;
 	}
-	int c = find_column(b->kind, key, unit);
+	int c = usk_table_column_of(b->kind, key, unit);
 	if (m && key.n && key.n <= sizeof m->key) {
 		memcpy(m->key, key.text, key.n);
 		m->n = (uint8_t)key.n;
@@ -313,7 +235,7 @@ static enum usk_status header(struct usk_table *b, struct usk_err *err)
 			return usk_fail(err, USK_EINPUT, 1,
 					"line 1: a quote is not closed in the header");
 		}
-		int c = find_column(b->kind, f, &unit);
+		int c = usk_table_column_of(b->kind, f, &unit);
 		c = c >= 0 && b->cell[c].f.text ? -1 : c;
 		b->column = usk_room(b->column, n, &b->cap_column, sizeof *b->column);
 		b->column[n++] = (int8_t)c;
@@ -355,8 +277,8 @@ static void count_name(void *ctx, struct usk_csv_field name, const struct usk_ce
 	(void)v;
 	for (size_t i = 0; i < USK_TABLE_KINDS; i++) {
 		enum usk_csv_unit unit;
-		int column = find_column(kinds[i], name, &unit);
-		c->found[i] += column >= 0 && kinds[i]->column[column].required;
+		int column = usk_table_column_of(usk_table_kinds[i], name, &unit);
+		c->found[i] += column >= 0 && usk_table_kinds[i]->column[column].required;
 	}
 }
 
@@ -432,10 +354,10 @@ const struct usk_table_kind *usk_table_sniff(const uint8_t *d, size_t n)
 		best = count.found[i] > count.found[best] ? i : best;
 	}
 	size_t needed = 0;
-	for (size_t c = 0; c < kinds[best]->n; c++) {
-		needed += kinds[best]->column[c].required;
+	for (size_t c = 0; c < usk_table_kinds[best]->n; c++) {
+		needed += usk_table_kinds[best]->column[c].required;
 	}
-	return 2 * count.found[best] >= needed ? kinds[best] : NULL;
+	return 2 * count.found[best] >= needed ? usk_table_kinds[best] : NULL;
 }
 
 enum usk_status usk_table_start(struct usk_table *b, const struct usk_table_kind *kind,

@@ -44,6 +44,12 @@ enum {
 };
 extern const struct usk_table_kind usk_table_messages, usk_table_events, usk_table_exchanges,
 	usk_table_spans, usk_table_collectives;
+/* The same, as sniffing tries them. */
+extern const struct usk_table_kind *const usk_table_kinds[USK_TABLE_KINDS];
+
+/** The column of this name, -1 if it is none. */
+int usk_table_column_of(const struct usk_table_kind *k, struct usk_csv_field name,
+			enum usk_csv_unit *unit);
 
 struct usk_cell {
 	struct usk_csv_field f; /* text NULL: the row has no such column */

@@ -238,6 +238,9 @@ int64_t usk_carried_from(const struct party *y, int64_t raw_ns);
 /** The origin and rate of a pair on its raw clocks. */
 void usk_carried_frame(const struct parties *p, uint32_t a, uint32_t b, const struct usk_coarse *c,
 		       struct usk_frame *f);
+/** Those of n knots whose chords stay near the others (thin_knots.c); all is known of them, and bounds get
+ * wider by at most a two-hundredth. Returns how many are left. */
+size_t usk_knots_thin_out(struct usk_knot *k, size_t n);
 /** All of the answer by unwrapped stamps. */
 void usk_carried_answer(struct usk_clocks *c, struct parties *p);
 /** "NAME=VALUE" -> party and value; the sentence names a clock that exists. */
