@@ -1,26 +1,50 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# debian12.sh [FOLDER] - what a new user does, in a minimal Debian 12 of its own; as root
+# debian12.sh [FOLDER [PART...]] - what a new user does, in a minimal Debian 12 of its own; as root
 #
-# In    a clean checkout: what is committed is tried
+# In    a clean checkout: what is committed is tried; parts (root user optional clang), else all of them
 # Out   times and sizes of make demo, make check (with what it skips and why), make install and of a program
-#       built by pkg-config, as root and as a user; the same in a path with spaces, by clang, and without optional libraries
+#       built by pkg-config, as root and as a user; the same in a path with spaces, by clang, and without optional libraries;
+#       for how long at most nothing was printed, and after what; FOLDER/log.* has all that was printed, with the seconds
 # Why   a machine that one works on has what is missing elsewhere
 # shellcheck disable=SC2016 # the shell inside expands them
 set -eu
 cd "$(dirname "$0")/.."
 . tools/debian_root.sh
-enter_debian "${1:-$(mktemp -d)}/debian12"
+folder=${1:-$(mktemp -d)}
+[ $# -eq 0 ] || shift
+[ $# -gt 0 ] || set -- root user optional clang
+enter_debian "$folder/debian12"
+
+megabytes() {
+	du -smx "$root" | cut -f1
+}
+
+# stamped: each line as it comes, behind the seconds since the beginning
+stamped() {
+	while IFS= read -r line; do
+		printf '%d %s\n' $(($(date +%s) - begun)) "$line"
+	done
+	printf '%d status %d\n' $(($(date +%s) - begun)) "$(cat "$folder/status")"
+}
+
+# silence: the longest time between two lines, and the first of them
+silence() {
+	awk '$1 - last > most { most = $1 - last; after = before } { last = $1; sub(/^[0-9]* /, ""); before = $0 }
+		END { printf "silent for %d s after: %s\n", most, after }' "$1"
+}
 
 # try NAME USER COMMAND: its time, what it added to the system, its last line
 try() {
-	before=$(du -sm --exclude=proc --exclude=sys --exclude=dev "$root" | cut -f1)
+	log="$folder/log.$(echo "$1 $2" | tr -c 'a-z0-9\n' -)"
+	before=$(megabytes)
 	begun=$(date +%s)
-	inside "$2" "$3"
-	after=$(du -sm --exclude=proc --exclude=sys --exclude=dev "$root" | cut -f1)
-	echo "$1 ($2): status $status, $(($(date +%s) - begun)) s, $((after - before)) MB: $(tail -n 1 "$root/tmp/log")"
-	sed -n '/^skipped: /s/^/    /p' "$root/tmp/log"
-	[ $status -eq 0 ] || { failed=1; tail -n 40 "$root/tmp/log"; }
+	{ as_user "$2" "$3" && echo 0 >"$folder/status" || echo $? >"$folder/status"; } | stamped >"$log"
+	status=$(cat "$folder/status")
+	echo "$1 ($2): status $status, $(($(date +%s) - begun)) s, $(($(megabytes) - before)) MB: $(tail -n 2 "$log" | sed '$d; s/^[0-9]* //')"
+	sed -n 's/^[0-9]* \(skipped: \)/    \1/p' "$log"
+	echo "    $(silence "$log")"
+	[ "$status" -eq 0 ] || { failed=1; tail -n 40 "$log"; }
 }
 failed=
 
@@ -31,19 +55,35 @@ cat >"$root/tmp/user.c" <<-END
 	int main(void) { return !puts(usk_version()); }
 END
 
-checkout unskew root
-try 'make demo' root 'cd /unskew && make demo'
-try 'make check' root 'cd /unskew && make check'
-try 'make install' root 'cd /unskew && make install && unskew --version'
-try 'pkg-config' root 'cd /tmp && cc user.c $(pkg-config --cflags --libs unskew) -o program && ./program'
-try 'pkg-config' user 'cd /tmp && cc user.c $(pkg-config --cflags --libs unskew) -o program.user && ./program.user'
-try 'make uninstall' root 'cd /unskew && make uninstall && ! command -v unskew'
-checkout 'home/user/with spaces' user
-try 'make check, spaces' user 'cd "/home/user/with spaces" && make check'
-try 'make install' user 'cd "/home/user/with spaces" && make install PREFIX=$HOME/.local && ~/.local/bin/unskew --version'
-checkout optional root
-try 'make check, no optional libraries' root 'cd /optional && make check MESON_FLAGS="-Dauto_features=disabled"'
-chroot "$root" apt-get install -q -y --no-install-recommends clang >/dev/null 2>&1
-checkout clang root
-try 'make check, clang' root 'cd /clang && make check CC=clang'
+part_root() {
+	checkout home/user/first user
+	try 'make demo, refused' user 'cd first && ! make demo'
+	checkout unskew root
+	try 'make demo' root 'cd /unskew && make demo'
+	try 'make check' root 'cd /unskew && make check'
+	try 'make install' root 'cd /unskew && make install && unskew --version'
+	try 'pkg-config' root 'cd /tmp && cc user.c $(pkg-config --cflags --libs unskew) -o program && ./program'
+	try 'pkg-config' user 'cd /tmp && cc user.c $(pkg-config --cflags --libs unskew) -o program.user && ./program.user'
+	try 'make uninstall' root 'cd /unskew && make uninstall && ! command -v unskew'
+}
+
+part_user() {
+	checkout 'home/user/with spaces' user
+	try 'make check, spaces' user 'cd "/home/user/with spaces" && make check'
+	try 'make install' user 'cd "/home/user/with spaces" && make install PREFIX=$HOME/.local && ~/.local/bin/unskew --version'
+}
+
+part_optional() {
+	checkout optional root
+	try 'make check, no optional libraries' root 'cd /optional && make check MESON_FLAGS="-Dauto_features=disabled"'
+}
+
+part_clang() {
+	checkout clang root
+	try 'make check, clang' root 'cd /clang && make check CC=clang'
+}
+
+for part; do
+	"part_$part"
+done
 [ ! "$failed" ]

@@ -30,10 +30,15 @@ enter_debian() {
 	[ $# -eq 0 ] || chroot "$root" apt-get install -q -y --no-install-recommends "$@" >/dev/null 2>&1
 }
 
+# as_user USER COMMAND: in the Debian, by a shell of that user's
+as_user() {
+	chroot "$root" su -l -w NODE_EXTRA_CA_CERTS "$1" -c "$2" 2>&1
+}
+
 # inside USER COMMAND: its output is in $root/tmp/log, its status in $status
 inside() {
 	status=0
-	chroot "$root" su -l -w NODE_EXTRA_CA_CERTS "$1" -c "$2" >"$root/tmp/log" 2>&1 || status=$?
+	as_user "$1" "$2" >"$root/tmp/log" || status=$?
 }
 
 # checkout FOLDER USER: what is committed here, in the Debian

@@ -129,10 +129,31 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "unskew: going on without them: what they are for is left out, or skipped" >&2
 	exit 0
 fi
+# told: what apt-get reports of its progress, a line every tenth
+told() {
+	while IFS=: read -r kind _ percent _; do
+		case $kind in
+		dlstatus) doing=fetched ;;
+		pmstatus) doing=installed ;;
+		*) continue ;;
+		esac
+		now="  $doing $((${percent%%.*} / 10 * 10)) %"
+		[ "$now" = "${last:-}" ] || echo "$now" >&2
+		last=$now
+	done
+}
+
+# install PACKAGE...: status 0 if they are there afterwards; all that apt-get says is in $log
+install() {
+	{ apt-get update -q -o APT::Status-Fd=3 &&
+		apt-get install -q -y --no-install-recommends -o APT::Status-Fd=3 "$@" && : >"$log.done"; } 3>&1 >"$log" 2>&1 | told
+	rm "$log.done" 2>/dev/null
+}
+
 echo "installing, which takes a minute or two:$missing" >&2
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
-if ! { apt-get update -q && apt-get install -q -y --no-install-recommends $missing; } >"$log" 2>&1; then
+if ! install $missing; then
 	tail -n 20 "$log" >&2
 	rm -f "$log"
 	echo "unskew: apt-get could not install:$missing" >&2
