@@ -145,8 +145,9 @@ told() {
 
 # install PACKAGE...: status 0 if they are there afterwards; all that apt-get says is in $log
 install() {
-	{ apt-get update -q -o APT::Status-Fd=3 &&
-		apt-get install -q -y --no-install-recommends -o APT::Status-Fd=3 "$@" && : >"$log.done"; } 3>&1 >"$log" 2>&1 | told
+	apt-get update -q >"$log" 2>&1 || return 1
+	echo "  fetched lists of packages" >&2
+	{ apt-get install -q -y --no-install-recommends -o APT::Status-Fd=3 "$@" && : >"$log.done"; } 3>&1 >>"$log" 2>&1 | told
 	rm "$log.done" 2>/dev/null
 }
 
