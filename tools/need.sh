@@ -22,6 +22,7 @@ build?     libyajl-dev       spans as JSON
 build?     libopen-trace-format2-dev  OTF2 traces of MPI programs
 build?     libtracecmd-dev   trace.dat of trace-cmd
 build?     libtracefs-dev    wanted by the pkg-config file of libtracecmd
+build?     libtraceevent-dev wanted by that of libtracefs
 build?     coinor-libclp-dev linear programs: many clocks in one problem
 check      libcmocka-dev     unit tests
 check      libgmp-dev        exact rationals, the oracle of the geometry
@@ -60,6 +61,7 @@ deb        libyajl-dev       spans
 deb        libopen-trace-format2-dev  OTF2
 deb        libtracecmd-dev   trace.dat
 deb        libtracefs-dev    wanted by the pkg-config file of libtracecmd
+deb        libtraceevent-dev wanted by that of libtracefs
 deb        coinor-libclp-dev linear programs
 deb        npm               the page that the tarball has
 deb?       lintian           looks at them
@@ -129,17 +131,19 @@ if [ "$(id -u)" -ne 0 ]; then
 	echo "unskew: going on without them: what they are for is left out, or skipped" >&2
 	exit 0
 fi
-# told: what apt-get reports of its progress, a line every tenth
+# told: what apt-get reports of its progress, a line every few seconds
 told() {
+	next=0
 	while IFS=: read -r kind _ percent _; do
 		case $kind in
 		dlstatus) doing=fetched ;;
 		pmstatus) doing=installed ;;
 		*) continue ;;
 		esac
-		now="  $doing $((${percent%%.*} / 10 * 10)) %"
-		[ "$now" = "${last:-}" ] || echo "$now" >&2
-		last=$now
+		now=$(date +%s)
+		[ "$now" -ge $next ] || continue
+		echo "  $doing ${percent%%.*} %" >&2
+		next=$((now + 3))
 	done
 }
 
