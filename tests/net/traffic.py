@@ -88,7 +88,7 @@ def udp(address, bulk):
 
 def icmp(address, _):
     v6 = ":" in address
-    kind = socket.getprotobyname("ipv6-icmp" if v6 else "icmp")
+    kind = socket.IPPROTO_ICMPV6 if v6 else socket.IPPROTO_ICMP
     with socket.socket(family(address), socket.SOCK_RAW, kind) as s:
         s.settimeout(1)
         for i in range(ROUNDS * 2):
