@@ -7,6 +7,7 @@
 #       built by pkg-config, as root and as a user; the same in a path with spaces, by clang, and without optional libraries;
 #       for how long at most nothing was printed, and after what; FOLDER/log.* has all that was printed, with the seconds
 #       After the first make check the others try an eighth of the random cases, each another one
+#       TEST_FLAGS='-t 5' where other work makes tests take longer than they may (tools/check.sh)
 # Why   a machine that one works on has what is missing elsewhere
 # shellcheck disable=SC2016 # the shell inside expands them
 set -eu

@@ -34,7 +34,7 @@ enter_debian() {
 
 # as_user USER COMMAND: in the Debian, by a shell of that user's
 as_user() {
-	chroot "$root" su -l -w NODE_EXTRA_CA_CERTS "$1" -c "$2" 2>&1
+	chroot "$root" su -l -w NODE_EXTRA_CA_CERTS,TEST_FLAGS "$1" -c "$2" 2>&1
 }
 
 # inside USER COMMAND: its output is in $root/tmp/log, its status in $status

@@ -120,19 +120,21 @@ for arch; do
 	tools/summary.sh "$root/unskew/build-$arch/meson-logs/testlog.json" || status=1
 	say "$arch: unit tests and fuzz corpora: status $status, $(grep -c 'warning:' "$folder/log-$arch") warnings" $status
 
-	for row in "$root"/unskew/tests/golden/*.t; do
-		name=$(basename "$row")
-		status=0
-		chroot "$root" /unskew/tests/golden/run.sh test "/tmp/bin-$arch/unskew" "/unskew/tests/golden/$name" \
-			>"$folder/golden" 2>&1 || status=$?
-		case $status in
+	rm -f "$root"/tmp/golden-*
+	(cd "$root/unskew/tests/golden" && ls -- *.t) | xargs -P "$(nproc)" -I ROW chroot "$root" sh -c '
+		/unskew/tests/golden/run.sh test /tmp/bin-$0/unskew /unskew/tests/golden/$1 >/tmp/golden-$1 2>&1
+		echo $? >/tmp/golden-$1.status' "$arch" ROW
+	for row in "$root"/tmp/golden-*.t; do
+		name=${row##*/golden-}
+		case $(cat "$row.status") in
 		0) ;;
-		77) echo "$arch: golden $name: skipped: $(cat "$folder/golden")" ;;
+		77) echo "$arch: golden $name: skipped: $(cat "$row")" ;;
 		*)
-			cat "$folder/golden"
+			cat "$row"
 			say "$arch: golden $name: failed" 1
 			;;
 		esac
 	done
+	say "$arch: $(cat "$root"/tmp/golden-*.status | grep -c '^0$') golden rows passed" 0
 done
 [ ! "$failed" ]
