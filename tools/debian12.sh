@@ -36,6 +36,11 @@ silence() {
 		END { printf "silent for %d s after: %s\n", most, after }' "$1"
 }
 
+# told: how many tests passed, else the last line
+told() {
+	sed 's/^[0-9]* //; $d' "$1" | awk '/^[0-9]+ passed, /{ counts = $0 } { last = $0 } END { print counts ? counts : last }'
+}
+
 # try NAME USER COMMAND: its time, what it added to the system, its last line
 try() {
 	log="$folder/log.$(echo "$1 $2" | tr -c 'a-z0-9\n' -)"
@@ -43,7 +48,7 @@ try() {
 	begun=$(date +%s)
 	{ as_user "$2" "$3" && echo 0 >"$folder/status" || echo $? >"$folder/status"; } | stamped >"$log"
 	status=$(cat "$folder/status")
-	echo "$1 ($2): status $status, $(($(date +%s) - begun)) s, $(($(megabytes) - before)) MB: $(tail -n 2 "$log" | sed '$d; s/^[0-9]* //')"
+	echo "$1 ($2): status $status, $(($(date +%s) - begun)) s, $(($(megabytes) - before)) MB: $(told "$log")"
 	sed -n 's/^[0-9]* \(skipped: \)/    \1/p' "$log"
 	echo "    $(silence "$log")"
 	[ "$status" -eq 0 ] || { failed=1; tail -n 40 "$log"; }
@@ -66,7 +71,7 @@ part_root() {
 	try 'make install' root 'cd /unskew && make install && unskew --version'
 	try 'pkg-config' root 'cd /tmp && cc user.c $(pkg-config --cflags --libs unskew) -o program && ./program'
 	try 'pkg-config' user 'cd /tmp && cc user.c $(pkg-config --cflags --libs unskew) -o program.user && ./program.user'
-	try 'make uninstall' root 'cd /unskew && make uninstall && ! command -v unskew'
+	try 'make uninstall' root 'cd /unskew && make uninstall && ! command -v unskew && [ ! "$(find /usr/local -name "*unskew*")" ]'
 }
 
 part_user() {

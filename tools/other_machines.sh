@@ -23,7 +23,7 @@ cpu_of() {
 }
 
 enter_debian "$folder/machines"
-packages='gcc meson ninja-build pkg-config python3 qemu-user-static zstd'
+packages='gcc meson ninja-build pkg-config python3 qemu-user-static tcpdump zstd'
 for arch in amd64 "$@"; do
 	chroot "$root" dpkg --add-architecture "$arch"
 	for library in libc6 libjansson libpcap libbabeltrace2 zlib1g libzstd libsodium libyajl libopen-trace-format2 libtracefs libtraceevent \

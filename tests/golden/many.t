@@ -1,4 +1,5 @@
 # A dozen hosts: every clock over the shortest way, each trace re-timed into a folder, all merged.
+# needs: tcpdump
 $ unskew simulate -o h --hosts 12 --seconds 5 --rate 5 --topology mesh --neighbours 4 --seed 3 -q
 $ unskew sync h/host*.pcap -q -o c.json; grep -c '"quality": "bounded"' c.json
 77
