@@ -256,7 +256,7 @@ static void write_packet(struct merge *m, struct source *s, const struct packet 
 	usk_block_pad(b);
 	usk_block_option(b, NG_COMMENT, comment, n);
 	if (p->side != USK_SIDE_UNKNOWN) {
-		uint32_t v = flags[p->side];
+		uint32_t v = usk_swap32_if(flags[p->side], b->swap);
 		usk_block_option(b, NG_PACKET_FLAGS, &v, sizeof v);
 	}
 	usk_block_option(b, NG_END_OF_OPTIONS, NULL, 0);
@@ -470,6 +470,8 @@ enum usk_status usk_merge(struct usk_trace *const *trace, const uint32_t *clock,
 			  struct usk_err *err)
 {
 	struct merge m = { .clocks = c, .opt = opt, .err = err, .written_ns = INT64_MIN };
+	/* The same bytes from every machine: the lowest first. */
+	m.block.swap = !USK_SWAP_NETWORK;
 	m.batch = usk_alloc(BATCH, sizeof *m.batch);
 	enum usk_status status = USK_OK;
 	for (size_t i = 0; i < n && !status; i++) {
