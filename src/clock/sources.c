@@ -207,12 +207,13 @@ struct turns {
 	int cpu[2];
 	_Atomic unsigned players, turn;
 	atomic_bool off;
-	int64_t last; /* handed over with the turn */
+	int64_t until_ns; /* fewer turns where cores have so much else to do that they take longer */
+	int64_t last;	  /* handed over with the turn */
 	uint64_t n, backwards;
 	int64_t worst;
 };
 
-enum { TURNS = 4000 };
+enum { TURNS = 4000, PATIENCE_NS = 200000000 };
 
 static void *play(void *ctx)
 {
@@ -226,6 +227,9 @@ static void *play(void *ctx)
 				return NULL;
 			}
 			if (spun > 500) {
+				if (usk_clock_ns(CLOCK_MONOTONIC) > t->until_ns) {
+					atomic_store(&t->off, true);
+				}
 				sched_yield();
 				spun = 0;
 			}
@@ -250,7 +254,9 @@ static void across_cores(const struct source *s, struct source_figures *f)
 	/* With one alone there is no other to compare it with. */
 	size_t step = n > 1 ? (n + PAIRS - 2) / PAIRS : 1;
 	for (size_t i = step; i < n; i += step) {
-		struct turns t = { .source = s, .cpu = { cpu[0], cpu[i] } };
+		struct turns t = { .source = s,
+				   .cpu = { cpu[0], cpu[i] },
+				   .until_ns = usk_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS };
 		pthread_t thread[2];
 		int started = 0;
 		while (started < 2 && !pthread_create(&thread[started], NULL, play, &t)) {
